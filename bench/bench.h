@@ -16,7 +16,7 @@
 #include "numbers.h"
 
 /* One library. Functions return 0 or a negative code; registers go to @regs, at most 8, and *@n says how many. */
-struct side {
+struct bench_library {
 	int (*init)(void);
 	int (*raw)(const char *event, uint64_t *regs, int *n);
 	int (*named)(const char *event); /* raw, and the full name asked for */
@@ -24,7 +24,7 @@ struct side {
 	int (*find)(const char *event);
 	unsigned long (*walk)(void); /* visits every processor, event and attribute; returns how many it saw */
 };
-extern const struct side side;
+extern const struct bench_library side;
 
 extern void *__libc_malloc(size_t);
 extern void *__libc_calloc(size_t, size_t);
@@ -46,14 +46,14 @@ void *realloc(void *p, size_t n)
 	return __libc_realloc(p, n);
 }
 
-struct events {
+struct event_names {
 	char **text;
 	unsigned n;
 };
 
-static struct events read_events(const char *path)
+static struct event_names read_events(const char *path)
 {
-	struct events e = { 0 };
+	struct event_names e = { 0 };
 	char line[1024];
 	FILE *f = fopen(path, "r");
 
@@ -70,7 +70,7 @@ static struct events read_events(const char *path)
 	return e;
 }
 
-static int call(const char *mode, const char *event)
+static int time_call(const char *mode, const char *event)
 {
 	uint64_t regs[8];
 	int n = 8;
@@ -85,16 +85,16 @@ static int call(const char *mode, const char *event)
 }
 
 /* For callgrind: --toggle-collect=region. */
-__attribute__((noinline)) int region(const char *mode, const struct events *e)
+__attribute__((noinline)) int print_region(const char *mode, const struct event_names *e)
 {
 	int ok = 0;
 
 	for (unsigned i = 0; i < e->n; i++)
-		ok += call(mode, e->text[i]) >= 0;
+		ok += time_call(mode, e->text[i]) >= 0;
 	return ok;
 }
 
-static void shuffle(struct events *e)
+static void shuffle_events(struct event_names *e)
 {
 	uint32_t seed = 12345;
 
@@ -110,7 +110,7 @@ static void shuffle(struct events *e)
 }
 
 /* ns per call of one event again and again, so often that the clock does not count: the median of a few batches. */
-static double hot(const char *mode, const char *event)
+static double time_hot(const char *mode, const char *event)
 {
 	enum { CALLS = 200,
 	       BATCHES = 5 };
@@ -120,48 +120,48 @@ static double hot(const char *mode, const char *event)
 		double t = now_ns();
 
 		for (unsigned i = 0; i < CALLS; i++)
-			call(mode, event);
+			time_call(mode, event);
 		batch[k] = (now_ns() - t) / CALLS;
 	}
-	return median(batch, BATCHES);
+	return median_value(batch, BATCHES);
 }
 
 /* Mean ns per call over passes in shuffled order (median of the passes), and the hot median of each string. */
-static void time_events(const char *mode, struct events *e, unsigned passes)
+static void time_events(const char *mode, struct event_names *e, unsigned passes)
 {
 	double *pass = calloc(passes, sizeof(double)), *each = calloc(e->n, sizeof(double)), one[15], mixed, all_hot = 0;
 	unsigned long before, used;
 	int ok;
 
-	ok = region(mode, e);
+	ok = print_region(mode, e);
 	before = mallocs;
-	region(mode, e);
+	print_region(mode, e);
 	used = mallocs - before;
 	for (unsigned i = 0; i < e->n; i++) {
 		for (unsigned k = 0; k < 15; k++) {
 			double t = now_ns();
 
-			call(mode, e->text[i]);
+			time_call(mode, e->text[i]);
 			one[k] = now_ns() - t;
 		}
-		each[i] = median(one, 15);
+		each[i] = median_value(one, 15);
 	}
 	for (unsigned i = 0; i < e->n; i++)
-		all_hot += hot(mode, e->text[i]) / e->n;
-	shuffle(e);
+		all_hot += time_hot(mode, e->text[i]) / e->n;
+	shuffle_events(e);
 	for (unsigned k = 0; k < passes; k++) {
 		double t = now_ns();
 
-		region(mode, e);
+		print_region(mode, e);
 		pass[k] = (now_ns() - t) / e->n;
 	}
-	mixed = median(pass, passes);
-	qsort(each, e->n, sizeof(double), by_value);
+	mixed = median_value(pass, passes);
+	qsort(each, e->n, sizeof(double), compare_values);
 	printf("{\"n\": %u, \"ok\": %d, \"mixed\": %.1f, \"hot\": %.1f, \"p50\": %.1f, \"max\": %.1f, \"mallocs\": %.3f}\n", e->n, ok,
 	       mixed, all_hot, each[e->n / 2], each[e->n - 1], (double)used / e->n);
 }
 
-static void print_registers(const struct events *e)
+static void print_registers(const struct event_names *e)
 {
 	for (unsigned i = 0; i < e->n; i++) {
 		uint64_t regs[8], config[3] = { 0 };
@@ -213,25 +213,25 @@ static long minor_faults(void)
 
 #define MAX_THREADS 8
 
-struct worker {
+struct race_worker {
 	pthread_t id;
-	struct events own;
+	struct event_names own;
 	unsigned long done;
 	double ns;
 	const atomic_int *go;
 	char pad[128];
 };
 
-static void *work(void *arg)
+static void *thread_work(void *arg)
 {
-	struct worker *w = arg;
+	struct race_worker *w = arg;
 	double start;
 
 	while (!atomic_load(w->go))
 		;
 	start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	while (atomic_load(w->go) == 1) {
-		region("raw", &w->own);
+		print_region("raw", &w->own);
 		w->done += w->own.n;
 	}
 	w->ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - start;
@@ -240,15 +240,15 @@ static void *work(void *arg)
 
 /* Encodings of @n threads together in a second of each one's processor time, measured for @ms milliseconds: whoever waits for
  * others, or shares their cache lines, does fewer. Other programs on the machine do not count. */
-static double throughput(const struct events *e, unsigned n, unsigned ms)
+static double throughput(const struct event_names *e, unsigned n, unsigned ms)
 {
-	static struct worker w[MAX_THREADS];
+	static struct race_worker w[MAX_THREADS];
 	atomic_int go = 0;
 	double t, per_second = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		w[i] = (struct worker){ .own = *e, .go = &go };
-		pthread_create(&w[i].id, NULL, work, &w[i]);
+		w[i] = (struct race_worker){ .own = *e, .go = &go };
+		pthread_create(&w[i].id, NULL, thread_work, &w[i]);
 	}
 	t = now_ns();
 	atomic_store(&go, 1);
@@ -264,7 +264,7 @@ static double throughput(const struct events *e, unsigned n, unsigned ms)
 
 static const char *race_event;
 
-static void *race(void *arg)
+static void *race_thread(void *arg)
 {
 	uint64_t regs[8];
 	int n = 8;
@@ -282,13 +282,13 @@ static int run_race(unsigned n, const char *event)
 
 	race_event = event;
 	for (unsigned i = 0; i < n && i < MAX_THREADS; i++)
-		pthread_create(&id[i], NULL, race, NULL);
+		pthread_create(&id[i], NULL, race_thread, NULL);
 	for (unsigned i = 0; i < n && i < MAX_THREADS; i++)
 		pthread_join(id[i], NULL);
 	return 0;
 }
 
-static int usage(void)
+static int print_usage(void)
 {
 	fputs("usage: threads N FILE | race N EVENT | encode MODE FILE | count MODE FILE | regs FILE | init | first EVENT | memory "
 	      "NEEDLE | walk N | walk1\n",
@@ -296,18 +296,18 @@ static int usage(void)
 	return 2;
 }
 
-__attribute__((noinline)) int start(void)
+__attribute__((noinline)) int start_timer(void)
 {
 	return side.init();
 }
-__attribute__((noinline)) unsigned long walk(void)
+__attribute__((noinline)) unsigned long time_walk(void)
 {
 	return side.walk();
 }
 
 int main(int argc, char **argv)
 {
-	struct events e;
+	struct event_names e;
 	double t0 = now_ns(), t1, t2;
 	const char *what = argc > 1 ? argv[1] : "";
 	int rc;
@@ -316,14 +316,14 @@ int main(int argc, char **argv)
 		return run_race((unsigned)atoi(argv[2]), argv[3]);
 	if (!strcmp(what, "bare"))
 		return printf("{\"faults\": %ld}\n", minor_faults()) < 0;
-	rc = start();
+	rc = start_timer();
 	t1 = now_ns();
 	if (rc < 0)
 		return fprintf(stderr, "init: %d\n", rc), 1;
 	if (!strcmp(what, "init"))
 		return printf("{\"init\": %.0f, \"mallocs\": %lu}\n", t1 - t0, mallocs) < 0;
 	if (!strcmp(what, "first") && argc > 2) {
-		rc = call("raw", argv[2]);
+		rc = time_call("raw", argv[2]);
 		t2 = now_ns();
 		return printf("{\"rc\": %d, \"init\": %.0f, \"first\": %.0f, \"faults\": %ld}\n", rc, t1 - t0, t2 - t1, minor_faults()) < 0;
 	}
@@ -331,23 +331,23 @@ int main(int argc, char **argv)
 		return printf("{\"dirty\": %ld}\n", private_dirty(argv[2])) < 0;
 	if (!strcmp(what, "walk1")) {
 		side.walk(); /* what is loaded on first use is not counted */
-		return printf("{\"seen\": %lu}\n", walk()) < 0;
+		return printf("{\"seen\": %lu}\n", time_walk()) < 0;
 	}
 	if (!strcmp(what, "walk") && argc > 2) {
 		double v[200];
 		unsigned n = (unsigned)atoi(argv[2]);
-		unsigned long seen = walk(), before = mallocs;
+		unsigned long seen = time_walk(), before = mallocs;
 
 		for (unsigned i = 0; i < n && i < 200; i++) {
 			double t = now_ns();
 
-			seen = walk();
+			seen = time_walk();
 			v[i] = now_ns() - t;
 		}
-		return printf("{\"seen\": %lu, \"ns\": %.0f, \"mallocs\": %.1f}\n", seen, median(v, n), (double)(mallocs - before) / n) < 0;
+		return printf("{\"seen\": %lu, \"ns\": %.0f, \"mallocs\": %.1f}\n", seen, median_value(v, n), (double)(mallocs - before) / n) < 0;
 	}
 	if (argc < 3)
-		return usage();
+		return print_usage();
 	e = read_events(argv[argc - 1]);
 	if (!strcmp(what, "regs"))
 		print_registers(&e);
@@ -356,14 +356,14 @@ int main(int argc, char **argv)
 	else if (!strcmp(what, "threads") && argc == 4) {
 		unsigned n = (unsigned)atoi(argv[2]);
 
-		region("raw", &e);
+		print_region("raw", &e);
 		printf("{\"n\": %u, \"per_s\": %.0f}\n", n, throughput(&e, n <= MAX_THREADS ? n : MAX_THREADS, 300));
 	} else if (!strcmp(what, "count") && argc == 4) {
 		for (unsigned i = 0; i < e.n; i++)
-			call(argv[2], e.text[i]); /* what is loaded on first use is not counted */
-		printf("{\"n\": %u, \"ok\": %d}\n", e.n, region(argv[2], &e));
+			time_call(argv[2], e.text[i]); /* what is loaded on first use is not counted */
+		printf("{\"n\": %u, \"ok\": %d}\n", e.n, print_region(argv[2], &e));
 	} else
-		return usage();
+		return print_usage();
 	return 0;
 }
 

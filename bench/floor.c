@@ -29,28 +29,28 @@
 #define BITS_EV 16
 #define BITS_UM 18
 
-struct ent {
+struct floor_entry {
 	uint32_t hash, name, len, id;
 	uint64_t code;
 };
-static struct ent *tev, *tum;
+static struct floor_entry *tev, *tum;
 static char *pool;
 static uint32_t npool, nev, num;
 
-static double now(void)
+static double read_clock_ns(void)
 {
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return t.tv_sec * 1e9 + t.tv_nsec;
 }
 
-static int cmp(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 	return x < y ? -1 : x > y;
 }
 
-static inline uint64_t load(const char *p, size_t n)
+static inline uint64_t load_names(const char *p, size_t n)
 {
 	uint64_t v = 0;
 	memcpy(&v, p, n < 8 ? n : 8);
@@ -58,64 +58,64 @@ static inline uint64_t load(const char *p, size_t n)
 }
 
 /* letters to one case; '_' and '.' keep apart from every letter and digit */
-static inline uint64_t fold(uint64_t v)
+static inline uint64_t fold_name(uint64_t v)
 {
 	return v | ((v & 0x4040404040404040ull) >> 1);
 }
 
 #define MUL 0x9e3779b97f4a7c15ull
-static inline uint64_t hash(uint64_t h, const char *p, size_t n)
+static inline uint64_t hash_name(uint64_t h, const char *p, size_t n)
 {
 	uint64_t v;
 	for (; n > 8; n -= 8, p += 8) {
 		memcpy(&v, p, 8);
-		h = (h ^ fold(v)) * MUL;
+		h = (h ^ fold_name(v)) * MUL;
 		h ^= h >> 29;
 	}
 	memcpy(&v, p, 8); /* every string and pool has 8 bytes of slack */
 	v &= ~0ull >> (64 - 8 * n);
-	h = (h ^ fold(v) ^ (n << 56)) * MUL;
+	h = (h ^ fold_name(v) ^ (n << 56)) * MUL;
 	return h ^ (h >> 32);
 }
 
-static inline int same(const char *folded, const char *p, size_t n)
+static inline int is_same_name(const char *folded, const char *p, size_t n)
 {
 	uint64_t a, b;
 	for (; n > 8; n -= 8, p += 8, folded += 8) {
 		memcpy(&a, p, 8);
 		memcpy(&b, folded, 8);
-		if (fold(a) != b)
+		if (fold_name(a) != b)
 			return 0;
 	}
 	memcpy(&a, p, 8);
 	memcpy(&b, folded, 8);
-	return !((fold(a) ^ b) & (~0ull >> (64 - 8 * n)));
+	return !((fold_name(a) ^ b) & (~0ull >> (64 - 8 * n)));
 }
 
-static struct ent *find(struct ent *t, int bits, uint64_t h, const char *p, size_t n)
+static struct floor_entry *find_name(struct floor_entry *t, int bits, uint64_t h, const char *p, size_t n)
 {
 	uint32_t i = h >> (64 - bits), hh = (uint32_t)h;
 	for (; t[i].len; i = (i + 1) & ((1u << bits) - 1))
-		if (t[i].hash == hh && t[i].len == n && same(pool + t[i].name, p, n))
+		if (t[i].hash == hh && t[i].len == n && is_same_name(pool + t[i].name, p, n))
 			return &t[i];
 	return NULL;
 }
 
-static void add(struct ent *t, int bits, uint64_t h, const char *p, size_t n, uint32_t id, uint64_t code)
+static void add_entry(struct floor_entry *t, int bits, uint64_t h, const char *p, size_t n, uint32_t id, uint64_t code)
 {
 	uint32_t i = h >> (64 - bits);
 	size_t k;
 	while (t[i].len)
 		i = (i + 1) & ((1u << bits) - 1);
-	t[i] = (struct ent){ (uint32_t)h, npool, n, id, code };
+	t[i] = (struct floor_entry){ (uint32_t)h, npool, n, id, code };
 	for (k = 0; k < n; k += 8) {
-		uint64_t v = fold(load(p + k, n - k));
+		uint64_t v = fold_name(load_names(p + k, n - k));
 		memcpy(pool + npool + k, &v, 8);
 	}
 	npool += n;
 }
 
-static inline size_t span(const char *p)
+static inline size_t range_ns(const char *p)
 {
 	size_t n = 0;
 	for (;; n += 8) {
@@ -130,30 +130,30 @@ static inline size_t span(const char *p)
 	}
 }
 
-static inline int ideal(const char *s, unsigned plm, uint64_t *out)
+static inline int measure_ideal(const char *s, unsigned plm, uint64_t *out)
 {
 	uint64_t code, hp = 0;
 	unsigned seen = 0;
-	struct ent *e, *m = NULL;
-	size_t n = span(s);
+	struct floor_entry *e, *m = NULL;
+	size_t n = range_ns(s);
 
 	if (!n)
 		return -1;
 	if (s[n] == ':' && s[n + 1] == ':') {
-		hp = hash(0, s, n);
+		hp = hash_name(0, s, n);
 		s += n + 2;
-		n = span(s);
+		n = range_ns(s);
 		if (!n)
 			return -1;
 	}
-	e = find(tev, BITS_EV, hash(hp, s, n), s, n);
+	e = find_name(tev, BITS_EV, hash_name(hp, s, n), s, n);
 	if (!e)
 		return -1;
 	code = e->code;
 	while (s[n] == ':') {
 		unsigned v = 0;
 		s += n + 1;
-		n = span(s);
+		n = range_ns(s);
 		if (n == 1 || (n > 2 && s[1] == '=')) {
 			if (n == 1)
 				v = 1;
@@ -183,7 +183,7 @@ static inline int ideal(const char *s, unsigned plm, uint64_t *out)
 		}
 		if (!n)
 			return -2;
-		m = find(tum, BITS_UM, hash(e->id * MUL, s, n), s, n);
+		m = find_name(tum, BITS_UM, hash_name(e->id * MUL, s, n), s, n);
 		if (!m)
 			return -2;
 		code |= m->code << 8;
@@ -202,13 +202,13 @@ static double ideal_hot(const char *s)
 	double batch[5];
 	for (int k = 0; k < 5; k++) {
 		uint64_t c;
-		double t0 = now();
+		double t0 = read_clock_ns();
 		for (int i = 0; i < 200; i++)
-			if (!ideal(s, PFM_PLM0 | PFM_PLM3, &c))
+			if (!measure_ideal(s, PFM_PLM0 | PFM_PLM3, &c))
 				sink = c;
-		batch[k] = (now() - t0) / 200;
+		batch[k] = (read_clock_ns() - t0) / 200;
 	}
-	qsort(batch, 5, sizeof(double), cmp);
+	qsort(batch, 5, sizeof(double), compare_names);
 	return batch[2];
 }
 
@@ -216,7 +216,7 @@ __attribute__((noinline)) void ideal_pass(char **s, int n)
 {
 	uint64_t c;
 	for (int i = 0; i < n; i++)
-		if (!ideal(s[i], PFM_PLM0 | PFM_PLM3, &c))
+		if (!measure_ideal(s[i], PFM_PLM0 | PFM_PLM3, &c))
 			sink = c;
 }
 
@@ -258,21 +258,21 @@ int main(int argc, char **argv)
 		if (pfm_get_pmu_info(p, &pi))
 			continue;
 		snprintf(buf, sizeof buf, "%s", pi.name);
-		hp = hash(0, buf, strlen(buf));
+		hp = hash_name(0, buf, strlen(buf));
 		for (i = pi.first_event; i != -1; i = pfm_get_event_next(i)) {
 			pfm_event_info_t e = { .size = sizeof e };
 			char eb[256] = { 0 };
 			if (pfm_get_event_info(i, PFM_OS_NONE, &e))
 				continue;
 			snprintf(eb, sizeof eb, "%s", e.name);
-			add(tev, BITS_EV, hash(hp, eb, strlen(eb)), eb, strlen(eb), ++nev, e.code);
+			add_entry(tev, BITS_EV, hash_name(hp, eb, strlen(eb)), eb, strlen(eb), ++nev, e.code);
 			for (j = 0; j < e.nattrs; j++) {
 				pfm_event_attr_info_t a = { .size = sizeof a };
 				char ub[256] = { 0 };
 				if (pfm_get_event_attr_info(i, j, PFM_OS_NONE, &a) || a.type != PFM_ATTR_UMASK)
 					continue;
 				snprintf(ub, sizeof ub, "%s", a.name);
-				add(tum, BITS_UM, hash(nev * MUL, ub, strlen(ub)), ub, strlen(ub), 0, a.code);
+				add_entry(tum, BITS_UM, hash_name(nev * MUL, ub, strlen(ub)), ub, strlen(ub), 0, a.code);
 				num++;
 			}
 		}
@@ -322,7 +322,7 @@ int main(int argc, char **argv)
 			uint64_t codes[8], *c = codes, v = 0;
 			int m = 8;
 			if (!pfm_get_event_encoding(s[i], PFM_PLM0 | PFM_PLM3, NULL, NULL, &c, &m) &&
-			    !ideal(s[i], PFM_PLM0 | PFM_PLM3, &v) && v == codes[0])
+			    !measure_ideal(s[i], PFM_PLM0 | PFM_PLM3, &v) && v == codes[0])
 				agree++;
 		}
 		if (once) {
@@ -334,15 +334,15 @@ int main(int argc, char **argv)
 			hot += ideal_hot(s[i]) / n;
 		for (x = 0; x < 2; x++) {
 			for (r = 0; r < reps; r++) {
-				double t0 = now(), t1;
+				double t0 = read_clock_ns(), t1;
 				ideal_pass(s, n);
-				t1 = now();
+				t1 = read_clock_ns();
 				libpfm_pass(s, n);
-				tl[x][r] = (now() - t1) / n;
+				tl[x][r] = (read_clock_ns() - t1) / n;
 				ti[x][r] = (t1 - t0) / n;
 			}
-			qsort(ti[x], reps, sizeof(double), cmp);
-			qsort(tl[x], reps, sizeof(double), cmp);
+			qsort(ti[x], reps, sizeof(double), compare_names);
+			qsort(tl[x], reps, sizeof(double), compare_names);
 			for (i = 0; i < n; i++) { /* second round: unknown event names */
 				char *q = strstr(s[i], "::") + 2;
 				*q = 'q';

@@ -11,7 +11,7 @@ enum { ROUNDS = 21,
        TEXT = 512,
        REPEATS = 200 };
 
-static double now(void)
+static double read_clock_ns(void)
 {
 	struct timespec t;
 
@@ -19,7 +19,7 @@ static double now(void)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-static int ascending(const void *a, const void *b)
+static int compare_numbers(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -47,7 +47,7 @@ static unsigned events_of(const char *pmu, unsigned most, char (*texts)[TEXT])
 	return n;
 }
 
-static void plan(const char *pmu, unsigned most)
+static void time_plan(const char *pmu, unsigned most)
 {
 	static char texts[MOST][TEXT];
 	const char *pointers[MOST];
@@ -61,22 +61,22 @@ static void plan(const char *pmu, unsigned most)
 	for (unsigned i = 0; i < n; i++)
 		pointers[i] = texts[i];
 	for (unsigned r = 0; r < ROUNDS; r++) {
-		double begin = now();
+		double begin = read_clock_ns();
 
 		if (!n || pfm_plan(&made, NULL, pointers, n, &options, NULL)) {
 			printf("plan of %u events, %s: refused\n", n, pmu);
 			return;
 		}
-		times[r] = now() - begin;
+		times[r] = read_clock_ns() - begin;
 		pfm_describe_plan(made, &info);
 		pfm_free_plan(made);
 	}
-	qsort(times, ROUNDS, sizeof(*times), ascending);
+	qsort(times, ROUNDS, sizeof(*times), compare_numbers);
 	printf("plan of %u events, %s: %.3f ms, %u groups, at least %u\n", n, pmu, times[ROUNDS / 2] / 1e6, info.n_groups, info.bound);
 }
 
 /* All metrics of @pmu, each evaluated again and again; the operations are those of value and threshold. */
-static void evaluate(const char *pmu)
+static void time_evaluate(const char *pmu)
 {
 	static pfm_metric_count_t counts[METRIC_MAX_INPUTS];
 	pfm_pmu_info_t p = PFM_INIT(p);
@@ -92,16 +92,16 @@ static void evaluate(const char *pmu)
 		double begin;
 		unsigned step;
 
-		if (pfmi_metric_find(NULL, number, e, &m))
+		if (pfmi_metric_find_by_row(NULL, number, e, &m))
 			continue;
-		for (const char *c = m.code; (step = pfmi_metric_step(c)); c += step)
+		for (const char *c = m.code; (step = pfmi_metric_get_instruction_length(c)); c += step)
 			operations += REPEATS;
-		for (const char *c = m.threshold; (step = pfmi_metric_step(c)); c += step)
+		for (const char *c = m.threshold_code; (step = pfmi_metric_get_instruction_length(c)); c += step)
 			operations += REPEATS;
-		begin = now();
+		begin = read_clock_ns();
 		for (unsigned r = 0; r < REPEATS; r++)
-			pfm_evaluate_metric(NULL, number, e, counts, pfmi_metric_inputs(&m), &v);
-		took += now() - begin;
+			pfm_evaluate_metric(NULL, number, e, counts, pfmi_metric_count_inputs(&m), &v);
+		took += read_clock_ns() - begin;
 		metrics++;
 	}
 	printf("%u metrics of %s: %.2f ns for an operation, %.0f ns for a metric\n", metrics, pmu, took / operations, took / metrics / REPEATS);
@@ -112,11 +112,11 @@ int main(void)
 	static const char *const pmus[] = { "skx", "clx", "spr", "adl_goldencove", "amdzen4", "neoverse_n1" };
 
 	for (size_t i = 0; i < sizeof(pmus) / sizeof(pmus[0]); i++) {
-		plan(pmus[i], 40);
-		plan(pmus[i], MOST);
+		time_plan(pmus[i], 40);
+		time_plan(pmus[i], MOST);
 	}
-	evaluate("skx");
-	evaluate("spr");
-	evaluate("power9");
+	time_evaluate("skx");
+	time_evaluate("spr");
+	time_evaluate("power9");
 	return 0;
 }

@@ -24,7 +24,7 @@ static pfm_ctx_t *open_context(void)
 }
 
 /* "pmu::NAME" for every event, with the first register's value. */
-static int list(const char *name)
+static int time_list(const char *name)
 {
 	pfm_ctx_t *ctx = open_context();
 	int pmu = (pfm_count_pmus(ctx), pfm_find_pmu(ctx, name));
@@ -44,7 +44,7 @@ static int list(const char *name)
 }
 
 /* Each line is a set: its size, the result code, the median and the largest of many times in ns. */
-static int sets(const char *path)
+static int time_sets(const char *path)
 {
 	pfm_ctx_t *ctx = open_context();
 	char line[8192];
@@ -67,7 +67,7 @@ static int sets(const char *path)
 			rc = pfm_dispatch_set(ctx, events, n, NULL, &out, &why);
 			v[k] = now_ns() - t;
 		}
-		printf("{\"n\": %u, \"rc\": %d, \"ns\": %.0f, \"max\": %.0f}\n", n, rc, median(v, 301), v[300]);
+		printf("{\"n\": %u, \"rc\": %d, \"ns\": %.0f, \"max\": %.0f}\n", n, rc, median_value(v, 301), v[300]);
 	}
 	return f ? fclose(f) : 1;
 }
@@ -83,7 +83,7 @@ static unsigned read_names(char (*names)[128])
 }
 
 /* pfm_find_event() for every name: the median over the names of each one's hot median. */
-static int find3(int type)
+static int time_find3(int type)
 {
 	static char names[MAX_EVENTS][128];
 	static double each[MAX_EVENTS];
@@ -102,14 +102,14 @@ static int find3(int type)
 				pfm_find_event(names[i], &index);
 			v[k] = (now_ns() - t) / 16;
 		}
-		each[i] = median(v, 31);
+		each[i] = median_value(v, 31);
 	}
-	printf("{\"n\": %u, \"p50\": %.1f}\n", n, median(each, n));
+	printf("{\"n\": %u, \"p50\": %.1f}\n", n, median_value(each, n));
 	return 0;
 }
 
 /* Random sets of @n events that can be measured together. */
-static int dispatch3(int type, unsigned n)
+static int time_dispatch3(int type, unsigned n)
 {
 	static pfmlib_input_param_t in;
 	static pfmlib_output_param_t out;
@@ -136,9 +136,9 @@ static int dispatch3(int type, unsigned n)
 				pfm_dispatch_events(&in, NULL, &out, NULL);
 			v[k] = (now_ns() - t) / 16;
 		}
-		each[found++] = median(v, 31);
+		each[found++] = median_value(v, 31);
 	}
-	printf("{\"sets\": %u, \"p50\": %.1f}\n", found, median(each, found));
+	printf("{\"sets\": %u, \"p50\": %.1f}\n", found, median_value(each, found));
 	return found == 0;
 }
 
@@ -147,13 +147,13 @@ int main(int argc, char **argv)
 	const char *what = argc > 2 ? argv[1] : "";
 
 	if (!strcmp(what, "list"))
-		return list(argv[2]);
+		return time_list(argv[2]);
 	if (!strcmp(what, "sets"))
-		return sets(argv[2]);
+		return time_sets(argv[2]);
 	if (!strcmp(what, "find3"))
-		return find3(atoi(argv[2]));
+		return time_find3(atoi(argv[2]));
 	if (!strcmp(what, "dispatch3") && argc > 3)
-		return dispatch3(atoi(argv[2]), (unsigned)atoi(argv[3]));
+		return time_dispatch3(atoi(argv[2]), (unsigned)atoi(argv[3]));
 	fputs("usage: more list PMU | sets FILE | find3 TYPE | dispatch3 TYPE N\n", stderr);
 	return 2;
 }

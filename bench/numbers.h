@@ -20,16 +20,16 @@ static inline double now_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
-static inline int by_value(const void *a, const void *b)
+static inline int compare_values(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
 	return x < y ? -1 : x > y;
 }
 
-static inline double median(double *v, unsigned n)
+static inline double median_value(double *v, unsigned n)
 {
-	qsort(v, n, sizeof(*v), by_value);
+	qsort(v, n, sizeof(*v), compare_values);
 	return n ? v[n / 2] : 0;
 }
 

@@ -15,7 +15,7 @@ __attribute__((constructor)) static void read_wishes(void)
 }
 
 /* As pfm_initialize() of the peer: find out which processor this is, or take the one that is named. */
-static int init(void)
+static int init_library(void)
 {
 	pfm_ctx_options_t o = PFM_INIT(o);
 
@@ -28,7 +28,7 @@ static int init(void)
 	return pfm_open_context(&ctx, &o, NULL);
 }
 
-static int raw(const char *event, uint64_t *regs, int *n)
+static int encode_raw(const char *event, uint64_t *regs, int *n)
 {
 	pfm_encoding_t e;
 	int rc;
@@ -41,7 +41,7 @@ static int raw(const char *event, uint64_t *regs, int *n)
 	return rc;
 }
 
-static int named(const char *event)
+static int name_event(const char *event)
 {
 	pfm_encoding_t e;
 	char name[256];
@@ -50,7 +50,7 @@ static int named(const char *event)
 	return pfm_encode_and_print(ctx, event, PFM_PLM0 | PFM_PLM3, &e, PFM_DIALECT_LIBPFM, name, sizeof(name), NULL);
 }
 
-static int perf(const char *event, uint64_t config[3])
+static int encode_perf(const char *event, uint64_t config[3])
 {
 	pfm_encoding_t e;
 	int rc;
@@ -65,7 +65,7 @@ static int perf(const char *event, uint64_t config[3])
 	return 0;
 }
 
-static int find(const char *event)
+static int find_event(const char *event)
 {
 	int pmu;
 	unsigned row;
@@ -100,4 +100,4 @@ static unsigned long walk_all(void)
 	return seen;
 }
 
-const struct side side = { init, raw, named, perf, find, walk_all };
+const struct bench_library side = { init_library, encode_raw, name_event, encode_perf, find_event, walk_all };

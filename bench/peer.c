@@ -4,17 +4,17 @@
 #include <perfmon/pfmlib_perf_event.h>
 #include "bench.h"
 
-static int init(void)
+static int init_library(void)
 {
 	return pfm_initialize();
 }
 
-static int raw(const char *event, uint64_t *regs, int *n)
+static int encode_raw(const char *event, uint64_t *regs, int *n)
 {
 	return pfm_get_event_encoding(event, PFM_PLM0 | PFM_PLM3, NULL, NULL, &regs, n);
 }
 
-static int named(const char *event)
+static int name_event(const char *event)
 {
 	uint64_t regs[8], *r = regs;
 	char *name = NULL;
@@ -24,7 +24,7 @@ static int named(const char *event)
 	return rc;
 }
 
-static int perf(const char *event, uint64_t config[3])
+static int encode_perf(const char *event, uint64_t config[3])
 {
 	struct perf_event_attr attr;
 	pfm_perf_encode_arg_t arg;
@@ -42,7 +42,7 @@ static int perf(const char *event, uint64_t config[3])
 	return rc;
 }
 
-static int find(const char *event)
+static int find_event(const char *event)
 {
 	return pfm_find_event(event);
 }
@@ -74,4 +74,4 @@ static unsigned long walk_all(void)
 	return seen;
 }
 
-const struct side side = { init, raw, named, perf, find, walk_all };
+const struct bench_library side = { init_library, encode_raw, name_event, encode_perf, find_event, walk_all };

@@ -31,7 +31,7 @@ static double now_us(void)
 	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 }
 
-static int by_value(const void *a, const void *b)
+static int compare_values(const void *a, const void *b)
 {
 	double x, y;
 
@@ -64,7 +64,7 @@ static double run_once(char **command, posix_spawn_file_actions_t *quiet)
 	return now_us() - t;
 }
 
-static int spawn(int rounds, char **argv)
+static int spawn_child(int rounds, char **argv)
 {
 	static double v[MAX_COMMANDS][MAX_ROUNDS];
 	char **commands[MAX_COMMANDS] = { argv };
@@ -83,7 +83,7 @@ static int spawn(int rounds, char **argv)
 			v[i][r] = run_once(commands[i], &quiet);
 	printf("{\"us\": [");
 	for (unsigned i = 0; i < n; i++) {
-		qsort(v[i], (size_t)rounds, sizeof(double), by_value);
+		qsort(v[i], (size_t)rounds, sizeof(double), compare_values);
 		printf("%s%.1f", i ? ", " : "", v[i][rounds / 2]);
 	}
 	return puts("]}") < 0;
@@ -136,7 +136,7 @@ int main(int argc, char **argv)
 	if (!strcmp(what, "open") && argc == 3)
 		return open_library(argv[2]);
 	if (!strcmp(what, "spawn") && argc > 3 && atoi(argv[2]) > 0 && atoi(argv[2]) <= MAX_ROUNDS)
-		return spawn(atoi(argv[2]), argv + 3);
+		return spawn_child(atoi(argv[2]), argv + 3);
 	if (!strcmp(what, "cpuid") && argc > 2)
 		return count_cpuids(argv + 2);
 	fputs("usage: process bare | open FILE | spawn N CMD... [-- CMD...] | cpuid CMD...\n", stderr);

@@ -34,13 +34,13 @@ static const char *const event[] = { "syscalls:sys_enter_getppid" };
 static volatile uint64_t sum;
 static uint64_t seen;
 
-__attribute__((noinline)) static void take(uint64_t ip, uint64_t time, uint32_t tid)
+__attribute__((noinline)) static void take_sample(uint64_t ip, uint64_t time, uint32_t tid)
 {
 	sum += ip + time + tid;
 	seen++;
 }
 
-static void pin(unsigned cpu)
+static void pin_to_cpu(unsigned cpu)
 {
 	cpu_set_t set;
 
@@ -55,14 +55,14 @@ static void call_system(unsigned long n)
 		syscall(SYS_getppid);
 }
 
-static void loop(unsigned long n)
+static void work_loop(unsigned long n)
 {
 	for (volatile unsigned long i = 0; i < n; i++)
 		;
 }
 
 /* A process that waits for a byte in *@go, then does @work on the second CPU. */
-static pid_t worker(void (*work)(unsigned long n), unsigned long n, int *go)
+static pid_t run_worker(void (*work)(unsigned long n), unsigned long n, int *go)
 {
 	int ends[2];
 	pid_t pid;
@@ -72,7 +72,7 @@ static pid_t worker(void (*work)(unsigned long n), unsigned long n, int *go)
 	if (pid == 0) {
 		char byte;
 
-		pin(1);
+		pin_to_cpu(1);
 		close(ends[1]);
 		if (read(ends[0], &byte, 1) == 1)
 			work(n);
@@ -83,7 +83,7 @@ static pid_t worker(void (*work)(unsigned long n), unsigned long n, int *go)
 	return pid;
 }
 
-static void let_go(int go)
+static void release_workers(int go)
 {
 	if (write(go, "", 1) != 1)
 		exit(1);
@@ -93,7 +93,7 @@ static void let_go(int go)
 /* ---- readers ------------------------------------------------------------------------------------------------------------------- */
 
 /* Bytes of a record of the usual fields: header, identifier, ip, pid and tid, time, cpu. */
-struct bare {
+struct bare_record {
 	uint32_t type;
 	uint16_t misc, size;
 	uint64_t id, ip;
@@ -108,17 +108,17 @@ static void drain_bare(struct perf_event_mmap_page *page)
 
 	while (tail < head) {
 		uint64_t words[8192 / sizeof(uint64_t)];
-		const struct bare *r = (const struct bare *)(const void *)(data + (tail & mask));
+		const struct bare_record *r = (const struct bare_record *)(const void *)(data + (tail & mask));
 
 		if ((tail & mask) + r->size > page->data_size) { /* over the end: joined */
 			size_t first = (size_t)(page->data_size - (tail & mask));
 
 			memcpy(words, r, first);
 			memcpy((uint8_t *)words + first, data, r->size - first);
-			r = (const struct bare *)(const void *)words;
+			r = (const struct bare_record *)(const void *)words;
 		}
 		if (r->type == PERF_RECORD_SAMPLE)
-			take(r->ip, r->time, r->tid);
+			take_sample(r->ip, r->time, r->tid);
 		tail += r->size;
 	}
 	__atomic_store_n(&page->data_tail, tail, __ATOMIC_RELEASE);
@@ -172,7 +172,7 @@ static double run_bare(pid_t pid, int go, uint64_t config)
 
 	if (page == MAP_FAILED)
 		exit(1);
-	let_go(go);
+	release_workers(go);
 	do {
 		poll(&fd, 1, 100);
 		drain_bare(page);
@@ -193,7 +193,7 @@ static void drain_ours(pfm_session_t *s, bool many)
 	while ((n = many ? pfm_next_records(s, r, MANY) : pfm_next_record(s, r)) > 0)
 		for (int i = 0; i < n; i++)
 			if (r[i].type == PFM_RECORD_SAMPLE)
-				take(r[i].sample.ip, r[i].time, r[i].tid);
+				take_sample(r[i].sample.ip, r[i].time, r[i].tid);
 }
 
 static double run_ours(pid_t pid, int go, bool many)
@@ -210,7 +210,7 @@ static double run_ours(pid_t pid, int go, bool many)
 	if (pfm_open_session(&s, NULL, &options, event, 1, NULL) || pfm_start_session(s))
 		exit(1);
 	before = reader_seconds();
-	let_go(go);
+	release_workers(go);
 	while (pfm_wait_session(s, 100) != PFM_WAIT_ENDED)
 		drain_ours(s, many);
 	before = reader_seconds() - before;
@@ -265,7 +265,7 @@ static double run_perf(pid_t pid, int go)
 	close(answer[1]);
 	if (write(control[1], "enable\n", 7) == 7 && read(answer[0], ack, sizeof(ack)) <= 0)
 		fputs("perf: not installed, or too old for --control\n", stderr);
-	let_go(go);
+	release_workers(go);
 	wait4(perf, &status, 0, &u);
 	close(control[1]);
 	close(answer[0]);
@@ -276,16 +276,16 @@ static double run_perf(pid_t pid, int go)
 
 /* ---- rounds -------------------------------------------------------------------------------------------------------------------- */
 
-enum reader { BARE,
-	      ONE,
-	      MANY,
-	      PERF };
+enum reader_kind { BARE,
+	           ONE,
+	           MANY,
+	           PERF };
 
 /* Seconds that @reader takes for @n records. What was handed out is counted in @seen. */
-static double run(enum reader reader, unsigned long n, uint64_t config)
+static double run_workers(enum reader_kind reader, unsigned long n, uint64_t config)
 {
 	int go;
-	pid_t pid = worker(call_system, n, &go);
+	pid_t pid = run_worker(call_system, n, &go);
 	double t;
 
 	seen = 0;
@@ -310,14 +310,14 @@ static double run_loop(uint64_t period, uint64_t *samples)
 	pfm_record_t r = PFM_INIT(r);
 	struct rusage u;
 	int go;
-	pid_t pid = worker(loop, 400000000, &go);
+	pid_t pid = run_worker(work_loop, 400000000, &go);
 
 	sampling.period = period;
 	options.sampling = &sampling;
 	options.pid = pid;
 	if (period && (pfm_open_session(&s, NULL, &options, clock, 1, NULL) || pfm_start_session(s)))
 		exit(1);
-	let_go(go);
+	release_workers(go);
 	while (s && pfm_wait_session(s, 100) != PFM_WAIT_ENDED)
 		while (pfm_next_record(s, &r) == 1)
 			*samples += r.type == PFM_RECORD_SAMPLE;
@@ -326,7 +326,7 @@ static double run_loop(uint64_t period, uint64_t *samples)
 	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
 }
 
-static void overhead(unsigned rounds)
+static void measure_overhead(unsigned rounds)
 {
 	static const uint64_t periods[] = { 0, 1000000, 100000 };
 	double best[3] = { 0 };
@@ -402,7 +402,7 @@ static double open_ours(pfm_session_t **s)
 	return clock_ns(CLOCK_MONOTONIC) - before;
 }
 
-static void opening(unsigned rounds)
+static void measure_opening(unsigned rounds)
 {
 	unsigned cpus = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
 	int *fds = calloc(cpus, MANY_EVENTS * sizeof(*fds));
@@ -429,13 +429,13 @@ static void opening(unsigned rounds)
 enum { MOST_ROUNDS = 100 };
 
 /* Records a second of each reader's processor time, in all rounds but the first. */
-static void measure(unsigned long n, unsigned rounds, uint64_t config, double rates[][MOST_ROUNDS])
+static void measure_reader(unsigned long n, unsigned rounds, uint64_t config, double rates[][MOST_ROUNDS])
 {
-	double idle = run(PERF, 1, config);
+	double idle = run_workers(PERF, 1, config);
 
 	for (unsigned k = 0; k <= rounds; k++)
-		for (enum reader r = BARE; r <= PERF; r++) {
-			double t = run(r, n, config);
+		for (enum reader_kind r = BARE; r <= PERF; r++) {
+			double t = run_workers(r, n, config);
 
 			if (k && t >= 0)
 				rates[r][k - 1] = (double)seen / (r == PERF ? t - idle : t);
@@ -456,10 +456,10 @@ int main(int argc, char **argv)
 	if (!config || rounds < 1 || rounds > MOST_ROUNDS)
 		return 77; /* skipped */
 	signal(SIGPIPE, SIG_IGN);
-	pin(0);
-	measure(n, rounds, config, rates);
-	for (enum reader r = BARE; r <= PERF; r++) {
-		rate[r] = median(rates[r], rounds);
+	pin_to_cpu(0);
+	measure_reader(n, rounds, config, rates);
+	for (enum reader_kind r = BARE; r <= PERF; r++) {
+		rate[r] = median_value(rates[r], rounds);
 		if (rate[r] > 0)
 			printf("%-24s %7.1f million records a second of its processor time, %.1f to %.1f\n", names[r], rate[r] / 1e6,
 			       rates[r][0] / 1e6, rates[r][rounds - 1] / 1e6);
@@ -468,7 +468,7 @@ int main(int argc, char **argv)
 		printf("the bare reader is %.2f times as fast (goal: at most 1.5)\n", rate[BARE] / rate[MANY]);
 	if (rate[PERF] > 0)
 		printf("perf takes %.1f times as long (goal: at least 3)\n", rate[MANY] / rate[PERF]);
-	overhead(rounds);
-	opening(rounds);
+	measure_overhead(rounds);
+	measure_opening(rounds);
 	return 0;
 }

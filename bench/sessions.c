@@ -53,13 +53,13 @@ static void ours_open(unsigned n, bool all)
 
 	o.flags = all ? PFM_SESSION_SYSTEM_WIDE | PFM_SESSION_STRICT : PFM_SESSION_STRICT;
 	if (pfm_open_session(&session, ctx, &o, texts, 1, NULL))
-		failed("pfm_open_session()");
+		report_failure("pfm_open_session()");
 }
 
 static void ours_start(void)
 {
 	if (pfm_start_session(session))
-		failed("pfm_start_session()");
+		report_failure("pfm_start_session()");
 }
 
 static void ours_read(void)
@@ -69,13 +69,13 @@ static void ours_read(void)
 	for (unsigned i = 0; i < n; i++)
 		counts[i].size = sizeof(counts[i]);
 	if (pfm_read_session(session, counts, n))
-		failed("pfm_read_session()");
+		report_failure("pfm_read_session()");
 }
 
 static void ours_stop(void)
 {
 	if (pfm_stop_session(session))
-		failed("pfm_stop_session()");
+		report_failure("pfm_stop_session()");
 }
 
 static void ours_close(void)
@@ -90,7 +90,7 @@ static int fds[CPU_SETSIZE * MAX_EVENTS], cpus[CPU_SETSIZE];
 static unsigned n_cpus, n_groups, in_group;
 
 /* The attributes that the library makes of the names. */
-static void take_attributes(void)
+static void copy_attributes(void)
 {
 	cpu_set_t set;
 
@@ -128,20 +128,20 @@ static void bare_open(unsigned n, bool all)
 
 			fds[g * n + i] = (int)syscall(SYS_perf_event_open, &attrs[i], all ? -1 : 0, all ? cpus[g] : -1, lead, PERF_FLAG_FD_CLOEXEC);
 			if (fds[g * n + i] < 0)
-				failed("perf_event_open()");
+				report_failure("perf_event_open()");
 		}
 }
 
-static void command(unsigned long request)
+static void run_command(unsigned long request)
 {
 	for (unsigned g = 0; g < n_groups; g++)
 		if (ioctl(fds[g * in_group], request, 0))
-			failed("ioctl()");
+			report_failure("ioctl()");
 }
 
 static void bare_start(void)
 {
-	command(PERF_EVENT_IOC_ENABLE);
+	run_command(PERF_EVENT_IOC_ENABLE);
 }
 
 static void bare_read(void)
@@ -150,12 +150,12 @@ static void bare_read(void)
 
 	for (unsigned g = 0; g < n_groups; g++)
 		if (read(fds[g * in_group], buf, sizeof(buf)) <= 0)
-			failed("read()");
+			report_failure("read()");
 }
 
 static void bare_stop(void)
 {
-	command(PERF_EVENT_IOC_DISABLE);
+	run_command(PERF_EVENT_IOC_DISABLE);
 }
 
 static void bare_close(void)
@@ -166,14 +166,14 @@ static void bare_close(void)
 
 int main(int argc, char **argv)
 {
-	static const struct side sides[] = {
+	static const struct session_side sides[] = {
 		{ "bare", bare_open, bare_start, bare_read, bare_stop, bare_close },
 		{ "ours", ours_open, ours_start, ours_read, ours_stop, ours_close },
 	};
 
 	name_events();
 	if (pfm_open_context(&ctx, NULL, NULL))
-		failed("pfm_open_context()");
-	take_attributes();
-	return drive(sides, 2, argc, argv);
+		report_failure("pfm_open_context()");
+	copy_attributes();
+	return drive_side(sides, 2, argc, argv);
 }

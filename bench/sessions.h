@@ -16,17 +16,17 @@ enum { MAX_EVENTS = 64,
        READS = 8,    /* and after each */
        MARKED = 3 }; /* times that every step is shown to strace: the first two sessions of all CPUs ask which there are */
 
-enum step { OPEN,
-	    START,
-	    READ,
-	    STOP,
-	    CLOSE,
-	    STEPS };
+enum session_step { OPEN,
+	            START,
+	            READ,
+	            STOP,
+	            CLOSE,
+	            STEPS };
 
 static const char *const step_names[] = { "open", "start", "read", "stop", "close" };
 
 /* One way to count. Every function ends the program if it fails. */
-struct side {
+struct session_side {
 	const char *name;
 	/* Opens the first @n events, as one group, for the calling thread or for all CPUs. */
 	void (*open)(unsigned n, bool all);
@@ -36,13 +36,13 @@ struct side {
 	void (*close)(void);
 };
 
-static inline void failed(const char *what)
+static inline void report_failure(const char *what)
 {
 	fprintf(stderr, "%s failed\n", what);
 	exit(1);
 }
 
-static inline double timed(void (*call)(void))
+static inline double time_step(void (*call)(void))
 {
 	double t = now_ns();
 
@@ -51,7 +51,7 @@ static inline double timed(void (*call)(void))
 }
 
 /* One round of @side: what its steps took. */
-static inline void one_round(const struct side *side, unsigned n, bool all, double took[STEPS])
+static inline void one_round(const struct session_side *side, unsigned n, bool all, double took[STEPS])
 {
 	double t = now_ns();
 
@@ -59,18 +59,18 @@ static inline void one_round(const struct side *side, unsigned n, bool all, doub
 	side->open(n, all);
 	took[OPEN] = now_ns() - t;
 	for (unsigned i = 0; i < STARTS; i++) {
-		took[START] += timed(side->start) / STARTS;
+		took[START] += time_step(side->start) / STARTS;
 		t = now_ns();
 		for (unsigned k = 0; k < READS; k++)
 			side->read();
 		took[READ] += (now_ns() - t) / STARTS / READS;
-		took[STOP] += timed(side->stop) / STARTS;
+		took[STOP] += time_step(side->stop) / STARTS;
 	}
-	took[CLOSE] = timed(side->close);
+	took[CLOSE] = time_step(side->close);
 }
 
 /* Each step once, a system call that does nothing behind it. */
-static inline void mark_steps(const struct side *side, unsigned n, bool all)
+static inline void mark_steps(const struct session_side *side, unsigned n, bool all)
 {
 	side->open(n, all);
 	syscall(SYS_getppid);
@@ -85,7 +85,7 @@ static inline void mark_steps(const struct side *side, unsigned n, bool all)
 }
 
 /* Rounds of all sides in turn: {"SIDE": {"open": NS, ...}, ...} with medians. */
-static inline int measure(const struct side *sides, unsigned n_sides, unsigned n, bool all, unsigned rounds)
+static inline int measure(const struct session_side *sides, unsigned n_sides, unsigned n, bool all, unsigned rounds)
 {
 	static double v[4][STEPS][MAX_ROUNDS];
 	double took[STEPS];
@@ -99,7 +99,7 @@ static inline int measure(const struct side *sides, unsigned n_sides, unsigned n
 	for (unsigned s = 0; s < n_sides; s++) {
 		printf("%s\"%s\": {", s ? ", " : "{", sides[s].name);
 		for (unsigned i = 0; i < STEPS; i++)
-			printf("%s\"%s\": %.0f", i ? ", " : "", step_names[i], median(v[s][i], rounds));
+			printf("%s\"%s\": %.0f", i ? ", " : "", step_names[i], median_value(v[s][i], rounds));
 		printf("}");
 	}
 	return puts("}") < 0;
@@ -107,7 +107,7 @@ static inline int measure(const struct side *sides, unsigned n_sides, unsigned n
 
 /*   PROGRAM measure EVENTS one|all ROUNDS    medians of the steps in ns, as JSON
  *   PROGRAM calls SIDE EVENTS one|all        round after round, a getppid() behind each step: for strace */
-static inline int drive(const struct side *sides, unsigned n_sides, int argc, char **argv)
+static inline int drive_side(const struct session_side *sides, unsigned n_sides, int argc, char **argv)
 {
 	if (argc == 5 && !strcmp(argv[1], "measure") && atoi(argv[4]) > 0 && atoi(argv[4]) <= MAX_ROUNDS)
 		return measure(sides, n_sides, (unsigned)atoi(argv[2]), !strcmp(argv[3], "all"), (unsigned)atoi(argv[4]));

@@ -158,7 +158,7 @@ class Page:
                  ".Nm perfmon_" + self.stem, ".Nd " + clean(self.title()), ".Sh DESCRIPTION")
         self.say("This page lists %s." % ("the " + self.title() if t.encoder == "perf" else "what the library knows of " + t.desc))
         self.say("Its events are named %s::EVENT%s." % (
-            t.name, "" if not t.aka else "; in place of %s also %s" % (t.name, listing(t.aka))))
+            t.name, "" if not t.aliases else "; in place of %s also %s" % (t.name, listing(t.aliases))))
         if t.libpfm_type >= 0:
             self.say("In the libpfm 3 interface it has type number %d." % t.libpfm_type)
         if t.source:

@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""docs/audit.md: how far the sources of our event tables agree, and what is decided where they do not.
+"""docs/audit.md: how far the sources of our event tables agree, and what is decided where they do
+not.
 
     scripts/audit.py SHARED > docs/audit.md
-    scripts/audit.py SHARED --rows > lib/events/audit.txt       the same for "pfm show", row by row
-    scripts/audit.py SHARED --sources > lib/events/sources.txt  which sources agree with a row, for the same
+    scripts/audit.py SHARED --rows > lib/events/audit.txt       remarks on rows, for "pfm show"
+    scripts/audit.py SHARED --sources > lib/events/sources.txt  sources that agree with each row
 
-SHARED holds data/full (Intel's, Linux's and Arm's lists) and facts/libpfm4/names.jsonl. The lists are read here anew, without
-the readers of lib/pmuc, so that a fault there is not shared. Compared is what programs a counter: event code, unit mask, counter
-mask, invert, edge, any thread and, where an event has one, the value of its extra register. Periods, counters and texts are not."""
+SHARED holds data/full (Intel's, Linux's and Arm's lists) and facts/libpfm4/names.jsonl. The lists
+are read here anew, without the readers of lib/pmuc, so that a fault there is not shared. Compared
+is what programs a counter: event code, unit mask, counter mask, invert, edge, any thread and, where
+an event has one, the value of its extra register. Periods, counters and texts are not."""
 
 import collections
+import csv
 import glob
 import json
 import os
@@ -20,7 +23,8 @@ import tarfile
 import textwrap
 import zlib
 
-# Processor: folder of Intel's repository, folder of Linux's lists, libpfm4's core and prefix of its boxes.
+# Processor: folder of Intel's repository, folder of Linux's lists, libpfm4's core and prefix of its
+# boxes.
 INTEL = """
 NHM-EP nehalemep nhm -
 NHM-EX nehalemex nhm_ex -
@@ -70,7 +74,8 @@ BIG, SMALL, LOW = "big", "small", "low power"
 PARTS = {BIG: "core", SMALL: "small", LOW: "lowpower", "uncore": "boxes"}
 # Not told row by row: our tables have these of their own.
 OURS = re.compile("offcoreresponse[01]?|perfmetrics.*|fparithinstretired")
-SOURCES = {"Intel": 1, "Arm": 1, "Linux": 2, "libpfm4": 4}     # PFM_EVENT_BY_* in perfmon.h has them in the same order
+# PFM_EVENT_BY_* in perfmon.h has them in the same order
+SOURCES = {"Intel": 1, "Arm": 1, "Linux": 2, "libpfm4": 4}
 SMALL_CORES = re.compile("gracemont|crestmont|skymont|darkmont|arcticwolf")
 LOW_CORES = re.compile("arrowlake_crestmont")      # where a processor has two kinds of small cores
 
@@ -91,12 +96,14 @@ def number(value):
 
 
 def packed(shared, prefix):
-    """(path, parsed JSON) of the lists of a packed tree."""
+    """(path, parsed JSON) of the lists of a packed tree; members that are links are none."""
     for path in sorted(glob.glob(os.path.join(shared, "data", "full", prefix + "*.tar.xz"))):
         with tarfile.open(path) as t:
             for m in t:
                 if m.isfile() and m.name.endswith(".json"):
-                    yield m.name, json.load(t.extractfile(m))
+                    text = t.extractfile(m).read()
+                    if text.lstrip()[:1] in (b"{", b"["):
+                        yield m.name, json.loads(text)
 
 
 def rows(found):
@@ -106,9 +113,13 @@ def rows(found):
 
 def fact(row):
     """What Intel's keys, which Linux uses too, say."""
-    port = [number(row.get(k)) if "IIO" in row.get("EventName", "") else 0 for k in ("PortMask", "FCMask")]
-    return Fact(number(row.get("EventCode")), number(row.get("UMask")) | number(row.get("UMaskExt")) << 8, number(row.get("CounterMask")),
-                number(row.get("Invert")), number(row.get("EdgeDetect")), number(row.get("AnyThread")), number(row.get("MSRValue")), *port)
+    port = [number(row.get(k)) if "IIO" in row.get("EventName", "") else 0
+            for k in ("PortMask", "FCMask")]
+    return Fact(number(row.get("EventCode")),
+                number(row.get("UMask")) | number(row.get("UMaskExt")) << 8,
+                number(row.get("CounterMask")),
+                number(row.get("Invert")), number(row.get("EdgeDetect")),
+                number(row.get("AnyThread")), number(row.get("MSRValue")), *port)
 
 
 def intel_lists(shared):
@@ -120,7 +131,8 @@ def intel_lists(shared):
         kind = "uncore" if "uncore" in parts[-1] else LOW if LOW_CORES.match(parts[-1]) else SMALL if SMALL_CORES.search(parts[-1]) else BIG
         for r in rows(found):
             if r.get("EventName"):
-                out[parts[parts.index("events") - 1], kind][fold(r["EventName"])] = r["EventName"], fact(r)
+                out[parts[parts.index("events") - 1],
+                    kind][fold(r["EventName"])] = r["EventName"], fact(r)
     return out
 
 
@@ -148,10 +160,24 @@ def linux_lists(shared):
 
 
 def arm_lists(shared):
+    """Arm's plain lists; what its telemetry files have besides is Arm's too."""
     out = {}
-    for path, found in packed(shared, "arm"):
+    for path, found in packed(shared, "arm-data"):
         out[os.path.basename(path)[:-5]] = {fold(r["name"]): (r["name"], Fact(r["code"])) for r in rows(found) if r.get("name")}
+    for path, found in packed(shared, "arm-telemetry"):
+        core = re.sub(r"^arm-|[-_]pmu$|-r\dp\d$", "", re.sub(r"[-_]pmu$", "", os.path.basename(path)[:-5]))
+        known = out.setdefault(core, {})
+        for name, e in found["events"].items() if "/pmu/cpu/" in path else ():
+            if "PMU" in e["accesses"]:
+                known.setdefault(fold(name), (name, Fact(number(e["code"]))))
     return out
+
+
+def newer_zen6(shared):
+    """Zen 6 of a newer kernel: names and numbers alone."""
+    with open(os.path.join(shared, "data", "full", "linux-newer", "amdzen6.csv"), encoding="utf-8", newline="") as f:
+        return {fold(r["EventName"]): (r["EventName"], Fact(number(r["EventCode"]), number(r["UMask"])))
+                for r in csv.DictReader(f) if not r["Unit"]}
 
 
 def intel_words(event, mask):
@@ -164,11 +190,13 @@ def intel_words(event, mask):
     if flags & 0x1020:
         value, extra = 0, value
     word = code | value << 8
-    return Fact(word & 0xFF, word >> 8 & 0xFF, word >> 24 & 0xFF, word >> 23 & 1, word >> 18 & 1, word >> 21 & 1, extra)
+    return Fact(word & 0xFF, word >> 8 & 0xFF, word >> 24 & 0xFF, word >> 23 & 1, word >> 18 & 1,
+                word >> 21 & 1, extra)
 
 
 def box_words(event, mask, pmu):
-    """The same of a box; those of the I/O stacks have ports and flow classes in the upper part of the unit mask."""
+    """The same of a box; those of the I/O stacks have ports and flow classes in the upper part of
+    the unit mask."""
     code, value = event.get("code", 0), mask["c"] >> 8 if mask else 0
     umask, port, fc = code >> 8 & 0xFF | value & 0xFF | value >> 24 << 8, 0, 0
     if "iio" in pmu:
@@ -203,17 +231,19 @@ def libpfm4_names(shared):
                         out[key][fold(e["e"])] = e["e"], Fact(e["code"])
                     elif t["kind"] == "intel_x86":
                         words = (lambda e, u: box_words(e, u, pmu["name"])) if box else intel_words
-                        masks = [u for u in e.get("u", ()) if u.get("model", pmu["id"]) == pmu["id"]]
+                        masks = [u
+                                 for u in e.get("u", ()) if u.get("model", pmu["id"]) == pmu["id"]]
                         groups = {u.get("g", 0) & 0xFF for u in masks}
                         if not masks:
                             out[key][fold(e["e"])] = e["e"], words(e, None)
                         for u in masks if len(groups) < 2 else ():
                             name = e["e"] + "." + u["u"]
-                            out[key][fold(re.sub("^OFFCORE_RESPONSE_[01]", "OCR", name))] = name, words(e, u)
+                            out[key][fold(re.sub("^OFFCORE_RESPONSE_[01]", "OCR",
+                                                 name))] = name, words(e, u)
     return out
 
 
-# ---- why they differ ------------------------------------------------------------------------------------------------------------
+# ---- why they differ -----------------------------------------------------------------------------
 
 CAUSES = (
     ("latency", "A threshold that the name carries",
@@ -231,7 +261,8 @@ CAUSES = (
      "Unit masks of newer boxes have more than eight bits, the upper ones under UMaskExt in Intel's list. Linux's copy joins the two, "
      "but where the lower byte is 0 it drops the upper part as well, so that `perf` counts something else, mostly nothing.",
      "Intel's mask, both parts."),
-    ("longmask", "Unit masks beyond eight bits", "The sources differ in the upper part of a unit mask of more than eight bits.",
+    ("longmask", "Unit masks beyond eight bits",
+     "The sources differ in the upper part of a unit mask of more than eight bits.",
      "Intel's mask."),
     ("driver", "Numbers of the kernel's driver",
      "Free-running and fixed box counters have no event code in hardware. Intel writes 0, Linux the number (0xff) "
@@ -244,22 +275,30 @@ CAUSES = (
      "OCR events can be programmed with 0x2a and 0x2b, each with a response register of its own; Intel's row names both.",
      "The first; the second is kept as the row's alternative, so that two can count at once."),
     ("newer", "Intel's list is newer than Linux's copy",
-     "Linux 6.12 holds an older state of the same list, which Intel has since corrected.", "Intel's value of 2026-08-13."),
-    ("linuxonly", "Linux differs from Intel's list and libpfm4 has Intel's value", "Two sources stand against the copy.", "Intel's value."),
+     "Linux 6.12 holds an older state of the same list, which Intel has since corrected.",
+     "Intel's value of 2026-08-13."),
+    ("linuxonly", "Linux differs from Intel's list and libpfm4 has Intel's value",
+     "Two sources stand against the copy.", "Intel's value."),
     ("majority", "libpfm4 differs from Intel and Linux, which agree",
      "libpfm4's tables are typed from manuals, some of them early ones. Linux's copy comes from Intel's list, so that these "
      "are one and a half sources against one.",
      "Intel's value. `libpfm.so.4` alone gives libpfm4's own numbers."),
-    ("onesided", "libpfm4 differs from Intel's list, and Linux does not have the event", "One source against one; the vendor's is newer.",
+    ("onesided", "libpfm4 differs from Intel's list, and Linux does not have the event",
+     "One source against one; the vendor's is newer.",
      "Intel's value."),
-    ("three", "All three differ", "No two sources agree.", "Intel's value, which is the newest, in the form that the kernel takes."),
+    ("three", "All three differ", "No two sources agree.",
+     "Intel's value, which is the newest, in the form that the kernel takes."),
     ("arm", "Numbers of Arm events",
      "libpfm4's 0xff for Cortex-A8's cycles is a number inside the kernel's old driver; 0x11 is the architecture's.", "Arm's number."),
     ("pmc", "Counter of a POWER event",
      "The sources differ in the counter that the code carries (bits 16 to 19) alone: Linux leaves the choice to the kernel, "
      "libpfm4 fixes it.",
      "Linux's code, so that the kernel can choose."),
-    ("power", "Codes of POWER events", "Linux's list and libpfm4 give different codes for the name; which is right has not been tried on a "
+    ("copied", "Masks copied from a neighbour",
+     "Linux's list of Zen 6 gives several events one mask; libpfm4 gives each its own, and Zen 5's list agrees with it.",
+     "libpfm4's mask."),
+    ("power", "Codes of POWER events",
+     "Linux's list and libpfm4 give different codes for the name; which is right has not been tried on a "
      "machine.",
      "Linux's code, which IBM keeps up to date."),
 )
@@ -281,7 +320,8 @@ def cause(kind, name, intel, linux, pfm):
             return found
     elif intel and intel.code == 0 and "code" in fields:
         return "fixed"
-    if re.match("(?i)br_(inst|misp)_retired", name) and fields == {"umask"} and {x.umask for x in known} <= {0, 4}:
+    if re.match("(?i)br_(inst|misp)_retired",
+                name) and fields == {"umask"} and {x.umask for x in known} <= {0, 4}:
         return "branches"
     if fields == {"any"}:
         return "any"
@@ -313,18 +353,21 @@ def power_cause(kind, name, facts):
     return "pmc" if (a ^ b) & ~0xF0000 == 0 else "power"
 
 
-# ---- counting -------------------------------------------------------------------------------------------------------------------
+# ---- counting ------------------------------------------------------------------------------------
 
 class Audit:
     def __init__(self):
         self.counts = collections.OrderedDict()      # family -> Counter
         self.found = collections.defaultdict(list)   # cause -> [(processor, name, {source: Fact})]
-        self.sources = {}                            # (processor, part) -> {folded name of the first source: bits of SOURCES}
+        # (processor, part) -> {folded name of the first source: bits of SOURCES}
+        self.sources = {}
 
     def compare(self, family, processor, kind, lists, why):
-        """@lists: [(source, {folded: (name, Fact)})] of one processor, the first the one we follow."""
+        """@lists: [(source, {folded: (name, Fact)})] of one processor, the first the one we
+        follow."""
         count = self.counts.setdefault(family, collections.Counter())
-        agreeing = self.sources.setdefault((processor.split()[0].lower().replace("-", "_"), PARTS[kind]), {})
+        agreeing = self.sources.setdefault((processor.split()[0].lower().replace("-", "_"),
+                                            PARTS[kind]), {})
         for key in sorted({k for _, names in lists for k in names}):
             have = [(source, names[key]) for source, names in lists if key in names]
             facts = {source: f for source, (_, f) in have}
@@ -338,6 +381,7 @@ class Audit:
                 reason = why(kind, name, facts)
                 self.found[reason].append((processor, name, facts))
                 taken = facts.get("Linux", taken) if reason == "driver" else taken
+                taken = facts.get("libpfm4", taken) if reason == "copied" else taken
             if key in lists[0][1]:
                 agreeing[key] = sum(SOURCES[s] for s, f in facts.items() if f == taken)
 
@@ -351,17 +395,21 @@ def intel_audit(audit, intel, linux, pfm):
         folder, copy, cores, boxes = line.split()
         cores = (cores.split(",") + ["-"])[:2]
         for kind, ours in ((BIG, cores[0]), (SMALL, cores[1]), (LOW, "-"), ("uncore", boxes)):
-            lists = [("Intel", intel.get((folder, kind), {})), ("Linux", linux.get(("x86/" + copy, kind), {})),
+            lists = [("Intel", intel.get((folder, kind), {})),
+                     ("Linux", linux.get(("x86/" + copy, kind), {})),
                      ("libpfm4", pfm.get(ours, {}))]
             if lists[0][1]:
                 family = "Intel boxes" if kind == "uncore" else "Intel cores"
-                audit.compare(family, folder + (" (%s core)" % kind if kind in (SMALL, LOW) else ""), kind, lists, intel_cause)
+                audit.compare(family,
+                              folder + (" (%s core)" % kind if kind in (SMALL, LOW) else ""), kind,
+                              lists, intel_cause)
 
 
 def arm_audit(audit, arm, linux, pfm):
     for pair in ARM.split(", "):
         core, short = pair.split()
-        lists = [("Arm", arm.get(core, {})), ("Linux", linux.get(("arm64/arm/" + core, BIG), {})), ("libpfm4", pfm.get("arm_" + short, {}))]
+        lists = [("Arm", arm.get(core, {})), ("Linux", linux.get(("arm64/arm/" + core, BIG), {})),
+                 ("libpfm4", pfm.get("arm_" + short, {}))]
         audit.compare("Arm cores", core, BIG, lists, lambda *_: "arm")
 
 
@@ -375,13 +423,33 @@ def amd_audit(audit, linux, pfm):
         audit.compare("AMD cores", core, BIG, lists, None)
 
 
+# Names of Zen 6 whose masks in the kernel's list are a neighbour's, and libpfm4's names of them.
+COPIED = """fp_ret_sse_avx_ops.scalar_half_flops RETIRED_SSE_AVX_FLOPS.FLOP_TYPE_SCALAR_HALF
+fp_ret_sse_avx_ops.packed_half_flops RETIRED_SSE_AVX_FLOPS.FLOP_TYPE_PACKED_HALF
+fp_nsq_read_stalls.fp_prf NSQ_READ_STALLS.FP_PRF_STALL
+fp_nsq_read_stalls.k_prf NSQ_READ_STALLS.K_PRF_STALL
+fp_nsq_read_stalls.fp_sq NSQ_READ_STALLS.FP_SQ_STALL"""
+
+
+def zen6_audit(audit, ours, pfm):
+    known = {f for _, f in pfm.values()}
+    theirs = {k: v for k, v in ours.items() if v[1] in known}
+    for line in COPIED.split("\n"):
+        name, other = line.split()
+        theirs[fold(name)] = other, pfm[fold(other)][1]
+    both = fold("l2_request_g2.all")
+    theirs[both] = "REQUESTS_TO_L2_GROUP2", Fact(0x61, pfm[fold("REQUESTS_TO_L2_GROUP2.LS_RD_SIZED")][1].umask |
+                                                 pfm[fold("REQUESTS_TO_L2_GROUP2.LS_RD_SIZED_NC")][1].umask)
+    audit.compare("AMD cores", "amdzen6", BIG, [("Linux", ours), ("libpfm4", theirs)], lambda *_: "copied")
+
+
 def power_audit(audit, linux, pfm):
     for core in ("power8", "power9", "power10"):
         lists = [("Linux", linux.get(("powerpc/" + core, BIG), {})), ("libpfm4", pfm.get(core, {}))]
         audit.compare("POWER", core, BIG, lists, power_cause)
 
 
-# ---- printing -------------------------------------------------------------------------------------------------------------------
+# ---- printing ------------------------------------------------------------------------------------
 
 def told(f, fields):
     return " ".join("%s=%#x" % (k, getattr(f, k)) for k in FIELDS if k in fields)
@@ -392,7 +460,8 @@ def print_counts(audit):
     print("|---|---|---|---|---|---|")
     for family, c in audit.counts.items():
         alone = {k[9:]: v for k, v in c.items() if k.startswith("alone")}
-        print("| %s | %d | %d | %d | %d (%s) | %d |" % (family, sum(c.values()), c["agree in 3"], c["agree in 2"], sum(alone.values()),
+        print("| %s | %d | %d | %d | %d (%s) | %d |"
+              % (family, sum(c.values()), c["agree in 3"], c["agree in 2"], sum(alone.values()),
                                                       ", ".join("%s %d" % x for x in sorted(alone.items())), c["differ"]))
 
 
@@ -404,9 +473,11 @@ def print_cause(audit, key, title, reason, decision):
     groups = collections.OrderedDict()
     for processor, name, facts in found:
         fields = differing(facts.values())
-        groups.setdefault((name, tuple((s, told(f, fields)) for s, f in facts.items())), []).append(processor)
+        groups.setdefault((name, tuple((s, told(f, fields)) for s, f in facts.items())),
+                          []).append(processor)
     for (name, values), processors in sorted(groups.items()):
-        print("- `%s` (%s): %s" % (name, ", ".join(processors), "; ".join("%s `%s`" % v for v in values)))
+        print("- `%s` (%s): %s" % (name, ", ".join(processors),
+                                   "; ".join("%s `%s`" % v for v in values)))
 
 
 def print_rows(audit):
@@ -416,17 +487,20 @@ def print_rows(audit):
     lines = collections.defaultdict(list)
     for key, _, _, decision in CAUSES:
         for processor, name, facts in audit.found.get(key, ()):
-            of = next((kind for kind in (SMALL, LOW) if processor.endswith(" (%s core)" % kind)), BIG)
+            of = next((kind for kind in (SMALL, LOW) if processor.endswith(" (%s core)" % kind)),
+                      BIG)
             part = PARTS["uncore" if name.upper().startswith("UNC_") else of]
-            text = "; ".join("%s %s" % (s, told(f, differing(facts.values()))) for s, f in facts.items())
-            lines[part, name, "%s. Taken: %s" % (text, decision)].append(re.sub("-", "_", processor.split()[0].lower()))
+            text = "; ".join("%s %s" % (s, told(f, differing(facts.values()))) for s,
+                             f in facts.items())
+            lines[part, name, "%s. Taken: %s"
+                  % (text, decision)].append(re.sub("-", "_", processor.split()[0].lower()))
     for (part, name, text), processors in sorted(lines.items()):
         print("%s %s %s: %s" % (",".join(processors), part, name.replace(" ", ""), text))
 
 
 def print_sources(audit):
-    """For each processor and part a digit per event of its first source, in the order of their folded names; the number of the names and
-    their checksum say whether a table is that list."""
+    """For each processor and part a digit per event of its first source, in the order of their
+    folded names; the number of the names and their checksum say whether a table is that list."""
     print("# SPDX-License-Identifier: MIT\n"
           "# Made by scripts/audit.py: sources that agree with a row, added up: the vendor's list 1, Linux 2, libpfm4 4.")
     for where, found in sorted(audit.sources.items()):
@@ -446,12 +520,13 @@ def main():
     arm_audit(audit, arm_lists(shared), linux, pfm)
     power_audit(audit, linux, pfm)
     amd_audit(audit, linux, pfm)
+    zen6_audit(audit, newer_zen6(shared), pfm["amd64_fam1ah_zen6"])
     if sys.argv[2:]:
         (print_rows if sys.argv[2] == "--rows" else print_sources)(audit)
         return
     print("# Audit of the event tables\n\n"
           "Made by `scripts/audit.py` from Intel's repository of 2026-08-13, Linux 6.12.117, Arm's data of 2025-01-17 "
-          "and libpfm4 of\n2026-06; "
+          "with the\ntelemetry files of 2026-04, Linux's list of Zen 6 of 2026-04 and libpfm4 of 2026-06; "
           "events are compared by processor and name, by what programs a counter.\n"
           "An event that one source alone has is as a rule one that the others list under another name or not yet.\n"
           "Linux's x86 lists are copies of Intel's, so that a row which only these two have rests on one source and a half.\n"

@@ -4,10 +4,10 @@
 
     events.py DATA [--check] [--into DIR]
 
-DATA holds the packed lists that docs/sources.md names, and ../../facts/libpfm4/names.jsonl beside it what libpfm4 names. A processor
-that several have comes from the one with the more permissive licence: Intel's and Arm's own before Linux's copies. Those that no
-list has are made from libpfm4's names.
-"""
+DATA holds the packed lists that docs/sources.md names, and ../../facts/libpfm4/names.jsonl beside
+it what libpfm4 names. A processor that several have comes from the one with the more permissive
+licence: Intel's and Arm's own before Linux's copies. Those that no list has are made from libpfm4's
+names."""
 
 import contextlib
 import filecmp
@@ -21,36 +21,58 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [os.path.join(ROOT, "lib", "pmuc"), os.path.join(ROOT, "scripts")]
+import newer  # noqa: E402
 import older  # noqa: E402
 import pmvendor  # noqa: E402
 
-# (archive, folder of lib/events, models)
+# (archives, folder of lib/events, models). NEWER is what scripts/newer.py makes.
+NEWER = "linux-newer"
+INTEL, LINUX = "intel-perfmon-*.tar.xz", "linux-*-pmu-events.tar.xz"
+ARM = ("arm-data-*.tar.xz", "arm-telemetry-*.tar.xz")
 LISTS = (
-    ("intel-perfmon-*.tar.xz", "intel", ["*"]),
-    ("arm-data-*.tar.xz", "arm", ["cortex*", "neoverse*", "rainier"]),
-    ("linux-*-pmu-events.tar.xz", "amd", ["amdzen*"]),
-    ("linux-*-pmu-events.tar.xz", "armv8", ["a64fx", "ampereone*", "cmn", "emag", "hip0*", "imx*", "thunderx2", "yitian710"]),
-    ("linux-*-pmu-events.tar.xz", "power", ["power*"]),
-    ("linux-*-pmu-events.tar.xz", "s390", ["cf_z*"]),
-    ("linux-*-pmu-events.tar.xz", "riscv", ["ax45", "c900_legacy", "dubhe_80", "u74"]),
+    ((INTEL,), "intel", ["*"]),
+    (ARM, "arm", ["cortex*", "neoverse*", "rainier", "c1_*", "cmn_700"]),
+    ((LINUX,), "amd", ["amdzen[1-5]"]),
+    ((NEWER,), "amd", ["amdzen6"]),
+    ((LINUX,), "armv8", ["a64fx", "ampereone*", "cmn", "emag", "hip0*", "imx*", "thunderx2",
+                         "yitian710"]),
+    ((LINUX,), "power", ["power*"]),
+    ((LINUX,), "s390", ["cf_z1[0-6]", "cf_z196", "cf_zec12"]),
+    ((NEWER,), "s390", ["cf_z17"]),
+    ((LINUX,), "riscv", ["ax45", "c900_legacy", "dubhe_80"]),
+    ((NEWER,), "riscv", ["u74", "bullet_*", "p550", "p650", "cva6"]),
 )
 OLDER = "older"
+
+
+def unpack(data, lists):
+    """Each archive of @data in a folder of @lists; pattern -> folder."""
+    found = {}
+    for n, pattern in enumerate(sorted({p for patterns, _, _ in LISTS for p in patterns} - {NEWER})):
+        archive, = glob.glob(os.path.join(data, pattern))
+        found[pattern] = os.path.join(lists, "%d" % n)
+        with tarfile.open(archive) as tar:
+            safe = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+            tar.extractall(found[pattern], **safe)
+    found[NEWER] = os.path.join(lists, NEWER)
+    newer.write_trees(os.path.join(data, NEWER), found[LINUX], found[NEWER])
+    return found
 
 
 def make(data, into):
     """Writes all files below @into."""
     with tempfile.TemporaryDirectory(prefix="perfmon-lists-") as lists:
-        for pattern in sorted({p for p, _, _ in LISTS}):
-            archive, = glob.glob(os.path.join(data, pattern))
-            with tarfile.open(archive) as tar:
-                tar.extractall(os.path.join(lists, pattern[:5]), **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
-        for pattern, folder, models in LISTS:
-            words = ["--text", os.path.join(into, folder), "--facts", "--jobs", "1", os.path.join(lists, pattern[:5])]
-            with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as said:
-                status = pmvendor.main(words + ["--cpu=" + m for m in models])
+        unpacked = unpack(data, lists)
+        for patterns, folder, models in LISTS:
+            words = ["--text", os.path.join(into, folder), "--facts", "--jobs", "1"]
+            words += [unpacked[p] for p in patterns] + ["--cpu=" + m for m in models]
+            said = io.StringIO()
+            with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(said):
+                status = pmvendor.main(words)
             if status:
                 raise SystemExit("%s: %s" % (folder, said.getvalue()[-500:]))
-    older.make(os.path.join(data, "..", "..", "facts", "libpfm4", "names.jsonl"), os.path.join(into, OLDER))
+    names = os.path.join(data, "..", "..", "facts", "libpfm4", "names.jsonl")
+    older.make(names, os.path.join(into, OLDER))
 
 
 def folders():
@@ -61,18 +83,21 @@ def differences(ours, made):
     """Files that differ, below two folders."""
     out = []
     for folder in folders():
-        a, b = ({n for n in os.listdir(os.path.join(top, folder)) if n.endswith(".pmu")} if os.path.isdir(os.path.join(top, folder))
+        a, b = ({n for n in os.listdir(os.path.join(top, folder)) if n.endswith(".pmu")}
+                if os.path.isdir(os.path.join(top, folder))
                 else set()
                 for top in (ours, made))
         both = sorted(a & b)
-        _, different, errors = filecmp.cmpfiles(os.path.join(ours, folder), os.path.join(made, folder), both, shallow=False)
+        _, different, errors = filecmp.cmpfiles(os.path.join(ours, folder),
+                                                os.path.join(made, folder), both, shallow=False)
         out += [os.path.join(folder, n) for n in sorted(a ^ b) + different + errors]
     return out
 
 
 def main(argv):
     check = "--check" in argv
-    into = argv[argv.index("--into") + 1] if "--into" in argv else os.path.join(ROOT, "lib", "events")
+    into = argv[argv.index("--into") + 1] if "--into" in argv else os.path.join(ROOT, "lib",
+                                                                                "events")
     if not argv or argv[0].startswith("-"):
         print(__doc__.strip(), file=sys.stderr)
         return 2
@@ -85,7 +110,8 @@ def main(argv):
         for folder in folders():
             for old in glob.glob(os.path.join(into, folder, "*.pmu")):
                 os.unlink(old)
-            shutil.copytree(os.path.join(made, folder), os.path.join(into, folder), dirs_exist_ok=True)
+            shutil.copytree(os.path.join(made, folder), os.path.join(into, folder),
+                            dirs_exist_ok=True)
     return 0
 
 

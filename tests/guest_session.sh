@@ -15,11 +15,9 @@ arch=$guest
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
-# The library is what its rooms hold, less what stands beside it (libpfm.so.4).
-set -- "$lib"/*.c
-for room in "$lib"/*/; do
-	[ "$room" = "$lib/libpfm4/" ] || [ -z "$(find "$room" -maxdepth 1 -name '*.c')" ] || set -- "$@" "$room"*.c
-done
+# All modules of libperfmon; libpfm.so.4 is a library of its own.
+# shellcheck disable=SC2046 # file names without blanks
+set -- $(find "$lib" -name '*.c' ! -path '*/compat/libpfm4/*' | sort)
 rc=0
 "$here/guest/cc.sh" "$arch" -O1 -I"$here/../include" -I"$lib" -DPERFMON_DATADIR='"/usr/share/perfmon"' -o "$tmp/guest_session" \
 	"$here/guest_session.c" "$@" "$image" -lpthread 2>"$tmp/err" || rc=$?

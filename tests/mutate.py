@@ -2,9 +2,6 @@
 # SPDX-License-Identifier: MIT
 """Mutation testing: small faults are put into the sources, one at a time, and the quick suite has to notice each.
 
-mutate.py SOURCE BUILD --listed [--every N] [--sample N] ...
-                                           the faults of mutants.txt, or each Nth, with the tests that must notice it: TAP; then N drawn
-                                           as below, of which not so few may be noticed that their share is below LEAST for sure
 mutate.py SOURCE BUILD [--sample N] [--from K] [--seed S] [--tests NAME,...] [--seconds T] [--near] [--measured] [FILE...]
                                            N faults drawn from FILES (default: all of lib/ and tools/), against the quick suite, or
                                            the tests named, or those that take up to T seconds; one line each, and the share that was
@@ -15,8 +12,8 @@ With --near, of the tests in Python only those that ask the fault's room (NEAR) 
 not, but some as unnoticed that are. With --measured, which tests are good and how long they take is read from the run before, in
 BUILD: for sources and tests that are still the same.
 
-SOURCE is a copy that may be changed, BUILD its build folder. tests/mutate.sh makes both. A fault that cannot be seen from outside
-(it makes the code slower, or changes what nobody reads) stands in mutants.txt as "equivalent", with the reason.
+SOURCE is a copy that may be changed, BUILD its build folder. tests/mutate.sh makes both. A fault that makes the code slower, or
+changes what nobody reads, cannot be noticed: judge the survivors by hand.
 
 The tests that noticed a fault of the same file come first, then those that are called like it, then the quickest; those in Python
 come last, but before all others for tools/, which is what they ask.
@@ -36,27 +33,29 @@ import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-LISTED = os.path.join(HERE, "mutants.txt")
 SUITES = ("unit", "vectors", "tables", "man", "command", "hostile", "python", "install")
 TIMES = "mutate-times.json"
-LEAST = 80      # per cent
 # The tests in Python that ask each room; "lib": those that ask the corridor. A folder that is not here is asked by all of them.
 NEAR = {
-    "lib": ("cli", "lists", "machines", "peer", "property"),
-    "lib/answer": ("cli", "machines", "peer", "property", "schema"),
     "lib/base": ("cli", "metric", "property"),
-    "lib/count": ("cli", "doctor", "examples", "metric", "record", "schema", "stat"),
-    "lib/device": ("cli", "examples"),
-    "lib/libpfm3": ("cli", "examples", "peer"),
-    "lib/machine": ("cli", "doctor", "machines", "store"),
-    "lib/metric": ("cli", "metric", "schema", "stat"),
-    "lib/pmu": ("cli", "lists", "peer", "property"),
     "lib/table": ("cli", "lists", "pmuc", "store"),
-    "tools": ("answers", "cli", "doctor", "drawn", "examples", "import", "lists", "machines", "metric", "pager", "permissions", "property",
-              "record", "schema", "stat", "store"),
+    "lib/machine": ("cli", "doctor", "machines", "store"),
+    "lib/pmu": ("cli", "lists", "peer", "property"),
+    "lib/context": ("cli", "machines", "store"),
+    "lib/lookup": ("cli", "lists", "machines", "peer", "property"),
+    "lib/encode": ("cli", "lists", "peer", "property"),
+    "lib/decode": ("cli", "peer", "property"),
+    "lib/format": ("cli", "machines", "peer", "property", "schema"),
+    "lib/metric": ("cli", "metric", "schema", "stat"),
+    "lib/session": ("cli", "doctor", "examples", "metric", "schema", "stat"),
+    "lib/sampling": ("cli", "examples", "record"),
+    "lib/perfdata": ("cli", "record"),
+    "lib/compat/libpfm3": ("cli", "examples", "peer"),
+    "tools": ("answers", "cli", "doctor", "examples", "import", "lists", "machines", "metric", "pager",
+              "permissions", "property", "record", "schema", "stat", "store"),
 }
 # What is linked by these alone.
-ALONE = {"lib/libpfm4": ("units_libpfm4", "digests_libpfm4", "libpfm4_threads", "libpfm4", "libpfm4_clients", "peer")}
+ALONE = {"lib/compat/libpfm4": ("units_libpfm4", "libpfm4_threads", "libpfm4", "libpfm4_clients", "peer")}
 # The C tests that have files of tools/ in them.
 LINK_TOOLS = ("device_model", "device_run", "doctor_faults", "stat_errors")
 
@@ -228,36 +227,6 @@ class Suite:
         self.noticed[os.path.dirname(path)][name] += 1
 
 
-def listed():
-    """(file, line of source, line with the fault, tests or None if equivalent, reason) of mutants.txt."""
-    with open(LISTED, encoding="utf-8") as f:
-        for number, block in enumerate(re.split(r"\n\n+", f.read().strip()), 1):
-            lines = [line for line in block.splitlines() if not line.startswith("#")]
-            if not lines:
-                continue
-            if len(lines) != 4:
-                raise SystemExit("mutants.txt: block %d has %d lines: file, line, line with the fault, tests" % (number, len(lines)))
-            yield tuple(lines)
-
-
-def run_listed(tree, a):
-    faults = [f for f in listed() if not f[3].startswith("equivalent")][::a.every]
-    suite = Suite(tree.build)
-    print("1..%d" % (len(faults) + (a.sample > 0)), flush=True)
-    good = tree.builds() and all([t.measure(0) for t in suite.named({n for f in faults for n in f[3].split()})])
-    for i, (path, line, fault, names) in enumerate(faults, 1):
-        text = tree.read(path)
-        tests = suite.named(names.split())
-        said = ("the line is not there once" if text.count(line) != 1 else "it does not build, or a test fails without it" if not good else
-                "no such test" if not tests else tree.outcome(path, text.replace(line, fault), tests))
-        good_end = said in names.split()
-        print("%s %d - %s: %s%s" % ("ok" if good_end else "not ok", i, path, fault.strip(), "" if good_end else ": " + said), flush=True)
-    if a.sample:
-        noticed, judged = run_drawn(tree, a, "# ")
-        print("%s %d - %d of %d faults drawn are noticed" %
-              ("ok" if judged and interval(noticed, judged)[1] >= LEAST else "not ok", len(faults) + 1, noticed, judged), flush=True)
-
-
 def interval(k, n):
     """Where a share of which @k of @n were seen lies, 19 times of 20 (Wilson)."""
     z = 1.96
@@ -274,13 +243,12 @@ def draw(tree, files, sample, skip, seed):
     return faults[skip:skip + sample if sample else None], len(faults)
 
 
-def run_drawn(tree, a, begin=""):
-    """How many of the faults drawn were noticed, and of how many. Lines begin with @begin."""
+def run_drawn(tree, a):
+    """Run the drawn faults and print one line for each, then the share that the tests noticed."""
     if not tree.builds():
         raise SystemExit("the unchanged sources do not build")
     suite = Suite(tree.build, a.tests, a.near)
     (suite.measured if a.measured else suite.measure)(a.seconds)
-    equivalent = {(path, fault.strip()) for path, _, fault, tests in listed() if tests.startswith("equivalent")}
     drawn, total = draw(tree, a.files, a.sample, a.skip, a.seed)
     count = collections.Counter()
     for path, start, end, new in drawn:
@@ -288,18 +256,17 @@ def run_drawn(tree, a, begin=""):
         changed = text[:start] + new + text[end:]
         line = line_of(text, start)
         shown = "without " + " ".join(text[start:end].split()) if new == GONE else changed.splitlines()[line - 1].strip()
-        said = "equivalent" if (path, shown) in equivalent else tree.outcome(path, changed, suite.order(path))
-        kind = said if said in ("equivalent", "no build", "survived") else "killed"
+        said = tree.outcome(path, changed, suite.order(path))
+        kind = said if said in ("no build", "survived") else "killed"
         if kind == "killed":
             suite.remember(path, said)
         count[kind] += 1
-        print("%s%-10s %s:%d: %s%s" % (begin, kind, path, line, shown, "  (" + said + ")" if kind == "killed" else ""), flush=True)
+        print("%-10s %s:%d: %s%s" % (kind, path, line, shown, "  (" + said + ")" if kind == "killed" else ""), flush=True)
     judged = count["killed"] + count["survived"]
     if judged:
-        print("%s%d of %d noticed (%.1f %%, %.1f to %.1f) of %d drawn from %d; %s" %
-              (begin, count["killed"], judged, 100 * count["killed"] / judged, *interval(count["killed"], judged), len(drawn), total,
+        print("%d of %d noticed (%.1f %%, %.1f to %.1f) of %d drawn from %d; %s" %
+              (count["killed"], judged, 100 * count["killed"] / judged, *interval(count["killed"], judged), len(drawn), total,
                ", ".join("%d %s" % (n, k) for k, n in sorted(count.items()))))
-    return count["killed"], judged
 
 
 def main():
@@ -307,8 +274,6 @@ def main():
     p.add_argument("source")
     p.add_argument("build")
     p.add_argument("files", nargs="*")
-    p.add_argument("--listed", action="store_true")
-    p.add_argument("--every", type=int, default=1)
     p.add_argument("--sample", type=int, default=0)
     p.add_argument("--from", type=int, default=0, dest="skip")
     p.add_argument("--seed", type=int, default=1)
@@ -320,7 +285,7 @@ def main():
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN: # as a shell has it for what runs behind it: tests interrupt what they start
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     tree = Tree(os.path.abspath(a.source), os.path.abspath(a.build))
-    (run_listed if a.listed else run_drawn)(tree, a)
+    run_drawn(tree, a)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# mutate.sh [--listed --every N | --sample N --from K --seed S --tests NAME,... --seconds T --near --measured] [FILE...]: does the quick
-# suite notice faults? See mutate.py.
+# mutate.sh [--sample N --from K --seed S --tests NAME,... --seconds T --near --measured] [FILE...]: does the
+# quick suite notice faults? See mutate.py.
 # Works on a copy of the sources: nothing here is changed. An index beyond an array and a write beyond the arrays of a function stop the
 # copy's programs, as they do under the sanitizers that the suite runs under, too.
 set -eu
@@ -27,7 +27,7 @@ change() { # FILE EXPRESSION...
 }
 change lib/meson.build -e "s/gnu_symbol_visibility: 'hidden'/gnu_symbol_visibility: 'default'/" \
 	-e "s/^perfmon_inside = declare_dependency(link_with: perfmon_lib.get_static_lib(),/inside = shared_library('inside', \
-objects: perfmon_lib.get_shared_lib().extract_all_objects(recursive: true), link_whole: [device_model, unhurried, seldom, image], \
+objects: perfmon_lib.get_shared_lib().extract_all_objects(recursive: true), link_whole: [device_model, image], \
 dependencies: [threads, libdl])\nperfmon_inside = declare_dependency(link_with: inside,/"
 change lib/table/table.h -e 's/ __attribute__((visibility("hidden")));$/;/'
 change lib/pmuc/pmimage.py -e '/^	\.hidden pfmi_builtin_image$/d'

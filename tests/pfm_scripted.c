@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "ctx.h"
+#include "context/context.h"
 #include "fake_sys.h"
 
 enum { MOST_LINES = 256,
@@ -24,7 +24,7 @@ enum { MOST_LINES = 256,
 int scripted_open_context(pfm_ctx_t **ctx, const pfm_ctx_options_t *options, pfm_error_t *error);
 FILE *scripted_setmntent(const char *path, const char *mode);
 
-static struct line {
+static struct script_line {
 	uint64_t config, value, enabled, running;
 	unsigned type;
 	int error;
@@ -34,7 +34,7 @@ static struct fake fake;
 static struct sys real, scripted;
 static const char *folder;
 
-static const struct line *line_of(const struct perf_event_attr *attr)
+static const struct script_line *find_line(const struct perf_event_attr *attr)
 {
 	for (unsigned i = 0; i < n_lines; i++)
 		if (lines[i].type == attr->type && lines[i].config == attr->config)
@@ -42,9 +42,9 @@ static const struct line *line_of(const struct perf_event_attr *attr)
 	return NULL;
 }
 
-static int decide(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
+static int decide_call(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
 {
-	const struct line *l = line_of(attr);
+	const struct script_line *l = find_line(attr);
 	int before = 0;
 
 	(void)pid;
@@ -58,15 +58,15 @@ static int decide(struct fake *f, const struct perf_event_attr *attr, int pid, i
 	                                    : -EBUSY;
 }
 
-static void tick(struct fake *f, struct fake_event *e)
+static void advance_clock(struct fake *f, struct fake_event *e)
 {
-	const struct line *l = line_of(&e->a.attr);
+	const struct script_line *l = find_line(&e->a.attr);
 	unsigned before = 0;
 
 	for (const struct fake_event *other = f->events; other < e; other++)
 		before += other->a.attr.type == l->type && other->a.attr.config == l->config && other->cpu == e->cpu;
 	e->value = l->value + l->value * before / 10 + (e->cpu > 0 ? (uint64_t)e->cpu : 0);
-	e->on = l->enabled;
+	e->is_open = l->enabled;
 	e->running = l->running;
 }
 
@@ -78,7 +78,7 @@ static bool is_process(const char *path)
 
 static int list(const struct sys *sys, const char *path, int (*each)(void *arg, const char *name), void *arg)
 {
-	return is_process(path) ? real.list(&real, path, each, arg) : scripted.list(sys, path, each, arg);
+	return is_process(path) ? real.list_folder(&real, path, each, arg) : scripted.list_folder(sys, path, each, arg);
 }
 
 static int open_file(const struct sys *sys, const char *path, int flags)
@@ -86,7 +86,7 @@ static int open_file(const struct sys *sys, const char *path, int flags)
 	size_t len;
 	char *text;
 
-	if (is_process(path) && !pfmi_sys_read(&real, path, &text, &len)) {
+	if (is_process(path) && !pfmi_machine_read_file(&real, path, &text, &len)) {
 		fake_file(&fake, path, text);
 		free(text);
 	}
@@ -98,7 +98,7 @@ static int open_file(const struct sys *sys, const char *path, int flags)
 static void read_script(void)
 {
 	char path[1024], text[256];
-	struct line *l = lines;
+	struct script_line *l = lines;
 	FILE *in;
 
 	snprintf(path, sizeof(path), "%s/machine", folder);
@@ -115,12 +115,12 @@ static void read_script(void)
 			l++;
 	n_lines = (unsigned)(l - lines);
 	fclose(in);
-	pfmi_sys_real(&real, "");
+	pfmi_machine_init_real_sys(&real, "");
 	scripted = fake.sys;
-	fake.sys.list = list;
+	fake.sys.list_folder = list;
 	fake.sys.open = open_file;
-	fake.decide = decide;
-	fake.tick = tick;
+	fake.decide = decide_call;
+	fake.tick = advance_clock;
 }
 
 /* The tools are compiled to call this instead of the library's. */

@@ -16,7 +16,7 @@ static struct {
 	uint64_t enabled, real[MOST_VALUES], running, made[MOST_VALUES];
 } fds[MOST_FDS];
 
-static double off(void)
+static double switch_off(void)
 {
 	static uint32_t state = 1;
 
@@ -25,7 +25,7 @@ static double off(void)
 }
 
 /* @times: enabled and running; @values: @n counts. */
-static void share(int fd, uint64_t *times, uint64_t *values, uint64_t n)
+static void running_share(int fd, uint64_t *times, uint64_t *values, uint64_t n)
 {
 	if (fd >= MOST_FDS || n > MOST_VALUES)
 		return;
@@ -35,7 +35,7 @@ static void share(int fd, uint64_t *times, uint64_t *values, uint64_t n)
 	fds[fd].enabled = times[0];
 	times[1] = fds[fd].running;
 	for (uint64_t i = 0; i < n; i++) {
-		fds[fd].made[i] += (uint64_t)((double)(values[i] - fds[fd].real[i]) / 2 * (1 + off()));
+		fds[fd].made[i] += (uint64_t)((double)(values[i] - fds[fd].real[i]) / 2 * (1 + switch_off()));
 		fds[fd].real[i] = values[i];
 		values[i] = fds[fd].made[i];
 	}
@@ -55,9 +55,9 @@ static ssize_t shared_read(int fd, void *buf, size_t n)
 	if (got < 24 || readlink(link, name, sizeof(name) - 1) < 0 || !strstr(name, "perf_event"))
 		return got;
 	if ((size_t)got == 8 * (3 + w[0]))
-		share(fd, w + 1, w + 3, w[0]);
+		running_share(fd, w + 1, w + 3, w[0]);
 	else if (got == 24)
-		share(fd, w + 1, w, 1);
+		running_share(fd, w + 1, w, 1);
 	return got;
 }
 

@@ -20,7 +20,7 @@ static bool on;
 static pid_t self;
 static char count[256];
 
-__attribute__((constructor)) static void begin(void)
+__attribute__((constructor)) static void begin_starving(void)
 {
 	const char *n = getenv("STARVED"), *path = getenv("STARVED_COUNT");
 
@@ -32,7 +32,7 @@ __attribute__((constructor)) static void begin(void)
 	which = n ? atol(n) : 0;
 }
 
-__attribute__((destructor)) static void end(void)
+__attribute__((destructor)) static void end_starving(void)
 {
 	int fd = *count && getpid() == self ? open(count, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
 	char text[32];
@@ -43,7 +43,7 @@ __attribute__((destructor)) static void end(void)
 	close(fd);
 }
 
-static bool starves(void)
+static bool is_starved(void)
 {
 	long n = ++calls;
 
@@ -55,16 +55,16 @@ static bool starves(void)
 
 void *malloc(size_t size)
 {
-	return starves() ? NULL : __libc_malloc(size);
+	return is_starved() ? NULL : __libc_malloc(size);
 }
 
 void *calloc(size_t nmemb, size_t size)
 {
-	return starves() ? NULL : __libc_calloc(nmemb, size);
+	return is_starved() ? NULL : __libc_calloc(nmemb, size);
 }
 
 void *realloc(void *ptr, size_t size)
 {
-	return starves() ? NULL : __libc_realloc(ptr, size);
+	return is_starved() ? NULL : __libc_realloc(ptr, size);
 }
 #endif

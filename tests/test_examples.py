@@ -166,9 +166,22 @@ class Examples(unittest.TestCase):
         self.assertGreater(self.type_all(of_markdown(read("README.md"))), 5)
 
     def test_documents(self):
-        for name in sorted(os.listdir(os.path.join(SOURCE, "docs"))):
-            if name.endswith(".md"):
-                self.type_all(of_markdown(read("docs", name)))
+        for folder in ("", "guide"):
+            for name in sorted(os.listdir(os.path.join(SOURCE, "docs", folder))):
+                if name.endswith(".md"):
+                    self.type_all(of_markdown(read("docs", folder, name)))
+
+    @unittest.skipUnless(shutil.which("cc"), "cc is missing (Debian package gcc)")
+    def test_programs_of_the_guide(self):
+        """The C programs compile without warnings, run, and print something."""
+        programs = re.findall(r"^```c\n(.*?)^```$", read("docs", "guide", "embedding.md"), re.M | re.S)
+        self.assertEqual(len(programs), 1)
+        self.write("embed.c", programs[0])
+        lib = os.path.join(BUILD, "lib")
+        done = self.type("cc -Wall -Wextra -Werror -I%s embed.c -o embed -L%s -lperfmon && LD_LIBRARY_PATH=%s ./embed" %
+                         (os.path.join(SOURCE, "include"), lib, lib))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(len(done.stdout.splitlines()), 2)
 
     def test_rows_of_the_comparison(self):
         """Each row names a command of ours that shows it."""
@@ -183,7 +196,7 @@ class Examples(unittest.TestCase):
         rows = [line for line in text.splitlines() if line.startswith("|") and not line.startswith(("| trouble |", "| surprise |", "|---"))]
         self.assertEqual(len(rows), 30)
         for row in rows:
-            named = re.findall(r"`(test_\w+\.(?:c|py)|units/\w+\.c)` `(\w+)`", row)
+            named = re.findall(r"`((?:\w+/)*\w+\.(?:c|py))` `(\w+)`", row)
             self.assertTrue(named, row)
             for file, name in named:
                 uses = re.findall(r"\b%s\b" % name, read("tests", file))

@@ -399,13 +399,13 @@ class Lists(Trees, unittest.TestCase):
         self.assertLessEqual({"skx", "skx_uncore_cha", "adl_goldencove", "adl_gracemont", "lnl_skymont", "amdzen4",
                               "amdzen4_amd_l3", "neoverse_n1", "power9", "cf_z15", "u74", "hsw_uncore_cbox_0",
                               "arm_cmn", "hip08_hisi_sccl_ddrc", "skylake", "lunarlake_atom"}, names)
-        aka = {t.name: t.aka for tables in self.images.values() for t in tables}
-        self.assertIn("adl_glc", aka["adl_goldencove"])
-        self.assertIn("adl_grt", aka["adl_gracemont"])
-        self.assertIn("skylakex", aka["skx"])
-        self.assertIn("skl", aka["skylake"])
-        self.assertIn("amd64_fam19h_zen4", aka["amdzen4"])
-        self.assertIn("arm_n1", aka["neoverse_n1"])
+        aliases = {t.name: t.aliases for tables in self.images.values() for t in tables}
+        self.assertIn("adl_glc", aliases["adl_goldencove"])
+        self.assertIn("adl_grt", aliases["adl_gracemont"])
+        self.assertIn("skylakex", aliases["skx"])
+        self.assertIn("skl", aliases["skylake"])
+        self.assertIn("amd64_fam19h_zen4", aliases["amdzen4"])
+        self.assertIn("arm_n1", aliases["neoverse_n1"])
 
     def matching(self, family, model, stepping, vendor="GenuineIntel"):
         """Core tables for an x86 id, with the core type each is for."""
@@ -435,7 +435,7 @@ class Lists(Trees, unittest.TestCase):
         pvr = self.table("power9").records("matches")
         self.assertTrue(any(0x004E1203 & m[7] == m[6] and m[7] for m in pvr))
         self.assertRegex("0x489-0x8000000000000007-0x4210427",
-                         pmmatch.posix(self.table("u74").text(self.table("u74").records("matches")[0][8])))
+                         pmmatch.posix_to_python(self.table("u74").text(self.table("u74").records("matches")[0][8])))
 
     def test_matrix_values_compose_what_the_list_names(self):
         """Request and response of the matrix give the value of the event that has both in its name."""
@@ -500,8 +500,8 @@ class Lists(Trees, unittest.TestCase):
                     continue
                 seen += 1
                 fields.pop("pc", None)
-                head, _ = pmheads.skeleton([pmheads.box_section(family, device[7:])])
-                self.assertEqual({f.name: list(f.ranges) for f in head.fields}, {k: pmheads.bits(v) for k, v in fields.items()},
+                head, _ = pmheads.build_skeleton([pmheads.find_box_section(family, device[7:])])
+                self.assertEqual({f.name: list(f.ranges) for f in head.fields}, {k: pmheads.parse_bits(v) for k, v in fields.items()},
                                  "%s %s" % (machine, device))
         self.assertGreater(seen, 25)
 
@@ -520,7 +520,7 @@ class Lists(Trees, unittest.TestCase):
                     continue          # parts of the code under other names
                 index = t.field(field)
                 self.assertIsNotNone(index, "%s has no %s" % (table, field))
-                self.assertEqual([tuple(r) for r in t.field_ranges(index)], pmheads.bits(where), "%s %s" % (table, field))
+                self.assertEqual([tuple(r) for r in t.field_ranges(index)], pmheads.parse_bits(where), "%s %s" % (table, field))
 
     def test_top_down_figures(self):
         """In no list, but in metrics: the kernel's codes for PERF_METRICS, beside SLOTS on fixed counter 3."""
@@ -790,7 +790,7 @@ class MadeUp(unittest.TestCase):
         self.assertFalse(is_for(0x410FD0C1) or is_for(0x411FD0C0) or is_for(0x411FD0D1))
         z15 = tables["cf_z15"]
         self.assertEqual(self.config(z15, "TX")[0], 140)
-        self.assertRegex("IBM,8561,T01,703,3.6,002f", pmmatch.posix(z15.text(z15.records("matches")[0][8])))
+        self.assertRegex("IBM,8561,T01,703,3.6,002f", pmmatch.posix_to_python(z15.text(z15.records("matches")[0][8])))
         self.assertEqual(sorted(refused), [("NO_SUCH", "ArchStdEvent", "no standard event of that name"),
                                            ("WIDE", "EventCode", "0x12345 does not fit the 16 bits of 'code'")])
 
@@ -1030,12 +1030,12 @@ class MadeUp(unittest.TestCase):
             m.size = size
             return m
         models = [model(n, 100) for n in ("EMR", "HSW", "SPR", "NEW", "HSX", "SNB")]
-        names = [[models[i].folder for i in share] for share in pmvendor.shares(models, 2)]
+        names = [[models[i].folder for i in share] for share in pmvendor.divide_models(models, 2)]
         self.assertEqual(names, [["SNB", "HSW", "HSX"], ["SPR", "EMR", "NEW"]])
-        self.assertEqual(sorted(sum(pmvendor.shares(models, 64), [])), list(range(6)))
+        self.assertEqual(sorted(sum(pmvendor.divide_models(models, 64), [])), list(range(6)))
         models[0].size = 10000
-        self.assertEqual([len(share) for share in pmvendor.shares(models, 2)], [4, 2])
-        self.assertEqual(pmvendor.shares([model("SPR", 0), model("EMR", 0)], 2), [[0, 1]])
+        self.assertEqual([len(share) for share in pmvendor.divide_models(models, 2)], [4, 2])
+        self.assertEqual(pmvendor.divide_models([model("SPR", 0), model("EMR", 0)], 2), [[0, 1]])
 
     def arm(self, **more):
         return dict({"_type": "Events", "implementer": "A", "cpuid": "0x41fff", "cpu": "Invented F1", "pmu_architecture": "pmuv3",
@@ -1305,7 +1305,7 @@ class Command(unittest.TestCase):
 
     def test_an_interruption_is_not_lost(self):
         """Where Python cannot raise it, in what it calls by the way, it comes once more."""
-        code = ("import gc, os, signal, sys, time, weakref; sys.path.insert(0, %r); import pmuc; sys.unraisablehook = pmuc.come_again\n"
+        code = ("import gc, os, signal, sys, time, weakref; sys.path.insert(0, %r); import pmuc; sys.unraisablehook = pmuc.repeat_interrupt\n"
                 "class Thing: pass\n"
                 "def by_the_way(ref): os.kill(os.getpid(), signal.SIGINT)\n"
                 "thing = Thing(); ref = weakref.ref(thing, by_the_way)\n"

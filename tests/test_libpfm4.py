@@ -951,7 +951,7 @@ class Interface(unittest.TestCase):
         path = os.path.join(OURS, "libpfm.so.4")
         listed = subprocess.run(["nm", "-D", "--defined-only", path], capture_output=True, text=True, check=True).stdout
         found = [line.split()[-1] for line in listed.splitlines() if not line.split()[-1].startswith("_")]
-        with open(os.path.join(SOURCE, "lib/libpfm4/libpfm4.map"), encoding="utf-8") as f:
+        with open(os.path.join(SOURCE, "lib/compat/libpfm4/libpfm4.map"), encoding="utf-8") as f:
             self.assertEqual(sorted(found), sorted(re.findall(r"\t\t(pfm_\w+);", f.read())))
         self.assertEqual(len(found), 13)
         dynamic = subprocess.run(["readelf", "-d", path], capture_output=True, text=True, check=True).stdout

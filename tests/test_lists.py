@@ -135,7 +135,7 @@ class Tables(unittest.TestCase):
 
     def test_disputes_are_of_rows(self):
         """Every line of audit.txt finds the rows that it speaks of."""
-        told = pmaudit.read(os.path.join(EVENTS, "audit.txt"))
+        told = pmaudit.read_disputes(os.path.join(EVENTS, "audit.txt"))
         left = {(where, event) for where, events in told.items() for event in events}
         self.assertGreater(len(left), 1000)
         for t, r, _ in self.rows():
@@ -145,7 +145,7 @@ class Tables(unittest.TestCase):
     def test_agreement_is_of_rows(self):
         """Every list that was compared is a table's, row for row."""
         path = os.path.join(EVENTS, "sources.txt")
-        agreeing = pmaudit.agreeing(self.tables, path)
+        agreeing = pmaudit.sources_by_row(self.tables, path)
         self.assertEqual(set(pmaudit.read_sources(path)), set(agreeing))
         self.assertGreater(sum(len(rows) for rows in agreeing.values()), 50000)
 

@@ -223,7 +223,7 @@ class Built:
         exe = os.path.join(cls.folder.name, program.name)
         with open(source, "w", encoding="utf-8") as f:
             f.write(program.text)
-        include, lib, link = ("include/libpfm4", "lib/libpfm4", "-lpfm") if is_libpfm4(program.path) else ("include", "lib", "-lperfmon")
+        include, lib, link = ("include/libpfm4", "lib/compat/libpfm4", "-lpfm") if is_libpfm4(program.path) else ("include", "lib", "-lperfmon")
         done = subprocess.run(base + ["-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-O1",
                                       "-I" + os.path.join(SOURCE, include), source, "-o", exe,
                                       "-L" + os.path.join(BUILD, lib), link],
@@ -233,7 +233,7 @@ class Built:
 
 def clean_environment():
     env = {k: v for k, v in os.environ.items() if not k.startswith(("PERFMON_", "LIBPFM_"))}
-    env["LD_LIBRARY_PATH"] = os.path.join(BUILD, "lib") + ":" + os.path.join(BUILD, "lib/libpfm4")
+    env["LD_LIBRARY_PATH"] = os.path.join(BUILD, "lib") + ":" + os.path.join(BUILD, "lib/compat/libpfm4")
     env["XDG_DATA_HOME"] = "/nonexistent"
     return env
 

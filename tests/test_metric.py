@@ -153,7 +153,7 @@ class Formulas(unittest.TestCase):
                 *("(a %s (b %s c)) %s d" % tuple(rng.choice("+-*/<>&|^%") for _ in range(3)) for _ in range(200))]
         for text in made:
             ours = pmformula.rewrite(text, "intel", lambda name: spelled.get(name, name))
-            read, short = pmformula.Parser(ours, "own").whole(), pmformula.REWRITTEN[ours]
+            read, short = pmformula.Parser(ours, "own").parse_all(), pmformula.REWRITTEN[ours]
             self.assertEqual((short.code, short.names), (read.code, read.names), ours)
         self.assertIsNone(pmformula.REWRITTEN[pmformula.rewrite("a * h", "intel", spelled.get)])
 
@@ -365,12 +365,13 @@ class Counted(unittest.TestCase):
 
     def test_ratios_of_every_processor(self):
         """Those of a processor's own events stand in its own table: one names only what the processor has, and can be planned."""
-        ratios = {pmu: {n for n, o in metrics.items() if "ratios" in o["groups"]} for pmu, metrics in self.listed().items()}
+        listed = self.listed()
+        ratios = {pmu: {n for n, o in metrics.items() if "ratios" in o["groups"]} for pmu, metrics in listed.items()}
         ratios = {pmu: names for pmu, names in ratios.items() if names}
         self.planned([pmu + "::ratios" for pmu in sorted(ratios)])
         everywhere = {"power8", "power9", "power10", "cf_z10", "cf_z16", "ax45", "amdzen1", "amdzen5", "amdzen6", "amd64_k8_revb",
                       "cortex_a53", "neoverse_v2", "a64fx", "skl", "adl_gracemont", "adl_goldencove", "slm", "bnl", "p6", "core2"}
-        self.assertEqual({pmu for pmu in everywhere if "ipc" not in ratios.get(pmu, ())}, set())
+        self.assertEqual({pmu for pmu in everywhere if "ipc" not in listed.get(pmu, ())}, set())
         self.assertLessEqual({"branch_miss_share", "L1D_miss_share", "stalled_frontend", "stalled_backend"}, ratios["power9"])
         self.assertEqual(ratios["cf_z15"], ratios["cf_z10"])
         self.assertIn("branch_miss_share", ratios["u74"] & ratios["c900_legacy"] & ratios["dubhe_80"])
@@ -597,7 +598,7 @@ class Sheet(unittest.TestCase):
         refused = []
         reading = types.SimpleNamespace(cores={core: "table", "lioncove": "big"}, model=types.SimpleNamespace(folder=folder),
                                         refuse=lambda *why: refused.append(why))
-        return list(pmecore.small_metrics(reading, text.encode())), refused
+        return list(pmecore.read_small_core_metrics(reading, text.encode())), refused
 
     def test_rows_become_metrics(self):
         made, refused = self.read(SHEET, "ADL", "gracemont")

@@ -27,7 +27,6 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [HERE, os.path.join(LIB, "pmuc")]
 import pmimage  # noqa: E402
 import pmlayout  # noqa: E402
-import pmready  # noqa: E402
 import pmtable as pt  # noqa: E402
 import pmview  # noqa: E402
 import pmuc  # noqa: E402
@@ -74,7 +73,7 @@ class Language(unittest.TestCase):
 
     def test_head(self):
         t = self.t
-        self.assertEqual((t.name, t.aka, t.device, t.perf_type, t.libpfm_type), ("testpmu", ["tp", "test_pmu"], "testcpu",
+        self.assertEqual((t.name, t.aliases, t.device, t.perf_type, t.libpfm_type), ("testpmu", ["tp", "test_pmu"], "testcpu",
                                                                                  4, 4095))
         self.assertEqual((pt.ENCODERS[t.encoder], t.flags), ("format", pt.TABLE_TEST | pt.TABLE_TWINS))
         self.assertEqual((t.n_general, t.all_counters), (4, 0x30000000F))
@@ -154,7 +153,7 @@ class Language(unittest.TestCase):
 
     def test_use_and_drop(self):
         t = self.t2
-        self.assertEqual((t.aka, t.count["matches"], t.device), ([], 0, "testcpu"))
+        self.assertEqual((t.aliases, t.count["matches"], t.device), ([], 0, "testcpu"))
         self.assertEqual(t.value(t.find("CYCLES"), "code"), 0x3D)
         self.assertIsNone(t.find("CLK"))
         self.assertIsNone(t.find("GONE"))
@@ -203,7 +202,7 @@ class Refusals(unittest.TestCase):
             for name in ("one", "two"):
                 paths.append(os.path.join(tmp, name + ".pmu"))
                 with open(paths[-1], "w", encoding="utf-8") as f:
-                    f.write('pmu %s "x"\naka shared\nencoder format\ncounter 0 width=8\nfield code bits=8\n'
+                    f.write('pmu %s "x"\nalias shared\nencoder format\ncounter 0 width=8\nfield code bits=8\n'
                             'event A code=1 "a"\n' % name)
             status, _, err = run("--check", *paths)
             self.assertEqual(status, 1)
@@ -252,51 +251,15 @@ class RoundTrip(unittest.TestCase):
             texts = {i for i, f in enumerate(t.fields) if f.kind == pt.TEXT}
             for i, row in enumerate(t.rows):
                 got = v.row(i)
-                flags = got["flags"] & ~(pt.ROW_READY | pt.ROW_EXTRA | pt.ROW_MASKS)
-                self.assertEqual((got["name"], got["desc"], got["counters"], tuple(got["takes"]), flags),
+                self.assertEqual((got["name"], got["desc"], got["counters"], tuple(got["takes"]), got["flags"]),
                                  (row.name, row.desc, row.counters, tuple(row.takes), row.flags))
                 values = sorted((f, c, v.text(x) if f in texts else x) for f, c, x in got["values"])
                 self.assertEqual(values, sorted(row.values))
 
-    def words_of(self, t, row):
-        """The configuration words that the values of @row make, bit by bit."""
-        words = [0, 0, 0, 0]
-        for f, counter, value in row.values:
-            bits = [(word, lsb + i) for word, lsb, width in t.fields[f].ranges for i in range(width)]
-            for i, (word, at) in enumerate(bits):
-                words[word] |= (value >> i & 1) << at
-        return words
-
-    def test_rows_that_are_ready(self):
-        """What stands before the values of a row is what they come to; without it are those that need a look."""
-        ready = 0
-        for t in self.tables:
-            v = view(t)
-            names = [f.name for f in t.fields]
-            for i, row in enumerate(t.rows):
-                _, _, first, _, _, flags, _, _ = v.record("rows", i)
-                has = {names[f]: value for f, _, value in row.values}
-                if not flags & pt.ROW_READY:
-                    self.assertTrue(t.encoder != "x86" or v.flags & (pt.TABLE_REPLACES | pt.TABLE_VIEW) or row.takes or "arch_bit" in has or
-                                    row.flags & (pt.ROW_METRIC | pt.ROW_FREE_RUNNING) or not has.get("code") or
-                                    any(c != pt.ANYWHERE for _, c, _ in row.values), (t.name, row.name, has))
-                    continue
-                word, words = v.element("values", first - 1)[0], self.words_of(t, row)
-                ready += 1
-                if flags & pt.ROW_EXTRA:
-                    msr = pmready.EXTRA_MSRS[word >> pmready.READY_MSR_SHIFT & 3]
-                    self.assertEqual((has["msr"], [word & pmready.READY_CONFIG, words[1], 0, 0]), (msr, words))
-                    self.assertEqual(v.row(i)["values"][word >> pmready.READY_VALUE_SHIFT & 15][2], words[1])
-                    self.assertEqual(bool(word & pmready.READY_ALTERNATIVES), "alt" in has)
-                    continue
-                config = v.element("wides", word & ~pmready.READY_WIDE)[0] if word & pmready.READY_WIDE else word
-                self.assertEqual((config, words[1:], "msr" in has), (words[0], [0, 0, 0], False))
-        self.assertGreater(ready, 100)
-
     def check_order(self, slots, hashes):
         """From where probing for a name starts to its slot, none is lower."""
         for at, (slot, h) in enumerate(zip(slots, hashes)):
-            start = pmlayout.slot_of(h, len(slots))
+            start = pmlayout.first_slot(h, len(slots))
             way = slots[start:at] if start <= at else slots[start:] + slots[:at]
             self.assertTrue(not slot or all(s >> 16 >= slot >> 16 for s in way if s != slot) and 0 not in way)
 
@@ -324,8 +287,7 @@ class RoundTrip(unittest.TestCase):
         self.assertEqual(len(strings), len(set(strings)))
         for t in self.tables:
             v = view(t)
-            ready = [(r, int(r[5] & (pt.ROW_READY | pt.ROW_MASKS) > 0)) for r in v.records("rows") if r[6]]
-            runs = {(r[2] - before, r[6] + before) for r, before in ready}
+            runs = {(r[2], r[6]) for r in v.records("rows") if r[6]}
             contents = {tuple(v.element("values", a + i) for i in range(n)) for a, n in runs}
             self.assertEqual(len(runs), len(contents))
             other = copy.copy(t)
@@ -362,8 +324,8 @@ class RoundTrip(unittest.TestCase):
                     continue
                 groups = {t.groups[g].field for g in row.takes}
                 mask = pmlayout.WAY_ANY if v.field("umask") in groups else v.value(i, "umask")
-                h = pmlayout.way_hash(v.value(i, "code"), mask)
-                at, bits, found = pmlayout.slot_of(h, v.count["ways"]), len(t.rows).bit_length(), []
+                h = pmlayout.code_hash(v.value(i, "code"), mask)
+                at, bits, found = pmlayout.first_slot(h, v.count["ways"]), len(t.rows).bit_length(), []
                 while way := v.element("ways", at)[0]:
                     if way >> bits == (h & 0xFFFF) >> bits:
                         found.append((way & (1 << bits) - 1) - 1)
@@ -423,10 +385,10 @@ class RoundTrip(unittest.TestCase):
         """What is left out is not even compiled; a processor's boxes, which its metrics speak of, come with it."""
         paths = [os.path.join(EVENTS, n) for n in ("intel/skx.pmu", "intel/skx_uncore.pmu", "intel/slm.pmu", "software.pmu")]
         for patterns in (["skx"], ["skx_uncore_cha"], ["skylakex"], ["slm", "cascade*"]):
-            some, _, errors = pmuc.compile_all(paths, lambda names: pmuc.meant(names, patterns))
+            some, _, errors = pmuc.compile_all(paths, lambda names: pmuc.matching_patterns(names, patterns))
             self.assertEqual(errors, [])
             self.assertEqual("slm" in [t.name for t in some], "slm" in patterns)
-            kept = [[t for t in tables if t.encoder == "perf" or pmuc.meant((t.name, t.part_of, *t.aka), patterns)]
+            kept = [[t for t in tables if t.encoder == "perf" or pmuc.matching_patterns((t.name, t.part_of, *t.aliases), patterns)]
                     for tables in (some, pmuc.compile_all(paths)[0])]
             self.assertGreater(len(kept[0]), 1)
             self.assertEqual(*map(pmimage.image_bytes, kept))
@@ -484,21 +446,21 @@ class Agreement(unittest.TestCase):
 
     def test_constants_of_the_header(self):
         text = self.header()
-        for name in ("TABLE_FALLBACK", "TABLE_UNCORE", "TABLE_REPLACES", "TABLE_VIEW", "TABLE_TEST", "TABLE_KERNEL", "GROUP_ANY",
-                     "GROUP_DEFAULT", "GROUP_REQUIRED", "GROUP_EXPLICIT"):
-            self.assertEqual(int(re.search(r"\b%s\s*=\s*(\d+)" % name, text)[1]), getattr(pt, name), name)
-        self.assertEqual(tuple(n.split("_", 1)[1].lower() for n, _ in self.enum("encoder") if n != "N_ENCODERS"),
+        for name, value in (("TABLE_FALLBACK", pt.TABLE_FALLBACK), ("TABLE_UNCORE", pt.TABLE_UNCORE),
+                            ("TABLE_VALUES_OVERRIDE", pt.TABLE_REPLACES), ("TABLE_COMPAT_VIEW", pt.TABLE_VIEW),
+                            ("TABLE_TEST_ONLY", pt.TABLE_TEST), ("TABLE_FROM_KERNEL", pt.TABLE_KERNEL),
+                            ("GROUP_COMBINABLE", pt.GROUP_ANY), ("GROUP_HAS_DEFAULT", pt.GROUP_DEFAULT),
+                            ("GROUP_REQUIRED", pt.GROUP_REQUIRED), ("GROUP_EXPLICIT_IN_LIBPFM", pt.GROUP_EXPLICIT)):
+            self.assertEqual(int(re.search(r"\b%s\s*=\s*(\d+)" % name, text)[1]), value, name)
+        self.assertEqual(tuple(n.split("_", 1)[1].lower() for n, _ in self.enum("encoder_id") if n != "N_ENCODERS"),
                          pt.ENCODERS)
         self.assertEqual({n[4:].lower(): int(v) for n, v in self.enum("row_flags")},
-                         {**pt.ROW_FLAGS, "ready": pt.ROW_READY, "extra": pt.ROW_EXTRA, "masks": pt.ROW_MASKS})
-        for name in ("READY_WIDE", "READY_CONFIG", "READY_VALUE_SHIFT", "READY_MSR_SHIFT", "READY_ALTERNATIVES"):
-            self.assertEqual(int(re.search(r"define %s\s+(\w+)" % name, text)[1].rstrip("u"), 0), getattr(pmready, name), name)
-        self.assertEqual(tuple(int(x, 16) for x in re.search(r"define EXTRA_MSRS\s+(.*)", text)[1].split(",")), pmready.EXTRA_MSRS)
+                         {"exclusive" if n == "alone" else n: v for n, v in pt.ROW_FLAGS.items()})
         self.assertEqual([n for n, _ in self.enum("name_kind")], ["NAME_EVENT", "NAME_ALIAS", "NAME_SYNONYM",
                                                                   "NAME_UNSUPPORTED", "NAME_NONE"])
         for name, value in (("IMAGE_MAGIC", pmlayout.IMAGE_MAGIC), ("TABLE_MAGIC", pmlayout.TABLE_MAGIC),
-                            ("NAME_HASH_SEED", 0x811C9DC5), ("ANYWHERE", pt.ANYWHERE), ("IMAGE_VERSION", pmlayout.IMAGE_VERSION),
-                            ("CALL_OTHER", pmlayout.CALL_OTHER), ("VALUE_WIDE", pmlayout.VALUE_WIDE), ("WAY_ANY", pmlayout.WAY_ANY),
+                            ("NAME_HASH_SEED", 0x811C9DC5), ("ANY_COUNTER", pt.ANYWHERE), ("IMAGE_VERSION", pmlayout.IMAGE_VERSION),
+                            ("PMU_NAME_IS_ALIAS", pmlayout.CALL_OTHER), ("VALUE_IS_WIDE", pmlayout.VALUE_WIDE), ("CODE_INDEX_ANY_UMASK", pmlayout.WAY_ANY),
                             ("TABLE_MAX_NAMES", pt.MAX_NAMES)):
             self.assertEqual(int(re.search(r"#define %s\s+(\w+?)u\b" % name, text)[1], 0), value)
 
@@ -547,17 +509,17 @@ int main(void)
 {
 	char line[512];
 
-	fwrite(pfmi_builtins(), 1, (size_t)pfmi_builtins()->size, stdout);
+	fwrite(table_builtin_image(), 1, (size_t)table_builtin_image()->size, stdout);
 	fflush(stdout);
 	while (fgets(line, sizeof(line), stdin)) {
 		char *name = strchr(line, ' ') + 1, *end = strchr(name, '\n');
-		const struct table *t = pfmi_builtin((unsigned)(line[0] - 'A'));
+		const struct table *t = table_builtin_at((unsigned)(line[0] - 'A'));
 		uint32_t h = NAME_HASH_SEED;
-		struct name n;
+		struct name_entry n;
 
 		for (const char *p = name; p < end; p++)
-			h = name_hash(h, (unsigned char)*p);
-		n = pfmi_table_find(t, h, name, (size_t)(end - name));
+			h = table_hash_char(h, (unsigned char)*p);
+		n = table_find_name(t, h, name, (size_t)(end - name));
 		fprintf(stderr, "%ld\n", n.kind < NAME_UNSUPPORTED ? (long)n.row : -1L);
 	}
 	return 0;
@@ -581,7 +543,7 @@ int main(void)
     @unittest.skipUnless(CC, "no C compiler")
     def test_no_tables_at_all(self):
         with tempfile.TemporaryDirectory() as tmp:
-            program, _ = self.program(tmp, [], "int main(void)\n{\n\treturn (int)pfmi_n_builtin();\n}\n")
+            program, _ = self.program(tmp, [], "int main(void)\n{\n\treturn (int)table_count_builtins();\n}\n")
             subprocess.run([program], check=True)
 
     def test_records_of_the_header(self):
@@ -589,8 +551,9 @@ int main(void)
         with tempfile.TemporaryDirectory() as tmp:
             if not CC:
                 self.skipTest("no C compiler")
-            structs = {"tables": "table", "wholes": "whole", "fields": "field", "words": "word", "groups": "group", "matches": "match",
-                       "features": "feature", "wides": "wide", "counters": "counter", "names": "other_name", "rows": "row"}
+            structs = {"tables": "table", "wholes": "pmu_family", "fields": "field", "words": "named_value",
+                       "groups": "umask_group", "matches": "host_match",
+                       "features": "feature", "wides": "wide_value", "counters": "counter_range", "names": "stored_name", "rows": "row"}
             checks = "".join('_Static_assert(sizeof(struct %s) == %d, "%s");\n' % (c, pmlayout.SIZES[name], name)
                              for name, c in structs.items())
             self.program(tmp, [], checks + '_Static_assert(sizeof(struct image) == %d, "image");\n'
@@ -611,67 +574,6 @@ class Pieces(unittest.TestCase):
         t.add_field(pt.Field("code", width=64))
         t.rows = [pt.Row(name(i), "x", 1, [(0, pt.ANYWHERE, i)]) for i in range(n)]
         return t
-
-    def test_words_before_the_values(self):
-        """By hand: what stands before the values of x86 rows that are ready, None for those that need a look."""
-        t = pt.Table("made", "Made up", "x86")
-        t.counters = [pt.Counter(0, 3, 48)]
-        for name, ranges in (("code", [(0, 0, 8), (0, 32, 4)]), ("umask", [(0, 8, 8)]), ("cmask", [(0, 24, 8)]), ("msr", []),
-                             ("alt", []), ("arch_bit", []), ("period", []), ("offcore_rsp", [(1, 0, 64)]), ("ldlat", [(1, 0, 16)]),
-                             ("second", [(2, 0, 64)])):
-            t.add_field(pt.Field(name, width=sum(n for _, _, n in ranges) or 64, ranges=ranges))
-        code, umask, cmask, msr, alt, arch, period, offcore, ldlat, second = range(10)
-        for values, word in (
-                ({code: 0x3C}, 0x3C), ({code: 0x2E, umask: 0x41, period: 7}, 0x412E), ({code: 0xA3, cmask: 0x7F}, 0x7F0000A3),
-                ({umask: 0x7F}, 0x7F00), ({umask: 0x80}, None), ({code: 0x118}, 0x100000018), ({code: 0xA3, cmask: 0x80}, 0x800000A3),
-                ({code: 0xB7, umask: 1, msr: 0x1A6, offcore: 0x10001}, 0x3 << 16 | 0x1B7),
-                ({code: 0xBB, umask: 1, msr: 0x1A7, alt: 1, period: 2, offcore: 1 << 40}, 5 << 16 | 1 << 20 | 1 << 22 | 0x1BB),
-                ({code: 0xCD, umask: 1, cmask: 3, msr: 0x3F6, ldlat: 4}, 4 << 16 | 2 << 20 | 0x030001CD),
-                ({code: 0xCD, cmask: 0x80, msr: 0x3F6, ldlat: 4}, None), ({code: 0x118, msr: 0x3F6, ldlat: 4}, None),
-                ({code: 0xCD, msr: 0x3F6, offcore: 4}, None), ({code: 0xCD, msr: 0x3F6, ldlat: 0}, None), ({code: 0xCD, ldlat: 4}, None),
-                ({code: 0xCD, msr: 0x1A6}, None), ({code: 0xCD, msr: 0x123, offcore: 4}, None), ({code: 0xCD, alt: 4}, None),
-                ({code: 0xCD, msr: 0x1A6, offcore: 1, ldlat: 1}, None), ({code: 0xCD, arch: 0}, None),
-                ({code: 0xCD, second: 1}, None), ({}, None)):
-            t.rows = [pt.Row("E", "x", 1, [(f, pt.ANYWHERE, v) for f, v in values.items()])]
-            v = view(t)
-            _, _, first, _, _, flags, n, _ = v.record("rows", 0)
-            found = self.word_before(v, first) if flags & pt.ROW_READY else None
-            self.assertEqual((n, found, bool(flags & pt.ROW_EXTRA)), (len(values), word, word is not None and msr in values), values)
-        t.rows = [pt.Row("E", "x", 1, [(code, pt.ANYWHERE, 1), (umask, 2, 1)]),
-                  pt.Row("F", "x", 1, [(code, pt.ANYWHERE, 1)], (), pt.ROW_METRIC),
-                  pt.Row("G", "x", 1, [(code, pt.ANYWHERE, 1)], (), pt.ROW_FREE_RUNNING)]
-        self.words_of_masks(t)
-        for encoder, flags in (("x86", 0), ("x86", pt.TABLE_VIEW), ("format", 0)):
-            t.encoder, t.flags = encoder, flags
-            self.assertEqual([r[5] & pt.ROW_READY for r in view(t).records("rows")], [0, 0, 0])
-            t.rows = [pt.Row(name, "x", 1, [(code, pt.ANYWHERE, 1)]) for name in "EFG"]
-
-    @staticmethod
-    def word_before(v, first):
-        """What stands before value number @first, or the wide value that it means."""
-        word = v.element("values", first - 1)[0]
-        return v.element("wides", word & ~pmready.READY_WIDE)[0] if word & pmready.READY_WIDE else word
-
-    def words_of_masks(self, t):
-        """The same for rows that take a group: what they come to without it, None where it adds to more than the words that they name."""
-        code, umask, _, msr, alt, _, _, offcore, ldlat, second = range(10)
-        rows = t.rows
-        for field, value, values, word in (
-                (umask, 0xFF, {code: 0x3C}, 0x3C), (umask, 0x100, {code: 0x3C}, None), (code, 1, {umask: 1}, None),
-                (second, 1, {code: 0x3C}, None), (offcore, 1, {code: 0x3C}, None), (umask, 1, {code: 0x3C, umask: 0x41}, 0x413C),
-                (umask, 1, {code: 0x118}, 0x100000018), (umask, 1, {code: 0x3C, alt: 1}, None), (umask, 1, {code: 0x3C, ldlat: 1}, None),
-                (offcore, 1 << 63, {code: 0xBB, msr: 0x1A7}, 1 << 20 | 0xBB), (offcore, 1, {code: 0xBB, msr: 0x1A7, offcore: 1}, None),
-                (umask, 2, {code: 0xB7, msr: 0x1A6}, 0xB7), (ldlat, 1, {code: 0xBB, msr: 0x1A7}, None),
-                (ldlat, 3, {code: 0xCD, msr: 0x3F6}, 2 << 20 | 0xCD), (offcore, 1, {code: 0xBB, msr: 0x1A7, alt: 1}, None),
-                (offcore, 1, {code: 0x1BB, msr: 0x1A7}, None), (offcore, 1, {code: 0x27, msr: 0x1328}, None)):
-            t.groups = [pt.Group("g", 0, field, [pt.Word("W", value, "x")])]
-            t.rows = [pt.Row("E", "x", 1, [(f, pt.ANYWHERE, v) for f, v in values.items()], (0,))]
-            v = view(t)
-            _, _, first, _, _, flags, n, _ = v.record("rows", 0)
-            found = self.word_before(v, first) if flags & pt.ROW_MASKS else None
-            self.assertEqual((n, found, flags & pt.ROW_READY, bool(flags & pt.ROW_EXTRA)),
-                             (len(values), word, 0, word is not None and msr in values), values)
-        t.rows, t.groups = rows, []
 
     def test_names_of_all_kinds(self):
         """Any bytes a name can have, many names, long probes: the index finds them all, and nothing else."""

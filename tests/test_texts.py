@@ -75,7 +75,7 @@ def linux_lists():
 
 
 def arm_lists():
-    for path, found in members("arm"):
+    for path, found in members("arm-data"):
         for r in rows(found):
             if r.get("name"):
                 yield "arm", "", r["name"], os.path.basename(path)[:-5], [r.get("description")]
@@ -94,6 +94,30 @@ def libpfm4_names():
                 for u in e.get("u", []):
                     if table["kind"] != "other" or u.get("t") == 1:
                         yield family, "", e["e"] + ":" + u["u"], pmu, []
+
+
+def own_metrics():
+    """{metric of a built-in table: {its units}} of those without a text in their own line."""
+    found = collections.defaultdict(set)
+    for path in glob.glob(os.path.join(ROOT, "lib", "events", "**", "*.pmu"), recursive=True):
+        with open(path, encoding="utf-8") as f:
+            for line in f:
+                m = re.match(r"metric\s+(\S+)", line)
+                if m and not re.search(r'\s"[^"]*"$', line.rstrip()):
+                    found[m[1]].update(re.findall(r'\sunit=("[^"]*"|\S+)', line) or [""])
+    return found
+
+
+def vendors_metrics():
+    """{metric: {descriptions}} of the vendors' lists."""
+    found = collections.defaultdict(set)
+    for prefix in ("intel", "linux"):
+        for path, items in members(prefix):
+            items = items.get("Metrics", []) if isinstance(items, dict) else items
+            for m in items if "metrics" in path and isinstance(items, list) else ():
+                if isinstance(m, dict) and m.get("MetricName"):
+                    found[m["MetricName"]].update(m[k] for k in ("BriefDescription", "PublicDescription") if m.get(k))
+    return found
 
 
 def runs(text):
@@ -141,6 +165,23 @@ class Texts(unittest.TestCase):
             return all(w in SMALL_WORDS or w in folded for w in words(text))
         self.none([(k[2], t) for k, t in self.names.items() if repeats(k[2], t)])
 
+    def test_none_is_a_list_of_words(self):
+        """Three pieces or more of one or two words each are no sentence: "L2 cache, data, requests"."""
+        self.need()
+
+        def listed(text):
+            pieces = re.split(r"[,:] ", re.sub(r" \([^)]*\)", "", text).rstrip("."))
+            return len(pieces) > 2 and max(len(p.split()) for p in pieces) < 3
+        self.none([(k[2], t) for k, t in self.names.items() if listed(t)])
+
+    def test_none_says_a_thing_twice(self):
+        self.need()
+
+        def twice(text, n=5):
+            w = words(text)
+            return len({tuple(w[i:i + n]) for i in range(len(w) - n + 1)}) < len(w) - n + 1
+        self.none([(k[2], t) for k, t in self.names.items() if twice(t)])
+
     def test_none_is_the_vendors(self):
         self.need()
         found = []
@@ -184,6 +225,72 @@ class Texts(unittest.TestCase):
         for _ in range(10000):
             texts.describe("intel", "", "MEM_LOAD_RETIRED.L3_MISS", None)
         self.assertLess((time.perf_counter() - start) / 10000, 50e-6)
+
+
+class Metrics(unittest.TestCase):
+    """metrics.txt has a text for each metric of the built-in tables."""
+    @classmethod
+    def setUpClass(cls):
+        cls.units = own_metrics()
+        cls.written = texts.metrics()
+
+    def none(self, faults):
+        self.assertEqual(faults[:SHOWN], [], "%d of %d metrics" % (len(faults), len(self.units)))
+
+    def sentences(self):
+        return {name: text for name, text in self.written.items() if not text.startswith("= ")}
+
+    def test_every_metric_has_a_text(self):
+        self.assertGreater(len(self.units), 400)
+        self.none(sorted(n for n in self.units if not texts.metric(n)))
+
+    def test_every_text_has_a_metric(self):
+        self.none(sorted(set(self.written) - set(self.units)))
+
+    def test_texts_are_sentences(self):
+        """Five words or more, a capital, a full stop, and no list of single words: "L1 cache, invalid, code"."""
+        def wrong(text):
+            first = re.split(r"[.:;] ", text)[0]
+            return (len(words(text)) < 5 or not text.endswith(".") or not text[0].isupper() or len(text) > LONGEST
+                    or not re.search(r"\b(of|for|that|which|at|per|by)\b", first)
+                    or max(len(words(p)) for p in first.split(", ")) < 4)
+        self.none([(n, t) for n, t in self.sentences().items() if wrong(t)])
+
+    def test_a_text_tells_what_to_make_of_the_value(self):
+        """Besides what is computed, what a value means: a second sentence, or a second half."""
+        self.none([(n, t) for n, t in self.sentences().items() if not re.search(r"[.;] ", t)])
+
+    def test_different_metrics_have_different_texts(self):
+        """Only names that "=" declares to be the same quantity share a text."""
+        by_text = collections.defaultdict(list)
+        for name, text in self.sentences().items():
+            by_text[text].append(name)
+        self.none([names for names in by_text.values() if len(names) > 1])
+
+    def test_metrics_that_share_a_text_have_one_unit(self):
+        pairs = [(n, t[2:]) for n, t in self.written.items() if t.startswith("= ")]
+        self.none([(a, b) for a, b in pairs if not self.units[a] & self.units[b]])
+
+    def test_metrics_that_are_named_exist(self):
+        """A text sends readers to metrics and events that there are."""
+        events = set()
+        for path in glob.glob(os.path.join(ROOT, "lib", "events", "intel", "*.pmu")):
+            with open(path, encoding="utf-8") as f:
+                events.update(re.findall(r"^event\s+(\S+)", f.read(), re.M))
+        events.update([e.partition(".")[0] for e in events])
+        named = re.compile(r"\b\w+_[\w.]*\w")
+        self.none([(n, w) for n, t in self.sentences().items() for w in named.findall(t)
+                   if w not in self.units and w not in events])
+
+    def test_none_is_the_vendors(self):
+        theirs = vendors_metrics()
+        if not theirs:
+            self.skipTest("vendors' lists are not here")
+        folded = collections.defaultdict(set)
+        for name, found in theirs.items():
+            folded[re.sub("^(tma|metric)_", "", name.lower())].update(found)
+        self.none([(n, t) for n, t in self.sentences().items()
+                   if any(runs(t) & runs(v) for v in folded.get(re.sub(r"^hbm\.", "", n.lower()), ()))])
 
 
 if __name__ == "__main__":

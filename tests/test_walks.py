@@ -4,6 +4,7 @@
 of several trades do with what was built: tests/walks, a script for each, in an empty folder with pfm, a compiler and pkg-config."""
 import json
 import os
+import shlex
 import re
 import shutil
 import subprocess
@@ -60,7 +61,7 @@ class Walks(unittest.TestCase):
 
     def test_quickstart_and_the_examples_of_the_readme(self):
         said = run("./quickstart", cwd=self.top)
-        self.assertEqual(said.count("PMC0       0x000000000053d024  at 0x186"), 3, said)
+        self.assertIn("PMC0       0x00000000005320d1  at 0x186", said)
         self.assertIn("Next: ./check", said)
         pfm = os.path.join(self.top, "build", "tools", "pfm")
         text = document("README.md")
@@ -72,11 +73,11 @@ class Walks(unittest.TestCase):
             f.write(blocks(text, "c")[0])
         lib = os.path.join(self.top, "build", "lib")
         run("cc", "-Wall", "-Wextra", "-Werror", "-I" + os.path.join(self.top, "include"), source, "-o", program, "-L" + lib, "-lperfmon")
-        self.assertEqual(run(program, more={"LD_LIBRARY_PATH": lib}), "register 0x186 = 0x53d024\n")
+        self.assertEqual(run(program, more={"LD_LIBRARY_PATH": lib}), "register 0x186 = 0x5320d1\n")
         # The lines for a terminal that ask nothing of the machine.
-        for line in blocks(text, "sh")[1].splitlines():
-            words = line.partition("#")[0].split()
-            if words[1] in ("show", "dispatch", "list"):
+        for line in "\n".join(blocks(text, "sh")[1:]).splitlines():
+            words = shlex.split(line, comments=True)
+            if words[1] in ("encode", "list", "plan"):
                 self.assertTrue(run(pfm, *words[1:]), line)
 
     def test_a_processor_is_added(self):
@@ -89,7 +90,7 @@ class Walks(unittest.TestCase):
         run("ninja", "-C", build, "tools/pfm")
         pfm = os.path.join(build, "tools", "pfm")
         # Step 2: an image is enough.
-        compile_it, use_it = blocks(text, "sh")[0].strip().splitlines()
+        compile_it, use_it = [b for b in blocks(text, "sh") if "pmuc.py" in b][0].strip().splitlines()
         run("sh", "-c", compile_it, cwd=self.top)
         said = run("sh", "-c", use_it, cwd=self.top, more={"PATH": os.path.dirname(pfm) + os.pathsep + os.environ["PATH"]})
         self.assertIn("PMC0       0x000000000253c024  at 0x186", said)
@@ -103,7 +104,7 @@ class Walks(unittest.TestCase):
         events = [json.loads(line)["event"] for line in run(pfm, "list", "--json", "--pmu", "toy9").splitlines()]
         self.assertEqual(sorted(events), ["Cycles", "Div", "L2_Misses"])
         self.assertTrue(os.path.exists(os.path.join(build, "docs", "perfmon_toy9.7")))
-        run("meson", "test", "-C", build, "--no-rebuild", "table", "roundtrip", "resolve", "man", "cli", more={"PERFMON_QUICK": "1"})
+        run("meson", "test", "-C", build, "--no-rebuild", "table_table", "table_roundtrip", "lookup_resolve", "man", "cli", more={"PERFMON_QUICK": "1"})
 
 
 def python():

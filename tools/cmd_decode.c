@@ -15,7 +15,7 @@ enum { OPT_JSON = LONG_ONLY,
        EVENTS_SHOWN = 64,
        N_WORDS = 4 };
 
-static const struct opt options[] = {
+static const struct command_option options[] = {
 	{ OPT_PMU, "pmu", "NAME", "processor the registers belong to; this machine's otherwise" },
 	{ OPT_JSON, "json", NULL, "one JSON object for each register" },
 	{ 0, NULL, NULL, NULL }
@@ -56,14 +56,14 @@ static bool parse_setting(const char *text, struct setting *out, pfm_error_t *er
 	char *end;
 
 	if (!text[len] || len == 0 || len >= sizeof(out->reg)) {
-		blame(error, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, 0, len, "expected REGISTER=VALUE");
+		report_culprit(error, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, 0, len, "expected REGISTER=VALUE");
 		return false;
 	}
 	snprintf(out->reg, sizeof(out->reg), "%.*s", (int)len, text);
 	errno = 0;
 	out->value = strtoull(text + len + 1, &end, 0);
 	if (!isdigit((unsigned char)text[len + 1]) || *end || errno) {
-		blame(error, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, len + 1, strlen(text), "not a 64-bit number");
+		report_culprit(error, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, len + 1, strlen(text), "not a 64-bit number");
 		return false;
 	}
 	return true;
@@ -78,7 +78,7 @@ static bool parse(const struct decoder *d, const char *text, struct setting *out
 		return false;
 	if (pfm_decode_field(d->ctx, d->pmu, out->reg, out->value, 0, &name, &field, &meaning) != PFMLIB_ERR_INVAL)
 		return true;
-	blame(error, PFMLIB_ERR_INVAL, PFM_KIND_BAD_VALUE, 0, strlen(out->reg), "the processor has no register of this name");
+	report_culprit(error, PFMLIB_ERR_INVAL, PFM_KIND_BAD_VALUE, 0, strlen(out->reg), "the processor has no register of this name");
 	return false;
 }
 
@@ -135,10 +135,53 @@ static void find_events(struct decoder *d, const struct setting *s)
 	}
 }
 
+/* The extra register of @e, programmed with the code and unit mask in @value; 0 if it has none. */
+static uint64_t extra_register(const pfm_encoding_t *e, uint64_t value)
+{
+	for (unsigned i = 0; i < e->n_alternatives; i++)
+		if (!((e->alternatives[i].control ^ value) & 0xffff))
+			return e->alternatives[i].msr;
+	for (unsigned i = 0; i < e->n_regs; i++)
+		if (e->regs[i].kind == PFM_REG_EXTRA)
+			return e->regs[i].num;
+	return 0;
+}
+
+/* The extra register that decides which of several events is meant; 0 if none does. */
+static uint64_t deciding_register(const struct decoder *d, uint64_t value)
+{
+	pfm_encoding_t e = PFM_INIT(e);
+	char text[EVENT_MAX + 256];
+	uint64_t decides = 0;
+
+	for (unsigned i = 0; d->found.n > 1 && i < d->found.n; i++) {
+		uint64_t extra;
+
+		snprintf(text, sizeof(text), "%s::%s", d->pmu_name, d->found.event[i]);
+		if (pfm_encode_event(d->ctx, text, 0, &e, NULL) != PFMLIB_SUCCESS)
+			return 0;
+		extra = extra_register(&e, value);
+		if (extra && decides && extra != decides)
+			return 0;
+		decides = extra ? extra : decides;
+	}
+	return decides;
+}
+
+static void print_deciding_register(const struct decoder *d, uint64_t value)
+{
+	uint64_t decides = deciding_register(d, value);
+
+	if (decides)
+		printf("  %-14s one of %s%u events: extra register 0x%" PRIx64
+		       " decides; give config and config1 together\n",
+		       "", d->found.more ? "more than " : "", d->found.n, decides);
+}
+
 static void print_events(const struct found *f)
 {
 	for (unsigned i = 0; i < f->n; i++)
-		printf("  %-14s %s%s%s\n", i ? "or" : "event", term_on(stdout, GREEN), f->event[i], term_off(stdout));
+		printf("  %-14s %s%s%s\n", i ? "or" : "event", term_colour_begin(stdout, GREEN), f->event[i], term_colour_end(stdout));
 	if (f->more)
 		printf("  %-14s more\n", "or");
 }
@@ -170,6 +213,8 @@ static void json_decoding(struct decoder *d, const struct setting *s)
 	put_end(j, ']');
 	if (d->found.more)
 		put_bool(j, "more", true);
+	if (deciding_register(d, s->value))
+		put_hex(j, "decided_by", deciding_register(d, s->value));
 }
 
 /* ---- words of one attribute ---------------------------------------------------------------------------------- */
@@ -445,30 +490,32 @@ static int decode(struct decoder *d, const char *text, bool in_run, bool last)
 		if (ok)
 			json_decoding(d, &s);
 		else
-			refuse_json(&d->out, d->ctx, text, &error);
+			put_refusal_json(&d->out, d->ctx, text, &error);
 		put_end(&d->out, '}');
 		put_line(&d->out);
 	} else if (ok) {
-		printf("%s%s%s = 0x%" PRIx64 "  (%s)\n", term_on(stdout, BOLD), s.reg, term_off(stdout), s.value, d->pmu_name);
+		printf("%s%s%s = 0x%" PRIx64 "  (%s)\n", term_colour_begin(stdout, BOLD), s.reg, term_colour_end(stdout), s.value, d->pmu_name);
 		print_fields(d, &s);
-		if (last)
+		if (last) {
 			print_events(&d->found);
+			print_deciding_register(d, s.value);
+		}
 		if (!in_run && !d->found.n && s.value >> 32 == 0 && wants_escr(d, s.reg))
 			printf("  %-14s is chosen in the ESCR: give both registers\n", "event");
 	} else {
 		fflush(stdout);
-		refuse(d->ctx, text, &error);
+		report_refusal(d->ctx, text, &error);
 		if (error.code == PFMLIB_ERR_INVAL)
 			tell_registers(d);
 	}
-	return ok ? DONE : REFUSED;
+	return ok ? EXIT_DONE : EXIT_REFUSED;
 }
 
 static int decode_all(struct decoder *d, char **operands, int n)
 {
 	struct setting both;
 	struct words w;
-	int status = DONE, run, i;
+	int status = EXIT_DONE, run, i;
 
 	while (n > 0) {
 		run = gather(d, operands, n, &w);
@@ -481,8 +528,8 @@ static int decode_all(struct decoder *d, char **operands, int n)
 			find_events(d, &both);
 		}
 		for (i = 0; i < run || i == 0; i++)
-			if (decode(d, operands[i], run > 1, i + 1 >= run) != DONE)
-				status = REFUSED;
+			if (decode(d, operands[i], run > 1, i + 1 >= run) != EXIT_DONE)
+				status = EXIT_REFUSED;
 		operands += i;
 		n -= i;
 	}
@@ -503,7 +550,7 @@ static int find_pmu(const struct decoder *d, const char *name)
 	return -1;
 }
 
-static int run(struct args *args)
+static int run(struct command_args *args)
 {
 	struct decoder d = { .out = { .out = stdout } };
 	pfm_pmu_info_t info = PFM_INIT(info);
@@ -518,14 +565,14 @@ static int run(struct args *args)
 	if (id < 0)
 		return args->status;
 	if (args->n == 0)
-		return usage(args, "which register, and what is in it?");
+		return report_usage_error(args, "which register, and what is in it?");
 	d.ctx = open_context(pmu);
 	if (!d.ctx)
-		return REFUSED;
+		return EXIT_REFUSED;
 	d.pmu = find_pmu(&d, pmu);
 	if (d.pmu < 0 || pfm_describe_pmu(d.ctx, d.pmu, &info) != PFMLIB_SUCCESS) {
 		pfm_close_context(d.ctx);
-		return usage(args, "this machine's processor is not known; name one with --pmu.");
+		return report_usage_error(args, "this machine's processor is not known; name one with --pmu.");
 	}
 	d.pmu_name = info.name;
 	d.n_events = info.n_events;

@@ -9,35 +9,35 @@
 enum { OPT_CPUS = LONG_ONLY,
        OPT_MHZ };
 
-static const struct opt options[] = {
+static const struct command_option options[] = {
 	{ 'm', "model", "NAME", "processor of the device: ev4, ev5, pca56, ev6 or ev67; ev5 if not given" },
 	{ OPT_CPUS, "cpus", "N", "processors it has; 4" },
 	{ OPT_MHZ, "mhz", "N", "cycles that pass in a microsecond; 500" },
 	{ 0, NULL, NULL, NULL }
 };
 
-static int unknown_model(const struct args *args, const char *name)
+static int report_unknown_model(const struct command_args *args, const char *name)
 {
 	static const char *const models[] = { "ev4", "ev5", "pca56", "ev6", "ev67", NULL };
 	int similar = closest_word(name, models);
 
 	if (similar >= 0)
-		return usage(args, "there is no model '%s'. Did you mean '%s'?", name, models[similar]);
-	return usage(args, "there is no model '%s'; there are ev4, ev5, pca56, ev6 and ev67.", name);
+		return report_usage_error(args, "there is no model '%s'. Did you mean '%s'?", name, models[similar]);
+	return report_usage_error(args, "there is no model '%s'; there are ev4, ev5, pca56, ev6 and ev67.", name);
 }
 
-static int run(struct args *args)
+static int run_device(struct command_args *args)
 {
 	uint64_t cpus = 0, mhz = 0;
 	const char *value, *name = "ev5";
-	struct model_options model;
+	struct alpha_device_options model;
 	int id, family;
 
 	while ((id = next_option(args, &value)) > 0)
 		switch (id) {
 		case 'm': name = value; break;
 		case OPT_CPUS:
-			if (!option_number(args, "--cpus", value, 1, MODEL_MAX_CPUS, &cpus))
+			if (!option_number(args, "--cpus", value, 1, ALPHA_DEVICE_MAX_CPUS, &cpus))
 				return args->status;
 			break;
 		case OPT_MHZ:
@@ -48,11 +48,11 @@ static int run(struct args *args)
 	if (id < 0)
 		return args->status;
 	if (args->n == 0)
-		return usage(args, "which program?");
-	family = pfmi_model_family(name);
+		return report_usage_error(args, "which program?");
+	family = alpha_device_find_family(name);
 	if (family < 0)
-		return unknown_model(args, name);
-	pfmi_model_defaults(&model, (enum model_family)family);
+		return report_unknown_model(args, name);
+	alpha_device_set_defaults(&model, (enum alpha_device_family)family);
 	if (cpus)
 		model.n_cpus = (unsigned)cpus;
 	if (mhz)
@@ -74,5 +74,5 @@ const struct command cmd_device = {
 		    "pfm device --model ev5 --cpus 1 -- ./ipl-histogram\n",
 	.options = options,
 	.stops_at_operand = true,
-	.run = run
+	.run = run_device
 };

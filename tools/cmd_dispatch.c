@@ -25,7 +25,7 @@ enum { OPT_JSON = LONG_ONLY,
        OPT_THRES,
        OPT_NO_QUALCHECK };
 
-static const struct opt options[] = {
+static const struct command_option options[] = {
 	{ OPT_PMU, "pmu", "NAME", "processor of names that say none; this machine's otherwise" },
 	{ 'u', "user", NULL, "count in user mode only, where an event does not say" },
 	{ 'k', "kernel", NULL, "count in the kernel only, where an event does not say" },
@@ -47,7 +47,7 @@ static const struct opt options[] = {
 };
 
 /* What the command line asked for. */
-struct job {
+struct dispatch_job {
 	pfm_ctx_t *ctx;
 	const char *const *texts;
 	unsigned n;
@@ -85,20 +85,20 @@ static bool parse_registers(const char *text, pfmlib_regmask_t *out)
 	}
 }
 
-static const struct opt *find_option(int id)
+static const struct command_option *find_option(int id)
 {
-	const struct opt *o;
+	const struct command_option *o;
 
 	for (o = options; o->id != id; o++)
 		;
 	return o;
 }
 
-static bool montecito_option(struct job *job, int id, const char *value)
+static bool montecito_option(struct dispatch_job *job, int id, const char *value)
 {
 	struct mont_mistake mistake = { 0, 0, "" };
 	struct mont_settings *s = &job->mont;
-	const struct opt *o;
+	const struct command_option *o;
 	bool ok = true;
 
 	switch (id) {
@@ -115,8 +115,8 @@ static bool montecito_option(struct job *job, int id, const char *value)
 	if (ok)
 		return true;
 	o = find_option(id);
-	fprintf(stderr, "pfm dispatch: --%s: %s\n", o->name, mistake.why);
-	term_point(stderr, value, mistake.start, mistake.end);
+	fprintf(stderr, "pfm dispatch: --%s: %s\n", o->name, mistake.reason);
+	term_mark_error(stderr, value, mistake.start, mistake.end);
 	fprintf(stderr, "  --%s is for %s\n", o->name, o->help);
 	return false;
 }
@@ -157,7 +157,7 @@ static void json_range(struct json *j, const char *key, const pfmlib_mont_output
 	put_end(j, ']');
 }
 
-static void json_set(struct job *job, const pfm_set_t *set)
+static void json_set(struct dispatch_job *job, const pfm_set_t *set)
 {
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);
 	struct json *j = &job->out;
@@ -182,7 +182,7 @@ static void json_set(struct job *job, const pfm_set_t *set)
 	json_regs(j, "pmd", set->pmds, set->n_pmds, false);
 	json_range(j, "ibr", &job->mont_out.pfp_mont_irange);
 	json_range(j, "dbr", &job->mont_out.pfp_mont_drange);
-	if (stands_in(job->ctx, set->pmu))
+	if (is_generic_fallback(job->ctx, set->pmu))
 		put_bool(j, "fallback", true);
 }
 
@@ -216,10 +216,10 @@ static void print_range(const char *name, const pfmlib_mont_output_rr_t *rr, uns
 
 static void print_heading(const char *text)
 {
-	printf("%s%s%s\n", term_on(stdout, BOLD), text, term_off(stdout));
+	printf("%s%s%s\n", term_colour_begin(stdout, BOLD), text, term_colour_end(stdout));
 }
 
-static void print_set(const struct job *job, const pfm_set_t *set)
+static void print_set(const struct dispatch_job *job, const pfm_set_t *set)
 {
 	const pfmlib_mont_output_param_t *mont = &job->mont_out;
 	char name[16];
@@ -240,20 +240,20 @@ static void print_set(const struct job *job, const pfm_set_t *set)
 
 /* ---- refusals ----------------------------------------------------------------------------------------------------------- */
 
-static const char *culprit(const struct job *job, const pfm_error_t *error)
+static const char *find_culprit(const struct dispatch_job *job, const pfm_error_t *error)
 {
 	return error->event >= 0 && (unsigned)error->event < job->n ? job->texts[error->event] : NULL;
 }
 
-static void refuse_set(struct job *job, const pfm_error_t *error)
+static void refuse_set(struct dispatch_job *job, const pfm_error_t *error)
 {
-	refuse(job->ctx, error->clash ? NULL : culprit(job, error), error);
+	report_refusal(job->ctx, error->clash ? NULL : find_culprit(job, error), error);
 	for (unsigned i = 0; i < job->n && i < 64; i++)
 		if (error->clash >> i & 1)
 			fprintf(stderr, "  number %u: %s\n", i + 1, job->texts[i]);
 }
 
-static void json_refusal(struct job *job, const pfm_error_t *error)
+static void json_refusal(struct dispatch_job *job, const pfm_error_t *error)
 {
 	struct json *j = &job->out;
 	unsigned i;
@@ -262,8 +262,8 @@ static void json_refusal(struct job *job, const pfm_error_t *error)
 	for (i = 0; i < job->n; i++)
 		put_text(j, NULL, job->texts[i]);
 	put_end(j, ']');
-	refuse_json(j, job->ctx, error->clash ? NULL : culprit(job, error), error);
-	if (culprit(job, error))
+	put_refusal_json(j, job->ctx, error->clash ? NULL : find_culprit(job, error), error);
+	if (find_culprit(job, error))
 		put_int(j, "event", error->event);
 	if (!error->clash)
 		return;
@@ -277,7 +277,7 @@ static void json_refusal(struct job *job, const pfm_error_t *error)
 
 /* ---- the command ---------------------------------------------------------------------------------------------------------- */
 
-static int dispatch(struct job *job)
+static int dispatch_event_set(struct dispatch_job *job)
 {
 	static pfm_set_t set = PFM_INIT(set);
 	pfm_error_t error = PFM_INIT(error);
@@ -285,7 +285,7 @@ static int dispatch(struct job *job)
 
 	error.event = -1;
 	job->set_options.size = sizeof(job->set_options);
-	if (job->mont.used) {
+	if (job->mont.is_used) {
 		job->set_options.model_in = &job->mont.in;
 		job->set_options.model_out = &job->mont_out;
 	}
@@ -300,15 +300,15 @@ static int dispatch(struct job *job)
 		put_line(&job->out);
 	} else if (rc == PFMLIB_SUCCESS) {
 		print_set(job, &set);
-		stands_in(job->ctx, set.pmu);
+		is_generic_fallback(job->ctx, set.pmu);
 	} else {
 		refuse_set(job, &error);
 	}
-	return rc == PFMLIB_SUCCESS ? DONE : REFUSED;
+	return rc == PFMLIB_SUCCESS ? EXIT_DONE : EXIT_REFUSED;
 }
 
 /* The settings have a layout of their own: they must not reach another processor's encoder. */
-static bool settings_fit(const struct job *job, const char *pmu)
+static bool check_settings_pmu(const struct dispatch_job *job, const char *pmu)
 {
 	pfm_pmu_info_t info = PFM_INIT(info);
 	unsigned event;
@@ -320,29 +320,29 @@ static bool settings_fit(const struct job *job, const char *pmu)
 }
 
 /* The set that the operands are: events, or lists of them. */
-static int run_set(struct args *args, struct job *job, const char *pmu)
+static int dispatch_arguments(struct command_args *args, struct dispatch_job *job, const char *pmu)
 {
 	int status;
 
 	if (job->n > PFM_MAX_SET)
-		return usage(args, "at most %d events together.", PFM_MAX_SET);
+		return report_usage_error(args, "at most %d events together.", PFM_MAX_SET);
 	job->ctx = open_context(pmu);
 	if (!job->ctx)
-		return REFUSED;
+		return EXIT_REFUSED;
 	if (job->mont.n_thres > job->n)
-		status = usage(args, "--thres has %u numbers for %u event%s.", job->mont.n_thres, job->n, job->n == 1 ? "" : "s");
-	else if (job->mont.used && !settings_fit(job, pmu))
-		status = usage(args, "the Montecito options are for events of that processor: --pmu montecito.");
+		status = report_usage_error(args, "--thres has %u numbers for %u event%s.", job->mont.n_thres, job->n, job->n == 1 ? "" : "s");
+	else if (job->mont.is_used && !check_settings_pmu(job, pmu))
+		status = report_usage_error(args, "the Montecito options are for events of that processor: --pmu montecito.");
 	else
-		status = dispatch(job);
+		status = dispatch_event_set(job);
 	pfm_close_context(job->ctx);
 	return status;
 }
 
-static int run(struct args *args)
+static int run_dispatch(struct command_args *args)
 {
 	struct event_list list = { 0 };
-	struct job job = { .out = { .out = stdout } };
+	struct dispatch_job job = { .out = { .out = stdout } };
 	const char *value, *pmu = NULL;
 	int id, status;
 
@@ -356,25 +356,25 @@ static int run(struct args *args)
 		case 'k': job.set_options.plm |= PFM_PLM0; break;
 		case OPT_UNAVAILABLE:
 			if (!parse_registers(value, &job.unavailable))
-				return usage(args, "--unavailable wants register numbers, as in 4,6-8; not '%s'.", value);
+				return report_usage_error(args, "--unavailable wants register numbers, as in 4,6-8; not '%s'.", value);
 			job.set_options.unavailable = &job.unavailable;
 			break;
 		default:
 			if (!montecito_option(&job, id, value))
-				return USAGE;
+				return EXIT_USAGE;
 		}
 	if (id < 0)
 		return args->status;
-	if (args->n == 0 && job.json && !job.mont.used)
+	if (args->n == 0 && job.json && !job.mont.is_used)
 		return answer_requests(STDIN_FILENO, stdout);
 	if (args->n == 0)
-		return usage(args, "which events?");
+		return report_usage_error(args, "which events?");
 	for (int i = 0; i < args->n; i++)
 		if (!event_list_add(&list, args->operands[i]))
-			return no_memory();
+			return report_no_memory();
 	job.texts = (const char *const *)list.texts;
 	job.n = list.n;
-	status = run_set(args, &job, pmu);
+	status = dispatch_arguments(args, &job, pmu);
 	event_list_free(&list);
 	return status;
 }
@@ -397,5 +397,5 @@ const struct command cmd_dispatch = {
 		    "Itanium 2: where loads miss, and the branches that led there\n"
 		    "pfm dispatch --pmu montecito --dear cache,umask=3 --etb=tm=taken L3_MISSES\n",
 	.options = options,
-	.run = run
+	.run = run_dispatch
 };

@@ -11,7 +11,7 @@ enum { OPT_JSON = LONG_ONLY,
        OPT_USER,
        OPT_KERNEL };
 
-static const struct opt options[] = {
+static const struct command_option options[] = {
 	{ OPT_PMU, "pmu", "NAME", "processor of names that say none; this machine's otherwise" },
 	{ 'u', "user", NULL, "count in user mode only, where an event does not say" },
 	{ 'k', "kernel", NULL, "count in the kernel only, where an event does not say" },
@@ -24,7 +24,7 @@ struct encoder {
 	unsigned plm;
 	bool json;
 	struct json out;
-	size_t done; /* events answered so far */
+	size_t n_answered; /* events answered so far */
 };
 
 static void json_encoding(struct encoder *e, const char *text, const pfm_encoding_t *enc)
@@ -88,7 +88,7 @@ static void print_encoding(const struct encoder *e, const char *text, const pfm_
 
 	pfm_describe_pmu(e->ctx, enc->pmu, &pmu);
 	pfm_describe_event(e->ctx, enc->pmu, enc->event, &event);
-	printf("%s%s%s%s\n", e->done ? "\n" : "", term_on(stdout, BOLD), text, term_off(stdout));
+	printf("%s%s%s%s\n", e->n_answered ? "\n" : "", term_colour_begin(stdout, BOLD), text, term_colour_end(stdout));
 	if (event.name)
 		printf("  %-10s %s::%s\n", "event", pmu.name, event.name);
 	else
@@ -105,7 +105,7 @@ static void print_encoding(const struct encoder *e, const char *text, const pfm_
 	print_perf(&enc->attr, !(pmu.flags & PFM_PMU_HOST));
 }
 
-static int answer(struct encoder *e, const char *text, size_t len)
+static int encode_text(struct encoder *e, const char *text, size_t len)
 {
 	pfm_encoding_t enc;
 	pfm_error_t error = PFM_INIT(error);
@@ -116,59 +116,59 @@ static int answer(struct encoder *e, const char *text, size_t len)
 		rc = pfm_encode_event(e->ctx, text, e->plm, &enc, &error);
 	} else {
 		rc = PFMLIB_ERR_SYNTAX;
-		blame(&error, rc, PFM_KIND_SYNTAX, strlen(text), strlen(text) + 1, "a zero byte");
+		report_culprit(&error, rc, PFM_KIND_SYNTAX, strlen(text), strlen(text) + 1, "a zero byte");
 	}
 	if (e->json) {
 		put_begin(&e->out, NULL, '{');
 		put_bytes(&e->out, "input", text, len);
 		if (rc != PFMLIB_SUCCESS)
-			refuse_json(&e->out, e->ctx, text, &error);
+			put_refusal_json(&e->out, e->ctx, text, &error);
 		else
 			json_encoding(e, text, &enc);
-		if (rc == PFMLIB_SUCCESS && stands_in(e->ctx, enc.pmu))
+		if (rc == PFMLIB_SUCCESS && is_generic_fallback(e->ctx, enc.pmu))
 			put_bool(&e->out, "fallback", true);
 		put_end(&e->out, '}');
 		put_line(&e->out);
 	} else if (rc == PFMLIB_SUCCESS) {
 		print_encoding(e, text, &enc);
-		stands_in(e->ctx, enc.pmu);
+		is_generic_fallback(e->ctx, enc.pmu);
 	} else {
 		/* Keeps answers and complaints in the order of the questions where both go to one place. */
 		fflush(stdout);
-		refuse(e->ctx, text, &error);
+		report_refusal(e->ctx, text, &error);
 	}
-	e->done++;
-	return rc == PFMLIB_SUCCESS ? DONE : REFUSED;
+	e->n_answered++;
+	return rc == PFMLIB_SUCCESS ? EXIT_DONE : EXIT_REFUSED;
 }
 
-static int answer_lines(struct encoder *e)
+static int encode_lines(struct encoder *e)
 {
 	struct lines in = { .fd = STDIN_FILENO };
-	int status = DONE;
+	int status = EXIT_DONE;
 	char *line;
 	size_t len;
 
-	while (lines_next(&in, &line, &len)) {
+	while (event_lines_next(&in, &line, &len)) {
 		/* Programs count their lines: what is empty is answered there. */
-		if (line_is_void(line, len) && !(e->json && strspn(line, " \t\r") == len))
+		if (is_blank_event_line(line, len) && !(e->json && strspn(line, " \t\r") == len))
 			continue;
-		len = line_text(&line, len);
-		if (answer(e, line, len) != DONE)
-			status = REFUSED;
+		len = event_line_text(&line, len);
+		if (encode_text(e, line, len) != EXIT_DONE)
+			status = EXIT_REFUSED;
 	}
 	if (in.failed) {
 		fputs("pfm: cannot read standard input\n", stderr);
-		status = REFUSED;
+		status = EXIT_REFUSED;
 	}
-	lines_free(&in);
+	event_lines_free(&in);
 	return status;
 }
 
-static int run(struct args *args)
+static int run_encode(struct command_args *args)
 {
 	struct encoder e = { .out = { .out = stdout } };
 	const char *value, *pmu = NULL;
-	int id, i, status = DONE;
+	int id, i, status = EXIT_DONE;
 
 	while ((id = next_option(args, &value)) > 0)
 		switch (id) {
@@ -180,14 +180,14 @@ static int run(struct args *args)
 	if (id < 0)
 		return args->status;
 	if (args->n == 0)
-		return usage(args, "which event?");
+		return report_usage_error(args, "which event?");
 	e.ctx = open_context(pmu);
 	if (!e.ctx)
-		return REFUSED;
+		return EXIT_REFUSED;
 	for (i = 0; i < args->n; i++)
-		if ((strcmp(args->operands[i], "-") == 0 ? answer_lines(&e)
-		                                         : answer(&e, args->operands[i], strlen(args->operands[i]))) != DONE)
-			status = REFUSED;
+		if ((strcmp(args->operands[i], "-") == 0 ? encode_lines(&e)
+		                                         : encode_text(&e, args->operands[i], strlen(args->operands[i]))) != EXIT_DONE)
+			status = EXIT_REFUSED;
 	pfm_close_context(e.ctx);
 	return status;
 }
@@ -208,5 +208,5 @@ const struct command cmd_encode = {
 		    "A whole list, for a program to read\n"
 		    "pfm encode --pmu coreduo --json - < events.txt\n",
 	.options = options,
-	.run = run
+	.run = run_encode
 };

@@ -21,7 +21,7 @@ enum { OPT_CPU = LONG_ONLY,
        OPT_FACTS,
        OPT_FORCE };
 
-static const struct opt options[] = {
+static const struct command_option options[] = {
 	{ OPT_CPU, "cpu", "PATTERN", "only processors whose folder or name matches, with * and ?" },
 	{ 'o', "output", "FILE", "write here; a folder gets one image for each processor" },
 	{ OPT_JSON, "json", NULL, "the summary as JSON" },
@@ -33,7 +33,7 @@ static const struct opt options[] = {
 };
 
 /* Where the command lies in the folder it was built in, the script lies beside it; run only if it is as much ours. */
-static const char *beside_us(char path[PATH_MAX])
+static const char *find_beside_executable(char path[PATH_MAX])
 {
 	static const char from_here[] = "/../lib/pmuc/pmuc.py";
 	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - sizeof(from_here));
@@ -58,7 +58,7 @@ static const char *find_pmuc(char path[PATH_MAX])
 
 	if (given && *given)
 		return given;
-	return access(PERFMON_PMUC, R_OK) == 0 ? PERFMON_PMUC : beside_us(path);
+	return access(PERFMON_PMUC, R_OK) == 0 ? PERFMON_PMUC : find_beside_executable(path);
 }
 
 /* Ctrl-C while Python starts would end in a traceback: it waits until pmuc.py lets it in. */
@@ -72,9 +72,9 @@ static void hold_interrupts(sigset_t *before)
 }
 
 /* Becomes "python3 pmuc.py import" with the arguments given here. Returns only if that fails. */
-static int run_pmuc(const struct args *args)
+static int run_pmuc(const struct command_args *args)
 {
-	char room[PATH_MAX], python[] = "python3", bare[] = "-S", import[] = "import", *script;
+	char room[PATH_MAX], python[] = "python3", bare[] = "-S", *script;
 	char **argv = calloc((size_t)args->argc + 5, sizeof(*argv));
 	const char *path = find_pmuc(room);
 	sigset_t before;
@@ -84,15 +84,14 @@ static int run_pmuc(const struct args *args)
 		                "'meson install' brings it; PERFMON_PMUC may name another, lib/pmuc/pmuc.py in the source.\n",
 		        path ? path : PERFMON_PMUC);
 		free(argv);
-		return REFUSED;
+		return EXIT_REFUSED;
 	}
 	script = strdup(path);
 	if (argv && script) {
 		argv[0] = python;
 		argv[1] = bare; /* no packages of others are looked for: none are needed */
 		argv[2] = script;
-		argv[3] = import;
-		memcpy(argv + 4, args->argv, (size_t)args->argc * sizeof(*argv));
+		memcpy(argv + 3, args->argv, (size_t)args->argc * sizeof(*argv));
 		hold_interrupts(&before);
 		execvp(python, argv);
 		sigprocmask(SIG_SETMASK, &before, NULL);
@@ -100,10 +99,10 @@ static int run_pmuc(const struct args *args)
 	fprintf(stderr, "pfm import: cannot run python3, which this command needs: %s\n", strerror(errno));
 	free(script);
 	free(argv);
-	return REFUSED;
+	return EXIT_REFUSED;
 }
 
-static int run(struct args *args)
+static int run_import(struct command_args *args)
 {
 	const char *value;
 	int id;
@@ -114,7 +113,7 @@ static int run(struct args *args)
 	if (id < 0)
 		return args->status;
 	if (args->n == 0)
-		return usage(args, "which folder, file or archive?");
+		return report_usage_error(args, "which folder, file or archive?");
 	return run_pmuc(args);
 }
 
@@ -133,5 +132,5 @@ const struct command cmd_import = {
 		    "One processor, to a file of one's own\n"
 		    "pfm import perfmon/SPR -o spr.pmdb && PERFMON_EVENTS=spr.pmdb pfm list\n",
 	.options = options,
-	.run = run
+	.run = run_import
 };

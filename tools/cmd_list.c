@@ -21,11 +21,11 @@ enum { OPT_JSON = LONG_ONLY,
        NAME_COLUMNS = 24, /* of a processor */
        PMU_COLUMN = 51,   /* where it is described */
        FOLDED_MAX = 256,
-       TEXT_ROOM = 1024,
-       PAGE_ROOM = 1 << 16,
-       AROUND_ROOM = 64 };
+       TEXT_SIZE_MAX = 1024,
+       PAGE_SIZE_MAX = 1 << 16,
+       NAME_MARGIN_SIZE = 64 };
 
-static const struct opt options[] = {
+static const struct command_option options[] = {
 	{ OPT_PMU, "pmu", "NAME", "events of this processor or unit only" },
 	{ OPT_PMUS, "pmus", NULL, "processors and units only, no events" },
 	{ OPT_METRICS, "metrics", NULL, "metrics, which are computed from events, and no events" },
@@ -40,36 +40,36 @@ static const struct opt options[] = {
 	{ 0, NULL, NULL, NULL }
 };
 
-struct piece {
+struct text_piece {
 	const char *text;
 	size_t len;
 };
 
 struct lister {
 	pfm_ctx_t *ctx;
-	const char *pattern;           /* folded; NULL: everything */
-	regex_t expression;            /* instead of it, if is_expression */
-	int pmu;                       /* only this one, or -1 */
-	bool is_expression, elsewhere; /* elsewhere: of other machines' processors, too */
-	bool json, all, pmus_only, descriptions, metrics, no_pager;
-	uint64_t counters; /* one of them is wanted; 0: any */
-	const char *unit;  /* of a unit called so; NULL: of anything */
+	const char *pattern;             /* folded; NULL: everything */
+	regex_t expression;              /* instead of it, if is_expression */
+	int pmu;                         /* only this one, or -1 */
+	bool is_expression, other_hosts; /* elsewhere: of other machines' processors, too */
+	bool json, all_pmus, pmus_only, descriptions, metrics, no_pager;
+	uint64_t counters;     /* one of them is wanted; 0: any */
+	const char *unit_name; /* of a unit called so; NULL: of anything */
 	struct json out;
-	size_t width;             /* of the terminal, 0: there is none */
-	bool narrow;              /* two columns side by side would leave too little for the second one */
-	size_t column;            /* of descriptions */
-	char before[AROUND_ROOM]; /* names: two blanks, their colour */
-	char behind[AROUND_ROOM]; /* names: the end of it, and blanks */
-	size_t on, off;           /* bytes of the former, and of the end of the colour */
-	struct page *page;        /* rows on their way out */
-	struct found *found;      /* what was found of a PMU, with */
-	size_t room;              /* room for so many */
+	size_t width;                         /* of the terminal, 0: there is none */
+	bool is_narrow;                       /* two columns side by side would leave too little for the second one */
+	size_t column;                        /* of descriptions */
+	char before_name[NAME_MARGIN_SIZE];   /* names: two blanks, their colour */
+	char after_name[NAME_MARGIN_SIZE];    /* names: the end of it, and blanks */
+	size_t colour_on_len, colour_off_len; /* bytes of the former, and of the end of the colour */
+	struct output_page *page;             /* rows on their way out */
+	struct found_event *found;            /* what was found of a PMU, with */
+	size_t found_capacity;                /* room for so many */
 	size_t n_pmus, n_events, n_tracepoints, n_forms;
 	char folded[FOLDED_MAX];
 };
 
 /* An event that matched. */
-struct found {
+struct found_event {
 	const char *name, *desc, *replaced;
 	const char *unit;  /* of a metric */
 	const char *topic; /* what it is grouped by */
@@ -77,18 +77,15 @@ struct found {
 	unsigned event, flags;
 };
 
-/* Letters that are looked at together. */
-typedef signed char letters __attribute__((vector_size(16)));
-
 /* Lines on their way to standard output: there are tens of thousands. */
-struct page {
+struct output_page {
 	size_t n;
-	char bytes[PAGE_ROOM];
+	char bytes[PAGE_SIZE_MAX];
 };
 
 /* ---- matching ----------------------------------------------------------------------------------------------------------- */
 
-static void fold(const char *text, char *out, size_t room)
+static void fold_case(const char *text, char *out, size_t room)
 {
 	size_t n = 0;
 
@@ -104,7 +101,7 @@ static bool looks_like_expression(const char *pattern)
 	return strpbrk(pattern, "|()^$+\\") || strstr(pattern, ".*");
 }
 
-static bool contains(const struct lister *l, const char *text)
+static bool contains_text(const struct lister *l, const char *text)
 {
 	const char *pattern = l->pattern;
 	char small[FOLDED_MAX], *folded = small;
@@ -120,7 +117,7 @@ static bool contains(const struct lister *l, const char *text)
 	}
 	if (!folded)
 		return false;
-	fold(text, folded, room);
+	fold_case(text, folded, room);
 	found = strpbrk(pattern, "*?[") ? fnmatch(pattern, folded, 0) == 0 : strstr(folded, pattern) != NULL;
 	if (folded != small)
 		free(folded);
@@ -132,25 +129,25 @@ static bool is_in_group(const struct lister *l, const pfm_event_info_t *e)
 {
 	pfm_metric_info_t m = PFM_INIT(m);
 
-	return !pfm_describe_metric(l->ctx, e->pmu, e->event, &m) && contains(l, m.groups);
+	return !pfm_describe_metric(l->ctx, e->pmu, e->event, &m) && contains_text(l, m.groups);
 }
 
-static bool matches(const struct lister *l, const pfm_event_info_t *e)
+static bool matches_pattern(const struct lister *l, const pfm_event_info_t *e)
 {
 	bool metric = e->flags & PFM_EVENT_METRIC;
 
-	if (metric != l->metrics && !(metric && l->all))
+	if (metric != l->metrics && !(metric && l->all_pmus))
 		return false;
 	if (l->counters && !(e->counters & l->counters))
 		return false;
-	if (!l->all && (e->flags & (PFM_EVENT_HIDDEN | PFM_EVENT_DEPRECATED)))
+	if (!l->all_pmus && (e->flags & (PFM_EVENT_HIDDEN | PFM_EVENT_DEPRECATED)))
 		return false;
-	return !l->pattern || contains(l, e->name) || (l->descriptions && contains(l, e->desc)) || (l->metrics && is_in_group(l, e));
+	return !l->pattern || contains_text(l, e->name) || (l->descriptions && contains_text(l, e->desc)) || (l->metrics && is_in_group(l, e));
 }
 
-static int by_topic(const void *a, const void *b)
+static int compare_topics(const void *a, const void *b)
 {
-	const struct found *x = a, *y = b;
+	const struct found_event *x = a, *y = b;
 	int order = strcmp(x->topic, y->topic);
 
 	return order ? order : (x->event > y->event) - (x->event < y->event);
@@ -215,7 +212,7 @@ static void json_event(struct lister *l, const pfm_pmu_info_t *pmu, const pfm_ev
 }
 
 /* What the row of @e gives for field @name, "" for nothing: quicker than all that pfm_describe_metric() has to say. */
-static const char *field_text(const struct lister *l, const struct found *e, const char *name)
+static const char *field_text(const struct lister *l, const struct found_event *e, const char *name)
 {
 	const char *called, *text;
 	uint64_t value;
@@ -228,7 +225,7 @@ static const char *field_text(const struct lister *l, const struct found *e, con
 }
 
 /* "What it is. [percent; TmaL1, Backend]" */
-static void metric_text(const struct lister *l, const struct found *e, char buf[TEXT_ROOM])
+static void metric_text(const struct lister *l, const struct found_event *e, char buf[TEXT_SIZE_MAX])
 {
 	const char *groups = field_text(l, e, "metric_group");
 	const char *parts[] = { e->desc, *e->desc ? " [" : "[", e->unit, *e->unit && *groups ? "; " : "", groups, "]" };
@@ -236,29 +233,29 @@ static void metric_text(const struct lister *l, const struct found *e, char buf[
 	size_t n = 0, len;
 
 	for (unsigned i = 0; i < n_parts; i++, n += len) {
-		len = strnlen(parts[i], TEXT_ROOM - 1 - n);
+		len = strnlen(parts[i], TEXT_SIZE_MAX - 1 - n);
 		memcpy(buf + n, parts[i], len);
 	}
 	buf[n] = 0;
 }
 
-static struct piece piece(const char *text)
+static struct text_piece make_piece(const char *text)
 {
-	return (struct piece){ text, strlen(text) };
+	return (struct text_piece){ text, strlen(text) };
 }
 
-static void send(struct page *p)
+static void flush_page(struct output_page *p)
 {
 	fwrite_unlocked(p->bytes, 1, p->n, stdout);
 	p->n = 0;
 }
 
 /* What does not fit behind the others. */
-__attribute__((noinline)) static void add_to_next(struct page *p, struct piece piece)
+__attribute__((noinline)) static void append_padding_to_column(struct output_page *p, struct text_piece piece)
 {
 	term_write(stdout, p->bytes, p->n);
 	p->n = 0;
-	if (piece.len > PAGE_ROOM) {
+	if (piece.len > PAGE_SIZE_MAX) {
 		term_write(stdout, piece.text, piece.len);
 		return;
 	}
@@ -266,93 +263,66 @@ __attribute__((noinline)) static void add_to_next(struct page *p, struct piece p
 	p->n = piece.len;
 }
 
-static inline void add(struct page *p, struct piece piece)
+static inline void append_piece(struct output_page *p, struct text_piece piece)
 {
-	if (piece.len > PAGE_ROOM - p->n) {
-		add_to_next(p, piece);
+	if (piece.len > PAGE_SIZE_MAX - p->n) {
+		append_padding_to_column(p, piece);
 		return;
 	}
 	memcpy(p->bytes + p->n, piece.text, piece.len);
 	p->n += piece.len;
 }
 
-static inline void add_gaps(letters *gaps, const char *text)
+/* Appends @text with one blank between words and none at its end. */
+static void append_words(struct output_page *p, const char *text)
 {
-	letters blanks, here, next;
+	const char *gap = strstr(text, "  ");
+	struct text_piece rest;
 
-	memset(&blanks, ' ', sizeof(blanks));
-	memcpy(&here, text, sizeof(here));
-	memcpy(&next, text + 1, sizeof(next));
-	*gaps |= (here == blanks) & (next == blanks);
-}
-
-/* True if two blanks stand side by side in the @len bytes of @text. Few descriptions have any, and that is seen sooner like this. */
-static bool has_gap(const char *text, size_t len)
-{
-	letters gaps = { 0 };
-	uint64_t halves[2];
-
-	if (len <= sizeof(gaps))
-		return strstr(text, "  ");
-	add_gaps(&gaps, text + len - sizeof(gaps) - 1);
-	for (const char *end = text + len - sizeof(gaps); text < end; text += sizeof(gaps))
-		add_gaps(&gaps, text);
-	memcpy(halves, &gaps, sizeof(halves));
-	return halves[0] | halves[1];
-}
-
-/* @text as term_fill() has it in one line: with one blank between words and none behind the last. */
-static void add_words(struct page *p, const char *text)
-{
-	struct piece rest = piece(text);
-	const char *gap;
-
-	if (has_gap(text, rest.len)) {
-		while ((gap = strstr(text, "  ")) && gap[strspn(gap, " ")]) {
-			add(p, (struct piece){ text, (size_t)(gap + 1 - text) });
-			text = gap + strspn(gap, " ");
-		}
-		rest = gap ? (struct piece){ text, (size_t)(gap - text) } : piece(text);
+	for (; gap && gap[strspn(gap, " ")]; gap = strstr(text, "  ")) {
+		append_piece(p, (struct text_piece){ text, (size_t)(gap + 1 - text) });
+		text = gap + strspn(gap, " ");
 	}
+	rest = gap ? (struct text_piece){ text, (size_t)(gap - text) } : make_piece(text);
 	rest.len -= rest.len && rest.text[rest.len - 1] == ' ';
-	add(p, rest);
+	append_piece(p, rest);
 }
 
 /* The first @len of AROUND_ROOM bytes: all are copied, since that many is known beforehand. */
-static void add_around(struct page *p, const char bytes[AROUND_ROOM], size_t len)
+static void append_match_context(struct output_page *p, const char bytes[NAME_MARGIN_SIZE], size_t len)
 {
-	add(p, (struct piece){ bytes, AROUND_ROOM });
-	p->n -= AROUND_ROOM - len;
+	append_piece(p, (struct text_piece){ bytes, NAME_MARGIN_SIZE });
+	p->n -= NAME_MARGIN_SIZE - len;
 }
 
 /* The name, and what leads from there to the column of descriptions. */
-static void add_name(const struct lister *l, struct page *p, const char *text)
+static void append_name(const struct lister *l, struct output_page *p, const char *text)
 {
-	struct piece name = piece(text);
+	struct text_piece name = make_piece(text);
 	bool wide = name.len + 4 > NAME_COLUMN;
 
-	add_around(p, l->before, l->on);
-	add(p, name);
-	if (!l->narrow && !(wide && l->width)) {
-		add_around(p, l->behind, l->off + (wide ? 2 : NAME_COLUMN - 2 - name.len));
+	append_match_context(p, l->before_name, l->colour_on_len);
+	append_piece(p, name);
+	if (!l->is_narrow && !(wide && l->width)) {
+		append_match_context(p, l->after_name, l->colour_off_len + (wide ? 2 : NAME_COLUMN - 2 - name.len));
 		return;
 	}
-	add(p, (struct piece){ l->behind, l->off });
-	add(p, (struct piece){ "\n", 1 });
-	add(p, (struct piece){ l->behind + l->off, l->column });
+	append_piece(p, (struct text_piece){ l->after_name, l->colour_off_len });
+	append_piece(p, (struct text_piece){ "\n", 1 });
+	append_piece(p, (struct text_piece){ l->after_name + l->colour_off_len, l->column });
 }
 
-static void print_event(const struct lister *l, const struct found *e)
+static void print_event(const struct lister *l, const struct found_event *e)
 {
-	struct page *p = l->page;
+	struct output_page *p = l->page;
 	const char *desc = e->desc;
-	char text[TEXT_ROOM];
+	char text[TEXT_SIZE_MAX];
 
-	add_name(l, p, e->name);
+	append_name(l, p, e->name);
 	if (e->flags & PFM_EVENT_DEPRECATED) {
-		add(p, piece(*e->replaced ? "(deprecated, see " : "(deprecated"));
-		add(p, piece(e->replaced));
-		add(p, piece(") "));
+		append_piece(p, make_piece(*e->replaced ? "(deprecated, see " : "(deprecated"));
+		append_piece(p, make_piece(e->replaced));
+		append_piece(p, make_piece(") "));
 	}
 	if (e->flags & PFM_EVENT_METRIC) {
 		metric_text(l, e, text);
@@ -361,24 +331,24 @@ static void print_event(const struct lister *l, const struct found *e)
 	if (!*desc)
 		desc = "-";
 	if (l->width) {
-		send(p);
-		term_fill(stdout, l->width, l->column, l->column, desc);
+		flush_page(p);
+		term_fill_line(stdout, l->width, l->column, l->column, desc);
 		return;
 	}
-	add_words(p, desc);
-	add(p, (struct piece){ "\n", 1 });
+	append_words(p, desc);
+	append_piece(p, (struct text_piece){ "\n", 1 });
 }
 
-static void add_texts(struct page *p, const char *const texts[])
+static void append_texts(struct output_page *p, const char *const texts[])
 {
 	for (; *texts; texts++)
-		add(p, piece(*texts));
+		append_piece(p, make_piece(*texts));
 }
 
 static void add_pmu_heading(const struct lister *l, const pfm_pmu_info_t *pmu)
 {
-	add_texts(l->page, (const char *const[]){ l->n_events || l->n_pmus ? "\n" : "", term_on(stdout, BOLD), pmu->name,
-	                                          term_off(stdout), "  ", pmu->desc, " (", pmu->origin, ")\n", NULL });
+	append_texts(l->page, (const char *const[]){ l->n_events || l->n_pmus ? "\n" : "", term_colour_begin(stdout, BOLD), pmu->name,
+	                                             term_colour_end(stdout), "  ", pmu->desc, " (", pmu->origin, ")\n", NULL });
 }
 
 /* Finds the events of PMU @pmu that are wanted, in order. How many. */
@@ -389,25 +359,23 @@ static size_t find_events(struct lister *l, int pmu, const pfm_pmu_info_t *info)
 	size_t n = 0;
 
 	for (unsigned i = 0; i < info->n_events; i++) {
-		if (pfm_describe_event(l->ctx, pmu, i, &e) || !matches(l, &e))
+		if (pfm_describe_event(l->ctx, pmu, i, &e) || !matches_pattern(l, &e))
 			continue;
 		has_topics |= *e.topic != 0;
-		__builtin_prefetch(e.name);
-		__builtin_prefetch(e.desc);
-		l->found[n++] = (struct found){ e.name, e.desc, e.replaced, e.unit, e.topic, pmu, i, e.flags };
+		l->found[n++] = (struct found_event){ e.name, e.desc, e.replaced, e.unit, e.topic, pmu, i, e.flags };
 	}
 	if (has_topics)
-		qsort(l->found, n, sizeof(*l->found), by_topic);
+		qsort(l->found, n, sizeof(*l->found), compare_topics);
 	return n;
 }
 
-static void print_found(const struct lister *l, const struct found *found, size_t n)
+static void print_found(const struct lister *l, const struct found_event *found, size_t n)
 {
 	const char *topic = "";
 
-	for (const struct found *e = found; e < found + n; e++) {
+	for (const struct found_event *e = found; e < found + n; e++) {
 		if (e->topic != topic && strcmp(e->topic, topic) != 0)
-			add_texts(l->page, (const char *const[]){ " ", term_on(stdout, DIM), e->topic, term_off(stdout), "\n", NULL });
+			append_texts(l->page, (const char *const[]){ " ", term_colour_begin(stdout, DIM), e->topic, term_colour_end(stdout), "\n", NULL });
 		topic = e->topic;
 		print_event(l, e);
 	}
@@ -417,22 +385,22 @@ static void json_events(struct lister *l, const pfm_pmu_info_t *info, size_t n)
 {
 	pfm_event_info_t info_of = PFM_INIT(info_of);
 
-	for (const struct found *e = l->found; e < l->found + n; e++) {
+	for (const struct found_event *e = l->found; e < l->found + n; e++) {
 		pfm_describe_event(l->ctx, e->pmu, e->event, &info_of);
 		(l->metrics ? json_metric : json_event)(l, info, &info_of);
 	}
 }
 
-static bool has_room(struct lister *l, size_t n)
+static bool has_page_room(struct lister *l, size_t n)
 {
-	struct found *more = n > l->room ? realloc(l->found, n * sizeof(*more)) : l->found;
+	struct found_event *more = n > l->found_capacity ? realloc(l->found, n * sizeof(*more)) : l->found;
 
-	if (n <= l->room)
+	if (n <= l->found_capacity)
 		return true;
 	if (!more)
 		return false;
 	l->found = more;
-	l->room = n;
+	l->found_capacity = n;
 	return true;
 }
 
@@ -440,8 +408,8 @@ static int list_events(struct lister *l, int pmu, const pfm_pmu_info_t *info)
 {
 	size_t n;
 
-	if (!has_room(l, info->n_events))
-		return no_memory();
+	if (!has_page_room(l, info->n_events))
+		return report_no_memory();
 	n = find_events(l, pmu, info);
 	if (l->json)
 		json_events(l, info, n);
@@ -450,10 +418,10 @@ static int list_events(struct lister *l, int pmu, const pfm_pmu_info_t *info)
 	if (!l->json)
 		print_found(l, l->found, n);
 	l->n_events += n;
-	return DONE;
+	return EXIT_DONE;
 }
 
-static const char *standing(unsigned flags)
+static const char *host_note(unsigned flags)
 {
 	if (!(flags & PFM_PMU_HOST))
 		return "";
@@ -470,9 +438,9 @@ static void list_pmu(struct lister *l, const pfm_pmu_info_t *p)
 		size_t len = strlen(p->name), at = PMU_COLUMN + (len > NAME_COLUMNS ? len - NAME_COLUMNS : 0);
 		char text[512];
 
-		printf("  %s%-*s%s %5u events  %-*s", term_on(stdout, CYAN), NAME_COLUMNS, p->name, term_off(stdout), p->n_events, narrow ? 0 : 10,
+		printf("  %s%-*s%s %5u events  %-*s", term_colour_begin(stdout, CYAN), NAME_COLUMNS, p->name, term_colour_end(stdout), p->n_events, narrow ? 0 : 10,
 		       strchr(p->origin, '/') ? "image" : p->origin);
-		snprintf(text, sizeof(text), "%s%s", p->desc, standing(p->flags));
+		snprintf(text, sizeof(text), "%s%s", p->desc, host_note(p->flags));
 		if (narrow)
 			printf("\n    ");
 		term_wrap(stdout, narrow ? 4 : at, narrow ? 4 : PMU_COLUMN, text);
@@ -521,7 +489,7 @@ static bool has_no_event(const struct lister *l, int pmu, const pfm_pmu_info_t *
 	return info->n_events > 0;
 }
 
-static bool shown(const struct lister *l, int pmu, pfm_pmu_info_t *info)
+static bool shown_text(const struct lister *l, int pmu, pfm_pmu_info_t *info)
 {
 	if (pfm_describe_pmu(l->ctx, pmu, info) != PFMLIB_SUCCESS)
 		return false;
@@ -530,46 +498,46 @@ static bool shown(const struct lister *l, int pmu, pfm_pmu_info_t *info)
 		return false;
 	if (l->pmu >= 0)
 		return pmu == l->pmu;
-	return l->all || (!(info->flags & PFM_PMU_HIDDEN) && (l->metrics || !has_no_event(l, pmu, info)));
+	return l->all_pmus || (!(info->flags & PFM_PMU_HIDDEN) && (l->metrics || !has_no_event(l, pmu, info)));
 }
 
-static bool is_here(const pfm_pmu_info_t *info)
+static bool is_on_host(const pfm_pmu_info_t *info)
 {
 	return info->flags & (PFM_PMU_HOST | PFM_PMU_KERNEL);
 }
 
 /* The events of other machines' processors would bury those one can count here. */
-static bool events_wanted(const struct lister *l, const pfm_pmu_info_t *info)
+static bool selects_events(const struct lister *l, const pfm_pmu_info_t *info)
 {
-	bool here = is_here(info);
+	bool here = is_on_host(info);
 
 	if (l->pmus_only)
 		return false;
-	if (l->unit && (!(info->flags & PFM_PMU_UNCORE) || !(strcasestr(info->name, l->unit) || strcasestr(info->desc, l->unit))))
+	if (l->unit_name && (!(info->flags & PFM_PMU_UNCORE) || !(strcasestr(info->name, l->unit_name) || strcasestr(info->desc, l->unit_name))))
 		return false;
-	return l->pmu >= 0 || l->all || (l->elsewhere ? !here : here);
+	return l->pmu >= 0 || l->all_pmus || (l->other_hosts ? !here : here);
 }
 
 /* Something was asked for, not everything. */
 static bool is_search(const struct lister *l)
 {
-	return l->pattern || l->counters || l->unit;
+	return l->pattern || l->counters || l->unit_name;
 }
 
-static bool pmu_wanted(const struct lister *l, const pfm_pmu_info_t *info)
+static bool selects_pmu(const struct lister *l, const pfm_pmu_info_t *info)
 {
-	return !l->pattern || contains(l, info->name) || contains(l, info->aka) || contains(l, info->desc);
+	return !l->pattern || contains_text(l, info->name) || contains_text(l, info->aka) || contains_text(l, info->desc);
 }
 
-static int list_wanted(struct lister *l, int n)
+static int list_selected(struct lister *l, int n)
 {
 	pfm_pmu_info_t info = PFM_INIT(info);
-	int i, status = DONE;
+	int i, status = EXIT_DONE;
 
-	for (i = 0; i < n && status == DONE; i++)
-		if (shown(l, i, &info) && events_wanted(l, &info))
+	for (i = 0; i < n && status == EXIT_DONE; i++)
+		if (shown_text(l, i, &info) && selects_events(l, &info))
 			status = list_events(l, i, &info);
-	send(l->page);
+	flush_page(l->page);
 	return status;
 }
 
@@ -586,15 +554,15 @@ static void list_tracepoint(struct lister *l, const char *name)
 		return;
 	}
 	if (!l->n_tracepoints)
-		printf("%s%stracepoints%s  of the running kernel\n", l->n_events || l->n_pmus ? "\n" : "", term_on(stdout, BOLD), term_off(stdout));
-	printf("  %s%s%s\n", term_on(stdout, CYAN), name, term_off(stdout));
+		printf("%s%stracepoints%s  of the running kernel\n", l->n_events || l->n_pmus ? "\n" : "", term_colour_begin(stdout, BOLD), term_colour_end(stdout));
+	printf("  %s%s%s\n", term_colour_begin(stdout, CYAN), name, term_colour_end(stdout));
 }
 
-static bool take_tracepoint(void *arg, const char *name)
+static bool add_tracepoint(void *arg, const char *name)
 {
 	struct lister *l = arg;
 
-	if (l->pattern && !contains(l, name))
+	if (l->pattern && !contains_text(l, name))
 		return true;
 	list_tracepoint(l, name);
 	l->n_tracepoints++;
@@ -603,7 +571,7 @@ static bool take_tracepoint(void *arg, const char *name)
 }
 
 /* True if PMU @name, which has no list, is all that was asked for. */
-static bool is_alone(const struct lister *l, const char *name)
+static bool is_sole_pmu(const struct lister *l, const char *name)
 {
 	pfm_pmu_info_t info = PFM_INIT(info);
 
@@ -613,15 +581,15 @@ static bool is_alone(const struct lister *l, const char *name)
 /* Those that match a pattern, or all if they are asked for by name: there are too many to come with everything else. */
 static void list_tracepoints(struct lister *l)
 {
-	if (l->pmu >= 0 ? is_alone(l, "tracepoint") : l->pattern && !l->metrics && !l->counters && !l->unit)
-		each_tracepoint(take_tracepoint, l);
+	if (l->pmu >= 0 ? is_sole_pmu(l, "tracepoint") : l->pattern && !l->metrics && !l->counters && !l->unit_name)
+		visit_tracepoints(add_tracepoint, l);
 }
 
 /* ---- events that are written, not listed --------------------------------------------------------------------------------- */
 
-static const struct written {
+static const struct raw_form {
 	const char *pmu, *form, *desc;
-} written[] = {
+} raw_forms[] = {
 	{ "tracepoint", "SUBSYSTEM:NAME", "A tracepoint of the kernel; 'pfm list tracepoint' has them all, 'pfm show' the fields of one." },
 	{ "breakpoint", "mem:ADDRESS[/LENGTH][:ACCESS]", "Accesses to 1 to 8 bytes of memory; ACCESS is any of r, w and x, or rw." },
 	{ "kprobe", "kprobes:NAME",
@@ -630,15 +598,15 @@ static const struct written {
 	  "Passing a place in a program, once it has a name: echo 'p:NAME FILE:OFFSET' >> /sys/kernel/tracing/uprobe_events." },
 };
 
-static void list_form(struct lister *l, const struct written *w)
+static void list_form(struct lister *l, const struct raw_form *w)
 {
 	if (!l->json) {
-		const struct found form = { .name = w->form, .desc = w->desc, .topic = "" };
+		const struct found_event form = { .name = w->form, .desc = w->desc, .topic = "" };
 
 		if (!l->n_forms)
-			printf("%s%swritten, not listed%s\n", l->n_events || l->n_pmus ? "\n" : "", term_on(stdout, BOLD), term_off(stdout));
+			printf("%s%swritten, not listed%s\n", l->n_events || l->n_pmus ? "\n" : "", term_colour_begin(stdout, BOLD), term_colour_end(stdout));
 		print_found(l, &form, 1);
-		send(l->page);
+		flush_page(l->page);
 		return;
 	}
 	put_begin(&l->out, NULL, '{');
@@ -652,10 +620,10 @@ static void list_form(struct lister *l, const struct written *w)
 /* How events of the kernel's PMUs that have no list are written: where that PMU is asked for, or matches, or nothing was asked. */
 static void list_forms(struct lister *l)
 {
-	if (l->metrics || l->counters || l->unit)
+	if (l->metrics || l->counters || l->unit_name)
 		return;
-	for (const struct written *w = written; w < written + sizeof(written) / sizeof(written[0]); w++) {
-		bool wanted = l->pmu >= 0 ? is_alone(l, w->pmu) : !l->pattern || contains(l, w->pmu);
+	for (const struct raw_form *w = raw_forms; w < raw_forms + sizeof(raw_forms) / sizeof(raw_forms[0]); w++) {
+		bool wanted = l->pmu >= 0 ? is_sole_pmu(l, w->pmu) : !l->pattern || contains_text(l, w->pmu);
 
 		if (!wanted || (l->pmu < 0 && pfm_find_pmu(l->ctx, w->pmu) < 0))
 			continue;
@@ -666,31 +634,31 @@ static void list_forms(struct lister *l)
 }
 
 /* Nothing here: whoever asks may mean another machine's. */
-static int list_elsewhere(struct lister *l, int n)
+static int list_other_hosts(struct lister *l, int n)
 {
 	int status;
 
-	if (!is_search(l) || l->pmu >= 0 || l->all || l->n_events)
-		return DONE;
-	l->elsewhere = true;
-	status = list_wanted(l, n);
+	if (!is_search(l) || l->pmu >= 0 || l->all_pmus || l->n_events)
+		return EXIT_DONE;
+	l->other_hosts = true;
+	status = list_selected(l, n);
 	if (l->n_events)
 		fprintf(stderr, "pfm: note: none of this machine's %s match; these are other processors'.\n", l->metrics ? "metrics" : "events");
 	return status;
 }
 
 /* No event is called so: a metric may be. */
-static int list_metrics_instead(struct lister *l, int n)
+static int list_metrics(struct lister *l, int n)
 {
 	int status;
 
-	if (!l->pattern || l->all || l->metrics || l->n_events)
-		return DONE;
+	if (!l->pattern || l->all_pmus || l->metrics || l->n_events)
+		return EXIT_DONE;
 	l->metrics = true;
-	l->elsewhere = false;
-	status = list_wanted(l, n);
-	if (status == DONE)
-		status = list_elsewhere(l, n);
+	l->other_hosts = false;
+	status = list_selected(l, n);
+	if (status == EXIT_DONE)
+		status = list_other_hosts(l, n);
 	if (l->n_events)
 		fputs("pfm: note: no event matches; these are metrics.\n", stderr);
 	l->metrics = false;
@@ -705,14 +673,14 @@ static void list_pmus(struct lister *l, int n)
 
 	for (int here = 1; here >= 0; here--)
 		for (int i = 0; i < n; i++) {
-			if (!shown(l, i, &info) || !pmu_wanted(l, &info) || is_here(&info) != here)
+			if (!shown_text(l, i, &info) || !selects_pmu(l, &info) || is_on_host(&info) != here)
 				continue;
-			if (!here && !l->pmus_only && !l->all) {
+			if (!here && !l->pmus_only && !l->all_pmus) {
 				others++;
 				continue;
 			}
 			if (!l->json && !l->n_pmus)
-				printf("%sProcessors and units%s\n", term_on(stdout, BOLD), term_off(stdout));
+				printf("%sProcessors and units%s\n", term_colour_begin(stdout, BOLD), term_colour_end(stdout));
 			list_pmu(l, &info);
 			l->n_pmus++;
 		}
@@ -720,26 +688,26 @@ static void list_pmus(struct lister *l, int n)
 		printf("  and %u of other machines: 'pfm list --pmus' names them, 'pfm list --pmu NAME' has the events of one\n", others);
 }
 
-static int list(struct lister *l)
+static int list_all(struct lister *l)
 {
 	int n = pfm_count_pmus(l->ctx), status;
 
 	if (l->pmus_only || (!is_search(l) && l->pmu < 0 && !l->metrics))
 		list_pmus(l, n);
-	status = list_wanted(l, n);
-	if (status == DONE && !l->pmus_only) {
+	status = list_selected(l, n);
+	if (status == EXIT_DONE && !l->pmus_only) {
 		list_tracepoints(l);
 		list_forms(l);
 	}
-	if (status == DONE && !l->pmus_only)
-		status = list_elsewhere(l, n);
-	if (status == DONE && !l->pmus_only)
-		status = list_metrics_instead(l, n);
+	if (status == EXIT_DONE && !l->pmus_only)
+		status = list_other_hosts(l, n);
+	if (status == EXIT_DONE && !l->pmus_only)
+		status = list_metrics(l, n);
 	return status;
 }
 
 /* Images that were found and cannot be used: whoever misses their events should know. */
-static void tell_refusals(const struct lister *l)
+static void report_refusals(const struct lister *l)
 {
 	const char *path, *why;
 	unsigned i;
@@ -761,7 +729,7 @@ static bool is_event(const struct lister *l, const char *pattern, pfm_event_info
 	return !pfm_find_event_by_text(l->ctx, text, &pmu, &event, NULL) && !pfm_describe_event(l->ctx, pmu, event, e);
 }
 
-static int nothing_found(const struct lister *l, const char *pattern)
+static int report_nothing_found(const struct lister *l, const char *pattern)
 {
 	pfm_event_info_t e = PFM_INIT(e);
 	pfm_error_t error = PFM_INIT(error);
@@ -771,35 +739,35 @@ static int nothing_found(const struct lister *l, const char *pattern)
 
 	if (!pattern) {
 		fputs(is_search(l) ? "pfm: no event is of such a unit or counter.\n" : "pfm: the processor has no metrics.\n", stderr);
-		return REFUSED;
+		return EXIT_REFUSED;
 	}
 	if (l->pmus_only) {
 		fprintf(stderr, "pfm: no processor or unit matches '%s'; 'pfm list --pmus' shows which there are.\n", pattern);
-		return REFUSED;
+		return EXIT_REFUSED;
 	}
 	is_known = is_event(l, pattern, &e);
-	if (is_known && !l->all && !l->metrics && e.flags & (PFM_EVENT_HIDDEN | PFM_EVENT_DEPRECATED)) {
+	if (is_known && !l->all_pmus && !l->metrics && e.flags & (PFM_EVENT_HIDDEN | PFM_EVENT_DEPRECATED)) {
 		fprintf(stderr, "pfm: '%s' is hidden or deprecated; --all shows it.\n", pattern);
-		return REFUSED;
+		return EXIT_REFUSED;
 	}
 	fprintf(stderr, "pfm: no %s matches '%s'.\n", l->metrics ? "metric" : "event", pattern);
 	if (is_known)
-		return REFUSED;
-	blame(&error, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, 0, strlen(pattern), NULL);
+		return EXIT_REFUSED;
+	report_culprit(&error, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, 0, strlen(pattern), NULL);
 	n = pfm_suggest_names(l->ctx, pattern, &error, names, 5);
 	for (i = 0; i < n; i++)
 		fprintf(stderr, "%s%s%s", i ? ", " : "  similar: ", names[i], i + 1 == n ? "\n" : "");
-	return REFUSED;
+	return EXIT_REFUSED;
 }
 
 /* What stands before "::" in @pattern is none. */
-static int no_such_pmu(const struct lister *l, const char *pattern)
+static int report_unknown_pmu(const struct lister *l, const char *pattern)
 {
 	pfm_error_t error;
 
-	blame(&error, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, 0, (size_t)(strstr(pattern, "::") - pattern), NULL);
-	refuse(l->ctx, pattern, &error);
-	return REFUSED;
+	report_culprit(&error, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, 0, (size_t)(strstr(pattern, "::") - pattern), NULL);
+	report_refusal(l->ctx, pattern, &error);
+	return EXIT_REFUSED;
 }
 
 /* ---- completion --------------------------------------------------------------------------------------------------------- */
@@ -837,7 +805,7 @@ static void complete_events(const struct lister *l, int pmu, const char *before,
 }
 
 /* Words that @prefix may become, one a line: processors, events, unit masks. */
-static int complete(const struct lister *l, const char *prefix)
+static int complete_text(const struct lister *l, const char *prefix)
 {
 	const char *colons = strstr(prefix, "::"), *last = strrchr(prefix, ':');
 	pfm_pmu_info_t info = PFM_INIT(info);
@@ -863,15 +831,15 @@ static int complete(const struct lister *l, const char *prefix)
 		if (l->pmu >= 0 ? i == l->pmu : (info.flags & (PFM_PMU_HOST | PFM_PMU_KERNEL)) != 0)
 			complete_events(l, i, "", prefix);
 	}
-	return DONE;
+	return EXIT_DONE;
 }
 
 /* ---- the command ---------------------------------------------------------------------------------------------------------- */
 
 /* What is no regular expression although it looks like one is said; its text is looked for as it stands. */
-static bool compile(struct lister *l, const char *pattern)
+static bool compile_pattern(struct lister *l, const char *pattern)
 {
-	char why[TEXT_ROOM];
+	char why[TEXT_SIZE_MAX];
 	int rc = looks_like_expression(pattern) ? regcomp(&l->expression, pattern, REG_EXTENDED | REG_ICASE | REG_NOSUB) : -1;
 
 	if (rc > 0) {
@@ -893,31 +861,31 @@ static bool split_pattern(struct lister *l, const char *pattern)
 		if (l->pmu < 0)
 			return false;
 		pattern = colons + 2;
-	} else if (l->pmu < 0 && !l->pmus_only && !l->unit && pfm_find_pmu(l->ctx, pattern) >= 0) {
+	} else if (l->pmu < 0 && !l->pmus_only && !l->unit_name && pfm_find_pmu(l->ctx, pattern) >= 0) {
 		/* A processor's name asks for all it has. */
 		l->pmu = pfm_find_pmu(l->ctx, pattern);
 		return true;
 	}
-	l->is_expression = compile(l, pattern);
-	fold(pattern, l->folded, sizeof(l->folded));
+	l->is_expression = compile_pattern(l, pattern);
+	fold_case(pattern, l->folded, sizeof(l->folded));
 	l->pattern = l->folded[0] ? l->folded : NULL;
 	return true;
 }
 
 /* Asks about the terminal what each line wants to know. */
-static void look(struct lister *l)
+static void init_layout(struct lister *l)
 {
 	l->width = term_width(stdout);
-	l->narrow = l->width && l->width < NAME_COLUMN + 30;
-	l->column = l->narrow ? 4 : NAME_COLUMN;
-	l->on = (size_t)snprintf(l->before, sizeof(l->before), "  %s", term_on(stdout, CYAN));
-	l->off = strlen(term_off(stdout));
-	snprintf(l->behind, sizeof(l->behind), "%s%*s", term_off(stdout), NAME_COLUMN, "");
+	l->is_narrow = l->width && l->width < NAME_COLUMN + 30;
+	l->column = l->is_narrow ? 4 : NAME_COLUMN;
+	l->colour_on_len = (size_t)snprintf(l->before_name, sizeof(l->before_name), "  %s", term_colour_begin(stdout, CYAN));
+	l->colour_off_len = strlen(term_colour_end(stdout));
+	snprintf(l->after_name, sizeof(l->after_name), "%s%*s", term_colour_end(stdout), NAME_COLUMN, "");
 }
 
-static int run(struct args *args)
+static int run_list(struct command_args *args)
 {
-	static struct page page;
+	static struct output_page page;
 	struct lister l = { .out = { .out = stdout }, .pmu = -1, .page = &page };
 	const char *value, *pmu = NULL, *prefix = NULL;
 	int id, status;
@@ -929,41 +897,41 @@ static int run(struct args *args)
 		case OPT_METRICS: l.metrics = true; break;
 		case OPT_COUNTER:
 			if (!read_counters(value, &l.counters))
-				return usage(args, "counters are a list such as 0-3,F1, not '%s'.", value);
+				return report_usage_error(args, "counters are a list such as 0-3,F1, not '%s'.", value);
 			break;
-		case OPT_UNIT: l.unit = value; break;
+		case OPT_UNIT: l.unit_name = value; break;
 		case OPT_NO_PAGER: l.no_pager = true; break;
 		case OPT_JSON: l.json = true; break;
 		case OPT_COMPLETE: prefix = value; break;
-		case 'a': l.all = true; break;
+		case 'a': l.all_pmus = true; break;
 		case 'd': l.descriptions = true; break;
 		}
 	if (id < 0)
 		return args->status;
-	if (l.unit && pmu)
-		return usage(args, "a unit is named by --unit alone, such as --unit icx_uncore_imc.");
-	if (l.pmus_only && (l.metrics || l.unit || l.counters))
-		return usage(args, "--pmus names processors and units, whatever they count.");
+	if (l.unit_name && pmu)
+		return report_usage_error(args, "a unit is named by --unit alone, such as --unit icx_uncore_imc.");
+	if (l.pmus_only && (l.metrics || l.unit_name || l.counters))
+		return report_usage_error(args, "--pmus names processors and units, whatever they count.");
 	if (args->n > 1)
-		return usage(args, "one pattern at a time; put it in quotes if the shell expanded it.");
+		return report_usage_error(args, "one pattern at a time; put it in quotes if the shell expanded it.");
 	l.ctx = open_context(pmu);
 	if (!l.ctx)
-		return REFUSED;
+		return EXIT_REFUSED;
 	if (pmu)
 		l.pmu = pfm_find_pmu(l.ctx, pmu);
 	if (!prefix && !l.json && !l.no_pager)
 		term_page();
-	look(&l);
+	init_layout(&l);
 	if (prefix)
-		status = complete(&l, prefix);
+		status = complete_text(&l, prefix);
 	else if (args->n && !split_pattern(&l, args->operands[0]))
-		status = no_such_pmu(&l, args->operands[0]);
+		status = report_unknown_pmu(&l, args->operands[0]);
 	else
-		status = list(&l);
-	if (status == DONE && (args->n || is_search(&l) || (l.metrics && l.pmu >= 0)) && !prefix && l.n_events + l.n_pmus == 0)
-		status = nothing_found(&l, args->n ? args->operands[0] : NULL);
+		status = list_all(&l);
+	if (status == EXIT_DONE && (args->n || is_search(&l) || (l.metrics && l.pmu >= 0)) && !prefix && l.n_events + l.n_pmus == 0)
+		status = report_nothing_found(&l, args->n ? args->operands[0] : NULL);
 	if (!prefix)
-		tell_refusals(&l);
+		report_refusals(&l);
 	if (l.is_expression)
 		regfree(&l.expression);
 	free(l.found);
@@ -997,5 +965,5 @@ const struct command cmd_list = {
 		    "Branch events of the Core Duo\n"
 		    "pfm list 'coreduo::br*'\n",
 	.options = options,
-	.run = run
+	.run = run_list
 };

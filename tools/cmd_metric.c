@@ -11,7 +11,7 @@
 
 enum { OPT_JSON = LONG_ONLY };
 
-static const struct opt options[] = {
+static const struct command_option options[] = {
 	{ 'p', "pmu", "PMU", "processor whose metric it is" },
 	{ OPT_JSON, "json", NULL, "requests and answers are JSON, one object a line" },
 	{ 0, NULL, NULL, NULL }
@@ -20,7 +20,7 @@ static const struct opt options[] = {
 /* ---- lists -------------------------------------------------------------------------------------------------------------- */
 
 /* Intel's lists by their path: the processor is the folder, the core of a hybrid is in the file's name. */
-static void pmu_of_list(const char *list, char pmu[64], char stem[64])
+static void find_list_pmu(const char *list, char pmu[64], char stem[64])
 {
 	const char *slash = strrchr(list, '/'), *file = slash ? slash + 1 : list, *end = strstr(file, "_metrics"), *core;
 	size_t n = strcspn(list, "/");
@@ -39,7 +39,7 @@ static int find_in_list(const pfm_ctx_t *ctx, const char *list, const char *name
 {
 	char pmu[64], stem[64], text[NAME_MAX_LEN];
 
-	pmu_of_list(list, pmu, stem);
+	find_list_pmu(list, pmu, stem);
 	for (size_t n = strlen(stem), at = n > 8 ? n - 8 : 0; at < n; at++) {
 		snprintf(text, sizeof(text), "%s.%s", stem + at, name);
 		if (!find_metric(ctx, pmu, text, m, NULL))
@@ -51,7 +51,7 @@ static int find_in_list(const pfm_ctx_t *ctx, const char *list, const char *name
 /* ---- counts ------------------------------------------------------------------------------------------------------------ */
 
 /* The member of @object called @name, without regard to case if there is none spelled so. */
-static const json_t *member(const json_t *object, const char *name)
+static const json_t *read_member(const json_t *object, const char *name)
 {
 	const json_t *exact = *name ? json_object_get(object, name) : NULL;
 	union {
@@ -66,21 +66,21 @@ static const json_t *member(const json_t *object, const char *name)
 }
 
 /* What @object has for an input, by the list's spelling, by ours, or by ours without the processor. */
-static const json_t *given(const json_t *object, const pfm_metric_input_t *in)
+static const json_t *find_given_count(const json_t *object, const pfm_metric_input_t *in)
 {
 	const char *behind = strstr(in->text, "::");
-	const json_t *v = member(object, in->alias);
+	const json_t *v = read_member(object, in->alias);
 
-	v = v ? v : member(object, in->text);
+	v = v ? v : read_member(object, in->text);
 	if (!v && behind)
-		v = member(object, behind + 2);
-	return v || !in->is_constant ? v : member(object, in->text + 1);
+		v = read_member(object, behind + 2);
+	return v || !in->is_constant ? v : read_member(object, in->text + 1);
 }
 
 /* The duration may be given in seconds, as perf's metrics have it. */
-static bool derived(const json_t *constants, const pfm_metric_input_t *in, double *value)
+static bool put_derived(const json_t *constants, const pfm_metric_input_t *in, double *value)
 {
-	const json_t *v = strcmp(in->text, "#duration_ms") == 0 ? member(constants, "duration_time") : NULL;
+	const json_t *v = strcmp(in->text, "#duration_ms") == 0 ? read_member(constants, "duration_time") : NULL;
 
 	if (json_is_number(v))
 		*value = json_number_value(v) * 1000;
@@ -97,9 +97,9 @@ static void read_counts(const pfm_ctx_t *ctx, const json_t *counts, const json_t
 		*c = (pfm_metric_count_t){ 0 };
 		if (pfm_describe_metric_input(ctx, m->pmu, m->event, i, &in))
 			continue;
-		v = given(in.is_constant ? constants : counts, &in);
-		v = v ? v : given(in.is_constant ? counts : constants, &in);
-		c->known = json_is_number(v) || in.has_preset || derived(constants, &in, &c->value);
+		v = find_given_count(in.is_constant ? constants : counts, &in);
+		v = v ? v : find_given_count(in.is_constant ? counts : constants, &in);
+		c->known = json_is_number(v) || in.has_preset || put_derived(constants, &in, &c->value);
 		if (json_is_number(v))
 			c->value = json_number_value(v);
 		else if (c->known && in.has_preset)
@@ -109,13 +109,13 @@ static void read_counts(const pfm_ctx_t *ctx, const json_t *counts, const json_t
 
 /* ---- answers ----------------------------------------------------------------------------------------------------------- */
 
-static const char *text_of(const json_t *request, const char *key)
+static const char *metric_text(const json_t *request, const char *key)
 {
 	return json_string_value(json_object_get(request, key));
 }
 
 /* What an input may be given as; a list's expression for a constant is no name. */
-static const char *name_of(const pfm_metric_input_t *in)
+static const char *metric_name(const pfm_metric_input_t *in)
 {
 	return in->is_constant ? in->text + 1 : *in->alias ? in->alias
 	                                                   : in->text;
@@ -137,7 +137,7 @@ static void put_value(struct json *j, const pfm_ctx_t *ctx, const struct metric_
 	if (v->state != PFM_METRIC_DEFINED)
 		put_text(j, "why", pfm_metric_state_name(v->state));
 	if (v->missing >= 0 && !pfm_describe_metric_input(ctx, m->pmu, m->event, (unsigned)v->missing, &in))
-		put_text(j, "missing", name_of(&in));
+		put_text(j, "missing", metric_name(&in));
 }
 
 static void put_refusal(struct json *j, const char *message)
@@ -147,7 +147,7 @@ static void put_refusal(struct json *j, const char *message)
 	put_end(j, '}');
 }
 
-static bool are_numbers(const json_t *object)
+static bool check_number_array(const json_t *object)
 {
 	const char *key;
 	const json_t *v;
@@ -163,7 +163,7 @@ static bool are_numbers(const json_t *object)
 }
 
 /* What is wrong with a member of @request, or NULL: not said is null, too. */
-static const char *malformed(const json_t *request)
+static const char *report_malformed(const json_t *request)
 {
 	static const struct {
 		const char *key, *wrong;
@@ -176,61 +176,58 @@ static const char *malformed(const json_t *request)
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
 		const json_t *v = json_object_get(request, members[i].key);
 
-		if (v && !json_is_null(v) && !(members[i].numbers ? are_numbers(v) : json_is_string(v)))
+		if (v && !json_is_null(v) && !(members[i].numbers ? check_number_array(v) : json_is_string(v)))
 			return members[i].wrong;
 	}
 	return NULL;
 }
 
-static int answer(struct json *j, const pfm_ctx_t *ctx, const char *pmu, const json_t *request)
+static int evaluate_metric(struct json *j, const pfm_ctx_t *ctx, const char *pmu, const json_t *request)
 {
 	static struct metric_use m;
 	pfm_metric_value_t value = PFM_INIT(value);
 	pfm_error_t error = PFM_INIT(error);
-	const char *name = text_of(request, "metric"), *list = text_of(request, "list"), *own = text_of(request, "pmu");
-	const char *wrong = malformed(request);
+	const char *name = metric_text(request, "metric"), *list = metric_text(request, "list"), *own = metric_text(request, "pmu");
+	const char *wrong = report_malformed(request);
 	int rc;
 
 	if (!name || strlen(name) > 240) {
 		put_refusal(j, "the request has no \"metric\", or one that is too long");
-		return REFUSED;
+		return EXIT_REFUSED;
 	}
 	if (wrong) {
 		put_refusal(j, wrong);
-		return REFUSED;
+		return EXIT_REFUSED;
 	}
 	rc = list && !own ? find_in_list(ctx, list, name, &m, &error) : find_metric(ctx, own ? own : pmu, name, &m, &error);
 	if (rc) {
 		put_text(j, "input", m.text);
-		refuse_json(j, ctx, m.text, &error);
-		return REFUSED;
+		put_refusal_json(j, ctx, m.text, &error);
+		return EXIT_REFUSED;
 	}
 	read_counts(ctx, json_object_get(request, "counts"), json_object_get(request, "constants"), &m);
 	rc = pfm_evaluate_metric(ctx, m.pmu, m.event, m.counts, m.info.n_inputs, &value);
 	if (rc) {
 		put_refusal(j, pfm_strerror(rc));
-		return REFUSED;
+		return EXIT_REFUSED;
 	}
 	put_value(j, ctx, &m, &value);
-	return DONE;
+	return EXIT_DONE;
 }
 
 /* As it was asked: numbers are read as floating point, so that none is too big, and whole ones are written as whole ones again. */
 static void put_id(struct json *j, const json_t *id)
 {
 	double number = json_is_real(id) ? json_real_value(id) : 0.5;
-	char *text;
 
 	if (number == floor(number) && fabs(number) < 0x1p53) {
 		put_int(j, "id", (int64_t)number);
 		return;
 	}
-	text = json_dumps(id, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(17));
-	put_raw(j, "id", text ? text : "null");
-	free(text);
+	put_value_of(j, "id", id);
 }
 
-static int answer_line(struct json *j, const pfm_ctx_t *ctx, const char *pmu, const char *line, size_t len)
+static int evaluate_line(struct json *j, const pfm_ctx_t *ctx, const char *pmu, const char *line, size_t len)
 {
 	json_error_t why;
 	json_t *request = json_loadb(line, len, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, &why);
@@ -241,10 +238,10 @@ static int answer_line(struct json *j, const pfm_ctx_t *ctx, const char *pmu, co
 	if (id)
 		put_id(j, id);
 	if (json_is_object(request)) {
-		status = answer(j, ctx, pmu, request);
+		status = evaluate_metric(j, ctx, pmu, request);
 	} else {
 		put_refusal(j, request ? "an object is expected" : why.text);
-		status = REFUSED;
+		status = EXIT_REFUSED;
 	}
 	put_end(j, '}');
 	put_line(j);
@@ -252,20 +249,20 @@ static int answer_line(struct json *j, const pfm_ctx_t *ctx, const char *pmu, co
 	return status;
 }
 
-static int answer_all(const pfm_ctx_t *ctx, const char *pmu)
+static int evaluate_list(const pfm_ctx_t *ctx, const char *pmu)
 {
 	struct lines lines = { .fd = 0 };
 	struct json j = { .out = stdout };
 	char *line;
 	size_t len;
-	int status = DONE;
+	int status = EXIT_DONE;
 
-	while (lines_next(&lines, &line, &len))
-		if (len && answer_line(&j, ctx, pmu, line, len))
-			status = REFUSED;
+	while (event_lines_next(&lines, &line, &len))
+		if (len && evaluate_line(&j, ctx, pmu, line, len))
+			status = EXIT_REFUSED;
 	if (lines.failed)
-		status = REFUSED;
-	lines_free(&lines);
+		status = EXIT_REFUSED;
+	event_lines_free(&lines);
 	return status;
 }
 
@@ -280,13 +277,13 @@ static bool is_input(const pfm_ctx_t *ctx, const struct metric_use *m, const cha
 	double value;
 
 	for (unsigned i = 0; i < m->info.n_inputs && !found; i++)
-		found = !pfm_describe_metric_input(ctx, m->pmu, m->event, i, &in) && (given(alone, &in) || derived(alone, &in, &value));
+		found = !pfm_describe_metric_input(ctx, m->pmu, m->event, i, &in) && (find_given_count(alone, &in) || put_derived(alone, &in, &value));
 	json_decref(alone);
 	return found;
 }
 
 /* A name that was mistyped may be that of an input which has a value of its own. */
-static void tell_unused(const pfm_ctx_t *ctx, const struct metric_use *m, json_t *counts)
+static void report_unused(const pfm_ctx_t *ctx, const struct metric_use *m, json_t *counts)
 {
 	unsigned n = 0;
 
@@ -310,26 +307,26 @@ static int print_value(const pfm_ctx_t *ctx, const char *pmu, const char *name, 
 	int rc = find_metric(ctx, pmu, name, &m, &error);
 
 	if (rc) {
-		refuse(ctx, m.text, &error);
-		return REFUSED;
+		report_refusal(ctx, m.text, &error);
+		return EXIT_REFUSED;
 	}
 	read_counts(ctx, counts, counts, &m);
-	tell_unused(ctx, &m, counts);
+	report_unused(ctx, &m, counts);
 	rc = pfm_evaluate_metric(ctx, m.pmu, m.event, m.counts, m.info.n_inputs, &v);
 	if (!rc && v.state == PFM_METRIC_DEFINED) {
 		printf("%s  %.6g%s%s%s\n", m.info.name, v.value, *m.info.unit ? " " : "", m.info.unit,
 		       v.over_threshold > 0 ? "  worth a closer look" : "");
-		return DONE;
+		return EXIT_DONE;
 	}
 	fprintf(stderr, "pfm metric: %s: %s", m.info.name, rc ? pfm_strerror(rc) : pfm_metric_state_name(v.state));
 	if (!rc && v.missing >= 0 && !pfm_describe_metric_input(ctx, m.pmu, m.event, (unsigned)v.missing, &in))
-		fprintf(stderr, ": give %s=COUNT", strstr(name_of(&in), "::") ? strstr(name_of(&in), "::") + 2 : name_of(&in));
+		fprintf(stderr, ": give %s=COUNT", strstr(metric_name(&in), "::") ? strstr(metric_name(&in), "::") + 2 : metric_name(&in));
 	fprintf(stderr, "\n");
-	return REFUSED;
+	return EXIT_REFUSED;
 }
 
 /* NAME=COUNT of each operand, to be given back; none twice. DONE, or what the command ends with: it is told. */
-static int operand_counts(const struct args *args, json_t **out)
+static int operand_counts(const struct command_args *args, json_t **out)
 {
 	json_t *counts = *out = json_object();
 	bool room = counts;
@@ -339,16 +336,16 @@ static int operand_counts(const struct args *args, json_t **out)
 		double value = mark ? strtod(mark + 1, &end) : 0;
 
 		if (!mark || mark == args->operands[i] || !mark[1] || *end || !isfinite(value))
-			return usage(args, "'%s' is not NAME=COUNT", args->operands[i]);
+			return report_usage_error(args, "'%s' is not NAME=COUNT", args->operands[i]);
 		*mark = '\0';
-		if (member(counts, args->operands[i]))
-			return usage(args, "%s is given twice", args->operands[i]);
+		if (read_member(counts, args->operands[i]))
+			return report_usage_error(args, "%s is given twice", args->operands[i]);
 		room = !json_object_set_new(counts, args->operands[i], json_real(value));
 	}
-	return room ? DONE : no_memory();
+	return room ? EXIT_DONE : report_no_memory();
 }
 
-static int run(struct args *args)
+static int run_metric(struct command_args *args)
 {
 	const char *value, *pmu = NULL;
 	bool json = false;
@@ -363,13 +360,13 @@ static int run(struct args *args)
 	if (id < 0)
 		return args->status;
 	if (json ? args->n > 1 || (args->n == 1 && strcmp(args->operands[0], "-") != 0) : args->n == 0)
-		return usage(args, json ? "requests are read from standard input" : "name a metric");
-	status = json ? DONE : operand_counts(args, &counts);
-	ctx = status == DONE ? open_context(NULL) : NULL;
-	if (status == DONE && !ctx)
-		status = REFUSED;
-	else if (status == DONE)
-		status = json ? answer_all(ctx, pmu) : print_value(ctx, pmu, args->operands[0], counts);
+		return report_usage_error(args, json ? "requests are read from standard input" : "name a metric");
+	status = json ? EXIT_DONE : operand_counts(args, &counts);
+	ctx = status == EXIT_DONE ? open_context(NULL) : NULL;
+	if (status == EXIT_DONE && !ctx)
+		status = EXIT_REFUSED;
+	else if (status == EXIT_DONE)
+		status = json ? evaluate_list(ctx, pmu) : print_value(ctx, pmu, args->operands[0], counts);
 	json_decref(counts);
 	pfm_close_context(ctx);
 	return status;
@@ -389,5 +386,5 @@ const struct command cmd_metric = {
 		    "echo '{\"id\":1,\"pmu\":\"skx\",\"metric\":\"Info_Thread_IPC\",\"counts\":"
 		    "{\"INST_RETIRED.ANY\":2000,\"CPU_CLK_UNHALTED.THREAD\":1000}}' | pfm metric --json -\n",
 	.options = options,
-	.run = run
+	.run = run_metric
 };

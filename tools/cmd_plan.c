@@ -12,7 +12,7 @@ enum { OPT_JSON = LONG_ONLY,
        OPT_BARE,
        OPT_EFFORT };
 
-static const struct opt options[] = {
+static const struct command_option options[] = {
 	{ 'p', "pmu", "PMU", "processor of events without a prefix" },
 	{ OPT_JSON, "json", NULL, "one JSON object a set" },
 	{ OPT_TAKEN, "taken", "COUNTERS", "counters that somebody else holds, such as 0-3,F1" },
@@ -90,7 +90,7 @@ static void print_plan(const pfm_ctx_t *ctx, const pfm_plan_t *plan)
 	pfm_describe_plan(plan, &info);
 	for (unsigned i = 0, group = ~0u; !pfm_describe_planned(plan, i, &e); i++) {
 		if (e.group != group && !pfm_describe_pmu(ctx, e.pmu, &pmu))
-			printf("%s%sgroup %u%s  on %s\n", i ? "\n" : "", term_on(stdout, BOLD), e.group + 1, term_off(stdout), pmu.name);
+			printf("%s%sgroup %u%s  on %s\n", i ? "\n" : "", term_colour_begin(stdout, BOLD), e.group + 1, term_colour_end(stdout), pmu.name);
 		group = e.group;
 		printf("  %-4s %s%s%s\n", counter_text(e.counter, counter), e.text, e.added ? "  (added: the group needs it)" : "",
 		       e.in_proof ? "  *" : "");
@@ -103,7 +103,7 @@ static void print_plan(const pfm_ctx_t *ctx, const pfm_plan_t *plan)
 }
 
 /* The counters that some event of @pmu may have. */
-static uint64_t counters_of(const pfm_ctx_t *ctx, int pmu)
+static uint64_t group_counter_mask(const pfm_ctx_t *ctx, int pmu)
 {
 	pfm_pmu_info_t info = PFM_INIT(info);
 	pfm_event_info_t e = PFM_INIT(e);
@@ -117,7 +117,7 @@ static uint64_t counters_of(const pfm_ctx_t *ctx, int pmu)
 }
 
 /* True if --taken names counters that no PMU of the plan has, and some PMU has counters; the reason in @why. */
-static bool none_has_taken(const struct planner *p, const pfm_plan_t *plan, char *why, size_t len)
+static bool report_no_taken_option(const struct planner *p, const pfm_plan_t *plan, char *why, size_t len)
 {
 	pfm_planned_t e = PFM_INIT(e);
 	char has[COUNTERS_MAX], lacks[COUNTERS_MAX];
@@ -126,7 +126,7 @@ static bool none_has_taken(const struct planner *p, const pfm_plan_t *plan, char
 
 	for (unsigned i = 0; p->options.taken && !pfm_describe_planned(plan, i, &e); i++) {
 		if (e.pmu != last)
-			all |= counters_of(p->ctx, e.pmu);
+			all |= group_counter_mask(p->ctx, e.pmu);
 		last = e.pmu;
 	}
 	if (!all || !(p->options.taken & ~all))
@@ -141,7 +141,7 @@ static int make_plan(struct planner *p, const struct event_list *list, pfm_plan_
 {
 	int rc = pfm_plan(plan, p->ctx, (const char *const *)list->texts, list->n, &p->options, error);
 
-	if (rc || !none_has_taken(p, *plan, why, len))
+	if (rc || !report_no_taken_option(p, *plan, why, len))
 		return rc;
 	error->code = PFMLIB_ERR_INVAL;
 	error->kind = PFM_KIND_NONE;
@@ -149,7 +149,7 @@ static int make_plan(struct planner *p, const struct event_list *list, pfm_plan_
 	return error->code;
 }
 
-static int plan_list(struct planner *p, const struct event_list *list)
+static int plan_event_list(struct planner *p, const struct event_list *list)
 {
 	pfm_error_t error = PFM_INIT(error);
 	char why[3 * COUNTERS_MAX];
@@ -161,25 +161,25 @@ static int plan_list(struct planner *p, const struct event_list *list)
 	if (rc && p->json) {
 		put_begin(&p->out, NULL, '{');
 		put_text_if(&p->out, "input", culprit);
-		refuse_json(&p->out, p->ctx, culprit, &error);
+		put_refusal_json(&p->out, p->ctx, culprit, &error);
 		put_end(&p->out, '}');
 		put_line(&p->out);
 	} else if (rc) {
 		/* Answers and complaints come in the order of the sets, where both go to one place. */
 		fflush(stdout);
-		refuse(p->ctx, culprit, &error);
+		report_refusal(p->ctx, culprit, &error);
 	} else if (p->json) {
 		put_plan(&p->out, plan);
 	} else {
 		print_plan(p->ctx, plan);
 	}
 	pfm_free_plan(plan);
-	return rc ? REFUSED : DONE;
+	return rc ? EXIT_REFUSED : EXIT_DONE;
 }
 
 /* ---- sets -------------------------------------------------------------------------------------------------------------- */
 
-static int plan_texts(struct planner *p, char *const *texts, int n)
+static int plan_arguments(struct planner *p, char *const *texts, int n)
 {
 	struct event_list list = { 0 };
 	bool room = true;
@@ -187,32 +187,32 @@ static int plan_texts(struct planner *p, char *const *texts, int n)
 
 	for (int i = 0; i < n && room; i++)
 		room = event_list_add(&list, texts[i]);
-	status = room ? plan_list(p, &list) : no_memory();
+	status = room ? plan_event_list(p, &list) : report_no_memory();
 	event_list_free(&list);
 	return status;
 }
 
-static int plan_lines(struct planner *p)
+static int plan_input_lines(struct planner *p)
 {
 	struct lines lines = { .fd = 0 };
 	char *line;
 	size_t len;
-	int status = DONE;
+	int status = EXIT_DONE;
 
-	while (lines_next(&lines, &line, &len)) {
-		if (line_is_void(line, len))
+	while (event_lines_next(&lines, &line, &len)) {
+		if (is_blank_event_line(line, len))
 			continue;
-		line_text(&line, len);
-		if (plan_texts(p, &line, 1))
-			status = REFUSED;
+		event_line_text(&line, len);
+		if (plan_arguments(p, &line, 1))
+			status = EXIT_REFUSED;
 	}
 	if (lines.failed)
-		status = REFUSED;
-	lines_free(&lines);
+		status = EXIT_REFUSED;
+	event_lines_free(&lines);
 	return status;
 }
 
-static int run(struct args *args)
+static int run_plan(struct command_args *args)
 {
 	struct planner p = { .options = PFM_INIT(p.options), .out = { .out = stdout } };
 	const char *value, *pmu = NULL;
@@ -227,25 +227,25 @@ static int run(struct args *args)
 		case OPT_BARE: p.options.flags |= PFM_PLAN_BARE; break;
 		case OPT_TAKEN:
 			if (!read_counters(value, &p.options.taken))
-				return usage(args, "'%s' is no list of counters such as 0-3,F1", value);
+				return report_usage_error(args, "'%s' is no list of counters such as 0-3,F1", value);
 			break;
 		default:
 			if (!option_number(args, "--effort", value, 1, 1000000000, &effort))
-				return USAGE;
+				return EXIT_USAGE;
 		}
 	}
 	if (id < 0)
 		return args->status;
 	if (args->n == 0)
-		return usage(args, "which events or metrics?");
+		return report_usage_error(args, "which events or metrics?");
 	for (int i = 0; i < args->n && args->n > 1; i++)
 		if (strcmp(args->operands[i], "-") == 0)
-			return usage(args, "- reads sets from standard input: no event stands beside it");
+			return report_usage_error(args, "- reads sets from standard input: no event stands beside it");
 	p.options.effort = (unsigned long)effort;
 	p.ctx = open_context(pmu);
 	if (!p.ctx)
-		return REFUSED;
-	status = args->n == 1 && strcmp(args->operands[0], "-") == 0 ? plan_lines(&p) : plan_texts(&p, args->operands, args->n);
+		return EXIT_REFUSED;
+	status = args->n == 1 && strcmp(args->operands[0], "-") == 0 ? plan_input_lines(&p) : plan_arguments(&p, args->operands, args->n);
 	pfm_close_context(p.ctx);
 	return status;
 }
@@ -263,5 +263,5 @@ const struct command cmd_plan = {
 		    "The same for a program\n"
 		    "pfm plan --pmu ev5 --json ISSUES CYCLES\n",
 	.options = options,
-	.run = run
+	.run = run_plan
 };

@@ -19,7 +19,7 @@ enum { OPT_MODEL = LONG_ONLY,
        OPT_DEVICE,
        OPT_CONTROL };
 
-static const struct opt options[] = {
+static const struct command_option options[] = {
 	{ 'e', "event", "EVENT,...", "what to sample; may be given several times. EVENT:period=N and EVENT:freq=N say how often" },
 	{ 'F', "freq", "HZ", "so many samples a second" },
 	{ 'c', "count", "PERIOD", "a sample each time an event has counted so much" },
@@ -51,11 +51,11 @@ struct recorder {
 	const char *cpus, *output, *model; /* model: of the Alpha device */
 	pfmlib_alpha_input_param_t device; /* with a range: the device itself */
 	int pid;
-	bool all, thread, no_inherit, compress, stand_in; /* stand_in: nobody said what to sample, and a clock had to do */
+	bool all_cpus, one_thread, no_inherit, compress, is_default_event; /* stand_in: nobody said what to sample, and a clock had to do */
 	struct control control;
 	bool start_off; /* with --control: until it is told to enable */
 	struct child child;
-	uint64_t size, began;
+	uint64_t size, start_time;
 };
 
 static volatile sig_atomic_t interrupted, terminated, ended;
@@ -92,7 +92,7 @@ static void ask_device(struct recorder *job)
 	job->sampling.records = 0;
 }
 
-static int open_texts(struct recorder *job, const char *const *texts, unsigned n)
+static int open_named_events(struct recorder *job, const char *const *texts, unsigned n)
 {
 	pfm_session_options_t so = PFM_INIT(so);
 	pfm_alpha_session_t alpha = PFM_INIT(alpha);
@@ -109,22 +109,22 @@ static int open_texts(struct recorder *job, const char *const *texts, unsigned n
 	so.pid = job->pid ? job->pid : job->child.pid;
 	so.cpus = job->cpus;
 	so.flags = job->no_inherit ? 0 : PFM_SESSION_INHERIT;
-	if (job->all || job->cpus)
+	if (job->all_cpus || job->cpus)
 		so.flags = PFM_SESSION_SYSTEM_WIDE;
 	else if (job->command && !job->pid && !job->control.on)
 		so.flags |= PFM_SESSION_ENABLE_ON_EXEC;
-	if (job->thread)
+	if (job->one_thread)
 		so.flags |= PFM_SESSION_ONE_TASK;
 	if (so.flags & PFM_SESSION_SYSTEM_WIDE)
 		so.pid = 0;
 	if (pfm_open_session(&job->session, job->ctx, &so, texts, n, &error) == PFMLIB_SUCCESS)
-		return DONE;
-	refuse(job->ctx, error.event < 0 || (unsigned)error.event >= n ? NULL : texts[error.event], &error);
-	return REFUSED;
+		return EXIT_DONE;
+	report_refusal(job->ctx, error.event < 0 || (unsigned)error.event >= n ? NULL : texts[error.event], &error);
+	return EXIT_REFUSED;
 }
 
 /* True if at least one event samples. Says why the others do not. */
-static bool any_event(const struct recorder *job, bool quiet)
+static bool has_event(const struct recorder *job, bool quiet)
 {
 	unsigned n = pfm_count_session(job->session);
 	bool any = false;
@@ -141,34 +141,34 @@ static bool any_event(const struct recorder *job, bool quiet)
 }
 
 /* Without a PMU a clock says where time goes, though not where cycles do. */
-static int open_usual(struct recorder *job)
+static int open_default_events(struct recorder *job)
 {
 	static const char *const cycles[] = { "cycles" }, *const clock[] = { "cpu-clock" };
-	int status = open_texts(job, cycles, 1);
+	int status = open_named_events(job, cycles, 1);
 
-	if (status != DONE || any_event(job, true))
+	if (status != EXIT_DONE || has_event(job, true))
 		return status;
 	pfm_close_session(job->session);
 	job->session = NULL;
-	job->stand_in = true;
-	return open_texts(job, clock, 1);
+	job->is_default_event = true;
+	return open_named_events(job, clock, 1);
 }
 
 static int open_session(struct recorder *job)
 {
-	int status = job->events.n ? open_texts(job, (const char *const *)job->events.texts, job->events.n) : open_usual(job);
+	int status = job->events.n ? open_named_events(job, (const char *const *)job->events.texts, job->events.n) : open_default_events(job);
 
-	if (status != DONE)
+	if (status != EXIT_DONE)
 		return status;
-	if (job->stand_in)
+	if (job->is_default_event)
 		fputs(ME ": cycles cannot be sampled here; sampling cpu-clock instead\n", stderr);
-	return any_event(job, false) ? DONE : REFUSED;
+	return has_event(job, false) ? EXIT_DONE : EXIT_REFUSED;
 }
 
 /* ---- recording ------------------------------------------------------------------------------------------------------------- */
 
 /* Samples that found a buffer full, by the events' own account: it tells them before a record does. */
-static uint64_t lost_so_far(pfm_session_t *s)
+static uint64_t count_losses(pfm_session_t *s)
 {
 	unsigned n = pfm_count_session(s);
 	uint64_t lost = 0;
@@ -185,13 +185,13 @@ static uint64_t lost_so_far(pfm_session_t *s)
 static void show_progress(const struct recorder *job)
 {
 	pfm_buffers_t b = PFM_INIT(b);
-	uint64_t lost = lost_so_far(job->session);
+	uint64_t lost = count_losses(job->session);
 	char line[120], lost_text[40] = "";
 
 	pfm_read_buffers(job->session, &b);
 	if (lost)
 		snprintf(lost_text, sizeof(lost_text), ", %llu samples lost", (unsigned long long)lost);
-	snprintf(line, sizeof(line), "%.0f s, %.1f MB%s%s", (double)(now_ns() - job->began) / 1e9, (double)job->size / 1e6, lost_text,
+	snprintf(line, sizeof(line), "%.0f s, %.1f MB%s%s", (double)(now_ns() - job->start_time) / 1e9, (double)job->size / 1e6, lost_text,
 	         b.damaged ? ", a buffer was damaged" : "");
 	term_progress(stderr, line);
 }
@@ -199,12 +199,12 @@ static void show_progress(const struct recorder *job)
 static int write_all(struct recorder *job)
 {
 	if (!job->recording || pfm_write_records(job->recording, &job->size) == PFMLIB_SUCCESS)
-		return DONE;
+		return EXIT_DONE;
 	fprintf(stderr, ME ": %s: %s\n", job->output, strerror(pfm_session_errno(job->session)));
-	return REFUSED;
+	return EXIT_REFUSED;
 }
 
-static bool over(struct recorder *job, int *wait_status)
+static bool is_recording_over(struct recorder *job, int *wait_status)
 {
 	if (!job->command || !ended || job->child.pid <= 0 || waitpid(job->child.pid, wait_status, WNOHANG) != job->child.pid)
 		return false;
@@ -226,23 +226,23 @@ static int open_file(struct recorder *job)
 		        error.sys_errno == ESPIPE ? "a pipe; a recording is written into a file"
 		        : error.sys_errno         ? strerror(error.sys_errno)
 		                                  : error.detail);
-		return REFUSED;
+		return EXIT_REFUSED;
 	}
 	if (job->compress && pfm_compress_recording(job->recording, 1) != PFMLIB_SUCCESS)
 		fputs(ME ": not compressed: there is no libzstd.so.1 here\n", stderr);
-	return DONE;
+	return EXIT_DONE;
 }
 
 static int start_sampling(struct recorder *job)
 {
 	if (pfm_start_session(job->session) == PFMLIB_SUCCESS)
-		return job->recording ? DONE : open_file(job);
+		return job->recording ? EXIT_DONE : open_file(job);
 	fprintf(stderr, ME ": cannot start: %s\n", strerror(pfm_session_errno(job->session)));
-	return REFUSED;
+	return EXIT_REFUSED;
 }
 
 /* Carries out what the other program has asked for. True if it has asked to stop, or sampling cannot start: *@status. */
-static bool serve(struct recorder *job, int *status)
+static bool serve_control(struct recorder *job, int *status)
 {
 	enum control_word word;
 
@@ -258,7 +258,7 @@ static bool serve(struct recorder *job, int *status)
 			fprintf(stderr, ME ": --control: unknown command '%s' is ignored\n", job->control.line);
 		else
 			control_acknowledge(&job->control);
-		if (word == CONTROL_STOP || *status != DONE)
+		if (word == CONTROL_STOP || *status != EXIT_DONE)
 			return true;
 	}
 	return false;
@@ -280,15 +280,15 @@ static int wait_for_more(struct recorder *job)
 	return pfm_wait_session(job->session, 0);
 }
 
-static int record(struct recorder *job, int *wait_status)
+static int record_session(struct recorder *job, int *wait_status)
 {
-	int status = DONE, woken = PFM_WAIT_TIMEOUT;
+	int status = EXIT_DONE, woken = PFM_WAIT_TIMEOUT;
 	bool done = false;
 
-	while (status == DONE && !done && woken != PFM_WAIT_ENDED && woken >= 0) {
+	while (status == EXIT_DONE && !done && woken != PFM_WAIT_ENDED && woken >= 0) {
 		woken = wait_for_more(job);
 		status = write_all(job);
-		done = (job->control.on && serve(job, &status)) || over(job, wait_status) || (interrupted && job->child.pid <= 0);
+		done = (job->control.on && serve_control(job, &status)) || is_recording_over(job, wait_status) || (interrupted && job->child.pid <= 0);
 		show_progress(job);
 		/* The terminal's interrupt reaches the command as well, and its end is awaited; what is sent to us is handed on. */
 		if (terminated && job->child.pid > 0)
@@ -300,9 +300,9 @@ static int record(struct recorder *job, int *wait_status)
 		job->child.pid = 0;
 	}
 	pfm_stop_session(job->session);
-	if (status == DONE && !job->recording)
+	if (status == EXIT_DONE && !job->recording)
 		status = open_file(job); /* of a program that never asked for samples */
-	return status == DONE ? write_all(job) : status;
+	return status == EXIT_DONE ? write_all(job) : status;
 }
 
 static void put_losses(const struct recorder *job)
@@ -324,75 +324,75 @@ static void put_losses(const struct recorder *job)
 	}
 }
 
-static int start(struct recorder *job)
+static int start_recording(struct recorder *job)
 {
-	int status = job->start_off ? DONE : start_sampling(job);
+	int status = job->start_off ? EXIT_DONE : start_sampling(job);
 
-	job->began = now_ns();
-	return status == DONE && job->command ? child_start(job->command, &job->child) : status;
+	job->start_time = now_ns();
+	return status == EXIT_DONE && job->command ? child_start(job->command, &job->child) : status;
 }
 
-static int perform(struct recorder *job)
+static int record_until_end(struct recorder *job)
 {
 	struct sigaction act = { .sa_handler = on_signal };
-	int status = DONE, wait_status = 0;
+	int status = EXIT_DONE, wait_status = 0;
 	sigset_t before;
 
 	sigprocmask(SIG_SETMASK, NULL, &before);
 	if (job->command)
 		status = child_prepare(job->command, &before, &job->child);
-	if (status == DONE)
+	if (status == EXIT_DONE)
 		status = open_session(job);
 	sigaction(SIGINT, &act, NULL);
 	sigaction(SIGTERM, &act, NULL);
 	sigaction(SIGCHLD, &act, NULL);
-	if (status == DONE)
-		status = start(job);
-	if (status != DONE)
+	if (status == EXIT_DONE)
+		status = start_recording(job);
+	if (status != EXIT_DONE)
 		return status;
-	status = record(job, &wait_status);
-	if (job->recording && pfm_close_recording(job->recording) != PFMLIB_SUCCESS && status == DONE) {
+	status = record_session(job, &wait_status);
+	if (job->recording && pfm_close_recording(job->recording) != PFMLIB_SUCCESS && status == EXIT_DONE) {
 		fprintf(stderr, ME ": %s: %s\n", job->output, strerror(pfm_session_errno(job->session)));
-		status = REFUSED;
+		status = EXIT_REFUSED;
 	}
 	job->recording = NULL;
 	term_progress(stderr, "");
 	put_losses(job);
 	fprintf(stderr, ME ": %.1f MB in %s; 'pfm report%s%s' shows them\n", (double)job->size / 1e6, job->output,
 	        strcmp(job->output, "perf.data") ? " " : "", strcmp(job->output, "perf.data") ? job->output : "");
-	if (status != DONE || !job->command)
+	if (status != EXIT_DONE || !job->command)
 		return status;
 	return child_status(job->command[0], wait_status);
 }
 
 /* ---- the command line ------------------------------------------------------------------------------------------------------- */
 
-static int check(struct args *args, struct recorder *job)
+static int check_options(struct command_args *args, struct recorder *job)
 {
 	if (args->n)
 		job->command = args->operands;
-	if (!job->command && !job->pid && !job->all && !job->cpus)
-		return usage(args, "what should be sampled? A command behind --, -p PID, -t TID, -a or -C CPUS.");
-	if (job->pid && (job->all || job->cpus))
-		return usage(args, "-p and -t sample a process, -a and -C sample CPUs: choose.");
+	if (!job->command && !job->pid && !job->all_cpus && !job->cpus)
+		return report_usage_error(args, "what should be sampled? A command behind --, -p PID, -t TID, -a or -C CPUS.");
+	if (job->pid && (job->all_cpus || job->cpus))
+		return report_usage_error(args, "-p and -t sample a process, -a and -C sample CPUs: choose.");
 	if (job->start_off && !job->control.on)
-		return usage(args, "--delay -1 waits for a command of --control.");
+		return report_usage_error(args, "--delay -1 waits for a command of --control.");
 	if (job->sampling.freq && job->sampling.period)
-		return usage(args, "-F gives a frequency, -c a period: choose.");
+		return report_usage_error(args, "-F gives a frequency, -c a period: choose.");
 	if (job->sampling.pages & (job->sampling.pages - 1))
-		return usage(args, "-m wants a power of two.");
+		return report_usage_error(args, "-m wants a power of two.");
 	if (on_device(job) && !job->events.n)
-		return usage(args, "the device samples one event: say with -e which.");
+		return report_usage_error(args, "the device samples one event: say with -e which.");
 	if (on_device(job) && job->sampling.fields & (PFM_SAMPLE_CHAIN | PFM_SAMPLE_ADDR | PFM_SAMPLE_RAW))
-		return usage(args, "the device's samples have no call chains (-g), no data addresses (-d) and no bytes of tracepoints (-R).");
+		return report_usage_error(args, "the device's samples have no call chains (-g), no data addresses (-d) and no bytes of tracepoints (-R).");
 	if (job->cpus && !is_cpu_list(job->cpus))
-		return usage(args, "-C wants a list of CPUs, as in 0,2-3; not '%s'.", job->cpus);
+		return report_usage_error(args, "-C wants a list of CPUs, as in 0,2-3; not '%s'.", job->cpus);
 	if (!job->output)
 		job->output = "perf.data";
 	if (strcmp(job->output, "-") == 0)
-		return usage(args, "a recording is written into a file, not to standard output.");
+		return report_usage_error(args, "a recording is written into a file, not to standard output.");
 	job->ctx = open_context(job->model);
-	return job->ctx ? DONE : REFUSED;
+	return job->ctx ? EXIT_DONE : EXIT_REFUSED;
 }
 
 static bool read_range(const char *text, pfmlib_alpha_input_param_t *device)
@@ -410,7 +410,7 @@ static bool read_range(const char *text, pfmlib_alpha_input_param_t *device)
 	return device->pfp_alpha_n_ranges;
 }
 
-static int read_options(struct args *args, struct recorder *job)
+static int read_options(struct command_args *args, struct recorder *job)
 {
 	const char *value;
 	uint64_t number;
@@ -420,9 +420,9 @@ static int read_options(struct args *args, struct recorder *job)
 		switch (id) {
 		case 'e':
 			if (!*value)
-				return usage(args, "-e wants events, with commas between.");
+				return report_usage_error(args, "-e wants events, with commas between.");
 			if (!event_list_add(&job->events, value))
-				return no_memory();
+				return report_no_memory();
 			break;
 		case 'F':
 			if (!option_number(args, "-F", value, 1, 1000000000, &job->sampling.freq))
@@ -440,42 +440,42 @@ static int read_options(struct args *args, struct recorder *job)
 		case 't':
 		case 'p':
 			if (job->pid)
-				return usage(args, "one process or thread: -p PID or -t TID, once.");
-			job->thread = id == 't';
+				return report_usage_error(args, "one process or thread: -p PID or -t TID, once.");
+			job->one_thread = id == 't';
 			if (!option_number(args, id == 'p' ? "-p" : "-t", value, 1, INT32_MAX, &number))
 				return args->status;
 			job->pid = (int)number;
 			break;
 		case 'g': job->sampling.fields |= PFM_SAMPLE_CHAIN; break;
 		case 'd': job->sampling.fields |= PFM_SAMPLE_ADDR; break;
-		case 'a': job->all = true; break;
+		case 'a': job->all_cpus = true; break;
 		case 'C': job->cpus = value; break;
 		case 'i': job->no_inherit = true; break;
 		case 'R': job->sampling.fields |= PFM_SAMPLE_RAW; break;
 		case 'z': job->compress = true; break;
 		case 'D':
 			if (strcmp(value, "-1") != 0)
-				return usage(args, "expected -1 after --delay, got '%s'.", value);
+				return report_usage_error(args, "expected -1 after --delay, got '%s'.", value);
 			job->start_off = true;
 			break;
 		case OPT_CONTROL:
 			if (control_open(&job->control, value))
 				break;
 			if (!errno)
-				return usage(args, "expected fd:N[,ACK] or fifo:PATH[,ACK] after --control, got '%s'.", value);
+				return report_usage_error(args, "expected fd:N[,ACK] or fifo:PATH[,ACK] after --control, got '%s'.", value);
 			fprintf(stderr, ME ": %s: %s\n", value, strerror(errno));
-			return REFUSED;
+			return EXIT_REFUSED;
 		case 'o': job->output = value; break;
 		case OPT_MODEL: job->model = value; break;
 		case OPT_DEVICE:
 			if (!read_range(value, &job->device))
-				return usage(args, "--device wants a range of addresses, as in 0x120000000-0x120002000.");
+				return report_usage_error(args, "--device wants a range of addresses, as in 0x120000000-0x120002000.");
 			break;
 		}
 	return id < 0 ? args->status : -1;
 }
 
-static int run(struct args *args)
+static int run_record(struct command_args *args)
 {
 	struct recorder job = { .sampling = PFM_INIT(job.sampling), .child = { .go = -1, .failure = -1 } };
 	int status;
@@ -485,12 +485,12 @@ static int run(struct args *args)
 	job.sampling.records = PFM_SIDE_USUAL;
 	status = read_options(args, &job);
 	if (status < 0)
-		status = check(args, &job);
-	if (status == DONE && on_device(&job))
+		status = check_options(args, &job);
+	if (status == EXIT_DONE && on_device(&job))
 		ask_device(&job);
-	if (status == DONE && job.ctx)
-		status = perform(&job);
-	child_drop(&job.child);
+	if (status == EXIT_DONE && job.ctx)
+		status = record_until_end(&job);
+	child_discard(&job.child);
 	pfm_close_recording(job.recording);
 	pfm_close_session(job.session);
 	pfm_close_context(job.ctx);
@@ -517,5 +517,5 @@ const struct command cmd_record = {
 		    "pfm record -a -F 99 -- sleep 10\n",
 	.options = options,
 	.stops_at_operand = true,
-	.run = run
+	.run = run_record
 };

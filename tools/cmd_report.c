@@ -2,6 +2,7 @@
 /* pfm report: where the samples of a recording are. */
 #include "pfm.h"
 #include "profile.h"
+#include "text_output.h"
 
 #include <fnmatch.h>
 #include <linux/perf_event.h>
@@ -13,7 +14,7 @@ enum { OPT_JSON = LONG_ONLY,
        OPT_SVG,
        OPT_SOURCE };
 
-static const struct opt options[] = {
+static const struct command_option options[] = {
 	{ OPT_JSON, "json", NULL, "one JSON object for each place" },
 	{ OPT_FOLDED, "folded", NULL, "one line for each stack: task;outer;...;inner WEIGHT" },
 	{ OPT_SVG, "svg", NULL, "a flame graph: a page for any browser, where a click shows a part alone" },
@@ -23,20 +24,20 @@ static const struct opt options[] = {
 	{ 0, NULL, NULL, NULL }
 };
 
-struct job {
+struct report_job {
 	struct profile profile;
 	bool json, folded, svg, source;
-	uint64_t lines;    /* of each event; 0: all */
-	const char *event; /* whose samples are wanted, by name or pattern; NULL: all */
+	uint64_t line_limit; /* of each event; 0: all */
+	const char *event;   /* whose samples are wanted, by name or pattern; NULL: all */
 };
 
 /* True if a line for one more place of @event goes beyond what was asked for; @shown counts those of @last. */
-static bool is_enough(const struct job *job, unsigned event, unsigned *last, uint64_t *shown)
+static bool has_line_limit(const struct report_job *job, unsigned event, unsigned *last, uint64_t *shown)
 {
 	if (event != *last)
 		*shown = 0;
 	*last = event;
-	return job->lines && (*shown)++ >= job->lines;
+	return job->line_limit && (*shown)++ >= job->line_limit;
 }
 
 static const char *event_name(const struct profile *p, unsigned event)
@@ -50,7 +51,7 @@ static const char *event_name(const struct profile *p, unsigned event)
 	return name;
 }
 
-static double share(const struct profile *p, const struct place *at)
+static double weight_share(const struct profile *p, const struct profile_place *at)
 {
 	return (double)at->weight / (double)p->weights[at->event];
 }
@@ -68,17 +69,17 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static void put_places_json(const struct job *job)
+static void put_places_json(const struct report_job *job)
 {
 	const struct profile *p = &job->profile;
 	unsigned last = 0;
 	uint64_t shown = 0;
 
 	for (size_t i = 0; i < p->n_places; i++) {
-		const struct place *at = &p->places[i];
+		const struct profile_place *at = &p->places[i];
 		struct json j = { .out = stdout };
 
-		if (is_enough(job, at->event, &last, &shown))
+		if (has_line_limit(job, at->event, &last, &shown))
 			continue;
 		put_begin(&j, NULL, '{');
 		put_text(&j, "event", event_name(p, at->event));
@@ -91,15 +92,15 @@ static void put_places_json(const struct job *job)
 		}
 		put_int(&j, "samples", (int64_t)at->samples);
 		put_int(&j, "weight", (int64_t)at->weight);
-		put_real(&j, "share", share(p, at));
-		put_real(&j, "error", standard_error(share(p, at), p->samples[at->event]));
+		put_real(&j, "share", weight_share(p, at));
+		put_real(&j, "error", standard_error(weight_share(p, at), p->samples[at->event]));
 		put_end(&j, '}');
 		put_line(&j);
 	}
 }
 
 /* "function", or "function > inlined > inlined  file.c:12". */
-static void put_function(const struct profile *p, const struct place *at)
+static void put_function(const struct profile *p, const struct profile_place *at)
 {
 	char line[NAME_LINE];
 
@@ -115,7 +116,7 @@ static void put_function(const struct profile *p, const struct place *at)
 	putchar('\n');
 }
 
-static void put_places(const struct job *job)
+static void put_places(const struct report_job *job)
 {
 	const struct profile *p = &job->profile;
 
@@ -127,17 +128,17 @@ static void put_places(const struct job *job)
 
 		if (!p->samples[event])
 			continue;
-		printf("%s%s%s: %s samples\n", term_on(stdout, BOLD), profile_line(event_name(p, event), title), term_off(stdout),
-		       grouped(p->samples[event], number));
+		printf("%s%s%s: %s samples\n", term_colour_begin(stdout, BOLD), profile_line(event_name(p, event), title), term_colour_end(stdout),
+		       group_digits(p->samples[event], number));
 		for (size_t i = 0; i < p->n_places; i++) {
-			const struct place *at = &p->places[i];
+			const struct profile_place *at = &p->places[i];
 			char line[NAME_LINE];
 			double s;
 
 			if (at->event != event)
 				continue;
-			s = share(p, at);
-			if (is_enough(job, event, &last, &shown)) {
+			s = weight_share(p, at);
+			if (has_line_limit(job, event, &last, &shown)) {
 				hidden++;
 				rest += s;
 				continue;
@@ -155,25 +156,27 @@ static void put_places(const struct job *job)
 
 static void put_folded(const struct profile *p)
 {
-	for (size_t i = 0; i < p->n_stacks; i++)
-		printf("%s %llu\n", p->texts.text[p->stacks[i].function], (unsigned long long)p->stacks[i].weight);
+	for (size_t i = 0; i < p->n_stacks; i++) {
+		put_line_text(stdout, p->texts.text[p->stacks[i].function]);
+		printf(" %llu\n", (unsigned long long)p->stacks[i].weight);
+	}
 }
 
 /* Is @name what @pattern says, or that with modifiers behind it? */
-static bool is_called(const char *name, const char *pattern)
+static bool matches_event_name(const char *name, const char *pattern)
 {
 	size_t len = strlen(pattern);
 
 	return fnmatch(pattern, name, 0) == 0 || (strncmp(name, pattern, len) == 0 && name[len] == ':' && name[len + 1] != ':');
 }
 
-static bool is_wanted(const struct job *job, unsigned event)
+static bool is_selected_event(const struct report_job *job, unsigned event)
 {
-	return !job->event || is_called(event_name(&job->profile, event), job->event);
+	return !job->event || matches_event_name(event_name(&job->profile, event), job->event);
 }
 
 /* Leaves the places in @list whose events have samples. Returns how many. */
-static size_t keep(const struct profile *p, struct place *list, size_t n)
+static size_t keep_selected_events(const struct profile *p, struct profile_place *list, size_t n)
 {
 	size_t kept = 0;
 
@@ -189,7 +192,7 @@ static void name_events(const struct profile *p, bool sampled)
 	char line[NAME_LINE];
 
 	for (unsigned i = 0, n = 0; i < p->n_events; i++)
-		if (p->samples[i] || (!sampled && !is_called(event_name(p, i), "dummy")))
+		if (p->samples[i] || (!sampled && !matches_event_name(event_name(p, i), "dummy")))
 			fprintf(stderr, "%s%s", n++ ? ", " : "", profile_line(event_name(p, i), line));
 	fputc('\n', stderr);
 }
@@ -210,28 +213,28 @@ static bool has_kinds(const struct profile *p)
 }
 
 /* Leaves the samples that are wanted, of events that were recorded. */
-static int choose_events(struct job *job, const char *path)
+static int choose_events(struct report_job *job, const char *path)
 {
 	struct profile *p = &job->profile;
 	unsigned wanted = 0;
 
 	for (unsigned i = 0; i < p->n_events; i++)
-		wanted += is_wanted(job, i);
+		wanted += is_selected_event(job, i);
 	if (job->event && !wanted) {
 		fprintf(stderr, "pfm report: no '%s' was recorded in %s, but ", job->event, path);
 		name_events(p, false);
-		return REFUSED;
+		return EXIT_REFUSED;
 	}
 	for (unsigned i = 0; i < p->n_events; i++)
-		if (!is_wanted(job, i))
+		if (!is_selected_event(job, i))
 			p->samples[i] = 0;
-	p->n_places = keep(p, p->places, p->n_places);
-	p->n_stacks = keep(p, p->stacks, p->n_stacks);
-	return DONE;
+	p->n_places = keep_selected_events(p, p->places, p->n_places);
+	p->n_stacks = keep_selected_events(p, p->stacks, p->n_stacks);
+	return EXIT_DONE;
 }
 
 /* Where one occurrence is a sample of two events, newer kernels (6.18 does) give both to the first. */
-static void name_twins(const struct profile *p)
+static void name_duplicate_functions(const struct profile *p)
 {
 	for (unsigned i = 0; i < p->n_events; i++)
 		for (unsigned k = i + 1; k < p->n_events; k++) {
@@ -257,61 +260,61 @@ static uint64_t count_samples(const struct profile *p)
 }
 
 /* Whoever adds up stacks adds what they weigh, so that these must be of one kind. */
-static int refuse_sums(const struct job *job)
+static int refuse_event_sums(const struct report_job *job)
 {
 	if (job->event || !(job->folded || job->svg) || !has_kinds(&job->profile))
-		return DONE;
+		return EXIT_DONE;
 	fprintf(stderr, "pfm report: samples of several events are no sum; --event chooses ('*' adds all): ");
 	name_events(&job->profile, true);
-	return REFUSED;
+	return EXIT_REFUSED;
 }
 
-static int show(struct job *job, const char *path)
+static int print_report(struct report_job *job, const char *path)
 {
 	struct profile *p = &job->profile;
 	int status = profile_read(p, path, job->folded || job->svg ? STACKS : job->source ? SOURCE
 	                                                                                  : FUNCTIONS);
 
-	if (status != DONE)
+	if (status != EXIT_DONE)
 		return status;
-	if (p->lost || p->lost_samples)
+	if (p->n_lost || p->lost_samples)
 		fprintf(stderr, "pfm report: %llu records were lost while recording\n",
-		        (unsigned long long)(p->lost > p->lost_samples ? p->lost : p->lost_samples));
+		        (unsigned long long)(p->n_lost > p->lost_samples ? p->n_lost : p->lost_samples));
 	if (p->throttled)
 		fprintf(stderr, "pfm report: the kernel held samples back %llu time%s, as they were too many: how many are missing is not told\n",
 		        (unsigned long long)p->throttled, p->throttled > 1 ? "s" : "");
-	if (p->homeless)
-		fprintf(stderr, "pfm report: %llu samples are left out: which event they are of cannot be told\n", (unsigned long long)p->homeless);
-	name_twins(p);
+	if (p->n_without_event)
+		fprintf(stderr, "pfm report: %llu samples are left out: which event they are of cannot be told\n", (unsigned long long)p->n_without_event);
+	name_duplicate_functions(p);
 	if (p->damaged)
 		fprintf(stderr, "pfm report: %s is damaged or cut off: what follows the %llu samples that were read is missing\n", path,
 		        (unsigned long long)count_samples(p));
 	status = choose_events(job, path);
-	if (status == DONE)
-		status = refuse_sums(job);
-	if (status != DONE)
+	if (status == EXIT_DONE)
+		status = refuse_event_sums(job);
+	if (status != EXIT_DONE)
 		return status;
 	if (!count_samples(p)) {
 		fprintf(stderr, "pfm report: %s has no samples", path);
 		if (job->event)
 			fprintf(stderr, " of '%s'", job->event);
 		fputc('\n', stderr);
-		return DONE;
+		return EXIT_DONE;
 	}
 	if (job->svg)
-		return profile_flame(p, stdout, path);
+		return put_flame_graph(p, stdout, path);
 	if (job->folded)
 		put_folded(p);
 	else if (job->json)
 		put_places_json(job);
 	else
 		put_places(job);
-	return DONE;
+	return EXIT_DONE;
 }
 
-static int run(struct args *args)
+static int run_report(struct command_args *args)
 {
-	struct job job = { .lines = 40 };
+	struct report_job job = { .line_limit = 40 };
 	const char *value;
 	bool limited = false;
 	int id, status;
@@ -324,7 +327,7 @@ static int run(struct args *args)
 		case OPT_SOURCE: job.source = true; break;
 		case 'e': job.event = value; break;
 		case 'n':
-			if (!option_number(args, "-n", value, 0, UINT32_MAX, &job.lines))
+			if (!option_number(args, "-n", value, 0, UINT32_MAX, &job.line_limit))
 				return args->status;
 			limited = true;
 			break;
@@ -332,14 +335,14 @@ static int run(struct args *args)
 	if (id < 0)
 		return args->status;
 	if (job.json && !limited)
-		job.lines = 0;
+		job.line_limit = 0;
 	if (job.json + job.folded + job.svg > 1)
-		return usage(args, "--json, --folded and --svg: choose one.");
+		return report_usage_error(args, "--json, --folded and --svg: choose one.");
 	if (job.source && (job.folded || job.svg))
-		return usage(args, "--source tells places apart: stacks have their inlined functions anyway.");
+		return report_usage_error(args, "--source tells places apart: stacks have their inlined functions anyway.");
 	if (args->n > 1)
-		return usage(args, "one recording at a time.");
-	status = show(&job, args->n ? args->operands[0] : "perf.data");
+		return report_usage_error(args, "one recording at a time.");
+	status = print_report(&job, args->n ? args->operands[0] : "perf.data");
 	profile_free(&job.profile);
 	return status;
 }
@@ -362,5 +365,5 @@ const struct command cmd_report = {
 		    "Of one event of several\n"
 		    "pfm record -g -e cpu-clock,page-faults -- ./work && pfm report --event page-faults --folded\n",
 	.options = options,
-	.run = run
+	.run = run_report
 };

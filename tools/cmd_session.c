@@ -8,7 +8,7 @@
 
 enum { OPT_JSON = LONG_ONLY };
 
-static const struct opt options[] = {
+static const struct command_option options[] = {
 	{ OPT_JSON, "json", NULL, "requests and answers are JSON, the only form there is" },
 	{ 0, NULL, NULL, NULL }
 };
@@ -20,10 +20,10 @@ static int replay_file(const char *path)
 
 	if (!in) {
 		fprintf(stderr, "pfm session: cannot open '%s': %s\n", path, strerror(errno));
-		return REFUSED;
+		return EXIT_REFUSED;
 	}
 	errno = 0;
-	status = session_replay(in, stdout) == 0 ? DONE : REFUSED;
+	status = session_replay(in, stdout) == 0 ? EXIT_DONE : EXIT_REFUSED;
 	if (ferror(in))
 		fprintf(stderr, "pfm session: cannot read '%s': %s\n", path, strerror(errno));
 	if (in != stdin)
@@ -31,10 +31,10 @@ static int replay_file(const char *path)
 	return status;
 }
 
-static int run(struct args *args)
+static int run_session(struct command_args *args)
 {
 	const char *value;
-	int id, i, status = DONE;
+	int id, i, status = EXIT_DONE;
 
 	while ((id = next_option(args, &value)) > 0)
 		;
@@ -43,8 +43,8 @@ static int run(struct args *args)
 	if (args->n == 0)
 		return replay_file("-");
 	for (i = 0; i < args->n; i++)
-		if (replay_file(args->operands[i]) != DONE)
-			status = REFUSED;
+		if (replay_file(args->operands[i]) != EXIT_DONE)
+			status = EXIT_REFUSED;
 	return status;
 }
 
@@ -62,5 +62,5 @@ const struct command cmd_session = {
 		    "Every session of a file\n"
 		    "pfm session --json sessions.jsonl\n",
 	.options = options,
-	.run = run
+	.run = run_session
 };

@@ -12,7 +12,7 @@ enum { OPT_JSON = LONG_ONLY,
        TEXT_MAX = 1024,
        LABEL = 14 };
 
-static const struct opt options[] = {
+static const struct command_option options[] = {
 	{ OPT_PMU, "pmu", "NAME", "processor of names that say none; this machine's otherwise" },
 	{ OPT_JSON, "json", NULL, "one JSON object" },
 	{ 0, NULL, NULL, NULL }
@@ -40,14 +40,14 @@ static const struct {
 
 /* Who agrees with a row, where that was compared: PFM_EVENT_BY_*. */
 static const char *const source_names[] = { "vendor", "linux", "libpfm4" };
-static const char *const sources_said[] = { "",
-	                                    "the vendor's list alone",
-	                                    "Linux's list alone",
-	                                    "the vendor's list and Linux's agree",
-	                                    "libpfm4 alone",
-	                                    "the vendor's list and libpfm4 agree",
-	                                    "Linux's list and libpfm4 agree",
-	                                    "the vendor's list, Linux's and libpfm4 agree" };
+static const char *const source_sentences[] = { "",
+	                                        "the vendor's list alone",
+	                                        "Linux's list alone",
+	                                        "the vendor's list and Linux's agree",
+	                                        "libpfm4 alone",
+	                                        "the vendor's list and libpfm4 agree",
+	                                        "Linux's list and libpfm4 agree",
+	                                        "the vendor's list, Linux's and libpfm4 agree" };
 
 /* Fields of tables that say more under another name. Fields that are shown elsewhere have no label. */
 static const struct {
@@ -107,7 +107,7 @@ struct shower {
 
 static void print_label(const char *label)
 {
-	printf("  %s%-*s%s ", term_on(stdout, DIM), LABEL, label, term_off(stdout));
+	printf("  %s%-*s%s ", term_colour_begin(stdout, DIM), LABEL, label, term_colour_end(stdout));
 }
 
 static void print_line(const char *label, const char *text)
@@ -126,7 +126,7 @@ static void print_number(const char *label, uint64_t value)
 
 static void print_heading(const char *text)
 {
-	printf("\n  %s%s%s\n", term_on(stdout, BOLD), text, term_off(stdout));
+	printf("\n  %s%s%s\n", term_colour_begin(stdout, BOLD), text, term_colour_end(stdout));
 }
 
 /* ---- an event: text ------------------------------------------------------------------------------------------------------- */
@@ -170,39 +170,39 @@ static void print_fields(const struct shower *s, const pfm_event_info_t *e, int 
 }
 
 /* How wide the columns of an event's unit masks are. */
-struct columns {
+struct column_widths {
 	int name, spelling, value;
 };
 
-static int wider(int width, size_t than)
+static int widen_column(int width, size_t than)
 {
 	return (size_t)width < than ? (int)than : width;
 }
 
-static struct columns measure_umasks(const struct shower *s, const pfm_event_info_t *e)
+static struct column_widths measure_umasks(const struct shower *s, const pfm_event_info_t *e)
 {
-	struct columns c = { 10, 0, 4 };
+	struct column_widths c = { 10, 0, 4 };
 	pfm_umask_info_t m = PFM_INIT(m);
 	char value[20];
 
 	for (unsigned i = 0; i < e->n_umasks && pfm_describe_umask(s->ctx, e->pmu, e->event, i, &m) == PFMLIB_SUCCESS; i++) {
-		c.name = wider(c.name, strlen(m.name));
-		c.spelling = wider(c.spelling, strlen(m.spellings));
-		c.value = wider(c.value, (size_t)snprintf(value, sizeof(value), "0x%" PRIx64, m.value));
+		c.name = widen_column(c.name, strlen(m.name));
+		c.spelling = widen_column(c.spelling, strlen(m.spellings));
+		c.value = widen_column(c.value, (size_t)snprintf(value, sizeof(value), "0x%" PRIx64, m.value));
 	}
 	return c;
 }
 
 /* The name, its other spelling, the value, whether nobody need say it, and what it means: behind that, or below it where there is little
  * room. */
-static void print_umask(const pfm_umask_info_t *m, const struct columns *c)
+static void print_umask(const pfm_umask_info_t *m, const struct column_widths *c)
 {
 	int at = 4 + c->name + 2 + (c->spelling ? c->spelling + 2 : 0) + c->value + 2 + 9;
 	bool behind = *m->desc && at <= 56;
 	char value[20];
 
 	snprintf(value, sizeof(value), "0x%" PRIx64, m->value);
-	printf("    %s%-*s%s  ", term_on(stdout, CYAN), c->name, m->name, term_off(stdout));
+	printf("    %s%-*s%s  ", term_colour_begin(stdout, CYAN), c->name, m->name, term_colour_end(stdout));
 	if (c->spelling)
 		printf("%-*s  ", c->spelling, m->spellings);
 	if (m->is_default || behind)
@@ -221,7 +221,7 @@ static void print_umask(const pfm_umask_info_t *m, const struct columns *c)
 
 static void print_umasks(const struct shower *s, const pfm_event_info_t *e)
 {
-	struct columns c = measure_umasks(s, e);
+	struct column_widths c = measure_umasks(s, e);
 	pfm_umask_info_t m = PFM_INIT(m);
 	const char *group = NULL;
 	unsigned i;
@@ -230,7 +230,7 @@ static void print_umasks(const struct shower *s, const pfm_event_info_t *e)
 		print_heading("Unit masks and qualifiers");
 	for (i = 0; i < e->n_umasks && pfm_describe_umask(s->ctx, e->pmu, e->event, i, &m) == PFMLIB_SUCCESS; i++) {
 		if (!group || strcmp(group, m.group) != 0)
-			printf("  %s %s(%s)%s\n", m.group, term_on(stdout, DIM), m.is_any ? "any of" : "one of", term_off(stdout));
+			printf("  %s %s(%s)%s\n", m.group, term_colour_begin(stdout, DIM), m.is_any ? "any of" : "one of", term_colour_end(stdout));
 		group = m.group;
 		print_umask(&m, &c);
 	}
@@ -307,7 +307,7 @@ static void print_event(const struct shower *s, const char *text, const pfm_pmu_
 	char counters[COUNTERS_MAX], scale[64];
 	size_t i;
 
-	printf("%s%s::%s%s\n", term_on(stdout, BOLD), pmu->name, e->name, term_off(stdout));
+	printf("%s%s::%s%s\n", term_colour_begin(stdout, BOLD), pmu->name, e->name, term_colour_end(stdout));
 	printf("  ");
 	term_wrap(stdout, 2, 2, *e->desc ? e->desc : "(no description)");
 	if (*e->detail && strcmp(e->detail, e->desc) != 0) {
@@ -344,7 +344,7 @@ static void print_event(const struct shower *s, const char *text, const pfm_pmu_
 	print_line("note", e->note);
 	print_line("origin", pmu->origin);
 	print_line("source", pmu->source);
-	print_line("sources", sources_said[e->flags / PFM_EVENT_BY_VENDOR & 7]);
+	print_line("sources", source_sentences[e->flags / PFM_EVENT_BY_VENDOR & 7]);
 	if (!(e->flags & PFM_EVENT_METRIC))
 		print_modifiers(s, e);
 	print_umasks(s, e);
@@ -463,7 +463,7 @@ static void json_event(struct shower *s, const char *text, const pfm_pmu_info_t 
 	json_spellings(s, text);
 	put_text(j, "origin", pmu->origin);
 	put_text_if(j, "source", pmu->source);
-	if (stands_in(s->ctx, e->pmu))
+	if (is_generic_fallback(s->ctx, e->pmu))
 		put_bool(j, "fallback", true);
 	put_end(j, '}');
 	put_line(j);
@@ -486,7 +486,7 @@ static void print_trace_field(void *arg, const struct trace_field *f)
 
 	if (!(*n)++)
 		print_heading("Fields, for --filter and in samples");
-	printf("  %s%-24s%s %s, %u byte%s\n", term_on(stdout, CYAN), f->name, term_off(stdout), f->type, f->size,
+	printf("  %s%-24s%s %s, %u byte%s\n", term_colour_begin(stdout, CYAN), f->name, term_colour_end(stdout), f->type, f->size,
 	       f->size == 1 ? "" : "s");
 }
 
@@ -494,10 +494,10 @@ static void print_unlisted(const struct shower *s, const char *text, const pfm_p
 {
 	unsigned fields = 0;
 
-	printf("%s%s%s\n  %s\n\n", term_on(stdout, BOLD), text, term_off(stdout), unlisted_desc(pmu->name));
+	printf("%s%s%s\n  %s\n\n", term_colour_begin(stdout, BOLD), text, term_colour_end(stdout), unlisted_desc(pmu->name));
 	print_line("processor", pmu->name);
 	print_line("origin", pmu->origin);
-	each_trace_field(text, print_trace_field, &fields);
+	visit_trace_fields(text, print_trace_field, &fields);
 	print_registers(s, text);
 	print_spellings(s, text);
 }
@@ -526,7 +526,7 @@ static void json_unlisted(struct shower *s, const char *text, const pfm_pmu_info
 	put_text(j, "origin", pmu->origin);
 	counters_json(j, "counters", enc->counters);
 	put_begin(j, "fields", '[');
-	each_trace_field(text, json_trace_field, j);
+	visit_trace_fields(text, json_trace_field, j);
 	put_end(j, ']');
 	put_attr(j, "perf", &enc->attr);
 	json_spellings(s, text);
@@ -536,8 +536,8 @@ static void json_unlisted(struct shower *s, const char *text, const pfm_pmu_info
 
 /* ---- a group of metrics --------------------------------------------------------------------------------------------------- */
 
-struct members {
-	struct shower *s;
+struct member_counter {
+	struct shower *owner;
 	const char *text;
 	unsigned n;
 };
@@ -545,27 +545,27 @@ struct members {
 /* One more of them, the heading before the first one. */
 static bool show_member(void *arg, int pmu, unsigned event, const pfm_metric_info_t *info)
 {
-	struct members *m = arg;
+	struct member_counter *m = arg;
 	pfm_event_info_t e = PFM_INIT(e);
 	pfm_pmu_info_t p = PFM_INIT(p);
 	char name[TEXT_MAX];
 
-	if (pfm_describe_event(m->s->ctx, pmu, event, &e) || pfm_describe_pmu(m->s->ctx, pmu, &p))
+	if (pfm_describe_event(m->owner->ctx, pmu, event, &e) || pfm_describe_pmu(m->owner->ctx, pmu, &p))
 		return true;
 	snprintf(name, sizeof(name), "%s::%s", p.name, info->name);
-	if (!m->n++ && m->s->json) {
-		put_begin(&m->s->out, NULL, '{');
-		put_text(&m->s->out, "input", m->text);
-		put_begin(&m->s->out, "metrics", '[');
+	if (!m->n++ && m->owner->json) {
+		put_begin(&m->owner->out, NULL, '{');
+		put_text(&m->owner->out, "input", m->text);
+		put_begin(&m->owner->out, "metrics", '[');
 	} else if (m->n == 1) {
-		printf("%s%s%s\n  A group of metrics; pfm stat -M counts what they need.\n\n", term_on(stdout, BOLD), m->text,
-		       term_off(stdout));
+		printf("%s%s%s\n  A group of metrics; pfm stat -M counts what they need.\n\n", term_colour_begin(stdout, BOLD), m->text,
+		       term_colour_end(stdout));
 	}
-	if (m->s->json) {
-		put_text(&m->s->out, NULL, name);
+	if (m->owner->json) {
+		put_text(&m->owner->out, NULL, name);
 		return true;
 	}
-	printf("  %s%s%s\n    ", term_on(stdout, CYAN), name, term_off(stdout));
+	printf("  %s%s%s\n    ", term_colour_begin(stdout, CYAN), name, term_colour_end(stdout));
 	term_wrap(stdout, 4, 4, *e.desc ? e.desc : "-");
 	return true;
 }
@@ -573,15 +573,15 @@ static bool show_member(void *arg, int pmu, unsigned event, const pfm_metric_inf
 /* REFUSED if @text is no group of metrics. */
 static int show_group(struct shower *s, const char *text)
 {
-	struct members m = { s, text, 0 };
+	struct member_counter m = { s, text, 0 };
 
-	each_in_group(s->ctx, text, show_member, &m);
+	visit_group_metrics(s->ctx, text, show_member, &m);
 	if (m.n && s->json) {
 		put_end(&s->out, ']');
 		put_end(&s->out, '}');
 		put_line(&s->out);
 	}
-	return m.n ? DONE : REFUSED;
+	return m.n ? EXIT_DONE : EXIT_REFUSED;
 }
 
 /* ---- a processor ---------------------------------------------------------------------------------------------------------- */
@@ -608,7 +608,7 @@ static void print_features(const struct shower *s, int pmu)
 	if (i)
 		print_heading("Features");
 	for (i = 0; pfm_describe_feature(s->ctx, pmu, i, &name, &text, &value) == PFMLIB_SUCCESS; i++) {
-		printf("  %s%-*s%s ", term_on(stdout, DIM), (int)column, name, term_off(stdout));
+		printf("  %s%-*s%s ", term_colour_begin(stdout, DIM), (int)column, name, term_colour_end(stdout));
 		term_wrap(stdout, column + 3, column + 3, feature_text(text, value, buf));
 	}
 }
@@ -617,7 +617,7 @@ static void print_pmu(const struct shower *s, int pmu, const pfm_pmu_info_t *p)
 {
 	char buf[160];
 
-	printf("%s%s%s  %s\n", term_on(stdout, BOLD), p->name, term_off(stdout), p->desc);
+	printf("%s%s%s  %s\n", term_colour_begin(stdout, BOLD), p->name, term_colour_end(stdout), p->desc);
 	print_line("also called", p->aka);
 	print_line("origin", p->origin);
 	print_line("source", p->source);
@@ -686,7 +686,7 @@ static void json_pmu(struct shower *s, int pmu, const pfm_pmu_info_t *p)
 /* ---- the command ---------------------------------------------------------------------------------------------------------- */
 
 /* The event is there; is what stands behind its name? Fields that are still missing are no reason not to show it. */
-static void check_text(const struct shower *s, const char *text, pfm_error_t *error)
+static void event_check_text(const struct shower *s, const char *text, pfm_error_t *error)
 {
 	pfm_encoding_t enc = PFM_INIT(enc);
 	pfm_error_t wrong = PFM_INIT(wrong);
@@ -712,23 +712,23 @@ static int show_event(struct shower *s, const char *text, const pfm_error_t *err
 	if (error->code != PFMLIB_SUCCESS || pfm_describe_pmu(s->ctx, pmu, &info) != PFMLIB_SUCCESS ||
 	    pfm_describe_event(s->ctx, pmu, event, &e) != PFMLIB_SUCCESS) {
 		if (!s->json) {
-			refuse(s->ctx, text, error);
-			return REFUSED;
+			report_refusal(s->ctx, text, error);
+			return EXIT_REFUSED;
 		}
 		put_begin(&s->out, NULL, '{');
 		put_text(&s->out, "input", text);
-		refuse_json(&s->out, s->ctx, text, error);
+		put_refusal_json(&s->out, s->ctx, text, error);
 		put_end(&s->out, '}');
 		put_line(&s->out);
-		return REFUSED;
+		return EXIT_REFUSED;
 	}
 	if (s->json) {
 		json_event(s, text, &info, &e);
 	} else {
 		print_event(s, text, &info, &e);
-		stands_in(s->ctx, pmu);
+		is_generic_fallback(s->ctx, pmu);
 	}
-	return DONE;
+	return EXIT_DONE;
 }
 
 /* What is written in fields or words of the kernel: the event that they stand for, if one does. REFUSED, and why, if it is none either. */
@@ -740,7 +740,7 @@ static int show_unlisted(struct shower *s, const char *text, pfm_error_t *error)
 
 	if (pfm_encode_event(s->ctx, text, 0, &enc, error) != PFMLIB_SUCCESS ||
 	    pfm_describe_pmu(s->ctx, enc.pmu, &info) != PFMLIB_SUCCESS)
-		return REFUSED;
+		return EXIT_REFUSED;
 	if (pfm_describe_event(s->ctx, enc.pmu, enc.event, &e) == PFMLIB_SUCCESS) {
 		if (s->json)
 			json_event(s, text, &info, &e);
@@ -751,10 +751,10 @@ static int show_unlisted(struct shower *s, const char *text, pfm_error_t *error)
 	} else {
 		print_unlisted(s, text, &info);
 	}
-	return DONE;
+	return EXIT_DONE;
 }
 
-static int show(struct shower *s, const char *text)
+static int show_name(struct shower *s, const char *text)
 {
 	pfm_pmu_info_t info = PFM_INIT(info);
 	pfm_error_t error = PFM_INIT(error);
@@ -764,23 +764,23 @@ static int show(struct shower *s, const char *text)
 	if (pmu < 0 || pfm_describe_pmu(s->ctx, pmu, &info) != PFMLIB_SUCCESS) {
 		error.code = pfm_find_event_by_text(s->ctx, text, &pmu, &event, &error);
 		if (error.code == PFMLIB_SUCCESS)
-			check_text(s, text, &error);
-		else if (show_unlisted(s, text, &error) == DONE || show_group(s, text) == DONE)
-			return DONE;
+			event_check_text(s, text, &error);
+		else if (show_unlisted(s, text, &error) == EXIT_DONE || show_group(s, text) == EXIT_DONE)
+			return EXIT_DONE;
 		return show_event(s, text, &error, pmu, event);
 	}
 	if (s->json)
 		json_pmu(s, pmu, &info);
 	else
 		print_pmu(s, pmu, &info);
-	return DONE;
+	return EXIT_DONE;
 }
 
-static int run(struct args *args)
+static int run_show(struct command_args *args)
 {
 	struct shower s = { .out = { .out = stdout } };
 	const char *value, *pmu = NULL;
-	int id, i, status = DONE;
+	int id, i, status = EXIT_DONE;
 
 	while ((id = next_option(args, &value)) > 0)
 		switch (id) {
@@ -790,15 +790,15 @@ static int run(struct args *args)
 	if (id < 0)
 		return args->status;
 	if (args->n == 0)
-		return usage(args, "which event or processor?");
+		return report_usage_error(args, "which event or processor?");
 	s.ctx = open_context(pmu);
 	if (!s.ctx)
-		return REFUSED;
+		return EXIT_REFUSED;
 	for (i = 0; i < args->n; i++) {
 		if (i && !s.json)
 			putchar('\n');
-		if (show(&s, args->operands[i]) != DONE)
-			status = REFUSED;
+		if (show_name(&s, args->operands[i]) != EXIT_DONE)
+			status = EXIT_REFUSED;
 	}
 	pfm_close_context(s.ctx);
 	return status;
@@ -828,5 +828,5 @@ const struct command cmd_show = {
 		    "A processor and its capabilities\n"
 		    "pfm show coreduo\n",
 	.options = options,
-	.run = run
+	.run = run_show
 };

@@ -46,7 +46,7 @@ static const char *const details[] = {
 };
 enum { DETAILS = sizeof(details) / sizeof(details[0]) };
 
-static const struct opt options[] = {
+static const struct command_option options[] = {
 	{ 'e', "event", "EVENT,...", "what to count; may be given several times. {A,B} is a group, counted at the same times" },
 	{ 'M', "metrics", "METRIC,...", "what these metrics and groups of metrics need, and their values" },
 	{ OPT_TOPDOWN, "topdown", "[LEVEL]", "top-down analysis to this level, 1 if none is given" },
@@ -87,17 +87,17 @@ static const struct opt options[] = {
 	{ 0, NULL, NULL, NULL }
 };
 
-int complain(const char *what, int err)
+int report_bad_option(const char *what, int err)
 {
 	fprintf(stderr, "%s: %s: %s\n", program_name, what, strerror(err));
-	return REFUSED;
+	return EXIT_REFUSED;
 }
 
 /* ---- the command -------------------------------------------------------------------------------------------------------------- */
 
 /* Appends to the heading, which is cut where it is too long. */
-static void say(struct job *job, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void say(struct job *job, const char *format, ...)
+static void print_text(struct stat_job *job, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void print_text(struct stat_job *job, const char *format, ...)
 {
 	size_t at = strlen(job->target);
 	va_list ap;
@@ -107,14 +107,14 @@ static void say(struct job *job, const char *format, ...)
 	va_end(ap);
 }
 
-static void say_tasks(struct job *job, const char *one, const char *several, const int *ids, unsigned n)
+static void print_tasks(struct stat_job *job, const char *one, const char *several, const int *ids, unsigned n)
 {
 	unsigned i;
 
 	if (n)
-		say(job, "%s%s ", *job->target ? ", " : "", n > 1 ? several : one);
+		print_text(job, "%s%s ", *job->target ? ", " : "", n > 1 ? several : one);
 	for (i = 0; i < n; i++)
-		say(job, "%s%d", i ? "," : "", ids[i]);
+		print_text(job, "%s%d", i ? "," : "", ids[i]);
 }
 
 /* A heading that was cut ends with a whole character. */
@@ -130,57 +130,57 @@ static void end_heading(char *text)
 		text[len - 1] = 0;
 }
 
-static void describe_target(struct job *job)
+static void describe_target(struct stat_job *job)
 {
 	size_t at;
 
-	say_tasks(job, "process", "processes", job->pids, job->n_pids);
-	say_tasks(job, "thread", "threads", job->tids, job->n_tids);
+	print_tasks(job, "process", "processes", job->pids, job->n_pids);
+	print_tasks(job, "thread", "threads", job->tids, job->n_tids);
 	if (job->cgroups)
-		say(job, "control group%s %s%s", strchr(job->cgroups, ',') ? "s" : "", job->cgroups, job->cpus ? " on " : "");
+		print_text(job, "control group%s %s%s", strchr(job->cgroups, ',') ? "s" : "", job->cgroups, job->cpus ? " on " : "");
 	if (job->cpus)
-		say(job, "CPUs %s", job->cpus);
-	else if (job->all && !job->cgroups)
-		say(job, "all CPUs");
+		print_text(job, "CPUs %s", job->cpus);
+	else if (job->all_cpus && !job->cgroups)
+		print_text(job, "all CPUs");
 	if (*job->target && job->command)
-		say(job, " during ");
+		print_text(job, " during ");
 	at = strlen(job->target);
 	if (job->command)
 		quoted_command(job->command, job->target + at, TARGET_MAX - at);
 	end_heading(job->target);
 }
 
-static int plan(struct job *job)
+static int print_dry_run(struct stat_job *job)
 {
 	int status = parts_make(job);
 	unsigned i;
 
-	if (status == DONE)
+	if (status == EXIT_DONE)
 		status = parts_open(job, 0);
-	for (i = 0; i < job->n_parts && status == DONE; i++)
+	for (i = 0; i < job->n_parts && status == EXIT_DONE; i++)
 		if (job->parts[i].session)
 			report_plan(job->out, job->json, job->ctx, job->parts[i].session);
 	return status;
 }
 
-static int perform(struct job *job)
+static int count_command(struct stat_job *job)
 {
 	int status;
 
 	job->ctx = open_context(job->model);
 	if (!job->ctx)
-		return REFUSED;
+		return EXIT_REFUSED;
 	status = metrics_make(job);
-	if (status != DONE)
+	if (status != EXIT_DONE)
 		return status;
 	if (job->dry_run)
-		return plan(job);
+		return print_dry_run(job);
 	status = parts_make(job);
-	return status == DONE ? count(job) : status;
+	return status == EXIT_DONE ? count_runs(job) : status;
 }
 
 /* The events that nobody has to name. False without memory. */
-static bool add_defaults(struct job *job)
+static bool add_defaults(struct stat_job *job)
 {
 	static const char *const stalls[] = { "stalled-cycles-frontend", "stalled-cycles-backend" };
 	bool room = event_list_add(&job->events, FIRST_EVENTS);
@@ -188,73 +188,73 @@ static bool add_defaults(struct job *job)
 
 	for (size_t i = 0; i < sizeof(stalls) / sizeof(stalls[0]) && room; i++) {
 		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/cpu/events/%s", stalls[i]);
-		if (access(machine_path(path, text, sizeof(text)), F_OK) == 0)
+		if (access(make_machine_path(path, text, sizeof(text)), F_OK) == 0)
 			room = event_list_add(&job->events, stalls[i]);
 	}
 	return room && event_list_add(&job->events, LAST_EVENTS);
 }
 
-static int usual_events(struct args *args, struct job *job)
+static int add_usual_events(struct command_args *args, struct stat_job *job)
 {
 	unsigned i;
 
 	if (job->events.n && job->detail)
-		return usage(args, "-d adds to the usual events: it does not go with -e.");
+		return report_usage_error(args, "-d adds to the usual events: it does not go with -e.");
 	if (job->events.n || job->metric_names.n || job->topdown)
-		return DONE;
+		return EXIT_DONE;
 	if (job->model)
-		return usage(args, "the usual events are none of %s's: say with -e which to count.", job->model);
+		return report_usage_error(args, "the usual events are none of %s's: say with -e which to count.", job->model);
 	if (!add_defaults(job))
-		return complain("events", ENOMEM);
+		return report_bad_option("events", ENOMEM);
 	for (i = 0; i < job->detail && i < DETAILS; i++)
 		if (!event_list_add(&job->events, details[i]))
-			return complain("events", ENOMEM);
-	return DONE;
+			return report_bad_option("events", ENOMEM);
+	return EXIT_DONE;
 }
 
 /* What goes with what. */
-static int check_together(struct args *args, const struct job *job)
+static int check_together(struct command_args *args, const struct stat_job *job)
 {
-	bool tasks = job->n_pids || job->n_tids, cpus = job->all || job->cpus;
+	bool tasks = job->n_pids || job->n_tids, cpus = job->all_cpus || job->cpus;
 
 	if (!job->command && !tasks && !cpus && !job->dry_run)
-		return usage(args, "what should be counted? A command behind --, -p PID, -t TID, -a, -C CPUS or -G NAME.");
+		return report_usage_error(args, "what should be counted? A command behind --, -p PID, -t TID, -a, -C CPUS or -G NAME.");
 	if (job->repeat > 1 && !job->command)
-		return usage(args, "--repeat is for commands.");
+		return report_usage_error(args, "--repeat is for commands.");
 	if (job->repeat > 1 && job->interval)
-		return usage(args, "--repeat and --interval do not go together.");
+		return report_usage_error(args, "--repeat and --interval do not go together.");
 	if (job->table && job->repeat < 2)
-		return usage(args, "--table goes with --repeat.");
+		return report_usage_error(args, "--table goes with --repeat.");
 	if (job->intervals && !job->interval)
-		return usage(args, "--interval-count goes with --interval.");
+		return report_usage_error(args, "--interval-count goes with --interval.");
 	if (job->by >= BY_CPU && job->by <= BY_NODE && !cpus)
-		return usage(args, "--per-cpu and its like go with -a or -C.");
+		return report_usage_error(args, "--per-cpu and its like go with -a or -C.");
 	if (job->by == BY_THREAD && !tasks)
-		return usage(args, "--per-thread goes with -p or -t.");
+		return report_usage_error(args, "--per-thread goes with -p or -t.");
 	if (tasks && job->cgroups)
-		return usage(args, "-p and -t count tasks, -G counts control groups: choose.");
+		return report_usage_error(args, "-p and -t count tasks, -G counts control groups: choose.");
 	if (tasks && cpus)
-		return usage(args, "-p and -t count tasks, -a and -C count CPUs: choose.");
+		return report_usage_error(args, "-p and -t count tasks, -a and -C count CPUs: choose.");
 	if (job->json && job->separator)
-		return usage(args, "--json and -x do not go together.");
+		return report_usage_error(args, "--json and -x do not go together.");
 	if (job->html && ((!job->metric_names.n && !job->topdown) || job->interval || rows_have_labels(job)))
-		return usage(args, "--html goes with -M or --topdown, and shows one answer: neither -I nor --per-cpu and its like.");
+		return report_usage_error(args, "--html goes with -M or --topdown, and shows one answer: neither -I nor --per-cpu and its like.");
 	if (job->start_off && !job->control.on)
-		return usage(args, "--delay -1 waits for a command of --control.");
+		return report_usage_error(args, "--delay -1 waits for a command of --control.");
 	if (job->control.on && job->repeats)
-		return usage(args, "--control and --repeat do not go together.");
+		return report_usage_error(args, "--control and --repeat do not go together.");
 	if (job->append && !job->output)
-		return usage(args, "--append goes with --output.");
-	return DONE;
+		return report_usage_error(args, "--append goes with --output.");
+	return EXIT_DONE;
 }
 
-static int open_output(struct job *job)
+static int open_output(struct stat_job *job)
 {
 	/* A command writes to standard output: counts would get mixed into that. */
 	job->out = job->json || !job->command || job->dry_run ? stdout : stderr;
 	if (job->output)
 		job->out = term_open(job->output, job->append);
-	return job->out ? DONE : complain(job->output, errno);
+	return job->out ? EXIT_DONE : report_bad_option(job->output, errno);
 }
 
 /* The comma of @list that has nothing before it, or is its last and has nothing behind it; NULL if there is none. */
@@ -268,7 +268,7 @@ static const char *find_gap(const char *list)
 }
 
 /* True if one of pfm's own counts stands in the group @text, or has anything behind it, which no event of the kernel could be; says so. */
-static bool is_tied(const struct job *job, const char *text)
+static bool is_tied_to_cpus(const struct stat_job *job, const char *text)
 {
 	pfm_error_t error;
 	char word[32];
@@ -279,10 +279,10 @@ static bool is_tied(const struct job *job, const char *text)
 		if (at[len] == 0 && at == text)
 			return false;
 		snprintf(word, sizeof(word), "%.*s", (int)(len < sizeof(word) ? len : 0), at);
-		if (!own_event(word) || (at > text && !strchr("{, ", at[-1])))
+		if (!find_default_event(word) || (at > text && !strchr("{, ", at[-1])))
 			continue;
-		blame(&error, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, (size_t)(at - text), (size_t)(at - text) + len,
-		      "pfm takes this time itself: name it outside of groups, with nothing behind it");
+		report_culprit(&error, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, (size_t)(at - text), (size_t)(at - text) + len,
+		               "pfm takes this time itself: name it outside of groups, with nothing behind it");
 		stat_refuse(job, text, &error);
 		return true;
 	}
@@ -290,45 +290,45 @@ static bool is_tied(const struct job *job, const char *text)
 }
 
 /* What is wrong with the events before any of them is looked for. */
-static int check_events(const struct job *job)
+static int check_events(const struct stat_job *job)
 {
 	size_t at = job->gap ? (size_t)(find_gap(job->gap) - job->gap) : 0;
 	pfm_error_t error;
 
 	for (unsigned i = 0; i < job->events.n && !job->gap; i++)
-		if (is_tied(job, job->events.texts[i]))
-			return REFUSED;
+		if (is_tied_to_cpus(job, job->events.texts[i]))
+			return EXIT_REFUSED;
 	if (!job->gap)
-		return DONE;
-	blame(&error, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, at, at + 1, "an event name is missing beside this comma");
+		return EXIT_DONE;
+	report_culprit(&error, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, at, at + 1, "an event name is missing beside this comma");
 	stat_refuse(job, job->gap, &error);
-	return REFUSED;
+	return EXIT_REFUSED;
 }
 
-static int check(struct args *args, struct job *job)
+static int check_options(struct command_args *args, struct stat_job *job)
 {
 	int status;
 
 	if (args->n)
 		job->command = args->operands;
 	if (job->cgroups)
-		job->all = true;
-	status = usual_events(args, job);
-	if (status == DONE)
+		job->all_cpus = true;
+	status = add_usual_events(args, job);
+	if (status == EXIT_DONE)
 		status = check_together(args, job);
-	if (status == DONE && job->cpus && !is_cpu_list(job->cpus))
-		status = usage(args, "-C wants a list of CPUs, as in 0,2-3; not '%s'.", job->cpus);
-	if (status == DONE)
+	if (status == EXIT_DONE && job->cpus && !is_cpu_list(job->cpus))
+		status = report_usage_error(args, "-C wants a list of CPUs, as in 0,2-3; not '%s'.", job->cpus);
+	if (status == EXIT_DONE)
 		status = open_output(job);
-	if (status == DONE)
+	if (status == EXIT_DONE)
 		status = check_events(job);
-	if (status == DONE)
+	if (status == EXIT_DONE)
 		describe_target(job);
 	return status;
 }
 
 /* Numbers with commas between, added to *@ids. An exit status, -1 for done. */
-static int add_ids(struct args *args, const char *name, const char *list, int **ids, unsigned *n)
+static int add_ids(struct command_args *args, const char *name, const char *list, int **ids, unsigned *n)
 {
 	const char *at = list;
 	char *end;
@@ -338,10 +338,10 @@ static int add_ids(struct args *args, const char *name, const char *list, int **
 		int *more;
 
 		if (!isdigit((unsigned char)*at) || id == 0 || id > INT32_MAX || (*end && *end != ','))
-			return usage(args, "%s wants numbers of tasks with commas between, not '%s'.", name, list);
+			return report_usage_error(args, "%s wants numbers of tasks with commas between, not '%s'.", name, list);
 		more = realloc(*ids, (*n + 1) * sizeof(*more));
 		if (!more)
-			return complain("tasks", ENOMEM);
+			return report_bad_option("tasks", ENOMEM);
 		*ids = more;
 		more[(*n)++] = (int)id;
 		if (!*end)
@@ -349,17 +349,17 @@ static int add_ids(struct args *args, const char *name, const char *list, int **
 	}
 }
 
-static int add_events(struct args *args, struct job *job, const char *list)
+static int add_events(struct command_args *args, struct stat_job *job, const char *list)
 {
 	if (!*list)
-		return usage(args, "-e wants events, with commas between.");
+		return report_usage_error(args, "-e wants events, with commas between.");
 	if (!job->gap && find_gap(list))
 		job->gap = list;
-	return event_list_add(&job->events, list) ? -1 : complain("events", ENOMEM);
+	return event_list_add(&job->events, list) ? -1 : report_bad_option("events", ENOMEM);
 }
 
 /* The filter of the events from number @first on, which the last -e gave. */
-static int add_filter(struct args *args, struct job *job, unsigned first, const char *filter)
+static int add_filter(struct command_args *args, struct stat_job *job, unsigned first, const char *filter)
 {
 	char **more = realloc(job->filters, (job->events.n + 1) * sizeof(*more));
 	unsigned i;
@@ -367,10 +367,10 @@ static int add_filter(struct args *args, struct job *job, unsigned first, const 
 	if (!job->events.n) {
 		free(more);
 		job->filters = NULL;
-		return usage(args, "--filter is about the tracepoints of the -e before it, and there is none.");
+		return report_usage_error(args, "--filter is about the tracepoints of the -e before it, and there is none.");
 	}
 	if (!more)
-		return complain("filters", ENOMEM);
+		return report_bad_option("filters", ENOMEM);
 	job->filters = more;
 	for (i = job->n_filters; i < job->events.n; i++)
 		more[i] = NULL;
@@ -379,33 +379,33 @@ static int add_filter(struct args *args, struct job *job, unsigned first, const 
 		free(more[i]);
 		more[i] = strdup(filter);
 		if (!more[i])
-			return complain("filters", ENOMEM);
+			return report_bad_option("filters", ENOMEM);
 	}
 	return -1;
 }
 
-static int add_groups(struct args *args, struct job *job, const char *names, bool each)
+static int add_groups(struct command_args *args, struct stat_job *job, const char *names, bool each)
 {
 	if (job->cgroups)
-		return usage(args, "control groups are named once, with commas between.");
+		return report_usage_error(args, "control groups are named once, with commas between.");
 	if (!*names)
-		return usage(args, "which control group?");
+		return report_usage_error(args, "which control group?");
 	job->cgroups = strdup(names);
 	job->each_cgroup = each;
 	job->tell_cgroups = each || strchr(names, ',');
-	return job->cgroups ? -1 : complain("control groups", ENOMEM);
+	return job->cgroups ? -1 : report_bad_option("control groups", ENOMEM);
 }
 
-static int split_by(struct args *args, struct job *job, enum by by)
+static int parse_aggregation(struct command_args *args, struct stat_job *job, enum aggregation by)
 {
 	if (job->by != BY_NOTHING && job->by != by)
-		return usage(args, "counts are told apart in one way: one of the options --per-...");
+		return report_usage_error(args, "counts are told apart in one way: one of the options --per-...");
 	job->by = by;
 	return -1;
 }
 
 /* A number of milliseconds as nanoseconds in *@out. */
-static int take_ms(struct args *args, const char *name, const char *value, uint64_t *out)
+static int parse_ms(struct command_args *args, const char *name, const char *value, uint64_t *out)
 {
 	if (!option_number(args, name, value, 1, 86400000, out))
 		return args->status;
@@ -413,7 +413,7 @@ static int take_ms(struct args *args, const char *name, const char *value, uint6
 	return -1;
 }
 
-static int take_number(struct args *args, const char *name, const char *value, unsigned *out)
+static int parse_number(struct command_args *args, const char *name, const char *value, unsigned *out)
 {
 	uint64_t number;
 
@@ -424,7 +424,7 @@ static int take_number(struct args *args, const char *name, const char *value, u
 }
 
 /* One option. An exit status, or -1 to go on. */
-static int take_option(struct args *args, struct job *job, int id, const char *value)
+static int parse_stat_option(struct command_args *args, struct stat_job *job, int id, const char *value)
 {
 	unsigned before = job->events.n;
 	int status;
@@ -436,15 +436,15 @@ static int take_option(struct args *args, struct job *job, int id, const char *v
 		return status;
 	case 'M':
 		if (!*value)
-			return usage(args, "-M wants metrics, with commas between.");
-		return event_list_add(&job->metric_names, value) ? -1 : complain("metrics", ENOMEM);
+			return report_usage_error(args, "-M wants metrics, with commas between.");
+		return event_list_add(&job->metric_names, value) ? -1 : report_bad_option("metrics", ENOMEM);
 	case OPT_TOPDOWN:
 		job->topdown = 1;
-		return value ? take_number(args, "--topdown", value, &job->topdown) : -1;
+		return value ? parse_number(args, "--topdown", value, &job->topdown) : -1;
 	case OPT_CONTROL:
 		if (control_open(&job->control, value))
 			break;
-		return errno ? complain(value, errno) : usage(args, "expected fd:N[,ACK] or fifo:PATH[,ACK] after --control, got '%s'.", value);
+		return errno ? report_bad_option(value, errno) : report_usage_error(args, "expected fd:N[,ACK] or fifo:PATH[,ACK] after --control, got '%s'.", value);
 	case OPT_REGIONS: job->region_format = value ? value : "table"; break;
 	case OPT_REGIONS_SYSTEM: job->regions_system = true; break;
 	case OPT_NO_SUBTRACT: job->no_subtract = true; break;
@@ -456,30 +456,30 @@ static int take_option(struct args *args, struct job *job, int id, const char *v
 	case 'G': return add_groups(args, job, value, false);
 	case OPT_EACH_CGROUP: return add_groups(args, job, value, true);
 	case 'r':
-		status = take_number(args, "--repeat", value, &job->repeat);
+		status = parse_number(args, "--repeat", value, &job->repeat);
 		job->repeats = job->repeat > 1;
 		return status;
-	case OPT_INTERVALS: return take_number(args, "--interval-count", value, &job->intervals);
-	case 'I': return take_ms(args, "--interval", value, &job->interval);
-	case OPT_TIMEOUT: return take_ms(args, "--timeout", value, &job->timeout);
+	case OPT_INTERVALS: return parse_number(args, "--interval-count", value, &job->intervals);
+	case 'I': return parse_ms(args, "--interval", value, &job->interval);
+	case OPT_TIMEOUT: return parse_ms(args, "--timeout", value, &job->timeout);
 	case 'D':
 		job->start_off = strcmp(value, "-1") == 0;
-		return job->start_off ? -1 : take_ms(args, "--delay", value, &job->delay);
-	case 'a': job->all = true; break;
+		return job->start_off ? -1 : parse_ms(args, "--delay", value, &job->delay);
+	case 'a': job->all_cpus = true; break;
 	case 'd': job->detail++; break;
 	case 'C': job->cpus = value; break;
 	case 'i': job->no_inherit = true; break;
 	case 'o':
 		job->output = value;
-		return *value ? -1 : usage(args, "-o wants the name of a file.");
+		return *value ? -1 : report_usage_error(args, "-o wants the name of a file.");
 	case 'v': job->verbose = true; break;
 	case 'x': job->separator = value; break;
-	case OPT_PER_CPU: return split_by(args, job, BY_CPU);
-	case OPT_PER_CORE: return split_by(args, job, BY_CORE);
-	case OPT_PER_DIE: return split_by(args, job, BY_DIE);
-	case OPT_PER_SOCKET: return split_by(args, job, BY_SOCKET);
-	case OPT_PER_NODE: return split_by(args, job, BY_NODE);
-	case OPT_PER_THREAD: return split_by(args, job, BY_THREAD);
+	case OPT_PER_CPU: return parse_aggregation(args, job, BY_CPU);
+	case OPT_PER_CORE: return parse_aggregation(args, job, BY_CORE);
+	case OPT_PER_DIE: return parse_aggregation(args, job, BY_DIE);
+	case OPT_PER_SOCKET: return parse_aggregation(args, job, BY_SOCKET);
+	case OPT_PER_NODE: return parse_aggregation(args, job, BY_NODE);
+	case OPT_PER_THREAD: return parse_aggregation(args, job, BY_THREAD);
 	case OPT_APPEND: job->append = true; break;
 	case OPT_TABLE: job->table = true; break;
 	case OPT_DRY_RUN: job->dry_run = true; break;
@@ -489,18 +489,18 @@ static int take_option(struct args *args, struct job *job, int id, const char *v
 	return -1;
 }
 
-static int read_options(struct args *args, struct job *job)
+static int read_options(struct command_args *args, struct stat_job *job)
 {
 	const char *value;
 	int id, status;
 
 	while ((id = next_option(args, &value)) > 0) {
-		status = take_option(args, job, id, value);
+		status = parse_stat_option(args, job, id, value);
 		if (status >= 0)
 			return status;
 	}
 	if (id == 0 && job->separator && !*job->separator)
-		return usage(args, "-x wants what stands between columns, such as a comma.");
+		return report_usage_error(args, "-x wants what stands between columns, such as a comma.");
 	return id < 0 ? args->status : -1;
 }
 
@@ -519,9 +519,9 @@ static int close_output(FILE *out, int before)
 	return -1;
 }
 
-static int run(struct args *args)
+static int run_stat(struct command_args *args)
 {
-	struct job job = { .repeat = 1 };
+	struct stat_job job = { .repeat = 1 };
 	int status = read_options(args, &job);
 
 	if (status < 0 && args->n && stat_compares(args->operands))
@@ -529,18 +529,18 @@ static int run(struct args *args)
 	else if (status < 0 && job.region_format)
 		status = stat_regions(args, &job);
 	else if (status < 0)
-		status = check(args, &job);
+		status = check_options(args, &job);
 	else
 		job.out = NULL;
-	if (status == DONE && job.out)
-		status = perform(&job);
+	if (status == EXIT_DONE && job.out)
+		status = count_command(&job);
 	if (job.output && job.out && close_output(job.out, job.write_error) != 0) {
-		complain(job.output, errno);
-		status = status == DONE ? REFUSED : status;
+		report_bad_option(job.output, errno);
+		status = status == EXIT_DONE ? EXIT_REFUSED : status;
 	}
 	/* Where complaints go as well there is nothing left to say it with. */
-	if (!job.output && job.out == stderr && (fflush(stderr) || ferror(stderr)) && status == DONE)
-		status = REFUSED;
+	if (!job.output && job.out == stderr && (fflush(stderr) || ferror(stderr)) && status == EXIT_DONE)
+		status = EXIT_REFUSED;
 	parts_free(&job);
 	pfm_close_context(job.ctx);
 	while (job.n_filters)
@@ -551,7 +551,7 @@ static int run(struct args *args)
 	free(job.pids);
 	free(job.tids);
 	free(job.cgroups);
-	free(job.each);
+	free(job.run_seconds);
 	return status;
 }
 
@@ -587,5 +587,5 @@ const struct command cmd_stat = {
 		    "pfm stat --dry-run -e cycles:u,page-faults\n",
 	.options = options,
 	.stops_at_operand = true,
-	.run = run
+	.run = run_stat
 };

@@ -62,18 +62,18 @@ enum { CANNOT_RUN = 126,
        HIGH = 512 };
 
 /* One open of the device. */
-struct opened {
+struct open_device {
 	bool open;
 	int fd;      /* our end */
 	ino_t inode; /* of the program's end, by which its descriptors are known again */
 };
 
-struct server {
-	struct model *m;
+struct device_server {
+	struct alpha_device *m;
 	int listener;
 	int high;      /* descriptors from here on are the device's; reads of lower ones are never seen */
 	uint64_t then; /* nanoseconds up to which the model has run */
-	struct opened opened[MODEL_MAX_CPUS];
+	struct open_device opened[ALPHA_DEVICE_MAX_CPUS];
 	struct seccomp_notif *notif;
 	struct seccomp_notif_resp *resp;
 	size_t notif_size, resp_size;
@@ -187,7 +187,7 @@ static _Noreturn void run_program(int to, int high, char *const argv[], const si
 
 /* ---- the program's memory ---------------------------------------------------------------------------------------- */
 
-static int move(pid_t pid, uint64_t there, void *here, size_t n, bool out)
+static int copy_caller_memory(pid_t pid, uint64_t there, void *here, size_t n, bool out)
 {
 	struct iovec local = { here, n }, remote = { (void *)(uintptr_t)there, n };
 	ssize_t done = out ? process_vm_writev(pid, &local, 1, &remote, 1, 0) : process_vm_readv(pid, &local, 1, &remote, 1, 0);
@@ -195,38 +195,38 @@ static int move(pid_t pid, uint64_t there, void *here, size_t n, bool out)
 	return done == (ssize_t)n ? 0 : -EFAULT;
 }
 
-static int memory_get(void *arg, uint64_t from, void *to, size_t n)
+static int read_caller_memory(void *arg, uint64_t from, void *to, size_t n)
 {
-	return move(*(pid_t *)arg, from, to, n, false);
+	return copy_caller_memory(*(pid_t *)arg, from, to, n, false);
 }
 
-static int memory_put(void *arg, uint64_t to, const void *from, size_t n)
+static int write_caller_memory(void *arg, uint64_t to, const void *from, size_t n)
 {
 	union {
 		const void *in;
 		void *out;
 	} here = { from }; /* only read from */
 
-	return move(*(pid_t *)arg, to, here.out, n, true);
+	return copy_caller_memory(*(pid_t *)arg, to, here.out, n, true);
 }
 
 /* True if the text at @at is the device's path. */
-static bool is_device(pid_t pid, uint64_t at)
+static bool is_device_path(pid_t pid, uint64_t at)
 {
 	char path[sizeof PFCNTR_DEVICE];
 
 	/* Shorter paths at the end of what is mapped cannot be read in whole, and are not the device's. */
-	return move(pid, at, path, sizeof path, false) == 0 && memcmp(path, PFCNTR_DEVICE, sizeof path) == 0;
+	return copy_caller_memory(pid, at, path, sizeof path, false) == 0 && memcmp(path, PFCNTR_DEVICE, sizeof path) == 0;
 }
 
 /* ---- who is asking ----------------------------------------------------------------------------------------------- */
 
-struct who {
+struct caller {
 	int pid, parent;
 	unsigned uid;
 };
 
-static bool look_up(pid_t task, struct who *out)
+static bool find_opened(pid_t task, struct caller *out)
 {
 	char path[64], line[256];
 	unsigned found = 0;
@@ -245,36 +245,36 @@ static bool look_up(pid_t task, struct who *out)
 }
 
 /* The processor a task is bound to: the only one it may run on. */
-static int bound_to(const struct server *s, pid_t task)
+static int read_bound_cpu(const struct device_server *s, pid_t task)
 {
-	unsigned n = pfmi_model_options(s->m)->n_cpus;
+	unsigned n = alpha_device_get_options(s->m)->n_cpus;
 	cpu_set_t set;
 
 	if (sched_getaffinity(task, sizeof set, &set) || CPU_COUNT(&set) != 1)
-		return MODEL_UNBOUND;
+		return ALPHA_DEVICE_UNBOUND;
 	for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++)
 		if (CPU_ISSET(cpu, &set))
 			return (int)(cpu % n);
-	return MODEL_UNBOUND;
+	return ALPHA_DEVICE_UNBOUND;
 }
 
 /* Makes the model know the process of @task. A new one is a copy of the nearest ancestor that is known: marks are inherited. */
-static int introduce(struct server *s, pid_t task, int *cpu)
+static int identify_caller(struct device_server *s, pid_t task, int *cpu)
 {
-	struct who who, up;
+	struct caller who, up;
 
-	if (!look_up(task, &who))
+	if (!find_opened(task, &who))
 		return -ESRCH;
-	for (up = who; pfmi_model_marked(s->m, who.pid) < 0 && up.parent > 1 && look_up(up.parent, &up);)
-		if (pfmi_model_marked(s->m, up.pid) >= 0)
-			(void)pfmi_model_fork(s->m, up.pid, who.pid);
-	*cpu = bound_to(s, task);
-	if (pfmi_model_process(s->m, who.pid, who.uid, *cpu))
+	for (up = who; alpha_device_is_process_marked(s->m, who.pid) < 0 && up.parent > 1 && find_opened(up.parent, &up);)
+		if (alpha_device_is_process_marked(s->m, up.pid) >= 0)
+			(void)alpha_device_fork_process(s->m, up.pid, who.pid);
+	*cpu = read_bound_cpu(s, task);
+	if (alpha_device_set_process(s->m, who.pid, who.uid, *cpu))
 		return -ENOMEM;
 	return who.pid;
 }
 
-static uint64_t now(void)
+static uint64_t read_clock_ns(void)
 {
 	struct timespec t;
 
@@ -283,18 +283,18 @@ static uint64_t now(void)
 }
 
 /* What has passed since the last request was work of the process that asks now. */
-static void catch_up(struct server *s, int pid, int cpu)
+static void advance_time(struct device_server *s, int pid, int cpu)
 {
-	uint64_t t = now();
+	uint64_t t = read_clock_ns();
 
-	pfmi_model_run(s->m, t - s->then, pid, cpu < 0 ? 0 : (unsigned)cpu, s->notif->data.instruction_pointer);
+	alpha_device_run(s->m, t - s->then, pid, cpu < 0 ? 0 : (unsigned)cpu, s->notif->data.instruction_pointer);
 	s->then = t;
 }
 
 /* ---- descriptors ------------------------------------------------------------------------------------------------- */
 
 /* The handle behind descriptor @fd of @task, or -1. */
-static int handle_of(const struct server *s, pid_t task, unsigned fd)
+static int find_handle(const struct device_server *s, pid_t task, unsigned fd)
 {
 	char path[64];
 	struct stat st;
@@ -302,33 +302,33 @@ static int handle_of(const struct server *s, pid_t task, unsigned fd)
 	snprintf(path, sizeof path, "/proc/%d/fd/%u", (int)task, fd);
 	if (stat(path, &st) || !S_ISSOCK(st.st_mode))
 		return -1;
-	for (int i = 0; i < MODEL_MAX_CPUS; i++)
+	for (int i = 0; i < ALPHA_DEVICE_MAX_CPUS; i++)
 		if (s->opened[i].open && s->opened[i].inode == st.st_ino)
 			return i;
 	return -1;
 }
 
 /* Opens whose last descriptor is gone are closed. */
-static void notice_closes(struct server *s)
+static void drop_closed_files(struct device_server *s)
 {
-	for (int i = 0; i < MODEL_MAX_CPUS; i++) {
+	for (int i = 0; i < ALPHA_DEVICE_MAX_CPUS; i++) {
 		struct pollfd p = { .fd = s->opened[i].fd };
 
 		if (!s->opened[i].open || poll(&p, 1, 0) <= 0 || !(p.revents & (POLLHUP | POLLERR)))
 			continue;
 		close(s->opened[i].fd);
 		s->opened[i].open = false;
-		(void)pfmi_model_close(s->m, i);
+		(void)alpha_device_close_session(s->m, i);
 	}
 }
 
 /* A free number of @task where reads are seen, or -1. */
-static int free_number(const struct server *s, pid_t task)
+static int free_number(const struct device_server *s, pid_t task)
 {
 	char path[64];
 	struct stat st;
 
-	for (int fd = s->high; fd < s->high + MODEL_MAX_CPUS; fd++) {
+	for (int fd = s->high; fd < s->high + ALPHA_DEVICE_MAX_CPUS; fd++) {
 		snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)task, fd);
 		if (lstat(path, &st) && errno == ENOENT)
 			return fd;
@@ -337,7 +337,7 @@ static int free_number(const struct server *s, pid_t task)
 }
 
 /* Puts a new descriptor for @handle into the program; its number there, or -errno. */
-static int give_descriptor(struct server *s, int handle, bool cloexec)
+static int add_descriptor(struct device_server *s, int handle, bool cloexec)
 {
 	struct seccomp_notif_addfd add = { .id = s->notif->id, .newfd_flags = cloexec ? O_CLOEXEC : 0 };
 	int pair[2], number = free_number(s, (pid_t)s->notif->pid);
@@ -355,7 +355,7 @@ static int give_descriptor(struct server *s, int handle, bool cloexec)
 		number = -errno;
 		close(pair[0]);
 	} else {
-		s->opened[handle] = (struct opened){ true, pair[0], st.st_ino };
+		s->opened[handle] = (struct open_device){ true, pair[0], st.st_ino };
 	}
 	close(pair[1]);
 	return number;
@@ -363,24 +363,24 @@ static int give_descriptor(struct server *s, int handle, bool cloexec)
 
 /* ---- answers ----------------------------------------------------------------------------------------------------- */
 
-static bool still_waiting(const struct server *s)
+static bool is_caller_waiting(const struct device_server *s)
 {
 	return ioctl(s->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &s->notif->id) == 0;
 }
 
-static void answer(struct server *s, long value)
+static void send_response(struct device_server *s, long value)
 {
 	s->resp->error = value < 0 ? (int)value : 0;
 	s->resp->val = value < 0 ? 0 : value;
 }
 
-static void go_on(struct server *s)
+static void continue_call(struct device_server *s)
 {
 	s->resp->flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
 }
 
 /* Flags of an open: an argument, or the first word of a struct for openat2. */
-static uint64_t open_flags(const struct server *s, uint64_t *path)
+static uint64_t open_flags(const struct device_server *s, uint64_t *path)
 {
 	const struct seccomp_data *d = &s->notif->data;
 	uint64_t flags = 0;
@@ -389,60 +389,60 @@ static uint64_t open_flags(const struct server *s, uint64_t *path)
 	if (d->nr == __NR_openat)
 		return d->args[2];
 	if (d->nr == __NR_openat2)
-		return move((pid_t)s->notif->pid, d->args[2], &flags, sizeof flags, false) ? 0 : flags;
+		return copy_caller_memory((pid_t)s->notif->pid, d->args[2], &flags, sizeof flags, false) ? 0 : flags;
 	*path = d->args[0];
 	return d->args[1];
 }
 
-static void serve_open(struct server *s)
+static void serve_open(struct device_server *s)
 {
 	pid_t task = (pid_t)s->notif->pid;
 	uint64_t path, flags = open_flags(s, &path);
 	int pid, cpu, handle, number;
 
-	if (!is_device(task, path)) {
-		go_on(s);
+	if (!is_device_path(task, path)) {
+		continue_call(s);
 		return;
 	}
-	notice_closes(s);
-	pid = introduce(s, task, &cpu);
-	if (pid < 0 || !still_waiting(s)) {
-		answer(s, pid < 0 ? pid : -EINTR);
+	drop_closed_files(s);
+	pid = identify_caller(s, task, &cpu);
+	if (pid < 0 || !is_caller_waiting(s)) {
+		send_response(s, pid < 0 ? pid : -EINTR);
 		return;
 	}
-	catch_up(s, pid, cpu);
-	handle = pfmi_model_open(s->m, pid, flags);
-	number = handle < 0 ? handle : give_descriptor(s, handle, flags & O_CLOEXEC);
+	advance_time(s, pid, cpu);
+	handle = alpha_device_open_session(s->m, pid, flags);
+	number = handle < 0 ? handle : add_descriptor(s, handle, flags & O_CLOEXEC);
 	if (handle >= 0 && number < 0)
-		(void)pfmi_model_close(s->m, handle);
-	answer(s, number);
+		(void)alpha_device_close_session(s->m, handle);
+	send_response(s, number);
 }
 
-static void serve_call(struct server *s, bool is_read)
+static void serve_call(struct device_server *s, bool is_read)
 {
 	const struct seccomp_data *d = &s->notif->data;
 	pid_t task = (pid_t)s->notif->pid;
-	const struct model_memory mem = { memory_get, memory_put, &task };
-	int handle = handle_of(s, task, (unsigned)d->args[0]), pid, cpu;
+	const struct alpha_device_memory mem = { read_caller_memory, write_caller_memory, &task };
+	int handle = find_handle(s, task, (unsigned)d->args[0]), pid, cpu;
 
 	if (handle < 0) {
-		go_on(s);
+		continue_call(s);
 		return;
 	}
-	pid = introduce(s, task, &cpu);
-	if (pid < 0 || !still_waiting(s)) {
-		answer(s, pid < 0 ? pid : -EINTR);
+	pid = identify_caller(s, task, &cpu);
+	if (pid < 0 || !is_caller_waiting(s)) {
+		send_response(s, pid < 0 ? pid : -EINTR);
 		return;
 	}
-	catch_up(s, pid, cpu);
+	advance_time(s, pid, cpu);
 	if (is_read)
-		answer(s, pfmi_model_read(s->m, handle, d->args[1], (size_t)d->args[2], &mem));
+		send_response(s, alpha_device_read_samples(s->m, handle, d->args[1], (size_t)d->args[2], &mem));
 	else
-		answer(s, pfmi_model_ioctl(s->m, handle, pid, (uint32_t)d->args[1], d->args[2], &mem));
+		send_response(s, alpha_device_do_ioctl(s->m, handle, pid, (uint32_t)d->args[1], d->args[2], &mem));
 }
 
 /* One notification. False when there will be no more. */
-static bool serve(struct server *s)
+static bool serve_request(struct device_server *s)
 {
 	memset(s->notif, 0, s->notif_size);
 	memset(s->resp, 0, s->resp_size);
@@ -460,20 +460,20 @@ static bool serve(struct server *s)
 }
 
 /* Until the last process of the program is gone. */
-static void serve_all(struct server *s)
+static void serve_until_exit(struct device_server *s)
 {
 	for (;;) {
-		struct pollfd p[1 + MODEL_MAX_CPUS] = { { .fd = s->listener, .events = POLLIN } };
+		struct pollfd p[1 + ALPHA_DEVICE_MAX_CPUS] = { { .fd = s->listener, .events = POLLIN } };
 		nfds_t n = 1;
 
-		for (int i = 0; i < MODEL_MAX_CPUS; i++)
+		for (int i = 0; i < ALPHA_DEVICE_MAX_CPUS; i++)
 			if (s->opened[i].open)
 				p[n++] = (struct pollfd){ .fd = s->opened[i].fd };
 		if (poll(p, n, -1) < 0 && errno != EINTR)
 			return;
-		notice_closes(s);
+		drop_closed_files(s);
 		if (p[0].revents & POLLIN) {
-			if (!serve(s))
+			if (!serve_request(s))
 				return;
 		} else if (p[0].revents & (POLLHUP | POLLERR)) {
 			return;
@@ -483,15 +483,15 @@ static void serve_all(struct server *s)
 
 /* ---- start and end ----------------------------------------------------------------------------------------------- */
 
-static int make_server(struct server *s, const struct model_options *options)
+static int make_server(struct device_server *s, const struct alpha_device_options *options)
 {
 	struct seccomp_notif_sizes sizes;
 	struct rlimit limit;
 
 	s->listener = -1;
 	s->high = HIGH;
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < HIGH + MODEL_MAX_CPUS)
-		s->high = limit.rlim_cur > 2 * MODEL_MAX_CPUS ? (int)limit.rlim_cur - MODEL_MAX_CPUS : MODEL_MAX_CPUS;
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < HIGH + ALPHA_DEVICE_MAX_CPUS)
+		s->high = limit.rlim_cur > 2 * ALPHA_DEVICE_MAX_CPUS ? (int)limit.rlim_cur - ALPHA_DEVICE_MAX_CPUS : ALPHA_DEVICE_MAX_CPUS;
 	if (syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes))
 		return -errno;
 	/* The kernel's structs may be larger than ours. */
@@ -499,23 +499,23 @@ static int make_server(struct server *s, const struct model_options *options)
 	s->resp_size = sizes.seccomp_notif_resp > sizeof *s->resp ? sizes.seccomp_notif_resp : sizeof *s->resp;
 	s->notif = malloc(s->notif_size);
 	s->resp = malloc(s->resp_size);
-	s->m = pfmi_model_new(options);
+	s->m = alpha_device_new(options);
 	return s->notif && s->resp && s->m ? 0 : -ENOMEM;
 }
 
-static void free_server(struct server *s)
+static void free_server(struct device_server *s)
 {
-	for (int i = 0; i < MODEL_MAX_CPUS; i++)
+	for (int i = 0; i < ALPHA_DEVICE_MAX_CPUS; i++)
 		if (s->opened[i].open)
 			close(s->opened[i].fd);
 	if (s->listener >= 0)
 		close(s->listener);
-	pfmi_model_free(s->m);
+	alpha_device_free(s->m);
 	free(s->notif);
 	free(s->resp);
 }
 
-static int complain(int err)
+static int report_errno(int err)
 {
 	const char *hint = err == -EBUSY                      ? " (another supervisor serves this program already)"
 	                   : err == -EINVAL || err == -ENOSYS ? " (seccomp user notification is needed: Linux 5.9)"
@@ -525,7 +525,7 @@ static int complain(int err)
 	return CANNOT_RUN;
 }
 
-static int status_of(pid_t child)
+static int exit_status(pid_t child)
 {
 	int status;
 
@@ -535,13 +535,13 @@ static int status_of(pid_t child)
 	return WIFSIGNALED(status) ? BY_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static int run_served(struct server *s, char *const argv[], const sigset_t *mask)
+static int run_served(struct device_server *s, char *const argv[], const sigset_t *mask)
 {
 	int pair[2], err;
 	pid_t child;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
-		return complain(-errno);
+		return report_errno(-errno);
 	child = fork();
 	if (child == 0)
 		run_program(pair[1], s->high, argv, mask);
@@ -552,17 +552,17 @@ static int run_served(struct server *s, char *const argv[], const sigset_t *mask
 	close(pair[0]);
 	if (err) {
 		if (child > 0)
-			(void)status_of(child);
-		return complain(err);
+			(void)exit_status(child);
+		return report_errno(err);
 	}
-	s->then = now();
-	serve_all(s);
-	return status_of(child);
+	s->then = read_clock_ns();
+	serve_until_exit(s);
+	return exit_status(child);
 }
 
-int device_run(const struct model_options *options, char *const argv[])
+int device_run(const struct alpha_device_options *options, char *const argv[])
 {
-	struct server s;
+	struct device_server s;
 	sigset_t terminal, before;
 	int status;
 
@@ -570,7 +570,7 @@ int device_run(const struct model_options *options, char *const argv[])
 	status = make_server(&s, options);
 	if (status) {
 		free_server(&s);
-		return complain(status);
+		return report_errno(status);
 	}
 	/* What is typed at the terminal is for the program: it ends, and we after it. */
 	sigemptyset(&terminal);

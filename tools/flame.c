@@ -5,42 +5,29 @@
 #include <string.h>
 #include "pfm.h"
 #include "profile.h"
+#include "text_output.h"
 
-enum { WIDTH = 1200,
-       ROW = 17,
-       TOP = 40 };
+enum { GRAPH_WIDTH = 1200,
+       ROW_HEIGHT = 17,
+       TOP_MARGIN = 40 };
 
 /* A stack; how far it has been drawn. */
-struct line {
+struct flame_line {
 	const char *text, *frame; /* frame: the one of this depth, NULL behind the last */
 	size_t len;
 	uint64_t weight;
 	bool joined; /* agrees with the line before it so far */
 };
 
-static int by_text(const void *a, const void *b)
+static int compare_texts(const void *a, const void *b)
 {
-	const struct line *x = a, *y = b;
+	const struct flame_line *x = a, *y = b;
 
 	return strcmp(x->text, y->text);
 }
 
-void put_escaped(FILE *out, const char *s, size_t n)
-{
-	for (; n && *s; s++, n--)
-		switch (*s) {
-		case '<': fputs("&lt;", out); break;
-		case '>': fputs("&gt;", out); break;
-		case '&': fputs("&amp;", out); break;
-		case '"': fputs("&quot;", out); break;
-		default:
-			if ((unsigned char)*s >= ' ')
-				fputc(*s, out);
-		}
-}
-
 /* On to the frame of depth @depth, from that above it. */
-static void step(struct line *l, unsigned depth)
+static void next_frame(struct flame_line *l, unsigned depth)
 {
 	if (depth == 0)
 		l->frame = l->text;
@@ -49,7 +36,7 @@ static void step(struct line *l, unsigned depth)
 	l->len = l->frame ? strcspn(l->frame, ";") : 0;
 }
 
-static unsigned depth_of(const char *s)
+static unsigned stack_depth(const char *s)
 {
 	unsigned n = 1;
 
@@ -58,7 +45,7 @@ static unsigned depth_of(const char *s)
 	return n;
 }
 
-static unsigned warm(const char *s, size_t n)
+static unsigned warm_colour(const char *s, size_t n)
 {
 	unsigned h = 5381;
 
@@ -69,24 +56,24 @@ static unsigned warm(const char *s, size_t n)
 
 static void put_box(FILE *out, const char *name, size_t len, double x, double width, unsigned depth, uint64_t weight, uint64_t total)
 {
-	unsigned h = warm(name, len);
+	unsigned h = warm_colour(name, len);
 
 	fprintf(out, "<g data-x=\"%.9f\" data-w=\"%.9f\" data-d=\"%u\"><title>", x, width, depth);
-	put_escaped(out, name, len);
+	put_xml_text(out, name, len);
 	fprintf(out, ", %.2f%% (%llu)</title><rect fill=\"rgb(%u,%u,%u)\"/><text>", 100.0 * (double)weight / (double)total,
 	        (unsigned long long)weight, 205 + h % 50, 80 + h / 50 % 120, h / 6000 % 55);
-	put_escaped(out, name, len);
+	put_xml_text(out, name, len);
 	fputs("</text></g>\n", out);
 }
 
 /* Boxes of one depth: neighbours that agree up to it are one. */
-static void put_level(FILE *out, struct line *lines, size_t n, unsigned depth, uint64_t total)
+static void put_level(FILE *out, struct flame_line *lines, size_t n, unsigned depth, uint64_t total)
 {
 	uint64_t before = 0, weight;
 	size_t end;
 
 	for (size_t i = 0; i < n; i++) {
-		step(&lines[i], depth);
+		next_frame(&lines[i], depth);
 		lines[i].joined = i && (lines[i].joined || depth == 0) && lines[i].frame && lines[i - 1].frame &&
 		                  lines[i].len == lines[i - 1].len && memcmp(lines[i].frame, lines[i - 1].frame, lines[i].len) == 0;
 	}
@@ -100,7 +87,7 @@ static void put_level(FILE *out, struct line *lines, size_t n, unsigned depth, u
 	}
 }
 
-static const char script[] =
+static const char svg_script[] =
 	"<script><![CDATA[\n"
 	"const W = 1200, R = 17, H = +document.documentElement.getAttribute('height'), boxes = [...document.querySelectorAll('g')];\n"
 	"function show(x, w, d) {\n"
@@ -124,32 +111,32 @@ static const char script[] =
 	"show(0, 1, 0);\n"
 	"]]></script>\n";
 
-int profile_flame(const struct profile *p, FILE *out, const char *title)
+int put_flame_graph(const struct profile *p, FILE *out, const char *title)
 {
-	struct line *lines = calloc(p->n_stacks + 1, sizeof(*lines));
+	struct flame_line *lines = calloc(p->n_stacks + 1, sizeof(*lines));
 	unsigned depth = 0;
 	uint64_t total = 0;
 
 	if (!lines)
-		return no_memory();
+		return report_no_memory();
 	for (size_t i = 0; i < p->n_stacks; i++) {
-		lines[i] = (struct line){ .text = p->texts.text[p->stacks[i].function], .weight = p->stacks[i].weight };
+		lines[i] = (struct flame_line){ .text = p->texts.text[p->stacks[i].function], .weight = p->stacks[i].weight };
 		total += lines[i].weight;
-		if (depth_of(lines[i].text) > depth)
-			depth = depth_of(lines[i].text);
+		if (stack_depth(lines[i].text) > depth)
+			depth = stack_depth(lines[i].text);
 	}
-	qsort(lines, p->n_stacks, sizeof(*lines), by_text);
+	qsort(lines, p->n_stacks, sizeof(*lines), compare_texts);
 	fprintf(out,
 	        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" "
 	        "font-family=\"monospace\" font-size=\"11\">\n<style>g{cursor:pointer}g:hover rect{stroke:#000}</style>\n"
 	        "<text id=\"whole\" x=\"10\" y=\"20\" style=\"cursor:pointer\">",
-	        WIDTH, TOP + 10 + depth * ROW);
-	put_escaped(out, title, strlen(title));
+	        GRAPH_WIDTH, TOP_MARGIN + 10 + depth * ROW_HEIGHT);
+	put_xml_text(out, title, strlen(title));
 	fputs(" (click a box to see it alone, here to see all)</text>\n", out);
 	for (unsigned d = 0; d < depth && total; d++)
 		put_level(out, lines, p->n_stacks, d, total);
-	fputs(script, out);
+	fputs(svg_script, out);
 	fputs("</svg>\n", out);
 	free(lines);
-	return DONE;
+	return EXIT_DONE;
 }

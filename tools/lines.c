@@ -17,17 +17,17 @@
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 
-struct known {
+struct known_address {
 	uint64_t address;
-	struct spot spot;
+	struct source_spot spot;
 };
 
 struct lines {
 	Dwfl *dwfl;
 	Dwfl_Module *module;
 	Dwarf_Addr bias; /* from the file's own addresses to libdwfl's */
-	struct known *known;
-	size_t n, room; /* room: a power of two, or 0 */
+	struct known_address *known;
+	size_t n, n_slots; /* room: a power of two, or 0 */
 };
 
 /* ---- the library --------------------------------------------------------------------------------------------------------------- */
@@ -59,7 +59,7 @@ static struct {
 #undef MEMBER
 } dw;
 
-static bool load(void)
+static bool load_module(void)
 {
 	void *library = dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL), *at;
 	bool all = library;
@@ -78,13 +78,13 @@ bool lines_supported(void)
 	static int loaded = -1;
 
 	if (loaded < 0)
-		loaded = load();
+		loaded = load_module();
 	return loaded;
 }
 
 /* ---- files ----------------------------------------------------------------------------------------------------------------------- */
 
-static bool report(struct lines *l, const char *path)
+static bool report_dwfl_module(struct lines *l, const char *path)
 {
 	struct stat st;
 	int fd = symbols_file(path, &st);
@@ -116,7 +116,7 @@ struct lines *lines_open(const char *path)
 		                      .section_address = dw.dwfl_offline_section_address };
 	errno = 0;
 	l->dwfl = dw.dwfl_begin(&callbacks);
-	if (l->dwfl && report(l, path))
+	if (l->dwfl && report_dwfl_module(l, path))
 		return l;
 	if (errno == ENOMEM)
 		symbols_starved();
@@ -128,7 +128,7 @@ void lines_close(struct lines *l)
 {
 	if (!l)
 		return;
-	for (size_t i = 0; i < l->room; i++) {
+	for (size_t i = 0; i < l->n_slots; i++) {
 		free(l->known[i].spot.inlined);
 		free(l->known[i].spot.source);
 	}
@@ -141,7 +141,7 @@ void lines_close(struct lines *l)
 /* ---- what libdw says ---------------------------------------------------------------------------------------------------------- */
 
 /* The function's name, as a symbol table would have it. */
-static const char *name_of(Dwarf_Die *die)
+static const char *function_name(Dwarf_Die *die)
 {
 	Dwarf_Attribute attr;
 	const char *linkage = dw.dwarf_formstring(dw.dwarf_attr_integrate(die, DW_AT_linkage_name, &attr));
@@ -150,14 +150,14 @@ static const char *name_of(Dwarf_Die *die)
 }
 
 /* The names of the inlined functions among @scopes, which go from the inside out. */
-static char *join(Dwarf_Die *scopes, int n)
+static char *join_names(Dwarf_Die *scopes, int n)
 {
 	char text[4096] = "";
 	size_t at = 0, begin;
 
 	for (int i = n - 1; i >= 0 && at + 1 < sizeof(text); i--) {
-		const char *name = dw.dwarf_tag(&scopes[i]) == DW_TAG_inlined_subroutine ? name_of(&scopes[i]) : NULL;
-		char *plain = name ? symbols_plain(name) : NULL;
+		const char *name = dw.dwarf_tag(&scopes[i]) == DW_TAG_inlined_subroutine ? function_name(&scopes[i]) : NULL;
+		char *plain = name ? symbols_demangle(name) : NULL;
 
 		begin = at + (at > 0);
 		if (name)
@@ -180,7 +180,7 @@ static char *inlined_at(const struct lines *l, Dwarf_Addr address)
 	char *names;
 
 	n = n > 0 ? dw.dwarf_getscopes_die(&text[0], &code) : 0;
-	names = n > 0 ? join(code, n) : strdup("");
+	names = n > 0 ? join_names(code, n) : strdup("");
 	free(text);
 	free(code);
 	return names;
@@ -201,7 +201,7 @@ static char *source_at(const struct lines *l, Dwarf_Addr address)
 
 /* ---- what was asked before ----------------------------------------------------------------------------------------------------- */
 
-static struct known *slot(struct known *known, size_t room, uint64_t address)
+static struct known_address *find_slot(struct known_address *known, size_t room, uint64_t address)
 {
 	size_t at = (size_t)(address * 0x9e3779b97f4a7c15u >> 20) & (room - 1);
 
@@ -210,31 +210,31 @@ static struct known *slot(struct known *known, size_t room, uint64_t address)
 	return &known[at];
 }
 
-static bool grow(struct lines *l)
+static bool grow_table(struct lines *l)
 {
-	size_t room = l->room ? l->room * 2 : 256;
-	struct known *known = calloc(room, sizeof(*known));
+	size_t room = l->n_slots ? l->n_slots * 2 : 256;
+	struct known_address *known = calloc(room, sizeof(*known));
 
 	if (!known) {
 		symbols_starved();
 		return false;
 	}
-	for (size_t i = 0; i < l->room; i++)
+	for (size_t i = 0; i < l->n_slots; i++)
 		if (l->known[i].spot.source)
-			*slot(known, room, l->known[i].address) = l->known[i];
+			*find_slot(known, room, l->known[i].address) = l->known[i];
 	free(l->known);
 	l->known = known;
-	l->room = room;
+	l->n_slots = room;
 	return true;
 }
 
-const struct spot *lines_at(struct lines *l, uint64_t address)
+const struct source_spot *lines_at(struct lines *l, uint64_t address)
 {
-	struct known *k;
+	struct known_address *k;
 
-	if (l->n * 2 >= l->room && !grow(l))
+	if (l->n * 2 >= l->n_slots && !grow_table(l))
 		return NULL;
-	k = slot(l->known, l->room, address);
+	k = find_slot(l->known, l->n_slots, address);
 	if (k->spot.source)
 		return &k->spot;
 	k->address = address;

@@ -9,7 +9,7 @@
 struct lines;
 
 /* What is known of one instruction; never NULL. */
-struct spot {
+struct source_spot {
 	char *inlined; /* functions that were compiled into the one of the symbol table, the outermost first: "a;b" */
 	char *source;  /* "file:line" */
 };
@@ -20,6 +20,6 @@ bool lines_supported(void);
 struct lines *lines_open(const char *path);
 void lines_close(struct lines *l);
 /* What is known of the instruction at @address of the file, as its symbols have it; found once, then remembered. NULL: nothing. */
-const struct spot *lines_at(struct lines *l, uint64_t address);
+const struct source_spot *lines_at(struct lines *l, uint64_t address);
 
 #endif

@@ -6,7 +6,7 @@
 
 enum { PATH_ROOM = 4096 };
 
-char *machine_path(const char *path, char *buf, size_t room)
+char *make_machine_path(const char *path, char *buf, size_t room)
 {
 	const char *root = getenv("PERFMON_SYSFS");
 
@@ -14,11 +14,11 @@ char *machine_path(const char *path, char *buf, size_t room)
 	return buf;
 }
 
-int machine_number(const char *path)
+int read_machine_number(const char *path)
 {
 	char text[PATH_ROOM];
 	int number = -1;
-	FILE *f = fopen(machine_path(path, text, sizeof(text)), "r");
+	FILE *f = fopen(make_machine_path(path, text, sizeof(text)), "r");
 
 	if (!f)
 		return -1;

@@ -26,13 +26,13 @@ int find_metric(const pfm_ctx_t *ctx, const char *pmu, const char *name, struct 
 		if (!rc)
 			rc = pfm_describe_metric(ctx, out->pmu, out->event, &out->info);
 		if (rc)
-			blame(error, PFMLIB_ERR_NOTFOUND, PFM_KIND_NONE, strlen(out->text) - strlen(name), strlen(out->text),
-			      "this is an event, not a metric: pfm list --metrics shows those");
+			report_culprit(error, PFMLIB_ERR_NOTFOUND, PFM_KIND_NONE, strlen(out->text) - strlen(name), strlen(out->text),
+			               "this is an event, not a metric: pfm list --metrics shows those");
 	}
 	return rc;
 }
 
-bool in_group(const pfm_metric_info_t *m, const char *group)
+bool metric_is_in_group(const pfm_metric_info_t *m, const char *group)
 {
 	size_t n = strlen(group), own = strlen(m->parent);
 	/* Two words for the levels of top-down analysis: TopdownL1 is what Intel's lists call TmaL1. */
@@ -49,8 +49,8 @@ bool in_group(const pfm_metric_info_t *m, const char *group)
 	return own && strncasecmp(group, m->parent, own) == 0 && strcasecmp(group + own, "_group") == 0;
 }
 
-static bool each_of_pmu(const pfm_ctx_t *ctx, int p, const char *group,
-                        bool (*each)(void *arg, int pmu, unsigned event, const pfm_metric_info_t *info), void *arg)
+static bool visit_pmu_metrics(const pfm_ctx_t *ctx, int p, const char *group,
+                              bool (*each)(void *arg, int pmu, unsigned event, const pfm_metric_info_t *info), void *arg)
 {
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);
 	pfm_metric_info_t info = PFM_INIT(info);
@@ -58,13 +58,13 @@ static bool each_of_pmu(const pfm_ctx_t *ctx, int p, const char *group,
 	if (pfm_describe_pmu(ctx, p, &pmu))
 		return true;
 	for (unsigned e = 0; e < pmu.n_events; e++)
-		if (!pfm_describe_metric(ctx, p, e, &info) && in_group(&info, group) && !each(arg, p, e, &info))
+		if (!pfm_describe_metric(ctx, p, e, &info) && metric_is_in_group(&info, group) && !each(arg, p, e, &info))
 			return false;
 	return true;
 }
 
-void each_in_group(const pfm_ctx_t *ctx, const char *name,
-                   bool (*each)(void *arg, int pmu, unsigned event, const pfm_metric_info_t *info), void *arg)
+void visit_group_metrics(const pfm_ctx_t *ctx, const char *name,
+                         bool (*each)(void *arg, int pmu, unsigned event, const pfm_metric_info_t *info), void *arg)
 {
 	const char *colons = strstr(name, "::");
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);
@@ -73,20 +73,12 @@ void each_in_group(const pfm_ctx_t *ctx, const char *name,
 
 	if (colons) {
 		snprintf(prefix, sizeof(prefix), "%.*s", (int)(colons - name), name);
-		each_of_pmu(ctx, pfm_find_pmu(ctx, prefix), colons + 2, each, arg);
+		visit_pmu_metrics(ctx, pfm_find_pmu(ctx, prefix), colons + 2, each, arg);
 		return;
 	}
 	for (int p = 0; p < n; p++)
-		if (!pfm_describe_pmu(ctx, p, &pmu) && pmu.flags & PFM_PMU_HOST && !each_of_pmu(ctx, p, name, each, arg))
+		if (!pfm_describe_pmu(ctx, p, &pmu) && pmu.flags & PFM_PMU_HOST && !visit_pmu_metrics(ctx, p, name, each, arg))
 			return;
-}
-
-void put_number(struct json *j, const char *key, double value)
-{
-	char text[40];
-
-	snprintf(text, sizeof(text), "%.17g", value);
-	put_raw(j, key, text);
 }
 
 /* ---- showing ----------------------------------------------------------------------------------------------------------- */
@@ -102,7 +94,7 @@ char *metric_formula(const pfm_ctx_t *ctx, int pmu, unsigned event, int threshol
 }
 
 /* "PROCESSOR::EVENT" without the processor where that is the metric's own. */
-static const char *short_name(const char *text, const char *pmu)
+static const char *metric_short_name(const char *text, const char *pmu)
 {
 	size_t n = strlen(pmu);
 
@@ -114,7 +106,7 @@ static void show_input(const pfm_ctx_t *ctx, const pfm_metric_input_t *in, const
 {
 	pfm_encoding_t enc = PFM_INIT(enc);
 	char counters[COUNTERS_MAX], text[NAME_MAX_LEN + COUNTERS_MAX];
-	const char *name = short_name(in->text, pmu);
+	const char *name = metric_short_name(in->text, pmu);
 
 	if (in->is_constant || pfm_encode_event(ctx, in->text, 0, &enc, NULL) || !enc.counters)
 		snprintf(text, sizeof(text), "%s", name);
@@ -124,7 +116,7 @@ static void show_input(const pfm_ctx_t *ctx, const pfm_metric_input_t *in, const
 }
 
 /* The plan of what a metric needs, on the processor as it is built; NULL if there is none. */
-static pfm_plan_t *plan_of(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_plan_info_t *info)
+static pfm_plan_t *make_metric_plan(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_plan_info_t *info)
 {
 	pfm_plan_options_t options = PFM_INIT(options);
 	pfm_pmu_info_t p = PFM_INIT(p);
@@ -146,7 +138,7 @@ static pfm_plan_t *plan_of(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_pl
 static void show_plan(const pfm_ctx_t *ctx, int pmu, unsigned event, show_line_fn line)
 {
 	pfm_plan_info_t info = PFM_INIT(info);
-	pfm_plan_t *plan = plan_of(ctx, pmu, event, &info);
+	pfm_plan_t *plan = make_metric_plan(ctx, pmu, event, &info);
 	char text[NAME_MAX_LEN];
 
 	if (!plan)
@@ -206,7 +198,7 @@ void put_metric(struct json *j, const pfm_ctx_t *ctx, int pmu, unsigned event)
 static void put_plan(struct json *j, const pfm_ctx_t *ctx, int pmu, unsigned event)
 {
 	pfm_plan_info_t info = PFM_INIT(info);
-	pfm_plan_t *plan = plan_of(ctx, pmu, event, &info);
+	pfm_plan_t *plan = make_metric_plan(ctx, pmu, event, &info);
 
 	if (!plan)
 		return;

@@ -34,11 +34,9 @@ void put_metric(struct json *j, const pfm_ctx_t *ctx, int pmu, unsigned event);
 void show_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, show_line_fn line);
 void show_metric_json(struct json *j, const pfm_ctx_t *ctx, int pmu, unsigned event);
 /* True if the metric is in @group: one of its groups, or "NAME_group" where it is a part of metric NAME; case does not count. */
-bool in_group(const pfm_metric_info_t *m, const char *group);
+bool metric_is_in_group(const pfm_metric_info_t *m, const char *group);
 /* Calls @each with the metrics of group "PMU::GROUP", or of "GROUP" on this machine's processors, until it returns false. */
-void each_in_group(const pfm_ctx_t *ctx, const char *name,
-                   bool (*each)(void *arg, int pmu, unsigned event, const pfm_metric_info_t *info), void *arg);
-/* A number as JSON, with every digit it has. */
-void put_number(struct json *j, const char *key, double value);
+void visit_group_metrics(const pfm_ctx_t *ctx, const char *name,
+                         bool (*each)(void *arg, int pmu, unsigned event, const pfm_metric_info_t *info), void *arg);
 
 #endif

@@ -9,14 +9,14 @@
 /* Where a setting is wrong, and why. */
 struct mont_mistake {
 	size_t start, end;
-	const char *why;
+	const char *reason;
 };
 
 /* Settings gathered so far; zero it first. */
 struct mont_settings {
 	pfmlib_mont_input_param_t in;
 	unsigned n_opcm, n_irange, n_drange, n_thres;
-	bool used; /* any was given */
+	bool is_used; /* any was given */
 };
 
 /* Each adds one option's value; NULL values mean the usual. False with *@mistake filled for one that is wrong. */

@@ -19,7 +19,7 @@ static const struct publisher {
 enum { ALL = sizeof(publishers) / sizeof(publishers[0]) };
 
 /* The set of publishers that may know more of @pmu: one bit, or none. */
-static unsigned of_pmu(const pfm_ctx_t *ctx, int pmu)
+static unsigned newer_list_of_pmu(const pfm_ctx_t *ctx, int pmu)
 {
 	pfm_pmu_info_t info = PFM_INIT(info);
 
@@ -32,7 +32,7 @@ static unsigned of_pmu(const pfm_ctx_t *ctx, int pmu)
 	return 0;
 }
 
-static unsigned of_name(const pfm_ctx_t *ctx, const char *name, size_t len)
+static unsigned newer_list_of_name(const pfm_ctx_t *ctx, const char *name, size_t len)
 {
 	char buf[96];
 
@@ -40,10 +40,10 @@ static unsigned of_name(const pfm_ctx_t *ctx, const char *name, size_t len)
 		return 0;
 	memcpy(buf, name, len);
 	buf[len] = '\0';
-	return of_pmu(ctx, pfm_find_pmu(ctx, buf));
+	return newer_list_of_pmu(ctx, pfm_find_pmu(ctx, buf));
 }
 
-static unsigned of_this_machine(const pfm_ctx_t *ctx)
+static unsigned newer_list_of_host(const pfm_ctx_t *ctx)
 {
 	unsigned set = 0;
 	int n = pfm_count_pmus(ctx);
@@ -52,34 +52,34 @@ static unsigned of_this_machine(const pfm_ctx_t *ctx)
 		pfm_pmu_info_t info = PFM_INIT(info);
 
 		if (pfm_describe_pmu(ctx, i, &info) == PFMLIB_SUCCESS && info.flags & PFM_PMU_HOST && info.flags & PFM_PMU_CORE)
-			set |= of_pmu(ctx, i);
+			set |= newer_list_of_pmu(ctx, i);
 	}
 	return set;
 }
 
 /* The processor that @text or the caller of the command names, else this machine's. */
-static unsigned of_event(const pfm_ctx_t *ctx, const char *text, const char *pmu)
+static unsigned newer_list_of_event(const pfm_ctx_t *ctx, const char *text, const char *pmu)
 {
 	const char *colons = strstr(text, "::");
 
 	if (colons)
-		return of_name(ctx, text, (size_t)(colons - text));
-	return pmu && *pmu ? of_name(ctx, pmu, strlen(pmu)) : of_this_machine(ctx);
+		return newer_list_of_name(ctx, text, (size_t)(colons - text));
+	return pmu && *pmu ? newer_list_of_name(ctx, pmu, strlen(pmu)) : newer_list_of_host(ctx);
 }
 
 /* Whoever has processors of similar names; all where none is similar. A name with a slash behind it is the kernel's. */
-static unsigned of_unknown_pmu(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error, char (*similar)[96], size_t n)
+static unsigned newer_list_of_unknown_pmu(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error, char (*similar)[96], size_t n)
 {
 	unsigned set = 0;
 
 	if (error->end < strlen(text) && text[error->end] == '/')
 		return 0;
 	for (size_t i = 0; i < n; i++)
-		set |= of_name(ctx, similar[i], strcspn(similar[i], ":"));
+		set |= newer_list_of_name(ctx, similar[i], strcspn(similar[i], ":"));
 	return n ? set : (1u << ALL) - 1;
 }
 
-unsigned newer_lists(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error, const char *pmu, char (*similar)[96], size_t n)
+unsigned find_newer_lists(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error, const char *pmu, char (*similar)[96], size_t n)
 {
 	if (!text || error->detail || error->end <= error->start)
 		return 0;
@@ -87,8 +87,8 @@ unsigned newer_lists(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *
 	if (n && strchr(similar[0], ':') && !strstr(similar[0], "::"))
 		return 0;
 	if (error->kind == PFM_KIND_UNKNOWN_PMU)
-		return of_unknown_pmu(ctx, text, error, similar, n);
-	return error->kind == PFM_KIND_UNKNOWN_EVENT ? of_event(ctx, text, pmu) : 0;
+		return newer_list_of_unknown_pmu(ctx, text, error, similar, n);
+	return error->kind == PFM_KIND_UNKNOWN_EVENT ? newer_list_of_event(ctx, text, pmu) : 0;
 }
 
 const char *newer_list_commands(unsigned set, unsigned i)

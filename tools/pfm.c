@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <getopt.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,7 @@ const struct command *const commands[] = {
 enum { OPT_COLOUR = LONG_ONLY + 1000,
        OPT_COMPLETE_OPTIONS };
 
-static const struct opt every_command[] = {
+static const struct command_option every_command[] = {
 	{ 'h', "help", NULL, "show this help" },
 	{ OPT_COLOUR, "color", "WHEN", "colours: auto (on a terminal), always or never" },
 	{ OPT_COMPLETE_OPTIONS, "complete-options", NULL, NULL },
@@ -39,15 +40,15 @@ static void help_text(FILE *out, size_t at, size_t indent, const char *text)
 {
 	size_t width = term_width(out);
 
-	term_fill(out, width == 0 || width > 100 ? 80 : width, at, indent, text);
+	term_fill_line(out, width == 0 || width > 100 ? 80 : width, at, indent, text);
 }
 
 static void print_heading(FILE *out, const char *text)
 {
-	fprintf(out, "\n%s%s%s\n", term_on(out, BOLD), text, term_off(out));
+	fprintf(out, "\n%s%s%s\n", term_colour_begin(out, BOLD), text, term_colour_end(out));
 }
 
-static void print_option(FILE *out, const struct opt *o)
+static void print_option(FILE *out, const struct command_option *o)
 {
 	char left[64];
 	int n = 0;
@@ -69,7 +70,7 @@ static void print_option(FILE *out, const struct opt *o)
 	help_text(out, 29, 29, o->help);
 }
 
-static void print_options(FILE *out, const struct opt *options)
+static void print_options(FILE *out, const struct command_option *options)
 {
 	for (; options && options->id; options++)
 		print_option(out, options);
@@ -83,8 +84,8 @@ static void print_examples(FILE *out, const char *text)
 
 	for (; *text; text += len + (text[len] == '\n')) {
 		len = strcspn(text, "\n");
-		fprintf(out, "%s%s%.*s%s\n", comment ? "  " : "      ", term_on(out, comment ? PLAIN : GREEN), (int)len, text,
-		        term_off(out));
+		fprintf(out, "%s%s%.*s%s\n", comment ? "  " : "      ", term_colour_begin(out, comment ? PLAIN : GREEN), (int)len, text,
+		        term_colour_end(out));
 		comment = !comment;
 	}
 }
@@ -129,12 +130,12 @@ static void print_overview(FILE *out)
 	                     "machine; and to the count, where the processor is this machine's.");
 	print_heading(out, "Commands");
 	for (i = 0; commands[i]; i++) {
-		fprintf(out, "  %s%-9s%s ", term_on(out, BOLD), commands[i]->name, term_off(out));
+		fprintf(out, "  %s%-9s%s ", term_colour_begin(out, BOLD), commands[i]->name, term_colour_end(out));
 		help_text(out, 12, 12, commands[i]->summary);
 	}
 	print_heading(out, "Options");
 	print_options(out, every_command);
-	print_option(out, &(const struct opt){ 'V', "version", NULL, "show the version" });
+	print_option(out, &(const struct command_option){ 'V', "version", NULL, "show the version" });
 	print_heading(out, "Examples");
 	print_examples(out,
 	               "Which events are there?\n"
@@ -153,11 +154,12 @@ static void print_overview(FILE *out)
 
 /* ---- reading options --------------------------------------------------------------------------------------------------- */
 
-enum { NAMES_MAX = 48 };
+enum { NAMES_MAX = 48,
+       OPERAND = 1 }; /* an operand among options, as getopt_long() returns it */
 
-static const struct opt *option_at(const struct command *cmd, unsigned i)
+static const struct command_option *find_option_at(const struct command *cmd, unsigned i)
 {
-	const struct opt *o = cmd->options;
+	const struct command_option *o = cmd->options;
 
 	for (; o && o->id; o++)
 		if (i-- == 0)
@@ -165,13 +167,13 @@ static const struct opt *option_at(const struct command *cmd, unsigned i)
 	return i < sizeof(every_command) / sizeof(every_command[0]) - 1 ? &every_command[i] : NULL;
 }
 
-static int leave(struct args *args, int status)
+static int set_exit_status(struct command_args *args, int status)
 {
 	args->status = status;
 	return -1;
 }
 
-int usage(const struct args *args, const char *format, ...)
+int report_usage_error(const struct command_args *args, const char *format, ...)
 {
 	va_list ap;
 
@@ -182,167 +184,171 @@ int usage(const struct args *args, const char *format, ...)
 	fprintf(stderr, "\n");
 	print_usage(stderr, args->cmd);
 	fprintf(stderr, "'pfm %s --help' tells more.\n", args->cmd->name);
-	return USAGE;
+	return EXIT_USAGE;
 }
 
-static int unknown_option(struct args *args, const char *name, size_t len)
+/* Reports option --@name, of @len bytes, that the command does not have. */
+static int unknown_option(struct command_args *args, const char *name, size_t len)
 {
 	const char *names[NAMES_MAX + 1];
 	char wrong[64];
 	unsigned i, n = 0;
-	const struct opt *o;
+	const struct command_option *o;
 	int similar;
 
-	for (i = 0; (o = option_at(args->cmd, i)) && n < NAMES_MAX; i++)
+	for (i = 0; (o = find_option_at(args->cmd, i)) && n < NAMES_MAX; i++)
 		if (o->help)
 			names[n++] = o->name;
 	names[n] = NULL;
 	snprintf(wrong, sizeof(wrong), "%.*s", (int)len, name);
 	similar = closest_word(wrong, names);
 	if (similar >= 0)
-		usage(args, "there is no option --%s. Did you mean --%s?", wrong, names[similar]);
+		report_usage_error(args, "there is no option --%s. Did you mean --%s?", wrong, names[similar]);
 	else
-		usage(args, "there is no option --%s.", wrong);
-	return leave(args, USAGE);
+		report_usage_error(args, "there is no option --%s.", wrong);
+	return set_exit_status(args, EXIT_USAGE);
 }
 
 /* What main and completion want to know, whatever the command: true if the option was one of those. */
-static bool common_option(struct args *args, int id, const char *value)
+static bool handle_common_option(struct command_args *args, int id, const char *value)
 {
-	const struct opt *o;
+	const struct command_option *o;
 	unsigned i;
 
 	switch (id) {
 	case 'h':
 		print_help(stdout, args->cmd);
-		leave(args, DONE);
+		set_exit_status(args, EXIT_DONE);
 		return true;
 	case OPT_COMPLETE_OPTIONS:
-		for (i = 0; (o = option_at(args->cmd, i)); i++)
+		for (i = 0; (o = find_option_at(args->cmd, i)); i++)
 			if (o->help)
 				printf("--%s\n", o->name);
-		leave(args, DONE);
+		set_exit_status(args, EXIT_DONE);
 		return true;
 	case OPT_COLOUR:
-		args->status = DONE;
+		args->status = EXIT_DONE;
 		if (!term_set_colour(value))
-			args->status = usage(args, "--color wants auto, always or never, not '%s'.", value);
+			args->status = report_usage_error(args, "--color wants auto, always or never, not '%s'.", value);
 		return true;
 	default:
 		return false;
 	}
 }
 
-static int take_long(struct args *args, const char *text, const char **value)
-{
-	size_t len = strcspn(text, "=");
-	const struct opt *o;
-	unsigned i;
+/* The options of a command as getopt_long() takes them. */
+struct getopt_table {
+	struct option longs[NAMES_MAX + 1];
+	char shorts[2 + 2 * NAMES_MAX + 1];
+};
 
-	for (i = 0; (o = option_at(args->cmd, i)); i++)
-		if (strlen(o->name) == len && strncmp(o->name, text, len) == 0)
-			break;
-	if (!o)
-		return unknown_option(args, text, len);
-	*value = text[len] ? text + len + 1 : NULL;
-	if (!o->arg && *value) {
-		usage(args, "--%s takes no value.", o->name);
-		return leave(args, USAGE);
+/* "-" makes getopt_long() return operands in their place, ":" leaves the messages to us. */
+static void make_getopt_table(const struct command *cmd, struct getopt_table *t)
+{
+	const struct command_option *o;
+	char *letter = t->shorts;
+	unsigned n = 0;
+
+	*letter++ = '-';
+	*letter++ = ':';
+	for (; n < NAMES_MAX && (o = find_option_at(cmd, n)); n++) {
+		bool optional = o->arg && o->arg[0] == '[';
+		int kind = optional ? optional_argument : o->arg ? required_argument
+		                                                 : no_argument;
+
+		t->longs[n] = (struct option){ o->name, kind, NULL, o->id };
+		if (o->id >= LONG_ONLY)
+			continue;
+		*letter++ = (char)o->id;
+		if (kind == required_argument)
+			*letter++ = ':';
 	}
-	if (o->arg && o->arg[0] != '[' && !*value) {
-		if (args->at == args->argc) {
-			usage(args, "--%s wants a value, %s", o->name, o->arg);
-			return leave(args, USAGE);
+	t->longs[n] = (struct option){ NULL, 0, NULL, 0 };
+	*letter = '\0';
+}
+
+static const struct command_option *find_option(const struct command *cmd, int id)
+{
+	const struct command_option *o;
+
+	for (unsigned i = 0; (o = find_option_at(cmd, i)); i++)
+		if (o->id == id)
+			return o;
+	return NULL;
+}
+
+/* Reports the option that getopt_long() refused: @word is the argument it stands in. */
+static int refuse_option(struct command_args *args, int refusal, const char *word)
+{
+	const struct command_option *o = find_option(args->cmd, optopt);
+
+	if (refusal == ':' && word[1] == '-')
+		report_usage_error(args, "--%s wants a value, %s", o->name, o->arg);
+	else if (refusal == ':')
+		report_usage_error(args, "-%c wants a value, %s", optopt, o->arg);
+	else if (o)
+		report_usage_error(args, "--%s takes no value.", o->name);
+	else if (optopt == 0)
+		return unknown_option(args, word + 2, strcspn(word + 2, "="));
+	else
+		report_usage_error(args, "there is no option -%c.", isprint(optopt) ? optopt : '?');
+	return set_exit_status(args, EXIT_USAGE);
+}
+
+/* Takes every argument from here on as an operand. */
+static void take_operands(struct command_args *args)
+{
+	while (optind < args->argc)
+		args->operands[args->n++] = args->argv[optind++];
+}
+
+/* The id of the next option; 0 when all are read; -1 if one is refused. */
+static int parse_option(struct command_args *args, const char **value)
+{
+	struct getopt_table table;
+	int id, at;
+
+	make_getopt_table(args->cmd, &table);
+	for (;;) {
+		at = -1;
+		id = getopt_long(args->argc, args->argv, table.shorts, table.longs, &at);
+		if (id == -1) {
+			take_operands(args);
+			return 0;
 		}
-		*value = args->argv[args->at++];
-	}
-	return o->id;
-}
-
-static int take_letter(struct args *args, const char **value)
-{
-	int letter = (unsigned char)*args->cluster++;
-	const struct opt *o;
-	unsigned i;
-
-	for (i = 0; (o = option_at(args->cmd, i)); i++)
-		if (o->id == letter)
-			break;
-	if (!o) {
-		usage(args, "there is no option -%c.", isprint(letter) ? letter : '?');
-		return leave(args, USAGE);
-	}
-	*value = NULL;
-	if (o->arg && o->arg[0] != '[') {
-		if (*args->cluster) {
-			*value = args->cluster + (*args->cluster == '=');
-			args->cluster = "";
-		} else if (args->at < args->argc) {
-			*value = args->argv[args->at++];
-		} else {
-			usage(args, "-%c wants a value, %s", letter, o->arg);
-			return leave(args, USAGE);
+		if (id == '?' || id == ':')
+			return refuse_option(args, id, args->argv[optind - 1]);
+		*value = optarg;
+		if (id != OPERAND) {
+			/* "-n=3" is taken as "-n 3". */
+			if (at < 0 && optarg && *optarg == '=' && optarg != args->argv[optind - 1])
+				*value = optarg + 1;
+			return id;
 		}
+		args->operands[args->n++] = optarg;
+		if (args->cmd->stops_at_operand)
+			take_operands(args);
 	}
-	return o->id;
 }
 
-/* Everything from here on is an operand. */
-static void take_rest(struct args *args)
-{
-	while (args->at < args->argc)
-		args->operands[args->n++] = args->argv[args->at++];
-}
-
-static int take_option(struct args *args, const char **value)
-{
-	const char *text;
-
-	while (args->at < args->argc) {
-		if (*args->cluster)
-			return take_letter(args, value);
-		text = args->argv[args->at];
-		if (text[0] == '-' && text[1] == '-' && !text[2]) {
-			args->at++;
-			args->dashes = true;
-			args->n_before = args->n;
-			take_rest(args);
-		} else if (text[0] == '-' && text[1] == '-') {
-			args->at++;
-			return take_long(args, text + 2, value);
-		} else if (text[0] == '-' && text[1]) {
-			args->at++;
-			args->cluster = text + 1;
-			return take_letter(args, value);
-		} else if (args->cmd->stops_at_operand) {
-			take_rest(args);
-		} else {
-			args->operands[args->n++] = args->argv[args->at++];
-		}
-	}
-	return *args->cluster ? take_letter(args, value) : 0;
-}
-
-int next_option(struct args *args, const char **value)
+int next_option(struct command_args *args, const char **value)
 {
 	int id;
 
 	do {
-		id = take_option(args, value);
+		id = parse_option(args, value);
 		if (id <= 0)
 			break;
-		if (!common_option(args, id, *value))
+		if (!handle_common_option(args, id, *value))
 			return id;
-	} while (id == OPT_COLOUR && args->status == DONE);
+	} while (id == OPT_COLOUR && args->status == EXIT_DONE);
 	if (id != 0)
 		return -1;
-	if (!args->dashes)
-		args->n_before = args->n;
 	args->operands[args->n] = NULL;
 	return 0;
 }
 
-bool option_number(struct args *args, const char *name, const char *value, uint64_t min, uint64_t max, uint64_t *out)
+bool option_number(struct command_args *args, const char *name, const char *value, uint64_t min, uint64_t max, uint64_t *out)
 {
 	char *end;
 
@@ -350,8 +356,8 @@ bool option_number(struct args *args, const char *name, const char *value, uint6
 	*out = strtoull(value, &end, 0);
 	if (isdigit((unsigned char)value[0]) && !*end && !errno && *out >= min && *out <= max)
 		return true;
-	args->status = usage(args, "%s wants a number from %llu to %llu, not '%s'.", name, (unsigned long long)min,
-	                     (unsigned long long)max, value);
+	args->status = report_usage_error(args, "%s wants a number from %llu to %llu, not '%s'.", name, (unsigned long long)min,
+	                                  (unsigned long long)max, value);
 	return false;
 }
 
@@ -402,38 +408,37 @@ static int unknown_command(const char *name)
 	if (similar >= 0)
 		fprintf(stderr, " Did you mean '%s'?", names[similar]);
 	fputs("\n'pfm --help' lists the commands.\n", stderr);
-	return USAGE;
+	return EXIT_USAGE;
 }
 
 static int run_command(const char *name, int argc, char **argv)
 {
-	struct args args = { .argc = argc, .argv = argv, .cluster = "", .operands = argv };
+	struct command_args args = { .argc = argc, .argv = argv };
 	int i;
 
 	args.cmd = find_command(name);
 	if (!args.cmd)
 		return unknown_command(name);
-	/* Values of options may not be moved before they were read, operands may: they are gathered in a copy. */
 	args.operands = calloc((size_t)argc + 1, sizeof(args.operands[0]));
 	if (!args.operands)
-		return no_memory();
+		return report_no_memory();
 	i = args.cmd->run(&args);
 	free(args.operands);
 	return i;
 }
 
 /* Takes the option at argv[*at], which is no command's own, and its value. The status to end with, or -1 to go on. */
-static int general_option(int argc, char **argv, int *at)
+static int handle_general_option(int argc, char **argv, int *at)
 {
 	const char *text = argv[*at];
 
 	if (strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0) {
 		print_overview(stdout);
-		return DONE;
+		return EXIT_DONE;
 	}
 	if (strcmp(text, "--version") == 0 || strcmp(text, "-V") == 0) {
 		puts("pfm " PERFMON_VERSION);
-		return DONE;
+		return EXIT_DONE;
 	}
 	if (strcmp(text, "--color") == 0 && *at + 1 < argc)
 		text = argv[++*at];
@@ -443,15 +448,15 @@ static int general_option(int argc, char **argv, int *at)
 		fprintf(stderr, "pfm: '%s' is no option before a command; --help, --version and --color are.\n"
 		                "'pfm --help' lists the commands.\n",
 		        text);
-		return USAGE;
+		return EXIT_USAGE;
 	}
 	if (term_set_colour(text))
 		return -1;
 	fprintf(stderr, "pfm: --color wants auto, always or never, not '%s'.\n", text);
-	return USAGE;
+	return EXIT_USAGE;
 }
 
-static int help(int argc, char **argv)
+static int run_help(int argc, char **argv)
 {
 	const struct command *cmd;
 	const char *name = NULL;
@@ -460,10 +465,10 @@ static int help(int argc, char **argv)
 		int status = -1;
 
 		if (argv[at][0] == '-') {
-			status = general_option(argc, argv, &at);
+			status = handle_general_option(argc, argv, &at);
 		} else if (name) {
 			fputs("pfm: help is shown of one command at a time.\n", stderr);
-			return USAGE;
+			return EXIT_USAGE;
 		} else {
 			name = argv[at];
 		}
@@ -472,13 +477,13 @@ static int help(int argc, char **argv)
 	}
 	if (!name || strcmp(name, "help") == 0) {
 		print_overview(stdout);
-		return DONE;
+		return EXIT_DONE;
 	}
 	cmd = find_command(name);
 	if (!cmd)
 		return unknown_command(name);
 	print_help(stdout, cmd);
-	return DONE;
+	return EXIT_DONE;
 }
 
 static int run(int argc, char **argv)
@@ -486,17 +491,17 @@ static int run(int argc, char **argv)
 	int at, status;
 
 	for (at = 1; at < argc && argv[at][0] == '-'; at++) {
-		status = general_option(argc, argv, &at);
+		status = handle_general_option(argc, argv, &at);
 		if (status >= 0)
 			return status;
 	}
 	if (at == argc) {
 		print_overview(stderr);
-		return USAGE;
+		return EXIT_USAGE;
 	}
 	if (strcmp(argv[at], "help") == 0)
-		return help(argc - at - 1, argv + at + 1);
-	return run_command(argv[at], argc - at - 1, argv + at + 1);
+		return run_help(argc - at - 1, argv + at + 1);
+	return run_command(argv[at], argc - at, argv + at);
 }
 
 /* A descriptor that is closed would be taken by the first file opened, and that file read or written by mistake. */
@@ -512,7 +517,7 @@ static void occupy_standard_files(void)
 }
 
 /* The reader of a pipe may go away when it has seen enough: no reason to complain. */
-static int finish(int status)
+static int finish_output(int status)
 {
 	bool failed = ferror(stdout) != 0;
 
@@ -520,7 +525,7 @@ static int finish(int status)
 	if (fclose(stdout) != 0 || failed) {
 		if (errno != EPIPE)
 			fprintf(stderr, "pfm: cannot write the answer: %s\n", errno ? strerror(errno) : "write error");
-		return status == DONE ? REFUSED : status;
+		return status == EXIT_DONE ? EXIT_REFUSED : status;
 	}
 	return status;
 }
@@ -531,7 +536,7 @@ int main(int argc, char **argv)
 
 	occupy_standard_files();
 	term_guard();
-	status = finish(run(argc, argv));
+	status = finish_output(run(argc, argv));
 	term_end();
 	return status;
 }

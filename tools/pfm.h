@@ -14,23 +14,23 @@
 #include "term.h"
 
 /* Exit statuses. */
-enum { DONE = 0,
-       REFUSED = 1,
-       USAGE = 2 };
+enum { EXIT_DONE = 0,
+       EXIT_REFUSED = 1,
+       EXIT_USAGE = 2 };
 
 /* ---- options (pfm.c) ---------------------------------------------------------------------------------------------- */
 
 /* Options without a letter are numbered from here. */
 enum { LONG_ONLY = 256 };
 
-struct opt {
+struct command_option {
 	int id;           /* its letter, or a number from LONG_ONLY on; 0 ends the table */
 	const char *name; /* without dashes */
 	const char *arg;  /* what its value is called; NULL: takes none; "[X]": only as --name=X */
 	const char *help; /* NULL: not shown */
 };
 
-struct args;
+struct command_args;
 
 struct command {
 	const char *name;
@@ -38,35 +38,31 @@ struct command {
 	const char *summary;  /* one line, for the list of commands */
 	const char *about;    /* a paragraph or two */
 	const char *examples; /* what it is for, then the command, each on a line */
-	const struct opt *options;
+	const struct command_option *options;
 	bool stops_at_operand; /* what follows the first operand is another program's */
-	int (*run)(struct args *args);
+	int (*run)(struct command_args *args);
 };
 
-struct args {
+struct command_args {
 	const struct command *cmd;
 	int status;      /* exit status after next_option() returned -1 */
-	bool dashes;     /* a "--" was seen, and */
-	int n_before;    /* so many operands before it */
 	int n;           /* operands, valid once next_option() is through */
 	char **operands; /* NULL behind the last */
-	/* next_option()'s own */
-	int argc, at;
-	char **argv;
-	const char *cluster; /* rest of "-abc" */
+	int argc;
+	char **argv; /* the name of the command, and what follows it */
 };
 
 /* Id of the next option, its value (NULL if it takes none) in *@value; 0 when all are read; -1 to leave with args->status, everything
  * said: --help was shown, or an option was wrong. */
-int next_option(struct args *args, const char **value);
+int next_option(struct command_args *args, const char **value);
 /* @value of option @name as a number within bounds; reports and returns false if it is none. */
-bool option_number(struct args *args, const char *name, const char *value, uint64_t min, uint64_t max, uint64_t *out);
+bool option_number(struct command_args *args, const char *name, const char *value, uint64_t min, uint64_t max, uint64_t *out);
 /* Are they numbers of CPUs and ranges with commas between: 0,2-3? */
 bool is_cpu_list(const char *text);
 /* Says that there is no memory. Returns REFUSED. */
-int no_memory(void);
+int report_no_memory(void);
 /* Says what is wrong with the command line and where to read more. Returns USAGE. */
-int usage(const struct args *args, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int report_usage_error(const struct command_args *args, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Every command, NULL behind the last. */
 extern const struct command *const commands[];
 
@@ -75,18 +71,18 @@ extern const struct command *const commands[];
 /* Opens a context whose unprefixed names belong to processor @pmu (NULL: as usual). On failure says why and returns NULL. */
 pfm_ctx_t *open_context(const char *pmu);
 /* True if PMU @pmu stands in for this machine's processor, of which no list is loaded; says so on standard error, once. */
-bool stands_in(const pfm_ctx_t *ctx, int pmu);
+bool is_generic_fallback(const pfm_ctx_t *ctx, int pmu);
 /* Says on standard error why @text was refused: a sentence, a caret under the culprit, similar names. */
-void refuse(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error);
+void report_refusal(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error);
 /* The same as the member "error" of an object. */
-void refuse_json(struct json *j, const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error);
+void put_refusal_json(struct json *j, const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error);
 /* Whose newer lists may know what @text was refused for, as a set (newer.c). @pmu: the processor that the user chose, or NULL; @similar:
  * the names that were suggested. 0 if the error is another one or nobody publishes lists of the processor. */
-unsigned newer_lists(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error, const char *pmu, char (*similar)[96], size_t n);
+unsigned find_newer_lists(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error, const char *pmu, char (*similar)[96], size_t n);
 /* The shell commands that fetch and load the lists of publisher number @i of a set; NULL behind the last. */
 const char *newer_list_commands(unsigned set, unsigned i);
 /* Sets @error for something the command itself found wrong at bytes @start to @end. */
-void blame(pfm_error_t *error, int code, int kind, size_t start, size_t end, const char *detail);
+void report_culprit(pfm_error_t *error, int code, int kind, size_t start, size_t end, const char *detail);
 
 /* "0-3,5,F0" for a set of counters, where fixed counter n is bit 32 + n. Returns @buf. */
 #define COUNTERS_MAX 200
@@ -116,19 +112,19 @@ struct lines {
 };
 
 /* The next line, without its newline and terminated, in *@line; false at the end or on failure (lines->failed). */
-bool lines_next(struct lines *lines, char **line, size_t *len);
-void lines_free(struct lines *lines);
+bool event_lines_next(struct lines *lines, char **line, size_t *len);
+void event_lines_free(struct lines *lines);
 /* True for a line that asks for nothing: blanks, or a comment behind '#'. */
-bool line_is_void(const char *line, size_t len);
+bool is_blank_event_line(const char *line, size_t len);
 /* Moves *@line to its first character that is no blank, and ends it before a comment, which is a '#' behind a blank. Returns its length. */
-size_t line_text(char **line, size_t len);
+size_t event_line_text(char **line, size_t len);
 
 /* ---- the machine (machine.c) --------------------------------------------------------------------------------------- */
 
 /* A path of the machine that is looked at, which need not be this one ($PERFMON_SYSFS). Returns @buf. */
-char *machine_path(const char *path, char *buf, size_t room);
+char *make_machine_path(const char *path, char *buf, size_t room);
 /* The number in a file of that machine, negative where there is none. */
-int machine_number(const char *path);
+int read_machine_number(const char *path);
 
 /* ---- tracepoints (tracepoints.c) ----------------------------------------------------------------------------------- */
 
@@ -141,12 +137,12 @@ struct trace_field {
 };
 
 /* Calls @each with "SUBSYSTEM:NAME" of every tracepoint, in order, until it returns false. -1 and errno: none can be seen. */
-int each_tracepoint(bool (*each)(void *arg, const char *name), void *arg);
+int visit_tracepoints(bool (*each)(void *arg, const char *name), void *arg);
 /* The same for those that "SUBSYSTEM:PATTERN" at the beginning of @text matches; *@rest is what stands behind it. How many: 0 if @text is
  * no such pattern, or for nothing, which is said. */
 unsigned match_tracepoints(const char *text, const char **rest, bool (*each)(void *arg, const char *name), void *arg);
 /* Calls @each with the fields of tracepoint "SUBSYSTEM:NAME" at the beginning of @text: none if it is no tracepoint. */
-void each_trace_field(const char *text, void (*each)(void *arg, const struct trace_field *field), void *arg);
+void visit_trace_fields(const char *text, void (*each)(void *arg, const struct trace_field *field), void *arg);
 
 /* ---- what lives in other files ------------------------------------------------------------------------------------- */
 

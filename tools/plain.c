@@ -13,9 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { FEW = 16,     /* references, which make at most some hundred names out of one */
-       SECONDS = 1,  /* of a child */
-       PATIENCE = 5, /* seconds of all children */
+enum { MAX_SAFE_REFERENCES = 16, /* references, which make at most some hundred names out of one */
+       SECONDS = 1,              /* of a child */
+       WORK_LIMIT = 5,           /* seconds of all children */
        MICRO = 1000000,
        NO_MEMORY = -1 }; /* a status of __cxa_demangle() */
 #define MEMORY ((rlim_t)1 << 31)
@@ -37,7 +37,7 @@ static demangle_fn find_demangler(void)
 }
 
 /* References in @symbol: S_, S1Z_, T0_. */
-static unsigned references(const char *symbol)
+static unsigned count_references(const char *symbol)
 {
 	unsigned n = 0;
 
@@ -50,7 +50,7 @@ static unsigned references(const char *symbol)
 	return n;
 }
 
-static _Noreturn void be_child(demangle_fn demangle, const char *symbol, int to)
+static _Noreturn void run_demangler_child(demangle_fn demangle, const char *symbol, int to)
 {
 	const struct rlimit time = { SECONDS, SECONDS }, memory = { MEMORY, MEMORY }, none = { 0, 0 };
 	char *plain;
@@ -68,7 +68,7 @@ static _Noreturn void be_child(demangle_fn demangle, const char *symbol, int to)
 }
 
 /* The answer of a child, or as much of it as there is room for. Its length, which is 0 for none. */
-static size_t hear(int from, char answer[SYMBOL_ROOM])
+static size_t read_reply(int from, char answer[SYMBOL_ROOM])
 {
 	size_t have = 0;
 	ssize_t n = 1;
@@ -83,12 +83,12 @@ static size_t hear(int from, char answer[SYMBOL_ROOM])
 	return have < SYMBOL_ROOM ? have : SYMBOL_ROOM - 1;
 }
 
-static long microseconds(struct timeval t)
+static long now_us(struct timeval t)
 {
 	return (long)t.tv_sec * MICRO + (long)t.tv_usec;
 }
 
-static char *ask_child(demangle_fn demangle, const char *symbol)
+static char *demangle_in_child(demangle_fn demangle, const char *symbol)
 {
 	static long spent;
 	char answer[SYMBOL_ROOM];
@@ -97,22 +97,22 @@ static char *ask_child(demangle_fn demangle, const char *symbol)
 	pid_t child;
 	size_t len;
 
-	if (spent >= (long)PATIENCE * MICRO || pipe(ends) != 0)
+	if (spent >= (long)WORK_LIMIT * MICRO || pipe(ends) != 0)
 		return NULL;
 	fflush(NULL);
 	child = fork();
 	if (child == 0)
-		be_child(demangle, symbol, ends[1]);
+		run_demangler_child(demangle, symbol, ends[1]);
 	close(ends[1]);
-	len = child > 0 ? hear(ends[0], answer) : 0;
+	len = child > 0 ? read_reply(ends[0], answer) : 0;
 	close(ends[0]);
 	while (child > 0 && wait4(child, NULL, 0, &used) < 0 && errno == EINTR)
 		;
-	spent += microseconds(used.ru_utime) + microseconds(used.ru_stime);
+	spent += now_us(used.ru_utime) + now_us(used.ru_stime);
 	return len ? strndup(answer, len) : NULL;
 }
 
-char *symbols_plain(const char *symbol)
+char *symbols_demangle(const char *symbol)
 {
 	static demangle_fn demangle;
 	static bool looked;
@@ -126,8 +126,8 @@ char *symbols_plain(const char *symbol)
 	looked = true;
 	if (!demangle)
 		return NULL;
-	if (references(symbol) > FEW)
-		return ask_child(demangle, symbol);
+	if (count_references(symbol) > MAX_SAFE_REFERENCES)
+		return demangle_in_child(demangle, symbol);
 	plain = demangle(symbol, NULL, NULL, &status);
 	if (status == NO_MEMORY)
 		symbols_starved();

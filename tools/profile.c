@@ -5,329 +5,272 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/hash.h"
 #include "lines.h"
+#include "mappings.h"
 #include "pfm.h"
 #include "symbols.h"
 
-enum { BUCKETS = 1024,
-       MAPS_MAX = 65536 }; /* mappings of one process, of the newest; the kernel's own limit is below that unless it was raised */
-
 #define KERNEL_MAP "[kernel.kallsyms]" /* and the name of the symbol whose address is told */
-
-struct mapping {
-	uint64_t start, end, offset;
-	uint32_t name;
-	struct object *object;
-};
-
-/* Mappings in the order they came. A child begins with what its parent has: both lead to the same layer, and whoever is not at its end goes
- * on in one of his own. */
-struct layer {
-	struct mapping *maps;
-	size_t n, room, users;
-	struct layer *before; /* ... the first n_before of it */
-	size_t n_before;
-};
 
 struct process {
 	uint32_t pid;
-	struct layer *layer;
-	size_t n; /* of the layer's */
-	struct process *next;
+	struct map_set maps;
 };
 
 struct task {
 	uint32_t tid, name;
-	struct task *next;
+};
+
+/* Processes, or tasks, by their numbers. */
+struct task_table {
+	struct hash_table table;
+	struct task *list;
+	uint32_t n, capacity;
+};
+
+struct process_table {
+	struct hash_table table;
+	struct process *list;
+	uint32_t n, capacity;
 };
 
 /* What is known while the recording is read. */
-struct reader {
-	struct profile *p;
+struct profile_reader {
+	struct profile *target_profile;
 	struct symbols *symbols;
-	struct process *processes[BUCKETS];
-	struct task *tasks[BUCKETS];
-	uint32_t *place_slots, *stack_slots;
-	size_t n_place_slots, n_stack_slots, places_room, stacks_room;
-	enum detail detail;
+	struct process_table processes;
+	struct task_table tasks;
+	struct map_pool map_pool;
+	struct hash_table place_table, stack_table;
+	size_t places_capacity, stacks_capacity;
+	enum profile_detail detail;
 };
 
 /* ---- texts and places ----------------------------------------------------------------------------------------------------- */
 
-static uint64_t mix(uint64_t h)
+/* True if the array has, or gets, room for one more element of @size bytes. */
+static bool reserve_element(void **list, size_t n, size_t *capacity, size_t size)
 {
-	h ^= h >> 33;
-	h *= 0xff51afd7ed558ccdu;
-	return h ^ h >> 33;
-}
+	size_t twice = *capacity ? 2 * *capacity : 64;
+	void *more;
 
-static uint64_t hash_text(const char *s)
-{
-	uint64_t h = 1469598103934665603u;
-
-	for (; *s; s++)
-		h = (h ^ (uint8_t)*s) * 1099511628211u;
-	return mix(h);
-}
-
-/* Room for twice as many; false without memory. */
-static bool grow_texts(struct texts *t)
-{
-	size_t n = t->n_slots ? t->n_slots * 2 : 1024;
-	uint32_t *slots = calloc(n, sizeof(*slots));
-	char **text = realloc(t->text, n * sizeof(*text));
-
-	t->text = text ? text : t->text;
-	if (!slots || !text) {
-		free(slots);
+	if (n < *capacity)
+		return true;
+	more = n < UINT32_MAX / 2 ? realloc(*list, twice * size) : NULL;
+	if (!more)
 		return false;
-	}
-	for (size_t i = 0; i < t->n; i++) {
-		size_t at = (size_t)hash_text(t->text[i]) & (n - 1);
-
-		while (slots[at])
-			at = (at + 1) & (n - 1);
-		slots[at] = (uint32_t)i + 1;
-	}
-	free(t->slots);
-	t->slots = slots;
-	t->n_slots = n;
-	t->room = n;
+	*list = more;
+	*capacity = twice;
 	return true;
 }
 
-uint32_t text_number(struct texts *t, const char *text)
-{
-	size_t at;
+struct text_search {
+	const struct text_pool *pool;
+	const char *text;
+};
 
-	t->failed |= t->n * 2 >= t->n_slots && !grow_texts(t);
+static bool is_same_text(const void *arg, uint32_t i)
+{
+	const struct text_search *s = arg;
+
+	return strcmp(s->pool->text[i], s->text) == 0;
+}
+
+uint32_t text_number(struct text_pool *t, const char *text)
+{
+	const struct text_search search = { t, text };
+	uint64_t hash = pfmi_base_hash_bytes(text, strlen(text));
+	uint32_t found = t->failed ? 0 : pfmi_base_find_hash(&t->table, hash, is_same_text, &search);
+	void *list = t->text;
+
+	if (found != HASH_NOT_FOUND)
+		return found;
+	t->failed = !reserve_element(&list, t->n, &t->capacity, sizeof(*t->text));
+	t->text = list;
+	if (!t->failed)
+		t->text[t->n] = strdup(text);
+	t->failed = t->failed || !t->text[t->n];
 	if (t->failed)
 		return 0;
-	for (at = (size_t)hash_text(text) & (t->n_slots - 1); t->slots[at]; at = (at + 1) & (t->n_slots - 1))
-		if (strcmp(t->text[t->slots[at] - 1], text) == 0)
-			return t->slots[at] - 1;
-	t->text[t->n] = strdup(text);
-	t->failed = !t->text[t->n];
-	if (t->failed)
-		return 0;
-	t->slots[at] = (uint32_t)++t->n;
+	t->failed = !pfmi_base_add_hash(&t->table, hash, (uint32_t)t->n++);
 	return (uint32_t)t->n - 1;
 }
 
-static uint64_t hash_place(const struct place *a)
+static uint64_t hash_place(const struct profile_place *a)
 {
-	return mix(mix((uint64_t)a->event << 32 | a->task) ^ mix((uint64_t)a->object << 32 | a->function) ^
-	           ((uint64_t)a->inlined << 32 | a->source));
+	const uint32_t key[] = { a->event, a->task, a->object, a->function, a->inlined, a->source };
+
+	return pfmi_base_hash_bytes(key, sizeof(key));
 }
 
-static bool same_place(const struct place *a, const struct place *b)
+struct place_search {
+	const struct profile_place *list, *key;
+};
+
+static bool is_same_place(const void *arg, uint32_t i)
 {
+	const struct place_search *s = arg;
+	const struct profile_place *a = &s->list[i], *b = s->key;
+
 	return a->event == b->event && a->task == b->task && a->object == b->object && a->function == b->function &&
 	       a->inlined == b->inlined && a->source == b->source;
 }
 
-/* Adds one sample at @key to the list of places. */
-static bool add_place(struct place **list, size_t *n, size_t *room, uint32_t **slots, size_t *n_slots, const struct place *key)
+/* Adds one sample at @key to the list of places. False without memory. */
+static bool add_place(struct profile_place **places, size_t *n, size_t *capacity, struct hash_table *t, const struct profile_place *key)
 {
-	size_t at;
+	const struct place_search search = { *places, key };
+	uint64_t hash = hash_place(key);
+	uint32_t at = pfmi_base_find_hash(t, hash, is_same_place, &search);
+	void *list = *places;
 
-	if (*n * 2 >= *n_slots) {
-		size_t more = *n_slots ? *n_slots * 2 : 1024;
-		struct place *bigger = realloc(*list, more * sizeof(**list));
-		uint32_t *fresh = calloc(more, sizeof(*fresh));
+	if (at == HASH_NOT_FOUND) {
+		bool is_reserved = reserve_element(&list, *n, capacity, sizeof(**places));
 
-		*list = bigger ? bigger : *list;
-		if (!bigger || !fresh) {
-			free(fresh);
+		*places = list;
+		if (!is_reserved || !pfmi_base_add_hash(t, hash, (uint32_t)*n))
 			return false;
-		}
-		for (size_t i = 0; i < *n; i++) {
-			for (at = (size_t)hash_place(&(*list)[i]) & (more - 1); fresh[at]; at = (at + 1) & (more - 1))
-				;
-			fresh[at] = (uint32_t)i + 1;
-		}
-		free(*slots);
-		*slots = fresh;
-		*n_slots = *room = more;
+		at = (uint32_t)(*n)++;
+		(*places)[at] = *key;
+		(*places)[at].samples = (*places)[at].weight = 0;
 	}
-	for (at = (size_t)hash_place(key) & (*n_slots - 1); (*slots)[at]; at = (at + 1) & (*n_slots - 1))
-		if (same_place(&(*list)[(*slots)[at] - 1], key))
-			break;
-	if (!(*slots)[at]) {
-		(*list)[*n] = *key;
-		(*list)[*n].samples = (*list)[*n].weight = 0;
-		(*slots)[at] = (uint32_t)++ * n;
-	}
-	(*list)[(*slots)[at] - 1].samples++;
-	(*list)[(*slots)[at] - 1].weight += key->weight;
+	(*places)[at].samples++;
+	(*places)[at].weight += key->weight;
 	return true;
 }
 
 /* ---- tasks and mappings ---------------------------------------------------------------------------------------------------- */
 
-static struct process *process_of(struct reader *r, uint32_t pid)
-{
-	struct process **at = &r->processes[pid % BUCKETS], *p;
+struct number_search {
+	const void *list;
+	uint32_t number;
+};
 
-	for (p = *at; p; p = p->next)
-		if (p->pid == pid)
-			return p;
-	p = calloc(1, sizeof(*p));
-	r->p->failed |= !p;
-	if (!p)
-		return NULL;
-	p->pid = pid;
-	p->next = *at;
-	return *at = p;
+static bool has_pid(const void *arg, uint32_t i)
+{
+	const struct number_search *s = arg;
+
+	return ((const struct process *)s->list)[i].pid == s->number;
 }
 
-static struct task *task_of(struct reader *r, uint32_t tid)
+static bool has_tid(const void *arg, uint32_t i)
 {
-	struct task **at = &r->tasks[tid % BUCKETS], *t;
+	const struct number_search *s = arg;
+
+	return ((const struct task *)s->list)[i].tid == s->number;
+}
+
+/* The process, which is added if it is new. NULL without memory. Valid until the next call. */
+static struct process *find_process(struct profile_reader *r, uint32_t pid)
+{
+	struct process_table *t = &r->processes;
+	const struct number_search search = { t->list, pid };
+	uint64_t hash = pfmi_base_hash_number(pid);
+	uint32_t at = pfmi_base_find_hash(&t->table, hash, has_pid, &search);
+	size_t capacity = t->capacity;
+	void *list = t->list;
+	bool is_added;
+
+	if (at != HASH_NOT_FOUND)
+		return &t->list[at];
+	is_added = reserve_element(&list, t->n, &capacity, sizeof(*t->list));
+	t->list = list;
+	t->capacity = (uint32_t)capacity;
+	is_added = is_added && pfmi_base_add_hash(&t->table, hash, t->n);
+	r->target_profile->failed |= !is_added;
+	if (!is_added)
+		return NULL;
+	t->list[t->n] = (struct process){ .pid = pid };
+	return &t->list[t->n++];
+}
+
+/* The task, which is added if it is new. NULL without memory. Valid until the next call. */
+static struct task *find_task(struct profile_reader *r, uint32_t tid)
+{
+	struct task_table *t = &r->tasks;
+	const struct number_search search = { t->list, tid };
+	uint64_t hash = pfmi_base_hash_number(tid);
+	uint32_t at = pfmi_base_find_hash(&t->table, hash, has_tid, &search);
+	size_t capacity = t->capacity;
+	void *list = t->list;
 	char name[16];
+	bool is_added;
 
-	for (t = *at; t; t = t->next)
-		if (t->tid == tid)
-			return t;
-	t = calloc(1, sizeof(*t));
-	r->p->failed |= !t;
-	if (!t)
+	if (at != HASH_NOT_FOUND)
+		return &t->list[at];
+	is_added = reserve_element(&list, t->n, &capacity, sizeof(*t->list));
+	t->list = list;
+	t->capacity = (uint32_t)capacity;
+	is_added = is_added && pfmi_base_add_hash(&t->table, hash, t->n);
+	r->target_profile->failed |= !is_added;
+	if (!is_added)
 		return NULL;
-	snprintf(name, sizeof(name), ":%u", tid);
-	t->tid = tid;
-	t->name = text_number(&r->p->texts, name);
-	t->next = *at;
-	return *at = t;
+	snprintf(name, sizeof(name), ":%d", (int)tid);
+	t->list[t->n] = (struct task){ .tid = tid, .name = text_number(&r->target_profile->texts, name) };
+	return &t->list[t->n++];
 }
 
-static void leave(struct layer *l)
-{
-	for (struct layer *before; l && --l->users == 0; l = before) {
-		before = l->before;
-		free(l->maps);
-		free(l);
-	}
-}
-
-static void forget_maps(struct process *p)
-{
-	leave(p->layer);
-	p->layer = NULL;
-	p->n = 0;
-}
-
-/* A layer of the process's own, at whose end it is. */
-static bool begin_layer(struct process *p)
-{
-	struct layer *l = calloc(1, sizeof(*l));
-
-	if (!l)
-		return false;
-	l->users = 1;
-	l->before = p->layer;
-	l->n_before = p->n;
-	p->layer = l;
-	p->n = 0;
-	return true;
-}
-
-static struct mapping *new_map(struct process *p)
-{
-	struct layer *l = p->layer;
-
-	if ((!l || p->n != l->n) && !begin_layer(p))
-		return NULL;
-	l = p->layer;
-	if (l->n == l->room) {
-		size_t room = l->room * 2 + 4;
-		struct mapping *maps = realloc(l->maps, room * sizeof(*maps));
-
-		if (!maps)
-			return NULL;
-		l->maps = maps;
-		l->room = room;
-	}
-	p->n = ++l->n;
-	return &l->maps[l->n - 1];
-}
-
-static void take_map(struct reader *r, const pfm_record_t *record)
+static void read_mmap_record(struct profile_reader *r, const pfm_record_t *record)
 {
 	bool kernel = (record->misc & PFM_MISC_MODE) == PFM_MISC_KERNEL;
-	struct process *p = record->map.name && !kernel ? process_of(r, record->pid) : NULL;
-	struct mapping *m = p ? new_map(p) : NULL;
+	struct process *p = record->map.name && !kernel ? find_process(r, record->pid) : NULL;
+	struct mapping m;
 
-	r->p->failed |= p && !m;
 	if (record->map.name && kernel && strncmp(record->map.name, KERNEL_MAP, strlen(KERNEL_MAP)) == 0)
 		symbols_expect(r->symbols, record->map.name + strlen(KERNEL_MAP), record->map.offset);
-
-	if (m)
-		*m = (struct mapping){ .start = record->map.start,
-			               .end = record->map.start + record->map.length,
-			               .offset = record->map.offset,
-			               .name = text_number(&r->p->texts, record->map.name),
-			               .object = symbols_object(r->symbols, record->map.name, record->map.build_id,
-			                                        record->map.build_id_size) };
+	if (!p)
+		return;
+	m = (struct mapping){ .start = record->map.start,
+		              .end = record->map.start + record->map.length,
+		              .offset = record->map.offset,
+		              .name = text_number(&r->target_profile->texts, record->map.name),
+		              .object = symbols_object(r->symbols, record->map.name, record->map.build_id,
+		                                       record->map.build_id_size) };
+	r->target_profile->failed |= !mappings_add(&r->map_pool, &p->maps, &m);
 }
 
 /* A child begins as what its parent is; a program that is started has nothing of what was there before. */
-static void take_fork(struct reader *r, const pfm_record_t *record)
+static void read_fork_record(struct profile_reader *r, const pfm_record_t *record)
 {
-	struct task *parent = task_of(r, record->task.ptid), *task = task_of(r, record->tid);
+	const struct task *parent = find_task(r, record->task.ptid);
+	uint32_t name = parent ? parent->name : 0;
+	struct task *task = parent ? find_task(r, record->tid) : NULL;
 	struct process *from, *to;
 
-	if (parent && task)
-		task->name = parent->name;
+	if (task)
+		task->name = name;
 	if (record->pid == record->task.ppid)
 		return;
-	from = process_of(r, record->task.ppid);
-	to = process_of(r, record->pid);
-	if (!from || !to || from == to)
-		return;
-	forget_maps(to);
-	to->layer = from->layer;
-	to->n = from->n;
-	if (to->layer)
-		to->layer->users++;
+	/* The second search may move the list that the first points into. */
+	find_process(r, record->task.ppid);
+	to = find_process(r, record->pid);
+	from = to ? find_process(r, record->task.ppid) : NULL;
+	if (from && to)
+		mappings_copy(&r->map_pool, &from->maps, &to->maps);
 }
 
-static void take_comm(struct reader *r, const pfm_record_t *record)
+static void read_comm_record(struct profile_reader *r, const pfm_record_t *record)
 {
-	struct task *task = task_of(r, record->tid);
-	struct process *p = process_of(r, record->pid);
+	struct task *task = find_task(r, record->tid);
+	struct process *p = find_process(r, record->pid);
 
 	if (task && record->comm.name)
-		task->name = text_number(&r->p->texts, record->comm.name);
+		task->name = text_number(&r->target_profile->texts, record->comm.name);
 	if (p && record->misc & PFM_MISC_EXEC)
-		forget_maps(p);
+		p->maps = (struct map_set){ .root = NULL };
 }
 
 /* ---- samples ---------------------------------------------------------------------------------------------------------------- */
 
-static void add_spot(struct reader *r, const struct spot *spot, struct place *at)
+static void add_spot(struct profile_reader *r, const struct source_spot *spot, struct profile_place *at)
 {
-	at->inlined = spot ? text_number(&r->p->texts, spot->inlined) : 0;
-	at->source = spot ? text_number(&r->p->texts, spot->source) : 0;
-}
-
-/* The newest mapping of @address, or NULL. */
-static const struct mapping *mapping_of(const struct process *p, uint64_t address)
-{
-	size_t n = p ? p->n : 0;
-	unsigned looked = 0;
-
-	for (const struct layer *l = p ? p->layer : NULL; l; n = l->n_before, l = l->before)
-		while (n-- > 0) {
-			if (address >= l->maps[n].start && address < l->maps[n].end)
-				return &l->maps[n];
-			if (++looked == MAPS_MAX)
-				return NULL;
-		}
-	return NULL;
+	at->inlined = spot ? text_number(&r->target_profile->texts, spot->inlined) : 0;
+	at->source = spot ? text_number(&r->target_profile->texts, spot->source) : 0;
 }
 
 /* Object and function of @address, and what is inlined there. What guests run is in no mapping of the process that runs them. */
-static void name_address(struct reader *r, uint32_t pid, uint64_t address, uint32_t mode, struct place *at)
+static void name_address(struct profile_reader *r, uint32_t pid, uint64_t address, uint32_t mode, struct profile_place *at)
 {
 	static const char *const others[PFM_MISC_MODE + 1] = {
 		[PFM_MISC_KERNEL] = "[kernel]",
@@ -335,7 +278,8 @@ static void name_address(struct reader *r, uint32_t pid, uint64_t address, uint3
 		[PFM_MISC_GUEST_KERNEL] = "[guest kernel]",
 		[PFM_MISC_GUEST_USER] = "[guest]",
 	};
-	const struct mapping *m = others[mode] ? NULL : mapping_of(process_of(r, pid), address);
+	const struct process *process = others[mode] ? NULL : find_process(r, pid);
+	const struct mapping *m = process ? mappings_find(&process->maps, address) : NULL;
 	const char *name = NULL, *where = others[mode] ? others[mode] : "[unknown]";
 	char number[24];
 
@@ -344,14 +288,14 @@ static void name_address(struct reader *r, uint32_t pid, uint64_t address, uint3
 	if (m) {
 		uint64_t offset = address - m->start + m->offset;
 
-		where = r->p->texts.text[m->name];
+		where = r->target_profile->texts.text[m->name];
 		name = m->object ? symbols_at(m->object, offset) : NULL;
 		if (m->object && r->detail != FUNCTIONS)
 			add_spot(r, symbols_spot(m->object, offset), at);
 	}
 	snprintf(number, sizeof(number), "%#llx", (unsigned long long)address);
-	at->object = text_number(&r->p->texts, where);
-	at->function = text_number(&r->p->texts, name ? name : number);
+	at->object = text_number(&r->target_profile->texts, where);
+	at->function = text_number(&r->target_profile->texts, name ? name : number);
 }
 
 /* Adds @len bytes of a name to a text of one line, as far as there is @room, with @semicolon in place of semicolons. Names are other
@@ -387,7 +331,7 @@ static size_t add_text(char *text, size_t at, size_t room, const char *more)
 }
 
 /* Adds a frame to a stack's text: the function, and what is inlined there, the outermost first. Returns the new length. */
-static size_t add_frame(const struct texts *t, char *text, size_t at, size_t room, const struct place *p, bool kernel)
+static size_t add_frame(const struct text_pool *t, char *text, size_t at, size_t room, const struct profile_place *p, bool kernel)
 {
 	at = add_text(text, at, room, ";");
 	at = add_name(text, at, room, t->text[p->function], strlen(t->text[p->function]), ':');
@@ -404,7 +348,7 @@ static size_t add_frame(const struct texts *t, char *text, size_t at, size_t roo
 }
 
 /* Where the frames behind @marker are, as PFM_MISC_MODE has it. */
-static uint32_t mode_behind(uint64_t marker)
+static uint32_t mode_of_marker(uint64_t marker)
 {
 	switch (marker) {
 	case PFM_CHAIN_KERNEL: return PFM_MISC_KERNEL;
@@ -417,7 +361,7 @@ static uint32_t mode_behind(uint64_t marker)
 }
 
 /* "task;outer;...;inner"; "task;[cut off];..." where the chain may not reach the outermost. */
-static uint32_t stack_text(struct reader *r, const pfm_record_t *record, uint32_t task)
+static uint32_t stack_text(struct profile_reader *r, const pfm_record_t *record, uint32_t task)
 {
 	uint32_t modes[256], mode = record->misc & PFM_MISC_MODE;
 	uint64_t frames[256];
@@ -429,7 +373,7 @@ static uint32_t stack_text(struct reader *r, const pfm_record_t *record, uint32_
 		uint64_t a = record->sample.chain[i];
 
 		if (a >= PFM_CHAIN_MARKER) {
-			mode = mode_behind(a);
+			mode = mode_of_marker(a);
 			continue;
 		}
 		modes[n] = mode;
@@ -441,25 +385,25 @@ static uint32_t stack_text(struct reader *r, const pfm_record_t *record, uint32_
 		modes[0] = mode;
 		frames[n++] = record->sample.ip;
 	}
-	at = add_name(text, 0, sizeof(text), r->p->texts.text[task], strlen(r->p->texts.text[task]), ':');
+	at = add_name(text, 0, sizeof(text), r->target_profile->texts.text[task], strlen(r->target_profile->texts.text[task]), ':');
 	at = add_text(text, at, sizeof(text), record->cut & PFM_CUT_CHAIN ? ";[cut off]" : "");
 	while (n-- > 0 && at + 1 < sizeof(text)) {
-		struct place p = { 0 };
+		struct profile_place p = { 0 };
 
 		name_address(r, record->pid, frames[n], modes[n], &p);
-		at = add_frame(&r->p->texts, text, at, sizeof(text), &p, modes[n] == PFM_MISC_KERNEL);
+		at = add_frame(&r->target_profile->texts, text, at, sizeof(text), &p, modes[n] == PFM_MISC_KERNEL);
 	}
-	return text_number(&r->p->texts, text);
+	return text_number(&r->target_profile->texts, text);
 }
 
-static void take_sample(struct reader *r, const pfm_record_t *record)
+static void read_sample_record(struct profile_reader *r, const pfm_record_t *record)
 {
-	struct profile *p = r->p;
-	const struct task *task = task_of(r, record->tid);
-	struct place key = { .event = record->event == PFM_NO_EVENT ? 0 : record->event, .weight = record->sample.period };
+	struct profile *p = r->target_profile;
+	const struct task *task = find_task(r, record->tid);
+	struct profile_place key = { .event = record->event == PFM_NO_EVENT ? 0 : record->event, .weight = record->sample.period };
 
 	if (record->event == PFM_NO_EVENT && p->n_events > 1) {
-		p->homeless++;
+		p->n_without_event++;
 		return;
 	}
 	if (!task || key.event >= p->n_events)
@@ -471,55 +415,46 @@ static void take_sample(struct reader *r, const pfm_record_t *record)
 	key.task = task->name;
 	if (r->detail == STACKS) {
 		key.function = stack_text(r, record, key.task);
-		if (!add_place(&p->stacks, &p->n_stacks, &r->stacks_room, &r->stack_slots, &r->n_stack_slots, &key))
+		if (!add_place(&p->stacks, &p->n_stacks, &r->stacks_capacity, &r->stack_table, &key))
 			p->failed = true;
 		return;
 	}
 	name_address(r, record->pid, record->sample.ip, record->misc & PFM_MISC_MODE, &key);
-	if (!add_place(&p->places, &p->n_places, &r->places_room, &r->place_slots, &r->n_place_slots, &key))
+	if (!add_place(&p->places, &p->n_places, &r->places_capacity, &r->place_table, &key))
 		p->failed = true;
 }
 
-static void take(struct reader *r, const pfm_record_t *record)
+static void read_record(struct profile_reader *r, const pfm_record_t *record)
 {
 	switch (record->type) {
-	case PFM_RECORD_SAMPLE: take_sample(r, record); break;
+	case PFM_RECORD_SAMPLE: read_sample_record(r, record); break;
 	case PFM_RECORD_MAP:
-	case PFM_RECORD_MAP2: take_map(r, record); break;
-	case PFM_RECORD_FORK: take_fork(r, record); break;
-	case PFM_RECORD_COMM: take_comm(r, record); break;
-	case PFM_RECORD_LOST: r->p->lost += record->lost.lost; break;
-	case PFM_RECORD_LOST_SAMPLES: r->p->lost_samples += record->lost.lost; break;
-	case PFM_RECORD_THROTTLE: r->p->throttled++; break;
+	case PFM_RECORD_MAP2: read_mmap_record(r, record); break;
+	case PFM_RECORD_FORK: read_fork_record(r, record); break;
+	case PFM_RECORD_COMM: read_comm_record(r, record); break;
+	case PFM_RECORD_LOST: r->target_profile->n_lost += record->lost.lost; break;
+	case PFM_RECORD_LOST_SAMPLES: r->target_profile->lost_samples += record->lost.lost; break;
+	case PFM_RECORD_THROTTLE: r->target_profile->throttled++; break;
 	default: break;
 	}
 }
 
-static void forget(struct reader *r)
+static void free_reader(struct profile_reader *r)
 {
-	for (unsigned i = 0; i < BUCKETS; i++) {
-		struct process *p, *next;
-		struct task *t, *after;
-
-		for (p = r->processes[i]; p; p = next) {
-			next = p->next;
-			forget_maps(p);
-			free(p);
-		}
-		for (t = r->tasks[i]; t; t = after) {
-			after = t->next;
-			free(t);
-		}
-	}
-	free(r->place_slots);
-	free(r->stack_slots);
+	mappings_free(&r->map_pool);
+	free(r->processes.list);
+	free(r->tasks.list);
+	pfmi_base_free_hash(&r->processes.table);
+	pfmi_base_free_hash(&r->tasks.table);
+	pfmi_base_free_hash(&r->place_table);
+	pfmi_base_free_hash(&r->stack_table);
 	symbols_close(r->symbols);
 	free(r);
 }
 
-static int by_weight(const void *a, const void *b)
+static int compare_weights(const void *a, const void *b)
 {
-	const struct place *x = a, *y = b;
+	const struct profile_place *x = a, *y = b;
 
 	if (x->event != y->event)
 		return x->event < y->event ? -1 : 1;
@@ -528,21 +463,21 @@ static int by_weight(const void *a, const void *b)
 }
 
 /* Heaviest first. */
-static void sort_places(struct place *list, size_t n)
+static void sort_places(struct profile_place *list, size_t n)
 {
 	if (n)
-		qsort(list, n, sizeof(*list), by_weight);
+		qsort(list, n, sizeof(*list), compare_weights);
 }
 
 /* Why the records of a file ended early, in words. */
-static const char *unreadable(int rc)
+static const char *report_unreadable(int rc)
 {
 	return rc == PFMLIB_ERR_NOTSUPP ? "it is compressed, and there is no libzstd.so.1 here" : pfm_strerror(rc);
 }
 
-int profile_read(struct profile *p, const char *path, enum detail detail)
+int profile_read(struct profile *p, const char *path, enum profile_detail detail)
 {
-	struct reader *r = calloc(1, sizeof(*r));
+	struct profile_reader *r = calloc(1, sizeof(*r));
 	pfm_error_t error = PFM_INIT(error);
 	pfm_record_t record = PFM_INIT(record);
 	pfm_buffers_t buffers = PFM_INIT(buffers);
@@ -552,31 +487,31 @@ int profile_read(struct profile *p, const char *path, enum detail detail)
 		fprintf(stderr, "pfm report: %s: %s\n", path, error.sys_errno ? strerror(error.sys_errno) : error.detail ? error.detail
 		                                                                                                         : "no memory");
 		free(r);
-		return REFUSED;
+		return EXIT_REFUSED;
 	}
 	p->n_events = pfm_count_session(p->session);
 	p->weights = calloc(p->n_events + 1, sizeof(*p->weights));
 	p->samples = calloc(p->n_events + 1, sizeof(*p->samples));
 	if (detail != FUNCTIONS && !lines_supported())
 		fputs("pfm report: there is no libdw: source lines and inlined functions are not told\n", stderr);
-	r->p = p;
+	r->target_profile = p;
 	r->detail = detail;
 	r->symbols = symbols_open();
 	text_number(&p->texts, "");
 	p->failed = !p->weights || !p->samples || !r->symbols || p->texts.failed;
 	while (!p->failed && (rc = pfm_next_record(p->session, &record)) == 1) {
-		take(r, &record);
+		read_record(r, &record);
 		p->failed |= p->texts.failed;
 	}
-	forget(r);
+	free_reader(r);
 	if (p->failed || rc < 0) {
-		fprintf(stderr, "pfm report: %s: %s\n", path, p->failed ? "no memory" : unreadable(rc));
-		return REFUSED;
+		fprintf(stderr, "pfm report: %s: %s\n", path, p->failed ? "no memory" : report_unreadable(rc));
+		return EXIT_REFUSED;
 	}
 	p->damaged = pfm_read_buffers(p->session, &buffers) == PFMLIB_SUCCESS && buffers.damaged;
 	sort_places(p->places, p->n_places);
 	sort_places(p->stacks, p->n_stacks);
-	return DONE;
+	return EXIT_DONE;
 }
 
 void profile_free(struct profile *p)
@@ -585,7 +520,7 @@ void profile_free(struct profile *p)
 	for (size_t i = 0; i < p->texts.n; i++)
 		free(p->texts.text[i]);
 	free(p->texts.text);
-	free(p->texts.slots);
+	pfmi_base_free_hash(&p->texts.table);
 	free(p->places);
 	free(p->stacks);
 	free(p->weights);

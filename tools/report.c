@@ -11,13 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SUGGESTIONS = 5,
+enum { MAX_SUGGESTIONS = 5,
        SENTENCE_MAX = 1024 };
 
-int no_memory(void)
+int report_no_memory(void)
 {
 	fputs("pfm: out of memory\n", stderr);
-	return REFUSED;
+	return EXIT_REFUSED;
 }
 
 /* ---- contexts and refusals ---------------------------------------------------------------------------------------------- */
@@ -25,7 +25,7 @@ int no_memory(void)
 /* The processor of names without one, as the user wants it; NULL for this machine's. */
 static const char *chosen;
 
-static void refuse_pmu(const char *pmu, const pfm_error_t *error)
+static void report_unknown_pmu(const char *pmu, const pfm_error_t *error)
 {
 	pfm_ctx_options_t options = PFM_INIT(options);
 	pfm_ctx_t *ctx;
@@ -37,7 +37,7 @@ static void refuse_pmu(const char *pmu, const pfm_error_t *error)
 
 	if (pfm_open_context(&ctx, &options, NULL) != PFMLIB_SUCCESS)
 		ctx = NULL;
-	refuse(ctx, pmu, error);
+	report_refusal(ctx, pmu, error);
 	pfm_close_context(ctx);
 }
 
@@ -60,23 +60,23 @@ pfm_ctx_t *open_context(const char *pmu)
 			return ctx;
 		pfm_close_context(ctx);
 		if (n < 0)
-			blame(&error, n, PFM_KIND_SYSTEM, 0, 0, NULL);
+			report_culprit(&error, n, PFM_KIND_SYSTEM, 0, 0, NULL);
 		else
-			blame(&error, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, 0, strlen(pmu), NULL);
+			report_culprit(&error, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, 0, strlen(pmu), NULL);
 	}
 	/* What no option says comes from the environment. */
 	if (error.kind == PFM_KIND_UNKNOWN_PMU && !pmu) {
 		fputs("pfm: PERFMON_PMU is set:\n", stderr);
-		refuse(NULL, getenv("PERFMON_PMU"), &error);
+		report_refusal(NULL, getenv("PERFMON_PMU"), &error);
 	} else if (error.kind == PFM_KIND_UNKNOWN_PMU) {
-		refuse_pmu(pmu, &error);
+		report_unknown_pmu(pmu, &error);
 	} else {
-		refuse(NULL, error.kind == PFM_KIND_IMAGE ? getenv("PERFMON_EVENTS") : NULL, &error);
+		report_refusal(NULL, error.kind == PFM_KIND_IMAGE ? getenv("PERFMON_EVENTS") : NULL, &error);
 	}
 	return NULL;
 }
 
-bool stands_in(const pfm_ctx_t *ctx, int pmu)
+bool is_generic_fallback(const pfm_ctx_t *ctx, int pmu)
 {
 	static bool said;
 	pfm_pmu_info_t info = PFM_INIT(info);
@@ -91,7 +91,7 @@ bool stands_in(const pfm_ctx_t *ctx, int pmu)
 	return true;
 }
 
-void blame(pfm_error_t *error, int code, int kind, size_t start, size_t end, const char *detail)
+void report_culprit(pfm_error_t *error, int code, int kind, size_t start, size_t end, const char *detail)
 {
 	*error = (pfm_error_t)PFM_INIT(*error);
 	error->code = code;
@@ -103,7 +103,7 @@ void blame(pfm_error_t *error, int code, int kind, size_t start, size_t end, con
 }
 
 /* Each publisher once. */
-static void say_newer(unsigned set)
+static void report_newer_list(unsigned set)
 {
 	static unsigned said;
 
@@ -112,36 +112,36 @@ static void say_newer(unsigned set)
 	said |= set;
 }
 
-void refuse(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error)
+void report_refusal(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error)
 {
-	char sentence[SENTENCE_MAX], names[SUGGESTIONS][96];
+	char sentence[SENTENCE_MAX], names[MAX_SUGGESTIONS][96];
 	size_t n = 0, i;
 
 	pfm_explain_error(ctx, text, error, sentence, sizeof(sentence));
-	fprintf(stderr, "pfm: %s%s%s\n", term_on(stderr, BOLD), sentence, term_off(stderr));
+	fprintf(stderr, "pfm: %s%s%s\n", term_colour_begin(stderr, BOLD), sentence, term_colour_end(stderr));
 	if (!text)
 		return;
 	/* A range of the whole text, or none, points at nothing that the sentence does not say. */
 	if (error->end > error->start || error->start > 0)
-		term_point(stderr, text, error->start, error->end);
-	n = pfm_suggest_names(ctx, text, error, names, SUGGESTIONS);
+		term_mark_error(stderr, text, error->start, error->end);
+	n = pfm_suggest_names(ctx, text, error, names, MAX_SUGGESTIONS);
 	for (i = 0; i < n; i++)
 		fprintf(stderr, "%s%s", i == 0 ? "  did you mean " : i + 1 < n ? ", "
 		                                                               : " or ",
 		        names[i]);
 	if (n)
 		fputs("?\n", stderr);
-	say_newer(newer_lists(ctx, text, error, chosen, names, n));
+	report_newer_list(find_newer_lists(ctx, text, error, chosen, names, n));
 }
 
-void refuse_json(struct json *j, const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error)
+void put_refusal_json(struct json *j, const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error)
 {
-	char sentence[SENTENCE_MAX], names[SUGGESTIONS][96];
+	char sentence[SENTENCE_MAX], names[MAX_SUGGESTIONS][96];
 	unsigned newer;
 	size_t n, i;
 
 	pfm_explain_error(ctx, text, error, sentence, sizeof(sentence));
-	n = text ? pfm_suggest_names(ctx, text, error, names, SUGGESTIONS) : 0;
+	n = text ? pfm_suggest_names(ctx, text, error, names, MAX_SUGGESTIONS) : 0;
 	put_begin(j, "error", '{');
 	put_int(j, "code", error->code);
 	put_text(j, "kind", pfm_error_kind_name(error->kind));
@@ -154,7 +154,7 @@ void refuse_json(struct json *j, const pfm_ctx_t *ctx, const char *text, const p
 	for (i = 0; i < n; i++)
 		put_text(j, NULL, names[i]);
 	put_end(j, ']');
-	newer = newer_lists(ctx, text, error, chosen, names, n);
+	newer = find_newer_lists(ctx, text, error, chosen, names, n);
 	if (newer) {
 		put_begin(j, "newer", '[');
 		for (unsigned k = 0; newer_list_commands(newer, k); k++)
@@ -285,7 +285,7 @@ static const struct {
 	{ "exclude_guest", offsetof(pfm_attr_t, exclude_guest) },
 	{ "pinned", offsetof(pfm_attr_t, pinned) },
 };
-enum { ALWAYS_SAID = 2 }; /* so many of them stand in JSON also when they are 0 */
+enum { ALWAYS_REPORTED = 2 }; /* so many of them stand in JSON also when they are 0 */
 
 static bool attr_flag(const pfm_attr_t *attr, size_t i)
 {
@@ -340,7 +340,7 @@ void put_attr(struct json *j, const char *key, const pfm_attr_t *a)
 	if (a->precise)
 		put_int(j, "precise_ip", a->precise);
 	for (i = 0; i < sizeof(attr_flags) / sizeof(attr_flags[0]); i++)
-		if (i < ALWAYS_SAID || attr_flag(a, i))
+		if (i < ALWAYS_REPORTED || attr_flag(a, i))
 			put_int(j, attr_flags[i].name, attr_flag(a, i));
 	put_end(j, '}');
 }
@@ -359,7 +359,7 @@ void print_reg(const pfm_reg_t *reg, int column)
 /* ---- lines in -------------------------------------------------------------------------------------------------------------- */
 
 /* Makes room and reads more. False at the end and on failure. */
-static bool lines_fill(struct lines *l)
+static bool event_lines_fill(struct lines *l)
 {
 	ssize_t got;
 	char *bigger;
@@ -389,7 +389,7 @@ static bool lines_fill(struct lines *l)
 	return true;
 }
 
-bool lines_next(struct lines *l, char **line, size_t *len)
+bool event_lines_next(struct lines *l, char **line, size_t *len)
 {
 	char *newline;
 	size_t seen = 0;
@@ -411,19 +411,19 @@ bool lines_next(struct lines *l, char **line, size_t *len)
 		if (l->eof)
 			return false;
 		seen = l->end - l->start;
-		lines_fill(l);
+		event_lines_fill(l);
 	}
 	return false;
 }
 
-bool line_is_void(const char *line, size_t len)
+bool is_blank_event_line(const char *line, size_t len)
 {
 	size_t blanks = strspn(line, " \t\r");
 
 	return blanks == len || line[blanks] == '#';
 }
 
-size_t line_text(char **line, size_t len)
+size_t event_line_text(char **line, size_t len)
 {
 	char *text = *line;
 	bool cut = false;
@@ -439,7 +439,7 @@ size_t line_text(char **line, size_t len)
 	return len - (size_t)(*line - text);
 }
 
-void lines_free(struct lines *l)
+void event_lines_free(struct lines *l)
 {
 	free(l->buf);
 	l->buf = NULL;

@@ -75,7 +75,7 @@ static void write_name(struct json *j, int rc, unsigned index)
 		put_text(j, "name", name);
 }
 
-static void op_find(struct work *w, struct json *j, const json_t *req)
+static void op_find(struct request_state *w, struct json *j, const json_t *req)
 {
 	unsigned index = 0;
 	int rc = pfm_find_event(request_text(req, "s"), &index);
@@ -84,7 +84,7 @@ static void op_find(struct work *w, struct json *j, const json_t *req)
 	write_name(j, rc, index);
 }
 
-static void op_find_full(struct work *w, struct json *j, const json_t *req)
+static void op_find_full(struct request_state *w, struct json *j, const json_t *req)
 {
 	pfmlib_event_t e;
 	unsigned i;
@@ -100,7 +100,7 @@ static void op_find_full(struct work *w, struct json *j, const json_t *req)
 	put_end(j, ']');
 }
 
-static void op_find_mask(struct work *w, struct json *j, const json_t *req)
+static void op_find_mask(struct request_state *w, struct json *j, const json_t *req)
 {
 	unsigned index = 0, mask = 0;
 	int rc = request_event(req, &index);
@@ -113,7 +113,7 @@ static void op_find_mask(struct work *w, struct json *j, const json_t *req)
 		put_int(j, "mask", mask);
 }
 
-static void op_bycode(struct work *w, struct json *j, const json_t *req)
+static void op_bycode(struct request_state *w, struct json *j, const json_t *req)
 {
 	unsigned index = 0;
 	int rc = pfm_find_event_bycode((int)request_number(req, "code"), &index);
@@ -122,7 +122,7 @@ static void op_bycode(struct work *w, struct json *j, const json_t *req)
 	write_name(j, rc, index);
 }
 
-static void op_bycode_next(struct work *w, struct json *j, const json_t *req)
+static void op_bycode_next(struct request_state *w, struct json *j, const json_t *req)
 {
 	unsigned start = 0, index = 0;
 	int rc = request_event(req, &start);
@@ -133,7 +133,7 @@ static void op_bycode_next(struct work *w, struct json *j, const json_t *req)
 	write_name(j, rc, index);
 }
 
-static size_t length(const json_t *req)
+static size_t json_text_length(const json_t *req)
 {
 	uint64_t len = request_has(req, "len") ? request_number(req, "len") : TEXT_MAX;
 
@@ -147,18 +147,18 @@ static void write_text(struct json *j, int rc, const char *s)
 		put_text(j, "str", s);
 }
 
-static void op_full_name(struct work *w, struct json *j, const json_t *req)
+static void op_full_name(struct request_state *w, struct json *j, const json_t *req)
 {
 	char name[TEXT_MAX];
 	int rc;
 
 	rc = request_one_event(w, req);
 	if (rc == PFMLIB_SUCCESS)
-		rc = pfm_get_full_event_name(&w->in.pfp_events[0], name, length(req));
+		rc = pfm_get_full_event_name(&w->in.pfp_events[0], name, json_text_length(req));
 	write_text(j, rc, name);
 }
 
-static void op_name(struct work *w, struct json *j, const json_t *req)
+static void op_name(struct request_state *w, struct json *j, const json_t *req)
 {
 	char name[TEXT_MAX];
 	unsigned index = 0;
@@ -166,11 +166,11 @@ static void op_name(struct work *w, struct json *j, const json_t *req)
 
 	(void)w;
 	if (rc == PFMLIB_SUCCESS)
-		rc = pfm_get_event_name(index, name, length(req));
+		rc = pfm_get_event_name(index, name, json_text_length(req));
 	write_text(j, rc, name);
 }
 
-static void op_mask_name(struct work *w, struct json *j, const json_t *req)
+static void op_mask_name(struct request_state *w, struct json *j, const json_t *req)
 {
 	char name[TEXT_MAX];
 	unsigned index = 0;
@@ -178,11 +178,11 @@ static void op_mask_name(struct work *w, struct json *j, const json_t *req)
 
 	(void)w;
 	if (rc == PFMLIB_SUCCESS)
-		rc = pfm_get_event_mask_name(index, request_small(req, "mask"), name, length(req));
+		rc = pfm_get_event_mask_name(index, request_small(req, "mask"), name, json_text_length(req));
 	write_text(j, rc, name);
 }
 
-static void op_code_counter(struct work *w, struct json *j, const json_t *req)
+static void op_code_counter(struct request_state *w, struct json *j, const json_t *req)
 {
 	unsigned index = 0;
 	int code = 0, rc = request_event(req, &index);
@@ -203,7 +203,7 @@ static void write_event(struct json *j, const char *key, int rc, const pfmlib_ev
 		put_text(j, key, name);
 }
 
-static void op_info(struct work *w, struct json *j, const json_t *req)
+static void op_info(struct request_state *w, struct json *j, const json_t *req)
 {
 	pfmlib_regmask_t pmcs, pmds, counters;
 	unsigned version, events, n_pmcs, n_pmds, n_counters, width;
@@ -242,7 +242,7 @@ static void op_info(struct work *w, struct json *j, const json_t *req)
 
 static const struct {
 	const char *name;
-	void (*run)(struct work *w, struct json *j, const json_t *req);
+	void (*run)(struct request_state *w, struct json *j, const json_t *req);
 } operations[] = {
 	{ "dispatch", request_dispatch },
 	{ "find", op_find },
@@ -261,7 +261,7 @@ static const struct {
 
 /* The type of the processor called @name, or PFMLIB_NO_PMU. The Core Duo has a table of its own for this interface, which knows
  * fewer events by other names. */
-static int type_of(const pfm_ctx_t *ctx, const char *name)
+static int json_type_name(const pfm_ctx_t *ctx, const char *name)
 {
 	pfm_pmu_info_t info = PFM_INIT(info);
 	int pmu = pfm_find_pmu(ctx, name);
@@ -274,9 +274,9 @@ static int type_of(const pfm_ctx_t *ctx, const char *name)
 }
 
 /* Selects the processor that the request is about; the one before it usually was about the same. */
-static bool select_pmu(struct work *w, const pfm_ctx_t *ctx, const char *name)
+static bool select_pmu(struct request_state *w, const pfm_ctx_t *ctx, const char *name)
 {
-	int type = type_of(ctx, *name ? name : "montecito");
+	int type = json_type_name(ctx, *name ? name : "montecito");
 
 	if (type == w->pmu && type != PFMLIB_NO_PMU)
 		return true;
@@ -302,13 +302,13 @@ static void write_failure(struct json *j, int code, int kind, size_t at, const c
 	put_end(j, '}');
 }
 
-static bool answer_request(struct work *w, const pfm_ctx_t *ctx, struct json *j, const json_t *req)
+static bool answer_request(struct request_state *w, const pfm_ctx_t *ctx, struct json *j, const json_t *req)
 {
 	const char *op = request_has(req, "op") ? request_text(req, "op") : "dispatch";
 	char message[128];
 	size_t i;
 
-	if (request_malformed(req, message, sizeof(message))) {
+	if (request_find_malformed(req, message, sizeof(message))) {
 		write_failure(j, PFMLIB_ERR_INVAL, PFM_KIND_BAD_VALUE, 0, message);
 		return false;
 	}
@@ -330,14 +330,12 @@ static bool answer_request(struct work *w, const pfm_ctx_t *ctx, struct json *j,
 static void write_id(struct json *j, const json_t *line)
 {
 	const json_t *id = json_object_get(line, "id");
-	char *copy = id ? json_dumps(id, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
 
-	if (copy)
-		put_raw(j, "id", copy);
-	free(copy);
+	if (id)
+		put_value_of(j, "id", id);
 }
 
-static bool answer_line(struct work *w, const pfm_ctx_t *ctx, struct json *j, const char *line, size_t len)
+static bool answer_line(struct request_state *w, const pfm_ctx_t *ctx, struct json *j, const char *line, size_t len)
 {
 	json_error_t where;
 	json_t *parsed = json_loadb(line, len, JSON_REJECT_DUPLICATES, &where);
@@ -360,24 +358,24 @@ static bool answer_line(struct work *w, const pfm_ctx_t *ctx, struct json *j, co
 
 int answer_requests(int fd, FILE *out)
 {
-	struct work *w = calloc(1, sizeof(*w));
+	struct request_state *w = calloc(1, sizeof(*w));
 	struct lines in = { .fd = fd };
 	struct json j = { .out = out };
 	pfm_ctx_t *ctx = open_context(NULL);
-	int status = ctx && w ? DONE : REFUSED;
+	int status = ctx && w ? EXIT_DONE : EXIT_REFUSED;
 	char *line;
 	size_t len;
 
 	if (!w)
-		no_memory();
+		report_no_memory();
 	else
 		w->pmu = PFMLIB_NO_PMU;
-	while (ctx && w && lines_next(&in, &line, &len))
+	while (ctx && w && event_lines_next(&in, &line, &len))
 		if (line[strspn(line, " \t\r")] && !answer_line(w, ctx, &j, line, len))
-			status = REFUSED;
+			status = EXIT_REFUSED;
 	if (in.failed)
-		status = REFUSED;
-	lines_free(&in);
+		status = EXIT_REFUSED;
+	event_lines_free(&in);
 	pfm_close_context(ctx);
 	free(w);
 	return status;

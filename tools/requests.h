@@ -10,7 +10,7 @@
 #include <perfmon/pfmlib_montecito.h>
 
 /* All a dispatch needs. One is used again and again: it is large. */
-struct work {
+struct request_state {
 	int pmu; /* PFMLIB_*_PMU */
 	pfmlib_input_param_t in;
 	pfmlib_output_param_t out;
@@ -35,10 +35,10 @@ int request_event(const json_t *value, unsigned *index);
 
 /* (tools/requests_check.c) True if a member of @request, or of what is in it, is of another type, too wide or too long; then @text says
  * which, and what it has to be. */
-bool request_malformed(const json_t *request, char *text, size_t size);
+bool request_find_malformed(const json_t *request, char *text, size_t size);
 
 /* (tools/requests_dispatch.c) The operation "dispatch"; one event of its input alone, as the first one of w->in. */
-void request_dispatch(struct work *w, struct json *j, const json_t *req);
-int request_one_event(struct work *w, const json_t *event);
+void request_dispatch(struct request_state *w, struct json *j, const json_t *req);
+int request_one_event(struct request_state *w, const json_t *event);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* What may be left out may also be null; a number may be a string, of the width of what it is put into. */
-struct member {
+struct request_member {
 	const char *key;
 	enum { TEXT,
 	       SCOPE,
@@ -17,10 +17,10 @@ struct member {
 	       EVENTS,
 	       FEATURE,
 	       LIMITS } kind;
-	unsigned bits, most; /* of a number; of a list's entries, 0 for any number of them */
+	unsigned bits, max_value; /* of a number; of a list's entries, 0 for any number of them */
 };
 
-static const struct member members[] = {
+static const struct request_member request_members[] = {
 	{ "pmu", TEXT, 0, 0 },
 	{ "op", TEXT, 0, 0 },
 	{ "s", TEXT, 0, 0 },
@@ -59,7 +59,7 @@ static const struct member members[] = {
 	{ NULL, TEXT, 0, 0 },
 };
 
-static const struct member feature_members[] = {
+static const struct request_member feature_members[] = {
 	{ "used", NUMBER, 8, 0 },
 	{ "m", NUMBER, 8, 0 },
 	{ "i", NUMBER, 8, 0 },
@@ -98,12 +98,12 @@ static bool is_number(const json_t *v, unsigned bits)
 	return bits == 64 || n >> bits == 0;
 }
 
-static bool is_list(const json_t *v, const struct member *m)
+static bool is_list(const json_t *v, const struct request_member *m)
 {
 	const json_t *entry, *limit;
 	size_t i, k;
 
-	if (!json_is_array(v) || (m->most && json_array_size(v) > m->most))
+	if (!json_is_array(v) || (m->max_value && json_array_size(v) > m->max_value))
 		return false;
 	json_array_foreach (v, i, entry) {
 		if (m->kind == NUMBERS && !json_is_null(entry) && !is_number(entry, m->bits))
@@ -118,24 +118,24 @@ static bool is_list(const json_t *v, const struct member *m)
 	return true;
 }
 
-static const struct member *malformed(const json_t *object, const struct member *m);
+static const struct request_member *find_malformed(const json_t *object, const struct request_member *m);
 
 /* The first of an event's members that is not what it has to be. */
-static const struct member *malformed_event(const json_t *events)
+static const struct request_member *find_malformed_event(const json_t *events)
 {
-	const struct member *wrong = NULL;
+	const struct request_member *wrong = NULL;
 	const json_t *event;
 	size_t i;
 
 	json_array_foreach (events, i, event)
 		if (!wrong && json_is_object(event))
-			wrong = malformed(event, members);
+			wrong = find_malformed(event, request_members);
 	return wrong;
 }
 
-static const struct member *malformed_member(const json_t *v, const struct member *m)
+static const struct request_member *is_malformed_member(const json_t *v, const struct request_member *m)
 {
-	const struct member *inside = NULL;
+	const struct request_member *inside = NULL;
 	const char *text = json_string_value(v);
 	bool fits = false;
 
@@ -147,38 +147,38 @@ static const struct member *malformed_member(const json_t *v, const struct membe
 	case LIMITS: fits = is_list(v, m); break;
 	case EVENTS:
 		fits = json_is_array(v);
-		inside = malformed_event(v);
+		inside = find_malformed_event(v);
 		break;
 	case FEATURE:
 		fits = json_is_object(v);
-		inside = malformed(v, feature_members);
+		inside = find_malformed(v, feature_members);
 		break;
 	}
 	return fits ? inside : m;
 }
 
-static const struct member *malformed(const json_t *object, const struct member *m)
+static const struct request_member *find_malformed(const json_t *object, const struct request_member *m)
 {
-	const struct member *wrong = NULL;
+	const struct request_member *wrong = NULL;
 
 	for (; m->key && !wrong; m++) {
 		const json_t *v = json_object_get(object, m->key);
 
 		if (v && !json_is_null(v))
-			wrong = malformed_member(v, m);
+			wrong = is_malformed_member(v, m);
 	}
 	return wrong;
 }
 
-bool request_malformed(const json_t *request, char *text, size_t size)
+bool request_find_malformed(const json_t *request, char *text, size_t size)
 {
-	const struct member *m = malformed(request, members);
+	const struct request_member *m = find_malformed(request, request_members);
 	char most[32] = "";
 
 	if (!m)
 		return false;
-	if (m->most)
-		snprintf(most, sizeof(most), "up to %u ", m->most);
+	if (m->max_value)
+		snprintf(most, sizeof(most), "up to %u ", m->max_value);
 	switch (m->kind) {
 	case TEXT: snprintf(text, size, "\"%s\" is no text", m->key); break;
 	case SCOPE: snprintf(text, size, "\"%s\" is neither \"system\" nor \"process\"", m->key); break;

@@ -7,7 +7,7 @@
 
 /* ---- input ------------------------------------------------------------------------------------------------------ */
 
-static void clear(struct work *w)
+static void clear_used_events(struct request_state *w)
 {
 	memset(w->in.pfp_events, 0, w->used * sizeof(w->in.pfp_events[0]));
 	memset(&w->in.pfp_unavail_pmcs, 0, sizeof(w->in.pfp_unavail_pmcs));
@@ -20,7 +20,7 @@ static void clear(struct work *w)
 	w->used = 0;
 }
 
-static void per_counter(struct work *w, unsigned i, const json_t *event)
+static void read_per_counter(struct request_state *w, unsigned i, const json_t *event)
 {
 	if (i < PMU_MONT_NUM_COUNTERS) {
 		w->mont_in.pfp_mont_counters[i].thres = request_small(event, "th");
@@ -32,7 +32,7 @@ static void per_counter(struct work *w, unsigned i, const json_t *event)
 	}
 }
 
-static int read_event(struct work *w, unsigned i, const json_t *event)
+static int read_event(struct request_state *w, unsigned i, const json_t *event)
 {
 	pfmlib_event_t *e = &w->in.pfp_events[i];
 	const json_t *mask;
@@ -45,18 +45,18 @@ static int read_event(struct work *w, unsigned i, const json_t *event)
 	json_array_foreach (json_object_get(event, "um"), k, mask)
 		if (e->num_masks < PFMLIB_MAX_MASKS_PER_EVENT)
 			e->unit_masks[e->num_masks++] = (unsigned)request_value(mask);
-	per_counter(w, i, event);
+	read_per_counter(w, i, event);
 	return rc;
 }
 
-int request_one_event(struct work *w, const json_t *event)
+int request_one_event(struct request_state *w, const json_t *event)
 {
-	clear(w);
+	clear_used_events(w);
 	w->used = 1;
 	return read_event(w, 0, event);
 }
 
-static int read_events(struct work *w, const json_t *req)
+static int read_events(struct request_state *w, const json_t *req)
 {
 	const json_t *event;
 	size_t i;
@@ -79,14 +79,14 @@ static int read_events(struct work *w, const json_t *req)
 }
 
 /* "used" is 1 in a feature that is there and does not say. */
-static unsigned char feature_used(const json_t *feature)
+static unsigned char is_feature_used(const json_t *feature)
 {
 	return feature ? request_has(feature, "used") ? request_byte(feature, "used") : 1 : 0;
 }
 
 static void read_opcm(pfmlib_mont_opcm_t *out, const json_t *f)
 {
-	out->opcm_used = feature_used(f);
+	out->opcm_used = is_feature_used(f);
 	out->opcm_m = request_byte(f, "m");
 	out->opcm_i = request_byte(f, "i");
 	out->opcm_f = request_byte(f, "f");
@@ -97,7 +97,7 @@ static void read_opcm(pfmlib_mont_opcm_t *out, const json_t *f)
 
 static void read_ear(pfmlib_mont_ear_t *out, const json_t *f)
 {
-	out->ear_used = feature_used(f);
+	out->ear_used = is_feature_used(f);
 	out->ear_mode = (pfmlib_mont_ear_mode_t)request_small(f, "mode");
 	out->ear_plm = request_small(f, "plm");
 	out->ear_umask = request_number(f, "um");
@@ -108,7 +108,7 @@ static void read_range(pfmlib_mont_input_rr_t *out, const json_t *f)
 	const json_t *limit;
 	size_t i;
 
-	out->rr_used = feature_used(f);
+	out->rr_used = is_feature_used(f);
 	out->rr_flags = request_small(f, "fl");
 	json_array_foreach (json_object_get(f, "lim"), i, limit) {
 		if (i == 4)
@@ -129,14 +129,14 @@ static void read_montecito(pfmlib_mont_input_param_t *in, const json_t *req)
 	read_ear(&in->pfp_mont_dear, json_object_get(req, "dear"));
 	read_range(&in->pfp_mont_irange, json_object_get(req, "ir"));
 	read_range(&in->pfp_mont_drange, json_object_get(req, "dr"));
-	in->pfp_mont_etb.etb_used = feature_used(etb);
+	in->pfp_mont_etb.etb_used = is_feature_used(etb);
 	in->pfp_mont_etb.etb_plm = request_small(etb, "plm");
 	in->pfp_mont_etb.etb_ds = request_byte(etb, "ds");
 	in->pfp_mont_etb.etb_tm = request_byte(etb, "tm");
 	in->pfp_mont_etb.etb_ptm = request_byte(etb, "ptm");
 	in->pfp_mont_etb.etb_ppm = request_byte(etb, "ppm");
 	in->pfp_mont_etb.etb_brt = request_byte(etb, "brt");
-	in->pfp_mont_ipear.ipear_used = feature_used(ipear);
+	in->pfp_mont_ipear.ipear_used = is_feature_used(ipear);
 	in->pfp_mont_ipear.ipear_plm = request_small(ipear, "plm");
 	in->pfp_mont_ipear.ipear_delay = (unsigned short)request_number(ipear, "delay");
 }
@@ -238,7 +238,7 @@ static void write_range(struct json *j, const char *key, const pfmlib_mont_outpu
 /* ---- Alpha ------------------------------------------------------------------------------------------------------ */
 
 /* Words of the device and of wrperfmon have all their digits, as the vectors write them. */
-static void word(struct json *j, const char *key, uint64_t value)
+static void read_word(struct json *j, const char *key, uint64_t value)
 {
 	char digits[24];
 
@@ -288,7 +288,7 @@ static void write_alpha_ioctls(struct json *j, const pfmlib_alpha_output_param_t
 		if (out->ioctls[i].n_words)
 			put_begin(j, "arg", '[');
 		for (k = 0; k < out->ioctls[i].n_words && k < 4; k++)
-			word(j, NULL, out->ioctls[i].words[k]);
+			read_word(j, NULL, out->ioctls[i].words[k]);
 		if (out->ioctls[i].n_words)
 			put_end(j, ']');
 		put_end(j, '}');
@@ -298,7 +298,7 @@ static void write_alpha_ioctls(struct json *j, const pfmlib_alpha_output_param_t
 	for (i = 0; i < out->n_calls && i < PFM_ALPHA_MAX_CALLS; i++) {
 		put_begin(j, NULL, '[');
 		put_int(j, NULL, out->calls[i].function);
-		word(j, NULL, out->calls[i].argument);
+		read_word(j, NULL, out->calls[i].argument);
 		put_end(j, ']');
 	}
 	put_end(j, ']');
@@ -311,10 +311,10 @@ static void write_alpha_select(struct json *j, const pfmlib_alpha_output_param_t
 
 	for (i = 0; i < out->n_ioctls && i < PFM_ALPHA_MAX_IOCTLS; i++)
 		if (out->ioctls[i].request == PCNTSETMUX || out->ioctls[i].request == PCNT5MUX || out->ioctls[i].request == PCNT6MUX)
-			word(j, "arg", out->ioctls[i].words[0]);
+			read_word(j, "arg", out->ioctls[i].words[0]);
 	for (i = 0; i < out->n_calls && i < PFM_ALPHA_MAX_CALLS; i++)
 		if (out->calls[i].function == 2) {
-			word(j, "a1", out->calls[i].argument);
+			read_word(j, "a1", out->calls[i].argument);
 			break;
 		}
 }
@@ -331,15 +331,15 @@ static void write_alpha(struct json *j, int pmu, const pfmlib_alpha_output_param
 	if (out->privileged)
 		put_int(j, "privileged", 1);
 	if (out->iccsr)
-		word(j, "iccsr", out->iccsr);
+		read_word(j, "iccsr", out->iccsr);
 	if (out->pmctr)
-		word(j, "pmctr", out->pmctr);
+		read_word(j, "pmctr", out->pmctr);
 	if (out->cbox)
 		put_int(j, "cbox", (int64_t)out->cbox);
 	if (out->pctr_ctl)
-		word(j, "pctr_ctl", out->pctr_ctl);
+		read_word(j, "pctr_ctl", out->pctr_ctl);
 	if (out->i_ctl)
-		word(j, "i_ctl", out->i_ctl);
+		read_word(j, "i_ctl", out->i_ctl);
 	write_alpha_ioctls(j, out);
 }
 
@@ -353,11 +353,11 @@ static int write_alpha_rates(struct json *j, int pmu, const pfmlib_alpha_input_p
 	if (!request_has(req, "freq") || rc != PFMLIB_SUCCESS)
 		return rc;
 	put_begin(j, "freq", '{');
-	word(j, "arg", arg);
+	read_word(j, "arg", arg);
 	if (pmu == PFMLIB_ALPHA_EV5_PMU || pmu == PFMLIB_ALPHA_PCA56_PMU) {
 		pfm_alpha_driver_rates(arg, &a1, &privileged);
 		request_code(j, "req", PCNT5FREQ);
-		word(j, "a1", a1);
+		read_word(j, "a1", a1);
 		put_int(j, "privileged", privileged);
 		put_hex(j, "pmctr_ctl", pfm_alpha_pmctr_ctl(a1, counters));
 	}
@@ -365,7 +365,7 @@ static int write_alpha_rates(struct json *j, int pmu, const pfmlib_alpha_input_p
 	return PFMLIB_SUCCESS;
 }
 
-static void op_alpha(struct work *w, struct json *j, const json_t *req)
+static void op_alpha(struct request_state *w, struct json *j, const json_t *req)
 {
 	int rc = PFMLIB_SUCCESS;
 
@@ -385,13 +385,13 @@ static void op_alpha(struct work *w, struct json *j, const json_t *req)
 	write_alpha_rates(j, w->pmu, &w->alpha_in, req);
 }
 
-void request_dispatch(struct work *w, struct json *j, const json_t *req)
+void request_dispatch(struct request_state *w, struct json *j, const json_t *req)
 {
 	bool montecito = w->pmu == PFMLIB_MONTECITO_PMU;
 	void *model_in = NULL, *model_out = NULL;
 	int rc;
 
-	clear(w);
+	clear_used_events(w);
 	rc = read_events(w, req);
 	if (rc != PFMLIB_SUCCESS) {
 		put_int(j, "rc", rc);

@@ -14,9 +14,9 @@ int session_replay(FILE *in, FILE *out);
  * wrong with it. (session_compose.c) */
 const char *session_compose(json_t *request);
 
-struct model_options;
+struct alpha_device_options;
 /* Runs @argv[0] with the arguments behind it; /dev/pfcntr is the model. Returns the program's exit status, 128 + signal,
  * or 126, 127 when it could not be run; what went wrong is on standard error. (device.c) */
-int device_run(const struct model_options *options, char *const argv[]);
+int device_run(const struct alpha_device_options *options, char *const argv[]);
 
 #endif

@@ -14,7 +14,7 @@
 #define MAX_EVENTS 8
 
 /* What is not there, and null, is 0: not said. Sets *@wrong for what is no number. */
-static uint64_t number(const json_t *v, const char **wrong)
+static uint64_t read_number(const json_t *v, const char **wrong)
 {
 	const char *text = json_string_value(v);
 	char *end = NULL;
@@ -31,7 +31,7 @@ static uint64_t number(const json_t *v, const char **wrong)
 	return n;
 }
 
-static json_t *hex(uint64_t value, int digits)
+static json_t *read_hex(uint64_t value, int digits)
 {
 	char text[24];
 
@@ -39,12 +39,12 @@ static json_t *hex(uint64_t value, int digits)
 	return json_string(text);
 }
 
-static void fill(uint64_t *out, const json_t *list, const char **wrong)
+static void fill_settings(uint64_t *out, const json_t *list, const char **wrong)
 {
 	if (list && !json_is_null(list) && (!json_is_array(list) || json_array_size(list) > PFM_ALPHA_MAX_COUNTERS))
 		*wrong = "freq and period are lists with a number for each counter";
 	for (size_t i = 0; i < PFM_ALPHA_MAX_COUNTERS && i < json_array_size(list); i++)
-		out[i] = number(json_array_get(list, i), wrong);
+		out[i] = read_number(json_array_get(list, i), wrong);
 }
 
 /* Which of @words the value of @key is; the first if there is none. */
@@ -70,16 +70,16 @@ static const char *read_settings(const json_t *request, pfmlib_alpha_input_param
 	uint64_t items;
 
 	memset(in, 0, sizeof *in);
-	fill(in->pfp_alpha_rates, json_object_get(request, "freq"), &wrong);
-	fill(in->pfp_alpha_periods, json_object_get(request, "period"), &wrong);
+	fill_settings(in->pfp_alpha_rates, json_object_get(request, "freq"), &wrong);
+	fill_settings(in->pfp_alpha_periods, json_object_get(request, "period"), &wrong);
 	in->pfp_alpha_scope = find_word(request, "scope", scopes, &wrong, "scope is system or process") ? PFM_ALPHA_SCOPE_PROCESS
 	                                                                                                : PFM_ALPHA_SCOPE_SYSTEM;
 	in->pfp_alpha_open = opens[find_word(request, "mode", modes, &wrong, "mode is all, each or one")];
-	items = number(json_object_get(request, "items"), &wrong);
+	items = read_number(json_object_get(request, "items"), &wrong);
 	in->pfp_alpha_items = items > UINT32_MAX ? UINT32_MAX : (unsigned)items;
 	if (json_object_get(request, "ctxt")) {
 		in->pfp_alpha_flags |= PFM_ALPHA_FL_CTXT;
-		in->pfp_alpha_ctxt = number(json_object_get(request, "ctxt"), &wrong);
+		in->pfp_alpha_ctxt = read_number(json_object_get(request, "ctxt"), &wrong);
 	}
 	return wrong;
 }
@@ -100,7 +100,7 @@ static bool read_event(const char *pmu, const json_t *event, char *text, size_t 
 
 static json_t *step_open(const pfmlib_alpha_output_param_t *out)
 {
-	json_t *step = json_pack("{s:s,s:o}", "op", "open", "flags", hex(out->open_flags, 0));
+	json_t *step = json_pack("{s:s,s:o}", "op", "open", "flags", read_hex(out->open_flags, 0));
 
 	if (out->open_flags == PCNTOPENONE)
 		json_object_set_new(step, "bound", json_integer(0));
@@ -109,18 +109,18 @@ static json_t *step_open(const pfmlib_alpha_output_param_t *out)
 
 static json_t *step_ioctl(const pfmlib_alpha_ioctl_t *io)
 {
-	json_t *step = json_pack("{s:s,s:s,s:o}", "op", "ioctl", "name", io->name, "req", hex(io->request, 8)), *words;
+	json_t *step = json_pack("{s:s,s:s,s:o}", "op", "ioctl", "name", io->name, "req", read_hex(io->request, 8)), *words;
 
 	if (io->n_words == 0)
 		return step;
 	words = json_array();
 	for (unsigned i = 0; i < io->n_words; i++)
-		json_array_append_new(words, hex(io->words[i], 16));
+		json_array_append_new(words, read_hex(io->words[i], 16));
 	json_object_set_new(step, "arg", words);
 	return step;
 }
 
-static json_t *steps_of(const pfmlib_alpha_output_param_t *out)
+static json_t *read_steps(const pfmlib_alpha_output_param_t *out)
 {
 	json_t *seq = json_array();
 
@@ -164,6 +164,6 @@ const char *session_compose(json_t *request)
 	pfm_close_context(ctx);
 	if (rc)
 		return pfm_strerror(rc);
-	json_object_set_new(request, "seq", steps_of(&out));
+	json_object_set_new(request, "seq", read_steps(&out));
 	return NULL;
 }

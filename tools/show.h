@@ -17,6 +17,6 @@ void json_model(const pfm_ctx_t *ctx, struct json *j, int type, const pfm_event_
 bool model_has_field(int type, const char *field);
 /* What nobody should miss who reads a count of event @text; "" for most. Returns @buf. */
 #define NOTE_MAX 256
-char *count_note(const pfm_ctx_t *ctx, const char *text, char buf[NOTE_MAX]);
+char *uncertainty_note(const pfm_ctx_t *ctx, const char *text, char buf[NOTE_MAX]);
 
 #endif

@@ -48,7 +48,7 @@ static bool alpha_info(int type, const pfm_event_info_t *e, pfm_alpha_event_info
 }
 
 /* The filters, as a bit each, under which Montecito's event counts truly. */
-static uint64_t accepted(const pfm_ctx_t *ctx, const pfm_event_info_t *e)
+static uint64_t accepted_filters(const pfm_ctx_t *ctx, const pfm_event_info_t *e)
 {
 	const char *name, *text;
 	uint64_t value = 0;
@@ -61,9 +61,9 @@ static uint64_t accepted(const pfm_ctx_t *ctx, const pfm_event_info_t *e)
 }
 
 /* Calls @each with the filters by their words in the table. */
-static void each_filter(const pfm_ctx_t *ctx, const pfm_event_info_t *e, void (*each)(void *arg, size_t filter), void *arg)
+static void visit_filters(const pfm_ctx_t *ctx, const pfm_event_info_t *e, void (*each)(void *arg, size_t filter), void *arg)
 {
-	uint64_t all = accepted(ctx, e), bit;
+	uint64_t all = accepted_filters(ctx, e), bit;
 	const char *word;
 
 	for (unsigned i = 0; pfm_describe_word(ctx, e->pmu, "accepts", i, &word, &bit) == PFMLIB_SUCCESS; i++)
@@ -77,14 +77,14 @@ bool model_has_field(int type, const char *field)
 	return (type == PFMLIB_MONTECITO_PMU && strcmp(field, "accepts") == 0) || (is_alpha(type) && strcmp(field, "uncertainty") == 0);
 }
 
-struct line {
+struct text_line {
 	char text[160];
 	size_t n;
 };
 
 static void add_text(void *arg, size_t filter)
 {
-	struct line *l = arg;
+	struct text_line *l = arg;
 
 	if (l->n < sizeof(l->text))
 		l->n += (size_t)snprintf(l->text + l->n, sizeof(l->text) - l->n, "%s%s", l->n ? ", " : "", filters[filter].text);
@@ -98,11 +98,11 @@ static void put_filter(void *arg, size_t filter)
 void print_model(const pfm_ctx_t *ctx, int type, const pfm_event_info_t *e, show_line_fn line)
 {
 	pfm_alpha_event_info_t info;
-	struct line l = { "", 0 };
+	struct text_line l = { "", 0 };
 	size_t i;
 
 	if (type == PFMLIB_MONTECITO_PMU) {
-		each_filter(ctx, e, add_text, &l);
+		visit_filters(ctx, e, add_text, &l);
 		line("filters", l.n ? l.text : "none: no filter may be in use");
 		return;
 	}
@@ -126,7 +126,7 @@ void json_model(const pfm_ctx_t *ctx, struct json *j, int type, const pfm_event_
 
 	if (type == PFMLIB_MONTECITO_PMU) {
 		put_begin(j, "filters", '[');
-		each_filter(ctx, e, put_filter, j);
+		visit_filters(ctx, e, put_filter, j);
 		put_end(j, ']');
 	} else if (alpha_info(type, e, &info)) {
 		put_begin(j, "uncertainty", '[');
@@ -138,7 +138,7 @@ void json_model(const pfm_ctx_t *ctx, struct json *j, int type, const pfm_event_
 }
 
 /* Statistics of ProfileMe are called like events and are none. */
-char *count_note(const pfm_ctx_t *ctx, const char *text, char buf[NOTE_MAX])
+char *uncertainty_note(const pfm_ctx_t *ctx, const char *text, char buf[NOTE_MAX])
 {
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);
 	pfm_event_info_t event = PFM_INIT(event);

@@ -32,13 +32,13 @@ struct tally {
 };
 
 /* What rows of the answer are for, beside control groups. */
-enum by { BY_NOTHING,
-	  BY_CPU,
-	  BY_CORE,
-	  BY_DIE,
-	  BY_SOCKET,
-	  BY_NODE,
-	  BY_THREAD };
+enum aggregation { BY_NOTHING,
+	           BY_CPU,
+	           BY_CORE,
+	           BY_DIE,
+	           BY_SOCKET,
+	           BY_NODE,
+	           BY_THREAD };
 
 /* Which event a text means. */
 struct event_at {
@@ -47,79 +47,79 @@ struct event_at {
 };
 
 /* One line of the answer: the counts of one event that have the same label, added up. */
-struct row {
-	const struct part *part;  /* whose control group or thread it is; NULL for pfm's own */
-	pfm_count_info_t info;    /* of its counts, in words that stay when the session is closed: in memory of its own, */
-	char *words, *reason;     /* all but the cause and the remedy; and these, of the run or interval that can be trusted least */
-	char *event;              /* its name without the level that is all permissions allow */
-	const struct part *worst; /* of this run, the count that can be trusted least */
+struct stat_row {
+	const struct stat_part *part;  /* whose control group or thread it is; NULL for pfm's own */
+	pfm_count_info_t info;         /* of its counts, in words that stay when the session is closed: in memory of its own, */
+	char *words, *reason;          /* all but the cause and the remedy; and these, of the run or interval that can be trusted least */
+	char *event;                   /* its name without the level that is all permissions allow */
+	const struct stat_part *worst; /* of this run, the count that can be trusted least */
 	unsigned worst_count;
 	/* Once ratios_make() was there: the event that its text means, and that of all processors which this is, or the same. */
 	struct event_at named, at;
 	const char *own; /* pfm's own count of time, which no session takes; else NULL */
 	char *label;
 	size_t place; /* where in the label the CPU, core, thread ... begins, behind a control group */
-	bool begun;
+	bool has_begun;
 	pfm_count_t sum; /* of this run or interval */
 	struct tally tally;
 	struct slice *slices; /* what was counted on the way (stat_errors.c); NULL: nothing yet */
 };
 
 /* Counts of one task, control group, or all that the CPU list allows. */
-struct part {
+struct stat_part {
 	int pid;     /* 0: the command's, or none */
 	bool thread; /* that thread alone */
 	char *cgroup, *label;
 	unsigned first, n_texts; /* its events among the job's */
 	pfm_session_t *session;
 	unsigned n;
-	pfm_count_t *counts, *earlier, *looked; /* now, when the interval began, and when the slice did */
-	unsigned *rows;                         /* each count's row */
-	int watch;                              /* readable when the process has ended, or -1 */
-	bool escaped;                           /* most of the command ran where the kernel does not let us look */
+	pfm_count_t *counts, *earlier, *slice_counts; /* now, when the interval began, and when the slice did */
+	unsigned *rows;                               /* each count's row */
+	int watch;                                    /* readable when the process has ended, or -1 */
+	bool ran_unwatched;                           /* most of the command ran where the kernel does not let us look */
 };
 
-struct job;
+struct stat_job;
 /* True if there is a value to show. */
 bool has_value(const pfm_count_t *count);
 /* Makes the rows of an opened session's counts, and those of pfm's own. False without memory. */
-bool rows_make(struct job *job, struct part *part);
-bool rows_make_own(struct job *job);
+bool rows_make(struct stat_job *job, struct stat_part *part);
+bool rows_make_default(struct stat_job *job);
 /* Adds up what was read: since the beginning, or since the interval before. */
-void rows_gather(struct job *job, bool interval);
+void rows_gather(struct stat_job *job, bool interval);
 /* Adds what was read since the reading before to the slice of time that is under way. */
-void rows_slice(struct job *job);
+void rows_slice(struct stat_job *job);
 /* Sets pfm's own counts, in seconds; negative: not known. Call before rows_gather(). */
-void rows_own(struct job *job, double elapsed, double user, double system);
-void rows_free(struct job *job);
+void rows_are_default(struct stat_job *job, double elapsed, double user, double system);
+void rows_free(struct stat_job *job);
 /* True if rows say whose their counts are. */
-bool rows_have_labels(const struct job *job);
+bool rows_have_labels(const struct stat_job *job);
 /* Standard error of the mean, in percent of it. */
-double deviation(const struct tally *t);
+double relative_deviation(const struct tally *t);
 /* True if @text is one of pfm's own: duration_time, user_time, system_time. */
-const char *own_event(const char *text);
+const char *find_default_event(const char *text);
 
 /* ---- whom to count (stat_parts.c) ------------------------------------------------------------------------------------------- */
 
 /* Says what is wrong with @text, as an object where those are wanted. */
-void stat_refuse(const struct job *job, const char *text, const pfm_error_t *error);
+void stat_refuse(const struct stat_job *job, const char *text, const pfm_error_t *error);
 /* Lays out job->parts. An exit status; what is wrong is said. */
-int parts_make(struct job *job);
+int parts_make(struct stat_job *job);
 /* Opens all sessions, for @pid in parts that name no task. */
-int parts_open(struct job *job, int pid);
-int parts_start(struct job *job);
-void parts_stop(struct job *job);
-int parts_read(struct job *job);
+int parts_open(struct stat_job *job, int pid);
+int parts_start(struct stat_job *job);
+void parts_stop(struct stat_job *job);
+int parts_read(struct stat_job *job);
 /* Compares what was read with the processor time that the command and its children took, in seconds: the kernel takes the events of a task
  * away, and tells nobody, when it starts a program with more rights than its caller's, or one that may not be read. */
-void parts_compare(struct job *job, double seconds);
+void parts_compare(struct stat_job *job, double seconds);
 /* True once every task that was asked for has ended. */
-bool parts_ended(const struct job *job);
-void parts_close(struct job *job);
-void parts_free(struct job *job);
+bool parts_ended(const struct stat_job *job);
+void parts_close(struct stat_job *job);
+void parts_free(struct stat_job *job);
 
 /* "S0-D0-C1" for the core of @cpu, and so on; "?" for what the kernel does not say. */
-void topology_label(enum by by, const char *cpu, char label[LABEL_MAX]);
+void topology_label(enum aggregation by, const char *cpu, char label[LABEL_MAX]);
 
 /* ---- the command (stat_child.c) ----------------------------------------------------------------------------------------------- */
 
@@ -135,7 +135,7 @@ extern const char *program_name;
 int child_prepare(char *const *command, const sigset_t *mask, struct child *c);
 /* Lets the command go. An exit status if it cannot be run, else DONE. */
 int child_start(char *const *command, struct child *c);
-void child_drop(struct child *c);
+void child_discard(struct child *c);
 /* Sends what ends a command, which one that is stopped hears of, too. */
 void child_signal(const struct child *c, int sig);
 /* What the command's end means for ours; says so if a signal ended it. */
@@ -151,7 +151,7 @@ struct stat_metric {
 	int pmu;
 	unsigned event;
 	struct event_at first; /* of a ratio: the event it begins with; */
-	bool beside;           /* it stands beside a count of the report under way */
+	bool is_beside_count;  /* it stands beside a count of the report under way */
 };
 
 struct stat_metrics {
@@ -167,38 +167,38 @@ struct ratio {
 };
 
 /* Finds the metrics that were asked for and adds groups of what they need to the events. An exit status. */
-int metrics_make(struct job *job);
-void metrics_free(struct job *job);
+int metrics_make(struct stat_job *job);
+void metrics_free(struct stat_job *job);
 /* The name of the metric's PMU if metrics of others are asked for as well, else "". */
-const char *pmu_of_several(const struct job *job, const struct stat_metric *m);
+const char *common_pmu(const struct stat_job *job, const struct stat_metric *m);
 /* Adds the metrics that texts of -e named. False without memory. */
-bool metrics_of_session(struct job *job, const pfm_session_t *session);
+bool visit_session_metrics(struct stat_job *job, const pfm_session_t *session);
 /* A metric's value from the rows of @label. False if it cannot be computed at all; a value may still be undefined. */
 struct metric_answer;
-bool metric_answer(const struct job *job, const struct stat_metric *m, const char *label, double elapsed, struct metric_answer *out);
+bool metric_answer(const struct stat_job *job, const struct stat_metric *m, const char *label, double elapsed, struct metric_answer *out);
 /* Finds the events of the rows, once there are rows, and the usual ratios; none if metrics were asked for. False without memory. */
-bool ratios_make(struct job *job);
+bool ratios_make(struct stat_job *job);
 /* The ratio that belongs beside the count of @row, if all it needs was counted: one of the tables' that begins with its event, else how
  * many there were in a second of the task's time. */
-bool row_ratio(const struct job *job, const struct row *row, double elapsed, struct ratio *out);
+bool row_ratio(const struct stat_job *job, const struct stat_row *row, double elapsed, struct ratio *out);
 /* Values of metrics from the rows; in text also those usual ratios that stand beside no count. */
-void report_metrics(const struct job *job, double elapsed, double time);
+void report_metrics(const struct stat_job *job, double elapsed, double time);
 
 /* ---- errors of metrics (stat_errors.c) ------------------------------------------------------------------------------------------ */
 
 /* True if counts are to be read on the way, so that their extrapolation can be judged. */
-bool slices_wanted(const struct job *job);
+bool needs_slices(const struct stat_job *job);
 /* Forgets the slices: another interval begins. */
-void slices_forget(struct job *job);
+void slices_free(struct stat_job *job);
 /* How long a slice of the time takes now, in nanoseconds. */
-uint64_t slices_begin(struct job *job);
+uint64_t slices_begin(struct stat_job *job);
 /* Adds what @row counted to slice number @slice. */
-void slice_add(struct row *row, unsigned slice, const pfm_count_t *count);
+void slice_add(struct stat_row *row, unsigned slice, const pfm_count_t *count);
 /* The slice under way is over. */
-void slices_next(struct job *job);
+void slices_next(struct stat_job *job);
 
 /* A metric's value, and what it was made from. */
-struct judged {
+struct judged_counts {
 	struct stat_metric metric;
 	const pfm_metric_count_t *counts; /* of its @n inputs */
 	unsigned n;
@@ -206,25 +206,25 @@ struct judged {
 		unsigned input, row;
 	} * uses; /* which rows are counts of which input */
 	unsigned n_uses;
-	int quality; /* the worst of theirs */
-	bool across; /* they are of several groups */
+	int quality;       /* the worst of theirs */
+	bool spans_groups; /* they are of several groups */
 };
 
 /* Sets error and interval of @v; they stay as they are where nothing was extrapolated. */
-void judge_value(const struct job *job, const struct judged *j, pfm_metric_value_t *v);
+void judge_value(const struct stat_job *job, const struct judged_counts *j, pfm_metric_value_t *v);
 
 /* ---- metrics as a tree (stat_tree.c) ------------------------------------------------------------------------------------------ */
 
 /* Puts the metrics in the order of their tree: each behind the one it is a part of. False without memory. */
-bool tree_order(struct job *job);
+bool tree_order(struct stat_job *job);
 /* True if @child is a part of @parent. */
-bool is_below(const struct job *job, const struct stat_metric *child, const struct stat_metric *parent);
+bool is_below(const struct stat_job *job, const struct stat_metric *child, const struct stat_metric *parent);
 /* What is worth counting next, because what it is a part of is over its threshold. */
-void report_next(const struct job *job, double elapsed);
+void report_children(const struct stat_job *job, double elapsed);
 /* Writes the page that --html asks for. DONE, or REFUSED and why is said. */
-int write_page(const struct job *job, double elapsed);
+int write_page(const struct stat_job *job, double elapsed);
 
-struct job {
+struct stat_job {
 	struct event_list events;
 	const char *gap; /* a list of -e that has a comma too many */
 	char **filters;  /* of the first n_filters events, NULL: none */
@@ -236,13 +236,13 @@ struct job {
 	unsigned n_pids, n_tids;
 	char *cgroups; /* names with commas between */
 	const char *cpus, *model, *output, *separator, *html;
-	bool all, each_cgroup, tell_cgroups, json, dry_run, no_inherit, append, verbose, table;
+	bool all_cpus, each_cgroup, tell_cgroups, json, dry_run, no_inherit, append, verbose, table;
 	const char *region_format; /* of --regions; NULL: none */
 	bool regions_system, no_subtract;
 	struct control control;
 	bool start_off; /* with --control: until it is told to enable */
 	bool repeats; /* more than one run was asked for */
-	enum by by;
+	enum aggregation by;
 	unsigned repeat; /* runs; once they are over, those that were counted */
 	unsigned intervals, detail;
 	struct event_list metric_names;
@@ -251,16 +251,16 @@ struct job {
 	bool no_ratios;
 	uint64_t interval, timeout, delay; /* nanoseconds, 0 for none */
 	/* while it runs */
-	struct part *parts;
+	struct stat_part *parts;
 	unsigned n_parts;
-	struct row *rows;
+	struct stat_row *rows;
 	unsigned n_rows;
 	FILE *out;
-	int write_error;          /* errno of the first failure */
-	sigset_t signals, before; /* those waited for; the mask as it was */
+	int write_error;                 /* errno of the first failure */
+	sigset_t signals, saved_signals; /* those waited for; the mask as it was */
 	bool interrupted;
 	bool missed;                  /* this run ended, or the user left, before the delay was over */
-	bool beyond;                  /* the command ran before counting began, or went on behind its end */
+	bool outlived_counting;       /* the command ran before counting began, or went on behind its end */
 	uint64_t since;               /* when the first run began */
 	double elapsed, user, system; /* summed over runs */
 	uint64_t slice_ns;            /* the length of a slice, */
@@ -268,37 +268,37 @@ struct job {
 	unsigned runs_in_slice;       /* and with repetitions how many of those each has, */
 	unsigned runs_here;           /* and the one under way */
 	unsigned runs;                /* that were counted */
-	double *each;                 /* seconds of each of them */
+	double *run_seconds;          /* seconds of each of them */
 	char target[TARGET_MAX];
 };
 
 uint64_t now_ns(void);
 /* "pfm stat: WHAT: the error's text" to standard error. Returns REFUSED. */
-int complain(const char *what, int err);
-struct args;
+int report_bad_option(const char *what, int err);
+struct command_args;
 /* True if the operands are several commands, with :: between them. (stat_compare.c) */
 bool stat_compares(char *const *operands);
 /* pfm stat -- A :: B; an exit status. */
-int stat_compare(struct args *args, struct job *job);
+int stat_compare(struct command_args *args, struct stat_job *job);
 /* pfm stat --regions; an exit status. (stat_regions.c) */
-int stat_regions(struct args *args, struct job *job);
+int stat_regions(struct command_args *args, struct stat_job *job);
 /* Counts and reports; an exit status. (stat_count.c) */
-int count(struct job *job);
+int count_runs(struct stat_job *job);
 
 /* ---- answers (stat_report.c) ------------------------------------------------------------------------------------------------ */
 
 /* How wide the labels of rows are: 0 if none has one. And one of them, as text, filled up to that. */
-size_t widest_label(const struct job *job);
-void print_label(const struct job *job, const char *label, size_t widest);
+size_t widest_label(const struct stat_job *job);
+void print_label(const struct stat_job *job, const char *label, size_t widest);
 
 /* 0, or the error number of writing. @time: end of the interval, negative if these are whole runs. */
-int report_counts(const struct job *job, double elapsed, double time);
+int report_counts(const struct stat_job *job, double elapsed, double time);
 /* One column of -x, in quotes where it would be taken for several, and what stands @behind it. */
-void put_field(const struct job *job, const char *text, const char *behind);
+void put_field(const struct stat_job *job, const char *text, const char *behind);
 /* Seconds, as the first column; nothing if there are none (negative). */
-void put_time_field(const struct job *job, double time);
+void put_time_field(const struct stat_job *job, double time);
 /* With -I, when the last interval was shown: why counts are not what was asked for. */
-void report_why(const struct job *job);
+void report_why(const struct stat_job *job);
 /* What would be programmed, or was with -v, in @out. */
 void report_plan(FILE *out, bool json, const pfm_ctx_t *ctx, const pfm_session_t *session);
 

@@ -36,11 +36,11 @@ int child_prepare(char *const *command, const sigset_t *mask, struct child *c)
 	int go[2], failure[2];
 
 	if (pipe2(go, O_CLOEXEC) != 0)
-		return complain("no pipe", errno);
+		return report_bad_option("no pipe", errno);
 	if (pipe2(failure, O_CLOEXEC) != 0) {
 		close(go[0]);
 		close(go[1]);
-		return complain("no pipe", errno);
+		return report_bad_option("no pipe", errno);
 	}
 	fflush(NULL);
 	c->pid = fork();
@@ -54,10 +54,10 @@ int child_prepare(char *const *command, const sigset_t *mask, struct child *c)
 	c->go = go[1];
 	c->failure = failure[0];
 	if (c->pid > 0)
-		return DONE;
+		return EXIT_DONE;
 	close(c->go);
 	close(c->failure);
-	return complain("no process", errno);
+	return report_bad_option("no process", errno);
 }
 
 int child_start(char *const *command, struct child *c)
@@ -75,14 +75,14 @@ int child_start(char *const *command, struct child *c)
 	close(c->failure);
 	c->failure = -1;
 	if (got != (ssize_t)sizeof(err))
-		return DONE;
+		return EXIT_DONE;
 	waitpid(c->pid, NULL, 0);
 	c->pid = 0;
 	fprintf(stderr, "%s: cannot run '%s': %s\n", program_name, command[0], strerror(err));
 	return err == ENOENT ? NOT_FOUND : NOT_RUN;
 }
 
-void child_drop(struct child *c)
+void child_discard(struct child *c)
 {
 	if (c->go >= 0)
 		close(c->go);
@@ -105,7 +105,7 @@ int child_status(const char *name, int status)
 		        WCOREDUMP(status) ? ", core dumped" : "");
 		return 128 + WTERMSIG(status);
 	}
-	return WIFEXITED(status) ? WEXITSTATUS(status) : DONE;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_DONE;
 }
 
 /* ---- the command as it would be typed ----------------------------------------------------------------------------------------- */
@@ -120,7 +120,7 @@ static bool needs_quotes(const char *word)
 	return false;
 }
 
-static size_t append(char *buf, size_t at, size_t room, const char *text, size_t len)
+static size_t append_char(char *buf, size_t at, size_t room, const char *text, size_t len)
 {
 	for (; len && at + 1 < room; len--)
 		buf[at++] = *text++;
@@ -133,24 +133,24 @@ static size_t append_word(char *buf, size_t at, size_t room, const char *word)
 	size_t len;
 
 	if (!needs_quotes(word))
-		return append(buf, at, room, word, strlen(word));
-	at = append(buf, at, room, "'", 1);
+		return append_char(buf, at, room, word, strlen(word));
+	at = append_char(buf, at, room, "'", 1);
 	for (;; word += len + 1) {
 		len = strcspn(word, "'");
-		at = append(buf, at, room, word, len);
+		at = append_char(buf, at, room, word, len);
 		if (!word[len])
-			return append(buf, at, room, "'", 1);
-		at = append(buf, at, room, "'\\''", 4);
+			return append_char(buf, at, room, "'", 1);
+		at = append_char(buf, at, room, "'\\''", 4);
 	}
 }
 
 char *quoted_command(char *const *command, char *buf, size_t room)
 {
-	size_t at = append(buf, 0, room, "", 0);
+	size_t at = append_char(buf, 0, room, "", 0);
 
 	for (int i = 0; command[i]; i++) {
 		if (i)
-			at = append(buf, at, room, " ", 1);
+			at = append_char(buf, at, room, " ", 1);
 		at = append_word(buf, at, room, command[i]);
 	}
 	return buf;

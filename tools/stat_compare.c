@@ -62,7 +62,7 @@ static bool split_commands(struct comparison *c, char **operands)
 
 /* ---- running ---- */
 
-static int open_for(const struct job *job, pid_t pid, pfm_session_t **session)
+static int open_for(const struct stat_job *job, pid_t pid, pfm_session_t **session)
 {
 	pfm_session_options_t options = PFM_INIT(options);
 	pfm_error_t error = PFM_INIT(error);
@@ -71,9 +71,9 @@ static int open_for(const struct job *job, pid_t pid, pfm_session_t **session)
 	options.flags = PFM_SESSION_ENABLE_ON_EXEC | (job->no_inherit ? 0u : PFM_SESSION_INHERIT);
 	error.event = -1;
 	if (pfm_open_session(session, job->ctx, &options, (const char *const *)job->events.texts, job->events.n, &error) == PFMLIB_SUCCESS)
-		return DONE;
+		return EXIT_DONE;
 	stat_refuse(job, error.event >= 0 && (unsigned)error.event < job->events.n ? job->events.texts[error.event] : NULL, &error);
-	return REFUSED;
+	return EXIT_REFUSED;
 }
 
 static bool make_tables(struct comparison *c, pfm_session_t *s)
@@ -100,13 +100,13 @@ static bool make_tables(struct comparison *c, pfm_session_t *s)
 static int take_counts(struct comparison *c, pfm_session_t *s, unsigned command, unsigned round, double elapsed)
 {
 	pfm_count_t *counts = calloc(c->n_events + 1, sizeof(*counts));
-	int rc = counts ? DONE : no_memory();
+	int rc = counts ? EXIT_DONE : report_no_memory();
 
 	for (unsigned i = 0; i < c->n_events && counts; i++)
 		counts[i].size = sizeof(*counts);
-	if (rc == DONE && pfm_read_session(s, counts, c->n_events) != PFMLIB_SUCCESS)
-		rc = complain("counts", pfm_session_errno(s));
-	for (unsigned i = 0; i < c->n_events && rc == DONE; i++) {
+	if (rc == EXIT_DONE && pfm_read_session(s, counts, c->n_events) != PFMLIB_SUCCESS)
+		rc = report_bad_option("counts", pfm_session_errno(s));
+	for (unsigned i = 0; i < c->n_events && rc == EXIT_DONE; i++) {
 		bool has = counts[i].quality == PFM_QUALITY_EXACT || counts[i].quality == PFM_QUALITY_SCALED;
 
 		*value_at(c, command, round, i) = has ? (double)counts[i].value : (double)NAN;
@@ -119,7 +119,7 @@ static int take_counts(struct comparison *c, pfm_session_t *s, unsigned command,
 }
 
 /* Runs one command; its exit status ends the comparison if it is not 0. */
-static int run_command(struct job *job, struct comparison *c, unsigned command, unsigned round)
+static int run_command(struct stat_job *job, struct comparison *c, unsigned command, unsigned round)
 {
 	struct child child = { .pid = 0, .go = -1, .failure = -1 };
 	pfm_session_t *s = NULL;
@@ -129,38 +129,38 @@ static int run_command(struct job *job, struct comparison *c, unsigned command, 
 
 	sigprocmask(SIG_SETMASK, NULL, &mask);
 	rc = child_prepare(c->commands[command], &mask, &child);
-	if (rc == DONE)
+	if (rc == EXIT_DONE)
 		rc = open_for(job, child.pid, &s);
-	if (rc == DONE && !c->values && !make_tables(c, s))
-		rc = no_memory();
-	if (rc == DONE && pfm_start_session(s) != PFMLIB_SUCCESS)
-		rc = complain("counting", pfm_session_errno(s));
+	if (rc == EXIT_DONE && !c->values && !make_tables(c, s))
+		rc = report_no_memory();
+	if (rc == EXIT_DONE && pfm_start_session(s) != PFMLIB_SUCCESS)
+		rc = report_bad_option("counting", pfm_session_errno(s));
 	began = now_ns();
-	if (rc == DONE)
+	if (rc == EXIT_DONE)
 		rc = child_start(c->commands[command], &child);
-	while (rc == DONE && waitpid(child.pid, &status, 0) < 0 && errno == EINTR)
+	while (rc == EXIT_DONE && waitpid(child.pid, &status, 0) < 0 && errno == EINTR)
 		;
-	if (rc == DONE) {
+	if (rc == EXIT_DONE) {
 		child.pid = 0;
 		pfm_stop_session(s);
 		rc = take_counts(c, s, command, round, (double)(now_ns() - began) / NS);
 	}
 	pfm_close_session(s);
-	child_drop(&child);
-	return rc == DONE ? child_status(c->commands[command][0], status) : rc;
+	child_discard(&child);
+	return rc == EXIT_DONE ? child_status(c->commands[command][0], status) : rc;
 }
 
-static int run_rounds(struct job *job, struct comparison *c)
+static int run_rounds(struct stat_job *job, struct comparison *c)
 {
 	for (unsigned round = 0; round < c->n_rounds; round++)
 		for (unsigned i = 0; i < c->n_commands; i++) {
 			unsigned command = round % 2 ? c->n_commands - 1 - i : i;
 			int rc = run_command(job, c, command, round);
 
-			if (rc != DONE)
+			if (rc != EXIT_DONE)
 				return rc;
 		}
-	return DONE;
+	return EXIT_DONE;
 }
 
 /* ---- evaluating ---- */
@@ -234,7 +234,7 @@ static void put_row(FILE *out, const struct comparison *c, unsigned event)
 			fprintf(out, "  %c  %20s  %s\n", 'A' + (int)k, "not counted", c->why[event] ? c->why[event] : "");
 			continue;
 		}
-		fprintf(out, "  %c  %20s", 'A' + (int)k, grouped((uint64_t)(mean + 0.5), number));
+		fprintf(out, "  %c  %20s", 'A' + (int)k, group_digits((uint64_t)(mean + 0.5), number));
 		if (k && r.known)
 			fprintf(out, "  %.4f of A, 95 %% interval %.4f to %.4f%s", r.value, r.low, r.high,
 			        is_shown(&r) ? "" : ": no difference shown");
@@ -278,7 +278,7 @@ static void put_json_row(FILE *out, const struct comparison *c, unsigned event)
 	}
 }
 
-static int put_comparison(const struct job *job, const struct comparison *c)
+static int put_comparison(const struct stat_job *job, const struct comparison *c)
 {
 	FILE *out = job->json ? stdout : stderr;
 	char command[256];
@@ -286,7 +286,7 @@ static int put_comparison(const struct job *job, const struct comparison *c)
 	if (job->output)
 		out = term_open(job->output, job->append);
 	if (!out)
-		return complain(job->output, errno);
+		return report_bad_option(job->output, errno);
 	if (!job->json) {
 		fprintf(out, "%u interleaved rounds\n", c->n_rounds);
 		for (unsigned k = 0; k < c->n_commands; k++)
@@ -296,8 +296,8 @@ static int put_comparison(const struct job *job, const struct comparison *c)
 	for (unsigned i = 0; i <= c->n_events; i++)
 		(job->json ? put_json_row : put_row)(out, c, i);
 	if (job->output && fclose(out) != 0)
-		return complain(job->output, errno);
-	return DONE;
+		return report_bad_option(job->output, errno);
+	return EXIT_DONE;
 }
 
 static void release(struct comparison *c)
@@ -309,23 +309,23 @@ static void release(struct comparison *c)
 	free(c->why);
 }
 
-int stat_compare(struct args *args, struct job *job)
+int stat_compare(struct command_args *args, struct stat_job *job)
 {
 	struct comparison c = { .n_rounds = job->repeat > 1 ? job->repeat : USUAL_ROUNDS };
 	int rc;
 
 	if (!split_commands(&c, args->operands))
-		return usage(args, "expected a command on each side of ::, and at most %d commands.", MAX_COMMANDS);
-	if (job->n_pids || job->n_tids || job->all || job->cpus || job->cgroups || job->interval || job->delay || job->control.on ||
+		return report_usage_error(args, "expected a command on each side of ::, and at most %d commands.", MAX_COMMANDS);
+	if (job->n_pids || job->n_tids || job->all_cpus || job->cpus || job->cgroups || job->interval || job->delay || job->control.on ||
 	    job->metric_names.n || job->separator || job->region_format)
-		return usage(args, "commands are compared by their events alone: only -e, -r, -i, -o, --append and --json go with ::.");
+		return report_usage_error(args, "commands are compared by their events alone: only -e, -r, -i, -o, --append and --json go with ::.");
 	if (!job->events.n && !event_list_add(&job->events, "task-clock,page-faults,context-switches,cycles,instructions"))
-		return complain("events", ENOMEM);
+		return report_bad_option("events", ENOMEM);
 	job->ctx = open_context(job->model);
 	if (!job->ctx)
-		return REFUSED;
+		return EXIT_REFUSED;
 	rc = run_rounds(job, &c);
-	if (rc == DONE)
+	if (rc == EXIT_DONE)
 		rc = put_comparison(job, &c);
 	release(&c);
 	return rc;

@@ -14,15 +14,15 @@ enum { POLL_NS = 100000000,
        GRACE_NS = 2000000000 };
 
 /* One run: when it began, and what ends it. */
-struct run {
+struct stat_run {
 	struct child child;
 	unsigned number, intervals;
-	uint64_t began, last, next, slice; /* slice: when the one under way ends, 0 if there are none on the way */
-	uint64_t look;                     /* when processes are looked at again */
+	uint64_t start_time, previous_time, next_report, slice; /* slice: when the one under way ends, 0 if there are none on the way */
+	uint64_t next_poll;                                     /* when processes are looked at again */
 	struct rusage usage;
 	double elapsed;
-	int status; /* of the command */
-	bool ours;  /* it was ended because its time was over */
+	int status;     /* of the command */
+	bool own_child; /* it was ended because its time was over */
 };
 
 uint64_t now_ns(void)
@@ -35,12 +35,12 @@ uint64_t now_ns(void)
 
 /* ---- waiting ---------------------------------------------------------------------------------------------------------------- */
 
-enum woken { TIMEOUT,
-	     CHILD_ENDED,
-	     INTERRUPTED };
+enum wake_reason { TIMEOUT,
+	           CHILD_ENDED,
+	           INTERRUPTED };
 
 /* Waits for a signal until @until. The terminal's interrupt reaches the command as well: its end is awaited then. */
-static enum woken wait_signal(struct job *job, const struct child *child, uint64_t until)
+static enum wake_reason wait_signal(struct stat_job *job, const struct child *child, uint64_t until)
 {
 	uint64_t now = now_ns(), left = until > now ? until - now : 0;
 	struct timespec t = { .tv_sec = (time_t)(left / NS), .tv_nsec = (long)(left % NS) };
@@ -64,7 +64,7 @@ static enum woken wait_signal(struct job *job, const struct child *child, uint64
 	return TIMEOUT;
 }
 
-static void show_progress(const struct job *job, unsigned run)
+static void show_progress(const struct stat_job *job, unsigned run)
 {
 	double seconds = (double)(now_ns() - job->since) / NS;
 	char line[120];
@@ -80,7 +80,7 @@ static void show_progress(const struct job *job, unsigned run)
 	term_progress(stderr, line);
 }
 
-static void report(struct job *job, double elapsed, double time)
+static void report_run(struct stat_job *job, double elapsed, double time)
 {
 	int err;
 
@@ -97,74 +97,74 @@ static double seconds_of(struct timeval t)
 }
 
 /* Reads what was counted. */
-static int read_counts(struct job *job, const struct run *r)
+static int read_counts(struct stat_job *job, const struct stat_run *r)
 {
 	int rc = parts_read(job);
 
 	/* Counting may have stopped before a command that was told to end. */
-	if (rc == DONE && job->command && r->child.pid <= 0 && !r->ours)
+	if (rc == EXIT_DONE && job->command && r->child.pid <= 0 && !r->own_child)
 		parts_compare(job, seconds_of(r->usage.ru_utime) + seconds_of(r->usage.ru_stime));
 	return rc;
 }
 
 /* Shows what was counted since the interval before. */
-static int report_interval(struct job *job, struct run *r)
+static int report_interval(struct stat_job *job, struct stat_run *r)
 {
 	uint64_t now = now_ns();
 
-	if (read_counts(job, r) != DONE)
-		return REFUSED;
-	rows_own(job, (double)(now - r->last) / NS, -1, -1);
+	if (read_counts(job, r) != EXIT_DONE)
+		return EXIT_REFUSED;
+	rows_are_default(job, (double)(now - r->previous_time) / NS, -1, -1);
 	rows_gather(job, true);
-	report(job, (double)(now - r->last) / NS, (double)(now - r->began) / NS);
-	r->last = now;
+	report_run(job, (double)(now - r->previous_time) / NS, (double)(now - r->start_time) / NS);
+	r->previous_time = now;
 	r->intervals++;
 	/* Slices are those of an interval. */
-	slices_forget(job);
+	slices_free(job);
 	if (r->slice)
 		r->slice = now + slices_begin(job);
-	return DONE;
+	return EXIT_DONE;
 }
 
 /* Reads what was counted in the slice of time that is over. */
-static int take_slice(struct job *job, struct run *r, uint64_t now)
+static int take_slice(struct stat_job *job, struct stat_run *r, uint64_t now)
 {
-	if (parts_read(job) != DONE)
-		return REFUSED;
+	if (parts_read(job) != EXIT_DONE)
+		return EXIT_REFUSED;
 	rows_slice(job);
 	slices_next(job);
 	r->slice = now + slices_begin(job);
-	return DONE;
+	return EXIT_DONE;
 }
 
 /* Reads what processes have counted so far, while they are there to be asked for their processor time: it shows that a program which one of
  * them has started took its events away. Of one that has ended nobody knows. */
-static int look_at_processes(struct job *job, struct run *r, uint64_t now)
+static int poll_processes(struct stat_job *job, struct stat_run *r, uint64_t now)
 {
-	if (!job->n_pids || now < r->look)
-		return DONE;
-	r->look = now + POLL_NS;
+	if (!job->n_pids || now < r->next_poll)
+		return EXIT_DONE;
+	r->next_poll = now + POLL_NS;
 	return parts_read(job);
 }
 
-static uint64_t earlier(uint64_t a, uint64_t b)
+static uint64_t earlier_deadline(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
 
-static bool is_timed_out(const struct job *job, const struct run *r, uint64_t now)
+static bool is_timed_out(const struct stat_job *job, const struct stat_run *r, uint64_t now)
 {
-	return job->timeout && now >= r->began + job->timeout;
+	return job->timeout && now >= r->start_time + job->timeout;
 }
 
 /* True when the time or the number of intervals that the user gave is over. */
-static bool time_is_over(const struct job *job, const struct run *r, uint64_t now)
+static bool is_time_over(const struct stat_job *job, const struct stat_run *r, uint64_t now)
 {
 	return is_timed_out(job, r, now) || (job->intervals && r->intervals >= job->intervals);
 }
 
 /* True when what is counted has ended; the command's end is taken note of. */
-static bool has_ended(const struct job *job, struct run *r)
+static bool is_target_gone(const struct stat_job *job, struct stat_run *r)
 {
 	if (r->child.pid > 0 && wait4(r->child.pid, &r->status, WNOHANG, &r->usage) == r->child.pid) {
 		r->child.pid = 0;
@@ -177,18 +177,18 @@ static bool has_ended(const struct job *job, struct run *r)
 }
 
 /* The command's time is over: it is asked to end. Who goes on all the same, or until the user has had enough, is ended. */
-static void end_child(struct job *job, struct run *r)
+static void end_child(struct stat_job *job, struct stat_run *r)
 {
 	uint64_t now = now_ns(), until = now + GRACE_NS;
 	bool before = job->interrupted;
 
 	if (r->child.pid <= 0)
 		return;
-	r->ours = true;
+	r->own_child = true;
 	job->interrupted = false;
 	child_signal(&r->child, SIGTERM);
-	while (!has_ended(job, r) && now < until && !job->interrupted) {
-		wait_signal(job, &r->child, earlier(until, now + POLL_NS));
+	while (!is_target_gone(job, r) && now < until && !job->interrupted) {
+		wait_signal(job, &r->child, earlier_deadline(until, now + POLL_NS));
 		now = now_ns();
 	}
 	job->interrupted |= before;
@@ -201,12 +201,12 @@ static void end_child(struct job *job, struct run *r)
 }
 
 /* Carries out what the other program has asked for. */
-static int serve(struct job *job)
+static int serve_control(struct stat_job *job)
 {
 	enum control_word word = CONTROL_NOTHING;
-	int rc = DONE;
+	int rc = EXIT_DONE;
 
-	while (rc == DONE && (word = control_next(&job->control)) != CONTROL_NOTHING) {
+	while (rc == EXIT_DONE && (word = control_next(&job->control)) != CONTROL_NOTHING) {
 		if (word == CONTROL_ENABLE)
 			rc = parts_start(job);
 		else if (word == CONTROL_DISABLE || word == CONTROL_STOP)
@@ -219,47 +219,47 @@ static int serve(struct job *job)
 		else
 			control_acknowledge(&job->control);
 		if (word == CONTROL_STOP)
-			job->control.in = -1; /* what else it says is not read */
+			job->control.in = -1; /* later commands are not read */
 	}
 	return rc;
 }
 
 /* Until the command ends, or the process, the time is over, or the user has seen enough. */
-static int wait_to_the_end(struct job *job, struct run *r)
+static int wait_for_end(struct stat_job *job, struct stat_run *r)
 {
 	bool over = false;
 	uint64_t now, until;
-	int rc = DONE;
+	int rc = EXIT_DONE;
 
-	r->last = r->began;
-	r->next = r->began + job->interval;
-	r->slice = slices_wanted(job) && job->repeat < 2 ? r->began + slices_begin(job) : 0;
-	while (rc == DONE && !over) {
+	r->previous_time = r->start_time;
+	r->next_report = r->start_time + job->interval;
+	r->slice = needs_slices(job) && job->repeat < 2 ? r->start_time + slices_begin(job) : 0;
+	while (rc == EXIT_DONE && !over) {
 		now = now_ns();
 		/* An interval that ends with all of it is shown when counting has stopped: nothing is left behind it. */
-		if (job->interval && now >= r->next && !is_timed_out(job, r, now)) {
+		if (job->interval && now >= r->next_report && !is_timed_out(job, r, now)) {
 			rc = report_interval(job, r);
-			r->next += job->interval;
-			if (r->next < now)
-				r->next = now + job->interval;
+			r->next_report += job->interval;
+			if (r->next_report < now)
+				r->next_report = now + job->interval;
 		}
 		if (r->slice && now >= r->slice)
 			rc = take_slice(job, r, now);
-		if (rc == DONE)
-			rc = look_at_processes(job, r, now);
-		if (rc == DONE && job->control.on)
-			rc = serve(job);
+		if (rc == EXIT_DONE)
+			rc = poll_processes(job, r, now);
+		if (rc == EXIT_DONE && job->control.on)
+			rc = serve_control(job);
 		show_progress(job, r->number);
-		over = time_is_over(job, r, now);
-		if (over || rc != DONE || has_ended(job, r))
+		over = is_time_over(job, r, now);
+		if (over || rc != EXIT_DONE || is_target_gone(job, r))
 			break;
 		until = now + POLL_NS;
 		if (job->interval)
-			until = earlier(until, r->next);
+			until = earlier_deadline(until, r->next_report);
 		if (r->slice)
-			until = earlier(until, r->slice);
+			until = earlier_deadline(until, r->slice);
 		if (job->timeout)
-			until = earlier(until, r->began + job->timeout);
+			until = earlier_deadline(until, r->start_time + job->timeout);
 		if (wait_signal(job, &r->child, until) == INTERRUPTED)
 			break;
 	}
@@ -267,9 +267,9 @@ static int wait_to_the_end(struct job *job, struct run *r)
 	now = now_ns();
 	if (over)
 		end_child(job, r);
-	r->elapsed = (double)(now - r->began) / NS;
+	r->elapsed = (double)(now - r->start_time) / NS;
 	/* What is left of the last interval. */
-	if (rc == DONE && job->interval && !(job->intervals && r->intervals >= job->intervals))
+	if (rc == EXIT_DONE && job->interval && !(job->intervals && r->intervals >= job->intervals))
 		rc = report_interval(job, r);
 	return rc;
 }
@@ -277,11 +277,11 @@ static int wait_to_the_end(struct job *job, struct run *r)
 /* ---- counting --------------------------------------------------------------------------------------------------------------- */
 
 /* True if no event could be opened: then there is nothing to wait for. */
-static bool nothing_opened(struct job *job)
+static bool report_nothing_opened(struct stat_job *job)
 {
 	unsigned i, k;
 
-	if (parts_read(job) != DONE)
+	if (parts_read(job) != EXIT_DONE)
 		return false;
 	for (k = 0; k < job->n_parts; k++)
 		for (i = 0; i < job->parts[k].n; i++)
@@ -294,33 +294,33 @@ static bool nothing_opened(struct job *job)
 }
 
 /* The time before counting begins. False if the user has had enough by then, or the command has ended. */
-static bool wait_for_start(struct job *job, struct run *r)
+static bool wait_for_start(struct stat_job *job, struct stat_run *r)
 {
 	uint64_t begin = now_ns() + job->delay;
 
 	while (now_ns() < begin)
-		if (wait_signal(job, &r->child, begin) == INTERRUPTED || has_ended(job, r))
+		if (wait_signal(job, &r->child, begin) == INTERRUPTED || is_target_gone(job, r))
 			return false;
 	return true;
 }
 
 /* Lets the command go, and counting; which first depends on whether the beginning is wanted. */
-static int begin(struct job *job, struct run *r)
+static int start_run(struct stat_job *job, struct stat_run *r)
 {
-	int rc = job->delay && job->command ? child_start(job->command, &r->child) : DONE;
+	int rc = job->delay && job->command ? child_start(job->command, &r->child) : EXIT_DONE;
 
-	job->missed = rc == DONE && job->delay && !wait_for_start(job, r);
+	job->missed = rc == EXIT_DONE && job->delay && !wait_for_start(job, r);
 	if (job->missed)
-		return DONE;
-	r->began = now_ns();
-	if (rc == DONE && !job->start_off)
+		return EXIT_DONE;
+	r->start_time = now_ns();
+	if (rc == EXIT_DONE && !job->start_off)
 		rc = parts_start(job);
-	if (rc == DONE && job->command && !job->delay)
+	if (rc == EXIT_DONE && job->command && !job->delay)
 		rc = child_start(job->command, &r->child);
 	return rc;
 }
 
-static void tell_parts(const struct job *job)
+static void report_escaped_parts(const struct stat_job *job)
 {
 	unsigned i;
 
@@ -332,63 +332,63 @@ static void tell_parts(const struct job *job)
 	}
 }
 
-static int count_with(struct job *job, struct run *r)
+static int count_with_child(struct stat_job *job, struct stat_run *r)
 {
 	int rc = parts_open(job, r->child.pid);
 	bool idle, known;
 	double user, system;
 
-	if (rc != DONE)
+	if (rc != EXIT_DONE)
 		return rc;
 	if (job->verbose && r->number == 1)
-		tell_parts(job);
-	idle = !job->command && nothing_opened(job);
+		report_escaped_parts(job);
+	idle = !job->command && report_nothing_opened(job);
 	if (idle)
 		job->interval = 0;
-	r->began = now_ns();
-	rc = begin(job, r);
+	r->start_time = now_ns();
+	rc = start_run(job, r);
 	/* Of what was not begun there are no intervals. */
 	if (job->missed)
 		job->interval = 0;
-	if (rc == DONE && !idle && !job->missed)
-		rc = wait_to_the_end(job, r);
-	if (rc != DONE || job->interval)
-		return rc != DONE ? rc : job->command && !r->ours ? child_status(job->command[0], r->status)
-		                                                  : DONE;
+	if (rc == EXIT_DONE && !idle && !job->missed)
+		rc = wait_for_end(job, r);
+	if (rc != EXIT_DONE || job->interval)
+		return rc != EXIT_DONE ? rc : job->command && !r->own_child ? child_status(job->command[0], r->status)
+		                                                            : EXIT_DONE;
 	rc = read_counts(job, r);
-	if (rc != DONE)
+	if (rc != EXIT_DONE)
 		return rc;
 	user = seconds_of(r->usage.ru_utime);
 	system = seconds_of(r->usage.ru_stime);
-	job->beyond |= job->command && (job->delay || r->ours || job->start_off || job->control.on);
-	known = job->command && !job->n_pids && !job->n_tids && !job->beyond;
-	rows_own(job, job->missed ? -1 : r->elapsed, known ? user : -1, known ? system : -1);
+	job->outlived_counting |= job->command && (job->delay || r->own_child || job->start_off || job->control.on);
+	known = job->command && !job->n_pids && !job->n_tids && !job->outlived_counting;
+	rows_are_default(job, job->missed ? -1 : r->elapsed, known ? user : -1, known ? system : -1);
 	/* What is left behind the last whole slice is no slice; of repetitions each is one. */
-	if (slices_wanted(job) && job->repeat > 1 && !job->missed) {
+	if (needs_slices(job) && job->repeat > 1 && !job->missed) {
 		rows_slice(job);
 		slices_next(job);
 	}
 	rows_gather(job, false);
 	if (!job->missed) {
-		job->elapsed += job->each[job->runs++] = r->elapsed;
+		job->elapsed += job->run_seconds[job->runs++] = r->elapsed;
 		job->user += user;
 		job->system += system;
 	}
-	return job->command && !r->ours ? child_status(job->command[0], r->status) : DONE;
+	return job->command && !r->own_child ? child_status(job->command[0], r->status) : EXIT_DONE;
 }
 
-static int run_once(struct job *job, unsigned number)
+static int run_once(struct stat_job *job, unsigned number)
 {
-	struct run r = { .child = { .pid = 0, .go = -1, .failure = -1 }, .number = number };
-	int rc = job->command ? child_prepare(job->command, &job->before, &r.child) : DONE;
+	struct stat_run r = { .child = { .pid = 0, .go = -1, .failure = -1 }, .number = number };
+	int rc = job->command ? child_prepare(job->command, &job->saved_signals, &r.child) : EXIT_DONE;
 
-	if (rc == DONE)
-		rc = count_with(job, &r);
-	child_drop(&r.child);
+	if (rc == EXIT_DONE)
+		rc = count_with_child(job, &r);
+	child_discard(&r.child);
 	return rc;
 }
 
-static bool counted_something(const struct job *job)
+static bool has_counts(const struct stat_job *job)
 {
 	unsigned i;
 
@@ -399,7 +399,7 @@ static bool counted_something(const struct job *job)
 }
 
 /* Signals are waited for, not handled: nothing is interrupted half way. */
-static void block_signals(struct job *job)
+static void block_signals(struct stat_job *job)
 {
 	static const int ends[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
 	struct sigaction was;
@@ -412,23 +412,23 @@ static void block_signals(struct job *job)
 		if (sigaction(ends[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
 			sigaddset(&job->signals, ends[i]);
 	signal(SIGCHLD, SIG_DFL);
-	sigprocmask(SIG_BLOCK, &job->signals, &job->before);
+	sigprocmask(SIG_BLOCK, &job->signals, &job->saved_signals);
 }
 
-int count(struct job *job)
+int count_runs(struct stat_job *job)
 {
 	unsigned run;
-	int rc = DONE, status = DONE;
+	int rc = EXIT_DONE, status = EXIT_DONE;
 
-	job->each = calloc(job->repeat, sizeof(*job->each));
-	if (!job->each)
-		return complain("runs", ENOMEM);
+	job->run_seconds = calloc(job->repeat, sizeof(*job->run_seconds));
+	if (!job->run_seconds)
+		return report_bad_option("runs", ENOMEM);
 	block_signals(job);
 	job->since = now_ns();
 	for (run = 1; run <= job->repeat && !job->interrupted; run++) {
 		parts_close(job);
 		rc = run_once(job, run);
-		if (rc != DONE)
+		if (rc != EXIT_DONE)
 			status = rc;
 		if (!job->n_rows)
 			return rc;
@@ -439,10 +439,10 @@ int count(struct job *job)
 	/* One that could not be begun, or whose counts could not be read, adds neither counts nor time; one that was over too early no time. */
 	job->repeat = job->runs ? job->runs : 1;
 	if (!job->interval && job->rows[0].tally.runs)
-		report(job, job->elapsed / job->repeat, -1);
+		report_run(job, job->elapsed / job->repeat, -1);
 	if (job->interval)
 		report_why(job);
-	if (job->html && job->runs && write_page(job, job->elapsed / job->repeat) != DONE && status == DONE)
-		status = REFUSED;
-	return status == DONE && !counted_something(job) ? REFUSED : status;
+	if (job->html && job->runs && write_page(job, job->elapsed / job->repeat) != EXIT_DONE && status == EXIT_DONE)
+		status = EXIT_REFUSED;
+	return status == EXIT_DONE && !has_counts(job) ? EXIT_REFUSED : status;
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum { SLICES = 64,
-       FEWEST = 4,
+       MIN_SLICES = 4,
        FIRST_NS = 10000000,
        COUNTS_READ_AT_ONCE = 100 };
 
@@ -18,12 +18,12 @@ struct slice {
 	double raw, enabled, running;
 };
 
-bool slices_wanted(const struct job *job)
+bool needs_slices(const struct stat_job *job)
 {
 	return job->metrics.n;
 }
 
-void slices_forget(struct job *job)
+void slices_free(struct stat_job *job)
 {
 	for (unsigned i = 0; i < job->n_rows; i++)
 		if (job->rows[i].slices)
@@ -32,7 +32,7 @@ void slices_forget(struct job *job)
 	job->slice_ns = 0;
 }
 
-uint64_t slices_begin(struct job *job)
+uint64_t slices_begin(struct stat_job *job)
 {
 	unsigned counts = 0;
 
@@ -44,7 +44,7 @@ uint64_t slices_begin(struct job *job)
 	return job->slice_ns;
 }
 
-static void add(struct slice *s, const struct slice *more)
+static void add_slice_count(struct slice *s, const struct slice *more)
 {
 	s->raw += more->raw;
 	s->enabled += more->enabled;
@@ -52,7 +52,7 @@ static void add(struct slice *s, const struct slice *more)
 }
 
 /* Two neighbours become one, so that what is kept stays little however long it takes. */
-static void merge(struct job *job)
+static void merge_slices(struct stat_job *job)
 {
 	for (unsigned i = 0; i < job->n_rows; i++) {
 		struct slice *s = job->rows[i].slices;
@@ -60,7 +60,7 @@ static void merge(struct job *job)
 		for (unsigned k = 0; s && k < SLICES / 2; k++) {
 			struct slice both = s[2 * k];
 
-			add(&both, &s[2 * k + 1]);
+			add_slice_count(&both, &s[2 * k + 1]);
 			s[k] = both;
 		}
 		if (s)
@@ -71,17 +71,17 @@ static void merge(struct job *job)
 	job->runs_in_slice *= 2;
 }
 
-void slice_add(struct row *row, unsigned slice, const pfm_count_t *count)
+void slice_add(struct stat_row *row, unsigned slice, const pfm_count_t *count)
 {
 	const struct slice more = { (double)count->raw, (double)count->enabled, (double)count->running };
 
 	if (!row->slices)
 		row->slices = calloc(SLICES, sizeof(*row->slices));
 	if (row->slices)
-		add(&row->slices[slice], &more);
+		add_slice_count(&row->slices[slice], &more);
 }
 
-void slices_next(struct job *job)
+void slices_next(struct stat_job *job)
 {
 	if (!job->runs_in_slice)
 		job->runs_in_slice = 1;
@@ -90,26 +90,26 @@ void slices_next(struct job *job)
 		return;
 	job->runs_here = 0;
 	if (++job->n_slices == SLICES)
-		merge(job);
+		merge_slices(job);
 }
 
 /* What the row counted in @width slices from number @first on, extrapolated; NaN if it had no time. Clocks that tick slowly may show
  * none at all for a count that is there. */
-static double extrapolated(const struct row *row, unsigned first, unsigned width)
+static double is_extrapolated(const struct stat_row *row, unsigned first, unsigned width)
 {
 	struct slice sum = { 0, 0, 0 };
 
 	if (!row->slices)
 		return NAN;
 	for (unsigned k = first; k < first + width; k++)
-		add(&sum, &row->slices[k]);
+		add_slice_count(&sum, &row->slices[k]);
 	if (sum.running <= 0)
 		return sum.enabled > 0 ? NAN : sum.raw;
 	return sum.raw * (sum.enabled / sum.running);
 }
 
 /* The inputs in each of @n_parts parts of @width slices, constants as they are in @counts; false if one was not counted in some part. */
-static bool fill_parts(const struct job *job, const struct judged *j, unsigned n_parts, unsigned width, double *parts)
+static bool fill_inputs(const struct stat_job *job, const struct judged_counts *j, unsigned n_parts, unsigned width, double *parts)
 {
 	double share = job->repeat > 1 ? 1.0 / job->runs_in_slice : 1;
 	bool there = true;
@@ -122,7 +122,7 @@ static bool fill_parts(const struct job *job, const struct judged *j, unsigned n
 		for (unsigned u = 0; u < j->n_uses; u++)
 			part[j->uses[u].input] = 0;
 		for (unsigned u = 0; u < j->n_uses; u++)
-			part[j->uses[u].input] += extrapolated(&job->rows[j->uses[u].row], k * width, width) * share;
+			part[j->uses[u].input] += is_extrapolated(&job->rows[j->uses[u].row], k * width, width) * share;
 		for (unsigned u = 0; u < j->n_uses; u++)
 			there &= !isnan(part[j->uses[u].input]);
 	}
@@ -130,7 +130,7 @@ static bool fill_parts(const struct job *job, const struct judged *j, unsigned n
 }
 
 /* The share of the time in which all was counted, if always together; 0 if not. */
-static double observed(const struct job *job, const struct judged *j)
+static double observed_count(const struct stat_job *job, const struct judged_counts *j)
 {
 	double least = 1;
 
@@ -140,24 +140,24 @@ static double observed(const struct job *job, const struct judged *j)
 		if (c->enabled && (double)c->running / (double)c->enabled < least)
 			least = (double)c->running / (double)c->enabled;
 	}
-	return j->across ? 0 : least;
+	return j->spans_groups ? 0 : least;
 }
 
-static void judge_run(const struct job *job, const struct judged *j, double *parts, pfm_metric_value_t *v)
+static void judge_run(const struct stat_job *job, const struct judged_counts *j, double *parts, pfm_metric_value_t *v)
 {
 	unsigned width = 1, n_parts = job->n_slices;
 
 	/* Longer slices where some were too short for every group to have a turn. */
-	while (n_parts >= FEWEST && !fill_parts(job, j, n_parts, width, parts)) {
+	while (n_parts >= MIN_SLICES && !fill_inputs(job, j, n_parts, width, parts)) {
 		width *= 2;
 		n_parts = job->n_slices / width;
 	}
-	if (n_parts < FEWEST)
+	if (n_parts < MIN_SLICES)
 		n_parts = 0;
-	pfm_judge_metric(job->ctx, j->metric.pmu, j->metric.event, j->counts, j->n, parts, n_parts, observed(job, j), v);
+	pfm_judge_metric(job->ctx, j->metric.pmu, j->metric.event, j->counts, j->n, parts, n_parts, observed_count(job, j), v);
 }
 
-static void judge_runs(const struct job *job, const struct judged *j, const double *samples, unsigned n_samples, pfm_metric_value_t *v)
+static void judge_runs(const struct stat_job *job, const struct judged_counts *j, const double *samples, unsigned n_samples, pfm_metric_value_t *v)
 {
 	pfm_metric_value_t e = PFM_INIT(e);
 
@@ -168,14 +168,14 @@ static void judge_runs(const struct job *job, const struct judged *j, const doub
 	v->high = v->value + (e.high - e.value);
 }
 
-void judge_value(const struct job *job, const struct judged *j, pfm_metric_value_t *v)
+void judge_value(const struct stat_job *job, const struct judged_counts *j, pfm_metric_value_t *v)
 {
 	double *parts = calloc((size_t)SLICES * j->n + 1, sizeof(*parts));
 
 	/* What is missing is in no slice. */
 	if (j->quality == PFM_QUALITY_PARTIAL)
 		v->error = -1;
-	else if (parts && job->repeat > 1 && fill_parts(job, j, job->n_slices, 1, parts))
+	else if (parts && job->repeat > 1 && fill_inputs(job, j, job->n_slices, 1, parts))
 		judge_runs(job, j, parts, job->n_slices, v);
 	else if (parts && job->repeat < 2 && j->quality != PFM_QUALITY_EXACT)
 		judge_run(job, j, parts, v);

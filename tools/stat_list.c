@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool add(struct event_list *events, const char *text, size_t len)
+static bool add_event(struct event_list *events, const char *text, size_t len)
 {
 	char **more = realloc(events->texts, (events->n + 1) * sizeof(*more));
 	char *copy = strndup(text, len);
@@ -21,7 +21,7 @@ static bool add(struct event_list *events, const char *text, size_t len)
 	return true;
 }
 
-struct adding {
+struct list_addition {
 	struct event_list *events;
 	const char *rest; /* of the text, behind the pattern */
 	bool failed;
@@ -29,20 +29,20 @@ struct adding {
 
 static bool add_tracepoint(void *arg, const char *name)
 {
-	struct adding *a = arg;
+	struct list_addition *a = arg;
 	char text[2 * TRACEPOINT_MAX + LABEL_MAX];
 	int len = snprintf(text, sizeof(text), "%s%s", name, a->rest);
 
-	a->failed = (size_t)len >= sizeof(text) || !add(a->events, text, (size_t)len);
+	a->failed = (size_t)len >= sizeof(text) || !add_event(a->events, text, (size_t)len);
 	return !a->failed;
 }
 
 /* Puts the tracepoints that the last text matches in its place, as it stands where it is no pattern or matches none. */
-static bool expand_last(struct event_list *events)
+static bool expand_last_pattern(struct event_list *events)
 {
 	char *text = events->texts[--events->n];
 	unsigned first = events->n;
-	struct adding a = { .events = events };
+	struct list_addition a = { .events = events };
 	bool found;
 
 	/* What is added takes the place of @text, which is put back if nothing is. */
@@ -56,7 +56,7 @@ static bool expand_last(struct event_list *events)
 }
 
 /* @members between a brace and @rest, which begins with the other. */
-static char *join(const struct event_list *members, const char *rest)
+static char *join_texts(const struct event_list *members, const char *rest)
 {
 	size_t len = strlen(rest) + 2, at = 0;
 	char *group;
@@ -84,10 +84,10 @@ static bool expand_group(struct event_list *events)
 		return true;
 	*rest = 0;
 	while (room && pfm_split_events(&inside, &event, &len))
-		room = add(&members, event, len) && expand_last(&members);
+		room = add_event(&members, event, len) && expand_last_pattern(&members);
 	*rest = '}';
 	if (room)
-		group = join(&members, rest);
+		group = join_texts(&members, rest);
 	event_list_free(&members);
 	if (!group)
 		return false;
@@ -102,7 +102,7 @@ bool event_list_add(struct event_list *events, const char *list)
 	size_t len;
 
 	while (pfm_split_events(&list, &event, &len))
-		if (!add(events, event, len) || !(*event == '{' ? expand_group(events) : expand_last(events)))
+		if (!add_event(events, event, len) || !(*event == '{' ? expand_group(events) : expand_last_pattern(events)))
 			return false;
 	return true;
 }

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <strings.h>
 
-enum { MOST_METRICS = 1024,
-       DEEPEST = 16,
-       MOST_USES = 1024,
+enum { MAX_METRICS = 1024,
+       MAX_DEPTH = 16,
+       MAX_USES = 1024,
        NUMBER_ROOM = 40,
        UNIT_ROOM = 512,
        PATH_ROOM = 4096 };
@@ -35,55 +35,55 @@ static bool add_use(struct stat_metrics *list, int pmu, unsigned event)
 }
 
 /* Figures beside the tree: what they are groups of is not a level of it. */
-static bool is_aside(const char *name)
+static bool is_info_metric(const char *name)
 {
 	return strncasecmp(name, "info_", 5) == 0 || strncasecmp(name, "tma_info_", 9) == 0 || strncasecmp(name, "bottleneck", 10) == 0 ||
 	       strncasecmp(name, "tma_bottleneck", 14) == 0;
 }
 
-struct grouping {
-	struct job *job;
+struct group_expansion {
+	struct stat_job *job;
 	bool tree, failed;
 	unsigned members;
 };
 
 static bool add_member(void *arg, int pmu, unsigned event, const pfm_metric_info_t *info)
 {
-	struct grouping *g = arg;
+	struct group_expansion *g = arg;
 
 	g->members++;
-	if (g->job->metrics.n < MOST_METRICS && !(g->tree && is_aside(info->name)))
+	if (g->job->metrics.n < MAX_METRICS && !(g->tree && is_info_metric(info->name)))
 		g->failed = !add_use(&g->job->metrics, pmu, event);
 	return !g->failed;
 }
 
 /* Adds the metrics of group @name; @tree: those that are levels of the tree. How many it has, whether they were there before or not. */
-static unsigned add_group(struct job *job, const char *name, bool tree)
+static unsigned add_group(struct stat_job *job, const char *name, bool tree)
 {
-	struct grouping g = { .job = job, .tree = tree };
+	struct group_expansion g = { .job = job, .tree = tree };
 
-	each_in_group(job->ctx, name, add_member, &g);
+	visit_group_metrics(job->ctx, name, add_member, &g);
 	return g.failed ? 0 : g.members;
 }
 
 /* A metric's name, or that of a group. An exit status. */
-static int add_name(struct job *job, const char *name)
+static int add_name(struct stat_job *job, const char *name)
 {
 	static struct metric_use m;
 	pfm_error_t error = PFM_INIT(error);
 	int rc = find_metric(job->ctx, NULL, name, &m, &error);
 
 	if (!rc)
-		return add_use(&job->metrics, m.pmu, m.event) ? DONE : complain("metrics", ENOMEM);
+		return add_use(&job->metrics, m.pmu, m.event) ? EXIT_DONE : report_bad_option("metrics", ENOMEM);
 	if (add_group(job, name, false))
-		return DONE;
+		return EXIT_DONE;
 	stat_refuse(job, name, &error);
 	if (error.kind == PFM_KIND_UNKNOWN_EVENT && !job->json)
 		fputs("  'pfm list --metrics' shows what can be computed\n", stderr);
-	return REFUSED;
+	return EXIT_REFUSED;
 }
 
-bool metrics_of_session(struct job *job, const pfm_session_t *session)
+bool visit_session_metrics(struct stat_job *job, const pfm_session_t *session)
 {
 	pfm_session_metric_t m = PFM_INIT(m);
 
@@ -96,7 +96,7 @@ bool metrics_of_session(struct job *job, const pfm_session_t *session)
 /* ---- what they need ---------------------------------------------------------------------------------------------------- */
 
 /* "PMU::NAME" of each metric, for the plan. */
-static char **texts_of(const struct job *job)
+static char **list_metric_texts(const struct stat_job *job)
 {
 	char **texts = calloc(job->metrics.n + 1, sizeof(*texts));
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);
@@ -117,7 +117,7 @@ static char **texts_of(const struct job *job)
 }
 
 /* The groups of @plan as texts for a session; a group that the kernel cannot keep together is broken up and told. */
-static bool add_plan(struct job *job, const pfm_plan_t *plan)
+static bool add_plan(struct stat_job *job, const pfm_plan_t *plan)
 {
 	pfm_plan_info_t info = PFM_INIT(info);
 	pfm_planned_t e = PFM_INIT(e);
@@ -149,14 +149,14 @@ static bool add_plan(struct job *job, const pfm_plan_t *plan)
 	return true;
 }
 
-static int plan_metrics(struct job *job)
+static int plan_metrics(struct stat_job *job)
 {
 	pfm_error_t error = PFM_INIT(error);
 	pfm_plan_options_t options = PFM_INIT(options);
 	pfm_plan_t *plan = NULL;
-	char **texts = texts_of(job);
+	char **texts = list_metric_texts(job);
 	int rc = texts ? pfm_plan(&plan, job->ctx, (const char *const *)texts, job->metrics.n, NULL, &error) : PFMLIB_ERR_NOMEM;
-	int status = DONE;
+	int status = EXIT_DONE;
 
 	/* An event may need the very counter that the watchdog holds: the kernel knows whether another will do. */
 	if (rc == PFMLIB_ERR_NOASSIGN) {
@@ -165,9 +165,9 @@ static int plan_metrics(struct job *job)
 	}
 	if (rc) {
 		stat_refuse(job, texts && error.event >= 0 ? texts[error.event] : "", &error);
-		status = REFUSED;
+		status = EXIT_REFUSED;
 	} else if (!add_plan(job, plan)) {
-		status = complain("metrics", ENOMEM);
+		status = report_bad_option("metrics", ENOMEM);
 	}
 	pfm_free_plan(plan);
 	for (unsigned i = 0; texts && i < job->metrics.n; i++)
@@ -177,7 +177,7 @@ static int plan_metrics(struct job *job)
 }
 
 /* Adds what the metrics that are asked for consist of. False without memory. */
-static bool add_below(struct job *job)
+static bool add_below(struct stat_job *job)
 {
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);
 	pfm_metric_info_t info = PFM_INIT(info);
@@ -188,8 +188,8 @@ static bool add_below(struct job *job)
 
 		if (pfm_describe_pmu(job->ctx, m.pmu, &pmu))
 			continue;
-		for (unsigned e = 0; e < pmu.n_events && job->metrics.n < MOST_METRICS; e++)
-			if (!pfm_describe_metric(job->ctx, m.pmu, e, &info) && !is_aside(info.name) &&
+		for (unsigned e = 0; e < pmu.n_events && job->metrics.n < MAX_METRICS; e++)
+			if (!pfm_describe_metric(job->ctx, m.pmu, e, &info) && !is_info_metric(info.name) &&
 			    is_below(job, &(struct stat_metric){ .pmu = m.pmu, .event = e }, &m) && !add_use(&job->metrics, m.pmu, e))
 				return false;
 	}
@@ -197,7 +197,7 @@ static bool add_below(struct job *job)
 }
 
 /* Leaves out, from metric @first on, what the lists have on a level below @level, which is not always that of the parent and one. */
-static void drop_below(struct job *job, unsigned level, unsigned first)
+static void drop_below(struct stat_job *job, unsigned level, unsigned first)
 {
 	pfm_metric_info_t info = PFM_INIT(info);
 	unsigned n = first;
@@ -210,13 +210,13 @@ static void drop_below(struct job *job, unsigned level, unsigned first)
 
 /* Levels 1 to @level of the tree of top-down analysis. The lists' groups name the first ones, some all; below them a metric says what it
  * is a part of. */
-static int add_topdown(struct job *job, unsigned level)
+static int add_topdown(struct stat_job *job, unsigned level)
 {
 	static const char *const names[] = { "TmaL", "Topdown_L", "PipelineL" };
 	unsigned before = job->metrics.n, earlier;
 	char group[24];
 
-	for (unsigned i = 1; i <= level && i <= DEEPEST; i++)
+	for (unsigned i = 1; i <= level && i <= MAX_DEPTH; i++)
 		for (unsigned k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
 			snprintf(group, sizeof(group), "%s%u", names[k], i);
 			add_group(job, group, true);
@@ -224,35 +224,35 @@ static int add_topdown(struct job *job, unsigned level)
 	do {
 		earlier = job->metrics.n;
 		if (!add_below(job))
-			return complain("metrics", ENOMEM);
+			return report_bad_option("metrics", ENOMEM);
 	} while (job->metrics.n > earlier);
 	drop_below(job, level, before);
 	if (job->metrics.n > before)
-		return DONE;
+		return EXIT_DONE;
 	fprintf(stderr, "pfm stat: this machine's processor has no metrics of top-down analysis; another's are asked for with -M "
 	                "PMU::TmaL1\n");
-	return REFUSED;
+	return EXIT_REFUSED;
 }
 
-int metrics_make(struct job *job)
+int metrics_make(struct stat_job *job)
 {
-	int status = DONE;
+	int status = EXIT_DONE;
 
-	for (unsigned i = 0; i < job->metric_names.n && status == DONE; i++)
+	for (unsigned i = 0; i < job->metric_names.n && status == EXIT_DONE; i++)
 		status = add_name(job, job->metric_names.texts[i]);
-	if (status == DONE && job->topdown)
+	if (status == EXIT_DONE && job->topdown)
 		status = add_topdown(job, job->topdown);
-	if (status == DONE && !tree_order(job))
-		status = complain("metrics", ENOMEM);
-	if (status == DONE && job->metrics.n)
+	if (status == EXIT_DONE && !tree_order(job))
+		status = report_bad_option("metrics", ENOMEM);
+	if (status == EXIT_DONE && job->metrics.n)
 		status = plan_metrics(job);
-	if (status != DONE || job->events.n)
+	if (status != EXIT_DONE || job->events.n)
 		return status;
 	fputs("pfm stat: these metrics need no events, so there is nothing to count: name an event with -e beside them\n", stderr);
-	return REFUSED;
+	return EXIT_REFUSED;
 }
 
-void metrics_free(struct job *job)
+void metrics_free(struct stat_job *job)
 {
 	free(job->metrics.at);
 	free(job->ratios.at);
@@ -266,7 +266,7 @@ static unsigned count_cpus(const char *path)
 {
 	char text[PATH_ROOM];
 	unsigned n = 0, first, last;
-	FILE *f = fopen(machine_path(path, text, sizeof(text)), "r");
+	FILE *f = fopen(make_machine_path(path, text, sizeof(text)), "r");
 
 	while (f && fscanf(f, "%u", &first) == 1) {
 		last = first;
@@ -282,7 +282,7 @@ static unsigned count_cpus(const char *path)
 }
 
 /* A fact of the machine or of the measurement; false for what nobody here knows. */
-static bool constant(const char *name, double elapsed, double *value)
+static bool is_constant_metric(const char *name, double elapsed, double *value)
 {
 	int smt;
 
@@ -296,13 +296,13 @@ static bool constant(const char *name, double elapsed, double *value)
 	}
 	if (strcmp(name, "#smt_on") != 0 && strcmp(name, "#threads_per_core") != 0)
 		return false;
-	smt = machine_number("/sys/devices/system/cpu/smt/active");
+	smt = read_machine_number("/sys/devices/system/cpu/smt/active");
 	*value = name[1] == 's' ? smt : smt + 1;
 	return smt >= 0;
 }
 
 /* The event called @text, which is named by @name and what may stand before that; none if qualifiers make another one of it. */
-static struct event_at find_event(const struct job *job, const char *text, const char *name)
+static struct event_at find_event(const struct stat_job *job, const char *text, const char *name)
 {
 	struct event_at at;
 
@@ -312,20 +312,20 @@ static struct event_at find_event(const struct job *job, const char *text, const
 }
 
 /* The event of a row called @name, with a processor before it or without. */
-static struct event_at event_of_row(const struct job *job, const char *name)
+static struct event_at row_event(const struct stat_job *job, const char *name)
 {
 	const char *colons = strstr(name, "::");
 
 	return find_event(job, name, colons ? colons + 2 : name);
 }
 
-static bool is_same(struct event_at a, struct event_at b)
+static bool is_same_metric(struct event_at a, struct event_at b)
 {
 	return a.pmu >= 0 && a.pmu == b.pmu && a.event == b.event;
 }
 
 /* What the kernel lists for a processor under the name of an event of all processors is that event. None where there is none. */
-static struct event_at general_event(const struct job *job, struct event_at at)
+static struct event_at general_event(const struct stat_job *job, struct event_at at)
 {
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);
 	pfm_event_info_t e = PFM_INIT(e);
@@ -339,20 +339,20 @@ static struct event_at general_event(const struct job *job, struct event_at at)
 }
 
 /* True if some row's text means this event. */
-static bool has_event(const struct job *job, struct event_at at)
+static bool has_event(const struct stat_job *job, struct event_at at)
 {
 	for (unsigned i = 0; i < job->n_rows; i++)
-		if (is_same(job->rows[i].named, at))
+		if (is_same_metric(job->rows[i].named, at))
 			return true;
 	return false;
 }
 
 /* Rows are asked about by every input of every metric. */
-static void find_rows(struct job *job)
+static void find_rows(struct stat_job *job)
 {
-	for (struct row *row = job->rows; row < job->rows + job->n_rows; row++)
-		row->named = event_of_row(job, row->event);
-	for (struct row *row = job->rows; row < job->rows + job->n_rows; row++) {
+	for (struct stat_row *row = job->rows; row < job->rows + job->n_rows; row++)
+		row->named = row_event(job, row->event);
+	for (struct stat_row *row = job->rows; row < job->rows + job->n_rows; row++) {
 		struct event_at at = general_event(job, row->named);
 
 		row->at = at.pmu >= 0 && !has_event(job, at) ? at : row->named;
@@ -360,13 +360,13 @@ static void find_rows(struct job *job)
 }
 
 /* What a metric needs, and which event that is. */
-struct input {
+struct metric_input {
 	pfm_metric_input_t in;
 	struct event_at at;
 };
 
 /* Input @i of @m. False if it has fewer. */
-static bool find_input(const struct job *job, const struct stat_metric *m, unsigned i, struct input *out)
+static bool find_input(const struct stat_job *job, const struct stat_metric *m, unsigned i, struct metric_input *out)
 {
 	const char *colons;
 
@@ -379,12 +379,12 @@ static bool find_input(const struct job *job, const struct stat_metric *m, unsig
 }
 
 /* Does @row count what @input names? Ratios go by events alone: one with qualifiers is another. */
-static bool is_input(const struct row *row, const struct input *input)
+static bool is_input(const struct stat_row *row, const struct metric_input *input)
 {
-	return is_same(row->at, input->at) || strcmp(row->event, input->in.text) == 0 || strcmp(row->event, input->in.alias) == 0;
+	return is_same_metric(row->at, input->at) || strcmp(row->event, input->in.text) == 0 || strcmp(row->event, input->in.alias) == 0;
 }
 
-struct reading {
+struct input_counts {
 	struct stat_metric metric;
 	pfm_metric_info_t info;
 	int quality;           /* the worst of its counts */
@@ -392,10 +392,10 @@ struct reading {
 	unsigned found, asked; /* events among the rows; events it needs */
 	unsigned n_uses;
 	pfm_metric_count_t counts[256];
-	struct row_use uses[MOST_USES];
+	struct row_use uses[MAX_USES];
 };
 
-static void take_row(const struct row *row, struct reading *r, unsigned i, int *group)
+static void use_row(const struct stat_row *row, struct input_counts *r, unsigned i, int *group)
 {
 	const struct tally *t = &row->tally;
 	double error = t->counted > 1 ? sqrt(t->squares / (t->counted - 1) / t->counted) : 0;
@@ -410,28 +410,28 @@ static void take_row(const struct row *row, struct reading *r, unsigned i, int *
 
 /* The rows that a value is made from: those with the label, of that PMU alone unless it is NULL; of an event that was named several times
  * what was counted with @beside, unless that is NULL: then where most of @metric's inputs were counted together. */
-struct among {
+struct metric_search {
 	const char *label, *pmu;
-	const struct row *beside;
+	const struct stat_row *is_beside_count;
 	const struct stat_metric *metric;
 };
 
-static bool is_row_of(const struct job *job, unsigned k, const struct among *rows, const struct input *input)
+static bool is_row_of(const struct stat_job *job, unsigned k, const struct metric_search *rows, const struct metric_input *input)
 {
-	const struct row *row = &job->rows[k];
+	const struct stat_row *row = &job->rows[k];
 
 	return strcmp(row->label, rows->label) == 0 && is_input(row, input) && (!rows->pmu || strcmp(row->info.pmu, rows->pmu) == 0);
 }
 
-static bool same_group(const struct row *a, const struct row *b)
+static bool same_group(const struct stat_row *a, const struct stat_row *b)
 {
 	return a->part == b->part && a->info.group == b->info.group;
 }
 
 /* How many inputs of the metric have a value in the group of @row; 0 if that has none itself. */
-static int inputs_beside(const struct job *job, const struct among *rows, const struct row *row)
+static int add_inputs_beside(const struct stat_job *job, const struct metric_search *rows, const struct stat_row *row)
 {
-	struct input input;
+	struct metric_input input;
 	int n = 0;
 
 	for (unsigned i = 0; row->tally.counted && find_input(job, rows->metric, i, &input); i++)
@@ -445,29 +445,29 @@ static int inputs_beside(const struct job *job, const struct among *rows, const 
 
 /* How near @row is to the one that the value stands beside: that itself, a member of its group, any other; where it stands beside none,
  * how much of it the row's group has. */
-static int nearness(const struct job *job, const struct row *row, const struct among *rows)
+static int rank_row_nearness(const struct stat_job *job, const struct stat_row *row, const struct metric_search *rows)
 {
-	const struct row *beside = rows->beside;
+	const struct stat_row *beside = rows->is_beside_count;
 
-	return !beside ? inputs_beside(job, rows, row) : row == beside ? 2
-	                                                               : same_group(row, beside);
+	return !beside ? add_inputs_beside(job, rows, row) : row == beside ? 2
+	                                                                   : same_group(row, beside);
 }
 
 /* True if another row is the same count, of an event that was named twice, and nearer, or as near and earlier. */
-static bool is_repeated(const struct job *job, unsigned k, const struct among *rows, const struct input *input)
+static bool is_repeated(const struct stat_job *job, unsigned k, const struct metric_search *rows, const struct metric_input *input)
 {
-	const struct row *row = &job->rows[k];
+	const struct stat_row *row = &job->rows[k];
 	int near = -1;
 
 	for (unsigned i = 0; i < job->n_rows; i++) {
-		const struct row *other = &job->rows[i];
+		const struct stat_row *other = &job->rows[i];
 		int nearer;
 
 		if (i == k || !is_row_of(job, i, rows, input) || strcmp(row->info.pmu, other->info.pmu) != 0)
 			continue;
 		if (near < 0)
-			near = nearness(job, row, rows);
-		nearer = nearness(job, other, rows) - near;
+			near = rank_row_nearness(job, row, rows);
+		nearer = rank_row_nearness(job, other, rows) - near;
 		if (nearer > 0 || (!nearer && i < k))
 			return true;
 	}
@@ -476,15 +476,15 @@ static bool is_repeated(const struct job *job, unsigned k, const struct among *r
 
 /* What became of input @i among the @rows: counts of one event on several types of cores are added up, and all of them
  * must be there. */
-static void take_rows(const struct job *job, const struct among *rows, const struct input *input, struct reading *r, unsigned i, int *group)
+static void use_rows(const struct stat_job *job, const struct metric_search *rows, const struct metric_input *input, struct input_counts *r, unsigned i, int *group)
 {
 	unsigned found = 0, counted = 0;
 
 	for (unsigned k = 0; k < job->n_rows; k++) {
 		if (!is_row_of(job, k, rows, input) || is_repeated(job, k, rows, input))
 			continue;
-		take_row(&job->rows[k], r, i, group);
-		if (r->n_uses < MOST_USES)
+		use_row(&job->rows[k], r, i, group);
+		if (r->n_uses < MAX_USES)
 			r->uses[r->n_uses++] = (struct row_use){ i, k };
 		counted += job->rows[k].tally.counted != 0;
 		found++;
@@ -494,10 +494,10 @@ static void take_rows(const struct job *job, const struct among *rows, const str
 }
 
 /* @whole: it is given up at the first event that is not among the rows. */
-static bool read_inputs(const struct job *job, const struct stat_metric *m, const struct among *rows, double elapsed, bool whole,
-                        struct reading *r)
+static bool read_inputs(const struct stat_job *job, const struct stat_metric *m, const struct metric_search *rows, double elapsed, bool whole,
+                        struct input_counts *r)
 {
-	struct input input;
+	struct metric_input input;
 	const pfm_metric_input_t *in = &input.in;
 	int group = -1;
 
@@ -512,13 +512,13 @@ static bool read_inputs(const struct job *job, const struct stat_metric *m, cons
 	memset(r->counts, 0, r->info.n_inputs * sizeof(r->counts[0]));
 	for (unsigned i = 0; i < r->info.n_inputs && find_input(job, m, i, &input); i++) {
 		if (in->is_constant) {
-			r->counts[i].known = constant(in->text, elapsed, &r->counts[i].value) || in->has_preset;
+			r->counts[i].known = is_constant_metric(in->text, elapsed, &r->counts[i].value) || in->has_preset;
 			if (in->has_preset)
 				r->counts[i].value = in->preset;
 			continue;
 		}
 		r->asked += i < r->info.n_value_inputs;
-		take_rows(job, rows, &input, r, i, &group);
+		use_rows(job, rows, &input, r, i, &group);
 		if (whole && r->found < r->asked)
 			return false;
 	}
@@ -527,7 +527,7 @@ static bool read_inputs(const struct job *job, const struct stat_metric *m, cons
 
 /* ---- answers ----------------------------------------------------------------------------------------------------------- */
 
-const char *pmu_of_several(const struct job *job, const struct stat_metric *m)
+const char *common_pmu(const struct stat_job *job, const struct stat_metric *m)
 {
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);
 
@@ -537,9 +537,9 @@ const char *pmu_of_several(const struct job *job, const struct stat_metric *m)
 	return "";
 }
 
-static void print_metric(const struct job *job, const struct reading *r, const pfm_metric_value_t *v, const char *label, double time)
+static void print_metric(const struct stat_job *job, const struct input_counts *r, const pfm_metric_value_t *v, const char *label, double time)
 {
-	const char *pmu = pmu_of_several(job, &r->metric);
+	const char *pmu = common_pmu(job, &r->metric);
 	char value[40] = "";
 
 	if (v->state == PFM_METRIC_DEFINED)
@@ -550,13 +550,13 @@ static void print_metric(const struct job *job, const struct reading *r, const p
 		fprintf(job->out, "%12.6f", time);
 	if (*label)
 		print_label(job, label, widest_label(job));
-	fprintf(job->out, "%s%20s%s %s%s%*s%s", term_on(job->out, v->state ? RED : v->over_threshold > 0 ? YELLOW
-	                                                                                                 : PLAIN),
-	        value, term_off(job->out), v->state ? "" : r->info.unit, !v->state && *r->info.unit ? "  " : "",
+	fprintf(job->out, "%s%20s%s %s%s%*s%s", term_colour_begin(job->out, v->state ? RED : v->over_threshold > 0 ? YELLOW
+	                                                                                                           : PLAIN),
+	        value, term_colour_end(job->out), v->state ? "" : r->info.unit, !v->state && *r->info.unit ? "  " : "",
 	        r->info.level > 1 && *r->info.parent ? 2 * (int)(r->info.level - 1) : 0, "",
 	        r->info.name);
 	if (*pmu)
-		fprintf(job->out, "  %s[%s]%s", term_on(job->out, DIM), pmu, term_off(job->out));
+		fprintf(job->out, "  %s[%s]%s", term_colour_begin(job->out, DIM), pmu, term_colour_end(job->out));
 	if (!v->state && v->error > 0)
 		fprintf(job->out, "  +- %.2g", v->error);
 	if (!v->state && v->error < 0)
@@ -568,7 +568,7 @@ static void print_metric(const struct job *job, const struct reading *r, const p
 	fprintf(job->out, "%s\n", v->over_threshold > 0 ? "  look closer" : "");
 }
 
-static void json_metric(const struct job *job, const struct reading *r, const pfm_metric_value_t *v, const char *label, double time)
+static void json_metric(const struct stat_job *job, const struct input_counts *r, const pfm_metric_value_t *v, const char *label, double time)
 {
 	struct json j = { .out = job->out };
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);
@@ -607,7 +607,7 @@ static void json_metric(const struct job *job, const struct reading *r, const pf
 }
 
 /* The line of columns that perf has for a metric beyond the first of a count: the columns of the count are empty. */
-static void columns_metric(const struct job *job, const struct reading *r, const pfm_metric_value_t *v, const char *label, double time)
+static void print_metric_columns(const struct stat_job *job, const struct input_counts *r, const pfm_metric_value_t *v, const char *label, double time)
 {
 	const char *sep = job->separator;
 	char value[NUMBER_ROOM] = "", error[NUMBER_ROOM] = "", unit[UNIT_ROOM];
@@ -629,48 +629,48 @@ static void columns_metric(const struct job *job, const struct reading *r, const
 }
 
 /* The value of @m from the @rows. @whole: only if all its events are among them, and it is defined. */
-static bool evaluate_rows(const struct job *job, const struct stat_metric *m, const struct among *rows, double elapsed, bool whole,
-                          struct reading *r,
+static bool evaluate_rows(const struct stat_job *job, const struct stat_metric *m, const struct metric_search *rows, double elapsed, bool whole,
+                          struct input_counts *r,
                           pfm_metric_value_t *v)
 {
 	if (!read_inputs(job, m, rows, elapsed, whole, r) || (whole && !r->asked))
 		return false;
 	if (pfm_evaluate_metric(job->ctx, m->pmu, m->event, r->counts, r->info.n_inputs, v) || (whole && v->state))
 		return false;
-	if (!v->state && slices_wanted(job))
-		judge_value(job, &(struct judged){ *m, r->counts, r->info.n_inputs, r->uses, r->n_uses, r->quality, r->across }, v);
+	if (!v->state && needs_slices(job))
+		judge_value(job, &(struct judged_counts){ *m, r->counts, r->info.n_inputs, r->uses, r->n_uses, r->quality, r->across }, v);
 	return true;
 }
 
-bool metric_answer(const struct job *job, const struct stat_metric *m, const char *label, double elapsed, struct metric_answer *out)
+bool metric_answer(const struct stat_job *job, const struct stat_metric *m, const char *label, double elapsed, struct metric_answer *out)
 {
-	static struct reading r;
+	static struct input_counts r;
 
 	out->value = (pfm_metric_value_t)PFM_INIT(out->value);
-	if (!evaluate_rows(job, m, &(struct among){ .label = label, .metric = m }, elapsed, false, &r, &out->value))
+	if (!evaluate_rows(job, m, &(struct metric_search){ .label = label, .metric = m }, elapsed, false, &r, &out->value))
 		return false;
 	out->info = r.info;
 	out->quality = r.quality;
 	return true;
 }
 
-static void report_one(const struct job *job, const struct stat_metric *m, const char *label, double elapsed, double time, bool whole)
+static void report_metric(const struct stat_job *job, const struct stat_metric *m, const char *label, double elapsed, double time, bool whole)
 {
-	static struct reading r;
+	static struct input_counts r;
 	pfm_metric_value_t v = PFM_INIT(v);
 
-	if (!evaluate_rows(job, m, &(struct among){ .label = label, .metric = m }, elapsed, whole, &r, &v))
+	if (!evaluate_rows(job, m, &(struct metric_search){ .label = label, .metric = m }, elapsed, whole, &r, &v))
 		return;
 	if (job->json)
 		json_metric(job, &r, &v, label, time);
 	else if (job->separator)
-		columns_metric(job, &r, &v, label, time);
+		print_metric_columns(job, &r, &v, label, time);
 	else
 		print_metric(job, &r, &v, label, time);
 }
 
 /* Calls for each label that rows have. */
-static void report_labels(const struct job *job, const struct stat_metric *m, double elapsed, double time, bool whole)
+static void report_labels(const struct stat_job *job, const struct stat_metric *m, double elapsed, double time, bool whole)
 {
 	for (unsigned i = 0; i < job->n_rows; i++) {
 		unsigned k = 0;
@@ -678,23 +678,23 @@ static void report_labels(const struct job *job, const struct stat_metric *m, do
 		while (strcmp(job->rows[k].label, job->rows[i].label) != 0)
 			k++;
 		if (k == i)
-			report_one(job, m, job->rows[i].label, elapsed, time, whole);
+			report_metric(job, m, job->rows[i].label, elapsed, time, whole);
 	}
 }
 
 /* Those of the ratios that no count shows. */
-static void report_ratios(const struct job *job, double elapsed, double time)
+static void report_ratios(const struct stat_job *job, double elapsed, double time)
 {
 	for (unsigned i = 0; i < job->ratios.n; i++) {
 		struct stat_metric *m = &job->ratios.at[i];
 
-		if (!m->beside)
+		if (!m->is_beside_count)
 			report_labels(job, m, elapsed, time, true);
-		m->beside = false;
+		m->is_beside_count = false;
 	}
 }
 
-void report_metrics(const struct job *job, double elapsed, double time)
+void report_metrics(const struct stat_job *job, double elapsed, double time)
 {
 	for (unsigned i = 0; i < job->metrics.n; i++)
 		report_labels(job, &job->metrics.at[i], elapsed, time, false);
@@ -705,7 +705,7 @@ void report_metrics(const struct job *job, double elapsed, double time)
 /* ---- ratios ------------------------------------------------------------------------------------------------------------ */
 
 /* The ratios of PMU @p that people look for. */
-static bool add_ratios(struct job *job, int p)
+static bool add_ratios(struct stat_job *job, int p)
 {
 	pfm_metric_info_t info = PFM_INIT(info);
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);
@@ -713,13 +713,13 @@ static bool add_ratios(struct job *job, int p)
 	if (p < 0 || pfm_describe_pmu(job->ctx, p, &pmu))
 		return true;
 	for (unsigned e = 0; e < pmu.n_events; e++)
-		if (!pfm_describe_metric(job->ctx, p, e, &info) && in_group(&info, "ratios") && !add_use(&job->ratios, p, e))
+		if (!pfm_describe_metric(job->ctx, p, e, &info) && metric_is_in_group(&info, "ratios") && !add_use(&job->ratios, p, e))
 			return false;
 	return true;
 }
 
 /* The table of ratios beside that of PMU @p, or -1. */
-static int find_ratios(const struct job *job, int p)
+static int find_ratios(const struct stat_job *job, int p)
 {
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);
 	char name[128];
@@ -731,13 +731,13 @@ static int find_ratios(const struct job *job, int p)
 }
 
 /* Who asks for metrics sees those alone. */
-static bool ratios_wanted(const struct job *job)
+static bool needs_ratios(const struct stat_job *job)
 {
 	return !job->metrics.n && !job->no_ratios;
 }
 
 /* True if some row counts what @input names. */
-static bool has_row(const struct job *job, const struct input *input)
+static bool has_row(const struct stat_job *job, const struct metric_input *input)
 {
 	for (unsigned i = 0; i < job->n_rows; i++)
 		if (is_input(&job->rows[i], input))
@@ -747,10 +747,10 @@ static bool has_row(const struct job *job, const struct input *input)
 
 /* True if rows count all that ratio @m is made of. Notes the event that it begins with: none if that has a second name, which a row may
  * have. */
-static bool has_rows(const struct job *job, struct stat_metric *m)
+static bool has_rows(const struct stat_job *job, struct stat_metric *m)
 {
 	pfm_metric_info_t info = PFM_INIT(info);
-	struct input input;
+	struct metric_input input;
 
 	m->first = (struct event_at){ -1, 0 };
 	if (pfm_describe_metric(job->ctx, m->pmu, m->event, &info))
@@ -764,7 +764,7 @@ static bool has_rows(const struct job *job, struct stat_metric *m)
 	return true;
 }
 
-bool ratios_make(struct job *job)
+bool ratios_make(struct stat_job *job)
 {
 	static const char *const names[] = { "hardware", "software", "hw_cache" };
 	unsigned n = 0;
@@ -773,7 +773,7 @@ bool ratios_make(struct job *job)
 
 	if (job->metrics.n || !job->no_ratios)
 		find_rows(job);
-	if (!ratios_wanted(job))
+	if (!needs_ratios(job))
 		return true;
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]) && room; i++)
 		room = add_ratios(job, pfm_find_pmu(job->ctx, names[i]));
@@ -793,22 +793,22 @@ bool ratios_make(struct job *job)
 }
 
 /* True if ratio @m may begin with the event of @row. */
-static bool may_begin(const struct job *job, const struct stat_metric *m, const struct row *row)
+static bool may_start_expression(const struct stat_job *job, const struct stat_metric *m, const struct stat_row *row)
 {
-	struct input input;
+	struct metric_input input;
 
 	if (row->at.pmu >= 0 && m->first.pmu >= 0)
-		return is_same(row->at, m->first);
+		return is_same_metric(row->at, m->first);
 	return find_input(job, m, 0, &input) && is_input(row, &input);
 }
 
 /* How often the event of @row came in a second of the task's time, which the count of task-clock with the same label is. */
-static bool row_rate(const struct job *job, const struct row *row, struct ratio *out)
+static bool row_rate(const struct stat_job *job, const struct stat_row *row, struct ratio *out)
 {
 	if (*row->info.unit || row->own || !row->tally.counted || row->info.is_level)
 		return false;
 	for (unsigned i = 0; i < job->n_rows; i++) {
-		const struct row *clock = &job->rows[i];
+		const struct stat_row *clock = &job->rows[i];
 		int quality = clock->tally.count.quality;
 
 		if (clock->own || strcmp(clock->info.name, "task-clock") != 0 || strcmp(clock->label, row->label) != 0 || clock->tally.mean <= 0)
@@ -822,21 +822,21 @@ static bool row_rate(const struct job *job, const struct row *row, struct ratio 
 }
 
 /* A type of core has a ratio of its own, where all that it is made from is counted there: else it is that of all of them. */
-bool row_ratio(const struct job *job, const struct row *row, double elapsed, struct ratio *out)
+bool row_ratio(const struct stat_job *job, const struct stat_row *row, double elapsed, struct ratio *out)
 {
-	static struct reading r;
+	static struct input_counts r;
 	pfm_metric_value_t v = PFM_INIT(v);
-	const struct among own = { row->label, row->info.pmu, row, NULL }, all = { row->label, NULL, row, NULL };
+	const struct metric_search own = { row->label, row->info.pmu, row, NULL }, all = { row->label, NULL, row, NULL };
 
 	for (unsigned i = 0; i < job->ratios.n; i++) {
 		struct stat_metric *m = &job->ratios.at[i];
 
-		if (!may_begin(job, m, row) ||
+		if (!may_start_expression(job, m, row) ||
 		    (!evaluate_rows(job, m, &own, elapsed, true, &r, &v) && !evaluate_rows(job, m, &all, elapsed, true, &r, &v)))
 			continue;
 		*out = (struct ratio){ r.info.name, r.info.unit, v.value, r.quality };
-		m->beside = true;
+		m->is_beside_count = true;
 		return true;
 	}
-	return ratios_wanted(job) && row_rate(job, row, out);
+	return needs_ratios(job) && row_rate(job, row, out);
 }

@@ -19,14 +19,14 @@ enum { PATH_ROOM = 4096,
 
 /* ---- parts ------------------------------------------------------------------------------------------------------------------- */
 
-static struct part *new_part(struct job *job, unsigned first, unsigned n)
+static struct stat_part *add_part(struct stat_job *job, unsigned first, unsigned n)
 {
-	struct part *more = realloc(job->parts, (job->n_parts + 1) * sizeof(*more));
+	struct stat_part *more = realloc(job->parts, (job->n_parts + 1) * sizeof(*more));
 
 	if (!more)
 		return NULL;
 	job->parts = more;
-	job->parts[job->n_parts] = (struct part){ .first = first, .n_texts = n, .watch = -1 };
+	job->parts[job->n_parts] = (struct stat_part){ .first = first, .n_texts = n, .watch = -1 };
 	return &job->parts[job->n_parts++];
 }
 
@@ -34,52 +34,53 @@ static struct part *new_part(struct job *job, unsigned first, unsigned n)
 static char *thread_label(int tid)
 {
 	char path[64], name[32] = "", label[64];
+	size_t len = 0;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/comm", tid);
 	f = fopen(path, "r");
 	if (f) {
-		if (!fgets(name, sizeof(name), f))
-			name[0] = 0;
+		len = fread(name, 1, sizeof(name) - 1, f);
 		fclose(f);
 	}
-	name[strcspn(name, "\n")] = 0;
+	/* The kernel ends the name with a newline; a name can hold others. */
+	name[len ? len - 1 : 0] = 0;
 	snprintf(label, sizeof(label), "%s-%d", *name ? name : "?", tid);
 	return strdup(label);
 }
 
-static int add_task(struct job *job, int pid, bool thread)
+static int add_task(struct stat_job *job, int pid, bool thread)
 {
-	struct part *p;
+	struct stat_part *p;
 	unsigned i;
 
 	/* A set: nobody is counted twice. */
 	for (i = 0; i < job->n_parts; i++)
 		if (job->parts[i].pid == pid)
-			return DONE;
-	p = new_part(job, 0, job->events.n);
+			return EXIT_DONE;
+	p = add_part(job, 0, job->events.n);
 	if (!p)
-		return complain("tasks", ENOMEM);
+		return report_bad_option("tasks", ENOMEM);
 	p->pid = pid;
 	p->thread = thread;
 	if (job->by == BY_THREAD && !(p->label = thread_label(pid)))
-		return complain("tasks", ENOMEM);
-	return DONE;
+		return report_bad_option("tasks", ENOMEM);
+	return EXIT_DONE;
 }
 
 /* Every thread of process @pid, for itself. */
-static int add_threads(struct job *job, int pid)
+static int add_threads(struct stat_job *job, int pid)
 {
 	char path[64];
 	const struct dirent *entry;
-	int status = DONE;
+	int status = EXIT_DONE;
 	DIR *dir;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	dir = opendir(path);
 	if (!dir)
-		return complain(path, errno);
-	while (status == DONE && (entry = readdir(dir)))
+		return report_bad_option(path, errno);
+	while (status == EXIT_DONE && (entry = readdir(dir)))
 		if (isdigit((unsigned char)entry->d_name[0]))
 			status = add_task(job, atoi(entry->d_name), true);
 	closedir(dir);
@@ -87,7 +88,7 @@ static int add_threads(struct job *job, int pid)
 }
 
 /* The process that thread @tid belongs to; 0 where that cannot be seen. */
-static int process_of(int tid)
+static int read_thread_process(int tid)
 {
 	char path[64], line[256];
 	int pid = 0;
@@ -104,9 +105,9 @@ static int process_of(int tid)
 }
 
 /* True if task @id is a thread of a process that is counted, with all its threads, anyway. */
-static bool is_within(const struct job *job, int id)
+static bool is_within(const struct stat_job *job, int id)
 {
-	int pid = process_of(id);
+	int pid = read_thread_process(id);
 	unsigned i;
 
 	for (i = 0; i < job->n_pids && pid != id; i++)
@@ -116,15 +117,15 @@ static bool is_within(const struct job *job, int id)
 }
 
 /* A set: processes, and threads of others. */
-static int add_tasks(struct job *job)
+static int add_tasks(struct stat_job *job)
 {
-	int status = DONE;
+	int status = EXIT_DONE;
 	unsigned i;
 
-	for (i = 0; i < job->n_pids && status == DONE; i++)
+	for (i = 0; i < job->n_pids && status == EXIT_DONE; i++)
 		if (!is_within(job, job->pids[i]))
 			status = job->by == BY_THREAD ? add_threads(job, job->pids[i]) : add_task(job, job->pids[i], false);
-	for (i = 0; i < job->n_tids && status == DONE; i++)
+	for (i = 0; i < job->n_tids && status == EXIT_DONE; i++)
 		if (!is_within(job, job->tids[i]))
 			status = add_task(job, job->tids[i], true);
 	return status;
@@ -152,28 +153,28 @@ static bool find_mount(char *path, size_t room)
 	return *path != 0;
 }
 
-static int add_cgroup(struct job *job, const char *mount, const char *name, unsigned first, unsigned n)
+static int add_cgroup(struct stat_job *job, const char *mount, const char *name, unsigned first, unsigned n)
 {
-	struct part *p = new_part(job, first, n);
+	struct stat_part *p = add_part(job, first, n);
 	size_t room = strlen(mount) + strlen(name) + 2;
 
 	if (!p)
-		return complain("control groups", ENOMEM);
+		return report_bad_option("control groups", ENOMEM);
 	p->label = strdup(name);
 	if (*name)
 		p->cgroup = malloc(room);
 	if (!p->label || (*name && !p->cgroup))
-		return complain("control groups", ENOMEM);
+		return report_bad_option("control groups", ENOMEM);
 	if (strncmp(name, mount, strlen(mount)) == 0)
 		snprintf(p->cgroup, room, "%s", name);
 	else if (*name)
 		snprintf(p->cgroup, room, "%s/%s", mount, name + (*name == '/'));
 	if (!p->cgroup || access(p->cgroup, X_OK) == 0)
-		return DONE;
-	return complain(p->cgroup, errno);
+		return EXIT_DONE;
+	return report_bad_option(p->cgroup, errno);
 }
 
-static bool is_labelled(const struct job *job, const char *name)
+static bool is_labelled(const struct stat_job *job, const char *name)
 {
 	unsigned i;
 
@@ -183,48 +184,48 @@ static bool is_labelled(const struct job *job, const char *name)
 	return false;
 }
 
-static int too_many_groups(const struct job *job)
+static int report_too_many_groups(const struct stat_job *job)
 {
 	fprintf(stderr, "pfm stat: -G has more names than the %u event%s to count; --for-each-cgroup counts every event for each\n",
 	        job->events.n, job->events.n == 1 ? "" : "s");
-	return REFUSED;
+	return EXIT_REFUSED;
 }
 
 /* -G: one name for every event, or a name for each, nothing between commas being everybody. */
-static int add_cgroups(struct job *job)
+static int add_cgroups(struct stat_job *job)
 {
 	char mount[PATH_ROOM], *rest = job->cgroups;
 	unsigned i = 0;
-	int status = DONE;
+	int status = EXIT_DONE;
 
 	if (!find_mount(mount, sizeof(mount))) {
 		fputs("pfm stat: no control groups are mounted: 'mount -t cgroup2 none /sys/fs/cgroup' as root does it\n", stderr);
-		return REFUSED;
+		return EXIT_REFUSED;
 	}
 	if (!job->each_cgroup && !strchr(job->cgroups, ','))
 		return add_cgroup(job, mount, job->cgroups, 0, job->events.n);
-	for (; rest && status == DONE; i++) {
+	for (; rest && status == EXIT_DONE; i++) {
 		const char *name = strsep(&rest, ",");
 
 		if (job->each_cgroup)
-			status = is_labelled(job, name) ? DONE : add_cgroup(job, mount, name, 0, job->events.n);
+			status = is_labelled(job, name) ? EXIT_DONE : add_cgroup(job, mount, name, 0, job->events.n);
 		else if (i < job->events.n)
 			status = add_cgroup(job, mount, name, i, 1);
 		else
-			status = too_many_groups(job);
+			status = report_too_many_groups(job);
 	}
-	if (status == DONE && !job->each_cgroup && i < job->events.n)
+	if (status == EXIT_DONE && !job->each_cgroup && i < job->events.n)
 		return add_cgroup(job, mount, "", i, job->events.n - i);
 	return status;
 }
 
-int parts_make(struct job *job)
+int parts_make(struct stat_job *job)
 {
 	if (job->cgroups)
 		return add_cgroups(job);
 	if (job->n_pids || job->n_tids)
 		return add_tasks(job);
-	return new_part(job, 0, job->events.n) ? DONE : complain("events", ENOMEM);
+	return add_part(job, 0, job->events.n) ? EXIT_DONE : report_bad_option("events", ENOMEM);
 }
 
 /* ---- sessions ------------------------------------------------------------------------------------------------------------------ */
@@ -240,22 +241,22 @@ static int watch_process(int pid)
 #endif
 }
 
-void stat_refuse(const struct job *job, const char *text, const pfm_error_t *error)
+void stat_refuse(const struct stat_job *job, const char *text, const pfm_error_t *error)
 {
 	struct json j = { .out = job->out };
 
 	if (!job->json) {
-		refuse(job->ctx, text, error);
+		report_refusal(job->ctx, text, error);
 		return;
 	}
 	put_begin(&j, NULL, '{');
 	put_text_if(&j, "input", text);
-	refuse_json(&j, job->ctx, text, error);
+	put_refusal_json(&j, job->ctx, text, error);
 	put_end(&j, '}');
 	put_line(&j);
 }
 
-static void refuse_part(const struct job *job, const struct part *p, const char *const *texts, unsigned n, const pfm_error_t *error)
+static void refuse_part(const struct stat_job *job, const struct stat_part *p, const char *const *texts, unsigned n, const pfm_error_t *error)
 {
 	const char *text = error->clash || error->event < 0 || (unsigned)error->event >= n ? NULL : texts[error->event];
 	unsigned i;
@@ -270,7 +271,7 @@ static void refuse_part(const struct job *job, const struct part *p, const char 
 			fprintf(stderr, "  %s\n", texts[i]);
 }
 
-static void session_options(const struct job *job, const struct part *p, int pid, pfm_session_options_t *so)
+static void session_options(const struct stat_job *job, const struct stat_part *p, int pid, pfm_session_options_t *so)
 {
 	so->pid = p->pid ? p->pid : pid;
 	so->cpus = job->cpus;
@@ -278,7 +279,7 @@ static void session_options(const struct job *job, const struct part *p, int pid
 	so->flags = job->no_inherit ? 0 : PFM_SESSION_INHERIT;
 	if (job->dry_run)
 		so->flags |= PFM_SESSION_DRY_RUN;
-	if (job->all || job->cpus)
+	if (job->all_cpus || job->cpus)
 		so->flags = (so->flags | PFM_SESSION_SYSTEM_WIDE) & ~(unsigned)PFM_SESSION_INHERIT;
 	else if (job->command && !p->pid && !job->delay && !job->control.on)
 		so->flags |= PFM_SESSION_ENABLE_ON_EXEC;
@@ -288,15 +289,15 @@ static void session_options(const struct job *job, const struct part *p, int pid
 		so->flags |= PFM_SESSION_ONE_TASK;
 }
 
-static bool make_room(struct part *p)
+static bool grow_parts(struct stat_part *p)
 {
 	unsigned i, n = p->n ? p->n : 1;
 
 	p->counts = calloc(n, sizeof(*p->counts));
 	p->earlier = calloc(n, sizeof(*p->earlier));
-	p->looked = calloc(n, sizeof(*p->looked));
+	p->slice_counts = calloc(n, sizeof(*p->slice_counts));
 	p->rows = calloc(n, sizeof(*p->rows));
-	if (!p->counts || !p->earlier || !p->looked || !p->rows)
+	if (!p->counts || !p->earlier || !p->slice_counts || !p->rows)
 		return false;
 	for (i = 0; i < n; i++)
 		p->counts[i].size = sizeof(p->counts[i]);
@@ -305,12 +306,12 @@ static bool make_room(struct part *p)
 
 /* The texts of @p that the library counts, and their filters: those behind the last --filter, as what metrics need is, have none. Their
  * number. */
-static unsigned texts_of(const struct job *job, const struct part *p, const char **texts, const char **filters)
+static unsigned part_texts(const struct stat_job *job, const struct stat_part *p, const char **texts, const char **filters)
 {
 	unsigned i, n = 0;
 
 	for (i = p->first; i < p->first + p->n_texts; i++) {
-		if (own_event(job->events.texts[i]))
+		if (find_default_event(job->events.texts[i]))
 			continue;
 		filters[n] = i < job->n_filters ? job->filters[i] : NULL;
 		texts[n++] = job->events.texts[i];
@@ -318,15 +319,15 @@ static unsigned texts_of(const struct job *job, const struct part *p, const char
 	return n;
 }
 
-static int open_part(struct job *job, struct part *p, int pid, const char **texts, const char **filters)
+static int open_part(struct stat_job *job, struct stat_part *p, int pid, const char **texts, const char **filters)
 {
 	pfm_session_options_t so = PFM_INIT(so);
 	pfm_alpha_session_t alpha = PFM_INIT(alpha);
 	pfm_error_t error = PFM_INIT(error);
-	unsigned n = texts_of(job, p, texts, filters), before = p->n;
+	unsigned n = part_texts(job, p, texts, filters), before = p->n;
 
 	if (!n)
-		return DONE;
+		return EXIT_DONE;
 	error.event = -1;
 	session_options(job, p, pid, &so);
 	if (job->filters)
@@ -339,90 +340,90 @@ static int open_part(struct job *job, struct part *p, int pid, const char **text
 	if (pfm_open_session(&p->session, job->ctx, &so, texts, n, &error) != PFMLIB_SUCCESS) {
 		p->session = NULL;
 		refuse_part(job, p, texts, n, &error);
-		return REFUSED;
+		return EXIT_REFUSED;
 	}
 	p->n = pfm_count_session(p->session);
 	if (p->counts)
-		return p->n == before ? DONE : complain("CPUs have come or gone between runs", EAGAIN);
-	if (!make_room(p))
-		return complain("counts", ENOMEM);
+		return p->n == before ? EXIT_DONE : report_bad_option("CPUs have come or gone between runs", EAGAIN);
+	if (!grow_parts(p))
+		return report_bad_option("counts", ENOMEM);
 	if (p->pid)
 		p->watch = watch_process(p->pid);
-	return DONE;
+	return EXIT_DONE;
 }
 
-int parts_open(struct job *job, int pid)
+int parts_open(struct stat_job *job, int pid)
 {
 	const char **texts = calloc(job->events.n + 1, sizeof(*texts)), **filters = calloc(job->events.n + 1, sizeof(*filters));
 	bool fresh = !job->n_rows;
-	int status = texts && filters ? DONE : complain("events", ENOMEM);
+	int status = texts && filters ? EXIT_DONE : report_bad_option("events", ENOMEM);
 	unsigned i;
 
-	for (i = 0; i < job->n_parts && status == DONE; i++)
+	for (i = 0; i < job->n_parts && status == EXIT_DONE; i++)
 		status = open_part(job, &job->parts[i], pid, texts, filters);
 	free(texts);
 	free(filters);
-	for (i = 0; i < job->n_parts && status == DONE && fresh; i++)
-		if (!rows_make(job, &job->parts[i]) || !metrics_of_session(job, job->parts[i].session))
-			status = complain("counts", ENOMEM);
-	if (status == DONE && fresh && (!rows_make_own(job) || !ratios_make(job)))
-		status = complain("counts", ENOMEM);
+	for (i = 0; i < job->n_parts && status == EXIT_DONE && fresh; i++)
+		if (!rows_make(job, &job->parts[i]) || !visit_session_metrics(job, job->parts[i].session))
+			status = report_bad_option("counts", ENOMEM);
+	if (status == EXIT_DONE && fresh && (!rows_make_default(job) || !ratios_make(job)))
+		status = report_bad_option("counts", ENOMEM);
 	return status;
 }
 
-static int cannot(const struct part *p, const char *what, int rc)
+static int report_cannot_open(const struct stat_part *p, const char *what, int rc)
 {
 	fprintf(stderr, "pfm stat: cannot %s: %s\n", what, rc == PFMLIB_ERR_SYS ? strerror(pfm_session_errno(p->session)) : pfm_strerror(rc));
-	return REFUSED;
+	return EXIT_REFUSED;
 }
 
-int parts_start(struct job *job)
+int parts_start(struct stat_job *job)
 {
-	struct part *p;
+	struct stat_part *p;
 	int rc;
 
 	for (p = job->parts; p < job->parts + job->n_parts; p++) {
 		rc = p->session ? pfm_start_session(p->session) : PFMLIB_SUCCESS;
 		if (rc != PFMLIB_SUCCESS)
-			return cannot(p, "start counting", rc);
+			return report_cannot_open(p, "start counting", rc);
 	}
-	return DONE;
+	return EXIT_DONE;
 }
 
-void parts_stop(struct job *job)
+void parts_stop(struct stat_job *job)
 {
-	struct part *p;
+	struct stat_part *p;
 
 	for (p = job->parts; p < job->parts + job->n_parts; p++)
 		if (p->session)
 			pfm_stop_session(p->session);
 }
 
-int parts_read(struct job *job)
+int parts_read(struct stat_job *job)
 {
-	struct part *p;
+	struct stat_part *p;
 	int rc;
 
 	for (p = job->parts; p < job->parts + job->n_parts; p++) {
 		rc = p->session ? pfm_read_session(p->session, p->counts, p->n) : PFMLIB_SUCCESS;
 		if (rc != PFMLIB_SUCCESS)
-			return cannot(p, "read the counts", rc);
+			return report_cannot_open(p, "read the counts", rc);
 	}
-	return DONE;
+	return EXIT_DONE;
 }
 
-void parts_compare(struct job *job, double seconds)
+void parts_compare(struct stat_job *job, double seconds)
 {
-	const bool followed = !job->all && !job->cpus && !job->no_inherit && !job->delay && !job->control.on && !job->model;
+	const bool followed = !job->all_cpus && !job->cpus && !job->no_inherit && !job->delay && !job->control.on && !job->model;
 
-	for (struct part *p = job->parts; followed && p < job->parts + job->n_parts; p++) {
+	for (struct stat_part *p = job->parts; followed && p < job->parts + job->n_parts; p++) {
 		uint64_t longest = 0;
 
 		for (unsigned i = 0; i < p->n; i++)
 			longest = p->counts[i].enabled > longest ? p->counts[i].enabled : longest;
 		/* A task's birth and its end are not counted, and of many short ones they are a quarter of the time. */
-		p->escaped = !p->pid && seconds * NS > 2 * (double)longest + ESCAPE_NS;
-		for (unsigned i = 0; p->escaped && i < p->n; i++)
+		p->ran_unwatched = !p->pid && seconds * NS > 2 * (double)longest + ESCAPE_NS;
+		for (unsigned i = 0; p->ran_unwatched && i < p->n; i++)
 			if (has_value(&p->counts[i])) {
 				p->counts[i].quality = PFM_QUALITY_PARTIAL;
 				p->counts[i].cause = PFM_CAUSE_PERMISSION;
@@ -439,7 +440,7 @@ static bool process_ended(int pid, int fd)
 	return kill(pid, 0) != 0 && errno == ESRCH;
 }
 
-bool parts_ended(const struct job *job)
+bool parts_ended(const struct stat_job *job)
 {
 	unsigned i;
 
@@ -449,9 +450,9 @@ bool parts_ended(const struct job *job)
 	return true;
 }
 
-void parts_close(struct job *job)
+void parts_close(struct stat_job *job)
 {
-	struct part *p;
+	struct stat_part *p;
 
 	for (p = job->parts; p < job->parts + job->n_parts; p++) {
 		pfm_close_session(p->session);
@@ -459,14 +460,14 @@ void parts_close(struct job *job)
 		/* The next run's counts begin anew. */
 		if (p->earlier)
 			memset(p->earlier, 0, p->n * sizeof(*p->earlier));
-		if (p->looked)
-			memset(p->looked, 0, p->n * sizeof(*p->looked));
+		if (p->slice_counts)
+			memset(p->slice_counts, 0, p->n * sizeof(*p->slice_counts));
 	}
 }
 
-void parts_free(struct job *job)
+void parts_free(struct stat_job *job)
 {
-	struct part *p;
+	struct stat_part *p;
 
 	rows_free(job);
 	parts_close(job);
@@ -477,7 +478,7 @@ void parts_free(struct job *job)
 		free(p->label);
 		free(p->counts);
 		free(p->earlier);
-		free(p->looked);
+		free(p->slice_counts);
 		free(p->rows);
 	}
 	free(job->parts);
@@ -490,7 +491,7 @@ static int topology_number(const char *cpu, const char *name)
 	char path[PATH_ROOM];
 
 	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%s/topology/%s", cpu, name);
-	return machine_number(path);
+	return read_machine_number(path);
 }
 
 /* The kernel shows a CPU's node as a link called nodeN beside its files. */
@@ -502,7 +503,7 @@ static int node_number(const char *cpu)
 	DIR *dir;
 
 	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%s", cpu);
-	dir = opendir(machine_path(path, text, sizeof(text)));
+	dir = opendir(make_machine_path(path, text, sizeof(text)));
 	while (dir && (entry = readdir(dir)))
 		if (strncmp(entry->d_name, "node", 4) == 0 && isdigit((unsigned char)entry->d_name[4]))
 			number = atoi(entry->d_name + 4);
@@ -512,7 +513,7 @@ static int node_number(const char *cpu)
 }
 
 /* "S0", or "S?" where the kernel does not say. */
-static size_t put_number(char *label, size_t at, const char *letter, int number)
+static size_t append_number(char *label, size_t at, const char *letter, int number)
 {
 	char text[16] = "?";
 
@@ -521,7 +522,7 @@ static size_t put_number(char *label, size_t at, const char *letter, int number)
 	return at + (size_t)snprintf(label + at, LABEL_MAX - at, "%s%s%s", at ? "-" : "", letter, text);
 }
 
-void topology_label(enum by by, const char *cpu, char label[LABEL_MAX])
+void topology_label(enum aggregation by, const char *cpu, char label[LABEL_MAX])
 {
 	size_t at = 0;
 
@@ -530,12 +531,12 @@ void topology_label(enum by by, const char *cpu, char label[LABEL_MAX])
 		return;
 	}
 	if (by == BY_NODE) {
-		put_number(label, 0, "N", node_number(cpu));
+		append_number(label, 0, "N", node_number(cpu));
 		return;
 	}
-	at = put_number(label, at, "S", topology_number(cpu, "physical_package_id"));
+	at = append_number(label, at, "S", topology_number(cpu, "physical_package_id"));
 	if (by != BY_SOCKET)
-		at = put_number(label, at, "D", topology_number(cpu, "die_id"));
+		at = append_number(label, at, "D", topology_number(cpu, "die_id"));
 	if (by == BY_CORE)
-		put_number(label, at, "C", topology_number(cpu, "core_id"));
+		append_number(label, at, "C", topology_number(cpu, "core_id"));
 }

@@ -139,7 +139,7 @@ static char *append(char *list, const struct event_list *more)
 }
 
 /* Refuses what the library would refuse in the command, where nobody would see it as well. */
-static int check_events_alone(struct job *job)
+static int check_events_alone(struct stat_job *job)
 {
 	pfm_session_options_t options = PFM_INIT(options);
 	const struct event_list *lists[] = { &job->events, &job->metric_names };
@@ -152,32 +152,32 @@ static int check_events_alone(struct job *job)
 			pfm_session_t *s;
 
 			if (pfm_open_session(&s, job->ctx, &options, &text, 1, &error)) {
-				refuse(job->ctx, text, &error);
-				return REFUSED;
+				report_refusal(job->ctx, text, &error);
+				return EXIT_REFUSED;
 			}
 			pfm_close_session(s);
 		}
-	return DONE;
+	return EXIT_DONE;
 }
 
-static int check_options(struct args *args, const struct job *job)
+static int check_options(struct command_args *args, const struct stat_job *job)
 {
 	if (!args->n)
-		return usage(args, "--regions counts the regions of a command, behind --.");
-	if (job->n_pids || job->n_tids || job->all || job->cpus || job->cgroups)
-		return usage(
+		return report_usage_error(args, "--regions counts the regions of a command, behind --.");
+	if (job->n_pids || job->n_tids || job->all_cpus || job->cpus || job->cgroups)
+		return report_usage_error(
 			args,
 			"--regions is for a command: it does not go with -p, -t, -a, -C or -G.");
 	if (job->interval || job->delay || job->repeats || job->dry_run)
-		return usage(
+		return report_usage_error(
 			args,
 			"--regions does not go with --interval, --delay, --repeat or --dry-run.");
 	if (strcmp(job->region_format, "table") && strcmp(job->region_format, "json") &&
 	    strcmp(job->region_format, "csv") && strcmp(job->region_format, "likwid") &&
 	    strcmp(job->region_format, "papi"))
-		return usage(args, "--regions writes table, json, csv, likwid or papi, not '%s'.",
+		return report_usage_error(args, "--regions writes table, json, csv, likwid or papi, not '%s'.",
 		             job->region_format);
-	return DONE;
+	return EXIT_DONE;
 }
 
 /* ---- the command
@@ -195,7 +195,7 @@ static void raise_file_limit(void)
 	}
 }
 
-static _Noreturn void execute(char *const *command, const char *events, const struct job *job,
+static _Noreturn void execute(char *const *command, const char *events, const struct stat_job *job,
                               const char *folder)
 {
 	char options[128], output[PATH_ROOM + 2];
@@ -215,7 +215,7 @@ static _Noreturn void execute(char *const *command, const char *events, const st
 
 /* Runs the command; its wait status in *@status. Interrupts go to the command, whose results are
  * wanted still. */
-static int run_command(char *const *command, const char *events, const struct job *job,
+static int run_command(char *const *command, const char *events, const struct stat_job *job,
                        const char *folder, int *status)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, interrupt, quit;
@@ -234,7 +234,7 @@ static int run_command(char *const *command, const char *events, const struct jo
 		;
 	sigaction(SIGINT, &interrupt, NULL);
 	sigaction(SIGQUIT, &quit, NULL);
-	return pid < 0 ? complain("no process", errno) : DONE;
+	return pid < 0 ? report_bad_option("no process", errno) : EXIT_DONE;
 }
 
 /* ---- results
@@ -304,7 +304,7 @@ static unsigned collect(const char *path, FILE *out)
 	return written;
 }
 
-static int report(struct job *job, char *const *command, const char *folder, const char *on)
+static int report(struct stat_job *job, char *const *command, const char *folder, const char *on)
 {
 	FILE *out = strcmp(job->region_format, "table") == 0 && !job->output ? stderr : stdout;
 	unsigned n;
@@ -312,18 +312,18 @@ static int report(struct job *job, char *const *command, const char *folder, con
 	if (job->output)
 		out = term_open(job->output, job->append);
 	if (!out)
-		return complain(job->output, errno);
+		return report_bad_option(job->output, errno);
 	if (*on && out == stderr)
 		fprintf(out, "Regions are read from perfmon, %s.\n", on);
 	n = collect(folder, out);
 	if (job->output && fclose(out) != 0)
-		return complain(job->output, errno);
+		return report_bad_option(job->output, errno);
 	if (!n)
 		fprintf(stderr, "%s: %s entered no region\n", program_name, command[0]);
-	return n ? DONE : REFUSED;
+	return n ? EXIT_DONE : EXIT_REFUSED;
 }
 
-static int run_in_folder(struct args *args, struct job *job, const char *events)
+static int run_in_folder(struct command_args *args, struct stat_job *job, const char *events)
 {
 	const char *tmp = getenv("TMPDIR");
 	char folder[PATH_ROOM], on[128];
@@ -331,21 +331,21 @@ static int run_in_folder(struct args *args, struct job *job, const char *events)
 
 	snprintf(folder, sizeof(folder), "%s/pfm-regions-XXXXXX", tmp && *tmp ? tmp : "/tmp");
 	if (!mkdtemp(folder))
-		return complain(folder, errno);
+		return report_bad_option(folder, errno);
 	switch_on_adapters(args->operands[0], on, sizeof(on));
 	rc = run_command(args->operands, events, job, folder, &status);
-	if (rc == DONE) {
+	if (rc == EXIT_DONE) {
 		int reported = report(job, args->operands, folder, on);
 
 		rc = child_status(args->operands[0], status);
-		if (rc == DONE)
+		if (rc == EXIT_DONE)
 			rc = reported;
 	}
 	rmdir(folder);
 	return rc;
 }
 
-int stat_regions(struct args *args, struct job *job)
+int stat_regions(struct command_args *args, struct stat_job *job)
 {
 	char *events;
 	int status;
@@ -355,18 +355,18 @@ int stat_regions(struct args *args, struct job *job)
 	else if (job->separator)
 		job->region_format = "csv";
 	status = check_options(args, job);
-	if (status != DONE)
+	if (status != EXIT_DONE)
 		return status;
 	if (!job->events.n && !job->metric_names.n && !event_list_add(&job->events, USUAL_EVENTS))
-		return complain("events", ENOMEM);
+		return report_bad_option("events", ENOMEM);
 	job->ctx = open_context(job->model);
 	if (!job->ctx)
-		return REFUSED;
+		return EXIT_REFUSED;
 	status = check_events_alone(job);
 	events = append(append(strdup(""), &job->events), &job->metric_names);
 	if (!events)
-		return complain("events", ENOMEM);
-	if (status == DONE)
+		return report_bad_option("events", ENOMEM);
+	if (status == EXIT_DONE)
 		status = run_in_folder(args, job, events);
 	free(events);
 	return status;

@@ -3,6 +3,7 @@
 #include "metric.h"
 #include "show.h"
 #include "stat.h"
+#include "text_output.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -23,34 +24,34 @@ static void number_text(double value, char buf[NUMBER_MAX])
 	if (value >= 1 && value < most) {
 		uint64_t hundredths = (uint64_t)(value * 100 + 0.5);
 
-		snprintf(buf, NUMBER_MAX, "%s.%02u", grouped(hundredths / 100, whole), (unsigned)(hundredths % 100));
+		snprintf(buf, NUMBER_MAX, "%s.%02u", group_digits(hundredths / 100, whole), (unsigned)(hundredths % 100));
 	} else {
 		snprintf(buf, NUMBER_MAX, "%.6g", value);
 	}
 }
 
 /* The value; of several runs their mean, which is a whole number here. */
-static uint64_t value_of(const struct tally *t)
+static uint64_t row_value(const struct tally *t)
 {
 	return t->counted < 2 ? t->count.value : t->mean < 0x1p64 - 0x1p11 ? (uint64_t)(t->mean + 0.5)
 	                                                                   : UINT64_MAX;
 }
 
 /* Nanoseconds that it was switched on, and that it counted. */
-static uint64_t enabled_of(const struct tally *t)
+static uint64_t row_enabled_time(const struct tally *t)
 {
 	return t->counted ? (uint64_t)(t->enabled + 0.5) : t->count.enabled;
 }
 
-static uint64_t running_of(const struct tally *t)
+static uint64_t row_running_time(const struct tally *t)
 {
 	return t->counted ? (uint64_t)(t->running + 0.5) : t->count.running;
 }
 
 /* Per cent of the time that it counted. */
-static double share_of(const struct tally *t)
+static double row_running_share(const struct tally *t)
 {
-	return enabled_of(t) ? 100.0 * (double)running_of(t) / (double)enabled_of(t) : 0;
+	return row_enabled_time(t) ? 100.0 * (double)row_running_time(t) / (double)row_enabled_time(t) : 0;
 }
 
 static void value_text(const struct tally *t, char buf[NUMBER_MAX])
@@ -60,10 +61,10 @@ static void value_text(const struct tally *t, char buf[NUMBER_MAX])
 	else if (t->count.scale != 1)
 		number_text(t->mean * t->count.scale, buf);
 	else
-		grouped(value_of(t), buf);
+		group_digits(row_value(t), buf);
 }
 
-size_t widest_label(const struct job *job)
+size_t widest_label(const struct stat_job *job)
 {
 	size_t widest = 0;
 
@@ -73,7 +74,7 @@ size_t widest_label(const struct job *job)
 	return widest;
 }
 
-void print_label(const struct job *job, const char *label, size_t widest)
+void print_label(const struct stat_job *job, const char *label, size_t widest)
 {
 	const char *before = job->by != BY_CPU || job->tell_cgroups ? "" : *label ? "CPU "
 	                                                                          : "    ";
@@ -82,7 +83,7 @@ void print_label(const struct job *job, const char *label, size_t widest)
 }
 
 /* The column that units need: none if no row has one. */
-static size_t widest_unit(const struct job *job)
+static size_t widest_unit(const struct stat_job *job)
 {
 	size_t widest = 0;
 
@@ -99,10 +100,10 @@ static void remark_text(const struct tally *t, unsigned repeat, char buf[REMARK_
 	buf[0] = 0;
 	if (t->counted && t->count.quality != PFM_QUALITY_EXACT)
 		n += snprintf(buf, REMARK_MAX, "  %s", pfm_quality_name(t->count.quality));
-	if (t->counted && t->count.quality == PFM_QUALITY_SCALED && enabled_of(t))
-		n += snprintf(buf + n, REMARK_MAX - (size_t)n, ": counted %.1f%% of the time", share_of(t));
+	if (t->counted && t->count.quality == PFM_QUALITY_SCALED && row_enabled_time(t))
+		n += snprintf(buf + n, REMARK_MAX - (size_t)n, ": counted %.1f%% of the time", row_running_share(t));
 	if (repeat > 1 && t->counted > 1)
-		n += snprintf(buf + n, REMARK_MAX - (size_t)n, "  +- %.2f%%", deviation(t));
+		n += snprintf(buf + n, REMARK_MAX - (size_t)n, "  +- %.2f%%", relative_deviation(t));
 	if (t->counted && t->counted < t->runs)
 		snprintf(buf + n, REMARK_MAX - (size_t)n, "  in %u of %u runs", t->counted, t->runs);
 }
@@ -128,7 +129,7 @@ static void print_ratio(FILE *out, const struct ratio *r, int quality)
 		fprintf(out, " (%s)", pfm_quality_name(r->quality));
 }
 
-static void print_row(const struct job *job, const struct row *row, double elapsed, double time, size_t units, size_t labels)
+static void print_row(const struct stat_job *job, const struct stat_row *row, double elapsed, double time, size_t units, size_t labels)
 {
 	const struct tally *t = &row->tally;
 	const pfm_count_info_t *info = &row->info;
@@ -143,12 +144,12 @@ static void print_row(const struct job *job, const struct row *row, double elaps
 		fprintf(job->out, "%12.6f", time);
 	if (labels)
 		print_label(job, row->label, labels);
-	fprintf(job->out, "%s %19s%s ", term_on(job->out, style), value, term_off(job->out));
+	fprintf(job->out, "%s %19s%s ", term_colour_begin(job->out, style), value, term_colour_end(job->out));
 	if (units)
 		fprintf(job->out, "%-*s ", (int)units, t->counted ? info->unit : "");
 	fputs(info->name, job->out);
 	if (*info->pmu && !strstr(info->name, info->pmu))
-		fprintf(job->out, "  %s[%s]%s", term_on(job->out, DIM), info->pmu, term_off(job->out));
+		fprintf(job->out, "  %s[%s]%s", term_colour_begin(job->out, DIM), info->pmu, term_colour_end(job->out));
 	fputs(remark, job->out);
 	if (row_ratio(job, row, elapsed, &ratio))
 		print_ratio(job->out, &ratio, t->count.quality);
@@ -156,16 +157,16 @@ static void print_row(const struct job *job, const struct row *row, double elaps
 }
 
 /* True if the event @text is one of a list that stands in for this machine's processor. */
-static bool from_stand_in(const pfm_ctx_t *ctx, const char *text)
+static bool is_from_generic_fallback(const pfm_ctx_t *ctx, const char *text)
 {
 	unsigned event;
 	int pmu;
 
-	return pfm_find_event_by_text(ctx, text, &pmu, &event, NULL) == PFMLIB_SUCCESS && stands_in(ctx, pmu);
+	return pfm_find_event_by_text(ctx, text, &pmu, &event, NULL) == PFMLIB_SUCCESS && is_generic_fallback(ctx, pmu);
 }
 
 /* True if an earlier row is about the same event, so that what is to be said of it was said. */
-static bool named_before(const struct job *job, unsigned i, const char *name)
+static bool is_named_before(const struct stat_job *job, unsigned i, const char *name)
 {
 	for (unsigned k = 0; k < i; k++)
 		if (strcmp(job->rows[k].info.name, name) == 0)
@@ -174,7 +175,7 @@ static bool named_before(const struct job *job, unsigned i, const char *name)
 }
 
 /* What readers of counts must know, each event once. */
-static void print_notes(const struct job *job)
+static void print_notes(const struct stat_job *job)
 {
 	char note[NOTE_MAX];
 	unsigned i;
@@ -182,36 +183,36 @@ static void print_notes(const struct job *job)
 	for (i = 0; i < job->n_rows; i++) {
 		const char *name = job->rows[i].info.name;
 
-		if (job->rows[i].own || !*count_note(job->ctx, name, note) || named_before(job, i, name))
+		if (job->rows[i].own || !*uncertainty_note(job->ctx, name, note) || is_named_before(job, i, name))
 			continue;
 		fprintf(job->out, "\n  %s:\n    ", name);
 		term_wrap(job->out, 4, 4, note);
 	}
 }
 
-static bool same_sentences(const pfm_count_info_t *a, const pfm_count_info_t *b)
+static bool has_same_sentences(const pfm_count_info_t *a, const pfm_count_info_t *b)
 {
 	return strcmp(a->why, b->why) == 0 && strcmp(a->remedy, b->remedy) == 0;
 }
 
 /* True if an earlier row has the same sentences, so that those of this one were printed already. */
-static bool said_before(const struct job *job, unsigned i, const pfm_count_info_t *info)
+static bool is_reason_repeated(const struct stat_job *job, unsigned i, const pfm_count_info_t *info)
 {
 	for (unsigned k = 0; k < i; k++)
-		if (same_sentences(&job->rows[k].info, info))
+		if (has_same_sentences(&job->rows[k].info, info))
 			return true;
 	return false;
 }
 
 /* The events, from row @i on, that the same sentences hold for: each name once. */
-static void print_names(const struct job *job, unsigned i, const pfm_count_info_t *info)
+static void print_names(const struct stat_job *job, unsigned i, const pfm_count_info_t *info)
 {
 	const char *between = "  ";
 
 	for (unsigned k = i; k < job->n_rows; k++) {
 		const pfm_count_info_t *other = &job->rows[k].info;
 
-		if (!same_sentences(other, info) || (k > i && named_before(job, k, other->name)))
+		if (!has_same_sentences(other, info) || (k > i && is_named_before(job, k, other->name)))
 			continue;
 		fprintf(job->out, "%s%s", between, other->name);
 		between = ", ";
@@ -219,12 +220,12 @@ static void print_names(const struct job *job, unsigned i, const pfm_count_info_
 }
 
 /* Why counts are not exact, each reason once, with the events it holds for. */
-static void print_reasons(const struct job *job)
+static void print_reasons(const struct stat_job *job)
 {
 	for (unsigned i = 0; i < job->n_rows; i++) {
 		const pfm_count_info_t *info = &job->rows[i].info;
 
-		if (!*info->why || said_before(job, i, info))
+		if (!*info->why || is_reason_repeated(job, i, info))
 			continue;
 		fputc('\n', job->out);
 		print_names(job, i, info);
@@ -237,47 +238,47 @@ static void print_reasons(const struct job *job)
 	}
 }
 
-void report_why(const struct job *job)
+void report_why(const struct stat_job *job)
 {
 	if (!job->json && !job->separator)
 		print_reasons(job);
 }
 
 /* --table: each run's time, and how far it is from the mean. */
-static void print_runs(const struct job *job, double mean)
+static void print_runs(const struct stat_job *job, double mean)
 {
 	double most = 0;
 	unsigned i;
 
-	fprintf(job->out, "\n  %sSeconds of each run, and their distance from the mean%s\n", term_on(job->out, BOLD), term_off(job->out));
+	fprintf(job->out, "\n  %sSeconds of each run, and their distance from the mean%s\n", term_colour_begin(job->out, BOLD), term_colour_end(job->out));
 	for (i = 0; i < job->repeat; i++)
-		if (fabs(job->each[i] - mean) > most)
-			most = fabs(job->each[i] - mean);
+		if (fabs(job->run_seconds[i] - mean) > most)
+			most = fabs(job->run_seconds[i] - mean);
 	for (i = 0; i < job->repeat; i++) {
-		double distance = job->each[i] - mean;
+		double distance = job->run_seconds[i] - mean;
 		int marks = most > 0 ? (int)(fabs(distance) / most * 20 + 0.5) : 0;
 
-		fprintf(job->out, "%20.6f  %+.6f %.*s\n", job->each[i], distance, marks, "####################");
+		fprintf(job->out, "%20.6f  %+.6f %.*s\n", job->run_seconds[i], distance, marks, "####################");
 	}
 }
 
-static void print_counts(const struct job *job, double elapsed, double time)
+static void print_counts(const struct stat_job *job, double elapsed, double time)
 {
-	const char *all = job->beyond ? ", of all of the command" : "";
+	const char *all = job->outlived_counting ? ", of all of the command" : "";
 	size_t units = widest_unit(job), labels = widest_label(job);
 	unsigned i;
 
 	for (i = 0; i < job->n_rows; i++)
 		if (!job->rows[i].own)
-			from_stand_in(job->ctx, job->rows[i].info.name);
+			is_from_generic_fallback(job->ctx, job->rows[i].info.name);
 	if (time < 0)
-		fprintf(job->out, "\n  %s%s%s\n\n", term_on(job->out, BOLD), job->target, term_off(job->out));
+		fprintf(job->out, "\n  %s%s%s\n\n", term_colour_begin(job->out, BOLD), job->target, term_colour_end(job->out));
 	for (i = 0; i < job->n_rows; i++)
 		print_row(job, &job->rows[i], elapsed, time, units, labels);
 	report_metrics(job, elapsed, time);
 	if (time >= 0)
 		return;
-	report_next(job, elapsed);
+	report_children(job, elapsed);
 	print_reasons(job);
 	print_notes(job);
 	if (job->table && job->runs)
@@ -290,22 +291,13 @@ static void print_counts(const struct job *job, double elapsed, double time)
 
 /* ---- columns ---------------------------------------------------------------------------------------------------------------- */
 
-void put_field(const struct job *job, const char *text, const char *behind)
+void put_field(const struct stat_job *job, const char *text, const char *behind)
 {
-	if (!strstr(text, job->separator) && !strpbrk(text, "\"\n")) {
-		fprintf(job->out, "%s%s", text, behind);
-		return;
-	}
-	putc('"', job->out);
-	for (; *text; text++) {
-		if (*text == '"')
-			putc('"', job->out);
-		putc(*text, job->out);
-	}
-	fprintf(job->out, "\"%s", behind);
+	put_csv_field(job->out, text, job->separator);
+	fputs(behind, job->out);
 }
 
-void put_time_field(const struct job *job, double time)
+void put_time_field(const struct stat_job *job, double time)
 {
 	char text[NUMBER_MAX];
 
@@ -317,7 +309,7 @@ void put_time_field(const struct job *job, double time)
 
 /* The first fields are those of 'perf stat -x': value, unit, event, with -r the deviation, nanoseconds counted, percent of the time, two
  * for metrics. Quality and cause follow, and a metric's standard error, which counts have none of. */
-static void columns_row(const struct job *job, const struct row *row, double elapsed, double time)
+static void print_columns_row(const struct stat_job *job, const struct stat_row *row, double elapsed, double time)
 {
 	const struct tally *t = &row->tally;
 	const char *sep = job->separator;
@@ -334,17 +326,17 @@ static void columns_row(const struct job *job, const struct row *row, double ela
 	else if (t->count.scale != 1)
 		snprintf(value, sizeof(value), "%.15g", t->mean * t->count.scale);
 	else
-		snprintf(value, sizeof(value), "%" PRIu64, value_of(t));
+		snprintf(value, sizeof(value), "%" PRIu64, row_value(t));
 	put_field(job, value, sep);
 	put_field(job, t->counted ? row->info.unit : "", sep);
 	put_field(job, row->info.name, sep);
 	/* Of a single run nobody knows how far the next would be off. */
 	if (t->counted > 1)
-		snprintf(error, sizeof(error), "%.2f%%", deviation(t));
+		snprintf(error, sizeof(error), "%.2f%%", relative_deviation(t));
 	if (job->repeats)
 		put_field(job, error, sep);
-	snprintf(running, sizeof(running), "%" PRIu64, running_of(t));
-	snprintf(share, sizeof(share), "%.2f", share_of(t));
+	snprintf(running, sizeof(running), "%" PRIu64, row_running_time(t));
+	snprintf(share, sizeof(share), "%.2f", row_running_share(t));
 	put_field(job, running, sep);
 	put_field(job, share, sep);
 	put_field(job, ratio, sep);
@@ -360,8 +352,8 @@ static void put_notes(struct json *j, const pfm_ctx_t *ctx, const char *text)
 {
 	char note[NOTE_MAX];
 
-	put_text_if(j, "note", count_note(ctx, text, note));
-	if (from_stand_in(ctx, text))
+	put_text_if(j, "note", uncertainty_note(ctx, text, note));
+	if (is_from_generic_fallback(ctx, text))
 		put_bool(j, "fallback", true);
 }
 
@@ -374,7 +366,7 @@ static void put_reason(struct json *j, const pfm_count_info_t *info, int quality
 	put_text_if(j, "remedy", quality == PFM_QUALITY_EXACT ? "" : info->remedy);
 }
 
-static void json_count(const struct job *job, const struct row *row, double elapsed, double time)
+static void json_count(const struct stat_job *job, const struct stat_row *row, double elapsed, double time)
 {
 	static const char *const labels[] = {
 		[BY_CPU] = "cpu",
@@ -399,7 +391,7 @@ static void json_count(const struct job *job, const struct row *row, double elap
 	if (job->by != BY_NOTHING)
 		put_text(&j, labels[job->by], row->label + (job->by == BY_THREAD ? 0 : row->place));
 	if (t->counted)
-		put_count(&j, "value", value_of(t));
+		put_count(&j, "value", row_value(t));
 	else
 		put_null(&j, "value");
 	if (t->counted && (*info->unit || t->count.scale != 1)) {
@@ -409,8 +401,8 @@ static void json_count(const struct job *job, const struct row *row, double elap
 	put_reason(&j, info, t->count.quality, t->count.cause);
 	if (!row->own)
 		put_notes(&j, job->ctx, info->name);
-	put_count(&j, "enabled", enabled_of(t));
-	put_count(&j, "running", running_of(t));
+	put_count(&j, "enabled", row_enabled_time(t));
+	put_count(&j, "running", row_running_time(t));
 	put_int(&j, "group", info->group);
 	if (row_ratio(job, row, elapsed, &ratio)) {
 		put_text(&j, "ratio", ratio.name);
@@ -422,7 +414,7 @@ static void json_count(const struct job *job, const struct row *row, double elap
 		put_int(&j, "runs", t->runs);
 		put_int(&j, "counted", t->counted);
 		if (t->counted > 1)
-			put_real(&j, "deviation", deviation(t));
+			put_real(&j, "deviation", relative_deviation(t));
 		else
 			put_null(&j, "deviation");
 	}
@@ -431,7 +423,7 @@ static void json_count(const struct job *job, const struct row *row, double elap
 	put_line(&j);
 }
 
-int report_counts(const struct job *job, double elapsed, double time)
+int report_counts(const struct stat_job *job, double elapsed, double time)
 {
 	unsigned i;
 
@@ -441,11 +433,11 @@ int report_counts(const struct job *job, double elapsed, double time)
 		if (job->json)
 			json_count(job, &job->rows[i], elapsed, time);
 		else if (job->separator)
-			columns_row(job, &job->rows[i], elapsed, time);
+			print_columns_row(job, &job->rows[i], elapsed, time);
 	if (job->json || job->separator)
 		report_metrics(job, elapsed, time);
 	if (job->json && time < 0)
-		report_next(job, elapsed);
+		report_children(job, elapsed);
 	return fflush(job->out) ? errno : 0;
 }
 
@@ -482,7 +474,7 @@ static void print_plan(FILE *out, const pfm_ctx_t *ctx, const pfm_count_info_t *
 {
 	char note[NOTE_MAX];
 
-	fprintf(out, "%s%s%s\n  pmu %s, group %u, %u kernel event%s%s%s\n", term_on(out, BOLD), info->name, term_off(out), info->pmu,
+	fprintf(out, "%s%s%s\n  pmu %s, group %u, %u kernel event%s%s%s\n", term_colour_begin(out, BOLD), info->name, term_colour_end(out), info->pmu,
 	        info->group, info->n_parts, info->n_parts == 1 ? "" : "s", *info->cpus ? ", CPUs " : "", info->cpus);
 	if (info->attr.expressible) {
 		fputs("  ", out);
@@ -491,8 +483,8 @@ static void print_plan(FILE *out, const pfm_ctx_t *ctx, const pfm_count_info_t *
 	}
 	print_indented(out, info->why);
 	print_indented(out, info->remedy);
-	print_indented(out, count_note(ctx, info->name, note));
-	from_stand_in(ctx, info->name);
+	print_indented(out, uncertainty_note(ctx, info->name, note));
+	is_from_generic_fallback(ctx, info->name);
 }
 
 void report_plan(FILE *out, bool json, const pfm_ctx_t *ctx, const pfm_session_t *session)

@@ -13,7 +13,7 @@ bool has_value(const pfm_count_t *count)
 }
 
 /* Of two of which one may have no value: what both together are worth is what @worse says. */
-static void blame_on(const pfm_count_t *worse, pfm_count_t *both)
+static void set_culprit(const pfm_count_t *worse, pfm_count_t *both)
 {
 	both->quality = has_value(worse) || !has_value(both) ? worse->quality : PFM_QUALITY_PARTIAL;
 	both->cause = worse->cause;
@@ -21,7 +21,7 @@ static void blame_on(const pfm_count_t *worse, pfm_count_t *both)
 }
 
 /* True if what @t is worth is what @count is. */
-static bool tally_add(struct tally *t, const pfm_count_t *count)
+static bool add_to_tally(struct tally *t, const pfm_count_t *count)
 {
 	const pfm_count_t was = t->count;
 	double value = (double)count->value, before = t->mean;
@@ -38,11 +38,11 @@ static bool tally_add(struct tally *t, const pfm_count_t *count)
 	if (there ? blamed || t->counted == 1 : !t->counted)
 		t->count = *count;
 	if (t->counted)
-		blame_on(blamed ? count : &was, &t->count);
+		set_culprit(blamed ? count : &was, &t->count);
 	return blamed;
 }
 
-double deviation(const struct tally *t)
+double relative_deviation(const struct tally *t)
 {
 	if (t->counted < 2 || t->mean <= 0)
 		return 0;
@@ -51,7 +51,7 @@ double deviation(const struct tally *t)
 }
 
 /* What count @i of @p counted since it was @before. */
-static pfm_count_t since(const struct part *p, unsigned i, const pfm_count_t *before)
+static pfm_count_t count_since(const struct stat_part *p, unsigned i, const pfm_count_t *before)
 {
 	pfm_count_info_t info = PFM_INIT(info);
 	pfm_count_t d = p->counts[i];
@@ -65,25 +65,25 @@ static pfm_count_t since(const struct part *p, unsigned i, const pfm_count_t *be
 /* ---- sums ------------------------------------------------------------------------------------------------------------------- */
 
 /* A task that had no time to run adds nothing, and that is exact. */
-static bool adds_nothing(const pfm_count_t *count)
+static bool is_empty_addition(const pfm_count_t *count)
 {
 	return !has_value(count) && count->cause == PFM_CAUSE_NO_TIME;
 }
 
 /* @count is number @i of @part. */
-static void sum_add(struct row *row, const struct part *part, unsigned i, const pfm_count_t *count)
+static void add_to_sum(struct stat_row *row, const struct stat_part *part, unsigned i, const pfm_count_t *count)
 {
 	pfm_count_t *sum = &row->sum;
 	const pfm_count_t was = *sum;
 
-	if (!row->begun || adds_nothing(sum)) {
+	if (!row->has_begun || is_empty_addition(sum)) {
 		*sum = *count;
-		row->begun = true;
+		row->has_begun = true;
 		row->worst = part;
 		row->worst_count = i;
 		return;
 	}
-	if (adds_nothing(count))
+	if (is_empty_addition(count))
 		return;
 	if (!has_value(sum) && !has_value(count))
 		return;
@@ -96,21 +96,21 @@ static void sum_add(struct row *row, const struct part *part, unsigned i, const 
 		sum->quality = count->quality;
 	}
 	/* A sum that some of them are missing from is part of the truth. */
-	blame_on(was.quality > count->quality ? &was : count, sum);
+	set_culprit(was.quality > count->quality ? &was : count, sum);
 	if (was.quality > count->quality)
 		return;
 	row->worst = part;
 	row->worst_count = i;
 }
 
-void rows_slice(struct job *job)
+void rows_slice(struct stat_job *job)
 {
-	for (struct part *p = job->parts; p < job->parts + job->n_parts; p++)
+	for (struct stat_part *p = job->parts; p < job->parts + job->n_parts; p++)
 		for (unsigned i = 0; i < p->n; i++) {
-			pfm_count_t d = since(p, i, &p->looked[i]);
+			pfm_count_t d = count_since(p, i, &p->slice_counts[i]);
 
 			slice_add(&job->rows[p->rows[i]], job->n_slices, &d);
-			p->looked[i] = p->counts[i];
+			p->slice_counts[i] = p->counts[i];
 		}
 }
 
@@ -136,19 +136,19 @@ static bool keep_words(char **memory, const char **const words[], unsigned n)
 	return true;
 }
 
-static const char too_early[] = "all was over before the delay was: counting never began";
+static const char delay_too_long_text[] = "all was over before the delay was: counting never began";
 
 /* Why the worst of a row's counts is that, which its session knows until it is closed. */
-static void keep_reason(const struct job *job, struct row *row)
+static void keep_reason(const struct stat_job *job, struct stat_row *row)
 {
 	pfm_count_info_t info = PFM_INIT(info);
 
 	pfm_describe_count(row->worst->session, row->worst_count, &info);
 	if (job->missed && row->sum.cause == PFM_CAUSE_NO_TIME) {
-		info.why = too_early;
+		info.why = delay_too_long_text;
 		info.remedy = "begin earlier (-D)";
 	}
-	if (row->worst->escaped && has_value(&row->sum)) {
+	if (row->worst->ran_unwatched && has_value(&row->sum)) {
 		info.why = "most of the time went by in programs that the kernel does not let be counted: they have more rights than "
 			   "who started them (set-user-ID), or may not be read";
 		info.remedy = "start counting from a process that has their rights (sudo pfm stat)";
@@ -159,49 +159,49 @@ static void keep_reason(const struct job *job, struct row *row)
 	row->info.remedy = info.remedy;
 }
 
-void rows_gather(struct job *job, bool interval)
+void rows_gather(struct stat_job *job, bool interval)
 {
-	struct part *p;
+	struct stat_part *p;
 	unsigned i;
 
 	for (p = job->parts; p < job->parts + job->n_parts; p++)
 		for (i = 0; i < p->n; i++) {
-			pfm_count_t d = interval ? since(p, i, &p->earlier[i]) : p->counts[i];
+			pfm_count_t d = interval ? count_since(p, i, &p->earlier[i]) : p->counts[i];
 
-			sum_add(&job->rows[p->rows[i]], p, i, &d);
-			p->earlier[i] = p->looked[i] = p->counts[i];
+			add_to_sum(&job->rows[p->rows[i]], p, i, &d);
+			p->earlier[i] = p->slice_counts[i] = p->counts[i];
 		}
 	for (i = 0; i < job->n_rows; i++) {
-		struct row *row = &job->rows[i];
+		struct stat_row *row = &job->rows[i];
 
 		if (interval)
 			row->tally = (struct tally){ .runs = 0 };
-		if (tally_add(&row->tally, &row->sum) && row->sum.quality != PFM_QUALITY_EXACT && row->worst)
+		if (add_to_tally(&row->tally, &row->sum) && row->sum.quality != PFM_QUALITY_EXACT && row->worst)
 			keep_reason(job, row);
-		row->begun = false;
+		row->has_begun = false;
 	}
 }
 
 /* ---- rows --------------------------------------------------------------------------------------------------------------------- */
 
-static struct row *new_row(struct job *job)
+static struct stat_row *new_row(struct stat_job *job)
 {
-	struct row *more = realloc(job->rows, (job->n_rows + 1) * sizeof(*more));
+	struct stat_row *more = realloc(job->rows, (job->n_rows + 1) * sizeof(*more));
 
 	if (!more)
 		return NULL;
 	job->rows = more;
-	job->rows[job->n_rows] = (struct row){ .sum.size = sizeof(pfm_count_t) };
+	job->rows[job->n_rows] = (struct stat_row){ .sum.size = sizeof(pfm_count_t) };
 	return &job->rows[job->n_rows++];
 }
 
-bool rows_have_labels(const struct job *job)
+bool rows_have_labels(const struct stat_job *job)
 {
 	return job->by != BY_NOTHING || job->tell_cgroups;
 }
 
 /* "GROUP", "S0-D0-C1", or "GROUP S0-D0-C1", to be freed; in *@at where the second begins. NULL without memory. */
-static char *label_of(const struct job *job, const struct part *part, const pfm_count_info_t *info, size_t *at)
+static char *part_label(const struct stat_job *job, const struct stat_part *part, const pfm_count_info_t *info, size_t *at)
 {
 	const char *whose = part->label && (job->by == BY_THREAD || job->tell_cgroups) ? part->label : "", *between = "";
 	char place[LABEL_MAX] = "", *label;
@@ -220,7 +220,7 @@ static char *label_of(const struct job *job, const struct part *part, const pfm_
 }
 
 /* Equal events of two parts have the same place in the job's list and the same name, as far as permissions allowed. */
-static bool same_row(const struct row *row, const char *label, unsigned request, const pfm_count_info_t *info)
+static bool is_same_row(const struct stat_row *row, const char *label, unsigned request, const pfm_count_info_t *info)
 {
 	return !row->own && strcmp(row->label, label) == 0 && row->part->first + row->info.request == request &&
 	       strcmp(row->info.name, info->name) == 0 && strcmp(row->info.pmu, info->pmu) == 0;
@@ -228,7 +228,7 @@ static bool same_row(const struct row *row, const char *label, unsigned request,
 
 /* True if a count of @info's group at the same place has row @at already: count @i of @part is another event, which permissions have given
  * the same name. Members of a group are neighbours. */
-static bool is_taken(const struct part *part, unsigned i, const pfm_count_info_t *info, unsigned at)
+static bool is_name_used(const struct stat_part *part, unsigned i, const pfm_count_info_t *info, unsigned at)
 {
 	pfm_count_info_t other = PFM_INIT(other);
 
@@ -243,31 +243,31 @@ static bool is_taken(const struct part *part, unsigned i, const pfm_count_info_t
 }
 
 /* The row of count @i of @part, -1: there is none yet. Rows of one label stand together, the last one's most likely at the end. */
-static int find_row(const struct job *job, const struct part *part, unsigned i, const char *label, const pfm_count_info_t *info)
+static int find_row(const struct stat_job *job, const struct stat_part *part, unsigned i, const char *label, const pfm_count_info_t *info)
 {
 	unsigned at;
 
 	for (at = job->n_rows; at-- > 0;)
-		if (same_row(&job->rows[at], label, part->first + info->request, info) && !is_taken(part, i, info, at))
+		if (is_same_row(&job->rows[at], label, part->first + info->request, info) && !is_name_used(part, i, info, at))
 			return (int)at;
 	return -1;
 }
 
 /* The text of the job's list that a count of @part comes from; NULL if there is none. */
-static const char *text_of(const struct job *job, const struct part *part, const pfm_count_info_t *info)
+static const char *row_event_text(const struct stat_job *job, const struct stat_part *part, const pfm_count_info_t *info)
 {
 	unsigned request = info->request;
 
 	for (unsigned i = part->first; i < part->first + part->n_texts; i++)
-		if (!own_event(job->events.texts[i]) && request-- == 0)
+		if (!find_default_event(job->events.texts[i]) && request-- == 0)
 			return job->events.texts[i];
 	return NULL;
 }
 
 /* How much of a count's name is what was asked for: all but the level that permissions have left of it, which nobody named. */
-static size_t asked_length(const struct job *job, const struct part *part, const pfm_count_info_t *info)
+static size_t asked_length(const struct stat_job *job, const struct stat_part *part, const pfm_count_info_t *info)
 {
-	const char *text = part ? text_of(job, part, info) : NULL, *behind = text ? strrchr(text, '}') : NULL;
+	const char *text = part ? row_event_text(job, part, info) : NULL, *behind = text ? strrchr(text, '}') : NULL;
 	size_t len = strlen(info->name);
 
 	if (!text || !info->attr.exclude_kernel || len < 3 || info->name[len - 1] != 'u' || !strchr(":/", info->name[len - 2]) ||
@@ -277,10 +277,10 @@ static size_t asked_length(const struct job *job, const struct part *part, const
 }
 
 /* @label becomes the row's. */
-static struct row *add_row(struct job *job, const struct part *part, const pfm_count_info_t *info, char *label, size_t place)
+static struct stat_row *add_row(struct stat_job *job, const struct stat_part *part, const pfm_count_info_t *info, char *label, size_t place)
 {
 	size_t len = asked_length(job, part, info);
-	struct row *row = new_row(job);
+	struct stat_row *row = new_row(job);
 	pfm_count_info_t *own;
 
 	if (!row) {
@@ -297,10 +297,10 @@ static struct row *add_row(struct job *job, const struct part *part, const pfm_c
 	return row->event && keep_words(&row->words, (const char **const[]){ &own->name, &own->pmu, &own->unit, &own->cpus }, 4) ? row : NULL;
 }
 
-bool rows_make(struct job *job, struct part *part)
+bool rows_make(struct stat_job *job, struct stat_part *part)
 {
 	pfm_count_info_t info = PFM_INIT(info);
-	struct row *row;
+	struct stat_row *row;
 	unsigned i, first = job->n_rows;
 	int at;
 
@@ -309,7 +309,7 @@ bool rows_make(struct job *job, struct part *part)
 		char *label;
 
 		pfm_describe_count(part->session, i, &info);
-		label = label_of(job, part, &info, &place);
+		label = part_label(job, part, &info, &place);
 		if (!label)
 			return false;
 		/* An event that is named twice in one list has two rows, and one CPU's counts have nobody to join. */
@@ -329,9 +329,9 @@ bool rows_make(struct job *job, struct part *part)
 	return true;
 }
 
-void rows_free(struct job *job)
+void rows_free(struct stat_job *job)
 {
-	for (struct row *row = job->rows; row < job->rows + job->n_rows; row++) {
+	for (struct stat_row *row = job->rows; row < job->rows + job->n_rows; row++) {
 		free(row->label);
 		free(row->words);
 		free(row->event);
@@ -343,57 +343,57 @@ void rows_free(struct job *job)
 
 /* ---- pfm's own counts ------------------------------------------------------------------------------------------------------- */
 
-static const char *const own_names[] = { "duration_time", "user_time", "system_time" };
+static const char *const default_event_names[] = { "duration_time", "user_time", "system_time" };
 
-const char *own_event(const char *text)
+const char *find_default_event(const char *text)
 {
 	size_t i;
 
-	for (i = 0; i < sizeof(own_names) / sizeof(own_names[0]); i++)
-		if (strcmp(text, own_names[i]) == 0)
-			return own_names[i];
+	for (i = 0; i < sizeof(default_event_names) / sizeof(default_event_names[0]); i++)
+		if (strcmp(text, default_event_names[i]) == 0)
+			return default_event_names[i];
 	return NULL;
 }
 
-bool rows_make_own(struct job *job)
+bool rows_make_default(struct stat_job *job)
 {
 	pfm_count_info_t info = { .size = sizeof(info), .pmu = "", .unit = "ns", .cpus = "" };
-	struct row *row;
+	struct stat_row *row;
 	char *label;
 	unsigned i;
 
 	for (i = 0; i < job->events.n; i++) {
-		if (!own_event(job->events.texts[i]))
+		if (!find_default_event(job->events.texts[i]))
 			continue;
-		info.name = own_event(job->events.texts[i]);
+		info.name = find_default_event(job->events.texts[i]);
 		label = strdup("");
 		row = label ? add_row(job, NULL, &info, label, 0) : NULL;
 		if (!row)
 			return false;
-		row->own = own_event(job->events.texts[i]);
+		row->own = find_default_event(job->events.texts[i]);
 	}
 	return true;
 }
 
-void rows_own(struct job *job, double elapsed, double user, double system)
+void rows_are_default(struct stat_job *job, double elapsed, double user, double system)
 {
 	unsigned i;
 
 	for (i = 0; i < job->n_rows; i++) {
-		struct row *row = &job->rows[i];
-		double seconds = row->own == own_names[0] ? elapsed : row->own == own_names[1] ? user
-		                                                                               : system;
+		struct stat_row *row = &job->rows[i];
+		double seconds = row->own == default_event_names[0] ? elapsed : row->own == default_event_names[1] ? user
+		                                                                                                   : system;
 
 		if (!row->own)
 			continue;
 		row->sum = (pfm_count_t){ .size = sizeof(row->sum), .scale = 1, .quality = PFM_QUALITY_NOT_COUNTED, .cause = PFM_CAUSE_OTHER };
-		if (seconds < 0 && row->own == own_names[0])
-			row->info.why = too_early;
+		if (seconds < 0 && row->own == default_event_names[0])
+			row->info.why = delay_too_long_text;
 		else if (seconds < 0)
-			row->info.why = job->beyond ? "the kernel tells a command's time when it has ended: that of all of it, of which some was not "
-			                              "counted"
-			                            : "the kernel tells a command's time when it has ended: there is none without a command, and "
-			                              "none yet in an interval";
+			row->info.why = job->outlived_counting ? "the kernel tells a command's time when it has ended: that of all of it, of which some was not "
+			                                         "counted"
+			                                       : "the kernel tells a command's time when it has ended: there is none without a command, and "
+			                                         "none yet in an interval";
 		if (seconds < 0)
 			continue;
 		row->sum.value = row->sum.raw = (uint64_t)(seconds * NS + 0.5);

@@ -4,17 +4,18 @@
 #include "metric.h"
 #include "profile.h"
 #include "stat.h"
+#include "text_output.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-enum { DEEPEST = 16 };
+enum { MAX_DEPTH = 16 };
 
 /* ---- who is below whom -------------------------------------------------------------------------------------------------- */
 
-bool is_below(const struct job *job, const struct stat_metric *child, const struct stat_metric *parent)
+bool is_below(const struct stat_job *job, const struct stat_metric *child, const struct stat_metric *parent)
 {
 	pfm_metric_info_t c = PFM_INIT(c), p = PFM_INIT(p);
 
@@ -22,7 +23,7 @@ bool is_below(const struct job *job, const struct stat_metric *child, const stru
 	       !pfm_describe_metric(job->ctx, parent->pmu, parent->event, &p) && *c.parent && strcasecmp(c.parent, p.name) == 0;
 }
 
-static bool is_counted(const struct job *job, int pmu, unsigned event)
+static bool is_counted(const struct stat_job *job, int pmu, unsigned event)
 {
 	for (unsigned i = 0; i < job->metrics.n; i++)
 		if (job->metrics.at[i].pmu == pmu && job->metrics.at[i].event == event)
@@ -31,7 +32,7 @@ static bool is_counted(const struct job *job, int pmu, unsigned event)
 }
 
 /* True if nothing that was counted has metric @i below it. */
-static bool is_root(const struct job *job, unsigned i)
+static bool is_root(const struct stat_job *job, unsigned i)
 {
 	for (unsigned k = 0; k < job->metrics.n; k++)
 		if (k != i && is_below(job, &job->metrics.at[i], &job->metrics.at[k]))
@@ -40,7 +41,7 @@ static bool is_root(const struct job *job, unsigned i)
 }
 
 /* How many metrics below @m nobody counted. */
-static unsigned uncounted_below(const struct job *job, const struct stat_metric *m)
+static unsigned uncounted_below(const struct stat_job *job, const struct stat_metric *m)
 {
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);
 	pfm_metric_info_t info = PFM_INIT(info);
@@ -55,17 +56,17 @@ static unsigned uncounted_below(const struct job *job, const struct stat_metric 
 }
 
 /* Takes the metrics below @m out of @left, each with what is below it. */
-static void take_below(struct job *job, const struct stat_metric *m, struct stat_metric *out, unsigned *n, bool *taken, unsigned depth)
+static void add_children(struct stat_job *job, const struct stat_metric *m, struct stat_metric *out, unsigned *n, bool *taken, unsigned depth)
 {
-	for (unsigned i = 0; i < job->metrics.n && depth < DEEPEST; i++)
+	for (unsigned i = 0; i < job->metrics.n && depth < MAX_DEPTH; i++)
 		if (!taken[i] && is_below(job, &job->metrics.at[i], m)) {
 			taken[i] = true;
 			out[(*n)++] = job->metrics.at[i];
-			take_below(job, &job->metrics.at[i], out, n, taken, depth + 1);
+			add_children(job, &job->metrics.at[i], out, n, taken, depth + 1);
 		}
 }
 
-bool tree_order(struct job *job)
+bool tree_order(struct stat_job *job)
 {
 	struct stat_metric *out = calloc(job->metrics.n + 1, sizeof(*out));
 	bool *taken = calloc(job->metrics.n + 1, sizeof(*taken));
@@ -75,7 +76,7 @@ bool tree_order(struct job *job)
 		if (!taken[i] && is_root(job, i)) {
 			taken[i] = true;
 			out[n++] = job->metrics.at[i];
-			take_below(job, &job->metrics.at[i], out, &n, taken, 0);
+			add_children(job, &job->metrics.at[i], out, &n, taken, 0);
 		}
 	if (n == job->metrics.n && n)
 		memcpy(job->metrics.at, out, n * sizeof(*out));
@@ -87,14 +88,14 @@ bool tree_order(struct job *job)
 /* ---- what to look at next ------------------------------------------------------------------------------------------------- */
 
 /* A branch worth opening. */
-struct branch {
+struct metric_branch {
 	char text[256]; /* as -M takes it */
 	const char *name;
 	unsigned metrics, groups;
 };
 
 /* What would open metric @m; false if there is no need, or nothing below it that was not counted. */
-static bool find_branch(const struct job *job, const struct stat_metric *m, double elapsed, struct branch *out)
+static bool find_branch(const struct stat_job *job, const struct stat_metric *m, double elapsed, struct metric_branch *out)
 {
 	static struct metric_answer a;
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);
@@ -105,7 +106,7 @@ static bool find_branch(const struct job *job, const struct stat_metric *m, doub
 
 	if (!metric_answer(job, m, "", elapsed, &a) || a.value.over_threshold <= 0 || pfm_describe_pmu(job->ctx, m->pmu, &pmu))
 		return false;
-	*out = (struct branch){ .name = a.info.name, .metrics = uncounted_below(job, m) };
+	*out = (struct metric_branch){ .name = a.info.name, .metrics = uncounted_below(job, m) };
 	if (!out->metrics)
 		return false;
 	snprintf(out->text, sizeof(out->text), "%s::%s_group", pmu.name, a.info.name);
@@ -118,7 +119,7 @@ static bool find_branch(const struct job *job, const struct stat_metric *m, doub
 	return true;
 }
 
-static void json_branch(const struct job *job, const struct branch *b)
+static void json_branch(const struct stat_job *job, const struct metric_branch *b)
 {
 	struct json j = { .out = job->out };
 
@@ -132,9 +133,9 @@ static void json_branch(const struct job *job, const struct branch *b)
 	put_line(&j);
 }
 
-void report_next(const struct job *job, double elapsed)
+void report_children(const struct stat_job *job, double elapsed)
 {
-	struct branch b;
+	struct metric_branch b;
 
 	for (unsigned i = 0; i < job->metrics.n && job->by == BY_NOTHING && !job->separator; i++) {
 		if (!find_branch(job, &job->metrics.at[i], elapsed, &b))
@@ -151,7 +152,7 @@ void report_next(const struct job *job, double elapsed)
 /* ---- the page -------------------------------------------------------------------------------------------------------------- */
 
 /* The marks before names: U+25B8, U+25BE. */
-static const char head[] =
+static const char html_head[] =
 	"<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n"
 	"<style>\n"
 	":root{color-scheme:light dark;--ink:#1b1f24;--dim:#5b6570;--page:#fff;--line:#d8dee4;--bar:#8fb4dc;--hot:#d9822b;--error:#1b1f24}\n"
@@ -180,19 +181,19 @@ static const char head[] =
 	"@media(max-width:40rem){.row{grid-template-columns:10rem 1fr 5.5rem}}\n"
 	"</style>\n";
 
-static const char script[] =
+static const char html_script[] =
 	"<script>\n"
 	"const all=document.querySelectorAll('details');\n"
 	"document.getElementById('all').onclick=()=>all.forEach(d=>d.open=true);\n"
 	"document.getElementById('worth').onclick=()=>all.forEach(d=>d.open=d.classList.contains('over'));\n"
 	"</script>\n";
 
-static void put(FILE *out, const char *text)
+static void put_page_text(FILE *out, const char *text)
 {
-	put_escaped(out, text, strlen(text));
+	put_xml_text(out, text, strlen(text));
 }
 
-static double within(double percent)
+static double is_within_branch(double percent)
 {
 	return percent < 0 ? 0 : percent > 100 ? 100
 	                                       : percent;
@@ -218,11 +219,11 @@ static void put_value(FILE *out, const struct metric_answer *a)
 
 static void put_bar(FILE *out, const struct metric_answer *a)
 {
-	double low = within(a->value.low), high = within(a->value.high);
+	double low = is_within_branch(a->value.low), high = is_within_branch(a->value.high);
 
 	fputs("<span class=\"track\">", out);
 	if (!a->value.state)
-		fprintf(out, "<span class=\"bar\" style=\"width:%.2f%%\"></span>", within(a->value.value));
+		fprintf(out, "<span class=\"bar\" style=\"width:%.2f%%\"></span>", is_within_branch(a->value.value));
 	if (!a->value.state && a->value.error > 0)
 		fprintf(out, "<span class=\"error\" style=\"left:%.2f%%;width:%.2f%%\" title=\"95 %% interval: %.1f to %.1f\"></span>",
 		        low, high - low,
@@ -230,19 +231,19 @@ static void put_bar(FILE *out, const struct metric_answer *a)
 	fputs("</span>", out);
 }
 
-static void put_row(const struct job *job, FILE *out, const struct stat_metric *m, const struct metric_answer *a, unsigned depth)
+static void put_row(const struct stat_job *job, FILE *out, const struct stat_metric *m, const struct metric_answer *a, unsigned depth)
 {
 	pfm_event_info_t e = PFM_INIT(e);
-	const char *pmu = pmu_of_several(job, m);
+	const char *pmu = common_pmu(job, m);
 
 	fprintf(out, "<span class=\"row%s\" style=\"--depth:%u\"><span class=\"name\" title=\"",
 	        a->value.over_threshold > 0 ? " over" : "", depth);
-	put(out, pfm_describe_event(job->ctx, m->pmu, m->event, &e) ? "" : e.desc);
+	put_page_text(out, pfm_describe_event(job->ctx, m->pmu, m->event, &e) ? "" : e.desc);
 	fputs("\">", out);
-	put(out, a->info.name);
+	put_page_text(out, a->info.name);
 	if (*pmu && depth == 0) {
 		fputs(" <small>", out);
-		put(out, pmu);
+		put_page_text(out, pmu);
 		fputs("</small>", out);
 	}
 	fputs("</span>", out);
@@ -251,13 +252,13 @@ static void put_row(const struct job *job, FILE *out, const struct stat_metric *
 	fputs("</span>", out);
 }
 
-static void put_node(const struct job *job, FILE *out, unsigned i, double elapsed, unsigned depth)
+static void put_node(const struct stat_job *job, FILE *out, unsigned i, double elapsed, unsigned depth)
 {
 	const struct stat_metric *m = &job->metrics.at[i];
 	struct metric_answer *a = malloc(sizeof(*a));
 	bool over, branch = false;
 
-	if (!a || !metric_answer(job, m, "", elapsed, a) || !is_share(a) || depth > DEEPEST) {
+	if (!a || !metric_answer(job, m, "", elapsed, a) || !is_share(a) || depth > MAX_DEPTH) {
 		free(a);
 		return;
 	}
@@ -279,7 +280,7 @@ static void put_node(const struct job *job, FILE *out, unsigned i, double elapse
 }
 
 /* What has no bar, as a table. */
-static void put_others(const struct job *job, FILE *out, double elapsed)
+static void put_other_metrics(const struct stat_job *job, FILE *out, double elapsed)
 {
 	static struct metric_answer a;
 	unsigned n = 0;
@@ -288,33 +289,33 @@ static void put_others(const struct job *job, FILE *out, double elapsed)
 		if (!metric_answer(job, &job->metrics.at[i], "", elapsed, &a) || is_share(&a))
 			continue;
 		fputs(n++ ? "<tr><th>" : "<h2>Beside the tree</h2>\n<table>\n<tr><th>", out);
-		put(out, a.info.name);
+		put_page_text(out, a.info.name);
 		if (a.value.state)
 			fprintf(out, "<td class=\"none\">%s<td>", pfm_metric_state_name(a.value.state));
 		else
 			fprintf(out, a.value.error > 0 ? "<td>%.4g &plusmn; %.2g<td>" : a.value.error < 0 ? "<td>%.4g &plusmn; ?<td>"
 			                                                                                  : "<td>%.4g<td>",
 			        a.value.value, a.value.error);
-		put(out, a.value.state ? "" : a.info.unit);
+		put_page_text(out, a.value.state ? "" : a.info.unit);
 		fputc('\n', out);
 	}
 	fputs(n ? "</table>\n" : "", out);
 }
 
-static void put_next(const struct job *job, FILE *out, double elapsed)
+static void put_children(const struct stat_job *job, FILE *out, double elapsed)
 {
-	struct branch b;
+	struct metric_branch b;
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < job->metrics.n; i++) {
 		if (!find_branch(job, &job->metrics.at[i], elapsed, &b))
 			continue;
 		fputs(n++ ? "<li>" : "<h2>What to look at next</h2>\n<ul id=\"next\">\n<li>", out);
-		put(out, b.name);
+		put_page_text(out, b.name);
 		fprintf(out, " is worth a closer look, and %u metric%s below it %s not counted: <code>pfm stat -M ", b.metrics,
 		        b.metrics == 1 ? "" : "s",
 		        b.metrics == 1 ? "was" : "were");
-		put(out, b.text);
+		put_page_text(out, b.text);
 		fprintf(out, "</code> (%u group%s of events)\n", b.groups, b.groups == 1 ? "" : "s");
 	}
 	fputs(n ? "</ul>\n" : "<h2>What to look at next</h2>\n<p>No value is over its threshold with anything below it that was not "
@@ -322,7 +323,7 @@ static void put_next(const struct job *job, FILE *out, double elapsed)
 	      out);
 }
 
-static void put_page(const struct job *job, FILE *out, double elapsed)
+static void put_page(const struct stat_job *job, FILE *out, double elapsed)
 {
 	bool scaled = false, partial = false;
 	static struct metric_answer a;
@@ -332,11 +333,11 @@ static void put_page(const struct job *job, FILE *out, double elapsed)
 			scaled |= a.quality == PFM_QUALITY_SCALED;
 			partial |= a.quality == PFM_QUALITY_PARTIAL;
 		}
-	fputs(head, out);
+	fputs(html_head, out);
 	fputs("<title>Metrics of ", out);
-	put(out, job->target);
+	put_page_text(out, job->target);
 	fputs("</title>\n<h1>", out);
-	put(out, job->target);
+	put_page_text(out, job->target);
 	fprintf(out, "</h1>\n<p>%.6f seconds%s. Bars are percent of the whole; orange is over its threshold%s.%s%s</p>\n", elapsed,
 	        job->repeat > 1 ? ", mean of the runs" : "", job->repeat > 1 || scaled ? "; whiskers are 95 % intervals" : "",
 	        scaled ? " Some counts shared their counters and were scaled." : "", partial ? " Some counts are partial." : "");
@@ -345,22 +346,22 @@ static void put_page(const struct job *job, FILE *out, double elapsed)
 		if (is_root(job, i))
 			put_node(job, out, i, elapsed, 0);
 	fputs("</main>\n", out);
-	put_next(job, out, elapsed);
-	put_others(job, out, elapsed);
-	fputs(script, out);
+	put_children(job, out, elapsed);
+	put_other_metrics(job, out, elapsed);
+	fputs(html_script, out);
 	fputs("</html>\n", out);
 }
 
-int write_page(const struct job *job, double elapsed)
+int write_page(const struct stat_job *job, double elapsed)
 {
 	FILE *out = fopen(job->html, "we");
 	bool failed;
 
 	if (!out)
-		return complain(job->html, errno);
+		return report_bad_option(job->html, errno);
 	put_page(job, out, elapsed);
 	failed = ferror(out);
 	if (fclose(out) || failed)
-		return complain(job->html, failed ? EIO : errno);
-	return DONE;
+		return report_bad_option(job->html, failed ? EIO : errno);
+	return EXIT_DONE;
 }

@@ -11,19 +11,19 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/hash.h"
 #include "lines.h"
 
-enum { BUCKETS = 4096,
-       TABLES = 2, /* of symbols: all, and those for the linker that loads it */
+enum { TABLES = 2, /* of symbols: all, and those for the linker that loads it */
        SEGMENTS = 16,
        ID_ROOM = 20 };                  /* bytes of a build id: the kernel tells no more */
 #define TABLES_ROOM ((uint64_t)1 << 30) /* bytes of symbols and names of all files together */
 
 struct symbol {
 	uint64_t start, size;
-	uint64_t room; /* bytes to the end of its section: what has no size, as functions in assembler often, ends there at the latest */
+	uint64_t section_rest; /* bytes to the end of its section: what has no size, as functions in assembler often, ends there at the latest */
 	const char *name;
-	char *plain; /* what it is called instead, once it has been asked for: C++ as it was written, and no name without end */
+	char *demangled; /* what it is called instead, once it has been asked for: C++ as it was written, and no name without end */
 };
 
 struct segment {
@@ -32,24 +32,22 @@ struct segment {
 
 /* A file, however many paths lead to it. */
 struct file {
-	struct file *next;
 	dev_t device;
-	ino_t number;
+	ino_t inode;
 	uint64_t size;
 	char *names[TABLES];
 	struct symbol *symbols;
-	size_t n, room;
+	size_t n_symbols, capacity;
 	struct segment segments[SEGMENTS];
 	unsigned n_segments;
 	uint8_t id[ID_ROOM]; /* build id */
 	size_t n_id;
 	struct lines *lines;
-	bool looked; /* for lines */
+	bool lines_opened; /* for lines */
 };
 
 struct object {
 	char *path;
-	struct object *next;
 	struct symbols *all;
 	struct file *file; /* NULL: not read, or none that has symbols */
 	bool loaded;
@@ -58,13 +56,15 @@ struct object {
 };
 
 struct symbols {
-	struct object *objects[BUCKETS];
-	struct file *files;
+	struct object **objects;
+	struct file **files;
+	uint32_t n_objects, n_files;
+	struct hash_table object_table, file_table;
 	struct file kernel;
 	bool kernel_loaded;
 	char expected[64]; /* a symbol of the kernel that was sampled; "": not told */
 	uint64_t expected_at;
-	uint64_t taken; /* of TABLES_ROOM */
+	uint64_t table_bytes; /* of TABLES_ROOM */
 };
 
 void symbols_starved(void)
@@ -81,99 +81,125 @@ struct symbols *symbols_open(void)
 	return calloc(1, sizeof(struct symbols));
 }
 
-static void release(struct file *f)
+static void release_elf(struct file *f)
 {
-	for (size_t i = 0; i < f->n; i++)
-		free(f->symbols[i].plain);
+	for (size_t i = 0; i < f->n_symbols; i++)
+		free(f->symbols[i].demangled);
 	for (unsigned i = 0; i < TABLES; i++)
 		free(f->names[i]);
 	lines_close(f->lines);
 	free(f->symbols);
 }
 
-static void close_objects(struct object *o)
-{
-	for (struct object *next; o; o = next) {
-		next = o->next;
-		free(o->path);
-		free(o);
-	}
-}
-
 void symbols_close(struct symbols *all)
 {
-	struct file *next;
-
 	if (!all)
 		return;
-	for (unsigned i = 0; i < BUCKETS; i++)
-		close_objects(all->objects[i]);
-	for (struct file *f = all->files; f; f = next) {
-		next = f->next;
-		release(f);
-		free(f);
+	for (uint32_t i = 0; i < all->n_objects; i++) {
+		free(all->objects[i]->path);
+		free(all->objects[i]);
 	}
-	release(&all->kernel);
+	for (uint32_t i = 0; i < all->n_files; i++) {
+		release_elf(all->files[i]);
+		free(all->files[i]);
+	}
+	free(all->objects);
+	free(all->files);
+	pfmi_base_free_hash(&all->object_table);
+	pfmi_base_free_hash(&all->file_table);
+	release_elf(&all->kernel);
 	free(all);
 }
 
-static unsigned bucket_of(const char *path)
+/* @list of @n pointers with room for one more, moved where needed; NULL without memory. */
+static void *reserve_pointer(void *list, uint32_t n)
 {
-	unsigned h = 5381;
+	bool is_full = n == 0 || (n >= 16 && (n & (n - 1)) == 0);
 
-	while (*path)
-		h = h * 33 + (unsigned char)*path++;
-	return h % BUCKETS;
+	return is_full ? realloc(list, (n ? 2 * (size_t)n : 16) * sizeof(void *)) : list;
+}
+
+struct object_search {
+	const struct symbols *all;
+	const char *path;
+	const uint8_t *id;
+	size_t n_id;
+};
+
+static bool is_same_object(const void *arg, uint32_t i)
+{
+	const struct object_search *s = arg;
+	const struct object *o = s->all->objects[i];
+
+	return strcmp(o->path, s->path) == 0 && o->n_id == s->n_id && (s->n_id == 0 || memcmp(o->id, s->id, s->n_id) == 0);
+}
+
+static struct object *create_object(struct symbols *all, const struct object_search *s)
+{
+	struct object *o = calloc(1, sizeof(*o));
+
+	if (o)
+		o->path = strdup(s->path);
+	if (!o || !o->path) {
+		free(o);
+		return NULL;
+	}
+	if (s->n_id)
+		memcpy(o->id, s->id, s->n_id);
+	o->n_id = s->n_id;
+	o->all = all;
+	return o;
 }
 
 struct object *symbols_object(struct symbols *all, const char *path, const uint8_t *id, size_t n)
 {
-	struct object **bucket = &all->objects[bucket_of(path)], *o;
+	const struct object_search search = { all, path, id, n < ID_ROOM ? n : ID_ROOM };
+	uint64_t hash = pfmi_base_hash_bytes(path, strlen(path));
+	uint32_t at;
+	struct object **list, *o;
 
-	n = n < ID_ROOM ? n : ID_ROOM;
-	for (o = *bucket; o; o = o->next)
-		if (strcmp(o->path, path) == 0 && o->n_id == n && (n == 0 || memcmp(o->id, id, n) == 0))
-			return o;
-	o = calloc(1, sizeof(*o));
+	/* One path may have many builds. */
+	if (search.n_id)
+		hash ^= pfmi_base_hash_bytes(id, search.n_id);
+	at = pfmi_base_find_hash(&all->object_table, hash, is_same_object, &search);
+	if (at != HASH_NOT_FOUND)
+		return all->objects[at];
+	list = reserve_pointer(all->objects, all->n_objects);
+	all->objects = list ? list : all->objects;
+	o = list ? create_object(all, &search) : NULL;
+	if (o && pfmi_base_add_hash(&all->object_table, hash, all->n_objects))
+		return all->objects[all->n_objects++] = o;
+	symbols_starved();
 	if (o)
-		o->path = strdup(path);
-	if (!o || !o->path) {
-		symbols_starved();
-		free(o);
-		return NULL;
-	}
-	if (n)
-		memcpy(o->id, id, n);
-	o->n_id = n;
-	o->all = all;
-	o->next = *bucket;
-	return *bucket = o;
+		free(o->path);
+	free(o);
+	return NULL;
 }
 
-static bool add(struct file *f, uint64_t start, uint64_t size, uint64_t room, const char *name)
+static bool add_symbol(struct file *f, uint64_t start, uint64_t size, uint64_t room, const char *name)
 {
-	if (f->n == f->room) {
-		size_t twice = f->room * 2 + 256;
+	if (f->n_symbols == f->capacity) {
+		size_t twice = f->capacity * 2 + 256;
 		struct symbol *more = realloc(f->symbols, twice * sizeof(*more));
 
 		if (!more)
 			return false;
 		f->symbols = more;
-		f->room = twice;
+		f->capacity = twice;
 	}
-	f->symbols[f->n++] = (struct symbol){ start, size, room, name, NULL };
+	f->symbols[f->n_symbols++] = (struct symbol){ start, size, room, name, NULL };
 	return true;
 }
 
-static void forget(struct file *f)
+static void free_file(struct file *f)
 {
-	for (size_t i = 0; i < f->n; i++)
-		free(f->symbols[i].plain);
-	f->n = 0;
+	for (size_t i = 0; i < f->n_symbols; i++)
+		free(f->symbols[i].demangled);
+	f->n_symbols = 0;
 }
 
 /* Names that agree for long enough are as good as each other. */
-static int by_start(const void *a, const void *b)
+static int compare_starts(const void *a, const void *b)
 {
 	const struct symbol *x = a, *y = b;
 
@@ -184,24 +210,24 @@ static int by_start(const void *a, const void *b)
 }
 
 /* Of several that begin together the largest covers the most: it alone is kept. */
-static void sort(struct file *f)
+static void sort_symbols(struct file *f)
 {
 	size_t kept = 0;
 
-	if (!f->n)
+	if (!f->n_symbols)
 		return;
-	qsort(f->symbols, f->n, sizeof(*f->symbols), by_start);
-	for (size_t i = 0; i < f->n; i++)
+	qsort(f->symbols, f->n_symbols, sizeof(*f->symbols), compare_starts);
+	for (size_t i = 0; i < f->n_symbols; i++)
 		if (!kept || f->symbols[i].start != f->symbols[kept - 1].start)
 			f->symbols[kept++] = f->symbols[i];
 		else
-			free(f->symbols[i].plain);
-	f->n = kept;
+			free(f->symbols[i].demangled);
+	f->n_symbols = kept;
 }
 
-static struct symbol *find(const struct file *f, uint64_t address)
+static struct symbol *find_symbol(const struct file *f, uint64_t address)
 {
-	size_t low = 0, high = f->n;
+	size_t low = 0, high = f->n_symbols;
 	struct symbol *s;
 
 	while (low < high) {
@@ -215,7 +241,7 @@ static struct symbol *find(const struct file *f, uint64_t address)
 	if (!low)
 		return NULL;
 	s = &f->symbols[low - 1];
-	return address - s->start < (s->size ? s->size : s->room) ? s : NULL;
+	return address - s->start < (s->size ? s->size : s->section_rest) ? s : NULL;
 }
 
 /* ---- ELF ---------------------------------------------------------------------------------------------------------------------- */
@@ -224,11 +250,11 @@ static struct symbol *find(const struct file *f, uint64_t address)
 struct elf {
 	int fd;
 	uint64_t size;
-	bool wide;
+	bool is_64bit;
 	uint64_t segments_at, sections_at;
 	unsigned n_segments, n_sections;
 	uint8_t *sections;
-	bool starved; /* something was not read for want of memory */
+	bool out_of_memory; /* something was not read for want of memory */
 };
 
 static bool read_at(const struct elf *e, void *to, size_t n, uint64_t offset)
@@ -252,12 +278,12 @@ static bool read_at(const struct elf *e, void *to, size_t n, uint64_t offset)
 }
 
 /* @n bytes at @offset; the caller frees them. NULL if they are not there. */
-static void *take(struct elf *e, uint64_t n, uint64_t offset)
+static void *reserve_bytes(struct elf *e, uint64_t n, uint64_t offset)
 {
 	bool there = n && offset <= e->size && n <= e->size - offset;
 	void *p = there ? malloc((size_t)n) : NULL;
 
-	e->starved |= there && !p;
+	e->out_of_memory |= there && !p;
 	if (p && read_at(e, p, (size_t)n, offset))
 		return p;
 	free(p);
@@ -276,11 +302,11 @@ static bool read_head(struct elf *e)
 
 	if (!read_at(e, &h, sizeof(h), 0) || memcmp(h.ident, ELFMAG, SELFMAG) != 0 || h.ident[EI_DATA] != order)
 		return false;
-	e->wide = h.ident[EI_CLASS] == ELFCLASS64;
-	e->segments_at = e->wide ? h.e64.e_phoff : h.e32.e_phoff;
-	e->sections_at = e->wide ? h.e64.e_shoff : h.e32.e_shoff;
-	e->n_segments = e->wide ? h.e64.e_phnum : h.e32.e_phnum;
-	e->n_sections = e->wide ? h.e64.e_shnum : h.e32.e_shnum;
+	e->is_64bit = h.ident[EI_CLASS] == ELFCLASS64;
+	e->segments_at = e->is_64bit ? h.e64.e_phoff : h.e32.e_phoff;
+	e->sections_at = e->is_64bit ? h.e64.e_shoff : h.e32.e_shoff;
+	e->n_segments = e->is_64bit ? h.e64.e_phnum : h.e32.e_phnum;
+	e->n_sections = e->is_64bit ? h.e64.e_shnum : h.e32.e_shnum;
 	return true;
 }
 
@@ -289,7 +315,7 @@ static Elf64_Shdr section_at(const struct elf *e, unsigned i)
 	Elf64_Shdr wide;
 	Elf32_Shdr s;
 
-	if (e->wide) {
+	if (e->is_64bit) {
 		memcpy(&wide, e->sections + i * sizeof(wide), sizeof(wide));
 		return wide;
 	}
@@ -300,7 +326,7 @@ static Elf64_Shdr section_at(const struct elf *e, unsigned i)
 }
 
 /* Bytes from the start of a symbol to the end of its section. */
-static uint64_t room_of(const struct elf *e, const Elf64_Sym *s)
+static uint64_t section_end_distance(const struct elf *e, const Elf64_Sym *s)
 {
 	Elf64_Shdr section;
 
@@ -316,7 +342,7 @@ static void read_symbol(struct file *f, struct elf *e, const uint8_t *at, const 
 	Elf64_Sym s;
 	Elf32_Sym s32;
 
-	if (e->wide) {
+	if (e->is_64bit) {
 		memcpy(&s, at, sizeof(s));
 	} else {
 		memcpy(&s32, at, sizeof(s32));
@@ -324,22 +350,22 @@ static void read_symbol(struct file *f, struct elf *e, const uint8_t *at, const 
 	}
 	if ((ELF64_ST_TYPE(s.st_info) != STT_FUNC && ELF64_ST_TYPE(s.st_info) != STT_GNU_IFUNC) || s.st_shndx == SHN_UNDEF)
 		return;
-	if (s.st_name < n_names && names[s.st_name] && !add(f, s.st_value, s.st_size, room_of(e, &s), names + s.st_name))
-		e->starved = true;
+	if (s.st_name < n_names && names[s.st_name] && !add_symbol(f, s.st_value, s.st_size, section_end_distance(e, &s), names + s.st_name))
+		e->out_of_memory = true;
 }
 
 /* Bytes of @names up to the last zero, that included: a name that is never ended is none. */
-static uint64_t ended(const char *names, uint64_t n)
+static uint64_t is_past_end(const char *names, uint64_t n)
 {
 	while (n && names[n - 1])
 		n--;
 	return n;
 }
 
-static bool has_room(struct symbols *all, const char *path, uint64_t size)
+static bool has_table_space(struct symbols *all, const char *path, uint64_t size)
 {
-	if (size <= TABLES_ROOM - all->taken) {
-		all->taken += size;
+	if (size <= TABLES_ROOM - all->table_bytes) {
+		all->table_bytes += size;
 		return true;
 	}
 	fprintf(stderr, "pfm report: functions of %s are not named: the files have more than %u MiB of symbols\n", path,
@@ -350,17 +376,17 @@ static bool has_room(struct symbols *all, const char *path, uint64_t size)
 /* One table, @s, and the names it leads to, which become @*kept. */
 static void read_table(struct object *o, struct elf *e, struct file *f, const Elf64_Shdr *s, char **kept)
 {
-	size_t each = e->wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+	size_t each = e->is_64bit ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
 	Elf64_Shdr names = s->sh_link < e->n_sections ? section_at(e, s->sh_link) : (Elf64_Shdr){ .sh_type = SHT_NULL };
 	uint8_t *table;
 	uint64_t n;
 
 	if (names.sh_type != SHT_STRTAB || s->sh_size > e->size || names.sh_size > e->size ||
-	    !has_room(o->all, o->path, s->sh_size + names.sh_size))
+	    !has_table_space(o->all, o->path, s->sh_size + names.sh_size))
 		return;
-	table = take(e, s->sh_size, s->sh_offset);
-	*kept = table ? take(e, names.sh_size, names.sh_offset) : NULL;
-	n = *kept ? ended(*kept, names.sh_size) : 0;
+	table = reserve_bytes(e, s->sh_size, s->sh_offset);
+	*kept = table ? reserve_bytes(e, names.sh_size, names.sh_offset) : NULL;
+	n = *kept ? is_past_end(*kept, names.sh_size) : 0;
 	for (uint64_t at = 0; n && at + each <= s->sh_size; at += each)
 		read_symbol(f, e, table + at, *kept, n);
 	free(table);
@@ -370,9 +396,9 @@ static void read_table(struct object *o, struct elf *e, struct file *f, const El
 static void read_symbols(struct object *o, struct elf *e, struct file *f)
 {
 	static const uint32_t kinds[TABLES] = { SHT_SYMTAB, SHT_DYNSYM };
-	size_t each = e->wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
+	size_t each = e->is_64bit ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
 
-	e->sections = take(e, (uint64_t)e->n_sections * each, e->sections_at);
+	e->sections = reserve_bytes(e, (uint64_t)e->n_sections * each, e->sections_at);
 	for (unsigned k = 0; e->sections && k < TABLES; k++)
 		for (unsigned i = 0; i < e->n_sections; i++) {
 			Elf64_Shdr s = section_at(e, i);
@@ -383,13 +409,13 @@ static void read_symbols(struct object *o, struct elf *e, struct file *f)
 			break;
 		}
 	free(e->sections);
-	sort(f);
+	sort_symbols(f);
 }
 
 /* The build id among the notes at @offset, if it is there. */
 static void read_notes(struct elf *e, struct file *f, uint64_t offset, uint64_t size)
 {
-	uint8_t *notes = size <= 1 << 20 ? take(e, size, offset) : NULL;
+	uint8_t *notes = size <= 1 << 20 ? reserve_bytes(e, size, offset) : NULL;
 	Elf64_Nhdr n; /* of both widths */
 
 	for (uint64_t at = 0; notes && size - at >= sizeof(n);) {
@@ -412,13 +438,13 @@ static void read_notes(struct elf *e, struct file *f, uint64_t offset, uint64_t 
 
 static void read_segments(struct elf *e, struct file *f)
 {
-	size_t each = e->wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
-	uint8_t *all = take(e, (uint64_t)e->n_segments * each, e->segments_at);
+	size_t each = e->is_64bit ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
+	uint8_t *all = reserve_bytes(e, (uint64_t)e->n_segments * each, e->segments_at);
 	Elf64_Phdr p;
 	Elf32_Phdr p32;
 
 	for (unsigned i = 0; all && i < e->n_segments; i++) {
-		if (e->wide) {
+		if (e->is_64bit) {
 			memcpy(&p, all + i * each, sizeof(p));
 		} else {
 			memcpy(&p32, all + i * each, sizeof(p32));
@@ -432,28 +458,54 @@ static void read_segments(struct elf *e, struct file *f)
 	free(all);
 }
 
-/* The file behind @e, read if no path has led to it before. NULL if it has no symbols. */
-static struct file *file_of(struct object *o, struct elf *e, const struct stat *st)
+struct file_search {
+	const struct symbols *all;
+	const struct stat *st;
+};
+
+static bool is_same_file(const void *arg, uint32_t i)
 {
+	const struct file_search *s = arg;
+
+	return s->all->files[i]->device == s->st->st_dev && s->all->files[i]->inode == s->st->st_ino;
+}
+
+static struct file *create_file(struct symbols *all, const struct stat *st, uint64_t hash)
+{
+	struct file **list = reserve_pointer(all->files, all->n_files), *f;
+
+	all->files = list ? list : all->files;
+	f = list ? calloc(1, sizeof(*f)) : NULL;
+	if (!f || !pfmi_base_add_hash(&all->file_table, hash, all->n_files)) {
+		free(f);
+		return NULL;
+	}
+	f->device = st->st_dev;
+	f->inode = st->st_ino;
+	return all->files[all->n_files++] = f;
+}
+
+/* The file behind @e, read if no path has led to it before. NULL if it has no symbols. */
+static struct file *find_file(struct object *o, struct elf *e, const struct stat *st)
+{
+	const struct file_search search = { o->all, st };
+	const uint64_t key[] = { (uint64_t)st->st_dev, (uint64_t)st->st_ino };
+	uint64_t hash = pfmi_base_hash_bytes(key, sizeof(key));
+	uint32_t at = pfmi_base_find_hash(&o->all->file_table, hash, is_same_file, &search);
 	struct file *f;
 
-	for (f = o->all->files; f; f = f->next)
-		if (f->device == st->st_dev && f->number == st->st_ino)
-			return f;
+	if (at != HASH_NOT_FOUND)
+		return o->all->files[at];
 	if (!read_head(e))
 		return NULL;
-	f = calloc(1, sizeof(*f));
-	e->starved = !f;
+	f = create_file(o->all, st, hash);
+	e->out_of_memory = !f;
 	if (!f)
 		return NULL;
-	f->device = st->st_dev;
-	f->number = st->st_ino;
-	f->next = o->all->files;
-	o->all->files = f;
 	read_segments(e, f);
 	read_symbols(o, e, f);
-	if (e->starved)
-		forget(f);
+	if (e->out_of_memory)
+		free_file(f);
 	return f;
 }
 
@@ -467,7 +519,7 @@ int symbols_file(const char *path, struct stat *st)
 	return -1;
 }
 
-static void load(struct object *o)
+static void load_symbols(struct object *o)
 {
 	struct elf e = { .fd = -1 };
 	struct stat st;
@@ -479,9 +531,9 @@ static void load(struct object *o)
 	if (e.fd < 0)
 		return;
 	e.size = (uint64_t)st.st_size;
-	o->file = file_of(o, &e, &st);
+	o->file = find_file(o, &e, &st);
 	close(e.fd);
-	if (e.starved)
+	if (e.out_of_memory)
 		symbols_starved();
 	if (!o->n_id || !o->file || (o->file->n_id == o->n_id && memcmp(o->file->id, o->id, o->n_id) == 0))
 		return;
@@ -490,12 +542,12 @@ static void load(struct object *o)
 }
 
 /* The file's own address of the byte at @offset. False if it is not loaded into memory. */
-static bool address_of(struct object *o, uint64_t offset, uint64_t *address)
+static bool symbol_address(struct object *o, uint64_t offset, uint64_t *address)
 {
 	const struct file *f;
 
 	if (!o->loaded)
-		load(o);
+		load_symbols(o);
 	f = o->file;
 	for (unsigned i = 0; f && i < f->n_segments; i++)
 		if (offset - f->segments[i].offset < f->segments[i].size) {
@@ -508,28 +560,28 @@ static bool address_of(struct object *o, uint64_t offset, uint64_t *address)
 const char *symbols_at(struct object *o, uint64_t offset)
 {
 	uint64_t address;
-	struct symbol *s = address_of(o, offset, &address) ? find(o->file, address) : NULL;
+	struct symbol *s = symbol_address(o, offset, &address) ? find_symbol(o->file, address) : NULL;
 
 	if (!s)
 		return NULL;
-	if (!s->plain)
-		s->plain = symbols_plain(s->name);
-	if (!s->plain && strnlen(s->name, SYMBOL_ROOM) == SYMBOL_ROOM)
-		s->plain = strndup(s->name, SYMBOL_ROOM - 1);
-	return s->plain ? s->plain : s->name;
+	if (!s->demangled)
+		s->demangled = symbols_demangle(s->name);
+	if (!s->demangled && strnlen(s->name, SYMBOL_ROOM) == SYMBOL_ROOM)
+		s->demangled = strndup(s->name, SYMBOL_ROOM - 1);
+	return s->demangled ? s->demangled : s->name;
 }
 
-const struct spot *symbols_spot(struct object *o, uint64_t offset)
+const struct source_spot *symbols_spot(struct object *o, uint64_t offset)
 {
 	uint64_t address;
 	struct file *f;
 
-	if (!address_of(o, offset, &address))
+	if (!symbol_address(o, offset, &address))
 		return NULL;
 	f = o->file;
-	if (!f->looked)
+	if (!f->lines_opened)
 		f->lines = lines_open(o->path);
-	f->looked = true;
+	f->lines_opened = true;
 	return f->lines ? lines_at(f->lines, address) : NULL;
 }
 
@@ -559,11 +611,11 @@ static void load_kernel(const struct symbols *all, struct file *o)
 		rest[3 + strcspn(rest + 3, "\t\n ")] = '\0';
 		another |= strcmp(rest + 3, all->expected) == 0 && start != all->expected_at;
 		name = strdup(rest + 3);
-		starved = !name || !add(o, start, 0, UINT64_MAX, name);
+		starved = !name || !add_symbol(o, start, 0, UINT64_MAX, name);
 		if (starved)
 			free(name);
 		else
-			o->symbols[o->n - 1].plain = name; /* given back with it */
+			o->symbols[o->n_symbols - 1].demangled = name; /* given back with it */
 	}
 	starved |= errno == ENOMEM;
 	free(line);
@@ -574,8 +626,8 @@ static void load_kernel(const struct symbols *all, struct file *o)
 	if (another)
 		fputs("pfm report: functions of the kernel are not named: it was another, or started anew since\n", stderr);
 	if (another || starved)
-		forget(o);
-	sort(o);
+		free_file(o);
+	sort_symbols(o);
 }
 
 const char *symbols_kernel(struct symbols *all, uint64_t address)
@@ -585,6 +637,6 @@ const char *symbols_kernel(struct symbols *all, uint64_t address)
 	if (!all->kernel_loaded)
 		load_kernel(all, &all->kernel);
 	all->kernel_loaded = true;
-	s = find(&all->kernel, address);
+	s = find_symbol(&all->kernel, address);
 	return s ? s->name : NULL;
 }

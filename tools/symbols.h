@@ -20,9 +20,9 @@ void symbols_close(struct symbols *all);
 struct object *symbols_object(struct symbols *all, const char *path, const uint8_t *id, size_t n);
 /* The function that the byte at @offset of the file belongs to, or NULL. Names of C++ are as their authors wrote them. */
 const char *symbols_at(struct object *object, uint64_t offset);
-struct spot;
+struct source_spot;
 /* Source line and inlined functions there (lines.h), or NULL. */
-const struct spot *symbols_spot(struct object *object, uint64_t offset);
+const struct source_spot *symbols_spot(struct object *object, uint64_t offset);
 /* Opens the file at @path for reading, and tells about it. Recordings may name anything: -1 for what is no regular file, which is neither
  * waited for nor rewound. */
 int symbols_file(const char *path, struct stat *st);
@@ -31,7 +31,7 @@ int symbols_file(const char *path, struct stat *st);
 void symbols_starved(void);
 /* The C++ name behind a symbol, in memory of the caller's (plain.c). NULL if there is none, it is endless, or there is no C++ library to
  * tell it: that is said once. */
-char *symbols_plain(const char *symbol);
+char *symbols_demangle(const char *symbol);
 /* In the kernel that was sampled @name was at @address: functions of one where it is not are not named. */
 void symbols_expect(struct symbols *all, const char *name, uint64_t address);
 /* The function of the running kernel at @address, or NULL. */

@@ -1,25 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* The terminal. Nothing here depends on the locale: text is taken as UTF-8 and a character as one column wide. */
 #include "term.h"
+#include "term_guard.h"
 
-#include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum colour_wish { COLOUR_AUTO,
+enum colour_mode { COLOUR_AUTO,
 	           COLOUR_ALWAYS,
 	           COLOUR_NEVER };
 
-static const char *const codes[] = {
+static const char *const colour_codes[] = {
 	[PLAIN] = "\033[0m",
 	[BOLD] = "\033[1m",
 	[DIM] = "\033[2m",
@@ -28,9 +25,17 @@ static const char *const codes[] = {
 	[YELLOW] = "\033[33m",
 	[CYAN] = "\033[36m",
 };
-static enum colour_wish wish = COLOUR_AUTO;
+static enum colour_mode colour_mode_option = COLOUR_AUTO;
 static pid_t pager;        /* reads standard output, 0: nobody does */
 static size_t pager_width; /* of the terminal that it writes to */
+
+bool is_colour_code(const char *bytes, size_t len)
+{
+	for (size_t i = 0; i < sizeof(colour_codes) / sizeof(colour_codes[0]); i++)
+		if (strlen(colour_codes[i]) == len && memcmp(colour_codes[i], bytes, len) == 0)
+			return true;
+	return false;
+}
 
 bool term_set_colour(const char *when)
 {
@@ -39,286 +44,19 @@ bool term_set_colour(const char *when)
 
 	for (i = 0; words[i]; i++)
 		if (strcmp(when, words[i]) == 0) {
-			wish = (enum colour_wish)i;
+			colour_mode_option = (enum colour_mode)i;
 			return true;
 		}
 	return false;
-}
-
-/* ---- other people's text ------------------------------------------------------------------------------------------------ */
-
-enum { HELD_MAX = 16,
-       ESCAPED = 4, /* bytes of "\x1b" */
-       BLOCK = 4096,
-       STRIDE = 256 };
-
-/* A stream on its way to a descriptor. */
-struct guard {
-	FILE *out;
-	int fd;
-	bool terminal; /* asked once: every piece of a line may want to know */
-	size_t held;   /* bytes of what may become a colour, or a character */
-	char bytes[HELD_MAX];
-	size_t n; /* ready to be written */
-	char ready[BLOCK];
-	int error; /* of the last write that failed */
-};
-
-/* Standard output, standard error, and a file in place of one of them. */
-enum { N_GUARDS = 3 };
-static struct guard guards[N_GUARDS] = { { .fd = STDOUT_FILENO }, { .fd = STDERR_FILENO }, { .fd = -1 } };
-
-/* How many of the @len bytes at @bytes were written: all, or it failed. */
-static size_t write_all(struct guard *g, const char *bytes, size_t len)
-{
-	size_t done = 0;
-	ssize_t n;
-
-	while (done < len) {
-		n = write(g->fd, bytes + done, len - done);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0) {
-			g->error = errno;
-			break;
-		}
-		done += (size_t)n;
-	}
-	return done;
-}
-
-static bool flush_guard(struct guard *g)
-{
-	size_t done = write_all(g, g->ready, g->n);
-
-	memmove(g->ready, g->ready + done, g->n - done);
-	g->n -= done;
-	return g->n == 0;
-}
-
-static void make_ready(struct guard *g, const char *bytes, size_t len)
-{
-	memcpy(g->ready + g->n, bytes, len);
-	g->n += len;
-}
-
-static void make_visible(struct guard *g, unsigned char c)
-{
-	static const char hex[] = "0123456789abcdef";
-	const char escaped[ESCAPED] = { '\\', 'x', hex[c >> 4], hex[c & 15] };
-
-	make_ready(g, escaped, ESCAPED);
-}
-
-/* What was held is neither a colour nor a character. */
-static void release(struct guard *g)
-{
-	size_t i;
-
-	for (i = 0; i < g->held; i++)
-		if ((unsigned char)g->bytes[i] < ' ' || (unsigned char)g->bytes[i] >= 0x80)
-			make_visible(g, (unsigned char)g->bytes[i]);
-		else
-			make_ready(g, &g->bytes[i], 1);
-	g->held = 0;
-}
-
-static size_t length_of(unsigned char lead)
-{
-	return lead < 0xe0 ? 2 : lead < 0xf0 ? 3
-	                                     : 4;
-}
-
-/* Goes on with a character of several bytes. U+0080 to U+009F are controls. */
-static bool character_goes_on(struct guard *g, unsigned char c)
-{
-	bool control = (unsigned char)g->bytes[0] == 0xc2 && c < 0xa0;
-
-	if (c < 0x80 || c >= 0xc0) {
-		release(g);
-		return false;
-	}
-	g->bytes[g->held++] = (char)c;
-	if (g->held < length_of((unsigned char)g->bytes[0]))
-		return true;
-	if (control) {
-		release(g);
-		return true;
-	}
-	make_ready(g, g->bytes, g->held);
-	g->held = 0;
-	return true;
-}
-
-static bool is_ours(const char *bytes, size_t len)
-{
-	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
-		if (strlen(codes[i]) == len && memcmp(codes[i], bytes, len) == 0)
-			return true;
-	return false;
-}
-
-/* Goes on with "ESC [ 1 ; 3 1 m". Others than ours may hide what stands behind them. */
-static bool colour_goes_on(struct guard *g, unsigned char c)
-{
-	if (g->held + 1 >= HELD_MAX || !(g->held == 1 ? c == '[' : isdigit(c) || c == ';' || c == 'm')) {
-		release(g);
-		return false;
-	}
-	g->bytes[g->held++] = (char)c;
-	if (c != 'm')
-		return true;
-	if (is_ours(g->bytes, g->held))
-		make_ready(g, g->bytes, g->held);
-	else
-		release(g);
-	g->held = 0;
-	return true;
-}
-
-static void pass(struct guard *g, unsigned char c)
-{
-	if (g->held && (g->bytes[0] == 0x1b ? colour_goes_on(g, c) : character_goes_on(g, c)))
-		return;
-	if ((c == 0x1b && term_colour(g->out)) || (c >= 0xc2 && c < 0xf5))
-		g->bytes[g->held++] = (char)c;
-	else if ((c < ' ' && c != '\n' && c != '\t') || c >= 0x7f)
-		make_visible(g, c);
-	else
-		make_ready(g, (const char *)&c, 1);
-}
-
-static bool is_plain(unsigned char c)
-{
-	return (c >= ' ' && c < 0x7f) || c == '\n' || c == '\t';
-}
-
-/* True for letters, tabs and newlines alone. The others are below the tab, from 0x7f on, or between newline and blank: of all bytes the
- * farthest from the tab and the nearest behind the newline tell. Without a branch: compilers look at many bytes at once. */
-static inline bool all_plain(const unsigned char s[STRIDE])
-{
-	unsigned char farthest = 0, nearest = UCHAR_MAX;
-
-	for (size_t i = 0; i < STRIDE; i++) {
-		unsigned char a = (unsigned char)(s[i] - '\t'), b = (unsigned char)(s[i] - '\n' - 1);
-
-		farthest = a > farthest ? a : farthest;
-		nearest = b < nearest ? b : nearest;
-	}
-	return farthest < 0x7f - '\t' && nearest >= ' ' - '\n' - 1;
-}
-
-/* How many of the first @len bytes at @buf are letters that mean nothing else. Most pages have no others. */
-static size_t plain(const char *buf, size_t len)
-{
-	const unsigned char *s = (const unsigned char *)buf;
-	size_t n = 0;
-
-	while (len - n >= STRIDE && all_plain(s + n))
-		n += STRIDE;
-	while (n < len && is_plain(s[n]))
-		n++;
-	return n;
-}
-
-static ssize_t guarded_write(void *cookie, const char *buf, size_t len)
-{
-	struct guard *g = cookie;
-	size_t i = 0, n;
-
-	while (i < len) {
-		if (g->n + (HELD_MAX + 1) * ESCAPED > BLOCK && !flush_guard(g))
-			return 0;
-		n = g->held ? 0 : plain(buf + i, len - i);
-		if (n <= BLOCK - g->n)
-			make_ready(g, buf + i, n);
-		else if (!flush_guard(g) || write_all(g, buf + i, n) < n)
-			return 0;
-		i += n;
-		if (n == 0)
-			pass(g, (unsigned char)buf[i++]);
-	}
-	return flush_guard(g) ? (ssize_t)len : 0;
-}
-
-static int guarded_close(void *cookie)
-{
-	struct guard *g = cookie;
-
-	release(g);
-	flush_guard(g);
-	if (close(g->fd))
-		return -1;
-	errno = g->error;
-	return g->error ? -1 : 0;
-}
-
-/* A stream to the descriptor of @g, through it. */
-static FILE *through(struct guard *g)
-{
-#ifdef __GLIBC__
-	static const cookie_io_functions_t functions = { .write = guarded_write, .close = guarded_close };
-
-	g->out = fopencookie(g, "w", functions);
-	g->terminal = isatty(g->fd);
-	return g->out;
-#else
-	return fdopen(g->fd, "w");
-#endif
-}
-
-/* Standard streams of this C library are variables; elsewhere they stay as they are. */
-void term_guard(void)
-{
-#ifdef __GLIBC__
-	static char page[1 << 16];
-
-	if (!through(&guards[0]) || !through(&guards[1]))
-		return;
-	setvbuf(guards[0].out, page, guards[0].terminal ? _IOLBF : _IOFBF, sizeof(page));
-	setvbuf(guards[1].out, NULL, _IOLBF, BLOCK);
-	stdout = guards[0].out;
-	stderr = guards[1].out;
-#endif
-}
-
-FILE *term_open(const char *path, bool append)
-{
-	FILE *out;
-
-	guards[2].fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (append ? O_APPEND : O_TRUNC), 0666);
-	if (guards[2].fd < 0)
-		return NULL;
-	out = through(&guards[2]);
-	if (!out)
-		close(guards[2].fd);
-	return out;
-}
-
-/* Failures show when the stream is closed. */
-void term_write(FILE *out, const char *bytes, size_t len)
-{
-	if (out != guards[0].out)
-		fwrite(bytes, 1, len, out);
-	else if (fflush(out) == 0)
-		guarded_write(&guards[0], bytes, len);
-}
-
-static int descriptor(FILE *out)
-{
-	for (int i = 0; i < N_GUARDS; i++)
-		if (out && out == guards[i].out)
-			return guards[i].fd;
-	return fileno(out);
 }
 
 bool term_is_terminal(FILE *out)
 {
-	int fd = descriptor(out);
+	int fd = guard_descriptor(out);
+	bool is_terminal;
 
-	for (int i = 0; i < N_GUARDS; i++)
-		if (out && out == guards[i].out)
-			return guards[i].terminal;
+	if (guard_find(out, &is_terminal))
+		return is_terminal;
 	return (pager && fd == STDOUT_FILENO) || (fd >= 0 && isatty(fd));
 }
 
@@ -326,21 +64,21 @@ bool term_colour(FILE *out)
 {
 	const char *term, *no;
 
-	if (wish != COLOUR_AUTO || !term_is_terminal(out))
-		return wish == COLOUR_ALWAYS;
+	if (colour_mode_option != COLOUR_AUTO || !term_is_terminal(out))
+		return colour_mode_option == COLOUR_ALWAYS;
 	term = getenv("TERM");
 	no = getenv("NO_COLOR");
 	return !(no && *no) && term && strcmp(term, "dumb") != 0;
 }
 
-const char *term_on(FILE *out, enum style style)
+const char *term_colour_begin(FILE *out, enum style style)
 {
-	return style != PLAIN && term_colour(out) ? codes[style] : "";
+	return style != PLAIN && term_colour(out) ? colour_codes[style] : "";
 }
 
-const char *term_off(FILE *out)
+const char *term_colour_end(FILE *out)
 {
-	return term_colour(out) ? codes[PLAIN] : "";
+	return term_colour(out) ? colour_codes[PLAIN] : "";
 }
 
 size_t term_width(FILE *out)
@@ -349,9 +87,9 @@ size_t term_width(FILE *out)
 
 	if (!term_is_terminal(out))
 		return 0;
-	if (pager && descriptor(out) == STDOUT_FILENO)
+	if (pager && guard_descriptor(out) == STDOUT_FILENO)
 		return pager_width;
-	if (ioctl(descriptor(out), TIOCGWINSZ, &size) == 0 && size.ws_col >= 20)
+	if (ioctl(guard_descriptor(out), TIOCGWINSZ, &size) == 0 && size.ws_col >= 20)
 		return size.ws_col;
 	return 80;
 }
@@ -413,7 +151,7 @@ void term_end(void)
 }
 
 /* Columns that @len bytes of @text take. */
-static size_t columns(const char *text, size_t len)
+static size_t count_characters(const char *text, size_t len)
 {
 	size_t n = 0, i;
 
@@ -424,10 +162,10 @@ static size_t columns(const char *text, size_t len)
 
 void term_wrap(FILE *out, size_t at, size_t indent, const char *text)
 {
-	term_fill(out, term_width(out), at, indent, text);
+	term_fill_line(out, term_width(out), at, indent, text);
 }
 
-void term_fill(FILE *out, size_t width, size_t at, size_t indent, const char *text)
+void term_fill_line(FILE *out, size_t width, size_t at, size_t indent, const char *text)
 {
 	size_t len, column = at;
 	bool first = true;
@@ -436,7 +174,7 @@ void term_fill(FILE *out, size_t width, size_t at, size_t indent, const char *te
 		width = indent + 24;
 	for (; *text; text += len, text += strspn(text, " ")) {
 		len = strcspn(text, " ");
-		if (width && column > indent && column + 1 + columns(text, len) > width) {
+		if (width && column > indent && column + 1 + count_characters(text, len) > width) {
 			fprintf(out, "\n%*s", (int)indent, "");
 			column = indent;
 		} else if (!first) {
@@ -445,13 +183,13 @@ void term_fill(FILE *out, size_t width, size_t at, size_t indent, const char *te
 		}
 		first = false;
 		fwrite(text, 1, len, out);
-		column += columns(text, len);
+		column += count_characters(text, len);
 	}
 	putc('\n', out);
 }
 
 /* Control characters would move the cursor away from the column the caret is counted to. */
-static void put_visible(FILE *out, const char *text, size_t len)
+static void append_visible(FILE *out, const char *text, size_t len)
 {
 	size_t i;
 
@@ -475,7 +213,7 @@ static size_t character_start(const char *text, size_t at)
 	return at;
 }
 
-void term_point(FILE *out, const char *text, size_t start, size_t end)
+void term_mark_error(FILE *out, const char *text, size_t start, size_t end)
 {
 	size_t len = strlen(text), width = term_width(out), room = width > 20 ? width - 4 : 120;
 	size_t from = 0, to = len, carets;
@@ -494,13 +232,13 @@ void term_point(FILE *out, const char *text, size_t start, size_t end)
 	start = character_start(text, start);
 	to = character_start(text, to);
 	fprintf(out, "  %s", from > 0 ? "..." : "");
-	put_visible(out, text + from, to - from);
-	fprintf(out, "%s\n  %*s%s", to < len ? "..." : "", (int)((from > 0 ? 3 : 0) + columns(text + from, start - from)), "",
-	        term_on(out, RED));
-	carets = end > start ? columns(text + start, end - start) : 1;
+	append_visible(out, text + from, to - from);
+	fprintf(out, "%s\n  %*s%s", to < len ? "..." : "", (int)((from > 0 ? 3 : 0) + count_characters(text + from, start - from)), "",
+	        term_colour_begin(out, RED));
+	carets = end > start ? count_characters(text + start, end - start) : 1;
 	while (carets--)
 		putc('^', out);
-	fprintf(out, "%s\n", term_off(out));
+	fprintf(out, "%s\n", term_colour_end(out));
 }
 
 void term_progress(FILE *out, const char *text)
@@ -509,66 +247,12 @@ void term_progress(FILE *out, const char *text)
 		return;
 	/* Moves the cursor, which nobody else may. */
 	fflush(out);
-	(void)!write(descriptor(out), "\r\033[K", 4);
+	(void)!write(guard_descriptor(out), "\r\033[K", 4);
 	fputs(text, out);
 	fflush(out);
 }
 
-/* ---- similar words -------------------------------------------------------------------------------------------------- */
-
-enum { WORD_MAX = 40 };
-
-static bool differ(char a, char b)
-{
-	return tolower((unsigned char)a) != tolower((unsigned char)b);
-}
-
-/* Insertions, deletions, exchanges and swaps of neighbours that lead from @a to @b. */
-static size_t distance(const char *a, const char *b)
-{
-	size_t row[3][WORD_MAX + 1], i, j, n = strlen(a), m = strlen(b);
-
-	if (n > WORD_MAX || m > WORD_MAX)
-		return WORD_MAX;
-	for (j = 0; j <= m; j++)
-		row[0][j] = j;
-	for (i = 1; i <= n; i++) {
-		size_t *now = row[i % 3], *above = row[(i - 1) % 3];
-
-		now[0] = i;
-		for (j = 1; j <= m; j++) {
-			size_t best = above[j - 1] + differ(a[i - 1], b[j - 1]);
-
-			if (above[j] + 1 < best)
-				best = above[j] + 1;
-			if (now[j - 1] + 1 < best)
-				best = now[j - 1] + 1;
-			if (i > 1 && j > 1 && !differ(a[i - 1], b[j - 2]) && !differ(a[i - 2], b[j - 1]) &&
-			    row[(i - 2) % 3][j - 2] + 1 < best)
-				best = row[(i - 2) % 3][j - 2] + 1;
-			now[j] = best;
-		}
-	}
-	return row[n % 3][m];
-}
-
-int closest_word(const char *word, const char *const *words)
-{
-	size_t best = strlen(word) / 3 + 1, d;
-	int found = -1, i;
-
-	for (i = 0; words[i]; i++) {
-		/* A beginning is as good as one slip. */
-		d = strlen(word) >= 2 && strncasecmp(words[i], word, strlen(word)) == 0 ? 1 : distance(word, words[i]);
-		if (d < best || (d == best && found < 0 && d < strlen(words[i]))) {
-			best = d;
-			found = i;
-		}
-	}
-	return found;
-}
-
-char *grouped(uint64_t value, char buf[GROUPED_MAX])
+char *group_digits(uint64_t value, char buf[GROUPED_MAX])
 {
 	char *p = buf + GROUPED_MAX;
 	unsigned n = 0;

@@ -27,8 +27,8 @@ bool term_set_colour(const char *when);
 /* True if @out is a terminal that shows colours, or colours are wanted always. */
 bool term_colour(FILE *out);
 /* Escape sequences that start @style and go back to plain; "" where @out takes no colours. */
-const char *term_on(FILE *out, enum style style);
-const char *term_off(FILE *out);
+const char *term_colour_begin(FILE *out, enum style style);
+const char *term_colour_end(FILE *out);
 bool term_is_terminal(FILE *out);
 /* Columns of @out; 0 if it is no terminal: lines are not wrapped then, so that grep sees them whole. */
 size_t term_width(FILE *out);
@@ -37,10 +37,10 @@ void term_write(FILE *out, const char *bytes, size_t len);
 /* @text in lines that fit @out, the first begun at column @at already, the others indented by @indent; ends the last line. */
 void term_wrap(FILE *out, size_t at, size_t indent, const char *text);
 /* The same in lines of @width columns, 0 for one line however long. */
-void term_fill(FILE *out, size_t width, size_t at, size_t indent, const char *text);
+void term_fill_line(FILE *out, size_t width, size_t at, size_t indent, const char *text);
 /* @text, then a line with carets under bytes @start to @end (one caret if they are equal), both indented by two. A line that is too long
  * for @out is shown around the carets. */
-void term_point(FILE *out, const char *text, size_t start, size_t end);
+void term_mark_error(FILE *out, const char *text, size_t start, size_t end);
 /* Takes back a progress line on @out and shows @text instead; "" only takes back. Nothing where @out is no terminal. */
 void term_progress(FILE *out, const char *text);
 
@@ -48,7 +48,7 @@ void term_progress(FILE *out, const char *text);
 int closest_word(const char *word, const char *const *words);
 /* "1,234,567", the same in every locale. Returns @buf. */
 #define GROUPED_MAX 32
-char *grouped(uint64_t value, char buf[GROUPED_MAX]);
+char *group_digits(uint64_t value, char buf[GROUPED_MAX]);
 
 /* From here on standard output goes through $PAGER (less), if it is a terminal: its width and colours stay those of the terminal. */
 void term_page(void);

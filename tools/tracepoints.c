@@ -18,7 +18,7 @@ static int is_folder(const struct dirent *entry)
 }
 
 /* Calls @each for every tracepoint of the subsystem in folder @top; false when it had enough. */
-static bool each_of(const char *top, const char *subsystem, bool (*each)(void *arg, const char *name), void *arg)
+static bool visit_folder(const char *top, const char *subsystem, bool (*each)(void *arg, const char *name), void *arg)
 {
 	char path[2 * PATH_ROOM], name[2 * TRACEPOINT_MAX];
 	struct dirent **events;
@@ -37,7 +37,7 @@ static bool each_of(const char *top, const char *subsystem, bool (*each)(void *a
 	return go_on;
 }
 
-int each_tracepoint(bool (*each)(void *arg, const char *name), void *arg)
+int visit_tracepoints(bool (*each)(void *arg, const char *name), void *arg)
 {
 	char top[PATH_ROOM];
 	struct dirent **subsystems;
@@ -45,11 +45,11 @@ int each_tracepoint(bool (*each)(void *arg, const char *name), void *arg)
 	int n = 0;
 
 	for (size_t m = 0; m < sizeof(mounts) / sizeof(mounts[0]) && n <= 0; m++)
-		n = scandir(machine_path(mounts[m], top, sizeof(top)), &subsystems, is_folder, alphasort);
+		n = scandir(make_machine_path(mounts[m], top, sizeof(top)), &subsystems, is_folder, alphasort);
 	if (n < 0)
 		return -1;
 	for (int i = 0; i < n; i++) {
-		go_on = go_on && each_of(top, subsystems[i]->d_name, each, arg);
+		go_on = go_on && visit_folder(top, subsystems[i]->d_name, each, arg);
 		free(subsystems[i]);
 	}
 	free(subsystems);
@@ -61,19 +61,19 @@ int each_tracepoint(bool (*each)(void *arg, const char *name), void *arg)
 
 struct matcher {
 	const char *pattern;
-	bool (*each)(void *arg, const char *name);
+	bool (*visit)(void *arg, const char *name);
 	void *arg;
-	unsigned found;
+	unsigned n_found;
 };
 
-static bool match(void *arg, const char *name)
+static bool match_name(void *arg, const char *name)
 {
 	struct matcher *m = arg;
 
 	if (fnmatch(m->pattern, name, 0) != 0)
 		return true;
-	m->found++;
-	return m->each(m->arg, name);
+	m->n_found++;
+	return m->visit(m->arg, name);
 }
 
 /* Length of "SUBSYSTEM:PATTERN" at the beginning of @text; 0 if it is none. */
@@ -92,17 +92,17 @@ unsigned match_tracepoints(const char *text, const char **rest, bool (*each)(voi
 {
 	size_t len = pattern_length(text);
 	char *pattern = len ? strndup(text, len) : NULL;
-	struct matcher m = { .pattern = pattern, .each = each, .arg = arg };
+	struct matcher m = { .pattern = pattern, .visit = each, .arg = arg };
 
 	if (!pattern)
 		return 0;
 	*rest = text + len;
-	if (each_tracepoint(match, &m) < 0)
+	if (visit_tracepoints(match_name, &m) < 0)
 		fprintf(stderr, "pfm: note: tracepoints cannot be looked up: %s: %s\n", mounts[0], strerror(errno));
-	else if (!m.found)
+	else if (!m.n_found)
 		fprintf(stderr, "pfm: note: no tracepoint matches '%s'\n", pattern);
 	free(pattern);
-	return m.found;
+	return m.n_found;
 }
 
 /* ---- fields --------------------------------------------------------------------------------------------------------------- */
@@ -116,7 +116,7 @@ static FILE *open_format(const char *text)
 
 	for (size_t m = 0; m < sizeof(mounts) / sizeof(mounts[0]) && name && !f; m++) {
 		snprintf(below, sizeof(below), "%s/%.*s/%.*s/format", mounts[m], (int)subsystem, text, (int)name, text + subsystem + 1);
-		f = fopen(machine_path(below, path, sizeof(path)), "r");
+		f = fopen(make_machine_path(below, path, sizeof(path)), "r");
 	}
 	return f;
 }
@@ -141,7 +141,7 @@ static bool read_field(const char *line, struct trace_field *f)
 	return true;
 }
 
-void each_trace_field(const char *text, void (*each)(void *arg, const struct trace_field *field), void *arg)
+void visit_trace_fields(const char *text, void (*each)(void *arg, const struct trace_field *field), void *arg)
 {
 	struct trace_field field;
 	char line[PATH_ROOM];

@@ -4,21 +4,21 @@
 
 #include <perfmon/pfmlib.h>
 
-int pfmi_refuse(pfm_error_t *why, int code, int kind, const char *text, struct slice s, const char *detail)
+int pfmi_base_set_error(pfm_error_t *why, int code, int kind, const char *text, struct slice s, const char *detail)
 {
 	if (!why)
 		return code;
 	*why = (pfm_error_t){ .size = why->size, .code = code, .kind = kind, .event = -1, .detail = detail };
-	if (text && s.s) {
-		why->start = (uint32_t)(s.s - text);
+	if (text && s.text) {
+		why->start = (uint32_t)(s.text - text);
 		why->end = why->start + s.len;
 	}
 	return code;
 }
 
-int pfmi_refuse_errno(pfm_error_t *why, int code, int err, const char *detail)
+int pfmi_base_set_errno_error(pfm_error_t *why, int code, int err, const char *detail)
 {
-	pfmi_refuse(why, code, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, detail);
+	pfmi_base_set_error(why, code, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, detail);
 	if (why)
 		why->sys_errno = err;
 	return code;

@@ -7,58 +7,58 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct slice pfmi_slice(const char *s)
+struct slice pfmi_base_make_slice(const char *s)
 {
 	return (struct slice){ s, (uint32_t)strlen(s) };
 }
 
-static unsigned char lower(char c)
+static unsigned char to_lower_ascii(char c)
 {
 	return (unsigned char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
 }
 
-const char *pfmi_behind(struct slice s, const char *word)
+const char *pfmi_base_skip_prefix_icase(struct slice s, const char *word)
 {
 	/* A slice of a text has no NUL in it, so the end of @word differs from everything. */
 	for (uint32_t i = 0; i < s.len; i++)
-		if (s.s[i] != word[i] && lower(s.s[i]) != lower(word[i]))
+		if (s.text[i] != word[i] && to_lower_ascii(s.text[i]) != to_lower_ascii(word[i]))
 			return NULL;
 	return word + s.len;
 }
 
-bool pfmi_slice_is(struct slice s, const char *word)
+bool pfmi_base_is_slice_icase(struct slice s, const char *word)
 {
-	const char *rest = pfmi_behind(s, word);
+	const char *rest = pfmi_base_skip_prefix_icase(s, word);
 
 	return rest && *rest == '\0';
 }
 
-bool pfmi_perf_number(struct slice s, uint64_t *out)
+bool pfmi_base_parse_perf_number(struct slice s, uint64_t *out)
 {
-	while (s.len > 1 && s.s[0] == '0' && pfmi_is_digit(s.s[1])) {
-		s.s++;
+	while (s.len > 1 && s.text[0] == '0' && base_is_digit(s.text[1])) {
+		s.text++;
 		s.len--;
 	}
-	return pfmi_spec_number(s, out);
+	return pfmi_base_parse_number(s, out);
 }
 
-bool pfmi_spec_number(struct slice s, uint64_t *out)
+bool pfmi_base_parse_number(struct slice s, uint64_t *out)
 {
 	unsigned base = 10;
 	uint64_t v = 0;
 	uint32_t i = 0;
 
-	if (s.len > 2 && s.s[0] == '0' && lower(s.s[1]) == 'x') {
+	if (s.len > 2 && s.text[0] == '0' && to_lower_ascii(s.text[1]) == 'x') {
 		base = 16;
 		i = 2;
-	} else if (s.len > 1 && s.s[0] == '0') {
+	} else if (s.len > 1 && s.text[0] == '0') {
 		base = 8;
 		i = 1;
 	}
 	if (i >= s.len)
 		return false;
 	for (; i < s.len; i++) {
-		unsigned d = pfmi_digit(s.s[i]);
+		unsigned d = base_digit_value(s.text[i]);
 
 		if (d >= base || v > (UINT64_MAX - d) / base)
 			return false;
@@ -69,11 +69,11 @@ bool pfmi_spec_number(struct slice s, uint64_t *out)
 }
 
 /* Length of a number in C's notation at the start of @s, and where its point is; 0 if there is none. */
-static size_t decimal_length(const char *s, size_t *point)
+static size_t measure_decimal(const char *s, size_t *point)
 {
 	size_t i = s[0] == '-' || s[0] == '+', digits = 0;
 
-	for (*point = SIZE_MAX; pfmi_is_digit(s[i]) || (s[i] == '.' && *point == SIZE_MAX); i++)
+	for (*point = SIZE_MAX; base_is_digit(s[i]) || (s[i] == '.' && *point == SIZE_MAX); i++)
 		if (s[i] == '.')
 			*point = i;
 		else
@@ -83,8 +83,8 @@ static size_t decimal_length(const char *s, size_t *point)
 	if (s[i] == 'e' || s[i] == 'E') {
 		size_t e = i + 1 + (s[i + 1] == '-' || s[i + 1] == '+');
 
-		if (pfmi_is_digit(s[e]))
-			for (i = e; pfmi_is_digit(s[i]); i++)
+		if (base_is_digit(s[e]))
+			for (i = e; base_is_digit(s[i]); i++)
 				;
 	}
 	return i;
@@ -92,7 +92,7 @@ static size_t decimal_length(const char *s, size_t *point)
 
 /* "64", "6.103515625e-5": up to 15 digits and a power of ten up to 22 are exact numbers, so one operation rounds as strtod() does.
  * False for all others, and where the compiler keeps more digits than a double has. */
-static bool short_decimal(const char *s, double *out)
+static bool parse_short_decimal(const char *s, double *out)
 {
 	double power = 1;
 	uint64_t digits = 0;
@@ -123,13 +123,13 @@ static bool short_decimal(const char *s, double *out)
 	return true;
 }
 
-bool pfmi_decimal(const char *s, double *out)
+bool pfmi_base_parse_decimal(const char *s, double *out)
 {
 	size_t point, len;
 
-	if (short_decimal(s, out))
+	if (parse_short_decimal(s, out))
 		return true;
-	len = decimal_length(s, &point);
+	len = measure_decimal(s, &point);
 	if (len == 0 || s[len] != '\0' || len > 200)
 		return false;
 	/* strtod() rounds correctly but reads the locale's decimal point. That may change under us in another thread: then

@@ -8,28 +8,13 @@
 #include <string.h>
 #include <perfmon/perfmon.h>
 
-/* What some calls reach, but not most, stays out of the functions that all of them go through, so that those need few registers. */
-#define APART __attribute__((noinline))
-/* The same for errors and whatever else is no matter of time: it is small instead, and lies out of the way. */
-#define RARELY __attribute__((noinline, cold))
-/* What every start and every encoding go through lies together: the first one waits for each piece of the code that it comes to. */
-#define OFTEN __attribute__((hot))
-/* The same for what a function of another file goes through: where the linker optimises, it is written into that one. */
-#define OFTEN_WITHIN inline __attribute__((always_inline, hot))
-/* The same for what several of them call: one copy of it. */
-#define OFTEN_SHARED __attribute__((hot, noinline))
-/* The same for constants: just before the image, whose start every look-up reads. */
-#define READ_OFTEN __attribute__((section(".tables")))
-/* What is a step of one of them alone: to enter and to leave it would take as long as the step. */
-#define STEP static inline __attribute__((always_inline))
-
 struct slice {
-	const char *s;
+	const char *text;
 	uint32_t len;
 };
 
 /* Of eight bytes as they lie in memory the first @n, 0 to 8, with 0 for the others; and the last @n, 1 to 8, wherever they lie then. */
-static inline uint64_t pfmi_first_bytes(uint64_t bytes, unsigned n)
+static inline uint64_t base_keep_first_bytes(uint64_t bytes, unsigned n)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 	return n < 8 ? bytes & (((uint64_t)1 << 8 * n) - 1) : bytes;
@@ -37,7 +22,7 @@ static inline uint64_t pfmi_first_bytes(uint64_t bytes, unsigned n)
 	return n < 8 ? bytes & ~(~(uint64_t)0 >> 8 * n) : bytes;
 #endif
 }
-static inline uint64_t pfmi_last_bytes(uint64_t bytes, unsigned n)
+static inline uint64_t base_keep_last_bytes(uint64_t bytes, unsigned n)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 	return bytes >> 8 * (8 - n);
@@ -46,28 +31,28 @@ static inline uint64_t pfmi_last_bytes(uint64_t bytes, unsigned n)
 #endif
 }
 /* The first eight bytes of a slice, as they lie in memory; 0 for those that it does not have. Nothing behind it is read. */
-static inline uint64_t pfmi_eight_bytes(struct slice s)
+static inline uint64_t base_load_first_bytes(struct slice s)
 {
 	uint64_t bytes = 0;
 	uint32_t first = 0, last = 0;
 
 	if (s.len >= 8) {
-		memcpy(&bytes, s.s, 8);
+		memcpy(&bytes, s.text, 8);
 		return bytes;
 	}
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 	/* In two pieces that have bytes in common, which are the same in both. */
 	if (s.len >= 4) {
-		memcpy(&first, s.s, 4);
-		memcpy(&last, s.s + s.len - 4, 4);
+		memcpy(&first, s.text, 4);
+		memcpy(&last, s.text + s.len - 4, 4);
 		return first | (uint64_t)last << 8 * (s.len - 4);
 	}
 	if (s.len >= 2) {
-		memcpy(&first, s.s, 2);
-		memcpy(&last, s.s + s.len - 2, 2);
+		memcpy(&first, s.text, 2);
+		memcpy(&last, s.text + s.len - 2, 2);
 		return first | last << 8 * (s.len - 2);
 	}
-	return s.len ? (unsigned char)s.s[0] : 0;
+	return s.len ? (unsigned char)s.text[0] : 0;
 #else
 	(void)first;
 	(void)last;
@@ -76,41 +61,41 @@ static inline uint64_t pfmi_eight_bytes(struct slice s)
 #endif
 }
 
-static inline bool pfmi_is_digit(char c)
+static inline bool base_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
 /* Length of @s without the digits at its end. */
-static inline uint32_t pfmi_unnumbered(struct slice s)
+static inline uint32_t base_length_without_number(struct slice s)
 {
-	while (s.len && pfmi_is_digit(s.s[s.len - 1]))
+	while (s.len && base_is_digit(s.text[s.len - 1]))
 		s.len--;
 	return s.len;
 }
 
 /* What @c is worth as a digit of a number up to base 16; 99 if it is none. */
-static inline unsigned pfmi_digit(char c)
+static inline unsigned base_digit_value(char c)
 {
-	if (pfmi_is_digit(c))
+	if (base_is_digit(c))
 		return (unsigned)(c - '0');
 	c |= 0x20;
 	return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 99;
 }
 /* A whole slice as a C number (base 0); false if it is none or does not fit 64 bits. */
-bool pfmi_spec_number(struct slice s, uint64_t *out);
+bool pfmi_base_parse_number(struct slice s, uint64_t *out);
 /* The same as perf reads it: what begins with zeros is decimal. */
-bool pfmi_perf_number(struct slice s, uint64_t *out);
+bool pfmi_base_parse_perf_number(struct slice s, uint64_t *out);
 /* A whole terminated string. */
-struct slice pfmi_slice(const char *s);
+struct slice pfmi_base_make_slice(const char *s);
 /* Equal without regard to case; and what @word goes on with behind @s, NULL if it does not start so. */
-bool pfmi_slice_is(struct slice s, const char *word);
-const char *pfmi_behind(struct slice s, const char *word);
+bool pfmi_base_is_slice_icase(struct slice s, const char *word);
+const char *pfmi_base_skip_prefix_icase(struct slice s, const char *word);
 /* A number as C writes it, whatever the locale. False if @s is none. */
-bool pfmi_decimal(const char *s, double *out);
+bool pfmi_base_parse_decimal(const char *s, double *out);
 /* Fills @why (if not NULL) and returns @code. @s marks the culprit inside @spec's text; NULL text marks nothing. */
-int pfmi_refuse(pfm_error_t *why, int code, int kind, const char *text, struct slice s, const char *detail);
+int pfmi_base_set_error(pfm_error_t *why, int code, int kind, const char *text, struct slice s, const char *detail);
 /* The same where the system said no: @err is its errno. */
-int pfmi_refuse_errno(pfm_error_t *why, int code, int err, const char *detail);
+int pfmi_base_set_errno_error(pfm_error_t *why, int code, int err, const char *detail);
 
 #endif

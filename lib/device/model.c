@@ -5,21 +5,21 @@
 #include <string.h>
 #include "state.h"
 
-static const char FAMILIES[][6] = { "ev4", "ev5", "pca56", "ev6", "ev67" };
+static const char family_names[][6] = { "ev4", "ev5", "pca56", "ev6", "ev67" };
 
-int pfmi_model_family(const char *name)
+int alpha_device_find_family(const char *name)
 {
 	if (strncmp(name, "alpha_", 6) == 0)
 		name += 6;
-	for (int i = 0; i < (int)(sizeof FAMILIES / sizeof FAMILIES[0]); i++)
-		if (strcmp(name, FAMILIES[i]) == 0)
+	for (int i = 0; i < (int)(sizeof family_names / sizeof family_names[0]); i++)
+		if (strcmp(name, family_names[i]) == 0)
 			return i;
 	return -1;
 }
 
-void pfmi_model_defaults(struct model_options *out, enum model_family family)
+void alpha_device_set_defaults(struct alpha_device_options *out, enum alpha_device_family family)
 {
-	*out = (struct model_options){
+	*out = (struct alpha_device_options){
 		.family = family,
 		.n_cpus = 4,
 		.mhz = 500,
@@ -43,39 +43,39 @@ void pfmi_model_defaults(struct model_options *out, enum model_family family)
 	};
 }
 
-struct model *pfmi_model_new(const struct model_options *options)
+struct alpha_device *alpha_device_new(const struct alpha_device_options *options)
 {
-	struct model *m;
+	struct alpha_device *m;
 
-	if (options->n_cpus == 0 || options->n_cpus > MODEL_MAX_CPUS || options->ktext_start > options->ktext_end)
+	if (options->n_cpus == 0 || options->n_cpus > ALPHA_DEVICE_MAX_CPUS || options->ktext_start > options->ktext_end)
 		return NULL;
 	m = calloc(1, sizeof *m);
 	if (!m)
 		return NULL;
 	m->options = *options;
-	for (unsigned i = 0; i < MODEL_MAX_CPUS; i++)
-		m->cpus[i].use = -1;
+	for (unsigned i = 0; i < ALPHA_DEVICE_MAX_CPUS; i++)
+		m->cpus[i].session = -1;
 	return m;
 }
 
-void pfmi_model_free(struct model *m)
+void alpha_device_free(struct alpha_device *m)
 {
 	if (!m)
 		return;
-	for (unsigned i = 0; i < MODEL_MAX_CPUS; i++)
-		free(m->uses[i].profile.buckets);
+	for (unsigned i = 0; i < ALPHA_DEVICE_MAX_CPUS; i++)
+		free(m->sessions[i].profile.buckets);
 	free(m->processes);
 	free(m);
 }
 
-const struct model_options *pfmi_model_options(const struct model *m)
+const struct alpha_device_options *alpha_device_get_options(const struct alpha_device *m)
 {
 	return &m->options;
 }
 
 /* ---- processes ------------------------------------------------------------------------------------------------ */
 
-struct process *pfmi_model_find(const struct model *m, int pid)
+struct device_process *alpha_device_find_process(const struct alpha_device *m, int pid)
 {
 	for (size_t i = 0; i < m->n_processes; i++)
 		if (m->processes[i].pid == pid)
@@ -83,93 +83,93 @@ struct process *pfmi_model_find(const struct model *m, int pid)
 	return NULL;
 }
 
-int pfmi_model_process(struct model *m, int pid, unsigned uid, int cpu)
+int alpha_device_set_process(struct alpha_device *m, int pid, unsigned uid, int cpu)
 {
-	struct process *p = pfmi_model_find(m, pid);
+	struct device_process *p = alpha_device_find_process(m, pid);
 
-	if (cpu != MODEL_UNBOUND && (cpu < 0 || (unsigned)cpu >= m->options.n_cpus))
+	if (cpu != ALPHA_DEVICE_UNBOUND && (cpu < 0 || (unsigned)cpu >= m->options.n_cpus))
 		return -EINVAL;
 	if (!p) {
-		struct process *more = realloc(m->processes, (m->n_processes + 1) * sizeof *more);
+		struct device_process *more = realloc(m->processes, (m->n_processes + 1) * sizeof *more);
 
 		if (!more)
 			return -ENOMEM;
 		m->processes = more;
 		p = &more[m->n_processes++];
-		*p = (struct process){ .pid = pid };
+		*p = (struct device_process){ .pid = pid };
 	}
 	p->uid = uid;
-	p->cpu = cpu;
+	p->bound_cpu = cpu;
 	return 0;
 }
 
-int pfmi_model_fork(struct model *m, int parent, int child)
+int alpha_device_fork_process(struct alpha_device *m, int parent, int child)
 {
-	const struct process *from = pfmi_model_find(m, parent);
-	struct process copy;
+	const struct device_process *from = alpha_device_find_process(m, parent);
+	struct device_process copy;
 	int err;
 
-	if (!from || pfmi_model_find(m, child))
+	if (!from || alpha_device_find_process(m, child))
 		return from ? -EEXIST : -ESRCH;
 	copy = *from; /* the table may move */
-	err = pfmi_model_process(m, child, copy.uid, copy.cpu);
+	err = alpha_device_set_process(m, child, copy.uid, copy.bound_cpu);
 	if (err == 0)
-		pfmi_model_find(m, child)->marked = copy.marked;
+		alpha_device_find_process(m, child)->is_marked = copy.is_marked;
 	return err;
 }
 
-int pfmi_model_exec(struct model *m, int pid)
+int alpha_device_exec_process(struct alpha_device *m, int pid)
 {
-	return pfmi_model_find(m, pid) ? 0 : -ESRCH;
+	return alpha_device_find_process(m, pid) ? 0 : -ESRCH;
 }
 
-int pfmi_model_exit(struct model *m, int pid)
+int alpha_device_exit_process(struct alpha_device *m, int pid)
 {
-	struct process *p = pfmi_model_find(m, pid);
+	struct device_process *p = alpha_device_find_process(m, pid);
 
 	if (!p)
 		return -ESRCH;
-	for (int i = 0; i < MODEL_MAX_CPUS; i++)
-		if (m->uses[i].open && m->uses[i].pid == pid)
-			(void)pfmi_model_close(m, i);
+	for (int i = 0; i < ALPHA_DEVICE_MAX_CPUS; i++)
+		if (m->sessions[i].is_open && m->sessions[i].pid == pid)
+			(void)alpha_device_close_session(m, i);
 	*p = m->processes[--m->n_processes];
 	return 0;
 }
 
-int pfmi_model_marked(const struct model *m, int pid)
+int alpha_device_is_process_marked(const struct alpha_device *m, int pid)
 {
-	const struct process *p = pfmi_model_find(m, pid);
+	const struct device_process *p = alpha_device_find_process(m, pid);
 
-	return p ? p->marked : -ESRCH;
+	return p ? p->is_marked : -ESRCH;
 }
 
-int pfmi_model_foreign(struct model *m, unsigned cpu, bool taken)
+int alpha_device_set_foreign(struct alpha_device *m, unsigned cpu, bool taken)
 {
 	if (cpu >= m->options.n_cpus)
 		return -EINVAL;
-	m->cpus[cpu].foreign = taken;
+	m->cpus[cpu].is_foreign = taken;
 	return 0;
 }
 
-void pfmi_model_fail_alloc(struct model *m)
+void alpha_device_fail_next_alloc(struct alpha_device *m)
 {
-	m->fail_alloc = true;
+	m->fails_next_alloc = true;
 }
 
-bool pfmi_model_unconfirmed(const struct model *m)
+bool alpha_device_is_error_unconfirmed(const struct alpha_device *m)
 {
-	return m->unconfirmed;
+	return m->is_error_unconfirmed;
 }
 
-void pfmi_model_trace(struct model *m, model_pal_fn fn, void *arg)
+void alpha_device_trace_pal(struct alpha_device *m, alpha_device_pal_fn fn, void *arg)
 {
-	m->pal = fn;
-	m->pal_arg = arg;
+	m->trace_pal = fn;
+	m->trace_arg = arg;
 }
 
 /* ---- open and close -------------------------------------------------------------------------------------------- */
 
-static int mode_of(const struct model *m, uint64_t flags, unsigned *mode)
+static int read_open_mode(const struct alpha_device *m, uint64_t flags, unsigned *mode)
 {
 	*mode = (unsigned)(flags & PCNTOPENMASK);
 	if (*mode == 0) {
@@ -180,97 +180,97 @@ static int mode_of(const struct model *m, uint64_t flags, unsigned *mode)
 	return 0;
 }
 
-static bool any_in(const struct model *m, uint64_t cpus, bool foreign)
+static bool is_any_cpu_taken(const struct alpha_device *m, uint64_t cpus, bool foreign)
 {
 	for (unsigned i = 0; i < m->options.n_cpus; i++)
-		if ((cpus >> i & 1) && (foreign ? m->cpus[i].foreign : m->cpus[i].use >= 0))
+		if ((cpus >> i & 1) && (foreign ? m->cpus[i].is_foreign : m->cpus[i].session >= 0))
 			return true;
 	return false;
 }
 
-static void evict(struct model *m, uint64_t cpus)
+static void evict_holders(struct alpha_device *m, uint64_t cpus)
 {
 	for (unsigned i = 0; i < m->options.n_cpus; i++)
-		if ((cpus >> i & 1) && m->cpus[i].use >= 0)
-			(void)pfmi_model_close(m, m->cpus[i].use);
+		if ((cpus >> i & 1) && m->cpus[i].session >= 0)
+			(void)alpha_device_close_session(m, m->cpus[i].session);
 }
 
 /* 0 if @p may have @cpus now. */
-static int claim(struct model *m, const struct process *p, uint64_t cpus)
+static int claim_cpus(struct alpha_device *m, const struct device_process *p, uint64_t cpus)
 {
 	uint64_t contested = m->options.single_holder ? ~(uint64_t)0 : cpus;
 
-	if (any_in(m, contested, false)) {
+	if (is_any_cpu_taken(m, contested, false)) {
 		if (p->uid != 0 || !m->options.root_evicts)
 			return -EBUSY;
-		evict(m, contested);
+		evict_holders(m, contested);
 	}
-	if (any_in(m, cpus, true) && p->uid != 0)
+	if (is_any_cpu_taken(m, cpus, true) && p->uid != 0)
 		return -EBUSY;
 	return 0;
 }
 
-int pfmi_model_open(struct model *m, int pid, uint64_t flags)
+int alpha_device_open_session(struct alpha_device *m, int pid, uint64_t flags)
 {
-	const struct process *p = pfmi_model_find(m, pid);
+	const struct device_process *p = alpha_device_find_process(m, pid);
 	uint64_t cpus = m->options.n_cpus == 64 ? ~(uint64_t)0 : ((uint64_t)1 << m->options.n_cpus) - 1;
 	unsigned mode;
 	int err, handle = 0;
 
-	m->unconfirmed = false;
+	m->is_error_unconfirmed = false;
 	if (!p)
 		return -ESRCH;
-	err = mode_of(m, flags, &mode);
+	err = read_open_mode(m, flags, &mode);
 	if (err)
 		return err;
 	if (mode == PCNTOPENONE) {
-		if (p->cpu == MODEL_UNBOUND) {
-			m->unconfirmed = true;
+		if (p->bound_cpu == ALPHA_DEVICE_UNBOUND) {
+			m->is_error_unconfirmed = true;
 			return -m->options.unbound_errno;
 		}
-		cpus = (uint64_t)1 << p->cpu;
+		cpus = (uint64_t)1 << p->bound_cpu;
 	}
-	err = claim(m, p, cpus);
+	err = claim_cpus(m, p, cpus);
 	if (err)
 		return err;
-	while (m->uses[handle].open) /* no more uses than processors: one is free */
+	while (m->sessions[handle].is_open) /* no more uses than processors: one is free */
 		handle++;
-	m->uses[handle] = (struct use){ .open = true,
-		                        .pid = pid,
-		                        .mode = mode,
-		                        .cpus = cpus,
-		                        .items = PFM_COUNTERS,
-		                        .freq = PF5_FREQ_SLOW,
-		                        .profile = { .stride = 4 } };
+	m->sessions[handle] = (struct device_session){ .is_open = true,
+		                                       .pid = pid,
+		                                       .mode = mode,
+		                                       .cpus = cpus,
+		                                       .items = PFM_COUNTERS,
+		                                       .freq_word = PF5_FREQ_SLOW,
+		                                       .profile = { .stride = 4 } };
 	for (unsigned i = 0; i < m->options.n_cpus; i++)
 		if (cpus >> i & 1) {
-			m->cpus[i].use = handle;
-			m->cpus[i].foreign = false;
+			m->cpus[i].session = handle;
+			m->cpus[i].is_foreign = false;
 		}
 	return handle;
 }
 
-struct use *pfmi_model_use(struct model *m, int handle)
+struct device_session *alpha_device_get_session(struct alpha_device *m, int handle)
 {
-	return handle >= 0 && handle < MODEL_MAX_CPUS && m->uses[handle].open ? &m->uses[handle] : NULL;
+	return handle >= 0 && handle < ALPHA_DEVICE_MAX_CPUS && m->sessions[handle].is_open ? &m->sessions[handle] : NULL;
 }
 
-void pfmi_model_drop_profile(struct use *u)
+void alpha_device_drop_profile(struct device_session *u)
 {
 	free(u->profile.buckets);
-	u->profile = (struct profile){ .stride = u->profile.stride };
+	u->profile = (struct device_profile){ .stride = u->profile.stride };
 }
 
-int pfmi_model_close(struct model *m, int handle)
+int alpha_device_close_session(struct alpha_device *m, int handle)
 {
-	struct use *u = pfmi_model_use(m, handle);
+	struct device_session *u = alpha_device_get_session(m, handle);
 
 	if (!u)
 		return -EBADF;
-	pfmi_model_drop_profile(u);
+	alpha_device_drop_profile(u);
 	for (unsigned i = 0; i < m->options.n_cpus; i++)
-		if (m->cpus[i].use == handle)
-			m->cpus[i].use = -1;
-	*u = (struct use){ .open = false };
+		if (m->cpus[i].session == handle)
+			m->cpus[i].session = -1;
+	*u = (struct device_session){ .is_open = false };
 	return 0;
 }

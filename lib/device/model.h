@@ -7,7 +7,7 @@
  * system call it stands for would.
  *
  * Where the manual page and the system's header say nothing, the rule is a setting in struct model_options; its
- * comment names the default that pfmi_model_defaults() takes. Everything else is as documented and cannot be changed. */
+ * comment names the default that alpha_device_set_defaults() takes. Everything else is as documented and cannot be changed. */
 #ifndef PERFMON_MODEL_H
 #define PERFMON_MODEL_H
 
@@ -15,21 +15,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MODEL_MAX_CPUS     64
-#define MODEL_MAX_COUNTERS 3
-#define MODEL_MAX_EXTRA    4 /* further ranges in caller mode */
-#define MODEL_UNBOUND      (-1)
+#define ALPHA_DEVICE_MAX_CPUS          64
+#define ALPHA_DEVICE_MAX_COUNTERS      3
+#define ALPHA_DEVICE_MAX_CALLER_RANGES 4 /* further ranges in caller mode */
+#define ALPHA_DEVICE_UNBOUND           (-1)
 
-enum model_family { MODEL_EV4,
-	            MODEL_EV5,
-	            MODEL_PCA56,
-	            MODEL_EV6,
-	            MODEL_EV67 };
+enum alpha_device_family { ALPHA_DEVICE_EV4,
+	                   ALPHA_DEVICE_EV5,
+	                   ALPHA_DEVICE_PCA56,
+	                   ALPHA_DEVICE_EV6,
+	                   ALPHA_DEVICE_EV67 };
 
-struct model_options {
-	enum model_family family;
-	unsigned n_cpus;      /* 1 .. MODEL_MAX_CPUS; 4 */
-	unsigned mhz;         /* cycles of pfmi_model_run() per microsecond; 500 */
+struct alpha_device_options {
+	enum alpha_device_family family;
+	unsigned n_cpus;      /* 1 .. ALPHA_DEVICE_MAX_CPUS; 4 */
+	unsigned mhz;         /* cycles of alpha_device_run() per microsecond; 500 */
 	uint64_t ktext_start; /* kernel text; 0xfffffc0000230000 */
 	uint64_t ktext_end;   /* first address behind it; 0xfffffc0000630000 */
 	size_t max_buffer;    /* bytes of samples beyond which memory cannot be obtained; 64 MiB */
@@ -68,123 +68,123 @@ struct model_options {
 };
 
 /* The documented defaults for @family. */
-void pfmi_model_defaults(struct model_options *out, enum model_family family);
+void alpha_device_set_defaults(struct alpha_device_options *out, enum alpha_device_family family);
 /* Family called "ev4", "ev5", "pca56", "ev6" or "ev67", in any of their spellings ("alpha_ev5"); -1 for others. */
-int pfmi_model_family(const char *name);
+int alpha_device_find_family(const char *name);
 
-struct model;
+struct alpha_device;
 
 /* NULL without memory or for options that make no sense. */
-struct model *pfmi_model_new(const struct model_options *options);
-void pfmi_model_free(struct model *m);
-const struct model_options *pfmi_model_options(const struct model *m);
+struct alpha_device *alpha_device_new(const struct alpha_device_options *options);
+void alpha_device_free(struct alpha_device *m);
+const struct alpha_device_options *alpha_device_get_options(const struct alpha_device *m);
 
 /* ---- processes ------------------------------------------------------------------------------------------------ */
 
-/* Makes process @pid known, or changes one that is. @cpu: the processor it is bound to, or MODEL_UNBOUND. */
-int pfmi_model_process(struct model *m, int pid, unsigned uid, int cpu);
+/* Makes process @pid known, or changes one that is. @cpu: the processor it is bound to, or ALPHA_DEVICE_UNBOUND. */
+int alpha_device_set_process(struct alpha_device *m, int pid, unsigned uid, int cpu);
 /* @child is a copy of @parent: user, binding and mark. */
-int pfmi_model_fork(struct model *m, int parent, int child);
+int alpha_device_fork_process(struct alpha_device *m, int parent, int child);
 /* Executes another program: the mark and the open device stay. */
-int pfmi_model_exec(struct model *m, int pid);
+int alpha_device_exec_process(struct alpha_device *m, int pid);
 /* Ends @pid; what it opened is closed. */
-int pfmi_model_exit(struct model *m, int pid);
+int alpha_device_exit_process(struct alpha_device *m, int pid);
 /* The PME bit of a process: 0 or 1, -ESRCH for one that is not known. */
-int pfmi_model_marked(const struct model *m, int pid);
+int alpha_device_is_process_marked(const struct alpha_device *m, int pid);
 /* Another tool takes, or forgets to give back, the counter interrupt of @cpu. */
-int pfmi_model_foreign(struct model *m, unsigned cpu, bool taken);
+int alpha_device_set_foreign(struct alpha_device *m, unsigned cpu, bool taken);
 /* The next buffer for samples cannot be obtained. */
-void pfmi_model_fail_alloc(struct model *m);
+void alpha_device_fail_next_alloc(struct alpha_device *m);
 
 /* ---- system calls --------------------------------------------------------------------------------------------- */
 
 /* The caller's memory. Each returns 0, or -errno when the process does not have all of these bytes. */
-struct model_memory {
-	int (*get)(void *arg, uint64_t from, void *to, size_t n);
-	int (*put)(void *arg, uint64_t to, const void *from, size_t n);
+struct alpha_device_memory {
+	int (*read)(void *arg, uint64_t from, void *to, size_t n);
+	int (*write)(void *arg, uint64_t to, const void *from, size_t n);
 	void *arg;
 };
 
 /* Memory of this very process: addresses are pointers. */
-extern const struct model_memory pfmi_model_own_memory;
+extern const struct alpha_device_memory alpha_device_own_memory;
 
 /* Opens the device; returns a handle. @flags: the mode bits; others are ignored. */
-int pfmi_model_open(struct model *m, int pid, uint64_t flags);
-int pfmi_model_ioctl(struct model *m, int handle, int pid, uint32_t request, uint64_t arg, const struct model_memory *mem);
+int alpha_device_open_session(struct alpha_device *m, int pid, uint64_t flags);
+int alpha_device_do_ioctl(struct alpha_device *m, int handle, int pid, uint32_t request, uint64_t arg, const struct alpha_device_memory *mem);
 /* Samples; always from the start. Bytes copied. */
-long pfmi_model_read(struct model *m, int handle, uint64_t to, size_t n, const struct model_memory *mem);
-int pfmi_model_close(struct model *m, int handle);
+long alpha_device_read_samples(struct alpha_device *m, int handle, uint64_t to, size_t n, const struct alpha_device_memory *mem);
+int alpha_device_close_session(struct alpha_device *m, int handle);
 
 /* Bytes that @request writes to the caller's array just now; 0 if it writes none. */
-size_t pfmi_model_result_size(const struct model *m, int handle, uint32_t request);
+size_t alpha_device_get_result_size(const struct alpha_device *m, int handle, uint32_t request);
 /* True if the last error is certain to come but no source tells its number: an open that is not bound, a rate without
  * privilege. */
-bool pfmi_model_unconfirmed(const struct model *m);
+bool alpha_device_is_error_unconfirmed(const struct alpha_device *m);
 
 /* ---- work ----------------------------------------------------------------------------------------------------- */
 
 /* What a processor does for a while. */
-struct model_work {
-	int pid;                             /* process it runs for; -1: none */
-	bool user;                           /* user mode, else kernel */
-	bool pal;                            /* PALmode */
-	bool idle;                           /* the idle thread */
-	unsigned ipl;                        /* interrupt level, 0 to 5 */
-	uint64_t pc, caller;                 /* where it is, and the return address */
-	uint64_t cycles;                     /* cycles that pass */
-	uint64_t events[MODEL_MAX_COUNTERS]; /* events that the select of each counter sees */
+struct alpha_device_work {
+	int pid;                                    /* process it runs for; -1: none */
+	bool is_user;                               /* user mode, else kernel */
+	bool is_pal;                                /* PALmode */
+	bool is_idle;                               /* the idle thread */
+	unsigned ipl;                               /* interrupt level, 0 to 5 */
+	uint64_t pc, return_address;                /* where it is, and the return address */
+	uint64_t cycles;                            /* cycles that pass */
+	uint64_t events[ALPHA_DEVICE_MAX_COUNTERS]; /* events that the select of each counter sees */
 };
 
 /* @cpu does @work: counters that run move, those that reach their rate interrupt. */
-int pfmi_model_work(struct model *m, unsigned cpu, const struct model_work *work);
+int alpha_device_do_work(struct alpha_device *m, unsigned cpu, const struct alpha_device_work *work);
 /* One interrupt of @counter on @cpu as it is, whatever its value. */
-int pfmi_model_interrupt(struct model *m, unsigned cpu, unsigned counter, const struct model_work *work);
+int alpha_device_raise_interrupt(struct alpha_device *m, unsigned cpu, unsigned counter, const struct alpha_device_work *work);
 /* All processors work for @ns nanoseconds at options->mhz, for @pid in user mode on one of them and idle on the others.
  * How often an event happens is invented: a fixed share of the cycles for every select, the same in every run. */
-void pfmi_model_run(struct model *m, uint64_t ns, int pid, unsigned cpu, uint64_t pc);
+void alpha_device_run(struct alpha_device *m, uint64_t ns, int pid, unsigned cpu, uint64_t pc);
 
 /* ---- looking inside ------------------------------------------------------------------------------------------- */
 
 /* Told of each wrperfmon call the driver makes for selection, rates, modes, start and stop; once for all processors. */
-typedef void (*model_pal_fn)(void *arg, unsigned function, uint64_t a1);
-void pfmi_model_trace(struct model *m, model_pal_fn fn, void *arg);
+typedef void (*alpha_device_pal_fn)(void *arg, unsigned function, uint64_t a1);
+void alpha_device_trace_pal(struct alpha_device *m, alpha_device_pal_fn fn, void *arg);
 
-struct model_view {
-	int holder; /* pid, or -1 */
-	bool foreign;
-	bool interrupts;                            /* counter interrupts are on */
-	unsigned running;                           /* counters that run */
-	uint64_t value[MODEL_MAX_COUNTERS];         /* the chip's */
-	uint64_t interrupts_of[MODEL_MAX_COUNTERS]; /* the driver's */
+struct alpha_device_view {
+	int holder_pid; /* pid, or -1 */
+	bool is_foreign;
+	bool has_interrupts_on;                               /* counter interrupts are on */
+	unsigned running_counters;                            /* counters that run */
+	uint64_t chip_values[ALPHA_DEVICE_MAX_COUNTERS];      /* the chip's */
+	uint64_t interrupt_counts[ALPHA_DEVICE_MAX_COUNTERS]; /* the driver's */
 	uint64_t cycles;
-	uint64_t discarded; /* interrupts that came while nobody wanted them */
-	uint64_t iccsr;     /* EV4: as written */
-	uint64_t pmctr;     /* EV5, PCA56 */
-	uint64_t cbox;      /* EV5: BC_CTL 24:19; PCA56: PM1_MUX, PM0_MUX */
-	uint64_t pctr_ctl;  /* EV6, EV67: as written */
-	uint64_t i_ctl;     /* EV6, EV67: the two enables */
+	uint64_t n_discarded; /* interrupts that came while nobody wanted them */
+	uint64_t iccsr;       /* EV4: as written */
+	uint64_t pmctr;       /* EV5, PCA56 */
+	uint64_t cbox;        /* EV5: BC_CTL 24:19; PCA56: PM1_MUX, PM0_MUX */
+	uint64_t pctr_ctl;    /* EV6, EV67: as written */
+	uint64_t i_ctl;       /* EV6, EV67: the two enables */
 };
-int pfmi_model_look(const struct model *m, unsigned cpu, struct model_view *out);
+int alpha_device_get_view(const struct alpha_device *m, unsigned cpu, struct alpha_device_view *out);
 
 /* ---- as a system ---------------------------------------------------------------------------------------------- */
 
 /* Where a program's text is by default. */
-#define MODEL_TEXT      UINT64_C(0x120000000)
-#define MODEL_TEXT_SIZE UINT64_C(0x4000)
+#define ALPHA_DEVICE_TEXT      UINT64_C(0x120000000)
+#define ALPHA_DEVICE_TEXT_SIZE UINT64_C(0x4000)
 
 struct sys;
 /* Fills @out with a system whose only device is /dev/pfcntr, served by @m to process @pid. @clock, if not NULL, gives
  * nanoseconds: before each call the model runs for the time that passed. Everything else answers -ENOENT or -ENOSYS. */
-struct model_sys {
-	struct model *m;
+struct alpha_device_sys {
+	struct alpha_device *device;
 	int pid;
 	unsigned cpu;
-	uint64_t (*clock)(void *arg);
+	uint64_t (*read_clock)(void *arg);
 	void *clock_arg;
-	uint64_t then;
-	uint64_t text, text_end; /* the program that runs, invented as well: most of its time it is where its text begins. 0: nowhere */
-	uint64_t steps;          /* it has made */
+	uint64_t last_time;
+	uint64_t text_start, text_end; /* the program that runs, invented as well: most of its time it is where its text begins. 0: nowhere */
+	uint64_t n_steps;              /* it has made */
 };
-void pfmi_model_sys(struct sys *out, struct model_sys *state);
+void alpha_device_init_sys(struct sys *out, struct alpha_device_sys *state);
 
 #endif

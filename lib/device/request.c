@@ -6,16 +6,16 @@
 #include "state.h"
 
 /* One request in progress. */
-struct call {
-	struct model *m;
-	struct use *use;
-	struct process *caller;
+struct device_request {
+	struct alpha_device *device;
+	struct device_session *session;
+	struct device_process *caller;
 	uint32_t request;
 	uint64_t arg;
-	const struct model_memory *mem;
+	const struct alpha_device_memory *memory;
 };
 
-static int own_get(void *arg, uint64_t from, void *to, size_t n)
+static int read_own_memory(void *arg, uint64_t from, void *to, size_t n)
 {
 	(void)arg;
 	if (from == 0)
@@ -24,7 +24,7 @@ static int own_get(void *arg, uint64_t from, void *to, size_t n)
 	return 0;
 }
 
-static int own_put(void *arg, uint64_t to, const void *from, size_t n)
+static int write_own_memory(void *arg, uint64_t to, const void *from, size_t n)
 {
 	(void)arg;
 	if (to == 0)
@@ -33,155 +33,155 @@ static int own_put(void *arg, uint64_t to, const void *from, size_t n)
 	return 0;
 }
 
-const struct model_memory pfmi_model_own_memory = { own_get, own_put, NULL };
+const struct alpha_device_memory alpha_device_own_memory = { read_own_memory, write_own_memory, NULL };
 
-static int fetch(const struct call *c, uint64_t from, void *to, size_t n)
+static int fetch_memory(const struct device_request *c, uint64_t from, void *to, size_t n)
 {
-	return c->mem->get(c->mem->arg, from, to, n) ? -c->m->options.pointer_errno : 0;
+	return c->memory->read(c->memory->arg, from, to, n) ? -c->device->options.pointer_errno : 0;
 }
 
-static int store(const struct call *c, uint64_t to, const void *from, size_t n)
+static int store_memory(const struct device_request *c, uint64_t to, const void *from, size_t n)
 {
-	return c->mem->put(c->mem->arg, to, from, n) ? -c->m->options.pointer_errno : 0;
+	return c->memory->write(c->memory->arg, to, from, n) ? -c->device->options.pointer_errno : 0;
 }
 
-static void pal(const struct call *c, unsigned function, uint64_t a1)
+static void trace_pal_call(const struct device_request *c, unsigned function, uint64_t a1)
 {
-	if (c->m->pal)
-		c->m->pal(c->m->pal_arg, function, a1);
+	if (c->device->trace_pal)
+		c->device->trace_pal(c->device->trace_arg, function, a1);
 }
 
 /* ---- results ----------------------------------------------------------------------------------------------------- */
 
 /* Entry @i of a result covers these processors. */
-static uint64_t entry_cpus(const struct call *c, unsigned i)
+static uint64_t get_entry_cpus(const struct device_request *c, unsigned i)
 {
-	return c->use->mode == PCNTOPENEACH ? (uint64_t)1 << i : c->use->cpus;
+	return c->session->mode == PCNTOPENEACH ? (uint64_t)1 << i : c->session->cpus;
 }
 
 /* The address of an array is itself in memory. */
-static int store_array(const struct call *c, const void *from, size_t n)
+static int store_array(const struct device_request *c, const void *from, size_t n)
 {
 	uint64_t array;
-	int err = fetch(c, c->arg, &array, sizeof array);
+	int err = fetch_memory(c, c->arg, &array, sizeof array);
 
-	return err ? err : store(c, array, from, n);
+	return err ? err : store_memory(c, array, from, n);
 }
 
-static uint64_t sum_counter(const struct call *c, uint64_t cpus, unsigned counter, bool events)
+static uint64_t sum_counter(const struct device_request *c, uint64_t cpus, unsigned counter, bool events)
 {
 	uint64_t sum = 0;
 
-	for (unsigned i = 0; i < c->m->options.n_cpus; i++) {
-		const struct cpu *cpu = &c->m->cpus[i];
+	for (unsigned i = 0; i < c->device->options.n_cpus; i++) {
+		const struct device_cpu *cpu = &c->device->cpus[i];
 
 		if (!(cpus >> i & 1))
 			continue;
 		if (events)
-			sum += (cpu->interrupts[counter] << model_width(c->m, counter)) + cpu->value[counter];
+			sum += (cpu->interrupt_counts[counter] << alpha_device_counter_width(c->device, counter)) + cpu->chip_values[counter];
 		else
-			sum += cpu->interrupts[counter];
+			sum += cpu->interrupt_counts[counter];
 	}
 	return sum;
 }
 
-static uint64_t sum_cycles(const struct call *c, uint64_t cpus)
+static uint64_t sum_cycles(const struct device_request *c, uint64_t cpus)
 {
 	uint64_t sum = 0;
 
-	for (unsigned i = 0; i < c->m->options.n_cpus; i++)
+	for (unsigned i = 0; i < c->device->options.n_cpus; i++)
 		if (cpus >> i & 1)
-			sum += c->m->options.live_cycles ? c->m->cpus[i].clock : c->m->cpus[i].cycles;
+			sum += c->device->options.live_cycles ? c->device->cpus[i].clock_cycles : c->device->cpus[i].interrupt_cycles;
 	return sum;
 }
 
 /* Counts of all entries: the cycle field is last on EV4 and first on the others. */
-static int get_counts(const struct call *c, bool events)
+static int store_counts(const struct device_request *c, bool events)
 {
-	unsigned n_counters = model_n_counters(c->m), words = n_counters + 1, n = model_n_entries(c->m, c->use);
-	bool last = c->m->options.family == MODEL_EV4;
-	uint64_t out[MODEL_MAX_CPUS * (MODEL_MAX_COUNTERS + 1)];
+	unsigned n_counters = alpha_device_count_counters(c->device), words = n_counters + 1, n = alpha_device_count_entries(c->device, c->session);
+	bool last = c->device->options.family == ALPHA_DEVICE_EV4;
+	uint64_t out[ALPHA_DEVICE_MAX_CPUS * (ALPHA_DEVICE_MAX_COUNTERS + 1)];
 
-	if (!(c->use->items & PFM_COUNTERS))
+	if (!(c->session->items & PFM_COUNTERS))
 		return -EINVAL;
 	for (unsigned i = 0; i < n; i++) {
 		uint64_t *entry = &out[i * words];
 
 		for (unsigned k = 0; k < n_counters; k++)
-			entry[k + !last] = sum_counter(c, entry_cpus(c, i), k, events);
-		entry[last ? n_counters : 0] = sum_cycles(c, entry_cpus(c, i));
+			entry[k + !last] = sum_counter(c, get_entry_cpus(c, i), k, events);
+		entry[last ? n_counters : 0] = sum_cycles(c, get_entry_cpus(c, i));
 	}
 	return store_array(c, out, n * words * sizeof out[0]);
 }
 
-static int get_levels(const struct call *c)
+static int store_levels(const struct device_request *c)
 {
-	struct pfipls out[MODEL_MAX_CPUS];
-	unsigned n = model_n_entries(c->m, c->use);
+	struct pfipls out[ALPHA_DEVICE_MAX_CPUS];
+	unsigned n = alpha_device_count_entries(c->device, c->session);
 
-	if (!(c->use->items & PFM_IPL))
+	if (!(c->session->items & PFM_IPL))
 		return -EINVAL;
 	memset(out, 0, n * sizeof out[0]);
 	for (unsigned i = 0; i < n; i++)
-		for (unsigned k = 0; k < c->m->options.n_cpus; k++)
-			for (unsigned l = 0; l < PFM_IPL_LEVELS && (entry_cpus(c, i) >> k & 1); l++)
-				out[i].ipl[l] += c->m->cpus[k].ipl[l];
+		for (unsigned k = 0; k < c->device->options.n_cpus; k++)
+			for (unsigned l = 0; l < PFM_IPL_LEVELS && (get_entry_cpus(c, i) >> k & 1); l++)
+				out[i].ipl[l] += c->device->cpus[k].level_counts[l];
 	return store_array(c, out, n * sizeof out[0]);
 }
 
-static int clear_counts(const struct call *c)
+static int clear_counts(const struct device_request *c)
 {
-	if (!(c->use->items & (PFM_COUNTERS | PFM_IPL)))
+	if (!(c->session->items & (PFM_COUNTERS | PFM_IPL)))
 		return -EINVAL;
-	for (unsigned i = 0; i < c->m->options.n_cpus; i++) {
-		struct cpu *cpu = &c->m->cpus[i];
+	for (unsigned i = 0; i < c->device->options.n_cpus; i++) {
+		struct device_cpu *cpu = &c->device->cpus[i];
 
-		if (!(c->use->cpus >> i & 1))
+		if (!(c->session->cpus >> i & 1))
 			continue;
-		if (c->use->items & PFM_COUNTERS) {
-			memset(cpu->interrupts, 0, sizeof cpu->interrupts);
-			cpu->clock = cpu->cycles = 0;
+		if (c->session->items & PFM_COUNTERS) {
+			memset(cpu->interrupt_counts, 0, sizeof cpu->interrupt_counts);
+			cpu->clock_cycles = cpu->interrupt_cycles = 0;
 		}
-		if (c->use->items & PFM_IPL)
-			memset(cpu->ipl, 0, sizeof cpu->ipl);
+		if (c->session->items & PFM_IPL)
+			memset(cpu->level_counts, 0, sizeof cpu->level_counts);
 	}
 	return 0;
 }
 
 /* ---- profiles ---------------------------------------------------------------------------------------------------- */
 
-static size_t sample_bytes(const struct call *c)
+static size_t count_sample_bytes(const struct device_request *c)
 {
-	const struct profile *p = &c->use->profile;
+	const struct device_profile *p = &c->session->profile;
 
-	if (!(c->use->items & PFM_PROFILING) || p->mode == PROFILE_NONE)
+	if (!(c->session->items & PFM_PROFILING) || p->mode == PROFILE_NONE)
 		return 0;
-	return p->n_buckets * sizeof(uint32_t) * model_n_entries(c->m, c->use);
+	return p->n_buckets * sizeof(uint32_t) * alpha_device_count_entries(c->device, c->session);
 }
 
-static bool range_ok(const struct text_range *r)
+static bool is_valid_range(const struct device_text_range *r)
 {
 	return r->start < r->end && (r->start & 3) == 0 && (r->end & 3) == 0;
 }
 
-static bool in_kernel_text(const struct model *m, const struct text_range *r)
+static bool is_in_kernel_text(const struct alpha_device *m, const struct device_text_range *r)
 {
-	return range_ok(r) && r->start >= m->options.ktext_start && r->end <= m->options.ktext_end;
+	return is_valid_range(r) && r->start >= m->options.ktext_start && r->end <= m->options.ktext_end;
 }
 
-static int add_caller_range(const struct call *c, const struct text_range *r)
+static int add_caller_range(const struct device_request *c, const struct device_text_range *r)
 {
-	struct profile *p = &c->use->profile;
+	struct device_profile *p = &c->session->profile;
 
-	if (p->n_extra == MODEL_MAX_EXTRA)
+	if (p->n_caller_ranges == ALPHA_DEVICE_MAX_CALLER_RANGES)
 		return -ENOSPC;
-	if (!in_kernel_text(c->m, r))
+	if (!is_in_kernel_text(c->device, r))
 		return -EFAULT;
-	p->extra[p->n_extra++] = *r;
+	p->caller_ranges[p->n_caller_ranges++] = *r;
 	return 0;
 }
 
-static uint64_t count_buckets(const struct model *m, const struct text_range *r, uint64_t stride)
+static uint64_t count_buckets(const struct alpha_device *m, const struct device_text_range *r, uint64_t stride)
 {
 	uint64_t bytes = r->end - r->start + (m->options.end_inclusive ? 4 : 0), per;
 
@@ -192,19 +192,19 @@ static uint64_t count_buckets(const struct model *m, const struct text_range *r,
 }
 
 /* Replaces the profile by a new one over @r. The old one stays when there is no memory. */
-static int new_profile(const struct call *c, enum profile_mode mode, const struct text_range *r, uint64_t stride)
+static int replace_profile(const struct device_request *c, enum profile_mode mode, const struct device_text_range *r, uint64_t stride)
 {
-	struct profile *p = &c->use->profile;
-	uint64_t n = count_buckets(c->m, r, stride);
-	unsigned blocks = model_n_entries(c->m, c->use);
+	struct device_profile *p = &c->session->profile;
+	uint64_t n = count_buckets(c->device, r, stride);
+	unsigned blocks = alpha_device_count_entries(c->device, c->session);
 	uint32_t *buckets = NULL;
 
-	if (!c->m->fail_alloc && n <= c->m->options.max_buffer / sizeof(uint32_t) / blocks)
+	if (!c->device->fails_next_alloc && n <= c->device->options.max_buffer / sizeof(uint32_t) / blocks)
 		buckets = calloc(n ? (size_t)n * blocks : 1, sizeof *buckets);
-	c->m->fail_alloc = false;
+	c->device->fails_next_alloc = false;
 	if (!buckets)
 		return -ENOMEM;
-	pfmi_model_drop_profile(c->use);
+	alpha_device_drop_profile(c->session);
 	p->mode = mode;
 	p->range = *r;
 	p->stride = stride;
@@ -213,57 +213,57 @@ static int new_profile(const struct call *c, enum profile_mode mode, const struc
 	return 0;
 }
 
-static int set_range(const struct call *c, enum profile_mode mode, bool with_stride)
+static int set_range(const struct device_request *c, enum profile_mode mode, bool with_stride)
 {
 	uint64_t word[4] = { 0 };
-	struct text_range r;
-	uint64_t stride = c->use->profile.stride;
-	int err = fetch(c, c->arg, word, with_stride ? 32 : 16);
+	struct device_text_range r;
+	uint64_t stride = c->session->profile.stride;
+	int err = fetch_memory(c, c->arg, word, with_stride ? 32 : 16);
 
 	if (err)
 		return err;
-	r = (struct text_range){ word[0], word[1] };
-	if (!(c->use->items & PFM_PROFILING))
+	r = (struct device_text_range){ word[0], word[1] };
+	if (!(c->session->items & PFM_PROFILING))
 		return -EINVAL;
-	if (mode == PROFILE_KERNEL && c->use->profile.caller)
+	if (mode == PROFILE_KERNEL && c->session->profile.charges_callers)
 		return add_caller_range(c, &r);
 	if (with_stride)
 		stride = word[2];
 	if (stride & (stride - 1))
-		return -c->m->options.stride_errno;
-	if (c->m->options.range_errno && !range_ok(&r))
-		return -c->m->options.range_errno;
-	if (mode == PROFILE_KERNEL && c->m->options.check_first_range && !in_kernel_text(c->m, &r))
+		return -c->device->options.stride_errno;
+	if (c->device->options.range_errno && !is_valid_range(&r))
+		return -c->device->options.range_errno;
+	if (mode == PROFILE_KERNEL && c->device->options.check_first_range && !is_in_kernel_text(c->device, &r))
 		return -EFAULT;
-	return new_profile(c, mode, &r, stride);
+	return replace_profile(c, mode, &r, stride);
 }
 
-static int charge_callers(const struct call *c)
+static int start_charging_callers(const struct device_request *c)
 {
-	if (c->use->profile.mode != PROFILE_KERNEL)
+	if (c->session->profile.mode != PROFILE_KERNEL)
 		return -EINVAL;
-	c->use->profile.caller = true;
+	c->session->profile.charges_callers = true;
 	return 0;
 }
 
-long pfmi_model_read(struct model *m, int handle, uint64_t to, size_t n, const struct model_memory *mem)
+long alpha_device_read_samples(struct alpha_device *m, int handle, uint64_t to, size_t n, const struct alpha_device_memory *mem)
 {
-	struct use *u = pfmi_model_use(m, handle);
-	struct call c = { .m = m, .use = u, .mem = mem };
+	struct device_session *u = alpha_device_get_session(m, handle);
+	struct device_request c = { .device = m, .session = u, .memory = mem };
 	size_t block, size, done = 0;
 	unsigned blocks;
 
 	if (!u)
 		return -EBADF;
-	size = sample_bytes(&c);
-	blocks = model_n_entries(m, u);
+	size = count_sample_bytes(&c);
+	blocks = alpha_device_count_entries(m, u);
 	block = u->profile.n_buckets * sizeof(uint32_t);
 	if (n > size)
 		n = size;
 	for (unsigned i = 0; i < blocks && done < n; i++) {
 		unsigned which = m->options.blocks_backwards ? blocks - 1 - i : i;
 		size_t part = n - done < block ? n - done : block;
-		int err = store(&c, to + done, u->profile.buckets + which * u->profile.n_buckets, part);
+		int err = store_memory(&c, to + done, u->profile.buckets + which * u->profile.n_buckets, part);
 
 		if (err)
 			return err;
@@ -276,205 +276,205 @@ long pfmi_model_read(struct model *m, int handle, uint64_t to, size_t n, const s
 
 /* ---- settings ---------------------------------------------------------------------------------------------------- */
 
-static int set_items(const struct call *c, uint64_t word)
+static int set_items(const struct device_request *c, uint64_t word)
 {
 	uint64_t known = PFM_COUNTERS | PFM_IPL | PFM_PROFILING;
 
-	if (c->m->options.family == MODEL_EV67)
+	if (c->device->options.family == ALPHA_DEVICE_EV67)
 		known |= PFM_PM_STAT_MASK;
-	if (c->m->options.items_errno && (word & ~known))
-		return -c->m->options.items_errno;
-	if (c->m->options.running_errno && c->use->running)
-		return -c->m->options.running_errno;
+	if (c->device->options.items_errno && (word & ~known))
+		return -c->device->options.items_errno;
+	if (c->device->options.running_errno && c->session->running_counters)
+		return -c->device->options.running_errno;
 	if (!(word & (PFM_COUNTERS | PFM_IPL | PFM_PROFILING)))
 		return -EINVAL;
-	c->use->items = (unsigned)(word & known);
+	c->session->items = (unsigned)(word & known);
 	return 0;
 }
 
-static int log_select(const struct call *c, bool select)
+static int set_process_filter(const struct device_request *c, bool select)
 {
-	c->use->select = select;
+	c->session->counts_marked_only = select;
 	if (select)
-		c->caller->marked = true;
+		c->caller->is_marked = true;
 	return 0;
 }
 
-static int set_mux4(const struct call *c, uint64_t word)
+static int set_mux4(const struct device_request *c, uint64_t word)
 {
 	if ((word & ICCSR_DISABLE_MASK) == ICCSR_DISABLE_MASK)
 		return -EINVAL;
-	c->use->mux = word & (ICCSR_PC0 | ICCSR_PC1 | ICCSR_MUX0_MASK | ICCSR_MUX1_MASK | ICCSR_DISABLE_MASK);
-	pal(c, 2, c->use->mux & ~ICCSR_DISABLE_MASK);
+	c->session->mux_word = word & (ICCSR_PC0 | ICCSR_PC1 | ICCSR_MUX0_MASK | ICCSR_MUX1_MASK | ICCSR_DISABLE_MASK);
+	trace_pal_call(c, 2, c->session->mux_word & ~ICCSR_DISABLE_MASK);
 	return 0;
 }
 
 /* The cache box selects move to where each chip's PALcode takes them. */
-static uint64_t pal_mux5(const struct model *m, uint64_t mux)
+static uint64_t build_ev5_pal_mux(const struct alpha_device *m, uint64_t mux)
 {
-	unsigned shift = m->options.family == MODEL_PCA56 ? PFPCA56_MUX_CBOX_KSHIFT : PF5_MUX_CBOX_KSHIFT;
+	unsigned shift = m->options.family == ALPHA_DEVICE_PCA56 ? PFPCA56_MUX_CBOX_KSHIFT : PF5_MUX_CBOX_KSHIFT;
 
 	return (mux & (UINT64_C(0xff) | PF5_MUX0_KMASK)) | (mux & PF5_MUX_CBOX_KMASK) >> shift;
 }
 
-static int set_mux5(const struct call *c, uint64_t word)
+static int set_mux5(const struct device_request *c, uint64_t word)
 {
-	c->use->mux = word & (UINT64_C(0xff) | PF5_MUX0_KMASK | PF5_MUX_CBOX_KMASK);
-	pal(c, 2, pal_mux5(c->m, c->use->mux));
+	c->session->mux_word = word & (UINT64_C(0xff) | PF5_MUX0_KMASK | PF5_MUX_CBOX_KMASK);
+	trace_pal_call(c, 2, build_ev5_pal_mux(c->device, c->session->mux_word));
 	return 0;
 }
 
-static int set_mux6(const struct call *c, uint64_t word)
+static int set_mux6(const struct device_request *c, uint64_t word)
 {
-	c->use->mux = word & PF6_MUX_KMASK;
-	pal(c, 2, c->use->mux);
+	c->session->mux_word = word & PF6_MUX_KMASK;
+	trace_pal_call(c, 2, c->session->mux_word);
 	return 0;
 }
 
-static int set_freq(const struct call *c, uint64_t word)
+static int set_freq(const struct device_request *c, uint64_t word)
 {
 	uint64_t freq = (word & PF5_FREQ_KMASK) | PF5_FREQ_SLOW;
 
 	if ((freq & PF5_FREQ_PRIVILEGED) && c->caller->uid != 0) {
-		c->m->unconfirmed = true;
-		return -c->m->options.rate_errno;
+		c->device->is_error_unconfirmed = true;
+		return -c->device->options.rate_errno;
 	}
-	c->use->freq = freq;
-	pal(c, 4, freq);
+	c->session->freq_word = freq;
+	trace_pal_call(c, 4, freq);
 	return 0;
 }
 
-static int set_modes(const struct call *c, uint64_t word)
+static int set_modes(const struct device_request *c, uint64_t word)
 {
-	c->use->modes = word & PF5_CTXT_KMASK;
-	c->use->select = word & PF5_CTXT_SEL_PROC;
+	c->session->mode_word = word & PF5_CTXT_KMASK;
+	c->session->counts_marked_only = word & PF5_CTXT_SEL_PROC;
 	if (word & PF5_CTXT_PME_THIS)
-		c->caller->marked = true;
-	pal(c, 3, c->use->modes);
+		c->caller->is_marked = true;
+	trace_pal_call(c, 3, c->session->mode_word);
 	return 0;
 }
 
 /* ---- counters ---------------------------------------------------------------------------------------------------- */
 
 /* What a counter word says. */
-struct counters {
-	unsigned select, cpu;
-	uint64_t value[MODEL_MAX_COUNTERS];
-	uint64_t values; /* the word's value bits in place */
+struct counter_word {
+	unsigned counter_mask, cpu;
+	uint64_t counter_values[ALPHA_DEVICE_MAX_COUNTERS];
+	uint64_t value_bits; /* the word's value bits in place */
 };
 
-static struct counters split(const struct model *m, uint64_t word)
+static struct counter_word split_counter_word(const struct alpha_device *m, uint64_t word)
 {
-	if (model_is_ev6(m))
-		return (struct counters){ (unsigned)(word & PF6_SEL_KMASK),
-			                  (unsigned)(word >> PF6_CPU_SHIFT),
-			                  { (word & PF6_CTR0_KMASK) >> PF6_CTR0_SHIFT,
-			                    (word & PF6_CTR1_KMASK) >> PF6_CTR1_SHIFT },
-			                  word & (PF6_CTR0_KMASK | PF6_CTR1_KMASK) };
-	return (struct counters){ (unsigned)(word & PF5_SEL_KMASK),
-		                  (unsigned)((word & PF5_CPU_KMASK) >> PF5_CPU_SHIFT),
-		                  { (word & PF5_CTR0_KMASK) >> PF5_CTR0_SHIFT, (word & PF5_CTR1_KMASK) >> PF5_CTR1_SHIFT,
-		                    (word & PF5_CTR2_KMASK) >> PF5_CTR2_SHIFT },
-		                  word & PF5_WRITE_KMASK };
+	if (alpha_device_is_ev6(m))
+		return (struct counter_word){ (unsigned)(word & PF6_SEL_KMASK),
+			                      (unsigned)(word >> PF6_CPU_SHIFT),
+			                      { (word & PF6_CTR0_KMASK) >> PF6_CTR0_SHIFT,
+			                        (word & PF6_CTR1_KMASK) >> PF6_CTR1_SHIFT },
+			                      word & (PF6_CTR0_KMASK | PF6_CTR1_KMASK) };
+	return (struct counter_word){ (unsigned)(word & PF5_SEL_KMASK),
+		                      (unsigned)((word & PF5_CPU_KMASK) >> PF5_CPU_SHIFT),
+		                      { (word & PF5_CTR0_KMASK) >> PF5_CTR0_SHIFT, (word & PF5_CTR1_KMASK) >> PF5_CTR1_SHIFT,
+		                        (word & PF5_CTR2_KMASK) >> PF5_CTR2_SHIFT },
+		                      word & PF5_WRITE_KMASK };
 }
 
 /* Held processors that a counter word means; 0 for one that is not held. */
-static uint64_t named_cpus(const struct call *c, unsigned cpu)
+static uint64_t get_named_cpus(const struct device_request *c, unsigned cpu)
 {
 	if (cpu == PMCTRS_ALL_CPUS)
-		return c->use->cpus;
-	return cpu < c->m->options.n_cpus ? c->use->cpus & (uint64_t)1 << cpu : 0;
+		return c->session->cpus;
+	return cpu < c->device->options.n_cpus ? c->session->cpus & (uint64_t)1 << cpu : 0;
 }
 
-static void load(const struct call *c, const struct counters *w, uint64_t cpus, bool zero)
+static void load_counters(const struct device_request *c, const struct counter_word *w, uint64_t cpus, bool zero)
 {
-	for (unsigned i = 0; i < c->m->options.n_cpus; i++)
-		for (unsigned k = 0; k < model_n_counters(c->m) && (cpus >> i & 1); k++)
-			if (w->select >> k & 1)
-				c->m->cpus[i].value[k] = zero ? 0 : w->value[k];
+	for (unsigned i = 0; i < c->device->options.n_cpus; i++)
+		for (unsigned k = 0; k < alpha_device_count_counters(c->device) && (cpus >> i & 1); k++)
+			if (w->counter_mask >> k & 1)
+				c->device->cpus[i].chip_values[k] = zero ? 0 : w->counter_values[k];
 }
 
-enum start { START_KEEP,
-	     START_ZERO,
-	     START_LOAD };
+enum start_mode { START_KEEP,
+	          START_ZERO,
+	          START_LOAD };
 
-static int start(const struct call *c, uint64_t word, enum start how)
+static int start_counters(const struct device_request *c, uint64_t word, enum start_mode how)
 {
-	struct counters w = split(c->m, word);
+	struct counter_word w = split_counter_word(c->device, word);
 
-	if (c->m->options.start_cpu_errno && w.cpu != PMCTRS_ALL_CPUS)
-		return -c->m->options.start_cpu_errno;
+	if (c->device->options.start_cpu_errno && w.cpu != PMCTRS_ALL_CPUS)
+		return -c->device->options.start_cpu_errno;
 	if (how != START_KEEP)
-		load(c, &w, c->use->cpus, how == START_ZERO);
-	c->use->running |= w.select;
+		load_counters(c, &w, c->session->cpus, how == START_ZERO);
+	c->session->running_counters |= w.counter_mask;
 	if (how == START_KEEP)
-		pal(c, 1, w.select);
+		trace_pal_call(c, 1, w.counter_mask);
 	else
-		pal(c, 7, w.select | (how == START_LOAD ? w.values : 0));
+		trace_pal_call(c, 7, w.counter_mask | (how == START_LOAD ? w.value_bits : 0));
 	return 0;
 }
 
-static int stop(const struct call *c, uint64_t word)
+static int stop_counters(const struct device_request *c, uint64_t word)
 {
-	struct counters w = split(c->m, word);
+	struct counter_word w = split_counter_word(c->device, word);
 
-	c->use->running &= ~w.select;
-	pal(c, 0, w.select);
+	c->session->running_counters &= ~w.counter_mask;
+	trace_pal_call(c, 0, w.counter_mask);
 	return 0;
 }
 
-static int write_counters(const struct call *c, uint64_t word, bool zero)
+static int write_counters(const struct device_request *c, uint64_t word, bool zero)
 {
-	struct counters w = split(c->m, word);
-	uint64_t cpus = named_cpus(c, w.cpu);
+	struct counter_word w = split_counter_word(c->device, word);
+	uint64_t cpus = get_named_cpus(c, w.cpu);
 
 	if (!cpus)
-		return -c->m->options.cpu_errno;
-	load(c, &w, cpus, zero);
-	pal(c, 6, (model_is_ev6(c->m) ? w.select : 0) | (zero ? 0 : w.values));
+		return -c->device->options.cpu_errno;
+	load_counters(c, &w, cpus, zero);
+	trace_pal_call(c, 6, (alpha_device_is_ev6(c->device) ? w.counter_mask : 0) | (zero ? 0 : w.value_bits));
 	return 0;
 }
 
-static int read_counters(const struct call *c, uint64_t word)
+static int read_counters(const struct device_request *c, uint64_t word)
 {
-	struct counters w = split(c->m, word);
-	uint64_t cpus = named_cpus(c, w.cpu), echo, out;
+	struct counter_word w = split_counter_word(c->device, word);
+	uint64_t cpus = get_named_cpus(c, w.cpu), echo, out;
 	unsigned i = 0;
 
 	if (!cpus)
-		return -c->m->options.cpu_errno;
+		return -c->device->options.cpu_errno;
 	while (!(cpus >> i & 1))
 		i++;
-	if (model_is_ev6(c->m)) {
+	if (alpha_device_is_ev6(c->device)) {
 		echo = word & (PF6_SEL_KMASK | PF6_CPU_KMASK);
-		out = PF6_CTRS(0, 0, c->m->cpus[i].value[0], c->m->cpus[i].value[1]);
+		out = PF6_CTRS(0, 0, c->device->cpus[i].chip_values[0], c->device->cpus[i].chip_values[1]);
 	} else {
 		echo = word & (PF5_SEL_KMASK | PF5_CPU_KMASK);
-		out = PF5_CTRS(0, 0, c->m->cpus[i].value[0], c->m->cpus[i].value[1], c->m->cpus[i].value[2]);
+		out = PF5_CTRS(0, 0, c->device->cpus[i].chip_values[0], c->device->cpus[i].chip_values[1], c->device->cpus[i].chip_values[2]);
 	}
-	if (c->m->options.echo_word)
+	if (c->device->options.echo_word)
 		out |= echo;
-	return store(c, c->arg, &out, sizeof out);
+	return store_memory(c, c->arg, &out, sizeof out);
 }
 
 /* ---- dispatch ---------------------------------------------------------------------------------------------------- */
 
-static int switch_interrupts(const struct call *c, bool on)
+static int switch_interrupts(const struct device_request *c, bool on)
 {
-	unsigned all = (1u << model_n_counters(c->m)) - 1;
+	unsigned all = (1u << alpha_device_count_counters(c->device)) - 1;
 
-	c->use->interrupts = on;
-	if (c->m->options.family == MODEL_EV4) { /* nothing else starts or stops these */
-		c->use->running = on ? all : 0;
-		pal(c, on, 0);
+	c->session->has_interrupts_on = on;
+	if (c->device->options.family == ALPHA_DEVICE_EV4) { /* nothing else starts or stops these */
+		c->session->running_counters = on ? all : 0;
+		trace_pal_call(c, on, 0);
 	} else if (!on) {
-		c->use->running = 0;
-		pal(c, 0, all);
+		c->session->running_counters = 0;
+		trace_pal_call(c, 0, all);
 	}
 	return 0;
 }
 
-static int common(const struct call *c)
+static int do_common_request(const struct device_request *c)
 {
 	uint64_t word;
 	int err;
@@ -485,23 +485,23 @@ static int common(const struct call *c)
 	case PCNTRENABLE:
 		return switch_interrupts(c, true);
 	case PCNTLOGALL:
-		return log_select(c, false);
+		return set_process_filter(c, false);
 	case PCNTLOGSELECT:
-		return log_select(c, true);
+		return set_process_filter(c, true);
 	case PCNTCLEARPCBPME:
-		c->caller->marked = false;
+		c->caller->is_marked = false;
 		return 0;
 	case PCNTCLEARCNT:
 		return clear_counts(c);
 	case PCNTCALLER:
-		return charge_callers(c);
+		return start_charging_callers(c);
 	case PCNTGETRSIZE:
-		word = sample_bytes(c);
-		return store(c, c->arg, &word, sizeof word);
+		word = count_sample_bytes(c);
+		return store_memory(c, c->arg, &word, sizeof word);
 	case PCNTGETIPLHIS:
-		return get_levels(c);
+		return store_levels(c);
 	case PCNTSETITEMS:
-		err = fetch(c, c->arg, &word, sizeof word);
+		err = fetch_memory(c, c->arg, &word, sizeof word);
 		return err ? err : set_items(c, word);
 	case PCNTSETUADDR:
 		return set_range(c, PROFILE_USER, false);
@@ -515,10 +515,10 @@ static int common(const struct call *c)
 }
 
 /* Requests of one family whose argument is a word. */
-static int with_word(const struct call *c)
+static int do_word_request(const struct device_request *c)
 {
 	uint64_t word;
-	int err = fetch(c, c->arg, &word, sizeof word);
+	int err = fetch_memory(c, c->arg, &word, sizeof word);
 
 	if (err)
 		return err;
@@ -535,15 +535,15 @@ static int with_word(const struct call *c)
 		return set_modes(c, word);
 	case PCNT5ENABLE:
 	case PCNT6ENABLE:
-		return start(c, word, START_KEEP);
+		return start_counters(c, word, START_KEEP);
 	case PCNT5RESTART:
 	case PCNT6RESTART:
-		return start(c, word, START_ZERO);
+		return start_counters(c, word, START_ZERO);
 	case PCNT6ENABWRITE:
-		return start(c, word, START_LOAD);
+		return start_counters(c, word, START_LOAD);
 	case PCNT5DISABLE:
 	case PCNT6DISABLE:
-		return stop(c, word);
+		return stop_counters(c, word);
 	case PCNT5CLEAR:
 	case PCNT6CLEAR:
 		return write_counters(c, word, true);
@@ -555,14 +555,14 @@ static int with_word(const struct call *c)
 	}
 }
 
-enum owner { OWNER_NONE,
-	     OWNER_ALL,
-	     OWNER_EV4,
-	     OWNER_EV5,
-	     OWNER_EV6 };
+enum request_family { REQUEST_UNKNOWN,
+	              REQUEST_ALL_FAMILIES,
+	              REQUEST_EV4,
+	              REQUEST_EV5,
+	              REQUEST_EV6 };
 
 /* Whose request this is. */
-static enum owner owner_of(const struct model *m, uint32_t request)
+static enum request_family find_request_family(const struct alpha_device *m, uint32_t request)
 {
 	static const uint32_t all[] = { PCNTRDISABLE, PCNTRENABLE, PCNTLOGALL, PCNTLOGSELECT, PCNTCLEARCNT, PCNTCLEARPCBPME,
 		                        PCNTCALLER, PCNTGETRSIZE, PCNTGETIPLHIS, PCNTSETITEMS, PCNTSETUADDR, PCNTSETKADDR,
@@ -574,56 +574,56 @@ static enum owner owner_of(const struct model *m, uint32_t request)
 
 	for (unsigned i = 0; i < sizeof all / sizeof all[0]; i++)
 		if (request == all[i])
-			return OWNER_ALL;
+			return REQUEST_ALL_FAMILIES;
 	for (unsigned i = 0; i < sizeof ev5 / sizeof ev5[0]; i++)
 		if (request == ev5[i])
-			return OWNER_EV5;
+			return REQUEST_EV5;
 	for (unsigned i = 0; i < sizeof ev6 / sizeof ev6[0]; i++)
 		if (request == ev6[i])
-			return OWNER_EV6;
+			return REQUEST_EV6;
 	if (request == PCNTSETMUX || request == PCNTGETCNT || (request == PCNTGETCNT_OLD && m->options.old_getcnt))
-		return OWNER_EV4;
-	return OWNER_NONE;
+		return REQUEST_EV4;
+	return REQUEST_UNKNOWN;
 }
 
-static enum owner family_owner(const struct model *m)
+static enum request_family get_device_family(const struct alpha_device *m)
 {
-	return model_is_ev6(m) ? OWNER_EV6 : model_is_ev5(m) ? OWNER_EV5
-	                                                     : OWNER_EV4;
+	return alpha_device_is_ev6(m) ? REQUEST_EV6 : alpha_device_is_ev5(m) ? REQUEST_EV5
+	                                                                     : REQUEST_EV4;
 }
 
-int pfmi_model_ioctl(struct model *m, int handle, int pid, uint32_t request, uint64_t arg, const struct model_memory *mem)
+int alpha_device_do_ioctl(struct alpha_device *m, int handle, int pid, uint32_t request, uint64_t arg, const struct alpha_device_memory *mem)
 {
-	struct call c = { m, pfmi_model_use(m, handle), pfmi_model_find(m, pid), request, arg, mem };
-	enum owner owner = owner_of(m, request);
+	struct device_request c = { m, alpha_device_get_session(m, handle), alpha_device_find_process(m, pid), request, arg, mem };
+	enum request_family owner = find_request_family(m, request);
 
-	m->unconfirmed = false;
-	if (!c.use || !c.caller)
-		return c.use ? -ESRCH : -EBADF;
-	if (owner == OWNER_NONE)
+	m->is_error_unconfirmed = false;
+	if (!c.session || !c.caller)
+		return c.session ? -ESRCH : -EBADF;
+	if (owner == REQUEST_UNKNOWN)
 		return -m->options.unknown_errno;
-	if (owner == OWNER_ALL)
-		return common(&c);
-	if (owner != family_owner(m))
+	if (owner == REQUEST_ALL_FAMILIES)
+		return do_common_request(&c);
+	if (owner != get_device_family(m))
 		return -m->options.family_errno;
 	switch (request) {
 	case PCNTGETCNT:
 	case PCNTGETCNT_OLD:
 	case PCNT5GETCNT:
 	case PCNT6GETCNT:
-		return get_counts(&c, false);
+		return store_counts(&c, false);
 	case PCNT5READCNTRS:
 	case PCNT6READCNTRS:
-		return get_counts(&c, true);
+		return store_counts(&c, true);
 	default:
-		return with_word(&c);
+		return do_word_request(&c);
 	}
 }
 
-size_t pfmi_model_result_size(const struct model *m, int handle, uint32_t request)
+size_t alpha_device_get_result_size(const struct alpha_device *m, int handle, uint32_t request)
 {
-	const struct use *u = handle >= 0 && handle < MODEL_MAX_CPUS ? &m->uses[handle] : NULL;
-	size_t n = u && u->open ? model_n_entries(m, u) : 0;
+	const struct device_session *u = handle >= 0 && handle < ALPHA_DEVICE_MAX_CPUS ? &m->sessions[handle] : NULL;
+	size_t n = u && u->is_open ? alpha_device_count_entries(m, u) : 0;
 
 	switch (request) {
 	case PCNTGETCNT:

@@ -6,103 +6,103 @@
 #include <perfmon/pfcntr.h>
 #include "model.h"
 
-struct process {
+struct device_process {
 	int pid;
 	unsigned uid;
-	int cpu;     /* bound to, or MODEL_UNBOUND */
-	bool marked; /* PME */
+	int bound_cpu;  /* bound to, or ALPHA_DEVICE_UNBOUND */
+	bool is_marked; /* PME */
 };
 
 enum profile_mode { PROFILE_NONE,
 	            PROFILE_USER,
 	            PROFILE_KERNEL };
 
-struct text_range {
+struct device_text_range {
 	uint64_t start, end;
 };
 
 /* Where program counters are collected, and the buckets: one block per entry. */
-struct profile {
+struct device_profile {
 	enum profile_mode mode;
-	struct text_range range;
+	struct device_text_range range;
 	uint64_t stride;
-	bool caller;
-	unsigned n_extra;
-	struct text_range extra[MODEL_MAX_EXTRA];
+	bool charges_callers;
+	unsigned n_caller_ranges;
+	struct device_text_range caller_ranges[ALPHA_DEVICE_MAX_CALLER_RANGES];
 	size_t n_buckets; /* of one block */
 	uint32_t *buckets;
 };
 
 /* One open of the device. */
-struct use {
-	bool open;
+struct device_session {
+	bool is_open;
 	int pid;
 	unsigned mode; /* PCNTOPEN* */
 	uint64_t cpus; /* held */
 	unsigned items;
-	bool select;               /* count marked processes only */
-	uint64_t mux, freq, modes; /* as the requests gave them */
-	bool interrupts;
-	unsigned running;
-	struct profile profile;
+	bool counts_marked_only;                 /* count marked processes only */
+	uint64_t mux_word, freq_word, mode_word; /* as the requests gave them */
+	bool has_interrupts_on;
+	unsigned running_counters;
+	struct device_profile profile;
 };
 
 /* One processor: the chip's counters and the driver's. The driver's outlive an open. */
-struct cpu {
-	int use; /* index of the use that holds it, or -1 */
-	bool foreign;
-	uint64_t value[MODEL_MAX_COUNTERS];
-	uint64_t interrupts[MODEL_MAX_COUNTERS];
-	uint64_t ipl[PFM_IPL_LEVELS];
-	uint64_t clock;  /* cycles since the counts were cleared */
-	uint64_t cycles; /* clock at the last interrupt */
-	uint64_t discarded;
+struct device_cpu {
+	int session; /* index of the use that holds it, or -1 */
+	bool is_foreign;
+	uint64_t chip_values[ALPHA_DEVICE_MAX_COUNTERS];
+	uint64_t interrupt_counts[ALPHA_DEVICE_MAX_COUNTERS];
+	uint64_t level_counts[PFM_IPL_LEVELS];
+	uint64_t clock_cycles;     /* cycles since the counts were cleared */
+	uint64_t interrupt_cycles; /* clock at the last interrupt */
+	uint64_t n_discarded;
 };
 
-struct model {
-	struct model_options options;
-	struct cpu cpus[MODEL_MAX_CPUS];
-	struct use uses[MODEL_MAX_CPUS];
-	struct process *processes;
+struct alpha_device {
+	struct alpha_device_options options;
+	struct device_cpu cpus[ALPHA_DEVICE_MAX_CPUS];
+	struct device_session sessions[ALPHA_DEVICE_MAX_CPUS];
+	struct device_process *processes;
 	size_t n_processes;
-	bool fail_alloc, unconfirmed;
-	uint64_t share[MODEL_MAX_COUNTERS]; /* remainders of pfmi_model_run() */
-	model_pal_fn pal;
-	void *pal_arg;
+	bool fails_next_alloc, is_error_unconfirmed;
+	uint64_t event_remainders[ALPHA_DEVICE_MAX_COUNTERS]; /* remainders of alpha_device_run() */
+	alpha_device_pal_fn trace_pal;
+	void *trace_arg;
 };
 
-static inline bool model_is_ev5(const struct model *m)
+static inline bool alpha_device_is_ev5(const struct alpha_device *m)
 {
-	return m->options.family == MODEL_EV5 || m->options.family == MODEL_PCA56;
+	return m->options.family == ALPHA_DEVICE_EV5 || m->options.family == ALPHA_DEVICE_PCA56;
 }
 
-static inline bool model_is_ev6(const struct model *m)
+static inline bool alpha_device_is_ev6(const struct alpha_device *m)
 {
-	return m->options.family == MODEL_EV6 || m->options.family == MODEL_EV67;
+	return m->options.family == ALPHA_DEVICE_EV6 || m->options.family == ALPHA_DEVICE_EV67;
 }
 
-static inline unsigned model_n_counters(const struct model *m)
+static inline unsigned alpha_device_count_counters(const struct alpha_device *m)
 {
-	return model_is_ev5(m) ? 3 : 2;
+	return alpha_device_is_ev5(m) ? 3 : 2;
 }
 
 /* EV5 and later: those of EV4 cannot be read. */
-static inline unsigned model_width(const struct model *m, unsigned counter)
+static inline unsigned alpha_device_counter_width(const struct alpha_device *m, unsigned counter)
 {
-	if (model_is_ev6(m))
+	if (alpha_device_is_ev6(m))
 		return 20;
 	return counter == 2 ? 14 : 16;
 }
 
-struct process *pfmi_model_find(const struct model *m, int pid);
+struct device_process *alpha_device_find_process(const struct alpha_device *m, int pid);
 /* The use behind @handle, or NULL. */
-struct use *pfmi_model_use(struct model *m, int handle);
+struct device_session *alpha_device_get_session(struct alpha_device *m, int handle);
 /* Events between interrupts of @counter with the settings of @u. */
-uint64_t pfmi_model_use_rate(const struct model *m, const struct use *u, unsigned counter);
+uint64_t alpha_device_get_rate(const struct alpha_device *m, const struct device_session *u, unsigned counter);
 /* Drops the buckets. */
-void pfmi_model_drop_profile(struct use *u);
+void alpha_device_drop_profile(struct device_session *u);
 /* Blocks of samples and entries of results: one, or one per processor. */
-static inline unsigned model_n_entries(const struct model *m, const struct use *u)
+static inline unsigned alpha_device_count_entries(const struct alpha_device *m, const struct device_session *u)
 {
 	return u->mode == PCNTOPENEACH ? m->options.n_cpus : 1;
 }

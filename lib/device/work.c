@@ -6,61 +6,61 @@
 
 /* ---- rates ------------------------------------------------------------------------------------------------------- */
 
-static uint64_t rate4(const struct use *u, unsigned counter)
+static uint64_t get_ev4_rate(const struct device_session *u, unsigned counter)
 {
 	if (counter == 0)
-		return u->mux & ICCSR_PC0 ? 4096 : 65536;
-	return u->mux & ICCSR_PC1 ? 256 : 4096;
+		return u->mux_word & ICCSR_PC0 ? 4096 : 65536;
+	return u->mux_word & ICCSR_PC1 ? 256 : 4096;
 }
 
 /* FRQ of a counter: two bits each, counter 2 lowest. */
-static unsigned freq5(const struct use *u, unsigned counter)
+static unsigned get_ev5_freq(const struct device_session *u, unsigned counter)
 {
-	return (unsigned)(u->freq >> (8 - 2 * counter) & 3);
+	return (unsigned)(u->freq_word >> (8 - 2 * counter) & 3);
 }
 
-uint64_t pfmi_model_use_rate(const struct model *m, const struct use *u, unsigned counter)
+uint64_t alpha_device_get_rate(const struct alpha_device *m, const struct device_session *u, unsigned counter)
 {
-	if (m->options.family == MODEL_EV4)
-		return rate4(u, counter);
-	if (model_is_ev5(m) && freq5(u, counter) == 3)
+	if (m->options.family == ALPHA_DEVICE_EV4)
+		return get_ev4_rate(u, counter);
+	if (alpha_device_is_ev5(m) && get_ev5_freq(u, counter) == 3)
 		return 256;
-	return (uint64_t)1 << model_width(m, counter);
+	return (uint64_t)1 << alpha_device_counter_width(m, counter);
 }
 
 /* ---- what one interrupt leaves ----------------------------------------------------------------------------------- */
 
-static void note_level(const struct model *m, struct cpu *cpu, const struct model_work *w, uint64_t n)
+static void count_level(const struct alpha_device *m, struct device_cpu *cpu, const struct alpha_device_work *w, uint64_t n)
 {
-	if (w->user) {
-		cpu->ipl[PFM_IPL_USER] += n;
+	if (w->is_user) {
+		cpu->level_counts[PFM_IPL_USER] += n;
 		return;
 	}
-	if (!w->idle || w->ipl != 0) {
-		cpu->ipl[w->ipl < 6 ? w->ipl : 5] += n;
+	if (!w->is_idle || w->ipl != 0) {
+		cpu->level_counts[w->ipl < 6 ? w->ipl : 5] += n;
 		return;
 	}
-	cpu->ipl[PFM_IPL_IDLE] += n;
+	cpu->level_counts[PFM_IPL_IDLE] += n;
 	if (m->options.idle_is_level0)
-		cpu->ipl[0] += n;
+		cpu->level_counts[0] += n;
 }
 
-static bool inside(const struct text_range *r, uint64_t pc, bool inclusive)
+static bool is_address_in_range(const struct device_text_range *r, uint64_t pc, bool inclusive)
 {
 	return pc >= r->start && (pc < r->end || (inclusive && pc == r->end));
 }
 
-static void note_pc(const struct model *m, struct use *u, unsigned block, const struct model_work *w, uint64_t n)
+static void count_bucket(const struct alpha_device *m, struct device_session *u, unsigned block, const struct alpha_device_work *w, uint64_t n)
 {
-	struct profile *p = &u->profile;
+	struct device_profile *p = &u->profile;
 	uint64_t pc = w->pc, bucket;
 
-	if (p->mode != (w->user ? PROFILE_USER : PROFILE_KERNEL))
+	if (p->mode != (w->is_user ? PROFILE_USER : PROFILE_KERNEL))
 		return;
-	for (unsigned i = 0; p->caller && i < p->n_extra; i++)
-		if (inside(&p->extra[i], w->pc, false))
-			pc = w->caller;
-	if (!inside(&p->range, pc, m->options.end_inclusive))
+	for (unsigned i = 0; p->charges_callers && i < p->n_caller_ranges; i++)
+		if (is_address_in_range(&p->caller_ranges[i], w->pc, false))
+			pc = w->return_address;
+	if (!is_address_in_range(&p->range, pc, m->options.end_inclusive))
 		return;
 	bucket = p->stride == 0 || p->stride > UINT64_MAX / 16 ? 0 : (pc - p->range.start) / (4 * p->stride);
 	if (bucket < p->n_buckets)
@@ -68,189 +68,189 @@ static void note_pc(const struct model *m, struct use *u, unsigned block, const 
 }
 
 /* @n interrupts in one place. */
-static void tick(struct model *m, struct use *u, unsigned c, unsigned counter, const struct model_work *w, uint64_t n)
+static void count_interrupts(struct alpha_device *m, struct device_session *u, unsigned c, unsigned counter, const struct alpha_device_work *w, uint64_t n)
 {
-	struct cpu *cpu = &m->cpus[c];
+	struct device_cpu *cpu = &m->cpus[c];
 
-	if (m->options.family == MODEL_EV4 && (u->mux >> (ICCSR_DISABLE_SHIFT + counter) & 1)) {
-		cpu->discarded += n; /* muted: they came, and are thrown away */
+	if (m->options.family == ALPHA_DEVICE_EV4 && (u->mux_word >> (ICCSR_DISABLE_SHIFT + counter) & 1)) {
+		cpu->n_discarded += n; /* muted: they came, and are thrown away */
 		return;
 	}
 	if (u->items & PFM_COUNTERS) {
-		cpu->interrupts[counter] += n;
-		cpu->cycles = cpu->clock;
+		cpu->interrupt_counts[counter] += n;
+		cpu->interrupt_cycles = cpu->clock_cycles;
 	}
 	if (u->items & PFM_IPL)
-		note_level(m, cpu, w, n);
+		count_level(m, cpu, w, n);
 	if (u->items & PFM_PROFILING)
-		note_pc(m, u, u->mode == PCNTOPENEACH ? c : 0, w, n);
+		count_bucket(m, u, u->mode == PCNTOPENEACH ? c : 0, w, n);
 }
 
 /* ---- gates ------------------------------------------------------------------------------------------------------- */
 
 /* True if the mode bits of PMCTR let the chip count what @w does. Kk alone covers the three inner modes; with the other two it
  * spares executive and supervisor. */
-static bool mode_counts(const struct model *m, const struct use *u, const struct model_work *w)
+static bool is_counted_mode(const struct alpha_device *m, const struct device_session *u, const struct alpha_device_work *w)
 {
-	uint64_t off = u->modes & (PF5_CTXT_NO_USER | PF5_CTXT_NO_PAL | PF5_CTXT_NO_KERNEL);
-	bool exec = w->user && m->options.user_is_exec;
+	uint64_t off = u->mode_word & (PF5_CTXT_NO_USER | PF5_CTXT_NO_PAL | PF5_CTXT_NO_KERNEL);
+	bool exec = w->is_user && m->options.user_is_exec;
 
-	if (w->pal)
+	if (w->is_pal)
 		return !(off & PF5_CTXT_NO_PAL);
-	if (w->user && !exec)
+	if (w->is_user && !exec)
 		return !(off & PF5_CTXT_NO_USER);
 	if (off == PF5_CTXT_EXEC_AND_SUPER)
 		return exec;
 	return !(off & PF5_CTXT_NO_KERNEL);
 }
 
-static bool process_counts(const struct model *m, const struct use *u, const struct model_work *w)
+static bool is_counted_process(const struct alpha_device *m, const struct device_session *u, const struct alpha_device_work *w)
 {
-	const struct process *p;
+	const struct device_process *p;
 
-	if (!u->select || (m->options.family == MODEL_EV4 && !m->options.ev4_pass3))
+	if (!u->counts_marked_only || (m->options.family == ALPHA_DEVICE_EV4 && !m->options.ev4_pass3))
 		return true;
-	p = pfmi_model_find(m, w->pid);
-	return p && p->marked;
+	p = alpha_device_find_process(m, w->pid);
+	return p && p->is_marked;
 }
 
-static bool counts(const struct model *m, const struct use *u, unsigned counter, const struct model_work *w)
+static bool is_counting(const struct alpha_device *m, const struct device_session *u, unsigned counter, const struct alpha_device_work *w)
 {
-	if (!(u->running >> counter & 1) || (m->options.enable_gates && !u->interrupts))
+	if (!(u->running_counters >> counter & 1) || (m->options.enable_gates && !u->has_interrupts_on))
 		return false;
-	return process_counts(m, u, w) && (!model_is_ev5(m) || mode_counts(m, u, w));
+	return is_counted_process(m, u, w) && (!alpha_device_is_ev5(m) || is_counted_mode(m, u, w));
 }
 
-int pfmi_model_work(struct model *m, unsigned cpu, const struct model_work *w)
+int alpha_device_do_work(struct alpha_device *m, unsigned cpu, const struct alpha_device_work *w)
 {
-	struct cpu *c;
-	struct use *u;
+	struct device_cpu *c;
+	struct device_session *u;
 
 	if (cpu >= m->options.n_cpus)
 		return -EINVAL;
 	c = &m->cpus[cpu];
-	c->clock += w->cycles;
-	if (c->use < 0)
+	c->clock_cycles += w->cycles;
+	if (c->session < 0)
 		return 0;
-	u = &m->uses[c->use];
-	for (unsigned k = 0; k < model_n_counters(m); k++) {
-		uint64_t rate = pfmi_model_use_rate(m, u, k), before = c->value[k] / rate, sum;
+	u = &m->sessions[c->session];
+	for (unsigned k = 0; k < alpha_device_count_counters(m); k++) {
+		uint64_t rate = alpha_device_get_rate(m, u, k), before = c->chip_values[k] / rate, sum;
 
-		if (!counts(m, u, k, w))
+		if (!is_counting(m, u, k, w))
 			continue;
-		sum = c->value[k] + w->events[k];
+		sum = c->chip_values[k] + w->events[k];
 		if (sum / rate > before)
-			tick(m, u, cpu, k, w, sum / rate - before);
-		c->value[k] = sum % rate;
+			count_interrupts(m, u, cpu, k, w, sum / rate - before);
+		c->chip_values[k] = sum % rate;
 	}
 	return 0;
 }
 
-int pfmi_model_interrupt(struct model *m, unsigned cpu, unsigned counter, const struct model_work *w)
+int alpha_device_raise_interrupt(struct alpha_device *m, unsigned cpu, unsigned counter, const struct alpha_device_work *w)
 {
-	struct use *u;
+	struct device_session *u;
 
-	if (cpu >= m->options.n_cpus || counter >= model_n_counters(m))
+	if (cpu >= m->options.n_cpus || counter >= alpha_device_count_counters(m))
 		return -EINVAL;
-	u = m->cpus[cpu].use < 0 ? NULL : &m->uses[m->cpus[cpu].use];
-	if (!u || !(u->running >> counter & 1)) {
-		m->cpus[cpu].discarded++;
+	u = m->cpus[cpu].session < 0 ? NULL : &m->sessions[m->cpus[cpu].session];
+	if (!u || !(u->running_counters >> counter & 1)) {
+		m->cpus[cpu].n_discarded++;
 		return 0;
 	}
-	tick(m, u, cpu, counter, w, 1);
+	count_interrupts(m, u, cpu, counter, w, 1);
 	return 0;
 }
 
 /* ---- invented work ----------------------------------------------------------------------------------------------- */
 
 /* Which select @counter has now. */
-static unsigned select_of(const struct model *m, const struct use *u, unsigned counter)
+static unsigned get_select(const struct alpha_device *m, const struct device_session *u, unsigned counter)
 {
-	if (m->options.family == MODEL_EV4)
-		return (unsigned)(counter == 0 ? (u->mux & ICCSR_MUX0_MASK) >> ICCSR_MUX0_SHIFT
-		                               : (u->mux & ICCSR_MUX1_MASK) >> ICCSR_MUX1_SHIFT);
-	if (model_is_ev6(m))
-		return (unsigned)(m->options.family == MODEL_EV67 ? u->mux >> 2 & 7 : counter == 0 ? u->mux >> 4 & 1
-		                                                                                   : u->mux & 15);
+	if (m->options.family == ALPHA_DEVICE_EV4)
+		return (unsigned)(counter == 0 ? (u->mux_word & ICCSR_MUX0_MASK) >> ICCSR_MUX0_SHIFT
+		                               : (u->mux_word & ICCSR_MUX1_MASK) >> ICCSR_MUX1_SHIFT);
+	if (alpha_device_is_ev6(m))
+		return (unsigned)(m->options.family == ALPHA_DEVICE_EV67 ? u->mux_word >> 2 & 7 : counter == 0 ? u->mux_word >> 4 & 1
+		                                                                                               : u->mux_word & 15);
 	if (counter == 0)
-		return (unsigned)(u->mux >> 31 & 1);
+		return (unsigned)(u->mux_word >> 31 & 1);
 	if (counter == 1)
-		return (unsigned)((u->mux >> 4 & 15) << 3 | (u->mux >> 51 & 7));
-	return (unsigned)((u->mux & 15) << 3 | (u->mux >> 54 & 7));
+		return (unsigned)((u->mux_word >> 4 & 15) << 3 | (u->mux_word >> 51 & 7));
+	return (unsigned)((u->mux_word & 15) << 3 | (u->mux_word >> 54 & 7));
 }
 
 /* Events in 1024 cycles: all of them where the select counts cycles, else some share that differs between selects. */
-static uint64_t events_per_1024(const struct model *m, const struct use *u, unsigned counter)
+static uint64_t invent_event_rate(const struct alpha_device *m, const struct device_session *u, unsigned counter)
 {
-	unsigned sel = select_of(m, u, counter);
-	bool cycles = (m->options.family == MODEL_EV4 && counter == 0 && sel == PF_CYCLES) ||
-	              (model_is_ev5(m) && ((counter == 0 && sel == 0) || (counter == 2 && sel >> 3 == 0xc))) ||
-	              (m->options.family == MODEL_EV6 && sel == 0) ||
-	              (m->options.family == MODEL_EV67 && (sel & 1) == !counter && (counter == 0 || sel == 0));
+	unsigned sel = get_select(m, u, counter);
+	bool cycles = (m->options.family == ALPHA_DEVICE_EV4 && counter == 0 && sel == PF_CYCLES) ||
+	              (alpha_device_is_ev5(m) && ((counter == 0 && sel == 0) || (counter == 2 && sel >> 3 == 0xc))) ||
+	              (m->options.family == ALPHA_DEVICE_EV6 && sel == 0) ||
+	              (m->options.family == ALPHA_DEVICE_EV67 && (sel & 1) == !counter && (counter == 0 || sel == 0));
 
 	return cycles ? 1024 : 16 + (sel * 149u + counter * 61u) % 640;
 }
 
-void pfmi_model_run(struct model *m, uint64_t ns, int pid, unsigned cpu, uint64_t pc)
+void alpha_device_run(struct alpha_device *m, uint64_t ns, int pid, unsigned cpu, uint64_t pc)
 {
 	uint64_t cycles = ns / 1000 * m->options.mhz + ns % 1000 * m->options.mhz / 1000;
 
 	for (unsigned i = 0; i < m->options.n_cpus; i++) {
-		struct model_work w = { .pid = -1, .idle = true, .pc = m->options.ktext_start, .cycles = cycles };
-		const struct use *u = m->cpus[i].use < 0 ? NULL : &m->uses[m->cpus[i].use];
+		struct alpha_device_work w = { .pid = -1, .is_idle = true, .pc = m->options.ktext_start, .cycles = cycles };
+		const struct device_session *u = m->cpus[i].session < 0 ? NULL : &m->sessions[m->cpus[i].session];
 
 		if (i == cpu % m->options.n_cpus)
-			w = (struct model_work){ .pid = pid, .user = true, .pc = pc, .cycles = cycles };
-		for (unsigned k = 0; u && k < model_n_counters(m); k++) {
-			uint64_t units = cycles * events_per_1024(m, u, k) + m->share[k];
+			w = (struct alpha_device_work){ .pid = pid, .is_user = true, .pc = pc, .cycles = cycles };
+		for (unsigned k = 0; u && k < alpha_device_count_counters(m); k++) {
+			uint64_t units = cycles * invent_event_rate(m, u, k) + m->event_remainders[k];
 
 			w.events[k] = units / 1024;
-			m->share[k] = units % 1024;
+			m->event_remainders[k] = units % 1024;
 		}
-		(void)pfmi_model_work(m, i, &w);
+		(void)alpha_device_do_work(m, i, &w);
 	}
 }
 
 /* ---- looking inside ---------------------------------------------------------------------------------------------- */
 
 /* PMCTR as the chip has it: FRQ of a counter becomes its CTL when it is started. */
-static uint64_t pmctr(const struct model *m, const struct use *u, const struct cpu *c)
+static uint64_t build_pmctr(const struct alpha_device *m, const struct device_session *u, const struct device_cpu *c)
 {
-	uint64_t word = PF5_CTRS(0, 0, c->value[0], c->value[1], c->value[2]);
+	uint64_t word = PF5_CTRS(0, 0, c->chip_values[0], c->chip_values[1], c->chip_values[2]);
 
-	word |= u->mux & (UINT64_C(0xff) | PF5_MUX0_KMASK);
-	word |= u->modes & ~PF5_CTXT_SEL_PROC;
-	for (unsigned k = 0; k < model_n_counters(m); k++)
-		if (u->running >> k & 1)
-			word |= (uint64_t)freq5(u, k) << (14 - 2 * k);
+	word |= u->mux_word & (UINT64_C(0xff) | PF5_MUX0_KMASK);
+	word |= u->mode_word & ~PF5_CTXT_SEL_PROC;
+	for (unsigned k = 0; k < alpha_device_count_counters(m); k++)
+		if (u->running_counters >> k & 1)
+			word |= (uint64_t)get_ev5_freq(u, k) << (14 - 2 * k);
 	return word;
 }
 
-int pfmi_model_look(const struct model *m, unsigned cpu, struct model_view *out)
+int alpha_device_get_view(const struct alpha_device *m, unsigned cpu, struct alpha_device_view *out)
 {
-	const struct cpu *c;
-	const struct use *u;
+	const struct device_cpu *c;
+	const struct device_session *u;
 
 	if (cpu >= m->options.n_cpus)
 		return -EINVAL;
 	c = &m->cpus[cpu];
-	u = c->use < 0 ? NULL : &m->uses[c->use];
-	*out = (struct model_view){ .holder = u ? u->pid : -1, .foreign = c->foreign, .cycles = c->cycles, .discarded = c->discarded };
-	memcpy(out->value, c->value, sizeof out->value);
-	memcpy(out->interrupts_of, c->interrupts, sizeof out->interrupts_of);
+	u = c->session < 0 ? NULL : &m->sessions[c->session];
+	*out = (struct alpha_device_view){ .holder_pid = u ? u->pid : -1, .is_foreign = c->is_foreign, .cycles = c->interrupt_cycles, .n_discarded = c->n_discarded };
+	memcpy(out->chip_values, c->chip_values, sizeof out->chip_values);
+	memcpy(out->interrupt_counts, c->interrupt_counts, sizeof out->interrupt_counts);
 	if (!u)
 		return 0;
-	out->interrupts = u->interrupts;
-	out->running = u->running;
-	if (m->options.family == MODEL_EV4)
-		out->iccsr = u->mux & ~ICCSR_DISABLE_MASK;
-	if (model_is_ev5(m)) {
-		out->pmctr = pmctr(m, u, c);
-		out->cbox = (u->mux & PF5_MUX_CBOX_KMASK) >> 51;
+	out->has_interrupts_on = u->has_interrupts_on;
+	out->running_counters = u->running_counters;
+	if (m->options.family == ALPHA_DEVICE_EV4)
+		out->iccsr = u->mux_word & ~ICCSR_DISABLE_MASK;
+	if (alpha_device_is_ev5(m)) {
+		out->pmctr = build_pmctr(m, u, c);
+		out->cbox = (u->mux_word & PF5_MUX_CBOX_KMASK) >> 51;
 	}
-	if (model_is_ev6(m)) {
-		out->pctr_ctl = PF6_CTRS(0, 0, c->value[0], c->value[1]) | u->mux;
-		out->i_ctl = (uint64_t)u->running << 18;
+	if (alpha_device_is_ev6(m)) {
+		out->pctr_ctl = PF6_CTRS(0, 0, c->chip_values[0], c->chip_values[1]) | u->mux_word;
+		out->i_ctl = (uint64_t)u->running_counters << 18;
 	}
 	return 0;
 }

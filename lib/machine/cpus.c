@@ -4,38 +4,38 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "machine/kernel.h"
+#include "machine/machine.h"
 
-#define PAGE 4095 /* bytes of sysfs's smallest page, but for the NUL: a list as long as that may have been cut */
+#define SYSFS_PAGE_BYTES 4095 /* bytes of sysfs's smallest page, but for the NUL: a list as long as that may have been cut */
 
-static bool cpu_number(const char **p, unsigned *out)
+static bool parse_cpu_number(const char **p, unsigned *out)
 {
 	unsigned v = 0;
 
-	if (!pfmi_is_digit(**p))
+	if (!base_is_digit(**p))
 		return false;
-	for (; pfmi_is_digit(**p); ++*p) {
+	for (; base_is_digit(**p); ++*p) {
 		v = v * 10 + (unsigned)(**p - '0');
-		if (v >= CPUS_MAX)
+		if (v >= MAX_CPU_NUMBER)
 			return false;
 	}
 	*out = v;
 	return true;
 }
 
-bool pfmi_cpus_next(const char **list, unsigned *first, unsigned *last)
+bool pfmi_machine_next_cpu_range(const char **list, unsigned *first, unsigned *last)
 {
 	const char *p = *list;
 
-	if (!cpu_number(&p, first))
+	if (!parse_cpu_number(&p, first))
 		return false;
 	*last = *first;
 	if (*p == '-') {
 		p++;
-		if (!cpu_number(&p, last) || *last < *first)
+		if (!parse_cpu_number(&p, last) || *last < *first)
 			return false;
 	}
-	if (*p == ',' && pfmi_is_digit(p[1]))
+	if (*p == ',' && base_is_digit(p[1]))
 		p++;
 	else if (*p)
 		return false;
@@ -44,7 +44,7 @@ bool pfmi_cpus_next(const char **list, unsigned *first, unsigned *last)
 }
 
 /* Makes room for CPU @cpu. */
-static bool grow(struct cpus *set, unsigned cpu)
+static bool reserve_cpu(struct cpu_mask *set, unsigned cpu)
 {
 	size_t n = cpu / 64 + 1;
 	uint64_t *words;
@@ -60,7 +60,7 @@ static bool grow(struct cpus *set, unsigned cpu)
 	return true;
 }
 
-static void add(struct cpus *set, unsigned first, unsigned last)
+static void set_cpu_range(struct cpu_mask *set, unsigned first, unsigned last)
 {
 	for (unsigned w = first / 64; w <= last / 64; w++) {
 		uint64_t bits = ~(uint64_t)0;
@@ -73,41 +73,41 @@ static void add(struct cpus *set, unsigned first, unsigned last)
 	}
 }
 
-int pfmi_cpus_add(struct cpus *set, const char *list)
+int pfmi_machine_add_cpu_list(struct cpu_mask *set, const char *list)
 {
 	unsigned first, last;
 
-	while (pfmi_cpus_next(&list, &first, &last)) {
-		if (!grow(set, last))
+	while (pfmi_machine_next_cpu_range(&list, &first, &last)) {
+		if (!reserve_cpu(set, last))
 			return -ENOMEM;
-		add(set, first, last);
+		set_cpu_range(set, first, last);
 	}
 	return *list ? -EINVAL : 0;
 }
 
-int pfmi_cpus_read(const char *list, struct cpus *out)
+int pfmi_machine_parse_cpu_list(const char *list, struct cpu_mask *out)
 {
 	int rc;
 
-	*out = (struct cpus){ 0 };
-	rc = pfmi_cpus_add(out, list);
+	*out = (struct cpu_mask){ 0 };
+	rc = pfmi_machine_add_cpu_list(out, list);
 	if (rc)
-		pfmi_cpus_free(out);
+		pfmi_machine_free_cpus(out);
 	return rc;
 }
 
-int pfmi_cpus_first(unsigned n, struct cpus *out)
+int pfmi_machine_make_first_cpus(unsigned n, struct cpu_mask *out)
 {
-	*out = (struct cpus){ 0 };
-	if (!grow(out, n - 1))
+	*out = (struct cpu_mask){ 0 };
+	if (!reserve_cpu(out, n - 1))
 		return -ENOMEM;
-	add(out, 0, n - 1);
+	set_cpu_range(out, 0, n - 1);
 	return 0;
 }
 
-int pfmi_cpus_copy(const struct cpus *from, struct cpus *out)
+int pfmi_machine_copy_cpus(const struct cpu_mask *from, struct cpu_mask *out)
 {
-	*out = (struct cpus){ .words = malloc(from->n_words * sizeof(*from->words) + 1), .n_words = from->n_words };
+	*out = (struct cpu_mask){ .words = malloc(from->n_words * sizeof(*from->words) + 1), .n_words = from->n_words };
 	if (!out->words) {
 		out->n_words = 0;
 		return -ENOMEM;
@@ -116,18 +116,18 @@ int pfmi_cpus_copy(const struct cpus *from, struct cpus *out)
 	return 0;
 }
 
-void pfmi_cpus_free(struct cpus *set)
+void pfmi_machine_free_cpus(struct cpu_mask *set)
 {
 	free(set->words);
-	*set = (struct cpus){ 0 };
+	*set = (struct cpu_mask){ 0 };
 }
 
-bool pfmi_cpus_has(const struct cpus *set, unsigned cpu)
+bool pfmi_machine_has_cpu(const struct cpu_mask *set, unsigned cpu)
 {
 	return cpu / 64 < set->n_words && set->words[cpu / 64] >> cpu % 64 & 1;
 }
 
-bool pfmi_cpus_from(const struct cpus *set, unsigned *cpu)
+bool pfmi_machine_next_cpu(const struct cpu_mask *set, unsigned *cpu)
 {
 	for (size_t w = *cpu / 64; w < set->n_words; w++) {
 		uint64_t bits = set->words[w];
@@ -142,7 +142,7 @@ bool pfmi_cpus_from(const struct cpus *set, unsigned *cpu)
 	return false;
 }
 
-size_t pfmi_cpus_count(const struct cpus *set)
+size_t pfmi_machine_count_cpus(const struct cpu_mask *set)
 {
 	size_t n = 0;
 
@@ -152,15 +152,15 @@ size_t pfmi_cpus_count(const struct cpus *set)
 }
 
 /* The set in the shortest words, which are no longer than any list it was read from: every first and last CPU is named there. */
-static void print(const struct cpus *set, char *out, size_t room)
+static void print_cpu_list(const struct cpu_mask *set, char *out, size_t room)
 {
 	const char *comma = "";
 
-	for (unsigned first = 0; pfmi_cpus_from(set, &first);) {
+	for (unsigned first = 0; pfmi_machine_next_cpu(set, &first);) {
 		unsigned end = first + 1;
 		size_t n;
 
-		while (pfmi_cpus_has(set, end))
+		while (pfmi_machine_has_cpu(set, end))
 			end++;
 		n = (size_t)snprintf(out, room, end == first + 1 ? "%s%u" : "%s%u-%u", comma, first, end - 1);
 		out += n;
@@ -172,18 +172,18 @@ static void print(const struct cpus *set, char *out, size_t room)
 }
 
 /* The line in file @path, and the set of CPUs it stands for. */
-static int read_list(const struct sys *sys, const char *path, char **text, size_t *len, struct cpus *set)
+static int read_cpu_list_file(const struct sys *sys, const char *path, char **text, size_t *len, struct cpu_mask *set)
 {
-	int rc = pfmi_sys_read_line(sys, path, text, len);
+	int rc = pfmi_machine_read_line_file(sys, path, text, len);
 
 	if (rc)
 		return rc;
-	if (*len >= PAGE && (*text)[*len - 1] != '\n') {
+	if (*len >= SYSFS_PAGE_BYTES && (*text)[*len - 1] != '\n') {
 		rc = -EFBIG;
 	} else {
 		while (*len && (*text)[*len - 1] == '\n')
 			(*text)[--*len] = '\0';
-		rc = pfmi_cpus_read(*text, set);
+		rc = pfmi_machine_parse_cpu_list(*text, set);
 	}
 	if (rc) {
 		free(*text);
@@ -192,27 +192,27 @@ static int read_list(const struct sys *sys, const char *path, char **text, size_
 	return rc;
 }
 
-int pfmi_cpus_file(const struct sys *sys, const char *path, char **out)
+int pfmi_machine_read_cpu_list(const struct sys *sys, const char *path, char **out)
 {
-	struct cpus set;
+	struct cpu_mask set;
 	size_t len = 0;
-	int rc = read_list(sys, path, out, &len, &set);
+	int rc = read_cpu_list_file(sys, path, out, &len, &set);
 
 	if (rc)
 		return rc;
-	print(&set, *out, len + 1);
-	pfmi_cpus_free(&set);
+	print_cpu_list(&set, *out, len + 1);
+	pfmi_machine_free_cpus(&set);
 	return 0;
 }
 
-int pfmi_cpus_load(const struct sys *sys, const char *path, struct cpus *out)
+int pfmi_machine_read_cpus(const struct sys *sys, const char *path, struct cpu_mask *out)
 {
 	char *text;
 	size_t len = 0;
 	int rc;
 
-	*out = (struct cpus){ 0 };
-	rc = read_list(sys, path, &text, &len, out);
+	*out = (struct cpu_mask){ 0 };
+	rc = read_cpu_list_file(sys, path, &text, &len, out);
 	if (!rc)
 		free(text);
 	return rc;

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The environment: the one place that reads it. */
-#include "ctx.h"
+#include "machine/machine.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
-const char *pfmi_env(const char *name)
+const char *pfmi_machine_get_env(const char *name)
 {
 	const char *value = getenv(name);
 
@@ -14,7 +17,7 @@ const char *pfmi_env(const char *name)
 }
 
 /* What follows @start in @s; NULL if @s does not start so. No call into the C library: the first one of a process is dear. */
-static const char *behind(const char *s, const char *start)
+static const char *skip_prefix(const char *s, const char *start)
 {
 	while (*start && *s == *start) {
 		s++;
@@ -23,40 +26,79 @@ static const char *behind(const char *s, const char *start)
 	return *start ? NULL : s;
 }
 
-static void take(const char *variable, const char *name, const char **to)
+static void set_option_once(const char *variable, const char *name, const char **to)
 {
-	const char *value = *to ? NULL : behind(variable, name);
+	const char *value = *to ? NULL : skip_prefix(variable, name);
 
 	if (value && *value)
 		*to = value;
 }
 
 /* Every program's start looks for them. */
-#define NAME(VARIABLE, TEXT) READ_OFTEN static const char VARIABLE[] = TEXT
-NAME(prefix, "PERFMON_");
-NAME(pmu, "PMU=");
-NAME(events, "EVENTS=");
-NAME(cpuid, "CPUID=");
-NAME(sysfs, "SYSFS=");
-NAME(force_pmu, "LIBPFM_FORCE_PMU=");
+#define DEFINE_VARIABLE_NAME(VARIABLE, TEXT) static const char VARIABLE[] = TEXT
+DEFINE_VARIABLE_NAME(prefix, "PERFMON_");
+DEFINE_VARIABLE_NAME(pmu, "PMU=");
+DEFINE_VARIABLE_NAME(events, "EVENTS=");
+DEFINE_VARIABLE_NAME(cpuid, "CPUID=");
+DEFINE_VARIABLE_NAME(sysfs, "SYSFS=");
+DEFINE_VARIABLE_NAME(debug, "DEBUG=");
+DEFINE_VARIABLE_NAME(force_pmu, "LIBPFM_FORCE_PMU=");
 #undef NAME
 
-/* Like getenv(), but once for all: it would be half of what a program that only initialises waits for. */
-OFTEN void pfmi_wishes_read(struct wishes *out)
+/* The TRACE_* bits of a list "lookup,session"; unknown topics are ignored. */
+static unsigned parse_trace_topics(const char *list)
 {
-	*out = (struct wishes){ 0 };
+	unsigned topics = 0;
+
+	while (list && *list) {
+		size_t len = strcspn(list, ",");
+
+		if (len == 6 && memcmp(list, "lookup", len) == 0)
+			topics |= TRACE_LOOKUP;
+		if (len == 7 && memcmp(list, "session", len) == 0)
+			topics |= TRACE_SESSION;
+		list += len + (list[len] == ',');
+	}
+	return topics;
+}
+
+void pfmi_machine_trace(const char *format, ...)
+{
+	char line[1024] = "perfmon: ";
+	size_t n = strlen(line);
+	va_list args;
+	int len;
+
+	va_start(args, format);
+	len = vsnprintf(line + n, sizeof(line) - n - 1, format, args);
+	va_end(args);
+	n += len < 0 ? 0 : (size_t)len < sizeof(line) - n - 1 ? (size_t)len : sizeof(line) - n - 2;
+	line[n++] = '\n';
+	/* One call for a line: lines of threads do not mix. A trace that cannot be written is lost. */
+	if (write(STDERR_FILENO, line, n) < 0)
+		return;
+}
+
+/* Like getenv(), but once for all: it would be half of what a program that only initialises waits for. */
+void pfmi_machine_read_env_options(struct env_options *out)
+{
+	const char *topics = NULL;
+
+	*out = (struct env_options){ 0 };
 	for (char **e = environ; e && *e; e++) {
-		const char *ours = **e == 'P' ? behind(*e, prefix) : NULL;
+		const char *ours = **e == 'P' ? skip_prefix(*e, prefix) : NULL;
 
 		if (ours) {
-			take(ours, pmu, &out->pmu);
-			take(ours, events, &out->events);
-			take(ours, cpuid, &out->cpuid);
-			take(ours, sysfs, &out->sysfs);
+			set_option_once(ours, pmu, &out->pmu);
+			set_option_once(ours, events, &out->events);
+			set_option_once(ours, cpuid, &out->cpuid);
+			set_option_once(ours, sysfs, &out->sysfs_root);
+			set_option_once(ours, debug, &topics);
 		} else if (**e == 'L') {
-			take(*e, force_pmu, &out->force_pmu);
+			set_option_once(*e, force_pmu, &out->force_pmu);
 		}
 	}
-	if ((out->pmu || out->events || out->cpuid || out->sysfs || out->force_pmu) && getauxval(AT_SECURE))
-		*out = (struct wishes){ 0 };
+	out->trace = parse_trace_topics(topics);
+	if ((out->trace || out->pmu || out->events || out->cpuid || out->sysfs_root || out->force_pmu) && getauxval(AT_SECURE))
+		*out = (struct env_options){ 0 };
 }

@@ -5,10 +5,10 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include "machine/sys.h"
+#include "machine/machine.h"
 #include "table/table.h"
 
-#define ANY            0xffffffffu
+#define ANY_NUMBER     0xffffffffu
 #define CORE_TYPE_ATOM 0x20
 #define CORE_TYPE_CORE 0x40
 
@@ -21,22 +21,22 @@ static bool read_number(const char **s, unsigned base, uint64_t *out)
 
 	/* strtoull() would take blanks and signs as well. */
 	if (base == 0) {
-		base = p[0] == '0' && (p[1] | 0x20) == 'x' && pfmi_digit(p[2]) < 16 ? 16 : p[0] == '0' ? 8
-		                                                                                       : 10;
+		base = p[0] == '0' && (p[1] | 0x20) == 'x' && base_digit_value(p[2]) < 16 ? 16 : p[0] == '0' ? 8
+		                                                                                             : 10;
 		p += base == 16 ? 2 : 0;
-	} else if (base == 16 && p[0] == '0' && (p[1] | 0x20) == 'x' && pfmi_digit(p[2]) < 16) {
+	} else if (base == 16 && p[0] == '0' && (p[1] | 0x20) == 'x' && base_digit_value(p[2]) < 16) {
 		p += 2;
 	}
-	if (pfmi_digit(*p) >= base)
+	if (base_digit_value(*p) >= base)
 		return false;
-	for (*out = 0; (d = pfmi_digit(*p)) < base; p++)
+	for (*out = 0; (d = base_digit_value(*p)) < base; p++)
 		*out = *out > (UINT64_MAX - d) / base ? UINT64_MAX : *out * base + d;
 	*s = p;
 	return true;
 }
 
 /* strcmp() for words of a few letters, without the way to the C library. */
-static bool is_same(const char *a, const char *b)
+static bool is_same_text(const char *a, const char *b)
 {
 	while (*a && *a == *b) {
 		a++;
@@ -45,7 +45,7 @@ static bool is_same(const char *a, const char *b)
 	return *a == *b;
 }
 
-static void copy(char *to, size_t room, const char *from, size_t len)
+static void copy_truncated(char *to, size_t room, const char *from, size_t len)
 {
 	if (len >= room)
 		len = room - 1;
@@ -55,10 +55,10 @@ static void copy(char *to, size_t room, const char *from, size_t len)
 
 static void set_arch(struct host *h, const char *arch)
 {
-	copy(h->arch, sizeof(h->arch), arch, strlen(arch));
+	copy_truncated(h->arch, sizeof(h->arch), arch, strlen(arch));
 }
 
-static bool is_vendor(const char *v)
+static bool is_x86_vendor(const char *v)
 {
 	return strcmp(v, "GenuineIntel") == 0 || strcmp(v, "AuthenticAMD") == 0 || strcmp(v, "HygonGenuine") == 0 ||
 	       strcmp(v, "CentaurHauls") == 0 || strcmp(v, "  Shanghai  ") == 0;
@@ -67,7 +67,7 @@ static bool is_vendor(const char *v)
 /* ---- identities as text --------------------------------------------------------------------------------------- */
 
 /* "GenuineIntel-6-55-4", "ia64-32-0", "alpha-11": a word and up to three numbers; models and steppings are hexadecimal. */
-static bool parse_words(const char *id, struct host *h)
+static bool parse_dashed_id(const char *id, struct host *h)
 {
 	size_t len = strcspn(id, "-");
 	const char *s = id + len;
@@ -77,7 +77,7 @@ static bool parse_words(const char *id, struct host *h)
 
 	if (*s != '-')
 		return false;
-	copy(word, sizeof(word), id, len);
+	copy_truncated(word, sizeof(word), id, len);
 	while (given < 3 && *s == '-') {
 		s++;
 		if (!read_number(&s, given ? 16 : 10, &n[given]) || n[given] > 0xffffff)
@@ -88,21 +88,21 @@ static bool parse_words(const char *id, struct host *h)
 		return false;
 	if (strcmp(word, "alpha") == 0) {
 		set_arch(h, "alpha");
-		h->value = n[0];
+		h->id_register = n[0];
 		return given == 1;
 	}
-	if (given < 2 || !(is_vendor(word) || strcmp(word, "ia64") == 0))
+	if (given < 2 || !(is_x86_vendor(word) || strcmp(word, "ia64") == 0))
 		return false;
-	set_arch(h, is_vendor(word) ? "x86" : "ia64");
-	copy(h->vendor, sizeof(h->vendor), is_vendor(word) ? word : "GenuineIntel", strlen(is_vendor(word) ? word : "GenuineIntel"));
+	set_arch(h, is_x86_vendor(word) ? "x86" : "ia64");
+	copy_truncated(h->vendor, sizeof(h->vendor), is_x86_vendor(word) ? word : "GenuineIntel", strlen(is_x86_vendor(word) ? word : "GenuineIntel"));
 	h->family = (uint32_t)n[0];
 	h->model = (uint32_t)n[1];
-	h->stepping = given == 3 ? (uint32_t)n[2] : ANY;
+	h->stepping = given == 3 ? (uint32_t)n[2] : ANY_NUMBER;
 	return true;
 }
 
 /* MIDR is written with 16 digits, PVR with 8; "0x" may be missing before a PVR. */
-static bool parse_hex(const char *id, struct host *h)
+static bool parse_hex_id(const char *id, struct host *h)
 {
 	bool prefix = id[0] == '0' && (id[1] == 'x' || id[1] == 'X');
 	const char *s = prefix ? id + 2 : id;
@@ -112,12 +112,12 @@ static bool parse_hex(const char *id, struct host *h)
 	if (s[len] || !(len == 8 || (len == 16 && prefix)) || !read_number(&s, 16, &value))
 		return false;
 	set_arch(h, len == 16 ? "arm64" : "powerpc");
-	h->value = value;
+	h->id_register = value;
 	return true;
 }
 
 /* RISC-V: mvendorid-marchid-mimpid, each 0x.... */
-static bool parse_riscv(const char *id, struct host *h)
+static bool parse_riscv_id(const char *id, struct host *h)
 {
 	const char *s = id;
 
@@ -127,33 +127,33 @@ static bool parse_riscv(const char *id, struct host *h)
 		if (strncmp(s, "0x", 2) != 0 || !read_number(&s, 16, &n) || *s != (i < 2 ? '-' : '\0'))
 			return false;
 		if (i == 1)
-			h->value = n;
+			h->id_register = n;
 		s += i < 2;
 	}
 	set_arch(h, "riscv");
 	return true;
 }
 
-bool pfmi_host_parse(const char *id, struct host *out)
+bool pfmi_machine_parse_host_id(const char *id, struct host *out)
 {
 	memset(out, 0, sizeof(*out));
-	out->stepping = ANY;
-	if (strlen(id) >= sizeof(out->id))
+	out->stepping = ANY_NUMBER;
+	if (strlen(id) >= sizeof(out->id_text))
 		return false;
-	copy(out->id, sizeof(out->id), id, strlen(id));
+	copy_truncated(out->id_text, sizeof(out->id_text), id, strlen(id));
 	if (strncmp(id, "IBM,", 4) == 0)
 		set_arch(out, "s390");
 	else if (strncmp(id, "sparc,", 6) == 0 || strncmp(id, "mips,", 5) == 0)
-		copy(out->arch, sizeof(out->arch), id, strcspn(id, ","));
-	else if (!parse_words(id, out) && !parse_hex(id, out) && !parse_riscv(id, out))
+		copy_truncated(out->arch, sizeof(out->arch), id, strcspn(id, ","));
+	else if (!parse_dashed_id(id, out) && !parse_hex_id(id, out) && !parse_riscv_id(id, out))
 		return false;
-	out->known = true;
+	out->is_known = true;
 	return true;
 }
 
 /* ---- x86 ------------------------------------------------------------------------------------------------------ */
 
-static char *put_number(char *p, uint32_t n, unsigned base)
+static char *append_number(char *p, uint32_t n, unsigned base)
 {
 	char digits[12];
 	unsigned i = 0;
@@ -169,79 +169,79 @@ static char *put_number(char *p, uint32_t n, unsigned base)
 }
 
 /* "GenuineIntel-6-55-4". Part of every program's start: the first snprintf() of a process costs more than all the rest. */
-OFTEN static void name_x86(struct host *h)
+static void format_x86_id(struct host *h)
 {
-	char *p = h->id;
+	char *p = h->id_text;
 
 	memcpy(h->arch, "x86", 4);
 	for (const char *v = h->vendor; *v; v++)
 		*p++ = *v;
-	p = put_number(p, h->family, 10);
-	p = put_number(p, h->model, 16);
-	p = put_number(p, h->stepping, 16);
+	p = append_number(p, h->family, 10);
+	p = append_number(p, h->model, 16);
+	p = append_number(p, h->stepping, 16);
 	*p = '\0';
-	h->known = true;
+	h->is_known = true;
 }
 
 /* Four letters of the vendor's name, the first in the lowest byte. */
-static void put_letters(char *to, uint32_t letters)
+static void unpack_letters(char *to, uint32_t letters)
 {
 	for (unsigned i = 0; i < 4; i++)
 		to[i] = (char)(letters >> 8 * i & 0xff);
 }
 
 /* Leaves 0 and 1. */
-OFTEN static bool ask_cpuid(const struct sys *sys, struct host *h)
+static bool read_cpuid_identity(const struct sys *sys, struct host *h)
 {
 	uint32_t r[4], base_family;
 
-	if (!sys->cpuid || !sys->cpuid(sys, 0, 0, r) || r[0] < 1)
+	if (!sys->read_cpuid || !sys->read_cpuid(sys, 0, 0, r) || r[0] < 1)
 		return false;
-	put_letters(h->vendor, r[1]);
-	put_letters(h->vendor + 4, r[3]);
-	put_letters(h->vendor + 8, r[2]);
-	if (!sys->cpuid(sys, 1, 0, r))
+	unpack_letters(h->vendor, r[1]);
+	unpack_letters(h->vendor + 4, r[3]);
+	unpack_letters(h->vendor + 8, r[2]);
+	if (!sys->read_cpuid(sys, 1, 0, r))
 		return false;
 	base_family = r[0] >> 8 & 0xf;
 	h->family = base_family + (base_family == 0xf ? r[0] >> 20 & 0xff : 0);
 	h->model = (r[0] >> 4 & 0xf) | (h->family >= 6 ? r[0] >> 12 & 0xf0 : 0);
 	h->stepping = r[0] & 0xf;
-	h->hypervisor = r[2] >> 31 & 1;
-	name_x86(h);
+	h->has_hypervisor = r[2] >> 31 & 1;
+	format_x86_id(h);
 	return true;
 }
 
-static void architectural(const struct sys *sys, struct host *h)
+static void read_architectural_pmu(const struct sys *sys, struct host *h)
 {
 	uint32_t r[4];
 
-	if (!sys->cpuid || strcmp(h->vendor, "GenuineIntel") != 0 || !sys->cpuid(sys, 0xa, 0, r))
+	if (!sys->read_cpuid || strcmp(h->vendor, "GenuineIntel") != 0 || !sys->read_cpuid(sys, 0xa, 0, r))
 		return;
 	h->pmu_version = r[0] & 0xff;
 	h->n_general = r[0] >> 8 & 0xff;
 	h->width_general = r[0] >> 16 & 0xff;
 	/* Bits past the given length stand for events that are missing as well. */
-	h->arch_missing = r[1];
+	h->missing_arch_events = r[1];
 	if ((r[0] >> 24 & 0xff) < 32)
-		h->arch_missing |= ~(uint32_t)0 << (r[0] >> 24 & 0xff);
+		h->missing_arch_events |= ~(uint32_t)0 << (r[0] >> 24 & 0xff);
 	if (h->pmu_version >= 2) {
 		h->n_fixed = r[3] & 0x1f;
 		h->width_fixed = r[3] >> 5 & 0xff;
 	}
 }
 
-void pfmi_host_detail(const struct sys *sys, struct host *h)
+void pfmi_machine_read_host_details(const struct sys *sys, struct host *h)
 {
 	uint32_t r[4];
 
-	if (!h->known || strcmp(h->arch, "x86") != 0)
+	if (!h->is_known || strcmp(h->arch, "x86") != 0)
 		return;
-	architectural(sys, h);
+	read_architectural_pmu(sys, h);
 	/* The leaf speaks of the core it is asked on: good for its own type alone. */
-	if (h->n_types && sys->cpuid && sys->cpuid(sys, 0x1a, 0, r))
-		for (unsigned i = 0; i < h->n_types; i++)
-			if (h->types[i].core_type == r[0] >> 24 && h->types[i].native_model == ANY)
-				h->types[i].native_model = r[0] & 0xffffff;
+	if (h->n_core_types && sys->read_cpuid && sys->read_cpuid(sys, 0x1a, 0, r))
+		for (unsigned i = 0; i < h->n_core_types; i++)
+			if (h->core_types[i].core_type == r[0] >> 24 && h->core_types[i].native_model == ANY_NUMBER)
+				h->core_types[i].native_model = r[0] & 0xffffff;
 }
 
 /* Hybrid processors have one kernel PMU per core type, each with the list of its CPUs. */
@@ -264,26 +264,26 @@ static void find_core_types(const struct sys *sys, struct host *h)
 		long rc;
 
 		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/cpus", kinds[i].device);
-		rc = pfmi_sys_slurp(sys, path, first, sizeof(first));
+		rc = pfmi_machine_read_small_file(sys, path, first, sizeof(first));
 		if (rc < 0 && rc != -EFBIG) {
 			if (i == 0)
 				return;
 			continue;
 		}
-		copy(h->types[h->n_types].device, sizeof(h->types[0].device), kinds[i].device, strlen(kinds[i].device));
-		h->types[h->n_types].core_type = kinds[i].core_type;
-		h->types[h->n_types].native_model = ANY;
+		copy_truncated(h->core_types[h->n_core_types].device, sizeof(h->core_types[0].device), kinds[i].device, strlen(kinds[i].device));
+		h->core_types[h->n_core_types].core_type = kinds[i].core_type;
+		h->core_types[h->n_core_types].native_model = ANY_NUMBER;
 		/* Two kinds of Atom in one package: the low-power ones are the older design. */
 		if (arrow_lake_h && kinds[i].core_type == CORE_TYPE_ATOM)
-			h->types[h->n_types].native_model = i == 1 ? 3 : 2;
-		h->n_types++;
+			h->core_types[h->n_core_types].native_model = i == 1 ? 3 : 2;
+		h->n_core_types++;
 	}
 }
 
 /* ---- /proc/cpuinfo -------------------------------------------------------------------------------------------- */
 
 /* The value of the first line "@key : value"; false if there is none. */
-static bool cpuinfo(const char *text, const char *key, char *out, size_t room)
+static bool find_cpuinfo_value(const char *text, const char *key, char *out, size_t room)
 {
 	size_t len = strlen(key);
 
@@ -297,7 +297,7 @@ static bool cpuinfo(const char *text, const char *key, char *out, size_t room)
 				at += strspn(line + at, " \t");
 				while (n > at && (line[n - 1] == ' ' || line[n - 1] == '\t'))
 					n--;
-				copy(out, room, line + at, n > at ? n - at : 0);
+				copy_truncated(out, room, line + at, n > at ? n - at : 0);
 				return true;
 			}
 		}
@@ -307,62 +307,62 @@ static bool cpuinfo(const char *text, const char *key, char *out, size_t room)
 	return false;
 }
 
-static uint32_t cpuinfo_number(const char *text, const char *key, uint32_t otherwise)
+static uint32_t read_cpuinfo_number(const char *text, const char *key, uint32_t otherwise)
 {
 	char value[32];
 	const char *s = value;
 	uint64_t n;
 
-	return cpuinfo(text, key, value, sizeof(value)) && read_number(&s, 10, &n) ? (uint32_t)n : otherwise;
+	return find_cpuinfo_value(text, key, value, sizeof(value)) && read_number(&s, 10, &n) ? (uint32_t)n : otherwise;
 }
 
 /* x86 of a recorded machine; Itanium has the words "vendor", "family" and "model" for what x86 calls otherwise. */
-static bool read_intel(const char *text, struct host *h)
+static bool read_x86_or_ia64(const char *text, struct host *h)
 {
 	char flags[4096];
 
-	if (cpuinfo(text, "vendor_id", h->vendor, sizeof(h->vendor)) && is_vendor(h->vendor)) {
-		h->family = cpuinfo_number(text, "cpu family", 0);
-		h->model = cpuinfo_number(text, "model", 0);
-		h->stepping = cpuinfo_number(text, "stepping", 0);
-		h->hypervisor = cpuinfo(text, "flags", flags, sizeof(flags)) && strstr(flags, " hypervisor");
-		name_x86(h);
+	if (find_cpuinfo_value(text, "vendor_id", h->vendor, sizeof(h->vendor)) && is_x86_vendor(h->vendor)) {
+		h->family = read_cpuinfo_number(text, "cpu family", 0);
+		h->model = read_cpuinfo_number(text, "model", 0);
+		h->stepping = read_cpuinfo_number(text, "stepping", 0);
+		h->has_hypervisor = find_cpuinfo_value(text, "flags", flags, sizeof(flags)) && strstr(flags, " hypervisor");
+		format_x86_id(h);
 		return true;
 	}
-	if (cpuinfo(text, "vendor", h->vendor, sizeof(h->vendor)) && strcmp(h->vendor, "GenuineIntel") == 0) {
+	if (find_cpuinfo_value(text, "vendor", h->vendor, sizeof(h->vendor)) && strcmp(h->vendor, "GenuineIntel") == 0) {
 		set_arch(h, "ia64");
-		h->family = cpuinfo_number(text, "family", 0);
-		h->model = cpuinfo_number(text, "model", 0);
-		h->stepping = cpuinfo_number(text, "revision", 0);
-		snprintf(h->id, sizeof(h->id), "ia64-%u-%X", (unsigned)h->family, (unsigned)h->model);
-		h->known = true;
+		h->family = read_cpuinfo_number(text, "family", 0);
+		h->model = read_cpuinfo_number(text, "model", 0);
+		h->stepping = read_cpuinfo_number(text, "revision", 0);
+		snprintf(h->id_text, sizeof(h->id_text), "ia64-%u-%X", (unsigned)h->family, (unsigned)h->model);
+		h->is_known = true;
 		return true;
 	}
 	return false;
 }
 
 /* Names the kernel gives to the processor types of the HWRPB, in their order from 1. */
-static bool read_alpha(const char *text, struct host *h)
+static bool read_alpha_cpuinfo(const char *text, struct host *h)
 {
 	static const char names[][11] = { "EV3", "EV4", "Simulation", "LCA4", "EV5", "EV45", "EV56", "EV6", "PCA56", "PCA57",
 		                          "EV67", "EV68CB", "EV68AL", "EV68CX", "EV7", "EV79", "EV69" };
 	char cpu[16], model[16];
 
-	if (!cpuinfo(text, "cpu", cpu, sizeof(cpu)) || strcmp(cpu, "Alpha") != 0 ||
-	    !cpuinfo(text, "cpu model", model, sizeof(model)))
+	if (!find_cpuinfo_value(text, "cpu", cpu, sizeof(cpu)) || strcmp(cpu, "Alpha") != 0 ||
+	    !find_cpuinfo_value(text, "cpu model", model, sizeof(model)))
 		return false;
 	set_arch(h, "alpha");
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(model, names[i]) == 0) {
-			h->value = i + 1;
-			snprintf(h->id, sizeof(h->id), "alpha-%u", i + 1);
-			h->known = true;
+			h->id_register = i + 1;
+			snprintf(h->id_text, sizeof(h->id_text), "alpha-%u", i + 1);
+			h->is_known = true;
 		}
 	return true;
 }
 
 /* "revision : 2.2 (pvr 004e 1202)" */
-static bool read_powerpc(const char *text, struct host *h)
+static bool read_powerpc_cpuinfo(const char *text, struct host *h)
 {
 	const char *s = strstr(text, "(pvr ");
 	uint64_t high, low;
@@ -373,40 +373,40 @@ static bool read_powerpc(const char *text, struct host *h)
 	if (!read_number(&s, 16, &high) || *s++ != ' ' || !read_number(&s, 16, &low))
 		return false;
 	set_arch(h, "powerpc");
-	h->value = high << 16 | low;
-	snprintf(h->id, sizeof(h->id), "0x%08x", (unsigned)h->value);
-	h->known = true;
+	h->id_register = high << 16 | low;
+	snprintf(h->id_text, sizeof(h->id_text), "0x%08x", (unsigned)h->id_register);
+	h->is_known = true;
 	return true;
 }
 
 /* "pmu : niagara2" on SPARC, "cpu model : MIPS 74Kc V4.12" on MIPS: the architecture and that word. */
-static bool read_named(const char *text, struct host *h)
+static bool read_sparc_or_mips(const char *text, struct host *h)
 {
 	static const struct {
-		char key[10], before[6], arch[6];
+		char key[10], value_prefix[6], arch[6];
 	} kinds[] = { { "pmu", "", "sparc" }, { "cpu model", "MIPS ", "mips" } };
 
 	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		size_t skip = strlen(kinds[i].before);
+		size_t skip = strlen(kinds[i].value_prefix);
 		char value[48], id[64];
 
-		if (!cpuinfo(text, kinds[i].key, value, sizeof(value)) || strncmp(value, kinds[i].before, skip) != 0)
+		if (!find_cpuinfo_value(text, kinds[i].key, value, sizeof(value)) || strncmp(value, kinds[i].value_prefix, skip) != 0)
 			continue;
 		snprintf(id, sizeof(id), "%s,%.*s", kinds[i].arch, (int)strcspn(value + skip, " "), value + skip);
-		return pfmi_host_parse(id, h);
+		return pfmi_machine_parse_host_id(id, h);
 	}
 	return false;
 }
 
-static bool read_riscv(const char *text, struct host *h)
+static bool read_riscv_cpuinfo(const char *text, struct host *h)
 {
-	char vendor[24], arch[24], imp[24], id[sizeof(h->id)];
+	char vendor[24], arch[24], imp[24], id[sizeof(h->id_text)];
 
-	if (!cpuinfo(text, "mvendorid", vendor, sizeof(vendor)) || !cpuinfo(text, "marchid", arch, sizeof(arch)) ||
-	    !cpuinfo(text, "mimpid", imp, sizeof(imp)))
+	if (!find_cpuinfo_value(text, "mvendorid", vendor, sizeof(vendor)) || !find_cpuinfo_value(text, "marchid", arch, sizeof(arch)) ||
+	    !find_cpuinfo_value(text, "mimpid", imp, sizeof(imp)))
 		return false;
 	snprintf(id, sizeof(id), "%s-%s-%s", vendor, arch, imp);
-	return pfmi_host_parse(id, h);
+	return pfmi_machine_parse_host_id(id, h);
 }
 
 /* The implementer, part and revision lines of arm64, for kernels that do not show MIDR in sysfs. */
@@ -429,68 +429,68 @@ static bool read_arm_cpuinfo(const char *text, struct host *h)
 		const char *s = value;
 		uint64_t n;
 
-		if (!cpuinfo(text, parts[i].key, value, sizeof(value)) || !read_number(&s, 0, &n))
+		if (!find_cpuinfo_value(text, parts[i].key, value, sizeof(value)) || !read_number(&s, 0, &n))
 			return false;
 		/* "0x41": the number ends behind its digits. */
 		midr |= (n & parts[i].mask) << parts[i].shift;
 	}
-	h->value = midr;
+	h->id_register = midr;
 	return true;
 }
 
 /* ---- other machines ------------------------------------------------------------------------------------------- */
 
-static void name_arm64(struct host *h)
+static void format_arm64_id(struct host *h)
 {
 	set_arch(h, "arm64");
-	snprintf(h->id, sizeof(h->id), "0x%016llx", (unsigned long long)h->value);
-	h->known = true;
+	snprintf(h->id_text, sizeof(h->id_text), "0x%016llx", (unsigned long long)h->id_register);
+	h->is_known = true;
 }
 
-static bool sysinfo(const char *text, const char *key, char *out, size_t room)
+static bool find_sysinfo_value(const char *text, const char *key, char *out, size_t room)
 {
-	return cpuinfo(text, key, out, room) && *out;
+	return find_cpuinfo_value(text, key, out, room) && *out;
 }
 
 /* s390: "IBM,8561,703,T01,3.6,002f" out of two files. */
-static bool read_s390(const struct sys *sys, struct host *h)
+static bool read_s390_sysinfo(const struct sys *sys, struct host *h)
 {
 	char text[8192], maker[24], type[16], capacity[24], model[24] = "", facility[64];
 	char *end;
 	const char *version = NULL, *authorization = NULL;
 
-	if (pfmi_sys_slurp(sys, "/proc/sysinfo", text, sizeof(text)) < 0 ||
-	    !sysinfo(text, "Manufacturer", maker, sizeof(maker)) || !sysinfo(text, "Type", type, sizeof(type)) ||
-	    !sysinfo(text, "Model", capacity, sizeof(capacity)))
+	if (pfmi_machine_read_small_file(sys, "/proc/sysinfo", text, sizeof(text)) < 0 ||
+	    !find_sysinfo_value(text, "Manufacturer", maker, sizeof(maker)) || !find_sysinfo_value(text, "Type", type, sizeof(type)) ||
+	    !find_sysinfo_value(text, "Model", capacity, sizeof(capacity)))
 		return false;
 	/* "Model: 703 T01": capacity, then the model proper. */
 	end = capacity + strcspn(capacity, " \t");
 	if (*end) {
 		*end++ = '\0';
 		end += strspn(end, " \t");
-		copy(model, sizeof(model), end, strcspn(end, " \t"));
+		copy_truncated(model, sizeof(model), end, strcspn(end, " \t"));
 	}
-	if (pfmi_sys_slurp(sys, "/proc/service_levels", text, sizeof(text)) > 0 &&
-	    cpuinfo(text, "CPU-MF", facility, sizeof(facility)) && strncmp(facility, "Counter facility", 16) == 0) {
+	if (pfmi_machine_read_small_file(sys, "/proc/service_levels", text, sizeof(text)) > 0 &&
+	    find_cpuinfo_value(text, "CPU-MF", facility, sizeof(facility)) && strncmp(facility, "Counter facility", 16) == 0) {
 		version = strstr(facility, "version=");
 		authorization = strstr(facility, "authorization=");
 	}
 	set_arch(h, "s390");
-	snprintf(h->id, sizeof(h->id), "%s,%s,%s,%s", maker, type, capacity, model);
+	snprintf(h->id_text, sizeof(h->id_text), "%s,%s,%s,%s", maker, type, capacity, model);
 	if (version && authorization) {
-		size_t used = strlen(h->id);
+		size_t used = strlen(h->id_text);
 
 		version += 8;
 		authorization += 14;
-		snprintf(h->id + used, sizeof(h->id) - used, ",%.*s,%.*s", (int)strcspn(version, " ,"), version,
+		snprintf(h->id_text + used, sizeof(h->id_text) - used, ",%.*s,%.*s", (int)strcspn(version, " ,"), version,
 		         (int)strcspn(authorization, " ,"), authorization);
 	}
-	h->known = true;
+	h->is_known = true;
 	return true;
 }
 
 /* The first processors are enough, so a file longer than @room is no error. */
-static void read_start(const struct sys *sys, const char *path, char *text, size_t room)
+static void read_file_start(const struct sys *sys, const char *path, char *text, size_t room)
 {
 	int fd = sys->open(sys, path, O_RDONLY | O_NONBLOCK); /* not to be held up by a FIFO below a root */
 	long n = 0;
@@ -502,47 +502,47 @@ static void read_start(const struct sys *sys, const char *path, char *text, size
 	text[n > 0 ? n : 0] = '\0';
 }
 
-static void read_files(const struct sys *sys, struct host *h)
+static void read_identity_files(const struct sys *sys, struct host *h)
 {
 	char text[16384];
 
-	if (pfmi_sys_number(sys, "/sys/devices/system/cpu/cpu0/regs/identification/midr_el1", &h->value) == 0) {
-		name_arm64(h);
+	if (pfmi_machine_read_number(sys, "/sys/devices/system/cpu/cpu0/regs/identification/midr_el1", &h->id_register) == 0) {
+		format_arm64_id(h);
 		return;
 	}
-	read_start(sys, "/proc/cpuinfo", text, sizeof(text));
+	read_file_start(sys, "/proc/cpuinfo", text, sizeof(text));
 	if (read_arm_cpuinfo(text, h))
-		name_arm64(h);
-	else if (!read_intel(text, h) && !read_alpha(text, h) && !read_powerpc(text, h) && !read_riscv(text, h) &&
-	         !read_named(text, h))
-		read_s390(sys, h);
+		format_arm64_id(h);
+	else if (!read_x86_or_ia64(text, h) && !read_alpha_cpuinfo(text, h) && !read_powerpc_cpuinfo(text, h) && !read_riscv_cpuinfo(text, h) &&
+	         !read_sparc_or_mips(text, h))
+		read_s390_sysinfo(sys, h);
 }
 
-OFTEN void pfmi_host_identify(const struct sys *sys, const char *cpuid, struct host *out)
+void pfmi_machine_identify_host(const struct sys *sys, const char *cpuid, struct host *out)
 {
-	*out = (struct host){ .known = false };
+	*out = (struct host){ .is_known = false };
 	if (cpuid)
-		pfmi_host_parse(cpuid, out);
-	else if (!ask_cpuid(sys, out))
-		read_files(sys, out);
+		pfmi_machine_parse_host_id(cpuid, out);
+	else if (!read_cpuid_identity(sys, out))
+		read_identity_files(sys, out);
 }
 
-void pfmi_host_cores(const struct sys *sys, const char *cpuid, struct host *h)
+void pfmi_machine_read_core_types(const struct sys *sys, const char *cpuid, struct host *h)
 {
 	/* Files of this machine say nothing about another processor; those below a root may belong to it. */
-	if (h->known && is_same(h->arch, "x86") && (!cpuid || sys->root[0]))
+	if (h->is_known && is_same_text(h->arch, "x86") && (!cpuid || sys->root[0]))
 		find_core_types(sys, h);
 }
 
-void pfmi_host_describe(const struct sys *sys, const char *cpuid, struct host *out)
+void pfmi_machine_describe_host(const struct sys *sys, const char *cpuid, struct host *out)
 {
-	pfmi_host_identify(sys, cpuid, out);
-	pfmi_host_cores(sys, cpuid, out);
+	pfmi_machine_identify_host(sys, cpuid, out);
+	pfmi_machine_read_core_types(sys, cpuid, out);
 }
 
 /* ---- matching ------------------------------------------------------------------------------------------------- */
 
-static bool starts_with(const char *id, const char *prefix, bool whole)
+static bool has_id_prefix(const char *id, const char *prefix, bool whole)
 {
 	while (*prefix && *id == *prefix) {
 		id++;
@@ -551,106 +551,106 @@ static bool starts_with(const char *id, const char *prefix, bool whole)
 	return !*prefix && (!whole || !*id);
 }
 
-static bool matches_core(const struct host *h, const struct match *m, unsigned *core)
+static bool has_matching_core_type(const struct host *h, const struct host_match *m, unsigned *core)
 {
 	/* Of a hybrid whose cores are not known every list is as good. */
-	if (!m->has_core_type || h->n_types == 0)
+	if (!m->has_core_type || h->n_core_types == 0)
 		return true;
-	for (unsigned i = 0; i < h->n_types; i++)
-		if (h->types[i].core_type == m->core_type &&
-		    (m->native_model == ANY || h->types[i].native_model == ANY || h->types[i].native_model == m->native_model)) {
+	for (unsigned i = 0; i < h->n_core_types; i++)
+		if (h->core_types[i].core_type == m->core_type &&
+		    (m->native_model == ANY_NUMBER || h->core_types[i].native_model == ANY_NUMBER || h->core_types[i].native_model == m->native_model)) {
 			*core = i;
 			return true;
 		}
 	return false;
 }
 
-static bool matches_one(const struct host *h, const struct table *t, const struct match *m, unsigned *core)
+static bool is_host_match(const struct host *h, const struct table *t, const struct host_match *m, unsigned *core)
 {
 	const char *arch = table_text(t, m->arch), *vendor = table_text(t, m->vendor);
 
 	/* Numbers first: they tell nearly all apart. */
-	if ((m->family != ANY && m->family != h->family) || h->model < m->model_lo || h->model > m->model_hi)
+	if ((m->family != ANY_NUMBER && m->family != h->family) || h->model < m->model_lo || h->model > m->model_hi)
 		return false;
 	/* An id without a stepping stands for all of them. */
-	if (m->stepping_mask && h->stepping != ANY && (h->stepping > 31 || !(m->stepping_mask >> h->stepping & 1)))
+	if (m->stepping_mask && h->stepping != ANY_NUMBER && (h->stepping > 31 || !(m->stepping_mask >> h->stepping & 1)))
 		return false;
-	if (m->mask && (h->value & m->mask) != m->value)
+	if (m->id_mask && (h->id_register & m->id_mask) != m->id_value)
 		return false;
 	/* Version 0 is "not asked" as often as "none", so only a known one can be wrong. */
 	if (h->pmu_version && (h->pmu_version < m->version_lo || h->pmu_version > m->version_hi))
 		return false;
-	if ((*arch && !is_same(arch, h->arch)) || (*vendor && !is_same(vendor, h->vendor)))
+	if ((*arch && !is_same_text(arch, h->arch)) || (*vendor && !is_same_text(vendor, h->vendor)))
 		return false;
-	return starts_with(h->id, table_text(t, m->prefix), m->exact) && matches_core(h, m, core);
+	return has_id_prefix(h->id_text, table_text(t, m->id_prefix), m->is_whole_id) && has_matching_core_type(h, m, core);
 }
 
-bool pfmi_host_prefers(const struct table *t, const struct table *other)
+bool pfmi_machine_is_better_table(const struct table *t, const struct table *other)
 {
 	return other->flags & TABLE_FALLBACK && !(t->flags & TABLE_FALLBACK);
 }
 
-OFTEN bool pfmi_host_matches(const struct host *host, const struct table *t, unsigned *core)
+bool pfmi_machine_is_table_for_host(const struct host *host, const struct table *t, unsigned *core)
 {
-	const struct match *m = table_matches(t);
+	const struct host_match *m = table_matches(t);
 
 	*core = 0;
-	for (unsigned i = 0; host->known && i < t->n_matches; i++)
-		if (matches_one(host, t, &m[i], core))
+	for (unsigned i = 0; host->is_known && i < t->n_matches; i++)
+		if (is_host_match(host, t, &m[i], core))
 			return true;
 	return false;
 }
 
 /* Calls @each for the tables under one key. Most that share a family are boxes beside the cores: who has no use for them says so in
  * @without, and none of their lines is compared. */
-OFTEN static void hosts_under(const struct image *im, const struct host *h, uint32_t without, uint32_t key, pfmi_host_each each, void *arg)
+static void visit_host_key(const struct image *im, const struct host *h, uint32_t without, uint32_t key, pfmi_machine_host_table_fn each, void *arg)
 {
-	const struct host_slot *hosts = image_array(im, ARRAY_HOSTS);
-	uint32_t n = im->arrays[ARRAY_HOSTS].n;
+	const struct host_slot *hosts = table_image_array(im, ARRAY_HOSTS);
+	uint32_t n = im->arrays[ARRAY_HOSTS].n_elements;
 	unsigned core = 0;
 
-	for (uint32_t i = slot_of(key, n); hosts[i].table; i = i + 1 < n ? i + 1 : 0) {
+	for (uint32_t i = table_first_slot(key, n); hosts[i].table_plus1; i = i + 1 < n ? i + 1 : 0) {
 		const struct table *t;
 
-		if (hosts[i].key != key)
+		if (hosts[i].key_hash != key)
 			continue;
-		t = image_table(im, hosts[i].table - 1);
-		if (!(t->flags & without) && (t->n_matches ? pfmi_host_matches(h, t, &core) : t->encoder == ENCODER_PERF))
-			each(arg, hosts[i].table - 1, core);
+		t = table_image_table_at(im, hosts[i].table_plus1 - 1);
+		if (!(t->flags & without) && (t->n_matches ? pfmi_machine_is_table_for_host(h, t, &core) : t->encoder == ENCODER_PERF))
+			each(arg, hosts[i].table_plus1 - 1, core);
 	}
 }
 
 /* Of the first @words words of @s that "-" or "," end; of all of it for 0. No call into the C library: part of every program's start. */
-static uint32_t hash_words(const char *s, unsigned words)
+static uint32_t hash_id_words(const char *s, unsigned words)
 {
 	uint32_t h = NAME_HASH_SEED;
 
 	for (; *s && ((*s != '-' && *s != ',') || --words); s++)
-		h = name_hash(h, (unsigned char)*s);
+		h = table_hash_char(h, (unsigned char)*s);
 	return h;
 }
 
-OFTEN void pfmi_image_hosts(const struct image *im, const struct host *h, uint32_t without, pfmi_host_each each, void *arg)
+void pfmi_machine_visit_host_tables(const struct image *im, const struct host *h, uint32_t without, pfmi_machine_host_table_fn each, void *arg)
 {
-	if (h->known && (is_same(h->arch, "x86") || is_same(h->arch, "ia64"))) {
-		hosts_under(im, h, without, host_hash(HOST_MODEL, h->family * 0x01000193u ^ h->model), each, arg);
-		hosts_under(im, h, without, host_hash(HOST_FAMILY, h->family), each, arg);
-	} else if (h->known) {
-		hosts_under(im, h, without, host_hash(HOST_PART, (uint32_t)h->value & 0xff00fff0u), each, arg);
-		hosts_under(im, h, without, host_hash(HOST_UPPER, (uint32_t)h->value & 0xffff0000u), each, arg);
-		hosts_under(im, h, without, host_hash(HOST_ID, hash_words(h->id, 2)), each, arg);
+	if (h->is_known && (is_same_text(h->arch, "x86") || is_same_text(h->arch, "ia64"))) {
+		visit_host_key(im, h, without, table_hash_host_key(HOST_MODEL, h->family * 0x01000193u ^ h->model), each, arg);
+		visit_host_key(im, h, without, table_hash_host_key(HOST_FAMILY, h->family), each, arg);
+	} else if (h->is_known) {
+		visit_host_key(im, h, without, table_hash_host_key(HOST_MIDR_PART, (uint32_t)h->id_register & 0xff00fff0u), each, arg);
+		visit_host_key(im, h, without, table_hash_host_key(HOST_PVR_UPPER, (uint32_t)h->id_register & 0xffff0000u), each, arg);
+		visit_host_key(im, h, without, table_hash_host_key(HOST_ID_PREFIX, hash_id_words(h->id_text, 2)), each, arg);
 	}
-	if (h->known)
-		hosts_under(im, h, without, host_hash(HOST_ARCH, hash_words(h->arch, 0)), each, arg);
-	hosts_under(im, h, without, host_hash(HOST_ARCH, hash_words("", 0)), each, arg);
+	if (h->is_known)
+		visit_host_key(im, h, without, table_hash_host_key(HOST_ARCH, hash_id_words(h->arch, 0)), each, arg);
+	visit_host_key(im, h, without, table_hash_host_key(HOST_ARCH, hash_id_words("", 0)), each, arg);
 }
 
-void pfmi_image_devices(const struct image *im, const char *device, pfmi_host_each each, void *arg)
+void pfmi_machine_visit_device_tables(const struct image *im, const char *device, pfmi_machine_host_table_fn each, void *arg)
 {
-	uint32_t key = host_hash(HOST_DEVICE, hash_words(device, 0)), n = im->arrays[ARRAY_HOSTS].n;
-	const struct host_slot *hosts = image_array(im, ARRAY_HOSTS);
+	uint32_t key = table_hash_host_key(HOST_DEVICE, hash_id_words(device, 0)), n = im->arrays[ARRAY_HOSTS].n_elements;
+	const struct host_slot *hosts = table_image_array(im, ARRAY_HOSTS);
 
-	for (uint32_t i = slot_of(key, n); hosts[i].table; i = i + 1 < n ? i + 1 : 0)
-		if (hosts[i].key == key)
-			each(arg, hosts[i].table - 1, 0);
+	for (uint32_t i = table_first_slot(key, n); hosts[i].table_plus1; i = i + 1 < n ? i + 1 : 0)
+		if (hosts[i].key_hash == key)
+			each(arg, hosts[i].table_plus1 - 1, 0);
 }

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* Which PMU of the kernel a name, a number or a list's identifier means. */
 #include <string.h>
-#include "ctx.h"
-#include "machine/reading.h"
+#include "machine/machine.h"
+#include "machine/machine_internal.h"
 
-static bool is_hex(char c)
+static bool is_hex_digit(char c)
 {
-	return pfmi_is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+	return base_is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-size_t pfmi_instance_base(const char *name)
+size_t pfmi_machine_instance_base_length(const char *name)
 {
 	size_t len = strlen(name), i = len, hex = len;
 
-	while (i && pfmi_is_digit(name[i - 1]))
+	while (i && base_is_digit(name[i - 1]))
 		i--;
-	while (hex && is_hex(name[hex - 1]))
+	while (hex && is_hex_digit(name[hex - 1]))
 		hex--;
 	if (i < len && i > 1 && name[i - 1] == '_')
 		return i - 1;
@@ -24,72 +24,72 @@ size_t pfmi_instance_base(const char *name)
 	return i < len && i > 0 ? i : len;
 }
 
-static bool slice_equals(struct slice s, const char *word, size_t len)
+static bool is_slice_equal(struct slice s, const char *word, size_t len)
 {
-	return s.len == len && memcmp(s.s, word, len) == 0;
+	return s.len == len && memcmp(s.text, word, len) == 0;
 }
 
-static bool in_words(struct slice s, const char *words)
+static bool is_in_word_list(struct slice s, const char *words)
 {
 	while (*words) {
 		size_t len = strcspn(words, " ");
 
-		if (slice_equals(s, words, len))
+		if (is_slice_equal(s, words, len))
 			return true;
 		words += len + (words[len] == ' ');
 	}
 	return false;
 }
 
-unsigned pfmi_kernel_instance(const struct kernel_pmu *p, struct slice name)
+unsigned pfmi_machine_find_instance(const struct kernel_pmu *p, struct slice name)
 {
-	if (p->n_instances < 2 || slice_equals(name, p->name, strlen(p->name)))
+	if (p->n_instances < 2 || is_slice_equal(name, p->name, strlen(p->name)))
 		return 0;
 	for (unsigned j = 0; j < p->n_instances; j++)
-		if (slice_equals(name, p->instances[j], strlen(p->instances[j])))
+		if (is_slice_equal(name, p->instance_names[j], strlen(p->instance_names[j])))
 			return j + 1;
 	return 0;
 }
 
-unsigned pfmi_kernel_numbered(const struct kernel_pmu *p, struct slice digits)
+unsigned pfmi_machine_find_instance_number(const struct kernel_pmu *p, struct slice digits)
 {
 	for (unsigned j = 0; digits.len && j < p->n_instances; j++) {
-		const char *instance = p->instances[j];
+		const char *instance = p->instance_names[j];
 		size_t at = strlen(instance);
 
-		while (at && pfmi_is_digit(instance[at - 1]))
+		while (at && base_is_digit(instance[at - 1]))
 			at--;
-		if (slice_equals(digits, instance + at, strlen(instance + at)))
+		if (is_slice_equal(digits, instance + at, strlen(instance + at)))
 			return j + 1;
 	}
 	return 0;
 }
 
-const struct kernel_pmu *pfmi_kernel_find(const struct kernel *k, struct slice name)
+const struct kernel_pmu *pfmi_machine_find_kernel_pmu(const struct kernel_info *k, struct slice name)
 {
-	for (unsigned i = 0; k && i < k->n; i++) {
+	for (unsigned i = 0; k && i < k->n_pmus; i++) {
 		const struct kernel_pmu *p = &k->pmus[i];
 
-		if (slice_equals(name, p->name, strlen(p->name)) || in_words(name, table_text(p->table, p->table->aka)))
+		if (is_slice_equal(name, p->name, strlen(p->name)) || is_in_word_list(name, table_text(p->table, p->table->aliases)))
 			return p;
 		for (unsigned j = 0; j < p->n_instances; j++)
-			if (slice_equals(name, p->instances[j], strlen(p->instances[j])))
+			if (is_slice_equal(name, p->instance_names[j], strlen(p->instance_names[j])))
 				return p;
 	}
 	return NULL;
 }
 
-static unsigned field_called(const struct table *t, const char *name)
+static unsigned find_field_by_name(const struct table *t, const char *name)
 {
 	unsigned i = 0;
 
-	while (i < t->n_fields && !is_word(table_text(t, table_fields(t)[i].name), name))
+	while (i < t->n_fields && !machine_is_same_text(table_text(t, table_fields(t)[i].name), name))
 		i++;
 	return i;
 }
 
 /* Is @id in the list @ids? A word that ends in an asterisk stands for all that starts so. */
-static bool one_of(const char *ids, const char *id)
+static bool is_in_id_list(const char *ids, const char *id)
 {
 	size_t len = strlen(id);
 
@@ -104,25 +104,25 @@ static bool one_of(const char *ids, const char *id)
 	return false;
 }
 
-bool pfmi_kernel_identifies(const struct kernel_pmu *p, const struct table *t)
+bool pfmi_machine_has_kernel_identifier(const struct kernel_pmu *p, const struct table *t)
 {
 	const struct feature *f = table_features(p->table);
-	unsigned compat = field_called(t, "compat"), i = 0;
+	unsigned compat = find_field_by_name(t, "compat"), i = 0;
 	uint64_t tried = 0;
 
-	while (i < p->table->n_features && !is_word(table_text(p->table, f[i].name), "identifier"))
+	while (i < p->table->n_features && !machine_is_same_text(table_text(p->table, f[i].name), "identifier"))
 		i++;
 	if (i == p->table->n_features)
 		return false;
 	/* Most rows have the same one. */
 	for (uint32_t row = 0; row < t->n_rows; row++)
 		for (unsigned k = 0; k < table_row(t, row)->n_values; k++) {
-			struct value one = row_value(t, table_row(t, row), k);
+			struct field_value one = table_row_value_at(t, table_row(t, row), k);
 
 			if (one.field != compat || one.value == tried)
 				continue;
 			tried = one.value;
-			if (one_of(table_text(t, (uint32_t)tried), table_text(p->table, f[i].text)))
+			if (is_in_id_list(table_text(t, (uint32_t)tried), table_text(p->table, f[i].text)))
 				return true;
 		}
 	return false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The real end of the seam: Linux system calls below a root, and the few file reads everybody needs. */
-#include "machine/sys.h"
+#include "machine/machine.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,21 +18,21 @@
 #include <cpuid.h>
 #endif
 
-#define PATH_ROOM 4096
-#define LIST_ROOM 4096        /* of a folder at a time */
-#define MOST      (16u << 20) /* bytes of a file that is read whole */
+#define PATH_SIZE          4096
+#define DIRENT_BUFFER_SIZE 4096        /* of a folder at a time */
+#define MAX_FILE_SIZE      (16u << 20) /* bytes of a file that is read whole */
 
-static int below_root(const struct sys *sys, const char *path, char out[PATH_ROOM])
+static int prepend_root(const struct sys *sys, const char *path, char out[PATH_SIZE])
 {
-	int n = snprintf(out, PATH_ROOM, "%s%s", sys->root, path);
+	int n = snprintf(out, PATH_SIZE, "%s%s", sys->root, path);
 
-	return n < 0 || n >= PATH_ROOM ? -ENAMETOOLONG : 0;
+	return n < 0 || n >= PATH_SIZE ? -ENAMETOOLONG : 0;
 }
 
 static int real_open(const struct sys *sys, const char *path, int flags)
 {
-	char full[PATH_ROOM];
-	int fd = below_root(sys, path, full);
+	char full[PATH_SIZE];
+	int fd = prepend_root(sys, path, full);
 
 	if (fd)
 		return fd;
@@ -80,7 +80,7 @@ static int real_munmap(const struct sys *sys, void *at, size_t len)
 	return munmap(at, len) ? -errno : 0;
 }
 
-static uint64_t real_now(const struct sys *sys)
+static uint64_t real_get_time(const struct sys *sys)
 {
 	struct timespec t = { 0 };
 
@@ -111,23 +111,23 @@ static int real_perf_event_open(const struct sys *sys, struct perf_event_attr *a
 }
 
 /* Names of a folder, one after another in a growing buffer. */
-struct names {
+struct folder_names {
 	char *text;
-	size_t used, room, n;
+	size_t used, capacity, n;
 };
 
-static int add_name(struct names *names, const char *name)
+static int add_name(struct folder_names *names, const char *name)
 {
 	size_t len = strlen(name) + 1;
 
-	if (names->room - names->used < len) {
-		size_t room = names->room * 2 + len + 1024;
+	if (names->capacity - names->used < len) {
+		size_t room = names->capacity * 2 + len + 1024;
 		char *text = realloc(names->text, room);
 
 		if (!text)
 			return -ENOMEM;
 		names->text = text;
-		names->room = room;
+		names->capacity = room;
 	}
 	memcpy(names->text + names->used, name, len);
 	names->used += len;
@@ -135,14 +135,14 @@ static int add_name(struct names *names, const char *name)
 	return 0;
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
 	const char *const *x = a, *const *y = b;
 
 	return strcmp(*x, *y);
 }
 
-static int tell_sorted(const struct names *names, int (*each)(void *arg, const char *name), void *arg)
+static int visit_sorted_names(const struct folder_names *names, int (*each)(void *arg, const char *name), void *arg)
 {
 	const char **order;
 	size_t at = 0, i;
@@ -155,7 +155,7 @@ static int tell_sorted(const struct names *names, int (*each)(void *arg, const c
 		return -ENOMEM;
 	for (i = 0; i < names->n; i++, at += strlen(names->text + at) + 1)
 		order[i] = names->text + at;
-	qsort(order, names->n, sizeof(*order), by_name);
+	qsort(order, names->n, sizeof(*order), compare_names);
 	for (i = 0; i < names->n && rc == 0; i++)
 		rc = each(arg, order[i]);
 	free(order);
@@ -163,23 +163,23 @@ static int tell_sorted(const struct names *names, int (*each)(void *arg, const c
 }
 
 /* What getdents64(2) gives for a name. */
-struct entry {
+struct dirent_record {
 	uint64_t inode;
-	int64_t next;
+	int64_t next_offset;
 	uint16_t size;
 	uint8_t type;
 	char name[];
 };
 
 /* Without opendir(): its 32 KiB for each folder cost more than to read the few names that are in most. */
-static int read_names(int fd, struct names *names)
+static int read_names(int fd, struct folder_names *names)
 {
-	_Alignas(struct entry) char buf[LIST_ROOM];
+	_Alignas(struct dirent_record) char buf[DIRENT_BUFFER_SIZE];
 	long got;
 
 	while ((got = syscall(SYS_getdents64, fd, buf, sizeof(buf))) > 0)
 		for (long at = 0; at < got;) {
-			const struct entry *e = (const void *)(buf + at);
+			const struct dirent_record *e = (const void *)(buf + at);
 			int rc = strcmp(e->name, ".") != 0 && strcmp(e->name, "..") != 0 ? add_name(names, e->name) : 0;
 
 			if (rc)
@@ -189,22 +189,22 @@ static int read_names(int fd, struct names *names)
 	return got < 0 ? -errno : 0;
 }
 
-static int real_list(const struct sys *sys, const char *path, int (*each)(void *arg, const char *name), void *arg)
+static int real_list_folder(const struct sys *sys, const char *path, int (*each)(void *arg, const char *name), void *arg)
 {
 	int rc, fd = real_open(sys, path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
-	struct names names = { 0 };
+	struct folder_names names = { 0 };
 
 	if (fd < 0)
 		return fd;
 	rc = read_names(fd, &names);
 	close(fd);
 	if (rc == 0)
-		rc = tell_sorted(&names, each, arg);
+		rc = visit_sorted_names(&names, each, arg);
 	free(names.text);
 	return rc;
 }
 
-static int real_time_of(const struct sys *sys, int pid, uint64_t *ns)
+static int real_get_process_time(const struct sys *sys, int pid, uint64_t *ns)
 {
 	/* As clock_getcpuclockid(3) makes it, of which the library need not know: one name less to be found at each start. */
 	clockid_t clock = (clockid_t)(~(unsigned)pid << 3 | 2);
@@ -217,7 +217,7 @@ static int real_time_of(const struct sys *sys, int pid, uint64_t *ns)
 	return 0;
 }
 
-OFTEN static bool real_cpuid(const struct sys *sys, uint32_t leaf, uint32_t subleaf, uint32_t regs[4])
+static bool real_read_cpuid(const struct sys *sys, uint32_t leaf, uint32_t subleaf, uint32_t regs[4])
 {
 #if defined(__x86_64__) || defined(__i386__)
 	if (sys->root[0] == '\0') {
@@ -237,7 +237,7 @@ OFTEN static bool real_cpuid(const struct sys *sys, uint32_t leaf, uint32_t subl
 	return false;
 }
 
-void pfmi_sys_real(struct sys *out, const char *root)
+void pfmi_machine_init_real_sys(struct sys *out, const char *root)
 {
 	size_t len = root ? strlen(root) : 0;
 
@@ -248,12 +248,12 @@ void pfmi_sys_real(struct sys *out, const char *root)
 		.close = real_close,
 		.mmap = real_mmap,
 		.munmap = real_munmap,
-		.now = real_now,
+		.get_time = real_get_time,
 		.poll = real_poll,
 		.perf_event_open = real_perf_event_open,
-		.list = real_list,
-		.time_of = real_time_of,
-		.cpuid = real_cpuid,
+		.list_folder = real_list_folder,
+		.get_process_time = real_get_process_time,
+		.read_cpuid = real_read_cpuid,
 	};
 	while (len && root[len - 1] == '/')
 		len--;
@@ -265,47 +265,47 @@ void pfmi_sys_real(struct sys *out, const char *root)
 		memcpy(out->root, root, len);
 }
 
-static long watch(const struct sys *sys, long rc)
+static long note_resource_error(const struct sys *sys, long rc)
 {
 	union {
 		const struct sys *in;
-		struct watched *out;
+		struct watched_sys *out;
 	} w = { .in = sys };
 
-	if (pfmi_is_want(rc))
-		w.out->want = rc;
+	if (machine_is_resource_error(rc))
+		w.out->resource_error = rc;
 	return rc;
 }
 
-static const struct sys *watched(const struct sys *sys)
+static const struct sys *get_watched_target(const struct sys *sys)
 {
-	return ((const struct watched *)(const void *)sys)->real;
+	return ((const struct watched_sys *)(const void *)sys)->target;
 }
 
-static int watched_open(const struct sys *sys, const char *path, int flags)
+static int watch_open(const struct sys *sys, const char *path, int flags)
 {
-	return (int)watch(sys, watched(sys)->open(watched(sys), path, flags));
+	return (int)note_resource_error(sys, get_watched_target(sys)->open(get_watched_target(sys), path, flags));
 }
 
-static long watched_read(const struct sys *sys, int fd, void *buf, size_t n)
+static long watch_read(const struct sys *sys, int fd, void *buf, size_t n)
 {
-	return watch(sys, watched(sys)->read(watched(sys), fd, buf, n));
+	return note_resource_error(sys, get_watched_target(sys)->read(get_watched_target(sys), fd, buf, n));
 }
 
-static int watched_list(const struct sys *sys, const char *path, int (*each)(void *arg, const char *name), void *arg)
+static int watch_list_folder(const struct sys *sys, const char *path, int (*each)(void *arg, const char *name), void *arg)
 {
-	return (int)watch(sys, watched(sys)->list(watched(sys), path, each, arg));
+	return (int)note_resource_error(sys, get_watched_target(sys)->list_folder(get_watched_target(sys), path, each, arg));
 }
 
-void pfmi_sys_watch(struct watched *out, const struct sys *real)
+void pfmi_machine_init_watched_sys(struct watched_sys *out, const struct sys *real)
 {
-	*out = (struct watched){ .sys = *real, .real = real };
-	out->sys.open = watched_open;
-	out->sys.read = watched_read;
-	out->sys.list = watched_list;
+	*out = (struct watched_sys){ .sys = *real, .target = real };
+	out->sys.open = watch_open;
+	out->sys.read = watch_read;
+	out->sys.list_folder = watch_list_folder;
 }
 
-long pfmi_sys_slurp(const struct sys *sys, const char *path, char *buf, size_t len)
+long pfmi_machine_read_small_file(const struct sys *sys, const char *path, char *buf, size_t len)
 {
 	/* Not to be held up by a FIFO that somebody put below a root. */
 	int fd = sys->open(sys, path, O_RDONLY | O_NONBLOCK);
@@ -331,7 +331,7 @@ long pfmi_sys_slurp(const struct sys *sys, const char *path, char *buf, size_t l
 }
 
 /* Reads on until there is nothing more, or to the end of the line if there is but @one; the buffer grows. */
-static long read_on(const struct sys *sys, int fd, bool one, char **buf)
+static long read_until_end(const struct sys *sys, int fd, bool one, char **buf)
 {
 	size_t used = 0, room = 0;
 	long got;
@@ -353,7 +353,7 @@ static long read_on(const struct sys *sys, int fd, bool one, char **buf)
 		if (got == 0)
 			return (long)used;
 		used += (size_t)got;
-		if (used > MOST)
+		if (used > MAX_FILE_SIZE)
 			return -EFBIG;
 		if (one && (*buf)[used - 1] == '\n')
 			return (long)used;
@@ -368,7 +368,7 @@ static int read_file(const struct sys *sys, const char *path, bool one_line, cha
 	*out = NULL;
 	if (fd < 0)
 		return fd == -ENOMEM ? -EIO : fd; /* -ENOMEM is for our own memory: the kernel's is like any other failure of a file */
-	n = read_on(sys, fd, one_line, out);
+	n = read_until_end(sys, fd, one_line, out);
 	sys->close(sys, fd);
 	if (n < 0) {
 		free(*out);
@@ -380,23 +380,23 @@ static int read_file(const struct sys *sys, const char *path, bool one_line, cha
 	return 0;
 }
 
-int pfmi_sys_read(const struct sys *sys, const char *path, char **out, size_t *len)
+int pfmi_machine_read_file(const struct sys *sys, const char *path, char **out, size_t *len)
 {
 	return read_file(sys, path, false, out, len);
 }
 
-int pfmi_sys_read_line(const struct sys *sys, const char *path, char **out, size_t *len)
+int pfmi_machine_read_line_file(const struct sys *sys, const char *path, char **out, size_t *len)
 {
 	return read_file(sys, path, true, out, len);
 }
 
-int pfmi_sys_number(const struct sys *sys, const char *path, uint64_t *out)
+int pfmi_machine_read_number(const struct sys *sys, const char *path, uint64_t *out)
 {
 	char buf[64];
 	const char *p = buf;
 	unsigned base = 10;
 	uint64_t v = 0;
-	long n = pfmi_sys_slurp(sys, path, buf, sizeof(buf));
+	long n = pfmi_machine_read_small_file(sys, path, buf, sizeof(buf));
 
 	if (n < 0)
 		return (int)n;
@@ -407,7 +407,7 @@ int pfmi_sys_number(const struct sys *sys, const char *path, uint64_t *out)
 	if (!*p)
 		return -EINVAL;
 	for (; *p; p++) {
-		unsigned d = pfmi_digit(*p);
+		unsigned d = base_digit_value(*p);
 
 		if (d >= base || v > (UINT64_MAX - d) / base)
 			return -EINVAL;

@@ -3,78 +3,78 @@
 #include <string.h>
 #include "base/sizes.h"
 #include "metric/metric.h"
-#include "machine/kernel.h"
+#include "machine/machine.h"
 
-int pfmi_metric_find(const struct pfm_ctx *ctx, int pmu, unsigned event, struct metric *out)
+int pfmi_metric_find_by_row(const struct pfm_ctx *ctx, int pmu, unsigned event, struct metric *out)
 {
-	ctx = pfmi_ctx_meant(ctx);
-	if (pmu < 0 || (unsigned)pmu >= pfmi_ctx_count(ctx) || !pfmi_unit_ready(ctx, (unsigned)pmu) ||
-	    event >= pfmi_unit_table(ctx, (unsigned)pmu)->n_rows)
+	ctx = context_or_default(ctx);
+	if (pmu < 0 || (unsigned)pmu >= context_count_pmus(ctx) || !context_is_pmu_usable(ctx, (unsigned)pmu) ||
+	    event >= context_pmu_table(ctx, (unsigned)pmu)->n_rows)
 		return PFMLIB_ERR_INVAL;
-	out->table = pfmi_unit_table(ctx, (unsigned)pmu);
+	out->table = context_pmu_table(ctx, (unsigned)pmu);
 	out->row = event;
-	out->code = pfmi_row_text(out->table, event, KEY_METRIC);
-	out->threshold = pfmi_row_text(out->table, event, KEY_METRIC_THRESHOLD);
+	out->code = pfmi_table_row_text(out->table, event, KEY_METRIC);
+	out->threshold_code = pfmi_table_row_text(out->table, event, KEY_METRIC_THRESHOLD);
 	return table_row(out->table, event)->flags & ROW_METRIC && *out->code ? PFMLIB_SUCCESS : PFMLIB_ERR_NOTFOUND;
 }
 
 /* ---- inputs ---------------------------------------------------------------------------------------------------------- */
 
 /* Where among the row's values input @i is; n_values if it has fewer. Each input is a value of its own. */
-static unsigned input_at(const struct metric *m, unsigned i)
+static unsigned find_input_value(const struct metric *m, unsigned i)
 {
 	const struct row *r = table_row(m->table, m->row);
-	unsigned key = table_key(m->table, KEY_METRIC_INPUTS), at = key ? row_next_value(m->table, r, key - 1, 0) : r->n_values;
+	unsigned key = table_key_field_plus1(m->table, KEY_METRIC_INPUTS), at = key ? table_find_next_row_value(m->table, r, key - 1, 0) : r->n_values;
 
 	for (; i && at < r->n_values; i--)
-		at = row_next_value(m->table, r, key - 1, at + 1);
+		at = table_find_next_row_value(m->table, r, key - 1, at + 1);
 	return at;
 }
 
-unsigned pfmi_metric_inputs(const struct metric *m)
+unsigned pfmi_metric_count_inputs(const struct metric *m)
 {
 	const struct row *r = table_row(m->table, m->row);
-	unsigned key = table_key(m->table, KEY_METRIC_INPUTS), n = 0;
+	unsigned key = table_key_field_plus1(m->table, KEY_METRIC_INPUTS), n = 0;
 
-	for (unsigned at = 0; key && (at = row_next_value(m->table, r, key - 1, at)) < r->n_values; at++)
+	for (unsigned at = 0; key && (at = table_find_next_row_value(m->table, r, key - 1, at)) < r->n_values; at++)
 		n++;
 	return n;
 }
 
 /* The part of @item up to @mark; @item is left behind it. */
-static struct slice take_part(struct slice *item, char mark)
+static struct slice split_at_mark(struct slice *item, char mark)
 {
-	const char *end = memchr(item->s, mark, item->len);
-	struct slice part = { item->s, end ? (uint32_t)(end - item->s) : item->len };
+	const char *end = memchr(item->text, mark, item->len);
+	struct slice part = { item->text, end ? (uint32_t)(end - item->text) : item->len };
 
-	item->s += part.len + (end != NULL);
+	item->text += part.len + (end != NULL);
 	item->len -= part.len + (end != NULL);
 	return part;
 }
 
-bool pfmi_metric_input(const struct metric *m, unsigned i, struct metric_input *out)
+bool pfmi_metric_get_input(const struct metric *m, unsigned i, struct metric_input *out)
 {
 	const struct row *r = table_row(m->table, m->row);
-	unsigned at = input_at(m, i);
+	unsigned at = find_input_value(m, i);
 	struct slice item;
 
 	if (at == r->n_values)
 		return false;
-	item = pfmi_slice(table_text(m->table, (uint32_t)row_value(m->table, r, at).value));
-	out->name = take_part(&item, '|');
-	out->alias = take_part(&item, '|');
+	item = pfmi_base_make_slice(table_text(m->table, (uint32_t)table_row_value_at(m->table, r, at).value));
+	out->name = split_at_mark(&item, '|');
+	out->alias = split_at_mark(&item, '|');
 	out->preset = item;
 	return true;
 }
 
 /* How many of the inputs, from the first, @code reads. */
-static unsigned inputs_of(const char *code)
+static unsigned count_value_inputs(const char *code)
 {
 	unsigned n = 0, step;
 
-	for (; (step = pfmi_metric_step(code)); code += step)
-		if (*code == 'e' && pfmi_metric_operand(code) >= n)
-			n = (unsigned)pfmi_metric_operand(code) + 1;
+	for (; (step = pfmi_metric_get_instruction_length(code)); code += step)
+		if (*code == 'e' && pfmi_metric_get_operand(code) >= n)
+			n = (unsigned)pfmi_metric_get_operand(code) + 1;
 	return n;
 }
 
@@ -84,46 +84,46 @@ int pfm_describe_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_metri
 {
 	pfm_metric_info_t full = { .pmu = pmu, .event = event };
 	struct metric m;
-	int rc = pfmi_sized(info) ? pfmi_metric_find(ctx, pmu, event, &m) : PFMLIB_ERR_INVAL;
+	int rc = base_has_struct_size(info) ? pfmi_metric_find_by_row(ctx, pmu, event, &m) : PFMLIB_ERR_INVAL;
 
 	if (rc)
 		return rc;
 	full.name = table_row_name(m.table, event);
 	full.desc = table_text(m.table, table_row(m.table, event)->desc);
-	full.unit = pfmi_row_text(m.table, event, KEY_UNIT);
-	full.groups = pfmi_row_text(m.table, event, KEY_METRIC_GROUP);
-	full.parent = pfmi_row_text(m.table, event, KEY_METRIC_PARENT);
-	full.level = pfmi_row_has(m.table, event, KEY_METRIC_LEVEL)
-	                     ? (unsigned)pfmi_row_value(m.table, event, KEY_METRIC_LEVEL, ANYWHERE)
+	full.unit = pfmi_table_row_text(m.table, event, KEY_UNIT);
+	full.groups = pfmi_table_row_text(m.table, event, KEY_METRIC_GROUP);
+	full.parent = pfmi_table_row_text(m.table, event, KEY_METRIC_PARENT);
+	full.level = pfmi_table_has_row_value(m.table, event, KEY_METRIC_LEVEL)
+	                     ? (unsigned)pfmi_table_row_value(m.table, event, KEY_METRIC_LEVEL, ANY_COUNTER)
 	                     : 0;
-	full.n_inputs = pfmi_metric_inputs(&m);
-	full.n_value_inputs = inputs_of(m.code);
-	full.has_threshold = *m.threshold != '\0';
-	pfmi_give(info, &full, sizeof(full));
+	full.n_inputs = pfmi_metric_count_inputs(&m);
+	full.n_value_inputs = count_value_inputs(m.code);
+	full.has_threshold = *m.threshold_code != '\0';
+	base_copy_struct_out(info, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
 }
 
-static void append(char *buf, size_t len, struct slice s)
+static void append_slice(char *buf, size_t len, struct slice s)
 {
 	size_t at = strlen(buf), n = at + s.len < len ? s.len : len - 1 - at;
 
-	memcpy(buf + at, s.s, n);
+	memcpy(buf + at, s.text, n);
 	buf[at + n] = '\0';
 }
 
 /* A name of the metric's own table gets that table's name before it. */
-static void full_name(const struct metric *m, struct slice name, char *buf, size_t len)
+static void format_full_name(const struct metric *m, struct slice name, char *buf, size_t len)
 {
-	bool own = name.s[0] != '#' && !memchr(name.s, '/', name.len);
+	bool own = name.text[0] != '#' && !memchr(name.text, '/', name.len);
 
 	for (uint32_t i = 0; i + 1 < name.len && own; i++)
-		own = name.s[i] != ':' || name.s[i + 1] != ':';
+		own = name.text[i] != ':' || name.text[i + 1] != ':';
 	buf[0] = '\0';
 	if (own) {
-		append(buf, len, pfmi_slice(table_text(m->table, m->table->name)));
-		append(buf, len, pfmi_slice("::"));
+		append_slice(buf, len, pfmi_base_make_slice(table_text(m->table, m->table->name)));
+		append_slice(buf, len, pfmi_base_make_slice("::"));
 	}
-	append(buf, len, name);
+	append_slice(buf, len, name);
 }
 
 int pfm_describe_metric_input(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i, pfm_metric_input_t *info)
@@ -132,49 +132,49 @@ int pfm_describe_metric_input(const pfm_ctx_t *ctx, int pmu, unsigned event, uns
 	struct metric_input in;
 	struct metric m;
 	char number[32] = "";
-	int rc = pfmi_sized(info) ? pfmi_metric_find(ctx, pmu, event, &m) : PFMLIB_ERR_INVAL;
+	int rc = base_has_struct_size(info) ? pfmi_metric_find_by_row(ctx, pmu, event, &m) : PFMLIB_ERR_INVAL;
 
 	if (rc)
 		return rc;
-	if (!pfmi_metric_input(&m, i, &in))
+	if (!pfmi_metric_get_input(&m, i, &in))
 		return PFMLIB_ERR_NOTFOUND;
-	full.is_constant = in.name.s[0] == '#';
-	append(number, sizeof(number), in.preset);
-	full.has_preset = *number && pfmi_decimal(number, &full.preset);
-	full_name(&m, in.name, full.text, sizeof(full.text));
-	append(full.alias, sizeof(full.alias), in.alias);
-	pfmi_give(info, &full, sizeof(full));
+	full.is_constant = in.name.text[0] == '#';
+	append_slice(number, sizeof(number), in.preset);
+	full.has_preset = *number && pfmi_base_parse_decimal(number, &full.preset);
+	format_full_name(&m, in.name, full.text, sizeof(full.text));
+	append_slice(full.alias, sizeof(full.alias), in.alias);
+	base_copy_struct_out(info, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
 }
 
 /* ---- formulas -------------------------------------------------------------------------------------------------------- */
 
-#define MAX_PARTS 4096 /* instructions of one code */
-#define MAX_TEXT  (1u << 20)
+#define MAX_INSTRUCTIONS 4096 /* instructions of one code */
+#define MAX_FORMULA_SIZE (1u << 20)
 
 /* Code with the place of each instruction, so that it can be read from its end. */
-struct listing {
-	const struct metric *m;
-	const char *ops[MAX_PARTS];
-	uint16_t slot[METRIC_MAX_SLOTS]; /* instruction that fills it */
-	unsigned n, n_slots;
+struct code_listing {
+	const struct metric *metric;
+	const char *instructions[MAX_INSTRUCTIONS];
+	uint16_t slot_instruction[METRIC_MAX_SLOTS]; /* instruction that fills it */
+	unsigned n_instructions, n_slots;
 	char *buf;
-	size_t len, at;
+	size_t buf_size, length;
 };
 
-static void put(struct listing *l, struct slice s)
+static void write_slice(struct code_listing *l, struct slice s)
 {
-	for (uint32_t i = 0; i < s.len && l->at < MAX_TEXT; i++, l->at++)
-		if (l->at + 1 < l->len)
-			l->buf[l->at] = s.s[i];
+	for (uint32_t i = 0; i < s.len && l->length < MAX_FORMULA_SIZE; i++, l->length++)
+		if (l->length + 1 < l->buf_size)
+			l->buf[l->length] = s.text[i];
 }
 
-static void put_text(struct listing *l, const char *s)
+static void write_text(struct code_listing *l, const char *s)
 {
-	put(l, pfmi_slice(s));
+	write_slice(l, pfmi_base_make_slice(s));
 }
 
-static unsigned operands(char op)
+static unsigned count_operands(char op)
 {
 	return op == '?' ? 3 : op == '~' || op == 's' ? 1
 	               : strchr("eijklv", op)         ? 0
@@ -182,16 +182,16 @@ static unsigned operands(char op)
 }
 
 /* First instruction of the expression that ends with instruction @end. */
-static unsigned start_of(const struct listing *l, unsigned end)
+static unsigned find_expression_start(const struct code_listing *l, unsigned end)
 {
 	unsigned wanted = 1, i = end + 1;
 
 	while (wanted && i--)
-		wanted += operands(*l->ops[i]) - 1;
+		wanted += count_operands(*l->instructions[i]) - 1;
 	return i;
 }
 
-static void put_number(struct listing *l, uint64_t x)
+static void write_number(struct code_listing *l, uint64_t x)
 {
 	char digits[24], *p = digits + sizeof(digits);
 
@@ -199,11 +199,11 @@ static void put_number(struct listing *l, uint64_t x)
 	do
 		*--p = (char)('0' + x % 10);
 	while (x /= 10);
-	put_text(l, p);
+	write_text(l, p);
 }
 
 /* The double that is nearest to a quotient, also where registers have more bits than a double. */
-static double quotient(double a, double b)
+static double divide_doubles(double a, double b)
 {
 	volatile double q = a / b;
 
@@ -211,177 +211,177 @@ static double quotient(double a, double b)
 }
 
 /* A double in its shortest decimal form of up to 15 places: what lists contain. */
-static void put_double(struct listing *l, uint64_t bits)
+static void write_double(struct code_listing *l, uint64_t bits)
 {
 	double v, power = 1;
 	unsigned places = 0;
 
 	memcpy(&v, &bits, sizeof(v));
-	put_text(l, v < 0 ? "-" : "");
+	write_text(l, v < 0 ? "-" : "");
 	v = v < 0 ? -v : v;
 	while (v >= 1e18) {
 		v /= 10;
 		places++;
 	}
 	if (places) {
-		put_number(l, (uint64_t)v);
-		put_text(l, "e");
-		put_number(l, places);
+		write_number(l, (uint64_t)v);
+		write_text(l, "e");
+		write_number(l, places);
 		return;
 	}
 	/* The quotient of two numbers that a double has exactly is what reading their digits gives. */
-	while (places < 15 && v * power < 1e17 && quotient((double)(uint64_t)(v * power + 0.5), power) != v) {
+	while (places < 15 && v * power < 1e17 && divide_doubles((double)(uint64_t)(v * power + 0.5), power) != v) {
 		power *= 10;
 		places++;
 	}
-	put_number(l, (uint64_t)(v * power + 0.5) / (uint64_t)power);
-	put_text(l, places ? "." : "");
+	write_number(l, (uint64_t)(v * power + 0.5) / (uint64_t)power);
+	write_text(l, places ? "." : "");
 	for (uint64_t part = (uint64_t)(v * power + 0.5) % (uint64_t)power, unit = (uint64_t)power / 10; unit; unit /= 10)
-		put_number(l, part / unit % 10);
+		write_number(l, part / unit % 10);
 }
 
-static void put_expression(struct listing *l, unsigned end, unsigned depth);
+static void write_expression(struct code_listing *l, unsigned end, unsigned depth);
 
 /* True for a name that the grammar reads without quotes. */
-static bool is_plain(struct slice name)
+static bool is_unquoted_name(struct slice name)
 {
 	for (uint32_t i = 0; i < name.len; i++) {
-		char c = name.s[i];
+		char c = name.text[i];
 		bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 
 		if (!letter && !strchr("_.:#=", c))
 			return false;
 	}
-	return name.len && !(name.s[0] >= '0' && name.s[0] <= '9');
+	return name.len && !(name.text[0] >= '0' && name.text[0] <= '9');
 }
 
-static void put_name(struct listing *l, struct slice name)
+static void write_name(struct code_listing *l, struct slice name)
 {
-	const char *quote = is_plain(name) ? "" : "'";
+	const char *quote = is_unquoted_name(name) ? "" : "'";
 
-	put_text(l, quote);
-	put(l, name);
-	put_text(l, quote);
+	write_text(l, quote);
+	write_slice(l, name);
+	write_text(l, quote);
 }
 
-static void put_input(struct listing *l, uint64_t i)
+static void write_input(struct code_listing *l, uint64_t i)
 {
 	struct metric_input in;
 
-	if (pfmi_metric_input(l->m, (unsigned)i, &in))
-		put_name(l, in.name);
+	if (pfmi_metric_get_input(l->metric, (unsigned)i, &in))
+		write_name(l, in.name);
 }
 
-static void put_leaf(struct listing *l, unsigned i, unsigned depth)
+static void write_leaf(struct code_listing *l, unsigned i, unsigned depth)
 {
-	const char *op = l->ops[i];
-	uint64_t x = *op == 'v' ? 0 : pfmi_metric_operand(op);
+	const char *op = l->instructions[i];
+	uint64_t x = *op == 'v' ? 0 : pfmi_metric_get_operand(op);
 
 	switch (*op) {
-	case 'e': put_input(l, x); break;
-	case 'v': put_name(l, pfmi_slice(table_row_name(l->m->table, l->m->row))); break;
-	case 'k': put_double(l, x); break;
+	case 'e': write_input(l, x); break;
+	case 'v': write_name(l, pfmi_base_make_slice(table_row_name(l->metric->table, l->metric->row))); break;
+	case 'k': write_double(l, x); break;
 	case 'l':
-		if (x < l->n_slots && l->slot[x])
-			put_expression(l, l->slot[x] - 1u, depth + 1);
+		if (x < l->n_slots && l->slot_instruction[x])
+			write_expression(l, l->slot_instruction[x] - 1u, depth + 1);
 		break;
-	default: put_number(l, x); break;
+	default: write_number(l, x); break;
 	}
 }
 
-static void put_operator(struct listing *l, unsigned end, unsigned depth)
+static void write_operator(struct code_listing *l, unsigned end, unsigned depth)
 {
 	static const char words[][5] = { "<=", ">=", "==", "!=" };
-	char op = *l->ops[end], plain[2] = { op, '\0' };
+	char op = *l->instructions[end], plain[2] = { op, '\0' };
 	const char *mark = strchr("[]=!", op);
-	unsigned second = start_of(l, end - 1), first = second - 1;
+	unsigned second = find_expression_start(l, end - 1), first = second - 1;
 	bool call = strchr("mMd", op) != NULL;
 
-	put_text(l, op == 'm' ? "min" : op == 'M' ? "max"
-	                        : op == 'd'       ? "d_ratio"
-	                                          : "");
-	put_text(l, "(");
-	put_expression(l, first, depth + 1);
+	write_text(l, op == 'm' ? "min" : op == 'M' ? "max"
+	                          : op == 'd'       ? "d_ratio"
+	                                            : "");
+	write_text(l, "(");
+	write_expression(l, first, depth + 1);
 	if (call)
 		plain[0] = ',';
-	put_text(l, call ? "" : " ");
-	put_text(l, mark && !call ? words[mark - "[]=!"] : plain);
-	put_text(l, " ");
-	put_expression(l, end - 1, depth + 1);
-	put_text(l, ")");
+	write_text(l, call ? "" : " ");
+	write_text(l, mark && !call ? words[mark - "[]=!"] : plain);
+	write_text(l, " ");
+	write_expression(l, end - 1, depth + 1);
+	write_text(l, ")");
 }
 
-static void put_choice(struct listing *l, unsigned end, unsigned depth)
+static void write_conditional(struct code_listing *l, unsigned end, unsigned depth)
 {
-	unsigned third = start_of(l, end - 1), second = start_of(l, third - 1);
+	unsigned third = find_expression_start(l, end - 1), second = find_expression_start(l, third - 1);
 
-	put_text(l, "(");
-	put_expression(l, third - 1, depth + 1);
-	put_text(l, " if ");
-	put_expression(l, second - 1, depth + 1);
-	put_text(l, " else ");
-	put_expression(l, end - 1, depth + 1);
-	put_text(l, ")");
+	write_text(l, "(");
+	write_expression(l, third - 1, depth + 1);
+	write_text(l, " if ");
+	write_expression(l, second - 1, depth + 1);
+	write_text(l, " else ");
+	write_expression(l, end - 1, depth + 1);
+	write_text(l, ")");
 }
 
 /* The expression that ends with instruction @end. Code was run once before, so it is whole. */
-static void put_expression(struct listing *l, unsigned end, unsigned depth)
+static void write_expression(struct code_listing *l, unsigned end, unsigned depth)
 {
-	char op = *l->ops[end];
+	char op = *l->instructions[end];
 
-	if (depth > 512 || l->at >= MAX_TEXT)
+	if (depth > 512 || l->length >= MAX_FORMULA_SIZE)
 		return;
 	if (op == 's') {
-		put_expression(l, end - 1, depth + 1);
+		write_expression(l, end - 1, depth + 1);
 	} else if (op == '~') {
-		put_text(l, "-");
-		put_expression(l, end - 1, depth + 1);
+		write_text(l, "-");
+		write_expression(l, end - 1, depth + 1);
 	} else if (op == '?') {
-		put_choice(l, end, depth);
-	} else if (operands(op)) {
-		put_operator(l, end, depth);
+		write_conditional(l, end, depth);
+	} else if (count_operands(op)) {
+		write_operator(l, end, depth);
 	} else {
-		put_leaf(l, end, depth);
+		write_leaf(l, end, depth);
 	}
 }
 
 /* Lists the instructions, of which there are some; false if there are too many. */
-static bool list_code(struct listing *l, const char *code)
+static bool list_code(struct code_listing *l, const char *code)
 {
 	unsigned step;
 
-	for (; (step = pfmi_metric_step(code)); code += step) {
-		if (l->n == MAX_PARTS || (*code == 's' && l->n_slots == METRIC_MAX_SLOTS))
+	for (; (step = pfmi_metric_get_instruction_length(code)); code += step) {
+		if (l->n_instructions == MAX_INSTRUCTIONS || (*code == 's' && l->n_slots == METRIC_MAX_SLOTS))
 			return false;
 		if (*code == 's')
-			l->slot[l->n_slots++] = (uint16_t)l->n;
-		l->ops[l->n++] = code;
+			l->slot_instruction[l->n_slots++] = (uint16_t)l->n_instructions;
+		l->instructions[l->n_instructions++] = code;
 	}
 	return true;
 }
 
-int pfmi_metric_print(const struct metric *m, int threshold, char *buf, size_t len)
+int pfmi_metric_print_formula(const struct metric *m, int threshold, char *buf, size_t len)
 {
-	struct listing l = { .m = m, .buf = buf, .len = len };
+	struct code_listing l = { .metric = m, .buf = buf, .buf_size = len };
 	pfm_metric_count_t none[METRIC_MAX_INPUTS];
-	struct cell own = { .state = PFM_METRIC_NOT_COUNTED }, value;
-	const char *code = threshold ? m->threshold : m->code;
+	struct metric_number own = { .state = PFM_METRIC_NOT_COUNTED }, value;
+	const char *code = threshold ? m->threshold_code : m->code;
 
 	if (!*code)
 		return PFMLIB_ERR_NOTFOUND;
 	memset(none, 0, sizeof(none));
-	if (pfmi_metric_run(code, none, pfmi_metric_inputs(m), METRIC_MAX_INPUTS, threshold ? &own : NULL, &value) || !list_code(&l, code))
+	if (pfmi_metric_run_code(code, none, pfmi_metric_count_inputs(m), METRIC_MAX_INPUTS, threshold ? &own : NULL, &value) || !list_code(&l, code))
 		return PFMLIB_ERR_INVAL;
-	put_expression(&l, l.n - 1, 0);
+	write_expression(&l, l.n_instructions - 1, 0);
 	if (len)
-		buf[l.at < len ? l.at : len - 1] = '\0';
-	return (int)l.at;
+		buf[l.length < len ? l.length : len - 1] = '\0';
+	return (int)l.length;
 }
 
 int pfm_print_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, int threshold, char *buf, size_t len)
 {
 	struct metric m;
-	int rc = buf || !len ? pfmi_metric_find(ctx, pmu, event, &m) : PFMLIB_ERR_INVAL;
+	int rc = buf || !len ? pfmi_metric_find_by_row(ctx, pmu, event, &m) : PFMLIB_ERR_INVAL;
 
-	return rc ? rc : pfmi_metric_print(&m, threshold, buf, len);
+	return rc ? rc : pfmi_metric_print_formula(&m, threshold, buf, len);
 }

@@ -6,10 +6,10 @@
 #include "base/sizes.h"
 #include "metric/metric.h"
 
-struct machine {
-	unsigned depth, n_slots;
-	struct cell stack[METRIC_MAX_STACK];
-	struct cell slots[METRIC_MAX_SLOTS];
+struct metric_machine {
+	unsigned stack_depth, n_slots;
+	struct metric_number stack[METRIC_MAX_STACK];
+	struct metric_number slots[METRIC_MAX_SLOTS];
 };
 
 static bool is_finite(double x)
@@ -18,7 +18,7 @@ static bool is_finite(double x)
 }
 
 /* Newton's, from above: the library does without libm. */
-static double square_root(double x)
+static double compute_square_root(double x)
 {
 	double r = x > 1 ? x : 1, before;
 
@@ -34,7 +34,7 @@ static double square_root(double x)
 /* ---- code -------------------------------------------------------------------------------------------------------- */
 
 /* 1 + the digits that follow an instruction; 0: none is called so. */
-static const unsigned char steps[128] = {
+static const unsigned char instruction_lengths[128] = {
 	['i'] = 2,
 	['e'] = 3,
 	['j'] = 3,
@@ -67,7 +67,7 @@ static const unsigned char steps[128] = {
 static unsigned read_instruction(const char *code, uint64_t *x)
 {
 	unsigned char op = (unsigned char)*code;
-	unsigned n = op < sizeof(steps) ? steps[op] : 0;
+	unsigned n = op < sizeof(instruction_lengths) ? instruction_lengths[op] : 0;
 	uint64_t value = 0;
 
 	for (unsigned i = 1; i < n; i++) {
@@ -79,14 +79,14 @@ static unsigned read_instruction(const char *code, uint64_t *x)
 	return n;
 }
 
-unsigned pfmi_metric_step(const char *code)
+unsigned pfmi_metric_get_instruction_length(const char *code)
 {
 	uint64_t x;
 
 	return read_instruction(code, &x);
 }
 
-uint64_t pfmi_metric_operand(const char *code)
+uint64_t pfmi_metric_get_operand(const char *code)
 {
 	uint64_t x = 0;
 
@@ -96,150 +96,150 @@ uint64_t pfmi_metric_operand(const char *code)
 
 /* ---- instructions ------------------------------------------------------------------------------------------------ */
 
-static struct cell undefined(int state)
+static struct metric_number make_undefined(int state)
 {
-	return (struct cell){ .state = state };
+	return (struct metric_number){ .state = state };
 }
 
-static struct cell number(double v, double d)
+static struct metric_number make_number(double v, double d)
 {
-	return is_finite(v) && is_finite(d) ? (struct cell){ v, d, PFM_METRIC_DEFINED } : undefined(PFM_METRIC_OVERFLOW);
+	return is_finite(v) && is_finite(d) ? (struct metric_number){ v, d, PFM_METRIC_DEFINED } : make_undefined(PFM_METRIC_OVERFLOW);
 }
 
-static struct cell truth(bool yes)
+static struct metric_number make_truth(bool yes)
 {
-	return (struct cell){ yes, 0, PFM_METRIC_DEFINED };
+	return (struct metric_number){ yes, 0, PFM_METRIC_DEFINED };
 }
 
-static struct cell divide(struct cell a, struct cell b)
+static struct metric_number divide_numbers(struct metric_number a, struct metric_number b)
 {
-	if (b.v == 0)
-		return undefined(PFM_METRIC_DIVISION);
-	return number(a.v / b.v, (a.d - a.v / b.v * b.d) / b.v);
+	if (b.value == 0)
+		return make_undefined(PFM_METRIC_DIVISION);
+	return make_number(a.value / b.value, (a.derivative - a.value / b.value * b.derivative) / b.value);
 }
 
 /* Of whole numbers, as perf has it. */
-static struct cell remainder_of(struct cell a, struct cell b)
+static struct metric_number compute_remainder(struct metric_number a, struct metric_number b)
 {
 	const double limit = 9e18;
 
-	if (a.v > limit || a.v < -limit || b.v > limit || b.v < -limit)
-		return undefined(PFM_METRIC_OVERFLOW);
-	if ((int64_t)b.v == 0)
-		return undefined(PFM_METRIC_DIVISION);
-	return number((double)((int64_t)a.v % (int64_t)b.v), a.d);
+	if (a.value > limit || a.value < -limit || b.value > limit || b.value < -limit)
+		return make_undefined(PFM_METRIC_OVERFLOW);
+	if ((int64_t)b.value == 0)
+		return make_undefined(PFM_METRIC_DIVISION);
+	return make_number((double)((int64_t)a.value % (int64_t)b.value), a.derivative);
 }
 
 /* What is decided by one side does not depend on the other: 0 & x is 0 whatever x is. */
-static struct cell both(struct cell a, struct cell b)
+static struct metric_number evaluate_and(struct metric_number a, struct metric_number b)
 {
-	if ((!a.state && a.v == 0) || (!b.state && b.v == 0))
-		return truth(false);
+	if ((!a.state && a.value == 0) || (!b.state && b.value == 0))
+		return make_truth(false);
 	return a.state ? a : b.state ? b
-	                             : truth(true);
+	                             : make_truth(true);
 }
 
-static struct cell either(struct cell a, struct cell b)
+static struct metric_number evaluate_or(struct metric_number a, struct metric_number b)
 {
-	if ((!a.state && a.v != 0) || (!b.state && b.v != 0))
-		return truth(true);
+	if ((!a.state && a.value != 0) || (!b.state && b.value != 0))
+		return make_truth(true);
 	return a.state ? a : b.state ? b
-	                             : truth(false);
+	                             : make_truth(false);
 }
 
-static struct cell compute(char op, struct cell a, struct cell b)
+static struct metric_number apply_operator(char op, struct metric_number a, struct metric_number b)
 {
 	if (op == '&')
-		return both(a, b);
+		return evaluate_and(a, b);
 	if (op == '|')
-		return either(a, b);
+		return evaluate_or(a, b);
 	if (a.state || b.state)
 		return a.state ? a : b;
 	switch (op) {
-	case '+': return number(a.v + b.v, a.d + b.d);
-	case '-': return number(a.v - b.v, a.d - b.d);
-	case '*': return number(a.v * b.v, a.d * b.v + a.v * b.d);
-	case '/': return divide(a, b);
-	case '%': return remainder_of(a, b);
-	case '<': return truth(a.v < b.v);
-	case '>': return truth(a.v > b.v);
-	case '[': return truth(a.v <= b.v);
-	case ']': return truth(a.v >= b.v);
-	case '=': return truth(a.v == b.v);
-	case '!': return truth(a.v != b.v);
-	case '^': return truth((a.v != 0) != (b.v != 0));
-	case 'm': return b.v < a.v ? b : a;
-	case 'M': return b.v > a.v ? b : a;
-	default: return b.v == 0 ? truth(false) : divide(a, b);
+	case '+': return make_number(a.value + b.value, a.derivative + b.derivative);
+	case '-': return make_number(a.value - b.value, a.derivative - b.derivative);
+	case '*': return make_number(a.value * b.value, a.derivative * b.value + a.value * b.derivative);
+	case '/': return divide_numbers(a, b);
+	case '%': return compute_remainder(a, b);
+	case '<': return make_truth(a.value < b.value);
+	case '>': return make_truth(a.value > b.value);
+	case '[': return make_truth(a.value <= b.value);
+	case ']': return make_truth(a.value >= b.value);
+	case '=': return make_truth(a.value == b.value);
+	case '!': return make_truth(a.value != b.value);
+	case '^': return make_truth((a.value != 0) != (b.value != 0));
+	case 'm': return b.value < a.value ? b : a;
+	case 'M': return b.value > a.value ? b : a;
+	default: return b.value == 0 ? make_truth(false) : divide_numbers(a, b);
 	}
 }
 
-static bool push(struct machine *m, struct cell c)
+static bool push_number(struct metric_machine *m, struct metric_number c)
 {
-	if (m->depth == METRIC_MAX_STACK)
+	if (m->stack_depth == METRIC_MAX_STACK)
 		return false;
-	m->stack[m->depth++] = c;
+	m->stack[m->stack_depth++] = c;
 	return true;
 }
 
-static bool push_bits(struct machine *m, uint64_t bits)
+static bool push_double_bits(struct metric_machine *m, uint64_t bits)
 {
 	double v;
 
 	memcpy(&v, &bits, sizeof(v));
-	return is_finite(v) && push(m, number(v, 0));
+	return is_finite(v) && push_number(m, make_number(v, 0));
 }
 
-static bool push_input(struct machine *m, const pfm_metric_count_t *input, bool along)
+static bool push_input(struct metric_machine *m, const pfm_metric_count_t *input, bool along)
 {
-	return push(m, input->known ? number(input->value, along) : undefined(PFM_METRIC_NOT_COUNTED));
+	return push_number(m, input->known ? make_number(input->value, along) : make_undefined(PFM_METRIC_NOT_COUNTED));
 }
 
 /* Slots are filled in order, so one that was not filled is seen. */
-static bool keep(struct machine *m, uint64_t slot)
+static bool store_slot(struct metric_machine *m, uint64_t slot)
 {
-	if (m->depth == 0 || slot != m->n_slots || slot >= METRIC_MAX_SLOTS)
+	if (m->stack_depth == 0 || slot != m->n_slots || slot >= METRIC_MAX_SLOTS)
 		return false;
-	m->slots[m->n_slots++] = m->stack[m->depth - 1];
+	m->slots[m->n_slots++] = m->stack[m->stack_depth - 1];
 	return true;
 }
 
-static bool choose(struct machine *m)
+static bool apply_conditional(struct metric_machine *m)
 {
-	struct cell *s;
+	struct metric_number *s;
 
-	if (m->depth < 3)
+	if (m->stack_depth < 3)
 		return false;
-	m->depth -= 2;
-	s = &m->stack[m->depth - 1];
+	m->stack_depth -= 2;
+	s = &m->stack[m->stack_depth - 1];
 	if (!s[0].state)
-		s[0] = s[0].v != 0 ? s[1] : s[2];
+		s[0] = s[0].value != 0 ? s[1] : s[2];
 	return true;
 }
 
-static bool operate(struct machine *m, char op)
+static bool apply_top_operator(struct metric_machine *m, char op)
 {
-	if (m->depth < 2)
+	if (m->stack_depth < 2)
 		return false;
-	m->depth--;
-	m->stack[m->depth - 1] = compute(op, m->stack[m->depth - 1], m->stack[m->depth]);
+	m->stack_depth--;
+	m->stack[m->stack_depth - 1] = apply_operator(op, m->stack[m->stack_depth - 1], m->stack[m->stack_depth]);
 	return true;
 }
 
-static bool negate(struct machine *m)
+static bool negate_top(struct metric_machine *m)
 {
-	struct cell *top;
+	struct metric_number *top;
 
-	if (m->depth == 0)
+	if (m->stack_depth == 0)
 		return false;
-	top = &m->stack[m->depth - 1];
-	top->v = -top->v;
-	top->d = -top->d;
+	top = &m->stack[m->stack_depth - 1];
+	top->value = -top->value;
+	top->derivative = -top->derivative;
 	return true;
 }
 
 /* Two plain numbers; false where the machine has more to say than a number. */
-static bool operate_plainly(char op, double *a, double b)
+static bool apply_plain_operator(char op, double *a, double b)
 {
 	switch (op) {
 	case '+': *a += b; break;
@@ -261,7 +261,7 @@ static bool operate_plainly(char op, double *a, double b)
 
 /* The value alone of code that has nothing undefined on its way, as nearly all has: without the reasons and slopes that the machine
  * carries. False leaves the answer to that. */
-static bool run_plainly(const char *code, const pfm_metric_count_t *inputs, unsigned n, const struct cell *own, double *out)
+static bool run_plain_code(const char *code, const pfm_metric_count_t *inputs, unsigned n, const struct metric_number *own, double *out)
 {
 	double stack[METRIC_MAX_STACK], slots[METRIC_MAX_SLOTS];
 	unsigned depth = 0, n_slots = 0, step;
@@ -279,7 +279,7 @@ static bool run_plainly(const char *code, const pfm_metric_count_t *inputs, unsi
 		case 'v':
 			if (!own || own->state)
 				return false;
-			stack[depth++] = own->v;
+			stack[depth++] = own->value;
 			break;
 		case 'k':
 			memcpy(&stack[depth], &x, sizeof(x));
@@ -303,7 +303,7 @@ static bool run_plainly(const char *code, const pfm_metric_count_t *inputs, unsi
 			stack[depth - 1] = stack[depth - 1] != 0 ? stack[depth] : stack[depth + 1];
 			break;
 		default:
-			if (depth < 2 || !operate_plainly(*code, &stack[depth - 2], stack[depth - 1]))
+			if (depth < 2 || !apply_plain_operator(*code, &stack[depth - 2], stack[depth - 1]))
 				return false;
 			depth--;
 		}
@@ -314,33 +314,33 @@ static bool run_plainly(const char *code, const pfm_metric_count_t *inputs, unsi
 	return true;
 }
 
-int pfmi_metric_run(const char *code, const pfm_metric_count_t *inputs, unsigned n, unsigned along, const struct cell *own,
-                    struct cell *out)
+int pfmi_metric_run_code(const char *code, const pfm_metric_count_t *inputs, unsigned n, unsigned along, const struct metric_number *own,
+                         struct metric_number *out)
 {
-	struct machine m;
+	struct metric_machine m;
 	bool ok = true;
 	uint64_t x;
 	unsigned step;
 
-	*out = (struct cell){ .state = PFM_METRIC_DEFINED };
-	if (along == n && run_plainly(code, inputs, n, own, &out->v))
+	*out = (struct metric_number){ .state = PFM_METRIC_DEFINED };
+	if (along == n && run_plain_code(code, inputs, n, own, &out->value))
 		return PFMLIB_SUCCESS;
-	m.depth = m.n_slots = 0;
+	m.stack_depth = m.n_slots = 0;
 	for (; ok && (step = read_instruction(code, &x)); code += step) {
 		switch (*code) {
 		case 'e': ok = x < n && push_input(&m, &inputs[x], x == along); break;
 		case 'i':
-		case 'j': ok = push(&m, number((double)x, 0)); break;
-		case 'k': ok = push_bits(&m, x); break;
-		case 'v': ok = own && push(&m, *own); break;
-		case 's': ok = keep(&m, x); break;
-		case 'l': ok = x < m.n_slots && push(&m, m.slots[x]); break;
-		case '~': ok = negate(&m); break;
-		case '?': ok = choose(&m); break;
-		default: ok = operate(&m, *code); break;
+		case 'j': ok = push_number(&m, make_number((double)x, 0)); break;
+		case 'k': ok = push_double_bits(&m, x); break;
+		case 'v': ok = own && push_number(&m, *own); break;
+		case 's': ok = store_slot(&m, x); break;
+		case 'l': ok = x < m.n_slots && push_number(&m, m.slots[x]); break;
+		case '~': ok = negate_top(&m); break;
+		case '?': ok = apply_conditional(&m); break;
+		default: ok = apply_top_operator(&m, *code); break;
 		}
 	}
-	if (!ok || *code || m.depth != 1)
+	if (!ok || *code || m.stack_depth != 1)
 		return PFMLIB_ERR_INVAL;
 	*out = m.stack[0];
 	return PFMLIB_SUCCESS;
@@ -349,7 +349,7 @@ int pfmi_metric_run(const char *code, const pfm_metric_count_t *inputs, unsigned
 /* ---- values and errors --------------------------------------------------------------------------------------------- */
 
 /* Which input keeps the value from being one, if that is the reason. */
-static int missing_input(const pfm_metric_count_t *inputs, unsigned n, const struct cell *value)
+static int find_missing_input(const pfm_metric_count_t *inputs, unsigned n, const struct metric_number *value)
 {
 	for (unsigned i = 0; i < n && value->state == PFM_METRIC_NOT_COUNTED; i++)
 		if (!inputs[i].known)
@@ -358,41 +358,41 @@ static int missing_input(const pfm_metric_count_t *inputs, unsigned n, const str
 }
 
 /* Is @value above what calls for a closer look? 1, 0, or -1 where nobody can say. */
-static int over_threshold(const struct metric *m, const pfm_metric_count_t *inputs, unsigned n, const struct cell *value)
+static int check_threshold(const struct metric *m, const pfm_metric_count_t *inputs, unsigned n, const struct metric_number *value)
 {
-	struct cell over;
+	struct metric_number over;
 
-	if (!*m->threshold || pfmi_metric_run(m->threshold, inputs, n, n, value, &over) || over.state)
+	if (!*m->threshold_code || pfmi_metric_run_code(m->threshold_code, inputs, n, n, value, &over) || over.state)
 		return -1;
-	return over.v != 0;
+	return over.value != 0;
 }
 
-static int evaluate(const struct metric *m, const pfm_metric_count_t *inputs, unsigned n, pfm_metric_value_t *out)
+static int evaluate_metric(const struct metric *m, const pfm_metric_count_t *inputs, unsigned n, pfm_metric_value_t *out)
 {
-	struct cell value;
-	int rc = pfmi_metric_run(m->code, inputs, n, n, NULL, &value);
+	struct metric_number value;
+	int rc = pfmi_metric_run_code(m->code, inputs, n, n, NULL, &value);
 
 	if (rc)
 		return rc;
 	out->state = value.state;
-	out->value = value.state ? 0 : value.v;
-	out->missing = missing_input(inputs, n, &value);
-	out->over_threshold = over_threshold(m, inputs, n, &value);
+	out->value = value.state ? 0 : value.value;
+	out->missing = find_missing_input(inputs, n, &value);
+	out->over_threshold = check_threshold(m, inputs, n, &value);
 	return PFMLIB_SUCCESS;
 }
 
 /* The derivative of the value along input @i; 0 where there is none. */
-static double slope(const struct metric *m, const pfm_metric_count_t *inputs, unsigned n, unsigned i)
+static double compute_slope(const struct metric *m, const pfm_metric_count_t *inputs, unsigned n, unsigned i)
 {
-	struct cell value;
+	struct metric_number value;
 
-	if (pfmi_metric_run(m->code, inputs, n, i, NULL, &value) || value.state)
+	if (pfmi_metric_run_code(m->code, inputs, n, i, NULL, &value) || value.state)
 		return 0;
-	return value.d;
+	return value.derivative;
 }
 
 /* Half of a 95 % interval in standard errors: Student's distribution with @n degrees of freedom, 0 for the normal one. */
-static double half_width(unsigned n)
+static double get_interval_half_width(unsigned n)
 {
 	static const float table[] = { 0, 12.7062f, 4.3027f, 3.1824f, 2.7764f, 2.5706f, 2.4469f, 2.3646f, 2.3060f, 2.2622f, 2.2281f,
 		                       2.2010f, 2.1788f, 2.1604f, 2.1448f, 2.1314f, 2.1199f, 2.1098f, 2.1009f, 2.0930f, 2.0860f,
@@ -405,19 +405,19 @@ static double half_width(unsigned n)
 	return n ? z + z * (z2 + 1) / (4 * n) + z * (5 * z2 * z2 + 16 * z2 + 3) / (96.0 * n * n) : z;
 }
 
-#define OWN_ERROR (16 * DBL_EPSILON) /* of a value: what the arithmetic leaves of counts that go up and down together */
+#define ROUNDING_ERROR (16 * DBL_EPSILON) /* of a value: what the arithmetic leaves of counts that go up and down together */
 
 static void set_interval(pfm_metric_value_t *out, double variance, unsigned freedom)
 {
-	out->error = square_root(variance);
-	if (out->error < OWN_ERROR * (out->value < 0 ? -out->value : out->value))
+	out->error = compute_square_root(variance);
+	if (out->error < ROUNDING_ERROR * (out->value < 0 ? -out->value : out->value))
 		out->error = 0;
-	out->low = out->value - half_width(freedom) * out->error;
-	out->high = out->value + half_width(freedom) * out->error;
+	out->low = out->value - get_interval_half_width(freedom) * out->error;
+	out->high = out->value + get_interval_half_width(freedom) * out->error;
 }
 
 /* Nobody can say how far the value is off. */
-static void set_unknown(pfm_metric_value_t *out)
+static void set_unknown_interval(pfm_metric_value_t *out)
 {
 	out->low = -DBL_MAX;
 	out->high = DBL_MAX;
@@ -429,26 +429,26 @@ int pfm_evaluate_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, const pfm
 	pfm_metric_value_t full = PFM_INIT(full);
 	struct metric m;
 	double variance = 0;
-	int rc = pfmi_sized(out) && (counts || !n) ? pfmi_metric_find(ctx, pmu, event, &m) : PFMLIB_ERR_INVAL;
+	int rc = base_has_struct_size(out) && (counts || !n) ? pfmi_metric_find_by_row(ctx, pmu, event, &m) : PFMLIB_ERR_INVAL;
 
 	if (!rc)
-		rc = evaluate(&m, counts, n, &full);
+		rc = evaluate_metric(&m, counts, n, &full);
 	if (rc)
 		return rc;
 	for (unsigned i = 0; i < n && !full.state; i++)
 		if (counts[i].known && counts[i].error > 0) {
-			double part = slope(&m, counts, n, i) * counts[i].error;
+			double part = compute_slope(&m, counts, n, i) * counts[i].error;
 
 			variance += part * part;
 		}
 	set_interval(&full, variance, 0);
-	pfmi_give(out, &full, sizeof(full));
+	base_copy_struct_out(out, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
 }
 
 /* ---- from repetitions ------------------------------------------------------------------------------------------------ */
 
-static void means(const double *samples, unsigned rounds, unsigned n, pfm_metric_count_t *out)
+static void compute_means(const double *samples, unsigned rounds, unsigned n, pfm_metric_count_t *out)
 {
 	for (unsigned i = 0; i < n; i++) {
 		double sum = 0;
@@ -461,7 +461,7 @@ static void means(const double *samples, unsigned rounds, unsigned n, pfm_metric
 
 /* The variance of the mean, along the slopes of the formula at the means: counts of one round belong together, so what they share
  * (a longer round has more of everything) is in it and what cancels in a ratio is not. */
-static double variance_of_mean(const double *samples, unsigned rounds, unsigned n, const pfm_metric_count_t *mean, const double *slopes)
+static double compute_variance_of_mean(const double *samples, unsigned rounds, unsigned n, const pfm_metric_count_t *mean, const double *slopes)
 {
 	double sum = 0;
 
@@ -483,29 +483,29 @@ int pfm_estimate_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, const dou
 	pfm_metric_count_t mean[METRIC_MAX_INPUTS];
 	double slopes[METRIC_MAX_INPUTS];
 	struct metric m;
-	int rc = pfmi_sized(out) && samples && rounds && n <= METRIC_MAX_INPUTS ? pfmi_metric_find(ctx, pmu, event, &m) : PFMLIB_ERR_INVAL;
+	int rc = base_has_struct_size(out) && samples && rounds && n <= METRIC_MAX_INPUTS ? pfmi_metric_find_by_row(ctx, pmu, event, &m) : PFMLIB_ERR_INVAL;
 
 	if (rc)
 		return rc;
-	means(samples, rounds, n, mean);
-	rc = evaluate(&m, mean, n, &full);
+	compute_means(samples, rounds, n, mean);
+	rc = evaluate_metric(&m, mean, n, &full);
 	if (rc)
 		return rc;
 	if (!full.state && rounds > 1) {
 		for (unsigned i = 0; i < n; i++)
-			slopes[i] = slope(&m, mean, n, i);
-		set_interval(&full, variance_of_mean(samples, rounds, n, mean, slopes), rounds - 1);
+			slopes[i] = compute_slope(&m, mean, n, i);
+		set_interval(&full, compute_variance_of_mean(samples, rounds, n, mean, slopes), rounds - 1);
 	} else if (!full.state) {
-		set_unknown(&full);
+		set_unknown_interval(&full);
 	}
-	pfmi_give(out, &full, sizeof(full));
+	base_copy_struct_out(out, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
 }
 
 /* ---- from the parts of one measurement --------------------------------------------------------------------------------- */
 
 /* How far part @k alone would carry the value from where it is, along the slopes of the formula; NaN if a count of it is missing. */
-static double pull(const double *parts, unsigned n_parts, unsigned n, unsigned k, const double *slopes)
+static double extrapolate_part(const double *parts, unsigned n_parts, unsigned n, unsigned k, const double *slopes)
 {
 	double sum = 0;
 
@@ -516,12 +516,12 @@ static double pull(const double *parts, unsigned n_parts, unsigned n, unsigned k
 }
 
 /* The variance of the sum of parts, from the differences of neighbours: a program that changes slowly is none of its error. */
-static double variance_of_neighbours(const double *parts, unsigned n_parts, unsigned n, const double *slopes)
+static double compute_neighbour_variance(const double *parts, unsigned n_parts, unsigned n, const double *slopes)
 {
-	double sum = 0, before = pull(parts, n_parts, n, 0, slopes);
+	double sum = 0, before = extrapolate_part(parts, n_parts, n, 0, slopes);
 
 	for (unsigned k = 1; k < n_parts; k++) {
-		double here = pull(parts, n_parts, n, k, slopes);
+		double here = extrapolate_part(parts, n_parts, n, k, slopes);
 
 		sum += (here - before) * (here - before);
 		before = here;
@@ -530,28 +530,28 @@ static double variance_of_neighbours(const double *parts, unsigned n_parts, unsi
 }
 
 /* What those differences are worth in independent ones. */
-static unsigned freedom_of_neighbours(unsigned n_parts)
+static unsigned compute_neighbour_freedom(unsigned n_parts)
 {
 	uint64_t n = n_parts;
 
 	return (unsigned)(2 * (n - 1) * (n - 1) / (3 * n - 4));
 }
 
-static void judge(const struct metric *m, const pfm_metric_count_t *counts, unsigned n, const double *parts, unsigned n_parts,
-                  double observed, pfm_metric_value_t *full)
+static void estimate_error(const struct metric *m, const pfm_metric_count_t *counts, unsigned n, const double *parts, unsigned n_parts,
+                           double observed, pfm_metric_value_t *full)
 {
 	double slopes[METRIC_MAX_INPUTS], variance;
 
 	for (unsigned i = 0; i < n; i++)
-		slopes[i] = counts[i].known ? slope(m, counts, n, i) : 0;
-	variance = n_parts > 1 ? variance_of_neighbours(parts, n_parts, n, slopes) : 0;
+		slopes[i] = counts[i].known ? compute_slope(m, counts, n, i) : 0;
+	variance = n_parts > 1 ? compute_neighbour_variance(parts, n_parts, n, slopes) : 0;
 	if (observed >= 1) {
 		set_interval(full, 0, 0);
 	} else if (n_parts < 2 || !is_finite(variance)) {
-		set_unknown(full);
+		set_unknown_interval(full);
 		full->error = -1;
 	} else {
-		set_interval(full, (1 - observed) * variance, freedom_of_neighbours(n_parts));
+		set_interval(full, (1 - observed) * variance, compute_neighbour_freedom(n_parts));
 	}
 }
 
@@ -560,16 +560,16 @@ int pfm_judge_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, const pfm_me
 {
 	pfm_metric_value_t full = PFM_INIT(full);
 	struct metric m;
-	bool sane = pfmi_sized(out) && (counts || !n) && n <= METRIC_MAX_INPUTS && (parts || !n_parts) && observed >= 0 && observed <= 1;
-	int rc = sane ? pfmi_metric_find(ctx, pmu, event, &m) : PFMLIB_ERR_INVAL;
+	bool sane = base_has_struct_size(out) && (counts || !n) && n <= METRIC_MAX_INPUTS && (parts || !n_parts) && observed >= 0 && observed <= 1;
+	int rc = sane ? pfmi_metric_find_by_row(ctx, pmu, event, &m) : PFMLIB_ERR_INVAL;
 
 	if (!rc)
-		rc = evaluate(&m, counts, n, &full);
+		rc = evaluate_metric(&m, counts, n, &full);
 	if (rc)
 		return rc;
 	if (!full.state)
-		judge(&m, counts, n, parts, n_parts, observed, &full);
-	pfmi_give(out, &full, sizeof(full));
+		estimate_error(&m, counts, n, parts, n_parts, observed, &full);
+	base_copy_struct_out(out, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
 }
 

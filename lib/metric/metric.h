@@ -16,7 +16,7 @@
 #define PERFMON_METRIC_H
 
 #include <perfmon/perfmon.h>
-#include "ctx.h"
+#include "context/context.h"
 
 #define METRIC_MAX_STACK  64
 #define METRIC_MAX_SLOTS  256
@@ -26,7 +26,7 @@
 struct metric {
 	const struct table *table;
 	uint32_t row;
-	const char *code, *threshold;
+	const char *code, *threshold_code;
 };
 
 /* One item of the inputs: its name in our grammar, the list's spelling and the preset ("" for none). */
@@ -35,40 +35,40 @@ struct metric_input {
 };
 
 /* A number with its derivative, or the reason (PFM_METRIC_*) why it is none. */
-struct cell {
-	double v, d;
+struct metric_number {
+	double value, derivative;
 	int state;
 };
 
 /* Metrics of a context. */
-struct metric_at {
-	unsigned unit;
+struct metric_ref {
+	unsigned pmu;
 	uint32_t row;
 };
 
 struct metric_list {
-	unsigned n, room;
-	struct metric_at *at; /* the caller frees it */
+	unsigned n_metrics, capacity;
+	struct metric_ref *refs; /* the caller frees it */
 };
 
 /* Adds the metric that @text names, or those of the group it names. PFMLIB_ERR_NOTFOUND if there is none. (lib/metric/names.c) */
-int pfmi_metric_named(const struct pfm_ctx *ctx, const char *text, struct metric_list *out);
-int pfmi_metric_group(const struct pfm_ctx *ctx, const char *text, struct metric_list *out);
+int pfmi_metric_find_by_name(const struct pfm_ctx *ctx, const char *text, struct metric_list *out);
+int pfmi_metric_find_group(const struct pfm_ctx *ctx, const char *text, struct metric_list *out);
 
 /* Metric @event of @pmu. PFMLIB_ERR_INVAL for what does not exist, PFMLIB_ERR_NOTFOUND for a row that is no metric. */
-int pfmi_metric_find(const struct pfm_ctx *ctx, int pmu, unsigned event, struct metric *out);
+int pfmi_metric_find_by_row(const struct pfm_ctx *ctx, int pmu, unsigned event, struct metric *out);
 /* How many inputs a metric has; input @i of it, false past the last. */
-unsigned pfmi_metric_inputs(const struct metric *m);
-bool pfmi_metric_input(const struct metric *m, unsigned i, struct metric_input *out);
+unsigned pfmi_metric_count_inputs(const struct metric *m);
+bool pfmi_metric_get_input(const struct metric *m, unsigned i, struct metric_input *out);
 /* Runs @code on @n inputs; derivatives are taken along input @along (n for none). @own: what 'v' pushes.
  * PFMLIB_ERR_INVAL if @code is no code. */
-int pfmi_metric_run(const char *code, const pfm_metric_count_t *inputs, unsigned n, unsigned along, const struct cell *own,
-                    struct cell *out);
+int pfmi_metric_run_code(const char *code, const pfm_metric_count_t *inputs, unsigned n, unsigned along, const struct metric_number *own,
+                         struct metric_number *out);
 /* Writes @m's formula, or that of its threshold, as pfm_print_metric() does. */
-int pfmi_metric_print(const struct metric *m, int threshold, char *buf, size_t len);
+int pfmi_metric_print_formula(const struct metric *m, int threshold, char *buf, size_t len);
 /* Length of the instruction at @code, 0 at the end or if there is none. */
-unsigned pfmi_metric_step(const char *code);
+unsigned pfmi_metric_get_instruction_length(const char *code);
 /* The operand of the instruction at @code: a number of base-64 digits. */
-uint64_t pfmi_metric_operand(const char *code);
+uint64_t pfmi_metric_get_operand(const char *code);
 
 #endif

@@ -3,99 +3,100 @@
 #include <stdlib.h>
 #include <string.h>
 #include "metric/metric.h"
+#include "lookup/lookup.h"
 
-#define MAX_UNITS 64
+#define MAX_CANDIDATE_PMUS 64
 
-static int add(struct metric_list *list, unsigned unit, uint32_t row)
+static int add_metric_ref(struct metric_list *list, unsigned unit, uint32_t row)
 {
-	if (list->n == list->room) {
-		unsigned room = list->room * 2 + 4;
-		struct metric_at *at = realloc(list->at, room * sizeof(*at));
+	if (list->n_metrics == list->capacity) {
+		unsigned room = list->capacity * 2 + 4;
+		struct metric_ref *at = realloc(list->refs, room * sizeof(*at));
 
 		if (!at)
 			return PFMLIB_ERR_NOMEM;
-		list->at = at;
-		list->room = room;
+		list->refs = at;
+		list->capacity = room;
 	}
-	list->at[list->n++] = (struct metric_at){ unit, row };
+	list->refs[list->n_metrics++] = (struct metric_ref){ unit, row };
 	return PFMLIB_SUCCESS;
 }
 
-int pfmi_metric_named(const struct pfm_ctx *ctx, const char *text, struct metric_list *out)
+int pfmi_metric_find_by_name(const struct pfm_ctx *ctx, const char *text, struct metric_list *out)
 {
 	struct spec spec;
 	unsigned unit;
 	uint32_t row;
 
-	if (pfmi_spec_parse(text, &spec, NULL) || pfmi_ctx_find(ctx, &spec, &unit, &row, NULL) || row == ROW_NONE ||
-	    !(table_row(pfmi_unit_table(ctx, unit), row)->flags & ROW_METRIC))
+	if (pfmi_spec_parse(text, &spec, NULL) || pfmi_lookup_row(ctx, &spec, &unit, &row, NULL) || row == ROW_NONE ||
+	    !(table_row(context_pmu_table(ctx, unit), row)->flags & ROW_METRIC))
 		return PFMLIB_ERR_NOTFOUND;
-	return add(out, unit, row);
+	return add_metric_ref(out, unit, row);
 }
 
 /* What is behind @word in @text as far as that goes to @len bytes; NULL if it does not begin so. */
-static const char *rest_of(const char *word, const char *text, size_t *len)
+static const char *skip_prefix(const char *word, const char *text, size_t *len)
 {
-	const char *behind = strlen(word) <= *len ? pfmi_behind(pfmi_slice(word), text) : NULL;
+	const char *behind = strlen(word) <= *len ? pfmi_base_skip_prefix_icase(pfmi_base_make_slice(word), text) : NULL;
 
 	*len -= behind ? strlen(word) : 0;
 	return behind;
 }
 
 /* Two words for the levels of top-down analysis: TopdownL1 is what Intel's lists call TmaL1. */
-static bool same_group(const char *s, size_t len, struct slice name)
+static bool is_topdown_group_alias(const char *s, size_t len, struct slice name)
 {
 	size_t n = name.len;
-	const char *ours = rest_of("TmaL", s, &len), *asked = ours ? rest_of("TopdownL", name.s, &n) : NULL;
+	const char *ours = skip_prefix("TmaL", s, &len), *asked = ours ? skip_prefix("TopdownL", name.text, &n) : NULL;
 
 	return asked && len == n && strncmp(ours, asked, len) == 0;
 }
 
-static bool in_group(const char *groups, struct slice name)
+static bool is_in_group(const char *groups, struct slice name)
 {
 	for (const char *s = groups; *s; s += strcspn(s, ";"), s += *s == ';')
-		if ((strcspn(s, ";") == name.len && pfmi_behind(name, s)) || same_group(s, strcspn(s, ";"), name))
+		if ((strcspn(s, ";") == name.len && pfmi_base_skip_prefix_icase(name, s)) || is_topdown_group_alias(s, strcspn(s, ";"), name))
 			return true;
 	return false;
 }
 
 /* "Memory_Bound_group", "tma_memory_bound_group": what Memory_Bound consists of. */
-static bool is_part(const char *parent, struct slice group)
+static bool is_group_of_parent(const char *parent, struct slice group)
 {
-	const struct slice prefix = pfmi_slice("tma_");
-	const char *behind = pfmi_behind(pfmi_slice(parent), group.s);
+	const struct slice prefix = pfmi_base_make_slice("tma_");
+	const char *behind = pfmi_base_skip_prefix_icase(pfmi_base_make_slice(parent), group.text);
 
 	if (!*parent || group.len < prefix.len)
 		return false;
-	if (!behind && pfmi_behind(prefix, group.s))
-		behind = pfmi_behind(pfmi_slice(parent), group.s + prefix.len);
-	return behind && behind + strlen("_group") == group.s + group.len && pfmi_behind(pfmi_slice("_group"), behind);
+	if (!behind && pfmi_base_skip_prefix_icase(prefix, group.text))
+		behind = pfmi_base_skip_prefix_icase(pfmi_base_make_slice(parent), group.text + prefix.len);
+	return behind && behind + strlen("_group") == group.text + group.len && pfmi_base_skip_prefix_icase(pfmi_base_make_slice("_group"), behind);
 }
 
 /* Those of one unit. */
-static int add_members(const struct pfm_ctx *ctx, unsigned unit, struct slice group, struct metric_list *out)
+static int add_group_metrics(const struct pfm_ctx *ctx, unsigned unit, struct slice group, struct metric_list *out)
 {
-	const struct table *t = pfmi_unit_table(ctx, unit);
+	const struct table *t = context_pmu_table(ctx, unit);
 	int rc = PFMLIB_SUCCESS;
 
-	for (uint32_t row = 0; table_key(t, KEY_METRIC) && row < t->n_rows && !rc; row++)
-		if (table_row(t, row)->flags & ROW_METRIC && (in_group(pfmi_row_text(t, row, KEY_METRIC_GROUP), group) ||
-		                                              is_part(pfmi_row_text(t, row, KEY_METRIC_PARENT), group)))
-			rc = add(out, unit, row);
+	for (uint32_t row = 0; table_key_field_plus1(t, KEY_METRIC) && row < t->n_rows && !rc; row++)
+		if (table_row(t, row)->flags & ROW_METRIC && (is_in_group(pfmi_table_row_text(t, row, KEY_METRIC_GROUP), group) ||
+		                                              is_group_of_parent(pfmi_table_row_text(t, row, KEY_METRIC_PARENT), group)))
+			rc = add_metric_ref(out, unit, row);
 	return rc;
 }
 
-int pfmi_metric_group(const struct pfm_ctx *ctx, const char *text, struct metric_list *out)
+int pfmi_metric_find_group(const struct pfm_ctx *ctx, const char *text, struct metric_list *out)
 {
-	unsigned units[MAX_UNITS], n, before = out->n;
+	unsigned units[MAX_CANDIDATE_PMUS], n, before = out->n_metrics;
 	struct spec spec;
 	int rc = PFMLIB_SUCCESS;
 
 	if (pfmi_spec_parse(text, &spec, NULL) || !spec.name.len)
 		return PFMLIB_ERR_NOTFOUND;
-	n = pfmi_ctx_candidates(ctx, &spec, units, MAX_UNITS);
+	n = pfmi_lookup_candidate_pmus(ctx, &spec, units, MAX_CANDIDATE_PMUS);
 	for (unsigned i = 0; i < n && !rc; i++)
-		if (pfmi_unit_ready(ctx, units[i]))
-			rc = add_members(ctx, units[i], spec.name, out);
-	return rc || out->n > before ? rc : PFMLIB_ERR_NOTFOUND;
+		if (context_is_pmu_usable(ctx, units[i]))
+			rc = add_group_metrics(ctx, units[i], spec.name, out);
+	return rc || out->n_metrics > before ? rc : PFMLIB_ERR_NOTFOUND;
 }

@@ -5,75 +5,76 @@
 #include <string.h>
 #include "base/sizes.h"
 #include "metric/plan.h"
+#include "lookup/lookup.h"
 
 /* ---- texts ------------------------------------------------------------------------------------------------------------- */
 
-struct planned *pfmi_plan_event(struct pfm_plan_result *p)
+struct planned_event *pfmi_plan_add_event(struct pfm_plan_result *p)
 {
-	if (p->n == p->room) {
-		unsigned room = p->room * 2 + 16;
-		struct planned *events = realloc(p->events, room * sizeof(*events));
+	if (p->n_events == p->capacity) {
+		unsigned room = p->capacity * 2 + 16;
+		struct planned_event *events = realloc(p->events, room * sizeof(*events));
 
 		if (!events)
 			return NULL;
 		p->events = events;
-		p->room = room;
+		p->capacity = room;
 	}
-	p->events[p->n] = (struct planned){ .counter = -1 };
-	return &p->events[p->n++];
+	p->events[p->n_events] = (struct planned_event){ .counter = -1 };
+	return &p->events[p->n_events++];
 }
 
-static int add_event(struct pfm_plan_result *p, const char *text, unsigned request, unsigned family, pfm_error_t *error)
+static int add_event_text(struct pfm_plan_result *p, const char *text, unsigned request, unsigned family, pfm_error_t *error)
 {
-	struct planned *e;
+	struct planned_event *e;
 	int rc;
 
 	/* Metrics share their events. */
-	for (unsigned i = 0; family && i < p->n; i++)
+	for (unsigned i = 0; family && i < p->n_events; i++)
 		if (strcmp(p->events[i].text, text) == 0)
 			return PFMLIB_SUCCESS;
-	if (p->n == MAX_EVENTS)
-		return pfmi_refuse(error, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, NULL, (struct slice){ 0 }, "too many events for one plan");
-	if (strlen(text) >= TEXT_ROOM)
-		return pfmi_refuse(error, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, text, pfmi_slice(text), "an event's text is too long");
-	e = pfmi_plan_event(p);
+	if (p->n_events == MAX_PLANNED_EVENTS)
+		return pfmi_base_set_error(error, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, NULL, (struct slice){ 0 }, "too many events for one plan");
+	if (strlen(text) >= PLANNED_TEXT_SIZE)
+		return pfmi_base_set_error(error, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, text, pfmi_base_make_slice(text), "an event's text is too long");
+	e = pfmi_plan_add_event(p);
 	if (!e)
-		return pfmi_refuse(error, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
+		return pfmi_base_set_error(error, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
 	snprintf(e->text, sizeof(e->text), "%s", text);
-	e->request = request;
-	e->family = (uint16_t)family;
-	rc = pfmi_ctx_event(p->ctx, text, &e->unit, &e->event, error);
-	p->n -= rc != 0;
+	e->request_index = request;
+	e->metric_number = (uint16_t)family;
+	rc = pfmi_lookup_event(p->ctx, text, &e->pmu, &e->event, error);
+	p->n_events -= rc != 0;
 	return rc;
 }
 
 /* The events of metric @row of unit @unit. */
-static int add_metric(struct pfm_plan_result *p, unsigned unit, uint32_t row, unsigned request, pfm_error_t *error)
+static int add_metric_events(struct pfm_plan_result *p, unsigned unit, uint32_t row, unsigned request, pfm_error_t *error)
 {
 	pfm_metric_info_t info = PFM_INIT(info);
 	pfm_metric_input_t in = PFM_INIT(in);
 	int rc = pfm_describe_metric(p->ctx, (int)unit, row, &info);
 
-	p->families++;
+	p->n_metrics++;
 	for (unsigned i = 0; !rc && i < info.n_value_inputs; i++) {
 		rc = pfm_describe_metric_input(p->ctx, (int)unit, row, i, &in);
 		if (!rc && !in.is_constant)
-			rc = add_event(p, in.text, request, p->families, error);
+			rc = add_event_text(p, in.text, request, p->n_metrics, error);
 	}
 	return rc;
 }
 
 /* The events of metrics that @text names. What is refused of one that is not known is the metric: nobody wrote the event's name. */
-static int add_metrics(struct pfm_plan_result *p, const struct metric_list *list, const char *text, unsigned request,
-                       pfm_error_t *error)
+static int add_listed_metrics(struct pfm_plan_result *p, const struct metric_list *list, const char *text, unsigned request,
+                              pfm_error_t *error)
 {
 	int rc = PFMLIB_SUCCESS;
 
-	for (unsigned i = 0; i < list->n && !rc; i++)
-		rc = add_metric(p, list->at[i].unit, list->at[i].row, request, error);
+	for (unsigned i = 0; i < list->n_metrics && !rc; i++)
+		rc = add_metric_events(p, list->refs[i].pmu, list->refs[i].row, request, error);
 	if (rc && error->kind != PFM_KIND_TOO_MANY)
-		pfmi_refuse(error, rc, PFM_KIND_NONE, text, pfmi_slice(text),
-		            "the metric needs an event that is not known here; 'pfm show' names those it needs");
+		pfmi_base_set_error(error, rc, PFM_KIND_NONE, text, pfmi_base_make_slice(text),
+		                    "the metric needs an event that is not known here; 'pfm show' names those it needs");
 	return rc;
 }
 
@@ -82,43 +83,43 @@ static int add_text(struct pfm_plan_result *p, const char *text, unsigned reques
 {
 	pfm_error_t mine = PFM_INIT(mine);
 	struct metric_list list = { 0 };
-	int rc = pfmi_metric_named(p->ctx, text, &list);
+	int rc = pfmi_metric_find_by_name(p->ctx, text, &list);
 
-	if (rc == PFMLIB_ERR_NOTFOUND && add_event(p, text, request, 0, &mine)) {
-		rc = pfmi_metric_group(p->ctx, text, &list);
+	if (rc == PFMLIB_ERR_NOTFOUND && add_event_text(p, text, request, 0, &mine)) {
+		rc = pfmi_metric_find_group(p->ctx, text, &list);
 		if (rc == PFMLIB_ERR_NOTFOUND) {
-			pfmi_give(error, &mine, sizeof(mine));
+			base_copy_struct_out(error, &mine, sizeof(mine));
 			rc = mine.code;
 		}
 	} else if (rc == PFMLIB_ERR_NOTFOUND) {
 		rc = PFMLIB_SUCCESS;
 	}
 	if (!rc)
-		rc = add_metrics(p, &list, text, request, error);
+		rc = add_listed_metrics(p, &list, text, request, error);
 	if (rc == PFMLIB_ERR_NOMEM)
-		pfmi_refuse(error, rc, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
+		pfmi_base_set_error(error, rc, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
 	if (rc)
 		error->event = (int)request;
-	free(list.at);
+	free(list.refs);
 	return rc;
 }
 
 /* ---- plans -------------------------------------------------------------------------------------------------------------- */
 
 /* Leaders first, then as the texts came. */
-static int by_group(const void *a, const void *b)
+static int compare_planned_events(const void *a, const void *b)
 {
-	const struct planned *x = a, *y = b;
+	const struct planned_event *x = a, *y = b;
 
 	if (x->group != y->group)
 		return x->group < y->group ? -1 : 1;
-	if (x->leads != y->leads)
-		return x->leads ? -1 : 1;
-	return x->item != y->item ? (x->item < y->item ? -1 : 1) : strcmp(x->text, y->text);
+	if (x->is_leader != y->is_leader)
+		return x->is_leader ? -1 : 1;
+	return x->item_index != y->item_index ? (x->item_index < y->item_index ? -1 : 1) : strcmp(x->text, y->text);
 }
 
 /* True for the first event of its PMU. */
-static bool is_first(const struct pfm_plan_result *plan, unsigned i)
+static bool is_first_of_pmu(const struct pfm_plan_result *plan, unsigned i)
 {
 	for (unsigned k = 0; k < i; k++)
 		if (plan->events[k].event.table == plan->events[i].event.table)
@@ -126,29 +127,29 @@ static bool is_first(const struct pfm_plan_result *plan, unsigned i)
 	return true;
 }
 
-static int plan_parts(struct pfm_plan_result *plan, pfm_error_t *error)
+static int plan_each_pmu(struct pfm_plan_result *plan, pfm_error_t *error)
 {
 	bool several = false;
 	int rc = PFMLIB_SUCCESS;
 
-	for (unsigned i = 1; i < plan->n; i++)
+	for (unsigned i = 1; i < plan->n_events; i++)
 		several |= plan->events[i].event.table != plan->events[0].event.table;
-	for (unsigned i = 0; i < plan->n && !rc; i++)
-		if (is_first(plan, i)) {
-			struct unit u = pfmi_unit(plan->ctx, plan->events[i].unit);
+	for (unsigned i = 0; i < plan->n_events && !rc; i++)
+		if (is_first_of_pmu(plan, i)) {
+			struct pmu_info u = pfmi_context_get_pmu(plan->ctx, plan->events[i].pmu);
 
-			rc = pfmi_plan_part(plan, &u, several, error);
+			rc = pfmi_plan_group_pmu_events(plan, &u, several, error);
 		}
 	return rc;
 }
 
-static int plan_all(struct pfm_plan_result *plan, pfm_error_t *error)
+static int finish_plan(struct pfm_plan_result *plan, pfm_error_t *error)
 {
-	int rc = plan_parts(plan, error);
+	int rc = plan_each_pmu(plan, error);
 
-	if (!rc && plan->n)
-		qsort(plan->events, plan->n, sizeof(plan->events[0]), by_group);
-	if (!rc && !plan->n) { /* metrics of constants alone */
+	if (!rc && plan->n_events)
+		qsort(plan->events, plan->n_events, sizeof(plan->events[0]), compare_planned_events);
+	if (!rc && !plan->n_events) { /* metrics of constants alone */
 		plan->certificate = strdup("there is no event to count");
 		rc = plan->certificate ? PFMLIB_SUCCESS : PFMLIB_ERR_NOMEM;
 	}
@@ -163,8 +164,8 @@ static int plan_texts(struct pfm_plan_result *plan, const char *const *texts, un
 
 	for (unsigned i = 0; i < n && !rc; i++)
 		rc = texts[i] ? add_text(plan, texts[i], i, error)
-		              : pfmi_refuse(error, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "an event is NULL");
-	return rc ? rc : plan_all(plan, error);
+		              : pfmi_base_set_error(error, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "an event is NULL");
+	return rc ? rc : finish_plan(plan, error);
 }
 
 static int make_plan(pfm_plan_t **out, const pfm_ctx_t *ctx, const char *const *texts, unsigned n, const pfm_plan_options_t *options,
@@ -174,13 +175,13 @@ static int make_plan(pfm_plan_t **out, const pfm_ctx_t *ctx, const char *const *
 	int rc;
 
 	if (!plan)
-		return pfmi_refuse(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
-	plan->ctx = pfmi_ctx_hold(ctx);
-	plan->optimal = true;
-	if (!pfmi_take(&plan->options, sizeof(plan->options), options))
-		rc = pfmi_refuse(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "options.size is not set");
-	else if (plan->options.plm > PFMI_LEVELS)
-		rc = pfmi_refuse(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, PFMI_NO_LEVELS);
+		return pfmi_base_set_error(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
+	plan->ctx = pfmi_context_add_ref(ctx);
+	plan->is_optimal = true;
+	if (!base_copy_struct_in(&plan->options, sizeof(plan->options), options))
+		rc = pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "options.size is not set");
+	else if (plan->options.plm > PFMI_LEVEL_MASK)
+		rc = pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, PFMI_BAD_LEVELS_MESSAGE);
 	else
 		rc = plan_texts(plan, texts, n, why);
 	if (rc)
@@ -193,55 +194,55 @@ static int make_plan(pfm_plan_t **out, const pfm_ctx_t *ctx, const char *const *
 int pfm_plan(pfm_plan_t **out, const pfm_ctx_t *ctx, const char *const *texts, unsigned n, const pfm_plan_options_t *options,
              pfm_error_t *error)
 {
-	pfm_error_t mine = PFM_INIT(mine), *why = error ? pfmi_error_begin(error, &mine) : &mine;
+	pfm_error_t mine = PFM_INIT(mine), *why = error ? base_begin_error(error, &mine) : &mine;
 	int rc;
 
 	if (out)
 		*out = NULL;
 	if (!out || !texts || !n)
-		rc = pfmi_refuse(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 },
-		                 "out or texts is NULL, or there are no events");
+		rc = pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 },
+		                         "out or texts is NULL, or there are no events");
 	else
 		rc = make_plan(out, ctx, texts, n, options, why);
-	return pfmi_error_end(error, why, rc);
+	return base_finish_error(error, why, rc);
 }
 
 int pfm_describe_plan(const pfm_plan_t *plan, pfm_plan_info_t *info)
 {
 	pfm_plan_info_t full;
 
-	if (!plan || !pfmi_sized(info))
+	if (!plan || !base_has_struct_size(info))
 		return PFMLIB_ERR_INVAL;
-	full = (pfm_plan_info_t){ .n_events = plan->n,
+	full = (pfm_plan_info_t){ .n_events = plan->n_events,
 		                  .n_groups = plan->n_groups,
 		                  .n_rounds = plan->n_rounds,
 		                  .bound = plan->bound,
-		                  .optimal = plan->optimal,
+		                  .optimal = plan->is_optimal,
 		                  .certificate = plan->certificate };
-	pfmi_give(info, &full, sizeof(full));
+	base_copy_struct_out(info, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
 }
 
 int pfm_describe_planned(const pfm_plan_t *plan, unsigned i, pfm_planned_t *event)
 {
-	const struct planned *e;
+	const struct planned_event *e;
 	pfm_planned_t full;
 
-	if (!plan || !pfmi_sized(event))
+	if (!plan || !base_has_struct_size(event))
 		return PFMLIB_ERR_INVAL;
-	if (i >= plan->n)
+	if (i >= plan->n_events)
 		return PFMLIB_ERR_NOTFOUND;
 	e = &plan->events[i];
 	full = (pfm_planned_t){
-		.request = e->request,
-		.pmu = (int)e->unit,
+		.request = e->request_index,
+		.pmu = (int)e->pmu,
 		.text = e->text,
 		.group = e->group,
 		.counter = e->counter,
-		.added = e->added,
-		.in_proof = e->in_proof,
+		.added = e->is_added,
+		.in_proof = e->is_in_proof,
 	};
-	pfmi_give(event, &full, sizeof(full));
+	base_copy_struct_out(event, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
 }
 

@@ -4,34 +4,34 @@
 #include <perfmon/pfmlib_alpha.h>
 #include <string.h>
 
-#define NELEM(A) (sizeof(A) / sizeof((A)[0]))
+#define ARRAY_LENGTH(A) (sizeof(A) / sizeof((A)[0]))
 
 /* ---- families ---------------------------------------------------------------------------------------------------- */
 
-static int is_ev5(int pmu)
+static int is_ev5_family(int pmu)
 {
 	return pmu == PFMLIB_ALPHA_EV5_PMU || pmu == PFMLIB_ALPHA_PCA56_PMU;
 }
 
-static int is_ev6(int pmu)
+static int is_ev6_family(int pmu)
 {
 	return pmu == PFMLIB_ALPHA_EV6_PMU || pmu == PFMLIB_ALPHA_EV67_PMU;
 }
 
 unsigned int pfm_alpha_num_counters(int pmu)
 {
-	if (is_ev5(pmu))
+	if (is_ev5_family(pmu))
 		return 3;
-	return pmu == PFMLIB_ALPHA_EV4_PMU || is_ev6(pmu) ? 2 : 0;
+	return pmu == PFMLIB_ALPHA_EV4_PMU || is_ev6_family(pmu) ? 2 : 0;
 }
 
 unsigned int pfm_alpha_counter_width(int pmu, unsigned int counter)
 {
 	if (counter >= pfm_alpha_num_counters(pmu))
 		return 0;
-	if (is_ev6(pmu))
+	if (is_ev6_family(pmu))
 		return 20;
-	if (is_ev5(pmu))
+	if (is_ev5_family(pmu))
 		return counter == 2 ? 14 : 16;
 	return counter == 0 ? 16 : 12;
 }
@@ -44,7 +44,7 @@ uint64_t pfm_alpha_rate(int pmu, unsigned int counter, unsigned int n)
 		return 0;
 	if (n == 0)
 		return (uint64_t)1 << width;
-	if (is_ev6(pmu))
+	if (is_ev6_family(pmu))
 		return 0;
 	return pmu == PFMLIB_ALPHA_EV4_PMU && counter == 0 ? 4096 : 256;
 }
@@ -52,7 +52,7 @@ uint64_t pfm_alpha_rate(int pmu, unsigned int counter, unsigned int n)
 /* ---- rates ------------------------------------------------------------------------------------------------------- */
 
 /* FRQ of counter @n lies at 8 - 2n: 2 slow, 3 fast. */
-static uint64_t frq(unsigned int counter, unsigned int fast)
+static uint64_t build_frq_bits(unsigned int counter, unsigned int fast)
 {
 	return (uint64_t)(2 + fast) << (8 - 2 * counter);
 }
@@ -72,11 +72,11 @@ pfm_err_t pfm_alpha_rate_word(int pmu, const uint64_t *rates, unsigned int count
 				return PFMLIB_ERR_INVAL;
 			fast = 1;
 		}
-		if (is_ev5(pmu))
-			bits |= frq(i, fast);
+		if (is_ev5_family(pmu))
+			bits |= build_frq_bits(i, fast);
 		else if (fast)
 			bits |= i == 0 ? ICCSR_PC0 : ICCSR_PC1;
-		priv |= (int)fast && is_ev5(pmu);
+		priv |= (int)fast && is_ev5_family(pmu);
 	}
 	*word = bits;
 	if (privileged)
@@ -100,7 +100,7 @@ uint64_t pfm_alpha_pmctr_ctl(uint64_t a1, unsigned int counters)
 
 	for (unsigned int i = 0; i < 3; i++)
 		if (counters >> i & 1)
-			ctl |= (a1 & frq(i, 1)) << 6;
+			ctl |= (a1 & build_frq_bits(i, 1)) << 6;
 	return ctl;
 }
 
@@ -119,19 +119,19 @@ pfm_err_t pfm_alpha_counter_word(int pmu, unsigned int select, unsigned int cpu,
 	for (unsigned int i = 0; i < n; i++)
 		if (v[i] >> pfm_alpha_counter_width(pmu, i))
 			return PFMLIB_ERR_INVAL;
-	*word = is_ev5(pmu) ? PF5_CTRS(select, cpu, v[0], v[1], v[2]) : PF6_CTRS(select, cpu, v[0], v[1]);
+	*word = is_ev5_family(pmu) ? PF5_CTRS(select, cpu, v[0], v[1], v[2]) : PF6_CTRS(select, cpu, v[0], v[1]);
 	return PFMLIB_SUCCESS;
 }
 
 pfm_err_t pfm_alpha_split_counter_word(int pmu, uint64_t word, unsigned int *select, unsigned int *cpu, uint64_t *values)
 {
-	if (!is_ev5(pmu) && !is_ev6(pmu))
+	if (!is_ev5_family(pmu) && !is_ev6_family(pmu))
 		return PFMLIB_ERR_NOTSUPP;
 	if (select)
-		*select = (unsigned int)(word & (is_ev5(pmu) ? PF5_SEL_KMASK : PF6_SEL_KMASK));
+		*select = (unsigned int)(word & (is_ev5_family(pmu) ? PF5_SEL_KMASK : PF6_SEL_KMASK));
 	if (cpu)
-		*cpu = (unsigned int)(is_ev5(pmu) ? (word & PF5_CPU_KMASK) >> PF5_CPU_SHIFT : word >> PF6_CPU_SHIFT);
-	if (values && is_ev5(pmu)) {
+		*cpu = (unsigned int)(is_ev5_family(pmu) ? (word & PF5_CPU_KMASK) >> PF5_CPU_SHIFT : word >> PF6_CPU_SHIFT);
+	if (values && is_ev5_family(pmu)) {
 		values[0] = (word & PF5_CTR0_KMASK) >> PF5_CTR0_SHIFT;
 		values[1] = (word & PF5_CTR1_KMASK) >> PF5_CTR1_SHIFT;
 		values[2] = (word & PF5_CTR2_KMASK) >> PF5_CTR2_SHIFT;
@@ -157,18 +157,18 @@ pfm_err_t pfm_alpha_start_value(unsigned int width, uint64_t period, uint64_t *v
 
 /* ---- modes ------------------------------------------------------------------------------------------------------- */
 
-enum { INNER = PFM_ALPHA_MODE_KERNEL | PFM_ALPHA_MODE_EXEC | PFM_ALPHA_MODE_SUPER };
+enum { INNER_MODES = PFM_ALPHA_MODE_KERNEL | PFM_ALPHA_MODE_EXEC | PFM_ALPHA_MODE_SUPER };
 
 pfm_err_t pfm_alpha_mode_word(unsigned int modes, unsigned int scope, uint64_t *word)
 {
 	uint64_t bits = 0;
-	unsigned int inner = modes & INNER;
+	unsigned int inner = modes & INNER_MODES;
 
 	if (!word || modes & ~(unsigned int)PFM_ALPHA_MODE_ALL || scope > PFM_ALPHA_SCOPE_PROCESS)
 		return PFMLIB_ERR_INVAL;
 	if (modes == (PFM_ALPHA_MODE_EXEC | PFM_ALPHA_MODE_SUPER)) {
 		bits = PF5_CTXT_EXEC_AND_SUPER;
-	} else if (modes == 0 || (inner != 0 && inner != INNER)) {
+	} else if (modes == 0 || (inner != 0 && inner != INNER_MODES)) {
 		return PFMLIB_ERR_NOTSUPP;
 	} else {
 		bits |= inner ? 0 : PF5_CTXT_NO_KERNEL;
@@ -190,7 +190,7 @@ unsigned int pfm_alpha_word_modes(uint64_t word, int *select, int *marks)
 		*marks = (word & PF5_CTXT_PME_THIS) != 0;
 	if (off == PF5_CTXT_EXEC_AND_SUPER)
 		return PFM_ALPHA_MODE_EXEC | PFM_ALPHA_MODE_SUPER;
-	modes |= off & PF5_CTXT_NO_KERNEL ? 0 : (unsigned int)INNER;
+	modes |= off & PF5_CTXT_NO_KERNEL ? 0 : (unsigned int)INNER_MODES;
 	modes |= off & PF5_CTXT_NO_USER ? 0 : (unsigned int)PFM_ALPHA_MODE_USER;
 	modes |= off & PF5_CTXT_NO_PAL ? 0 : (unsigned int)PFM_ALPHA_MODE_PAL;
 	return modes;
@@ -207,24 +207,24 @@ pfm_err_t pfm_alpha_pm_mode_word(unsigned int mode, uint64_t *word)
 /* ---- from the device to the PALcode ------------------------------------------------------------------------------ */
 
 /* The cache box selects move down to where the chip's PALcode looks for them. */
-static uint64_t select_a1(int pmu, uint64_t word)
+static uint64_t build_select_argument(int pmu, uint64_t word)
 {
 	if (pmu == PFMLIB_ALPHA_EV4_PMU)
 		return word & ~ICCSR_DISABLE_MASK; /* these bits are live ones on the chip */
-	if (is_ev6(pmu))
+	if (is_ev6_family(pmu))
 		return word & PF6_MUX_KMASK;
 	return (word & (PF5_MUX0_KMASK | 0xff)) |
 	       (word & PF5_MUX_CBOX_KMASK) >> (pmu == PFMLIB_ALPHA_PCA56_PMU ? PFPCA56_MUX_CBOX_KSHIFT : PF5_MUX_CBOX_KSHIFT);
 }
 
 /* Counters of a counter word, with their values where wrperfmon takes them. */
-static uint64_t counters_a1(int pmu, uint64_t word, int with_values)
+static uint64_t build_counters_argument(int pmu, uint64_t word, int with_values)
 {
-	uint64_t select = word & (is_ev5(pmu) ? PF5_SEL_KMASK : PF6_SEL_KMASK);
+	uint64_t select = word & (is_ev5_family(pmu) ? PF5_SEL_KMASK : PF6_SEL_KMASK);
 
 	if (!with_values)
 		return select;
-	return is_ev5(pmu) ? word & PF5_WRITE_KMASK : word & PF6_WRITE_KMASK & ~PF6_CPU_KMASK;
+	return is_ev5_family(pmu) ? word & PF5_WRITE_KMASK : word & PF6_WRITE_KMASK & ~PF6_CPU_KMASK;
 }
 
 pfm_err_t pfm_alpha_device_call(int pmu, uint32_t request, uint64_t word, pfmlib_alpha_call_t *call)
@@ -236,7 +236,7 @@ pfm_err_t pfm_alpha_device_call(int pmu, uint32_t request, uint64_t word, pfmlib
 	       VALUES };
 	static const struct {
 		uint32_t request;
-		unsigned char ev, function, how;
+		unsigned char ev, function, argument_kind;
 	} known[] = {
 		{ PCNTSETMUX, 4, 2, SELECT },
 		{ PCNT5MUX, 5, 2, SELECT },
@@ -256,24 +256,24 @@ pfm_err_t pfm_alpha_device_call(int pmu, uint32_t request, uint64_t word, pfmlib
 		{ PCNTRDISABLE, 4, 0, BARE },
 		{ PCNTRENABLE, 4, 1, BARE },
 	};
-	unsigned int ev = is_ev6(pmu) ? 6 : is_ev5(pmu) ? 5
-	                                                : 4;
+	unsigned int ev = is_ev6_family(pmu) ? 6 : is_ev5_family(pmu) ? 5
+	                                                              : 4;
 
 	if (!call || pfm_alpha_num_counters(pmu) == 0)
 		return PFMLIB_ERR_INVAL;
-	for (size_t i = 0; i < NELEM(known); i++) {
+	for (size_t i = 0; i < ARRAY_LENGTH(known); i++) {
 		uint64_t a1 = 0;
 
 		if (known[i].request != request || known[i].ev != ev)
 			continue;
-		if (known[i].how == SELECT)
-			a1 = select_a1(pmu, word);
-		else if (known[i].how == MODES)
+		if (known[i].argument_kind == SELECT)
+			a1 = build_select_argument(pmu, word);
+		else if (known[i].argument_kind == MODES)
 			a1 = word & PF5_CTXT_KMASK;
-		else if (known[i].how == RATES)
+		else if (known[i].argument_kind == RATES)
 			pfm_alpha_driver_rates(word, &a1, NULL);
 		else if (ev != 4)
-			a1 = counters_a1(pmu, word, known[i].how == VALUES);
+			a1 = build_counters_argument(pmu, word, known[i].argument_kind == VALUES);
 		call->function = known[i].function;
 		call->reserved = 0;
 		call->argument = a1;
@@ -284,13 +284,13 @@ pfm_err_t pfm_alpha_device_call(int pmu, uint32_t request, uint64_t word, pfmlib
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
 
-enum { F4 = 1,
-       F5 = 2,
-       F6 = 4,
-       FALL = 7 };
+enum { FAMILY_BIT_EV4 = 1,
+       FAMILY_BIT_EV5 = 2,
+       FAMILY_BIT_EV6 = 4,
+       FAMILY_BIT_ALL = 7 };
 
 /* Names lie in the rows: a pointer would have to be relocated when the library is loaded. */
-#define REQUEST(NAME, FAMILIES)       \
+#define REQUEST_ENTRY(NAME, FAMILIES) \
 	{                             \
 		NAME, FAMILIES, #NAME \
 	}
@@ -298,56 +298,56 @@ static const struct {
 	uint32_t request;
 	unsigned char families;
 	char name[19];
-} REQUESTS[] = {
-	REQUEST(PCNTRDISABLE, FALL),
-	REQUEST(PCNTRENABLE, FALL),
-	REQUEST(PCNTSETMUX, F4),
-	REQUEST(PCNTLOGALL, FALL),
-	REQUEST(PCNTLOGSELECT, FALL),
-	REQUEST(PCNTCLEARCNT, FALL),
-	REQUEST(PCNTGETCNT, F4),
-	REQUEST(PCNTCLEARPCBPME, FALL),
-	REQUEST(PCNTCALLER, FALL),
-	REQUEST(PCNTGETRSIZE, FALL),
-	REQUEST(PCNTGETIPLHIS, FALL),
-	REQUEST(PCNTSETITEMS, FALL),
-	REQUEST(PCNTSETUADDR, FALL),
-	REQUEST(PCNTSETKADDR, FALL),
-	REQUEST(PCNTSETURANGE, FALL),
-	REQUEST(PCNTSETKRANGE, FALL),
-	REQUEST(PCNT5CTXTS, F5),
-	REQUEST(PCNT5MUX, F5),
-	REQUEST(PCNT5FREQ, F5),
-	REQUEST(PCNT5DISABLE, F5),
-	REQUEST(PCNT5ENABLE, F5),
-	REQUEST(PCNT5CLEAR, F5),
-	REQUEST(PCNT5RESTART, F5),
-	REQUEST(PCNT5SETCNTRS, F5),
-	REQUEST(PCNT5GETCNTRS, F5),
-	REQUEST(PCNT5GETCNT, F5),
-	REQUEST(PCNT5READCNTRS, F5),
-	REQUEST(PCNT6MUX, F6),
-	REQUEST(PCNT6ENABWRITE, F6),
-	REQUEST(PCNT6DISABLE, F6),
-	REQUEST(PCNT6ENABLE, F6),
-	REQUEST(PCNT6CLEAR, F6),
-	REQUEST(PCNT6RESTART, F6),
-	REQUEST(PCNT6SETCNTRS, F6),
-	REQUEST(PCNT6GETCNTRS, F6),
-	REQUEST(PCNT6GETCNT, F6),
-	REQUEST(PCNT6READCNTRS, F6),
-	REQUEST(PCNTGETCNT_OLD, F4),
+} device_requests[] = {
+	REQUEST_ENTRY(PCNTRDISABLE, FAMILY_BIT_ALL),
+	REQUEST_ENTRY(PCNTRENABLE, FAMILY_BIT_ALL),
+	REQUEST_ENTRY(PCNTSETMUX, FAMILY_BIT_EV4),
+	REQUEST_ENTRY(PCNTLOGALL, FAMILY_BIT_ALL),
+	REQUEST_ENTRY(PCNTLOGSELECT, FAMILY_BIT_ALL),
+	REQUEST_ENTRY(PCNTCLEARCNT, FAMILY_BIT_ALL),
+	REQUEST_ENTRY(PCNTGETCNT, FAMILY_BIT_EV4),
+	REQUEST_ENTRY(PCNTCLEARPCBPME, FAMILY_BIT_ALL),
+	REQUEST_ENTRY(PCNTCALLER, FAMILY_BIT_ALL),
+	REQUEST_ENTRY(PCNTGETRSIZE, FAMILY_BIT_ALL),
+	REQUEST_ENTRY(PCNTGETIPLHIS, FAMILY_BIT_ALL),
+	REQUEST_ENTRY(PCNTSETITEMS, FAMILY_BIT_ALL),
+	REQUEST_ENTRY(PCNTSETUADDR, FAMILY_BIT_ALL),
+	REQUEST_ENTRY(PCNTSETKADDR, FAMILY_BIT_ALL),
+	REQUEST_ENTRY(PCNTSETURANGE, FAMILY_BIT_ALL),
+	REQUEST_ENTRY(PCNTSETKRANGE, FAMILY_BIT_ALL),
+	REQUEST_ENTRY(PCNT5CTXTS, FAMILY_BIT_EV5),
+	REQUEST_ENTRY(PCNT5MUX, FAMILY_BIT_EV5),
+	REQUEST_ENTRY(PCNT5FREQ, FAMILY_BIT_EV5),
+	REQUEST_ENTRY(PCNT5DISABLE, FAMILY_BIT_EV5),
+	REQUEST_ENTRY(PCNT5ENABLE, FAMILY_BIT_EV5),
+	REQUEST_ENTRY(PCNT5CLEAR, FAMILY_BIT_EV5),
+	REQUEST_ENTRY(PCNT5RESTART, FAMILY_BIT_EV5),
+	REQUEST_ENTRY(PCNT5SETCNTRS, FAMILY_BIT_EV5),
+	REQUEST_ENTRY(PCNT5GETCNTRS, FAMILY_BIT_EV5),
+	REQUEST_ENTRY(PCNT5GETCNT, FAMILY_BIT_EV5),
+	REQUEST_ENTRY(PCNT5READCNTRS, FAMILY_BIT_EV5),
+	REQUEST_ENTRY(PCNT6MUX, FAMILY_BIT_EV6),
+	REQUEST_ENTRY(PCNT6ENABWRITE, FAMILY_BIT_EV6),
+	REQUEST_ENTRY(PCNT6DISABLE, FAMILY_BIT_EV6),
+	REQUEST_ENTRY(PCNT6ENABLE, FAMILY_BIT_EV6),
+	REQUEST_ENTRY(PCNT6CLEAR, FAMILY_BIT_EV6),
+	REQUEST_ENTRY(PCNT6RESTART, FAMILY_BIT_EV6),
+	REQUEST_ENTRY(PCNT6SETCNTRS, FAMILY_BIT_EV6),
+	REQUEST_ENTRY(PCNT6GETCNTRS, FAMILY_BIT_EV6),
+	REQUEST_ENTRY(PCNT6GETCNT, FAMILY_BIT_EV6),
+	REQUEST_ENTRY(PCNT6READCNTRS, FAMILY_BIT_EV6),
+	REQUEST_ENTRY(PCNTGETCNT_OLD, FAMILY_BIT_EV4),
 };
 
 pfm_err_t pfm_alpha_request(unsigned int i, pfm_alpha_request_t *out)
 {
 	if (!out)
 		return PFMLIB_ERR_INVAL;
-	if (i >= NELEM(REQUESTS))
+	if (i >= ARRAY_LENGTH(device_requests))
 		return PFMLIB_ERR_NOTFOUND;
-	out->name = REQUESTS[i].name;
-	out->request = REQUESTS[i].request;
-	out->families = REQUESTS[i].families;
+	out->name = device_requests[i].name;
+	out->request = device_requests[i].request;
+	out->families = device_requests[i].families;
 	return PFMLIB_SUCCESS;
 }
 
@@ -365,7 +365,7 @@ pfm_err_t pfm_alpha_find_request(const char *name, pfm_alpha_request_t *out)
 
 pfm_err_t pfm_alpha_mask(const char *name, uint64_t *value)
 {
-#define MASK(NAME)          \
+#define MASK_ENTRY(NAME)    \
 	{                   \
 		NAME, #NAME \
 	}
@@ -373,23 +373,23 @@ pfm_err_t pfm_alpha_mask(const char *name, uint64_t *value)
 		uint64_t value;
 		char name[24];
 	} masks[] = {
-		MASK(PF5_WRITE_KMASK),
-		MASK(PF5_CPU_KMASK),
-		MASK(PF5_SEL_KMASK),
-		MASK(PF6_WRITE_KMASK),
-		MASK(PF6_CPU_KMASK),
-		MASK(PF6_SEL_KMASK),
-		MASK(PF6_MUX_KMASK),
-		MASK(PF5_MUX_KMASK),
-		MASK(PF5_MUX0_KMASK),
-		MASK(PF5_MUX_CBOX_KMASK),
-		MASK(PF5_FREQ_KMASK),
-		MASK(PF5_CTXT_KMASK),
+		MASK_ENTRY(PF5_WRITE_KMASK),
+		MASK_ENTRY(PF5_CPU_KMASK),
+		MASK_ENTRY(PF5_SEL_KMASK),
+		MASK_ENTRY(PF6_WRITE_KMASK),
+		MASK_ENTRY(PF6_CPU_KMASK),
+		MASK_ENTRY(PF6_SEL_KMASK),
+		MASK_ENTRY(PF6_MUX_KMASK),
+		MASK_ENTRY(PF5_MUX_KMASK),
+		MASK_ENTRY(PF5_MUX0_KMASK),
+		MASK_ENTRY(PF5_MUX_CBOX_KMASK),
+		MASK_ENTRY(PF5_FREQ_KMASK),
+		MASK_ENTRY(PF5_CTXT_KMASK),
 	};
 
 	if (!name || !value)
 		return PFMLIB_ERR_INVAL;
-	for (size_t i = 0; i < NELEM(masks); i++)
+	for (size_t i = 0; i < ARRAY_LENGTH(masks); i++)
 		if (strcmp(masks[i].name, name) == 0) {
 			*value = masks[i].value;
 			return PFMLIB_SUCCESS;

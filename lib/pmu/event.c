@@ -1,292 +1,288 @@
 /* SPDX-License-Identifier: MIT */
 /* What an event is once its attributes are known: field values and how they fall into configuration words. */
-#include "pmu.h"
+#include "pmu/pmu.h"
 
 #include <string.h>
 #include <perfmon/pfmlib.h>
 
-APART void pfmi_field_put_parts(const struct field *f, uint64_t config[4], uint64_t value)
+void pfmi_pmu_insert_field_ranges(const struct field *f, uint64_t config[4], uint64_t value)
 {
 	for (unsigned i = 0; i < f->n_ranges; i++) {
-		const struct bitrange *r = &f->range[i];
+		const struct bitrange *r = &f->ranges[i];
 		uint64_t mask = ~(uint64_t)0 >> (64 - r->width) << r->lsb;
 
-		config[r->word] = (config[r->word] & ~mask) | (value << r->lsb & mask);
+		config[r->config_word] = (config[r->config_word] & ~mask) | (value << r->lsb & mask);
 		value = value >> (r->width - 1) >> 1;
 	}
 }
 
-uint64_t pfmi_field_get(const struct field *f, const uint64_t config[4])
+uint64_t pfmi_pmu_extract_field(const struct field *f, const uint64_t config[4])
 {
 	uint64_t value = 0;
 	unsigned at = 0;
 
 	for (unsigned i = 0; i < f->n_ranges && at < 64; i++) {
-		const struct bitrange *r = &f->range[i];
+		const struct bitrange *r = &f->ranges[i];
 		uint64_t mask = r->width == 64 ? ~(uint64_t)0 : ((uint64_t)1 << r->width) - 1;
 
-		value |= (config[r->word] >> r->lsb & mask) << at;
+		value |= (config[r->config_word] >> r->lsb & mask) << at;
 		at += r->width;
 	}
 	return value;
 }
 
-RARELY static void add_presets(const struct table *t, uint64_t config[4])
+static void put_field_defaults(const struct table *t, uint64_t config[4])
 {
 	const struct field *f = table_fields(t);
 
 	for (unsigned i = 0; i < t->n_fields; i++)
-		if (f[i].preset && f[i].n_ranges && f[i].kind != FIELD_TEXT)
-			pfmi_field_put(&f[i], config, f[i].preset);
+		if (f[i].default_value && f[i].n_ranges && f[i].kind != FIELD_TEXT)
+			field_insert(&f[i], config, f[i].default_value);
 }
 
 /* A value that is for one counter, or too large to stand in the row itself, or one that takes the place of what is there. */
-APART static void put_value(struct event *ev, const struct field *f, struct value v)
+static void put_row_value(struct event *ev, const struct field *f, struct field_value v)
 {
-	if (v.counter == ANYWHERE)
-		pfmi_field_put(f, ev->base, v.value);
+	if (v.counter == ANY_COUNTER)
+		field_insert(f, ev->base_config, v.value);
 	else
-		ev->by_counter = true;
+		ev->has_counter_values = true;
 }
 
 /* @value beside what is in the bits of @f. */
-static inline void add_parts(const struct field *f, uint64_t config[4], uint64_t value)
+static inline void add_split_field(const struct field *f, uint64_t config[4], uint64_t value)
 {
 	for (unsigned i = 0; i < f->n_ranges && value; i++) {
-		const struct bitrange *r = &f->range[i];
+		const struct bitrange *r = &f->ranges[i];
 
-		config[r->word] |= (value & ~(uint64_t)0 >> (64 - r->width)) << r->lsb;
+		config[r->config_word] |= (value & ~(uint64_t)0 >> (64 - r->width)) << r->lsb;
 		value = value >> (r->width - 1) >> 1;
 	}
 }
 
 /* One walk over the row's values: which keys have one, and the configuration words they make. None is wider than its field, and
  * where later ones do not replace what is there, no two have a bit in common (check.c): they are added. */
-static void add_values(struct event *ev, const struct row *r, bool replaces)
+static void add_row_values(struct event *ev, const struct row *r, bool replaces)
 {
 	const struct field *fields = table_fields(ev->table);
-	const uint32_t *v = table_values(ev->table) + r->value, *end = v + r->n_values;
+	const uint32_t *v = table_values(ev->table) + r->first_value, *end = v + r->n_values;
 	uint64_t has = 0;
 
 	for (; v < end; v++) {
 		const struct field *f = fields + (*v >> 24);
-		uint32_t value = *v & (VALUE_WIDE - 1);
+		uint32_t value = *v & (VALUE_IS_WIDE - 1);
 
 		has |= (uint64_t)1 << f->key;
 		if (!f->n_ranges)
 			continue;
-		if (*v & VALUE_WIDE || replaces)
-			put_value(ev, f, value_unpack(ev->table, *v));
+		if (*v & VALUE_IS_WIDE || replaces)
+			put_row_value(ev, f, table_unpack_value(ev->table, *v));
 		else if (f->n_ranges == 1)
-			ev->base[f->range[0].word] |= (uint64_t)value << f->range[0].lsb;
+			ev->base_config[f->ranges[0].config_word] |= (uint64_t)value << f->ranges[0].lsb;
 		else
-			add_parts(f, ev->base, value);
+			add_split_field(f, ev->base_config, value);
 	}
-	ev->has = has;
+	ev->row_keys = has;
 }
 
-OFTEN void pfmi_event_init(struct event *ev, const struct table *t, uint32_t row)
+void pfmi_pmu_init_event(struct event *ev, const struct table *t, uint32_t row)
 {
 	const struct row *r = row == ROW_NONE ? NULL : table_row(t, row);
 
 	ev->table = t;
-	ev->facts = r;
-	ev->row = row;
-	ev->plm = ev->plm_none = ev->precise = ev->raw_mask = ev->n_set = ev->left_out = 0;
-	ev->given = 0;
-	ev->counter_pin = ANYWHERE;
-	ev->by_counter = false;
-	ev->has = ev->touched = 0;
-	memset(ev->base, 0, sizeof(ev->base));
-	if (t->flags & TABLE_REPLACES)
-		add_presets(t, ev->base);
+	ev->row = r;
+	ev->row_index = row;
+	ev->plm = ev->has_no_levels = ev->precise = ev->has_raw_umask = ev->n_user_fields = ev->exclude_flags = 0;
+	ev->chosen_groups = 0;
+	ev->counter_pin = ANY_COUNTER;
+	ev->has_counter_values = false;
+	ev->row_keys = ev->user_keys = 0;
+	memset(ev->base_config, 0, sizeof(ev->base_config));
+	if (t->flags & TABLE_VALUES_OVERRIDE)
+		put_field_defaults(t, ev->base_config);
 	if (!r)
 		return;
-	add_values(ev, r, t->flags & TABLE_REPLACES);
+	add_row_values(ev, r, t->flags & TABLE_VALUES_OVERRIDE);
 #pragma GCC unroll 1
-	for (unsigned i = 0; i < r->n_takes; i++) {
-		const struct group *g = row_group(t, r, i);
+	for (unsigned i = 0; i < r->n_groups; i++) {
+		const struct umask_group *g = table_row_group_at(t, r, i);
 
-		ev->group[i] = g->flags & GROUP_DEFAULT ? g->preset : 0;
+		ev->group_values[i] = g->flags & GROUP_HAS_DEFAULT ? g->default_value : 0;
 	}
 }
 
-APART void pfmi_event_complete(struct event *ev)
-{
-	uint64_t group[EVENT_MAX_GROUPS];
-	size_t n = ev->facts->n_takes * sizeof(group[0]);
-	uint16_t given = n ? ev->given : 0;
+#define PRECISE_MUST 2 /* a value of field "precise": 0 no, 1 may, 2 must */
 
-	memcpy(group, ev->group, n);
-	pfmi_event_init(ev, ev->table, ev->row);
-	memcpy(ev->group, group, n);
-	ev->given = given;
+bool pfmi_pmu_requires_precision(const struct event *ev)
+{
+	return event_has_key(ev, KEY_PRECISE) &&
+	       pfmi_pmu_event_key_value(ev, KEY_PRECISE, ANY_COUNTER) == PRECISE_MUST;
 }
 
-const struct group *pfmi_row_group(const struct table *t, uint32_t row, unsigned i)
+const struct umask_group *pfmi_pmu_row_group(const struct table *t, uint32_t row, unsigned i)
 {
-	return row_group(t, table_row(t, row), i);
+	return table_row_group_at(t, table_row(t, row), i);
 }
 
-APART const uint64_t *pfmi_event_user_value(const struct event *ev, unsigned field)
+const uint64_t *pfmi_pmu_event_user_value(const struct event *ev, unsigned field)
 {
-	for (unsigned i = 0; i < ev->n_set; i++)
-		if (ev->set[i].field == field)
-			return &ev->set[i].value;
+	for (unsigned i = 0; i < ev->n_user_fields; i++)
+		if (ev->user_fields[i].field == field)
+			return &ev->user_fields[i].value;
 	return NULL;
 }
 
-APART static uint64_t sum_groups(const struct event *ev, unsigned field)
+static uint64_t sum_group_values(const struct event *ev, unsigned field)
 {
 	uint64_t bits = 0;
 
-	for (unsigned i = 0; i < ev->facts->n_takes; i++)
-		if (row_group(ev->table, ev->facts, i)->field == field)
-			bits |= ev->group[i];
+	for (unsigned i = 0; i < ev->row->n_groups; i++)
+		if (table_row_group_at(ev->table, ev->row, i)->field == field)
+			bits |= ev->group_values[i];
 	return bits;
 }
 
 /* What the row's groups add to @field. */
-static inline uint64_t group_bits(const struct event *ev, unsigned field)
+static inline uint64_t get_group_bits(const struct event *ev, unsigned field)
 {
-	return ev->facts && ev->facts->n_takes ? sum_groups(ev, field) : 0;
+	return ev->row && ev->row->n_groups ? sum_group_values(ev, field) : 0;
 }
 
-bool pfmi_event_was_set(const struct event *ev, enum key key)
+bool pfmi_pmu_has_user_key(const struct event *ev, enum field_key key)
 {
-	return ev->touched >> key & 1 && pfmi_event_user_value(ev, table_key(ev->table, key) - 1);
+	return ev->user_keys >> key & 1 && pfmi_pmu_event_user_value(ev, table_key_field_plus1(ev->table, key) - 1);
 }
 
-bool pfmi_event_set(struct event *ev, unsigned field, uint64_t value)
+bool pfmi_pmu_set_user_field(struct event *ev, unsigned field, uint64_t value)
 {
-	if (ev->n_set == EVENT_MAX_SET)
+	if (ev->n_user_fields == EVENT_MAX_USER_FIELDS)
 		return false;
-	ev->set[ev->n_set].field = (uint16_t)field;
-	ev->set[ev->n_set].reserved = 0;
-	ev->set[ev->n_set].start = ev->set[ev->n_set].end = 0;
-	ev->set[ev->n_set++].value = value;
-	ev->touched |= (uint64_t)1 << table_fields(ev->table)[field].key;
+	ev->user_fields[ev->n_user_fields].field = (uint16_t)field;
+	ev->user_fields[ev->n_user_fields].reserved = 0;
+	ev->user_fields[ev->n_user_fields].start = ev->user_fields[ev->n_user_fields].end = 0;
+	ev->user_fields[ev->n_user_fields++].value = value;
+	ev->user_keys |= (uint64_t)1 << table_fields(ev->table)[field].key;
 	return true;
 }
 
 /* The row's value of @field on @counter, else the general one, else the preset. */
-static uint64_t given_value(const struct event *ev, unsigned field, unsigned counter)
+static uint64_t get_row_value(const struct event *ev, unsigned field, unsigned counter)
 {
 	uint64_t value;
 
-	return ev->facts && pfmi_row_find(ev->table, ev->facts, field, counter, &value) ? value : table_fields(ev->table)[field].preset;
+	return ev->row && pfmi_table_find_row_value(ev->table, ev->row, field, counter, &value) ? value : table_fields(ev->table)[field].default_value;
 }
 
-uint64_t pfmi_event_value(const struct event *ev, unsigned field, unsigned counter)
+uint64_t pfmi_pmu_event_field_value(const struct event *ev, unsigned field, unsigned counter)
 {
-	const uint64_t *user = ev->n_set ? pfmi_event_user_value(ev, field) : NULL;
+	const uint64_t *user = ev->n_user_fields ? pfmi_pmu_event_user_value(ev, field) : NULL;
 
-	return (user ? *user : given_value(ev, field, counter)) | group_bits(ev, field);
+	return (user ? *user : get_row_value(ev, field, counter)) | get_group_bits(ev, field);
 }
 
-uint64_t pfmi_event_field(const struct event *ev, enum key key, unsigned counter)
+uint64_t pfmi_pmu_event_key_value(const struct event *ev, enum field_key key, unsigned counter)
 {
-	unsigned field = table_key(ev->table, key);
+	unsigned field = table_key_field_plus1(ev->table, key);
 
 	if (!field)
 		return 0;
-	if (ev->n_set || pfmi_event_has(ev, key))
-		return pfmi_event_value(ev, field - 1, counter);
-	return table_fields(ev->table)[field - 1].preset | group_bits(ev, field - 1);
+	if (ev->n_user_fields || event_has_key(ev, key))
+		return pfmi_pmu_event_field_value(ev, field - 1, counter);
+	return table_fields(ev->table)[field - 1].default_value | get_group_bits(ev, field - 1);
 }
 
-uint64_t pfmi_event_counters(const struct event *ev)
+uint64_t pfmi_pmu_event_counter_mask(const struct event *ev)
 {
-	uint64_t mask = ev->facts ? row_counters(ev->table, ev->facts) : ev->table->all_counters;
+	uint64_t mask = ev->row ? table_row_counter_mask(ev->table, ev->row) : ev->table->all_counters;
 
-	return ev->counter_pin == ANYWHERE ? mask : mask & (uint64_t)1 << ev->counter_pin;
+	return ev->counter_pin == ANY_COUNTER ? mask : mask & (uint64_t)1 << ev->counter_pin;
 }
 
-uint64_t pfmi_plan_counters(const struct plan *plan)
+uint64_t pfmi_pmu_plan_counter_mask(const struct plan *plan)
 {
-	const struct event *ev = plan->req->events;
+	const struct event *ev = plan->request->events;
 	uint64_t mask = 0;
 
 	/* The others know settings of a whole set, and name only those they would choose for it alone: there, the table's word counts. */
-	if (plan->none || (ev->table->encoder != ENCODER_X86 && ev->table->encoder != ENCODER_FORMAT && ev->table->encoder != ENCODER_PERF))
-		return pfmi_event_counters(ev);
+	if (plan->counterless_events || (ev->table->encoder != ENCODER_X86 && ev->table->encoder != ENCODER_FORMAT && ev->table->encoder != ENCODER_PERF))
+		return pfmi_pmu_event_counter_mask(ev);
 	for (unsigned a = 0; a < plan->n_alternatives; a++)
-		mask |= plan->alternatives[a].mask[0];
+		mask |= plan->alternatives[a].counter_masks[0];
 	return mask;
 }
 
 /* Values the row has for @counter alone. */
-RARELY static void add_bound(const struct event *ev, unsigned counter, uint64_t config[4])
+static void put_counter_values(const struct event *ev, unsigned counter, uint64_t config[4])
 {
-	const struct row *r = ev->facts;
+	const struct row *r = ev->row;
 
 	for (unsigned i = 0; i < r->n_values; i++) {
-		struct value v = row_value(ev->table, r, i);
+		struct field_value v = table_row_value_at(ev->table, r, i);
 
 		if (v.counter == counter)
-			pfmi_field_put(table_fields(ev->table) + v.field, config, v.value);
+			field_insert(table_fields(ev->table) + v.field, config, v.value);
 	}
 }
 
-static void add_groups(const struct event *ev, const struct row *r, uint64_t config[4])
+static void add_group_values(const struct event *ev, const struct row *r, uint64_t config[4])
 {
-	for (unsigned i = 0; i < r->n_takes; i++) {
-		if (ev->group[i])
-			add_parts(table_fields(ev->table) + row_group(ev->table, r, i)->field, config, ev->group[i]);
+	for (unsigned i = 0; i < r->n_groups; i++) {
+		if (ev->group_values[i])
+			add_split_field(table_fields(ev->table) + table_row_group_at(ev->table, r, i)->field, config, ev->group_values[i]);
 	}
 }
 
 /* Presets first, then the row, then its groups, then the user: later ones replace earlier ones, groups are added. */
-void pfmi_event_config(const struct event *ev, unsigned counter, uint64_t config[4])
+void pfmi_pmu_build_config_words(const struct event *ev, unsigned counter, uint64_t config[4])
 {
-	memcpy(config, ev->base, sizeof(ev->base));
-	if (ev->facts) {
-		const struct row *r = ev->facts;
+	memcpy(config, ev->base_config, sizeof(ev->base_config));
+	if (ev->row) {
+		const struct row *r = ev->row;
 
-		if (ev->by_counter && counter != ANYWHERE)
-			add_bound(ev, counter, config);
-		if (r->n_takes)
-			add_groups(ev, r, config);
+		if (ev->has_counter_values && counter != ANY_COUNTER)
+			put_counter_values(ev, counter, config);
+		if (r->n_groups)
+			add_group_values(ev, r, config);
 	}
-	for (unsigned i = 0; i < ev->n_set; i++)
-		pfmi_field_put(table_fields(ev->table) + ev->set[i].field, config,
-		               ev->set[i].value | group_bits(ev, ev->set[i].field));
+	for (unsigned i = 0; i < ev->n_user_fields; i++)
+		field_insert(table_fields(ev->table) + ev->user_fields[i].field, config,
+		             ev->user_fields[i].value | get_group_bits(ev, ev->user_fields[i].field));
 }
 
-RARELY unsigned pfmi_row_n_masks(const struct table *t, uint32_t row)
+unsigned pfmi_pmu_count_row_umasks(const struct table *t, uint32_t row)
 {
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < table_row(t, row)->n_takes; i++)
-		n += pfmi_row_group(t, row, i)->n_values;
+	for (unsigned i = 0; i < table_row(t, row)->n_groups; i++)
+		n += pfmi_pmu_row_group(t, row, i)->n_values;
 	return n;
 }
 
-const struct word *pfmi_row_mask(const struct table *t, uint32_t row, unsigned mask, const struct group **group)
+const struct named_value *pfmi_pmu_get_row_umask(const struct table *t, uint32_t row, unsigned mask, const struct umask_group **group)
 {
-	for (unsigned i = 0; i < table_row(t, row)->n_takes; i++) {
-		const struct group *g = pfmi_row_group(t, row, i);
+	for (unsigned i = 0; i < table_row(t, row)->n_groups; i++) {
+		const struct umask_group *g = pfmi_pmu_row_group(t, row, i);
 
 		if (mask < g->n_values) {
 			if (group)
 				*group = g;
-			return table_words(t) + g->word + mask;
+			return table_named_values(t) + g->first_named_value + mask;
 		}
 		mask -= g->n_values;
 	}
 	return NULL;
 }
 
-int pfmi_event_add_mask(struct event *ev, unsigned mask)
+int pfmi_pmu_add_umask(struct event *ev, unsigned mask)
 {
-	for (unsigned i = 0; i < table_row(ev->table, ev->row)->n_takes; i++) {
-		const struct group *g = pfmi_row_group(ev->table, ev->row, i);
+	for (unsigned i = 0; i < table_row(ev->table, ev->row_index)->n_groups; i++) {
+		const struct umask_group *g = pfmi_pmu_row_group(ev->table, ev->row_index, i);
 
 		if (mask < g->n_values) {
-			uint64_t bits = table_words(ev->table)[g->word + mask].value;
+			uint64_t bits = table_named_values(ev->table)[g->first_named_value + mask].value;
 
-			ev->group[i] = ev->given >> i & 1 ? ev->group[i] | bits : bits;
-			ev->given |= (uint16_t)(1u << i);
+			ev->group_values[i] = ev->chosen_groups >> i & 1 ? ev->group_values[i] | bits : bits;
+			ev->chosen_groups |= (uint16_t)(1u << i);
 			return PFMLIB_SUCCESS;
 		}
 		mask -= g->n_values;

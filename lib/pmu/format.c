@@ -5,12 +5,12 @@
  * A set gives one entry per event with its config word, in order, then config1 to config3 where they are not 0. num is the
  * word, addr the event's place in the set. Data registers are the counters, where the table says which there are. */
 #include <string.h>
-#include "encoders.h"
+#include "pmu/pmu_internal.h"
 
 #define NO_COUNTER 0xffu
 
 /* What a table says about its counters in features. */
-static bool feature(const struct table *t, const char *name, uint64_t *value)
+static bool find_feature_value(const struct table *t, const char *name, uint64_t *value)
 {
 	const struct feature *f = table_features(t);
 
@@ -23,101 +23,101 @@ static bool feature(const struct table *t, const char *name, uint64_t *value)
 }
 
 /* POWER: four bits of an event code are the number of the counter it must have; 0 for any. The table says which bits. */
-static uint64_t fixed_by_code(const struct table *t, uint64_t config)
+static uint64_t get_counter_from_code(const struct table *t, uint64_t config)
 {
 	uint64_t at = 64;
 
-	return feature(t, "counter_at", &at) && at < 64 ? config >> at & 0xf : 0;
+	return find_feature_value(t, "counter_at", &at) && at < 64 ? config >> at & 0xf : 0;
 }
 
-static uint64_t candidates(const struct event *ev, const struct request *req)
+static uint64_t get_counter_mask(const struct event *ev, const struct encode_request *req)
 {
 	const struct table *t = ev->table;
-	uint64_t mask = pfmi_event_counters(ev), config[4], pmc;
+	uint64_t mask = pfmi_pmu_event_counter_mask(ev), config[4], pmc;
 
-	pfmi_event_config(ev, ANYWHERE, config);
-	pmc = fixed_by_code(t, config[0]);
+	pfmi_pmu_build_config_words(ev, ANY_COUNTER, config);
+	pmc = get_counter_from_code(t, config[0]);
 	if (pmc)
 		mask &= (uint64_t)1 << pmc;
-	return req->unavailable ? mask & ~req->unavailable->bits[0] : mask;
+	return req->unavailable_regs ? mask & ~req->unavailable_regs->bits[0] : mask;
 }
 
 /* arm64: a counter that counts cycles and nothing else, listed as the number the table names or as a fixed one. */
-static uint64_t own_counter(const struct event *ev, uint64_t mask, uint64_t counter, uint64_t code)
+static uint64_t get_dedicated_counter(const struct event *ev, uint64_t mask, uint64_t counter, uint64_t code)
 {
-	if (counter < 64 && mask >> counter & 1 && pfmi_event_field(ev, KEY_CODE, ANYWHERE) == code)
+	if (counter < 64 && mask >> counter & 1 && pfmi_pmu_event_key_value(ev, KEY_CODE, ANY_COUNTER) == code)
 		return (uint64_t)1 << counter;
 	return mask & 0xffffffff ? mask & ~(uint64_t)0xffffffff : 0;
 }
 
 /* The first event that has a counter of its own gets it, unless the set does not fit that way. */
-static unsigned prefer_own_counter(const struct request *req, struct plan *out)
+static unsigned prefer_dedicated_counter(const struct encode_request *req, struct plan *out)
 {
 	struct alternative *first = &out->alternatives[0], *second = &out->alternatives[1];
 	uint64_t counter = 64, code = 0;
 
-	if (feature(req->table, "cycle_counter", &counter) && !feature(req->table, "cycle_event", &code))
+	if (find_feature_value(req->table, "cycle_counter", &counter) && !find_feature_value(req->table, "cycle_event", &code))
 		counter = 64;
-	for (unsigned i = 0; i < req->n; i++) {
-		uint64_t own = own_counter(&req->events[i], first->mask[i], counter, code);
+	for (unsigned i = 0; i < req->n_events; i++) {
+		uint64_t own = get_dedicated_counter(&req->events[i], first->counter_masks[i], counter, code);
 
 		if (!own)
 			continue;
-		memcpy(second->mask, first->mask, req->n * sizeof(first->mask[0]));
+		memcpy(second->counter_masks, first->counter_masks, req->n_events * sizeof(first->counter_masks[0]));
 		second->n_holds = 0;
-		first->mask[i] = own;
+		first->counter_masks[i] = own;
 		return 2;
 	}
 	return 1;
 }
 
 /* A set's configuration words have to fit the answer: one for each event, and those that are not 0. */
-static int check_room(const struct request *req, pfm_error_t *why)
+static int check_register_count(const struct encode_request *req, pfm_error_t *why)
 {
-	unsigned words = req->n;
+	unsigned words = req->n_events;
 
-	for (unsigned i = 0; i < req->n; i++) {
+	for (unsigned i = 0; i < req->n_events; i++) {
 		uint64_t config[4];
 
-		pfmi_event_config(&req->events[i], ANYWHERE, config);
+		pfmi_pmu_build_config_words(&req->events[i], ANY_COUNTER, config);
 		for (unsigned word = 1; word < 4; word++)
 			words += config[word] != 0;
 	}
 	return words <= PFM_MAX_SET_REGS ? PFMLIB_SUCCESS
-	                                 : pfmi_refuse(why, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, NULL, (struct slice){ 0 },
-	                                               "the set needs too many registers");
+	                                 : pfmi_base_set_error(why, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, NULL, (struct slice){ 0 },
+	                                                       "the set needs too many registers");
 }
 
-int pfmi_format_constrain(const struct request *req, struct plan *out, pfm_error_t *why)
+int pfmi_pmu_constrain_format_set(const struct encode_request *req, struct plan *out, pfm_error_t *why)
 {
 	if (req->model_in)
-		return pfmi_refuse(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_MODEL, NULL, (struct slice){ 0 },
-		                   "this processor has no settings of its own");
+		return pfmi_base_set_error(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_MODEL, NULL, (struct slice){ 0 },
+		                           "this processor has no settings of its own");
 	out->alternatives[0].n_holds = 0;
-	for (unsigned i = 0; i < req->n; i++) {
+	for (unsigned i = 0; i < req->n_events; i++) {
 		bool counted = req->table->n_counters != 0;
 
-		out->alternatives[0].mask[i] = counted ? candidates(&req->events[i], req) : 0;
-		out->none |= (uint64_t)!counted << i;
+		out->alternatives[0].counter_masks[i] = counted ? get_counter_mask(&req->events[i], req) : 0;
+		out->counterless_events |= (uint64_t)!counted << i;
 	}
-	out->n_alternatives = prefer_own_counter(req, out);
-	return req->n > PFM_MAX_SET_REGS / 4 ? check_room(req, why) : PFMLIB_SUCCESS;
+	out->n_alternatives = prefer_dedicated_counter(req, out);
+	return req->n_events > PFM_MAX_SET_REGS / 4 ? check_register_count(req, why) : PFMLIB_SUCCESS;
 }
 
-void pfmi_format_encode(const struct plan *plan, const struct placement *where, struct regs *out)
+void pfmi_pmu_encode_format_set(const struct plan *plan, const struct placement *where, struct register_values *out)
 {
 	uint64_t config[4];
 
-	for (unsigned i = 0; i < plan->req->n; i++) {
-		unsigned n = where->counter[i];
+	for (unsigned i = 0; i < plan->request->n_events; i++) {
+		unsigned n = where->counters[i];
 
-		pfmi_event_config(&plan->req->events[i], n == NO_COUNTER ? ANYWHERE : n, config);
+		pfmi_pmu_build_config_words(&plan->request->events[i], n == NO_COUNTER ? ANY_COUNTER : n, config);
 		out->pmcs[out->n_pmcs++] = (pfm_reg_t){ .kind = PFM_REG_CONFIG, .addr = i, .alt_addr = i, .value = config[0] };
 		if (n != NO_COUNTER)
 			out->pmds[out->n_pmds++] = (pfm_reg_t){ .num = n, .kind = PFM_REG_PMD, .addr = n, .alt_addr = n };
 	}
-	for (unsigned i = 0; i < plan->req->n; i++) {
-		pfmi_event_config(&plan->req->events[i], ANYWHERE, config);
+	for (unsigned i = 0; i < plan->request->n_events; i++) {
+		pfmi_pmu_build_config_words(&plan->request->events[i], ANY_COUNTER, config);
 		for (unsigned word = 1; word < 4; word++)
 			if (config[word])
 				out->pmcs[out->n_pmcs++] = (pfm_reg_t){
@@ -127,21 +127,21 @@ void pfmi_format_encode(const struct plan *plan, const struct placement *where, 
 }
 
 /* An event of the kernel's may have parameters ("domain=?"): the user has to give them. */
-RARELY int pfmi_format_check(struct event *ev, pfm_error_t *why)
+int pfmi_pmu_check_format_event(struct event *ev, pfm_error_t *why)
 {
 	const struct table *t = ev->table;
-	const char *s = ev->row == ROW_NONE ? "" : pfmi_row_text(t, ev->row, KEY_PARAMS);
+	const char *s = ev->row_index == ROW_NONE ? "" : pfmi_table_row_text(t, ev->row_index, KEY_PARAMS);
 
 	while (*s) {
 		size_t len = strcspn(s, " ");
 		bool given = false;
 
-		for (unsigned i = 0; i < ev->n_set; i++)
-			given |= pfmi_slice_is((struct slice){ s, (uint32_t)len },
-			                       table_text(t, table_fields(t)[ev->set[i].field].name));
+		for (unsigned i = 0; i < ev->n_user_fields; i++)
+			given |= pfmi_base_is_slice_icase((struct slice){ s, (uint32_t)len },
+			                                  table_text(t, table_fields(t)[ev->user_fields[i].field].name));
 		if (!given)
-			return pfmi_refuse(why, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, NULL, (struct slice){ 0 },
-			                   "the kernel wants values for fields of the event");
+			return pfmi_base_set_error(why, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, NULL, (struct slice){ 0 },
+			                           "the kernel wants values for fields of the event");
 		s += len + (s[len] == ' ');
 	}
 	return PFMLIB_SUCCESS;

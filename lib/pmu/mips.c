@@ -2,54 +2,54 @@
 /* MIPS: a control register for each counter, with the number of the event and a bit for each level. The kernel takes the number alone, with
  * bit 7 for events that the odd counters know. */
 #include <string.h>
-#include "encoders.h"
+#include "pmu/pmu_internal.h"
 
-static const struct bits EXCEPTION = { "exl", 0, 1 }, KERNEL = { "k", 1, 1 }, SUPERVISOR = { "s", 2, 1 }, USER = { "u", 3, 1 },
-			 EVENT = { "event", 5, 7 };
+static const struct register_field EXCEPTION_BIT = { "exl", 0, 1 }, KERNEL_BIT = { "k", 1, 1 }, SUPERVISOR_BIT = { "s", 2, 1 }, USER_BIT = { "u", 3, 1 },
+				   EVENT_BITS = { "event", 5, 7 };
 
 /* The levels no other processor has are fields: the text named one of them. */
-static bool names_own_level(const struct event *ev)
+static bool has_mips_level(const struct event *ev)
 {
-	return pfmi_event_field(ev, KEY_SUPERVISOR, ANYWHERE) || pfmi_event_field(ev, KEY_EXCEPTION, ANYWHERE);
+	return pfmi_pmu_event_key_value(ev, KEY_SUPERVISOR, ANY_COUNTER) || pfmi_pmu_event_key_value(ev, KEY_EXCEPTION, ANY_COUNTER);
 }
 
 /* Levels that a text names are all that is counted. */
-static uint64_t control(const struct event *ev, unsigned plm)
+static uint64_t build_perfctl(const struct event *ev, unsigned plm)
 {
-	unsigned levels = names_own_level(ev) ? ev->plm : pfmi_event_levels(ev, plm);
-	uint64_t v = bits_put(0, EVENT, pfmi_event_field(ev, KEY_CODE, ANYWHERE));
+	unsigned levels = has_mips_level(ev) ? ev->plm : event_get_levels(ev, plm);
+	uint64_t v = register_field_insert(0, EVENT_BITS, pfmi_pmu_event_key_value(ev, KEY_CODE, ANY_COUNTER));
 
-	v = bits_put(v, USER, (levels & PFM_PLM3) != 0);
-	v = bits_put(v, KERNEL, (levels & PFM_PLM0) != 0);
-	v = bits_put(v, SUPERVISOR, levels & PFM_PLM1 || pfmi_event_field(ev, KEY_SUPERVISOR, ANYWHERE));
-	return bits_put(v, EXCEPTION, levels & PFM_PLM2 || pfmi_event_field(ev, KEY_EXCEPTION, ANYWHERE));
+	v = register_field_insert(v, USER_BIT, (levels & PFM_PLM3) != 0);
+	v = register_field_insert(v, KERNEL_BIT, (levels & PFM_PLM0) != 0);
+	v = register_field_insert(v, SUPERVISOR_BIT, levels & PFM_PLM1 || pfmi_pmu_event_key_value(ev, KEY_SUPERVISOR, ANY_COUNTER));
+	return register_field_insert(v, EXCEPTION_BIT, levels & PFM_PLM2 || pfmi_pmu_event_key_value(ev, KEY_EXCEPTION, ANY_COUNTER));
 }
 
-void pfmi_mips_encode(const struct plan *plan, const struct placement *where, struct regs *out)
+void pfmi_mips_encode_set(const struct plan *plan, const struct placement *where, struct register_values *out)
 {
-	for (unsigned i = 0; i < plan->req->n; i++) {
-		unsigned n = where->counter[i];
+	for (unsigned i = 0; i < plan->request->n_events; i++) {
+		unsigned n = where->counters[i];
 
 		out->pmcs[out->n_pmcs++] = (pfm_reg_t){
-			.num = n, .kind = PFM_REG_PMC, .addr = n, .alt_addr = n, .value = control(&plan->req->events[i], plan->req->plm)
+			.num = n, .kind = PFM_REG_PMC, .addr = n, .alt_addr = n, .value = build_perfctl(&plan->request->events[i], plan->request->plm)
 		};
 		out->pmds[out->n_pmds++] = (pfm_reg_t){ .num = n, .kind = PFM_REG_PMD, .addr = n, .alt_addr = n };
 	}
 }
 
-int pfmi_mips_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
+int pfmi_mips_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
 {
 	uint64_t config[4];
 
 	(void)plm;
 	(void)why;
-	pfmi_event_config(ev, ANYWHERE, config);
+	pfmi_pmu_build_config_words(ev, ANY_COUNTER, config);
 	out->config = config[0];
-	out->expressible = !names_own_level(ev); /* to the kernel they are part of its own */
+	out->expressible = !has_mips_level(ev); /* to the kernel they are part of its own */
 	return PFMLIB_SUCCESS;
 }
 
-static const struct bits perfctl[] = {
+static const struct register_field perfctl_bits[] = {
 	{ "e", 0, 1 },
 	{ "os", 1, 1 },
 	{ "s", 2, 1 },
@@ -59,26 +59,26 @@ static const struct bits perfctl[] = {
 };
 
 /* The counter of a control register, by its name; 32 for what is none. */
-static unsigned control_of(const char *name)
+static unsigned find_perfctl_counter(const char *name)
 {
 	size_t len = strcspn(name, "0123456789");
 	struct slice word = { name, (uint32_t)len };
 
-	if (!pfmi_slice_is(word, "PERFCTL") && !pfmi_slice_is(word, "PMC"))
+	if (!pfmi_base_is_slice_icase(word, "PERFCTL") && !pfmi_base_is_slice_icase(word, "PMC"))
 		return 32;
 	return name[len] >= '0' && name[len] <= '3' && !name[len + 1] ? (unsigned)(name[len] - '0') : 32;
 }
 
-const struct bits *pfmi_mips_layout(const struct table *t, const char *name, unsigned *n)
+const struct register_field *pfmi_mips_find_layout(const struct table *t, const char *name, unsigned *n)
 {
 	(void)t;
-	*n = sizeof(perfctl) / sizeof(perfctl[0]);
-	return control_of(name) < 32 ? perfctl : NULL;
+	*n = sizeof(perfctl_bits) / sizeof(perfctl_bits[0]);
+	return find_perfctl_counter(name) < 32 ? perfctl_bits : NULL;
 }
 
-uint64_t pfmi_mips_significant(const struct table *t, const char *reg, unsigned i, unsigned *counter)
+uint64_t pfmi_mips_get_event_select_mask(const struct table *t, const char *reg, unsigned i, unsigned *counter)
 {
 	(void)t;
-	*counter = control_of(reg);
-	return i == 0 && *counter < 32 ? bits_mask(EVENT) << EVENT.lsb : 0;
+	*counter = find_perfctl_counter(reg);
+	return i == 0 && *counter < 32 ? register_field_mask(EVENT_BITS) << EVENT_BITS.lsb : 0;
 }

@@ -7,11 +7,11 @@
 #include "montecito.h"
 #include "montecito_regs.h"
 
-#define COUNTERS 0xfff0u
+#define GENERAL_COUNTERS 0xfff0u
 
 /* ---- registers ------------------------------------------------------------------------------------------------------ */
 
-static bool read_register(const char *name, char kind[4], unsigned *num)
+static bool parse_register_name(const char *name, char kind[4], unsigned *num)
 {
 	unsigned i;
 
@@ -25,74 +25,74 @@ static bool read_register(const char *name, char kind[4], unsigned *num)
 }
 
 /* Registers FIRST .. LAST, every STEP-th, have the layout BITS. Not a table: its pointers would be relocated in every process. */
-#define LAYOUT(NAME, FIRST, LAST, STEP, BITS)                                                                \
+#define MATCH_LAYOUT_RANGE(NAME, FIRST, LAST, STEP, BITS)                                                    \
 	if (strcmp(NAME, kind) == 0 && num - (FIRST) <= (LAST) - (FIRST) && (num - (FIRST)) % (STEP) == 0) { \
 		*n = sizeof(BITS) / sizeof((BITS)[0]);                                                       \
 		return BITS;                                                                                 \
 	}
-#define ONE(NAME, NUM, BITS) LAYOUT(NAME, NUM, NUM, 1, BITS)
+#define MATCH_LAYOUT(NAME, NUM, BITS) MATCH_LAYOUT_RANGE(NAME, NUM, NUM, 1, BITS)
 
-const struct bits *pfmi_montecito_layout(const struct table *t, const char *name, unsigned *n)
+const struct register_field *pfmi_mont_find_layout(const struct table *t, const char *name, unsigned *n)
 {
 	char kind[4];
 	unsigned num;
 
 	(void)t;
-	if (!read_register(name, kind, &num))
+	if (!parse_register_name(name, kind, &num))
 		return NULL;
-	LAYOUT("PMC", 4, 15, 1, counter_bits)
-	LAYOUT("PMC", 32, 34, 2, opcm_mask_bits)
-	LAYOUT("PMC", 33, 35, 2, opcm_match_bits)
-	ONE("PMC", 36, channel_bits)
-	ONE("PMC", 37, iear_bits)
-	ONE("PMC", 38, irange_bits)
-	ONE("PMC", 39, etb_bits)
-	ONE("PMC", 40, dear_bits)
-	ONE("PMC", 41, drange_bits)
-	ONE("PMC", 42, ipear_bits)
-	LAYOUT("PMD", 4, 15, 1, pmd_counter)
-	ONE("PMD", 32, pmd_dear_addr)
-	ONE("PMD", 33, pmd_dear_latency)
-	ONE("PMD", 34, pmd_iear_addr)
-	ONE("PMD", 35, pmd_iear_latency)
-	ONE("PMD", 36, pmd_dear_iaddr)
-	ONE("PMD", 38, pmd_etb_index)
-	ONE("PMD", 39, pmd_etb_ext)
-	LAYOUT("PMD", 48, 63, 1, pmd_etb)
-	LAYOUT("IBR", 0, 6, 2, debug_addr)
-	LAYOUT("IBR", 1, 7, 2, debug_mask)
-	LAYOUT("DBR", 0, 6, 2, debug_addr)
-	LAYOUT("DBR", 1, 7, 2, debug_mask)
+	MATCH_LAYOUT_RANGE("PMC", 4, 15, 1, counter_bits)
+	MATCH_LAYOUT_RANGE("PMC", 32, 34, 2, opcm_mask_bits)
+	MATCH_LAYOUT_RANGE("PMC", 33, 35, 2, opcm_match_bits)
+	MATCH_LAYOUT("PMC", 36, channel_bits)
+	MATCH_LAYOUT("PMC", 37, iear_bits)
+	MATCH_LAYOUT("PMC", 38, irange_bits)
+	MATCH_LAYOUT("PMC", 39, etb_bits)
+	MATCH_LAYOUT("PMC", 40, dear_bits)
+	MATCH_LAYOUT("PMC", 41, drange_bits)
+	MATCH_LAYOUT("PMC", 42, ipear_bits)
+	MATCH_LAYOUT_RANGE("PMD", 4, 15, 1, pmd_counter)
+	MATCH_LAYOUT("PMD", 32, pmd_dear_addr)
+	MATCH_LAYOUT("PMD", 33, pmd_dear_latency)
+	MATCH_LAYOUT("PMD", 34, pmd_iear_addr)
+	MATCH_LAYOUT("PMD", 35, pmd_iear_latency)
+	MATCH_LAYOUT("PMD", 36, pmd_dear_iaddr)
+	MATCH_LAYOUT("PMD", 38, pmd_etb_index)
+	MATCH_LAYOUT("PMD", 39, pmd_etb_ext)
+	MATCH_LAYOUT_RANGE("PMD", 48, 63, 1, pmd_etb)
+	MATCH_LAYOUT_RANGE("IBR", 0, 6, 2, debug_addr)
+	MATCH_LAYOUT_RANGE("IBR", 1, 7, 2, debug_mask)
+	MATCH_LAYOUT_RANGE("DBR", 0, 6, 2, debug_addr)
+	MATCH_LAYOUT_RANGE("DBR", 1, 7, 2, debug_mask)
 	return NULL;
 }
 #undef ONE
 #undef LAYOUT
 
 /* Event, unit mask and threshold of a counter's own register; the states of a line it takes where the event has them. */
-uint64_t pfmi_montecito_significant(const struct table *t, const char *reg, unsigned i, unsigned *counter)
+uint64_t pfmi_mont_get_event_select_mask(const struct table *t, const char *reg, unsigned i, unsigned *counter)
 {
-	static const uint8_t which[] = { C_ES, C_UMASK, C_THRES };
+	static const uint8_t which[] = { COUNTER_FIELD_ES, COUNTER_FIELD_UMASK, COUNTER_FIELD_THRES };
 	uint64_t mask = 0;
 	char kind[4];
 	unsigned n;
 
-	if (i > 0 || pfmi_montecito_layout(t, reg, &n) != counter_bits || !read_register(reg, kind, counter))
+	if (i > 0 || pfmi_mont_find_layout(t, reg, &n) != counter_bits || !parse_register_name(reg, kind, counter))
 		return 0;
 	for (unsigned k = 0; k < sizeof(which); k++)
-		mask |= bits_mask(counter_bits[which[k]]) << counter_bits[which[k]].lsb;
+		mask |= register_field_mask(counter_bits[which[k]]) << counter_bits[which[k]].lsb;
 	return mask;
 }
 
 /* ---- events --------------------------------------------------------------------------------------------------------- */
 
-static void put_trait(struct traits *tr, unsigned key, uint64_t value)
+static void set_trait(struct mont_event_traits *tr, unsigned key, uint64_t value)
 {
 	switch (key) {
 	case KEY_CODE: tr->code = (uint8_t)value; break;
 	case KEY_UMASK: tr->umask = (uint8_t)value; break;
 	case KEY_MESI: tr->mesi = (uint8_t)value; break;
-	case KEY_MAX: tr->max = (uint8_t)value; break;
-	case KEY_THRES: tr->thres = (uint8_t)value; break;
+	case KEY_MAX: tr->max_increment = (uint8_t)value; break;
+	case KEY_THRES: tr->threshold = (uint8_t)value; break;
 	case KEY_SET: tr->set = (uint8_t)value; break;
 	case KEY_TYPE: tr->type = (uint8_t)value; break;
 	case KEY_ACCEPTS: tr->accepts = (uint8_t)value; break;
@@ -104,158 +104,158 @@ static void put_trait(struct traits *tr, unsigned key, uint64_t value)
 }
 
 /* One walk over what the row says, then what the user said. Columns a row leaves out are 0, but for max. */
-static void read_traits(const struct event *ev, struct traits *tr)
+static void read_event_traits(const struct event *ev, struct mont_event_traits *tr)
 {
 	const struct table *t = ev->table;
 	const struct field *fields = table_fields(t);
 
 	memset(tr, 0, sizeof(*tr));
-	tr->row = ev->row;
-	tr->max = 1;
+	tr->row = ev->row_index;
+	tr->max_increment = 1;
 	tr->plm = ev->plm;
-	tr->mute = ev->plm_none;
-	tr->counters = pfmi_event_counters(ev) & COUNTERS;
-	if (ev->row != ROW_NONE) {
-		const struct row *r = table_row(t, ev->row);
+	tr->has_no_levels = ev->has_no_levels;
+	tr->counters = pfmi_pmu_event_counter_mask(ev) & GENERAL_COUNTERS;
+	if (ev->row_index != ROW_NONE) {
+		const struct row *r = table_row(t, ev->row_index);
 
 		for (unsigned i = 0; i < r->n_values; i++)
-			put_trait(tr, fields[row_value(t, r, i).field].key, row_value(t, r, i).value);
-		if (r->n_takes)
-			tr->mesi = (uint8_t)ev->group[0];
+			set_trait(tr, fields[table_row_value_at(t, r, i).field].key, table_row_value_at(t, r, i).value);
+		if (r->n_groups)
+			tr->mesi = (uint8_t)ev->group_values[0];
 	} else {
-		tr->max = 7;
+		tr->max_increment = 7;
 	}
-	for (unsigned i = 0; i < ev->n_set; i++)
-		put_trait(tr, fields[ev->set[i].field].key, ev->set[i].value);
+	for (unsigned i = 0; i < ev->n_user_fields; i++)
+		set_trait(tr, fields[ev->user_fields[i].field].key, ev->user_fields[i].value);
 	if (tr->ear)
 		tr->umask = 0; /* the unit mask is the address register's */
 }
 
 /* ---- events against filters ----------------------------------------------------------------------------------------- */
 
-static int check_levels(const struct work *w)
+static int check_levels(const struct mont_plan_context *w)
 {
-	for (unsigned i = 0; i < w->req->n; i++)
-		if (w->mp->events[i].plm > 0xf)
-			return mont_refuse(w, PFMLIB_ERR_INVAL, (int)i, "there are four levels, 0 to 3");
+	for (unsigned i = 0; i < w->req->n_events; i++)
+		if (w->plan->events[i].plm > 0xf)
+			return mont_set_error(w, PFMLIB_ERR_INVAL, (int)i, "there are four levels, 0 to 3");
 	return PFMLIB_SUCCESS;
 }
 
-static int check_filters(const struct work *w)
+static int check_filters(const struct mont_plan_context *w)
 {
-	unsigned needed = (w->irange ? MONT_ACCEPTS_IARR : 0u) | (w->drange ? MONT_ACCEPTS_DARR : 0u) |
-	                  (w->opcm1 || w->opcm2 ? MONT_ACCEPTS_OPCM : 0u);
+	unsigned needed = (w->has_irange ? MONT_ACCEPTS_IARR : 0u) | (w->has_drange ? MONT_ACCEPTS_DARR : 0u) |
+	                  (w->has_opcm1 || w->has_opcm2 ? MONT_ACCEPTS_OPCM : 0u);
 
-	for (unsigned i = 0; needed && i < w->req->n; i++)
-		if (!(w->mp->events[i].flags & PFMLIB_MONT_FL_EVT_NO_QUALCHECK) && needed & ~(unsigned)w->mp->events[i].accepts)
-			return mont_refuse(w, PFMLIB_ERR_FEATCOMB, (int)i, "the event does not obey a filter in use");
-	for (unsigned i = 0; (w->irange || w->drange) && i < w->req->n; i++)
-		if (w->mp->events[i].plm && w->mp->events[i].plm != w->req->plm)
-			return mont_refuse(w, PFMLIB_ERR_FEATCOMB, (int)i, "with address ranges all events count at the default levels");
+	for (unsigned i = 0; needed && i < w->req->n_events; i++)
+		if (!(w->plan->events[i].flags & PFMLIB_MONT_FL_EVT_NO_QUALCHECK) && needed & ~(unsigned)w->plan->events[i].accepts)
+			return mont_set_error(w, PFMLIB_ERR_FEATCOMB, (int)i, "the event does not obey a filter in use");
+	for (unsigned i = 0; (w->has_irange || w->has_drange) && i < w->req->n_events; i++)
+		if (w->plan->events[i].plm && w->plan->events[i].plm != w->req->plm)
+			return mont_set_error(w, PFMLIB_ERR_FEATCOMB, (int)i, "with address ranges all events count at the default levels");
 	return PFMLIB_SUCCESS;
 }
 
 /* ---- counters ------------------------------------------------------------------------------------------------------- */
 
 /* The selectors of the L2D cache serve three counters each; the first of them drives the selector. */
-static const uint8_t trio[2][3] = { { 4, 5, 8 }, { 6, 7, 9 } };
-#define TRIO_MASK(t) (1u << trio[t][0] | 1u << trio[t][1] | 1u << trio[t][2])
-#define L1D_COUNTER  5
+static const uint8_t l2d_counters[2][3] = { { 4, 5, 8 }, { 6, 7, 9 } };
+#define L2D_COUNTER_MASK(t) (1u << l2d_counters[t][0] | 1u << l2d_counters[t][1] | 1u << l2d_counters[t][2])
+#define L1D_COUNTER         5
 
 /* The events of the cache groups in a set. */
-struct caches {
-	uint64_t l1d;    /* bit per event */
-	uint64_t l2d[2]; /* the same, by set; the set met first is the first one */
-	unsigned n_l2d;  /* sets */
-	uint8_t l2d_set[2];
+struct cache_event_sets {
+	uint64_t l1d_events;    /* bit per event */
+	uint64_t l2d_events[2]; /* the same, by set; the set met first is the first one */
+	unsigned n_l2d_sets;    /* sets */
+	uint8_t l2d_set_numbers[2];
 };
 
-static int add_l2d(const struct work *w, struct caches *c, unsigned i)
+static int add_l2d_event(const struct mont_plan_context *w, struct cache_event_sets *c, unsigned i)
 {
 	unsigned s = 0;
 
-	while (s < c->n_l2d && c->l2d_set[s] != w->mp->events[i].set)
+	while (s < c->n_l2d_sets && c->l2d_set_numbers[s] != w->plan->events[i].set)
 		s++;
 	if (s == 2)
-		return mont_refuse(w, PFMLIB_ERR_EVTSET, (int)i, "L2D events of at most two sets fit together");
-	if (s == c->n_l2d)
-		c->l2d_set[c->n_l2d++] = w->mp->events[i].set;
-	c->l2d[s] |= (uint64_t)1 << i;
+		return mont_set_error(w, PFMLIB_ERR_EVTSET, (int)i, "L2D events of at most two sets fit together");
+	if (s == c->n_l2d_sets)
+		c->l2d_set_numbers[c->n_l2d_sets++] = w->plan->events[i].set;
+	c->l2d_events[s] |= (uint64_t)1 << i;
 	return PFMLIB_SUCCESS;
 }
 
-static int add_l1d(const struct work *w, struct caches *c, unsigned i)
+static int add_l1d_event(const struct mont_plan_context *w, struct cache_event_sets *c, unsigned i)
 {
-	if (c->l1d && w->mp->events[i].set != w->mp->events[__builtin_ctzll(c->l1d)].set)
-		return mont_refuse(w, PFMLIB_ERR_EVTSET, (int)i, "L1D events of one set only fit together");
-	c->l1d |= (uint64_t)1 << i;
+	if (c->l1d_events && w->plan->events[i].set != w->plan->events[__builtin_ctzll(c->l1d_events)].set)
+		return mont_set_error(w, PFMLIB_ERR_EVTSET, (int)i, "L1D events of one set only fit together");
+	c->l1d_events |= (uint64_t)1 << i;
 	return PFMLIB_SUCCESS;
 }
 
-static int check_sets(const struct work *w, struct caches *c)
+static int check_cache_sets(const struct mont_plan_context *w, struct cache_event_sets *c)
 {
 	unsigned cancels = 0;
 	int rc = PFMLIB_SUCCESS;
 
 	memset(c, 0, sizeof(*c));
-	for (unsigned i = 0; !rc && i < w->req->n; i++)
-		if (mont_is_l1d(w->mp->events[i].set))
-			rc = add_l1d(w, c, i);
-		else if (mont_is_l2d(w->mp->events[i].set))
-			rc = add_l2d(w, c, i);
-	for (unsigned i = 0; !rc && c->n_l2d && i < w->req->n; i++) {
-		unsigned code = w->mp->events[i].code;
+	for (unsigned i = 0; !rc && i < w->req->n_events; i++)
+		if (mont_is_l1d_set(w->plan->events[i].set))
+			rc = add_l1d_event(w, c, i);
+		else if (mont_is_l2d_set(w->plan->events[i].set))
+			rc = add_l2d_event(w, c, i);
+	for (unsigned i = 0; !rc && c->n_l2d_sets && i < w->req->n_events; i++) {
+		unsigned code = w->plan->events[i].code;
 
 		if ((code == CODE_CANCELS0 || code == CODE_CANCELS1) && ++cancels > 1)
-			rc = mont_refuse(w, PFMLIB_ERR_INVAL, (int)i, "only one L2D_OZQ_CANCELS event fits");
+			rc = mont_set_error(w, PFMLIB_ERR_INVAL, (int)i, "only one L2D_OZQ_CANCELS event fits");
 	}
 	return rc;
 }
 
 /* Takes @c for event @i if it may have it. */
-static bool pin(const struct work *w, struct alternative *a, unsigned i, unsigned c, uint64_t *free)
+static bool pin_counter(const struct mont_plan_context *w, struct alternative *a, unsigned i, unsigned c, uint64_t *free)
 {
-	if (!(w->mp->events[i].counters & *free & (uint64_t)1 << c))
+	if (!(w->plan->events[i].counters & *free & (uint64_t)1 << c))
 		return false;
-	a->mask[i] = (uint64_t)1 << c;
-	*free &= ~a->mask[i];
+	a->counter_masks[i] = (uint64_t)1 << c;
+	*free &= ~a->counter_masks[i];
 	return true;
 }
 
-static bool pin_lowest(const struct work *w, struct alternative *a, unsigned i, uint64_t *free)
+static bool pin_lowest_counter(const struct mont_plan_context *w, struct alternative *a, unsigned i, uint64_t *free)
 {
-	uint64_t left = w->mp->events[i].counters & *free;
+	uint64_t left = w->plan->events[i].counters & *free;
 
-	return left && pin(w, a, i, (unsigned)__builtin_ctzll(left), free);
+	return left && pin_counter(w, a, i, (unsigned)__builtin_ctzll(left), free);
 }
 
 /* Where libpfm 3 puts every event: the last L1D event on PMC5, L2D sets on 4 5 8 and 6 7 9 in this order, then events that not all
  * counters can count, then the others, each on the lowest free one. False if that leads nowhere; the solver then looks further. */
-static bool usual_placement(const struct work *w, const struct caches *c, uint64_t free, struct alternative *a)
+static bool place_like_libpfm3(const struct mont_plan_context *w, const struct cache_event_sets *c, uint64_t free, struct alternative *a)
 {
 	uint64_t done = 0;
 
 	a->n_holds = 0;
-	if (c->l1d) {
-		unsigned last = 63 - (unsigned)__builtin_clzll(c->l1d);
+	if (c->l1d_events) {
+		unsigned last = 63 - (unsigned)__builtin_clzll(c->l1d_events);
 
-		if (!pin(w, a, last, L1D_COUNTER, &free))
+		if (!pin_counter(w, a, last, L1D_COUNTER, &free))
 			return false;
 		done |= (uint64_t)1 << last;
 	}
-	for (unsigned s = 0; s < c->n_l2d; s++) {
+	for (unsigned s = 0; s < c->n_l2d_sets; s++) {
 		unsigned k = 0;
 
-		for (uint64_t left = c->l2d[s]; left; left &= left - 1)
-			if (k == 3 || !pin(w, a, (unsigned)__builtin_ctzll(left), trio[s][k++], &free))
+		for (uint64_t left = c->l2d_events[s]; left; left &= left - 1)
+			if (k == 3 || !pin_counter(w, a, (unsigned)__builtin_ctzll(left), l2d_counters[s][k++], &free))
 				return false;
-		done |= c->l2d[s];
+		done |= c->l2d_events[s];
 	}
 	for (unsigned pass = 0; pass < 2; pass++)
-		for (unsigned i = 0; i < w->req->n; i++) {
-			if (done >> i & 1 || (pass == 0 && w->mp->events[i].counters == COUNTERS))
+		for (unsigned i = 0; i < w->req->n_events; i++) {
+			if (done >> i & 1 || (pass == 0 && w->plan->events[i].counters == GENERAL_COUNTERS))
 				continue;
-			if (!pin_lowest(w, a, i, &free))
+			if (!pin_lowest_counter(w, a, i, &free))
 				return false;
 			done |= (uint64_t)1 << i;
 		}
@@ -263,93 +263,93 @@ static bool usual_placement(const struct work *w, const struct caches *c, uint64
 }
 
 /* All the hardware allows, with L2D set s on trio s ^ @swap. */
-static void any_placement(const struct work *w, const struct caches *c, uint64_t free, unsigned swap, struct alternative *a)
+static void allow_all_placements(const struct mont_plan_context *w, const struct cache_event_sets *c, uint64_t free, unsigned swap, struct alternative *a)
 {
-	for (unsigned i = 0; i < w->req->n; i++)
-		a->mask[i] = w->mp->events[i].counters & free;
+	for (unsigned i = 0; i < w->req->n_events; i++)
+		a->counter_masks[i] = w->plan->events[i].counters & free;
 	a->n_holds = 0;
-	if (c->l1d)
-		a->holds[a->n_holds++] = (struct hold){ c->l1d, L1D_COUNTER };
-	for (unsigned s = 0; s < c->n_l2d; s++) {
-		for (uint64_t left = c->l2d[s]; left; left &= left - 1)
-			a->mask[__builtin_ctzll(left)] &= TRIO_MASK(s ^ swap);
-		a->holds[a->n_holds++] = (struct hold){ c->l2d[s], trio[s ^ swap][0] };
+	if (c->l1d_events)
+		a->holds[a->n_holds++] = (struct counter_hold){ c->l1d_events, L1D_COUNTER };
+	for (unsigned s = 0; s < c->n_l2d_sets; s++) {
+		for (uint64_t left = c->l2d_events[s]; left; left &= left - 1)
+			a->counter_masks[__builtin_ctzll(left)] &= L2D_COUNTER_MASK(s ^ swap);
+		a->holds[a->n_holds++] = (struct counter_hold){ c->l2d_events[s], l2d_counters[s ^ swap][0] };
 	}
 }
 
 /* Looks for a placement now, since that there is none must be said before anything that comes later, and keeps what it found. */
-static int search_placement(const struct work *w, const struct caches *c, uint64_t free, struct plan *plan)
+static int search_placement(const struct mont_plan_context *w, const struct cache_event_sets *c, uint64_t free, struct plan *plan)
 {
 	struct alternative *a = plan->alternatives;
 	struct placement found;
 	int rc;
 
-	any_placement(w, c, free, 0, &a[0]);
+	allow_all_placements(w, c, free, 0, &a[0]);
 	plan->n_alternatives = 1;
-	if (c->n_l2d)
-		any_placement(w, c, free, 1, &a[plan->n_alternatives++]);
-	rc = pfmi_assign(plan, &found, w->why);
+	if (c->n_l2d_sets)
+		allow_all_placements(w, c, free, 1, &a[plan->n_alternatives++]);
+	rc = pfmi_pmu_assign_counters(plan, &found, w->error);
 	if (rc)
 		return rc;
-	for (unsigned i = 0; i < w->req->n; i++)
-		a[0].mask[i] = (uint64_t)1 << found.counter[i];
+	for (unsigned i = 0; i < w->req->n_events; i++)
+		a[0].counter_masks[i] = (uint64_t)1 << found.counters[i];
 	a[0].n_holds = 0;
 	plan->n_alternatives = 1;
 	return PFMLIB_SUCCESS;
 }
 
-static int plan_counters(const struct work *w, struct plan *plan)
+static int plan_counters(const struct mont_plan_context *w, struct plan *plan)
 {
-	struct caches c;
-	uint64_t free = COUNTERS & ~(w->req->unavailable ? w->req->unavailable->bits[0] : 0);
-	int rc = check_sets(w, &c);
+	struct cache_event_sets c;
+	uint64_t free = GENERAL_COUNTERS & ~(w->req->unavailable_regs ? w->req->unavailable_regs->bits[0] : 0);
+	int rc = check_cache_sets(w, &c);
 
 	if (rc)
 		return rc;
-	if (usual_placement(w, &c, free, &plan->alternatives[0]))
+	if (place_like_libpfm3(w, &c, free, &plan->alternatives[0]))
 		plan->n_alternatives = 1;
 	else
 		rc = search_placement(w, &c, free, plan);
-	for (unsigned i = 0; !rc && i < w->req->n; i++)
-		if (w->mp->events[i].flags & PFMLIB_MONT_FL_EVT_ALL_THRD)
-			rc = mont_refuse(w, PFMLIB_ERR_NOTSUPP, (int)i, "the event cannot count for both threads");
+	for (unsigned i = 0; !rc && i < w->req->n_events; i++)
+		if (w->plan->events[i].flags & PFMLIB_MONT_FL_EVT_ALL_THRD)
+			rc = mont_set_error(w, PFMLIB_ERR_NOTSUPP, (int)i, "the event cannot count for both threads");
 	return rc;
 }
 
 /* ---- the operations ------------------------------------------------------------------------------------------------- */
 
-static void read_events(struct work *w)
+static void read_set_traits(struct mont_plan_context *w)
 {
-	for (unsigned i = 0; i < w->req->n; i++) {
-		struct traits *tr = &w->mp->events[i];
+	for (unsigned i = 0; i < w->req->n_events; i++) {
+		struct mont_event_traits *tr = &w->plan->events[i];
 
-		read_traits(&w->req->events[i], tr);
-		w->ears |= tr->ear ? 1u << (tr->ear & 7) : 0;
-		w->etb |= tr->etb;
-		if (!w->in)
+		read_event_traits(&w->req->events[i], tr);
+		w->ear_kinds |= tr->ear ? 1u << (tr->ear & 7) : 0;
+		w->has_etb_event |= tr->etb;
+		if (!w->input)
 			continue;
-		tr->flags = w->in->pfp_mont_counters[i].flags;
-		if (w->in->pfp_mont_counters[i].thres)
-			tr->thres = w->in->pfp_mont_counters[i].thres > 7 ? 8 : (uint8_t)w->in->pfp_mont_counters[i].thres;
+		tr->flags = w->input->pfp_mont_counters[i].flags;
+		if (w->input->pfp_mont_counters[i].thres)
+			tr->threshold = w->input->pfp_mont_counters[i].thres > 7 ? 8 : (uint8_t)w->input->pfp_mont_counters[i].thres;
 	}
 }
 
-int pfmi_montecito_constrain(const struct request *req, struct plan *plan, pfm_error_t *why)
+int pfmi_mont_constrain_set(const struct encode_request *req, struct plan *plan, pfm_error_t *why)
 {
-	struct work w = { .req = req, .in = req->model_in, .mp = (struct mont_plan *)(void *)plan->extra, .why = why };
+	struct mont_plan_context w = { .req = req, .input = req->model_in, .plan = (struct mont_plan *)(void *)plan->encoder_data, .error = why };
 	int rc;
 
 	if (req->model_out && !req->model_in)
-		return mont_refuse(&w, PFMLIB_ERR_INVAL, -1, "model output without model input");
-	if (req->n > MONT_MAX_EVENTS)
-		return mont_refuse(&w, PFMLIB_ERR_NOASSIGN, MONT_MAX_EVENTS, "there are twelve counters");
-	if (w.in) {
-		w.irange = w.in->pfp_mont_irange.rr_used;
-		w.drange = w.in->pfp_mont_drange.rr_used;
-		w.opcm1 = w.in->pfp_mont_opcm1.opcm_used;
-		w.opcm2 = w.in->pfp_mont_opcm2.opcm_used;
+		return mont_set_error(&w, PFMLIB_ERR_INVAL, -1, "model output without model input");
+	if (req->n_events > MONT_MAX_EVENTS)
+		return mont_set_error(&w, PFMLIB_ERR_NOASSIGN, MONT_MAX_EVENTS, "there are twelve counters");
+	if (w.input) {
+		w.has_irange = w.input->pfp_mont_irange.rr_used;
+		w.has_drange = w.input->pfp_mont_drange.rr_used;
+		w.has_opcm1 = w.input->pfp_mont_opcm1.opcm_used;
+		w.has_opcm2 = w.input->pfp_mont_opcm2.opcm_used;
 	}
-	read_events(&w);
+	read_set_traits(&w);
 	rc = check_levels(&w);
 	if (!rc)
 		rc = check_filters(&w);
@@ -358,77 +358,77 @@ int pfmi_montecito_constrain(const struct request *req, struct plan *plan, pfm_e
 	return rc ? rc : pfmi_mont_plan_features(&w);
 }
 
-static void put_reg(pfm_reg_t *reg, unsigned kind, unsigned num, uint64_t value)
+static void set_register(pfm_reg_t *reg, unsigned kind, unsigned num, uint64_t value)
 {
 	*reg = (pfm_reg_t){ .num = num, .kind = kind, .addr = num, .alt_addr = num, .value = value };
 }
 
-static uint64_t counter_value(const struct request *req, const struct traits *tr)
+static uint64_t build_counter_control(const struct encode_request *req, const struct mont_event_traits *tr)
 {
-	uint64_t pmc = bits_put(0, counter_bits[C_PLM], tr->mute ? 0 : tr->plm ? tr->plm
-	                                                                       : req->plm);
+	uint64_t pmc = register_field_insert(0, counter_bits[COUNTER_FIELD_PLM], tr->has_no_levels ? 0 : tr->plm ? tr->plm
+	                                                                                                         : req->plm);
 
-	pmc = bits_put(pmc, counter_bits[C_PM], (req->flags & PFMLIB_PFP_SYSTEMWIDE) != 0);
-	pmc = bits_put(pmc, counter_bits[C_ES], tr->code);
-	pmc = bits_put(pmc, counter_bits[C_UMASK], tr->umask);
-	pmc = bits_put(pmc, counter_bits[C_THRES], tr->thres);
-	pmc = bits_put(pmc, counter_bits[C_ISM], ISM_IA64);
-	return bits_put(pmc, counter_bits[C_MESI], tr->mesi);
+	pmc = register_field_insert(pmc, counter_bits[COUNTER_FIELD_PM], (req->flags & PFMLIB_PFP_SYSTEMWIDE) != 0);
+	pmc = register_field_insert(pmc, counter_bits[COUNTER_FIELD_ES], tr->code);
+	pmc = register_field_insert(pmc, counter_bits[COUNTER_FIELD_UMASK], tr->umask);
+	pmc = register_field_insert(pmc, counter_bits[COUNTER_FIELD_THRES], tr->threshold);
+	pmc = register_field_insert(pmc, counter_bits[COUNTER_FIELD_ISM], ISM_IA64);
+	return register_field_insert(pmc, counter_bits[COUNTER_FIELD_MESI], tr->mesi);
 }
 
-static void copy_output(const pfmlib_mont_output_rr_t *from, pfmlib_mont_output_rr_t *to)
+static void copy_range_output(const pfmlib_mont_output_rr_t *from, pfmlib_mont_output_rr_t *to)
 {
 	to->rr_nbr_used = from->rr_nbr_used;
 	memcpy(to->rr_infos, from->rr_infos, sizeof(to->rr_infos));
 	memcpy(to->rr_br, from->rr_br, from->rr_nbr_used * sizeof(to->rr_br[0]));
 }
 
-void pfmi_montecito_encode(const struct plan *plan, const struct placement *where, struct regs *out)
+void pfmi_mont_encode_set(const struct plan *plan, const struct placement *where, struct register_values *out)
 {
-	const struct request *req = plan->req;
-	const struct mont_plan *mp = (const struct mont_plan *)(const void *)plan->extra;
+	const struct encode_request *req = plan->request;
+	const struct mont_plan *mp = (const struct mont_plan *)(const void *)plan->encoder_data;
 	pfmlib_mont_output_param_t *model_out = req->model_out;
 
-	for (unsigned i = 0; i < req->n; i++) {
-		put_reg(&out->pmcs[out->n_pmcs++], PFM_REG_PMC, where->counter[i], counter_value(req, &mp->events[i]));
-		put_reg(&out->pmds[out->n_pmds++], PFM_REG_PMD, where->counter[i], 0);
+	for (unsigned i = 0; i < req->n_events; i++) {
+		set_register(&out->pmcs[out->n_pmcs++], PFM_REG_PMC, where->counters[i], build_counter_control(req, &mp->events[i]));
+		set_register(&out->pmds[out->n_pmds++], PFM_REG_PMD, where->counters[i], 0);
 	}
 	for (unsigned i = 0; i < mp->n_pmcs; i++)
-		put_reg(&out->pmcs[out->n_pmcs++], PFM_REG_PMC, mp->pmcs[i].num, mp->pmcs[i].value);
+		set_register(&out->pmcs[out->n_pmcs++], PFM_REG_PMC, mp->pmcs[i].num, mp->pmcs[i].value);
 	for (unsigned i = 0; i < mp->n_pmds; i++)
-		put_reg(&out->pmds[out->n_pmds++], PFM_REG_PMD, mp->pmds[i], 0);
+		set_register(&out->pmds[out->n_pmds++], PFM_REG_PMD, mp->pmds[i], 0);
 	if (model_out) {
-		copy_output(&mp->irange, &model_out->pfp_mont_irange);
-		copy_output(&mp->drange, &model_out->pfp_mont_drange);
+		copy_range_output(&mp->irange, &model_out->pfp_mont_irange);
+		copy_range_output(&mp->drange, &model_out->pfp_mont_drange);
 	}
 }
 
-static int refuse_threshold(const struct event *ev, pfm_error_t *why)
+static int report_threshold(const struct event *ev, pfm_error_t *why)
 {
-	int rc = pfmi_refuse(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, NULL, (struct slice){ 0 },
-	                     "the threshold must be below what can happen in one cycle");
+	int rc = pfmi_base_set_error(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, NULL, (struct slice){ 0 },
+	                             "the threshold must be below what can happen in one cycle");
 
-	for (unsigned i = 0; why && i < ev->n_set; i++)
-		if (table_fields(ev->table)[ev->set[i].field].key == KEY_THRES) {
-			why->start = ev->set[i].start;
-			why->end = ev->set[i].end;
+	for (unsigned i = 0; why && i < ev->n_user_fields; i++)
+		if (table_fields(ev->table)[ev->user_fields[i].field].key == KEY_THRES) {
+			why->start = ev->user_fields[i].start;
+			why->end = ev->user_fields[i].end;
 		}
 	return rc;
 }
 
 /* What a text set: unit masks have four states, thresholds stay below what can happen in one cycle. */
-RARELY int pfmi_montecito_check(struct event *ev, pfm_error_t *why)
+int pfmi_mont_check_event(struct event *ev, pfm_error_t *why)
 {
-	struct traits tr;
+	struct mont_event_traits tr;
 
-	read_traits(ev, &tr);
-	if (ev->raw_mask && ev->group[0] > 0xf)
-		return pfmi_refuse(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, NULL, (struct slice){ 0 }, "a cache line has four states");
-	return tr.thres && tr.thres >= tr.max ? refuse_threshold(ev, why) : PFMLIB_SUCCESS;
+	read_event_traits(ev, &tr);
+	if (ev->has_raw_umask && ev->group_values[0] > 0xf)
+		return pfmi_base_set_error(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, NULL, (struct slice){ 0 }, "a cache line has four states");
+	return tr.threshold && tr.threshold >= tr.max_increment ? report_threshold(ev, why) : PFMLIB_SUCCESS;
 }
 
 /* No kernel's perf interface knows these counters. */
-int pfmi_montecito_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
+int pfmi_mont_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
 {
 	(void)ev, (void)plm, (void)why;
 	out->expressible = 0;

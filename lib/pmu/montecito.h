@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <perfmon/pfmlib_montecito.h>
-#include "pmu.h"
+#include "pmu/pmu.h"
 
 /* Words of lib/events/montecito.pmu as numbers. */
 enum { MONT_ACCEPTS_OPCM = 1,
@@ -22,11 +22,11 @@ enum { MONT_SET_NONE,
        MONT_SET_L1D,
        MONT_SET_L2D = MONT_SET_L1D + 7 }; /* first set of each group */
 
-static inline bool mont_is_l1d(uint64_t set)
+static inline bool mont_is_l1d_set(uint64_t set)
 {
 	return set >= MONT_SET_L1D && set < MONT_SET_L2D;
 }
-static inline bool mont_is_l2d(uint64_t set)
+static inline bool mont_is_l2d_set(uint64_t set)
 {
 	return set >= MONT_SET_L2D;
 }
@@ -54,29 +54,29 @@ static inline uint64_t mont_block_last(struct mont_block b)
 
 /* Reads the list of @in. @plm is for entries without levels, @align a power of two. Returns how many there are; PFMLIB_ERR_IRRINVAL for
  * one that is empty or upside down, PFMLIB_ERR_IRRALIGN for limits that are no multiple of @align. */
-int pfmi_mont_ranges(const pfmlib_mont_input_rr_t *in, unsigned plm, unsigned align, struct mont_range r[MONT_MAX_PAIRS]);
+int pfmi_mont_read_ranges(const pfmlib_mont_input_rr_t *in, unsigned plm, unsigned align, struct mont_range r[MONT_MAX_PAIRS]);
 
 /* Covers @n ranges with blocks. Blocks of different levels are never shared. The cover is libpfm 3's, which uses up to four, wherever
  * that one is sound; else the one of at most @spare blocks with the fewest bytes too many. Returns how many blocks, or
  * PFMLIB_ERR_TOOMANY. */
-int pfmi_mont_cover(const struct mont_range *r, unsigned n, unsigned spare, struct mont_block out[MONT_MAX_PAIRS]);
+int pfmi_mont_cover_ranges(const struct mont_range *r, unsigned n, unsigned spare, struct mont_block out[MONT_MAX_PAIRS]);
 
 /* The smallest cover alone, with at most @n_pairs blocks. */
-int pfmi_mont_cover_best(const struct mont_range *r, unsigned n, unsigned n_pairs, struct mont_block out[MONT_MAX_PAIRS]);
+int pfmi_mont_find_best_cover(const struct mont_range *r, unsigned n, unsigned n_pairs, struct mont_block out[MONT_MAX_PAIRS]);
 
 /* The smallest block around one range. False if no pair can describe it. */
-bool pfmi_mont_enclose(const struct mont_range *r, struct mont_block *out);
+bool pfmi_mont_enclose_range(const struct mont_range *r, struct mont_block *out);
 
 /* True if the range fits fine mode: first and last bundle in one page of 64 KB. */
-bool pfmi_mont_is_fine(const struct mont_range *r);
+bool pfmi_mont_is_fine_range(const struct mont_range *r);
 
 /* Appends a pair for @b at register @num; @addr_add is what its address exceeds its number by. */
 void pfmi_mont_put_block(pfmlib_mont_output_rr_t *out, unsigned num, struct mont_block b, unsigned addr_add);
 /* Appends the two pairs of fine mode for @r at registers @num and @num + 4, and notes in rr_infos[@info] how much they exceed it. */
-void pfmi_mont_put_fine(pfmlib_mont_output_rr_t *out, unsigned num, const struct mont_range *r, unsigned info);
+void pfmi_mont_put_fine_range(pfmlib_mont_output_rr_t *out, unsigned num, const struct mont_range *r, unsigned info);
 /* Notes in rr_infos how much the blocks exceed each range. */
-void pfmi_mont_put_infos(pfmlib_mont_output_rr_t *out, const struct mont_range *r, unsigned n, const struct mont_block *b,
-                         unsigned n_blocks);
+void pfmi_mont_put_range_infos(pfmlib_mont_output_rr_t *out, const struct mont_range *r, unsigned n, const struct mont_block *b,
+                               unsigned n_blocks);
 
 /* ---- what the encoder's files share ----------------------------------------------------------------------------- */
 
@@ -99,18 +99,18 @@ enum {
 };
 
 /* An event's columns, read once. */
-struct traits {
+struct mont_event_traits {
 	uint64_t counters;
 	uint32_t row;
 	uint16_t plm; /* levels the event names, 0 for none */
-	uint8_t code, umask, mesi, max, thres, set, type, accepts, ear, ear_umask, etb;
-	bool mute;      /* every level switched off */
-	uint32_t flags; /* PFMLIB_MONT_FL_* */
+	uint8_t code, umask, mesi, max_increment, threshold, set, type, accepts, ear, ear_umask, etb;
+	bool has_no_levels; /* every level switched off */
+	uint32_t flags;     /* PFMLIB_MONT_FL_* */
 };
 
 /* What constrain() found, for encode(). */
 struct mont_plan {
-	struct traits events[MONT_MAX_EVENTS];
+	struct mont_event_traits events[MONT_MAX_EVENTS];
 	unsigned n_pmcs, n_pmds;
 	struct {
 		uint8_t num;
@@ -120,33 +120,33 @@ struct mont_plan {
 	pfmlib_mont_output_rr_t irange, drange;
 };
 
-_Static_assert(sizeof(struct mont_plan) <= sizeof(((struct plan *)0)->extra), "the plan has no room");
+_Static_assert(sizeof(struct mont_plan) <= sizeof(((struct plan *)0)->encoder_data), "the plan has no room");
 
 /* Everything the steps of constrain() share. */
-struct work {
-	const struct request *req;
-	const pfmlib_mont_input_param_t *in; /* NULL for none */
-	struct mont_plan *mp;
-	pfm_error_t *why;
-	bool irange, drange, opcm1, opcm2; /* filters in use */
-	unsigned ears;                     /* bit per kind of address register an event is for */
-	bool etb;                          /* some event is the trace buffer's */
+struct mont_plan_context {
+	const struct encode_request *req;
+	const pfmlib_mont_input_param_t *input; /* NULL for none */
+	struct mont_plan *plan;
+	pfm_error_t *error;
+	bool has_irange, has_drange, has_opcm1, has_opcm2; /* filters in use */
+	unsigned ear_kinds;                                /* bit per kind of address register an event is for */
+	bool has_etb_event;                                /* some event is the trace buffer's */
 };
 
-static inline int mont_refuse(const struct work *w, int code, int event, const char *detail)
+static inline int mont_set_error(const struct mont_plan_context *w, int code, int event, const char *detail)
 {
-	if (w->why)
-		*w->why = (pfm_error_t){ .size = w->why->size, .code = code, .kind = PFM_KIND_MODEL, .event = event, .detail = detail };
+	if (w->error)
+		*w->error = (pfm_error_t){ .size = w->error->size, .code = code, .kind = PFM_KIND_MODEL, .event = event, .detail = detail };
 	return code;
 }
 
-static inline bool mont_unavailable(const struct work *w, unsigned num)
+static inline bool mont_is_unavailable(const struct mont_plan_context *w, unsigned num)
 {
-	return pfm_regmask_isset(w->req->unavailable, num);
+	return pfm_regmask_isset(w->req->unavailable_regs, num);
 }
 
 /* Everything but the counters: address registers, ranges, opcode matchers, trace buffer, and at last settings that would count
  * something else than what was asked. Fills w->mp. Returns 0 or what pfm_dispatch_events() returns. */
-int pfmi_mont_plan_features(const struct work *w);
+int pfmi_mont_plan_features(const struct mont_plan_context *w);
 
 #endif

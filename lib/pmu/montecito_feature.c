@@ -5,34 +5,34 @@
 #include "montecito.h"
 #include "montecito_regs.h"
 
-static uint64_t system_wide(const struct work *w)
+static uint64_t get_system_wide_bit(const struct mont_plan_context *w)
 {
 	return (w->req->flags & PFMLIB_PFP_SYSTEMWIDE) != 0;
 }
 
-static unsigned levels(const struct work *w, unsigned plm)
+static unsigned get_levels(const struct mont_plan_context *w, unsigned plm)
 {
 	return plm ? plm : w->req->plm;
 }
 
-static int add_pmc(const struct work *w, unsigned num, uint64_t value)
+static int add_pmc(const struct mont_plan_context *w, unsigned num, uint64_t value)
 {
-	struct mont_plan *mp = w->mp;
+	struct mont_plan *mp = w->plan;
 
-	if (mont_unavailable(w, num))
-		return mont_refuse(w, PFMLIB_ERR_NOASSIGN, -1, "a control register that is needed is not available");
+	if (mont_is_unavailable(w, num))
+		return mont_set_error(w, PFMLIB_ERR_NOASSIGN, -1, "a control register that is needed is not available");
 	mp->pmcs[mp->n_pmcs].num = (uint8_t)num;
 	mp->pmcs[mp->n_pmcs++].value = value;
 	return PFMLIB_SUCCESS;
 }
 
-static void add_pmds(const struct work *w, unsigned first, unsigned last)
+static void add_pmds(const struct mont_plan_context *w, unsigned first, unsigned last)
 {
 	for (; first <= last; first++)
-		w->mp->pmds[w->mp->n_pmds++] = (uint8_t)first;
+		w->plan->pmds[w->plan->n_pmds++] = (uint8_t)first;
 }
 
-static void add_trace_pmds(const struct work *w)
+static void add_trace_pmds(const struct mont_plan_context *w)
 {
 	add_pmds(w, 38, 39);
 	add_pmds(w, 48, 63);
@@ -40,16 +40,16 @@ static void add_trace_pmds(const struct work *w)
 
 /* ---- event address registers ---------------------------------------------------------------------------------------- */
 
-static bool is_iear(const struct traits *tr)
+static bool is_iear_event(const struct mont_event_traits *tr)
 {
 	return tr->ear == MONT_EAR_ICACHE || tr->ear == MONT_EAR_ITLB;
 }
-static bool is_dear(const struct traits *tr)
+static bool is_dear_event(const struct mont_event_traits *tr)
 {
 	return tr->ear >= MONT_EAR_DCACHE;
 }
 
-static unsigned mode_of(const struct traits *tr)
+static unsigned get_ear_mode(const struct mont_event_traits *tr)
 {
 	return tr->ear == MONT_EAR_ITLB || tr->ear == MONT_EAR_DTLB ? PFMLIB_MONT_EAR_TLB_MODE
 	       : tr->ear == MONT_EAR_ALAT                           ? PFMLIB_MONT_EAR_ALAT_MODE
@@ -57,26 +57,26 @@ static unsigned mode_of(const struct traits *tr)
 }
 
 /* The first event of a kind. Most sets have none, and w knows. */
-static const struct traits *find_event(const struct work *w, bool (*is)(const struct traits *))
+static const struct mont_event_traits *find_event_of_kind(const struct mont_plan_context *w, bool (*is)(const struct mont_event_traits *))
 {
-	if (!w->ears && !w->etb)
+	if (!w->ear_kinds && !w->has_etb_event)
 		return NULL;
-	for (unsigned i = 0; i < w->req->n; i++)
-		if (is(&w->mp->events[i]))
-			return &w->mp->events[i];
+	for (unsigned i = 0; i < w->req->n_events; i++)
+		if (is(&w->plan->events[i]))
+			return &w->plan->events[i];
 	return NULL;
 }
 
 /* The caller's setting where there is one, else the event's. False if there is neither. */
-static bool ear_setting(const struct work *w, const pfmlib_mont_ear_t *given, const struct traits *tr, unsigned *mode, uint64_t *umask,
-                        unsigned *plm)
+static bool get_ear_setting(const struct mont_plan_context *w, const pfmlib_mont_ear_t *given, const struct mont_event_traits *tr, unsigned *mode, uint64_t *umask,
+                            unsigned *plm)
 {
 	if (given && given->ear_used) {
 		*mode = (unsigned)given->ear_mode;
 		*umask = given->ear_umask;
-		*plm = levels(w, given->ear_plm);
+		*plm = get_levels(w, given->ear_plm);
 	} else if (tr) {
-		*mode = mode_of(tr);
+		*mode = get_ear_mode(tr);
 		*umask = tr->ear_umask;
 		*plm = w->req->plm;
 	} else {
@@ -85,41 +85,41 @@ static bool ear_setting(const struct work *w, const pfmlib_mont_ear_t *given, co
 	return true;
 }
 
-static int plan_iear(const struct work *w)
+static int plan_iear(const struct mont_plan_context *w)
 {
 	unsigned mode, plm;
 	uint64_t umask, pmc = 0;
 	int rc;
 
-	if (!ear_setting(w, w->in ? &w->in->pfp_mont_iear : NULL, find_event(w, is_iear), &mode, &umask, &plm))
+	if (!get_ear_setting(w, w->input ? &w->input->pfp_mont_iear : NULL, find_event_of_kind(w, is_iear_event), &mode, &umask, &plm))
 		return PFMLIB_SUCCESS;
 	if (mode != PFMLIB_MONT_EAR_CACHE_MODE && mode != PFMLIB_MONT_EAR_TLB_MODE)
-		return mont_refuse(w, PFMLIB_ERR_INVAL, -1, "the instruction EAR has cache and TLB mode");
-	pmc = bits_put(pmc, iear_bits[I_PLM], plm);
-	pmc = bits_put(pmc, iear_bits[I_PM], system_wide(w));
-	pmc = bits_put(pmc, mode == PFMLIB_MONT_EAR_TLB_MODE ? iear_tlb_umask : iear_bits[I_UMASK], umask);
-	pmc = bits_put(pmc, iear_bits[I_CT], mode == PFMLIB_MONT_EAR_CACHE_MODE);
+		return mont_set_error(w, PFMLIB_ERR_INVAL, -1, "the instruction EAR has cache and TLB mode");
+	pmc = register_field_insert(pmc, iear_bits[IEAR_FIELD_PLM], plm);
+	pmc = register_field_insert(pmc, iear_bits[IEAR_FIELD_PM], get_system_wide_bit(w));
+	pmc = register_field_insert(pmc, mode == PFMLIB_MONT_EAR_TLB_MODE ? iear_tlb_umask : iear_bits[IEAR_FIELD_UMASK], umask);
+	pmc = register_field_insert(pmc, iear_bits[IEAR_FIELD_CT], mode == PFMLIB_MONT_EAR_CACHE_MODE);
 	rc = add_pmc(w, PMC_IEAR, pmc);
 	if (!rc)
 		add_pmds(w, 34, 35);
 	return rc;
 }
 
-static int plan_dear(const struct work *w)
+static int plan_dear(const struct mont_plan_context *w)
 {
 	unsigned mode, plm;
 	uint64_t umask, pmc = 0;
 	int rc;
 
-	if (!ear_setting(w, w->in ? &w->in->pfp_mont_dear : NULL, find_event(w, is_dear), &mode, &umask, &plm))
+	if (!get_ear_setting(w, w->input ? &w->input->pfp_mont_dear : NULL, find_event_of_kind(w, is_dear_event), &mode, &umask, &plm))
 		return PFMLIB_SUCCESS;
 	if (mode > PFMLIB_MONT_EAR_ALAT_MODE)
-		return mont_refuse(w, PFMLIB_ERR_INVAL, -1, "the data EAR has cache, TLB and ALAT mode");
-	pmc = bits_put(pmc, dear_bits[D_PLM], plm);
-	pmc = bits_put(pmc, dear_bits[D_PM], system_wide(w));
-	pmc = bits_put(pmc, dear_bits[D_MODE], mode);
-	pmc = bits_put(pmc, dear_bits[D_UMASK], umask);
-	pmc = bits_put(pmc, dear_bits[D_ISM], ISM_IA64);
+		return mont_set_error(w, PFMLIB_ERR_INVAL, -1, "the data EAR has cache, TLB and ALAT mode");
+	pmc = register_field_insert(pmc, dear_bits[DEAR_FIELD_PLM], plm);
+	pmc = register_field_insert(pmc, dear_bits[DEAR_FIELD_PM], get_system_wide_bit(w));
+	pmc = register_field_insert(pmc, dear_bits[DEAR_FIELD_MODE], mode);
+	pmc = register_field_insert(pmc, dear_bits[DEAR_FIELD_UMASK], umask);
+	pmc = register_field_insert(pmc, dear_bits[DEAR_FIELD_ISM], ISM_IA64);
 	rc = add_pmc(w, PMC_DEAR, pmc);
 	if (!rc) {
 		add_pmds(w, 32, 33);
@@ -131,112 +131,112 @@ static int plan_dear(const struct work *w)
 /* ---- code range ----------------------------------------------------------------------------------------------------- */
 
 /* What the events of a set mean for the choice of registers. */
-struct code_needs {
-	unsigned retired;       /* events that count retired instructions */
-	unsigned retired_pairs; /* bit k: one of them is tagged by pair k */
-	unsigned prefetch;      /* events about prefetches, or demand fetches and prefetches */
-	bool want0, want1;      /* some of those need pair 0, pair 1 */
-	bool qualified_cycles;  /* CPU_OP_CYCLES_QUAL: works with pair 0 alone */
-	bool fine;
-	unsigned base; /* first register of a single block or fine range */
-	bool twice;    /* the range is wanted on pair 0 and on pair 1 */
+struct code_range_needs {
+	unsigned n_retired;            /* events that count retired instructions */
+	unsigned retired_pair_mask;    /* bit k: one of them is tagged by pair k */
+	unsigned n_prefetch;           /* events about prefetches, or demand fetches and prefetches */
+	bool needs_pair0, needs_pair1; /* some of those need pair 0, pair 1 */
+	bool has_qualified_cycles;     /* CPU_OP_CYCLES_QUAL: works with pair 0 alone */
+	bool is_fine;
+	unsigned first_register; /* first register of a single block or fine range */
+	bool uses_both_pairs;    /* the range is wanted on pair 0 and on pair 1 */
 };
 
-static int prefetch_needs(const struct work *w, unsigned i, struct code_needs *c)
+static int add_prefetch_needs(const struct mont_plan_context *w, unsigned i, struct code_range_needs *c)
 {
-	unsigned flags = w->in->pfp_mont_irange.rr_flags;
+	unsigned flags = w->input->pfp_mont_irange.rr_flags;
 
-	switch (w->mp->events[i].code) {
+	switch (w->plan->events[i].code) {
 	case CODE_L1I_PREFETCHES:
 	case CODE_L1I_STRM_PREFETCHES:
 	case CODE_L2I_PREFETCHES:
-		c->want1 = true;
+		c->needs_pair1 = true;
 		break;
 	case CODE_ISB_BUNPAIRS_IN:
 	case CODE_L1I_FETCH_RAB_HIT:
 	case CODE_L1I_FETCH_ISB_HIT:
 	case CODE_L1I_FILLS:
 		if (!(flags & (PFMLIB_MONT_IRR_DEMAND_FETCH | PFMLIB_MONT_IRR_PREFETCH_MATCH)))
-			return mont_refuse(w, PFMLIB_ERR_IRRFLAGS, (int)i,
-			                   "say whether the range is for demand fetches, prefetches or both");
-		c->want0 |= (flags & PFMLIB_MONT_IRR_DEMAND_FETCH) != 0;
-		c->want1 |= (flags & PFMLIB_MONT_IRR_PREFETCH_MATCH) != 0;
+			return mont_set_error(w, PFMLIB_ERR_IRRFLAGS, (int)i,
+			                      "say whether the range is for demand fetches, prefetches or both");
+		c->needs_pair0 |= (flags & PFMLIB_MONT_IRR_DEMAND_FETCH) != 0;
+		c->needs_pair1 |= (flags & PFMLIB_MONT_IRR_PREFETCH_MATCH) != 0;
 		break;
 	default:
 		return PFMLIB_SUCCESS;
 	}
-	c->prefetch++;
+	c->n_prefetch++;
 	return PFMLIB_SUCCESS;
 }
 
-static int code_needs(const struct work *w, const struct mont_range *r, unsigned n, struct code_needs *c)
+static int collect_code_needs(const struct mont_plan_context *w, const struct mont_range *r, unsigned n, struct code_range_needs *c)
 {
-	unsigned flags = w->in->pfp_mont_irange.rr_flags;
+	unsigned flags = w->input->pfp_mont_irange.rr_flags;
 	bool retired_only;
 
 	memset(c, 0, sizeof(*c));
-	c->fine = !(flags & PFMLIB_MONT_RR_NO_FINE_MODE);
+	c->is_fine = !(flags & PFMLIB_MONT_RR_NO_FINE_MODE);
 	for (unsigned i = 0; i < n; i++)
-		c->fine &= pfmi_mont_is_fine(&r[i]);
-	for (unsigned i = 0; i < w->req->n; i++) {
-		const struct traits *tr = &w->mp->events[i];
+		c->is_fine &= pfmi_mont_is_fine_range(&r[i]);
+	for (unsigned i = 0; i < w->req->n_events; i++) {
+		const struct mont_event_traits *tr = &w->plan->events[i];
 
 		if (tr->code == CODE_RETIRED) {
-			c->retired++;
-			c->retired_pairs |= 1u << (tr->umask & 3);
+			c->n_retired++;
+			c->retired_pair_mask |= 1u << (tr->umask & 3);
 		}
-		c->qualified_cycles |= tr->code == CODE_CYCLES && tr->umask == UMASK_CYCLES_QUAL;
+		c->has_qualified_cycles |= tr->code == CODE_CYCLES && tr->umask == UMASK_CYCLES_QUAL;
 	}
-	retired_only = c->retired == w->req->n;
-	if (c->fine ? n > 2 : !retired_only && n > 1)
-		return mont_refuse(w, PFMLIB_ERR_IRRTOOMANY, -1,
-		                   c->fine ? "fine mode holds two ranges" : "only retired instructions can have several ranges");
-	for (unsigned i = 0; i < w->req->n; i++) {
-		int rc = prefetch_needs(w, i, c);
+	retired_only = c->n_retired == w->req->n_events;
+	if (c->is_fine ? n > 2 : !retired_only && n > 1)
+		return mont_set_error(w, PFMLIB_ERR_IRRTOOMANY, -1,
+		                      c->is_fine ? "fine mode holds two ranges" : "only retired instructions can have several ranges");
+	for (unsigned i = 0; i < w->req->n_events; i++) {
+		int rc = add_prefetch_needs(w, i, c);
 
 		if (rc)
 			return rc;
 	}
-	c->base = c->prefetch && !c->want0 ? 2 : 0;
-	c->twice = c->want0 && c->want1;
-	if ((c->base == 2 || c->twice) && c->qualified_cycles)
-		return mont_refuse(w, PFMLIB_ERR_FEATCOMB, -1, "qualified cycles know the first pair of code registers only");
+	c->first_register = c->n_prefetch && !c->needs_pair0 ? 2 : 0;
+	c->uses_both_pairs = c->needs_pair0 && c->needs_pair1;
+	if ((c->first_register == 2 || c->uses_both_pairs) && c->has_qualified_cycles)
+		return mont_set_error(w, PFMLIB_ERR_FEATCOMB, -1, "qualified cycles know the first pair of code registers only");
 	return PFMLIB_SUCCESS;
 }
 
 /* Fine mode: two pairs for each range. */
-static int put_fine(const struct work *w, const struct mont_range *r, unsigned n, const struct code_needs *c)
+static int put_fine_ranges(const struct mont_plan_context *w, const struct mont_range *r, unsigned n, const struct code_range_needs *c)
 {
-	if (c->prefetch && n != 1)
-		return mont_refuse(w, PFMLIB_ERR_IRRTOOMANY, -1, "prefetch events take one range");
+	if (c->n_prefetch && n != 1)
+		return mont_set_error(w, PFMLIB_ERR_IRRTOOMANY, -1, "prefetch events take one range");
 	for (unsigned i = 0; i < n; i++)
-		pfmi_mont_put_fine(&w->mp->irange, c->base + 2 * i, &r[i], i);
-	if (c->twice)
-		pfmi_mont_put_fine(&w->mp->irange, c->base + 2, &r[0], 0);
+		pfmi_mont_put_fine_range(&w->plan->irange, c->first_register + 2 * i, &r[i], i);
+	if (c->uses_both_pairs)
+		pfmi_mont_put_fine_range(&w->plan->irange, c->first_register + 2, &r[0], 0);
 	return PFMLIB_SUCCESS;
 }
 
 /* One block, on the pair that all events look at: prefetch events say which, the others look at pair 0. Beside prefetch events
  * libpfm 3 lets every retired-instruction event pass, whatever pair tags it. */
-static int put_single(const struct work *w, const struct mont_range *r, const struct code_needs *c)
+static int put_single_block(const struct mont_plan_context *w, const struct mont_range *r, const struct code_range_needs *c)
 {
-	bool others = c->prefetch + c->retired != w->req->n;
+	bool others = c->n_prefetch + c->n_retired != w->req->n_events;
 	struct mont_block b;
 
-	if (others && (c->want1 || c->retired_pairs & ~1u))
-		return mont_refuse(w, PFMLIB_ERR_FEATCOMB, -1, "some events look at another pair of code registers than the others");
-	if (!pfmi_mont_enclose(r, &b))
-		return mont_refuse(w, (r->last - r->first) >> MONT_MAX_BLOCK ? PFMLIB_ERR_IRRTOOBIG : PFMLIB_ERR_IRRINVAL, -1,
-		                   "no block a debug register can describe contains the range");
-	pfmi_mont_put_block(&w->mp->irange, c->base, b, 1);
-	if (c->twice)
-		pfmi_mont_put_block(&w->mp->irange, c->base + 2, b, 1);
-	pfmi_mont_put_infos(&w->mp->irange, r, 1, &b, 1);
+	if (others && (c->needs_pair1 || c->retired_pair_mask & ~1u))
+		return mont_set_error(w, PFMLIB_ERR_FEATCOMB, -1, "some events look at another pair of code registers than the others");
+	if (!pfmi_mont_enclose_range(r, &b))
+		return mont_set_error(w, (r->last - r->first) >> MONT_MAX_BLOCK ? PFMLIB_ERR_IRRTOOBIG : PFMLIB_ERR_IRRINVAL, -1,
+		                      "no block a debug register can describe contains the range");
+	pfmi_mont_put_block(&w->plan->irange, c->first_register, b, 1);
+	if (c->uses_both_pairs)
+		pfmi_mont_put_block(&w->plan->irange, c->first_register + 2, b, 1);
+	pfmi_mont_put_range_infos(&w->plan->irange, r, 1, &b, 1);
 	return PFMLIB_SUCCESS;
 }
 
 /* What has to be counted together where ranges take so many pairs of code registers. */
-static const char *siblings(unsigned n_blocks)
+static const char *explain_needed_events(unsigned n_blocks)
 {
 	switch (n_blocks) {
 	case 1:
@@ -255,79 +255,79 @@ static const char *siblings(unsigned n_blocks)
 }
 
 /* As many blocks as it takes, where every event is tagged by one pair and the counts are added up. */
-static int put_cover(const struct work *w, const struct mont_range *r, unsigned n, const struct code_needs *c)
+static int put_cover_blocks(const struct mont_plan_context *w, const struct mont_range *r, unsigned n, const struct code_range_needs *c)
 {
 	struct mont_block b[MONT_MAX_PAIRS];
 	unsigned tagged = 0;
 	int n_blocks;
 
-	while (c->retired_pairs >> tagged & 1)
+	while (c->retired_pair_mask >> tagged & 1)
 		tagged++;
-	n_blocks = pfmi_mont_cover(r, n, tagged, b);
+	n_blocks = pfmi_mont_cover_ranges(r, n, tagged, b);
 	if (n_blocks < 0)
-		return mont_refuse(w, PFMLIB_ERR_IRRTOOMANY, -1, "the pairs of code registers that tag an event cannot cover the ranges");
+		return mont_set_error(w, PFMLIB_ERR_IRRTOOMANY, -1, "the pairs of code registers that tag an event cannot cover the ranges");
 	if ((unsigned)n_blocks > tagged)
-		return mont_refuse(w, PFMLIB_ERR_IRRINVAL, -1, siblings((unsigned)n_blocks));
+		return mont_set_error(w, PFMLIB_ERR_IRRINVAL, -1, explain_needed_events((unsigned)n_blocks));
 	for (unsigned i = 0; i < (unsigned)n_blocks; i++)
-		pfmi_mont_put_block(&w->mp->irange, 2 * i, b[i], 0);
-	pfmi_mont_put_infos(&w->mp->irange, r, n, b, (unsigned)n_blocks);
+		pfmi_mont_put_block(&w->plan->irange, 2 * i, b[i], 0);
+	pfmi_mont_put_range_infos(&w->plan->irange, r, n, b, (unsigned)n_blocks);
 	return PFMLIB_SUCCESS;
 }
 
-static int plan_irange(const struct work *w)
+static int plan_irange(const struct mont_plan_context *w)
 {
 	struct mont_range r[MONT_MAX_PAIRS];
-	struct code_needs c;
+	struct code_range_needs c;
 	uint64_t pmc = IRANGE_BASE;
 	int rc, n;
 
-	if (!w->irange)
+	if (!w->has_irange)
 		return PFMLIB_SUCCESS;
 	if (!w->req->model_out)
-		return mont_refuse(w, PFMLIB_ERR_INVAL, -1, "a code range needs a place for its debug registers");
-	n = pfmi_mont_ranges(&w->in->pfp_mont_irange, w->req->plm, 16, r);
+		return mont_set_error(w, PFMLIB_ERR_INVAL, -1, "a code range needs a place for its debug registers");
+	n = pfmi_mont_read_ranges(&w->input->pfp_mont_irange, w->req->plm, 16, r);
 	if (n <= 0)
-		return mont_refuse(w, n ? n : PFMLIB_ERR_IRRINVAL, -1,
-		                   n == PFMLIB_ERR_IRRALIGN ? "code ranges are made of 16-byte bundles"
-		                                            : "a code range is empty or missing");
-	rc = code_needs(w, r, (unsigned)n, &c);
+		return mont_set_error(w, n ? n : PFMLIB_ERR_IRRINVAL, -1,
+		                      n == PFMLIB_ERR_IRRALIGN ? "code ranges are made of 16-byte bundles"
+		                                               : "a code range is empty or missing");
+	rc = collect_code_needs(w, r, (unsigned)n, &c);
 	if (rc)
 		return rc;
-	rc = c.fine                   ? put_fine(w, r, (unsigned)n, &c)
-	     : c.retired == w->req->n ? put_cover(w, r, (unsigned)n, &c)
-	                              : put_single(w, r, &c);
+	rc = c.is_fine                         ? put_fine_ranges(w, r, (unsigned)n, &c)
+	     : c.n_retired == w->req->n_events ? put_cover_blocks(w, r, (unsigned)n, &c)
+	                                       : put_single_block(w, r, &c);
 	if (rc)
 		return rc;
-	for (unsigned i = 0; i < w->mp->irange.rr_nbr_used; i += 2)
-		pmc = bits_put(pmc, irange_bits[w->mp->irange.rr_br[i].reg_num / 2], 0);
-	return add_pmc(w, PMC_IRANGE, bits_put(pmc, irange_bits[R_FINE], c.fine));
+	for (unsigned i = 0; i < w->plan->irange.rr_nbr_used; i += 2)
+		pmc = register_field_insert(pmc, irange_bits[w->plan->irange.rr_br[i].reg_num / 2], 0);
+	return add_pmc(w, PMC_IRANGE, register_field_insert(pmc, irange_bits[IRANGE_FIELD_FINE], c.is_fine));
 }
 
 /* ---- data range ----------------------------------------------------------------------------------------------------- */
 
-static int plan_drange(const struct work *w)
+static int plan_drange(const struct mont_plan_context *w)
 {
 	struct mont_range r[MONT_MAX_PAIRS];
 	struct mont_block b[MONT_MAX_PAIRS];
 	int n, n_blocks;
 
-	if (!w->drange)
+	if (!w->has_drange)
 		return PFMLIB_SUCCESS;
 	if (!w->req->model_out)
-		return mont_refuse(w, PFMLIB_ERR_INVAL, -1, "a data range needs a place for its debug registers");
-	n = pfmi_mont_ranges(&w->in->pfp_mont_drange, w->req->plm, 1, r);
+		return mont_set_error(w, PFMLIB_ERR_INVAL, -1, "a data range needs a place for its debug registers");
+	n = pfmi_mont_read_ranges(&w->input->pfp_mont_drange, w->req->plm, 1, r);
 	if (n <= 0)
-		return mont_refuse(w, PFMLIB_ERR_DRRINVAL, -1, "a data range is empty or missing");
-	n_blocks = pfmi_mont_cover(r, (unsigned)n, MONT_MAX_PAIRS, b);
+		return mont_set_error(w, PFMLIB_ERR_DRRINVAL, -1, "a data range is empty or missing");
+	n_blocks = pfmi_mont_cover_ranges(r, (unsigned)n, MONT_MAX_PAIRS, b);
 	if (n_blocks < 0)
-		return mont_refuse(w, PFMLIB_ERR_DRRTOOMANY, -1, "four pairs of data registers cannot cover the ranges");
+		return mont_set_error(w, PFMLIB_ERR_DRRTOOMANY, -1, "four pairs of data registers cannot cover the ranges");
 	for (unsigned i = 0; i < (unsigned)n_blocks; i++)
-		pfmi_mont_put_block(&w->mp->drange, 2 * i, b[i], 0);
-	pfmi_mont_put_infos(&w->mp->drange, r, (unsigned)n, b, (unsigned)n_blocks);
+		pfmi_mont_put_block(&w->plan->drange, 2 * i, b[i], 0);
+	pfmi_mont_put_range_infos(&w->plan->drange, r, (unsigned)n, b, (unsigned)n_blocks);
 	return PFMLIB_SUCCESS;
 }
 
-static unsigned pairs_used(const pfmlib_mont_output_rr_t *rr)
+static unsigned get_used_pairs(const pfmlib_mont_output_rr_t *rr)
 {
 	unsigned pairs = 0;
 
@@ -337,123 +337,123 @@ static unsigned pairs_used(const pfmlib_mont_output_rr_t *rr)
 }
 
 /* PMC41 says for each of four channels which filters data accesses must pass: data range, opcode matcher, code range. */
-static int plan_channels(const struct work *w)
+static int plan_channels(const struct mont_plan_context *w)
 {
 	static const uint8_t cfg[8] = { 3, 2, 3, 0, 1, 0, 1, 0 }; /* by data 1 | opcode 2 | code 4 */
-	unsigned data = pairs_used(&w->mp->drange), code = pairs_used(&w->mp->irange);
+	unsigned data = get_used_pairs(&w->plan->drange), code = get_used_pairs(&w->plan->irange);
 	uint64_t pmc = DRANGE_BASE;
 
-	if (!w->irange && !w->drange)
+	if (!w->has_irange && !w->has_drange)
 		return PFMLIB_SUCCESS;
-	for (unsigned i = 0; i < w->mp->n_pmcs; i++)
-		if (w->mp->pmcs[i].num == PMC_IRANGE && bits_get(w->mp->pmcs[i].value, irange_bits[R_FINE]))
+	for (unsigned i = 0; i < w->plan->n_pmcs; i++)
+		if (w->plan->pmcs[i].num == PMC_IRANGE && register_field_extract(w->plan->pmcs[i].value, irange_bits[IRANGE_FIELD_FINE]))
 			code &= 3; /* the other pairs of fine mode are upper limits */
 	for (unsigned k = 0; k < 4; k++) {
 		unsigned use = (data >> k & 1) | (code >> k & 1) << 2;
 
-		if (use && (k % 2 ? w->opcm2 : w->opcm1))
+		if (use && (k % 2 ? w->has_opcm2 : w->has_opcm1))
 			use |= 2;
-		pmc = bits_put(pmc, drange_bits[k], cfg[use]);
-		pmc = bits_put(pmc, drange_bits[4 + k], use != 0);
+		pmc = register_field_insert(pmc, drange_bits[k], cfg[use]);
+		pmc = register_field_insert(pmc, drange_bits[4 + k], use != 0);
 	}
 	return add_pmc(w, PMC_DRANGE, pmc);
 }
 
 /* ---- opcode matchers ------------------------------------------------------------------------------------------------ */
 
-static uint64_t opcm_mask(uint64_t pmc, const pfmlib_mont_opcm_t *o)
+static uint64_t build_opcm_mask(uint64_t pmc, const pfmlib_mont_opcm_t *o)
 {
-	pmc = bits_put(pmc, opcm_mask_bits[O_MASK], o->opcm_mask);
-	pmc = bits_put(pmc, opcm_mask_bits[O_B], o->opcm_b);
-	pmc = bits_put(pmc, opcm_mask_bits[O_F], o->opcm_f);
-	pmc = bits_put(pmc, opcm_mask_bits[O_I], o->opcm_i);
-	return bits_put(pmc, opcm_mask_bits[O_M], o->opcm_m);
+	pmc = register_field_insert(pmc, opcm_mask_bits[OPCM_FIELD_MASK], o->opcm_mask);
+	pmc = register_field_insert(pmc, opcm_mask_bits[OPCM_FIELD_B], o->opcm_b);
+	pmc = register_field_insert(pmc, opcm_mask_bits[OPCM_FIELD_F], o->opcm_f);
+	pmc = register_field_insert(pmc, opcm_mask_bits[OPCM_FIELD_I], o->opcm_i);
+	return register_field_insert(pmc, opcm_mask_bits[OPCM_FIELD_M], o->opcm_m);
 }
 
 /* PMC36 could exempt channels from the matchers. Its reset value exempts none, which is what every request here means. */
-static int plan_opcm(const struct work *w)
+static int plan_opcm(const struct mont_plan_context *w)
 {
 	uint64_t pmc = OPCM1_BASE;
 	int rc = PFMLIB_SUCCESS;
 
-	if (w->opcm1 || w->irange) {
-		if (w->opcm1)
-			pmc = opcm_mask(pmc, &w->in->pfp_mont_opcm1);
-		pmc = bits_put(pmc, opcm_mask_bits[O_IG_AD], !w->irange);
-		pmc = bits_put(pmc, opcm_mask_bits[O_INV], w->irange && w->in->pfp_mont_irange.rr_flags & PFMLIB_MONT_RR_INV);
+	if (w->has_opcm1 || w->has_irange) {
+		if (w->has_opcm1)
+			pmc = build_opcm_mask(pmc, &w->input->pfp_mont_opcm1);
+		pmc = register_field_insert(pmc, opcm_mask_bits[OPCM_FIELD_IG_AD], !w->has_irange);
+		pmc = register_field_insert(pmc, opcm_mask_bits[OPCM_FIELD_INV], w->has_irange && w->input->pfp_mont_irange.rr_flags & PFMLIB_MONT_RR_INV);
 		rc = add_pmc(w, PMC_OPCM1_MASK, pmc);
-		if (!rc && w->opcm1)
-			rc = add_pmc(w, PMC_OPCM1_MATCH, bits_put(0, opcm_match_bits[0], w->in->pfp_mont_opcm1.opcm_match));
+		if (!rc && w->has_opcm1)
+			rc = add_pmc(w, PMC_OPCM1_MATCH, register_field_insert(0, opcm_match_bits[0], w->input->pfp_mont_opcm1.opcm_match));
 	}
-	if (!rc && w->opcm2) {
-		rc = add_pmc(w, PMC_OPCM2_MASK, opcm_mask(OPCM2_BASE, &w->in->pfp_mont_opcm2));
+	if (!rc && w->has_opcm2) {
+		rc = add_pmc(w, PMC_OPCM2_MASK, build_opcm_mask(OPCM2_BASE, &w->input->pfp_mont_opcm2));
 		if (!rc)
-			rc = add_pmc(w, PMC_OPCM2_MATCH, bits_put(0, opcm_match_bits[0], w->in->pfp_mont_opcm2.opcm_match));
+			rc = add_pmc(w, PMC_OPCM2_MATCH, register_field_insert(0, opcm_match_bits[0], w->input->pfp_mont_opcm2.opcm_match));
 	}
 	return rc;
 }
 
 /* ---- trace buffer --------------------------------------------------------------------------------------------------- */
 
-static bool is_etb(const struct traits *tr)
+static bool is_etb_event(const struct mont_event_traits *tr)
 {
 	return tr->etb;
 }
-static bool is_dear_not_cache(const struct traits *tr)
+static bool is_noncache_dear_event(const struct mont_event_traits *tr)
 {
 	return tr->ear == MONT_EAR_DTLB || tr->ear == MONT_EAR_ALAT;
 }
 
 /* In TLB and ALAT mode the data EAR keeps its instruction address where the trace buffer would write: the buffer must be off. */
-static bool buffer_blocked(const struct work *w)
+static bool is_trace_buffer_blocked(const struct mont_plan_context *w)
 {
-	const pfmlib_mont_ear_t *dear = w->in ? &w->in->pfp_mont_dear : NULL;
+	const pfmlib_mont_ear_t *dear = w->input ? &w->input->pfp_mont_dear : NULL;
 
-	return find_event(w, is_dear_not_cache) || (dear && dear->ear_used && dear->ear_mode != PFMLIB_MONT_EAR_CACHE_MODE);
+	return find_event_of_kind(w, is_noncache_dear_event) || (dear && dear->ear_used && dear->ear_mode != PFMLIB_MONT_EAR_CACHE_MODE);
 }
 
-static uint64_t etb_value(const struct work *w, const pfmlib_mont_etb_t *e)
+static uint64_t build_etb(const struct mont_plan_context *w, const pfmlib_mont_etb_t *e)
 {
-	uint64_t pmc = bits_put(0, etb_bits[E_PM], system_wide(w));
+	uint64_t pmc = register_field_insert(0, etb_bits[ETB_FIELD_PM], get_system_wide_bit(w));
 
-	pmc = bits_put(pmc, etb_bits[E_PLM], levels(w, e ? e->etb_plm : 0));
-	pmc = bits_put(pmc, etb_bits[E_TM], e ? e->etb_tm : 3);
-	pmc = bits_put(pmc, etb_bits[E_PTM], e ? e->etb_ptm : 3);
-	pmc = bits_put(pmc, etb_bits[E_PPM], e ? e->etb_ppm : 3);
-	return bits_put(pmc, etb_bits[E_BRT], e ? e->etb_brt : 0);
+	pmc = register_field_insert(pmc, etb_bits[ETB_FIELD_PLM], get_levels(w, e ? e->etb_plm : 0));
+	pmc = register_field_insert(pmc, etb_bits[ETB_FIELD_TM], e ? e->etb_tm : 3);
+	pmc = register_field_insert(pmc, etb_bits[ETB_FIELD_PTM], e ? e->etb_ptm : 3);
+	pmc = register_field_insert(pmc, etb_bits[ETB_FIELD_PPM], e ? e->etb_ppm : 3);
+	return register_field_insert(pmc, etb_bits[ETB_FIELD_BRT], e ? e->etb_brt : 0);
 }
 
-static int plan_etb(const struct work *w)
+static int plan_etb(const struct mont_plan_context *w)
 {
-	const pfmlib_mont_etb_t *given = w->in && w->in->pfp_mont_etb.etb_used ? &w->in->pfp_mont_etb : NULL;
-	bool used = given || find_event(w, is_etb), blocked = buffer_blocked(w);
-	uint64_t pmc = used ? etb_value(w, given) : 0;
+	const pfmlib_mont_etb_t *given = w->input && w->input->pfp_mont_etb.etb_used ? &w->input->pfp_mont_etb : NULL;
+	bool used = given || find_event_of_kind(w, is_etb_event), blocked = is_trace_buffer_blocked(w);
+	uint64_t pmc = used ? build_etb(w, given) : 0;
 	int rc;
 
 	if (!used && !blocked)
 		return PFMLIB_SUCCESS;
 	if (blocked && pmc)
-		return mont_refuse(w, PFMLIB_ERR_EVTINCOMP, -1, "the data EAR in TLB or ALAT mode and the trace buffer exclude each other");
+		return mont_set_error(w, PFMLIB_ERR_EVTINCOMP, -1, "the data EAR in TLB or ALAT mode and the trace buffer exclude each other");
 	rc = add_pmc(w, PMC_ETB, pmc);
 	if (!rc && used)
 		add_trace_pmds(w);
 	return rc;
 }
 
-static int plan_ipear(const struct work *w)
+static int plan_ipear(const struct mont_plan_context *w)
 {
-	const pfmlib_mont_ipear_t *p = w->in && w->in->pfp_mont_ipear.ipear_used ? &w->in->pfp_mont_ipear : NULL;
+	const pfmlib_mont_ipear_t *p = w->input && w->input->pfp_mont_ipear.ipear_used ? &w->input->pfp_mont_ipear : NULL;
 	uint64_t pmc;
 	int rc;
 
 	if (!p)
 		return PFMLIB_SUCCESS;
-	if (w->in->pfp_mont_etb.etb_used || find_event(w, is_etb))
-		return mont_refuse(w, PFMLIB_ERR_FEATCOMB, -1, "the trace buffer holds branches or instruction addresses, not both");
-	pmc = bits_put(0, ipear_bits[P_PLM], levels(w, p->ipear_plm));
-	pmc = bits_put(pmc, ipear_bits[P_PM], system_wide(w));
-	pmc = bits_put(pmc, ipear_bits[P_MODE], IPEAR_MODE);
-	rc = add_pmc(w, PMC_IPEAR, bits_put(pmc, ipear_bits[P_DELAY], p->ipear_delay));
+	if (w->input->pfp_mont_etb.etb_used || find_event_of_kind(w, is_etb_event))
+		return mont_set_error(w, PFMLIB_ERR_FEATCOMB, -1, "the trace buffer holds branches or instruction addresses, not both");
+	pmc = register_field_insert(0, ipear_bits[IPEAR_FIELD_PLM], get_levels(w, p->ipear_plm));
+	pmc = register_field_insert(pmc, ipear_bits[IPEAR_FIELD_PM], get_system_wide_bit(w));
+	pmc = register_field_insert(pmc, ipear_bits[IPEAR_FIELD_MODE], IPEAR_MODE);
+	rc = add_pmc(w, PMC_IPEAR, register_field_insert(pmc, ipear_bits[IPEAR_FIELD_DELAY], p->ipear_delay));
 	if (!rc)
 		add_trace_pmds(w);
 	return rc;
@@ -462,43 +462,43 @@ static int plan_ipear(const struct work *w)
 /* ---- settings that would count something else than asked ------------------------------------------------------------ */
 
 /* Where a setting is given beside an event, the setting says what is captured, whatever the event's own mode is. */
-static int check_ear(const struct work *w, bool (*is)(const struct traits *))
+static int check_ear_events(const struct mont_plan_context *w, bool (*is)(const struct mont_event_traits *))
 {
-	const struct traits *first = find_event(w, is);
+	const struct mont_event_traits *first = find_event_of_kind(w, is);
 
-	for (unsigned i = 0; first && i < w->req->n; i++) {
-		const struct traits *tr = &w->mp->events[i];
+	for (unsigned i = 0; first && i < w->req->n_events; i++) {
+		const struct mont_event_traits *tr = &w->plan->events[i];
 
 		if (is(tr) && tr->row != first->row)
-			return mont_refuse(w, PFMLIB_ERR_EVTINCOMP, (int)i, "one address register captures for one kind of event");
+			return mont_set_error(w, PFMLIB_ERR_EVTINCOMP, (int)i, "one address register captures for one kind of event");
 	}
 	return PFMLIB_SUCCESS;
 }
 
-static int check_opcm(const struct work *w, const pfmlib_mont_opcm_t *o)
+static int check_opcode_width(const struct mont_plan_context *w, const pfmlib_mont_opcm_t *o)
 {
 	if ((o->opcm_match | o->opcm_mask) >> opcm_match_bits[0].width)
-		return mont_refuse(w, PFMLIB_ERR_INVAL, -1, "an instruction has 41 bits: the opcode's match or mask has more");
+		return mont_set_error(w, PFMLIB_ERR_INVAL, -1, "an instruction has 41 bits: the opcode's match or mask has more");
 	return PFMLIB_SUCCESS;
 }
 
-static int check_counter(const struct work *w, unsigned i)
+static int check_counter_settings(const struct mont_plan_context *w, unsigned i)
 {
-	const struct traits *tr = &w->mp->events[i];
+	const struct mont_event_traits *tr = &w->plan->events[i];
 	bool active = tr->type == PFMLIB_MONT_EVT_ACTIVE;
 
-	if (tr->thres >= tr->max && tr->thres)
-		return mont_refuse(w, PFMLIB_ERR_INVAL, (int)i, "the threshold must be below what can happen in one cycle");
+	if (tr->threshold >= tr->max_increment && tr->threshold)
+		return mont_set_error(w, PFMLIB_ERR_INVAL, (int)i, "the threshold must be below what can happen in one cycle");
 	if (tr->flags & PFMLIB_MONT_FL_EVT_ACTIVE_ONLY && !active)
-		return mont_refuse(w, PFMLIB_ERR_NOTSUPP, (int)i, "the event also counts while its thread is inactive");
+		return mont_set_error(w, PFMLIB_ERR_NOTSUPP, (int)i, "the event also counts while its thread is inactive");
 	if (tr->flags & PFMLIB_MONT_FL_EVT_ALWAYS && active)
-		return mont_refuse(w, PFMLIB_ERR_NOTSUPP, (int)i, "the event only counts while its thread is active");
+		return mont_set_error(w, PFMLIB_ERR_NOTSUPP, (int)i, "the event only counts while its thread is active");
 	return PFMLIB_SUCCESS;
 }
 
-static bool levels_fit(const struct work *w)
+static bool has_valid_levels(const struct mont_plan_context *w)
 {
-	const pfmlib_mont_input_param_t *in = w->in;
+	const pfmlib_mont_input_param_t *in = w->input;
 	unsigned all = w->req->plm;
 
 	if (in) {
@@ -507,52 +507,52 @@ static bool levels_fit(const struct work *w)
 		all |= in->pfp_mont_etb.etb_used ? in->pfp_mont_etb.etb_plm : 0;
 		all |= in->pfp_mont_ipear.ipear_used ? in->pfp_mont_ipear.ipear_plm : 0;
 		for (unsigned i = 0; i < MONT_MAX_PAIRS; i++) {
-			all |= w->irange ? in->pfp_mont_irange.rr_limits[i].rr_plm : 0;
-			all |= w->drange ? in->pfp_mont_drange.rr_limits[i].rr_plm : 0;
+			all |= w->has_irange ? in->pfp_mont_irange.rr_limits[i].rr_plm : 0;
+			all |= w->has_drange ? in->pfp_mont_drange.rr_limits[i].rr_plm : 0;
 		}
 	}
 	return all < 16;
 }
 
-static int check_settings(const struct work *w)
+static int check_settings(const struct mont_plan_context *w)
 {
-	const pfmlib_mont_etb_t *etb = w->in && w->in->pfp_mont_etb.etb_used ? &w->in->pfp_mont_etb : NULL;
+	const pfmlib_mont_etb_t *etb = w->input && w->input->pfp_mont_etb.etb_used ? &w->input->pfp_mont_etb : NULL;
 	int rc = PFMLIB_SUCCESS;
 
-	for (unsigned i = 0; !rc && i < w->req->n; i++)
-		rc = check_counter(w, i);
+	for (unsigned i = 0; !rc && i < w->req->n_events; i++)
+		rc = check_counter_settings(w, i);
 	if (!rc)
-		rc = check_ear(w, is_iear);
+		rc = check_ear_events(w, is_iear_event);
 	if (!rc)
-		rc = check_ear(w, is_dear);
-	if (!rc && w->opcm1)
-		rc = check_opcm(w, &w->in->pfp_mont_opcm1);
-	if (!rc && w->opcm2)
-		rc = check_opcm(w, &w->in->pfp_mont_opcm2);
+		rc = check_ear_events(w, is_dear_event);
+	if (!rc && w->has_opcm1)
+		rc = check_opcode_width(w, &w->input->pfp_mont_opcm1);
+	if (!rc && w->has_opcm2)
+		rc = check_opcode_width(w, &w->input->pfp_mont_opcm2);
 	if (!rc && etb && (etb->etb_ds || (etb->etb_tm | etb->etb_ptm | etb->etb_ppm | etb->etb_brt) > 3))
-		rc = mont_refuse(w, PFMLIB_ERR_INVAL, -1,
-		                 etb->etb_ds ? "the trace buffer has no other data selection than 0"
-		                             : "a field of the trace buffer has two bits");
-	if (!rc && !levels_fit(w))
-		rc = mont_refuse(w, PFMLIB_ERR_INVAL, -1, "there are four privilege levels");
+		rc = mont_set_error(w, PFMLIB_ERR_INVAL, -1,
+		                    etb->etb_ds ? "the trace buffer has no other data selection than 0"
+		                                : "a field of the trace buffer has two bits");
+	if (!rc && !has_valid_levels(w))
+		rc = mont_set_error(w, PFMLIB_ERR_INVAL, -1, "there are four privilege levels");
 	return rc;
 }
 
 /* ---- all of it -------------------------------------------------------------------------------------------------- */
 
-static void start_output(pfmlib_mont_output_rr_t *rr)
+static void clear_range_output(pfmlib_mont_output_rr_t *rr)
 {
 	rr->rr_nbr_used = 0;
 	memset(rr->rr_infos, 0, sizeof(rr->rr_infos));
 }
 
-int pfmi_mont_plan_features(const struct work *w)
+int pfmi_mont_plan_features(const struct mont_plan_context *w)
 {
 	int rc;
 
-	w->mp->n_pmcs = w->mp->n_pmds = 0;
-	start_output(&w->mp->irange);
-	start_output(&w->mp->drange);
+	w->plan->n_pmcs = w->plan->n_pmds = 0;
+	clear_range_output(&w->plan->irange);
+	clear_range_output(&w->plan->drange);
 	rc = plan_iear(w);
 	rc = rc ? rc : plan_dear(w);
 	rc = rc ? rc : plan_irange(w);

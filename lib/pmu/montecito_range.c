@@ -6,11 +6,11 @@
 #include <string.h>
 #include "montecito.h"
 
-#define NEVER UINT64_MAX
+#define NO_COVER_COST UINT64_MAX
 
 /* ---- reading -------------------------------------------------------------------------------------------------- */
 
-int pfmi_mont_ranges(const pfmlib_mont_input_rr_t *in, unsigned plm, unsigned align, struct mont_range r[MONT_MAX_PAIRS])
+int pfmi_mont_read_ranges(const pfmlib_mont_input_rr_t *in, unsigned plm, unsigned align, struct mont_range r[MONT_MAX_PAIRS])
 {
 	int n = 0;
 
@@ -34,7 +34,7 @@ int pfmi_mont_ranges(const pfmlib_mont_input_rr_t *in, unsigned plm, unsigned al
 
 /* 64-bit ends as libpfm 3 has them: e is behind the range. A block may come out where no pair can put it: base no multiple
  * of its size, or too large. The caller looks. */
-struct old_cover {
+struct libpfm3_cover {
 	struct mont_block *blocks;
 	unsigned n;
 	uint8_t plm;
@@ -45,7 +45,7 @@ static unsigned floor_log2(uint64_t x)
 	return 63 - (unsigned)__builtin_clzll(x);
 }
 
-static void old_add(struct old_cover *c, uint64_t addr, unsigned k)
+static void add_cover_block(struct libpfm3_cover *c, uint64_t addr, unsigned k)
 {
 	c->blocks[c->n].addr = addr;
 	c->blocks[c->n].log2 = (uint8_t)k;
@@ -54,7 +54,7 @@ static void old_add(struct old_cover *c, uint64_t addr, unsigned k)
 
 /* Takes the largest block that fits inside [s, e), splits the pairs that are left over both rests, and with the last pair
  * rather takes too much than too little, though not always enough. */
-static void old_split(struct old_cover *c, uint64_t s, uint64_t e, unsigned pairs, bool left)
+static void split_range_like_libpfm3(struct libpfm3_cover *c, uint64_t s, uint64_t e, unsigned pairs, bool left)
 {
 	uint64_t b, t, size;
 	unsigned k, half;
@@ -74,26 +74,26 @@ static void old_split(struct old_cover *c, uint64_t s, uint64_t e, unsigned pair
 		size = (uint64_t)1 << ++k;
 		b = left ? e - size : s;
 	}
-	old_add(c, b, k);
+	add_cover_block(c, b, k);
 	half = (pairs - 1) / 2;
-	old_split(c, s, b, half + ((pairs - 1) % 2 && b - s > e - b - size), true);
-	old_split(c, b + size, e, half + ((pairs - 1) % 2 && !(b - s > e - b - size)), false);
+	split_range_like_libpfm3(c, s, b, half + ((pairs - 1) % 2 && b - s > e - b - size), true);
+	split_range_like_libpfm3(c, b + size, e, half + ((pairs - 1) % 2 && !(b - s > e - b - size)), false);
 }
 
-static bool block_holds(struct mont_block b, uint64_t addr)
+static bool is_address_in_block(struct mont_block b, uint64_t addr)
 {
 	return addr >= b.addr && addr <= mont_block_last(b);
 }
 
 /* All of @r in blocks of its levels? */
-static bool covered(const struct mont_range *r, const struct mont_block *b, unsigned n)
+static bool is_range_covered(const struct mont_range *r, const struct mont_block *b, unsigned n)
 {
 	uint64_t at = r->first;
 
 	for (;;) {
 		unsigned i = 0;
 
-		while (i < n && !(b[i].plm == r->plm && block_holds(b[i], at)))
+		while (i < n && !(b[i].plm == r->plm && is_address_in_block(b[i], at)))
 			i++;
 		if (i == n)
 			return false;
@@ -103,50 +103,50 @@ static bool covered(const struct mont_range *r, const struct mont_block *b, unsi
 	}
 }
 
-static bool sound(const struct mont_range *r, unsigned n, const struct mont_block *b, unsigned n_blocks)
+static bool is_cover_sound(const struct mont_range *r, unsigned n, const struct mont_block *b, unsigned n_blocks)
 {
 	for (unsigned i = 0; i < n_blocks; i++)
 		if (b[i].log2 > MONT_MAX_BLOCK || b[i].addr & (((uint64_t)1 << b[i].log2) - 1))
 			return false;
 	for (unsigned i = 0; i < n; i++)
-		if (!covered(&r[i], b, n_blocks))
+		if (!is_range_covered(&r[i], b, n_blocks))
 			return false;
 	return true;
 }
 
 /* Ranges in their order, each with all pairs that are left. 0 if the pairs do not last, or cover too little. */
-static unsigned old_way(const struct mont_range *r, unsigned n, struct mont_block *out)
+static unsigned cover_like_libpfm3(const struct mont_range *r, unsigned n, struct mont_block *out)
 {
-	struct old_cover c = { .blocks = out };
+	struct libpfm3_cover c = { .blocks = out };
 
 	for (unsigned i = 0; i < n; i++) {
 		if (c.n == MONT_MAX_PAIRS)
 			return 0;
 		c.plm = (uint8_t)r[i].plm;
-		old_split(&c, r[i].first, r[i].last + 1, MONT_MAX_PAIRS - c.n, true);
+		split_range_like_libpfm3(&c, r[i].first, r[i].last + 1, MONT_MAX_PAIRS - c.n, true);
 	}
-	return sound(r, n, out, c.n) ? c.n : 0;
+	return is_cover_sound(r, n, out, c.n) ? c.n : 0;
 }
 
 /* ---- the smallest cover --------------------------------------------------------------------------------------- */
 
 /* Blocks form a binary tree, so the smallest cover of what lies in a block is the block itself or the two smallest covers of its halves. */
-struct wish {
-	const struct mont_range *r;
-	unsigned n;
+struct cover_request {
+	const struct mont_range *ranges;
+	unsigned n_ranges;
 	unsigned plm; /* ranges of other levels do not count */
 };
 
 /* What is asked inside @b, as its first and last address. False if nothing; @*all if nothing is left out. */
-static bool asked(const struct wish *w, struct mont_block b, uint64_t *first, uint64_t *last, bool *all)
+static bool find_requested_addresses(const struct cover_request *w, struct mont_block b, uint64_t *first, uint64_t *last, bool *all)
 {
 	bool any = false;
 
 	*all = false;
-	for (unsigned i = 0; i < w->n; i++) {
-		uint64_t lo = w->r[i].first, hi = w->r[i].last;
+	for (unsigned i = 0; i < w->n_ranges; i++) {
+		uint64_t lo = w->ranges[i].first, hi = w->ranges[i].last;
 
-		if (w->r[i].plm != w->plm || hi < b.addr || lo > mont_block_last(b))
+		if (w->ranges[i].plm != w->plm || hi < b.addr || lo > mont_block_last(b))
 			continue;
 		*all |= lo <= b.addr && hi >= mont_block_last(b);
 		lo = lo < b.addr ? b.addr : lo;
@@ -158,7 +158,7 @@ static bool asked(const struct wish *w, struct mont_block b, uint64_t *first, ui
 	return any;
 }
 
-static bool enclose(uint64_t first, uint64_t last, struct mont_block *out)
+static bool enclose_addresses(uint64_t first, uint64_t last, struct mont_block *out)
 {
 	unsigned k = first == last ? 0 : floor_log2(first ^ last) + 1;
 
@@ -169,32 +169,32 @@ static bool enclose(uint64_t first, uint64_t last, struct mont_block *out)
 	return true;
 }
 
-static void half_of(struct mont_block b, struct mont_block half[2])
+static void split_block(struct mont_block b, struct mont_block half[2])
 {
 	half[0] = half[1] = b;
 	half[0].log2 = half[1].log2 = (uint8_t)(b.log2 - 1);
 	half[1].addr += (uint64_t)1 << half[0].log2;
 }
 
-static void cost_of(const struct wish *w, struct mont_block b, unsigned pairs, uint64_t cost[MONT_MAX_PAIRS + 1]);
+static void compute_cover_costs(const struct cover_request *w, struct mont_block b, unsigned pairs, uint64_t cost[MONT_MAX_PAIRS + 1]);
 
 /* Fewest bytes for both halves together, with p = 0 .. @pairs blocks. */
-static void cost_of_both(const struct wish *w, const struct mont_block half[2], unsigned pairs, uint64_t cost[MONT_MAX_PAIRS + 1])
+static void combine_half_costs(const struct cover_request *w, const struct mont_block half[2], unsigned pairs, uint64_t cost[MONT_MAX_PAIRS + 1])
 {
 	uint64_t a[MONT_MAX_PAIRS + 1], b[MONT_MAX_PAIRS + 1];
 
-	cost_of(w, half[0], pairs, a);
-	cost_of(w, half[1], pairs, b);
+	compute_cover_costs(w, half[0], pairs, a);
+	compute_cover_costs(w, half[1], pairs, b);
 	for (unsigned p = 0; p <= pairs; p++) {
-		cost[p] = NEVER;
+		cost[p] = NO_COVER_COST;
 		for (unsigned i = 0; i <= p; i++)
-			if (a[i] != NEVER && b[p - i] != NEVER && a[i] + b[p - i] < cost[p])
+			if (a[i] != NO_COVER_COST && b[p - i] != NO_COVER_COST && a[i] + b[p - i] < cost[p])
 				cost[p] = a[i] + b[p - i];
 	}
 }
 
 /* cost[p]: fewest bytes with which p blocks cover what is asked inside @b. */
-static void cost_of(const struct wish *w, struct mont_block b, unsigned pairs, uint64_t cost[MONT_MAX_PAIRS + 1])
+static void compute_cover_costs(const struct cover_request *w, struct mont_block b, unsigned pairs, uint64_t cost[MONT_MAX_PAIRS + 1])
 {
 	struct mont_block half[2];
 	uint64_t first, last, both[MONT_MAX_PAIRS + 1];
@@ -202,32 +202,32 @@ static void cost_of(const struct wish *w, struct mont_block b, unsigned pairs, u
 
 	for (unsigned p = 0; p <= pairs; p++)
 		cost[p] = 0;
-	if (!asked(w, b, &first, &last, &all))
+	if (!find_requested_addresses(w, b, &first, &last, &all))
 		return;
-	enclose(first, last, &b);
-	cost[0] = NEVER;
+	enclose_addresses(first, last, &b);
+	cost[0] = NO_COVER_COST;
 	for (unsigned p = 1; p <= pairs; p++)
 		cost[p] = (uint64_t)1 << b.log2;
 	if (all || b.log2 == 0 || pairs < 2)
 		return;
-	half_of(b, half);
-	cost_of_both(w, half, pairs, both);
+	split_block(b, half);
+	combine_half_costs(w, half, pairs, both);
 	for (unsigned p = 2; p <= pairs; p++)
 		cost[p] = both[p] < cost[p] ? both[p] : cost[p];
 }
 
 /* Writes the blocks of a cheapest cover of what is asked inside @b with at most @pairs, and no more of them than that takes. How many. */
-static unsigned take(const struct wish *w, struct mont_block b, unsigned pairs, struct mont_block *out)
+static unsigned write_cheapest_cover(const struct cover_request *w, struct mont_block b, unsigned pairs, struct mont_block *out)
 {
 	uint64_t first, last, cost[MONT_MAX_PAIRS + 1], left[MONT_MAX_PAIRS + 1], right[MONT_MAX_PAIRS + 1];
 	struct mont_block half[2];
 	unsigned give = 1, n;
 	bool all;
 
-	if (!asked(w, b, &first, &last, &all))
+	if (!find_requested_addresses(w, b, &first, &last, &all))
 		return 0;
-	enclose(first, last, &b);
-	cost_of(w, b, pairs, cost);
+	enclose_addresses(first, last, &b);
+	compute_cover_costs(w, b, pairs, cost);
 	while (pairs > 1 && cost[pairs - 1] == cost[pairs])
 		pairs--;
 	if (pairs == 1) {
@@ -235,108 +235,108 @@ static unsigned take(const struct wish *w, struct mont_block b, unsigned pairs, 
 		*out = b;
 		return 1;
 	}
-	half_of(b, half);
-	cost_of(w, half[0], pairs, left);
-	cost_of(w, half[1], pairs, right);
+	split_block(b, half);
+	compute_cover_costs(w, half[0], pairs, left);
+	compute_cover_costs(w, half[1], pairs, right);
 	while (left[give] + right[pairs - give] != cost[pairs])
 		give++;
-	n = take(w, half[0], give, out);
-	return n + take(w, half[1], pairs - give, out + n);
+	n = write_cheapest_cover(w, half[0], give, out);
+	return n + write_cheapest_cover(w, half[1], pairs - give, out + n);
 }
 
 /* One tree for every level mask and every value of the address bits that are always compared: at most one per range. */
-struct tree {
-	struct wish w;
+struct cover_tree {
+	struct cover_request request;
 	struct mont_block root;
 	uint64_t cost[MONT_MAX_PAIRS + 1];
 };
 
-static bool add_root(struct tree *trees, unsigned *n, const struct mont_range *r, unsigned n_ranges, uint64_t top, unsigned plm)
+static bool add_cover_tree(struct cover_tree *trees, unsigned *n, const struct mont_range *r, unsigned n_ranges, uint64_t top, unsigned plm)
 {
 	for (unsigned i = 0; i < *n; i++)
-		if (trees[i].root.addr >> MONT_MAX_BLOCK == top && trees[i].w.plm == plm)
+		if (trees[i].root.addr >> MONT_MAX_BLOCK == top && trees[i].request.plm == plm)
 			return true;
 	if (*n == MONT_MAX_PAIRS)
 		return false;
 	trees[*n].root = (struct mont_block){ .addr = top << MONT_MAX_BLOCK, .log2 = MONT_MAX_BLOCK };
-	trees[*n].w = (struct wish){ .r = r, .n = n_ranges, .plm = plm };
+	trees[*n].request = (struct cover_request){ .ranges = r, .n_ranges = n_ranges, .plm = plm };
 	++*n;
 	return true;
 }
 
 /* The trees of all ranges; false if they are more than there are pairs. */
-static bool plant(struct tree *trees, unsigned *n, const struct mont_range *r, unsigned n_ranges)
+static bool build_cover_trees(struct cover_tree *trees, unsigned *n, const struct mont_range *r, unsigned n_ranges)
 {
 	*n = 0;
 	for (unsigned i = 0; i < n_ranges; i++)
 		for (uint64_t top = r[i].first >> MONT_MAX_BLOCK; top <= r[i].last >> MONT_MAX_BLOCK; top++)
-			if (!add_root(trees, n, r, n_ranges, top, r[i].plm))
+			if (!add_cover_tree(trees, n, r, n_ranges, top, r[i].plm))
 				return false;
 	return true;
 }
 
 /* Which share of the pairs every tree gets. Of equally good ones the one that takes the fewest. */
-struct shares {
-	unsigned of[MONT_MAX_PAIRS], pairs;
+struct pair_shares {
+	unsigned tree_pairs[MONT_MAX_PAIRS], n_pairs;
 	uint64_t cost;
 };
 
-static void share(const struct tree *trees, unsigned n, unsigned at, unsigned left, struct shares *now, struct shares *best)
+static void distribute_pairs(const struct cover_tree *trees, unsigned n, unsigned at, unsigned left, struct pair_shares *now, struct pair_shares *best)
 {
 	if (at == n) {
-		if (now->cost < best->cost || (now->cost == best->cost && now->pairs < best->pairs))
+		if (now->cost < best->cost || (now->cost == best->cost && now->n_pairs < best->n_pairs))
 			*best = *now;
 		return;
 	}
 	for (unsigned p = 1; p <= left; p++) {
-		now->of[at] = p;
-		now->pairs += p;
+		now->tree_pairs[at] = p;
+		now->n_pairs += p;
 		now->cost += trees[at].cost[p];
-		share(trees, n, at + 1, left - p, now, best);
+		distribute_pairs(trees, n, at + 1, left - p, now, best);
 		now->cost -= trees[at].cost[p];
-		now->pairs -= p;
+		now->n_pairs -= p;
 	}
 }
 
-int pfmi_mont_cover_best(const struct mont_range *r, unsigned n, unsigned n_pairs, struct mont_block out[MONT_MAX_PAIRS])
+int pfmi_mont_find_best_cover(const struct mont_range *r, unsigned n, unsigned n_pairs, struct mont_block out[MONT_MAX_PAIRS])
 {
-	struct tree trees[MONT_MAX_PAIRS];
-	struct shares now = { .cost = 0, .pairs = 0 }, best = { .cost = NEVER, .pairs = 0 };
+	struct cover_tree trees[MONT_MAX_PAIRS];
+	struct pair_shares now = { .cost = 0, .n_pairs = 0 }, best = { .cost = NO_COVER_COST, .n_pairs = 0 };
 	unsigned n_trees, n_blocks = 0;
 
-	if (!plant(trees, &n_trees, r, n))
+	if (!build_cover_trees(trees, &n_trees, r, n))
 		return PFMLIB_ERR_TOOMANY;
 	for (unsigned i = 0; i < n_trees; i++)
-		cost_of(&trees[i].w, trees[i].root, n_pairs, trees[i].cost);
-	share(trees, n_trees, 0, n_pairs, &now, &best);
-	if (best.cost == NEVER)
+		compute_cover_costs(&trees[i].request, trees[i].root, n_pairs, trees[i].cost);
+	distribute_pairs(trees, n_trees, 0, n_pairs, &now, &best);
+	if (best.cost == NO_COVER_COST)
 		return PFMLIB_ERR_TOOMANY;
 	for (unsigned i = 0; i < n_trees; i++)
-		n_blocks += take(&trees[i].w, trees[i].root, best.of[i], out + n_blocks);
+		n_blocks += write_cheapest_cover(&trees[i].request, trees[i].root, best.tree_pairs[i], out + n_blocks);
 	return (int)n_blocks;
 }
 
-int pfmi_mont_cover(const struct mont_range *r, unsigned n, unsigned spare, struct mont_block out[MONT_MAX_PAIRS])
+int pfmi_mont_cover_ranges(const struct mont_range *r, unsigned n, unsigned spare, struct mont_block out[MONT_MAX_PAIRS])
 {
-	unsigned n_blocks = old_way(r, n, out);
+	unsigned n_blocks = cover_like_libpfm3(r, n, out);
 
-	return n_blocks ? (int)n_blocks : pfmi_mont_cover_best(r, n, spare, out);
+	return n_blocks ? (int)n_blocks : pfmi_mont_find_best_cover(r, n, spare, out);
 }
 
-bool pfmi_mont_enclose(const struct mont_range *r, struct mont_block *out)
+bool pfmi_mont_enclose_range(const struct mont_range *r, struct mont_block *out)
 {
 	out->plm = (uint8_t)r->plm;
-	return enclose(r->first, r->last, out);
+	return enclose_addresses(r->first, r->last, out);
 }
 
-bool pfmi_mont_is_fine(const struct mont_range *r)
+bool pfmi_mont_is_fine_range(const struct mont_range *r)
 {
 	return r->first >> 16 == r->last >> 16;
 }
 
 /* ---- registers ------------------------------------------------------------------------------------------------ */
 
-static void put(pfmlib_mont_output_rr_t *out, unsigned num, uint64_t value, unsigned addr_add)
+static void append_register(pfmlib_mont_output_rr_t *out, unsigned num, uint64_t value, unsigned addr_add)
 {
 	pfmlib_reg_t *reg = &out->rr_br[out->rr_nbr_used++];
 
@@ -346,7 +346,7 @@ static void put(pfmlib_mont_output_rr_t *out, unsigned num, uint64_t value, unsi
 	reg->reg_addr = reg->reg_alt_addr = num + addr_add;
 }
 
-static uint64_t mask_word(unsigned log2, unsigned plm)
+static uint64_t build_mask_word(unsigned log2, unsigned plm)
 {
 	uint64_t compared = ~(((uint64_t)1 << log2) - 1) & (((uint64_t)1 << MONT_MAX_BLOCK) - 1);
 
@@ -355,36 +355,36 @@ static uint64_t mask_word(unsigned log2, unsigned plm)
 
 void pfmi_mont_put_block(pfmlib_mont_output_rr_t *out, unsigned num, struct mont_block b, unsigned addr_add)
 {
-	put(out, num, b.addr, addr_add);
-	put(out, num + 1, mask_word(b.log2, b.plm), addr_add);
+	append_register(out, num, b.addr, addr_add);
+	append_register(out, num + 1, build_mask_word(b.log2, b.plm), addr_add);
 }
 
 /* Of the mask the hardware looks at the page alone. libpfm 3 leaves bits 32 to 55 out; programs compare values, so they stay out. */
 #define FINE_MASK 0xffff0000u
 
-void pfmi_mont_put_fine(pfmlib_mont_output_rr_t *out, unsigned num, const struct mont_range *r, unsigned info)
+void pfmi_mont_put_fine_range(pfmlib_mont_output_rr_t *out, unsigned num, const struct mont_range *r, unsigned info)
 {
 	uint64_t mask = FINE_MASK | (uint64_t)(r->plm & 0xf) << MONT_MAX_BLOCK;
 	uint64_t lower = r->first & ~(uint64_t)31, upper = (r->last & ~(uint64_t)15) | 16; /* second bundle of its pair */
 
-	put(out, num, lower, 1);
-	put(out, num + 1, mask, 1);
-	put(out, num + 4, upper, 1);
-	put(out, num + 5, mask, 1);
+	append_register(out, num, lower, 1);
+	append_register(out, num + 1, mask, 1);
+	append_register(out, num + 4, upper, 1);
+	append_register(out, num + 5, mask, 1);
 	out->rr_infos[info].rr_soff = r->first - lower;
 	out->rr_infos[info].rr_eoff = upper + 15 - r->last;
 }
 
-void pfmi_mont_put_infos(pfmlib_mont_output_rr_t *out, const struct mont_range *r, unsigned n, const struct mont_block *b,
-                         unsigned n_blocks)
+void pfmi_mont_put_range_infos(pfmlib_mont_output_rr_t *out, const struct mont_range *r, unsigned n, const struct mont_block *b,
+                               unsigned n_blocks)
 {
 	for (unsigned i = 0; i < n; i++)
 		for (unsigned k = 0; k < n_blocks; k++) {
 			if (b[k].plm != (uint8_t)r[i].plm)
 				continue;
-			if (block_holds(b[k], r[i].first))
+			if (is_address_in_block(b[k], r[i].first))
 				out->rr_infos[i].rr_soff = r[i].first - b[k].addr;
-			if (block_holds(b[k], r[i].last))
+			if (is_address_in_block(b[k], r[i].last))
 				out->rr_infos[i].rr_eoff = mont_block_last(b[k]) - r[i].last;
 		}
 }

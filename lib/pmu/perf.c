@@ -1,52 +1,52 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel's own events: hardware, software and cache events by their number in perf_event_open(2). The kernel chooses
  * counters, if there are any, so these events take none. */
-#include "encoders.h"
+#include "pmu/pmu_internal.h"
 
-static uint64_t number(const struct event *ev)
+static uint64_t get_event_number(const struct event *ev)
 {
 	uint64_t config[4];
 
-	pfmi_event_config(ev, ANYWHERE, config);
+	pfmi_pmu_build_config_words(ev, ANY_COUNTER, config);
 	return config[0];
 }
 
-int pfmi_linux_constrain(const struct request *req, struct plan *out, pfm_error_t *why)
+int pfmi_linux_constrain_set(const struct encode_request *req, struct plan *out, pfm_error_t *why)
 {
 	if (req->model_in)
-		return pfmi_refuse(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_MODEL, NULL, (struct slice){ 0 },
-		                   "these events have no settings of their own");
+		return pfmi_base_set_error(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_MODEL, NULL, (struct slice){ 0 },
+		                           "these events have no settings of their own");
 	out->n_alternatives = 1;
 	out->alternatives[0].n_holds = 0;
-	for (unsigned i = 0; i < req->n; i++) {
-		out->alternatives[0].mask[i] = 0;
-		out->none |= (uint64_t)1 << i;
+	for (unsigned i = 0; i < req->n_events; i++) {
+		out->alternatives[0].counter_masks[i] = 0;
+		out->counterless_events |= (uint64_t)1 << i;
 	}
 	return PFMLIB_SUCCESS;
 }
 
-void pfmi_linux_encode(const struct plan *plan, const struct placement *where, struct regs *out)
+void pfmi_linux_encode_set(const struct plan *plan, const struct placement *where, struct register_values *out)
 {
 	(void)where;
-	for (unsigned i = 0; i < plan->req->n; i++)
+	for (unsigned i = 0; i < plan->request->n_events; i++)
 		out->pmcs[out->n_pmcs++] =
-			(pfm_reg_t){ .kind = PFM_REG_CONFIG, .addr = i, .alt_addr = i, .value = number(&plan->req->events[i]) };
+			(pfm_reg_t){ .kind = PFM_REG_CONFIG, .addr = i, .alt_addr = i, .value = get_event_number(&plan->request->events[i]) };
 }
 
-int pfmi_linux_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
+int pfmi_linux_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
 {
 	const struct table *t = ev->table;
 
 	(void)plm;
 	(void)why;
-	if (table_field(t, KEY_ATTR_TYPE) && ev->row != ROW_NONE && pfmi_row_has(t, ev->row, KEY_ATTR_TYPE)) {
-		out->type = (uint32_t)pfmi_row_value(t, ev->row, KEY_ATTR_TYPE, ANYWHERE);
+	if (table_key_field(t, KEY_ATTR_TYPE) && ev->row_index != ROW_NONE && pfmi_table_has_row_value(t, ev->row_index, KEY_ATTR_TYPE)) {
+		out->type = (uint32_t)pfmi_table_row_value(t, ev->row_index, KEY_ATTR_TYPE, ANY_COUNTER);
 		out->type_known = 1;
 	} else if (t->perf_type >= 0) {
 		out->type = (uint32_t)t->perf_type;
 		out->type_known = 1;
 	}
-	out->config = number(ev);
+	out->config = get_event_number(ev);
 	out->expressible = 1;
 	return PFMLIB_SUCCESS;
 }

@@ -10,44 +10,44 @@
  * IA32_PERF_GLOBAL_CTRL is nobody's entry: it is the switch of whoever starts and stops counting, one bit per counter. */
 #include <string.h>
 #include <perfmon/pfmlib_coreduo.h>
-#include "encoders.h"
+#include "pmu/pmu_internal.h"
 
-static const struct bits SEL_USR = { "usr", 16, 1 }, SEL_OS = { "os", 17, 1 }, SEL_EDGE = { "edge", 18, 1 },
-			 SEL_INT = { "int", 20, 1 }, SEL_EN = { "en", 22, 1 }, SEL_INV = { "inv", 23, 1 },
-			 SEL_CMASK = { "cmask", 24, 8 }, SEL_CORE = { "core", 14, 2 }, SEL_MESI = { "mesi", 8, 4 };
+static const struct register_field SEL_USR = { "usr", 16, 1 }, SEL_OS = { "os", 17, 1 }, SEL_EDGE = { "edge", 18, 1 },
+				   SEL_INT = { "int", 20, 1 }, SEL_EN = { "en", 22, 1 }, SEL_INV = { "inv", 23, 1 },
+				   SEL_CMASK = { "cmask", 24, 8 }, SEL_CORE = { "core", 14, 2 }, SEL_MESI = { "mesi", 8, 4 };
 
-#define FIXED_CTR_CTRL 0x38du
-#define FIXED_CTR0     0x309u
-#define FIXED          32u /* number of fixed counter 0 */
-#define SLOTS          3u  /* the fixed one that is there where PERF_METRICS is */
-#define RDPMC_FIXED    0x40000000u
-#define NO_COUNTER     0xffu
-#define GENERAL        0xffffffffull
-#define COUNTABLE      0xffffffffffffull /* FIXED_CTR_CTRL has room for sixteen fixed counters */
+#define FIXED_CTR_CTRL      0x38du
+#define FIXED_CTR0          0x309u
+#define FIRST_FIXED_COUNTER 32u /* number of fixed counter 0 */
+#define SLOTS_FIXED_NUMBER  3u  /* the fixed one that is there where PERF_METRICS is */
+#define RDPMC_FIXED         0x40000000u
+#define NO_COUNTER          0xffu
+#define GENERAL_COUNTERS    0xffffffffull
+#define ENCODABLE_COUNTERS  0xffffffffffffull /* FIXED_CTR_CTRL has room for sixteen fixed counters */
 
-enum { OFFCORE_RSP_0 = 0x1a6,
-       OFFCORE_RSP_1 = 0x1a7,
-       LD_LAT = 0x3f6,
-       FRONTEND = 0x3f7,
-       SNOOP_RSP_0 = 0x1328,
-       SNOOP_RSP_1 = 0x1329 };
+enum { MSR_OFFCORE_RSP_0 = 0x1a6,
+       MSR_OFFCORE_RSP_1 = 0x1a7,
+       MSR_PEBS_LD_LAT = 0x3f6,
+       MSR_PEBS_FRONTEND = 0x3f7,
+       MSR_SNOOP_RSP_0 = 0x1328,
+       MSR_SNOOP_RSP_1 = 0x1329 };
 
 /* What an event puts into its registers, whatever the counter. */
-struct sel {
-	uint64_t config; /* PERFEVTSEL without levels, interrupt and enable */
-	uint64_t value;  /* of the extra register */
-	uint32_t msr;    /* the extra register, 0 for none */
+struct x86_select {
+	uint64_t config;      /* PERFEVTSEL without levels, interrupt and enable */
+	uint64_t extra_value; /* of the extra register */
+	uint32_t extra_msr;   /* the extra register, 0 for none */
 	uint32_t levels;
 };
 
-struct extra {
-	struct sel sel[PLAN_MAX_EVENTS];
+struct x86_plan_extra {
+	struct x86_select selects[PLAN_MAX_EVENTS];
 };
-_Static_assert(sizeof(struct extra) <= sizeof(((struct plan *)0)->extra), "fits the plan");
+_Static_assert(sizeof(struct x86_plan_extra) <= sizeof(((struct plan *)0)->encoder_data), "fits the plan");
 
-static int refuse(pfm_error_t *why, int code, int kind, int event, const char *detail)
+static int set_event_error(pfm_error_t *why, int code, int kind, int event, const char *detail)
 {
-	pfmi_refuse(why, code, kind, NULL, (struct slice){ 0 }, detail);
+	pfmi_base_set_error(why, code, kind, NULL, (struct slice){ 0 }, detail);
 	if (why)
 		why->event = event;
 	return code;
@@ -56,69 +56,69 @@ static int refuse(pfm_error_t *why, int code, int kind, int event, const char *d
 /* ---- values --------------------------------------------------------------------------------------------------- */
 
 /* The names and values of libpfm 3.10: whole codes, unit masks on top, and the defaults of two groups of bits. */
-static bool is_libpfm3(const struct table *t)
+static bool is_libpfm3_view(const struct table *t)
 {
-	return t->flags & TABLE_VIEW && table_field(t, KEY_CORE_SPEC);
+	return t->flags & TABLE_COMPAT_VIEW && table_key_field(t, KEY_CORE_SPEC);
 }
 
-static uint64_t libpfm3_config(const struct event *ev)
+static uint64_t build_libpfm3_config(const struct event *ev)
 {
-	uint64_t config = pfmi_event_field(ev, KEY_CODE, ANYWHERE) | pfmi_event_field(ev, KEY_UMASK, ANYWHERE) << 8;
+	uint64_t config = pfmi_pmu_event_key_value(ev, KEY_CODE, ANY_COUNTER) | pfmi_pmu_event_key_value(ev, KEY_UMASK, ANY_COUNTER) << 8;
 
-	if (pfmi_event_field(ev, KEY_CORE_SPEC, ANYWHERE) && !bits_get(config, SEL_CORE))
-		config = bits_put(config, SEL_CORE, 1);
-	if (pfmi_event_field(ev, KEY_MESI, ANYWHERE) && !bits_get(config, SEL_MESI))
-		config = bits_put(config, SEL_MESI, 0xf);
-	if (pfmi_event_field(ev, KEY_EDGE, ANYWHERE))
-		config = bits_put(config, SEL_EDGE, 1);
-	if (pfmi_event_field(ev, KEY_INV, ANYWHERE))
-		config = bits_put(config, SEL_INV, 1);
-	return bits_put(config, SEL_CMASK, pfmi_event_field(ev, KEY_CMASK, ANYWHERE));
+	if (pfmi_pmu_event_key_value(ev, KEY_CORE_SPEC, ANY_COUNTER) && !register_field_extract(config, SEL_CORE))
+		config = register_field_insert(config, SEL_CORE, 1);
+	if (pfmi_pmu_event_key_value(ev, KEY_MESI, ANY_COUNTER) && !register_field_extract(config, SEL_MESI))
+		config = register_field_insert(config, SEL_MESI, 0xf);
+	if (pfmi_pmu_event_key_value(ev, KEY_EDGE, ANY_COUNTER))
+		config = register_field_insert(config, SEL_EDGE, 1);
+	if (pfmi_pmu_event_key_value(ev, KEY_INV, ANY_COUNTER))
+		config = register_field_insert(config, SEL_INV, 1);
+	return register_field_insert(config, SEL_CMASK, pfmi_pmu_event_key_value(ev, KEY_CMASK, ANY_COUNTER));
 }
 
 /* The extra register that a field of config1 stands for, and the other one of it where there are two. */
 static const struct {
-	enum key key;
-	uint32_t msr, other;
+	enum field_key key;
+	uint32_t msr, second_msr;
 } extra_fields[] = {
-	{ KEY_OFFCORE, OFFCORE_RSP_0, OFFCORE_RSP_1 },
-	{ KEY_LDLAT, LD_LAT, 0 },
-	{ KEY_FRONTEND, FRONTEND, 0 },
-	{ KEY_OFFCORE1, SNOOP_RSP_0, SNOOP_RSP_1 },
+	{ KEY_OFFCORE, MSR_OFFCORE_RSP_0, MSR_OFFCORE_RSP_1 },
+	{ KEY_LDLAT, MSR_PEBS_LD_LAT, 0 },
+	{ KEY_FRONTEND, MSR_PEBS_FRONTEND, 0 },
+	{ KEY_OFFCORE1, MSR_SNOOP_RSP_0, MSR_SNOOP_RSP_1 },
 };
 #define N_EXTRA_FIELDS (sizeof(extra_fields) / sizeof(extra_fields[0]))
 #define EXTRA_KEYS     ((uint64_t)1 << KEY_OFFCORE | (uint64_t)1 << KEY_LDLAT | (uint64_t)1 << KEY_FRONTEND | (uint64_t)1 << KEY_OFFCORE1)
 
-static enum key field_of_msr(uint32_t msr)
+static enum field_key find_msr_key(uint32_t msr)
 {
 	for (unsigned i = 0; msr && i < N_EXTRA_FIELDS; i++)
-		if (extra_fields[i].msr == msr || extra_fields[i].other == msr)
+		if (extra_fields[i].msr == msr || extra_fields[i].second_msr == msr)
 			return extra_fields[i].key;
 	return KEY_NONE;
 }
 
-static bool has_extras(const struct table *t)
+static bool has_extra_registers(const struct table *t)
 {
-	bool has = table_key(t, KEY_MSR);
+	bool has = table_key_field_plus1(t, KEY_MSR);
 
 	for (unsigned i = 0; i < N_EXTRA_FIELDS; i++)
-		has |= table_key(t, extra_fields[i].key) != 0;
+		has |= table_key_field_plus1(t, extra_fields[i].key) != 0;
 	return has;
 }
 
 /* Neither the row nor the user has a value for any of them: nearly every event. */
-static inline bool is_plain(const struct event *ev)
+static inline bool has_no_extra_register(const struct event *ev)
 {
-	return !((ev->has | ev->touched) & ((uint64_t)1 << KEY_MSR | EXTRA_KEYS));
+	return !((ev->row_keys | ev->user_keys) & ((uint64_t)1 << KEY_MSR | EXTRA_KEYS));
 }
 
 /* Is an event that no row has counted by the other register of a pair? The kernel knows by its code: big cores have one for each of the
  * two, small ones a unit mask. (intel_*_extra_regs in arch/x86/events/intel/core.c; tests/test_roundtrip.c asks all rows) */
-RARELY static bool is_of_the_other(const struct event *ev)
+static bool is_second_msr_event(const struct event *ev)
 {
 	uint64_t config[4];
 
-	pfmi_event_config(ev, ANYWHERE, config);
+	pfmi_pmu_build_config_words(ev, ANY_COUNTER, config);
 	switch (config[0] & 0xffff) {
 	case 0x1bb:
 	case 0x12b:
@@ -129,57 +129,57 @@ RARELY static bool is_of_the_other(const struct event *ev)
 }
 
 /* The event's extra register, 0 for none: the row's, or that of a field which the user alone gave a value. */
-static uint32_t find_msr(const struct event *ev)
+static uint32_t find_extra_msr(const struct event *ev)
 {
 	/* No unit mask chooses it. */
-	uint32_t msr = (uint32_t)(ev->facts && !ev->n_set ? pfmi_row_value(ev->table, ev->row, KEY_MSR, ANYWHERE)
-	                                                  : pfmi_event_field(ev, KEY_MSR, ANYWHERE));
+	uint32_t msr = (uint32_t)(ev->row && !ev->n_user_fields ? pfmi_table_row_value(ev->table, ev->row_index, KEY_MSR, ANY_COUNTER)
+	                                                        : pfmi_pmu_event_key_value(ev, KEY_MSR, ANY_COUNTER));
 
 	for (unsigned i = 0; msr == 0 && i < N_EXTRA_FIELDS; i++)
-		if (pfmi_event_was_set(ev, extra_fields[i].key) || pfmi_event_field(ev, extra_fields[i].key, ANYWHERE))
-			msr = extra_fields[i].other && is_of_the_other(ev) ? extra_fields[i].other : extra_fields[i].msr;
+		if (pfmi_pmu_has_user_key(ev, extra_fields[i].key) || pfmi_pmu_event_key_value(ev, extra_fields[i].key, ANY_COUNTER))
+			msr = extra_fields[i].second_msr && is_second_msr_event(ev) ? extra_fields[i].second_msr : extra_fields[i].msr;
 	return msr;
 }
 
 /* All configuration words, with the extra register's value in config1 also where a row only says which MSR takes it. In @own, unless
  * the row's own are good as they stand: those of nearly every event are. */
-APART static const uint64_t *configure_own(const struct event *ev, uint64_t own[4], uint32_t *msr, uint64_t *value)
+static const uint64_t *build_own_config(const struct event *ev, uint64_t own[4], uint32_t *msr, uint64_t *value)
 {
 	const struct field *f;
-	enum key key;
+	enum field_key key;
 
-	if (is_libpfm3(ev->table)) {
-		own[0] = libpfm3_config(ev);
+	if (is_libpfm3_view(ev->table)) {
+		own[0] = build_libpfm3_config(ev);
 		own[1] = own[2] = own[3] = 0;
 		return own;
 	}
-	pfmi_event_config(ev, ANYWHERE, own);
-	*msr = is_plain(ev) ? 0 : find_msr(ev);
+	pfmi_pmu_build_config_words(ev, ANY_COUNTER, own);
+	*msr = has_no_extra_register(ev) ? 0 : find_extra_msr(ev);
 	if (*msr == 0)
 		return own;
-	key = field_of_msr(*msr);
-	f = key != KEY_NONE ? table_field(ev->table, key) : NULL;
-	*value = f && f->n_ranges ? pfmi_field_get(f, own) : pfmi_event_field(ev, key, ANYWHERE);
-	if (!*value && !pfmi_event_was_set(ev, key)) {
-		*value = pfmi_event_field(ev, KEY_MSR_VALUE, ANYWHERE);
+	key = find_msr_key(*msr);
+	f = key != KEY_NONE ? table_key_field(ev->table, key) : NULL;
+	*value = f && f->n_ranges ? pfmi_pmu_extract_field(f, own) : pfmi_pmu_event_key_value(ev, key, ANY_COUNTER);
+	if (!*value && !pfmi_pmu_has_user_key(ev, key)) {
+		*value = pfmi_pmu_event_key_value(ev, KEY_MSR_VALUE, ANY_COUNTER);
 		if (f && f->n_ranges)
-			pfmi_field_put(f, own, *value);
+			field_insert(f, own, *value);
 	}
 	return own;
 }
 
-static inline const uint64_t *configure(const struct event *ev, uint64_t own[4], uint32_t *msr, uint64_t *value)
+static inline const uint64_t *build_config(const struct event *ev, uint64_t own[4], uint32_t *msr, uint64_t *value)
 {
-	bool as_it_stands = is_plain(ev) && !ev->n_set && !(ev->facts && ev->facts->n_takes) && !is_libpfm3(ev->table);
+	bool as_it_stands = has_no_extra_register(ev) && !ev->n_user_fields && !(ev->row && ev->row->n_groups) && !is_libpfm3_view(ev->table);
 
 	*msr = 0;
 	*value = 0;
-	return as_it_stands ? ev->base : configure_own(ev, own, msr, value);
+	return as_it_stands ? ev->base_config : build_own_config(ev, own, msr, value);
 }
 
-static uint64_t control(const struct sel *s)
+static uint64_t build_perfevtsel(const struct x86_select *s)
 {
-	uint64_t v = s->config & ~(bits_mask(SEL_USR) << SEL_USR.lsb | bits_mask(SEL_OS) << SEL_OS.lsb);
+	uint64_t v = s->config & ~(register_field_mask(SEL_USR) << SEL_USR.lsb | register_field_mask(SEL_OS) << SEL_OS.lsb);
 
 	v |= (uint64_t)((s->levels & PFM_PLM3) != 0) << SEL_USR.lsb;
 	v |= (uint64_t)((s->levels & PFM_PLM0) != 0) << SEL_OS.lsb;
@@ -189,73 +189,73 @@ static uint64_t control(const struct sel *s)
 /* ---- kinds of events ------------------------------------------------------------------------------------------ */
 
 /* One of the figures PERF_METRICS holds: read beside the slots counter, on no counter of its own. */
-static bool is_metric(const struct table *t, uint64_t config)
+static bool is_perf_metric(const struct table *t, uint64_t config)
 {
-	return t->all_counters >> (FIXED + SLOTS) & 1 && (config & 0xff) == 0 && (config >> 8 & 0xff) >= 0x80 && (config >> 8 & 0xff) <= 0x87;
+	return t->all_counters >> (FIRST_FIXED_COUNTER + SLOTS_FIXED_NUMBER) & 1 && (config & 0xff) == 0 && (config >> 8 & 0xff) >= 0x80 && (config >> 8 & 0xff) <= 0x87;
 }
 
-static bool is_slots(uint64_t config)
+static bool is_slots_event(uint64_t config)
 {
 	return (config & 0xffff) == 0x0400;
 }
 
 /* Edge, inverse, threshold, transactions and equality exist on general counters only. */
-#define FILTERS 0x13ff840000ull
+#define GENERAL_ONLY_FILTERS 0x13ff840000ull
 
-RARELY static uint64_t rowless_counters(const struct event *ev)
+static uint64_t get_rowless_counter_mask(const struct event *ev)
 {
 	const struct table *t = ev->table;
 	uint64_t config[4], fixed;
 	unsigned umask;
 
-	pfmi_event_config(ev, ANYWHERE, config);
+	pfmi_pmu_build_config_words(ev, ANY_COUNTER, config);
 	umask = (unsigned)(config[0] >> 8 & 0xff);
 	/* The kernel's pseudo codes, of the fixed counters that there are. */
-	fixed = (config[0] & 0xff) == 0 && umask >= 1 && umask <= 31 ? t->all_counters & (uint64_t)1 << (FIXED + umask - 1) : 0;
-	return fixed ? fixed : t->all_counters & GENERAL;
+	fixed = (config[0] & 0xff) == 0 && umask >= 1 && umask <= 31 ? t->all_counters & (uint64_t)1 << (FIRST_FIXED_COUNTER + umask - 1) : 0;
+	return fixed ? fixed : t->all_counters & GENERAL_COUNTERS;
 }
 
-static inline uint64_t event_counters(const struct event *ev, bool htoff)
+static inline uint64_t get_row_counter_mask(const struct event *ev, bool htoff)
 {
 	const struct table *t = ev->table;
 
-	if (!ev->facts)
-		return rowless_counters(ev);
-	if (htoff && pfmi_row_has(t, ev->row, KEY_HTOFF))
-		return pfmi_row_value(t, ev->row, KEY_HTOFF, ANYWHERE);
-	return row_counters(t, ev->facts);
+	if (!ev->row)
+		return get_rowless_counter_mask(ev);
+	if (htoff && pfmi_table_has_row_value(t, ev->row_index, KEY_HTOFF))
+		return pfmi_table_row_value(t, ev->row_index, KEY_HTOFF, ANY_COUNTER);
+	return table_row_counter_mask(t, ev->row);
 }
 
 /* Those of the counters @mask that can count what @config says. */
-static inline uint64_t candidates(uint64_t config, uint64_t mask)
+static inline uint64_t filter_counter_mask(uint64_t config, uint64_t mask)
 {
-	return mask & (config & FILTERS ? GENERAL : COUNTABLE);
+	return mask & (config & GENERAL_ONLY_FILTERS ? GENERAL_COUNTERS : ENCODABLE_COUNTERS);
 }
 
 /* What is left of the event's counters @mask with everything that was asked for. */
-static uint64_t narrowed(const struct event *ev, uint64_t config, uint64_t mask)
+static uint64_t narrow_counter_mask(const struct event *ev, uint64_t config, uint64_t mask)
 {
-	mask = candidates(config, mask);
-	if (ev->counter_pin != ANYWHERE)
+	mask = filter_counter_mask(config, mask);
+	if (ev->counter_pin != ANY_COUNTER)
 		mask &= ev->counter_pin < 64 ? (uint64_t)1 << ev->counter_pin : 0;
 	return mask;
 }
 
 /* ---- check ---------------------------------------------------------------------------------------------------- */
 
-static int refuse_field(const struct event *ev, unsigned i, int code, int kind, const char *detail, pfm_error_t *why)
+static int set_field_error(const struct event *ev, unsigned i, int code, int kind, const char *detail, pfm_error_t *why)
 {
-	refuse(why, code, kind, -1, detail);
+	set_event_error(why, code, kind, -1, detail);
 	if (why) {
-		why->start = ev->set[i].start;
-		why->end = ev->set[i].end;
+		why->start = ev->user_fields[i].start;
+		why->end = ev->user_fields[i].end;
 	}
 	return code;
 }
 
-static bool field_is(const struct event *ev, unsigned i, enum key key)
+static bool has_field_key(const struct event *ev, unsigned i, enum field_key key)
 {
-	return table_key(ev->table, key) == ev->set[i].field + 1u;
+	return table_key_field_plus1(ev->table, key) == ev->user_fields[i].field + 1u;
 }
 
 #define FILTER_KEYS                                                                                               \
@@ -264,91 +264,91 @@ static bool field_is(const struct event *ev, unsigned i, enum key key)
 
 static bool is_filter_field(const struct event *ev, unsigned i)
 {
-	return FILTER_KEYS >> table_fields(ev->table)[ev->set[i].field].key & 1;
+	return FILTER_KEYS >> table_fields(ev->table)[ev->user_fields[i].field].key & 1;
 }
 
 static bool is_extra_field(const struct event *ev, unsigned i)
 {
-	return EXTRA_KEYS >> table_fields(ev->table)[ev->set[i].field].key & 1;
+	return EXTRA_KEYS >> table_fields(ev->table)[ev->user_fields[i].field].key & 1;
 }
 
 /* One event reaches one extra register: config1 is one word. */
-static int check_extra(const struct event *ev, pfm_error_t *why)
+static int check_extra_register(const struct event *ev, pfm_error_t *why)
 {
 	uint32_t msr;
 
-	if (is_plain(ev))
+	if (has_no_extra_register(ev))
 		return PFMLIB_SUCCESS;
-	msr = find_msr(ev);
-	for (unsigned i = 0; i < ev->n_set; i++)
+	msr = find_extra_msr(ev);
+	for (unsigned i = 0; i < ev->n_user_fields; i++)
 		for (unsigned k = 0; k < N_EXTRA_FIELDS; k++)
-			if (field_is(ev, i, extra_fields[k].key) && extra_fields[k].key != field_of_msr(msr))
-				return refuse_field(ev, i, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT,
-				                    "the event uses another extra register", why);
+			if (has_field_key(ev, i, extra_fields[k].key) && extra_fields[k].key != find_msr_key(msr))
+				return set_field_error(ev, i, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT,
+				                       "the event uses another extra register", why);
 	return PFMLIB_SUCCESS;
 }
 
 /* What fixed counters, top-down figures and unit masks say of the filters the user set. */
-RARELY static int check_filters(const struct event *ev, pfm_error_t *why)
+static int check_filters(const struct event *ev, pfm_error_t *why)
 {
 	uint64_t config[4];
 	bool fixed_only, metric;
 
-	pfmi_event_config(ev, ANYWHERE, config);
-	metric = is_metric(ev->table, config[0]);
-	fixed_only = ev->table->all_counters >> FIXED && !(event_counters(ev, false) & GENERAL);
-	for (unsigned i = 0; i < ev->n_set; i++) {
-		if ((fixed_only && is_filter_field(ev, i) && ev->set[i].value) || (metric && is_extra_field(ev, i)))
-			return refuse_field(ev, i, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED,
-			                    metric ? "a top-down figure takes no filter" : "a fixed counter has no such filter", why);
+	pfmi_pmu_build_config_words(ev, ANY_COUNTER, config);
+	metric = is_perf_metric(ev->table, config[0]);
+	fixed_only = ev->table->all_counters >> FIRST_FIXED_COUNTER && !(get_row_counter_mask(ev, false) & GENERAL_COUNTERS);
+	for (unsigned i = 0; i < ev->n_user_fields; i++) {
+		if ((fixed_only && is_filter_field(ev, i) && ev->user_fields[i].value) || (metric && is_extra_field(ev, i)))
+			return set_field_error(ev, i, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED,
+			                       metric ? "a top-down figure takes no filter" : "a fixed counter has no such filter", why);
 		/* A unit mask that means edge cannot be had without it. */
-		if (field_is(ev, i, KEY_EDGE) && !ev->set[i].value && pfmi_event_field(ev, KEY_EDGE, ANYWHERE))
-			return refuse_field(ev, i, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, "the unit mask sets edge", why);
+		if (has_field_key(ev, i, KEY_EDGE) && !ev->user_fields[i].value && pfmi_pmu_event_key_value(ev, KEY_EDGE, ANY_COUNTER))
+			return set_field_error(ev, i, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, "the unit mask sets edge", why);
 	}
 	return PFMLIB_SUCCESS;
 }
 
-RARELY static int check_choices(const struct event *ev, pfm_error_t *why)
+static int check_user_settings(const struct event *ev, pfm_error_t *why)
 {
-	int rc = ev->touched & (FILTER_KEYS | EXTRA_KEYS) ? check_filters(ev, why) : PFMLIB_SUCCESS;
+	int rc = ev->user_keys & (FILTER_KEYS | EXTRA_KEYS) ? check_filters(ev, why) : PFMLIB_SUCCESS;
 
 	if (rc)
 		return rc;
-	if (ev->counter_pin != ANYWHERE && !(ev->counter_pin < 64 && event_counters(ev, true) >> ev->counter_pin & 1))
-		return refuse(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, -1, "the event cannot count on that counter");
-	return check_extra(ev, why);
+	if (ev->counter_pin != ANY_COUNTER && !(ev->counter_pin < 64 && get_row_counter_mask(ev, true) >> ev->counter_pin & 1))
+		return set_event_error(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, -1, "the event cannot count on that counter");
+	return check_extra_register(ev, why);
 }
 
-int pfmi_x86_check(struct event *ev, pfm_error_t *why)
+int pfmi_x86_check_event(struct event *ev, pfm_error_t *why)
 {
-	if ((!ev->n_set && ev->counter_pin == ANYWHERE) || is_libpfm3(ev->table))
+	if ((!ev->n_user_fields && ev->counter_pin == ANY_COUNTER) || is_libpfm3_view(ev->table))
 		return PFMLIB_SUCCESS;
-	return check_choices(ev, why);
+	return check_user_settings(ev, why);
 }
 
 /* ---- extra registers ------------------------------------------------------------------------------------------ */
 
 /* The row's other register of the off-core pair: code | umask << 16 | register << 32; 0 if it has none. */
-static uint64_t other_way(const struct event *ev)
+static uint64_t get_alternate_register(const struct event *ev)
 {
-	uint64_t alt = pfmi_event_has(ev, KEY_ALT) ? pfmi_row_value(ev->table, ev->row, KEY_ALT, ANYWHERE) : 0;
+	uint64_t alt = event_has_key(ev, KEY_ALT) ? pfmi_table_row_value(ev->table, ev->row_index, KEY_ALT, ANY_COUNTER) : 0;
 
-	if (!table_key(ev->table, KEY_CODE) || !table_key(ev->table, KEY_UMASK))
+	if (!table_key_field_plus1(ev->table, KEY_CODE) || !table_key_field_plus1(ev->table, KEY_UMASK))
 		return 0;
-	return alt >> 32 == OFFCORE_RSP_0 || alt >> 32 == OFFCORE_RSP_1 ? alt : 0;
+	return alt >> 32 == MSR_OFFCORE_RSP_0 || alt >> 32 == MSR_OFFCORE_RSP_1 ? alt : 0;
 }
 
-static int find_holder(const struct extra *x, uint64_t placed, uint32_t msr)
+static int find_register_holder(const struct x86_plan_extra *x, uint64_t placed, uint32_t msr)
 {
 	for (unsigned i = 0; i < PLAN_MAX_EVENTS; i++)
-		if (placed >> i & 1 && x->sel[i].msr == msr)
+		if (placed >> i & 1 && x->selects[i].extra_msr == msr)
 			return (int)i;
 	return -1;
 }
 
-static int clash(int event, int holder, int other, pfm_error_t *why)
+static int report_register_clash(int event, int holder, int other, pfm_error_t *why)
 {
-	refuse(why, PFMLIB_ERR_NOASSIGN, PFM_KIND_NO_PLACEMENT, event, "they need different values in one extra register");
+	set_event_error(why, PFMLIB_ERR_NOASSIGN, PFM_KIND_NO_PLACEMENT, event, "they need different values in one extra register");
 	if (why) {
 		why->clash = (uint64_t)1 << event | (uint64_t)1 << holder;
 		if (other >= 0)
@@ -357,83 +357,83 @@ static int clash(int event, int holder, int other, pfm_error_t *why)
 	return PFMLIB_ERR_NOASSIGN;
 }
 
-static void move_to(const struct event *ev, struct sel *s, uint64_t alt)
+static void use_alternate_register(const struct event *ev, struct x86_select *s, uint64_t alt)
 {
 	uint64_t config[4] = { s->config };
 
-	pfmi_field_put(table_field(ev->table, KEY_CODE), config, alt & 0xffff);
-	pfmi_field_put(table_field(ev->table, KEY_UMASK), config, alt >> 16 & 0xffff);
+	field_insert(table_key_field(ev->table, KEY_CODE), config, alt & 0xffff);
+	field_insert(table_key_field(ev->table, KEY_UMASK), config, alt >> 16 & 0xffff);
 	s->config = config[0];
-	s->msr = (uint32_t)(alt >> 32);
+	s->extra_msr = (uint32_t)(alt >> 32);
 }
 
 /* Places event @i in its extra register: shared where the values are equal, else moved to the other of the pair. A new value
  * takes one free register whichever it is, so nothing is gained by trying another order. */
-static int place_extra(const struct event *ev, struct extra *x, unsigned i, uint64_t placed, pfm_error_t *why)
+static int place_extra_register(const struct event *ev, struct x86_plan_extra *x, unsigned i, uint64_t placed, pfm_error_t *why)
 {
-	struct sel *s = &x->sel[i];
-	int holder = find_holder(x, placed, s->msr), other;
-	uint64_t alt = other_way(ev);
+	struct x86_select *s = &x->selects[i];
+	int holder = find_register_holder(x, placed, s->extra_msr), other;
+	uint64_t alt = get_alternate_register(ev);
 
-	if (!alt || alt >> 32 == s->msr)
-		return holder < 0 || x->sel[holder].value == s->value ? PFMLIB_SUCCESS : clash((int)i, holder, -1, why);
-	other = find_holder(x, placed, (uint32_t)(alt >> 32));
-	if (holder >= 0 && x->sel[holder].value == s->value)
+	if (!alt || alt >> 32 == s->extra_msr)
+		return holder < 0 || x->selects[holder].extra_value == s->extra_value ? PFMLIB_SUCCESS : report_register_clash((int)i, holder, -1, why);
+	other = find_register_holder(x, placed, (uint32_t)(alt >> 32));
+	if (holder >= 0 && x->selects[holder].extra_value == s->extra_value)
 		return PFMLIB_SUCCESS;
-	if (other >= 0 && x->sel[other].value == s->value) {
-		move_to(ev, s, alt);
+	if (other >= 0 && x->selects[other].extra_value == s->extra_value) {
+		use_alternate_register(ev, s, alt);
 		return PFMLIB_SUCCESS;
 	}
 	if (holder < 0)
 		return PFMLIB_SUCCESS;
 	if (other >= 0)
-		return clash((int)i, holder, other, why);
-	move_to(ev, s, alt);
+		return report_register_clash((int)i, holder, other, why);
+	use_alternate_register(ev, s, alt);
 	return PFMLIB_SUCCESS;
 }
 
-static bool seen_before(const struct extra *x, unsigned i)
+static bool is_register_seen(const struct x86_plan_extra *x, unsigned i)
 {
 	for (unsigned k = 0; k < i; k++)
-		if (x->sel[k].msr == x->sel[i].msr)
+		if (x->selects[k].extra_msr == x->selects[i].extra_msr)
 			return true;
 	return false;
 }
 
 /* A set's registers have to fit the answer; no processor has so many. */
-static int check_room(const struct request *req, const struct extra *x, pfm_error_t *why)
+static int check_register_count(const struct encode_request *req, const struct x86_plan_extra *x, pfm_error_t *why)
 {
-	unsigned n = req->n;
+	unsigned n = req->n_events;
 
-	for (unsigned i = 0; i < req->n; i++)
-		n += x->sel[i].msr && !seen_before(x, i);
+	for (unsigned i = 0; i < req->n_events; i++)
+		n += x->selects[i].extra_msr && !is_register_seen(x, i);
 	return n <= PFM_MAX_SET_REGS ? PFMLIB_SUCCESS
-	                             : refuse(why, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, -1, "the set needs too many registers");
+	                             : set_event_error(why, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, -1, "the set needs too many registers");
 }
 
 /* Events that know one register only come first. One event alone has them all to itself. */
-APART static int place_extras(const struct request *req, struct extra *x, pfm_error_t *why)
+static int place_extra_registers(const struct encode_request *req, struct x86_plan_extra *x, pfm_error_t *why)
 {
 	uint64_t placed = 0;
 
 	for (unsigned pass = 0; pass < 2; pass++)
-		for (unsigned i = 0; i < req->n; i++) {
-			bool movable = other_way(&req->events[i]) != 0;
+		for (unsigned i = 0; i < req->n_events; i++) {
+			bool movable = get_alternate_register(&req->events[i]) != 0;
 			int rc;
 
-			if (!x->sel[i].msr || movable != (pass == 1))
+			if (!x->selects[i].extra_msr || movable != (pass == 1))
 				continue;
-			rc = place_extra(&req->events[i], x, i, placed, why);
+			rc = place_extra_register(&req->events[i], x, i, placed, why);
 			if (rc)
 				return rc;
 			placed |= (uint64_t)1 << i;
 		}
-	return check_room(req, x, why);
+	return check_register_count(req, x, why);
 }
 
 /* ---- Core Duo's own settings ---------------------------------------------------------------------------------- */
 
-static bool has_settings(const struct table *t)
+static bool has_coreduo_settings(const struct table *t)
 {
 	const struct feature *f = table_features(t);
 
@@ -443,223 +443,223 @@ static bool has_settings(const struct table *t)
 	return false;
 }
 
-RARELY static int check_levels(const struct request *req, pfm_error_t *why)
+static int check_levels(const struct encode_request *req, pfm_error_t *why)
 {
 	const unsigned none = PFM_PLM1 | PFM_PLM2;
 
 	if (req->plm & none)
-		return refuse(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, -1, "levels 1 and 2 cannot be told from level 3");
-	for (unsigned i = 0; i < req->n; i++)
+		return set_event_error(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, -1, "levels 1 and 2 cannot be told from level 3");
+	for (unsigned i = 0; i < req->n_events; i++)
 		if (req->events[i].plm & none)
-			return refuse(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, (int)i, "levels 1 and 2 cannot be told from level 3");
+			return set_event_error(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, (int)i, "levels 1 and 2 cannot be told from level 3");
 	return PFMLIB_SUCCESS;
 }
 
-RARELY static int check_settings(const struct request *req, const pfmlib_coreduo_input_param_t *in, pfm_error_t *why)
+static int check_coreduo_settings(const struct encode_request *req, const pfmlib_coreduo_input_param_t *in, pfm_error_t *why)
 {
-	for (unsigned i = 0; i < req->n && i < PMU_COREDUO_NUM_COUNTERS; i++)
+	for (unsigned i = 0; i < req->n_events && i < PMU_COREDUO_NUM_COUNTERS; i++)
 		if (in->pfp_coreduo_counters[i].flags & ~(unsigned)(PFM_COREDUO_SEL_INV | PFM_COREDUO_SEL_EDGE))
-			return refuse(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, (int)i, "unknown flags");
+			return set_event_error(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, (int)i, "unknown flags");
 	return PFMLIB_SUCCESS;
 }
 
 /* Last, because libpfm 3 finds counters before it looks at the masks. */
-RARELY static int apply_settings(const struct plan *plan, const pfmlib_coreduo_input_param_t *in, struct extra *x, pfm_error_t *why)
+static int apply_coreduo_settings(const struct plan *plan, const pfmlib_coreduo_input_param_t *in, struct x86_plan_extra *x, pfm_error_t *why)
 {
-	const struct request *req = plan->req;
+	const struct encode_request *req = plan->request;
 	struct placement where;
 
-	for (unsigned i = 0; i < req->n && i < PMU_COREDUO_NUM_COUNTERS; i++) {
+	for (unsigned i = 0; i < req->n_events && i < PMU_COREDUO_NUM_COUNTERS; i++) {
 		const pfmlib_coreduo_counter_t *c = &in->pfp_coreduo_counters[i];
-		struct sel *s = &x->sel[i];
+		struct x86_select *s = &x->selects[i];
 
-		if (!bits_get(s->config, SEL_CMASK)) {
+		if (!register_field_extract(s->config, SEL_CMASK)) {
 			if (c->cnt_mask > 0xff) {
-				int rc = pfmi_assign(plan, &where, why);
+				int rc = pfmi_pmu_assign_counters(plan, &where, why);
 
-				return rc ? rc : refuse(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, (int)i, "cnt_mask is 0 to 255");
+				return rc ? rc : set_event_error(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, (int)i, "cnt_mask is 0 to 255");
 			}
-			s->config = bits_put(s->config, SEL_CMASK, c->cnt_mask);
+			s->config = register_field_insert(s->config, SEL_CMASK, c->cnt_mask);
 		}
 		if (c->flags & PFM_COREDUO_SEL_INV)
-			s->config = bits_put(s->config, SEL_INV, 1);
+			s->config = register_field_insert(s->config, SEL_INV, 1);
 		if (c->flags & PFM_COREDUO_SEL_EDGE)
-			s->config = bits_put(s->config, SEL_EDGE, 1);
+			s->config = register_field_insert(s->config, SEL_EDGE, 1);
 	}
 	return PFMLIB_SUCCESS;
 }
 
 /* ---- constrain ------------------------------------------------------------------------------------------------ */
 
-static int check_metrics(const struct request *req, uint64_t none, const struct extra *x, pfm_error_t *why)
+static int check_perf_metrics(const struct encode_request *req, uint64_t none, const struct x86_plan_extra *x, pfm_error_t *why)
 {
 	/* Alone, an event is only described. */
-	if (!none || req->n == 1 || is_slots(x->sel[0].config))
+	if (!none || req->n_events == 1 || is_slots_event(x->selects[0].config))
 		return PFMLIB_SUCCESS;
-	return refuse(why, PFMLIB_ERR_EVTINCOMP, PFM_KIND_CONFLICT, __builtin_ctzll(none),
-	              "top-down figures need the slots event first in their set");
+	return set_event_error(why, PFMLIB_ERR_EVTINCOMP, PFM_KIND_CONFLICT, __builtin_ctzll(none),
+	                       "top-down figures need the slots event first in their set");
 }
 
-int pfmi_x86_constrain(const struct request *req, struct plan *out, pfm_error_t *why)
+int pfmi_x86_constrain_set(const struct encode_request *req, struct plan *out, pfm_error_t *why)
 {
-	struct extra *x = (struct extra *)(void *)out->extra;
+	struct x86_plan_extra *x = (struct x86_plan_extra *)(void *)out->encoder_data;
 	const pfmlib_coreduo_input_param_t *in = NULL;
-	int rc = is_libpfm3(req->table) ? check_levels(req, why) : PFMLIB_SUCCESS;
+	int rc = is_libpfm3_view(req->table) ? check_levels(req, why) : PFMLIB_SUCCESS;
 
 	if (!rc && req->model_in) {
-		if (!has_settings(req->table))
-			return refuse(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_MODEL, -1, "this processor has no settings of its own");
+		if (!has_coreduo_settings(req->table))
+			return set_event_error(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_MODEL, -1, "this processor has no settings of its own");
 		in = req->model_in;
-		rc = check_settings(req, in, why);
+		rc = check_coreduo_settings(req, in, why);
 	}
 	if (rc)
 		return rc;
 	out->n_alternatives = 1;
 	out->alternatives[0].n_holds = 0;
-	for (unsigned i = 0; i < req->n; i++) {
+	for (unsigned i = 0; i < req->n_events; i++) {
 		const struct event *ev = &req->events[i];
-		struct sel *s = &x->sel[i];
+		struct x86_select *s = &x->selects[i];
 		uint64_t own[4];
 
-		s->config = *configure(ev, own, &s->msr, &s->value);
-		s->levels = pfmi_event_levels(ev, req->plm);
-		out->alternatives[0].mask[i] = narrowed(ev, s->config, event_counters(ev, req->htoff));
-		if (req->unavailable)
-			out->alternatives[0].mask[i] &= ~req->unavailable->bits[0];
-		if (is_metric(req->table, s->config)) {
-			out->alternatives[0].mask[i] = 0;
-			out->none |= (uint64_t)1 << i;
+		s->config = *build_config(ev, own, &s->extra_msr, &s->extra_value);
+		s->levels = event_get_levels(ev, req->plm);
+		out->alternatives[0].counter_masks[i] = narrow_counter_mask(ev, s->config, get_row_counter_mask(ev, req->htoff));
+		if (req->unavailable_regs)
+			out->alternatives[0].counter_masks[i] &= ~req->unavailable_regs->bits[0];
+		if (is_perf_metric(req->table, s->config)) {
+			out->alternatives[0].counter_masks[i] = 0;
+			out->counterless_events |= (uint64_t)1 << i;
 		}
 	}
-	rc = check_metrics(req, out->none, x, why);
-	if (!rc && req->n > 1 && has_extras(req->table))
-		rc = place_extras(req, x, why);
-	return !rc && in ? apply_settings(out, in, x, why) : rc;
+	rc = check_perf_metrics(req, out->counterless_events, x, why);
+	if (!rc && req->n_events > 1 && has_extra_registers(req->table))
+		rc = place_extra_registers(req, x, why);
+	return !rc && in ? apply_coreduo_settings(out, in, x, why) : rc;
 }
 
 /* ---- encode --------------------------------------------------------------------------------------------------- */
 
-static const struct counter *find_counter(const struct table *t, unsigned n)
+static const struct counter_range *find_counter_range(const struct table *t, unsigned n)
 {
-	const struct counter *c = table_counters(t);
+	const struct counter_range *c = table_counters(t);
 	unsigned i;
 
 	for (i = 0; i < t->n_counters; i++)
-		if (c[i].fixed == (n >= FIXED) && n % FIXED >= c[i].first && n % FIXED <= c[i].last)
+		if (c[i].is_fixed == (n >= FIRST_FIXED_COUNTER) && n % FIRST_FIXED_COUNTER >= c[i].first && n % FIRST_FIXED_COUNTER <= c[i].last)
 			return &c[i];
 	return NULL;
 }
 
-static uint32_t address(uint32_t first, uint32_t usual, const struct counter *c, unsigned n)
+static uint32_t get_register_address(uint32_t first, uint32_t usual, const struct counter_range *c, unsigned n)
 {
 	if (!c || !first)
-		return usual + n % FIXED;
-	return first + (n % FIXED - c->first) * c->step;
+		return usual + n % FIRST_FIXED_COUNTER;
+	return first + (n % FIRST_FIXED_COUNTER - c->first) * c->register_step;
 }
 
 /* The part of fixed counter @n in FIXED_CTR_CTRL: OS, user, any thread. */
-static uint64_t fixed_part(const struct table *t, unsigned n, const struct sel *s)
+static uint64_t build_fixed_ctr_bits(const struct table *t, unsigned n, const struct x86_select *s)
 {
-	const struct field *any = table_field(t, KEY_ANY);
+	const struct field *any = table_key_field(t, KEY_ANY);
 	uint64_t config[4] = { s->config }, nibble = 0;
 
 	nibble |= s->levels & PFM_PLM0 ? 1 : 0;
 	nibble |= s->levels & PFM_PLM3 ? 2 : 0;
-	nibble |= any && pfmi_field_get(any, config) ? 4 : 0;
-	return nibble << 4 * (n - FIXED);
+	nibble |= any && pfmi_pmu_extract_field(any, config) ? 4 : 0;
+	return nibble << 4 * (n - FIRST_FIXED_COUNTER);
 }
 
 /* The register of the whole set. */
-APART static uint64_t fixed_control(const struct plan *plan, const struct placement *where)
+static uint64_t build_fixed_ctr_ctrl(const struct plan *plan, const struct placement *where)
 {
-	const struct extra *x = (const struct extra *)(const void *)plan->extra;
+	const struct x86_plan_extra *x = (const struct x86_plan_extra *)(const void *)plan->encoder_data;
 	uint64_t v = 0;
 
-	for (unsigned i = 0; i < plan->req->n; i++)
-		if (where->counter[i] != NO_COUNTER && where->counter[i] >= FIXED)
-			v |= fixed_part(plan->req->table, where->counter[i], &x->sel[i]);
+	for (unsigned i = 0; i < plan->request->n_events; i++)
+		if (where->counters[i] != NO_COUNTER && where->counters[i] >= FIRST_FIXED_COUNTER)
+			v |= build_fixed_ctr_bits(plan->request->table, where->counters[i], &x->selects[i]);
 	return v;
 }
 
-static pfm_reg_t general_reg(const struct counter *c, unsigned n, const struct sel *s)
+static pfm_reg_t make_general_register(const struct counter_range *c, unsigned n, const struct x86_select *s)
 {
-	uint64_t addr = address(c ? c->control : 0, 0x186, c, n);
+	uint64_t addr = get_register_address(c ? c->control_register : 0, 0x186, c, n);
 
-	return (pfm_reg_t){ .num = n, .kind = PFM_REG_PMC, .addr = addr, .alt_addr = addr, .value = control(s) };
+	return (pfm_reg_t){ .num = n, .kind = PFM_REG_PMC, .addr = addr, .alt_addr = addr, .value = build_perfevtsel(s) };
 }
 
-static pfm_reg_t fixed_reg(unsigned n, uint64_t value)
+static pfm_reg_t make_fixed_register(unsigned n, uint64_t value)
 {
 	return (pfm_reg_t){ .num = n, .kind = PFM_REG_FIXED_CTRL, .addr = FIXED_CTR_CTRL, .alt_addr = FIXED_CTR_CTRL, .value = value };
 }
 
-static pfm_reg_t extra_reg(const struct sel *s)
+static pfm_reg_t make_extra_register(const struct x86_select *s)
 {
-	return (pfm_reg_t){ .num = s->msr, .kind = PFM_REG_EXTRA, .addr = s->msr, .alt_addr = s->msr, .value = s->value };
+	return (pfm_reg_t){ .num = s->extra_msr, .kind = PFM_REG_EXTRA, .addr = s->extra_msr, .alt_addr = s->extra_msr, .value = s->extra_value };
 }
 
-static void encode_general(const struct table *t, unsigned n, const struct sel *s, pfm_reg_t *pmc, pfm_reg_t *pmd)
+static void encode_general_counter(const struct table *t, unsigned n, const struct x86_select *s, pfm_reg_t *pmc, pfm_reg_t *pmd)
 {
-	const struct counter *c = find_counter(t, n);
+	const struct counter_range *c = find_counter_range(t, n);
 
-	*pmc = general_reg(c, n, s);
-	*pmd = (pfm_reg_t){ .num = n, .kind = PFM_REG_PMD, .addr = address(c ? c->value : 0, 0xc1, c, n), .alt_addr = n };
+	*pmc = make_general_register(c, n, s);
+	*pmd = (pfm_reg_t){ .num = n, .kind = PFM_REG_PMD, .addr = get_register_address(c ? c->value_register : 0, 0xc1, c, n), .alt_addr = n };
 }
 
-APART static void encode_fixed(const struct table *t, unsigned n, uint64_t value, pfm_reg_t *pmc, pfm_reg_t *pmd)
+static void encode_fixed_counter(const struct table *t, unsigned n, uint64_t value, pfm_reg_t *pmc, pfm_reg_t *pmd)
 {
-	const struct counter *c = find_counter(t, n);
+	const struct counter_range *c = find_counter_range(t, n);
 
-	*pmc = fixed_reg(n, value);
+	*pmc = make_fixed_register(n, value);
 	*pmd = (pfm_reg_t){ .num = n,
 		            .kind = PFM_REG_PMD,
-		            .addr = address(c ? c->value : 0, FIXED_CTR0, c, n),
-		            .alt_addr = RDPMC_FIXED + (n - FIXED) };
+		            .addr = get_register_address(c ? c->value_register : 0, FIXED_CTR0, c, n),
+		            .alt_addr = RDPMC_FIXED + (n - FIRST_FIXED_COUNTER) };
 }
 
 /* Each register once, behind those of the counters. */
-RARELY static void encode_extras(const struct extra *x, unsigned n, struct regs *out)
+static void encode_extra_registers(const struct x86_plan_extra *x, unsigned n, struct register_values *out)
 {
 	for (unsigned i = 0; i < n; i++)
-		if (x->sel[i].msr && !seen_before(x, i))
-			out->pmcs[out->n_pmcs++] = extra_reg(&x->sel[i]);
+		if (x->selects[i].extra_msr && !is_register_seen(x, i))
+			out->pmcs[out->n_pmcs++] = make_extra_register(&x->selects[i]);
 }
 
-void pfmi_x86_encode(const struct plan *plan, const struct placement *where, struct regs *out)
+void pfmi_x86_encode_set(const struct plan *plan, const struct placement *where, struct register_values *out)
 {
-	const struct extra *x = (const struct extra *)(const void *)plan->extra;
-	const struct table *t = plan->req->table;
+	const struct x86_plan_extra *x = (const struct x86_plan_extra *)(const void *)plan->encoder_data;
+	const struct table *t = plan->request->table;
 	uint32_t extras = 0;
 
-	for (unsigned i = 0; i < plan->req->n; i++) {
-		unsigned n = where->counter[i];
+	for (unsigned i = 0; i < plan->request->n_events; i++) {
+		unsigned n = where->counters[i];
 
-		extras |= x->sel[i].msr;
+		extras |= x->selects[i].extra_msr;
 		if (n == NO_COUNTER)
-			out->pmcs[out->n_pmcs++] = (pfm_reg_t){ .kind = PFM_REG_CONFIG, .value = x->sel[i].config };
-		else if (n < FIXED)
-			encode_general(t, n, &x->sel[i], &out->pmcs[out->n_pmcs++], &out->pmds[out->n_pmds++]);
+			out->pmcs[out->n_pmcs++] = (pfm_reg_t){ .kind = PFM_REG_CONFIG, .value = x->selects[i].config };
+		else if (n < FIRST_FIXED_COUNTER)
+			encode_general_counter(t, n, &x->selects[i], &out->pmcs[out->n_pmcs++], &out->pmds[out->n_pmds++]);
 		else
-			encode_fixed(t, n, fixed_control(plan, where), &out->pmcs[out->n_pmcs++], &out->pmds[out->n_pmds++]);
+			encode_fixed_counter(t, n, build_fixed_ctr_ctrl(plan, where), &out->pmcs[out->n_pmcs++], &out->pmds[out->n_pmds++]);
 	}
 	if (extras)
-		encode_extras(x, plan->req->n, out);
+		encode_extra_registers(x, plan->request->n_events, out);
 }
 
 /* ---- perf ----------------------------------------------------------------------------------------------------- */
 
-RARELY static bool has_field_of(const struct table *t, uint32_t msr)
+static bool has_msr_field(const struct table *t, uint32_t msr)
 {
-	return field_of_msr(msr) != KEY_NONE && table_field(t, field_of_msr(msr));
+	return find_msr_key(msr) != KEY_NONE && table_key_field(t, find_msr_key(msr));
 }
 
 /* A register the kernel has no field for cannot be asked for. */
-static inline bool is_expressible(const struct table *t, uint32_t msr)
+static inline bool is_msr_expressible(const struct table *t, uint32_t msr)
 {
-	return !msr || has_field_of(t, msr);
+	return !msr || has_msr_field(t, msr);
 }
 
-static inline void give_words(const uint64_t config[4], bool expressible, pfm_attr_t *out)
+static inline void copy_config_words(const uint64_t config[4], bool expressible, pfm_attr_t *out)
 {
 	out->config = config[0];
 	out->config1 = config[1];
@@ -668,24 +668,24 @@ static inline void give_words(const uint64_t config[4], bool expressible, pfm_at
 	out->expressible = expressible;
 }
 
-const uint64_t *pfmi_x86_words(const struct event *ev, uint64_t own[4])
+const uint64_t *pfmi_x86_get_config_words(const struct event *ev, uint64_t own[4])
 {
 	uint64_t value;
 	uint32_t msr;
 
-	return configure(ev, own, &msr, &value);
+	return build_config(ev, own, &msr, &value);
 }
 
-uint32_t pfmi_x86_extra(const struct event *ev)
+uint32_t pfmi_x86_get_extra_msr(const struct event *ev)
 {
 	uint64_t own[4], value;
 	uint32_t msr;
 
-	configure(ev, own, &msr, &value);
+	build_config(ev, own, &msr, &value);
 	return msr;
 }
 
-int pfmi_x86_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
+int pfmi_x86_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
 {
 	const uint64_t *config;
 	uint64_t own[4], value;
@@ -693,8 +693,8 @@ int pfmi_x86_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_err
 
 	(void)plm;
 	(void)why;
-	config = configure(ev, own, &msr, &value);
-	give_words(config, is_expressible(ev->table, msr), out);
+	config = build_config(ev, own, &msr, &value);
+	copy_config_words(config, is_msr_expressible(ev->table, msr), out);
 	return PFMLIB_SUCCESS;
 }
 
@@ -702,67 +702,38 @@ int pfmi_x86_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_err
 
 /* Registers and words of an event alone that may be on counters @mask, and how many registers; 0 where more has to be asked, with nothing
  * of @out touched. */
-STEP unsigned give_alone(const struct table *t, const struct sel *s, const uint64_t config[4], bool expressible, uint64_t mask,
-                         pfm_encoding_t *out)
+static inline unsigned encode_single(const struct table *t, const struct x86_select *s, const uint64_t config[4], bool expressible, uint64_t mask,
+                                     pfm_encoding_t *out)
 {
 	unsigned n;
 
-	if (!mask || is_metric(t, s->config))
+	if (!mask || is_perf_metric(t, s->config))
 		return 0;
-	give_words(config, expressible, &out->attr);
+	copy_config_words(config, expressible, &out->attr);
 	out->counters = mask;
 	n = (unsigned)__builtin_ctzll(mask);
-	out->regs[0] = n < FIXED ? general_reg(find_counter(t, n), n, s) : fixed_reg(n, fixed_part(t, n, s));
-	if (!s->msr)
+	out->regs[0] = n < FIRST_FIXED_COUNTER ? make_general_register(find_counter_range(t, n), n, s) : make_fixed_register(n, build_fixed_ctr_bits(t, n, s));
+	if (!s->extra_msr)
 		return 1;
-	out->regs[1] = extra_reg(s);
+	out->regs[1] = make_extra_register(s);
 	return 2;
 }
 
-OFTEN unsigned pfmi_x86_alone(const struct event *ev, unsigned levels, pfm_encoding_t *out)
+unsigned pfmi_x86_encode_single(const struct event *ev, unsigned levels, pfm_encoding_t *out)
 {
-	struct sel s = { .levels = levels };
+	struct x86_select s = { .levels = levels };
 	const uint64_t *config;
 	uint64_t own[4], mask;
 
-	config = configure(ev, own, &s.msr, &s.value);
+	config = build_config(ev, own, &s.extra_msr, &s.extra_value);
 	s.config = config[0];
-	mask = is_libpfm3(ev->table) ? 0 : narrowed(ev, s.config, event_counters(ev, false));
-	return give_alone(ev->table, &s, config, is_expressible(ev->table, s.msr), mask, out);
-}
-
-STEP unsigned give_ready(const struct event *ev, const uint64_t config[4], uint32_t msr, unsigned levels, pfm_encoding_t *out)
-{
-	const struct sel s = { .config = config[0], .value = config[1], .msr = msr, .levels = levels };
-
-	return give_alone(ev->table, &s, config, true, candidates(s.config, row_counters(ev->table, ev->facts)), out);
-}
-
-/* A row that is ROW_MASKS, with what its groups add to the words that it names. */
-OFTEN_SHARED static unsigned give_masks(const struct event *ev, const struct ready *ready, unsigned levels, pfm_encoding_t *out)
-{
-	uint64_t config[4] = { ready->config, ready->config1 };
-
-	for (unsigned i = 0; i < ev->facts->n_takes; i++) {
-		const struct field *f = table_fields(ev->table) + row_group(ev->table, ev->facts, i)->field;
-
-		config[f->range[0].word] |= ev->group[i] << f->range[0].lsb;
-	}
-	return give_ready(ev, config, ready->msr, levels, out);
-}
-
-OFTEN_WITHIN unsigned pfmi_x86_ready(const struct event *ev, unsigned levels, pfm_encoding_t *out)
-{
-	const struct ready ready = row_ready(ev->table, ev->facts);
-
-	if (ev->facts->flags & ROW_MASKS)
-		return give_masks(ev, &ready, levels, out);
-	return give_ready(ev, (uint64_t[4]){ ready.config, ready.config1 }, ready.msr, levels, out);
+	mask = is_libpfm3_view(ev->table) ? 0 : narrow_counter_mask(ev, s.config, get_row_counter_mask(ev, false));
+	return encode_single(ev->table, &s, config, is_msr_expressible(ev->table, s.extra_msr), mask, out);
 }
 
 /* ---- layouts -------------------------------------------------------------------------------------------------- */
 
-static const struct bits intel_sel[] = {
+static const struct register_field intel_perfevtsel_bits[] = {
 	{ "event", 0, 8 },
 	{ "umask", 8, 8 },
 	{ "usr", 16, 1 },
@@ -780,7 +751,7 @@ static const struct bits intel_sel[] = {
 	{ "umask2", 40, 8 },
 };
 /* Core Duo's register ends at bit 31 and has no any-thread bit. */
-static const struct bits coreduo_sel[] = {
+static const struct register_field coreduo_perfevtsel_bits[] = {
 	{ "event", 0, 8 },
 	{ "umask", 8, 8 },
 	{ "usr", 16, 1 },
@@ -792,7 +763,7 @@ static const struct bits coreduo_sel[] = {
 	{ "inv", 23, 1 },
 	{ "cmask", 24, 8 },
 };
-static const struct bits amd_sel[] = {
+static const struct register_field amd_perfevtsel_bits[] = {
 	{ "event", 0, 8 },
 	{ "umask", 8, 8 },
 	{ "usr", 16, 1 },
@@ -806,7 +777,7 @@ static const struct bits amd_sel[] = {
 	{ "guest_only", 40, 1 },
 	{ "host_only", 41, 1 },
 };
-static const struct bits fixed_sel[] = {
+static const struct register_field fixed_ctr_ctrl_bits[] = {
 	{ "os0", 0, 1 },
 	{ "usr0", 1, 1 },
 	{ "any0", 2, 1 },
@@ -836,59 +807,78 @@ static const struct bits fixed_sel[] = {
 	{ "any6", 26, 1 },
 	{ "pmi6", 27, 1 },
 };
-static const struct bits global_ctrl[] = { { "general", 0, 32 }, { "fixed", 32, 16 }, { "metrics", 48, 1 } };
-static const struct bits ld_lat[] = { { "latency", 0, 16 } };
-static const struct bits frontend[] = { { "event", 0, 8 }, { "latency", 8, 12 }, { "bubbles", 20, 3 } };
+static const struct register_field global_ctrl_bits[] = { { "general", 0, 32 }, { "fixed", 32, 16 }, { "metrics", 48, 1 } };
+static const struct register_field ld_lat_bits[] = { { "latency", 0, 16 } };
+static const struct register_field frontend_bits[] = { { "event", 0, 8 }, { "latency", 8, 12 }, { "bubbles", 20, 3 } };
 
-#define COUNT(LAYOUT) (sizeof(LAYOUT) / sizeof((LAYOUT)[0]))
+#define COUNT_BITS(MATCH_LAYOUT) (sizeof(MATCH_LAYOUT) / sizeof((MATCH_LAYOUT)[0]))
 
 /* @name is @word and, for registers that exist per counter, the number of a general counter; "IA32_" may stand before. */
-static bool is_register(const struct table *t, const char *name, const char *word, bool numbered)
+static bool is_register_name(const struct table *t, const char *name, const char *word, bool numbered)
 {
 	struct slice s = { name, (uint32_t)strlen(name) };
 	unsigned n = 0, digits = 0;
 
-	if (s.len > 5 && pfmi_slice_is((struct slice){ s.s, 5 }, "IA32_")) {
-		s.s += 5;
+	if (s.len > 5 && pfmi_base_is_slice_icase((struct slice){ s.text, 5 }, "IA32_")) {
+		s.text += 5;
 		s.len -= 5;
 	}
-	while (numbered && digits < 2 && s.len && s.s[s.len - 1] >= '0' && s.s[s.len - 1] <= '9') {
-		n += (unsigned)(s.s[--s.len] - '0') * (digits++ ? 10 : 1);
+	while (numbered && digits < 2 && s.len && s.text[s.len - 1] >= '0' && s.text[s.len - 1] <= '9') {
+		n += (unsigned)(s.text[--s.len] - '0') * (digits++ ? 10 : 1);
 	}
-	return pfmi_slice_is(s, word) && (!digits || (n < FIXED && t->all_counters >> n & 1));
+	return pfmi_base_is_slice_icase(s, word) && (!digits || (n < FIRST_FIXED_COUNTER && t->all_counters >> n & 1));
 }
 
-static const struct bits *select_layout(const struct table *t, unsigned *n)
+static const struct register_field *get_perfevtsel_layout(const struct table *t, unsigned *n)
 {
-	const struct counter *c = table_counters(t);
-	const struct field *code = table_field(t, KEY_CODE);
+	const struct counter_range *c = table_counters(t);
+	const struct field *code = table_key_field(t, KEY_CODE);
 
-	if ((t->n_counters && c->control >= 0xc0000000u) || (code && code->width == 12)) {
-		*n = COUNT(amd_sel);
-		return amd_sel;
+	if ((t->n_counters && c->control_register >= 0xc0000000u) || (code && code->width == 12)) {
+		*n = COUNT_BITS(amd_perfevtsel_bits);
+		return amd_perfevtsel_bits;
 	}
-	*n = has_settings(t) ? COUNT(coreduo_sel) : COUNT(intel_sel);
-	return has_settings(t) ? coreduo_sel : intel_sel;
+	*n = has_coreduo_settings(t) ? COUNT_BITS(coreduo_perfevtsel_bits) : COUNT_BITS(intel_perfevtsel_bits);
+	return has_coreduo_settings(t) ? coreduo_perfevtsel_bits : intel_perfevtsel_bits;
 }
 
-const struct bits *pfmi_x86_layout(const struct table *t, const char *name, unsigned *n)
+const struct register_field *pfmi_x86_find_layout(const struct table *t, const char *name, unsigned *n)
 {
-	if (is_register(t, name, "PERFEVTSEL", true) || is_register(t, name, "PERF_CTL", true) || is_register(t, name, "PMC", true))
-		return select_layout(t, n);
-	if (!(t->all_counters >> FIXED))
+	if (is_register_name(t, name, "PERFEVTSEL", true) || is_register_name(t, name, "PERF_CTL", true) || is_register_name(t, name, "PMC", true))
+		return get_perfevtsel_layout(t, n);
+	if (!(t->all_counters >> FIRST_FIXED_COUNTER))
 		return NULL;
 		/* Not a table: its pointers would be relocated in every process. */
-#define LAYOUT(NAME, BITS)                       \
-	if (is_register(t, name, NAME, false)) { \
-		*n = COUNT(BITS);                \
-		return BITS;                     \
+#define MATCH_LAYOUT(NAME, BITS)                      \
+	if (is_register_name(t, name, NAME, false)) { \
+		*n = COUNT_BITS(BITS);                \
+		return BITS;                          \
 	}
-	LAYOUT("FIXED_CTR_CTRL", fixed_sel)
-	LAYOUT("FIXED_CTRL", fixed_sel) /* as PFM_REG_FIXED_CTRL is written */
-	LAYOUT("GLOBAL_CTRL", global_ctrl)
-	LAYOUT("PERF_GLOBAL_CTRL", global_ctrl)
-	LAYOUT("PEBS_LD_LAT", ld_lat)
-	LAYOUT("PEBS_FRONTEND", frontend)
+	MATCH_LAYOUT("FIXED_CTR_CTRL", fixed_ctr_ctrl_bits)
+	MATCH_LAYOUT("FIXED_CTRL", fixed_ctr_ctrl_bits) /* as PFM_REG_FIXED_CTRL is written */
+	MATCH_LAYOUT("GLOBAL_CTRL", global_ctrl_bits)
+	MATCH_LAYOUT("PERF_GLOBAL_CTRL", global_ctrl_bits)
+	MATCH_LAYOUT("PEBS_LD_LAT", ld_lat_bits)
+	MATCH_LAYOUT("PEBS_FRONTEND", frontend_bits)
 #undef LAYOUT
 	return NULL;
+}
+
+uint64_t pfmi_x86_get_event_select_mask(const struct table *t, const char *reg, unsigned i, unsigned *counter)
+{
+	struct slice name = { reg, (uint32_t)strlen(reg) };
+	uint32_t len = base_length_without_number(name);
+	unsigned n;
+	const struct register_field *layout = get_perfevtsel_layout(t, &n);
+	uint64_t mask = 0, number = i;
+
+	/* A name without a number is any counter's: the first one, then the second one. */
+	if (len < name.len && (i || !pfmi_base_parse_number((struct slice){ reg + len, name.len - len }, &number)))
+		return 0;
+	for (unsigned k = 0; k < n; k++)
+		if (strcmp(layout[k].name, "usr") && strcmp(layout[k].name, "os") &&
+		    strcmp(layout[k].name, "int") && strcmp(layout[k].name, "en"))
+			mask |= register_field_mask(layout[k]) << layout[k].lsb;
+	*counter = (unsigned)number;
+	return number < FIRST_FIXED_COUNTER && t->all_counters >> number & 1 ? mask : 0;
 }

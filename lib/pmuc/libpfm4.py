@@ -4,8 +4,8 @@
 
     libpfm4.py --c OUT.c --blob OUT.bin [--byteorder little] FILE...    compile
 
-libpfm4_names.py writes those files from a list of names. The language is described in lib/events/libpfm4/README.md, the
-compiled form in lib/libpfm4/image.h."""
+libpfm4_names.py writes those files from a list of names. The language is described in
+lib/events/libpfm4/README.md, the compiled form in lib/compat/libpfm4/image.h."""
 
 import argparse
 import fnmatch
@@ -18,38 +18,52 @@ import zlib
 
 import texts
 
-ENCODERS = ["core", "nhm_unc", "ep_unc", "amd64", "arm", "plain", "sparc", "mips", "netburst", "perf", "perf_raw", "torrent", "arch"]
-# Modifiers by bit number. Where a name exists with several ranges, the width in bits or the highest value is added here.
+ENCODERS = ["core", "nhm_unc", "ep_unc", "amd64", "arm", "plain", "sparc", "mips", "netburst",
+            "perf", "perf_raw", "torrent", "arch"]
+# Modifiers by bit number. Where a name exists with several ranges, the width in bits or the highest
+# value is added here.
 CORE = "k u e i c t ldlat intx intxcp fe_thres".split()
 EP = ("e i t8 t5 tf1 cf4 nf8 ff addr nf16 isoc nc cf6 tf3 cf64 loc rem lmem rmem dnid rcsnid t6 occ_i occ_e").split()
-MODS = {"core": CORE, "arch": CORE, "nhm_unc": "e i c o".split(), "ep_unc": EP, "amd64": "k u e i c h g".split(), "arm": "k u hv".split(),
-        "plain": "k u hv".split(), "sparc": "k u h".split(), "mips": "k u s e".split(), "netburst": "u k cmpl e thr".split()}
+MODS = {"core": CORE, "arch": CORE, "nhm_unc": "e i c o".split(), "ep_unc": EP,
+        "amd64": "k u e i c h g".split(), "arm": "k u hv".split(),
+        "plain": "k u hv".split(), "sparc": "k u h".split(), "mips": "k u s e".split(),
+        "netburst": "u k cmpl e thr".split()}
 INTEL_FLAGS = ("ncombo fallback pebs dfl grp_excl offcore excl_grp_gt fixed no_auto code_override ldlat grp_dfl_none frontend fethr "
                "excl_grp_but_0 grp_req filt_umask force_filt0 spec deprecated duplicate no_mods").split()
 AMD_FLAGS = "ncombo ibs_fetch ibs_op dfl omit".split()
-PMU_FLAGS = {4: "raw", 8: "default", 0x10: "no_sampling", 0x20: "speculation", 0x40: "deprecated", 0x80: "machines"}
-PMU_OWN = {"core": {0x10000: "edge", 0x20000: "pebs_all"}, "ep_unc": {0x10000: "occupancy", 0x20000: "cbo", 0x40000: "cha"}}
+PMU_FLAGS = {4: "raw", 8: "default", 0x10: "no_sampling", 0x20: "speculation", 0x40: "deprecated",
+             0x80: "machines"}
+PMU_OWN = {"core": {0x10000: "edge", 0x20000: "pebs_all"},
+           "ep_unc": {0x10000: "occupancy", 0x20000: "cbo", 0x40000: "cha"}}
 PMU_OWN["arch"] = PMU_OWN["core"]
 TYPES = ["unknown", "core", "uncore", "os"]
 LEVELS = {1: "k", 8: "u", 16: "h"}
 HOSTS = ["none", "intel", "amd", "arm", "power", "cpuinfo", "sysfs", "any", "arch"]
-FAMILIES = {"amd64": "amd", "arm": "arm", "core": "intel", "arch": "intel", "ep_unc": "intel", "nhm_unc": "intel", "netburst": "intel"}
-# What the kernel's events are that its own interface does not name, and the masks of its cache events.
-KERNEL = {"read": "Reads.", "write": "Writes.", "prefetch": "Prefetches.", "access": "All of them.", "miss": "Those that missed.",
-          "r0000": "Any number of a raw event: r and hexadecimal digits.", "slots": "Slots in which an operation could have been issued.",
-          "topdown-retiring": "Slots of operations that retired.", "topdown-bad-spec": "Slots lost to wrong speculation.",
-          "topdown-fe-bound": "Slots the front end left empty.", "topdown-be-bound": "Slots the back end could not take."}
-CACHES = {"l1d": "the L1 data cache", "l1i": "the L1 instruction cache", "ll": "the last-level cache", "dtlb": "the data TLB",
+FAMILIES = {"amd64": "amd", "arm": "arm", "core": "intel", "arch": "intel", "ep_unc": "intel",
+            "nhm_unc": "intel", "netburst": "intel"}
+# Texts of the kernel's events that its own interface does not name, and the masks of its cache
+# events.
+KERNEL = {"read": "Reads.", "write": "Writes.", "prefetch": "Prefetches.", "access": "All of them.",
+          "miss": "Those that missed.",
+          "r0000": "Any number of a raw event: r and hexadecimal digits.",
+          "slots": "Slots in which an operation could have been issued.",
+          "topdown-retiring": "Slots of operations that retired.",
+          "topdown-bad-spec": "Slots lost to wrong speculation.",
+          "topdown-fe-bound": "Slots the front end left empty.",
+          "topdown-be-bound": "Slots the back end could not take."}
+CACHES = {"l1d": "the L1 data cache", "l1i": "the L1 instruction cache",
+          "ll": "the last-level cache", "dtlb": "the data TLB",
           "itlb": "the instruction TLB",
           "bpu": "the branch predictor", "node": "the memory of a node"}
-WORDS = 1 << 31   # mask flag: what its filters add to word 1 and clear in word 0 (corrections alone have it)
+# mask flag: what its filters add to word 1 and clear in word 0 (corrections alone have it)
+WORDS = 1 << 31
 
 
 class Fault(Exception):
-    """What is wrong with a text, and where."""
+    """An error in a text, with its place."""
 
 
-# ---- the text ------------------------------------------------------------------------------------------------------
+# ---- the text ------------------------------------------------------------------------------------
 
 
 class Row:
@@ -63,7 +77,8 @@ class Row:
         self.exact = None   # the row as libpfm4 has it, where it is corrected here
 
     def key(self):
-        return self.name, self.code, tuple(sorted(self.keys.items())), tuple(m.key() for m in self.masks)
+        return self.name, self.code, tuple(sorted(self.keys.items())), tuple(m.key()
+                                                                             for m in self.masks)
 
     def copy(self):
         new = Row(self.name, self.code, dict(self.keys))
@@ -100,7 +115,8 @@ class Texts:
         self.corrections = []
 
     def read(self, paths):
-        lines = [(path, n, line.split("#")[0].split()) for path in paths for n, line in enumerate(open(path, encoding="utf-8"), 1)]
+        lines = [(path, n, line.split("#")[0].split()) for path in paths for n,
+                 line in enumerate(open(path, encoding="utf-8"), 1)]
         table = None
         pending = []
         for path, n, words in lines:
@@ -109,58 +125,66 @@ class Texts:
             try:
                 if words[0] == "table":
                     table = self.tables[words[1]] = Table(words[1], words[2])
-                    table.default = keys_of(words[3:])
+                    table.default = parse_keys(words[3:])
                 elif words[0] == "pmu":
-                    self.units += units_of(words[1], keys_of(words[2:]))
+                    self.units += parse_units(words[1], parse_keys(words[2:]))
                 elif words[0] == "correct":
-                    self.corrections.append((words[1].split(","), words[2], keys_of(words[3:])))
+                    self.corrections.append((words[1].split(","), words[2], parse_keys(words[3:])))
                 elif words[0] == "event":
-                    table.rows.append(event_of(table, words, pending))
+                    table.rows.append(parse_event(table, words, pending))
                 elif words[0] == "list":
-                    machine_events(table, os.path.join(os.path.dirname(path), "../s390/cf_%s.pmu" % words[1]), int(words[3], 0) if words[3:]
+                    read_machine_list(table,
+                                      os.path.join(os.path.dirname(path),
+                                                   "../s390/cf_%s.pmu" % words[1]),
+                                                   int(words[3], 0) if words[3:]
                                    else 1 << 16)
                 elif words[0] == "mask":
-                    table.rows[-1].masks.append(Row(words[1], int(words[2], 0), keys_of(words[3:])))
+                    table.rows[-1].masks.append(Row(words[1], int(words[2], 0),
+                                                    parse_keys(words[3:])))
                 else:
                     raise Fault("\"%s\" begins no line here; known are table, pmu, event, list, mask and correct" % words[0])
             except (IndexError, ValueError, AttributeError, KeyError) as why:
-                raise Fault("%s:%d: cannot read \"%s\" (%s)" % (path, n, " ".join(words), why)) from why
+                raise Fault("%s:%d: cannot read \"%s\" (%s)"
+                            % (path, n, " ".join(words), why)) from why
             except Fault as why:
                 raise Fault("%s:%d: %s" % (path, n, why)) from why
         for table, row in pending:
-            self.share(table, row)
+            self.copy_shared_row(table, row)
         for names, target, keys in self.corrections:
             for name in names:
-                self.correct(name, target, keys)
+                self.apply_correction(name, target, keys)
 
-    def share(self, table, row):
+    def copy_shared_row(self, table, row):
         """Fills a row that only says where its like is; that one may say the same."""
         source = row.keys.pop("from", None)
         if source is not None:
-            other = self.whole(source, row.name, table)
+            other = self.find_shared_row(source, row.name, table)
             row.code, row.keys = other.code, dict(other.keys)
             row.masks = [m.copy() for m in other.masks]
         where, _, event = row.keys.pop("masks", "").rpartition(":")
         if event:
-            row.masks = [m.copy() for m in self.whole(where or table.name, event, table).masks]
+            row.masks = [m.copy() for m in self.find_shared_row(where or table.name, event,
+                                                                table).masks]
 
-    def whole(self, where, name, table):
+    def find_shared_row(self, where, name, table):
         other = self.tables[where].find(name) if where in self.tables else None
         if other is None:
-            raise Fault("table %s: there is no event %s in table %s to take from" % (table.name, name, where))
-        self.share(self.tables[where], other)
+            raise Fault("table %s: there is no event %s in table %s to take from"
+                        % (table.name, name, where))
+        self.copy_shared_row(self.tables[where], other)
         return other
 
-    def correct(self, name, target, keys):
+    def apply_correction(self, name, target, keys):
         event, _, mask = target.partition(":")
         found = [(row, at) for row in self.tables[name].rows if fnmatch.fnmatchcase(row.name, event)
-                 for at in ([m for m in row.masks if fnmatch.fnmatchcase(m.name, mask)] if mask else [row])]
+                 for at in ([m for m in row.masks if fnmatch.fnmatchcase(m.name, mask)] if mask
+                            else [row])]
         if not found:
             raise Fault("correction: table %s has no %s" % (name, target))
         for row, at in found:
-            self.correct_one(row, at, keys)
+            self.correct_row(row, at, keys)
 
-    def correct_one(self, row, at, keys):
+    def correct_row(self, row, at, keys):
         if row.exact is None:
             row.exact = row.copy()
         keys = dict(keys)
@@ -173,7 +197,7 @@ class Texts:
         at.keys.update(keys)
 
 
-def keys_of(words):
+def parse_keys(words):
     keys = {}
     for word in words:
         key, eq, value = word.partition("=")
@@ -181,7 +205,7 @@ def keys_of(words):
     return keys
 
 
-def units_of(name, keys):
+def parse_units(name, keys):
     """Instances: "icx_unc_cha{0..39} id=330 perf=uncore_cha_{}" is forty PMUs."""
     m = re.fullmatch(r"(.*)\{(\d+)\.\.(\d+)\}(.*)", name)
     if not m:
@@ -195,12 +219,12 @@ def units_of(name, keys):
     return out
 
 
-def event_of(table, words, pending):
+def parse_event(table, words, pending):
     row = Row(words[1], 0)
     rest = words[2:]
     if rest and "=" not in rest[0]:
         row.code = int(rest.pop(0), 0)
-    row.keys = keys_of(rest)
+    row.keys = parse_keys(rest)
     if "from" in row.keys or "masks" in row.keys:
         pending.append((table, row))
     if "from" not in row.keys:
@@ -209,8 +233,9 @@ def event_of(table, words, pending):
     return row
 
 
-def machine_events(table, path, end):
-    """A list of IBM Z's: the next bit of the rows' type says that they are in it. Rows stay in order of their codes."""
+def read_machine_list(table, path, end):
+    """A list of IBM Z's: the next bit of the rows' type says that they are in it. Rows stay in
+    order of their codes."""
     bit = 1 << table.lists
     table.lists += 1
     with open(path, encoding="utf-8") as f:
@@ -223,7 +248,7 @@ def machine_events(table, path, end):
     table.rows = sorted(at.values(), key=lambda r: r.code)
 
 
-# ---- the compiled form ---------------------------------------------------------------------------------------------
+# ---- the compiled form ---------------------------------------------------------------------------
 
 
 class Pool:
@@ -238,31 +263,34 @@ class Pool:
         return self.at[text]
 
 
-def hash_of(name):
-    """Eight letters at a time, as if all were small: the same as l4_hash() in lib/libpfm4/event.c."""
+def hash_name(name):
+    """Eight letters at a time, as if all were small: the same as l4_hash() in
+    lib/compat/libpfm4/event.c."""
     text = name.encode("ascii")
     h = len(text)
     for at in range(0, len(text) + 1, 8):   # the last piece is short, or empty
-        h = (h ^ (int.from_bytes(text[at:at + 8], "little") | 0x2020202020202020)) * 0x9e3779b97f4a7c15 & 0xffffffffffffffff
+        h = (h ^ (int.from_bytes(text[at:at + 8], "little")
+                  | 0x2020202020202020)) * 0x9e3779b97f4a7c15 & 0xffffffffffffffff
         h ^= h >> 32
     return h & 0xffffffff
 
 
-def slots_of(names):
-    """An open-addressed index: slot = number + 1; of equal names the first comes first. At most two thirds full."""
+def build_index(names):
+    """An open-addressed index: slot = number + 1; of equal names the first comes first. At most two
+    thirds full."""
     size = 4
     while size * 2 < len(names) * 3:
         size *= 2
     slots = [0] * size
     for n, name in enumerate(names):
-        at = hash_of(name) & size - 1
+        at = hash_name(name) & size - 1
         while slots[at]:
             at = at + 1 & size - 1
         slots[at] = n + 1
     return slots
 
 
-def bits_of(names, text):
+def parse_bits(names, text):
     value = 0
     for word in text.split(",") if text else []:
         if word not in names:
@@ -271,17 +299,19 @@ def bits_of(names, text):
     return value
 
 
-def number(keys, key):
+def key_number(keys, key):
     return int(keys.get(key, "0"), 0)
 
 
 @functools.lru_cache(None)
-def kernel_texts():
+def read_kernel_texts():
     """Name in small letters -> what it counts: out of the tables of the kernel's own events."""
     said = dict(KERNEL)
-    said.update(("perf_count_hw_cache_" + c, "Accesses to %s." % text) for c, text in CACHES.items())
+    said.update(("perf_count_hw_cache_" + c, "Accesses to %s." % text) for c,
+                text in CACHES.items())
     for table in ("hardware", "software", "hw_cache"):
-        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../events", table + ".pmu"), encoding="ascii") as f:
+        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../events",
+                               table + ".pmu"), encoding="ascii") as f:
             for name, rest, text in re.findall(r'^event +(\S+)([^"\n]*)"([^"]*)"', f.read(), re.M):
                 every = [name] + re.findall(r"alias=(\S+)", rest)
                 said.update((n.lower(), text) for n in ",".join(every).split(","))
@@ -306,27 +336,32 @@ class Compiler:
         return struct.pack(self.order + form, *values)
 
     def describe(self, name):
-        """What an event counts, in our own words; @name with a dot before the mask's."""
+        """Return the offset of our description of an event; @name with a dot before the mask's."""
         if self.family is None:
-            return self.pool.add(kernel_texts()[name.rpartition(".")[2].lower()])
+            return self.pool.add(read_kernel_texts()[name.rpartition(".")[2].lower()])
         return self.pool.add(texts.describe(self.family, self.box, name))
 
     def mask(self, m, encoder, event):
         keys = m.keys
-        flags = bits_of(AMD_FLAGS if encoder == "amd64" else INTEL_FLAGS, keys.get("is", "")) | number(keys, "t") << 28
+        flags = parse_bits(AMD_FLAGS if encoder == "amd64" else INTEL_FLAGS,
+                           keys.get("is", "")) | key_number(keys, "t") << 28
         if encoder == "amd64":
-            flags |= number(keys, "from_rev") << 8 | number(keys, "to_rev") << 16
+            flags |= key_number(keys, "from_rev") << 8 | key_number(keys, "to_rev") << 16
         if "word1" in keys or "clear" in keys:
             flags |= WORDS
-        filters = number(keys, "word1") or number(keys, "f0"), number(keys, "clear") or number(keys, "f1")
+        filters = key_number(keys, "word1") or key_number(keys,
+                                                          "f0"), key_number(keys, "clear") or key_number(keys, "f1")
         if filters not in self.filter_at:
             self.filter_at[filters] = len(self.filters)
             self.filters.append(filters)
         mods = MODS.get(encoder, [])
-        return self.pack("Q6I3H2B", m.code, self.pool.add(m.name), self.pool.add(keys.get("equiv", "")), flags,
-                         bits_of(mods, keys.get("req", "")),
-                         hash_of(m.name), self.describe(event + "." + m.name), self.ids[keys["only"]] if "only" in keys else 0,
-                         self.filter_at[filters], bits_of(mods, keys.get("hw", "")), number(keys, "g"), number(keys, "needs"))
+        return self.pack("Q6I3H2B", m.code, self.pool.add(m.name),
+                         self.pool.add(keys.get("equiv", "")), flags,
+                         parse_bits(mods, keys.get("req", "")),
+                         hash_name(m.name), self.describe(event + "." + m.name),
+                         self.ids[keys["only"]] if "only" in keys else 0,
+                         self.filter_at[filters], parse_bits(mods, keys.get("hw", "")),
+                         key_number(keys, "g"), key_number(keys, "needs"))
 
     def list(self, row, encoder):
         data = tuple(self.mask(m, encoder, row.name) for m in row.masks)
@@ -339,17 +374,20 @@ class Compiler:
 
     def row(self, r, encoder):
         keys = r.keys
-        flags = bits_of(AMD_FLAGS if encoder == "amd64" else INTEL_FLAGS, keys.get("is", ""))
+        flags = parse_bits(AMD_FLAGS if encoder == "amd64" else INTEL_FLAGS, keys.get("is", ""))
         if encoder == "amd64":
-            flags |= number(keys, "from_rev") << 8 | number(keys, "to_rev") << 16
+            flags |= key_number(keys, "from_rev") << 8 | key_number(keys, "to_rev") << 16
         mods = MODS.get(encoder, [])
         exact = 0 if r.exact is None else self.row(r.exact, encoder)
-        data = self.pack("Q8I2H4B", r.code, self.pool.add(r.name), self.pool.add(keys.get("equiv", "")), self.list(r, encoder),
-                         flags, bits_of(mods, keys.get("mods", "")), bits_of(mods, keys.get("req", "")), exact, self.describe(r.name),
+        data = self.pack("Q8I2H4B", r.code, self.pool.add(r.name),
+                         self.pool.add(keys.get("equiv", "")), self.list(r, encoder),
+                         flags, parse_bits(mods, keys.get("mods", "")),
+                         parse_bits(mods, keys.get("req", "")), exact, self.describe(r.name),
                          len(r.masks),
-                         self.ids[keys["only"]] if "only" in keys else 0, number(keys, "groups"), self.traits(r, encoder),
-                         number(keys, "pic"),
-                         number(keys, "type"))
+                         self.ids[keys["only"]] if "only" in keys else 0,
+                         key_number(keys, "groups"), self.traits(r, encoder),
+                         key_number(keys, "pic"),
+                         key_number(keys, "type"))
         if data not in self.row_at:
             self.row_at[data] = len(self.rows)
             self.rows.append(data)
@@ -360,25 +398,31 @@ class Compiler:
         """1: some masks are only for some models; 2: a mask is PEBS."""
         every = [m.keys for m in r.masks]
         own = any("only" in k or "from_rev" in k or "to_rev" in k for k in every)
-        pebs = encoder in ("core", "arch") and any("pebs" in k.get("is", "").split(",") for k in every)
+        pebs = encoder in ("core", "arch") and any("pebs" in k.get("is", "").split(",")
+                                                   for k in every)
         return own | pebs << 1
 
     def table(self, t):
         first = len(self.numbers)
-        self.family = FAMILIES.get(t.encoder, "power" if t.name.startswith(("power", "ppc")) else "other")
+        self.family = FAMILIES.get(t.encoder,
+                                   "power" if t.name.startswith(("power", "ppc")) else "other")
         if t.encoder in ("perf", "perf_raw"):
             self.family = None
         self.box = re.sub(r"\d*$", "", t.name.split("_unc_")[1]) if "_unc_" in t.name else ""
         self.numbers += [self.row(r, t.encoder) for r in t.rows]
-        slots = slots_of([r.name for r in t.rows])
+        slots = build_index([r.name for r in t.rows])
         at = len(self.slots)
         self.slots += slots
         return self.pack("5I", first, len(t.rows), at, len(slots) - 1, ENCODERS.index(t.encoder))
 
     def valid(self, unit, row):
         """True if the PMU has the event: tables are shared by sister models."""
-        rev, low, high = number(unit.keys, "rev"), number(row.keys, "from_rev"), number(row.keys, "to_rev")
-        return row.keys.get("only", unit.name) == unit.name and (not low or rev >= low) and (not high or rev <= high)
+        rev, low, high = key_number(unit.keys,
+                                    "rev"), key_number(row.keys, "from_rev"), key_number(row.keys,
+                                                                                         "to_rev")
+        return row.keys.get("only",
+                            unit.name) == unit.name and (not low or rev >= low) and (not high
+                                                                                     or rev <= high)
 
     def unit(self, u, tables):
         k = u.keys
@@ -398,11 +442,14 @@ class Compiler:
         valid = [self.valid(u, r) for r in t.rows]
         levels = sum(b for b, w in LEVELS.items() if w in k.get("levels", ""))
         counted = sum(valid) if "counted" in k else len(t.rows)
-        return self.pack("6I6H8B", self.pool.add(u.name), self.pool.add(k.get("perf", "")), flags, at, self.pool.add(text),
+        return self.pack("6I6H8B", self.pool.add(u.name), self.pool.add(k.get("perf", "")), flags,
+                         at, self.pool.add(text),
                          self.pool.add(k.get("desc", "").replace("_", " ")),
-                         self.ids[u.name], tables.index(k["table"]), counted, valid.index(True) if True in valid else 0, len(words),
-                         number(k, "rev"),
-                         TYPES.index(k["type"]), number(k, "counters"), number(k, "fixed"), levels, number(k, "words"),
+                         self.ids[u.name], tables.index(k["table"]), counted,
+                         valid.index(True) if True in valid else 0, len(words),
+                         key_number(k, "rev"),
+                         TYPES.index(k["type"]), key_number(k, "counters"), key_number(k, "fixed"),
+                         levels, key_number(k, "words"),
                          HOSTS.index(kind), "sysfs" in k, 0)
 
     def image(self):
@@ -417,12 +464,17 @@ class Compiler:
         filters = b"".join(self.pack("QQ", *f) for f in self.filters)
         halves = lambda values: b"".join(self.pack("H", v) for v in values)
         words = lambda values: b"".join(self.pack("I", v) for v in values)
-        unit_slots = slots_of([u.name for u in self.texts.units])
-        parts = [("rows", b"".join(self.rows), len(self.rows)), ("masks", b"".join(self.masks), len(self.masks)),
-                 ("filters", filters, len(self.filters)), ("units", b"".join(units), len(units)), ("tables", b"".join(tables), len(tables)),
-                 ("numbers", halves(self.numbers), len(self.numbers)), ("models", words(self.models), len(self.models)),
-                 ("slots", halves(self.slots), len(self.slots)), ("unit_slots", halves(unit_slots), len(unit_slots)),
-                 ("by_id", halves(by_id), len(by_id)), ("strings", bytes(self.pool.data), len(self.pool.data))]
+        unit_slots = build_index([u.name for u in self.texts.units])
+        parts = [("rows", b"".join(self.rows), len(self.rows)),
+                 ("masks", b"".join(self.masks), len(self.masks)),
+                 ("filters", filters, len(self.filters)), ("units", b"".join(units), len(units)),
+                 ("tables", b"".join(tables), len(tables)),
+                 ("numbers", halves(self.numbers), len(self.numbers)),
+                 ("models", words(self.models), len(self.models)),
+                 ("slots", halves(self.slots), len(self.slots)),
+                 ("unit_slots", halves(unit_slots), len(unit_slots)),
+                 ("by_id", halves(by_id), len(by_id)),
+                 ("strings", bytes(self.pool.data), len(self.pool.data))]
         head = 8 + 8 * len(parts)
         out, body = b"", b""
         for _, data, n in parts:

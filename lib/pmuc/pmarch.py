@@ -5,30 +5,30 @@ import re
 
 from pmbuild import Sheet
 from pmcore import core_table
-from pmheads import core_libpfm, title, unit_device
+from pmheads import core_libpfm, table_title, unit_device
 
 
-def table_for(reading, unit):
+def find_table(reading, unit):
     """The table for a unit of a list; '' is the core."""
     m = reading.model
     if m.arch == "s390" and unit == "CPU-M-CF":
         unit = ""
     if m.arch == "x86" and not m.folder.startswith("amd") and (not unit or unit.startswith("cpu_")):
         return intel_core(reading, unit[4:])
-    return unit_table(reading, unit) if unit else other_core(reading)
+    return make_unit_table(reading, unit) if unit else make_core_table(reading)
 
 
-def source_of(model):
+def source_text(model):
     return "Linux tools/perf/pmu-events/arch/%s/%s" % (model.arch, model.folder)
 
 
-# ---- Intel's cores ---------------------------------------------------------------------------------------------------
+# ---- Intel's cores -------------------------------------------------------------------------------
 
 def intel_core(reading, kind):
     """A core of Intel's; @kind is 'core', 'atom' or 'lowpower' in a hybrid."""
     m, known = reading.model, reading.processor
     alone = m.folder == "alderlaken"            # a hybrid's small cores, sold alone
-    if not kind and known and known.hybrid() and not alone:
+    if not kind and known and known.is_hybrid() and not alone:
         kind = "core"
     name = m.name + "_" + kind if kind else m.name
 
@@ -39,18 +39,18 @@ def intel_core(reading, kind):
         elif known and (kind or alone):
             core = known.core_named(kind != "core")
         b = core_table(reading, name, core, (), "cpu_" + kind if kind else "cpu",
-                       title(m.name, reading.desc, core if kind else ""))
-        b.source = source_of(m)
+                       table_title(m.name, reading.desc, core if kind else ""))
+        b.source = source_text(m)
         if known and not alone:
-            b.aka += intel_names(known, kind, core, name)
+            b.aliases += intel_aliases(known, kind, core, name)
         reading.cores[kind] = name
         return b
     return reading.builder(name, make)
 
 
-def intel_names(known, kind, core, name):
+def intel_aliases(known, kind, core, name):
     """Names that other programs have for a core's table."""
-    short = known.short()
+    short = known.short_name()
     if not kind:
         return [n for n in dict.fromkeys([short] + known.libpfm) if n != name]
     names = ["%s_%s" % (short, core)]
@@ -59,22 +59,22 @@ def intel_names(known, kind, core, name):
     return names
 
 
-# ---- other cores -----------------------------------------------------------------------------------------------------
+# ---- other cores ---------------------------------------------------------------------------------
 
-def other_core(reading):
+def make_core_table(reading):
     """The only core of a list that is not Intel's."""
     m, known = reading.model, reading.processor
 
     def make():
         small, uses = (known and known.cores.get("")) or reading.arch.cores[""]
-        b = Sheet(m.name, title(m.name, reading.desc), uses)
-        b.source = source_of(m)
+        b = Sheet(m.name, table_title(m.name, reading.desc), uses)
+        b.source = source_text(m)
         reading.cores[""] = m.name
         if m.arch == "arm64" and m.name.startswith("cortex"):
-            b.aka.append("armv8_" + m.name)
+            b.aliases.append("armv8_" + m.name)
         if m.arch == "s390":
-            b.aka.append(m.name.replace("cf_", ""))
-        b.aka += known.libpfm if known else []
+            b.aliases.append(m.name.replace("cf_", ""))
+        b.aliases += known.libpfm + known.alias if known else []
         return b
     return reading.builder(m.name, make)
 
@@ -93,9 +93,9 @@ def core_counters(b, arch, event):
     return 0
 
 
-# ---- units beside the core -------------------------------------------------------------------------------------------
+# ---- units beside the core -----------------------------------------------------------------------
 
-def unit_table(reading, unit):
+def make_unit_table(reading, unit):
     """A unit's table, on any architecture but Intel's."""
     m, known = reading.model, reading.processor
     device = unit_device(unit)
@@ -104,11 +104,12 @@ def unit_table(reading, unit):
 
     def make():
         here = (known and known.units.get(device)) or reading.arch.units.get(device, {})
-        b = Sheet(name, title(m.name, reading.desc, unit=unit), here.get("use", "any.unit").split(","))
+        b = Sheet(name, table_title(m.name, reading.desc, unit=unit),
+                  here.get("use", "any.unit").split(","))
         b.device, b.unit = device, unit
-        b.source = source_of(m)
+        b.source = source_text(m)
         b.uncore = "core" not in here
         if device == "amd_l3" and known:
-            b.aka += [n + "_l3" for n in known.libpfm]
+            b.aliases += [n + "_l3" for n in known.libpfm]
         return b
     return reading.builder(name, make)

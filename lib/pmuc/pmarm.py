@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""One of Arm's own lists: a JSON object for a core, with its events and the part number of its MIDR.
+"""Arm's own lists of a core: a plain list, a JSON object with the core's events and the part number
+of its MIDR, and files of the Telemetry Specification, which pmtelemetry.py reads.
 
-Events without a name or a code (signals for trace units, events that the manual only describes) are no events that could be asked
-for, and are counted as such.
-"""
+Events without a name or a code (signals for trace units, events that the manual only describes) are
+no events that could be asked for, and are counted as such."""
 
 import re
 
+import pmtelemetry
 from pmbuild import Entry, Sheet
 from pmmatch import add_match
 from pmread import MAX_NAME, Refused, clean
@@ -14,31 +15,45 @@ from pmread import MAX_NAME, Refused, clean
 CYCLES = 0x11
 
 
-def is_arm(head):
+def is_arm_list(head):
     """True if a file that begins with @head is one of Arm's."""
     return re.match(rb'(?:\xef\xbb\xbf)?\s*\{\s*"_type"\s*:\s*"Events"', head) is not None
 
 
 def read(reading):
     for _, _, data in reading.files(reading.model.files):
-        one_core(reading, data)
+        if type(data) is dict and "product_configuration" in data:
+            pmtelemetry.read_product(reading, data)
+        else:
+            read_core(reading, data)
+    for b in reading.builders.values():
+        add_manual_names(b)
 
 
-def one_core(reading, data):
+def read_core(reading, data):
     if type(data) is not dict or type(data.get("cpu")) is not str:
         reading.refuse("-", "cpu", "a core's list is expected")
         return
     m = reading.model
     new = str(data.get("pmu_architecture", "")) >= "pmuv3"
-    b = reading.builder(m.name, lambda: Sheet(m.name, clean(data["cpu"])[:100], ["arm.core" if new else "arm.core7"]))
+    b = reading.builder(m.name, lambda: Sheet(m.name, clean(data["cpu"])[:100],
+                                              ["arm.core" if new else "arm.core7"]))
     reading.cores[""] = m.name
-    b.source = "ARM-software/data pmu/%s.json, %s" % (m.folder, clean(str(data.get("timestamp", "")))[:30])
+    b.source = "ARM-software/data pmu/%s.json, %s" % (m.folder,
+                                                      clean(str(data.get("timestamp", "")))[:30])
     b.device = "armv8_pmuv3_0" if new else "armv7_" + m.name
-    b.aka += ["armv8_" + m.name] if new else []
-    b.aka += reading.processor.libpfm if reading.processor else []
+    b.aliases += ["armv8_" + m.name] if new else []
+    b.aliases += reading.processor.libpfm if reading.processor else []
     counters = counters_of(reading, b, data)
-    reading.objects(data.get("events"), lambda e: one_event(reading, b, e, counters))
-    match(reading, b, data, new)
+    reading.objects(data.get("events"), lambda e: read_event(reading, b, e, counters))
+    match_core(reading, b, data, new)
+
+
+def add_manual_names(b):
+    """Names that only the manual has come last, when all of the lists' own are known."""
+    for row, name in b.waiting:
+        b.alias(row, name)
+    del b.waiting[:]
 
 
 def counters_of(reading, b, data):
@@ -47,7 +62,7 @@ def counters_of(reading, b, data):
     return (1 << n) - 1 if type(n) is int and 0 < n < 31 else b.known & 0x7FFFFFFF
 
 
-def one_event(reading, b, e, counters):
+def read_event(reading, b, e, counters):
     code, name = e.get("code"), e.get("name")
     if type(name) is not str or not name.strip():
         reading.note("-", "name", "an event without a name: left out")
@@ -62,7 +77,8 @@ def one_event(reading, b, e, counters):
         raise Refused("code", "'%s' is no event number of this core" % str(code)[:20])
     desc = e.get("description")
     on = counters | 1 << 31 if code == CYCLES and "long" in b.at else counters
-    row = Entry(name, clean(desc) if type(desc) is str else "", on, [("code", code)], 0, reading.file)
+    row = Entry(name, clean(desc) if type(desc) is str else "", on, [("code", code)], 0,
+                reading.file)
     if e.get("component") and type(e["component"]) is str:
         row.text("topic", clean(e["component"]))
     b.add(row)
@@ -72,11 +88,8 @@ def one_event(reading, b, e, counters):
     reading.counts["core"] += 1
 
 
-def match(reading, b, data, new):
-    """The part number; names that only the manual has come last, when all of the list's own are known."""
-    for row, name in b.waiting:
-        b.alias(row, name)
-    del b.waiting[:]
+def match_core(reading, b, data, new):
+    """Match the hosts whose MIDR has the list's part number."""
     cpuid = data.get("cpuid")
     if cpuid is None:
         return
@@ -84,4 +97,5 @@ def match(reading, b, data, new):
     if not m:
         reading.refuse("-", "cpuid", "not an implementer and a part")
         return
-    add_match(b, {"arch": "arm64" if new else "arm", "value": int(m[1], 16) << 24 | int(m[2], 16) << 4, "mask": 0xFF00FFF0})
+    add_match(b, {"arch": "arm64" if new else "arm",
+                  "value": int(m[1], 16) << 24 | int(m[2], 16) << 4, "mask": 0xFF00FFF0})

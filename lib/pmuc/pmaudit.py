@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What sources say of the rows. lib/events/audit.txt and sources.txt, which scripts/audit.py makes, have it.
+"""Sources that agree with rows, or dispute them. scripts/audit.py makes the two files.
 
-    PROCESSOR,... core|small|lowpower|boxes EVENT: what each source says, and what is taken      a remark on a row
-
-    PROCESSOR PART N CHECKSUM                    N rows: for each, in the order of their folded names, the sources that agree with it
-    177371...
+    audit.txt     PROCESSOR,... core|small|lowpower|boxes EVENT: what each source says, and what is
+                  taken: a remark on a row
+    sources.txt   PROCESSOR PART N CHECKSUM, then a digit for each of N rows in the order of their
+                  folded names: the sources that agree with it
 """
 
 import re
@@ -22,7 +22,7 @@ def fold(name):
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
-def read(path):
+def read_disputes(path):
     """(processor, part) -> {folded event: text}."""
     found = {}
     with open(path, encoding="utf-8") as f:
@@ -63,12 +63,14 @@ def row_names(tables):
     names = {}
     for t in tables:
         found = names.setdefault(part_of(t), set())
-        found.update(n for n in (fold(r.name) for r in t.rows if not r.flags & pt.ROW_METRIC) if not OURS.fullmatch(n))
+        found.update(n for n in (fold(r.name) for r in t.rows if not r.flags & pt.ROW_METRIC)
+                     if not OURS.fullmatch(n))
     return names
 
 
-def agreeing(tables, path):
-    """(processor, part) -> {folded event: sources that agree with the row}, of those whose list is the one that was compared."""
+def sources_by_row(tables, path):
+    """(processor, part) -> {folded event: sources that agree with the row}, of those whose list is
+    the one that was compared."""
     out, names = {}, row_names(tables)
     for where, (n, checksum, digits) in read_sources(path).items():
         ours = sorted(names.get(where, ()))
@@ -77,15 +79,15 @@ def agreeing(tables, path):
     return out
 
 
-def mark(tables, disputes_path, sources_path):
+def mark_tables(tables, disputes_path, sources_path):
     """Adds to the rows of @tables what the files say of them."""
-    disputes, sources = read(disputes_path), agreeing(tables, sources_path)
+    disputes, sources = read_disputes(disputes_path), sources_by_row(tables, sources_path)
     for t in tables:
         where = part_of(t)
-        mark_rows(t, disputes.get(where, {}), sources.get(where, {}))
+        mark_table(t, disputes.get(where, {}), sources.get(where, {}))
 
 
-def mark_rows(t, disputes, sources):
+def mark_table(t, disputes, sources):
     for i, row in enumerate(t.rows):
         if row.flags & pt.ROW_METRIC:
             continue
@@ -93,7 +95,9 @@ def mark_rows(t, disputes, sources):
         if name in disputes:
             at = t.field_at.get(FIELD)
             at = t.add_field(pt.Field(FIELD, pt.TEXT, 32)) if at is None else at
-            row = t.rows[i] = pt.Row(row.name, row.desc, row.counters, list(row.values) + [(at, pt.ANYWHERE, disputes[name])], row.takes,
+            row = t.rows[i] = pt.Row(row.name, row.desc, row.counters,
+                                     list(row.values) + [(at, pt.ANYWHERE, disputes[name])],
+                                     row.takes,
                                      row.flags, row.aliases, row.where)
         if name in sources:
             t.sources[i] = sources[name]

@@ -3,9 +3,11 @@
 
     Draft     one event on its way to a row: the keys its list has, the values made of them so far
     Sheet     one table's statements while its rows arrive
-    Reading   one model while its lists are read: its sheets, its counts, and everything that could not be taken
+    Reading   one model while its lists are read: its sheets, its counts, and everything that could
+              not be taken
 
-Readers of a format are functions that take the Reading and fill its sheets. The compiler alone makes tables of them.
+Readers of a format are functions that take the Reading and fill its sheets. The compiler alone
+makes tables of them.
 """
 
 import functools
@@ -14,44 +16,46 @@ import re
 from collections import Counter
 
 import pmtable as pt
-from pmcompile import Compiler, Part, place
-from pmheads import LIBRARY, architecture, bits, processor, skeleton
+from pmcompile import Compiler, Part, row_position
+from pmheads import LIBRARY, find_architecture, parse_bits, find_processor, build_skeleton
 from pmmeaning import compile_metrics
-from pmread import MAX_NAME, MAX_ROWS, NUMBER, Refused, clean, content, nothing, parse_json
+from pmread import MAX_NAME, MAX_ROWS, NUMBER, Refused, clean, read_source, is_placeholder, parse_json
 from pmtext import statements, tokens
 
 REPLACED = re.compile(r"[Rr]efer to new event ([A-Za-z0-9_.:=]+)")
-SCALE_UNIT = re.compile(r"\s*((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)\s*((?![0-9.]).*)", re.S)
+SCALE_UNIT = re.compile(r"\s*((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)\s*((?![0-9.]).*)",
+                        re.S)
 FILTER_TERM = r"[a-z0-9_]+=0?[xX]?[0-9a-fA-F]+"
 FILTER_TERMS = re.compile(r"\s*(?:%s)(?:\s*,\s*%s)*\s*" % (FILTER_TERM, FILTER_TERM))
 WORD = re.compile(r'[^\s"#\\]+')
-SAYS_WHAT = ("metric", "msr", "alt")        # keys beside fields of registers that say what a row counts
+# keys beside fields of registers that say what a row counts
+SAYS_WHAT = ("metric", "msr", "alt")
 FLAG_NAMES = sorted(pt.ROW_FLAGS.items(), key=lambda f: f[1])
 GENERAL = (1 << 32) - 1
 SMALL = ("cpu_atom", "cpu_lowpower")        # the kernel's names of a hybrid's small cores
 SENTENCES = frozenset(("desc", "topic"))
 
 
-# ---- words of the language -------------------------------------------------------------------------------------------
+# ---- words of the language -----------------------------------------------------------------------
 
-def quoted(text):
+def quote_text(text):
     if "\\" in text or '"' in text or "\n" in text or "\r" in text:
         text = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ").replace("\r", " ")
     return '"%s"' % text
 
 
-def word(text):
+def quote_word(text):
     """A name as a word: in quotes where it would be something else without."""
-    return text if WORD.fullmatch(text) else quoted(text)
+    return text if WORD.fullmatch(text) else quote_text(text)
 
 
-def listed(text):
+def quote_list_item(text):
     """A name as one of several with commas between them."""
-    return quoted(text) if "," in text else word(text)
+    return quote_text(text) if "," in text else quote_word(text)
 
 
 @functools.lru_cache(1 << 10)
-def counters_word(bits):
+def format_counters(bits):
     """A set of counters as `on` has it: 0..3,F1."""
     out = []
     for base, mark in ((0, ""), (32, "F")):
@@ -68,16 +72,17 @@ def counters_word(bits):
 
 
 @functools.lru_cache(1 << 10)
-def flags_word(flags):
+def format_flags(flags):
     return ",".join(name for name, bit in FLAG_NAMES if flags & bit)
 
 
-# ---- rows ------------------------------------------------------------------------------------------------------------
+# ---- rows ----------------------------------------------------------------------------------------
 
 class Entry:
-    """A row: what its line says. @values has numbers, and other values as words of the language, texts in their quotes; @counters is
-    None for all general ones."""
-    __slots__ = ("name", "desc", "detail", "counters", "values", "takes", "flags", "aliases", "file")
+    """A row: what its line says. @values has numbers, and other values as words of the language,
+    texts in their quotes; @counters is None for all general ones."""
+    __slots__ = ("name", "desc", "detail", "counters", "values", "takes", "flags", "aliases",
+                 "file")
 
     def __init__(self, name, desc, counters, values, flags, file, detail=""):
         self.name, self.desc, self.detail, self.file = name, desc, detail, file
@@ -91,40 +96,41 @@ class Entry:
         return next((v for k, v in self.values if k == key), None)
 
     def text(self, key, text):
-        self.values = self.values + [(key, quoted(text))]
+        self.values = self.values + [(key, quote_text(text))]
 
     def statement(self):
         return "metric" if self.flags & pt.ROW_METRIC else "event"
 
-    def marks(self, counters, flags):
+    def row_words(self, counters, flags):
         """The words behind the values; @counters and @flags are what the table has by default."""
         metric, parts = self.flags & pt.ROW_METRIC, []
         on = self.counters
         if on is not None and not metric and on != counters:
-            parts.append("on=" + counters_word(on))
+            parts.append("on=" + format_counters(on))
         own = self.flags & ~pt.ROW_METRIC & ~(0 if metric else flags)
         if own:
-            parts.append("flags=" + flags_word(own))
+            parts.append("flags=" + format_flags(own))
         if self.takes:
-            parts.append("takes=" + ",".join(self.takes))
+            parts.append("umasks=" + ",".join(self.takes))
         if self.aliases:
-            parts.append("alias=" + ",".join(map(listed, self.aliases)))
+            parts.append("alias=" + ",".join(map(quote_list_item, self.aliases)))
         return parts
 
     def line(self, counters, flags, facts):
         """The row's line; @counters and @flags are what the table has by default."""
-        parts = [self.statement(), word(self.name)]
+        parts = [self.statement(), quote_word(self.name)]
         for key, value in self.values:
             if key not in facts:
                 parts.append(key + "=" + (value if type(value) is str else number_word(value)))
-        parts += self.marks(counters, flags)
+        parts += self.row_words(counters, flags)
         if "desc" not in facts:
-            parts += map(quoted, filter(None, (self.desc, self.detail)))
+            parts += map(quote_text, filter(None, (self.desc, self.detail)))
         return " ".join(parts)
 
 
 class EntryLine:
-    """A row's line that is not written down, a RowLine to the compiler: said() comes from the row, its values as pairs."""
+    """A row's line that is not written down, a RowLine to the compiler: said() comes from the row,
+    its values as pairs."""
     __slots__ = ("file", "number", "row", "counters", "flags")
 
     def __init__(self, file, number, row, counters, flags):
@@ -134,11 +140,12 @@ class EntryLine:
         row = self.row
         words = row.values
         if row.flags != self.flags or row.counters != self.counters or row.takes or row.aliases:
-            words = words + row.marks(self.counters, self.flags)
+            words = words + row.row_words(self.counters, self.flags)
         return row.flags & pt.ROW_METRIC, row.name, tuple(words), row.desc, row.detail or None
 
     def tokens(self, errors):
-        return next(tokens(self.row.line(self.counters, self.flags, ()), self.file, errors, self.number), [])
+        return next(tokens(self.row.line(self.counters, self.flags, ()), self.file, errors,
+                           self.number), [])
 
 
 TEXTS = frozenset(key for key, (_, text) in pt.keys().items() if text)
@@ -149,22 +156,22 @@ def number_word(n):
     return str(n) if n < 10 else "0x%x" % n
 
 
-# ---- tables ----------------------------------------------------------------------------------------------------------
+# ---- tables --------------------------------------------------------------------------------------
 
 class Sheet:
     """A table's statements, and what is needed while its rows arrive."""
 
     def __init__(self, name, desc, uses):
         self.name, self.desc, self.uses = name, desc, list(uses)
-        head, self.registers = skeleton(uses)
+        head, self.registers = build_skeleton(uses)
         self.at = {f.name: f for f in head.fields}      # fields by name
         self.encoder = head.encoder
         self.known = head.all_counters()                # counters that the head has
         self.device, self.unit, self.source = "", "", ""
-        self.whole = ""         # the processor this is a part of
+        self.family_name = ""         # the processor this is a part of
         self.perf_type = -1
         self.uncore = False
-        self.aka, self.extra, self.matches, self.groups, self.features = [], [], [], [], []
+        self.aliases, self.extra, self.matches, self.groups, self.features = [], [], [], [], []
         self.rows = []
         self.seen = {}          # folded name -> row
         self.used = 0           # counters of all rows
@@ -180,7 +187,7 @@ class Sheet:
         """A field that a list needs beside those of the head."""
         if name not in self.at:
             self.extra.append("field %s %s" % (name, "at=" + at if at else "bits=%d" % width))
-            self.at[name] = pt.Field(name, ranges=bits(at) if at else (), width=width)
+            self.at[name] = pt.Field(name, ranges=parse_bits(at) if at else (), width=width)
 
     def add(self, row):
         """Enters a row. Raises Refused if its name is taken."""
@@ -199,11 +206,12 @@ class Sheet:
         self.rows.append(row)
 
     def same_name(self, row, other, folded):
-        """Two rows whose names compare equal: if they also count the same, both stay and one of them answers to the
-        name, the one that is not deprecated. Else the second is refused: the name would be ambiguous."""
+        """Two rows whose names compare equal: if they also count the same, both stay and one of
+        them answers to the name, the one that is not deprecated. Else the second is refused: the
+        name would be ambiguous."""
         if other.name == row.name:
             raise Refused("EventName", "the list has this name twice")
-        if self.programming(row) != self.programming(other) or (row.flags ^ other.flags) & pt.ROW_METRIC:
+        if self.select_values(row) != self.select_values(other) or (row.flags ^ other.flags) & pt.ROW_METRIC:
             raise Refused("EventName", "the same name as '%s', with other values" % other.name)
         if other.flags & pt.ROW_DEPRECATED and not row.flags & pt.ROW_DEPRECATED and not other.aliases:
             other.flags |= pt.ROW_SHADOWED
@@ -211,9 +219,10 @@ class Sheet:
         else:
             row.flags |= pt.ROW_SHADOWED
 
-    def programming(self, row):
+    def select_values(self, row):
         """The values that say what a row counts, in an order of their own."""
-        return sorted((k, str(v)) for k, v in row.values if k in SAYS_WHAT or k in self.at and self.at[k].ranges)
+        return sorted((k, str(v)) for k,
+                      v in row.values if k in SAYS_WHAT or k in self.at and self.at[k].ranges)
 
     def alias(self, row, name):
         """One more name for @row, unless another row has it."""
@@ -221,7 +230,7 @@ class Sheet:
         if self.seen.setdefault(folded, row) is row and folded != pt.fold(row.name):
             row.aliases += (name,)
 
-    # ---- as text -----------------------------------------------------------------------------------------------------
+    # ---- as text ---------------------------------------------------------------------------------
 
     def counter_lines(self):
         """Counters are known when all rows are. Returns (lines, set of the general ones)."""
@@ -232,23 +241,28 @@ class Sheet:
         intel = self.encoder == "x86"       # AMD's counters are known from the start
         lines = []
         if general:
-            lines.append("counter %s width=%d%s" % (span("", general), self.width, " control=0x186 value=0xc1" if intel else ""))
+            lines.append("counter %s width=%d%s"
+                         % (counter_range("", general), self.width,
+                            " control=0x186 value=0xc1" if intel else ""))
         if fixed:
-            lines.append("counter %s width=%d%s" % (span("F", fixed), self.width, " control=0x38d value=0x309" if intel else ""))
+            lines.append("counter %s width=%d%s"
+                         % (counter_range("F", fixed), self.width,
+                            " control=0x38d value=0x309" if intel else ""))
         return lines, (1 << general) - 1
 
     def identity(self):
         """Lines that say whose table it is."""
-        out = ["pmu %s %s" % (self.name, quoted(self.desc or self.name))]
-        if self.aka:
-            out.append("aka " + " ".join(dict.fromkeys(a for a in self.aka if a != self.name)))
-        out.append("source " + quoted(self.source))
-        if self.whole:
-            out.append("whole " + self.whole)
+        out = ["pmu %s %s" % (self.name, quote_text(self.desc or self.name))]
+        if self.aliases:
+            out.append("alias " + " ".join(dict.fromkeys(a
+                                                         for a in self.aliases if a != self.name)))
+        out.append("source " + quote_text(self.source))
+        if self.family_name:
+            out.append("family " + self.family_name)
         if self.unit:
-            out.append("%s %s" % ("uncore" if self.uncore else "part", quoted(self.unit)))
+            out.append("%s %s" % ("uncore" if self.uncore else "core_unit", quote_text(self.unit)))
         if self.device:
-            out.append("device " + word(self.device))
+            out.append("device " + quote_word(self.device))
         if self.perf_type >= 0:
             out.append("pmctype perf %d" % self.perf_type)
         return out + list(dict.fromkeys(self.matches))
@@ -263,24 +277,28 @@ class Sheet:
         counters, general = self.counter_lines()
         out = ["use " + u for u in self.uses] + self.extra + counters + self.features + [g.line(facts) for g in self.groups]
         on, flags = self.defaults(general)
-        default = ["on=" + counters_word(on)] if on is not None else []
-        default += ["flags=" + flags_word(flags)] if flags else []
+        default = ["on=" + format_counters(on)] if on is not None else []
+        default += ["flags=" + format_flags(flags)] if flags else []
         if default:
             out.append("default " + " ".join(default))
-        known = self.known or sum(c for c in (general, ((1 << (self.used >> 32).bit_length()) - 1) << 32))
+        known = self.known or sum(c
+                                  for c in (general,
+                                            ((1 << (self.used >> 32).bit_length()) - 1) << 32))
         for row in self.rows:
             if row.counters is None:
                 row.counters = general
         return out, known if on is None else on, flags
 
     def lines(self, file, start):
-        """(lines before the rows, EntryLines of the rows): the table, which begins in line @start of @file."""
+        """(lines before the rows, EntryLines of the rows): the table, which begins in line @start
+        of @file."""
         first, *rest = self.identity()
         if self.same_as:
             return [first, "use " + self.same_as.name, *rest], []
         head, counters, flags = self.head()
         lines = [first, *rest, *head]
-        return lines, [EntryLine(file, number, row, counters, flags) for number, row in enumerate(self.rows, start + len(lines))]
+        return lines, [EntryLine(file, number, row, counters, flags) for number,
+                       row in enumerate(self.rows, start + len(lines))]
 
     def defaults(self, general):
         """(counters, flags) that most rows have; None for counters where the table's are meant."""
@@ -295,7 +313,7 @@ def has_rows(sheet):
     return bool(sheet.rows or (sheet.same_as and sheet.same_as.rows))
 
 
-def span(mark, n):
+def counter_range(mark, n):
     return "%s0..%d" % (mark, n - 1) if n > 1 else mark + "0"
 
 
@@ -306,14 +324,18 @@ class Group:
         self.name, self.field, self.words, self.required = name, field, words, required
 
     def line(self, facts):
-        out = ["group %s any field=%s%s" % (self.name, self.field, " default=!" if self.required else "")]
+        out = ["group %s any field=%s%s"
+               % (self.name, self.field, " default=!" if self.required else "")]
         for name, value, desc in self.words:
-            out.append("%s=0x%x%s" % (name, value, ":" + quoted(desc) if desc and "desc" not in facts else ""))
+            out.append("%s=0x%x%s"
+                       % (name, value,
+                          ":" + quote_text(desc) if desc and "desc" not in facts else ""))
         return " ".join(out)
 
 
 class Draft:
-    """An event on its way to a row: what its list says of it, and the values made of that so far."""
+    """An event on its way to a row: what its list says of it, and the values made of that so
+    far."""
     __slots__ = ("b", "name", "e", "values", "flags", "detail")
 
     def __init__(self, b, name, e):
@@ -338,7 +360,7 @@ class Draft:
     def text(self, key, text):
         if key not in TEXTS:
             self.declare(key)
-        self.values.append((key, quoted(text)))
+        self.values.append((key, quote_text(text)))
 
     def declare(self, key):
         """The field of a text that not all tables have."""
@@ -356,7 +378,7 @@ class Draft:
         self.values.append((field, value))
 
     def put_keys(self, fields):
-        """The same with the values of keys, each with its field, but for those that are 0."""
+        """Store the values of keys, each in its field; zeros are left out."""
         get = self.e.get
         for key, field in fields:
             if get(key, "0") != "0":
@@ -372,12 +394,13 @@ class Draft:
         self.set("config1", value)
 
     def filters(self):
-        """Filter is a remark in Intel's lists, terms in Linux's; FILTER_VALUE is what goes in the second filter."""
+        """Filter is a remark in Intel's lists, terms in Linux's; FILTER_VALUE is what goes in the
+        second filter."""
         second = self.number("FILTER_VALUE")
         if second:
             self.config1(second << 32, "FILTER_VALUE")
         text = self.e.get("Filter")
-        if not text or text == "0" or nothing(text) or text.strip() == "0":
+        if not text or text == "0" or is_placeholder(text) or text.strip() == "0":
             return
         if not FILTER_TERMS.fullmatch(text):
             self.text("note", "filter: " + " ".join(text.split()))
@@ -391,10 +414,11 @@ class Draft:
             if name == "config1":
                 self.config1(value, "Filter")
             else:
-                self.put(name, value | self.take_back(name), "Filter")
+                self.put(name, value | self.pop_value(name), "Filter")
 
-    def take_back(self, key):
-        """The value a key was given already, which goes away: what a list says twice is meant together."""
+    def pop_value(self, key):
+        """The value a key was given already, which goes away: what a list says twice is meant
+        together."""
         had = [v for k, v in self.values if k == key]
         self.values = [v for v in self.values if v[0] != key]
         return had[0] if had else 0
@@ -411,7 +435,7 @@ class Draft:
             self.detail = long
         return brief or self.name
 
-    def scale(self):
+    def parse_scale(self):
         """ScaleUnit: '64Bytes', a factor and what it gives."""
         text = self.e["ScaleUnit"]
         m = SCALE_UNIT.fullmatch(text)
@@ -432,28 +456,29 @@ class Draft:
             if m:
                 self.text("replaced", m[1].rstrip("."))
         errata = e.get("Errata", "")
-        if errata and not nothing(errata) and errata.strip() != "0":
+        if errata and not is_placeholder(errata) and errata.strip() != "0":
             self.text("errata", " ".join(errata.split()))
         if "ScaleUnit" in e:
-            self.scale()
+            self.parse_scale()
         return Entry(self.name, desc, counters, self.values, self.flags, file, self.detail)
 
 
-def called(e):
-    """What messages call an object of a list."""
-    name = next((e[key] for key in ("EventName", "MetricName", "ArchStdEvent", "name") if e.get(key)), "-") if type(e) is dict else "-"
+def object_name(e):
+    """Name of a list's object in messages."""
+    name = next((e[key] for key in ("EventName", "MetricName", "ArchStdEvent", "name")
+                 if e.get(key)), "-") if type(e) is dict else "-"
     return name[:MAX_NAME] if type(name) is str else "-"
 
 
-# ---- a model ---------------------------------------------------------------------------------------------------------
+# ---- a model -------------------------------------------------------------------------------------
 
 class Reading:
     """A model while its lists are read."""
 
     def __init__(self, model):
         self.model = model
-        self.processor = processor(model.folder)    # what is known of it, or None
-        self.arch = architecture(model.arch)
+        self.processor = find_processor(model.folder)    # what is known of it, or None
+        self.arch = find_architecture(model.arch)
         self.intel = bool(self.processor) and self.processor.section.startswith("intel.")
         self.desc = ""
         self.builders = {}      # table name -> Sheet, in the order they were begun
@@ -463,7 +488,8 @@ class Reading:
         self.damaged = False    # a file could not be read at all
         self.refused = []       # (file, event, key, reason)
         self.notes = []         # the same, for what was taken with a grain of salt
-        self.grammars = {}      # id of a metric's row -> "intel" or "perf": what its expression is written in
+        # id of a metric's row -> "intel" or "perf": what its expression is written in
+        self.grammars = {}
         self.counts = {"core": 0, "uncore": 0, "metrics": 0, "masks": 0}
 
     def refuse(self, event, key, reason):
@@ -484,7 +510,7 @@ class Reading:
         for shown, inner, source in files:
             self.file = shown
             try:
-                data = parse_json(content(source), self.note)
+                data = parse_json(read_source(source), self.note)
             except (ValueError, OSError) as why:
                 self.refuse("-", "-", str(why))
                 self.damaged = True
@@ -502,9 +528,10 @@ class Reading:
                     raise Refused("-", "not an object")
                 do(e)
             except Refused as r:
-                self.refuse(called(e), r.key, r.why)
-            except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError) as why:
-                self.refuse(called(e), "-", "not understood: %s" % why)
+                self.refuse(object_name(e), r.key, r.why)
+            except (ValueError, TypeError, KeyError, IndexError, AttributeError,
+                    OverflowError) as why:
+                self.refuse(object_name(e), "-", "not understood: %s" % why)
 
     def sheets(self):
         """The sheets with rows, big cores before small ones, each with a source."""
@@ -513,21 +540,26 @@ class Reading:
         out.sort(key=lambda b: b.device in SMALL)
         for b in out:
             if b.name.startswith(self.model.name + "_"):
-                b.whole = self.model.name
-            b.source = b.source or (sources[0] if sources else "intel/perfmon %s" % self.model.folder)
+                b.family_name = self.model.name
+            b.source = b.source or (sources[0] if sources
+                                    else "intel/perfmon %s" % self.model.folder)
         return out
 
     def text_parts(self, facts=False):
-        """[(table, uncore, lines of its identity, lines of the rest)]: what .pmu files are made of. @facts: without anybody's sentences;
-        and of lists that may only be quoted as facts, without their formulas."""
+        """[(table, uncore, lines of its identity, lines of the rest)]: what .pmu files are made of.
+        @facts: without anybody's sentences; and of lists that may only be quoted as facts, without
+        their formulas."""
         out = []
         left_out = SENTENCES if facts else frozenset()
         for b in self.sheets():
             if facts and self.model.kind == "linux":
                 b.rows = [r for r in b.rows if not r.flags & pt.ROW_METRIC]
-                b.features = [f for f in b.features if not f.startswith("metricgroup")]
+            if facts:
+                b.features = [f for f in b.features if self.model.kind == "intel"
+                              or not f.startswith("metricgroup")]
             if has_rows(b):
-                out.append((b.name, b.uncore, b.identity(), ["use " + b.same_as.name] if b.same_as else b.body(left_out)))
+                out.append((b.name, b.uncore, b.identity(),
+                            ["use " + b.same_as.name] if b.same_as else b.body(left_out)))
         return out
 
     def tables(self):
@@ -535,24 +567,25 @@ class Reading:
         sheets = self.sheets()
         file = self.model.name + ".pmu"
         while sheets:
-            tables, errors, rows_of = self.compiled(sheets, file)
+            tables, errors, rows_of = self.compile_sheets(sheets, file)
             if not errors:
                 self.compile_metrics(tables, errors)
             if not errors:
                 return tables
-            if not self.without(rows_of, errors, file):
+            if not self.remove_bad_rows(rows_of, errors, file):
                 raise ValueError("line %d: %s" % (errors[0][0][1], errors[0][1]))
             sheets = [b for b in sheets if has_rows(b)]
         return []
 
     @staticmethod
-    def compiled(sheets, file):
+    def compile_sheets(sheets, file):
         """(tables of the sheets, errors, [(sheet, its rows' lines)])."""
         tables, rows_of, start = [], [], 1
         parts = LIBRARY.files[file] = []
         for b in sheets:
             lines, rows = b.lines(file, start)
-            parts.append(Part(file, b.name, False, statements("\n".join(lines), file, LIBRARY.errors, start), rows))
+            parts.append(Part(file, b.name, False,
+                              statements("\n".join(lines), file, LIBRARY.errors, start), rows))
             rows_of.append((b, rows))
             start += len(lines) + len(rows)
         errors = list(LIBRARY.errors)
@@ -565,10 +598,10 @@ class Reading:
 
     def compile_metrics(self, tables, errors):
         """Formulas to code; those that have none are errors of their lines."""
-        compile_metrics(tables, lambda t, row, key, why: errors.append((place(row), why)),
+        compile_metrics(tables, lambda t, row, key, why: errors.append((row_position(row), why)),
                         lambda row, key, why: self.note(row.name, key, why))
 
-    def without(self, rows_of, errors, file):
+    def remove_bad_rows(self, rows_of, errors, file):
         """Takes the rows with errors out of the sheets; False if one is no row's."""
         bad = {}
         for (path, line, _), why in errors:
@@ -582,6 +615,7 @@ class Reading:
                 row = b.rows.pop(at[line])
                 self.file = row.file
                 self.refuse(row.name, "-", bad[line])
-                self.counts["metrics" if row.flags & pt.ROW_METRIC else "uncore" if b.uncore else "core"] -= 1
+                self.counts["metrics" if row.flags & pt.ROW_METRIC else "uncore" if b.uncore
+                            else "core"] -= 1
                 found += 1
         return found == len(bad)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """From .pmu texts to tables.
 
-    Library     files that were read, each once, in parts: a part is what begins with `pmu` or `section`
+    Library     files that were read, each once, in parts: a part begins with `pmu` or `section`
     Compiler    one `pmu` part, with all that it uses, to a Table
 """
 
@@ -9,7 +9,7 @@ import os
 import re
 
 import pmtable as pt
-from pmfields import Fields, fitting, row_flags
+from pmfields import Fields, check_fit, row_flags
 from pmmeaning import compile_metrics, family_of
 from pmtext import NAME, Bad, Token, statements
 
@@ -21,9 +21,10 @@ except ImportError:         # a compiler without its texts leaves descriptions e
 MAX_FILE = 64 << 20
 MAX_USE = 8
 # Never taken over by `use`: who somebody else is, and what only readers of lists ask for.
-IDENTITY = frozenset(("pmu", "section", "aka", "match", "fallback", "view", "test", "source", "whole", "list", "core", "boxes", "unit",
+IDENTITY = frozenset(("pmu", "section", "alias", "match", "fallback", "view", "test", "source",
+                      "family", "list", "core", "boxes", "unit",
                       "topdown"))
-FOR_READERS = frozenset(("section", "called", "list", "core", "boxes", "unit", "topdown"))
+FOR_READERS = frozenset(("section", "title", "list", "core", "boxes", "unit", "topdown"))
 ROW_STATEMENTS = frozenset(("event", "metric", "ratio", "synonym", "unsupported", "drop"))
 RATIO_WORDS = frozenset(("if", "else", "min", "max", "d_ratio"))
 LONG = 100              # characters: longer words are hardly ever there twice
@@ -33,10 +34,11 @@ PLAIN_NUMBER = re.compile(PLAIN)
 PLAIN_PAIR = re.compile("(%s):(%s)" % (PLAIN, PLAIN))
 
 
-# ---- files -----------------------------------------------------------------------------------------------------------
+# ---- files ---------------------------------------------------------------------------------------
 
 class Part:
-    """Statements from one `pmu` or `section` to the next. Rows that are no lines of a file are behind them."""
+    """Statements from one `pmu` or `section` to the next. Rows that are no lines of a file are
+    behind them."""
     __slots__ = ("file", "name", "section", "statements", "rows")
 
     def __init__(self, file, name, section, statements_=(), rows=()):
@@ -49,19 +51,20 @@ def is_row(statement):
     return type(statement) is not list
 
 
-def parts_of(said, file):
+def split_parts(said, file):
     """The parts of statements. What stands before the first `pmu` is a part without a name."""
     parts = []
     for s in said:
         word = "" if is_row(s) else s[0].raw
         if word in ("pmu", "section") or not parts:
-            parts.append(Part(file, s[1].raw if word in ("pmu", "section") and len(s) > 1 else "", word == "section"))
+            parts.append(Part(file, s[1].raw if word in ("pmu", "section") and len(s) > 1 else "",
+                              word == "section"))
         parts[-1].statements.append(s)
     return parts
 
 
 def heads_folder():
-    return pt.near("../events/heads", "heads")
+    return pt.first_existing("../events/heads", "heads")
 
 
 class Library:
@@ -75,7 +78,7 @@ class Library:
     def file(self, path):
         if path not in self.files:
             self.files[path] = []
-            self.files[path] = parts_of(statements(read_text(path), path, self.errors), path)
+            self.files[path] = split_parts(statements(read_text(path), path, self.errors), path)
         return self.files[path]
 
     def forget(self, path):
@@ -106,9 +109,11 @@ def read_text(path):
         raise Bad((path, 1, 1), "not UTF-8 at byte %d" % e.start) from None
 
 
-# ---- one table -------------------------------------------------------------------------------------------------------
+# ---- one table -----------------------------------------------------------------------------------
 
-MEANINGS = {}       # what decides the meaning of words in rows -> ({word: meaning}, {all words of a row: what they mean together})
+# what decides the meaning of words in rows -> ({word: meaning}, {all words of a row: what they mean
+# together})
+MEANINGS = {}
 
 
 class Compiler(Fields):
@@ -119,25 +124,29 @@ class Compiler(Fields):
         self.library = library or Library()
 
     def load(self, part, stack=()):
-        """[(statement, (part, depth))] of a part, its `use` statements replaced by what they bring."""
+        """[(statement, (part, depth))] of a part, its `use` statements replaced by what they
+        bring."""
         out, origin = [], (part, len(stack))
         for s in part.statements:
             if is_row(s) or s[0].raw != "use":
                 out.append((s, origin))
                 continue
-            other = self.used(part, s)
+            other = self.find_used_part(part, s)
             if other is None:
                 continue
             if other in stack + (part,) or len(stack) >= MAX_USE:
                 self.error(s[1].at(), "files use each other in a circle")
                 continue
-            out += [x for x in self.load(other, stack + (part,)) if is_row(x[0]) or x[0][0].raw not in IDENTITY]
+            out += [x for x in self.load(other, stack + (part,)) if is_row(x[0])
+                    or x[0][0].raw not in IDENTITY]
             out += [(row, (other, len(stack) + 1)) for row in other.rows]
         return out
 
-    def used(self, part, words):
-        """The part that a `use` names: a section or table of this file, a section of a head, or a file and maybe a table of it."""
-        if not 2 <= len(words) <= 3 or any(w.is_text() or "/" in w.raw for w in words[1:]) or words[2:] and words[2].raw.endswith(".pmu"):
+    def find_used_part(self, part, words):
+        """The part that a `use` names: a section or table of this file, a section of a head, or a
+        file and maybe a table of it."""
+        if not 2 <= len(words) <= 3 or any(w.is_text() or "/" in w.raw
+                                           for w in words[1:]) or words[2:] and words[2].raw.endswith(".pmu"):
             self.error(words[-1].at(), "use takes one file of this folder")
             return None
         name = words[1].raw
@@ -159,11 +168,13 @@ class Compiler(Fields):
         for p in parts:
             if p.name == wanted or wanted is None:
                 return p
-        self.error(words[-1].at(), "%s: no table '%s'" % (name, wanted) if wanted else "%s: an empty file" % name)
+        self.error(words[-1].at(), "%s: no table '%s'" % (name, wanted) if wanted
+                   else "%s: an empty file" % name)
         return None
 
     def head(self, part):
-        """Everything but the rows, which it returns as [(row, origin)]; self.table is what they go into."""
+        """Everything but the rows, which it returns as [(row, origin)]; self.table is what they go
+        into."""
         self.table = pt.Table("", "")
         self.at_name = (part.file, 1, 1)
         self.named = self.encoder_set = False
@@ -174,7 +185,7 @@ class Compiler(Fields):
         self.default_takes = ()
         self.default_flags = 0
         self.family = None     # whose words describe events that say nothing themselves
-        self.meanings = None   # of words of rows, see share_meanings()
+        self.meanings = None   # of words of rows, see use_shared_caches()
         self.rows = []         # Row, or None where dropped
         self.names = {}        # folded -> (text, token, row number, depth)
         self.waiting = []      # synonyms and unsupported names, resolved when all rows are known
@@ -182,7 +193,8 @@ class Compiler(Fields):
         loaded = self.load(part)
         first = loaded[0][0] if loaded else None
         if not first or is_row(first) or first[0].raw != "pmu":
-            at = (part.file, 1, 1) if not first else (part.file, first.number, 1) if is_row(first) else first[0].at()
+            at = (part.file, 1, 1) if not first else (part.file, first.number,
+                                                      1) if is_row(first) else first[0].at()
             self.error(at, "the first statement must be pmu")
         rows = []
         for words, origin in loaded:
@@ -193,7 +205,7 @@ class Compiler(Fields):
         self.finish_head()
         if self.default_counters is None:
             self.default_counters = self.table.all_counters()
-        self.share_meanings()
+        self.use_shared_caches()
         return rows
 
     def compile(self, part):
@@ -220,59 +232,65 @@ class Compiler(Fields):
         except Bad as e:
             self.error(e.where, e.text)
 
-    # ---- rows --------------------------------------------------------------------------------------------------
+    # ---- rows ------------------------------------------------------------------------------------
 
-    def share_meanings(self):
-        """Words mean the same in all tables with the same fields, groups and counters, and are looked up once for all of them. A row may
-        bring a field: then this is done again."""
+    def use_shared_caches(self):
+        """Words mean the same in all tables with the same fields, groups and counters, and are
+        looked up once for all of them. A row may bring a field: then this is done again."""
         t = self.table
         self.n_fields = len(t.fields)
-        key = tuple([(f.name, f.kind, f.min, f.max, tuple([(w.name, w.value) for w in f.words])) for f in t.fields]), \
+        key = tuple([(f.name, f.kind, f.min, f.max, tuple([(w.name, w.value) for w in f.words]))
+                     for f in t.fields]), \
             tuple(self.groups.items()), tuple(self.registers.items()), t.all_counters()
         self.meanings, self.together = MEANINGS.setdefault(key, ({}, {}))
 
     def row_line(self, line, origin):
         """A row by its words alone; as tokens when something is wrong, to say where."""
         said = line.said()
-        if not said or not self.quick(line, *said, origin[1]):
+        if not said or not self.enter_plain_row(line, *said, origin[1]):
             tokens_ = line.tokens(self.errors)
             if tokens_:
                 self.statement(tokens_, origin)
 
-    def quick(self, line, metric, name, words, desc, detail, depth):
+    def enter_plain_row(self, line, metric, name, words, desc, detail, depth):
         """Enters a row whose words are all understood; False, and nothing done, otherwise."""
         names, number, folded = self.names, len(self.rows), pt.fold(name)
         if not folded or folded in names or not (desc or metric or self.family):
             return False
         if len(self.table.fields) != self.n_fields:
-            self.share_meanings()
-        together = self.together.get(words) or self.first_together(words, line, metric)
+            self.use_shared_caches()
+        together = self.together.get(words) or self.parse_word_set(words, line, metric)
         if together is None:
             return False
         values, on, named, flags, takes, aliases = together
         flags |= pt.ROW_METRIC if metric else self.default_flags
-        if aliases and not self.quick_names(line, aliases, flags, number, depth):
+        if aliases and not self.enter_plain_names(line, aliases, flags, number, depth):
             return False
         if not flags & pt.ROW_SHADOWED:
             names.setdefault(folded, (name, line, number, depth))
         if detail is not None:
             values = [*values, (self.field_index(None, "detail"), pt.ANYWHERE, detail)]
-        self.rows.append(pt.Row(name, desc, self.where(on, named, metric) if named or on is None else on, values,
-                                self.default_takes if takes is None else takes, flags, aliases, line))
+        self.rows.append(pt.Row(name, desc,
+                                self.where(on, named, metric) if named or on is None else on,
+                                values,
+                                self.default_takes if takes is None else takes, flags, aliases,
+                                line))
         return True
 
-    def quick_names(self, line, aliases, flags, number, depth):
+    def enter_plain_names(self, line, aliases, flags, number, depth):
         """Enters other names of a row; False, and nothing done, if one cannot be."""
         folded = [pt.fold(a) for a in aliases]
-        if flags & pt.ROW_SHADOWED or any(not f or self.names.get(f, (0, 0, number))[2] != number for f in folded):
+        if flags & pt.ROW_SHADOWED or any(not f or self.names.get(f, (0, 0, number))[2] != number
+                                          for f in folded):
             return False
         self.names.update((f, (a, line, number, depth)) for f, a in zip(folded, aliases))
         return True
 
-    def first_together(self, words, line, metric):
-        """What the words of a row mean together, if no row had these before: (values, counters it says, counters it names, flags, groups,
-        other names); None if something is wrong with them."""
-        means = [self.meanings.get(w) or self.first_meaning(w, line) for w in words]
+    def parse_word_set(self, words, line, metric):
+        """Parse a set of words that no earlier row had: (values, counters it
+        says, counters it names, flags, groups, other names); None if something is wrong with
+        them."""
+        means = [self.meanings.get(w) or self.parse_word(w, line) for w in words]
         if not all(means) or len({m[0] for m in means}) != len(words):
             return None
         values, on, named, flags, takes, aliases = [], None, 0, 0, None, ()
@@ -293,46 +311,51 @@ class Compiler(Fields):
             self.together[words] = together
         return together
 
-    def first_meaning(self, w, line):
-        """meaning() of a word that no row had before, "KEY=VALUE" or (KEY, VALUE); None if something is wrong with it."""
-        m = None if type(w) is str else self.number_meaning(*w)
+    def parse_word(self, w, line):
+        """word_meaning() of a word that no row had before, "KEY=VALUE" or (KEY, VALUE); None if
+        something is wrong with it."""
+        m = None if type(w) is str else self.parse_number_word(*w)
         if m:
             self.meanings[w] = m
             return m
         word = w if type(w) is str else "%s=%s" % w if type(w[1]) is str else "%s=0x%x" % w
         try:
-            m = self.plain_meaning(word) or self.meaning(Token(word, line.file, line.number, 1))
+            m = self.parse_plain_word(word) or self.word_meaning(Token(word, line.file, line.number,
+                                                                       1))
         except Bad:
             return None
         if type(m[2]) is Token:
             m = *m[:2], tuple([a.text() for a in m[2].split()]), 0
         if len(self.table.fields) != self.n_fields:
-            self.share_meanings()
+            self.use_shared_caches()
         if len(word) < LONG:
             self.meanings[w] = m
         return m
 
-    def number_meaning(self, key, n):
-        """meaning() of a number that fits its field; None of others."""
+    def parse_number_word(self, key, n):
+        """word_meaning() of a number that fits its field; None of others."""
         at = self.table.field_at.get(key)
         f = self.table.fields[at] if at is not None and type(n) is int and key not in SEVERAL else None
-        return (key, "values", [(at, pt.ANYWHERE, n)], 0) if f and f.kind == pt.NUMBER and f.min <= n <= f.max else None
+        return (key, "values", [(at, pt.ANYWHERE, n)],
+                0) if f and f.kind == pt.NUMBER and f.min <= n <= f.max else None
 
-    def plain_meaning(self, w):
-        """meaning() of the words that most rows have: a number that fits, a text, or other names; None of others."""
+    def parse_plain_word(self, w):
+        """word_meaning() of the words that most rows have: a number that fits, a text, or other
+        names; None of others."""
         key, equals, value = w.partition("=")
         at = self.table.field_at.get(key)
         if at is None:
-            return (key, "alias", tuple(value.split(",")), 0) if key == "alias" and equals and '"' not in value else None
+            return (key, "alias", tuple(value.split(",")),
+                    0) if key == "alias" and equals and '"' not in value else None
         if key in SEVERAL:
-            return self.plain_register(value) if key == "msr" else None
+            return self.parse_register_word(value) if key == "msr" else None
         f = self.table.fields[at]
         if f.kind == pt.TEXT and value[:1] == '"' and value.count('"') == 2 and value[-1] == '"' and "\\" not in value:
             return key, "values", [(at, pt.ANYWHERE, value[1:-1])], 0
-        return self.number_meaning(key, int(value, 0)) if PLAIN_NUMBER.fullmatch(value) else None
+        return self.parse_number_word(key, int(value, 0)) if PLAIN_NUMBER.fullmatch(value) else None
 
-    def plain_register(self, value):
-        """The same of an extra register and what goes in it."""
+    def parse_register_word(self, value):
+        """Meaning of an extra register and its value."""
         m, t = PLAIN_PAIR.fullmatch(value), self.table
         if not m:
             return None
@@ -340,7 +363,8 @@ class Compiler(Fields):
         known = self.registers.get(number)
         values = [(t.field_at.get(key), pt.ANYWHERE, n) for key, n in (
             *([(known, setting)] if known else []), ("msr", number), ("msr_value", setting))]
-        fits = all(f is not None and t.fields[f].kind == pt.NUMBER and t.fields[f].min <= n <= t.fields[f].max for f, _, n in values)
+        fits = all(f is not None and t.fields[f].kind == pt.NUMBER
+                   and t.fields[f].min <= n <= t.fields[f].max for f, _, n in values)
         return ("msr", "values", values, 0) if fits else None
 
     def where(self, on, named, metric):
@@ -349,8 +373,8 @@ class Compiler(Fields):
             return 0 if metric else self.default_counters
         return (on or 0) | named
 
-    def meaning(self, w):
-        """What a word of a row says: (key, kind, what, counters it names)."""
+    def word_meaning(self, w):
+        """Meaning of a word of a row: (key, kind, what, counters it names)."""
         t = self.table
         key, value = w.pair()
         if value is None:
@@ -358,18 +382,18 @@ class Compiler(Fields):
         key, at, counter = key.partition("@")
         where, named = pt.ANYWHERE, 0
         if at:
-            named = self.counter_set(Token(counter, *w.at(len(key) + 1)))
+            named = self.parse_counters(Token(counter, *w.at(len(key) + 1)))
             if named & (named - 1):
                 raise Bad(w.at(len(key) + 1), "one counter is needed here")
             where = named.bit_length() - 1
-        if key in t.field_at or key not in ("on", "takes", "alias", "hidden", "shadowed", "flags"):
-            return w.raw.partition("=")[0], "values", self.values_of(w, key, where, value), named
+        if key in t.field_at or key not in ("on", "umasks", "alias", "hidden", "shadowed", "flags"):
+            return w.raw.partition("=")[0], "values", self.key_values(w, key, where, value), named
         if at:
             raise Bad(w.at(), "'%s' takes no counter" % key)
         if key == "on":
-            return key, "on", 0 if value.raw == "none" else self.counter_set(value), 0
-        if key == "takes":
-            return key, "takes", self.group_list(value), 0
+            return key, "on", 0 if value.raw == "none" else self.parse_counters(value), 0
+        if key == "umasks":
+            return key, "takes", self.parse_groups(value), 0
         if key == "alias":
             return key, "alias", value, 0
         if key == "flags":
@@ -378,17 +402,20 @@ class Compiler(Fields):
             raise Bad(value.at(), "%s does not fit %s (0..1)" % (value.raw, key))
         return key, "flags", pt.ROW_FLAGS[key] if value.number() else 0, 0
 
-    def values_of(self, w, key, where, value):
+    def key_values(self, w, key, where, value):
         """The values that KEY=VALUE gives; some keys give several."""
         t = self.table
         if key == "alt" and ":" in value.raw:
             at = self.field_index(w, key)
-            return [(at, where, fitting(t.fields[at], packed_alternative(part), part)) for part in value.split()]
+            return [(at, where, check_fit(t.fields[at], pack_alternative(part), part))
+                    for part in value.split()]
         if key == "msr" and ":" in value.raw:
             number, setting = value.split(":")[:2]
             msr, n = number.number(), setting.number()
-            out = [(self.field_index(w, "msr"), where, self.field_value(t.fields[self.field_index(w, "msr")], number)),
-                   (self.field_index(w, "msr_value"), where, fitting(t.fields[self.field_index(w, "msr_value")], n, setting))]
+            out = [(self.field_index(w, "msr"), where,
+                    self.field_value(t.fields[self.field_index(w, "msr")], number)),
+                   (self.field_index(w, "msr_value"), where,
+                    check_fit(t.fields[self.field_index(w, "msr_value")], n, setting))]
             if msr in self.registers:
                 f = self.field_index(w, self.registers[msr])
                 out.insert(0, (f, where, self.field_value(t.fields[f], setting)))
@@ -396,8 +423,9 @@ class Compiler(Fields):
         f = self.field_index(w, key)
         return [(f, where, self.field_value(t.fields[f], value))]
 
-    def claim(self, text, token, row):
-        """Enters a name; a row of that name that came by a deeper `use` makes room, any other is an error."""
+    def enter_name(self, text, token, row):
+        """Enters a name; a row of that name that came by a deeper `use` makes room, any other is an
+        error."""
         folded = pt.fold(text)
         if not folded:
             raise Bad(token.at(), "an empty name")
@@ -408,7 +436,8 @@ class Compiler(Fields):
             at = before[1]
             line = at.line if type(at) is Token else at.number
             raise Bad(token.at(), "'%s' is the same name as '%s' in line %d%s"
-                      % (text, before[0], line, "" if at.file == token.file else " of " + os.path.basename(at.file)))
+                      % (text, before[0], line,
+                         "" if at.file == token.file else " of " + os.path.basename(at.file)))
         self.names[folded] = text, token, row, self.origin[1]
 
     def forget(self, row):
@@ -437,7 +466,7 @@ class Compiler(Fields):
                 if w.is_text():
                     texts_.append(w)
                     continue
-                key, kind, what, bits = self.meaning(w)
+                key, kind, what, bits = self.word_meaning(w)
                 if key in given:
                     raise Bad(w.at(), "'%s' is given twice" % key)
                 given.add(key)
@@ -460,12 +489,13 @@ class Compiler(Fields):
             self.error(texts_[2].at(), "an event has a description and one longer text")
         elif len(texts_) == 2:
             values.append((self.field_index(texts_[1], "detail"), pt.ANYWHERE, texts_[1].text()))
-        row = pt.Row(name, texts_[0].text() if texts_ else "", self.where(on, named, metric), values, takes, flags, (), words[1])
+        row = pt.Row(name, texts_[0].text() if texts_ else "", self.where(on, named, metric),
+                     values, takes, flags, (), words[1])
         if not flags & pt.ROW_SHADOWED:
-            self.claim(name, words[1], number)
+            self.enter_name(name, words[1], number)
             for a in aliases:
                 try:
-                    self.claim(a.text(), a, number)
+                    self.enter_name(a.text(), a, number)
                     row.aliases += (a.text(),)
                 except Bad as e:
                     self.error(e.where, e.text)
@@ -483,9 +513,11 @@ class Compiler(Fields):
     def enter_ratios(self):
         """Ratios whose events this table has, as metrics; the first of a name."""
         for words, origin in self.ratios:
-            needed = set(re.findall(r"[A-Za-z_][A-Za-z0-9_.]*", words[2].raw.partition("=")[2])) - RATIO_WORDS
+            formula = re.sub(r":[a-z]+=\w+", "", words[2].raw.partition("=")[2])
+            needed = set(re.findall(r"[A-Za-z_][A-Za-z0-9_.]*", formula)) - RATIO_WORDS
             self.origin = origin
-            if pt.fold(words[1].text()) not in self.names and all(pt.fold(n) in self.names for n in needed):
+            if pt.fold(words[1].text()) not in self.names and all(pt.fold(n) in self.names
+                                                                  for n in needed):
                 self.do_event(words)
 
     def do_drop(self, words):
@@ -501,27 +533,29 @@ class Compiler(Fields):
             else:
                 del self.names[pt.fold(w.text())]
                 self.waiting = [x for x in self.waiting if x[1] is not found[1]]
-        self.each(words[1:], one)
+        self.for_each_word(words[1:], one)
 
     def do_synonym(self, words):
         if len(words) != 3:
             raise Bad(words[-1].at(), "synonym takes a name and an event")
-        self.claim(words[1].text(), words[1], words[1])
+        self.enter_name(words[1].text(), words[1], words[1])
         self.waiting.append(("synonym", words[1], words[2]))
 
     def do_unsupported(self, words):
         if len(words) != 3 or not words[2].is_text() or not words[2].text():
             raise Bad(words[-1].at(), "unsupported takes a name and the reason as text")
-        self.claim(words[1].text(), words[1], words[1])
+        self.enter_name(words[1].text(), words[1], words[1])
         self.waiting.append(("unsupported", words[1], words[2]))
 
-    # ---- the end -----------------------------------------------------------------------------------------------
+    # ---- the end ---------------------------------------------------------------------------------
 
     def finish(self):
         self.enter_ratios()
         t = self.table
         t.rows = [row for row in self.rows if row]
-        index = {number: i for i, number in enumerate(n for n, row in enumerate(self.rows) if row)} if self.waiting else {}
+        index = {number: i for i, number in enumerate(n for n,
+                                                      row in enumerate(self.rows)
+                                                      if row)} if self.waiting else {}
         for kind, name, what in self.waiting:
             if kind == "unsupported":
                 t.unsupported.append((name.text(), what.text()))
@@ -539,37 +573,50 @@ class Compiler(Fields):
             self.error(self.at_name, "a table without events")
         t.family = self.family or ""
         if self.family and texts and not self.errors:
-            self.describe()
+            self.add_descriptions()
         if not self.errors:
             for text in t.wrong_head() + ([pt.TOO_MANY] if t.has_too_many(self.names) else []):
                 self.error(self.at_name, text)
-            for row in t.rows if max(map(len, [row.values for row in t.rows])) > pt.MAX_VALUES else ():
+            for row in t.rows if max(map(len,
+                                         [row.values for row in t.rows])) > pt.MAX_VALUES else ():
                 if len(row.values) > pt.MAX_VALUES:
-                    self.error(row_place(row.where), "more than %d values" % pt.MAX_VALUES)
+                    self.error(row_location(row.where), "more than %d values" % pt.MAX_VALUES)
 
-    def describe(self):
+    def add_descriptions(self):
         """Descriptions of our own for rows that have none."""
-        t = self.table
+        t, takers = self.table, {}
         for row in t.rows:
-            if not row.desc:
+            if not row.desc and row.flags & pt.ROW_METRIC:
+                self.describe_metric(row)
+            elif not row.desc:
                 facts = {t.fields[f].name: v for f, _, v in row.values}
                 facts["core"] = t.name
                 row.desc = texts.describe(self.family, t.unit, row.name, facts) or ""
             for g in row.takes:
-                self.describe_masks(row.name, t.groups[g])
+                takers.setdefault(g, []).append(row.name)
+        for g, events in takers.items():
+            self.add_mask_descriptions(events, t.groups[g])
 
-    def describe_masks(self, event, group):
-        """The same for unit masks: as if each made a name of its own with the event's."""
-        t = self.table
+    def describe_metric(self, row):
+        """Its text of metrics.txt: a metric's meaning can't be composed from its name."""
+        row.desc = texts.metric(row.name) or ""
+        if not row.desc and texts.metrics():
+            self.error(row_location(row.where), "metric '%s' needs a description here or in texts/metrics.txt" % row.name)
+
+    def add_mask_descriptions(self, events, group):
+        """Unit masks: as if each made a name of its own with the event's; of a group that several events take, alone."""
+        t, facts = self.table, {"core": self.table.name}
         for w in group.words:
-            w.desc = w.desc or texts.describe(self.family, t.unit, "%s.%s" % (event, w.name), {"core": t.name}) or ""
+            if not w.desc:
+                told = {texts.describe(self.family, t.unit, "%s.%s" % (event, w.name), facts) for event in events}
+                w.desc = (told.pop() if len(told) == 1 else texts.mask(self.family, t.unit, events[0], w.name, facts)) or ""
 
 
-def row_place(where):
+def row_location(where):
     return where.at() if type(where) is Token else (where.file, where.number, 1)
 
 
-def packed_alternative(token):
+def pack_alternative(token):
     """CODE:UMASK:REGISTER, another way to program the event."""
     parts = [p.number() for p in token.split(":")]
     if len(parts) != 3 or parts[0] > 0xFFFF or parts[1] > 0xFFFF or parts[2] > pt.ANY32:
@@ -577,7 +624,7 @@ def packed_alternative(token):
     return parts[0] | parts[1] << 16 | parts[2] << 32
 
 
-# ---- all of them -----------------------------------------------------------------------------------------------------
+# ---- all of them ---------------------------------------------------------------------------------
 
 def compile_parts(library, parts, errors, is_needed):
     """Tables of the `pmu` parts that are needed; sections are for others."""
@@ -593,50 +640,62 @@ def compile_parts(library, parts, errors, is_needed):
     return tables
 
 
-def place(row):
-    """Where a row was written: (file, line, column)."""
-    return row_place(row.where)
+def row_position(row):
+    """Position of a row's statement: (file, line, column)."""
+    return row_location(row.where)
 
 
-def called(part):
-    """The names of a table, and of the processor it is a part of, as its own statements have them."""
-    return [part.name] + [w.raw for s in part.statements if type(s) is list and s[0].raw in ("aka", "whole") for w in s[1:]]
+def part_names(part):
+    """The names of a table, and of the processor it is a part of, as its own statements have
+    them."""
+    return [part.name] + [w.raw for s in part.statements if type(s) is list
+                          and s[0].raw in ("alias", "family") for w in s[1:]]
 
 
-def is_kernels(part):
-    return any(type(s) is list and [w.raw for w in s] == ["encoder", "perf"] for s in part.statements)
+def is_kernel_part(part):
+    return any(type(s) is list and [w.raw for w in s] == ["encoder", "perf"]
+               for s in part.statements)
 
 
-def needed(parts, is_meant):
-    """True of the parts that @is_meant says by their names, of all others of their processors, which their metrics may speak of, and of
-    the kernel's own events."""
+def select_parts(parts, is_meant):
+    """True of the parts that @is_meant says by their names, of all others of their processors,
+    which their metrics may speak of, and of the kernel's own events."""
     if not is_meant:
         return lambda part: True
-    families_ = {family_of(p.name) for p in parts if not p.section and is_meant(called(p))}
-    return lambda part: family_of(part.name) in families_ or is_kernels(part)
+    families_ = {family_of(p.name) for p in parts if not p.section and is_meant(part_names(p))}
+    return lambda part: family_of(part.name) in families_ or is_kernel_part(part)
 
 
-def compile_all(paths, is_meant=None):
-    """(tables, files read, errors); of all processors, or of those that @is_meant says by their names."""
+def compile_all(paths, is_meant=None, extend=None):
+    """(tables, files read, errors); of all processors, or of those that @is_meant says by their
+    names. @extend adds rows to the tables before metrics are compiled."""
     library, tables, errors, taken, read = Library(), [], [], {}, []
     for path in paths:
         try:
             read.append((path, library.file(path)))
         except Bad as e:
             errors.append((e.where, e.text))
-    is_needed = needed([p for _, parts in read for p in parts], is_meant)
+    is_needed = select_parts([p for _, parts in read for p in parts], is_meant)
     for path, parts in read:
         if not parts:
             errors.append(((path, 1, 1), "an empty file"))
         for table, at in compile_parts(library, parts, errors, is_needed):
-            for name in [table.name] + table.aka:
-                # A view's other names may be those of a processor with its own table: that one wins when looked up.
-                if name in taken and (name == table.name or not (table.flags | taken[name][1]) & pt.TABLE_VIEW):
-                    errors.append((at, "the name '%s' belongs to %s already" % (name, taken[name][0])))
+            for name in [table.name] + table.aliases:
+                # A view's other names may be those of a processor with its own table: that one wins
+                # when looked up.
+                if name in taken and (name == table.name
+                                      or not (table.flags | taken[name][1]) & pt.TABLE_VIEW):
+                    errors.append((at,
+                                   "the name '%s' belongs to %s already" % (name, taken[name][0])))
                 taken.setdefault(name, (path, table.flags))
             tables.append(table)
-    compile_metrics(tables, lambda t, row, key, why: errors.append((place(row), "metric '%s': %s" % (row.name, why))),
-                    lambda row, key, why: errors.append((place(row), "threshold of '%s': %s" % (row.name, why))))
+    if extend:
+        extend(tables)
+    compile_metrics(tables, lambda t, row, key,
+                    why: errors.append((row_position(row), "metric '%s': %s" % (row.name, why))),
+                    lambda row, key,
+                    why: errors.append((row_position(row),
+                                        "threshold of '%s': %s" % (row.name, why))))
     seen = set()
     unique = [e for e in errors + library.errors if not (e in seen or seen.add(e))]
     return tables, sorted(library.files), unique

@@ -1,40 +1,46 @@
 # SPDX-License-Identifier: MIT
-"""Intel's cores: the fields of a core's table, and its events, as Intel's folders and Linux's lists both have them."""
+"""Intel's cores: the fields of a core's table, and its events, as Intel's folders and Linux's lists
+both have them."""
 
 import functools
 import re
 
 import pmtable as pt
-from pmbuild import Draft, Sheet, counters_word
-from pmheads import in_order, is_big, row_names, title
-from pmread import COUNTERS, NUMBERS, Refused, name_of, nothing, strings, take
+from pmbuild import Draft, Sheet, format_counters
+from pmheads import sort_sections, is_big, row_names, table_title
+from pmread import COUNTERS, NUMBERS, Refused, name_of, is_placeholder, as_strings, cached_value
 
 OFFCORE_RSP_0, OFFCORE_RSP_1, PEBS_LD_LAT = 0x1A6, 0x1A7, 0x3F6
-MODIFIERS = (("CounterMask", "cmask"), ("Invert", "inv"), ("EdgeDetect", "edge"), ("AnyThread", "any"), ("Equal", "eq"))
-ALWAYS = ("x86.select", "x86.count", "x86.extra", "x86.facts")      # of the sections of intel_core.pmu
-BY_KEY = (("UMaskExt", "x86.wide"), ("Equal", "x86.eq"))            # what a list's keys tell of a core
-NEW = ("x86.tsx", "x86.frontend")                                   # what a processor has that nobody knows
+MODIFIERS = (("CounterMask", "cmask"), ("Invert", "inv"), ("EdgeDetect", "edge"),
+             ("AnyThread", "any"), ("Equal", "eq"))
+# of the sections of intel_core.pmu
+ALWAYS = ("x86.select", "x86.count", "x86.extra", "x86.facts")
+# what a list's keys tell of a core
+BY_KEY = (("UMaskExt", "x86.wide"), ("Equal", "x86.eq"))
+# what a processor has that nobody knows
+NEW = ("x86.tsx", "x86.frontend")
 
 
-# ---- tables ----------------------------------------------------------------------------------------------------------
+# ---- tables --------------------------------------------------------------------------------------
 
 def core_table(reading, name, core, keys, device, desc):
-    """An empty sheet: @core is the microarchitecture of a hybrid's core, @keys the keys its list has."""
+    """An empty sheet: @core is the microarchitecture of a hybrid's core, @keys the keys its list
+    has."""
     processor = reading.processor if reading.intel else None
     known = processor and (processor.cores.get(core) or processor.cores.get(""))
     parts = list(known[1]) if known else list(NEW)
     parts += [section for key, section in BY_KEY if key in keys]
     if not known and "AnyThread" in keys:
         parts.append("x86.any")
-    b = Sheet(name, desc, in_order((*ALWAYS, *parts)))
+    b = Sheet(name, desc, sort_sections((*ALWAYS, *parts)))
     b.device = device
     b.perf_type = 4 if device == "cpu" else -1
     return b
 
 
-def core_of(reading, file):
-    """The core a list without events of its own speaks of: the one its file name has, else the big one, else the
-    first."""
+def core_of_file(reading, file):
+    """The core a list without events of its own speaks of: the one its file name has, else the big
+    one, else the first."""
     for core, name in reading.cores.items():
         if core and core in file.lower():
             return reading.builders[name]
@@ -42,13 +48,15 @@ def core_of(reading, file):
         big = [name for core, name in reading.cores.items() if is_big(core)]
         return reading.builders[big[0] if big else next(iter(reading.cores.values()))]
     m = reading.model
-    b = reading.builder(m.name, lambda: core_table(reading, m.name, "", (), "cpu", title(m.name, m.folder)))
+    b = reading.builder(m.name, lambda: core_table(reading, m.name, "", (), "cpu",
+                                                   table_title(m.name, m.folder)))
     reading.cores[""] = m.name
     return b
 
 
-def top_down(reading, b):
-    """The figures of PERF_METRICS, where SLOTS is on fixed counter 3: rows of a head, which no list has."""
+def add_topdown_rows(reading, b):
+    """The figures of PERF_METRICS, where SLOTS is on fixed counter 3: rows of a head, which no list
+    has."""
     slots = b.seen.get(b"topdown.slots")
     if slots is None or slots.counters != 1 << 35 or b.device not in ("cpu", "cpu_core"):
         return
@@ -58,18 +66,18 @@ def top_down(reading, b):
         b.seen.setdefault(pt.fold(name), slots)
 
 
-# ---- events ----------------------------------------------------------------------------------------------------------
+# ---- events --------------------------------------------------------------------------------------
 
 def core_event(reading, b, e):
     """One event of a core's list; returns its row."""
-    e = strings(e)
+    e = as_strings(e)
     d = Draft(b, name_of(e), e)
-    counters, fixed = take(COUNTERS, e, "Counter")
-    msrs, counters = select(d, counters, fixed)
+    counters, fixed = cached_value(COUNTERS, e, "Counter")
+    msrs, counters = set_event_select(d, counters, fixed)
     d.put_keys(MODIFIERS)
-    htoff = take(COUNTERS, e, "CounterHTOff")[0]
+    htoff = cached_value(COUNTERS, e, "CounterHTOff")[0]
     if htoff:
-        d.set("on_htoff", counters_word(htoff))
+        d.set("on_htoff", format_counters(htoff))
         b.htoff |= htoff
     precise = d.number("PEBS") or d.number("Precise")
     if precise or PEBS_LD_LAT in msrs:
@@ -88,47 +96,52 @@ def core_event(reading, b, e):
     return row
 
 
-def select(d, counters, fixed):
-    """Adds code, unit mask and extra register, and alternatives to them. Returns the registers that the list names and
-    the counters, which it may have given another way."""
+def set_event_select(d, counters, fixed):
+    """Adds code, unit mask and extra register, and alternatives to them. Returns the registers that
+    the list names and the counters, which it may have given another way."""
     b, e = d.b, d.e
-    codes = take(NUMBERS, e, "EventCode")
-    umasks = take(NUMBERS, e, "UMask")
-    msrs = take(NUMBERS, e, "MSRIndex")
+    codes = cached_value(NUMBERS, e, "EventCode")
+    umasks = cached_value(NUMBERS, e, "UMask")
+    msrs = cached_value(NUMBERS, e, "MSRIndex")
     msr_value = d.number("MSRValue")
     bare = not any(msrs) and not msr_value and d.name == "OFFCORE_RESPONSE" and max(len(codes), len(umasks)) == 2
     if bare:                # the list leaves both registers to whoever asks
         msrs = OFFCORE_RSP_0, OFFCORE_RSP_1
     if fixed is not None:
-        fixed = numbered(d.name, fixed, codes[0], umasks[0])
+        fixed = fixed_number(d.name, fixed, codes[0], umasks[0])
         counters = 1 << (32 + fixed)
         code, umask = fixed_code(d.name, fixed)
         others, msr = (), 0
     else:
-        if nothing(e.get("EventCode", "")):     # not 0: with that the kernel takes the mask for the number of a fixed counter
+        # not 0: with that the kernel takes the mask for the number of a fixed counter
+        if is_placeholder(e.get("EventCode", "")):
             raise Refused("EventCode", "missing")
-        (code, umask, msr), *others = ways(b.at["umask"].max, codes, umasks, msrs, d.number("UMaskExt"))
+        (code, umask, msr), *others = list_encodings(b.at["umask"].max, codes, umasks, msrs,
+                                                     d.number("UMaskExt"))
     d.set("code", code)
     d.set("umask", umask)
-    if msr and not bare:        # the register of a bare event is chosen when somebody gives it a value
+    # the register of a bare event is chosen when somebody gives it a value
+    if msr and not bare:
         extra_register(d, msr, msr_value)
     if others:
         d.set("alt", ",".join("0x%x:0x%x:0x%x" % way for way in others))
     return msrs, counters
 
 
-def numbered(name, fixed, code, umask):
-    """The fixed counter of an event. Some lists count these counters from one (Silvermont, Nehalem, Westmere, one row of Sandy
-    Bridge EP; Bonnell, with code 0AH); the unit mask, the counter's number plus one, is the better witness, and without one the
-    name."""
+def fixed_number(name, fixed, code, umask):
+    """The fixed counter of an event. Some lists count these counters from one (Silvermont, Nehalem,
+    Westmere, one row of Sandy Bridge EP; Bonnell, with code 0AH); the unit mask, the counter's
+    number plus one, is the better witness, and without one the name."""
     if umask:
         return umask - 1 if code == 0 else fixed
-    known = {"INST_RETIRED.ANY": 0, "CPU_CLK_UNHALTED.CORE": 1, "CPU_CLK_UNHALTED.THREAD": 1, "CPU_CLK_UNHALTED.REF": 2}
+    known = {"INST_RETIRED.ANY": 0, "CPU_CLK_UNHALTED.CORE": 1, "CPU_CLK_UNHALTED.THREAD": 1,
+             "CPU_CLK_UNHALTED.REF": 2}
     return known.get(name.upper(), fixed)
 
 
 def fixed_code(name, fixed):
-    """(code, unit mask) Linux knows a fixed counter's event by. Lists give 0 and the counter's number plus one."""
+    """(code, unit mask) Linux knows a fixed counter's event by. Lists give 0 and the counter's
+    number plus one."""
     if fixed == 0:
         return (0, 1) if name.upper() == "INST_RETIRED.PREC_DIST" else (0xC0, 0)
     if fixed == 1:
@@ -137,10 +150,11 @@ def fixed_code(name, fixed):
 
 
 @functools.lru_cache(1 << 13)
-def ways(limit, codes, umasks, msrs, ext):
-    """The ways to program an event: (code, unit mask, extra register); lists pair by position. @limit is the largest unit mask."""
+def list_encodings(limit, codes, umasks, msrs, ext):
+    """The ways to program an event: (code, unit mask, extra register); lists pair by position.
+    @limit is the largest unit mask."""
     out = []
-    for i in positions(codes, umasks, msrs):
+    for i in distinct_positions(codes, umasks, msrs):
         code = codes[min(i, len(codes) - 1)]
         umask = umasks[min(i, len(umasks) - 1)] | ext << 8
         if code > 0xFF:
@@ -156,10 +170,10 @@ def ways(limit, codes, umasks, msrs, ext):
     return out
 
 
-def positions(codes, umasks, msrs):
-    """Which positions of the lists are ways of their own. One register for several masks or codes decides which of
-    them: 1A6H is the first of its kind, 1A7H the second. With no register at all, several codes are still
-    alternatives, several masks are not."""
+def distinct_positions(codes, umasks, msrs):
+    """Positions of the lists that are encodings of their own. One register for several masks or
+    codes decides which of them: 1A6H is the first of its kind, 1A7H the second. With no register at
+    all, several codes are still alternatives, several masks are not."""
     n = max(len(codes), len(umasks))
     if n > 1 and len(msrs) == 1:
         if msrs[0]:
@@ -170,10 +184,12 @@ def positions(codes, umasks, msrs):
 
 
 def extra_register(d, msr, value):
-    """A register beside the event's own. The head says which field users know it by; the value must fit that."""
+    """A register beside the event's own. The head says which field users know it by; the value must
+    fit that."""
     field = d.b.registers.get(msr)
     if field and value > d.b.at[field].max:
-        raise Refused("MSRValue", "0x%x does not fit the %d bits of '%s'" % (value, d.b.at[field].width, field))
+        raise Refused("MSRValue", "0x%x does not fit the %d bits of '%s'"
+                      % (value, d.b.at[field].width, field))
     d.set("msr", "0x%x:0x%x" % (msr, value))
 
 
@@ -181,7 +197,7 @@ def offcore_aliases(reading, b, row):
     m = re.fullmatch(r"OFFCORE_RESPONSE:request=(.*):response=(.*)", row.name, re.I)
     if m:
         b.alias(row, "OFFCORE_RESPONSE.%s.%s" % (m[1], m[2]))
-    elif reading.intel and reading.processor.short()[:3] in ("nhm", "wsm"):
+    elif reading.intel and reading.processor.short_name()[:3] in ("nhm", "wsm"):
         if row.name.startswith("OFFCORE_RESPONSE."):
             b.alias(row, "OFFCORE_RESPONSE_0." + row.name[17:])
         elif row.name.startswith("OFFCORE_RESPONSE_0."):

@@ -1,48 +1,50 @@
 # SPDX-License-Identifier: MIT
 """Top-down analysis of Intel's small cores.
 
-Hybrids' small cores have no list of metrics: what they compute stands in one sheet for all of them at the top of the
-repository, a column for each core, with macros (#SLOTS) and thresholds that speak of the row (P is its parent's). Its rows
-become what the lists of metrics have. The servers made of such cores have lists, in the sheet's words.
-"""
+Hybrids' small cores have no list of metrics: what they compute stands in one sheet for all of them
+at the top of the repository, a column for each core, with macros (#SLOTS) and thresholds that speak
+of the row (P is its parent's). Its rows become what the lists of metrics have. The servers made of
+such cores have lists, in the sheet's words."""
 
 import csv
 import functools
 import re
 
-from pmread import Refused, content
+from pmread import Refused, read_source
 
 SHEET = "E-core_TMA_Metrics.csv"
-COLUMNS = {"gracemont": "GRT", "crestmont": "CMT", "skymont": "SKT"}    # in hybrids; ARL-SKT goes before SKT
+# in hybrids; ARL-SKT goes before SKT
+COLUMNS = {"gracemont": "GRT", "crestmont": "CMT", "skymont": "SKT"}
 LEVELS = ("Level1", "Level2", "Level3")
 MACRO = re.compile(r"#?[A-Za-z_][A-Za-z0-9_.]*(?::\w+)*")
 DURATION = "DurationTimeInMilliSeconds"             # a row without a formula
 DEEPEST = 8
 
 
-def small_metrics(reading, source):
-    """Hands out (name of the core's table, metric as a list has it) for every core of the model that has a column."""
+def read_small_core_metrics(reading, source):
+    """Hands out (name of the core's table, metric as a list has it) for every core of the model
+    that has a column."""
     if COLUMNS.keys().isdisjoint(reading.cores):
         return
     try:
-        rows = table(content(source).decode("utf-8-sig"))
+        rows = parse_table(read_source(source).decode("utf-8-sig"))
     except (OSError, ValueError, csv.Error) as why:
         reading.refuse("-", "-", "cannot be read: %s" % why)
         return
     for core, name in reading.cores.items():
-        column = column_of(rows, reading.model.folder, core)
+        column = find_column(rows, reading.model.folder, core)
         if not column:
             continue
-        known = macros(rows, column)
-        for e in items(rows, column):
+        known = collect_macros(rows, column)
+        for e in collect_items(rows, column):
             try:
-                yield name, metric(e, known)
+                yield name, make_metric(e, known)
             except Refused as r:
                 reading.refuse(e["name"], r.key, r.why)
 
 
 @functools.lru_cache(1)
-def table(text):
+def parse_table(text):
     """The rows under the line that names the columns, as dictionaries."""
     rows = list(csv.reader(text.splitlines()))
     heads = next((i for i, r in enumerate(rows) if r[:1] == ["Key"]), len(rows))
@@ -51,15 +53,17 @@ def table(text):
     return [dict(zip(rows[heads], (cell.strip() for cell in r))) for r in rows[heads + 1:]]
 
 
-def column_of(rows, folder, core):
+def find_column(rows, folder, core):
     code = COLUMNS.get(core)
     names = ("%s-%s" % (folder, code), code)
     return next((n for n in names if code and rows and n in rows[0]), "")
 
 
-def macros(rows, column):
-    """What stands for what: the auxiliary rows, and the rows of the tree, which formulas speak of as shares of one."""
-    known = {r[k]: r.get(column, "") for r in rows for k in LEVELS if r.get(k) and (r["Key"] == "Aux" or is_tree(r))}
+def collect_macros(rows, column):
+    """Macros by name: the auxiliary rows, and the rows of the tree, which formulas speak of
+    as shares of one."""
+    known = {r[k]: r.get(column, "") for r in rows
+             for k in LEVELS if r.get(k) and (r["Key"] == "Aux" or is_tree(r))}
     return dict(known, **{DURATION: "1000 * DURATIONTIMEINSECONDS"})
 
 
@@ -67,7 +71,7 @@ def is_tree(row):
     return row["Key"].isupper()
 
 
-def items(rows, column):
+def collect_items(rows, column):
     """The rows that this core has, with name, level and the line of those above."""
     above = []
     for r in rows:
@@ -77,60 +81,74 @@ def items(rows, column):
         name = r[LEVELS[level]].replace("%_", "")
         name = name if is_tree(r) else "%s_%s" % (r["Key"].replace(".", "_"), name)
         above[level:] = [(name, r.get("Threshold", ""))]
-        yield dict(r, name=name, level=level + 1, above=list(above) if is_tree(r) else above[-1:], formula=r[column])
+        yield dict(r, name=name, level=level + 1, above=list(above) if is_tree(r) else above[-1:],
+                   formula=r[column])
 
 
-def metric(e, known):
+def make_metric(e, known):
     """The row as an object of Intel's lists."""
     tree = is_tree(e)
-    formula, events = lettered(expand(e["formula"], known))
-    threshold = " & ".join(compare(name, text, tree) for name, text in reversed(e["above"]) if text)
+    formula, events = assign_letters(expand_macros(e["formula"], known))
+    threshold = " & ".join(threshold_text(name, text, tree) for name,
+                           text in reversed(e["above"]) if text)
     groups = [g for g in (e.get("Metric Group", ""), "TmaL%d" % e["level"] if tree else "") if g]
-    return {"MetricName": e["name"], "Level": e["level"], "BriefDescription": e.get("Metric Description", ""), "Category": "TMA",
+    return {"MetricName": e["name"], "Level": e["level"],
+            "BriefDescription": e.get("Metric Description", ""), "Category": "TMA",
             "UnitOfMeasure": "percent" if tree or e[LEVELS[0]].startswith("%") else "",
-            "ParentCategory": e["above"][-2][0] if len(e["above"]) > 1 else "", "MetricGroup": ";".join(groups),
+            "ParentCategory": e["above"][-2][0] if len(e["above"]) > 1 else "",
+            "MetricGroup": ";".join(groups),
             "Formula": "100 * ( %s )" % formula if tree else formula, "Events": events,
             "Threshold": {"Formula": threshold} if threshold else ""}
 
 
-def expand(text, known, depth=0):
+def expand_macros(text, known, depth=0):
     """@text with what stands for something replaced by that, in parentheses."""
     if depth > DEEPEST:
         raise Refused("Formula", "macros of macros, more than %d deep" % DEEPEST)
 
     def one(m):
-        return "( %s )" % expand(known[m[0]], known, depth + 1) if known.get(m[0]) else m[0]
+        return "( %s )" % expand_macros(known[m[0]], known, depth + 1) if known.get(m[0]) else m[0]
     return MACRO.sub(one, text)
 
 
-def lettered(text):
-    """@text with letters for the names of events, and the list of them, as Intel's formulas are written."""
+def assign_letters(text):
+    """@text with letters for the names of events, and the list of them, as Intel's formulas are
+    written."""
     names = list(dict.fromkeys(MACRO.findall(text)))
     letters = {n: "e%d" % i for i, n in enumerate(names)}
-    return MACRO.sub(lambda m: letters[m[0]], text), [{"Name": n, "Alias": letters[n]} for n in names]
+    return MACRO.sub(lambda m: letters[m[0]], text), [{"Name": n, "Alias": letters[n]}
+                                                      for n in names]
 
 
-def compare(name, text, share):
+def threshold_text(name, text, share):
     """">0.15 & P" is what @name has to be; as a per cent if its value is a @share."""
     text = re.sub(r"&\s*P\b", "", text)
-    return re.sub(r"([<>]=?)\s*([0-9.]+)", lambda m: "%s %s %.6g" % (name, m[1], float(m[2]) * (100 if share else 1)), text).strip()
+    return re.sub(r"([<>]=?)\s*([0-9.]+)",
+                  lambda m: "%s %s %.6g" % (name, m[1], float(m[2]) * (100 if share else 1)),
+                  text).strip()
 
 
-# ---- servers ---------------------------------------------------------------------------------------------------------
+# ---- servers -------------------------------------------------------------------------------------
 
-def small_list(items):
-    """The list of a server made of such cores: the levels of its tree become groups as the big cores' have them, and thresholds, which
-    it has as shares of one, per cents like its values. Other lists come back as they are."""
-    shares = [e for e in items if type(e) is dict and e.get("Category") == "TMA"] if type(items) is list else []
+def add_groups_of_small_cores(items):
+    """The list of a server made of such cores: the levels of its tree become groups as the big
+    cores' have them, and thresholds, which it has as shares of one, per cents like its values.
+    Other lists come back as they are."""
+    shares = [e for e in items if type(e) is dict
+              and e.get("Category") == "TMA"] if type(items) is list else []
     if not shares or any("TmaL1" in str(e.get("MetricGroup")) for e in shares):
         return items
-    return [grouped(e) if type(e) is dict and (e.get("Category"), e.get("CountDomain")) == ("TMA", "Slots") else e for e in items]
+    return [assign_groups(e) if type(e) is dict
+            and (e.get("Category"), e.get("CountDomain")) == ("TMA", "Slots") else e for e in items]
 
 
-def grouped(e):
-    e = dict(e, MetricGroup=";".join(g for g in (e.get("MetricGroup", ""), "TmaL%s" % e.get("Level")) if g))
+def assign_groups(e):
+    e = dict(e, MetricGroup=";".join(g
+                                     for g in (e.get("MetricGroup", ""), "TmaL%s" % e.get("Level"))
+                                     if g))
     threshold = e.get("Threshold")
     if e.get("UnitOfMeasure") == "percent" and type(threshold) is dict and type(threshold.get("Formula")) is str:
-        text = re.sub(r"([<>]=?)\s*(0?\.\d+)", lambda m: "%s %.6g" % (m[1], 100 * float(m[2])), threshold["Formula"])
+        text = re.sub(r"([<>]=?)\s*(0?\.\d+)", lambda m: "%s %.6g" % (m[1], 100 * float(m[2])),
+                      threshold["Formula"])
         e["Threshold"] = dict(threshold, Formula=text)
     return e

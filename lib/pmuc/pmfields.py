@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Statements about fields of registers, their groups of unit masks and modifiers; and values that events give them."""
+"""Statements about fields of registers, their groups of unit masks and modifiers; and values that
+events give them."""
 
 import re
 
@@ -17,10 +18,11 @@ def row_flags(value):
     return flags
 
 
-def fitting(field, n, token):
+def check_fit(field, n, token):
     """The number @n that @token gives to a field."""
     if not field.min <= n <= field.max:
-        raise Bad(token.at(), "%s does not fit %s (%d..%d)" % (token.raw, field.name, field.min, field.max))
+        raise Bad(token.at(), "%s does not fit %s (%d..%d)"
+                  % (token.raw, field.name, field.min, field.max))
     return n
 
 
@@ -31,7 +33,7 @@ WORDS = {"config": 0, "config1": 1, "config2": 2, "config3": 3}
 class Fields(Head):
     """field to default, and values."""
 
-    # ---- fields and groups -------------------------------------------------------------------------------------
+    # ---- fields and groups -----------------------------------------------------------------------
 
     def put_field(self, token, field):
         if self.declare("field", token, field.name):
@@ -50,7 +52,7 @@ class Fields(Head):
             self.put_field(words[1], pt.Field(**known))
 
     def read_field(self, words):
-        """What a field is made of; None if that was said already to be wrong."""
+        """Parse a field; None if its error was reported already."""
         name = self.name(words, "field")
         got = {}
 
@@ -65,13 +67,13 @@ class Fields(Head):
                 if not 1 <= got[key] <= 64:
                     raise Bad(value.at(), "a field has 1 to 64 bits")
             elif key == "range":
-                got[key] = self.ranges(value, pt.ALL64)
+                got[key] = self.parse_ranges(value, pt.ALL64)
                 if len(got[key]) != 1:
                     raise Bad(value.at(), "range takes LOW..HIGH")
             else:
-                got[key] = self.bit_ranges(value)
+                got[key] = self.parse_bit_ranges(value)
         before = len(self.errors)
-        self.each(words[2:], one)
+        self.for_each_word(words[2:], one)
         if len(self.errors) > before:
             self.origins["broken", name] = words[1], None
             return None
@@ -84,7 +86,8 @@ class Fields(Head):
             raise Bad(words[1].at(), "bits and at disagree about the width")
         if high is not None and high >> width:
             raise Bad(words[1].at(), "range does not fit %d bits" % width)
-        return {"name": name, "width": width, "ranges": ranges, "low": low, "high": high, "preset": low}
+        return {"name": name, "width": width, "ranges": ranges, "low": low, "high": high,
+                "preset": low}
 
     def do_nofield(self, words):
         """A field that what is used has and this does not."""
@@ -105,7 +108,7 @@ class Fields(Head):
             self.registers[part.number()] = words[2].pair()[1].raw
 
     @staticmethod
-    def bit_ranges(value):
+    def parse_bit_ranges(value):
         word, colon, bits = value.raw.partition(":")
         if not colon or word not in WORDS:
             raise Bad(value.at(), "expected config, config1, config2 or config3, a colon and bits")
@@ -124,8 +127,9 @@ class Fields(Head):
             raise Bad(value.at(), "more than %d bit ranges" % pt.MAX_RANGES)
         return out
 
-    def word_list(self, tokens_, numbered):
-        """Words of a trait or choice; A:0..6 stands for seven, A/B for two spellings, A=N gives a value."""
+    def parse_words(self, tokens_, numbered):
+        """Words of a trait or choice; A:0..6 stands for seven, A/B for two spellings, A=N gives a
+        value."""
         words, seen, position = [], {}, 0
 
         def one(w):
@@ -134,7 +138,8 @@ class Fields(Head):
             if value is not None and not numbered:
                 raise Bad(value.at(), "words of a trait have no values")
             m = re.fullmatch(r"(.*?)([0-9]{1,4})\.\.([0-9]{1,4})", key)
-            names = [["%s%d" % (m[1], n)] for n in range(int(m[2]), int(m[3]) + 1)] if m else [key.split("/")]
+            names = [["%s%d" % (m[1], n)]
+                     for n in range(int(m[2]), int(m[3]) + 1)] if m else [key.split("/")]
             if m and (int(m[2]) > int(m[3]) or value is not None):
                 raise Bad(w.at(), "bad range of words")
             if value is not None:
@@ -143,16 +148,17 @@ class Fields(Head):
                 for s in spellings:
                     folded = pt.fold(s)
                     if not folded or folded in seen:
-                        raise Bad(w.at(), "the word '%s' is given twice" % s if folded else "an empty word")
+                        raise Bad(w.at(),
+                                  "the word '%s' is given twice" % s if folded else "an empty word")
                     seen[folded] = s
                     words.append(pt.Word(s, position if numbered else 1 << position))
                 position += 1
-        self.each(tokens_, one)
+        self.for_each_word(tokens_, one)
         return words
 
     def do_trait(self, words):
         name = self.name(words, "trait")
-        got = self.word_list(words[2:], False)
+        got = self.parse_words(words[2:], False)
         if not got and len(words) > 2:
             return               # said already
         if not got or len({w.value for w in got}) > 64:
@@ -162,13 +168,14 @@ class Fields(Head):
 
     def do_choice(self, words):
         name = self.name(words, "choice")
-        got = self.word_list(words[2:], True)
+        got = self.parse_words(words[2:], True)
         if not got and len(words) > 2:
             return
         if not got:
             raise Bad(words[1].at(), "a choice needs words")
         high = max(w.value for w in got)
-        self.put_field(words[1], pt.Field(name, pt.CHOICE, max(1, high.bit_length()), words=got, high=high))
+        self.put_field(words[1], pt.Field(name, pt.CHOICE, max(1, high.bit_length()), words=got,
+                                          high=high))
 
     def do_text(self, words):
         if len(words) > 2:
@@ -195,16 +202,18 @@ class Fields(Head):
             number = value.split(":")[0]
             desc = value.raw[len(number.raw):]
             if desc and not re.fullmatch(r':"(?:[^"\\]|\\.)*"', desc):
-                raise Bad(value.at(len(number.raw)), "a value's description is a quoted text after a colon")
+                raise Bad(value.at(len(number.raw)),
+                          "a value's description is a quoted text after a colon")
             n = number.number()
             for s in key.split("/"):
                 folded = pt.fold(s)
                 if not folded or folded in seen:
-                    raise Bad(w.at(), "the word '%s' is given twice" % s if folded else "an empty word")
+                    raise Bad(w.at(),
+                              "the word '%s' is given twice" % s if folded else "an empty word")
                 seen[folded] = n
                 values.append((pt.Word(s, n, unquote(desc[1:])), number))
         before = len(self.errors)
-        self.each(words[3:], one)
+        self.for_each_word(words[3:], one)
         if len(self.errors) > before:
             self.groups[name] = None       # known, but broken: no second error for its users
             return
@@ -269,9 +278,10 @@ class Fields(Head):
         def one(w):
             key, value = w.pair()
             if key not in ("field", "max") or value is None or key in got:
-                raise Bad(w.at(), "unknown key '%s'" % key if key not in got else "'%s' is given twice" % key)
+                raise Bad(w.at(), "unknown key '%s'" % key if key not in got
+                          else "'%s' is given twice" % key)
             got[key] = value if key == "field" else value.number()
-        self.each(words[2:], one)
+        self.for_each_word(words[2:], one)
         self.modifiers.append((words[1], name, got))
 
     def make_modifiers(self):
@@ -303,7 +313,7 @@ class Fields(Head):
                 raise Bad(w.at(), "default takes KEY=VALUE")
             self.declare("default", w, key)
             self.default[key] = w
-        self.each(words[1:], one)
+        self.for_each_word(words[1:], one)
 
     def finish_head(self):
         """Everything rows refer to, in the order of its dependence."""
@@ -314,11 +324,11 @@ class Fields(Head):
             try:
                 value = w.pair()[1]
                 if key == "on":
-                    self.default_counters = 0 if value.raw == "none" else self.counter_set(value)
+                    self.default_counters = 0 if value.raw == "none" else self.parse_counters(value)
                 elif key == "flags":
                     self.default_flags = row_flags(value)
-                elif key == "takes":
-                    self.default_takes = self.group_list(value)
+                elif key == "umasks":
+                    self.default_takes = self.parse_groups(value)
                 else:
                     f = self.field_index(w, key)
                     n = self.field_value(t.fields[f], value)
@@ -328,7 +338,7 @@ class Fields(Head):
             except Bad as e:
                 self.error(e.where, e.text)
 
-    # ---- values ------------------------------------------------------------------------------------------------
+    # ---- values ----------------------------------------------------------------------------------
 
     def field_index(self, token, key):
         """Index of a field; texts that all tables may have come into being when first used."""
@@ -348,26 +358,29 @@ class Fields(Head):
         if f.kind == pt.TEXT:
             return value.text()
         if f.name == "on_htoff":
-            return self.counter_set(value, False)      # with hyper-threading off there may be more
+            # with hyper-threading off there may be more
+            return self.parse_counters(value, False)
         if f.kind == pt.NUMBER:
-            return fitting(f, value.number(), value)
+            return check_fit(f, value.number(), value)
         total = 0
         for part in value.split() if f.kind == pt.TRAIT else [value]:
             folded = pt.fold(part.raw)
             found = [w.value for w in f.words if pt.fold(w.name) == folded]
-            if not found and f.kind == pt.TRAIT and folded in (b"none", b"") and part.raw == value.raw:
+            if not found and f.kind == pt.TRAIT and folded in (b"none",
+                                                               b"") and part.raw == value.raw:
                 return 0
             if not found:
                 raise Bad(part.at(), "%s has no word '%s'" % (f.name, part.raw))
             total |= found[0]
         return total
 
-    def counter_set(self, value, known=True):
+    def parse_counters(self, value, known=True):
         everything = self.table.all_counters() if known else pt.ALL64
         bits = 0
         for part in value.split():
             m = re.fullmatch(r"(F?)([0-9]{1,3})(?:\.\.(F?)([0-9]{1,3}))?", part.raw)
-            if not m or (m[3] and not m[1]) or int(m[4] or m[2]) < int(m[2]) or int(m[4] or m[2]) > 31:
+            if not m or (m[3] and not m[1]) or int(m[4] or m[2]) < int(m[2]) or int(m[4]
+                                                                                    or m[2]) > 31:
                 raise Bad(part.at(), "bad counter '%s'" % part.raw)
             base = 32 if m[1] else 0
             these = ((2 << int(m[4] or m[2])) - (1 << int(m[2]))) << base
@@ -376,7 +389,7 @@ class Fields(Head):
             bits |= these
         return bits
 
-    def group_list(self, value):
+    def parse_groups(self, value):
         out = []
         for part in value.split():
             if part.raw not in self.groups:

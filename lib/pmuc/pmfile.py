@@ -6,7 +6,8 @@ import tempfile
 
 
 def write_atomically(path, data):
-    """Writes a file or leaves what was there; never leaves a piece. What is no file (a device, a pipe) is written to."""
+    """Writes a file or leaves what was there; never leaves a piece. What is no file (a device, a
+    pipe) is written to."""
     if os.path.exists(path) and not os.path.isfile(path):
         with open(path, "wb") as f:
             f.write(data)

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
 """Formulas of metrics: what is written becomes a small postfix form that the library evaluates.
 
-Two grammars are published, Intel's (letters that stand for events) and perf's (names, with backslashes before what perf
-would take for an operator), and .pmu files have one of their own that both are turned into. All three are read by the
-one parser below; they differ in how a name looks and in who says what it means. Loosest to tightest:
+Two grammars are published, Intel's (letters that stand for events) and perf's (names, with
+backslashes before what perf would take for an operator), and .pmu files have one of their own that
+both are turned into. All three are read by the one parser below; they differ in how a name looks
+and in who says what it means. Loosest to tightest:
 
-    A if C else B     | ||     ^     & &&     < > <= >= == = !=     + -     * / %     - (sign)     names, numbers, f(...)
+    A if C else B   | ||   ^   & &&   < > <= >= == = !=   + -   * / %   - (sign)   name number f()
 
-The result is a graph in which equal parts are one node, printed as postfix code: characters from a set that needs no
-quoting anywhere. lib/metric/evaluate.c has the same list of instructions.
+The result is a graph in which equal parts are one node, printed as postfix code: characters from a
+set that needs no quoting anywhere. lib/metric/evaluate.c has the same list of instructions.
 
-Formulas come with vendors' lists and are not trusted: length, depth, numbers and the size of the code are bounded, and
-what cannot be represented is Refused with the reason.
-"""
+Formulas come with vendors' lists and are not trusted: length, depth, numbers and the size of the
+code are bounded, and what cannot be represented is Refused with the reason."""
 
 import contextlib
 import functools
@@ -32,12 +32,15 @@ MAX_SLOTS = 256
 MAX_NUMBER = 64         # characters of a number
 
 # instruction -> (character, operands)
-OPS = {"+": ("+", 2), "-": ("-", 2), "*": ("*", 2), "/": ("/", 2), "%": ("%", 2), "<": ("<", 2), ">": (">", 2),
-       "<=": ("[", 2), ">=": ("]", 2), "==": ("=", 2), "!=": ("!", 2), "&": ("&", 2), "|": ("|", 2), "^": ("^", 2),
+OPS = {"+": ("+", 2), "-": ("-", 2), "*": ("*", 2), "/": ("/", 2), "%": ("%", 2), "<": ("<", 2),
+       ">": (">", 2),
+       "<=": ("[", 2), ">=": ("]", 2), "==": ("=", 2), "!=": ("!", 2), "&": ("&", 2), "|": ("|", 2),
+       "^": ("^", 2),
        "min": ("m", 2), "max": ("M", 2), "d_ratio": ("d", 2), "neg": ("~", 1), "if": ("?", 3)}
 FUNCTIONS = {"min": 2, "max": 2, "d_ratio": 2}
 NAMED = ("source_count", "has_event", "strcmp_cpuid_str")    # their argument is a name, not a value
-LEVELS = (("|", "||"), ("^",), ("&", "&&"), ("<", ">", "<=", ">=", "==", "=", "!="), ("+", "-"), ("*", "/", "%"))
+LEVELS = (("|", "||"), ("^",), ("&", "&&"), ("<", ">", "<=", ">=", "==", "=", "!="), ("+", "-"),
+          ("*", "/", "%"))
 BINDS = {op: level for level, ops in enumerate(LEVELS) for op in ops}
 LEAVES = frozenset(("number", "input", "value"))    # nodes without operands
 SAME = {"||": "|", "&&": "&", "=": "=="}
@@ -58,7 +61,8 @@ PLAIN = re.compile(NAMES["own"].replace("'[^']*'|", ""))
 
 
 class Graph:
-    """Expressions in which equal parts exist once. A node is a number; operands come before what uses them."""
+    """Expressions in which equal parts exist once. A node is a number; operands come before what
+    uses them."""
 
     def __init__(self):
         self.nodes = []
@@ -78,7 +82,7 @@ class Graph:
 
 
 @contextlib.contextmanager
-def bounded():
+def recursion_limit():
     """Chains of thousands of terms reach Python's own limit before any of ours."""
     try:
         yield
@@ -86,18 +90,19 @@ def bounded():
         raise Refused("Formula", "nested too deeply") from None
 
 
-# ---- text to postfix -------------------------------------------------------------------------------------------------
+# ---- text to postfix -----------------------------------------------------------------------------
 
 class Formula:
-    """What a text says, each operand before what uses it: numbers as float, operators and functions by their names, what has a name
-    as its position in @names, which are ("name", NAME) or (function of a name, NAME)."""
+    """A parsed formula, each operand before what uses it: numbers as float, operators and functions
+    by their names, what has a name as its position in @names, which are ("name", NAME) or (function
+    of a name, NAME)."""
     __slots__ = ("code", "names")
 
     def __init__(self, code, names):
         self.code, self.names = tuple(code), tuple(names)
 
 
-def words_of(text, grammar):
+def split_words(text, grammar):
     """The words of a formula: names, numbers and operators; "" ends them."""
     if len(text) > MAX_FORMULA:
         raise Refused("Formula", "more than %d characters" % MAX_FORMULA)
@@ -108,7 +113,8 @@ def words_of(text, grammar):
         at, m = 0, pattern.match(text)
         while m:
             at, m = m.end(), pattern.match(text, m.end())
-        raise Refused("Formula", "'%s' at character %d is not understood" % (text[at:].lstrip()[:20], at))
+        raise Refused("Formula", "'%s' at character %d is not understood"
+                      % (text[at:].lstrip()[:20], at))
     if len(words) > MAX_TOKENS:
         raise Refused("Formula", "more than %d words" % MAX_TOKENS)
     if SPACED.search(text):
@@ -132,17 +138,17 @@ class Parser:
 
     def __init__(self, text, grammar):
         self.grammar = grammar
-        self.words, self.at, self.depth = words_of(text, grammar), 0, 0
+        self.words, self.at, self.depth = split_words(text, grammar), 0, 0
         self.code, self.names, self.known = [], {}, {}
 
-    def whole(self):
-        self.condition()
+    def parse_all(self):
+        self.parse_condition()
         if self.words[self.at]:
             raise Refused("Formula", "'%s' is left over at the end" % self.words[self.at][:40])
         return Formula(self.code, self.names)
 
     def next(self):
-        """What comes next, in a message."""
+        """The next word, as messages quote it."""
         return self.words[self.at][:40] or "the end"
 
     def take(self, word):
@@ -150,81 +156,82 @@ class Parser:
             raise Refused("Formula", "'%s' is expected before %s" % (word, self.next()))
         self.at += 1
 
-    def deeper(self):
+    def enter_level(self):
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise Refused("Formula", "nested more than %d deep" % MAX_DEPTH)
 
-    def condition(self):
-        self.deeper()
-        self.operand()
-        self.operators(0)
+    def parse_condition(self):
+        self.enter_level()
+        self.parse_operand()
+        self.parse_operators(0)
         if self.words[self.at] == "if":
             self.at += 1
-            self.operand()
-            self.operators(0)
+            self.parse_operand()
+            self.parse_operators(0)
             self.take("else")
-            self.condition()
+            self.parse_condition()
             self.code.append("if")
         self.depth -= 1
 
-    def operators(self, level):
-        """What follows an operand: operators of this level and tighter ones, with their right sides."""
+    def parse_operators(self, level):
+        """Parse what follows an operand: operators of this level and tighter ones, with their right
+        sides."""
         words = self.words
         op = words[self.at]
         own = BINDS.get(op, -1)
         while own >= level:
             self.at += 1
-            self.operand()
+            self.parse_operand()
             following = words[self.at]
             if BINDS.get(following, -1) > own:
-                self.operators(own + 1)
+                self.parse_operators(own + 1)
                 following = words[self.at]
             self.code.append(SAME.get(op, op))
             op, own = following, BINDS.get(following, -1)
 
-    def operand(self):
+    def parse_operand(self):
         word = self.words[self.at]
         if word == "(":
             self.at += 1
-            self.condition()
+            self.parse_condition()
             self.take(")")
             return
         what = self.known.get(word)
         if what is None or self.words[self.at + 1] == "(":
-            self.new_operand(word)
+            self.parse_new_operand(word)
             return
         self.at += 1
         self.code.append(what)
 
-    def new_operand(self, word):
-        """What is no name or number that was there before."""
+    def parse_new_operand(self, word):
+        """Parse an operand that is neither a name nor a number seen before."""
         if word[:1] in NO_NAME or word in ("if", "else"):
-            self.no_name(word)
+            self.unexpected_word(word)
             return
         self.at += 1
         if self.words[self.at] == "(":
-            self.call(word)
+            self.parse_call(word)
             return
         self.code.append(self.known.setdefault(word, self.name("name", word)))
 
-    def no_name(self, word):
+    def unexpected_word(self, word):
         if word[:1] in DIGITS:
             self.at += 1
             self.code.append(self.known.setdefault(word, number(word)))
         elif word == "-":
             self.at += 1
-            self.deeper()
-            self.operand()
+            self.enter_level()
+            self.parse_operand()
             self.depth -= 1
             self.code.append("neg")
         else:
             raise Refused("Formula", "a value is expected before %s" % self.next())
 
     def name(self, function, word):
-        return self.names.setdefault((function, self.plain(word)), len(self.names))
+        return self.names.setdefault((function, self.strip_name_marks(word)), len(self.names))
 
-    def call(self, function):
+    def parse_call(self, function):
         self.at += 1
         if function in NAMED:
             word = self.words[self.at]
@@ -235,15 +242,16 @@ class Parser:
             self.code.append(self.name(function, word))
             return
         if function not in FUNCTIONS:
-            raise Refused("Formula", "no function '%s': min, max and d_ratio are known" % function[:40])
-        self.condition()
+            raise Refused("Formula",
+                          "no function '%s': min, max and d_ratio are known" % function[:40])
+        self.parse_condition()
         for _ in range(FUNCTIONS[function] - 1):
             self.take(",")
-            self.condition()
+            self.parse_condition()
         self.take(")")
         self.code.append(function)
 
-    def plain(self, name):
+    def strip_name_marks(self, name):
         """A name without the marks its grammar needs: pmu@a\\=1@ is pmu/a=1/."""
         if self.grammar == "perf":
             name = re.sub(r"@([^@]*)@:?", r"/\1/", name)
@@ -260,14 +268,15 @@ def parse(text, grammar):
     known = REWRITTEN.get(text) if grammar == "own" else None
     if known:
         return known
-    with bounded():
-        return Parser(text, grammar).whole()
+    with recursion_limit():
+        return Parser(text, grammar).parse_all()
 
 
-# ---- postfix to text -------------------------------------------------------------------------------------------------
+# ---- postfix to text -----------------------------------------------------------------------------
 
 # Operators with two sides: how tight they bind.
-SIDES = {"|": 1, "^": 2, "&": 3, "<": 4, ">": 4, "<=": 4, ">=": 4, "==": 4, "!=": 4, "+": 5, "-": 5, "*": 6, "/": 6, "%": 6}
+SIDES = {"|": 1, "^": 2, "&": 3, "<": 4, ">": 4, "<=": 4, ">=": 4, "==": 4, "!=": 4, "+": 5, "-": 5,
+         "*": 6, "/": 6, "%": 6}
 ATOM = 9
 
 
@@ -295,30 +304,31 @@ def name_text(function, name):
     return name if PLAIN.fullmatch(name) else "'%s'" % name
 
 
-def inside(part, outer):
+def parenthesize(part, outer):
     """A part where what stands around it binds as @outer says."""
     text, own = part
     return "(%s)" % text if own < outer else text
 
 
-def sides(op, left, right):
+def format_binary(op, left, right):
     """(text, how tight it binds) of an operator between two such pairs."""
     (left, before), (right, behind), own = left, right, SIDES[op]
-    return "%s %s %s" % (left if before >= own else "(%s)" % left, op, right if behind > own else "(%s)" % right), own
+    return "%s %s %s" % (left if before >= own else "(%s)" % left, op,
+                         right if behind > own else "(%s)" % right), own
 
 
-def operation(op, parts):
-    """The same of a function, a condition or a sign over such pairs."""
+def format_call(op, parts):
+    """Format a function, a condition or a sign over (text, level) pairs."""
     if op in FUNCTIONS:
         return "%s(%s)" % (op, ", ".join(text for text, _ in parts)), ATOM
     if op == "if":
         value, test, other = parts
-        return "%s if %s else %s" % (inside(value, 1), inside(test, 1), other[0]), 0
-    return "-" + inside(parts[0], 7), 7
+        return "%s if %s else %s" % (parenthesize(value, 1), parenthesize(test, 1), other[0]), 0
+    return "-" + parenthesize(parts[0], 7), 7
 
 
 @functools.lru_cache(FORMULAS)
-def written(formula, names):
+def format_formula(formula, names):
     """A formula in the grammar of .pmu files; @names has the texts of its names."""
     stack, size = [], 0
     for what in formula.code:
@@ -330,10 +340,10 @@ def written(formula, names):
             continue
         if what in SIDES:
             right = stack.pop()
-            part = stack[-1] = sides(what, stack[-1], right)
+            part = stack[-1] = format_binary(what, stack[-1], right)
         else:
             n = OPS[what][1]
-            part = operation(what, stack[-n:])
+            part = format_call(what, stack[-n:])
             stack[-n:] = [part]
         size += len(part[0])
         if size > 64 * MAX_FORMULA or len(part[0]) > MAX_FORMULA:
@@ -342,27 +352,32 @@ def written(formula, names):
 
 
 def rewrite(text, grammar, spell=None):
-    """A formula of another grammar in that of .pmu files; @spell(name) says what its names are called there."""
+    """A formula of another grammar in that of .pmu files; @spell(name) says what its names are
+    called there."""
     formula = parse(text, grammar)
-    names = tuple([(function, spell(name) if spell and function == "name" else name) for function, name in formula.names])
-    text = written(formula, tuple([name_text(*name) for name in names]))
+    names = tuple([(function, spell(name) if spell and function == "name" else name) for function,
+                   name in formula.names])
+    text = format_formula(formula, tuple([name_text(*name) for name in names]))
     if text not in REWRITTEN:
-        REWRITTEN[text] = renamed(formula, names)
+        REWRITTEN[text] = rename_inputs(formula, names)
     return text
 
 
-def renamed(formula, names):
-    """What parse() makes of the text that is written with those names; None if only that can say."""
-    if any([not PLAIN.fullmatch(name) and "'" in name or name in ("if", "else") for _, name in names]):
+def rename_inputs(formula, names):
+    """Formula that parse() makes of the text with those names; None if only parsing it can
+    say."""
+    if any([not PLAIN.fullmatch(name) and "'" in name or name in ("if", "else") for _,
+            name in names]):
         return None
     at = {}
-    places = [number(name[1]) if is_number(*name) else at.setdefault(name, len(at)) for name in names]
+    places = [number(name[1]) if is_number(*name) else at.setdefault(name, len(at))
+              for name in names]
     return Formula([places[what] if type(what) is int else what for what in formula.code], at)
 
 
-# ---- postfix to graph ------------------------------------------------------------------------------------------------
+# ---- postfix to graph ----------------------------------------------------------------------------
 
-def planted(formula, graph, leaf):
+def plant_formula(formula, graph, leaf):
     """The node of a formula; @leaf(function, name) gives those of its names."""
     nodes, stack, known, node = [leaf(*name) for name in formula.names], [], graph.known, graph.node
     for what in formula.code:
@@ -382,18 +397,19 @@ def planted(formula, graph, leaf):
     return stack[0]
 
 
-# ---- graph to code ---------------------------------------------------------------------------------------------------
+# ---- graph to code -------------------------------------------------------------------------------
 
 @functools.lru_cache(FORMULAS)
-def digits(value, n):
+def format_number(value, n):
     return "".join(chr(0x30 + (value >> 6 * i & 63)) for i in reversed(range(n)))
 
 
 @functools.lru_cache(FORMULAS)
 def number_code(value):
     if value == int(value) and 0 <= value < 4096 and math.copysign(1, value) > 0:
-        return "i" + digits(int(value), 1) if value < 64 else "j" + digits(int(value), 2)
-    return "k" + digits(int.from_bytes(struct.pack(">d", value), "big"), 11)
+        return "i" + format_number(int(value), 1) if value < 64 else "j" + format_number(int(value),
+                                                                                         2)
+    return "k" + format_number(int.from_bytes(struct.pack(">d", value), "big"), 11)
 
 
 class Coder:
@@ -403,16 +419,17 @@ class Coder:
         self.g, self.inputs = graph, inputs
 
     def code(self, root):
-        uses = self.count(root)
+        uses = self.count_uses(root)
         self.out, self.slots = [], {}
         depth = self.emit(root, uses)
         text = "".join(self.out)
         if depth > MAX_STACK or len(text) > MAX_CODE or len(self.slots) > MAX_SLOTS:
-            raise Refused("Formula", "too large: %d characters of code, %d deep" % (len(text), depth))
+            raise Refused("Formula",
+                          "too large: %d characters of code, %d deep" % (len(text), depth))
         return text
 
-    def count(self, root):
-        """How often each node that is needed is used."""
+    def count_uses(self, root):
+        """Count the uses of each node that is needed."""
         uses, todo, nodes = {root: 1}, [root], self.g.nodes
         while todo:
             node = nodes[todo.pop()]
@@ -426,18 +443,19 @@ class Coder:
                     todo.append(a)
         return uses
 
-    def leaf(self, op, what):
-        return "e" + digits(self.inputs.index_of(what), 2) if op == "input" else number_code(what) if op == "number" else "v"
+    def emit_leaf(self, op, what):
+        return "e" + format_number(self.inputs.index_of(what),
+                                   2) if op == "input" else number_code(what) if op == "number" else "v"
 
     def emit(self, at, uses):
         """Appends the code of a node; returns how much stack it needs."""
         node = self.g.nodes[at]
         op, last = node[0], node[-1]
         if op in LEAVES:
-            self.out.append(self.leaf(op, last))
+            self.out.append(self.emit_leaf(op, last))
             return 1
         if at in self.slots:
-            self.out.append("l" + digits(self.slots[at], 2))
+            self.out.append("l" + format_number(self.slots[at], 2))
             return 1
         need, i = 0, 0
         for a in node[1:]:
@@ -446,12 +464,13 @@ class Coder:
         self.out.append(OPS[op][0])
         if uses[at] > 1:
             self.slots[at] = len(self.slots)
-            self.out.append("s" + digits(self.slots[at], 2))
+            self.out.append("s" + format_number(self.slots[at], 2))
         return need
 
 
 class Inputs:
-    """What a metric needs to be given, in the order its code counts: names, with the list's own spelling where it differs."""
+    """Inputs of a metric, in the order its code counts: names, with the list's own
+    spelling where it differs."""
 
     def __init__(self, names=()):
         self.names = list(names)

@@ -7,12 +7,13 @@ import pmtable as pt
 from pmtext import IDENT, NAME, Bad, Token
 
 ENCODER_NAMES = {name: name for name in pt.ENCODERS}
-ENCODER_NAMES.update({"alpha_ev4": "ev4", "alpha_ev5": "ev5", "alpha_ev6": "ev6", "alpha_ev67": "ev67",
+ENCODER_NAMES.update({"alpha_ev4": "ev4", "alpha_ev5": "ev5", "alpha_ev6": "ev6",
+                      "alpha_ev67": "ev67",
                       "intel_arch": "x86", "ia64_montecito": "montecito"})
 
 
 class Statements:
-    """What the statements of every kind need: places of errors, and names given once."""
+    """Services for statements of every kind: error positions, and names given once."""
 
     def __init__(self):
         self.errors = []      # ((file, line, column), text)
@@ -21,7 +22,7 @@ class Statements:
     def error(self, where, text):
         self.errors.append((where, text))
 
-    def each(self, words, action):
+    def for_each_word(self, words, action):
         """Does @action for each word; one bad word does not hide the next."""
         for w in words:
             try:
@@ -30,11 +31,13 @@ class Statements:
                 self.error(e.where, e.text)
 
     def declare(self, kind, token, name=None):
-        """Notes a declaration; refuses a second one in the same part. True if it replaces one that was used."""
+        """Notes a declaration; refuses a second one in the same part. True if it replaces one that
+        was used."""
         name = token.raw if name is None else name
         before = self.origins.get((kind, name))
         if before and before[1] == self.origin:
-            raise Bad(token.at(), "%s '%s' is declared twice; first in line %d" % (kind, name, before[0].line))
+            raise Bad(token.at(), "%s '%s' is declared twice; first in line %d"
+                      % (kind, name, before[0].line))
         self.origins[kind, name] = token, self.origin
         return before is not None
 
@@ -56,25 +59,27 @@ class Head(Statements):
             raise Bad(words[0].at(), "pmu is given twice")
         self.named = True
         if len(words) < 2 or not NAME.fullmatch(words[1].raw):
-            raise Bad(words[min(1, len(words) - 1)].at(), "pmu needs a name of lower case letters, digits and _")
+            raise Bad(words[min(1, len(words) - 1)].at(),
+                      "pmu needs a name of lower case letters, digits and _")
         self.table.name = words[1].raw
         if len(words) != 3 or not words[2].is_text() or not words[2].text():
             raise Bad(words[-1].at(), "missing description of the processor")
         self.table.desc = words[2].text()
 
-    def do_aka(self, words):
+    def do_alias(self, words):
         def one(w):
             if not re.fullmatch(r"[A-Za-z0-9_.]+", w.raw):
                 raise Bad(w.at(), "bad name '%s'" % w.raw)
-            if w.raw in self.table.aka or w.raw == self.table.name:
+            if w.raw in self.table.aliases or w.raw == self.table.name:
                 raise Bad(w.at(), "'%s' is given twice" % w.raw)
-            self.table.aka.append(w.raw)
-        self.each(words[1:], one)
+            self.table.aliases.append(w.raw)
+        self.for_each_word(words[1:], one)
 
     def do_encoder(self, words):
         self.encoder_set = True
         if len(words) != 2 or words[1].raw not in ENCODER_NAMES:
-            raise Bad(words[-1].at(), "unknown encoder '%s'" % (words[1].raw if len(words) > 1 else ""))
+            raise Bad(words[-1].at(),
+                      "unknown encoder '%s'" % (words[1].raw if len(words) > 1 else ""))
         self.declare("encoder", words[1], "")
         self.table.encoder = ENCODER_NAMES[words[1].raw]
 
@@ -83,7 +88,7 @@ class Head(Statements):
             raise Bad(words[-1].at(), "source takes one text")
         self.table.source = words[1].text()
 
-    def flag(self, words, bit):
+    def set_flag(self, words, bit):
         if len(words) > 1:
             raise Bad(words[1].at(), "%s stands alone" % words[0].raw)
         self.table.flags |= bit
@@ -94,13 +99,13 @@ class Head(Statements):
         self.family = words[1].raw
 
     def do_fallback(self, words):
-        self.flag(words, pt.TABLE_FALLBACK)
+        self.set_flag(words, pt.TABLE_FALLBACK)
 
     def do_view(self, words):
-        self.flag(words, pt.TABLE_VIEW)
+        self.set_flag(words, pt.TABLE_VIEW)
 
     def do_test(self, words):
-        self.flag(words, pt.TABLE_TEST)
+        self.set_flag(words, pt.TABLE_TEST)
 
     def do_uncore(self, words):
         self.table.flags |= pt.TABLE_UNCORE
@@ -109,14 +114,15 @@ class Head(Statements):
         if len(words) == 2:
             self.table.unit = words[1].text()
 
-    def do_part(self, words):
+    def do_core_unit(self, words):
         if len(words) != 2:
-            raise Bad(words[-1].at(), "part takes the name of one unit")
+            raise Bad(words[-1].at(), "core_unit takes the name of one unit")
         self.table.unit = words[1].text()
 
-    def do_whole(self, words):
+    def do_family(self, words):
         if len(words) != 2 or not IDENT.fullmatch(words[1].raw):
-            raise Bad(words[-1].at(), "whole takes the name of the processor that this is a part of")
+            raise Bad(words[-1].at(),
+                      "family takes the name of the processor that this PMU belongs to")
         self.table.part_of = words[1].raw
 
     def do_device(self, words):
@@ -126,7 +132,8 @@ class Head(Statements):
 
     def do_pmctype(self, words):
         if len(words) != 3 or words[1].raw not in ("perf", "libpfm"):
-            raise Bad(words[min(1, len(words) - 1)].at(), "pmctype takes perf or libpfm and a number")
+            raise Bad(words[min(1, len(words) - 1)].at(),
+                      "pmctype takes perf or libpfm and a number")
         n = words[2].number()
         if n > 0x7FFFFFFF:
             raise Bad(words[2].at(), "0x%x does not fit" % n)
@@ -143,7 +150,7 @@ class Head(Statements):
             if replaces:
                 self.table.features = [f for f in self.table.features if f[0] != key]
             self.table.features.append((key, what))
-        self.each(words[1:], one)
+        self.for_each_word(words[1:], one)
 
     def do_metricgroup(self, words):
         if len(words) != 3 or not words[2].is_text():
@@ -176,7 +183,7 @@ class Head(Statements):
                 setattr(c, key, n)
             else:
                 raise Bad(w.at(), "unknown key '%s'" % key)
-        self.each(words[2:], one)
+        self.for_each_word(words[2:], one)
         if "width" not in given:
             raise Bad(words[1].at(), "counter without width")
         if not c.first <= c.last < 32:
@@ -203,15 +210,16 @@ class Head(Statements):
             if key in ("arch", "vendor", "prefix", "exact"):
                 one[key] = value.text()
             elif key in ("family", "model"):
-                lists[key] = self.ranges(value, 0xFFFFFF)
+                lists[key] = self.parse_ranges(value, 0xFFFFFF)
                 if key == "family" and any(a != b for a, b in lists[key]):
-                    lists[key] = [(n, n) for a, b in lists[key] for n in range(a, min(b, a + 256) + 1)]
+                    lists[key] = [(n, n) for a, b in lists[key]
+                                  for n in range(a, min(b, a + 256) + 1)]
             elif key == "stepping":
                 one[key] = 0
-                for a, b in self.ranges(value, 31):
+                for a, b in self.parse_ranges(value, 31):
                     one[key] |= (1 << (b + 1)) - (1 << a)
             elif key == "pmuversion":
-                r = self.ranges(value, 255)
+                r = self.parse_ranges(value, 255)
                 one[key] = r[0][0], r[-1][1]
             elif key in ("midr", "pvr", "implver", "cputype", "id"):
                 identities.append(w)
@@ -230,11 +238,12 @@ class Head(Statements):
                 raise Bad(w.at(), "unknown key '%s'" % key)
 
         before = len(self.errors)
-        self.each(words[1:], key_value)
+        self.for_each_word(words[1:], key_value)
         if len(words) < 2:
             raise Bad(words[0].at(), "match takes KEY=VALUE")
         if len(identities) > 1:
-            raise Bad(identities[1].at(), "one identity per match: midr, pvr, implver, cputype and id exclude each other")
+            raise Bad(identities[1].at(),
+                      "one identity per match: midr, pvr, implver, cputype and id exclude each other")
         if len(self.errors) > before:
             return
         value, mask = one[identities[0].pair()[0]] if identities else (0, 0)
@@ -246,12 +255,14 @@ class Head(Statements):
         for family, _ in lists["family"]:
             for low, high in lists["model"]:
                 self.table.matches.append(pt.Match(
-                    arch, one.get("vendor", ""), family, low, high, one.get("stepping", 0), value, mask,
-                    one.get("exact", one.get("prefix", "")), "exact" in one, one.get("core_type"), version[0], version[1],
+                    arch, one.get("vendor", ""), family, low, high, one.get("stepping", 0), value,
+                    mask,
+                    one.get("exact", one.get("prefix", "")), "exact" in one, one.get("core_type"),
+                    version[0], version[1],
                     one.get("native_model", pt.ANY32)))
 
     @staticmethod
-    def ranges(token, most):
+    def parse_ranges(token, most):
         """Numbers, ranges A..B and lists of them, as (low, high) pairs."""
         out = []
         for part in token.split():

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""What is known of processors beside their lists: the sections of lib/events/heads, as the readers of lists ask for them.
+"""Facts about processors beside their lists: the sections of lib/events/heads.
 
-    list NAME... [linux=NAME,...] [libpfm=NAME,...]     folders of lists this section is for
-    core big|small|NAME use=SECTION,...                 what its cores are put together from; NAME in hybrids
-    boxes FAMILY                                        its boxes are FAMILY.BOX, or FAMILY.box, or intel.box
-    unit UNIT [device=NAME] [use=SECTION,...] [core=1]  what the kernel calls a list's unit; its head
+    list NAME... [linux=NAME,...] [libpfm=NAME,...] [alias=NAME,...]    folders of lists this section
+                                                        is for, and other names of its PMU
+    core big|small|NAME use=SECTION,...                 sections of its cores; NAME in hybrids
+    boxes FAMILY                                        prefix of its boxes' sections
+    unit UNIT [device=NAME] [use=SECTION,...] [core=1]  the kernel's name of a unit, and its head
     topdown SECTION                                     rows for PERF_METRICS
-    called NAME "WORDS"                                 what people call a processor, core or box (called.pmu)
+    title NAME "WORDS"                                  title of a processor, core or box
     match ...                                           its hosts, for lists that do not say
 """
 
@@ -26,11 +27,11 @@ class Processor:
 
     def __init__(self, part):
         self.section = part.name
-        self.names, self.linux, self.libpfm = [], [], []
+        self.names, self.linux, self.libpfm, self.alias = [], [], [], []
         self.cores = {}         # name, '' for the only one -> (small, sections)
         self.units = {}         # kernel's or list's name of a unit -> {key: value}
         self.boxes = self.topdown = ""
-        self.called = {}        # name of a table, core or unit -> words for people
+        self.titles = {}        # name of a table, core or unit -> words for people
         self.matches = []       # statements
         for words in part.statements:
             if type(words) is not list:
@@ -64,26 +65,28 @@ class Processor:
     def on_topdown(self, words):
         self.topdown = words[0]
 
-    def on_called(self, words):
-        self.called[words[0]] = words[1]
+    def on_title(self, words):
+        self.titles[words[0]] = words[1]
 
     def on_unit(self, words):
         self.units[words[0]] = dict(w.split("=", 1) for w in words[1:])
 
-    def hosts(self):
+    def host_matches(self):
         """The arguments of its matches."""
         if self.matches and type(self.matches[0]) is list:
             c = Compiler(LIBRARY)
             c.table, c.origins, c.origin = pt.Table("", ""), {}, None
             for words in self.matches:
                 c.do_match(words)
-            self.matches = [{k: getattr(m, k) for k in pt.Match.__slots__ if k not in ("value", "mask")} for m in c.table.matches]
+            self.matches = [{k: getattr(m, k)
+                             for k in pt.Match.__slots__ if k not in ("value", "mask")}
+                             for m in c.table.matches]
         return self.matches
 
-    def short(self):
+    def short_name(self):
         return self.names[0].replace("-", "_")
 
-    def hybrid(self):
+    def is_hybrid(self):
         return "" not in self.cores and bool(self.cores)
 
     def core_named(self, small):
@@ -102,7 +105,7 @@ def section(name):
 _by_list = {}
 
 
-def by_list():
+def index_by_folder():
     """Folder in small letters -> Processor."""
     if not _by_list:
         for name, part in LIBRARY.sections().items():
@@ -113,24 +116,26 @@ def by_list():
     return _by_list
 
 
-def processor(folder):
-    """What is known of the processor of a folder of Intel's, Linux's or Arm's; None of a new one."""
-    return by_list().get(folder.lower())
+def find_processor(folder):
+    """The Processor of a folder of Intel's, Linux's or Arm's; None for a new
+    one."""
+    return index_by_folder().get(folder.lower())
 
 
 @functools.lru_cache(None)
-def places():
+def section_order():
     """Section of a head -> its place among all."""
     return {name: i for i, name in enumerate(LIBRARY.sections())}
 
 
 def rank(folder):
-    """Where the processor of a folder stands in its head, beside those that it is alike; new ones come last."""
-    known = processor(folder)
-    return places()[known.section] if known else len(places())
+    """Position of a folder's processor in its head, beside those that it is alike; new ones
+    come last."""
+    known = find_processor(folder)
+    return section_order()[known.section] if known else len(section_order())
 
 
-def architecture(arch):
+def find_architecture(arch):
     return section("arch." + arch) or section("arch.any")
 
 
@@ -151,14 +156,15 @@ def core_libpfm(core):
     return p.libpfm[0] if p and p.libpfm else ""
 
 
-def title(name, given, core="", unit=""):
-    """What a table is called: the words for its processor, else the title that its list has @given; its core or unit behind."""
-    words = section("called").called.get(name, given or name)
+def table_title(name, given, core="", unit=""):
+    """Title of a table: the words for its processor, else the title that its list has @given;
+    its core or unit behind."""
+    words = section("titles").titles.get(name, given or name)
     if core:
-        known = section("called.cores").called.get(core)
+        known = section("titles.cores").titles.get(core)
         words += ", %s" % known if known else ""
     if unit:
-        known = section("called.boxes").called.get(unit.lower())
+        known = section("titles.boxes").titles.get(unit.lower())
         words += ", %s: %s" % (unit, known) if known else ", " + unit
     return words
 
@@ -171,13 +177,14 @@ def unit_device(unit):
     if u in known:
         return known[u]["device"]
     if u.startswith(("hisi_", "imx", "ali_", "arm_", "cpu_")):
-        return u.replace(",", "_").replace(" ", "_")     # 'hisi_sccl,ddrc' is a pattern: hisi_sccl1_ddrc0 and its like
+        # 'hisi_sccl,ddrc' is a pattern: hisi_sccl1_ddrc0 and its like
+        return u.replace(",", "_").replace(" ", "_")
     u = re.sub(r"cbo$", "cbox", u)
     u = re.sub(r"^sbo$", "sbox", u)
     return "uncore_" + u.replace(" ", "_")
 
 
-def box_section(family, box):
+def find_box_section(family, box):
     """The section of an Intel box."""
     if re.search(r"free_running(_\d+)?$", box):
         return "intel.free_running"
@@ -191,8 +198,8 @@ def is_processor(name):
     return bool(p.names)
 
 
-def skeleton(uses):
-    """What those sections make together: (table, extra registers and their fields)."""
+def build_skeleton(uses):
+    """Head made of those sections: (table, extra registers and their fields)."""
     key = tuple(uses)
     if key not in _skeletons:
         text = "pmu head \"A head.\"\n" + "".join("use %s\n" % u for u in uses)
@@ -207,15 +214,15 @@ def skeleton(uses):
     return _skeletons[key]
 
 
-def in_order(uses):
+def sort_sections(uses):
     """Sections in the order of their file: parts of Intel's cores are put together that way."""
     order = list(LIBRARY.sections())
     return sorted(dict.fromkeys(uses), key=order.index)
 
 
-def bits(text):
+def parse_bits(text):
     """'config1:0-7,9' as ranges."""
-    return Compiler.bit_ranges(Token(text, "", 0, 0))
+    return Compiler.parse_bit_ranges(Token(text, "", 0, 0))
 
 
 def row_names(name):

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""One folder of Intel's repository: events/*.json, metrics/*.json, and the lines of mapfile.csv that name it.
+"""One folder of Intel's repository: events/*.json, metrics/*.json, and the lines of mapfile.csv
+that name it.
 
-Cores come first, and one table each: a hybrid has several. Uncore events follow. What speaks of core events (masks,
-metrics, latencies) waits until all of them are known.
-"""
+Cores come first, and one table each: a hybrid has several. Uncore events follow. What speaks of
+core events (masks, metrics, latencies) waits until all of them are known."""
 
 import os
 import re
 
 import pmtable as pt
-from pmcore import core_event, core_of, core_table, top_down
-from pmecore import small_list, small_metrics
-from pmheads import core_libpfm, is_big, is_small, title
+from pmcore import core_event, core_of_file, core_table, add_topdown_rows
+from pmecore import add_groups_of_small_cores, read_small_core_metrics
+from pmheads import core_libpfm, is_big, is_small, table_title
 from pmmasks import fp_arith, offcore_matrix
 from pmmatch import intel_hosts, intel_matches
 from pmmetrics import intel_metric, intel_metrics, linux_metrics
@@ -22,22 +22,23 @@ CORE_FILE = re.compile(r"_core(_v[0-9.]+)?\.json$")
 HYBRID_FILE = re.compile(r"[^_]+_([a-z0-9]+)_core(?:_v[0-9.]+)?\.json", re.I)
 
 
-def read(reading):
+def read_folder(reading):
     hosts = intel_hosts(reading)
     cores = [inner for _, inner, _ in reading.model.files if is_core(inner)]
     hybrid = len(cores) > 1 or any(h.kind == "hybridcore" for h in hosts)
-    roles = roles_of(hosts)
+    roles = parse_roles(hosts)
     values = {inner: data for _, inner, data in reading.files(reading.model.files)}
     later = []
     for shown, inner, _ in sorted(reading.model.files, key=lambda f: (not is_core(f[1]), f[1])):
         reading.file = shown
         data = values.get(inner)
         if data is not None:
-            later += [(shown, inner, *work) for work in one_file(reading, inner, data, hybrid, roles)]
+            later += [(shown, inner, *work)
+                      for work in read_file(reading, inner, data, hybrid, roles)]
     for shown, inner, work, items in later:
         reading.file = shown
         work(reading, items, os.path.basename(inner))
-    sheet(reading)
+    add_small_core_metrics(reading)
     intel_matches(reading, hosts)
 
 
@@ -45,8 +46,9 @@ def is_core(inner):
     return inner.startswith("events") and CORE_FILE.search(inner) is not None
 
 
-def roles_of(hosts):
-    """File name -> its line of the mapfile: one that says which core of a hybrid it is, if there is one."""
+def parse_roles(hosts):
+    """File name -> its line of the mapfile: one that says which core of a hybrid it is, if there is
+    one."""
     roles = {}
     for h in hosts:
         if h.file not in roles or h.kind == "hybridcore":
@@ -54,8 +56,9 @@ def roles_of(hosts):
     return roles
 
 
-def one_file(reading, inner, data, hybrid, roles):
-    """Reads a file with events; of others returns what is to be done later, as (function, items)."""
+def read_file(reading, inner, data, hybrid, roles):
+    """Reads a file with events; of others returns what is to be done later, as (function,
+    items)."""
     file = os.path.basename(inner)
     if type(data) is dict and "Events" in data and inner.startswith("events"):
         if is_core(inner):
@@ -70,7 +73,7 @@ def one_file(reading, inner, data, hybrid, roles):
         else:
             reading.refuse("-", "-", "a list of unknown kind")
     elif type(data) is dict and type(data.get("Metrics")) is list:
-        return [(intel_metrics, small_list(data["Metrics"]))]
+        return [(intel_metrics, add_groups_of_small_cores(data["Metrics"]))]
     elif type(data) is dict and "Data" in data and "retire_latency" in file:
         return [(retire_latency, data["Data"])]
     elif type(data) is list and inner.startswith("metrics"):
@@ -80,7 +83,7 @@ def one_file(reading, inner, data, hybrid, roles):
     return []
 
 
-# ---- a core's list ---------------------------------------------------------------------------------------------------
+# ---- a core's list -------------------------------------------------------------------------------
 
 def core_list(reading, file, data, hybrid, role):
     """The events of a core, or of one of a hybrid's cores."""
@@ -88,7 +91,7 @@ def core_list(reading, file, data, hybrid, role):
     parts = HYBRID_FILE.fullmatch(file)
     core = parts[1].lower() if hybrid and parts else ""
     header = data["Header"] if type(data.get("Header")) is dict else {}
-    given = (title_of(header) or m.folder)[:200]
+    given = (header_title(header) or m.folder)[:200]
     reading.desc = reading.desc or given
     events = data["Events"]
     keys = set()
@@ -97,20 +100,23 @@ def core_list(reading, file, data, hybrid, role):
             keys.update(e)
     name = m.name + "_" + core if core else m.name
     b = reading.builder(name, lambda: core_table(reading, name, core, keys, core_device(core, role),
-                                               title(m.name, given, core)))
+                                               table_title(m.name, given, core)))
     reading.cores[core] = name
-    b.aka += [n for n in names_of(m, core) if n not in [b.name] + b.aka]
-    b.source = "intel/perfmon %s, version %s of %s" % (m.folder, clean(str(header.get("Version", "")))[:20],
-                                                         clean(str(header.get("DatePublished", "")))[:20])
+    b.aliases += [n for n in core_aliases(m, core) if n not in [b.name] + b.aliases]
+    b.source = "intel/perfmon %s, version %s of %s" % (m.folder,
+                                                       clean(str(header.get("Version", "")))[:20],
+                                                         clean(str(header.get("DatePublished",
+                                                                              "")))[:20])
     reading.objects(events, lambda e: core_event(reading, b, e))
-    top_down(reading, b)
+    add_topdown_rows(reading, b)
     count_without_hyperthreading(b)
 
 
-def title_of(header):
+def header_title(header):
     """The processor's name as the head of a list has it."""
     info = header.get("Info")
-    title = re.sub(r"^Performance Monitoring Events for ", "", clean(info) if type(info) is str else "")
+    title = re.sub(r"^Performance Monitoring Events for ", "",
+                   clean(info) if type(info) is str else "")
     return re.sub(r"\s*-\s*V[0-9.]+$", "", title)
 
 
@@ -125,39 +131,41 @@ def core_device(core, role):
     return "cpu_atom" if is_small(core) or role and role.core_name == "Atom" else "cpu_core"
 
 
-def names_of(model, core):
+def core_aliases(model, core):
     """Names that other programs have for a core's table."""
-    processor = model.processor()
+    processor = model.find_processor()
     if not processor:
         return []
     names = processor.linux[:1] + processor.libpfm
     if core:
         names = ["%s_%s" % (processor.linux[0], core)]
         if core_libpfm(core):
-            names.insert(0, "%s_%s" % (processor.libpfm[0] if processor.libpfm else model.name, core_libpfm(core)))
+            names.insert(0, "%s_%s"
+                         % (processor.libpfm[0] if processor.libpfm else model.name,
+                            core_libpfm(core)))
     return [n.replace("-", "_") for n in names]
 
 
 def count_without_hyperthreading(b):
-    """How many general counters there are with hyper-threading off, if any event says so."""
+    """Count general counters with hyper-threading off, if any event says so."""
     if b.htoff:
         b.features.append("feature n_general_htoff=%d" % (b.htoff & 0xFFFFFFFF).bit_length())
 
 
-def sheet(reading):
-    """What the small cores of a hybrid compute."""
+def add_small_core_metrics(reading):
+    """Add the metrics of a hybrid's small cores."""
     if not reading.model.sheet:
         return
     reading.file, source = reading.model.sheet
-    for name, e in small_metrics(reading, source):
+    for name, e in read_small_core_metrics(reading, source):
         reading.objects([e], lambda item, b=reading.builders[name]: intel_metric(reading, b, item))
 
 
-# ---- latencies -------------------------------------------------------------------------------------------------------
+# ---- latencies -----------------------------------------------------------------------------------
 
 def retire_latency(reading, data, file):
     """Latencies of retirement: a remark on the events that are measured that way."""
-    b = core_of(reading, file)
+    b = core_of_file(reading, file)
     if type(data) is not dict:
         reading.refuse("-", "Data", "an object is expected")
         return
@@ -165,7 +173,9 @@ def retire_latency(reading, data, file):
         row = b.seen.get(pt.fold(name))
         if row is None:
             reading.refuse(name[:MAX_NAME], "Data", "no event of that name")
-        elif type(v) is not dict or not all(type(v.get(k)) in (int, float) for k in ("MIN", "MAX", "MEAN")):
+        elif type(v) is not dict or not all(type(v.get(k)) in (int, float)
+                                            for k in ("MIN", "MAX", "MEAN")):
             reading.refuse(name[:MAX_NAME], "Data", "MIN, MAX and MEAN are expected")
         else:
-            row.text("note", "retire latency in cycles: least %g, mean %g, most %g" % (v["MIN"], v["MEAN"], v["MAX"]))
+            row.text("note", "retire latency in cycles: least %g, mean %g, most %g"
+                     % (v["MIN"], v["MEAN"], v["MAX"]))

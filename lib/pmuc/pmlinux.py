@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: MIT
 """One list of Linux: the files of a folder of tools/perf/pmu-events/arch.
 
-An object is an event, a metric, or both; it may take what an architecture's standard events say. Metrics, their groups
-and the counts of counters wait until all events are known.
-"""
+An object is an event, a metric, or both; it may take what an architecture's standard events say.
+Metrics, their groups and the counts of counters wait until all events are known."""
 
 import os
 import re
 
 import pmtable as pt
-from pmarch import core_counters, table_for
-from pmbuild import Draft, quoted, word
+from pmarch import core_counters, find_table
+from pmbuild import Draft, quote_text, quote_word
 from pmheads import unit_device
-from pmcore import core_event, top_down
-from pmmatch import identifiers, linux_matches
+from pmcore import core_event, add_topdown_rows
+from pmmatch import pattern_identifiers, linux_matches
 from pmmetrics import linux_metric
-from pmread import MAX_NAME, MAX_TEXT, NUMBER, Refused, clean, name_of, strings, take
+from pmread import MAX_NAME, MAX_TEXT, NUMBER, Refused, clean, name_of, as_strings, cached_value
 from pmuncore import uncore_event
 
-FIELD_KEYS = (("UMask", "umask"), ("CounterMask", "cmask"), ("Invert", "inv"), ("EdgeDetect", "edge"),
+FIELD_KEYS = (("UMask", "umask"), ("CounterMask", "cmask"), ("Invert", "inv"),
+              ("EdgeDetect", "edge"),
               ("EnAllCores", "enallcores"), ("EnAllSlices", "enallslices"), ("SliceId", "sliceid"),
               ("ThreadMask", "threadmask"), ("RdWrMask", "rdwrmask"))
 
@@ -43,10 +43,10 @@ class LinuxList:
     def read(self):
         self.read_standard()
         for shown, inner, data in self.reading.files(sorted(self.model.files, key=lambda f: f[1])):
-            self.one_file(shown, os.path.basename(inner), data)
+            self.read_file(shown, os.path.basename(inner), data)
         if self.reading.intel:
             for name in self.reading.cores.values():
-                top_down(self.reading, self.reading.builders[name])
+                add_topdown_rows(self.reading, self.reading.builders[name])
         self.enter_metrics()
         self.enter_groups()
         for shown, data in self.counters:
@@ -56,39 +56,40 @@ class LinuxList:
 
     def read_standard(self):
         """Standard events of the architecture, which objects speak of by name."""
-        for _, _, data in self.reading.files((shown, "", source) for shown, source in self.model.standard):
+        for _, _, data in self.reading.files((shown, "", source) for shown,
+                                             source in self.model.standard):
             for e in data if type(data) is list else ():
                 if type(e) is dict:
                     for key in ("EventName", "MetricName"):
                         if type(e.get(key)) is str:
                             self.standard.setdefault(e[key].lower(), e)
 
-    def one_file(self, shown, file, data):
+    def read_file(self, shown, file, data):
         if file == "counter.json" and type(data) is not dict:
             self.counters.append((shown, data))
         elif type(data) is not dict:
             topic = re.sub(r"[-_]", " ", file[:-5])
-            self.reading.objects(data, lambda e: self.one_object(e, topic))
+            self.reading.objects(data, lambda e: self.read_object(e, topic))
         elif file == "metricgroups.json":
             self.groups.append((shown, data))
         else:
             self.reading.refuse("-", "-", "neither events nor metrics")
 
-    # ---- events ------------------------------------------------------------------------------------------------------
+    # ---- events ----------------------------------------------------------------------------------
 
-    def one_object(self, e, topic):
+    def read_object(self, e, topic):
         """An event, a metric, or both in one."""
-        e = self.with_standard(strings(e))
+        e = self.merge_standard(as_strings(e))
         unit = e.get("Unit", "").strip()
         metric = "MetricName" in e or "MetricExpr" in e
         if metric:
             self.metrics.append((self.reading.file, e, unit))
         if "EventName" in e:
-            self.event(e, topic, unit)
+            self.add_event(e, topic, unit)
         elif not metric:
             raise Refused("EventName", "missing")
 
-    def with_standard(self, e):
+    def merge_standard(self, e):
         """@e with what it leaves to a standard event."""
         name = e.get("ArchStdEvent")
         if not name:
@@ -96,28 +97,28 @@ class LinuxList:
         base = self.standard.get(name.strip().lower())
         if base is None:
             raise Refused("ArchStdEvent", "no standard event of that name")
-        merged = dict(strings(base))
+        merged = dict(as_strings(base))
         merged.update({k: v for k, v in e.items() if k != "ArchStdEvent"})
         return merged
 
-    def event(self, e, topic, unit):
+    def add_event(self, e, topic, unit):
         if not re.fullmatch(r"[A-Za-z0-9_, -]{0,60}", unit):
             raise Refused("Unit", "'%s' is no unit" % unit[:40])
         if self.intel and unit and not unit.startswith("cpu_"):
             uncore_event(self.reading, e)
         elif self.intel:
-            b = table_for(self.reading, unit)
+            b = find_table(self.reading, unit)
             row = core_event(self.reading, b, e)
             row.text("topic", topic)
         else:
-            self.plain_event(table_for(self.reading, unit), e, topic)
+            self.add_plain_event(find_table(self.reading, unit), e, topic)
 
-    def plain_event(self, b, e, topic):
+    def add_plain_event(self, b, e, topic):
         """AMD, Arm, POWER, s390, RISC-V and their units: fields, no constraints."""
         d = Draft(b, name_of(e), e)
         arch = self.model.arch
         uncore = b.uncore
-        selector = select(d)
+        selector = set_event_select(d)
         d.put_keys(FIELD_KEYS)
         if d.number("PerPkg") or uncore and arch == "x86":
             d.flags |= pt.ROW_PER_PKG
@@ -129,14 +130,14 @@ class LinuxList:
             d.set("period", str(period))
         compat = e.get("Compat", "").strip()
         if compat:
-            d.text("compat", identifiers(compat))
+            d.text("compat", pattern_identifiers(compat))
         d.filters()
         row = d.row(core_counters(b, arch, selector), self.reading.file)
         d.text("topic", topic)
         b.add(row)
         self.reading.counts["uncore" if uncore else "core"] += 1
 
-    # ---- what waits --------------------------------------------------------------------------------------------------
+    # ---- what waits ------------------------------------------------------------------------------
 
     def enter_metrics(self):
         for shown, e, unit in self.metrics:
@@ -151,8 +152,8 @@ class LinuxList:
         """Metrics stand with the core's events, or with their unit's where a list has no core."""
         tables = self.reading.builders
         if unit.startswith("cpu_") or not tables or self.reading.cores or self.model.arch == "x86":
-            return table_for(self.reading, unit if unit.startswith("cpu_") else "")
-        return table_for(self.reading, unit) if unit else next(iter(tables.values()))
+            return find_table(self.reading, unit if unit.startswith("cpu_") else "")
+        return find_table(self.reading, unit) if unit else next(iter(tables.values()))
 
     def enter_groups(self):
         for shown, data in self.groups:
@@ -162,13 +163,16 @@ class LinuxList:
                     self.reading.refuse(group[:60], "-", "a text is expected")
                 elif self.reading.builders:
                     b = self.metric_table("")
-                    b.features.append("metricgroup %s %s" % (word(group), quoted(clean(text) or group)))
+                    b.features.append("metricgroup %s %s"
+                                      % (quote_word(group), quote_text(clean(text) or group)))
 
     def unit_counters(self, e):
-        """How many counters a unit has."""
-        e = strings(e)
+        """Set the numbers of counters of a unit."""
+        e = as_strings(e)
         unit = e.get("Unit", "").strip()
-        fixed, general = take(NUMBER, e, "CountersNumFixed"), take(NUMBER, e, "CountersNumGeneric")
+        fixed, general = cached_value(NUMBER, e,
+                                      "CountersNumFixed"), cached_value(NUMBER, e,
+                                                                        "CountersNumGeneric")
         if fixed > 32 or general > 32:
             raise Refused("CountersNumGeneric", "more than 32 counters")
         device = "cpu" if unit == "core" else unit if unit.startswith("cpu_") else unit_device(unit)
@@ -177,8 +181,9 @@ class LinuxList:
                 b.fixed, b.general = fixed, general
 
 
-def in_fields(b, config):
-    """A whole configuration word as values of the head's fields, code first; of a field for the word where they do not cover it."""
+def split_into_fields(b, config):
+    """A whole configuration word as values of the head's fields, code first; of a field for the
+    word where they do not cover it."""
     out, left = [], config
     for f in sorted(b.at.values(), key=lambda f: f.name != "code"):
         v, place = 0, 0
@@ -195,12 +200,13 @@ def in_fields(b, config):
     return [("config", config)]
 
 
-def select(d):
-    """The value that selects the event: of all 64 bits, of a mesh's node, or an event code. Returns it."""
+def set_event_select(d):
+    """The value that selects the event: of all 64 bits, of a mesh's node, or an event code. Returns
+    it."""
     b, e = d.b, d.e
     if "ConfigCode" in e:
         value = d.number("ConfigCode")
-        for field, v in in_fields(b, value):
+        for field, v in split_into_fields(b, value):
             d.set(field, v)
     elif "EventidCode" in e:
         d.put("eventid", d.number("EventidCode"), "EventidCode")

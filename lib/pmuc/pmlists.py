@@ -1,28 +1,31 @@
 # SPDX-License-Identifier: MIT
 """Finding the lists: what lies below a path, or in a source archive, as models.
 
-A model is one processor's lists. Intel's repository has a folder for each, with events/ and metrics/ in it; a Linux
-tree has a folder for each below its architecture's, where mapfile.csv and the standard events are.
-"""
+A model is one processor's lists. Intel's repository has a folder for each, with events/ and
+metrics/ in it; a Linux tree has a folder for each below its architecture's, where mapfile.csv and
+the standard events are."""
 
 import os
 import re
 
-from pmarm import is_arm
+from pmarm import is_arm_list
 from pmecore import SHEET
-from pmheads import processor
-from pmread import MAX_FILE, MAX_TREE, content
+from pmheads import find_processor
+from pmread import MAX_FILE, MAX_TREE, read_source
+from pmtelemetry import is_telemetry_list, product_of_file
 
 INTEL_FILE = re.compile(r"^(.*)/([^/]+)/((?:events|metrics)(?:/perf)?/[^/]+\.json)$")
 NO_LISTS = re.compile(r"/(?:tests?|testdata|scripts?|schemas?|\.[^/]+)/")
 IN_LINUX = "tools/perf/pmu-events/arch/"
 
 
-PARTS = ("_uncore", "_metrics")     # behind a processor's name: what --text calls the files of its boxes and metrics
+# behind a processor's name: what --text calls the files of its boxes and metrics
+PARTS = ("_uncore", "_metrics")
 
 
 class Model:
-    """One processor's lists: where they are. A source is a path to read, or the bytes themselves."""
+    """One processor's lists: where they are. A source is a path to read, or the bytes
+    themselves."""
 
     def __init__(self, kind, name, folder, files, mapfile=None, standard=(), arch="", inner=""):
         self.kind = kind              # intel, linux or pmu
@@ -34,12 +37,12 @@ class Model:
         self.sheet = None             # (shown path, source): what small cores compute
         self.size = 0
 
-    def processor(self):
-        """What we know of the processor of Intel's folder, or None."""
-        return processor(self.folder) if self.kind == "intel" else None
+    def find_processor(self):
+        """The Processor of Intel's folder, or None."""
+        return find_processor(self.folder) if self.kind == "intel" else None
 
-    def akas(self):
-        known = self.processor()
+    def alias_names(self):
+        known = self.find_processor()
         return [n.replace("-", "_") for n in known.linux[:1]] + known.libpfm if known else []
 
 
@@ -57,7 +60,7 @@ class Place:
     def source(self, full):
         return full if self.data is None else self.data[full]
 
-    def root(self, folder):
+    def find_map_folder(self, folder):
         """The folder at or above @folder that has the mapfile, or None."""
         while folder not in self.maps and folder not in ("/", "", os.path.dirname(folder)):
             folder = os.path.dirname(folder)
@@ -79,8 +82,9 @@ class Place:
         paths = [os.path.join(folder, n) for n in names if n.endswith(".json")]
         self.standard += [p for p in paths if p not in self.files and os.path.isfile(p)]
 
-    def foreign(self):
-        """Folders of Intel's mapfiles: JSON below them that is not in their form is no event list."""
+    def intel_folders(self):
+        """Folders of Intel's mapfiles: JSON below them that is not in their form is no event
+        list."""
         return {folder for folder, (_, source) in self.maps.items() if is_intel_map(source)}
 
 
@@ -96,37 +100,41 @@ class Finder:
     def path(self, path):
         real = os.path.abspath(path)
         if os.path.isdir(real):
-            self.tree(path, real)
+            self.add_tree(path, real)
         elif not os.path.exists(real):
             self.problem(path, "no such file or directory")
         elif not os.path.isfile(real):      # a pipe may have nothing to say, and a device no end
             self.problem(path, "no file")
         elif real.endswith(".pmu"):
-            self.pmu((path, real))
+            self.add_pmu_model((path, real))
         elif real.endswith(".json"):
             self.one_file(path, real)
         elif real.endswith(".xz") or is_archive(real):
-            self.archive(path, real)
+            self.add_archive(path, real)
         else:
             self.problem(path, "neither a list, a directory nor an archive")
 
-    # ---- where files are ---------------------------------------------------------------------------------------------
+    # ---- where files are -------------------------------------------------------------------------
 
-    def pmu(self, *files):
-        """Files of our own language, each (shown path, path), that are one processor's: its table is called as the first."""
+    def add_pmu_model(self, *files):
+        """Files of our own language, each (shown path, path), that are one processor's: its table
+        is called as the first."""
         name = os.path.basename(files[0][1])[:-4]
-        self.models.append(Model("pmu", table_name(name), name, [(shown, os.path.basename(real)[:-4], real) for shown, real in files]))
+        self.models.append(Model("pmu", table_name(name), name,
+                                 [(shown, os.path.basename(real)[:-4], real) for shown,
+                                  real in files]))
 
-    def pmus(self, shown, folder, names):
-        """A folder's .pmu files. The boxes and the metrics that --text puts beside a processor's file belong to it."""
+    def add_pmu_files(self, shown, folder, names):
+        """A folder's .pmu files. The boxes and the metrics that --text puts beside a processor's
+        file belong to it."""
         for name in names:
             stem = name[:-4]
             if any(stem.endswith(part) and stem[:-len(part)] + ".pmu" in names for part in PARTS):
                 continue
             parts = [n for n in [name] + [stem + part + ".pmu" for part in PARTS] if n in names]
-            self.pmu(*[(os.path.join(shown, n), os.path.join(folder, n)) for n in parts])
+            self.add_pmu_model(*[(os.path.join(shown, n), os.path.join(folder, n)) for n in parts])
 
-    def tree(self, shown, real):
+    def add_tree(self, shown, real):
         """A directory: everything below it, and the mapfile and standard events above it."""
         place = Place(top=real)
         for folder, folders, names in os.walk(real, followlinks=False):
@@ -138,12 +146,15 @@ class Finder:
                     place.files[full] = below
                 elif n in ("mapfile.csv", SHEET) and os.path.isfile(full):
                     (place.sheets if n == SHEET else place.maps)[folder] = (below, full)
-        self.pmus(shown, real, sorted(n for n in os.listdir(real) if n.endswith(".pmu") and os.path.isfile(os.path.join(real, n))))
+        self.add_pmu_files(shown, real,
+                           sorted(n
+                                  for n in os.listdir(real) if n.endswith(".pmu")
+                                  and os.path.isfile(os.path.join(real, n))))
         place.add_map_above(real)
         for folder in place.maps:
             if folder == real or real.startswith(folder + os.sep):
                 place.add_standard(folder)
-        self.group(place)
+        self.group_files(place)
 
     def one_file(self, shown, real):
         """One list: the model is that of its folder, with this file alone."""
@@ -152,9 +163,9 @@ class Finder:
         place.add_map_above(os.path.dirname(real))
         for folder in place.maps:
             place.add_standard(folder)
-        self.group(place)
+        self.group_files(place)
 
-    def archive(self, shown, real):
+    def add_archive(self, shown, real):
         """A source archive, read as a stream: only the event lists are kept."""
         import tarfile
         place = Place("/", {})
@@ -168,7 +179,8 @@ class Finder:
                     data = tar.extractfile(member).read()
                     full, below = "/" + name, "%s: %s" % (os.path.basename(shown), name)
                     if name.endswith(".csv"):
-                        (place.sheets if name.endswith(SHEET) else place.maps)[os.path.dirname(full)] = (below, data)
+                        (place.sheets if name.endswith(SHEET)
+                         else place.maps)[os.path.dirname(full)] = (below, data)
                     else:
                         place.files[full] = below
                         place.data[full] = data
@@ -176,14 +188,14 @@ class Finder:
             self.problem(shown, "cannot be read: %s" % why)
         if not place.files:
             self.problem(shown, "no event lists inside")
-        self.group(place)
+        self.group_files(place)
 
-    # ---- what they are -----------------------------------------------------------------------------------------------
+    # ---- what they are ---------------------------------------------------------------------------
 
-    def group(self, place):
+    def group_files(self, place):
         """Files to models."""
-        intel, linux, standard = {}, {}, {}
-        foreign = place.foreign()
+        intel, linux, standard, arm = {}, {}, {}, {}
+        foreign = place.intel_folders()
         for full in place.standard:
             standard.setdefault(os.path.dirname(full), []).append((full, place.source(full)))
         for full, shown in place.files.items():
@@ -195,27 +207,42 @@ class Finder:
             if m and "/pmu-events/" not in m[1] + "/" + m[2]:
                 intel.setdefault((m[1], m[2]), []).append((shown, m[3], place.source(full)))
                 continue
-            if any(folder == f or folder.startswith(f.rstrip(place.sep) + place.sep) for f in foreign):
+            if any(folder == f or folder.startswith(f.rstrip(place.sep) + place.sep)
+                   for f in foreign):
                 self.skipped += 1
                 continue
-            root = place.root(folder)
+            root = place.find_map_folder(folder)
             if folder == root:
                 standard.setdefault(root, []).append((shown, place.source(full)))
             elif "/pmu-events/arch/test/" in full.replace(os.sep, "/"):
                 continue             # made up for perf's own tests
-            elif is_arm(beginning(place.source(full))):
+            elif is_arm_list(read_beginning(place.source(full))):
                 name = os.path.basename(full)[:-5]
-                self.models.append(Model("arm", table_name(name), name, [(shown, name, place.source(full))], arch="arm64"))
-            elif is_other(beginning(place.source(full))):
+                arm.setdefault(table_name(name), []).append((name, (), shown, place.source(full)))
+            elif is_telemetry_list(read_beginning(place.source(full))):
+                name = os.path.basename(full)[:-5]
+                product, revision = product_of_file(name)
+                arm.setdefault(table_name(product), []).append((product, revision, shown,
+                                                                place.source(full)))
+            elif is_other(read_beginning(place.source(full))):
                 self.skipped += 1
             else:
-                linux.setdefault((root, folder), []).append((shown, os.path.basename(full), place.source(full)))
+                linux.setdefault((root, folder),
+                                 []).append((shown, os.path.basename(full), place.source(full)))
+        for name, files in arm.items():
+            # Arm's plain lists stand before the telemetry files, of which the newest is first.
+            files.sort(key=lambda f: tuple(-n for n in f[1]))
+            self.models.append(Model("arm", name, files[0][0],
+                                     [(shown, folder, source) for folder, _, shown, source in files],
+                                     arch="arm64"))
         for (root, folder), files in sorted(intel.items()):
             root = root.replace("/", place.sep)
-            self.models.append(Model("intel", table_name(folder), folder, files, place.maps.get(root)))
+            self.models.append(Model("intel", table_name(folder), folder, files,
+                                     place.maps.get(root)))
             self.models[-1].sheet = place.sheets.get(root)
         for (root, folder), files in sorted(linux.items(), key=lambda x: (x[0][0] or "", x[0][1])):
-            self.models.append(linux_model(root, folder, files, place.maps.get(root), standard.get(root, ())))
+            self.models.append(linux_model(root, folder, files, place.maps.get(root),
+                                           standard.get(root, ())))
 
 
 def is_archive(path):
@@ -243,7 +270,8 @@ def linux_model(root, folder, files, mapfile, standard):
     inner = os.path.relpath(folder, root).replace(os.sep, "/") if root else os.path.basename(folder)
     last = (inner[:-4] if inner.endswith("/sys") else inner).rsplit("/", 1)[-1]
     arch = os.path.basename(root) if root else ""
-    return Model("linux", table_name(last), last, files, mapfile, standard, arch or guess_arch(last), inner)
+    return Model("linux", table_name(last), last, files, mapfile, standard,
+                 arch or guess_arch(last), inner)
 
 
 def table_name(text):
@@ -253,12 +281,12 @@ def table_name(text):
 def is_intel_map(source):
     """Intel's mapfile names files, Linux's folders."""
     try:
-        return b".json," in content(source)[:65536]
+        return b".json," in read_source(source)[:65536]
     except (OSError, ValueError):
         return False
 
 
-def beginning(source):
+def read_beginning(source):
     """The first bytes of a file."""
     if isinstance(source, bytes):
         return source[:256]
@@ -270,13 +298,14 @@ def beginning(source):
 
 
 def is_other(head):
-    """JSON that is no list of events: schemas, lists of processors, what is no object or array at all."""
+    """JSON that is no list of events: schemas, lists of processors, what is no object or array at
+    all."""
     text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     return text[:1] not in (b"[", b"{") or re.match(rb'\{\s*"(\$schema|_type)"', text) is not None
 
 
 def guess_arch(folder):
-    known = processor(folder)
+    known = find_processor(folder)
     if known and known.section.startswith(("intel.", "amd.")) or folder.startswith("amdzen"):
         return "x86"
     if folder.startswith("power"):

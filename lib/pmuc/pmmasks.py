@@ -1,43 +1,45 @@
 # SPDX-License-Identifier: MIT
-"""Unit masks that Intel lists apart from the events they belong to: the parts of OFFCORE_RESPONSE, the bits of
-FP_ARITH_INST_RETIRED."""
+"""Unit masks that Intel lists apart from the events they belong to: the parts of OFFCORE_RESPONSE,
+the bits of FP_ARITH_INST_RETIRED."""
 
 from collections import namedtuple
 
 import pmtable as pt
 from pmbuild import Entry, Group
-from pmcore import OFFCORE_RSP_0, OFFCORE_RSP_1, core_of
-from pmread import NUMBER, NUMBERS, Refused, clean, strings, take
+from pmcore import OFFCORE_RSP_0, OFFCORE_RSP_1, core_of_file
+from pmread import NUMBER, NUMBERS, Refused, clean, as_strings, cached_value
 from pmtable import ALL64
 
-# A request or a response: what it adds to the register's value, and which of the two registers know it.
+# A request or a response: what it adds to the register's value, and which of the two registers know
+# it.
 Part = namedtuple("Part", "name value registers desc")
 
 
-def without_clash(b, heads, words):
-    """A mask that would make a text the name of another row gets a longer name: names are matched first, and as far as
-    they go, so that nothing could follow it."""
+def rename_clashing(b, heads, words):
+    """A mask that would make a text the name of another row gets a longer name: names are matched
+    first, and as far as they go, so that nothing could follow it."""
     for w in words:
         if any(pt.fold("%s.%s" % (head, w.name)) in b.seen for head in heads):
             w.name += "_MASK"
 
 
-# ---- off-core responses ----------------------------------------------------------------------------------------------
+# ---- off-core responses --------------------------------------------------------------------------
 
 def offcore_matrix(reading, items, file):
-    """Requests and responses become unit masks of OFFCORE_RESPONSE, which stands for both registers, and of
-    OFFCORE_RESPONSE_0 and _1 where the registers differ."""
-    b = core_of(reading, file)
+    """Requests and responses become unit masks of OFFCORE_RESPONSE, which stands for both
+    registers, and of OFFCORE_RESPONSE_0 and _1 where the registers differ."""
+    b = core_of_file(reading, file)
     if "offcore_rsp" not in b.at:
         reading.refuse("OFFCORE_RESPONSE", "-", "this core has no such register")
         return
     parts = {"request": [], "response": []}
 
     def one(e):
-        kind, part = matrix_part(strings(e))
+        kind, part = parse_matrix_part(as_strings(e))
         parts[kind].append(part)
     reading.objects(items, one)
-    if any(p.value & 0xFFFF for p in parts["response"]):        # this list gives response bits from bit 0 on
+    # this list gives response bits from bit 0 on
+    if any(p.value & 0xFFFF for p in parts["response"]):
         parts["response"] = [p._replace(value=p.value << 16) for p in parts["response"]]
     if not parts["request"] or not parts["response"]:
         if items:
@@ -46,7 +48,7 @@ def offcore_matrix(reading, items, file):
     for register in (None, 0, 1):
         groups = []
         for kind in parts:
-            words = words_of(reading, parts[kind], register)
+            words = masks_of_register(reading, parts[kind], register)
             if not words:
                 break
             groups.append(offcore_group(reading, b, kind, register, words))
@@ -54,10 +56,11 @@ def offcore_matrix(reading, items, file):
             offcore_row(reading, b, register, tuple(groups))
 
 
-def matrix_part(e):
+def parse_matrix_part(e):
     request, response = clean(e.get("MATRIX_REQUEST", "")), clean(e.get("MATRIX_RESPONSE", ""))
-    value = take(NUMBER, e, "MATRIX_VALUE")
-    registers = take(NUMBERS, e, "MATRIX_REGISTER") if e.get("MATRIX_REGISTER", "").strip() else (0, 1)
+    value = cached_value(NUMBER, e, "MATRIX_VALUE")
+    registers = cached_value(NUMBERS, e, "MATRIX_REGISTER") if e.get("MATRIX_REGISTER",
+                                                                     "").strip() else (0, 1)
     if bool(request) == bool(response):
         raise Refused("MATRIX_REQUEST", "neither a request nor a response alone")
     if request and value > 0xFFFF:
@@ -68,7 +71,7 @@ def matrix_part(e):
                                                       clean(e.get("DESCRIPTION", "")))
 
 
-def words_of(reading, parts, register):
+def masks_of_register(reading, parts, register):
     """Unit masks of what a register knows; None: of what both know."""
     words, seen = [], set()
     for p in parts:
@@ -79,7 +82,8 @@ def words_of(reading, parts, register):
             reading.refuse(p.name, "MATRIX_VALUE", "given twice or too big")
             continue
         seen.add(folded)
-        words.append(pt.Word(p.name.replace(".", "_"), p.value, p.desc))     # a dot in a text separates unit masks
+        # a dot in a text separates unit masks
+        words.append(pt.Word(p.name.replace(".", "_"), p.value, p.desc))
     return words
 
 
@@ -88,13 +92,15 @@ def offcore_name(register):
 
 
 def offcore_group(reading, b, kind, register, words):
-    """Enters the masks of one kind; returns the group's name. Requests come first: responses follow them in a text."""
+    """Enters the masks of one kind; returns the group's name. Requests come first: responses follow
+    them in a text."""
     name = offcore_name(register)
     heads = [name] if kind == "request" else ["%s.%s" % (name, w) for w, _, _ in b.groups[-1].words]
-    without_clash(b, heads, words)
+    rename_clashing(b, heads, words)
     own = pt.fold(name) in b.seen      # the list has the bare event too: it stays what it is
     group = kind if register is None else "%s_%d" % (kind, register)
-    b.groups.append(Group(group, "offcore_rsp", [(w.name, w.value, w.desc) for w in words], not own))
+    b.groups.append(Group(group, "offcore_rsp", [(w.name, w.value, w.desc) for w in words],
+                          not own))
     reading.counts["masks"] += len(words)
     return group
 
@@ -111,25 +117,27 @@ def offcore_row(reading, b, register, groups):
         code, umask, msr = ways[0]
         values = [("code", code), ("umask", umask), ("msr", msr)]
         values += [("alt", "0x%x:0x%x:0x%x" % way) for way in ways[1:]]
-        row = Entry(name, "Off-core responses, composed of requests and responses.", None, values, 0, reading.file)
+        row = Entry(name, "Off-core responses, composed of requests and responses.", None, values,
+                    0, reading.file)
         b.add(row)
     if not row.takes and not row.has("offcore_rsp") and ":" not in str(row.value("msr") or ""):
         row.takes = groups
-        # The list's own bare event names no register; a zero here says which one the groups speak of.
+        # The list's own bare event names no register; a zero here says which one the groups speak
+        # of.
         row.values = row.values + [("offcore_rsp", 0)]
 
 
-# ---- floating-point operations ---------------------------------------------------------------------------------------
+# ---- floating-point operations -------------------------------------------------------------------
 
 def fp_arith(reading, items, file):
     """Unit-mask bits of FP_ARITH_INST_RETIRED and the operations each stands for."""
-    b = core_of(reading, file)
+    b = core_of_file(reading, file)
     words, bits = [], {}
 
     def one(e):
-        e = strings(e)
-        name, bit = clean(e.get("BitName", "")), take(NUMBER, e, "BitIndex")
-        operations = take(NUMBER, e, "FlopsMultiplier")
+        e = as_strings(e)
+        name, bit = clean(e.get("BitName", "")), cached_value(NUMBER, e, "BitIndex")
+        operations = cached_value(NUMBER, e, "FlopsMultiplier")
         folded = pt.fold(name)
         if not name:
             raise Refused("BitName", "missing")
@@ -144,12 +152,13 @@ def fp_arith(reading, items, file):
     reading.objects(items, one)
     if not words:
         return
-    without_clash(b, ["FP_ARITH_INST_RETIRED"], words)
+    rename_clashing(b, ["FP_ARITH_INST_RETIRED"], words)
     b.groups.append(Group("fp_arith", "umask", [(w.name, w.value, w.desc) for w in words], True))
     reading.counts["masks"] += len(words)
     row = b.seen.get(b"fparithinstretired")
     if row is None:
-        row = Entry("FP_ARITH_INST_RETIRED", "Floating-point instructions retired, by the kinds chosen.", None,
+        row = Entry("FP_ARITH_INST_RETIRED",
+                    "Floating-point instructions retired, by the kinds chosen.", None,
                     [("code", 0xC7)], 0, reading.file)
         b.add(row)
     if len(row.takes) < pt.MAX_TAKES:

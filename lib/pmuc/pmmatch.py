@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Which hosts a table is for: the lines of mapfile.csv as matches.
+"""Hosts of tables: the lines of mapfile.csv as matches.
 
-Intel's mapfile names files and has plain CPU models in it. Linux's names folders and has patterns; they are turned into
-numbers where an architecture has them, and into what identities start with elsewhere. Patterns from outside are kept short and
-simple: none may take for ever.
-"""
+Intel's mapfile names files and has plain CPU models in it. Linux's names folders and has patterns;
+they are turned into numbers where an architecture has them, and into what identities start with
+elsewhere. Patterns from outside are kept short and simple: none may take for ever."""
 
 import os
 import re
@@ -12,9 +11,9 @@ import warnings
 from collections import namedtuple
 
 import pmtable as pt
-from pmbuild import Sheet, counters_word, quoted
-from pmheads import is_small, title
-from pmread import Refused, content
+from pmbuild import Sheet, format_counters, quote_text
+from pmheads import is_small, table_title
+from pmread import Refused, read_source
 
 try:
     import re._parser as parser
@@ -31,7 +30,7 @@ def mapfile_lines(reading):
         return []
     shown, source = reading.model.mapfile
     try:
-        return content(source).decode("utf-8", "replace").splitlines()[1:]
+        return read_source(source).decode("utf-8", "replace").splitlines()[1:]
     except (OSError, ValueError) as why:
         reading.file = shown
         reading.refuse("-", "-", str(why))
@@ -43,14 +42,14 @@ def add_match(b, what):
     words = ["match"]
     for key in ("arch", "vendor", "prefix", "exact"):
         if what.get(key):
-            words.append("%s=%s" % (key, quoted(what[key])))
+            words.append("%s=%s" % (key, quote_text(what[key])))
     if what.get("family", pt.ANY32) != pt.ANY32:
         words.append("family=%d" % what["family"])
-    if "model_lo" in what:
+    if "model_lo" in what and (what["model_lo"], what["model_hi"]) != (0, pt.ANY32):
         low, high = what["model_lo"], what["model_hi"]
         words.append("model=0x%x" % low if low == high else "model=0x%x..0x%x" % (low, high))
     if what.get("stepping_mask"):
-        words.append("stepping=" + counters_word(what["stepping_mask"]))
+        words.append("stepping=" + format_counters(what["stepping_mask"]))
     if "value" in what:
         words.append("id=0x%x/0x%x" % (what["value"], what["mask"]))
     if what.get("core_type") is not None:
@@ -60,10 +59,10 @@ def add_match(b, what):
     b.matches.append(" ".join(words))
 
 
-# ---- Intel's folders -------------------------------------------------------------------------------------------------
+# ---- Intel's folders -----------------------------------------------------------------------------
 
-# A CPU and a file with events of it. core_type, native and core_name tell the cores of a hybrid apart: what CPUID says,
-# in hexadecimal, and what Intel calls it.
+# A CPU and a file with events of it. core_type, native and core_name tell the cores of a hybrid
+# apart: what CPUID says, in hexadecimal, and what Intel calls it.
 Host = namedtuple("Host", "cpu file kind core_type native core_name")
 
 
@@ -81,15 +80,16 @@ def intel_hosts(reading):
 
 
 def hosts_without_mapfile(reading):
-    """The same from what we know of the folder."""
-    processor = reading.model.processor()
+    """Hosts of a folder, from the heads."""
+    processor = reading.model.find_processor()
     hosts = []
     for _, inner, _ in reading.model.files if processor else ():
         file = os.path.basename(inner)
         core = core_in(reading, file)
-        for what in processor.hosts():
+        for what in processor.host_matches():
             if core:
-                hosts.append(Host(what, file, "hybridcore", "0x20" if is_small(core) else "0x40", "", ""))
+                hosts.append(Host(what, file, "hybridcore", "0x20" if is_small(core) else "0x40",
+                                  "", ""))
             else:
                 hosts.append(Host(what, file, "core" if "_core" in file else "uncore", "", "", ""))
     return hosts
@@ -101,7 +101,8 @@ def core_in(reading, file):
 
 
 def intel_matches(reading, hosts):
-    """Matches for all tables of a folder: cores by their own lines, boxes by every CPU of the folder."""
+    """Matches for all tables of a folder: cores by their own lines, boxes by every CPU of the
+    folder."""
     hosts = hosts or hosts_without_mapfile(reading)
     everywhere, alone = {}, []
     for h in hosts:
@@ -122,7 +123,7 @@ def intel_matches(reading, hosts):
         else:
             add_match(reading.builders[name], what)
     for name, what in alone:
-        add_match(sold_alone(reading, name), what)
+        add_match(table_of_core_sold_alone(reading, name), what)
     for b in reading.builders.values():
         if b.uncore:
             for what in everywhere.values():
@@ -154,23 +155,24 @@ def add_hybrid_match(reading, name, h, what):
     add_match(reading.builders[name], dict(what, core_type=core_type, native_model=native))
 
 
-def sold_alone(reading, name):
-    """The table of a hybrid's core that is also sold alone: the same rows as the kernel's only core PMU."""
+def table_of_core_sold_alone(reading, name):
+    """The table of a hybrid's core that is also sold alone: the same rows as the kernel's only core
+    PMU."""
     own = reading.model.name + "_n"
 
     def make():
         old = reading.builders[name]
-        b = Sheet(own, title(own, old.desc), old.uses)
+        b = Sheet(own, table_title(own, old.desc), old.uses)
         b.same_as = old
         b.source = old.source
         b.device, b.perf_type = "cpu", 4
-        processor = reading.model.processor()
-        b.aka = [processor.linux[0] + "n"] if processor else []
+        processor = reading.model.find_processor()
+        b.aliases = [processor.linux[0] + "n"] if processor else []
         return b
     return reading.builder(own, make)
 
 
-# ---- Linux's lists ---------------------------------------------------------------------------------------------------
+# ---- Linux's lists -------------------------------------------------------------------------------
 
 def linux_matches(reading):
     """Matches for all tables of a Linux list: the lines of the mapfile that name its folder."""
@@ -178,7 +180,8 @@ def linux_matches(reading):
     if reading.model.mapfile:
         reading.file = reading.model.mapfile[0]
     arch = reading.model.arch
-    known = list(reading.processor.hosts()) if reading.processor and not reading.intel else []     # a head knows better
+    # a head knows better
+    known = list(reading.processor.host_matches()) if reading.processor and not reading.intel else []
     matches = list(known)
     for i, (pattern, folder) in enumerate(rows):
         if folder != reading.model.inner or known:
@@ -195,7 +198,8 @@ def linux_matches(reading):
 
 
 def linux_line(line):
-    """(pattern, folder) of a line of the mapfile, or None. A comma inside brackets or braces belongs to the pattern."""
+    """(pattern, folder) of a line of the mapfile, or None. A comma inside brackets or braces
+    belongs to the pattern."""
     line = line.strip()
     if not line or line.startswith("#"):
         return None
@@ -212,39 +216,41 @@ def linux_line(line):
     return (cells[0], cells[2].strip("/")) if len(cells) >= 3 else None
 
 
-# Each takes the patterns of the mapfile up to and with the one that is meant, and gives the arguments of matches.
+# Each takes the patterns of the mapfile up to and with the one that is meant, and gives the
+# arguments of matches.
 
 def match_text(patterns, arch):
-    """What the identities start with. s390 writes its separator as any character."""
-    texts, is_open = beginnings(patterns[-1], "," if arch == "s390" else None)
+    """Match hosts by the start of their identities. s390 writes its separator as any character."""
+    texts, is_open = pattern_prefixes(patterns[-1], "," if arch == "s390" else None)
     return [{"prefix" if is_open else "exact": text, "arch": arch[:11]} for text in texts]
 
 
-def beginnings(pattern, any_character=None):
-    """The texts that what a pattern means starts with, and whether more may follow. They end where something is repeated without
-    end: what a pattern wants behind that is not looked at."""
-    if not tame(pattern):
+def pattern_prefixes(pattern, any_character=None):
+    """The texts that what a pattern means starts with, and whether more may follow. They end where
+    something is repeated without end: what a pattern wants behind that is not looked at."""
+    if not is_bounded(pattern):
         raise ValueError("a pattern that could take for ever")
-    compiled(pattern)
+    compile_pattern(pattern)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        texts, is_open = expand(parser.parse(posix(pattern)), any_character)
+        texts, is_open = expand_pattern(parser.parse(posix_to_python(pattern)), any_character)
     if "" in texts:
         raise ValueError("a pattern that could mean anything")
     return texts, is_open
 
 
-def identifiers(pattern):
-    """The kernel's identifiers a pattern means: texts separated by blanks, with * behind those that may go on."""
+def pattern_identifiers(pattern):
+    """The kernel's identifiers a pattern means: texts separated by blanks, with * behind those that
+    may go on."""
     try:
-        texts, is_open = beginnings(pattern)
+        texts, is_open = pattern_prefixes(pattern)
     except (ValueError, re.error) as why:
         raise Refused("Compat", str(why)) from None
     return " ".join(t + "*" * is_open for t in texts)
 
 
-def expand(items, any_character):
-    """beginnings() of a parsed pattern."""
+def expand_pattern(items, any_character):
+    """pattern_prefixes() of a parsed pattern."""
     texts, is_open = [""], False
     for op, what in items:
         op, more = str(op), None
@@ -255,15 +261,16 @@ def expand(items, any_character):
         elif op == "ANY" and any_character:
             more = [any_character]
         elif op == "IN" and all(str(kind) in ("LITERAL", "RANGE") for kind, _ in what):
-            more = [chr(c) for kind, v in what for c in ([v] if str(kind) == "LITERAL" else range(v[0], v[1] + 1))]
+            more = [chr(c) for kind, v in what
+                    for c in ([v] if str(kind) == "LITERAL" else range(v[0], v[1] + 1))]
         elif op == "SUBPATTERN":
-            more, is_open = expand(what[3], any_character)
+            more, is_open = expand_pattern(what[3], any_character)
         elif op == "BRANCH":
-            branches = [expand(b, any_character) for b in what[1]]
+            branches = [expand_pattern(b, any_character) for b in what[1]]
             more, is_open = [t for b, _ in branches for t in b], any(o for _, o in branches)
         elif op == "MAX_REPEAT":
             low, high, inner = what
-            one, is_open = expand(inner, any_character)
+            one, is_open = expand_pattern(inner, any_character)
             more = [""]
             for _ in range(low if low <= 32 and not is_open else 1 if low else 0):
                 more = [m + o for m in more for o in one][:MAX_BEGINNINGS + 1]
@@ -278,21 +285,21 @@ def expand(items, any_character):
     return texts, is_open
 
 
-def tame(pattern):
+def is_bounded(pattern):
     """Short, and nothing repeated that contains a repetition or a choice."""
     return len(pattern) <= 200 and not re.search(r"\)[*+{?]|[*+}][*+{]|\\[0-9]", pattern) and \
         len(re.findall(r"[*+{]", pattern)) <= 8
 
 
-def posix(pattern):
+def posix_to_python(pattern):
     """An extended regular expression as Python's."""
     return pattern.replace("[:xdigit:]", "0-9a-fA-F")
 
 
-def compiled(pattern):
+def compile_pattern(pattern):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)      # "[[" may be a set within a set one day
-        return re.compile(posix(pattern))
+        return re.compile(posix_to_python(pattern))
 
 
 def match_x86(patterns, arch):
@@ -300,14 +307,15 @@ def match_x86(patterns, arch):
     head = re.match(r"([A-Za-z]+)-([0-9]+)-", patterns[-1])
     if not head:
         raise ValueError("no vendor and family")
-    same = [p for p in patterns if p.startswith(head[0]) and tame(p)]
+    same = [p for p in patterns if p.startswith(head[0]) and is_bounded(p)]
     if not same or same[-1] != patterns[-1]:
         raise ValueError("a pattern that could take for ever")
     # Three dashes outside brackets: the pattern has a part for the stepping.
-    tests = [(compiled(p), re.sub(r"\[[^]]*\]", "", posix(p)).count("-") >= 3) for p in same]
+    tests = [(compile_pattern(p), re.sub(r"\[[^]]*\]", "", posix_to_python(p)).count("-") >= 3)
+             for p in same]
     out = []
     for model in range(256):
-        *earlier, mask = [steppings("%s%X" % (head[0], model), *test) for test in tests]
+        *earlier, mask = [matching_steppings("%s%X" % (head[0], model), *test) for test in tests]
         for taken in earlier:
             mask &= ~taken
         if not mask:
@@ -321,7 +329,7 @@ def match_x86(patterns, arch):
     return out
 
 
-def steppings(cpu, test, with_stepping):
+def matching_steppings(cpu, test, with_stepping):
     """Set of the steppings of a CPU that a pattern means."""
     if with_stepping:
         return sum(1 << s for s in range(16) if test.fullmatch("%s-%X" % (cpu, s)))
@@ -337,13 +345,16 @@ def match_arm64(patterns, arch):
     variant = midr >> 20 & 15
     if not variant and not low:
         return [{"arch": "arm64", "value": fixed, "mask": 0xFF0FFFF0}]
-    out = [{"arch": "arm64", "value": fixed | variant << 20 | r, "mask": 0xFFFFFFFF} for r in range(low, 16)]
-    return out + [{"arch": "arm64", "value": fixed | v << 20, "mask": 0xFFFFFFF0} for v in range(variant + 1, 16)]
+    out = [{"arch": "arm64", "value": fixed | variant << 20 | r, "mask": 0xFFFFFFFF}
+           for r in range(low, 16)]
+    return out + [{"arch": "arm64", "value": fixed | v << 20, "mask": 0xFFFFFFF0}
+                  for v in range(variant + 1, 16)]
 
 
 def match_powerpc(patterns, arch):
     """'0x004[bcd][[:xdigit:]]{4}': the upper half of the PVR; with or without 0x."""
-    m = re.fullmatch(r"(?:0x)?((?:[0-9a-fA-F]|\[[0-9a-fA-F]+\]){4})\[\[:xdigit:\]\]\{4\}", patterns[-1])
+    m = re.fullmatch(r"(?:0x)?((?:[0-9a-fA-F]|\[[0-9a-fA-F]+\]){4})\[\[:xdigit:\]\]\{4\}",
+                     patterns[-1])
     if not m:
         return match_text(patterns, arch)
     uppers = [0]

@@ -1,24 +1,29 @@
 # SPDX-License-Identifier: MIT
-"""What the names in a metric's formula mean, and the pass over finished tables that turns formulas into code.
+"""Meanings of the names in a metric's formula, and the pass over finished tables that turns
+formulas into code.
 
-A name is an event of the metric's own table, an event of another table of the same processor (a unit off the core), an
-event of the kernel's own, a constant of the machine (#smt_on), or another metric. Intel's lists put letters of their
-own behind an event (`:c1:e1:u0x80`); they become what every grammar of the library reads, and the list's spelling is
-kept beside it, so that counts may be given by either.
-"""
+A name is an event of the metric's own table, an event of another table of the same processor (a
+unit off the core), an event of the kernel's own, a constant of the machine (#smt_on), or another
+metric. Intel's lists put letters of their own behind an event (`:c1:e1:u0x80`); they become what
+every grammar of the library reads, and the list's spelling is kept beside it, so that counts may be
+given by either."""
 
 import re
 
 import pmtable as pt
-from pmformula import Coder, Graph, Inputs, bounded, number, parse, planted
+from pmformula import Coder, Graph, Inputs, recursion_limit, number, parse, plant_formula
 from pmread import Refused
 
 # Constants of the machine, the measurement or the processor: ours -> as Intel's lists have them.
 CONSTANTS = {
-    "#smt_on": "HYPERTHREADING_ON", "#threads_per_core": "THREADS_PER_CORE", "#duration_ms": "DURATIONTIMEINMILLISECONDS",
-    "#system_tsc_freq": "SYSTEM_TSC_FREQ", "#num_packages": "SOCKET_COUNT", "#chas_per_socket": "CHAS_PER_SOCKET",
-    "#cores_per_socket": "CORES_PER_SOCKET", "#num_cpus": "system.sockets[0].cpus.count * system.socket_count",
-    "#num_cpus_online": "", "#num_cores": "", "#num_dies": "", "#core_wide": "", "#slots": "", "#has_pmem": "",
+    "#smt_on": "HYPERTHREADING_ON", "#threads_per_core": "THREADS_PER_CORE",
+    "#duration_ms": "DURATIONTIMEINMILLISECONDS",
+    "#system_tsc_freq": "SYSTEM_TSC_FREQ", "#num_packages": "SOCKET_COUNT",
+    "#chas_per_socket": "CHAS_PER_SOCKET",
+    "#cores_per_socket": "CORES_PER_SOCKET",
+    "#num_cpus": "system.sockets[0].cpus.count * system.socket_count",
+    "#num_cpus_online": "", "#num_cores": "", "#num_dies": "", "#core_wide": "", "#slots": "",
+    "#has_pmem": "",
     "#user_time": "", "#system_time": "",
     # Energy in the unit of its register, 61 millionths of a joule; the kernel counts it in another.
     "#energy_pkg": "UNC_PKG_ENERGY_STATUS", "#energy_ram": "FREERUN_DRAM_ENERGY_STATUS",
@@ -43,7 +48,7 @@ THRESHOLDS = ("cmask", "thresh", "threshold")       # one field, named different
 LATENCY = re.compile(r"mean ([0-9.e+]+)")
 
 
-def spell_constant(name):
+def constant_name(name):
     """Intel's name of a constant in ours; other names stay."""
     return OURS.get(name, name)
 
@@ -60,7 +65,8 @@ class Family:
     def index(t):
         named = [entry for entry in t.entries() if entry[2] != pt.NAME_UNSUPPORTED]
         named.reverse()                     # of two alike the first counts
-        return dict(zip(map(pt.fold, [text for text, _, _ in named]), [target for _, target, _ in named]))
+        return dict(zip(map(pt.fold, [text for text, _, _ in named]),
+                        [target for _, target, _ in named]))
 
     def event(self, home, name):
         """(table, row) of the event; the metric's own table is asked first."""
@@ -80,10 +86,10 @@ class Family:
         return None
 
 
-# ---- events ----------------------------------------------------------------------------------------------------------
+# ---- events --------------------------------------------------------------------------------------
 
-def filter1(t, value):
-    """What the second filter register of a unit holds, as values of its named fields."""
+def filter_values(t, value):
+    """Split the second filter register of a unit into its named fields."""
     words, left = [], value << 32
     for f in t.fields:
         if f.name.startswith("filter_") and len(f.ranges) == 1 and f.ranges[0][0] == 1:
@@ -97,7 +103,7 @@ def filter1(t, value):
     return words
 
 
-def qualifier(t, q, umask):
+def rewrite_qualifier(t, q, umask):
     """One of Intel's qualifiers as a list of ours; @umask takes a unit mask."""
     m = re.fullmatch(r"(c|e|i|eq)([0-9]+)", q)
     if m:
@@ -114,16 +120,18 @@ def qualifier(t, q, umask):
     if key == "opc":
         return ["filter_opc=" + value]
     if key == "tid":
-        return ["filter_tid=" + value, "tid_en=1"] if "tid_en" in t.field_at else ["filter_tid=" + value]
+        return ["filter_tid=" + value,
+                "tid_en=1"] if "tid_en" in t.field_at else ["filter_tid=" + value]
     if key == "filter1":
-        return filter1(t, int(value, 0))
+        return filter_values(t, int(value, 0))
     if key == "ocr_msr_val":
         return ["offcore_rsp=" + value]
     return None
 
 
-def event_text(t, name, qualifiers):
-    """An event with its qualifiers in a grammar of the library, as it is called in its own table."""
+def rewrite_event(t, name, qualifiers):
+    """An event with its qualifiers in a grammar of the library, as it is called in its own
+    table."""
     words, umask, level = [], [], ""
     for q in qualifiers:
         if q in DROPPED:
@@ -131,7 +139,7 @@ def event_text(t, name, qualifiers):
         if q.upper() in ("SUP", "USER"):
             level = "k" if q.upper() == "SUP" else "u"
             continue
-        ours = qualifier(t, q, umask)
+        ours = rewrite_qualifier(t, q, umask)
         words += [q] if ours is None else ours
     if umask:       # replaces the row's own, which perf's grammar alone can say
         return "%s/%s/%s" % (t.name, ",".join([name, "umask=" + umask[0]] + words), level)
@@ -145,9 +153,10 @@ def split_name(name):
     return prefix + colons, base, qualifiers
 
 
-def an_input(ours, theirs, preset=""):
-    """An input; its name is all that is known of it: ours, the list's spelling, what to take when nobody gives one.
-    Two spellings of one event are two inputs: a list may mean the same count read in two ways."""
+def make_input(ours, theirs, preset=""):
+    """An input; its name is all that is known of it: ours, the list's spelling, what to take when
+    nobody gives one. Two spellings of one event are two inputs: a list may mean the same count read
+    in two ways."""
     parts = [ours, theirs if theirs != ours else "", preset]
     while not parts[-1]:
         parts.pop()
@@ -157,8 +166,8 @@ def an_input(ours, theirs, preset=""):
 
 
 class Names:
-    """What names mean in the metrics of one table: ("input", NAME), ("seconds", NAME of the milliseconds), ("number", value) or
-    ("metric", row). Each is looked up once."""
+    """Meanings of names in the metrics of one table: ("input", NAME), ("seconds", NAME of the
+    milliseconds), ("number", value) or ("metric", row). Each is looked up once."""
 
     def __init__(self, family, home):
         self.f, self.home = family, home
@@ -167,20 +176,21 @@ class Names:
     def meaning(self, function, name):
         what = self.known.get((function, name))
         if what is None:
-            what = self.known[function, name] = self.leaf(name) if function == "name" else self.named(function, name)
+            what = self.known[function,
+                              name] = self.leaf(name) if function == "name" else self.named(function, name)
         return what
 
     def leaf(self, name):
         if name in SECONDS:
-            return "seconds", an_input("#duration_ms", CONSTANTS["#duration_ms"])[1]
+            return "seconds", make_input("#duration_ms", CONSTANTS["#duration_ms"])[1]
         if name in ("NaN", "nan", "#NA"):      # not a value: only the branch not taken has it
             return "number", None
         if name.startswith("#"):
             return self.constant(name)
         if name in OURS or name in MORE:
-            return an_input(OURS.get(name) or MORE[name], name)
+            return make_input(OURS.get(name) or MORE[name], name)
         if name in TOOLS:
-            return an_input(TOOLS[name], name)
+            return make_input(TOOLS[name], name)
         return self.event(name)
 
     @staticmethod
@@ -188,7 +198,7 @@ class Names:
         ours = name.lower().replace("#smton", "#smt_on")
         if ours not in CONSTANTS:
             raise Refused("Formula", "no constant '%s'" % name[:40])
-        return an_input(ours, CONSTANTS[ours])
+        return make_input(ours, CONSTANTS[ours])
 
     def event(self, name):
         if "/" in name:
@@ -200,10 +210,10 @@ class Names:
         t, row = self.f.tables[found[0]], found[1]
         if "retire_latency" in qualifiers:
             return self.latency(t, row, name)
-        ours = event_text(t, row.name, qualifiers)
+        ours = rewrite_event(t, row.name, qualifiers)
         if found[0] != self.home and "/" not in ours:
             ours = t.name + "::" + ours
-        return an_input(ours, name if not prefix else "")
+        return make_input(ours, name if not prefix else "")
 
     def raw_event(self, name):
         """perf's pmu/terms/modifiers. A named event among the terms must exist."""
@@ -214,33 +224,34 @@ class Names:
         if "?" in name:
             raise Refused("Formula", "'%s' takes a number that nobody gives" % name[:60])
         if m[1] not in ("cpu", "cpu_core", "cpu_atom") or "=" in first:
-            return an_input(name, "")
+            return make_input(name, "")
         found = self.f.event(self.home, first)
         if found is None and pt.fold(first) not in KERNEL:
             raise Refused("Formula", "no event '%s'" % first[:60])
         if found is None or self.f.tables[found[0]].device != (m[1] if m[1] != "cpu" else self.f.tables[self.home].device):
-            return an_input(name, "")
+            return make_input(name, "")
         t, row = self.f.tables[found[0]], found[1]
         if m[3] == "R":
             return self.latency(t, row, name)
-        return an_input("%s/%s/%s" % (t.name, row.name + comma + rest, m[3]), name)
+        return make_input("%s/%s/%s" % (t.name, row.name + comma + rest, m[3]), name)
 
     @staticmethod
     def latency(t, row, name):
-        """How long instructions of a kind take to retire: a constant that GNR's list gives."""
+        """Latency of retirement of a kind of instructions: a constant that GNR's list gives."""
         ours = "#retire_latency(%s)" % row.name
         for f, _, v in row.values:
             m = LATENCY.search(v) if t.fields[f].name == "note" else None
             if m:
-                return an_input(ours, name, m[1])
-        return an_input(ours, name)
+                return make_input(ours, name, m[1])
+        return make_input(ours, name)
 
     def other(self, name, base):
         table = KERNEL.get(pt.fold(base))
         if table:
             own = name.rpartition("::")[2]
             behind = own[len(base):]
-            return an_input("%s%s/%s" % (table, base, behind.lstrip(":")) if table.endswith("/") else table + own, name)
+            return make_input("%s%s/%s" % (table, base, behind.lstrip(":")) if table.endswith("/")
+                              else table + own, name)
         row = self.f.metric(self.home, name)
         if row is None:
             raise Refused("Formula", "no event '%s'" % name[:60])
@@ -249,12 +260,14 @@ class Names:
     def named(self, function, name):
         if function == "has_event":
             base = name.strip("/").split("/")[-1].split(",")[0].split(":")[0]
-            return "number", float(self.f.event(self.home, base) is not None or pt.fold(base) in KERNEL)
-        return an_input("#%s(%s)" % (function, name), "")
+            return "number", float(self.f.event(self.home, base) is not None
+                                   or pt.fold(base) in KERNEL)
+        return make_input("#%s(%s)" % (function, name), "")
 
     def in_threshold(self, function, name):
         """There names are those of metrics before they are those of events."""
-        row = self.f.metric(self.home, name) if function == "name" and not name.startswith("#") else None
+        row = self.f.metric(self.home,
+                            name) if function == "name" and not name.startswith("#") else None
         return ("metric", row) if row is not None else self.meaning(function, name)
 
     def texts(self, row):
@@ -265,9 +278,9 @@ class Names:
     def formula(self, row):
         return parse(self.texts(row)["metric"], "own")
 
-    def sign(self, row):
-        """(a number that stands for all that decides a metric's value, the rows that it is computed from): metrics of one number have the
-        same code, in whatever processor."""
+    def metric_signature(self, row):
+        """(a number that stands for all that decides a metric's value, the rows that it is computed
+        from): metrics of one number have the same code, in whatever processor."""
         known = self.signs.get(id(row))
         if known:
             return known
@@ -280,7 +293,7 @@ class Names:
             formula, parts, below = self.formula(row), [], {id(row)}
             for kind, what in [self.meaning(*name) for name in formula.names]:
                 if kind == "metric":
-                    what, rows = self.sign(what)
+                    what, rows = self.metric_signature(what)
                     below |= rows
                 parts.append((kind, what))
         finally:
@@ -290,13 +303,14 @@ class Names:
         return known
 
     def threshold_key(self, formula, row):
-        """What decides the code of the threshold of @row; None where that is part of another metric the threshold needs."""
+        """Key that decides the code of the threshold of @row; None where that is part of another
+        metric the threshold needs."""
         parts = []
         for kind, what in [self.in_threshold(*name) for name in formula.names]:
             if what is row:
                 kind, what = "own", None
             elif kind == "metric":
-                what, rows = self.sign(what)
+                what, rows = self.metric_signature(what)
                 if id(row) in rows:
                     return None
             parts.append((kind, what))
@@ -331,7 +345,8 @@ class Expression:
         return at
 
     def of(self, formula, meaning):
-        return planted(formula, self.g, lambda function, name: self.node(*meaning(function, name)))
+        return plant_formula(formula, self.g, lambda function,
+                             name: self.node(*meaning(function, name)))
 
     def code(self, root, inputs=()):
         """(code, names of its inputs), those of @inputs first."""
@@ -339,33 +354,35 @@ class Expression:
         return Coder(self.g, known).code(root), known.names
 
 
-# ---- rows ------------------------------------------------------------------------------------------------------------
+# ---- rows ----------------------------------------------------------------------------------------
 
 def text_field(t, name):
     at = t.field_at.get(name)
     return t.add_field(pt.Field(name, pt.TEXT, 32)) if at is None else at
 
 
-def value_code(names, row, scale):
+def compile_value(names, row, scale):
     """(code, inputs) of a metric."""
     x = Expression(names)
     root = x.metric(row)
     return x.code(x.g.node("*", root, x.g.number(number(scale))) if scale else root)
 
 
-def threshold_code(names, row, scale, formula, inputs):
-    """The same of its threshold, which perf compares with the value before it is scaled."""
+def compile_threshold(names, row, scale, formula, inputs):
+    """Compile a metric's threshold, which perf compares with the value before it is scaled."""
     x = Expression(names)
     value = x.g.node("value")
     x.done[id(row)] = x.g.node("/", value, x.g.number(number(scale))) if scale else value
     return x.code(x.of(formula, names.in_threshold), inputs)
 
 
-CODES = {}      # what decides a metric's code, or its threshold's -> (code, inputs): processors share most of theirs
+# what decides a metric's code, or its threshold's -> (code, inputs): processors share most of
+# theirs
+CODES = {}
 
 
-def remembered(key, make):
-    """What @make gives, which @key decides alone; None decides nothing."""
+def memoize(key, make):
+    """Result of @make, remembered by @key; None is not remembered."""
     code = CODES.get(key)
     if code is None:
         code = make()
@@ -374,28 +391,32 @@ def remembered(key, make):
     return code
 
 
-def code_of(names, row, note):
-    """{field: text} of a metric: its code, that of its threshold, and what they need to be given."""
+def compile_row(names, row, note):
+    """{field: text} of a metric: its code, that of its threshold, and what they need to be
+    given."""
     texts = names.texts(row)
     scale, text, threshold = texts.get("scale", ""), texts.get("metric_threshold"), ""
-    whole = names.sign(row)[0], scale
-    code, inputs = remembered(whole, lambda: value_code(names, row, scale))
+    whole = names.metric_signature(row)[0], scale
+    code, inputs = memoize(whole, lambda: compile_value(names, row, scale))
     if text:
         try:
             formula = parse(text, "own")
             key = names.threshold_key(formula, row)
-            threshold, inputs = remembered(key and whole + key, lambda: threshold_code(names, row, scale, formula, inputs))
+            threshold, inputs = memoize(key and whole + key,
+                                        lambda: compile_threshold(names, row, scale, formula,
+                                                                  inputs))
         except Refused as r:
             note(row, "Threshold", r.why)
     return {"metric": code, "metric_threshold": threshold, "metric_inputs": inputs}
 
 
 def family_of(name):
-    """What the names of a processor's tables begin with: skx with skx_uncore_cha, adl_goldencove with adl_uncore_imc."""
+    """Prefix of the names of a processor's tables: skx with skx_uncore_cha, adl_goldencove
+    with adl_uncore_imc."""
     return name.split("_")[0]
 
 
-def families(tables):
+def group_by_family(tables):
     """Tables grouped by processor."""
     groups = {}
     for t in tables:
@@ -404,8 +425,9 @@ def families(tables):
 
 
 def compile_metrics(tables, refuse, note=lambda row, key, why: None):
-    """Turns the formulas of all metrics in @tables into code. @refuse(table, row, key, why) is told what cannot be."""
-    for group in families(tables):
+    """Turns the formulas of all metrics in @tables into code. @refuse(table, row, key, why) is told
+    what cannot be."""
+    for group in group_by_family(tables):
         if not any(r.flags & pt.ROW_METRIC for t in group for r in t.rows):
             continue
         family, ready = Family(group), []
@@ -415,17 +437,18 @@ def compile_metrics(tables, refuse, note=lambda row, key, why: None):
                 if not row.flags & pt.ROW_METRIC:
                     continue
                 try:
-                    with bounded():
-                        ready.append((t, row, code_of(names, row, note)))
+                    with recursion_limit():
+                        ready.append((t, row, compile_row(names, row, note)))
                 except Refused as r:
                     refuse(t, row, r.key, r.why)
         for t, row, fields in ready:
-            enter(t, row, fields)
+            replace_texts(t, row, fields)
 
 
-def enter(t, row, fields):
+def replace_texts(t, row, fields):
     """Code takes the place of the texts it was made from."""
-    gone = [t.field_at[n] for n in ("metric", "metric_threshold", "metric_inputs", "scale") if n in t.field_at]
+    gone = [t.field_at[n] for n in ("metric", "metric_threshold", "metric_inputs", "scale")
+            if n in t.field_at]
     row.values = [v for v in row.values if v[0] not in gone]
     given = [(n, text) for n in ("metric", "metric_threshold") for text in [fields[n]] if text] + \
         [("metric_inputs", text) for text in fields["metric_inputs"]]      # one value each

@@ -1,42 +1,45 @@
 # SPDX-License-Identifier: MIT
 """Metrics: rows that are expressions over events.
 
-Intel gives many of them twice, in two grammars: a formula of its own whose letters stand for events, and an expression
-as perf reads them. A row has one formula, in the grammar of .pmu files; pmmeaning.py makes code of it.
-"""
+Intel gives many of them twice, in two grammars: a formula of its own whose letters stand for
+events, and an expression as perf reads them. A row has one formula, in the grammar of .pmu files;
+pmmeaning.py makes code of it."""
 
 import marshal
 import re
 from collections import namedtuple
 
 import pmtable as pt
-from pmbuild import TEXTS, Draft, Entry, quoted
-from pmcore import core_of
+from pmbuild import TEXTS, Draft, Entry, quote_text
+from pmcore import core_of_file
 from pmformula import rewrite
-from pmmeaning import spell_constant
-from pmread import MAX_FORMULA, MAX_NAME, MAX_TEXT, Refused, clean, strings
+from pmmeaning import constant_name
+from pmread import MAX_FORMULA, MAX_NAME, MAX_TEXT, Refused, clean, as_strings
 
-INTEL_TEXTS = (("UnitOfMeasure", "unit"), ("MetricGroup", "metric_group"), ("ParentCategory", "metric_parent"), ("Category", "topic"),
+INTEL_TEXTS = (("UnitOfMeasure", "unit"), ("MetricGroup", "metric_group"),
+               ("ParentCategory", "metric_parent"), ("Category", "topic"),
                ("LocateWith", "metric_locate"))
 LINUX_TEXTS = (("MetricGroup", "metric_group"), ("MetricThreshold", "metric_threshold"),
-               ("MetricConstraint", "metric_constraint"), ("DefaultMetricgroupName", "metric_default_group"),
-               ("MetricgroupNoGroup", "metric_no_group"), ("AggregationMode", "aggregation"), ("Compat", "compat"))
-SPELLED = pt.Cache(lambda name: spell_constant(" ".join(name.split())))
+               ("MetricConstraint", "metric_constraint"),
+               ("DefaultMetricgroupName", "metric_default_group"),
+               ("MetricgroupNoGroup", "metric_no_group"), ("AggregationMode", "aggregation"),
+               ("Compat", "compat"))
+SPELLED = pt.Cache(lambda name: constant_name(" ".join(name.split())))
 OLD_NAME = re.compile(r"metric_TMA_[.A-Za-z0-9_]+(?:\(%\))?")
 
-# ---- rows ------------------------------------------------------------------------------------------------------------
+# ---- rows ----------------------------------------------------------------------------------------
 
 def metric_row(reading, d, name, desc, expression, grammar):
-    """A metric as a row; an event of its name keeps that name, the metric gets `.metric`. @expression is in the grammar
-    of .pmu files, @grammar the one it came in."""
+    """A metric as a row; an event of its name keeps that name, the metric gets `.metric`.
+    @expression is in the grammar of .pmu files, @grammar the one it came in."""
     b = d.b
     if not name or len(name) > MAX_NAME or not name.isprintable():
         raise Refused("MetricName", "missing or unusable")
-    expression = quoted(expression)
+    expression = quote_text(expression)
     d.values.insert(0, ("metric", expression))
     before = b.seen.get(pt.fold(name))
     if before is not None and before.flags & pt.ROW_METRIC and before.name == name:
-        name = other_name(reading, b, d, before, expression, grammar)
+        name = name_duplicate(reading, b, d, before, expression, grammar)
         if not name:
             return before
     folded = pt.fold(name)
@@ -52,9 +55,10 @@ def metric_row(reading, d, name, desc, expression, grammar):
     return row
 
 
-def other_name(reading, b, d, before, expression, grammar):
-    """The list has a metric of this name already. Intel's own formula goes before perf's; a second list of Intel's for
-    another variant of the processor has names of its own where it differs: hbm.NAME. '' if nothing is to be added."""
+def name_duplicate(reading, b, d, before, expression, grammar):
+    """The list has a metric of this name already. Intel's own formula goes before perf's; a second
+    list of Intel's for another variant of the processor has names of its own where it differs:
+    hbm.NAME. '' if nothing is to be added."""
     had = before.value("metric")
     if grammar != reading.grammars[id(before)]:
         if grammar == "intel":
@@ -65,23 +69,24 @@ def other_name(reading, b, d, before, expression, grammar):
         if before.file == reading.file:
             reading.note(before.name, "MetricName", "given twice, alike")
         return ""
-    variant = variant_of(before.file, reading.file)
+    variant = variant_suffix(before.file, reading.file)
     if not variant or pt.fold("%s.%s" % (variant, before.name)) in b.seen:
         raise Refused("MetricName", "the list has this name twice, with other expressions")
     return "%s.%s" % (variant, before.name)
 
 
-def variant_of(first, second):
-    """What the second list's file has in its name that the first's has not: sapphirerapids, sapphirerapidshbm."""
+def variant_suffix(first, second):
+    """Part of the second list's file name that the first's lacks: sapphirerapids,
+    sapphirerapidshbm."""
     one, two = (re.sub(r"_metrics.*", "", f.rsplit("/", 1)[-1]) for f in (first, second))
     return two[len(one):].strip("_").lower() if two.startswith(one) else ""
 
 
-# ---- Intel's own -----------------------------------------------------------------------------------------------------
+# ---- Intel's own ---------------------------------------------------------------------------------
 
 def intel_metrics(reading, items, file):
     """A list with Intel's formulas."""
-    b = core_of(reading, file)
+    b = core_of_file(reading, file)
     reading.objects(items, lambda e: intel_metric(reading, b, e))
 
 
@@ -103,31 +108,33 @@ def intel_metric(reading, b, e):
         b.alias(row, m.legacy)
 
 
-# What a list says of a metric. Values are those of its row but for the expression, @own the texts among them that not all tables have,
-# @fault why its threshold is none.
+# A metric as its list has it. Values are those of its row but for the expression, @own the texts
+# among them that not all tables have, @fault why its threshold is none.
 Metric = namedtuple("Metric", "name desc values own level fault expression legacy")
 READ = {}       # a metric as its list has it, in bytes -> Metric: processors share most of theirs
 
 
 def read_metric(e):
-    expression = spelled_out(e)
-    texts = [(field, text_of(e, key)) for key, field in INTEL_TEXTS]
-    values = [(field, quoted(text)) for field, text in texts if text]
+    expression = expand_letters(e)
+    texts = [(field, text_value(e, key)) for key, field in INTEL_TEXTS]
+    values = [(field, quote_text(text)) for field, text in texts if text]
     level, threshold, fault = e.get("Level"), e.get("Threshold"), ""
     if type(level) is not int or not 0 < level < 256:
         level = 0
     if level:
         values.append(("metric_level", level))
-    if type(threshold) is dict and text_of(threshold, "Formula"):
+    if type(threshold) is dict and text_value(threshold, "Formula"):
         try:
-            values.append(("metric_threshold", quoted(spelled_out(threshold, ("ThresholdMetrics",), "Value"))))
+            values.append(("metric_threshold",
+                           quote_text(expand_letters(threshold, ("ThresholdMetrics",), "Value"))))
         except Refused as r:
             fault = r.why
-    return Metric(text_of(e, "MetricName"), text_of(e, "BriefDescription"), values, [f for f, text in texts if text and f not in TEXTS],
-                  level, fault, expression, text_of(e, "LegacyName"))
+    return Metric(text_value(e, "MetricName"), text_value(e, "BriefDescription"), values,
+                  [f for f, text in texts if text and f not in TEXTS],
+                  level, fault, expression, text_value(e, "LegacyName"))
 
 
-def text_of(e, key):
+def text_value(e, key):
     text = e.get(key, "")
     if type(text) is not str:
         raise Refused(key, "a text is expected")
@@ -137,7 +144,7 @@ def text_of(e, key):
     return clean(text)
 
 
-def spelled_out(e, keys=("Events", "Constants"), what="Name"):
+def expand_letters(e, keys=("Events", "Constants"), what="Name"):
     """The formula with the names of events and constants in place of its letters."""
     names = {}
     for key in keys:
@@ -148,32 +155,34 @@ def spelled_out(e, keys=("Events", "Constants"), what="Name"):
             if type(p) is not dict or type(p.get(what)) is not str or type(p.get("Alias")) is not str:
                 raise Refused(key, "%s and Alias are expected" % what)
             names[p["Alias"]] = SPELLED[p[what]]
-    text = text_of(e, "Formula")
+    text = text_value(e, "Formula")
     if not text:
         raise Refused("Formula", "missing")
-    # Some lists have the old names of metrics in the formula itself, with marks that are no letters.
+    # Some lists have the old names of metrics in the formula itself, with marks that are no
+    # letters.
     for i, old in enumerate(sorted(set(OLD_NAME.findall(text)), key=len, reverse=True)):
         names["old__%d" % i] = old
         text = text.replace(old, "old__%d" % i)
 
-    def spell(name):
+    def spell_name(name):
         if name.endswith("[0]"):        # the count of the first unit alone
             return names.get(name[:-3], name[:-3]) + ":one_unit"
         return names.get(name, name)
-    return rewrite(text, "intel", spell)
+    return rewrite(text, "intel", spell_name)
 
 
-# ---- as perf has them ------------------------------------------------------------------------------------------------
+# ---- as perf has them ----------------------------------------------------------------------------
 
 def linux_metrics(reading, items, file):
     """A list in Linux's form that lies in Intel's folder."""
-    reading.objects(items, lambda e: linux_metric(reading, core_of(reading, file), strings(e)))
+    reading.objects(items, lambda e: linux_metric(reading, core_of_file(reading, file),
+                                                  as_strings(e)))
 
 
 def linux_metric(reading, b, e):
     d = Draft(b, e.get("MetricName", ""), e)
     if e.get("ScaleUnit", "").strip():
-        d.scale()
+        d.parse_scale()
     for key, field in LINUX_TEXTS:
         text = e.get(key, "").strip()
         if text:

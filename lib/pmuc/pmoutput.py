@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What users, or machines, read of an import: lines, JSON objects, and progress on a terminal."""
+"""Output of an import for users and programs: lines, JSON objects, and progress on a terminal."""
 
 import json
 import shutil
@@ -22,7 +22,8 @@ class Bar:
         if self.on:
             wide = max(10, min(40, shutil.get_terminal_size().columns - 40))
             full = wide * self.done // self.n
-            sys.__stderr__.write("\r[%s%s] %d/%d %-16.16s" % ("#" * full, " " * (wide - full), self.done, self.n, name))
+            sys.__stderr__.write("\r[%s%s] %d/%d %-16.16s"
+                                 % ("#" * full, " " * (wide - full), self.done, self.n, name))
             sys.__stderr__.flush()
 
     def clear(self):
@@ -40,11 +41,11 @@ def one_line(*texts):
     return ": ".join(texts).replace("\n", "\\x0a")
 
 
-class Unwritten(Exception):
+class OutputClosed(Exception):
     """Standard output takes no more."""
 
 
-class Visible:
+class EscapedStream:
     """A stream through which nothing passes that would move a terminal's cursor, and worse."""
 
     def __init__(self, stream):
@@ -57,20 +58,20 @@ class Visible:
         self.guarded(self.stream.flush)
 
     def guarded(self, act, *args):
-        """What standard error does not take nobody can be told."""
+        """Write, and ignore failures: errors of standard error cannot be reported."""
         try:
             return act(*args)
         except OSError as why:
             if self.stream is sys.__stderr__:
                 return 0
-            raise Unwritten(why.errno) from why
+            raise OutputClosed(why.errno) from why
 
     def __getattr__(self, name):
         return getattr(self.stream, name)
 
 
 class Output:
-    """What users, or machines, read."""
+    """Writer of messages, as text or JSON."""
 
     def __init__(self, as_json, verbose=False):
         self.json, self.verbose = as_json, verbose
@@ -91,19 +92,23 @@ class Output:
             print("%s: up to date" % path)
 
     def model(self, r):
-        """What reading one model gave: @r is a result of import_model()."""
+        """Print the result of reading one model: @r is a result of import_model()."""
         everything = self.json or self.verbose
         for row in r["refused"]:
-            if everything or r["state"] != "damaged" or row[1] == "-":      # what only lacks a damaged list's events is counted
+            # what only lacks a damaged list's events is counted
+            if everything or r["state"] != "damaged" or row[1] == "-":
                 self.row(True, *row)
         for row in r["notes"] if everything else ():
             self.row(False, *row)
         if r.get("error"):
             self.problem(r["model"], r["error"])
         if self.json:
-            self.line({"model": {"name": r["model"], "state": r["state"], "tables": r["tables"], "core": r["core"],
-                                 "uncore": r["uncore"], "metrics": r["metrics"], "masks": r["masks"],
-                                 "refused": len(r["refused"]), "bytes": r["bytes"], "path": r["path"]}})
+            self.line({"model": {"name": r["model"], "state": r["state"], "tables": r["tables"],
+                                 "core": r["core"],
+                                 "uncore": r["uncore"], "metrics": r["metrics"],
+                                 "masks": r["masks"],
+                                 "refused": len(r["refused"]), "bytes": r["bytes"],
+                                 "path": r["path"]}})
         elif r["state"] == "unchanged":
             print("%-18s up to date" % r["model"])
         elif r["state"] in ("done", "damaged"):
@@ -112,16 +117,19 @@ class Output:
                 ", " + size_text(r["bytes"]) if r["bytes"] else "",      # one of its own
                 ", %d refused" % len(r["refused"]) if r["refused"] else "",
                 "" if r["state"] == "done" else "; a list is damaged: " +
-                ("the former image stays" if r["path"] and not r["bytes"] else "written without it")))
+                ("the former image stays" if r["path"] and not r["bytes"]
+                 else "written without it")))
         elif r["state"] == "empty":
             print("%-18s nothing usable" % r["model"])
 
     def row(self, refused, file, event, key, reason):
         """One event that was left out, or taken with a grain of salt."""
         if self.json:
-            self.line({"refused" if refused else "note": {"file": file, "event": event, "key": key, "reason": reason}})
+            self.line({"refused" if refused
+                       else "note": {"file": file, "event": event, "key": key, "reason": reason}})
         else:
-            print(one_line(file, event, key, reason if refused else "note: " + reason), file=sys.stderr)
+            print(one_line(file, event, key, reason if refused else "note: " + reason),
+                  file=sys.stderr)
 
     def summary(self, done, size, seconds, where):
         total = {k: sum(r[k] for r in done) for k in ("core", "uncore", "metrics")}
@@ -129,12 +137,14 @@ class Output:
         fresh = sum(r["state"] == "unchanged" for r in done)
         if self.json:
             self.line({"summary": {"models": len(done), "unchanged": fresh, "core": total["core"],
-                                   "uncore": total["uncore"], "metrics": total["metrics"], "refused": refused,
+                                   "uncore": total["uncore"], "metrics": total["metrics"],
+                                   "refused": refused,
                                    "bytes": size, "seconds": round(seconds, 3), "path": where}})
         else:
             notes = sum(len(r["notes"]) for r in done)
             if notes and not self.verbose:
                 print("%d notes about what was taken with a grain of salt: -v lists them" % notes)
             print("%d models (%d up to date), %d core and %d uncore events, %d metrics, %d refused, "
-                  "%s in %.1f s: %s" % (len(done), fresh, total["core"], total["uncore"], total["metrics"], refused,
+                  "%s in %.1f s: %s"
+                  % (len(done), fresh, total["core"], total["uncore"], total["metrics"], refused,
                                         size_text(size), seconds, where))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Reading what others wrote: JSON, and the values in an event's keys.
 
-Lists come from elsewhere and are not trusted. Sizes, types and widths are checked here, before anything is made of
-them: a file that cannot be read raises ValueError with the reason, a row that cannot be represented is Refused.
-"""
+Lists come from elsewhere and are not trusted. Sizes, types and widths are checked here, before
+anything is made of them: a file that cannot be read raises ValueError with the reason, a row that
+cannot be represented is Refused."""
 
 import functools
 import json
@@ -17,7 +17,8 @@ MAX_FILE = 64 << 20          # bytes of one list
 MAX_TREE = 1 << 30           # bytes of all lists of one run
 MAX_ROWS = 200000            # rows of one model
 MAX_TEXT = 16384             # characters of one text
-MAX_FORMULA = 262144         # characters of one expression: nested metrics are long when written out
+# characters of one expression: nested metrics are long when written out
+MAX_FORMULA = 262144
 MAX_NAME = 240
 NOTHING = ("", "null", "na", "none", "tbd", "n/a")
 LONGEST_NOTHING = 4
@@ -31,10 +32,11 @@ class Refused(Exception):
         self.key, self.why = key, why
 
 
-# ---- files -----------------------------------------------------------------------------------------------------------
+# ---- files ---------------------------------------------------------------------------------------
 
-def content(source):
-    """The bytes behind a file of a model: itself, if it comes from an archive, else what is at that path."""
+def read_source(source):
+    """The bytes behind a file of a model: itself, if it comes from an archive, else what is at that
+    path."""
     if isinstance(source, bytes):
         return source
     size = os.path.getsize(source)
@@ -45,7 +47,8 @@ def content(source):
 
 
 def parse_json(raw, note):
-    """The value in a JSON text of unknown origin. Raises ValueError with a reason; @note takes what is only odd."""
+    """The value in a JSON text of unknown origin. Raises ValueError with a reason; @note takes what
+    is only odd."""
     if len(raw) > MAX_FILE:
         raise ValueError("larger than %d bytes" % MAX_FILE)
     try:
@@ -54,7 +57,7 @@ def parse_json(raw, note):
         note("-", "-", "not UTF-8 at byte %d: read with replacement characters" % e.start)
         text = raw.decode("utf-8-sig", "replace")
     if "\\ud" in text or "\\uD" in text:
-        text = whole_characters(text, note)
+        text = replace_lone_surrogates(text, note)
 
     def pairs(items):
         d = dict(items)
@@ -74,14 +77,16 @@ def parse_json(raw, note):
     except RecursionError:
         raise ValueError("nested too deeply") from None
     except json.JSONDecodeError as e:
-        raise ValueError("not JSON: %s in line %d, column %d" % (e.msg, e.lineno, e.colno)) from None
+        raise ValueError("not JSON: %s in line %d, column %d"
+                         % (e.msg, e.lineno, e.colno)) from None
 
 
 ESCAPE = re.compile(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.S)
 
 
-def whole_characters(text, note):
-    """A JSON text with a replacement for each half of a pair whose other half is missing: no encoding has such a character."""
+def replace_lone_surrogates(text, note):
+    """A JSON text with a replacement for each half of a pair whose other half is missing: no
+    encoding has such a character."""
     halves = sum(1 for m in ESCAPE.finditer(text) if m[1])
     if halves:
         note("-", "-", "%d halves of characters: read with replacement characters" % halves)
@@ -89,9 +94,9 @@ def whole_characters(text, note):
     return text
 
 
-# ---- objects ---------------------------------------------------------------------------------------------------------
+# ---- objects -------------------------------------------------------------------------------------
 
-def strings(e):
+def as_strings(e):
     """@e with texts for values: all of Intel's are, Linux has a few numbers."""
     try:
         size = len("".join(e.values()))
@@ -126,11 +131,12 @@ def name_of(e):
         raise Refused("EventName", "longer than %d characters" % MAX_NAME)
     if not name.isprintable():
         raise Refused("EventName", "has characters that cannot be printed")
-    return sys.intern(name)         # lists share most of theirs: what is looked up by it later finds the same object
+    # lists share most of theirs: what is looked up by it later finds the same object
+    return sys.intern(name)
 
 
 @functools.lru_cache(1 << 12)
-def nothing(text):
+def is_placeholder(text):
     """True for the ways lists have to say nothing where a number or a remark could be."""
     return text.strip().lower() in NOTHING
 
@@ -147,7 +153,7 @@ def clean(text):
     return text if line == text else line
 
 
-# ---- values ----------------------------------------------------------------------------------------------------------
+# ---- values --------------------------------------------------------------------------------------
 
 def number_of(text):
     """Value of a numeric text; blanks, placeholders and absence are 0. Raises ValueError."""
@@ -194,7 +200,7 @@ NUMBERS = Cache(numbers_of)
 COUNTERS = Cache(counters_of)
 
 
-def take(cache, e, key):
+def cached_value(cache, e, key):
     """The cached meaning of a key, or a refusal that names it."""
     try:
         return cache[e.get(key, "")]

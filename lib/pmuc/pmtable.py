@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Event tables in memory: what there is of a processor, how names are folded and hashed, and the keys of values.
+"""Event tables in memory: what there is of a processor, how names are folded and hashed, and the
+keys of values.
 
 pmlayout is how tables lie in an image, pmimage writes images, pmview reads them.
 """
@@ -7,19 +8,22 @@ pmlayout is how tables lie in an image, pmimage writes images, pmview reads them
 import os
 import re
 
-ENCODERS = ("none", "format", "x86", "montecito", "ev4", "ev5", "ev6", "ev67", "perf", "netburst", "mips")
-# Encoders of one processor family: its numbers in libpfm 3, and the set of its counters (lib/table/check.c).
-SHAPES = {"montecito": ((4,), 0xFFF0), "ev4": ((150,), 0x3), "ev5": ((151, 152), 0x7), "ev6": ((153,), 0x3), "ev67": ((154,), 0x3)}
+ENCODERS = ("none", "format", "x86", "montecito", "ev4", "ev5", "ev6", "ev67", "perf", "netburst",
+            "mips")
+# Encoders of one processor family: its numbers in libpfm 3, and the set of its counters
+# (lib/table/verify.c).
+SHAPES = {"montecito": ((4,), 0xFFF0), "ev4": ((150,), 0x3), "ev5": ((151, 152), 0x7),
+          "ev6": ((153,), 0x3), "ev67": ((154,), 0x3)}
 TABLE_FALLBACK, TABLE_UNCORE, TABLE_VIEW, TABLE_TEST, TABLE_KERNEL = 1, 2, 4, 8, 16
 TABLE_REPLACES, TABLE_TWINS = 32, 64  # set by the writer
 NUMBER, TRAIT, CHOICE, TEXT = range(4)
 GROUP_ANY, GROUP_DEFAULT, GROUP_REQUIRED, GROUP_EXPLICIT, GROUP_BEHIND = 1, 2, 4, 8, 16
 MAX_TAKES = 8
-ROW_FLAGS = {"hidden": 1, "deprecated": 2, "alone": 4, "per_pkg": 8, "experimental": 16, "arch": 32, "shadowed": 64,
+ROW_FLAGS = {"hidden": 1, "deprecated": 2, "alone": 4, "per_pkg": 8, "experimental": 16, "arch": 32,
+             "shadowed": 64,
              "metric": 128, "snapshot": 256, "free_running": 512}
 ROW_HIDDEN, ROW_DEPRECATED, ROW_ALONE, ROW_PER_PKG, ROW_EXPERIMENTAL, ROW_ARCH, ROW_SHADOWED, ROW_METRIC, \
     ROW_SNAPSHOT, ROW_FREE_RUNNING = ROW_FLAGS.values()
-ROW_READY, ROW_EXTRA, ROW_MASKS = 1024, 2048, 4096  # set by the writer
 NAME_EVENT, NAME_ALIAS, NAME_SYNONYM, NAME_UNSUPPORTED = range(4)
 ANYWHERE = 0xFFFF
 ANY32 = 0xFFFFFFFF
@@ -54,7 +58,7 @@ fold = Cache(_folded).__getitem__       # the form of a name that is compared: t
 
 
 def _weight(c):
-    """What a character of a folded name adds to its hash: table.h, pfmi_weights."""
+    """Contribution of a character of a folded name to its hash: table.h, pfmi_table_char_weights."""
     c = c * 0x9E3779B1 & ANY32
     c = (c ^ c >> 15) * 0x85EBCA6B & ANY32
     return (c ^ c >> 13) & 0x7FFFFFFF
@@ -63,7 +67,8 @@ def _weight(c):
 _WEIGHTS = tuple(_weight(c) for c in range(256))
 
 
-_weigh = Cache(lambda piece: sum(map(_WEIGHTS.__getitem__, piece))).__getitem__      # names share their pieces
+# names share their pieces
+_weigh = Cache(lambda piece: sum(map(_WEIGHTS.__getitem__, piece))).__getitem__
 
 
 def _hashed(folded):
@@ -79,7 +84,7 @@ def _hashed(folded):
 name_hash = Cache(_hashed).__getitem__      # of a folded name: table.h, name_hash()
 
 
-def near(*names):
+def first_existing(*names):
     """The first of the files that exists: sources and installed scripts lie differently."""
     here = os.path.dirname(os.path.abspath(__file__))
     for name in names:
@@ -97,7 +102,7 @@ def keys():
     global _KEYS
     if _KEYS is None:
         _KEYS = {}
-        with open(near("../table/keys.def", "keys.def"), encoding="utf-8") as f:
+        with open(first_existing("../table/keys.def", "keys.def"), encoding="utf-8") as f:
             for line in f:
                 m = re.match(r'(KEY|TEXT)\((\w+),\s*"(\w*)"\)', line)
                 if m:
@@ -118,7 +123,8 @@ class Field:
     """A named field; ranges are (word, lsb, width), lowest value bits first."""
     __slots__ = ("name", "kind", "width", "ranges", "modifier", "words", "min", "max", "preset")
 
-    def __init__(self, name, kind=NUMBER, width=64, ranges=(), modifier=False, words=(), low=0, high=None, preset=0):
+    def __init__(self, name, kind=NUMBER, width=64, ranges=(), modifier=False, words=(), low=0,
+                 high=None, preset=0):
         self.name, self.kind, self.ranges, self.modifier = name, kind, tuple(ranges), modifier
         self.width = sum(r[2] for r in self.ranges) or width
         self.words = list(words)
@@ -128,7 +134,8 @@ class Field:
 
 
 class Group:
-    """Values is a list of Word; words with the value of an earlier one are further spellings of it."""
+    """Values is a list of Word; words with the value of an earlier one are further spellings of
+    it."""
     __slots__ = ("name", "flags", "field", "words", "preset", "mask")
 
     def __init__(self, name, flags=0, field=0, words=(), preset=0, mask=None):
@@ -153,11 +160,14 @@ class Counter:
 
 
 class Match:
-    __slots__ = ("arch", "vendor", "family", "model_lo", "model_hi", "stepping_mask", "value", "mask", "prefix",
+    __slots__ = ("arch", "vendor", "family", "model_lo", "model_hi", "stepping_mask", "value",
+                 "mask", "prefix",
                  "exact", "core_type", "version_lo", "version_hi", "native_model")
 
-    def __init__(self, arch="", vendor="", family=ANY32, model_lo=0, model_hi=ANY32, stepping_mask=0, value=0, mask=0,
-                 prefix="", exact=False, core_type=None, version_lo=0, version_hi=255, native_model=ANY32):
+    def __init__(self, arch="", vendor="", family=ANY32, model_lo=0, model_hi=ANY32,
+                 stepping_mask=0, value=0, mask=0,
+                 prefix="", exact=False, core_type=None, version_lo=0, version_hi=255,
+                 native_model=ANY32):
         self.arch, self.vendor, self.family = arch, vendor, family
         self.model_lo, self.model_hi, self.stepping_mask = model_lo, model_hi, stepping_mask
         self.value, self.mask, self.prefix, self.exact = value, mask, prefix, exact
@@ -166,10 +176,12 @@ class Match:
 
 
 class Row:
-    """values: (field index, counter or ANYWHERE, number or, for text fields, str). takes: group indices."""
+    """values: (field index, counter or ANYWHERE, number or, for text fields, str). takes: group
+    indices."""
     __slots__ = ("name", "desc", "counters", "values", "takes", "flags", "aliases", "where")
 
-    def __init__(self, name, desc, counters=0, values=(), takes=(), flags=0, aliases=(), where=None):
+    def __init__(self, name, desc, counters=0, values=(), takes=(), flags=0, aliases=(),
+                 where=None):
         self.name, self.desc, self.counters, self.values = name, desc, counters, values
         self.takes, self.flags, self.aliases, self.where = takes, flags, aliases, where
 
@@ -179,18 +191,20 @@ class Table:
         self.name, self.desc, self.encoder = name, desc, encoder
         self.source = self.unit = self.device = ""
         self.part_of = ""    # the processor this is a box or a kind of core of
-        self.aka = []
+        self.aliases = []
         self.flags = 0
         self.perf_type = self.libpfm_type = -1
         self.counters, self.fields, self.groups, self.matches, self.features = [], [], [], [], []
-        self.rows, self.synonyms, self.unsupported = [], [], []   # synonyms: (name, row index); unsupported: (name, why)
+        # synonyms: (name, row index); unsupported: (name, why)
+        self.rows, self.synonyms, self.unsupported = [], [], []
         self.field_at = {}
         self.where = None
         self.family = ""    # in whose words its events are described
-        self.lent = []      # rows behind the others that only synonyms lead to; their takes are Groups
+        # rows behind the others that only synonyms lead to; their takes are Groups
+        self.lent = []
         self.sources = {}   # row index -> sources that agree with it, as ROW_SOURCES_SHIFT has them
 
-    # ---- building ----------------------------------------------------------------------------------------------
+    # ---- building --------------------------------------------------------------------------------
 
     def add_field(self, field):
         self.field_at[field.name] = len(self.fields)
@@ -207,20 +221,23 @@ class Table:
         return max((c.last + 1 for c in self.counters if not c.fixed), default=0)
 
     def entries(self):
-        """Every findable name: (text, target, kind); target is a row index, or the reason of an unsupported name."""
-        out = [(row.name, i, NAME_EVENT) for i, row in enumerate(self.rows) if not row.flags & ROW_SHADOWED]
-        out += [(alias, i, NAME_ALIAS) for i, row in enumerate(self.rows) if row.aliases and not row.flags & ROW_SHADOWED
+        """Every findable name: (text, target, kind); target is a row index, or the reason of an
+        unsupported name."""
+        out = [(row.name, i, NAME_EVENT) for i,
+               row in enumerate(self.rows) if not row.flags & ROW_SHADOWED]
+        out += [(alias, i, NAME_ALIAS) for i,
+                row in enumerate(self.rows) if row.aliases and not row.flags & ROW_SHADOWED
                 for alias in row.aliases]
         out += [(name, row, NAME_SYNONYM) for name, row in self.synonyms]
         return out + [(name, why, NAME_UNSUPPORTED) for name, why in self.unsupported]
 
     def check(self):
-        """What is wrong with the model: list of (row index or None, text). The compiler, which looks at rows and names while it reads them,
-        asks for wrong_head() alone."""
+        """Check the model: list of (row index or None, text). The compiler, which
+        looks at rows and names while it reads them, asks for wrong_head() alone."""
         return [(None, text) for text in self.wrong_head()] + self.wrong_rows() + self.wrong_names()
 
     def wrong_head(self):
-        """What is wrong with all but the rows: a list of texts."""
+        """Check all but the rows: a list of texts."""
         wrong = []
         bad = wrong.append
         if not re.fullmatch(r"[a-z0-9_]+", self.name):
@@ -229,7 +246,8 @@ class Table:
             bad("unknown encoder '%s'" % self.encoder)
         types, counters = SHAPES.get(self.encoder, ((self.libpfm_type,), self.all_counters()))
         if self.libpfm_type not in types or self.all_counters() != counters:
-            bad("encoder %s is for another processor: libpfm %s and its counters" % (self.encoder, " or ".join(map(str, types))))
+            bad("encoder %s is for another processor: libpfm %s and its counters"
+                % (self.encoder, " or ".join(map(str, types))))
         if len({f.name for f in self.fields}) != len(self.fields):
             bad("two fields of one name")
         if len(self.fields) > MAX_FIELDS:

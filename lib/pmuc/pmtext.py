@@ -19,7 +19,8 @@ class Bad(Exception):
 
 
 class Token:
-    """A word of a line. A word that starts with a quote is a text; in another, '=' splits key and value."""
+    """A word of a line. A word that starts with a quote is a text; in another, '=' splits key and
+    value."""
     __slots__ = ("raw", "file", "line", "col")
 
     def __init__(self, raw, file, line, col):
@@ -71,7 +72,8 @@ class Token:
         m = NUMBER.fullmatch(self.raw)
         n = int(m[1], 16) if m and m[1] else int(m[2]) if m else None
         if n is None or n > pt.ALL64:
-            raise Bad(self.at(), "'%s' is not a number" % self.raw if self.raw else "a number is missing")
+            raise Bad(self.at(), "'%s' is not a number" % self.raw if self.raw
+                      else "a number is missing")
         return n
 
 
@@ -80,23 +82,24 @@ def unquote(raw):
 
 
 class RowLine:
-    """A line that begins an event or a metric. Most of a list is such lines: they are split when their turn comes, and into tokens only
-    when something is wrong with them."""
+    """A line that begins an event or a metric. Most of a list is such lines: they are split when
+    their turn comes, and into tokens only when something is wrong with them."""
     __slots__ = ("file", "number", "text")
 
     def __init__(self, file, number, text):
         self.file, self.number, self.text = file, number, text
 
     def said(self):
-        """(true of a metric, its name, the other words, its description, the longer text or None) without quotes; None if only tokens() can
-        tell."""
+        """(true of a metric, its name, the other words, its description, the longer text or None)
+        without quotes; None if only tokens() can tell."""
         words, texts = self.words()
         if not words or len(words) < 2 or len(texts) > 2:
             return None
         return words[0] == "metric", words[1], tuple(words[2:]), texts[0] if texts else "", texts[1] if len(texts) > 1 else None
 
     def words(self):
-        """(the line's words, the texts among them without their quotes), or (None, None) if only tokens() can tell."""
+        """(the line's words, the texts among them without their quotes), or (None, None) if only
+        tokens() can tell."""
         text = self.text
         head, quote, tail = text.partition(' "')
         if "\\" not in text and "#" not in head and '"' not in head:
@@ -116,7 +119,7 @@ class RowLine:
         return [w for w in words if w[0] != '"'], texts
 
     def tokens(self, errors):
-        """The same as tokens; [] if the line is broken."""
+        """The line as tokens; [] if it is malformed."""
         return next(tokens(self.text, self.file, errors, self.number), [])
 
 
@@ -125,7 +128,8 @@ ROW_STARTS = ("event ", "metric ")
 
 
 def statements(text, file, errors, start=1):
-    """Statements of a text whose first line has the number @start, in order: a list of tokens, or a RowLine."""
+    """Statements of a text whose first line has the number @start, in order: a list of tokens, or a
+    RowLine."""
     waiting, first = [], 0
     for number, line in enumerate(text.split("\n"), start):
         if not waiting and line.startswith(ROW_STARTS) and not line.endswith(("\\", "\\\r")):
@@ -184,7 +188,8 @@ def plain(line):
 
 
 def one_word(line, i):
-    """(where the word that begins at @i ends, the word); (where it begins, None) for a text that does not end."""
+    """(where the word that begins at @i ends, the word); (where it begins, None) for a text that
+    does not end."""
     start, n, quoted = i, len(line), None
     while i < n and (quoted is not None or line[i] not in ' \t#'):
         if quoted is not None and line[i] == "\\" and i + 1 < n:

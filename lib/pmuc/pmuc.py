@@ -5,15 +5,18 @@
     pmuc.py --image OUT.pmdb [--byteorder little|big] NAME.pmu...    an image file
             [--embed OUT.S]      and assembler text that brings it into the library
             [--depfile FILE]     and what it was made from, for make and ninja
-            [--audit FOLDER]     with what its audit.txt and sources.txt say of their rows (pmaudit.py)
-            [--lend FOLDER]      and libpfm4's names out of that folder, where they mean the same (libpfm4_lent.py)
-            [--folders DIR]      with the files of the folders in DIR, except heads and libpfm4's names, after those named
-            [--processors P,...] only these of them: names, or shell patterns; the kernel's own events always
-    pmuc.py --check NAME.pmu...                                      only say what is wrong
+            [--audit FOLDER]     with remarks of its audit.txt and sources.txt (pmaudit.py)
+            [--contract FILE]    with the metrics that every processor has (pmcontract.py)
+            [--libpfm4-names FOLDER]  with libpfm4's names of that folder (libpfm4_aliases.py)
+            [--folders DIR]      with the files of the folders in DIR, except heads and libpfm4's
+                                 names, after those named
+            [--processors P,...] only these: names, or shell patterns; the kernel's own always
+    pmuc.py --check NAME.pmu...                                      only print the errors
     pmuc.py import PATH... [--cpu PATTERN] [-o FILE] [--json]        vendors' event lists to images
 
-README.md describes the language, ../table.h the result. Everything wrong is reported as FILE:LINE:COLUMN: error: text,
-all errors of a run together; then the exit status is 1 and nothing is written.
+README.md describes the language, ../table.h the result. Everything wrong is reported as
+FILE:LINE:COLUMN: error: text, all errors of a run together; then the exit status is 1 and nothing
+is written.
 """
 
 import errno
@@ -30,38 +33,41 @@ import pmtable as pt  # noqa: E402
 from pmcompile import compile_all  # noqa: E402
 from pmfile import write_atomically  # noqa: E402
 
-PARTS = ("pmuc.py", "pmaudit.py", "pmtext.py", "pmhead.py", "pmfields.py", "pmcompile.py", "pmtable.py",
-         "pmlayout.py", "pmimage.py", "pmformula.py", "pmmeaning.py", "pmread.py", "libpfm4.py",
-         "libpfm4_lent.py")   # what tables depend on
+PARTS = ("pmuc.py", "pmaudit.py", "pmtext.py", "pmhead.py", "pmfields.py", "pmcompile.py",
+         "pmtable.py",
+         "pmlayout.py", "pmimage.py", "pmformula.py", "pmmeaning.py", "pmcontract.py", "pmread.py", "libpfm4.py",
+         "libpfm4_aliases.py")   # what tables depend on
 
 
-def below(top):
+def list_table_files(top):
     """(folders below @top, the tables in them)."""
-    names = sorted(n for n in os.listdir(top) if os.path.isdir(os.path.join(top, n)) and n not in ("heads", "libpfm4", "texts"))
+    names = sorted(n for n in os.listdir(top) if os.path.isdir(os.path.join(top, n))
+                   and n not in ("heads", "libpfm4", "texts"))
     folders = [os.path.join(top, n) for n in names]
-    return [top] + folders, [os.path.join(f, n) for f in folders for n in sorted(os.listdir(f)) if n.endswith(".pmu")]
+    return [top] + folders, [os.path.join(f, n) for f in folders
+                             for n in sorted(os.listdir(f)) if n.endswith(".pmu")]
 
 
-def report(errors):
+def print_errors(errors):
     for (file, line, column), text in sorted(errors):
         print("%s:%d:%d: error: %s" % (file, line, column, text), file=sys.stderr)
     return 1 if errors else 0
 
 
-def usage(text=None):
+def print_usage(text=None):
     if text:
         print("pmuc: %s" % text, file=sys.stderr)
     print(__doc__.strip().split("\n\n")[1], file=sys.stderr)
     return 2
 
 
-def chosen(tables, patterns):
+def select_tables(tables, patterns):
     """The tables whose name, other name or processor one of the patterns means."""
     if "all" in patterns:
         return tables
     unused, kept = set(patterns), []
     for t in tables:
-        means = meant((t.name, t.part_of, *t.aka), patterns)
+        means = matching_patterns((t.name, t.part_of, *t.aliases), patterns)
         unused -= means
         if means or t.encoder == "perf":
             kept.append(t)
@@ -70,7 +76,7 @@ def chosen(tables, patterns):
     return kept
 
 
-def meant(names, patterns):
+def matching_patterns(names, patterns):
     """The patterns that mean one of the names."""
     return {p for p in patterns for name in names if fnmatch.fnmatchcase(name, p)}
 
@@ -84,10 +90,11 @@ def main(argv):
     i = 0
     while i < len(argv):
         a = argv[i]
-        if a in ("--image", "--embed", "--depfile", "--byteorder", "--processors", "--audit", "--lend", "--folders"):
+        if a in ("--image", "--embed", "--depfile", "--byteorder", "--processors", "--audit",
+                 "--contract", "--libpfm4-names", "--folders"):
             i += 1
             if i == len(argv):
-                return usage("%s needs a value" % a)
+                return print_usage("%s needs a value" % a)
             out[a] = argv[i]
         elif a == "--check":
             check = True
@@ -95,36 +102,49 @@ def main(argv):
             print(__doc__.strip())
             return 0
         elif a.startswith("-"):
-            return usage("unknown option '%s'" % a)
+            return print_usage("unknown option '%s'" % a)
         else:
             inputs.append(a)
         i += 1
     if out["--byteorder"] not in ("little", "big"):
-        return usage("byte order is little or big")
-    if not inputs and "--embed" not in out or not (check or "--image" in out) or "--embed" in out and "--image" not in out:
-        return usage()
-    folders, more = below(out["--folders"]) if "--folders" in out else ([], [])
+        return print_usage("byte order is little or big")
+    if not inputs and "--embed" not in out or not (check
+                                                   or "--image" in out) or "--embed" in out and "--image" not in out:
+        return print_usage()
+    folders, more = list_table_files(out["--folders"]) if "--folders" in out else ([], [])
     patterns = out.get("--processors", "all").split(",")
-    tables, files, errors = compile_all(inputs + more, None if "all" in patterns else lambda names: meant(names, patterns))
+    extend = None
+    if "--contract" in out:
+        from pmcontract import add_standard_metrics
+
+        def extend(made):
+            add_standard_metrics(made, out["--contract"])
+    meant = None if "all" in patterns else lambda names: matching_patterns(names, patterns)
+    try:
+        tables, files, errors = compile_all(inputs + more, meant, extend)
+    except OSError as e:
+        return print_errors([((e.filename, 1, 1), e.strerror)])
     if errors:
-        return report(errors)
+        return print_errors(errors)
+    files += [out["--contract"]] if "--contract" in out else []
     files += folders        # a file that comes or goes changes its folder
     try:
         if "--audit" in out:
             import pmaudit
             told = [os.path.join(out["--audit"], name) for name in ("audit.txt", "sources.txt")]
-            pmaudit.mark(tables, *told)
+            pmaudit.mark_tables(tables, *told)
             files += told
-        tables = chosen(tables, patterns)
+        tables = select_tables(tables, patterns)
     except OSError as e:
-        return report([((e.filename, 1, 1), e.strerror)])
+        return print_errors([((e.filename, 1, 1), e.strerror)])
     except ValueError as e:
-        return usage(str(e))
-    if "--lend" in out:
-        from libpfm4_lent import lend
-        files += lend(tables, out["--lend"])
+        return print_usage(str(e))
+    if "--libpfm4-names" in out:
+        from libpfm4_aliases import add_aliases
+        files += add_aliases(tables, out["--libpfm4-names"])
     here = os.path.dirname(os.path.abspath(__file__))
-    files += [os.path.join(here, part) for part in PARTS] + [pt.near("../table/keys.def", "keys.def")]
+    files += [os.path.join(here, part)
+              for part in PARTS] + [pt.first_existing("../table/keys.def", "keys.def")]
     try:
         if "--image" in out:
             raw = pmimage.image_bytes(tables, out["--byteorder"])
@@ -140,9 +160,9 @@ def main(argv):
     return 0
 
 
-def come_again(what):
-    """Ctrl-C may fall into what Python calls by the way (it does while modules are loaded), where it would be told of and forgotten: it
-    comes once more, when that is over."""
+def repeat_interrupt(what):
+    """Ctrl-C may fall into what Python calls by the way (it does while modules are loaded), where
+    it would be told of and forgotten: it comes once more, when that is over."""
     if issubclass(what.exc_type, KeyboardInterrupt):
         signal.signal(signal.SIGALRM, signal.default_int_handler)
         signal.setitimer(signal.ITIMER_REAL, 0.001)
@@ -150,38 +170,42 @@ def come_again(what):
         sys.__unraisablehook__(what)
 
 
-def leave(status):
-    """Ends without taking apart all that was made, which would take a tenth of the time that it took to make it."""
+def exit_quickly(status):
+    """Ends without taking apart all that was made, which would take a tenth of the time that it
+    took to make it."""
     try:
         sys.stdout.flush()
         sys.stderr.flush()
-    except Unwritten as why:
-        status = unwritten(why, status)
+    except OutputClosed as why:
+        status = report_write_error(why, status)
     except (ValueError, AttributeError):
         sys.exit(status)        # Python itself says what is wrong with the streams
     os._exit(status)
 
 
-def unwritten(why, status=0):
-    """The status to end with, and what there is to say: nothing of a reader that has seen enough."""
+def report_write_error(why, status=0):
+    """The status to end with, and what there is to say: nothing of a reader that has seen
+    enough."""
     if why.args[0] != errno.EPIPE:
         print("pfm: cannot write the answer: %s" % os.strerror(why.args[0]), file=sys.stderr)
     return status or 1
 
 
 if __name__ == "__main__":
-    from pmoutput import Unwritten, Visible
-    sys.unraisablehook = come_again
-    sys.stdout, sys.stderr = Visible(sys.stdout), Visible(sys.stderr)
-    gc.disable()        # nothing here holds itself in a circle: looking for what does would take a fifth of the time
+    from pmoutput import OutputClosed, EscapedStream
+    sys.unraisablehook = repeat_interrupt
+    sys.stdout, sys.stderr = EscapedStream(sys.stdout), EscapedStream(sys.stderr)
+    # nothing here holds itself in a circle: looking for what does would take a fifth of the time
+    gc.disable()
     try:
         # "pfm import" holds Ctrl-C back while Python starts.
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         status = main(sys.argv[1:])
-    except Unwritten as lost:
-        status = unwritten(lost)
+    except OutputClosed as lost:
+        status = report_write_error(lost)
     except KeyboardInterrupt:
-        print("%sinterrupted" % ("pfm import: " if sys.argv[1:2] == ["import"] else "pmuc: "), file=sys.stderr)
+        print("%sinterrupted" % ("pfm import: " if sys.argv[1:2] == ["import"] else "pmuc: "),
+              file=sys.stderr)
         status = 130
     signal.signal(signal.SIGINT, signal.SIG_IGN)       # nothing but the end is left
-    leave(status)
+    exit_quickly(status)

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Intel's uncore: the boxes beside the cores, one table each, in Intel's folders and in Linux's lists."""
+"""Intel's uncore: the boxes beside the cores, one table each, in Intel's folders and in Linux's
+lists."""
 
 import re
 
 import pmtable as pt
 from pmbuild import Draft, Sheet
-from pmheads import box_section, title, unit_device
-from pmread import COUNTERS, Refused, name_of, nothing, strings, take
+from pmheads import find_box_section, table_title, unit_device
+from pmread import COUNTERS, Refused, name_of, is_placeholder, as_strings, cached_value
 
 # Boxes whose lists have an extra select bit that the kernel does not let through.
 WITHOUT_EXTRA_SELECT = ("jkt.pcu", "jkt.ubox", "ivt.pcu", "ivt.ubox")
@@ -16,14 +17,15 @@ THRESHOLDS = ("thresh", "cmask", "threshold")       # one field, named different
 
 def uncore_event(reading, e, experimental=False):
     """One event of an uncore list."""
-    e = strings(e)
+    e = as_strings(e)
     name = name_of(e)
-    b = box_of(reading, e, name)
+    b = find_box(reading, e, name)
     d = Draft(b, name, e)
-    counters, fixed = take(COUNTERS, e, "Counter")
+    counters, fixed = cached_value(COUNTERS, e, "Counter")
     code, umask, ext = d.number("EventCode"), d.number("UMask"), 0
     selected = d.number("ExtSel")
-    d.flags = pt.ROW_PER_PKG | (pt.ROW_EXPERIMENTAL if experimental or d.number("Experimental") else 0)
+    d.flags = pt.ROW_PER_PKG | (pt.ROW_EXPERIMENTAL if experimental or d.number("Experimental")
+                                else 0)
     if "free_running" in b.device:
         d.flags |= pt.ROW_FREE_RUNNING
         if code != 0xFF:
@@ -34,29 +36,30 @@ def uncore_event(reading, e, experimental=False):
         code |= 0x100 if selected else 0
         ext = d.number("UMaskExt")
     d.put("code", code, "EventCode")
-    put_umask(reading, d, umask, ext)
+    set_umask(reading, d, umask, ext)
     d.put_keys((("CounterMask", b.threshold), ("Invert", "inv"), ("EdgeDetect", "edge")))
     if d.number("MSRValue") and d.number("MSRIndex"):
         raise Refused("MSRValue", "an extra register off the core")
     d.filters()
-    every_state(d)
+    set_every_state(d)
     if selected and code > 0xFF and b.uses[-1] in WITHOUT_EXTRA_SELECT:
         d.text("note", "the kernel's format of this box drops the extra select bit: another event counts then")
     b.add(d.row(counters or None, reading.file))
     reading.counts["uncore"] += 1
 
 
-def every_state(d):
-    """A look-up of the last cache counts in the states its filter names, and in none if that is empty: without a filter in the list,
-    all are meant."""
+def set_every_state(d):
+    """A look-up of the last cache counts in the states its filter names, and in none if that is
+    empty: without a filter in the list, all are meant."""
     field = d.b.at.get("filter_state")
-    if field and "LLC_LOOKUP" in d.name and not any(k in ("filter_state", "config1") for k, _ in d.values):
+    if field and "LLC_LOOKUP" in d.name and not any(k in ("filter_state", "config1") for k,
+                                                    _ in d.values):
         d.put("filter_state", field.max, "Filter")
 
 
-# ---- tables ----------------------------------------------------------------------------------------------------------
+# ---- tables --------------------------------------------------------------------------------------
 
-def box_of(reading, e, name):
+def find_box(reading, e, name):
     """The table of an event's box. Lists repeat the few names of units all the time."""
     unit, kind = e.get("Unit", ""), e.get("CounterType", "")
     running = kind.strip().upper() == "FREERUN" if kind else False
@@ -65,11 +68,12 @@ def box_of(reading, e, name):
     b = reading.boxes.get(key)
     if b is None:
         unit = unit.strip()
-        b = reading.boxes[key] = uncore_table(reading, device_of(reading, unit, running, key[2]), unit)
+        b = reading.boxes[key] = uncore_table(reading, box_device(reading, unit, running, key[2]),
+                                              unit)
     return b
 
 
-def device_of(reading, unit, running, controller):
+def box_device(reading, unit, running, controller):
     """The kernel's name of the box that a list calls @unit."""
     if not unit:
         raise Refused("Unit", "missing")
@@ -89,22 +93,24 @@ def uncore_table(reading, device, unit):
     """The table of a box, made on first use."""
     m = reading.model
     flat = re.sub(r"[^a-z0-9_]", "_", device.lower())
-    name = flat if device.lower().endswith(m.name) else m.name + "_" + flat     # a folder may be named after its unit
+    # a folder may be named after its unit
+    name = flat if device.lower().endswith(m.name) else m.name + "_" + flat
 
     def make():
         box = device[7:] if device.startswith("uncore_") else device
-        words = title(m.name, reading.desc, unit=unit) + (", free-running" if "free_running" in device else "")
-        b = Sheet(name, words, [box_section(formats_of(reading), box)])
+        words = table_title(m.name, reading.desc,
+                            unit=unit) + (", free-running" if "free_running" in device else "")
+        b = Sheet(name, words, [find_box_section(find_formats(reading), box)])
         b.device, b.unit, b.uncore = device, unit, True
         b.threshold = next((field for field in THRESHOLDS if field in b.at), THRESHOLDS[0])
         if reading.intel:
             short = box.replace("cbox", "cbo").replace("ubox", "ubo")
-            b.aka += ["%s_unc_%s" % (libpfm, short) for libpfm in reading.processor.libpfm]
+            b.aliases += ["%s_unc_%s" % (libpfm, short) for libpfm in reading.processor.libpfm]
         return b
     return reading.builder(name, make)
 
 
-def formats_of(reading):
+def find_formats(reading):
     """The family of a processor's uncore formats; of one we do not know, the newest of its kind."""
     if reading.intel:
         return reading.processor.boxes
@@ -112,7 +118,7 @@ def formats_of(reading):
     return "spr" if server else "lnl"
 
 
-# ---- selecting what is counted ---------------------------------------------------------------------------------------
+# ---- selecting what is counted -------------------------------------------------------------------
 
 def free_running_umask(name):
     """Free-running counters are selected by kind << 4 | index."""
@@ -120,22 +126,24 @@ def free_running_umask(name):
     m = re.search(r"BANDWIDTH_(IN|OUT)\.PART([0-9])", n)
     if m:
         return (0x20 if m[1] == "IN" else 0x30) + int(m[2])
-    for words, umask in ((("CLOCKTICKS", "TOTAL"), 0x10), (("_RD", "READ"), 0x20), (("_WR", "WRITE"), 0x30)):
+    for words, umask in ((("CLOCKTICKS", "TOTAL"), 0x10), (("_RD", "READ"), 0x20),
+                         (("_WR", "WRITE"), 0x30)):
         if any(w in n for w in words):
             return umask
     raise Refused("EventName", "a free-running counter of unknown kind")
 
 
-def given(d, key):
+def mask_value(d, key):
     """A mask whose 0 means something else than its absence."""
     text = d.e.get(key)
-    return None if text is None or nothing(text) else d.number(key)
+    return None if text is None or is_placeholder(text) else d.number(key)
 
 
-def put_umask(reading, d, umask, ext):
-    """The unit mask, its extension, and the port and flow masks that some boxes have in the extension's place."""
+def set_umask(reading, d, umask, ext):
+    """The unit mask, its extension, and the port and flow masks that some boxes have in the
+    extension's place."""
     at = d.b.at
-    masks = [(field, given(d, key), key) for field, key in MASKS if key in d.e or field in at]
+    masks = [(field, mask_value(d, key), key) for field, key in MASKS if key in d.e or field in at]
     if "ch_mask" in at:
         ext |= umask >> 8
         umask &= 0xFF
@@ -143,7 +151,7 @@ def put_umask(reading, d, umask, ext):
         umask |= ext << 8
     for field, value, key in masks:
         if "ch_mask" in at:
-            value = named_or_implied(reading, d, at[field], value, ext)
+            value = set_explicit_or_extension(reading, d, at[field], value, ext)
         elif ext:
             value = 0
         if value:
@@ -154,7 +162,7 @@ def put_umask(reading, d, umask, ext):
         d.put("umask", umask, "UMask")
 
 
-def named_or_implied(reading, d, field, value, ext):
+def set_explicit_or_extension(reading, d, field, value, ext):
     """The extension repeats port and flow class: what is named wins."""
     implied = ext << 32 >> field.ranges[0][1] & field.max
     if value is None:

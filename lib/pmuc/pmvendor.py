@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""Vendors' event lists to images: `pfm import`, pmuc.py import. This is the run; the parts, in the order data takes:
+"""Vendors' event lists to images: `pfm import`, pmuc.py import. This file is the run. The parts:
 
-    pmlists     where the lists are: repositories, Linux trees, source archives; the result is models
-    pmread      reading values, none of which is trusted
-    pmintel     one model of Intel's repository, with pmcore, pmuncore, pmmasks, pmmetrics
-    pmlinux     one model of a Linux tree, with pmarch and the same
-    pmmatch     which hosts its tables are for
-    pmheads     what is known of processors beside their lists: lib/events/heads
-    pmbuild     rows and tables under construction, as .pmu text; pmcompile makes tables of it, pmimage bytes
-    pmoutput    what users see
+    pmlists       where the lists are: repositories, Linux trees, source archives; makes models
+    pmread        reading values, none of which is trusted
+    pmintel       one model of Intel's repository, with pmcore, pmuncore, pmmasks, pmmetrics
+    pmlinux       one model of a Linux tree, with pmarch and the same
+    pmarm         one model of Arm's lists; pmtelemetry reads files of the Telemetry Specification
+    pmmatch       hosts of tables
+    pmheads       facts about processors beside their lists: lib/events/heads
+    pmbuild       rows and tables under construction, as .pmu text; pmcompile makes tables of it,
+                  pmimage bytes
+    pmoutput      output for users
 
-One image per model, one table per PMU in it. A row that cannot be represented is reported as FILE: EVENT: KEY: reason
-and left out, and the rest goes on. Same input, same image, to the byte.
+One image per model, one table per PMU in it. A row that cannot be represented is reported as FILE:
+EVENT: KEY: reason and left out, and the rest goes on. Same input, same image, to the byte.
 """
 
 import contextlib
@@ -37,13 +39,13 @@ from pmfile import write_atomically
 from pmheads import rank
 from pmlists import Finder
 from pmoutput import Bar, Output, size_text
-from pmread import MAX_TREE, content
+from pmread import MAX_TREE, read_source
 
 USAGE = """usage: pfm import PATH... [--cpu PATTERN] [-o FILE] [--json] [--force] [--jobs N] [-v]
        pfm import --text DIR [--facts] PATH...
 
 PATH     Intel's perfmon repository, one folder or list of it; a Linux tree, its tools/perf/pmu-events/arch or a part of
-         that; a packed source archive of Linux; Arm's lists; a .pmu file
+         that; a packed source archive of Linux; Arm's lists and telemetry files; a .pmu file
 --cpu    only models whose name matches the shell pattern, e.g. 'skx', 'amdzen*'
 -o FILE  everything into one image; into a folder, if FILE is one or ends in '/': one image per model there.
          Default: one per model in $XDG_DATA_HOME/perfmon or ~/.local/share/perfmon
@@ -53,7 +55,7 @@ PATH     Intel's perfmon repository, one folder or list of it; a Linux tree, its
 -v       list what was taken with a grain of salt, not only how much there was"""
 
 
-# ---- options ---------------------------------------------------------------------------------------------------------
+# ---- options -------------------------------------------------------------------------------------
 
 class Options:
     """The command line. Raises ValueError if it makes no sense."""
@@ -108,7 +110,7 @@ def default_folder():
 
 
 class Run:
-    """What one call of `import` shares between models."""
+    """State that the models of one import share."""
 
     def __init__(self, opt, models):
         self.models = models
@@ -121,13 +123,13 @@ class Run:
         epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
         self.built = int(epoch) if epoch.isdigit() and int(epoch) <= pt.ALL64 else 0
 
-    def target(self, model):
+    def image_path(self, model):
         return os.path.join(self.folder, model.name + ".pmdb")
 
 
-# ---- images that are there already -----------------------------------------------------------------------------------
+# ---- images that are there already ---------------------------------------------------------------
 
-def digest_of(models, byteorder):
+def input_digest(models, byteorder):
     """Of all that an image depends on: the compiler, and every byte of the lists."""
     h = hashlib.sha256(pmimage.compiler_digest() + byteorder.encode())
     for m in models:
@@ -140,7 +142,7 @@ def digest_of(models, byteorder):
         h.update(("%s %s %s\0" % (m.kind, m.arch, m.name)).encode())
         for name, source in sorted(items, key=lambda i: i[0]):
             try:
-                raw = content(source)
+                raw = read_source(source)
             except (OSError, ValueError):
                 raw = b""
             h.update(b"%s\0%d\0" % (name.encode("utf-8", "surrogateescape"), len(raw)))
@@ -148,7 +150,7 @@ def digest_of(models, byteorder):
     return h.digest()
 
 
-def unchanged(path, digest, byteorder):
+def is_unchanged(path, digest, byteorder):
     """True if the image at @path was made from the same bytes by the same compiler."""
     if not os.path.isfile(path):        # a pipe is only written to
         return False
@@ -158,25 +160,30 @@ def unchanged(path, digest, byteorder):
             size = os.fstat(f.fileno()).st_size
     except (OSError, ValueError):
         return False
-    return (got["byteorder"], got["version"], got["size"], got["digest"]) == (byteorder, pmlayout.IMAGE_VERSION, size, digest)
+    return (got["byteorder"], got["version"], got["size"],
+            got["digest"]) == (byteorder, pmlayout.IMAGE_VERSION, size, digest)
 
 
-# ---- one model -------------------------------------------------------------------------------------------------------
+# ---- one model -----------------------------------------------------------------------------------
 
 RUN = None          # set before workers are forked: they inherit it instead of receiving it
 
 
 def import_model(index):
-    """Reads one model and writes its image; returns what happened. Runs in a worker or in the main process."""
+    """Reads one model and writes its image; returns what happened. Runs in a worker or in the main
+    process."""
     run, model = RUN, RUN.models[index]
-    result = {"index": index, "model": model.name, "refused": [], "notes": [], "tables": [], "core": 0, "uncore": 0,
-              "metrics": 0, "masks": 0, "bytes": 0, "state": "done", "path": None, "made": [], "text": []}
+    result = {"index": index, "model": model.name, "refused": [], "notes": [], "tables": [],
+              "core": 0, "uncore": 0,
+              "metrics": 0, "masks": 0, "bytes": 0, "state": "done", "path": None, "made": [],
+              "text": []}
     try:
         import_into(result, run, model)
     except OSError as why:
         result["state"] = "failed"
         result["error"] = "%s: %s" % (result["path"] or model.folder, why.strerror or why)
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError, MemoryError, AssertionError) as why:
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, MemoryError,
+            AssertionError) as why:
         # A list that breaks the reader costs its own model, not the run.
         result["state"] = "failed"
         result["error"] = "%s: %s: %s" % (model.folder, type(why).__name__, why)
@@ -185,15 +192,16 @@ def import_model(index):
 
 def import_into(result, run, model):
     if not run.single and run.text is None:
-        result["path"] = run.target(model)
-        digest = digest_of([model], run.byteorder)
-        if not run.force and unchanged(result["path"], digest, run.byteorder):
+        result["path"] = run.image_path(model)
+        digest = input_digest([model], run.byteorder)
+        if not run.force and is_unchanged(result["path"], digest, run.byteorder):
             result["state"] = "unchanged"
             result["bytes"] = os.path.getsize(result["path"])
             return
     reading = Reading(model)
     tables = read_model(reading)
-    result.update(reading.counts, refused=reading.refused, notes=reading.notes, tables=[t.name for t in tables])
+    result.update(reading.counts, refused=reading.refused, notes=reading.notes,
+                  tables=[t.name for t in tables])
     if not tables:
         result["state"] = "empty"
         return
@@ -218,7 +226,7 @@ def read_model(reading):
     if kind == "pmu":
         return read_pmu(reading)
     if kind == "intel":
-        pmintel.read(reading)
+        pmintel.read_folder(reading)
     elif kind == "arm":
         pmarm.read(reading)
     else:
@@ -239,14 +247,15 @@ def read_pmu(reading):
     return tables
 
 
-# ---- all models ------------------------------------------------------------------------------------------------------
+# ---- all models ----------------------------------------------------------------------------------
 
-def stop(signum, frame):
+def exit_on_signal(signum, frame):
     raise SystemExit(128 + signum)
 
 
 def end_with_parent():
-    """Where the system can: a worker ends when the process that began it is gone, whatever ended that."""
+    """Ask the system to end a worker when the process that began it is gone, whatever ended
+    that."""
     try:
         import ctypes
         ctypes.CDLL(None).prctl(1, signal.SIGTERM)
@@ -255,16 +264,17 @@ def end_with_parent():
 
 
 def worker_setup(parent):
-    signal.signal(signal.SIGTERM, stop)      # so that a half-written temporary file is removed
+    # so that a half-written temporary file is removed
+    signal.signal(signal.SIGTERM, exit_on_signal)
     signal.signal(signal.SIGINT, signal.SIG_IGN)    # the one who asked for the work stops it
     end_with_parent()
     if os.getppid() != parent:      # it was gone before we asked
         os._exit(1)
 
 
-def shares(models, jobs):
-    """Numbers of models, a list for each job: as heads have them, so that a worker, which remembers what it has seen, gets those that are
-    alike; and about as many bytes."""
+def divide_models(models, jobs):
+    """Numbers of models, a list for each job: as heads have them, so that a worker, which remembers
+    what it has seen, gets those that are alike; and about as many bytes."""
     total, before, out = sum(m.size for m in models) + 1, 0, [[] for _ in range(jobs)]
     for i in sorted(range(len(models)), key=lambda i: (rank(models[i].folder), models[i].name)):
         out[(before + models[i].size // 2) * jobs // total].append(i)
@@ -281,17 +291,18 @@ class Worker:
         parent, self.pid = os.getpid(), os.fork()
         if self.pid == 0:
             os.close(reading)
-            work(share, writing, parent)
+            run_worker(share, writing, parent)
         os.close(writing)
         self.file = open(reading, "rb")
 
-    def results(self, wait):
-        """Those that have come since; all that are left, if we are to @wait."""
+    def collect(self, wait):
+        """Yield the results that arrived; with @wait, all that are left."""
         while self.left and (wait or select.select([self.file], (), (), 0)[0]):
             try:
                 yield pickle.load(self.file)
             except EOFError:
-                raise ChildProcessError(errno.ECHILD, "a process that reads lists has ended early") from None
+                raise ChildProcessError(errno.ECHILD,
+                                        "a process that reads lists has ended early") from None
             self.left -= 1
 
     def end(self):
@@ -302,7 +313,7 @@ class Worker:
         os.waitpid(self.pid, 0)
 
 
-def work(share, writing, parent):
+def run_worker(share, writing, parent):
     """All that a worker does."""
     status = 1
     try:
@@ -316,12 +327,12 @@ def work(share, writing, parent):
         os._exit(status)
 
 
-def results(models, jobs):
+def import_models(models, jobs):
     """Results of all models, about as they come. This process does its share of the work."""
     if jobs < 2 or len(models) < 3 or sum(m.size for m in models) < 1 << 20:
-        yield from map(import_model, shares(models, 1)[0])
+        yield from map(import_model, divide_models(models, 1)[0])
         return
-    own, *others = shares(models, jobs)
+    own, *others = divide_models(models, jobs)
     workers = []
     # Workers never hear of Ctrl-C, not even while they start.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -332,9 +343,9 @@ def results(models, jobs):
         for index in own:
             yield import_model(index)
             for w in workers:
-                yield from w.results(False)
+                yield from w.collect(False)
         for w in workers:
-            yield from w.results(True)
+            yield from w.collect(True)
     finally:
         for w in workers:
             w.end()
@@ -343,14 +354,14 @@ def results(models, jobs):
 def import_all(run, jobs, say, start):
     """Imports the models; returns the exit status."""
     if run.single:
-        digest = digest_of(run.models, run.byteorder)
-        if not run.force and unchanged(run.image, digest, run.byteorder):
+        digest = input_digest(run.models, run.byteorder)
+        if not run.force and is_unchanged(run.image, digest, run.byteorder):
             say.unchanged(run.image)
             return 0
     done = [None] * len(run.models)
     bar = Bar(len(run.models))
     try:
-        for r in results(run.models, jobs):
+        for r in import_models(run.models, jobs):
             done[r["index"]] = r
             bar.step(r["model"])
     finally:
@@ -375,8 +386,8 @@ TEXT_HEAD = """# SPDX-License-Identifier: MIT
 
 
 def write_texts(folder, models):
-    """Files for the cores, the boxes and the metrics of each model; what an earlier file has in the same words is used from there. How many
-    bytes they are."""
+    """Files for the cores, the boxes and the metrics of each model; what an earlier file has in the
+    same words is used from there. How many bytes they are."""
     seen, size = {}, 0
     for model, tables in models:
         files = {}                  # name -> lines
@@ -385,12 +396,13 @@ def write_texts(folder, models):
             metrics = [line for line in body if line.startswith("metric ")]
             if metrics:
                 body = [line for line in body if not line.startswith("metric ")]
-                body += shared(seen, "%s_metrics.pmu" % model, table, metrics, files)
+                body += share_lines(seen, "%s_metrics.pmu" % model, table, metrics, files)
             same = seen.setdefault(tuple(body), (name, table))
             if same != (name, table):
-                body = [use(same, name)]
+                body = [use_statement(same, name)]
             first, *rest = identity
-            files.setdefault(name, []).extend(["", first, *body, *rest] if len(body) == 1 else ["", first, *rest, *body])
+            files.setdefault(name, []).extend(["", first, *body, *rest] if len(body) == 1
+                                              else ["", first, *rest, *body])
         for name, lines in files.items():
             text = (TEXT_HEAD + "\n".join(lines) + "\n").encode("utf-8", "surrogateescape")
             write_atomically(os.path.join(folder, name), text)
@@ -398,13 +410,14 @@ def write_texts(folder, models):
     return size
 
 
-def use(place, name):
+def use_statement(place, name):
     """The statement that uses a table or section of @place in the file @name."""
     return "use " + (place[1] if place[0] == name else "%s %s" % place)
 
 
-def shared(seen, name, section, lines, files):
-    """Lines that go into a section of their own, unless one with them is there; returns what to put in their place."""
+def share_lines(seen, name, section, lines, files):
+    """Lines that go into a section of their own, unless one with them is there; returns what to put
+    in their place."""
     place = seen.setdefault(tuple(lines), (name, section))
     if place == (name, section):
         files.setdefault(name, []).extend(["", "section " + section] + lines)
@@ -412,7 +425,8 @@ def shared(seen, name, section, lines, files):
 
 
 def write_single(run, done, digest, say):
-    """All tables into one image: how many bytes it is, 0 if there is none, or it cannot be written."""
+    """All tables into one image: how many bytes it is, 0 if there is none, or it cannot be
+    written."""
     tables = [t for r in done for t in r["made"]]
     if not tables:
         return 0
@@ -425,7 +439,7 @@ def write_single(run, done, digest, say):
     return len(image)
 
 
-# ---- the command -----------------------------------------------------------------------------------------------------
+# ---- the command ---------------------------------------------------------------------------------
 
 def main(argv):
     if "-h" in argv or "--help" in argv:
@@ -440,7 +454,7 @@ def main(argv):
         print(USAGE, file=sys.stderr)
         return 2
     start = time.monotonic()
-    models, problems = find(opt)
+    models, problems = find_models(opt)
     say = Output(opt.json, opt.verbose)
     for path, why in problems:
         say.problem(path, why)
@@ -454,11 +468,11 @@ def main(argv):
     if sum(m.size for m in models) > MAX_TREE:
         say.problem(paths, "more than %s of lists" % size_text(MAX_TREE))
         return 1
-    with contextlib.redirect_stdout(sys.stderr) if is_output(opt.output) else contextlib.nullcontext():
-        return guarded(Run(opt, models), opt.jobs, say, start)
+    with contextlib.redirect_stdout(sys.stderr) if is_standard_output(opt.output) else contextlib.nullcontext():
+        return import_interruptible(Run(opt, models), opt.jobs, say, start)
 
 
-def is_output(path):
+def is_standard_output(path):
     """True of standard output: what is said of an image does not go into it."""
     try:
         return path is not None and os.path.samestat(os.stat(path), os.fstat(1))
@@ -466,7 +480,7 @@ def is_output(path):
         return False
 
 
-def find(opt):
+def find_models(opt):
     """(models to import, problems found on the way)."""
     problems = []
     finder = Finder(lambda path, why: problems.append((path, why)))
@@ -475,11 +489,14 @@ def find(opt):
     patterns = [p.lower() for p in opt.cpu]
     models = {}
     for m in finder.models:
-        names = [m.name, m.folder.lower()] + m.akas()
+        names = [m.name, m.folder.lower()] + m.alias_names()
         if patterns and not any(fnmatch.fnmatchcase(n, p) for p in patterns for n in names):
             continue
         other = models.setdefault(m.name, m)
         if other is m:
+            continue
+        if m.kind == other.kind == "arm":
+            other.files += m.files      # a core's plain list and its telemetry files
             continue
         if m.kind == other.kind == "linux" and (m.arch, m.folder) == (other.arch, other.folder):
             problems.append((m.files[0][0], "the model '%s' was found before: left out" % m.name))
@@ -495,12 +512,12 @@ def size_of(source):
         return 0
 
 
-def guarded(run, jobs, say, start):
+def import_interruptible(run, jobs, say, start):
     """import_all(), with what may interrupt it."""
     global RUN
     RUN = run
     try:
-        signal.signal(signal.SIGTERM, stop)
+        signal.signal(signal.SIGTERM, exit_on_signal)
         if not run.single:
             os.makedirs(run.folder, exist_ok=True)
         return import_all(run, jobs, say, start)

@@ -5,7 +5,7 @@ import struct
 
 from pmtable import ANYWHERE, FOLD, NAME_EVENT, NAME_UNSUPPORTED, fold, keys, name_hash
 from pmlayout import FORMATS, HEAD_SIZE, IMAGE_FORMAT, IMAGE_MAGIC, IMAGE_SIZE, IMAGE_VERSION, N_DIRECTORY, ROW_SOURCES_SHIFT, \
-    SHARED, SIZES, SLICES, TABLE_MAGIC, VALUE_WIDE, checksum, slot_of
+    SHARED, SIZES, SLICES, TABLE_MAGIC, VALUE_WIDE, checksum, first_slot
 
 
 class View:
@@ -20,14 +20,15 @@ class View:
             raise ValueError("not a table")
         self.size, self.all_counters = head[1:3]
         self.perf_type, self.libpfm_type, self.flags, self.encoder, self.n_general = head[12:17]
-        self.count = dict(zip(("counters", "fields", "matches", "features", "rows", "names", "slots", "ways", "group_numbers"),
+        self.count = dict(zip(("counters", "fields", "matches", "features", "rows", "names",
+                               "slots", "ways", "group_numbers"),
                               head[17:26]))
         self.count["pool"], self.n_lent = head[11], head[43]
         self.at = {name: head_at + offset for name, offset in zip(SLICES + SHARED, head[26:43])}
         self.at["pool"] = head_at + head[10]
         self.field_of_key = self.element("keys", 0)
-        self.name, self.desc, self.source, aka, self.unit, self.device, self.part_of = (self.text(o) for o in head[3:10])
-        self.aka = aka.split()
+        self.name, self.desc, self.source, aliases, self.unit, self.device, self.part_of = (self.text(o) for o in head[3:10])
+        self.aliases = aliases.split()
 
     def text(self, offset):
         if offset >= self.count["pool"]:
@@ -37,7 +38,8 @@ class View:
 
     def element(self, array_name, i):
         """Element of any array, counted from where the table's own slice begins."""
-        return struct.unpack_from(self.order + FORMATS[array_name], self.raw, self.at[array_name] + i * SIZES[array_name])
+        return struct.unpack_from(self.order + FORMATS[array_name], self.raw,
+                                  self.at[array_name] + i * SIZES[array_name])
 
     def record(self, array_name, i):
         """Element @i of those that belong to the table; rows and groups in its own order."""
@@ -47,13 +49,16 @@ class View:
         if not 0 <= i < self.count[array_name] + (self.n_lent if array_name == "rows" else 0):
             raise IndexError("%s %d" % (array_name, i))
         if array_name == "rows":
-            return self.element("rows", self.element("row_numbers", i)[0] & (1 << ROW_SOURCES_SHIFT) - 1)
+            return self.element("rows",
+                                self.element("row_numbers", i)[0] & (1 << ROW_SOURCES_SHIFT) - 1)
         if array_name == "group_numbers":
             return self.element("groups", self.element("group_numbers", i)[0])
         return self.element(array_name, i)
 
     def records(self, array_name):
-        return [self.record(array_name, i) for i in range(self.count["group_numbers" if array_name == "groups" else array_name])]
+        return [self.record(array_name, i)
+                for i in range(self.count["group_numbers" if array_name == "groups"
+                                          else array_name])]
 
     def entry(self, i):
         """Name number @i: (text offset, row or reason, kind)."""
@@ -65,7 +70,7 @@ class View:
     def find_folded(self, folded):
         """(text offset, row or reason, kind), or None."""
         h, n = name_hash(folded), self.count["slots"]
-        at = slot_of(h, n)
+        at = first_slot(h, n)
         while True:
             slot = self.element("slots", at)[0]
             if slot <= (h & 0xFFFF) << 16:
@@ -83,7 +88,8 @@ class View:
         return found[1] if found and found[2] != NAME_UNSUPPORTED else None
 
     def field(self, key):
-        """Index of the field of that name, or None: key fields by number as in C, others by name."""
+        """Index of the field of that name, or None: key fields by number as in C, others by
+        name."""
         number = keys().get(key, (0, False))[0]
         if number:
             return self.field_of_key[number] - 1 if self.field_of_key[number] else None
@@ -107,9 +113,12 @@ class View:
     def row(self, i):
         """takes: numbers among the table's own groups."""
         name, desc, value, take, counters, flags, n_values, n_takes = self.record("rows", i)
-        own = {self.element("group_numbers", k)[0]: k for k in range(self.count["group_numbers"])} if n_takes else {}
-        return {"name": self.text(name), "desc": self.text(desc), "counters": self.element("sets", counters)[0], "flags": flags,
-                "values": [self.unpack(self.element("values", value + k)[0]) for k in range(n_values)],
+        own = {self.element("group_numbers", k)[0]: k
+               for k in range(self.count["group_numbers"])} if n_takes else {}
+        return {"name": self.text(name), "desc": self.text(desc),
+                "counters": self.element("sets", counters)[0], "flags": flags,
+                "values": [self.unpack(self.element("values", value + k)[0])
+                           for k in range(n_values)],
                 "takes": [own.get(self.element("takes", take + k)[0]) for k in range(n_takes)]}
 
     def value(self, i, key, counter=ANYWHERE):
@@ -136,14 +145,16 @@ class View:
 
 
 def image_head(raw):
-    """What the head of an image in either byte order says; raises ValueError."""
+    """Read the head of an image in either byte order; raises ValueError."""
     for byteorder, order in (("little", "<"), ("big", ">")):
         if len(raw) >= IMAGE_SIZE and struct.unpack_from(order + "I", raw)[0] == IMAGE_MAGIC:
             break
     else:
         raise ValueError("not an image")
-    _, version, size, n, crc, built, digest, *directory = struct.unpack_from(order + IMAGE_FORMAT, raw)
-    return {"byteorder": byteorder, "version": version, "size": size, "n_tables": n, "checksum": crc, "built": built,
+    _, version, size, n, crc, built, digest, *directory = struct.unpack_from(order + IMAGE_FORMAT,
+                                                                             raw)
+    return {"byteorder": byteorder, "version": version, "size": size, "n_tables": n,
+            "checksum": crc, "built": built,
             "digest": digest, "tables": directory[0]}
 
 
@@ -153,4 +164,5 @@ def read_image(raw):
     if head["version"] != IMAGE_VERSION or head["size"] != len(raw) or \
             head["checksum"] != checksum(raw[IMAGE_SIZE - 8 * N_DIRECTORY:], head["byteorder"]):
         raise ValueError("damaged image")
-    return [View(raw, head["byteorder"], head["tables"] + i * HEAD_SIZE) for i in range(head["n_tables"])], head
+    return [View(raw, head["byteorder"], head["tables"] + i * HEAD_SIZE)
+            for i in range(head["n_tables"])], head

@@ -12,7 +12,7 @@
 
 /* Reads an event of the calling thread from its page: value, time enabled, time running (session/).
  */
-bool pfmi_perf_page_read(const void *page, uint64_t out[3]);
+bool pfmi_perf_read_user_page(const void *page, uint64_t out[3]);
 
 enum {
 	CONFIG3_AT = 128, /* in newer headers than the one this may be built with */
@@ -161,7 +161,7 @@ static inline bool read_pages(void *const *pages, unsigned n, uint64_t *out)
 	uint64_t v[3];
 
 	for (unsigned i = 0; i < n; i++) {
-		if (!pages[i] || !pfmi_perf_page_read(pages[i], v))
+		if (!pages[i] || !pfmi_perf_read_user_page(pages[i], v))
 			return false;
 		out[GROUP_VALUES + i] = v[0];
 		if (i == 0)

@@ -7,37 +7,37 @@
 #include "table/table.h"
 
 /* A growing array. */
-struct pieces {
-	void *at;
-	size_t n, room;
+struct growing_array {
+	void *items;
+	size_t n, capacity;
 };
 
-struct builder {
+struct table_builder {
 	struct table head; /* everything but offsets and counts is the caller's to set */
 	uint8_t keys[64];
-	struct pieces fields, features, rows, values, wides, pool;
+	struct growing_array fields, features, rows, values, wide_values, pool;
 	bool failed;
 };
 
-void pfmi_build_begin(struct builder *b);
+void pfmi_table_begin(struct table_builder *b);
 /* Copies @len bytes into the pool; their offset. */
-uint32_t pfmi_build_text(struct builder *b, const char *s, size_t len);
+uint32_t pfmi_table_add_text(struct table_builder *b, const char *s, size_t len);
 /* Adds a field that lies in @n_ranges (at most 4) places; its index. Users may set it on any event. */
-unsigned pfmi_build_field(struct builder *b, const char *name, enum key key, const struct bitrange *ranges, unsigned n_ranges);
+unsigned pfmi_table_add_field(struct table_builder *b, const char *name, enum field_key key, const struct bitrange *ranges, unsigned n_ranges);
 /* Adds a text that rows can have; its index. */
-unsigned pfmi_build_text_field(struct builder *b, enum key key);
+unsigned pfmi_table_add_text_field(struct table_builder *b, enum field_key key);
 /* Index of the field called @name (@len bytes); -1 if there is none. */
-int pfmi_build_find_field(const struct builder *b, const char *name, size_t len);
-const struct field *pfmi_build_get_field(const struct builder *b, unsigned field);
+int pfmi_table_find_built_field(const struct table_builder *b, const char *name, size_t len);
+const struct field *pfmi_table_get_built_field(const struct table_builder *b, unsigned field);
 /* Adds a fact: a text, or a number if @text is NULL. */
-void pfmi_build_feature(struct builder *b, const char *name, const char *text, uint64_t value);
+void pfmi_table_add_feature(struct table_builder *b, const char *name, const char *text, uint64_t value);
 /* Starts a row; values that follow belong to it. */
-void pfmi_build_row(struct builder *b, const char *name, const char *desc, uint32_t flags);
+void pfmi_table_begin_row(struct table_builder *b, const char *name, const char *desc, uint32_t flags);
 /* Gives the last row a value for @field; a second one replaces the first. */
-void pfmi_build_value(struct builder *b, unsigned field, uint64_t value);
+void pfmi_table_set_row_value(struct table_builder *b, unsigned field, uint64_t value);
 /* Takes the last row back. */
-void pfmi_build_drop_row(struct builder *b);
+void pfmi_table_drop_row(struct table_builder *b);
 /* The finished table, free() it; NULL without memory. The builder is empty afterwards. */
-struct table *pfmi_build_end(struct builder *b);
+struct table *pfmi_table_finish(struct table_builder *b);
 
 #endif

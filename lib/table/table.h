@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Compiled event tables. One layout serves the tables inside the library and those in image files: host byte order, no pointers.
- * pmuc.py writes it, pfmi_image_check() proves a foreign one safe once, and from then on it is trusted: the look-up functions
+ * pmuc.py writes it, pfmi_table_verify_image() proves a foreign one safe once, and from then on it is trusted: the look-up functions
  * below do no bounds checks of their own.
  *
  *   struct image                  magic, version, size, and where the arrays are that belong to no table
@@ -49,27 +49,27 @@
 #include <string.h>
 #include "base/text.h"
 
-#define IMAGE_MAGIC      0x62646d70u /* "pmdb" read in the writer's byte order */
-#define IMAGE_VERSION    7u
-#define TABLE_MAGIC      0x32746d70u
-#define IMAGE_MAX_TABLES 4096u
-#define CALL_OTHER       0x8000u
-#define CALL_NUMBER      0x7fffu
-#define TABLE_MAX_NAMES  65534u /* rows and further names together: slots have 16 bits for their numbers */
-#define TABLE_MAX_FIELDS 255u
-#define POOL_PAD         8u /* zero bytes that end every string pool: look-up compares eight bytes at a time */
+#define IMAGE_MAGIC          0x62646d70u /* "pmdb" read in the writer's byte order */
+#define IMAGE_VERSION        8u
+#define TABLE_MAGIC          0x32746d70u
+#define IMAGE_MAX_TABLES     4096u
+#define PMU_NAME_IS_ALIAS    0x8000u
+#define PMU_NAME_NUMBER_MASK 0x7fffu
+#define TABLE_MAX_NAMES      65534u /* rows and further names together: slots have 16 bits for their numbers */
+#define TABLE_MAX_FIELDS     255u
+#define POOL_PAD             8u /* zero bytes that end every string pool: look-up compares eight bytes at a time */
 
-struct span {
-	uint32_t at, n; /* offset in bytes from the start of the image; elements */
+struct image_array_span {
+	uint32_t offset, n_elements; /* offset in bytes from the start of the image; elements */
 };
 
 enum image_array { ARRAY_TABLES,
-	           ARRAY_CALLS,
-	           ARRAY_WHOLES,
-	           ARRAY_PARTS,
+	           ARRAY_PMU_NAMES,
+	           ARRAY_FAMILIES,
+	           ARRAY_FAMILY_MEMBERS,
 	           ARRAY_POOL,
 	           ARRAY_HOSTS,
-	           ARRAY_FILTERS,
+	           ARRAY_NAME_FILTERS,
 	           N_ARRAYS = 16 }; /* room for those to come: zeros */
 
 /* The start of an image. */
@@ -78,25 +78,25 @@ struct image {
 	uint32_t version;
 	uint64_t size; /* bytes of the whole image */
 	uint32_t n_tables;
-	uint32_t checksum;  /* two sums over the 64-bit words after this header, folded (check.c) */
-	uint64_t built;     /* seconds since 1970, 0 if unknown */
-	uint8_t digest[32]; /* SHA-256 of the source files, for resuming an import */
-	struct span arrays[N_ARRAYS];
+	uint32_t checksum;   /* two sums over the 64-bit words after this header, folded (check.c) */
+	uint64_t build_time; /* seconds since 1970, 0 if unknown */
+	uint8_t digest[32];  /* SHA-256 of the source files, for resuming an import */
+	struct image_array_span arrays[N_ARRAYS];
 };
 
 struct host_slot {
-	uint32_t key, table; /* host_hash(); 1 + number, 0 for an empty slot */
+	uint32_t key_hash, table_plus1; /* host_hash(); 1 + number, 0 for an empty slot */
 };
 
-struct whole {
-	uint32_t name; /* pool */
-	uint32_t part; /* the first one among parts */
-	uint32_t n_parts;
-	uint32_t filter; /* the first word among filters */
-	uint32_t n_filter;
+struct pmu_family {
+	uint32_t name;         /* pool */
+	uint32_t first_member; /* the first one among parts */
+	uint32_t n_members;
+	uint32_t first_filter_word; /* the first word among filters */
+	uint32_t n_filter_words;
 };
 
-enum key {
+enum field_key {
 #define KEY(ID, NAME) KEY_##ID,
 #include "table/keys.def"
 #undef KEY
@@ -104,7 +104,7 @@ enum key {
 };
 _Static_assert(N_KEYS <= 64, "tables and events index fields by key in 64 bytes");
 
-static inline bool key_is_text(unsigned key)
+static inline bool table_is_text_key(unsigned key)
 {
 	const uint64_t texts = 0
 #define KEY(ID, NAME)
@@ -116,7 +116,7 @@ static inline bool key_is_text(unsigned key)
 	return texts >> key & 1;
 }
 
-enum encoder {
+enum encoder_id {
 	ENCODER_NONE,
 	ENCODER_FORMAT,    /* fields laid into config words; any kernel-described PMU, Arm, POWER, s390, RISC-V, uncore */
 	ENCODER_X86,       /* PERFEVTSEL: Intel and AMD cores */
@@ -138,10 +138,10 @@ struct table {
 	uint32_t name;         /* pool: what users type */
 	uint32_t desc;         /* pool */
 	uint32_t source;       /* pool */
-	uint32_t aka;          /* pool: other names, separated by one blank */
-	uint32_t unit;         /* pool: vendor's unit name of an uncore table, else "" */
+	uint32_t aliases;      /* pool: other names, separated by one blank */
+	uint32_t vendor_unit;  /* pool: vendor's unit name of an uncore table, else "" */
 	uint32_t device;       /* pool: kernel PMU name, e.g. "cpu", "uncore_cha", else "" */
-	uint32_t whole;        /* pool: name of the processor that this is a part of, else "" */
+	uint32_t family_name;  /* pool: name of the processor that this is a part of, else "" */
 	uint32_t pool, n_pool;
 	int32_t perf_type;   /* perf_event_attr.type if the ABI fixes it, else -1 */
 	int32_t libpfm_type; /* PFMLIB_*_PMU, or -1 */
@@ -149,93 +149,93 @@ struct table {
 	uint16_t encoder;    /* enum encoder */
 	uint16_t n_general;  /* counters 0 .. n_general-1 exist unless the counters array says otherwise */
 	uint16_t n_counters, n_fields, n_matches, n_features;
-	uint32_t n_rows, n_names, n_slots, n_ways, n_groups;
-	uint32_t keys, counters, fields, group_numbers, matches, features, row_numbers, names, slots, ways;
-	uint32_t sets, words, groups, rows, values, wides, takes;
-	uint32_t n_lent;   /* rows behind the n_rows that are its events: names of other programs lead to them, and nothing else does */
-	uint32_t parts;    /* 1 + number of the whole that has the table's own name, 0 if there is none */
-	uint32_t spare[5]; /* 0 */
+	uint32_t n_rows, n_names, n_slots, n_code_index, n_groups;
+	uint32_t keys, counters, fields, group_numbers, matches, features, row_numbers, names, slots, code_index;
+	uint32_t counter_masks, named_values, groups, rows, values, wide_values, row_groups;
+	uint32_t n_alias_rows; /* rows behind the n_rows that are its events: names of other programs lead to them, and nothing else does */
+	uint32_t family_plus1; /* 1 + number of the whole that has the table's own name, 0 if there is none */
+	uint32_t spare[5];     /* 0 */
 };
 _Static_assert(sizeof(struct table) == 192, "heads are three cache lines");
 
 enum {
-	TABLE_TWINS = 64,    /* some names fold to the same: one is found by its exact spelling alone */
-	TABLE_REPLACES = 32, /* some field with declared bits has a preset other than 0, or some row has two values for one bit: the later one
+	TABLE_HAS_FOLDED_TWINS = 64, /* some names fold to the same: one is found by its exact spelling alone */
+	TABLE_VALUES_OVERRIDE = 32,  /* some field with declared bits has a preset other than 0, or some row has two values for one bit: the later one
 	                      * takes the place of what is there */
-	TABLE_FALLBACK = 1,  /* architectural: when nothing better matches */
-	TABLE_UNCORE = 2,    /* counts for a package, not a task */
-	TABLE_VIEW = 4,      /* another spelling of a processor that has its own table: not listed, not detected */
-	TABLE_TEST = 8,      /* invented, for tests of the machinery */
-	TABLE_KERNEL = 16    /* built from what the running kernel shows; never in an image */
+	TABLE_FALLBACK = 1,          /* architectural: when nothing better matches */
+	TABLE_UNCORE = 2,            /* counts for a package, not a task */
+	TABLE_COMPAT_VIEW = 4,       /* another spelling of a processor that has its own table: not listed, not detected */
+	TABLE_TEST_ONLY = 8,         /* invented, for tests of the machinery */
+	TABLE_FROM_KERNEL = 16       /* built from what the running kernel shows; never in an image */
 };
 
 /* Counters first .. last; a fixed counter n is numbered 32 + n. */
-struct counter {
-	uint8_t first, last, width, fixed;
-	uint32_t control, value; /* register address of the first one, 0 if none; each next one adds step */
-	uint32_t step;
+struct counter_range {
+	uint8_t first, last, width, is_fixed;
+	uint32_t control_register, value_register; /* register address of the first one, 0 if none; each next one adds step */
+	uint32_t register_step;
 };
 
 enum field_kind { FIELD_NUMBER,
-	          FIELD_TRAIT,
-	          FIELD_CHOICE,
+	          FIELD_FLAG_SET,
+	          FIELD_ENUMERATION,
 	          FIELD_TEXT };
 
 struct bitrange {
-	uint8_t word, lsb, width, pad;
+	uint8_t config_word, lsb, width, pad;
 }; /* word: 0 config, 1 config1, 2 config2, 3 config3 */
 
 struct field {
 	uint32_t name;
-	uint16_t key;     /* enum key, KEY_NONE if nobody asks by number */
-	uint8_t kind;     /* enum field_kind */
-	uint8_t width;    /* bits a value may have, 1..64; texts: 32 */
-	uint8_t n_ranges; /* 0: the encoder knows where it goes */
-	uint8_t modifier; /* 1: users may set it on any event */
-	uint16_t n_words;
-	uint32_t word;        /* first word */
-	uint32_t reserved[2]; /* 64-bit members stay on multiples of 8, also where the compiler would align them to 4 */
-	uint64_t min, max;    /* allowed values */
-	uint64_t preset;      /* value of rows that do not say */
-	struct bitrange range[4];
+	uint16_t key;        /* enum key, KEY_NONE if nobody asks by number */
+	uint8_t kind;        /* enum field_kind */
+	uint8_t width;       /* bits a value may have, 1..64; texts: 32 */
+	uint8_t n_ranges;    /* 0: the encoder knows where it goes */
+	uint8_t is_modifier; /* 1: users may set it on any event */
+	uint16_t n_named_values;
+	uint32_t first_named_value; /* first word */
+	uint32_t reserved[2];       /* 64-bit members stay on multiples of 8, also where the compiler would align them to 4 */
+	uint64_t min, max;          /* allowed values */
+	uint64_t default_value;     /* value of rows that do not say */
+	struct bitrange ranges[4];
 };
 
 /* A word of a trait or choice, or a value of a group. Other spellings of one value are further words with the same value. */
-struct word {
+struct named_value {
 	uint64_t value;
 	uint32_t name;
 	uint32_t desc;
 };
 
 enum group_flags {
-	GROUP_ANY = 1,
-	GROUP_DEFAULT = 2,
+	GROUP_COMBINABLE = 1,
+	GROUP_HAS_DEFAULT = 2,
 	GROUP_REQUIRED = 4,
-	GROUP_BEHIND = 16, /* the default is not for an event whose group before this one has its own default */
-	GROUP_EXPLICIT = 8 /* libpfm 3 and 4 differ in the default: a text in their spelling without "pmu::" must name it */
+	GROUP_DEFAULT_YIELDS = 16,   /* the default is not for an event whose group before this one has its own default */
+	GROUP_EXPLICIT_IN_LIBPFM = 8 /* libpfm 3 and 4 differ in the default: a text in their spelling without "pmu::" must name it */
 };
 
-struct group {
+struct umask_group {
 	uint32_t name;
 	uint16_t flags;
 	uint16_t field; /* index of the field the value is ORed into */
-	uint32_t word;
-	uint16_t n_words, n_values; /* words with spellings; distinct values come first, in order */
-	uint64_t preset;            /* with GROUP_DEFAULT */
-	uint64_t mask;              /* every bit the group owns */
+	uint32_t first_named_value;
+	uint16_t n_named_values, n_values; /* words with spellings; distinct values come first, in order */
+	uint64_t default_value;            /* with GROUP_HAS_DEFAULT */
+	uint64_t mask;                     /* every bit the group owns */
 };
 
 /* One alternative; members that do not matter are 0 or ~0 as noted. */
-struct match {
+struct host_match {
 	uint32_t arch, vendor;                                    /* pool, "" for any */
 	uint32_t family;                                          /* ~0 for any */
 	uint32_t model_lo, model_hi;                              /* 0 .. ~0 for any */
 	uint32_t stepping_mask;                                   /* bit per stepping, 0 for any */
-	uint64_t value, mask;                                     /* MIDR, PVR, implver, cputype: (host id & mask) == value; mask 0: any */
-	uint32_t prefix;                                          /* pool: what the textual id starts with, "" for any */
+	uint64_t id_value, id_mask;                               /* MIDR, PVR, implver, cputype: (host id & mask) == value; mask 0: any */
+	uint32_t id_prefix;                                       /* pool: what the textual id starts with, "" for any */
 	uint8_t core_type, has_core_type, version_lo, version_hi; /* hybrid core type; architectural version, 0..255 any */
 	uint32_t native_model;                                    /* ~0 for any */
-	uint32_t exact;                                           /* 1: the prefix is the whole id */
+	uint32_t is_whole_id;                                     /* 1: the prefix is the whole id */
 };
 
 struct feature {
@@ -246,54 +246,40 @@ struct feature {
 enum row_flags {
 	ROW_HIDDEN = 1,
 	ROW_DEPRECATED = 2,
-	ROW_ALONE = 4,
+	ROW_EXCLUSIVE = 4,
 	ROW_PER_PKG = 8,
 	ROW_EXPERIMENTAL = 16,
 	ROW_ARCH = 32,
 	ROW_SHADOWED = 64, /* another row's name folds to the same: this one is found by its exact spelling */
 	ROW_METRIC = 128,
 	ROW_SNAPSHOT = 256,
-	ROW_FREE_RUNNING = 512,
-	ROW_READY = 1024, /* of an x86 core: before its values stands what they come to, row_ready() */
-	ROW_EXTRA = 2048, /* beside one of the two: with an extra register */
-	ROW_MASKS = 4096  /* in its place, of a row that takes groups: the same, to which they add bits of the words it names */
+	ROW_FREE_RUNNING = 512
 };
 
 struct row {
 	uint32_t name, desc;
-	uint32_t value; /* first value */
-	uint16_t take;  /* first of its group numbers */
-	uint16_t set;   /* candidate counters: number among the sets */
-	uint16_t flags; /* enum row_flags */
-	uint8_t n_values, n_takes;
+	uint32_t first_value;        /* first value */
+	uint16_t first_group;        /* first of its group numbers */
+	uint16_t counter_mask_index; /* candidate counters: number among the sets */
+	uint16_t flags;              /* enum row_flags */
+	uint8_t n_values, n_groups;
 };
 
-/* What stands before the values of a row that is ROW_READY or ROW_MASKS: the first word of its configuration, or with READY_WIDE the
- * number of the wide value that has it. With ROW_EXTRA, bits that no row sets say which of its values goes into the second word and into
- * which register, one of EXTRA_MSRS, and whether the row has alternatives; of one that takes groups these are all that the second word
- * has. So nearly every event of these processors is encoded without a look at its values. */
-#define READY_WIDE         0x80000000u
-#define READY_CONFIG       0xff00ffffu
-#define READY_VALUE_SHIFT  16 /* four bits */
-#define READY_MSR_SHIFT    20 /* two */
-#define READY_ALTERNATIVES 0x400000u
-#define EXTRA_MSRS         0x1a6, 0x1a7, 0x3f6, 0x3f7
-
 /* A value that does not fit into 23 bits, or for one counter. */
-struct wide {
+struct wide_value {
 	uint64_t value;
 	uint32_t counter; /* or ANYWHERE */
 	uint32_t reserved;
 };
-#define VALUE_WIDE 0x800000u
+#define VALUE_IS_WIDE 0x800000u
 
 /* An element of row_numbers: the row, and above it the sources that agree with it in this table: PFM_EVENT_BY_* from its lowest. */
 #define ROW_SOURCES_SHIFT 29
-#define ROW_NUMBER        ((1u << ROW_SOURCES_SHIFT) - 1)
+#define ROW_NUMBER_MASK   ((1u << ROW_SOURCES_SHIFT) - 1)
 
 /* A value, unpacked. counter is ANYWHERE, or the one counter this value is for. Texts: value is a pool offset. */
-#define ANYWHERE 0xffffu
-struct value {
+#define ANY_COUNTER 0xffffu
+struct field_value {
 	uint16_t field, counter;
 	uint64_t value;
 };
@@ -304,15 +290,15 @@ enum name_kind { NAME_EVENT,
 	         NAME_UNSUPPORTED,
 	         NAME_NONE }; /* no such name */
 /* A name as it is found. For NAME_UNSUPPORTED row is a pool offset: the reason. */
-struct name {
+struct name_entry {
 	uint32_t text, row;
 	enum name_kind kind;
 };
 /* As it lies in the image: the two highest bits of target are the kind. */
-struct other_name {
+struct stored_name {
 	uint32_t text, target;
 };
-#define NAME_TARGET 0x3fffffffu
+#define NAME_TARGET_MASK 0x3fffffffu
 
 /* ---- reading ------------------------------------------------------------------------------------------------- */
 
@@ -321,33 +307,33 @@ static inline const char *table_text(const struct table *t, uint32_t off)
 	return (const char *)t + t->pool + off;
 }
 
-#define TABLE_ARRAY(TYPE, NAME)                                                 \
+#define DEFINE_TABLE_ARRAY(TYPE, NAME)                                          \
 	static inline const TYPE *table_##NAME(const struct table *t)           \
 	{                                                                       \
 		return (const TYPE *)(const void *)((const char *)t + t->NAME); \
 	}
-TABLE_ARRAY(uint8_t, keys)
-TABLE_ARRAY(struct counter, counters)
-TABLE_ARRAY(struct field, fields)
-TABLE_ARRAY(uint32_t, group_numbers)
-TABLE_ARRAY(struct match, matches)
-TABLE_ARRAY(struct feature, features)
-TABLE_ARRAY(uint32_t, row_numbers)
-TABLE_ARRAY(struct other_name, names)
-TABLE_ARRAY(uint32_t, slots)
-TABLE_ARRAY(uint16_t, ways)
-TABLE_ARRAY(uint64_t, sets)
-TABLE_ARRAY(struct word, words)
-TABLE_ARRAY(struct group, groups)
-TABLE_ARRAY(struct row, rows)
-TABLE_ARRAY(uint32_t, values)
-TABLE_ARRAY(struct wide, wides)
-TABLE_ARRAY(uint32_t, takes)
+DEFINE_TABLE_ARRAY(uint8_t, keys)
+DEFINE_TABLE_ARRAY(struct counter_range, counters)
+DEFINE_TABLE_ARRAY(struct field, fields)
+DEFINE_TABLE_ARRAY(uint32_t, group_numbers)
+DEFINE_TABLE_ARRAY(struct host_match, matches)
+DEFINE_TABLE_ARRAY(struct feature, features)
+DEFINE_TABLE_ARRAY(uint32_t, row_numbers)
+DEFINE_TABLE_ARRAY(struct stored_name, names)
+DEFINE_TABLE_ARRAY(uint32_t, slots)
+DEFINE_TABLE_ARRAY(uint16_t, code_index)
+DEFINE_TABLE_ARRAY(uint64_t, counter_masks)
+DEFINE_TABLE_ARRAY(struct named_value, named_values)
+DEFINE_TABLE_ARRAY(struct umask_group, groups)
+DEFINE_TABLE_ARRAY(struct row, rows)
+DEFINE_TABLE_ARRAY(uint32_t, values)
+DEFINE_TABLE_ARRAY(struct wide_value, wide_values)
+DEFINE_TABLE_ARRAY(uint32_t, row_groups)
 #undef TABLE_ARRAY
 
 static inline const struct row *table_row(const struct table *t, uint32_t row)
 {
-	return table_rows(t) + (table_row_numbers(t)[row] & ROW_NUMBER);
+	return table_rows(t) + (table_row_numbers(t)[row] & ROW_NUMBER_MASK);
 }
 
 /* Which sources agree with a row; 0 where they were not compared. */
@@ -359,7 +345,7 @@ static inline unsigned table_row_sources(const struct table *t, uint32_t row)
 /* True if @row is one that a name may stand for. */
 static inline bool table_has_row(const struct table *t, uint32_t row)
 {
-	return row < t->n_rows + t->n_lent;
+	return row < t->n_rows + t->n_alias_rows;
 }
 
 static inline const char *table_row_name(const struct table *t, uint32_t row)
@@ -368,49 +354,30 @@ static inline const char *table_row_name(const struct table *t, uint32_t row)
 }
 
 /* Candidate counters of a row; fixed counter n is bit 32 + n. */
-static inline uint64_t row_counters(const struct table *t, const struct row *r)
+static inline uint64_t table_row_counter_mask(const struct table *t, const struct row *r)
 {
-	return table_sets(t)[r->set];
+	return table_counter_masks(t)[r->counter_mask_index];
 }
 
-static inline struct value value_unpack(const struct table *t, uint32_t packed)
+static inline struct field_value table_unpack_value(const struct table *t, uint32_t packed)
 {
-	const struct wide *w = table_wides(t) + (packed & (VALUE_WIDE - 1));
+	const struct wide_value *w = table_wide_values(t) + (packed & (VALUE_IS_WIDE - 1));
 
-	if (packed & VALUE_WIDE)
-		return (struct value){ (uint16_t)(packed >> 24), (uint16_t)w->counter, w->value };
-	return (struct value){ (uint16_t)(packed >> 24), ANYWHERE, packed & (VALUE_WIDE - 1) };
+	if (packed & VALUE_IS_WIDE)
+		return (struct field_value){ (uint16_t)(packed >> 24), (uint16_t)w->counter, w->value };
+	return (struct field_value){ (uint16_t)(packed >> 24), ANY_COUNTER, packed & (VALUE_IS_WIDE - 1) };
 }
 
 /* Value number @i of @r. */
-static inline struct value row_value(const struct table *t, const struct row *r, unsigned i)
+static inline struct field_value table_row_value_at(const struct table *t, const struct row *r, unsigned i)
 {
-	return value_unpack(t, table_values(t)[r->value + i]);
-}
-
-/* What a row that is ROW_READY or ROW_MASKS comes to, without what groups add. */
-struct ready {
-	uint64_t config, config1;
-	uint32_t msr; /* the extra register that takes config1, 0 for none */
-	bool alternatives;
-};
-static inline struct ready row_ready(const struct table *t, const struct row *r)
-{
-	static const uint16_t msrs[] = { EXTRA_MSRS };
-	uint32_t word = table_values(t)[r->value - 1];
-
-	if (!(r->flags & ROW_EXTRA))
-		return (struct ready){ .config = word & READY_WIDE ? table_wides(t)[word & ~READY_WIDE].value : word };
-	return (struct ready){ .config = word & READY_CONFIG,
-		               .config1 = r->flags & ROW_MASKS ? 0 : row_value(t, r, word >> READY_VALUE_SHIFT & 15).value,
-		               .msr = msrs[word >> READY_MSR_SHIFT & 3],
-		               .alternatives = word & READY_ALTERNATIVES };
+	return table_unpack_value(t, table_values(t)[r->first_value + i]);
 }
 
 /* The number of the first value of @r from @i on that is for @field; r->n_values if there is none. */
-static inline unsigned row_next_value(const struct table *t, const struct row *r, unsigned field, unsigned i)
+static inline unsigned table_find_next_row_value(const struct table *t, const struct row *r, unsigned field, unsigned i)
 {
-	const uint32_t *values = table_values(t) + r->value;
+	const uint32_t *values = table_values(t) + r->first_value;
 
 	while (i < r->n_values && values[i] >> 24 != field)
 		i++;
@@ -418,38 +385,38 @@ static inline unsigned row_next_value(const struct table *t, const struct row *r
 }
 
 /* Group number @i of all that the table has; and of those that @r takes. */
-static inline const struct group *table_group(const struct table *t, uint32_t i)
+static inline const struct umask_group *table_group_at(const struct table *t, uint32_t i)
 {
 	return table_groups(t) + table_group_numbers(t)[i];
 }
-static inline const struct group *row_group(const struct table *t, const struct row *r, unsigned i)
+static inline const struct umask_group *table_row_group_at(const struct table *t, const struct row *r, unsigned i)
 {
-	return table_groups(t) + table_takes(t)[r->take + i];
+	return table_groups(t) + table_row_groups(t)[r->first_group + i];
 }
 
 /* 1 + the number of the field with @key, 0 if the table has none. */
-static inline unsigned table_key(const struct table *t, enum key key)
+static inline unsigned table_key_field_plus1(const struct table *t, enum field_key key)
 {
 	return table_keys(t)[key];
 }
 
 /* The field with @key, or NULL. */
-static inline const struct field *table_field(const struct table *t, enum key key)
+static inline const struct field *table_key_field(const struct table *t, enum field_key key)
 {
-	unsigned at = table_key(t, key);
+	unsigned at = table_key_field_plus1(t, key);
 
 	return at ? table_fields(t) + (at - 1) : NULL;
 }
 
-static inline const struct table *image_table(const struct image *im, uint32_t i)
+static inline const struct table *table_image_table_at(const struct image *im, uint32_t i)
 {
-	return (const struct table *)(const void *)((const char *)im + im->arrays[ARRAY_TABLES].at) + i;
+	return (const struct table *)(const void *)((const char *)im + im->arrays[ARRAY_TABLES].offset) + i;
 }
 
 /* ---- names ---------------------------------------------------------------------------------------------------- */
 
 /* What a character is in a folded name: lower case, '.' for ':', 0 for those that are ignored. */
-static inline unsigned char name_fold(unsigned char c)
+static inline unsigned char table_fold_char(unsigned char c)
 {
 	if (c == ' ' || c == '\t' || c == '-' || c == '_')
 		return 0;
@@ -459,30 +426,30 @@ static inline unsigned char name_fold(unsigned char c)
 
 /* What a character adds to the hash of a name: another number for each that folds to another one, 0 for those that are ignored. Those
  * that end a piece of a text, NUL among them, have the highest bit beside it. (table.c; pmuc.py has the same) */
-#define NAME_ENDS ((uint64_t)1 << 63)
-extern const uint64_t pfmi_weights[256];
+#define NAME_SEPARATOR_BIT ((uint64_t)1 << 63)
+extern const uint64_t pfmi_table_char_weights[256];
 
 /* Hash of a name, one character at a time: start at NAME_HASH_SEED. Between separators it is a sum: to add is what takes least time where
  * each step waits for the one before it. Names whose pieces have the same characters in another order are told apart when they are
  * compared: one in a hundred has such a twin. */
 #define NAME_HASH_SEED 0x811c9dc5u
-static inline uint32_t name_hash_separator(uint32_t h)
+static inline uint32_t table_hash_separator(uint32_t h)
 {
 	return (h << 7 | h >> 25) + '.';
 }
-static inline uint32_t name_hash(uint32_t h, unsigned char c)
+static inline uint32_t table_hash_char(uint32_t h, unsigned char c)
 {
-	return c == '.' || c == ':' ? name_hash_separator(h) : h + (uint32_t)pfmi_weights[c];
+	return c == '.' || c == ':' ? table_hash_separator(h) : h + (uint32_t)pfmi_table_char_weights[c];
 }
 
 /* Where probing for hash @h starts among @n slots. Names that differ in a digit have hashes side by side: they are spread first. */
-static inline uint32_t slot_of(uint32_t h, uint32_t n)
+static inline uint32_t table_first_slot(uint32_t h, uint32_t n)
 {
 	return (uint32_t)((uint64_t)(h * 0x9e3779b1u) * n >> 32);
 }
 
 /* The bits that stand for a name with hash @h in a word of a filter, slot_of(@h) among its words. */
-static inline uint64_t name_bits(uint32_t h)
+static inline uint64_t table_name_filter_bits(uint32_t h)
 {
 	h *= 0x85ebca6bu;
 	return (uint64_t)1 << (h >> 26) | (uint64_t)1 << (h >> 20 & 63) | (uint64_t)1 << (h >> 14 & 63) | (uint64_t)1 << (h >> 8 & 63);
@@ -490,48 +457,48 @@ static inline uint64_t name_bits(uint32_t h)
 
 /* Hash of a code and a unit mask, for ways. Rows whose unit mask is chosen by words are under WAY_ANY. Rows that have something in
  * config1 are there twice, with it and without. */
-#define WAY_ANY 0xffffffffu
-static inline uint32_t way_hash(uint32_t code, uint32_t umask, uint64_t config1)
+#define CODE_INDEX_ANY_UMASK 0xffffffffu
+static inline uint32_t table_hash_code(uint32_t code, uint32_t umask, uint64_t config1)
 {
 	return (code * 0x9e3779b1u ^ umask ^ (uint32_t)(config1 ^ config1 >> 32) * 0xc2b2ae35u) * 0x85ebca6bu;
 }
 
 /* Bits of an element of ways that are 1 + the number of a row. */
-static inline unsigned way_bits(const struct table *t)
+static inline unsigned table_code_index_bits(const struct table *t)
 {
 	return 32u - (unsigned)__builtin_clz(t->n_rows | 1);
 }
 /* The next element of ways from *@at on that may be one for hash @h, and *@at behind it; 0 if there are no more. */
-static inline uint16_t table_way(const struct table *t, uint32_t h, uint32_t *at)
+static inline uint16_t table_next_code_index_entry(const struct table *t, uint32_t h, uint32_t *at)
 {
-	const uint16_t *ways = table_ways(t);
-	unsigned bits = way_bits(t);
+	const uint16_t *ways = table_code_index(t);
+	unsigned bits = table_code_index_bits(t);
 	uint32_t i = *at;
 	uint16_t way;
 
 	do {
 		way = ways[i];
-		i = i + 1 < t->n_ways ? i + 1 : 0;
+		i = i + 1 < t->n_code_index ? i + 1 : 0;
 	} while (way && (uint16_t)(way ^ h) >> bits);
 	*at = i;
 	return way;
 }
 /* The row that one stands for. */
-static inline uint32_t way_row(const struct table *t, uint16_t way)
+static inline uint32_t table_code_index_row(const struct table *t, uint16_t way)
 {
-	return (way & ((1u << way_bits(t)) - 1)) - 1;
+	return (way & ((1u << table_code_index_bits(t)) - 1)) - 1;
 }
 
 /* What an entry of hosts is found by: architecture ("" for all of them), family and model, family, implementer and part of a MIDR, upper
  * half of a PVR, first two words of the textual id, kernel's name of a unit that any processor may have. */
-enum host_kind { HOST_ARCH,
-	         HOST_MODEL,
-	         HOST_FAMILY,
-	         HOST_PART,
-	         HOST_UPPER,
-	         HOST_ID,
-	         HOST_DEVICE };
-static inline uint32_t host_hash(enum host_kind kind, uint32_t a)
+enum host_key_kind { HOST_ARCH,
+	             HOST_MODEL,
+	             HOST_FAMILY,
+	             HOST_MIDR_PART,
+	             HOST_PVR_UPPER,
+	             HOST_ID_PREFIX,
+	             HOST_DEVICE };
+static inline uint32_t table_hash_host_key(enum host_key_kind kind, uint32_t a)
 {
 	return (a * 0x9e3779b1u ^ (uint32_t)kind) * 0x85ebca6bu;
 }
@@ -541,37 +508,37 @@ static inline uint32_t table_count_names(const struct table *t)
 {
 	return t->n_rows + t->n_names;
 }
-static inline struct name table_name(const struct table *t, uint32_t i)
+static inline struct name_entry table_name_at(const struct table *t, uint32_t i)
 {
 	if (i < t->n_rows) {
 		const struct row *r = table_row(t, i);
 
-		return (struct name){ r->name, i, r->flags & ROW_SHADOWED ? NAME_NONE : NAME_EVENT };
+		return (struct name_entry){ r->name, i, r->flags & ROW_SHADOWED ? NAME_NONE : NAME_EVENT };
 	}
 	i -= t->n_rows;
-	return (struct name){ table_names(t)[i].text, table_names(t)[i].target & NAME_TARGET,
-		              (enum name_kind)(table_names(t)[i].target >> 30) };
+	return (struct name_entry){ table_names(t)[i].text, table_names(t)[i].target & NAME_TARGET_MASK,
+		                    (enum name_kind)(table_names(t)[i].target >> 30) };
 }
 
 /* Hash of @s. */
-uint32_t pfmi_name_hash(struct slice s);
+uint32_t pfmi_table_hash_name(struct slice s);
 /* True if the folded form of @len bytes at @s is that of the terminated @name. */
-bool pfmi_folds_to(const char *name, const char *s, size_t len);
+bool pfmi_table_is_folded_equal(const char *name, const char *s, size_t len);
 /* What @name, a text of a pool, goes on with behind @s; NULL if it does not start so. Without regard to case. */
-const char *pfmi_name_behind(const char *name, struct slice s);
+const char *pfmi_table_skip_prefix_icase(const char *name, struct slice s);
 /* Eight characters at once tell most words from @s, whatever their case. */
-struct word_key {
-	uint64_t first, bits;
+struct prefix_key {
+	uint64_t first_bytes, compared_bits;
 };
-static inline struct word_key word_key(struct slice s)
+static inline struct prefix_key table_make_prefix_key(struct slice s)
 {
-	return (struct word_key){ pfmi_eight_bytes(s), pfmi_first_bytes(0xdfdfdfdfdfdfdfdf, s.len < 8 ? s.len : 8) };
+	return (struct prefix_key){ base_load_first_bytes(s), base_keep_first_bytes(0xdfdfdfdfdfdfdfdf, s.len < 8 ? s.len : 8) };
 }
 /* The first of the @n words from number @word on that is @s, a piece of somebody's text, without regard to case; NULL if none is. Several
  * searches have the same @key. */
-static inline const struct word *table_word(const struct table *t, uint32_t word, unsigned n, struct slice s, struct word_key key)
+static inline const struct named_value *table_find_named_value_by_key(const struct table *t, uint32_t word, unsigned n, struct slice s, struct prefix_key key)
 {
-	const struct word *w = table_words(t) + word, *end = w + n;
+	const struct named_value *w = table_named_values(t) + word, *end = w + n;
 	const char *pool = table_text(t, 0);
 	uint64_t here;
 
@@ -579,29 +546,29 @@ static inline const struct word *table_word(const struct table *t, uint32_t word
 		const char *rest;
 
 		memcpy(&here, pool + w->name, 8);
-		if ((here ^ key.first) & key.bits)
+		if ((here ^ key.first_bytes) & key.compared_bits)
 			continue;
-		rest = pfmi_name_behind(pool + w->name, s);
+		rest = pfmi_table_skip_prefix_icase(pool + w->name, s);
 		if (rest && !*rest)
 			return w;
 	}
 	return NULL;
 }
 /* The same for one. */
-const struct word *pfmi_table_word(const struct table *t, uint32_t word, unsigned n, struct slice s);
+const struct named_value *pfmi_table_find_named_value(const struct table *t, uint32_t word, unsigned n, struct slice s);
 /* Is @s the text at @off without regard to case? For lists of names, most of which begin with another letter or differ behind what many
  * begin with. */
-static inline bool table_is_word(const struct table *t, struct slice s, uint32_t off)
+static inline bool table_is_text_icase(const struct table *t, struct slice s, uint32_t off)
 {
 	const char *word = table_text(t, off);
 
-	if ((s.s[0] ^ word[0]) & ~0x20)
+	if ((s.text[0] ^ word[0]) & ~0x20)
 		return false;
-	word = pfmi_name_behind(word, s);
+	word = pfmi_table_skip_prefix_icase(word, s);
 	return word && !*word;
 }
-/* The next slot from @i on that may be that of hash @h, or shows that there is none: table_may_be(). */
-static inline uint32_t table_probe(const struct table *t, uint32_t h, uint32_t i)
+/* The next slot from @i on that may be that of hash @h, or shows that there is none: table_can_slot_match(). */
+static inline uint32_t table_probe_slot(const struct table *t, uint32_t h, uint32_t i)
 {
 	const uint32_t *slots = table_slots(t);
 
@@ -609,25 +576,25 @@ static inline uint32_t table_probe(const struct table *t, uint32_t h, uint32_t i
 		i = i + 1 < t->n_slots ? i + 1 : 0;
 	return i;
 }
-static inline bool table_may_be(const struct table *t, uint32_t h, uint32_t i)
+static inline bool table_can_slot_match(const struct table *t, uint32_t h, uint32_t i)
 {
 	return table_slots(t)[i] > h << 16;
 }
 /* Enters the name with hash @h, as number @number, into slots or calls: what is below it makes room and goes on. */
-void pfmi_enter_name(uint32_t *slots, uint32_t n, uint32_t h, uint32_t number);
+void pfmi_table_insert_name(uint32_t *slots, uint32_t n, uint32_t h, uint32_t number);
 /* The name whose folded form has hash @h and equals the folded @len bytes at @s, from slot @i on; kind NAME_NONE if there is none. */
-struct name pfmi_table_find_from(const struct table *t, uint32_t i, uint32_t h, const char *s, size_t len);
+struct name_entry pfmi_table_find_name_from_slot(const struct table *t, uint32_t i, uint32_t h, const char *s, size_t len);
 /* Finds that name, the one spelled so (without regard to case) before others. Here, because most searches end at the first slot. */
-static inline struct name pfmi_table_find(const struct table *t, uint32_t h, const char *s, size_t len)
+static inline struct name_entry table_find_name(const struct table *t, uint32_t h, const char *s, size_t len)
 {
-	uint32_t i = table_probe(t, h, slot_of(h, t->n_slots));
+	uint32_t i = table_probe_slot(t, h, table_first_slot(h, t->n_slots));
 
-	return table_may_be(t, h, i) ? pfmi_table_find_from(t, i, h, s, len) : (struct name){ .kind = NAME_NONE };
+	return table_can_slot_match(t, h, i) ? pfmi_table_find_name_from_slot(t, i, h, s, len) : (struct name_entry){ .kind = NAME_NONE };
 }
 
 /* In which of the next eight bytes two texts differ: the others are 0. Texts have no NUL in them, and a pool ends in POOL_PAD of them: as
  * long as all are equal @name goes on, and nothing beyond the pool is read. */
-static inline uint64_t differing_bytes(const char *name, const char *s)
+static inline uint64_t table_diff_bytes(const char *name, const char *s)
 {
 	uint64_t a, b;
 
@@ -636,9 +603,9 @@ static inline uint64_t differing_bytes(const char *name, const char *s)
 	return a ^ b;
 }
 /* How many of them are equal. */
-static inline unsigned equal_bytes(const char *name, const char *s)
+static inline unsigned table_count_equal_bytes(const char *name, const char *s)
 {
-	uint64_t differing = differing_bytes(name, s);
+	uint64_t differing = table_diff_bytes(name, s);
 
 	if (!differing)
 		return 8;
@@ -649,116 +616,104 @@ static inline unsigned equal_bytes(const char *name, const char *s)
 #endif
 }
 /* One character that stands for the other. */
-static inline bool folds_alike(char a, char b)
+static inline bool table_is_same_folded_char(char a, char b)
 {
-	uint64_t weight = pfmi_weights[(unsigned char)a];
+	uint64_t weight = pfmi_table_char_weights[(unsigned char)a];
 
-	return weight && weight == pfmi_weights[(unsigned char)b];
+	return weight && weight == pfmi_table_char_weights[(unsigned char)b];
 }
 /* True if the folded form of what is left of @name is that of @s up to @end, and one of them has characters that the other leaves out. */
-bool pfmi_folds_apart(const char *name, const char *s, const char *end);
+bool pfmi_table_is_folded_rest_equal(const char *name, const char *s, const char *end);
 /* True if the folded form of @len bytes at @s is that of the terminated @name, a text of a pool. Most bytes are the same in both; only
  * where they differ folding is asked. */
-STEP bool table_folds_to(const char *name, const char *s, size_t len)
+static inline bool table_is_folded_equal(const char *name, const char *s, size_t len)
 {
 	size_t i = 0;
 
 	while (i + 8 <= len) {
-		unsigned n = equal_bytes(name + i, s + i);
+		unsigned n = table_count_equal_bytes(name + i, s + i);
 
 		i += n;
 		if (n == 8)
 			continue;
-		if (!folds_alike(name[i], s[i]))
-			return pfmi_folds_apart(name + i, s + i, s + len);
+		if (!table_is_same_folded_char(name[i], s[i]))
+			return pfmi_table_is_folded_rest_equal(name + i, s + i, s + len);
 		i++;
 	}
 	/* What is left, in the last eight. */
-	if (len >= 8 && (i == len || !pfmi_last_bytes(differing_bytes(name + len - 8, s + len - 8), (unsigned)(len - i))))
+	if (len >= 8 && (i == len || !base_keep_last_bytes(table_diff_bytes(name + len - 8, s + len - 8), (unsigned)(len - i))))
 		i = len;
 	for (; i < len; i++)
-		if (name[i] != s[i] && !folds_alike(name[i], s[i]))
-			return pfmi_folds_apart(name + i, s + i, s + len);
-	return !name[i] || pfmi_folds_apart(name + i, s + i, s + len);
+		if (name[i] != s[i] && !table_is_same_folded_char(name[i], s[i]))
+			return pfmi_table_is_folded_rest_equal(name + i, s + i, s + len);
+	return !name[i] || pfmi_table_is_folded_rest_equal(name + i, s + i, s + len);
 }
-/* The same as pfmi_table_find() where it is a step of an encoding: mostly the name is in the first slot. */
-STEP struct name table_find_at_once(const struct table *t, uint32_t h, const char *s, size_t len)
-{
-	uint32_t i = table_probe(t, h, slot_of(h, t->n_slots));
-	struct name n;
-
-	if (!table_may_be(t, h, i))
-		return (struct name){ .kind = NAME_NONE };
-	n = table_name(t, (table_slots(t)[i] & 0xffff) - 1);
-	return !(t->flags & TABLE_TWINS) && table_folds_to(table_text(t, n.text), s, len) ? n : pfmi_table_find_from(t, i, h, s, len);
-}
-
 /* The value of @field in @r for @counter; one for every counter serves if there is none for that one. False if there is none. */
-bool pfmi_row_find(const struct table *t, const struct row *r, unsigned field, unsigned counter, uint64_t *out);
+bool pfmi_table_find_row_value(const struct table *t, const struct row *r, unsigned field, unsigned counter, uint64_t *out);
 /* The value row @row has for @key on @counter (ANYWHERE for the general one), or the field's preset; 0 without such a field. */
-uint64_t pfmi_row_value(const struct table *t, uint32_t row, enum key key, unsigned counter);
+uint64_t pfmi_table_row_value(const struct table *t, uint32_t row, enum field_key key, unsigned counter);
 /* The same for texts: "" when the row has none. */
-const char *pfmi_row_text(const struct table *t, uint32_t row, enum key key);
+const char *pfmi_table_row_text(const struct table *t, uint32_t row, enum field_key key);
 /* True if the row itself gives a value for @key. */
-bool pfmi_row_has(const struct table *t, uint32_t row, enum key key);
+bool pfmi_table_has_row_value(const struct table *t, uint32_t row, enum field_key key);
 
 /* How much of a foreign table is looked at. Its head is enough to know what it is called and which hosts it is for. */
-enum check_depth { CHECK_HEAD,
-	           CHECK_ALL };
+enum verify_depth { VERIFY_HEAD,
+	            VERIFY_ALL };
 /* 0 if @size bytes at @t are a table whose head (or everything: each offset, index, string and hash slot) is in bounds and
  * consistent. Else a negative PFMLIB code and *@why says what is wrong. Reads nothing outside the bytes. */
-int pfmi_table_check(const void *t, size_t size, enum check_depth depth, const char **why);
+int pfmi_table_verify(const void *t, size_t size, enum verify_depth depth, const char **why);
 /* The same for a whole image: header, every table; the checksum too with CHECK_ALL. */
-int pfmi_image_check(const void *image, size_t size, enum check_depth depth, const char **why);
+int pfmi_table_verify_image(const void *image, size_t size, enum verify_depth depth, const char **why);
 
 /* The image inside the library (the build makes it, embed.S brings it in). */
 extern const char pfmi_builtin_image[] __attribute__((visibility("hidden")));
-static inline const struct image *pfmi_builtins(void)
+static inline const struct image *table_builtin_image(void)
 {
 	return (const struct image *)(const void *)pfmi_builtin_image;
 }
-static inline unsigned pfmi_n_builtin(void)
+static inline unsigned table_count_builtins(void)
 {
-	return pfmi_builtins()->n_tables;
+	return table_builtin_image()->n_tables;
 }
-static inline const struct table *pfmi_builtin(unsigned i)
+static inline const struct table *table_builtin_at(unsigned i)
 {
-	return image_table(pfmi_builtins(), i);
+	return table_image_table_at(table_builtin_image(), i);
 }
 /* Is @t one of them? */
-static inline bool is_built_in(const struct table *t)
+static inline bool table_is_builtin(const struct table *t)
 {
-	return (uintptr_t)t - (uintptr_t)pfmi_builtin_image < pfmi_builtins()->size;
+	return (uintptr_t)t - (uintptr_t)pfmi_builtin_image < table_builtin_image()->size;
 }
-static inline const void *image_array(const struct image *im, enum image_array which)
+static inline const void *table_image_array(const struct image *im, enum image_array which)
 {
-	return (const char *)im + im->arrays[which].at;
+	return (const char *)im + im->arrays[which].offset;
 }
 /* The parts of @w, as table numbers. */
-static inline const uint16_t *whole_parts(const struct image *im, const struct whole *w)
+static inline const uint16_t *table_family_members(const struct image *im, const struct pmu_family *w)
 {
-	return (const uint16_t *)image_array(im, ARRAY_PARTS) + w->part;
+	return (const uint16_t *)table_image_array(im, ARRAY_FAMILY_MEMBERS) + w->first_member;
 }
 /* May a part of @w have a name with hash @h, or one that only a separator behind it tells apart; or may a name of a part, or of a table
  * called like @w, begin with what has that hash and go on behind a separator? Most names that none has are found out here. */
-static inline bool whole_may_have(const struct image *im, const struct whole *w, uint32_t h)
+static inline bool table_can_family_have_name(const struct image *im, const struct pmu_family *w, uint32_t h)
 {
-	const uint64_t *words = (const uint64_t *)image_array(im, ARRAY_FILTERS) + w->filter;
+	const uint64_t *words = (const uint64_t *)table_image_array(im, ARRAY_NAME_FILTERS) + w->first_filter_word;
 
-	return !(name_bits(h) & ~words[slot_of(h, w->n_filter)]);
+	return !(table_name_filter_bits(h) & ~words[table_first_slot(h, w->n_filter_words)]);
 }
 /* The next table of @im whose name or other name may be what has hash @h: start with *cursor = 0; -1 when there are no more, as a
  * slot below says. Numbers from n_tables on are wholes. */
-static inline int image_next_called(const struct image *im, uint32_t h, uint32_t *cursor)
+static inline int table_next_pmu_by_name(const struct image *im, uint32_t h, uint32_t *cursor)
 {
-	const uint32_t *calls = image_array(im, ARRAY_CALLS);
-	uint32_t n = im->arrays[ARRAY_CALLS].n, i = *cursor ? *cursor - 1 : slot_of(h, n), slot;
+	const uint32_t *calls = table_image_array(im, ARRAY_PMU_NAMES);
+	uint32_t n = im->arrays[ARRAY_PMU_NAMES].n_elements, i = *cursor ? *cursor - 1 : table_first_slot(h, n), slot;
 
 	while ((slot = calls[i]) > h << 16) {
 		i = i + 1 < n ? i + 1 : 0;
 		if (slot >> 16 == (uint16_t)h) {
 			*cursor = i + 1;
-			return (int)(slot & CALL_NUMBER) - 1;
+			return (int)(slot & PMU_NAME_NUMBER_MASK) - 1;
 		}
 	}
 	return -1;

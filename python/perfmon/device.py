@@ -32,7 +32,7 @@ from .alpha import Open, request as _named
 
 __all__ = ["Handle", "Model", "View"]
 
-_MEMORY = ffi.new("struct model_memory *", lib.pfmi_model_own_memory)  # of this process: addresses are pointers
+_MEMORY = ffi.new("struct alpha_device_memory *", lib.alpha_device_own_memory)  # of this process: addresses are pointers
 _OUT = 0x40000000  # direction bit of requests the device writes to
 
 
@@ -75,22 +75,22 @@ class Model:
 
     family  ``"ev4"``, ``"ev5"``, ``"pca56"``, ``"ev6"`` or ``"ev67"``
     n_cpus  processors, 1 to 64
-    rules   what no source settles, by the names of struct model_options in lib/device/model.h: ``rate_errno=13``
+    rules   what no source settles, by the names of struct alpha_device_options in lib/device/model.h: ``rate_errno=13``
 
     Safe to be used by several threads; calls wait for each other.
     """
 
     def __init__(self, family: str = "ev5", *, n_cpus: int = 4, **rules: int) -> None:
-        options, number = ffi.new("struct model_options *"), lib.pfmi_model_family(c_string(family))
+        options, number = ffi.new("struct alpha_device_options *"), lib.alpha_device_find_family(c_string(family))
         if number < 0:
             raise ValueError(f"there is no model of {family}")
-        lib.pfmi_model_defaults(options, number)
+        lib.alpha_device_set_defaults(options, number)
         options.n_cpus = n_cpus
         for name, value in rules.items():
             if not hasattr(options, name):
                 raise TypeError(f"the model has no rule {name}")
             setattr(options, name, value)
-        self._model = ffi.gc(lib.pfmi_model_new(options), lib.pfmi_model_free)
+        self._model = ffi.gc(lib.alpha_device_new(options), lib.alpha_device_free)
         if not self._model:
             raise ValueError("the model cannot be made like this")
         self._lock, self.n_cpus = threading.RLock(), n_cpus
@@ -103,27 +103,27 @@ class Model:
 
     def process(self, pid: int, *, uid: int = 0, cpu: int | None = None) -> None:
         """Makes a process known, or changes it. cpu: the processor it is bound to."""
-        self._call(lib.pfmi_model_process, pid, uid, lib.MODEL_UNBOUND if cpu is None else cpu, what=f"process {pid}")
+        self._call(lib.alpha_device_set_process, pid, uid, lib.ALPHA_DEVICE_UNBOUND if cpu is None else cpu, what=f"process {pid}")
 
     def fork(self, parent: int, child: int) -> None:
         """A copy of a process: user, binding and mark."""
-        self._call(lib.pfmi_model_fork, parent, child, what=f"process {parent}")
+        self._call(lib.alpha_device_fork_process, parent, child, what=f"process {parent}")
 
     def exec(self, pid: int) -> None:
         """Another program; the mark and the open device stay."""
-        self._call(lib.pfmi_model_exec, pid, what=f"process {pid}")
+        self._call(lib.alpha_device_exec_process, pid, what=f"process {pid}")
 
     def exit(self, pid: int) -> None:
         """Ends a process; what it opened is closed."""
-        self._call(lib.pfmi_model_exit, pid, what=f"process {pid}")
+        self._call(lib.alpha_device_exit_process, pid, what=f"process {pid}")
 
     def marked(self, pid: int) -> bool:
         """True if the process is one of those that PCNTLOGSELECT counts."""
-        return bool(self._call(lib.pfmi_model_marked, pid, what=f"process {pid}"))
+        return bool(self._call(lib.alpha_device_is_process_marked, pid, what=f"process {pid}"))
 
     def foreign(self, cpu: int, taken: bool = True) -> None:
         """Another tool takes the counter interrupt of a processor, or gives it back."""
-        self._call(lib.pfmi_model_foreign, cpu, taken, what=f"processor {cpu}")
+        self._call(lib.alpha_device_set_foreign, cpu, taken, what=f"processor {cpu}")
 
     # ---- the device
 
@@ -131,14 +131,14 @@ class Model:
         """Opens the device for a process."""
         modes = {Open.ALL: lib.PCNTOPENALL, Open.EACH: lib.PCNTOPENEACH, Open.ONE: lib.PCNTOPENONE}
         flags = modes[mode] if isinstance(mode, Open) else mode
-        return Handle(self, pid, self._call(lib.pfmi_model_open, pid, flags, what="/dev/pfcntr"))
+        return Handle(self, pid, self._call(lib.alpha_device_open_session, pid, flags, what="/dev/pfcntr"))
 
     # ---- work
 
     def _work(self, pid: int, events: Sequence[int], cycles: int, user: bool, pal: bool, idle: bool, ipl: int, pc: int,
               caller: int) -> Any:
-        w = ffi.new("struct model_work *")
-        w.pid, w.user, w.pal, w.idle, w.ipl, w.pc, w.caller, w.cycles = pid, user, pal, idle, ipl, pc, caller, cycles
+        w = ffi.new("struct alpha_device_work *")
+        w.pid, w.is_user, w.is_pal, w.is_idle, w.ipl, w.pc, w.return_address, w.cycles = pid, user, pal, idle, ipl, pc, caller, cycles
         for i, n in enumerate(events):
             w.events[i] = n
         return w
@@ -147,13 +147,13 @@ class Model:
              idle: bool = False, ipl: int = 0, pc: int = 0, caller: int = 0) -> None:
         """A processor does something: cycles pass, and so many events happen that the select of each counter sees."""
         w = self._work(pid, events, cycles, user, pal, idle, ipl, pc, caller)
-        self._call(lib.pfmi_model_work, cpu, w, what=f"processor {cpu}")
+        self._call(lib.alpha_device_do_work, cpu, w, what=f"processor {cpu}")
 
     def interrupt(self, cpu: int, counter: int, pid: int = -1, *, user: bool = True, pal: bool = False, idle: bool = False,
                   ipl: int = 0, pc: int = 0, caller: int = 0) -> None:
         """One interrupt of a counter, whatever its value."""
         w = self._work(pid, (), 0, user, pal, idle, ipl, pc, caller)
-        self._call(lib.pfmi_model_interrupt, cpu, counter, w, what=f"processor {cpu}")
+        self._call(lib.alpha_device_raise_interrupt, cpu, counter, w, what=f"processor {cpu}")
 
     def run(self, ns: int, *, pid: int, cpu: int = 0, pc: int = 0) -> None:
         """All processors work for so many nanoseconds: one for the process in user mode, the others idle. How often events
@@ -161,16 +161,17 @@ class Model:
         if not 0 <= cpu < self.n_cpus:
             raise ValueError(f"there is no processor {cpu}")
         with self._lock:
-            lib.pfmi_model_run(self._model, ns, pid, cpu, pc)
+            lib.alpha_device_run(self._model, ns, pid, cpu, pc)
 
     # ---- looking inside
 
     def look(self, cpu: int = 0) -> View:
         """A processor as it is now."""
-        v = ffi.new("struct model_view *")
-        self._call(lib.pfmi_model_look, cpu, v, what=f"processor {cpu}")
-        return View(v.holder if v.holder >= 0 else None, v.foreign, v.interrupts, tuple(bits(v.running)), tuple(v.value),
-                    tuple(v.interrupts_of), v.cycles, v.discarded, v.iccsr, v.pmctr, v.cbox, v.pctr_ctl, v.i_ctl)
+        v = ffi.new("struct alpha_device_view *")
+        self._call(lib.alpha_device_get_view, cpu, v, what=f"processor {cpu}")
+        return View(v.holder_pid if v.holder_pid >= 0 else None, v.is_foreign, v.has_interrupts_on,
+                    tuple(bits(v.running_counters)), tuple(v.chip_values),
+                    tuple(v.interrupt_counts), v.cycles, v.n_discarded, v.iccsr, v.pmctr, v.cbox, v.pctr_ctl, v.i_ctl)
 
 
 class Handle:
@@ -185,12 +186,12 @@ class Handle:
         number, name = (_named(request).request, request) if isinstance(request, str) else (request, hex(request))
         given = ffi.new("uint64_t[]", [*words, *[0] * 4])
         with self.model._lock:
-            size = lib.pfmi_model_result_size(self.model._model, self._number, number)
+            size = lib.alpha_device_get_result_size(self.model._model, self._number, number)
             array = ffi.new("uint64_t[]", size // 8)
             if size:
                 given[0] = int(ffi.cast("uintptr_t", array))
             arg = int(ffi.cast("uintptr_t", given))
-            self.model._call(lib.pfmi_model_ioctl, self._number, self.pid, number, arg,
+            self.model._call(lib.alpha_device_do_ioctl, self._number, self.pid, number, arg,
                              _MEMORY, what=name)
         if size:
             return tuple(array)
@@ -199,7 +200,7 @@ class Handle:
     def read(self, n: int) -> Any:
         """Up to n buckets of samples, from the start: a column of 32-bit numbers."""
         buckets = ffi.new("pfcntr_bucket_t[]", n)
-        got = self.model._call(lib.pfmi_model_read, self._number, int(ffi.cast("uintptr_t", buckets)), ffi.sizeof(buckets),
+        got = self.model._call(lib.alpha_device_read_samples, self._number, int(ffi.cast("uintptr_t", buckets)), ffi.sizeof(buckets),
                                _MEMORY, what="read")
         return _bulk.column(buckets, got // ffi.sizeof("pfcntr_bucket_t"), "uint32")
 
@@ -207,7 +208,7 @@ class Handle:
         """Turns interrupts off and gives the counters back. A second call does nothing."""
         with self.model._lock:
             if self._number >= 0:
-                lib.pfmi_model_close(self.model._model, self._number)
+                lib.alpha_device_close_session(self.model._model, self._number)
             self._number = -1
 
     def __enter__(self) -> Handle:

@@ -180,7 +180,7 @@ def sdist(tmp_path_factory):
 
 def test_a_source_archive_holds_what_is_committed(sdist):
     names = set(tarfile.open(sdist).getnames())
-    assert {"perfmon-1.0.0/PKG-INFO", "perfmon-1.0.0/meson.build", "perfmon-1.0.0/python/wheel.py", "perfmon-1.0.0/lib/spec.c"} <= names
+    assert {"perfmon-1.0.0/PKG-INFO", "perfmon-1.0.0/meson.build", "perfmon-1.0.0/python/wheel.py", "perfmon-1.0.0/lib/lookup/spec.c"} <= names
 
 
 @pytest.fixture(scope="module")

@@ -70,14 +70,14 @@ class Trial(fuzz_lists.Trial):
     def text(data, model):
         model.files = [(model.files[0][0], model.files[0][1], data)]
         reading = Reading(model)
-        pmarm.is_arm(data[:256])
+        pmarm.is_arm_list(data[:256])
         pmarm.read(reading)
         return reading
 
     def value(self, value, model):
         reading = Reading(model)
         reading.file = model.files[0][0]
-        pmarm.one_core(reading, value)
+        pmarm.read_core(reading, value)
         events = value["events"]
         self.check(reading, (len(events) if type(events) is list else 1) if type(value.get("cpu")) is str else None)
         return reading
@@ -158,7 +158,7 @@ class Trial(fuzz_lists.Trial):
 def compiled(text):
     """Tables of a text, which has to be without errors."""
     name = "text.pmu"
-    parts = LIBRARY.files[name] = pmcompile.parts_of(statements(text, name, LIBRARY.errors), name)
+    parts = LIBRARY.files[name] = pmcompile.split_parts(statements(text, name, LIBRARY.errors), name)
     errors = LIBRARY.errors[:]
     tables = [t for t, _ in pmcompile.compile_parts(LIBRARY, parts, errors, lambda part: True)]
     LIBRARY.forget(name)
@@ -172,7 +172,7 @@ def vars_of(row):
 
 
 def shape(t):
-    return ([t.name, t.desc, t.encoder, t.device, t.source, t.aka] + [vars_of(r) for r in t.rows] +
+    return ([t.name, t.desc, t.encoder, t.device, t.source, t.aliases] + [vars_of(r) for r in t.rows] +
             [[getattr(m, s) for s in pt.Match.__slots__] for m in t.matches])
 
 

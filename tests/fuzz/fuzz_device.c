@@ -7,7 +7,7 @@
 #include <time.h>
 #include <perfmon/pfcntr.h>
 #include <perfmon/pfmlib_alpha.h>
-#include "ctx.h"
+#include "context/context.h"
 #include "device/model.h"
 #include "settings.h"
 
@@ -27,14 +27,14 @@ struct memory {
 
 struct walk {
 	struct bytes in;
-	struct model *m;
+	struct alpha_device *m;
 	struct model_options options;
 	struct memory memory;
 	struct {
 		int pid; /* who opened it; 0: nobody */
 		uint64_t cpus;
 		unsigned mode;
-	} uses[MODEL_MAX_CPUS];
+	} uses[ALPHA_DEVICE_MAX_CPUS];
 	int cpu_of[MAX_PIDS + 1]; /* processor each process is bound to; -2: no such process */
 	unsigned uid_of[MAX_PIDS + 1];
 	struct model_view before[MAX_CPUS];
@@ -71,16 +71,16 @@ static int memory_put(void *arg, uint64_t to, const void *from, size_t n)
 	return at ? 0 : -EFAULT;
 }
 
-static struct model_memory access(struct walk *w)
+static struct alpha_device_memory access(struct walk *w)
 {
-	return (struct model_memory){ memory_get, memory_put, &w->memory };
+	return (struct alpha_device_memory){ memory_get, memory_put, &w->memory };
 }
 
 /* ---- what is remembered ------------------------------------------------------------------------------------------------ */
 
 static void forget(struct walk *w, uint64_t cpus, int pid)
 {
-	for (int i = 0; i < MODEL_MAX_CPUS; i++)
+	for (int i = 0; i < ALPHA_DEVICE_MAX_CPUS; i++)
 		if (w->uses[i].pid && ((w->uses[i].cpus & cpus) || w->uses[i].pid == pid))
 			w->uses[i].pid = 0;
 }
@@ -88,7 +88,7 @@ static void forget(struct walk *w, uint64_t cpus, int pid)
 static void look(const struct walk *w, struct model_view *views)
 {
 	for (unsigned i = 0; i < w->options.n_cpus; i++)
-		if (pfmi_model_look(w->m, i, &views[i]))
+		if (alpha_device_get_view(w->m, i, &views[i]))
 			abort();
 }
 
@@ -101,7 +101,7 @@ static void check_processor(const struct walk *w, unsigned cpu, const struct mod
 {
 	int holder = -1;
 
-	for (int i = 0; i < MODEL_MAX_CPUS; i++)
+	for (int i = 0; i < ALPHA_DEVICE_MAX_CPUS; i++)
 		if (w->uses[i].pid && w->uses[i].cpus >> cpu & 1) {
 			if (holder >= 0)
 				abort(); /* two hold it */
@@ -110,7 +110,7 @@ static void check_processor(const struct walk *w, unsigned cpu, const struct mod
 	if (v->holder != holder || (holder < 0 && v->running))
 		abort();
 	for (unsigned k = 0; k < pfm_alpha_num_counters(PFMLIB_ALPHA_EV4_PMU + (int)w->options.family); k++)
-		if (v->value[k] >> width(w, k) || (v->interrupts_of[k] < old->interrupts_of[k] && !(w->cleared >> cpu & 1)))
+		if (v->value[k] >> width(w, k) || (v->interrupt_counts[k] < old->interrupt_counts[k] && !(w->cleared >> cpu & 1)))
 			abort();
 	if (v->discarded < old->discarded || (v->cycles < old->cycles && !(w->cleared >> cpu & 1)))
 		abort();
@@ -126,7 +126,7 @@ static void check(struct walk *w)
 	for (unsigned i = 0; i < w->options.n_cpus; i++)
 		check_processor(w, i, &w->before[i], &views[i]);
 	for (int pid = 1; pid <= MAX_PIDS; pid++)
-		if ((pfmi_model_marked(w->m, pid) >= 0) != (w->cpu_of[pid] != -2))
+		if ((alpha_device_is_process_marked(w->m, pid) >= 0) != (w->cpu_of[pid] != -2))
 			abort();
 	memcpy(w->before, views, sizeof(views));
 }
@@ -143,7 +143,7 @@ static void step_process(struct walk *w)
 	int pid = some_pid(w), cpu = (int)byte(&w->in) % (MAX_CPUS + 2) - 1;
 	unsigned uid = byte(&w->in) & 1;
 
-	if (pfmi_model_process(w->m, pid, uid, cpu) == 0) {
+	if (alpha_device_set_process(w->m, pid, uid, cpu) == 0) {
 		w->cpu_of[pid] = cpu;
 		w->uid_of[pid] = uid;
 	}
@@ -151,14 +151,14 @@ static void step_process(struct walk *w)
 
 static void step_fork(struct walk *w)
 {
-	int parent = some_pid(w), child = some_pid(w), err = pfmi_model_fork(w->m, parent, child);
+	int parent = some_pid(w), child = some_pid(w), err = alpha_device_fork_process(w->m, parent, child);
 
 	if ((err == 0) != (w->cpu_of[parent] != -2 && w->cpu_of[child] == -2))
 		abort();
 	if (err == 0) {
 		w->cpu_of[child] = w->cpu_of[parent];
 		w->uid_of[child] = w->uid_of[parent];
-		if (pfmi_model_marked(w->m, child) != pfmi_model_marked(w->m, parent))
+		if (alpha_device_is_process_marked(w->m, child) != alpha_device_is_process_marked(w->m, parent))
 			abort();
 	}
 }
@@ -167,7 +167,7 @@ static void step_exit(struct walk *w)
 {
 	int pid = some_pid(w);
 
-	if (pfmi_model_exit(w->m, pid) == 0) {
+	if (alpha_device_exit_process(w->m, pid) == 0) {
 		w->cpu_of[pid] = -2;
 		forget(w, 0, pid);
 		w->changed = true;
@@ -178,13 +178,13 @@ static void step_open(struct walk *w)
 {
 	int pid = some_pid(w);
 	unsigned flags = pair(&w->in) << 4;
-	int handle = pfmi_model_open(w->m, pid, flags);
+	int handle = alpha_device_open_session(w->m, pid, flags);
 	unsigned mode = flags & PCNTOPENMASK ? flags & PCNTOPENMASK : PCNTOPENONE;
 	uint64_t cpus;
 
 	if (handle < 0)
 		return;
-	if (w->cpu_of[pid] == -2 || handle >= MODEL_MAX_CPUS)
+	if (w->cpu_of[pid] == -2 || handle >= ALPHA_DEVICE_MAX_CPUS)
 		abort();
 	w->changed = true;
 	cpus = mode == PCNTOPENONE ? UINT64_C(1) << w->cpu_of[pid] : (UINT64_C(1) << w->options.n_cpus) - 1;
@@ -207,8 +207,8 @@ static void check_counts(const struct walk *w, int handle, bool events)
 
 			for (unsigned i = 0; i < w->options.n_cpus; i++)
 				if (each ? i == e : w->uses[handle].cpus >> i & 1)
-					sum += events ? (w->before[i].interrupts_of[k] << width(w, k)) + w->before[i].value[k]
-					              : w->before[i].interrupts_of[k];
+					sum += events ? (w->before[i].interrupt_counts[k] << width(w, k)) + w->before[i].value[k]
+					              : w->before[i].interrupt_counts[k];
 			memcpy(&is, w->memory.array + (e * (n + 1) + k + first) * 8, 8);
 			if (is != sum)
 				abort();
@@ -217,7 +217,7 @@ static void check_counts(const struct walk *w, int handle, bool events)
 
 static void step_ioctl(struct walk *w)
 {
-	const struct model_memory mem = access(w);
+	const struct alpha_device_memory mem = access(w);
 	int handle = (int)byte(&w->in) % (MAX_CPUS + 1), pid = some_pid(w), err;
 	unsigned which = byte(&w->in), how = byte(&w->in);
 	pfm_alpha_request_t request;
@@ -227,14 +227,14 @@ static void step_ioctl(struct walk *w)
 	number = pfm_alpha_request(which, &request) == PFMLIB_SUCCESS ? request.request : (uint32_t)word(&w->in);
 	for (unsigned i = 0; i < 4; i++)
 		w->memory.words[i] = how >> i & 1 ? word(&w->in) : (i < 2 && how & 16 ? w->options.ktext_start : 0) + shifted(&w->in);
-	size = pfmi_model_result_size(w->m, handle, number);
+	size = alpha_device_get_result_size(w->m, handle, number);
 	w->memory.room = how & 32 ? byte(&w->in) : sizeof(w->memory.array);
 	w->memory.pointer = AT_ARRAY;
 	if (how & 64)
-		pfmi_model_fail_alloc(w->m);
-	err = pfmi_model_ioctl(w->m, handle, pid, number, how & 128 ? shifted(&w->in) : size ? AT_POINTER
-	                                                                                     : AT_WORDS,
-	                       &mem);
+		alpha_device_fail_next_alloc(w->m);
+	err = alpha_device_do_ioctl(w->m, handle, pid, number, how & 128 ? shifted(&w->in) : size ? AT_POINTER
+	                                                                                          : AT_WORDS,
+	                            &mem);
 	if (err > 0 || (err == 0 && (w->cpu_of[pid] == -2 || !w->uses[handle].pid)))
 		abort();
 	if (err < 0)
@@ -250,7 +250,7 @@ static void step_ioctl(struct walk *w)
 
 static void step_read(struct walk *w)
 {
-	const struct model_memory mem = access(w);
+	const struct alpha_device_memory mem = access(w);
 	int handle = (int)byte(&w->in) % (MAX_CPUS + 1), pid = w->uses[handle].pid;
 	size_t n = pair(&w->in);
 	uint64_t size = 0;
@@ -258,11 +258,11 @@ static void step_read(struct walk *w)
 
 	w->memory.room = sizeof(w->memory.array);
 	if (pid && w->cpu_of[pid] != -2) {
-		if (pfmi_model_ioctl(w->m, handle, pid, PCNTGETRSIZE, AT_WORDS, &mem))
+		if (alpha_device_do_ioctl(w->m, handle, pid, PCNTGETRSIZE, AT_WORDS, &mem))
 			abort();
 		size = w->memory.words[0];
 	}
-	got = pfmi_model_read(w->m, handle, AT_ARRAY, n, &mem);
+	got = alpha_device_read_samples(w->m, handle, AT_ARRAY, n, &mem);
 	if ((got >= 0) != (pid && (size < n ? size : n) <= sizeof(w->memory.array)) || got > (long)n)
 		abort();
 	if (got >= 0 && (uint64_t)got != (size < n ? size : n))
@@ -273,7 +273,7 @@ static void step_close(struct walk *w)
 {
 	int handle = (int)byte(&w->in) % (MAX_CPUS + 1);
 
-	if ((pfmi_model_close(w->m, handle) == 0) != (w->uses[handle].pid != 0))
+	if ((alpha_device_close_session(w->m, handle) == 0) != (w->uses[handle].pid != 0))
 		abort();
 	w->uses[handle].pid = 0;
 	w->changed = true;
@@ -291,22 +291,22 @@ static void step_work(struct walk *w)
 		                   .pc = shifted(&w->in) + (how & 64 ? w->options.ktext_start : 0),
 		                   .caller = shifted(&w->in) };
 
-	for (unsigned k = 0; k < MODEL_MAX_COUNTERS; k++)
+	for (unsigned k = 0; k < ALPHA_DEVICE_MAX_COUNTERS; k++)
 		work.events[k] = shifted(&w->in) & (UINT64_MAX >> 8);
 	w->changed = true;
 	if (how & 128 && counter < 3)
-		(void)pfmi_model_interrupt(w->m, cpu, counter, &work);
+		(void)alpha_device_raise_interrupt(w->m, cpu, counter, &work);
 	else if (how & 128)
-		pfmi_model_run(w->m, pair(&w->in), work.pid, cpu, work.pc);
+		alpha_device_run(w->m, pair(&w->in), work.pid, cpu, work.pc);
 	else
-		(void)pfmi_model_work(w->m, cpu, &work);
+		(void)alpha_device_do_work(w->m, cpu, &work);
 }
 
 static void step_foreign(struct walk *w)
 {
 	unsigned cpu = byte(&w->in) % (MAX_CPUS + 1);
 
-	(void)pfmi_model_foreign(w->m, cpu, byte(&w->in) & 1);
+	(void)alpha_device_set_foreign(w->m, cpu, byte(&w->in) & 1);
 	w->changed = true;
 }
 
@@ -315,7 +315,7 @@ static void take_options(struct bytes *b, struct model_options *o)
 {
 	unsigned family = byte(b), how = pair(b), errors = pair(b);
 
-	pfmi_model_defaults(o, (enum model_family)(family % 5));
+	alpha_device_set_defaults(o, (enum alpha_device_family)(family % 5));
 	o->n_cpus = family / 5 % MAX_CPUS + 1;
 	o->max_buffer = how & 1 ? 1 << 16 : 256;
 	o->ev4_pass3 = how & 2;
@@ -352,13 +352,13 @@ static void walk(struct bytes b)
 	memset(&w, 0, sizeof(w));
 	w.in = b;
 	take_options(&w.in, &w.options);
-	w.m = pfmi_model_new(&w.options);
+	w.m = alpha_device_new(&w.options);
 	if (!w.m)
 		abort();
 	for (int pid = 1; pid <= MAX_PIDS; pid++) {
 		w.cpu_of[pid] = -2;
-		if (pid <= 3 && pfmi_model_process(w.m, pid, pid == 2, pid == 3 ? MODEL_UNBOUND : 0) == 0) {
-			w.cpu_of[pid] = pid == 3 ? MODEL_UNBOUND : 0;
+		if (pid <= 3 && alpha_device_set_process(w.m, pid, pid == 2, pid == 3 ? ALPHA_DEVICE_UNBOUND : 0) == 0) {
+			w.cpu_of[pid] = pid == 3 ? ALPHA_DEVICE_UNBOUND : 0;
 			w.uid_of[pid] = pid == 2;
 		}
 	}
@@ -369,19 +369,19 @@ static void walk(struct bytes b)
 		steps[byte(&w.in) & 15](&w);
 		check(&w);
 	}
-	pfmi_model_free(w.m);
+	alpha_device_free(w.m);
 }
 
 /* ---- a session ---------------------------------------------------------------------------------------------------------- */
 
-static void some_work(struct bytes *b, struct model *m, unsigned n_cpus)
+static void some_work(struct bytes *b, struct alpha_device *m, unsigned n_cpus)
 {
 	for (unsigned i = 0; i < n_cpus; i++) {
 		struct model_work work = { .pid = 1, .user = true, .cycles = pair(b) };
 
-		for (unsigned k = 0; k < MODEL_MAX_COUNTERS; k++)
+		for (unsigned k = 0; k < ALPHA_DEVICE_MAX_COUNTERS; k++)
 			work.events[k] = (uint64_t)pair(b) << 3;
-		(void)pfmi_model_work(m, i, &work);
+		(void)alpha_device_do_work(m, i, &work);
 	}
 }
 
@@ -393,7 +393,7 @@ static void read_all(pfm_session_t *s, unsigned n, pfm_count_t *counts)
 		abort();
 }
 
-static void use_session(struct bytes *b, pfm_session_t *s, struct model *m, unsigned n_cpus)
+static void use_session(struct bytes *b, pfm_session_t *s, struct alpha_device *m, unsigned n_cpus)
 {
 	pfm_count_t before[16], after[16];
 	unsigned n = pfm_count_session(s);
@@ -478,13 +478,13 @@ static void session(struct bytes b)
 		pointers[i] = texts[i];
 	}
 	take_alpha(&b, PFMLIB_ALPHA_EV4_PMU + (int)family, &settings);
-	pfmi_model_defaults(&model_options, (enum model_family)family);
+	alpha_device_set_defaults(&model_options, (enum alpha_device_family)family);
 	model_options.n_cpus = n_cpus;
 	model_options.max_buffer = 1 << 16;
-	sys.m = pfmi_model_new(&model_options);
-	if (!sys.m || pfmi_model_process(sys.m, 1, flags >> 6 & 1, 0))
+	sys.m = alpha_device_new(&model_options);
+	if (!sys.m || alpha_device_set_process(sys.m, 1, flags >> 6 & 1, 0))
 		abort();
-	pfmi_model_sys(&ctx->sys, &sys);
+	alpha_device_init_sys(&ctx->sys, &sys);
 	own.model = flags & 128 ? NULL : &settings;
 	own.n_cpus = n_cpus;
 	options.backend = "pfm_device";
@@ -495,9 +495,9 @@ static void session(struct bytes b)
 		pfm_close_session(s);
 	}
 	for (unsigned i = 0; i < n_cpus; i++)
-		if (pfmi_model_look(sys.m, i, &v) || v.holder >= 0)
+		if (alpha_device_get_view(sys.m, i, &v) || v.holder >= 0)
 			abort();
-	pfmi_model_free(sys.m);
+	alpha_device_free(sys.m);
 	pfm_close_context(ctx);
 }
 

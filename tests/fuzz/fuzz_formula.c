@@ -32,9 +32,9 @@ static void check_run(const char *code, const struct cell *own)
 	for (unsigned i = 0; i < N_INPUTS; i++)
 		in[i] = (pfm_metric_count_t){ .value = values[i], .known = i != 6 };
 	for (unsigned along = 0; along <= N_INPUTS; along++) {
-		int rc = pfmi_metric_run(code, in, N_INPUTS, along, own, &out);
+		int rc = pfmi_metric_run_code(code, in, N_INPUTS, along, own, &out);
 
-		if (rc != pfmi_metric_run(code, in, N_INPUTS, along, own, &again))
+		if (rc != pfmi_metric_run_code(code, in, N_INPUTS, along, own, &again))
 			abort();
 		if (rc || out.state)
 			continue;
@@ -45,14 +45,14 @@ static void check_run(const char *code, const struct cell *own)
 
 static void check_print(const struct metric *m, int threshold)
 {
-	int n = pfmi_metric_print(m, threshold, NULL, 0);
+	int n = pfmi_metric_print_formula(m, threshold, NULL, 0);
 	char *text;
 
 	if (n < 0)
 		return;
 	for (int len = 1; len <= n + 1; len += n / 2 + 1) {
 		text = malloc((size_t)len);
-		if (!text || pfmi_metric_print(m, threshold, text, (size_t)len) != n || strlen(text) >= (size_t)len)
+		if (!text || pfmi_metric_print_formula(m, threshold, text, (size_t)len) != n || strlen(text) >= (size_t)len)
 			abort();
 		free(text);
 	}
@@ -64,13 +64,13 @@ static struct table *table_with_input(const char *text)
 	struct builder b;
 	unsigned field;
 
-	pfmi_build_begin(&b);
+	pfmi_table_begin(&b);
 	b.head.encoder = ENCODER_PERF;
 	b.head.perf_type = b.head.libpfm_type = -1;
-	field = pfmi_build_text_field(&b, KEY_METRIC_INPUTS);
-	pfmi_build_row(&b, "metric", "", ROW_METRIC);
-	pfmi_build_value(&b, field, pfmi_build_text(&b, text, strlen(text)));
-	return pfmi_build_end(&b);
+	field = pfmi_table_add_text_field(&b, KEY_METRIC_INPUTS);
+	pfmi_table_begin_row(&b, "metric", "", ROW_METRIC);
+	pfmi_table_set_row_value(&b, field, pfmi_table_add_text(&b, text, strlen(text)));
+	return pfmi_table_finish(&b);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -88,8 +88,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	m.table = t = table_with_input(inputs);
 	if (!t)
 		return 0;
-	for (unsigned i = 0; i < pfmi_metric_inputs(&m) + 1; i++)
-		pfmi_metric_input(&m, i, &in);
+	for (unsigned i = 0; i < pfmi_metric_count_inputs(&m) + 1; i++)
+		pfmi_metric_get_input(&m, i, &in);
 	check_run(code, NULL);
 	check_run(threshold, &own);
 	check_print(&m, 0);

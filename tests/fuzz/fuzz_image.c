@@ -2,8 +2,8 @@
 /* Any bytes as an image. What the check lets through is used in every way the library uses a table. */
 #include <stdlib.h>
 #include <string.h>
-#include "machine/sys.h"
-#include "pmu.h"
+#include "machine/machine.h"
+#include "pmu/pmu.h"
 
 /* Whoever has the table: the machines of each way to say who one is. */
 static void ask_for_hosts(const struct table *t)
@@ -14,9 +14,9 @@ static void ask_for_hosts(const struct table *t)
 	unsigned core;
 
 	for (unsigned i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
-		if (pfmi_host_parse(machines[i], &host))
-			pfmi_host_matches(&host, t, &core);
-	pfmi_host_prefers(t, t);
+		if (pfmi_machine_parse_host_id(machines[i], &host))
+			pfmi_machine_is_table_for_host(&host, t, &core);
+	pfmi_machine_is_better_table(t, t);
 }
 
 /* The checksum only catches accidents; a hostile file has a right one. So the fuzzer goes past it, table by table. */
@@ -36,17 +36,17 @@ static void use(const struct table *t)
 
 		for (const char *p = name; *p; p++)
 			h = name_hash(h, (unsigned char)*p);
-		pfmi_table_find(t, h, name, strlen(name));
-		pfmi_event_init(&ev, t, row);
-		for (unsigned i = 0; i < pfmi_row_n_masks(t, row) && i < 48; i++)
-			pfmi_event_add_mask(&ev, i);
-		pfmi_event_config(&ev, ANYWHERE, config);
+		table_find_name(t, h, name, strlen(name));
+		pfmi_pmu_init_event(&ev, t, row);
+		for (unsigned i = 0; i < pfmi_pmu_count_row_umasks(t, row) && i < 48; i++)
+			pfmi_pmu_add_umask(&ev, i);
+		pfmi_pmu_build_config_words(&ev, ANYWHERE, config);
 		for (int k = 1; k < N_KEYS; k++)
-			pfmi_row_text(t, row,
-			              (enum key)(table_field(t, (enum key)k) && table_field(t, (enum key)k)->kind == FIELD_TEXT
-			                                 ? k
-			                                 : KEY_NONE));
-		pfmi_dispatch(&req, &where, &regs, &why);
+			pfmi_table_row_text(t, row,
+			                    (enum key)(table_field(t, (enum key)k) && table_field(t, (enum key)k)->kind == FIELD_TEXT
+			                                       ? k
+			                                       : KEY_NONE));
+		pfmi_encode_dispatch(&req, &where, &regs, &why);
 	}
 }
 
@@ -60,19 +60,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!copy)
 		return 0;
 	memcpy(copy, data, size);
-	pfmi_image_check(copy, size, CHECK_ALL, &why);
+	pfmi_table_verify_image(copy, size, CHECK_ALL, &why);
 	if (size >= sizeof(struct image) + 8)
 		((struct image *)copy)->size = size;
-	if (size >= sizeof(struct image) + 8 && pfmi_image_check(copy, size, CHECK_HEAD, &why) == 0) {
+	if (size >= sizeof(struct image) + 8 && pfmi_table_verify_image(copy, size, CHECK_HEAD, &why) == 0) {
 		const struct image *im = copy;
-		const struct whole *wholes = image_array(im, ARRAY_WHOLES);
+		const struct whole *wholes = image_array(im, ARRAY_FAMILIES);
 
-		for (uint32_t i = 0; i < im->arrays[ARRAY_WHOLES].n; i++)
-			whole_may_have(im, &wholes[i], (uint32_t)size * 0x9e3779b1u);
+		for (uint32_t i = 0; i < im->arrays[ARRAY_FAMILIES].n; i++)
+			table_can_family_have_name(im, &wholes[i], (uint32_t)size * 0x9e3779b1u);
 		for (uint32_t i = 0; i < im->n_tables; i++) {
 			const struct table *t = image_table(im, i);
 
-			if (pfmi_table_check(t, size - (size_t)((const char *)t - (const char *)copy), CHECK_ALL, &why) == 0)
+			if (pfmi_table_verify(t, size - (size_t)((const char *)t - (const char *)copy), CHECK_ALL, &why) == 0)
 				use(t);
 		}
 	}

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "../../tools/pfm.h"
-#include "../../tools/session.h"
+#include "tools/pfm.h"
+#include "tools/session.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 

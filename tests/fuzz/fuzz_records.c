@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "bytes.h"
-#include "count/samples.h"
+#include "sampling/sampling.h"
 
 static void inside(const void *p, uint64_t n, const uint8_t *from, size_t size)
 {
@@ -68,10 +68,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	head.type %= 24;
 	memcpy(copy, &head, sizeof(head));
 	if (flags & 2)
-		pfmi_record_swap(&l, copy, size);
-	pfmi_record_id(&l, copy, size);
-	pfmi_record_time(&l, copy, size);
-	if (pfmi_record_decode(&l, copy, size, &r))
+		pfmi_sampling_swap_record(&l, copy, size);
+	pfmi_sampling_get_record_id(&l, copy, size);
+	pfmi_sampling_get_record_time(&l, copy, size);
+	if (pfmi_sampling_decode_record(&l, copy, size, &r))
 		check(&r, copy, size);
 	free(copy);
 	return 0;

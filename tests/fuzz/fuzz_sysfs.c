@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../fake_sys.h"
-#include "ctx.h"
+#include "fake_sys.h"
+#include "context/context.h"
 
 enum { MAX_LEAVES = 8,
        MAX_EVENTS = 12,
@@ -110,7 +110,7 @@ static void check_text(const pfm_ctx_t *ctx, const char *text)
 	for (int d = PFM_DIALECT_LIBPFM; d <= PFM_DIALECT_VENDOR; d++) {
 		if (pfm_print_event(ctx, text, (pfm_dialect_t)d, name, sizeof(name), NULL))
 			continue;
-		if (d == PFM_DIALECT_PERF && e.pmu >= (int)pfmi_n_builtin() &&
+		if (d == PFM_DIALECT_PERF && e.pmu >= (int)table_count_builtins() &&
 		    (pfm_encode_event(ctx, name, 0, &again, NULL) || memcmp(&e.attr, &again.attr, sizeof(e.attr))))
 			abort();
 	}
@@ -146,10 +146,10 @@ static void check_tables(const pfm_ctx_t *ctx)
 		const struct table *t = ctx->kernel->pmus[i].table;
 		const char *why;
 
-		if (pfmi_table_check(t, t->size, CHECK_ALL, &why))
+		if (pfmi_table_verify(t, t->size, CHECK_ALL, &why))
 			abort();
 	}
-	for (int pmu = (int)pfmi_n_builtin(); pmu < n; pmu++) {
+	for (int pmu = (int)table_count_builtins(); pmu < n; pmu++) {
 		pfm_pmu_info_t info = PFM_INIT(info);
 		const char *name, *text;
 		uint64_t value;

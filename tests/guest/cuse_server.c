@@ -115,11 +115,11 @@ static int bound_to(int pid)
 	cpu_set_t set;
 
 	if (sched_getaffinity(pid, sizeof(set), &set) != 0 || CPU_COUNT(&set) != 1)
-		return MODEL_UNBOUND;
+		return ALPHA_DEVICE_UNBOUND;
 	for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++)
 		if (CPU_ISSET(cpu, &set))
 			return (int)cpu;
-	return MODEL_UNBOUND;
+	return ALPHA_DEVICE_UNBOUND;
 }
 
 /* Makes the caller known to the model, and lets the model run up to now. */
@@ -129,10 +129,10 @@ static int introduce(fuse_req_t req)
 	int cpu = bound_to(ctx->pid), parent = parent_of(ctx->pid);
 	uint64_t t = now();
 
-	if (pfmi_model_marked(model, ctx->pid) < 0 && pfmi_model_marked(model, parent) >= 0)
-		pfmi_model_fork(model, parent, ctx->pid);
-	pfmi_model_process(model, ctx->pid, ctx->uid, cpu);
-	pfmi_model_run(model, t - then, ctx->pid, cpu < 0 ? 0 : (unsigned)cpu, 0x1000);
+	if (alpha_device_is_process_marked(model, ctx->pid) < 0 && alpha_device_is_process_marked(model, parent) >= 0)
+		alpha_device_fork_process(model, parent, ctx->pid);
+	alpha_device_set_process(model, ctx->pid, ctx->uid, cpu);
+	alpha_device_run(model, t - then, ctx->pid, cpu < 0 ? 0 : (unsigned)cpu, 0x1000);
 	then = t;
 	return ctx->pid;
 }
@@ -144,7 +144,7 @@ static void serve_open(fuse_req_t req, struct fuse_file_info *file)
 	int moved = file->flags & PCNTOPENMASK >> DOOR_SHIFT;
 	/* Without door.c only the one bit can come through that every program of a 64-bit Linux has set. */
 	int mode = moved != 0 ? moved << DOOR_SHIFT : file->flags & PCNTOPENMASK;
-	int handle = pfmi_model_open(model, introduce(req), (uint64_t)mode);
+	int handle = alpha_device_open_session(model, introduce(req), (uint64_t)mode);
 
 	if (handle < 0) {
 		fuse_reply_err(req, -handle);
@@ -154,12 +154,12 @@ static void serve_open(fuse_req_t req, struct fuse_file_info *file)
 	file->direct_io = 1;
 	/* Nobody waits any more for the answer: then the last close never comes. */
 	if (fuse_reply_open(req, file) == -ENOENT)
-		pfmi_model_close(model, handle);
+		alpha_device_close_session(model, handle);
 }
 
 static void serve_release(fuse_req_t req, struct fuse_file_info *file)
 {
-	fuse_reply_err(req, -pfmi_model_close(model, (int)file->fh));
+	fuse_reply_err(req, -alpha_device_close_session(model, (int)file->fh));
 }
 
 static void serve_read(fuse_req_t req, size_t size, off_t offset, struct fuse_file_info *file)
@@ -170,7 +170,7 @@ static void serve_read(fuse_req_t req, size_t size, off_t offset, struct fuse_fi
 
 	(void)offset;
 	introduce(req);
-	got = data == NULL ? -ENOMEM : pfmi_model_read(model, (int)file->fh, (uint64_t)(uintptr_t)data, n, &pfmi_model_own_memory);
+	got = data == NULL ? -ENOMEM : alpha_device_read_samples(model, (int)file->fh, (uint64_t)(uintptr_t)data, n, &alpha_device_own_memory);
 	if (got < 0)
 		fuse_reply_err(req, (int)-got);
 	else
@@ -184,7 +184,7 @@ static void serve_ioctl(fuse_req_t req, int cmd, void *arg, struct fuse_file_inf
                         size_t in_size, size_t out_size)
 {
 	static struct asking a;
-	const struct model_memory memory = { caller_get, caller_put, &a };
+	const struct alpha_device_memory memory = { caller_get, caller_put, &a };
 	int pid = introduce(req), rc;
 
 	(void)flags;
@@ -199,7 +199,7 @@ static void serve_ioctl(fuse_req_t req, int cmd, void *arg, struct fuse_file_inf
 		a.brought = a.in.size;
 		a.room = a.out.size;
 		a.again = false;
-		rc = pfmi_model_ioctl(model, (int)file->fh, pid, (uint32_t)cmd, (uint64_t)(uintptr_t)arg, &memory);
+		rc = alpha_device_do_ioctl(model, (int)file->fh, pid, (uint32_t)cmd, (uint64_t)(uintptr_t)arg, &memory);
 	} while (a.again);
 	if (rc < 0)
 		fuse_reply_err(req, -rc);
@@ -219,15 +219,15 @@ int main(int argc, char **argv)
 	const char *info[] = { name };
 	struct cuse_info cuse = { .dev_info_argc = 1, .dev_info_argv = info, .flags = CUSE_UNRESTRICTED_IOCTL };
 	struct model_options how;
-	int family = argc > 2 ? pfmi_model_family(argv[1]) : -1;
+	int family = argc > 2 ? alpha_device_find_family(argv[1]) : -1;
 
 	if (family < 0) {
 		fprintf(stderr, "usage: cuse_server FAMILY NODE [OPTION]...\n");
 		return 2;
 	}
-	pfmi_model_defaults(&how, (enum model_family)family);
+	alpha_device_set_defaults(&how, (enum alpha_device_family)family);
 	how.n_cpus = (unsigned)sysconf(_SC_NPROCESSORS_CONF);
-	model = pfmi_model_new(&how);
+	model = alpha_device_new(&how);
 	if (model == NULL)
 		return 1;
 	then = now();

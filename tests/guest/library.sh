@@ -20,7 +20,7 @@ image=$(realpath "$1") work=$2 arch=$3 name=$4
 shift 4
 guest_describe "$arch"
 top=$(realpath "$here/../..")
-state=$(cat "$top"/lib/*.[ch] "$top"/lib/*.def "$top"/lib/*/*.[ch] "$top"/include/perfmon/*.h "$image" "$here/library.sh" | cksum)
+state=$(cat "$top"/lib/*/*.[ch] "$top"/lib/*/*/*.[ch] "$top"/include/perfmon/*.h "$image" "$here/library.sh" | cksum)
 objects=$work/library-$arch-${state%% *}
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
@@ -41,7 +41,7 @@ step() {
 	esac
 }
 
-compile() { "$here/cc.sh" "$arch" -O1 -I"$top/include" -I"$top/lib" "$@"; }
+compile() { "$here/cc.sh" "$arch" -O1 -I"$top/include" -I"$top/lib" -I"$top" -I"$top/tests/support" "$@"; }
 
 # The objects appear under their name when all are there: another test may look for them at the same time.
 compile_library() {
@@ -53,7 +53,7 @@ compile_library() {
 	[ ! -e "$objects" ] || return 0
 	rm -rf "$work/library-$arch"-*
 	# Files of different folders may have the same name.
-	for room in . answer base count device libpfm3 machine metric pmu table; do
+	for room in base table machine pmu context lookup encode decode format metric session sampling perfdata device compat/libpfm3; do
 		mkdir -p "$objects.new/$room"
 		(cd "$objects.new/$room" && compile -c -DPERFMON_DATADIR='"/usr/share/perfmon"' "$top/lib/$room"/*.c) || return $?
 	done
@@ -67,7 +67,7 @@ compile_server() {
 	guest_need pkg-config pkg-config
 	pkg-config --exists fuse3 || guest_skip "libfuse is missing (Debian package libfuse3-dev)"
 	# shellcheck disable=SC2046 # lists of options
-	"$g_cc" -std=c11 -D_GNU_SOURCE -O1 -Wall -Wextra -I"$top/include" -I"$top/lib" $(pkg-config --cflags fuse3) \
+	"$g_cc" -std=c11 -D_GNU_SOURCE -O1 -Wall -Wextra -I"$top/include" -I"$top/lib" -I"$top" -I"$top/tests/support" $(pkg-config --cflags fuse3) \
 		-o "$tmp/cuse_server" "$here/cuse_server.c" "$top"/lib/device/*.c $(pkg-config --libs fuse3)
 }
 
@@ -82,9 +82,9 @@ while [ "$n" -gt 0 ] && [ "$1" != -- ]; do
 	n=$((n - 1))
 	case $file in
 	cuse_server) step compile_server ;;
-	cuse_client) step compile -Wl,--wrap=open -o "$tmp/$file" "$here/$file.c" "$here/door.c" "$objects"/*.o "$objects"/*/*.o -lpthread ;;
+	cuse_client) step compile -Wl,--wrap=open -o "$tmp/$file" "$here/$file.c" "$here/door.c" $(find "$objects" -name "*.o") -lpthread ;;
 	device_program) step compile -Wl,--wrap=open -o "$tmp/$file" "$top/tests/$file.c" "$here/door.c" ;;
-	*.c) step compile -o "$tmp/$(basename "$file" .c)" "$file" "$objects"/*.o "$objects"/*/*.o -lpthread ;;
+	*.c) step compile -o "$tmp/$(basename "$file" .c)" "$file" $(find "$objects" -name "*.o") -lpthread ;;
 	esac
 	case $file in
 	cuse_server | cuse_client | device_program) file=$tmp/$file ;;

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of threads, files and symbols are bytes of any kind; output formats want valid UTF-8. */
+#ifndef PERFMON_BASE_UTF8_H
+#define PERFMON_BASE_UTF8_H
+
+#include <stddef.h>
+
+/* U+FFFD, which stands in output for each byte that is not part of a character. */
+#define UTF8_REPLACEMENT "\xef\xbf\xbd"
+
+/* Length in bytes of the character that the @len bytes at @text begin with, 1 to 4. Returns 0 if they
+ * begin with none: a stray byte, an overlong form, a surrogate, a number beyond U+10FFFF, or a
+ * character that is cut off. */
+size_t utf8_char_length(const char *text, size_t len);
+
+/* Length in bytes of the valid beginning of the @len bytes at @text. */
+size_t utf8_valid_length(const char *text, size_t len);
+
+#endif

@@ -1,0 +1,803 @@
+/* SPDX-License-Identifier: MIT */
+/* The libpfm 3 interface: a veneer over the tables inside the library and the middle of the corridor. Its one piece of state is
+ * which processor is selected, so every call may be made from any thread.
+ *
+ * Indexes are positions of rows. Names compare as libpfm 3 has it: in full, without regard to case, nothing ignored. */
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include "lookup/lookup.h"
+
+static _Atomic(const struct table *) selected_table;
+
+static const struct table *get_selected_table(void)
+{
+	return atomic_load_explicit(&selected_table, memory_order_acquire);
+}
+
+static int select_table(const struct table *t)
+{
+	if (!t)
+		return PFMLIB_ERR_NOTSUPP;
+	atomic_store(&selected_table, t);
+	return PFMLIB_SUCCESS;
+}
+
+/* ---- which processor ------------------------------------------------------------------------------------------ */
+
+static const struct table *find_table_by_type(int type)
+{
+	for (unsigned i = 0; type >= 0 && i < table_count_builtins(); i++)
+		if (table_builtin_at(i)->libpfm_type == type)
+			return table_builtin_at(i);
+	return NULL;
+}
+
+/* What was found for a name or a machine: libpfm 3 knew some processors; of the others any core's table serves. */
+struct table_choice {
+	const struct table *libpfm3_table, *other_table;
+};
+
+static const struct table *get_chosen_table(const struct table_choice *p)
+{
+	return p->libpfm3_table ? p->libpfm3_table : p->other_table;
+}
+
+static bool is_core_table(const struct table *t)
+{
+	return t->encoder != ENCODER_PERF && !(t->flags & (TABLE_UNCORE | TABLE_COMPAT_VIEW | TABLE_TEST_ONLY));
+}
+
+static const struct table *find_table_by_name(const char *name)
+{
+	struct table_choice p = { NULL, NULL };
+
+	for (unsigned i = 0; i < table_count_builtins() && !p.libpfm3_table; i++) {
+		const struct table *t = table_builtin_at(i);
+
+		if ((t->libpfm_type < 0 && (p.other_table || !is_core_table(t))) || !pfmi_context_table_has_name(t, pfmi_base_make_slice(name)))
+			continue;
+		if (t->libpfm_type >= 0)
+			p.libpfm3_table = t;
+		else
+			p.other_table = t;
+	}
+	return get_chosen_table(&p);
+}
+
+/* One more table for this machine: the first of the best is kept. */
+static void keep_better(void *arg, uint32_t table, unsigned core)
+{
+	const struct table *t = table_builtin_at(table);
+	struct table_choice *p = arg;
+	const struct table **kept = t->libpfm_type >= 0 ? &p->libpfm3_table : &p->other_table;
+
+	(void)core;
+	if ((t->libpfm_type >= 0 || is_core_table(t)) &&
+	    (!*kept || pfmi_machine_is_better_table(t, *kept) || (t < *kept && !pfmi_machine_is_better_table(*kept, t))))
+		*kept = t;
+}
+
+static const struct table *find_table_by_host(const struct env_options *w)
+{
+	struct table_choice p = { NULL, NULL };
+	struct sys sys;
+	struct host host;
+
+	pfmi_machine_init_real_sys(&sys, w->sysfs_root);
+	pfmi_machine_identify_host(&sys, w->cpuid, &host);
+	pfmi_machine_visit_host_tables(table_builtin_image(), &host, TABLE_UNCORE, keep_better, &p);
+	return get_chosen_table(&p);
+}
+
+/* What the environment demands, else this machine's. */
+static const struct table *choose_first_table(void)
+{
+	struct env_options w;
+	uint64_t number;
+
+	pfmi_machine_read_env_options(&w);
+	if (w.force_pmu)
+		return pfmi_base_parse_number(pfmi_base_make_slice(w.force_pmu), &number) && number <= INT32_MAX ? find_table_by_type((int)number) : NULL;
+	return w.pmu ? find_table_by_name(w.pmu) : find_table_by_host(&w);
+}
+
+/* Found out once. Threads that come at the same time all find the same, so nobody waits for anybody. The strongest order, because
+ * the tools that look for races take it for what it is. */
+pfm_err_t pfm_initialize(void)
+{
+	static _Atomic(const struct table *) first;
+	static atomic_int known;
+
+	if (!atomic_load(&known)) {
+		atomic_store(&first, choose_first_table());
+		atomic_store(&known, 1);
+	}
+	return select_table(atomic_load(&first));
+}
+
+pfm_err_t pfm_force_pmu(int type)
+{
+	return select_table(find_table_by_type(type));
+}
+
+pfm_err_t pfm_set_options(pfmlib_options_t *options)
+{
+	return options ? PFMLIB_SUCCESS : PFMLIB_ERR_INVAL;
+}
+
+pfm_err_t pfm_get_version(unsigned int *version)
+{
+	if (!version)
+		return PFMLIB_ERR_INVAL;
+	*version = PFMLIB_VERSION;
+	return PFMLIB_SUCCESS;
+}
+
+/* ---- about processors ------------------------------------------------------------------------------------------ */
+
+static const struct feature *find_feature(const struct table *t, const char *name)
+{
+	const struct feature *f = table_features(t);
+
+	for (unsigned i = 0; i < t->n_features; i++)
+		if (strcmp(table_text(t, f[i].name), name) == 0)
+			return &f[i];
+	return NULL;
+}
+
+static const char *get_pmu_name(const struct table *t)
+{
+	const struct feature *f = find_feature(t, "libpfm_name");
+
+	return table_text(t, f ? f->text : t->desc);
+}
+
+/* Cuts what does not fit. */
+static void copy_truncated(char *to, size_t max, const char *from)
+{
+	size_t n = strlen(from);
+
+	if (n >= max)
+		n = max - 1;
+	memcpy(to, from, n);
+	to[n] = '\0';
+}
+
+pfm_err_t pfm_get_pmu_name(char *name, int maxlen)
+{
+	const struct table *t = get_selected_table();
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (!name || maxlen < 1)
+		return PFMLIB_ERR_INVAL;
+	copy_truncated(name, (size_t)maxlen, get_pmu_name(t));
+	return PFMLIB_SUCCESS;
+}
+
+pfm_err_t pfm_get_pmu_type(int *type)
+{
+	const struct table *t = get_selected_table();
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (!type)
+		return PFMLIB_ERR_INVAL;
+	*type = t->libpfm_type >= 0 ? t->libpfm_type : PFMLIB_UNKNOWN_PMU;
+	return PFMLIB_SUCCESS;
+}
+
+pfm_err_t pfm_get_pmu_name_bytype(int type, char *name, size_t maxlen)
+{
+	const struct table *t = find_table_by_type(type);
+
+	if (!t || !name || maxlen < 1)
+		return PFMLIB_ERR_INVAL;
+	copy_truncated(name, maxlen, get_pmu_name(t));
+	return PFMLIB_SUCCESS;
+}
+
+pfm_err_t pfm_is_pmu_supported(int type)
+{
+	if (!get_selected_table())
+		return PFMLIB_ERR_NOINIT;
+	return find_table_by_type(type) ? PFMLIB_SUCCESS : PFMLIB_ERR_NOTSUPP;
+}
+
+pfm_err_t pfm_list_supported_pmus(int (*pf)(const char *fmt, ...))
+{
+	const struct table *t = get_selected_table();
+
+	if (!pf)
+		return PFMLIB_ERR_INVAL;
+	pf("supported PMU models: ");
+	for (unsigned i = 0; i < table_count_builtins(); i++)
+		if (table_builtin_at(i)->libpfm_type >= 0)
+			pf("[%s] ", get_pmu_name(table_builtin_at(i)));
+	pf("\nselected PMU: %s\n", t ? get_pmu_name(t) : "none");
+	return PFMLIB_SUCCESS;
+}
+
+/* Registers by the feature that lists them; without it they are numbered like the counters. */
+static uint64_t get_register_mask(const struct table *t, const char *feature)
+{
+	const struct feature *f = feature ? find_feature(t, feature) : NULL;
+
+	return f ? f->value : t->all_counters;
+}
+
+static int copy_register_mask(const char *feature, pfmlib_regmask_t *mask)
+{
+	const struct table *t = get_selected_table();
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (!mask)
+		return PFMLIB_ERR_INVAL;
+	memset(mask, 0, sizeof(*mask));
+	mask->bits[0] = get_register_mask(t, feature);
+	return PFMLIB_SUCCESS;
+}
+
+static int count_registers(const char *feature, unsigned *num)
+{
+	const struct table *t = get_selected_table();
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (!num)
+		return PFMLIB_ERR_INVAL;
+	*num = (unsigned)__builtin_popcountll(get_register_mask(t, feature));
+	return PFMLIB_SUCCESS;
+}
+
+pfm_err_t pfm_get_impl_pmcs(pfmlib_regmask_t *impl_pmcs)
+{
+	return copy_register_mask("libpfm_pmcs", impl_pmcs);
+}
+pfm_err_t pfm_get_impl_pmds(pfmlib_regmask_t *impl_pmds)
+{
+	return copy_register_mask("libpfm_pmds", impl_pmds);
+}
+pfm_err_t pfm_get_impl_counters(pfmlib_regmask_t *impl_counters)
+{
+	return copy_register_mask(NULL, impl_counters);
+}
+pfm_err_t pfm_get_num_pmcs(unsigned int *num)
+{
+	return count_registers("libpfm_pmcs", num);
+}
+pfm_err_t pfm_get_num_pmds(unsigned int *num)
+{
+	return count_registers("libpfm_pmds", num);
+}
+pfm_err_t pfm_get_num_counters(unsigned int *num)
+{
+	return count_registers(NULL, num);
+}
+
+pfm_err_t pfm_get_hw_counter_width(unsigned int *width)
+{
+	const struct table *t = get_selected_table();
+	unsigned least = 64;
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (!width)
+		return PFMLIB_ERR_INVAL;
+	for (unsigned i = 0; i < t->n_counters; i++)
+		least = table_counters(t)[i].width < least ? table_counters(t)[i].width : least;
+	*width = least;
+	return PFMLIB_SUCCESS;
+}
+
+/* ---- codes ---------------------------------------------------------------------------------------------------- */
+
+/* Event codes as libpfm 3 knows them. On x86 the unit mask that belongs to the event is part of it; on processors whose selectors
+ * differ between counters it is the one of @counter. */
+static uint64_t get_row_code(const struct table *t, unsigned row, unsigned counter)
+{
+	if (!table_key_field(t, KEY_CODE)) {
+		if (counter == ANY_COUNTER && table_row_counter_mask(t, table_row(t, row)))
+			counter = (unsigned)__builtin_ctzll(table_row_counter_mask(t, table_row(t, row)));
+		return pfmi_table_row_value(t, row, KEY_SEL, counter);
+	}
+	return pfmi_table_row_value(t, row, KEY_CODE, counter) |
+	       (t->encoder == ENCODER_X86 ? pfmi_table_row_value(t, row, KEY_UMASK, counter) << 8 : 0);
+}
+
+/* Montecito's states are known by their position, all other unit masks by their bits. */
+static uint64_t get_mask_code(const struct table *t, unsigned row, unsigned mask)
+{
+	const struct named_value *w = pfmi_pmu_get_row_umask(t, row, mask, NULL);
+
+	return t->encoder == ENCODER_MONTECITO ? mask : w->value;
+}
+
+static const char *get_umask_name(const struct table *t, unsigned row, unsigned mask)
+{
+	return table_text(t, pfmi_pmu_get_row_umask(t, row, mask, NULL)->name);
+}
+
+/* ---- finding -------------------------------------------------------------------------------------------------- */
+
+static int find_row(const struct table *t, const char *s, size_t len, unsigned *idx)
+{
+	struct slice name = { s, (uint32_t)len };
+	struct name_entry n = table_find_name(t, pfmi_table_hash_name(name), s, len);
+
+	/* The index ignores blanks and dashes; here they count. */
+	if ((n.kind != NAME_EVENT && n.kind != NAME_ALIAS) || !pfmi_base_is_slice_icase(name, table_text(t, n.text)))
+		return PFMLIB_ERR_NOTFOUND;
+	*idx = n.row;
+	return PFMLIB_SUCCESS;
+}
+
+static int find_row_by_code(const struct table *t, uint64_t code, unsigned first, unsigned *idx)
+{
+	for (unsigned i = first; i < t->n_rows; i++)
+		if (get_row_code(t, i, ANY_COUNTER) == code) {
+			*idx = i;
+			return PFMLIB_SUCCESS;
+		}
+	return PFMLIB_ERR_NOTFOUND;
+}
+
+pfm_err_t pfm_find_event_byname(const char *name, unsigned int *idx)
+{
+	const struct table *t = get_selected_table();
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (!name || !idx)
+		return PFMLIB_ERR_INVAL;
+	return find_row(t, name, strcspn(name, ":"), idx);
+}
+
+pfm_err_t pfm_find_event_bycode(int code, unsigned int *idx)
+{
+	const struct table *t = get_selected_table();
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (!idx)
+		return PFMLIB_ERR_INVAL;
+	return find_row_by_code(t, (uint64_t)(int64_t)code, 0, idx);
+}
+
+pfm_err_t pfm_find_event_bycode_next(int code, unsigned int start, unsigned int *next)
+{
+	const struct table *t = get_selected_table();
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (!next)
+		return PFMLIB_ERR_INVAL;
+	return start < t->n_rows ? find_row_by_code(t, (uint64_t)(int64_t)code, start + 1, next) : PFMLIB_ERR_NOTFOUND;
+}
+
+pfm_err_t pfm_find_event(const char *str, unsigned int *idx)
+{
+	uint64_t code;
+
+	if (!get_selected_table())
+		return PFMLIB_ERR_NOINIT;
+	if (!str || !idx)
+		return PFMLIB_ERR_INVAL;
+	if (*str < '0' || *str > '9')
+		return pfm_find_event_byname(str, idx);
+	if (!pfmi_base_parse_number(pfmi_base_make_slice(str), &code) || code > INT32_MAX)
+		return PFMLIB_ERR_INVAL;
+	return pfm_find_event_bycode((int)code, idx);
+}
+
+static int find_umask(const struct table *t, unsigned row, struct slice s, unsigned *mask)
+{
+	unsigned n = pfmi_pmu_count_row_umasks(t, row);
+	uint64_t code;
+
+	for (unsigned i = 0; i < n; i++)
+		if (pfmi_base_is_slice_icase(s, get_umask_name(t, row, i))) {
+			*mask = i;
+			return PFMLIB_SUCCESS;
+		}
+	for (unsigned i = 0; pfmi_base_parse_number(s, &code) && i < n; i++)
+		if (get_mask_code(t, row, i) == code) {
+			*mask = i;
+			return PFMLIB_SUCCESS;
+		}
+	return PFMLIB_ERR_UMASK;
+}
+
+pfm_err_t pfm_find_event_mask(unsigned int event, const char *str, unsigned int *mask_idx)
+{
+	const struct table *t = get_selected_table();
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (!str || !mask_idx || event >= t->n_rows)
+		return PFMLIB_ERR_INVAL;
+	return find_umask(t, event, pfmi_base_make_slice(str), mask_idx);
+}
+
+static int add_umask(pfmlib_event_t *e, unsigned mask)
+{
+	for (unsigned i = 0; i < e->num_masks; i++)
+		if (e->unit_masks[i] == mask)
+			return PFMLIB_SUCCESS;
+	if (e->num_masks == PFMLIB_MAX_MASKS_PER_EVENT)
+		return PFMLIB_ERR_TOOMANY;
+	e->unit_masks[e->num_masks++] = mask;
+	return PFMLIB_SUCCESS;
+}
+
+/* A number that is no mask's own code: all masks within it, if together they are the number. */
+static int add_umask_union(const struct table *t, struct slice s, pfmlib_event_t *e)
+{
+	unsigned n = pfmi_pmu_count_row_umasks(t, e->event);
+	uint64_t number, all = 0;
+
+	if (!pfmi_base_parse_number(s, &number))
+		return PFMLIB_ERR_UMASK;
+	for (unsigned i = 0; i < n; i++)
+		if (!(get_mask_code(t, e->event, i) & ~number))
+			all |= get_mask_code(t, e->event, i);
+	if (all != number)
+		return PFMLIB_ERR_UMASK;
+	for (unsigned i = 0; i < n; i++)
+		if (!(get_mask_code(t, e->event, i) & ~number)) {
+			int rc = add_umask(e, i);
+
+			if (rc)
+				return rc;
+		}
+	return PFMLIB_SUCCESS;
+}
+
+static int parse_umasks(const struct table *t, const char *s, pfmlib_event_t *e)
+{
+	for (;;) {
+		struct slice piece = { s, (uint32_t)strcspn(s, ":") };
+		unsigned mask;
+		int rc;
+
+		if (piece.len == 0)
+			return PFMLIB_ERR_UMASK;
+		rc = find_umask(t, e->event, piece, &mask);
+		rc = rc ? add_umask_union(t, piece, e) : add_umask(e, mask);
+		if (rc)
+			return rc;
+		if (!s[piece.len])
+			return PFMLIB_SUCCESS;
+		s += piece.len + 1;
+	}
+}
+
+pfm_err_t pfm_find_full_event(const char *str, pfmlib_event_t *e)
+{
+	const struct table *t = get_selected_table();
+	size_t len;
+	int rc;
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (!str || !e)
+		return PFMLIB_ERR_INVAL;
+	memset(e, 0, sizeof(*e));
+	len = strcspn(str, ":");
+	rc = find_row(t, str, len, &e->event);
+	if (rc)
+		return rc;
+	if (pfmi_pmu_count_row_umasks(t, e->event) == 0)
+		return str[len] ? PFMLIB_ERR_UMASK : PFMLIB_SUCCESS;
+	return str[len] ? parse_umasks(t, str + len + 1, e) : PFMLIB_ERR_UMASK;
+}
+
+/* ---- about events --------------------------------------------------------------------------------------------- */
+
+pfm_err_t pfm_get_num_events(unsigned int *count)
+{
+	const struct table *t = get_selected_table();
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (!count)
+		return PFMLIB_ERR_INVAL;
+	*count = t->n_rows;
+	return PFMLIB_SUCCESS;
+}
+
+pfm_err_t pfm_get_max_event_name_len(size_t *len)
+{
+	const struct table *t = get_selected_table();
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (!len)
+		return PFMLIB_ERR_INVAL;
+	*len = 0;
+	for (unsigned i = 0; i < t->n_rows; i++) {
+		size_t this_len = strlen(table_row_name(t, i));
+
+		for (unsigned m = pfmi_pmu_count_row_umasks(t, i); m-- > 0;)
+			this_len += 1 + strlen(get_umask_name(t, i, m));
+		*len = this_len > *len ? this_len : *len;
+	}
+	return PFMLIB_SUCCESS;
+}
+
+/* Appends in capitals; false, with as much as fits, if there is not enough room for it and a NUL. */
+static bool append_upper_case(char *buf, size_t max, size_t *at, const char *text)
+{
+	for (; *text; text++) {
+		if (*at + 1 >= max)
+			return false;
+		buf[(*at)++] = *text >= 'a' && *text <= 'z' ? (char)(*text - ('a' - 'A')) : *text;
+		buf[*at] = '\0';
+	}
+	return true;
+}
+
+pfm_err_t pfm_get_event_name(unsigned int idx, char *name, size_t maxlen)
+{
+	const struct table *t = get_selected_table();
+	size_t at = 0;
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (idx >= t->n_rows || !name || maxlen <= strlen(table_row_name(t, idx)))
+		return PFMLIB_ERR_INVAL;
+	append_upper_case(name, maxlen, &at, table_row_name(t, idx));
+	return PFMLIB_SUCCESS;
+}
+
+static int check_event(const struct table *t, const pfmlib_event_t *e)
+{
+	unsigned n;
+
+	if (e->event >= t->n_rows || e->num_masks > PFMLIB_MAX_MASKS_PER_EVENT)
+		return PFMLIB_ERR_INVAL;
+	n = pfmi_pmu_count_row_umasks(t, e->event);
+	if ((n == 0) != (e->num_masks == 0))
+		return PFMLIB_ERR_UMASK;
+	for (unsigned i = 0; i < e->num_masks; i++)
+		if (e->unit_masks[i] >= n)
+			return PFMLIB_ERR_UMASK;
+	return PFMLIB_SUCCESS;
+}
+
+pfm_err_t pfm_get_full_event_name(pfmlib_event_t *e, char *name, size_t maxlen)
+{
+	const struct table *t = get_selected_table();
+	size_t at = 0;
+	bool fits;
+	int rc;
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (!e || !name || maxlen < 1)
+		return PFMLIB_ERR_INVAL;
+	rc = check_event(t, e);
+	if (rc)
+		return rc;
+	name[0] = '\0';
+	fits = append_upper_case(name, maxlen, &at, table_row_name(t, e->event));
+	for (unsigned i = 0; fits && i < e->num_masks; i++)
+		fits = append_upper_case(name, maxlen, &at, ":") && append_upper_case(name, maxlen, &at, get_umask_name(t, e->event, e->unit_masks[i]));
+	return fits ? PFMLIB_SUCCESS : PFMLIB_ERR_FULL;
+}
+
+pfm_err_t pfm_get_event_code(unsigned int idx, int *code)
+{
+	return pfm_get_event_code_counter(idx, ~0u, code);
+}
+
+pfm_err_t pfm_get_event_code_counter(unsigned int idx, unsigned int counter, int *code)
+{
+	const struct table *t = get_selected_table();
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (idx >= t->n_rows || !code)
+		return PFMLIB_ERR_INVAL;
+	if (counter != ~0u && (counter > 63 || !(t->all_counters >> counter & 1)))
+		return PFMLIB_ERR_INVAL;
+	*code = (int)get_row_code(t, idx, counter == ~0u ? ANY_COUNTER : counter);
+	return PFMLIB_SUCCESS;
+}
+
+pfm_err_t pfm_get_event_counters(unsigned int idx, pfmlib_regmask_t *counters)
+{
+	const struct table *t = get_selected_table();
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (idx >= t->n_rows || !counters)
+		return PFMLIB_ERR_INVAL;
+	memset(counters, 0, sizeof(*counters));
+	counters->bits[0] = table_row_counter_mask(t, table_row(t, idx));
+	return PFMLIB_SUCCESS;
+}
+
+static int copy_text(const char *text, char **out)
+{
+	char *copy = strdup(text);
+
+	if (!copy)
+		return PFMLIB_ERR_NOMEM;
+	*out = copy;
+	return PFMLIB_SUCCESS;
+}
+
+pfm_err_t pfm_get_event_description(unsigned int idx, char **desc)
+{
+	const struct table *t = get_selected_table();
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (idx >= t->n_rows || !desc)
+		return PFMLIB_ERR_INVAL;
+	return copy_text(table_text(t, table_row(t, idx)->desc), desc);
+}
+
+pfm_err_t pfm_get_num_event_masks(unsigned int idx, unsigned int *count)
+{
+	const struct table *t = get_selected_table();
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (idx >= t->n_rows || !count)
+		return PFMLIB_ERR_INVAL;
+	*count = pfmi_pmu_count_row_umasks(t, idx);
+	return PFMLIB_SUCCESS;
+}
+
+pfm_err_t pfm_get_event_mask_name(unsigned int idx, unsigned int mask_idx, char *name, size_t maxlen)
+{
+	const struct table *t = get_selected_table();
+	size_t at = 0;
+	unsigned n;
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (idx >= t->n_rows || !name || maxlen < 1)
+		return PFMLIB_ERR_INVAL;
+	n = pfmi_pmu_count_row_umasks(t, idx);
+	if (n == 0)
+		return PFMLIB_ERR_NOTSUPP;
+	if (mask_idx >= n)
+		return PFMLIB_ERR_INVAL;
+	if (maxlen <= strlen(get_umask_name(t, idx, mask_idx)))
+		return PFMLIB_ERR_FULL;
+	append_upper_case(name, maxlen, &at, get_umask_name(t, idx, mask_idx));
+	return PFMLIB_SUCCESS;
+}
+
+pfm_err_t pfm_get_event_mask_code(unsigned int idx, unsigned int mask_idx, unsigned int *code)
+{
+	const struct table *t = get_selected_table();
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (idx >= t->n_rows || !code || mask_idx >= pfmi_pmu_count_row_umasks(t, idx))
+		return PFMLIB_ERR_INVAL;
+	*code = (unsigned)get_mask_code(t, idx, mask_idx);
+	return PFMLIB_SUCCESS;
+}
+
+pfm_err_t pfm_get_event_mask_description(unsigned int idx, unsigned int mask_idx, char **desc)
+{
+	const struct table *t = get_selected_table();
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (idx >= t->n_rows || !desc || mask_idx >= pfmi_pmu_count_row_umasks(t, idx))
+		return PFMLIB_ERR_INVAL;
+	return copy_text(table_text(t, pfmi_pmu_get_row_umask(t, idx, mask_idx, NULL)->desc), desc);
+}
+
+/* The row a feature of the table names. */
+static int find_special_event(const char *feature, pfmlib_event_t *e)
+{
+	const struct table *t = get_selected_table();
+	const struct feature *f;
+	const char *name;
+	unsigned row;
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (!e)
+		return PFMLIB_ERR_INVAL;
+	f = find_feature(t, feature);
+	if (!f)
+		return PFMLIB_ERR_NOTSUPP;
+	name = table_text(t, f->text);
+	if (find_row(t, name, strlen(name), &row))
+		return PFMLIB_ERR_NOTSUPP;
+	memset(e, 0, sizeof(*e));
+	e->event = row;
+	return PFMLIB_SUCCESS;
+}
+
+pfm_err_t pfm_get_cycle_event(pfmlib_event_t *e)
+{
+	return find_special_event("libpfm_cycles", e);
+}
+pfm_err_t pfm_get_inst_retired_event(pfmlib_event_t *e)
+{
+	return find_special_event("libpfm_instructions", e);
+}
+
+/* ---- dispatch ------------------------------------------------------------------------------------------------- */
+
+static int init_event(const struct table *t, const pfmlib_event_t *e, struct event *ev)
+{
+	int rc = check_event(t, e);
+
+	if (rc)
+		return rc;
+	if (table_row(t, e->event)->flags & ROW_METRIC)
+		return PFMLIB_ERR_ALIAS;
+	/* Levels a processor does not have are its encoder's business. */
+	if (e->plm > 0xff)
+		return PFMLIB_ERR_INVAL;
+	pfmi_pmu_init_event(ev, t, e->event);
+	ev->plm = (uint8_t)e->plm;
+	for (unsigned i = 0; !rc && i < e->num_masks; i++)
+		rc = pfmi_pmu_add_umask(ev, e->unit_masks[i]);
+	return rc;
+}
+
+static void copy_registers(const pfm_reg_t *from, unsigned n, pfmlib_reg_t *to)
+{
+	for (unsigned i = 0; i < n; i++)
+		to[i] = (pfmlib_reg_t){ .reg_value = from[i].value,
+			                .reg_addr = from[i].addr,
+			                .reg_num = from[i].num,
+			                .reg_alt_addr = from[i].alt_addr };
+}
+
+static int dispatch_set(const struct table *t, const pfmlib_input_param_t *in, const void *model_in, pfmlib_output_param_t *out,
+                        void *model_out)
+{
+	struct event events[PLAN_MAX_EVENTS];
+	struct encode_request req = { .table = t,
+		                      .events = events,
+		                      .n_events = in->pfp_event_count,
+		                      .plm = in->pfp_dfl_plm,
+		                      .flags = in->pfp_flags,
+		                      .unavailable_regs = &in->pfp_unavail_pmcs,
+		                      .model_in = model_in,
+		                      .model_out = model_out };
+	struct placement where;
+	struct register_values regs;
+	int rc = PFMLIB_SUCCESS;
+
+	for (unsigned i = 0; !rc && i < req.n_events; i++)
+		rc = init_event(t, &in->pfp_events[i], &events[i]);
+	if (!rc)
+		rc = pfmi_encode_dispatch(&req, &where, &regs, NULL);
+	if (rc)
+		return rc;
+	out->pfp_pmc_count = regs.n_pmcs;
+	out->pfp_pmd_count = regs.n_pmds;
+	copy_registers(regs.pmcs, regs.n_pmcs, out->pfp_pmcs);
+	copy_registers(regs.pmds, regs.n_pmds, out->pfp_pmds);
+	return PFMLIB_SUCCESS;
+}
+
+pfm_err_t pfm_dispatch_events(pfmlib_input_param_t *in, void *model_in, pfmlib_output_param_t *out, void *model_out)
+{
+	const struct table *t = get_selected_table();
+	unsigned counters;
+
+	if (!t)
+		return PFMLIB_ERR_NOINIT;
+	if (!in || !out || in->pfp_dfl_plm == 0 || in->pfp_dfl_plm > 0xf || in->pfp_event_count >= PFMLIB_MAX_PMCS)
+		return PFMLIB_ERR_INVAL;
+	counters = (unsigned)__builtin_popcountll(t->all_counters);
+	if (in->pfp_event_count > counters || in->pfp_event_count > PLAN_MAX_EVENTS)
+		return PFMLIB_ERR_NOASSIGN;
+	return dispatch_set(t, in, model_in, out, model_out);
+}

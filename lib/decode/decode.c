@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* Register values in words: their fields, and the events they choose. */
+#include <string.h>
+#include "format/format.h"
+
+/* ---- fields --------------------------------------------------------------------------------------------------- */
+
+static bool is_field_in_word(const struct field *f, unsigned word)
+{
+	return f->n_ranges && f->kind != FIELD_TEXT && f->ranges[0].config_word == word;
+}
+
+static const char *get_choice_word(const struct table *t, const struct field *f, uint64_t value)
+{
+	const struct named_value *w = table_named_values(t) + f->first_named_value;
+
+	for (unsigned i = 0; f->kind == FIELD_ENUMERATION && i < f->n_named_values; i++)
+		if (w[i].value == value)
+			return table_text(t, w[i].name);
+	return "";
+}
+
+static int decode_declared_field(const struct decode_target *g, unsigned word, unsigned i, const char **name, uint64_t *field, const char **text)
+{
+	const struct field *f = table_fields(g->table);
+	uint64_t config[4] = { 0 };
+
+	config[word] = g->value;
+	for (unsigned k = 0; k < g->table->n_fields; k++)
+		if (is_field_in_word(&f[k], word) && i-- == 0) {
+			*name = table_text(g->table, f[k].name);
+			*field = pfmi_pmu_extract_field(&f[k], config);
+			*text = get_choice_word(g->table, &f[k], *field);
+			return PFMLIB_SUCCESS;
+		}
+	return PFMLIB_ERR_NOTFOUND;
+}
+
+/* Meaning of a hardware field that has a namesake among the table's. */
+static const char *get_namesake_word(const struct table *t, const char *name, uint64_t value)
+{
+	const struct field *f = table_fields(t);
+
+	for (unsigned i = 0; i < t->n_fields; i++)
+		if (strcmp(table_text(t, f[i].name), name) == 0)
+			return get_choice_word(t, &f[i], value);
+	return "";
+}
+
+int pfm_decode_field(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t value, unsigned i,
+                     const char **name, uint64_t *field, const char **text)
+{
+	struct decode_target g = { .table = context_usable_table(context_or_default(ctx), pmu), .reg_name = reg, .value = value };
+	int word;
+
+	if (!g.table || !reg || !name || !field || !text || !pfmi_decode_init_target(&g))
+		return PFMLIB_ERR_INVAL;
+	word = pfmi_decode_config_index(reg);
+	if (word >= 0)
+		return decode_declared_field(&g, (unsigned)word, i, name, field, text);
+	if (i >= g.n_layout)
+		return PFMLIB_ERR_NOTFOUND;
+	*name = g.layout[i].name;
+	*field = register_field_extract(value, g.layout[i]);
+	*text = get_namesake_word(g.table, *name, *field);
+	return PFMLIB_SUCCESS;
+}
+
+/* ---- events --------------------------------------------------------------------------------------------------- */
+
+/* Levels are told where they are not the usual ones; a register that counts at none says nothing about the event. */
+static void normalize_levels(const struct decode_target *g, struct event *ev)
+{
+	unsigned plm = g->is_register_pair ? ev->plm : g->plm;
+
+	ev->plm = plm == pfmi_pmu_get_default_levels(g->table) ? 0 : (uint8_t)plm;
+}
+
+int pfm_decode_event(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t value, unsigned i, char *buf, size_t len)
+{
+	struct decode_target g = { .table = context_usable_table(context_or_default(ctx), pmu), .reg_name = reg, .value = value };
+	struct event ev;
+
+	if (!g.table || !reg || !buf || !pfmi_decode_init_target(&g) || !pfmi_pmu_has_encoder(g.table))
+		return PFMLIB_ERR_INVAL;
+	g.is_fixed_control = pfmi_decode_find_field(&g, "os0") != NULL;
+	/* Any other register without an enable bit is none that chooses an event. */
+	if (table_has_field_bits(g.table) && pfmi_decode_config_index(reg) < 0 && !g.is_fixed_control && !g.is_register_pair && !pfmi_decode_find_field(&g, "en") && !pfmi_decode_has_own_control(&g))
+		return PFMLIB_ERR_NOTFOUND;
+	if (!pfmi_decode_find_event(&g, i, &ev))
+		return PFMLIB_ERR_NOTFOUND;
+	normalize_levels(&g, &ev);
+	return pfmi_format_print_event(&ev, NULL, PFM_DIALECT_VENDOR, (struct slice){ 0 }, buf, len, NULL);
+}

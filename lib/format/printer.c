@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* The text that a printer writes, piece by piece. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include "format/printer.h"
+
+void pfmi_format_append_printf(struct event_printer *p, const char *format, ...)
+{
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(p->text + p->length, sizeof(p->text) - p->length, format, args);
+	va_end(args);
+	if (n > 0)
+		p->length += (size_t)n < sizeof(p->text) - p->length ? (size_t)n : sizeof(p->text) - 1 - p->length;
+	if (p->length == sizeof(p->text) - 1)
+		p->reason = "the text is too long";
+}
+
+void pfmi_format_append_char(struct event_printer *p, char c)
+{
+	if (p->length < sizeof(p->text) - 1) {
+		p->text[p->length++] = c;
+		p->text[p->length] = '\0';
+	}
+	if (p->length == sizeof(p->text) - 1)
+		p->reason = "the text is too long";
+}
+
+/* As much of the next @n bytes as there is room for. */
+static size_t limit_to_available(struct event_printer *p, size_t n)
+{
+	size_t room = sizeof(p->text) - 1 - p->length;
+
+	if (n >= room)
+		p->reason = "the text is too long";
+	return n < room ? n : room;
+}
+
+void pfmi_format_append_text(struct event_printer *p, const char *s)
+{
+	size_t n = limit_to_available(p, strlen(s));
+
+	memcpy(p->text + p->length, s, n);
+	p->text[p->length += n] = '\0';
+}
+
+/* capital() for so many that the compiler can do them at once. */
+static inline void copy_capital_run(char *to, const char *s, size_t n)
+{
+	char run[16];
+
+	memcpy(run, s, n);
+	for (size_t i = 0; i < n; i++)
+		run[i] = format_capitalize_char(run[i]);
+	memcpy(to, run, n);
+}
+
+/* The last ones of a run with some before them, few with what a pool has behind. */
+void pfmi_format_copy_capitals(char *to, const char *s, size_t n)
+{
+	char few[POOL_PAD];
+
+	if (n >= 16) {
+		for (size_t i = 0; i < n - 16; i += 16)
+			copy_capital_run(to + i, s + i, 16);
+		copy_capital_run(to + n - 16, s + n - 16, 16);
+	} else if (n >= 8) {
+		copy_capital_run(to, s, 8);
+		copy_capital_run(to + n - 8, s + n - 8, 8);
+	} else {
+		copy_capital_run(few, s, POOL_PAD);
+		memcpy(to, few, n);
+	}
+}
+
+void pfmi_format_append_capitals(struct event_printer *p, const char *s)
+{
+	size_t n = limit_to_available(p, strlen(s));
+
+	pfmi_format_copy_capitals(p->text + p->length, s, n);
+	p->text[p->length += n] = '\0';
+}
+
+bool pfmi_format_set_reason(struct event_printer *p, const char *why)
+{
+	if (!p->reason)
+		p->reason = why;
+	return false;
+}
+
+/* Codes and whatever is wider than 16 bits are hexadecimal, thresholds and the like are not. */
+static void append_number(struct event_printer *p, const struct field *f, uint64_t value)
+{
+	bool hex = f->width > 16 || f->key == KEY_CODE || f->key == KEY_UMASK;
+
+	pfmi_format_append_printf(p, hex ? "0x%" PRIx64 : "%" PRIu64, value);
+}
+
+/* A word for @value that reads back as that value in every grammar, or NULL. */
+static const char *find_readable_word(const struct table *t, const struct field *f, uint64_t value)
+{
+	const struct named_value *w = table_named_values(t) + f->first_named_value;
+
+	for (unsigned i = 0; i < f->n_named_values; i++) {
+		const char *word = table_text(t, w[i].name);
+		uint64_t number;
+
+		if (w[i].value == value && format_has_none_of(word, ":.,/=") && !pfmi_base_parse_number(pfmi_base_make_slice(word), &number))
+			return word;
+	}
+	return NULL;
+}
+
+void pfmi_format_append_value(struct event_printer *p, const struct field *f, uint64_t value)
+{
+	const char *word = f->kind == FIELD_NUMBER ? NULL : find_readable_word(p->table, f, value);
+
+	if (word)
+		pfmi_format_append_printf(p, "%s", word);
+	else
+		append_number(p, f, value);
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* Text to slices: where the processor, the event name and the attributes of a specifier stand. */
+#include "lookup/lookup.h"
+
+#include <string.h>
+#include "table/table.h"
+
+/* "pmu/terms/modifiers": @first is the first slash. */
+static int parse_perf_form(struct spec *spec, const char *first, pfm_error_t *why)
+{
+	const char *last = strrchr(first, '/');
+
+	if (last == first)
+		return pfmi_base_set_error(why, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, spec->text,
+		                           (struct slice){ first, spec->len - (uint32_t)(first - spec->text) },
+		                           "a second '/' must follow the terms");
+	spec->form = SPEC_PERF;
+	spec->pmu_name = (struct slice){ spec->text, (uint32_t)(first - spec->text) };
+	spec->attrs = (struct slice){ first, (uint32_t)(last - first) };
+	spec->name = (struct slice){ first + 1, (uint32_t)(last - first - 1) };
+	spec->modifiers = (struct slice){ last + 1, spec->len - (uint32_t)(last + 1 - spec->text) };
+	if (spec->modifiers.len && spec->modifiers.text[0] == ':') {
+		spec->modifiers.text++;
+		spec->modifiers.len--;
+	}
+	return PFMLIB_SUCCESS;
+}
+
+/* Bytes of the text that goes on at @at; one too many for all that are more than a text may have. */
+static uint32_t measure_text(const char *text, const char *at)
+{
+	size_t n = (size_t)(at - text) + (*at ? strlen(at) : 0);
+
+	return n > SPEC_MAX_LENGTH ? SPEC_MAX_LENGTH + 1 : (uint32_t)n;
+}
+
+static inline bool is_end_weight(uint64_t sum)
+{
+	return (int64_t)sum < 0;
+}
+
+/* Adds the characters from @p on to *@hash, up to a separator or the end, and returns where that is. */
+static inline const char *hash_plain_run(const char *p, uint32_t *hash)
+{
+	uint64_t h = *hash, weight;
+
+	do {
+		weight = pfmi_table_char_weights[(unsigned char)*p++];
+		h += weight;
+	} while (!is_end_weight(h));
+	*hash = (uint32_t)(h - weight);
+	return p - 1;
+}
+
+/* In a breakpoint (mem:ADDRESS/LENGTH) a slash stands alone. */
+static bool is_breakpoint(const char *text)
+{
+	return strncmp(text, "mem:", 4) == 0;
+}
+
+/* A name, in one pass: every place where it may end, at ':' and '.', at the first ',' and at the end; "pmu::" before it. False if
+ * a slash, where spec->rest begins then, shows that it is perf's form. */
+static bool parse_name_form(struct spec *spec)
+{
+	const char *p = spec->text, *name = p;
+	uint32_t h = NAME_HASH_SEED;
+	unsigned n = 0;
+
+	for (;; p++) {
+		p = hash_plain_run(p, &h);
+		if (*p == '/') {
+			if (!spec->pmu_name.len && !is_breakpoint(spec->text)) {
+				spec->attrs.text = p;
+				return false;
+			}
+			h = table_hash_char(h, '/');
+			continue;
+		}
+		if (*p != ':' && *p != '.')
+			break;
+		if (*p == ':' && p[1] == ':' && !spec->pmu_name.len && p > spec->text) {
+			spec->pmu_name.len = (uint32_t)(p - spec->text);
+			spec->pmu_name_hash = h;
+			name = ++p + 1;
+			n = 0;
+			h = NAME_HASH_SEED;
+			continue;
+		}
+		if (p > name && n < SPEC_MAX_PREFIXES)
+			spec->prefixes[n++] = (struct name_prefix){ (uint32_t)(p - name), h };
+		h = table_hash_separator(h);
+	}
+	if (n == SPEC_MAX_PREFIXES)
+		n--;
+	spec->name = (struct slice){ name, (uint32_t)(p - name) };
+	spec->prefixes[n++] = (struct name_prefix){ spec->name.len, h };
+	spec->n_prefixes = n;
+	spec->len = measure_text(spec->text, p);
+	return true;
+}
+
+int pfmi_spec_parse(const char *text, struct spec *out, pfm_error_t *why)
+{
+	out->text = text;
+	out->form = SPEC_NAME;
+	out->pmu_name = out->attrs = out->modifiers = (struct slice){ text, 0 };
+	out->n_prefixes = 0;
+	if (!parse_name_form(out)) {
+		out->len = measure_text(text, out->attrs.text);
+		if (out->len <= SPEC_MAX_LENGTH)
+			return parse_perf_form(out, out->attrs.text, why);
+	}
+	if (out->len > SPEC_MAX_LENGTH)
+		return pfmi_base_set_error(why, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, text, (struct slice){ text, 0 },
+		                           "the text is longer than 4096 bytes");
+	return PFMLIB_SUCCESS;
+}
+
+/* Bytes of the attribute that @rest begins with. */
+static uint32_t measure_attr(struct slice rest)
+{
+	const char *p = rest.text + 1, *end = rest.text + rest.len;
+
+	if (rest.text[0] == ',' || rest.text[0] == '/') {
+		p = memchr(p, ',', (size_t)(end - p));
+		return p ? (uint32_t)(p - rest.text) : rest.len;
+	}
+	while (p < end && (!(pfmi_table_char_weights[(unsigned char)*p] & NAME_SEPARATOR_BIT) || *p == '/'))
+		p++;
+	return (uint32_t)(p - rest.text);
+}
+
+bool pfmi_spec_next_attr(struct slice *rest, struct spec_attr *out)
+{
+	const char *s = rest->text, *equals;
+	uint32_t n, eq;
+
+	if (rest->len == 0)
+		return false;
+	n = measure_attr(*rest);
+	equals = memchr(s, '=', n);
+	eq = equals ? (uint32_t)(equals - s) : 0;
+	out->separator = s[0];
+	out->has_value = eq != 0;
+	out->name = (struct slice){ s + 1, (eq ? eq : n) - 1 };
+	out->value = eq ? (struct slice){ s + eq + 1, n - eq - 1 } : (struct slice){ s + n, 0 };
+	rest->text += n;
+	rest->len -= n;
+	return true;
+}
+
+/* The hexadecimal number behind @term, which ends in "0x". Returns what follows it, which is @end at most; NULL if that is not there. */
+static const char *read_hex_term(const char *p, const char *end, const char term[8], uint64_t *value)
+{
+	const char *digits = p + 8;
+	unsigned d;
+
+	if (end - p < 9 || memcmp(p, term, 8) != 0)
+		return NULL;
+	*value = 0;
+	for (p = digits; (d = base_digit_value(*p)) < 16; p++)
+		*value = *value << 4 | d;
+	return p > digits && p - digits < 16 ? p : NULL;
+}
+
+void pfmi_spec_read_codes(const struct spec *spec, struct spec_codes *out)
+{
+	const char *end = spec->attrs.text + spec->attrs.len, *p = read_hex_term(spec->attrs.text + 1, end, "event=0x", &out->code);
+	unsigned n = 1;
+
+	out->umask = 0;
+	if (p && *p == ',') {
+		p = read_hex_term(p + 1, end, "umask=0x", &out->umask);
+		n = 2;
+	}
+	out->n_terms = p == end && !spec->modifiers.len ? n : 0;
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/* One PMU of the kernel as an event table: its format, its events, its capabilities. What cannot be understood is left out. */
+#include <float.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "machine/machine_internal.h"
+
+#define MAX_KERNEL_EVENTS 20000
+
+/* ---- format ------------------------------------------------------------------------------------------------------ */
+
+/* "config1:0-7,32-35" */
+static unsigned parse_bit_ranges(const char *s, struct bitrange out[4])
+{
+	unsigned n = 0, first, last;
+	uint8_t word = 0;
+
+	if (strncmp(s, "config", 6) != 0)
+		return 0;
+	s += 6;
+	if (*s >= '1' && *s <= '3')
+		word = (uint8_t)(*s++ - '0');
+	if (*s++ != ':')
+		return 0;
+	while (pfmi_machine_next_cpu_range(&s, &first, &last)) {
+		if (last > 63 || n == 4)
+			return 0;
+		if (n && out[n - 1].lsb + out[n - 1].width == first)
+			out[n - 1].width = (uint8_t)(last + 1 - out[n - 1].lsb);
+		else
+			out[n++] = (struct bitrange){ .config_word = word, .lsb = (uint8_t)first, .width = (uint8_t)(last - first + 1) };
+	}
+	return *s ? 0 : n;
+}
+
+/* The number by which C code knows a format field; the kernel calls the event select "event". */
+static enum field_key lookup_format_key(const char *name)
+{
+	static const struct {
+		char name[12];
+		uint8_t key;
+	} known[] = {
+		{ "event", KEY_CODE },
+		{ "umask", KEY_UMASK },
+		{ "cmask", KEY_CMASK },
+		{ "inv", KEY_INV },
+		{ "edge", KEY_EDGE },
+		{ "any", KEY_ANY },
+		{ "pc", KEY_PC },
+		{ "in_tx", KEY_IN_TX },
+		{ "in_tx_cp", KEY_IN_TX_CP },
+		{ "eq", KEY_EQ },
+		{ "offcore_rsp", KEY_OFFCORE },
+		{ "ldlat", KEY_LDLAT },
+		{ "frontend", KEY_FRONTEND },
+		{ "snoop_rsp", KEY_OFFCORE1 },
+	};
+
+	for (unsigned i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (machine_is_same_text(known[i].name, name))
+			return (enum field_key)known[i].key;
+	return KEY_NONE;
+}
+
+static void add_formats(struct sysfs_reader *r, struct table_builder *b, const char *pmu)
+{
+	static const char words[][8] = { "config", "config1", "config2", "config3" };
+	struct string_list files = pfmi_machine_list_sysfs_names(r, pmu, "format", MAX_FORMAT_FIELDS, 63);
+	struct bitrange ranges[4];
+
+	for (size_t i = 0; i < files.n; i++) {
+		unsigned n = pfmi_machine_read_sysfs_file(r, pmu, "format/", files.items[i]) ? parse_bit_ranges(r->text, ranges) : 0;
+
+		if (n)
+			pfmi_table_add_field(b, files.items[i], lookup_format_key(files.items[i]), ranges, n);
+	}
+	/* Whole words can be given for every PMU, as perf has it. */
+	for (unsigned i = 0; i < 4; i++)
+		if (pfmi_table_find_built_field(b, words[i], strlen(words[i])) < 0)
+			pfmi_table_add_field(b, words[i], i ? KEY_NONE : KEY_CONFIG,
+			                     &(struct bitrange){ .config_word = (uint8_t)i, .width = 64 }, 1);
+}
+
+/* ---- events ------------------------------------------------------------------------------------------------------ */
+
+struct text_field_numbers {
+	unsigned scale, unit, params;
+};
+
+/* Adds the terms in r->text to the row that was begun. False if one of them cannot be understood. */
+static bool add_event_terms(struct sysfs_reader *r, struct table_builder *b, struct text_field_numbers texts)
+{
+	char params[256];
+	size_t used = 0;
+	const char *s = r->text;
+
+	if (!*s)
+		return false;
+	for (;;) {
+		size_t len = strcspn(s, ","), name = strcspn(s, "=,");
+		int field = pfmi_table_find_built_field(b, s, name);
+		uint64_t value = 1;
+
+		if (field < 0)
+			return false;
+		if (name < len && s[name + 1] == '?' && len == name + 2) {
+			if (used + name + 2 > sizeof(params))
+				return false;
+			if (used)
+				params[used++] = ' ';
+			memcpy(params + used, s, name);
+			used += name;
+		} else {
+			uint64_t max = pfmi_table_get_built_field(b, (unsigned)field)->max;
+
+			if (name < len && !pfmi_base_parse_number((struct slice){ s + name + 1, (uint32_t)(len - name - 1) }, &value))
+				return false;
+			if (value > max)
+				return false;
+			pfmi_table_set_row_value(b, (unsigned)field, value);
+		}
+		if (!s[len])
+			break;
+		s += len + 1;
+	}
+	if (used)
+		pfmi_table_set_row_value(b, texts.params, pfmi_table_add_text(b, params, used));
+	return true;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const char *const *x = a, *const *y = b;
+
+	return strcmp(*x, *y);
+}
+
+static bool is_companion_file(const char *name)
+{
+	static const char tails[][10] = { ".unit", ".scale", ".per-pkg", ".snapshot" };
+	size_t len = strlen(name);
+
+	for (unsigned i = 0; i < 4; i++)
+		if (len > strlen(tails[i]) && machine_is_same_text(name + len - strlen(tails[i]), tails[i]))
+			return true;
+	return false;
+}
+
+/* Contents of the companion @tail of event @event in r->text; false if it has none. */
+static bool read_companion_file(struct sysfs_reader *r, const struct string_list *files, const char *pmu, const char *event, const char *tail)
+{
+	char name[256];
+	const char *p = name;
+	int n = snprintf(name, sizeof(name), "%s%s", event, tail);
+
+	return n > 0 && (size_t)n < sizeof(name) && bsearch(&p, files->items, files->n, sizeof(*files->items), compare_names) &&
+	       pfmi_machine_read_sysfs_file(r, pmu, "events/", name);
+}
+
+static void add_event(struct sysfs_reader *r, struct table_builder *b, const struct string_list *files, const char *pmu, const char *event,
+                      struct text_field_numbers texts)
+{
+	uint32_t flags = 0;
+	double number = 1;
+	bool known;
+
+	if (read_companion_file(r, files, pmu, event, ".per-pkg") && machine_is_same_text(r->text, "1"))
+		flags |= ROW_PER_PKG;
+	if (read_companion_file(r, files, pmu, event, ".snapshot") && machine_is_same_text(r->text, "1"))
+		flags |= ROW_SNAPSHOT;
+	pfmi_table_begin_row(b, event, "Described by the running kernel.", flags);
+	known = pfmi_machine_read_sysfs_file(r, pmu, "events/", event) && add_event_terms(r, b, texts);
+	if (!known) {
+		pfmi_table_drop_row(b);
+		return;
+	}
+	if (read_companion_file(r, files, pmu, event, ".scale")) {
+		if (!pfmi_base_parse_decimal(r->text, &number) || number > DBL_MAX)
+			number = 0;
+		if (number > 0)
+			pfmi_table_set_row_value(b, texts.scale, pfmi_table_add_text(b, r->text, strlen(r->text)));
+	}
+	/* A plain count is none of units whose scale makes no sense. */
+	if (number > 0 && read_companion_file(r, files, pmu, event, ".unit"))
+		pfmi_table_set_row_value(b, texts.unit, pfmi_table_add_text(b, r->text, strlen(r->text)));
+}
+
+static void add_events(struct sysfs_reader *r, struct table_builder *b, const char *pmu)
+{
+	struct string_list files = pfmi_machine_list_sysfs_names(r, pmu, "events", MAX_KERNEL_EVENTS, 200);
+	struct text_field_numbers texts = {
+		.scale = pfmi_table_add_text_field(b, KEY_SCALE),
+		.unit = pfmi_table_add_text_field(b, KEY_UNIT),
+		.params = pfmi_table_add_text_field(b, KEY_PARAMS),
+	};
+
+	for (size_t i = 0; i < files.n; i++)
+		if (!is_companion_file(files.items[i]))
+			add_event(r, b, &files, pmu, files.items[i], texts);
+}
+
+static void add_capabilities(struct sysfs_reader *r, struct table_builder *b, const char *pmu)
+{
+	struct string_list files = pfmi_machine_list_sysfs_names(r, pmu, "caps", 64, 60);
+	uint64_t value;
+
+	for (size_t i = 0; i < files.n; i++) {
+		if (!pfmi_machine_read_sysfs_file(r, pmu, "caps/", files.items[i]))
+			continue;
+		if (pfmi_base_parse_number((struct slice){ r->text, (uint32_t)strlen(r->text) }, &value))
+			pfmi_table_add_feature(b, files.items[i], NULL, value);
+		else
+			pfmi_table_add_feature(b, files.items[i], r->text, 0);
+	}
+	if (pfmi_machine_read_sysfs_file(r, pmu, "", "identifier"))
+		pfmi_table_add_feature(b, "identifier", r->text, 0);
+}
+
+void pfmi_machine_build_pmu_table(struct sysfs_reader *r, struct table_builder *b, const char *pmu)
+{
+	add_formats(r, b, pmu);
+	add_events(r, b, pmu);
+	add_capabilities(r, b, pmu);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* Files and folders of the kernel while they are read, and the memory for what is kept of them. */
+#ifndef PERFMON_MACHINE_INTERNAL_H
+#define PERFMON_MACHINE_INTERNAL_H
+
+#include <string.h>
+#include "table/build.h"
+#include "machine/machine.h"
+
+#define EVENT_SOURCE_DIR  "/sys/bus/event_source/devices"
+#define MAX_FORMAT_FIELDS 200  /* fields are numbered in bytes */
+#define SYSFS_TEXT_SIZE   4096 /* one page: what sysfs gives at most */
+
+/* Memory that is given back as a whole. */
+struct memory_arena {
+	struct arena_block *blocks;
+	bool failed;
+};
+
+/* @n bytes of zeros; NULL, and failed from then on, if there are none. */
+void *pfmi_machine_arena_alloc(struct memory_arena *a, size_t n);
+/* A copy of @len letters at @s, with a terminator; "" if there is no memory. */
+const char *pfmi_machine_arena_copy_text(struct memory_arena *a, const char *s, size_t len);
+void pfmi_machine_arena_free(struct memory_arena *a);
+
+struct sysfs_reader {
+	const struct sys *sys;
+	struct memory_arena *kept_memory;          /* lives as long as the struct kernel */
+	struct memory_arena *scratch_memory;       /* until the reading is over */
+	struct sysfs_folder *known_folders;        /* folders of PMUs, the last one first */
+	const struct sysfs_folder *current_folder; /* that of the PMU that is being read; NULL: not known yet */
+	char text[SYSFS_TEXT_SIZE];
+};
+
+/* False if @name is not in the folder of @pmu. Most PMUs have few of the files that there may be, and to list a folder takes no longer than
+ * to ask for two files that are not there. One that cannot be listed may have all. */
+bool pfmi_machine_can_have_sysfs_file(struct sysfs_reader *r, const char *pmu, const char *name);
+/* Contents of DEVICES/@pmu/@folder@file in r->text; false if it cannot be read. */
+bool pfmi_machine_read_sysfs_file(struct sysfs_reader *r, const char *pmu, const char *folder, const char *file);
+
+/* Names in a folder, sorted. */
+struct string_list {
+	const char **items;
+	size_t n, capacity, max_items, max_length;
+	struct memory_arena *arena;
+};
+
+/* Names in DEVICES/@pmu/@folder, at most @max, none longer than @longest. */
+struct string_list pfmi_machine_list_sysfs_names(struct sysfs_reader *r, const char *pmu, const char *folder, size_t max, size_t longest);
+
+/* (lib/machine/kernel_table.c) Adds fields, events and capabilities of @pmu. */
+void pfmi_machine_build_pmu_table(struct sysfs_reader *r, struct table_builder *b, const char *pmu);
+
+static inline bool machine_is_same_text(const char *a, const char *b)
+{
+	return strcmp(a, b) == 0;
+}
+
+#endif

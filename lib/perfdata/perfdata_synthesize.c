@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* What was there before the first record: names and executable mappings of the tasks that are watched, in the records that the
+ * kernel would have written had it watched them from their birth. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "perfdata/perfdata.h"
+
+/* A record under construction; trailers follow every record, here with zeros: before all time. */
+struct record_builder {
+	struct pfm_session *session;
+	perfdata_write_fn write_record;
+	void *write_arg;
+	uint64_t words[640];
+	size_t size; /* bytes */
+	int error_code;
+	uint32_t pid;
+};
+
+static void append_bytes(struct record_builder *m, const void *p, size_t n)
+{
+	memcpy((uint8_t *)m->words + m->size, p, n);
+	m->size += n;
+}
+
+static void begin_record(struct record_builder *m, uint32_t type, uint16_t misc, uint32_t pid, uint32_t tid)
+{
+	struct record_header head = { type, misc, 0 };
+
+	memset(m->words, 0, sizeof(m->words));
+	m->size = 0;
+	append_bytes(m, &head, sizeof(head));
+	append_bytes(m, &pid, sizeof(pid));
+	append_bytes(m, &tid, sizeof(tid));
+}
+
+static void append_name(struct record_builder *m, const char *name)
+{
+	append_bytes(m, name, strlen(name) + 1);
+	m->size = (m->size + 7) & ~(size_t)7;
+}
+
+static void finish_record(struct record_builder *m)
+{
+	uint16_t size;
+
+	m->size += 8 * (size_t)__builtin_popcountll(m->session->sampling->config.fields & SAMPLE_TRAILER_FIELDS);
+	size = (uint16_t)m->size;
+	memcpy((uint8_t *)m->words + 6, &size, sizeof(size));
+	if (!m->error_code)
+		m->error_code = m->write_record(m->write_arg, m->words, m->size);
+}
+
+struct mapping {
+	uint64_t start, end, offset, inode;
+	unsigned major, minor;
+	char prot[8];
+	char name[4096];
+};
+
+/* One line of /proc/PID/maps. False if it is no executable mapping. */
+static bool parse_mapping(const char *line, struct mapping *m)
+{
+	unsigned long long start, end, offset, inode;
+	int at = 0;
+
+	if (sscanf(line, "%llx-%llx %7s %llx %x:%x %llu %n", &start, &end, m->prot, &offset, &m->major, &m->minor, &inode, &at) < 7)
+		return false;
+	m->start = start;
+	m->end = end;
+	m->offset = offset;
+	m->inode = inode;
+	snprintf(m->name, sizeof(m->name), "%s", at && line[at] ? line + at : "//anon");
+	return strchr(m->prot, 'x') != NULL;
+}
+
+static void write_map_record(struct record_builder *m, const struct mapping *map)
+{
+	uint32_t numbers[2] = { map->major, map->minor };
+	uint64_t where[3] = { map->start, map->end - map->start, map->offset }, inode[2] = { map->inode, 0 };
+	uint32_t prot[2] = { 5, strchr(map->prot, 'p') ? 2 : 1 };
+
+	begin_record(m, PFM_RECORD_MAP2, PFM_MISC_USER, m->pid, m->pid);
+	append_bytes(m, where, sizeof(where));
+	append_bytes(m, numbers, sizeof(numbers));
+	append_bytes(m, inode, sizeof(inode));
+	append_bytes(m, prot, sizeof(prot));
+	append_name(m, map->name);
+	finish_record(m);
+}
+
+/* What the process has mapped; nothing, if it has gone. */
+static void write_process_maps(struct record_builder *m)
+{
+	char path[64], *text;
+	struct mapping map;
+	size_t len;
+	int rc;
+
+	snprintf(path, sizeof(path), "/proc/%u/maps", m->pid);
+	rc = pfmi_machine_read_file(&m->session->sys, path, &text, &len);
+	if (rc) {
+		m->error_code = rc == -ENOMEM && !m->error_code ? rc : m->error_code;
+		return;
+	}
+	for (char *line = text, *end; *line; line = end) {
+		end = line + strcspn(line, "\n");
+		if (*end)
+			*end++ = '\0';
+		if (parse_mapping(line, &map))
+			write_map_record(m, &map);
+	}
+	free(text);
+}
+
+static int write_comm_record(void *arg, const char *name)
+{
+	struct record_builder *m = arg;
+	char path[128], comm[32];
+	unsigned long tid = (unsigned long)strtoull(name, NULL, 10);
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%lu/comm", m->pid, tid);
+	if (!tid || pfmi_machine_read_small_file(&m->session->sys, path, comm, sizeof(comm)) <= 0)
+		return 0;
+	begin_record(m, PFM_RECORD_COMM, 0, m->pid, (uint32_t)tid);
+	append_name(m, comm);
+	finish_record(m);
+	return 0;
+}
+
+/* What cannot be read is left out, but for want of memory. */
+static void visit_folder(struct record_builder *m, const char *path, int (*each)(void *arg, const char *name))
+{
+	if (m->session->sys.list_folder(&m->session->sys, path, each, m) == -ENOMEM && !m->error_code)
+		m->error_code = -ENOMEM;
+}
+
+/* Maps belong to a process: once, not for each of its threads. */
+static int write_process_records(void *arg, const char *name)
+{
+	struct record_builder *m = arg;
+	char path[64];
+	unsigned long pid = (unsigned long)strtoull(name, NULL, 10);
+
+	if (!pid)
+		return 0;
+	m->pid = (uint32_t)pid;
+	snprintf(path, sizeof(path), "/proc/%lu/task", pid);
+	visit_folder(m, path, write_comm_record);
+	write_process_maps(m);
+	return 0;
+}
+
+/* Where the kernel is, if it may be known: readers need it to name addresses in it. */
+static void write_kernel_map(struct record_builder *m)
+{
+	unsigned long long start = 0;
+	char *line = NULL, type, name[64];
+	size_t room = 0;
+	uint64_t where[3];
+	FILE *f;
+
+	errno = 0;
+	f = m->session->sys.root[0] ? NULL : fopen("/proc/kallsyms", "re");
+	while (f && getline(&line, &room, f) > 0)
+		if (sscanf(line, "%llx %c %63s", &start, &type, name) == 3 && strcmp(name, "_stext") == 0)
+			break;
+		else
+			start = 0;
+	if (!start && errno == ENOMEM) /* else it may not be known */
+		m->error_code = -ENOMEM;
+	free(line);
+	if (f)
+		fclose(f);
+	if (!start)
+		return;
+	where[0] = where[2] = start;
+	where[1] = UINT64_MAX - start - 0xffffff;
+	begin_record(m, PFM_RECORD_MAP, PFM_MISC_KERNEL, UINT32_MAX, 0);
+	append_bytes(m, where, sizeof(where));
+	append_name(m, "[kernel.kallsyms]_stext");
+	finish_record(m);
+}
+
+int pfmi_perfdata_synthesize_records(struct pfm_session *s, perfdata_write_fn put, void *arg)
+{
+	struct record_builder *m = calloc(1, sizeof(*m));
+	char self[16];
+	int rc;
+
+	if (!m)
+		return -ENOMEM;
+	*m = (struct record_builder){ .session = s, .write_record = put, .write_arg = arg };
+	write_kernel_map(m);
+	snprintf(self, sizeof(self), "%d", s->options.pid > 0 ? s->options.pid : getpid());
+	if (s->options.flags & PFM_SESSION_SYSTEM_WIDE)
+		visit_folder(m, "/proc", write_process_records);
+	else
+		write_process_records(m, self);
+	rc = m->error_code;
+	free(m);
+	return rc;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* What readers need to print the fields of tracepoints: where they are in a sample's bytes, as this kernel's own files describe it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "perfdata/perfdata.h"
+
+static bool append_bytes(struct byte_buffer *b, const void *p, size_t n)
+{
+	if (!pfmi_perfdata_reserve_bytes(b, n))
+		return false;
+	memcpy(b->data + b->end, p, n);
+	b->end += n;
+	return true;
+}
+
+static bool append_u32(struct byte_buffer *b, uint32_t v)
+{
+	return append_bytes(b, &v, sizeof(v));
+}
+
+static bool append_u64(struct byte_buffer *b, uint64_t v)
+{
+	return append_bytes(b, &v, sizeof(v));
+}
+
+/* A file of tracefs, wherever that is mounted; the caller frees it. NULL if it cannot be read. */
+static char *read_tracefs_file(const struct pfm_session *s, const char *name, size_t *len)
+{
+	char path[512], *text;
+
+	for (unsigned i = 0; i < TRACEFS_MOUNTS; i++) {
+		snprintf(path, sizeof(path), "%s/%s", pfmi_lookup_tracefs_paths[i], name);
+		if (pfmi_machine_read_file(&s->sys, path, &text, len) == 0)
+			return text;
+	}
+	return NULL;
+}
+
+/* The same with its size before it. Nothing where there is no file. */
+static bool append_tracefs_file(struct byte_buffer *b, const struct pfm_session *s, const char *name)
+{
+	size_t len = 0;
+	char *text = read_tracefs_file(s, name, &len);
+	bool ok = append_u64(b, len) && append_bytes(b, text ? text : "", len);
+
+	free(text);
+	return ok;
+}
+
+/* Number of a format: the line "ID: 372" of it. */
+bool pfmi_perfdata_has_tracepoint_id(const char *text, uint64_t config)
+{
+	const char *line = strstr(text, "\nID: ");
+
+	return line && strtoull(line + 5, NULL, 10) == config;
+}
+
+/* "system:event" without what stands behind. */
+static bool split_tracepoint_name(const char *name, char system[64], char event[128])
+{
+	return sscanf(name, "%63[^:]:%127[^:/]", system, event) == 2;
+}
+
+/* The caller frees it. NULL if count @i is no tracepoint, or there is no text about this very one. */
+static char *read_tracepoint_format(const struct pfm_session *s, unsigned i, char system[64], size_t *len)
+{
+	const pfm_attr_t *a = &s->counts[i].config.attr;
+	char event[128], name[256], *text;
+
+	if (a->type != PERF_TYPE_TRACEPOINT || !split_tracepoint_name(s->counts[i].config.name, system, event))
+		return NULL;
+	snprintf(name, sizeof(name), "%s/%s/format", system, event);
+	text = read_tracefs_file(s, name, len);
+	if (text && pfmi_perfdata_has_tracepoint_id(text, a->config))
+		return text;
+	free(text);
+	return NULL;
+}
+
+char *pfmi_perfdata_read_trace_format(const struct pfm_session *s, unsigned i)
+{
+	char system[64];
+	size_t len;
+
+	return read_tracepoint_format(s, i, system, &len);
+}
+
+/* One system with one event, if count @i is a tracepoint that none before it is. 1, 0 for none, or -1 without memory. */
+static int append_tracepoint_format(struct byte_buffer *b, const struct pfm_session *s, unsigned i)
+{
+	const pfm_attr_t *a = &s->counts[i].config.attr;
+	char system[64], *text;
+	size_t len = 0;
+	int rc = 0;
+
+	for (unsigned k = 0; k < i; k++)
+		if (s->counts[k].config.attr.type == a->type && s->counts[k].config.attr.config == a->config)
+			return 0;
+	text = read_tracepoint_format(s, i, system, &len);
+	if (text)
+		rc = append_bytes(b, system, strlen(system) + 1) && append_u32(b, 1) && append_u64(b, len) && append_bytes(b, text, len) ? 1 : -1;
+	free(text);
+	return rc;
+}
+
+/* Head, formats of the ring's own page and events, of no events of ftrace; then systems, their number first; no symbols, no formats of
+ * printk, no names of tasks. */
+bool pfmi_perfdata_build_tracing_data(struct pfm_session *s, struct byte_buffer *out)
+{
+	static const char head[] = "\x17\x08\x44tracing0.6";
+	const uint8_t order_and_width[] = { __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, sizeof(long) };
+	const struct perf_state *st = s->backend_state;
+	bool ok = append_bytes(out, head, sizeof(head)) && append_bytes(out, order_and_width, 2) && append_u32(out, (uint32_t)st->page_size);
+	uint32_t systems = 0;
+	size_t at;
+
+	ok = ok && append_bytes(out, "header_page", 12) && append_tracefs_file(out, s, "header_page");
+	ok = ok && append_bytes(out, "header_event", 13) && append_tracefs_file(out, s, "header_event");
+	ok = ok && append_u32(out, 0);
+	at = out->end;
+	ok = ok && append_u32(out, 0);
+	for (unsigned i = 0; i < s->n_counts && ok; i++) {
+		int rc = append_tracepoint_format(out, s, i);
+
+		ok = rc >= 0;
+		systems += rc > 0;
+	}
+	ok = ok && append_u32(out, 0) && append_u32(out, 0) && append_u64(out, 0);
+	if (ok)
+		memcpy(out->data + at, &systems, sizeof(systems));
+	return ok && systems;
+}

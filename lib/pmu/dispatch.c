@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* A set of events on one PMU: constraints, placement, registers; and the perf attribute of one event. */
+#include <string.h>
+#include "pmu/pmu.h"
+
+/* ---- what the table says of a set ------------------------------------------------------------------------------------- */
+
+#define GENERAL 0xffffffffull
+
+/* The first event that must be counted alone; req->n if there is none. */
+static unsigned find_exclusive_event(const struct encode_request *req)
+{
+	unsigned i = 0;
+
+	while (i < req->n_events && !event_has_flag(&req->events[i], ROW_EXCLUSIVE))
+		i++;
+	return i;
+}
+
+/* Event @alone keeps event @other from its counters. */
+static int refuse_beside_exclusive(unsigned alone, unsigned other, pfm_error_t *why)
+{
+	pfmi_base_set_error(why, PFMLIB_ERR_NOASSIGN, PFM_KIND_ALONE, NULL, (struct slice){ 0 }, NULL);
+	if (why) {
+		why->event = (int)alone;
+		why->clash = (uint64_t)1 << other | (uint64_t)1 << alone;
+	}
+	return PFMLIB_ERR_NOASSIGN;
+}
+
+/* Leaves event @alone the general counters; the others keep the fixed ones. */
+static int restrict_beside_exclusive(const struct encode_request *req, unsigned alone, struct plan *out, pfm_error_t *why)
+{
+	for (unsigned i = 0; i < req->n_events; i++) {
+		uint64_t left = 0;
+
+		if (i == alone || out->counterless_events >> i & 1)
+			continue;
+		for (unsigned a = 0; a < out->n_alternatives; a++)
+			left |= out->alternatives[a].counter_masks[i] &= ~GENERAL;
+		if (!left)
+			return refuse_beside_exclusive(alone, i, why);
+	}
+	return PFMLIB_SUCCESS;
+}
+
+static void skip_free_running(const struct encode_request *req, struct plan *out)
+{
+	for (unsigned i = 0; i < req->n_events; i++) {
+		if (!event_has_flag(&req->events[i], ROW_FREE_RUNNING))
+			continue;
+		out->counterless_events |= (uint64_t)1 << i;
+		for (unsigned a = 0; a < out->n_alternatives; a++)
+			out->alternatives[a].counter_masks[i] = 0;
+	}
+}
+
+static int constrain_with_encoder(const struct encode_request *req, struct plan *out, pfm_error_t *why)
+{
+	out->request = req;
+	out->counterless_events = 0;
+	out->n_alternatives = 0;
+	return pfmi_pmu_constrain_set(req, out, why);
+}
+
+int pfmi_encode_constrain(const struct encode_request *req, struct plan *out, pfm_error_t *why)
+{
+	int rc = constrain_with_encoder(req, out, why);
+	unsigned alone;
+
+	if (rc)
+		return rc;
+	skip_free_running(req, out);
+	alone = req->n_events > 1 ? find_exclusive_event(req) : req->n_events;
+	return alone < req->n_events ? restrict_beside_exclusive(req, alone, out, why) : PFMLIB_SUCCESS;
+}
+
+/* Where each way to set the hardware up leaves somebody out, counters are not the reason unless there are too few. */
+static int explain_refusal(const struct plan *plan, pfm_error_t *why)
+{
+	if (why && plan->n_alternatives > 1 && __builtin_popcountll(why->clash) <= __builtin_popcountll(why->clash_counters))
+		why->detail = pfmi_pmu_describe_alternatives(plan->request->table);
+	return PFMLIB_ERR_NOASSIGN;
+}
+
+int pfmi_dispatch_plan(const struct encode_request *req, struct plan *plan, struct placement *where, struct register_values *out, pfm_error_t *why)
+{
+	int rc = pfmi_encode_constrain(req, plan, why);
+
+	out->n_pmcs = out->n_pmds = 0;
+	if (rc)
+		return rc;
+	if (pfmi_pmu_assign_counters(plan, where, why))
+		return explain_refusal(plan, why);
+	pfmi_pmu_encode_registers(plan, where, out);
+	return PFMLIB_SUCCESS;
+}
+
+int pfmi_encode_dispatch(const struct encode_request *req, struct placement *where, struct register_values *out, pfm_error_t *why)
+{
+	struct plan plan;
+
+	return pfmi_dispatch_plan(req, &plan, where, out, why);
+}
+
+/* ---- perf attributes ------------------------------------------------------------------------------- */
+
+unsigned pfmi_default_levels(const struct table *t, unsigned plm)
+{
+	return plm ? plm : pfmi_pmu_get_default_levels(t);
+}
+
+static void set_exclusions(const struct event *ev, pfm_attr_t *out)
+{
+	out->exclude_idle = (ev->exclude_flags & EVENT_EXCLUDE_IDLE) != 0;
+	out->exclude_host = (ev->exclude_flags & EVENT_ONLY_GUEST) != 0;
+	out->exclude_guest = (ev->exclude_flags & EVENT_ONLY_HOST) != 0;
+}
+
+/* All of the attribute of an event whose text says nothing of levels and precision, but the words that choose it. */
+static void set_plain_attr(int type, unsigned levels, pfm_attr_t *out)
+{
+	out->type = (uint32_t)type;
+	out->type_known = type >= 0;
+	out->exclude_user = !(levels & PFM_PLM3);
+	out->exclude_kernel = !(levels & PFM_PLM0);
+	out->exclude_hv = out->precise = out->pinned = out->exclude_idle = out->exclude_host = out->exclude_guest = 0;
+	memset(out->reserved, 0, sizeof(out->reserved));
+}
+
+/* The same for any event. */
+void pfmi_set_attr(const struct event *ev, int type, unsigned levels, pfm_attr_t *out)
+{
+	set_plain_attr(type, levels, out);
+	out->exclude_hv = ev->plm && !(ev->plm & PFMI_PLMH);
+	out->precise = ev->precise;
+	if (ev->exclude_flags)
+		set_exclusions(ev, out);
+}
+
+int pfmi_encode_event_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
+{
+	unsigned levels = event_get_levels(ev, plm);
+
+	*out = (pfm_attr_t){ 0 };
+	pfmi_set_attr(ev, type, levels, out);
+	return pfmi_pmu_encode_attr(ev, levels, out, why);
+}
+
+/* Levels that the caller named are all that is counted. */
+void pfmi_only_asked(const struct event *ev, unsigned plm, pfm_attr_t *out)
+{
+	if (plm && !ev->plm && !pfmi_pmu_counts_all_levels(ev->table))
+		out->exclude_hv = 1;
+}
+
+int pfmi_encode_requested_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
+{
+	int rc = pfmi_encode_event_attr(ev, type, pfmi_default_levels(ev->table, plm), out, why);
+
+	pfmi_only_asked(ev, plm, out);
+	return rc;
+}

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/* Counter assignment: the one solver for every processor.
+ *
+ * A plan lists alternatives, each with the candidate counters of every event and, rarely, holds (a counter that one of some
+ * events must take). The first alternative that has a placement is used. Within it the events with the fewest candidates choose
+ * first and take their lowest counter; where that would leave somebody without one, or a hold unfilled, the lowest counter that
+ * does not. So the answer is the first in that order, it is found whenever there is one, and the work is bounded by a
+ * polynomial: every doubt is settled by bipartite matching (augmenting paths), never by trying placements out.
+ *
+ * Holds stay polynomial by a theorem of Mendelsohn and Dulmage: if one matching serves every event and another fills every held
+ * counter, some matching does both. So the two questions are asked apart. */
+#include <string.h>
+#include "pmu/pmu.h"
+
+#define NO_COUNTER 0xffu
+
+struct assignment_problem {
+	unsigned n;
+	uint64_t counter_masks[PLAN_MAX_EVENTS];
+	uint64_t active_events; /* events that want a counter */
+	uint8_t event_order[PLAN_MAX_EVENTS];
+	unsigned n_order;
+	const struct counter_hold *holds; /* those that some active event can fill */
+	unsigned n_holds;
+};
+
+static unsigned count_bits(uint64_t x)
+{
+	return (unsigned)__builtin_popcountll(x);
+}
+static unsigned find_lowest_bit(uint64_t x)
+{
+	return (unsigned)__builtin_ctzll(x);
+}
+
+/* Fewest candidates first; equal ones stay in the caller's order. */
+static void sort_events(struct assignment_problem *p)
+{
+	uint8_t sizes[PLAN_MAX_EVENTS]; /* of those in order: counting bits is a call where the processor may not know how */
+
+	p->n_order = 0;
+	for (unsigned i = 0; i < p->n; i++) {
+		unsigned at = p->n_order;
+		uint8_t size;
+
+		if (!(p->active_events >> i & 1))
+			continue;
+		size = (uint8_t)count_bits(p->counter_masks[i]);
+		for (; at > 0 && sizes[at - 1] > size; at--) {
+			sizes[at] = sizes[at - 1];
+			p->event_order[at] = p->event_order[at - 1];
+		}
+		sizes[at] = size;
+		p->event_order[at] = (uint8_t)i;
+		p->n_order++;
+	}
+}
+
+static bool assign_greedily(const struct assignment_problem *p, uint8_t *counter)
+{
+	uint64_t used = 0;
+
+	for (unsigned i = 0; i < p->n_order; i++) {
+		uint64_t left = p->counter_masks[p->event_order[i]] & ~used;
+
+		if (!left)
+			return false;
+		counter[p->event_order[i]] = (uint8_t)find_lowest_bit(left);
+		used |= left & -left;
+	}
+	return true;
+}
+
+/* Looks for a counter for event @e, moving others aside. @seen: counters already asked in this round. */
+static bool find_augmenting_path(const struct assignment_problem *p, unsigned e, uint64_t *seen, uint8_t owner[64])
+{
+	for (uint64_t left = p->counter_masks[e]; left; left &= left - 1) {
+		unsigned c = find_lowest_bit(left);
+
+		if (*seen >> c & 1)
+			continue;
+		*seen |= (uint64_t)1 << c;
+		if (owner[c] == NO_COUNTER || find_augmenting_path(p, owner[c], seen, owner)) {
+			owner[c] = (uint8_t)e;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Can every active event have a counter of its own? */
+static bool has_event_matching(const struct assignment_problem *p)
+{
+	uint8_t owner[64];
+
+	memset(owner, NO_COUNTER, sizeof(owner));
+	for (unsigned i = 0; i < p->n; i++) {
+		uint64_t seen = 0;
+
+		if (p->active_events >> i & 1 && !find_augmenting_path(p, i, &seen, owner))
+			return false;
+	}
+	return true;
+}
+
+/* Nobody to fill it takes part. */
+static bool is_hold_void(const struct assignment_problem *p, const struct counter_hold *h)
+{
+	return !(h->events & p->active_events);
+}
+
+/* An earlier hold wants the same counter filled; reserve_held_counters() has left it to the events of both. */
+static bool is_hold_repeated(const struct assignment_problem *p, unsigned h)
+{
+	for (unsigned i = 0; i < h; i++)
+		if (p->holds[i].counter == p->holds[h].counter && !is_hold_void(p, &p->holds[i]))
+			return true;
+	return false;
+}
+
+/* Looks for an event that fills hold @h, moving other holds aside. @filler: hold that an event fills, or NO_COUNTER. */
+static bool fill_hold(const struct assignment_problem *p, unsigned h, uint64_t *seen, uint8_t filler[PLAN_MAX_EVENTS])
+{
+	for (uint64_t left = p->holds[h].events & p->active_events & ~*seen; left; left &= left - 1) {
+		unsigned e = find_lowest_bit(left);
+
+		if (*seen >> e & 1 || !(p->counter_masks[e] >> p->holds[h].counter & 1))
+			continue;
+		*seen |= (uint64_t)1 << e;
+		if (filler[e] == NO_COUNTER || fill_hold(p, filler[e], seen, filler)) {
+			filler[e] = (uint8_t)h;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Can every held counter have an event of its own? */
+static bool has_hold_matching(const struct assignment_problem *p)
+{
+	uint8_t filler[PLAN_MAX_EVENTS];
+
+	memset(filler, NO_COUNTER, p->n);
+	for (unsigned h = 0; h < p->n_holds; h++) {
+		uint64_t seen = 0;
+
+		if (!is_hold_void(p, &p->holds[h]) && !is_hold_repeated(p, h) && !fill_hold(p, h, &seen, filler))
+			return false;
+	}
+	return true;
+}
+
+static bool has_matching(const struct assignment_problem *p)
+{
+	return has_event_matching(p) && has_hold_matching(p);
+}
+
+/* A held counter is for the events of its hold alone. */
+static void reserve_held_counters(struct assignment_problem *p)
+{
+	for (unsigned h = 0; h < p->n_holds; h++)
+		for (unsigned i = 0; i < p->n && !is_hold_void(p, &p->holds[h]); i++)
+			if (!(p->holds[h].events >> i & 1))
+				p->counter_masks[i] &= ~((uint64_t)1 << p->holds[h].counter);
+}
+
+static bool has_filled_holds(const struct assignment_problem *p, const uint8_t *counter)
+{
+	for (unsigned h = 0; h < p->n_holds; h++) {
+		bool filled = is_hold_void(p, &p->holds[h]);
+
+		for (unsigned i = 0; i < p->n_order && !filled; i++)
+			filled = counter[p->event_order[i]] == p->holds[h].counter;
+		if (!filled)
+			return false;
+	}
+	return true;
+}
+
+/* The first placement in the order above; there is one. */
+static void choose_lowest_counters(struct assignment_problem *p, uint8_t *counter)
+{
+	for (unsigned i = 0; i < p->n_order; i++) {
+		unsigned e = p->event_order[i];
+
+		for (uint64_t left = p->counter_masks[e]; left; left &= left - 1) {
+			p->counter_masks[e] = left & -left;
+			if (has_matching(p))
+				break;
+		}
+		counter[e] = (uint8_t)find_lowest_bit(p->counter_masks[e]);
+	}
+}
+
+/* Narrows p->mask on the way. */
+static bool place_events(struct assignment_problem *p, uint8_t *counter)
+{
+	reserve_held_counters(p);
+	sort_events(p);
+	if (assign_greedily(p, counter) && has_filled_holds(p, counter))
+		return true;
+	if (!has_matching(p))
+		return false;
+	choose_lowest_counters(p, counter);
+	return true;
+}
+
+/* Tries the alternatives for the events in @active. */
+static bool solve_alternatives(const struct plan *plan, uint64_t active, struct placement *out)
+{
+	struct assignment_problem p;
+
+	p.n = plan->request->n_events;
+	p.active_events = active;
+	for (unsigned a = 0; a < plan->n_alternatives; a++) {
+		const struct alternative *alt = &plan->alternatives[a];
+
+		memcpy(p.counter_masks, alt->counter_masks, p.n * sizeof(p.counter_masks[0]));
+		p.holds = alt->holds;
+		p.n_holds = alt->n_holds;
+		if (place_events(&p, out->counters)) {
+			out->alternative = a;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- who clashes ---------------------------------------------------------------------------------------------- */
+
+/* Without holds and alternatives: the smallest set T of counters that more than |T| events are confined to (Hall). T is a union
+ * of candidate masks, so unions of the distinct ones are enough to look at. 0 if there are too many of those. */
+static uint64_t find_hall_violator(const struct plan *plan, uint64_t active)
+{
+	const uint64_t *mask = plan->alternatives[0].counter_masks;
+	uint64_t distinct[12], best = 0;
+	unsigned n = 0, best_size = ~0u;
+
+	for (unsigned i = 0; i < plan->request->n_events; i++) {
+		unsigned d = 0;
+
+		while (d < n && distinct[d] != mask[i])
+			d++;
+		if (d < n || !(active >> i & 1))
+			continue;
+		if (n == sizeof(distinct) / sizeof(distinct[0]))
+			return 0;
+		distinct[n++] = mask[i];
+	}
+	for (unsigned pick = 1; pick < 1u << n; pick++) {
+		uint64_t t = 0, inside = 0;
+
+		for (unsigned d = 0; d < n; d++)
+			t |= pick >> d & 1 ? distinct[d] : 0;
+		for (unsigned i = 0; i < plan->request->n_events && count_bits(inside) <= count_bits(t); i++)
+			if (active >> i & 1 && !(mask[i] & ~t))
+				inside |= (uint64_t)1 << i;
+		if (count_bits(inside) > count_bits(t) && count_bits(inside) < best_size) {
+			best = inside;
+			best_size = count_bits(inside);
+		}
+	}
+	return best;
+}
+
+/* The next larger number with as many bits set. */
+static uint64_t get_next_subset(uint64_t x)
+{
+	uint64_t low = x & -x, ripple = x + low;
+
+	return ripple | ((x ^ ripple) >> 2) / low;
+}
+
+/* Smallest by trying every subset, for sets that are small enough; else irreducible: no event can be left out. */
+static uint64_t find_smallest_clash(const struct plan *plan, uint64_t active)
+{
+	struct placement scratch;
+	unsigned n = plan->request->n_events;
+
+	if (n <= 12) {
+		for (unsigned k = 1; k <= n; k++)
+			for (uint64_t s = ((uint64_t)1 << k) - 1; s < (uint64_t)1 << n; s = get_next_subset(s))
+				if (!(s & ~active) && !solve_alternatives(plan, s, &scratch))
+					return s;
+		return active;
+	}
+	for (unsigned i = 0; i < n; i++)
+		if (active >> i & 1 && !solve_alternatives(plan, active & ~((uint64_t)1 << i), &scratch))
+			active &= ~((uint64_t)1 << i);
+	return active;
+}
+
+static int report_clash(const struct plan *plan, uint64_t active, pfm_error_t *why)
+{
+	uint64_t clash = 0, counters = 0;
+
+	if (!why)
+		return PFMLIB_ERR_NOASSIGN;
+	if (plan->n_alternatives == 1 && plan->alternatives[0].n_holds == 0)
+		clash = find_hall_violator(plan, active);
+	if (!clash)
+		clash = find_smallest_clash(plan, active);
+	for (unsigned a = 0; a < plan->n_alternatives; a++)
+		for (uint64_t left = clash; left; left &= left - 1)
+			counters |= plan->alternatives[a].counter_masks[find_lowest_bit(left)];
+	*why = (pfm_error_t){ .size = why->size,
+		              .code = PFMLIB_ERR_NOASSIGN,
+		              .kind = PFM_KIND_NO_PLACEMENT,
+		              .event = (int)find_lowest_bit(clash | (uint64_t)1 << 63),
+		              .clash = clash,
+		              .clash_counters = counters };
+	return PFMLIB_ERR_NOASSIGN;
+}
+
+static int assign_event_set(const struct plan *plan, struct placement *out, pfm_error_t *why)
+{
+	unsigned n = plan->request->n_events;
+	uint64_t active = (n >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << n) - 1) & ~plan->counterless_events;
+
+	memset(out->counters, NO_COUNTER, n);
+	if (!solve_alternatives(plan, active, out))
+		return report_clash(plan, active, why);
+	return PFMLIB_SUCCESS;
+}
+
+int pfmi_pmu_assign_counters(const struct plan *plan, struct placement *out, pfm_error_t *why)
+{
+	out->alternative = 0;
+	/* By far the most common question: one event, and nothing in its way. */
+	if (plan->request->n_events == 1 && plan->n_alternatives == 1 && plan->alternatives[0].n_holds == 0 && !plan->counterless_events &&
+	    plan->alternatives[0].counter_masks[0]) {
+		out->counters[0] = (uint8_t)find_lowest_bit(plan->alternatives[0].counter_masks[0]);
+		return PFMLIB_SUCCESS;
+	}
+	return assign_event_set(plan, out, why);
+}

@@ -1,0 +1,515 @@
+# SPDX-License-Identifier: MIT
+"""libpfm4's names for vendors' tables: "EVENT" and "EVENT:MASK" become further names of the row
+that has the same registers.
+
+A name of the vendor's own always comes first. Where libpfm4's row needs more than its own bits and
+those of default masks (a required modifier, a latency, a mask of another group), or where the
+vendor has no row of these registers, no name is lent."""
+
+import functools
+import glob
+import operator
+import os
+import re
+
+import libpfm4
+import pmtable as pt
+import texts
+
+KINDS = frozenset(("core", "amd64", "arm", "plain", "ep_unc"))
+# Boxes by libpfm4's names: what processors and boxes are called there that have another name here.
+BOXES = (("snb_ep_", "snbep_"), ("ivb_ep_", "ivbep_"), ("hsw_ep_", "hswep_"), ("bdw_ep_", "bdx_"),
+         ("imc_dclk", "imc"), ("ubo", "ubox"),
+         ("sbox", "sbo"))
+# the chips of a package that have boxes, which are parts of the boxes' names
+KUNPENG = 1, 3, 5, 7
+CHA_REQUESTS = frozenset((0x35, 0x36))      # events of the CHA whose second filter is never empty
+# Effects of a mask beyond adding bits.
+BEYOND = frozenset(("ldlat", "excl_grp_but_0", "grp_req"))
+GENERAL = (1 << 32) - 1   # of a row's counters
+LEVELS = 1 << 27 | 1 << 30 | 1 << 31    # of an Arm word
+# tables of scripts/older.py have all of them
+OWN_SOURCE = "names and numbers of libpfm4, 2026-06"
+OTHERS = frozenset(("coreduo",))        # "core" is another processor in libpfm4
+# fields beside the configuration that change what is counted
+TELLING = frozenset(("msr", "msr_value"))
+
+
+# ---- libpfm4's side ------------------------------------------------------------------------------
+
+
+def row_flags(row):
+    return set(row.keys.get("is", "").split(","))
+
+
+def unit_has_row(unit, row):
+    """True if the PMU has the event or the mask."""
+    rev, low, high = (libpfm4.key_number(k, n) for k,
+                      n in ((unit.keys, "rev"), (row.keys, "from_rev"), (row.keys, "to_rev")))
+    return row.keys.get("only", unit.name) == unit.name and (not low or rev >= low) and (not high or rev <= high)
+
+
+def default_masks(row, every, given):
+    """The masks that are added to @given, group by group; None if a group must be chosen."""
+    added = []
+    limits = [libpfm4.key_number(m.keys, "g") for m in given if "excl_grp_gt" in row_flags(m)]
+    served = {libpfm4.key_number(m.keys, "g") for m in given}
+    only = {libpfm4.key_number(m.keys, "g") for m in given if "excl_grp_but_0" in row_flags(m)}
+    if "grp_excl" in row_flags(row) and served:
+        return added
+    for group in range(libpfm4.key_number(row.keys, "groups")):
+        own = [m for m in every if libpfm4.key_number(m.keys, "g") == group]
+        if group in served or not own or limits and group > min(limits) or only and group not in only | {0}:
+            continue
+        found = [m for m in own if "dfl" in row_flags(m)]
+        if not found and not any("grp_dfl_none" in row_flags(m)
+                                 for m in own) and not all("omit" in row_flags(m) for m in own):
+            return None
+        added += found
+        limits += [group for m in found if "excl_grp_gt" in row_flags(m)]
+        if "grp_excl" in row_flags(row) and found:
+            return added[:1]
+    return added
+
+
+def config_words(unit, encoder, row, given):
+    """Both words of the kernel's configuration, or None where it takes more than bits."""
+    every = [m for m in row.masks if unit_has_row(unit, m)]
+    added = default_masks(row, every, given) if every else []
+    if added is None or any(BEYOND - {"excl_grp_but_0"} & row_flags(m) for m in [row] + given) or \
+            any(BEYOND - {"ldlat"} & row_flags(m) for m in added):
+        return None
+    if "frontend" in row_flags(row):
+        return frontend_config(row, given)
+    # a box's filters may be given beside it
+    if encoder != "ep_unc" and any(m.keys.get("req") for m in [row] + given + added):
+        return None
+    if encoder == "ep_unc":
+        return box_config(unit, row, given + added)
+    code, bits = row.code, 0
+    for m in given + added:
+        if "word1" in m.keys or "word1" in row.keys:
+            return None
+        code &= ~libpfm4.key_number(m.keys, "clear")
+        bits |= m.code if encoder == "amd64" else m.code >> 8
+        if "code_override" in row_flags(m):
+            code = code & ~0xff | m.code & 0xff
+    if encoder == "arm":
+        return code & ~LEVELS, 0
+    if encoder == "amd64":
+        code = code & 0xff | code >> 8 << 32
+    return (code, bits) if "offcore" in row_flags(row) else (code | bits << 8, 0)
+
+
+def frontend_config(row, given):
+    """The mask goes into the second word, with the least threshold where it takes one and has
+    none."""
+    mask = given[0].code >> 8 if len(given) == 1 else 0
+    if mask and "fethr" in row_flags(given[0]) and not mask >> 8 & 0xFFF:
+        mask |= 1 << 8
+    return (row.code, mask) if mask else None
+
+
+def box_config(unit, row, masks):
+    """Configuration words of a box's event: masks reach above bit 15 and add to both halves of the
+    filter, which is the second word."""
+    code, filters = row.code, [0, 0]
+    for m in masks:
+        code |= m.code
+        for i, key in enumerate(("f0", "f1")):
+            filters[i] |= libpfm4.key_number(m.keys, key)
+    if "cha" in unit.keys.get("is", "").split(",") and code & 0xFF in CHA_REQUESTS:
+        filters[1] = filters[1] or 0x3B
+        filters[1] &= ~(8 if filters[1] >> 9 & 0xFFFFF else 0)
+    return code, filters[0] | filters[1] << 32
+
+
+def resolve_alias(unit, table, row, mask):
+    """The event and the masks that a name means: an alias is followed one step. None if it brings
+    modifiers."""
+    given = [mask] if mask else []
+    if mask is None and "equiv" in row.keys:
+        name, *rest = row.keys["equiv"].split(":")
+        row, given = table.find(name), rest
+    elif mask and "equiv" in mask.keys:
+        given = mask.keys["equiv"].split(":")
+    every = {m.name: m for m in row.masks if unit_has_row(unit, m)} if row else {}
+    given = [m if type(m) is libpfm4.Row else every.get(m) for m in given]
+    if row is None or None in given or any("equiv" in m.keys for m in given):
+        return None
+    return row, given
+
+
+def list_names(unit, table):
+    """(name, words, whether a fixed counter is meant) of each event of the PMU, and of each with
+    one mask."""
+    for row in table.rows:
+        if not unit_has_row(unit, row):
+            continue
+        for mask in [None] + [m for m in row.masks if unit_has_row(unit, m)]:
+            meant = resolve_alias(unit, table, row, mask)
+            found = config_words(unit, table.encoder, *meant) if meant else None
+            if found:
+                fixed = any("fixed" in row_flags(m) for m in [meant[0]] + meant[1])
+                yield row.name + (":" + mask.name if mask else ""), found, fixed
+
+
+# ---- the vendor's side ---------------------------------------------------------------------------
+
+
+def config_registers(t, row):
+    """Both words of a row's configuration; None if it has more than those."""
+    given = {f: v for f, c, v in row.values if c == pt.ANYWHERE}
+    if row.takes or row.flags & (pt.ROW_METRIC | pt.ROW_SHADOWED) or len(given) < len(row.values):
+        return None
+    out = [0, 0, 0, 0]
+    for at, f in enumerate(t.fields):
+        value = given.get(at, f.preset)
+        if f.name in TELLING and value and not any(t.fields[i].name == "offcore_rsp"
+                                                   for i in given):
+            return None
+        for word, low, width in f.ranges if f.kind != pt.TEXT else ():
+            out[word] |= (value & (1 << width) - 1) << low
+            value >>= width
+    return None if out[2] or out[3] else tuple(out[:2])
+
+
+def preference(row):
+    """Rows of the same registers: those on general counters, on most of them, not given up, in
+    order."""
+    return not row.counters & GENERAL, bool(row.flags & pt.ROW_DEPRECATED), -bin(row.counters).count("1")
+
+
+def index_by_registers(t):
+    rows = {}
+    for i in sorted(range(len(t.rows)), key=lambda i: preference(t.rows[i])):
+        found = config_registers(t, t.rows[i])
+        if found:
+            rows.setdefault(found, i)
+    return rows
+
+
+def ambiguous_events(t, table, taken):
+    """Events that would take the name of a mask of theirs, which is not known here, for a modifier:
+    "L1D_PEND_MISS:EDGE"."""
+    modifiers = {f.name for f in t.fields} | set("ukheict")
+    return {row.name for row in table.rows for m in row.masks
+            if m.name.lower() in modifiers and pt.fold(row.name + ":" + m.name) not in taken}
+
+
+def alias_table(t, unit, table):
+    taken = {pt.fold(text) for text, _, _ in t.entries()}
+    rows = index_by_registers(t)
+
+    def take(name, found, fixed):
+        general = found in rows and t.rows[rows[found]].counters & GENERAL
+        if found in rows and (general or fixed
+                              or t.encoder != "x86") and pt.fold(name) not in taken:
+            taken.add(pt.fold(name))
+            t.synonyms.append((name, rows[found]))
+
+    every = list(list_names(unit, table))
+    for one in every:
+        if ":" in one[0]:
+            take(*one)
+    doubtful = ambiguous_events(t, table, taken)
+    for one in every:
+        if one[0] not in doubtful:
+            take(*one)
+    if "code" in t.field_at:
+        add_event_rows(t, unit, table, taken)
+
+
+# ---- events of its own ---------------------------------------------------------------------------
+
+# Bits of word 0 above the event's code, as fields of the vendor's table.
+BITS = (("umask", 8, 8), ("edge", 18, 1), ("any", 21, 1), ("inv", 23, 1), ("cmask", 24, 8),
+        ("in_tx", 32, 1), ("in_tx_cp", 33, 1))
+FRONTEND_MSR = 0x3F7
+LATENCY = 3     # of an event that asks for none
+
+
+def split_config(t, *words):
+    """The fields of the kernel's format that make these words; None where some bits are of none."""
+    left, values = list(words), {}
+    for f in sorted(t.fields, key=lambda f: f.name not in ("code", "umask")):
+        value = at = 0
+        for word, lsb, width in f.ranges if f.kind == pt.NUMBER and all(word < len(left) for word,
+                                                                        _, _ in f.ranges) else ():
+            bits = (1 << width) - 1 << lsb
+            value |= (left[word] & bits) >> lsb << at
+            left[word] &= ~bits
+            at += width
+        if value or f.name == "code":
+            values[f.name] = value
+    return None if any(left) else values
+
+
+def offcore_register(values):
+    """The off-core register of an event: big cores have a code for each of the two, small ones a
+    unit mask."""
+    code = values["code"]
+    if code not in (0xB7, 0xBB, 0x2A, 0x2B):
+        return 0
+    return 0x1A7 if code in (0xBB, 0x2B) or (code, values.get("umask")) == (0xB7, 2) else 0x1A6
+
+
+def field_values(t, encoder, code, config1=0, extra="offcore_rsp"):
+    """The values a row has for these words, or None where the table has no such field."""
+    if encoder == "ep_unc":
+        return split_config(t, code, config1 if kernel_takes_filter(t) else 0)
+    wide = encoder in ("arm", "plain")
+    named = {"code": code & (0xF000000FF if encoder == "amd64" else code if wide else 0xFF)}
+    if encoder == "amd64":
+        named["code"] = code & 0xFF | code >> 24 & 0xF00
+    if encoder == "amd64":
+        code &= GENERAL     # above are bits of the code
+    if not wide:
+        named.update((name, code >> lsb & (1 << width) - 1) for name, lsb,
+                     width in BITS if code >> lsb & (1 << width) - 1)
+    if config1:
+        named[extra] = config1
+        named.update({} if extra == "ldlat"
+                     else {"msr": FRONTEND_MSR if extra == "frontend" else offcore_register(named)})
+    if any(n not in t.field_at or v >> t.fields[t.field_at[n]].width for n, v in named.items()):
+        return None
+    return named
+
+
+def kernel_takes_filter(t):
+    """True if the kernel takes a second word for this box; what libpfm4 has in it means nothing
+    where it does not."""
+    return any(word == 1 for f in t.fields for word, _, _ in f.ranges)
+
+
+def is_filter_only_mask(t, m):
+    """True if a mask of a box's is bits of a filter alone that the kernel takes no word for:
+    nothing would be left of what was asked."""
+    return not m.code and m.keys.keys() & {"f0",
+                                           "f1"} and "dfl" not in row_flags(m) and not kernel_takes_filter(t)
+
+
+def is_plain_mask(m, may=frozenset()):
+    """Adds bits of a unit mask (or of the off-core register) and nothing else, but for what it
+    @may."""
+    return not (BEYOND | {"code_override"}) & row_flags(m) and not m.keys.keys() & ({"equiv", "hw", "req", "word1", "clear"} - may)
+
+
+def make_box_group(t, unit, row, number, masks):
+    """The masks of one group of a box's event, as a Group; None where they are not all bits of one
+    field. Opcodes, which need a queue to be named, also take back the match of all opcodes that the
+    event begins with: no group does."""
+    simple = {}
+    if any("grp_req" in row_flags(m) for m in masks):
+        return None
+    for m in masks:
+        if "equiv" in m.keys or is_filter_only_mask(t, m):
+            continue
+        code, filters = box_config(unit, libpfm4.Row(row.name, 0), [m])
+        values = split_config(t, code, filters if kernel_takes_filter(t) else 0)
+        if values and not values.pop("code"):
+            simple[m.name] = values
+    found = {f for values in simple.values() for f in values}
+    field = found.pop() if len(found) == 1 else "umask" if not found else None
+    preset = [m for m in masks if "dfl" in row_flags(m)]
+    if not simple or field not in t.field_at or any(m.name not in simple for m in preset):
+        return None
+    return build_group(t, number, masks, field, {n: v.get(field, 0) for n, v in simple.items()},
+                       preset)
+
+
+def make_group(t, row, encoder, number, masks):
+    """The masks of one group, as a Group of the table; None if its default is more than a mask. A
+    default adds its own bits, also where its name stands for other masks."""
+    field = "offcore_rsp" if "offcore" in row_flags(row) else "umask"
+    shift = 0 if encoder == "amd64" else 8
+    simple = {m.name: m.code >> shift
+              for m in masks if is_plain_mask(m) and (field != "umask" or m.code >> shift <= 0xFF)}
+    for m in masks:
+        meant = [simple.get(n) for n in m.keys.get("equiv", "").split(":")]
+        if "equiv" in m.keys and None not in meant:
+            simple[m.name] = functools.reduce(operator.or_, meant)
+    preset = [m for m in masks if "dfl" in row_flags(m)]
+    if not simple or field not in t.field_at or not all(is_plain_mask(m, {"equiv"})
+                                                        for m in preset):
+        return None
+    return build_group(t, number, masks, field, simple, preset, shift)
+
+
+def has_optional_mask(masks):
+    return any("grp_dfl_none" in row_flags(m) for m in masks) or all("omit" in row_flags(m)
+                                                                     for m in masks)
+
+
+def build_group(t, number, masks, field, simple, preset, shift=None):
+    """The Group of those masks that @simple has a value for, in bits of @field. @shift tells what
+    defaults add whose name may stand for others; without it that is their value."""
+    plain = [m for m in masks if m.name in simple]
+    flags = 0 if all("ncombo" in row_flags(m) for m in plain) else pt.GROUP_ANY
+    flags |= pt.GROUP_DEFAULT if preset else 0 if has_optional_mask(masks) else pt.GROUP_REQUIRED
+    bits = 0
+    for m in preset:
+        bits |= simple[m.name] if shift is None else m.code >> shift
+    values = [simple[m.name] for m in plain]
+    # Of names of one value the first is not for colons.
+    doubles = ["BITS_%X" % v for v in dict.fromkeys(values) if values.count(v) > 1]
+    named = [pt.Word(n, int(n[5:], 16)) for n in doubles] + [pt.Word(m.name, v) for m,
+                                                             v in zip(plain, values)]
+    group = pt.Group("m%d" % number, flags, t.field_at[field], named, bits)
+    group.mask |= bits
+    return group
+
+
+def make_groups(t, unit, row, encoder, every):
+    """Its groups, or None where they are not as ours: masks of one group alone, or a default that
+    is no mask. A group of a box that may stay empty is left out for that."""
+    numbers = sorted({libpfm4.key_number(m.keys, "g") for m in every})
+    if "grp_excl" in row_flags(row) and len(numbers) > 1 or "frontend" in row_flags(row) or len(numbers) > pt.MAX_TAKES:
+        return None
+    masks = {n: [m for m in every if libpfm4.key_number(m.keys, "g") == n] for n in numbers}
+    if encoder == "ep_unc":
+        groups = [make_box_group(t, unit, row, n, masks[n]) for n in numbers]
+        numbers = [n for n, g in zip(numbers, groups) if g or not has_optional_mask(masks[n])]
+        groups = [g for n, g in zip(masks, groups) if n in numbers]
+    else:
+        groups = [make_group(t, row, encoder, n, masks[n]) for n in numbers]
+    if None in groups:
+        return None
+    limits = [libpfm4.key_number(m.keys, "g") for m in every if "excl_grp_gt" in row_flags(m)]
+    for n, g in zip(numbers, groups):
+        if limits and n > min(limits) and g.flags & pt.GROUP_DEFAULT:
+            g.flags |= pt.GROUP_BEHIND
+    return groups
+
+
+def resolve_name(unit, table, row, mask):
+    """Both words of a name, the modifiers that an alias brings among them, and the field that the
+    second is; None where it takes more."""
+    if mask is not None and "equiv" in mask.keys:       # an alias of an alias: the last but one
+        further = next((m for m in row.masks if m.name == mask.keys["equiv"] and "equiv" in m.keys),
+                       None)
+        mask = further or mask
+    short = (mask or row).keys.get("equiv", "").split(":")
+    bits = 0
+    for word in [w for w in short if re.fullmatch(r"[eit](=1)?|c=\w+", w)]:
+        bits |= int(word[2:], 0) << 24 if word[0] == "c" else 1 << {"e": 18, "i": 23,
+                                                                    "t": 21}[word[0]]
+        short.remove(word)
+    if bits:
+        alike = libpfm4.Row((mask or row).name, 0, {"equiv": ":".join(short)})
+        row, mask = (row, alike) if mask else (alike, None)
+    if mask is not None and len(short) == 1:
+        mask = next((m for m in row.masks if m.name == short[0] and "ldlat" in row_flags(m)), mask)
+    latency = mask is not None and "ldlat" in row_flags(mask)
+    if latency:
+        mask = libpfm4.Row(mask.name, mask.code, {**mask.keys, "is": ""})
+    meant = resolve_alias(unit, table, row, mask)
+    found = config_words(unit, table.encoder, *meant) if meant else None
+    extra = "ldlat" if latency else "frontend" if "frontend" in row_flags(row) else "offcore_rsp"
+    return found and (found[0] | bits, LATENCY if latency else found[1], extra)
+
+
+def allowed_counters(t, code):
+    """Counters that every vendor's row of this code can count on; all of them if those have none
+    together."""
+    both = everything = t.all_counters() & GENERAL
+    at = t.field_at["code"]
+    for row in t.rows:
+        if row.counters & GENERAL and any(f == at and c == pt.ANYWHERE and v == code for f, c,
+                                          v in row.values):
+            both &= row.counters
+    return both or everything
+
+
+def served(row, groups):
+    return {pt.fold(row.name + ":" + w.name) for g in groups for w in g.words}
+
+
+def add_event_rows(t, unit, table, known):
+    """Rows of libpfm4's own: of events that take several masks, and of names that no row of the
+    vendor's has. @known: names there are."""
+    def add(name, values, takes, spelled):
+        t.synonyms += [(s, len(t.rows) + len(t.lent)) for s in spelled]
+        known.update(pt.fold(s) for s in spelled)
+        row = [(t.field_at[n], pt.ANYWHERE, v) for n, v in values.items()]
+        text = texts.describe(t.family, t.unit, name, {"core": t.name})
+        t.lent.append(pt.Row(name, text, allowed_counters(t, values["code"]), row, takes,
+                             pt.ROW_HIDDEN))
+
+    for row in table.rows:
+        # the first of two of one name is meant
+        if not unit_has_row(unit, row) or pt.fold(row.name + ".") in known:
+            continue
+        every = [m for m in row.masks if unit_has_row(unit, m)]
+        several = every and "equiv" not in row.keys and (table.encoder == "ep_unc"
+                                                         or not row.keys.get("req"))
+        groups = make_groups(t, unit, row, table.encoder, every) if several else None
+        combine = groups and (len(groups) > 1 or groups[0].flags & pt.GROUP_ANY)
+        # A vendor's event of that name has masks of its own.
+        by_groups = combine and pt.fold(row.name) not in known
+        for m in [None] + every:
+            name = row.name + (":" + m.name if m else "")
+            if pt.fold(name) in known or by_groups and (m is None
+                                                        or any(m.name == w.name for g in groups
+                                                               for w in g.words)):
+                continue
+            found = resolve_name(unit, table, row,
+                                 m) if m is None or not is_filter_only_mask(t, m) else None
+            values = field_values(t, table.encoder, *found) if found else None
+            if values is not None:
+                add(name, values, (), [name])
+        if combine:
+            code = row.code if table.encoder != "amd64" else row.code & 0xFF | (row.code >> 8 & 0xF) << 32
+            values = field_values(t, table.encoder,
+                                  *(box_config(unit, row, []) if table.encoder == "ep_unc"
+                                    else (code,)))
+            if values is not None:
+                if "offcore" in row_flags(row):
+                    values["msr"] = offcore_register(values)
+                # Alone it could take the name of a mask that is not known here for a modifier.
+                alone = pt.fold(row.name) not in known and row.name not in ambiguous_events(t, table, known | served(row, groups))
+                if not any(g.flags & (pt.GROUP_DEFAULT | pt.GROUP_REQUIRED)
+                           for g in groups) and table.encoder == "ep_unc":
+                    alone = False       # one of the groups must have a mask
+                add(row.name, values, groups, [row.name + "."] + ([row.name] if alone else []))
+
+
+def is_box_name(name):
+    return "_unc_" in name or name.startswith("hisi_")
+
+
+def box_base_name(box):
+    return box.rstrip("0123456789")
+
+
+def alias_box_table(t, units):
+    """libpfm4's names of a box, without its number, become other ones of its table."""
+    if {t.name, *t.aliases} & units.keys():
+        return
+    for name in [n for n in t.aliases if is_box_name(n)]:
+        for ours, theirs in BOXES:
+            name = re.sub(ours + "$" if ours[-1] != "_" else "^" + ours, theirs, name)
+            if name in units and name not in t.aliases:
+                t.aliases.append(name)
+    if t.name.startswith("hip08_hisi_sccl_"):
+        t.aliases += ["hisi_sccl%d_%s" % (chip, t.name.split("_")[-1]) for chip in KUNPENG]
+
+
+def add_aliases(tables, folder):
+    """Adds libpfm4's names to the tables that answer to the name of one of its PMUs. Returns the
+    files that were read."""
+    files = sorted(glob.glob(os.path.join(folder, "*.pmu")),
+                   key=lambda f: (not f.endswith("pmus.pmu"), f))
+    names4 = libpfm4.Texts()
+    names4.read(files)
+    units = {u.name: u for u in names4.units}
+    # the first of each kind stands for all
+    units = {**{box_base_name(n): u for n, u in reversed(units.items()) if is_box_name(n)}, **units}
+    for t in tables:
+        alias_box_table(t, units)
+        unit = next((units[n] for n in [t.name] + t.aliases if n in units), None)
+        table = names4.tables[unit.keys["table"]] if unit else None
+        if table and table.encoder in KINDS and not {t.name,
+                                                     *t.aliases} & OTHERS and t.source != OWN_SOURCE:
+            alias_table(t, unit, table)
+    return files

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""The metrics that every processor has under one name, or a reason why it has not.
+
+lib/events/contract.txt defines them. Each core's table gets a metric for the first formula whose
+events it has, or its memory controllers and caches; a metric that its list has under the name stays
+and gets the unit. A name without a formula is refused with the reason. Tables whose rows have
+numbers that programs know (libpfm 3) have theirs in the table NAME_ratios.
+"""
+
+import functools
+import os
+import re
+
+import pmtable as pt
+from pmformula import parse
+from pmmeaning import SECONDS, family_of, group_by_family, split_name
+
+GROUP = "standard"
+SUM = re.compile(r"([A-Za-z_][A-Za-z0-9_.]*)\{(\d+)\.\.(\d+)\}")
+BESIDE = frozenset(("rapl", "amd64_rapl"))      # meters, which are no processors
+KERNEL = ("software::", "hardware::")
+
+
+class Standard:
+    """A metric of the contract: its formulas as (names that must exist, text)."""
+
+    def __init__(self, name, unit):
+        self.name, self.unit = name, unit
+        self.text = self.reason = ""
+        self.formulas = []
+
+
+def expand_sums(formula):
+    """X{0..3} is (X0 + X1 + X2 + X3)."""
+    return SUM.sub(lambda m: "(%s)" % " + ".join(
+        "%s%d" % (m[1], i) for i in range(int(m[2]), int(m[3]) + 1)), formula)
+
+
+def read_contract(path):
+    """The Standards of a file, in its order."""
+    found = []
+    with open(path, encoding="utf-8") as f:
+        for line in f:
+            line = line.rstrip()
+            head = re.fullmatch(r"\[(\w+)\] (.+)", line)
+            if not line or line.startswith("#"):
+                continue
+            if head:
+                found.append(Standard(head[1], head[2]))
+            elif line.startswith("! "):
+                found[-1].reason = line[2:]
+            elif line.startswith("= "):
+                found[-1].formulas.append(((), expand_sums(line[2:])))
+            elif line.startswith("? "):
+                needed, _, formula = line[2:].partition(" : ")
+                found[-1].formulas.append((tuple(needed.split()), expand_sums(formula)))
+            else:
+                found[-1].text += (" " if found[-1].text else "") + line
+    return found
+
+
+def is_core(table):
+    """Is it a table of a processor's cores that programs count with?"""
+    return not (table.flags & (pt.TABLE_UNCORE | pt.TABLE_VIEW | pt.TABLE_TEST) or table.unit
+                or table.encoder == "perf" or table.name in BESIDE
+                or table.name.endswith("_ratios"))
+
+
+@functools.lru_cache(None)
+def names_of(formula):
+    """Names of events, metrics and constants in a formula of .pmu files."""
+    return tuple(name for _, name in parse(formula, "own").names)
+
+
+class Scope:
+    """Names that a core's metrics can use: its own, those of its boxes, and for a table NAME_ratios
+    those of NAME."""
+
+    def __init__(self, group, core, home):
+        own = [core, home] if home is not core else [core]
+        boxes = [t for t in group if t.flags & pt.TABLE_UNCORE]
+        self.known = {pt.fold(text) for t in own + boxes for text, _, kind in t.entries()
+                      if kind != pt.NAME_UNSUPPORTED}
+        # Metrics of boxes are theirs alone.
+        self.metrics = {pt.fold(r.name) for t in boxes for r in t.rows if r.flags & pt.ROW_METRIC}
+
+    def has(self, name):
+        if name in SECONDS or name.startswith(("#",) + KERNEL) or "/" in name:
+            return True
+        return pt.fold(split_name(name)[1]) in self.known - self.metrics
+
+
+def add_standard_metrics(tables, path):
+    """Adds the metrics of the contract to the tables, or the reasons why they cannot be."""
+    contract = read_contract(path)
+    for group in group_by_family(tables):
+        by_name = {t.name: t for t in group}
+        for core in filter(is_core, list(group)):
+            home = by_name.get(core.name + "_ratios", core)
+            scope = Scope(group, core, home)
+            for standard in contract:
+                add_standard_metric(standard, core, home, scope)
+
+
+def add_standard_metric(standard, core, home, scope):
+    folded = pt.fold(standard.name)
+    for row in home.rows:
+        if pt.fold(row.name) == folded and row.flags & pt.ROW_METRIC:
+            set_unit(home, row, standard.unit)
+            add_to_group(home, row)
+            return
+    if folded in scope.known:
+        return                      # an event of that name
+    for needed, formula in standard.formulas:
+        if all(map(scope.has, needed)) and all(map(scope.has, names_of(formula))):
+            values = [(text_field(home, key), pt.ANYWHERE, text) for key, text in
+                      (("metric", formula), ("unit", standard.unit), ("metric_group", GROUP))]
+            home.rows.append(pt.Row(standard.name, standard.text, 0, values, (), pt.ROW_METRIC, (),
+                                    core.rows[0].where))
+            scope.known.add(folded)
+            return
+    home.unsupported.append((standard.name, "cannot be measured: " + standard.reason))
+
+
+def text_field(table, name):
+    at = table.field_at.get(name)
+    return at if at is not None else table.add_field(pt.Field(name, pt.TEXT, 32))
+
+
+def set_unit(table, row, unit):
+    at = text_field(table, "unit")
+    row.values = [v for v in row.values if v[0] != at] + [(at, pt.ANYWHERE, unit)]
+
+
+def add_to_group(table, row):
+    at = text_field(table, "metric_group")
+    had = next((v for f, _, v in row.values if f == at), "")
+    row.values = [v for v in row.values if v[0] != at] + \
+        [(at, pt.ANYWHERE, ";".join(filter(None, (had, GROUP))))]
+
+
+def contract_path(folder):
+    return os.path.join(folder, "contract.txt")

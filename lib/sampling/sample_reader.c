@@ -1,0 +1,718 @@
+/* SPDX-License-Identifier: MIT */
+/* Samples are handed out: one record after the other, the oldest of all buffers first, each decoded where it lies. What the kernel
+ * says of losses is added up on the way. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include "session/perf_event.h"
+#include "sampling/sampling.h"
+#include "base/sizes.h"
+
+#define MAX_BUFFER_DELAY_NS 1000000u /* what a buffer may be late without its records coming out of order */
+
+/* ---- the order of buffers ---------------------------------------------------------------------------------------------- */
+
+static bool is_earlier_buffer(const struct sampling_state *sm, unsigned a, unsigned b)
+{
+	const struct sample_buffer *x = &sm->buffers[a], *y = &sm->buffers[b];
+
+	return x->next_time < y->next_time || (x->next_time == y->next_time && a < b);
+}
+
+/* Lets the top of the heap sink to its place. */
+static void sift_down_heap(struct sampling_state *sm)
+{
+	unsigned at = 0;
+
+	for (;;) {
+		unsigned child = 2 * at + 1, top = sm->buffer_heap[at];
+
+		if (child >= sm->n_heap)
+			return;
+		if (child + 1 < sm->n_heap && is_earlier_buffer(sm, sm->buffer_heap[child + 1], sm->buffer_heap[child]))
+			child++;
+		if (!is_earlier_buffer(sm, sm->buffer_heap[child], top))
+			return;
+		sm->buffer_heap[at] = sm->buffer_heap[child];
+		sm->buffer_heap[child] = top;
+		at = child;
+	}
+}
+
+static void push_buffer(struct sampling_state *sm, unsigned stream)
+{
+	unsigned at = sm->n_heap++;
+
+	sm->buffer_heap[at] = stream;
+	while (at && is_earlier_buffer(sm, sm->buffer_heap[at], sm->buffer_heap[(at - 1) / 2])) {
+		sm->buffer_heap[at] = sm->buffer_heap[(at - 1) / 2];
+		at = (at - 1) / 2;
+		sm->buffer_heap[at] = stream;
+	}
+}
+
+/* ---- passes ------------------------------------------------------------------------------------------------------------- */
+
+/* A record without a time comes with what is before it in its buffer. */
+static bool peek_next_record(struct sampling_state *sm, struct sample_buffer *st)
+{
+	uint64_t time;
+
+	st->next_record = pfmi_sampling_read_ring_record(&st->ring, &st->next_size);
+	if (!st->next_record) {
+		st->next_size = 0;
+		return false;
+	}
+	time = sm->n_buffers > 1 ? pfmi_sampling_get_record_time(&sm->common_layout, st->next_record, st->next_size) : 0;
+	if (time > st->next_time)
+		st->next_time = time;
+	return true;
+}
+
+static uint64_t get_clock_ns(int32_t clock)
+{
+	struct timespec t = { 0 };
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static bool has_only_ended_tasks(const struct sampling_state *sm)
+{
+	for (unsigned i = 0; i < sm->n_buffers; i++)
+		if (sm->buffers[i].polled_event >= 0)
+			return false;
+	return true;
+}
+
+/* A buffer that holds no records is given up: what follows cannot be found any more. */
+static void discard_damaged_buffer(struct sampling_state *sm, struct sample_buffer *st)
+{
+	sm->n_damaged_buffers++;
+	st->ring.tail = st->ring.head;
+	st->ring.is_damaged = false;
+	pfmi_sampling_release_ring_data(&st->ring, 0);
+}
+
+/* Everything that is in the buffers now, but for what is younger than a buffer may be late. */
+static void begin_pass(struct pfm_session *s)
+{
+	struct sampling_state *sm = s->sampling;
+
+	/* The clock before the buffers: what they are found to lack is younger. */
+	sm->pass_time_limit = sm->n_buffers > 1 && s->running && !has_only_ended_tasks(sm) ? get_clock_ns(sm->config.clock) - MAX_BUFFER_DELAY_NS : UINT64_MAX;
+	sm->n_heap = 0;
+	for (unsigned i = 0; i < sm->n_buffers; i++) {
+		struct sample_buffer *st = &sm->buffers[i];
+
+		pfmi_sampling_release_ring_data(&st->ring, st->next_size);
+		pfmi_sampling_begin_ring_pass(&st->ring);
+		if (st->next_record || peek_next_record(sm, st))
+			push_buffer(sm, i);
+		else if (st->ring.is_damaged)
+			discard_damaged_buffer(sm, st);
+	}
+}
+
+/* The stream that gave the last record steps on. */
+static void advance_last_buffer(struct sampling_state *sm)
+{
+	struct sample_buffer *st = &sm->buffers[sm->buffer_heap[0]];
+
+	sm->n_bytes += st->next_size;
+	if (!peek_next_record(sm, st))
+		sm->buffer_heap[0] = sm->buffer_heap[--sm->n_heap];
+	sift_down_heap(sm);
+}
+
+/* What the calls before have handed out is no longer looked at: room is given back before the kernel could miss it. */
+static void release_read_data(struct sampling_state *sm, unsigned stream)
+{
+	struct sample_buffer *st = &sm->buffers[stream];
+
+	if (st->ring.tail - st->ring.released_tail > st->ring.size / 4)
+		pfmi_sampling_release_ring_data(&st->ring, (int)stream == sm->last_buffer ? 0 : st->next_size);
+}
+
+/* True if no record of this pass is left. */
+static bool is_pass_over(const struct sampling_state *sm)
+{
+	return !sm->n_heap || sm->buffers[sm->buffer_heap[0]].next_time > sm->pass_time_limit;
+}
+
+/* The stream whose record is next, or NULL. @go_on: what was handed out is still looked at, so that no pass may begin. */
+static struct sample_buffer *select_next_buffer(struct pfm_session *s, bool go_on)
+{
+	struct sampling_state *sm = s->sampling;
+
+	if (sm->last_buffer >= 0)
+		advance_last_buffer(sm);
+	sm->last_buffer = -1;
+	sm->n_run_left = 0;
+	if (is_pass_over(sm) && !go_on)
+		begin_pass(s);
+	if (is_pass_over(sm))
+		return NULL;
+	sm->last_buffer = (int)sm->buffer_heap[0];
+	return &sm->buffers[sm->last_buffer];
+}
+
+/* ---- what a record says -------------------------------------------------------------------------------------------------- */
+
+/* Most often it is the one that the record before had. */
+static int find_count_by_id(struct sampling_state *sm, uint64_t id)
+{
+	unsigned low = 0, high = sm->n_event_ids;
+
+	if (sm->last_id_index < high && sm->event_ids[sm->last_id_index].id == id)
+		return (int)sm->event_ids[sm->last_id_index].count_index;
+	while (low < high) {
+		unsigned mid = (low + high) / 2;
+
+		if (sm->event_ids[mid].id == id)
+			return (int)sm->event_ids[sm->last_id_index = mid].count_index;
+		if (sm->event_ids[mid].id < id)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return -1;
+}
+
+static void add_sample_to_totals(const struct session_count *c, struct sample_totals *t, pfm_record_t *r)
+{
+	if (!(r->has & PFM_SAMPLE_PERIOD)) {
+		r->sample.period = c->config.period;
+		r->has |= PFM_SAMPLE_PERIOD;
+	}
+	t->n_samples++;
+	t->n_exact += (r->misc & PFM_MISC_EXACT) != 0;
+	t->total_weight += r->sample.period;
+}
+
+static void add_side_record_to_totals(struct sample_totals *t, const pfm_record_t *r)
+{
+	if (r->type == PFM_RECORD_LOST_SAMPLES) {
+		t->n_discarded += r->lost.lost;
+	} else if (r->type == PFM_RECORD_THROTTLE) {
+		t->n_throttled++;
+		t->throttled_since = r->time;
+	} else if (r->type == PFM_RECORD_UNTHROTTLE && t->throttled_since) {
+		t->throttled_ns += r->time > t->throttled_since ? r->time - t->throttled_since : 0;
+		t->throttled_since = 0;
+	}
+}
+
+/* An event that the kernel raises itself, clocks apart. Where several are open for one occurrence, be they of different processes,
+ * newer kernels (6.18 does) give all their samples the id of the first. */
+static bool has_shared_ids(const struct session_count *c)
+{
+	return c->config.attr.type == PERF_TYPE_SOFTWARE && c->config.attr.config > PERF_COUNT_SW_TASK_CLOCK;
+}
+
+/* Of which count such a sample can be: *@several if of more than one. -1: of none. */
+static int find_software_count(const struct pfm_session *s, bool *several)
+{
+	const struct sampling_state *sm = s->sampling;
+	int cpu = sm->last_buffer >= 0 && sm->buffers ? sm->buffers[sm->last_buffer].cpu : -1, found = -1;
+
+	*several = false;
+	for (unsigned i = 0; i < s->n_counts; i++) {
+		const struct session_count *c = &s->counts[i];
+
+		if (!has_shared_ids(c) || (!s->recording && (!c->kernel_state.n_open || (c->config.cpu >= 0 && c->config.cpu != cpu))))
+			continue;
+		*several |= found >= 0;
+		found = found < 0 ? (int)i : found;
+	}
+	return found;
+}
+
+/* The layout of a record that carries the id of nobody here, and in *@i its count, if there is only one it can be of. */
+static const struct record_layout *guess_record_layout(struct pfm_session *s, const void *bytes, int *i)
+{
+	struct sampling_state *sm = s->sampling;
+	struct record_header head;
+	bool several = false;
+	int like = -1;
+
+	memcpy(&head, bytes, sizeof(head));
+	if (s->n_counts == 1 && !sm->n_event_ids)
+		like = 0; /* a recording of one event, without ids */
+	else if (head.type == PFM_RECORD_SAMPLE)
+		like = find_software_count(s, &several);
+	sm->n_ambiguous_samples += several;
+	if (!several)
+		*i = like;
+	return like >= 0 ? &sm->totals[like].layout : &sm->common_layout;
+}
+
+/* Decodes a record. One that is damaged has its type and its bytes. */
+static void decode_record(struct pfm_session *s, const void *bytes, size_t size, pfm_record_t *r)
+{
+	struct sampling_state *sm = s->sampling;
+	int i = find_count_by_id(sm, pfmi_sampling_get_record_id(&sm->common_layout, bytes, size));
+	const struct record_layout *l = i >= 0 ? &sm->totals[i].layout : guess_record_layout(s, bytes, &i);
+	bool ok = pfmi_sampling_decode_record(l, bytes, size, r);
+
+	/* In a shared buffer the record about losses carries the id of the event that came through, not of those that did not. */
+	if (r->type == PFM_RECORD_LOST)
+		sm->n_lost += r->lost.lost;
+	else if (i >= 0)
+		r->event = (uint32_t)i;
+	if (i >= 0 && ok && r->type == PFM_RECORD_SAMPLE)
+		add_sample_to_totals(&s->counts[i], &sm->totals[i], r);
+	else if (i >= 0 && ok)
+		add_side_record_to_totals(&sm->totals[i], r);
+	r->has &= ~(uint64_t)(r->type == PFM_RECORD_LOST ? PFM_SAMPLE_ID : 0);
+}
+
+static bool is_sampling_session(const pfm_session_t *s)
+{
+	return s && s->sampling && s->sampling->totals && !s->recording;
+}
+
+bool pfmi_sampling_uses_device(const pfm_session_t *s)
+{
+	return s->backend == &pfmi_device_backend;
+}
+
+static bool has_buffers(const pfm_session_t *s)
+{
+	return is_sampling_session(s) && s->sampling->buffers;
+}
+
+/* The record that comes next, of a recording or of the buffers. 1, 0 for none, or a negative code. @go_on: only if those that were handed
+ * out before stay where they are. */
+static int read_next_bytes(struct pfm_session *s, bool go_on, const void **bytes, size_t *size)
+{
+	const struct sample_buffer *st;
+
+	if (s->recording)
+		return s->recording_ops->read_record(s, go_on, bytes, size);
+	if (pfmi_sampling_uses_device(s))
+		return go_on ? 0 : pfmi_device_read_next_sample(s, bytes, size);
+	st = select_next_buffer(s, go_on);
+	if (!st)
+		return 0;
+	*bytes = st->next_record;
+	*size = st->next_size;
+	return 1;
+}
+
+/* A record of the stream whose turn it is goes before those of others up to this time. */
+static uint64_t get_run_time_limit(const struct sampling_state *sm)
+{
+	uint64_t limit = sm->pass_time_limit;
+
+	for (unsigned child = 1; child <= 2 && child < sm->n_heap; child++) {
+		uint64_t theirs = sm->buffers[sm->buffer_heap[child]].next_time - (sm->buffer_heap[child] < sm->buffer_heap[0]);
+
+		limit = theirs < limit ? theirs : limit;
+	}
+	return limit;
+}
+
+/* How many records of @size bytes lie in one piece at @at of the buffer, up to @n. */
+static unsigned count_contiguous_records(const struct ring_buffer *r, uint64_t at, size_t size, unsigned n)
+{
+	uint64_t left = r->head - r->tail < r->size - at ? r->head - r->tail : r->size - at;
+
+	return left >= n * (uint64_t)size ? n : (unsigned)(left / size);
+}
+
+/* Looks how many samples of one event, that are words and nothing else, there are behind the record that was handed out last, in one piece
+ * and before those of other buffers: most records of most sessions. */
+static void begin_run(struct pfm_session *s)
+{
+	struct sampling_state *sm = s->sampling;
+	const struct ring_buffer *ring = sm->last_buffer >= 0 && sm->buffers ? &sm->buffers[sm->last_buffer].ring : NULL;
+	uint64_t at = ring ? ring->tail & (ring->size - 1) : 0, id;
+	const struct record_layout *l;
+	int i;
+
+	if (!ring || !count_contiguous_records(ring, at, RECORD_HEADER_SIZE + sizeof(id), 1))
+		return;
+	memcpy(&id, ring->data + at + RECORD_HEADER_SIZE, sizeof(id));
+	i = find_count_by_id(sm, id);
+	l = i >= 0 ? &sm->totals[i].layout : NULL;
+	if (!l || !l->is_fixed_size)
+		return;
+	sm->n_run_left = count_contiguous_records(ring, at, l->sample_size, UINT_MAX);
+	sm->run = (struct sample_run){ ring->data + at, l->sample_size, l->fields, id, get_run_time_limit(sm), s->counts[i].config.period, (uint32_t)i, 0, 0 };
+}
+
+/* Does for up to @n samples of the run what next_bytes() and decode() would, and returns how many there were. */
+static unsigned continue_run(struct sampling_state *sm, pfm_record_t *records, unsigned n)
+{
+	const struct sample_run *u = &sm->run;
+	struct sample_buffer *st = &sm->buffers[sm->last_buffer];
+	struct sample_totals *t = &sm->totals[u->count_index];
+
+	n = pfmi_sampling_decode_run(&sm->run, records, n < sm->n_run_left ? n : sm->n_run_left);
+	sm->n_run_left = n ? sm->n_run_left - n : 0;
+	if (n == 0)
+		return 0;
+	sm->n_bytes += st->next_size + (n - 1) * u->sample_size;
+	st->next_record = u->next_sample - u->sample_size;
+	st->next_size = u->sample_size;
+	st->ring.tail += n * u->sample_size;
+	if (records[n - 1].time > st->next_time)
+		st->next_time = records[n - 1].time;
+	t->n_samples += n;
+	t->n_exact += u->n_exact;
+	t->total_weight += u->total_weight;
+	return n;
+}
+
+static unsigned read_run(struct pfm_session *s, pfm_record_t *records, unsigned n)
+{
+	struct sampling_state *sm = s->sampling;
+	unsigned k = sm->n_run_left ? continue_run(sm, records, n) : 0;
+
+	if (k)
+		return k;
+	begin_run(s);
+	return sm->n_run_left ? continue_run(sm, records, n) : 0;
+}
+
+/* The next record, into a struct of the caller's, which is @size bytes long. */
+static int read_one_record(struct pfm_session *s, bool go_on, size_t size, pfm_record_t *record)
+{
+	size_t len;
+	const void *bytes;
+	pfm_record_t r;
+	int rc = read_next_bytes(s, go_on, &bytes, &len);
+
+	if (rc != 1)
+		return rc;
+	if (size >= sizeof(r)) {
+		decode_record(s, bytes, len, record);
+		record->size = size;
+		return 1;
+	}
+	decode_record(s, bytes, len, &r);
+	record->size = size;
+	base_copy_struct_out(record, &r, sizeof(r));
+	return 1;
+}
+
+int pfm_next_record(pfm_session_t *s, pfm_record_t *record)
+{
+	if ((!is_sampling_session(s) && !(s && s->recording)) || !base_has_struct_size(record))
+		return PFMLIB_ERR_INVAL;
+	if (s->sampling->n_buffers && s->sampling->last_buffer >= 0)
+		release_read_data(s->sampling, (unsigned)s->sampling->last_buffer);
+	if (record->size == sizeof(*record) && read_run(s, record, 1))
+		return 1;
+	return read_one_record(s, false, record->size, record);
+}
+
+int pfm_next_records(pfm_session_t *s, pfm_record_t *records, unsigned n)
+{
+	unsigned k = 0;
+
+	if ((!is_sampling_session(s) && !(s && s->recording)) || !base_has_struct_size(records) || n > INT_MAX)
+		return PFMLIB_ERR_INVAL;
+	for (unsigned i = 0; i < s->sampling->n_buffers; i++)
+		release_read_data(s->sampling, i);
+	while (k < n) {
+		pfm_record_t *r = base_struct_at(records, k);
+		unsigned more = records->size == sizeof(*r) ? read_run(s, r, n - k) : 0;
+		int rc = more ? 1 : read_one_record(s, k > 0, records->size, r);
+
+		if (rc != 1)
+			return k ? (int)k : rc;
+		k += more ? more : 1;
+	}
+	return (int)k;
+}
+
+int pfm_next_bytes(pfm_session_t *s, const void **bytes, size_t *len, unsigned *buffer)
+{
+	struct sampling_state *sm;
+
+	if (!is_sampling_session(s) || !bytes || !len)
+		return PFMLIB_ERR_INVAL;
+	if (!has_buffers(s))
+		return PFMLIB_ERR_NOTSUPP;
+	sm = s->sampling;
+	for (unsigned i = 0; i < sm->n_buffers && sm->next_bytes_buffer == 0; i++) {
+		pfmi_sampling_release_ring_data(&sm->buffers[i].ring, 0);
+		pfmi_sampling_begin_ring_pass(&sm->buffers[i].ring);
+	}
+	for (sm->next_bytes_buffer += sm->next_bytes_buffer == 0; sm->next_bytes_buffer <= sm->n_buffers; sm->next_bytes_buffer++) {
+		struct sample_buffer *st = &sm->buffers[sm->next_bytes_buffer - 1];
+
+		pfmi_sampling_release_ring_data(&st->ring, 0);
+		*bytes = pfmi_sampling_read_ring_bytes(&st->ring, len);
+		if (*len == 0)
+			continue;
+		sm->n_bytes += *len;
+		if (buffer)
+			*buffer = sm->next_bytes_buffer - 1;
+		return 1;
+	}
+	sm->next_bytes_buffer = 0;
+	return 0;
+}
+
+/* ---- waiting ------------------------------------------------------------------------------------------------------------- */
+
+static bool has_buffer_data(const struct sample_buffer *st, uint64_t at_least)
+{
+	const struct perf_event_mmap_page *page = st->mapping;
+	uint64_t head = pfmi_sampling_load_ring_head(page);
+
+	return head - (st->ring.tail - st->next_size) >= at_least && head != st->ring.tail - st->next_size;
+}
+
+/* poll(2) tells of a wakeup once, whether anything is read or not: what is there is seen in the buffers themselves. */
+static bool is_data_ready(const struct sampling_state *sm, bool any)
+{
+	for (unsigned i = 0; i < sm->n_buffers; i++) {
+		const struct sample_buffer *st = &sm->buffers[i];
+
+		if (has_buffer_data(st, any || sm->config.wakeup_events ? 1 : pfmi_sampling_get_watermark(sm, st->ring.size)))
+			return true;
+	}
+	return false;
+}
+
+/* The task that owned the buffer has ended: another that writes into it is polled from now on. */
+static void replace_polled_event(struct sampling_state *sm, unsigned stream)
+{
+	struct sample_buffer *st = &sm->buffers[stream];
+
+	sm->side_events[st->polled_event].has_ended = true;
+	st->polled_event = -1;
+	for (unsigned i = 0; i < sm->n_side_events; i++)
+		if (sm->side_events[i].fd >= 0 && !sm->side_events[i].has_ended && sm->side_events[i].buffer_index == stream) {
+			st->polled_event = (int)i;
+			return;
+		}
+}
+
+static unsigned fill_poll_fds(const struct sampling_state *sm)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < sm->n_buffers; i++)
+		if (sm->buffers[i].polled_event >= 0)
+			sm->poll_fds[n++] = (struct pollfd){ .fd = sm->side_events[sm->buffers[i].polled_event].fd, .events = POLLIN };
+	return n;
+}
+
+/* True if a task has ended since the last look. */
+static bool note_ended_tasks(struct sampling_state *sm)
+{
+	bool any = false;
+
+	for (unsigned i = 0, at = 0; i < sm->n_buffers; i++) {
+		if (sm->buffers[i].polled_event < 0)
+			continue;
+		if (sm->poll_fds[at++].revents & (POLLHUP | POLLERR | POLLNVAL)) {
+			replace_polled_event(sm, i);
+			any = true;
+		}
+	}
+	return any;
+}
+
+int pfm_wait_session(pfm_session_t *s, int timeout)
+{
+	struct sampling_state *sm;
+
+	if (!is_sampling_session(s))
+		return PFMLIB_ERR_INVAL;
+	if (pfmi_sampling_uses_device(s))
+		return pfmi_device_wait_for_sample(s, timeout);
+	sm = s->sampling;
+	if (timeout && is_data_ready(sm, false))
+		return PFM_WAIT_READY;
+	for (;;) {
+		int rc = s->sys.poll(&s->sys, sm->poll_fds, fill_poll_fds(sm), has_only_ended_tasks(sm) ? 0 : timeout);
+
+		if (rc < 0 && rc != -EINTR) {
+			s->sys_errno = -rc;
+			return PFMLIB_ERR_SYS;
+		}
+		if (rc <= 0 || !note_ended_tasks(sm))
+			break;
+		timeout = 0; /* others may have ended as well: no more waiting */
+	}
+	if (is_data_ready(sm, true))
+		return PFM_WAIT_READY;
+	return has_only_ended_tasks(sm) ? PFM_WAIT_ENDED : PFM_WAIT_TIMEOUT;
+}
+
+unsigned pfm_session_fds(const pfm_session_t *s, int *fds, unsigned n)
+{
+	unsigned k = 0;
+
+	if (!is_sampling_session(s))
+		return 0;
+	for (unsigned i = 0; i < s->sampling->n_buffers; i++) {
+		const struct sample_buffer *st = &s->sampling->buffers[i];
+
+		if (st->polled_event < 0)
+			continue;
+		if (k < n && fds)
+			fds[k] = s->sampling->side_events[st->polled_event].fd;
+		k++;
+	}
+	return k;
+}
+
+static int set_signal_delivery(int fd, int signo)
+{
+	struct f_owner_ex me = { .type = F_OWNER_TID, .pid = (pid_t)syscall(SYS_gettid) };
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0 || (signo && (fcntl(fd, F_SETOWN_EX, &me) || fcntl(fd, F_SETSIG, signo))))
+		return -errno;
+	return fcntl(fd, F_SETFL, signo ? flags | O_ASYNC : flags & ~O_ASYNC) ? -errno : 0;
+}
+
+/* The signal is the sampling event's, whoever owns the buffer. */
+int pfm_session_signal(pfm_session_t *s, int signo)
+{
+	const struct perf_state *st;
+
+	if (!is_sampling_session(s) || signo < 0 || signo > SIGRTMAX)
+		return PFMLIB_ERR_INVAL;
+	if (!has_buffers(s))
+		return PFMLIB_ERR_NOTSUPP;
+	st = s->backend_state;
+	for (unsigned i = 0; i < st->n_events; i++) {
+		int rc = st->events[i].fd >= 0 ? set_signal_delivery(st->events[i].fd, signo) : 0;
+
+		if (rc) {
+			s->sys_errno = -rc;
+			return PFMLIB_ERR_SYS;
+		}
+	}
+	return PFMLIB_SUCCESS;
+}
+
+/* ---- accounts ------------------------------------------------------------------------------------------------------------ */
+
+static uint64_t get_lost_samples(const struct pfm_session *s, const struct session_count *c)
+{
+	const struct perf_state *st = s->backend_state;
+	uint64_t lost = 0;
+
+	if (!has_buffers(s))
+		return 0;
+	for (unsigned k = 0; k < c->kernel_state.n_events; k++)
+		lost += st->events[c->kernel_state.first_event + k].lost_samples;
+	return s->sampling->lacks_lost_counts ? PFM_LOST_UNKNOWN : lost;
+}
+
+/* True if samples of count @i may have been taken for those of another, or for nobody's. For two counts of one event their number
+ * shows it, once all were taken. */
+static bool has_mixed_samples(const struct pfm_session *s, unsigned i, const pfm_sample_count_t *o)
+{
+	const struct session_count *c = &s->counts[i];
+	uint64_t all = o->samples + o->lost, right = o->period ? o->count / o->period : all;
+	bool twin = false, known = o->lost != PFM_LOST_UNKNOWN && !s->running;
+
+	if (!has_shared_ids(c))
+		return false;
+	for (unsigned k = 0; k < s->n_counts; k++)
+		twin |= k != i && has_shared_ids(&s->counts[k]) && s->counts[k].config.attr.config == c->config.attr.config;
+	return s->sampling->n_ambiguous_samples || (twin && known && (all > right ? all - right : right - all) > c->kernel_state.n_events);
+}
+
+/* Less than half of what a fixed period makes of the count: a virtual machine whose overflow interrupts wait for its clock. Each counter
+ * may have begun a period; those that children inherit are too many to know. */
+static bool has_too_few_samples(const struct pfm_session *s, unsigned i, const pfm_sample_count_t *o)
+{
+	uint64_t due = o->period ? o->count / o->period : 0, parts = s->counts[i].kernel_state.n_events;
+
+	return !(s->options.flags & PFM_SESSION_INHERIT) && due > parts + 8 && o->samples + o->discarded < (due - parts) / 2;
+}
+
+/* Dropped by the processor, or for want of room; what fell outside of the addresses that are profiled was never wanted. */
+static bool has_lost_samples(const struct pfm_session *s, const pfm_sample_count_t *o)
+{
+	if (o->discarded && !pfmi_sampling_uses_device(s))
+		return true;
+	return o->lost == PFM_LOST_UNKNOWN ? s->sampling->n_lost != 0 : o->lost != 0;
+}
+
+static void assess_sample_quality(const struct pfm_session *s, unsigned i, pfm_sample_count_t *o)
+{
+	const pfm_count_t *count = &s->last_counts[i];
+
+	o->quality = count->quality;
+	o->cause = count->cause;
+	if (o->quality != PFM_QUALITY_EXACT)
+		return;
+	if (o->throttled) {
+		o->quality = PFM_QUALITY_PARTIAL;
+		o->cause = PFM_CAUSE_THROTTLED;
+	} else if (has_lost_samples(s, o)) {
+		o->quality = PFM_QUALITY_PARTIAL;
+		o->cause = PFM_CAUSE_LOST;
+	} else if (has_mixed_samples(s, i, o) || has_too_few_samples(s, i, o)) {
+		o->quality = PFM_QUALITY_PARTIAL;
+		o->cause = PFM_CAUSE_OTHER;
+	}
+}
+
+int pfm_read_samples(pfm_session_t *s, unsigned i, pfm_sample_count_t *out)
+{
+	pfm_sample_count_t full = { .size = sizeof(full) };
+	pfm_count_t count = PFM_INIT(count);
+	const struct session_count *c;
+	const struct sample_totals *t;
+	int rc;
+
+	if (!is_sampling_session(s) || i >= s->n_counts || !base_has_struct_size(out))
+		return PFMLIB_ERR_INVAL;
+	rc = pfm_read_count(s, i, &count);
+	if (rc)
+		return rc;
+	c = &s->counts[i];
+	t = &s->sampling->totals[i];
+	full.precise = c->config.attr.precise;
+	full.samples = t->n_samples;
+	full.exact = t->n_exact;
+	full.weight = t->total_weight;
+	full.discarded = pfmi_sampling_uses_device(s) ? pfmi_device_count_out_of_range(s, i) : t->n_discarded;
+	full.throttled = t->n_throttled;
+	full.throttled_ns = t->throttled_ns;
+	full.lost = get_lost_samples(s, c);
+	full.count = count.value;
+	full.period = c->config.period;
+	full.freq = c->config.freq;
+	assess_sample_quality(s, i, &full);
+	base_copy_struct_out(out, &full, sizeof(full));
+	return PFMLIB_SUCCESS;
+}
+
+int pfm_read_buffers(const pfm_session_t *s, pfm_buffers_t *out)
+{
+	pfm_buffers_t full = PFM_INIT(full);
+
+	if ((!is_sampling_session(s) && !(s && s->recording)) || !base_has_struct_size(out))
+		return PFMLIB_ERR_INVAL;
+	full.n = s->sampling->n_buffers;
+	full.pages = s->sampling->buffer_pages;
+	full.wanted = s->sampling->config.pages;
+	full.lost = s->sampling->n_lost;
+	full.bytes = s->sampling->n_bytes;
+	full.skipped = s->sampling->n_unknown_records;
+	full.damaged = s->recording ? s->recording_ops->is_damaged(s) : s->sampling->n_damaged_buffers;
+	base_copy_struct_out(out, &full, sizeof(full));
+	return PFMLIB_SUCCESS;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* Checks of pfm_check_system(): processor, PMUs, kernel. */
+#include "session/system_check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+/* The PMU of this machine's cores with the most specific table; -1 if there is none. */
+static int find_core_pmu(const pfm_ctx_t *ctx)
+{
+	pfm_pmu_info_t p = PFM_INIT(p);
+	int n = pfm_count_pmus(ctx), best = -1;
+
+	for (int i = 0; i < n; i++) {
+		if (pfm_describe_pmu(ctx, i, &p) || !(p.flags & PFM_PMU_HOST) || !(p.flags & PFM_PMU_CORE))
+			continue;
+		if (best < 0 || (p.n_events && !(p.flags & PFM_PMU_FALLBACK)))
+			best = i;
+	}
+	return best;
+}
+
+static void check_processor(struct pfm_system_check *c)
+{
+	struct finding f = { .check = "processor", .state = PFM_FINDING_BAD };
+	pfm_pmu_info_t p = PFM_INIT(p);
+	int pmu = find_core_pmu(c->ctx);
+
+	if (pmu < 0 || pfm_describe_pmu(c->ctx, pmu, &p)) {
+		pfmi_check_set_text(f.observed, "no table has this machine's processor");
+		pfmi_check_set_text(f.available, "the events of the kernel");
+		pfmi_check_add_finding(c, &f);
+		return;
+	}
+	f.state = p.flags & PFM_PMU_FALLBACK ? PFM_FINDING_NOTE : PFM_FINDING_GOOD;
+	pfmi_check_set_text(f.observed, "%s: %s, %u events, %u general and %u fixed counters (%s)", p.name,
+	                    p.desc, p.n_events, p.n_counters, p.n_fixed, p.origin);
+	if (f.state == PFM_FINDING_NOTE) {
+		pfmi_check_set_text(f.consequence, "the list of this processor is not loaded: these are the "
+		                                   "events that its family has in common");
+		pfmi_check_set_text(f.remedy, "pfm import FOLDER, of the vendor's lists or of a Linux source tree");
+	}
+	pfmi_check_add_finding(c, &f);
+}
+
+/* True if @name is in @list, whose names are separated by ", ". */
+static bool is_listed(const char *list, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = strstr(list, name); at; at = strstr(at + 1, name))
+		if ((at == list || at[-1] == ' ') && (at[len] == ',' || !at[len]))
+			return true;
+	return false;
+}
+
+/* Lists the kernel's PMUs in @text. Returns true if one of a core is among them. A table of events has
+ * the kernel's PMU for a device, so a name can come twice. */
+static bool list_kernel_pmus(const pfm_ctx_t *ctx, char text[FINDING_TEXT_SIZE])
+{
+	static const char more[] = ", and more";
+	pfm_pmu_info_t p = PFM_INIT(p);
+	int n = pfm_count_pmus(ctx);
+	bool has_core = false, is_full = false;
+	size_t len = 0;
+
+	for (int i = 0; i < n; i++) {
+		const char *name;
+
+		if (pfm_describe_pmu(ctx, i, &p) || !(p.flags & PFM_PMU_KERNEL))
+			continue;
+		has_core |= (p.flags & PFM_PMU_CORE) != 0;
+		name = *p.device ? p.device : p.name;
+		if (is_listed(text, name))
+			continue;
+		if (len + strlen(", ") + strlen(name) + sizeof(more) > FINDING_TEXT_SIZE)
+			is_full = true;
+		else
+			len += (size_t)sprintf(text + len, "%s%s", len ? ", " : "", name);
+	}
+	if (is_full)
+		strcat(text, more);
+	return has_core;
+}
+
+static void check_pmus(struct pfm_system_check *c)
+{
+	struct finding f = { .check = "PMUs", .state = PFM_FINDING_GOOD };
+	char flags[4096];
+	bool is_guest;
+
+	if (list_kernel_pmus(c->ctx, f.observed)) {
+		pfmi_check_add_finding(c, &f);
+		return;
+	}
+	if (!*f.observed)
+		pfmi_check_set_text(f.observed, "the kernel shows none");
+	is_guest = pfmi_check_read_key(c, "/proc/cpuinfo", "flags", flags, sizeof(flags)) &&
+	           strstr(flags, "hypervisor");
+	f.state = PFM_FINDING_BAD;
+	pfmi_check_set_text(f.consequence, "no PMU of a processor core is among them%s",
+	                    is_guest ? ": the hypervisor gives this virtual machine none" : "");
+	pfmi_check_set_text(f.remedy, "%s",
+	                    is_guest ? "switch the virtual PMU on (QEMU: -cpu host,pmu=on; a cloud: a "
+	                               "bare-metal or a bigger instance)"
+	                             : "load the driver of the processor's PMU, or use a kernel that has it");
+	pfmi_check_set_text(f.available, "software events: task-clock, page-faults, context-switches; "
+	                                 "tracepoints");
+	pfmi_check_add_finding(c, &f);
+}
+
+/* Kernel options, and what is lost without each. */
+static const struct kernel_option {
+	const char *name, *loss;
+} kernel_options[] = {
+	{ "CONFIG_PERF_EVENTS", "nothing can be counted" },
+	{ "CONFIG_HW_PERF_EVENTS", "no hardware event" },
+	{ "CONFIG_CGROUP_PERF", "no control group" },
+	{ "CONFIG_FTRACE", "no tracepoint" },
+};
+
+/* True if @config has the line "@name=y". */
+static bool is_option_on(const char *config, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = strstr(config, name); at; at = strstr(at + 1, name))
+		if ((at == config || at[-1] == '\n') && strncmp(at + len, "=y\n", 3) == 0)
+			return true;
+	return false;
+}
+
+static void note_missing_options(struct finding *f, const char *config)
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < sizeof(kernel_options) / sizeof(kernel_options[0]); i++) {
+		const struct kernel_option *o = &kernel_options[i];
+
+		if (is_option_on(config, o->name))
+			continue;
+		f->state = PFM_FINDING_NOTE;
+		len += (size_t)snprintf(f->consequence + len, FINDING_TEXT_SIZE - len, "%swithout %s: %s",
+		                        len ? "; " : "", o->name, o->loss);
+	}
+}
+
+/* Reads the options the kernel was built with, where the distribution installs them. */
+static void check_kernel(struct pfm_system_check *c)
+{
+	struct finding f = { .check = "kernel", .state = PFM_FINDING_GOOD };
+	struct utsname name;
+	char path[128], *config;
+	size_t len;
+
+	if (c->is_recorded || uname(&name))
+		return;
+	snprintf(path, sizeof(path), "/boot/config-%s", name.release);
+	if (pfmi_machine_read_file(&c->sys.sys, path, &config, &len)) {
+		pfmi_check_set_text(f.observed, "%s; %s is not there, so its options were not looked at",
+		                    name.release, path);
+		pfmi_check_add_finding(c, &f);
+		return;
+	}
+	pfmi_check_set_text(f.observed, "%s", name.release);
+	note_missing_options(&f, config);
+	free(config);
+	pfmi_check_add_finding(c, &f);
+}
+
+void pfmi_check_machine(struct pfm_system_check *c)
+{
+	check_processor(c);
+	check_pmus(c);
+	check_kernel(c);
+}

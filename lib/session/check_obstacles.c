@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* Checks of pfm_check_system(): who holds counters, limits, tracefs. */
+#include "session/system_check.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/resource.h>
+
+/* A session of many events and CPUs needs more descriptors than this. */
+enum { MIN_OPEN_FILES = 256 };
+
+static void add_finding(struct pfm_system_check *c, struct finding *f)
+{
+	f->topic = PFM_FINDING_OBSTACLES;
+	pfmi_check_add_finding(c, f);
+}
+
+static void check_watchdog(struct pfm_system_check *c)
+{
+	struct finding f = { .check = "NMI watchdog", .state = PFM_FINDING_GOOD };
+	long is_on;
+
+	if (!pfmi_check_read_number(c, "/proc/sys/kernel/nmi_watchdog", &is_on))
+		return;
+	pfmi_check_set_text(f.observed, "%s", is_on ? "on" : "off");
+	if (is_on) {
+		f.state = PFM_FINDING_NOTE;
+		pfmi_check_set_text(f.consequence, "it holds a counter of every processor: one event less fits");
+		pfmi_check_set_text(f.remedy, "sysctl kernel.nmi_watchdog=0");
+	}
+	add_finding(c, &f);
+}
+
+static const char *describe_rdpmc(long value)
+{
+	switch (value) {
+	case 0: return "no counters themselves";
+	case 1: return "counters that they opened";
+	default: return "every counter";
+	}
+}
+
+static void check_rdpmc(struct pfm_system_check *c)
+{
+	static const char *const paths[] = { "/sys/bus/event_source/devices/cpu/rdpmc",
+		                             "/sys/bus/event_source/devices/cpu_core/rdpmc" };
+	struct finding f = { .check = "rdpmc", .state = PFM_FINDING_GOOD };
+	long value;
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		if (!pfmi_check_read_number(c, paths[i], &value))
+			continue;
+		pfmi_check_set_text(f.observed, "%ld: programs may read %s", value, describe_rdpmc(value));
+		if (!value) {
+			f.state = PFM_FINDING_NOTE;
+			pfmi_check_set_text(f.remedy, "echo 1 > %s", paths[i]);
+		}
+		add_finding(c, &f);
+		return;
+	}
+}
+
+static void check_limits(struct pfm_system_check *c)
+{
+	struct finding f = { .check = "limits", .state = PFM_FINDING_GOOD };
+	struct rlimit files;
+	long kib;
+
+	if (getrlimit(RLIMIT_NOFILE, &files))
+		return;
+	pfmi_check_set_text(f.observed, "%" PRIu64 " open files", (uint64_t)files.rlim_cur);
+	if (pfmi_check_read_number(c, "/proc/sys/kernel/perf_event_mlock_kb", &kib))
+		pfmi_check_set_text(f.observed, "%" PRIu64 " open files; %ld KiB of sample buffers for each user",
+		                    (uint64_t)files.rlim_cur, kib);
+	if (files.rlim_cur < MIN_OPEN_FILES) {
+		uint64_t best = files.rlim_max > MIN_OPEN_FILES ? files.rlim_max : MIN_OPEN_FILES;
+
+		f.state = PFM_FINDING_BAD;
+		pfmi_check_set_text(f.consequence, "each event takes a file for each task and CPU");
+		pfmi_check_set_text(f.remedy, "ulimit -n %" PRIu64, best);
+		pfmi_check_set_text(f.available, "a few events of one task");
+	}
+	add_finding(c, &f);
+}
+
+static int stop_at_name(void *arg, const char *name)
+{
+	(void)arg;
+	(void)name;
+	return 1;
+}
+
+static void check_tracefs(struct pfm_system_check *c)
+{
+	struct finding f = { .check = "tracefs", .state = PFM_FINDING_BAD };
+	const struct sys *sys = &c->sys.sys;
+	bool is_denied = false;
+
+	for (size_t i = 0; i < TRACEFS_MOUNTS; i++) {
+		const char *path = pfmi_lookup_tracefs_paths[i];
+		int rc = sys->list_folder(sys, path, stop_at_name, NULL);
+
+		is_denied |= rc == -EACCES;
+		if (rc < 0)
+			continue;
+		f.state = PFM_FINDING_GOOD;
+		pfmi_check_set_text(f.observed, "on %.*s", (int)(strlen(path) - strlen("/events")), path);
+		add_finding(c, &f);
+		return;
+	}
+	pfmi_check_set_text(f.observed, "%s", is_denied ? "this user may not look into it" : "not mounted");
+	pfmi_check_set_text(f.consequence, "tracepoints are looked up there");
+	pfmi_check_set_text(f.remedy, "%s",
+	                    is_denied ? "mount -o remount,mode=755 /sys/kernel/tracing"
+	                              : "mount -t tracefs tracefs /sys/kernel/tracing");
+	pfmi_check_set_text(f.available, "everything but tracepoints");
+	add_finding(c, &f);
+}
+
+void pfmi_check_obstacles(struct pfm_system_check *c)
+{
+	check_watchdog(c);
+	check_rdpmc(c);
+	check_limits(c);
+	check_tracefs(c);
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* Checks of pfm_check_system(): basic events over a workload whose counts are known. */
+#include "session/system_check.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+enum { WORKLOAD_PAGES = 512, /* touched by the workload */
+       PAGE_BYTES = 4096,
+       WORKLOAD_LOOPS = 20000000, /* branches of the workload, at least */
+       MAX_COUNTS = 16 };         /* counts of one event: one for each kind of core */
+
+static volatile uint64_t workload_sink;
+
+static void run_workload(void)
+{
+	const size_t size = (size_t)WORKLOAD_PAGES * PAGE_BYTES;
+	char *pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (pages != MAP_FAILED) {
+		madvise(pages, size, MADV_NOHUGEPAGE);
+		for (size_t i = 0; i < size; i += PAGE_BYTES)
+			pages[i] = 1;
+		munmap(pages, size);
+	}
+	for (uint64_t i = 0; i < WORKLOAD_LOOPS; i++)
+		workload_sink = i;
+}
+
+static bool has_value(const pfm_count_t *count)
+{
+	return count->quality <= PFM_QUALITY_PARTIAL;
+}
+
+/* True if @count is trusted less than @worst. A kind of core on which the task had no time loses nothing. */
+static bool is_worse(const pfm_count_t *count, const pfm_count_t *worst)
+{
+	if (count->cause == PFM_CAUSE_NO_TIME)
+		return false;
+	return count->quality > worst->quality || (has_value(count) && worst->cause == PFM_CAUSE_NO_TIME);
+}
+
+/* Says why count @i of the session is not exact, and of which PMU it is where there are several. */
+static void explain_count(pfm_session_t *s, unsigned i, bool is_one_of_several, struct trial *t)
+{
+	pfm_count_info_t info = PFM_INIT(info);
+	bool names_pmu;
+
+	if (pfm_describe_count(s, i, &info))
+		return;
+	names_pmu = is_one_of_several && *info.why;
+	pfmi_check_set_text(t->reason, "%s%s%s", names_pmu ? info.pmu : "", names_pmu ? ": " : "", info.why);
+	pfmi_check_set_text(t->remedy, "%s", info.remedy);
+}
+
+/* Adds up what a session of one event counted on every kind of core. */
+static void add_counts(pfm_session_t *s, struct trial *t)
+{
+	pfm_count_t counts[MAX_COUNTS];
+	unsigned n_all = (unsigned)pfm_count_session(s), n = n_all < MAX_COUNTS ? n_all : MAX_COUNTS;
+	unsigned worst = 0, n_good = 0;
+
+	if (n == 0)
+		return;
+	for (unsigned i = 0; i < n; i++)
+		counts[i] = (pfm_count_t){ .size = sizeof(counts[i]) };
+	pfm_read_session(s, counts, n);
+	for (unsigned i = 0; i < n; i++) {
+		if (has_value(&counts[i])) {
+			n_good++;
+			t->count.value += counts[i].value;
+		}
+		if (is_worse(&counts[i], &counts[worst]))
+			worst = i;
+	}
+	t->count.quality = counts[worst].quality;
+	t->count.cause = counts[worst].cause;
+	if (n_good && !has_value(&t->count))
+		t->count.quality = PFM_QUALITY_PARTIAL;
+	explain_count(s, worst, n > 1, t);
+}
+
+void pfmi_check_try_event(struct pfm_system_check *c, const char *event, unsigned flags, bool busy,
+                          struct trial *t)
+{
+	pfm_session_options_t options = PFM_INIT(options);
+	pfm_error_t error = PFM_INIT(error);
+	pfm_session_t *s;
+
+	*t = (struct trial){ .count = { .size = sizeof(t->count),
+		                        .quality = PFM_QUALITY_NOT_SUPPORTED,
+		                        .cause = PFM_CAUSE_OTHER } };
+	options.flags = flags;
+	if (pfm_open_session(&s, c->ctx, &options, &event, 1, &error)) {
+		pfm_explain_error(c->ctx, event, &error, t->reason, sizeof(t->reason));
+		return;
+	}
+	if (!pfm_start_session(s) && busy)
+		run_workload();
+	pfm_stop_session(s);
+	add_counts(s, t);
+	t->is_counted = has_value(&t->count) || t->count.cause == PFM_CAUSE_NO_TIME;
+	pfm_close_session(s);
+}
+
+/* What an event counts over the workload, in its unit; no upper bound if @most is 0. */
+struct expectation {
+	const char *event;
+	double least, most;
+	const char *text;
+	bool is_time; /* nanoseconds, at most those that passed */
+};
+
+static const struct expectation expectations[] = {
+	{ "page-faults:u", WORKLOAD_PAGES, WORKLOAD_PAGES * 4, "512 and a few: so many pages are touched", false },
+	{ "task-clock", 1e6, 0, "no more than the time that went by", true },
+	{ "cycles:u", WORKLOAD_LOOPS / 4.0, 0, "5,000,000 at least, for 20,000,000 loops", false },
+	{ "instructions:u", WORKLOAD_LOOPS, WORKLOAD_LOOPS * 20.0, "20,000,000 at least: so many loops", false },
+	{ "branches:u", WORKLOAD_LOOPS * 0.99, WORKLOAD_LOOPS * 4.0, "20,000,000: one for each loop", false },
+	{ "branch-misses:u", 0, WORKLOAD_LOOPS / 20.0, "few: the loop is regular", false },
+	{ "cache-references:u", 0, 0, "any number", false },
+	{ "cache-misses:u", 0, 0, "any number", false },
+};
+
+static double get_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static bool is_expected(const struct expectation *e, double value, double elapsed)
+{
+	if (value < e->least || (e->most > 0 && value > e->most))
+		return false;
+	return !e->is_time || value <= elapsed * 1e9;
+}
+
+/* "20,000,123" in every locale. */
+static void print_grouped(uint64_t value, char buf[32])
+{
+	char digits[24];
+	int n = snprintf(digits, sizeof(digits), "%" PRIu64, value), at = 0;
+
+	for (int i = 0; i < n; i++) {
+		if (i && (n - i) % 3 == 0)
+			buf[at++] = ',';
+		buf[at++] = digits[i];
+	}
+	buf[at] = '\0';
+}
+
+static void check_value(const struct expectation *e, const struct trial *t, double elapsed, struct finding *f)
+{
+	char number[32];
+
+	print_grouped(t->count.value, number);
+	pfmi_check_set_text(f->observed, "%s, %s; expected %s", number, pfm_quality_name((int)t->count.quality),
+	                    e->text);
+	if (t->count.quality != PFM_QUALITY_EXACT) {
+		f->state = PFM_FINDING_NOTE;
+		pfmi_check_set_text(f->consequence, "%s",
+		                    *t->reason ? t->reason : pfm_cause_name((int)t->count.cause));
+		pfmi_check_set_text(f->remedy, "%s", t->remedy);
+	}
+	if (!is_expected(e, (double)t->count.value, elapsed)) {
+		f->state = PFM_FINDING_BAD;
+		pfmi_check_set_text(f->consequence, "that is not what the workload does: do not trust this event here");
+		*f->remedy = '\0';
+	}
+}
+
+static void check_event(struct pfm_system_check *c, const struct expectation *e)
+{
+	struct finding f = { .topic = PFM_FINDING_WORKLOAD,
+		             .state = PFM_FINDING_GOOD,
+		             .check = e->event,
+		             .expected = e->text };
+	double begin = get_seconds();
+	struct trial t;
+
+	pfmi_check_try_event(c, e->event, 0, true, &t);
+	f.count = t.count;
+	if (t.is_counted && has_value(&t.count)) {
+		check_value(e, &t, get_seconds() - begin, &f);
+	} else {
+		f.state = PFM_FINDING_BAD;
+		pfmi_check_set_text(f.observed, "%s", pfm_quality_name((int)t.count.quality));
+		pfmi_check_set_text(f.consequence, "%s", t.reason);
+		pfmi_check_set_text(f.remedy, "%s", t.remedy);
+	}
+	pfmi_check_add_finding(c, &f);
+}
+
+void pfmi_check_workload(struct pfm_system_check *c)
+{
+	for (size_t i = 0; i < sizeof(expectations) / sizeof(expectations[0]); i++)
+		check_event(c, &expectations[i]);
+}

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: MIT */
+/* How far a count can be trusted. A value is extrapolated only from time it was really counted in, and where there is no
+ * such time there is no value. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/sizes.h"
+#include "base/text.h"
+#include "session/session_internal.h"
+#include "context/context.h"
+
+/* raw * enabled / running without losing a bit: the product has 128. */
+uint64_t pfmi_session_extrapolate_value(uint64_t raw, uint64_t enabled, uint64_t running)
+{
+	const uint64_t low = 0xffffffff;
+	uint64_t a = raw >> 32, b = raw & low, c = enabled >> 32, d = enabled & low;
+	uint64_t mid = (b * d >> 32) + (a * d & low) + (b * c & low);
+	uint64_t hi = a * c + (a * d >> 32) + (b * c >> 32) + (mid >> 32);
+	uint64_t lo = (mid & low) << 32 | (b * d & low), q = 0, rest;
+
+	if (running == 0)
+		return 0;
+	if (hi >= running)
+		return UINT64_MAX;
+	rest = hi;
+	for (int i = 63; i >= 0; i--) {
+		bool carry = rest >> 63;
+
+		rest = rest << 1 | (lo >> i & 1);
+		if (carry || rest >= running) {
+			rest -= running;
+			q |= (uint64_t)1 << i;
+		}
+	}
+	/* Rounded to the nearest. */
+	if (rest >= running - rest && q != UINT64_MAX)
+		q++;
+	return q;
+}
+
+static void format_reason(struct session_count *c, int about, const char *remedy, const char *fmt, va_list ap)
+{
+	c->status.reason_cause = about;
+	vsnprintf(c->status.reason, sizeof(c->status.reason), fmt, ap);
+	snprintf(c->status.remedy, sizeof(c->status.remedy), "%s", remedy);
+}
+
+void pfmi_session_set_reason(struct session_count *c, int cause, const char *remedy, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (c->status.cause)
+		return; /* why it could not be opened says more than how the rest of it fared */
+	va_start(ap, fmt);
+	format_reason(c, cause, remedy, fmt, ap);
+	va_end(ap);
+}
+
+void pfmi_session_fail_count(struct session_count *c, int cause, int err, const char *remedy, const char *fmt, ...)
+{
+	va_list ap;
+
+	c->status.cause = cause;
+	c->status.sys_errno = err;
+	va_start(ap, fmt);
+	format_reason(c, cause, remedy, fmt, ap);
+	va_end(ap);
+}
+
+static const char *get_pmu_name(const struct session_count *c)
+{
+	return c->config.kernel_pmu ? c->config.kernel_pmu->name : table_text(c->config.event.table, c->config.event.table->name);
+}
+
+static void set_quality(struct session_count *c, pfm_count_t *n, int quality, int cause)
+{
+	n->quality = quality;
+	n->cause = cause;
+	if (cause == PFM_CAUSE_NONE && c->status.cause == PFM_CAUSE_NONE)
+		c->status.reason_cause = PFM_CAUSE_NONE;
+}
+
+static unsigned compute_percent(uint64_t part, uint64_t whole)
+{
+	return (unsigned)pfmi_session_extrapolate_value(100, part, whole);
+}
+
+#define REMEDY_COUNT_LESS "count fewer events at a time, or for longer"
+
+static unsigned count_group_members(const struct pfm_session *s, unsigned i)
+{
+	unsigned n = 0;
+
+	for (unsigned k = 0; k < s->n_counts; k++)
+		n += s->counts[k].config.group == s->counts[i].config.group;
+	return n;
+}
+
+/* True if another event of the same PMU, outside of count @i's group, did get a counter. */
+static bool has_running_rival(const struct pfm_session *s, unsigned i, const pfm_count_t *counts)
+{
+	for (unsigned k = 0; k < s->n_counts; k++)
+		if (s->counts[k].config.group != s->counts[i].config.group &&
+		    s->counts[k].config.attr.type == s->counts[i].config.attr.type && counts[k].running)
+			return true;
+	return false;
+}
+
+/* Enabled for a while, but never on a counter. */
+static void explain_never_ran(struct pfm_session *s, unsigned i, pfm_count_t *counts)
+{
+	struct session_count *c = &s->counts[i];
+	pfm_count_t *n = &counts[i];
+
+	n->value = 0;
+	if (c->config.lacks_core_types) {
+		set_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_CPU);
+		pfmi_session_set_reason(c, n->cause, "", "nothing ran on the CPUs %s serves (%s)", get_pmu_name(c), c->config.kernel_pmu->cpu_list);
+	} else if (n->cause == PFM_CAUSE_BUSY) {
+		set_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_BUSY);
+		pfmi_session_set_reason(c, n->cause, "leave the pinning (D) away, or count fewer events", "the pinned event could not keep its counter");
+	} else if (has_running_rival(s, i, counts)) {
+		set_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_MULTIPLEXED);
+		pfmi_session_set_reason(c, n->cause, REMEDY_COUNT_LESS, "more events than counters: its turn never came");
+	} else if (count_group_members(s, i) > 1 && !c->kernel_state.is_ungrouped) {
+		set_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_GROUP);
+		pfmi_session_set_reason(c, n->cause,
+		                        s->ctx->kernel && s->ctx->kernel->nmi_watchdog
+		                                ? "switch the watchdog off (sysctl kernel.nmi_watchdog=0), or make the group smaller"
+		                                : "make the group smaller, or let it be broken up (:W behind the brace)",
+		                        "the group never found enough free counters at once");
+	} else {
+		set_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_BUSY);
+		pfmi_session_set_reason(c, n->cause, "count it for longer; if that does not help, something else holds the counter it needs",
+		                        "it was switched on but never got a counter");
+	}
+}
+
+/* Time on a counter, summed over the core types one event is counted on. A task is on one type at a time, so the times add up
+ * to the whole if nothing was shared. */
+static uint64_t sum_sibling_running(const struct pfm_session *s, unsigned i, const pfm_count_t *counts)
+{
+	uint64_t sum = 0;
+
+	for (unsigned k = 0; k < s->n_counts; k++)
+		if (k == i || (s->counts[i].config.sibling_set && s->counts[k].config.sibling_set == s->counts[i].config.sibling_set))
+			sum += counts[k].running;
+	return sum;
+}
+
+/* Its task was elsewhere all the while. */
+static void explain_never_on_cpus(struct pfm_session *s, unsigned i, pfm_count_t *counts)
+{
+	struct session_count *c = &s->counts[i];
+	pfm_count_t *n = &counts[i];
+
+	if (sum_sibling_running(s, i, counts)) {
+		set_quality(c, n, PFM_QUALITY_EXACT, PFM_CAUSE_NONE); /* on another type of core, which has a count of its own */
+		return;
+	}
+	set_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_CPU);
+	pfmi_session_set_reason(c, n->cause, "see where it may run (taskset -p), or name no CPUs", "it never ran on the CPUs asked for (%s)",
+	                        s->options.cpus ? s->options.cpus : "");
+}
+
+static void explain_no_time(struct pfm_session *s, unsigned i, pfm_count_t *counts)
+{
+	struct session_count *c = &s->counts[i];
+	pfm_count_t *n = &counts[i];
+
+	n->value = 0;
+	if (c->kernel_state.time_elsewhere) {
+		explain_never_on_cpus(s, i, counts);
+		return;
+	}
+	set_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_TIME);
+	if (s->options.flags & PFM_SESSION_DRY_RUN)
+		pfmi_session_set_reason(c, n->cause, "", "this was a dry run");
+	else if (!s->started && !(s->options.flags & PFM_SESSION_ENABLE_ON_EXEC))
+		pfmi_session_set_reason(c, n->cause, "start the session before reading it", "counting was never started");
+	else
+		pfmi_session_set_reason(c, n->cause, "count for longer", "nothing ran while it was switched on, or for less than a tick of the clock");
+}
+
+static void assess_shared_counter(struct pfm_session *s, unsigned i, pfm_count_t *counts)
+{
+	struct session_count *c = &s->counts[i];
+	pfm_count_t *n = &counts[i];
+	uint64_t ran = sum_sibling_running(s, i, counts);
+
+	if (c->config.lacks_core_types) {
+		n->value = n->raw;
+		set_quality(c, n, PFM_QUALITY_PARTIAL, PFM_CAUSE_NO_CPU);
+		pfmi_session_set_reason(c, n->cause, c->config.missing_core ? "" : "name the event without a PMU to count it on every type of core",
+		                        "counted %u %% of the time: %s serves CPUs %s only%s%s%s", compute_percent(n->running, n->enabled), get_pmu_name(c),
+		                        c->config.kernel_pmu->cpu_list, c->config.missing_core ? ", and " : "", c->config.missing_core ? c->config.missing_core->name : "",
+		                        c->config.missing_core ? " does not have the event" : "");
+		return;
+	}
+	/* Switching between core types costs moments in which neither counts. */
+	if (c->config.sibling_set && ran + n->enabled / 1000 >= n->enabled) {
+		n->value = n->raw;
+		set_quality(c, n, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+		return;
+	}
+	if (n->running == 0) {
+		explain_never_ran(s, i, counts);
+		return;
+	}
+	if (c->config.sibling_set)
+		n->value = pfmi_session_extrapolate_value(n->raw, n->enabled, ran);
+	set_quality(c, n, PFM_QUALITY_SCALED, PFM_CAUSE_MULTIPLEXED);
+	pfmi_session_set_reason(c, n->cause, REMEDY_COUNT_LESS, "more events than counters: counted %u %% of the time and extrapolated",
+	                        compute_percent(ran, n->enabled));
+}
+
+/* A CPU was there of which it has nothing, for all or some of the time. */
+static void explain_missed_cpu(struct session_count *c, pfm_count_t *n)
+{
+	if (n->running == 0)
+		n->value = 0;
+	set_quality(c, n, n->running ? PFM_QUALITY_PARTIAL : PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_CPU);
+	pfmi_session_set_reason(c, n->cause, "open the session anew",
+	                        "a CPU has come on line, or came back, while it was counted: what happens there since is missing");
+}
+
+static void explain_partial_count(struct session_count *c, pfm_count_t *n)
+{
+	int cause = n->cause ? n->cause : PFM_CAUSE_MULTIPLEXED;
+
+	set_quality(c, n, PFM_QUALITY_PARTIAL, cause);
+	if (cause == PFM_CAUSE_BUSY)
+		pfmi_session_set_reason(c, cause, "leave the pinning (D) away, or count fewer events", "on some CPUs the pinned event lost its counter");
+	else
+		pfmi_session_set_reason(c, cause, REMEDY_COUNT_LESS, "on some CPUs or for some tasks its turn never came");
+}
+
+/* What could not be opened: ruled out here as it was asked (by processor, kernel or rights), or only missed this time. */
+static int get_unopened_quality(int cause)
+{
+	switch (cause) {
+	case PFM_CAUSE_NO_PMU:
+	case PFM_CAUSE_NO_KERNEL:
+	case PFM_CAUSE_ATTRIBUTE:
+	case PFM_CAUSE_GROUP:
+	case PFM_CAUSE_PERMISSION: return PFM_QUALITY_NOT_SUPPORTED;
+	default: return PFM_QUALITY_NOT_COUNTED;
+	}
+}
+
+static void assess_inexact_count(struct pfm_session *s, unsigned i, pfm_count_t *counts)
+{
+	struct session_count *c = &s->counts[i];
+	pfm_count_t *n = &counts[i];
+
+	if (c->status.cause && !c->kernel_state.n_open) {
+		*n = (pfm_count_t){ .size = n->size, .quality = get_unopened_quality(c->status.cause), .scale = c->config.scale };
+		n->cause = c->status.cause;
+	} else if (n->cause == PFM_CAUSE_NO_CPU) {
+		explain_missed_cpu(c, n);
+	} else if (n->cause == PFM_CAUSE_BUSY && n->running == 0) {
+		explain_never_ran(s, i, counts);
+	} else if (n->enabled == 0 && n->running == 0 && (n->raw == 0 || s->options.flags & PFM_SESSION_DRY_RUN) && !c->config.is_level) {
+		explain_no_time(s, i, counts);
+	} else if (n->enabled == 0 || n->running >= n->enabled) {
+		/* Clocks that tick slowly may show no time at all for a count that is there. */
+		if (n->quality == PFM_QUALITY_PARTIAL)
+			explain_partial_count(c, n);
+		else
+			set_quality(c, n, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+		if (n->enabled == 0)
+			n->value = n->raw;
+	} else if (n->running == 0 && !c->config.sibling_set) {
+		explain_never_ran(s, i, counts);
+	} else if (n->quality == PFM_QUALITY_PARTIAL && !c->config.sibling_set && !c->config.lacks_core_types) {
+		explain_partial_count(c, n);
+	} else if (c->config.is_level) {
+		n->value = n->raw;
+		set_quality(c, n, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	} else {
+		assess_shared_counter(s, i, counts);
+	}
+	/* What could not be opened somewhere is missing from the sum, whatever the rest is worth. */
+	if (c->status.cause && c->kernel_state.n_open && n->quality < PFM_QUALITY_NOT_COUNTED) {
+		n->quality = PFM_QUALITY_PARTIAL;
+		n->cause = c->status.cause;
+	}
+	n->sys_errno = n->cause == c->status.cause ? c->status.sys_errno : 0;
+}
+
+/* As nearly all are: exact, with nothing to say or to take back. */
+static inline bool is_clearly_exact(const struct session_count *c, const pfm_count_t *n)
+{
+	return n->quality == PFM_QUALITY_EXACT && n->running && n->running == n->enabled && !n->cause && !c->status.cause && !c->status.reason_cause;
+}
+
+/* True if it is clear. */
+static inline bool assess_count(struct pfm_session *s, unsigned i, pfm_count_t *counts)
+{
+	bool clear = is_clearly_exact(&s->counts[i], &counts[i]);
+
+	counts[i].scale = s->counts[i].config.scale;
+	if (!clear)
+		assess_inexact_count(s, i, counts);
+	return clear;
+}
+
+void pfmi_session_assess_quality(struct pfm_session *s, unsigned i, pfm_count_t *counts)
+{
+	s->is_all_exact &= assess_count(s, i, counts);
+}
+
+void pfmi_session_assess_all_qualities(struct pfm_session *s, pfm_count_t *counts)
+{
+	bool clear = true;
+
+	for (unsigned i = 0; i < s->n_counts; i++)
+		clear &= assess_count(s, i, counts);
+	s->is_all_exact = clear;
+}
+
+/* Quality and value of the difference @d, whose numbers are in place, of a count that was @before. */
+static void assess_difference(const pfm_count_t *before, pfm_count_t *d, uint64_t value)
+{
+	bool exact = before->quality == PFM_QUALITY_EXACT && d->quality == PFM_QUALITY_EXACT;
+
+	d->value = d->raw;
+	if (exact || d->running >= d->enabled) {
+		/* Whatever was shared was shared before. */
+		if (d->quality == PFM_QUALITY_SCALED) {
+			d->quality = PFM_QUALITY_EXACT;
+			d->cause = PFM_CAUSE_NONE;
+		}
+	} else if (d->running == 0) {
+		d->value = 0;
+		d->quality = PFM_QUALITY_NOT_COUNTED;
+		d->cause = d->cause ? d->cause : PFM_CAUSE_MULTIPLEXED;
+	} else if (d->quality == PFM_QUALITY_PARTIAL) {
+		d->value = d->value > value ? d->value : value;
+	} else {
+		d->value = pfmi_session_extrapolate_value(d->raw, d->enabled, d->running);
+		d->quality = PFM_QUALITY_SCALED;
+		d->cause = d->cause ? d->cause : PFM_CAUSE_MULTIPLEXED;
+	}
+}
+
+int pfm_count_between(const pfm_count_t *earlier, const pfm_count_t *later, int is_level, pfm_count_t *out)
+{
+	pfm_count_t a, d;
+	bool reset;
+
+	if (!earlier || !later || !base_has_struct_size(out) || !base_copy_struct_in(&a, sizeof(a), earlier) || !base_copy_struct_in(&d, sizeof(d), later))
+		return PFMLIB_ERR_INVAL;
+	reset = d.raw < a.raw || d.enabled < a.enabled || d.running < a.running;
+	if (!is_level && !reset && d.quality < PFM_QUALITY_NOT_COUNTED) {
+		uint64_t value = d.value > a.value ? d.value - a.value : 0;
+
+		d.raw -= a.raw;
+		d.enabled -= a.enabled;
+		d.running -= a.running;
+		assess_difference(&a, &d, value);
+	}
+	base_copy_struct_out(out, &d, sizeof(d));
+	return PFMLIB_SUCCESS;
+}
+
+const char *pfm_quality_name(int quality)
+{
+	static const char names[][16] = { "exact", "scaled", "partial", "not counted", "not supported" };
+
+	return quality >= 0 && quality <= PFM_QUALITY_NOT_SUPPORTED ? names[quality] : "";
+}
+
+const char *pfm_cause_name(int cause)
+{
+	static const char names[][16] = {
+		"",
+		"no PMU",
+		"permission",
+		"busy",
+		"group",
+		"multiplexed",
+		"files",
+		"attribute",
+		"no process",
+		"no CPU",
+		"memory",
+		"no time",
+		"no kernel",
+		"other",
+		"lost",
+		"throttled",
+	};
+
+	return cause >= 0 && cause <= PFM_CAUSE_THROTTLED ? names[cause] : "";
+}

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+/* Metrics in a session: a text that names no event may name a metric or a group of them. What they need is planned into groups that
+ * are counted together, each event once; their values come from the session's counts, as they are or between two readings. */
+#include <float.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "session/session_internal.h"
+#include "base/sizes.h"
+#include "metric/metric.h"
+
+/* A metric, and for each of its inputs 1 + the number of the planned event; 0 for what is no event. */
+struct session_metric {
+	struct metric_ref ref;
+	unsigned request, n_inputs;
+	uint16_t *planned_events;
+};
+
+/* ---- opening ---------------------------------------------------------------------------------------------------------- */
+
+int pfmi_session_add_metrics(struct session_builder *o, const char *text)
+{
+	struct pfm_session *s = o->session;
+	struct metric_list list = { 0 };
+	struct session_metric *all = NULL;
+	int rc = pfmi_metric_find_by_name(s->ctx, text, &list);
+
+	if (rc == PFMLIB_ERR_NOTFOUND)
+		rc = pfmi_metric_find_group(s->ctx, text, &list);
+	if (!rc)
+		all = realloc(s->metrics, (s->n_metrics + list.n_metrics) * sizeof(*all));
+	if (all) {
+		s->metrics = all;
+		for (unsigned i = 0; i < list.n_metrics; i++)
+			all[s->n_metrics++] = (struct session_metric){ .ref = list.refs[i], .request = o->request };
+	}
+	free(list.refs);
+	return rc || all ? rc : PFMLIB_ERR_NOMEM;
+}
+
+/* Group @g of @plan, whose events begin with number *@i, as a text for a session; NULL without memory. */
+static char *format_group_text(const pfm_plan_t *plan, unsigned g, unsigned *i)
+{
+	pfm_planned_t e = PFM_INIT(e);
+	size_t room = 8, at = 1;
+	unsigned first = *i;
+	char *text;
+
+	for (; !pfm_describe_planned(plan, *i, &e) && e.group == g; (*i)++)
+		room += strlen(e.text) + 1;
+	text = malloc(room);
+	if (!text)
+		return NULL;
+	text[0] = '{';
+	for (unsigned k = first; k < *i && !pfm_describe_planned(plan, k, &e); k++)
+		at += (size_t)snprintf(text + at, room - at, "%s%s", k > first ? "," : "", e.text);
+	snprintf(text + at, room - at, "}:W");
+	if (*i - first == 1)
+		snprintf(text, room, "%s", e.text);
+	return text;
+}
+
+/* The counts from @before on are those of planned events @first to @last, whose texts differ. */
+static void mark_planned_counts(struct session_builder *o, const pfm_plan_t *plan, const unsigned *requests, unsigned before, unsigned first,
+                                unsigned last)
+{
+	pfm_planned_t e = PFM_INIT(e);
+
+	for (unsigned i = first; i < last && !pfm_describe_planned(plan, i, &e); i++)
+		for (unsigned k = before; k < o->session->n_counts; k++) {
+			struct count_config *a = &o->session->counts[k].config;
+
+			if (strcmp(a->name, e.text) != 0)
+				continue;
+			a->planned_event = i + 1;
+			a->request = requests[e.request];
+		}
+}
+
+static int add_planned_groups(struct session_builder *o, const pfm_plan_t *plan, const unsigned *requests)
+{
+	pfm_plan_info_t info = PFM_INIT(info);
+	int rc = PFMLIB_SUCCESS;
+
+	pfm_describe_plan(plan, &info);
+	for (unsigned g = 0, i = 0; g < info.n_groups && !rc; g++) {
+		unsigned before = o->session->n_counts, first = i;
+		char *text = format_group_text(plan, g, &i);
+
+		rc = text ? pfmi_session_add_text(o, text) : pfmi_session_report_no_memory(o);
+		if (!rc)
+			mark_planned_counts(o, plan, requests, before, first, i);
+		free(text);
+	}
+	return rc;
+}
+
+/* Number of the planned event @text, 0 for none. */
+static uint16_t find_planned_event(const pfm_plan_t *plan, const char *text)
+{
+	pfm_planned_t e = PFM_INIT(e);
+
+	for (unsigned i = 0; !pfm_describe_planned(plan, i, &e); i++)
+		if (strcmp(e.text, text) == 0)
+			return (uint16_t)(i + 1);
+	return 0;
+}
+
+static int map_metric_inputs(struct session_builder *o, const pfm_plan_t *plan, struct session_metric *m)
+{
+	pfm_metric_info_t info = PFM_INIT(info);
+	pfm_metric_input_t in = PFM_INIT(in);
+	const struct pfm_ctx *ctx = o->session->ctx;
+
+	pfm_describe_metric(ctx, (int)m->ref.pmu, m->ref.row, &info);
+	m->planned_events = calloc(info.n_inputs + 1, sizeof(*m->planned_events));
+	if (!m->planned_events)
+		return pfmi_session_report_no_memory(o);
+	m->n_inputs = info.n_inputs;
+	for (unsigned i = 0; i < m->n_inputs && !pfm_describe_metric_input(ctx, (int)m->ref.pmu, m->ref.row, i, &in); i++)
+		m->planned_events[i] = in.is_constant ? 0 : find_planned_event(plan, in.text);
+	return PFMLIB_SUCCESS;
+}
+
+/* The texts that metrics were found by, once each; @requests says which they are. Returns how many. */
+static unsigned list_metric_texts(const struct pfm_session *s, const char *const *texts, const char **out, unsigned *requests)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < s->n_metrics; i++)
+		if (n == 0 || requests[n - 1] != s->metrics[i].request) {
+			requests[n] = s->metrics[i].request;
+			out[n++] = texts[s->metrics[i].request];
+		}
+	return n;
+}
+
+int pfmi_session_plan_metrics(struct session_builder *o, const char *const *texts)
+{
+	struct pfm_session *s = o->session;
+	const char **named = calloc(s->n_metrics, sizeof(*named));
+	unsigned *requests = calloc(s->n_metrics, sizeof(*requests));
+	unsigned n = named && requests ? list_metric_texts(s, texts, named, requests) : 0;
+	pfm_plan_options_t options = PFM_INIT(options);
+	pfm_plan_t *plan = NULL;
+	int rc;
+
+	options.plm = s->options.plm;
+	rc = n ? pfm_plan(&plan, s->ctx, named, n, &options, o->error) : pfmi_session_report_no_memory(o);
+	/* An event may need the very counter that the watchdog holds: the kernel knows whether another will do. */
+	if (rc == PFMLIB_ERR_NOASSIGN) {
+		options.flags = PFM_PLAN_BARE;
+		rc = pfm_plan(&plan, s->ctx, named, n, &options, o->error);
+	}
+	if (rc && n && o->error && o->error->event >= 0)
+		o->error->event = (int)requests[o->error->event];
+	if (!rc)
+		rc = add_planned_groups(o, plan, requests);
+	for (unsigned i = 0; i < s->n_metrics && !rc; i++)
+		rc = map_metric_inputs(o, plan, &s->metrics[i]);
+	pfm_free_plan(plan);
+	free(named);
+	free(requests);
+	return rc;
+}
+
+void pfmi_session_free_metrics(struct pfm_session *s)
+{
+	for (unsigned i = 0; i < s->n_metrics; i++)
+		free(s->metrics[i].planned_events);
+	free(s->metrics);
+}
+
+/* ---- constants -------------------------------------------------------------------------------------------------------- */
+
+static bool count_cpus(const struct pfm_session *s, const char *path, double *value)
+{
+	struct cpu_mask set;
+	bool known = !pfmi_machine_read_cpus(&s->sys, path, &set);
+
+	*value = (double)pfmi_machine_count_cpus(&set);
+	pfmi_machine_free_cpus(&set);
+	return known && *value > 0;
+}
+
+/* A fact of this machine or of the measurement; false for what is not known. */
+static bool get_machine_constant(const struct pfm_session *s, const char *name, double seconds, double *value)
+{
+	uint64_t smt = 0;
+
+	*value = 0;
+	if (strcmp(name, "#duration_ms") == 0) {
+		*value = seconds * 1000;
+		return seconds > 0;
+	}
+	if (strcmp(name, "#num_cpus") == 0 || strcmp(name, "#num_cpus_online") == 0)
+		return count_cpus(s, name[9] ? "/sys/devices/system/cpu/online" : "/sys/devices/system/cpu/present", value);
+	if ((strcmp(name, "#smt_on") != 0 && strcmp(name, "#threads_per_core") != 0) ||
+	    pfmi_machine_read_number(&s->sys, "/sys/devices/system/cpu/smt/active", &smt))
+		return false;
+	*value = (double)smt + (name[1] == 't');
+	return true;
+}
+
+/* ---- values ----------------------------------------------------------------------------------------------------------- */
+
+/* What the inputs of a metric are, over some rounds. */
+struct metric_input_counts {
+	const struct pfm_session *session;
+	const struct session_metric *metric;
+	const pfm_count_t *counts;
+	double seconds;
+	int quality, group; /* group: -1: none yet */
+	bool is_across_groups;
+	int missing_count; /* count without a value */
+};
+
+static const pfm_count_t *get_round_count(const struct metric_input_counts *in, unsigned round, unsigned i)
+{
+	return (const pfm_count_t *)((const char *)in->counts + ((size_t)round * in->session->n_counts + i) * base_struct_size(in->counts));
+}
+
+/* Notes how far count @i of input @input can be trusted. False if it has no value. */
+static bool note_input_quality(struct metric_input_counts *in, const pfm_count_t *c, unsigned i)
+{
+	int group = (int)in->session->counts[i].config.group;
+
+	if (c->quality > in->quality)
+		in->quality = c->quality;
+	in->is_across_groups |= in->group >= 0 && in->group != group;
+	in->group = group;
+	if (c->quality < PFM_QUALITY_NOT_COUNTED)
+		return true;
+	in->missing_count = (int)i;
+	return false;
+}
+
+static double make_nan(void)
+{
+	const uint64_t bits = 0x7ff8000000000000;
+	double v;
+
+	memcpy(&v, &bits, sizeof(v));
+	return v;
+}
+
+/* Input @input in @round: counts of one event on several PMUs and CPUs are one. NaN where there is none. */
+static double sum_input_counts(struct metric_input_counts *in, unsigned round, unsigned input, bool needed)
+{
+	pfm_metric_input_t d = PFM_INIT(d);
+	double sum = 0;
+	bool any = false;
+
+	for (unsigned i = 0; i < in->session->n_counts && in->metric->planned_events[input]; i++) {
+		const pfm_count_t *c = get_round_count(in, round, i);
+
+		if (in->session->counts[i].config.planned_event != in->metric->planned_events[input])
+			continue;
+		if (needed ? !note_input_quality(in, c, i) : c->quality >= PFM_QUALITY_NOT_COUNTED)
+			return make_nan();
+		sum += (double)c->value;
+		any = true;
+	}
+	if (any || in->metric->planned_events[input] || pfm_describe_metric_input(in->session->ctx, (int)in->metric->ref.pmu, in->metric->ref.row, input, &d) ||
+	    !d.is_constant)
+		return any ? sum : make_nan();
+	return get_machine_constant(in->session, d.text, in->seconds, &sum) ? sum : d.has_preset ? d.preset
+	                                                                                         : make_nan();
+}
+
+static int estimate_metric(struct metric_input_counts *in, unsigned rounds, pfm_metric_value_t *value)
+{
+	pfm_metric_info_t info = PFM_INIT(info);
+	double *samples = calloc((size_t)rounds * in->metric->n_inputs + 1, sizeof(*samples));
+	int rc = samples ? pfm_describe_metric(in->session->ctx, (int)in->metric->ref.pmu, in->metric->ref.row, &info) : PFMLIB_ERR_NOMEM;
+
+	for (unsigned r = 0; r < rounds && !rc; r++)
+		for (unsigned i = 0; i < in->metric->n_inputs; i++)
+			samples[(size_t)r * in->metric->n_inputs + i] = sum_input_counts(in, r, i, i < info.n_value_inputs);
+	if (!rc)
+		rc = pfm_estimate_metric(in->session->ctx, (int)in->metric->ref.pmu, in->metric->ref.row, samples, rounds, in->metric->n_inputs, value);
+	free(samples);
+	return rc;
+}
+
+/* What a single reading says of its own error: none where everything was counted all the time, else nobody knows. */
+static void set_single_round_error(const struct metric_input_counts *in, pfm_metric_value_t *v)
+{
+	bool exact = in->quality == PFM_QUALITY_EXACT;
+
+	v->error = exact ? 0 : -1;
+	v->low = exact ? v->value : -DBL_MAX;
+	v->high = exact ? v->value : DBL_MAX;
+}
+
+unsigned pfm_count_metrics(const pfm_session_t *s)
+{
+	return s ? s->n_metrics : 0;
+}
+
+int pfm_compute_metric(const pfm_session_t *s, unsigned i, const pfm_count_t *counts, unsigned rounds, double seconds,
+                       pfm_session_metric_t *out)
+{
+	pfm_metric_value_t v = { .size = sizeof(v), .state = PFM_METRIC_NOT_COUNTED, .missing = -1, .over_threshold = -1 };
+	pfm_session_metric_t full = PFM_INIT(full);
+	struct metric_input_counts in = { .session = s, .counts = counts, .seconds = seconds, .group = -1, .missing_count = -1 };
+	int rc = PFMLIB_SUCCESS;
+
+	if (!s || i >= s->n_metrics || !base_has_struct_size(out) || (rounds && !base_has_struct_size(counts)))
+		return PFMLIB_ERR_INVAL;
+	in.metric = &s->metrics[i];
+	if (rounds)
+		rc = estimate_metric(&in, rounds, &v);
+	if (rc)
+		return rc;
+	if (rounds == 1 && !v.state)
+		set_single_round_error(&in, &v);
+	full = (pfm_session_metric_t){ .size = sizeof(full),
+		                       .pmu = (int)in.metric->ref.pmu,
+		                       .event = in.metric->ref.row,
+		                       .request = in.metric->request,
+		                       .value = v.value,
+		                       .error = v.error,
+		                       .low = v.low,
+		                       .high = v.high,
+		                       .state = v.state,
+		                       .missing = in.missing_count,
+		                       .over_threshold = v.over_threshold,
+		                       .quality = rounds && in.missing_count < 0 ? in.quality : PFM_QUALITY_NOT_COUNTED,
+		                       .across_groups = in.is_across_groups };
+	base_copy_struct_out(out, &full, sizeof(full));
+	return PFMLIB_SUCCESS;
+}

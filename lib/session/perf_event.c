@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/* The conversation with Linux's perf_event_open(2). A count becomes one kernel event per task, CPU and instance of its PMU;
+ * groups become kernel groups; values are read a group at a time. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "context/context.h"
+#include "machine/machine.h"
+#include "session/perf_event_internal.h"
+
+/* ---- sessions -------------------------------------------------------------------------------------------------------- */
+
+#define MAX_OPEN_ROUNDS 6 /* of opening, where threads are born all the while */
+
+/* Closes @lead after what joined it: a closed leader sets its members free, which costs the kernel time. */
+static void close_leader_and_members(struct pfm_session *s, struct kernel_event *lead)
+{
+	struct perf_state *st = s->backend_state;
+
+	for (int k = lead->next_member, next; k >= 0; k = next) {
+		next = st->events[k].next_member;
+		pfmi_perf_close_event(s, &st->events[k]);
+	}
+	pfmi_perf_close_event(s, lead);
+}
+
+/* Gives everything back that belongs to one round of opening. */
+static void close_round(struct pfm_session *s)
+{
+	struct perf_state *st = s->backend_state;
+
+	/* The last CPU first, as its group was opened: each has to wake up but once. Then what was not opened to the end. */
+	for (unsigned i = st->n_read_events; i-- > 0;)
+		close_leader_and_members(s, &st->events[st->read_events[i]]);
+	for (unsigned i = st->n_events; i-- > 0;)
+		pfmi_perf_close_event(s, &st->events[i]);
+	for (unsigned i = 0; i < st->n_time_references; i++)
+		if (st->time_references[i].is_needed && st->time_references[i].fd >= 0)
+			s->sys.close(&s->sys, st->time_references[i].fd);
+	free(st->time_references);
+	free(st->unserved_times);
+	pfmi_perf_free_tasks(&st->tasks);
+	st->time_references = NULL;
+	st->unserved_times = NULL;
+	st->n_events = st->n_time_references = st->n_unserved_times = st->n_read_events = 0;
+	st->has_offline_cpu = st->has_ended_task = false;
+	for (unsigned i = 0; i < s->n_counts; i++) {
+		struct session_count *c = &s->counts[i];
+
+		c->kernel_state.n_events = c->kernel_state.n_open = 0;
+		if (c->status.cause && !c->kernel_state.is_rejected_early)
+			c->status.cause = c->status.reason_cause = c->status.sys_errno = 0;
+	}
+}
+
+static void close_perf_counts(struct pfm_session *s)
+{
+	struct perf_state *st = s->backend_state;
+
+	if (!st)
+		return;
+	if (s->sampling)
+		s->sampling_ops->close_buffers(s);
+	close_round(s);
+	if (st->cgroup_fd >= 0)
+		s->sys.close(&s->sys, st->cgroup_fd);
+	free(st->events);
+	free(st->readings);
+	free(st);
+	s->backend_state = NULL;
+}
+
+static void open_time_references(struct pfm_session *s)
+{
+	struct perf_state *st = s->backend_state;
+
+	for (unsigned i = 0; i < st->n_time_references; i++) {
+		struct time_reference *w = &st->time_references[i];
+		union perf_attr_buffer a;
+
+		if (!w->is_needed)
+			continue;
+		memset(&a, 0, sizeof(a));
+		a.attr.size = sizeof(a.attr);
+		a.attr.type = PERF_TYPE_SOFTWARE;
+		a.attr.config = PERF_COUNT_SW_DUMMY;
+		a.attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+		a.attr.disabled = a.attr.exclude_kernel = a.attr.exclude_hv = 1;
+		a.attr.inherit = (s->options.flags & PFM_SESSION_INHERIT) != 0;
+		a.attr.enable_on_exec = w->pid >= 0 && s->options.flags & PFM_SESSION_ENABLE_ON_EXEC;
+		w->fd = pfmi_perf_open_event(&s->sys, &a, w->pid, w->cpu, -1);
+		w->open_error = w->fd < 0 ? w->fd : 0;
+	}
+}
+
+/* Lists the tasks, plans and opens, and prepares for reading. 0 or -ENOMEM. */
+static int open_round(struct pfm_session *s)
+{
+	struct perf_state *st = s->backend_state;
+	int rc = pfmi_perf_list_tasks(&s->sys, s->options.pid, s->options.flags & PFM_SESSION_ONE_TASK, &st->tasks);
+
+	if (!rc)
+		rc = pfmi_perf_plan_events(s);
+	if (rc)
+		return rc;
+	open_time_references(s);
+	for (unsigned i = 0, end; i < s->n_counts; i = end) {
+		end = pfmi_perf_find_group_end(s, i);
+		pfmi_perf_open_group(s, i, end);
+	}
+	return pfmi_perf_assign_readings(s);
+}
+
+/* Threads may have been born while the others were opened, by one that was not open yet: they and what they give birth to would be
+ * missing. Whether a newcomer is counted already cannot be seen, so it cannot just be added. Nor can what a child inherited that was forked
+ * between two members of a group. -EAGAIN: there are newcomers. */
+static int check_new_tasks(struct pfm_session *s)
+{
+	struct perf_state *st = s->backend_state;
+	struct task_list now;
+	int rc;
+
+	/* The caller's own thread gives birth to nobody meanwhile, nor does a program that waits for its start. */
+	if (s->options.pid == 0 || (s->options.flags & (PFM_SESSION_INHERIT | PFM_SESSION_ENABLE_ON_EXEC)) != PFM_SESSION_INHERIT)
+		return 0;
+	if (pfmi_perf_has_unreadable_group(s))
+		return -EAGAIN;
+	if (!st->tasks.has_all_threads)
+		return 0;
+	rc = pfmi_perf_list_tasks(&s->sys, s->options.pid, s->options.flags & PFM_SESSION_ONE_TASK, &now);
+	/* A process that has ended has no newcomers. */
+	if (!rc && now.has_all_threads && !pfmi_perf_is_task_subset(&now, &st->tasks))
+		rc = -EAGAIN;
+	pfmi_perf_free_tasks(&now);
+	return rc;
+}
+
+/* What keeps the counts of tasks from being whole. */
+static void explain_missing_tasks(struct pfm_session *s, bool newcomers)
+{
+	const struct perf_state *st = s->backend_state;
+	int err = st->tasks.list_errno;
+
+	for (unsigned i = 0; i < s->n_counts && (err || newcomers); i++) {
+		struct session_count *c = &s->counts[i];
+
+		if (c->status.cause || !c->kernel_state.n_open || st->events[c->kernel_state.first_event].pid < 0)
+			continue;
+		if (newcomers)
+			pfmi_session_fail_count(c, PFM_CAUSE_OTHER, EAGAIN, "stop the process (SIGSTOP) while it is opened",
+			                        "process %d gives birth to threads faster than they can be opened: some are missing",
+			                        s->options.pid);
+		else
+			pfmi_session_fail_count(c, err == EACCES || err == EPERM || err == ENOENT ? PFM_CAUSE_PERMISSION : PFM_CAUSE_OTHER, err,
+			                        "run as the owner of the process or as root, with this namespace's /proc mounted (and not with hidepid)",
+			                        "which threads process %d has cannot be read from /proc/%d: no other is counted", s->options.pid,
+			                        s->options.pid);
+	}
+}
+
+static int open_in_rounds(struct pfm_session *s)
+{
+	struct perf_state *st = s->backend_state;
+	int rc;
+
+	for (unsigned round = 1;; round++) {
+		rc = open_round(s);
+		if (!rc && st->has_offline_cpu && s->is_online_assumed)
+			rc = pfmi_session_refresh_online_cpus(s);
+		if (!rc)
+			rc = check_new_tasks(s);
+		/* A thread that starts a program becomes the first of its process, whose number was opened before for another. */
+		if (!rc && st->has_ended_task && round == 1)
+			rc = -EAGAIN;
+		if (rc != -EAGAIN || round == MAX_OPEN_ROUNDS)
+			break;
+		close_round(s);
+	}
+	/* Read one by one, what is there can be read. */
+	if (rc == -EAGAIN) {
+		close_round(s);
+		st->reads_singly = true;
+		rc = open_round(s);
+		rc = rc ? rc : -EAGAIN;
+	}
+	if (rc == 0 || rc == -EAGAIN)
+		explain_missing_tasks(s, rc == -EAGAIN);
+	return rc == -ENOMEM || rc == -E2BIG ? rc : 0;
+}
+
+/* Opens the folder of the control group that is wanted. */
+static int open_cgroup(const struct pfm_session *s, struct perf_state *st, pfm_error_t *why)
+{
+	int fd;
+
+	if (!s->options.cgroup)
+		return PFMLIB_SUCCESS;
+	if (!(s->options.flags & PFM_SESSION_SYSTEM_WIDE))
+		return pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 },
+		                           "a control group is counted system-wide");
+	fd = s->sys.open(&s->sys, s->options.cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0) {
+		st->cgroup_fd = fd;
+		return PFMLIB_SUCCESS;
+	}
+	return pfmi_base_set_errno_error(why, PFMLIB_ERR_SYS, -fd, "the folder of the control group cannot be opened");
+}
+
+static int open_perf_counts(struct pfm_session *s, pfm_error_t *why)
+{
+	struct perf_state *st = calloc(1, sizeof(*st));
+	long page = sysconf(_SC_PAGESIZE);
+	int rc;
+
+	if (!st)
+		return pfmi_base_set_error(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
+	s->backend_state = st;
+	st->cgroup_fd = -1;
+	rc = open_cgroup(s, st, why);
+	if (rc) {
+		close_perf_counts(s);
+		return rc;
+	}
+	st->reads_singly = s->sampling != NULL; /* each with its own losses */
+	if (s->sampling)
+		s->sampling_ops->choose_rates(s);
+	for (unsigned i = 0; i < s->n_counts; i++)
+		s->counts[i].kernel_state.is_rejected_early = s->counts[i].status.cause != PFM_CAUSE_NONE;
+	st->page_size = page > 0 ? (size_t)page : 4096;
+	rc = open_in_rounds(s);
+	if (!rc)
+		pfmi_perf_init_hotplug(s);
+	if (!rc && s->sampling && !(s->options.flags & PFM_SESSION_DRY_RUN)) {
+		rc = s->sampling_ops->open_buffers(s, why);
+		if (rc)
+			close_perf_counts(s);
+		return rc;
+	}
+	if (!rc)
+		return PFMLIB_SUCCESS;
+	close_perf_counts(s);
+	if (rc == -E2BIG)
+		return pfmi_base_set_error(why, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, NULL, (struct slice){ 0 },
+		                           "more than 262144 counters of the kernel would be opened: name CPUs, or fewer events or boxes");
+	return pfmi_base_set_error(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
+}
+
+/* The kernel shows its PMUs because it has them. Where a filter of system calls keeps them away all the same, the first event says so. */
+static bool is_perf_known_usable(const struct pfm_ctx *ctx)
+{
+	return !ctx->sys.root[0] && ctx->kernel && ctx->kernel->n_pmus;
+}
+
+static int probe_perf(const struct sys *sys, pfm_error_t *why)
+{
+	union perf_attr_buffer a;
+	int fd;
+
+	memset(&a, 0, sizeof(a));
+	a.attr.size = sizeof(a.attr);
+	a.attr.type = PERF_TYPE_SOFTWARE;
+	a.attr.config = PERF_COUNT_SW_DUMMY;
+	a.attr.disabled = a.attr.exclude_kernel = a.attr.exclude_hv = 1;
+	fd = pfmi_perf_open_event(sys, &a, 0, -1, -1);
+	if (fd >= 0)
+		sys->close(sys, fd);
+	if (fd != -ENOSYS)
+		return PFMLIB_SUCCESS; /* a refusal is an answer, too: each event will tell its own */
+	return pfmi_base_set_errno_error(why, PFMLIB_ERR_NOTSUPP, ENOSYS, "the kernel has no perf_event_open");
+}
+
+const struct backend pfmi_perf_backend = {
+	.name = "perf_event",
+	.reports_offline_cpus = true,
+	.is_known_usable = is_perf_known_usable,
+	.probe = probe_perf,
+	.open_counts = open_perf_counts,
+	.start_counting = pfmi_perf_start_counting,
+	.stop_counting = pfmi_perf_stop_counting,
+	.reset_counts = pfmi_perf_reset_counts,
+	.read_counts = pfmi_perf_read_counts,
+	.read_user_count = pfmi_perf_read_user_count,
+	.close_counts = close_perf_counts,
+};

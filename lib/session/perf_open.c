@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening the kernel events of counts, one by one or as a kernel group. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "session/perf_event_internal.h"
+
+void pfmi_perf_close_event(struct pfm_session *s, struct kernel_event *p)
+{
+	const struct perf_state *st = s->backend_state;
+
+	if (p->user_page)
+		s->sys.munmap(&s->sys, p->user_page, st->page_size);
+	p->user_page = NULL;
+	if (p->fd >= 0)
+		s->sys.close(&s->sys, p->fd);
+	p->fd = p->leader = p->next_member = p->last_member = -1;
+	p->n_members = 0;
+}
+
+/* Takes the last member of a group out again. Members are closed in the opposite order of their opening. */
+static void leave_group(struct perf_state *st, const struct kernel_event *p)
+{
+	int me = (int)(p - st->events), at;
+
+	if (p->leader < 0)
+		return;
+	for (at = p->leader; st->events[at].next_member != me; at = st->events[at].next_member)
+		;
+	st->events[at].next_member = -1;
+	st->events[p->leader].last_member = at == p->leader ? -1 : at;
+	st->events[p->leader].n_members--;
+}
+
+static void close_count(struct pfm_session *s, struct session_count *c)
+{
+	struct perf_state *st = s->backend_state;
+
+	for (unsigned k = c->kernel_state.n_events; k-- > 0;)
+		if (st->events[c->kernel_state.first_event + k].fd >= 0) {
+			leave_group(st, &st->events[c->kernel_state.first_event + k]);
+			pfmi_perf_close_event(s, &st->events[c->kernel_state.first_event + k]);
+		}
+	c->kernel_state.n_open = 0;
+}
+
+/* First member of count @i's group that is open, or @i itself. */
+static unsigned get_open_leader(const struct pfm_session *s, unsigned i)
+{
+	unsigned first = s->counts[i].kernel_state.group_first;
+
+	if (s->counts[i].kernel_state.is_ungrouped)
+		return i;
+	while (first < i && !s->counts[first].kernel_state.n_open)
+		first++;
+	return first;
+}
+
+static bool is_same_target(const struct kernel_event *a, const struct kernel_event *b)
+{
+	return a->pid == b->pid && a->cpu == b->cpu && a->instance == b->instance;
+}
+
+enum { IS_LEADER = -1,
+       LEADER_NOT_OPEN = -2,
+       NO_LEADER_AT_TARGET = -3 };
+
+/* The part that part @k of count @i joins: the one of the group's leader at the same place. */
+static int find_leader_event(const struct pfm_session *s, unsigned i, unsigned k)
+{
+	const struct perf_state *st = s->backend_state;
+	unsigned lead = get_open_leader(s, i);
+	const struct session_count *c = &s->counts[lead];
+	const struct kernel_event *p = &st->events[s->counts[i].kernel_state.first_event + k];
+
+	if (lead == i)
+		return IS_LEADER;
+	for (unsigned m = 0; m < c->kernel_state.n_events; m++) {
+		unsigned at = c->kernel_state.first_event + (k + m) % c->kernel_state.n_events;
+
+		if (is_same_target(&st->events[at], p))
+			return st->events[at].fd >= 0 ? (int)at : LEADER_NOT_OPEN;
+	}
+	return NO_LEADER_AT_TARGET;
+}
+
+/* Events the kernel counts itself are always counted: beside a group they lose nothing. */
+static bool is_software_count(const struct session_count *c)
+{
+	return c->config.attr.type == PERF_TYPE_SOFTWARE || c->config.attr.type == PERF_TYPE_TRACEPOINT;
+}
+
+/* The thread has ended, the CPU has been switched off: that happens while a session is opened. */
+static bool is_target_gone(int err)
+{
+	return err == -ESRCH || err == -ENODEV;
+}
+
+static bool can_exclude_kernel(const struct session_count *c)
+{
+	return c->config.has_default_levels && !c->config.attr.exclude_kernel && c->config.attr.type != PERF_TYPE_TRACEPOINT &&
+	       !pfmi_perf_is_kernel_only_event(&c->config.attr);
+}
+
+/* A control group's events are opened for its folder in place of a task. */
+static int open_event_at_target(const struct pfm_session *s, union perf_attr_buffer *a, const struct kernel_event *p, int group)
+{
+	const struct perf_state *st = s->backend_state;
+	bool grouped = st->cgroup_fd >= 0 && p->pid < 0;
+
+	return pfmi_perf_open_with_flags(&s->sys, a, grouped ? st->cgroup_fd : p->pid, p->cpu, group, grouped ? PERF_FLAG_PID_CGROUP : 0);
+}
+
+static int try_open_event(struct pfm_session *s, unsigned i, unsigned k, int group)
+{
+	struct perf_state *st = s->backend_state;
+	struct kernel_event *p = &st->events[s->counts[i].kernel_state.first_event + k];
+	union perf_attr_buffer a;
+	int fd;
+
+	pfmi_perf_build_attr(s, i, k, group == -1, &a);
+	fd = open_event_at_target(s, &a, p, group);
+	/* Older kernels refuse to read inherited groups at once. */
+	if (fd == -EINVAL && group == -1 && a.attr.inherit && a.attr.read_format & PERF_FORMAT_GROUP) {
+		a.attr.read_format &= ~(uint64_t)PERF_FORMAT_GROUP;
+		fd = open_event_at_target(s, &a, p, group);
+		st->reads_singly |= fd >= 0;
+	}
+	/* A wish, not a condition. */
+	if ((fd == -EINVAL || fd == -EOPNOTSUPP) && a.attr.config1 != s->counts[i].config.attr.config1 && s->counts[i].config.get_user_read_bits) {
+		a.attr.config1 = s->counts[i].config.attr.config1;
+		fd = open_event_at_target(s, &a, p, group);
+		if (fd >= 0)
+			s->counts[i].config.get_user_read_bits = 0;
+	}
+	if (fd < 0 && s->sampling)
+		fd = s->sampling_ops->retry_open(s, &s->counts[i], &a, p->pid, p->cpu, group, fd);
+	p->reads_group = (a.attr.read_format & PERF_FORMAT_GROUP) != 0;
+	p->reads_lost_samples = (a.attr.read_format & PERF_FORMAT_LOST) != 0;
+	return fd;
+}
+
+/* True if it is the group that refuses the part. */
+static bool can_open_ungrouped(struct pfm_session *s, unsigned i, unsigned k)
+{
+	int fd = try_open_event(s, i, k, -1);
+
+	if (fd >= 0)
+		s->sys.close(&s->sys, fd);
+	return fd >= 0;
+}
+
+/* The same without the kernel, for users who may not look at it; the name shows it (it has room for that), unless nothing is missing. */
+static int try_open_without_kernel(struct pfm_session *s, unsigned i, unsigned k, int group, int err)
+{
+	struct session_count *c = &s->counts[i];
+	size_t len = strlen(c->config.name);
+	const char *tail = len && c->config.name[len - 1] == '/' ? "u" : ":u";
+	int fd;
+
+	c->config.attr.exclude_kernel = c->config.attr.exclude_hv = 1;
+	fd = try_open_event(s, i, k, group);
+	if (fd >= 0 || is_target_gone(fd) || (fd == -EINVAL && group >= 0 && can_open_ungrouped(s, i, k))) {
+		if (s->sampling || !pfmi_perf_is_clock_event(&c->config.attr))
+			memcpy(c->config.name + len, tail, strlen(tail) + 1);
+		return fd;
+	}
+	c->config.attr.exclude_kernel = c->config.attr.exclude_hv = 0;
+	/* A PMU that cannot leave the kernel out says EINVAL: permission is what is missing. */
+	return fd == -EINVAL ? err : fd;
+}
+
+static void map_user_page(struct pfm_session *s, struct kernel_event *p)
+{
+	const struct perf_state *st = s->backend_state;
+	void *page;
+
+	if (!s->sampling && s->options.flags & PFM_SESSION_USER_READ && p->pid == 0 && p->cpu == -1 &&
+	    s->sys.mmap(&s->sys, p->fd, st->page_size, 0, &page) == 0)
+		p->user_page = page;
+}
+
+static void join_group(struct perf_state *st, struct kernel_event *p, int lead)
+{
+	struct kernel_event *l;
+	int me = (int)(p - st->events);
+
+	p->leader = lead;
+	if (lead < 0)
+		return;
+	l = &st->events[lead];
+	st->events[l->last_member < 0 ? lead : l->last_member].next_member = me;
+	l->last_member = me;
+	l->n_members++;
+}
+
+/* The caller's filter for the tracepoint of part @p. 0 or -errno. */
+static int set_event_filter(const struct pfm_session *s, const struct kernel_event *p)
+{
+	const char *filter = s->options.filters ? s->options.filters[s->counts[p->count_index].config.request] : NULL;
+	char *copy = filter ? strdup(filter) : NULL;
+	int rc;
+
+	if (!filter)
+		return 0;
+	rc = copy ? s->sys.ioctl(&s->sys, p->fd, PERF_EVENT_IOC_SET_FILTER, copy) : -ENOMEM;
+	free(copy);
+	return rc;
+}
+
+static void explain_refused_filter(struct session_count *c)
+{
+	pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, EINVAL, "the fields are in the tracepoint's file 'format' below events/ of tracefs",
+	                        c->config.attr.type == PERF_TYPE_TRACEPOINT ? "the kernel refuses the filter: it does not fit the fields of %s"
+	                                                                    : "a filter is for tracepoints, and %s is none",
+	                        c->config.name);
+}
+
+/* Opens part @k of count @i. Returns 0 or -errno; -ENOEXEC, which perf_event_open never gives, if its filter is refused. */
+static int open_kernel_event(struct pfm_session *s, unsigned i, unsigned k, int lead)
+{
+	struct perf_state *st = s->backend_state;
+	struct session_count *c = &s->counts[i];
+	struct kernel_event *p = &st->events[c->kernel_state.first_event + k];
+	int group = lead < 0 ? -1 : st->events[lead].fd, fd;
+
+	if (p->pid >= 0 && p->time_reference >= 0 && st->time_references[p->time_reference].fd < 0)
+		return st->time_references[p->time_reference].open_error;
+	fd = try_open_event(s, i, k, group);
+	st->has_offline_cpu |= fd == -ENODEV;
+	if ((fd == -EACCES || fd == -EPERM) && c->kernel_state.n_open == 0 && can_exclude_kernel(c))
+		fd = try_open_without_kernel(s, i, k, group, fd);
+	if (fd < 0)
+		return fd;
+	p->fd = fd;
+	if (set_event_filter(s, p)) {
+		pfmi_perf_close_event(s, p);
+		return -ENOEXEC;
+	}
+	c->kernel_state.n_open++;
+	join_group(st, p, lead);
+	map_user_page(s, p);
+	return 0;
+}
+
+/* Opens every part of count @i. If one cannot be opened, none stays open and the cause is written down; only where a thread
+ * or a CPU has gone meanwhile the others go on. */
+static void open_count(struct pfm_session *s, unsigned i)
+{
+	struct perf_state *st = s->backend_state;
+	struct session_count *c = &s->counts[i];
+	unsigned gone = 0;
+
+	for (unsigned k = 0; k < c->kernel_state.n_events; k++) {
+		int lead = find_leader_event(s, i, k), err;
+
+		if (lead == LEADER_NOT_OPEN)
+			continue;
+		if (lead == NO_LEADER_AT_TARGET && (is_software_count(c) || is_software_count(&s->counts[get_open_leader(s, i)])))
+			lead = IS_LEADER;
+		err = lead == NO_LEADER_AT_TARGET ? -EINVAL : open_kernel_event(s, i, k, lead);
+		if (err == 0)
+			continue;
+		if (is_target_gone(err) && c->kernel_state.n_events > 1) {
+			gone = k + 1;
+			st->has_ended_task |= err == -ESRCH;
+			if (err == -ENODEV)
+				pfmi_perf_diagnose_event(s, i, k, -1, ENODEV);
+			continue;
+		}
+		close_count(s, c);
+		if (lead == NO_LEADER_AT_TARGET)
+			pfmi_perf_reject_group_member(s, i);
+		else if (err == -ENOEXEC)
+			explain_refused_filter(c);
+		else
+			pfmi_perf_diagnose_event(s, i, k, lead < 0 ? -1 : st->events[lead].fd, -err);
+		if (s->sampling)
+			s->sampling_ops->diagnose_count(s, i, k, -err);
+		return;
+	}
+	if (!c->kernel_state.n_open && gone && !c->status.cause)
+		pfmi_perf_diagnose_event(s, i, gone - 1, -1, ESRCH);
+}
+
+/* A group that does not fit and may be broken up: each member on its own. */
+static void break_up_group(struct pfm_session *s, unsigned first, unsigned end)
+{
+	for (unsigned i = end; i-- > first;)
+		close_count(s, &s->counts[i]);
+	for (unsigned i = first; i < end; i++) {
+		struct session_count *c = &s->counts[i];
+
+		if (c->status.cause == PFM_CAUSE_GROUP)
+			c->status.cause = c->status.reason_cause = c->status.sys_errno = 0;
+		c->kernel_state.is_ungrouped = true;
+		if (i > first)
+			c->config.group = s->n_groups++;
+		if (c->status.cause == PFM_CAUSE_NONE && c->kernel_state.n_events)
+			open_count(s, i);
+	}
+}
+
+unsigned pfmi_perf_find_group_end(const struct pfm_session *s, unsigned first)
+{
+	unsigned end = first + 1;
+
+	while (end < s->n_counts && s->counts[end].config.group == s->counts[first].config.group)
+		end++;
+	return end;
+}
+
+/* True if counts [@first, @end) are a group on several CPUs, each of them on the same ones. */
+static bool has_shared_cpus(const struct pfm_session *s, unsigned first, unsigned end)
+{
+	const struct perf_state *st = s->backend_state;
+	const struct count_kernel_state *lead = &s->counts[first].kernel_state;
+
+	if (end - first < 2 || lead->n_events < 2 || s->sampling)
+		return false;
+	for (unsigned i = first; i < end; i++)
+		for (unsigned k = 0; k < lead->n_events; k++) {
+			const struct kernel_event *p = &st->events[s->counts[i].kernel_state.first_event + k];
+
+			if (s->counts[i].kernel_state.n_events != lead->n_events || p->pid >= 0 || !is_same_target(p, &st->events[lead->first_event + k]))
+				return false;
+		}
+	return true;
+}
+
+/* The whole group on one CPU after the other: so the CPU stays awake, and its kernel events lie together. If any of it is refused nothing
+ * is left open, and it is for open_count() to find out what can be. */
+static bool open_group_by_cpu(struct pfm_session *s, unsigned first, unsigned end)
+{
+	const struct count_kernel_state *lead = &s->counts[first].kernel_state;
+
+	for (unsigned k = 0; k < lead->n_events; k++)
+		for (unsigned i = first; i < end; i++)
+			if (open_kernel_event(s, i, k, i == first ? IS_LEADER : (int)(lead->first_event + k))) {
+				for (unsigned m = end; m-- > first;)
+					close_count(s, &s->counts[m]);
+				return false;
+			}
+	return true;
+}
+
+void pfmi_perf_open_group(struct pfm_session *s, unsigned first, unsigned end)
+{
+	bool broken = false;
+
+	for (unsigned i = first; i < end; i++)
+		s->counts[i].kernel_state.group_first = first;
+	if (has_shared_cpus(s, first, end) && open_group_by_cpu(s, first, end))
+		return;
+	for (unsigned i = first; i < end && !broken; i++) {
+		if (s->counts[i].kernel_state.n_events)
+			open_count(s, i);
+		broken = s->counts[i].config.weak && s->counts[i].status.cause == PFM_CAUSE_GROUP;
+	}
+	if (broken)
+		break_up_group(s, first, end);
+}

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+/* Where counts must be opened: for which tasks, on which CPUs, on which instances of a PMU.
+ *
+ * The kernel gives an event of a task on one CPU the time the task spent on other CPUs as time it was enabled and did not run:
+ * just as if it had waited for a counter. A witness, an event that never waits, opened for the same task and CPU, tells the two
+ * apart. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "session/perf_event_internal.h"
+#include "context/context.h"
+
+/* ---- tasks ----------------------------------------------------------------------------------------------------------- */
+
+static int add_pid(void *arg, const char *name)
+{
+	struct task_list *t = arg;
+	char *end;
+	long pid = strtol(name, &end, 10);
+
+	if (*end || pid <= 0 || pid > INT32_MAX)
+		return 0;
+	if (t->n_pids == t->capacity) {
+		unsigned room = t->capacity * 2 + 8;
+		int *pids = realloc(t->pids, room * sizeof(*pids));
+
+		if (!pids)
+			return -ENOMEM;
+		t->pids = pids;
+		t->capacity = room;
+	}
+	t->pids[t->n_pids++] = (int)pid;
+	return 0;
+}
+
+/* The number behind @key, "\nTgid:", in what /proc says of task @whose; -errno if it says none. */
+static int read_status_number(const struct sys *sys, const char *whose, const char *key)
+{
+	char path[64], *text;
+	const char *line;
+	size_t len;
+	int rc;
+
+	snprintf(path, sizeof(path), "/proc/%s/status", whose);
+	rc = pfmi_machine_read_file(sys, path, &text, &len);
+	if (rc)
+		return rc;
+	line = strstr(text, key);
+	rc = line ? atoi(line + strlen(key)) : -EINVAL;
+	free(text);
+	return rc;
+}
+
+/* 1 if @pid is a process, 0 if it is one of the threads of another, -errno if that cannot be seen: not either where /proc is that of
+ * another namespace, in which the number is somebody else's. */
+static int check_thread_group_leader(const struct sys *sys, int pid)
+{
+	char name[16];
+	int us = read_status_number(sys, "self", "\nPid:"), leader;
+
+	if (us < 0)
+		return us;
+	snprintf(name, sizeof(name), "%d", pid);
+	leader = us == getpid() ? read_status_number(sys, name, "\nTgid:") : -ENOENT;
+	return leader < 0 ? leader : leader == pid;
+}
+
+static int set_single_task(struct task_list *t, int pid)
+{
+	char name[16];
+
+	t->n_pids = 0;
+	if (pid) {
+		snprintf(name, sizeof(name), "%d", pid);
+		return add_pid(t, name);
+	}
+	t->pids = calloc(1, sizeof(*t->pids));
+	t->n_pids = t->capacity = t->pids != NULL;
+	return t->pids ? 0 : -ENOMEM;
+}
+
+int pfmi_perf_list_tasks(const struct sys *sys, int pid, bool alone, struct task_list *out)
+{
+	char path[64];
+	int rc;
+
+	*out = (struct task_list){ .has_all_threads = false };
+	rc = pid > 0 && !alone ? check_thread_group_leader(sys, pid) : 0;
+	if (rc == 1) {
+		snprintf(path, sizeof(path), "/proc/%d/task", pid);
+		rc = sys->list_folder(sys, path, add_pid, out);
+		out->has_all_threads = rc == 0 && out->n_pids;
+		if (out->has_all_threads)
+			return 0;
+		rc = rc ? rc : -ENOENT;
+	}
+	if (rc == -ENOMEM)
+		return rc;
+	out->list_errno = -rc;
+	return set_single_task(out, pid);
+}
+
+void pfmi_perf_free_tasks(struct task_list *t)
+{
+	free(t->pids);
+	*t = (struct task_list){ .n_pids = 0 };
+}
+
+static int compare_pids(const void *a, const void *b)
+{
+	const int *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+bool pfmi_perf_is_task_subset(const struct task_list *some, struct task_list *all)
+{
+	if (!all->n_pids)
+		return !some->n_pids;
+	qsort(all->pids, all->n_pids, sizeof(*all->pids), compare_pids);
+	for (unsigned i = 0; i < some->n_pids; i++)
+		if (!bsearch(&some->pids[i], all->pids, all->n_pids, sizeof(*all->pids), compare_pids))
+			return false;
+	return true;
+}
+
+/* ---- parts ----------------------------------------------------------------------------------------------------------- */
+
+struct event_planner {
+	struct pfm_session *session;
+	struct session_count *count;
+	unsigned n_offline_cpus; /* CPUs that were asked for but are not on line */
+	bool is_online_unknown;  /* which CPUs are on line is not known */
+	int error_code;
+};
+
+/* Where in the session a part is to be. */
+struct event_target {
+	int pid;
+	unsigned task_index; /* number of the task */
+	unsigned instance;
+	bool uses_instance_cpus; /* the instance says where it is counted: nobody needs to ask for those CPUs */
+};
+
+/* Room for @n parts in all: 0 or -ENOMEM. */
+static int reserve_events(struct perf_state *st, size_t n)
+{
+	size_t room = n > 2 * (size_t)st->events_capacity ? n : 2 * (size_t)st->events_capacity;
+	struct kernel_event *parts;
+
+	if (n <= st->events_capacity)
+		return 0;
+	parts = realloc(st->events, room * sizeof(*parts));
+	if (!parts)
+		return -ENOMEM;
+	st->events = parts;
+	st->events_capacity = (unsigned)room;
+	return 0;
+}
+
+static void add_kernel_event(struct event_planner *w, const struct event_target *at, int cpu, int witness)
+{
+	struct perf_state *st = w->session->backend_state;
+
+	w->error_code = st->n_events == MAX_SESSION_COUNTS ? -E2BIG : reserve_events(st, st->n_events + 1);
+	if (w->error_code)
+		return;
+	st->events[st->n_events++] = (struct kernel_event){ .fd = -1,
+		                                            .pid = at->pid,
+		                                            .cpu = cpu,
+		                                            .instance = at->instance,
+		                                            .leader = -1,
+		                                            .next_member = -1,
+		                                            .last_member = -1,
+		                                            .time_reference = witness,
+		                                            .count_index = (unsigned)(w->count - w->session->counts) };
+	w->count->kernel_state.n_events++;
+}
+
+/* A CPU that was asked for and that the count's PMU does not serve: the time the task spends there is missing. */
+static void add_unserved_time(struct event_planner *w, unsigned witness)
+{
+	struct perf_state *st = w->session->backend_state;
+	struct unserved_time *e = realloc(st->unserved_times, (st->n_unserved_times + 1) * sizeof(*e));
+
+	if (!e) {
+		w->error_code = -ENOMEM;
+		return;
+	}
+	st->unserved_times = e;
+	e[st->n_unserved_times++] = (struct unserved_time){ .count_index = (unsigned)(w->count - w->session->counts), .time_reference = witness };
+}
+
+/* CPUs of instance @k, in words; "" for all. */
+static const char *get_served_cpu_list(const struct session_count *c, unsigned k)
+{
+	return c->config.kernel_pmu && k < c->config.kernel_pmu->n_instances ? c->config.kernel_pmu->instance_cpu_lists[k] : "";
+}
+
+static bool is_cpu_in_set(const struct cpu_mask *set, unsigned cpu)
+{
+	return set->n_words == 0 || pfmi_machine_has_cpu(set, cpu);
+}
+
+/* One part for each CPU that was asked for, is on line and is served by the instance. */
+static void add_cpu_events(struct event_planner *w, const struct event_target *at)
+{
+	const struct pfm_session *s = w->session;
+	const struct perf_state *st = s->backend_state;
+	const struct cpu_mask *base = s->requested_cpus.n_words ? &s->requested_cpus : &s->online_cpus;
+	unsigned next = at->task_index * st->n_cpus;
+	int only = w->count->config.cpu; /* never a task's: its witnesses are numbered from the first CPU on */
+	struct cpu_mask serves;
+
+	if (pfmi_machine_parse_cpu_list(get_served_cpu_list(w->count, at->instance), &serves) == -ENOMEM)
+		w->error_code = -ENOMEM;
+	if (at->uses_instance_cpus && serves.n_words)
+		base = &serves;
+	w->is_online_unknown |= base->n_words == 0;
+	for (unsigned cpu = only < 0 ? 0 : (unsigned)only; !w->error_code && pfmi_machine_next_cpu(base, &cpu); cpu++) {
+		unsigned witness = st->cgroup_fd >= 0 ? cpu : next++;
+		bool timed = at->pid >= 0 || (st->cgroup_fd >= 0 && cpu < st->n_time_references); /* a unit's own CPUs may be others */
+
+		if (only >= 0 && cpu != (unsigned)only)
+			break;
+		if (!is_cpu_in_set(&s->requested_cpus, cpu))
+			continue;
+		if (!is_cpu_in_set(&s->online_cpus, cpu)) {
+			w->n_offline_cpus += is_cpu_in_set(&serves, cpu) && at->task_index == 0;
+			continue;
+		}
+		if (is_cpu_in_set(&serves, cpu))
+			add_kernel_event(w, at, (int)cpu, timed ? (int)witness : -1);
+		else if (at->pid >= 0 && w->count->config.lacks_core_types)
+			add_unserved_time(w, witness);
+		else
+			continue;
+		if (timed)
+			st->time_references[witness] = (struct time_reference){ .is_needed = true, .pid = at->pid, .cpu = (int)cpu, .fd = -1 };
+	}
+	pfmi_machine_free_cpus(&serves);
+}
+
+static void plan_count_events(struct event_planner *w)
+{
+	const struct pfm_session *s = w->session;
+	const struct perf_state *st = s->backend_state;
+	const struct kernel_pmu *device = w->count->config.kernel_pmu;
+	struct event_target at = { .pid = -1, .instance = w->count->config.instance ? w->count->config.instance - 1 : 0 };
+
+	if (device && device->is_uncore) {
+		at.uses_instance_cpus = true;
+		for (at.instance = 0; !w->error_code && at.instance < device->n_instances; at.instance++)
+			if (session_count_has_instance(w->count, at.instance))
+				add_cpu_events(w, &at);
+		return;
+	}
+	if (s->options.flags & PFM_SESSION_SYSTEM_WIDE) {
+		add_cpu_events(w, &at);
+		return;
+	}
+	for (; !w->error_code && at.task_index < st->tasks.n_pids; at.task_index++) {
+		at.pid = st->tasks.pids[at.task_index];
+		if (s->requested_cpus.n_words)
+			add_cpu_events(w, &at);
+		else
+			add_kernel_event(w, &at, -1, -1);
+	}
+}
+
+static void explain_no_cpu(struct session_count *c, const struct event_planner *w)
+{
+	const char *cpus = c->config.kernel_pmu ? c->config.kernel_pmu->cpu_list : "";
+	char remedy[sizeof(c->status.remedy)];
+
+	snprintf(remedy, sizeof(remedy), "choose CPUs of the list in /sys/devices/system/cpu/online%s%s%s",
+	         *cpus ? " and in the PMU's own (" : "", cpus, *cpus ? ")" : "");
+	if (w->is_online_unknown)
+		pfmi_session_fail_count(c, PFM_CAUSE_NO_CPU, ENODEV, "name the CPUs (-C), or make that file readable",
+		                        "which CPUs are on line cannot be read from /sys/devices/system/cpu/online");
+	else if (w->n_offline_cpus)
+		pfmi_session_fail_count(c, PFM_CAUSE_NO_CPU, ENODEV, remedy, "%u of the CPUs asked for %s not on line", w->n_offline_cpus,
+		                        w->n_offline_cpus == 1 ? "is" : "are");
+	else
+		pfmi_session_fail_count(c, PFM_CAUSE_NO_CPU, ENODEV, remedy, "%s counts only from CPUs %s, and none of them was asked for",
+		                        c->config.kernel_pmu ? c->config.kernel_pmu->name : "the PMU", *cpus ? cpus : "(none)");
+}
+
+/* A witness for every task on every CPU that was asked for, in that order; of a control group one for each CPU, by its number. */
+static int create_time_references(struct pfm_session *s)
+{
+	const struct cpu_mask *base = s->requested_cpus.n_words ? &s->requested_cpus : &s->online_cpus;
+	struct perf_state *st = s->backend_state;
+	bool wide = s->options.flags & PFM_SESSION_SYSTEM_WIDE;
+	unsigned n;
+
+	if (wide ? st->cgroup_fd < 0 : s->requested_cpus.n_words == 0)
+		return 0;
+	st->n_cpus = wide ? (unsigned)base->n_words * 64 : (unsigned)pfmi_machine_count_cpus(base);
+	if ((uint64_t)st->tasks.n_pids * st->n_cpus > MAX_SESSION_COUNTS)
+		return -E2BIG;
+	n = (wide ? 1 : st->tasks.n_pids) * st->n_cpus;
+	st->time_references = calloc(n + 1, sizeof(*st->time_references));
+	if (!st->time_references)
+		return -ENOMEM;
+	st->n_time_references = n;
+	return 0;
+}
+
+/* True if count @c is counted wherever the one before it is: for all that is asked here they are alike. */
+static bool is_placed_like_previous(const struct pfm_session *s, const struct session_count *c)
+{
+	const struct perf_state *st = s->backend_state;
+	const struct session_count *last = c - 1;
+
+	return c > s->counts && !st->n_time_references && !last->status.cause && last->config.kernel_pmu == c->config.kernel_pmu &&
+	       last->config.instance == c->config.instance && last->config.cpu == c->config.cpu;
+}
+
+/* The parts of the count before it once more. */
+static void repeat_previous_events(struct event_planner *w)
+{
+	struct perf_state *st = w->session->backend_state;
+	const struct count_kernel_state *last = &w->count[-1].kernel_state;
+
+	w->error_code = st->n_events + last->n_events > MAX_SESSION_COUNTS ? -E2BIG : reserve_events(st, st->n_events + last->n_events);
+	for (unsigned k = 0; k < last->n_events && !w->error_code; k++) {
+		struct kernel_event *p = &st->events[st->n_events++];
+
+		*p = st->events[last->first_event + k];
+		p->count_index = (unsigned)(w->count - w->session->counts);
+	}
+	w->count->kernel_state.n_events = w->error_code ? 0 : last->n_events;
+}
+
+/* As many parts as there mostly are. */
+static size_t estimate_event_total(const struct pfm_session *s)
+{
+	const struct perf_state *st = s->backend_state;
+	bool wide = s->options.flags & PFM_SESSION_SYSTEM_WIDE;
+	size_t cpus = pfmi_machine_count_cpus(s->requested_cpus.n_words ? &s->requested_cpus : &s->online_cpus), each = wide ? 1 : st->tasks.n_pids, n;
+
+	if (wide ? !(s->options.flags & PFM_SESSION_PER_CPU) : s->requested_cpus.n_words != 0)
+		each *= cpus;
+	n = s->n_counts * each;
+	return n < MAX_SESSION_COUNTS ? n : MAX_SESSION_COUNTS;
+}
+
+int pfmi_perf_plan_events(struct pfm_session *s)
+{
+	struct perf_state *st = s->backend_state;
+	struct event_planner w = { .session = s, .error_code = create_time_references(s) };
+
+	if (!w.error_code)
+		w.error_code = reserve_events(st, estimate_event_total(s));
+	for (unsigned i = 0; i < s->n_counts && !w.error_code; i++) {
+		struct session_count *c = &s->counts[i];
+
+		c->kernel_state.first_event = st->n_events;
+		c->kernel_state.n_events = 0;
+		if (c->status.cause)
+			continue;
+		w.count = c;
+		w.n_offline_cpus = 0;
+		w.is_online_unknown = false;
+		if (is_placed_like_previous(s, c))
+			repeat_previous_events(&w);
+		else
+			plan_count_events(&w);
+		if (!w.error_code && (w.n_offline_cpus || !c->kernel_state.n_events))
+			explain_no_cpu(c, &w);
+	}
+	return w.error_code;
+}

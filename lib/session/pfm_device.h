@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* A session on the Tru64 counter device: what its counts (pfm_device.c) and its samples (pfm_samples.c) share. */
+#ifndef PERFMON_PFM_DEVICE_H
+#define PERFMON_PFM_DEVICE_H
+
+#include <perfmon/pfmlib_alpha.h>
+#include "session/session.h"
+#include "device/model.h"
+
+enum { EMULATED_PID = 1,
+       MAX_DEVICE_ENTRIES = 255 };
+
+/* What one processor, or all of them together, has counted. */
+struct device_entry {
+	uint64_t events[PFM_ALPHA_MAX_COUNTERS];
+	uint64_t reset_events[PFM_ALPHA_MAX_COUNTERS]; /* events at the last reset */
+	uint64_t cycles;
+	uint64_t n_interrupts, n_in_range; /* when samples are taken: since the session was opened; and those of the profile's range */
+	uint64_t last_pair[2];             /* the last pair of ProfileMe that was handed out */
+};
+
+/* Where count i of the session is found. */
+struct device_location {
+	int counter; /* -1: not counted */
+	int entry;   /* -1: in all of them */
+};
+
+struct pc_profile;
+
+struct device_state {
+	struct sys emulator_sys; /* with a model: its system */
+	struct alpha_device_sys emulator;
+	int fd;
+	int pmu_type;     /* PFMLIB_ALPHA_*_PMU */
+	bool has_started; /* started before: from now on counters go on from where they are */
+	unsigned n_entries, n_cpus;
+	struct device_entry *entries;
+	struct device_location *locations;
+	pfmlib_alpha_input_param_t encoder_input;
+	pfmlib_alpha_output_param_t encoder_output;
+	pfm_alpha_session_t options;
+	uint64_t started_at, elapsed; /* time of the last start; nanoseconds before it */
+	struct pc_profile *profile;   /* NULL: no samples */
+};
+
+const struct sys *pfmi_device_get_sys(const struct pfm_session *s);
+/* Keeps the error -@err and returns the code for it. */
+int pfmi_device_record_errno(struct pfm_session *s, int err);
+int pfmi_device_send_request(struct pfm_session *s, uint32_t number, void *arg);
+/* Counts as the device lays them out for request @number, with the cycle field taken aside. */
+int pfmi_device_fetch_counts(struct pfm_session *s, uint32_t number, uint64_t counts[][PFM_ALPHA_MAX_COUNTERS]);
+/* Reads what each entry has counted. */
+int pfmi_device_read_entries(struct pfm_session *s);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* What a text says of samples: period=, freq=, precise=, pinned, excl. No processor knows these words: they are taken out before the
+ * event is looked up. */
+#include <string.h>
+#include "session/session_internal.h"
+
+struct sampling_term {
+	struct slice name, value;
+	bool has_value;
+	bool is_perf_syntax; /* between slashes, where numbers are perf's */
+};
+
+/* Takes what @t says. False if its value is none; @known: whether it is a word of ours. */
+static bool apply_term(const struct sampling_term *t, struct group_member *m, bool *known)
+{
+	uint64_t v = 0;
+	bool number = t->has_value && (t->is_perf_syntax ? pfmi_base_parse_perf_number : pfmi_base_parse_number)(t->value, &v);
+
+	*known = true;
+	if (pfmi_base_is_slice_icase(t->name, "period") && t->has_value)
+		return m->period = v, m->freq = 0, number && v && !(v >> 63);
+	if (pfmi_base_is_slice_icase(t->name, "freq") && t->has_value)
+		return m->freq = v, m->period = 0, number && v && !(v >> 63);
+	if (pfmi_base_is_slice_icase(t->name, "precise") && t->has_value)
+		return m->precise = 1 + (unsigned)(v & 3), number && v < 4;
+	if (pfmi_base_is_slice_icase(t->name, "pinned") && !t->has_value)
+		return m->pinned = true;
+	if (pfmi_base_is_slice_icase(t->name, "excl") && !t->has_value)
+		return m->exclusive = true;
+	return *known = false;
+}
+
+static struct sampling_term parse_term(const char *s, size_t len, bool perfs)
+{
+	const char *eq = memchr(s, '=', len);
+	size_t name = eq ? (size_t)(eq - s) : len;
+
+	return (struct sampling_term){ { s, (uint32_t)name }, { eq ? eq + 1 : s + len, (uint32_t)(eq ? len - name - 1 : 0) }, eq != NULL, perfs };
+}
+
+/* Takes @len bytes at @s out of the text, and one separator: the one before, unless that opens the terms of a PMU. What comes next is at
+ * s - 1: a separator. */
+static void remove_term(char *s, size_t len)
+{
+	char *from = s[-1] == '/' ? s : s - 1;
+
+	if (from == s && s[len] == ',')
+		len++;
+	memmove(from, s + len, strlen(s + len) + 1);
+}
+
+bool pfmi_session_extract_terms(char *text, struct group_member *m, const char **bad)
+{
+	bool any = false;
+	char *s = text + strcspn(text, ":,/");
+
+	*bad = NULL;
+	while (s && *s) {
+		size_t len = strcspn(s + 1, ":,/");
+		struct sampling_term t = parse_term(s + 1, len, *s != ':' && strchr(text, '/'));
+		bool known;
+
+		if (!apply_term(&t, m, &known) && known) {
+			*bad = s + 1;
+			return true;
+		}
+		any |= known;
+		if (known)
+			remove_term(s + 1, len);
+		else
+			s += 1 + len;
+	}
+	return any;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* Refusals: where the culprit stands, and nothing of an earlier refusal beside it. */
+#include "units.h"
+#include <perfmon/pfmlib.h>
+#include "base/text.h"
+
+static void dirty(pfm_error_t *why)
+{
+	memset(why, 0xa5, sizeof(*why));
+	why->size = sizeof(*why);
+}
+
+static void marks_the_culprit(void **state)
+{
+	static const char text[] = "cpu::cycles:bad=1";
+	pfm_error_t why;
+
+	(void)state;
+	for (uint32_t start = 0; start < sizeof(text); start++)
+		for (uint32_t len = 0; start + len < sizeof(text); len++) {
+			dirty(&why);
+			assert_int_equal(pfmi_base_set_error(&why, PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, text,
+			                                     (struct slice){ text + start, len }, "detail"),
+			                 PFMLIB_ERR_ATTR);
+			assert_int_equal(why.start, start);
+			assert_int_equal(why.end, start + len);
+		}
+	assert_int_equal(why.code, PFMLIB_ERR_ATTR);
+	assert_int_equal(why.kind, PFM_KIND_UNKNOWN_QUALIFIER);
+	assert_string_equal(why.detail, "detail");
+}
+
+/* Without a text, or without a place in it, none is marked; and what an earlier refusal left is gone. */
+static void marks_nothing(void **state)
+{
+	static const char text[] = "text";
+	pfm_error_t why;
+
+	(void)state;
+	for (int has_text = 0; has_text < 2; has_text++) {
+		dirty(&why);
+		pfmi_base_set_error(&why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, has_text ? text : NULL,
+		                    (struct slice){ has_text ? NULL : text, 3 }, NULL);
+		assert_int_equal(why.start, 0);
+		assert_int_equal(why.end, 0);
+		assert_int_equal(why.event, -1);
+		assert_int_equal(why.sys_errno, 0);
+		assert_true(why.clash == 0 && why.clash_counters == 0 && why.number == 0);
+		assert_null(why.detail);
+		assert_int_equal(why.size, sizeof(why));
+	}
+}
+
+static void nobody_asks(void **state)
+{
+	(void)state;
+	assert_int_equal(pfmi_base_set_error(NULL, PFMLIB_ERR_FULL, PFM_KIND_NONE, "x", (struct slice){ 0 }, NULL), PFMLIB_ERR_FULL);
+	assert_int_equal(pfmi_base_set_errno_error(NULL, PFMLIB_ERR_SYS, 13, "x"), PFMLIB_ERR_SYS);
+}
+
+static void of_the_system(void **state)
+{
+	pfm_error_t why;
+
+	(void)state;
+	dirty(&why);
+	assert_int_equal(pfmi_base_set_errno_error(&why, PFMLIB_ERR_PERM, 13, "open"), PFMLIB_ERR_PERM);
+	assert_int_equal(why.kind, PFM_KIND_SYSTEM);
+	assert_int_equal(why.sys_errno, 13);
+	assert_int_equal(why.start, 0);
+	assert_int_equal(why.end, 0);
+	assert_string_equal(why.detail, "open");
+}
+
+/* Every code of the header has a text of its own, whole and without an end of line; what is no code has that of none. */
+static void texts_of_codes(void **state)
+{
+	(void)state;
+	for (int code = 0; code >= PFMLIB_ERR_LAST; code--)
+		for (int other = 1; other > code; other--)
+			assert_string_not_equal(pfm_strerror(code), pfm_strerror(other));
+	assert_string_equal(pfm_strerror(PFMLIB_SUCCESS), "success");
+	assert_string_equal(pfm_strerror(1), pfm_strerror(INT32_MIN));
+	assert_string_equal(pfm_strerror(1), pfm_strerror(INT32_MAX));
+}
+
+UNIT(base_error, cmocka_unit_test(marks_the_culprit), cmocka_unit_test(marks_nothing), cmocka_unit_test(nobody_asks),
+     cmocka_unit_test(of_the_system), cmocka_unit_test(texts_of_codes));

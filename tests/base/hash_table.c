@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* The hash table: SipHash against the values of its authors' paper, the table against an array. */
+#include "units.h"
+#include "base/hash.h"
+
+/* "SipHash: a fast short-input PRF", appendix A, and the first of the authors' vectors. */
+static void siphash_gives_published_values(void **state)
+{
+	const uint64_t key[2] = { 0x0706050403020100u, 0x0f0e0d0c0b0a0908u };
+	uint8_t bytes[15];
+
+	(void)state;
+	for (uint8_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = i;
+	assert_int_equal(pfmi_base_siphash(key, bytes, 15), 0xa129ca6149be45e5u);
+	assert_int_equal(pfmi_base_siphash(key, bytes, 0), 0x726fdb47dd0e0e31u);
+}
+
+struct search {
+	const uint32_t *keys;
+	uint32_t key;
+	unsigned n_compared;
+};
+
+static bool is_key(const void *arg, uint32_t index)
+{
+	const struct search *s = arg;
+
+	((struct search *)(uintptr_t)s)->n_compared++;
+	return s->keys[index] == s->key;
+}
+
+#define N 100000
+
+/* Multiples of 1024 share a slot of any table that takes numbers modulo a power of two. */
+static void numbers_of_one_class_are_found_at_once(void **state)
+{
+	struct hash_table t = { .n_slots = 0 };
+	uint32_t *keys = calloc(N, sizeof(*keys));
+	struct search s = { .keys = keys };
+
+	(void)state;
+	assert_non_null(keys);
+	for (uint32_t i = 0; i < N; i++) {
+		keys[i] = i * 1024;
+		assert_true(pfmi_base_add_hash(&t, pfmi_base_hash_number(keys[i]), i));
+	}
+	for (uint32_t i = 0; i < N; i++) {
+		s.key = keys[i];
+		assert_int_equal(pfmi_base_find_hash(&t, pfmi_base_hash_number(s.key), is_key, &s), i);
+	}
+	assert_int_equal(s.n_compared, N);
+	s.key = 1;
+	assert_int_equal(pfmi_base_find_hash(&t, pfmi_base_hash_number(1), is_key, &s), HASH_NOT_FOUND);
+	pfmi_base_free_hash(&t);
+	assert_int_equal(pfmi_base_find_hash(&t, 0, is_key, &s), HASH_NOT_FOUND);
+	free(keys);
+}
+
+/* Elements whose hashes are equal are told apart by their keys. */
+static void equal_hashes_are_told_apart(void **state)
+{
+	static const uint32_t keys[] = { 7, 8, 9 };
+	struct hash_table t = { .n_slots = 0 };
+	struct search s = { .keys = keys };
+
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++)
+		assert_true(pfmi_base_add_hash(&t, 42, i));
+	for (uint32_t i = 0; i < 3; i++) {
+		s.key = keys[i];
+		assert_int_equal(pfmi_base_find_hash(&t, 42, is_key, &s), i);
+	}
+	pfmi_base_free_hash(&t);
+}
+
+UNIT(base_hash_table, cmocka_unit_test(siphash_gives_published_values),
+     cmocka_unit_test(numbers_of_one_class_are_found_at_once),
+     cmocka_unit_test(equal_hashes_are_told_apart));

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+/* Files of event tables on a search path: which of them are taken, why others are not, and that what others may change is not what was
+ * checked. */
+#include "units.h"
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "context/context.h"
+#include "table/build.h"
+
+static char folder[64], path[2048];
+static struct image_set images;
+static pfm_error_t why;
+
+static int make_folder(void **state)
+{
+	(void)state;
+	memcpy(folder, P_tmpdir "/perfmon-images-XXXXXX", sizeof(P_tmpdir "/perfmon-images-XXXXXX"));
+	why = (pfm_error_t){ .size = sizeof(why) };
+	images = (struct image_set){ 0 };
+	return mkdtemp(folder) ? 0 : -1;
+}
+
+static const char *named(const char *name)
+{
+	static char full[256];
+
+	snprintf(full, sizeof(full), "%s/%s", folder, name);
+	return full;
+}
+
+static int forget(void *arg, const char *name)
+{
+	(void)arg;
+	unlink(named(name));
+	rmdir(named(name));
+	return 0;
+}
+
+static int remove_folder(void **state)
+{
+	struct sys sys;
+
+	(void)state;
+	pfmi_image_close_all(&images);
+	pfmi_machine_init_real_sys(&sys, NULL);
+	sys.list_folder(&sys, folder, forget, NULL);
+	return rmdir(folder);
+}
+
+/* The first @n bytes of the image that is built in (0: all), with a byte changed at @change, unless that is 0. */
+static void put(const char *name, size_t n, size_t change, mode_t mode)
+{
+	const struct image *im = table_builtin_image();
+	const uint8_t *bytes = (const uint8_t *)im;
+	FILE *f = fopen(named(name), "wb");
+
+	assert_non_null(f);
+	n = n ? n : (size_t)im->size;
+	if (change) {
+		fwrite(bytes, 1, change, f);
+		fputc(bytes[change] ^ 0x55, f);
+		fwrite(bytes + change + 1, 1, n - change - 1, f);
+	} else {
+		fwrite(bytes, 1, n, f);
+	}
+	assert_int_equal(fclose(f), 0);
+	assert_int_equal(chmod(named(name), mode), 0);
+}
+
+static int open_path(const char *search)
+{
+	pfmi_image_close_all(&images);
+	return pfmi_image_open_path(search, &images, &why);
+}
+
+/* The folder again, as a search path. */
+static void look(void)
+{
+	assert_int_equal(open_path(folder), PFMLIB_SUCCESS);
+}
+
+static void expect_refused(unsigned n, const char *because)
+{
+	look();
+	assert_int_equal(images.n_maps, 0);
+	assert_int_equal(images.n_rejected, n);
+	for (unsigned i = 0; i < n; i++)
+		if (!strstr(images.rejected[i].reason, because))
+			fail_msg("%s: %s", images.rejected[i].path, images.rejected[i].reason);
+}
+
+/* A file that the caller names is refused with its place in the path. */
+static void expect_named_refused(const char *name, const char *because)
+{
+	int len = snprintf(path, sizeof(path), "/nowhere:%s:%s", named(name), folder);
+
+	assert_true(len > 0 && (size_t)len < sizeof(path));
+	assert_int_equal(open_path(path), PFMLIB_ERR_IMAGE);
+	assert_int_equal(why.kind, PFM_KIND_IMAGE);
+	assert_non_null(strstr(why.detail, because));
+	assert_int_equal(why.start, strlen("/nowhere:"));
+	assert_int_equal(why.end, strlen("/nowhere:") + strlen(named(name)));
+	assert_true(images.n_maps == 0 && images.n_rejected == 0 && !images.maps && !images.rejected);
+}
+
+static void where_they_are_looked_for(void **state)
+{
+	const char *old_data = getenv("XDG_DATA_HOME"), *old_home = getenv("HOME");
+	char *data = old_data ? strdup(old_data) : NULL, *home = old_home ? strdup(old_home) : NULL, out[256], small[8];
+	const char *standard;
+	size_t n;
+
+	(void)state;
+	unsetenv("XDG_DATA_HOME");
+	unsetenv("HOME");
+	n = pfmi_image_get_default_path(out, sizeof(out));
+	assert_int_equal(n, strlen(out));
+	assert_int_equal(out[0], '/');
+	assert_null(strchr(out, ':'));
+	standard = strdup(out);
+	assert_non_null(standard);
+	setenv("HOME", "/h", 1);
+	pfmi_image_get_default_path(out, sizeof(out));
+	assert_int_equal(strncmp(out, "/h/.local/share/perfmon:", 24), 0);
+	assert_string_equal(out + 24, standard);
+	setenv("XDG_DATA_HOME", "/d", 1);
+	assert_int_equal(pfmi_image_get_default_path(out, sizeof(out)), strlen("/d/perfmon:") + strlen(standard));
+	assert_int_equal(strncmp(out, "/d/perfmon:", 11), 0);
+	assert_string_equal(out + 11, standard);
+	/* Too little room: the length that is needed. */
+	assert_int_equal(pfmi_image_get_default_path(small, sizeof(small)), strlen(out));
+	assert_string_equal(small, "/d/perf");
+	/* What is no place on this machine is nobody's home. */
+	setenv("XDG_DATA_HOME", "data", 1);
+	pfmi_image_get_default_path(out, sizeof(out));
+	assert_int_equal(strncmp(out, "/h/", 3), 0);
+	setenv("HOME", "", 1);
+	pfmi_image_get_default_path(out, sizeof(out));
+	assert_string_equal(out, standard);
+	unsetenv("XDG_DATA_HOME");
+	unsetenv("HOME");
+	if (data)
+		setenv("XDG_DATA_HOME", data, 1);
+	if (home)
+		setenv("HOME", home, 1);
+	free(data);
+	free(home);
+	free((void *)(uintptr_t)standard);
+}
+
+/* Folders' images come in the order of their names, each piece of the path in its order. */
+static void what_is_taken(void **state)
+{
+	char first[256], second[256];
+
+	(void)state;
+	put("b.pmdb", 0, 0, 0644);
+	put("a.pmdb", 0, 0, 0600);
+	put("c.pmdb", 0, 0, 0664);
+	put("named.pmdb", 0, 0, 0444);
+	/* None of these is an image's name. */
+	put(".d.pmdb", 8, 0, 0644);
+	put(".pmdb", 8, 0, 0644);
+	put("e.pmdbx", 8, 0, 0644);
+	put("pmdb", 8, 0, 0644);
+	memcpy(first, named("named.pmdb"), sizeof(first));
+	memcpy(second, named(""), sizeof(second));
+	snprintf(path, sizeof(path), ":/nowhere::%s:%s:", first, second);
+	assert_int_equal(open_path(path), PFMLIB_SUCCESS);
+	assert_int_equal(images.n_rejected, 0);
+	assert_int_equal(images.n_maps, 5);
+	assert_string_equal(images.maps[0].path, first);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(strstr(images.maps[1 + i].path, ".pmdb")[-1], "abc"[i]);
+	for (unsigned i = 0; i < 5; i++) {
+		assert_int_equal(images.maps[i].size, table_builtin_image()->size);
+		assert_memory_equal(images.maps[i].image, table_builtin_image(), 4096);
+		/* What the caller named was looked at as a whole, others when somebody needs them. */
+		assert_int_equal(atomic_load(&images.maps[i].check_state), i == 0);
+		assert_null(pfmi_image_check_fault(&images.maps[i]));
+		assert_int_equal(atomic_load(&images.maps[i].check_state), 1);
+		assert_null(pfmi_image_check_fault(&images.maps[i]));
+	}
+	pfmi_image_close_all(&images);
+	assert_true(images.n_maps == 0 && !images.maps);
+	pfmi_image_close_all(&images);
+	assert_int_equal(open_path(""), PFMLIB_SUCCESS);
+	assert_int_equal(images.n_maps, 0);
+	/* A file is no folder of images; one that nobody finds is only not there. */
+	memcpy(first, named("pmdb"), sizeof(first));
+	assert_int_equal(open_path(first), PFMLIB_SUCCESS);
+	assert_true(images.n_maps == 0 && images.n_rejected == 1);
+	assert_string_equal(images.rejected[0].path, first);
+	assert_string_equal(images.rejected[0].reason, "it is no folder, and the names of images end in .pmdb");
+}
+
+/* ---- refused ------------------------------------------------------------------------------------------------------- */
+
+static void what_is_no_image(void **state)
+{
+	const uint32_t least = sizeof(struct image);
+
+	(void)state;
+	put("x.pmdb", least - 1, 0, 0644);
+	expect_refused(1, "too short");
+	expect_named_refused("x.pmdb", "too short");
+	put("x.pmdb", least, 0, 0644); /* its head says that there is more */
+	look();
+	assert_int_equal(images.n_rejected, 1);
+	assert_null(strstr(images.rejected[0].reason, "too short"));
+	put("x.pmdb", 0, 1, 0644); /* the magic */
+	look();
+	assert_int_equal(images.n_rejected, 1);
+	unlink(named("x.pmdb"));
+	expect_named_refused("x.pmdb", "no such file");
+	assert_int_equal(mkdir(named("x.pmdb"), 0755), 0);
+	expect_refused(1, "not a regular file");
+	expect_named_refused("x.pmdb", "not a regular file");
+	assert_int_equal(rmdir(named("x.pmdb")), 0);
+	assert_int_equal(mkfifo(named("x.pmdb"), 0644), 0);
+	expect_refused(1, "not a regular file"); /* and nobody waits for a writer */
+	unlink(named("x.pmdb"));
+	assert_int_equal(symlink("/nowhere", named("x.pmdb")), 0);
+	expect_refused(1, "no such file");
+}
+
+static void what_is_too_long(void **state)
+{
+	(void)state;
+	put("x.pmdb", 8192, 0, 0644);
+	if (truncate(named("x.pmdb"), (off_t)UINT32_MAX + 1))
+		skip(); /* the file system has no room for holes */
+	expect_refused(1, "too long");
+	expect_named_refused("x.pmdb", "too long");
+}
+
+static void what_others_may_write(void **state)
+{
+	(void)state;
+	put("x.pmdb", 0, 0, 0646);
+	expect_refused(1, "anybody can write");
+	/* Who names it has the say. */
+	snprintf(path, sizeof(path), "%s", named("x.pmdb"));
+	assert_int_equal(open_path(path), PFMLIB_SUCCESS);
+	assert_int_equal(images.n_maps, 1);
+	assert_int_equal(chmod(named("x.pmdb"), 0644), 0);
+	look();
+	assert_int_equal(images.n_maps, 1);
+	/* So with the folder: what is in it is not even opened. */
+	assert_int_equal(chmod(folder, 0757), 0);
+	expect_refused(1, "its folder");
+	assert_string_equal(images.rejected[0].path, named("x.pmdb"));
+	assert_int_equal(chmod(folder, 0755), 0);
+	if (geteuid())
+		return;
+	assert_int_equal(chown(named("x.pmdb"), 12345, 0), 0);
+	expect_refused(1, "another user");
+	assert_int_equal(open_path(path), PFMLIB_SUCCESS);
+	assert_int_equal(images.n_maps, 1);
+	assert_int_equal(chown(named("x.pmdb"), 0, 0), 0);
+	assert_int_equal(chown(folder, 12345, 0), 0);
+	expect_refused(1, "its folder");
+	assert_int_equal(chown(folder, 0, 0), 0);
+}
+
+static void what_may_not_be_read(void **state)
+{
+	(void)state;
+	if (!geteuid())
+		skip(); /* root reads everything */
+	put("x.pmdb", 0, 0, 0);
+	expect_refused(1, "may not be read");
+	expect_named_refused("x.pmdb", "may not be read");
+}
+
+/* More refusals and images than the lists begin with. */
+static void many_refusals(void **state)
+{
+	char name[32];
+
+	(void)state;
+	for (unsigned i = 0; i < 20; i++) {
+		snprintf(name, sizeof(name), "r%02u.pmdb", i);
+		put(name, 8 + i, 0, 0644);
+	}
+	expect_refused(20, "too short");
+	for (unsigned i = 0; i < 20; i++) {
+		snprintf(name, sizeof(name), "r%02u.pmdb", i);
+		assert_string_equal(images.rejected[i].path, named(name));
+	}
+}
+
+/* The bytes that were checked are those that are used, also when somebody writes into the file afterwards. */
+static void bytes_are_kept(void **state)
+{
+	const uint8_t *bytes;
+	uint8_t was;
+	FILE *f;
+
+	(void)state;
+	put("x.pmdb", 0, 0, 0664); /* the group may write */
+	look();
+	assert_int_equal(images.n_maps, 1);
+	bytes = (const uint8_t *)images.maps[0].image;
+	was = bytes[5000];
+	f = fopen(named("x.pmdb"), "r+b");
+	assert_non_null(f);
+	assert_int_equal(fseek(f, 5000, SEEK_SET), 0);
+	fputc(was ^ 0xff, f);
+	assert_int_equal(fclose(f), 0);
+	assert_int_equal(bytes[5000], was);
+	assert_int_equal(truncate(named("x.pmdb"), 0), 0);
+	assert_int_equal(bytes[table_builtin_image()->size - 1], ((const uint8_t *)table_builtin_image())[table_builtin_image()->size - 1]);
+	assert_null(pfmi_image_check_fault(&images.maps[0]));
+}
+
+/* A head that is good before a body that is not: found when the table is needed, or at once where the file was named. */
+static void damage_is_found_later(void **state)
+{
+	const char *fault;
+
+	(void)state;
+	put("x.pmdb", 0, (size_t)table_builtin_image()->size - 100, 0644);
+	look();
+	assert_int_equal(images.n_maps, 1);
+	fault = pfmi_image_check_fault(&images.maps[0]);
+	assert_non_null(fault);
+	assert_true(atomic_load(&images.maps[0].check_state) < 0);
+	assert_non_null(pfmi_image_check_fault(&images.maps[0])); /* as often as it is asked */
+	snprintf(path, sizeof(path), "%s", named("x.pmdb"));
+	assert_int_equal(open_path(path), PFMLIB_ERR_IMAGE);
+	assert_string_equal(why.detail, fault);
+}
+
+#define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, make_folder, remove_folder)
+
+UNIT(context_images, cmocka_unit_test(where_they_are_looked_for), CASE(what_is_taken), CASE(what_is_no_image), CASE(what_is_too_long),
+     CASE(what_others_may_write), CASE(what_may_not_be_read), CASE(many_refusals), CASE(bytes_are_kept), CASE(damage_is_found_later));

@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: MIT */
+/* What stands behind an event's name: every rule of the three grammars once, with the place of the culprit where a rule is
+ * broken. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "lookup/lookup.h"
+#include "open_for.h"
+
+/* ---- what is right -------------------------------------------------------------------------------------------- */
+
+struct right {
+	const char *text;
+	uint64_t value;
+};
+
+static void check_values(const char *pmu, const struct right *lines, size_t n)
+{
+	pfm_ctx_t *ctx = open_for(pmu);
+
+	for (size_t i = 0; i < n; i++) {
+		pfm_encoding_t e = PFM_INIT(e);
+		pfm_error_t error = PFM_INIT(error);
+
+		if (pfm_encode_event(ctx, lines[i].text, 0, &e, &error))
+			fail_msg("%s: %s", lines[i].text, pfm_error_kind_name(error.kind));
+		if (e.regs[0].value != lines[i].value)
+			fail_msg("%s: 0x%llx instead of 0x%llx", lines[i].text, (unsigned long long)e.regs[0].value,
+			         (unsigned long long)lines[i].value);
+	}
+	pfm_close_context(ctx);
+}
+
+static void commas(void **state)
+{
+	static const struct right lines[] = {
+		{ "L2_Rqsts", 0x537f2e },
+		{ "l2 rqsts,CORE=ALL,Prefetch=Only", 0x53df2e },
+		{ "L2_Rqsts,prefetch=exclude,core=this", 0x534f2e },
+		/* States: letters in any order, or joined by '+'. */
+		{ "L2_Rqsts,cachestate=im", 0x53792e },
+		{ "L2_Rqsts,cachestate=mi", 0x53792e },
+		{ "L2_Rqsts,cachestate=e+s", 0x53762e },
+		{ "L2_Rqsts,cachestate=MESI", 0x537f2e },
+		{ "Instr_Ret,usr", 0x5100c0 },
+		{ "Instr_Ret,os", 0x5200c0 },
+		{ "Instr_Ret,os,usr", 0x5300c0 },
+		{ "Instr_Ret,cmask=2,inv,edge", 0x2d700c0 },
+		{ "Instr_Ret,edge,edge", 0x5700c0 },
+		{ "Instr_Ret,cmask=0x10", 0x105300c0 },
+		{ "Instr_Ret,cmask=010", 0x85300c0 },
+		{ "Instr_Ret,cmask=0", 0x5300c0 },
+		{ "Bus_Snoops,agent=any", 0x532f77 },
+		{ "EST_Trans,trans=frequency", 0x53103a },
+	};
+
+	(void)state;
+	check_values("coreduo", lines, sizeof(lines) / sizeof(lines[0]));
+}
+
+static void colons(void **state)
+{
+	static const struct right lines[] = {
+		{ "coreduo::L2_RQSTS:BOTH_CORES:PREFETCH", 0x53df2e },
+		{ "coreduo::L2_RQSTS.M_STATE.I_STATE", 0x53792e },
+		{ "coreduo::l2_rqsts:m_state:u", 0x51782e },
+		/* Levels: the one that is not named is off, and one can be switched off alone. */
+		{ "Instr_Ret:u", 0x5100c0 },
+		{ "Instr_Ret:k", 0x5200c0 },
+		{ "Instr_Ret:u:k", 0x5300c0 },
+		{ "Instr_Ret:u=1:k=y", 0x5300c0 },
+		{ "Instr_Ret:u:k=0", 0x5100c0 },
+		{ "Instr_Ret:u=0", 0x5000c0 },
+		{ "Instr_Ret:plm=0x8", 0x5100c0 },
+		{ "Instr_Ret:uk", 0x5300c0 },
+		{ "Instr_Ret:up", 0x5100c0 },
+		{ "Instr_Ret:p", 0x5300c0 },
+		{ "Instr_Ret:c=2:i:e", 0x2d700c0 },
+		{ "Instr_Ret:c=2:i=t:e=1", 0x2d700c0 },
+		{ "Instr_Ret:i=0:e=f", 0x5300c0 },
+		{ "Instr_Ret:cmask=2:inv:edge", 0x2d700c0 },
+		/* "i" and "e" are modifiers also where a state of a line has that letter. */
+		{ "coreduo::L2_RQSTS:M_STATE:I_STATE:c=1:i", 0x1d3792e },
+		{ "coreduo::L2_RQSTS:e", 0x577f2e },
+		/* A raw mask stands for all groups. */
+		{ "coreduo::L2_LINES_IN:0x40", 0x534024 },
+		{ "coreduo::L2_RQSTS:0x41", 0x53412e },
+		{ "coreduo::THERMAL_TRIP:TRIPS", 0x57c03b },
+		{ "coreduo::THERMAL_TRIP:CYCLES", 0x53c03b },
+		{ "L2_Rqsts:core=all:cachestate=mi", 0x53f92e },
+		/* Twice the same is once. */
+		{ "Instr_Ret:c=2:c=2", 0x25300c0 },
+		{ "coreduo::L2_LINES_IN:SELF:SELF", 0x537024 },
+		/* Without "pmu::" every group whose default libpfm 3 and 4 disagree on has to be named. */
+		{ "L2_LINES_IN:SELF:ANY", 0x537024 },
+		{ "L2_LINES_IN:u", 0x517024 },
+	};
+
+	(void)state;
+	check_values("coreduo", lines, sizeof(lines) / sizeof(lines[0]));
+}
+
+static void slashes(void **state)
+{
+	static const struct right lines[] = {
+		{ "cpu/event=0x2e,umask=0x41/", 0x53412e },
+		{ "cpu/event=0x2e,umask=0x41/u", 0x51412e },
+		{ "coreduo/event=0x2e,umask=0x41/k", 0x52412e },
+		{ "cpu/event=0xc0,cmask=2,inv,edge/", 0x2d700c0 },
+		{ "cpu/event=0xc0,inv=0/", 0x5300c0 },
+		{ "cpu/L2_Rqsts,cmask=1/", 0x1537f2e },
+		{ "cpu/event=0xc0/ukp", 0x5300c0 },
+		{ "r412e", 0x53412e },
+		{ "r412e:u", 0x51412e },
+		{ "coreduo::r28400c0", 0x2d700c0 },
+	};
+
+	(void)state;
+	check_values("coreduo", lines, sizeof(lines) / sizeof(lines[0]));
+}
+
+/* perf's letters for what else is left out. Behind a colon unit masks and libpfm's own words come first. */
+static void guests_host_and_idle_time(void **state)
+{
+	static const struct {
+		const char *text;
+		unsigned idle, host, guest;
+		uint64_t value;
+	} lines[] = {
+		{ "cpu/event=0xc0/G", 0, 1, 0, 0x5300c0 },
+		{ "cpu/event=0xc0/H", 0, 0, 1, 0x5300c0 },
+		{ "cpu/event=0xc0/I", 1, 0, 0, 0x5300c0 },
+		{ "cpu/event=0xc0/GH", 0, 0, 0, 0x5300c0 },
+		{ "cpu/event=0xc0/ukhpppHI", 1, 0, 1, 0x5300c0 },
+		{ "cpu/event=0xc0/DSW", 0, 0, 0, 0x5300c0 },
+		{ "Instr_Ret:G", 0, 1, 0, 0x5300c0 },
+		{ "Instr_Ret:H", 0, 0, 1, 0x5300c0 },
+		{ "Instr_Ret:uGI", 1, 1, 0, 0x5100c0 },
+		{ "Instr_Ret:I", 0, 0, 0, 0xd300c0 },
+		{ "Instr_Ret:i", 0, 0, 0, 0xd300c0 },
+		{ "Instr_Ret:h", 0, 0, 0, 0x5000c0 },
+		{ "L2_Rqsts,cachestate=i", 0, 0, 0, 0x53712e },
+		{ "r00c0:I", 1, 0, 0, 0x5300c0 },
+		{ "r00c0:HG", 0, 0, 0, 0x5300c0 },
+	};
+	pfm_ctx_t *ctx = open_for("coreduo");
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		pfm_encoding_t e = PFM_INIT(e), back = PFM_INIT(back);
+		pfm_error_t error = PFM_INIT(error);
+		char buf[256];
+
+		if (pfm_encode_event(ctx, lines[i].text, 0, &e, &error))
+			fail_msg("%s: %s", lines[i].text, pfm_error_kind_name(error.kind));
+		if (e.attr.exclude_idle != lines[i].idle || e.attr.exclude_host != lines[i].host ||
+		    e.attr.exclude_guest != lines[i].guest ||
+		    e.regs[0].value != lines[i].value)
+			fail_msg("%s: idle %d, host %d, guest %d left out, 0x%llx", lines[i].text, e.attr.exclude_idle,
+			         e.attr.exclude_host, e.attr.exclude_guest, (unsigned long long)e.regs[0].value);
+		/* perf's dialect alone can say it, and what it says means the same. */
+		assert_int_equal(pfm_print_event(ctx, lines[i].text, PFM_DIALECT_PERF, buf, sizeof(buf), NULL), PFMLIB_SUCCESS);
+		assert_int_equal(pfm_encode_event(ctx, buf, 0, &back, NULL), PFMLIB_SUCCESS);
+		assert_memory_equal(&e.attr, &back.attr, sizeof(e.attr));
+		for (int d = PFM_DIALECT_LIBPFM; d <= PFM_DIALECT_VENDOR && lines[i].idle + lines[i].host + lines[i].guest; d++)
+			if (d != PFM_DIALECT_PERF) {
+				assert_int_equal(pfm_print_event(ctx, lines[i].text, (pfm_dialect_t)d, buf, sizeof(buf), &error),
+				                 PFMLIB_ERR_NOTSUPP);
+				assert_int_equal(error.kind, PFM_KIND_UNEXPRESSIBLE);
+			}
+	}
+	pfm_close_context(ctx);
+}
+
+/* A state of a line that is called like a letter, on a processor that inverts nothing. */
+static void unit_masks_come_before_letters(void **state)
+{
+	pfm_ctx_t *ctx = open_for("montecito");
+	pfm_encoding_t mask = PFM_INIT(mask), e = PFM_INIT(e);
+
+	(void)state;
+	assert_int_equal(pfm_encode_event(ctx, "L3_INSERTS:MESI=I", 0, &mask, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_encode_event(ctx, "L3_INSERTS:I", 0, &e, NULL), PFMLIB_SUCCESS);
+	assert_memory_equal(&e, &mask, sizeof(e));
+	assert_int_equal(e.attr.exclude_idle, 0);
+	pfm_close_context(ctx);
+}
+
+/* A caller whose struct ends earlier gets what it has room for, and nothing that lay on the stack. */
+static void older_callers_get_clean_structs(void **state)
+{
+	pfm_ctx_t *ctx = open_for("coreduo");
+	size_t size = offsetof(pfm_encoding_t, attr);
+	static const pfm_reg_t none;
+
+	(void)state;
+	for (int fill = 0; fill < 256; fill += 0x5a) {
+		pfm_encoding_t e;
+
+		memset(&e, fill, sizeof(e));
+		e.size = size;
+		assert_int_equal(pfm_encode_event(ctx, "Instr_Ret", 0, &e, NULL), PFMLIB_SUCCESS);
+		assert_int_equal(e.n_regs, 1);
+		for (unsigned i = e.n_regs; i < PFM_MAX_REGS; i++)
+			assert_memory_equal(&e.regs[i], &none, sizeof(none));
+		assert_int_equal(((const unsigned char *)&e)[size], fill);
+	}
+	pfm_close_context(ctx);
+}
+
+/* Fields that are an event's have its counters: a raw code is not placed where it cannot count. */
+static void fields_alone_are_placed_as_the_event_is(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t counters;
+	} lines[] = {
+		{ "cpu/event=0x11/", 2 },
+		{ "r11", 2 },
+		{ "cpu/event=0x11,cmask=1/u", 2 },
+		{ "r14", 1 },
+		{ "cpu/event=0xc0/", 3 },
+		{ "cpu/event=0x99/", 3 },
+	};
+	pfm_ctx_t *ctx = open_for("coreduo");
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		pfm_encoding_t e = PFM_INIT(e);
+
+		assert_int_equal(pfm_encode_event(ctx, lines[i].text, 0, &e, NULL), PFMLIB_SUCCESS);
+		assert_int_equal(e.counters, lines[i].counters);
+	}
+	pfm_close_context(ctx);
+}
+
+/* ---- what is wrong -------------------------------------------------------------------------------------------- */
+
+/* Who gives a whole field wants no default of the event's masks in it; a mask that is named beside it is added. */
+static void a_field_given_as_a_whole(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t config, extra;
+	} rows[] = {
+		{ "coreduo/L2_RQSTS,umask=0x41/", 0x412e, 0 },
+		{ "coreduo/L2_RQSTS,umask=0x0/", 0x002e, 0 },
+		{ "coreduo/L2_RQSTS/", 0x7f2e, 0 },
+		{ "amd64_fam10h_barcelona/DISPATCHED_FPU,umask=0x1/", 0x0100, 0 },
+		{ "skl/OFFCORE_RESPONSE_0,offcore_rsp=0x1/", 0x1b7, 0x1 },
+		{ "skl::OFFCORE_RESPONSE_0:offcore_rsp=0x10001", 0x1b7, 0x10001 },
+		{ "skl::OFFCORE_RESPONSE_0:m0=DMND_RFO:offcore_rsp=0x1", 0x1b7, 0x10003 },
+		{ "skl/OFFCORE_RESPONSE_0,edge/", 0x401b7, 0x18007 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		pfm_encoding_t e = PFM_INIT(e);
+
+		assert_int_equal(pfm_encode_event(NULL, rows[i].text, 0, &e, NULL), PFMLIB_SUCCESS);
+		if (e.attr.config != rows[i].config || e.attr.config1 != rows[i].extra)
+			fail_msg("%s: %#llx %#llx", rows[i].text, (unsigned long long)e.attr.config, (unsigned long long)e.attr.config1);
+	}
+}
+
+struct wrong {
+	const char *text;
+	int code, kind;
+	unsigned start, end;
+};
+
+static void check_errors(const char *pmu, const struct wrong *lines, size_t n)
+{
+	pfm_ctx_t *ctx = open_for(pmu);
+
+	for (size_t i = 0; i < n; i++) {
+		pfm_encoding_t e = PFM_INIT(e);
+		pfm_error_t error = PFM_INIT(error);
+		int rc = pfm_encode_event(ctx, lines[i].text, 0, &e, &error);
+
+		if (rc != lines[i].code || error.kind != lines[i].kind || error.start != lines[i].start || error.end != lines[i].end)
+			fail_msg("%s: %d %s [%u,%u)", lines[i].text, rc, pfm_error_kind_name(error.kind), error.start, error.end);
+		assert_int_equal(error.code, rc);
+		assert_int_equal(pfm_encode_event(ctx, lines[i].text, 0, &e, NULL), rc);
+	}
+	pfm_close_context(ctx);
+}
+
+/* What libpfm4 gives in pieces of one filter: the largest each, and the next one, which is refused in its place. */
+static void pieces_of_a_filter_at_their_ends(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t config1;
+	} good[] = {
+		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:tf=0", 0x7c0000 },
+		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:tf=1", 0x7c0001 },
+		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:cf=15", 0x7c001e },
+		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:cf=3:tf=1", 0x7c0007 },
+		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:e:tf=1:t=3:cf=3", 0x7c0007 },
+		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:e:tf=1:cf=3:tf=1:cf=3", 0x7c0007 },
+		{ "snbep_unc_pcu::UNC_P_FREQ_BAND0_CYCLES:ff=255", 0xff },
+	};
+	static const struct wrong bad[] = {
+		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:tf=2", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 46, 47 },
+		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:cf=16", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 46, 48 },
+		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:e:tf=1:tf=0", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 50, 52 },
+		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:e:cf=1:cf=2", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 50, 52 },
+		{ "snbep_unc_pcu::UNC_P_FREQ_BAND0_CYCLES:ff=256", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 42, 45 },
+	};
+	pfm_ctx_t *ctx = open_for(NULL);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		pfm_encoding_t e = PFM_INIT(e);
+
+		assert_int_equal(pfm_encode_event(ctx, good[i].text, 0, &e, NULL), PFMLIB_SUCCESS);
+		assert_int_equal(e.attr.config1, good[i].config1);
+	}
+	pfm_close_context(ctx);
+	check_errors(NULL, bad, sizeof(bad) / sizeof(bad[0]));
+}
+
+/* Levels behind a colon, libpfm's short names, and what the table itself calls a modifier; short names of boxes where they
+ * have the field. */
+static void words_that_are_modifiers(void **state)
+{
+	static const struct {
+		const char *pmu, *words[12], *others[12];
+	} rows[] = {
+		{ "skl",
+		  { "u", "k", "h", "c", "I", "e", "t", "intx", "intxcp", "edge", "CMASK", "ldlat" },
+		  { "usr", "os", "", "x", "umask", "event", "nf", "uk", "c=1", "precise", "occ_e", "ed" } },
+		{ "jkt_uncore_cbox", { "u", "edge", "nf", "filter_nid" }, { "occ_e", "thresh2", "lmem" } },
+		{ "montecito", { "k", "thres" }, { "nf", "edge", "mesi", "es" } },
+	};
+	pfm_ctx_t *ctx = open_for(NULL);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		int pmu = pfm_find_pmu(ctx, rows[i].pmu);
+
+		if (pmu < 0)
+			fail_msg("%s", rows[i].pmu);
+		for (unsigned k = 0; k < 12; k++) {
+			const struct table *t = context_pmu_table(ctx, (unsigned)pmu);
+
+			if (rows[i].words[k] && !pfmi_lookup_is_modifier(t, pfmi_base_make_slice(rows[i].words[k])))
+				fail_msg("%s has no %s", rows[i].pmu, rows[i].words[k]);
+			if (rows[i].others[k] && pfmi_lookup_is_modifier(t, pfmi_base_make_slice(rows[i].others[k])))
+				fail_msg("%s has %s", rows[i].pmu, rows[i].others[k]);
+		}
+	}
+	pfm_close_context(ctx);
+}
+
+static void errors_point_at_the_culprit(void **state)
+{
+	static const struct wrong lines[] = {
+		{ "Instr_Rett", PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, 0, 10 },
+		{ "coreduo::Instr_Rett:u", PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, 9, 21 },
+		{ "", PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, 0, 0 },
+		{ "nopmu::Instr_Ret", PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, 0, 5 },
+		{ "nopmu/event=1/", PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, 0, 5 },
+		{ "dc-misses", PFMLIB_ERR_ALIAS, PFM_KIND_UNSUPPORTED_ALIAS, 0, 9 },
+		{ "Instr_Ret,foo", PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, 10, 13 },
+		{ "cpu/event=1/ue", PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, 13, 14 },
+		{ "cpu/event=1/b", PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, 12, 13 },
+		{ "Instr_Ret:uIe", PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, 12, 13 },
+		{ "Instr_Ret,c=1", PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, 10, 11 },
+		{ "Instr_Ret,u", PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, 10, 11 },
+		{ "Instr_Ret:usr", PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, 10, 13 },
+		{ "Instr_Ret, usr", PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, 10, 14 },
+		{ "Instr_Ret:t", PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, 10, 11 },
+		{ "cpu/evnt=1/", PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, 4, 8 },
+		{ "cpu/event=1/z", PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, 12, 13 },
+		{ "Instr_Ret,,usr", PFMLIB_ERR_ATTR_EMPTY, PFM_KIND_EMPTY_QUALIFIER, 10, 10 },
+		{ "Instr_Ret,", PFMLIB_ERR_ATTR_EMPTY, PFM_KIND_EMPTY_QUALIFIER, 10, 10 },
+		{ "Instr_Ret:", PFMLIB_ERR_ATTR_EMPTY, PFM_KIND_EMPTY_QUALIFIER, 10, 10 },
+		{ "Instr_Ret,usr=1", PFMLIB_ERR_ATTR_UNEXPECTED, PFM_KIND_UNEXPECTED_VALUE, 14, 15 },
+		{ "Instr_Ret,cmask", PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, 10, 15 },
+		{ "Instr_Ret,cmask=", PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, 10, 15 },
+		{ "L2_Ads,core", PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, 7, 11 },
+		{ "L2_Ads,core=both", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 12, 16 },
+		{ "L2_Ads,core=SELF", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 12, 16 },
+		{ "L2_Rqsts,cachestate=mx", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 20, 22 },
+		{ "L2_Rqsts,cachestate=m+", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 20, 22 },
+		{ "Instr_Ret,cmask=256", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 16, 19 },
+		{ "Instr_Ret,cmask=-1", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 16, 18 },
+		{ "Instr_Ret,cmask=08", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 16, 18 },
+		{ "Instr_Ret:u=2", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 12, 13 },
+		{ "Instr_Ret:counter=2", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 0, 0 },
+		{ "montecito::L3_READS_ALL_ALL:0x1f", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 0, 0 },
+		{ "montecito::ALAT_CAPACITY_MISS_ALL:thres=2", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 34, 39 },
+		{ "montecito::ALAT_CAPACITY_MISS_ALL:u:thres=7:k", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 36, 41 },
+		{ "montecito::CPU_OP_CYCLES_ALL:thres=1", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 29, 34 },
+		{ "cpu/event=0x100/", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 10, 15 },
+		{ "cpu/event=1/pppp", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 15, 16 },
+		{ "coreduo::L2_LINES_IN:0x141", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 21, 26 },
+		{ "Instr_Ret,core=all", PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED, 10, 14 },
+		{ "coreduo::INSTR_RET:SELF", PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED, 19, 23 },
+		{ "coreduo::INSTR_RET:0x41", PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED, 19, 23 },
+		{ "coreduo::SSE_PREFETCH", PFMLIB_ERR_UMASK, PFM_KIND_MISSING_UMASK, 21, 21 },
+		{ "coreduo::L2_LINES_IN:SELF:BOTH_CORES", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 26, 36 },
+		{ "coreduo::L2_LINES_IN:SELF:0x41", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 26, 30 },
+		{ "coreduo::L2_LINES_IN:0x41:SELF", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 26, 30 },
+		{ "Instr_Ret:c=1:c=2", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 14, 15 },
+		{ "coreduo::THERMAL_TRIP:TRIPS:e=0", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 28, 29 },
+		{ "cpu/event=1", PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, 3, 11 },
+		{ "cpu//", PFMLIB_ERR_ATTR_EMPTY, PFM_KIND_EMPTY_QUALIFIER, 4, 4 },
+		{ "L2_LINES_IN:SELF", PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, 0, 16 },
+		{ "r", PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, 0, 1 },
+		{ "r4g", PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, 0, 3 },
+		{ "r100000000", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 0, 10 },
+	};
+
+	(void)state;
+	check_errors("coreduo", lines, sizeof(lines) / sizeof(lines[0]));
+}
+
+/* "L2_LINES_IN:E" and "L1D_PEND_MISS:EDGE" are names: what means a modifier as well says so, behind another mask and behind the name that
+ * libpfm4 has for several. */
+static void masks_that_stand_too_late(void **state)
+{
+	static const struct wrong lines[] = {
+		{ "bdw::L2_LINES_IN:ANY:E", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 21, 22 },
+		{ "bdw::L2_LINES_IN:ANY:c=1:E", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 25, 26 },
+		{ "clx::L1D_PEND_MISS:EDGE:0x1", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 19, 23 },
+		/* Two fields of the same bits. */
+		{ "skl/event=0x3c,ldlat=3,offcore_rsp=3/", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 23, 34 },
+		{ "skl::INST_RETIRED:ANY_P:frontend=0:ldlat=0", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 35, 40 },
+	};
+
+	(void)state;
+	check_errors("coreduo", lines, sizeof(lines) / sizeof(lines[0]));
+}
+
+static void what_fails_leaves_the_result_alone(void **state)
+{
+	pfm_ctx_t *ctx = open_for("coreduo");
+	pfm_encoding_t e, before;
+
+	(void)state;
+	memset(&e, 0x5a, sizeof(e));
+	e.size = sizeof(e);
+	before = e;
+	assert_int_equal(pfm_encode_event(ctx, "Instr_Ret,core=all", 0, &e, NULL), PFMLIB_ERR_ATTR_EVENT);
+	assert_memory_equal(&e, &before, sizeof(e));
+	pfm_close_context(ctx);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(commas),
+		cmocka_unit_test(colons),
+		cmocka_unit_test(slashes),
+		cmocka_unit_test(guests_host_and_idle_time),
+		cmocka_unit_test(unit_masks_come_before_letters),
+		cmocka_unit_test(older_callers_get_clean_structs),
+		cmocka_unit_test(fields_alone_are_placed_as_the_event_is),
+		cmocka_unit_test(a_field_given_as_a_whole),
+		cmocka_unit_test(words_that_are_modifiers),
+		cmocka_unit_test(pieces_of_a_filter_at_their_ends),
+		cmocka_unit_test(errors_point_at_the_culprit),
+		cmocka_unit_test(masks_that_stand_too_late),
+		cmocka_unit_test(what_fails_leaves_the_result_alone),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

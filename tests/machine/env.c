@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* The environment: each variable of ours is heard, and none that is only like one. */
+#include "units.h"
+#include <unistd.h>
+#include "context/context.h"
+
+static char **kept;
+
+static void with(char **variables, struct env_options *out)
+{
+	kept = environ;
+	environ = variables;
+	memset(out, 0xa5, sizeof(*out));
+	pfmi_machine_read_env_options(out);
+	environ = kept;
+}
+
+#define WITH(OUT, ...) with((char *[]){ __VA_ARGS__, NULL }, OUT)
+
+static void each_one(void **state)
+{
+	char pmu[] = "PERFMON_PMU=a", events[] = "PERFMON_EVENTS=b", cpuid[] = "PERFMON_CPUID=c", sysfs[] = "PERFMON_SYSFS=d",
+	     force[] = "LIBPFM_FORCE_PMU=e", other[] = "PATH=/bin";
+	struct env_options w;
+
+	(void)state;
+	WITH(&w, other, pmu, events, cpuid, other, sysfs, force);
+	assert_string_equal(w.pmu, "a");
+	assert_string_equal(w.events, "b");
+	assert_string_equal(w.cpuid, "c");
+	assert_string_equal(w.sysfs_root, "d");
+	assert_string_equal(w.force_pmu, "e");
+	WITH(&w, force);
+	assert_string_equal(w.force_pmu, "e");
+	assert_true(!w.pmu && !w.events && !w.cpuid && !w.sysfs_root);
+	WITH(&w, sysfs);
+	assert_string_equal(w.sysfs_root, "d");
+	assert_true(!w.pmu && !w.events && !w.cpuid && !w.force_pmu);
+}
+
+static void none(void **state)
+{
+	char *const like[] = { "", "=", "P", "L", "PERFMON_", "PERFMON_=x", "PERFMON_PMU", "PERFMON_PMU=", "PERFMON_PMUS=x", "PERFMON_PM=x",
+		               "perfmon_pmu=x", "XPERFMON_PMU=x", "PERFMON_EVENTS=", "LIBPFM_FORCE_PMU=", "LIBPFM_FORCE_PM=x", "LIBPFM_FORCE_PMUS=x",
+		               "PERFMON_LIBPFM_FORCE_PMU=x", "LIBPFM_FORCE_PMU" };
+	struct env_options w;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(like); i++) {
+		WITH(&w, like[i]);
+		assert_true(!w.pmu && !w.events && !w.cpuid && !w.sysfs_root && !w.force_pmu);
+	}
+	with((char *[]){ NULL }, &w);
+	assert_true(!w.pmu && !w.events && !w.cpuid && !w.sysfs_root && !w.force_pmu);
+	with(NULL, &w);
+	assert_true(!w.pmu && !w.events && !w.cpuid && !w.sysfs_root && !w.force_pmu);
+}
+
+/* As getenv() does: the first one with a value is meant. */
+static void twice(void **state)
+{
+	char empty[] = "PERFMON_PMU=", first[] = "PERFMON_PMU=first", second[] = "PERFMON_PMU=second";
+	struct env_options w;
+
+	(void)state;
+	WITH(&w, empty, first, second);
+	assert_string_equal(w.pmu, "first");
+}
+
+static void by_name(void **state)
+{
+	(void)state;
+	assert_int_equal(setenv("PERFMON_UNIT_TEST", "x", 1), 0);
+	assert_string_equal(pfmi_machine_get_env("PERFMON_UNIT_TEST"), "x");
+	assert_int_equal(setenv("PERFMON_UNIT_TEST", "", 1), 0);
+	assert_null(pfmi_machine_get_env("PERFMON_UNIT_TEST"));
+	assert_int_equal(unsetenv("PERFMON_UNIT_TEST"), 0);
+	assert_null(pfmi_machine_get_env("PERFMON_UNIT_TEST"));
+}
+
+UNIT(machine_env, cmocka_unit_test(each_one), cmocka_unit_test(none), cmocka_unit_test(twice), cmocka_unit_test(by_name));

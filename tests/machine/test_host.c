@@ -1,0 +1,582 @@
+/* SPDX-License-Identifier: MIT */
+/* Which processor a machine is, told from CPUID, from files and from texts; and which tables are for it. */
+#include "rows.h"
+#include <errno.h>
+#include "guard.h"
+#include "machine/machine.h"
+#include "table/table.h"
+
+/* ---- a machine made of a few files and CPUID leaves ----------------------------------------------------------- */
+
+struct machine {
+	const char *paths[8], *texts[8];
+	struct {
+		uint32_t leaf, regs[4];
+	} leaves[5];
+	unsigned n_leaves, asked;
+};
+
+static int machine_open(const struct sys *sys, const char *path, int flags)
+{
+	const struct machine *m = sys->arg;
+
+	(void)flags;
+	for (int i = 0; i < 8 && m->paths[i]; i++)
+		if (strcmp(m->paths[i], path) == 0)
+			return i * 2;
+	return -ENOENT;
+}
+
+/* Descriptors are even until they have been read. */
+static size_t done[16];
+
+static long machine_read(const struct sys *sys, int fd, void *buf, size_t n)
+{
+	const struct machine *m = sys->arg;
+	const char *text = m->texts[fd / 2] + done[fd];
+	size_t len = strlen(text);
+
+	if (len > n)
+		len = n;
+	memcpy(buf, text, len);
+	done[fd] += len;
+	return (long)len;
+}
+
+static int machine_close(const struct sys *sys, int fd)
+{
+	(void)sys;
+	done[fd] = 0;
+	return 0;
+}
+
+static bool machine_cpuid(const struct sys *sys, uint32_t leaf, uint32_t subleaf, uint32_t regs[4])
+{
+	struct machine *m = sys->arg;
+
+	(void)subleaf;
+	m->asked++;
+	for (unsigned i = 0; i < m->n_leaves; i++)
+		if (m->leaves[i].leaf == leaf) {
+			memcpy(regs, m->leaves[i].regs, sizeof(m->leaves[i].regs));
+			return true;
+		}
+	return false;
+}
+
+static struct sys sys_of(struct machine *m)
+{
+	return (struct sys){ .open = machine_open, .read = machine_read, .close = machine_close, .read_cpuid = machine_cpuid, .arg = m };
+}
+
+static void describe(struct machine *m, struct host *h)
+{
+	struct sys sys = sys_of(m);
+
+	pfmi_machine_describe_host(&sys, NULL, h);
+}
+
+#define INTEL 0x756e6547, 0x6c65746e, 0x49656e69 /* EBX, ECX, EDX of leaf 0 */
+#define AMD   0x68747541, 0x444d4163, 0x69746e65
+
+static void cpuid_of_a_core_duo(void **state)
+{
+	struct machine m = { .n_leaves = 3, .leaves = { { 0, { 10, INTEL } }, { 1, { 0x6e8, 0, 0, 0 } }, { 0xa, { 0x07280201, 0, 0, 0 } } } };
+	struct sys sys = sys_of(&m);
+	struct host h;
+
+	(void)state;
+	describe(&m, &h);
+	assert_true(h.is_known);
+	assert_int_equal(m.asked, 2);
+	assert_string_equal(h.arch, "x86");
+	assert_string_equal(h.id_text, "GenuineIntel-6-E-8");
+	assert_int_equal(h.family, 6);
+	assert_int_equal(h.model, 14);
+	assert_false(h.has_hypervisor);
+	assert_int_equal(h.pmu_version, 0);
+	pfmi_machine_read_host_details(&sys, &h);
+	assert_int_equal(h.pmu_version, 1);
+	assert_int_equal(h.n_general, 2);
+	assert_int_equal(h.width_general, 40);
+	assert_int_equal(h.n_fixed, 0);
+	assert_int_equal(h.missing_arch_events, 0xffffff80);
+	/* A bit of each register that there is. */
+	m.leaves[2].regs[0] = 0x20280201;
+	m.leaves[2].regs[1] = 0x80000001;
+	pfmi_machine_read_host_details(&sys, &h);
+	assert_int_equal(h.missing_arch_events, 0x80000001);
+	m.leaves[2].regs[0] = 0x1f280201;
+	m.leaves[2].regs[1] = 1;
+	pfmi_machine_read_host_details(&sys, &h);
+	assert_int_equal(h.missing_arch_events, 0x80000001);
+}
+
+/* What CPUID says is asked of known x86 processors alone. */
+static void details_are_of_known_x86_processors(void **state)
+{
+	static const struct host hosts[] = { { .is_known = true, .arch = "x86" }, { .is_known = true, .arch = "ia64" }, { .arch = "x86" } };
+	struct machine m = { .n_leaves = 3, .leaves = { { 0, { 10, INTEL } }, { 1, { 0x6e8, 0, 0, 0 } }, { 0xa, { 0x07280201, 0, 0, 0 } } } };
+	struct sys sys = sys_of(&m);
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		struct host h = hosts[i];
+
+		snprintf(h.vendor, sizeof(h.vendor), "GenuineIntel");
+		pfmi_machine_read_host_details(&sys, &h);
+		assert_int_equal(h.pmu_version, i == 0);
+	}
+}
+
+static void cpuid_with_extended_numbers(void **state)
+{
+	struct machine skx = { .n_leaves = 2, .leaves = { { 0, { 22, INTEL } }, { 1, { 0x50654, 0, 0x80000000, 0 } } } };
+	struct machine zen4 = { .n_leaves = 2, .leaves = { { 0, { 16, AMD } }, { 1, { 0xa60f12, 0, 0, 0 } } } };
+	struct machine nova = { .n_leaves = 2, .leaves = { { 0, { 40, INTEL } }, { 1, { 0x300f10, 0, 0, 0 } } } };
+	struct host h;
+
+	(void)state;
+	describe(&skx, &h);
+	assert_string_equal(h.id_text, "GenuineIntel-6-55-4");
+	assert_true(h.has_hypervisor);
+	describe(&zen4, &h);
+	assert_string_equal(h.id_text, "AuthenticAMD-25-61-2");
+	describe(&nova, &h);
+	assert_string_equal(h.id_text, "GenuineIntel-18-1-0");
+}
+
+static void core_types_of_a_hybrid(void **state)
+{
+	struct machine m = {
+		.n_leaves = 3,
+		.leaves = { { 0, { 32, INTEL } }, { 1, { 0xc0652, 0, 0, 0 } }, { 0x1a, { 0x40000003, 0, 0, 0 } } },
+		.paths = { "/sys/bus/event_source/devices/cpu_core/cpus", "/sys/bus/event_source/devices/cpu_atom/cpus",
+		           "/sys/bus/event_source/devices/cpu_lowpower/cpus" },
+		.texts = { "0-5\n", "6-13\n", "14-15\n" },
+	};
+	struct sys sys = sys_of(&m);
+	struct host h;
+
+	(void)state;
+	describe(&m, &h);
+	assert_int_equal(m.asked, 2);
+	assert_int_equal(h.n_core_types, 3);
+	assert_string_equal(h.core_types[0].device, "cpu_core");
+	assert_int_equal(h.core_types[0].core_type, 0x40);
+	assert_int_equal(h.core_types[1].core_type, 0x20);
+	assert_int_equal(h.core_types[1].native_model, 3);
+	assert_int_equal(h.core_types[2].native_model, 2);
+	pfmi_machine_read_host_details(&sys, &h);
+	assert_int_equal(h.core_types[0].native_model, 3);
+}
+
+#define NOT_KNOWN 0xffffffffu
+
+/* What a core says of itself is good for its own type, and for none of which it is known already. */
+static void a_core_speaks_for_its_own_type(void **state)
+{
+	static const struct {
+		uint32_t says, core, atom; /* each of two cores that are asked, and what is known then */
+	} rows[][2] = {
+		{ { 0x40000003, 3, NOT_KNOWN }, { 0x20000004, 3, 4 } },
+		{ { 0x20000002, NOT_KNOWN, 2 }, { 0x40000005, 5, 2 } },
+		{ { 0x40000003, 3, NOT_KNOWN }, { 0x40000006, 3, NOT_KNOWN } },
+		{ { 0x30000001, NOT_KNOWN, NOT_KNOWN }, { 0x00000000, NOT_KNOWN, NOT_KNOWN } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct machine m = {
+			.n_leaves = 3,
+			.leaves = { { 0, { 32, INTEL } }, { 1, { 0x90672, 0, 0, 0 } }, { 0x1a, { 0 } } },
+			.paths = { "/sys/bus/event_source/devices/cpu_core/cpus", "/sys/bus/event_source/devices/cpu_atom/cpus",
+			           "/sys/bus/event_source/devices/cpu_lowpower/cpus" },
+			.texts = { "0-5\n", "6-13\n", "14-15\n" },
+		};
+		struct sys sys = sys_of(&m);
+		struct host h;
+
+		describe(&m, &h);
+		for (unsigned k = 0; k < 2; k++) {
+			m.leaves[2].regs[0] = rows[i][k].says;
+			pfmi_machine_read_host_details(&sys, &h);
+			assert_int_equal(h.n_core_types, 3);
+			assert_int_equal(h.core_types[0].native_model, rows[i][k].core);
+			assert_int_equal(h.core_types[1].native_model, rows[i][k].atom);
+			assert_int_equal(h.core_types[2].native_model, rows[i][k].atom);
+		}
+	}
+}
+
+/* ---- files ---------------------------------------------------------------------------------------------------- */
+
+static const char power_cpuinfo[] =
+	"processor\t: 0\ncpu\t\t: POWER9, altivec supported\nclock\t\t: 2300.000000MHz\nrevision\t: 2.2 (pvr 004e 1202)\n\nplatform\t: "
+	"pSeries\n";
+static const char alpha_cpuinfo[] = "cpu\t\t\t: Alpha\ncpu model\t\t: EV67\ncpu variation\t\t: 7\ncpu revision\t\t: 0\n";
+static const char itanium_cpuinfo[] =
+	"processor  : 0\nvendor     : GenuineIntel\narch       : IA-64\nfamily     : 32\nmodel      : 0\nrevision   : 7\n";
+static const char riscv_cpuinfo[] = "processor\t: 0\nhart\t\t: 1\nisa\t\t: rv64imafdc\nmvendorid\t: 0x489\nmarchid\t\t: "
+				    "0x8000000000000007\nmimpid\t\t: 0x4210427\n";
+static const char sparc_cpuinfo[] = "cpu\t\t: UltraSparc T2 (Niagara2)\npmu\t\t: niagara2\ntype\t\t: sun4v\n";
+static const char mips_cpuinfo[] = "system type\t\t: Malta\nprocessor\t\t: 0\ncpu model\t\t: MIPS 74Kc V4.12  FPU V0.0\n";
+static const char x86_cpuinfo[] =
+	"processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 158\nmodel name\t: something\nstepping\t: 10\nflags\t\t: "
+	"fpu vme hypervisor lahf_lm\n";
+static const char arm_cpuinfo[] =
+	"processor\t: 0\nCPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x3\nCPU part\t: 0xd0c\nCPU revision\t: 1\n";
+static const char s390_sysinfo[] = "Manufacturer:         IBM\nType:                 8561\nModel:                703              "
+				   "T01\nSequence Code:        0000\n";
+static const char s390_levels[] = "qeth: 2.4.3\nCPU-MF: Counter facility: version=3.6 authorization=002f\nCPU-MF: Sampling facility: x\n";
+
+static void check_files(const char *path, const char *text, const char *more, const char *text2, const char *arch, const char *id)
+{
+	struct machine m = { .paths = { path, more }, .texts = { text, text2 } };
+	struct host h, named;
+
+	describe(&m, &h);
+	assert_true(h.is_known);
+	assert_string_equal(h.arch, arch);
+	assert_string_equal(h.id_text, id);
+	/* Who is given the identity knows what the files say. */
+	if (pfmi_machine_parse_host_id(id, &named))
+		assert_true(h.id_register == named.id_register && h.family == named.family && h.model == named.model);
+}
+
+static void files_of_every_architecture(void **state)
+{
+	(void)state;
+	check_files("/sys/devices/system/cpu/cpu0/regs/identification/midr_el1", "0x00000000413fd0c1\n", NULL, NULL, "arm64",
+	            "0x00000000413fd0c1");
+	check_files("/proc/cpuinfo", arm_cpuinfo, NULL, NULL, "arm64", "0x00000000413fd0c1");
+	check_files("/proc/cpuinfo", power_cpuinfo, NULL, NULL, "powerpc", "0x004e1202");
+	check_files("/proc/cpuinfo", alpha_cpuinfo, NULL, NULL, "alpha", "alpha-11");
+	check_files("/proc/cpuinfo", itanium_cpuinfo, NULL, NULL, "ia64", "ia64-32-0");
+	check_files("/proc/cpuinfo", riscv_cpuinfo, NULL, NULL, "riscv", "0x489-0x8000000000000007-0x4210427");
+	check_files("/proc/cpuinfo", sparc_cpuinfo, NULL, NULL, "sparc", "sparc,niagara2");
+	check_files("/proc/cpuinfo", mips_cpuinfo, NULL, NULL, "mips", "mips,74Kc");
+	check_files("/proc/cpuinfo", x86_cpuinfo, NULL, NULL, "x86", "GenuineIntel-6-9E-A");
+	check_files("/proc/sysinfo", s390_sysinfo, "/proc/service_levels", s390_levels, "s390", "IBM,8561,703,T01,3.6,002f");
+}
+
+/* What the kernel leaves out is 0. */
+static void numbers_that_are_not_told(void **state)
+{
+	(void)state;
+	check_files("/proc/cpuinfo", "vendor_id\t: GenuineIntel\n", NULL, NULL, "x86", "GenuineIntel-0-0-0");
+	check_files("/proc/cpuinfo", "vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: unknown\nstepping\t: unknown\n", NULL, NULL, "x86",
+	            "GenuineIntel-6-0-0");
+	check_files("/proc/cpuinfo", "vendor\t: GenuineIntel\n", NULL, NULL, "ia64", "ia64-0-0");
+	check_files("/proc/cpuinfo", "vendor\t: GenuineIntel\nfamily\t: 31\nmodel\t: 10\n", NULL, NULL, "ia64", "ia64-31-A");
+}
+
+static void nothing_known(void **state)
+{
+	struct machine m = { .paths = { "/proc/cpuinfo" }, .texts = { "processor : 0\nnothing : here\n" } };
+	struct machine empty = { .n_leaves = 0 };
+	struct host h;
+
+	(void)state;
+	describe(&m, &h);
+	assert_false(h.is_known);
+	describe(&empty, &h);
+	assert_false(h.is_known);
+	assert_string_equal(h.id_text, "");
+}
+
+/* ---- texts ---------------------------------------------------------------------------------------------------- */
+
+static void texts_of_every_form(void **state)
+{
+	static const struct {
+		const char *id, *arch;
+		uint64_t value;
+		uint32_t family, model, stepping;
+	} good[] = {
+		{ "GenuineIntel-6-55-4", "x86", 0, 6, 0x55, 4 },
+		{ "GenuineIntel-6-E", "x86", 0, 6, 14, 0xffffffff },
+		{ "AuthenticAMD-25-61", "x86", 0, 25, 0x61, 0xffffffff },
+		{ "GenuineIntel-18-1-0", "x86", 0, 18, 1, 0 },
+		{ "0x00000000413fd0c1", "arm64", 0x413fd0c1, 0, 0, 0xffffffff },
+		{ "0x004e1202", "powerpc", 0x4e1202, 0, 0, 0xffffffff },
+		{ "004e1202", "powerpc", 0x4e1202, 0, 0, 0xffffffff },
+		{ "IBM,8561,703,T01,3.6,002f", "s390", 0, 0, 0, 0xffffffff },
+		{ "0x489-0x8000000000000007-0x4210427", "riscv", 0x8000000000000007ull, 0, 0, 0xffffffff },
+		{ "alpha-7", "alpha", 7, 0, 0, 0xffffffff },
+		{ "sparc,ultra3+", "sparc", 0, 0, 0, 0xffffffff },
+		{ "mips,74Kc", "mips", 0, 0, 0, 0xffffffff },
+		{ "ia64-32-0", "ia64", 0, 32, 0, 0xffffffff },
+	};
+	static const char *const bad[] = { "", "-", "GenuineIntel", "GenuineIntel-6", "GenuineIntel-6-", "GenuineIntel-6-5Z",
+		                           "Nobody-6-55-4",
+		                           "GenuineIntel-6-55-4-1", "GenuineIntel--6-55", "0x", "0x123", "xyz", "0x1-0x2",
+		                           "0x1-0x2-0x3-0x4", "alpha-1-2", "alpha-", "GenuineIntel- 6-55" };
+	char lengthy[200];
+	struct host h;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		assert_true(pfmi_machine_parse_host_id(good[i].id, &h));
+		assert_true(h.is_known);
+		assert_string_equal(h.id_text, good[i].id);
+		assert_string_equal(h.arch, good[i].arch);
+		assert_int_equal(h.id_register, good[i].value);
+		assert_int_equal(h.family, good[i].family);
+		assert_int_equal(h.model, good[i].model);
+		assert_int_equal(h.stepping, good[i].stepping);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_false(pfmi_machine_parse_host_id(bad[i], &h));
+		assert_false(h.is_known);
+	}
+	memset(lengthy, '1', sizeof(lengthy) - 1);
+	lengthy[sizeof(lengthy) - 1] = '\0';
+	assert_false(pfmi_machine_parse_host_id(lengthy, &h));
+}
+
+/* ---- matching ------------------------------------------------------------------------------------------------- */
+
+/* A table that is nothing but its matches. */
+struct small {
+	struct table head;
+	struct host_match matches[2];
+	char pool[256];
+};
+
+static void make(struct small *s, const struct host_match *m, unsigned n, const char *arch, const char *vendor, const char *prefix)
+{
+	memset(s, 0, sizeof(*s));
+	s->head.matches = offsetof(struct small, matches);
+	s->head.n_matches = (uint16_t)n;
+	s->head.pool = offsetof(struct small, pool);
+	snprintf(s->pool + 1, 63, "%s", arch);
+	snprintf(s->pool + 64, 64, "%s", vendor);
+	snprintf(s->pool + 128, 128, "%s", prefix);
+	for (unsigned i = 0; i < n; i++) {
+		s->matches[i] = m[i];
+		s->matches[i].arch = 1;
+		s->matches[i].vendor = 64;
+		s->matches[i].id_prefix = 128;
+	}
+}
+
+#define ANY 0xffffffffu
+static const struct host_match anything = { .family = ANY, .model_hi = ANY, .version_hi = 255, .native_model = ANY };
+
+static bool matches(const struct small *s, const char *id, unsigned *core)
+{
+	struct host h;
+
+	assert_true(pfmi_machine_parse_host_id(id, &h));
+	return pfmi_machine_is_table_for_host(&h, &s->head, core);
+}
+
+static void numbers_match(void **state)
+{
+	struct host_match m = anything;
+	struct small s;
+	unsigned core;
+
+	(void)state;
+	m.family = 6;
+	m.model_lo = m.model_hi = 0x55;
+	m.stepping_mask = 0x1f;
+	make(&s, &m, 1, "x86", "GenuineIntel", "");
+	assert_true(matches(&s, "GenuineIntel-6-55-4", &core));
+	assert_true(matches(&s, "GenuineIntel-6-55", &core));
+	assert_false(matches(&s, "GenuineIntel-6-55-7", &core));
+	assert_false(matches(&s, "GenuineIntel-6-55-B", &core));
+	assert_false(matches(&s, "GenuineIntel-6-56-4", &core));
+	assert_false(matches(&s, "AuthenticAMD-6-55-4", &core));
+	m = anything;
+	m.id_value = 0x410fd0c0;
+	m.id_mask = 0xff0ffff0;
+	make(&s, &m, 1, "arm64", "", "");
+	assert_true(matches(&s, "0x00000000413fd0c1", &core));
+	assert_false(matches(&s, "0x00000000413fd0b1", &core));
+	assert_false(matches(&s, "0x413fd0c1", &core));
+}
+
+static bool starts(const char *prefix, bool exact, const char *id)
+{
+	struct host_match m = anything;
+	struct small s;
+	unsigned core;
+
+	m.is_whole_id = exact;
+	make(&s, &m, 1, "", "", prefix);
+	return matches(&s, id, &core);
+}
+
+static void identities_start_with_a_prefix_or_are_it(void **state)
+{
+	(void)state;
+	assert_true(starts("IBM,8561,", false, "IBM,8561,703,T01,3.6,002f"));
+	assert_false(starts("IBM,8562,", false, "IBM,8561,703,T01,3.6,002f"));
+	assert_true(starts("0x489-0x8000000000000007-0x", false, "0x489-0x8000000000000007-0x4210427"));
+	assert_true(starts("0x5b7-0x0-0x0", true, "0x5b7-0x0-0x0"));
+	assert_false(starts("0x5b7-0x0-0x0", true, "0x5b7-0x0-0x01"));
+	assert_false(starts("0x5b7-0x0-0x01", false, "0x5b7-0x0-0x0"));
+	assert_true(starts("", false, "IBM,8561,703,T01,3.6,002f"));
+}
+
+static void hybrid_tables_find_their_cores(void **state)
+{
+	struct host_match m = anything;
+	struct small big, atom;
+	struct host h;
+	unsigned core = 9;
+
+	(void)state;
+	m.has_core_type = 1;
+	m.core_type = 0x40;
+	make(&big, &m, 1, "x86", "GenuineIntel", "");
+	m.core_type = 0x20;
+	m.native_model = 2;
+	make(&atom, &m, 1, "x86", "GenuineIntel", "");
+	/* An id says nothing about cores: every list of that processor is right. */
+	assert_true(matches(&big, "GenuineIntel-6-C5-2", &core));
+	assert_int_equal(core, 0);
+	assert_true(matches(&atom, "GenuineIntel-6-C5-2", &core));
+	assert_true(pfmi_machine_parse_host_id("GenuineIntel-6-C5-2", &h));
+	h.n_core_types = 3;
+	h.core_types[0].core_type = 0x40;
+	h.core_types[0].native_model = ANY;
+	h.core_types[1].core_type = h.core_types[2].core_type = 0x20;
+	h.core_types[1].native_model = 3;
+	h.core_types[2].native_model = 2;
+	assert_true(pfmi_machine_is_table_for_host(&h, &atom.head, &core));
+	assert_int_equal(core, 2);
+	assert_true(pfmi_machine_is_table_for_host(&h, &big.head, &core));
+	assert_int_equal(core, 0);
+	h.n_core_types = 1;
+	assert_false(pfmi_machine_is_table_for_host(&h, &atom.head, &core));
+}
+
+static void built_in_tables_know_their_hosts(void **state)
+{
+	static const struct {
+		const char *id, *table;
+	} hosts[] = {
+		{ "GenuineIntel-6-E-8", "coreduo" },
+		{ "GenuineIntel-6-9E-A", "skl" },
+		{ "GenuineIntel-6-55-4", "skx" },
+		{ "GenuineIntel-6-55-7", "clx" },
+		{ "GenuineIntel-6-F0-0", "intel_arch" },
+		{ "AuthenticAMD-25-61-2", "amdzen4" },
+		{ "HygonGenuine-24-1-1", "amd" },
+		{ "0x00000000413fd0c1", "neoverse_n1" },
+		{ "0x00000000413fff01", "armv8" },
+		{ "alpha-2", "ev4" },
+		{ "alpha-7", "ev5" },
+		{ "alpha-9", "pca56" },
+		{ "alpha-8", "ev6" },
+		{ "alpha-11", "ev67" },
+		{ "alpha-16", "ev67" },
+		{ "ia64-32-0", "montecito" },
+	};
+	struct host h;
+	unsigned core;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++) {
+		const struct table *found = NULL;
+
+		assert_true(pfmi_machine_parse_host_id(hosts[i].id, &h));
+		for (unsigned k = 0; k < table_count_builtins(); k++) {
+			const struct table *t = table_builtin_at(k);
+
+			/* A fallback stands aside for a table of the processor itself. */
+			if (!(t->flags & TABLE_COMPAT_VIEW) && pfmi_machine_is_table_for_host(&h, t, &core) && (!found || found->flags & TABLE_FALLBACK))
+				found = t;
+		}
+		assert_non_null(found);
+		assert_string_equal(table_text(found, found->name), hosts[i].table);
+	}
+}
+
+/* ---- the hash table of an image ------------------------------------------------------------------------------- */
+
+enum { SLOTS = 160 };
+
+/* An image that ends with its hosts, and memory with it. */
+struct hosts_last {
+	struct image head;
+	struct table tables[SLOTS];
+	struct host_slot hosts[];
+};
+
+static unsigned met[SLOTS];
+
+static void meet(void *arg, uint32_t table, unsigned core)
+{
+	assert_true(arg == met && core == 0 && table < SLOTS);
+	met[table]++;
+}
+
+/* One walk, of an image with @n slots. The key's slot and those behind it are full, up to the last, and so is the first: of every second
+ * one the key is @key, and of that. */
+static void walk(uint32_t key, unsigned n, bool of_device)
+{
+	const struct host nobody = { .is_known = false };
+	size_t size = sizeof(struct hosts_last) + n * sizeof(struct host_slot);
+	struct hosts_last *im = guard_begin(size);
+	unsigned start = table_first_slot(key, n), last = n - start;
+
+	im->head.arrays[ARRAY_TABLES].offset = offsetof(struct hosts_last, tables);
+	im->head.arrays[ARRAY_HOSTS] = (struct image_array_span){ offsetof(struct hosts_last, hosts), n };
+	for (unsigned i = 0; i <= last; i++) {
+		im->tables[i].encoder = ENCODER_PERF;
+		im->hosts[(start + i) % n] = (struct host_slot){ i % 2 || i == last ? key : key + 1, i + 1 };
+	}
+	memset(met, 0, sizeof(met));
+	if (of_device)
+		pfmi_machine_visit_device_tables(&im->head, "box", meet, met);
+	else
+		pfmi_machine_visit_host_tables(&im->head, &nobody, 0, meet, met);
+	for (unsigned i = 0; i < SLOTS; i++)
+		assert_int_equal(met[i], i <= last && (i % 2 || i == last));
+	guard_end(im, size);
+}
+
+/* A walk that comes to the end goes on at the start, and looks at nothing beyond. */
+static void walks_around_the_end(void **state)
+{
+	uint32_t keys[2] = { table_hash_host_key(HOST_ARCH, NAME_HASH_SEED), NAME_HASH_SEED };
+	unsigned tried[2] = { 0 };
+
+	(void)state;
+	for (const char *c = "box"; *c; c++)
+		keys[1] = table_hash_char(keys[1], (unsigned char)*c);
+	keys[1] = table_hash_host_key(HOST_DEVICE, keys[1]);
+	for (unsigned of_device = 0; of_device < 2; of_device++)
+		for (unsigned n = 3; n <= SLOTS; n++)
+			if (table_first_slot(keys[of_device], n) > 1) { /* slot 1 stays free */
+				walk(keys[of_device], n, of_device);
+				tried[of_device]++;
+			}
+	assert_true(tried[0] && tried[1]);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cpuid_of_a_core_duo),
+		cmocka_unit_test(details_are_of_known_x86_processors),
+		cmocka_unit_test(cpuid_with_extended_numbers),
+		cmocka_unit_test(core_types_of_a_hybrid),
+		cmocka_unit_test(a_core_speaks_for_its_own_type),
+		cmocka_unit_test(files_of_every_architecture),
+		cmocka_unit_test(numbers_that_are_not_told),
+		cmocka_unit_test(nothing_known),
+		cmocka_unit_test(texts_of_every_form),
+		cmocka_unit_test(numbers_match),
+		cmocka_unit_test(identities_start_with_a_prefix_or_are_it),
+		cmocka_unit_test(hybrid_tables_find_their_cores),
+		cmocka_unit_test(built_in_tables_know_their_hosts),
+		cmocka_unit_test(walks_around_the_end),
+	};
+
+	return cmocka_run_group_tests_name("machine_host", tests, NULL, NULL);
+}

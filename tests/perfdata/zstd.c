@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* zstd and the buffer that it fills: streams that come in pieces of every size, that are none, and that would unpack to more than anybody
+ * may ask for. */
+#include "units.h"
+#include "perfdata/perfdata.h"
+
+/* ---- a buffer that grows ------------------------------------------------------------------------------------------- */
+
+static void add(struct byte_buffer *b, uint8_t byte, size_t n)
+{
+	assert_true(pfmi_perfdata_reserve_bytes(b, n));
+	assert_true(b->capacity - b->end >= n);
+	memset(b->data + b->end, byte, n);
+	b->end += n;
+}
+
+/* What is done with goes to the front; the rest stays as it is. */
+static void room(void **state)
+{
+	struct byte_buffer b = { .data = NULL };
+	const uint8_t *at;
+
+	(void)state;
+	assert_true(pfmi_perfdata_reserve_bytes(&b, 0));
+	assert_true(b.end == 0 && b.n_consumed == 0);
+	add(&b, 1, 10);
+	add(&b, 2, 100);
+	assert_int_equal(b.end, 110);
+	b.n_consumed = 9;
+	at = b.data;
+	assert_true(pfmi_perfdata_reserve_bytes(&b, b.capacity - b.end + 9)); /* as much as there is then */
+	assert_ptr_equal(b.data, at);
+	assert_true(b.n_consumed == 0 && b.end == 101);
+	assert_int_equal(b.data[0], 1);
+	for (size_t i = 1; i < 101; i++)
+		assert_int_equal(b.data[i], 2);
+	/* One byte more needs another piece of memory, with the same in it. */
+	b.n_consumed = 1;
+	assert_true(pfmi_perfdata_reserve_bytes(&b, b.capacity - b.end + 2));
+	assert_int_equal(b.end, 100);
+	for (size_t i = 0; i < 100; i++)
+		assert_int_equal(b.data[i], 2);
+	/* All of it done with. */
+	b.n_consumed = b.end;
+	assert_true(pfmi_perfdata_reserve_bytes(&b, 1));
+	assert_true(b.n_consumed == 0 && b.end == 0);
+	free(b.data);
+}
+
+static void too_much(void **state)
+{
+	struct byte_buffer b = { .data = NULL };
+
+	(void)state;
+	assert_false(pfmi_perfdata_reserve_bytes(&b, MAX_UNPACKED_SIZE + 1));
+	assert_true(!b.data && b.capacity == 0);
+	assert_true(pfmi_perfdata_reserve_bytes(&b, MAX_UNPACKED_SIZE));
+	b.end = 7;
+	assert_true(pfmi_perfdata_reserve_bytes(&b, b.capacity - 7));
+	assert_false(pfmi_perfdata_reserve_bytes(&b, b.capacity - 6));
+	assert_int_equal(b.end, 7); /* and what was there is there */
+	free(b.data);
+}
+
+/* ---- packing ------------------------------------------------------------------------------------------------------- */
+
+#define PLAIN 300000u /* more than one step of unpacking */
+
+static uint8_t plain[PLAIN], packed[2 * PLAIN];
+static struct zstd_codec *z;
+
+static int open_library(void **state)
+{
+	uint64_t seed = 11;
+
+	(void)state;
+	for (size_t i = 0; i < PLAIN; i++)
+		plain[i] = (uint8_t)(unit_random(&seed) % 7);
+	z = pfmi_perfdata_open_zstd();
+	return 0;
+}
+
+static int close_library(void **state)
+{
+	(void)state;
+	pfmi_perfdata_close_zstd(z);
+	z = NULL;
+	return 0;
+}
+
+static size_t pack(size_t n)
+{
+	size_t size;
+
+	if (!z)
+		skip(); /* this machine has no libzstd.so.1 */
+	size = pfmi_perfdata_compress_frame(z, packed, sizeof(packed), plain, n, 1);
+	assert_true(size > 0 && size < sizeof(packed));
+	return size;
+}
+
+/* The stream of @n bytes, @step of them at a time, is what was packed. */
+static void expect_plain(size_t n, size_t step, size_t expected)
+{
+	struct byte_buffer out = { .data = NULL };
+
+	for (size_t at = 0; at < n; at += step)
+		assert_true(pfmi_perfdata_decompress_bytes(z, &out, packed + at, step < n - at ? step : n - at));
+	assert_int_equal(out.end, expected);
+	if (expected)
+		assert_memory_equal(out.data, plain, expected);
+	free(out.data);
+}
+
+static void pieces_of_every_size(void **state)
+{
+	static const size_t sizes[] = { 0, 1, 100, MIN_UNPACK_SIZE - 1, MIN_UNPACK_SIZE, MIN_UNPACK_SIZE + 1, PLAIN };
+	static const size_t steps[] = { 1, 7, 1000, SIZE_MAX };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(sizes); i++)
+		for (size_t k = 0; k < COUNT(steps); k++)
+			expect_plain(pack(sizes[i]), steps[k], sizes[i]);
+}
+
+/* A record holds a frame, and the next one goes on in the same stream; what is taken out of the buffer meanwhile does not matter. */
+static void frames_behind_frames(void **state)
+{
+	struct byte_buffer out = { .data = NULL };
+
+	(void)state;
+	for (unsigned i = 0; i < 5; i++) {
+		size_t n = pack(1000 + i);
+
+		assert_true(pfmi_perfdata_decompress_bytes(z, &out, packed, n));
+		assert_int_equal(out.end - out.n_consumed, 1000 + i);
+		assert_memory_equal(out.data + out.n_consumed, plain, 1000 + i);
+		out.n_consumed = out.end;
+		assert_true(pfmi_perfdata_decompress_bytes(z, &out, packed, 0)); /* nothing is nothing */
+	}
+	free(out.data);
+}
+
+static void what_does_not_fit_is_not_packed(void **state)
+{
+	size_t size = pack(1000);
+
+	(void)state;
+	for (size_t n = 0; n < 8; n++)
+		assert_int_equal(pfmi_perfdata_compress_frame(z, packed, n, plain, 1000, 1), 0);
+	assert_int_equal(pfmi_perfdata_compress_frame(z, packed, sizeof(packed), plain, 1000, 1), size);
+}
+
+static void what_is_no_stream(void **state)
+{
+	struct byte_buffer out = { .data = NULL };
+	size_t size = pack(1000);
+
+	(void)state;
+	assert_false(pfmi_perfdata_decompress_bytes(z, &out, plain, 100));
+	free(out.data);
+	/* Damaged behind a good start. */
+	close_library(NULL);
+	open_library(NULL);
+	out = (struct byte_buffer){ .data = NULL };
+	memset(packed + size / 2, 0xff, size / 2);
+	assert_false(pfmi_perfdata_decompress_bytes(z, &out, packed, size));
+	free(out.data);
+}
+
+/* A few bytes that stand for more than may be: refused before the memory is used up. */
+static void a_stream_that_stands_for_too_much(void **state)
+{
+	static const uint8_t zeros[1 << 20];
+	struct byte_buffer out = { .data = NULL };
+	bool ok = true;
+	unsigned n = 0;
+	size_t size;
+
+	(void)state;
+	pack(1);
+	size = pfmi_perfdata_compress_frame(z, packed, sizeof(packed), zeros, sizeof(zeros), 1);
+	assert_true(size > 0 && size < 1000);
+	while (ok && n < 2 * MAX_UNPACKED_SIZE / sizeof(zeros)) {
+		ok = pfmi_perfdata_decompress_bytes(z, &out, packed, size);
+		n += ok;
+	}
+	assert_false(ok);
+	assert_true(out.capacity <= MAX_UNPACKED_SIZE && out.end <= out.capacity);
+	assert_true(n >= MAX_UNPACKED_SIZE / 8 / sizeof(zeros));
+	free(out.data);
+}
+
+static void without_the_library(void **state)
+{
+	(void)state;
+	pfmi_perfdata_close_zstd(NULL);
+}
+
+#define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, open_library, close_library)
+
+UNIT(perfdata_zstd, cmocka_unit_test(room), cmocka_unit_test(too_much), CASE(pieces_of_every_size), CASE(frames_behind_frames),
+     CASE(what_does_not_fit_is_not_packed), CASE(what_is_no_stream), CASE(a_stream_that_stands_for_too_much),
+     cmocka_unit_test(without_the_library));

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* MIPS: PerfCtl as the architecture has it: EXL, K, S, U in bits 0 to 3, the event from bit 5 on. */
+#include "unit_tables.h"
+#include <perfmon/pfmlib.h>
+#include "pmu/pmu_internal.h"
+
+static const struct table *mips(void)
+{
+	return table_with(ENCODER_MIPS, NULL);
+}
+
+static uint64_t code_of(const struct table *t, uint32_t row)
+{
+	return pfmi_table_row_value(t, row, KEY_CODE, ANY_COUNTER);
+}
+
+/* Each event at each mixture of levels, on each of its counters. */
+static void build_perfctl(void **state)
+{
+	const struct table *t = mips();
+
+	(void)state;
+	for (uint32_t row = 0; row < t->n_rows; row++)
+		for (unsigned plm = 1; plm < 16; plm++)
+			for (unsigned counter = 0; counter < 4; counter++) {
+				uint64_t levels = (plm & PFM_PLM0 ? 2u : 0) | (plm & PFM_PLM1 ? 4u : 0) | (plm & PFM_PLM2 ? 1u : 0) |
+				                  (plm & PFM_PLM3 ? 8u : 0);
+				struct placement where;
+				struct event ev;
+				struct register_values regs;
+
+				pfmi_pmu_init_event(&ev, t, row);
+				ev.counter_pin = (uint16_t)counter;
+				if (!pfmi_pmu_event_counter_mask(&ev))
+					continue;
+				find_place(&ev, 1, plm, &where, &regs);
+				assert_int_equal(regs.n_pmcs, 1);
+				assert_int_equal(regs.n_pmds, 1);
+				assert_true(regs.pmcs[0].num == counter && regs.pmcs[0].addr == counter && regs.pmcs[0].kind == PFM_REG_PMC);
+				assert_true(regs.pmds[0].num == counter && regs.pmds[0].addr == counter && regs.pmds[0].kind == PFM_REG_PMD);
+				assert_true(regs.pmcs[0].value == ((code_of(t, row) & 0x7f) << 5 | levels));
+			}
+}
+
+/* Bit 7 of the kernel's number: the odd counters know the event under these bits, and the even ones do not. */
+static void odd_counters(void **state)
+{
+	const struct table *t = mips();
+	unsigned odd = 0;
+
+	(void)state;
+	for (uint32_t row = 0; row < t->n_rows; row++)
+		if (code_of(t, row) & 0x80) {
+			assert_true((table_row_counter_mask(t, table_row(t, row)) & 5) == 0);
+			odd++;
+		}
+	assert_true(odd > 10);
+}
+
+/* Levels that only this processor has: said of an event they are all that is counted, and the kernel has no way to say them. */
+static void own_levels(void **state)
+{
+	const struct table *t = mips();
+	static const struct {
+		enum field_key key;
+		uint64_t bit;
+	} levels[] = { { KEY_SUPERVISOR, 4 }, { KEY_EXCEPTION, 1 } };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(levels); i++) {
+		struct placement where;
+		struct event ev;
+		struct register_values regs;
+		pfm_attr_t attr = { 0 };
+
+		pfmi_pmu_init_event(&ev, t, 0);
+		assert_int_equal(pfmi_pmu_encode_attr(&ev, PFM_PLM3, &attr, NULL), PFMLIB_SUCCESS);
+		assert_true(attr.expressible && attr.config == code_of(t, 0));
+		assert_true(pfmi_pmu_set_user_field(&ev, table_key_field_plus1(t, levels[i].key) - 1u, 1));
+		find_place(&ev, 1, PFM_PLM0 | PFM_PLM3, &where, &regs);
+		assert_true((regs.pmcs[0].value & 15) == levels[i].bit);
+		ev.plm = PFM_PLM3;
+		find_place(&ev, 1, PFM_PLM0, &where, &regs);
+		assert_true((regs.pmcs[0].value & 15) == (levels[i].bit | 8));
+		pfmi_pmu_encode_attr(&ev, PFM_PLM3, &attr, NULL);
+		assert_false(attr.expressible);
+	}
+}
+
+static void names(void **state)
+{
+	static const char *const good[] = { "PERFCTL0", "perfctl3", "PMC1", "pmc2" };
+	static const char *const bad[] = { "PERFCTL", "PERFCTL4", "PERFCTL10", "PERFCTL1x", "PMD0", "PERFCTLX0", "PERFCT0", "0", "", "PMC/" };
+	unsigned n, counter;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(good); i++) {
+		assert_non_null(pfmi_mips_find_layout(mips(), good[i], &n));
+		assert_true(pfmi_mips_get_event_select_mask(mips(), good[i], 0, &counter) == 0xfe0);
+		assert_int_equal(counter, good[i][strlen(good[i]) - 1] - '0');
+		assert_true(pfmi_mips_get_event_select_mask(mips(), good[i], 1, &counter) == 0);
+	}
+	for (size_t i = 0; i < COUNT(bad); i++) {
+		assert_null(pfmi_mips_find_layout(mips(), bad[i], &n));
+		assert_true(pfmi_mips_get_event_select_mask(mips(), bad[i], 0, &counter) == 0);
+	}
+}
+
+UNIT(pmu_mips, cmocka_unit_test(build_perfctl), cmocka_unit_test(odd_counters), cmocka_unit_test(own_levels), cmocka_unit_test(names));

@@ -1,0 +1,748 @@
+/* SPDX-License-Identifier: MIT */
+/* Samples of the Tru64 counter device, through the calls that sample on Linux. The device is the model, which is driven by hand: the
+ * test keeps its own account of where every interrupt was, and the records must tell the same. */
+#include <errno.h>
+#include <perfmon/pfmlib_alpha.h>
+#include <perfmon/sampling.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "device/model.h"
+#include "context/context.h"
+
+enum { TEXT = 0x20000000,
+       SIZE = 0x400,
+       MAX_CPUS = 4 };
+
+static struct alpha_device *model;
+static struct alpha_device_sys model_state;
+static struct sys model_system;
+static struct alpha_device_options quirks;
+static pfm_ctx_t *ctx;
+static pfm_session_t *session;
+static pfmlib_alpha_input_param_t settings;
+static pfm_alpha_session_t device;
+static pfm_sampling_t sampling;
+static pfm_session_options_t options;
+static pfm_error_t error;
+
+/* A request that fails from its @fail_at-th time on; 0: none does. Reading is request 1. */
+static uint32_t failing;
+static unsigned fail_at, asked;
+
+static int spy_ioctl(const struct sys *sys, int fd, unsigned long request, void *arg)
+{
+	(void)sys;
+	if (fail_at && (uint32_t)request == failing && ++asked >= fail_at)
+		return -EIO;
+	return model_system.ioctl(&model_system, fd, request, arg);
+}
+
+static long spy_read(const struct sys *sys, int fd, void *buf, size_t n)
+{
+	(void)sys;
+	if (fail_at && failing == 1 && ++asked >= fail_at)
+		return -EFAULT;
+	return model_system.read(&model_system, fd, buf, n);
+}
+
+static int spy_open(const struct sys *sys, const char *path, int flags)
+{
+	(void)sys;
+	return model_system.open(&model_system, path, flags);
+}
+
+static int spy_close(const struct sys *sys, int fd)
+{
+	(void)sys;
+	return model_system.close(&model_system, fd);
+}
+
+static void begin(enum alpha_device_family family, unsigned n_cpus)
+{
+	alpha_device_set_defaults(&quirks, family);
+	quirks.n_cpus = n_cpus;
+	sampling = (pfm_sampling_t){ .size = sizeof(sampling) };
+	settings = (pfmlib_alpha_input_param_t){ .pfp_alpha_n_ranges = 1, .pfp_alpha_ranges = { { TEXT, TEXT + SIZE } } };
+	device = (pfm_alpha_session_t){ .size = sizeof(device), .model = &settings, .n_cpus = n_cpus };
+	options = (pfm_session_options_t){ .size = sizeof(options), .backend = "pfm_device", .backend_options = &device, .sampling = &sampling };
+	error = (pfm_error_t){ .size = sizeof(error) };
+	fail_at = asked = 0;
+}
+
+/* Opens the session on a model with the quirks chosen until now. */
+static int open_text(const char *text)
+{
+	model = alpha_device_new(&quirks);
+	assert_non_null(model);
+	assert_int_equal(alpha_device_set_process(model, 1, 0, ALPHA_DEVICE_UNBOUND), 0);
+	model_state = (struct alpha_device_sys){ .device = model, .pid = 1 };
+	alpha_device_init_sys(&model_system, &model_state);
+	assert_int_equal(pfm_open_context(&ctx, NULL, NULL), PFMLIB_SUCCESS);
+	ctx->sys = model_system;
+	ctx->sys.open = spy_open;
+	ctx->sys.ioctl = spy_ioctl;
+	ctx->sys.read = spy_read;
+	ctx->sys.close = spy_close;
+	return pfm_open_session(&session, ctx, &options, &text, 1, &error);
+}
+
+static void start(const char *text)
+{
+	pfm_count_info_t info = PFM_INIT(info);
+	int rc = open_text(text);
+
+	if (rc)
+		fail_msg("%s: %d %s", text, rc, error.detail ? error.detail : "");
+	assert_int_equal(pfm_describe_count(session, 0, &info), PFMLIB_SUCCESS);
+	assert_string_equal(info.why, "");
+	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
+}
+
+static void end(void)
+{
+	pfm_close_session(session);
+	pfm_close_context(ctx);
+	alpha_device_free(model);
+	session = NULL;
+	ctx = NULL;
+	model = NULL;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	end();
+	return 0;
+}
+
+/* What the test knows: events so far, and the samples that must come, by CPU and bucket. */
+static struct {
+	uint64_t events[MAX_CPUS], period;
+	unsigned expected[MAX_CPUS][SIZE / 4 + 1], outside, width;
+} truth;
+
+/* @cpu does so much at @pc. Where it interrupts, the test works out for itself. */
+static void work(unsigned cpu, uint64_t pc, bool user, uint64_t events)
+{
+	struct alpha_device_work w = { .pid = 1, .is_user = user, .pc = pc, .cycles = events, .events = { events, events, events } };
+	uint64_t before = truth.events[cpu] / truth.period;
+
+	truth.events[cpu] += events;
+	before = truth.events[cpu] / truth.period - before;
+	if (user && pc >= TEXT && pc < TEXT + SIZE)
+		truth.expected[cpu][(pc - TEXT) / truth.width] += (unsigned)before;
+	else
+		truth.outside += (unsigned)before;
+	assert_int_equal(alpha_device_do_work(model, cpu, &w), 0);
+}
+
+static void begin_truth(uint64_t period)
+{
+	memset(&truth, 0, sizeof(truth));
+	truth.period = period;
+	truth.width = 16;
+}
+
+/* Takes the records there are, off the account; returns how many. */
+static unsigned take(bool each)
+{
+	pfm_record_t r = PFM_INIT(r);
+	unsigned n = 0;
+	int rc;
+
+	for (; (rc = pfm_next_record(session, &r)) == 1; n++) {
+		unsigned *left = &truth.expected[each ? r.cpu : 0][(r.sample.ip - TEXT) / truth.width];
+
+		assert_int_equal(r.type, PFM_RECORD_SAMPLE);
+		assert_int_equal(r.misc, PFM_MISC_USER);
+		assert_int_equal(r.event, 0);
+		assert_int_equal(r.has, PFM_SAMPLE_IDENTIFIER | PFM_SAMPLE_IP | PFM_SAMPLE_PERIOD | (each ? PFM_SAMPLE_CPU : 0));
+		assert_in_range(r.sample.ip, TEXT, TEXT + SIZE - 4);
+		assert_int_equal((r.sample.ip - TEXT) % truth.width, 0);
+		assert_int_equal(r.sample.period, truth.period);
+		assert_true(*left > 0);
+		--*left;
+	}
+	assert_int_equal(rc, 0);
+	return n;
+}
+
+static void expect_nothing_left(void)
+{
+	for (unsigned cpu = 0; cpu < MAX_CPUS; cpu++)
+		for (unsigned i = 0; i <= SIZE / 4; i++)
+			assert_int_equal(truth.expected[cpu][i], 0);
+}
+
+static pfm_sample_count_t account(void)
+{
+	pfm_sample_count_t n = PFM_INIT(n);
+
+	assert_int_equal(pfm_read_samples(session, 0, &n), PFMLIB_SUCCESS);
+	return n;
+}
+
+/* ---- the profile -------------------------------------------------------------------------------------------------------- */
+
+/* Each family with its slowest rate; odd amounts of events at odd places, while the reader comes and goes; whether reading empties
+ * the buckets or not. */
+static void every_interrupt_in_the_range_is_a_record(void **state)
+{
+	static const struct {
+		enum alpha_device_family family;
+		const char *event;
+		uint64_t period;
+	} all[] = { { ALPHA_DEVICE_EV4, "ev4::cycles", 65536 },
+		    { ALPHA_DEVICE_EV4, "ev4::dcache", 4096 },
+		    { ALPHA_DEVICE_EV5, "ev5::cycles", 65536 },
+		    { ALPHA_DEVICE_EV5, "ev5::longstalls", 16384 },
+		    { ALPHA_DEVICE_PCA56, "pca56::issues", 65536 },
+		    { ALPHA_DEVICE_EV6, "ev6::retinst", 1048576 },
+		    { ALPHA_DEVICE_EV67, "ev67::cycles0", 1048576 } };
+
+	(void)state;
+	for (unsigned k = 0; k < 2 * sizeof(all) / sizeof(all[0]); k++) {
+		pfm_sample_count_t n;
+		uint64_t chance = 12345 + k;
+		unsigned taken = 0;
+
+		begin(all[k / 2].family, 1);
+		quirks.read_clears = k % 2;
+		begin_truth(all[k / 2].period);
+		start(all[k / 2].event);
+		for (unsigned i = 0; i < 3000; i++) {
+			chance = chance * 6364136223846793005u + 1442695040888963407u;
+			work(0, TEXT - 64 + (chance >> 33) % (SIZE + 128) / 4 * 4, (chance >> 20) % 8 != 0, (chance >> 40) % (3 * truth.period));
+			if (i % 7 == 0)
+				taken += take(false);
+		}
+		assert_int_equal(pfm_stop_session(session), PFMLIB_SUCCESS);
+		taken += take(false);
+		expect_nothing_left();
+		n = account();
+		assert_true(taken > 1000 && truth.outside > 100);
+		assert_int_equal(n.samples, taken);
+		assert_int_equal(n.discarded, truth.outside);
+		assert_int_equal(n.samples + n.discarded, truth.events[0] / truth.period);
+		assert_int_equal(n.weight, taken * truth.period);
+		assert_int_equal(n.period, truth.period);
+		assert_int_equal(n.count / truth.period, truth.events[0] / truth.period);
+		assert_int_equal(n.lost, 0);
+		assert_int_equal(n.quality, PFM_QUALITY_EXACT);
+		end();
+	}
+}
+
+static void each_processor_is_told_apart(void **state)
+{
+	(void)state;
+	begin(ALPHA_DEVICE_EV5, 3);
+	begin_truth(65536);
+	sampling.fields = PFM_SAMPLE_IP | PFM_SAMPLE_CPU;
+	start("ev5::cycles");
+	work(0, TEXT, true, 200000);
+	work(1, TEXT + 20, true, 400000);
+	work(2, TEXT + SIZE - 4, true, 65535);
+	work(2, TEXT, true, 1);
+	assert_int_equal(take(true), 3 + 6 + 1);
+	expect_nothing_left();
+	assert_int_equal(account().samples, 10);
+}
+
+/* The bucket of a wide stride is where it begins; of a stride of 0 there is one. */
+static void strides_say_how_near_an_address_is(void **state)
+{
+	static const unsigned strides[] = { 1, 64, 0 };
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		begin(ALPHA_DEVICE_EV5, 1);
+		settings.pfp_alpha_flags = PFM_ALPHA_FL_STRIDE;
+		settings.pfp_alpha_stride = strides[i];
+		begin_truth(65536);
+		truth.width = strides[i] ? strides[i] * 4 : SIZE;
+		start("ev5::cycles");
+		work(0, TEXT + 0x10c, true, 700000);
+		work(0, TEXT + 0x30c, true, 700000);
+		assert_int_equal(take(false), 21);
+		expect_nothing_left();
+		end();
+	}
+}
+
+static void the_kernel_is_profiled_where_it_is_asked_for(void **state)
+{
+	pfm_record_t r = PFM_INIT(r);
+
+	(void)state;
+	begin(ALPHA_DEVICE_EV5, 1);
+	settings.pfp_alpha_flags = PFM_ALPHA_FL_KERNEL;
+	settings.pfp_alpha_ranges[0] = (pfmlib_alpha_range_t){ quirks.ktext_start, quirks.ktext_start + 0x1000 };
+	begin_truth(65536);
+	start("ev5::cycles");
+	work(0, TEXT, true, 40 * 65536);
+	work(0, quirks.ktext_start + 0x44, false, 65536);
+	assert_int_equal(pfm_next_record(session, &r), 1);
+	assert_int_equal(r.misc, PFM_MISC_KERNEL);
+	assert_true(r.sample.ip == quirks.ktext_start + 0x40);
+	assert_int_equal(pfm_next_record(session, &r), 0);
+	assert_int_equal(account().samples, 1);
+	assert_int_equal(account().discarded, 40);
+	assert_int_equal(account().quality, PFM_QUALITY_EXACT); /* nobody wanted those */
+}
+
+static void the_period_is_the_text_s_or_the_session_s(void **state)
+{
+	(void)state;
+	begin(ALPHA_DEVICE_EV5, 1);
+	sampling.period = 256;
+	begin_truth(256);
+	start("ev5::cycles");
+	work(0, TEXT, true, 1000);
+	assert_int_equal(take(false), 3);
+	end();
+	begin(ALPHA_DEVICE_EV5, 1);
+	sampling.period = 65536;
+	begin_truth(256);
+	start("ev5::cycles:period=256");
+	work(0, TEXT, true, 1000);
+	assert_int_equal(take(false), 3);
+	assert_int_equal(account().period, 256);
+}
+
+/* What comes while a pass goes on waits for the next; a device that was stopped gives everything at once. */
+static void a_pass_ends_where_its_look_did(void **state)
+{
+	pfm_record_t r = PFM_INIT(r);
+
+	(void)state;
+	begin(ALPHA_DEVICE_EV5, 1);
+	begin_truth(65536);
+	start("ev5::cycles");
+	work(0, TEXT, true, 2 * 65536);
+	assert_int_equal(pfm_next_record(session, &r), 1);
+	work(0, TEXT + 16, true, 65536);
+	assert_int_equal(pfm_next_record(session, &r), 1);
+	assert_int_equal(r.sample.ip, TEXT);
+	assert_int_equal(pfm_next_record(session, &r), 0);
+	assert_int_equal(pfm_next_record(session, &r), 1);
+	assert_int_equal(r.sample.ip, TEXT + 16);
+	work(0, TEXT + 32, true, 65536);
+	assert_int_equal(pfm_stop_session(session), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_next_record(session, &r), 1);
+	assert_int_equal(r.sample.ip, TEXT + 32);
+	assert_int_equal(pfm_next_record(session, &r), 0);
+	assert_int_equal(pfm_next_record(session, &r), 0);
+}
+
+/* ---- pairs --------------------------------------------------------------------------------------------------------------- */
+
+static void begin_pairs(void)
+{
+	begin(ALPHA_DEVICE_EV67, 2);
+	sampling.fields = PFM_SAMPLE_CPU;
+	start("ev67::mispredict_per_ret");
+}
+
+static void pairs_of_profileme_are_records(void **state)
+{
+	const struct alpha_device_work w = { .pid = 1, .is_user = true, .pc = TEXT, .events = { (uint64_t)25 << 20, (uint64_t)200 << 20 } };
+	pfm_record_t r = PFM_INIT(r);
+
+	(void)state;
+	begin_pairs();
+	assert_int_equal(pfm_next_record(session, &r), 0);
+	for (unsigned i = 1; i < 4; i++) {
+		assert_int_equal(pfm_wait_session(session, 0), PFM_WAIT_TIMEOUT);
+		alpha_device_do_work(model, 1, &w);
+		assert_int_equal(pfm_wait_session(session, 0), PFM_WAIT_READY);
+		assert_int_equal(pfm_next_record(session, &r), 1);
+		assert_int_equal(r.type, PFM_RECORD_READ);
+		assert_int_equal(r.event, 0);
+		assert_int_equal(r.cpu, 1);
+		assert_true(r.pid == UINT32_MAX && r.tid == UINT32_MAX); /* nobody says whose they are */
+		assert_int_equal(r.unread, 0);
+		assert_true(r.read.n == 3 && r.read.words[0] == 2);
+		assert_int_equal(r.read.words[1], 25 * i);
+		assert_int_equal(r.read.words[2], 200 * i);
+		assert_int_equal(pfm_next_record(session, &r), 0);
+	}
+	assert_int_equal(account().samples, 0);
+}
+
+/* Counts of pairs begin at 0 where the session's do: each CPU has its own. */
+static void pairs_begin_anew_with_the_session(void **state)
+{
+	const struct alpha_device_work w = { .pid = 1, .is_user = true, .pc = TEXT, .events = { (uint64_t)25 << 20, (uint64_t)200 << 20 } };
+	pfm_record_t r = PFM_INIT(r);
+
+	(void)state;
+	begin_pairs();
+	for (unsigned i = 0; i < 3; i++)
+		alpha_device_do_work(model, i % 2, &w);
+	assert_int_equal(pfm_reset_session(session), PFMLIB_SUCCESS);
+	for (unsigned i = 1; i < 3; i++) {
+		while (pfm_next_record(session, &r) == 1)
+			assert_int_equal(i, 1); /* what was counted before may be told, once */
+		for (uint32_t cpu = 0; cpu < 2; cpu++)
+			alpha_device_do_work(model, cpu, &w);
+		for (uint32_t cpu = 0; cpu < 2; cpu++) {
+			assert_int_equal(pfm_next_record(session, &r), 1);
+			assert_int_equal(r.cpu, cpu);
+			assert_true(r.read.words[1] == 25 * i && r.read.words[2] == 200 * i);
+		}
+		assert_int_equal(pfm_next_record(session, &r), 0);
+	}
+}
+
+/* ---- waiting, and what the device does not have --------------------------------------------------------------------------- */
+
+static void waiting_ends_with_records_time_or_the_session(void **state)
+{
+	const void *bytes;
+	size_t len;
+	int fd;
+
+	(void)state;
+	begin(ALPHA_DEVICE_EV5, 1);
+	begin_truth(65536);
+	start("ev5::cycles");
+	assert_int_equal(pfm_wait_session(session, 0), PFM_WAIT_TIMEOUT);
+	assert_int_equal(pfm_wait_session(session, 15), PFM_WAIT_TIMEOUT);
+	work(0, TEXT, true, 65536);
+	assert_int_equal(pfm_wait_session(session, -1), PFM_WAIT_READY);
+	assert_int_equal(pfm_session_fds(session, &fd, 1), 0);
+	assert_int_equal(pfm_next_bytes(session, &bytes, &len, NULL), PFMLIB_ERR_NOTSUPP);
+	assert_int_equal(pfm_session_signal(session, 1), PFMLIB_ERR_NOTSUPP);
+	assert_int_equal(take(false), 1);
+	work(0, TEXT, true, 65536);
+	assert_int_equal(pfm_stop_session(session), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_wait_session(session, -1), PFM_WAIT_READY);
+	assert_int_equal(take(false), 1);
+	assert_int_equal(pfm_wait_session(session, -1), PFM_WAIT_ENDED);
+}
+
+static void what_the_device_does_not_know_is_refused(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		begin(ALPHA_DEVICE_EV5, 1);
+		sampling.fields = i == 0 ? PFM_SAMPLE_IP | PFM_SAMPLE_TID : i == 1 ? PFM_SAMPLE_CHAIN
+		                                                                   : 0;
+		sampling.records = i == 2 ? PFM_SIDE_COMM : 0;
+		assert_int_equal(open_text("ev5::cycles"), PFMLIB_ERR_NOTSUPP);
+		assert_non_null(strstr(error.detail, i == 2 ? "records" : "IP, PERIOD and CPU"));
+		end();
+	}
+}
+
+/* ---- recordings --------------------------------------------------------------------------------------------------------- */
+
+static char file[32];
+static pfm_session_t *live;
+
+static pfm_recording_t *open_recording(void)
+{
+	pfm_recording_t *r;
+	int fd;
+
+	strcpy(file, P_tmpdir "/perfmon-alphaXXXXXX");
+	fd = mkstemp(file);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(pfm_open_recording(&r, file, session, "a\nb", &error), PFMLIB_SUCCESS);
+	return r;
+}
+
+/* From now on the recording is what is read; restore() goes back to the device. */
+static void read_back(pfm_recording_t *r)
+{
+	assert_int_equal(pfm_stop_session(session), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_close_recording(r), PFMLIB_SUCCESS);
+	live = session;
+	assert_int_equal(pfm_read_recording(&session, file, &error), PFMLIB_SUCCESS);
+	unlink(file);
+}
+
+static void restore(void)
+{
+	pfm_close_session(session);
+	session = live;
+}
+
+/* What was written is what would have been handed out, to the account. */
+static void a_recording_holds_every_record(void **state)
+{
+	(void)state;
+	for (unsigned each = 0; each < 2; each++) {
+		pfm_count_info_t info = PFM_INIT(info);
+		pfm_recording_t *r;
+		uint64_t size = 0, before = 0;
+
+		begin(ALPHA_DEVICE_EV5, 1 + each);
+		begin_truth(65536);
+		sampling.fields = each ? PFM_SAMPLE_IP | PFM_SAMPLE_CPU : 0;
+		start("ev5::cycles");
+		r = open_recording();
+		for (unsigned i = 0; i < 4; i++) {
+			work(i % (1 + each), TEXT + 16 * i, true, 65536 * 200);
+			assert_int_equal(pfm_write_records(r, &size), PFMLIB_SUCCESS);
+			assert_true(size >= before + 200 * 24);
+			before = size;
+		}
+		work(0, TEXT, true, 65536);
+		assert_int_equal(account().samples, 800);
+		read_back(r);
+		assert_int_equal(pfm_describe_count(session, 0, &info), PFMLIB_SUCCESS);
+		assert_string_equal(info.name, "ev5::cycles");
+		assert_int_equal(pfm_count_session(session), 1);
+		assert_int_equal(take(each), 801);
+		expect_nothing_left();
+		restore();
+		assert_int_equal(account().samples, 801);
+		end();
+	}
+}
+
+/* More than is put together before it is written: each once, whatever number of them that is. */
+static void a_recording_of_many_at_once(void **state)
+{
+	static const unsigned many[] = { 681, 682, 683, 684, 1366, 3000 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(many) / sizeof(many[0]); i++) {
+		pfm_recording_t *r;
+
+		begin(ALPHA_DEVICE_EV5, 1);
+		begin_truth(65536);
+		start("ev5::cycles");
+		r = open_recording();
+		for (unsigned k = 0; k < 4; k++)
+			work(0, TEXT + 16 * k, true, 65536 * (uint64_t)(many[i] / 4));
+		work(0, TEXT, true, 65536 * (uint64_t)(many[i] % 4));
+		assert_int_equal(pfm_write_records(r, NULL), PFMLIB_SUCCESS);
+		read_back(r);
+		assert_int_equal(take(false), many[i]);
+		expect_nothing_left();
+		restore();
+		end();
+	}
+}
+
+static void a_recording_holds_pairs(void **state)
+{
+	struct alpha_device_work w = { .pid = 1, .is_user = true, .pc = TEXT, .events = { (uint64_t)25 << 20, (uint64_t)200 << 20 } };
+	pfm_recording_t *recording;
+	pfm_record_t r = PFM_INIT(r);
+
+	(void)state;
+	begin(ALPHA_DEVICE_EV67, 1);
+	start("ev67::mispredict_per_ret");
+	recording = open_recording();
+	for (unsigned i = 0; i < 2; i++) {
+		alpha_device_do_work(model, 0, &w);
+		assert_int_equal(pfm_write_records(recording, NULL), PFMLIB_SUCCESS);
+	}
+	read_back(recording);
+	for (uint64_t i = 1; i <= 2; i++) {
+		assert_int_equal(pfm_next_record(session, &r), 1);
+		assert_int_equal(r.type, PFM_RECORD_READ);
+		assert_int_equal(r.read.n, 3);
+		assert_int_equal(r.read.words[1], 25 * i);
+		assert_int_equal(r.read.words[2], 200 * i);
+	}
+	assert_int_equal(pfm_next_record(session, &r), 0);
+	restore();
+}
+
+/* A device that fails while it is recorded ends the recording with its reason; what was written before is readable. */
+static void a_recording_tells_of_a_device_that_fails(void **state)
+{
+	pfm_recording_t *r;
+
+	(void)state;
+	begin(ALPHA_DEVICE_EV5, 1);
+	begin_truth(65536);
+	start("ev5::cycles");
+	r = open_recording();
+	work(0, TEXT, true, 65536 * 3);
+	assert_int_equal(pfm_write_records(r, NULL), PFMLIB_SUCCESS);
+	work(0, TEXT, true, 65536);
+	failing = 1;
+	fail_at = 1;
+	assert_int_equal(pfm_write_records(r, NULL), PFMLIB_ERR_SYS);
+	assert_int_equal(pfm_session_errno(session), EFAULT);
+	fail_at = 0;
+	assert_int_equal(pfm_close_recording(r), PFMLIB_SUCCESS);
+	unlink(file);
+}
+
+static void many_at_once_are_one_of_the_device(void **state)
+{
+	pfm_record_t r[4] = { PFM_INIT(r[0]) };
+
+	(void)state;
+	begin(ALPHA_DEVICE_EV5, 1);
+	begin_truth(65536);
+	start("ev5::cycles");
+	work(0, TEXT, true, 65536 * 3);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(pfm_next_records(session, r, 4), 1);
+		assert_int_equal(r[0].sample.ip, TEXT);
+	}
+	assert_int_equal(pfm_next_records(session, r, 4), 0);
+}
+
+/* Events that cannot be sampled say why, and give no records. */
+static void events_that_cannot_be_sampled_say_why(void **state)
+{
+	static const struct {
+		enum alpha_device_family family;
+		const char *text, *why;
+		uint64_t period, freq;
+		unsigned precise;
+		bool nowhere;
+	} all[] = {
+		{ ALPHA_DEVICE_EV5, "ev5::cycles", "not by frequency", 0, 1000, 0, false },
+		{ ALPHA_DEVICE_EV5, "ev5::cycles", "after so many", 1000, 0, 0, false },
+		{ ALPHA_DEVICE_EV4, "ev4::dcache", "after so many", 65536, 0, 0, false },
+		{ ALPHA_DEVICE_EV6, "ev6::retinst:period=1000", "1048576 events apart", 0, 0, 0, false },
+		{ ALPHA_DEVICE_EV6, "ev6::retinst", "after so many", 1000, 0, 0, false },
+		{ ALPHA_DEVICE_EV67, "ev67::mispredict_per_ret", "no period", 4096, 0, 0, false },
+		{ ALPHA_DEVICE_EV5, "ev5::cycles", "no addresses", 0, 0, 0, true },
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		pfm_count_info_t info = PFM_INIT(info);
+		pfm_record_t r = PFM_INIT(r);
+
+		begin(all[i].family, 1);
+		sampling.period = all[i].period;
+		sampling.freq = all[i].freq;
+		if (all[i].nowhere)
+			settings.pfp_alpha_n_ranges = 0;
+		assert_int_equal(open_text(all[i].text), PFMLIB_SUCCESS);
+		assert_int_equal(pfm_describe_count(session, 0, &info), PFMLIB_SUCCESS);
+		if (!strstr(info.why, all[i].why))
+			fail_msg("%s: %s", all[i].text, info.why);
+		assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
+		assert_int_equal(pfm_next_record(session, &r), 0);
+		assert_int_equal(pfm_wait_session(session, 0), PFM_WAIT_ENDED);
+		assert_int_equal(account().samples, 0);
+		assert_int_equal(account().quality, PFM_QUALITY_NOT_SUPPORTED);
+		end();
+	}
+}
+
+static void one_event_is_sampled_at_a_time(void **state)
+{
+	static const char *const texts[] = { "ev5::cycles", "ev5::loads" };
+	pfm_count_info_t info = PFM_INIT(info);
+
+	(void)state;
+	begin(ALPHA_DEVICE_EV5, 1);
+	assert_int_equal(open_text("ev5::cycles"), PFMLIB_SUCCESS);
+	pfm_close_session(session);
+	assert_int_equal(pfm_open_session(&session, ctx, &options, texts, 2, &error), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_describe_count(session, 0, &info), PFMLIB_SUCCESS);
+	assert_string_equal(info.why, "");
+	assert_int_equal(pfm_describe_count(session, 1, &info), PFMLIB_SUCCESS);
+	assert_non_null(strstr(info.why, "one event is sampled at a time"));
+}
+
+/* Requests that fail are told, and what was found before is not lost. */
+static void requests_that_fail_are_told(void **state)
+{
+	static const uint32_t requests[] = { PCNTGETRSIZE, PCNT5GETCNT, 1 };
+	pfm_record_t r = PFM_INIT(r);
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++)
+		for (unsigned at = 1; at < 3; at++) {
+			begin(ALPHA_DEVICE_EV5, 1);
+			begin_truth(65536);
+			failing = requests[i];
+			fail_at = at;
+			if (i == 0) {
+				assert_int_equal(open_text("ev5::cycles"), at == 1 ? PFMLIB_ERR_SYS : PFMLIB_SUCCESS);
+				assert_true(at == 2 || error.sys_errno == EIO);
+			} else {
+				start("ev5::cycles");
+				work(0, TEXT, true, 65536 * 3);
+				assert_int_equal(pfm_next_record(session, &r), at == 1 || i == 2 ? PFMLIB_ERR_SYS : 1);
+				assert_true(pfm_session_errno(session) == (at == 2 && i == 1 ? 0 : i == 2 ? EFAULT
+				                                                                          : EIO));
+				fail_at = 0;
+				work(0, TEXT, true, 65536);
+				assert_int_equal(take(false) + (at == 2 && i == 1) + take(false), 4);
+			}
+			end();
+		}
+}
+
+/* On the model inside the process: a program is invented with the events, and its profile has a shape. */
+static void the_model_has_a_program_to_profile(void **state)
+{
+	static const char *const texts[] = { "ev5::cycles" };
+	pfm_record_t r = PFM_INIT(r);
+	unsigned in[4] = { 0 }, n = 0, rounds = 0, pieces = 0;
+	uint64_t seen[4] = { 0 }; /* the pieces of each part, 64 of them */
+
+	(void)state;
+	begin(ALPHA_DEVICE_EV5, 1);
+	device = (pfm_alpha_session_t){ .size = sizeof(device), .device_model = "ev5", .n_cpus = 1 };
+	assert_int_equal(pfm_open_session(&session, NULL, &options, texts, 1, &error), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
+	for (; n < 400 && rounds < 1000; rounds++) {
+		assert_int_equal(pfm_wait_session(session, 1000), PFM_WAIT_READY);
+		while (pfm_next_record(session, &r) == 1) {
+			assert_in_range(r.sample.ip, ALPHA_DEVICE_TEXT, ALPHA_DEVICE_TEXT + ALPHA_DEVICE_TEXT_SIZE - 1);
+			in[(r.sample.ip - ALPHA_DEVICE_TEXT) / (ALPHA_DEVICE_TEXT_SIZE / 4)]++;
+			seen[(r.sample.ip - ALPHA_DEVICE_TEXT) / (ALPHA_DEVICE_TEXT_SIZE / 4)] |= UINT64_C(1) << (r.sample.ip - ALPHA_DEVICE_TEXT) / (ALPHA_DEVICE_TEXT_SIZE / 256) % 64;
+			n++;
+		}
+	}
+	assert_true(n >= 400);
+	/* A half, a quarter and twice an eighth of them, by the standard error of so many; and not in few places of a part. */
+	assert_in_range(in[0], n * 0.4, n * 0.6);
+	assert_in_range(in[1], n * 0.16, n * 0.34);
+	assert_in_range(in[2], n * 0.07, n * 0.18);
+	assert_in_range(in[3], n * 0.07, n * 0.18);
+	for (unsigned i = 0; i < 4; i++)
+		pieces += (unsigned)__builtin_popcountll(seen[i]);
+	assert_true(pieces > 100);
+}
+
+int main(void)
+{
+#define ROW(NAME) cmocka_unit_test_teardown(NAME, tear_down)
+	const struct CMUnitTest tests[] = {
+		ROW(every_interrupt_in_the_range_is_a_record),
+		ROW(each_processor_is_told_apart),
+		ROW(strides_say_how_near_an_address_is),
+		ROW(the_kernel_is_profiled_where_it_is_asked_for),
+		ROW(the_period_is_the_text_s_or_the_session_s),
+		ROW(a_pass_ends_where_its_look_did),
+		ROW(pairs_of_profileme_are_records),
+		ROW(pairs_begin_anew_with_the_session),
+		ROW(waiting_ends_with_records_time_or_the_session),
+		ROW(what_the_device_does_not_know_is_refused),
+		ROW(a_recording_holds_every_record),
+		ROW(a_recording_of_many_at_once),
+		ROW(a_recording_holds_pairs),
+		ROW(a_recording_tells_of_a_device_that_fails),
+		ROW(many_at_once_are_one_of_the_device),
+		ROW(events_that_cannot_be_sampled_say_why),
+		ROW(one_event_is_sampled_at_a_time),
+		ROW(requests_that_fail_are_told),
+		ROW(the_model_has_a_program_to_profile),
+	};
+
+	return cmocka_run_group_tests_name("pfm_samples", tests, NULL, NULL);
+}

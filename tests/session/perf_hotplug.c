@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/* CPUs that come and go while what runs on them is counted: time that stands still, and lists that grow. */
+#include "units.h"
+#include <string.h>
+#include <linux/perf_event.h>
+#include "fake_session.h"
+
+#define SECOND   1000000000u
+#define ONLINE   "/sys/devices/system/cpu/online"
+#define POSSIBLE "/sys/devices/system/cpu/possible"
+
+static uint64_t on[8], groups_on[8]; /* for how long whoever runs on a CPU has been counted there, and a control group */
+
+static void by_cpu(struct fake *f, struct fake_event *e)
+{
+	(void)f;
+	assert_in_range(e->cpu, 0, 7);
+	e->value = 1000;
+	e->is_open = e->running = e->flags & PERF_FLAG_PID_CGROUP ? groups_on[e->cpu] : on[e->cpu];
+}
+
+static void all_for(uint64_t time)
+{
+	for (unsigned i = 0; i < COUNT(on); i++)
+		on[i] = groups_on[i] = time;
+}
+
+/* A session on the CPUs that are on line, or those of @cpus, of the machine's eight. */
+static void open_on(const char *online, const char *possible, const char *cpus, const char *text)
+{
+	make_machine("uncore");
+	fake_file(&fake, ONLINE, online);
+	fake_file(&fake, POSSIBLE, possible);
+	fake.tick = by_cpu;
+	options.flags = PFM_SESSION_SYSTEM_WIDE;
+	options.cpus = cpus;
+	all_for(0);
+	must_open(&text, 1);
+	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
+}
+
+static void expect_whole(unsigned i, bool whole)
+{
+	expect_count(i, whole ? PFM_QUALITY_EXACT : PFM_QUALITY_PARTIAL, whole ? PFM_CAUSE_NONE : PFM_CAUSE_NO_CPU);
+	if (!whole)
+		expect_why(i, "came back");
+}
+
+static void expect_now(bool whole)
+{
+	read_all();
+	for (unsigned i = 0; i < pfm_count_session(session); i++)
+		expect_whole(i, whole);
+}
+
+/* Time passes, and all that is switched on is counted in it. */
+static void pass(uint64_t time)
+{
+	fake.clock_ns += time;
+	for (unsigned i = 0; i < COUNT(on); i++)
+		on[i] += time;
+}
+
+/* What the clocks themselves may make of eight seconds: 40 ms and a 512th. */
+#define DUE (8 * (uint64_t)SECOND - 40000000 - 8 * (uint64_t)SECOND / 512)
+
+/* CPU 3 has some of eight seconds, beside others and alone. */
+static void time_stands_still(void **state)
+{
+	static const struct {
+		uint64_t time;
+		const char *online;
+		bool whole;
+	} rows[] = {
+		{ 8 * (uint64_t)SECOND, "0-3", true },
+		{ DUE, "0-3", true },
+		{ DUE - 1, "0-3", false },
+		{ DUE - 1, "0-2", true }, /* still away */
+		{ DUE - 1, "x", false },
+		{ 1, "3", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 4 * COUNT(rows); i++) {
+		open_on("0-3", "0-3", i & 1 ? "3" : "0-3", "cycles");
+		pass(5 * (uint64_t)SECOND);
+		if (i & 2)
+			assert_int_equal(pfm_stop_session(session), PFMLIB_SUCCESS);
+		assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
+		pass(3 * (uint64_t)SECOND);
+		if (i & 2)
+			assert_int_equal(pfm_stop_session(session), PFMLIB_SUCCESS);
+		on[3] = rows[i / 4].time;
+		fake_file(&fake, ONLINE, rows[i / 4].online);
+		expect_now(rows[i / 4].whole);
+		pfmi_perf_check_hotplug(session);
+		assert_int_equal(((const struct perf_state *)session->backend_state)->hotplug.min_enabled_time, DUE);
+		done(NULL);
+	}
+	/* It never had any, and others did. */
+	open_on("0-3", "0-3", "0-3", "cycles");
+	pass(SECOND);
+	on[3] = 0;
+	expect_now(false);
+	done(NULL);
+	/* A kernel that tells no time at all tells nothing. */
+	open_on("0-3", "0-3", "0-3", "cycles");
+	fake.clock_ns += SECOND;
+	expect_now(true);
+}
+
+/* What is lost stays lost, whatever is set to zero; other time than that between a start and a stop is nobody's. */
+static void only_time_that_was_counted(void **state)
+{
+	(void)state;
+	open_on("0-3", "0-3", "3", "cycles");
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS); /* for the second time */
+		pass(SECOND);
+		assert_int_equal(pfm_stop_session(session), PFMLIB_SUCCESS);
+		fake.clock_ns += 60 * (uint64_t)SECOND;
+		expect_now(true);
+		if (i == 1)
+			assert_int_equal(pfm_reset_session(session), PFMLIB_SUCCESS);
+		assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
+	}
+	pass(SECOND);
+	assert_int_equal(pfm_reset_session(session), PFMLIB_SUCCESS);
+	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	fake.clock_ns += 41000000;
+	read_all();
+	expect_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_CPU);
+	expect_why(0, "came back");
+	on[3] += 1000;
+	expect_now(false);
+	pass(SECOND);
+	expect_now(false);
+	assert_int_equal(pfm_reset_session(session), PFMLIB_SUCCESS);
+	pass(1000);
+	expect_now(false);
+	fake_file(&fake, ONLINE, "0-2"); /* away again: it was there in between */
+	pass(SECOND);
+	on[3] -= SECOND;
+	expect_now(false);
+}
+
+static void others_come(void **state)
+{
+	(void)state;
+	open_on("0-3", "0-7", NULL, "cycles");
+	pass(SECOND);
+	expect_now(true);
+	fake_file(&fake, ONLINE, "0-2"); /* one goes */
+	expect_now(true);
+	fake_file(&fake, ONLINE, "0-3,7");
+	expect_now(false);
+	fake_file(&fake, ONLINE, "0-3"); /* and is gone again */
+	expect_now(false);
+	assert_int_equal(pfm_reset_session(session), PFMLIB_SUCCESS);
+	pass(SECOND);
+	expect_now(false);
+	done(NULL);
+	/* A list that nobody can read. */
+	open_on("0-3", "0-7", NULL, "cycles");
+	pass(SECOND);
+	expect_now(true);
+	fake_remove(&fake, ONLINE);
+	expect_now(false);
+}
+
+static void others_do_not_matter(void **state)
+{
+	(void)state;
+	/* There are none: no list is read. */
+	open_on("0-3", "0-3", NULL, "cycles");
+	pass(SECOND);
+	expect_now(true);
+	memset(fake.uses, 0, sizeof(fake.uses));
+	expect_now(true);
+	assert_int_equal(fake.uses[FAKE_OPEN], 0);
+	done(NULL);
+	/* These are what was asked for. */
+	open_on("0-3", "0-7", "0-3", "cycles");
+	fake_file(&fake, ONLINE, "0-7");
+	pass(SECOND);
+	expect_now(true);
+	done(NULL);
+	/* No CPU's own: what is outside of them is counted all the time. */
+	open_on("0-6", "0-7", NULL, "uncore_imc/clockticks/");
+	fake_file(&fake, ONLINE, "0-7");
+	pass(SECOND);
+	expect_now(true);
+	done(NULL);
+	/* Each CPU is counted for itself. */
+	make_machine("uncore");
+	fake_file(&fake, ONLINE, "0-3");
+	fake_file(&fake, POSSIBLE, "0-7");
+	fake.tick = by_cpu;
+	options.flags = PFM_SESSION_SYSTEM_WIDE | PFM_SESSION_PER_CPU;
+	all_for(0);
+	must_open(TEXTS("cycles"));
+	assert_int_equal(pfm_count_session(session), 4);
+	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
+	fake_file(&fake, ONLINE, "0-7");
+	pass(SECOND);
+	expect_now(true);
+}
+
+/* Events of a control group are enabled as long as it runs there; what else runs there goes on. */
+static void control_group(void **state)
+{
+	(void)state;
+	make_machine("uncore");
+	fake_file(&fake, "/sys/fs/cgroup/a", "");
+	fake_file(&fake, ONLINE, "0-3");
+	fake_file(&fake, POSSIBLE, "0-3");
+	fake.tick = by_cpu;
+	options.flags = PFM_SESSION_SYSTEM_WIDE;
+	options.cgroup = "/sys/fs/cgroup/a";
+	all_for(0);
+	must_open(TEXTS("cycles"));
+	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
+	pass(8 * (uint64_t)SECOND);
+	groups_on[1] = 3 * (uint64_t)SECOND;
+	expect_now(true);
+	assert_true(counts[0].enabled == 3 * (uint64_t)SECOND);
+	on[2] = DUE;
+	expect_now(true);
+	on[2] = DUE - 1;
+	expect_now(false);
+}
+
+#define CASE(NAME) cmocka_unit_test_teardown(NAME, done)
+
+UNIT(session_perf_hotplug, CASE(time_stands_still), CASE(only_time_that_was_counted), CASE(others_come), CASE(others_do_not_matter),
+     CASE(control_group));

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening of kernel events: for any set of events that the kernel refuses, the rest is whole. Groups
+ * know their members, no descriptor leaks, and members are closed before their leaders. */
+#include "units.h"
+#include <errno.h>
+#include "fake_session.h"
+
+/* ---- what stays open ------------------------------------------------------------------------------------------------------ */
+
+static uint64_t seed;
+static unsigned one_in; /* so many calls are refused */
+
+/* The same answer each time the same is asked. */
+static int refuse_some(struct fake *f, const struct perf_event_attr *a, int pid, int cpu, int group)
+{
+	static const int errors[] = { EINVAL, ENODEV, EBUSY, EACCES, ESRCH, ENOENT, EINVAL, ENODEV };
+	uint64_t hash = seed + a->config * 0x9e3779b97f4a7c15 + (uint64_t)(cpu + 2) * 0xc2b2ae3d27d4eb4f;
+
+	(void)f;
+	hash += (uint64_t)(pid + 2) * 0xff51afd7ed558ccd + (group >= 0 ? 77 : 0) + a->type;
+	for (unsigned i = 0; i < 4; i++)
+		unit_random(&hash);
+	return hash % one_in ? 0 : -errors[hash / one_in % COUNT(errors)];
+}
+
+static int (*real_close)(const struct sys *sys, int fd);
+
+static int close_in_order(const struct sys *sys, int fd)
+{
+	for (unsigned i = 0; i < fake.n_events; i++)
+		assert_false(fake.events[i].used && fake.events[i].group == fd); /* a member of it is still open */
+	return real_close(sys, fd);
+}
+
+/* Each group's members are linked once, in the order of opening, and opened as such. */
+static void check_group(const struct perf_state *st, int lead)
+{
+	const struct kernel_event *l = &st->events[lead];
+	const struct fake_event *e;
+	unsigned n = 0;
+	int last = -1;
+
+	for (int k = l->next_member; k >= 0; k = st->events[k].next_member, n++) {
+		assert_true(st->events[k].leader == lead && st->events[k].fd >= 0);
+		e = fake_event(&fake, st->events[k].fd);
+		assert_non_null(e);
+		assert_int_equal(e->group, l->fd);
+		assert_true(last < 0 || st->events[k].fd > st->events[last].fd);
+		last = k;
+	}
+	assert_int_equal(l->n_members, n);
+	assert_int_equal(l->last_member, last);
+}
+
+static void check_session(void)
+{
+	const struct perf_state *st = session->backend_state;
+	unsigned open = 0;
+
+	for (unsigned i = 0; i < st->n_events; i++) {
+		const struct kernel_event *p = &st->events[i];
+		const struct fake_event *e;
+
+		if (p->fd < 0) {
+			assert_true(p->leader == -1 && p->next_member == -1 && p->last_member == -1 && p->n_members == 0);
+			continue;
+		}
+		open++;
+		e = fake_event(&fake, p->fd);
+		assert_non_null(e);
+		assert_true(e->pid == p->pid && e->cpu == p->cpu);
+		assert_true((e->group < 0) == (p->leader < 0));
+		if (p->leader < 0)
+			check_group(st, (int)i);
+	}
+	assert_int_equal(fake_open_events(&fake), open);
+	for (unsigned i = 0; i < session->n_counts; i++) {
+		const struct count_kernel_state *o = &session->counts[i].kernel_state;
+		unsigned n = 0;
+
+		for (unsigned k = 0; k < o->n_events; k++) {
+			n += st->events[o->first_event + k].fd >= 0;
+			assert_true(!o->is_ungrouped || st->events[o->first_event + k].leader < 0);
+		}
+		assert_int_equal(n, o->n_open);
+		assert_true(n || session->counts[i].status.cause); /* what is not counted says why */
+	}
+}
+
+static void whatever_is_refused(void **state)
+{
+	static const char *const weak[] = { "{cycles,instructions,branches,page-faults}:W", "{cache-misses,cycles}:W", "branches" };
+	static const char *const firm[] = { "{cycles,instructions,branches,page-faults}", "{cache-misses,cycles}", "branches" };
+	static const unsigned rates[] = { 3, 10, 40 };
+
+	(void)state;
+	for (unsigned round = 0; round < 240; round++) {
+		make_machine("uncore");
+		fake_file(&fake, "/proc/42/status", "Name:\tx\nTgid:\t42\nPid:\t42");
+		for (unsigned i = 0; i < 4; i++) {
+			char path[64];
+
+			snprintf(path, sizeof(path), "/proc/42/task/%u/x", 42 + i);
+			fake_file(&fake, path, "");
+		}
+		real_close = ctx->sys.close;
+		ctx->sys.close = close_in_order;
+		fake.decide = refuse_some;
+		seed = round;
+		one_in = rates[round / 2 % 3];
+		options.flags = round % 4 < 2 ? PFM_SESSION_SYSTEM_WIDE : PFM_SESSION_INHERIT;
+		options.pid = round % 4 < 2 ? 0 : 42;
+		must_open(round % 2 ? weak : firm, 3);
+		check_session();
+		assert_int_equal(done(NULL), 0);
+	}
+}
+
+/* CPU 4 or thread 43 goes before it is opened: the others stay. */
+static int one_has_gone(struct fake *f, const struct perf_event_attr *a, int pid, int cpu, int group)
+{
+	(void)a;
+	(void)group;
+	return cpu == 4 || pid == 43 ? -f->number : 0;
+}
+
+static void places_that_have_gone(void **state)
+{
+	static const int gone[] = { ENODEV, ESRCH };
+
+	(void)state;
+	make_machine("uncore");
+	fake.decide = one_has_gone;
+	for (size_t i = 0; i < COUNT(gone); i++) {
+		fake.number = gone[i];
+		options.flags = PFM_SESSION_SYSTEM_WIDE;
+		must_open(TEXTS("{cycles,instructions}", "branches"));
+		for (unsigned k = 0; k < 3; k++)
+			assert_int_equal(session->counts[k].kernel_state.n_open, 6);
+		check_session();
+		end_session();
+	}
+	/* Any other error takes all of the count. */
+	fake.number = EBUSY;
+	must_open(TEXTS("{cycles,instructions}", "branches"));
+	assert_int_equal(fake_open_events(&fake), 0);
+	check_session();
+	end_session();
+	fake_file(&fake, "/proc/42/status", "Name:\tx\nTgid:\t42\nPid:\t42");
+	fake_file(&fake, "/proc/42/task/42/x", "");
+	fake_file(&fake, "/proc/42/task/43/x", "");
+	options.flags = 0;
+	options.pid = 42;
+	fake.number = ESRCH;
+	must_open(TEXTS("cycles"));
+	assert_int_equal(session->counts[0].kernel_state.n_open, 1);
+	check_session();
+}
+
+/* Members that are somewhere else than their leader: what the kernel counts itself is open by itself, on either side; any other event is
+ * refused, and says that it is another unit's. */
+static void members_elsewhere(void **state)
+{
+	static const char box[] = "uncore_imc/clockticks/";
+	static const struct {
+		const char *leader, *member;
+		bool opens;
+	} rows[] = {
+		{ box, "page-faults", true },
+		{ box, "sched:sched_switch", true },
+		{ "page-faults", box, true },
+		{ "sched:sched_switch", box, true },
+		{ box, "cycles", false },
+		{ "cycles", box, false },
+	};
+	unsigned whole[2];
+
+	(void)state;
+	make_machine("uncore");
+	options.flags = PFM_SESSION_SYSTEM_WIDE;
+	must_open(TEXTS(box, "cycles"));
+	for (unsigned i = 0; i < 2; i++)
+		whole[i] = session->counts[i].kernel_state.n_open;
+	assert_true(whole[0] > 1 && whole[1] > 1);
+	end_session();
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		char text[64];
+		bool box_leads = rows[i].leader == box;
+
+		snprintf(text, sizeof(text), "{%s,%s}", rows[i].leader, rows[i].member);
+		must_open(TEXTS(text));
+		check_session();
+		assert_int_equal(session->counts[0].kernel_state.n_open, whole[!box_leads]);
+		assert_int_equal(session->counts[1].kernel_state.n_open, rows[i].opens ? whole[box_leads] : 0);
+		if (!rows[i].opens)
+			expect_why(1, "at other places than the group's first event");
+		end_session();
+	}
+}
+
+/* A task on one CPU has a witness beside its counts: an event that never waits, at the same place, as whole as they are. */
+static void witnesses(void **state)
+{
+	const struct perf_state *st;
+	const struct fake_event *e;
+
+	(void)state;
+	make_machine("uncore");
+	options.cpus = "3";
+	options.flags = PFM_SESSION_INHERIT | PFM_SESSION_ENABLE_ON_EXEC;
+	must_open(TEXTS("cycles", "instructions"));
+	st = session->backend_state;
+	assert_int_equal(st->n_time_references, 1);
+	e = fake_event(&fake, st->time_references[0].fd);
+	assert_non_null(e);
+	assert_true(e->pid == 0 && e->cpu == 3 && e->group == -1);
+	assert_true(e->a.attr.size == sizeof(e->a.attr) && e->a.attr.type == PERF_TYPE_SOFTWARE && e->a.attr.config == PERF_COUNT_SW_DUMMY);
+	assert_int_equal(e->a.attr.read_format, PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING);
+	assert_true(e->a.attr.disabled && e->a.attr.exclude_kernel && e->a.attr.exclude_hv && e->a.attr.inherit && e->a.attr.enable_on_exec);
+	end_session();
+	options.flags = 0;
+	must_open(TEXTS("cycles"));
+	st = session->backend_state;
+	e = fake_event(&fake, st->time_references[0].fd);
+	assert_non_null(e);
+	assert_true(!e->a.attr.inherit && !e->a.attr.enable_on_exec);
+}
+
+static int n_filters;
+
+static int take_filter(const struct sys *sys, int fd, unsigned long request, void *arg)
+{
+	if (request != PERF_EVENT_IOC_SET_FILTER)
+		return -ENOTTY;
+	assert_non_null(fake_event(&fake, fd));
+	n_filters++;
+	(void)sys;
+	return strcmp(arg, "good == 1") == 0 ? 0 : -EINVAL;
+}
+
+static void filters(void **state)
+{
+	static const char *const texts[] = { "sched:sched_switch", "cycles", "sched:sched_switch" };
+	static const char *const filters[] = { "good == 1", NULL, "bad" };
+
+	(void)state;
+	make_machine("uncore");
+	ctx->sys.ioctl = take_filter;
+	options.flags = PFM_SESSION_SYSTEM_WIDE;
+	options.filters = filters;
+	n_filters = 0;
+	must_open(texts, 3);
+	assert_int_equal(n_filters, 7 + 1); /* the first refusal is enough */
+	assert_int_equal(session->counts[0].kernel_state.n_open, 7);
+	assert_int_equal(session->counts[2].kernel_state.n_open, 0);
+	assert_int_equal(session->counts[2].status.cause, PFM_CAUSE_ATTRIBUTE);
+	expect_why(2, "the kernel refuses the filter");
+	check_session();
+	end_session();
+	options.filters = (const char *const[]){ NULL, "good == 1 ", NULL };
+	must_open(texts, 3);
+	expect_why(1, "a filter is for tracepoints, and cycles is none");
+}
+
+#define OPENED(NAME) cmocka_unit_test_teardown(NAME, done)
+
+UNIT(session_perf_open, cmocka_unit_test(whatever_is_refused), OPENED(places_that_have_gone),
+     OPENED(members_elsewhere), OPENED(witnesses), OPENED(filters));

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* Processes whose programs have more rights than who counts them: their time goes on, and their events stand still. */
+#include "units.h"
+#include "fake_session.h"
+
+/* A process of two threads, which is followed. */
+static void follow(void)
+{
+	make_machine("uncore");
+	fake_file(&fake, "/proc/42/status", "Name:\tx\nTgid:\t42\nPid:\t42");
+	fake_file(&fake, "/proc/42/task/42/x", "");
+	fake_file(&fake, "/proc/42/task/45/x", "");
+	options.pid = 42;
+	options.flags = PFM_SESSION_INHERIT;
+}
+
+/* The kernel takes the events of a task away that starts a set-user-ID program: it goes on, and they do not. */
+static void a_program_with_more_rights(void **state)
+{
+	(void)state;
+	follow();
+	must_open(TEXTS("cycles", "uncore_imc/clockticks/"));
+	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
+	fake.n_taken = 8000000; /* twice the 2 ms that both threads were seen, and what births and ends may cost */
+	for (unsigned i = 0; i < 2; i++) {
+		read_all();
+		expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	}
+	fake.n_taken = 10000000;
+	read_all();
+	expect_count(0, PFM_QUALITY_PARTIAL, PFM_CAUSE_PERMISSION);
+	expect_why(0, "process 42 has started a program with more rights");
+	expect_count(1, PFM_QUALITY_EXACT, PFM_CAUSE_NONE); /* nothing to do with tasks */
+	assert_int_equal(counts[0].value, event_text(1)->value + event_text(2)->value);
+}
+
+/* Each has been seen as long as the test says. */
+static void seen_so_long(struct fake *f, struct fake_event *e)
+{
+	e->value = 1000;
+	e->is_open = e->running = (uint64_t)f->number;
+}
+
+/* Only time in which it is counted is compared. */
+static void time_of_its_own(void **state)
+{
+	(void)state;
+	follow();
+	fake.tick = seen_so_long;
+	fake.number = 1000000;
+	fake.n_taken = 1000000000;
+	must_open(TEXTS("cycles"));
+	run_session();
+	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	fake.n_taken *= 2;
+	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
+	read_all();
+	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	fake.n_taken += 6000000;
+	assert_int_equal(pfm_reset_session(session), PFMLIB_SUCCESS);
+	fake.number += 1000000;
+	fake.n_taken += 6000000;
+	assert_int_equal(pfm_stop_session(session), PFMLIB_SUCCESS);
+	fake.n_taken *= 2;
+	read_all();
+	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	end_session();
+	options.flags = 0; /* threads that are born later are not wanted */
+	must_open(TEXTS("cycles"));
+	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
+	fake.n_taken *= 2;
+	read_all();
+	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+}
+
+/* Up to the last stop, once however often it is started, and none where nobody knows it. */
+static void only_time_that_is_known(void **state)
+{
+	(void)state;
+	follow();
+	must_open(TEXTS("cycles"));
+	fake.n_taken = 5;
+	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
+	fake.n_taken = 12;
+	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS); /* it runs already */
+	fake.n_taken = 15;
+	assert_int_equal(pfmi_perf_read_process_time(session), 10);
+	session->sys.get_process_time = NULL;
+	assert_int_equal(pfmi_perf_read_process_time(session), 0);
+	session->sys.get_process_time = fake.sys.get_process_time;
+	assert_int_equal(pfm_stop_session(session), PFMLIB_SUCCESS);
+	fake.n_taken = 99;
+	assert_int_equal(pfmi_perf_read_process_time(session), 10);
+	assert_int_equal(pfm_reset_session(session), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_perf_read_process_time(session), 0);
+}
+
+#define CASE(NAME) cmocka_unit_test_teardown(NAME, done)
+
+UNIT(session_perf_permissions, CASE(a_program_with_more_rights), CASE(time_of_its_own), CASE(only_time_that_is_known));

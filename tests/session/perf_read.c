@@ -1,0 +1,604 @@
+/* SPDX-License-Identifier: MIT */
+/* Readings, from a layout of kernel events that the test makes by hand: what is read and where it goes, where zero is, what the parts of
+ * a count come to, and what starting and stopping says when some of it fails. */
+#include "units.h"
+#include <errno.h>
+#include "session/perf_event_internal.h"
+#include "fake_sys.h"
+
+#define PARTS 8
+
+static struct fake fake;
+static struct pfm_ctx *ctx;
+static struct pfm_session *s;
+static struct perf_state perf;
+static struct kernel_event parts[PARTS];
+static struct session_count counts[PARTS];
+static struct time_reference witnesses[2];
+static pfm_count_t read_counts[PARTS];
+
+static void as_they_are(struct fake *f, struct fake_event *e)
+{
+	(void)f;
+	(void)e;
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	fake_begin(&fake);
+	fake.tick = as_they_are;
+	ctx = calloc(1, sizeof(*ctx));
+	s = calloc(1, sizeof(*s));
+	if (!s || !ctx)
+		return -1;
+	memset(parts, 0, sizeof(parts));
+	memset(counts, 0, sizeof(counts));
+	memset(witnesses, 0, sizeof(witnesses));
+	perf = (struct perf_state){ .events = parts, .cgroup_fd = -1, .time_references = witnesses };
+	s->ctx = ctx;
+	s->sys = fake.sys;
+	s->counts = counts;
+	s->backend_state = &perf;
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	free(perf.readings);
+	fake_end(&fake);
+	free(s);
+	free(ctx);
+	return 0;
+}
+
+static int open_event(uint64_t format, int group, int pid, int cpu)
+{
+	struct perf_event_attr a = { .size = sizeof(a), .read_format = 3 | format, .disabled = group < 0 };
+
+	return fake.sys.perf_event_open(&fake.sys, &a, pid, cpu, group, 0);
+}
+
+/* One more part of count @count. @lead: the part it joins, -1: none. */
+static struct kernel_event *add_event_to_sum(unsigned count, int lead, bool whole, int pid, int cpu)
+{
+	unsigned me = perf.n_events++;
+	struct kernel_event *p = &parts[me];
+
+	*p = (struct kernel_event){ .leader = lead, .reads_group = whole, .time_reference = -1, .next_member = -1, .last_member = -1, .pid = pid, .cpu = cpu, .count_index = count };
+	p->fd = open_event(whole ? PERF_FORMAT_GROUP : 0, lead < 0 ? -1 : parts[lead].fd, pid, cpu);
+	if (lead >= 0) {
+		parts[parts[lead].last_member < 0 ? lead : parts[lead].last_member].next_member = (int)me;
+		parts[lead].last_member = (int)me;
+		parts[lead].n_members++;
+	}
+	if (counts[count].kernel_state.n_events++ == 0)
+		counts[count].kernel_state.first_event = me;
+	counts[count].kernel_state.n_open++;
+	s->n_counts = count + 1 > s->n_counts ? count + 1 : s->n_counts;
+	return p;
+}
+
+static void set(unsigned part, uint64_t value, uint64_t on, uint64_t running)
+{
+	struct fake_event *e = fake_event(&fake, parts[part].fd);
+
+	assert_non_null(e);
+	e->value = value;
+	e->is_open = on;
+	e->running = running;
+}
+
+static int try_read(void)
+{
+	s->is_all_exact = false;
+	return pfmi_perf_read_counts(s, read_counts, s->n_counts);
+}
+
+static void expect(unsigned i, uint64_t value, uint64_t raw, uint64_t enabled, uint64_t running, int quality, int cause)
+{
+	const pfm_count_t *c = &read_counts[i];
+
+	if (c->value != value || c->raw != raw || c->enabled != enabled || c->running != running || c->quality != quality || c->cause != cause)
+		fail_msg("count %u: %llu (%llu) in %llu of %llu, %s %s", i, (unsigned long long)c->value, (unsigned long long)c->raw,
+		         (unsigned long long)c->running, (unsigned long long)c->enabled, pfm_quality_name(c->quality), pfm_cause_name(c->cause));
+	assert_int_equal(c->size, sizeof(*c));
+}
+
+static void expect_exact(unsigned i, uint64_t value, uint64_t time)
+{
+	expect(i, value, value, time, time, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+}
+
+/* ---- places -------------------------------------------------------------------------------------------------------- */
+
+static void one_event(void **state)
+{
+	(void)state;
+	add_event_to_sum(0, -1, false, 0, -1);
+	assert_int_equal(pfmi_perf_assign_readings(s), 0);
+	assert_int_equal(perf.n_read_events, 1);
+	set(0, 5, 100, 100);
+	assert_int_equal(try_read(), PFMLIB_SUCCESS);
+	expect_exact(0, 5, 100);
+	assert_int_equal(pfmi_perf_reset_counts(s), PFMLIB_SUCCESS);
+	assert_int_equal(try_read(), PFMLIB_SUCCESS);
+	expect_exact(0, 0, 0);
+	set(0, 12, 130, 130);
+	assert_int_equal(try_read(), PFMLIB_SUCCESS);
+	expect_exact(0, 7, 30);
+	set(0, 25, 140, 120);
+	assert_int_equal(try_read(), PFMLIB_SUCCESS);
+	expect(0, 40, 20, 40, 20, PFM_QUALITY_SCALED, PFM_CAUSE_NONE);
+}
+
+/* Two groups with something between them, one of them of a single member; what is not open has no place. */
+static void groups_and_others(void **state)
+{
+	(void)state;
+	add_event_to_sum(0, -1, true, 0, -1);
+	add_event_to_sum(1, -1, false, 0, -1);
+	add_event_to_sum(2, 0, true, 0, -1);
+	add_event_to_sum(3, -1, true, 0, -1);
+	add_event_to_sum(4, 0, true, 0, -1);
+	add_event_to_sum(5, -1, false, 0, -1);
+	fake.sys.close(&fake.sys, parts[5].fd);
+	parts[5].fd = -1;
+	counts[5].kernel_state.n_open = 0;
+	assert_int_equal(pfmi_perf_assign_readings(s), 0);
+	assert_int_equal(perf.n_read_events, 3);
+	for (unsigned i = 0; i < 5; i++)
+		set(i, 100 + i, 10 * (i == 1 || i == 3 ? i : 7), 10 * (i == 1 || i == 3 ? i : 7));
+	assert_int_equal(try_read(), PFMLIB_SUCCESS);
+	expect_exact(0, 100, 70);
+	expect_exact(1, 101, 10);
+	expect_exact(2, 102, 70);
+	expect_exact(3, 103, 30);
+	expect_exact(4, 104, 70);
+	expect_exact(5, 0, 0);
+	assert_int_equal(fake.uses[FAKE_READ_PERF], 3);
+	assert_int_equal(pfmi_perf_reset_counts(s), PFMLIB_SUCCESS);
+	for (unsigned i = 0; i < 5; i++)
+		set(i, 200 + 2 * i, 100, 100);
+	assert_int_equal(try_read(), PFMLIB_SUCCESS);
+	for (unsigned i = 0; i < 5; i++)
+		expect_exact(i, 100 + i, i == 1 ? 90 : i == 3 ? 70
+		                                              : 30);
+	/* Laid out again nothing is left of the last zero. */
+	assert_int_equal(pfmi_perf_assign_readings(s), 0);
+	assert_int_equal(try_read(), PFMLIB_SUCCESS);
+	expect_exact(4, 208, 100);
+}
+
+/* A member that leads nobody and is read on its own, as older kernels want it. */
+static void a_group_read_one_by_one(void **state)
+{
+	(void)state;
+	add_event_to_sum(0, -1, false, 0, -1);
+	add_event_to_sum(1, 0, false, 0, -1);
+	assert_int_equal(pfmi_perf_assign_readings(s), 0);
+	assert_int_equal(perf.n_read_events, 2);
+	set(0, 3, 10, 10);
+	set(1, 4, 10, 5);
+	assert_int_equal(try_read(), PFMLIB_SUCCESS);
+	expect_exact(0, 3, 10);
+	expect(1, 8, 4, 10, 5, PFM_QUALITY_SCALED, PFM_CAUSE_NONE);
+	/* Only leaders are switched on. */
+	fake.uses[FAKE_IOCTL] = 0;
+	assert_int_equal(pfmi_perf_start_counting(s), PFMLIB_SUCCESS);
+	assert_int_equal(fake.uses[FAKE_IOCTL], 1);
+}
+
+static void a_group_of_another_size(void **state)
+{
+	(void)state;
+	add_event_to_sum(0, -1, true, 0, -1);
+	add_event_to_sum(1, 0, true, 0, -1);
+	assert_int_equal(pfmi_perf_assign_readings(s), 0);
+	assert_int_equal(try_read(), PFMLIB_SUCCESS);
+	fake.sys.close(&fake.sys, parts[1].fd);
+	assert_int_equal(try_read(), PFMLIB_ERR_SYS);
+	assert_int_equal(s->sys_errno, EIO);
+}
+
+/* ---- losses -------------------------------------------------------------------------------------------------------- */
+
+static void what_did_not_fit(void **state)
+{
+	(void)state;
+	add_event_to_sum(0, -1, false, 0, -1);
+	add_event_to_sum(1, -1, false, 0, -1);
+	parts[0].reads_lost_samples = true;
+	fake_event(&fake, parts[0].fd)->a.attr.read_format |= PERF_FORMAT_LOST;
+	fake_event(&fake, parts[0].fd)->lost = 77;
+	assert_int_equal(pfmi_perf_assign_readings(s), 0);
+	set(0, 1, 5, 5);
+	set(1, 2, 6, 6);
+	assert_int_equal(try_read(), PFMLIB_SUCCESS);
+	assert_true(parts[0].lost_samples == 77 && parts[1].lost_samples == 0);
+	expect_exact(0, 1, 5);
+	expect_exact(1, 2, 6);
+}
+
+/* A pinned event without its counter reads as the end of a file: it is said, and what it counted before is no more than that. */
+static void a_pinned_event_lost_its_counter(void **state)
+{
+	(void)state;
+	for (unsigned group = 0; group < 2; group++) {
+		end(NULL);
+		begin(NULL);
+		add_event_to_sum(0, -1, group, 0, 1);
+		add_event_to_sum(0, -1, group, 0, 2);
+		fake_event(&fake, parts[0].fd)->a.attr.pinned = 1;
+		assert_int_equal(pfmi_perf_assign_readings(s), 0);
+		set(0, 10, 5, 5);
+		set(1, 20, 5, 5);
+		assert_int_equal(pfmi_perf_reset_counts(s), PFMLIB_SUCCESS);
+		set(0, 10, 9, 0);
+		set(1, 25, 9, 9);
+		assert_int_equal(try_read(), PFMLIB_SUCCESS);
+		expect(0, 5, 5, 4, 4, PFM_QUALITY_PARTIAL, PFM_CAUSE_BUSY);
+		/* A reset meanwhile leaves its zero where it was. */
+		assert_int_equal(pfmi_perf_reset_counts(s), PFMLIB_SUCCESS);
+		set(0, 17, 15, 15);
+		set(1, 26, 10, 10);
+		assert_int_equal(try_read(), PFMLIB_SUCCESS);
+		expect_exact(0, 7 + 1, 10 + 1);
+	}
+}
+
+/* ---- sums ---------------------------------------------------------------------------------------------------------- */
+
+static void parts_add_up(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		add_event_to_sum(0, -1, false, 42, i);
+	assert_int_equal(pfmi_perf_assign_readings(s), 0);
+	set(0, 100, 10, 10);
+	set(1, 100, 10, 5);
+	set(2, 7, 0, 0); /* never there */
+	assert_int_equal(try_read(), PFMLIB_SUCCESS);
+	expect(0, 307, 207, 20, 15, PFM_QUALITY_SCALED, PFM_CAUSE_NONE);
+	set(2, 0, 10, 0); /* there, without a counter */
+	assert_int_equal(try_read(), PFMLIB_SUCCESS);
+	expect(0, 300, 200, 30, 15, PFM_QUALITY_PARTIAL, PFM_CAUSE_NONE);
+	set(0, 0, 10, 0);
+	set(1, 100, 10, 5); /* scaled does not mend it */
+	assert_int_equal(try_read(), PFMLIB_SUCCESS);
+	expect(0, 200, 100, 30, 5, PFM_QUALITY_PARTIAL, PFM_CAUSE_NONE);
+	/* More than 64 bits. */
+	set(0, UINT64_MAX - 5, 10, 5);
+	set(1, 6, 10, 5);
+	set(2, 0, 0, 0);
+	assert_int_equal(try_read(), PFMLIB_SUCCESS);
+	assert_true(read_counts[0].value == UINT64_MAX);
+}
+
+/* A level is what it is: never a difference, never more than was seen. */
+static void levels(void **state)
+{
+	(void)state;
+	add_event_to_sum(0, -1, false, 0, -1);
+	counts[0].config.is_level = true;
+	assert_int_equal(pfmi_perf_assign_readings(s), 0);
+	set(0, 50, 10, 10);
+	assert_int_equal(pfmi_perf_reset_counts(s), PFMLIB_SUCCESS);
+	set(0, 40, 20, 20);
+	assert_int_equal(try_read(), PFMLIB_SUCCESS);
+	expect_exact(0, 40, 10);
+	set(0, 40, 30, 20);
+	assert_int_equal(try_read(), PFMLIB_SUCCESS);
+	expect(0, 40, 40, 20, 10, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+}
+
+/* ---- time on other CPUs -------------------------------------------------------------------------------------------- */
+
+static void watch(unsigned i, uint64_t on, uint64_t running)
+{
+	struct fake_event *e;
+
+	if (!witnesses[i].is_needed) {
+		witnesses[i].is_needed = true;
+		witnesses[i].fd = open_event(0, -1, 42, (int)i);
+		perf.n_time_references = i + 1;
+	}
+	e = fake_event(&fake, witnesses[i].fd);
+	e->is_open = on;
+	e->running = running;
+}
+
+static void time_elsewhere(void **state)
+{
+	struct unserved_time more = { .count_index = 0, .time_reference = 1 };
+
+	(void)state;
+	add_event_to_sum(0, -1, false, 42, 0)->time_reference = 0;
+	watch(0, 100, 40);
+	watch(1, 500, 100);
+	perf.unserved_times = &more;
+	perf.n_unserved_times = 1;
+	assert_int_equal(pfmi_perf_assign_readings(s), 0);
+	set(0, 10, 100, 40);
+	assert_int_equal(pfmi_perf_reset_counts(s), PFMLIB_SUCCESS);
+	/* 60 more of which it was here for 20, and counted all of them; 30 on the CPU that cannot count it. */
+	watch(0, 160, 60);
+	watch(1, 600, 130);
+	set(0, 25, 160, 60);
+	assert_int_equal(try_read(), PFMLIB_SUCCESS);
+	expect(0, 15, 15, 20 + 30, 20, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	assert_true(counts[0].kernel_state.time_elsewhere == 40 && witnesses[0].time_on_cpu == 20 && witnesses[1].time_on_cpu == 30);
+	/* It counted half of the time that it was here. */
+	set(0, 25, 160, 50);
+	assert_int_equal(try_read(), PFMLIB_SUCCESS);
+	expect(0, 30, 15, 20 + 30, 10, PFM_QUALITY_SCALED, PFM_CAUSE_NONE);
+	/* Clocks are not read at one moment: it may seem to have been away for longer than it did not count. */
+	set(0, 25, 160, 101);
+	assert_int_equal(try_read(), PFMLIB_SUCCESS);
+	expect(0, 15, 15, 61 + 30, 61, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	/* A witness that cannot be read. */
+	fake_event(&fake, witnesses[1].fd)->a.attr.pinned = 1;
+	watch(1, 600, 0);
+	assert_int_equal(try_read(), PFMLIB_ERR_SYS);
+	assert_int_equal(s->sys_errno, EIO);
+	assert_int_equal(pfmi_perf_reset_counts(s), PFMLIB_ERR_SYS);
+	witnesses[1].is_needed = false;
+	assert_int_equal(try_read(), PFMLIB_SUCCESS);
+}
+
+/* ---- clear readings ------------------------------------------------------------------------------------------------ */
+
+/* Counts that were clear are taken over without another look, as long as nothing but numbers changes; what they come to is the same. */
+static void clear_readings(void **state)
+{
+	pfm_count_t into[PARTS];
+
+	(void)state;
+	for (unsigned count = 0; count < 2; count++)
+		for (int cpu = 0; cpu < 2; cpu++)
+			add_event_to_sum(count, count ? cpu : -1, true, -1, cpu);
+	counts[0].config.scale = 3;
+	counts[1].config.scale = 4;
+	assert_int_equal(pfmi_perf_assign_readings(s), 0);
+	assert_true(perf.is_uniform);
+	for (unsigned i = 0; i < 4; i++)
+		set(i, 1 << i, 50, 50);
+	s->is_all_exact = true;
+	assert_int_equal(pfmi_perf_read_counts(s, read_counts, 2), PFMLIB_SUCCESS);
+	assert_true(s->is_all_exact);
+	expect_exact(0, 1 + 2, 100);
+	expect_exact(1, 4 + 8, 100);
+	assert_true(read_counts[0].scale == 3 && read_counts[1].scale == 4);
+	/* Straight into the caller's array. */
+	s->caller_counts = into;
+	memset(read_counts, 0, sizeof(read_counts));
+	assert_int_equal(pfmi_perf_read_counts(s, read_counts, 2), PFMLIB_SUCCESS);
+	assert_true(s->is_all_exact && !s->caller_counts);
+	assert_true(into[1].value == 12 && into[1].scale == 4 && read_counts[1].value == 0);
+	/* From a zero on that is elsewhere. */
+	assert_int_equal(pfmi_perf_reset_counts(s), PFMLIB_SUCCESS);
+	for (unsigned i = 0; i < 4; i++)
+		set(i, (1 << i) + 10 * (i + 1), 80, 80);
+	assert_int_equal(pfmi_perf_read_counts(s, read_counts, 2), PFMLIB_SUCCESS);
+	assert_true(s->is_all_exact);
+	expect_exact(0, 10 + 20, 60);
+	expect_exact(1, 30 + 40, 60);
+	/* Not all of the time. */
+	assert_int_equal(pfmi_perf_assign_readings(s), 0);
+	for (unsigned i = 0; i < 4; i++)
+		set(i, 1 << i, 50, 50);
+	set(1, 2, 50, 49);
+	assert_int_equal(pfmi_perf_read_counts(s, read_counts, 2), PFMLIB_SUCCESS);
+	assert_false(s->is_all_exact);
+	expect(0, 3, 3, 100, 99, PFM_QUALITY_SCALED, PFM_CAUSE_NONE);
+}
+
+/* What keeps counts from being taken over: a level, a part that is missing, a witness, groups that are not alike. */
+static void counts_that_are_looked_at(void **state)
+{
+	(void)state;
+	add_event_to_sum(0, -1, false, 0, -1);
+	add_event_to_sum(1, -1, false, 0, -1);
+	assert_int_equal(pfmi_perf_assign_readings(s), 0);
+	assert_true(perf.is_uniform);
+	counts[1].config.is_level = true;
+	assert_int_equal(pfmi_perf_assign_readings(s), 0);
+	assert_false(perf.is_uniform);
+	counts[1].config.is_level = false;
+	perf.n_time_references = 1;
+	assert_int_equal(pfmi_perf_assign_readings(s), 0);
+	assert_false(perf.is_uniform);
+	perf.n_time_references = 0;
+	counts[1].kernel_state.n_events = 0;
+	assert_int_equal(pfmi_perf_assign_readings(s), 0);
+	assert_false(perf.is_uniform);
+	counts[1].kernel_state.n_events = 1;
+	add_event_to_sum(2, 1, false, 0, -1); /* read on its own, though it is a member */
+	assert_int_equal(pfmi_perf_assign_readings(s), 0);
+	assert_true(perf.is_uniform);
+	fake.sys.close(&fake.sys, parts[1].fd);
+	parts[1].fd = -1;
+	assert_int_equal(pfmi_perf_assign_readings(s), 0);
+	assert_false(perf.is_uniform);
+}
+
+/* ---- calls that fail ----------------------------------------------------------------------------------------------- */
+
+static int scripted[200]; /* what reading says, from the first on; 0: what the event has */
+static unsigned at;
+
+static long scripted_read(const struct sys *sys, int fd, void *buf, size_t n)
+{
+	int rc = at < COUNT(scripted) ? scripted[at] : 0;
+
+	at++;
+	return rc ? rc : fake.sys.read(sys, fd, buf, n);
+}
+
+static void say(unsigned times, int rc)
+{
+	memset(scripted, 0, sizeof(scripted));
+	for (at = 0; at < times; at++)
+		scripted[at] = rc;
+	at = 0;
+}
+
+static void reading_fails(void **state)
+{
+	(void)state;
+	add_event_to_sum(0, -1, false, 0, -1);
+	assert_int_equal(pfmi_perf_assign_readings(s), 0);
+	s->sys.read = scripted_read;
+	set(0, 5, 1, 1);
+	say(7, -EINTR);
+	assert_int_equal(try_read(), PFMLIB_SUCCESS);
+	assert_int_equal(at, 8);
+	expect_exact(0, 5, 1);
+	say(1, 16); /* two words */
+	assert_int_equal(try_read(), PFMLIB_ERR_SYS);
+	assert_int_equal(s->sys_errno, EIO);
+	say(1, -EACCES);
+	assert_int_equal(try_read(), PFMLIB_ERR_PERM);
+	assert_int_equal(s->sys_errno, EACCES);
+	say(1, -EPERM);
+	assert_int_equal(pfmi_perf_reset_counts(s), PFMLIB_ERR_PERM);
+	say(1, -ENOMEM);
+	assert_int_equal(try_read(), PFMLIB_ERR_NOMEM);
+	say(1, -ENODEV);
+	assert_int_equal(try_read(), PFMLIB_ERR_SYS);
+	assert_int_equal(s->sys_errno, ENODEV);
+	/* A group that is not all there for a moment, and one that stays so. */
+	say(20, -ECHILD);
+	assert_int_equal(try_read(), PFMLIB_SUCCESS);
+	assert_int_equal(at, 21);
+	say(200, -ECHILD);
+	assert_int_equal(try_read(), PFMLIB_ERR_SYS);
+	assert_int_equal(s->sys_errno, ECHILD);
+	assert_int_equal(at, 101);
+}
+
+static void groups_that_differ(void **state)
+{
+	(void)state;
+	add_event_to_sum(0, -1, true, 0, -1);
+	add_event_to_sum(1, 0, true, 0, -1);
+	add_event_to_sum(2, -1, true, 0, -1); /* nobody joined it */
+	add_event_to_sum(3, -1, false, 0, -1);
+	assert_int_equal(pfmi_perf_assign_readings(s), 0);
+	s->sys.read = scripted_read;
+	say(0, 0);
+	assert_false(pfmi_perf_has_unreadable_group(s));
+	assert_int_equal(at, 1);
+	say(1, -EIO);
+	assert_false(pfmi_perf_has_unreadable_group(s));
+	say(200, -ECHILD);
+	assert_true(pfmi_perf_has_unreadable_group(s));
+}
+
+/* ---- starting and stopping ----------------------------------------------------------------------------------------- */
+
+static struct {
+	int fd;
+	unsigned long request;
+} commands[16];
+static unsigned n_commands;
+static int fails_fd, fails_with, interrupted;
+
+static int noted_ioctl(const struct sys *sys, int fd, unsigned long request, void *arg)
+{
+	(void)sys;
+	assert_null(arg);
+	assert_true(n_commands < COUNT(commands));
+	commands[n_commands].fd = fd;
+	commands[n_commands++].request = request;
+	if (interrupted && interrupted--)
+		return -EINTR;
+	return fd == fails_fd ? fails_with : 0;
+}
+
+static void expect_commands(const char *what, const int *fds)
+{
+	for (unsigned i = 0; what[i]; i++) {
+		unsigned long request = what[i] == '+' ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;
+
+		if (i >= n_commands || commands[i].request != request || commands[i].fd != fds[i])
+			fail_msg("command %u of %u", i, n_commands);
+	}
+	assert_int_equal(n_commands, strlen(what));
+	n_commands = 0;
+}
+
+/* Witnesses are on before the others and off behind them. */
+static void who_is_started(void **state)
+{
+	int w, a, b;
+
+	(void)state;
+	n_commands = 0;
+	fails_fd = -1;
+	interrupted = 0;
+	add_event_to_sum(0, -1, true, 42, 0);
+	add_event_to_sum(1, 0, true, 42, 0);
+	add_event_to_sum(2, -1, false, -1, 0);
+	watch(0, 0, 0);
+	watch(1, 0, 0);
+	witnesses[1].is_needed = false;
+	assert_int_equal(pfmi_perf_assign_readings(s), 0);
+	s->sys.ioctl = noted_ioctl;
+	w = witnesses[0].fd;
+	a = parts[0].fd;
+	b = parts[2].fd;
+	interrupted = 3;
+	assert_int_equal(pfmi_perf_start_counting(s), PFMLIB_SUCCESS);
+	expect_commands("++++++", (const int[]){ w, w, w, w, a, b });
+	assert_int_equal(pfmi_perf_stop_counting(s), PFMLIB_SUCCESS);
+	expect_commands("---", (const int[]){ a, b, w });
+	/* With a program its own events start; those of CPUs are started now. */
+	s->options.flags = PFM_SESSION_ENABLE_ON_EXEC;
+	assert_int_equal(pfmi_perf_start_counting(s), PFMLIB_SUCCESS);
+	expect_commands("+", (const int[]){ b });
+	assert_int_equal(pfmi_perf_stop_counting(s), PFMLIB_SUCCESS);
+	expect_commands("---", (const int[]){ a, b, w });
+	parts[2].pid = 0; /* of the caller itself */
+	assert_int_equal(pfmi_perf_start_counting(s), PFMLIB_SUCCESS);
+	expect_commands("", NULL);
+	parts[2].pid = -1;
+	/* One that fails: all are asked, all are switched off again, and the first error is told. */
+	s->options.flags = 0;
+	fails_fd = a;
+	fails_with = -EACCES;
+	assert_int_equal(pfmi_perf_start_counting(s), PFMLIB_ERR_PERM);
+	expect_commands("+++---", (const int[]){ w, a, b, a, b, w });
+	assert_int_equal(s->sys_errno, EACCES);
+	fails_with = -EIO;
+	assert_int_equal(pfmi_perf_stop_counting(s), PFMLIB_ERR_SYS);
+	expect_commands("---", (const int[]){ a, b, w });
+	assert_int_equal(s->sys_errno, EIO);
+	fails_fd = w;
+	assert_int_equal(pfmi_perf_stop_counting(s), PFMLIB_ERR_SYS);
+	assert_int_equal(n_commands, 3);
+}
+
+static void readings_without_a_call(void **state)
+{
+	pfm_count_t c;
+
+	(void)state;
+	s->running = true;
+	add_event_to_sum(0, -1, false, 0, -1);
+	assert_int_equal(pfmi_perf_read_user_count(s, 0, &c), PFMLIB_ERR_NOTSUPP); /* no page */
+	add_event_to_sum(0, -1, false, 0, -1);
+	parts[0].user_page = &c;
+	assert_int_equal(pfmi_perf_read_user_count(s, 0, &c), PFMLIB_ERR_NOTSUPP); /* two parts */
+	counts[0].kernel_state.n_events = 1;
+	s->running = false;
+	assert_int_equal(pfmi_perf_read_user_count(s, 0, &c), PFMLIB_ERR_NOTSUPP); /* stopped */
+}
+
+#define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, begin, end)
+
+UNIT(session_perf_read, CASE(one_event), CASE(groups_and_others), CASE(a_group_read_one_by_one), CASE(a_group_of_another_size),
+     CASE(what_did_not_fit), CASE(a_pinned_event_lost_its_counter), CASE(parts_add_up), CASE(levels), CASE(time_elsewhere),
+     CASE(clear_readings), CASE(counts_that_are_looked_at), CASE(reading_fails), CASE(groups_that_differ),
+     CASE(who_is_started), CASE(readings_without_a_call));

@@ -1,0 +1,1101 @@
+/* SPDX-License-Identifier: MIT */
+/* Sessions on the Tru64 counter device: what the backend asks of it, in which order, and what it makes of the answers. The device
+ * is the model; a spy writes down every call. */
+#include <errno.h>
+#include <jansson.h>
+#include <perfmon/pfmlib_alpha.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <cmocka.h>
+#include <unistd.h>
+#include "device/model.h"
+#include "session/perf_event_internal.h"
+
+/* ---- a session by hand -------------------------------------------------------------------------------------------- */
+
+enum { MAX_CALLS = 64 };
+
+struct fixture {
+	struct alpha_device *m;
+	struct alpha_device_sys model_sys;
+	struct sys inner;
+	struct pfm_session s;
+	struct session_count counts[4];
+	pfm_alpha_session_t options;
+	pfmlib_alpha_input_param_t in;
+	unsigned n_calls;
+	struct {
+		uint32_t request;
+		uint64_t arg;
+	} calls[MAX_CALLS]; /* open: request 0, flags; close: request 1 */
+	int open_errors;    /* so many opens fail with EBUSY first */
+	int open_errno;     /* then all fail with this one */
+	uint32_t refused;   /* request that fails ... */
+	int refused_errno;  /* ... with this error, 0: none does; PCNTOPENONE stands for read(2) */
+	bool interrupted;   /* every second request is interrupted */
+};
+
+static void note(struct fixture *f, uint32_t request, uint64_t arg)
+{
+	assert_true(f->n_calls < MAX_CALLS);
+	f->calls[f->n_calls].request = request;
+	f->calls[f->n_calls++].arg = arg;
+}
+
+static int spy_open(const struct sys *sys, const char *path, int flags)
+{
+	struct fixture *f = sys->arg;
+
+	note(f, 0, (uint64_t)flags);
+	if (f->open_errors > 0) {
+		f->open_errors--;
+		return -EBUSY;
+	}
+	return f->open_errno ? -f->open_errno : f->inner.open(&f->inner, path, flags);
+}
+
+static int spy_ioctl(const struct sys *sys, int fd, unsigned long request, void *arg)
+{
+	struct fixture *f = sys->arg;
+
+	note(f, (uint32_t)request, arg ? *(uint64_t *)arg : 0);
+	if (f->refused_errno && request == f->refused)
+		return -f->refused_errno;
+	if (f->interrupted && f->n_calls % 2)
+		return -EINTR;
+	return f->inner.ioctl(&f->inner, fd, request, arg);
+}
+
+static long spy_read(const struct sys *sys, int fd, void *buf, size_t n)
+{
+	struct fixture *f = sys->arg;
+
+	if (f->refused_errno && f->refused == PCNTOPENONE)
+		return -f->refused_errno;
+	return f->inner.read(&f->inner, fd, buf, n);
+}
+
+static int spy_close(const struct sys *sys, int fd)
+{
+	struct fixture *f = sys->arg;
+
+	note(f, 1, 0);
+	return f->inner.close(&f->inner, fd);
+}
+
+static const struct table *table_of(enum alpha_device_family family)
+{
+	for (unsigned i = 0; i < table_count_builtins(); i++)
+		if (table_builtin_at(i)->libpfm_type == PFMLIB_ALPHA_EV4_PMU + (int)family)
+			return table_builtin_at(i);
+	fail_msg("no such table");
+	return NULL;
+}
+
+static struct fixture *begin(enum alpha_device_family family, unsigned n_cpus, unsigned uid, int bound)
+{
+	struct fixture *f = calloc(1, sizeof *f);
+	struct alpha_device_options o;
+
+	alpha_device_set_defaults(&o, family);
+	o.n_cpus = n_cpus;
+	f->m = alpha_device_new(&o);
+	assert_int_equal(alpha_device_set_process(f->m, 1, uid, bound), 0);
+	f->model_sys = (struct alpha_device_sys){ .device = f->m, .pid = 1 };
+	alpha_device_init_sys(&f->inner, &f->model_sys);
+	f->s.sys = (struct sys){ .open = spy_open, .ioctl = spy_ioctl, .read = spy_read, .close = spy_close, .arg = f };
+	f->s.backend = &pfmi_device_backend;
+	f->s.counts = f->counts;
+	f->options.size = sizeof f->options;
+	f->options.n_cpus = n_cpus;
+	f->s.options.size = sizeof f->s.options;
+	f->s.options.backend_options = &f->options;
+	return f;
+}
+
+static void add(struct fixture *f, const char *name)
+{
+	const struct table *t = table_of(alpha_device_get_options(f->m)->family);
+	struct session_count *c = &f->counts[f->s.n_counts];
+
+	for (uint32_t i = 0; i < t->n_rows; i++)
+		if (strcmp(table_row_name(t, i), name) == 0) {
+			*c = (struct session_count){ .config.request = f->s.n_counts++, .config.cpus = "", .config.cpu = -1, .config.unit = "", .config.scale = 1 };
+			pfmi_pmu_init_event(&c->config.event, t, i);
+			return;
+		}
+	fail_msg("no event %s", name);
+}
+
+static void end(struct fixture *f)
+{
+	f->s.backend->close_counts(&f->s);
+	alpha_device_free(f->m);
+	free(f);
+}
+
+/* ---- golden orders ------------------------------------------------------------------------------------------------- */
+
+static uint64_t num(const json_t *v)
+{
+	return json_is_string(v) ? strtoull(json_string_value(v), NULL, 0) : (uint64_t)json_integer_value(v);
+}
+
+static bool is(const json_t *o, const char *key, const char *word)
+{
+	return strcmp(json_string_value(json_object_get(o, key)), word) == 0;
+}
+
+static void settings(const json_t *v, pfmlib_alpha_input_param_t *in)
+{
+	const json_t *freq = json_object_get(v, "freq"), *period = json_object_get(v, "period");
+
+	for (size_t i = 0; i < 3; i++) {
+		in->pfp_alpha_rates[i] = num(json_array_get(freq, i));
+		in->pfp_alpha_periods[i] = num(json_array_get(period, i));
+	}
+	in->pfp_alpha_scope = is(v, "scope", "process") ? PFM_ALPHA_SCOPE_PROCESS : PFM_ALPHA_SCOPE_SYSTEM;
+	in->pfp_alpha_open = is(v, "mode", "one") ? PFM_ALPHA_OPEN_ONE : is(v, "mode", "each") ? PFM_ALPHA_OPEN_EACH
+	                                                                                       : PFM_ALPHA_OPEN_ALL;
+	in->pfp_alpha_items = (unsigned)num(json_object_get(v, "items"));
+	if (json_object_get(v, "ctxt")) {
+		in->pfp_alpha_flags = PFM_ALPHA_FL_CTXT;
+		in->pfp_alpha_ctxt = num(json_object_get(v, "ctxt"));
+	}
+}
+
+static void same_calls(const struct fixture *f, const json_t *v)
+{
+	const json_t *seq = json_object_get(v, "seq"), *step;
+	unsigned at = 0;
+	size_t i;
+
+	json_array_foreach (seq, i, step) {
+		uint32_t request = is(step, "op", "open") ? 0 : is(step, "op", "close") ? 1
+		                                                                        : (uint32_t)num(json_object_get(step, "req"));
+		const json_t *arg = json_array_get(json_object_get(step, "arg"), 0);
+
+		/* The chip's own counters are read on top of the driver's where the golden session does without. */
+		while (at < f->n_calls && (f->calls[at].request == PCNT5READCNTRS || f->calls[at].request == PCNT5GETCNTRS))
+			at++;
+		if (at == f->n_calls || f->calls[at].request != request)
+			fail_msg("%s: step %zu is %#x", json_string_value(json_object_get(v, "id")), i,
+			         at < f->n_calls ? f->calls[at].request : 0);
+		if (request == 0)
+			assert_int_equal(f->calls[at].arg, num(json_object_get(step, "flags")));
+		if (arg)
+			assert_int_equal(f->calls[at].arg, num(arg));
+		at++;
+	}
+	assert_int_equal(at, f->n_calls);
+}
+
+static void golden_session(const json_t *v)
+{
+	static const char *const families[] = { "ev4", "ev5", "pca56", "ev6", "ev67" };
+	const json_t *events = json_object_get(v, "events");
+	unsigned family = 0;
+	struct fixture *f;
+	pfm_count_t counts[3];
+	struct pfipls levels;
+
+	while (!is(v, "pmu", families[family]))
+		family++;
+	f = begin((enum alpha_device_family)family, (unsigned)num(json_object_get(v, "ncpu")), 0, 0);
+	settings(v, &f->in);
+	f->options.model = &f->in;
+	for (size_t i = 0; i < json_array_size(events); i++)
+		add(f, json_string_value(json_array_get(json_array_get(events, i), 1)));
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
+	assert_int_equal(f->s.backend->stop_counting(&f->s), 0);
+	assert_int_equal(f->s.backend->read_counts(&f->s, counts, f->s.n_counts), 0);
+	if (f->in.pfp_alpha_items & PFM_IPL)
+		assert_int_equal(pfm_alpha_session_levels(&f->s, 0, &levels), 0);
+	f->s.backend->close_counts(&f->s);
+	same_calls(f, v);
+	end(f);
+}
+
+static void requests_come_in_the_golden_order(void **state)
+{
+	const char *folder = getenv("PERFMON_TESTS");
+	char path[4096], *line = NULL;
+	size_t room = 0;
+	unsigned n = 0;
+	FILE *file;
+
+	(void)state;
+	snprintf(path, sizeof path, "%s/vectors/alpha_device.jsonl", folder ? folder : "tests");
+	file = fopen(path, "r");
+	assert_non_null(file);
+	while (getline(&line, &room, file) > 0) {
+		json_t *v = json_loads(line, 0, NULL);
+
+		if (is(v, "kind", "session")) {
+			golden_session(v);
+			n++;
+		}
+		json_decref(v);
+	}
+	free(line);
+	fclose(file);
+	assert_int_equal(n, 32);
+}
+
+/* ---- counts -------------------------------------------------------------------------------------------------------- */
+
+static void work(struct fixture *f, unsigned cpu, uint64_t c0, uint64_t c1, uint64_t c2)
+{
+	struct alpha_device_work w = { .pid = 1, .is_user = true, .cycles = 1000, .events = { c0, c1, c2 } };
+
+	assert_int_equal(alpha_device_do_work(f->m, cpu, &w), 0);
+}
+
+static uint64_t value(struct fixture *f, unsigned i)
+{
+	pfm_count_t counts[4];
+
+	assert_int_equal(f->s.backend->read_counts(&f->s, counts, f->s.n_counts), 0);
+	return counts[i].value;
+}
+
+static void events_of_the_21164_are_counted_to_the_last_one(void **state)
+{
+	struct fixture *f = begin(ALPHA_DEVICE_EV5, 2, 0, ALPHA_DEVICE_UNBOUND);
+	int fast;
+
+	(void)state;
+	add(f, "issues");
+	add(f, "dcachemisses");
+	f->options.model = &f->in;
+	for (fast = 0; fast < 2; fast++) {
+		f->in.pfp_alpha_rates[0] = fast ? 256 : 0;
+		assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+		assert_int_equal(f->s.backend->start_counting(&f->s), 0);
+		work(f, 0, 100000, 5, 20000);
+		work(f, 1, 1, 5, 0);
+		assert_int_equal(value(f, 0), 100001);
+		assert_int_equal(value(f, 1), 20000);
+		assert_int_equal(f->s.backend->stop_counting(&f->s), 0);
+		work(f, 0, 77, 77, 77);
+		assert_int_equal(value(f, 0), 100001); /* stopped */
+		assert_int_equal(f->s.backend->start_counting(&f->s), 0);
+		work(f, 0, 99, 0, 0);
+		assert_int_equal(value(f, 0), 100100); /* goes on from where it was */
+		assert_int_equal(f->s.backend->reset_counts(&f->s), 0);
+		work(f, 1, 7, 0, 0);
+		assert_int_equal(value(f, 0), 7);
+		f->s.backend->close_counts(&f->s);
+		f->n_calls = 0;
+	}
+	end(f);
+}
+
+static void start_values_are_no_events(void **state)
+{
+	struct fixture *f = begin(ALPHA_DEVICE_EV6, 3, 0, ALPHA_DEVICE_UNBOUND);
+
+	(void)state;
+	add(f, "retinst");
+	f->in.pfp_alpha_periods[0] = 100000;
+	f->options.model = &f->in;
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(value(f, 0), 0);
+	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
+	assert_int_equal(value(f, 0), 0);
+	work(f, 0, 250000, 0, 0);
+	work(f, 2, 50, 0, 0);
+	assert_int_equal(value(f, 0), 250050);
+	end(f);
+}
+
+static void ev4_knows_interrupts_only(void **state)
+{
+	struct fixture *f = begin(ALPHA_DEVICE_EV4, 1, 0, ALPHA_DEVICE_UNBOUND);
+	pfm_count_t count;
+
+	(void)state;
+	add(f, "cycles");
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
+	work(f, 0, 65535, 0, 0);
+	assert_int_equal(f->s.backend->read_counts(&f->s, &count, 1), 0);
+	assert_true(count.value == 0 && count.enabled == 0); /* nobody can say that it was 0 */
+	work(f, 0, 65537, 0, 0);
+	assert_int_equal(f->s.backend->read_counts(&f->s, &count, 1), 0);
+	assert_true(count.value == 131072 && count.enabled > 0);
+	end(f);
+}
+
+static void every_processor_has_its_entry(void **state)
+{
+	struct fixture *f = begin(ALPHA_DEVICE_EV67, 2, 0, ALPHA_DEVICE_UNBOUND);
+	uint64_t v, cycles;
+
+	(void)state;
+	add(f, "retinst");
+	add(f, "cycles1");
+	f->in.pfp_alpha_open = PFM_ALPHA_OPEN_EACH;
+	f->options.model = &f->in;
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
+	work(f, 0, 10, 20, 0);
+	work(f, 1, 1 << 20, 40, 0);
+	assert_int_equal(pfm_alpha_session_entries(&f->s), 2);
+	assert_int_equal(pfm_alpha_session_count(&f->s, 0, 0, &v), 0);
+	assert_int_equal(v, 10);
+	assert_int_equal(pfm_alpha_session_count(&f->s, 1, 1, &v), 0);
+	assert_int_equal(v, 40);
+	assert_int_equal(pfm_alpha_session_count(&f->s, 2, 0, &v), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_session_cycles(&f->s, 1, &cycles), 0);
+	assert_int_equal(cycles, 1000);
+	assert_int_equal(value(f, 0), (1 << 20) + 10); /* all of them */
+	end(f);
+}
+
+static void a_statistic_comes_with_what_retired(void **state)
+{
+	struct fixture *f = begin(ALPHA_DEVICE_EV67, 1, 0, ALPHA_DEVICE_UNBOUND);
+	uint64_t stat, retired, num_, den;
+
+	(void)state;
+	add(f, "mispredict_per_ret");
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
+	work(f, 0, (uint64_t)25 << 20, (uint64_t)200 << 20, 0); /* the model's pairs are the two counters' interrupts */
+	assert_int_equal(pfm_alpha_session_pair(&f->s, 0, &stat, &retired), 0);
+	assert_int_equal(pfm_alpha_ratio(PF67_PM_MISPREDICT_PER_RET, stat, retired, &num_, &den), 0);
+	assert_true(num_ == 2500 && den == 200);
+	end(f);
+}
+
+static void levels_and_samples_are_read(void **state)
+{
+	struct fixture *f = begin(ALPHA_DEVICE_EV5, 1, 0, ALPHA_DEVICE_UNBOUND);
+	struct alpha_device_work w = { .pid = 1, .is_user = true, .pc = 0x20001020, .events = { 65536 } };
+	pfcntr_bucket_t buckets[8];
+	struct pfipls levels;
+	uint64_t bytes;
+
+	(void)state;
+	add(f, "cycles");
+	f->in = (pfmlib_alpha_input_param_t){ .pfp_alpha_items = PFM_IPL | PFM_PROFILING,
+		                              .pfp_alpha_n_ranges = 1,
+		                              .pfp_alpha_ranges = { { 0x20001000, 0x20001080 } } };
+	f->options.model = &f->in;
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
+	alpha_device_do_work(f->m, 0, &w);
+	assert_int_equal(pfm_alpha_session_levels(&f->s, 0, &levels), 0);
+	assert_int_equal(levels.ipl[PFM_IPL_USER], 1);
+	assert_int_equal(pfm_alpha_session_sample_bytes(&f->s, &bytes), 0);
+	assert_int_equal(bytes, 32);
+	assert_int_equal(pfm_alpha_session_samples(&f->s, buckets, 8), 8);
+	assert_int_equal(buckets[pfm_alpha_bucket(0x20001000, 4, 0x20001020)], 1);
+	end(f);
+}
+
+/* ---- refusals ------------------------------------------------------------------------------------------------------- */
+
+static void a_busy_device_is_tried_once_more_and_then_explained(void **state)
+{
+	struct fixture *f = begin(ALPHA_DEVICE_EV5, 1, 0, ALPHA_DEVICE_UNBOUND);
+
+	(void)state;
+	add(f, "cycles");
+	f->open_errors = 1;
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->counts[0].status.cause, PFM_CAUSE_NONE);
+	f->s.backend->close_counts(&f->s);
+	f->open_errors = 2;
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->counts[0].status.cause, PFM_CAUSE_BUSY);
+	assert_non_null(strstr(f->counts[0].status.remedy, "superuser"));
+	end(f);
+}
+
+/* What Linux makes of the mode's bits where the node is one of its own. */
+static void open_modes_are_other_flags_elsewhere(void **state)
+{
+	static const int errors[] = { ENOTDIR, ELOOP };
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct fixture *f = begin(ALPHA_DEVICE_EV5, 1, 0, ALPHA_DEVICE_UNBOUND);
+
+		add(f, "cycles");
+		f->open_errno = errors[i];
+		assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+		assert_int_equal(f->counts[0].status.cause, PFM_CAUSE_NO_KERNEL);
+		assert_int_equal(f->counts[0].status.sys_errno, errors[i]);
+		assert_non_null(strstr(f->counts[0].status.remedy, "pfm device"));
+		end(f);
+	}
+}
+
+static void what_stands_in_the_way_is_told_apart(void **state)
+{
+	struct fixture *f = begin(ALPHA_DEVICE_EV5, 1, 100, ALPHA_DEVICE_UNBOUND);
+
+	(void)state;
+	add(f, "cycles");
+	f->options.model = &f->in;
+	f->in.pfp_alpha_rates[0] = 256;
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->counts[0].status.cause, PFM_CAUSE_PERMISSION);
+	assert_int_equal(f->calls[f->n_calls - 1].request, 1); /* nothing stays open */
+	f->s.backend->close_counts(&f->s);
+	f->counts[0].status.cause = 0;
+	f->in = (pfmlib_alpha_input_param_t){ .pfp_alpha_open = PFM_ALPHA_OPEN_ONE };
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->counts[0].status.cause, PFM_CAUSE_NO_CPU);
+	f->s.backend->close_counts(&f->s);
+	f->counts[0].status.cause = 0;
+	f->in = (pfmlib_alpha_input_param_t){ 0 };
+	f->options.device = "/dev/nothing";
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->counts[0].status.cause, PFM_CAUSE_NO_KERNEL);
+	f->s.backend->close_counts(&f->s);
+	f->counts[0].status.cause = 0;
+	f->options.device = NULL;
+	f->in = (pfmlib_alpha_input_param_t){ .pfp_alpha_items = 4, .pfp_alpha_n_ranges = 1, .pfp_alpha_ranges = { { 0x1000, 0x2000 } } };
+	alpha_device_fail_next_alloc(f->m);
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->counts[0].status.cause, PFM_CAUSE_MEMORY);
+	end(f);
+}
+
+static void an_event_of_a_processor_that_is_not_there_takes_no_others_place(void **state)
+{
+	struct fixture *f = begin(ALPHA_DEVICE_EV5, 1, 0, ALPHA_DEVICE_UNBOUND);
+
+	(void)state;
+	add(f, "issues");
+	add(f, "loads");
+	add(f, "cycles");
+	f->counts[1].config.cpu = 7;
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->counts[1].status.cause, PFM_CAUSE_NO_CPU);
+	assert_true(f->counts[0].status.cause == 0 && f->counts[2].status.cause == 0);
+	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
+	work(f, 0, 1, 2, 3);
+	assert_true(value(f, 0) == 1 && value(f, 1) == 0 && value(f, 2) == 3);
+	end(f);
+}
+
+static void events_that_do_not_fit_are_left_out_and_say_so(void **state)
+{
+	struct fixture *f = begin(ALPHA_DEVICE_EV5, 1, 0, ALPHA_DEVICE_UNBOUND);
+
+	(void)state;
+	add(f, "issues");
+	add(f, "loads");
+	add(f, "stores"); /* only counter 1, too */
+	add(f, "cycles"); /* moves to counter 2 */
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->counts[2].status.cause, PFM_CAUSE_GROUP);
+	assert_true(f->counts[0].status.cause == 0 && f->counts[1].status.cause == 0 && f->counts[3].status.cause == 0);
+	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
+	work(f, 0, 1, 2, 3);
+	assert_true(value(f, 0) == 1 && value(f, 1) == 2 && value(f, 2) == 0 && value(f, 3) == 3);
+	end(f);
+}
+
+static void errors_of_open_have_causes(void **state)
+{
+	static const struct {
+		int err, cause;
+	} rows[] = {
+		{ ENOENT, PFM_CAUSE_NO_KERNEL },
+		{ ENXIO, PFM_CAUSE_NO_KERNEL },
+		{ ENODEV, PFM_CAUSE_NO_KERNEL },
+		{ EBUSY, PFM_CAUSE_BUSY },
+		{ EACCES, PFM_CAUSE_PERMISSION },
+		{ EPERM, PFM_CAUSE_PERMISSION },
+		{ EINVAL, PFM_CAUSE_OTHER },
+	};
+	struct fixture *f = begin(ALPHA_DEVICE_EV5, 1, 0, ALPHA_DEVICE_UNBOUND);
+
+	(void)state;
+	add(f, "cycles");
+	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		f->counts[0].status.cause = 0;
+		f->open_errno = rows[i].err;
+		assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+		assert_int_equal(f->counts[0].status.cause, rows[i].cause);
+		assert_int_equal(f->counts[0].status.sys_errno, rows[i].err);
+		f->s.backend->close_counts(&f->s);
+	}
+	end(f);
+}
+
+static void settings_the_device_refuses(void **state)
+{
+	static const struct {
+		uint64_t rate;
+		int err, cause;
+	} rows[] = {
+		{ 256, EPERM, PFM_CAUSE_PERMISSION },
+		{ 256, EACCES, PFM_CAUSE_PERMISSION },
+		{ 256, EINVAL, PFM_CAUSE_PERMISSION },
+		{ 256, EIO, PFM_CAUSE_ATTRIBUTE },
+		{ 0, EPERM, PFM_CAUSE_ATTRIBUTE },
+		{ 0, EINVAL, PFM_CAUSE_ATTRIBUTE },
+		{ 0, ENOMEM, PFM_CAUSE_MEMORY },
+	};
+	struct fixture *f = begin(ALPHA_DEVICE_EV5, 1, 0, ALPHA_DEVICE_UNBOUND);
+
+	(void)state;
+	add(f, "issues");
+	f->options.model = &f->in;
+	f->refused = PCNT5MUX;
+	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		f->counts[0].status.cause = 0;
+		f->n_calls = 0;
+		f->in.pfp_alpha_rates[0] = rows[i].rate;
+		f->refused_errno = rows[i].err;
+		assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+		assert_int_equal(f->counts[0].status.cause, rows[i].cause);
+		assert_int_equal(f->counts[0].status.sys_errno, rows[i].err);
+		assert_int_equal(f->calls[f->n_calls - 1].request, 1); /* nothing stays open */
+		f->s.backend->close_counts(&f->s);
+	}
+	end(f);
+}
+
+/* Whatever is refused while counting has its code and its errno, and the session goes on when the device does. */
+static void errors_while_counting_are_handed_on(void **state)
+{
+	static const struct {
+		enum alpha_device_family family;
+		const char *event;
+		uint32_t start, again, stop, read;
+	} rows[] = {
+		{ ALPHA_DEVICE_EV4, "cycles", PCNTRENABLE, PCNTRENABLE, PCNTRDISABLE, PCNTGETCNT },
+		{ ALPHA_DEVICE_EV5, "issues", PCNT5RESTART, PCNT5ENABLE, PCNT5DISABLE, PCNT5GETCNT },
+		{ ALPHA_DEVICE_EV5, "issues", PCNT5RESTART, PCNT5ENABLE, PCNT5DISABLE, PCNT5READCNTRS },
+		{ ALPHA_DEVICE_PCA56, "issues", PCNT5RESTART, PCNT5ENABLE, PCNT5DISABLE, PCNT5GETCNT },
+		{ ALPHA_DEVICE_EV6, "retinst", PCNT6RESTART, PCNT6ENABLE, PCNT6DISABLE, PCNT6READCNTRS },
+		{ ALPHA_DEVICE_EV67, "retinst", PCNT6RESTART, PCNT6ENABLE, PCNT6DISABLE, PCNT6READCNTRS },
+	};
+	static const struct {
+		int err, rc;
+	} errors[] = { { EPERM, PFMLIB_ERR_PERM }, { EACCES, PFMLIB_ERR_PERM }, { EBUSY, PFMLIB_ERR_BUSY }, { EIO, PFMLIB_ERR_SYS } };
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		for (unsigned e = 0; e < 4; e++) {
+			struct fixture *f = begin(rows[i].family, 1, 0, ALPHA_DEVICE_UNBOUND);
+			const struct backend *b = f->s.backend;
+			pfm_count_t count;
+
+			add(f, rows[i].event);
+			assert_int_equal(b->open_counts(&f->s, NULL), 0);
+			assert_int_equal(f->counts[0].status.cause, 0);
+			assert_int_equal(b->stop_counting(&f->s), 0); /* nothing runs yet */
+			assert_int_equal(b->reset_counts(&f->s), 0);
+			f->refused_errno = errors[e].err;
+			f->refused = rows[i].start;
+			assert_int_equal(b->start_counting(&f->s), errors[e].rc);
+			assert_int_equal(f->s.sys_errno, errors[e].err);
+			f->refused = 0;
+			assert_int_equal(b->start_counting(&f->s), 0);
+			assert_int_equal(b->start_counting(&f->s), 0); /* it runs already */
+			work(f, 0, 1 << 20, 0, 0);
+			f->refused = rows[i].read;
+			f->s.sys_errno = 0;
+			assert_int_equal(b->read_counts(&f->s, &count, 1), errors[e].rc);
+			assert_int_equal(b->reset_counts(&f->s), errors[e].rc);
+			assert_int_equal(f->s.sys_errno, errors[e].err);
+			f->refused = rows[i].stop;
+			assert_int_equal(b->stop_counting(&f->s), errors[e].rc);
+			f->refused = 0;
+			assert_int_equal(b->stop_counting(&f->s), 0);
+			assert_int_equal(value(f, 0), 1 << 20);
+			f->refused = rows[i].again;
+			assert_int_equal(b->start_counting(&f->s), errors[e].rc);
+			f->refused = 0;
+			assert_int_equal(b->start_counting(&f->s), 0);
+			work(f, 0, 1 << 20, 0, 0);
+			assert_int_equal(value(f, 0), 2 << 20);
+			end(f);
+		}
+}
+
+static void interrupted_requests_are_repeated(void **state)
+{
+	struct fixture *f = begin(ALPHA_DEVICE_EV5, 1, 0, ALPHA_DEVICE_UNBOUND);
+
+	(void)state;
+	add(f, "issues");
+	f->interrupted = true;
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
+	work(f, 0, 100, 0, 0);
+	assert_int_equal(value(f, 0), 100);
+	end(f);
+}
+
+/* What the counters hold before the first start is not this session's. */
+static void counters_that_go_on_start_from_zero(void **state)
+{
+	struct fixture *f = begin(ALPHA_DEVICE_EV6, 1, 0, ALPHA_DEVICE_UNBOUND);
+
+	(void)state;
+	add(f, "retinst");
+	f->options.model = &f->in;
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
+	work(f, 0, 12345, 0, 0);
+	f->s.backend->close_counts(&f->s);
+	f->in.pfp_alpha_flags = PFM_ALPHA_FL_KEEP;
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	f->refused = PCNT6READCNTRS;
+	f->refused_errno = EIO;
+	assert_int_equal(f->s.backend->start_counting(&f->s), PFMLIB_ERR_SYS);
+	f->refused_errno = 0;
+	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
+	assert_int_equal(value(f, 0), 0);
+	work(f, 0, 100, 0, 0);
+	assert_int_equal(value(f, 0), 100);
+	end(f);
+}
+
+/* Interrupts where they are asked for, and nothing where no counters are. */
+static void items_and_flags_choose_what_is_read(void **state)
+{
+	struct fixture *f = begin(ALPHA_DEVICE_EV6, 1, 0, ALPHA_DEVICE_UNBOUND);
+
+	(void)state;
+	add(f, "retinst");
+	f->options.model = &f->in;
+	f->in.pfp_alpha_flags = PFM_ALPHA_FL_GETCNT;
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
+	work(f, 0, (3 << 20) + 55, 0, 0);
+	assert_int_equal(value(f, 0), 3 << 20);
+	f->s.backend->close_counts(&f->s);
+	f->in.pfp_alpha_flags = 0;
+	f->in.pfp_alpha_items = PFM_IPL;
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
+	work(f, 0, 3 << 20, 0, 0);
+	f->refused = PCNT6READCNTRS;
+	f->refused_errno = EINVAL;
+	assert_int_equal(value(f, 0), 0);
+	end(f);
+}
+
+static void one_processor_is_read_where_it_is(void **state)
+{
+	struct fixture *f = begin(ALPHA_DEVICE_EV5, 2, 0, 1);
+
+	(void)state;
+	add(f, "issues");
+	f->options.model = &f->in;
+	f->options.bind = 1;
+	f->in.pfp_alpha_open = PFM_ALPHA_OPEN_ONE;
+	f->in.pfp_alpha_rates[0] = 256;
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
+	work(f, 0, 1000, 0, 0);
+	work(f, 1, 555, 0, 0);
+	assert_int_equal(value(f, 0), 555);
+	f->refused = PCNT5GETCNTRS;
+	f->refused_errno = EIO;
+	assert_int_equal(f->s.backend->read_counts(&f->s, &(pfm_count_t){ 0 }, 1), PFMLIB_ERR_SYS);
+	end(f);
+}
+
+/* Counts of single processors, of which one is not there. */
+static void a_processor_the_device_does_not_have(void **state)
+{
+	struct fixture *f = begin(ALPHA_DEVICE_EV6, 2, 0, ALPHA_DEVICE_UNBOUND);
+
+	(void)state;
+	add(f, "retinst");
+	f->counts[1] = f->counts[2] = f->counts[0];
+	f->s.n_counts = 3;
+	f->counts[0].config.cpu = 0;
+	f->counts[1].config.cpu = 1;
+	f->counts[2].config.cpu = 2;
+	f->s.options.flags = PFM_SESSION_SYSTEM_WIDE | PFM_SESSION_PER_CPU;
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->counts[2].status.cause, PFM_CAUSE_NO_CPU);
+	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
+	work(f, 0, 7, 0, 0);
+	work(f, 1, 8, 0, 0);
+	assert_true(value(f, 0) == 7 && value(f, 1) == 8 && value(f, 2) == 0);
+	end(f);
+}
+
+static void another_process_cannot_be_counted(void **state)
+{
+	struct fixture *f = begin(ALPHA_DEVICE_EV5, 1, 0, ALPHA_DEVICE_UNBOUND);
+
+	(void)state;
+	add(f, "issues");
+	f->s.options.pid = 1;
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->counts[0].status.cause, PFM_CAUSE_NO_PROCESS);
+	assert_int_equal(f->n_calls, 0);
+	/* A device that is not open counts nothing, and says so to nobody twice. */
+	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
+	assert_int_equal(f->s.backend->stop_counting(&f->s), 0);
+	assert_int_equal(f->s.backend->reset_counts(&f->s), 0);
+	assert_int_equal(value(f, 0), 0);
+	f->s.backend->close_counts(&f->s);
+	f->counts[0].status.cause = 0;
+	f->s.options.pid = getpid();
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->counts[0].status.cause, 0);
+	f->s.backend->close_counts(&f->s);
+	f->s.options.pid = 1;
+	f->s.options.flags = PFM_SESSION_SYSTEM_WIDE;
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->counts[0].status.cause, 0);
+	end(f);
+}
+
+static void probing_asks_whether_there_is_a_device(void **state)
+{
+	struct fixture *f = begin(ALPHA_DEVICE_EV5, 1, 0, ALPHA_DEVICE_UNBOUND);
+	pfm_error_t why = { .size = sizeof why };
+
+	(void)state;
+	assert_int_equal(f->s.backend->probe(&f->s.sys, NULL), PFMLIB_SUCCESS);
+	assert_true(f->n_calls == 2 && f->calls[1].request == 1); /* closed again */
+	f->open_errors = 1;
+	assert_int_equal(f->s.backend->probe(&f->s.sys, NULL), PFMLIB_SUCCESS); /* somebody has it, so it is there */
+	f->open_errno = ENOENT;
+	assert_int_equal(f->s.backend->probe(&f->s.sys, NULL), PFMLIB_ERR_NOTSUPP);
+	assert_int_equal(f->s.backend->probe(&f->s.sys, &why), PFMLIB_SUCCESS); /* asked for by name: each count says why not */
+	end(f);
+}
+
+static void questions_that_have_no_answer(void **state)
+{
+	struct fixture *f = begin(ALPHA_DEVICE_EV5, 1, 0, ALPHA_DEVICE_UNBOUND);
+	pfcntr_bucket_t buckets[2];
+	struct pfipls levels;
+	uint64_t v, w;
+
+	(void)state;
+	add(f, "issues");
+	add(f, "loads");
+	add(f, "stores"); /* does not fit beside the loads */
+	assert_int_equal(pfm_alpha_session_entries(NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_session_entries(&f->s), PFMLIB_ERR_INVAL); /* not open yet */
+	assert_int_equal(pfm_alpha_session_count(&f->s, 0, 0, &v), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_session_levels(&f->s, 0, &levels), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_session_sample_bytes(&f->s, &v), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_session_samples(&f->s, buckets, 2), PFMLIB_ERR_INVAL);
+	f->options.model = &f->in;
+	f->in.pfp_alpha_items = PFM_COUNTERS | PFM_PROFILING;
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(pfm_alpha_session_count(&f->s, 0, 0, &v), PFMLIB_SUCCESS); /* before the first start */
+	assert_int_equal(v, 0);
+	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
+	assert_int_equal(pfm_alpha_session_count(&f->s, 0, 0, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_session_count(&f->s, 0, 3, &v), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_session_count(&f->s, 0, 2, &v), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_session_cycles(&f->s, 0, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_session_cycles(&f->s, 1, &v), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_session_levels(&f->s, 0, &levels), PFMLIB_ERR_INVAL); /* they are not collected */
+	assert_int_equal(pfm_alpha_session_sample_bytes(&f->s, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_session_samples(&f->s, NULL, 2), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_session_samples(&f->s, buckets, SIZE_MAX), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_session_samples(&f->s, buckets, 2), 0);            /* no range was set */
+	assert_int_equal(pfm_alpha_session_pair(&f->s, 0, &v, &w), PFMLIB_ERR_INVAL); /* no statistic */
+	assert_int_equal(pfm_alpha_session_pair(&f->s, 0, NULL, &w), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_session_pair(&f->s, 1, &v, &w), PFMLIB_ERR_INVAL);
+	f->refused_errno = EACCES;
+	f->refused = PCNT5GETCNT;
+	assert_int_equal(pfm_alpha_session_count(&f->s, 0, 0, &v), PFMLIB_ERR_PERM);
+	assert_int_equal(pfm_alpha_session_cycles(&f->s, 0, &v), PFMLIB_ERR_PERM);
+	assert_int_equal(pfm_alpha_session_pair(&f->s, 0, &v, &w), PFMLIB_ERR_PERM);
+	f->refused = PCNTGETRSIZE;
+	assert_int_equal(pfm_alpha_session_sample_bytes(&f->s, &v), PFMLIB_ERR_PERM);
+	f->refused = PCNTOPENONE;
+	assert_int_equal(pfm_alpha_session_samples(&f->s, buckets, 2), PFMLIB_ERR_PERM);
+	f->refused = 0;
+	f->s.backend->close_counts(&f->s);
+	f->n_calls = 0;
+	f->in.pfp_alpha_items = PFM_COUNTERS | PFM_IPL;
+	f->counts[0].status.cause = f->counts[1].status.cause = f->counts[2].status.cause = 0;
+	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	f->refused = PCNTGETIPLHIS;
+	assert_int_equal(pfm_alpha_session_levels(&f->s, 0, &levels), PFMLIB_ERR_PERM);
+	assert_int_equal(pfm_alpha_session_levels(&f->s, 1, &levels), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_session_levels(&f->s, 0, NULL), PFMLIB_ERR_INVAL);
+	end(f);
+}
+
+/* ---- on a model of the device ---------------------------------------------------------------------------------------- */
+
+static pfm_session_t *model_session(const pfm_alpha_session_t *alpha, unsigned flags, const char *const *texts, unsigned n,
+                                    pfm_error_t *why)
+{
+	pfm_ctx_options_t o = { .size = sizeof o, .flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES };
+	pfm_session_options_t options = { .size = sizeof options, .flags = flags, .backend = "pfm_device" };
+	pfm_session_t *s = NULL;
+	pfm_ctx_t *ctx;
+	union {
+		const pfm_alpha_session_t *in;
+		void *out;
+	} settings = { .in = alpha };
+
+	options.backend_options = settings.out;
+	assert_int_equal(pfm_open_context(&ctx, &o, NULL), PFMLIB_SUCCESS);
+	*why = (pfm_error_t){ .size = sizeof *why };
+	if (pfm_open_session(&s, ctx, &options, texts, n, why))
+		assert_null(s);
+	pfm_close_context(ctx);
+	return s;
+}
+
+/* How often an event happens on the model is its own affair; that it does, and that time passes, is not. */
+static void every_family_counts_on_its_model(void **state)
+{
+	static const struct {
+		const char *model;
+		const char *texts[3];
+	} rows[] = {
+		{ "ev4", { "ev4::cycles", "ev4::dcache" } },
+		{ "alpha_ev5", { "ev5::cycles", "ev5::issues", "ev5::loads" } },
+		{ "pca56", { "pca56::cycles", "pca56::issues", NULL } },
+		{ "ev6", { "ev6::cycles", "ev6::retinst" } },
+		{ "ev67", { "ev67::retinst", "ev67::cycles1" } },
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		pfm_alpha_session_t alpha = { .size = sizeof alpha, .device_model = rows[i].model };
+		unsigned n = rows[i].texts[2] ? 3 : 2;
+		pfm_count_t counts[3] = { PFM_INIT(counts[0]), PFM_INIT(counts[0]), PFM_INIT(counts[0]) };
+		struct timespec t, begin_, late = { 0, 3000000 };
+		pfm_error_t why;
+		pfm_session_t *s;
+
+		s = model_session(&alpha, PFM_SESSION_ENABLE_ON_EXEC, rows[i].texts, n, &why); /* begins at once */
+		assert_non_null(s);
+		clock_gettime(CLOCK_MONOTONIC, &begin_);
+		nanosleep(&late, NULL);
+		assert_int_equal(pfm_stop_session(s), PFMLIB_SUCCESS);
+		clock_gettime(CLOCK_MONOTONIC, &t);
+		assert_int_equal(pfm_read_session(s, counts, n), PFMLIB_SUCCESS);
+		for (unsigned k = 0; k < n; k++) {
+			assert_int_equal(counts[k].quality, PFM_QUALITY_EXACT);
+			assert_true(counts[k].value > 0 && counts[k].enabled >= 3000000);
+		}
+		pfm_close_session(s);
+	}
+}
+
+/* As many processors as the model has, whatever this machine has. */
+static void a_model_has_processors_of_its_own(void **state)
+{
+	pfmlib_alpha_input_param_t in = { .pfp_alpha_open = PFM_ALPHA_OPEN_EACH };
+	pfm_alpha_session_t alpha = { .size = sizeof alpha, .device_model = "ev5", .model = &in };
+	const char *const text = "ev5::cycles";
+	struct alpha_device_options o;
+	pfm_error_t why;
+
+	(void)state;
+	alpha_device_set_defaults(&o, ALPHA_DEVICE_EV5);
+	for (unsigned n = 0; n <= 64; n = n ? n * 2 : 1) {
+		pfm_count_t count = PFM_INIT(count);
+		pfm_session_t *s;
+
+		alpha.n_cpus = n;
+		s = model_session(&alpha, PFM_SESSION_SYSTEM_WIDE, &text, 1, &why);
+		assert_non_null(s);
+		assert_int_equal(pfm_start_session(s), PFMLIB_SUCCESS);
+		assert_int_equal(pfm_alpha_session_entries(s), n ? n : o.n_cpus);
+		assert_int_equal(pfm_read_session(s, &count, 1), PFMLIB_SUCCESS);
+		pfm_close_session(s);
+	}
+}
+
+static void models_that_are_not_there(void **state)
+{
+	static const struct {
+		pfm_alpha_session_t alpha;
+		int rc;
+		const char *detail;
+	} rows[] = {
+		{ { .size = sizeof rows[0].alpha, .device_model = "ev8" }, PFMLIB_ERR_NOPMU, "device_model is one of" },
+		{ { .size = sizeof rows[0].alpha, .device_model = "ev5", .n_cpus = 65 }, PFMLIB_ERR_INVAL, "n_cpus or bind" },
+		{ { .size = sizeof rows[0].alpha, .device_model = "ev5", .bind = 9 }, PFMLIB_ERR_INVAL, "n_cpus or bind" },
+	};
+	const char *const text = "ev5::cycles";
+	pfm_error_t why;
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		assert_null(model_session(&rows[i].alpha, 0, &text, 1, &why));
+		assert_int_equal(why.code, rows[i].rc);
+		assert_non_null(strstr(why.detail, rows[i].detail));
+	}
+}
+
+static void events_of_other_processors_are_left_out(void **state)
+{
+	static const char *const texts[] = { "ev6::cycles", "ev5::issues", "coreduo::Instr_Ret", "ev5::cycles", "ev5::loads",
+		                             "ev5::loads" };
+	static const int causes[] = { PFM_CAUSE_NO_PMU, 0, PFM_CAUSE_NO_PMU, 0, 0, PFM_CAUSE_GROUP };
+	pfm_alpha_session_t alpha = { .size = sizeof alpha, .device_model = "ev5", .n_cpus = 2 };
+	pfmlib_alpha_input_param_t in = { .pfp_alpha_rates = { 7 } };
+	pfm_count_t counts[6];
+	pfm_error_t why;
+	pfm_session_t *s = model_session(&alpha, PFM_SESSION_SYSTEM_WIDE, texts, 6, &why);
+
+	(void)state;
+	assert_non_null(s);
+	for (unsigned pass = 0; pass < 2; pass++) {
+		for (unsigned i = 0; i < 6; i++)
+			counts[i] = (pfm_count_t){ .size = sizeof counts[i] };
+		assert_int_equal(pfm_read_session(s, counts, 6), PFMLIB_SUCCESS);
+		for (unsigned i = 0; i < 6 && pass == 0; i++)
+			assert_int_equal(counts[i].cause == PFM_CAUSE_NO_TIME ? 0 : counts[i].cause, causes[i]);
+		assert_true(pass == 0 || counts[1].cause == PFM_CAUSE_ATTRIBUTE);
+		pfm_close_session(s);
+		alpha.model = &in; /* no such rate */
+		s = model_session(&alpha, 0, texts, 6, &why);
+		assert_non_null(s);
+	}
+	pfm_close_session(s);
+	/* Without a model: no event that it could count, so it is never opened. */
+	alpha = (pfm_alpha_session_t){ .size = sizeof alpha };
+	s = model_session(&alpha, 0, &texts[2], 1, &why);
+	assert_non_null(s);
+	assert_int_equal(pfm_start_session(s), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_alpha_session_entries(s), PFMLIB_ERR_INVAL);
+	pfm_close_session(s);
+}
+
+/* Idle time, the host and guests are nothing the device knows; a count that asks for one of them alone says so, its neighbour counts. */
+static void what_the_device_cannot_leave_out_is_told(void **state)
+{
+	static const char *const texts[] = { "ev5/cycles/G", "ev5::issues", "ev5/loads/I" };
+	static const char *const remedies[] = { "leave the letters G, H and I away", "", "leave the letters G, H and I away" };
+	pfm_alpha_session_t alpha = { .size = sizeof alpha, .device_model = "ev5" };
+	pfm_error_t why;
+	pfm_session_t *s = model_session(&alpha, 0, texts, 3, &why);
+
+	(void)state;
+	assert_non_null(s);
+	for (unsigned i = 0; i < 3; i++) {
+		pfm_count_info_t told = PFM_INIT(told);
+
+		assert_int_equal(pfm_describe_count(s, i, &told), PFMLIB_SUCCESS);
+		assert_string_equal(told.remedy, remedies[i]);
+	}
+	pfm_close_session(s);
+}
+
+/* So are whom it cannot tell from others, and a filter; a count of one processor it has. */
+static void whom_the_device_cannot_count_is_told(void **state)
+{
+	static const char *const texts[] = { "ev5::cycles", "ev5::issues" }, *const filters[] = { NULL, "prev_pid == 0" };
+	pfm_alpha_session_t alpha = { .size = sizeof alpha, .device_model = "ev5" };
+	const struct {
+		const char *cpus, *cgroup;
+		const char *const *filters;
+		unsigned flags;
+		int causes[2];
+	} rows[] = {
+		{ "0", NULL, NULL, 0, { PFM_CAUSE_ATTRIBUTE, PFM_CAUSE_ATTRIBUTE } },
+		{ "0", NULL, NULL, PFM_SESSION_PER_CPU, { PFM_CAUSE_NO_TIME, PFM_CAUSE_NO_TIME } },
+		{ NULL, "/sys/fs/cgroup/a", NULL, 0, { PFM_CAUSE_ATTRIBUTE, PFM_CAUSE_ATTRIBUTE } },
+		{ NULL, NULL, filters, 0, { PFM_CAUSE_NO_TIME, PFM_CAUSE_ATTRIBUTE } },
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		pfm_session_options_t options = { .size = sizeof options,
+			                          .backend = "pfm_device",
+			                          .backend_options = &alpha,
+			                          .flags = PFM_SESSION_SYSTEM_WIDE | rows[i].flags,
+			                          .cpus = rows[i].cpus,
+			                          .cgroup = rows[i].cgroup,
+			                          .filters = rows[i].filters };
+		pfm_count_t counts[2] = { PFM_INIT(counts[0]), PFM_INIT(counts[0]) };
+		pfm_ctx_t *ctx;
+		pfm_session_t *s;
+
+		assert_int_equal(pfm_open_context(&ctx, NULL, NULL), PFMLIB_SUCCESS);
+		assert_int_equal(pfm_open_session(&s, ctx, &options, texts, 2, NULL), PFMLIB_SUCCESS);
+		pfm_close_context(ctx);
+		assert_int_equal(pfm_count_session(s), 2);
+		assert_int_equal(pfm_read_session(s, counts, 2), PFMLIB_SUCCESS);
+		for (unsigned k = 0; k < 2; k++)
+			assert_int_equal(counts[k].cause, rows[i].causes[k]);
+		pfm_close_session(s);
+	}
+}
+
+/* A system on which nothing exists but the device. */
+static void the_models_system_has_nothing_else(void **state)
+{
+	struct fixture *f = begin(ALPHA_DEVICE_EV5, 1, 0, ALPHA_DEVICE_UNBOUND);
+	const struct sys *sys = &f->inner;
+	struct perf_event_attr *attr = NULL;
+	uint32_t regs[4];
+	void *at;
+
+	(void)state;
+	assert_int_equal(sys->open(sys, "/dev/null", 0), -ENOENT);
+	assert_int_equal(sys->mmap(sys, 3, 4096, 0, &at), -ENODEV);
+	assert_int_equal(sys->munmap(sys, &at, 4096), -EINVAL);
+	assert_int_equal(sys->perf_event_open(sys, attr, 0, -1, -1, 0), -ENOSYS);
+	assert_int_equal(sys->list_folder(sys, "/sys", NULL, NULL), -ENOENT);
+	assert_false(sys->read_cpuid(sys, 0, 0, regs));
+	assert_int_equal(sys->close(sys, 3), -EBADF);
+	assert_int_equal(sys->read(sys, 3, regs, 4), -EBADF);
+	end(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(requests_come_in_the_golden_order),
+		cmocka_unit_test(events_of_the_21164_are_counted_to_the_last_one),
+		cmocka_unit_test(start_values_are_no_events),
+		cmocka_unit_test(ev4_knows_interrupts_only),
+		cmocka_unit_test(every_processor_has_its_entry),
+		cmocka_unit_test(a_statistic_comes_with_what_retired),
+		cmocka_unit_test(levels_and_samples_are_read),
+		cmocka_unit_test(a_busy_device_is_tried_once_more_and_then_explained),
+		cmocka_unit_test(open_modes_are_other_flags_elsewhere),
+		cmocka_unit_test(what_stands_in_the_way_is_told_apart),
+		cmocka_unit_test(an_event_of_a_processor_that_is_not_there_takes_no_others_place),
+		cmocka_unit_test(events_that_do_not_fit_are_left_out_and_say_so),
+		cmocka_unit_test(errors_of_open_have_causes),
+		cmocka_unit_test(settings_the_device_refuses),
+		cmocka_unit_test(errors_while_counting_are_handed_on),
+		cmocka_unit_test(interrupted_requests_are_repeated),
+		cmocka_unit_test(counters_that_go_on_start_from_zero),
+		cmocka_unit_test(items_and_flags_choose_what_is_read),
+		cmocka_unit_test(one_processor_is_read_where_it_is),
+		cmocka_unit_test(a_processor_the_device_does_not_have),
+		cmocka_unit_test(another_process_cannot_be_counted),
+		cmocka_unit_test(probing_asks_whether_there_is_a_device),
+		cmocka_unit_test(questions_that_have_no_answer),
+		cmocka_unit_test(every_family_counts_on_its_model),
+		cmocka_unit_test(a_model_has_processors_of_its_own),
+		cmocka_unit_test(models_that_are_not_there),
+		cmocka_unit_test(events_of_other_processors_are_left_out),
+		cmocka_unit_test(what_the_device_cannot_leave_out_is_told),
+		cmocka_unit_test(whom_the_device_cannot_count_is_told),
+		cmocka_unit_test(the_models_system_has_nothing_else),
+	};
+
+	return cmocka_run_group_tests_name("pfm_device", tests, NULL, NULL);
+}

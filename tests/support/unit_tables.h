@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* Tables that are built in, and sets of their rows. */
+#ifndef PERFMON_TESTS_UNITS_TABLES_H
+#define PERFMON_TESTS_UNITS_TABLES_H
+
+#include "units.h"
+#include "pmu/pmu.h"
+
+/* The first built-in table of @encoder; with @name, the one called so. */
+static inline const struct table *table_with(unsigned encoder, const char *name)
+{
+	for (unsigned i = 0; i < table_count_builtins(); i++)
+		if (table_builtin_at(i)->encoder == encoder &&
+		    (!name || strcmp(table_text(table_builtin_at(i), table_builtin_at(i)->name), name) == 0))
+			return table_builtin_at(i);
+	fail_msg("no table of encoder %u %s", encoder, name ? name : "");
+	return NULL;
+}
+
+/* The built-in table called @name, whatever its encoder. */
+static inline const struct table *table_called(const char *name)
+{
+	for (unsigned i = 0; i < table_count_builtins(); i++)
+		if (strcmp(table_text(table_builtin_at(i), table_builtin_at(i)->name), name) == 0)
+			return table_builtin_at(i);
+	fail_msg("no table %s", name);
+	return NULL;
+}
+
+/* The registers of @n events together; fails if there are none. */
+static inline void find_place(const struct event *events, unsigned n, unsigned plm, struct placement *where, struct register_values *out)
+{
+	const struct encode_request req = { .table = events[0].table, .events = events, .n_events = n, .plm = plm };
+
+	assert_int_equal(pfmi_encode_dispatch(&req, where, out, NULL), PFMLIB_SUCCESS);
+}
+
+/* True if @row of @t stands for an event. */
+static inline bool is_event(const struct table *t, uint32_t row)
+{
+	return !(table_row(t, row)->flags & (ROW_METRIC | ROW_SHADOWED));
+}
+
+#endif

@@ -1,0 +1,655 @@
+/* SPDX-License-Identifier: MIT */
+/* The proof of tables and images at its edges: the last thing that is right, and the first that is not. */
+#include "units.h"
+#include <perfmon/pfmlib.h>
+#include "table/build.h"
+
+/* A table of each kind of thing that a builder knows, without its kernel's flag. */
+static struct table *make(void)
+{
+	static const struct bitrange code = { .width = 8 }, wide = { .config_word = 1, .width = 64 };
+	struct table_builder b;
+	struct table *t;
+
+	pfmi_table_begin(&b);
+	pfmi_table_add_field(&b, "code", KEY_CODE, &code, 1);
+	pfmi_table_add_field(&b, "wide", KEY_NONE, &wide, 1);
+	pfmi_table_add_text_field(&b, KEY_UNIT);
+	pfmi_table_add_feature(&b, "one", "text", 1);
+	for (unsigned i = 0; i < 3; i++) {
+		char name[] = { 'e', (char)('0' + i), '\0' };
+
+		pfmi_table_begin_row(&b, name, "text", 0);
+		pfmi_table_set_row_value(&b, 0, 0xff);
+		pfmi_table_set_row_value(&b, 1, UINT64_MAX - i);
+		pfmi_table_set_row_value(&b, 2, pfmi_table_add_text(&b, "unit", 4));
+	}
+	t = pfmi_table_finish(&b);
+	assert_non_null(t);
+	return t;
+}
+
+static void good(const struct table *t, enum verify_depth depth)
+{
+	const char *why = "";
+
+	if (pfmi_table_verify(t, t->size, depth, &why) || why)
+		fail_msg("%s", why);
+}
+
+static void set_fault(const struct table *t, enum verify_depth depth, const char *part)
+{
+	const char *why = NULL;
+
+	assert_int_equal(pfmi_table_verify(t, t->size, depth, &why), PFMLIB_ERR_IMAGE);
+	if (!strstr(why, part))
+		fail_msg("\"%s\", not \"%s\"", why, part);
+}
+
+#define MEMBER(NAME, N, SIZE, ALIGN)                                \
+	{                                                           \
+		offsetof(struct table, NAME), N, SIZE, ALIGN, #NAME \
+	}
+
+/* Each array may end where the table does, and no element later; it may not begin in the head or between two places. */
+static void arrays_of_a_table(void **state)
+{
+	static const struct {
+		size_t at, n, size, align;
+		const char *name;
+	} arrays[] = {
+		MEMBER(keys, 64, 1, 1),
+		MEMBER(fields, 3, sizeof(struct field), 8),
+		MEMBER(features, 1, sizeof(struct feature), 8),
+		MEMBER(row_numbers, 3, 4, 4),
+		MEMBER(slots, 6, 4, 4),
+		MEMBER(counters, 0, sizeof(struct counter_range), 4),
+		MEMBER(names, 0, 8, 4),
+		MEMBER(group_numbers, 0, 4, 4),
+		MEMBER(matches, 0, sizeof(struct host_match), 8),
+		MEMBER(code_index, 0, 2, 2),
+		MEMBER(counter_masks, 0, 8, 8),
+		MEMBER(named_values, 0, 16, 8),
+		MEMBER(groups, 0, 8, 8),
+		MEMBER(rows, 0, 4, 4),
+		MEMBER(values, 0, 4, 4),
+		MEMBER(wide_values, 0, 16, 8),
+		MEMBER(row_groups, 0, 4, 4),
+	};
+	struct table *t = make();
+
+	(void)state;
+	assert_true(t->n_slots == 6 && t->n_fields == 3);
+	for (size_t i = 0; i < COUNT(arrays); i++) {
+		uint32_t *at = (uint32_t *)(void *)((char *)t + arrays[i].at), before = *at;
+		uint32_t last = (uint32_t)((t->size - arrays[i].n * arrays[i].size) / arrays[i].align * arrays[i].align);
+
+		if (arrays[i].at != offsetof(struct table, keys)) { /* what is there is read then: no keys */
+			*at = last;
+			good(t, VERIFY_HEAD);
+		}
+		*at = last + (uint32_t)arrays[i].align;
+		set_fault(t, VERIFY_HEAD, "out of bounds");
+		*at = sizeof(*t) - (uint32_t)arrays[i].align;
+		set_fault(t, VERIFY_HEAD, "out of bounds");
+		if (arrays[i].align > 1) {
+			*at = before + 1;
+			set_fault(t, VERIFY_HEAD, "out of bounds");
+		}
+		*at = 0xfffffff8;
+		set_fault(t, VERIFY_HEAD, "out of bounds");
+		*at = before;
+	}
+	good(t, VERIFY_ALL);
+	free(t);
+}
+
+/* What a context compares with the machine before it needs a table. */
+static void strings_of_matches(void **state)
+{
+	struct table *t = make(), *more = calloc(1, t->size + 2 * sizeof(struct host_match));
+	struct host_match *m;
+
+	(void)state;
+	assert_non_null(more);
+	memcpy(more, t, t->size);
+	more->matches = t->size;
+	more->n_matches = 2;
+	more->size += (uint32_t)(2 * sizeof(*m));
+	m = (struct host_match *)(void *)((char *)more + more->matches);
+	good(more, VERIFY_HEAD);
+	for (unsigned i = 0; i < 6; i++) {
+		uint32_t *at = i % 3 == 0 ? &m[i / 3].arch : i % 3 == 1 ? &m[i / 3].vendor
+		                                                        : &m[i / 3].id_prefix;
+
+		*at = (uint32_t)(more->n_pool - POOL_PAD);
+		good(more, VERIFY_HEAD);
+		*at += 1;
+		set_fault(more, VERIFY_HEAD, "outside the pool");
+		*at = 0;
+	}
+	good(more, VERIFY_ALL);
+	free(more);
+	free(t);
+}
+
+static void heads(void **state)
+{
+	struct table *t = make();
+	const char *why;
+	struct table h = *t;
+
+	(void)state;
+	good(t, VERIFY_HEAD);
+	assert_int_equal(pfmi_table_verify(t, sizeof(*t) - 1, VERIFY_HEAD, &why), PFMLIB_ERR_IMAGE);
+	assert_int_equal(pfmi_table_verify(t, t->size - 1, VERIFY_HEAD, &why), PFMLIB_ERR_IMAGE);
+	assert_int_equal(pfmi_table_verify((const char *)t + 4, t->size, VERIFY_HEAD, &why), PFMLIB_ERR_IMAGE);
+	t->size -= 4;
+	set_fault(t, VERIFY_HEAD, "longer than its file");
+	t->size = sizeof(*t) - 8;
+	set_fault(t, VERIFY_HEAD, "too short");
+	*t = h;
+	t->encoder = N_ENCODERS;
+	set_fault(t, VERIFY_HEAD, "register layout");
+	t->encoder = N_ENCODERS - 1;
+	good(t, VERIFY_HEAD);
+	*t = h;
+	t->n_slots = 2;
+	good(t, VERIFY_HEAD);
+	t->n_slots = 1;
+	set_fault(t, VERIFY_HEAD, "index");
+	*t = h;
+	t->n_names = TABLE_MAX_NAMES - t->n_rows + 1;
+	set_fault(t, VERIFY_HEAD, "more fields or names");
+	*t = h;
+	t->n_fields = TABLE_MAX_FIELDS + 1;
+	set_fault(t, VERIFY_HEAD, "more fields or names");
+	free(t);
+}
+
+/* Eight zeros end the pool, and no string begins among them but at the first. */
+static void strings_of_a_table(void **state)
+{
+	static const size_t members[] = { offsetof(struct table, name), offsetof(struct table, desc), offsetof(struct table, source),
+		                          offsetof(struct table, aliases), offsetof(struct table, vendor_unit), offsetof(struct table, device),
+		                          offsetof(struct table, family_name) };
+	struct table *t = make();
+	char *pool = (char *)t + t->pool;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(members); i++) {
+		uint32_t *at = (uint32_t *)(void *)((char *)t + members[i]);
+
+		*at = t->n_pool - POOL_PAD;
+		good(t, VERIFY_HEAD);
+		++*at;
+		set_fault(t, VERIFY_HEAD, "outside the pool");
+		*at = 0;
+	}
+	for (unsigned i = 1; i <= POOL_PAD; i++) {
+		pool[t->n_pool - i] = 'x';
+		set_fault(t, VERIFY_HEAD, "not terminated");
+		pool[t->n_pool - i] = '\0';
+	}
+	pool[0] = 'x';
+	set_fault(t, VERIFY_HEAD, "not terminated");
+	pool[0] = '\0';
+	t->n_pool = POOL_PAD - 1;
+	set_fault(t, VERIFY_HEAD, "string pool");
+	free(t);
+}
+
+static void set_field_bits(struct field *f, unsigned lsb, unsigned width)
+{
+	f->ranges[0].lsb = (uint8_t)lsb;
+	f->ranges[0].width = (uint8_t)width;
+}
+
+static void fields_of_a_table(void **state)
+{
+	struct table *t = make();
+	struct field *f = (struct field *)(void *)((char *)t + t->fields), code = f[0], wide = f[1];
+
+	(void)state;
+	set_field_bits(f, 56, 8);
+	good(t, VERIFY_ALL);
+	set_field_bits(f, 57, 8);
+	set_fault(t, VERIFY_ALL, "out of range");
+	set_field_bits(f, 0, 7);
+	set_fault(t, VERIFY_ALL, "wider than its bits");
+	set_field_bits(f, 0, 0);
+	set_fault(t, VERIFY_ALL, "out of range");
+	f[0] = code;
+	f->ranges[0].config_word = 3;
+	good(t, VERIFY_ALL);
+	f->ranges[0].config_word = 4;
+	set_fault(t, VERIFY_ALL, "out of range");
+	f[0] = code;
+	f->n_ranges = 4;
+	f->ranges[1] = f->ranges[2] = f->ranges[3] = f->ranges[0];
+	good(t, VERIFY_ALL);
+	f->n_ranges = 5;
+	set_fault(t, VERIFY_ALL, "malformed");
+	f[0] = code;
+	f->width = 0;
+	set_fault(t, VERIFY_ALL, "malformed");
+	f->width = 7; /* and its rows have 0xff */
+	set_fault(t, VERIFY_ALL, "wider than its field");
+	f[0] = code;
+	f->key = KEY_UMASK; /* the table says that it is the code */
+	set_fault(t, VERIFY_ALL, "its key");
+	f->key = N_KEYS;
+	set_fault(t, VERIFY_ALL, "malformed");
+	f[0] = code;
+	f[1].n_ranges = 0;
+	f[1].width = 65;
+	set_fault(t, VERIFY_ALL, "malformed");
+	f[1] = wide;
+	f[1].kind = FIELD_TEXT + 1;
+	set_fault(t, VERIFY_ALL, "malformed");
+	f[1] = wide;
+	f[1].key = KEY_UNIT; /* a number where texts are, though another field is the one that is found */
+	set_fault(t, VERIFY_ALL, "its key");
+	free(t);
+}
+
+static void rows_of_a_table(void **state)
+{
+	struct table *t = make();
+	struct row *r = (struct row *)(void *)((char *)t + t->rows), before = r[2];
+	uint32_t *v = (uint32_t *)(void *)((char *)t + t->values) + r[2].first_value, *numbers = (uint32_t *)(void *)((char *)t + t->row_numbers);
+	struct wide_value *w = (struct wide_value *)(void *)((char *)t + t->wide_values);
+	uint32_t packed = v[1], unit = v[2];
+
+	(void)state;
+	r[2].desc = t->n_pool - POOL_PAD;
+	good(t, VERIFY_ALL);
+	r[2].desc++;
+	set_fault(t, VERIFY_ALL, "outside the pool");
+	r[2] = before;
+	r[2].n_groups = 9;
+	set_fault(t, VERIFY_ALL, "malformed");
+	r[2].n_groups = 8; /* of groups that are none */
+	set_fault(t, VERIFY_ALL, "group");
+	r[2] = before;
+	numbers[2] = (t->size - t->rows) / (uint32_t)sizeof(*r);
+	set_fault(t, VERIFY_ALL, "out of bounds");
+	numbers[2] = 1u << ROW_SOURCES_SHIFT | 2; /* the same row, of two sources */
+	good(t, VERIFY_ALL);
+	r[2].first_value = (t->size - t->values) / 4 - 2;
+	set_fault(t, VERIFY_ALL, "values are out of bounds");
+	r[2] = before;
+	v[0] = 3u << 24; /* there are three fields */
+	set_fault(t, VERIFY_ALL, "belongs to no field");
+	v[0] = 0x100;
+	set_fault(t, VERIFY_ALL, "wider than its field");
+	v[0] = 0xff;
+	v[1] = 1u << 24 | VALUE_IS_WIDE | (t->size - t->wide_values) / (uint32_t)sizeof(struct wide_value);
+	set_fault(t, VERIFY_ALL, "out of bounds");
+	v[1] = packed;
+	w[2].counter = 63;
+	good(t, VERIFY_ALL);
+	w[2].counter = 64;
+	set_fault(t, VERIFY_ALL, "no counter");
+	w[2].counter = ANY_COUNTER;
+	v[2] = (unit & ~(VALUE_IS_WIDE - 1)) | (t->n_pool - POOL_PAD);
+	good(t, VERIFY_ALL);
+	v[2]++;
+	set_fault(t, VERIFY_ALL, "outside the pool");
+	free(t);
+}
+
+/* Where the table says that values are added to what is there. */
+static void bits_of_a_row(void **state)
+{
+	static const struct bitrange low[] = { { .width = 8 } };
+	static const struct bitrange two[] = { { .lsb = 8, .width = 4 }, { .config_word = 3, .lsb = 63, .width = 1 } },
+				     whole[] = { { .config_word = 2, .width = 64 } };
+	struct table_builder b;
+	struct table *t;
+	struct field *f;
+	struct wide_value *w;
+
+	(void)state;
+	pfmi_table_begin(&b);
+	pfmi_table_add_field(&b, "low", KEY_CODE, low, 1);
+	pfmi_table_add_field(&b, "two", KEY_NONE, two, 2);
+	pfmi_table_add_field(&b, "again", KEY_NONE, whole, 1);
+	pfmi_table_begin_row(&b, "e", "text", 0);
+	pfmi_table_set_row_value(&b, 0, 0xff);
+	pfmi_table_set_row_value(&b, 1, 0x1f);
+	pfmi_table_set_row_value(&b, 2, UINT64_MAX);
+	t = pfmi_table_finish(&b);
+	assert_non_null(t);
+	f = (struct field *)(void *)((char *)t + t->fields);
+	w = (struct wide_value *)(void *)((char *)t + t->wide_values);
+	f[2].ranges[0].config_word = 0;
+	good(t, VERIFY_ALL); /* the later one takes the place of the one before */
+	t->flags &= ~(uint32_t)TABLE_VALUES_OVERRIDE;
+	set_fault(t, VERIFY_ALL, "two values for one bit");
+	w[0].counter = 2; /* on that counter alone */
+	good(t, VERIFY_ALL);
+	f[1].ranges[0].lsb = 7;
+	set_fault(t, VERIFY_ALL, "two values for one bit");
+	f[1].ranges[0].lsb = 8;
+	f[1].ranges[1] = (struct bitrange){ .lsb = 7, .width = 1 };
+	set_fault(t, VERIFY_ALL, "two values for one bit");
+	f[1].ranges[1].config_word = 1;
+	good(t, VERIFY_ALL);
+	free(t);
+}
+
+static void indexes_of_a_table(void **state)
+{
+	struct table *t = make();
+	uint32_t *slots = (uint32_t *)(void *)((char *)t + t->slots);
+	unsigned empty = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < t->n_slots; i++)
+		empty += slots[i] == 0;
+	assert_int_equal(empty, 3);
+	for (uint32_t i = 0; i < t->n_slots; i++) {
+		uint32_t before = slots[i];
+
+		slots[i] = 4; /* three rows */
+		set_fault(t, VERIFY_ALL, "points at no name");
+		slots[i] = 0x10000; /* a hash without a number */
+		set_fault(t, VERIFY_ALL, "points at no name");
+		slots[i] = before;
+	}
+	for (uint32_t i = 0; i < t->n_slots; i++)
+		if (slots[i] == 0) {
+			slots[i] = 3;
+			if (--empty)
+				good(t, VERIFY_ALL);
+		}
+	set_fault(t, VERIFY_ALL, "full");
+	free(t);
+}
+
+/* Control characters at every place of a word of eight bytes, those of two bytes across words as well. */
+static void control_characters(void **state)
+{
+	static const struct {
+		const char *s;
+		bool good;
+	} rows[] = {
+		{ "\001", false },
+		{ "\037", false },
+		{ " ", true },
+		{ "~", true },
+		{ "\177", false },
+		{ "\x80", true },
+		{ "\xc2\x80", false },
+		{ "\xc2\x9f", false },
+		{ "\xc2\xa0", true },
+		{ "\xc2\x7e", true },
+		{ "\xc3\x80", true },
+		{ "\n", false },
+	};
+	char long_text[64];
+	struct table_builder b;
+	struct table *t;
+	uint32_t at;
+
+	(void)state;
+	memset(long_text, 'x', sizeof(long_text));
+	pfmi_table_begin(&b);
+	at = pfmi_table_add_text(&b, long_text, sizeof(long_text));
+	t = pfmi_table_finish(&b);
+	for (size_t i = 0; i < COUNT(rows); i++)
+		for (unsigned k = 0; k <= sizeof(long_text) - strlen(rows[i].s); k++) {
+			char *p = (char *)t + t->pool + at;
+
+			memset(p, 'x', sizeof(long_text));
+			memcpy(p + k, rows[i].s, strlen(rows[i].s));
+			if (rows[i].good)
+				good(t, VERIFY_ALL);
+			else
+				set_fault(t, VERIFY_ALL, "control characters");
+			good(t, VERIFY_HEAD); /* which does not look at them */
+		}
+	free(t);
+}
+
+/* A table that says it is for one of the processors that encoders know has that one's counters. */
+static void processors_that_encoders_know(void **state)
+{
+	static const struct {
+		unsigned encoder;
+		int type;
+		uint64_t counters;
+	} shapes[] = {
+		{ ENCODER_MONTECITO, 4, 0xfff0 },
+		{ ENCODER_EV4, 150, 3 },
+		{ ENCODER_EV5, 151, 7 },
+		{ ENCODER_EV5, 152, 7 },
+		{ ENCODER_EV6, 153, 3 },
+		{ ENCODER_EV67, 154, 3 },
+	};
+	struct table *t = make();
+	uint64_t *set = (uint64_t *)(void *)((char *)t + t->counter_masks);
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(shapes); i++) {
+		t->encoder = (uint16_t)shapes[i].encoder;
+		t->libpfm_type = shapes[i].type;
+		t->all_counters = shapes[i].counters;
+		good(t, VERIFY_ALL);
+		*set = shapes[i].counters;
+		good(t, VERIFY_ALL);
+		*set = shapes[i].counters << 1;
+		set_fault(t, VERIFY_ALL, "a counter that does not exist");
+		*set = 0;
+		t->all_counters <<= 1;
+		set_fault(t, VERIFY_ALL, "not one this register layout is for");
+		t->all_counters >>= 1;
+		t->libpfm_type = shapes[i].encoder == ENCODER_EV5 ? 153 : shapes[i].type + 1;
+		set_fault(t, VERIFY_ALL, "not one this register layout is for");
+		t->libpfm_type = shapes[i].encoder == ENCODER_EV5 ? 150 : shapes[i].type - 1;
+		set_fault(t, VERIFY_ALL, "not one this register layout is for");
+	}
+	free(t);
+}
+
+/* ---- images ------------------------------------------------------------------------------------------------------ */
+
+/* An image of @n heads that share everything, with one host, one name and one whole. */
+static struct image *make_image(uint32_t n)
+{
+	struct table *t = make();
+	size_t heads = sizeof(struct image), body = t->size - sizeof(*t), more = heads + n * sizeof(*t) + body, size = more + 64;
+	struct image *im = calloc(1, size);
+	uint32_t *tail;
+
+	if (!im)
+		abort();
+	tail = (uint32_t *)(void *)((char *)im + more);
+	*im = (struct image){ .magic = IMAGE_MAGIC, .version = IMAGE_VERSION, .size = size, .n_tables = n };
+	for (uint32_t i = 0; i < n; i++) {
+		struct table *h = (struct table *)(void *)((char *)im + heads) + i;
+		uint32_t shift = (n - 1 - i) * (uint32_t)sizeof(*t);
+
+		*h = *t;
+		for (uint32_t *at = &h->keys; at <= &h->row_groups; at++) /* they lie side by side */
+			*at += shift;
+		h->pool += shift;
+		h->size += shift;
+	}
+	memcpy((char *)im + heads + n * sizeof(*t), t + 1, body);
+	im->arrays[ARRAY_TABLES] = (struct image_array_span){ (uint32_t)heads, n };
+	im->arrays[ARRAY_POOL] = (struct image_array_span){ (uint32_t)(heads + (n - 1) * sizeof(*t)) + t->pool, t->n_pool };
+	im->arrays[ARRAY_PMU_NAMES] = (struct image_array_span){ (uint32_t)more, 3 };
+	im->arrays[ARRAY_HOSTS] = (struct image_array_span){ (uint32_t)more + 12, 2 };
+	im->arrays[ARRAY_FAMILY_MEMBERS] = (struct image_array_span){ (uint32_t)more + 28, 1 };
+	im->arrays[ARRAY_FAMILIES] = (struct image_array_span){ (uint32_t)more + 32, 1 };
+	im->arrays[ARRAY_NAME_FILTERS] = (struct image_array_span){ (uint32_t)more + 56, 1 };
+	tail[0] = 0x10001; /* a call of table 0 */
+	tail[9] = 0;       /* the whole: its first part */
+	tail[10] = 1;
+	tail[12] = 1; /* and a word of its filter */
+	free(t);
+	return im;
+}
+
+static void image_good(const struct image *im)
+{
+	const char *why = "";
+
+	if (pfmi_table_verify_image(im, (size_t)im->size, VERIFY_HEAD, &why) || why)
+		fail_msg("%s", why);
+}
+
+static void image_bad(const struct image *im, const char *part)
+{
+	const char *why = NULL;
+
+	assert_int_equal(pfmi_table_verify_image(im, (size_t)im->size, VERIFY_HEAD, &why), PFMLIB_ERR_IMAGE);
+	if (!strstr(why, part))
+		fail_msg("\"%s\", not \"%s\"", why, part);
+}
+
+/* As many tables as there may be. */
+static void tables_of_an_image(void **state)
+{
+	struct image *im = make_image(IMAGE_MAX_TABLES);
+
+	(void)state;
+	image_good(im);
+	free(im);
+	im = make_image(IMAGE_MAX_TABLES + 1);
+	image_bad(im, "directory");
+	free(im);
+	im = make_image(2);
+	image_good(im);
+	im->n_tables = 1;
+	image_bad(im, "directory");
+	im->n_tables = im->arrays[ARRAY_TABLES].n_elements = 0;
+	image_bad(im, "directory");
+	free(im);
+}
+
+/* Each table of an image is one that would do alone, and ends in the image. */
+static void each_table_of_an_image(void **state)
+{
+	struct image *im = make_image(3);
+	struct table *heads = (struct table *)(void *)((char *)im + im->arrays[ARRAY_TABLES].offset);
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		struct table h = heads[i];
+
+		heads[i].encoder = N_ENCODERS;
+		image_bad(im, "register layout");
+		heads[i] = h;
+		heads[i].size = (uint32_t)((char *)im + im->size - (char *)&heads[i]);
+		image_good(im);
+		heads[i].size += 8;
+		image_bad(im, "longer than its file");
+		heads[i] = h;
+		image_good(im);
+	}
+	free(im);
+}
+
+static void arrays_of_an_image(void **state)
+{
+	static const struct {
+		enum image_array which;
+		uint32_t size, align;
+	} arrays[] = {
+		{ ARRAY_TABLES, sizeof(struct table), 8 },
+		{ ARRAY_PMU_NAMES, 4, 4 },
+		{ ARRAY_FAMILIES, sizeof(struct pmu_family), 4 },
+		{ ARRAY_FAMILY_MEMBERS, 2, 2 },
+		{ ARRAY_HOSTS, 8, 4 },
+		{ ARRAY_NAME_FILTERS, 8, 8 },
+		{ ARRAY_POOL, 1, 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(arrays); i++) {
+		struct image *im = make_image(2);
+		struct image_array_span *s = &im->arrays[arrays[i].which], before = *s;
+
+		image_good(im);
+		s->offset = (uint32_t)im->size - s->n_elements * arrays[i].size + arrays[i].align;
+		s->offset -= s->offset % arrays[i].align;
+		image_bad(im, "directory");
+		s->offset = sizeof(*im) - arrays[i].align;
+		image_bad(im, "directory");
+		if (arrays[i].align > 1) {
+			s->offset = before.offset + 1;
+			image_bad(im, "directory");
+		}
+		*s = before;
+		s->n_elements = UINT32_MAX;
+		image_bad(im, arrays[i].which == ARRAY_TABLES ? "directory" : "");
+		free(im);
+	}
+}
+
+static void names_and_hosts_of_an_image(void **state)
+{
+	struct image *im = make_image(2);
+	uint32_t *calls = (uint32_t *)(void *)((char *)im + im->arrays[ARRAY_PMU_NAMES].offset);
+	struct host_slot *hosts = (struct host_slot *)(void *)((char *)im + im->arrays[ARRAY_HOSTS].offset);
+	uint16_t *parts = (uint16_t *)(void *)((char *)im + im->arrays[ARRAY_FAMILY_MEMBERS].offset);
+	struct pmu_family *whole = (struct pmu_family *)(void *)((char *)im + im->arrays[ARRAY_FAMILIES].offset), w = *whole;
+	struct table *heads = (struct table *)(void *)((char *)im + im->arrays[ARRAY_TABLES].offset);
+
+	(void)state;
+	calls[1] = 3; /* two tables and a whole */
+	image_good(im);
+	calls[1] = 4;
+	image_bad(im, "leads to no table");
+	calls[1] = PMU_NAME_IS_ALIAS; /* nothing, by another name */
+	image_bad(im, "leads to no table");
+	calls[1] = 2;
+	calls[2] = 1;
+	image_bad(im, "index of names is full");
+	calls[2] = 0;
+	hosts[0].table_plus1 = 2;
+	image_good(im);
+	hosts[0].table_plus1 = 3;
+	image_bad(im, "a host leads to no table");
+	hosts[0].table_plus1 = hosts[1].table_plus1 = 1;
+	image_bad(im, "index of hosts is full");
+	hosts[1].table_plus1 = 0;
+	parts[0] = 1;
+	image_good(im);
+	parts[0] = 2;
+	image_bad(im, "part of a processor does not exist");
+	parts[0] = 0;
+	whole->n_members = 2;
+	image_bad(im, "parts of a processor");
+	*whole = w;
+	whole->n_filter_words = 0;
+	image_bad(im, "parts of a processor");
+	whole->n_filter_words = 2;
+	image_bad(im, "parts of a processor");
+	*whole = w;
+	whole->name = im->arrays[ARRAY_POOL].n_elements - POOL_PAD;
+	image_good(im);
+	whole->name++;
+	image_bad(im, "parts of a processor");
+	*whole = w;
+	heads[1].family_plus1 = 1;
+	image_good(im);
+	heads[1].family_plus1 = 2;
+	image_bad(im, "parts of a processor");
+	heads[1].family_plus1 = 0;
+	heads[1].n_pool--; /* it ends in nine zeros */
+	image_bad(im, "strings of its own");
+	free(im);
+}
+
+UNIT(table_verify, cmocka_unit_test(arrays_of_a_table), cmocka_unit_test(strings_of_matches), cmocka_unit_test(heads),
+     cmocka_unit_test(strings_of_a_table), cmocka_unit_test(fields_of_a_table), cmocka_unit_test(rows_of_a_table),
+     cmocka_unit_test(bits_of_a_row),
+     cmocka_unit_test(indexes_of_a_table),
+     cmocka_unit_test(control_characters),
+     cmocka_unit_test(processors_that_encoders_know),
+     cmocka_unit_test(tables_of_an_image), cmocka_unit_test(each_table_of_an_image), cmocka_unit_test(arrays_of_an_image),
+     cmocka_unit_test(names_and_hosts_of_an_image));

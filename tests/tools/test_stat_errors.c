@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* How far off pfm stat says that a metric may be, from slices that the test makes up: the same as the library says of the parts that the
+ * test works out for itself. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <perfmon/pfmlib.h>
+#include "tools/stat.h"
+#include "built_in.h"
+
+enum { INPUTS = 2,
+       MOST = 64 };
+
+static struct stat_job job;
+static struct stat_row rows[INPUTS];
+static struct judged_counts judged;
+static pfm_metric_count_t counts[INPUTS];
+static struct row_use uses[INPUTS]; /* a row for each input */
+
+static int begin(void **state)
+{
+	(void)state;
+	memset(&job, 0, sizeof(job));
+	memset(rows, 0, sizeof(rows));
+	job.ctx = ctx;
+	job.rows = rows;
+	job.n_rows = INPUTS;
+	job.repeat = 1;
+	judged = (struct judged_counts){ .counts = counts, .n = INPUTS, .uses = uses, .n_uses = INPUTS, .quality = PFM_QUALITY_SCALED };
+	assert_int_equal(pfm_find_event_by_text(ctx, "hardware::ipc", &judged.metric.pmu, &judged.metric.event, NULL), PFMLIB_SUCCESS);
+	for (unsigned i = 0; i < INPUTS; i++) {
+		uses[i] = (struct row_use){ .input = i, .row = i };
+		counts[i] = (pfm_metric_count_t){ .known = 1 };
+		rows[i].tally.count.enabled = rows[i].tally.count.running = 1000;
+	}
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < INPUTS; i++)
+		free(rows[i].slices);
+	return 0;
+}
+
+/* What each input counted in slice @k while its counter was there, out of 1000. */
+static double counted(unsigned input, unsigned k)
+{
+	return 3000 + 1000 * input + (k * 37 + input * 11) % 50;
+}
+
+/* A slice in which input @i had @running[i] of 1000. */
+static void slice(const uint64_t running[INPUTS])
+{
+	for (unsigned i = 0; i < INPUTS; i++) {
+		pfm_count_t c = PFM_INIT(c);
+
+		c.enabled = 1000;
+		c.running = running[i];
+		c.raw = running[i] ? (uint64_t)counted(i, job.n_slices) : 0;
+		counts[i].value += running[i] ? (double)c.raw * 1000 / (double)running[i] : 0;
+		slice_add(&rows[i], job.n_slices, &c);
+	}
+	slices_next(&job);
+}
+
+static pfm_metric_value_t value(void)
+{
+	pfm_metric_value_t v = PFM_INIT(v);
+
+	assert_int_equal(pfm_evaluate_metric(ctx, judged.metric.pmu, judged.metric.event, counts, INPUTS, &v), PFMLIB_SUCCESS);
+	return v;
+}
+
+static void expect(const double *parts, unsigned n_parts, double observed)
+{
+	pfm_metric_value_t got = value(), want = value();
+
+	assert_int_equal(pfm_judge_metric(ctx, judged.metric.pmu, judged.metric.event, counts, INPUTS, parts, n_parts, observed, &want),
+	                 PFMLIB_SUCCESS);
+	judge_value(&job, &judged, &got);
+	if (got.error != want.error || got.low != want.low || got.high != want.high)
+		fail_msg("%g, %g to %g, not %g, %g to %g", got.error, got.low, got.high, want.error, want.low, want.high);
+}
+
+/* All slices are parts; the share is that of the input that was counted least, whichever it is. */
+static void the_least_share_of_all_inputs(void **state)
+{
+	static const uint64_t shares[][INPUTS] = { { 500, 1000 }, { 1000, 500 }, { 250, 500 }, { 500, 250 }, { 800, 800 } };
+
+	for (size_t s = 0; s < sizeof(shares) / sizeof(shares[0]); s++) {
+		double parts[16 * INPUTS];
+
+		end(state);
+		begin(state);
+		for (unsigned k = 0; k < 16; k++) {
+			for (unsigned i = 0; i < INPUTS; i++)
+				parts[k * INPUTS + i] = counted(i, k) * (1000 / (double)shares[s][i]);
+			slice(shares[s]);
+		}
+		for (unsigned i = 0; i < INPUTS; i++)
+			rows[i].tally.count.running = shares[s][i];
+		expect(parts, 16, (double)(shares[s][0] < shares[s][1] ? shares[s][0] : shares[s][1]) / 1000);
+		judged.spans_groups = true; /* never all together */
+		expect(parts, 16, 0);
+	}
+}
+
+/* Inputs that had their turn in every other slice: parts are as long as both took. */
+static void slices_in_which_something_is_missing(void **state)
+{
+	double parts[8 * INPUTS];
+
+	(void)state;
+	for (unsigned k = 0; k < 16; k++) {
+		parts[k / 2 * INPUTS + k % 2] = counted(k % 2, k) * 2;
+		slice((const uint64_t[]){ k % 2 ? 0 : 1000, k % 2 ? 1000 : 0 });
+	}
+	rows[0].tally.count.running = rows[1].tally.count.running = 500;
+	expect(parts, 8, 0.5);
+}
+
+/* Fewer than four parts do not tell. */
+static void few_slices(void **state)
+{
+	static const double none[INPUTS];
+
+	(void)state;
+	for (unsigned k = 0; k < 3; k++)
+		slice((const uint64_t[]){ 500, 500 });
+	rows[0].tally.count.running = rows[1].tally.count.running = 500;
+	expect(none, 0, 0.5);
+	assert_true(job.n_slices == 3);
+}
+
+/* As many as are kept become half as many, and what they had is in them. */
+static void slices_that_are_merged(void **state)
+{
+	double parts[MOST * INPUTS] = { 0 };
+
+	(void)state;
+	job.slice_ns = 5;
+	for (unsigned k = 0; k < MOST; k++) {
+		for (unsigned i = 0; i < INPUTS; i++)
+			parts[k / 2 * INPUTS + i] += counted(i, k) * 2;
+		slice((const uint64_t[]){ 500, 500 });
+	}
+	assert_true(job.n_slices == MOST / 2 && job.slice_ns == 10);
+	for (unsigned i = 0; i < INPUTS; i++)
+		parts[MOST / 2 * INPUTS + i] = counted(i, MOST / 2) * 2;
+	rows[0].tally.count.running = rows[1].tally.count.running = 500;
+	expect(parts, MOST / 2, 0.5);
+	slice((const uint64_t[]){ 500, 500 });
+	assert_int_equal(job.n_slices, MOST / 2 + 1);
+	expect(parts, MOST / 2 + 1, 0.5);
+}
+
+/* What nothing was extrapolated of stays as it is; what is missing is in no slice. */
+static void what_slices_do_not_tell(void **state)
+{
+	pfm_metric_value_t before, v;
+
+	(void)state;
+	for (unsigned k = 0; k < 16; k++)
+		slice((const uint64_t[]){ 1000, 1000 });
+	before = v = value();
+	judged.quality = PFM_QUALITY_EXACT;
+	judge_value(&job, &judged, &v);
+	assert_memory_equal(&v, &before, sizeof(v));
+	judged.quality = PFM_QUALITY_PARTIAL;
+	judge_value(&job, &judged, &v);
+	assert_true(v.error == -1 && v.value == before.value);
+}
+
+/* With repetitions each slice is a run, and the interval is that of their mean. */
+static void runs(void **state)
+{
+	pfm_metric_value_t got, e = PFM_INIT(e);
+	double samples[8 * INPUTS];
+
+	(void)state;
+	job.repeat = 8;
+	for (unsigned k = 0; k < 8; k++) {
+		for (unsigned i = 0; i < INPUTS; i++)
+			samples[k * INPUTS + i] = counted(i, k);
+		slice((const uint64_t[]){ 1000, 1000 });
+	}
+	for (unsigned i = 0; i < INPUTS; i++)
+		counts[i].value /= 8;
+	assert_int_equal(pfm_estimate_metric(ctx, judged.metric.pmu, judged.metric.event, samples, 8, INPUTS, &e), PFMLIB_SUCCESS);
+	got = value();
+	judged.quality = PFM_QUALITY_EXACT;
+	judge_value(&job, &judged, &got);
+	assert_true(e.error > 0 && got.error == e.error);
+	assert_true(fabs(got.low - (got.value - (e.value - e.low))) < 1e-12 && fabs(got.high - (got.value + (e.high - e.value))) < 1e-12);
+	assert_true(got.low < got.value && got.value < got.high);
+}
+
+int main(void)
+{
+#define ROW(NAME) cmocka_unit_test_setup_teardown(NAME, begin, end)
+	const struct CMUnitTest tests[] = {
+		ROW(the_least_share_of_all_inputs),
+		ROW(slices_in_which_something_is_missing),
+		ROW(few_slices),
+		ROW(slices_that_are_merged),
+		ROW(what_slices_do_not_tell),
+		ROW(runs),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("stat_errors", tests, open_context, close_context);
+}
