@@ -324,7 +324,7 @@ public:
 private:
 	static pfm_region_t *find(const char *name) noexcept
 	{
-		return PFM_REGIONS_ACTIVE_ ? pfm_region_by_name(name) : nullptr;
+		return PERFMON_REGIONS_ACTIVE_ ? pfm_region_by_name(name) : nullptr;
 	}
 	pfm_region_t *region_;
 };
@@ -335,7 +335,7 @@ class region_visit
 public:
 	explicit region_visit(pfm_region_t *of) noexcept : visit_(pfm_region_enter(of)) {}
 	explicit region_visit(const char *name) noexcept
-	    : region_visit(PFM_REGIONS_ACTIVE_ ? pfm_region_by_name(name) : nullptr) {}
+	    : region_visit(PERFMON_REGIONS_ACTIVE_ ? pfm_region_by_name(name) : nullptr) {}
 	region_visit(region_visit &&other) noexcept : visit_(std::exchange(other.visit_, nullptr)) {}
 	region_visit &operator=(region_visit &&other) noexcept
 	{

@@ -118,8 +118,9 @@ def _count(results: Any, row: int, event: int) -> RegionCount:
     lib.pfm_describe_region_event(event, info)
     lib.pfm_region_count(results, row, event, c)
     has = c.quality in (lib.PFM_QUALITY_EXACT, lib.PFM_QUALITY_PARTIAL)
-    numbers = [int(n) if has else None for n in (c.inclusive, c.exclusive, c.min, c.max)]
-    return RegionCount(c_text(info.name), *numbers, int(c.visits), Quality(c.quality), Cause(c.cause), int(c.overhead))
+    return RegionCount(event=c_text(info.name), inclusive=int(c.inclusive) if has else None, exclusive=int(c.exclusive) if has else None,
+                       minimum=int(c.min) if has else None, maximum=int(c.max) if has else None, visits=int(c.visits),
+                       quality=Quality(c.quality), cause=Cause(c.cause), overhead=int(c.overhead))
 
 
 def read_regions() -> list[RegionResult]:
