@@ -21,6 +21,8 @@ EXPECTED = {
     "off_cpu": [r"^left its CPU [1-9]\d* times$", r"^(asleep|away) +[1-9]\d*\.\d+ ms$"],
     "metrics": [r"^faults_per_second +\d\S* /s \(\S+ to \S+\), (exact|scaled|partial)", r"^ipc +(\d|not counted)"],
     "tracepoint_fields": [r"^(close\(1001\)  common_type=\d+.*  fd=1001\nclose\(1002\) .* fd=1002$|not shown: \S)"],
+    "regions": [r"^iteration: (10|20) visits", r"^load \(in iteration\): (10|20) visits", r"^sum \(in iteration\): (9|10|20) visits",
+                r"page-faults"],
     "system_wide": [r"CPU 0 +cpu-clock:? +(\d|not )", r"context-switches|context switches"],
 }
 # Examples with an argument, and what each of them brings.

@@ -16,7 +16,8 @@
 #define ME "pfm record"
 
 enum { OPT_MODEL = LONG_ONLY,
-       OPT_DEVICE };
+       OPT_DEVICE,
+       OPT_CONTROL };
 
 static const struct command_option options[] = {
 	{ 'e', "event", "EVENT,...", "what to sample; may be given several times. EVENT:period=N and EVENT:freq=N say how often" },
@@ -31,6 +32,8 @@ static const struct command_option options[] = {
 	{ 'i', "no-inherit", NULL, "leave out child processes and threads" },
 	{ 'm', "pages", "N", "size of each buffer, a power of two (128)" },
 	{ 'R', "raw-samples", NULL, "with the bytes of tracepoints: their fields" },
+	{ 'D', "delay", "-1", "with --control: begin when told to enable" },
+	{ OPT_CONTROL, "control", "WHERE", "take the commands enable, disable, ping, stop and evlist from fd:N[,ACK] or fifo:PATH[,ACK]" },
 	{ 'z', "compress", NULL, "compressed, by zstd" },
 	{ 'o', "output", "FILE", "write the samples here (perf.data)" },
 	{ OPT_DEVICE, "device", "FROM-TO", "sample by the Alpha counter device, /dev/pfcntr, in this range of addresses" },
@@ -49,6 +52,8 @@ struct recorder {
 	pfmlib_alpha_input_param_t device; /* with a range: the device itself */
 	int pid;
 	bool all_cpus, one_thread, no_inherit, compress, is_default_event; /* stand_in: nobody said what to sample, and a clock had to do */
+	struct control control;
+	bool start_off; /* with --control: until it is told to enable */
 	struct child child;
 	uint64_t size, start_time;
 };
@@ -106,7 +111,7 @@ static int open_named_events(struct recorder *job, const char *const *texts, uns
 	so.flags = job->no_inherit ? 0 : PFM_SESSION_INHERIT;
 	if (job->all_cpus || job->cpus)
 		so.flags = PFM_SESSION_SYSTEM_WIDE;
-	else if (job->command && !job->pid)
+	else if (job->command && !job->pid && !job->control.on)
 		so.flags |= PFM_SESSION_ENABLE_ON_EXEC;
 	if (job->one_thread)
 		so.flags |= PFM_SESSION_ONE_THREAD;
@@ -193,7 +198,7 @@ static void show_progress(const struct recorder *job)
 
 static int write_all(struct recorder *job)
 {
-	if (pfm_write_records(job->recording, &job->size) == PFMLIB_SUCCESS)
+	if (!job->recording || pfm_write_records(job->recording, &job->size) == PFMLIB_SUCCESS)
 		return EXIT_DONE;
 	fprintf(stderr, ME ": %s: %s\n", job->output, strerror(pfm_session_errno(job->session)));
 	return EXIT_REFUSED;
@@ -207,15 +212,83 @@ static bool is_recording_over(struct recorder *job, int *wait_status)
 	return true;
 }
 
+/* Opens the file, which begins with the tasks as they are now: where sampling begins later, it is opened then. */
+static int open_file(struct recorder *job)
+{
+	pfm_error_t error = PFM_INIT(error);
+	char line[4096] = "pfm record";
+	size_t at = strlen(line);
+
+	for (char **p = job->command; p && *p && at < sizeof(line); p++)
+		at += (size_t)snprintf(line + at, sizeof(line) - at, "\n%s", *p);
+	if (pfm_create_recording(&job->recording, job->output, job->session, line, &error) != PFMLIB_SUCCESS) {
+		fprintf(stderr, ME ": %s: %s\n", job->output,
+		        error.sys_errno == ESPIPE ? "a pipe; a recording is written into a file"
+		        : error.sys_errno         ? strerror(error.sys_errno)
+		                                  : error.detail);
+		return EXIT_REFUSED;
+	}
+	if (job->compress && pfm_compress_recording(job->recording, 1) != PFMLIB_SUCCESS)
+		fputs(ME ": not compressed: there is no libzstd.so.1 here\n", stderr);
+	return EXIT_DONE;
+}
+
+static int start_sampling(struct recorder *job)
+{
+	if (pfm_start_session(job->session) == PFMLIB_SUCCESS)
+		return job->recording ? EXIT_DONE : open_file(job);
+	fprintf(stderr, ME ": cannot start: %s\n", strerror(pfm_session_errno(job->session)));
+	return EXIT_REFUSED;
+}
+
+/* Carries out what the other program has asked for. True if it has asked to stop, or sampling cannot start: *@status. */
+static bool serve_control(struct recorder *job, int *status)
+{
+	enum control_word word;
+
+	while ((word = control_next(&job->control)) != CONTROL_NOTHING) {
+		if (word == CONTROL_ENABLE)
+			*status = start_sampling(job);
+		else if (word == CONTROL_DISABLE || word == CONTROL_STOP)
+			pfm_stop_session(job->session);
+		else if (word == CONTROL_EVLIST)
+			for (unsigned i = 0; i < job->events.n; i++)
+				fprintf(stderr, "%s\n", job->events.texts[i]);
+		if (word == CONTROL_UNKNOWN)
+			fprintf(stderr, ME ": --control: unknown command '%s' is ignored\n", job->control.line);
+		else
+			control_acknowledge(&job->control);
+		if (word == CONTROL_STOP || *status != EXIT_DONE)
+			return true;
+	}
+	return false;
+}
+
+enum { WAIT_MS = 100,
+       MAX_BUFFERS = 256 };
+
+/* Waits for samples, and for commands where there are some. */
+static int wait_for_more(struct recorder *job)
+{
+	int fds[MAX_BUFFERS];
+	unsigned n;
+
+	if (!job->control.on)
+		return pfm_wait_session(job->session, WAIT_MS);
+	n = pfm_session_fds(job->session, fds, MAX_BUFFERS);
+	control_wait(&job->control, NULL, fds, n < MAX_BUFFERS ? n : MAX_BUFFERS, (uint64_t)WAIT_MS * 1000000);
+	return pfm_wait_session(job->session, 0);
+}
+
 static int record_session(struct recorder *job, int *wait_status)
 {
 	int status = EXIT_DONE, woken = PFM_WAIT_TIMEOUT;
 	bool done = false;
 
 	while (status == EXIT_DONE && !done && woken != PFM_WAIT_ENDED && woken >= 0) {
-		woken = pfm_wait_session(job->session, 100);
+		woken = wait_for_more(job);
 		status = write_all(job);
-		done = is_recording_over(job, wait_status) || (interrupted && job->child.pid <= 0);
+		done = (job->control.on && serve_control(job, &status)) || is_recording_over(job, wait_status) || (interrupted && job->child.pid <= 0);
 		show_progress(job);
 		/* The terminal's interrupt reaches the command as well, and its end is awaited; what is sent to us is handed on. */
 		if (terminated && job->child.pid > 0)
@@ -227,6 +300,8 @@ static int record_session(struct recorder *job, int *wait_status)
 		job->child.pid = 0;
 	}
 	pfm_stop_session(job->session);
+	if (status == EXIT_DONE && !job->recording)
+		status = open_file(job); /* of a program that never asked for samples */
 	return status == EXIT_DONE ? write_all(job) : status;
 }
 
@@ -251,27 +326,10 @@ static void put_losses(const struct recorder *job)
 
 static int start_recording(struct recorder *job)
 {
-	pfm_error_t error = PFM_INIT(error);
-	char line[4096] = "pfm record";
-	size_t at = strlen(line);
+	int status = job->start_off ? EXIT_DONE : start_sampling(job);
 
-	for (char **p = job->command; p && *p && at < sizeof(line); p++)
-		at += (size_t)snprintf(line + at, sizeof(line) - at, "\n%s", *p);
-	if (pfm_start_session(job->session) != PFMLIB_SUCCESS) {
-		fprintf(stderr, ME ": cannot start: %s\n", strerror(pfm_session_errno(job->session)));
-		return EXIT_REFUSED;
-	}
-	if (pfm_create_recording(&job->recording, job->output, job->session, line, &error) != PFMLIB_SUCCESS) {
-		fprintf(stderr, ME ": %s: %s\n", job->output,
-		        error.sys_errno == ESPIPE ? "a pipe; a recording is written into a file"
-		        : error.sys_errno         ? strerror(error.sys_errno)
-		                                  : error.detail);
-		return EXIT_REFUSED;
-	}
-	if (job->compress && pfm_compress_recording(job->recording, 1) != PFMLIB_SUCCESS)
-		fputs(ME ": not compressed: there is no libzstd.so.1 here\n", stderr);
 	job->start_time = now_ns();
-	return job->command ? child_start(job->command, &job->child) : EXIT_DONE;
+	return status == EXIT_DONE && job->command ? child_start(job->command, &job->child) : status;
 }
 
 static int record_until_end(struct recorder *job)
@@ -293,7 +351,7 @@ static int record_until_end(struct recorder *job)
 	if (status != EXIT_DONE)
 		return status;
 	status = record_session(job, &wait_status);
-	if (pfm_close_recording(job->recording) != PFMLIB_SUCCESS && status == EXIT_DONE) {
+	if (job->recording && pfm_close_recording(job->recording) != PFMLIB_SUCCESS && status == EXIT_DONE) {
 		fprintf(stderr, ME ": %s: %s\n", job->output, strerror(pfm_session_errno(job->session)));
 		status = EXIT_REFUSED;
 	}
@@ -317,6 +375,8 @@ static int check_options(struct command_args *args, struct recorder *job)
 		return report_usage_error(args, "what should be sampled? A command behind --, -p PID, -t TID, -a or -C CPUS.");
 	if (job->pid && (job->all_cpus || job->cpus))
 		return report_usage_error(args, "-p and -t sample a process, -a and -C sample CPUs: choose.");
+	if (job->start_off && !job->control.on)
+		return report_usage_error(args, "--delay -1 waits for a command of --control.");
 	if (job->sampling.freq && job->sampling.period)
 		return report_usage_error(args, "-F gives a frequency, -c a period: choose.");
 	if (job->sampling.pages & (job->sampling.pages - 1))
@@ -393,6 +453,18 @@ static int read_options(struct command_args *args, struct recorder *job)
 		case 'i': job->no_inherit = true; break;
 		case 'R': job->sampling.fields |= PFM_SAMPLE_RAW; break;
 		case 'z': job->compress = true; break;
+		case 'D':
+			if (strcmp(value, "-1") != 0)
+				return report_usage_error(args, "expected -1 after --delay, got '%s'.", value);
+			job->start_off = true;
+			break;
+		case OPT_CONTROL:
+			if (control_open(&job->control, value))
+				break;
+			if (!errno)
+				return report_usage_error(args, "expected fd:N[,ACK] or fifo:PATH[,ACK] after --control, got '%s'.", value);
+			fprintf(stderr, ME ": %s: %s\n", value, strerror(errno));
+			return EXIT_REFUSED;
 		case 'o': job->output = value; break;
 		case OPT_MODEL: job->model = value; break;
 		case OPT_DEVICE:

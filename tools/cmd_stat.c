@@ -34,6 +34,7 @@ enum { OPT_JSON = LONG_ONLY,
        OPT_REGIONS_SYSTEM,
        OPT_NO_SUBTRACT,
        OPT_NO_HEADER,
+       OPT_CONTROL,
        MS = 1000000 };
 
 /* Stalled clocks come between these, where the kernel has an event for them. */
@@ -82,7 +83,7 @@ static const struct command_option options[] = {
 	{ 'I', "interval", "MS", "counts of every interval as it ends" },
 	{ OPT_INTERVALS, "interval-count", "N", "with -I: so many intervals" },
 	{ OPT_TIMEOUT, "timeout", "MS", "count so long; a command is ended then" },
-	{ 'D', "delay", "MS", "begin so long after the command" },
+	{ 'D', "delay", "MS", "begin so long after the command; -1 with --control: when told to enable" },
 	{ 'i', "no-inherit", NULL, "leave out child processes and threads" },
 	{ OPT_DRY_RUN, "dry-run", NULL, "print what would be programmed; count nothing" },
 	{ OPT_REGIONS, "regions", "[FORMAT]",
@@ -91,6 +92,7 @@ static const struct command_option options[] = {
 	  "with --regions: count events that no task can have for the whole machine" },
 	{ OPT_NO_SUBTRACT, "no-subtract", NULL,
 	  "with --regions: leave the cost of begin and end in the counts" },
+	{ OPT_CONTROL, "control", "WHERE", "take the commands enable, disable, ping, stop and evlist from fd:N[,ACK] or fifo:PATH[,ACK]" },
 	{ 'v', "verbose", NULL, "print first what was programmed" },
 	{ OPT_JSON, "json", NULL, "one JSON object for each count, on standard output" },
 	{ 'x', "field-separator", "SEP",
@@ -267,6 +269,10 @@ static int check_together(struct command_args *args, const struct stat_job *job)
 	    ((!job->metric_names.n && !job->topdown) || job->interval || has_row_labels(job)))
 		return report_usage_error(args, "--html goes with -M or --topdown, and shows one "
 		                                "answer: neither -I nor --per-cpu and its like.");
+	if (job->start_off && !job->control.on)
+		return report_usage_error(args, "--delay -1 waits for a command of --control.");
+	if (job->control.on && job->repeats)
+		return report_usage_error(args, "--control and --repeat do not go together.");
 	if (job->append && !job->output)
 		return report_usage_error(args, "--append goes with --output.");
 	if (job->has_header && !job->separator)
@@ -512,6 +518,10 @@ static int parse_stat_option(struct command_args *args, struct stat_job *job, in
 	case OPT_TOPDOWN:
 		job->topdown = 1;
 		return value ? parse_number(args, "--topdown", value, &job->topdown) : -1;
+	case OPT_CONTROL:
+		if (control_open(&job->control, value))
+			break;
+		return errno ? report_bad_option(value, errno) : report_usage_error(args, "expected fd:N[,ACK] or fifo:PATH[,ACK] after --control, got '%s'.", value);
 	case OPT_REGIONS: job->region_format = value ? value : "table"; break;
 	case OPT_REGIONS_SYSTEM: job->regions_system = true; break;
 	case OPT_NO_SUBTRACT: job->no_subtract = true; break;
@@ -530,7 +540,9 @@ static int parse_stat_option(struct command_args *args, struct stat_job *job, in
 	case OPT_INTERVALS: return parse_number(args, "--interval-count", value, &job->intervals);
 	case 'I': return parse_ms(args, "--interval", value, &job->interval);
 	case OPT_TIMEOUT: return parse_ms(args, "--timeout", value, &job->timeout);
-	case 'D': return parse_ms(args, "--delay", value, &job->delay);
+	case 'D':
+		job->start_off = strcmp(value, "-1") == 0;
+		return job->start_off ? -1 : parse_ms(args, "--delay", value, &job->delay);
 	case 'a': job->all_cpus = true; break;
 	case 'd': job->detail++; break;
 	case 'C': job->cpus = value; break;
@@ -591,7 +603,9 @@ static int run_stat(struct command_args *args)
 	struct stat_job job = { .repeat = 1 };
 	int status = read_options(args, &job);
 
-	if (status < 0 && job.region_format)
+	if (status < 0 && args->n && stat_compares(args->operands))
+		status = stat_compare(args, &job);
+	else if (status < 0 && job.region_format)
 		status = stat_regions(args, &job);
 	else if (status < 0)
 		status = check_options(args, &job);
@@ -624,6 +638,7 @@ static int run_stat(struct command_args *args)
 const struct command cmd_stat = {
 	.name = "stat",
 	.usage = "[-e EVENT,...] [OPTION]... -- COMMAND [ARG]...\n"
+		 "[-e EVENT,...] [-r N] -- COMMAND [ARG]... :: COMMAND [ARG]... [:: ...]\n"
 		 "[-e EVENT,...] [OPTION]... -p PID,... | -t TID,... | -a | -C CPUS | -G NAME [-- "
 		 "COMMAND [ARG]...]",
 	.summary = "count events of a command, a process, CPUs or the system",

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 #include <perfmon/aggregate.h>
 #include <perfmon/perfmon.h>
+#include "control.h"
 #include "event_list.h"
 
 enum { NS = 1000000000,
@@ -229,6 +230,8 @@ struct stat_job {
 	bool all_cpus, each_cgroup, tell_cgroups, json, dry_run, no_inherit, append, verbose, table;
 	const char *region_format; /* of --regions; NULL: none */
 	bool regions_system, no_subtract;
+	struct control control;
+	bool start_off; /* with --control: until it is told to enable */
 	bool repeats;    /* more than one run was asked for */
 	bool has_header; /* the names of columns were written, or are not wanted */
 	enum aggregation by;
@@ -265,6 +268,10 @@ uint64_t now_ns(void);
 /* "pfm stat: WHAT: the error's text" to standard error. Returns REFUSED. */
 int report_bad_option(const char *what, int err);
 struct command_args;
+/* True if the operands are several commands, with :: between them. (stat_compare.c) */
+bool stat_compares(char *const *operands);
+/* pfm stat -- A :: B; an exit status. */
+int stat_compare(struct command_args *args, struct stat_job *job);
 /* pfm stat --regions; an exit status. (stat_regions.c) */
 int stat_regions(struct command_args *args, struct stat_job *job);
 /* Counts and reports; an exit status. (stat_count.c) */

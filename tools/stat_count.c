@@ -44,7 +44,13 @@ static enum wake_reason wait_signal(struct stat_job *job, const struct child *ch
 {
 	uint64_t now = now_ns(), left = until > now ? until - now : 0;
 	struct timespec t = { .tv_sec = (time_t)(left / NS), .tv_nsec = (long)(left % NS) };
-	int sig = sigtimedwait(&job->signals, NULL, &t);
+	int sig;
+
+	if (job->control.on) {
+		control_wait(&job->control, &job->signals, NULL, 0, left);
+		t = (struct timespec){ 0 };
+	}
+	sig = sigtimedwait(&job->signals, NULL, &t);
 
 	if (sig < 0)
 		return TIMEOUT;
@@ -197,6 +203,30 @@ static void end_child(struct stat_job *job, struct stat_run *r)
 	r->child.pid = 0;
 }
 
+/* Carries out what the other program has asked for. */
+static int serve_control(struct stat_job *job)
+{
+	enum control_word word = CONTROL_NOTHING;
+	int rc = EXIT_DONE;
+
+	while (rc == EXIT_DONE && (word = control_next(&job->control)) != CONTROL_NOTHING) {
+		if (word == CONTROL_ENABLE)
+			rc = start_targets(job);
+		else if (word == CONTROL_DISABLE || word == CONTROL_STOP)
+			stop_targets(job);
+		else if (word == CONTROL_EVLIST)
+			for (unsigned i = 0; i < job->events.n; i++)
+				fprintf(stderr, "%s\n", job->events.texts[i]);
+		if (word == CONTROL_UNKNOWN)
+			fprintf(stderr, "%s: --control: unknown command '%s' is ignored\n", program_name, job->control.line);
+		else
+			control_acknowledge(&job->control);
+		if (word == CONTROL_STOP)
+			job->control.in = -1; /* later commands are not read */
+	}
+	return rc;
+}
+
 /* Until the command ends, or the process, the time is over, or the user has seen enough. */
 static int wait_for_end(struct stat_job *job, struct stat_run *r)
 {
@@ -220,6 +250,8 @@ static int wait_for_end(struct stat_job *job, struct stat_run *r)
 			rc = take_slice(job, r, now);
 		if (rc == EXIT_DONE)
 			rc = poll_processes(job, r, now);
+		if (rc == EXIT_DONE && job->control.on)
+			rc = serve_control(job);
 		show_progress(job, r->number);
 		over = is_time_over(job, r, now);
 		if (over || rc != EXIT_DONE || is_target_gone(job, r))
@@ -284,7 +316,7 @@ static int start_run(struct stat_job *job, struct stat_run *r)
 	if (job->missed)
 		return EXIT_DONE;
 	r->start_time = now_ns();
-	if (rc == EXIT_DONE)
+	if (rc == EXIT_DONE && !job->start_off)
 		rc = start_targets(job);
 	if (rc == EXIT_DONE && job->command && !job->delay)
 		rc = child_start(job->command, &r->child);
@@ -331,7 +363,7 @@ static int count_with_child(struct stat_job *job, struct stat_run *r)
 		return rc;
 	user = seconds_of(r->usage.ru_utime);
 	system = seconds_of(r->usage.ru_stime);
-	job->outlived_counting |= job->command && (job->delay || r->own_child);
+	job->outlived_counting |= job->command && (job->delay || r->own_child || job->start_off || job->control.on);
 	known = job->command && !job->n_pids && !job->n_tids && !job->outlived_counting;
 	set_own_counts(job, job->missed ? -1 : r->elapsed, known ? user : -1, known ? system : -1);
 	/* The rest after the last whole slice is not a slice; of repetitions each is one. */

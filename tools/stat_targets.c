@@ -281,7 +281,7 @@ static void session_options(const struct stat_job *job, const struct stat_target
 		so->flags |= PFM_SESSION_DRY_RUN;
 	if (job->all_cpus || job->cpus)
 		so->flags = (so->flags | PFM_SESSION_SYSTEM_WIDE) & ~(unsigned)PFM_SESSION_INHERIT;
-	else if (job->command && !p->pid && !job->delay)
+	else if (job->command && !p->pid && !job->delay && !job->control.on)
 		so->flags |= PFM_SESSION_ENABLE_ON_EXEC;
 	if (job->by >= BY_CPU && job->by <= BY_NODE)
 		so->flags |= PFM_SESSION_PER_CPU;
@@ -414,7 +414,7 @@ int read_targets(struct stat_job *job)
 
 void check_unwatched_time(struct stat_job *job, double seconds)
 {
-	const bool followed = !job->all_cpus && !job->cpus && !job->no_inherit && !job->delay && !job->model;
+	const bool followed = !job->all_cpus && !job->cpus && !job->no_inherit && !job->delay && !job->control.on && !job->model;
 
 	for (struct stat_target *p = job->parts; followed && p < job->parts + job->n_parts; p++) {
 		uint64_t longest = 0;

@@ -510,6 +510,52 @@ private:
 	std::unique_ptr<pfm_recording_t, closer> recording_;
 };
 
+/** A visit of a region, as long as its scope: an exception ends it too.
+ *
+ *     perfmon::region r("solve");
+ *     perfmon::region s(PFM_REGION("inner loop")); // looks the name up once
+ *
+ * It stays in the thread that made it; a task that moves between threads uses region_visit. */
+class region
+{
+public:
+	explicit region(pfm_region_t *of) noexcept : region_(of) { pfm_region_begin(region_); }
+	explicit region(const char *name) noexcept : region(find(name)) {}
+	explicit region(const std::string &name) noexcept : region(name.c_str()) {}
+	region(const region &) = delete;
+	region &operator=(const region &) = delete;
+	~region() { pfm_region_end(region_); }
+
+private:
+	static pfm_region_t *find(const char *name) noexcept
+	{
+		return PERFMON_REGIONS_ACTIVE_ ? pfm_region_by_name(name) : nullptr;
+	}
+	pfm_region_t *region_;
+};
+
+/** A visit that may be moved, and continued in another thread. */
+class region_visit
+{
+public:
+	explicit region_visit(pfm_region_t *of) noexcept : visit_(pfm_region_enter(of)) {}
+	explicit region_visit(const char *name) noexcept
+	    : region_visit(PERFMON_REGIONS_ACTIVE_ ? pfm_region_by_name(name) : nullptr) {}
+	region_visit(region_visit &&other) noexcept : visit_(std::exchange(other.visit_, nullptr)) {}
+	region_visit &operator=(region_visit &&other) noexcept
+	{
+		std::swap(visit_, other.visit_);
+		return *this;
+	}
+	~region_visit() { pfm_region_leave(visit_); }
+	/** In the thread that leaves the task alone, then in the one that takes it up. */
+	void suspend() noexcept { pfm_region_suspend(visit_); }
+	void resume() noexcept { pfm_region_resume(visit_); }
+
+private:
+	pfm_region_visit_t *visit_;
+};
+
 } // namespace perfmon
 
 #endif

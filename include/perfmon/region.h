@@ -44,7 +44,7 @@ typedef struct pfm_region {
 
 /** Nonzero while regions are counted, or until the first begin has read the environment. Read-only
  * for programs. */
-extern int pfm_regions_active;
+extern int perfmon_regions_active;
 
 /** Begin and end a visit of @region in the calling thread. Visits nest to any depth, may recurse,
  * and may overlap: end closes the innermost open visit of its region. An end without a begin has no
@@ -54,10 +54,10 @@ void pfm_region_begin(pfm_region_t *region);
 void pfm_region_end(pfm_region_t *region);
 
 #ifndef PFM_REGION_NO_MACROS
-#define PFM_REGIONS_ACTIVE_ \
-	__builtin_expect(__atomic_load_n(&pfm_regions_active, __ATOMIC_RELAXED), 0)
-#define pfm_region_begin(R) (PFM_REGIONS_ACTIVE_ ? (pfm_region_begin)(R) : (void)0)
-#define pfm_region_end(R)   (PFM_REGIONS_ACTIVE_ ? (pfm_region_end)(R) : (void)0)
+#define PERFMON_REGIONS_ACTIVE_ \
+	__builtin_expect(__atomic_load_n(&perfmon_regions_active, __ATOMIC_RELAXED), 0)
+#define pfm_region_begin(R) (PERFMON_REGIONS_ACTIVE_ ? (pfm_region_begin)(R) : (void)0)
+#define pfm_region_end(R)   (PERFMON_REGIONS_ACTIVE_ ? (pfm_region_end)(R) : (void)0)
 #endif
 
 /** The region called @name, for names that are made at run time. The same name gives the same

@@ -134,7 +134,7 @@ static void at_exit(void)
 {
 	if (pfmi_regions.started && *pfmi_regions.output)
 		write_results();
-	__atomic_store_n(&pfm_regions_active, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&perfmon_regions_active, 0, __ATOMIC_RELAXED);
 }
 
 /* Threads keep a pointer to a function of this library: it must stay, even after dlclose(). */
@@ -207,7 +207,7 @@ static int start_once(const char *events, unsigned flags, const char *output, co
 	first = !pfmi_regions.started;
 	rc = first ? start(events, flags, output, format, error) : PFMLIB_SUCCESS;
 	if (!rc)
-		__atomic_store_n(&pfm_regions_active, 1, __ATOMIC_RELAXED);
+		__atomic_store_n(&perfmon_regions_active, 1, __ATOMIC_RELAXED);
 	pfmi_regions_unlock();
 	if (first && !rc)
 		measure();
@@ -233,14 +233,14 @@ bool pfmi_regions_decide(void)
 	int saved = errno;
 
 	if (!events) {
-		__atomic_store_n(&pfm_regions_active, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&perfmon_regions_active, 0, __ATOMIC_RELAXED);
 	} else if (start_once(strcmp(events, "time") == 0 ? "" : events, environment_flags(),
 	                      output ? output : "-", setting("PERFMON_REGIONS_FORMAT"), &error)) {
 		complain(events, &error);
-		__atomic_store_n(&pfm_regions_active, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&perfmon_regions_active, 0, __ATOMIC_RELAXED);
 	}
 	errno = saved;
-	return __atomic_load_n(&pfm_regions_active, __ATOMIC_RELAXED) > 0;
+	return __atomic_load_n(&perfmon_regions_active, __ATOMIC_RELAXED) > 0;
 }
 
 /* The environment has the last word: it is what the user of the program says now. */
@@ -266,6 +266,6 @@ int pfm_regions_start(const pfm_regions_options_t *options, pfm_error_t *error)
 
 void pfm_regions_stop(void)
 {
-	__atomic_store_n(&pfm_regions_active, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&perfmon_regions_active, 0, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&pfmi_regions.run, 1, __ATOMIC_RELAXED);
 }

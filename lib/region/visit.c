@@ -16,7 +16,7 @@
 #define PUT(X, V) __atomic_store_n(&(X), (V), __ATOMIC_RELAXED)
 #define ADD(X, V) PUT(X, (X) + (V))
 
-int pfm_regions_active = -1;
+int perfmon_regions_active = -1;
 
 static void put_real(double *to, double value)
 {
@@ -32,7 +32,7 @@ static void put_real(double *to, double value)
 bool pfmi_region_enter_call(struct thread **t)
 {
 	struct here *here = &pfmi_region_here;
-	int active = GET(pfm_regions_active);
+	int active = GET(perfmon_regions_active);
 
 	if (!active)
 		return false;

@@ -38,6 +38,7 @@ from .event import (Alternative, Dialect, Event, EventFlag, EventInfo, Field, Mo
 from .imports import Imported, ImportedModel, Refused, import_lists
 from .metric import Metric, MetricInput, MetricState, MetricValue
 from .plan import Plan, Planned, plan
+from .regions import (RegionCount, RegionResult, RegionVisit, read_regions, region, start_regions, stop_regions)
 from .sampling import Buffers, Record, Recorded, Recording, RecordType, Sample, SampleStatistics, Sampling, Sideband, TraceField
 from .session import Cause, Count, Finished, NotCountedError, Quality, Reading, Session, stat
 
@@ -49,13 +50,14 @@ __all__ = [
     "Dispatch", "EncodingTable", "ErrorCode", "Event", "EventError", "EventFlag", "EventInfo", "EventTable", "Field", "Finished", "ImageError",
     "Imported", "ImportedModel", "Metric", "MetricInput", "MetricState", "MetricValue", "ModelError", "Modifier", "Names", "NotCountedError",
     "PerfAttr", "PerfmonError", "Placement", "PlacementError", "Plan", "Planned", "Plm", "Pmu",
-    "PmuFlag", "Pmus", "Quality", "Reading", "Record", "RecordType", "Recorded", "Recording", "Refused", "Register", "RegisterKind",
+    "PmuFlag", "Pmus", "Quality", "Reading", "Record", "RecordType", "Recorded", "Recording", "Refused", "RegionCount",
+    "RegionResult", "RegionVisit", "Register", "RegisterKind",
     "Sample",
     "SampleStatistics", "Sampling", "Session", "Sideband", "SystemCallError", "Umask",
     "UnexpressibleError", "UnknownEventError", "UnknownPmuError", "alpha", "constants", "coreduo", "count", "counter_name", "decode",
     "default_context", "device", "dispatch", "encode_many", "event", "events", "find", "import_lists", "libpfm3", "montecito",
     "perf_event_attr",
-    "plan", "pmus", "split_events", "stat",
+    "plan", "pmus", "read_regions", "region", "split_events", "start_regions", "stat", "stop_regions",
 ]
 
 

@@ -555,7 +555,7 @@ static void off_story(void)
 		pfm_region_begin(PFM_REGION("off"));
 		pfm_region_end(PFM_REGION("off"));
 	}
-	EXPECT(pfm_regions_active, 0, "pfm_regions_active");
+	EXPECT(perfmon_regions_active, 0, "perfmon_regions_active");
 	EXPECT(open_files(), before, "open files");
 	EXPECT(pfm_read_regions() == NULL, 1, "no results");
 	EXPECT(pfm_region_enter(PFM_REGION("off")) == NULL, 1, "no handle");

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT
+"""Regions: counts of a part of a program.
+
+    with perfmon.region("solve"):
+        ...
+
+    @perfmon.region("load")
+    def load(path): ...
+
+Nothing is counted unless PERFMON_REGIONS says what, or :func:`start_regions`; then both cost next to nothing.
+"""
+from __future__ import annotations
+
+import contextlib
+import functools
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+from ._c import ffi, lib, new, text as c_text
+from ._errors import c_string, from_code, from_error, new_error
+from .session import Cause, Quality
+
+__all__ = ["RegionCount", "RegionResult", "RegionVisit", "read_regions", "region", "start_regions", "stop_regions"]
+
+
+@functools.lru_cache(maxsize=4096)
+def _named(name: str) -> Any:
+    return lib.pfm_region_by_name(c_string(name))
+
+
+class region(contextlib.ContextDecorator):
+    """A region, as a context manager and as a decorator. Visits belong to the thread that begins them."""
+
+    __slots__ = ("_region",)
+
+    def __init__(self, name: str) -> None:
+        self._region = _named(name)
+
+    def __enter__(self) -> region:
+        lib.pfm_region_begin(self._region)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+        lib.pfm_region_end(self._region)
+
+
+class RegionVisit:
+    """A visit that may go on in another thread, or overlap with others: for coroutines and tasks."""
+
+    def __init__(self, name: str) -> None:
+        self._visit = lib.pfm_region_enter(_named(name))
+
+    def suspend(self) -> None:
+        """In the thread that leaves the task alone."""
+        lib.pfm_region_suspend(self._visit)
+
+    def resume(self) -> None:
+        """In the thread that takes it up."""
+        lib.pfm_region_resume(self._visit)
+
+    def leave(self) -> None:
+        lib.pfm_region_leave(self._visit)
+        self._visit = ffi.NULL
+
+
+@dataclass(frozen=True)
+class RegionCount:
+    """What one event counted; the numbers are None where nothing was counted."""
+
+    event: str
+    inclusive: int | None
+    exclusive: int | None
+    minimum: int | None
+    maximum: int | None
+    visits: int
+    quality: Quality
+    cause: Cause
+    overhead: int
+
+
+@dataclass(frozen=True)
+class RegionResult:
+    """A region under one parent ("" for none), of one thread or (thread 0) of all together. Times are nanoseconds."""
+
+    region: str
+    parent: str
+    thread: int
+    visits: int
+    unfinished: int
+    wall: int
+    exclusive: int
+    task: int
+    costly: bool
+    counts: tuple[RegionCount, ...]
+
+
+def start_regions(events: str | None = None, *, output: str | None = None, format: str | None = None) -> None:
+    """Starts counting @events, a list as in PERFMON_REGIONS, which has the last word."""
+    options, error = new("pfm_regions_options_t"), new_error()
+    texts = {"events": events, "output": output, "format": format}
+    kept = {name: c_string(value) for name, value in texts.items() if value is not None}
+    held = {name: ffi.new("char[]", value) for name, value in kept.items()}
+    for name, value in held.items():
+        setattr(options, name, value)
+    code = lib.pfm_regions_start(options, error)
+    if code:
+        raise from_error(code, error, ffi.NULL, [events or ""]) if error.code else from_code(code)
+
+
+def stop_regions() -> None:
+    """Stops counting; results stay."""
+    lib.pfm_regions_stop()
+
+
+def _count(results: Any, row: int, event: int) -> RegionCount:
+    info, c = new("pfm_region_event_t"), new("pfm_region_count_t")
+    lib.pfm_describe_region_event(event, info)
+    lib.pfm_region_count(results, row, event, c)
+    has = c.quality in (lib.PFM_QUALITY_EXACT, lib.PFM_QUALITY_PARTIAL)
+    return RegionCount(event=c_text(info.name), inclusive=int(c.inclusive) if has else None, exclusive=int(c.exclusive) if has else None,
+                       minimum=int(c.min) if has else None, maximum=int(c.max) if has else None, visits=int(c.visits),
+                       quality=Quality(c.quality), cause=Cause(c.cause), overhead=int(c.overhead))
+
+
+def read_regions() -> list[RegionResult]:
+    """Results until now, of running threads as well."""
+    results, rows = lib.pfm_read_regions(), []
+    try:
+        info, row = new("pfm_region_info_t"), 0
+        while results and lib.pfm_describe_region(results, row, info) == 0:
+            counts = tuple(_count(results, row, event) for event in range(lib.pfm_count_region_events()))
+            rows.append(RegionResult(c_text(info.region), c_text(info.parent), info.thread, int(info.visits), int(info.unfinished),
+                                     int(info.wall), int(info.exclusive), int(info.task), bool(info.costly), counts))
+            row += 1
+    finally:
+        lib.pfm_free_region_results(results)
+    return rows
