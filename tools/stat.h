@@ -66,7 +66,9 @@ struct stat_target {
 	pfm_count_t *counts, *earlier, *slice_counts; /* now, when the interval began, and when the slice did */
 	unsigned *rows;                               /* each count's row */
 	int watch;                                    /* readable when the process has ended, or -1 */
-	bool ran_unwatched;                           /* most of the command ran where the kernel does not let us look */
+	double unseen_seconds;                        /* time of the command on CPUs that was not counted */
+	bool ran_unwatched;                           /* ... more than a tick */
+	bool lost_rights;                             /* ... more than births and ends of tasks can take */
 };
 
 struct stat_job;

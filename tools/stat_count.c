@@ -39,12 +39,14 @@ enum wake_reason { TIMEOUT,
 	           CHILD_ENDED,
 	           INTERRUPTED };
 
-/* Waits for a signal until @until. The terminal's interrupt reaches the command as well: its end is awaited then. */
+/* Waits for a signal until @until. An interrupt of the terminal reaches the command as well, whose end
+ * is awaited then; every other signal is passed on to it. */
 static enum wake_reason wait_signal(struct stat_job *job, const struct child *child, uint64_t until)
 {
 	uint64_t now = now_ns(), left = until > now ? until - now : 0;
 	struct timespec t = { .tv_sec = (time_t)(left / NS), .tv_nsec = (long)(left % NS) };
-	int sig = sigtimedwait(&job->signals, NULL, &t);
+	siginfo_t info;
+	int sig = sigtimedwait(&job->signals, &info, &t);
 
 	if (sig < 0)
 		return TIMEOUT;
@@ -53,7 +55,7 @@ static enum wake_reason wait_signal(struct stat_job *job, const struct child *ch
 	job->interrupted = true;
 	if (child->pid <= 0)
 		return INTERRUPTED;
-	if (sig != SIGINT && sig != SIGQUIT)
+	if ((sig != SIGINT && sig != SIGQUIT) || info.si_code == SI_USER)
 		child_signal(child, sig);
 	return TIMEOUT;
 }
@@ -372,7 +374,7 @@ static bool has_counts(const struct stat_job *job)
 /* Signals are waited for, not handled: nothing is interrupted half way. */
 static void block_signals(struct stat_job *job)
 {
-	static const int ends[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
+	static const int ends[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE };
 	struct sigaction was;
 	size_t i;
 
