@@ -50,6 +50,7 @@ struct stat_row {
 	const char *own; /* pfm's own count of time, which no session takes; else NULL */
 	char *label;
 	size_t place; /* where in the label the CPU, core, thread ... begins, behind a control group */
+	bool was_counted;    /* it had a value in some run or interval */
 	pfm_count_sum_t sum; /* of this run or interval */
 	pfm_tally_t tally;   /* of all runs, or of this interval */
 	struct slice *slices; /* what was counted on the way (stat_errors.c); NULL: nothing yet */

@@ -366,7 +366,7 @@ static bool has_counts(const struct stat_job *job)
 	unsigned i;
 
 	for (i = 0; i < job->n_rows; i++)
-		if (job->rows[i].tally.counted)
+		if (job->rows[i].was_counted)
 			return true;
 	return false;
 }
