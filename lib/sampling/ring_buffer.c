@@ -16,7 +16,8 @@ bool pfmi_sampling_init_ring(struct ring_buffer *r, void *base, size_t len)
 	uint64_t size = page->data_size, offset = page->data_offset;
 
 	*r = (struct ring_buffer){ .control_page = base };
-	if (size == 0 || (size & (size - 1)) || size < RECORD_HEADER_SIZE || offset > len || size > len - offset)
+	if (size == 0 || (size & (size - 1)) || size < RECORD_HEADER_SIZE || offset > len ||
+	    size > len - offset)
 		return false;
 	r->data = (const uint8_t *)base + offset;
 	r->size = size;
@@ -30,8 +31,9 @@ void pfmi_sampling_free_ring(struct ring_buffer *r)
 	*r = (struct ring_buffer){ 0 };
 }
 
-/* Where a load or store of 64 bits is not one access, the kernel's side is one of 32 bits as well: the head is read until it
- * stands still, and the tail is written by halves, of which the kernel looks at the low one. */
+/* Where a load or store of 64 bits is not one access, the kernel's side is one of 32 bits as well:
+ * the head is read until it stands still, and the tail is written by halves, of which the kernel
+ * looks at the low one. */
 uint64_t pfmi_sampling_load_ring_head(const struct perf_event_mmap_page *page)
 {
 #if __GCC_ATOMIC_LLONG_LOCK_FREE == 2

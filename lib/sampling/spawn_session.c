@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs that are counted from their first instruction. A child waits on a pipe until its counters
- * are open, and the kernel enables them when it starts the program. */
+/* Programs that are counted from their first instruction. A child waits on a pipe until its
+ * counters are open, and the kernel enables them when it starts the program. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -83,7 +83,8 @@ static void reap_child(const struct waiting_child *c)
 		;
 }
 
-/* Lets the child start its program. 0, or the errno that kept it from it; the child is gone then. */
+/* Lets the child start its program. 0, or the errno that kept it from it; the child is gone
+ * then. */
 static int release_child(const struct waiting_child *c)
 {
 	int err = 0;
@@ -105,15 +106,17 @@ static void discard_child(const struct waiting_child *c)
 	reap_child(c);
 }
 
-static int open_spawned(struct pfm_session **out, const pfm_ctx_t *ctx, const pfm_session_options_t *options,
-                        const char *const *texts, unsigned n, char *const *argv, int *pid, pfm_error_t *why)
+static int open_spawned(struct pfm_session **out, const pfm_ctx_t *ctx,
+                        const pfm_session_options_t *options, const char *const *texts, unsigned n,
+                        char *const *argv, int *pid, pfm_error_t *why)
 {
 	struct waiting_child child = { .pid = -1, .go_fd = -1, .failure_fd = -1 };
 	pfm_session_options_t own = *options;
 	int err = fork_child(argv, &child), rc;
 
 	if (err)
-		return pfmi_base_set_errno_error(why, PFMLIB_ERR_SYS, err, "no process can be started");
+		return pfmi_base_set_errno_error(why, PFMLIB_ERR_SYS, err,
+		                                 "no process can be started");
 	own.pid = child.pid;
 	own.flags |= PFM_SESSION_ENABLE_ON_EXEC;
 	rc = pfm_open_session(out, ctx, &own, texts, n, why);
@@ -124,7 +127,8 @@ static int open_spawned(struct pfm_session **out, const pfm_ctx_t *ctx, const pf
 	} else {
 		err = release_child(&child);
 		if (err)
-			rc = pfmi_base_set_errno_error(why, PFMLIB_ERR_SYS, err, "the program cannot be run");
+			rc = pfmi_base_set_errno_error(why, PFMLIB_ERR_SYS, err,
+			                               "the program cannot be run");
 	}
 	if (rc) {
 		pfm_close_session(*out);
@@ -137,15 +141,18 @@ static int open_spawned(struct pfm_session **out, const pfm_ctx_t *ctx, const pf
 
 static bool has_other_target(const pfm_session_options_t *o)
 {
-	return o->pid || o->cpus || o->cgroup || o->flags & (PFM_SESSION_SYSTEM_WIDE | PFM_SESSION_DRY_RUN);
+	return o->pid || o->cpus || o->cgroup ||
+	       o->flags & (PFM_SESSION_SYSTEM_WIDE | PFM_SESSION_DRY_RUN);
 }
 
-int pfm_spawn_session(pfm_session_t **out, const pfm_ctx_t *ctx, const pfm_session_options_t *options,
-                      const char *const *texts, unsigned n, char *const *argv, int *pid, pfm_error_t *error)
+int pfm_spawn_session(pfm_session_t **out, const pfm_ctx_t *ctx,
+                      const pfm_session_options_t *options, const char *const *texts, unsigned n,
+                      char *const *argv, int *pid, pfm_error_t *error)
 {
 	const pfm_session_options_t usual = { .size = sizeof(usual), .flags = PFM_SESSION_INHERIT };
 	pfm_session_options_t own;
-	pfm_error_t mine = { .size = sizeof(mine) }, *why = error ? base_begin_error(error, &mine) : &mine;
+	pfm_error_t mine = { .size = sizeof(mine) },
+		    *why = error ? base_begin_error(error, &mine) : &mine;
 	int rc;
 
 	if (out)
@@ -153,11 +160,14 @@ int pfm_spawn_session(pfm_session_t **out, const pfm_ctx_t *ctx, const pfm_sessi
 	if (pid)
 		*pid = 0;
 	if (!out || !argv || !argv[0] || !pid)
-		rc = pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 },
+		rc = pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL,
+		                         (struct slice){ 0 },
 		                         "out, argv or pid is NULL, or argv is empty");
-	else if (!base_copy_struct_in(&own, sizeof(own), options ? options : &usual) || has_other_target(&own))
-		rc = pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 },
-		                         "options.size is not set, or options name a target beside the program");
+	else if (!base_copy_struct_in(&own, sizeof(own), options ? options : &usual) ||
+	         has_other_target(&own))
+		rc = pfmi_base_set_error(
+			why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 },
+			"options.size is not set, or options name a target beside the program");
 	else
 		rc = open_spawned(out, ctx, &own, texts, n, argv, pid, why);
 	return base_finish_error(error, why, rc);
