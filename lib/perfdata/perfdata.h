@@ -66,8 +66,8 @@ struct byte_buffer {
 	size_t n_consumed, end, capacity;
 };
 
-/* Room for @n more behind the end; what is done with goes. False without memory, or where it would
- * be too much. */
+/* Makes room for @n bytes behind the end; consumed bytes are dropped. Returns false without
+ * memory, or if the buffer would become too large. */
 bool pfmi_perfdata_reserve_bytes(struct byte_buffer *b, size_t n);
 
 struct zstd_codec;
@@ -85,14 +85,14 @@ bool pfmi_perfdata_decompress_bytes(struct zstd_codec *z, struct byte_buffer *ou
 /* How the fields of the session's tracepoints lie in samples. False if it has none, or without
  * memory. (lib/perfdata/tracing_data.c) */
 bool pfmi_perfdata_build_tracing_data(struct pfm_session *s, struct byte_buffer *out);
-/* The same of count @i alone, as the kernel writes it; the caller frees it. NULL if it is no
- * tracepoint or that cannot be read. */
+/* The format of tracepoint @i, as the kernel writes it; the caller frees it. NULL if count @i is
+ * not a tracepoint or the format cannot be read. */
 char *pfmi_perfdata_read_trace_format(const struct pfm_session *s, unsigned i);
 /* True if @text describes tracepoint number @config. */
 bool pfmi_perfdata_has_tracepoint_id(const char *text, uint64_t config);
 
-/* What it says of tracepoints' fields, or NULL; *@foreign: its numbers are of the other byte
- * order. */
+/* The formats of tracepoints in the recording, or NULL. *@foreign is set if its numbers have the
+ * other byte order. */
 const uint8_t *pfmi_perfdata_get_tracing_data(const struct pfm_session *s, size_t *len,
                                               bool *foreign);
 bool pfmi_perfdata_is_foreign_endian(const struct pfm_session *s);

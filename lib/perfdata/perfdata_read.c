@@ -169,7 +169,7 @@ static int add_event_id(struct pfm_session *s, uint64_t id, unsigned event)
 		sm->event_ids = known;
 		r->ids_capacity = room;
 	}
-	/* Of events that claim one id the first has it. */
+	/* The first of several events that claim one id gets it. */
 	if (pfmi_sampling_find_count(sm, id) >= 0)
 		return 0;
 	if (!pfmi_base_add_hash(&sm->id_table, pfmi_base_hash_number(id), sm->n_event_ids))
@@ -183,8 +183,8 @@ static int find_event_by_id(struct pfm_session *s, uint64_t id)
 	return pfmi_sampling_find_count(s->sampling, id);
 }
 
-/* Whose and when can be told of every record by the first event's layout, if the events agree so
- * far. */
+/* The layout of the first event locates the task and the time of every record, as long as the
+ * events agree. */
 static void update_common_layout(struct pfm_session *s)
 {
 	if (s->n_counts)
@@ -302,7 +302,7 @@ static void read_event_names(struct pfm_session *s, uint64_t offset, uint64_t si
 	free(desc);
 }
 
-/* Room for what is told of tracepoints. False if it is too much. */
+/* Allocates memory for the formats of tracepoints. Returns false if they are too large. */
 static bool alloc_tracing_data(struct perfdata_reader *r, uint64_t size)
 {
 	free(r->tracing_data);
@@ -402,7 +402,7 @@ static void skip_input(struct perfdata_reader *r, uint64_t n)
 	}
 }
 
-/* The same from a pipe, where it follows its record. */
+/* Reads the formats of tracepoints from a pipe, where they follow their record. */
 static void read_piped_tracing_data(struct perfdata_reader *r, uint64_t size)
 {
 	size_t done = 0;
@@ -424,7 +424,8 @@ static void read_piped_tracing_data(struct perfdata_reader *r, uint64_t size)
 	r->tracing_data_size = done;
 }
 
-/* Whose it is, is found where it would be if the head were ours: that alone is turned first. */
+/* Swaps a record of the other byte order. Its type is swapped first, because the position of its
+ * event id depends on it. */
 static void swap_record(struct pfm_session *s, uint8_t *record, size_t size)
 {
 	const struct record_layout *l = &s->sampling->common_layout;
@@ -591,7 +592,7 @@ static void read_update_record(struct pfm_session *s, const uint8_t *p, size_t s
 		set_event_name(s, (unsigned)event, p + 24, size - 24);
 }
 
-/* What came before is good. */
+/* Ends reading. Records that were read before remain valid. */
 static int end_input(struct perfdata_reader *r, bool damaged)
 {
 	r->has_ended = true;
@@ -663,7 +664,7 @@ static const uint8_t *next_input_record(struct perfdata_reader *r, uint16_t *siz
 	return r->input + r->input_start - *size;
 }
 
-/* Takes one record of the input. 0, 1 if records are ready, or a negative code. */
+/* Reads one record of the input. Returns 0, 1 if records are ready, or a negative code. */
 static int read_input_record(struct pfm_session *s)
 {
 	struct perfdata_reader *r = s->recording;

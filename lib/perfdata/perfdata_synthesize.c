@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What was there before the first record: names and executable mappings of the tasks that are
- * watched, in the records that the kernel would have written had it watched them from their
- * birth. */
+/* Records that describe the state before the first record: names and executable mappings of the
+ * tasks that are watched. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -64,7 +63,7 @@ struct mapping {
 	char name[4096];
 };
 
-/* One line of /proc/PID/maps. False if it is no executable mapping. */
+/* Parses one line of /proc/PID/maps. Returns false if it is not an executable mapping. */
 static bool parse_mapping(const char *line, struct mapping *m)
 {
 	unsigned long long start, end, offset, inode;
@@ -97,7 +96,7 @@ static void write_map_record(struct record_builder *m, const struct mapping *map
 	finish_record(m);
 }
 
-/* What the process has mapped; nothing, if it has gone. */
+/* Writes the mappings of a process; none if it has ended. */
 static void write_process_maps(struct record_builder *m)
 {
 	char path[64], *text;
@@ -136,7 +135,7 @@ static int write_comm_record(void *arg, const char *name)
 	return 0;
 }
 
-/* What cannot be read is left out, but for want of memory. */
+/* Unreadable files are skipped; only lack of memory is an error. */
 static void visit_folder(struct record_builder *m, const char *path,
                          int (*each)(void *arg, const char *name))
 {
@@ -161,7 +160,8 @@ static int write_process_records(void *arg, const char *name)
 	return 0;
 }
 
-/* Where the kernel is, if it may be known: readers need it to name addresses in it. */
+/* Writes the address of the kernel if this user may know it: readers need it to name kernel
+ * addresses. */
 static void write_kernel_map(struct record_builder *m)
 {
 	unsigned long long start = 0;

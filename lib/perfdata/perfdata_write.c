@@ -91,7 +91,7 @@ static void write_header(struct pfm_recording *r)
 	uint64_t at = r->offset;
 	int err = r->write_errno;
 
-	/* It has its place, be the disk full: what was written before can be read. */
+	/* The header overwrites itself, so it can be written to a full disk. */
 	r->offset = 0;
 	r->write_errno = 0;
 	write_bytes(r, &r->header, sizeof(r->header));
@@ -260,7 +260,7 @@ static void write_event_desc(struct pfm_recording *r)
 	}
 }
 
-/* One argument after the other: they are separated by newlines in r->command. */
+/* Writes the arguments, which newlines separate in r->command_line. */
 static void write_command_line(struct pfm_recording *r)
 {
 	uint32_t n = 1;
@@ -510,8 +510,8 @@ static void write_data(struct pfm_recording *r, const void *bytes, size_t len)
 		write_bytes(r, bytes, len);
 }
 
-/* Of a device without buffers: its records, which are short, some hundred at a time. Returns a
- * negative code if it fails. */
+/* Writes the records of a device without buffers, some hundred at a time. Returns a negative
+ * code on failure. */
 static int write_device_records(struct pfm_recording *r)
 {
 	pfm_record_t record = PFM_INIT(record);

@@ -89,7 +89,7 @@ static bool parse_format_field(const char *line, pfm_trace_field_t *f, char **st
 	return parse_declaration(declaration, (size_t)(end - declaration), f, strings);
 }
 
-/* Takes @text, which ends with a zero and is cut into lines. */
+/* Parses @text, which ends with a zero, and cuts it into lines. */
 static struct trace_format *parse_trace_format(char *text)
 {
 	struct trace_format *t = calloc(1, sizeof(*t));
@@ -290,7 +290,7 @@ static uint64_t decode_number(const uint8_t *at, uint32_t length, bool foreign, 
 	return v;
 }
 
-/* Where the bytes of a field are, if it lies inside of the sample's. */
+/* The bytes of a field, or NULL if it does not lie inside the bytes of the sample. */
 static const uint8_t *locate_field_bytes(const pfm_sample_t *sample, const pfm_trace_field_t *f,
                                          bool foreign, uint32_t *length)
 {

@@ -38,7 +38,7 @@ static char *read_tracefs_file(const struct pfm_session *s, const char *name, si
 	return NULL;
 }
 
-/* The same with its size before it. Nothing where there is no file. */
+/* Appends the file with its size before it; an empty one if there is no file. */
 static bool append_tracefs_file(struct byte_buffer *b, const struct pfm_session *s,
                                 const char *name)
 {
@@ -91,8 +91,8 @@ char *pfmi_perfdata_read_trace_format(const struct pfm_session *s, unsigned i)
 	return read_tracepoint_format(s, i, system, &len);
 }
 
-/* One system with one event, if count @i is a tracepoint that none before it is. 1, 0 for none, or
- * -1 without memory. */
+/* Appends one system with one event, if count @i is a tracepoint that no count before it is.
+ * Returns 1, 0, or a negative code. */
 static int append_tracepoint_format(struct byte_buffer *b, const struct pfm_session *s, unsigned i)
 {
 	const pfm_attr_t *a = &s->counts[i].config.attr;

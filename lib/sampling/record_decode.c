@@ -15,7 +15,8 @@
 	(PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_ID | PFM_SAMPLE_STREAM | PFM_SAMPLE_CPU | \
 	 PFM_SAMPLE_IDENTIFIER)
 
-/* What is left of a record. Once something did not fit, nothing fits any more. */
+/* The bytes of a record that are not parsed yet. After one field that did not fit, no field
+ * fits. */
 struct record_cursor {
 	const uint8_t *pos, *end;
 	bool is_bad;
@@ -343,7 +344,7 @@ static size_t get_trailer_size(uint64_t fields)
 	return sizeof(uint64_t) * (size_t)__builtin_popcountll(fields & SAMPLE_TRAILER_FIELDS);
 }
 
-/* What stands at the end of every record that is no sample; takes it off the cursor. */
+/* Parses the trailer of a record that is not a sample, and shortens the cursor by it. */
 static void parse_trailer(struct record_cursor *c, const struct record_layout *l, pfm_record_t *out)
 {
 	size_t size = get_trailer_size(l->fields);
@@ -528,7 +529,7 @@ static void clear_record(pfm_record_t *r)
 	memset((uint8_t *)r + at, 0, sizeof(*r) % PIECE);
 }
 
-/* What every record has. */
+/* Sets the members that every record has. */
 static inline void begin_record(const struct record_header *head, const void *bytes, size_t size,
                                 pfm_record_t *out)
 {
@@ -540,7 +541,7 @@ static inline void begin_record(const struct record_header *head, const void *by
 	out->raw_size = (uint32_t)size;
 }
 
-/* What is the same in all samples of a run. */
+/* Sets the members that all samples of a run share. */
 static __attribute__((noinline)) void begin_run_record(const struct sample_run *u, uint64_t has,
                                                        pfm_record_t *out)
 {
@@ -642,8 +643,8 @@ bool pfmi_sampling_decode_record(const struct record_layout *l, const void *byte
 			parse_record_body(&c, l, out);
 	}
 	out->unparsed = (uint32_t)get_bytes_left(&c);
-	/* Of a record that says more than it has, nothing is handed out: there may be lengths
-	 * without anything behind them. */
+	/* A damaged record hands out no fields: a length without bytes behind it would mislead
+	 * the caller. */
 	if (c.is_bad) {
 		clear_record(out);
 		begin_record(&head, bytes, size, out);

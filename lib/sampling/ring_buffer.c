@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One buffer between the kernel, which writes at its head, and us, who read at its tail. */
+/* A ring buffer: the kernel writes at its head, and this library reads at its tail. */
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +63,7 @@ static void store_ring_tail(struct perf_event_mmap_page *page, uint64_t tail)
 #endif
 }
 
-/* What was written before the head moved must be seen after it: acquire. */
+/* Acquire: bytes written before the head moved must be visible after it is read. */
 void pfmi_sampling_begin_ring_pass(struct ring_buffer *r)
 {
 	r->head = pfmi_sampling_load_ring_head(get_control_page(r));
@@ -71,7 +71,7 @@ void pfmi_sampling_begin_ring_pass(struct ring_buffer *r)
 		r->is_damaged = true;
 }
 
-/* What was read must be read before the kernel may write there: release. */
+/* Release: bytes must be read before the kernel may overwrite them. */
 void pfmi_sampling_release_ring_data(struct ring_buffer *r, size_t keep)
 {
 	if (r->released_tail == r->tail - keep)
@@ -102,7 +102,7 @@ const void *pfmi_sampling_read_ring_record(struct ring_buffer *r, size_t *size)
 
 	if (r->is_damaged || left == 0)
 		return NULL;
-	/* Everything in it is a multiple of 8: a header never goes over the end. */
+	/* All sizes are multiples of 8, so a header never wraps around the end. */
 	memcpy(&head, r->data + at, sizeof(head));
 	if (head.size < RECORD_HEADER_SIZE || head.size % 8 || head.size > left) {
 		r->is_damaged = true;

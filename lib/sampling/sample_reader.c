@@ -106,7 +106,8 @@ static void discard_damaged_buffer(struct sampling_state *sm, struct sample_buff
 	pfmi_sampling_release_ring_data(&st->ring, 0);
 }
 
-/* Everything that is in the buffers now, but for what is younger than a buffer may be late. */
+/* Begins a pass over the records in the buffers, without those younger than a buffer may be
+ * late. */
 static void begin_pass(struct pfm_session *s)
 {
 	struct sampling_state *sm = s->sampling;
@@ -139,8 +140,7 @@ static void advance_last_buffer(struct sampling_state *sm)
 	sift_down_heap(sm);
 }
 
-/* What the calls before have handed out is no longer looked at: room is given back before the
- * kernel could miss it. */
+/* Returns memory of records that earlier calls handed out, before the kernel misses it. */
 static void release_read_data(struct sampling_state *sm, unsigned stream)
 {
 	struct sample_buffer *st = &sm->buffers[stream];
@@ -214,7 +214,7 @@ int pfmi_sampling_find_count(struct sampling_state *sm, uint64_t id)
 {
 	uint32_t at = sm->last_id_index;
 
-	/* Most often it is the event of the record before. */
+	/* Consecutive records mostly belong to the same event. */
 	if (at >= sm->n_event_ids || sm->event_ids[at].id != id)
 		at = find_listed_id(sm, id);
 	if (at == HASH_NOT_FOUND)
@@ -257,7 +257,8 @@ static bool has_shared_ids(const struct session_count *c)
 	       c->config.attr.config > PERF_COUNT_SW_TASK_CLOCK;
 }
 
-/* Of which count such a sample can be: *@several if of more than one. -1: of none. */
+/* The count that a sample with an unknown id belongs to, or -1. *@several is set if more than
+ * one fits. */
 static int find_software_count(const struct pfm_session *s, bool *several)
 {
 	struct sampling_state *sm = s->sampling;
@@ -313,8 +314,8 @@ static bool decode_record(struct pfm_session *s, const void *bytes, size_t size,
 		i >= 0 ? &sm->totals[i].layout : guess_record_layout(s, bytes, &i);
 	bool ok = pfmi_sampling_decode_record(l, bytes, size, r), has_memory = true;
 
-	/* In a shared buffer the record about losses carries the id of the event that came through,
-	 * not of those that did not. */
+	/* In a shared buffer, a record about losses carries the id of the event that got
+	 * through, not of the events that were lost. */
 	if (r->type == PFM_RECORD_LOST)
 		sm->n_lost += r->body.lost.lost;
 	else if (i >= 0)
@@ -385,9 +386,8 @@ static unsigned count_contiguous_records(const struct ring_buffer *r, uint64_t a
 	return left >= n * (uint64_t)size ? n : (unsigned)(left / size);
 }
 
-/* Looks how many samples of one event, that are words and nothing else, there are behind the record
- * that was handed out last, in one piece and before those of other buffers: most records of most
- * sessions. */
+/* Finds a run: samples of one event with a fixed layout that follow the last record in one
+ * piece, and precede those of other buffers. Most records of most sessions are in runs. */
 static void begin_run(struct pfm_session *s)
 {
 	struct sampling_state *sm = s->sampling;
@@ -416,8 +416,7 @@ static void begin_run(struct pfm_session *s)
 		                       0 };
 }
 
-/* Does for up to @n samples of the run what next_bytes() and decode() would, and returns how many
- * there were. */
+/* Decodes up to @n samples of the run and updates the totals. Returns their number. */
 static unsigned continue_run(struct sampling_state *sm, pfm_record_t *records, unsigned n)
 {
 	const struct sample_run *u = &sm->run;

@@ -232,7 +232,7 @@ static int retry_open(struct pfm_session *s, struct session_count *c, union perf
 	return err;
 }
 
-/* Asks for part @k of count @i again, changed by @change. True if it can be opened then. */
+/* Returns true if kernel event @k of count @i can be opened after @change. */
 static bool can_open_with_change(struct pfm_session *s, unsigned i, unsigned k,
                                  void (*change)(struct perf_event_attr *a))
 {
@@ -519,7 +519,7 @@ static void set_record_layouts(struct pfm_session *s)
 	}
 }
 
-/* Of events and of those that own buffers. */
+/* Descriptors of the events and of the owners of buffers. */
 static uint64_t count_needed_files(const struct pfm_session *s)
 {
 	const struct perf_state *state = s->backend_state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of sampling share: buffers the kernel writes, records in them, and the order in
- * which they are handed out. */
+/* Sampling: buffers that the kernel writes, records in them, and the order in which they are
+ * handed out. */
 #ifndef PERFMON_SAMPLES_H
 #define PERFMON_SAMPLES_H
 
@@ -89,7 +89,7 @@ bool pfmi_sampling_init_ring(struct ring_buffer *r, void *base, size_t len);
 void pfmi_sampling_free_ring(struct ring_buffer *r);
 /* How far the kernel has written; what it wrote before is there to be read. */
 uint64_t pfmi_sampling_load_ring_head(const struct perf_event_mmap_page *page);
-/* Looks how far the kernel has written. One pass ends there, however fast it writes on. */
+/* Begins a pass: it ends where the kernel has written up to now. */
 void pfmi_sampling_begin_ring_pass(struct ring_buffer *r);
 /* The next record of this pass and its size, or NULL; it stays readable until the next call that
  * gives room back. */
@@ -107,7 +107,7 @@ struct pfm_session;
 struct perf_event_attr;
 union perf_attr_buffer;
 
-/* One buffer: of a CPU, or of a task wherever it runs. */
+/* The buffer of a CPU, or of a task on any CPU. */
 struct sample_buffer {
 	struct ring_buffer ring;
 	void *mapping;
@@ -135,7 +135,7 @@ struct sample_totals {
 	struct record_layout layout;
 };
 
-/* From the kernel's ids to counts. */
+/* The count that an event id of the kernel belongs to. */
 struct event_id {
 	uint64_t id;
 	unsigned count_index;
@@ -218,7 +218,7 @@ void pfmi_sampling_free_group_values(struct group_values *g);
 #define DEFAULT_MAX_FRAMES 127u
 
 void pfmi_sampling_close_buffers(struct pfm_session *s);
-/* What the event beside samples was asked for. */
+/* Fills the attributes of the event that brings the records beside samples. */
 void pfmi_sampling_fill_side_attr(const struct pfm_session *s, struct perf_event_attr *a);
 /* How many bytes in a buffer of @size wake who waits. */
 uint32_t pfmi_sampling_get_watermark(const struct sampling_state *sm, uint64_t size);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a session is to a backend, and what a backend is to a session. A backend owns the
- * conversation with one kernel interface: it receives attributes and registers and knows nothing of
- * event names. */
+/* Sessions and backends. A backend talks to one kernel interface: it receives attributes and
+ * registers and knows no event names. */
 #ifndef PERFMON_COUNT_H
 #define PERFMON_COUNT_H
 
@@ -9,9 +8,9 @@
 #include "pmu/pmu.h"
 #include "machine/machine.h"
 
-/* One count of a session: an event on a PMU. What was asked for, what a backend made of it, and
- * what the user is told. Between two large ends, which mostly stay empty and are not touched, all
- * that is looked at lies together. */
+/* A count: one event on one PMU, with its configuration, its state in the backend, and its
+ * status for the user. The two large ends are mostly unused; the members read often lie between
+ * them. */
 struct session_count {
 	struct count_status {
 		char reason[192], remedy[192]; /* nothing, unless @about is set */
@@ -126,7 +125,7 @@ uint64_t pfmi_session_extrapolate_value(uint64_t raw, uint64_t enabled, uint64_t
 
 struct backend {
 	char name[16];
-	/* It says itself what it can count, also of processors that are not this machine's. */
+	/* The backend itself decides which events it counts, also those of other processors. */
 	bool accepts_any_processor;
 	/* Opening an event on a CPU that is not on line fails: the session need not ask before. */
 	bool reports_offline_cpus;
@@ -148,8 +147,8 @@ struct backend {
 	 * clear as before, and only numbers have changed. They may go to s->into alone, with all
 	 * that belongs to a count. */
 	int (*read_counts)(struct pfm_session *s, pfm_count_t *counts, unsigned n);
-	/* One count without a system call if possible; NULL or PFMLIB_ERR_NOTSUPP: session.c uses
-	 * read. */
+	/* Reads one count without a system call. NULL, or PFMLIB_ERR_NOTSUPP: session.c uses
+	 * read_counts(). */
 	int (*read_user_count)(struct pfm_session *s, unsigned i, pfm_count_t *count);
 	/* Releases all; safe on a half-made session. */
 	void (*close_counts)(struct pfm_session *s);

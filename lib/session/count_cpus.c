@@ -190,8 +190,8 @@ int pfmi_session_refresh_online_cpus(struct pfm_session *s)
 	return -EAGAIN;
 }
 
-/* What is on line just now: the context may be older than the last CPU that came or went. Where
- * that would show, what was the whole of them is taken to be so still. */
+/* Reads the CPUs that are on line now, because the context may be older than the last change.
+ * Where opening an event shows a CPU that went off line, the set read earlier is used. */
 static int read_online_cpus(struct pfm_session *s)
 {
 	int known = is_offline_cpu_detectable(s) ? atomic_load(get_all_cpus_cache(s))

@@ -285,8 +285,8 @@ static void explain_partial_count(struct session_count *c, pfm_count_t *n)
 		                        "on some CPUs or for some tasks its turn never came");
 }
 
-/* What could not be opened: ruled out here as it was asked (by processor, kernel or rights), or
- * only missed this time. */
+/* The quality of a count that is not open: not supported where processor, kernel or permissions
+ * exclude it, else not counted. */
 static int get_unopened_quality(pfm_cause_t cause)
 {
 	switch (cause) {
@@ -334,8 +334,8 @@ static void assess_inexact_count(struct pfm_session *s, unsigned i, pfm_count_t 
 	} else {
 		assess_shared_counter(s, i, counts);
 	}
-	/* What could not be opened somewhere is missing from the sum, whatever the rest is
-	 * worth. */
+	/* Targets that could not be opened are missing from the sum, whatever the quality of the
+	 * rest. */
 	if (c->status.cause && c->kernel_state.n_open && n->quality < PFM_QUALITY_NOT_COUNTED) {
 		n->quality = PFM_QUALITY_PARTIAL;
 		n->cause = c->status.cause;
@@ -343,7 +343,7 @@ static void assess_inexact_count(struct pfm_session *s, unsigned i, pfm_count_t 
 	n->sys_errno = n->cause == c->status.cause ? c->status.sys_errno : 0;
 }
 
-/* As nearly all are: exact, with nothing to say or to take back. */
+/* True for most counts: exact, with no reason to give or to withdraw. */
 static inline bool is_clearly_exact(const struct session_count *c, const pfm_count_t *n)
 {
 	return n->quality == PFM_QUALITY_EXACT && n->running && n->running == n->enabled &&
@@ -387,7 +387,7 @@ static void assess_difference(const pfm_count_t *before, pfm_count_t *d, uint64_
 		d->quality = PFM_QUALITY_NOT_COUNTED;
 		d->cause = d->cause ? d->cause : PFM_CAUSE_NO_TIME;
 	} else if (exact || d->running >= d->enabled) {
-		/* Whatever was shared was shared before. */
+		/* The counter was shared before the interval only. */
 		if (d->quality == PFM_QUALITY_SCALED) {
 			d->quality = PFM_QUALITY_EXACT;
 			d->cause = PFM_CAUSE_NONE;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* From events to counts: an event without a PMU's name is counted on every type of core that has
- * it, one count for each; and where every CPU is counted for itself, each count is repeated for
- * each of them. */
+/* Counts made of events: an event without a PMU prefix is counted on every type of core that has
+ * it, with one count for each. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +11,8 @@
 
 /* ---- events to counts ---------------------------------------------------------------------- */
 
-/* One of which only the event is not settled. What is large and empty is not written to. */
+/* Appends a count with defaults, whose event is not set. Large unused members are not written
+ * to. */
 static struct session_count *append_default_count(struct session_builder *o)
 {
 	struct session_count *c = pfmi_session_append_count(o);

@@ -26,8 +26,7 @@ static int dry_run_open_file(const struct sys *sys, const char *path, int flags)
 	return p->real_sys.open(&p->real_sys, path, flags);
 }
 
-/* Nothing was counted or lost: all values are zero. A group begins with the number of its
- * members. */
+/* Reads zeros, as nothing was counted or lost. A group begins with the number of its members. */
 static long dry_run_read_fd(const struct sys *sys, int fd, void *buf, size_t n)
 {
 	const struct dry_run_system *p = sys->arg;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* From texts to events: what one text of a session names, alone or as a group in braces, and on
- * which types of core. */
+/* Events named by the texts of a session, alone or as a group in braces, and the types of core
+ * that have them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,7 +158,7 @@ static void copy_member_event(const struct member_event *from, const struct even
 	to->instance = from->instance;
 }
 
-/* On a machine with several types of cores: the event on each of them. */
+/* Repeats the event for each type of core, on a machine with several. */
 static void expand_to_core_types(const struct session_builder *o, const char *text,
                                  struct group_member *m)
 {
@@ -394,7 +394,7 @@ static int add_group_members(struct session_builder *o, const struct group_membe
 	return rc;
 }
 
-/* As many members as @text can have and may have. */
+/* The number of members that @text can have at most. */
 static unsigned count_possible_members(const char *text)
 {
 	unsigned n = 1;

@@ -4,9 +4,8 @@
 #include "session/session_internal.h"
 #include "context/context.h"
 
-/* One of the kernel's own names, or of those its core PMU shows, that it counts on a general
- * counter: all but cycles, instructions, reference cycles and what it gives codes that no hardware
- * has. */
+/* True if the kernel counts the event on a general counter: all generic events but cycles,
+ * instructions, reference cycles, and codes that the kernel invents. */
 static bool is_general_counter_event(const struct event *ev)
 {
 	uint64_t config[4];
@@ -19,7 +18,7 @@ static bool is_general_counter_event(const struct event *ev)
 	       (config[0] & 0xffff) != 0xc0;
 }
 
-/* The same of two events of one table. */
+/* True if the solver refuses @alone and @other, of one table, as PFM_KIND_ALONE. */
 static bool has_solver_conflict(const struct event *alone, const struct event *other)
 {
 	const struct event both[2] = { *alone, *other };

@@ -221,7 +221,7 @@ static bool get_machine_constant(const struct pfm_session *s, const char *name, 
 
 /* ---- values -------------------------------------------------------------------------------- */
 
-/* What the inputs of a metric are, over some rounds. */
+/* The inputs of a metric over several rounds. */
 struct metric_input_counts {
 	const struct pfm_session *session;
 	const struct session_metric *metric;

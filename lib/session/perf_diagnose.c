@@ -16,7 +16,7 @@ struct refused_event {
 	int pid, cpu, group_fd;
 };
 
-/* Asks again with attributes @a; leaves nothing open. 0 or -errno. */
+/* Opens the event with attributes @a and closes it at once. Returns 0 or -errno. */
 static int retry_open(const struct refused_event *q, union perf_attr_buffer *a, int group)
 {
 	int fd = pfmi_perf_open_event(&q->session->sys, a, q->pid, q->cpu, group);
@@ -86,7 +86,8 @@ static void explain_counting_forbidden(struct session_count *c, int level, int e
 		                        level);
 }
 
-/* What is told of an event where others are permitted. False if there is nothing. */
+/* Explains why this event is forbidden where others are permitted. Returns false without an
+ * explanation. */
 static bool explain_event_forbidden(const struct refused_event *q, int level, int err)
 {
 	struct session_count *c = q->count;

@@ -148,7 +148,7 @@ static int check_new_tasks(struct pfm_session *s)
 	return rc;
 }
 
-/* What keeps the counts of tasks from being whole. */
+/* Marks the counts of tasks as incomplete if threads could not be listed or opened. */
 static void explain_missing_tasks(struct pfm_session *s, bool newcomers)
 {
 	const struct perf_state *st = s->backend_state;

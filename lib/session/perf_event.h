@@ -10,9 +10,9 @@
 #define PERF_FORMAT_LOST (1U << 4) /* Linux 6.0 */
 #endif
 
-/* One kernel event: a count on one CPU, for one task, on one instance of its PMU. */
+/* A kernel event: one count on one CPU, for one task, on one instance of its PMU. */
 struct kernel_event {
-	/* What every reading looks at comes first. */
+	/* Members that every reading uses come first. */
 	int fd;     /* -1: not open */
 	int leader; /* part it joined, -1: it leads or is alone */
 	/* places of the readings: its value; enabled and, behind it, running */
@@ -62,7 +62,7 @@ struct stopwatch {
 	uint64_t started_at, elapsed;
 };
 
-/* Nothing new where it runs already. */
+/* Starts the watch; no effect if it runs already. */
 static inline void session_start_stopwatch(struct stopwatch *w, uint64_t now)
 {
 	w->started_at = w->is_running ? w->started_at : now;
@@ -86,7 +86,7 @@ static inline void session_reset_stopwatch(struct stopwatch *w, uint64_t now)
 	w->started_at = now;
 }
 
-/* What shows that CPUs come and go. */
+/* Detection of CPUs that are switched off and on. */
 struct hotplug_state {
 	bool has_cpu_events;  /* some part counts whatever runs on its CPU */
 	bool counts_all_cpus; /* every CPU is wanted, whichever these are */
@@ -141,7 +141,7 @@ union perf_attr_buffer {
 	uint64_t words[32];
 };
 
-/* What is asked for part @k of count @i. @leader: it leads its group (or is alone). */
+/* Builds the attributes of kernel event @k of count @i. @leader: it leads its group or is alone. */
 void pfmi_perf_build_attr(const struct pfm_session *s, unsigned i, unsigned k, bool leader,
                           union perf_attr_buffer *out);
 /* True if the kernel raises the event itself, so that it is never seen at user level: leaving the

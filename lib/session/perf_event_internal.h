@@ -13,10 +13,10 @@
 /* @from as the members of the kernel's own struct that say what to count; everything else in @attr,
  * which has @room bytes, stays. PFMLIB_ERR_FULL if that is too little. (lib/session/perf_attr.c) */
 int pfmi_perf_fill_attr(const pfm_attr_t *from, struct perf_event_attr *attr, size_t room);
-/* Says in s->counts[i] why its part @k could not be opened with error @err; @group: descriptor it
- * was to join, or -1. */
+/* Records in s->counts[i] why its kernel event @k could not be opened with error @err. @group:
+ * the descriptor it was to join, or -1. */
 void pfmi_perf_diagnose_event(struct pfm_session *s, unsigned i, unsigned k, int group, int err);
-/* Says that count @i cannot be in a group with its leader: they are counted at different places. */
+/* Records that count @i cannot join its group: they are counted at different places. */
 void pfmi_perf_reject_group_member(struct pfm_session *s, unsigned i);
 /* The tasks of a session for @pid: all threads of a process (unless it is wanted @alone), one
  * thread, or the caller's own (0). 0 or -ENOMEM. */

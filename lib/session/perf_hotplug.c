@@ -111,7 +111,8 @@ static bool is_cpu_online(const struct sys *sys, int cpu)
 	return is;
 }
 
-/* Does the kernel tell how long count @c was enabled? Some have a clock that never ticks. */
+/* True if the kernel reports how long count @c was enabled: the clock of some kernels never
+ * ticks. */
 static bool has_ticking_clock(const struct perf_state *st, const struct session_count *c)
 {
 	for (unsigned k = 0; k < c->kernel_state.n_events; k++)
@@ -120,7 +121,8 @@ static bool has_ticking_clock(const struct perf_state *st, const struct session_
 	return false;
 }
 
-/* Does the part's time stand still? One that lost its counter has the longest of all. */
+/* True if the enabled time of the event stands still. An event that lost its counter has the
+ * largest time of all. */
 static bool has_stalled_time(const struct perf_state *st, const struct kernel_event *p)
 {
 	const struct time_reference *w =
@@ -129,8 +131,8 @@ static bool has_stalled_time(const struct perf_state *st, const struct kernel_ev
 
 	if (!is_cpu_event(p))
 		return false;
-	/* A control group's events are enabled as long as it runs there: the witness beside them
-	 * always is. */
+	/* A control group's events are enabled as long as it runs there: the time reference beside
+	 * them always is. */
 	if (w)
 		return w->fd >= 0 && w->time_on_cpu < st->hotplug.min_enabled_time;
 	return enabled - st->reset_readings[p->times_index] < st->hotplug.min_enabled_time;
@@ -146,7 +148,7 @@ bool pfmi_perf_has_missed_cpu(struct pfm_session *s, const struct session_count 
 	for (unsigned k = 0; k < c->kernel_state.n_events; k++) {
 		struct kernel_event *p = &st->events[c->kernel_state.first_event + k];
 
-		/* As long as it is off there is nothing to count. */
+		/* A CPU that is off has nothing to count. */
 		if (told && !p->is_orphaned && has_stalled_time(st, p))
 			p->is_orphaned = is_cpu_online(&s->sys, p->cpu);
 		any |= p->is_orphaned;

@@ -18,8 +18,7 @@ void pfmi_perf_close_event(struct pfm_session *s, struct kernel_event *p)
 	p->n_members = 0;
 }
 
-/* Takes the last member of a group out again. Members are closed in the opposite order of their
- * opening. */
+/* Removes the last member of a group. Members are closed in the reverse order of their opening. */
 static void leave_group(struct perf_state *st, const struct kernel_event *p)
 {
 	int me = (int)(p - st->events), at;
@@ -158,8 +157,8 @@ static bool can_open_ungrouped(struct pfm_session *s, unsigned i, unsigned k)
 	return fd >= 0;
 }
 
-/* The same without the kernel, for users who may not look at it; the name shows it (it has room for
- * that), unless nothing is missing. */
+/* Opens the event for user code only, for users who may not count the kernel. The name gets the
+ * suffix "u" unless the count is the same; it has room for that. */
 static int try_open_without_kernel(struct pfm_session *s, unsigned i, unsigned k, int group,
                                    int err)
 {

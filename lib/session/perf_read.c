@@ -36,7 +36,7 @@ static int keep_first_error(int before, int rc)
 	                                : 0;
 }
 
-/* Those of tasks that begin with the program begin with it. */
+/* True if the kernel enables the event when the task starts its program. */
 static bool is_enabled_on_exec(const struct pfm_session *s, int pid)
 {
 	return s->options.flags & PFM_SESSION_ENABLE_ON_EXEC && pid >= 0;
@@ -57,7 +57,7 @@ static int send_to_each_time_reference(struct pfm_session *s, unsigned long requ
 	return first;
 }
 
-/* Sends @request to every witness: most sessions have none. */
+/* Sends @request to every time reference: most sessions have none. */
 static inline int send_to_time_references(struct pfm_session *s, unsigned long request)
 {
 	const struct perf_state *st = s->backend_state;
@@ -105,7 +105,7 @@ static void rebase_cgroup_times(struct pfm_session *s)
 	}
 }
 
-/* Witnesses are the first to be switched on and the last to be switched off: they have seen
+/* Time references are the first to be switched on and the last to be switched off: they have seen
  * whatever the others have. */
 int pfmi_perf_start_counting(struct pfm_session *s)
 {
@@ -173,7 +173,7 @@ static inline long read_into_readings(struct pfm_session *s, int fd, size_t at, 
 /* of the reading of one event: value, enabled, running; then what was lost, where that is told */
 #define SINGLE_READING_WORDS 3
 
-/* Where a group's reading goes, and its length. */
+/* The place of a group's reading, and its length in words. */
 static size_t get_group_reading_index(const struct kernel_event *lead)
 {
 	return lead->times_index - 1;
@@ -226,7 +226,7 @@ static bool is_uniform_session(const struct pfm_session *s)
 	return true;
 }
 
-#define TIME_REFERENCE_WORDS     3 /* the first words are for a witness */
+#define TIME_REFERENCE_WORDS     3 /* the first words are for a time reference */
 #define MAX_SINGLE_READING_WORDS 4 /* at most, for each part that is read for itself */
 
 /* True if the part is read for itself: a member's value comes with its leader's. */
@@ -335,7 +335,7 @@ static int read_all_events(struct pfm_session *s)
 	return 0;
 }
 
-/* Times of the witnesses since the last reset; @base: this is a reset. */
+/* Times of the time references since the last reset; @base: this is a reset. */
 static int read_time_references(struct pfm_session *s, bool base)
 {
 	struct perf_state *st = s->backend_state;
@@ -397,7 +397,7 @@ int pfmi_perf_reset_counts(struct pfm_session *s)
 	return PFMLIB_SUCCESS;
 }
 
-/* What the parts of a count come to. */
+/* The sum over the kernel events of a count. */
 struct count_sum {
 	uint64_t value, raw, enabled, running;
 	pfm_quality_t quality;
@@ -471,7 +471,7 @@ static inline void write_sum_to_count(const struct count_sum *sum, pfm_count_t *
 		              .cause = sum->cause };
 }
 
-/* Count @c from what was last read of its parts and their witnesses. */
+/* Count @c from what was last read of its parts and their time references. */
 static void sum_kernel_events(struct pfm_session *s, struct session_count *c, pfm_count_t *out)
 {
 	const struct perf_state *st = s->backend_state;
@@ -498,8 +498,8 @@ static void sum_kernel_events(struct pfm_session *s, struct session_count *c, pf
 	write_sum_to_count(&sum, out);
 }
 
-/* The same of a count that has one part, open, which was counted all the time: as nearly all are.
- * False if it is not so. */
+/* Computes a count with one open kernel event that ran all the time, as most counts do. Returns
+ * false for other counts. */
 static inline bool compute_simple_count(const struct perf_state *st, const struct session_count *c,
                                         pfm_count_t *out)
 {
@@ -621,7 +621,7 @@ static bool compute_exact_counts(const struct pfm_session *s, pfm_count_t *out)
 	return true;
 }
 
-/* Each count from its parts. */
+/* Computes every count from its kernel events. */
 static void compute_all_counts(struct pfm_session *s, pfm_count_t *counts)
 {
 	const struct perf_state *st = s->backend_state;

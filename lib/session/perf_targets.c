@@ -2,8 +2,8 @@
 /* Where counts must be opened: for which tasks, on which CPUs, on which instances of a PMU.
  *
  * The kernel gives an event of a task on one CPU the time the task spent on other CPUs as time
- * it was enabled and did not run: just as if it had waited for a counter. A witness, an event
- * that never waits, opened for the same task and CPU, tells the two apart. */
+ * it was enabled and did not run: just as if it had waited for a counter. A time reference, an
+ * event that never waits, opened for the same task and CPU, tells the two apart. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,7 +137,7 @@ struct event_planner {
 	int error_code;
 };
 
-/* Where in the session a part is to be. */
+/* The target of a kernel event. */
 struct event_target {
 	int pid;
 	unsigned task_index; /* number of the task */
@@ -146,7 +146,7 @@ struct event_target {
 	bool uses_instance_cpus;
 };
 
-/* Room for @n parts in all: 0 or -ENOMEM. */
+/* Makes room for @n kernel events. Returns 0 or -ENOMEM. */
 static int reserve_events(struct perf_state *st, size_t n)
 {
 	size_t room = n > 2 * (size_t)st->events_capacity ? n : 2 * (size_t)st->events_capacity;
@@ -163,7 +163,7 @@ static int reserve_events(struct perf_state *st, size_t n)
 }
 
 static void add_kernel_event(struct event_planner *w, const struct event_target *at, int cpu,
-                             int witness)
+                             int reference)
 {
 	struct perf_state *st = w->session->backend_state;
 
@@ -179,14 +179,14 @@ static void add_kernel_event(struct event_planner *w, const struct event_target 
 		                       .leader = -1,
 		                       .next_member = -1,
 		                       .last_member = -1,
-		                       .time_reference = witness,
+		                       .time_reference = reference,
 		                       .count_index = (unsigned)(w->count - w->session->counts) };
 	w->count->kernel_state.n_events++;
 }
 
 /* A CPU that was asked for and that the count's PMU does not serve: the time the task spends there
  * is missing. */
-static void add_unserved_time(struct event_planner *w, unsigned witness)
+static void add_unserved_time(struct event_planner *w, unsigned reference)
 {
 	struct perf_state *st = w->session->backend_state;
 	struct unserved_time *e =
@@ -199,7 +199,7 @@ static void add_unserved_time(struct event_planner *w, unsigned witness)
 	st->unserved_times = e;
 	e[st->n_unserved_times++] =
 		(struct unserved_time){ .count_index = (unsigned)(w->count - w->session->counts),
-		                        .time_reference = witness };
+		                        .time_reference = reference };
 }
 
 /* CPUs of instance @k, in words; "" for all. */
@@ -215,7 +215,8 @@ static bool is_cpu_in_set(const struct cpu_mask *set, unsigned cpu)
 	return set->n_words == 0 || pfmi_machine_has_cpu(set, cpu);
 }
 
-/* One part for each CPU that was asked for, is on line and is served by the instance. */
+/* Adds a kernel event for each CPU that was asked for, is on line, and is served by the
+ * instance. */
 static void add_cpu_events(struct event_planner *w, const struct event_target *at)
 {
 	const struct pfm_session *s = w->session;
@@ -223,7 +224,7 @@ static void add_cpu_events(struct event_planner *w, const struct event_target *a
 	const struct cpu_mask *base =
 		s->requested_cpus.n_words ? &s->requested_cpus : &s->online_cpus;
 	unsigned next = at->task_index * st->n_cpus;
-	/* never a task's: its witnesses are numbered from the first CPU on */
+	/* never a task's: its time references are numbered from the first CPU on */
 	int only = w->count->config.cpu;
 	struct cpu_mask serves;
 
@@ -235,7 +236,7 @@ static void add_cpu_events(struct event_planner *w, const struct event_target *a
 	w->is_online_unknown |= base->n_words == 0;
 	for (unsigned cpu = only < 0 ? 0 : (unsigned)only;
 	     !w->error_code && pfmi_machine_next_cpu(base, &cpu); cpu++) {
-		unsigned witness = st->cgroup_fd >= 0 ? cpu : next++;
+		unsigned reference = st->cgroup_fd >= 0 ? cpu : next++;
 		/* a unit's own CPUs may be others */
 		bool timed = at->pid >= 0 || (st->cgroup_fd >= 0 && cpu < st->n_time_references);
 
@@ -248,13 +249,13 @@ static void add_cpu_events(struct event_planner *w, const struct event_target *a
 			continue;
 		}
 		if (is_cpu_in_set(&serves, cpu))
-			add_kernel_event(w, at, (int)cpu, timed ? (int)witness : -1);
+			add_kernel_event(w, at, (int)cpu, timed ? (int)reference : -1);
 		else if (at->pid >= 0 && w->count->config.lacks_core_types)
-			add_unserved_time(w, witness);
+			add_unserved_time(w, reference);
 		else
 			continue;
 		if (timed)
-			st->time_references[witness] = (struct time_reference){
+			st->time_references[reference] = (struct time_reference){
 				.is_needed = true, .pid = at->pid, .cpu = (int)cpu, .fd = -1
 			};
 	}
@@ -316,8 +317,8 @@ static void explain_no_cpu(struct session_count *c, const struct event_planner *
 			*cpus ? cpus : "(none)");
 }
 
-/* A witness for every task on every CPU that was asked for, in that order; of a control group one
- * for each CPU, by its number. */
+/* A time reference for every task on every CPU that was asked for, in that order; of a control
+ * group one for each CPU, by its number. */
 static int create_time_references(struct pfm_session *s)
 {
 	const struct cpu_mask *base =
@@ -369,7 +370,7 @@ static void repeat_previous_events(struct event_planner *w)
 	w->count->kernel_state.n_events = w->error_code ? 0 : last->n_events;
 }
 
-/* As many parts as there mostly are. */
+/* An estimate of the number of kernel events. */
 static size_t estimate_event_total(const struct pfm_session *s)
 {
 	const struct perf_state *st = s->backend_state;

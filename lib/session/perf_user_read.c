@@ -109,7 +109,8 @@ static uint64_t extend_sign(uint64_t v, unsigned width)
 
 #define MAX_PAGE_READ_TRIES 16 /* then the kernel is asked */
 
-/* What the page says, whole or torn. False if it cannot tell. */
+/* Reads the page once, which the kernel may change meanwhile. Returns false if the page cannot
+ * tell. */
 static bool read_page_once(const struct perf_event_mmap_page *pc, uint64_t out[3])
 {
 	uint32_t index = pc->index;

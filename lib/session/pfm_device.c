@@ -114,7 +114,7 @@ static void choose_device_settings(const struct pfm_session *s, struct device_st
 		s->options.flags & PFM_SESSION_PER_CPU ? PFM_ALPHA_OPEN_EACH : PFM_ALPHA_OPEN_ALL;
 }
 
-/* Whom the device cannot tell from others. */
+/* Targets that the device cannot tell apart. */
 static void check_device_scope(struct pfm_session *s, const struct device_state *d)
 {
 	bool each = s->options.flags & PFM_SESSION_PER_CPU &&
@@ -161,7 +161,7 @@ static int find_request_index(const struct device_event_set *set, unsigned numbe
 	return -1;
 }
 
-/* Takes events in the caller's order as long as they fit together. */
+/* Adds events in the order of the caller as long as they fit together. */
 static void choose_events(struct pfm_session *s, struct device_state *d,
                           struct device_event_set *set)
 {
@@ -285,7 +285,7 @@ static int open_device(struct pfm_session *s)
 	                    : fd;
 }
 
-/* What stood in the way of opening, for every count. */
+/* Records why the device could not be opened, for every count. */
 static void explain_open_error(struct pfm_session *s, int err)
 {
 	const struct device_state *d = s->backend_state;
@@ -594,7 +594,8 @@ static bool has_full_rates(const struct device_state *d)
 	return true;
 }
 
-/* What the chip's counters hold beyond the last interrupt, one processor after the other. */
+/* Reads what the counters of the chip hold beyond the last interrupt, one processor after the
+ * other. */
 static int add_counter_values(struct pfm_session *s)
 {
 	struct device_state *d = s->backend_state;
@@ -651,7 +652,7 @@ static int read_counter_values(struct pfm_session *s, uint32_t number)
 	return err;
 }
 
-/* As the statistic of ProfileMe comes back: two numbers where the counters' are. */
+/* Stores the two numbers of a ProfileMe statistic in place of the counters. */
 static int read_statistic_pair(struct pfm_session *s)
 {
 	struct device_state *d = s->backend_state;

@@ -11,7 +11,7 @@
 enum { EMULATED_PID = 1,
        MAX_DEVICE_ENTRIES = 255 };
 
-/* What one processor, or all of them together, has counted. */
+/* The counts of one processor, or of all of them together. */
 struct device_entry {
 	uint64_t events[PFM_ALPHA_MAX_COUNTERS];
 	uint64_t reset_events[PFM_ALPHA_MAX_COUNTERS]; /* events at the last reset */
@@ -21,7 +21,7 @@ struct device_entry {
 	uint64_t last_pair[2]; /* the last pair of ProfileMe that was handed out */
 };
 
-/* Where count i of the session is found. */
+/* The counter and entry of a count. */
 struct device_location {
 	int counter; /* -1: not counted */
 	int entry;   /* -1: in all of them */

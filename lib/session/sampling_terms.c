@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a text says of samples: period=, freq=, precise=, pinned, excl. No processor knows these
- * words: they are taken out before the event is looked up. */
+/* Terms of sampling in an event text: period=, freq=, precise=, pinned, excl. They are removed
+ * before the event is looked up, as no PMU knows them. */
 #include <string.h>
 #include "session/session_internal.h"
 
@@ -10,7 +10,8 @@ struct sampling_term {
 	bool is_perf_syntax; /* between slashes, where numbers are perf's */
 };
 
-/* Takes what @t says. False if its value is none; @known: whether it is a word of ours. */
+/* Applies the term @t. Returns false if its value is invalid. @known: the term is one of
+ * sampling. */
 static bool apply_term(const struct sampling_term *t, struct group_member *m, bool *known)
 {
 	uint64_t v = 0;

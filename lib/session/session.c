@@ -10,7 +10,8 @@
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
-/* In the order they are tried. Not a table: its pointers would be relocated in every process. */
+/* The backends in the order in which they are tried. A table would need relocations in every
+ * process. */
 static const struct backend *get_backend(unsigned i)
 {
 	switch (i) {
@@ -20,7 +21,8 @@ static const struct backend *get_backend(unsigned i)
 	}
 }
 
-/* Who names one wants to know. */
+/* True if the backend can be used. A backend that the caller names is probed, so that a failure
+ * has a reason. */
 static bool is_usable_backend(const struct pfm_session *s, const struct backend *b,
                               pfm_error_t *why)
 {

@@ -14,7 +14,7 @@
 
 /* ---- from texts to counts ------------------------------------------------------------------ */
 
-/* One event of a text, on one PMU. */
+/* An event of a text on one PMU. */
 struct member_event {
 	struct event *event; /* where one count comes of it: that count's */
 	unsigned pmu;
@@ -22,7 +22,7 @@ struct member_event {
 	unsigned instance; /* 1 + the instance of the PMU, 0: all */
 };
 
-/* One member of a group (or the only event of a text). */
+/* A member of a group, or the only event of a text. */
 struct group_member {
 	char *name;        /* as the user wrote it; the session's */
 	struct slice text; /* where that stands in the text */
@@ -57,7 +57,7 @@ struct session_builder {
 
 /* All that is known of unit @unit, until it is asked for another. */
 const struct pmu_info *pfmi_session_get_pmu(struct session_builder *o, unsigned unit);
-/* Room for @n more counts. False without memory. (lib/session/counts.c) */
+/* Makes room for @n more counts. Returns false without memory. */
 bool pfmi_session_reserve_counts(struct session_builder *o, unsigned n);
 /* Appends a count whose members are not set; NULL without memory. */
 struct session_count *pfmi_session_append_count(struct session_builder *o);
@@ -67,9 +67,8 @@ void pfmi_session_copy_event(const struct event *from, struct event *to);
 void pfmi_session_free_names(struct pfm_session *s);
 /* A copy of @name that lives as long as the session; NULL without memory. */
 char *pfmi_session_copy_name(struct pfm_session *s, const char *name);
-/* Takes what concerns samples (period=, freq=, precise=, pinned, excl) out of @text. True if there
- * was something; *@bad points to a term whose value is wrong, else NULL.
- * (lib/session/sampling_terms.c) */
+/* Moves the terms of sampling (period=, freq=, precise=, pinned, excl) from @text to @m. Returns
+ * true if there were any. *@bad points to a term with an invalid value, or is NULL. */
 bool pfmi_session_extract_terms(char *text, struct group_member *m, const char **bad);
 /* Finds the kernel's core PMUs. */
 void pfmi_session_find_core_pmus(struct session_builder *o);
@@ -91,19 +90,18 @@ int pfmi_session_add_metrics(struct session_builder *o, const char *text);
 /* Plans what those metrics need and adds the groups' counts; @texts are all of the session's. */
 int pfmi_session_plan_metrics(struct session_builder *o, const char *const *texts);
 void pfmi_session_free_metrics(struct pfm_session *s);
-/* Some CPU is not on line that was assumed to be: -EAGAIN if the session knows better now, 0 if
- * that was not it, or -ENOMEM. */
+/* Reads the CPUs on line again after the kernel refused one. Returns -EAGAIN if they have
+ * changed, 0 if not, or -ENOMEM. */
 int pfmi_session_refresh_online_cpus(struct pfm_session *s);
 /* Keeps the caller's CPU list; where every CPU is counted for itself, repeats the counts for
  * each. */
 int pfmi_session_apply_cpu_list(struct session_builder *o);
 /* ---- what the user is told ----------------------------------------------------------------- */
 
-/* From what a backend has read to what the user is told: quality and cause of counts[i], and the
- * sentences in s->counts[i]. @counts are those of the whole session.
- * (lib/session/count_quality.c) */
+/* Sets quality, cause and reason of counts[i] from the times that a backend has read. @counts
+ * holds all counts of the session. */
 void pfmi_session_assess_quality(struct pfm_session *s, unsigned i, pfm_count_t *counts);
-/* The same of every count of the session. */
+/* Calls pfmi_session_assess_quality() for every count of the session. */
 void pfmi_session_assess_all_qualities(struct pfm_session *s, pfm_count_t *counts);
 /* Fills the sentences of count @c, unless they already say why it could not be opened. */
 void pfmi_session_set_reason(struct session_count *c, pfm_cause_t cause, const char *remedy,
