@@ -280,7 +280,7 @@ static double get_command_seconds(const struct recorder *job)
 }
 
 /* Why event @i has no samples, in words. */
-static void explain_no_samples(const struct recorder *job, unsigned i, const pfm_sample_count_t *c, const pfm_count_info_t *info)
+static void explain_no_samples(const struct recorder *job, unsigned i, const pfm_sample_statistics_t *c, const pfm_count_info_t *info)
 {
 	pfm_count_t count = PFM_INIT(count);
 	bool is_command = job->command && !job->pid && !job->all_cpus && !job->cpus;
@@ -325,7 +325,7 @@ static bool has_sample_of(pfm_session_t *s, const char *name)
 static bool is_sampled(const struct recorder *job, const char *name)
 {
 	pfm_session_t *s = NULL;
-	bool is = pfm_read_recording(&s, job->output, NULL) != PFMLIB_SUCCESS || has_sample_of(s, name);
+	bool is = pfm_open_recording(&s, job->output, NULL) != PFMLIB_SUCCESS || has_sample_of(s, name);
 
 	pfm_close_session(s);
 	return is;
@@ -333,13 +333,13 @@ static bool is_sampled(const struct recorder *job, const char *name)
 
 static void explain_missing_samples(const struct recorder *job)
 {
-	unsigned n = job->size > MAX_CHECKED_SIZE ? 0 : pfm_count_session(job->session);
+	unsigned n = job->size > MAX_CHECKED_SIZE ? 0 : pfm_session_size(job->session);
 
 	for (unsigned i = 0; i < n; i++) {
-		pfm_sample_count_t c = PFM_INIT(c);
+		pfm_sample_statistics_t c = PFM_INIT(c);
 		pfm_count_info_t info = PFM_INIT(info);
 
-		if (pfm_read_samples(job->session, i, &c) || pfm_describe_count(job->session, i, &info) || *info.why)
+		if (pfm_sampling_statistics(job->session, i, &c) || pfm_describe_count(job->session, i, &info) || *info.why)
 			continue;
 		if (!is_sampled(job, info.name))
 			explain_no_samples(job, i, &c, &info);

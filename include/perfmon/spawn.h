@@ -3,7 +3,7 @@
 #ifndef PERFMON_SPAWN_H
 #define PERFMON_SPAWN_H
 
-#include <perfmon/perfmon.h>
+#include <perfmon/session.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -298,7 +298,7 @@ static void a_control_groups_time_that_starts_with_the_kernel(void **state)
 	read_all();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	/* enabled <= CPUs x elapsed */
-	assert_true(counts[0].enabled && counts[0].enabled <= is_about(0).n_parts * (uint64_t)2000000000);
+	assert_true(counts[0].enabled && counts[0].enabled <= is_about(0).n_kernel_events * (uint64_t)2000000000);
 	end_session();
 }
 
