@@ -51,6 +51,7 @@ struct stat_row {
 	const char *own; /* pfm's own count of time, which no session takes; else NULL */
 	char *label;
 	size_t place; /* where in the label the CPU, core, thread ... begins, behind a control group */
+	bool was_counted;    /* it had a value in some run or interval */
 	pfm_count_sum_t sum; /* of this run or interval */
 	pfm_tally_t tally;   /* of all runs, or of this interval */
 	struct slice *slices; /* what was counted on the way (stat_errors.c); NULL: nothing yet */
@@ -67,7 +68,9 @@ struct stat_target {
 	pfm_count_t *counts, *earlier, *slice_counts; /* now, when the interval began, and when the slice did */
 	unsigned *rows;                               /* each count's row */
 	int watch;                                    /* readable when the process has ended, or -1 */
-	bool ran_unwatched;                           /* most of the command ran where the kernel does not let us look */
+	double unseen_seconds;                        /* time of the command on CPUs that was not counted */
+	bool ran_unwatched;                           /* ... more than a tick */
+	bool lost_rights;                             /* ... more than births and ends of tasks can take */
 };
 
 struct stat_job;

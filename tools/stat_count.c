@@ -39,18 +39,20 @@ enum wake_reason { TIMEOUT,
 	           CHILD_ENDED,
 	           INTERRUPTED };
 
-/* Waits for a signal until @until. The terminal's interrupt reaches the command as well: its end is awaited then. */
+/* Waits for a signal until @until. An interrupt of the terminal reaches the command as well, whose end
+ * is awaited then; every other signal is passed on to it. */
 static enum wake_reason wait_signal(struct stat_job *job, const struct child *child, uint64_t until)
 {
 	uint64_t now = now_ns(), left = until > now ? until - now : 0;
 	struct timespec t = { .tv_sec = (time_t)(left / NS), .tv_nsec = (long)(left % NS) };
+	siginfo_t info;
 	int sig;
 
 	if (job->control.on) {
 		control_wait(&job->control, &job->signals, NULL, 0, left);
 		t = (struct timespec){ 0 };
 	}
-	sig = sigtimedwait(&job->signals, NULL, &t);
+	sig = sigtimedwait(&job->signals, &info, &t);
 
 	if (sig < 0)
 		return TIMEOUT;
@@ -59,7 +61,7 @@ static enum wake_reason wait_signal(struct stat_job *job, const struct child *ch
 	job->interrupted = true;
 	if (child->pid <= 0)
 		return INTERRUPTED;
-	if (sig != SIGINT && sig != SIGQUIT)
+	if ((sig != SIGINT && sig != SIGQUIT) || info.si_code == SI_USER)
 		child_signal(child, sig);
 	return TIMEOUT;
 }
@@ -396,7 +398,7 @@ static bool has_counts(const struct stat_job *job)
 	unsigned i;
 
 	for (i = 0; i < job->n_rows; i++)
-		if (job->rows[i].tally.counted)
+		if (job->rows[i].was_counted)
 			return true;
 	return false;
 }
@@ -404,7 +406,7 @@ static bool has_counts(const struct stat_job *job)
 /* Signals are waited for, not handled: nothing is interrupted half way. */
 static void block_signals(struct stat_job *job)
 {
-	static const int ends[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
+	static const int ends[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE };
 	struct sigaction was;
 	size_t i;
 

@@ -85,6 +85,7 @@ static const char delay_too_long_text[] = "all was over before the delay was: co
 static void keep_reason(const struct stat_job *job, struct stat_row *row)
 {
 	pfm_count_info_t info = PFM_INIT(info);
+	char unseen[200];
 
 	pfm_describe_count(row->worst->session, row->worst_count, &info);
 	if (job->missed && row->sum.count.cause == PFM_CAUSE_NO_TIME) {
@@ -92,9 +93,11 @@ static void keep_reason(const struct stat_job *job, struct stat_row *row)
 		info.remedy = "begin earlier (-D)";
 	}
 	if (row->worst->ran_unwatched && has_value(&row->sum.count)) {
-		info.why = "most of the time went by in programs that the kernel does not let be counted: they have more rights than "
-			   "who started them (set-user-ID), or may not be read";
-		info.remedy = "start counting from a process that has their rights (sudo pfm stat)";
+		snprintf(unseen, sizeof(unseen), "%.3f seconds on CPUs were not counted: %s", row->worst->unseen_seconds,
+		         row->worst->lost_rights ? "programs ran that have more rights than their caller (set-user-ID), or may not be read"
+		                                 : "births and ends of tasks, or a short program that may not be read");
+		info.why = unseen;
+		info.remedy = row->worst->lost_rights ? "start counting from a process that has their rights (sudo pfm stat)" : "";
 	}
 	if (!keep_words(&row->reason, (const char **const[]){ &info.why, &info.remedy }, 2))
 		return;
@@ -121,6 +124,7 @@ void gather_rows(struct stat_job *job, bool interval)
 			row->tally = (pfm_tally_t)PFM_INIT(row->tally);
 		if (pfm_add_run(&row->tally, &row->sum.count) && row->sum.count.quality != PFM_QUALITY_EXACT && row->worst)
 			keep_reason(job, row);
+		row->was_counted |= row->tally.counted != 0;
 		if (!row->own)
 			row->sum = (pfm_count_sum_t)PFM_INIT(row->sum);
 	}

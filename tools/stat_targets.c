@@ -15,7 +15,7 @@
 #include <perfmon/pfmlib_alpha.h>
 
 enum { PATH_ROOM = 4096,
-       ESCAPE_NS = 5000000 };
+       TICK_NS = 10000000 };
 
 /* ---- parts ------------------------------------------------------------------------------------------------------------------- */
 
@@ -421,12 +421,14 @@ void check_unwatched_time(struct stat_job *job, double seconds)
 
 		for (unsigned i = 0; i < p->n; i++)
 			longest = p->counts[i].enabled > longest ? p->counts[i].enabled : longest;
-		/* A task's birth and its end are not counted, and of many short ones they are a quarter of the time. */
-		p->ran_unwatched = !p->pid && seconds * NS > 2 * (double)longest + ESCAPE_NS;
+		p->unseen_seconds = seconds - (double)longest / NS;
+		p->ran_unwatched = !p->pid && seconds * NS > (double)longest + TICK_NS;
+		/* The kernel does not count births and ends of tasks: of many short ones they are a quarter of the time. */
+		p->lost_rights = p->ran_unwatched && seconds * NS > 1.25 * (double)longest + TICK_NS;
 		for (unsigned i = 0; p->ran_unwatched && i < p->n; i++)
 			if (has_value(&p->counts[i])) {
 				p->counts[i].quality = PFM_QUALITY_PARTIAL;
-				p->counts[i].cause = PFM_CAUSE_PERMISSION;
+				p->counts[i].cause = p->lost_rights ? PFM_CAUSE_PERMISSION : PFM_CAUSE_OTHER;
 			}
 	}
 }

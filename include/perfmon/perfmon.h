@@ -6,6 +6,7 @@
  *   metric.h     metrics
  *   plan.h       events and metrics planned in groups
  *   session.h    counting
+ *   spawn.h      programs counted from their start
  *   sampling.h   samples and side-band records
  *   recording.h  perf.data files
  *   region.h     counts of parts of a program
@@ -21,6 +22,7 @@
 #include <perfmon/metric.h>
 #include <perfmon/plan.h>
 #include <perfmon/session.h>
+#include <perfmon/spawn.h>
 #include <perfmon/sampling.h>
 #include <perfmon/recording.h>
 #include <perfmon/region.h>

@@ -32,7 +32,8 @@ static bool is_leader_sampled(const struct record_layout *l, const pfm_record_t 
 {
 	const uint64_t *words = r->body.sample.read;
 
-	if (!(r->has & PFM_SAMPLE_READ) || (l->read_format & GROUP_READ_FORMAT) != GROUP_READ_FORMAT)
+	if (!(r->has & PFM_SAMPLE_READ) ||
+	    (l->read_format & GROUP_READ_FORMAT) != GROUP_READ_FORMAT)
 		return false;
 	return r->body.sample.n_read > get_n_head_words(l) && words[0] > 1 &&
 	       words[0] <= (r->body.sample.n_read - get_n_head_words(l)) / get_n_member_words(l);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Checks of pfm_check_system(): basic events over a workload whose counts are known. */
 #include "session/system_check.h"
+#include "session/session.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -80,7 +81,7 @@ void pfmi_check_try_event(struct pfm_system_check *c, const char *event, unsigne
 		                        .quality = PFM_QUALITY_NOT_SUPPORTED,
 		                        .cause = PFM_CAUSE_OTHER } };
 	options.flags = flags;
-	if (pfm_open_session(&s, c->ctx, &options, &event, 1, &error)) {
+	if (pfmi_session_open(&s, c->ctx, &options, &event, 1, &error, NULL, NULL)) {
 		pfm_explain_error(c->ctx, event, &error, t->reason, sizeof(t->reason));
 		return;
 	}

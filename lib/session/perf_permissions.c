@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs with more rights. When a task starts one that has more than its caller (set-user-ID), or that may not be read, the kernel takes
- * the task's events away and tells nobody: they stand still from then on. What shows it is the processor time of the process, which all its
- * threads were counted in. */
+/* Programs with more rights. When a task starts one that has more than its caller (set-user-ID), or
+ * that may not be read, the kernel takes the task's events away and tells nobody: they stand still
+ * from then on. What shows it is the processor time of the process, which all its threads were
+ * counted in. */
 #include <errno.h>
 #include "session/perf_event_internal.h"
 
 #define MAX_UNSEEN_TIME_NS 10000000u /* the longest tick of a kernel: less says nothing */
 
-/* The processor time of the process. False if the session does not follow all of it, or it is not known. */
+/* The processor time of the process. False if the session does not follow all of it, or it is not
+ * known. */
 static bool get_process_time(const struct pfm_session *s, uint64_t *ns)
 {
-	const unsigned flags = PFM_SESSION_INHERIT | PFM_SESSION_SYSTEM_WIDE | PFM_SESSION_ENABLE_ON_EXEC | PFM_SESSION_DRY_RUN;
+	const unsigned flags = PFM_SESSION_INHERIT | PFM_SESSION_SYSTEM_WIDE |
+	                       PFM_SESSION_ENABLE_ON_EXEC | PFM_SESSION_DRY_RUN;
 	const struct perf_state *st = s->backend_state;
 
-	return s->options.pid > 0 && st->tasks.has_all_threads && !st->n_time_references && !s->sampling &&
-	       (s->options.flags & flags) == PFM_SESSION_INHERIT && s->sys.get_process_time && s->sys.get_process_time(&s->sys, s->options.pid, ns) == 0;
+	return s->options.pid > 0 && st->tasks.has_all_threads && !st->n_time_references &&
+	       !s->sampling && (s->options.flags & flags) == PFM_SESSION_INHERIT &&
+	       s->sys.get_process_time && s->sys.get_process_time(&s->sys, s->options.pid, ns) == 0;
 }
 
 void pfmi_perf_start_process_clock(struct pfm_session *s)
@@ -49,7 +53,8 @@ uint64_t pfmi_perf_read_process_time(const struct pfm_session *s)
 	const struct stopwatch *w = &((const struct perf_state *)s->backend_state)->process_clock;
 	uint64_t now;
 
-	return w->is_running && get_process_time(s, &now) ? session_read_stopwatch(w, now) : w->elapsed;
+	return w->is_running && get_process_time(s, &now) ? session_read_stopwatch(w, now)
+	                                                  : w->elapsed;
 }
 
 /* True if count @c is one of the process. */
@@ -81,8 +86,10 @@ static void explain_unseen_time(struct pfm_session *s, uint64_t taken, uint64_t 
 
 		if (c->status.cause || !is_process_count(s->backend_state, c))
 			continue;
-		pfmi_session_fail_count(c, PFM_CAUSE_PERMISSION, EACCES, "start counting from a process that has its rights",
-		                        "process %d took %.3f s on CPUs and was counted for %.3f s: it has started a program with "
+		pfmi_session_fail_count(c, PFM_CAUSE_PERMISSION, EACCES,
+		                        "start counting from a process that has its rights",
+		                        "process %d took %.3f s on CPUs and was counted for %.3f "
+		                        "s: it has started a program with "
 		                        "more rights (set-user-ID), or one that may not be read",
 		                        s->options.pid, (double)taken / 1e9, (double)seen / 1e9);
 	}
@@ -100,7 +107,8 @@ bool pfmi_perf_check_process_time(struct pfm_session *s, uint64_t taken, const p
 	/* After a reset both begin anew. */
 	taken_since = taken >= st->last_taken ? taken - st->last_taken : taken;
 	seen_since = seen >= st->last_seen ? seen - st->last_seen : seen;
-	is_missing = taken > seen + MAX_UNSEEN_TIME_NS || taken_since > seen_since + MAX_UNSEEN_TIME_NS;
+	is_missing =
+		taken > seen + MAX_UNSEEN_TIME_NS || taken_since > seen_since + MAX_UNSEEN_TIME_NS;
 	st->last_taken = taken;
 	st->last_seen = seen;
 	if (is_missing)

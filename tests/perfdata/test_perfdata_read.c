@@ -434,7 +434,7 @@ static void what_cannot_be_a_recording_is_refused(void **state)
 		set64(rows[i].at, rows[i].value);
 		assert_int_equal(read_it(), PFMLIB_ERR_INVAL);
 		assert_int_equal(error.kind, PFM_KIND_IMAGE);
-		assert_non_null(strstr(error.detail, "damaged"));
+		assert_non_null(strstr(error.detail, "corrupt"));
 		assert_null(reading);
 	}
 	file.n = 12;
