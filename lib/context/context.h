@@ -62,7 +62,6 @@ struct pfm_ctx {
 	struct slice default_pmu_name;
 	uint32_t default_pmu_hash;
 	unsigned flags;
-	unsigned trace; /* TRACE_*: what PERFMON_DEBUG asks for */
 	struct pmu_source builtin_source; /* the one stage there is from the start */
 	atomic_int n_refs;
 	atomic_int loaded_parts; /* LOADED_* bits that are done */

@@ -40,7 +40,6 @@ static void init_context(struct pfm_ctx *ctx, const pfm_ctx_options_t *o, bool *
 
 	pfmi_machine_read_env_options(&w);
 	ctx->flags = o ? o->flags : 0;
-	ctx->trace = w.trace;
 	ctx->builtin_source = pfmi_context_make_image_source(table_builtin_image(), NULL, 0);
 	ctx->default_pmu = copy_option(o ? o->pmu : NULL, w.pmu, failed);
 	if (ctx->default_pmu)
@@ -49,6 +48,7 @@ static void init_context(struct pfm_ctx *ctx, const pfm_ctx_options_t *o, bool *
 	ctx->image_path = copy_option(o ? o->images : NULL, w.events, failed);
 	ctx->assumed_cpuid = copy_option(o ? o->cpuid : NULL, w.cpuid, failed);
 	pfmi_machine_init_real_sys(&ctx->sys, o && o->sysfs_root ? o->sysfs_root : w.sysfs_root);
+	ctx->sys.trace = w.trace;
 	atomic_store_explicit(&ctx->loaded_parts, LOADED_BUILTIN, memory_order_release);
 }
 

@@ -31,7 +31,7 @@ static int try_pmu(struct pmu_search *s, unsigned pmu, unsigned prefixes)
 {
 	struct name_entry found = pfmi_lookup_longest_prefix(context_pmu_table(s->ctx, pmu), s->spec, prefixes);
 
-	if (s->ctx->trace & TRACE_LOOKUP)
+	if (s->ctx->sys.trace & TRACE_LOOKUP)
 		trace_table(s, pmu, found);
 	return found.kind != NAME_NONE ? pfmi_lookup_accept_name(s, pmu, found) : PFMLIB_ERR_NOTFOUND;
 }
@@ -278,7 +278,7 @@ static int lookup_on_host(struct pmu_search *s)
 		unsigned pmu = s->ctx->search_order[i];
 		struct name_entry found = pfmi_lookup_name_on_pmu(s, pmu);
 
-		if (s->ctx->trace & TRACE_LOOKUP)
+		if (s->ctx->sys.trace & TRACE_LOOKUP)
 			trace_table(s, pmu, found);
 		if (found.kind != NAME_NONE && !is_generic_event(s, pmu))
 			return pfmi_lookup_accept_name(s, pmu, found);
