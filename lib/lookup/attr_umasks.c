@@ -7,11 +7,12 @@ static const struct named_value *find_group_word(const struct table *t, const st
 	return pfmi_table_find_named_value(t, g->first_named_value, g->n_named_values, s);
 }
 
-/* The value a bare word behind a colon stands for. Where a value has a libpfm spelling the manual page's own word is none ("i" is the
- * invert modifier there, not the invalid state). */
-static inline const struct named_value *filter_bare_word(const struct table *t, const struct umask_group *g, struct slice s, const struct named_value *w)
+/* The value of a bare word after ':'. A word of the manual page is none where its value has another
+ * spelling in libpfm: "i" inverts there, and does not mean the invalid state. */
+static const struct named_value *find_bare_word(const struct table *t, const struct umask_group *g, struct slice s)
 {
 	const struct named_value *all = table_named_values(t) + g->first_named_value;
+	const struct named_value *w = find_group_word(t, g, s);
 
 	if (!w || w >= all + g->n_values)
 		return w;
@@ -19,10 +20,6 @@ static inline const struct named_value *filter_bare_word(const struct table *t, 
 		if (all[i].value == w->value && !attr_is_word(s, table_text(t, all[i].name)))
 			return NULL;
 	return w;
-}
-static const struct named_value *find_bare_word(const struct table *t, const struct umask_group *g, struct slice s)
-{
-	return filter_bare_word(t, g, s, find_group_word(t, g, s));
 }
 
 static int choose_group_value(struct attr_reader *r, unsigned i, uint64_t bits, struct slice at)
@@ -245,44 +242,4 @@ int pfmi_attr_check_groups(struct attr_reader *r)
 			                   "and '::' before it for libpfm 4's default");
 	}
 	return PFMLIB_SUCCESS;
-}
-
-/* What stands behind the name, where that is one word and too long for a level; else nothing. */
-static inline struct slice get_single_attr(const struct spec *spec)
-{
-	uint32_t whole = (uint32_t)(spec->attrs.text - spec->name.text), n = spec->n_prefixes;
-	bool one = n > 1 && n < SPEC_MAX_PREFIXES && spec->prefixes[n - 2].len == whole && spec->attrs.len == spec->name.len - whole;
-
-	return one && spec->attrs.len > MAX_LEVEL_LENGTH + 1 ? (struct slice){ spec->attrs.text + 1, spec->attrs.len - 1 } : (struct slice){ NULL, 0 };
-}
-
-bool pfmi_lookup_resolve_umask(const struct spec *spec, struct event *ev)
-{
-	struct slice word = get_single_attr(spec);
-	struct prefix_key key = table_make_prefix_key(word);
-	uint64_t group[EVENT_MAX_GROUPS];
-	unsigned given = 0, n = ev->row->n_groups;
-	bool was_preset = false;
-
-	if (spec->modifiers.len || (spec->attrs.len && !word.len))
-		return false;
-	for (unsigned i = 0; i < n; i++) {
-		const struct umask_group *g = table_row_group_at(ev->table, ev->row, i);
-		const struct named_value *w = word.len && !given ? table_find_named_value_by_key(ev->table, g->first_named_value, g->n_named_values, word, key) : NULL;
-
-		w = filter_bare_word(ev->table, g, word, w);
-		if (!w && g->flags & (GROUP_REQUIRED | GROUP_EXPLICIT_IN_LIBPFM))
-			return false;
-		group[i] = g->flags & GROUP_HAS_DEFAULT && !(g->flags & GROUP_DEFAULT_YIELDS && was_preset) ? g->default_value : 0;
-		if (w) {
-			group[i] = w->value;
-			given = 1u << i;
-		}
-		was_preset = group[i] == g->default_value;
-	}
-	if (word.len && !given)
-		return false;
-	ev->chosen_groups = (uint16_t)given;
-	memcpy(ev->group_values, group, n * sizeof(group[0]));
-	return true;
 }

@@ -56,9 +56,6 @@ bool pfmi_spec_split_list(struct slice *list, struct slice *event);
 
 /* Reads the attributes behind the event name. Data-driven: groups, modifiers and levels of the table. */
 int pfmi_lookup_resolve_attrs(const struct table *t, uint32_t row, const struct spec *spec, struct event *out, pfm_error_t *why);
-/* Makes @ev, of which table and row are known, the row with the one mask that stands behind its name, or with what its groups have where
- * nothing does: their values are all that it has then. False where there is more to be read or to be said. */
-bool pfmi_lookup_resolve_umask(const struct spec *spec, struct event *ev);
 /* What is said of a metric where an event is wanted: PFMLIB_ERR_ALIAS. */
 int pfmi_lookup_refuse_metric(const char *text, struct slice at, pfm_error_t *why);
 

@@ -29,17 +29,6 @@ static bool is_modifier_run(const struct attr_reader *r, uint64_t letters)
 	return !pfmi_attr_is_any_row_umask(r) && !pfmi_attr_is_row_umask(r);
 }
 
-/* Is what the text has up to cut @i with the word just behind it no name? It was cut there too, and has its hash. */
-static inline bool is_known_non_name(const struct attr_reader *r, unsigned i)
-{
-	const struct table *t = r->event->table;
-	const struct name_prefix *next = &r->spec->prefixes[i + 1];
-
-	return i + 1 < r->spec->n_prefixes && r->spec->name.text + next->len == r->attr.name.text + r->attr.name.len &&
-	       next->len == next[-1].len + 1 + r->attr.name.len &&
-	       !table_can_slot_match(t, next->hash, table_probe_slot(t, next->hash, table_first_slot(next->hash, t->n_slots)));
-}
-
 /* Is the word a unit mask that stands too late to be read as one: "EVENT:c=1:E", of which "EVENT:E" is a name? In libpfm 4 masks stand
  * anywhere; what a word of their letters would set here is something else. */
 static bool is_umask_after_modifier(struct attr_reader *r)
@@ -51,7 +40,7 @@ static bool is_umask_after_modifier(struct attr_reader *r)
 	if (!attr_is_libpfm(r) || r->attr.has_value || (word.len == 1 && strchr("ukh", word.text[0])))
 		return false;
 	for (unsigned i = 0; i < spec->n_prefixes && spec->prefixes[i].len <= whole; i++)
-		if ((spec->prefixes[i].len == whole || spec->name.text[spec->prefixes[i].len] == ':') && !is_known_non_name(r, i) &&
+		if ((spec->prefixes[i].len == whole || spec->name.text[spec->prefixes[i].len] == ':') &&
 		    pfmi_lookup_is_umask_name(r->event->table, (struct slice){ spec->name.text, spec->prefixes[i].len }, spec->prefixes[i].hash, word))
 			return (pfmi_attr_find_field(r) >= 0 || is_modifier_run(r, PERF_MODIFIER_LETTERS)) && !pfmi_attr_is_row_umask(r);
 	return false;
@@ -159,7 +148,7 @@ int pfmi_lookup_resolve_attrs(const struct table *t, uint32_t row, const struct 
 		return pfmi_lookup_refuse_metric(spec->text, spec->name, why);
 	/* A bare name of a row without groups has nothing to be read. */
 	if (spec->attrs.len || spec->modifiers.len || !out->row || out->row->n_groups) {
-		rc = out->row && pfmi_lookup_resolve_umask(spec, out) ? PFMLIB_SUCCESS : read_all_attributes(t, row, spec, out, why);
+		rc = read_all_attributes(t, row, spec, out, why);
 		if (rc)
 			return rc;
 	}
