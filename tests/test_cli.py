@@ -1373,6 +1373,24 @@ class Trace(Case):
                                  r"(descriptor \d+|.* \(errno \d+\))$")
 
 
+class ExtraRegister(Case):
+    """A register that many events share: pfm decode names the extra register that decides."""
+
+    def decided_by(self, *registers):
+        return [json.loads(line).get("decided_by")
+                for line in self.done("decode", "--json", "--pmu", "skl", *registers).splitlines()]
+
+    def test_shared_code(self):
+        self.assertEqual(self.decided_by("PERFEVTSEL0=0x5301b7"), ["0x1a6"])
+        self.assertEqual(self.decided_by("PERFEVTSEL0=0x5301bb"), ["0x1a7"])
+        self.assertIn("one of more than 64 events: extra register 0x1a6 decides",
+                      self.done("decode", "--pmu", "skl", "PERFEVTSEL0=0x5301b7"))
+
+    def test_event_of_its_own(self):
+        self.assertEqual(self.decided_by("PERFEVTSEL0=0x5300c0"), [None])
+        self.assertEqual(self.decided_by("config=0x1b7", "config1=0x10001"), [None, None])
+
+
 class Device(Case):
     def test_status_of_the_program(self):
         self.assertEqual(pfm("device", "--", "sh", "-c", "exit 9").returncode, 9)
