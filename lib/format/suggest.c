@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What may have been meant: names close to a token that was refused, by the number of characters one would have to insert, delete,
- * replace or swap. Slow on purpose: it looks at everything, which is why it is a call of its own. */
+/* Suggestions for a token that was refused. Names of the PMU that was named, or of this machine, come
+ * first: children of the token, names that contain its words, names at a small edit distance. Names of
+ * other PMUs follow. A suggestion looks at every name, which is why it is a call of its own. */
 #include <stdio.h>
 #include <string.h>
 #include "format/format.h"
+#include "format/name_match.h"
 #include "base/edit_distance.h"
 #include "base/sizes.h"
 
@@ -11,11 +13,14 @@
 #define MAX_SUGGESTIONS     8u
 #define MAX_EXACT_ELSEWHERE 3u /* processors that have the name itself */
 
-/* What costs more than any misspelling. */
+/* Costs of a suggestion; the lowest comes first. An edit distance is below 16. */
 enum {
-	COST_PARTIAL_NAME = 7, /* another processor's event, named by a part of the text */
-	COST_COMPLETION = 16,
-	COST_SUBSTRING = 32,
+	COST_MATCH = 0,        /* of a PMU's own names: plus enum name_match */
+	COST_DISTANCE = 4,     /* plus the distance */
+	COST_COMPLETION = 32,  /* names that begin with the token */
+	COST_SUBSTRING = 48,   /* names that contain it */
+	COST_ELSEWHERE = 64,   /* another PMU's name, plus the distance */
+	COST_PARTIAL_NAME = 71, /* another PMU's name that is a part of the text */
 };
 
 /* The best names so far, best first; equal ones stay in the order in which they came. */
@@ -127,11 +132,12 @@ static void suggest_name(struct suggestion_list *l, const struct folded_name *to
 struct name_candidates {
 	struct folded_name names[SPEC_MAX_PREFIXES];
 	unsigned n_names;
+	struct slice token; /* the longest one */
 };
 
 static struct name_candidates list_name_candidates(const struct spec *spec)
 {
-	struct name_candidates p = { .n_names = 0 };
+	struct name_candidates p = { .n_names = 0, .token = spec->name };
 
 	for (unsigned i = spec->n_prefixes; i-- > 0;)
 		if (spec->prefixes[i].len)
@@ -141,13 +147,14 @@ static struct name_candidates list_name_candidates(const struct spec *spec)
 
 static void suggest_event_name(struct suggestion_list *l, const struct name_candidates *p, uint64_t id, const char *name)
 {
-	unsigned best = ~0u;
+	enum name_match match = pfmi_format_match_name(name, p->token);
+	unsigned best = match == NAME_MATCH_NONE ? ~0u : COST_MATCH + (unsigned)match;
 
 	for (unsigned i = 0; i < p->n_names; i++) {
 		unsigned cost = compute_cost(&p->names[i], name, i == 0);
 
 		if (cost != ~0u)
-			best = get_minimum(best, cost + i);
+			best = get_minimum(best, COST_DISTANCE + cost + i);
 	}
 	if (best != ~0u)
 		add_suggestion(l, best, id, "", name);
@@ -204,7 +211,7 @@ static void suggest_other_pmus(struct suggestion_list *l, const struct pfm_ctx *
 			if (!is_visible_name(t, name))
 				continue;
 			snprintf(before, sizeof(before), "%s::", table_text(t, t->name));
-			add_suggestion(l, c + 1 < spec->n_prefixes ? COST_PARTIAL_NAME : 0, 0, before, table_row_name(t, name.row));
+			add_suggestion(l, c + 1 < spec->n_prefixes ? COST_PARTIAL_NAME : COST_ELSEWHERE, 0, before, table_row_name(t, name.row));
 			found++;
 			break;
 		}
@@ -228,7 +235,7 @@ static void suggest_similar_elsewhere(struct suggestion_list *l, const struct pf
 			unsigned cost = is_visible_name(t, name) ? compute_cost(&p->names[0], table_text(t, name.text), false) : ~0u;
 
 			if (cost != ~0u)
-				add_suggestion(l, cost, 0, before, table_row_name(t, name.row));
+				add_suggestion(l, COST_ELSEWHERE + cost, 0, before, table_row_name(t, name.row));
 		}
 	}
 }
@@ -319,6 +326,35 @@ static void suggest_tracepoints(struct suggestion_list *l, const struct pfm_ctx 
 	}
 }
 
+/* Does the description of the table's processor ("Intel Alder Lake and Raptor Lake") have the words,
+ * blanks ignored? */
+static bool has_processor_name(const struct table *t, const struct folded_name *token)
+{
+	const char *text = table_text(t, t->desc);
+	struct folded_name desc = fold_text((struct slice){ text, (uint32_t)strcspn(text, ",:(") });
+
+	for (unsigned at = 0; token->length >= 4 && at + token->length <= desc.length; at++)
+		if (memcmp(desc.chars + at, token->chars, token->length) == 0)
+			return true;
+	return false;
+}
+
+/* PMUs of the processor family that a text names: "mtl", "alderlake", "zen 4". Cores come first. */
+static void suggest_family_members(struct suggestion_list *l, const struct pfm_ctx *ctx, struct slice name)
+{
+	struct folded_name token = fold_text(name);
+
+	for (unsigned i = 0; token.length >= 3 && i < context_count_pmus(ctx); i++) {
+		const struct table *t = context_pmu_table(ctx, i);
+		bool is_member = pfmi_base_is_slice_icase(name, table_text(t, t->family_name));
+
+		if (t->flags & (TABLE_COMPAT_VIEW | TABLE_TEST_ONLY))
+			continue;
+		if (is_member || has_processor_name(t, &token))
+			add_suggestion(l, t->flags & TABLE_UNCORE ? 1 : 0, i + 1, "", table_text(t, t->name));
+	}
+}
+
 static void suggest_events(struct suggestion_list *l, const struct pfm_ctx *ctx, const struct error_location *p)
 {
 	unsigned units[64], n = pfmi_lookup_candidate_pmus(ctx, &p->spec, units, 64);
@@ -329,10 +365,12 @@ static void suggest_events(struct suggestion_list *l, const struct pfm_ctx *ctx,
 	suggest_two_colons(l, ctx, &p->spec);
 	for (unsigned i = 0; i < n; i++)
 		suggest_pmu_events(l, ctx, units[i], &pieces, false);
-	suggest_other_pmus(l, ctx, &p->spec, units, n);
 	suggest_tracepoints(l, ctx, &p->spec);
 	for (unsigned i = 0; !l->n_names && i < n; i++)
 		suggest_pmu_events(l, ctx, units[i], &pieces, true);
+	if (!p->spec.pmu_name.len)
+		suggest_family_members(l, ctx, p->spec.name);
+	suggest_other_pmus(l, ctx, &p->spec, units, n);
 	if (!l->n_names || l->cost[0] == COST_PARTIAL_NAME)
 		suggest_similar_elsewhere(l, ctx, &pieces);
 }
@@ -346,28 +384,37 @@ static void suggest_qualified_name(struct suggestion_list *l, const struct error
 	add_suggestion(l, 0, 0, before, p->spec.text);
 }
 
-static void suggest_pmus(struct suggestion_list *l, const struct pfm_ctx *ctx, const struct error_location *p)
+/* Suggests the name of PMU @pmu, or an alias that is closer to the token. */
+static void suggest_pmu_names(struct suggestion_list *l, const struct table *t, unsigned pmu,
+                              const struct folded_name *token)
+{
+	const char *alias = table_text(t, t->aliases);
+
+	if (t->flags & (TABLE_COMPAT_VIEW | TABLE_TEST_ONLY))
+		return;
+	suggest_name(l, token, pmu + 1, table_text(t, t->name), true);
+	while (*alias) {
+		char word[SUGGESTION_SIZE];
+		size_t len = strcspn(alias, " ");
+
+		snprintf(word, sizeof(word), "%.*s", (int)len, alias);
+		suggest_name(l, token, pmu + 1, word, true);
+		alias += len + (alias[len] == ' ');
+	}
+}
+
+static void suggest_pmus(struct suggestion_list *l, const struct pfm_ctx *ctx,
+                         const struct error_location *p)
 {
 	struct folded_name token = fold_text(p->token);
+	bool is_family;
 
 	if (pfmi_context_load(ctx, LOADED_ALL))
 		return;
-	for (unsigned i = 0; i < ctx->n_pmus; i++) {
-		const struct table *t = context_pmu_table(ctx, i);
-		const char *aka = table_text(t, t->aliases);
-
-		if (t->flags & (TABLE_COMPAT_VIEW | TABLE_TEST_ONLY))
-			continue;
-		suggest_name(l, &token, i + 1, table_text(t, t->name), true);
-		while (*aka) {
-			char word[SUGGESTION_SIZE];
-			size_t len = strcspn(aka, " ");
-
-			snprintf(word, sizeof(word), "%.*s", (int)len, aka);
-			suggest_name(l, &token, i + 1, word, true);
-			aka += len + (aka[len] == ' ');
-		}
-	}
+	suggest_family_members(l, ctx, p->token);
+	is_family = l->n_names > 0;
+	for (unsigned i = 0; !is_family && i < ctx->n_pmus; i++)
+		suggest_pmu_names(l, context_pmu_table(ctx, i), i, &token);
 }
 
 /* ---- qualifiers ----------------------------------------------------------------------------------------------- */
