@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How an event name contains the words that a user typed: "L3_MISS" is in "MEM_LOAD_RETIRED.L3_MISS". */
+/* How an event name contains the words that a user typed: "L3_MISS" is in
+ * "MEM_LOAD_RETIRED.L3_MISS". */
 #include "format/name_match.h"
 
 static char fold_letter(char c)
@@ -55,7 +56,8 @@ enum name_match pfmi_format_match_name(const char *name, struct slice token)
 			continue;
 		if (count_dots(name) > 1)
 			return NAME_MATCH_LONG_NAME;
-		return !*rest && p > name && is_dot(p[-1]) ? NAME_MATCH_COMPONENT : NAME_MATCH_WORDS;
+		return !*rest && p > name && is_dot(p[-1]) ? NAME_MATCH_COMPONENT
+		                                           : NAME_MATCH_WORDS;
 	}
 	return NAME_MATCH_NONE;
 }

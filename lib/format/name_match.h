@@ -13,8 +13,8 @@ enum name_match {
 	NAME_MATCH_NONE,
 };
 
-/* How @name contains @token as whole words, without regard to case. Any separator ('.', ':', '_', '-')
- * matches any other. */
+/* How @name contains @token as whole words, without regard to case. Any separator ('.', ':', '_',
+ * '-') matches any other. */
 enum name_match pfmi_format_match_name(const char *name, struct slice token);
 
 #endif

@@ -29,8 +29,8 @@ static void names_that_contain_words(void **state)
 		enum name_match got = pfmi_format_match_name(lines[i].name, token);
 
 		if (got != lines[i].match)
-			fail_msg("\"%s\" in %s: %d, expected %d", lines[i].token, lines[i].name, (int)got,
-			         (int)lines[i].match);
+			fail_msg("\"%s\" in %s: %d, expected %d", lines[i].token, lines[i].name,
+			         (int)got, (int)lines[i].match);
 	}
 }
 
