@@ -6,7 +6,8 @@
 
 void pfmi_format_write_perf_modifiers(const struct event *ev, char out[12])
 {
-	unsigned n = 0;
+	/* perf knows nothing of a table that requires precision: the text says so. */
+	unsigned n = 0, precise = !ev->precise && pfmi_pmu_requires_precision(ev) ? 1 : ev->precise;
 
 	if (ev->plm & PFM_PLM3)
 		out[n++] = 'u';
@@ -14,7 +15,7 @@ void pfmi_format_write_perf_modifiers(const struct event *ev, char out[12])
 		out[n++] = 'k';
 	if (ev->plm & PFMI_PLMH)
 		out[n++] = 'h';
-	for (unsigned i = 0; i < ev->precise && i < 3; i++)
+	for (unsigned i = 0; i < precise && i < 3; i++)
 		out[n++] = 'p';
 	if (ev->exclude_flags & EVENT_ONLY_GUEST)
 		out[n++] = 'G';
