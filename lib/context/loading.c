@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Loading: images, the kernel's PMUs and the identity of this machine are read when a call first needs
- * them, by one thread. */
+/* Loading: images, the kernel's PMUs and the identity of this machine are read when a call first
+ * needs them, by one thread. */
 #include "context/context_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- fork safety ------------------------------------------------------------------------------ */
+/* ---- fork safety ----------------------------------------------------------------------------- */
 
-/* Shared by all contexts: fork() waits until no thread loads, because a child would never see the lock
- * released. */
+/* Shared by all contexts: fork() waits until no thread loads, because a child would never see the
+ * lock released. */
 pthread_mutex_t pfmi_context_load_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void lock_before_fork(void)
@@ -22,14 +22,14 @@ static void unlock_after_fork(void)
 	pthread_mutex_unlock(&pfmi_context_load_lock);
 }
 
-/* Runs when the library is loaded: a fork() that begins while the first context is made would not call
- * handlers that this context installs. */
+/* Runs when the library is loaded: a fork() that begins while the first context is made would not
+ * call handlers that this context installs. */
 __attribute__((constructor)) static void install_fork_handlers(void)
 {
 	pthread_atfork(lock_before_fork, unlock_after_fork, unlock_after_fork);
 }
 
-/* ---- this machine's PMUs ---------------------------------------------------------------------- */
+/* ---- this machine's PMUs --------------------------------------------------------------------- */
 
 /* Drops the generic fallbacks if the list has a table of this very core. */
 static void drop_generic_fallbacks(struct pfm_ctx *ctx)
@@ -40,11 +40,13 @@ static void drop_generic_fallbacks(struct pfm_ctx *ctx)
 	for (unsigned i = 0; i < ctx->n_host_pmus; i++) {
 		const struct table *t = context_pmu_table(ctx, ctx->host_pmus[i].pmu_index);
 
-		if (pfmi_context_table_flags(t) & PFM_PMU_CORE && (!best || pfmi_machine_is_better_table(t, best)))
+		if (pfmi_context_table_flags(t) & PFM_PMU_CORE &&
+		    (!best || pfmi_machine_is_better_table(t, best)))
 			best = t;
 	}
 	for (unsigned i = 0; i < ctx->n_host_pmus; i++)
-		if (!best || !pfmi_machine_is_better_table(best, context_pmu_table(ctx, ctx->host_pmus[i].pmu_index)))
+		if (!best || !pfmi_machine_is_better_table(
+				     best, context_pmu_table(ctx, ctx->host_pmus[i].pmu_index)))
 			ctx->host_pmus[kept++] = ctx->host_pmus[i];
 	ctx->n_host_pmus = kept;
 }
@@ -73,8 +75,8 @@ static int find_host_pmus(struct pfm_ctx *ctx)
 	return list.is_out_of_memory ? PFMLIB_ERR_NOMEM : PFMLIB_SUCCESS;
 }
 
-/* The order in which unprefixed names are looked up: the kernel's PMUs, then images, then the built-in
- * tables. */
+/* The order in which unprefixed names are looked up: the kernel's PMUs, then images, then the
+ * built-in tables. */
 static int order_host_pmus(struct pfm_ctx *ctx)
 {
 	unsigned n_kernel = ctx->n_pmus - ctx->first_kernel_pmu, n = 0;
@@ -94,7 +96,7 @@ static int order_host_pmus(struct pfm_ctx *ctx)
 	return PFMLIB_SUCCESS;
 }
 
-/* ---- names of the kernel's PMUs --------------------------------------------------------------- */
+/* ---- names of the kernel's PMUs -------------------------------------------------------------- */
 
 static unsigned count_aliases(const char *s)
 {
@@ -111,7 +113,8 @@ static int index_kernel_names(struct pfm_ctx *ctx, struct pmu_source *st)
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < st->n_pmus; i++)
-		n += 1 + count_aliases(table_text(ctx->kernel->pmus[i].table, ctx->kernel->pmus[i].table->aliases));
+		n += 1 + count_aliases(table_text(ctx->kernel->pmus[i].table,
+		                                  ctx->kernel->pmus[i].table->aliases));
 	st->n_name_slots = 4 * n + 1;
 	ctx->kernel_name_slots = calloc(st->n_name_slots, sizeof(*ctx->kernel_name_slots));
 	st->name_slots = ctx->kernel_name_slots;
@@ -121,17 +124,21 @@ static int index_kernel_names(struct pfm_ctx *ctx, struct pmu_source *st)
 		const struct table *t = ctx->kernel->pmus[i].table;
 		const char *aka = table_text(t, t->aliases);
 
-		pfmi_table_insert_name(ctx->kernel_name_slots, st->n_name_slots, pfmi_table_hash_name(pfmi_base_make_slice(table_text(t, t->name))), i + 1);
+		pfmi_table_insert_name(
+			ctx->kernel_name_slots, st->n_name_slots,
+			pfmi_table_hash_name(pfmi_base_make_slice(table_text(t, t->name))), i + 1);
 		for (size_t len; *aka; aka += len + (aka[len] == ' ')) {
 			len = strcspn(aka, " ");
-			pfmi_table_insert_name(ctx->kernel_name_slots, st->n_name_slots, pfmi_table_hash_name((struct slice){ aka, (uint32_t)len }),
-			                       (i + 1) | PMU_NAME_IS_ALIAS);
+			pfmi_table_insert_name(
+				ctx->kernel_name_slots, st->n_name_slots,
+				pfmi_table_hash_name((struct slice){ aka, (uint32_t)len }),
+				(i + 1) | PMU_NAME_IS_ALIAS);
 		}
 	}
 	return PFMLIB_SUCCESS;
 }
 
-/* ---- loading ---------------------------------------------------------------------------------- */
+/* ---- loading --------------------------------------------------------------------------------- */
 
 /* Numbers the PMUs of images and of the kernel; built-in ones have their numbers. */
 static int number_pmus(struct pfm_ctx *ctx)
@@ -155,7 +162,8 @@ static int number_pmus(struct pfm_ctx *ctx)
 		*next++ = ctx->builtin_source;
 	ctx->first_kernel_pmu = ctx->n_pmus;
 	ctx->n_pmus += ctx->kernel ? ctx->kernel->n_pmus : 0;
-	*next = (struct pmu_source){ .first_pmu = ctx->first_kernel_pmu, .n_pmus = ctx->n_pmus - ctx->first_kernel_pmu };
+	*next = (struct pmu_source){ .first_pmu = ctx->first_kernel_pmu,
+		                     .n_pmus = ctx->n_pmus - ctx->first_kernel_pmu };
 	ctx->n_sources = (unsigned)(next - ctx->sources) + 1;
 	return index_kernel_names(ctx, next);
 }
@@ -173,8 +181,9 @@ static int load_images(struct pfm_ctx *ctx)
 
 static int get_watch_error(const struct watched_sys *w)
 {
-	return !w->resource_error ? PFMLIB_SUCCESS : w->resource_error == -ENOMEM ? PFMLIB_ERR_NOMEM
-	                                                                          : PFMLIB_ERR_SYS;
+	return !w->resource_error             ? PFMLIB_SUCCESS
+	       : w->resource_error == -ENOMEM ? PFMLIB_ERR_NOMEM
+	                                      : PFMLIB_ERR_SYS;
 }
 
 static int load_host_identity(struct pfm_ctx *ctx)
@@ -235,7 +244,8 @@ void pfmi_context_unload(struct pfm_ctx *ctx)
 int pfmi_context_load(const struct pfm_ctx *constant, int what)
 {
 	struct pfm_ctx *ctx = context_cast_writable(constant);
-	int rc = PFMLIB_SUCCESS, have = atomic_load_explicit(&ctx->loaded_parts, memory_order_acquire);
+	int rc = PFMLIB_SUCCESS,
+	    have = atomic_load_explicit(&ctx->loaded_parts, memory_order_acquire);
 
 	if ((have & what) == what)
 		return PFMLIB_SUCCESS;
@@ -261,8 +271,11 @@ int pfmi_context_require_all(const struct pfm_ctx *ctx, pfm_error_t *why)
 {
 	int rc = pfmi_context_load(ctx, LOADED_ALL);
 
-	return rc ? pfmi_base_set_error(why, rc, rc == PFMLIB_ERR_IMAGE ? PFM_KIND_IMAGE : PFM_KIND_SYSTEM, NULL, (struct slice){ 0 },
-	                                rc == PFMLIB_ERR_SYS ? "what this machine has could not be read: no file can be opened any more"
-	                                                     : "what this machine has could not be read")
+	return rc ? pfmi_base_set_error(
+			    why, rc, rc == PFMLIB_ERR_IMAGE ? PFM_KIND_IMAGE : PFM_KIND_SYSTEM,
+			    NULL, (struct slice){ 0 },
+			    rc == PFMLIB_ERR_SYS ? "what this machine has could not be read: no "
+						   "file can be opened any more"
+						 : "what this machine has could not be read")
 	          : PFMLIB_SUCCESS;
 }

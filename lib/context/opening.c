@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* glibc has room for a few bytes of the quick kind also in libraries that are loaded late; other C libraries may not. */
+/* glibc reserves a few bytes of static TLS for libraries that are loaded late; other C libraries
+ * may not. */
 #ifdef __GLIBC__
 #define THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
 #else
@@ -14,7 +15,8 @@
 #endif
 
 static struct pfm_ctx default_context = { .n_refs = 1 };
-/* In its place as long as there is no memory for what the environment says: it has no processor and no image that could be found. */
+/* Used instead of the default context while there is no memory for the environment's options: it
+ * has no PMU, and no image can be found. */
 static struct pfm_ctx no_memory_context;
 
 static char *copy_option(const char *given, const char *wish, bool *failed)
@@ -40,7 +42,6 @@ static void init_context(struct pfm_ctx *ctx, const pfm_ctx_options_t *o, bool *
 
 	pfmi_machine_read_env_options(&w);
 	ctx->flags = o ? o->flags : 0;
-	ctx->trace = w.trace;
 	ctx->builtin_source = pfmi_context_make_image_source(table_builtin_image(), NULL, 0);
 	ctx->default_pmu = copy_option(o ? o->pmu : NULL, w.pmu, failed);
 	if (ctx->default_pmu)
@@ -49,6 +50,7 @@ static void init_context(struct pfm_ctx *ctx, const pfm_ctx_options_t *o, bool *
 	ctx->image_path = copy_option(o ? o->images : NULL, w.events, failed);
 	ctx->assumed_cpuid = copy_option(o ? o->cpuid : NULL, w.cpuid, failed);
 	pfmi_machine_init_real_sys(&ctx->sys, o && o->sysfs_root ? o->sysfs_root : w.sysfs_root);
+	ctx->sys.trace = w.trace;
 	atomic_store_explicit(&ctx->loaded_parts, LOADED_BUILTIN, memory_order_release);
 }
 
@@ -63,14 +65,17 @@ static void init_no_memory_context(void)
 	atomic_init(&no_memory_context.n_refs, 1);
 	no_memory_context.default_pmu = no_memory_context.image_path = without;
 	no_memory_context.default_pmu_name = pfmi_base_make_slice(without);
-	no_memory_context.default_pmu_hash = pfmi_table_hash_name(no_memory_context.default_pmu_name);
-	no_memory_context.builtin_source = pfmi_context_make_image_source(table_builtin_image(), NULL, 0);
+	no_memory_context.default_pmu_hash =
+		pfmi_table_hash_name(no_memory_context.default_pmu_name);
+	no_memory_context.builtin_source =
+		pfmi_context_make_image_source(table_builtin_image(), NULL, 0);
 	pfmi_machine_init_real_sys(&no_memory_context.sys, NULL);
-	atomic_store_explicit(&no_memory_context.loaded_parts, LOADED_BUILTIN, memory_order_release);
+	atomic_store_explicit(&no_memory_context.loaded_parts, LOADED_BUILTIN,
+	                      memory_order_release);
 }
 
-/* Every thread takes the lock once and remembers that it did: cheap, and plain even to tools that do not know what an atomic flag
- * promises. */
+/* Each thread takes the lock once and remembers it: cheap, and correct also to tools that do not
+ * model atomic flags. */
 const struct pfm_ctx *pfmi_context_get_default(void)
 {
 	static THREAD_LOCAL bool seen;
@@ -98,12 +103,15 @@ static bool has_default_pmu(const struct pfm_ctx *ctx)
 	if (pfmi_context_next_named_pmu(ctx, ctx->default_pmu_name, ctx->default_pmu_hash, &c) >= 0)
 		return true;
 	for (unsigned i = 0; i < n_stages; i++)
-		if (stages[i].image && pfmi_context_find_family_members(stages[i].image, ctx->default_pmu_name, ctx->default_pmu_hash, &n))
+		if (stages[i].image &&
+		    pfmi_context_find_family_members(stages[i].image, ctx->default_pmu_name,
+		                                     ctx->default_pmu_hash, &n))
 			return true;
 	return false;
 }
 
-/* A processor or an image the caller named must be there: that is checked at once, everything else is loaded when needed. */
+/* Checks at once that the PMU and the images that the caller named exist. Everything else loads
+ * when a call needs it. */
 static int check_context_options(struct pfm_ctx *ctx, pfm_error_t *error)
 {
 	int rc = PFMLIB_SUCCESS;
@@ -119,12 +127,14 @@ static int check_context_options(struct pfm_ctx *ctx, pfm_error_t *error)
 	if (ctx->default_pmu && !has_default_pmu(ctx)) {
 		rc = pfmi_context_require_all(ctx, error);
 		if (!rc && !has_default_pmu(ctx))
-			rc = pfmi_base_set_error(error, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, ctx->default_pmu, ctx->default_pmu_name, NULL);
+			rc = pfmi_base_set_error(error, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU,
+			                         ctx->default_pmu, ctx->default_pmu_name, NULL);
 	}
 	return rc;
 }
 
-static int create_context(struct pfm_ctx **out, const pfm_ctx_options_t *options, pfm_error_t *error)
+static int create_context(struct pfm_ctx **out, const pfm_ctx_options_t *options,
+                          pfm_error_t *error)
 {
 	pfm_ctx_options_t o;
 	struct pfm_ctx *ctx;
@@ -132,13 +142,16 @@ static int create_context(struct pfm_ctx **out, const pfm_ctx_options_t *options
 	int rc;
 
 	if (!base_copy_struct_in(&o, sizeof(o), options))
-		return pfmi_base_set_error(error, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "options.size is not set");
+		return pfmi_base_set_error(error, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL,
+		                           (struct slice){ 0 }, "options.size is not set");
 	ctx = calloc(1, sizeof(*ctx));
 	if (!ctx)
-		return pfmi_base_set_error(error, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
+		return pfmi_base_set_error(error, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL,
+		                           (struct slice){ 0 }, NULL);
 	atomic_init(&ctx->n_refs, 1);
 	init_context(ctx, &o, &failed);
-	rc = failed ? pfmi_base_set_error(error, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL)
+	rc = failed ? pfmi_base_set_error(error, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL,
+	                                  (struct slice){ 0 }, NULL)
 	            : check_context_options(ctx, error);
 	if (rc) {
 		pfm_close_context(ctx);
@@ -156,7 +169,8 @@ int pfm_open_context(pfm_ctx_t **out, const pfm_ctx_options_t *options, pfm_erro
 	if (out)
 		*out = NULL;
 	rc = out ? create_context(out, options, why)
-	         : pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "out is NULL");
+	         : pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL,
+	                               (struct slice){ 0 }, "out is NULL");
 	return base_finish_error(error, why, rc);
 }
 
@@ -170,14 +184,15 @@ const struct pfm_ctx *pfmi_context_add_ref(const struct pfm_ctx *ctx)
 
 void pfm_close_context(pfm_ctx_t *ctx)
 {
-	if (!ctx || ctx == &default_context || ctx == &no_memory_context || atomic_fetch_sub(&ctx->n_refs, 1) != 1)
+	if (!ctx || ctx == &default_context || ctx == &no_memory_context ||
+	    atomic_fetch_sub(&ctx->n_refs, 1) != 1)
 		return;
 	pfmi_context_unload(ctx);
 	free_option_texts(ctx);
 	free(ctx);
 }
 
-/* ---- refused images --------------------------------------------------------------------------- */
+/* ---- refused images -------------------------------------------------------------------------- */
 
 int pfm_describe_rejected_image(const pfm_ctx_t *ctx, unsigned i, const char **path, const char **why)
 {

@@ -39,7 +39,7 @@ bool pfmi_context_table_has_name(const struct table *t, struct slice s)
 	return context_table_has_own_name(t, s) || pfmi_context_table_has_alias(t, s);
 }
 
-/* ---- PMUs by number --------------------------------------------------------------------------- */
+/* ---- PMUs by number -------------------------------------------------------------------------- */
 
 struct image_map *pfmi_context_pmu_image(const struct pfm_ctx *ctx, unsigned i)
 {
@@ -91,13 +91,17 @@ const struct kernel_pmu *pfmi_context_pmu_kernel_slowpath(const struct pfm_ctx *
 
 static unsigned get_kernel_pmu_flags(const struct kernel_pmu *k)
 {
-	return PFM_PMU_HOST | PFM_PMU_KERNEL | (k->is_core ? (unsigned)PFM_PMU_CORE : 0) | (k->is_uncore ? (unsigned)PFM_PMU_UNCORE : 0);
+	return PFM_PMU_HOST | PFM_PMU_KERNEL | (k->is_core ? (unsigned)PFM_PMU_CORE : 0) |
+	       (k->is_uncore ? (unsigned)PFM_PMU_UNCORE : 0);
 }
 
 struct pmu_info pfmi_context_get_pmu(const struct pfm_ctx *ctx, unsigned i)
 {
 	const struct table *t = context_pmu_table(ctx, i);
-	struct pmu_info u = { .table = t, .origin = "built in", .flags = pfmi_context_table_flags(t), .perf_type = t->perf_type };
+	struct pmu_info u = { .table = t,
+		              .origin = "built in",
+		              .flags = pfmi_context_table_flags(t),
+		              .perf_type = t->perf_type };
 	const struct host_pmu *here = find_host_pmu(ctx, i);
 
 	if (i >= table_count_builtins()) {
@@ -116,32 +120,39 @@ struct pmu_info pfmi_context_get_pmu(const struct pfm_ctx *ctx, unsigned i)
 	return u;
 }
 
-/* ---- PMUs by name ----------------------------------------------------------------------------- */
+/* ---- PMUs by name ---------------------------------------------------------------------------- */
 
-struct pmu_source pfmi_context_make_image_source(const struct image *im, struct image_map *map, unsigned first)
+struct pmu_source pfmi_context_make_image_source(const struct image *im, struct image_map *map,
+                                                 unsigned first)
 {
-	return (struct pmu_source){ im, map, first, im->n_tables, table_image_array(im, ARRAY_PMU_NAMES),
+	return (struct pmu_source){ im,
+		                    map,
+		                    first,
+		                    im->n_tables,
+		                    table_image_array(im, ARRAY_PMU_NAMES),
 		                    im->arrays[ARRAY_PMU_NAMES].n_elements };
 }
 
 /* The table that is PMU @i of @source. */
-static const struct table *source_get_table(const struct pfm_ctx *ctx, const struct pmu_source *source,
-                                            uint32_t i)
+static const struct table *source_get_table(const struct pfm_ctx *ctx,
+                                            const struct pmu_source *source, uint32_t i)
 {
 	return source->image ? table_image_table_at(source->image, i) : ctx->kernel->pmus[i].table;
 }
 
-/* Does the table answer to @s, as its own name (@is_alias false) or as an alias? */
+/* Is @s the table's own name, or for @is_alias an alias of it? */
 static bool table_has_name_of_kind(const struct table *t, struct slice s, bool is_alias)
 {
 	return is_alias ? pfmi_context_table_has_alias(t, s) : context_table_has_own_name(t, s);
 }
 
 /* Finds the next PMU of @source in the pass that @iter is in; -1 at the end of the source. */
-static int find_next_in_source(const struct pfm_ctx *ctx, const struct pmu_source *source, struct slice s,
-                               uint32_t h, struct pmu_name_iter *iter)
+static int find_next_in_source(const struct pfm_ctx *ctx, const struct pmu_source *source,
+                               struct slice s, uint32_t h, struct pmu_name_iter *iter)
 {
-	uint32_t at = iter->next_slot ? iter->next_slot - 1 : table_first_slot(h, source->n_name_slots), slot;
+	uint32_t at = iter->next_slot ? iter->next_slot - 1
+	                              : table_first_slot(h, source->n_name_slots),
+		 slot;
 
 	while ((slot = source->name_slots[at]) > h << 16) {
 		uint32_t i = (slot & PMU_NAME_NUMBER_MASK) - 1;
@@ -177,7 +188,8 @@ int pfmi_context_next_named_pmu(const struct pfm_ctx *ctx, struct slice s, uint3
 	return -1;
 }
 
-const struct pmu_family *pfmi_context_find_family(const struct image *im, struct slice s, uint32_t h)
+const struct pmu_family *pfmi_context_find_family(const struct image *im, struct slice s,
+                                                  uint32_t h)
 {
 	const struct pmu_family *wholes = table_image_array(im, ARRAY_FAMILIES);
 	const char *pool = table_image_array(im, ARRAY_POOL);
@@ -193,7 +205,8 @@ const struct pmu_family *pfmi_context_find_family(const struct image *im, struct
 	return NULL;
 }
 
-const uint16_t *pfmi_context_find_family_members(const struct image *im, struct slice s, uint32_t h, uint32_t *n)
+const uint16_t *pfmi_context_find_family_members(const struct image *im, struct slice s, uint32_t h,
+                                                 uint32_t *n)
 {
 	const struct pmu_family *w = pfmi_context_find_family(im, s, h);
 

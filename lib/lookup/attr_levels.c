@@ -23,17 +23,19 @@ bool pfmi_lookup_get_level(unsigned i, const char **word, unsigned *plm)
 	return true;
 }
 
-/* libpfm4 has another word for the hypervisor on Arm. */
+/* libpfm4 calls the hypervisor level "hv" on Arm. */
 static bool is_level_word(struct slice name, unsigned i)
 {
-	return attr_is_word(name, level_words[i].word) || (level_words[i].plm == PFMI_PLMH && attr_is_word(name, "hv"));
+	return attr_is_word(name, level_words[i].word) ||
+	       (level_words[i].plm == PFMI_PLMH && attr_is_word(name, "hv"));
 }
 
 /* Switches the levels in @plm on or off; refused if the text said the opposite before. */
 static int set_levels(struct attr_reader *r, unsigned plm, bool on, struct slice at)
 {
 	if (plm & (on ? r->cleared_plm : r->event->plm))
-		return attr_refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, at, "given before with another value");
+		return attr_refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, at,
+		                   "given before with another value");
 	r->has_level = true;
 	if (on)
 		r->event->plm |= (uint8_t)plm;
@@ -42,7 +44,6 @@ static int set_levels(struct attr_reader *r, unsigned plm, bool on, struct slice
 	return PFMLIB_SUCCESS;
 }
 
-/* 1 if the attribute is a level, 0 if not, negative on error. */
 int pfmi_attr_read_level(struct attr_reader *r)
 {
 	if (r->attr.name.len > MAX_LEVEL_LENGTH)
@@ -51,7 +52,8 @@ int pfmi_attr_read_level(struct attr_reader *r)
 		bool on;
 		int rc;
 
-		if (!is_level_word(r->attr.name, i) || (level_words[i].separator == ',' && attr_is_libpfm(r)) ||
+		if (!is_level_word(r->attr.name, i) ||
+		    (level_words[i].separator == ',' && attr_is_libpfm(r)) ||
 		    (level_words[i].separator == ':' && attr_is_libpmc(r)))
 			continue;
 		rc = pfmi_attr_parse_bool(r, &on);
@@ -80,21 +82,26 @@ int pfmi_attr_parse_bool(const struct attr_reader *r, bool *out)
 	if (!r->attr.has_value)
 		return PFMLIB_SUCCESS;
 	if (attr_is_libpmc(r))
-		return attr_refuse(r, PFMLIB_ERR_ATTR_UNEXPECTED, PFM_KIND_UNEXPECTED_VALUE, v, NULL);
+		return attr_refuse(r, PFMLIB_ERR_ATTR_UNEXPECTED, PFM_KIND_UNEXPECTED_VALUE, v,
+		                   NULL);
 	if (v.len == 0)
-		return attr_refuse(r, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, r->attr.name, NULL);
+		return attr_refuse(r, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, r->attr.name,
+		                   NULL);
 	if (v.len == 1 && strchr("yYtT", v.text[0]))
 		return PFMLIB_SUCCESS;
-	if (pfmi_base_parse_number(v, &number) ? number <= 1 : v.len == 1 && strchr("nNfF", v.text[0])) {
+	if (pfmi_base_parse_number(v, &number) ? number <= 1
+	                                       : v.len == 1 && strchr("nNfF", v.text[0])) {
 		*out = number == 1;
 		return PFMLIB_SUCCESS;
 	}
-	return attr_refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, v, "yes or no: y, t, 1 or n, f, 0");
+	return attr_refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, v,
+	                   "yes or no: y, t, 1 or n, f, 0");
 }
 
 static int refuse_contradiction(const struct attr_reader *r)
 {
-	return attr_refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name, "given before with another value");
+	return attr_refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name,
+	                   "given before with another value");
 }
 
 static int set_counter_pin(struct attr_reader *r, unsigned counter)
@@ -124,7 +131,7 @@ static int set_precise(struct attr_reader *r, unsigned precise)
 	return PFMLIB_SUCCESS;
 }
 
-/* "counter=2", "plm=0x9", "precise=2": what every event takes in the colon and perf grammars. */
+/* "counter=2", "plm=0x9", "precise=2": attributes of every event in the colon and perf grammars. */
 int pfmi_attr_read_common(struct attr_reader *r)
 {
 	static const struct {
@@ -140,14 +147,18 @@ int pfmi_attr_read_common(struct attr_reader *r)
 	if (which == 3 || attr_is_libpmc(r))
 		return 0;
 	if (!r->attr.has_value || r->attr.value.len == 0)
-		return attr_refuse(r, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, r->attr.name, NULL);
+		return attr_refuse(r, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, r->attr.name,
+		                   NULL);
 	if (!pfmi_base_parse_number(r->attr.value, &value) || value > words[which].max)
-		return attr_refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.value, "a small number is expected");
-	rc = which == 0 ? set_counter_pin(r, (unsigned)value) : which == 1 ? set_plm(r, (unsigned)value) : set_precise(r, (unsigned)value);
+		return attr_refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.value,
+		                   "a small number is expected");
+	rc = which == 0   ? set_counter_pin(r, (unsigned)value)
+	     : which == 1 ? set_plm(r, (unsigned)value)
+	                  : set_precise(r, (unsigned)value);
 	return rc ? rc : 1;
 }
 
-/* perf's letters behind the last slash: levels, precision and what else is left out. D, S and W belong to sessions. */
+/* perf's modifier letters: levels, precision, exclusions. D, S and W are settings of a session. */
 int pfmi_attr_read_perf_modifiers(struct attr_reader *r, struct slice m)
 {
 	for (uint32_t i = 0; i < m.len; i++) {
@@ -161,7 +172,8 @@ int pfmi_attr_read_perf_modifiers(struct attr_reader *r, struct slice m)
 		case 'p':
 			r->has_precise = true;
 			if (++r->event->precise > 3)
-				return attr_refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, letter, "at most three: ppp");
+				return attr_refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE,
+				                   letter, "at most three: ppp");
 			break;
 		case 'P': r->event->precise = 3; break;
 		case 'I': r->event->exclude_flags |= EVENT_EXCLUDE_IDLE; break;
@@ -171,10 +183,14 @@ int pfmi_attr_read_perf_modifiers(struct attr_reader *r, struct slice m)
 		case 'S':
 		case 'W': break;
 		case 'e':
-			return attr_refuse(r, PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, letter, "this library has no exclusive groups");
+			return attr_refuse(r, PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, letter,
+			                   "this library has no exclusive groups");
 		case 'b':
-			return attr_refuse(r, PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, letter, "this library does not count with BPF");
-		default: return attr_refuse(r, PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, letter, NULL);
+			return attr_refuse(r, PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, letter,
+			                   "this library does not count with BPF");
+		default:
+			return attr_refuse(r, PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, letter,
+			                   NULL);
 		}
 		if (rc)
 			return rc;

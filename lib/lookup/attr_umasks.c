@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Unit masks: words of the row's groups, by their own name, with their group's name, or as a number. */
+/* Unit masks: words of the row's groups, by their own name, with their group's name, or as a
+ * number. */
 #include "lookup/attr_internal.h"
 
-static const struct named_value *find_group_word(const struct table *t, const struct umask_group *g, struct slice s)
+static const struct named_value *find_group_word(const struct table *t, const struct umask_group *g,
+                                                 struct slice s)
 {
 	return pfmi_table_find_named_value(t, g->first_named_value, g->n_named_values, s);
 }
 
-/* The value a bare word behind a colon stands for. Where a value has a libpfm spelling the manual page's own word is none ("i" is the
- * invert modifier there, not the invalid state). */
-static inline const struct named_value *filter_bare_word(const struct table *t, const struct umask_group *g, struct slice s, const struct named_value *w)
+/* The value of a bare word after ':'. A word of the manual page is none where its value has another
+ * spelling in libpfm: "i" inverts there, and does not mean the invalid state. */
+static const struct named_value *find_bare_word(const struct table *t, const struct umask_group *g,
+                                                struct slice s)
 {
 	const struct named_value *all = table_named_values(t) + g->first_named_value;
+	const struct named_value *w = find_group_word(t, g, s);
 
 	if (!w || w >= all + g->n_values)
 		return w;
@@ -19,10 +23,6 @@ static inline const struct named_value *filter_bare_word(const struct table *t, 
 		if (all[i].value == w->value && !attr_is_word(s, table_text(t, all[i].name)))
 			return NULL;
 	return w;
-}
-static const struct named_value *find_bare_word(const struct table *t, const struct umask_group *g, struct slice s)
-{
-	return filter_bare_word(t, g, s, find_group_word(t, g, s));
 }
 
 static int choose_group_value(struct attr_reader *r, unsigned i, uint64_t bits, struct slice at)
@@ -35,18 +35,22 @@ static int choose_group_value(struct attr_reader *r, unsigned i, uint64_t bits, 
 	else if (g->flags & GROUP_COMBINABLE)
 		ev->group_values[i] |= bits;
 	else if (ev->group_values[i] != bits)
-		return attr_refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, at, "only one value of this group can be chosen");
+		return attr_refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, at,
+		                   "only one value of this group can be chosen");
 	ev->chosen_groups |= (uint16_t)(1u << i);
 	return 1;
 }
 
-/* Values of an "any" group: one word, words joined by '+', or single-letter words in a row. */
-static bool parse_value_union(const struct table *t, const struct umask_group *g, struct slice v, uint64_t *bits)
+/* The union of values of a combinable group: one word, words joined by '+', or words of one letter
+ * in a row ("mes"). */
+static bool parse_value_union(const struct table *t, const struct umask_group *g, struct slice v,
+                              uint64_t *bits)
 {
 	*bits = 0;
 	for (uint32_t at = 0; at < v.len;) {
 		const char *plus = memchr(v.text + at, '+', v.len - at);
-		struct slice piece = { v.text + at, plus ? (uint32_t)(plus - v.text) - at : v.len - at };
+		struct slice piece = { v.text + at,
+			               plus ? (uint32_t)(plus - v.text) - at : v.len - at };
 		const struct named_value *w = find_group_word(t, g, piece);
 
 		if (w) {
@@ -66,8 +70,9 @@ static bool parse_value_union(const struct table *t, const struct umask_group *g
 	return v.len != 0;
 }
 
-/* In libpmc's grammar a value is one of the page's words; libpfm's spellings of it belong to the colon. */
-static bool is_first_spelling(const struct umask_group *g, const struct table *t, const struct named_value *w)
+/* libpmc accepts the manual page's spelling of a value alone, which comes first in the group. */
+static bool is_first_spelling(const struct umask_group *g, const struct table *t,
+                              const struct named_value *w)
 {
 	return w < table_named_values(t) + g->first_named_value + g->n_values;
 }
@@ -80,12 +85,14 @@ static int read_group_value(struct attr_reader *r, unsigned i)
 	uint64_t bits;
 
 	if (!r->attr.has_value || r->attr.value.len == 0)
-		return attr_refuse(r, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, r->attr.name, NULL);
+		return attr_refuse(r, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, r->attr.name,
+		                   NULL);
 	if (w && (!attr_is_libpmc(r) || is_first_spelling(g, t, w)))
 		return choose_group_value(r, i, w->value, r->attr.value);
 	if (!w && g->flags & GROUP_COMBINABLE && parse_value_union(t, g, r->attr.value, &bits))
 		return choose_group_value(r, i, bits, r->attr.value);
-	return attr_refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.value, "not one of the words of this qualifier");
+	return attr_refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.value,
+	                   "not one of the words of this qualifier");
 }
 
 static bool row_has_group(const struct event *ev, const struct umask_group *group)
@@ -98,7 +105,7 @@ static bool row_has_group(const struct event *ev, const struct umask_group *grou
 	return false;
 }
 
-/* "core=all": a group by its name. 1 done, 0 no such group, negative on error. */
+/* "core=all": a group by its name. */
 int pfmi_attr_read_group(struct attr_reader *r)
 {
 	const struct table *t = r->event->table;
@@ -106,35 +113,41 @@ int pfmi_attr_read_group(struct attr_reader *r)
 	if (r->event->row_index == ROW_NONE)
 		return 0;
 	for (unsigned i = 0; i < table_row(t, r->event->row_index)->n_groups; i++)
-		if (attr_is_word(r->attr.name, table_text(t, pfmi_pmu_row_group(t, r->event->row_index, i)->name)))
+		if (attr_is_word(
+			    r->attr.name,
+			    table_text(t, pfmi_pmu_row_group(t, r->event->row_index, i)->name)))
 			return read_group_value(r, i);
 	for (unsigned i = 0; i < t->n_groups; i++)
-		if (attr_is_word(r->attr.name, table_text(t, table_group_at(t, i)->name)) && !row_has_group(r->event, table_group_at(t, i)))
-			return attr_refuse(r, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED, r->attr.name, NULL);
+		if (attr_is_word(r->attr.name, table_text(t, table_group_at(t, i)->name)) &&
+		    !row_has_group(r->event, table_group_at(t, i)))
+			return attr_refuse(r, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED,
+			                   r->attr.name, NULL);
 	return 0;
 }
 
-/* True if the attribute is the name of a unit mask the row takes. */
 bool pfmi_attr_is_row_umask(const struct attr_reader *r)
 {
 	const struct table *t = r->event->table;
 
-	for (unsigned i = 0; r->event->row_index != ROW_NONE && i < table_row(t, r->event->row_index)->n_groups; i++)
+	for (unsigned i = 0;
+	     r->event->row_index != ROW_NONE && i < table_row(t, r->event->row_index)->n_groups;
+	     i++)
 		if (find_bare_word(t, pfmi_pmu_row_group(t, r->event->row_index, i), r->attr.name))
 			return true;
 	return false;
 }
 
-/* "BOTH_CORES": a unit mask by its own name. 1 done, 0 no such mask, negative on error. */
+/* "BOTH_CORES": a unit mask by its own name. As in libpfm4, a unit mask comes before a modifier:
+ * ":I" is the state of a line if the event has a mask of that name; ":i=1" inverts. */
 int pfmi_attr_read_umask(struct attr_reader *r)
 {
 	const struct table *t = r->event->table;
 
-	/* A mask comes before a modifier, as in libpfm 4: ":I" is the state of a line where the event has a mask of that name; ":i=1" inverts. */
 	if (r->event->row_index == ROW_NONE || r->attr.has_value || !attr_is_libpfm(r))
 		return 0;
 	for (unsigned i = 0; i < table_row(t, r->event->row_index)->n_groups; i++) {
-		const struct named_value *w = find_bare_word(t, pfmi_pmu_row_group(t, r->event->row_index, i), r->attr.name);
+		const struct named_value *w = find_bare_word(
+			t, pfmi_pmu_row_group(t, r->event->row_index, i), r->attr.name);
 
 		if (w) {
 			r->has_bare_masks = true;
@@ -144,25 +157,31 @@ int pfmi_attr_read_umask(struct attr_reader *r)
 	if (pfmi_attr_find_field(r) >= 0)
 		return 0;
 	for (unsigned i = 0; i < t->n_groups; i++)
-		if (!row_has_group(r->event, table_group_at(t, i)) && find_bare_word(t, table_group_at(t, i), r->attr.name))
-			return attr_refuse(r, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED, r->attr.name, NULL);
+		if (!row_has_group(r->event, table_group_at(t, i)) &&
+		    find_bare_word(t, table_group_at(t, i), r->attr.name))
+			return attr_refuse(r, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED,
+			                   r->attr.name, NULL);
 	return 0;
 }
 
-/* "0x41": replaces every named unit mask of the row, presets included; at most 8 bits, as libpfm 4 has it. */
+/* "0x41": a number of at most 8 bits, as in libpfm4, that replaces all unit masks and their
+ * defaults. */
 int pfmi_attr_read_raw_umask(struct attr_reader *r)
 {
 	const struct table *t = r->event->table;
 	unsigned umask = table_key_field_plus1(t, KEY_UMASK);
 	uint64_t value;
 
-	if (!attr_is_libpfm(r) || r->attr.has_value || r->attr.name.len < 3 || (r->attr.name.text[1] | 0x20) != 'x' ||
-	    !pfmi_base_parse_number(r->attr.name, &value) || r->event->row_index == ROW_NONE || !umask)
+	if (!attr_is_libpfm(r) || r->attr.has_value || r->attr.name.len < 3 ||
+	    (r->attr.name.text[1] | 0x20) != 'x' || !pfmi_base_parse_number(r->attr.name, &value) ||
+	    r->event->row_index == ROW_NONE || !umask)
 		return 0;
 	if (table_row(t, r->event->row_index)->n_groups == 0)
-		return attr_refuse(r, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED, r->attr.name, "the event has no unit masks");
+		return attr_refuse(r, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED,
+		                   r->attr.name, "the event has no unit masks");
 	if (value > 0xff)
-		return attr_refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.name, "a unit mask has 8 bits");
+		return attr_refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.name,
+		                   "a unit mask has 8 bits");
 	if (r->event->chosen_groups)
 		return attr_refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name,
 		                   "a raw unit mask cannot stand beside named ones");
@@ -174,7 +193,6 @@ int pfmi_attr_read_raw_umask(struct attr_reader *r)
 	return 1;
 }
 
-/* True if the attribute is the name of a unit mask of some row. */
 bool pfmi_attr_is_any_row_umask(const struct attr_reader *r)
 {
 	const struct table *t = r->event->table;
@@ -185,7 +203,8 @@ bool pfmi_attr_is_any_row_umask(const struct attr_reader *r)
 	return false;
 }
 
-bool pfmi_lookup_is_umask_name(const struct table *t, struct slice name, uint32_t h, struct slice word)
+bool pfmi_lookup_is_umask_name(const struct table *t, struct slice name, uint32_t h,
+                               struct slice word)
 {
 	char text[256];
 	struct slice both = { text, name.len + 1 + word.len };
@@ -203,7 +222,8 @@ bool pfmi_lookup_is_umask_name(const struct table *t, struct slice name, uint32_
 	return pfmi_table_find_name_from_slot(t, at, h, both.text, both.len).kind != NAME_NONE;
 }
 
-/* Fields that are given as a whole, and by no mask: nobody wants a default in them. */
+/* Clears the default of groups whose field the user set as a whole, unless a unit mask was chosen
+ * too. */
 static void clear_overridden_defaults(struct event *ev)
 {
 	unsigned n = ev->n_user_fields ? ev->row->n_groups : 0, left = 0;
@@ -213,7 +233,8 @@ static void clear_overridden_defaults(struct event *ev)
 		bool alone = pfmi_pmu_event_user_value(ev, field) != NULL;
 
 		for (unsigned k = 0; alone && k < n; k++)
-			alone = !(ev->chosen_groups >> k & 1) || table_row_group_at(ev->table, ev->row, k)->field != field;
+			alone = !(ev->chosen_groups >> k & 1) ||
+			        table_row_group_at(ev->table, ev->row, k)->field != field;
 		left |= (unsigned)alone << i;
 	}
 	for (unsigned i = 0; i < n; i++)
@@ -235,54 +256,20 @@ int pfmi_attr_check_groups(struct attr_reader *r)
 
 		if (r->event->chosen_groups >> i & 1)
 			continue;
-		if (i && g->flags & GROUP_DEFAULT_YIELDS && r->event->group_values[i - 1] == pfmi_pmu_row_group(t, r->event->row_index, i - 1)->default_value)
+		if (i && g->flags & GROUP_DEFAULT_YIELDS &&
+		    r->event->group_values[i - 1] ==
+		            pfmi_pmu_row_group(t, r->event->row_index, i - 1)->default_value)
 			r->event->group_values[i] = 0;
 		if (g->flags & GROUP_REQUIRED)
-			return attr_refuse(r, PFMLIB_ERR_UMASK, PFM_KIND_MISSING_UMASK, end, table_text(t, g->name));
-		if (g->flags & GROUP_EXPLICIT_IN_LIBPFM && r->has_bare_masks && r->spec->pmu_name.len == 0)
-			return attr_refuse(r, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, (struct slice){ r->spec->text, r->spec->len },
-			                   "libpfm 3 and 4 differ in what this leaves out: name every mask, or write the processor "
+			return attr_refuse(r, PFMLIB_ERR_UMASK, PFM_KIND_MISSING_UMASK, end,
+			                   table_text(t, g->name));
+		if (g->flags & GROUP_EXPLICIT_IN_LIBPFM && r->has_bare_masks &&
+		    r->spec->pmu_name.len == 0)
+			return attr_refuse(r, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT,
+			                   (struct slice){ r->spec->text, r->spec->len },
+			                   "libpfm 3 and 4 differ in what this leaves out: name "
+			                   "every mask, or write the processor "
 			                   "and '::' before it for libpfm 4's default");
 	}
 	return PFMLIB_SUCCESS;
-}
-
-/* What stands behind the name, where that is one word and too long for a level; else nothing. */
-static inline struct slice get_single_attr(const struct spec *spec)
-{
-	uint32_t whole = (uint32_t)(spec->attrs.text - spec->name.text), n = spec->n_prefixes;
-	bool one = n > 1 && n < SPEC_MAX_PREFIXES && spec->prefixes[n - 2].len == whole && spec->attrs.len == spec->name.len - whole;
-
-	return one && spec->attrs.len > MAX_LEVEL_LENGTH + 1 ? (struct slice){ spec->attrs.text + 1, spec->attrs.len - 1 } : (struct slice){ NULL, 0 };
-}
-
-bool pfmi_lookup_resolve_umask(const struct spec *spec, struct event *ev)
-{
-	struct slice word = get_single_attr(spec);
-	struct prefix_key key = table_make_prefix_key(word);
-	uint64_t group[EVENT_MAX_GROUPS];
-	unsigned given = 0, n = ev->row->n_groups;
-	bool was_preset = false;
-
-	if (spec->modifiers.len || (spec->attrs.len && !word.len))
-		return false;
-	for (unsigned i = 0; i < n; i++) {
-		const struct umask_group *g = table_row_group_at(ev->table, ev->row, i);
-		const struct named_value *w = word.len && !given ? table_find_named_value_by_key(ev->table, g->first_named_value, g->n_named_values, word, key) : NULL;
-
-		w = filter_bare_word(ev->table, g, word, w);
-		if (!w && g->flags & (GROUP_REQUIRED | GROUP_EXPLICIT_IN_LIBPFM))
-			return false;
-		group[i] = g->flags & GROUP_HAS_DEFAULT && !(g->flags & GROUP_DEFAULT_YIELDS && was_preset) ? g->default_value : 0;
-		if (w) {
-			group[i] = w->value;
-			given = 1u << i;
-		}
-		was_preset = group[i] == g->default_value;
-	}
-	if (word.len && !given)
-		return false;
-	ev->chosen_groups = (uint16_t)given;
-	memcpy(ev->group_values, group, n * sizeof(group[0]));
-	return true;
 }

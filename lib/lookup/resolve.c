@@ -1,27 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* Attributes of a text make an event of a row. One reader serves every PMU and dialect: the table has
- * the groups of unit masks and the fields that users may set, and the separator tells the dialect:
+/* Attributes of a text make an event of a row. One reader serves every PMU and dialect: the table
+ * has the groups of unit masks and the fields that users may set; the separator tells the dialect:
  *   ','  libpmc: "core=all", "cmask=2", "edge", "usr", "os"
  *   ':'  libpfm (also '.'): unit masks by name, "u" "k" "h", "c=2" "i" "e", raw masks "0x41"
  *   '/'  perf terms: any field by its sysfs name; modifiers after the last slash */
 #include "lookup/attr_internal.h"
 
-/* Sets of letters, a bit for each. */
-#define LETTER_BIT(C)         ((uint64_t)1 << ((C) - 'A'))
-#define EXCLUSION_LETTERS     (LETTER_BIT('G') | LETTER_BIT('H') | LETTER_BIT('I'))
-#define LEVEL_LETTERS         (LETTER_BIT('u') | LETTER_BIT('k') | LETTER_BIT('h'))
-#define MODIFIER_LETTERS      (LEVEL_LETTERS | EXCLUSION_LETTERS | LETTER_BIT('p') | LETTER_BIT('P') | LETTER_BIT('D') | LETTER_BIT('S') | LETTER_BIT('W'))
-#define PERF_MODIFIER_LETTERS (MODIFIER_LETTERS | LETTER_BIT('e') | LETTER_BIT('b')) /* those below, and two that are refused */
+/* Sets of modifier letters: bit i stands for character 'A' + i. */
+#define LETTER_BIT(C)     ((uint64_t)1 << ((C) - 'A'))
+#define EXCLUSION_LETTERS (LETTER_BIT('G') | LETTER_BIT('H') | LETTER_BIT('I'))
+#define LEVEL_LETTERS     (LETTER_BIT('u') | LETTER_BIT('k') | LETTER_BIT('h'))
+#define MODIFIER_LETTERS                                                                           \
+	(LEVEL_LETTERS | EXCLUSION_LETTERS | LETTER_BIT('p') | LETTER_BIT('P') | LETTER_BIT('D') | \
+	 LETTER_BIT('S') | LETTER_BIT('W'))
+#define PERF_MODIFIER_LETTERS                 \
+	(MODIFIER_LETTERS | LETTER_BIT('e') | \
+	 LETTER_BIT('b')) /* with the letters of perf that are refused */
 
 static inline bool is_letter_in_set(uint64_t letters, char c)
 {
 	return c >= 'A' && c <= 'z' && letters >> (c - 'A') & 1;
 }
 
-/* "cycles:ukp": perf's letters behind a colon, when they are no unit mask. */
+/* "cycles:ukp": are these perf's letters after a colon, and no unit mask? */
 static bool is_modifier_run(const struct attr_reader *r, uint64_t letters)
 {
-	if (r->attr.separator != ':' || r->attr.has_value || r->attr.name.len == 0 || r->attr.name.len > 16)
+	if (r->attr.separator != ':' || r->attr.has_value || r->attr.name.len == 0 ||
+	    r->attr.name.len > 16)
 		return false;
 	for (uint32_t i = 0; i < r->attr.name.len; i++)
 		if (!is_letter_in_set(letters, r->attr.name.text[i]))
@@ -29,41 +34,40 @@ static bool is_modifier_run(const struct attr_reader *r, uint64_t letters)
 	return !pfmi_attr_is_any_row_umask(r) && !pfmi_attr_is_row_umask(r);
 }
 
-/* Is what the text has up to cut @i with the word just behind it no name? It was cut there too, and has its hash. */
-static inline bool is_known_non_name(const struct attr_reader *r, unsigned i)
-{
-	const struct table *t = r->event->table;
-	const struct name_prefix *next = &r->spec->prefixes[i + 1];
-
-	return i + 1 < r->spec->n_prefixes && r->spec->name.text + next->len == r->attr.name.text + r->attr.name.len &&
-	       next->len == next[-1].len + 1 + r->attr.name.len &&
-	       !table_can_slot_match(t, next->hash, table_probe_slot(t, next->hash, table_first_slot(next->hash, t->n_slots)));
-}
-
-/* Is the word a unit mask that stands too late to be read as one: "EVENT:c=1:E", of which "EVENT:E" is a name? In libpfm 4 masks stand
- * anywhere; what a word of their letters would set here is something else. */
+/* Is the word a unit mask after a modifier: "EVENT:c=1:E", where "EVENT:E" is a name? libpfm4
+ * accepts unit masks anywhere; here the word would set a modifier of that name instead, so it is
+ * refused. */
 static bool is_umask_after_modifier(struct attr_reader *r)
 {
 	const struct spec *spec = r->spec;
 	const struct slice word = r->attr.name;
 	uint32_t whole = (uint32_t)(spec->attrs.text - spec->name.text);
 
-	if (!attr_is_libpfm(r) || r->attr.has_value || (word.len == 1 && strchr("ukh", word.text[0])))
+	if (!attr_is_libpfm(r) || r->attr.has_value ||
+	    (word.len == 1 && strchr("ukh", word.text[0])))
 		return false;
 	for (unsigned i = 0; i < spec->n_prefixes && spec->prefixes[i].len <= whole; i++)
-		if ((spec->prefixes[i].len == whole || spec->name.text[spec->prefixes[i].len] == ':') && !is_known_non_name(r, i) &&
-		    pfmi_lookup_is_umask_name(r->event->table, (struct slice){ spec->name.text, spec->prefixes[i].len }, spec->prefixes[i].hash, word))
-			return (pfmi_attr_find_field(r) >= 0 || is_modifier_run(r, PERF_MODIFIER_LETTERS)) && !pfmi_attr_is_row_umask(r);
+		if ((spec->prefixes[i].len == whole ||
+		     spec->name.text[spec->prefixes[i].len] == ':') &&
+		    pfmi_lookup_is_umask_name(
+			    r->event->table,
+			    (struct slice){ spec->name.text, spec->prefixes[i].len },
+			    spec->prefixes[i].hash, word))
+			return (pfmi_attr_find_field(r) >= 0 ||
+			        is_modifier_run(r, PERF_MODIFIER_LETTERS)) &&
+			       !pfmi_attr_is_row_umask(r);
 	return false;
 }
 
-/* Several of them, or one that would else be read without regard to case: "H" is no level. Where libpfm has the letter for a field
- * ("I" inverts on Intel), that stays; raw numbers are perf's. */
+/* Are these perf's letters? A single letter counts in capitals alone ("H": the host, not the
+ * hypervisor), and only if libpfm has no field of that letter ("I" inverts on Intel). Raw numbers
+ * are perf's own. */
 static bool is_perf_modifier(struct attr_reader *r)
 {
 	if (r->attr.name.len > 1)
 		return is_modifier_run(r, MODIFIER_LETTERS);
-	return is_modifier_run(r, EXCLUSION_LETTERS) && (r->spec->form == SPEC_RAW || pfmi_attr_find_field(r) < 0);
+	return is_modifier_run(r, EXCLUSION_LETTERS) &&
+	       (r->spec->form == SPEC_RAW || pfmi_attr_find_field(r) < 0);
 }
 
 static int read_attribute(struct attr_reader *r)
@@ -72,7 +76,9 @@ static int read_attribute(struct attr_reader *r)
 
 	if (r->attr.name.len == 0)
 		return attr_refuse(r, r->attr.has_value ? PFMLIB_ERR_ATTR : PFMLIB_ERR_ATTR_EMPTY,
-		                   r->attr.has_value ? PFM_KIND_UNKNOWN_QUALIFIER : PFM_KIND_EMPTY_QUALIFIER, r->attr.name, NULL);
+		                   r->attr.has_value ? PFM_KIND_UNKNOWN_QUALIFIER
+		                                     : PFM_KIND_EMPTY_QUALIFIER,
+		                   r->attr.name, NULL);
 	if (attr_is_libpfm(r) && r->event->has_raw_umask && pfmi_attr_is_row_umask(r))
 		return attr_refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name,
 		                   "a raw unit mask cannot stand beside named ones");
@@ -96,11 +102,13 @@ static int read_attribute(struct attr_reader *r)
 	if (rc == 0 && is_modifier_run(r, PERF_MODIFIER_LETTERS))
 		return pfmi_attr_read_perf_modifiers(r, r->attr.name);
 	if (rc == 0)
-		rc = attr_refuse(r, PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, r->attr.name, NULL);
+		rc = attr_refuse(r, PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, r->attr.name,
+		                 NULL);
 	return rc < 0 ? rc : PFMLIB_SUCCESS;
 }
 
-static int read_all_attributes(const struct table *t, uint32_t row, const struct spec *spec, struct event *out, pfm_error_t *why)
+static int read_all_attributes(const struct table *t, uint32_t row, const struct spec *spec,
+                               struct event *out, pfm_error_t *why)
 {
 	struct attr_reader r = { .spec = spec, .event = out, .error = why };
 	struct slice rest = spec->attrs;
@@ -110,9 +118,11 @@ static int read_all_attributes(const struct table *t, uint32_t row, const struct
 		r.field = FIELD_NOT_SEARCHED;
 		if (is_umask_after_modifier(&r))
 			rc = attr_refuse(&r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r.attr.name,
-			                 "a unit mask of the event, too: masks stand before modifiers, and modifiers of their names have \"=1\"");
+			                 "a unit mask of the event, too: masks stand before "
+			                 "modifiers, and modifiers of their names have \"=1\"");
 		else
-			rc = is_perf_modifier(&r) ? pfmi_attr_read_perf_modifiers(&r, r.attr.name) : read_attribute(&r);
+			rc = is_perf_modifier(&r) ? pfmi_attr_read_perf_modifiers(&r, r.attr.name)
+			                          : read_attribute(&r);
 		if (rc)
 			return rc;
 	}
@@ -123,18 +133,23 @@ static int read_all_attributes(const struct table *t, uint32_t row, const struct
 		return rc;
 	if (r.has_level && !out->plm)
 		out->has_no_levels = 1;
-	if ((out->exclude_flags & (EVENT_ONLY_HOST | EVENT_ONLY_GUEST)) == (EVENT_ONLY_HOST | EVENT_ONLY_GUEST))
+	if ((out->exclude_flags & (EVENT_ONLY_HOST | EVENT_ONLY_GUEST)) ==
+	    (EVENT_ONLY_HOST | EVENT_ONLY_GUEST))
 		out->exclude_flags &= EVENT_EXCLUDE_IDLE; /* both are counted */
-	if (out->precise && row != ROW_NONE && table_key_field_plus1(t, KEY_PRECISE) && !pfmi_table_row_value(t, row, KEY_PRECISE, ANY_COUNTER))
+	if (out->precise && row != ROW_NONE && table_key_field_plus1(t, KEY_PRECISE) &&
+	    !pfmi_table_row_value(t, row, KEY_PRECISE, ANY_COUNTER))
 		return attr_refuse(&r, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED,
-		                   spec->modifiers.len ? spec->modifiers : spec->attrs, "the event has no precise form");
+		                   spec->modifiers.len ? spec->modifiers : spec->attrs,
+		                   "the event has no precise form");
 	if (r.has_precise && !out->precise && pfmi_pmu_requires_precision(out))
-		return attr_refuse(&r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, spec->attrs,
-		                   "the event counts only with precise sampling: precise is at least 1");
+		return attr_refuse(
+			&r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, spec->attrs,
+			"the event counts only with precise sampling: precise is at least 1");
 	return PFMLIB_SUCCESS;
 }
 
-/* The check knows no text: what wants a field that is not there is the event. */
+/* pfmi_pmu_check_event() knows no text: a field that the event lacks is reported at the event's
+ * name. */
 static int set_event_error_range(const struct spec *spec, int rc, pfm_error_t *why)
 {
 	if (rc == PFMLIB_ERR_ATTR_MISSING && why && why->end == 0) {
@@ -146,20 +161,22 @@ static int set_event_error_range(const struct spec *spec, int rc, pfm_error_t *w
 
 int pfmi_lookup_refuse_metric(const char *text, struct slice at, pfm_error_t *why)
 {
-	return pfmi_base_set_error(why, PFMLIB_ERR_ALIAS, PFM_KIND_UNSUPPORTED_ALIAS, text, at,
-	                           "a metric, computed from events; \"pfm stat -M\" and \"pfm metric\" take it");
+	return pfmi_base_set_error(
+		why, PFMLIB_ERR_ALIAS, PFM_KIND_UNSUPPORTED_ALIAS, text, at,
+		"a metric, computed from events; \"pfm stat -M\" and \"pfm metric\" take it");
 }
 
-int pfmi_lookup_resolve_attrs(const struct table *t, uint32_t row, const struct spec *spec, struct event *out, pfm_error_t *why)
+int pfmi_lookup_resolve_attrs(const struct table *t, uint32_t row, const struct spec *spec,
+                              struct event *out, pfm_error_t *why)
 {
 	int rc;
 
 	pfmi_pmu_init_event(out, t, row);
 	if (event_has_flag(out, ROW_METRIC))
 		return pfmi_lookup_refuse_metric(spec->text, spec->name, why);
-	/* A bare name of a row without groups has nothing to be read. */
+	/* A row without groups needs no reading if its name stands alone. */
 	if (spec->attrs.len || spec->modifiers.len || !out->row || out->row->n_groups) {
-		rc = out->row && pfmi_lookup_resolve_umask(spec, out) ? PFMLIB_SUCCESS : read_all_attributes(t, row, spec, out, why);
+		rc = read_all_attributes(t, row, spec, out, why);
 		if (rc)
 			return rc;
 	}

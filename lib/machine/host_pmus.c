@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables of an image that describe this machine, each with the kernel's PMU that counts its events. */
+/* The tables of an image that describe this machine, each with the kernel's PMU that counts its
+ * events. */
 #include "machine/machine.h"
 
 #include <stdlib.h>
@@ -13,7 +14,8 @@ struct match_state {
 	const struct pmu_image *image;
 };
 
-static const struct kernel_pmu *find_kernel_pmu(const struct kernel_info *kernel, const char *device)
+static const struct kernel_pmu *find_kernel_pmu(const struct kernel_info *kernel,
+                                                const char *device)
 {
 	if (!kernel || !*device)
 		return NULL;
@@ -21,12 +23,13 @@ static const struct kernel_pmu *find_kernel_pmu(const struct kernel_info *kernel
 }
 
 /* The kernel's PMU that counts the events of @t on cores of type @core, or NULL. */
-static const struct kernel_pmu *find_table_device(const struct match_state *m, const struct table *t,
-                                                  unsigned core)
+static const struct kernel_pmu *find_table_device(const struct match_state *m,
+                                                  const struct table *t, unsigned core)
 {
 	const struct host *host = m->host;
 
-	if (!(t->flags & TABLE_UNCORE) && host->n_core_types > core && host->core_types[core].device[0])
+	if (!(t->flags & TABLE_UNCORE) && host->n_core_types > core &&
+	    host->core_types[core].device[0])
 		return find_kernel_pmu(m->kernel, host->core_types[core].device);
 	return find_kernel_pmu(m->kernel, table_text(t, t->device));
 }
@@ -98,15 +101,18 @@ static void add_matching_table(void *arg, uint32_t table, unsigned core)
 	add_host_pmu(m->list, pmu);
 }
 
-/* Adds a table for a device that any processor may have, if the kernel reads its identifier there. */
+/* Adds a table for a device that any processor may have, if the kernel reads its identifier there.
+ * */
 static void add_matching_device(void *arg, uint32_t table, unsigned core)
 {
 	const struct match_state *m = arg;
 	const struct table *t = table_image_table_at(m->image->image, table);
 	const struct kernel_pmu *device = find_table_device(m, t, core);
 
-	if (device && m->image->is_usable(m->image->arg) && pfmi_machine_has_kernel_identifier(device, t))
-		add_host_pmu(m->list, (struct host_pmu){ m->image->first_pmu + table, core, device });
+	if (device && m->image->is_usable(m->image->arg) &&
+	    pfmi_machine_has_kernel_identifier(device, t))
+		add_host_pmu(m->list,
+		             (struct host_pmu){ m->image->first_pmu + table, core, device });
 }
 
 void pfmi_machine_match_image(struct host_pmu_list *list, const struct host *host,
@@ -116,5 +122,6 @@ void pfmi_machine_match_image(struct host_pmu_list *list, const struct host *hos
 
 	pfmi_machine_visit_host_tables(image->image, host, 0, add_matching_table, &m);
 	for (unsigned i = 0; kernel && i < kernel->n_pmus; i++)
-		pfmi_machine_visit_device_tables(image->image, kernel->pmus[i].name, add_matching_device, &m);
+		pfmi_machine_visit_device_tables(image->image, kernel->pmus[i].name,
+		                                 add_matching_device, &m);
 }

@@ -19,6 +19,7 @@ struct perf_event_attr;
 struct pollfd;
 
 struct sys {
+	unsigned trace; /* TRACE_*: what PERFMON_DEBUG asks for */
 	/* Opens @path (absolute, below the root) with open(2) @flags; returns a descriptor. */
 	int (*open)(const struct sys *sys, const char *path, int flags);
 	long (*read)(const struct sys *sys, int fd, void *buf, size_t n);
@@ -222,8 +223,8 @@ struct env_options {
 };
 void pfmi_machine_read_env_options(struct env_options *out);
 
-/* Topics of the trace that PERFMON_DEBUG asks for. A context keeps them; whoever has something to tell
- * tests the topic's bit first, so that a trace that is off costs one branch. */
+/* Topics of the trace that PERFMON_DEBUG asks for. struct sys has them; whoever has something to
+ * tell tests the topic's bit first, so that a trace that is off costs one branch. */
 enum {
 	TRACE_LOOKUP = 1,  /* tables that were tried, rows that matched */
 	TRACE_SESSION = 2, /* what the kernel answered */

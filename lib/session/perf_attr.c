@@ -4,6 +4,7 @@
 #include <perfmon/pfmlib_perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/sizes.h"
 #include "session/perf_event_internal.h"
 #include "context/context.h"
@@ -89,8 +90,22 @@ bool pfmi_perf_is_clock_event(const pfm_attr_t *attr)
 	       attr->config <= PERF_COUNT_SW_TASK_CLOCK;
 }
 
-int pfmi_perf_open_with_flags(const struct sys *sys, union perf_attr_buffer *a, int pid, int cpu,
-                              int group, unsigned long flags)
+/* Writes one line of the trace: what the kernel answered to an event. */
+static void trace_open(const struct perf_event_attr *a, int pid, int cpu, int group, int fd)
+{
+	char answer[80] = "";
+
+	if (fd < 0)
+		snprintf(answer, sizeof(answer), "%s (errno %d)", strerror(-fd), -fd);
+	else
+		snprintf(answer, sizeof(answer), "descriptor %d", fd);
+	pfmi_machine_trace("session: perf_event_open(type=%u config=0x%llx config1=0x%llx precise_ip=%u, "
+	                   "pid=%d, cpu=%d, group=%d): %s",
+	                   a->type, (unsigned long long)a->config, (unsigned long long)a->config1,
+	                   (unsigned)a->precise_ip, pid, cpu, group, answer);
+}
+
+int pfmi_perf_open_with_flags(const struct sys *sys, union perf_attr_buffer *a, int pid, int cpu, int group, unsigned long flags)
 {
 	int fd;
 
@@ -98,6 +113,8 @@ int pfmi_perf_open_with_flags(const struct sys *sys, union perf_attr_buffer *a, 
 		fd = sys->perf_event_open(sys, &a->attr, pid, cpu, group,
 		                          PERF_FLAG_FD_CLOEXEC | flags);
 	while (fd == -EINTR);
+	if (sys->trace & TRACE_SESSION)
+		trace_open(&a->attr, pid, cpu, group, fd);
 	return fd;
 }
 

@@ -20,7 +20,8 @@ static void wanted_processors(void **state)
 	for (uint32_t i = 0; i < im->arrays[ARRAY_FAMILIES].n_elements; i++)
 		pfm_close_context(open_for(pool + wholes[i].name));
 	for (unsigned i = 0; i < table_count_builtins(); i++)
-		pfm_close_context(open_for(table_text(table_builtin_at(i), table_builtin_at(i)->name)));
+		pfm_close_context(
+			open_for(table_text(table_builtin_at(i), table_builtin_at(i)->name)));
 }
 
 /* Closed by the last who holds it; the default one is nobody's to close. */
@@ -45,7 +46,9 @@ static void holders(void **state)
 
 static void options_that_make_no_sense(void **state)
 {
-	pfm_ctx_options_t options = { .size = sizeof(options), .flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES, .pmu = "no_such_unit" };
+	pfm_ctx_options_t options = { .size = sizeof(options),
+		                      .flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES,
+		                      .pmu = "no_such_unit" };
 	pfm_error_t why = { .size = sizeof(why) };
 	pfm_ctx_t *ctx = (pfm_ctx_t *)(void *)&options;
 	const char *path, *text;
@@ -54,7 +57,9 @@ static void options_that_make_no_sense(void **state)
 	assert_int_equal(pfm_open_context(&ctx, &options, &why), PFMLIB_ERR_NOPMU);
 	assert_true(!ctx && why.kind == PFM_KIND_UNKNOWN_PMU);
 	assert_int_equal(pfm_open_context(NULL, NULL, &why), PFMLIB_ERR_INVAL);
-	options = (pfm_ctx_options_t){ .size = sizeof(options), .flags = PFM_CTX_NO_HOST, .images = __FILE__ "/none" };
+	options = (pfm_ctx_options_t){ .size = sizeof(options),
+		                       .flags = PFM_CTX_NO_HOST,
+		                       .images = __FILE__ "/none" };
 	options.flags |= PFM_CTX_NO_IMAGES; /* nobody looks */
 	assert_int_equal(pfm_open_context(&ctx, &options, &why), PFMLIB_SUCCESS);
 	assert_int_equal(pfm_describe_rejected_image(ctx, 0, &path, &text), PFMLIB_ERR_NOTFOUND);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* PMUs of a context by number and by name: own names, aliases and families, all of them and nothing else. */
+/* PMUs of a context by number and by name: own names, aliases and families, all of them and nothing
+ * else. */
 #include "units.h"
 #include <stdio.h>
 #include <sys/stat.h>
@@ -29,12 +30,15 @@ static void names_of_tables(void **state)
 {
 	(void)state;
 	assert_true(is("", "own") && is("", "OWN") && is("one two three", "Own"));
-	assert_true(is("one two three", "one") && is("one two three", "TWO") && is("one two three", "three"));
-	assert_false(is("one two three", "tw") || is("one two three", "wo") || is("one two three", "threes"));
+	assert_true(is("one two three", "one") && is("one two three", "TWO") &&
+	            is("one two three", "three"));
+	assert_false(is("one two three", "tw") || is("one two three", "wo") ||
+	             is("one two three", "threes"));
 	assert_false(is("", "") || is("", "ow") || is("", "owner"));
 }
 
-/* Every unit is met by its name, and every one that is met has the name; other names come behind. */
+/* Every unit is met by its name, and every one that is met has the name; other names come behind.
+ * */
 static void walks_over_names(void **state)
 {
 	pfm_ctx_t *ctx = open_for(NULL);
@@ -43,17 +47,23 @@ static void walks_over_names(void **state)
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
 		const struct table *t = table_builtin_at(i);
 		const char *name = table_text(t, t->name), *aka = table_text(t, t->aliases);
-		struct slice s[2] = { pfmi_base_make_slice(name), { aka, (uint32_t)strcspn(aka, " ") } };
+		struct slice s[2] = { pfmi_base_make_slice(name),
+			              { aka, (uint32_t)strcspn(aka, " ") } };
 
 		for (unsigned k = 0; k < 2 && s[k].len; k++) {
 			struct pmu_name_iter c = { 0 };
 			bool met = false, others = false;
 			int unit;
 
-			while ((unit = pfmi_context_next_named_pmu(ctx, s[k], pfmi_table_hash_name(s[k]), &c)) >= 0) {
-				bool own = context_table_has_own_name(table_builtin_at((unsigned)unit), s[k]);
+			while ((unit = pfmi_context_next_named_pmu(
+					ctx, s[k], pfmi_table_hash_name(s[k]), &c)) >= 0) {
+				bool own = context_table_has_own_name(
+					table_builtin_at((unsigned)unit), s[k]);
 
-				assert_true(pfmi_context_table_has_name(table_builtin_at((unsigned)unit), s[k]) && c.table == table_builtin_at((unsigned)unit) && !c.image_map);
+				assert_true(pfmi_context_table_has_name(
+						    table_builtin_at((unsigned)unit), s[k]) &&
+				            c.table == table_builtin_at((unsigned)unit) &&
+				            !c.image_map);
 				assert_false(own && others); /* own names first */
 				others |= !own;
 				met |= (unsigned)unit == i;
@@ -75,9 +85,12 @@ static void names_of_nobody(void **state)
 		struct slice s = pfmi_base_make_slice(names[i]);
 		struct pmu_name_iter c = { 0 };
 
-		assert_int_equal(pfmi_context_next_named_pmu(ctx, s, pfmi_table_hash_name(s), &c), -1);
-		assert_null(pfmi_context_find_family(table_builtin_image(), s, pfmi_table_hash_name(s)));
-		assert_null(pfmi_context_find_family_members(table_builtin_image(), s, pfmi_table_hash_name(s), &n));
+		assert_int_equal(pfmi_context_next_named_pmu(ctx, s, pfmi_table_hash_name(s), &c),
+		                 -1);
+		assert_null(pfmi_context_find_family(table_builtin_image(), s,
+		                                     pfmi_table_hash_name(s)));
+		assert_null(pfmi_context_find_family_members(table_builtin_image(), s,
+		                                             pfmi_table_hash_name(s), &n));
 		assert_int_equal(n, 0);
 	}
 	pfm_close_context(ctx);
@@ -94,9 +107,11 @@ static void parts_of_processors(void **state)
 	for (uint32_t i = 0; i < im->arrays[ARRAY_FAMILIES].n_elements; i++) {
 		struct slice s = pfmi_base_make_slice(pool + wholes[i].name);
 		uint32_t n = 0;
-		const uint16_t *parts = pfmi_context_find_family_members(im, s, pfmi_table_hash_name(s), &n);
+		const uint16_t *parts =
+			pfmi_context_find_family_members(im, s, pfmi_table_hash_name(s), &n);
 
-		assert_ptr_equal(pfmi_context_find_family(im, s, pfmi_table_hash_name(s)), wholes + i);
+		assert_ptr_equal(pfmi_context_find_family(im, s, pfmi_table_hash_name(s)),
+		                 wholes + i);
 		assert_true(parts && n == wholes[i].n_members && n > 0);
 		for (uint32_t k = 0; parts && k < n; k++)
 			assert_true(parts[k] < table_count_builtins());
@@ -116,22 +131,27 @@ static void units_of_no_machine(void **state)
 		struct pmu_info u = pfmi_context_get_pmu(ctx, i);
 		uint32_t f = u.table->flags;
 
-		assert_true(u.table == table_builtin_at(i) && !u.kernel_pmu && !u.image_map && u.core_type == 0 && u.perf_type == u.table->perf_type);
+		assert_true(u.table == table_builtin_at(i) && !u.kernel_pmu && !u.image_map &&
+		            u.core_type == 0 && u.perf_type == u.table->perf_type);
 		assert_string_equal(u.origin, "built in");
 		assert_int_equal(!!(u.flags & PFM_PMU_UNCORE), !!(f & TABLE_UNCORE));
 		assert_int_equal(!!(u.flags & PFM_PMU_FALLBACK), !!(f & TABLE_FALLBACK));
-		assert_int_equal(!!(u.flags & PFM_PMU_HIDDEN), !!(f & (TABLE_COMPAT_VIEW | TABLE_TEST_ONLY)));
-		assert_int_equal(!!(u.flags & PFM_PMU_CORE), !(f & TABLE_UNCORE) && u.table->encoder != ENCODER_PERF);
+		assert_int_equal(!!(u.flags & PFM_PMU_HIDDEN),
+		                 !!(f & (TABLE_COMPAT_VIEW | TABLE_TEST_ONLY)));
+		assert_int_equal(!!(u.flags & PFM_PMU_CORE),
+		                 !(f & TABLE_UNCORE) && u.table->encoder != ENCODER_PERF);
 		assert_int_equal(u.flags & (PFM_PMU_HOST | PFM_PMU_KERNEL), 0);
-		assert_true(context_is_pmu_usable(ctx, i) && !pfmi_context_pmu_image(ctx, i) && !context_pmu_kernel(ctx, i));
+		assert_true(context_is_pmu_usable(ctx, i) && !pfmi_context_pmu_image(ctx, i) &&
+		            !context_pmu_kernel(ctx, i));
 	}
 	pfm_close_context(ctx);
 }
 
-/* ---- walks around the end of a hash table ------------------------------------------------------------------------------------ */
+/* ---- walks around the end of a hash table ---------------------------------------------------- */
 
-/* Slots of a table that ends where its memory does: @number, as @other name or not, is in the first, and all between where the search for
- * @h begins and the end are somebody else's. NULL if that does not leave one free. */
+/* Slots of a table that ends where its memory does: @number, as @other name or not, is in the
+ * first, and all between where the search for @h begins and the end are somebody else's. NULL if
+ * that does not leave one free. */
 static uint32_t *slots_around(uint32_t h, uint32_t n, uint32_t number, size_t before)
 {
 	uint32_t *calls;
@@ -152,13 +172,18 @@ static void find_around(const char *name, unsigned table, bool other, bool last)
 	uint32_t h = pfmi_table_hash_name(s), number = other ? PMU_NAME_IS_ALIAS : 0;
 
 	for (uint32_t n = 3; n < 200; n++) {
-		uint32_t *calls = table_first_slot(h, n) + last < n ? slots_around(h, n, number | (table + 1), 0) : NULL;
-		struct pfm_ctx ctx = { .builtin_source = { table_builtin_image(), NULL, 0, table_count_builtins(), calls, n } };
+		uint32_t *calls = table_first_slot(h, n) + last < n
+		                          ? slots_around(h, n, number | (table + 1), 0)
+		                          : NULL;
+		struct pfm_ctx ctx = { .builtin_source = { table_builtin_image(), NULL, 0,
+			                                   table_count_builtins(), calls, n } };
 		struct pmu_name_iter c = { 0 };
 
 		if (!calls)
 			continue;
-		calls[n - 1 - last] = h << 16 | number | (table + 2); /* before it one of the same hash that is called otherwise */
+		calls[n - 1 - last] =
+			h << 16 | number |
+			(table + 2); /* before it one of the same hash that is called otherwise */
 		if (last) {
 			calls[n - 1] = calls[0];
 			calls[0] = 0;
@@ -180,14 +205,16 @@ static void walks_around_the_end(void **state)
 
 		for (unsigned last = 0; last < 2; last++)
 			find_around(table_text(t, t->name), i, false, last);
-		if (sscanf(table_text(t, t->aliases), "%63s", aka) != 1 || pfmi_context_table_has_name(table_builtin_at(i + 1), pfmi_base_make_slice(aka)))
+		if (sscanf(table_text(t, t->aliases), "%63s", aka) != 1 ||
+		    pfmi_context_table_has_name(table_builtin_at(i + 1), pfmi_base_make_slice(aka)))
 			continue;
 		for (unsigned last = 0; last < 2; last++)
 			find_around(aka, i, true, last);
 		n_others++;
 	}
 	assert_true(n_others > 0);
-	for (uint32_t h = 77, n = 4; n < 200; n += 2, h *= 77) { /* an even number: the image begins where one may */
+	for (uint32_t h = 77, n = 4; n < 200;
+	     n += 2, h *= 77) { /* an even number: the image begins where one may */
 		uint32_t *calls = slots_around(h, n, 5, sizeof(struct image)), at = 0;
 		struct image *im;
 
@@ -201,5 +228,6 @@ static void walks_around_the_end(void **state)
 	}
 }
 
-UNIT(context_registry, cmocka_unit_test(names_of_tables), cmocka_unit_test(walks_over_names), cmocka_unit_test(names_of_nobody),
-     cmocka_unit_test(parts_of_processors), cmocka_unit_test(units_of_no_machine), cmocka_unit_test(walks_around_the_end));
+UNIT(context_registry, cmocka_unit_test(names_of_tables), cmocka_unit_test(walks_over_names),
+     cmocka_unit_test(names_of_nobody), cmocka_unit_test(parts_of_processors),
+     cmocka_unit_test(units_of_no_machine), cmocka_unit_test(walks_around_the_end));

@@ -4,7 +4,8 @@
 #include "attr_texts.h"
 #include "lookup/attr_internal.h"
 
-/* What libpfm4 gives in pieces of one filter: the largest each, and the next one, which is refused in its place. */
+/* What libpfm4 gives in pieces of one filter: the largest each, and the next one, which is refused
+ * in its place. */
 static void pieces_of_a_filter_at_their_ends(void **state)
 {
 	static const struct {
@@ -20,11 +21,16 @@ static void pieces_of_a_filter_at_their_ends(void **state)
 		{ "snbep_unc_pcu::UNC_P_FREQ_BAND0_CYCLES:ff=255", 0xff },
 	};
 	static const struct wrong bad[] = {
-		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:tf=2", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 46, 47 },
-		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:cf=16", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 46, 48 },
-		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:e:tf=1:tf=0", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 50, 52 },
-		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:e:cf=1:cf=2", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 50, 52 },
-		{ "snbep_unc_pcu::UNC_P_FREQ_BAND0_CYCLES:ff=256", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 42, 45 },
+		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:tf=2", PFMLIB_ERR_ATTR_VAL,
+		  PFM_KIND_BAD_VALUE, 46, 47 },
+		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:cf=16", PFMLIB_ERR_ATTR_VAL,
+		  PFM_KIND_BAD_VALUE, 46, 48 },
+		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:e:tf=1:tf=0", PFMLIB_ERR_ATTR_SET,
+		  PFM_KIND_CONFLICT, 50, 52 },
+		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:e:cf=1:cf=2", PFMLIB_ERR_ATTR_SET,
+		  PFM_KIND_CONFLICT, 50, 52 },
+		{ "snbep_unc_pcu::UNC_P_FREQ_BAND0_CYCLES:ff=256", PFMLIB_ERR_ATTR_VAL,
+		  PFM_KIND_BAD_VALUE, 42, 45 },
 	};
 	pfm_ctx_t *ctx = open_for(NULL);
 
@@ -39,8 +45,8 @@ static void pieces_of_a_filter_at_their_ends(void **state)
 	check_errors(NULL, bad, sizeof(bad) / sizeof(bad[0]));
 }
 
-/* Levels behind a colon, libpfm's short names, and what the table itself calls a modifier; short names of boxes where they
- * have the field. */
+/* Levels behind a colon, libpfm's short names, and what the table itself calls a modifier; short
+ * names of boxes where they have the field. */
 static void words_that_are_modifiers(void **state)
 {
 	static const struct {
@@ -48,8 +54,11 @@ static void words_that_are_modifiers(void **state)
 	} rows[] = {
 		{ "skl",
 		  { "u", "k", "h", "c", "I", "e", "t", "intx", "intxcp", "edge", "CMASK", "ldlat" },
-		  { "usr", "os", "", "x", "umask", "event", "nf", "uk", "c=1", "precise", "occ_e", "ed" } },
-		{ "jkt_uncore_cbox", { "u", "edge", "nf", "filter_nid" }, { "occ_e", "thresh2", "lmem" } },
+		  { "usr", "os", "", "x", "umask", "event", "nf", "uk", "c=1", "precise", "occ_e",
+		    "ed" } },
+		{ "jkt_uncore_cbox",
+		  { "u", "edge", "nf", "filter_nid" },
+		  { "occ_e", "thresh2", "lmem" } },
 		{ "montecito", { "k", "thres" }, { "nf", "edge", "mesi", "es" } },
 	};
 	pfm_ctx_t *ctx = open_for(NULL);
@@ -63,9 +72,11 @@ static void words_that_are_modifiers(void **state)
 		for (unsigned k = 0; k < 12; k++) {
 			const struct table *t = context_pmu_table(ctx, (unsigned)pmu);
 
-			if (rows[i].words[k] && !pfmi_lookup_is_modifier(t, pfmi_base_make_slice(rows[i].words[k])))
+			if (rows[i].words[k] &&
+			    !pfmi_lookup_is_modifier(t, pfmi_base_make_slice(rows[i].words[k])))
 				fail_msg("%s has no %s", rows[i].pmu, rows[i].words[k]);
-			if (rows[i].others[k] && pfmi_lookup_is_modifier(t, pfmi_base_make_slice(rows[i].others[k])))
+			if (rows[i].others[k] &&
+			    pfmi_lookup_is_modifier(t, pfmi_base_make_slice(rows[i].others[k])))
 				fail_msg("%s has %s", rows[i].pmu, rows[i].others[k]);
 		}
 	}
@@ -98,9 +109,10 @@ static void fields_alone_are_placed_as_the_event_is(void **state)
 	pfm_close_context(ctx);
 }
 
-/* ---- what is wrong -------------------------------------------------------------------------------------------- */
+/* ---- what is wrong --------------------------------------------------------------------------- */
 
-/* Who gives a whole field wants no default of the event's masks in it; a mask that is named beside it is added. */
+/* Who gives a whole field wants no default of the event's masks in it; a mask that is named beside
+ * it is added. */
 static void a_field_given_as_a_whole(void **state)
 {
 	static const struct {
@@ -123,7 +135,8 @@ static void a_field_given_as_a_whole(void **state)
 
 		assert_int_equal(pfm_encode_event(NULL, rows[i].text, 0, &e, NULL), PFMLIB_SUCCESS);
 		if (e.attr.config != rows[i].config || e.attr.config1 != rows[i].extra)
-			fail_msg("%s: %#llx %#llx", rows[i].text, (unsigned long long)e.attr.config, (unsigned long long)e.attr.config1);
+			fail_msg("%s: %#llx %#llx", rows[i].text, (unsigned long long)e.attr.config,
+			         (unsigned long long)e.attr.config1);
 	}
 }
 

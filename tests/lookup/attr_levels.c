@@ -4,8 +4,8 @@
 #include "attr_texts.h"
 #include "lookup/attr_internal.h"
 
-/* "L2_LINES_IN:E" and "L1D_PEND_MISS:EDGE" are names: what means a modifier as well says so, behind another mask and behind the name that
- * libpfm4 has for several. */
+/* "L2_LINES_IN:E" and "L1D_PEND_MISS:EDGE" are names: what means a modifier as well says so, behind
+ * another mask and behind the name that libpfm4 has for several. */
 /* Two attributes of one text that say the opposite: the second one is refused, where it stands. */
 static void attributes_that_contradict(void **state)
 {
@@ -37,7 +37,8 @@ static void attributes_that_contradict(void **state)
 	check_values("coreduo", same, sizeof(same) / sizeof(same[0]));
 }
 
-/* perf's letters for what else is left out. Behind a colon unit masks and libpfm's own words come first. */
+/* perf's letters for what else is left out. Behind a colon unit masks and libpfm's own words come
+ * first. */
 static void guests_host_and_idle_time(void **state)
 {
 	static const struct {
@@ -72,17 +73,22 @@ static void guests_host_and_idle_time(void **state)
 		if (pfm_encode_event(ctx, lines[i].text, 0, &e, &error))
 			fail_msg("%s: %s", lines[i].text, pfm_error_kind_name(error.kind));
 		if (e.attr.exclude_idle != lines[i].idle || e.attr.exclude_host != lines[i].host ||
-		    e.attr.exclude_guest != lines[i].guest ||
-		    e.regs[0].value != lines[i].value)
-			fail_msg("%s: idle %d, host %d, guest %d left out, 0x%llx", lines[i].text, e.attr.exclude_idle,
-			         e.attr.exclude_host, e.attr.exclude_guest, (unsigned long long)e.regs[0].value);
+		    e.attr.exclude_guest != lines[i].guest || e.regs[0].value != lines[i].value)
+			fail_msg("%s: idle %d, host %d, guest %d left out, 0x%llx", lines[i].text,
+			         e.attr.exclude_idle, e.attr.exclude_host, e.attr.exclude_guest,
+			         (unsigned long long)e.regs[0].value);
 		/* perf's dialect alone can say it, and what it says means the same. */
-		assert_int_equal(pfm_print_event(ctx, lines[i].text, PFM_DIALECT_PERF, buf, sizeof(buf), NULL), PFMLIB_SUCCESS);
+		assert_int_equal(pfm_print_event(ctx, lines[i].text, PFM_DIALECT_PERF, buf,
+		                                 sizeof(buf), NULL),
+		                 PFMLIB_SUCCESS);
 		assert_int_equal(pfm_encode_event(ctx, buf, 0, &back, NULL), PFMLIB_SUCCESS);
 		assert_memory_equal(&e.attr, &back.attr, sizeof(e.attr));
-		for (int d = PFM_DIALECT_LIBPFM; d <= PFM_DIALECT_VENDOR && lines[i].idle + lines[i].host + lines[i].guest; d++)
+		for (int d = PFM_DIALECT_LIBPFM;
+		     d <= PFM_DIALECT_VENDOR && lines[i].idle + lines[i].host + lines[i].guest; d++)
 			if (d != PFM_DIALECT_PERF) {
-				assert_int_equal(pfm_print_event(ctx, lines[i].text, (pfm_dialect_t)d, buf, sizeof(buf), &error),
+				assert_int_equal(pfm_print_event(ctx, lines[i].text,
+				                                 (pfm_dialect_t)d, buf, sizeof(buf),
+				                                 &error),
 				                 PFMLIB_ERR_NOTSUPP);
 				assert_int_equal(error.kind, PFM_KIND_UNEXPRESSIBLE);
 			}

@@ -11,8 +11,10 @@ static void masks_that_stand_too_late(void **state)
 		{ "bdw::L2_LINES_IN:ANY:c=1:E", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 25, 26 },
 		{ "clx::L1D_PEND_MISS:EDGE:0x1", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 19, 23 },
 		/* Two fields of the same bits. */
-		{ "skl/event=0x3c,ldlat=3,offcore_rsp=3/", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 23, 34 },
-		{ "skl::INST_RETIRED:ANY_P:frontend=0:ldlat=0", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 35, 40 },
+		{ "skl/event=0x3c,ldlat=3,offcore_rsp=3/", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT,
+		  23, 34 },
+		{ "skl::INST_RETIRED:ANY_P:frontend=0:ldlat=0", PFMLIB_ERR_ATTR_SET,
+		  PFM_KIND_CONFLICT, 35, 40 },
 	};
 
 	(void)state;
@@ -26,7 +28,8 @@ static void unit_masks_come_before_letters(void **state)
 	pfm_encoding_t mask = PFM_INIT(mask), e = PFM_INIT(e);
 
 	(void)state;
-	assert_int_equal(pfm_encode_event(ctx, "L3_INSERTS:MESI=I", 0, &mask, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_encode_event(ctx, "L3_INSERTS:MESI=I", 0, &mask, NULL),
+	                 PFMLIB_SUCCESS);
 	assert_int_equal(pfm_encode_event(ctx, "L3_INSERTS:I", 0, &e, NULL), PFMLIB_SUCCESS);
 	assert_memory_equal(&e, &mask, sizeof(e));
 	assert_int_equal(e.attr.exclude_idle, 0);

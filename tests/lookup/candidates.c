@@ -21,7 +21,8 @@ static unsigned count_pmus(const char *name)
 
 static void all_of_a_name(void **state)
 {
-	static const char *const texts[] = { "skl::X", "skx::X", "spr::X", "amdzen4::X", "coreduo::X" };
+	static const char *const texts[] = { "skl::X", "skx::X", "spr::X", "amdzen4::X",
+		                             "coreduo::X" };
 	pfm_ctx_t *ctx = open_for(NULL);
 
 	(void)state;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of one table: the longest prefix that is a name wins, by a scan over all names of the table. */
+/* Names of one table: the longest prefix that is a name wins, by a scan over all names of the
+ * table. */
 #include "unit_tables.h"
 #include "lookup/lookup_internal.h"
 
-/* The longest name of @t that @text begins with, ends at a separator or at the end: by brute force. */
+/* The longest name of @t that @text begins with, ends at a separator or at the end: by brute force.
+ * */
 static size_t scan_names(const struct table *t, const char *text)
 {
 	size_t best = 0;
@@ -38,9 +40,10 @@ static void longest_prefix_wins(void **state)
 			snprintf(text, sizeof(text), "%s%s", table_row_name(t, row), tails[k]);
 			assert_int_equal(pfmi_spec_parse(text, &spec, NULL), 0);
 			n = pfmi_lookup_spec_name(t, &spec);
-			if (n.kind == NAME_NONE || (size_t)(spec.attrs.text - text) != scan_names(t, text))
-				fail_msg("%s: the name ends at %ld, expected %zu", text, (long)(spec.attrs.text - text),
-				         scan_names(t, text));
+			if (n.kind == NAME_NONE ||
+			    (size_t)(spec.attrs.text - text) != scan_names(t, text))
+				fail_msg("%s: the name ends at %ld, expected %zu", text,
+				         (long)(spec.attrs.text - text), scan_names(t, text));
 		}
 }
 
@@ -59,7 +62,8 @@ static void only_admitted_prefixes(void **state)
 
 static void generic_names(void **state)
 {
-	static const char *const generic[] = { "cycles", "instructions", "branch-misses", "cpu-cycles" };
+	static const char *const generic[] = { "cycles", "instructions", "branch-misses",
+		                               "cpu-cycles" };
 	static const char *const others[] = { "page-faults", "L3_MISS", "" };
 
 	(void)state;

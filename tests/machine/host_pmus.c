@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* PMUs of a machine: the tables that match its processor, and the kernel's PMUs that count their events. */
+/* PMUs of a machine: the tables that match its processor, and the kernel's PMUs that count their
+ * events. */
 #include "units.h"
 #include <stdio.h>
 #include <sys/stat.h>
@@ -32,22 +33,28 @@ static void units_of_machines(void **state)
 		bool has = false, has_not = false;
 
 		assert_int_equal(pfmi_context_load(ctx, LOADED_ALL), PFMLIB_SUCCESS);
-		assert_int_equal(ctx->n_search_order, ctx->n_host_pmus + ctx->n_pmus - ctx->first_kernel_pmu);
+		assert_int_equal(ctx->n_search_order,
+		                 ctx->n_host_pmus + ctx->n_pmus - ctx->first_kernel_pmu);
 		assert_true(ctx->n_host_pmus > 0);
 		for (unsigned k = 0; k < ctx->n_host_pmus; k++) {
 			struct pmu_info u = pfmi_context_get_pmu(ctx, ctx->host_pmus[k].pmu_index);
 
-			assert_true(k == 0 || ctx->host_pmus[k].pmu_index > ctx->host_pmus[k - 1].pmu_index);
+			assert_true(k == 0 ||
+			            ctx->host_pmus[k].pmu_index > ctx->host_pmus[k - 1].pmu_index);
 			assert_true((u.flags & PFM_PMU_HOST) && !(u.flags & PFM_PMU_HIDDEN));
-			has |= pfmi_context_table_has_name(u.table, pfmi_base_make_slice(rows[i].has));
-			has_not |= pfmi_context_table_has_name(u.table, pfmi_base_make_slice(rows[i].has_not));
+			has |= pfmi_context_table_has_name(u.table,
+			                                   pfmi_base_make_slice(rows[i].has));
+			has_not |= pfmi_context_table_has_name(
+				u.table, pfmi_base_make_slice(rows[i].has_not));
 		}
 		if (!has || has_not)
 			fail_msg("%s: %d %d", rows[i].cpuid, has, has_not);
-		for (unsigned u = 0, k = 0; u < table_count_builtins(); u++) { /* and no other one says so */
+		for (unsigned u = 0, k = 0; u < table_count_builtins();
+		     u++) { /* and no other one says so */
 			bool here = k < ctx->n_host_pmus && ctx->host_pmus[k].pmu_index == u;
 
-			assert_int_equal(!!(pfmi_context_get_pmu(ctx, u).flags & PFM_PMU_HOST), here);
+			assert_int_equal(!!(pfmi_context_get_pmu(ctx, u).flags & PFM_PMU_HOST),
+			                 here);
 			k += here;
 		}
 		pfm_close_context(ctx);
@@ -55,19 +62,21 @@ static void units_of_machines(void **state)
 	rmdir(root);
 }
 
-/* The kernel's PMUs are units behind all others; what a list describes of them is tied to them, and boxes that the kernel does not show
- * are not there. */
+/* The kernel's PMUs are units behind all others; what a list describes of them is tied to them, and
+ * boxes that the kernel does not show are not there. */
 static void units_of_the_kernel(void **state)
 {
-	static const char *const files[][2] = { { DEVICES "cpu/type", "4\n" },
-		                                { DEVICES "cpu/format/event", "config:0-7\n" },
-		                                { DEVICES "cpu/events/cycles", "event=0x3c\n" },
-		                                { DEVICES "uncore_imc_0/type", "10\n" },
-		                                { DEVICES "uncore_imc_0/cpumask", "0\n" },
-		                                { DEVICES "uncore_imc_0/format/event", "config:0-7\n" },
-		                                { DEVICES "uncore_imc_1/type", "11\n" },
-		                                { DEVICES "uncore_imc_1/cpumask", "0\n" },
-		                                { DEVICES "uncore_imc_1/format/event", "config:0-7\n" } };
+	static const char *const files[][2] = {
+		{ DEVICES "cpu/type", "4\n" },
+		{ DEVICES "cpu/format/event", "config:0-7\n" },
+		{ DEVICES "cpu/events/cycles", "event=0x3c\n" },
+		{ DEVICES "uncore_imc_0/type", "10\n" },
+		{ DEVICES "uncore_imc_0/cpumask", "0\n" },
+		{ DEVICES "uncore_imc_0/format/event", "config:0-7\n" },
+		{ DEVICES "uncore_imc_1/type", "11\n" },
+		{ DEVICES "uncore_imc_1/cpumask", "0\n" },
+		{ DEVICES "uncore_imc_1/format/event", "config:0-7\n" }
+	};
 	char root[] = P_tmpdir "/perfmon-ctx-XXXXXX";
 	unsigned cores = 0, boxes = 0;
 	pfm_ctx_t *ctx;
@@ -89,20 +98,26 @@ static void units_of_the_kernel(void **state)
 
 		assert_int_equal(ctx->search_order[i], ctx->first_kernel_pmu + i);
 		assert_string_equal(u.origin, "kernel");
-		assert_true(u.perf_type == (core ? 4 : 10) && u.kernel_pmu->n_instances == (core ? 1 : 2));
-		assert_int_equal(u.flags & (PFM_PMU_HOST | PFM_PMU_KERNEL), PFM_PMU_HOST | PFM_PMU_KERNEL);
+		assert_true(u.perf_type == (core ? 4 : 10) &&
+		            u.kernel_pmu->n_instances == (core ? 1 : 2));
+		assert_int_equal(u.flags & (PFM_PMU_HOST | PFM_PMU_KERNEL),
+		                 PFM_PMU_HOST | PFM_PMU_KERNEL);
 		assert_int_equal(!!(u.flags & PFM_PMU_CORE), core);
-		while ((unit = pfmi_context_next_named_pmu(ctx, name, pfmi_table_hash_name(name), &c)) >= 0)
+		while ((unit = pfmi_context_next_named_pmu(ctx, name, pfmi_table_hash_name(name),
+		                                           &c)) >= 0)
 			met |= (unsigned)unit == ctx->first_kernel_pmu + i;
-		assert_true(met && context_is_pmu_usable(ctx, ctx->first_kernel_pmu + i) && !pfmi_context_pmu_image(ctx, ctx->first_kernel_pmu + i));
+		assert_true(met && context_is_pmu_usable(ctx, ctx->first_kernel_pmu + i) &&
+		            !pfmi_context_pmu_image(ctx, ctx->first_kernel_pmu + i));
 	}
 	for (unsigned k = 0; k < ctx->n_host_pmus; k++) {
 		struct pmu_info u = pfmi_context_get_pmu(ctx, ctx->host_pmus[k].pmu_index);
 
 		if (u.table->encoder == ENCODER_PERF)
 			continue;
-		assert_true(u.kernel_pmu && (u.flags & PFM_PMU_KERNEL) && u.perf_type == u.kernel_pmu->instance_types[0]);
-		assert_string_equal(u.kernel_pmu->name, u.flags & PFM_PMU_UNCORE ? "uncore_imc" : "cpu");
+		assert_true(u.kernel_pmu && (u.flags & PFM_PMU_KERNEL) &&
+		            u.perf_type == u.kernel_pmu->instance_types[0]);
+		assert_string_equal(u.kernel_pmu->name,
+		                    u.flags & PFM_PMU_UNCORE ? "uncore_imc" : "cpu");
 		cores += !(u.flags & PFM_PMU_UNCORE);
 		boxes += !!(u.flags & PFM_PMU_UNCORE);
 	}
@@ -111,8 +126,9 @@ static void units_of_the_kernel(void **state)
 	nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-/* One core PMU that has a name of its own is the core's, whatever the list calls it; which of two it would be nobody knows. A kernel with
- * a single PMU has a hash table as well, where walks end. */
+/* One core PMU that has a name of its own is the core's, whatever the list calls it; which of two
+ * it would be nobody knows. A kernel with a single PMU has a hash table as well, where walks end.
+ * */
 static void cores_with_names_of_their_own(void **state)
 {
 	static const char *const devices[] = { "armv8_x", "armv8_y" };
@@ -145,7 +161,9 @@ static void cores_with_names_of_their_own(void **state)
 		}
 		assert_true(cores == 1 && tied == (n == 1));
 		assert_true(ctx->sources[ctx->n_sources - 1].n_name_slots > n);
-		assert_int_equal(pfmi_context_next_named_pmu(ctx, nobody, pfmi_table_hash_name(nobody), &c), -1);
+		assert_int_equal(
+			pfmi_context_next_named_pmu(ctx, nobody, pfmi_table_hash_name(nobody), &c),
+			-1);
 		pfm_close_context(ctx);
 	}
 	nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);

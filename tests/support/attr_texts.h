@@ -24,7 +24,8 @@ static inline void check_values(const char *pmu, const struct right *lines, size
 		if (pfm_encode_event(ctx, lines[i].text, 0, &e, &error))
 			fail_msg("%s: %s", lines[i].text, pfm_error_kind_name(error.kind));
 		if (e.regs[0].value != lines[i].value)
-			fail_msg("%s: 0x%llx instead of 0x%llx", lines[i].text, (unsigned long long)e.regs[0].value,
+			fail_msg("%s: 0x%llx instead of 0x%llx", lines[i].text,
+			         (unsigned long long)e.regs[0].value,
 			         (unsigned long long)lines[i].value);
 	}
 	pfm_close_context(ctx);
@@ -46,8 +47,10 @@ static inline void check_errors(const char *pmu, const struct wrong *lines, size
 		pfm_error_t error = PFM_INIT(error);
 		int rc = pfm_encode_event(ctx, lines[i].text, 0, &e, &error);
 
-		if (rc != lines[i].code || error.kind != lines[i].kind || error.start != lines[i].start || error.end != lines[i].end)
-			fail_msg("%s: %d %s [%u,%u)", lines[i].text, rc, pfm_error_kind_name(error.kind), error.start, error.end);
+		if (rc != lines[i].code || error.kind != lines[i].kind ||
+		    error.start != lines[i].start || error.end != lines[i].end)
+			fail_msg("%s: %d %s [%u,%u)", lines[i].text, rc,
+			         pfm_error_kind_name(error.kind), error.start, error.end);
 		assert_int_equal(error.code, rc);
 		assert_int_equal(pfm_encode_event(ctx, lines[i].text, 0, &e, NULL), rc);
 	}

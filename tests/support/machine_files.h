@@ -14,7 +14,10 @@
 /* A context for processor @cpuid whose /sys and /proc are below @root. */
 static inline pfm_ctx_t *open_machine(const char *cpuid, const char *root)
 {
-	pfm_ctx_options_t options = { .size = sizeof(options), .flags = PFM_CTX_NO_IMAGES, .cpuid = cpuid, .sysfs_root = root };
+	pfm_ctx_options_t options = { .size = sizeof(options),
+		                      .flags = PFM_CTX_NO_IMAGES,
+		                      .cpuid = cpuid,
+		                      .sysfs_root = root };
 	pfm_ctx_t *ctx;
 
 	assert_int_equal(pfm_open_context(&ctx, &options, NULL), PFMLIB_SUCCESS);
