@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm_check_system(): runs the checks and gives out their findings. */
-#include "session/system_check.h"
+#include "system/system_check.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -58,5 +58,5 @@ static void no_descriptor_left(void **state)
 	close_machine(&m);
 }
 
-UNIT(session_system_check, cmocka_unit_test(refusals), cmocka_unit_test(every_finding_is_whole),
+UNIT(system_system_check, cmocka_unit_test(refusals), cmocka_unit_test(every_finding_is_whole),
      cmocka_unit_test(no_descriptor_left));
