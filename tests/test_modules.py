@@ -18,7 +18,7 @@ LIB = os.path.join(os.environ["PERFMON_SOURCE"], "lib")
 
 # Lowest first. A module may include and call the modules before it.
 ORDER = ["base", "table", "machine", "pmu", "context", "lookup", "encode", "format", "decode",
-         "metric", "session", "sampling", "perfdata", "profile", "region", "compat/libpfm3",
+         "metric", "session", "sampling", "perfdata", "system", "profile", "region", "compat/libpfm3",
          "compat/libpfm4"]
 # Modules in this list have no user inside lib/: each is a library of its own.
 LEAVES = {"compat/libpfm3", "compat/libpfm4"}

@@ -25,7 +25,7 @@ INTS = (-2**31, -32769, -2, -1, 1 << 20, 2**31 - 1)
 UNSIGNED = (2**32 - 1, 2**31, 1 << 20)
 TEXTS = (None, b"", b":", b"::", b"{", b"{}", b"a" * 5000, b"\xff\xfe", b"%s%n", b"cpu/", b"coreduo::", b"\x1b[2J",
          b"cycles:period=99999999999999999999")
-HEADERS = ("perfmon.h", "sampling.h", "pfmlib.h", "pfmlib_alpha.h", "pfmlib_montecito.h")
+HEADERS = ("perfmon.h", "sampling.h", "system.h", "aggregate.h", "pfmlib.h", "pfmlib_alpha.h", "pfmlib_montecito.h")
 RECORDING = os.path.join(SOURCE, "tests/fuzz/corpus/recording/file")
 EV67 = 154       # PFMLIB_ALPHA_EV67_PMU
 LONG_WAITS = {"timeout"}        # -1 is no number out of range there: it waits
@@ -39,7 +39,7 @@ def prototypes():
             text = re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)
         text = re.sub(r"^#(?:.*\\\n)*.*$", "", text, flags=re.M)
         for name, params in re.findall(r"(?:^|\n)\w[\w \*]*?\b(pfm_\w+)\(([^;{}]*?)\)\s*;", text):
-            if "(*pf)" not in params:       # a function of the caller's
+            if "(*pf)" not in params and "(*each)" not in params:       # a function of the caller's
                 found[name] = header, [split(p) for p in " ".join(params.split()).split(", ") if p != "void"]
     return found
 
@@ -99,7 +99,7 @@ class Caller:
             return self.reading if FUNCTIONS[function][0] == "sampling.h" else self.session
         if "pfm_plan_t *" == kind.replace("const ", ""):
             return self.plan
-        if kind == "pfm_recording_t *":
+        if kind in ("pfm_recording_t *", "const pfm_system_check_t *", "pfm_system_check_t *"):
             return None
         if kind.endswith("*]") or kind.endswith("]"):
             return self.room(None)
@@ -149,6 +149,7 @@ def struct_sizes():
             names |= set(re.findall(r"^\}\s*(pfm_\w+_t);", re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S), flags=re.M))
     lines = "".join('printf("%s %%zu\\n", sizeof(%s));' % (n, n) for n in sorted(names))
     program = "#include <stdio.h>\n#include <perfmon/perfmon.h>\n#include <perfmon/sampling.h>\n" \
+              "#include <perfmon/system.h>\n#include <perfmon/aggregate.h>\n" \
               "#include <perfmon/pfmlib_alpha.h>\n#include <perfmon/pfmlib_montecito.h>\nint main(void) { %s return 0; }" % lines
     with tempfile.TemporaryDirectory() as folder:
         source, binary = os.path.join(folder, "sizes.c"), os.path.join(folder, "sizes")
@@ -161,7 +162,7 @@ def struct_sizes():
 
 SIZES = struct_sizes()
 FUNCTIONS = prototypes()
-ENDS = {"pfm_close_context", "pfm_close_session", "pfm_free_plan", "pfm_close_recording"}   # theirs is NULL alone
+ENDS = {"pfm_close_context", "pfm_close_session", "pfm_free_plan", "pfm_close_recording", "pfm_free_system_check"}   # theirs is NULL alone
 
 
 def tries(caller, function, params):

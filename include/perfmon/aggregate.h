@@ -64,9 +64,9 @@ typedef struct pfm_cpu_info {
 } pfm_cpu_info_t;
 
 /**
- * Describe the place of CPU @cpu in the machine of @ctx.
+ * Describe the place of CPU @cpu in the machine of @ctx, NULL for the default context.
  *
- * Returns PFMLIB_SUCCESS, or PFMLIB_ERR_INVAL if a pointer is NULL or a size is not set.
+ * Returns PFMLIB_SUCCESS, or PFMLIB_ERR_INVAL if @info is NULL or its size is not set.
  */
 int pfm_describe_cpu(const pfm_ctx_t *ctx, unsigned cpu, pfm_cpu_info_t *info);
 

@@ -55,13 +55,13 @@ typedef struct pfm_finding {
  * Check what this machine can count, who may count it, and what prevents counting.
  *
  * @out    the findings, for pfm_describe_finding(); free with pfm_free_system_check()
- * @ctx    whose tables and machine are checked; must stay open during the call
+ * @ctx    whose tables and machine are checked; NULL for the default context
  * @flags  PFM_CHECK_NO_WORKLOAD, or 0
  *
  * What can be tried is tried: events are opened, and basic events count a known workload of about
  * 20 ms. A machine that is a recorded folder (PERFMON_SYSFS) is read only; nothing is tried there.
  *
- * Returns PFMLIB_SUCCESS, PFMLIB_ERR_INVAL (@out or @ctx is NULL, unknown flag) or
+ * Returns PFMLIB_SUCCESS, PFMLIB_ERR_INVAL (@out is NULL, unknown flag) or
  * PFMLIB_ERR_NOMEM. Thread-safe.
  */
 int pfm_check_system(pfm_system_check_t **out, const pfm_ctx_t *ctx, unsigned flags);

@@ -65,8 +65,9 @@ int pfm_visit_tracepoints(const pfm_ctx_t *ctx, const char *pattern,
 	struct tracepoint_visit v = { .pattern = pattern, .each = each, .arg = arg };
 	int rc = -ENOENT;
 
-	if (!ctx || !each)
+	if (!each)
 		return -EINVAL;
+	ctx = context_or_default(ctx);
 	v.sys = &ctx->sys;
 	for (unsigned i = 0; i < TRACEFS_MOUNTS && !v.has_subsystems; i++) {
 		v.mount = pfmi_machine_tracefs_paths[i];
@@ -84,8 +85,9 @@ int pfm_read_tracepoint_format(const pfm_ctx_t *ctx, const char *text, char *buf
 	int rc = -ENOENT;
 	size_t len;
 
-	if (!ctx || !text || !text[subsystem] || (size && !buf))
+	if (!text || !text[subsystem] || (size && !buf))
 		return -EINVAL;
+	ctx = context_or_default(ctx);
 	name = strcspn(text + subsystem + 1, ":,");
 	if (!subsystem || !name || subsystem > NAME_SIZE || name > NAME_SIZE ||
 	    memchr(text, '/', subsystem + 1 + name))

@@ -107,9 +107,9 @@ int pfm_list_metric_group(const pfm_ctx_t *ctx, const char *text, pfm_metric_ref
 	struct metric_list found = { .n_metrics = 0 };
 	int rc;
 
-	if (!ctx || !text || (n && !out))
+	if (!text || (n && !out))
 		return PFMLIB_ERR_INVAL;
-	rc = pfmi_metric_find_group(ctx, text, &found);
+	rc = pfmi_metric_find_group(context_or_default(ctx), text, &found);
 	for (unsigned i = 0; !rc && i < found.n_metrics && i < n; i++)
 		out[i] = (pfm_metric_ref_t){ (int)found.refs[i].pmu, found.refs[i].row };
 	free(found.refs);

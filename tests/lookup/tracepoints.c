@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tracepoints of a tracefs that is a script. */
 #include <perfmon/aggregate.h>
-#include "../session/check_fixture.h"
+#include "check_fixture.h"
 
 struct heard {
 	char text[256];

@@ -20,4 +20,4 @@ static void a_hybrid_machine(void **state)
 	close_machine(&m);
 }
 
-UNIT(session_check_machine, cmocka_unit_test(a_hybrid_machine));
+UNIT(system_check_machine, cmocka_unit_test(a_hybrid_machine));

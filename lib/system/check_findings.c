@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Findings of pfm_check_system(), and reading of the files that the checks need. */
-#include "session/system_check.h"
+#include "system/system_check.h"
 
 #include <stdarg.h>
 #include <stdio.h>

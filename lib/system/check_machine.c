@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Checks of pfm_check_system(): processor, PMUs, kernel. */
-#include "session/system_check.h"
+#include "system/system_check.h"
 
 #include <stdio.h>
 #include <stdlib.h>

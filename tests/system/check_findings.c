@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Texts of findings, and the files that checks read. */
 #include "check_fixture.h"
-#include "session/system_check.h"
+#include "system/system_check.h"
 
 static void long_texts_are_cut(void **state)
 {
@@ -37,5 +37,5 @@ static void numbers_and_keys_in_files(void **state)
 	fake_end(&fake);
 }
 
-UNIT(session_check_findings, cmocka_unit_test(long_texts_are_cut),
+UNIT(system_check_findings, cmocka_unit_test(long_texts_are_cut),
      cmocka_unit_test(numbers_and_keys_in_files));

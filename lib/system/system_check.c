@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm_check_system(): runs the checks and gives out their findings. */
-#include "session/system_check.h"
+#include "system/system_check.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,11 +31,12 @@ int pfm_check_system(pfm_system_check_t **out, const pfm_ctx_t *ctx, unsigned fl
 
 	if (out)
 		*out = NULL;
-	if (!out || !ctx || flags & ~PFM_CHECK_NO_WORKLOAD)
+	if (!out || flags & ~PFM_CHECK_NO_WORKLOAD)
 		return PFMLIB_ERR_INVAL;
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return PFMLIB_ERR_NOMEM;
+	ctx = context_or_default(ctx);
 	c->ctx = ctx;
 	pfmi_machine_init_watched_sys(&c->sys, &ctx->sys);
 	c->is_recorded = ctx->sys.root[0] != '\0';

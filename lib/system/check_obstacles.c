@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Checks of pfm_check_system(): who holds counters, limits, tracefs. */
-#include "session/system_check.h"
+#include "system/system_check.h"
 
 #include <inttypes.h>
 #include <string.h>

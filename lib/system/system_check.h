@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Findings of pfm_check_system(), and the checks that make them. */
-#ifndef PERFMON_SESSION_SYSTEM_CHECK_H
-#define PERFMON_SESSION_SYSTEM_CHECK_H
+#ifndef PERFMON_SYSTEM_CHECK_H
+#define PERFMON_SYSTEM_CHECK_H
 
 #include <stdbool.h>
 #include <perfmon/system.h>

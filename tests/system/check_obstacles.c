@@ -36,5 +36,5 @@ static void limits_of_this_process(void **state)
 	close_machine(&m);
 }
 
-UNIT(session_check_obstacles, cmocka_unit_test(watchdog_and_rdpmc),
+UNIT(system_check_obstacles, cmocka_unit_test(watchdog_and_rdpmc),
      cmocka_unit_test(limits_of_this_process));

@@ -29,4 +29,4 @@ static void implausible_counts_are_told(void **state)
 	close_machine(&m);
 }
 
-UNIT(session_check_workload, cmocka_unit_test(implausible_counts_are_told));
+UNIT(system_check_workload, cmocka_unit_test(implausible_counts_are_told));

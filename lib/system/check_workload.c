@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Checks of pfm_check_system(): basic events over a workload whose counts are known. */
-#include "session/system_check.h"
+#include "system/system_check.h"
 #include "session/session.h"
 
 #include <inttypes.h>
