@@ -57,13 +57,13 @@ static void time_plan(const char *pmu, unsigned most)
 	double times[ROUNDS];
 	unsigned n = events_of(pmu, most, texts);
 
-	options.flags = PFM_PLAN_BARE;
+	options.flags = PFM_PLAN_ALL_COUNTERS;
 	for (unsigned i = 0; i < n; i++)
 		pointers[i] = texts[i];
 	for (unsigned r = 0; r < ROUNDS; r++) {
 		double begin = read_clock_ns();
 
-		if (!n || pfm_plan(&made, NULL, pointers, n, &options, NULL)) {
+		if (!n || pfm_create_plan(&made, NULL, pointers, n, &options, NULL)) {
 			printf("plan of %u events, %s: refused\n", n, pmu);
 			return;
 		}
@@ -78,7 +78,7 @@ static void time_plan(const char *pmu, unsigned most)
 /* All metrics of @pmu, each evaluated again and again; the operations are those of value and threshold. */
 static void time_evaluate(const char *pmu)
 {
-	static pfm_metric_count_t counts[METRIC_MAX_INPUTS];
+	static pfm_metric_operand_t counts[METRIC_MAX_INPUTS];
 	pfm_pmu_info_t p = PFM_INIT(p);
 	pfm_metric_value_t v = PFM_INIT(v);
 	int number = pfm_find_pmu(NULL, pmu);
@@ -87,7 +87,7 @@ static void time_evaluate(const char *pmu)
 	struct metric m;
 
 	for (unsigned i = 0; i < METRIC_MAX_INPUTS; i++)
-		counts[i] = (pfm_metric_count_t){ .value = 1e6 + 1000 * i, .known = 1 };
+		counts[i] = (pfm_metric_operand_t){ .value = 1e6 + 1000 * i, .known = 1 };
 	for (unsigned e = 0; !pfm_describe_pmu(NULL, number, &p) && e < p.n_events; e++) {
 		double begin;
 		unsigned step;
@@ -100,7 +100,8 @@ static void time_evaluate(const char *pmu)
 			operations += REPEATS;
 		begin = read_clock_ns();
 		for (unsigned r = 0; r < REPEATS; r++)
-			pfm_evaluate_metric(NULL, number, e, counts, pfmi_metric_count_inputs(&m), &v);
+			pfm_compute_metric(NULL, number, e,
+		&(pfm_metric_data_t){ .size = sizeof(pfm_metric_data_t), .n_inputs = pfmi_metric_count_inputs(&m), .operands = counts }, &v);
 		took += read_clock_ns() - begin;
 		metrics++;
 	}

@@ -47,7 +47,8 @@ static int name_event(const char *event)
 	char name[256];
 
 	e.size = sizeof(e);
-	return pfm_encode_and_print(ctx, event, PFM_PLM0 | PFM_PLM3, &e, PFM_DIALECT_LIBPFM, name, sizeof(name), NULL);
+	return pfm_encode_event(ctx, event, PFM_PLM0 | PFM_PLM3, &e, NULL) ||
+	       pfm_print_event(ctx, event, PFM_DIALECT_LIBPFM, name, sizeof(name), NULL);
 }
 
 static int encode_perf(const char *event, uint64_t config[3])

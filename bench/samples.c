@@ -25,7 +25,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <perfmon/sampling.h>
+#include <perfmon/perfmon.h>
 #include "numbers.h"
 
 enum { PAGES = 512 };
@@ -193,7 +193,7 @@ static void drain_ours(pfm_session_t *s, bool many)
 	while ((n = many ? pfm_next_records(s, r, MANY) : pfm_next_record(s, r)) > 0)
 		for (int i = 0; i < n; i++)
 			if (r[i].type == PFM_RECORD_SAMPLE)
-				take_sample(r[i].sample.ip, r[i].time, r[i].tid);
+				take_sample(r[i].body.sample.ip, r[i].time, r[i].tid);
 }
 
 static double run_ours(pid_t pid, int go, bool many)
@@ -238,7 +238,7 @@ static uint64_t samples_in(const char *path)
 	pfm_session_t *s;
 	uint64_t n = 0;
 
-	if (pfm_read_recording(&s, path, NULL))
+	if (pfm_open_recording(&s, path, NULL))
 		return 0;
 	while (pfm_next_record(s, &r) == 1)
 		n += r.type == PFM_RECORD_SAMPLE;

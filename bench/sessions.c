@@ -64,7 +64,7 @@ static void ours_start(void)
 
 static void ours_read(void)
 {
-	unsigned n = pfm_count_session(session);
+	unsigned n = pfm_session_size(session);
 
 	for (unsigned i = 0; i < n; i++)
 		counts[i].size = sizeof(counts[i]);

@@ -88,7 +88,7 @@ int main(int argc, char **argv)
 	pfm_start_session(session);
 	nanosleep(&a_while, NULL); /* the program to be measured */
 	pfm_stop_session(session);
-	for (unsigned i = 0; i < pfm_count_session(session); i++) {
+	for (unsigned i = 0; i < pfm_session_size(session); i++) {
 		pfm_count_t count = PFM_INIT(count);
 
 		if (pfm_read_count(session, i, &count) == PFMLIB_SUCCESS)

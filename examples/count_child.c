@@ -41,7 +41,7 @@ static pid_t start_waiting(char **argv, int *go)
 
 static void report(pfm_session_t *session)
 {
-	for (unsigned i = 0; i < pfm_count_session(session); i++) {
+	for (unsigned i = 0; i < pfm_session_size(session); i++) {
 		pfm_count_t count = PFM_INIT(count);
 		pfm_count_info_t info = PFM_INIT(info);
 

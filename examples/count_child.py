@@ -11,7 +11,7 @@ import perfmon
 
 
 def main(args: list[str]) -> int:
-    done = perfmon.run(args, ["task-clock", "page-faults", "context-switches"])
+    done = perfmon.stat(args, ["task-clock", "page-faults", "context-switches"])
     for count in done.counts:
         print(count if count.value is None else f"{count} ({count.quality})")
     print(f"{done.elapsed:.3f} s elapsed, exit status {done.status}")

@@ -38,7 +38,7 @@ static void show(const pfm_session_t *session, unsigned i, const pfm_count_t *co
 	pfm_session_metric_t m = PFM_INIT(m);
 	pfm_metric_info_t info = PFM_INIT(info);
 
-	if (pfm_compute_metric(session, i, counts, ROUNDS, 0, &m) || pfm_describe_metric(NULL, m.pmu, m.event, &info))
+	if (pfm_compute_session_metric(session, i, counts, ROUNDS, 0, &m) || pfm_describe_metric(NULL, m.pmu, m.event, &info))
 		return;
 	if (m.state == PFM_METRIC_DEFINED)
 		printf("%-22s %.4g %s (%.4g to %.4g), %s\n", info.name, m.value, info.unit, m.low, m.high, pfm_quality_name(m.quality));
@@ -59,7 +59,7 @@ int main(void)
 		fprintf(stderr, "%s\n", sentence);
 		return 1;
 	}
-	n = pfm_count_session(session);
+	n = pfm_session_size(session);
 	for (unsigned round = 0; round < ROUNDS && n <= MOST; round++)
 		if (measure(session, counts + round * n, n))
 			return 1;

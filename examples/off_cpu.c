@@ -16,7 +16,7 @@ int main(void)
 	unsigned switches = 0, why = 0;
 	pfm_session_t *s;
 
-	sampling.records = PFM_SIDE_SWITCHES;
+	sampling.records = PFM_SIDEBAND_SWITCHES;
 	options.sampling = &sampling;
 	if (pfm_open_session(&s, NULL, &options, texts, 1, &error)) {
 		fprintf(stderr, "%s\n", error.detail ? error.detail : pfm_strerror(error.code));

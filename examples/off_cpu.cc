@@ -15,7 +15,7 @@ try {
 	unsigned switches = 0;
 	bool pushed = false;
 
-	sampling.records = PFM_SIDE_SWITCHES;
+	sampling.records = PFM_SIDEBAND_SWITCHES;
 	options.sampling = &sampling;
 	perfmon::session session(perfmon::context(), { "dummy" }, options);
 	session.start();

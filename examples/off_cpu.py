@@ -8,7 +8,7 @@ import perfmon
 
 
 def main() -> None:
-    session = perfmon.Session(["dummy"], sampling=perfmon.Sampling(records=perfmon.Side.SWITCHES))
+    session = perfmon.Session(["dummy"], sampling=perfmon.Sampling(records=perfmon.Sideband.SWITCHES))
     session.start()
     for _ in range(10):
         time.sleep(0.002)

@@ -35,7 +35,7 @@ int main(void)
 	static const char *const texts[] = { "task-clock:u:period=1000000" }, *const names[] = { "much", "little" };
 	pfm_sampling_t sampling = PFM_INIT(sampling);
 	pfm_session_options_t options = PFM_INIT(options);
-	pfm_sample_count_t total = PFM_INIT(total);
+	pfm_sample_statistics_t total = PFM_INIT(total);
 	pfm_record_t r = PFM_INIT(r);
 	pfm_error_t error = PFM_INIT(error);
 	unsigned seen[2] = { 0 }, all = 0;
@@ -54,7 +54,7 @@ int main(void)
 	little();
 	pfm_stop_session(s);
 	while (pfm_next_record(s, &r) == 1) {
-		int f = r.type == PFM_RECORD_SAMPLE ? function_of(r.sample.ip) : -1;
+		int f = r.type == PFM_RECORD_SAMPLE ? function_of(r.body.sample.ip) : -1;
 
 		all += r.type == PFM_RECORD_SAMPLE;
 		if (f >= 0)
@@ -62,7 +62,7 @@ int main(void)
 	}
 	for (int i = 0; i < 2 && all; i++)
 		printf("%-8s %5.1f%%\n", names[i], 100.0 * seen[i] / all);
-	if (pfm_read_samples(s, 0, &total) == PFMLIB_SUCCESS)
+	if (pfm_sampling_statistics(s, 0, &total) == PFMLIB_SUCCESS)
 		printf("%" PRIu64 " samples, %s\n", total.samples, pfm_quality_name(total.quality));
 	pfm_close_session(s);
 	return 0;

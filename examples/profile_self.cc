@@ -53,10 +53,10 @@ try {
 	session.stop();
 	while (session.next(record))
 		if (record.type == PFM_RECORD_SAMPLE)
-			if (function *f = find(functions, record.sample.ip))
+			if (function *f = find(functions, record.body.sample.ip))
 				f->samples++;
 
-	const pfm_sample_count_t total = session.sampled();
+	const pfm_sample_statistics_t total = session.statistics();
 	for (const function &f : functions)
 		std::printf("%-8s %5.1f%%\n", f.name, 100.0 * f.samples / static_cast<double>(total.samples ? total.samples : 1));
 	std::printf("%llu samples, %s\n", static_cast<unsigned long long>(total.samples), pfm_quality_name(total.quality));

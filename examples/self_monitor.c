@@ -55,7 +55,7 @@ int main(void)
 
 	if (pfm_open_session(&session, NULL, NULL, events, N, &error) != PFMLIB_SUCCESS)
 		return refuse("cannot count", &error);
-	n = pfm_count_session(session); /* more than N where cores are of several types */
+	n = pfm_session_size(session); /* more than N where cores are of several types */
 	counts = calloc(n, sizeof(*counts));
 	if (!counts)
 		return 1;

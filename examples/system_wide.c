@@ -42,7 +42,7 @@ int main(void)
 	pfm_start_session(session);
 	nanosleep(&a_while, NULL);
 	pfm_stop_session(session);
-	for (unsigned i = 0; i < pfm_count_session(session); i++)
+	for (unsigned i = 0; i < pfm_session_size(session); i++)
 		show(session, i);
 	pfm_close_session(session);
 	return 0;

@@ -87,6 +87,8 @@ def declarations(lines):
             code.append(line)
     text = without_types(without_bodies("\n".join(code)), LEFT_OUT)
     text = re.sub(r"__attribute__\s*\(\(.*?\)\)|__extension__|extern \"C\" \{", "", text)
+    # Typed constants: cffi reads their values from the compiled module.
+    text = re.sub(r"\bstatic (const \w+ \w+) = [^;]*;", r"static \1;", text)
     return "\n".join(dict.fromkeys(constants)) + "\n" + text
 
 

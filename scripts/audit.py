@@ -510,6 +510,69 @@ def print_sources(audit):
             print("\n".join(textwrap.wrap("".join(str(found[n]) for n in names), 120)))
 
 
+# ---- tables ---------------------------------------------------------------------------------------------------------------------
+
+AS_OF = 2026, 11        # the month in which ages are told
+LINUX_NEWER = {"amdzen6", "cf_z17", "bullet-07", "bullet-0d", "p550", "p650", "cva6", "imx91", "imx94"}
+LINUX = {False: ("6.12.117", (2024, 11)), True: ("7.1", (2026, 4))}     # 6.12.117 has the lists of 6.12
+MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+EVENTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib", "events")
+
+
+def source_date(source):
+    """(year, month) of a source, as its own text has it; None for manuals."""
+    found = [(int(y), int(m)) for m, y in re.findall(r"(\d\d)/\d\d/(\d{4})", source)]
+    found += [(int(y), MONTHS.index(m) + 1) for m, y in re.findall(r"([A-Z][a-z]{2}) +\d+ [\d:]+ (\d{4})", source)]
+    found += [(int(y), MONTHS.index(m) + 1) for m, y in re.findall(r"\d\d ([A-Z][a-z]{2}) (\d{4})", source)]
+    found += [(int(y), int(m)) for y, m in re.findall(r"(20\d\d)-(\d\d)", source)]
+    m = re.match(r"Linux tools/perf/pmu-events/arch/[^/]*/(\S+)", source)
+    found += [LINUX[m[1] in LINUX_NEWER][1]] if m else []
+    return max(found, default=None)
+
+
+def source_name(source):
+    """The source with its version: a list of Linux is of a kernel."""
+    m = re.match(r"Linux tools/perf/pmu-events/arch/([^/]*)/(\S+)", source)
+    return "Linux %s, %s/%s" % (LINUX[m[2] in LINUX_NEWER][0], m[1], m[2]) if m else source.replace("|", "/")
+
+
+def table_sources():
+    """{source: names of its tables} of all .pmu files, sorted."""
+    found = collections.defaultdict(list)
+    for path in sorted(glob.glob(os.path.join(EVENTS, "*.pmu")) + glob.glob(os.path.join(EVENTS, "[!h]*", "*.pmu"))):
+        name = None
+        with open(path, encoding="utf-8") as f:
+            for line in f:
+                m = re.match(r'(pmu|source)\s+(?:"([^"]*)"|(\S+))', line)
+                if m and m[1] == "pmu":
+                    name = m[3]
+                elif m and name and not name.endswith("_ratios"):
+                    found[m[2]].append(name)
+    return found
+
+
+def second_sources(audit, names):
+    """Sources besides the first that have rows of these tables."""
+    bits = 0
+    for (processor, _), rows in audit.sources.items():
+        if any(n == processor or n.startswith(processor + "_") for n in names):
+            for digit in rows.values():
+                bits |= digit
+    return ", ".join(s for s, bit in (("Linux", 2), ("libpfm4", 4)) if bits & bit) or "none compared"
+
+
+def print_tables(audit):
+    print("\n## Tables\n\nEach table's source with its version and month, how old that is in %d-%02d, and the sources it was\n"
+          "compared with. **Decision:** a list older than two years is looked for anew before each release.\n" % AS_OF)
+    print("| tables | source | of | months | compared with |\n|---|---|---|---|---|")
+    for source, names in sorted(table_sources().items(), key=lambda x: x[1]):
+        date = source_date(source)
+        shown = names[0] + (" and %d more" % (len(names) - 1) if len(names) > 1 else "")
+        age = (AS_OF[0] - date[0]) * 12 + AS_OF[1] - date[1] if date else ""
+        print("| %s | %s | %s | %s | %s |" % (shown, source_name(source), "%d-%02d" % date if date else "a manual", age,
+                                              second_sources(audit, names)))
+
+
 def main():
     if len(sys.argv) not in (2, 3) or sys.argv[2:] not in ([], ["--rows"], ["--sources"]):
         sys.exit("usage: audit.py SHARED [--rows | --sources]")
@@ -534,6 +597,7 @@ def main():
     print_counts(audit)
     for c in CAUSES:
         print_cause(audit, *c)
+    print_tables(audit)
 
 
 if __name__ == "__main__":

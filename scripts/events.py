@@ -48,7 +48,8 @@ OLDER = "older"
 def unpack(data, lists):
     """Each archive of @data in a folder of @lists; pattern -> folder."""
     found = {}
-    for n, pattern in enumerate(sorted({p for patterns, _, _ in LISTS for p in patterns} - {NEWER})):
+    archives = {p for patterns, _, _ in LISTS for p in patterns} - {NEWER}
+    for n, pattern in enumerate(sorted(archives)):
         archive, = glob.glob(os.path.join(data, pattern))
         found[pattern] = os.path.join(lists, "%d" % n)
         with tarfile.open(archive) as tar:

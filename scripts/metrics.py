@@ -18,6 +18,7 @@ import pmtable as pt  # noqa: E402
 import pmview  # noqa: E402
 
 WIDTH = 100
+NO_CORES = pmcontract.BESIDE | {"hardware", "software", "hw_cache"}
 CONTRACT = os.path.join(ROOT, "lib", "events", "contract.txt")
 
 
@@ -36,10 +37,8 @@ def core_tables(tables):
     """(core, table with its metrics) of each processor."""
     by_name = {t.name: t for t in tables}
     for t in tables:
-        beside = t.flags & (pt.TABLE_UNCORE | pt.TABLE_VIEW | pt.TABLE_TEST)
-        if not beside and not t.unit and t.encoder != "perf" and \
-                t.name not in pmcontract.BESIDE and not t.name.endswith("_ratios") and \
-                t.name not in ("hardware", "software", "hw_cache"):
+        beside = t.flags & (pt.TABLE_UNCORE | pt.TABLE_VIEW | pt.TABLE_TEST) or t.unit
+        if not beside and t.name not in NO_CORES and not t.name.endswith("_ratios"):
             yield t, by_name.get(t.name + "_ratios", t)
 
 
@@ -50,7 +49,7 @@ def inputs_of(table, row):
 
 
 def print_metric(standard, cores):
-    print("\n## %s\n\n%s Unit: %s.\n" % (standard.name, standard.text, standard.unit))
+    print("\n## %s\n\n%s\nUnit: %s.\n" % (standard.name, standard.text, standard.unit))
     users, without = {}, []
     for core, home in cores:
         row = home.find(standard.name)
@@ -63,8 +62,8 @@ def print_metric(standard, cores):
         events += ", ..." if len(inputs) > 8 else ""
         print("\n".join(wrap(("- %s: %s" % (events, " ".join(names))).split(" "))))
     if without:
-        print("\n".join(wrap(("- cannot be measured, %s: %s" % (standard.reason, " ".join(without)))
-                             .split(" "))))
+        text = "- cannot be measured, %s: %s" % (standard.reason, " ".join(without))
+        print("\n".join(wrap(text.split(" "))))
 
 
 def main():
@@ -74,11 +73,11 @@ def main():
         tables, _ = pmview.read_image(f.read())
     cores = list(core_tables(tables))
     print("# Metrics that every processor has\n\n"
-          "Made by `scripts/metrics.py` from the built-in tables; `lib/events/contract.txt` defines\n"
-          "them. A metric has one name, one unit and one definition on %d processors, or a reason why\n"
-          "it cannot be measured. `pfm stat -M NAME` counts it; its group is `standard`. Events of the\n"
-          "kernel (`hardware::cycles`) are used where a processor's list does not name its own."
-          % len(cores))
+          "Made by `scripts/metrics.py` from the built-in tables; `lib/events/contract.txt`\n"
+          "defines them. A metric has one name, one unit and one definition on %d processors,\n"
+          "or a reason why it cannot be measured. `pfm stat -M NAME` counts it; its group is\n"
+          "`standard`. Events of the kernel (`hardware::cycles`) are used where a processor's\n"
+          "list does not name its own." % len(cores))
     for standard in pmcontract.read_contract(CONTRACT):
         print_metric(standard, cores)
 

@@ -12,8 +12,8 @@ import os
 import shutil
 
 ARCH = os.path.join("tools", "perf", "pmu-events", "arch")
-KEYS = ("EventName", "EventCode", "UMask", "Unit", "PerPkg", "RdWrMask", "EnAllCores", "EnAllSlices",
-        "SliceId", "ThreadMask")
+KEYS = ("EventName", "EventCode", "UMask", "Unit", "PerPkg", "RdWrMask", "EnAllCores",
+        "EnAllSlices", "SliceId", "ThreadMask")
 
 # Masks that are copies of a neighbour's in amdzen6. libpfm4 has the mask of each name; Zen 5's list
 # agrees with it where it has the name.
@@ -25,7 +25,7 @@ CORRECTED = {
     "fp_nsq_read_stalls.fp_sq": "0x08",
     "l2_request_g2.all": "0x60",
 }
-# Files of RISC-V lists that are links, and the kernel's firmware events, which all of SiFive's have.
+# Files of RISC-V lists that are links.
 LINKS = {
     "bullet-07": ("bullet/instruction.json", "bullet/memory.json"),
     "bullet-0d": ("bullet/instruction.json", "bullet/memory.json", "bullet-07/watchpoint.json",
@@ -34,7 +34,7 @@ LINKS = {
     "p650": ("bullet/instruction.json", "bullet/microarch.json", "bullet-07/watchpoint.json",
              "bullet-07/cycle-and-instruction-count.json"),
 }
-# The processor-activity counters for cryptography that z17 adds to z16's, in order of their numbers.
+# Processor-activity counters for cryptography that z17 adds to z16's, in order of their numbers.
 Z17_CRYPTO = 4253
 Z17_CRYPTO_NAMES = """KM_FULL_XTS_AES_128 KM_FULL_XTS_AES_256 KM_FULL_XTS_ENCRYPTED_AES_128
 KM_FULL_XTS_ENCRYPTED_AES_256 KMAC_HMAC_SHA_224 KMAC_HMAC_SHA_256 KMAC_HMAC_SHA_384

@@ -1349,6 +1349,48 @@ class Session(Case):
         self.assertIn("cannot read '/': Is a directory", self.fails(1, "session", "--json", "/"))
 
 
+class Trace(Case):
+    """PERFMON_DEBUG: a trace on standard error, and nothing of it on standard output."""
+
+    def trace(self, topics, *args):
+        plain = pfm(*args)
+        traced = pfm(*args, env={"PERFMON_DEBUG": topics})
+        self.assertEqual((traced.returncode, traced.stdout), (plain.returncode, plain.stdout))
+        return [line for line in traced.stderr.splitlines() if line.startswith("perfmon: ")]
+
+    def test_lookup(self):
+        self.assertEqual(self.trace("lookup", "encode", "skx::UNC_CHA_CLOCKTICKS"), [
+            "perfmon: lookup: skx::UNC_CHA_CLOCKTICKS: table skx (built in): no row",
+            "perfmon: lookup: skx::UNC_CHA_CLOCKTICKS: table skx_uncore_cha (built in): "
+            "row UNC_CHA_CLOCKTICKS"])
+        self.assertEqual(self.trace("session,no_such_topic", "encode", "skl::INST_RETIRED.ANY"), [])
+
+    def test_session(self):
+        lines = self.trace("session", "stat", "--json", "-e", "no-such-event", "--", "true")
+        self.assertEqual(lines, [])
+        traced = pfm("stat", "-e", "page-faults", "--", "true", env={"PERFMON_DEBUG": "session"}).stderr
+        self.assertRegex(traced, r"(?m)^perfmon: session: perf_event_open\(type=1 config=0x2 .*\): "
+                                 r"(descriptor \d+|.* \(errno \d+\))$")
+
+
+class ExtraRegister(Case):
+    """A register that many events share: pfm decode names the extra register that decides."""
+
+    def decided_by(self, *registers):
+        return [json.loads(line).get("decided_by")
+                for line in self.done("decode", "--json", "--pmu", "skl", *registers).splitlines()]
+
+    def test_shared_code(self):
+        self.assertEqual(self.decided_by("PERFEVTSEL0=0x5301b7"), ["0x1a6"])
+        self.assertEqual(self.decided_by("PERFEVTSEL0=0x5301bb"), ["0x1a7"])
+        self.assertIn("one of more than 64 events: extra register 0x1a6 decides",
+                      self.done("decode", "--pmu", "skl", "PERFEVTSEL0=0x5301b7"))
+
+    def test_event_of_its_own(self):
+        self.assertEqual(self.decided_by("PERFEVTSEL0=0x5300c0"), [None])
+        self.assertEqual(self.decided_by("config=0x1b7", "config1=0x10001"), [None, None])
+
+
 class Device(Case):
     def test_status_of_the_program(self):
         self.assertEqual(pfm("device", "--", "sh", "-c", "exit 9").returncode, 9)

@@ -43,7 +43,8 @@ VALUES = (
     ("power10", "dtlb_mpki", {"PM_DTLB_MISS": 5, "PM_RUN_INST_CMPL": 1000}, 5),
     ("cf_z16", "l1d_mpki", {"L1D_DIR_WRITES": 6, "INSTRUCTIONS": 2000}, 3),
     ("p650", "itlb_mpki", {"ITLB_MISS": 7, "INSTRUCTIONS_RETIRED": 1000}, 7),
-    ("gnr", "l3_hit_ratio", {"LONGEST_LAT_CACHE.MISS": 25, "LONGEST_LAT_CACHE.REFERENCE": 100}, 0.75),
+    ("gnr", "l3_hit_ratio",
+     {"LONGEST_LAT_CACHE.MISS": 25, "LONGEST_LAT_CACHE.REFERENCE": 100}, 0.75),
     ("amdzen6", "topdown_frontend",
      {"de_no_dispatch_per_slot.no_ops_from_frontend": 160, "ls_not_halted_cyc": 100}, 0.2),
     ("amdzen4", "topdown_retired", {"ex_ret_ops": 300, "ls_not_halted_cyc": 100}, 0.5),
@@ -89,8 +90,8 @@ class Contract(unittest.TestCase):
 
     def test_most_processors_have_the_common_ones(self):
         """Figures of the time when this was written, less some: a list that loses events shows."""
-        least = {"ipc": 175, "branch_mpki": 170, "l1d_mpki": 145, "l3_mpki": 90, "topdown_retired": 40,
-                 "membw_total": 35}
+        least = {"ipc": 175, "branch_mpki": 170, "l1d_mpki": 145, "l3_mpki": 90,
+                 "topdown_retired": 40, "membw_total": 35}
         for name, n in least.items():
             have = sum(home.find(name) is not None for _, home in self.cores)
             self.assertGreaterEqual(have, n, name)
@@ -114,9 +115,9 @@ class Contract(unittest.TestCase):
             "de_no_dispatch_per_slot.smt_contention": 500, "ex_ret_ops": 3000}
         counts["de_src_op_disp.all"] = slots - 1700 - 2300 - 500
         names = ("frontend", "backend", "bad_speculation", "retired")
-        lines = "".join(json.dumps({"id": i, "pmu": "amdzen5", "metric": "topdown_" + n, "counts": counts})
-                        + "\n" for i, n in enumerate(names))
-        lines += json.dumps({"id": 9, "pmu": "amdzen5", "metric": "smt_contention", "counts": counts}) + "\n"
+        metrics_ = ["topdown_" + n for n in names] + ["smt_contention"]
+        lines = "".join(json.dumps({"id": i, "pmu": "amdzen5", "metric": n, "counts": counts}) + "\n"
+                        for i, n in enumerate(metrics_))
         done = subprocess.run([PFM, "metric", "--json", "-"], input=lines, capture_output=True,
                               text=True, check=False)
         shares = [json.loads(line)["value"] for line in done.stdout.splitlines()]
@@ -124,8 +125,9 @@ class Contract(unittest.TestCase):
         self.assertAlmostEqual(sum(shares), 1, 12)
 
     def test_the_page_is_of_these_tables(self):
-        done = subprocess.run([sys.executable, os.path.join(ROOT, "scripts", "metrics.py"), self.path],
-                              capture_output=True, text=True, check=True)
+        script = os.path.join(ROOT, "scripts", "metrics.py")
+        done = subprocess.run([sys.executable, script, self.path], capture_output=True, text=True,
+                              check=True)
         with open(os.path.join(ROOT, "docs", "metrics.md"), encoding="utf-8") as f:
             self.assertEqual(f.read().split("\n"), done.stdout.split("\n"))
 

@@ -287,7 +287,7 @@ class MoreRights(Folder):
                     self.assertEqual([(c["quality"], c["cause"]) for c in counts], [("partial", "permission")])
                     self.assertIn("set-user-ID", counts[0]["why"])
             several = self.as_nobody("-I", "20", *event, "--", *work)
-            self.assertEqual(several[-1]["quality"], "partial")
+            self.assertIn((several[-1]["quality"], several[-1]["cause"]), [("partial", "permission"), ("not counted", "permission")])
         # A process that does it while it is counted.
         with subprocess.Popen(["sh", "-c", "read line; exec " + " ".join(work[:-1] + ["count=1000000"])], stdin=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, preexec_fn=lambda: os.setresuid(NOBODY, NOBODY, NOBODY)) as p:
@@ -802,6 +802,41 @@ print("as before")
         self.assertEqual(child.stdout.readline(), first)
         child.stdout.close()
         self.assertEqual(child.wait(60), 0)
+
+
+LOOP = "i=0; while [ $i -lt %u ]; do i=$((i+1)); done"
+
+
+@unittest.skipUnless(ROOT, "needs root: a program that its user may not read")
+class Unreadable(Folder):
+    """The kernel takes the events of a task away that runs a program which its user may not read."""
+
+    def setUp(self):
+        super().setUp()
+        self.command, self.environment = within_reach(self.folder)
+        os.chmod(shutil.copy("/bin/sh", self.at("secret")), 0o711)
+
+    def stat(self, *options):
+        command = "%s; exec %s -c '%s'" % (LOOP % 300000, self.at("secret"), LOOP % 400000)
+        return subprocess.run([self.command, "stat", "--json", "-e", "page-faults:u", *options, "--", "sh", "-c", command],
+                              env=dict(CLEAN, **self.environment), capture_output=True, text=True, check=False, timeout=120,
+                              user=NOBODY, group=NOBODY, extra_groups=[])
+
+    def rows(self, done):
+        text = done.stdout if done.stdout.strip() else done.stderr
+        return [json.loads(line) for line in text.splitlines() if "page-faults" in line]
+
+    def test_less_than_half_of_the_time_is_missed(self):
+        row = self.rows(self.stat())[-1]
+        self.assertEqual((row["quality"], row["cause"]), ("partial", "permission"), row)
+
+    def test_no_interval_without_time_is_exact(self):
+        rows = self.rows(self.stat("-I", "100"))
+        self.assertTrue(rows)
+        for row in rows:
+            if not row["enabled"]:
+                self.assertEqual(row["quality"], "not counted", row)
+        self.assertIn(("not counted", "permission"), [(r["quality"], r.get("cause")) for r in rows])
 
 
 if __name__ == "__main__":

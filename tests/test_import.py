@@ -35,6 +35,7 @@ import pmimage  # noqa: E402
 import pmlayout  # noqa: E402
 import pmtable as pt  # noqa: E402
 import pmview  # noqa: E402
+import pmfile  # noqa: E402
 import pmuc  # noqa: E402
 import pmvendor  # noqa: E402
 from pmlists import Model  # noqa: E402
@@ -1339,6 +1340,29 @@ class Command(unittest.TestCase):
             self.assertIn("a process that reads lists has ended early", said)
             self.assertEqual((p.returncode, len(said.splitlines())), (1, 1), said)
             self.assertTrue(is_empty(p.pid))
+
+    def test_a_file_of_a_killed_import_is_removed_by_the_next(self):
+        """A file that another import is still writing stays."""
+        code = ("import os, sys, time; sys.path.insert(0, %r); import pmfile\n"
+                "os.fsync = lambda fd: (print(flush=True), time.sleep(60))\n"
+                "pmfile.write_atomically(sys.argv[1], b'x')\n" % EVENTS)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a.pmdb")
+            writers = [subprocess.Popen([sys.executable, "-c", code, path], stdout=subprocess.PIPE)
+                       for _ in range(2)]
+            for w in writers:
+                w.stdout.readline()
+            self.assertEqual(len(os.listdir(folder)), 2)
+            self.stop(writers[0])
+            pmfile.write_atomically(path, b"whole")
+            self.assertEqual(len(os.listdir(folder)), 2)
+            self.stop(writers[1])
+            pmfile.write_atomically(path, b"whole")
+            self.assertEqual(os.listdir(folder), ["a.pmdb"])
+
+    def stop(self, p):
+        p.kill()
+        p.communicate()
 
     def test_as_a_program(self):
         with tempfile.TemporaryDirectory() as tmp:

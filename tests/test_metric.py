@@ -331,10 +331,10 @@ class Counted(unittest.TestCase):
         self.assertAlmostEqual(by["page-faults"]["ratio_value"], by["page-faults"]["value"] / by["task-clock"]["value"] * 1e9, delta=1)
         self.assertNotIn("ratio", self.stat("--json", "--no-ratios", "-e", "task-clock,page-faults")[0])
         self.assertNotIn("ratio", self.stat("--json", "-e", "page-faults")[0])
-        clock, faults = [line.split(";") for line in self.stat("-x", ";", "-e", "task-clock,page-faults")[1].splitlines()]
+        clock, faults = [line.split(";") for line in self.stat("-x", ";", "--no-header", "-e", "task-clock,page-faults")[1].splitlines()]
         self.assertEqual((clock[6], faults[6]), ("CPUs used", "/s"))
         self.assertAlmostEqual(float(faults[5]), int(faults[0]) / float(clock[0]) * 1e3, delta=1)
-        bare = [line.split(";") for line in self.stat("-x", ";", "--no-ratios", "-e", "task-clock")[1].splitlines()]
+        bare = [line.split(";") for line in self.stat("-x", ";", "--no-header", "--no-ratios", "-e", "task-clock")[1].splitlines()]
         self.assertEqual((len(bare[0]), bare[0][5:7]), (len(clock), ["", ""]))
 
     def test_ratios_of_every_family(self):

@@ -79,8 +79,8 @@ class Caller:
         self.session, self.reading, self.plan = (ctypes.c_void_p() for _ in range(3))
         texts = (ctypes.c_char_p * 2)(b"page-faults:u", b"task-clock:u")
         self.lib.pfm_open_session(ctypes.byref(self.session), None, None, texts, 2, None)
-        self.lib.pfm_plan(ctypes.byref(self.plan), None, (ctypes.c_char_p * 1)(b"coreduo::Mul"), 1, None, None)
-        self.lib.pfm_read_recording(ctypes.byref(self.reading), RECORDING.encode(), None)
+        self.lib.pfm_create_plan(ctypes.byref(self.plan), None, (ctypes.c_char_p * 1)(b"coreduo::Mul"), 1, None, None)
+        self.lib.pfm_open_recording(ctypes.byref(self.reading), RECORDING.encode(), None)
         self.lib.pfm_initialize()
         self.texts = texts
 

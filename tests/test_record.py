@@ -545,17 +545,30 @@ class Record(unittest.TestCase):
         self.assertEqual(int(done.stdout.split()[1], 16), 1 << (signal.SIGUSR2 - 1) | 1 << (signal.SIGCHLD - 1))
 
     def test_a_command_ends_with_its_recorder(self):
-        with subprocess.Popen([PFM, "record", "-e", "page-faults:u", "-o", "ended.data", "--", "sh", "-c", "echo on; exec sleep 60"],
-                              cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as p:
-            if p.stdout.readline() != "on\n":
-                self.skipTest(p.stderr.read())
-            p.terminate()
-            try:
-                _, said = p.communicate(timeout=20)
-            finally:
-                p.kill()
-            self.assertIn("was ended by signal 15", said)
-            self.assertEqual(p.returncode, 128 + 15)
+        for sig in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGPIPE, signal.SIGTERM):
+            with self.subTest(sig.name), subprocess.Popen(
+                    [PFM, "record", "-e", "page-faults:u", "-o", "ended.data", "--", "sh", "-c", "echo $$; exec sleep 60"],
+                    cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, restore_signals=True) as p:
+                child = p.stdout.readline()
+                if not child.strip():
+                    self.skipTest(p.stderr.read())
+                p.send_signal(sig)
+                try:
+                    _, said = p.communicate(timeout=20)
+                finally:
+                    p.kill()
+                self.assertIn("was ended by signal %d" % sig, said)
+                self.assertEqual(p.returncode, 128 + sig)
+                self.assertRaises(ProcessLookupError, os.kill, int(child), 0)
+                # The recording is closed: it is read to its end without a complaint.
+                done = self.pfm("report", "ended.data")
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_without_samples_it_says_why(self):
+        done = self.pfm("record", "-e", "page-faults:u:period=100000000", "-o", "none.data", "--", "true")
+        self.assertRegex(done.stderr, r"no samples: [0-9]+ events are fewer than a period of 100000000")
+        done = self.pfm("record", "-e", "alignment-faults:u", "-o", "none.data", "--", "true")
+        self.assertIn("no samples: it did not happen in user code", done.stderr)
 
     def refused(self, *args, status=2):
         done = self.pfm("record", "-e", "cpu-clock", *args, "--", "true")

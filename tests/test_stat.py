@@ -227,8 +227,9 @@ class Groups(Case):
             self.assertEqual(len(set(cpus)), len(os.sched_getaffinity(0)))
         text = stat("--timeout", "10", "-e", "task-clock", "--per-cpu", "--for-each-cgroup", names).stdout
         self.assertIn("  %s CPU %s " % (self.names[1], cpus[0]), text)
-        self.assertEqual(next(csv.reader(io.StringIO(stat("-x", ",", "--timeout", "10", "-e", "task-clock", *words).stdout)))[0],
-                         "%s CPU %s" % (self.names[0], cpus[0]))
+        names, first = list(csv.reader(io.StringIO(stat("-x", ",", "--timeout", "10", "-e", "task-clock",
+                                                        *words).stdout)))[:2]
+        self.assertEqual((names[0], first[0]), ("cgroup_cpu", "%s CPU %s" % (self.names[0], cpus[0])))
 
     def test_more_groups_than_events(self):
         r = stat("-G", ",".join(self.names * 2), "-e", "page-faults", "--timeout", "10")
@@ -331,7 +332,7 @@ class Times(Case):
         self.assertEqual(len(lines.splitlines()), 6)
         self.assertRegex(why, r"^  coreduo::Instr_Ret:\n    \S")
         self.assertEqual(len(stat("-I", "20", "--interval-count", "3", "-x", ",", "-e", "coreduo::Instr_Ret", "--", "sleep",
-                                  "20").stderr.splitlines()), 3)
+                                  "20").stderr.splitlines()), 1 + 3)
 
     def test_what_comes_before_the_delay_is_not_counted(self):
         early = "import mmap,time\nm=mmap.mmap(-1,2000*4096)\nm.madvise(mmap.MADV_NOHUGEPAGE)\n" \
@@ -410,6 +411,8 @@ class Answers(Case):
         for sep in (",", ";", "::"):
             r = stat("-x", sep, "-e", "page-faults,task-clock,duration_time", "--", "true")
             rows = [line.split(sep) for line in r.stderr.splitlines()] if sep != "," else list(csv.reader(io.StringIO(r.stderr)))
+            self.assertEqual(rows.pop(0), ["value", "unit", "event", "running_ns", "running_percent", "ratio",
+                                           "ratio_unit", "quality", "cause", "error"])
             self.assertEqual([row[2].removesuffix(":u") for row in rows], ["page-faults", "task-clock", "duration_time"])
             for row in rows:
                 self.assertEqual(len(row), 10)
@@ -420,7 +423,7 @@ class Answers(Case):
 
     def test_columns_quote_what_would_be_two(self):
         text = "{page-faults,minor-faults}"
-        r = stat("-x", ",", "-e", "coreduo::L2_Rqsts,core=all", "-e", text, "--", "true")
+        r = stat("-x", ",", "--no-header", "-e", "coreduo::L2_Rqsts,core=all", "-e", text, "--", "true")
         rows = list(csv.reader(io.StringIO(r.stderr)))
         self.assertEqual(rows[0][2], "coreduo::L2_Rqsts,core=all")
         self.assertEqual(rows[0][0], "<not supported>")
@@ -445,10 +448,25 @@ class Answers(Case):
     def test_append_and_overwrite(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "counts")
-            for more, lines in ((), 1), (("--append",), 2), (("--append",), 3), ((), 1):
+            for more, lines in ((), 2), (("--append",), 3), (("--append",), 4), ((), 2), (("--no-header",), 1):
                 stat("-x", ",", "-o", path, *more, "-e", "page-faults", "--", "true")
                 with open(path, encoding="utf-8") as f:
                     self.assertEqual(len(f.readlines()), lines)
+
+    def test_names_of_columns(self):
+        """Each row of the columns is named, whatever columns there are."""
+        for words, first in ([], "value"), (["-I", "10", "--interval-count", "1"], "time"), (["-r", "2"], "value"):
+            r = stat("-x", ",", *words, "-e", "page-faults", "--", "true")
+            names, *rows = csv.reader(io.StringIO(r.stderr))
+            self.assertEqual((names[0], {len(row) for row in rows}), (first, {len(names)}))
+            self.assertEqual(rows[0][names.index("event")].removesuffix(":u"), "page-faults")
+            self.assertIn(rows[0][names.index("quality")], ("exact", "partial"))
+
+    def test_a_process_that_does_not_exist(self):
+        for letter, kind in ("-p", "process"), ("-t", "thread"):
+            r = stat(letter, "2147483647", "-e", "page-faults")
+            self.assertEqual((r.returncode, r.stdout, r.stderr),
+                             (1, "", "pfm stat: %s 2147483647 does not exist\n" % kind))
 
     def test_table_of_runs(self):
         r = stat("-r", "4", "--table", "-e", "page-faults", "--", "true")

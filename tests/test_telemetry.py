@@ -34,8 +34,8 @@ CORES = {"neoverse_n1", "neoverse_n2", "neoverse_n3", "neoverse_v1", "neoverse_v
 
 def ask(requests, **env):
     lines = "".join(json.dumps(r) + "\n" for r in requests)
-    done = subprocess.run([PFM, "metric", "--json", "-"], input=lines, capture_output=True, text=True,
-                          env={**env, "PATH": os.environ["PATH"]}, check=False)
+    done = subprocess.run([PFM, "metric", "--json", "-"], input=lines, capture_output=True,
+                          text=True, env={**env, "PATH": os.environ["PATH"]}, check=False)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
@@ -51,19 +51,21 @@ def made_up(names):
     return {name: 1000 + 77 * i for i, name in enumerate(sorted(names))}
 
 
-# Numbers of the filter in bits 34:32 of the event select register, as the specification gives them.
-FILTERS = ("all", "read", "write", "atomic", "stash", "rxsnp", "lbt", "hbt")
+# Numbers of filters in the event select registers, as the specification gives them.
+FILTERS = {"occupancy": ("all", "read", "write", "atomic", "stash", "rxsnp", "lbt", "hbt"),
+           "hbt_lbt": ("all", "hbt", "lbt")}
 
 
-def occupancy_modifier(metric):
-    """The modifier of an occupancy that a metric's name asks for."""
-    kind = metric.partition("__occupancy_filter_")[2].partition("_")[0]
-    return ":occupid=%d" % FILTERS.index(kind) if kind else ""
+def filter_modifier(metric):
+    """The modifier for the filter that a metric's name asks for."""
+    m = re.search("__(occupancy|hbt_lbt)_filter_([a-z]+)_", metric)
+    return ":occupid=%d" % FILTERS[m[1]].index(m[2]) if m else ""
 
 
 def our_name(metric, m):
     """`ipc` has one definition on all processors; another one has a name of its own."""
-    return "ipc_active" if metric == "ipc" and m["formula"] != "INST_RETIRED / CPU_CYCLES" else metric
+    other = metric == "ipc" and m["formula"] != "INST_RETIRED / CPU_CYCLES"
+    return "ipc_active" if other else metric
 
 
 class Specification(unittest.TestCase):
@@ -84,8 +86,8 @@ class Specification(unittest.TestCase):
                     with open(path, encoding="utf-8") as f:
                         cls.files.setdefault(product(path), []).append(json.load(f))
         cls.image = os.path.join(cls.folder.name, "all.pmdb")
-        done = subprocess.run([sys.executable, PMUC, "import", "--json", cls.folder.name, "-o", cls.image],
-                              capture_output=True, text=True, check=False)
+        done = subprocess.run([sys.executable, PMUC, "import", "--json", cls.folder.name,
+                               "-o", cls.image], capture_output=True, text=True, check=False)
         cls.lines = [json.loads(line) for line in done.stdout.splitlines()]
         with open(cls.image, "rb") as f:
             cls.tables = {t.name: t for t in pmview.read_image(f.read())[0]}
@@ -143,12 +145,12 @@ class Specification(unittest.TestCase):
                 if table.find(metric) is None:
                     continue
                 counts = made_up(set(re.findall(r"[A-Z][A-Z0-9_]+", m["formula"])))
-                want.append(eval(m["formula"], {}, dict(counts)))     # noqa: S307 (Arm's arithmetic)
-                filtered = occupancy_modifier(metric)
+                want.append(eval(m["formula"], {}, dict(counts)))     # noqa: S307 (arithmetic)
+                filtered = filter_modifier(metric)
+                ours = {MESH_CYCLES if k == "SYS_CMN_CYCLES" else k + filtered: v
+                        for k, v in counts.items()}
                 requests.append({"id": len(requests), "pmu": "arm_cmn_700", "metric": metric,
-                                 "counts": {(k + filtered if "OCCUPANCY" in k else k)
-                                            .replace("SYS_CMN_CYCLES", MESH_CYCLES): v
-                                            for k, v in counts.items()}})
+                                 "counts": ours})
         for r, value, got in zip(requests, want, ask(requests, PERFMON_EVENTS=self.image)):
             if abs(got.get("value", 1e300) - value) > 1e-9 * abs(value):
                 wrong.append((r, value, got))
@@ -158,7 +160,8 @@ class Specification(unittest.TestCase):
     def test_levels_are_those_of_the_decision_tree(self):
         wrong = []
         for name, files in self.cores().items():
-            table, tree = self.tables[name], files[-1]["methodologies"]["topdown_methodology"]["decision_tree"]
+            method = files[-1]["methodologies"]["topdown_methodology"]
+            table, tree = self.tables[name], method["decision_tree"]
             nodes = {n["name"]: n["next_items"] for n in tree["metrics"]}
             for node, below in nodes.items():
                 row = table.find(node)
@@ -169,8 +172,9 @@ class Specification(unittest.TestCase):
                     wrong.append((name, node, level))
                 for child in below:
                     at = table.find(child) if child in nodes else None
-                    if at is not None and level and not 1 < table.value(at, "metric_level") <= level + 1 \
-                            and child not in tree["root_nodes"]:
+                    if at is None or not level or child in tree["root_nodes"]:
+                        continue
+                    if not 1 < table.value(at, "metric_level") <= level + 1:
                         wrong.append((name, node, child))
         self.assertEqual(wrong, [])
 
@@ -181,7 +185,8 @@ class Specification(unittest.TestCase):
                 row = table.find(our_name(metric, m))
                 self.assertEqual(table.value_text(row, "unit"), m["units"], (name, metric))
                 of = sorted(g for g, what in groups.items() if metric in what["metrics"])
-                self.assertEqual(sorted((table.value_text(row, "metric_group") or "").split(";")), of or [""])
+                ours = (table.value_text(row, "metric_group") or "").split(";")
+                self.assertEqual(sorted(ours), of or [""])
                 self.assertEqual((table.value_text(row, "metric_locate") or "").split(";"),
                                  m["sample_events"] or [""])
 
@@ -214,16 +219,15 @@ class BuiltIn(unittest.TestCase):
     def test_events_and_metrics(self):
         wrong = []
         for name in sorted(CORES):
-            done = subprocess.run([PFM, "list", "--all", "--json", name + "::"], capture_output=True, text=True,
-                                  check=True)
+            done = subprocess.run([PFM, "list", "--all", "--json", name + "::"],
+                                  capture_output=True, text=True, check=True)
             known = {}
             for line in done.stdout.splitlines():
                 row = json.loads(line)
                 known[row.get("event") or row.get("name") or row.get("metric")] = row
-            table = self.tables[name]
-            for i in range(table.count["rows"]):
-                if table.row(i)["name"].rpartition("::")[2] not in {k.rpartition("::")[2] for k in known if k}:
-                    wrong.append((name, table.row(i)["name"]))
+            table, names = self.tables[name], {k.rpartition("::")[2] for k in known if k}
+            wrong += [(name, table.row(i)["name"]) for i in range(table.count["rows"])
+                      if table.row(i)["name"].rpartition("::")[2] not in names]
         self.assertEqual(wrong, [])
 
 

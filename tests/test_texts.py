@@ -26,9 +26,10 @@ LONGEST = 200
 SHOWN = 12
 MOST_RAW = 14       # events of a family with one abbreviation that nobody has words for
 RAW_SHARE = 0.03    # of all names those with such a piece: names of signals, mostly
-SMALL_WORDS = set("a an and any are as at be been by counts event events for from in is it no not number of on or per that the times to"
-                  " unit was were with".split())
+SMALL_WORDS = set("a an and any are as at be been by counts event events for from in is it no not"
+                  " number of on or per that the times to unit was were with".split())
 ARCHES = {"x86": "intel", "arm64": "arm", "powerpc": "power", "s390": "s390", "riscv": "riscv"}
+OTHERS = {"netburst": "intel", "cpum_sf": "s390", "power_torrent": "power"}
 KINDS = {"amd64": "amd", "arm": "arm", "power": "power", "intel_x86": "intel"}
 
 
@@ -42,7 +43,13 @@ def members(prefix):
         with tarfile.open(path) as t:
             for m in t:
                 if m.name.endswith(".json") and m.isfile():
-                    yield m.name, json.load(t.extractfile(m))
+                    text = t.extractfile(m).read()
+                    if text.lstrip().startswith((b"{", b"[")):
+                        yield m.name, json.loads(text)
+
+
+def descriptions(row):
+    return [row.get("BriefDescription"), row.get("PublicDescription")]
 
 
 def rows(found):
@@ -58,7 +65,7 @@ def intel_lists():
         for r in rows(found):
             if r.get("EventName"):
                 unit = (r.get("Unit") or "").lower() if not core else ""
-                yield "intel", unit, r["EventName"], core, [r.get("BriefDescription"), r.get("PublicDescription")]
+                yield "intel", unit, r["EventName"], core, descriptions(r)
 
 
 def linux_lists():
@@ -66,12 +73,13 @@ def linux_lists():
         parts = path.split("pmu-events/arch/")[-1].split("/")
         if parts[0] == "test":
             continue
-        family = "amd" if len(parts) > 1 and parts[1].startswith("amd") else ARCHES.get(parts[0], "other")
+        is_amd = len(parts) > 1 and parts[1].startswith("amd")
+        family = "amd" if is_amd else ARCHES.get(parts[0], "other")
         for r in rows(found):
             name = r.get("EventName") or r.get("ArchStdEvent")
             if name:
-                yield (family, (r.get("Unit") or "").lower(), name, "/".join(parts[1:-1]),
-                       [r.get("BriefDescription"), r.get("PublicDescription")])
+                unit = (r.get("Unit") or "").lower()
+                yield family, unit, name, "/".join(parts[1:-1]), descriptions(r)
 
 
 def arm_lists():
@@ -81,6 +89,22 @@ def arm_lists():
                 yield "arm", "", r["name"], os.path.basename(path)[:-5], [r.get("description")]
 
 
+def arm_telemetry(part):
+    """(its path, name, description) of the events or the metrics, of the CPU or of a mesh's
+    components."""
+    for path, found in members("arm-telemetry"):
+        if isinstance(found, dict) and "/pmu/" in path:
+            for place in [found, *found.get("components", {}).values()]:
+                for name, item in place.get(part, {}).items():
+                    if isinstance(item, dict):
+                        yield path, name, item.get("description") or ""
+
+
+def arm_telemetry_lists():
+    for path, name, theirs in arm_telemetry("events"):
+        yield "arm", "arm_cmn" if "cmn" in path else "", name, os.path.basename(path)[:-5], [theirs]
+
+
 def libpfm4_names():
     with open(LIBPFM4) as f:
         for line in f:
@@ -88,12 +112,23 @@ def libpfm4_names():
             pmu = table["pmus"][0]["name"]
             family = KINDS.get(table["kind"], "other")
             if table["kind"] == "other":
-                family = {"netburst": "intel", "cpum_sf": "s390", "power_torrent": "power"}.get(pmu.replace("_p", ""), "other")
+                family = OTHERS.get(pmu.replace("_p", ""), "other")
             for e in table["events"]:
                 yield family, "", e["e"], pmu, []
                 for u in e.get("u", []):
                     if table["kind"] != "other" or u.get("t") == 1:
                         yield family, "", e["e"] + ":" + u["u"], pmu, []
+
+
+def built_in_events():
+    """Events of the tables of one family a folder, as some are in no list that is here; Intel's
+    need their units."""
+    for family in "amd", "arm", "riscv", "s390", "power":
+        for path in glob.glob(os.path.join(ROOT, "lib", "events", family, "*.pmu")):
+            with open(path, encoding="utf-8") as f:
+                text = f.read()
+            for name in re.findall(r'^event\s+(\S+)(?!.*\s"[^"]*"$)', text, re.M):
+                yield family, "", name, os.path.basename(path)[:-4], []
 
 
 def own_metrics():
@@ -116,7 +151,9 @@ def vendors_metrics():
             items = items.get("Metrics", []) if isinstance(items, dict) else items
             for m in items if "metrics" in path and isinstance(items, list) else ():
                 if isinstance(m, dict) and m.get("MetricName"):
-                    found[m["MetricName"]].update(m[k] for k in ("BriefDescription", "PublicDescription") if m.get(k))
+                    found[m["MetricName"]].update(t for t in descriptions(m) if t)
+    for _, name, theirs in arm_telemetry("metrics"):
+        found[name].add(theirs)
     return found
 
 
@@ -131,7 +168,8 @@ class Texts(unittest.TestCase):
         cls.names, cls.vendors = {}, {}
         if not os.path.isdir(FULL):
             return
-        for source in (intel_lists, linux_lists, arm_lists, libpfm4_names):
+        for source in (intel_lists, linux_lists, arm_lists, arm_telemetry_lists, libpfm4_names,
+                       built_in_events):
             for family, unit, name, core, theirs in source():
                 key = family, unit, name, bool(texts.SMALL_CORE.search(core))
                 if key not in cls.names:
@@ -150,8 +188,9 @@ class Texts(unittest.TestCase):
 
     def test_every_name_has_a_sentence(self):
         self.need()
-        self.none([(k[2], t) for k, t in self.names.items() if not t.endswith(".") or len(words(t)) < 2 or not t[0].isupper() and
-                   not t[0].isdigit()])
+        self.none([(k[2], t) for k, t in self.names.items()
+                   if not t.endswith(".") or len(words(t)) < 2
+                   or not t[0].isupper() and not t[0].isdigit()])
 
     def test_none_is_too_long(self):
         self.need()
@@ -166,7 +205,7 @@ class Texts(unittest.TestCase):
         self.none([(k[2], t) for k, t in self.names.items() if repeats(k[2], t)])
 
     def test_none_is_a_list_of_words(self):
-        """Three pieces or more of one or two words each are no sentence: "L2 cache, data, requests"."""
+        """Three pieces of one or two words each are no sentence: "L2 cache, data, reads"."""
         self.need()
 
         def listed(text):
@@ -214,9 +253,26 @@ class Texts(unittest.TestCase):
         """Names that people choose between tell what makes the difference."""
         def of(name):
             return texts.describe("intel", "", name, {"core": "goldencove"})
-        for a, b in (("MEM_LOAD_RETIRED.L3_MISS", "LONGEST_LAT_CACHE.MISS"), ("CPU_CLK_UNHALTED.THREAD", "CPU_CLK_UNHALTED.REF_TSC"),
-                     ("INST_RETIRED.ANY", "INST_RETIRED.ANY_P"), ("UOPS_ISSUED.ANY", "UOPS_RETIRED.SLOTS")):
+        for a, b in (("MEM_LOAD_RETIRED.L3_MISS", "LONGEST_LAT_CACHE.MISS"),
+                     ("CPU_CLK_UNHALTED.THREAD", "CPU_CLK_UNHALTED.REF_TSC"),
+                     ("INST_RETIRED.ANY", "INST_RETIRED.ANY_P"),
+                     ("UOPS_ISSUED.ANY", "UOPS_RETIRED.SLOTS")):
             self.assertNotEqual(of(a), of(b))
+
+    def test_a_mask_of_several_events_tells_of_none(self):
+        """A mask of two events must not speak of one of them."""
+        def of(event):
+            return texts.mask("amd", "", event, "local_l2")
+        self.assertEqual(of("ls_any_fills_from_sys"), of("ls_dmnd_fills_from_sys"))
+        self.assertNotIn("demand", of("ls_dmnd_fills_from_sys").lower())
+
+    def test_a_name_may_have_the_text_of_another(self):
+        def of(name, family="arm", unit=""):
+            return texts.describe(family, unit, name, None)
+        self.assertEqual(of("PMU_HNS_CACHE_MISS"), of("HNF_CACHE_MISS"))
+        self.assertEqual(of("CME_LD_SPEC"), "In the SME2 unit: l" + of("LD_SPEC")[1:])
+        self.assertEqual(of("fp_ops_ret_by_type.scalar_add", "amd"),
+                         of("fp_ops_retired_by_type.scalar_add", "amd"))
 
     def test_speed(self):
         """A name whose text is known costs a few look-ups."""
@@ -248,10 +304,11 @@ class Metrics(unittest.TestCase):
         self.none(sorted(set(self.written) - set(self.units)))
 
     def test_texts_are_sentences(self):
-        """Five words or more, a capital, a full stop, and no list of single words: "L1 cache, invalid, code"."""
+        """Five words or more, a capital, a full stop, and no list of words: "L1 cache, invalid"."""
         def wrong(text):
             first = re.split(r"[.:;] ", text)[0]
-            return (len(words(text)) < 5 or not text.endswith(".") or not text[0].isupper() or len(text) > LONGEST
+            return (len(words(text)) < 5 or len(text) > LONGEST
+                    or not text.endswith(".") or not text[0].isupper()
                     or not re.search(r"\b(of|for|that|which|at|per|by)\b", first)
                     or max(len(words(p)) for p in first.split(", ")) < 4)
         self.none([(n, t) for n, t in self.sentences().items() if wrong(t)])
@@ -274,7 +331,7 @@ class Metrics(unittest.TestCase):
     def test_metrics_that_are_named_exist(self):
         """A text sends readers to metrics and events that there are."""
         events = set()
-        for path in glob.glob(os.path.join(ROOT, "lib", "events", "intel", "*.pmu")):
+        for path in glob.glob(os.path.join(ROOT, "lib", "events", "**", "*.pmu"), recursive=True):
             with open(path, encoding="utf-8") as f:
                 events.update(re.findall(r"^event\s+(\S+)", f.read(), re.M))
         events.update([e.partition(".")[0] for e in events])
@@ -289,8 +346,11 @@ class Metrics(unittest.TestCase):
         folded = collections.defaultdict(set)
         for name, found in theirs.items():
             folded[re.sub("^(tma|metric)_", "", name.lower())].update(found)
-        self.none([(n, t) for n, t in self.sentences().items()
-                   if any(runs(t) & runs(v) for v in folded.get(re.sub(r"^hbm\.", "", n.lower()), ()))])
+
+        def is_taken(name, text):
+            found = folded.get(re.sub(r"^hbm\.", "", name.lower()), ())
+            return any(runs(text) & runs(v) for v in found)
+        self.none([(n, t) for n, t in self.sentences().items() if is_taken(n, t)])
 
 
 if __name__ == "__main__":

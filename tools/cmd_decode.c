@@ -21,7 +21,7 @@ static const struct command_option options[] = {
 	{ 0, NULL, NULL, NULL }
 };
 
-/* What stands behind a register, or behind several words of perf_event_attr. */
+/* The events that a register means, or several words of perf_event_attr. */
 struct found {
 	char event[EVENTS_SHOWN][EVENT_MAX];
 	unsigned n;
@@ -56,29 +56,34 @@ static bool parse_setting(const char *text, struct setting *out, pfm_error_t *er
 	char *end;
 
 	if (!text[len] || len == 0 || len >= sizeof(out->reg)) {
-		report_culprit(error, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, 0, len, "expected REGISTER=VALUE");
+		report_culprit(error, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, 0, len,
+		               "expected REGISTER=VALUE");
 		return false;
 	}
 	snprintf(out->reg, sizeof(out->reg), "%.*s", (int)len, text);
 	errno = 0;
 	out->value = strtoull(text + len + 1, &end, 0);
 	if (!isdigit((unsigned char)text[len + 1]) || *end || errno) {
-		report_culprit(error, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, len + 1, strlen(text), "not a 64-bit number");
+		report_culprit(error, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, len + 1,
+		               strlen(text), "not a 64-bit number");
 		return false;
 	}
 	return true;
 }
 
-static bool parse(const struct decoder *d, const char *text, struct setting *out, pfm_error_t *error)
+static bool parse_register_setting(const struct decoder *d, const char *text, struct setting *out,
+                                   pfm_error_t *error)
 {
 	const char *name, *meaning;
 	uint64_t field;
 
 	if (!parse_setting(text, out, error))
 		return false;
-	if (pfm_decode_field(d->ctx, d->pmu, out->reg, out->value, 0, &name, &field, &meaning) != PFMLIB_ERR_INVAL)
+	if (pfm_decode_field(d->ctx, d->pmu, out->reg, out->value, 0, &name, &field, &meaning) !=
+	    PFMLIB_ERR_INVAL)
 		return true;
-	report_culprit(error, PFMLIB_ERR_INVAL, PFM_KIND_BAD_VALUE, 0, strlen(out->reg), "the processor has no register of this name");
+	report_culprit(error, PFMLIB_ERR_INVAL, PFM_KIND_BAD_VALUE, 0, strlen(out->reg),
+	               "the processor has no register of this name");
 	return false;
 }
 
@@ -91,7 +96,9 @@ static uint64_t rest_of(const struct decoder *d, const struct setting *s)
 	for (uint64_t left = s->value; left; left &= left - 1) {
 		uint64_t bit = left & -left, seen = 0;
 
-		for (unsigned i = 0; pfm_decode_field(d->ctx, d->pmu, s->reg, bit, i, &name, &field, &text) == PFMLIB_SUCCESS; i++)
+		for (unsigned i = 0; pfm_decode_field(d->ctx, d->pmu, s->reg, bit, i, &name, &field,
+		                                      &text) == PFMLIB_SUCCESS;
+		     i++)
 			seen |= field;
 		rest |= seen ? 0 : bit;
 	}
@@ -104,7 +111,9 @@ static void print_fields(const struct decoder *d, const struct setting *s)
 	uint64_t field, rest = rest_of(d, s);
 	unsigned i;
 
-	for (i = 0; pfm_decode_field(d->ctx, d->pmu, s->reg, s->value, i, &name, &field, &text) == PFMLIB_SUCCESS; i++)
+	for (i = 0; pfm_decode_field(d->ctx, d->pmu, s->reg, s->value, i, &name, &field, &text) ==
+	            PFMLIB_SUCCESS;
+	     i++)
 		if (*text)
 			printf("  %-14s 0x%-10" PRIx64 " %s\n", name, field, text);
 		else
@@ -113,7 +122,7 @@ static void print_fields(const struct decoder *d, const struct setting *s)
 		printf("  %-14s 0x%" PRIx64 "\n", "no field", rest);
 }
 
-static void add(struct found *f, const char *event)
+static void add_found_event(struct found *f, const char *event)
 {
 	for (unsigned i = 0; i < f->n; i++)
 		if (strcmp(f->event[i], event) == 0)
@@ -129,9 +138,10 @@ static void find_events(struct decoder *d, const struct setting *s)
 	char event[EVENT_MAX];
 
 	for (unsigned i = 0; i <= EVENTS_SHOWN; i++) {
-		if (pfm_decode_event(d->ctx, d->pmu, s->reg, s->value, i, event, sizeof(event)) != PFMLIB_SUCCESS)
+		if (pfm_decode_event(d->ctx, d->pmu, s->reg, s->value, i, event, sizeof(event)) !=
+		    PFMLIB_SUCCESS)
 			break;
-		add(&d->found, event);
+		add_found_event(&d->found, event);
 	}
 }
 
@@ -181,7 +191,8 @@ static void print_deciding_register(const struct decoder *d, uint64_t value)
 static void print_events(const struct found *f)
 {
 	for (unsigned i = 0; i < f->n; i++)
-		printf("  %-14s %s%s%s\n", i ? "or" : "event", term_colour_begin(stdout, GREEN), f->event[i], term_colour_end(stdout));
+		printf("  %-14s %s%s%s\n", i ? "or" : "event", term_colour_begin(stdout, GREEN),
+		       f->event[i], term_colour_end(stdout));
 	if (f->more)
 		printf("  %-14s more\n", "or");
 }
@@ -197,7 +208,9 @@ static void json_decoding(struct decoder *d, const struct setting *s)
 	put_text(j, "reg", s->reg);
 	put_hex(j, "value", s->value);
 	put_begin(j, "fields", '[');
-	for (i = 0; pfm_decode_field(d->ctx, d->pmu, s->reg, s->value, i, &name, &field, &text) == PFMLIB_SUCCESS; i++) {
+	for (i = 0; pfm_decode_field(d->ctx, d->pmu, s->reg, s->value, i, &name, &field, &text) ==
+	            PFMLIB_SUCCESS;
+	     i++) {
 		put_begin(j, NULL, '{');
 		put_text(j, "name", name);
 		put_hex(j, "value", field);
@@ -217,10 +230,10 @@ static void json_decoding(struct decoder *d, const struct setting *s)
 		put_hex(j, "decided_by", deciding_register(d, s->value));
 }
 
-/* ---- words of one attribute ---------------------------------------------------------------------------------- */
+/* ---- words of one attribute ------------------------------------------------------------------ */
 
 /* The number of the word of perf_event_attr that is called @reg, or -1. */
-static int word_of(const char *reg)
+static int find_config_word(const char *reg)
 {
 	if (strncasecmp(reg, "config", 6) != 0)
 		return -1;
@@ -236,12 +249,14 @@ static bool is_escr(const char *reg)
 }
 
 /* Is it a register that says nothing of its event unless the ESCR is given beside it? */
-static bool wants_escr(const struct decoder *d, const char *reg)
+static bool needs_escr(const struct decoder *d, const char *reg)
 {
 	const char *name, *text;
 	uint64_t field;
 
-	return word_of(reg) < 0 && !is_escr(reg) && pfm_decode_field(d->ctx, d->pmu, "ESCR0", 0, 0, &name, &field, &text) == PFMLIB_SUCCESS;
+	return find_config_word(reg) < 0 && !is_escr(reg) &&
+	       pfm_decode_field(d->ctx, d->pmu, "ESCR0", 0, 0, &name, &field, &text) ==
+	               PFMLIB_SUCCESS;
 }
 
 /* Has @a the words that are given? */
@@ -255,7 +270,7 @@ static bool has_words(const struct words *w, const pfm_attr_t *a, uint64_t confi
 	return true;
 }
 
-static unsigned n_bits_wrong(const struct words *w, const pfm_attr_t *a)
+static unsigned count_wrong_bits(const struct words *w, const pfm_attr_t *a)
 {
 	const uint64_t own[N_WORDS] = { a->config, a->config1, a->config2, a->config3 };
 	unsigned n = 0;
@@ -265,15 +280,17 @@ static unsigned n_bits_wrong(const struct words *w, const pfm_attr_t *a)
 	return n;
 }
 
-static bool word_field(const struct decoder *d, const struct words *w, unsigned word, unsigned i, const char **name, uint64_t *field)
+static bool word_field(const struct decoder *d, const struct words *w, unsigned word, unsigned i,
+                       const char **name, uint64_t *field)
 {
 	const char reg[] = { 'c', 'o', 'n', 'f', 'i', 'g', (char)('0' + word), 0 };
 	const char *text;
 
-	return pfm_decode_field(d->ctx, d->pmu, reg, w->value[word], i, name, field, &text) == PFMLIB_SUCCESS;
+	return pfm_decode_field(d->ctx, d->pmu, reg, w->value[word], i, name, field, &text) ==
+	       PFMLIB_SUCCESS;
 }
 
-/* Of a word that is given; 0 for another. */
+/* Counts the fields of a word that is given; 0 for another. */
 static unsigned count_fields(const struct decoder *d, const struct words *w, unsigned word)
 {
 	const char *name;
@@ -285,9 +302,11 @@ static unsigned count_fields(const struct decoder *d, const struct words *w, uns
 	return n;
 }
 
-/* Fields that make the words, in perf's grammar. Several may lie in the same bits: one is kept if it brings the words nearer, or if what
- * there is so far is no event yet. @first: the field of every word but the first that its others come behind. */
-static bool write_fields(const struct decoder *d, const struct words *w, unsigned first, char *text, size_t len)
+/* Fields that make the words, in perf's grammar. Several may lie in the same bits: one is kept if
+ * it brings the words nearer, or if what there is so far is no event yet. @first: the field of
+ * every word but the first that its others come behind. */
+static bool write_fields(const struct decoder *d, const struct words *w, unsigned first, char *text,
+                         size_t len)
 {
 	pfm_encoding_t e = PFM_INIT(e);
 	const char *name = "";
@@ -298,10 +317,13 @@ static bool write_fields(const struct decoder *d, const struct words *w, unsigne
 	for (unsigned i = 0; i < N_WORDS; i++)
 		for (unsigned k = 0, n_fields = count_fields(d, w, i); k < n_fields; k++) {
 			word_field(d, w, i, (k + (i ? first : 0)) % n_fields, &name, &field);
-			more = (size_t)snprintf(text + n, len - n, "%s%s=0x%" PRIx64 "/", text[n - 1] == '/' ? "" : ",", name, field);
+			more = (size_t)snprintf(text + n, len - n, "%s%s=0x%" PRIx64 "/",
+			                        text[n - 1] == '/' ? "" : ",", name, field);
 			if (!field || n + more >= len)
 				continue;
-			now = pfm_encode_event(d->ctx, text, 0, &e, NULL) ? ~0u : n_bits_wrong(w, &e.attr);
+			now = pfm_encode_event(d->ctx, text, 0, &e, NULL)
+			              ? ~0u
+			              : count_wrong_bits(w, &e.attr);
 			if (now > wrong || (now == wrong && now != ~0u))
 				continue;
 			wrong = now;
@@ -311,20 +333,24 @@ static bool write_fields(const struct decoder *d, const struct words *w, unsigne
 	return wrong == 0;
 }
 
-static bool name_fields(const struct decoder *d, const struct words *w, unsigned first, char *event, pfm_encoding_t *e)
+static bool name_fields(const struct decoder *d, const struct words *w, unsigned first, char *event,
+                        pfm_encoding_t *e)
 {
 	char text[EVENT_MAX], full[EVENT_MAX + 256];
 
 	if (!write_fields(d, w, first, text, sizeof(text)) ||
-	    pfm_print_event(d->ctx, text, PFM_DIALECT_VENDOR, event, EVENT_MAX, NULL) != PFMLIB_SUCCESS)
+	    pfm_print_event(d->ctx, text, PFM_DIALECT_VENDOR, event, EVENT_MAX, NULL) !=
+	            PFMLIB_SUCCESS)
 		return false;
 	snprintf(full, sizeof(full), "%s::%s", d->pmu_name, event);
-	return pfm_encode_event(d->ctx, full, 0, e, NULL) == PFMLIB_SUCCESS && has_words(w, &e->attr, e->attr.config);
+	return pfm_encode_event(d->ctx, full, 0, e, NULL) == PFMLIB_SUCCESS &&
+	       has_words(w, &e->attr, e->attr.config);
 }
 
-/* The event that all of the words make together, whichever fields, masks and modifiers that takes. Fields of one word may be different
- * registers of events that each have one of them. */
-static bool name_words(const struct decoder *d, const struct words *w, char *event, pfm_encoding_t *e)
+/* The event that all of the words make together, whichever fields, masks and modifiers that takes.
+ * Fields of one word may be different registers of events that each have one of them. */
+static bool name_words(const struct decoder *d, const struct words *w, char *event,
+                       pfm_encoding_t *e)
 {
 	unsigned n = 1;
 
@@ -337,7 +363,7 @@ static bool name_words(const struct decoder *d, const struct words *w, char *eve
 }
 
 /* The other way of @e that has the code and unit mask of @w, or none. */
-static int find_way(const struct words *w, const pfm_encoding_t *e)
+static int find_field_order(const struct words *w, const pfm_encoding_t *e)
 {
 	for (unsigned i = 0; i < e->n_alternatives; i++)
 		if (!((e->alternatives[i].config ^ w->value[0]) & 0xffff))
@@ -346,15 +372,16 @@ static int find_way(const struct words *w, const pfm_encoding_t *e)
 }
 
 /* The event by the code that it has first, where @w has another one of it, that of @like. */
-static void find_by_first_way(struct decoder *d, const struct words *w, const pfm_encoding_t *like)
+static void find_with_first_field(struct decoder *d, const struct words *w,
+                                  const pfm_encoding_t *like)
 {
 	pfm_encoding_t e = PFM_INIT(e);
 	struct words first = *w;
 	char event[EVENT_MAX];
 
-	first.value[0] ^= like->alternatives[find_way(w, like)].config ^ like->attr.config;
-	if (name_words(d, &first, event, &e) && find_way(w, &e) >= 0)
-		add(&d->found, event);
+	first.value[0] ^= like->alternatives[find_field_order(w, like)].config ^ like->attr.config;
+	if (name_words(d, &first, event, &e) && find_field_order(w, &e) >= 0)
+		add_found_event(&d->found, event);
 }
 
 /* Rows that have the words just so. */
@@ -370,44 +397,48 @@ static void find_rows(struct decoder *d, const struct words *w)
 		if (pfm_describe_event(d->ctx, d->pmu, i, &info) != PFMLIB_SUCCESS ||
 		    pfm_encode_event_at(d->ctx, d->pmu, i, 0, &e, NULL) != PFMLIB_SUCCESS)
 			continue;
-		way = w->given & 1 ? find_way(w, &e) : -1;
+		way = w->given & 1 ? find_field_order(w, &e) : -1;
 		if (way >= 0 && first)
-			find_by_first_way(d, w, &e);
+			find_with_first_field(d, w, &e);
 		first = first && way < 0;
-		if (has_words(w, &e.attr, e.attr.config) || (way >= 0 && has_words(w, &e.attr, e.alternatives[way].config)))
-			add(&d->found, info.name);
+		if (has_words(w, &e.attr, e.attr.config) ||
+		    (way >= 0 && has_words(w, &e.attr, e.alternatives[way].config)))
+			add_found_event(&d->found, info.name);
 	}
 }
 
 /* Words that were given together are one event's. */
-static void find_together(struct decoder *d, const struct words *given)
+static void find_joint_events(struct decoder *d, const struct words *given)
 {
 	pfm_encoding_t e = PFM_INIT(e);
 	struct setting config = { "config", given->value[0] };
 	char event[EVENT_MAX];
 	struct words w = *given;
 
-	/* Bits that are the kernel's own say nothing about the event; no other bit without a field is any event's. */
+	/* Bits that are the kernel's own say nothing about the event; no other bit without a field
+	 * is any event's. */
 	if (w.given & 1 && rest_of(d, &config)) {
-		if (pfm_decode_event(d->ctx, d->pmu, config.reg, config.value, 0, event, sizeof(event)) != PFMLIB_SUCCESS)
+		if (pfm_decode_event(d->ctx, d->pmu, config.reg, config.value, 0, event,
+		                     sizeof(event)) != PFMLIB_SUCCESS)
 			return;
 		w.value[0] &= ~rest_of(d, &config);
 	}
 	if (name_words(d, &w, event, &e))
-		add(&d->found, event);
+		add_found_event(&d->found, event);
 	find_rows(d, &w);
 }
 
-/* How many of the operands, from the first, are words of one perf_event_attr: a word that comes again is another's. They go to @w. */
-static int gather(const struct decoder *d, char **operands, int n, struct words *w)
+/* Collects operands that are words of one perf_event_attr in @w; a word that comes again belongs
+ * to another one. Returns how many operands these are. */
+static int collect_config_words(const struct decoder *d, char **operands, int n, struct words *w)
 {
 	pfm_error_t error = PFM_INIT(error);
 	struct setting s;
 	int i, word;
 
 	*w = (struct words){ 0 };
-	for (i = 0; i < n && parse(d, operands[i], &s, &error); i++) {
-		word = word_of(s.reg);
+	for (i = 0; i < n && parse_register_setting(d, operands[i], &s, &error); i++) {
+		word = find_config_word(s.reg);
 		if (word < 0 || w->given >> word & 1)
 			break;
 		w->given |= 1u << word;
@@ -416,24 +447,27 @@ static int gather(const struct decoder *d, char **operands, int n, struct words 
 	return i;
 }
 
-/* Two registers that say together which event it is, a CCCR and an ESCR, as the library takes them: the ESCR in the upper half. */
-static bool pair(const struct decoder *d, char **operands, int n, struct setting *both)
+/* Joins a CCCR and an ESCR, which select an event together, in one value as the library takes
+ * it: the ESCR in the upper half. */
+static bool join_escr(const struct decoder *d, char **operands, int n, struct setting *both)
 {
 	pfm_error_t error = PFM_INIT(error);
 	struct setting s[2];
 	int escr;
 
-	if (n < 2 || !parse(d, operands[0], &s[0], &error) || !parse(d, operands[1], &s[1], &error))
+	if (n < 2 || !parse_register_setting(d, operands[0], &s[0], &error) ||
+	    !parse_register_setting(d, operands[1], &s[1], &error))
 		return false;
 	escr = !is_escr(s[0].reg);
-	if (!is_escr(s[escr].reg) || is_escr(s[!escr].reg) || word_of(s[!escr].reg) >= 0 || (s[0].value | s[1].value) >> 32)
+	if (!is_escr(s[escr].reg) || is_escr(s[!escr].reg) || find_config_word(s[!escr].reg) >= 0 ||
+	    (s[0].value | s[1].value) >> 32)
 		return false;
 	*both = s[!escr];
 	both->value |= s[escr].value << 32;
 	return true;
 }
 
-/* ---- output -------------------------------------------------------------------------------------------------- */
+/* ---- output ---------------------------------------------------------------------------------- */
 
 /* @name with the number at its end one higher; "" if it has none. */
 static void next_name(const char *name, char *next, size_t len)
@@ -461,7 +495,8 @@ static void tell_registers(const struct decoder *d)
 			snprintf(last, sizeof(last), "%s", name);
 		} else {
 			if (*first)
-				fprintf(stderr, strcmp(first, last) ? "%s%s to %s" : "%s%s", before, first, last);
+				fprintf(stderr, strcmp(first, last) ? "%s%s to %s" : "%s%s", before,
+				        first, last);
 			before = *first ? ", " : before;
 			snprintf(first, sizeof(first), "%s", rc ? "" : name);
 			snprintf(last, sizeof(last), "%s", first);
@@ -472,12 +507,13 @@ static void tell_registers(const struct decoder *d)
 		fputc('\n', stderr);
 }
 
-/* @in_run: the events of the run of words that it belongs to have been found; @last: of the run, or alone. */
-static int decode(struct decoder *d, const char *text, bool in_run, bool last)
+/* @in_run: the events of the run of words that it belongs to have been found; @last: of the run, or
+ * alone. */
+static int decode_operand(struct decoder *d, const char *text, bool in_run, bool last)
 {
 	pfm_error_t error = PFM_INIT(error);
 	struct setting s;
-	bool ok = parse(d, text, &s, &error);
+	bool ok = parse_register_setting(d, text, &s, &error);
 
 	if (!in_run)
 		d->found.n = d->found.more = 0;
@@ -494,13 +530,14 @@ static int decode(struct decoder *d, const char *text, bool in_run, bool last)
 		put_end(&d->out, '}');
 		put_line(&d->out);
 	} else if (ok) {
-		printf("%s%s%s = 0x%" PRIx64 "  (%s)\n", term_colour_begin(stdout, BOLD), s.reg, term_colour_end(stdout), s.value, d->pmu_name);
+		printf("%s%s%s = 0x%" PRIx64 "  (%s)\n", term_colour_begin(stdout, BOLD), s.reg,
+		       term_colour_end(stdout), s.value, d->pmu_name);
 		print_fields(d, &s);
 		if (last) {
 			print_events(&d->found);
 			print_deciding_register(d, s.value);
 		}
-		if (!in_run && !d->found.n && s.value >> 32 == 0 && wants_escr(d, s.reg))
+		if (!in_run && !d->found.n && s.value >> 32 == 0 && needs_escr(d, s.reg))
 			printf("  %-14s is chosen in the ESCR: give both registers\n", "event");
 	} else {
 		fflush(stdout);
@@ -518,17 +555,17 @@ static int decode_all(struct decoder *d, char **operands, int n)
 	int status = EXIT_DONE, run, i;
 
 	while (n > 0) {
-		run = gather(d, operands, n, &w);
+		run = collect_config_words(d, operands, n, &w);
 		if (run > 1) {
 			d->found.n = d->found.more = 0;
-			find_together(d, &w);
-		} else if (pair(d, operands, n, &both)) {
+			find_joint_events(d, &w);
+		} else if (join_escr(d, operands, n, &both)) {
 			run = 2;
 			d->found.n = d->found.more = 0;
 			find_events(d, &both);
 		}
 		for (i = 0; i < run || i == 0; i++)
-			if (decode(d, operands[i], run > 1, i + 1 >= run) != EXIT_DONE)
+			if (decode_operand(d, operands[i], run > 1, i + 1 >= run) != EXIT_DONE)
 				status = EXIT_REFUSED;
 		operands += i;
 		n -= i;
@@ -536,7 +573,8 @@ static int decode_all(struct decoder *d, char **operands, int n)
 	return status;
 }
 
-/* The processor that names without a prefix belong to: the one asked for, or the first of this machine's cores. */
+/* The processor that names without a prefix belong to: the one asked for, or the first of this
+ * machine's cores. */
 static int find_pmu(const struct decoder *d, const char *name)
 {
 	pfm_pmu_info_t info = PFM_INIT(info);
@@ -545,7 +583,8 @@ static int find_pmu(const struct decoder *d, const char *name)
 	if (name)
 		return pfm_find_pmu(d->ctx, name);
 	for (i = 0; i < n; i++)
-		if (pfm_describe_pmu(d->ctx, i, &info) == PFMLIB_SUCCESS && (info.flags & PFM_PMU_HOST) && (info.flags & PFM_PMU_CORE))
+		if (pfm_describe_pmu(d->ctx, i, &info) == PFMLIB_SUCCESS &&
+		    (info.flags & PFM_PMU_HOST) && (info.flags & PFM_PMU_CORE))
 			return i;
 	return -1;
 }
@@ -572,7 +611,8 @@ static int run(struct command_args *args)
 	d.pmu = find_pmu(&d, pmu);
 	if (d.pmu < 0 || pfm_describe_pmu(d.ctx, d.pmu, &info) != PFMLIB_SUCCESS) {
 		pfm_close_context(d.ctx);
-		return report_usage_error(args, "this machine's processor is not known; name one with --pmu.");
+		return report_usage_error(
+			args, "this machine's processor is not known; name one with --pmu.");
 	}
 	d.pmu_name = info.name;
 	d.n_events = info.n_events;
@@ -585,8 +625,10 @@ const struct command cmd_decode = {
 	.name = "decode",
 	.usage = "--pmu NAME [--json] REGISTER=VALUE...",
 	.summary = "names and fields behind register values",
-	.about = "Takes register values apart into fields and finds the events that program a counter so. Registers go by the "
-		 "names that 'pfm dispatch' prints, and by those of their manuals. Words of perf_event_attr that stand "
+	.about = "Takes register values apart into fields and finds the events that program a "
+		 "counter so. Registers go by the "
+		 "names that 'pfm dispatch' prints, and by those of their manuals. Words of "
+		 "perf_event_attr that stand "
 		 "behind each other (config, config1 ...) are one event's.",
 	.examples = "What does this counter count?\n"
 		    "pfm decode --pmu coreduo PERFEVTSEL0=0x53d024\n"

@@ -157,6 +157,20 @@ static void json_range(struct json *j, const char *key, const pfmlib_mont_output
 	put_end(j, ']');
 }
 
+/* The register that enables the counters has a key of its own: "pmc" holds those of the events. */
+static bool has_global_ctrl(const pfm_set_t *set)
+{
+	return set->n_pmcs && set->pmcs[set->n_pmcs - 1].kind == PFM_REG_GLOBAL_CTRL;
+}
+
+static void json_global_ctrl(struct json *j, const pfm_reg_t *reg)
+{
+	put_begin(j, "global_ctrl", '{');
+	put_hex(j, "addr", reg->addr);
+	put_hex(j, "value", reg->value);
+	put_end(j, '}');
+}
+
 static void json_set(struct dispatch_job *job, const pfm_set_t *set)
 {
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);
@@ -178,10 +192,12 @@ static void json_set(struct dispatch_job *job, const pfm_set_t *set)
 		put_end(j, '}');
 	}
 	put_end(j, ']');
-	json_regs(j, "pmc", set->pmcs, set->n_pmcs, true);
+	json_regs(j, "pmc", set->pmcs, set->n_pmcs - has_global_ctrl(set), true);
 	json_regs(j, "pmd", set->pmds, set->n_pmds, false);
 	json_range(j, "ibr", &job->mont_out.pfp_mont_irange);
 	json_range(j, "dbr", &job->mont_out.pfp_mont_drange);
+	if (has_global_ctrl(set))
+		json_global_ctrl(j, &set->pmcs[set->n_pmcs - 1]);
 	if (is_generic_fallback(job->ctx, set->pmu))
 		put_bool(j, "fallback", true);
 }
@@ -189,13 +205,12 @@ static void json_set(struct dispatch_job *job, const pfm_set_t *set)
 /* Data registers are read, not written: their names are enough. */
 static void print_data_regs(const pfm_reg_t *regs, unsigned n)
 {
-	char name[32];
 	unsigned i;
 
 	for (i = 0; i < n; i++) {
-		printf("  %s", reg_text(&regs[i], name));
+		printf("  %s", regs[i].name);
 		if (regs[i].addr != regs[i].num)
-			printf("%*sat 0x%" PRIx64, (int)(13 - strlen(name)), "", regs[i].addr);
+			printf("%*sat 0x%" PRIx64, (int)(15 - strlen(regs[i].name)), "", regs[i].addr);
 		if (regs[i].alt_addr != regs[i].addr)
 			printf(", or 0x%" PRIx64, regs[i].alt_addr);
 		putchar('\n');
@@ -230,7 +245,7 @@ static void print_set(const struct dispatch_job *job, const pfm_set_t *set)
 		printf("  %-12s %s\n", set->counter[i] < 0 ? "none" : counter_text(set->counter[i], name), job->texts[i]);
 	print_heading("Write");
 	for (i = 0; i < set->n_pmcs; i++)
-		print_reg(&set->pmcs[i], 12);
+		print_reg(&set->pmcs[i], 14);
 	print_range("IBR", &mont->pfp_mont_irange, job->mont.n_irange);
 	print_range("DBR", &mont->pfp_mont_drange, job->mont.n_drange);
 	if (set->n_pmds)

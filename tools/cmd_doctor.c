@@ -71,8 +71,8 @@ static void print_findings_json(const pfm_system_check_t *check)
 
 static void print_findings(const pfm_system_check_t *check)
 {
-	static const char *const headings[] = { "This machine", "What may be counted", "What is in the way",
-		                                "A small known workload" };
+	static const char *const headings[] = { "This machine", "What may be counted",
+		                                "What is in the way", "A small known workload" };
 	pfm_finding_t f = PFM_INIT(f);
 	const char *reason = "";
 	unsigned n_causes = 0;
@@ -82,14 +82,15 @@ static void print_findings(const pfm_system_check_t *check)
 		bool repeats = *f.consequence && strcmp(f.consequence, reason) == 0;
 
 		if ((int)f.topic != topic)
-			printf("%s%s%s%s\n", i ? "\n" : "", term_colour_begin(stdout, BOLD), headings[f.topic],
-			       term_colour_end(stdout));
+			printf("%s%s%s%s\n", i ? "\n" : "", term_colour_begin(stdout, BOLD),
+			       headings[f.topic], term_colour_end(stdout));
 		topic = (int)f.topic;
 		print_finding(&f, repeats);
 		n_causes += f.state == PFM_FINDING_BAD && !repeats;
 		reason = f.consequence;
 	}
-	printf("\n%u thing%s in the way of counting everything.\n", n_causes, n_causes == 1 ? " is" : "s are");
+	printf("\n%u thing%s in the way of counting everything.\n", n_causes,
+	       n_causes == 1 ? " is" : "s are");
 }
 
 static int run_doctor(struct command_args *args)
@@ -124,8 +125,10 @@ const struct command cmd_doctor = {
 	.name = "doctor",
 	.usage = "[--json]",
 	.summary = "what this machine can count, and what stands in the way",
-	.about = "One page on this machine: its processor and table, its PMUs, who may count what, who holds counters, limits, "
-		 "and a small known workload on each basic event with what was expected. For each trouble the cause, what to do, "
+	.about = "One page on this machine: its processor and table, its PMUs, who may count what, "
+		 "who holds counters, limits, "
+		 "and a small known workload on each basic event with what was expected. For each "
+		 "trouble the cause, what to do, "
 		 "and what works all the same. What can be tried is tried.",
 	.examples = "Why is this not supported?\n"
 		    "pfm doctor\n"

@@ -76,7 +76,8 @@ static void print_perf(const pfm_attr_t *a, bool foreign)
 	if (!a->type_known)
 		printf("  %-10s (type: as this PMU has it on the machine where it counts)\n", "");
 	else if (foreign)
-		printf("  %-10s (on a machine with this processor; here it means something else)\n", "");
+		printf("  %-10s (on a machine with this processor; here it means something else)\n",
+		       "");
 }
 
 static void print_encoding(const struct encoder *e, const char *text, const pfm_encoding_t *enc)
@@ -88,20 +89,24 @@ static void print_encoding(const struct encoder *e, const char *text, const pfm_
 
 	pfm_describe_pmu(e->ctx, enc->pmu, &pmu);
 	pfm_describe_event(e->ctx, enc->pmu, enc->event, &event);
-	printf("%s%s%s%s\n", e->n_answered ? "\n" : "", term_colour_begin(stdout, BOLD), text, term_colour_end(stdout));
+	printf("%s%s%s%s\n", e->n_answered ? "\n" : "", term_colour_begin(stdout, BOLD), text,
+	       term_colour_end(stdout));
 	if (event.name)
 		printf("  %-10s %s::%s\n", "event", pmu.name, event.name);
 	else
-		printf("  %-10s %s (fields that no event of its list has)\n", "processor", pmu.name ? pmu.name : "?");
+		printf("  %-10s %s (fields that no event of its list has)\n", "processor",
+		       pmu.name ? pmu.name : "?");
 	if (event.name && event.flags & PFM_EVENT_DEPRECATED)
-		printf("  %-10s %s%s\n", "deprecated", *event.replaced ? "use instead: " : "yes", event.replaced);
+		printf("  %-10s %s%s\n", "deprecated", *event.replaced ? "use instead: " : "yes",
+		       event.replaced);
 	if (enc->counters)
 		printf("  %-10s %s\n", "counters", counters_text(enc->counters, counters));
 	for (i = 0; i < enc->n_regs; i++)
 		print_reg(&enc->regs[i], 10);
 	for (i = 0; i < enc->n_alternatives; i++)
-		printf("  %-10s 0x%" PRIx64 " with MSR 0x%" PRIx64 " = 0x%" PRIx64 "\n", i ? "" : "or",
-		       enc->alternatives[i].control, enc->alternatives[i].msr, enc->alternatives[i].value);
+		printf("  %-10s 0x%" PRIx64 " with MSR 0x%" PRIx64 " = 0x%" PRIx64 "\n",
+		       i ? "" : "or", enc->alternatives[i].control, enc->alternatives[i].msr,
+		       enc->alternatives[i].value);
 	print_perf(&enc->attr, !(pmu.flags & PFM_PMU_HOST));
 }
 
@@ -116,7 +121,8 @@ static int encode_text(struct encoder *e, const char *text, size_t len)
 		rc = pfm_encode_event(e->ctx, text, e->plm, &enc, &error);
 	} else {
 		rc = PFMLIB_ERR_SYNTAX;
-		report_culprit(&error, rc, PFM_KIND_SYNTAX, strlen(text), strlen(text) + 1, "a zero byte");
+		report_culprit(&error, rc, PFM_KIND_SYNTAX, strlen(text), strlen(text) + 1,
+		               "a zero byte");
 	}
 	if (e->json) {
 		put_begin(&e->out, NULL, '{');
@@ -133,7 +139,8 @@ static int encode_text(struct encoder *e, const char *text, size_t len)
 		print_encoding(e, text, &enc);
 		is_generic_fallback(e->ctx, enc.pmu);
 	} else {
-		/* Keeps answers and complaints in the order of the questions where both go to one place. */
+		/* Keeps answers and complaints in the order of the questions where both go to one
+		 * place. */
 		fflush(stdout);
 		report_refusal(e->ctx, text, &error);
 	}
@@ -185,8 +192,10 @@ static int run_encode(struct command_args *args)
 	if (!e.ctx)
 		return EXIT_REFUSED;
 	for (i = 0; i < args->n; i++)
-		if ((strcmp(args->operands[i], "-") == 0 ? encode_lines(&e)
-		                                         : encode_text(&e, args->operands[i], strlen(args->operands[i]))) != EXIT_DONE)
+		if ((strcmp(args->operands[i], "-") == 0
+		             ? encode_lines(&e)
+		             : encode_text(&e, args->operands[i], strlen(args->operands[i]))) !=
+		    EXIT_DONE)
 			status = EXIT_REFUSED;
 	pfm_close_context(e.ctx);
 	return status;
@@ -196,13 +205,18 @@ const struct command cmd_encode = {
 	.name = "encode",
 	.usage = "[--pmu NAME] [--json] EVENT... | -",
 	.summary = "registers and perf attributes of each event on its own",
-	.about = "Prints what has to be written to which register to count an event, on the lowest counter that can count it, and "
-		 "the perf_event_open(2) attributes that mean the same. Events may be spelled as libpfm, libpmc, perf or the "
+	.about = "Prints what has to be written to which register to count an event, on the lowest "
+		 "counter that can count it, and "
+		 "the perf_event_open(2) attributes that mean the same. Events may be spelled as "
+		 "libpfm, libpmc, perf or the "
 		 "vendor do.\n"
-		 "With - events are read from standard input, one a line, and each is answered; comments (#, behind "
-		 "an event after a blank) and, without --json, blank lines are passed over. The exit status is 1 if any event was refused.",
+		 "With - events are read from standard input, one a line, and each is answered; "
+		 "comments (#, behind "
+		 "an event after a blank) and, without --json, blank lines are passed over. The "
+		 "exit status is 1 if any event was refused.",
 	.examples = "One event, three spellings\n"
-		    "pfm encode coreduo::L2_LINES_IN:BOTH_CORES:u coreduo::L2_Lines_In,core=all,usr 'coreduo/event=0x24,umask=0xf0/u'\n"
+		    "pfm encode coreduo::L2_LINES_IN:BOTH_CORES:u "
+		    "coreduo::L2_Lines_In,core=all,usr 'coreduo/event=0x24,umask=0xf0/u'\n"
 		    "Names of another processor than this machine's\n"
 		    "pfm encode --pmu montecito L3_READS_ALL_ALL:M\n"
 		    "A whole list, for a program to read\n"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm import: vendors' event lists to images. The work is done by pmuc.py, which the build uses as well. */
+/* pfm import: vendors' event lists to images. The work is done by pmuc.py, which the build uses as
+ * well. */
 #include "pfm.h"
 
 #include <errno.h>
@@ -27,12 +28,14 @@ static const struct command_option options[] = {
 	{ OPT_JSON, "json", NULL, "the summary as JSON" },
 	{ OPT_FORCE, "force", NULL, "make images anew that are up to date" },
 	{ OPT_TEXT, "text", "DIR", "write .pmu files into that folder instead of images" },
-	{ OPT_FACTS, "facts", NULL, "with --text: without anybody's sentences, and without the formulas of Linux" },
+	{ OPT_FACTS, "facts", NULL,
+	  "with --text: without anybody's sentences, and without the formulas of Linux" },
 	{ 'v', "verbose", NULL, "list what was taken with a grain of salt" },
 	{ 0, NULL, NULL, NULL }
 };
 
-/* Where the command lies in the folder it was built in, the script lies beside it; run only if it is as much ours. */
+/* Where the command lies in the folder it was built in, the script lies beside it; run only if it
+ * is as much ours. */
 static const char *find_beside_executable(char path[PATH_MAX])
 {
 	static const char from_here[] = "/../lib/pmuc/pmuc.py";
@@ -47,7 +50,8 @@ static const char *find_beside_executable(char path[PATH_MAX])
 	if (!slash)
 		return NULL;
 	memcpy(slash, from_here, sizeof(from_here));
-	if (stat(path, &st) != 0 || (st.st_uid != 0 && st.st_uid != geteuid()) || (st.st_mode & S_IWOTH))
+	if (stat(path, &st) != 0 || (st.st_uid != 0 && st.st_uid != geteuid()) ||
+	    (st.st_mode & S_IWOTH))
 		return NULL;
 	return path;
 }
@@ -80,8 +84,10 @@ static int run_pmuc(const struct command_args *args)
 	sigset_t before;
 
 	if (!path || access(path, R_OK) != 0) {
-		fprintf(stderr, "pfm import: the script that reads the lists is missing: %s\n"
-		                "'meson install' brings it; PERFMON_PMUC may name another, lib/pmuc/pmuc.py in the source.\n",
+		fprintf(stderr,
+		        "pfm import: the script that reads the lists is missing: %s\n"
+		        "'meson install' brings it; PERFMON_PMUC may name another, "
+		        "lib/pmuc/pmuc.py in the source.\n",
 		        path ? path : PERFMON_PMUC);
 		free(argv);
 		return EXIT_REFUSED;
@@ -96,7 +102,8 @@ static int run_pmuc(const struct command_args *args)
 		execvp(python, argv);
 		sigprocmask(SIG_SETMASK, &before, NULL);
 	}
-	fprintf(stderr, "pfm import: cannot run python3, which this command needs: %s\n", strerror(errno));
+	fprintf(stderr, "pfm import: cannot run python3, which this command needs: %s\n",
+	        strerror(errno));
 	free(script);
 	free(argv);
 	return EXIT_REFUSED;
@@ -121,9 +128,12 @@ const struct command cmd_import = {
 	.name = "import",
 	.usage = "PATH... [--cpu PATTERN] [-o FILE]",
 	.summary = "vendors' event lists to images that every command finds",
-	.about = "Takes Intel's perfmon repository, one of its folders or files; a Linux source tree, its "
-		 "tools/perf/pmu-events/arch folder, or Debian's linux-source archive as it is; or .pmu files. Writes images "
-		 "(.pmdb) to $XDG_DATA_HOME/perfmon, where the library looks for them, and says how many processors and events "
+	.about = "Takes Intel's perfmon repository, one of its folders or files; a Linux source "
+		 "tree, its "
+		 "tools/perf/pmu-events/arch folder, or Debian's linux-source archive as it is; or "
+		 ".pmu files. Writes images "
+		 "(.pmdb) to $XDG_DATA_HOME/perfmon, where the library looks for them, and says "
+		 "how many processors and events "
 		 "went in and which rows were refused. One bad row never costs the rest.",
 	.examples = "All of Intel's processors\n"
 		    "pfm import perfmon/\n"

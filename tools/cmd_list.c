@@ -2,6 +2,8 @@
 /* pfm list: the processors there are, and their events. */
 #include "metric.h"
 
+#include <perfmon/aggregate.h>
+
 #include <ctype.h>
 #include <fnmatch.h>
 #include <regex.h>
@@ -95,7 +97,7 @@ static void fold_case(const char *text, char *out, size_t room)
 	out[n] = 0;
 }
 
-/* What only a regular expression has in it. */
+/* True if the pattern has characters that only a regular expression has. */
 static bool looks_like_expression(const char *pattern)
 {
 	return strpbrk(pattern, "|()^$+\\") || strstr(pattern, ".*");
@@ -211,8 +213,8 @@ static void json_event(struct lister *l, const pfm_pmu_info_t *pmu, const pfm_ev
 	put_line(j);
 }
 
-/* What the row of @e gives for field @name, "" for nothing: quicker than all that pfm_describe_metric() has to say. */
-static const char *field_text(const struct lister *l, const struct found_event *e, const char *name)
+/* Text of field @name in the row of @e, "" if it has none. Cheaper than pfm_describe_metric(). */
+static const char *find_field_text(const struct lister *l, const struct found_event *e, const char *name)
 {
 	const char *called, *text;
 	uint64_t value;
@@ -227,7 +229,7 @@ static const char *field_text(const struct lister *l, const struct found_event *
 /* "What it is. [percent; TmaL1, Backend]" */
 static void metric_text(const struct lister *l, const struct found_event *e, char buf[TEXT_SIZE_MAX])
 {
-	const char *groups = field_text(l, e, "metric_group");
+	const char *groups = find_field_text(l, e, "metric_group");
 	const char *parts[] = { e->desc, *e->desc ? " [" : "[", e->unit, *e->unit && *groups ? "; " : "", groups, "]" };
 	unsigned n_parts = *e->unit || *groups ? sizeof(parts) / sizeof(parts[0]) : 1;
 	size_t n = 0, len;
@@ -250,7 +252,7 @@ static void flush_page(struct output_page *p)
 	p->n = 0;
 }
 
-/* What does not fit behind the others. */
+/* Writes the page, because @piece does not fit on it. */
 __attribute__((noinline)) static void append_padding_to_column(struct output_page *p, struct text_piece piece)
 {
 	term_write(stdout, p->bytes, p->n);
@@ -449,7 +451,7 @@ static void list_pmu(struct lister *l, const pfm_pmu_info_t *p)
 	put_begin(j, NULL, '{');
 	put_text(j, "pmu", p->name);
 	put_text(j, "desc", p->desc);
-	put_text_if(j, "aka", p->aka);
+	put_text_if(j, "aka", p->aliases);
 	put_int(j, "events", p->n_events);
 	put_int(j, "counters", p->n_counters);
 	put_int(j, "fixed", p->n_fixed);
@@ -489,7 +491,7 @@ static bool has_no_event(const struct lister *l, int pmu, const pfm_pmu_info_t *
 	return info->n_events > 0;
 }
 
-static bool shown_text(const struct lister *l, int pmu, pfm_pmu_info_t *info)
+static bool is_shown_pmu(const struct lister *l, int pmu, pfm_pmu_info_t *info)
 {
 	if (pfm_describe_pmu(l->ctx, pmu, info) != PFMLIB_SUCCESS)
 		return false;
@@ -526,7 +528,7 @@ static bool is_search(const struct lister *l)
 
 static bool selects_pmu(const struct lister *l, const pfm_pmu_info_t *info)
 {
-	return !l->pattern || contains_text(l, info->name) || contains_text(l, info->aka) || contains_text(l, info->desc);
+	return !l->pattern || contains_text(l, info->name) || contains_text(l, info->aliases) || contains_text(l, info->desc);
 }
 
 static int list_selected(struct lister *l, int n)
@@ -535,7 +537,7 @@ static int list_selected(struct lister *l, int n)
 	int i, status = EXIT_DONE;
 
 	for (i = 0; i < n && status == EXIT_DONE; i++)
-		if (shown_text(l, i, &info) && selects_events(l, &info))
+		if (is_shown_pmu(l, i, &info) && selects_events(l, &info))
 			status = list_events(l, i, &info);
 	flush_page(l->page);
 	return status;
@@ -558,16 +560,16 @@ static void list_tracepoint(struct lister *l, const char *name)
 	printf("  %s%s%s\n", term_colour_begin(stdout, CYAN), name, term_colour_end(stdout));
 }
 
-static bool add_tracepoint(void *arg, const char *name)
+static int add_tracepoint(void *arg, const char *name)
 {
 	struct lister *l = arg;
 
 	if (l->pattern && !contains_text(l, name))
-		return true;
+		return 0;
 	list_tracepoint(l, name);
 	l->n_tracepoints++;
 	l->n_events++;
-	return true;
+	return 0;
 }
 
 /* True if PMU @name, which has no list, is all that was asked for. */
@@ -578,11 +580,12 @@ static bool is_sole_pmu(const struct lister *l, const char *name)
 	return l->pmu >= 0 && !pfm_describe_pmu(l->ctx, l->pmu, &info) && !info.n_events && strcmp(info.name, name) == 0;
 }
 
-/* Those that match a pattern, or all if they are asked for by name: there are too many to come with everything else. */
+/* Lists tracepoints that match the pattern, or all if they are asked for by name: there are too
+ * many to come with everything else. */
 static void list_tracepoints(struct lister *l)
 {
 	if (l->pmu >= 0 ? is_sole_pmu(l, "tracepoint") : l->pattern && !l->metrics && !l->counters && !l->unit_name)
-		visit_tracepoints(add_tracepoint, l);
+		pfm_visit_tracepoints(l->ctx, NULL, add_tracepoint, l);
 }
 
 /* ---- events that are written, not listed --------------------------------------------------------------------------------- */
@@ -673,7 +676,7 @@ static void list_pmus(struct lister *l, int n)
 
 	for (int here = 1; here >= 0; here--)
 		for (int i = 0; i < n; i++) {
-			if (!shown_text(l, i, &info) || !selects_pmu(l, &info) || is_on_host(&info) != here)
+			if (!is_shown_pmu(l, i, &info) || !selects_pmu(l, &info) || is_on_host(&info) != here)
 				continue;
 			if (!here && !l->pmus_only && !l->all_pmus) {
 				others++;
@@ -688,10 +691,30 @@ static void list_pmus(struct lister *l, int n)
 		printf("  and %u of other machines: 'pfm list --pmus' names them, 'pfm list --pmu NAME' has the events of one\n", others);
 }
 
+static bool has_core_pmu(const struct lister *l, int n)
+{
+	pfm_pmu_info_t info = PFM_INIT(info);
+
+	for (int i = 0; i < n; i++)
+		if (!pfm_describe_pmu(l->ctx, i, &info) && info.flags & PFM_PMU_KERNEL && info.flags & PFM_PMU_CORE)
+			return true;
+	return false;
+}
+
+/* The list names the events of this machine's processor whether or not its kernel can count them. */
+static void warn_without_pmu(const struct lister *l, int n)
+{
+	if (l->json || l->pmus_only || l->pmu >= 0 || is_search(l) || has_core_pmu(l, n))
+		return;
+	printf("This machine has no hardware PMU: of these events only software events and tracepoints can be\n"
+	       "counted here. 'pfm doctor' says why.\n\n");
+}
+
 static int list_all(struct lister *l)
 {
 	int n = pfm_count_pmus(l->ctx), status;
 
+	warn_without_pmu(l, n);
 	if (l->pmus_only || (!is_search(l) && l->pmu < 0 && !l->metrics))
 		list_pmus(l, n);
 	status = list_selected(l, n);
@@ -712,7 +735,7 @@ static void report_refusals(const struct lister *l)
 	const char *path, *why;
 	unsigned i;
 
-	for (i = 0; pfm_describe_refusal(l->ctx, i, &path, &why) == PFMLIB_SUCCESS; i++)
+	for (i = 0; pfm_describe_rejected_image(l->ctx, i, &path, &why) == PFMLIB_SUCCESS; i++)
 		fprintf(stderr, "pfm: %s is not used: %s\n", path, why);
 }
 
@@ -760,7 +783,7 @@ static int report_nothing_found(const struct lister *l, const char *pattern)
 	return EXIT_REFUSED;
 }
 
-/* What stands before "::" in @pattern is none. */
+/* Reports that the name before "::" in @pattern is not a PMU. */
 static int report_unknown_pmu(const struct lister *l, const char *pattern)
 {
 	pfm_error_t error;
@@ -787,7 +810,7 @@ static void complete_umasks(const struct lister *l, const char *prefix, size_t b
 		if (prefix[base] == ',')
 			snprintf(word, sizeof(word), "%s=%s", mask.group, mask.name);
 		else
-			snprintf(word, sizeof(word), "%s", *mask.spellings ? mask.spellings : mask.name);
+			snprintf(word, sizeof(word), "%s", *mask.alias ? mask.alias : mask.name);
 		if (strncasecmp(word, prefix + base + 1, strlen(prefix + base + 1)) == 0)
 			printf("%.*s%s\n", (int)base + 1, prefix, word);
 	}
@@ -836,7 +859,8 @@ static int complete_text(const struct lister *l, const char *prefix)
 
 /* ---- the command ---------------------------------------------------------------------------------------------------------- */
 
-/* What is no regular expression although it looks like one is said; its text is looked for as it stands. */
+/* Compiles a pattern that looks like a regular expression. Reports one that is not valid; its
+ * text is searched as it stands. */
 static bool compile_pattern(struct lister *l, const char *pattern)
 {
 	char why[TEXT_SIZE_MAX];

@@ -65,7 +65,8 @@ static const json_t *read_member(const json_t *object, const char *name)
 	return exact;
 }
 
-/* What @object has for an input, by the list's spelling, by ours, or by ours without the processor. */
+/* The count of an input in @object, by the list's spelling, by ours, or by ours without the
+ * processor. */
 static const json_t *find_given_count(const json_t *object, const pfm_metric_input_t *in)
 {
 	const char *behind = strstr(in->text, "::");
@@ -91,10 +92,10 @@ static void read_counts(const pfm_ctx_t *ctx, const json_t *counts, const json_t
 {
 	for (unsigned i = 0; i < m->info.n_inputs; i++) {
 		pfm_metric_input_t in = PFM_INIT(in);
-		pfm_metric_count_t *c = &m->counts[i];
+		pfm_metric_operand_t *c = &m->counts[i];
 		const json_t *v;
 
-		*c = (pfm_metric_count_t){ 0 };
+		*c = (pfm_metric_operand_t){ 0 };
 		if (pfm_describe_metric_input(ctx, m->pmu, m->event, i, &in))
 			continue;
 		v = find_given_count(in.is_constant ? constants : counts, &in);
@@ -114,7 +115,7 @@ static const char *metric_text(const json_t *request, const char *key)
 	return json_string_value(json_object_get(request, key));
 }
 
-/* What an input may be given as; a list's expression for a constant is no name. */
+/* The name by which an input may be given. A constant's expression is not a name. */
 static const char *metric_name(const pfm_metric_input_t *in)
 {
 	return in->is_constant ? in->text + 1 : *in->alias ? in->alias
@@ -162,7 +163,7 @@ static bool check_number_array(const json_t *object)
 	return json_is_object(object);
 }
 
-/* What is wrong with a member of @request, or NULL: not said is null, too. */
+/* The complaint about a member of @request, or NULL. A member that is missing or null is fine. */
 static const char *report_malformed(const json_t *request)
 {
 	static const struct {
@@ -206,7 +207,8 @@ static int evaluate_metric(struct json *j, const pfm_ctx_t *ctx, const char *pmu
 		return EXIT_REFUSED;
 	}
 	read_counts(ctx, json_object_get(request, "counts"), json_object_get(request, "constants"), &m);
-	rc = pfm_evaluate_metric(ctx, m.pmu, m.event, m.counts, m.info.n_inputs, &value);
+	rc = pfm_compute_metric(ctx, m.pmu, m.event,
+		&(pfm_metric_data_t){ .size = sizeof(pfm_metric_data_t), .n_inputs = m.info.n_inputs, .operands = m.counts }, &value);
 	if (rc) {
 		put_refusal(j, pfm_strerror(rc));
 		return EXIT_REFUSED;
@@ -215,7 +217,8 @@ static int evaluate_metric(struct json *j, const pfm_ctx_t *ctx, const char *pmu
 	return EXIT_DONE;
 }
 
-/* As it was asked: numbers are read as floating point, so that none is too big, and whole ones are written as whole ones again. */
+/* Writes the id as it was given. Numbers are read as floating point, so that none is too big;
+ * whole ones are written as whole numbers. */
 static void put_id(struct json *j, const json_t *id)
 {
 	double number = json_is_real(id) ? json_real_value(id) : 0.5;
@@ -312,7 +315,8 @@ static int print_value(const pfm_ctx_t *ctx, const char *pmu, const char *name, 
 	}
 	read_counts(ctx, counts, counts, &m);
 	report_unused(ctx, &m, counts);
-	rc = pfm_evaluate_metric(ctx, m.pmu, m.event, m.counts, m.info.n_inputs, &v);
+	rc = pfm_compute_metric(ctx, m.pmu, m.event,
+		&(pfm_metric_data_t){ .size = sizeof(pfm_metric_data_t), .n_inputs = m.info.n_inputs, .operands = m.counts }, &v);
 	if (!rc && v.state == PFM_METRIC_DEFINED) {
 		printf("%s  %.6g%s%s%s\n", m.info.name, v.value, *m.info.unit ? " " : "", m.info.unit,
 		       v.over_threshold > 0 ? "  worth a closer look" : "");

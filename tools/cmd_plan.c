@@ -16,7 +16,7 @@ static const struct command_option options[] = {
 	{ 'p', "pmu", "PMU", "processor of events without a prefix" },
 	{ OPT_JSON, "json", NULL, "one JSON object a set" },
 	{ OPT_TAKEN, "taken", "COUNTERS", "counters that somebody else holds, such as 0-3,F1" },
-	{ OPT_HTOFF, "htoff", NULL, "hyper-threading is off: more counters" },
+	{ OPT_HTOFF, "ht-off", NULL, "hyper-threading is off: more counters may count an event" },
 	{ OPT_BARE, "bare", NULL, "ignore what this machine's kernel holds for itself" },
 	{ OPT_EFFORT, "effort", "N", "steps of the search for fewer groups" },
 	{ 0, NULL, NULL, NULL }
@@ -34,15 +34,15 @@ struct planner {
 /* Calls @begin before the first event of each group, @each for every event, @end behind the last. */
 static void put_groups(struct json *j, const pfm_plan_t *plan, const char *key, bool counters)
 {
-	pfm_planned_t e = PFM_INIT(e);
+	pfm_planned_event_t e = PFM_INIT(e);
 	unsigned group = 0;
 
 	put_begin(j, key, '[');
-	if (pfm_describe_planned(plan, 0, &e)) {
+	if (pfm_describe_planned_event(plan, 0, &e)) {
 		put_end(j, ']');
 		return;
 	}
-	for (unsigned i = 0; !pfm_describe_planned(plan, i, &e); i++) {
+	for (unsigned i = 0; !pfm_describe_planned_event(plan, i, &e); i++) {
 		if (i && e.group != group)
 			put_end(j, ']');
 		if (!i || e.group != group)
@@ -60,7 +60,7 @@ static void put_groups(struct json *j, const pfm_plan_t *plan, const char *key, 
 static void put_plan(struct json *j, const pfm_plan_t *plan)
 {
 	pfm_plan_info_t info = PFM_INIT(info);
-	pfm_planned_t e = PFM_INIT(e);
+	pfm_planned_event_t e = PFM_INIT(e);
 
 	pfm_describe_plan(plan, &info);
 	put_begin(j, NULL, '{');
@@ -71,7 +71,7 @@ static void put_plan(struct json *j, const pfm_plan_t *plan)
 	put_int(j, "rounds", info.n_rounds);
 	put_text(j, "certificate", info.certificate);
 	put_begin(j, "proof", '[');
-	for (unsigned i = 0; !pfm_describe_planned(plan, i, &e); i++)
+	for (unsigned i = 0; !pfm_describe_planned_event(plan, i, &e); i++)
 		if (e.in_proof)
 			put_text(j, NULL, e.text);
 	put_end(j, ']');
@@ -82,13 +82,13 @@ static void put_plan(struct json *j, const pfm_plan_t *plan)
 static void print_plan(const pfm_ctx_t *ctx, const pfm_plan_t *plan)
 {
 	pfm_plan_info_t info = PFM_INIT(info);
-	pfm_planned_t e = PFM_INIT(e);
+	pfm_planned_event_t e = PFM_INIT(e);
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);
 	char counter[16];
 	bool marked = false;
 
 	pfm_describe_plan(plan, &info);
-	for (unsigned i = 0, group = ~0u; !pfm_describe_planned(plan, i, &e); i++) {
+	for (unsigned i = 0, group = ~0u; !pfm_describe_planned_event(plan, i, &e); i++) {
 		if (e.group != group && !pfm_describe_pmu(ctx, e.pmu, &pmu))
 			printf("%s%sgroup %u%s  on %s\n", i ? "\n" : "", term_colour_begin(stdout, BOLD), e.group + 1, term_colour_end(stdout), pmu.name);
 		group = e.group;
@@ -119,12 +119,12 @@ static uint64_t group_counter_mask(const pfm_ctx_t *ctx, int pmu)
 /* True if --taken names counters that no PMU of the plan has, and some PMU has counters; the reason in @why. */
 static bool report_no_taken_option(const struct planner *p, const pfm_plan_t *plan, char *why, size_t len)
 {
-	pfm_planned_t e = PFM_INIT(e);
+	pfm_planned_event_t e = PFM_INIT(e);
 	char has[COUNTERS_MAX], lacks[COUNTERS_MAX];
 	uint64_t all = 0;
 	int last = -1;
 
-	for (unsigned i = 0; p->options.taken && !pfm_describe_planned(plan, i, &e); i++) {
+	for (unsigned i = 0; p->options.taken && !pfm_describe_planned_event(plan, i, &e); i++) {
 		if (e.pmu != last)
 			all |= group_counter_mask(p->ctx, e.pmu);
 		last = e.pmu;
@@ -136,10 +136,10 @@ static bool report_no_taken_option(const struct planner *p, const pfm_plan_t *pl
 	return true;
 }
 
-/* As pfm_plan(), with what is taken looked at. @why: room for a reason. */
+/* Calls pfm_create_plan() after checking the counters that are taken. @why: room for a reason. */
 static int make_plan(struct planner *p, const struct event_list *list, pfm_plan_t **plan, pfm_error_t *error, char *why, size_t len)
 {
-	int rc = pfm_plan(plan, p->ctx, (const char *const *)list->texts, list->n, &p->options, error);
+	int rc = pfm_create_plan(plan, p->ctx, (const char *const *)list->texts, list->n, &p->options, error);
 
 	if (rc || !report_no_taken_option(p, *plan, why, len))
 		return rc;
@@ -224,7 +224,7 @@ static int run_plan(struct command_args *args)
 		case 'p': pmu = value; break;
 		case OPT_JSON: p.json = true; break;
 		case OPT_HTOFF: p.options.htoff = 1; break;
-		case OPT_BARE: p.options.flags |= PFM_PLAN_BARE; break;
+		case OPT_BARE: p.options.flags |= PFM_PLAN_ALL_COUNTERS; break;
 		case OPT_TAKEN:
 			if (!read_counters(value, &p.options.taken))
 				return report_usage_error(args, "'%s' is no list of counters such as 0-3,F1", value);

@@ -8,10 +8,11 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <perfmon/pfmlib_alpha.h>
-#include <perfmon/sampling.h>
+#include <perfmon/perfmon.h>
 
 #define ME "pfm record"
 
@@ -55,19 +56,36 @@ struct recorder {
 	struct control control;
 	bool start_off; /* with --control: until it is told to enable */
 	struct child child;
+	struct rusage usage; /* of the command */
 	uint64_t size, start_time;
 };
 
-static volatile sig_atomic_t interrupted, terminated, ended;
+/* forwarded: the signal that the command must get, 0: none. */
+static volatile sig_atomic_t interrupted, forwarded, ended;
 
-static void on_signal(int sig)
+/* An interrupt of the terminal reaches the command as well; every other signal is passed on to it. */
+static void on_signal(int sig, siginfo_t *info, void *context)
 {
-	if (sig == SIGCHLD)
+	(void)context;
+	if (sig == SIGCHLD) {
 		ended = 1;
-	else
-		interrupted = 1;
-	if (sig == SIGTERM)
-		terminated = 1;
+		return;
+	}
+	interrupted = 1;
+	if ((sig != SIGINT && sig != SIGQUIT) || info->si_code == SI_USER)
+		forwarded = sig;
+}
+
+/* Handles what would end the recorder, unless its caller wants it ignored, as nohup does. */
+static void catch_signals(void)
+{
+	static const int ends[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE };
+	struct sigaction act = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO }, was;
+
+	sigaction(SIGCHLD, &act, NULL);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (sigaction(ends[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
+			sigaction(ends[i], &act, NULL);
 }
 
 /* ---- the session ----------------------------------------------------------------------------------------------------------- */
@@ -114,7 +132,7 @@ static int open_named_events(struct recorder *job, const char *const *texts, uns
 	else if (job->command && !job->pid && !job->control.on)
 		so.flags |= PFM_SESSION_ENABLE_ON_EXEC;
 	if (job->one_thread)
-		so.flags |= PFM_SESSION_ONE_TASK;
+		so.flags |= PFM_SESSION_ONE_THREAD;
 	if (so.flags & PFM_SESSION_SYSTEM_WIDE)
 		so.pid = 0;
 	if (pfm_open_session(&job->session, job->ctx, &so, texts, n, &error) == PFMLIB_SUCCESS)
@@ -126,7 +144,7 @@ static int open_named_events(struct recorder *job, const char *const *texts, uns
 /* True if at least one event samples. Says why the others do not. */
 static bool has_event(const struct recorder *job, bool quiet)
 {
-	unsigned n = pfm_count_session(job->session);
+	unsigned n = pfm_session_size(job->session);
 	bool any = false;
 
 	for (unsigned i = 0; i < n; i++) {
@@ -170,13 +188,13 @@ static int open_session(struct recorder *job)
 /* Samples that found a buffer full, by the events' own account: it tells them before a record does. */
 static uint64_t count_losses(pfm_session_t *s)
 {
-	unsigned n = pfm_count_session(s);
+	unsigned n = pfm_session_size(s);
 	uint64_t lost = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		pfm_sample_count_t c = PFM_INIT(c);
+		pfm_sample_statistics_t c = PFM_INIT(c);
 
-		if (pfm_read_samples(s, i, &c) == PFMLIB_SUCCESS && c.lost != PFM_LOST_UNKNOWN)
+		if (pfm_sampling_statistics(s, i, &c) == PFMLIB_SUCCESS && c.lost != PFM_LOST_UNKNOWN)
 			lost += c.lost;
 	}
 	return lost;
@@ -184,11 +202,11 @@ static uint64_t count_losses(pfm_session_t *s)
 
 static void show_progress(const struct recorder *job)
 {
-	pfm_buffers_t b = PFM_INIT(b);
+	pfm_buffer_info_t b = PFM_INIT(b);
 	uint64_t lost = count_losses(job->session);
 	char line[120], lost_text[40] = "";
 
-	pfm_read_buffers(job->session, &b);
+	pfm_buffer_statistics(job->session, &b);
 	if (lost)
 		snprintf(lost_text, sizeof(lost_text), ", %llu samples lost", (unsigned long long)lost);
 	snprintf(line, sizeof(line), "%.0f s, %.1f MB%s%s", (double)(now_ns() - job->start_time) / 1e9, (double)job->size / 1e6, lost_text,
@@ -206,7 +224,7 @@ static int write_all(struct recorder *job)
 
 static bool is_recording_over(struct recorder *job, int *wait_status)
 {
-	if (!job->command || !ended || job->child.pid <= 0 || waitpid(job->child.pid, wait_status, WNOHANG) != job->child.pid)
+	if (!job->command || !ended || job->child.pid <= 0 || wait4(job->child.pid, wait_status, WNOHANG, &job->usage) != job->child.pid)
 		return false;
 	job->child.pid = 0;
 	return true;
@@ -221,7 +239,7 @@ static int open_file(struct recorder *job)
 
 	for (char **p = job->command; p && *p && at < sizeof(line); p++)
 		at += (size_t)snprintf(line + at, sizeof(line) - at, "\n%s", *p);
-	if (pfm_open_recording(&job->recording, job->output, job->session, line, &error) != PFMLIB_SUCCESS) {
+	if (pfm_create_recording(&job->recording, job->output, job->session, line, &error) != PFMLIB_SUCCESS) {
 		fprintf(stderr, ME ": %s: %s\n", job->output,
 		        error.sys_errno == ESPIPE ? "a pipe; a recording is written into a file"
 		        : error.sys_errno         ? strerror(error.sys_errno)
@@ -290,13 +308,16 @@ static int record_session(struct recorder *job, int *wait_status)
 		status = write_all(job);
 		done = (job->control.on && serve_control(job, &status)) || is_recording_over(job, wait_status) || (interrupted && job->child.pid <= 0);
 		show_progress(job);
-		/* The terminal's interrupt reaches the command as well, and its end is awaited; what is sent to us is handed on. */
-		if (terminated && job->child.pid > 0)
-			child_signal(&job->child, SIGTERM);
-		terminated = 0;
+		if (forwarded && job->child.pid > 0)
+			child_signal(&job->child, forwarded);
+		forwarded = 0;
 	}
+	/* The recording has failed, or what was sampled has ended: the command is not left behind. */
 	if (job->child.pid > 0) {
-		waitpid(job->child.pid, wait_status, 0);
+		if (status != EXIT_DONE || forwarded)
+			child_signal(&job->child, forwarded ? forwarded : SIGTERM);
+		while (wait4(job->child.pid, wait_status, 0, &job->usage) < 0 && errno == EINTR)
+			;
 		job->child.pid = 0;
 	}
 	pfm_stop_session(job->session);
@@ -307,13 +328,13 @@ static int record_session(struct recorder *job, int *wait_status)
 
 static void put_losses(const struct recorder *job)
 {
-	unsigned n = pfm_count_session(job->session);
+	unsigned n = pfm_session_size(job->session);
 
 	for (unsigned i = 0; i < n; i++) {
-		pfm_sample_count_t c = PFM_INIT(c);
+		pfm_sample_statistics_t c = PFM_INIT(c);
 		pfm_count_info_t info = PFM_INIT(info);
 
-		if (pfm_read_samples(job->session, i, &c) || pfm_describe_count(job->session, i, &info))
+		if (pfm_sampling_statistics(job->session, i, &c) || pfm_describe_count(job->session, i, &info))
 			continue;
 		if (c.lost && c.lost != PFM_LOST_UNKNOWN)
 			fprintf(stderr, ME ": %s: %llu samples lost; larger buffers (-m) or fewer samples (-c, -F) help\n", info.name,
@@ -321,6 +342,82 @@ static void put_losses(const struct recorder *job)
 		if (c.discarded && on_device(job))
 			fprintf(stderr, ME ": %s: %llu samples were outside of the addresses that are profiled\n", info.name,
 			        (unsigned long long)c.discarded);
+	}
+}
+
+#define TICK_SECONDS 0.01
+
+static double get_command_seconds(const struct recorder *job)
+{
+	const struct timeval *user = &job->usage.ru_utime, *system = &job->usage.ru_stime;
+
+	return (double)(user->tv_sec + system->tv_sec) + (double)(user->tv_usec + system->tv_usec) / 1e6;
+}
+
+/* Why event @i has no samples, in words. */
+static void explain_no_samples(const struct recorder *job, unsigned i, const pfm_sample_statistics_t *c, const pfm_count_info_t *info)
+{
+	pfm_count_t count = PFM_INIT(count);
+	bool is_command = job->command && !job->pid && !job->all_cpus && !job->cpus;
+	double unseen;
+
+	if (pfm_read_count(job->session, i, &count))
+		return;
+	unseen = get_command_seconds(job) - (double)count.enabled / 1e9;
+	fprintf(stderr, ME ": %s: no samples: ", info->name);
+	if (is_command && unseen > TICK_SECONDS && unseen > (double)count.enabled / 4e9)
+		fputs("the command ran where the kernel does not let it be sampled: it has more rights than its caller "
+		      "(set-user-ID), or may not be read\n", stderr);
+	else if (count.value && c->period && count.value < c->period)
+		fprintf(stderr, "%llu events are fewer than a period of %llu; use a shorter one (-c)\n", (unsigned long long)count.value,
+		        (unsigned long long)c->period);
+	else if (count.value)
+		fprintf(stderr, "%llu events were counted, but no interrupt came: sample a clock (-e cpu-clock)\n",
+		        (unsigned long long)count.value);
+	else if (!count.enabled)
+		fputs("nothing ran while it was enabled\n", stderr);
+	else if (info->attr.exclude_kernel || info->attr.exclude_user)
+		fprintf(stderr, "it did not happen in %s code, which alone is sampled\n", info->attr.exclude_kernel ? "user" : "kernel");
+	else
+		fputs("it did not happen\n", stderr);
+}
+
+#define MAX_CHECKED_SIZE (64u << 20) /* bytes of a recording that is read again to look for samples */
+
+/* True if the recording @s has a sample of event @name. Reads as far as the first. */
+static bool has_sample_of(pfm_session_t *s, const char *name)
+{
+	pfm_record_t record = PFM_INIT(record);
+	pfm_count_info_t info = PFM_INIT(info);
+
+	while (pfm_next_record(s, &record) == 1)
+		if (record.type == PFM_RECORD_SAMPLE && (record.event == PFM_NO_EVENT || pfm_describe_count(s, record.event, &info) != PFMLIB_SUCCESS ||
+		                                         strcmp(info.name, name) == 0))
+			return true;
+	return false;
+}
+
+static bool is_sampled(const struct recorder *job, const char *name)
+{
+	pfm_session_t *s = NULL;
+	bool is = pfm_open_recording(&s, job->output, NULL) != PFMLIB_SUCCESS || has_sample_of(s, name);
+
+	pfm_close_session(s);
+	return is;
+}
+
+static void explain_missing_samples(const struct recorder *job)
+{
+	unsigned n = job->size > MAX_CHECKED_SIZE ? 0 : pfm_session_size(job->session);
+
+	for (unsigned i = 0; i < n; i++) {
+		pfm_sample_statistics_t c = PFM_INIT(c);
+		pfm_count_info_t info = PFM_INIT(info);
+
+		if (pfm_sampling_statistics(job->session, i, &c) || pfm_describe_count(job->session, i, &info) || *info.why)
+			continue;
+		if (!is_sampled(job, info.name))
+			explain_no_samples(job, i, &c, &info);
 	}
 }
 
@@ -334,7 +431,6 @@ static int start_recording(struct recorder *job)
 
 static int record_until_end(struct recorder *job)
 {
-	struct sigaction act = { .sa_handler = on_signal };
 	int status = EXIT_DONE, wait_status = 0;
 	sigset_t before;
 
@@ -343,9 +439,7 @@ static int record_until_end(struct recorder *job)
 		status = child_prepare(job->command, &before, &job->child);
 	if (status == EXIT_DONE)
 		status = open_session(job);
-	sigaction(SIGINT, &act, NULL);
-	sigaction(SIGTERM, &act, NULL);
-	sigaction(SIGCHLD, &act, NULL);
+	catch_signals();
 	if (status == EXIT_DONE)
 		status = start_recording(job);
 	if (status != EXIT_DONE)
@@ -358,6 +452,8 @@ static int record_until_end(struct recorder *job)
 	job->recording = NULL;
 	term_progress(stderr, "");
 	put_losses(job);
+	if (!on_device(job))
+		explain_missing_samples(job);
 	fprintf(stderr, ME ": %.1f MB in %s; 'pfm report%s%s' shows them\n", (double)job->size / 1e6, job->output,
 	        strcmp(job->output, "perf.data") ? " " : "", strcmp(job->output, "perf.data") ? job->output : "");
 	if (status != EXIT_DONE || !job->command)
@@ -482,7 +578,7 @@ static int run_record(struct command_args *args)
 
 	program_name = ME;
 	job.sampling.fields = PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_CPU | PFM_SAMPLE_PERIOD;
-	job.sampling.records = PFM_SIDE_USUAL;
+	job.sampling.records = PFM_SIDEBAND_USUAL;
 	status = read_options(args, &job);
 	if (status < 0)
 		status = check_options(args, &job);

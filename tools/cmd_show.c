@@ -38,7 +38,7 @@ static const struct {
 	{ PFM_EVENT_HIDDEN, "hidden", "kept out of listings" }
 };
 
-/* Who agrees with a row, where that was compared: PFM_EVENT_BY_*. */
+/* Sources that agree with a row, where they were compared: PFM_EVENT_BY_*. */
 static const char *const source_names[] = { "vendor", "linux", "libpfm4" };
 static const char *const source_sentences[] = { "",
 	                                        "the vendor's list alone",
@@ -187,7 +187,7 @@ static struct column_widths measure_umasks(const struct shower *s, const pfm_eve
 
 	for (unsigned i = 0; i < e->n_umasks && pfm_describe_umask(s->ctx, e->pmu, e->event, i, &m) == PFMLIB_SUCCESS; i++) {
 		c.name = widen_column(c.name, strlen(m.name));
-		c.spelling = widen_column(c.spelling, strlen(m.spellings));
+		c.spelling = widen_column(c.spelling, strlen(m.alias));
 		c.value = widen_column(c.value, (size_t)snprintf(value, sizeof(value), "0x%" PRIx64, m.value));
 	}
 	return c;
@@ -204,7 +204,7 @@ static void print_umask(const pfm_umask_info_t *m, const struct column_widths *c
 	snprintf(value, sizeof(value), "0x%" PRIx64, m->value);
 	printf("    %s%-*s%s  ", term_colour_begin(stdout, CYAN), c->name, m->name, term_colour_end(stdout));
 	if (c->spelling)
-		printf("%-*s  ", c->spelling, m->spellings);
+		printf("%-*s  ", c->spelling, m->alias);
 	if (m->is_default || behind)
 		printf("%-*s  %-*s", c->value, value, behind ? 9 : 0, m->is_default ? "default" : "");
 	else
@@ -230,7 +230,7 @@ static void print_umasks(const struct shower *s, const pfm_event_info_t *e)
 		print_heading("Unit masks and qualifiers");
 	for (i = 0; i < e->n_umasks && pfm_describe_umask(s->ctx, e->pmu, e->event, i, &m) == PFMLIB_SUCCESS; i++) {
 		if (!group || strcmp(group, m.group) != 0)
-			printf("  %s %s(%s)%s\n", m.group, term_colour_begin(stdout, DIM), m.is_any ? "any of" : "one of", term_colour_end(stdout));
+			printf("  %s %s(%s)%s\n", m.group, term_colour_begin(stdout, DIM), m.is_combinable ? "any of" : "one of", term_colour_end(stdout));
 		group = m.group;
 		print_umask(&m, &c);
 	}
@@ -243,7 +243,7 @@ static size_t add_number(char *to, size_t room, const char *before, uint64_t val
 	                                             : snprintf(to, room, "%s%" PRIu64, before, value));
 }
 
-/* What a text may set beside unit masks, with its range, and what the event has where nobody does. */
+/* Prints the modifiers that a text may set, with their ranges and defaults. */
 static void print_modifiers(const struct shower *s, const pfm_event_info_t *e)
 {
 	pfm_modifier_info_t m = PFM_INIT(m);
@@ -390,10 +390,10 @@ static void json_umasks(struct shower *s, const pfm_event_info_t *e)
 		put_begin(j, NULL, '{');
 		put_text(j, "group", m.group);
 		put_text(j, "name", m.name);
-		put_text_if(j, "spelling", m.spellings);
+		put_text_if(j, "spelling", m.alias);
 		put_hex(j, "value", m.value);
 		put_bool(j, "default", m.is_default);
-		put_bool(j, "any", m.is_any);
+		put_bool(j, "any", m.is_combinable);
 		put_text_if(j, "desc", m.desc);
 		put_end(j, '}');
 	}
@@ -497,7 +497,7 @@ static void print_unlisted(const struct shower *s, const char *text, const pfm_p
 	printf("%s%s%s\n  %s\n\n", term_colour_begin(stdout, BOLD), text, term_colour_end(stdout), unlisted_desc(pmu->name));
 	print_line("processor", pmu->name);
 	print_line("origin", pmu->origin);
-	visit_trace_fields(text, print_trace_field, &fields);
+	visit_trace_fields(s->ctx, text, print_trace_field, &fields);
 	print_registers(s, text);
 	print_spellings(s, text);
 }
@@ -526,7 +526,7 @@ static void json_unlisted(struct shower *s, const char *text, const pfm_pmu_info
 	put_text(j, "origin", pmu->origin);
 	counters_json(j, "counters", enc->counters);
 	put_begin(j, "fields", '[');
-	visit_trace_fields(text, json_trace_field, j);
+	visit_trace_fields(s->ctx, text, json_trace_field, j);
 	put_end(j, ']');
 	put_attr(j, "perf", &enc->attr);
 	json_spellings(s, text);
@@ -618,7 +618,7 @@ static void print_pmu(const struct shower *s, int pmu, const pfm_pmu_info_t *p)
 	char buf[160];
 
 	printf("%s%s%s  %s\n", term_colour_begin(stdout, BOLD), p->name, term_colour_end(stdout), p->desc);
-	print_line("also called", p->aka);
+	print_line("also called", p->aliases);
 	print_line("origin", p->origin);
 	print_line("source", p->source);
 	if (p->flags & PFM_PMU_FALLBACK)
@@ -656,7 +656,7 @@ static void json_pmu(struct shower *s, int pmu, const pfm_pmu_info_t *p)
 	put_begin(j, NULL, '{');
 	put_text(j, "pmu", p->name);
 	put_text(j, "desc", p->desc);
-	put_text_if(j, "aka", p->aka);
+	put_text_if(j, "aka", p->aliases);
 	put_text(j, "origin", p->origin);
 	put_text_if(j, "source", p->source);
 	put_bool(j, "host", p->flags & PFM_PMU_HOST);
@@ -686,7 +686,7 @@ static void json_pmu(struct shower *s, int pmu, const pfm_pmu_info_t *p)
 /* ---- the command ---------------------------------------------------------------------------------------------------------- */
 
 /* The event is there; is what stands behind its name? Fields that are still missing are no reason not to show it. */
-static void event_check_text(const struct shower *s, const char *text, pfm_error_t *error)
+static void check_event_text(const struct shower *s, const char *text, pfm_error_t *error)
 {
 	pfm_encoding_t enc = PFM_INIT(enc);
 	pfm_error_t wrong = PFM_INIT(wrong);
@@ -700,7 +700,8 @@ static void event_check_text(const struct shower *s, const char *text, pfm_error
 	case PFM_KIND_BAD_VALUE:
 	case PFM_KIND_CONFLICT:
 	case PFM_KIND_QUALIFIER_NOT_ALLOWED:
-	case PFM_KIND_SYNTAX: *error = wrong;
+	case PFM_KIND_SYNTAX: *error = wrong; break;
+	default: break;
 	}
 }
 
@@ -731,7 +732,8 @@ static int show_event(struct shower *s, const char *text, const pfm_error_t *err
 	return EXIT_DONE;
 }
 
-/* What is written in fields or words of the kernel: the event that they stand for, if one does. REFUSED, and why, if it is none either. */
+/* Shows the event that fields or words of the kernel select. Returns REFUSED, with the reason
+ * printed, if they select none. */
 static int show_unlisted(struct shower *s, const char *text, pfm_error_t *error)
 {
 	pfm_encoding_t enc = PFM_INIT(enc);
@@ -764,7 +766,7 @@ static int show_name(struct shower *s, const char *text)
 	if (pmu < 0 || pfm_describe_pmu(s->ctx, pmu, &info) != PFMLIB_SUCCESS) {
 		error.code = pfm_find_event_by_text(s->ctx, text, &pmu, &event, &error);
 		if (error.code == PFMLIB_SUCCESS)
-			event_check_text(s, text, &error);
+			check_event_text(s, text, &error);
 		else if (show_unlisted(s, text, &error) == EXIT_DONE || show_group(s, text) == EXIT_DONE)
 			return EXIT_DONE;
 		return show_event(s, text, &error, pmu, event);

@@ -7,7 +7,9 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { OPT_JSON = LONG_ONLY,
@@ -31,6 +33,7 @@ enum { OPT_JSON = LONG_ONLY,
        OPT_REGIONS,
        OPT_REGIONS_SYSTEM,
        OPT_NO_SUBTRACT,
+       OPT_NO_HEADER,
        OPT_CONTROL,
        MS = 1000000 };
 
@@ -38,28 +41,37 @@ enum { OPT_JSON = LONG_ONLY,
 #define FIRST_EVENTS "task-clock,context-switches,cpu-migrations,page-faults,cycles"
 #define LAST_EVENTS  "instructions,branches,branch-misses"
 
-/* What -d adds, -d -d, and -d -d -d. */
+/* The events that -d adds; given twice or three times it adds the next lists, too. */
 static const char *const details[] = {
 	"L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses",
-	"L1-icache-loads,L1-icache-load-misses,dTLB-loads,dTLB-load-misses,iTLB-loads,iTLB-load-misses",
+	"L1-icache-loads,L1-icache-load-misses,dTLB-loads,dTLB-load-misses,"
+	"iTLB-loads,iTLB-load-misses",
 	"L1-dcache-prefetches,L1-dcache-prefetch-misses"
 };
 enum { DETAILS = sizeof(details) / sizeof(details[0]) };
 
 static const struct command_option options[] = {
-	{ 'e', "event", "EVENT,...", "what to count; may be given several times. {A,B} is a group, counted at the same times" },
-	{ 'M', "metrics", "METRIC,...", "what these metrics and groups of metrics need, and their values" },
-	{ OPT_TOPDOWN, "topdown", "[LEVEL]", "top-down analysis to this level, 1 if none is given" },
+	{ 'e', "event", "EVENT,...",
+	  "what to count; may be given several times. {A,B} is a group, counted at the same "
+	  "times" },
+	{ 'M', "metrics", "METRIC,...",
+	  "what these metrics and groups of metrics need, and their values" },
+	{ OPT_TOPDOWN, "topdown", "[LEVEL]",
+	  "top-down analysis to this level, 1 if none is given" },
 	{ OPT_HTML, "html", "FILE", "also a page with the tree of metrics, for a browser" },
 	{ OPT_NO_RATIOS, "no-ratios", NULL, "leave out the usual ratios" },
-	{ OPT_FILTER, "filter", "FILTER", "count those tracepoints of the -e before it whose fields fit: 'prev_pid == 0'" },
-	{ 'd', "detailed", NULL, "the usual events, and caches; twice: TLBs; three times: prefetches" },
+	{ OPT_FILTER, "filter", "FILTER",
+	  "count those tracepoints of the -e before it whose fields fit: 'prev_pid == 0'" },
+	{ 'd', "detailed", NULL,
+	  "the usual events, and caches; twice: TLBs; three times: prefetches" },
 	{ 'p', "pid", "PID,...", "count these processes, until they end or you interrupt" },
 	{ 't', "tid", "TID,...", "count these threads" },
 	{ 'a', "all-cpus", NULL, "count everything on every CPU" },
 	{ 'C', "cpu", "LIST", "count everything on these CPUs: 0,2-3" },
-	{ 'G', "cgroup", "NAME,...", "count the tasks of this control group; several names: one for each event" },
-	{ OPT_EACH_CGROUP, "for-each-cgroup", "NAME,...", "every event for each of these control groups" },
+	{ 'G', "cgroup", "NAME,...",
+	  "count the tasks of this control group; several names: one for each event" },
+	{ OPT_EACH_CGROUP, "for-each-cgroup", "NAME,...",
+	  "every event for each of these control groups" },
 	{ OPT_PER_CPU, "per-cpu", NULL, "with -a or -C: the counts of each CPU, not their sum" },
 	{ OPT_PER_CORE, "per-core", NULL, "of each core" },
 	{ OPT_PER_DIE, "per-die", NULL, "of each die" },
@@ -74,16 +86,22 @@ static const struct command_option options[] = {
 	{ 'D', "delay", "MS", "begin so long after the command; -1 with --control: when told to enable" },
 	{ 'i', "no-inherit", NULL, "leave out child processes and threads" },
 	{ OPT_DRY_RUN, "dry-run", NULL, "print what would be programmed; count nothing" },
-	{ OPT_REGIONS, "regions", "[FORMAT]", "count the regions of the command; FORMAT is table, json, csv, likwid or papi" },
-	{ OPT_REGIONS_SYSTEM, "regions-system", NULL, "with --regions: count events that no task can have for the whole machine" },
-	{ OPT_NO_SUBTRACT, "no-subtract", NULL, "with --regions: leave the cost of begin and end in the counts" },
+	{ OPT_REGIONS, "regions", "[FORMAT]",
+	  "count the regions of the command; FORMAT is table, json, csv, likwid or papi" },
+	{ OPT_REGIONS_SYSTEM, "regions-system", NULL,
+	  "with --regions: count events that no task can have for the whole machine" },
+	{ OPT_NO_SUBTRACT, "no-subtract", NULL,
+	  "with --regions: leave the cost of begin and end in the counts" },
 	{ OPT_CONTROL, "control", "WHERE", "take the commands enable, disable, ping, stop and evlist from fd:N[,ACK] or fifo:PATH[,ACK]" },
 	{ 'v', "verbose", NULL, "print first what was programmed" },
 	{ OPT_JSON, "json", NULL, "one JSON object for each count, on standard output" },
-	{ 'x', "field-separator", "SEP", "one line of columns for each count" },
+	{ 'x', "field-separator", "SEP",
+	  "one line of columns for each count, below a line of their names" },
+	{ OPT_NO_HEADER, "no-header", NULL, "with -x: leave out the line of names" },
 	{ 'o', "output", "FILE", "write the counts here" },
 	{ OPT_APPEND, "append", NULL, "with -o: behind what is there" },
-	{ OPT_MODEL, "device-model", "NAME", "count on a model of the Alpha counter device: ev4, ev5, pca56, ev6 or ev67" },
+	{ OPT_MODEL, "device-model", "NAME",
+	  "count on a model of the Alpha counter device: ev4, ev5, pca56, ev6 or ev67" },
 	{ 0, NULL, NULL, NULL }
 };
 
@@ -93,11 +111,12 @@ int report_bad_option(const char *what, int err)
 	return EXIT_REFUSED;
 }
 
-/* ---- the command -------------------------------------------------------------------------------------------------------------- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 /* Appends to the heading, which is cut where it is too long. */
-static void print_text(struct stat_job *job, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void print_text(struct stat_job *job, const char *format, ...)
+static void append_heading(struct stat_job *job, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+static void append_heading(struct stat_job *job, const char *format, ...)
 {
 	size_t at = strlen(job->target);
 	va_list ap;
@@ -107,14 +126,15 @@ static void print_text(struct stat_job *job, const char *format, ...)
 	va_end(ap);
 }
 
-static void print_tasks(struct stat_job *job, const char *one, const char *several, const int *ids, unsigned n)
+static void append_task_ids(struct stat_job *job, const char *one, const char *several,
+                            const int *ids, unsigned n)
 {
 	unsigned i;
 
 	if (n)
-		print_text(job, "%s%s ", *job->target ? ", " : "", n > 1 ? several : one);
+		append_heading(job, "%s%s ", *job->target ? ", " : "", n > 1 ? several : one);
 	for (i = 0; i < n; i++)
-		print_text(job, "%s%d", i ? "," : "", ids[i]);
+		append_heading(job, "%s%d", i ? "," : "", ids[i]);
 }
 
 /* A heading that was cut ends with a whole character. */
@@ -134,16 +154,17 @@ static void describe_target(struct stat_job *job)
 {
 	size_t at;
 
-	print_tasks(job, "process", "processes", job->pids, job->n_pids);
-	print_tasks(job, "thread", "threads", job->tids, job->n_tids);
+	append_task_ids(job, "process", "processes", job->pids, job->n_pids);
+	append_task_ids(job, "thread", "threads", job->tids, job->n_tids);
 	if (job->cgroups)
-		print_text(job, "control group%s %s%s", strchr(job->cgroups, ',') ? "s" : "", job->cgroups, job->cpus ? " on " : "");
+		append_heading(job, "control group%s %s%s", strchr(job->cgroups, ',') ? "s" : "",
+		               job->cgroups, job->cpus ? " on " : "");
 	if (job->cpus)
-		print_text(job, "CPUs %s", job->cpus);
+		append_heading(job, "CPUs %s", job->cpus);
 	else if (job->all_cpus && !job->cgroups)
-		print_text(job, "all CPUs");
+		append_heading(job, "all CPUs");
 	if (*job->target && job->command)
-		print_text(job, " during ");
+		append_heading(job, " during ");
 	at = strlen(job->target);
 	if (job->command)
 		quoted_command(job->command, job->target + at, TARGET_MAX - at);
@@ -152,11 +173,11 @@ static void describe_target(struct stat_job *job)
 
 static int print_dry_run(struct stat_job *job)
 {
-	int status = parts_make(job);
+	int status = make_targets(job);
 	unsigned i;
 
 	if (status == EXIT_DONE)
-		status = parts_open(job, 0);
+		status = open_targets(job, 0);
 	for (i = 0; i < job->n_parts && status == EXIT_DONE; i++)
 		if (job->parts[i].session)
 			report_plan(job->out, job->json, job->ctx, job->parts[i].session);
@@ -170,12 +191,12 @@ static int count_command(struct stat_job *job)
 	job->ctx = open_context(job->model);
 	if (!job->ctx)
 		return EXIT_REFUSED;
-	status = metrics_make(job);
+	status = plan_stat_metrics(job);
 	if (status != EXIT_DONE)
 		return status;
 	if (job->dry_run)
 		return print_dry_run(job);
-	status = parts_make(job);
+	status = make_targets(job);
 	return status == EXIT_DONE ? count_runs(job) : status;
 }
 
@@ -187,7 +208,8 @@ static bool add_defaults(struct stat_job *job)
 	char path[128], text[4096];
 
 	for (size_t i = 0; i < sizeof(stalls) / sizeof(stalls[0]) && room; i++) {
-		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/cpu/events/%s", stalls[i]);
+		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/cpu/events/%s",
+		         stalls[i]);
 		if (access(make_machine_path(path, text, sizeof(text)), F_OK) == 0)
 			room = event_list_add(&job->events, stalls[i]);
 	}
@@ -199,11 +221,14 @@ static int add_usual_events(struct command_args *args, struct stat_job *job)
 	unsigned i;
 
 	if (job->events.n && job->detail)
-		return report_usage_error(args, "-d adds to the usual events: it does not go with -e.");
+		return report_usage_error(args,
+		                          "-d adds to the usual events: it does not go with -e.");
 	if (job->events.n || job->metric_names.n || job->topdown)
 		return EXIT_DONE;
 	if (job->model)
-		return report_usage_error(args, "the usual events are none of %s's: say with -e which to count.", job->model);
+		return report_usage_error(
+			args, "the usual events are none of %s's: say with -e which to count.",
+			job->model);
 	if (!add_defaults(job))
 		return report_bad_option("events", ENOMEM);
 	for (i = 0; i < job->detail && i < DETAILS; i++)
@@ -212,13 +237,14 @@ static int add_usual_events(struct command_args *args, struct stat_job *job)
 	return EXIT_DONE;
 }
 
-/* What goes with what. */
+/* Refuses options that do not go together. */
 static int check_together(struct command_args *args, const struct stat_job *job)
 {
 	bool tasks = job->n_pids || job->n_tids, cpus = job->all_cpus || job->cpus;
 
 	if (!job->command && !tasks && !cpus && !job->dry_run)
-		return report_usage_error(args, "what should be counted? A command behind --, -p PID, -t TID, -a, -C CPUS or -G NAME.");
+		return report_usage_error(args, "what should be counted? A command behind --, -p "
+		                                "PID, -t TID, -a, -C CPUS or -G NAME.");
 	if (job->repeat > 1 && !job->command)
 		return report_usage_error(args, "--repeat is for commands.");
 	if (job->repeat > 1 && job->interval)
@@ -232,24 +258,54 @@ static int check_together(struct command_args *args, const struct stat_job *job)
 	if (job->by == BY_THREAD && !tasks)
 		return report_usage_error(args, "--per-thread goes with -p or -t.");
 	if (tasks && job->cgroups)
-		return report_usage_error(args, "-p and -t count tasks, -G counts control groups: choose.");
+		return report_usage_error(
+			args, "-p and -t count tasks, -G counts control groups: choose.");
 	if (tasks && cpus)
-		return report_usage_error(args, "-p and -t count tasks, -a and -C count CPUs: choose.");
+		return report_usage_error(args,
+		                          "-p and -t count tasks, -a and -C count CPUs: choose.");
 	if (job->json && job->separator)
 		return report_usage_error(args, "--json and -x do not go together.");
-	if (job->html && ((!job->metric_names.n && !job->topdown) || job->interval || rows_have_labels(job)))
-		return report_usage_error(args, "--html goes with -M or --topdown, and shows one answer: neither -I nor --per-cpu and its like.");
+	if (job->html &&
+	    ((!job->metric_names.n && !job->topdown) || job->interval || has_row_labels(job)))
+		return report_usage_error(args, "--html goes with -M or --topdown, and shows one "
+		                                "answer: neither -I nor --per-cpu and its like.");
 	if (job->start_off && !job->control.on)
 		return report_usage_error(args, "--delay -1 waits for a command of --control.");
 	if (job->control.on && job->repeats)
 		return report_usage_error(args, "--control and --repeat do not go together.");
 	if (job->append && !job->output)
 		return report_usage_error(args, "--append goes with --output.");
+	if (job->has_header && !job->separator)
+		return report_usage_error(args, "--no-header goes with -x.");
 	return EXIT_DONE;
+}
+
+static bool is_task(int id)
+{
+	return kill(id, 0) == 0 || errno != ESRCH;
+}
+
+/* Reports tasks that do not exist, if none of them does. */
+static int check_tasks(const struct stat_job *job)
+{
+	unsigned n = job->n_pids + job->n_tids;
+
+	for (unsigned i = 0; i < n; i++)
+		if (is_task(i < job->n_pids ? job->pids[i] : job->tids[i - job->n_pids]))
+			return EXIT_DONE;
+	if (n == 0 || job->json || job->dry_run)
+		return EXIT_DONE;
+	fprintf(stderr, "pfm stat: %s %d does not exist\n", job->n_pids ? "process" : "thread",
+	        job->n_pids ? job->pids[0] : job->tids[0]);
+	return EXIT_REFUSED;
 }
 
 static int open_output(struct stat_job *job)
 {
+	struct stat there;
+
+	if (job->append && stat(job->output, &there) == 0 && there.st_size > 0)
+		job->has_header = true;
 	/* A command writes to standard output: counts would get mixed into that. */
 	job->out = job->json || !job->command || job->dry_run ? stdout : stderr;
 	if (job->output)
@@ -257,18 +313,21 @@ static int open_output(struct stat_job *job)
 	return job->out ? EXIT_DONE : report_bad_option(job->output, errno);
 }
 
-/* The comma of @list that has nothing before it, or is its last and has nothing behind it; NULL if there is none. */
+/* The comma of @list that has nothing before it, or is its last and has nothing behind it; NULL if
+ * there is none. */
 static const char *find_gap(const char *list)
 {
-	const char *at = strchr(list, ',') == list ? list : strstr(list, ",,"), *last = list + strlen(list) - 1;
+	const char *at = strchr(list, ',') == list ? list : strstr(list, ",,"),
+		   *last = list + strlen(list) - 1;
 
 	if (strchr(list, '/') || (!at && *last != ','))
 		return NULL; /* commas between slashes are another matter */
 	return !at ? last : at + (at != list);
 }
 
-/* True if one of pfm's own counts stands in the group @text, or has anything behind it, which no event of the kernel could be; says so. */
-static bool is_tied_to_cpus(const struct stat_job *job, const char *text)
+/* True if one of pfm's own counts stands in the group @text, or has anything behind it, which no
+ * event of the kernel could be; says so. */
+static bool refuse_grouped_own_event(const struct stat_job *job, const char *text)
 {
 	pfm_error_t error;
 	char word[32];
@@ -279,29 +338,32 @@ static bool is_tied_to_cpus(const struct stat_job *job, const char *text)
 		if (at[len] == 0 && at == text)
 			return false;
 		snprintf(word, sizeof(word), "%.*s", (int)(len < sizeof(word) ? len : 0), at);
-		if (!find_default_event(word) || (at > text && !strchr("{, ", at[-1])))
+		if (!find_own_event(word) || (at > text && !strchr("{, ", at[-1])))
 			continue;
-		report_culprit(&error, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, (size_t)(at - text), (size_t)(at - text) + len,
-		               "pfm takes this time itself: name it outside of groups, with nothing behind it");
-		stat_refuse(job, text, &error);
+		report_culprit(&error, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, (size_t)(at - text),
+		               (size_t)(at - text) + len,
+		               "pfm takes this time itself: name it outside of groups, with "
+		               "nothing behind it");
+		report_stat_refusal(job, text, &error);
 		return true;
 	}
 	return false;
 }
 
-/* What is wrong with the events before any of them is looked for. */
+/* Refuses events that are wrong before any of them is looked up. */
 static int check_events(const struct stat_job *job)
 {
 	size_t at = job->gap ? (size_t)(find_gap(job->gap) - job->gap) : 0;
 	pfm_error_t error;
 
 	for (unsigned i = 0; i < job->events.n && !job->gap; i++)
-		if (is_tied_to_cpus(job, job->events.texts[i]))
+		if (refuse_grouped_own_event(job, job->events.texts[i]))
 			return EXIT_REFUSED;
 	if (!job->gap)
 		return EXIT_DONE;
-	report_culprit(&error, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, at, at + 1, "an event name is missing beside this comma");
-	stat_refuse(job, job->gap, &error);
+	report_culprit(&error, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, at, at + 1,
+	               "an event name is missing beside this comma");
+	report_stat_refusal(job, job->gap, &error);
 	return EXIT_REFUSED;
 }
 
@@ -317,7 +379,10 @@ static int check_options(struct command_args *args, struct stat_job *job)
 	if (status == EXIT_DONE)
 		status = check_together(args, job);
 	if (status == EXIT_DONE && job->cpus && !is_cpu_list(job->cpus))
-		status = report_usage_error(args, "-C wants a list of CPUs, as in 0,2-3; not '%s'.", job->cpus);
+		status = report_usage_error(args, "-C wants a list of CPUs, as in 0,2-3; not '%s'.",
+		                            job->cpus);
+	if (status == EXIT_DONE)
+		status = check_tasks(job);
 	if (status == EXIT_DONE)
 		status = open_output(job);
 	if (status == EXIT_DONE)
@@ -328,7 +393,8 @@ static int check_options(struct command_args *args, struct stat_job *job)
 }
 
 /* Numbers with commas between, added to *@ids. An exit status, -1 for done. */
-static int add_ids(struct command_args *args, const char *name, const char *list, int **ids, unsigned *n)
+static int add_ids(struct command_args *args, const char *name, const char *list, int **ids,
+                   unsigned *n)
 {
 	const char *at = list;
 	char *end;
@@ -337,8 +403,11 @@ static int add_ids(struct command_args *args, const char *name, const char *list
 		unsigned long id = strtoul(at, &end, 10);
 		int *more;
 
-		if (!isdigit((unsigned char)*at) || id == 0 || id > INT32_MAX || (*end && *end != ','))
-			return report_usage_error(args, "%s wants numbers of tasks with commas between, not '%s'.", name, list);
+		if (!isdigit((unsigned char)*at) || id == 0 || id > INT32_MAX ||
+		    (*end && *end != ','))
+			return report_usage_error(
+				args, "%s wants numbers of tasks with commas between, not '%s'.",
+				name, list);
 		more = realloc(*ids, (*n + 1) * sizeof(*more));
 		if (!more)
 			return report_bad_option("tasks", ENOMEM);
@@ -359,7 +428,8 @@ static int add_events(struct command_args *args, struct stat_job *job, const cha
 }
 
 /* The filter of the events from number @first on, which the last -e gave. */
-static int add_filter(struct command_args *args, struct stat_job *job, unsigned first, const char *filter)
+static int add_filter(struct command_args *args, struct stat_job *job, unsigned first,
+                      const char *filter)
 {
 	char **more = realloc(job->filters, (job->events.n + 1) * sizeof(*more));
 	unsigned i;
@@ -367,7 +437,8 @@ static int add_filter(struct command_args *args, struct stat_job *job, unsigned 
 	if (!job->events.n) {
 		free(more);
 		job->filters = NULL;
-		return report_usage_error(args, "--filter is about the tracepoints of the -e before it, and there is none.");
+		return report_usage_error(args, "--filter is about the tracepoints of the -e "
+		                                "before it, and there is none.");
 	}
 	if (!more)
 		return report_bad_option("filters", ENOMEM);
@@ -387,7 +458,8 @@ static int add_filter(struct command_args *args, struct stat_job *job, unsigned 
 static int add_groups(struct command_args *args, struct stat_job *job, const char *names, bool each)
 {
 	if (job->cgroups)
-		return report_usage_error(args, "control groups are named once, with commas between.");
+		return report_usage_error(args,
+		                          "control groups are named once, with commas between.");
 	if (!*names)
 		return report_usage_error(args, "which control group?");
 	job->cgroups = strdup(names);
@@ -399,7 +471,8 @@ static int add_groups(struct command_args *args, struct stat_job *job, const cha
 static int parse_aggregation(struct command_args *args, struct stat_job *job, enum aggregation by)
 {
 	if (job->by != BY_NOTHING && job->by != by)
-		return report_usage_error(args, "counts are told apart in one way: one of the options --per-...");
+		return report_usage_error(
+			args, "counts are told apart in one way: one of the options --per-...");
 	job->by = by;
 	return -1;
 }
@@ -413,7 +486,8 @@ static int parse_ms(struct command_args *args, const char *name, const char *val
 	return -1;
 }
 
-static int parse_number(struct command_args *args, const char *name, const char *value, unsigned *out)
+static int parse_number(struct command_args *args, const char *name, const char *value,
+                        unsigned *out)
 {
 	uint64_t number;
 
@@ -424,7 +498,8 @@ static int parse_number(struct command_args *args, const char *name, const char 
 }
 
 /* One option. An exit status, or -1 to go on. */
-static int parse_stat_option(struct command_args *args, struct stat_job *job, int id, const char *value)
+static int parse_stat_option(struct command_args *args, struct stat_job *job, int id,
+                             const char *value)
 {
 	unsigned before = job->events.n;
 	int status;
@@ -437,7 +512,9 @@ static int parse_stat_option(struct command_args *args, struct stat_job *job, in
 	case 'M':
 		if (!*value)
 			return report_usage_error(args, "-M wants metrics, with commas between.");
-		return event_list_add(&job->metric_names, value) ? -1 : report_bad_option("metrics", ENOMEM);
+		return event_list_add(&job->metric_names, value)
+		               ? -1
+		               : report_bad_option("metrics", ENOMEM);
 	case OPT_TOPDOWN:
 		job->topdown = 1;
 		return value ? parse_number(args, "--topdown", value, &job->topdown) : -1;
@@ -450,6 +527,7 @@ static int parse_stat_option(struct command_args *args, struct stat_job *job, in
 	case OPT_NO_SUBTRACT: job->no_subtract = true; break;
 	case OPT_NO_RATIOS: job->no_ratios = true; break;
 	case OPT_HTML: job->html = value; break;
+	case OPT_NO_HEADER: job->has_header = true; break;
 	case OPT_FILTER: return add_filter(args, job, job->last, value);
 	case 'p': return add_ids(args, "-p", value, &job->pids, &job->n_pids);
 	case 't': return add_ids(args, "-t", value, &job->tids, &job->n_tids);
@@ -500,7 +578,8 @@ static int read_options(struct command_args *args, struct stat_job *job)
 			return status;
 	}
 	if (id == 0 && job->separator && !*job->separator)
-		return report_usage_error(args, "-x wants what stands between columns, such as a comma.");
+		return report_usage_error(args,
+		                          "-x wants what stands between columns, such as a comma.");
 	return id < 0 ? args->status : -1;
 }
 
@@ -538,16 +617,17 @@ static int run_stat(struct command_args *args)
 		report_bad_option(job.output, errno);
 		status = status == EXIT_DONE ? EXIT_REFUSED : status;
 	}
-	/* Where complaints go as well there is nothing left to say it with. */
-	if (!job.output && job.out == stderr && (fflush(stderr) || ferror(stderr)) && status == EXIT_DONE)
+	/* Standard error is full: there is nothing left to report it with. */
+	if (!job.output && job.out == stderr && (fflush(stderr) || ferror(stderr)) &&
+	    status == EXIT_DONE)
 		status = EXIT_REFUSED;
-	parts_free(&job);
+	free_targets(&job);
 	pfm_close_context(job.ctx);
 	while (job.n_filters)
 		free(job.filters[--job.n_filters]);
 	free(job.filters);
 	event_list_free(&job.events);
-	metrics_free(&job);
+	free_stat_metrics(&job);
 	free(job.pids);
 	free(job.tids);
 	free(job.cgroups);
@@ -559,15 +639,21 @@ const struct command cmd_stat = {
 	.name = "stat",
 	.usage = "[-e EVENT,...] [OPTION]... -- COMMAND [ARG]...\n"
 		 "[-e EVENT,...] [-r N] -- COMMAND [ARG]... :: COMMAND [ARG]... [:: ...]\n"
-		 "[-e EVENT,...] [OPTION]... -p PID,... | -t TID,... | -a | -C CPUS | -G NAME [-- COMMAND [ARG]...]",
+		 "[-e EVENT,...] [OPTION]... -p PID,... | -t TID,... | -a | -C CPUS | -G NAME [-- "
+		 "COMMAND [ARG]...]",
 	.summary = "count events of a command, a process, CPUs or the system",
-	.about = "Every count comes with its quality: exact, scaled (it shared a counter and was extrapolated), partial, not "
-		 "counted, not supported; and with the cause and the remedy where it is not exact. A count that was not taken is "
+	.about = "Every count comes with its quality: exact, scaled (it shared a counter and was "
+		 "extrapolated), partial, not "
+		 "counted, not supported; and with the cause and the remedy where it is not exact. "
+		 "A count that was not taken is "
 		 "never shown as a number.\n"
-		 "In lists a comma separates events; KEY=VALUE and the words edge, inv, os and usr belong to the event before "
-		 "them; commas inside slashes and braces separate nothing. With -p, -t, -a, -C or -G a command only says how long "
+		 "In lists a comma separates events; KEY=VALUE and the words edge, inv, os and usr "
+		 "belong to the event before "
+		 "them; commas inside slashes and braces separate nothing. With -p, -t, -a, -C or "
+		 "-G a command only says how long "
 		 "to count.\n"
-		 "Counts of a command go to standard error, others and all JSON to standard output. The exit status is the "
+		 "Counts of a command go to standard error, others and all JSON to standard "
+		 "output. The exit status is the "
 		 "command's; without a command, or if it is 0, 1 when nothing could be counted.",
 	.examples = "The usual events of a command\n"
 		    "pfm stat -- make\n"

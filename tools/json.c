@@ -30,13 +30,15 @@ static int write_piece(const char *text, size_t len, void *arg)
 
 static void put_encoded(const struct json *j, const json_t *value)
 {
-	const size_t flags = JSON_ENCODE_ANY | JSON_ENSURE_ASCII | JSON_COMPACT | JSON_REAL_PRECISION(17);
+	const size_t flags =
+		JSON_ENCODE_ANY | JSON_ENSURE_ASCII | JSON_COMPACT | JSON_REAL_PRECISION(17);
 
 	if (!value || json_dump_callback(value, write_piece, j->out, flags))
 		fputs("null", j->out);
 }
 
-/* The @len bytes at @text with U+FFFD for each byte that is not UTF-8. Returns NULL without memory. */
+/* The @len bytes at @text with U+FFFD for each byte that is not UTF-8. Returns NULL without memory.
+ */
 static json_t *make_string(const char *text, size_t len)
 {
 	const size_t mark = strlen(UTF8_REPLACEMENT);
@@ -70,7 +72,8 @@ static bool is_simple_text(const char *text, size_t len)
 	return true;
 }
 
-/* Fast path: keys and names of events need no escape; without it encode --json takes 2.5 times as long. */
+/* Fast path: keys and names of events need no escape; without it encode --json takes 2.5 times as
+ * long. */
 static void put_quoted(const struct json *j, const char *text, size_t len)
 {
 	json_t *string;

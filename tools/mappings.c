@@ -60,7 +60,9 @@ static struct map_node *create_node(struct map_edit *e, const struct mapping *m)
 	struct map_node *n = alloc_node(e);
 
 	if (n)
-		*n = (struct map_node){ .map = *m, .priority = next_priority(e->pool), .owner = e->owner };
+		*n = (struct map_node){ .map = *m,
+			                .priority = next_priority(e->pool),
+			                .owner = e->owner };
 	return n;
 }
 
@@ -138,7 +140,8 @@ static bool cut_last(struct map_edit *e, struct map_node **n, uint64_t end, uint
 	return has_rest;
 }
 
-static struct map_node *join_mapping(struct map_edit *e, struct map_node *low, const struct mapping *m)
+static struct map_node *join_mapping(struct map_edit *e, struct map_node *low,
+                                     const struct mapping *m)
 {
 	struct map_node *n = create_node(e, m);
 

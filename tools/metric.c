@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
+#include <perfmon/aggregate.h>
 
 int find_metric(const pfm_ctx_t *ctx, const char *pmu, const char *name, struct metric_use *out, pfm_error_t *error)
 {
@@ -32,53 +32,21 @@ int find_metric(const pfm_ctx_t *ctx, const char *pmu, const char *name, struct 
 	return rc;
 }
 
-bool metric_is_in_group(const pfm_metric_info_t *m, const char *group)
+void visit_group_metrics(const pfm_ctx_t *ctx, const char *name,
+                         bool (*each)(void *arg, int pmu, unsigned event, const pfm_metric_info_t *info),
+                         void *arg)
 {
-	size_t n = strlen(group), own = strlen(m->parent);
-	/* Two words for the levels of top-down analysis: TopdownL1 is what Intel's lists call TmaL1. */
-	const char *level = strncasecmp(group, "TopdownL", 8) == 0 ? group + 8 : NULL;
-
-	for (const char *p = m->groups; level && *p; p += strcspn(p, ";"), p += *p == ';')
-		if (strncasecmp(p, "TmaL", 4) == 0 && strcspn(p, ";") == 4 + strlen(level) && strncmp(p + 4, level, strlen(level)) == 0)
-			return true;
-	for (const char *p = m->groups; *p; p += strcspn(p, ";"), p += *p == ';')
-		if (strcspn(p, ";") == n && strncasecmp(p, group, n) == 0)
-			return true;
-	if (strncasecmp(group, "tma_", 4) == 0 && strncasecmp(m->parent, "tma_", 4) != 0)
-		group += 4;
-	return own && strncasecmp(group, m->parent, own) == 0 && strcasecmp(group + own, "_group") == 0;
-}
-
-static bool visit_pmu_metrics(const pfm_ctx_t *ctx, int p, const char *group,
-                              bool (*each)(void *arg, int pmu, unsigned event, const pfm_metric_info_t *info), void *arg)
-{
-	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+	int n = pfm_list_metric_group(ctx, name, NULL, 0);
+	pfm_metric_ref_t *found = n > 0 ? calloc((size_t)n, sizeof(*found)) : NULL;
 	pfm_metric_info_t info = PFM_INIT(info);
 
-	if (pfm_describe_pmu(ctx, p, &pmu))
-		return true;
-	for (unsigned e = 0; e < pmu.n_events; e++)
-		if (!pfm_describe_metric(ctx, p, e, &info) && metric_is_in_group(&info, group) && !each(arg, p, e, &info))
-			return false;
-	return true;
-}
-
-void visit_group_metrics(const pfm_ctx_t *ctx, const char *name,
-                         bool (*each)(void *arg, int pmu, unsigned event, const pfm_metric_info_t *info), void *arg)
-{
-	const char *colons = strstr(name, "::");
-	pfm_pmu_info_t pmu = PFM_INIT(pmu);
-	char prefix[80];
-	int n = pfm_count_pmus(ctx);
-
-	if (colons) {
-		snprintf(prefix, sizeof(prefix), "%.*s", (int)(colons - name), name);
-		visit_pmu_metrics(ctx, pfm_find_pmu(ctx, prefix), colons + 2, each, arg);
-		return;
-	}
-	for (int p = 0; p < n; p++)
-		if (!pfm_describe_pmu(ctx, p, &pmu) && pmu.flags & PFM_PMU_HOST && !visit_pmu_metrics(ctx, p, name, each, arg))
-			return;
+	if (found)
+		pfm_list_metric_group(ctx, name, found, (unsigned)n);
+	for (int i = 0; found && i < n; i++)
+		if (!pfm_describe_metric(ctx, found[i].pmu, found[i].event, &info) &&
+		    !each(arg, found[i].pmu, found[i].event, &info))
+			break;
+	free(found);
 }
 
 /* ---- showing ----------------------------------------------------------------------------------------------------------- */
@@ -128,8 +96,8 @@ static pfm_plan_t *make_metric_plan(const pfm_ctx_t *ctx, int pmu, unsigned even
 	if (pfm_describe_pmu(ctx, pmu, &p) || pfm_describe_metric(ctx, pmu, event, &m))
 		return NULL;
 	snprintf(text, sizeof(text), "%s::%s", p.name, m.name);
-	options.flags = PFM_PLAN_BARE;
-	if (pfm_plan(&plan, ctx, texts, 1, &options, NULL))
+	options.flags = PFM_PLAN_ALL_COUNTERS;
+	if (pfm_create_plan(&plan, ctx, texts, 1, &options, NULL))
 		return NULL;
 	pfm_describe_plan(plan, info);
 	return plan;

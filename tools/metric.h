@@ -13,15 +13,15 @@ struct metric_use {
 	int pmu;
 	unsigned event;
 	pfm_metric_info_t info;
-	pfm_metric_count_t counts[256];
+	pfm_metric_operand_t counts[256];
 	char text[NAME_MAX_LEN]; /* what was looked up, which errors point into */
 };
 
-/* What became of a metric. */
+/* A computed metric. */
 struct metric_answer {
 	pfm_metric_info_t info;
 	pfm_metric_value_t value;
-	int quality; /* the worst of the counts that it is made of */
+	pfm_quality_t quality; /* the worst of the counts that it is made of */
 };
 
 /* The metric called @name on @pmu (NULL: where unprefixed names are looked up). PFMLIB_SUCCESS or a code with @error. */
@@ -30,11 +30,9 @@ int find_metric(const pfm_ctx_t *ctx, const char *pmu, const char *name, struct 
 char *metric_formula(const pfm_ctx_t *ctx, int pmu, unsigned event, int threshold);
 /* Unit, groups, parent and level of a metric as members of an object. */
 void put_metric(struct json *j, const pfm_ctx_t *ctx, int pmu, unsigned event);
-/* What a metric is, line by line, and as members of an object: formula, what it needs and in how many groups. */
+/* Describe a metric line by line, or as members of an object: formula, inputs, number of groups. */
 void show_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, show_line_fn line);
 void show_metric_json(struct json *j, const pfm_ctx_t *ctx, int pmu, unsigned event);
-/* True if the metric is in @group: one of its groups, or "NAME_group" where it is a part of metric NAME; case does not count. */
-bool metric_is_in_group(const pfm_metric_info_t *m, const char *group);
 /* Calls @each with the metrics of group "PMU::GROUP", or of "GROUP" on this machine's processors, until it returns false. */
 void visit_group_metrics(const pfm_ctx_t *ctx, const char *name,
                          bool (*each)(void *arg, int pmu, unsigned event, const pfm_metric_info_t *info), void *arg);

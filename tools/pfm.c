@@ -209,7 +209,7 @@ static int unknown_option(struct command_args *args, const char *name, size_t le
 	return set_exit_status(args, EXIT_USAGE);
 }
 
-/* What main and completion want to know, whatever the command: true if the option was one of those. */
+/* Handles the options that every command has. Returns true if the option was one of them. */
 static bool handle_common_option(struct command_args *args, int id, const char *value)
 {
 	const struct command_option *o;
@@ -295,6 +295,20 @@ static int refuse_option(struct command_args *args, int refusal, const char *wor
 	return set_exit_status(args, EXIT_USAGE);
 }
 
+/* The argument that holds the long option which getopt_long() has just read. */
+static const char *long_option_word(const struct command_args *args)
+{
+	bool has_own_value = optarg && optarg == args->argv[optind - 1];
+
+	return args->argv[optind - 1 - has_own_value];
+}
+
+/* True if the option is an abbreviation, which a later option could make ambiguous. */
+static bool is_abbreviated(const struct command_args *args, const char *name)
+{
+	return strcspn(long_option_word(args) + 2, "=") != strlen(name);
+}
+
 /* Takes every argument from here on as an operand. */
 static void take_operands(struct command_args *args)
 {
@@ -318,6 +332,11 @@ static int parse_option(struct command_args *args, const char **value)
 		}
 		if (id == '?' || id == ':')
 			return refuse_option(args, id, args->argv[optind - 1]);
+		if (at >= 0 && is_abbreviated(args, table.longs[at].name)) {
+			const char *word = long_option_word(args) + 2;
+
+			return unknown_option(args, word, strcspn(word, "="));
+		}
 		*value = optarg;
 		if (id != OPERAND) {
 			/* "-n=3" is taken as "-n 3". */

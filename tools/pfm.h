@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the command share: the table of commands, reading of options, answers and refusals.
+/* Shared by the files of the command: the table of commands, reading of options, answers and
+ * refusals.
  *
- * Each command is one file, cmd_NAME.c, with one struct command; pfm.c finds it and runs it. A command reads its options
- * with next_option(), then works on the operands that are left. */
+ * Each command is one file, cmd_NAME.c, with one struct command; pfm.c finds it and runs it. A
+ * command reads its options with next_option(), then works on the operands that are left. */
 #ifndef PFM_PFM_H
 #define PFM_PFM_H
 
@@ -74,15 +75,16 @@ pfm_ctx_t *open_context(const char *pmu);
 bool is_generic_fallback(const pfm_ctx_t *ctx, int pmu);
 /* Says on standard error why @text was refused: a sentence, a caret under the culprit, similar names. */
 void report_refusal(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error);
-/* The same as the member "error" of an object. */
+/* report_refusal() as the member "error" of an object. */
 void put_refusal_json(struct json *j, const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error);
-/* Whose newer lists may know what @text was refused for, as a set (newer.c). @pmu: the processor that the user chose, or NULL; @similar:
- * the names that were suggested. 0 if the error is another one or nobody publishes lists of the processor. */
+/* Finds vendors whose newer lists may have @text, as a set (newer_lists.c). @pmu: the processor
+ * that the user chose, or NULL; @similar: the names that were suggested. Returns 0 if the error
+ * is another one or nobody publishes lists of the processor. */
 unsigned find_newer_lists(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error, const char *pmu, char (*similar)[96], size_t n);
 /* The shell commands that fetch and load the lists of publisher number @i of a set; NULL behind the last. */
 const char *newer_list_commands(unsigned set, unsigned i);
 /* Sets @error for something the command itself found wrong at bytes @start to @end. */
-void report_culprit(pfm_error_t *error, int code, int kind, size_t start, size_t end, const char *detail);
+void report_culprit(pfm_error_t *error, int code, pfm_error_kind_t kind, size_t start, size_t end, const char *detail);
 
 /* "0-3,5,F0" for a set of counters, where fixed counter n is bit 32 + n. Returns @buf. */
 #define COUNTERS_MAX 200
@@ -93,8 +95,8 @@ bool read_counters(const char *text, uint64_t *out);
 char *counter_text(int counter, char buf[16]);
 void counters_json(struct json *j, const char *key, uint64_t counters);
 /* "PMC0", "PMD4", "IBR2" ... */
-char *reg_text(const pfm_reg_t *reg, char buf[32]);
-/* What the kernel is told: "type=4 config=0x412e exclude_kernel", and the same as an object, null where the kernel cannot express it. */
+/* Print the perf_event_attr, as "type=4 config=0x412e exclude_kernel" or as an object, which is
+ * null where the kernel cannot express it. */
 void print_attr(FILE *out, const pfm_attr_t *attr);
 void put_attr(struct json *j, const char *key, const pfm_attr_t *attr);
 /* A line with @reg: its name in @column columns, its value, and its address if that is not its number. */
@@ -136,13 +138,14 @@ struct trace_field {
 	bool is_signed;
 };
 
-/* Calls @each with "SUBSYSTEM:NAME" of every tracepoint, in order, until it returns false. -1 and errno: none can be seen. */
-int visit_tracepoints(bool (*each)(void *arg, const char *name), void *arg);
-/* The same for those that "SUBSYSTEM:PATTERN" at the beginning of @text matches; *@rest is what stands behind it. How many: 0 if @text is
- * no such pattern, or for nothing, which is said. */
-unsigned match_tracepoints(const char *text, const char **rest, bool (*each)(void *arg, const char *name), void *arg);
-/* Calls @each with the fields of tracepoint "SUBSYSTEM:NAME" at the beginning of @text: none if it is no tracepoint. */
-void visit_trace_fields(const char *text, void (*each)(void *arg, const struct trace_field *field), void *arg);
+/* Calls @each with the tracepoints that "SUBSYSTEM:PATTERN" at the beginning of @text matches; *@rest is the
+ * text after the pattern. Returns how many match; 0 if @text has no pattern, or if none matches, which is
+ * reported. */
+unsigned match_tracepoints(const char *text, const char **rest, bool (*each)(void *arg, const char *name),
+                           void *arg);
+/* Calls @each with the fields of tracepoint "SUBSYSTEM:NAME" at the beginning of @text, if it is one. */
+void visit_trace_fields(const pfm_ctx_t *ctx, const char *text,
+                        void (*each)(void *arg, const struct trace_field *field), void *arg);
 
 /* ---- what lives in other files ------------------------------------------------------------------------------------- */
 

@@ -214,38 +214,38 @@ static struct task *find_task(struct profile_reader *r, uint32_t tid)
 static void read_mmap_record(struct profile_reader *r, const pfm_record_t *record)
 {
 	bool kernel = (record->misc & PFM_MISC_MODE) == PFM_MISC_KERNEL;
-	struct process *p = record->map.name && !kernel ? find_process(r, record->pid) : NULL;
+	struct process *p = record->body.map.name && !kernel ? find_process(r, record->pid) : NULL;
 	struct mapping m;
 
-	if (record->map.name && kernel && strncmp(record->map.name, KERNEL_MAP, strlen(KERNEL_MAP)) == 0)
-		symbols_expect(r->symbols, record->map.name + strlen(KERNEL_MAP), record->map.offset);
+	if (record->body.map.name && kernel && strncmp(record->body.map.name, KERNEL_MAP, strlen(KERNEL_MAP)) == 0)
+		symbols_expect(r->symbols, record->body.map.name + strlen(KERNEL_MAP), record->body.map.offset);
 	if (!p)
 		return;
-	m = (struct mapping){ .start = record->map.start,
-		              .end = record->map.start + record->map.length,
-		              .offset = record->map.offset,
-		              .name = text_number(&r->target_profile->texts, record->map.name),
-		              .object = symbols_object(r->symbols, record->map.name, record->map.build_id,
-		                                       record->map.build_id_size) };
+	m = (struct mapping){ .start = record->body.map.start,
+		              .end = record->body.map.start + record->body.map.length,
+		              .offset = record->body.map.offset,
+		              .name = text_number(&r->target_profile->texts, record->body.map.name),
+		              .object = symbols_object(r->symbols, record->body.map.name, record->body.map.build_id,
+		                                       record->body.map.build_id_size) };
 	r->target_profile->failed |= !mappings_add(&r->map_pool, &p->maps, &m);
 }
 
 /* A child begins as what its parent is; a program that is started has nothing of what was there before. */
 static void read_fork_record(struct profile_reader *r, const pfm_record_t *record)
 {
-	const struct task *parent = find_task(r, record->task.ptid);
+	const struct task *parent = find_task(r, record->body.task.ptid);
 	uint32_t name = parent ? parent->name : 0;
 	struct task *task = parent ? find_task(r, record->tid) : NULL;
 	struct process *from, *to;
 
 	if (task)
 		task->name = name;
-	if (record->pid == record->task.ppid)
+	if (record->pid == record->body.task.ppid)
 		return;
 	/* The second search may move the list that the first points into. */
-	find_process(r, record->task.ppid);
+	find_process(r, record->body.task.ppid);
 	to = find_process(r, record->pid);
-	from = to ? find_process(r, record->task.ppid) : NULL;
+	from = to ? find_process(r, record->body.task.ppid) : NULL;
 	if (from && to)
 		mappings_copy(&r->map_pool, &from->maps, &to->maps);
 }
@@ -255,8 +255,8 @@ static void read_comm_record(struct profile_reader *r, const pfm_record_t *recor
 	struct task *task = find_task(r, record->tid);
 	struct process *p = find_process(r, record->pid);
 
-	if (task && record->comm.name)
-		task->name = text_number(&r->target_profile->texts, record->comm.name);
+	if (task && record->body.comm.name)
+		task->name = text_number(&r->target_profile->texts, record->body.comm.name);
 	if (p && record->misc & PFM_MISC_EXEC)
 		p->maps = (struct map_set){ .root = NULL };
 }
@@ -369,8 +369,8 @@ static uint32_t stack_text(struct profile_reader *r, const pfm_record_t *record,
 	char text[16384];
 	size_t at;
 
-	for (uint32_t i = 0; i < record->sample.n_chain && n < 256; i++) {
-		uint64_t a = record->sample.chain[i];
+	for (uint32_t i = 0; i < record->body.sample.n_chain && n < 256; i++) {
+		uint64_t a = record->body.sample.chain[i];
 
 		if (a >= PFM_CHAIN_MARKER) {
 			mode = mode_of_marker(a);
@@ -383,10 +383,10 @@ static uint32_t stack_text(struct profile_reader *r, const pfm_record_t *record,
 	}
 	if (n == 0) {
 		modes[0] = mode;
-		frames[n++] = record->sample.ip;
+		frames[n++] = record->body.sample.ip;
 	}
 	at = add_name(text, 0, sizeof(text), r->target_profile->texts.text[task], strlen(r->target_profile->texts.text[task]), ':');
-	at = add_text(text, at, sizeof(text), record->cut & PFM_CUT_CHAIN ? ";[cut off]" : "");
+	at = add_text(text, at, sizeof(text), record->truncated & PFM_TRUNCATED_CHAIN ? ";[cut off]" : "");
 	while (n-- > 0 && at + 1 < sizeof(text)) {
 		struct profile_place p = { 0 };
 
@@ -400,7 +400,7 @@ static void read_sample_record(struct profile_reader *r, const pfm_record_t *rec
 {
 	struct profile *p = r->target_profile;
 	const struct task *task = find_task(r, record->tid);
-	struct profile_place key = { .event = record->event == PFM_NO_EVENT ? 0 : record->event, .weight = record->sample.period };
+	struct profile_place key = { .event = record->event == PFM_NO_EVENT ? 0 : record->event, .weight = record->body.sample.period };
 
 	if (record->event == PFM_NO_EVENT && p->n_events > 1) {
 		p->n_without_event++;
@@ -419,7 +419,7 @@ static void read_sample_record(struct profile_reader *r, const pfm_record_t *rec
 			p->failed = true;
 		return;
 	}
-	name_address(r, record->pid, record->sample.ip, record->misc & PFM_MISC_MODE, &key);
+	name_address(r, record->pid, record->body.sample.ip, record->misc & PFM_MISC_MODE, &key);
 	if (!add_place(&p->places, &p->n_places, &r->places_capacity, &r->place_table, &key))
 		p->failed = true;
 }
@@ -432,8 +432,8 @@ static void read_record(struct profile_reader *r, const pfm_record_t *record)
 	case PFM_RECORD_MAP2: read_mmap_record(r, record); break;
 	case PFM_RECORD_FORK: read_fork_record(r, record); break;
 	case PFM_RECORD_COMM: read_comm_record(r, record); break;
-	case PFM_RECORD_LOST: r->target_profile->n_lost += record->lost.lost; break;
-	case PFM_RECORD_LOST_SAMPLES: r->target_profile->lost_samples += record->lost.lost; break;
+	case PFM_RECORD_LOST: r->target_profile->n_lost += record->body.lost.lost; break;
+	case PFM_RECORD_LOST_SAMPLES: r->target_profile->lost_samples += record->body.lost.lost; break;
 	case PFM_RECORD_THROTTLE: r->target_profile->throttled++; break;
 	default: break;
 	}
@@ -480,8 +480,8 @@ int profile_read(struct profile *p, const char *path, enum profile_detail detail
 	struct profile_reader *r = calloc(1, sizeof(*r));
 	pfm_error_t error = PFM_INIT(error);
 	pfm_record_t record = PFM_INIT(record);
-	pfm_buffers_t buffers = PFM_INIT(buffers);
-	int rc = pfm_read_recording(&p->session, strcmp(path, "-") ? path : "/dev/stdin", &error);
+	pfm_buffer_info_t buffers = PFM_INIT(buffers);
+	int rc = pfm_open_recording(&p->session, strcmp(path, "-") ? path : "/dev/stdin", &error);
 
 	if (rc || !r) {
 		fprintf(stderr, "pfm report: %s: %s\n", path, error.sys_errno ? strerror(error.sys_errno) : error.detail ? error.detail
@@ -489,7 +489,7 @@ int profile_read(struct profile *p, const char *path, enum profile_detail detail
 		free(r);
 		return EXIT_REFUSED;
 	}
-	p->n_events = pfm_count_session(p->session);
+	p->n_events = pfm_session_size(p->session);
 	p->weights = calloc(p->n_events + 1, sizeof(*p->weights));
 	p->samples = calloc(p->n_events + 1, sizeof(*p->samples));
 	if (detail != FUNCTIONS && !lines_supported())
@@ -508,7 +508,7 @@ int profile_read(struct profile *p, const char *path, enum profile_detail detail
 		fprintf(stderr, "pfm report: %s: %s\n", path, p->failed ? "no memory" : report_unreadable(rc));
 		return EXIT_REFUSED;
 	}
-	p->damaged = pfm_read_buffers(p->session, &buffers) == PFMLIB_SUCCESS && buffers.damaged;
+	p->damaged = pfm_buffer_statistics(p->session, &buffers) == PFMLIB_SUCCESS && buffers.damaged;
 	sort_places(p->places, p->n_places);
 	sort_places(p->stacks, p->n_stacks);
 	return EXIT_DONE;

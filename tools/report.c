@@ -81,7 +81,7 @@ bool is_generic_fallback(const pfm_ctx_t *ctx, int pmu)
 	static bool said;
 	pfm_pmu_info_t info = PFM_INIT(info);
 
-	if (pfm_find_stand_in(ctx) != pmu || pfm_describe_pmu(ctx, pmu, &info) != PFMLIB_SUCCESS)
+	if (pfm_find_fallback_pmu(ctx) != pmu || pfm_describe_pmu(ctx, pmu, &info) != PFMLIB_SUCCESS)
 		return false;
 	if (!said)
 		fprintf(stderr, "pfm: note: no list of this machine's own processor is loaded; %s has what its family has in common. "
@@ -91,7 +91,7 @@ bool is_generic_fallback(const pfm_ctx_t *ctx, int pmu)
 	return true;
 }
 
-void report_culprit(pfm_error_t *error, int code, int kind, size_t start, size_t end, const char *detail)
+void report_culprit(pfm_error_t *error, int code, pfm_error_kind_t kind, size_t start, size_t end, const char *detail)
 {
 	*error = (pfm_error_t)PFM_INIT(*error);
 	error->code = code;
@@ -252,26 +252,6 @@ void counters_json(struct json *j, const char *key, uint64_t counters)
 	put_end(j, ']');
 }
 
-char *reg_text(const pfm_reg_t *reg, char buf[32])
-{
-	static const char *const names[] = {
-		[PFM_REG_PMC] = "PMC",
-		[PFM_REG_PMD] = "PMD",
-		[PFM_REG_FIXED_CTRL] = "FIXED_CTRL",
-		[PFM_REG_EXTRA] = "MSR",
-		[PFM_REG_IBR] = "IBR",
-		[PFM_REG_DBR] = "DBR",
-		[PFM_REG_CONFIG] = "CONFIG",
-	};
-	const char *name = reg->kind < sizeof(names) / sizeof(names[0]) ? names[reg->kind] : "REG";
-
-	if (reg->kind == PFM_REG_FIXED_CTRL || reg->kind == PFM_REG_EXTRA)
-		snprintf(buf, 32, "%s", name);
-	else
-		snprintf(buf, 32, "%s%lu", name, (unsigned long)reg->num);
-	return buf;
-}
-
 /* Yes or no settings of a pfm_attr_t, by the names perf_event_open(2) gives them. */
 static const struct {
 	const char *name;
@@ -347,11 +327,11 @@ void put_attr(struct json *j, const char *key, const pfm_attr_t *a)
 
 void print_reg(const pfm_reg_t *reg, int column)
 {
-	bool named = reg->kind == PFM_REG_FIXED_CTRL || reg->kind == PFM_REG_EXTRA, has_address = reg->kind != PFM_REG_CONFIG;
-	char name[32];
+	bool has_address = reg->kind != PFM_REG_CONFIG && reg->addr != reg->num;
+	bool is_msr = reg->kind == PFM_REG_EXTRA || reg->kind == PFM_REG_GLOBAL_CTRL;
 
-	printf("  %-*s 0x%016" PRIx64, column, reg_text(reg, name), reg->value);
-	if (named || (has_address && reg->addr != reg->num))
+	printf("  %-*s 0x%016" PRIx64, column, reg->name, reg->value);
+	if (has_address || is_msr)
 		printf("  at 0x%" PRIx64, reg->addr);
 	putchar('\n');
 }

@@ -287,7 +287,7 @@ static bool select_pmu(struct request_state *w, const pfm_ctx_t *ctx, const char
 	return true;
 }
 
-static void write_failure(struct json *j, int code, int kind, size_t at, const char *message)
+static void write_failure(struct json *j, int code, pfm_error_kind_t kind, size_t at, const char *message)
 {
 	put_begin(j, "error", '{');
 	put_int(j, "code", code);

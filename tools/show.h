@@ -15,7 +15,7 @@ void print_model(const pfm_ctx_t *ctx, int type, const pfm_event_info_t *e, show
 void json_model(const pfm_ctx_t *ctx, struct json *j, int type, const pfm_event_info_t *e);
 /* True for a field of the table that print_model() shows in words. */
 bool model_has_field(int type, const char *field);
-/* What nobody should miss who reads a count of event @text; "" for most. Returns @buf. */
+/* The warning for readers of a count of event @text; "" for most events. Returns @buf. */
 #define NOTE_MAX 256
 char *uncertainty_note(const pfm_ctx_t *ctx, const char *text, char buf[NOTE_MAX]);
 

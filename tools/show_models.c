@@ -41,7 +41,7 @@ static bool is_alpha(int type)
 	return type >= PFMLIB_ALPHA_EV4_PMU && type <= PFMLIB_ALPHA_EV67_PMU;
 }
 
-/* What is known of an event of an Alpha. False for others. */
+/* Describes an event of an Alpha. Returns false for others. */
 static bool alpha_info(int type, const pfm_event_info_t *e, pfm_alpha_event_info_t *info)
 {
 	return is_alpha(type) && pfm_alpha_get_event_info(type, e->event, info) == PFMLIB_SUCCESS;
@@ -66,7 +66,7 @@ static void visit_filters(const pfm_ctx_t *ctx, const pfm_event_info_t *e, void 
 	uint64_t all = accepted_filters(ctx, e), bit;
 	const char *word;
 
-	for (unsigned i = 0; pfm_describe_word(ctx, e->pmu, "accepts", i, &word, &bit) == PFMLIB_SUCCESS; i++)
+	for (unsigned i = 0; pfm_describe_value_name(ctx, e->pmu, "accepts", i, &word, &bit) == PFMLIB_SUCCESS; i++)
 		for (size_t k = 0; k < sizeof(filters) / sizeof(filters[0]); k++)
 			if (all & bit && strcmp(word, filters[k].word) == 0)
 				each(arg, k);

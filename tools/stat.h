@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm stat, in pieces: what it was asked (cmd_stat.c), the command it counts (stat_child.c), whom it counts (stat_parts.c), lists of events
+/* pfm stat, in pieces: what it was asked (cmd_stat.c), the command it counts (stat_child.c), whom it counts (stat_targets.c), lists of events
  * (stat_list.c), waiting and counting (stat_count.c), what became of each count (stat_rows.c), and how it is shown (stat_report.c). */
 #ifndef PFM_STAT_H
 #define PFM_STAT_H
@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/types.h>
+#include <perfmon/aggregate.h>
 #include <perfmon/perfmon.h>
 #include "control.h"
 #include "event_list.h"
@@ -22,16 +23,7 @@ enum { NS = 1000000000,
 
 /* ---- counts (stat_rows.c) -------------------------------------------------------------------------------------------------- */
 
-/* A count over all runs, or in one interval. */
-struct tally {
-	pfm_count_t count;       /* the one that can be trusted least; where a run has no value and others do: partial, with its cause */
-	unsigned runs;           /* how often it was tried */
-	unsigned counted;        /* how often there was a value */
-	double mean, squares;    /* of the values; squares of differences from the mean */
-	double enabled, running; /* nanoseconds of the runs with a value, their means */
-};
-
-/* What rows of the answer are for, beside control groups. */
+/* The places that rows of the answer are for, beside control groups. */
 enum aggregation { BY_NOTHING,
 	           BY_CPU,
 	           BY_CORE,
@@ -48,25 +40,25 @@ struct event_at {
 
 /* One line of the answer: the counts of one event that have the same label, added up. */
 struct stat_row {
-	const struct stat_part *part;  /* whose control group or thread it is; NULL for pfm's own */
+	const struct stat_target *part;  /* whose control group or thread it is; NULL for pfm's own */
 	pfm_count_info_t info;         /* of its counts, in words that stay when the session is closed: in memory of its own, */
 	char *words, *reason;          /* all but the cause and the remedy; and these, of the run or interval that can be trusted least */
 	char *event;                   /* its name without the level that is all permissions allow */
-	const struct stat_part *worst; /* of this run, the count that can be trusted least */
+	const struct stat_target *worst; /* of this run, the count that can be trusted least */
 	unsigned worst_count;
-	/* Once ratios_make() was there: the event that its text means, and that of all processors which this is, or the same. */
+	/* Once prepare_ratios() was there: the event that its text means, and that of all processors which this is, or the same. */
 	struct event_at named, at;
 	const char *own; /* pfm's own count of time, which no session takes; else NULL */
 	char *label;
 	size_t place; /* where in the label the CPU, core, thread ... begins, behind a control group */
-	bool has_begun;
-	pfm_count_t sum; /* of this run or interval */
-	struct tally tally;
+	bool was_counted;    /* it had a value in some run or interval */
+	pfm_count_sum_t sum; /* of this run or interval */
+	pfm_tally_t tally;   /* of all runs, or of this interval */
 	struct slice *slices; /* what was counted on the way (stat_errors.c); NULL: nothing yet */
 };
 
 /* Counts of one task, control group, or all that the CPU list allows. */
-struct stat_part {
+struct stat_target {
 	int pid;     /* 0: the command's, or none */
 	bool thread; /* that thread alone */
 	char *cgroup, *label;
@@ -76,50 +68,52 @@ struct stat_part {
 	pfm_count_t *counts, *earlier, *slice_counts; /* now, when the interval began, and when the slice did */
 	unsigned *rows;                               /* each count's row */
 	int watch;                                    /* readable when the process has ended, or -1 */
-	bool ran_unwatched;                           /* most of the command ran where the kernel does not let us look */
+	double unseen_seconds;                        /* time of the command on CPUs that was not counted */
+	bool ran_unwatched;                           /* ... more than a tick */
+	bool lost_rights;                             /* ... more than births and ends of tasks can take */
 };
 
 struct stat_job;
 /* True if there is a value to show. */
 bool has_value(const pfm_count_t *count);
 /* Makes the rows of an opened session's counts, and those of pfm's own. False without memory. */
-bool rows_make(struct stat_job *job, struct stat_part *part);
-bool rows_make_default(struct stat_job *job);
+bool make_rows(struct stat_job *job, struct stat_target *part);
+bool make_own_rows(struct stat_job *job);
 /* Adds up what was read: since the beginning, or since the interval before. */
-void rows_gather(struct stat_job *job, bool interval);
+void gather_rows(struct stat_job *job, bool interval);
 /* Adds what was read since the reading before to the slice of time that is under way. */
-void rows_slice(struct stat_job *job);
-/* Sets pfm's own counts, in seconds; negative: not known. Call before rows_gather(). */
-void rows_are_default(struct stat_job *job, double elapsed, double user, double system);
-void rows_free(struct stat_job *job);
+void gather_slice(struct stat_job *job);
+/* Sets pfm's own counts, in seconds; negative: not known. Call before gather_rows(). */
+void set_own_counts(struct stat_job *job, double elapsed, double user, double system);
+void free_rows(struct stat_job *job);
 /* True if rows say whose their counts are. */
-bool rows_have_labels(const struct stat_job *job);
+bool has_row_labels(const struct stat_job *job);
 /* Standard error of the mean, in percent of it. */
-double relative_deviation(const struct tally *t);
+double relative_deviation(const pfm_tally_t *t);
 /* True if @text is one of pfm's own: duration_time, user_time, system_time. */
-const char *find_default_event(const char *text);
+const char *find_own_event(const char *text);
 
-/* ---- whom to count (stat_parts.c) ------------------------------------------------------------------------------------------- */
+/* ---- whom to count (stat_targets.c) ------------------------------------------------------------------------------------------- */
 
 /* Says what is wrong with @text, as an object where those are wanted. */
-void stat_refuse(const struct stat_job *job, const char *text, const pfm_error_t *error);
+void report_stat_refusal(const struct stat_job *job, const char *text, const pfm_error_t *error);
 /* Lays out job->parts. An exit status; what is wrong is said. */
-int parts_make(struct stat_job *job);
+int make_targets(struct stat_job *job);
 /* Opens all sessions, for @pid in parts that name no task. */
-int parts_open(struct stat_job *job, int pid);
-int parts_start(struct stat_job *job);
-void parts_stop(struct stat_job *job);
-int parts_read(struct stat_job *job);
+int open_targets(struct stat_job *job, int pid);
+int start_targets(struct stat_job *job);
+void stop_targets(struct stat_job *job);
+int read_targets(struct stat_job *job);
 /* Compares what was read with the processor time that the command and its children took, in seconds: the kernel takes the events of a task
  * away, and tells nobody, when it starts a program with more rights than its caller's, or one that may not be read. */
-void parts_compare(struct stat_job *job, double seconds);
+void check_unwatched_time(struct stat_job *job, double seconds);
 /* True once every task that was asked for has ended. */
-bool parts_ended(const struct stat_job *job);
-void parts_close(struct stat_job *job);
-void parts_free(struct stat_job *job);
+bool have_targets_ended(const struct stat_job *job);
+void close_targets(struct stat_job *job);
+void free_targets(struct stat_job *job);
 
 /* "S0-D0-C1" for the core of @cpu, and so on; "?" for what the kernel does not say. */
-void topology_label(enum aggregation by, const char *cpu, char label[LABEL_MAX]);
+void topology_label(const pfm_ctx_t *ctx, enum aggregation by, const char *cpu, char label[LABEL_MAX]);
 
 /* ---- the command (stat_child.c) ----------------------------------------------------------------------------------------------- */
 
@@ -130,7 +124,7 @@ struct child {
 	int failure; /* errno of exec comes back here */
 };
 
-/* Who speaks, in messages about the command: "pfm stat" unless it is changed. */
+/* The name of the command in messages: "pfm stat" unless it is changed. */
 extern const char *program_name;
 int child_prepare(char *const *command, const sigset_t *mask, struct child *c);
 /* Lets the command go. An exit status if it cannot be run, else DONE. */
@@ -138,7 +132,7 @@ int child_start(char *const *command, struct child *c);
 void child_discard(struct child *c);
 /* Sends what ends a command, which one that is stopped hears of, too. */
 void child_signal(const struct child *c, int sig);
-/* What the command's end means for ours; says so if a signal ended it. */
+/* The exit status for the command's end. Reports a signal that ended it. */
 int child_status(const char *name, int status);
 /* The words of @command as a shell would want them typed, cut at @room. Returns @buf. */
 char *quoted_command(char *const *command, char *buf, size_t room);
@@ -163,24 +157,24 @@ struct stat_metrics {
 struct ratio {
 	const char *name, *unit;
 	double value;
-	int quality; /* the worst of the counts that it is made of */
+	pfm_quality_t quality; /* the worst of the counts that it is made of */
 };
 
 /* Finds the metrics that were asked for and adds groups of what they need to the events. An exit status. */
-int metrics_make(struct stat_job *job);
-void metrics_free(struct stat_job *job);
+int plan_stat_metrics(struct stat_job *job);
+void free_stat_metrics(struct stat_job *job);
 /* The name of the metric's PMU if metrics of others are asked for as well, else "". */
 const char *common_pmu(const struct stat_job *job, const struct stat_metric *m);
 /* Adds the metrics that texts of -e named. False without memory. */
 bool visit_session_metrics(struct stat_job *job, const pfm_session_t *session);
 /* A metric's value from the rows of @label. False if it cannot be computed at all; a value may still be undefined. */
 struct metric_answer;
-bool metric_answer(const struct stat_job *job, const struct stat_metric *m, const char *label, double elapsed, struct metric_answer *out);
+bool compute_stat_metric(const struct stat_job *job, const struct stat_metric *m, const char *label, double elapsed, struct metric_answer *out);
 /* Finds the events of the rows, once there are rows, and the usual ratios; none if metrics were asked for. False without memory. */
-bool ratios_make(struct stat_job *job);
+bool prepare_ratios(struct stat_job *job);
 /* The ratio that belongs beside the count of @row, if all it needs was counted: one of the tables' that begins with its event, else how
  * many there were in a second of the task's time. */
-bool row_ratio(const struct stat_job *job, const struct stat_row *row, double elapsed, struct ratio *out);
+bool find_row_ratio(const struct stat_job *job, const struct stat_row *row, double elapsed, struct ratio *out);
 /* Values of metrics from the rows; in text also those usual ratios that stand beside no count. */
 void report_metrics(const struct stat_job *job, double elapsed, double time);
 
@@ -189,37 +183,37 @@ void report_metrics(const struct stat_job *job, double elapsed, double time);
 /* True if counts are to be read on the way, so that their extrapolation can be judged. */
 bool needs_slices(const struct stat_job *job);
 /* Forgets the slices: another interval begins. */
-void slices_free(struct stat_job *job);
+void free_slices(struct stat_job *job);
 /* How long a slice of the time takes now, in nanoseconds. */
-uint64_t slices_begin(struct stat_job *job);
+uint64_t begin_slice(struct stat_job *job);
 /* Adds what @row counted to slice number @slice. */
-void slice_add(struct stat_row *row, unsigned slice, const pfm_count_t *count);
+void add_to_slice(struct stat_row *row, unsigned slice, const pfm_count_t *count);
 /* The slice under way is over. */
-void slices_next(struct stat_job *job);
+void end_slice(struct stat_job *job);
 
 /* A metric's value, and what it was made from. */
-struct judged_counts {
+struct metric_inputs {
 	struct stat_metric metric;
-	const pfm_metric_count_t *counts; /* of its @n inputs */
+	const pfm_metric_operand_t *counts; /* of its @n inputs */
 	unsigned n;
 	const struct row_use {
 		unsigned input, row;
 	} * uses; /* which rows are counts of which input */
 	unsigned n_uses;
-	int quality;       /* the worst of theirs */
+	pfm_quality_t quality;       /* the worst of theirs */
 	bool spans_groups; /* they are of several groups */
 };
 
 /* Sets error and interval of @v; they stay as they are where nothing was extrapolated. */
-void judge_value(const struct stat_job *job, const struct judged_counts *j, pfm_metric_value_t *v);
+void estimate_metric_error(const struct stat_job *job, const struct metric_inputs *j, pfm_metric_value_t *v);
 
 /* ---- metrics as a tree (stat_tree.c) ------------------------------------------------------------------------------------------ */
 
 /* Puts the metrics in the order of their tree: each behind the one it is a part of. False without memory. */
-bool tree_order(struct stat_job *job);
+bool order_metric_tree(struct stat_job *job);
 /* True if @child is a part of @parent. */
-bool is_below(const struct stat_job *job, const struct stat_metric *child, const struct stat_metric *parent);
-/* What is worth counting next, because what it is a part of is over its threshold. */
+bool is_child_metric(const struct stat_job *job, const struct stat_metric *child, const struct stat_metric *parent);
+/* Reports metrics that are worth counting next, because their parent is over its threshold. */
 void report_children(const struct stat_job *job, double elapsed);
 /* Writes the page that --html asks for. DONE, or REFUSED and why is said. */
 int write_page(const struct stat_job *job, double elapsed);
@@ -241,7 +235,8 @@ struct stat_job {
 	bool regions_system, no_subtract;
 	struct control control;
 	bool start_off; /* with --control: until it is told to enable */
-	bool repeats; /* more than one run was asked for */
+	bool repeats;    /* more than one run was asked for */
+	bool has_header; /* the names of columns were written, or are not wanted */
 	enum aggregation by;
 	unsigned repeat; /* runs; once they are over, those that were counted */
 	unsigned intervals, detail;
@@ -251,7 +246,7 @@ struct stat_job {
 	bool no_ratios;
 	uint64_t interval, timeout, delay; /* nanoseconds, 0 for none */
 	/* while it runs */
-	struct stat_part *parts;
+	struct stat_target *parts;
 	unsigned n_parts;
 	struct stat_row *rows;
 	unsigned n_rows;
@@ -293,13 +288,15 @@ void print_label(const struct stat_job *job, const char *label, size_t widest);
 
 /* 0, or the error number of writing. @time: end of the interval, negative if these are whole runs. */
 int report_counts(const struct stat_job *job, double elapsed, double time);
+/* The names of the columns of -x. */
+void put_column_names(const struct stat_job *job);
 /* One column of -x, in quotes where it would be taken for several, and what stands @behind it. */
 void put_field(const struct stat_job *job, const char *text, const char *behind);
 /* Seconds, as the first column; nothing if there are none (negative). */
 void put_time_field(const struct stat_job *job, double time);
-/* With -I, when the last interval was shown: why counts are not what was asked for. */
+/* With -I, after the last interval: reports why counts are not exact. */
 void report_why(const struct stat_job *job);
-/* What would be programmed, or was with -v, in @out. */
+/* Prints the kernel events of @session. */
 void report_plan(FILE *out, bool json, const pfm_ctx_t *ctx, const pfm_session_t *session);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm stat: the command that is counted. It is started in two steps, so that counters are open before its first instruction. */
+/* pfm stat: the command that is counted. It is started in two steps, so that counters are open
+ * before its first instruction. */
 #include "pfm.h"
 #include "stat.h"
 
@@ -101,21 +102,23 @@ void child_signal(const struct child *c, int sig)
 int child_status(const char *name, int status)
 {
 	if (WIFSIGNALED(status)) {
-		fprintf(stderr, "%s: %s was ended by signal %d (%s%s)\n", program_name, name, WTERMSIG(status), strsignal(WTERMSIG(status)),
+		fprintf(stderr, "%s: %s was ended by signal %d (%s%s)\n", program_name, name,
+		        WTERMSIG(status), strsignal(WTERMSIG(status)),
 		        WCOREDUMP(status) ? ", core dumped" : "");
 		return 128 + WTERMSIG(status);
 	}
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_DONE;
 }
 
-/* ---- the command as it would be typed ----------------------------------------------------------------------------------------- */
+/* ---- the command as it would be typed -------------------------------------------------------- */
 
 static bool needs_quotes(const char *word)
 {
 	if (!*word)
 		return true;
 	for (; *word; word++)
-		if (!isalnum((unsigned char)*word) && !strchr("%+,-./:=@_", *word) && (unsigned char)*word < 0x80)
+		if (!isalnum((unsigned char)*word) && !strchr("%+,-./:=@_", *word) &&
+		    (unsigned char)*word < 0x80)
 			return true;
 	return false;
 }

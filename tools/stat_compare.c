@@ -77,11 +77,11 @@ static int open_for(const struct stat_job *job, pid_t pid, pfm_session_t **sessi
 	if (pfm_open_session(session, job->ctx, &options, (const char *const *)job->events.texts,
 	                     job->events.n, &error) == PFMLIB_SUCCESS)
 		return EXIT_DONE;
-	stat_refuse(job,
-	            error.event >= 0 && (unsigned)error.event < job->events.n
-	                    ? job->events.texts[error.event]
-	                    : NULL,
-	            &error);
+	report_stat_refusal(job,
+	                    error.event >= 0 && (unsigned)error.event < job->events.n
+	                            ? job->events.texts[error.event]
+	                            : NULL,
+	                    &error);
 	return EXIT_REFUSED;
 }
 
@@ -89,7 +89,7 @@ static bool make_tables(struct comparison *c, pfm_session_t *s)
 {
 	size_t n;
 
-	c->n_events = pfm_count_session(s);
+	c->n_events = pfm_session_size(s);
 	n = (size_t)c->n_commands * c->n_rounds * (c->n_events + 1);
 	c->values = calloc(n, sizeof(*c->values));
 	c->names = calloc(c->n_events + 1, sizeof(*c->names));

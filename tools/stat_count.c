@@ -39,18 +39,20 @@ enum wake_reason { TIMEOUT,
 	           CHILD_ENDED,
 	           INTERRUPTED };
 
-/* Waits for a signal until @until. The terminal's interrupt reaches the command as well: its end is awaited then. */
+/* Waits for a signal until @until. An interrupt of the terminal reaches the command as well, whose end
+ * is awaited then; every other signal is passed on to it. */
 static enum wake_reason wait_signal(struct stat_job *job, const struct child *child, uint64_t until)
 {
 	uint64_t now = now_ns(), left = until > now ? until - now : 0;
 	struct timespec t = { .tv_sec = (time_t)(left / NS), .tv_nsec = (long)(left % NS) };
+	siginfo_t info;
 	int sig;
 
 	if (job->control.on) {
 		control_wait(&job->control, &job->signals, NULL, 0, left);
 		t = (struct timespec){ 0 };
 	}
-	sig = sigtimedwait(&job->signals, NULL, &t);
+	sig = sigtimedwait(&job->signals, &info, &t);
 
 	if (sig < 0)
 		return TIMEOUT;
@@ -59,7 +61,7 @@ static enum wake_reason wait_signal(struct stat_job *job, const struct child *ch
 	job->interrupted = true;
 	if (child->pid <= 0)
 		return INTERRUPTED;
-	if (sig != SIGINT && sig != SIGQUIT)
+	if ((sig != SIGINT && sig != SIGQUIT) || info.si_code == SI_USER)
 		child_signal(child, sig);
 	return TIMEOUT;
 }
@@ -86,6 +88,9 @@ static void report_run(struct stat_job *job, double elapsed, double time)
 
 	if (job->out == stderr || job->interval)
 		term_progress(stderr, "");
+	if (job->separator && !job->has_header)
+		put_column_names(job);
+	job->has_header = true;
 	err = report_counts(job, elapsed, time);
 	if (err && !job->write_error)
 		job->write_error = err;
@@ -99,11 +104,11 @@ static double seconds_of(struct timeval t)
 /* Reads what was counted. */
 static int read_counts(struct stat_job *job, const struct stat_run *r)
 {
-	int rc = parts_read(job);
+	int rc = read_targets(job);
 
 	/* Counting may have stopped before a command that was told to end. */
 	if (rc == EXIT_DONE && job->command && r->child.pid <= 0 && !r->own_child)
-		parts_compare(job, seconds_of(r->usage.ru_utime) + seconds_of(r->usage.ru_stime));
+		check_unwatched_time(job, seconds_of(r->usage.ru_utime) + seconds_of(r->usage.ru_stime));
 	return rc;
 }
 
@@ -114,26 +119,26 @@ static int report_interval(struct stat_job *job, struct stat_run *r)
 
 	if (read_counts(job, r) != EXIT_DONE)
 		return EXIT_REFUSED;
-	rows_are_default(job, (double)(now - r->previous_time) / NS, -1, -1);
-	rows_gather(job, true);
+	set_own_counts(job, (double)(now - r->previous_time) / NS, -1, -1);
+	gather_rows(job, true);
 	report_run(job, (double)(now - r->previous_time) / NS, (double)(now - r->start_time) / NS);
 	r->previous_time = now;
 	r->intervals++;
 	/* Slices are those of an interval. */
-	slices_free(job);
+	free_slices(job);
 	if (r->slice)
-		r->slice = now + slices_begin(job);
+		r->slice = now + begin_slice(job);
 	return EXIT_DONE;
 }
 
 /* Reads what was counted in the slice of time that is over. */
 static int take_slice(struct stat_job *job, struct stat_run *r, uint64_t now)
 {
-	if (parts_read(job) != EXIT_DONE)
+	if (read_targets(job) != EXIT_DONE)
 		return EXIT_REFUSED;
-	rows_slice(job);
-	slices_next(job);
-	r->slice = now + slices_begin(job);
+	gather_slice(job);
+	end_slice(job);
+	r->slice = now + begin_slice(job);
 	return EXIT_DONE;
 }
 
@@ -144,7 +149,7 @@ static int poll_processes(struct stat_job *job, struct stat_run *r, uint64_t now
 	if (!job->n_pids || now < r->next_poll)
 		return EXIT_DONE;
 	r->next_poll = now + POLL_NS;
-	return parts_read(job);
+	return read_targets(job);
 }
 
 static uint64_t earlier_deadline(uint64_t a, uint64_t b)
@@ -173,7 +178,7 @@ static bool is_target_gone(const struct stat_job *job, struct stat_run *r)
 	/* It may have ended, or the user left, before counting began; and nobody counts on for a file that takes nothing more. */
 	if (r->child.pid <= 0 && (job->command || job->interrupted || job->write_error))
 		return true;
-	return !job->command && (job->n_pids || job->n_tids) && parts_ended(job);
+	return !job->command && (job->n_pids || job->n_tids) && have_targets_ended(job);
 }
 
 /* The command's time is over: it is asked to end. Who goes on all the same, or until the user has had enough, is ended. */
@@ -208,9 +213,9 @@ static int serve_control(struct stat_job *job)
 
 	while (rc == EXIT_DONE && (word = control_next(&job->control)) != CONTROL_NOTHING) {
 		if (word == CONTROL_ENABLE)
-			rc = parts_start(job);
+			rc = start_targets(job);
 		else if (word == CONTROL_DISABLE || word == CONTROL_STOP)
-			parts_stop(job);
+			stop_targets(job);
 		else if (word == CONTROL_EVLIST)
 			for (unsigned i = 0; i < job->events.n; i++)
 				fprintf(stderr, "%s\n", job->events.texts[i]);
@@ -233,7 +238,7 @@ static int wait_for_end(struct stat_job *job, struct stat_run *r)
 
 	r->previous_time = r->start_time;
 	r->next_report = r->start_time + job->interval;
-	r->slice = needs_slices(job) && job->repeat < 2 ? r->start_time + slices_begin(job) : 0;
+	r->slice = needs_slices(job) && job->repeat < 2 ? r->start_time + begin_slice(job) : 0;
 	while (rc == EXIT_DONE && !over) {
 		now = now_ns();
 		/* An interval that ends with all of it is shown when counting has stopped: nothing is left behind it. */
@@ -263,12 +268,12 @@ static int wait_for_end(struct stat_job *job, struct stat_run *r)
 		if (wait_signal(job, &r->child, until) == INTERRUPTED)
 			break;
 	}
-	parts_stop(job);
+	stop_targets(job);
 	now = now_ns();
 	if (over)
 		end_child(job, r);
 	r->elapsed = (double)(now - r->start_time) / NS;
-	/* What is left of the last interval. */
+	/* The rest of the last interval. */
 	if (rc == EXIT_DONE && job->interval && !(job->intervals && r->intervals >= job->intervals))
 		rc = report_interval(job, r);
 	return rc;
@@ -281,7 +286,7 @@ static bool report_nothing_opened(struct stat_job *job)
 {
 	unsigned i, k;
 
-	if (parts_read(job) != EXIT_DONE)
+	if (read_targets(job) != EXIT_DONE)
 		return false;
 	for (k = 0; k < job->n_parts; k++)
 		for (i = 0; i < job->parts[k].n; i++)
@@ -314,13 +319,13 @@ static int start_run(struct stat_job *job, struct stat_run *r)
 		return EXIT_DONE;
 	r->start_time = now_ns();
 	if (rc == EXIT_DONE && !job->start_off)
-		rc = parts_start(job);
+		rc = start_targets(job);
 	if (rc == EXIT_DONE && job->command && !job->delay)
 		rc = child_start(job->command, &r->child);
 	return rc;
 }
 
-static void report_escaped_parts(const struct stat_job *job)
+static void report_escaped_targets(const struct stat_job *job)
 {
 	unsigned i;
 
@@ -334,20 +339,20 @@ static void report_escaped_parts(const struct stat_job *job)
 
 static int count_with_child(struct stat_job *job, struct stat_run *r)
 {
-	int rc = parts_open(job, r->child.pid);
+	int rc = open_targets(job, r->child.pid);
 	bool idle, known;
 	double user, system;
 
 	if (rc != EXIT_DONE)
 		return rc;
 	if (job->verbose && r->number == 1)
-		report_escaped_parts(job);
+		report_escaped_targets(job);
 	idle = !job->command && report_nothing_opened(job);
 	if (idle)
 		job->interval = 0;
 	r->start_time = now_ns();
 	rc = start_run(job, r);
-	/* Of what was not begun there are no intervals. */
+	/* Counting never began, so there are no intervals. */
 	if (job->missed)
 		job->interval = 0;
 	if (rc == EXIT_DONE && !idle && !job->missed)
@@ -362,13 +367,13 @@ static int count_with_child(struct stat_job *job, struct stat_run *r)
 	system = seconds_of(r->usage.ru_stime);
 	job->outlived_counting |= job->command && (job->delay || r->own_child || job->start_off || job->control.on);
 	known = job->command && !job->n_pids && !job->n_tids && !job->outlived_counting;
-	rows_are_default(job, job->missed ? -1 : r->elapsed, known ? user : -1, known ? system : -1);
-	/* What is left behind the last whole slice is no slice; of repetitions each is one. */
+	set_own_counts(job, job->missed ? -1 : r->elapsed, known ? user : -1, known ? system : -1);
+	/* The rest after the last whole slice is not a slice; of repetitions each is one. */
 	if (needs_slices(job) && job->repeat > 1 && !job->missed) {
-		rows_slice(job);
-		slices_next(job);
+		gather_slice(job);
+		end_slice(job);
 	}
-	rows_gather(job, false);
+	gather_rows(job, false);
 	if (!job->missed) {
 		job->elapsed += job->run_seconds[job->runs++] = r->elapsed;
 		job->user += user;
@@ -393,7 +398,7 @@ static bool has_counts(const struct stat_job *job)
 	unsigned i;
 
 	for (i = 0; i < job->n_rows; i++)
-		if (job->rows[i].tally.counted)
+		if (job->rows[i].was_counted)
 			return true;
 	return false;
 }
@@ -401,13 +406,13 @@ static bool has_counts(const struct stat_job *job)
 /* Signals are waited for, not handled: nothing is interrupted half way. */
 static void block_signals(struct stat_job *job)
 {
-	static const int ends[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
+	static const int ends[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE };
 	struct sigaction was;
 	size_t i;
 
 	sigemptyset(&job->signals);
 	sigaddset(&job->signals, SIGCHLD);
-	/* Whoever started us may want some ignored, as nohup does. */
+	/* The caller may ignore some signals, as nohup(1) does. */
 	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
 		if (sigaction(ends[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
 			sigaddset(&job->signals, ends[i]);
@@ -426,7 +431,7 @@ int count_runs(struct stat_job *job)
 	block_signals(job);
 	job->since = now_ns();
 	for (run = 1; run <= job->repeat && !job->interrupted; run++) {
-		parts_close(job);
+		close_targets(job);
 		rc = run_once(job, run);
 		if (rc != EXIT_DONE)
 			status = rc;

@@ -13,7 +13,7 @@ enum { SLICES = 64,
        FIRST_NS = 10000000,
        COUNTS_READ_AT_ONCE = 100 };
 
-/* What a row counted in a slice. */
+/* The count of a row in one slice. */
 struct slice {
 	double raw, enabled, running;
 };
@@ -23,7 +23,7 @@ bool needs_slices(const struct stat_job *job)
 	return job->metrics.n;
 }
 
-void slices_free(struct stat_job *job)
+void free_slices(struct stat_job *job)
 {
 	for (unsigned i = 0; i < job->n_rows; i++)
 		if (job->rows[i].slices)
@@ -32,7 +32,7 @@ void slices_free(struct stat_job *job)
 	job->slice_ns = 0;
 }
 
-uint64_t slices_begin(struct stat_job *job)
+uint64_t begin_slice(struct stat_job *job)
 {
 	unsigned counts = 0;
 
@@ -71,7 +71,7 @@ static void merge_slices(struct stat_job *job)
 	job->runs_in_slice *= 2;
 }
 
-void slice_add(struct stat_row *row, unsigned slice, const pfm_count_t *count)
+void add_to_slice(struct stat_row *row, unsigned slice, const pfm_count_t *count)
 {
 	const struct slice more = { (double)count->raw, (double)count->enabled, (double)count->running };
 
@@ -81,7 +81,7 @@ void slice_add(struct stat_row *row, unsigned slice, const pfm_count_t *count)
 		add_slice_count(&row->slices[slice], &more);
 }
 
-void slices_next(struct stat_job *job)
+void end_slice(struct stat_job *job)
 {
 	if (!job->runs_in_slice)
 		job->runs_in_slice = 1;
@@ -109,7 +109,7 @@ static double is_extrapolated(const struct stat_row *row, unsigned first, unsign
 }
 
 /* The inputs in each of @n_parts parts of @width slices, constants as they are in @counts; false if one was not counted in some part. */
-static bool fill_inputs(const struct stat_job *job, const struct judged_counts *j, unsigned n_parts, unsigned width, double *parts)
+static bool fill_inputs(const struct stat_job *job, const struct metric_inputs *j, unsigned n_parts, unsigned width, double *parts)
 {
 	double share = job->repeat > 1 ? 1.0 / job->runs_in_slice : 1;
 	bool there = true;
@@ -130,7 +130,7 @@ static bool fill_inputs(const struct stat_job *job, const struct judged_counts *
 }
 
 /* The share of the time in which all was counted, if always together; 0 if not. */
-static double observed_count(const struct stat_job *job, const struct judged_counts *j)
+static double observed_count(const struct stat_job *job, const struct metric_inputs *j)
 {
 	double least = 1;
 
@@ -143,7 +143,7 @@ static double observed_count(const struct stat_job *job, const struct judged_cou
 	return j->spans_groups ? 0 : least;
 }
 
-static void judge_run(const struct stat_job *job, const struct judged_counts *j, double *parts, pfm_metric_value_t *v)
+static void estimate_run_error(const struct stat_job *job, const struct metric_inputs *j, double *parts, pfm_metric_value_t *v)
 {
 	unsigned width = 1, n_parts = job->n_slices;
 
@@ -154,30 +154,43 @@ static void judge_run(const struct stat_job *job, const struct judged_counts *j,
 	}
 	if (n_parts < MIN_SLICES)
 		n_parts = 0;
-	pfm_judge_metric(job->ctx, j->metric.pmu, j->metric.event, j->counts, j->n, parts, n_parts, observed_count(job, j), v);
+	pfm_compute_metric(job->ctx, j->metric.pmu, j->metric.event,
+	                   &(pfm_metric_data_t){ .size = sizeof(pfm_metric_data_t),
+	                                         .model = PFM_ERROR_FROM_INTERVALS,
+	                                         .n_inputs = j->n,
+	                                         .operands = j->counts,
+	                                         .samples = parts,
+	                                         .n_samples = n_parts,
+	                                         .observed = observed_count(job, j) },
+	                   v);
 }
 
-static void judge_runs(const struct stat_job *job, const struct judged_counts *j, const double *samples, unsigned n_samples, pfm_metric_value_t *v)
+static void estimate_runs_error(const struct stat_job *job, const struct metric_inputs *j, const double *samples, unsigned n_samples, pfm_metric_value_t *v)
 {
+	pfm_metric_data_t d = { .size = sizeof(d),
+		                .model = PFM_ERROR_FROM_REPETITIONS,
+		                .n_inputs = j->n,
+		                .samples = samples,
+		                .n_samples = n_samples };
 	pfm_metric_value_t e = PFM_INIT(e);
 
-	if (pfm_estimate_metric(job->ctx, j->metric.pmu, j->metric.event, samples, n_samples, j->n, &e) || e.state || n_samples < 2)
+	if (pfm_compute_metric(job->ctx, j->metric.pmu, j->metric.event, &d, &e) || e.state || n_samples < 2)
 		return;
 	v->error = e.error;
 	v->low = v->value - (e.value - e.low);
 	v->high = v->value + (e.high - e.value);
 }
 
-void judge_value(const struct stat_job *job, const struct judged_counts *j, pfm_metric_value_t *v)
+void estimate_metric_error(const struct stat_job *job, const struct metric_inputs *j, pfm_metric_value_t *v)
 {
 	double *parts = calloc((size_t)SLICES * j->n + 1, sizeof(*parts));
 
-	/* What is missing is in no slice. */
+	/* A missing count is in no slice. */
 	if (j->quality == PFM_QUALITY_PARTIAL)
 		v->error = -1;
 	else if (parts && job->repeat > 1 && fill_inputs(job, j, job->n_slices, 1, parts))
-		judge_runs(job, j, parts, job->n_slices, v);
+		estimate_runs_error(job, j, parts, job->n_slices, v);
 	else if (parts && job->repeat < 2 && j->quality != PFM_QUALITY_EXACT)
-		judge_run(job, j, parts, v);
+		estimate_run_error(job, j, parts, v);
 	free(parts);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of events, split as the library splits them; a pattern of tracepoints becomes those that match it. */
+/* Lists of events, split as the library splits them; a pattern of tracepoints becomes those that
+ * match it. */
 #include "pfm.h"
 #include "stat.h"
 
@@ -37,7 +38,8 @@ static bool add_tracepoint(void *arg, const char *name)
 	return !a->failed;
 }
 
-/* Puts the tracepoints that the last text matches in its place, as it stands where it is no pattern or matches none. */
+/* Puts the tracepoints that the last text matches in its place, as it stands where it is no pattern
+ * or matches none. */
 static bool expand_last_pattern(struct event_list *events)
 {
 	char *text = events->texts[--events->n];
@@ -45,7 +47,7 @@ static bool expand_last_pattern(struct event_list *events)
 	struct list_addition a = { .events = events };
 	bool found;
 
-	/* What is added takes the place of @text, which is put back if nothing is. */
+	/* The tracepoints replace @text, which is put back if none matches. */
 	found = match_tracepoints(text, &a.rest, add_tracepoint, &a) > 0;
 	if (!found && !a.failed && events->n == first) {
 		events->n++;
@@ -102,7 +104,8 @@ bool event_list_add(struct event_list *events, const char *list)
 	size_t len;
 
 	while (pfm_split_events(&list, &event, &len))
-		if (!add_event(events, event, len) || !(*event == '{' ? expand_group(events) : expand_last_pattern(events)))
+		if (!add_event(events, event, len) ||
+		    !(*event == '{' ? expand_group(events) : expand_last_pattern(events)))
 			return false;
 	return true;
 }

@@ -77,7 +77,7 @@ static int add_name(struct stat_job *job, const char *name)
 		return add_use(&job->metrics, m.pmu, m.event) ? EXIT_DONE : report_bad_option("metrics", ENOMEM);
 	if (add_group(job, name, false))
 		return EXIT_DONE;
-	stat_refuse(job, name, &error);
+	report_stat_refusal(job, name, &error);
 	if (error.kind == PFM_KIND_UNKNOWN_EVENT && !job->json)
 		fputs("  'pfm list --metrics' shows what can be computed\n", stderr);
 	return EXIT_REFUSED;
@@ -88,7 +88,7 @@ bool visit_session_metrics(struct stat_job *job, const pfm_session_t *session)
 	pfm_session_metric_t m = PFM_INIT(m);
 
 	for (unsigned i = 0; i < pfm_count_metrics(session); i++)
-		if (!pfm_compute_metric(session, i, NULL, 0, 0, &m) && !add_use(&job->metrics, m.pmu, m.event))
+		if (!pfm_compute_session_metric(session, i, NULL, 0, 0, &m) && !add_use(&job->metrics, m.pmu, m.event))
 			return false;
 	return true;
 }
@@ -120,7 +120,7 @@ static char **list_metric_texts(const struct stat_job *job)
 static bool add_plan(struct stat_job *job, const pfm_plan_t *plan)
 {
 	pfm_plan_info_t info = PFM_INIT(info);
-	pfm_planned_t e = PFM_INIT(e);
+	pfm_planned_event_t e = PFM_INIT(e);
 	unsigned i = 0;
 
 	pfm_describe_plan(plan, &info);
@@ -130,13 +130,13 @@ static bool add_plan(struct stat_job *job, const pfm_plan_t *plan)
 		char *text;
 		bool added;
 
-		for (; !pfm_describe_planned(plan, i, &e) && e.group == g; i++, members++)
+		for (; !pfm_describe_planned_event(plan, i, &e) && e.group == g; i++, members++)
 			room += strlen(e.text) + 1;
 		text = malloc(room);
 		if (!text)
 			return false;
 		text[0] = '{';
-		for (unsigned k = first; k < i && !pfm_describe_planned(plan, k, &e); k++)
+		for (unsigned k = first; k < i && !pfm_describe_planned_event(plan, k, &e); k++)
 			at += (size_t)snprintf(text + at, room - at, "%s%s", k > first ? "," : "", e.text);
 		snprintf(text + at, room - at, "}:W");
 		if (members == 1)
@@ -155,16 +155,16 @@ static int plan_metrics(struct stat_job *job)
 	pfm_plan_options_t options = PFM_INIT(options);
 	pfm_plan_t *plan = NULL;
 	char **texts = list_metric_texts(job);
-	int rc = texts ? pfm_plan(&plan, job->ctx, (const char *const *)texts, job->metrics.n, NULL, &error) : PFMLIB_ERR_NOMEM;
+	int rc = texts ? pfm_create_plan(&plan, job->ctx, (const char *const *)texts, job->metrics.n, NULL, &error) : PFMLIB_ERR_NOMEM;
 	int status = EXIT_DONE;
 
 	/* An event may need the very counter that the watchdog holds: the kernel knows whether another will do. */
 	if (rc == PFMLIB_ERR_NOASSIGN) {
-		options.flags = PFM_PLAN_BARE;
-		rc = pfm_plan(&plan, job->ctx, (const char *const *)texts, job->metrics.n, &options, &error);
+		options.flags = PFM_PLAN_ALL_COUNTERS;
+		rc = pfm_create_plan(&plan, job->ctx, (const char *const *)texts, job->metrics.n, &options, &error);
 	}
 	if (rc) {
-		stat_refuse(job, texts && error.event >= 0 ? texts[error.event] : "", &error);
+		report_stat_refusal(job, texts && error.event >= 0 ? texts[error.event] : "", &error);
 		status = EXIT_REFUSED;
 	} else if (!add_plan(job, plan)) {
 		status = report_bad_option("metrics", ENOMEM);
@@ -177,7 +177,7 @@ static int plan_metrics(struct stat_job *job)
 }
 
 /* Adds what the metrics that are asked for consist of. False without memory. */
-static bool add_below(struct stat_job *job)
+static bool add_child_metrics(struct stat_job *job)
 {
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);
 	pfm_metric_info_t info = PFM_INIT(info);
@@ -190,14 +190,14 @@ static bool add_below(struct stat_job *job)
 			continue;
 		for (unsigned e = 0; e < pmu.n_events && job->metrics.n < MAX_METRICS; e++)
 			if (!pfm_describe_metric(job->ctx, m.pmu, e, &info) && !is_info_metric(info.name) &&
-			    is_below(job, &(struct stat_metric){ .pmu = m.pmu, .event = e }, &m) && !add_use(&job->metrics, m.pmu, e))
+			    is_child_metric(job, &(struct stat_metric){ .pmu = m.pmu, .event = e }, &m) && !add_use(&job->metrics, m.pmu, e))
 				return false;
 	}
 	return true;
 }
 
 /* Leaves out, from metric @first on, what the lists have on a level below @level, which is not always that of the parent and one. */
-static void drop_below(struct stat_job *job, unsigned level, unsigned first)
+static void drop_deeper_levels(struct stat_job *job, unsigned level, unsigned first)
 {
 	pfm_metric_info_t info = PFM_INIT(info);
 	unsigned n = first;
@@ -223,10 +223,10 @@ static int add_topdown(struct stat_job *job, unsigned level)
 		}
 	do {
 		earlier = job->metrics.n;
-		if (!add_below(job))
+		if (!add_child_metrics(job))
 			return report_bad_option("metrics", ENOMEM);
 	} while (job->metrics.n > earlier);
-	drop_below(job, level, before);
+	drop_deeper_levels(job, level, before);
 	if (job->metrics.n > before)
 		return EXIT_DONE;
 	fprintf(stderr, "pfm stat: this machine's processor has no metrics of top-down analysis; another's are asked for with -M "
@@ -234,7 +234,7 @@ static int add_topdown(struct stat_job *job, unsigned level)
 	return EXIT_REFUSED;
 }
 
-int metrics_make(struct stat_job *job)
+int plan_stat_metrics(struct stat_job *job)
 {
 	int status = EXIT_DONE;
 
@@ -242,7 +242,7 @@ int metrics_make(struct stat_job *job)
 		status = add_name(job, job->metric_names.texts[i]);
 	if (status == EXIT_DONE && job->topdown)
 		status = add_topdown(job, job->topdown);
-	if (status == EXIT_DONE && !tree_order(job))
+	if (status == EXIT_DONE && !order_metric_tree(job))
 		status = report_bad_option("metrics", ENOMEM);
 	if (status == EXIT_DONE && job->metrics.n)
 		status = plan_metrics(job);
@@ -252,7 +252,7 @@ int metrics_make(struct stat_job *job)
 	return EXIT_REFUSED;
 }
 
-void metrics_free(struct stat_job *job)
+void free_stat_metrics(struct stat_job *job)
 {
 	free(job->metrics.at);
 	free(job->ratios.at);
@@ -324,7 +324,7 @@ static bool is_same_metric(struct event_at a, struct event_at b)
 	return a.pmu >= 0 && a.pmu == b.pmu && a.event == b.event;
 }
 
-/* What the kernel lists for a processor under the name of an event of all processors is that event. None where there is none. */
+/* The generic event that an event of the kernel's core PMU is, if both have one name. */
 static struct event_at general_event(const struct stat_job *job, struct event_at at)
 {
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);
@@ -359,7 +359,7 @@ static void find_rows(struct stat_job *job)
 	}
 }
 
-/* What a metric needs, and which event that is. */
+/* An input of a metric, and the event that it means. */
 struct metric_input {
 	pfm_metric_input_t in;
 	struct event_at at;
@@ -387,17 +387,17 @@ static bool is_input(const struct stat_row *row, const struct metric_input *inpu
 struct input_counts {
 	struct stat_metric metric;
 	pfm_metric_info_t info;
-	int quality;           /* the worst of its counts */
+	pfm_quality_t quality;           /* the worst of its counts */
 	bool across;           /* counts of several groups */
 	unsigned found, asked; /* events among the rows; events it needs */
 	unsigned n_uses;
-	pfm_metric_count_t counts[256];
+	pfm_metric_operand_t counts[256];
 	struct row_use uses[MAX_USES];
 };
 
-static void use_row(const struct stat_row *row, struct input_counts *r, unsigned i, int *group)
+static void add_row_to_input(const struct stat_row *row, struct input_counts *r, unsigned i, int *group)
 {
-	const struct tally *t = &row->tally;
+	const pfm_tally_t *t = &row->tally;
 	double error = t->counted > 1 ? sqrt(t->squares / (t->counted - 1) / t->counted) : 0;
 
 	r->counts[i].value += t->mean;
@@ -474,16 +474,16 @@ static bool is_repeated(const struct stat_job *job, unsigned k, const struct met
 	return false;
 }
 
-/* What became of input @i among the @rows: counts of one event on several types of cores are added up, and all of them
- * must be there. */
-static void use_rows(const struct stat_job *job, const struct metric_search *rows, const struct metric_input *input, struct input_counts *r, unsigned i, int *group)
+/* Adds the rows that count input @i: counts of one event on several types of cores are added up,
+ * and all of them must be there. */
+static void add_rows_to_input(const struct stat_job *job, const struct metric_search *rows, const struct metric_input *input, struct input_counts *r, unsigned i, int *group)
 {
 	unsigned found = 0, counted = 0;
 
 	for (unsigned k = 0; k < job->n_rows; k++) {
 		if (!is_row_of(job, k, rows, input) || is_repeated(job, k, rows, input))
 			continue;
-		use_row(&job->rows[k], r, i, group);
+		add_row_to_input(&job->rows[k], r, i, group);
 		if (r->n_uses < MAX_USES)
 			r->uses[r->n_uses++] = (struct row_use){ i, k };
 		counted += job->rows[k].tally.counted != 0;
@@ -518,7 +518,7 @@ static bool read_inputs(const struct stat_job *job, const struct stat_metric *m,
 			continue;
 		}
 		r->asked += i < r->info.n_value_inputs;
-		use_rows(job, rows, &input, r, i, &group);
+		add_rows_to_input(job, rows, &input, r, i, &group);
 		if (whole && r->found < r->asked)
 			return false;
 	}
@@ -613,7 +613,7 @@ static void print_metric_columns(const struct stat_job *job, const struct input_
 	char value[NUMBER_ROOM] = "", error[NUMBER_ROOM] = "", unit[UNIT_ROOM];
 
 	put_time_field(job, time);
-	if (rows_have_labels(job))
+	if (has_row_labels(job))
 		put_field(job, label, sep);
 	fprintf(job->out, "%s%s%s%s%s%s", sep, sep, sep, job->repeats ? sep : "", sep, sep);
 	if (!v->state)
@@ -635,14 +635,15 @@ static bool evaluate_rows(const struct stat_job *job, const struct stat_metric *
 {
 	if (!read_inputs(job, m, rows, elapsed, whole, r) || (whole && !r->asked))
 		return false;
-	if (pfm_evaluate_metric(job->ctx, m->pmu, m->event, r->counts, r->info.n_inputs, v) || (whole && v->state))
+	if (pfm_compute_metric(job->ctx, m->pmu, m->event,
+		&(pfm_metric_data_t){ .size = sizeof(pfm_metric_data_t), .n_inputs = r->info.n_inputs, .operands = r->counts }, v) || (whole && v->state))
 		return false;
 	if (!v->state && needs_slices(job))
-		judge_value(job, &(struct judged_counts){ *m, r->counts, r->info.n_inputs, r->uses, r->n_uses, r->quality, r->across }, v);
+		estimate_metric_error(job, &(struct metric_inputs){ *m, r->counts, r->info.n_inputs, r->uses, r->n_uses, r->quality, r->across }, v);
 	return true;
 }
 
-bool metric_answer(const struct stat_job *job, const struct stat_metric *m, const char *label, double elapsed, struct metric_answer *out)
+bool compute_stat_metric(const struct stat_job *job, const struct stat_metric *m, const char *label, double elapsed, struct metric_answer *out)
 {
 	static struct input_counts r;
 
@@ -682,7 +683,7 @@ static void report_labels(const struct stat_job *job, const struct stat_metric *
 	}
 }
 
-/* Those of the ratios that no count shows. */
+/* Reports the ratios that stand beside no count. */
 static void report_ratios(const struct stat_job *job, double elapsed, double time)
 {
 	for (unsigned i = 0; i < job->ratios.n; i++) {
@@ -704,18 +705,32 @@ void report_metrics(const struct stat_job *job, double elapsed, double time)
 
 /* ---- ratios ------------------------------------------------------------------------------------------------------------ */
 
-/* The ratios of PMU @p that people look for. */
+struct ratio_collection {
+	struct stat_metrics *ratios;
+	bool failed;
+};
+
+static bool add_ratio(void *arg, int pmu, unsigned event, const pfm_metric_info_t *info)
+{
+	struct ratio_collection *c = arg;
+
+	(void)info;
+	c->failed = !add_use(c->ratios, pmu, event);
+	return !c->failed;
+}
+
+/* Adds the usual ratios of PMU @p. False without memory. */
 static bool add_ratios(struct stat_job *job, int p)
 {
-	pfm_metric_info_t info = PFM_INIT(info);
+	struct ratio_collection c = { .ratios = &job->ratios };
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+	char group[128];
 
 	if (p < 0 || pfm_describe_pmu(job->ctx, p, &pmu))
 		return true;
-	for (unsigned e = 0; e < pmu.n_events; e++)
-		if (!pfm_describe_metric(job->ctx, p, e, &info) && metric_is_in_group(&info, "ratios") && !add_use(&job->ratios, p, e))
-			return false;
-	return true;
+	snprintf(group, sizeof(group), "%s::ratios", pmu.name);
+	visit_group_metrics(job->ctx, group, add_ratio, &c);
+	return !c.failed;
 }
 
 /* The table of ratios beside that of PMU @p, or -1. */
@@ -730,7 +745,7 @@ static int find_ratios(const struct stat_job *job, int p)
 	return pfm_find_pmu(job->ctx, name);
 }
 
-/* Who asks for metrics sees those alone. */
+/* Ratios are left out where metrics were asked for. */
 static bool needs_ratios(const struct stat_job *job)
 {
 	return !job->metrics.n && !job->no_ratios;
@@ -764,7 +779,7 @@ static bool has_rows(const struct stat_job *job, struct stat_metric *m)
 	return true;
 }
 
-bool ratios_make(struct stat_job *job)
+bool prepare_ratios(struct stat_job *job)
 {
 	static const char *const names[] = { "hardware", "software", "hw_cache" };
 	unsigned n = 0;
@@ -803,13 +818,13 @@ static bool may_start_expression(const struct stat_job *job, const struct stat_m
 }
 
 /* How often the event of @row came in a second of the task's time, which the count of task-clock with the same label is. */
-static bool row_rate(const struct stat_job *job, const struct stat_row *row, struct ratio *out)
+static bool compute_row_rate(const struct stat_job *job, const struct stat_row *row, struct ratio *out)
 {
 	if (*row->info.unit || row->own || !row->tally.counted || row->info.is_level)
 		return false;
 	for (unsigned i = 0; i < job->n_rows; i++) {
 		const struct stat_row *clock = &job->rows[i];
-		int quality = clock->tally.count.quality;
+		pfm_quality_t quality = clock->tally.count.quality;
 
 		if (clock->own || strcmp(clock->info.name, "task-clock") != 0 || strcmp(clock->label, row->label) != 0 || clock->tally.mean <= 0)
 			continue;
@@ -822,7 +837,7 @@ static bool row_rate(const struct stat_job *job, const struct stat_row *row, str
 }
 
 /* A type of core has a ratio of its own, where all that it is made from is counted there: else it is that of all of them. */
-bool row_ratio(const struct stat_job *job, const struct stat_row *row, double elapsed, struct ratio *out)
+bool find_row_ratio(const struct stat_job *job, const struct stat_row *row, double elapsed, struct ratio *out)
 {
 	static struct input_counts r;
 	pfm_metric_value_t v = PFM_INIT(v);
@@ -838,5 +853,5 @@ bool row_ratio(const struct stat_job *job, const struct stat_row *row, double el
 		m->is_beside_count = true;
 		return true;
 	}
-	return needs_ratios(job) && row_rate(job, row, out);
+	return needs_ratios(job) && compute_row_rate(job, row, out);
 }

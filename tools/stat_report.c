@@ -31,30 +31,30 @@ static void number_text(double value, char buf[NUMBER_MAX])
 }
 
 /* The value; of several runs their mean, which is a whole number here. */
-static uint64_t row_value(const struct tally *t)
+static uint64_t row_value(const pfm_tally_t *t)
 {
 	return t->counted < 2 ? t->count.value : t->mean < 0x1p64 - 0x1p11 ? (uint64_t)(t->mean + 0.5)
 	                                                                   : UINT64_MAX;
 }
 
 /* Nanoseconds that it was switched on, and that it counted. */
-static uint64_t row_enabled_time(const struct tally *t)
+static uint64_t row_enabled_time(const pfm_tally_t *t)
 {
 	return t->counted ? (uint64_t)(t->enabled + 0.5) : t->count.enabled;
 }
 
-static uint64_t row_running_time(const struct tally *t)
+static uint64_t row_running_time(const pfm_tally_t *t)
 {
 	return t->counted ? (uint64_t)(t->running + 0.5) : t->count.running;
 }
 
 /* Per cent of the time that it counted. */
-static double row_running_share(const struct tally *t)
+static double row_running_share(const pfm_tally_t *t)
 {
 	return row_enabled_time(t) ? 100.0 * (double)row_running_time(t) / (double)row_enabled_time(t) : 0;
 }
 
-static void value_text(const struct tally *t, char buf[NUMBER_MAX])
+static void value_text(const pfm_tally_t *t, char buf[NUMBER_MAX])
 {
 	if (!t->counted)
 		snprintf(buf, NUMBER_MAX, "<%s>", pfm_quality_name(t->count.quality));
@@ -93,7 +93,7 @@ static size_t widest_unit(const struct stat_job *job)
 	return widest;
 }
 
-static void remark_text(const struct tally *t, unsigned repeat, char buf[REMARK_MAX])
+static void remark_text(const pfm_tally_t *t, unsigned repeat, char buf[REMARK_MAX])
 {
 	int n = 0;
 
@@ -109,7 +109,7 @@ static void remark_text(const struct tally *t, unsigned repeat, char buf[REMARK_
 }
 
 /* "0.98 insn per cycle", "110.27 K/s", "3.1 % branch_miss_share". */
-static void print_ratio(FILE *out, const struct ratio *r, int quality)
+static void print_ratio(FILE *out, const struct ratio *r, pfm_quality_t quality)
 {
 	static const char prefixes[] = " KMGT";
 	double value = r->value;
@@ -131,7 +131,7 @@ static void print_ratio(FILE *out, const struct ratio *r, int quality)
 
 static void print_row(const struct stat_job *job, const struct stat_row *row, double elapsed, double time, size_t units, size_t labels)
 {
-	const struct tally *t = &row->tally;
+	const pfm_tally_t *t = &row->tally;
 	const pfm_count_info_t *info = &row->info;
 	char value[NUMBER_MAX], remark[REMARK_MAX];
 	struct ratio ratio;
@@ -151,7 +151,7 @@ static void print_row(const struct stat_job *job, const struct stat_row *row, do
 	if (*info->pmu && !strstr(info->name, info->pmu))
 		fprintf(job->out, "  %s[%s]%s", term_colour_begin(job->out, DIM), info->pmu, term_colour_end(job->out));
 	fputs(remark, job->out);
-	if (row_ratio(job, row, elapsed, &ratio))
+	if (find_row_ratio(job, row, elapsed, &ratio))
 		print_ratio(job->out, &ratio, t->count.quality);
 	fputc('\n', job->out);
 }
@@ -174,7 +174,7 @@ static bool is_named_before(const struct stat_job *job, unsigned i, const char *
 	return false;
 }
 
-/* What readers of counts must know, each event once. */
+/* Prints the uncertainty of events, each event once. */
 static void print_notes(const struct stat_job *job)
 {
 	char note[NOTE_MAX];
@@ -307,19 +307,50 @@ void put_time_field(const struct stat_job *job, double time)
 	put_field(job, text, job->separator);
 }
 
+static const char *const label_names[] = {
+	[BY_NOTHING] = "cgroup",
+	[BY_CPU] = "cpu",
+	[BY_CORE] = "core",
+	[BY_DIE] = "die",
+	[BY_SOCKET] = "socket",
+	[BY_NODE] = "node",
+	[BY_THREAD] = "thread",
+};
+
+void put_column_names(const struct stat_job *job)
+{
+	static const char *const names[] = { "running_ns", "running_percent", "ratio", "ratio_unit", "quality",
+		                             "cause" };
+
+	if (job->interval)
+		put_field(job, "time", job->separator);
+	if (job->tell_cgroups && job->by != BY_NOTHING)
+		fputs("cgroup_", job->out);
+	if (has_row_labels(job))
+		put_field(job, label_names[job->by], job->separator);
+	put_field(job, "value", job->separator);
+	put_field(job, "unit", job->separator);
+	put_field(job, "event", job->separator);
+	if (job->repeats)
+		put_field(job, "deviation", job->separator);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		put_field(job, names[i], job->separator);
+	put_field(job, "error", "\n");
+}
+
 /* The first fields are those of 'perf stat -x': value, unit, event, with -r the deviation, nanoseconds counted, percent of the time, two
  * for metrics. Quality and cause follow, and a metric's standard error, which counts have none of. */
 static void print_columns_row(const struct stat_job *job, const struct stat_row *row, double elapsed, double time)
 {
-	const struct tally *t = &row->tally;
+	const pfm_tally_t *t = &row->tally;
 	const char *sep = job->separator;
 	char value[NUMBER_MAX], ratio[NUMBER_MAX] = "", error[NUMBER_MAX] = "", running[NUMBER_MAX], share[NUMBER_MAX];
 	struct ratio beside = { "", "", 0, PFM_QUALITY_EXACT };
 
-	if (row_ratio(job, row, elapsed, &beside))
+	if (find_row_ratio(job, row, elapsed, &beside))
 		snprintf(ratio, sizeof(ratio), "%.9g", beside.value);
 	put_time_field(job, time);
-	if (rows_have_labels(job))
+	if (has_row_labels(job))
 		put_field(job, row->label, sep);
 	if (!t->counted)
 		snprintf(value, sizeof(value), "<%s>", pfm_quality_name(t->count.quality));
@@ -330,7 +361,7 @@ static void print_columns_row(const struct stat_job *job, const struct stat_row 
 	put_field(job, value, sep);
 	put_field(job, t->counted ? row->info.unit : "", sep);
 	put_field(job, row->info.name, sep);
-	/* Of a single run nobody knows how far the next would be off. */
+	/* A single run has no deviation. */
 	if (t->counted > 1)
 		snprintf(error, sizeof(error), "%.2f%%", relative_deviation(t));
 	if (job->repeats)
@@ -357,7 +388,7 @@ static void put_notes(struct json *j, const pfm_ctx_t *ctx, const char *text)
 		put_bool(j, "fallback", true);
 }
 
-static void put_reason(struct json *j, const pfm_count_info_t *info, int quality, int cause)
+static void put_reason(struct json *j, const pfm_count_info_t *info, pfm_quality_t quality, pfm_cause_t cause)
 {
 	put_text(j, "quality", pfm_quality_name(quality));
 	if (cause != PFM_CAUSE_NONE)
@@ -368,15 +399,7 @@ static void put_reason(struct json *j, const pfm_count_info_t *info, int quality
 
 static void json_count(const struct stat_job *job, const struct stat_row *row, double elapsed, double time)
 {
-	static const char *const labels[] = {
-		[BY_CPU] = "cpu",
-		[BY_CORE] = "core",
-		[BY_DIE] = "die",
-		[BY_SOCKET] = "socket",
-		[BY_NODE] = "node",
-		[BY_THREAD] = "thread",
-	};
-	const struct tally *t = &row->tally;
+	const pfm_tally_t *t = &row->tally;
 	const pfm_count_info_t *info = &row->info;
 	struct json j = { .out = job->out };
 	struct ratio ratio;
@@ -389,7 +412,7 @@ static void json_count(const struct stat_job *job, const struct stat_row *row, d
 	if (job->tell_cgroups && row->part)
 		put_text(&j, "cgroup", row->part->label);
 	if (job->by != BY_NOTHING)
-		put_text(&j, labels[job->by], row->label + (job->by == BY_THREAD ? 0 : row->place));
+		put_text(&j, label_names[job->by], row->label + (job->by == BY_THREAD ? 0 : row->place));
 	if (t->counted)
 		put_count(&j, "value", row_value(t));
 	else
@@ -404,7 +427,7 @@ static void json_count(const struct stat_job *job, const struct stat_row *row, d
 	put_count(&j, "enabled", row_enabled_time(t));
 	put_count(&j, "running", row_running_time(t));
 	put_int(&j, "group", info->group);
-	if (row_ratio(job, row, elapsed, &ratio)) {
+	if (find_row_ratio(job, row, elapsed, &ratio)) {
 		put_text(&j, "ratio", ratio.name);
 		put_number(&j, "ratio_value", ratio.value);
 		put_text_if(&j, "ratio_unit", ratio.unit);
@@ -451,7 +474,7 @@ static void json_plan(FILE *out, const pfm_ctx_t *ctx, const pfm_count_info_t *i
 	put_text(&j, "event", info->name);
 	put_text(&j, "pmu", info->pmu);
 	put_int(&j, "group", info->group);
-	put_int(&j, "parts", info->n_parts);
+	put_int(&j, "parts", info->n_kernel_events);
 	put_text_if(&j, "cpus", info->cpus);
 	put_text_if(&j, "unit", info->unit);
 	put_text_if(&j, "why", info->why);
@@ -475,7 +498,7 @@ static void print_plan(FILE *out, const pfm_ctx_t *ctx, const pfm_count_info_t *
 	char note[NOTE_MAX];
 
 	fprintf(out, "%s%s%s\n  pmu %s, group %u, %u kernel event%s%s%s\n", term_colour_begin(out, BOLD), info->name, term_colour_end(out), info->pmu,
-	        info->group, info->n_parts, info->n_parts == 1 ? "" : "s", *info->cpus ? ", CPUs " : "", info->cpus);
+	        info->group, info->n_kernel_events, info->n_kernel_events == 1 ? "" : "s", *info->cpus ? ", CPUs " : "", info->cpus);
 	if (info->attr.expressible) {
 		fputs("  ", out);
 		print_attr(out, &info->attr);
@@ -490,7 +513,7 @@ static void print_plan(FILE *out, const pfm_ctx_t *ctx, const pfm_count_info_t *
 void report_plan(FILE *out, bool json, const pfm_ctx_t *ctx, const pfm_session_t *session)
 {
 	pfm_count_info_t info = PFM_INIT(info);
-	unsigned i, n = pfm_count_session(session);
+	unsigned i, n = pfm_session_size(session);
 
 	for (i = 0; i < n && pfm_describe_count(session, i, &info) == PFMLIB_SUCCESS; i++)
 		if (json)

@@ -12,104 +12,47 @@ bool has_value(const pfm_count_t *count)
 	return count->quality != PFM_QUALITY_NOT_COUNTED && count->quality != PFM_QUALITY_NOT_SUPPORTED;
 }
 
-/* Of two of which one may have no value: what both together are worth is what @worse says. */
-static void set_culprit(const pfm_count_t *worse, pfm_count_t *both)
-{
-	both->quality = has_value(worse) || !has_value(both) ? worse->quality : PFM_QUALITY_PARTIAL;
-	both->cause = worse->cause;
-	both->sys_errno = worse->sys_errno;
-}
-
-/* True if what @t is worth is what @count is. */
-static bool add_to_tally(struct tally *t, const pfm_count_t *count)
-{
-	const pfm_count_t was = t->count;
-	double value = (double)count->value, before = t->mean;
-	bool there = has_value(count), blamed = !t->runs || count->quality >= was.quality;
-
-	t->runs++;
-	if (there) {
-		t->counted++;
-		t->mean += (value - before) / t->counted;
-		t->squares += (value - before) * (value - t->mean);
-		t->enabled += ((double)count->enabled - t->enabled) / t->counted;
-		t->running += ((double)count->running - t->running) / t->counted;
-	}
-	if (there ? blamed || t->counted == 1 : !t->counted)
-		t->count = *count;
-	if (t->counted)
-		set_culprit(blamed ? count : &was, &t->count);
-	return blamed;
-}
-
-double relative_deviation(const struct tally *t)
+double relative_deviation(const pfm_tally_t *t)
 {
 	if (t->counted < 2 || t->mean <= 0)
 		return 0;
-	/* Of the mean, not of a run: what repeating is for. */
+	/* The error of the mean, not of a run: repeating makes the mean more precise. */
 	return 100 * sqrt(t->squares / (t->counted - 1) / t->counted) / t->mean;
 }
 
-/* What count @i of @p counted since it was @before. */
-static pfm_count_t count_since(const struct stat_part *p, unsigned i, const pfm_count_t *before)
+/* The difference of count @i of @p since @before. */
+static pfm_count_t count_since(const struct stat_target *p, unsigned i, const pfm_count_t *before)
 {
 	pfm_count_info_t info = PFM_INIT(info);
 	pfm_count_t d = p->counts[i];
 
 	pfm_describe_count(p->session, i, &info);
 	if (before->size)
-		pfm_count_between(before, &p->counts[i], info.is_level, &d);
+		pfm_subtract_counts(before, &p->counts[i], info.is_level, &d);
 	return d;
 }
 
 /* ---- sums ------------------------------------------------------------------------------------------------------------------- */
 
-/* A task that had no time to run adds nothing, and that is exact. */
-static bool is_empty_addition(const pfm_count_t *count)
+/* Adds count @i of @part to its row. */
+static void add_to_sum(struct stat_row *row, const struct stat_target *part, unsigned i, const pfm_count_t *count)
 {
-	return !has_value(count) && count->cause == PFM_CAUSE_NO_TIME;
-}
+	unsigned number = row->sum.n;
 
-/* @count is number @i of @part. */
-static void add_to_sum(struct stat_row *row, const struct stat_part *part, unsigned i, const pfm_count_t *count)
-{
-	pfm_count_t *sum = &row->sum;
-	const pfm_count_t was = *sum;
-
-	if (!row->has_begun || is_empty_addition(sum)) {
-		*sum = *count;
-		row->has_begun = true;
-		row->worst = part;
-		row->worst_count = i;
-		return;
-	}
-	if (is_empty_addition(count))
-		return;
-	if (!has_value(sum) && !has_value(count))
-		return;
-	if (has_value(count)) {
-		sum->value += count->value;
-		sum->raw += count->raw;
-		sum->enabled += count->enabled;
-		sum->running += count->running;
-		sum->scale = count->scale;
-		sum->quality = count->quality;
-	}
-	/* A sum that some of them are missing from is part of the truth. */
-	set_culprit(was.quality > count->quality ? &was : count, sum);
-	if (was.quality > count->quality)
+	pfm_add_count(&row->sum, count);
+	if (row->sum.worst != number)
 		return;
 	row->worst = part;
 	row->worst_count = i;
 }
 
-void rows_slice(struct stat_job *job)
+void gather_slice(struct stat_job *job)
 {
-	for (struct stat_part *p = job->parts; p < job->parts + job->n_parts; p++)
+	for (struct stat_target *p = job->parts; p < job->parts + job->n_parts; p++)
 		for (unsigned i = 0; i < p->n; i++) {
 			pfm_count_t d = count_since(p, i, &p->slice_counts[i]);
 
-			slice_add(&job->rows[p->rows[i]], job->n_slices, &d);
+			add_to_slice(&job->rows[p->rows[i]], job->n_slices, &d);
 			p->slice_counts[i] = p->counts[i];
 		}
 }
@@ -142,16 +85,19 @@ static const char delay_too_long_text[] = "all was over before the delay was: co
 static void keep_reason(const struct stat_job *job, struct stat_row *row)
 {
 	pfm_count_info_t info = PFM_INIT(info);
+	char unseen[200];
 
 	pfm_describe_count(row->worst->session, row->worst_count, &info);
-	if (job->missed && row->sum.cause == PFM_CAUSE_NO_TIME) {
+	if (job->missed && row->sum.count.cause == PFM_CAUSE_NO_TIME) {
 		info.why = delay_too_long_text;
 		info.remedy = "begin earlier (-D)";
 	}
-	if (row->worst->ran_unwatched && has_value(&row->sum)) {
-		info.why = "most of the time went by in programs that the kernel does not let be counted: they have more rights than "
-			   "who started them (set-user-ID), or may not be read";
-		info.remedy = "start counting from a process that has their rights (sudo pfm stat)";
+	if (row->worst->ran_unwatched && has_value(&row->sum.count)) {
+		snprintf(unseen, sizeof(unseen), "%.3f seconds on CPUs were not counted: %s", row->worst->unseen_seconds,
+		         row->worst->lost_rights ? "programs ran that have more rights than their caller (set-user-ID), or may not be read"
+		                                 : "births and ends of tasks, or a short program that may not be read");
+		info.why = unseen;
+		info.remedy = row->worst->lost_rights ? "start counting from a process that has their rights (sudo pfm stat)" : "";
 	}
 	if (!keep_words(&row->reason, (const char **const[]){ &info.why, &info.remedy }, 2))
 		return;
@@ -159,9 +105,9 @@ static void keep_reason(const struct stat_job *job, struct stat_row *row)
 	row->info.remedy = info.remedy;
 }
 
-void rows_gather(struct stat_job *job, bool interval)
+void gather_rows(struct stat_job *job, bool interval)
 {
-	struct stat_part *p;
+	struct stat_target *p;
 	unsigned i;
 
 	for (p = job->parts; p < job->parts + job->n_parts; p++)
@@ -175,10 +121,12 @@ void rows_gather(struct stat_job *job, bool interval)
 		struct stat_row *row = &job->rows[i];
 
 		if (interval)
-			row->tally = (struct tally){ .runs = 0 };
-		if (add_to_tally(&row->tally, &row->sum) && row->sum.quality != PFM_QUALITY_EXACT && row->worst)
+			row->tally = (pfm_tally_t)PFM_INIT(row->tally);
+		if (pfm_add_run(&row->tally, &row->sum.count) && row->sum.count.quality != PFM_QUALITY_EXACT && row->worst)
 			keep_reason(job, row);
-		row->has_begun = false;
+		row->was_counted |= row->tally.counted != 0;
+		if (!row->own)
+			row->sum = (pfm_count_sum_t)PFM_INIT(row->sum);
 	}
 }
 
@@ -191,24 +139,24 @@ static struct stat_row *new_row(struct stat_job *job)
 	if (!more)
 		return NULL;
 	job->rows = more;
-	job->rows[job->n_rows] = (struct stat_row){ .sum.size = sizeof(pfm_count_t) };
+	job->rows[job->n_rows] = (struct stat_row){ .sum = PFM_INIT(job->rows->sum), .tally = PFM_INIT(job->rows->tally) };
 	return &job->rows[job->n_rows++];
 }
 
-bool rows_have_labels(const struct stat_job *job)
+bool has_row_labels(const struct stat_job *job)
 {
 	return job->by != BY_NOTHING || job->tell_cgroups;
 }
 
 /* "GROUP", "S0-D0-C1", or "GROUP S0-D0-C1", to be freed; in *@at where the second begins. NULL without memory. */
-static char *part_label(const struct stat_job *job, const struct stat_part *part, const pfm_count_info_t *info, size_t *at)
+static char *target_label(const struct stat_job *job, const struct stat_target *part, const pfm_count_info_t *info, size_t *at)
 {
 	const char *whose = part->label && (job->by == BY_THREAD || job->tell_cgroups) ? part->label : "", *between = "";
 	char place[LABEL_MAX] = "", *label;
 	size_t room;
 
 	if (job->by != BY_NOTHING && job->by != BY_THREAD)
-		topology_label(job->by, info->cpus, place);
+		topology_label(job->ctx, job->by, info->cpus, place);
 	if (*whose && *place)
 		between = job->by == BY_CPU ? " CPU " : " ";
 	*at = strlen(whose) + strlen(between);
@@ -228,7 +176,7 @@ static bool is_same_row(const struct stat_row *row, const char *label, unsigned 
 
 /* True if a count of @info's group at the same place has row @at already: count @i of @part is another event, which permissions have given
  * the same name. Members of a group are neighbours. */
-static bool is_name_used(const struct stat_part *part, unsigned i, const pfm_count_info_t *info, unsigned at)
+static bool is_name_used(const struct stat_target *part, unsigned i, const pfm_count_info_t *info, unsigned at)
 {
 	pfm_count_info_t other = PFM_INIT(other);
 
@@ -243,7 +191,7 @@ static bool is_name_used(const struct stat_part *part, unsigned i, const pfm_cou
 }
 
 /* The row of count @i of @part, -1: there is none yet. Rows of one label stand together, the last one's most likely at the end. */
-static int find_row(const struct stat_job *job, const struct stat_part *part, unsigned i, const char *label, const pfm_count_info_t *info)
+static int find_row(const struct stat_job *job, const struct stat_target *part, unsigned i, const char *label, const pfm_count_info_t *info)
 {
 	unsigned at;
 
@@ -254,18 +202,18 @@ static int find_row(const struct stat_job *job, const struct stat_part *part, un
 }
 
 /* The text of the job's list that a count of @part comes from; NULL if there is none. */
-static const char *row_event_text(const struct stat_job *job, const struct stat_part *part, const pfm_count_info_t *info)
+static const char *row_event_text(const struct stat_job *job, const struct stat_target *part, const pfm_count_info_t *info)
 {
 	unsigned request = info->request;
 
 	for (unsigned i = part->first; i < part->first + part->n_texts; i++)
-		if (!find_default_event(job->events.texts[i]) && request-- == 0)
+		if (!find_own_event(job->events.texts[i]) && request-- == 0)
 			return job->events.texts[i];
 	return NULL;
 }
 
 /* How much of a count's name is what was asked for: all but the level that permissions have left of it, which nobody named. */
-static size_t asked_length(const struct stat_job *job, const struct stat_part *part, const pfm_count_info_t *info)
+static size_t requested_name_length(const struct stat_job *job, const struct stat_target *part, const pfm_count_info_t *info)
 {
 	const char *text = part ? row_event_text(job, part, info) : NULL, *behind = text ? strrchr(text, '}') : NULL;
 	size_t len = strlen(info->name);
@@ -277,9 +225,9 @@ static size_t asked_length(const struct stat_job *job, const struct stat_part *p
 }
 
 /* @label becomes the row's. */
-static struct stat_row *add_row(struct stat_job *job, const struct stat_part *part, const pfm_count_info_t *info, char *label, size_t place)
+static struct stat_row *add_row(struct stat_job *job, const struct stat_target *part, const pfm_count_info_t *info, char *label, size_t place)
 {
-	size_t len = asked_length(job, part, info);
+	size_t len = requested_name_length(job, part, info);
 	struct stat_row *row = new_row(job);
 	pfm_count_info_t *own;
 
@@ -297,7 +245,7 @@ static struct stat_row *add_row(struct stat_job *job, const struct stat_part *pa
 	return row->event && keep_words(&row->words, (const char **const[]){ &own->name, &own->pmu, &own->unit, &own->cpus }, 4) ? row : NULL;
 }
 
-bool rows_make(struct stat_job *job, struct stat_part *part)
+bool make_rows(struct stat_job *job, struct stat_target *part)
 {
 	pfm_count_info_t info = PFM_INIT(info);
 	struct stat_row *row;
@@ -309,7 +257,7 @@ bool rows_make(struct stat_job *job, struct stat_part *part)
 		char *label;
 
 		pfm_describe_count(part->session, i, &info);
-		label = part_label(job, part, &info, &place);
+		label = target_label(job, part, &info, &place);
 		if (!label)
 			return false;
 		/* An event that is named twice in one list has two rows, and one CPU's counts have nobody to join. */
@@ -329,7 +277,7 @@ bool rows_make(struct stat_job *job, struct stat_part *part)
 	return true;
 }
 
-void rows_free(struct stat_job *job)
+void free_rows(struct stat_job *job)
 {
 	for (struct stat_row *row = job->rows; row < job->rows + job->n_rows; row++) {
 		free(row->label);
@@ -343,19 +291,19 @@ void rows_free(struct stat_job *job)
 
 /* ---- pfm's own counts ------------------------------------------------------------------------------------------------------- */
 
-static const char *const default_event_names[] = { "duration_time", "user_time", "system_time" };
+static const char *const own_event_names[] = { "duration_time", "user_time", "system_time" };
 
-const char *find_default_event(const char *text)
+const char *find_own_event(const char *text)
 {
 	size_t i;
 
-	for (i = 0; i < sizeof(default_event_names) / sizeof(default_event_names[0]); i++)
-		if (strcmp(text, default_event_names[i]) == 0)
-			return default_event_names[i];
+	for (i = 0; i < sizeof(own_event_names) / sizeof(own_event_names[0]); i++)
+		if (strcmp(text, own_event_names[i]) == 0)
+			return own_event_names[i];
 	return NULL;
 }
 
-bool rows_make_default(struct stat_job *job)
+bool make_own_rows(struct stat_job *job)
 {
 	pfm_count_info_t info = { .size = sizeof(info), .pmu = "", .unit = "ns", .cpus = "" };
 	struct stat_row *row;
@@ -363,31 +311,34 @@ bool rows_make_default(struct stat_job *job)
 	unsigned i;
 
 	for (i = 0; i < job->events.n; i++) {
-		if (!find_default_event(job->events.texts[i]))
+		if (!find_own_event(job->events.texts[i]))
 			continue;
-		info.name = find_default_event(job->events.texts[i]);
+		info.name = find_own_event(job->events.texts[i]);
 		label = strdup("");
 		row = label ? add_row(job, NULL, &info, label, 0) : NULL;
 		if (!row)
 			return false;
-		row->own = find_default_event(job->events.texts[i]);
+		row->own = find_own_event(job->events.texts[i]);
 	}
 	return true;
 }
 
-void rows_are_default(struct stat_job *job, double elapsed, double user, double system)
+void set_own_counts(struct stat_job *job, double elapsed, double user, double system)
 {
 	unsigned i;
 
 	for (i = 0; i < job->n_rows; i++) {
 		struct stat_row *row = &job->rows[i];
-		double seconds = row->own == default_event_names[0] ? elapsed : row->own == default_event_names[1] ? user
+		double seconds = row->own == own_event_names[0] ? elapsed : row->own == own_event_names[1] ? user
 		                                                                                                   : system;
 
 		if (!row->own)
 			continue;
-		row->sum = (pfm_count_t){ .size = sizeof(row->sum), .scale = 1, .quality = PFM_QUALITY_NOT_COUNTED, .cause = PFM_CAUSE_OTHER };
-		if (seconds < 0 && row->own == default_event_names[0])
+		row->sum.count = (pfm_count_t){ .size = sizeof(row->sum.count),
+		                                .scale = 1,
+		                                .quality = PFM_QUALITY_NOT_COUNTED,
+		                                .cause = PFM_CAUSE_OTHER };
+		if (seconds < 0 && row->own == own_event_names[0])
 			row->info.why = delay_too_long_text;
 		else if (seconds < 0)
 			row->info.why = job->outlived_counting ? "the kernel tells a command's time when it has ended: that of all of it, of which some was not "
@@ -396,9 +347,9 @@ void rows_are_default(struct stat_job *job, double elapsed, double user, double 
 			                                         "none yet in an interval";
 		if (seconds < 0)
 			continue;
-		row->sum.value = row->sum.raw = (uint64_t)(seconds * NS + 0.5);
-		row->sum.enabled = row->sum.running = (uint64_t)(elapsed * NS + 0.5);
-		row->sum.quality = PFM_QUALITY_EXACT;
-		row->sum.cause = PFM_CAUSE_NONE;
+		row->sum.count.value = row->sum.count.raw = (uint64_t)(seconds * NS + 0.5);
+		row->sum.count.enabled = row->sum.count.running = (uint64_t)(elapsed * NS + 0.5);
+		row->sum.count.quality = PFM_QUALITY_EXACT;
+		row->sum.count.cause = PFM_CAUSE_NONE;
 	}
 }

@@ -15,7 +15,7 @@ enum { MAX_DEPTH = 16 };
 
 /* ---- who is below whom -------------------------------------------------------------------------------------------------- */
 
-bool is_below(const struct stat_job *job, const struct stat_metric *child, const struct stat_metric *parent)
+bool is_child_metric(const struct stat_job *job, const struct stat_metric *child, const struct stat_metric *parent)
 {
 	pfm_metric_info_t c = PFM_INIT(c), p = PFM_INIT(p);
 
@@ -35,13 +35,13 @@ static bool is_counted(const struct stat_job *job, int pmu, unsigned event)
 static bool is_root(const struct stat_job *job, unsigned i)
 {
 	for (unsigned k = 0; k < job->metrics.n; k++)
-		if (k != i && is_below(job, &job->metrics.at[i], &job->metrics.at[k]))
+		if (k != i && is_child_metric(job, &job->metrics.at[i], &job->metrics.at[k]))
 			return false;
 	return true;
 }
 
 /* How many metrics below @m nobody counted. */
-static unsigned uncounted_below(const struct stat_job *job, const struct stat_metric *m)
+static unsigned find_uncounted_children(const struct stat_job *job, const struct stat_metric *m)
 {
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);
 	pfm_metric_info_t info = PFM_INIT(info);
@@ -50,7 +50,7 @@ static unsigned uncounted_below(const struct stat_job *job, const struct stat_me
 	if (pfm_describe_pmu(job->ctx, m->pmu, &pmu))
 		return 0;
 	for (unsigned e = 0; e < pmu.n_events; e++)
-		n += !pfm_describe_metric(job->ctx, m->pmu, e, &info) && is_below(job, &(struct stat_metric){ .pmu = m->pmu, .event = e }, m) &&
+		n += !pfm_describe_metric(job->ctx, m->pmu, e, &info) && is_child_metric(job, &(struct stat_metric){ .pmu = m->pmu, .event = e }, m) &&
 		     !is_counted(job, m->pmu, e);
 	return n;
 }
@@ -59,14 +59,14 @@ static unsigned uncounted_below(const struct stat_job *job, const struct stat_me
 static void add_children(struct stat_job *job, const struct stat_metric *m, struct stat_metric *out, unsigned *n, bool *taken, unsigned depth)
 {
 	for (unsigned i = 0; i < job->metrics.n && depth < MAX_DEPTH; i++)
-		if (!taken[i] && is_below(job, &job->metrics.at[i], m)) {
+		if (!taken[i] && is_child_metric(job, &job->metrics.at[i], m)) {
 			taken[i] = true;
 			out[(*n)++] = job->metrics.at[i];
 			add_children(job, &job->metrics.at[i], out, n, taken, depth + 1);
 		}
 }
 
-bool tree_order(struct stat_job *job)
+bool order_metric_tree(struct stat_job *job)
 {
 	struct stat_metric *out = calloc(job->metrics.n + 1, sizeof(*out));
 	bool *taken = calloc(job->metrics.n + 1, sizeof(*taken));
@@ -94,7 +94,8 @@ struct metric_branch {
 	unsigned metrics, groups;
 };
 
-/* What would open metric @m; false if there is no need, or nothing below it that was not counted. */
+/* Finds the group of metrics to count next below @m. Returns false if @m is not over its
+ * threshold, or all below it was counted. */
 static bool find_branch(const struct stat_job *job, const struct stat_metric *m, double elapsed, struct metric_branch *out)
 {
 	static struct metric_answer a;
@@ -104,14 +105,14 @@ static bool find_branch(const struct stat_job *job, const struct stat_metric *m,
 	const char *texts[] = { out->text };
 	pfm_plan_t *plan;
 
-	if (!metric_answer(job, m, "", elapsed, &a) || a.value.over_threshold <= 0 || pfm_describe_pmu(job->ctx, m->pmu, &pmu))
+	if (!compute_stat_metric(job, m, "", elapsed, &a) || a.value.over_threshold <= 0 || pfm_describe_pmu(job->ctx, m->pmu, &pmu))
 		return false;
-	*out = (struct metric_branch){ .name = a.info.name, .metrics = uncounted_below(job, m) };
+	*out = (struct metric_branch){ .name = a.info.name, .metrics = find_uncounted_children(job, m) };
 	if (!out->metrics)
 		return false;
 	snprintf(out->text, sizeof(out->text), "%s::%s_group", pmu.name, a.info.name);
-	options.flags = PFM_PLAN_BARE;
-	if (pfm_plan(&plan, job->ctx, texts, 1, &options, NULL))
+	options.flags = PFM_PLAN_ALL_COUNTERS;
+	if (pfm_create_plan(&plan, job->ctx, texts, 1, &options, NULL))
 		return true;
 	pfm_describe_plan(plan, &info);
 	out->groups = info.n_groups;
@@ -258,13 +259,13 @@ static void put_node(const struct stat_job *job, FILE *out, unsigned i, double e
 	struct metric_answer *a = malloc(sizeof(*a));
 	bool over, branch = false;
 
-	if (!a || !metric_answer(job, m, "", elapsed, a) || !is_share(a) || depth > MAX_DEPTH) {
+	if (!a || !compute_stat_metric(job, m, "", elapsed, a) || !is_share(a) || depth > MAX_DEPTH) {
 		free(a);
 		return;
 	}
 	over = a->value.over_threshold > 0;
 	for (unsigned k = 0; k < job->metrics.n; k++)
-		branch |= is_below(job, &job->metrics.at[k], m);
+		branch |= is_child_metric(job, &job->metrics.at[k], m);
 	if (branch)
 		fprintf(out, "<details%s>\n<summary>", over ? " class=\"over\" open" : "");
 	else
@@ -272,21 +273,21 @@ static void put_node(const struct stat_job *job, FILE *out, unsigned i, double e
 	put_row(job, out, m, a, depth);
 	fputs(branch ? "</summary>\n" : "</div>\n", out);
 	for (unsigned k = 0; branch && k < job->metrics.n; k++)
-		if (is_below(job, &job->metrics.at[k], m))
+		if (is_child_metric(job, &job->metrics.at[k], m))
 			put_node(job, out, k, elapsed, depth + 1);
 	if (branch)
 		fputs("</details>\n", out);
 	free(a);
 }
 
-/* What has no bar, as a table. */
+/* Writes the metrics without a bar as a table. */
 static void put_other_metrics(const struct stat_job *job, FILE *out, double elapsed)
 {
 	static struct metric_answer a;
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < job->metrics.n; i++) {
-		if (!metric_answer(job, &job->metrics.at[i], "", elapsed, &a) || is_share(&a))
+		if (!compute_stat_metric(job, &job->metrics.at[i], "", elapsed, &a) || is_share(&a))
 			continue;
 		fputs(n++ ? "<tr><th>" : "<h2>Beside the tree</h2>\n<table>\n<tr><th>", out);
 		put_page_text(out, a.info.name);
@@ -323,13 +324,39 @@ static void put_children(const struct stat_job *job, FILE *out, double elapsed)
 	      out);
 }
 
+/* True if an earlier row has the same reason. */
+static bool has_reason_before(const struct stat_job *job, unsigned i)
+{
+	for (unsigned k = 0; k < i; k++)
+		if (strcmp(job->rows[k].info.why, job->rows[i].info.why) == 0)
+			return true;
+	return false;
+}
+
+/* Says why events were not counted, each reason once. */
+static void put_reasons(const struct stat_job *job, FILE *out)
+{
+	for (unsigned i = 0; i < job->n_rows; i++) {
+		const struct stat_row *row = &job->rows[i];
+
+		if (row->tally.counted || !*row->info.why || has_reason_before(job, i))
+			continue;
+		fputs("<p class=\"none\">Not counted: ", out);
+		put_page_text(out, row->info.why);
+		if (*row->info.remedy)
+			fputs(". ", out);
+		put_page_text(out, row->info.remedy);
+		fputs(".</p>\n", out);
+	}
+}
+
 static void put_page(const struct stat_job *job, FILE *out, double elapsed)
 {
 	bool scaled = false, partial = false;
 	static struct metric_answer a;
 
 	for (unsigned i = 0; i < job->metrics.n; i++)
-		if (metric_answer(job, &job->metrics.at[i], "", elapsed, &a)) {
+		if (compute_stat_metric(job, &job->metrics.at[i], "", elapsed, &a)) {
 			scaled |= a.quality == PFM_QUALITY_SCALED;
 			partial |= a.quality == PFM_QUALITY_PARTIAL;
 		}
@@ -341,6 +368,7 @@ static void put_page(const struct stat_job *job, FILE *out, double elapsed)
 	fprintf(out, "</h1>\n<p>%.6f seconds%s. Bars are percent of the whole; orange is over its threshold%s.%s%s</p>\n", elapsed,
 	        job->repeat > 1 ? ", mean of the runs" : "", job->repeat > 1 || scaled ? "; whiskers are 95 % intervals" : "",
 	        scaled ? " Some counts shared their counters and were scaled." : "", partial ? " Some counts are partial." : "");
+	put_reasons(job, out);
 	fputs("<p><button id=\"worth\">Open what is worth it</button><button id=\"all\">Open all</button></p>\n<main>\n", out);
 	for (unsigned i = 0; i < job->metrics.n; i++)
 		if (is_root(job, i))

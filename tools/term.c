@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The terminal. Nothing here depends on the locale: text is taken as UTF-8 and a character as one column wide. */
+/* The terminal. Nothing here depends on the locale: text is taken as UTF-8 and a character as one
+ * column wide. */
 #include "term.h"
 #include "term_guard.h"
 
@@ -94,7 +95,8 @@ size_t term_width(FILE *out)
 	return 80;
 }
 
-/* What the user wants to read with; NULL: nothing. A program with raised rights takes no commands from the environment. */
+/* The command that pages output; NULL for none. A program with raised rights takes no commands
+ * from the environment. */
 static const char *wanted_pager(void)
 {
 	const char *wanted = getenv("PAGER");
@@ -233,7 +235,8 @@ void term_mark_error(FILE *out, const char *text, size_t start, size_t end)
 	to = character_start(text, to);
 	fprintf(out, "  %s", from > 0 ? "..." : "");
 	append_visible(out, text + from, to - from);
-	fprintf(out, "%s\n  %*s%s", to < len ? "..." : "", (int)((from > 0 ? 3 : 0) + count_characters(text + from, start - from)), "",
+	fprintf(out, "%s\n  %*s%s", to < len ? "..." : "",
+	        (int)((from > 0 ? 3 : 0) + count_characters(text + from, start - from)), "",
 	        term_colour_begin(out, RED));
 	carets = end > start ? count_characters(text + start, end - start) : 1;
 	while (carets--)

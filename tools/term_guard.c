@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of files, arguments and events come from elsewhere and may hold bytes that command a terminal.
- * Every stream of pfm passes this guard: newlines, tabs, characters and pfm's own colours go through,
- * each other byte is written as "\x1b". */
+/* Names of files, arguments and events come from elsewhere and may hold bytes that command a
+ * terminal. Every stream of pfm passes this guard: newlines, tabs, characters and pfm's own colours
+ * go through, each other byte is written as "\x1b". */
 #include "term.h"
 #include "term_guard.h"
 
@@ -125,8 +125,8 @@ static bool continue_character(struct stream_guard *g, unsigned char c)
 	return true;
 }
 
-/* Adds @c to an escape sequence such as "ESC [ 1 ; 3 1 m". Returns false if @c is not part of it. Sequences
- * that pfm does not use may hide the text after them. */
+/* Adds @c to an escape sequence such as "ESC [ 1 ; 3 1 m". Returns false if @c is not part of it.
+ * Sequences that pfm does not use may hide the text after them. */
 static bool continue_colour(struct stream_guard *g, unsigned char c)
 {
 	bool fits = g->n_held == 1 ? c == '[' : isdigit(c) || c == ';' || c == 'm';
@@ -201,7 +201,8 @@ static int guarded_close(void *cookie)
 static FILE *open_guard_stream(struct stream_guard *g)
 {
 #ifdef __GLIBC__
-	static const cookie_io_functions_t functions = { .write = guarded_write, .close = guarded_close };
+	static const cookie_io_functions_t functions = { .write = guarded_write,
+		                                         .close = guarded_close };
 
 	g->out = fopencookie(g, "w", functions);
 	g->is_terminal = isatty(g->fd);

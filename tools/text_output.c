@@ -11,7 +11,8 @@ static bool is_control(const char *c, size_t len)
 {
 	unsigned char first = (unsigned char)c[0];
 
-	return len == 1 ? first < ' ' || first == 0x7f : first == 0xc2 && (unsigned char)c[1] < 0xa0;
+	return len == 1 ? first < ' ' || first == 0x7f
+	                : first == 0xc2 && (unsigned char)c[1] < 0xa0;
 }
 
 /* True for U+FFFE and U+FFFF, which are no characters. */
@@ -56,7 +57,8 @@ void put_csv_field(FILE *out, const char *text, const char *separator)
 		size_t valid = utf8_char_length(text, left);
 
 		n = valid ? valid : 1;
-		if (!valid || is_noncharacter(text, n) || (is_control(text, n) && !strchr("\t\n", *text)))
+		if (!valid || is_noncharacter(text, n) ||
+		    (is_control(text, n) && !strchr("\t\n", *text)))
 			fputs(UTF8_REPLACEMENT, out);
 		else
 			fwrite(text, 1, n, out);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-/** The interface of perfmon.h in C++17: handles that release themselves, texts as std::string_view, refusals as exceptions or as results.
+/** The interface of perfmon.h in C++17: handles that release themselves, texts as std::string_view.
  *
- * Nothing here is compiled into the library: a thin header. Structs are those of perfmon.h. Strings in them belong to the context.
+ * A thin header: nothing of it is compiled into the library. Structs are those of perfmon.h; strings in them belong to the context,
+ * plan or session. A refusal is an exception (perfmon::error), or a perfmon::result from functions whose names begin with try_.
  *
  *     perfmon::context machine;
  *     pfm_encoding_t e = machine.encode("coreduo::L2_Lines_In,core=all");
@@ -28,8 +29,7 @@
 #if __has_include(<span>) && __cplusplus >= 202002L
 #include <span>
 #endif
-#include <perfmon/region.h>
-#include <perfmon/sampling.h>
+#include <perfmon/perfmon.h>
 
 namespace perfmon
 {
@@ -68,7 +68,8 @@ private:
 		pfm_explain_error(ctx, text, &why, buf, sizeof(buf));
 		return buf;
 	}
-	int code_, kind_;
+	int code_;
+	pfm_error_kind_t kind_;
 	std::size_t start_, end_;
 	int event_;
 	std::vector<std::string> suggestions_;
@@ -115,9 +116,37 @@ inline bool is_whole(const std::string &text, pfm_error_t &why)
 	why.detail = "a zero byte";
 	return false;
 }
+/* Appends pointers to @texts; a negative code, with the reason in @why, for a text with a zero byte. */
+inline int collect(const std::vector<std::string> &texts, std::vector<const char *> &out, pfm_error_t &why)
+{
+	for (const std::string &text : texts) {
+		why.event = static_cast<int>(out.size());
+		if (!is_whole(text, why))
+			return why.code;
+		out.push_back(text.c_str());
+	}
+	why.event = -1;
+	return PFMLIB_SUCCESS;
+}
+
+/* The text that @why blames, or null. */
+inline const char *culprit(const std::vector<std::string> &texts, const pfm_error_t &why)
+{
+	bool one = why.event >= 0 && static_cast<std::size_t>(why.event) < texts.size();
+
+	return one ? texts[static_cast<std::size_t>(why.event)].c_str() : nullptr;
+}
+
+/* Throws for a negative code. */
+inline int check(int rc)
+{
+	if (rc < 0)
+		throw error(nullptr, nullptr, perfmon_init_of<pfm_error_t>(), rc);
+	return rc;
+}
 } // namespace detail
 
-/** A set of processors in which names are looked up. Copies are the same context; any thread may use it. */
+/** A set of PMUs in which names are looked up. Copies are the same context; any thread may use it. */
 class context
 {
 public:
@@ -167,7 +196,39 @@ public:
 	}
 	std::string print(std::string_view text, pfm_dialect_t dialect) const { return try_print(text, dialect).value(); }
 
-	/** Every processor and unit. */
+	/** Registers that count the events of @texts together, in order. */
+	result<pfm_set_t> try_dispatch(const std::vector<std::string> &texts,
+	                               const pfm_set_options_t &options = perfmon_init_of<pfm_set_options_t>()) const
+	{
+		pfm_set_t set = PFM_INIT(set);
+		pfm_error_t why = PFM_INIT(why);
+		std::vector<const char *> pointers;
+		int rc = detail::collect(texts, pointers, why);
+
+		if (rc == PFMLIB_SUCCESS)
+			rc = pfm_dispatch_set(get(), pointers.data(), static_cast<unsigned>(pointers.size()), &options, &set, &why);
+		if (rc != PFMLIB_SUCCESS)
+			return error(get(), detail::culprit(texts, why), why, rc);
+		return set;
+	}
+	pfm_set_t dispatch(const std::vector<std::string> &texts,
+	                   const pfm_set_options_t &options = perfmon_init_of<pfm_set_options_t>()) const
+	{
+		return try_dispatch(texts, options).value();
+	}
+
+	/** The events that @regs count, registers of @pmu such as pfm_set_t.pmcs. */
+	std::vector<pfm_decoded_event_t> decode(int pmu, const pfm_reg_t *regs, unsigned n) const
+	{
+		int found = detail::check(pfm_decode_set(get(), pmu, regs, n, nullptr, 0));
+		std::vector<pfm_decoded_event_t> all(static_cast<std::size_t>(found), perfmon_init_of<pfm_decoded_event_t>());
+
+		detail::check(pfm_decode_set(get(), pmu, regs, n, all.data(), static_cast<unsigned>(found)));
+		return all;
+	}
+	std::vector<pfm_decoded_event_t> decode(const pfm_set_t &set) const { return decode(set.pmu, set.pmcs, set.n_pmcs); }
+
+	/** Every PMU. */
 	std::vector<pfm_pmu_info_t> pmus() const
 	{
 		std::vector<pfm_pmu_info_t> all;
@@ -177,7 +238,7 @@ public:
 			all.push_back(info);
 		return all;
 	}
-	/** Every event of the processor of that name; none for a name nobody has. */
+	/** Every event of the PMU called @pmu; none for an unknown name. */
 	std::vector<pfm_event_info_t> events(std::string_view pmu) const
 	{
 		std::vector<pfm_event_info_t> all;
@@ -197,6 +258,104 @@ public:
 
 private:
 	std::shared_ptr<pfm_ctx_t> ctx_;
+};
+
+/** A metric of a PMU. Keeps its context alive. */
+class metric
+{
+public:
+	/** The metric that @text names: "skx::Info_Thread_IPC". Throws an error if it is not a metric. */
+	metric(const context &ctx, std::string_view text) : ctx_(ctx)
+	{
+		pfm_error_t why = PFM_INIT(why);
+		const std::string copy(text);
+		int rc = detail::is_whole(copy, why) ? pfm_find_event_by_text(ctx.get(), copy.c_str(), &pmu_, &event_, &why) : why.code;
+
+		if (rc == PFMLIB_SUCCESS)
+			rc = pfm_describe_metric(ctx.get(), pmu_, event_, &info_);
+		if (rc != PFMLIB_SUCCESS)
+			throw error(ctx.get(), copy.c_str(), why, rc);
+	}
+	const pfm_metric_info_t &info() const noexcept { return info_; }
+	/** The events and constants it needs, in the order in which compute() takes their values. */
+	std::vector<pfm_metric_input_t> inputs() const
+	{
+		std::vector<pfm_metric_input_t> all(info_.n_inputs, perfmon_init_of<pfm_metric_input_t>());
+
+		for (unsigned i = 0; i < info_.n_inputs; i++)
+			detail::check(pfm_describe_metric_input(ctx_.get(), pmu_, event_, i, &all[i]));
+		return all;
+	}
+	/** The value from one measurement; a value that is missing is std::nullopt. */
+	pfm_metric_value_t compute(const std::vector<std::optional<double>> &values) const
+	{
+		std::vector<pfm_metric_operand_t> operands;
+		auto data = perfmon_init_of<pfm_metric_data_t>();
+
+		for (const std::optional<double> &value : values)
+			operands.push_back({ value.value_or(0), 0, value.has_value(), 0 });
+		data.n_inputs = static_cast<unsigned>(operands.size());
+		data.operands = operands.data();
+		return compute(data);
+	}
+	/** The value by any error model. */
+	pfm_metric_value_t compute(const pfm_metric_data_t &data) const
+	{
+		auto value = perfmon_init_of<pfm_metric_value_t>();
+
+		detail::check(pfm_compute_metric(ctx_.get(), pmu_, event_, &data, &value));
+		return value;
+	}
+
+private:
+	context ctx_;
+	int pmu_ = -1;
+	unsigned event_ = 0;
+	pfm_metric_info_t info_ = perfmon_init_of<pfm_metric_info_t>();
+};
+
+/** Events and metrics in as few groups as possible. Moves; releases itself. */
+class plan
+{
+public:
+	plan(const context &ctx, const std::vector<std::string> &texts,
+	     const pfm_plan_options_t &options = perfmon_init_of<pfm_plan_options_t>())
+	{
+		pfm_error_t why = PFM_INIT(why);
+		std::vector<const char *> pointers;
+		pfm_plan_t *made = nullptr;
+		int rc = detail::collect(texts, pointers, why);
+
+		if (rc == PFMLIB_SUCCESS)
+			rc = pfm_create_plan(&made, ctx.get(), pointers.data(), static_cast<unsigned>(pointers.size()), &options, &why);
+		if (rc != PFMLIB_SUCCESS)
+			throw error(ctx.get(), detail::culprit(texts, why), why, rc);
+		plan_.reset(made);
+	}
+	const pfm_plan_t *get() const noexcept { return plan_.get(); }
+	pfm_plan_info_t info() const
+	{
+		auto info = perfmon_init_of<pfm_plan_info_t>();
+
+		detail::check(pfm_describe_plan(get(), &info));
+		return info;
+	}
+	/** The planned events, those of a group together. */
+	std::vector<pfm_planned_event_t> events() const
+	{
+		std::vector<pfm_planned_event_t> all;
+		auto event = perfmon_init_of<pfm_planned_event_t>();
+
+		for (unsigned i = 0; pfm_describe_planned_event(get(), i, &event) == PFMLIB_SUCCESS; i++)
+			all.push_back(event);
+		return all;
+	}
+
+private:
+	struct releaser {
+		void operator()(pfm_plan_t *p) const { pfm_free_plan(p); }
+	};
+	std::unique_ptr<pfm_plan_t, releaser> plan_;
 };
 
 /** One count. It has a value only if something was counted: 0 is never a way to say that nothing was. */
@@ -225,18 +384,41 @@ public:
 	{
 	}
 #endif
+	/** Opens a recording, ours or perf's: next() gives its records, read() has no values. */
+	static session open_recording(const std::string &path)
+	{
+		pfm_error_t why = PFM_INIT(why);
+		pfm_session_t *s = nullptr;
+		int rc = pfm_open_recording(&s, path.c_str(), &why);
+
+		if (rc != PFMLIB_SUCCESS)
+			throw error(nullptr, nullptr, why, rc);
+		return session(s);
+	}
 	pfm_session_t *get() const noexcept { return session_.get(); }
 	void start() { check(pfm_start_session(get())); }
 	void stop() { check(pfm_stop_session(get())); }
 	void reset() { check(pfm_reset_session(get())); }
 	std::vector<reading> read()
 	{
-		std::vector<pfm_count_t> counts(pfm_count_session(get()), perfmon_init_of<pfm_count_t>());
+		std::vector<pfm_count_t> counts(pfm_session_size(get()), perfmon_init_of<pfm_count_t>());
 		std::vector<reading> all;
 
 		check(pfm_read_session(get(), counts.data(), static_cast<unsigned>(counts.size())));
 		for (unsigned i = 0; i < counts.size(); i++)
 			all.push_back(describe(i, counts[i]));
+		return all;
+	}
+
+	/** The session's metrics, from one reading of its counts; @seconds: its duration, 0 if unknown. */
+	std::vector<pfm_session_metric_t> metrics(double seconds = 0)
+	{
+		std::vector<pfm_count_t> counts(pfm_session_size(get()), perfmon_init_of<pfm_count_t>());
+		std::vector<pfm_session_metric_t> all(pfm_count_metrics(get()), perfmon_init_of<pfm_session_metric_t>());
+
+		check(pfm_read_session(get(), counts.data(), static_cast<unsigned>(counts.size())));
+		for (unsigned i = 0; i < all.size(); i++)
+			check(pfm_compute_session_metric(get(), i, counts.data(), 1, seconds, &all[i]));
 		return all;
 	}
 
@@ -246,35 +428,28 @@ public:
 	bool wait(int ms = -1) { return check(pfm_wait_session(get(), ms)) != PFM_WAIT_ENDED; }
 	/** Takes the next record, the oldest there is. False if there is none now. */
 	bool next(pfm_record_t &record) { return check(pfm_next_record(get(), &record)) != 0; }
-	/** What became of the samples of count number @i. */
-	pfm_sample_count_t sampled(unsigned i = 0)
+	/** How many samples count @i has given and lost. */
+	pfm_sample_statistics_t statistics(unsigned i = 0)
 	{
-		auto n = perfmon_init_of<pfm_sample_count_t>();
+		auto n = perfmon_init_of<pfm_sample_statistics_t>();
 
-		check(pfm_read_samples(get(), i, &n));
+		check(pfm_sampling_statistics(get(), i, &n));
 		return n;
 	}
 
 private:
+	explicit session(pfm_session_t *s) : session_(s) {}
 	void open(const std::vector<std::string> &events, const pfm_session_options_t &options)
 	{
-		std::vector<const char *> texts;
 		pfm_error_t why = PFM_INIT(why);
-		pfm_session_t *s;
-		int rc;
+		std::vector<const char *> texts;
+		pfm_session_t *s = nullptr;
+		int rc = detail::collect(events, texts, why);
 
-		for (const std::string &event : events) {
-			if (!detail::is_whole(event, why))
-				throw error(ctx_.get(), event.c_str(), why, why.code);
-			texts.push_back(event.c_str());
-		}
-		why.event = -1;
-		rc = pfm_open_session(&s, ctx_.get(), &options, texts.data(), static_cast<unsigned>(texts.size()), &why);
-		if (rc != PFMLIB_SUCCESS) {
-			bool one = why.event >= 0 && static_cast<std::size_t>(why.event) < texts.size();
-
-			throw error(ctx_.get(), one ? texts[static_cast<std::size_t>(why.event)] : nullptr, why, rc);
-		}
+		if (rc == PFMLIB_SUCCESS)
+			rc = pfm_open_session(&s, ctx_->get(), &options, texts.data(), static_cast<unsigned>(texts.size()), &why);
+		if (rc != PFMLIB_SUCCESS)
+			throw error(ctx_->get(), detail::culprit(events, why), why, rc);
 		session_.reset(s);
 	}
 	reading describe(unsigned i, const pfm_count_t &count) const
@@ -292,17 +467,47 @@ private:
 			r.value = count.value;
 		return r;
 	}
-	static int check(int rc)
-	{
-		if (rc < 0)
-			throw error(nullptr, nullptr, perfmon_init_of<pfm_error_t>(), rc);
-		return rc;
-	}
+	static int check(int rc) { return detail::check(rc); }
 	struct closer {
 		void operator()(pfm_session_t *s) const { pfm_close_session(s); }
 	};
-	context ctx_;
+	std::optional<context> ctx_; /* none for a recording that is read */
 	std::unique_ptr<pfm_session_t, closer> session_;
+};
+
+/** A perf.data file that is written from a session. Closes itself; the session must outlive it. */
+class recording
+{
+public:
+	/** Starts the file; call it after session::start(). @command: arguments to note in it. */
+	recording(session &of, const std::string &path, const std::string &command = {})
+	{
+		pfm_error_t why = PFM_INIT(why);
+		pfm_recording_t *r = nullptr;
+		int rc = pfm_create_recording(&r, path.c_str(), of.get(), command.empty() ? nullptr : command.c_str(), &why);
+
+		if (rc != PFMLIB_SUCCESS)
+			throw error(nullptr, nullptr, why, rc);
+		recording_.reset(r);
+	}
+	/** Compresses what follows, level 1 to 22; throws if there is no libzstd. */
+	void compress(int level) { detail::check(pfm_compress_recording(recording_.get(), level)); }
+	/** Moves the buffers' contents to the file. Returns its size in bytes. */
+	std::uint64_t write()
+	{
+		std::uint64_t size = 0;
+
+		detail::check(pfm_write_records(recording_.get(), &size));
+		return size;
+	}
+	/** Completes the file. The destructor does so too, and ignores failures. */
+	void close() { detail::check(pfm_close_recording(recording_.release())); }
+
+private:
+	struct closer {
+		void operator()(pfm_recording_t *r) const { pfm_close_recording(r); }
+	};
+	std::unique_ptr<pfm_recording_t, closer> recording_;
 };
 
 /** A visit of a region, as long as its scope: an exception ends it too.

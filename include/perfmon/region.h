@@ -19,7 +19,7 @@
 #ifndef PERFMON_REGION_H
 #define PERFMON_REGION_H
 
-#include <perfmon/perfmon.h>
+#include <perfmon/session.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Sampling: what a session hands out beside its counts. A session that was opened with a pfm_sampling_t writes a record each time
- * an event has counted another period; records are pulled one by one, oldest first, and what was lost on the way is told.
- * See perfmon_sampling(7).
+/* Sampling: a session opened with a pfm_sampling_t writes a record whenever an event has counted
+ * another period. Records are taken one by one, oldest first; losses are reported.
+ * The manual is perfmon_sampling(7).
  */
-#ifndef PERFMON_SAMPLING_H
-#define PERFMON_SAMPLING_H
+#ifndef LIBPERFMON_SAMPLING_H
+#define LIBPERFMON_SAMPLING_H
 
-#include <perfmon/perfmon.h>
+#include <perfmon/session.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -14,8 +14,8 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 
-/** What a sample holds: pfm_sampling_t.fields and pfm_record_t.has. */
-enum {
+/** Contents of a sample: bits of pfm_sampling_t.fields and pfm_record_t.has. */
+typedef enum pfm_sample_field {
 	PFM_SAMPLE_IP = 1,           /**< address of the instruction */
 	PFM_SAMPLE_TID = 1 << 1,     /**< process and thread */
 	PFM_SAMPLE_TIME = 1 << 2,    /**< nanoseconds of the session's clock */
@@ -24,13 +24,13 @@ enum {
 	PFM_SAMPLE_CHAIN = 1 << 5,   /**< call chain */
 	PFM_SAMPLE_ID = 1 << 6,      /**< id of the event */
 	PFM_SAMPLE_CPU = 1 << 7,     /**< CPU it was taken on */
-	PFM_SAMPLE_PERIOD = 1 << 8,  /**< what the sample stands for */
+	PFM_SAMPLE_PERIOD = 1 << 8,  /**< number of events that the sample stands for */
 	PFM_SAMPLE_STREAM = 1 << 9,  /**< id of the event on this task */
-	PFM_SAMPLE_RAW = 1 << 10,    /**< the tracepoint's own bytes */
+	PFM_SAMPLE_RAW = 1 << 10,    /**< data of the tracepoint */
 	PFM_SAMPLE_BRANCH = 1 << 11, /**< the last branches taken */
 	PFM_SAMPLE_REGS = 1 << 12,   /**< user registers */
 	PFM_SAMPLE_STACK = 1 << 13,  /**< a copy of the user stack */
-	PFM_SAMPLE_WEIGHT = 1 << 14, /**< what the access cost */
+	PFM_SAMPLE_WEIGHT = 1 << 14, /**< cost of the access, usually cycles */
 	PFM_SAMPLE_SOURCE = 1 << 15, /**< where the data came from */
 	PFM_SAMPLE_IDENTIFIER = 1 << 16,
 	PFM_SAMPLE_TRANSACTION = 1 << 17,
@@ -38,59 +38,61 @@ enum {
 	PFM_SAMPLE_PHYS_ADDR = 1 << 19,
 	PFM_SAMPLE_AUX = 1 << 20,
 	PFM_SAMPLE_CGROUP = 1 << 21,
-	PFM_SAMPLE_DATA_PAGE = 1 << 22, /**< size of the page the data is in */
-	PFM_SAMPLE_CODE_PAGE = 1 << 23,
-	PFM_SAMPLE_WEIGHTS = 1 << 24 /**< weight as three numbers; not together with PFM_SAMPLE_WEIGHT */
-};
+	PFM_SAMPLE_DATA_PAGE = 1 << 22, /**< size of the page that holds the data */
+	PFM_SAMPLE_CODE_PAGE = 1 << 23, /**< size of the page that holds the instruction */
+	PFM_SAMPLE_WEIGHTS = 1 << 24    /**< weight as three numbers; excludes PFM_SAMPLE_WEIGHT */
+} pfm_sample_field_t;
 
-/* ---- what is asked ---------------------------------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
-/** Records beside samples: pfm_sampling_t.records. */
-enum {
-	PFM_SIDE_MAPS = 1,      /**< executable mappings, as they come */
-	PFM_SIDE_DATA_MAPS = 2, /**< the others as well */
-	PFM_SIDE_BUILD_ID = 4,  /**< mappings with build ids, where the kernel (5.12) can */
-	PFM_SIDE_COMM = 8,      /**< names of tasks */
-	PFM_SIDE_TASKS = 16,    /**< tasks that come and go */
-	PFM_SIDE_SWITCHES = 32, /**< context switches */
-	PFM_SIDE_NAMESPACES = 64,
-	PFM_SIDE_KSYMBOLS = 128,
-	PFM_SIDE_BPF = 256,
-	PFM_SIDE_CGROUPS = 512,
-	PFM_SIDE_TEXT_POKE = 1024,
-	PFM_SIDE_USUAL = 29 /**< what names addresses and tasks: MAPS, BUILD_ID, COMM, TASKS */
-};
+/** Side-band records, which come beside samples: bits of pfm_sampling_t.records. */
+typedef enum pfm_sideband {
+	PFM_SIDEBAND_MAPS = 1,      /**< executable mappings */
+	PFM_SIDEBAND_DATA_MAPS = 2, /**< other mappings */
+	PFM_SIDEBAND_BUILD_ID = 4,  /**< mappings with build ids (Linux 5.12) */
+	PFM_SIDEBAND_COMM = 8,      /**< names of tasks */
+	PFM_SIDEBAND_TASKS = 16,    /**< tasks that start and end */
+	PFM_SIDEBAND_SWITCHES = 32, /**< context switches */
+	PFM_SIDEBAND_NAMESPACES = 64,
+	PFM_SIDEBAND_KSYMBOLS = 128,
+	PFM_SIDEBAND_BPF = 256,
+	PFM_SIDEBAND_CGROUPS = 512,
+	PFM_SIDEBAND_TEXT_POKE = 1024,
+	PFM_SIDEBAND_USUAL = 29 /**< what symbols need: MAPS, BUILD_ID, COMM, TASKS */
+} pfm_sideband_t;
 
-/** pfm_sampling_t.flags */
-enum {
-	PFM_SAMPLING_LESS_PRECISE = 1, /**< an event may be less precise than asked for, if the PMU cannot do better */
+/** Bits of pfm_sampling_t.flags. */
+typedef enum pfm_sampling_flag {
+	PFM_SAMPLING_LESS_PRECISE = 1, /**< lower the precision if the PMU cannot do better */
 	PFM_SAMPLING_USER_CHAIN = 2,   /**< call chains of user code only */
-	PFM_SAMPLING_CLOCK = 4         /**< clock is given; else it is CLOCK_MONOTONIC */
-};
+	PFM_SAMPLING_CLOCK = 4         /**< clock is set; otherwise it is CLOCK_MONOTONIC */
+} pfm_sampling_flag_t;
 
-/** How a session samples: pfm_session_options_t.sampling. Zero is the usual in every member. */
+/** How a session samples: pfm_session_options_t.sampling. 0 in every member gives the defaults. */
 struct pfm_sampling {
 	size_t size;
 	uint32_t flags;                /**< PFM_SAMPLING_* */
-	uint64_t period;               /**< a sample each time an event has counted so much, unless its text has another ("cycles:period=9") */
-	uint64_t freq;                 /**< or so many samples a second, the kernel choosing periods; not both */
-	uint64_t fields;               /**< PFM_SAMPLE_*; 0: IP, TID, TIME, CPU, PERIOD. TIME and IDENTIFIER are always there */
-	uint32_t records;              /**< PFM_SIDE_* */
+	uint64_t period;               /**< events per sample, unless the text sets it */
+	uint64_t freq;                 /**< or samples per second, 0 for none; not both */
+	uint64_t fields;               /**< PFM_SAMPLE_*; TIME, IDENTIFIER are implied; 0: IP, TID,
+	                             TIME, CPU, PERIOD */
+	uint32_t records;              /**< PFM_SIDEBAND_* */
 	int32_t clock;                 /**< clock id of times; see PFM_SAMPLING_CLOCK */
-	uint32_t pages;                /**< of each buffer, a power of two; 0: 128. Fewer are taken where the limit is lower */
-	uint32_t watermark;            /**< bytes in a buffer that wake a waiting reader; 0: a quarter of it */
-	uint32_t wakeup_events;        /**< or samples, if not 0 */
+	uint32_t pages;                /**< pages of each buffer, a power of two, within limits;
+	                             0: 128 */
+	uint32_t watermark;            /**< bytes that wake the reader; 0: a quarter of a buffer */
+	uint32_t wakeup_events;        /**< samples that wake the reader, 0: use watermark */
 	uint32_t max_stack;            /**< frames of a call chain; 0: the kernel's limit */
-	uint64_t branch_filter;        /**< branch_sample_type of perf_event_open(2); 0: every branch in user code */
-	uint64_t user_regs, intr_regs; /**< masks of registers */
-	uint32_t user_stack;           /**< bytes, a multiple of 8 */
-	uint32_t precise;              /**< 0..3 for events whose text does not say */
+	uint64_t branch_filter;        /**< branch_sample_type; 0: all user branches */
+	uint64_t user_regs, intr_regs; /**< masks of registers, as in perf_event_open(2) */
+	uint32_t user_stack;           /**< bytes of stack to copy, a multiple of 8 */
+	uint32_t precise;              /**< 0 to 3: precise_ip of events that do not set it */
 };
 
-/* ---- what comes ------------------------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
-/** Types of records. A record of another type is handed on whole, undecoded. */
-enum {
+/** Types of records. A record of another type is passed on undecoded. */
+typedef enum pfm_record_type {
 	PFM_RECORD_MAP = 1,
 	PFM_RECORD_LOST = 2,
 	PFM_RECORD_COMM = 3,
@@ -112,63 +114,66 @@ enum {
 	PFM_RECORD_CGROUP = 19,
 	PFM_RECORD_TEXT_POKE = 20,
 	PFM_RECORD_AUX_ID = 21
-};
+} pfm_record_type_t;
 
-/** Bits of pfm_record_t.misc. The lowest three say where the processor was. */
-enum {
+/** Bits of pfm_record_t.misc. The lowest three are the mode of the processor. */
+typedef enum pfm_record_misc {
 	PFM_MISC_MODE = 7,
 	PFM_MISC_KERNEL = 1,
 	PFM_MISC_USER = 2,
 	PFM_MISC_HYPERVISOR = 3,
 	PFM_MISC_GUEST_KERNEL = 4,
 	PFM_MISC_GUEST_USER = 5,
-	PFM_MISC_DATA = 1 << 13,     /**< maps: not executable */
-	PFM_MISC_EXEC = 1 << 13,     /**< names: the task has started a program */
-	PFM_MISC_OUT = 1 << 13,      /**< switches: the task leaves its CPU */
-	PFM_MISC_EXACT = 1 << 14,    /**< samples: ip is the very instruction */
-	PFM_MISC_BUILD_ID = 1 << 14, /**< maps: with a build id */
-	PFM_MISC_PREEMPTED = 1 << 14 /**< switches: it would have gone on */
-};
+	PFM_MISC_DATA = 1 << 13,     /**< mappings: not executable */
+	PFM_MISC_EXEC = 1 << 13,     /**< names: the task executed a program */
+	PFM_MISC_OUT = 1 << 13,      /**< switches: the task leaves the CPU */
+	PFM_MISC_EXACT = 1 << 14,    /**< samples: ip is the instruction that caused the event */
+	PFM_MISC_BUILD_ID = 1 << 14, /**< mappings: has a build id */
+	PFM_MISC_PREEMPTED = 1 << 14 /**< switches: the task was still runnable */
+} pfm_record_misc_t;
 
-/** What a sample holds only a part of: pfm_record_t.cut. */
-enum {
-	PFM_CUT_CHAIN = 1, /**< the call chain has all the frames it may have: those who called may be missing */
-	PFM_CUT_STACK = 2  /**< the copy of the stack is full: what is further up may be missing */
-};
+/** Incomplete parts of a sample: bits of pfm_record_t.truncated. */
+typedef enum pfm_truncated {
+	PFM_TRUNCATED_CHAIN = 1, /**< the call chain has max_stack frames: callers may be missing */
+	PFM_TRUNCATED_STACK = 2  /**< the copy of the stack is full: callers may be missing */
+} pfm_truncated_t;
 
-/** In a call chain: what follows is in the kernel, in user space ... Not an address; nor is anything above it. */
-#define PFM_CHAIN_HYPERVISOR ((uint64_t)-32)
-#define PFM_CHAIN_KERNEL     ((uint64_t)-128)
-#define PFM_CHAIN_USER       ((uint64_t)-512)
-#define PFM_CHAIN_MARKER     ((uint64_t)-4095) /**< this and above: a marker */
+/* Markers in call chains, which are no addresses: the frames that follow are in this mode. */
+static const uint64_t PFM_CHAIN_HYPERVISOR = (uint64_t)-32;
+static const uint64_t PFM_CHAIN_KERNEL = (uint64_t)-128;
+static const uint64_t PFM_CHAIN_USER = (uint64_t)-512;
+/** The lowest marker: frames from here on are no addresses. */
+static const uint64_t PFM_CHAIN_MARKER = (uint64_t)-4095;
 
-/** The record belongs to no event of the session. */
-#define PFM_NO_EVENT ((uint32_t)-1)
+/** pfm_record_t.event of a record that belongs to no event of the session. */
+static const uint32_t PFM_NO_EVENT = (uint32_t)-1;
 
+/** A branch: flags as in struct perf_branch_entry. */
 typedef struct pfm_branch {
 	uint64_t from, to, flags;
 } pfm_branch_t;
 
-/** Registers: abi 0 none, 1 32-bit, 2 64-bit; the values in the order of the bits that were asked for. */
+/** Registers, in the order of the bits of the mask that was asked for. */
 typedef struct pfm_regs {
-	uint64_t abi;
+	uint64_t abi; /**< 0: none, 1: 32-bit, 2: 64-bit */
 	const uint64_t *values;
 	uint32_t n;
 } pfm_regs_t;
 
+/** A sample. */
 typedef struct pfm_sample {
 	uint64_t ip, addr, period;
-	const uint64_t *chain;
-	const uint64_t *read; /**< read_format says what each word is */
+	const uint64_t *chain; /**< innermost frame first, with PFM_CHAIN_* markers */
+	const uint64_t *read;  /**< words as read_format of perf_event_open(2) describes them */
 	const void *raw;
-	const pfm_branch_t *branches;
+	const pfm_branch_t *branches; /**< newest first */
 	uint32_t n_chain, n_read, raw_size, n_branches;
 	uint64_t read_format;
-	uint64_t branch_index; /**< the processor's own number of the newest branch, or all ones */
+	uint64_t branch_index; /**< the processor's index of the newest branch, or all ones */
 	pfm_regs_t regs, intr_regs;
-	const void *stack; /**< stack_size bytes were copied, of which stack_used are valid */
+	const void *stack; /**< stack_size bytes, of which stack_used are valid */
 	uint64_t stack_size, stack_used;
-	uint64_t weight; /**< the first 32 bits alone with PFM_SAMPLE_WEIGHTS */
+	uint64_t weight; /**< with PFM_SAMPLE_WEIGHTS the first 32 bits only */
 	uint16_t weight2, weight3;
 	uint64_t source, transaction, phys_addr, cgroup, data_page, code_page;
 	const void *aux;
@@ -186,152 +191,212 @@ typedef struct pfm_map {
 	uint32_t build_id_size;
 } pfm_map_t;
 
-/** One record. Pointers lead into the session's buffer and are valid until the next call. What @has does not name, and what
- * belongs to another type of record, is zero. */
+/** The name of a task (PFM_RECORD_COMM). */
+typedef struct pfm_comm {
+	const char *name;
+} pfm_comm_t;
+
+/** The parent of a task (PFM_RECORD_FORK, PFM_RECORD_EXIT). */
+typedef struct pfm_parent {
+	uint32_t ppid, ptid;
+} pfm_parent_t;
+
+/** Lost records (PFM_RECORD_LOST) or samples (PFM_RECORD_LOST_SAMPLES). */
+typedef struct pfm_lost {
+	uint64_t lost;
+} pfm_lost_t;
+
+/** Counts of a task that ended (PFM_RECORD_READ). */
+typedef struct pfm_read_values {
+	const uint64_t *words; /**< as format, a read_format of the kernel, describes them */
+	uint64_t format;
+	uint32_t n;
+} pfm_read_values_t;
+
+/** Data in the AUX area (PFM_RECORD_AUX). */
+typedef struct pfm_aux {
+	uint64_t offset, size, flags;
+} pfm_aux_t;
+
+/** The other task of a context switch (PFM_RECORD_SWITCH_CPU): the next or the previous one. */
+typedef struct pfm_switch {
+	uint32_t other_pid, other_tid;
+} pfm_switch_t;
+
+/** Namespaces of a task (PFM_RECORD_NAMESPACES). */
+typedef struct pfm_namespaces {
+	uint64_t n;
+	const uint64_t *links; /**< n pairs of device and inode */
+} pfm_namespaces_t;
+
+/** A kernel symbol that came or went (PFM_RECORD_KSYMBOL). */
+typedef struct pfm_ksymbol {
+	uint64_t addr;
+	uint32_t length;
+	uint16_t type, flags;
+	const char *name;
+} pfm_ksymbol_t;
+
+/** A BPF program that came or went (PFM_RECORD_BPF). */
+typedef struct pfm_bpf {
+	uint16_t type, flags;
+	uint32_t id;
+	const uint8_t *tag; /**< 8 bytes */
+} pfm_bpf_t;
+
+/** A control group (PFM_RECORD_CGROUP). */
+typedef struct pfm_cgroup {
+	uint64_t id;
+	const char *path;
+} pfm_cgroup_t;
+
+/** A change of the kernel's code (PFM_RECORD_TEXT_POKE). */
+typedef struct pfm_text_poke {
+	uint64_t addr;
+	uint16_t old_length, new_length;
+	const uint8_t *bytes; /**< the old bytes, then the new ones */
+} pfm_text_poke_t;
+
+/** The hardware's id of an AUX event (PFM_RECORD_AUX_ID). */
+typedef struct pfm_aux_id {
+	uint64_t id;
+} pfm_aux_id_t;
+
+/** The part of a record that depends on its type. */
+typedef union pfm_record_body {
+	pfm_sample_t sample;
+	pfm_map_t map;
+	pfm_comm_t comm;
+	pfm_parent_t task;
+	pfm_lost_t lost;
+	pfm_read_values_t read;
+	pfm_aux_t aux;
+	pfm_switch_t change;
+	pfm_namespaces_t namespaces;
+	pfm_ksymbol_t ksymbol;
+	pfm_bpf_t bpf;
+	pfm_cgroup_t cgroup;
+	pfm_text_poke_t poke;
+	pfm_aux_id_t aux_id;
+} pfm_record_body_t;
+
+/** A record. Its pointers lead into the session's buffer and are valid until the next call that
+ * takes records. What @has does not name, and what other types of records have, is 0. */
 typedef struct pfm_record {
 	size_t size;
-	uint32_t type;  /**< PFM_RECORD_* */
+	uint32_t type;  /**< PFM_RECORD_*, or a type that this library does not know */
 	uint32_t misc;  /**< PFM_MISC_* */
-	uint32_t event; /**< number of the count it belongs to, or PFM_NO_EVENT */
-	uint64_t has;   /**< PFM_SAMPLE_*: which of the fields are there */
+	uint32_t event; /**< index of the count it belongs to, or PFM_NO_EVENT */
+	uint64_t has;   /**< PFM_SAMPLE_*: fields that are present */
 	uint64_t time, id, stream;
 	uint32_t pid, tid;
 	uint32_t cpu;
-	uint32_t raw_size; /**< bytes of the record as the kernel wrote it, at */
-	const void *raw;
-	uint32_t unread; /**< bytes at its end that this library does not know */
-	uint32_t cut;    /**< PFM_CUT_* */
-	__extension__ union {
-		pfm_sample_t sample;
-		pfm_map_t map;
-		struct {
-			const char *name;
-		} comm;
-		struct {
-			uint32_t ppid, ptid;
-		} task; /**< PFM_RECORD_FORK, PFM_RECORD_EXIT */
-		struct {
-			uint64_t lost; /**< records, or samples (PFM_RECORD_LOST_SAMPLES) */
-		} lost;
-		struct {
-			const uint64_t *words;
-			uint64_t format;
-			uint32_t n;
-		} read;
-		struct {
-			uint64_t offset, size, flags;
-		} aux;
-		struct {
-			uint32_t other_pid, other_tid; /**< PFM_RECORD_SWITCH_CPU: who comes next, or was before */
-		} change;
-		struct {
-			uint64_t n;
-			const uint64_t *links; /**< n pairs of device and inode */
-		} namespaces;
-		struct {
-			uint64_t addr;
-			uint32_t length;
-			uint16_t type, flags;
-			const char *name;
-		} ksymbol;
-		struct {
-			uint16_t type, flags;
-			uint32_t id;
-			const uint8_t *tag;
-		} bpf;
-		struct {
-			uint64_t id;
-			const char *path;
-		} cgroup;
-		struct {
-			uint64_t addr;
-			uint16_t old_length, new_length;
-			const uint8_t *bytes; /**< old, then new */
-		} poke;
-		struct {
-			uint64_t id;
-		} aux_id;
-	};
+	uint32_t raw_size;  /**< bytes of the record as the kernel wrote it, at raw */
+	const void *raw;    /**< the record as the kernel wrote it */
+	uint32_t unparsed;  /**< bytes at its end that this library does not know */
+	uint32_t truncated; /**< PFM_TRUNCATED_* */
+	pfm_record_body_t body;
 } pfm_record_t;
 
-/* ---- reading ---------------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
-/** What pfm_wait_session() says. */
-enum { PFM_WAIT_TIMEOUT,
-       PFM_WAIT_READY,
-       PFM_WAIT_ENDED /**< every task that was sampled has ended: what is still there can be read, no more comes */ };
+/** Results of pfm_wait_session(). */
+typedef enum pfm_wait {
+	PFM_WAIT_TIMEOUT, /**< no records within the timeout */
+	PFM_WAIT_READY,   /**< there are records */
+	PFM_WAIT_ENDED    /**< all sampled tasks have ended: read what is left, no more will come */
+} pfm_wait_t;
 
-/** Waits until a buffer of @s has filled to its watermark, a task has ended, or @timeout milliseconds (-1: any time) have gone.
- * Returns PFM_WAIT_*, or a negative code. PFM_WAIT_READY: there are records, be it below the watermark. */
+/** Waits until a buffer of @s reaches its watermark, a task ends, or @timeout milliseconds (-1: no
+ * limit) have passed. Returns PFM_WAIT_*, or a negative code: PFMLIB_ERR_INVAL if @s does not
+ * sample, PFMLIB_ERR_SYS if a system call fails. */
 int pfm_wait_session(pfm_session_t *s, int timeout);
-/** Takes the next record, the oldest of all buffers. Returns 1, 0 if there is none now, or a negative code. With several buffers, a
- * record is handed out one millisecond after its time, so that a buffer that is late can still be first; a stopped session
- * gives everything. @record is as PFM_INIT or the call before has left it: of a sample like the one in it, only what differs is
- * written. */
+
+/** Takes the next record, the oldest of all buffers.
+ * @record  as PFM_INIT or the previous call left it; only members that differ are written
+ * With several buffers, a record is given one millisecond after its time, so that late records of
+ * other buffers can come first; a stopped session gives everything.
+ * Returns 1, 0 if there is no record now, or a negative code. */
 int pfm_next_record(pfm_session_t *s, pfm_record_t *record);
-/** Takes up to @n records at once, in the same order; each costs about half of what it does alone. The size of the first of @records stands
- * for all; else they are as zeroed or as calls before have left them. What is in them is valid until the next call, and only then do
- * the buffers have that room again. Returns how many there are, 0 for none now, or a negative code; fewer than @n do not mean that they
- * were the last. */
+
+/** Takes up to @n records, in the order of pfm_next_record(); about twice as fast per record.
+ * @records  zeroed, or as previous calls left them; the size of the first stands for all
+ * The records are valid until the next call; only then do the buffers reuse their space.
+ * Returns the number of records, 0 for none now, or a negative code. Fewer than @n do not mean that
+ * no more are there. */
 int pfm_next_records(pfm_session_t *s, pfm_record_t *records, unsigned n);
-/** Takes the bytes that one buffer holds, undecoded, as they lie in memory: whole records, save that the last may go on in the next
- * piece of the same buffer, which comes next. *@buffer is the number of the buffer. Valid until the next call. Returns 1, 0 when
- * every buffer has been looked at once (the next call begins anew), or a negative code. Not to be mixed with pfm_next_record(). */
+
+/** Takes the contents of one buffer, undecoded: whole records, except that the last one may
+ * continue in the next piece of the same buffer, which then comes next.
+ * @bytes, @len  the piece, valid until the next call
+ * @buffer       the index of its buffer
+ * Not to be mixed with pfm_next_record(). Returns 1, 0 when every buffer was visited once (the next
+ * call starts again), or a negative code. */
 int pfm_next_bytes(pfm_session_t *s, const void **bytes, size_t *len, unsigned *buffer);
-/** Descriptors to poll(2) for POLLIN, one for each buffer, into @fds, at most @n. Returns how many there are. A POLLHUP says that a task
- * has ended; call pfm_wait_session(@s, 0) then, and ask for the descriptors anew. */
+
+/** Writes at most @n file descriptors, one per buffer, to @fds; poll(2) them for POLLIN. After
+ * POLLHUP a task has ended: call pfm_wait_session(@s, 0), then this function again. Returns how
+ * many there are. */
 unsigned pfm_session_fds(const pfm_session_t *s, int *fds, unsigned n);
-/** Sends signal @signo to the calling thread with each sample; 0: no longer. */
+
+/** Sends signal @signo to the calling thread with each sample; 0 turns that off. */
 int pfm_session_signal(pfm_session_t *s, int signo);
 
-/** What became of the samples of one event. */
-typedef struct pfm_sample_count {
+/* ---- statistics ------------------------------------------------------------------------------ */
+
+/** pfm_sample_statistics_t.lost where the kernel does not count lost samples (before Linux 6.0). */
+static const uint64_t PFM_LOST_UNKNOWN = (uint64_t)-1;
+
+/** Samples of one event, with losses. */
+typedef struct pfm_sample_statistics {
 	size_t size;
-	int32_t quality;    /**< pfm_quality_t: exact if every sample was handed out, partial if some are missing */
-	int32_t cause;      /**< pfm_cause_t */
-	uint32_t precise;   /**< as granted */
-	uint64_t samples;   /**< handed out */
-	uint64_t exact;     /**< of those, with the very address of the instruction */
-	uint64_t weight;    /**< sum of their periods */
-	uint64_t lost;      /**< dropped because a buffer was full; PFM_LOST_UNKNOWN before Linux 6.0 */
-	uint64_t discarded; /**< dropped by the processor; of /dev/pfcntr: taken outside of the addresses that are profiled */
-	uint64_t throttled; /**< times that the kernel stopped it for coming too often; counts are wrong then */
-	uint64_t throttled_ns;
-	uint64_t count;  /**< the event's count */
-	uint64_t period; /**< one of these two is set */
-	uint64_t freq;
-} pfm_sample_count_t;
+	pfm_quality_t quality; /**< exact: every sample was given; partial: some are missing */
+	pfm_cause_t cause;     /**< why samples are missing */
+	uint32_t precise;      /**< precise_ip as granted */
+	uint64_t samples;      /**< samples that were given */
+	uint64_t exact;        /**< of those, with the exact address of the instruction */
+	uint64_t weight;       /**< sum of their periods */
+	uint64_t lost;         /**< dropped because a buffer was full, or PFM_LOST_UNKNOWN */
+	uint64_t discarded;    /**< dropped by the processor, or outside the address ranges */
+	uint64_t throttled;    /**< times that the kernel throttled it; counts are wrong then */
+	uint64_t throttled_ns; /**< nanoseconds in which it was throttled */
+	uint64_t count;        /**< the event's count */
+	uint64_t period;       /**< sampling period, or 0 */
+	uint64_t freq;         /**< sampling frequency in Hz, or 0 */
+} pfm_sample_statistics_t;
 
-#define PFM_LOST_UNKNOWN ((uint64_t)-1)
+/** Reports how many samples count @i has given and lost so far. The figures are consistent when the
+ * session is stopped and all records are taken. PFMLIB_ERR_INVAL if @s does not sample or @i is out
+ * of range. */
+int pfm_sampling_statistics(pfm_session_t *s, unsigned i, pfm_sample_statistics_t *out);
 
-/** Samples of count @i so far. Stop the session and take all records first for figures that fit together. */
-int pfm_read_samples(pfm_session_t *s, unsigned i, pfm_sample_count_t *out);
-
-typedef struct pfm_buffers {
+/** The buffers of a session. */
+typedef struct pfm_buffer_info {
 	size_t size;
-	uint32_t n;       /**< how many */
-	uint32_t pages;   /**< of each, as granted */
-	uint32_t wanted;  /**< as asked for */
-	uint64_t lost;    /**< records that LOST records told of; more may be told by pfm_read_samples() */
-	uint64_t bytes;   /**< read */
-	uint32_t damaged; /**< buffers given up because what they held was no record; a recording: 1 if it breaks off before its end */
-	uint32_t skipped; /**< records of a recording left out, of types that only a newer library knows */
-} pfm_buffers_t;
+	uint32_t n;       /**< number of buffers; 0 for a recording */
+	uint32_t pages;   /**< pages of each, as granted */
+	uint32_t wanted;  /**< pages of each, as asked for */
+	uint64_t lost;    /**< records lost according to LOST records */
+	uint64_t bytes;   /**< bytes read */
+	uint32_t damaged; /**< buffers with corrupt records; 1: a truncated recording */
+	uint32_t skipped; /**< records of unknown types left out of a recording */
+} pfm_buffer_info_t;
 
-/** The buffers of @s; or what a recording that is read told of itself so far, with @n 0. */
-int pfm_read_buffers(const pfm_session_t *s, pfm_buffers_t *out);
+/** Reports on the buffers of @s, or on the recording that @s reads. PFMLIB_ERR_INVAL if @s does not
+ * sample. */
+int pfm_buffer_statistics(const pfm_session_t *s, pfm_buffer_info_t *out);
 
-/* ---- fields of tracepoints ------------------------------------------------------------------------------------------------ */
+/* ---- tracepoint fields ----------------------------------------------------------------------- */
 
-/** pfm_trace_field_t.flags */
-enum {
+/** Bits of pfm_trace_field_t.flags. */
+typedef enum pfm_trace_flag {
 	PFM_TRACE_SIGNED = 1,
-	PFM_TRACE_ARRAY = 2,   /**< several of @type, or a string */
-	PFM_TRACE_DYNAMIC = 4, /**< of a length that differs: what lies at @offset says where it is */
-	PFM_TRACE_RELATIVE = 8 /**< ... counted from its own end */
-};
+	PFM_TRACE_ARRAY = 2,   /**< an array of type, or a string */
+	PFM_TRACE_DYNAMIC = 4, /**< of variable length: offset leads to its position and length */
+	PFM_TRACE_RELATIVE = 8 /**< dynamic, its position counted from the end of the field */
+} pfm_trace_flag_t;
 
-/** A field in the own bytes of a tracepoint's samples (PFM_SAMPLE_RAW). Strings belong to the session. */
+/** A field in a tracepoint's data (PFM_SAMPLE_RAW). */
 typedef struct pfm_trace_field {
 	size_t size;
 	const char *name, *type; /**< "fd", "unsigned int" */
@@ -340,36 +405,22 @@ typedef struct pfm_trace_field {
 	uint32_t reserved;
 } pfm_trace_field_t;
 
-/** Field number @k of the tracepoint that count @i samples, by the kernel's description of it, or by the recording's. Returns
- * PFMLIB_ERR_NOTFOUND behind the last, PFMLIB_ERR_NOTSUPP if it is no tracepoint or is not described. */
+/** Describes field @k of the tracepoint that count @i samples, from the kernel's description or the
+ * recording's. PFMLIB_ERR_NOTFOUND past the last, PFMLIB_ERR_NOTSUPP if the count is not a
+ * tracepoint or has no description. */
 int pfm_describe_trace_field(pfm_session_t *s, unsigned i, unsigned k, pfm_trace_field_t *out);
-/** The same by name. */
+
+/** Describes the field called @name; otherwise like pfm_describe_trace_field(). */
 int pfm_find_trace_field(pfm_session_t *s, unsigned i, const char *name, pfm_trace_field_t *out);
-/** What a field holds in the sample @r: *@value, for a number of up to 8 bytes, with its sign, whatever byte order it was recorded in; 0
- * for others. *@bytes and *@length: as it lies there. Each may be NULL. PFMLIB_ERR_NOTFOUND if the sample does not have it. */
-int pfm_read_trace_field(const pfm_session_t *s, const pfm_record_t *r, const pfm_trace_field_t *field, uint64_t *value, const void **bytes,
+
+/** Reads @field of the sample @r.
+ * @value   receives a number of up to 8 bytes, sign-extended and in this machine's byte order; 0
+ *          for other fields
+ * @bytes, @length  receive its place in the sample
+ * Each of the three may be NULL. PFMLIB_ERR_NOTFOUND if the sample does not have the field. */
+int pfm_read_trace_field(const pfm_session_t *s, const pfm_record_t *r,
+                         const pfm_trace_field_t *field, uint64_t *value, const void **bytes,
                          uint32_t *length);
-
-/* ---- recordings ------------------------------------------------------------------------------------------------- */
-
-typedef struct pfm_recording pfm_recording_t;
-
-/** Begins a recording of @s in the file @path, which is overwritten: perf.data, as perf-record(1) writes it. @command: the command line to
- * note in it, its arguments separated by newlines, or NULL. What the tasks were called and had mapped before is noted at once:
- * start the session first, so that nothing is missed. @s must outlive the recording. */
-int pfm_open_recording(pfm_recording_t **out, const char *path, pfm_session_t *s, const char *command, pfm_error_t *error);
-/** Writes what follows compressed by zstd, with @level 1 (fast) to 22 (small). Before the first pfm_write_records().
- * PFMLIB_ERR_NOTSUPP if the machine has no libzstd: the recording goes on without. Readers other than ours need the recording's end as
- * well: of one whose writer was killed they unpack nothing. */
-int pfm_compress_recording(pfm_recording_t *r, int level);
-/** Moves what the buffers hold to the file. From then on the file is readable up to there, whatever happens. *@size (may be NULL) is the
- * size of the file. Do not take records of the session otherwise. */
-int pfm_write_records(pfm_recording_t *r, uint64_t *size);
-/** Writes the rest, and what is known of the machine. The recording is released, also on failure. NULL is allowed. */
-int pfm_close_recording(pfm_recording_t *r);
-/** Opens the recording @path, ours or perf-record(1)'s of whatever machine, compressed or not, as a session:
- * pfm_next_record() gives its records, sorted by time; its events are described like counts, and have no counts. */
-int pfm_read_recording(pfm_session_t **out, const char *path, pfm_error_t *error);
 
 #pragma GCC visibility pop
 

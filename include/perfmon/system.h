@@ -3,7 +3,7 @@
 #ifndef PERFMON_SYSTEM_H
 #define PERFMON_SYSTEM_H
 
-#include <perfmon/perfmon.h>
+#include <perfmon/session.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -30,7 +30,8 @@ enum pfm_finding_topic {
 /** The result of pfm_check_system(). */
 typedef struct pfm_system_check pfm_system_check_t;
 
-/** One thing that was checked. Texts are never NULL; they are empty where there is nothing to say. */
+/** One thing that was checked. Texts are never NULL; they are empty where there is nothing to say.
+ */
 typedef struct pfm_finding {
 	size_t size;
 	enum pfm_finding_topic topic;
@@ -60,8 +61,8 @@ typedef struct pfm_finding {
  * What can be tried is tried: events are opened, and basic events count a known workload of about
  * 20 ms. A machine that is a recorded folder (PERFMON_SYSFS) is read only; nothing is tried there.
  *
- * Returns PFMLIB_SUCCESS, PFMLIB_ERR_INVAL (@out or @ctx is NULL, unknown flag) or PFMLIB_ERR_NOMEM.
- * Thread-safe.
+ * Returns PFMLIB_SUCCESS, PFMLIB_ERR_INVAL (@out or @ctx is NULL, unknown flag) or
+ * PFMLIB_ERR_NOMEM. Thread-safe.
  */
 int pfm_check_system(pfm_system_check_t **out, const pfm_ctx_t *ctx, unsigned flags);
 

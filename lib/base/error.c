@@ -4,7 +4,7 @@
 
 #include <perfmon/pfmlib.h>
 
-int pfmi_base_set_error(pfm_error_t *why, int code, int kind, const char *text, struct slice s, const char *detail)
+int pfmi_base_set_error(pfm_error_t *why, int code, pfm_error_kind_t kind, const char *text, struct slice s, const char *detail)
 {
 	if (!why)
 		return code;

@@ -7,7 +7,7 @@
 
 #define FIRST_N_SLOTS 64
 
-/* ---- SipHash (Aumasson and Bernstein, 2012) ----------------------------------------------- */
+/* ---- SipHash (Aumasson and Bernstein, 2012) ------------------------------------------------ */
 
 static uint64_t rotate_left(uint64_t x, unsigned n)
 {
@@ -85,7 +85,7 @@ uint64_t pfmi_base_hash_number(uint64_t number)
 	return pfmi_base_hash_bytes(&number, sizeof(number));
 }
 
-/* ---- the table ---------------------------------------------------------------------------- */
+/* ---- the table ----------------------------------------------------------------------------- */
 
 uint32_t pfmi_base_find_hash(const struct hash_table *t, uint64_t hash, hash_match_fn match,
                              const void *arg)

@@ -94,7 +94,7 @@ const char *pfmi_base_skip_prefix_icase(struct slice s, const char *word);
 /* A number as C writes it, whatever the locale. False if @s is none. */
 bool pfmi_base_parse_decimal(const char *s, double *out);
 /* Fills @why (if not NULL) and returns @code. @s marks the culprit inside @spec's text; NULL text marks nothing. */
-int pfmi_base_set_error(pfm_error_t *why, int code, int kind, const char *text, struct slice s, const char *detail);
+int pfmi_base_set_error(pfm_error_t *why, int code, pfm_error_kind_t kind, const char *text, struct slice s, const char *detail);
 /* The same where the system said no: @err is its errno. */
 int pfmi_base_set_errno_error(pfm_error_t *why, int code, int err, const char *detail);
 

@@ -8,8 +8,8 @@
 /* U+FFFD, which stands in output for each byte that is not part of a character. */
 #define UTF8_REPLACEMENT "\xef\xbf\xbd"
 
-/* Length in bytes of the character that the @len bytes at @text begin with, 1 to 4. Returns 0 if they
- * begin with none: a stray byte, an overlong form, a surrogate, a number beyond U+10FFFF, or a
+/* Length in bytes of the character that the @len bytes at @text begin with, 1 to 4. Returns 0 if
+ * they begin with none: a stray byte, an overlong form, a surrogate, a number beyond U+10FFFF, or a
  * character that is cut off. */
 size_t utf8_char_length(const char *text, size_t len);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Image files: found on the search path, checked for who may have written them, read or mapped, proved safe once. */
+/* Image files: search path, file permissions, mapping, verification. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,7 +16,8 @@
 
 size_t pfmi_image_get_default_path(char *buf, size_t len)
 {
-	const char *data = pfmi_machine_get_env("XDG_DATA_HOME"), *home = pfmi_machine_get_env("HOME");
+	const char *data = pfmi_machine_get_env("XDG_DATA_HOME"),
+		   *home = pfmi_machine_get_env("HOME");
 	int n;
 
 	if (data && data[0] == '/')
@@ -28,17 +29,18 @@ size_t pfmi_image_get_default_path(char *buf, size_t len)
 	return n < 0 ? len : (size_t)n;
 }
 
-/* Who may have written it: root, us; nobody else. */
+/* Refuses a file that someone other than root and this user can have written. */
 static const char *find_trust_fault(const struct stat *st)
 {
 	if (st->st_uid != 0 && st->st_uid != geteuid())
 		return "it belongs to another user: name the file itself to use it all the same";
 	if (st->st_mode & S_IWOTH)
-		return "anybody can write to it: take that right away, or name the file itself to use it all the same";
+		return "anybody can write to it: take that right away, or name the file itself to "
+		       "use it all the same";
 	return NULL;
 }
 
-/* Nobody but root can shorten it while we read it: a mapped page that is gone would end the process. */
+/* Can root alone shorten the file? A mapped page that is cut off would end the process. */
 static bool is_root_only_writable(const struct stat *st)
 {
 	return st->st_uid == 0 && !(st->st_mode & (S_IWGRP | S_IWOTH));
@@ -59,7 +61,7 @@ static bool read_exactly(int fd, char *to, size_t size)
 	return have == size;
 }
 
-/* The bytes of an image: mapped, or read into memory that is ours alone. MAP_FAILED if that cannot be had. */
+/* Maps a file, or reads it into private memory. Returns MAP_FAILED on failure. */
 static void *load_file_bytes(int fd, const struct stat *st)
 {
 	size_t size = (size_t)st->st_size;
@@ -76,7 +78,8 @@ static void *load_file_bytes(int fd, const struct stat *st)
 
 static const char no_descriptor_fault[] = "no file can be opened any more";
 
-/* Reads or maps @path. NULL on success, else why not. @named: the caller gave this very file, so its owner is the caller's business. */
+/* Reads or maps @path. Returns NULL, or a text with the fault. @named: the caller named this file,
+ * so its owner is not checked. */
 static const char *map_image_file(const char *path, bool named, struct image_map *out)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -94,12 +97,15 @@ static const char *map_image_file(const char *path, bool named, struct image_map
 	else if (!named)
 		why = find_trust_fault(&st);
 	if (!why && (st.st_size < (off_t)sizeof(struct image) || (uint64_t)st.st_size > UINT32_MAX))
-		why = st.st_size < (off_t)sizeof(struct image) ? "too short for an image of event tables" : "too long for one";
+		why = st.st_size < (off_t)sizeof(struct image)
+		              ? "too short for an image of event tables"
+		              : "too long for one";
 	at = why ? MAP_FAILED : load_file_bytes(fd, &st);
 	close(fd);
 	if (!why && at == MAP_FAILED)
 		return "it cannot be read";
-	if (!why && pfmi_table_verify_image(at, (size_t)st.st_size, named ? VERIFY_ALL : VERIFY_HEAD, &why))
+	if (!why &&
+	    pfmi_table_verify_image(at, (size_t)st.st_size, named ? VERIFY_ALL : VERIFY_HEAD, &why))
 		munmap(at, (size_t)st.st_size);
 	if (why)
 		return why;
@@ -115,13 +121,13 @@ const char *pfmi_image_check_fault(struct image_map *map)
 
 	if (atomic_load_explicit(&map->check_state, memory_order_acquire) == 1)
 		return NULL;
-	/* Two threads may both look; they find the same. */
+	/* Two threads may both verify the image, with the same result. */
 	pfmi_table_verify_image(map->image, map->size, VERIFY_ALL, &why);
 	atomic_store_explicit(&map->check_state, why ? -1 : 1, memory_order_release);
 	return why;
 }
 
-/* Room for one more element in a list that grows in powers of two. */
+/* Makes room for one more element in a list that grows in powers of two. */
 static void *extend_list(void *list, unsigned n, size_t size)
 {
 	if (n & (n - 1))
@@ -144,11 +150,14 @@ static int record_refusal(struct image_set *im, char *path, const char *why)
 
 static int report_resource_error(int err, pfm_error_t *why)
 {
-	return pfmi_base_set_errno_error(why, err == -ENOMEM ? PFMLIB_ERR_NOMEM : PFMLIB_ERR_SYS, -err, err == -ENOMEM ? NULL : no_descriptor_fault);
+	return pfmi_base_set_errno_error(why, err == -ENOMEM ? PFMLIB_ERR_NOMEM : PFMLIB_ERR_SYS,
+	                                 -err, err == -ENOMEM ? NULL : no_descriptor_fault);
 }
 
-/* Takes ownership of @path. A file of the caller's search path is refused with its place there, for the sentence about it. */
-static int add_image_file(struct image_set *im, char *path, const char *search, const char *named, pfm_error_t *why)
+/* Adds the image @path, which it then owns. A fault of a named file is an error, with its place in
+ * the search path; other faults are listed. */
+static int add_image_file(struct image_set *im, char *path, const char *search, const char *named,
+                          pfm_error_t *why)
 {
 	struct image_map map = { .path = path }, *list;
 	const char *fault = map_image_file(path, named != NULL, &map);
@@ -157,9 +166,10 @@ static int add_image_file(struct image_set *im, char *path, const char *search, 
 		struct slice place = { named, (uint32_t)strlen(path) };
 
 		free(path);
-		return pfmi_base_set_error(why, PFMLIB_ERR_IMAGE, PFM_KIND_IMAGE, search, place, fault);
+		return pfmi_base_set_error(why, PFMLIB_ERR_IMAGE, PFM_KIND_IMAGE, search, place,
+		                           fault);
 	}
-	if (fault == no_descriptor_fault) { /* it may be as good as any */
+	if (fault == no_descriptor_fault) { /* the file may be valid */
 		free(path);
 		return report_resource_error(-EMFILE, why);
 	}
@@ -179,7 +189,7 @@ static int add_image_file(struct image_set *im, char *path, const char *search, 
 	return PFMLIB_SUCCESS;
 }
 
-/* @len bytes of @head, then the rest; NULL without memory. */
+/* Joins @len bytes of @head, @between and @tail; NULL without memory. */
 static char *join_text(const char *head, size_t len, const char *between, const char *tail)
 {
 	size_t room = len + strlen(between) + strlen(tail) + 1;
@@ -216,13 +226,16 @@ static int add_folder_file(void *arg, const char *name)
 	if (!path)
 		f->rc = report_resource_error(-ENOMEM, f->error);
 	else if (f->is_untrusted)
-		f->rc = record_refusal(f->images, path, "its folder belongs to another user or can be written to by anybody");
+		f->rc = record_refusal(
+			f->images, path,
+			"its folder belongs to another user or can be written to by anybody");
 	else
 		f->rc = add_image_file(f->images, path, NULL, NULL, f->error);
 	return f->rc;
 }
 
-static int record_folder_refusal(struct image_set *im, const char *path, const char *fault, pfm_error_t *why)
+static int record_folder_refusal(struct image_set *im, const char *path, const char *fault,
+                                 pfm_error_t *why)
 {
 	char *copy = join_text(path, strlen(path), "", "");
 
@@ -239,13 +252,16 @@ static int add_image_folder(struct image_set *im, const char *path, pfm_error_t 
 	if (stat(path, &st))
 		return PFMLIB_SUCCESS; /* a search path may name folders that are not there */
 	if (!S_ISDIR(st.st_mode))
-		return record_folder_refusal(im, path, "it is no folder, and the names of images end in .pmdb", why);
+		return record_folder_refusal(
+			im, path, "it is no folder, and the names of images end in .pmdb", why);
 	f.is_untrusted = find_trust_fault(&st);
 	pfmi_machine_init_real_sys(&sys, NULL);
 	err = sys.list_folder(&sys, path, add_folder_file, &f);
 	if (f.rc || err >= 0)
 		return f.rc;
-	return machine_is_resource_error(err) ? report_resource_error(err, why) : record_folder_refusal(im, path, "the folder cannot be read", why);
+	return machine_is_resource_error(err)
+	               ? report_resource_error(err, why)
+	               : record_folder_refusal(im, path, "the folder cannot be read", why);
 }
 
 int pfmi_image_open_path(const char *path, struct image_set *out, pfm_error_t *why)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Register values in words: their fields, and the events they choose. */
+/* Register values to fields and events. */
 #include <string.h>
 #include "format/format.h"
 
-/* ---- fields --------------------------------------------------------------------------------------------------- */
+/* ---- fields ---------------------------------------------------------------------------------- */
 
 static bool is_field_in_word(const struct field *f, unsigned word)
 {
@@ -20,7 +20,8 @@ static const char *get_choice_word(const struct table *t, const struct field *f,
 	return "";
 }
 
-static int decode_declared_field(const struct decode_target *g, unsigned word, unsigned i, const char **name, uint64_t *field, const char **text)
+static int decode_declared_field(const struct decode_target *g, unsigned word, unsigned i,
+                                 const char **name, uint64_t *field, const char **text)
 {
 	const struct field *f = table_fields(g->table);
 	uint64_t config[4] = { 0 };
@@ -36,7 +37,7 @@ static int decode_declared_field(const struct decode_target *g, unsigned word, u
 	return PFMLIB_ERR_NOTFOUND;
 }
 
-/* Meaning of a hardware field that has a namesake among the table's. */
+/* The word for a hardware field that has the name of one of the table's fields. */
 static const char *get_namesake_word(const struct table *t, const char *name, uint64_t value)
 {
 	const struct field *f = table_fields(t);
@@ -50,7 +51,9 @@ static const char *get_namesake_word(const struct table *t, const char *name, ui
 int pfm_decode_field(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t value, unsigned i,
                      const char **name, uint64_t *field, const char **text)
 {
-	struct decode_target g = { .table = context_usable_table(context_or_default(ctx), pmu), .reg_name = reg, .value = value };
+	struct decode_target g = { .table = context_usable_table(context_or_default(ctx), pmu),
+		                   .reg_name = reg,
+		                   .value = value };
 	int word;
 
 	if (!g.table || !reg || !name || !field || !text || !pfmi_decode_init_target(&g))
@@ -66,9 +69,10 @@ int pfm_decode_field(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t va
 	return PFMLIB_SUCCESS;
 }
 
-/* ---- events --------------------------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
-/* Levels are told where they are not the usual ones; a register that counts at none says nothing about the event. */
+/* Keeps the levels of the register if they are not the default ones. A register that counts at no
+ * level says nothing about the event. */
 static void normalize_levels(const struct decode_target *g, struct event *ev)
 {
 	unsigned plm = g->is_register_pair ? ev->plm : g->plm;
@@ -76,19 +80,26 @@ static void normalize_levels(const struct decode_target *g, struct event *ev)
 	ev->plm = plm == pfmi_pmu_get_default_levels(g->table) ? 0 : (uint8_t)plm;
 }
 
-int pfm_decode_event(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t value, unsigned i, char *buf, size_t len)
+int pfm_decode_event(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t value, unsigned i,
+                     char *buf, size_t len)
 {
-	struct decode_target g = { .table = context_usable_table(context_or_default(ctx), pmu), .reg_name = reg, .value = value };
+	struct decode_target g = { .table = context_usable_table(context_or_default(ctx), pmu),
+		                   .reg_name = reg,
+		                   .value = value };
 	struct event ev;
 
-	if (!g.table || !reg || !buf || !pfmi_decode_init_target(&g) || !pfmi_pmu_has_encoder(g.table))
+	if (!g.table || !reg || !buf || !pfmi_decode_init_target(&g) ||
+	    !pfmi_pmu_has_encoder(g.table))
 		return PFMLIB_ERR_INVAL;
 	g.is_fixed_control = pfmi_decode_find_field(&g, "os0") != NULL;
-	/* Any other register without an enable bit is none that chooses an event. */
-	if (table_has_field_bits(g.table) && pfmi_decode_config_index(reg) < 0 && !g.is_fixed_control && !g.is_register_pair && !pfmi_decode_find_field(&g, "en") && !pfmi_decode_has_own_control(&g))
+	/* No other register without an enable bit selects an event. */
+	if (table_has_field_bits(g.table) && pfmi_decode_config_index(reg) < 0 &&
+	    !g.is_fixed_control && !g.is_register_pair && !pfmi_decode_find_field(&g, "en") &&
+	    !pfmi_decode_has_own_control(&g))
 		return PFMLIB_ERR_NOTFOUND;
 	if (!pfmi_decode_find_event(&g, i, &ev))
 		return PFMLIB_ERR_NOTFOUND;
 	normalize_levels(&g, &ev);
-	return pfmi_format_print_event(&ev, NULL, PFM_DIALECT_VENDOR, (struct slice){ 0 }, buf, len, NULL);
+	return pfmi_format_print_event(&ev, NULL, PFM_DIALECT_VENDOR, (struct slice){ 0 }, buf, len,
+	                               NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a context knows, told: processors, events, unit masks, field values. Every answer is an index away. */
+/* Descriptions of PMUs, events, unit masks and field values. Each answer is found by its index. */
 #include <string.h>
 #include "lookup/lookup.h"
 #include "base/sizes.h"
@@ -53,7 +53,7 @@ int pfm_describe_pmu(const pfm_ctx_t *ctx, int pmu, pfm_pmu_info_t *info)
 	full = (pfm_pmu_info_t){
 		.name = table_text(t, t->name),
 		.desc = table_text(t, t->desc),
-		.aka = table_text(t, t->aliases),
+		.aliases = table_text(t, t->aliases),
 		.origin = u.origin,
 		.source = table_text(t, t->source),
 		.device = u.kernel_pmu ? u.kernel_pmu->name : table_text(t, t->device),
@@ -64,15 +64,17 @@ int pfm_describe_pmu(const pfm_ctx_t *ctx, int pmu, pfm_pmu_info_t *info)
 		.n_counters = (unsigned)__builtin_popcountll(t->all_counters & 0xffffffff),
 		.n_fixed = (unsigned)__builtin_popcountll(t->all_counters >> 32),
 		.width = t->n_counters ? table_counters(t)[0].width : 64,
-		.n_instances = u.kernel_pmu ? u.kernel_pmu->n_instances : u.flags & PFM_PMU_HOST ? 1
-		                                                                                 : 0,
+		.n_instances = u.kernel_pmu             ? u.kernel_pmu->n_instances
+		               : u.flags & PFM_PMU_HOST ? 1
+		                                        : 0,
 		.cpus = u.kernel_pmu ? u.kernel_pmu->cpu_list : "",
 	};
 	base_copy_struct_out(info, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
 }
 
-int pfm_describe_feature(const pfm_ctx_t *ctx, int pmu, unsigned i, const char **name, const char **text, uint64_t *value)
+int pfm_describe_feature(const pfm_ctx_t *ctx, int pmu, unsigned i, const char **name,
+                         const char **text, uint64_t *value)
 {
 	const struct table *t = context_usable_table(context_or_default(ctx), pmu);
 	const struct feature *f;
@@ -97,13 +99,16 @@ static double parse_scale(const char *text)
 
 static unsigned get_public_flags(const struct table *t, uint32_t event)
 {
-	const unsigned told = PFM_EVENT_HIDDEN | PFM_EVENT_DEPRECATED | PFM_EVENT_ALONE | PFM_EVENT_PER_PKG | PFM_EVENT_EXPERIMENTAL |
-	                      PFM_EVENT_ARCH | PFM_EVENT_METRIC;
+	const unsigned told = PFM_EVENT_HIDDEN | PFM_EVENT_DEPRECATED | PFM_EVENT_ALONE |
+	                      PFM_EVENT_PER_PKG | PFM_EVENT_EXPERIMENTAL | PFM_EVENT_ARCH |
+	                      PFM_EVENT_METRIC;
 
-	return (table_row(t, event)->flags & told) | table_row_sources(t, event) * PFM_EVENT_BY_VENDOR;
+	return (table_row(t, event)->flags & told) |
+	       table_row_sources(t, event) * PFM_EVENT_BY_VENDOR;
 }
 
-static inline void describe_value(const char *pool, enum field_key key, uint64_t value, pfm_event_info_t *info)
+static inline void describe_value(const char *pool, enum field_key key, uint64_t value,
+                                  pfm_event_info_t *info)
 {
 	const char *text = pool + (uint32_t)value;
 
@@ -122,12 +127,13 @@ static inline void describe_value(const char *pool, enum field_key key, uint64_t
 	}
 }
 
-/* One walk over the row's values: what each says goes where it belongs. Most say something that has no place here. */
+/* Copies the values of the row to the members they belong to. */
 static void describe_values(const struct table *t, const struct row *r, pfm_event_info_t *info)
 {
 #define BIT(KEY) ((uint64_t)1 << KEY_##KEY)
-	const uint64_t told = BIT(CODE) | BIT(HTOFF) | BIT(PRECISE) | BIT(PERIOD) | BIT(DETAIL) | BIT(ERRATA) | BIT(NOTE) |
-	                      BIT(REPLACED) | BIT(UNIT) | BIT(SCALE) | BIT(TOPIC);
+	const uint64_t told = BIT(CODE) | BIT(HTOFF) | BIT(PRECISE) | BIT(PERIOD) | BIT(DETAIL) |
+	                      BIT(ERRATA) | BIT(NOTE) | BIT(REPLACED) | BIT(UNIT) | BIT(SCALE) |
+	                      BIT(TOPIC);
 #undef BIT
 	const struct field *f = table_fields(t);
 	const char *pool = table_text(t, 0);
@@ -143,7 +149,7 @@ static void describe_values(const struct table *t, const struct row *r, pfm_even
 		v = table_unpack_value(t, one);
 		if (v.counter != ANY_COUNTER)
 			continue;
-		if (key == KEY_CODE) /* nearly every event has one, and few have more than that to tell */
+		if (key == KEY_CODE) /* nearly every row has a code, and few have more */
 			info->code = v.value;
 		else
 			describe_value(pool, key, v.value, info);
@@ -151,10 +157,12 @@ static void describe_values(const struct table *t, const struct row *r, pfm_even
 }
 
 /* For callers whose struct has fewer members than ours. */
-static int describe_event_partly(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_event_info_t *info)
+static int describe_event_partly(const pfm_ctx_t *ctx, int pmu, unsigned event,
+                                 pfm_event_info_t *info)
 {
 	pfm_event_info_t full = { .size = sizeof(full) };
-	int rc = base_has_struct_size(info) ? pfm_describe_event(ctx, pmu, event, &full) : PFMLIB_ERR_INVAL;
+	int rc = base_has_struct_size(info) ? pfm_describe_event(ctx, pmu, event, &full)
+	                                    : PFMLIB_ERR_INVAL;
 
 	if (rc == PFMLIB_SUCCESS)
 		base_copy_struct_out(info, &full, sizeof(full));
@@ -173,7 +181,8 @@ int pfm_describe_event(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_event_
 	if (info->size < sizeof(*info))
 		return describe_event_partly(ctx, pmu, event, info);
 	r = table_row(t, event);
-	flags = get_public_flags(t, event); /* before anything is written: the compiler cannot know that it would read the same again */
+	/* Read first: the compiler cannot know that writes to @out do not change it. */
+	flags = get_public_flags(t, event);
 	pool = table_text(t, 0);
 	info->pmu = pmu;
 	info->event = event;
@@ -191,8 +200,9 @@ int pfm_describe_event(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_event_
 	return PFMLIB_SUCCESS;
 }
 
-/* The first other word of the group with the same value. */
-static const char *find_other_spelling(const struct table *t, const struct umask_group *g, const struct named_value *w)
+/* Another word of the group with this value: an alias. */
+static const char *find_other_spelling(const struct table *t, const struct umask_group *g,
+                                       const struct named_value *w)
 {
 	const struct named_value *all = table_named_values(t) + g->first_named_value;
 
@@ -202,7 +212,8 @@ static const char *find_other_spelling(const struct table *t, const struct umask
 	return "";
 }
 
-int pfm_describe_umask(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i, pfm_umask_info_t *info)
+int pfm_describe_umask(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i,
+                       pfm_umask_info_t *info)
 {
 	const struct table *t = context_usable_table(context_or_default(ctx), pmu);
 	const struct umask_group *g = NULL;
@@ -218,17 +229,19 @@ int pfm_describe_umask(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i
 		.group = table_text(t, g->name),
 		.name = table_text(t, w->name),
 		.desc = table_text(t, w->desc),
-		.spellings = find_other_spelling(t, g, w),
+		.alias = find_other_spelling(t, g, w),
 		.value = w->value,
-		.is_any = (g->flags & GROUP_COMBINABLE) != 0,
+		.is_combinable = (g->flags & GROUP_COMBINABLE) != 0,
 		.is_default = g->flags & GROUP_HAS_DEFAULT &&
-		              (g->flags & GROUP_COMBINABLE ? w->value && (w->value & ~g->default_value) == 0 : w->value == g->default_value),
+		              (g->flags & GROUP_COMBINABLE
+		                       ? w->value && (w->value & ~g->default_value) == 0
+		                       : w->value == g->default_value),
 	};
 	base_copy_struct_out(info, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
 }
 
-/* The words of a trait that are set, or the word of a choice: the first one found, as text. */
+/* The words of a flag set, or the word of an enumeration, as text. */
 static const char *get_field_word(const struct table *t, const struct field *f, uint64_t value)
 {
 	const struct named_value *w = table_named_values(t) + f->first_named_value;
@@ -240,8 +253,8 @@ static const char *get_field_word(const struct table *t, const struct field *f, 
 	return "";
 }
 
-int pfm_describe_field(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i,
-                       const char **name, const char **text, uint64_t *value, int *counter)
+int pfm_describe_field(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i, const char **name,
+                       const char **text, uint64_t *value, int *counter)
 {
 	const struct table *t = context_usable_table(context_or_default(ctx), pmu);
 	struct field_value v;
@@ -254,14 +267,16 @@ int pfm_describe_field(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i
 	v = table_row_value_at(t, table_row(t, event), i);
 	f = table_fields(t) + v.field;
 	*name = table_text(t, f->name);
-	/* Where a text lies is nobody's business. */
+	/* The offset of a text means nothing to callers. */
 	*value = f->kind == FIELD_TEXT ? 0 : v.value;
-	*text = f->kind == FIELD_TEXT ? table_text(t, (uint32_t)v.value) : get_field_word(t, f, v.value);
+	*text = f->kind == FIELD_TEXT ? table_text(t, (uint32_t)v.value)
+	                              : get_field_word(t, f, v.value);
 	*counter = v.counter == ANY_COUNTER ? -1 : v.counter;
 	return PFMLIB_SUCCESS;
 }
 
-static int find_event_by_text(const pfm_ctx_t *ctx, const char *text, int *pmu, unsigned *event, pfm_error_t *error)
+static int find_event_by_text(const pfm_ctx_t *ctx, const char *text, int *pmu, unsigned *event,
+                              pfm_error_t *error)
 {
 	struct spec spec;
 	unsigned unit;
@@ -269,21 +284,24 @@ static int find_event_by_text(const pfm_ctx_t *ctx, const char *text, int *pmu, 
 	int rc;
 
 	if (!text || !pmu || !event)
-		return pfmi_base_set_error(error, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "an argument is NULL");
+		return pfmi_base_set_error(error, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL,
+		                           (struct slice){ 0 }, "an argument is NULL");
 	rc = pfmi_spec_parse(text, &spec, error);
 	if (!rc)
 		rc = pfmi_lookup_row(context_or_default(ctx), &spec, &unit, &row, error);
 	if (rc)
 		return rc;
 	if (row == ROW_NONE)
-		return pfmi_base_set_error(error, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, text, pfmi_base_make_slice(text),
+		return pfmi_base_set_error(error, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, text,
+		                           pfmi_base_make_slice(text),
 		                           "the text names fields, no event");
 	*pmu = (int)unit;
 	*event = row;
 	return PFMLIB_SUCCESS;
 }
 
-int pfm_find_event_by_text(const pfm_ctx_t *ctx, const char *text, int *pmu, unsigned *event, pfm_error_t *error)
+int pfm_find_event_by_text(const pfm_ctx_t *ctx, const char *text, int *pmu, unsigned *event,
+                           pfm_error_t *error)
 {
 	pfm_error_t mine, *why = base_begin_error(error, &mine);
 

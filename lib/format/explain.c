@@ -6,7 +6,7 @@
 #include "format/format.h"
 #include "base/sizes.h"
 
-const char *pfm_error_kind_name(int kind)
+const char *pfm_error_kind_name(pfm_error_kind_t kind)
 {
 	static const char names[][22] = {
 		"",

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Questions about what may be written: registers of a processor, modifiers and levels of its events, words of its fields. */
+/* The grammar of a PMU: its registers, the modifiers and levels of its events, the words of its
+ * fields. */
 #include <stdio.h>
 #include <string.h>
 #include "format/format.h"
 #include "base/sizes.h"
 
-/* ---- registers ------------------------------------------------------------------------------------------------------- */
+/* ---- registers ------------------------------------------------------------------------------- */
 
 static bool has_fields_in_word(const struct table *t, int word)
 {
@@ -13,7 +14,8 @@ static bool has_fields_in_word(const struct table *t, int word)
 	bool any = false;
 
 	for (unsigned i = 0; i < t->n_fields; i++)
-		any |= f[i].n_ranges && f[i].kind != FIELD_TEXT && f[i].ranges[0].config_word == word;
+		any |= f[i].n_ranges && f[i].kind != FIELD_TEXT &&
+		       f[i].ranges[0].config_word == word;
 	return any;
 }
 
@@ -22,12 +24,14 @@ static bool has_register(const struct table *t, const char *name)
 	struct decode_target g = { .table = t, .reg_name = name };
 	int word = pfmi_decode_config_index(name);
 
-	return pfmi_pmu_has_encoder(t) && pfmi_decode_init_target(&g) && (word < 0 || has_fields_in_word(t, word));
+	return pfmi_pmu_has_encoder(t) && pfmi_decode_init_target(&g) &&
+	       (word < 0 || has_fields_in_word(t, word));
 }
 
-/* The @i-th of the registers that one word of a list ("PMC[0-7]", "I_STAT") names and @t has. False if there are no more; then @i is
- * less by those there are. */
-static bool find_register_in_word(const struct table *t, const char *word, unsigned *i, char *name, size_t len)
+/* The @i-th of the registers that one word of a list ("PMC[0-7]", "I_STAT") names and @t has. False
+ * if there are no more; then @i is less by those there are. */
+static bool find_register_in_word(const struct table *t, const char *word, unsigned *i, char *name,
+                                  size_t len)
 {
 	size_t base = strcspn(word, "[ ");
 	unsigned first = 0, last = 0;
@@ -44,8 +48,9 @@ static bool find_register_in_word(const struct table *t, const char *word, unsig
 	return false;
 }
 
-/* The same for a whole list. */
-static bool find_register_in_list(const struct table *t, const char *list, unsigned *i, char *name, size_t len)
+/* Gets the @i-th register of a list of words. */
+static bool find_register_in_list(const struct table *t, const char *list, unsigned *i, char *name,
+                                  size_t len)
 {
 	while (*list) {
 		if (find_register_in_word(t, list, i, name, len))
@@ -72,9 +77,10 @@ int pfm_describe_register(const pfm_ctx_t *ctx, int pmu, unsigned i, char *name,
 	return PFMLIB_SUCCESS;
 }
 
-/* ---- modifiers and levels --------------------------------------------------------------------------------------------- */
+/* ---- modifiers and levels -------------------------------------------------------------------- */
 
-int pfm_describe_modifier(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i, pfm_modifier_info_t *info)
+int pfm_describe_modifier(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i,
+                          pfm_modifier_info_t *info)
 {
 	const struct table *t = context_usable_table(context_or_default(ctx), pmu);
 	pfm_modifier_info_t full = { .size = sizeof(full) };
@@ -98,7 +104,8 @@ int pfm_describe_modifier(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigne
 	return PFMLIB_ERR_NOTFOUND;
 }
 
-int pfm_describe_level(const pfm_ctx_t *ctx, int pmu, unsigned i, const char **word, unsigned *plm, int *is_default)
+int pfm_describe_privilege_level(const pfm_ctx_t *ctx, int pmu, unsigned i, const char **word,
+                                 unsigned *plm, int *is_default)
 {
 	const struct table *t = context_usable_table(context_or_default(ctx), pmu);
 
@@ -110,9 +117,10 @@ int pfm_describe_level(const pfm_ctx_t *ctx, int pmu, unsigned i, const char **w
 	return PFMLIB_SUCCESS;
 }
 
-/* ---- words ------------------------------------------------------------------------------------------------------------ */
+/* ---- words ----------------------------------------------------------------------------------- */
 
-int pfm_describe_word(const pfm_ctx_t *ctx, int pmu, const char *field, unsigned i, const char **word, uint64_t *value)
+int pfm_describe_value_name(const pfm_ctx_t *ctx, int pmu, const char *field, unsigned i,
+                            const char **word, uint64_t *value)
 {
 	const struct table *t = context_usable_table(context_or_default(ctx), pmu);
 
@@ -121,7 +129,8 @@ int pfm_describe_word(const pfm_ctx_t *ctx, int pmu, const char *field, unsigned
 	for (unsigned k = 0; k < t->n_fields; k++) {
 		const struct field *f = &table_fields(t)[k];
 
-		if ((f->kind != FIELD_FLAG_SET && f->kind != FIELD_ENUMERATION) || strcmp(table_text(t, f->name), field) != 0)
+		if ((f->kind != FIELD_FLAG_SET && f->kind != FIELD_ENUMERATION) ||
+		    strcmp(table_text(t, f->name), field) != 0)
 			continue;
 		if (i >= f->n_named_values)
 			return PFMLIB_ERR_NOTFOUND;
@@ -132,7 +141,8 @@ int pfm_describe_word(const pfm_ctx_t *ctx, int pmu, const char *field, unsigned
 	return PFMLIB_ERR_NOTFOUND;
 }
 
-int pfm_describe_spelling(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned umask, unsigned i, const char **name)
+int pfm_describe_umask_name(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned umask,
+                            unsigned i, const char **name)
 {
 	const struct table *t = context_usable_table(context_or_default(ctx), pmu);
 	const struct umask_group *g;
@@ -152,9 +162,9 @@ int pfm_describe_spelling(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigne
 	return PFMLIB_ERR_NOTFOUND;
 }
 
-/* ---- this machine ------------------------------------------------------------------------------------------------------ */
+/* ---- this machine ---------------------------------------------------------------------------- */
 
-int pfm_find_stand_in(const pfm_ctx_t *ctx)
+int pfm_find_fallback_pmu(const pfm_ctx_t *ctx)
 {
 	if (!ctx)
 		ctx = pfmi_context_get_default();

@@ -1,53 +1,48 @@
 /* SPDX-License-Identifier: MIT */
-/* Events as texts, in every dialect.
+/* Events as texts, in every dialect:
  *
- *   libpfm  pmu::NAME:MASK...:k:u:e:i:c=N      unit masks in libpfm's spelling, a raw mask where it has none
- *   libpmc  Name,group=word,cmask=N,inv,usr    words of the manual page
- *   perf    device/event=0x2e,umask=0x41/u     every field that has bits; the kernel's own events by their names
- *   vendor  Name:group=word:cmask=N:u          the published name
+ *   libpfm  pmu::NAME:MASK...:k:u:e:i:c=N    unit masks as libpfm spells them, or as a number
+ *   libpmc  Name,group=word,cmask=N,inv,usr  words of the manual page
+ *   perf    device/event=0x2e,umask=0x41/u   every field with bits; the kernel's events by name
+ *   vendor  Name:group=word:cmask=N:u        the published name
  *
- * Only what differs from the row's presets is written. Every text is read again before it is handed out: one that would not
- * give the same event is refused, so the promise of pfm_print_event() does not hang on the names in a table. A name alone that is built
- * in need not be read: that it leads back is known; nor need a text that is the one that was read. */
+ * Only settings that differ from the row's defaults are written. Each text is read back before it is
+ * handed out, and refused if it gives another event. A built-in name alone, and a text equal to the
+ * one that was read, need no proof. */
 #include "context/context.h"
 #include "base/sizes.h"
 #include "format/printer.h"
 #include "lookup/lookup.h"
 
-/* ---- proof ---------------------------------------------------------------------------------------------------- */
-
-bool pfmi_format_has_equal_config(const struct event *a, const struct event *b)
-{
-	pfm_attr_t x, y;
-	int rc = pfmi_encode_event_attr(a, -1, PFM_PLM0 | PFM_PLM3, &x, NULL);
-
-	if (pfmi_encode_event_attr(b, -1, PFM_PLM0 | PFM_PLM3, &y, NULL) != rc || pfmi_pmu_get_extra_register(a) != pfmi_pmu_get_extra_register(b))
-		return false;
-	return rc || (x.config == y.config && x.config1 == y.config1 && x.config2 == y.config2 && x.config3 == y.config3);
-}
+/* ---- proof ----------------------------------------------------------------------------------- */
 
 static bool is_same_event(const struct event *a, const struct event *b)
 {
-	if (a->row_index != b->row_index || a->plm != b->plm || a->has_no_levels != b->has_no_levels || a->precise != b->precise ||
+	if (a->row_index != b->row_index || a->plm != b->plm ||
+	    a->has_no_levels != b->has_no_levels || a->precise != b->precise ||
 	    a->counter_pin != b->counter_pin || a->exclude_flags != b->exclude_flags)
 		return false;
 	for (unsigned i = 0; i < a->table->n_fields; i++)
-		if (pfmi_pmu_event_field_value(a, i, ANY_COUNTER) != pfmi_pmu_event_field_value(b, i, ANY_COUNTER))
+		if (pfmi_pmu_event_field_value(a, i, ANY_COUNTER) !=
+		    pfmi_pmu_event_field_value(b, i, ANY_COUNTER))
 			return false;
 	return true;
 }
 
-/* What was said about both is the same to the letter; then so is everything that follows from it. */
+/* Were both events set up by equal settings? Then everything that follows from them is equal. */
 static bool is_identical_event(const struct event *a, const struct event *b)
 {
-	if (a->row_index != b->row_index || a->plm != b->plm || a->has_no_levels != b->has_no_levels || a->precise != b->precise ||
-	    a->counter_pin != b->counter_pin || a->has_raw_umask != b->has_raw_umask || a->n_user_fields != b->n_user_fields || a->exclude_flags != b->exclude_flags)
+	if (a->row_index != b->row_index || a->plm != b->plm ||
+	    a->has_no_levels != b->has_no_levels || a->precise != b->precise ||
+	    a->counter_pin != b->counter_pin || a->has_raw_umask != b->has_raw_umask ||
+	    a->n_user_fields != b->n_user_fields || a->exclude_flags != b->exclude_flags)
 		return false;
 	for (unsigned i = 0; i < format_count_groups(a); i++)
 		if (a->group_values[i] != b->group_values[i])
 			return false;
 	for (unsigned i = 0; i < a->n_user_fields; i++)
-		if (a->user_fields[i].field != b->user_fields[i].field || a->user_fields[i].value != b->user_fields[i].value)
+		if (a->user_fields[i].field != b->user_fields[i].field ||
+		    a->user_fields[i].value != b->user_fields[i].value)
 			return false;
 	return true;
 }
@@ -62,7 +57,7 @@ static uint64_t parse_raw_number(const char *s)
 	return v;
 }
 
-/* The same between slashes, where a name is the first term. */
+/* The row that the first of the terms between slashes names; ROW_NONE if it is no name. */
 static uint32_t find_row_in_terms(const struct table *t, struct spec *spec)
 {
 	struct slice rest = spec->attrs;
@@ -86,10 +81,12 @@ static bool can_read_back_perf(const struct event_printer *p, struct spec *spec)
 	if (p->table->flags & TABLE_FROM_KERNEL && p->event->row_index != ROW_NONE)
 		return true;
 	row = find_row_in_terms(p->table, spec);
-	if ((row != ROW_NONE && row != p->event->row_index) || pfmi_lookup_resolve_attrs(p->table, row, spec, &back, NULL))
+	if ((row != ROW_NONE && row != p->event->row_index) ||
+	    pfmi_lookup_resolve_attrs(p->table, row, spec, &back, NULL))
 		return false;
 	pfmi_lookup_adopt_row(&back);
-	return p->original->exclude_flags == back.exclude_flags && pfmi_format_has_equal_config(p->original, &back);
+	return p->original->exclude_flags == back.exclude_flags &&
+	       pfmi_format_has_equal_config(p->original, &back);
 }
 
 static bool can_read_back(const struct event_printer *p)
@@ -105,26 +102,33 @@ static bool can_read_back(const struct event_printer *p)
 	if (p->dialect == PFM_DIALECT_PERF && !table_has_field_bits(p->table)) {
 		uint64_t config[4] = { parse_raw_number(p->text + 1) };
 
-		return pfmi_decode_config_words(p->table, config, 15, &back) && back.row_index == p->original->row_index;
+		return pfmi_decode_config_words(p->table, config, 15, &back) &&
+		       back.row_index == p->original->row_index;
 	}
 	name = pfmi_lookup_spec_name(p->table, &spec);
-	return name.kind < NAME_UNSUPPORTED && name.row == p->event->row_index && !pfmi_lookup_resolve_attrs(p->table, name.row, &spec, &back, NULL) &&
-	       (is_identical_event(p->original, &back) || (is_same_event(p->original, &back) && pfmi_format_has_equal_config(p->original, &back)));
+	return name.kind < NAME_UNSUPPORTED && name.row == p->event->row_index &&
+	       !pfmi_lookup_resolve_attrs(p->table, name.row, &spec, &back, NULL) &&
+	       (is_identical_event(p->original, &back) ||
+	        (is_same_event(p->original, &back) &&
+	         pfmi_format_has_equal_config(p->original, &back)));
 }
 
-/* Is what has been written what @read has behind the processor's name, its attributes to the letter? Then it means what that meant. */
+/* Is the written text the one that was read, to the letter, after the PMU name? Then it needs no
+ * proof. */
 static bool is_original_text(const struct event_printer *p, const struct spec *read)
 {
 	struct slice name = { read->name.text, (uint32_t)(read->attrs.text - read->name.text) };
 	const char *rest;
 
-	if (read->form != SPEC_NAME || p->dialect != PFM_DIALECT_LIBPFM || p->table->flags & TABLE_HAS_FOLDED_TWINS)
+	if (read->form != SPEC_NAME || p->dialect != PFM_DIALECT_LIBPFM ||
+	    p->table->flags & TABLE_HAS_FOLDED_TWINS)
 		return false;
-	rest = pfmi_base_skip_prefix_icase(name, p->text + strlen(table_text(p->table, p->table->name)) + 2);
+	rest = pfmi_base_skip_prefix_icase(
+		name, p->text + strlen(table_text(p->table, p->table->name)) + 2);
 	return rest && strcmp(rest, read->attrs.text) == 0;
 }
 
-/* ---- printing ------------------------------------------------------------------------------------------------- */
+/* ---- printing -------------------------------------------------------------------------------- */
 
 static bool append_event(struct event_printer *p)
 {
@@ -133,19 +137,21 @@ static bool append_event(struct event_printer *p)
 	if (p->event->row_index == ROW_NONE)
 		return pfmi_format_set_reason(p, "no event of this processor has these values");
 	if (p->event->exclude_flags)
-		return pfmi_format_set_reason(p, "only perf's letters tell guests, the host and idle time apart");
+		return pfmi_format_set_reason(
+			p, "only perf's letters tell guests, the host and idle time apart");
 	return pfmi_format_append_named_event(p);
 }
 
 static int copy_printed_text(const struct event_printer *p, char *buf, size_t len, pfm_error_t *why)
 {
 	if (p->length >= len)
-		return pfmi_base_set_error(why, PFMLIB_ERR_FULL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "the buffer is too small");
+		return pfmi_base_set_error(why, PFMLIB_ERR_FULL, PFM_KIND_NONE, NULL,
+		                           (struct slice){ 0 }, "the buffer is too small");
 	memcpy(buf, p->text, p->length + 1);
 	return PFMLIB_SUCCESS;
 }
 
-/* Does @name, that of @row, lead to it, with capitals in it too? */
+/* Does @name, in capitals too, lead to its row? */
 static bool is_name_of_row(const struct table *t, uint32_t row, struct slice name)
 {
 	struct name_entry back;
@@ -156,15 +162,17 @@ static bool is_name_of_row(const struct table *t, uint32_t row, struct slice nam
 	return back.kind < NAME_UNSUPPORTED && back.row == row;
 }
 
-/* So it does in what is built in: tests/test_roundtrip.c reads every name. Elsewhere it is looked up. Twins differ in spelling alone,
- * and go the longer way. */
+/* So it does in what is built in: tests/test_roundtrip.c reads every name. Elsewhere it is looked
+ * up. Twins differ in spelling alone, and go the longer way. */
 static inline bool has_readable_name(const struct table *t, uint32_t row, struct slice name)
 {
-	return (table_is_builtin(t) && !(t->flags & TABLE_HAS_FOLDED_TWINS)) || is_name_of_row(t, row, name);
+	return (table_is_builtin(t) && !(t->flags & TABLE_HAS_FOLDED_TWINS)) ||
+	       is_name_of_row(t, row, name);
 }
 
-/* Writes the processor's name, that of the row, and @rest of the text behind it. False where @buf has no room for it. */
-static inline bool write_row_text(const struct table *t, struct slice name, struct slice rest, char *buf, size_t len)
+/* Writes the PMU name, the name of the row and @rest. False if @buf is too small. */
+static inline bool write_row_text(const struct table *t, struct slice name, struct slice rest,
+                                  char *buf, size_t len)
 {
 	struct slice pmu = pfmi_base_make_slice(table_text(t, t->name));
 	char *to = buf + pmu.len;
@@ -179,23 +187,27 @@ static inline bool write_row_text(const struct table *t, struct slice name, stru
 	return true;
 }
 
-/* The name of the row of @ev. False, and nothing written, where it would not read back, and where @buf has no room for it. */
+/* Writes the name of the row of @ev. False, with nothing written, if it would not read back or @buf
+ * is too small. */
 static bool print_row_name(const struct event *ev, char *buf, size_t len)
 {
 	struct slice name = pfmi_base_make_slice(table_text(ev->table, ev->row->name));
 
-	return has_readable_name(ev->table, ev->row_index, name) && write_row_text(ev->table, name, (struct slice){ name.text, 0 }, buf, len);
+	return has_readable_name(ev->table, ev->row_index, name) &&
+	       write_row_text(ev->table, name, (struct slice){ name.text, 0 }, buf, len);
 }
 
-/* Nothing but a row that takes no groups, which is the commonest text. False, and nothing written, for all other events too. */
+/* Fast path: a row without groups and settings, which is the most common text. False, with nothing
+ * written, for other events. */
 static bool print_bare_row(const struct event *ev, char *buf, size_t len)
 {
-	return ev->row && !ev->row->n_groups && !ev->n_user_fields && !ev->plm && !ev->has_no_levels && !ev->precise && !ev->exclude_flags &&
+	return ev->row && !ev->row->n_groups && !ev->n_user_fields && !ev->plm &&
+	       !ev->has_no_levels && !ev->precise && !ev->exclude_flags &&
 	       ev->counter_pin == ANY_COUNTER && print_row_name(ev, buf, len);
 }
 
-static int print_full_event(const struct event *ev, const struct spec *read, pfm_dialect_t dialect, struct slice device,
-                            char *buf, size_t len, pfm_error_t *why)
+static int print_full_event(const struct event *ev, const struct spec *read, pfm_dialect_t dialect,
+                            struct slice device, char *buf, size_t len, pfm_error_t *why)
 {
 	struct event plain;
 	struct event_printer p;
@@ -223,20 +235,23 @@ static int print_full_event(const struct event *ev, const struct spec *read, pfm
 	if (ok && !p.reason && !can_read_back(&p))
 		ok = pfmi_format_set_reason(&p, "read again, the text would mean another event");
 	if (!ok || p.reason)
-		return pfmi_base_set_error(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_UNEXPRESSIBLE, NULL, (struct slice){ 0 }, p.reason);
+		return pfmi_base_set_error(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_UNEXPRESSIBLE, NULL,
+		                           (struct slice){ 0 }, p.reason);
 	return copy_printed_text(&p, buf, len, why);
 }
 
-int pfmi_format_print_event(const struct event *ev, const struct spec *read, pfm_dialect_t dialect, struct slice device,
-                            char *buf, size_t len, pfm_error_t *why)
+int pfmi_format_print_event(const struct event *ev, const struct spec *read, pfm_dialect_t dialect,
+                            struct slice device, char *buf, size_t len, pfm_error_t *why)
 {
 	if (dialect == PFM_DIALECT_LIBPFM && print_bare_row(ev, buf, len))
 		return PFMLIB_SUCCESS;
 	return print_full_event(ev, read, dialect, device, buf, len, why);
 }
 
-/* What perf calls the PMU: the name the text has, where that is an instance or another name the kernel uses. */
-static struct slice get_perf_device_name(const struct pfm_ctx *ctx, unsigned unit, const struct spec *spec)
+/* The name of the PMU in perf's grammar: the one in the text if the kernel uses it, or an
+ * instance's. */
+static struct slice get_perf_device_name(const struct pfm_ctx *ctx, unsigned unit,
+                                         const struct spec *spec)
 {
 	const struct table *t = context_pmu_table(ctx, unit);
 	const struct kernel_pmu *kernel = context_pmu_kernel(ctx, unit);
@@ -244,11 +259,12 @@ static struct slice get_perf_device_name(const struct pfm_ctx *ctx, unsigned uni
 
 	if (spec->form == SPEC_PERF && kernel && !pfmi_context_table_has_name(t, spec->pmu_name))
 		return spec->pmu_name;
-	/* A pattern of names ("hisi_sccl,ddrc") is no name. */
-	return pfmi_base_make_slice(*device && format_has_none_of(device, ",/:") ? device : table_text(t, t->name));
+	/* A pattern of names ("hisi_sccl,ddrc") is not a name. */
+	return pfmi_base_make_slice(
+		*device && format_has_none_of(device, ",/:") ? device : table_text(t, t->name));
 }
 
-/* Fields given to the kernel's PMU may be an event of a list that describes the same PMU. */
+/* Fields on a kernel-provided PMU may be an event of a table that describes the same PMU. */
 static void find_event_in_lists(const struct pfm_ctx *ctx, unsigned *unit, struct event *ev)
 {
 	const struct kernel_pmu *kernel = context_pmu_kernel(ctx, *unit);
@@ -261,15 +277,17 @@ static void find_event_in_lists(const struct pfm_ctx *ctx, unsigned *unit, struc
 		unsigned other = ctx->host_pmus[i].pmu_index;
 		const struct table *t = context_pmu_table(ctx, other);
 
-		if (other != own && ctx->host_pmus[i].kernel_pmu == kernel && context_is_pmu_usable(ctx, other) && table_has_field_bits(t) &&
-		    pfmi_decode_config_words(t, (uint64_t[4]){ a.config, a.config1, a.config2, a.config3 }, 15, ev))
+		if (other != own && ctx->host_pmus[i].kernel_pmu == kernel &&
+		    context_is_pmu_usable(ctx, other) && table_has_field_bits(t) &&
+		    pfmi_decode_config_words(
+			    t, (uint64_t[4]){ a.config, a.config1, a.config2, a.config3 }, 15, ev))
 			*unit = other;
 	}
 }
 
-/* Fields without a name, which may have one in a list. */
-static int print_unnamed_event(const struct pfm_ctx *ctx, const struct event *ev, unsigned unit, pfm_dialect_t dialect, char *buf,
-                               size_t len, pfm_error_t *error)
+/* Prints fields without a name by the event of a table that has them. */
+static int print_unnamed_event(const struct pfm_ctx *ctx, const struct event *ev, unsigned unit,
+                               pfm_dialect_t dialect, char *buf, size_t len, pfm_error_t *error)
 {
 	struct event found = *ev;
 
@@ -277,8 +295,9 @@ static int print_unnamed_event(const struct pfm_ctx *ctx, const struct event *ev
 	return pfmi_format_print_event(&found, NULL, dialect, (struct slice){ 0 }, buf, len, error);
 }
 
-/* Writes @ev, which @spec was read as. */
-static int print_parsed_event(const struct pfm_ctx *ctx, const struct spec *spec, const struct event *ev, unsigned unit, pfm_dialect_t dialect,
+/* Prints @ev, which @spec was resolved to. */
+static int print_parsed_event(const struct pfm_ctx *ctx, const struct spec *spec,
+                              const struct event *ev, unsigned unit, pfm_dialect_t dialect,
                               char *buf, size_t len, pfm_error_t *error)
 {
 	struct slice device = { 0 };
@@ -286,8 +305,9 @@ static int print_parsed_event(const struct pfm_ctx *ctx, const struct spec *spec
 
 	if (dialect == PFM_DIALECT_PERF)
 		device = get_perf_device_name(ctx, unit, spec);
-	rc = ev->row_index == ROW_NONE && dialect != PFM_DIALECT_PERF ? print_unnamed_event(ctx, ev, unit, dialect, buf, len, error)
-	                                                              : pfmi_format_print_event(ev, spec, dialect, device, buf, len, error);
+	rc = ev->row_index == ROW_NONE && dialect != PFM_DIALECT_PERF
+	             ? print_unnamed_event(ctx, ev, unit, dialect, buf, len, error)
+	             : pfmi_format_print_event(ev, spec, dialect, device, buf, len, error);
 	if (rc && error && error->kind == PFM_KIND_UNEXPRESSIBLE)
 		error->end = spec->len;
 	return rc;
@@ -300,23 +320,12 @@ static bool is_dialect(pfm_dialect_t dialect)
 
 static int refuse_argument(pfm_error_t *error, const char *detail)
 {
-	return pfmi_base_set_error(error, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, detail);
+	return pfmi_base_set_error(error, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL,
+	                           (struct slice){ 0 }, detail);
 }
 
-static int parse_and_print(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_encoding_t *out, pfm_dialect_t dialect, char *buf,
-                           size_t len, pfm_error_t *error);
-
-/* For callers whose struct for errors is shorter than ours. */
-static int print_with_short_error(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_encoding_t *out, pfm_dialect_t dialect,
-                                  char *buf, size_t len, pfm_error_t *error)
-{
-	pfm_error_t why = { .size = sizeof(why) };
-
-	return base_finish_error(error, &why, parse_and_print(ctx, text, plm, out, dialect, buf, len, &why));
-}
-
-/* @out is NULL where the text alone is wanted. */
-static int parse_and_print(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_encoding_t *out, pfm_dialect_t dialect, char *buf,
+/* @error has room for all members of the struct, or is NULL. */
+static int parse_and_print(const pfm_ctx_t *ctx, const char *text, pfm_dialect_t dialect, char *buf,
                            size_t len, pfm_error_t *error)
 {
 	struct event ev;
@@ -324,32 +333,22 @@ static int parse_and_print(const pfm_ctx_t *ctx, const char *text, unsigned plm,
 	unsigned unit;
 	int rc;
 
-	if (error && error->size < sizeof(*error))
-		return print_with_short_error(ctx, text, plm, out, dialect, buf, len, error);
-	if (!text || !buf || !is_dialect(dialect) || (out && !base_has_struct_size(out)))
-		return refuse_argument(error, "text, out or buf is NULL, out->size is not set, or no such dialect");
-	if (plm > PFMI_LEVEL_MASK)
-		return refuse_argument(error, PFMI_BAD_LEVELS_MESSAGE);
+	if (!text || !buf || !is_dialect(dialect))
+		return refuse_argument(error, "text or buf is NULL, or the dialect is unknown");
 	if (!ctx)
 		ctx = pfmi_context_get_default();
 	rc = pfmi_spec_parse(text, &spec, error);
 	if (!rc)
 		rc = pfmi_lookup_spec_event(ctx, &spec, &unit, &ev, error);
-	if (!rc && out)
-		rc = pfmi_encode_resolved_event(ctx, &spec, unit, &ev, plm, out, error);
 	if (rc)
 		return rc;
 	return print_parsed_event(ctx, &spec, &ev, unit, dialect, buf, len, error);
 }
 
-int pfm_print_event(const pfm_ctx_t *ctx, const char *text, pfm_dialect_t dialect, char *buf, size_t len, pfm_error_t *error)
+int pfm_print_event(const pfm_ctx_t *ctx, const char *text, pfm_dialect_t dialect, char *buf,
+                    size_t len, pfm_error_t *error)
 {
-	return parse_and_print(ctx, text, 0, NULL, dialect, buf, len, error);
-}
+	pfm_error_t mine, *why = base_begin_error(error, &mine);
 
-int pfm_encode_and_print(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_encoding_t *out, pfm_dialect_t dialect, char *buf,
-                         size_t len, pfm_error_t *error)
-{
-	/* No @out is no text either: refused as one. */
-	return parse_and_print(ctx, out ? text : NULL, plm, out, dialect, buf, len, error);
+	return base_finish_error(error, why, parse_and_print(ctx, text, dialect, buf, len, why));
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An event as its name and words: libpfm's unit masks, libpmc's and the vendor's qualifiers, and modifiers behind them. */
+/* An event as its name and attributes: unit masks of libpfm, qualifiers of libpmc and the vendor,
+ * modifiers. */
 #include <inttypes.h>
 #include "format/printer.h"
 
@@ -8,7 +9,7 @@ static char get_separator(const struct event_printer *p)
 	return p->dialect == PFM_DIALECT_LIBPMC ? ',' : ':';
 }
 
-/* ---- groups --------------------------------------------------------------------------------------------------- */
+/* ---- groups ---------------------------------------------------------------------------------- */
 
 enum spelling { PRIMARY_SPELLING,
 	        LIBPFM_SPELLING };
@@ -19,7 +20,8 @@ struct word_list {
 	unsigned n_words;
 };
 
-static struct word_list get_spelled_words(const struct table *t, const struct umask_group *g, enum spelling s)
+static struct word_list get_spelled_words(const struct table *t, const struct umask_group *g,
+                                          enum spelling s)
 {
 	const struct named_value *w = table_named_values(t) + g->first_named_value;
 
@@ -39,21 +41,24 @@ static int find_exact_word(struct word_list ws, uint64_t value)
 /* Words that make up a value together. */
 struct word_choice {
 	const struct named_value *words[64];
-	unsigned n_words; /* 0: no words do */
+	unsigned n_words; /* 0: no words make up the value */
 };
 
-/* Adds those of @ws that bring a bit of @value which is not in *@bits yet. */
-static void add_matching_words(struct word_choice *c, struct word_list ws, uint64_t value, uint64_t *bits)
+/* Adds the words of @ws that contribute a bit of @value which *@bits lacks. */
+static void add_matching_words(struct word_choice *c, struct word_list ws, uint64_t value,
+                               uint64_t *bits)
 {
 	for (unsigned i = 0; i < ws.n_words; i++)
 		if (!(ws.words[i].value & ~value) && ws.words[i].value & ~*bits) {
 			*bits |= ws.words[i].value;
-			c->words[c->n_words++] = &ws.words[i]; /* each brings a bit of its own: at most 64 */
+			c->words[c->n_words++] =
+				&ws.words[i]; /* at most 64: each contributes a bit */
 		}
 }
 
-/* The words of @ws for @value, and of @more where these do not do. */
-static struct word_choice compose_from_two_lists(const struct umask_group *g, struct word_list ws, struct word_list more, uint64_t value)
+/* Composes @value of the words of @ws, or of those of @more as well. */
+static struct word_choice compose_from_two_lists(const struct umask_group *g, struct word_list ws,
+                                                 struct word_list more, uint64_t value)
 {
 	struct word_choice c = { .n_words = 0 };
 	uint64_t bits = 0;
@@ -74,49 +79,61 @@ static struct word_choice compose_from_two_lists(const struct umask_group *g, st
 	return c;
 }
 
-static struct word_choice compose_words(const struct umask_group *g, struct word_list ws, uint64_t value)
+static struct word_choice compose_words(const struct umask_group *g, struct word_list ws,
+                                        uint64_t value)
 {
 	return compose_from_two_lists(g, ws, (struct word_list){ ws.words, 0 }, value);
 }
 
 static bool is_nameable_value(const struct table *t, const struct umask_group *g, uint64_t value)
 {
-	return compose_words(g, get_spelled_words(t, g, PRIMARY_SPELLING), value).n_words || (!value && !(g->flags & (GROUP_REQUIRED | GROUP_HAS_DEFAULT)));
+	return compose_words(g, get_spelled_words(t, g, PRIMARY_SPELLING), value).n_words ||
+	       (!value && !(g->flags & (GROUP_REQUIRED | GROUP_HAS_DEFAULT)));
 }
 
-/* Must the value of group @i be written, where no field is set? */
+/* Must the value of group @i be written, if its field is not set as a whole? */
 static bool is_written_without_fields(const struct event *ev, unsigned i)
 {
 	const struct umask_group *g = table_row_group_at(ev->table, ev->row, i);
-	bool behind = i && g->flags & GROUP_DEFAULT_YIELDS && ev->group_values[i - 1] == table_row_group_at(ev->table, ev->row, i - 1)->default_value;
+	bool behind = i && g->flags & GROUP_DEFAULT_YIELDS &&
+	              ev->group_values[i - 1] ==
+	                      table_row_group_at(ev->table, ev->row, i - 1)->default_value;
 
 	if (g->flags & GROUP_HAS_DEFAULT)
 		return ev->group_values[i] != (behind ? 0 : g->default_value);
 	return ev->group_values[i] || g->flags & GROUP_REQUIRED;
 }
 
-/* Must it, where its field may be given as a whole? */
+/* Must the value of group @i be written? */
 static bool is_written_group(const struct event *ev, unsigned i)
 {
-	return (ev->group_values[i] || !pfmi_pmu_event_user_value(ev, table_row_group_at(ev->table, ev->row, i)->field)) && is_written_without_fields(ev, i);
+	return (ev->group_values[i] ||
+	        !pfmi_pmu_event_user_value(ev, table_row_group_at(ev->table, ev->row, i)->field)) &&
+	       is_written_without_fields(ev, i);
 }
 
-/* A lent row may have another's name, and the masks behind it tell them apart. */
+/* An alias row may share its name with another row; unit masks with their group distinguish them.
+ * */
 static bool is_group_spelled_out(const struct event_printer *p, unsigned i)
 {
 	const struct umask_group *g = pfmi_pmu_row_group(p->table, p->event->row_index, i);
 
-	return p->spells_out_groups && p->event->row_index >= p->table->n_rows && compose_words(g, get_spelled_words(p->table, g, PRIMARY_SPELLING), p->event->group_values[i]).n_words;
+	return p->spells_out_groups && p->event->row_index >= p->table->n_rows &&
+	       compose_words(g, get_spelled_words(p->table, g, PRIMARY_SPELLING),
+	                     p->event->group_values[i])
+	               .n_words;
 }
 
-/* What stands in the place of all groups: they must all go into the unit mask, and fit the 8 bits it has. */
+/* Gets the number that replaces all groups: they must all belong to the unit mask and fit its 8
+ * bits. */
 static bool get_raw_umask(const struct event_printer *p, uint64_t *raw)
 {
 	*raw = 0;
 	for (unsigned i = 0; i < format_count_groups(p->event); i++) {
 		const struct umask_group *g = pfmi_pmu_row_group(p->table, p->event->row_index, i);
 
-		if (g->field + 1u != table_key_field_plus1(p->table, KEY_UMASK) && (i == 0 || p->event->group_values[i]))
+		if (g->field + 1u != table_key_field_plus1(p->table, KEY_UMASK) &&
+		    (i == 0 || p->event->group_values[i]))
 			return false;
 		*raw |= p->event->group_values[i];
 	}
@@ -134,7 +151,7 @@ static bool append_raw_umask(struct event_printer *p)
 	return true;
 }
 
-/* A bare word can be taken for a level, a modifier of one letter or a word of an earlier group. */
+/* Could a bare word be read as a level, a modifier of one letter, or a word of an earlier group? */
 static bool is_ambiguous_word(const struct event_printer *p, unsigned group, const char *word)
 {
 	static const struct {
@@ -154,13 +171,15 @@ static bool is_ambiguous_word(const struct event_printer *p, unsigned group, con
 	for (unsigned i = 0; s.len == 1 && i < sizeof(taken) / sizeof(taken[0]); i++) {
 		const struct field *f = table_key_field(p->table, taken[i].key);
 
-		if (pfmi_base_is_slice_icase(s, taken[i].letter) && (taken[i].key == KEY_NONE || (f && f->is_modifier)))
+		if (pfmi_base_is_slice_icase(s, taken[i].letter) &&
+		    (taken[i].key == KEY_NONE || (f && f->is_modifier)))
 			return true;
 	}
 	for (unsigned i = 0; i < group; i++) {
 		const struct umask_group *g = pfmi_pmu_row_group(p->table, p->event->row_index, i);
 
-		if (pfmi_table_find_named_value(p->table, g->first_named_value, g->n_named_values, s))
+		if (pfmi_table_find_named_value(p->table, g->first_named_value, g->n_named_values,
+		                                s))
 			return true;
 	}
 	return false;
@@ -178,14 +197,16 @@ static bool has_only_letters(const struct table *t, const struct word_choice *c)
 static bool append_group(struct event_printer *p, unsigned i)
 {
 	const struct umask_group *g = pfmi_pmu_row_group(p->table, p->event->row_index, i);
-	struct word_choice c = compose_words(g, get_spelled_words(p->table, g, PRIMARY_SPELLING), p->event->group_values[i]);
+	struct word_choice c = compose_words(g, get_spelled_words(p->table, g, PRIMARY_SPELLING),
+	                                     p->event->group_values[i]);
 	bool letters = has_only_letters(p->table, &c);
 
 	if (!c.n_words)
 		return pfmi_format_set_reason(p, "a value of this event has no word");
 	pfmi_format_append_printf(p, "%c%s=", get_separator(p), table_text(p->table, g->name));
 	for (unsigned k = 0; k < c.n_words; k++)
-		pfmi_format_append_printf(p, "%s%s", k && !letters ? "+" : "", table_text(p->table, c.words[k]->name));
+		pfmi_format_append_printf(p, "%s%s", k && !letters ? "+" : "",
+		                          table_text(p->table, c.words[k]->name));
 	return true;
 }
 
@@ -201,25 +222,30 @@ static bool append_groups(struct event_printer *p)
 	return true;
 }
 
-/* The words libpfm has for the value of group @i; none if it has other words only, and a raw mask does. */
+/* libpfm's words for the value of group @i; none if a raw unit mask must do. */
 static struct word_choice get_libpfm_words(const struct event_printer *p, unsigned i)
 {
 	const struct umask_group *g = pfmi_pmu_row_group(p->table, p->event->row_index, i);
-	struct word_list ws = get_spelled_words(p->table, g, LIBPFM_SPELLING), first = get_spelled_words(p->table, g, PRIMARY_SPELLING);
+	struct word_list ws = get_spelled_words(p->table, g, LIBPFM_SPELLING),
+			 first = get_spelled_words(p->table, g, PRIMARY_SPELLING);
 	struct word_choice c = compose_words(g, ws.n_words ? ws : first, p->event->group_values[i]);
 	uint64_t raw;
 
-	return c.n_words || !ws.n_words || get_raw_umask(p, &raw) ? c : compose_from_two_lists(g, ws, first, p->event->group_values[i]);
+	return c.n_words || !ws.n_words || get_raw_umask(p, &raw)
+	               ? c
+	               : compose_from_two_lists(g, ws, first, p->event->group_values[i]);
 }
 
-/* libpfm has no default where the manual page has none, so it wants one of the values named, if there is a way to. */
+/* libpfm needs a value of groups for which the manual page has no default. */
 static bool is_written_in_libpfm(const struct event_printer *p, unsigned i)
 {
 	uint64_t raw;
 
 	if (is_written_group(p->event, i) || is_group_spelled_out(p, i))
 		return true;
-	return !(pfmi_pmu_row_group(p->table, p->event->row_index, i)->flags & (GROUP_HAS_DEFAULT | GROUP_COMBINABLE)) && (get_libpfm_words(p, i).n_words || get_raw_umask(p, &raw));
+	return !(pfmi_pmu_row_group(p->table, p->event->row_index, i)->flags &
+	         (GROUP_HAS_DEFAULT | GROUP_COMBINABLE)) &&
+	       (get_libpfm_words(p, i).n_words || get_raw_umask(p, &raw));
 }
 
 static void append_umasks(struct event_printer *p, unsigned i, const struct word_choice *c)
@@ -229,7 +255,10 @@ static void append_umasks(struct event_printer *p, unsigned i, const struct word
 
 		pfmi_format_append_char(p, ':');
 		if (p->spells_out_groups || is_ambiguous_word(p, i, word)) {
-			pfmi_format_append_text(p, table_text(p->table, pfmi_pmu_row_group(p->table, p->event->row_index, i)->name));
+			pfmi_format_append_text(
+				p, table_text(p->table,
+			                      pfmi_pmu_row_group(p->table, p->event->row_index, i)
+			                              ->name));
 			pfmi_format_append_char(p, '=');
 		}
 		pfmi_format_append_text(p, word);
@@ -257,9 +286,9 @@ static bool append_libpfm_groups(struct event_printer *p)
 	return true;
 }
 
-/* ---- the same event in other terms ----------------------------------------------------------------------------- */
+/* ---- the same event in other terms ----------------------------------------------------------- */
 
-/* A raw unit mask told apart into the groups it stands for, where they can all be named. */
+/* Splits a raw unit mask into the groups it stands for, if all of them can be named. */
 static void split_raw_umask(struct event *ev)
 {
 	uint64_t raw = 0, seen = 0, parts[EVENT_MAX_GROUPS];
@@ -291,16 +320,19 @@ static bool merge_field_value(struct event *ev, unsigned field, uint64_t value)
 	return pfmi_pmu_set_user_field(ev, field, value);
 }
 
-/* A raw mask of an event whose masks are parts of a modifier's field is that field as a whole. All of it is in the first group. */
+/* Turns a raw unit mask into its field as a whole, if unit masks are parts of a modifier. The first
+ * group holds all of the raw mask. */
 static void convert_raw_to_field(struct event *ev)
 {
 	const struct umask_group *g = pfmi_pmu_row_group(ev->table, ev->row_index, 0);
 
-	if (table_fields(ev->table)[g->field].is_modifier && merge_field_value(ev, g->field, ev->group_values[0]))
+	if (table_fields(ev->table)[g->field].is_modifier &&
+	    merge_field_value(ev, g->field, ev->group_values[0]))
 		ev->group_values[0] = ev->has_raw_umask = 0;
 }
 
-/* A unit mask that means a flag ("TRIPS" is edge): libpfm says it as a mask, everybody else as the flag. */
+/* Turns a unit mask that sets a flag ("TRIPS" is edge) into the flag: only libpfm has it as a unit
+ * mask. */
 static void convert_umask_to_flag(struct event *ev)
 {
 	for (unsigned i = 0; i < format_count_groups(ev); i++) {
@@ -313,13 +345,14 @@ static void convert_umask_to_flag(struct event *ev)
 	}
 }
 
-/* Has a group of @field no words for what it has to say, once the field is no longer given as a whole? */
+/* Would a group of @field have no words for its value, once the field is not set as a whole? */
 static bool has_unnameable_group(const struct event *ev, unsigned field)
 {
 	for (unsigned i = 0; i < format_count_groups(ev); i++) {
 		const struct umask_group *g = pfmi_pmu_row_group(ev->table, ev->row_index, i);
 
-		if (g->field == field && is_written_without_fields(ev, i) && !is_nameable_value(ev->table, g, ev->group_values[i]))
+		if (g->field == field && is_written_without_fields(ev, i) &&
+		    !is_nameable_value(ev->table, g, ev->group_values[i]))
 			return true;
 	}
 	return false;
@@ -329,10 +362,15 @@ static void convert_flag_to_umask(struct event *ev)
 {
 	for (unsigned i = 0; i < format_count_groups(ev); i++)
 		for (unsigned k = 0; k < ev->n_user_fields; k++) {
-			const struct umask_group *g = pfmi_pmu_row_group(ev->table, ev->row_index, i);
-			uint64_t value = ev->user_fields[k].value | ev->group_values[i], before = ev->group_values[i];
+			const struct umask_group *g =
+				pfmi_pmu_row_group(ev->table, ev->row_index, i);
+			uint64_t value = ev->user_fields[k].value | ev->group_values[i],
+				 before = ev->group_values[i];
 
-			if (ev->user_fields[k].field != g->field || !value || !compose_words(g, get_spelled_words(ev->table, g, PRIMARY_SPELLING), value).n_words)
+			if (ev->user_fields[k].field != g->field || !value ||
+			    !compose_words(g, get_spelled_words(ev->table, g, PRIMARY_SPELLING),
+			                   value)
+			             .n_words)
 				continue;
 			ev->group_values[i] = value;
 			if (has_unnameable_group(ev, g->field))
@@ -354,7 +392,7 @@ void pfmi_format_use_dialect_terms(struct event *ev, pfm_dialect_t dialect)
 		convert_umask_to_flag(ev);
 }
 
-/* ---- levels and common attributes ----------------------------------------------------------------------------- */
+/* ---- levels and common attributes ------------------------------------------------------------ */
 
 static void append_levels(struct event_printer *p)
 {
@@ -365,8 +403,9 @@ static void append_levels(struct event_printer *p)
 	else if (ev->plm & (PFM_PLM1 | PFM_PLM2))
 		pfmi_format_append_printf(p, ":plm=0x%x", ev->plm & 15u);
 	else
-		pfmi_format_append_text(p, ev->plm & PFM_PLM0 ? ev->plm & PFM_PLM3 ? ":k:u" : ":k" : ev->plm & PFM_PLM3 ? ":u"
-		                                                                                                        : "");
+		pfmi_format_append_text(p, ev->plm & PFM_PLM0   ? ev->plm & PFM_PLM3 ? ":k:u" : ":k"
+		                           : ev->plm & PFM_PLM3 ? ":u"
+		                                                : "");
 	if (ev->plm & PFMI_PLMH)
 		pfmi_format_append_text(p, ":h");
 }
@@ -383,7 +422,8 @@ static bool append_libpmc_levels(struct event_printer *p)
 		return pfmi_format_set_reason(p, "libpmc has no precise events");
 	if (ev->counter_pin != ANY_COUNTER)
 		return pfmi_format_set_reason(p, "libpmc cannot name the counter");
-	pfmi_format_append_printf(p, "%s%s", ev->plm & PFM_PLM0 ? ",os" : "", ev->plm & PFM_PLM3 ? ",usr" : "");
+	pfmi_format_append_printf(p, "%s%s", ev->plm & PFM_PLM0 ? ",os" : "",
+	                          ev->plm & PFM_PLM3 ? ",usr" : "");
 	return true;
 }
 
@@ -395,14 +435,15 @@ static void append_precise_and_counter(struct event_printer *p)
 		pfmi_format_append_printf(p, ":counter=%u", p->event->counter_pin);
 }
 
-/* ---- fields --------------------------------------------------------------------------------------------------- */
+/* ---- fields ---------------------------------------------------------------------------------- */
 
 static bool has_modifier(const struct table *t, const char *name)
 {
 	const struct field *f = table_fields(t);
 
 	for (unsigned i = 0; i < t->n_fields; i++)
-		if (f[i].is_modifier && pfmi_base_is_slice_icase(pfmi_base_make_slice(name), table_text(t, f[i].name)))
+		if (f[i].is_modifier &&
+		    pfmi_base_is_slice_icase(pfmi_base_make_slice(name), table_text(t, f[i].name)))
 			return true;
 	return false;
 }
@@ -423,12 +464,13 @@ static const char *get_field_name(const struct event_printer *p, const struct fi
 
 	if (p->dialect == PFM_DIALECT_LIBPFM)
 		for (unsigned i = 0; i < sizeof(shorts) / sizeof(shorts[0]); i++)
-			if (f == table_key_field(p->table, shorts[i].key) && !has_modifier(p->table, shorts[i].word))
+			if (f == table_key_field(p->table, shorts[i].key) &&
+			    !has_modifier(p->table, shorts[i].word))
 				return shorts[i].word;
 	return table_text(p->table, f->name);
 }
 
-/* Is the event the same without what the user set as number @i? */
+/* Is the event the same without setting number @i of the user? */
 static bool is_redundant_setting(const struct event *ev, unsigned i)
 {
 	const struct row *r = table_row(ev->table, ev->row_index);
@@ -444,11 +486,12 @@ static bool is_redundant_setting(const struct event *ev, unsigned i)
 			return false;
 	}
 	bare.user_fields[i] = bare.user_fields[--bare.n_user_fields];
-	return pfmi_pmu_event_field_value(&bare, ev->user_fields[i].field, ANY_COUNTER) == pfmi_pmu_event_field_value(ev, ev->user_fields[i].field, ANY_COUNTER) &&
+	return pfmi_pmu_event_field_value(&bare, ev->user_fields[i].field, ANY_COUNTER) ==
+	               pfmi_pmu_event_field_value(ev, ev->user_fields[i].field, ANY_COUNTER) &&
 	       pfmi_format_has_equal_config(ev, &bare);
 }
 
-/* Is the bare word @name a mask of the group? Not if the mask has a libpfm spelling beside it. */
+/* Is the bare word @name a unit mask of the group? Not if libpfm spells that mask otherwise. */
 static bool is_bare_umask(const struct table *t, const struct umask_group *g, const char *name)
 {
 	const struct named_value *w = table_named_values(t) + g->first_named_value;
@@ -464,16 +507,19 @@ static bool is_bare_umask(const struct table *t, const struct umask_group *g, co
 	return found;
 }
 
-/* A bare ":i" is the mask I where the event has one, or where the event's name begins as that of one does that has it. */
+/* Would ":i" be read as a unit mask of this event, or of one whose name begins alike? */
 static bool is_umask_of_row(const struct event_printer *p, const char *name)
 {
 	const char *row = table_row_name(p->table, p->event->row_index);
 
 	for (struct slice head = { row, 1 }; *row && row[head.len - 1]; head.len++)
-		if (strchr(".:", row[head.len]) && pfmi_lookup_is_umask_name(p->table, head, pfmi_table_hash_name(head), pfmi_base_make_slice(name)))
+		if (strchr(".:", row[head.len]) &&
+		    pfmi_lookup_is_umask_name(p->table, head, pfmi_table_hash_name(head),
+		                              pfmi_base_make_slice(name)))
 			return true;
 	for (unsigned i = 0; i < format_count_groups(p->event); i++)
-		if (is_bare_umask(p->table, pfmi_pmu_row_group(p->table, p->event->row_index, i), name))
+		if (is_bare_umask(p->table, pfmi_pmu_row_group(p->table, p->event->row_index, i),
+		                  name))
 			return true;
 	return false;
 }
@@ -486,9 +532,11 @@ static bool append_field(struct event_printer *p, unsigned i)
 	if (is_redundant_setting(p->event, i))
 		return true;
 	if (!f->is_modifier)
-		return pfmi_format_set_reason(p, "it sets a field that only perf's grammar can name");
+		return pfmi_format_set_reason(p,
+		                              "it sets a field that only perf's grammar can name");
 	pfmi_format_append_printf(p, "%c%s", get_separator(p), get_field_name(p, f));
-	if (f->width == 1 && value && (p->dialect != PFM_DIALECT_LIBPFM || !is_umask_of_row(p, get_field_name(p, f))))
+	if (f->width == 1 && value &&
+	    (p->dialect != PFM_DIALECT_LIBPFM || !is_umask_of_row(p, get_field_name(p, f))))
 		return true;
 	if (f->width == 1 && p->dialect == PFM_DIALECT_LIBPMC)
 		return pfmi_format_set_reason(p, "libpmc can set this flag, but not clear it");
@@ -497,7 +545,7 @@ static bool append_field(struct event_printer *p, unsigned i)
 	return true;
 }
 
-/* Fields in the order of @first, then the others as the table has them. */
+/* Appends the fields in the order of @first, then the others in table order. */
 static bool append_fields(struct event_printer *p, const enum field_key *first, unsigned n)
 {
 	const struct event *ev = p->event;
@@ -505,14 +553,16 @@ static bool append_fields(struct event_printer *p, const enum field_key *first, 
 
 	for (unsigned k = 0; k < n; k++)
 		for (unsigned i = 0; i < ev->n_user_fields; i++)
-			if (ev->user_fields[i].field + 1u == table_key_field_plus1(p->table, first[k])) {
+			if (ev->user_fields[i].field + 1u ==
+			    table_key_field_plus1(p->table, first[k])) {
 				done |= 1u << i;
 				if (!append_field(p, i))
 					return false;
 			}
 	for (unsigned field = 0; field < p->table->n_fields; field++)
 		for (unsigned i = 0; i < ev->n_user_fields; i++)
-			if (ev->user_fields[i].field == field && !(done >> i & 1) && !append_field(p, i))
+			if (ev->user_fields[i].field == field && !(done >> i & 1) &&
+			    !append_field(p, i))
 				return false;
 	return true;
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* An event in perf's grammar: device/event=0x2e,umask=0x41/u, every field that has bits; the kernel's own events by their names. */
+/* An event in perf's grammar: device/event=0x2e,umask=0x41/u with every field that has bits; the
+ * kernel's own events by name. */
 #include <inttypes.h>
 #include "format/printer.h"
 
 void pfmi_format_write_perf_modifiers(const struct event *ev, char out[12])
 {
-	unsigned n = 0;
+	/* perf knows nothing of a table that requires precision: the text says so. */
+	unsigned n = 0, precise = !ev->precise && pfmi_pmu_requires_precision(ev) ? 1 : ev->precise;
 
 	if (ev->plm & PFM_PLM3)
 		out[n++] = 'u';
@@ -13,7 +15,7 @@ void pfmi_format_write_perf_modifiers(const struct event *ev, char out[12])
 		out[n++] = 'k';
 	if (ev->plm & PFMI_PLMH)
 		out[n++] = 'h';
-	for (unsigned i = 0; i < ev->precise && i < 3; i++)
+	for (unsigned i = 0; i < precise && i < 3; i++)
 		out[n++] = 'p';
 	if (ev->exclude_flags & EVENT_ONLY_GUEST)
 		out[n++] = 'G';
@@ -24,17 +26,18 @@ void pfmi_format_write_perf_modifiers(const struct event *ev, char out[12])
 	out[n] = '\0';
 }
 
-/* Terms that make the configuration words. */
+/* The terms written so far, as configuration words. */
 struct printed_terms {
-	uint64_t missing_bits[4]; /* bits that differ from those of an event without terms, and must be covered */
-	uint64_t covered_bits[4]; /* bits of the terms there are: two that share some are refused */
+	uint64_t missing_bits[4]; /* bits to cover: those that differ from an event without terms */
+	uint64_t covered_bits[4]; /* bits of the terms so far; terms that share bits are refused */
 	uint64_t config[4];
 	unsigned n_terms;
 };
 
 static bool has_covered_bits(const struct printed_terms *t, const uint64_t bits[4])
 {
-	return (bits[0] & t->covered_bits[0]) | (bits[1] & t->covered_bits[1]) | (bits[2] & t->covered_bits[2]) | (bits[3] & t->covered_bits[3]);
+	return (bits[0] & t->covered_bits[0]) | (bits[1] & t->covered_bits[1]) |
+	       (bits[2] & t->covered_bits[2]) | (bits[3] & t->covered_bits[3]);
 }
 
 static bool append_term(struct event_printer *p, struct printed_terms *t, const struct field *f)
@@ -50,7 +53,8 @@ static bool append_term(struct event_printer *p, struct printed_terms *t, const 
 		return false;
 	if (f->key == KEY_CODE && t->n_terms)
 		return false;
-	pfmi_format_append_printf(p, "%s%s", t->n_terms++ ? "," : "", f->key == KEY_CODE ? "event" : table_text(p->table, f->name));
+	pfmi_format_append_printf(p, "%s%s", t->n_terms++ ? "," : "",
+	                          f->key == KEY_CODE ? "event" : table_text(p->table, f->name));
 	if (f->width > 1 || value != 1) {
 		pfmi_format_append_printf(p, "=");
 		pfmi_format_append_value(p, f, value);
@@ -62,18 +66,22 @@ static bool append_term(struct event_printer *p, struct printed_terms *t, const 
 	return true;
 }
 
-/* The fields that the row and its groups have values for. */
+/* Appends the fields that the row and its groups set. */
 static void append_row_terms(struct event_printer *p, struct printed_terms *t)
 {
-	const struct row *r = p->event->row_index == ROW_NONE ? NULL : table_row(p->table, p->event->row_index);
+	const struct row *r =
+		p->event->row_index == ROW_NONE ? NULL : table_row(p->table, p->event->row_index);
 
 	for (unsigned i = 0; r && i < r->n_values; i++)
-		append_term(p, t, table_fields(p->table) + table_row_value_at(p->table, r, i).field);
+		append_term(p, t,
+		            table_fields(p->table) + table_row_value_at(p->table, r, i).field);
 	for (unsigned i = 0; r && i < r->n_groups; i++)
-		append_term(p, t, table_fields(p->table) + table_row_group_at(p->table, r, i)->field);
+		append_term(p, t,
+		            table_fields(p->table) + table_row_group_at(p->table, r, i)->field);
 }
 
-/* The narrowest field that has all the bits still wanted in @word: extra registers share one, and whole words come last. */
+/* Appends the narrowest field that has all missing bits of @word: extra registers share a word, and
+ * whole words come last. */
 static void append_covering_term(struct event_printer *p, struct printed_terms *t, unsigned word)
 {
 	const struct field *f = table_fields(p->table), *best = NULL;
@@ -83,7 +91,8 @@ static void append_covering_term(struct event_printer *p, struct printed_terms *
 
 		if (f[i].kind != FIELD_TEXT)
 			field_insert(&f[i], bits, ~(uint64_t)0);
-		if (!(t->missing_bits[word] & ~bits[word]) && !has_covered_bits(t, bits) && (!best || f[i].width < best->width))
+		if (!(t->missing_bits[word] & ~bits[word]) && !has_covered_bits(t, bits) &&
+		    (!best || f[i].width < best->width))
 			best = &f[i];
 	}
 	if (best)
@@ -105,10 +114,13 @@ static bool append_terms(struct event_printer *p, const pfm_attr_t *a)
 		if (table_key_field_plus1(p->table, order[i]))
 			append_term(p, &t, f + table_key_field_plus1(p->table, order[i]) - 1);
 	for (unsigned i = 0; i < p->event->n_user_fields; i++)
-		if (p->event->user_fields[i].value || !field_is_extra_register(p->table, f + p->event->user_fields[i].field))
+		if (p->event->user_fields[i].value ||
+		    !field_is_extra_register(p->table, f + p->event->user_fields[i].field))
 			append_term(p, &t, f + p->event->user_fields[i].field);
 		else
-			pfmi_format_append_printf(p, "%s%s=0", t.n_terms++ ? "," : "", table_text(p->table, f[p->event->user_fields[i].field].name));
+			pfmi_format_append_printf(
+				p, "%s%s=0", t.n_terms++ ? "," : "",
+				table_text(p->table, f[p->event->user_fields[i].field].name));
 	append_row_terms(p, &t);
 	for (unsigned word = 0; word < 4; word++)
 		append_covering_term(p, &t, word);
@@ -116,24 +128,30 @@ static bool append_terms(struct event_printer *p, const pfm_attr_t *a)
 		append_term(p, &t, &f[i]);
 	for (unsigned i = 0; i < p->table->n_fields && !t.n_terms; i++)
 		if (f[i].n_ranges)
-			pfmi_format_append_printf(p, "%s=%d", table_text(p->table, f[i].name), t.n_terms++);
-	return !(t.missing_bits[0] | t.missing_bits[1] | t.missing_bits[2] | t.missing_bits[3]) || pfmi_format_set_reason(p, "it sets bits that no term of this PMU has");
+			pfmi_format_append_printf(p, "%s=%d", table_text(p->table, f[i].name),
+			                          t.n_terms++);
+	return !(t.missing_bits[0] | t.missing_bits[1] | t.missing_bits[2] | t.missing_bits[3]) ||
+	       pfmi_format_set_reason(p, "it sets bits that no term of this PMU has");
 }
 
-/* An event of fixed counters alone, whose fields the kernel uses for one of general counters too: "cpu/event=0xc0/" is that one. */
+/* Would the kernel read the fields as another event? Events of fixed counters share fields with one
+ * of general counters: "cpu/event=0xc0/" is the latter. */
 static bool has_fields_of_other_event(const struct event_printer *p, const pfm_attr_t *a)
 {
-	const struct row *r = p->event->row_index == ROW_NONE ? NULL : table_row(p->table, p->event->row_index);
+	const struct row *r =
+		p->event->row_index == ROW_NONE ? NULL : table_row(p->table, p->event->row_index);
 	uint64_t on = r ? table_row_counter_mask(p->table, r) : 0;
 	struct event found;
 
 	if (!r || r->n_groups || !(on >> 32) || on & 0xffffffff)
 		return false;
-	return pfmi_decode_config_words(p->table, (uint64_t[4]){ a->config, a->config1, a->config2, a->config3 }, 15, &found) &&
+	return pfmi_decode_config_words(
+		       p->table, (uint64_t[4]){ a->config, a->config1, a->config2, a->config3 }, 15,
+		       &found) &&
 	       found.row_index != p->event->row_index;
 }
 
-/* "cpu/instructions,cmask=1/u": the event's name, and what was said beside it. */
+/* "cpu/instructions,cmask=1/u": the event's name and its settings. */
 static bool append_name_term(struct event_printer *p)
 {
 	const struct field *f = table_fields(p->table);
@@ -142,8 +160,10 @@ static bool append_name_term(struct event_printer *p)
 		return pfmi_format_set_reason(p, "the event's name does not fit between slashes");
 	pfmi_format_append_printf(p, "%s", table_row_name(p->table, p->event->row_index));
 	for (unsigned i = 0; i < p->event->n_user_fields; i++) {
-		pfmi_format_append_printf(p, ",%s=", table_text(p->table, f[p->event->user_fields[i].field].name));
-		pfmi_format_append_value(p, &f[p->event->user_fields[i].field], p->event->user_fields[i].value);
+		pfmi_format_append_printf(
+			p, ",%s=", table_text(p->table, f[p->event->user_fields[i].field].name));
+		pfmi_format_append_value(p, &f[p->event->user_fields[i].field],
+		                         p->event->user_fields[i].value);
 	}
 	return true;
 }
@@ -154,18 +174,26 @@ static bool append_perf_body(struct event_printer *p, const pfm_attr_t *a)
 	bool named, ok;
 
 	pfmi_format_write_perf_modifiers(p->event, letters);
-	if (p->table->encoder == ENCODER_PERF && p->event->row_index != ROW_NONE && !p->event->n_user_fields) {
-		pfmi_format_append_printf(p, "%s%s%s", table_row_name(p->table, p->event->row_index), letters[0] ? ":" : "", letters);
+	if (p->table->encoder == ENCODER_PERF && p->event->row_index != ROW_NONE &&
+	    !p->event->n_user_fields) {
+		pfmi_format_append_printf(p, "%s%s%s",
+		                          table_row_name(p->table, p->event->row_index),
+		                          letters[0] ? ":" : "", letters);
 		return true;
 	}
 	if (!table_has_field_bits(p->table) && p->event->n_user_fields)
-		return pfmi_format_set_reason(p, "the kernel has numbers for whole events of this processor, not for their attributes");
+		return pfmi_format_set_reason(p, "the kernel has numbers for whole events of this "
+		                                 "processor, not for their attributes");
 	if (!table_has_field_bits(p->table)) {
-		pfmi_format_append_printf(p, "r%" PRIx64 "%s%s", a->config, letters[0] ? ":" : "", letters);
-		return !(a->config1 | a->config2 | a->config3) || pfmi_format_set_reason(p, "a raw number is the first configuration word alone");
+		pfmi_format_append_printf(p, "r%" PRIx64 "%s%s", a->config, letters[0] ? ":" : "",
+		                          letters);
+		return !(a->config1 | a->config2 | a->config3) ||
+		       pfmi_format_set_reason(p,
+		                              "a raw number is the first configuration word alone");
 	}
 	pfmi_format_append_printf(p, "%.*s/", (int)p->device.len, p->device.text);
-	named = p->event->row_index != ROW_NONE && (p->table->flags & TABLE_FROM_KERNEL || has_fields_of_other_event(p, a));
+	named = p->event->row_index != ROW_NONE &&
+	        (p->table->flags & TABLE_FROM_KERNEL || has_fields_of_other_event(p, a));
 	ok = named ? append_name_term(p) : append_terms(p, a);
 	pfmi_format_append_printf(p, "/%s", letters);
 	return ok;
@@ -178,10 +206,14 @@ bool pfmi_format_append_perf_event(struct event_printer *p)
 	if (p->event->has_no_levels)
 		return pfmi_format_set_reason(p, "perf cannot switch every level off");
 	if (p->event->plm & (PFM_PLM1 | PFM_PLM2))
-		return pfmi_format_set_reason(p, "perf tells user from kernel and hypervisor, no other levels");
+		return pfmi_format_set_reason(
+			p, "perf tells user from kernel and hypervisor, no other levels");
 	if (p->event->counter_pin != ANY_COUNTER)
-		return pfmi_format_set_reason(p, "perf leaves the choice of the counter to the kernel");
-	if (!pfmi_pmu_has_encoder(p->table) || pfmi_encode_event_attr(p->event, -1, pfmi_pmu_get_default_levels(p->table), &a, NULL) || !a.expressible)
+		return pfmi_format_set_reason(
+			p, "perf leaves the choice of the counter to the kernel");
+	if (!pfmi_pmu_has_encoder(p->table) ||
+	    pfmi_encode_event_attr(p->event, -1, pfmi_pmu_get_default_levels(p->table), &a, NULL) ||
+	    !a.expressible)
 		return pfmi_format_set_reason(p, "the kernel has no way to count it");
 	return append_perf_body(p, &a);
 }

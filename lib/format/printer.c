@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The text that a printer writes, piece by piece. */
+/* The text buffer of a printer. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,7 +14,9 @@ void pfmi_format_append_printf(struct event_printer *p, const char *format, ...)
 	n = vsnprintf(p->text + p->length, sizeof(p->text) - p->length, format, args);
 	va_end(args);
 	if (n > 0)
-		p->length += (size_t)n < sizeof(p->text) - p->length ? (size_t)n : sizeof(p->text) - 1 - p->length;
+		p->length += (size_t)n < sizeof(p->text) - p->length
+		                     ? (size_t)n
+		                     : sizeof(p->text) - 1 - p->length;
 	if (p->length == sizeof(p->text) - 1)
 		p->reason = "the text is too long";
 }
@@ -29,7 +31,7 @@ void pfmi_format_append_char(struct event_printer *p, char c)
 		p->reason = "the text is too long";
 }
 
-/* As much of the next @n bytes as there is room for. */
+/* The part of the next @n bytes for which there is room. */
 static size_t limit_to_available(struct event_printer *p, size_t n)
 {
 	size_t room = sizeof(p->text) - 1 - p->length;
@@ -47,7 +49,7 @@ void pfmi_format_append_text(struct event_printer *p, const char *s)
 	p->text[p->length += n] = '\0';
 }
 
-/* capital() for so many that the compiler can do them at once. */
+/* format_capitalize_char() of @n bytes; the loop vectorises. */
 static inline void copy_capital_run(char *to, const char *s, size_t n)
 {
 	char run[16];
@@ -91,7 +93,7 @@ bool pfmi_format_set_reason(struct event_printer *p, const char *why)
 	return false;
 }
 
-/* Codes and whatever is wider than 16 bits are hexadecimal, thresholds and the like are not. */
+/* Codes and values of more than 16 bits are hexadecimal, thresholds are decimal. */
 static void append_number(struct event_printer *p, const struct field *f, uint64_t value)
 {
 	bool hex = f->width > 16 || f->key == KEY_CODE || f->key == KEY_UMASK;
@@ -99,7 +101,7 @@ static void append_number(struct event_printer *p, const struct field *f, uint64
 	pfmi_format_append_printf(p, hex ? "0x%" PRIx64 : "%" PRIu64, value);
 }
 
-/* A word for @value that reads back as that value in every grammar, or NULL. */
+/* The word that every grammar reads as @value, or NULL. */
 static const char *find_readable_word(const struct table *t, const struct field *f, uint64_t value)
 {
 	const struct named_value *w = table_named_values(t) + f->first_named_value;
@@ -108,7 +110,8 @@ static const char *find_readable_word(const struct table *t, const struct field 
 		const char *word = table_text(t, w[i].name);
 		uint64_t number;
 
-		if (w[i].value == value && format_has_none_of(word, ":.,/=") && !pfmi_base_parse_number(pfmi_base_make_slice(word), &number))
+		if (w[i].value == value && format_has_none_of(word, ":.,/=") &&
+		    !pfmi_base_parse_number(pfmi_base_make_slice(word), &number))
 			return word;
 	}
 	return NULL;
@@ -122,4 +125,16 @@ void pfmi_format_append_value(struct event_printer *p, const struct field *f, ui
 		pfmi_format_append_printf(p, "%s", word);
 	else
 		append_number(p, f, value);
+}
+
+bool pfmi_format_has_equal_config(const struct event *a, const struct event *b)
+{
+	pfm_attr_t x, y;
+	int rc = pfmi_encode_event_attr(a, -1, PFM_PLM0 | PFM_PLM3, &x, NULL);
+
+	if (pfmi_encode_event_attr(b, -1, PFM_PLM0 | PFM_PLM3, &y, NULL) != rc ||
+	    pfmi_pmu_get_extra_register(a) != pfmi_pmu_get_extra_register(b))
+		return false;
+	return rc || (x.config == y.config && x.config1 == y.config1 && x.config2 == y.config2 &&
+	              x.config3 == y.config3);
 }

@@ -1,28 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* What may have been meant: names close to a token that was refused, by the number of characters one would have to insert, delete,
- * replace or swap. Slow on purpose: it looks at everything, which is why it is a call of its own. */
+/* Suggestions for a token that was refused. Names of the PMU that was named, or of this machine,
+ * come first: children of the token, names that contain its words, names at a small edit distance.
+ * Names of other PMUs follow. A suggestion looks at every name, which is why it is a call of its
+ * own. */
 #include <stdio.h>
 #include <string.h>
 #include "format/format.h"
+#include "format/name_match.h"
 #include "base/edit_distance.h"
 #include "base/sizes.h"
 
 #define SUGGESTION_SIZE     96u
 #define MAX_SUGGESTIONS     8u
-#define MAX_EXACT_ELSEWHERE 3u /* processors that have the name itself */
+#define MAX_EXACT_ELSEWHERE 3u /* PMUs that have the name itself */
 
-/* What costs more than any misspelling. */
+/* Costs of a suggestion; the lowest comes first. An edit distance is below 16. */
 enum {
-	COST_PARTIAL_NAME = 7, /* another processor's event, named by a part of the text */
-	COST_COMPLETION = 16,
-	COST_SUBSTRING = 32,
+	COST_MATCH = 0,         /* of a PMU's own names: plus enum name_match */
+	COST_DISTANCE = 4,      /* plus the distance */
+	COST_COMPLETION = 32,   /* names that begin with the token */
+	COST_SUBSTRING = 48,    /* names that contain it */
+	COST_ELSEWHERE = 64,    /* another PMU's name, plus the distance */
+	COST_PARTIAL_NAME = 71, /* another PMU's name that is a part of the text */
 };
 
-/* The best names so far, best first; equal ones stay in the order in which they came. */
+/* The best names so far, best first; names of equal cost keep their order. */
 struct suggestion_list {
 	char (*names)[SUGGESTION_SIZE];
 	unsigned cost[MAX_SUGGESTIONS];
-	uint64_t subject_id[MAX_SUGGESTIONS]; /* what the name stands for, so that each thing is named once; 0 for nothing in particular */
+	uint64_t subject_id[MAX_SUGGESTIONS]; /* identity, each suggested once; 0: none */
 	unsigned n_names, max_names;
 };
 
@@ -37,7 +43,8 @@ static void remove_suggestion(struct suggestion_list *l, unsigned at)
 }
 
 /* Adds "@before@name". */
-static void add_suggestion(struct suggestion_list *l, unsigned cost, uint64_t id, const char *before, const char *name)
+static void add_suggestion(struct suggestion_list *l, unsigned cost, uint64_t id,
+                           const char *before, const char *name)
 {
 	char text[SUGGESTION_SIZE];
 	int len = snprintf(text, sizeof(text), "%s%s", before, name);
@@ -68,7 +75,7 @@ static void add_suggestion(struct suggestion_list *l, unsigned cost, uint64_t id
 	l->subject_id[at] = id;
 }
 
-/* ---- distance ------------------------------------------------------------------------------------------------- */
+/* ---- distance -------------------------------------------------------------------------------- */
 
 struct folded_name {
 	unsigned char chars[SUGGESTION_SIZE];
@@ -93,27 +100,30 @@ static unsigned get_minimum(unsigned a, unsigned b)
 	return a < b ? a : b;
 }
 
-/* How far a name may be off and still be worth naming. */
+/* The largest edit distance of a suggestion. */
 static unsigned get_distance_limit(unsigned len)
 {
 	return get_minimum(1 + len / 4, 6);
 }
 
-/* The cost of taking @name for @token, or ~0u if they have nothing in common. What one only has to go on typing comes after
- * every misspelling. */
+/* The cost of @name for @token, or ~0u if they are too different. Completions come after every
+ * misspelling. */
 static unsigned compute_cost(const struct folded_name *token, const char *name, bool complete)
 {
 	struct folded_name f = fold_text(pfmi_base_make_slice(name));
-	unsigned limit = get_distance_limit(token->length), d = base_edit_distance(token->chars, token->length, f.chars, f.length, limit);
+	unsigned limit = get_distance_limit(token->length),
+		 d = base_edit_distance(token->chars, token->length, f.chars, f.length, limit);
 
 	if (d <= limit && d < token->length)
 		return d;
-	if (complete && token->length >= 3 && f.length > token->length && memcmp(f.chars, token->chars, token->length) == 0)
+	if (complete && token->length >= 3 && f.length > token->length &&
+	    memcmp(f.chars, token->chars, token->length) == 0)
 		return COST_COMPLETION;
 	return ~0u;
 }
 
-static void suggest_name(struct suggestion_list *l, const struct folded_name *token, uint64_t id, const char *name, bool complete)
+static void suggest_name(struct suggestion_list *l, const struct folded_name *token, uint64_t id,
+                         const char *name, bool complete)
 {
 	unsigned cost = compute_cost(token, name, complete);
 
@@ -121,33 +131,37 @@ static void suggest_name(struct suggestion_list *l, const struct folded_name *to
 		add_suggestion(l, cost, id, "", name);
 }
 
-/* ---- events --------------------------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
-/* Pieces of the token that may be the name, longest first; the shorter ones leave out what may be attributes. */
+/* Prefixes of the token that may be the name, longest first; the others may have attributes. */
 struct name_candidates {
 	struct folded_name names[SPEC_MAX_PREFIXES];
 	unsigned n_names;
+	struct slice token; /* the longest one */
 };
 
 static struct name_candidates list_name_candidates(const struct spec *spec)
 {
-	struct name_candidates p = { .n_names = 0 };
+	struct name_candidates p = { .n_names = 0, .token = spec->name };
 
 	for (unsigned i = spec->n_prefixes; i-- > 0;)
 		if (spec->prefixes[i].len)
-			p.names[p.n_names++] = fold_text((struct slice){ spec->name.text, spec->prefixes[i].len });
+			p.names[p.n_names++] =
+				fold_text((struct slice){ spec->name.text, spec->prefixes[i].len });
 	return p;
 }
 
-static void suggest_event_name(struct suggestion_list *l, const struct name_candidates *p, uint64_t id, const char *name)
+static void suggest_event_name(struct suggestion_list *l, const struct name_candidates *p,
+                               uint64_t id, const char *name)
 {
-	unsigned best = ~0u;
+	enum name_match match = pfmi_format_match_name(name, p->token);
+	unsigned best = match == NAME_MATCH_NONE ? ~0u : COST_MATCH + (unsigned)match;
 
 	for (unsigned i = 0; i < p->n_names; i++) {
 		unsigned cost = compute_cost(&p->names[i], name, i == 0);
 
 		if (cost != ~0u)
-			best = get_minimum(best, cost + i);
+			best = get_minimum(best, COST_DISTANCE + cost + i);
 	}
 	if (best != ~0u)
 		add_suggestion(l, best, id, "", name);
@@ -155,10 +169,11 @@ static void suggest_event_name(struct suggestion_list *l, const struct name_cand
 
 static bool is_visible_name(const struct table *t, struct name_entry n)
 {
-	return n.kind < NAME_UNSUPPORTED && !(table_row(t, n.row)->flags & (ROW_HIDDEN | ROW_SHADOWED));
+	return n.kind < NAME_UNSUPPORTED &&
+	       !(table_row(t, n.row)->flags & (ROW_HIDDEN | ROW_SHADOWED));
 }
 
-/* True if the folded name has the folded token in it. */
+/* Does the folded name contain the folded token? */
 static bool has_substring(const char *name, const struct folded_name *token)
 {
 	struct folded_name f = fold_text(pfmi_base_make_slice(name));
@@ -169,7 +184,8 @@ static bool has_substring(const char *name, const struct folded_name *token)
 	return false;
 }
 
-static void suggest_pmu_events(struct suggestion_list *l, const struct pfm_ctx *ctx, unsigned unit, const struct name_candidates *p, bool inside)
+static void suggest_pmu_events(struct suggestion_list *l, const struct pfm_ctx *ctx, unsigned unit,
+                               const struct name_candidates *p, bool inside)
 {
 	const struct table *t = context_pmu_table(ctx, unit);
 
@@ -186,33 +202,39 @@ static void suggest_pmu_events(struct suggestion_list *l, const struct pfm_ctx *
 	}
 }
 
-/* Other processors that have the very name, or an event named by a part of the text. */
-static void suggest_other_pmus(struct suggestion_list *l, const struct pfm_ctx *ctx, const struct spec *spec, const unsigned *mine, unsigned n_mine)
+/* Suggests other PMUs that have the name, or an event named by a prefix of the text. */
+static void suggest_other_pmus(struct suggestion_list *l, const struct pfm_ctx *ctx,
+                               const struct spec *spec, const unsigned *mine, unsigned n_mine)
 {
 	unsigned n = context_count_pmus(ctx), found = 0;
 
 	for (unsigned i = 0; i < n && found < MAX_EXACT_ELSEWHERE; i++) {
 		const struct table *t = context_pmu_table(ctx, i);
-		bool skip = t->flags & (TABLE_COMPAT_VIEW | TABLE_TEST_ONLY | TABLE_FROM_KERNEL) || !context_is_pmu_usable(ctx, i);
+		bool skip = t->flags & (TABLE_COMPAT_VIEW | TABLE_TEST_ONLY | TABLE_FROM_KERNEL) ||
+		            !context_is_pmu_usable(ctx, i);
 
 		for (unsigned k = 0; k < n_mine; k++)
 			skip |= mine[k] == i;
 		for (unsigned c = spec->n_prefixes; !skip && c-- > 0;) {
-			struct name_entry name = table_find_name(t, spec->prefixes[c].hash, spec->name.text, spec->prefixes[c].len);
+			struct name_entry name = table_find_name(
+				t, spec->prefixes[c].hash, spec->name.text, spec->prefixes[c].len);
 			char before[SUGGESTION_SIZE];
 
 			if (!is_visible_name(t, name))
 				continue;
 			snprintf(before, sizeof(before), "%s::", table_text(t, t->name));
-			add_suggestion(l, c + 1 < spec->n_prefixes ? COST_PARTIAL_NAME : 0, 0, before, table_row_name(t, name.row));
+			add_suggestion(
+				l, c + 1 < spec->n_prefixes ? COST_PARTIAL_NAME : COST_ELSEWHERE, 0,
+				before, table_row_name(t, name.row));
 			found++;
 			break;
 		}
 	}
 }
 
-/* Names of other processors that are close, when this one has none. */
-static void suggest_similar_elsewhere(struct suggestion_list *l, const struct pfm_ctx *ctx, const struct name_candidates *p)
+/* Suggests similar names of other PMUs. */
+static void suggest_similar_elsewhere(struct suggestion_list *l, const struct pfm_ctx *ctx,
+                                      const struct name_candidates *p)
 {
 	unsigned n = context_count_pmus(ctx);
 
@@ -221,28 +243,36 @@ static void suggest_similar_elsewhere(struct suggestion_list *l, const struct pf
 		char before[SUGGESTION_SIZE];
 
 		snprintf(before, sizeof(before), "%s::", table_text(t, t->name));
-		if (t->flags & (TABLE_COMPAT_VIEW | TABLE_TEST_ONLY) || !context_is_pmu_usable(ctx, i))
+		if (t->flags & (TABLE_COMPAT_VIEW | TABLE_TEST_ONLY) ||
+		    !context_is_pmu_usable(ctx, i))
 			continue;
 		for (uint32_t k = 0; k < table_count_names(t); k++) {
 			struct name_entry name = table_name_at(t, k);
-			unsigned cost = is_visible_name(t, name) ? compute_cost(&p->names[0], table_text(t, name.text), false) : ~0u;
+			unsigned cost = is_visible_name(t, name)
+			                        ? compute_cost(&p->names[0],
+			                                       table_text(t, name.text), false)
+			                        : ~0u;
 
 			if (cost != ~0u)
-				add_suggestion(l, cost, 0, before, table_row_name(t, name.row));
+				add_suggestion(l, COST_ELSEWHERE + cost, 0, before,
+				               table_row_name(t, name.row));
 		}
 	}
 }
 
-/* "coreduo:NAME": the processor and one colon too few. */
-static void suggest_two_colons(struct suggestion_list *l, const struct pfm_ctx *ctx, const struct spec *spec)
+/* Suggests "coreduo::NAME" for "coreduo:NAME". */
+static void suggest_two_colons(struct suggestion_list *l, const struct pfm_ctx *ctx,
+                               const struct spec *spec)
 {
 	struct slice pmu = { spec->name.text, spec->n_prefixes > 1 ? spec->prefixes[0].len : 0 };
 	struct pmu_name_iter c = { 0 };
 	uint32_t h = pfmi_table_hash_name(pmu);
 	int at;
 
-	while (pmu.len && !spec->pmu_name.len && (at = pfmi_context_next_named_pmu(ctx, pmu, h, &c)) >= 0)
-		if (!(context_pmu_table(ctx, (unsigned)at)->flags & (TABLE_COMPAT_VIEW | TABLE_TEST_ONLY))) {
+	while (pmu.len && !spec->pmu_name.len &&
+	       (at = pfmi_context_next_named_pmu(ctx, pmu, h, &c)) >= 0)
+		if (!(context_pmu_table(ctx, (unsigned)at)->flags &
+		      (TABLE_COMPAT_VIEW | TABLE_TEST_ONLY))) {
 			char before[SUGGESTION_SIZE];
 
 			snprintf(before, sizeof(before), "%.*s::", (int)pmu.len, pmu.text);
@@ -251,16 +281,16 @@ static void suggest_two_colons(struct suggestion_list *l, const struct pfm_ctx *
 		}
 }
 
-/* ---- tracepoints ---------------------------------------------------------------------------------------------- */
+/* ---- tracepoints ----------------------------------------------------------------------------- */
 
-/* A tracepoint's name under way through the subsystems of tracefs. */
+/* A search for a tracepoint in the subsystems of tracefs. */
 struct tracepoint_search {
 	struct suggestion_list *suggestions;
 	const struct sys *sys;
 	const char *tracefs_mount;
 	struct folded_name subsystem, name; /* an empty group is any */
 	char prefix[SUGGESTION_SIZE];
-	unsigned subsystem_cost; /* of the subsystem that is looked through */
+	unsigned subsystem_cost; /* of the subsystem at hand */
 };
 
 static int suggest_tracepoint(void *arg, const char *name)
@@ -268,7 +298,7 @@ static int suggest_tracepoint(void *arg, const char *name)
 	struct tracepoint_search *p = arg;
 	unsigned cost = compute_cost(&p->name, name, p->subsystem.length > 0);
 
-	/* Without a subsystem there are thousands, and one is similar to anything. */
+	/* Among thousands of tracepoints one is similar to anything. */
 	if (cost != ~0u && (p->subsystem.length || cost < 2))
 		add_suggestion(p->suggestions, cost + p->subsystem_cost, 0, p->prefix, name);
 	return 0;
@@ -297,8 +327,9 @@ static uint32_t find_name_end(struct slice s)
 	return n;
 }
 
-/* "subsystem:name" with a letter that is wrong in either; a bare name may be one of any subsystem, where nothing else is similar. */
-static void suggest_tracepoints(struct suggestion_list *l, const struct pfm_ctx *ctx, const struct spec *spec)
+/* Suggests tracepoints for "subsystem:name"; for a bare name only if nothing else is similar. */
+static void suggest_tracepoints(struct suggestion_list *l, const struct pfm_ctx *ctx,
+                                const struct spec *spec)
 {
 	struct slice group = { spec->text, spec->len }, name = group;
 	struct tracepoint_search p = { .suggestions = l, .sys = &ctx->sys };
@@ -314,12 +345,44 @@ static void suggest_tracepoints(struct suggestion_list *l, const struct pfm_ctx 
 	if (spec->pmu_name.len || !p.name.length || (!p.subsystem.length && l->n_names))
 		return;
 	for (unsigned i = 0; i < TRACEFS_MOUNTS; i++) {
-		p.tracefs_mount = pfmi_lookup_tracefs_paths[i];
+		p.tracefs_mount = pfmi_machine_tracefs_paths[i];
 		p.sys->list_folder(p.sys, p.tracefs_mount, search_subsystem, &p);
 	}
 }
 
-static void suggest_events(struct suggestion_list *l, const struct pfm_ctx *ctx, const struct error_location *p)
+/* Does the description of the table's processor ("Intel Alder Lake and Raptor Lake") have the
+ * words, blanks ignored? */
+static bool has_processor_name(const struct table *t, const struct folded_name *token)
+{
+	const char *text = table_text(t, t->desc);
+	struct folded_name desc = fold_text((struct slice){ text, (uint32_t)strcspn(text, ",:(") });
+
+	for (unsigned at = 0; token->length >= 4 && at + token->length <= desc.length; at++)
+		if (memcmp(desc.chars + at, token->chars, token->length) == 0)
+			return true;
+	return false;
+}
+
+/* PMUs of the processor family that a text names: "mtl", "alderlake", "zen 4". Cores come first. */
+static void suggest_family_members(struct suggestion_list *l, const struct pfm_ctx *ctx,
+                                   struct slice name)
+{
+	struct folded_name token = fold_text(name);
+
+	for (unsigned i = 0; token.length >= 3 && i < context_count_pmus(ctx); i++) {
+		const struct table *t = context_pmu_table(ctx, i);
+		bool is_member = pfmi_base_is_slice_icase(name, table_text(t, t->family_name));
+
+		if (t->flags & (TABLE_COMPAT_VIEW | TABLE_TEST_ONLY))
+			continue;
+		if (is_member || has_processor_name(t, &token))
+			add_suggestion(l, t->flags & TABLE_UNCORE ? 1 : 0, i + 1, "",
+			               table_text(t, t->name));
+	}
+}
+
+static void suggest_events(struct suggestion_list *l, const struct pfm_ctx *ctx,
+                           const struct error_location *p)
 {
 	unsigned units[64], n = pfmi_lookup_candidate_pmus(ctx, &p->spec, units, 64);
 	struct name_candidates pieces = list_name_candidates(&p->spec);
@@ -329,15 +392,17 @@ static void suggest_events(struct suggestion_list *l, const struct pfm_ctx *ctx,
 	suggest_two_colons(l, ctx, &p->spec);
 	for (unsigned i = 0; i < n; i++)
 		suggest_pmu_events(l, ctx, units[i], &pieces, false);
-	suggest_other_pmus(l, ctx, &p->spec, units, n);
 	suggest_tracepoints(l, ctx, &p->spec);
 	for (unsigned i = 0; !l->n_names && i < n; i++)
 		suggest_pmu_events(l, ctx, units[i], &pieces, true);
+	if (!p->spec.pmu_name.len)
+		suggest_family_members(l, ctx, p->spec.name);
+	suggest_other_pmus(l, ctx, &p->spec, units, n);
 	if (!l->n_names || l->cost[0] == COST_PARTIAL_NAME)
 		suggest_similar_elsewhere(l, ctx, &pieces);
 }
 
-/* The name is known, but libpfm 3 and 4 mean different things by the text: the processor before it settles that. */
+/* Suggests the text with its PMU: libpfm 3 and 4 read it differently without. */
 static void suggest_qualified_name(struct suggestion_list *l, const struct error_location *p)
 {
 	char before[SUGGESTION_SIZE];
@@ -346,39 +411,49 @@ static void suggest_qualified_name(struct suggestion_list *l, const struct error
 	add_suggestion(l, 0, 0, before, p->spec.text);
 }
 
-static void suggest_pmus(struct suggestion_list *l, const struct pfm_ctx *ctx, const struct error_location *p)
+/* Suggests the name of PMU @pmu, or an alias that is closer to the token. */
+static void suggest_pmu_names(struct suggestion_list *l, const struct table *t, unsigned pmu,
+                              const struct folded_name *token)
 {
-	struct folded_name token = fold_text(p->token);
+	const char *alias = table_text(t, t->aliases);
 
-	if (pfmi_context_load(ctx, LOADED_ALL))
+	if (t->flags & (TABLE_COMPAT_VIEW | TABLE_TEST_ONLY))
 		return;
-	for (unsigned i = 0; i < ctx->n_pmus; i++) {
-		const struct table *t = context_pmu_table(ctx, i);
-		const char *aka = table_text(t, t->aliases);
+	suggest_name(l, token, pmu + 1, table_text(t, t->name), true);
+	while (*alias) {
+		char word[SUGGESTION_SIZE];
+		size_t len = strcspn(alias, " ");
 
-		if (t->flags & (TABLE_COMPAT_VIEW | TABLE_TEST_ONLY))
-			continue;
-		suggest_name(l, &token, i + 1, table_text(t, t->name), true);
-		while (*aka) {
-			char word[SUGGESTION_SIZE];
-			size_t len = strcspn(aka, " ");
-
-			snprintf(word, sizeof(word), "%.*s", (int)len, aka);
-			suggest_name(l, &token, i + 1, word, true);
-			aka += len + (aka[len] == ' ');
-		}
+		snprintf(word, sizeof(word), "%.*s", (int)len, alias);
+		suggest_name(l, token, pmu + 1, word, true);
+		alias += len + (alias[len] == ' ');
 	}
 }
 
-/* ---- qualifiers ----------------------------------------------------------------------------------------------- */
+static void suggest_pmus(struct suggestion_list *l, const struct pfm_ctx *ctx,
+                         const struct error_location *p)
+{
+	struct folded_name token = fold_text(p->token);
+	bool is_family;
+
+	if (pfmi_context_load(ctx, LOADED_ALL))
+		return;
+	suggest_family_members(l, ctx, p->token);
+	is_family = l->n_names > 0;
+	for (unsigned i = 0; !is_family && i < ctx->n_pmus; i++)
+		suggest_pmu_names(l, context_pmu_table(ctx, i), i, &token);
+}
+
+/* ---- qualifiers ------------------------------------------------------------------------------ */
 
 static bool is_perf_form(const struct error_location *p)
 {
 	return p->spec.form == SPEC_PERF;
 }
 
-/* Words of @g as they are written behind @at: libpfm's own behind a colon. */
-static void get_group_words(const struct table *t, const struct umask_group *g, bool libpfm, const struct named_value **first, unsigned *n)
+/* Gets the words of @g for the separator: after a colon, libpfm's own. */
+static void get_group_words(const struct table *t, const struct umask_group *g, bool libpfm,
+                            const struct named_value **first, unsigned *n)
 {
 	bool own = libpfm && g->n_named_values > g->n_values;
 
@@ -386,7 +461,8 @@ static void get_group_words(const struct table *t, const struct umask_group *g, 
 	*n = own ? (unsigned)(g->n_named_values - g->n_values) : g->n_values;
 }
 
-static void suggest_group(struct suggestion_list *l, const struct error_location *p, const struct umask_group *g, const struct folded_name *token)
+static void suggest_group(struct suggestion_list *l, const struct error_location *p,
+                          const struct umask_group *g, const struct folded_name *token)
 {
 	const struct named_value *w = table_named_values(p->table) + g->first_named_value, *first;
 	char before[SUGGESTION_SIZE] = "";
@@ -399,10 +475,11 @@ static void suggest_group(struct suggestion_list *l, const struct error_location
 	for (unsigned i = 0; i < g->n_named_values; i++) {
 		unsigned cost = compute_cost(token, table_text(p->table, w[i].name), false);
 
-		/* A word of another grammar stands for the one of this grammar with its value. */
+		/* A word of another grammar leads to this grammar's word of that value. */
 		for (unsigned k = 0; cost != ~0u && k < n; k++)
 			if (first[k].value == w[i].value)
-				add_suggestion(l, cost, 0, before, table_text(p->table, first[k].name));
+				add_suggestion(l, cost, 0, before,
+				               table_text(p->table, first[k].name));
 	}
 }
 
@@ -417,8 +494,13 @@ static void suggest_qualifiers(struct suggestion_list *l, const struct error_loc
 		for (unsigned i = 0; i < table_row(p->table, p->row)->n_groups; i++)
 			suggest_group(l, p, pfmi_pmu_row_group(p->table, p->row, i), &token);
 	for (unsigned i = 0; i < p->table->n_fields; i++)
-		if (f[i].kind != FIELD_TEXT && (f[i].is_modifier || (is_perf_form(p) && f[i].n_ranges)))
-			suggest_name(l, &token, 0, is_perf_form(p) && f[i].key == KEY_CODE ? "event" : table_text(p->table, f[i].name), false);
+		if (f[i].kind != FIELD_TEXT &&
+		    (f[i].is_modifier || (is_perf_form(p) && f[i].n_ranges)))
+			suggest_name(l, &token, 0,
+			             is_perf_form(p) && f[i].key == KEY_CODE
+			                     ? "event"
+			                     : table_text(p->table, f[i].name),
+			             false);
 	if (p->attr.separator == ',' && !is_perf_form(p)) {
 		suggest_name(l, &token, 0, "usr", false);
 		suggest_name(l, &token, 0, "os", false);
@@ -428,28 +510,34 @@ static void suggest_qualifiers(struct suggestion_list *l, const struct error_loc
 static const struct umask_group *find_named_group(const struct error_location *p)
 {
 	for (unsigned i = 0; p->row != ROW_NONE && i < table_row(p->table, p->row)->n_groups; i++)
-		if (pfmi_base_is_slice_icase(p->attr.name, table_text(p->table, pfmi_pmu_row_group(p->table, p->row, i)->name)))
+		if (pfmi_base_is_slice_icase(
+			    p->attr.name,
+			    table_text(p->table, pfmi_pmu_row_group(p->table, p->row, i)->name)))
 			return pfmi_pmu_row_group(p->table, p->row, i);
 	return NULL;
 }
 
-static void suggest_all_words(struct suggestion_list *l, const struct table *t, const struct named_value *w, unsigned n, const char *before)
+static void suggest_all_words(struct suggestion_list *l, const struct table *t,
+                              const struct named_value *w, unsigned n, const char *before)
 {
 	for (unsigned i = 0; i < n; i++)
 		add_suggestion(l, COST_COMPLETION, 0, before, table_text(t, w[i].name));
 }
 
-/* "core=both": words of the group or the field close to the value; all of them if they are few and none is close. */
+/* "core=both": suggests words of the group or field close to the value; all of a few if none is
+ * close. */
 static void suggest_values(struct suggestion_list *l, const struct error_location *p)
 {
 	const struct umask_group *g = find_named_group(p);
 	const struct field *f = table_fields(p->table);
 	struct folded_name token = fold_text(p->attr.value);
-	const struct named_value *w = g ? table_named_values(p->table) + g->first_named_value : NULL;
+	const struct named_value *w =
+		g ? table_named_values(p->table) + g->first_named_value : NULL;
 	unsigned n = g ? g->n_values : 0;
 
 	for (unsigned i = 0; !w && i < p->table->n_fields; i++)
-		if (f[i].n_named_values && pfmi_base_is_slice_icase(p->attr.name, table_text(p->table, f[i].name))) {
+		if (f[i].n_named_values &&
+		    pfmi_base_is_slice_icase(p->attr.name, table_text(p->table, f[i].name))) {
 			w = table_named_values(p->table) + f[i].first_named_value;
 			n = f[i].n_named_values;
 		}
@@ -467,10 +555,12 @@ static void suggest_assignments(struct suggestion_list *l, const struct error_lo
 	if (!g)
 		return;
 	snprintf(before, sizeof(before), "%s=", table_text(p->table, g->name));
-	suggest_all_words(l, p->table, table_named_values(p->table) + g->first_named_value, g->n_values, before);
+	suggest_all_words(l, p->table, table_named_values(p->table) + g->first_named_value,
+	                  g->n_values, before);
 }
 
-static void suggest_umasks(struct suggestion_list *l, const struct error_location *p, const char *group)
+static void suggest_umasks(struct suggestion_list *l, const struct error_location *p,
+                           const char *group)
 {
 	for (unsigned i = 0; p->row != ROW_NONE && i < table_row(p->table, p->row)->n_groups; i++) {
 		const struct umask_group *g = pfmi_pmu_row_group(p->table, p->row, i);
@@ -484,7 +574,8 @@ static void suggest_umasks(struct suggestion_list *l, const struct error_locatio
 	}
 }
 
-static void suggest_for_attr(struct suggestion_list *l, const struct error_location *p, const pfm_error_t *error)
+static void suggest_for_attr(struct suggestion_list *l, const struct error_location *p,
+                             const pfm_error_t *error)
 {
 	switch (error->kind) {
 	case PFM_KIND_UNKNOWN_QUALIFIER:
@@ -502,13 +593,17 @@ static void suggest_for_attr(struct suggestion_list *l, const struct error_locat
 	}
 }
 
-size_t pfm_suggest_names(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error, char (*names)[96], size_t n)
+size_t pfm_suggest_names(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error,
+                         char (*names)[96], size_t n)
 {
-	struct suggestion_list l = { .names = names, .max_names = n < MAX_SUGGESTIONS ? (unsigned)n : MAX_SUGGESTIONS };
+	struct suggestion_list l = { .names = names,
+		                     .max_names =
+		                             n < MAX_SUGGESTIONS ? (unsigned)n : MAX_SUGGESTIONS };
 	pfm_error_t given;
 	struct error_location p;
 
-	if (!text || !error || !names || n == 0 || !base_copy_struct_in(&given, sizeof(given), error))
+	if (!text || !error || !names || n == 0 ||
+	    !base_copy_struct_in(&given, sizeof(given), error))
 		return 0;
 	error = &given;
 	if (!ctx)
@@ -518,7 +613,9 @@ size_t pfm_suggest_names(const pfm_ctx_t *ctx, const char *text, const pfm_error
 		suggest_pmus(&l, ctx, &p);
 	else if (error->kind == PFM_KIND_UNKNOWN_EVENT && p.has_event && p.row != ROW_NONE)
 		suggest_qualified_name(&l, &p);
-	else if ((error->kind == PFM_KIND_UNKNOWN_EVENT || (error->kind == PFM_KIND_UNSUPPORTED_ALIAS && !p.has_event)) && p.is_parsed)
+	else if ((error->kind == PFM_KIND_UNKNOWN_EVENT ||
+	          (error->kind == PFM_KIND_UNSUPPORTED_ALIAS && !p.has_event)) &&
+	         p.is_parsed)
 		suggest_events(&l, ctx, &p);
 	else if (error->kind == PFM_KIND_MISSING_UMASK && p.has_event)
 		suggest_umasks(&l, &p, error->detail);

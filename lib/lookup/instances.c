@@ -17,8 +17,8 @@ bool pfmi_lookup_has_box_number(const struct pfm_ctx *ctx, unsigned pmu, struct 
 	       pfmi_machine_find_instance_number(kernel, get_box_number(name));
 }
 
-/* 1 + the instance of @kernel that a PMU name selects, 0 for none: the kernel's name of the instance,
- * or a name of @t followed by the number of the box. */
+/* 1 + the instance of @kernel that a PMU name selects, 0 for none: the kernel's name of the
+ * instance, or a name of @t followed by the number of the box. */
 static unsigned find_named_instance(const struct kernel_pmu *kernel, const struct table *t,
                                     struct slice name)
 {
@@ -38,9 +38,12 @@ unsigned pfmi_lookup_spec_instance(const struct pfm_ctx *ctx, const struct spec 
 
 	if (!kernel || kernel->n_instances < 2)
 		return 0;
-	k = find_named_instance(kernel, t, spec->pmu_name.len ? spec->pmu_name : ctx->default_pmu_name);
+	k = find_named_instance(kernel, t,
+	                        spec->pmu_name.len ? spec->pmu_name : ctx->default_pmu_name);
 	/* A table may be for one box of several: the first C-box has the socket's clock. */
-	return k ? k : pfmi_machine_find_instance(kernel, pfmi_base_make_slice(table_text(t, t->device)));
+	return k ? k
+	         : pfmi_machine_find_instance(kernel,
+	                                      pfmi_base_make_slice(table_text(t, t->device)));
 }
 
 unsigned pfmi_lookup_instance(const struct pfm_ctx *ctx, const char *text, unsigned pmu)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Events that no table lists: tracepoints, whose numbers stand in tracefs, and breakpoints, which are an address. */
+/* Events without a table: tracepoints, numbered in tracefs, and breakpoints, which are an address.
+ * */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +13,9 @@ static bool is_file_name(struct slice s)
 	if (s.len == 0 || s.len > 120)
 		return false;
 	for (uint32_t i = 0; i < s.len; i++)
-		if (!base_is_digit(s.text[i]) && !((s.text[i] | 0x20) >= 'a' && (s.text[i] | 0x20) <= 'z') && s.text[i] != '_' && s.text[i] != '-')
+		if (!base_is_digit(s.text[i]) &&
+		    !((s.text[i] | 0x20) >= 'a' && (s.text[i] | 0x20) <= 'z') && s.text[i] != '_' &&
+		    s.text[i] != '-')
 			return false;
 	return true;
 }
@@ -24,9 +27,8 @@ static int stop_at_first_entry(void *arg, const char *name)
 	return 1;
 }
 
-const char pfmi_lookup_tracefs_paths[TRACEFS_MOUNTS][40] = { "/sys/kernel/tracing/events", "/sys/kernel/debug/tracing/events" };
-
-int pfmi_lookup_tracepoint_id(const struct sys *sys, struct slice group, struct slice name, uint64_t *id)
+int pfmi_lookup_tracepoint_id(const struct sys *sys, struct slice group, struct slice name,
+                              uint64_t *id)
 {
 	int first = 0;
 
@@ -36,13 +38,15 @@ int pfmi_lookup_tracepoint_id(const struct sys *sys, struct slice group, struct 
 		char path[320];
 		int rc;
 
-		snprintf(path, sizeof(path), "%s/%.*s/%.*s/id", pfmi_lookup_tracefs_paths[i], (int)group.len, group.text, (int)name.len, name.text);
+		snprintf(path, sizeof(path), "%s/%.*s/%.*s/id", pfmi_machine_tracefs_paths[i],
+		         (int)group.len, group.text, (int)name.len, name.text);
 		rc = pfmi_machine_read_number(sys, path, id);
 		if (rc == 0)
 			return 0;
-		/* An empty folder is a place where nothing is mounted. */
+		/* An empty folder means that nothing is mounted there. */
 		if (rc == -ENOENT) {
-			int rc2 = sys->list_folder(sys, pfmi_lookup_tracefs_paths[i], stop_at_first_entry, NULL);
+			int rc2 = sys->list_folder(sys, pfmi_machine_tracefs_paths[i],
+			                           stop_at_first_entry, NULL);
 
 			rc = rc2 == 1 ? -ENOENT : rc2 == -EACCES ? -EACCES
 			                                         : -ENODEV;
@@ -66,22 +70,26 @@ static void set_named_field(struct event *ev, const char *name, uint64_t value)
 		}
 }
 
-/* The kernel's PMU @name, and the levels that stand in @rest, as an event without a row. */
-static int resolve_kernel_event(const struct pfm_ctx *ctx, const struct spec *spec, const char *name, struct slice rest, unsigned *unit,
+/* Makes @out an event without a row on the kernel's PMU @name, with the levels in @rest. */
+static int resolve_kernel_event(const struct pfm_ctx *ctx, const struct spec *spec,
+                                const char *name, struct slice rest, unsigned *unit,
                                 struct event *out, pfm_error_t *why)
 {
-	const struct kernel_pmu *pmu = pfmi_machine_find_kernel_pmu(ctx->kernel, (struct slice){ name, (uint32_t)strlen(name) });
+	const struct kernel_pmu *pmu = pfmi_machine_find_kernel_pmu(
+		ctx->kernel, (struct slice){ name, (uint32_t)strlen(name) });
 	struct spec levels = *spec;
 
 	if (!pmu)
-		return pfmi_base_set_error(why, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, spec->text, (struct slice){ spec->text, spec->len },
-		                           "the kernel shows no PMU that counts tracepoints or breakpoints");
+		return pfmi_base_set_error(
+			why, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, spec->text,
+			(struct slice){ spec->text, spec->len },
+			"the kernel shows no PMU that counts tracepoints or breakpoints");
 	*unit = ctx->first_kernel_pmu + (unsigned)(pmu - ctx->kernel->pmus);
 	levels.attrs = rest;
 	return pfmi_lookup_resolve_attrs(pmu->table, ROW_NONE, &levels, out, why);
 }
 
-/* @s up to the next ':' becomes @part; what follows, ':' included, stays in @s. */
+/* Cuts @s up to the next ':' or ','. The separator stays in @s. */
 static struct slice take_colon_token(struct slice *s)
 {
 	struct slice part = { s->text, 0 };
@@ -98,9 +106,10 @@ static bool parse_access(struct slice s, uint64_t *access)
 	uint64_t bits = 0;
 
 	for (uint32_t i = 0; i < s.len; i++) {
-		uint64_t bit = s.text[i] == 'r' ? 1 : s.text[i] == 'w' ? 2
-		                              : s.text[i] == 'x'       ? 4
-		                                                       : 0;
+		uint64_t bit = s.text[i] == 'r'   ? 1
+		               : s.text[i] == 'w' ? 2
+		               : s.text[i] == 'x' ? 4
+		                                  : 0;
 
 		if (!bit || bits & bit)
 			return false;
@@ -113,20 +122,24 @@ static bool parse_access(struct slice s, uint64_t *access)
 }
 
 /* "mem:ADDRESS[/LENGTH][:rwx][:levels]" */
-static int parse_breakpoint(const struct pfm_ctx *ctx, const struct spec *spec, unsigned *unit, struct event *out, pfm_error_t *why)
+static int parse_breakpoint(const struct pfm_ctx *ctx, const struct spec *spec, unsigned *unit,
+                            struct event *out, pfm_error_t *why)
 {
-	struct slice all = { spec->text + 4, spec->len - 4 }, where = take_colon_token(&all), number = where, length, after;
+	struct slice all = { spec->text + 4, spec->len - 4 }, where = take_colon_token(&all),
+		     number = where, length, after;
 	uint64_t addr, len = 0, access = 3;
 	int rc;
 
 	for (number.len = 0; number.len < where.len && number.text[number.len] != '/'; number.len++)
 		;
-	length = (struct slice){ number.text + number.len + 1, number.len < where.len ? where.len - number.len - 1 : 0 };
+	length = (struct slice){ number.text + number.len + 1,
+		                 number.len < where.len ? where.len - number.len - 1 : 0 };
 	if (!pfmi_base_parse_perf_number(number, &addr))
-		return pfmi_base_set_error(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, spec->text, number, "an address is expected");
+		return pfmi_base_set_error(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, spec->text,
+		                           number, "an address is expected");
 	if (number.len < where.len && (!pfmi_base_parse_number(length, &len) || len < 1 || len > 8))
-		return pfmi_base_set_error(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, spec->text, length,
-		                           "a breakpoint watches 1 to 8 bytes");
+		return pfmi_base_set_error(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, spec->text,
+		                           length, "a breakpoint watches 1 to 8 bytes");
 	if (all.len && all.text[0] == ':') {
 		struct slice next = { all.text + 1, all.len - 1 };
 
@@ -145,7 +158,7 @@ static int parse_breakpoint(const struct pfm_ctx *ctx, const struct spec *spec, 
 	return PFMLIB_SUCCESS;
 }
 
-/* Only what is spelled like a tracepoint gets an answer about tracepoints when they cannot be read. */
+/* Is this spelled like a tracepoint? Only then an error mentions tracepoints. */
 static bool is_tracepoint_spelling(struct slice group, struct slice name)
 {
 	for (uint32_t i = 0; i < group.len; i++)
@@ -154,24 +167,30 @@ static bool is_tracepoint_spelling(struct slice group, struct slice name)
 	return name.len > 3;
 }
 
-/* The name is unknown; that it may be a tracepoint's which could not be looked up is added. */
-static int refuse_unreadable_tracepoint(const struct spec *spec, struct slice group, struct slice name, int rc, pfm_error_t *why)
+/* Refuses an unknown name that may be a tracepoint which could not be looked up. */
+static int refuse_unreadable_tracepoint(const struct spec *spec, struct slice group,
+                                        struct slice name, int rc, pfm_error_t *why)
 {
-	const char *hint = "no event of that name, and tracepoints cannot be looked up: tracefs cannot be read";
+	const char *hint = "no event of that name, and tracepoints cannot be looked up: tracefs "
+			   "cannot be read";
 
 	if (rc == -ENOENT || !is_tracepoint_spelling(group, name))
 		return PFMLIB_ERR_NOTFOUND;
 	if (rc == -EACCES || rc == -EPERM)
-		hint = "no event of that name, and tracepoints cannot be looked up: only root can read tracefs";
+		hint = "no event of that name, and tracepoints cannot be looked up: only root can "
+		       "read tracefs";
 	else if (rc == -ENODEV)
-		hint = "no event of that name, and tracepoints cannot be looked up: tracefs is not mounted on /sys/kernel/tracing";
-	pfmi_base_set_error(why, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, spec->text, spec->name, hint);
+		hint = "no event of that name, and tracepoints cannot be looked up: tracefs is not "
+		       "mounted on /sys/kernel/tracing";
+	pfmi_base_set_error(why, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, spec->text,
+	                    spec->name, hint);
 	if (why)
 		why->sys_errno = -rc;
 	return PFMLIB_ERR_NOTFOUND;
 }
 
-int pfmi_lookup_kernel_event(const struct pfm_ctx *ctx, const struct spec *spec, unsigned *unit, struct event *out, pfm_error_t *why)
+int pfmi_lookup_kernel_event(const struct pfm_ctx *ctx, const struct spec *spec, unsigned *unit,
+                             struct event *out, pfm_error_t *why)
 {
 	struct slice rest = { spec->text, spec->len }, group, name;
 	uint64_t id;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Text to event: the PMU, the row of its table, and the event that the attributes make of the row.
- *
- * A text names its PMU ("skl::INST_RETIRED.ANY"), or the context has a default PMU, or it is about this
- * machine. lookup_named_pmu() and lookup_on_host() give the order for each case. */
+ * A text names its PMU ("skl::INST_RETIRED.ANY"), or the context has a default PMU, or it is about
+ * this machine. lookup_named_pmu() and lookup_on_host() give the order for each case. */
 #include <string.h>
 #include "lookup/lookup_internal.h"
 
 static int refuse_unknown_event(const struct pmu_search *s)
 {
-	return pfmi_base_set_error(s->error, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, s->spec->text,
-	                           s->spec->name, NULL);
+	return pfmi_base_set_error(s->error, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT,
+	                           s->spec->text, s->spec->name, NULL);
 }
 
 /* Writes one line of the trace: table @pmu was tried. */
@@ -20,23 +19,25 @@ static void trace_table(const struct pmu_search *s, unsigned pmu, struct name_en
 
 	pfmi_machine_trace("lookup: %.*s: table %s (%s): %s%s", (int)s->spec->len, s->spec->text,
 	                   table_text(info.table, info.table->name), info.origin,
-	                   has_row                           ? "row "
+	                   has_row                          ? "row "
 	                   : found.kind == NAME_UNSUPPORTED ? "unsupported name"
-	                                                     : "no row",
+	                                                    : "no row",
 	                   has_row ? table_row_name(info.table, found.row) : "");
 }
 
 /* Looks for the prefixes in @prefixes on PMU @pmu; stores the row that was found. */
 static int try_pmu(struct pmu_search *s, unsigned pmu, unsigned prefixes)
 {
-	struct name_entry found = pfmi_lookup_longest_prefix(context_pmu_table(s->ctx, pmu), s->spec, prefixes);
+	struct name_entry found =
+		pfmi_lookup_longest_prefix(context_pmu_table(s->ctx, pmu), s->spec, prefixes);
 
-	if (s->ctx->trace & TRACE_LOOKUP)
+	if (s->ctx->sys.trace & TRACE_LOOKUP)
 		trace_table(s, pmu, found);
-	return found.kind != NAME_NONE ? pfmi_lookup_accept_name(s, pmu, found) : PFMLIB_ERR_NOTFOUND;
+	return found.kind != NAME_NONE ? pfmi_lookup_accept_name(s, pmu, found)
+	                               : PFMLIB_ERR_NOTFOUND;
 }
 
-/* ---- a named PMU ------------------------------------------------------------------------------ */
+/* ---- a named PMU ----------------------------------------------------------------------------- */
 
 /* Steps 1 and 2 of lookup_named_pmu(). */
 static int lookup_in_named_pmus(struct pmu_search *s)
@@ -45,7 +46,8 @@ static int lookup_in_named_pmus(struct pmu_search *s)
 	int rc = PFMLIB_ERR_NOTFOUND, at;
 
 	while (rc == PFMLIB_ERR_NOTFOUND &&
-	       (at = pfmi_context_next_named_pmu(s->ctx, s->pmu_name, s->pmu_name_hash, &iter)) >= 0) {
+	       (at = pfmi_context_next_named_pmu(s->ctx, s->pmu_name, s->pmu_name_hash, &iter)) >=
+	               0) {
 		s->has_pmu = true;
 		if (!context_is_image_usable(iter.image_map))
 			return pfmi_lookup_refuse_damaged_image(s, iter.image_map);
@@ -61,7 +63,8 @@ static unsigned get_possible_prefixes(const struct image *im, const struct pmu_f
 	unsigned prefixes = table_can_family_have_name(im, family, spec->prefixes[0].hash);
 
 	for (unsigned i = 1; prefixes && i < spec->n_prefixes; i++)
-		prefixes |= (unsigned)table_can_family_have_name(im, family, spec->prefixes[i].hash) << i;
+		prefixes |= (unsigned)table_can_family_have_name(im, family, spec->prefixes[i].hash)
+		            << i;
 	return prefixes;
 }
 
@@ -129,7 +132,8 @@ static int lookup_generic_on_device(struct pmu_search *s, const struct kernel_pm
 		pmu = ctx->host_pmus[i].pmu_index;
 		found = pfmi_lookup_generic_prefix(s, pmu);
 	}
-	return found.kind != NAME_NONE ? pfmi_lookup_accept_name(s, pmu, found) : PFMLIB_ERR_NOTFOUND;
+	return found.kind != NAME_NONE ? pfmi_lookup_accept_name(s, pmu, found)
+	                               : PFMLIB_ERR_NOTFOUND;
 }
 
 static int lookup_on_device(struct pmu_search *s)
@@ -177,8 +181,8 @@ static int lookup_after_full_load(struct pmu_search *s)
 }
 
 /*
- * Lookup order when the text or the context names the PMU. The first step that has the event ends the
- * search; in each table the longest prefix of the text that is a name wins (names.c).
+ * Lookup order when the text or the context names the PMU. The first step that has the event ends
+ * the search; in each table the longest prefix of the text that is a name wins (names.c).
  *
  *  1. PMUs of that name: images that the caller chose, the built-in image, other images, the
  *     kernel's own            skl::INST_RETIRED.ANY
@@ -193,8 +197,8 @@ static int lookup_after_full_load(struct pmu_search *s)
  *  6. a box outside the cores by its number
  *                             skx_unc_cha3::UNC_C_CLOCKTICKS
  *
- * Images and the kernel's PMUs are loaded only if the built-in image has no PMU of that name, or if the
- * caller chose images. Steps 4 and 5 apply once they are loaded.
+ * Images and the kernel's PMUs are loaded only if the built-in image has no PMU of that name, or
+ * if the caller chose images. Steps 4 and 5 apply once they are loaded.
  */
 static int lookup_named_pmu(struct pmu_search *s)
 {
@@ -216,12 +220,12 @@ static int lookup_named_pmu(struct pmu_search *s)
 	if (rc != PFMLIB_ERR_NOTFOUND)
 		return rc;
 	if (!s->has_pmu)
-		return pfmi_base_set_error(s->error, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, s->spec->text,
-		                           s->spec->pmu_name, NULL);
+		return pfmi_base_set_error(s->error, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU,
+		                           s->spec->text, s->spec->pmu_name, NULL);
 	return refuse_unknown_event(s);
 }
 
-/* ---- no PMU is named -------------------------------------------------------------------------- */
+/* ---- no PMU is named ------------------------------------------------------------------------- */
 
 /* A context without a host: finds the name if one listed PMU alone has it. */
 static int lookup_unique_pmu(struct pmu_search *s)
@@ -231,26 +235,31 @@ static int lookup_unique_pmu(struct pmu_search *s)
 	unsigned pmu = 0;
 
 	for (unsigned i = 0; i < s->ctx->n_pmus; i++) {
-		bool hidden = context_pmu_table(s->ctx, i)->flags & (TABLE_COMPAT_VIEW | TABLE_TEST_ONLY);
+		bool hidden =
+			context_pmu_table(s->ctx, i)->flags & (TABLE_COMPAT_VIEW | TABLE_TEST_ONLY);
 		struct name_entry found = hidden ? NAME_NOT_FOUND : pfmi_lookup_name_on_pmu(s, i);
 
 		if (found.kind == NAME_NONE)
 			continue;
 		if (first.kind != NAME_NONE)
-			return pfmi_base_set_error(s->error, PFMLIB_ERR_AMBIGUOUS, PFM_KIND_AMBIGUOUS,
-			                           s->spec->text, s->spec->name, NULL);
+			return pfmi_base_set_error(s->error, PFMLIB_ERR_AMBIGUOUS,
+			                           PFM_KIND_AMBIGUOUS, s->spec->text, s->spec->name,
+			                           NULL);
 		first = found;
 		pmu = i;
 		attrs = s->spec->attrs;
 	}
 	s->spec->attrs = attrs;
-	return first.kind != NAME_NONE ? pfmi_lookup_accept_name(s, pmu, first) : refuse_unknown_event(s);
+	return first.kind != NAME_NONE ? pfmi_lookup_accept_name(s, pmu, first)
+	                               : refuse_unknown_event(s);
 }
 
-/* Does a PMU outside the cores have an event called like a generic one? perf means the generic one. */
+/* Does a PMU outside the cores have an event called like a generic one? perf means the generic one.
+ * */
 static bool is_generic_event(const struct pmu_search *s, unsigned pmu)
 {
-	struct slice name = { s->spec->name.text, (uint32_t)(s->spec->attrs.text - s->spec->name.text) };
+	struct slice name = { s->spec->name.text,
+		              (uint32_t)(s->spec->attrs.text - s->spec->name.text) };
 
 	return pmu >= s->ctx->first_kernel_pmu &&
 	       !(pfmi_context_get_pmu(s->ctx, pmu).flags & PFM_PMU_CORE) &&
@@ -278,7 +287,7 @@ static int lookup_on_host(struct pmu_search *s)
 		unsigned pmu = s->ctx->search_order[i];
 		struct name_entry found = pfmi_lookup_name_on_pmu(s, pmu);
 
-		if (s->ctx->trace & TRACE_LOOKUP)
+		if (s->ctx->sys.trace & TRACE_LOOKUP)
 			trace_table(s, pmu, found);
 		if (found.kind != NAME_NONE && !is_generic_event(s, pmu))
 			return pfmi_lookup_accept_name(s, pmu, found);
@@ -286,7 +295,7 @@ static int lookup_on_host(struct pmu_search *s)
 	return refuse_unknown_event(s);
 }
 
-/* ---- functions for other modules -------------------------------------------------------------- */
+/* ---- functions for other modules ------------------------------------------------------------- */
 
 static int lookup_spec(struct pmu_search *s)
 {
@@ -316,10 +325,11 @@ int pfmi_lookup_row(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit
 	return PFMLIB_SUCCESS;
 }
 
-/* The processor at hand says itself which architectural events it lacks. Everything is loaded where the unit may be this
- * machine's, so that the answer does not hang on what was asked before. */
-static int check_architectural_event(const struct pfm_ctx *ctx, unsigned unit, const struct event *ev, const char *text,
-                                     struct slice at, pfm_error_t *why)
+/* The processor at hand says itself which architectural events it lacks. Everything is loaded where
+ * the unit may be this machine's, so that the answer does not hang on what was asked before. */
+static int check_architectural_event(const struct pfm_ctx *ctx, unsigned unit,
+                                     const struct event *ev, const char *text, struct slice at,
+                                     pfm_error_t *why)
 {
 	unsigned core;
 	int rc;
@@ -334,32 +344,39 @@ static int check_architectural_event(const struct pfm_ctx *ctx, unsigned unit, c
 	if (rc)
 		return rc;
 	if (!(pfmi_context_get_pmu(ctx, unit).flags & PFM_PMU_HOST) || !ctx->host.pmu_version ||
-	    !(ctx->host.missing_arch_events >> (pfmi_pmu_event_key_value(ev, KEY_ARCH_BIT, ANY_COUNTER) & 31) & 1))
+	    !(ctx->host.missing_arch_events >>
+	              (pfmi_pmu_event_key_value(ev, KEY_ARCH_BIT, ANY_COUNTER) & 31) &
+	      1))
 		return PFMLIB_SUCCESS;
 	return pfmi_base_set_error(why, PFMLIB_ERR_BADHOST, PFM_KIND_NOT_ON_CPU, text, at, NULL);
 }
 
-int pfmi_lookup_check_present(const struct pfm_ctx *ctx, unsigned unit, const struct event *ev, const char *text, struct slice at,
-                              pfm_error_t *why)
+int pfmi_lookup_check_present(const struct pfm_ctx *ctx, unsigned unit, const struct event *ev,
+                              const char *text, struct slice at, pfm_error_t *why)
 {
-	return event_has_key(ev, KEY_ARCH_BIT) ? check_architectural_event(ctx, unit, ev, text, at, why) : PFMLIB_SUCCESS;
+	return event_has_key(ev, KEY_ARCH_BIT)
+	               ? check_architectural_event(ctx, unit, ev, text, at, why)
+	               : PFMLIB_SUCCESS;
 }
 
 /* No event has that name: a raw number, or one of the kernel's that only it knows. */
-static int lookup_raw_or_kernel(const struct pfm_ctx *ctx, struct spec *spec, int rc, unsigned *unit, struct event *out, pfm_error_t *why)
+static int lookup_raw_or_kernel(const struct pfm_ctx *ctx, struct spec *spec, int rc,
+                                unsigned *unit, struct event *out, pfm_error_t *why)
 {
 	uint64_t raw;
 	int other;
 
 	if (pfmi_lookup_raw_number(ctx, spec, unit, &raw))
-		return pfmi_lookup_read_raw_event(context_pmu_table(ctx, *unit), raw, spec, out, why);
+		return pfmi_lookup_read_raw_event(context_pmu_table(ctx, *unit), raw, spec, out,
+		                                  why);
 	if (spec->pmu_name.len || ctx->default_pmu || ctx->flags & PFM_CTX_NO_HOST)
 		return rc;
 	other = pfmi_lookup_kernel_event(ctx, spec, unit, out, why);
 	return other != PFMLIB_ERR_NOTFOUND ? other : rc;
 }
 
-/* What was found, with what the text says beside it; nothing where its numbers alone led to the row. */
+/* What was found, with what the text says beside it; nothing where its numbers alone led to the
+ * row. */
 static int build_found_event(struct pmu_search *s, bool by_numbers, struct event *out)
 {
 	int rc = PFMLIB_SUCCESS;
@@ -371,11 +388,13 @@ static int build_found_event(struct pmu_search *s, bool by_numbers, struct event
 		if (!rc && s->row_index == ROW_NONE)
 			pfmi_lookup_adopt_row(out);
 	}
-	return rc ? rc : pfmi_lookup_check_present(s->ctx, s->pmu_index, out, s->spec->text, s->spec->name, s->error);
+	return rc ? rc
+	          : pfmi_lookup_check_present(s->ctx, s->pmu_index, out, s->spec->text,
+	                                      s->spec->name, s->error);
 }
 
-int pfmi_lookup_spec_event(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, struct event *out,
-                           pfm_error_t *why)
+int pfmi_lookup_spec_event(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit,
+                           struct event *out, pfm_error_t *why)
 {
 	struct pmu_search s = { .ctx = ctx, .spec = spec, .error = why };
 	bool by_numbers;
@@ -390,7 +409,8 @@ int pfmi_lookup_spec_event(const struct pfm_ctx *ctx, struct spec *spec, unsigne
 	return build_found_event(&s, by_numbers, out);
 }
 
-int pfmi_lookup_event(const struct pfm_ctx *ctx, const char *text, unsigned *unit, struct event *out, pfm_error_t *why)
+int pfmi_lookup_event(const struct pfm_ctx *ctx, const char *text, unsigned *unit,
+                      struct event *out, pfm_error_t *why)
 {
 	struct spec spec;
 	int rc = pfmi_spec_parse(text, &spec, why);
@@ -398,7 +418,8 @@ int pfmi_lookup_event(const struct pfm_ctx *ctx, const char *text, unsigned *uni
 	return rc ? rc : pfmi_lookup_spec_event(ctx, &spec, unit, out, why);
 }
 
-int pfmi_lookup_event_on_pmu(const struct pfm_ctx *ctx, const char *text, unsigned unit, struct event *out, pfm_error_t *why)
+int pfmi_lookup_event_on_pmu(const struct pfm_ctx *ctx, const char *text, unsigned unit,
+                             struct event *out, pfm_error_t *why)
 {
 	struct spec spec;
 	struct pmu_search s = { .ctx = ctx, .spec = &spec, .error = why };
@@ -408,10 +429,13 @@ int pfmi_lookup_event_on_pmu(const struct pfm_ctx *ctx, const char *text, unsign
 	if (rc)
 		return rc;
 	if (unit >= context_count_pmus(ctx) || spec.form == SPEC_PERF)
-		return pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, NULL);
+		return pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL,
+		                           (struct slice){ 0 }, NULL);
 	found = pfmi_lookup_name_on_pmu(&s, unit);
-	rc = found.kind != NAME_NONE ? pfmi_lookup_accept_name(&s, unit, found) : refuse_unknown_event(&s);
+	rc = found.kind != NAME_NONE ? pfmi_lookup_accept_name(&s, unit, found)
+	                             : refuse_unknown_event(&s);
 	if (!rc)
-		rc = pfmi_lookup_resolve_attrs(context_pmu_table(ctx, unit), s.row_index, &spec, out, why);
+		rc = pfmi_lookup_resolve_attrs(context_pmu_table(ctx, unit), s.row_index, &spec,
+		                               out, why);
 	return rc ? rc : pfmi_lookup_check_present(ctx, unit, out, text, spec.name, why);
 }

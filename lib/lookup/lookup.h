@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* From a text to an event: the text is cut into slices (spec), the PMU and the row are looked up, the attributes are read. Nothing is copied
- * and nothing allocates. */
+/* Text to event: a spec has the slices of the text, a search finds the PMU and the row, and the
+ * attributes are read. Nothing is copied or allocated; slices point into the caller's text. */
 #ifndef PERFMON_LOOKUP_H
 #define PERFMON_LOOKUP_H
 
 #include "context/context.h"
 
-/* ---- texts in slices -------------------------------------------------------------------------------- */
+/* ---- texts in slices ------------------------------------------------------------------------- */
 
 enum spec_form {
-	SPEC_NAME, /* name, then attributes behind ':' '.' or ',' */
+	SPEC_NAME, /* name, then attributes after ':' '.' or ',' */
 	SPEC_PERF, /* pmu/term,term=value/modifiers */
 	SPEC_RAW   /* rHEX:modifiers */
 };
 
-/* A place where the event name may end: @len bytes from its start, @hash of the folded bytes so far. */
+/* A place where the event name can end: @len bytes from its start, @hash of the folded bytes. */
 struct name_prefix {
 	uint32_t len, hash;
 };
@@ -28,72 +28,100 @@ struct spec {
 	enum spec_form form;
 	struct slice pmu_name;  /* before "::" or the first '/'; length 0 if not given */
 	uint32_t pmu_name_hash; /* SPEC_NAME: pfmi_table_hash_name() of it */
-	struct slice name;      /* SPEC_NAME: everything up to the first ','; SPEC_PERF: the terms; SPEC_RAW: the digits */
-	struct slice attrs;     /* what follows the event name: attributes, separator included */
-	struct slice modifiers; /* SPEC_PERF: what follows the last '/' */
+	struct slice name;      /* up to the first ','; SPEC_PERF: the terms; SPEC_RAW: digits */
+	struct slice attrs;     /* attributes after the event name, separator included */
+	struct slice modifiers; /* SPEC_PERF: the letters after the last '/' */
 	uint32_t n_prefixes;
 	struct name_prefix prefixes[SPEC_MAX_PREFIXES]; /* shortest first */
 };
 
-/* One attribute. @at is the separator before it, 0 for the first term of SPEC_PERF. */
+/* One attribute, and the separator before it. */
 struct spec_attr {
 	struct slice name, value;
 	bool has_value;
 	char separator;
 };
 
-/* Cuts @text. Returns 0 or a negative PFMLIB code with @why filled. */
+/**
+ * Parse @text into slices.
+ *
+ * @text must outlive @out. Returns PFMLIB_SUCCESS, or PFMLIB_ERR_SYNTAX with @why (may be NULL)
+ * filled.
+ */
 int pfmi_spec_parse(const char *text, struct spec *out, pfm_error_t *why);
-/* Takes the next attribute off @rest. False at the end. An empty attribute has an empty name: the caller refuses it. */
+/* Cuts the next attribute off @rest. False at the end. The name of an empty attribute ("::") is
+ * empty. */
 bool pfmi_spec_next_attr(struct slice *rest, struct spec_attr *out);
-/* Reads "event=0x2e,umask=0x4f", or the first alone, where nothing stands behind the last slash. */
+/* Reads terms that are "event=0x2e,umask=0x4f", or the first one alone, without modifiers. Sets
+ * out->n_terms to 0 for other terms. */
 void pfmi_spec_read_codes(const struct spec *spec, struct spec_codes *out);
-/* Takes the next event, or group in braces, off @list; false when there are no more (list->s is NULL then). What pfm_split_events()
- * says. (lib/lookup/split.c) */
+/* Cuts the next event, or group in braces, off @list, as pfm_split_events() does. False at the end,
+ * when list->text is NULL. */
 bool pfmi_spec_split_list(struct slice *list, struct slice *event);
 
-/* ---- attributes ------------------------------------------------------------------------------------ */
+/* ---- attributes ------------------------------------------------------------------------------ */
 
-/* Reads the attributes behind the event name. Data-driven: groups, modifiers and levels of the table. */
-int pfmi_lookup_resolve_attrs(const struct table *t, uint32_t row, const struct spec *spec, struct event *out, pfm_error_t *why);
-/* Makes @ev, of which table and row are known, the row with the one mask that stands behind its name, or with what its groups have where
- * nothing does: their values are all that it has then. False where there is more to be read or to be said. */
-bool pfmi_lookup_resolve_umask(const struct spec *spec, struct event *ev);
-/* What is said of a metric where an event is wanted: PFMLIB_ERR_ALIAS. */
+/**
+ * Make @out the event of row @row of @t (ROW_NONE: of its fields) with the attributes of @spec.
+ *
+ * Returns PFMLIB_SUCCESS, or a negative code with @why (may be NULL) filled and @out undefined.
+ */
+int pfmi_lookup_resolve_attrs(const struct table *t, uint32_t row, const struct spec *spec,
+                              struct event *out, pfm_error_t *why);
+/* Refuses a metric where an event is expected. Returns PFMLIB_ERR_ALIAS. */
 int pfmi_lookup_refuse_metric(const char *text, struct slice at, pfm_error_t *why);
 
-/* Is @word a unit mask of event @name, whose hash is @h: "NAME:WORD" another event? */
-bool pfmi_lookup_is_umask_name(const struct table *t, struct slice name, uint32_t h, struct slice word);
-/* The @i-th word for a level and what it means (0: the hypervisor's); false past the last. */
+/* Is "@name:@word" the name of an event of @t? @h is the hash of @name. */
+bool pfmi_lookup_is_umask_name(const struct table *t, struct slice name, uint32_t h,
+                               struct slice word);
+/* Gets the @i-th word for a level, and its PFM_PLM* (0: the hypervisor). False past the last. */
 bool pfmi_lookup_get_level(unsigned i, const char **word, unsigned *plm);
-/* Is @word a level behind a colon, or what any event of @t takes as a modifier, by libpfm's short name or the field's own? */
+/* Is @word a level after a colon, or a modifier of every event of @t, by its own or libpfm's name?
+ * */
 bool pfmi_lookup_is_modifier(const struct table *t, struct slice word);
 
-/* ---- events ---------------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
-/* Finds what @spec names: a unit number and a row. SPEC_PERF and raw numbers included (ROW_NONE). On success spec->rest holds
- * the attributes. */
-int pfmi_lookup_row(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, uint32_t *row, pfm_error_t *why);
-/* (lib/lookup/lookup.c has these.) Text to event, and the unit it belongs to. */
-int pfmi_lookup_event(const struct pfm_ctx *ctx, const char *text, unsigned *unit, struct event *out, pfm_error_t *why);
-/* Finds the event of the parsed text @spec; spec->rest becomes its attributes. */
-int pfmi_lookup_spec_event(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, struct event *out, pfm_error_t *why);
-/* The name of @t that @spec, which has a processor's name, is read as; spec->rest is what follows it then. */
+/**
+ * Find the PMU and the row that @spec names; ROW_NONE for terms and raw numbers.
+ *
+ * On success spec->attrs has the attributes. lookup.c gives the lookup order.
+ */
+int pfmi_lookup_row(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, uint32_t *row,
+                    pfm_error_t *why);
+/* Parses @text, finds its row and resolves its attributes. */
+int pfmi_lookup_event(const struct pfm_ctx *ctx, const char *text, unsigned *unit,
+                      struct event *out, pfm_error_t *why);
+/* Finds the row of @spec and resolves its attributes. */
+int pfmi_lookup_spec_event(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit,
+                           struct event *out, pfm_error_t *why);
+/* Finds the longest prefix of @spec that is a name of @t. On success spec->attrs follows it. */
 struct name_entry pfmi_lookup_spec_name(const struct table *t, struct spec *spec);
-/* The event of a text on unit @unit alone: how a hybrid machine's event reaches its other cores. */
-int pfmi_lookup_event_on_pmu(const struct pfm_ctx *ctx, const char *text, unsigned unit, struct event *out, pfm_error_t *why);
-/* Refuses an event of @unit, with a place in @text, that this machine's processor says it lacks. */
-int pfmi_lookup_check_present(const struct pfm_ctx *ctx, unsigned unit, const struct event *ev, const char *text, struct slice at,
-                              pfm_error_t *why);
-/* 1 + the instance of @unit that the prefix of @text, or else its table, names; 0 if the event is for all of them. */
+/* Finds the event of @text on PMU @unit alone: on a hybrid machine, an event reaches each type of
+ * core so. */
+int pfmi_lookup_event_on_pmu(const struct pfm_ctx *ctx, const char *text, unsigned unit,
+                             struct event *out, pfm_error_t *why);
+/* Refuses an architectural event that this machine's processor says it lacks. @at is its place in
+ * @text. */
+int pfmi_lookup_check_present(const struct pfm_ctx *ctx, unsigned unit, const struct event *ev,
+                              const char *text, struct slice at, pfm_error_t *why);
+/* 1 + the instance of PMU @unit that the text selects; 0 for all instances. */
 unsigned pfmi_lookup_instance(const struct pfm_ctx *ctx, const char *text, unsigned unit);
-unsigned pfmi_lookup_spec_instance(const struct pfm_ctx *ctx, const struct spec *spec, unsigned unit);
-/* The units whose names start like the prefix of @text, or that unprefixed names are looked up in: for suggestions. */
-unsigned pfmi_lookup_candidate_pmus(const struct pfm_ctx *ctx, const struct spec *spec, unsigned *units, unsigned max);
-/* Events that only the kernel knows: tracepoints "group:name", breakpoints "mem:ADDR[/LEN][:rwx]". 0 and a unit with an event without
- * a row; PFMLIB_ERR_NOTFOUND if @spec is none of them. (lib/machine/kernel_pmus.c) */
-int pfmi_lookup_kernel_event(const struct pfm_ctx *ctx, const struct spec *spec, unsigned *unit, struct event *out, pfm_error_t *why);
+unsigned pfmi_lookup_spec_instance(const struct pfm_ctx *ctx, const struct spec *spec,
+                                   unsigned unit);
+/* Lists up to @max PMUs that the text can be about, for suggestions. Returns how many. */
+unsigned pfmi_lookup_candidate_pmus(const struct pfm_ctx *ctx, const struct spec *spec,
+                                    unsigned *units, unsigned max);
+/**
+ * Find an event that only the kernel knows: "group:name" is a tracepoint, "mem:ADDR[/LEN][:rwx]" a
+ * breakpoint.
+ *
+ * Returns PFMLIB_SUCCESS and an event without a row, or PFMLIB_ERR_NOTFOUND if @spec is neither.
+ */
+int pfmi_lookup_kernel_event(const struct pfm_ctx *ctx, const struct spec *spec, unsigned *unit,
+                             struct event *out, pfm_error_t *why);
 
-/* Fields that are those of an event stand for that event, so that its counters are known. The kernel knows its own. */
+/* Replaces an event of fields by the row that has the same fields, whose counters are known. Events
+ * of the kernel's own tables stay as they are. */
 void pfmi_lookup_adopt_row(struct event *ev);
 #endif

@@ -21,12 +21,13 @@ struct pmu_search {
 	unsigned pmu_index;     /* result */
 	const struct table *table;
 	uint32_t row_index;
-	struct spec_codes codes; /* SPEC_PERF: the code and unit mask, if the terms are nothing else */
+	struct spec_codes
+		codes; /* SPEC_PERF: the code and unit mask, if the terms are nothing else */
 };
 
 #define NAME_NOT_FOUND ((struct name_entry){ .kind = NAME_NONE })
 
-/* ---- names.c ---------------------------------------------------------------------------------- */
+/* ---- names.c --------------------------------------------------------------------------------- */
 
 /**
  * Find the longest prefix of @spec's name that is a name of @t.
@@ -48,20 +49,20 @@ int pfmi_lookup_accept_name(struct pmu_search *s, unsigned pmu, struct name_entr
 int pfmi_lookup_refuse_damaged_image(const struct pmu_search *s, struct image_map *map);
 /* Is "name" of this hash one of Linux's generic hardware events ("cycles")? */
 bool pfmi_lookup_is_generic_name(uint32_t hash, struct slice name);
-/* Finds the event that generic name @name stands for on core PMU @pmu, as perf does: "cycles" is the
- * kernel's event "cpu-cycles" there. */
+/* Finds the event that generic name @name stands for on core PMU @pmu, as perf does: "cycles" is
+ * the kernel's event "cpu-cycles" there. */
 struct name_entry pfmi_lookup_generic_name(const struct pmu_search *s, unsigned pmu, uint32_t hash,
                                            struct slice name);
 /* Finds the longest prefix of the name that is a generic name on PMU @pmu. */
 struct name_entry pfmi_lookup_generic_prefix(struct pmu_search *s, unsigned pmu);
 
-/* ---- instances.c ------------------------------------------------------------------------------ */
+/* ---- instances.c ----------------------------------------------------------------------------- */
 
 /* Does this machine have a box of PMU @pmu with the number that @name ends with? True if the kernel
  * does not say. */
 bool pfmi_lookup_has_box_number(const struct pfm_ctx *ctx, unsigned pmu, struct slice name);
 
-/* ---- perf_syntax.c ---------------------------------------------------------------------------- */
+/* ---- perf_syntax.c --------------------------------------------------------------------------- */
 
 /* Finds the PMU of "pmu/terms/", and the row if the first term is the name of an event. */
 int pfmi_lookup_perf_spec(struct pmu_search *s);

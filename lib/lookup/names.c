@@ -6,12 +6,12 @@
  *   L2_RQSTS:MISS:c=1            libpfm4's "L2_RQSTS:MISS", attribute ":c=1"
  *   L2_LINES_IN:BOTH_CORES       "L2_LINES_IN", unit mask ":BOTH_CORES"
  *
- * Alias rows are rows of libpfm4's events that accept several unit masks in one text. Their names end
- * with a separator in the table ("OFFCORE_RESPONSE_0."). */
+ * Alias rows are rows of libpfm4's events that accept several unit masks in one text. Their names
+ * end with a separator in the table ("OFFCORE_RESPONSE_0."). */
 #include <string.h>
 #include "lookup/lookup_internal.h"
 
-/* ---- alias rows ------------------------------------------------------------------------------- */
+/* ---- alias rows ------------------------------------------------------------------------------ */
 
 static struct name_entry end_name_at_prefix(struct spec *spec, unsigned i, struct name_entry n)
 {
@@ -34,14 +34,16 @@ static bool is_row_attribute(const struct table *t, uint32_t row, struct slice a
 
 		if (value && pfmi_base_is_slice_icase(name, table_text(t, g->name)))
 			return true;
-		if (!value && pfmi_table_find_named_value(t, g->first_named_value, g->n_named_values, name))
+		if (!value &&
+		    pfmi_table_find_named_value(t, g->first_named_value, g->n_named_values, name))
 			return true;
 	}
 	return false;
 }
 
-/* Does @attr, which follows prefix @at, belong to the vendor's row @n? A unit mask of that row does. A
- * modifier does, except after an alias and after a longer name that is spelled with colons. */
+/* Does @attr, which follows prefix @at, belong to the vendor's row @n? A unit mask of that row
+ * does. A modifier does, except after an alias and after a longer name that is spelled with colons.
+ * */
 static bool is_vendor_attribute(const struct table *t, const struct spec *spec, unsigned at,
                                 unsigned prefix, struct name_entry n, struct slice attr)
 {
@@ -62,8 +64,8 @@ static bool has_same_groups(const struct table *t, uint32_t a, uint32_t b)
 	return x->first_group == y->first_group && x->n_groups == y->n_groups;
 }
 
-/* Finds the alias row that the text means, if the attribute after prefix @at is a unit mask of it and
- * does not belong to @vendors, the row that the prefix itself names. */
+/* Finds the alias row that the text means, if the attribute after prefix @at is a unit mask of it
+ * and does not belong to @vendors, the row that the prefix itself names. */
 static struct name_entry lookup_alias_row(const struct table *t, struct spec *spec, unsigned at,
                                           struct name_entry vendors)
 {
@@ -71,21 +73,22 @@ static struct name_entry lookup_alias_row(const struct table *t, struct spec *sp
 	struct slice attr = { spec->name.text + p[at].len + 1, p[at + 1].len - p[at].len - 1 };
 
 	for (unsigned i = at + 1; i-- > 0;) {
-		struct name_entry n = table_find_name(t, table_hash_separator(p[i].hash), spec->name.text,
-		                                      p[i].len + 1);
+		struct name_entry n = table_find_name(t, table_hash_separator(p[i].hash),
+		                                      spec->name.text, p[i].len + 1);
 
 		if (n.kind != NAME_SYNONYM || n.row < t->n_rows)
 			continue;
 		if (vendors.kind < NAME_UNSUPPORTED && has_same_groups(t, n.row, vendors.row))
 			continue;
-		if (is_row_attribute(t, n.row, attr) && !is_vendor_attribute(t, spec, at, i, vendors, attr))
+		if (is_row_attribute(t, n.row, attr) &&
+		    !is_vendor_attribute(t, spec, at, i, vendors, attr))
 			return end_name_at_prefix(spec, i, n);
 	}
 	return NAME_NOT_FOUND;
 }
 
-/* Can an alias row be meant where prefix @i, found as @n, ends the name? The first prefix is looked up
- * in any case: alone it may be no name. */
+/* Can an alias row be meant where prefix @i, found as @n, ends the name? The first prefix is looked
+ * up in any case: alone it may be no name. */
 static bool may_have_alias_row(const struct table *t, const struct spec *spec, unsigned i,
                                struct name_entry n)
 {
@@ -96,7 +99,7 @@ static bool may_have_alias_row(const struct table *t, const struct spec *spec, u
 	return n.kind != NAME_SYNONYM || n.row < t->n_rows;
 }
 
-/* ---- names of a table ------------------------------------------------------------------------- */
+/* ---- names of a table ------------------------------------------------------------------------ */
 
 struct name_entry pfmi_lookup_longest_prefix(const struct table *t, struct spec *spec,
                                              unsigned prefixes)
@@ -149,7 +152,7 @@ int pfmi_lookup_refuse_damaged_image(const struct pmu_search *s, struct image_ma
 	                           s->spec->pmu_name, pfmi_image_check_fault(map));
 }
 
-/* ---- generic names ---------------------------------------------------------------------------- */
+/* ---- generic names --------------------------------------------------------------------------- */
 
 /* The built-in table of the kernel's generic hardware events, or NULL. */
 static const struct table *get_generic_table(void)
@@ -192,8 +195,8 @@ struct name_entry pfmi_lookup_generic_name(const struct pmu_search *s, unsigned 
 	if (generic.kind == NAME_NONE)
 		return NAME_NOT_FOUND;
 	file = pfmi_base_make_slice(table_row_name(t, generic.row));
-	return table_find_name(context_pmu_table(s->ctx, pmu), pfmi_table_hash_name(file), file.text,
-	                       file.len);
+	return table_find_name(context_pmu_table(s->ctx, pmu), pfmi_table_hash_name(file),
+	                       file.text, file.len);
 }
 
 struct name_entry pfmi_lookup_generic_prefix(struct pmu_search *s, unsigned pmu)
@@ -204,7 +207,8 @@ struct name_entry pfmi_lookup_generic_prefix(struct pmu_search *s, unsigned pmu)
 		return NAME_NOT_FOUND;
 	for (unsigned k = spec->n_prefixes; k-- > 0;) {
 		struct slice name = { spec->name.text, spec->prefixes[k].len };
-		struct name_entry n = pfmi_lookup_generic_name(s, pmu, spec->prefixes[k].hash, name);
+		struct name_entry n =
+			pfmi_lookup_generic_name(s, pmu, spec->prefixes[k].hash, name);
 
 		if (n.kind != NAME_NONE)
 			return end_name_at_prefix(spec, k, n);

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Which processor and event is meant by what perf writes instead of a name: terms between slashes, and raw numbers. */
+/* perf's spellings: terms between slashes ("cpu/event=0x2e,umask=0x41/u") and raw numbers
+ * ("r412e"). */
 #include <string.h>
 #include "lookup/lookup_internal.h"
 
-/* "pmu/.../" while its unit is looked for: the first term may be the name of an event. */
+/* A search for "pmu/terms/". The first term may be the name of an event. */
 struct perf_terms {
 	struct spec_attr first_term;
 	uint32_t first_term_hash;
 	bool is_name;          /* the first term is a word */
-	bool is_generic;       /* it may be one of the kernel's names for every core */
-	unsigned fallback_pmu; /* the first unit that answers to the name, if none has the event; ~0 for none */
+	bool is_generic;       /* it is looked up as a generic name of the kernel */
+	unsigned fallback_pmu; /* the first PMU of that name; ~0 for none */
 };
 
-/* The event is spelled out in fields of @unit. */
+/* Accepts terms that are fields of PMU @unit, without an event name. */
 static int accept_terms(struct pmu_search *s, unsigned unit)
 {
 	if (!context_is_pmu_usable(s->ctx, unit))
@@ -23,14 +24,17 @@ static int accept_terms(struct pmu_search *s, unsigned unit)
 	return PFMLIB_SUCCESS;
 }
 
-/* Has @unit an event of the name that the first term is? True ends the search: with the row in @s, or with the error in *@rc. */
+/* Looks for the first term as an event name on PMU @unit. True ends the search: the row is in @s,
+ * or the error in *@rc. */
 static bool try_event_name(struct pmu_search *s, const struct perf_terms *t, unsigned unit, int *rc)
 {
 	struct spec *whole = s->spec, name = *whole;
 	struct name_entry found;
 
-	found = t->is_generic ? pfmi_lookup_generic_name(s, unit, t->first_term_hash, t->first_term.name)
-	                      : table_find_name(context_pmu_table(s->ctx, unit), t->first_term_hash, t->first_term.name.text, t->first_term.name.len);
+	found = t->is_generic
+	                ? pfmi_lookup_generic_name(s, unit, t->first_term_hash, t->first_term.name)
+	                : table_find_name(context_pmu_table(s->ctx, unit), t->first_term_hash,
+	                                  t->first_term.name.text, t->first_term.name.len);
 	if (found.kind == NAME_NONE)
 		return false;
 	name.name = t->first_term.name; /* what an error points at */
@@ -40,7 +44,7 @@ static bool try_event_name(struct pmu_search *s, const struct perf_terms *t, uns
 	return true;
 }
 
-/* Is this unit it? Without the name of an event the first one is. */
+/* Tries PMU @unit. Terms without an event name accept the first PMU. */
 static bool try_pmu(struct pmu_search *s, struct perf_terms *t, unsigned unit, int *rc)
 {
 	if (t->fallback_pmu == ~0u)
@@ -60,7 +64,8 @@ static bool has_device_name(const struct pmu_search *s, unsigned unit)
 	return pfmi_base_is_slice_icase(s->spec->pmu_name, table_text(t, t->device));
 }
 
-/* The processor the context was given, and its parts: a device name alone says "cpu" for every x86. */
+/* Tries the default PMU of the context and the members of its family. The device name alone would
+ * not do: it is "cpu" on every x86 processor. */
 static bool try_default_pmu(struct pmu_search *s, struct perf_terms *t, int *rc)
 {
 	struct pmu_name_iter c = { 0 };
@@ -71,24 +76,30 @@ static bool try_default_pmu(struct pmu_search *s, struct perf_terms *t, int *rc)
 	if (!s->ctx->default_pmu)
 		return false;
 	stages = context_get_sources(s->ctx, &n_stages);
-	while ((at = pfmi_context_next_named_pmu(s->ctx, s->ctx->default_pmu_name, s->ctx->default_pmu_hash, &c)) >= 0)
+	while ((at = pfmi_context_next_named_pmu(s->ctx, s->ctx->default_pmu_name,
+	                                         s->ctx->default_pmu_hash, &c)) >= 0)
 		if (has_device_name(s, (unsigned)at) && try_pmu(s, t, (unsigned)at, rc))
 			return true;
 	for (unsigned i = 0; i < n_stages; i++) {
 		const struct pmu_source *st = &stages[i];
 		uint32_t n = 0;
-		const uint16_t *parts = st->image ? pfmi_context_find_family_members(st->image, s->ctx->default_pmu_name, s->ctx->default_pmu_hash, &n) : NULL;
+		const uint16_t *parts = st->image ? pfmi_context_find_family_members(
+							    st->image, s->ctx->default_pmu_name,
+							    s->ctx->default_pmu_hash, &n)
+		                                  : NULL;
 
 		for (uint32_t k = 0; k < n; k++)
-			if (has_device_name(s, st->first_pmu + parts[k]) && try_pmu(s, t, st->first_pmu + parts[k], rc))
+			if (has_device_name(s, st->first_pmu + parts[k]) &&
+			    try_pmu(s, t, st->first_pmu + parts[k], rc))
 				return true;
 	}
 	return false;
 }
 
-/* What this machine has under that name, the kernel's own first, then the last list. The kernel's name is good for this machine's
- * cores also where the kernel has no PMU for them. */
-static bool try_host_pmus(struct pmu_search *s, struct perf_terms *t, const struct kernel_pmu *device, int *rc)
+/* Tries this machine's PMUs with that device name: the kernel's own first, then the last table. The
+ * name also stands for cores for which the kernel has no PMU. */
+static bool try_host_pmus(struct pmu_search *s, struct perf_terms *t,
+                          const struct kernel_pmu *device, int *rc)
 {
 	const struct pfm_ctx *ctx = s->ctx;
 
@@ -97,9 +108,12 @@ static bool try_host_pmus(struct pmu_search *s, struct perf_terms *t, const stru
 			return true;
 	for (unsigned i = ctx->n_host_pmus; i-- > 0;) {
 		const struct host_pmu *u = &ctx->host_pmus[i];
-		bool bare = !u->kernel_pmu && pfmi_context_get_pmu(ctx, u->pmu_index).flags & PFM_PMU_CORE && has_device_name(s, u->pmu_index);
+		bool bare = !u->kernel_pmu &&
+		            pfmi_context_get_pmu(ctx, u->pmu_index).flags & PFM_PMU_CORE &&
+		            has_device_name(s, u->pmu_index);
 
-		if (((u->kernel_pmu && u->kernel_pmu == device) || bare) && try_pmu(s, t, u->pmu_index, rc))
+		if (((u->kernel_pmu && u->kernel_pmu == device) || bare) &&
+		    try_pmu(s, t, u->pmu_index, rc))
 			return true;
 	}
 	return false;
@@ -125,65 +139,76 @@ int pfmi_lookup_perf_spec(struct pmu_search *s)
 	int rc;
 
 	pfmi_spec_read_codes(s->spec, &s->codes);
-	t.is_name = !s->codes.n_terms && pfmi_spec_next_attr(&terms, &t.first_term) && !t.first_term.has_value;
+	t.is_name = !s->codes.n_terms && pfmi_spec_next_attr(&terms, &t.first_term) &&
+	            !t.first_term.has_value;
 	t.first_term_hash = t.is_name ? pfmi_table_hash_name(t.first_term.name) : 0;
 	if (!(s->codes.n_terms || t.is_name || t.first_term.name.len))
-		return pfmi_base_set_error(s->error, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, s->spec->text, s->spec->name,
+		return pfmi_base_set_error(s->error, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX,
+		                           s->spec->text, s->spec->name,
 		                           "no terms between the slashes");
 	rc = pfmi_context_require_all(s->ctx, s->error);
 	if (rc)
 		return rc;
-	device = s->ctx->kernel ? pfmi_machine_find_kernel_pmu(s->ctx->kernel, s->spec->pmu_name) : NULL;
+	device = s->ctx->kernel ? pfmi_machine_find_kernel_pmu(s->ctx->kernel, s->spec->pmu_name)
+	                        : NULL;
 	if (t.is_name)
 		s->spec->attrs = terms;
-	if (try_default_pmu(s, &t, &rc) || try_host_pmus(s, &t, device, &rc) || try_named_pmus(s, &t, &rc))
+	if (try_default_pmu(s, &t, &rc) || try_host_pmus(s, &t, device, &rc) ||
+	    try_named_pmus(s, &t, &rc))
 		return rc;
 	t.is_generic = true;
 	if (try_host_pmus(s, &t, device, &rc) || try_named_pmus(s, &t, &rc))
 		return rc;
 	s->spec->attrs = rest;
 	if (t.fallback_pmu == ~0u)
-		return pfmi_base_set_error(s->error, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, s->spec->text, s->spec->pmu_name, NULL);
+		return pfmi_base_set_error(s->error, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU,
+		                           s->spec->text, s->spec->pmu_name, NULL);
 	return accept_terms(s, t.fallback_pmu);
 }
 
-/* ---- raw numbers ---------------------------------------------------------------------------------------------- */
+/* ---- raw numbers ----------------------------------------------------------------------------- */
 
-/* "r412e": hexadecimal digits behind an r, up to a colon. */
+/* "r412e": hexadecimal digits after an r, up to a colon. */
 static bool parse_raw_number(struct spec *spec, uint64_t *value)
 {
 	uint32_t len = spec->n_prefixes ? spec->prefixes[0].len : 0;
 
-	if (len < 2 || len > 17 || spec->name.text[0] != 'r' || (len < spec->name.len && spec->name.text[len] != ':'))
+	if (len < 2 || len > 17 || spec->name.text[0] != 'r' ||
+	    (len < spec->name.len && spec->name.text[len] != ':'))
 		return false;
 	*value = 0;
 	for (uint32_t i = 1; i < len; i++) {
 		char c = spec->name.text[i];
-		int d = c >= '0' && c <= '9' ? c - '0' : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10
-		                                                                                : -1;
+		int d = c >= '0' && c <= '9'                     ? c - '0'
+		        : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10
+		                                                 : -1;
 
 		if (d < 0)
 			return false;
 		*value = *value << 4 | (unsigned)d;
 	}
 	spec->form = SPEC_RAW;
-	spec->attrs = (struct slice){ spec->name.text + len, spec->len - (uint32_t)(spec->name.text + len - spec->text) };
+	spec->attrs = (struct slice){ spec->name.text + len,
+		                      spec->len - (uint32_t)(spec->name.text + len - spec->text) };
 	return true;
 }
 
-/* The unit raw numbers are for: the named one, else this machine's first core PMU. */
+/* The PMU of a raw number: the named one, or this machine's first core PMU. */
 static int find_raw_pmu(const struct pfm_ctx *ctx, const struct spec *spec, unsigned *unit)
 {
 	struct slice pmu = spec->pmu_name.len ? spec->pmu_name : ctx->default_pmu_name;
 	struct pmu_name_iter c = { 0 };
-	int at = pmu.len ? pfmi_context_next_named_pmu(ctx, pmu, pfmi_table_hash_name(pmu), &c) : -1;
+	int at =
+		pmu.len ? pfmi_context_next_named_pmu(ctx, pmu, pfmi_table_hash_name(pmu), &c) : -1;
 
 	if (at < 0 && (pmu.len || pfmi_context_load(ctx, LOADED_ALL)))
 		return PFMLIB_ERR_NOTFOUND;
 	for (unsigned i = 0; at < 0 && i < ctx->n_search_order; i++) {
 		struct pmu_info u = pfmi_context_get_pmu(ctx, ctx->search_order[i]);
 
-		if (u.flags & PFM_PMU_CORE || pfmi_base_is_slice_icase(pfmi_base_make_slice("raw"), table_text(u.table, u.table->name)))
+		if (u.flags & PFM_PMU_CORE ||
+		    pfmi_base_is_slice_icase(pfmi_base_make_slice("raw"),
+		                             table_text(u.table, u.table->name)))
 			at = (int)ctx->search_order[i];
 	}
 	if (at < 0)
@@ -192,12 +217,14 @@ static int find_raw_pmu(const struct pfm_ctx *ctx, const struct spec *spec, unsi
 	return PFMLIB_SUCCESS;
 }
 
-bool pfmi_lookup_raw_number(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, uint64_t *raw)
+bool pfmi_lookup_raw_number(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit,
+                            uint64_t *raw)
 {
 	return parse_raw_number(spec, raw) && find_raw_pmu(ctx, spec, unit) == PFMLIB_SUCCESS;
 }
 
-/* The row that @asked was found to be has no extra register of its own: the field that was named stays the one that says which. */
+/* Keeps the extra register that the user set in @asked, if the row found for it has none of its
+ * own. */
 static void keep_extra_register(struct event *ev, const struct event *asked)
 {
 	const struct field *f = table_fields(ev->table);
@@ -207,13 +234,15 @@ static void keep_extra_register(struct event *ev, const struct event *asked)
 
 		if (!field_is_extra_register(ev->table, &f[asked->user_fields[i].field]))
 			continue;
-		while (k < ev->n_user_fields && !field_is_extra_register(ev->table, &f[ev->user_fields[k].field]))
+		while (k < ev->n_user_fields &&
+		       !field_is_extra_register(ev->table, &f[ev->user_fields[k].field]))
 			k++;
 		if (k < ev->n_user_fields) {
 			ev->user_keys &= ~((uint64_t)1 << f[ev->user_fields[k].field].key);
 			ev->user_fields[k] = ev->user_fields[--ev->n_user_fields];
 		}
-		pfmi_pmu_set_user_field(ev, asked->user_fields[i].field, asked->user_fields[i].value);
+		pfmi_pmu_set_user_field(ev, asked->user_fields[i].field,
+		                        asked->user_fields[i].value);
 	}
 }
 
@@ -223,19 +252,23 @@ void pfmi_lookup_adopt_row(struct event *ev)
 	uint64_t own[4];
 	const uint64_t *config = NULL;
 
-	if (ev->row_index == ROW_NONE && !(ev->table->flags & TABLE_FROM_KERNEL) && table_has_field_bits(ev->table))
+	if (ev->row_index == ROW_NONE && !(ev->table->flags & TABLE_FROM_KERNEL) &&
+	    table_has_field_bits(ev->table))
 		config = pfmi_pmu_get_config_words(ev, own);
 	if (!config || !pfmi_decode_config_words(ev->table, config, 15, ev))
 		return;
 	if (!event_has_key(ev, KEY_MSR))
 		keep_extra_register(ev, &asked);
-	/* Of one word, and of another register. */
-	if (pfmi_pmu_get_extra_register(&asked) && pfmi_pmu_get_extra_register(&asked) != pfmi_pmu_get_extra_register(ev))
+	/* Both events have the same config words but different extra registers. */
+	if (pfmi_pmu_get_extra_register(&asked) &&
+	    pfmi_pmu_get_extra_register(&asked) != pfmi_pmu_get_extra_register(ev))
 		*ev = asked;
 }
 
-/* Takes a raw configuration word apart into the fields of the unit's table, so that all later steps see an ordinary event. */
-static int set_raw_fields(const struct table *t, uint64_t value, const struct spec *spec, struct event *ev, pfm_error_t *why)
+/* Splits a raw configuration word into the fields of the table, so that later steps see an ordinary
+ * event. */
+static int set_raw_fields(const struct table *t, uint64_t value, const struct spec *spec,
+                          struct event *ev, pfm_error_t *why)
 {
 	const struct field *f = table_fields(t);
 	uint64_t config[4] = { value }, back[4] = { 0 };
@@ -243,7 +276,8 @@ static int set_raw_fields(const struct table *t, uint64_t value, const struct sp
 	for (unsigned i = 0; i < t->n_fields; i++) {
 		uint64_t v = pfmi_pmu_extract_field(&f[i], config), put[4] = { 0 };
 
-		if (!v || !f[i].n_ranges || f[i].kind == FIELD_TEXT || ev->n_user_fields == EVENT_MAX_USER_FIELDS)
+		if (!v || !f[i].n_ranges || f[i].kind == FIELD_TEXT ||
+		    ev->n_user_fields == EVENT_MAX_USER_FIELDS)
 			continue;
 		field_insert(&f[i], put, v);
 		if (!(put[0] & ~back[0]))
@@ -252,21 +286,24 @@ static int set_raw_fields(const struct table *t, uint64_t value, const struct sp
 		back[0] |= put[0];
 	}
 	if (back[0] != value)
-		return pfmi_base_set_error(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, spec->text, spec->name,
+		return pfmi_base_set_error(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, spec->text,
+		                           spec->name,
 		                           "bits that belong to no field of this processor");
 	return PFMLIB_SUCCESS;
 }
 
-int pfmi_lookup_read_raw_event(const struct table *t, uint64_t raw, const struct spec *spec, struct event *out, pfm_error_t *why)
+int pfmi_lookup_read_raw_event(const struct table *t, uint64_t raw, const struct spec *spec,
+                               struct event *out, pfm_error_t *why)
 {
 	struct event found = { .n_user_fields = 0 };
 	int rc;
 
 	if (!table_has_field_bits(t)) {
-		/* A number of the kernel's own driver. */
+		/* The number belongs to a driver without fields. */
 		if (!pfmi_decode_config_words(t, (uint64_t[4]){ raw }, 1, &found))
-			return pfmi_base_set_error(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, spec->text, spec->name,
-			                           "no event of this processor has that raw number");
+			return pfmi_base_set_error(
+				why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, spec->text,
+				spec->name, "no event of this processor has that raw number");
 		return pfmi_lookup_resolve_attrs(t, found.row_index, spec, out, why);
 	}
 	rc = pfmi_lookup_resolve_attrs(t, ROW_NONE, spec, out, why);

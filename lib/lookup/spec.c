@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text to slices: where the processor, the event name and the attributes of a specifier stand. */
+/* Text to slices: the PMU, the event name and the attributes. */
 #include "lookup/lookup.h"
 
 #include <string.h>
@@ -11,9 +11,10 @@ static int parse_perf_form(struct spec *spec, const char *first, pfm_error_t *wh
 	const char *last = strrchr(first, '/');
 
 	if (last == first)
-		return pfmi_base_set_error(why, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, spec->text,
-		                           (struct slice){ first, spec->len - (uint32_t)(first - spec->text) },
-		                           "a second '/' must follow the terms");
+		return pfmi_base_set_error(
+			why, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, spec->text,
+			(struct slice){ first, spec->len - (uint32_t)(first - spec->text) },
+			"a second '/' must follow the terms");
 	spec->form = SPEC_PERF;
 	spec->pmu_name = (struct slice){ spec->text, (uint32_t)(first - spec->text) };
 	spec->attrs = (struct slice){ first, (uint32_t)(last - first) };
@@ -26,7 +27,7 @@ static int parse_perf_form(struct spec *spec, const char *first, pfm_error_t *wh
 	return PFMLIB_SUCCESS;
 }
 
-/* Bytes of the text that goes on at @at; one too many for all that are more than a text may have. */
+/* The length of @text, of which @at is a known position; SPEC_MAX_LENGTH + 1 if it is longer. */
 static uint32_t measure_text(const char *text, const char *at)
 {
 	size_t n = (size_t)(at - text) + (*at ? strlen(at) : 0);
@@ -39,27 +40,29 @@ static inline bool is_end_weight(uint64_t sum)
 	return (int64_t)sum < 0;
 }
 
-/* Adds the characters from @p on to *@hash, up to a separator or the end, and returns where that is. */
+/* Adds the characters from @p on to *@hash, up to a separator or the end, and returns where that
+ * is. */
 static inline const char *hash_plain_run(const char *p, uint32_t *hash)
 {
-	uint64_t h = *hash, weight;
+	uint64_t h = *hash;
 
-	do {
-		weight = pfmi_table_char_weights[(unsigned char)*p++];
-		h += weight;
-	} while (!is_end_weight(h));
-	*hash = (uint32_t)(h - weight);
-	return p - 1;
+	do
+		h += pfmi_table_char_weights[(unsigned char)*p++];
+	while (!is_end_weight(h));
+	p--;
+	*hash = (uint32_t)(h - pfmi_table_char_weights[(unsigned char)*p]);
+	return p;
 }
 
-/* In a breakpoint (mem:ADDRESS/LENGTH) a slash stands alone. */
+/* A breakpoint (mem:ADDRESS/LENGTH) has a single slash. */
 static bool is_breakpoint(const char *text)
 {
 	return strncmp(text, "mem:", 4) == 0;
 }
 
-/* A name, in one pass: every place where it may end, at ':' and '.', at the first ',' and at the end; "pmu::" before it. False if
- * a slash, where spec->rest begins then, shows that it is perf's form. */
+/* Parses "pmu::NAME:attributes" in one pass. Records each place where the name can end: at ':' and
+ * '.', at the first ',' and at the end. False, with spec->attrs at the slash, if the text has
+ * perf's form. */
 static bool parse_name_form(struct spec *spec)
 {
 	const char *p = spec->text, *name = p;
@@ -111,12 +114,13 @@ int pfmi_spec_parse(const char *text, struct spec *out, pfm_error_t *why)
 			return parse_perf_form(out, out->attrs.text, why);
 	}
 	if (out->len > SPEC_MAX_LENGTH)
-		return pfmi_base_set_error(why, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, text, (struct slice){ text, 0 },
+		return pfmi_base_set_error(why, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, text,
+		                           (struct slice){ text, 0 },
 		                           "the text is longer than 4096 bytes");
 	return PFMLIB_SUCCESS;
 }
 
-/* Bytes of the attribute that @rest begins with. */
+/* The length of the attribute that @rest begins with. */
 static uint32_t measure_attr(struct slice rest)
 {
 	const char *p = rest.text + 1, *end = rest.text + rest.len;
@@ -125,7 +129,8 @@ static uint32_t measure_attr(struct slice rest)
 		p = memchr(p, ',', (size_t)(end - p));
 		return p ? (uint32_t)(p - rest.text) : rest.len;
 	}
-	while (p < end && (!(pfmi_table_char_weights[(unsigned char)*p] & NAME_SEPARATOR_BIT) || *p == '/'))
+	while (p < end &&
+	       (!(pfmi_table_char_weights[(unsigned char)*p] & NAME_SEPARATOR_BIT) || *p == '/'))
 		p++;
 	return (uint32_t)(p - rest.text);
 }
@@ -149,8 +154,10 @@ bool pfmi_spec_next_attr(struct slice *rest, struct spec_attr *out)
 	return true;
 }
 
-/* The hexadecimal number behind @term, which ends in "0x". Returns what follows it, which is @end at most; NULL if that is not there. */
-static const char *read_hex_term(const char *p, const char *end, const char term[8], uint64_t *value)
+/* Reads the hexadecimal number after @term, which ends in "0x". Returns the character after it, at
+ * most @end; NULL if there is no such term. */
+static const char *read_hex_term(const char *p, const char *end, const char term[8],
+                                 uint64_t *value)
 {
 	const char *digits = p + 8;
 	unsigned d;
@@ -165,7 +172,8 @@ static const char *read_hex_term(const char *p, const char *end, const char term
 
 void pfmi_spec_read_codes(const struct spec *spec, struct spec_codes *out)
 {
-	const char *end = spec->attrs.text + spec->attrs.len, *p = read_hex_term(spec->attrs.text + 1, end, "event=0x", &out->code);
+	const char *end = spec->attrs.text + spec->attrs.len,
+		   *p = read_hex_term(spec->attrs.text + 1, end, "event=0x", &out->code);
 	unsigned n = 1;
 
 	out->umask = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of events, before each of them is a text of its own: the one place that knows which commas separate them. */
+/* Lists of events: which commas separate events. */
 #include <string.h>
 #include "lookup/lookup.h"
 
@@ -28,8 +28,8 @@ static struct slice trim_blanks(struct slice s)
 	return s;
 }
 
-/* Length of the piece at the start of @s: to the comma that is in no braces and not among the terms of a PMU, which stand between
- * slashes. In a breakpoint (mem:ADDRESS/LENGTH) a slash stands alone. */
+/* The length of the event at the start of @s: up to a comma outside braces and outside the terms
+ * between slashes. A breakpoint (mem:ADDRESS/LENGTH) has a single slash. */
 static uint32_t measure_list_item(struct slice s)
 {
 	const char *comma = memchr(s.text, ',', s.len);
@@ -37,12 +37,12 @@ static uint32_t measure_list_item(struct slice s)
 	bool slashes, inside = false;
 	unsigned braces = 0;
 
-	/* As nearly all are. */
+	/* Most events have neither braces nor slashes. */
 	if (!memchr(s.text, '{', len) && !memchr(s.text, '/', len))
 		return len;
 	slashes = s.len < 4 || memcmp(s.text, "mem:", 4) != 0;
 	for (i = 0; i < s.len && (s.text[i] != ',' || braces || inside); i++) {
-		/* Digits and letters: none of those below. */
+		/* Skips digits and letters. */
 		if (s.text[i] > '/' && s.text[i] < '{')
 			continue;
 		braces += s.text[i] == '{';
@@ -59,16 +59,21 @@ static bool is_key_char(char c)
 	return (small >= 'a' && small <= 'z') || base_is_digit(c) || c == '_' || c == '-';
 }
 
-/* A qualifier of libpmc belongs to the event before the comma: one of its words alone, or a bare key with a value. An event that has one
- * inside ("NAME:c=1", "cpu/event=1/") does not begin so. @s: all that is behind the comma. */
+/* Does @s, the text after a comma, begin with a qualifier of libpmc ("edge", "cmask=1"), which
+ * belongs to the event before the comma? An event with '=' inside ("NAME:c=1", "cpu/event=1/") does
+ * not begin with a bare key. */
 static bool has_leading_qualifier(struct slice s)
 {
 	const char *comma = s.len ? memchr(s.text, ',', s.len) : NULL;
-	struct slice piece = trim_blanks((struct slice){ s.text, comma ? (uint32_t)(comma - s.text) : s.len });
+	struct slice piece =
+		trim_blanks((struct slice){ s.text, comma ? (uint32_t)(comma - s.text) : s.len });
 	uint32_t len = 0;
 
 	if (!piece.len || !memchr(piece.text, '=', piece.len))
-		return pfmi_base_is_slice_icase(piece, "edge") || pfmi_base_is_slice_icase(piece, "inv") || pfmi_base_is_slice_icase(piece, "os") || pfmi_base_is_slice_icase(piece, "usr");
+		return pfmi_base_is_slice_icase(piece, "edge") ||
+		       pfmi_base_is_slice_icase(piece, "inv") ||
+		       pfmi_base_is_slice_icase(piece, "os") ||
+		       pfmi_base_is_slice_icase(piece, "usr");
 	while (is_key_char(piece.text[len]))
 		len++;
 	return len && piece.text[len] == '=';

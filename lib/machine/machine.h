@@ -19,6 +19,7 @@ struct perf_event_attr;
 struct pollfd;
 
 struct sys {
+	unsigned trace; /* TRACE_*: what PERFMON_DEBUG asks for */
 	/* Opens @path (absolute, below the root) with open(2) @flags; returns a descriptor. */
 	int (*open)(const struct sys *sys, const char *path, int flags);
 	long (*read)(const struct sys *sys, int fd, void *buf, size_t n);
@@ -112,6 +113,30 @@ void pfmi_machine_visit_host_tables(const struct image *im, const struct host *h
 /* The same for units that any processor may have, by the name the kernel has for them. */
 void pfmi_machine_visit_device_tables(const struct image *im, const char *device, pfmi_machine_host_table_fn each, void *arg);
 
+/* A PMU of this machine. */
+struct host_pmu {
+	unsigned pmu_index, core_type;
+	const struct kernel_pmu *kernel_pmu; /* the kernel's PMU that counts it, or NULL */
+};
+/* PMUs of this machine, sorted by number. The owner frees @pmus. */
+struct host_pmu_list {
+	struct host_pmu *pmus;
+	unsigned n_pmus, capacity;
+	bool is_out_of_memory;
+};
+/* An image whose tables are PMUs from number @first_pmu on. @is_usable(@arg) says whether its rows may
+ * be read. */
+struct pmu_image {
+	const struct image *image;
+	unsigned first_pmu;
+	bool (*is_usable)(void *arg);
+	void *arg;
+};
+struct kernel_info;
+/* Adds to @list the tables of @image that describe @host. @kernel may be NULL. */
+void pfmi_machine_match_image(struct host_pmu_list *list, const struct host *host,
+                              const struct kernel_info *kernel, const struct pmu_image *image);
+
 /* ---- sets of CPUs ---------------------------------------------------------------------------------- */
 
 #define MAX_CPU_NUMBER (1u << 16) /* no list names a CPU with so great a number: kernels are built for 8,192 at most */
@@ -183,7 +208,7 @@ unsigned pfmi_machine_find_instance(const struct kernel_pmu *p, struct slice nam
 unsigned pfmi_machine_find_instance_number(const struct kernel_pmu *p, struct slice digits);
 /* Where tracepoints are looked for: folders of subsystems. */
 #define TRACEFS_MOUNTS 2u
-extern const char pfmi_lookup_tracefs_paths[TRACEFS_MOUNTS][40];
+extern const char pfmi_machine_tracefs_paths[TRACEFS_MOUNTS][40];
 /* Number of the tracepoint @group:@name, from tracefs; -errno. */
 int pfmi_lookup_tracepoint_id(const struct sys *sys, struct slice group, struct slice name, uint64_t *id);
 
@@ -198,8 +223,8 @@ struct env_options {
 };
 void pfmi_machine_read_env_options(struct env_options *out);
 
-/* Topics of the trace that PERFMON_DEBUG asks for. A context keeps them; whoever has something to tell
- * tests the topic's bit first, so that a trace that is off costs one branch. */
+/* Topics of the trace that PERFMON_DEBUG asks for. struct sys has them; whoever has something to
+ * tell tests the topic's bit first, so that a trace that is off costs one branch. */
 enum {
 	TRACE_LOOKUP = 1,  /* tables that were tried, rows that matched */
 	TRACE_SESSION = 2, /* what the kernel answered */

@@ -18,6 +18,11 @@
 #include <cpuid.h>
 #endif
 
+const char pfmi_machine_tracefs_paths[TRACEFS_MOUNTS][40] = {
+	"/sys/kernel/tracing/events",
+	"/sys/kernel/debug/tracing/events",
+};
+
 #define PATH_SIZE          4096
 #define DIRENT_BUFFER_SIZE 4096        /* of a folder at a time */
 #define MAX_FILE_SIZE      (16u << 20) /* bytes of a file that is read whole */

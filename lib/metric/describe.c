@@ -363,7 +363,7 @@ static bool list_code(struct code_listing *l, const char *code)
 int pfmi_metric_print_formula(const struct metric *m, int threshold, char *buf, size_t len)
 {
 	struct code_listing l = { .metric = m, .buf = buf, .buf_size = len };
-	pfm_metric_count_t none[METRIC_MAX_INPUTS];
+	pfm_metric_operand_t none[METRIC_MAX_INPUTS];
 	struct metric_number own = { .state = PFM_METRIC_NOT_COUNTED }, value;
 	const char *code = threshold ? m->threshold_code : m->code;
 

@@ -190,7 +190,7 @@ static bool push_double_bits(struct metric_machine *m, uint64_t bits)
 	return is_finite(v) && push_number(m, make_number(v, 0));
 }
 
-static bool push_input(struct metric_machine *m, const pfm_metric_count_t *input, bool along)
+static bool push_input(struct metric_machine *m, const pfm_metric_operand_t *input, bool along)
 {
 	return push_number(m, input->known ? make_number(input->value, along) : make_undefined(PFM_METRIC_NOT_COUNTED));
 }
@@ -261,7 +261,7 @@ static bool apply_plain_operator(char op, double *a, double b)
 
 /* The value alone of code that has nothing undefined on its way, as nearly all has: without the reasons and slopes that the machine
  * carries. False leaves the answer to that. */
-static bool run_plain_code(const char *code, const pfm_metric_count_t *inputs, unsigned n, const struct metric_number *own, double *out)
+static bool run_plain_code(const char *code, const pfm_metric_operand_t *inputs, unsigned n, const struct metric_number *own, double *out)
 {
 	double stack[METRIC_MAX_STACK], slots[METRIC_MAX_SLOTS];
 	unsigned depth = 0, n_slots = 0, step;
@@ -314,7 +314,7 @@ static bool run_plain_code(const char *code, const pfm_metric_count_t *inputs, u
 	return true;
 }
 
-int pfmi_metric_run_code(const char *code, const pfm_metric_count_t *inputs, unsigned n, unsigned along, const struct metric_number *own,
+int pfmi_metric_run_code(const char *code, const pfm_metric_operand_t *inputs, unsigned n, unsigned along, const struct metric_number *own,
                          struct metric_number *out)
 {
 	struct metric_machine m;
@@ -349,7 +349,7 @@ int pfmi_metric_run_code(const char *code, const pfm_metric_count_t *inputs, uns
 /* ---- values and errors --------------------------------------------------------------------------------------------- */
 
 /* Which input keeps the value from being one, if that is the reason. */
-static int find_missing_input(const pfm_metric_count_t *inputs, unsigned n, const struct metric_number *value)
+static int find_missing_input(const pfm_metric_operand_t *inputs, unsigned n, const struct metric_number *value)
 {
 	for (unsigned i = 0; i < n && value->state == PFM_METRIC_NOT_COUNTED; i++)
 		if (!inputs[i].known)
@@ -358,7 +358,7 @@ static int find_missing_input(const pfm_metric_count_t *inputs, unsigned n, cons
 }
 
 /* Is @value above what calls for a closer look? 1, 0, or -1 where nobody can say. */
-static int check_threshold(const struct metric *m, const pfm_metric_count_t *inputs, unsigned n, const struct metric_number *value)
+static int check_threshold(const struct metric *m, const pfm_metric_operand_t *inputs, unsigned n, const struct metric_number *value)
 {
 	struct metric_number over;
 
@@ -367,7 +367,7 @@ static int check_threshold(const struct metric *m, const pfm_metric_count_t *inp
 	return over.value != 0;
 }
 
-static int evaluate_metric(const struct metric *m, const pfm_metric_count_t *inputs, unsigned n, pfm_metric_value_t *out)
+static int evaluate_metric(const struct metric *m, const pfm_metric_operand_t *inputs, unsigned n, pfm_metric_value_t *out)
 {
 	struct metric_number value;
 	int rc = pfmi_metric_run_code(m->code, inputs, n, n, NULL, &value);
@@ -382,7 +382,7 @@ static int evaluate_metric(const struct metric *m, const pfm_metric_count_t *inp
 }
 
 /* The derivative of the value along input @i; 0 where there is none. */
-static double compute_slope(const struct metric *m, const pfm_metric_count_t *inputs, unsigned n, unsigned i)
+static double compute_slope(const struct metric *m, const pfm_metric_operand_t *inputs, unsigned n, unsigned i)
 {
 	struct metric_number value;
 
@@ -423,45 +423,41 @@ static void set_unknown_interval(pfm_metric_value_t *out)
 	out->high = DBL_MAX;
 }
 
-int pfm_evaluate_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, const pfm_metric_count_t *counts, unsigned n,
-                        pfm_metric_value_t *out)
+/* PFM_ERROR_PROPAGATED. */
+static int compute_propagated(const struct metric *m, const pfm_metric_data_t *data, pfm_metric_value_t *out)
 {
-	pfm_metric_value_t full = PFM_INIT(full);
-	struct metric m;
+	const pfm_metric_operand_t *operands = data->operands;
 	double variance = 0;
-	int rc = base_has_struct_size(out) && (counts || !n) ? pfmi_metric_find_by_row(ctx, pmu, event, &m) : PFMLIB_ERR_INVAL;
+	int rc = evaluate_metric(m, operands, data->n_inputs, out);
 
-	if (!rc)
-		rc = evaluate_metric(&m, counts, n, &full);
 	if (rc)
 		return rc;
-	for (unsigned i = 0; i < n && !full.state; i++)
-		if (counts[i].known && counts[i].error > 0) {
-			double part = compute_slope(&m, counts, n, i) * counts[i].error;
+	for (unsigned i = 0; i < data->n_inputs && !out->state; i++)
+		if (operands[i].known && operands[i].error > 0) {
+			double part = compute_slope(m, operands, data->n_inputs, i) * operands[i].error;
 
 			variance += part * part;
 		}
-	set_interval(&full, variance, 0);
-	base_copy_struct_out(out, &full, sizeof(full));
+	set_interval(out, variance, 0);
 	return PFMLIB_SUCCESS;
 }
 
 /* ---- from repetitions ------------------------------------------------------------------------------------------------ */
 
-static void compute_means(const double *samples, unsigned rounds, unsigned n, pfm_metric_count_t *out)
+static void compute_means(const double *samples, unsigned rounds, unsigned n, pfm_metric_operand_t *out)
 {
 	for (unsigned i = 0; i < n; i++) {
 		double sum = 0;
 
 		for (unsigned r = 0; r < rounds; r++)
 			sum += samples[(size_t)r * n + i];
-		out[i] = (pfm_metric_count_t){ .value = sum / rounds, .known = sum == sum };
+		out[i] = (pfm_metric_operand_t){ .value = sum / rounds, .known = sum == sum };
 	}
 }
 
 /* The variance of the mean, along the slopes of the formula at the means: counts of one round belong together, so what they share
  * (a longer round has more of everything) is in it and what cancels in a ratio is not. */
-static double compute_variance_of_mean(const double *samples, unsigned rounds, unsigned n, const pfm_metric_count_t *mean, const double *slopes)
+static double compute_variance_of_mean(const double *samples, unsigned rounds, unsigned n, const pfm_metric_operand_t *mean, const double *slopes)
 {
 	double sum = 0;
 
@@ -476,33 +472,29 @@ static double compute_variance_of_mean(const double *samples, unsigned rounds, u
 	return sum / rounds / (rounds - 1);
 }
 
-int pfm_estimate_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, const double *samples, unsigned rounds, unsigned n,
-                        pfm_metric_value_t *out)
+/* PFM_ERROR_FROM_REPETITIONS. */
+static int compute_from_repetitions(const struct metric *m, const pfm_metric_data_t *data, pfm_metric_value_t *out)
 {
-	pfm_metric_value_t full = PFM_INIT(full);
-	pfm_metric_count_t mean[METRIC_MAX_INPUTS];
+	const unsigned rounds = data->n_samples, n = data->n_inputs;
+	pfm_metric_operand_t mean[METRIC_MAX_INPUTS];
 	double slopes[METRIC_MAX_INPUTS];
-	struct metric m;
-	int rc = base_has_struct_size(out) && samples && rounds && n <= METRIC_MAX_INPUTS ? pfmi_metric_find_by_row(ctx, pmu, event, &m) : PFMLIB_ERR_INVAL;
+	int rc;
 
+	compute_means(data->samples, rounds, n, mean);
+	rc = evaluate_metric(m, mean, n, out);
 	if (rc)
 		return rc;
-	compute_means(samples, rounds, n, mean);
-	rc = evaluate_metric(&m, mean, n, &full);
-	if (rc)
-		return rc;
-	if (!full.state && rounds > 1) {
+	if (!out->state && rounds > 1) {
 		for (unsigned i = 0; i < n; i++)
-			slopes[i] = compute_slope(&m, mean, n, i);
-		set_interval(&full, compute_variance_of_mean(samples, rounds, n, mean, slopes), rounds - 1);
-	} else if (!full.state) {
-		set_unknown_interval(&full);
+			slopes[i] = compute_slope(m, mean, n, i);
+		set_interval(out, compute_variance_of_mean(data->samples, rounds, n, mean, slopes), rounds - 1);
+	} else if (!out->state) {
+		set_unknown_interval(out);
 	}
-	base_copy_struct_out(out, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
 }
 
-/* ---- from the parts of one measurement --------------------------------------------------------------------------------- */
+/* ---- from the intervals of one measurement --------------------------------------------------------------------------------- */
 
 /* How far part @k alone would carry the value from where it is, along the slopes of the formula; NaN if a count of it is missing. */
 static double extrapolate_part(const double *parts, unsigned n_parts, unsigned n, unsigned k, const double *slopes)
@@ -537,7 +529,7 @@ static unsigned compute_neighbour_freedom(unsigned n_parts)
 	return (unsigned)(2 * (n - 1) * (n - 1) / (3 * n - 4));
 }
 
-static void estimate_error(const struct metric *m, const pfm_metric_count_t *counts, unsigned n, const double *parts, unsigned n_parts,
+static void estimate_error(const struct metric *m, const pfm_metric_operand_t *counts, unsigned n, const double *parts, unsigned n_parts,
                            double observed, pfm_metric_value_t *full)
 {
 	double slopes[METRIC_MAX_INPUTS], variance;
@@ -555,25 +547,56 @@ static void estimate_error(const struct metric *m, const pfm_metric_count_t *cou
 	}
 }
 
-int pfm_judge_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, const pfm_metric_count_t *counts, unsigned n, const double *parts,
-                     unsigned n_parts, double observed, pfm_metric_value_t *out)
+/* PFM_ERROR_FROM_INTERVALS. */
+static int compute_from_intervals(const struct metric *m, const pfm_metric_data_t *data, pfm_metric_value_t *out)
 {
-	pfm_metric_value_t full = PFM_INIT(full);
-	struct metric m;
-	bool sane = base_has_struct_size(out) && (counts || !n) && n <= METRIC_MAX_INPUTS && (parts || !n_parts) && observed >= 0 && observed <= 1;
-	int rc = sane ? pfmi_metric_find_by_row(ctx, pmu, event, &m) : PFMLIB_ERR_INVAL;
+	int rc = evaluate_metric(m, data->operands, data->n_inputs, out);
 
-	if (!rc)
-		rc = evaluate_metric(&m, counts, n, &full);
-	if (rc)
-		return rc;
-	if (!full.state)
-		estimate_error(&m, counts, n, parts, n_parts, observed, &full);
-	base_copy_struct_out(out, &full, sizeof(full));
-	return PFMLIB_SUCCESS;
+	if (!rc && !out->state)
+		estimate_error(m, data->operands, data->n_inputs, data->samples, data->n_samples, data->observed, out);
+	return rc;
 }
 
-const char *pfm_metric_state_name(int state)
+/* ---- the call ---------------------------------------------------------------------------------- */
+
+static bool is_data_valid(const pfm_metric_data_t *d)
+{
+	bool has_operands = d->operands || !d->n_inputs, has_samples = d->samples || !d->n_samples;
+
+	if (d->n_inputs > METRIC_MAX_INPUTS)
+		return false;
+	switch (d->model) {
+	case PFM_ERROR_PROPAGATED: return has_operands;
+	case PFM_ERROR_FROM_REPETITIONS: return d->samples && d->n_samples;
+	case PFM_ERROR_FROM_INTERVALS: return has_operands && has_samples && d->observed >= 0 && d->observed <= 1;
+	default: return false;
+	}
+}
+
+int pfm_compute_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, const pfm_metric_data_t *data,
+                       pfm_metric_value_t *out)
+{
+	pfm_metric_value_t full = PFM_INIT(full);
+	pfm_metric_data_t d;
+	struct metric m;
+	int rc;
+
+	if (!data || !base_copy_struct_in(&d, sizeof(d), data) || !base_has_struct_size(out) || !is_data_valid(&d))
+		return PFMLIB_ERR_INVAL;
+	rc = pfmi_metric_find_by_row(ctx, pmu, event, &m);
+	if (rc)
+		return rc;
+	switch (d.model) {
+	case PFM_ERROR_FROM_REPETITIONS: rc = compute_from_repetitions(&m, &d, &full); break;
+	case PFM_ERROR_FROM_INTERVALS: rc = compute_from_intervals(&m, &d, &full); break;
+	default: rc = compute_propagated(&m, &d, &full);
+	}
+	if (rc == PFMLIB_SUCCESS)
+		base_copy_struct_out(out, &full, sizeof(full));
+	return rc;
+}
+
+const char *pfm_metric_state_name(pfm_metric_state_t state)
 {
 	switch (state) {
 	case PFM_METRIC_DEFINED: return "defined";

@@ -62,7 +62,7 @@ unsigned pfmi_metric_count_inputs(const struct metric *m);
 bool pfmi_metric_get_input(const struct metric *m, unsigned i, struct metric_input *out);
 /* Runs @code on @n inputs; derivatives are taken along input @along (n for none). @own: what 'v' pushes.
  * PFMLIB_ERR_INVAL if @code is no code. */
-int pfmi_metric_run_code(const char *code, const pfm_metric_count_t *inputs, unsigned n, unsigned along, const struct metric_number *own,
+int pfmi_metric_run_code(const char *code, const pfm_metric_operand_t *inputs, unsigned n, unsigned along, const struct metric_number *own,
                          struct metric_number *out);
 /* Writes @m's formula, or that of its threshold, as pfm_print_metric() does. */
 int pfmi_metric_print_formula(const struct metric *m, int threshold, char *buf, size_t len);

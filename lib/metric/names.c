@@ -2,6 +2,7 @@
 /* Which metrics a text names: one by its name, or those of a group. */
 #include <stdlib.h>
 #include <string.h>
+#include <perfmon/aggregate.h>
 #include "metric/metric.h"
 #include "lookup/lookup.h"
 
@@ -99,4 +100,18 @@ int pfmi_metric_find_group(const struct pfm_ctx *ctx, const char *text, struct m
 		if (context_is_pmu_usable(ctx, units[i]))
 			rc = add_group_metrics(ctx, units[i], spec.name, out);
 	return rc || out->n_metrics > before ? rc : PFMLIB_ERR_NOTFOUND;
+}
+
+int pfm_list_metric_group(const pfm_ctx_t *ctx, const char *text, pfm_metric_ref_t *out, unsigned n)
+{
+	struct metric_list found = { .n_metrics = 0 };
+	int rc;
+
+	if (!ctx || !text || (n && !out))
+		return PFMLIB_ERR_INVAL;
+	rc = pfmi_metric_find_group(ctx, text, &found);
+	for (unsigned i = 0; !rc && i < found.n_metrics && i < n; i++)
+		out[i] = (pfm_metric_ref_t){ (int)found.refs[i].pmu, found.refs[i].row };
+	free(found.refs);
+	return rc ? rc : (int)found.n_metrics;
 }

@@ -9,7 +9,7 @@
 
 /* ---- texts ------------------------------------------------------------------------------------------------------------- */
 
-struct planned_event *pfmi_plan_add_event(struct pfm_plan_result *p)
+struct planned_event *pfmi_plan_add_event(struct pfm_plan *p)
 {
 	if (p->n_events == p->capacity) {
 		unsigned room = p->capacity * 2 + 16;
@@ -24,7 +24,7 @@ struct planned_event *pfmi_plan_add_event(struct pfm_plan_result *p)
 	return &p->events[p->n_events++];
 }
 
-static int add_event_text(struct pfm_plan_result *p, const char *text, unsigned request, unsigned family, pfm_error_t *error)
+static int add_event_text(struct pfm_plan *p, const char *text, unsigned request, unsigned family, pfm_error_t *error)
 {
 	struct planned_event *e;
 	int rc;
@@ -49,7 +49,7 @@ static int add_event_text(struct pfm_plan_result *p, const char *text, unsigned 
 }
 
 /* The events of metric @row of unit @unit. */
-static int add_metric_events(struct pfm_plan_result *p, unsigned unit, uint32_t row, unsigned request, pfm_error_t *error)
+static int add_metric_events(struct pfm_plan *p, unsigned unit, uint32_t row, unsigned request, pfm_error_t *error)
 {
 	pfm_metric_info_t info = PFM_INIT(info);
 	pfm_metric_input_t in = PFM_INIT(in);
@@ -65,7 +65,7 @@ static int add_metric_events(struct pfm_plan_result *p, unsigned unit, uint32_t 
 }
 
 /* The events of metrics that @text names. What is refused of one that is not known is the metric: nobody wrote the event's name. */
-static int add_listed_metrics(struct pfm_plan_result *p, const struct metric_list *list, const char *text, unsigned request,
+static int add_listed_metrics(struct pfm_plan *p, const struct metric_list *list, const char *text, unsigned request,
                               pfm_error_t *error)
 {
 	int rc = PFMLIB_SUCCESS;
@@ -79,7 +79,7 @@ static int add_listed_metrics(struct pfm_plan_result *p, const struct metric_lis
 }
 
 /* A metric, an event, or a group of metrics: what it is first. */
-static int add_text(struct pfm_plan_result *p, const char *text, unsigned request, pfm_error_t *error)
+static int add_text(struct pfm_plan *p, const char *text, unsigned request, pfm_error_t *error)
 {
 	pfm_error_t mine = PFM_INIT(mine);
 	struct metric_list list = { 0 };
@@ -119,7 +119,7 @@ static int compare_planned_events(const void *a, const void *b)
 }
 
 /* True for the first event of its PMU. */
-static bool is_first_of_pmu(const struct pfm_plan_result *plan, unsigned i)
+static bool is_first_of_pmu(const struct pfm_plan *plan, unsigned i)
 {
 	for (unsigned k = 0; k < i; k++)
 		if (plan->events[k].event.table == plan->events[i].event.table)
@@ -127,7 +127,7 @@ static bool is_first_of_pmu(const struct pfm_plan_result *plan, unsigned i)
 	return true;
 }
 
-static int plan_each_pmu(struct pfm_plan_result *plan, pfm_error_t *error)
+static int plan_each_pmu(struct pfm_plan *plan, pfm_error_t *error)
 {
 	bool several = false;
 	int rc = PFMLIB_SUCCESS;
@@ -143,7 +143,7 @@ static int plan_each_pmu(struct pfm_plan_result *plan, pfm_error_t *error)
 	return rc;
 }
 
-static int finish_plan(struct pfm_plan_result *plan, pfm_error_t *error)
+static int finish_plan(struct pfm_plan *plan, pfm_error_t *error)
 {
 	int rc = plan_each_pmu(plan, error);
 
@@ -158,7 +158,7 @@ static int finish_plan(struct pfm_plan_result *plan, pfm_error_t *error)
 
 /* ---- the interface ----------------------------------------------------------------------------------------------------- */
 
-static int plan_texts(struct pfm_plan_result *plan, const char *const *texts, unsigned n, pfm_error_t *error)
+static int plan_texts(struct pfm_plan *plan, const char *const *texts, unsigned n, pfm_error_t *error)
 {
 	int rc = PFMLIB_SUCCESS;
 
@@ -171,7 +171,7 @@ static int plan_texts(struct pfm_plan_result *plan, const char *const *texts, un
 static int make_plan(pfm_plan_t **out, const pfm_ctx_t *ctx, const char *const *texts, unsigned n, const pfm_plan_options_t *options,
                      pfm_error_t *why)
 {
-	struct pfm_plan_result *plan = calloc(1, sizeof(*plan));
+	struct pfm_plan *plan = calloc(1, sizeof(*plan));
 	int rc;
 
 	if (!plan)
@@ -191,7 +191,7 @@ static int make_plan(pfm_plan_t **out, const pfm_ctx_t *ctx, const char *const *
 	return rc;
 }
 
-int pfm_plan(pfm_plan_t **out, const pfm_ctx_t *ctx, const char *const *texts, unsigned n, const pfm_plan_options_t *options,
+int pfm_create_plan(pfm_plan_t **out, const pfm_ctx_t *ctx, const char *const *texts, unsigned n, const pfm_plan_options_t *options,
              pfm_error_t *error)
 {
 	pfm_error_t mine = PFM_INIT(mine), *why = error ? base_begin_error(error, &mine) : &mine;
@@ -223,17 +223,17 @@ int pfm_describe_plan(const pfm_plan_t *plan, pfm_plan_info_t *info)
 	return PFMLIB_SUCCESS;
 }
 
-int pfm_describe_planned(const pfm_plan_t *plan, unsigned i, pfm_planned_t *event)
+int pfm_describe_planned_event(const pfm_plan_t *plan, unsigned i, pfm_planned_event_t *event)
 {
 	const struct planned_event *e;
-	pfm_planned_t full;
+	pfm_planned_event_t full;
 
 	if (!plan || !base_has_struct_size(event))
 		return PFMLIB_ERR_INVAL;
 	if (i >= plan->n_events)
 		return PFMLIB_ERR_NOTFOUND;
 	e = &plan->events[i];
-	full = (pfm_planned_t){
+	full = (pfm_planned_event_t){
 		.request = e->request_index,
 		.pmu = (int)e->pmu,
 		.text = e->text,

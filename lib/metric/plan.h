@@ -21,7 +21,7 @@ struct planned_event {
 	bool is_added, is_leader, is_in_proof;
 };
 
-struct pfm_plan_result {
+struct pfm_plan {
 	const struct pfm_ctx *ctx;
 	pfm_plan_options_t options;
 	unsigned n_events, capacity, n_metrics;
@@ -32,9 +32,9 @@ struct pfm_plan_result {
 };
 
 /* Room for one more event; NULL without memory. */
-struct planned_event *pfmi_plan_add_event(struct pfm_plan_result *plan);
+struct planned_event *pfmi_plan_add_event(struct pfm_plan *plan);
 /* Plans the events of unit @u: their groups come behind those that are there. @several: the certificate says whose they are.
  * (lib/metric/pmu_plan.c) */
-int pfmi_plan_group_pmu_events(struct pfm_plan_result *plan, const struct pmu_info *u, bool several, pfm_error_t *error);
+int pfmi_plan_group_pmu_events(struct pfm_plan *plan, const struct pmu_info *u, bool several, pfm_error_t *error);
 
 #endif

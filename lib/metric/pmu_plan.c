@@ -20,7 +20,7 @@ struct extra_register_use {
 
 /* While it is packed. */
 struct planned_pmu {
-	struct pfm_plan_result *plan;
+	struct pfm_plan *plan;
 	const struct table *table;
 	pfmlib_regmask_t reserved_counters;
 	struct encode_request request;
@@ -194,7 +194,7 @@ static bool can_lead_event(struct planned_pmu *p, const struct event *leader, co
 /* The slots event, added because event @led of the plan needs it; NULL if that is no help: then there is no plan. */
 static struct planned_event *add_leader(struct planned_pmu *p, unsigned led)
 {
-	struct pfm_plan_result *plan = p->plan;
+	struct pfm_plan *plan = p->plan;
 	struct planned_event *e = plan->n_events < MAX_PLANNED_EVENTS ? pfmi_plan_add_event(plan) : NULL;
 
 	if (!e)
@@ -435,7 +435,7 @@ static unsigned spread_counterless_items(struct planned_pmu *p, unsigned n_group
 
 static int pack_pmu_items(struct planned_pmu *p, struct pack_problem *out)
 {
-	struct pfm_plan_result *plan = p->plan;
+	struct pfm_plan *plan = p->plan;
 	int rc;
 
 	*out = (struct pack_problem){
@@ -464,7 +464,7 @@ static int pack_pmu_items(struct planned_pmu *p, struct pack_problem *out)
 	return PFMLIB_SUCCESS;
 }
 
-static int append_certificate(struct pfm_plan_result *plan, const struct planned_pmu *p, const char *proof, bool several)
+static int append_certificate(struct pfm_plan *plan, const struct planned_pmu *p, const char *proof, bool several)
 {
 	const char *name = table_text(p->table, p->table->name);
 	size_t had = plan->certificate ? strlen(plan->certificate) : 0, room = had + strlen(proof) + strlen(name) + 8;
@@ -478,11 +478,11 @@ static int append_certificate(struct pfm_plan_result *plan, const struct planned
 }
 
 /* What this machine's kernel keeps for its watchdog: the clock counter if there is a fixed one, else the last. */
-static uint64_t get_watchdog_counter(const struct pfm_plan_result *plan, const struct pmu_info *u)
+static uint64_t get_watchdog_counter(const struct pfm_plan *plan, const struct pmu_info *u)
 {
 	const struct table *t = u->table;
 
-	if (plan->options.flags & PFM_PLAN_BARE || !plan->ctx->kernel || !plan->ctx->kernel->nmi_watchdog || !(u->flags & PFM_PMU_HOST) ||
+	if (plan->options.flags & PFM_PLAN_ALL_COUNTERS || !plan->ctx->kernel || !plan->ctx->kernel->nmi_watchdog || !(u->flags & PFM_PMU_HOST) ||
 	    t->encoder != ENCODER_X86 || !t->all_counters)
 		return 0;
 	if (t->all_counters >> 33 & 1)
@@ -490,7 +490,7 @@ static uint64_t get_watchdog_counter(const struct pfm_plan_result *plan, const s
 	return (uint64_t)1 << (63 - (unsigned)__builtin_clzll(t->all_counters & 0xffffffff));
 }
 
-static void init_planned_pmu(struct planned_pmu *p, struct pfm_plan_result *plan, const struct pmu_info *u)
+static void init_planned_pmu(struct planned_pmu *p, struct pfm_plan *plan, const struct pmu_info *u)
 {
 	p->plan = plan;
 	p->table = u->table;
@@ -507,7 +507,7 @@ static void init_planned_pmu(struct planned_pmu *p, struct pfm_plan_result *plan
 /* Adds what packing found to the plan. */
 static int merge_planned_pmu(struct planned_pmu *p, const struct pack_problem *k, bool several)
 {
-	struct pfm_plan_result *plan = p->plan;
+	struct pfm_plan *plan = p->plan;
 	char proof[PROOF_TEXT_SIZE];
 
 	write_proof(p, k, proof, sizeof(proof));
@@ -547,7 +547,7 @@ static int plan_items(struct planned_pmu *p, bool several, pfm_error_t *error)
 	                                   : rc;
 }
 
-int pfmi_plan_group_pmu_events(struct pfm_plan_result *plan, const struct pmu_info *u, bool several, pfm_error_t *error)
+int pfmi_plan_group_pmu_events(struct pfm_plan *plan, const struct pmu_info *u, bool several, pfm_error_t *error)
 {
 	struct planned_pmu *p = calloc(1, sizeof(*p));
 	int rc;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* perf.data, the file of recordings: what its writer and its reader share. Numbers are those of the machine that wrote it. */
+/* perf.data, the file of recordings: what its writer and its reader share. Numbers are those of the
+ * machine that wrote it. */
 #ifndef PERFMON_DATA_H
 #define PERFMON_DATA_H
 
 #include "session/perf_event.h"
 #include "sampling/sampling.h"
 
-#define PERFDATA_MAGIC      0x32454c4946524550ULL /* "PERFILE2" on a machine that writes the lowest byte first */
-#define PERFDATA_ATTR_SIZE  128u                  /* readers of Linux 6.1 refuse more */
+/* "PERFILE2" on a machine that writes the lowest byte first */
+#define PERFDATA_MAGIC      0x32454c4946524550ULL
+#define PERFDATA_ATTR_SIZE  128u /* readers of Linux 6.1 refuse more */
 #define PERFDATA_N_FEATURES 256u
 
 struct perfdata_section {
@@ -15,38 +17,43 @@ struct perfdata_section {
 };
 
 struct perfdata_header {
-	uint64_t magic, size, attr_size; /* attr_size: of an entry: attributes, then a section of ids */
+	/* attr_size: of an entry: attributes, then a section of ids */
+	uint64_t magic, size, attr_size;
 	struct perfdata_section attrs, data, event_types;
 	uint64_t features[PERFDATA_N_FEATURES / 64];
 };
 
 /* Features: what a section behind the data says. */
-enum { PERFDATA_FEATURE_TRACING = 1,
-       PERFDATA_FEATURE_HOSTNAME = 3,
-       PERFDATA_FEATURE_OSRELEASE = 4,
-       PERFDATA_FEATURE_VERSION = 5,
-       PERFDATA_FEATURE_ARCH = 6,
-       PERFDATA_FEATURE_NRCPUS = 7,
-       PERFDATA_FEATURE_TOTAL_MEM = 10,
-       PERFDATA_FEATURE_CMDLINE = 11,
-       PERFDATA_FEATURE_EVENT_DESC = 12,
-       PERFDATA_FEATURE_CPU_TOPOLOGY = 13,
-       PERFDATA_FEATURE_SAMPLE_TIME = 21,
-       PERFDATA_FEATURE_CLOCKID = 23,
-       PERFDATA_FEATURE_COMPRESSED = 27,
-       PERFDATA_FEATURE_CLOCK_DATA = 29 };
+enum {
+	PERFDATA_FEATURE_TRACING = 1,
+	PERFDATA_FEATURE_HOSTNAME = 3,
+	PERFDATA_FEATURE_OSRELEASE = 4,
+	PERFDATA_FEATURE_VERSION = 5,
+	PERFDATA_FEATURE_ARCH = 6,
+	PERFDATA_FEATURE_NRCPUS = 7,
+	PERFDATA_FEATURE_TOTAL_MEM = 10,
+	PERFDATA_FEATURE_CMDLINE = 11,
+	PERFDATA_FEATURE_EVENT_DESC = 12,
+	PERFDATA_FEATURE_CPU_TOPOLOGY = 13,
+	PERFDATA_FEATURE_SAMPLE_TIME = 21,
+	PERFDATA_FEATURE_CLOCKID = 23,
+	PERFDATA_FEATURE_COMPRESSED = 27,
+	PERFDATA_FEATURE_CLOCK_DATA = 29
+};
 
 /* Types of records that the kernel does not write. */
-enum { PERFDATA_RECORD_USER_FIRST = 64,
-       PERFDATA_RECORD_ATTR = 64,
-       PERFDATA_RECORD_TRACING_DATA = 66,
-       PERFDATA_RECORD_FINISHED_ROUND = 68,
-       PERFDATA_RECORD_AUXTRACE = 71,
-       PERFDATA_RECORD_EVENT_UPDATE = 78,
-       PERFDATA_RECORD_COMPRESSED = 81,
-       PERFDATA_RECORD_COMPRESSED2 = 83,
-       PERFDATA_RECORD_USER_LAST = 83,
-       PERFDATA_UPDATE_NAME = 2 };
+enum {
+	PERFDATA_RECORD_USER_FIRST = 64,
+	PERFDATA_RECORD_ATTR = 64,
+	PERFDATA_RECORD_TRACING_DATA = 66,
+	PERFDATA_RECORD_FINISHED_ROUND = 68,
+	PERFDATA_RECORD_AUXTRACE = 71,
+	PERFDATA_RECORD_EVENT_UPDATE = 78,
+	PERFDATA_RECORD_COMPRESSED = 81,
+	PERFDATA_RECORD_COMPRESSED2 = 83,
+	PERFDATA_RECORD_USER_LAST = 83,
+	PERFDATA_UPDATE_NAME = 2
+};
 
 /* ---- zstd (lib/perfdata/zstd.c) ---- */
 
@@ -59,7 +66,8 @@ struct byte_buffer {
 	size_t n_consumed, end, capacity;
 };
 
-/* Room for @n more behind the end; what is done with goes. False without memory, or where it would be too much. */
+/* Makes room for @n bytes behind the end; consumed bytes are dropped. Returns false without
+ * memory, or if the buffer would become too large. */
 bool pfmi_perfdata_reserve_bytes(struct byte_buffer *b, size_t n);
 
 struct zstd_codec;
@@ -67,21 +75,29 @@ struct zstd_codec;
 struct zstd_codec *pfmi_perfdata_open_zstd(void);
 void pfmi_perfdata_close_zstd(struct zstd_codec *z);
 /* A whole frame of @n bytes; its size, 0 if it does not fit. */
-size_t pfmi_perfdata_compress_frame(const struct zstd_codec *z, void *to, size_t room, const void *from, size_t n, int level);
-/* Adds what @n further bytes of the stream stand for. False if they are none of it, or it is too much. */
-bool pfmi_perfdata_decompress_bytes(struct zstd_codec *z, struct byte_buffer *out, const void *from, size_t n);
+size_t pfmi_perfdata_compress_frame(const struct zstd_codec *z, void *to, size_t room,
+                                    const void *from, size_t n, int level);
+/* Adds what @n further bytes of the stream stand for. False if they are none of it, or it is too
+ * much. */
+bool pfmi_perfdata_decompress_bytes(struct zstd_codec *z, struct byte_buffer *out, const void *from,
+                                    size_t n);
 
-/* How the fields of the session's tracepoints lie in samples. False if it has none, or without memory. (lib/perfdata/tracing_data.c) */
+/* How the fields of the session's tracepoints lie in samples. False if it has none, or without
+ * memory. (lib/perfdata/tracing_data.c) */
 bool pfmi_perfdata_build_tracing_data(struct pfm_session *s, struct byte_buffer *out);
-/* The same of count @i alone, as the kernel writes it; the caller frees it. NULL if it is no tracepoint or that cannot be read. */
+/* The format of tracepoint @i, as the kernel writes it; the caller frees it. NULL if count @i is
+ * not a tracepoint or the format cannot be read. */
 char *pfmi_perfdata_read_trace_format(const struct pfm_session *s, unsigned i);
 /* True if @text describes tracepoint number @config. */
 bool pfmi_perfdata_has_tracepoint_id(const char *text, uint64_t config);
 
-/* What it says of tracepoints' fields, or NULL; *@foreign: its numbers are of the other byte order. */
-const uint8_t *pfmi_perfdata_get_tracing_data(const struct pfm_session *s, size_t *len, bool *foreign);
+/* The formats of tracepoints in the recording, or NULL. *@foreign is set if its numbers have the
+ * other byte order. */
+const uint8_t *pfmi_perfdata_get_tracing_data(const struct pfm_session *s, size_t *len,
+                                              bool *foreign);
 bool pfmi_perfdata_is_foreign_endian(const struct pfm_session *s);
-/* Records that say what was there before: names and mappings of the tasks that are watched. (lib/perfdata/perfdata_synthesize.c) */
+/* Records that say what was there before: names and mappings of the tasks that are watched.
+ * (lib/perfdata/perfdata_synthesize.c) */
 typedef int (*perfdata_write_fn)(void *arg, const void *bytes, size_t size);
 int pfmi_perfdata_synthesize_records(struct pfm_session *s, perfdata_write_fn put, void *arg);
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading perf.data: ours or perf's, of this machine or one of the other byte order, whole or cut off, from a file or a pipe. The file is
- * not trusted: every offset and size is checked against what is there. Records are sorted by time from one mark of a finished round to
- * the next: what came before the round before last cannot be preceded by anything any more. */
+/* Reading perf.data: ours or perf's, of this machine or one of the other byte order, whole or cut
+ * off, from a file or a pipe. The file is not trusted: every offset and size is checked against
+ * what is there. Records wait in a heap, the oldest first. A mark of a finished round releases all
+ * that are not younger than the round before: nothing older can follow. */
 #include <byteswap.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,7 +18,8 @@
 #define MAX_RECORDED_EVENTS 4096u
 #define MAX_RECORDED_IDS    (1u << 20)
 #define INPUT_BUFFER_SIZE   (1u << 18)
-#define MAX_POOL_SIZE       ((size_t)1 << 30) /* where nobody marks rounds, so much is sorted at once */
+/* where nobody marks rounds, so much is sorted at once */
+#define MAX_POOL_SIZE ((size_t)1 << 30)
 
 struct pending_record {
 	uint64_t time, sequence;
@@ -32,17 +35,24 @@ struct perfdata_reader {
 	size_t input_start, input_end;
 	uint8_t *pool; /* records that wait */
 	size_t pool_used, pool_capacity;
-	struct pending_record *pending;
-	size_t n_pending, pending_capacity, next_pending, n_ready;
+	struct pending_record *pending; /* a heap */
+	size_t n_pending, pending_capacity;
+	size_t n_live_bytes;  /* bytes of the pool that belong to waiting records */
+	uint64_t ready_until; /* records up to this time may be handed out ... */
+	size_t n_forced;      /* ... and so many whatever their time */
+	bool has_ready_until;
 	struct zstd_codec *zstd;
-	struct byte_buffer unpacked;                     /* what packed records stand for: it comes before what follows them */
-	uint64_t next_sequence, newest_time, round_time; /* the newest time, now and at the last mark */
-	unsigned ids_capacity, n_sorted_ids;             /* settled: so many ids are in order */
-	uint8_t *tracing_data;                           /* how tracepoints' fields lie; NULL: not told */
+	/* what packed records stand for: it comes before what follows them */
+	struct byte_buffer unpacked;
+	/* the newest time, now and at the last mark */
+	uint64_t next_sequence, newest_time, round_time;
+	unsigned ids_capacity;
+	/* how tracepoints' fields lie; NULL: not told */
+	uint8_t *tracing_data;
 	size_t tracing_data_size;
 };
 
-/* ---- numbers -------------------------------------------------------------------------------------------------------------- */
+/* ---- numbers ------------------------------------------------------------------------------- */
 
 static uint64_t decode_u64(const struct perfdata_reader *r, const uint8_t *p)
 {
@@ -86,7 +96,7 @@ static bool read_at_offset(const struct perfdata_reader *r, void *to, size_t n, 
 	return true;
 }
 
-/* ---- events ---------------------------------------------------------------------------------------------------------------- */
+/* ---- events -------------------------------------------------------------------------------- */
 
 /* Bit @i of the flags: where the highest byte comes first, so do the first bits. */
 static bool get_attr_flag(const struct perfdata_reader *r, uint64_t flags, unsigned i)
@@ -99,7 +109,8 @@ static int add_event(struct pfm_session *s, const uint8_t *given, size_t n)
 {
 	const struct perfdata_reader *r = s->recording;
 	struct session_count *counts = realloc(s->counts, (s->n_counts + 1) * sizeof(*counts));
-	struct sample_totals *tallies = realloc(s->sampling->totals, (s->n_counts + 1) * sizeof(*tallies));
+	struct sample_totals *tallies =
+		realloc(s->sampling->totals, (s->n_counts + 1) * sizeof(*tallies));
 	uint8_t a[PERFDATA_ATTR_SIZE] = { 0 };
 	char *name = pfmi_session_alloc_name(s, 256);
 	struct session_count *c;
@@ -113,19 +124,31 @@ static int add_event(struct pfm_session *s, const uint8_t *given, size_t n)
 	memcpy(a, given, n < sizeof(a) ? n : sizeof(a));
 	flags = decode_u64(r, a + 40);
 	frames = decode_u16(r, a + 108);
-	tallies[s->n_counts] = (struct sample_totals){ .layout = { .fields = decode_u64(r, a + 24),
-		                                                   .read_format = decode_u64(r, a + 32),
-		                                                   .branch_type = decode_u64(r, a + 72),
-		                                                   .user_regs = decode_u64(r, a + 80),
-		                                                   .intr_regs = decode_u64(r, a + 96),
-		                                                   .max_frames = frames ? frames : DEFAULT_MAX_FRAMES,
-		                                                   .has_trailers = get_attr_flag(r, flags, 18) } };
+	tallies[s->n_counts] =
+		(struct sample_totals){ .layout = { .fields = decode_u64(r, a + 24),
+		                                    .read_format = decode_u64(r, a + 32),
+		                                    .branch_type = decode_u64(r, a + 72),
+		                                    .user_regs = decode_u64(r, a + 80),
+		                                    .intr_regs = decode_u64(r, a + 96),
+		                                    .max_frames =
+		                                            frames ? frames : DEFAULT_MAX_FRAMES,
+		                                    .is_inherited = get_attr_flag(r, flags, 1),
+		                                    .has_trailers = get_attr_flag(r, flags, 18) } };
 	c = &counts[s->n_counts++];
-	*c = (struct session_count){ .config = { .name = name, .cpus = "", .unit = "", .scale = 1, .group = s->n_counts - 1, .request = s->n_counts - 1 } };
-	c->config.attr = (pfm_attr_t){ .type = decode_u32(r, a), .type_known = 1, .config = decode_u64(r, a + 8), .expressible = 1 };
+	*c = (struct session_count){ .config = { .name = name,
+		                                 .cpus = "",
+		                                 .unit = "",
+		                                 .scale = 1,
+		                                 .group = s->n_counts - 1,
+		                                 .request = s->n_counts - 1 } };
+	c->config.attr = (pfm_attr_t){ .type = decode_u32(r, a),
+		                       .type_known = 1,
+		                       .config = decode_u64(r, a + 8),
+		                       .expressible = 1 };
 	c->config.attr.exclude_user = get_attr_flag(r, flags, 4);
 	c->config.attr.exclude_kernel = get_attr_flag(r, flags, 5);
-	*(get_attr_flag(r, flags, 10) ? &c->config.freq : &c->config.period) = decode_u64(r, a + 16);
+	*(get_attr_flag(r, flags, 10) ? &c->config.freq : &c->config.period) =
+		decode_u64(r, a + 16);
 	pfmi_session_fail_count(c, PFM_CAUSE_OTHER, 0, "", "a recording has samples, no counts");
 	return 0;
 }
@@ -146,58 +169,24 @@ static int add_event_id(struct pfm_session *s, uint64_t id, unsigned event)
 		sm->event_ids = known;
 		r->ids_capacity = room;
 	}
+	/* The first of several events that claim one id gets it. */
+	if (pfmi_sampling_find_count(sm, id) >= 0)
+		return 0;
+	if (!pfmi_base_add_hash(&sm->id_table, pfmi_base_hash_number(id), sm->n_event_ids))
+		return PFMLIB_ERR_NOMEM;
 	sm->event_ids[sm->n_event_ids++] = (struct event_id){ id, event };
 	return 0;
 }
 
-static int compare_event_ids(const void *a, const void *b)
-{
-	const struct event_id *x = a, *y = b;
-
-	return x->id < y->id ? -1 : x->id > y->id;
-}
-
-/* Puts what was added in among those that are in order: a pipe may announce one event after another between its records. */
-static void sort_event_ids(struct pfm_session *s)
-{
-	struct sampling_state *sm = s->sampling;
-	struct perfdata_reader *r = s->recording;
-	unsigned added = sm->n_event_ids - r->n_sorted_ids, at = sm->n_event_ids, left = r->n_sorted_ids;
-	struct event_id *tail;
-
-	if (!sm->event_ids)
-		return;
-	tail = malloc((added + 1) * sizeof(*tail));
-	qsort(sm->event_ids + r->n_sorted_ids, added, sizeof(*sm->event_ids), compare_event_ids);
-	if (!tail) { /* it takes longer, and that is all */
-		qsort(sm->event_ids, sm->n_event_ids, sizeof(*sm->event_ids), compare_event_ids);
-		r->n_sorted_ids = sm->n_event_ids;
-		return;
-	}
-	memcpy(tail, sm->event_ids + r->n_sorted_ids, added * sizeof(*tail));
-	while (added)
-		sm->event_ids[--at] = left && compare_event_ids(&sm->event_ids[left - 1], &tail[added - 1]) > 0 ? sm->event_ids[--left] : tail[--added];
-	free(tail);
-	r->n_sorted_ids = sm->n_event_ids;
-}
-
 static int find_event_by_id(struct pfm_session *s, uint64_t id)
 {
-	const struct event_id key = { id, 0 };
-	const struct event_id *k;
-
-	if (s->recording->n_sorted_ids != s->sampling->n_event_ids)
-		sort_event_ids(s);
-	k = !s->sampling->n_event_ids ? NULL : bsearch(&key, s->sampling->event_ids, s->sampling->n_event_ids, sizeof(key), compare_event_ids);
-
-	return k ? (int)k->count_index : -1;
+	return pfmi_sampling_find_count(s->sampling, id);
 }
 
-/* Whose and when can be told of every record by the first event's layout, if the events agree so far. */
+/* The layout of the first event locates the task and the time of every record, as long as the
+ * events agree. */
 static void update_common_layout(struct pfm_session *s)
 {
-	if (s->recording->n_sorted_ids != s->sampling->n_event_ids)
-		sort_event_ids(s);
 	if (s->n_counts)
 		s->sampling->common_layout = s->sampling->totals[0].layout;
 }
@@ -217,23 +206,27 @@ static void name_unnamed_events(struct pfm_session *s)
 {
 	for (unsigned i = 0; i < s->n_counts; i++) {
 		const pfm_attr_t *a = &s->counts[i].config.attr;
-		static const char soft[][20] = { "cpu-clock", "task-clock", "page-faults", "context-switches", "cpu-migrations",
-			                         "minor-faults", "major-faults", "alignment-faults", "emulation-faults", "dummy" };
-		static const char hard[][24] = { "cycles", "instructions", "cache-references", "cache-misses", "branches",
-			                         "branch-misses" };
+		static const char soft[][20] = { "cpu-clock", "task-clock",
+			                         "page-faults", "context-switches",
+			                         "cpu-migrations", "minor-faults",
+			                         "major-faults", "alignment-faults",
+			                         "emulation-faults", "dummy" };
+		static const char hard[][24] = { "cycles", "instructions", "cache-references",
+			                         "cache-misses", "branches", "branch-misses" };
 
 		if (*s->counts[i].config.name)
 			continue;
 		if (a->type == PERF_TYPE_SOFTWARE && a->config < sizeof(soft) / sizeof(soft[0]))
 			set_event_name(s, i, (const uint8_t *)soft[a->config], sizeof(soft[0]));
-		else if (a->type == PERF_TYPE_HARDWARE && a->config < sizeof(hard) / sizeof(hard[0]))
+		else if (a->type == PERF_TYPE_HARDWARE &&
+		         a->config < sizeof(hard) / sizeof(hard[0]))
 			set_event_name(s, i, (const uint8_t *)hard[a->config], sizeof(hard[0]));
 		else
 			set_event_name(s, i, (const uint8_t *)"unnamed", sizeof("unnamed"));
 	}
 }
 
-/* ---- the head of a file -------------------------------------------------------------------------------------------------------- */
+/* ---- the head of a file -------------------------------------------------------------------- */
 
 static int read_event_ids(struct pfm_session *s, unsigned event, uint64_t offset, uint64_t size)
 {
@@ -243,7 +236,9 @@ static int read_event_ids(struct pfm_session *s, unsigned event, uint64_t offset
 		return PFMLIB_ERR_INVAL;
 	for (uint64_t at = 0; at + 8 <= size; at += 8) {
 		uint8_t id[8];
-		int rc = read_at_offset(r, id, sizeof(id), offset + at) ? add_event_id(s, decode_u64(r, id), event) : PFMLIB_ERR_INVAL;
+		int rc = read_at_offset(r, id, sizeof(id), offset + at)
+		                 ? add_event_id(s, decode_u64(r, id), event)
+		                 : PFMLIB_ERR_INVAL;
 
 		if (rc)
 			return rc;
@@ -254,10 +249,12 @@ static int read_event_ids(struct pfm_session *s, unsigned event, uint64_t offset
 static int read_attrs(struct pfm_session *s, const uint8_t *head)
 {
 	const struct perfdata_reader *r = s->recording;
-	uint64_t entry = decode_u64(r, head + 16), offset = decode_u64(r, head + 24), size = decode_u64(r, head + 32);
+	uint64_t entry = decode_u64(r, head + 16), offset = decode_u64(r, head + 24),
+		 size = decode_u64(r, head + 32);
 	uint8_t bytes[4096];
 
-	if (entry < 64 + 16 || entry > sizeof(bytes) || size / entry > MAX_RECORDED_EVENTS || size < entry)
+	if (entry < 64 + 16 || entry > sizeof(bytes) || size / entry > MAX_RECORDED_EVENTS ||
+	    size < entry)
 		return PFMLIB_ERR_INVAL;
 	for (uint64_t i = 0; i < size / entry; i++) {
 		int rc;
@@ -266,14 +263,16 @@ static int read_attrs(struct pfm_session *s, const uint8_t *head)
 			return PFMLIB_ERR_INVAL;
 		rc = add_event(s, bytes, (size_t)entry - 16);
 		if (!rc)
-			rc = read_event_ids(s, s->n_counts - 1, decode_u64(r, bytes + entry - 16), decode_u64(r, bytes + entry - 8));
+			rc = read_event_ids(s, s->n_counts - 1, decode_u64(r, bytes + entry - 16),
+			                    decode_u64(r, bytes + entry - 8));
 		if (rc)
 			return rc;
 	}
 	return 0;
 }
 
-/* Names of events, from the table behind the data. Whatever is wrong with it, there are just no names. */
+/* Names of events, from the table behind the data. Whatever is wrong with it, there are just no
+ * names. */
 static void read_event_names(struct pfm_session *s, uint64_t offset, uint64_t size)
 {
 	const struct perfdata_reader *r = s->recording;
@@ -286,8 +285,10 @@ static void read_event_names(struct pfm_session *s, uint64_t offset, uint64_t si
 	}
 	n = decode_u32(r, desc);
 	attr = decode_u32(r, desc + 4);
-	for (uint64_t i = 0; i < n && i < s->n_counts && attr <= size && at + attr + 8 <= size; i++) {
-		uint64_t ids = decode_u32(r, desc + at + attr), len = decode_u32(r, desc + at + attr + 4);
+	for (uint64_t i = 0; i < n && i < s->n_counts && attr <= size && at + attr + 8 <= size;
+	     i++) {
+		uint64_t ids = decode_u32(r, desc + at + attr),
+			 len = decode_u32(r, desc + at + attr + 4);
 
 		at += attr + 8;
 		if (len > size - at)
@@ -301,7 +302,7 @@ static void read_event_names(struct pfm_session *s, uint64_t offset, uint64_t si
 	free(desc);
 }
 
-/* Room for what is told of tracepoints. False if it is too much. */
+/* Allocates memory for the formats of tracepoints. Returns false if they are too large. */
 static bool alloc_tracing_data(struct perfdata_reader *r, uint64_t size)
 {
 	free(r->tracing_data);
@@ -312,7 +313,8 @@ static bool alloc_tracing_data(struct perfdata_reader *r, uint64_t size)
 
 static void read_tracing_data(struct perfdata_reader *r, uint64_t offset, uint64_t size)
 {
-	if (alloc_tracing_data(r, size) && !read_at_offset(r, r->tracing_data, r->tracing_data_size, offset))
+	if (alloc_tracing_data(r, size) &&
+	    !read_at_offset(r, r->tracing_data, r->tracing_data_size, offset))
 		r->tracing_data_size = 0;
 }
 
@@ -328,9 +330,11 @@ static void read_features(struct pfm_session *s, const uint8_t *head, uint64_t t
 			continue;
 		if (read_at_offset(r, section, sizeof(section), table + at * 16)) {
 			if (bit == PERFDATA_FEATURE_EVENT_DESC)
-				read_event_names(s, decode_u64(r, section), decode_u64(r, section + 8));
+				read_event_names(s, decode_u64(r, section),
+				                 decode_u64(r, section + 8));
 			else if (bit == PERFDATA_FEATURE_TRACING)
-				read_tracing_data(s->recording, decode_u64(r, section), decode_u64(r, section + 8));
+				read_tracing_data(s->recording, decode_u64(r, section),
+				                  decode_u64(r, section + 8));
 		}
 		at++;
 	}
@@ -360,7 +364,7 @@ static int read_header(struct pfm_session *s)
 	return lseek(r->fd, (off_t)offset, SEEK_SET) < 0 ? PFMLIB_ERR_SYS : 0;
 }
 
-/* ---- records ------------------------------------------------------------------------------------------------------------------- */
+/* ---- records ------------------------------------------------------------------------------- */
 
 /* Makes @n bytes of input available, or fewer at the end. */
 static size_t fill_input(struct perfdata_reader *r, size_t n)
@@ -371,7 +375,9 @@ static size_t fill_input(struct perfdata_reader *r, size_t n)
 	r->input_end -= r->input_start;
 	r->input_start = 0;
 	while (r->input_end < n && r->n_bytes_left) {
-		size_t want = INPUT_BUFFER_SIZE - r->input_end < r->n_bytes_left ? INPUT_BUFFER_SIZE - r->input_end : (size_t)r->n_bytes_left;
+		size_t want = INPUT_BUFFER_SIZE - r->input_end < r->n_bytes_left
+		                      ? INPUT_BUFFER_SIZE - r->input_end
+		                      : (size_t)r->n_bytes_left;
 		ssize_t got = read(r->fd, r->input + r->input_end, want);
 
 		if (got < 0 && errno == EINTR)
@@ -396,7 +402,7 @@ static void skip_input(struct perfdata_reader *r, uint64_t n)
 	}
 }
 
-/* The same from a pipe, where it follows its record. */
+/* Reads the formats of tracepoints from a pipe, where they follow their record. */
 static void read_piped_tracing_data(struct perfdata_reader *r, uint64_t size)
 {
 	size_t done = 0;
@@ -406,7 +412,8 @@ static void read_piped_tracing_data(struct perfdata_reader *r, uint64_t size)
 		return;
 	}
 	while (done < size) {
-		size_t have = fill_input(r, size - done < INPUT_BUFFER_SIZE ? (size_t)size - done : INPUT_BUFFER_SIZE);
+		size_t have = fill_input(r, size - done < INPUT_BUFFER_SIZE ? (size_t)size - done
+		                                                            : INPUT_BUFFER_SIZE);
 
 		if (!have)
 			break;
@@ -417,7 +424,8 @@ static void read_piped_tracing_data(struct perfdata_reader *r, uint64_t size)
 	r->tracing_data_size = done;
 }
 
-/* Whose it is, is found where it would be if the head were ours: that alone is turned first. */
+/* Swaps a record of the other byte order. Its type is swapped first, because the position of its
+ * event id depends on it. */
 static void swap_record(struct pfm_session *s, uint8_t *record, size_t size)
 {
 	const struct record_layout *l = &s->sampling->common_layout;
@@ -431,15 +439,55 @@ static void swap_record(struct pfm_session *s, uint8_t *record, size_t size)
 	memcpy(record, &head, sizeof(head));
 	event = find_event_by_id(s, bswap_64(pfmi_sampling_get_record_id(l, record, size)));
 	memcpy(record, &type, sizeof(type));
-	pfmi_sampling_swap_record(event >= 0 ? &s->sampling->totals[event].layout : l, record, size);
+	pfmi_sampling_swap_record(event >= 0 ? &s->sampling->totals[event].layout : l, record,
+	                          size);
+}
+
+static size_t get_padded_size(size_t size)
+{
+	return (size + 7) & ~(size_t)7;
+}
+
+static bool is_older_record(const struct pending_record *x, const struct pending_record *y)
+{
+	return x->time != y->time ? x->time < y->time : x->sequence < y->sequence;
+}
+
+static void push_record(struct perfdata_reader *r, struct pending_record record)
+{
+	size_t at = r->n_pending++;
+
+	for (; at && is_older_record(&record, &r->pending[(at - 1) / 2]); at = (at - 1) / 2)
+		r->pending[at] = r->pending[(at - 1) / 2];
+	r->pending[at] = record;
+}
+
+static struct pending_record pop_record(struct perfdata_reader *r)
+{
+	struct pending_record top = r->pending[0], last = r->pending[--r->n_pending];
+	size_t at = 0, child;
+
+	for (; (child = 2 * at + 1) < r->n_pending; at = child) {
+		if (child + 1 < r->n_pending &&
+		    is_older_record(&r->pending[child + 1], &r->pending[child]))
+			child++;
+		if (!is_older_record(&r->pending[child], &last))
+			break;
+		r->pending[at] = r->pending[child];
+	}
+	r->pending[at] = last;
+	r->n_live_bytes -= get_padded_size(top.size);
+	r->n_forced -= r->n_forced != 0;
+	return top;
 }
 
 static int store_record(struct pfm_session *s, const uint8_t *bytes, size_t size)
 {
 	struct perfdata_reader *r = s->recording;
-	size_t padded = (size + 7) & ~(size_t)7;
+	size_t padded = get_padded_size(size);
 	const struct record_layout *l = &s->sampling->common_layout;
 	uint8_t *to;
+	uint64_t time;
 	int event;
 
 	if (r->pool_capacity - r->pool_used < padded) {
@@ -466,66 +514,54 @@ static int store_record(struct pfm_session *s, const uint8_t *bytes, size_t size
 	if (r->is_foreign)
 		swap_record(s, to, size);
 	event = find_event_by_id(s, pfmi_sampling_get_record_id(l, to, size));
-	r->pending[r->n_pending] = (struct pending_record){ pfmi_sampling_get_record_time(event >= 0 ? &s->sampling->totals[event].layout : l, to, size), r->next_sequence++,
-		                                            r->pool_used, size };
-	if (r->pending[r->n_pending].time > r->newest_time)
-		r->newest_time = r->pending[r->n_pending].time;
-	r->n_pending++;
+	l = event >= 0 ? &s->sampling->totals[event].layout : l;
+	time = pfmi_sampling_get_record_time(l, to, size);
+	if (time > r->newest_time)
+		r->newest_time = time;
+	push_record(r, (struct pending_record){ time, r->next_sequence++, r->pool_used, size });
+	r->n_live_bytes += padded;
 	r->pool_used += padded;
 	return 0;
 }
 
-static int compare_record_times(const void *a, const void *b)
+/* Records up to time @limit may be handed out. 1 if there are any. */
+static int release_records_until(struct perfdata_reader *r, uint64_t limit)
 {
-	const struct pending_record *x = a, *y = b;
-
-	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
-	return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
+	r->has_ready_until = true;
+	r->ready_until = limit;
+	return r->n_pending && r->pending[0].time <= limit;
 }
 
-/* What is not younger than @limit is ready to be handed out. */
-static void sort_records_until(struct perfdata_reader *r, uint64_t limit)
+static bool has_ready_record(const struct perfdata_reader *r)
 {
-	size_t low = 0, high = r->n_pending;
-
-	if (r->n_pending)
-		qsort(r->pending, r->n_pending, sizeof(*r->pending), compare_record_times);
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (r->pending[mid].time <= limit)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	r->next_pending = 0;
-	r->n_ready = low;
+	return r->n_pending &&
+	       (r->n_forced || (r->has_ready_until && r->pending[0].time <= r->ready_until));
 }
 
-/* Moves what waits to the start of a pool of its own; what was handed out is gone. */
+/* Moves the records that wait to a pool of their own once most of the pool is not needed any
+ * more. */
 static int compact_pool(struct perfdata_reader *r)
 {
+	uint8_t *pool;
 	size_t used = 0;
-	uint8_t *pool = r->n_pending > r->n_ready ? malloc(r->pool_capacity) : NULL;
 
-	if (r->n_pending > r->n_ready && !pool)
+	if (r->n_pending == 0)
+		r->pool_used = 0;
+	if (r->n_live_bytes > r->pool_used / 2 || r->pool_used == 0)
+		return 0;
+	pool = malloc(r->pool_capacity);
+	if (!pool)
 		return PFMLIB_ERR_NOMEM;
-	for (size_t i = r->n_ready; i < r->n_pending; i++) {
+	for (size_t i = 0; i < r->n_pending; i++) {
 		struct pending_record *p = &r->pending[i];
 
 		memcpy(pool + used, r->pool + p->pool_offset, p->size);
 		p->pool_offset = used;
-		r->pending[i - r->n_ready] = *p;
-		used += (p->size + 7) & ~(size_t)7;
+		used += get_padded_size(p->size);
 	}
-	if (pool) {
-		free(r->pool);
-		r->pool = pool;
-	}
-	r->n_pending -= r->n_ready;
+	free(r->pool);
+	r->pool = pool;
 	r->pool_used = used;
-	r->next_pending = r->n_ready = 0;
 	return 0;
 }
 
@@ -541,7 +577,8 @@ static int read_attr_record(struct pfm_session *s, const uint8_t *p, size_t size
 	rc = add_event(s, p + 8, attr);
 	for (size_t at = 8 + attr; at + 8 <= size && !rc; at += 8)
 		rc = add_event_id(s, decode_u64(r, p + at), s->n_counts - 1);
-	s->sampling->common_layout = s->n_counts ? s->sampling->totals[0].layout : s->sampling->common_layout;
+	s->sampling->common_layout =
+		s->n_counts ? s->sampling->totals[0].layout : s->sampling->common_layout;
 	name_unnamed_events(s);
 	return rc;
 }
@@ -555,12 +592,12 @@ static void read_update_record(struct pfm_session *s, const uint8_t *p, size_t s
 		set_event_name(s, (unsigned)event, p + 24, size - 24);
 }
 
-/* What came before is good. */
+/* Ends reading. Records that were read before remain valid. */
 static int end_input(struct perfdata_reader *r, bool damaged)
 {
 	r->has_ended = true;
 	r->is_damaged = damaged;
-	sort_records_until(r, UINT64_MAX);
+	release_records_until(r, UINT64_MAX);
 	return 1;
 }
 
@@ -570,16 +607,20 @@ static int unpack_record(struct perfdata_reader *r, const uint8_t *packed, size_
 		r->zstd = pfmi_perfdata_open_zstd();
 	if (!r->zstd)
 		return PFMLIB_ERR_NOTSUPP;
-	return pfmi_perfdata_decompress_bytes(r->zstd, &r->unpacked, packed, size) ? 0 : end_input(r, true);
+	return pfmi_perfdata_decompress_bytes(r->zstd, &r->unpacked, packed, size)
+	               ? 0
+	               : end_input(r, true);
 }
 
-/* The form since Linux 6.16: filled up to a multiple of 8, so that it says how many of its bytes are packed ones. */
+/* The form since Linux 6.16: filled up to a multiple of 8, so that it says how many of its bytes
+ * are packed ones. */
 static int unpack_padded_record(struct perfdata_reader *r, const uint8_t *p, size_t size)
 {
 	enum { HEAD = RECORD_HEADER_SIZE + sizeof(uint64_t) };
 	uint64_t n = size >= HEAD ? decode_u64(r, p + RECORD_HEADER_SIZE) : UINT64_MAX;
 
-	return size >= HEAD && n <= size - HEAD ? unpack_record(r, p + HEAD, (size_t)n) : end_input(r, true);
+	return size >= HEAD && n <= size - HEAD ? unpack_record(r, p + HEAD, (size_t)n)
+	                                        : end_input(r, true);
 }
 
 static uint16_t decode_record_size(const struct perfdata_reader *r, const uint8_t *p)
@@ -590,7 +631,8 @@ static uint16_t decode_record_size(const struct perfdata_reader *r, const uint8_
 	return r->is_foreign ? bswap_16(size) : size;
 }
 
-/* The next record of what was unpacked, if it is there whole; the rest of one may be in the next packed record. */
+/* The next record of what was unpacked, if it is there whole; the rest of one may be in the next
+ * packed record. */
 static const uint8_t *next_unpacked_record(struct perfdata_reader *r, uint16_t *size)
 {
 	size_t left = r->unpacked.end - r->unpacked.n_consumed;
@@ -622,7 +664,7 @@ static const uint8_t *next_input_record(struct perfdata_reader *r, uint16_t *siz
 	return r->input + r->input_start - *size;
 }
 
-/* Takes one record of the input. 0, 1 if records are ready, or a negative code. */
+/* Reads one record of the input. Returns 0, 1 if records are ready, or a negative code. */
 static int read_input_record(struct pfm_session *s)
 {
 	struct perfdata_reader *r = s->recording;
@@ -632,27 +674,33 @@ static int read_input_record(struct pfm_session *s)
 	int rc = 0;
 
 	if (!p)
-		return end_input(r, r->input_start < r->input_end || r->unpacked.n_consumed < r->unpacked.end || (r->n_bytes_left && !r->is_pipe));
+		return end_input(r, r->input_start < r->input_end ||
+		                            r->unpacked.n_consumed < r->unpacked.end ||
+		                            (r->n_bytes_left && !r->is_pipe));
 	type = decode_u32(r, p);
 	switch (type) {
 	case PERFDATA_RECORD_ATTR: return r->is_pipe ? read_attr_record(s, p, size) : 0;
 	case PERFDATA_RECORD_EVENT_UPDATE: read_update_record(s, p, size); return 0;
-	case PERFDATA_RECORD_TRACING_DATA: read_piped_tracing_data(r, size >= 12 ? decode_u32(r, p + 8) : 0); return 0;
-	case PERFDATA_RECORD_AUXTRACE: skip_input(r, size >= 16 ? decode_u64(r, p + 8) : 0); return 0;
-	case PERFDATA_RECORD_COMPRESSED: return unpack_record(r, p + RECORD_HEADER_SIZE, size - RECORD_HEADER_SIZE);
+	case PERFDATA_RECORD_TRACING_DATA:
+		read_piped_tracing_data(r, size >= 12 ? decode_u32(r, p + 8) : 0);
+		return 0;
+	case PERFDATA_RECORD_AUXTRACE:
+		skip_input(r, size >= 16 ? decode_u64(r, p + 8) : 0);
+		return 0;
+	case PERFDATA_RECORD_COMPRESSED:
+		return unpack_record(r, p + RECORD_HEADER_SIZE, size - RECORD_HEADER_SIZE);
 	case PERFDATA_RECORD_COMPRESSED2: return unpack_padded_record(r, p, size);
 	case PERFDATA_RECORD_FINISHED_ROUND:
-		sort_records_until(r, r->round_time);
+		rc = release_records_until(r, r->round_time);
 		r->round_time = r->newest_time;
-		return r->n_ready > 0;
+		return rc;
 	default: break;
 	}
 	if (type < PERFDATA_RECORD_USER_FIRST)
 		rc = store_record(s, p, size);
 	s->sampling->n_unknown_records += type > PERFDATA_RECORD_USER_LAST;
-	if (!rc && r->pool_used > MAX_POOL_SIZE) {
-		sort_records_until(r, UINT64_MAX);
-		r->n_ready = (r->n_pending + 1) / 2;
+	if (!rc && r->n_live_bytes > MAX_POOL_SIZE) {
+		r->n_forced = (r->n_pending + 1) / 2;
 		return 1;
 	}
 	return rc;
@@ -662,25 +710,29 @@ static int read_record(struct pfm_session *s, bool go_on, const void **bytes, si
 {
 	struct perfdata_reader *r = s->recording;
 
-	while (r->next_pending == r->n_ready) {
+	struct pending_record next;
+
+	while (!has_ready_record(r)) {
 		int rc;
 
 		if (r->has_ended || go_on)
 			return 0;
-		rc = r->n_ready ? compact_pool(r) : 0;
+		rc = compact_pool(r);
 		while (!rc)
 			rc = read_input_record(s);
 		if (rc < 0)
 			return rc;
 		update_common_layout(s);
 	}
-	*bytes = r->pool + r->pending[r->next_pending].pool_offset;
-	*size = r->pending[r->next_pending++].size;
+	next = pop_record(r);
+	*bytes = r->pool + next.pool_offset;
+	*size = next.size;
 	s->sampling->n_bytes += *size;
 	return 1;
 }
 
-const uint8_t *pfmi_perfdata_get_tracing_data(const struct pfm_session *s, size_t *len, bool *foreign)
+const uint8_t *pfmi_perfdata_get_tracing_data(const struct pfm_session *s, size_t *len,
+                                              bool *foreign)
 {
 	*len = s->recording->tracing_data_size;
 	*foreign = s->recording->is_foreign;
@@ -697,7 +749,7 @@ static bool is_damaged(const struct pfm_session *s)
 	return s->recording->is_damaged;
 }
 
-/* ---- opening -------------------------------------------------------------------------------------------------------------------- */
+/* ---- opening ------------------------------------------------------------------------------- */
 
 static void close_reader(struct pfm_session *s)
 {
@@ -715,6 +767,8 @@ static void close_reader(struct pfm_session *s)
 	free(r);
 	free(s->sampling->event_ids);
 	free(s->sampling->totals);
+	pfmi_base_free_hash(&s->sampling->id_table);
+	pfmi_sampling_free_group_values(&s->sampling->group);
 	s->recording = NULL;
 }
 
@@ -731,7 +785,9 @@ static int read_pipe_header(struct pfm_session *s)
 	int rc = 0;
 
 	r->is_pipe = true;
-	while (!rc && fill_input(r, RECORD_HEADER_SIZE) == RECORD_HEADER_SIZE && (s->n_counts == 0 || decode_u32(r, r->input + r->input_start) >= PERFDATA_RECORD_USER_FIRST))
+	while (!rc && fill_input(r, RECORD_HEADER_SIZE) == RECORD_HEADER_SIZE &&
+	       (s->n_counts == 0 ||
+	        decode_u32(r, r->input + r->input_start) >= PERFDATA_RECORD_USER_FIRST))
 		rc = read_input_record(s);
 	return rc < 0 ? rc : s->n_counts ? 0
 	                                 : PFMLIB_ERR_INVAL;
@@ -759,8 +815,9 @@ static int read_recording_start(struct pfm_session *s)
 	size = decode_u64(r, r->input + 8);
 	r->input_start = r->input_end = 0;
 	r->n_bytes_left = UINT64_MAX;
-	rc = size == 16 ? read_pipe_header(s) : size == sizeof(struct perfdata_header) ? read_header(s)
-	                                                                               : PFMLIB_ERR_INVAL;
+	rc = size == 16                               ? read_pipe_header(s)
+	     : size == sizeof(struct perfdata_header) ? read_header(s)
+	                                              : PFMLIB_ERR_INVAL;
 	update_common_layout(s);
 	name_unnamed_events(s);
 	return rc;
@@ -784,6 +841,31 @@ static struct pfm_session *create_reader_session(void)
 	return s;
 }
 
+static bool is_folder(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* perf writes folders with one file for each thread that writes (perf record --threads), or with a
+ * copy of the kernel's memory (--kcore). */
+static const char *explain_folder(const char *path)
+{
+	char name[4096];
+	struct stat st;
+	int n = snprintf(name, sizeof(name), "%s/data.0", path);
+
+	if (n > 0 && (size_t)n < sizeof(name) && stat(name, &st) == 0)
+		return "a folder of perf record --threads, one file for each thread: not "
+		       "supported; record without "
+		       "--threads";
+	n = snprintf(name, sizeof(name), "%s/data", path);
+	if (n > 0 && (size_t)n < sizeof(name) && stat(name, &st) == 0)
+		return "a folder of perf record --kcore: open the file data in it";
+	return "expected a file, got a folder";
+}
+
 static int open_recording_reader(pfm_session_t **out, const char *path, pfm_error_t *why)
 {
 	struct pfm_session *s = create_reader_session();
@@ -792,8 +874,15 @@ static int open_recording_reader(pfm_session_t **out, const char *path, pfm_erro
 	if (!s)
 		return pfmi_base_set_errno_error(why, PFMLIB_ERR_NOMEM, ENOMEM, NULL);
 	s->recording->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (s->recording->fd >= 0 && is_folder(s->recording->fd)) {
+		rc = pfmi_base_set_error(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_NONE, NULL,
+		                         (struct slice){ 0 }, explain_folder(path));
+		pfm_close_session(s);
+		return rc;
+	}
 	if (s->recording->fd < 0) {
-		rc = pfmi_base_set_errno_error(why, PFMLIB_ERR_SYS, errno, "the recording cannot be opened");
+		rc = pfmi_base_set_errno_error(why, PFMLIB_ERR_SYS, errno,
+		                               "the recording cannot be opened");
 		pfm_close_session(s);
 		return rc;
 	}
@@ -806,10 +895,11 @@ static int open_recording_reader(pfm_session_t **out, const char *path, pfm_erro
 	pfm_close_session(s);
 	if (rc == PFMLIB_SUCCESS || rc == PFMLIB_ERR_NOMEM)
 		return pfmi_base_set_errno_error(why, PFMLIB_ERR_NOMEM, ENOMEM, NULL);
-	return pfmi_base_set_error(why, rc, PFM_KIND_IMAGE, NULL, (struct slice){ 0 }, "no recording: the file is none of perf's, or damaged");
+	return pfmi_base_set_error(why, rc, PFM_KIND_IMAGE, NULL, (struct slice){ 0 },
+	                           "not a perf.data file, or corrupt");
 }
 
-int pfm_read_recording(pfm_session_t **out, const char *path, pfm_error_t *error)
+int pfm_open_recording(pfm_session_t **out, const char *path, pfm_error_t *error)
 {
 	pfm_error_t mine, *why = base_begin_error(error, &mine);
 	int rc = PFMLIB_ERR_INVAL;
@@ -819,6 +909,7 @@ int pfm_read_recording(pfm_session_t **out, const char *path, pfm_error_t *error
 	if (out && path)
 		rc = open_recording_reader(out, path, why);
 	else
-		pfmi_base_set_error(why, rc, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "out or path is NULL");
+		pfmi_base_set_error(why, rc, PFM_KIND_NONE, NULL, (struct slice){ 0 },
+		                    "out or path is NULL");
 	return base_finish_error(error, why, rc);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What was there before the first record: names and executable mappings of the tasks that are watched, in the records that the
- * kernel would have written had it watched them from their birth. */
+/* Records that describe the state before the first record: names and executable mappings of the
+ * tasks that are watched. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -26,7 +26,8 @@ static void append_bytes(struct record_builder *m, const void *p, size_t n)
 	m->size += n;
 }
 
-static void begin_record(struct record_builder *m, uint32_t type, uint16_t misc, uint32_t pid, uint32_t tid)
+static void begin_record(struct record_builder *m, uint32_t type, uint16_t misc, uint32_t pid,
+                         uint32_t tid)
 {
 	struct record_header head = { type, misc, 0 };
 
@@ -47,7 +48,8 @@ static void finish_record(struct record_builder *m)
 {
 	uint16_t size;
 
-	m->size += 8 * (size_t)__builtin_popcountll(m->session->sampling->config.fields & SAMPLE_TRAILER_FIELDS);
+	m->size += 8 * (size_t)__builtin_popcountll(m->session->sampling->config.fields &
+	                                            SAMPLE_TRAILER_FIELDS);
 	size = (uint16_t)m->size;
 	memcpy((uint8_t *)m->words + 6, &size, sizeof(size));
 	if (!m->error_code)
@@ -61,13 +63,14 @@ struct mapping {
 	char name[4096];
 };
 
-/* One line of /proc/PID/maps. False if it is no executable mapping. */
+/* Parses one line of /proc/PID/maps. Returns false if it is not an executable mapping. */
 static bool parse_mapping(const char *line, struct mapping *m)
 {
 	unsigned long long start, end, offset, inode;
 	int at = 0;
 
-	if (sscanf(line, "%llx-%llx %7s %llx %x:%x %llu %n", &start, &end, m->prot, &offset, &m->major, &m->minor, &inode, &at) < 7)
+	if (sscanf(line, "%llx-%llx %7s %llx %x:%x %llu %n", &start, &end, m->prot, &offset,
+	           &m->major, &m->minor, &inode, &at) < 7)
 		return false;
 	m->start = start;
 	m->end = end;
@@ -80,7 +83,8 @@ static bool parse_mapping(const char *line, struct mapping *m)
 static void write_map_record(struct record_builder *m, const struct mapping *map)
 {
 	uint32_t numbers[2] = { map->major, map->minor };
-	uint64_t where[3] = { map->start, map->end - map->start, map->offset }, inode[2] = { map->inode, 0 };
+	uint64_t where[3] = { map->start, map->end - map->start, map->offset },
+		 inode[2] = { map->inode, 0 };
 	uint32_t prot[2] = { 5, strchr(map->prot, 'p') ? 2 : 1 };
 
 	begin_record(m, PFM_RECORD_MAP2, PFM_MISC_USER, m->pid, m->pid);
@@ -92,7 +96,7 @@ static void write_map_record(struct record_builder *m, const struct mapping *map
 	finish_record(m);
 }
 
-/* What the process has mapped; nothing, if it has gone. */
+/* Writes the mappings of a process; none if it has ended. */
 static void write_process_maps(struct record_builder *m)
 {
 	char path[64], *text;
@@ -131,10 +135,12 @@ static int write_comm_record(void *arg, const char *name)
 	return 0;
 }
 
-/* What cannot be read is left out, but for want of memory. */
-static void visit_folder(struct record_builder *m, const char *path, int (*each)(void *arg, const char *name))
+/* Unreadable files are skipped; only lack of memory is an error. */
+static void visit_folder(struct record_builder *m, const char *path,
+                         int (*each)(void *arg, const char *name))
 {
-	if (m->session->sys.list_folder(&m->session->sys, path, each, m) == -ENOMEM && !m->error_code)
+	if (m->session->sys.list_folder(&m->session->sys, path, each, m) == -ENOMEM &&
+	    !m->error_code)
 		m->error_code = -ENOMEM;
 }
 
@@ -154,7 +160,8 @@ static int write_process_records(void *arg, const char *name)
 	return 0;
 }
 
-/* Where the kernel is, if it may be known: readers need it to name addresses in it. */
+/* Writes the address of the kernel if this user may know it: readers need it to name kernel
+ * addresses. */
 static void write_kernel_map(struct record_builder *m)
 {
 	unsigned long long start = 0;
@@ -166,7 +173,8 @@ static void write_kernel_map(struct record_builder *m)
 	errno = 0;
 	f = m->session->sys.root[0] ? NULL : fopen("/proc/kallsyms", "re");
 	while (f && getline(&line, &room, f) > 0)
-		if (sscanf(line, "%llx %c %63s", &start, &type, name) == 3 && strcmp(name, "_stext") == 0)
+		if (sscanf(line, "%llx %c %63s", &start, &type, name) == 3 &&
+		    strcmp(name, "_stext") == 0)
 			break;
 		else
 			start = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing perf.data: a head, the events with their ids, what the buffers held, as it was, and at the end what is known of the machine.
- * The size of the data is put right after every pass, so a file whose writer was killed is readable up to there. */
+/* Writing perf.data: a head, the events with their ids, what the buffers held, as it was, and at
+ * the end what is known of the machine. The size of the data is put right after every pass, so a
+ * file whose writer was killed is readable up to there. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -27,7 +28,7 @@ struct pfm_recording {
 	char *command_line;
 };
 
-/* ---- writing ------------------------------------------------------------------------------------------------------------ */
+/* ---- writing ------------------------------------------------------------------------------- */
 
 static int write_bytes(struct pfm_recording *r, const void *bytes, size_t n)
 {
@@ -47,15 +48,19 @@ static int write_bytes(struct pfm_recording *r, const void *bytes, size_t n)
 	return r->write_errno ? -r->write_errno : 0;
 }
 
-/* Whole frames, each in a record of its own: what was written before the writer was killed can be unpacked. */
+/* Whole frames, each in a record of its own: what was written before the writer was killed can be
+ * unpacked. */
 static void write_packed_bytes(struct pfm_recording *r, const uint8_t *bytes, size_t n)
 {
 	uint8_t record[UINT16_MAX];
 
 	while (n && !r->write_errno) {
 		size_t part = n < MAX_PACKED_INPUT ? n : MAX_PACKED_INPUT;
-		size_t size = pfmi_perfdata_compress_frame(r->zstd, record + RECORD_HEADER_SIZE, sizeof(record) - RECORD_HEADER_SIZE, bytes, part, r->zstd_level);
-		struct record_header head = { PERFDATA_RECORD_COMPRESSED, 0, (uint16_t)(size + sizeof(head)) };
+		size_t size = pfmi_perfdata_compress_frame(r->zstd, record + RECORD_HEADER_SIZE,
+		                                           sizeof(record) - RECORD_HEADER_SIZE,
+		                                           bytes, part, r->zstd_level);
+		struct record_header head = { PERFDATA_RECORD_COMPRESSED, 0,
+			                      (uint16_t)(size + sizeof(head)) };
 
 		if (!size)
 			r->write_errno = EIO;
@@ -73,11 +78,12 @@ static int write_record(void *arg, const void *bytes, size_t n)
 	return write_bytes(arg, bytes, n);
 }
 
-/* What has been written is all the data so far. Where a write failed there should be more, and readers are told so: what there is may end
- * with a whole record. */
+/* What has been written is all the data so far. Where a write failed there should be more, and
+ * readers are told so: what there is may end with a whole record. */
 static void update_data_size(struct pfm_recording *r)
 {
-	r->header.data.size = r->offset - r->header.data.offset + (r->write_errno ? RECORD_HEADER_SIZE : 0);
+	r->header.data.size =
+		r->offset - r->header.data.offset + (r->write_errno ? RECORD_HEADER_SIZE : 0);
 }
 
 static void write_header(struct pfm_recording *r)
@@ -85,7 +91,7 @@ static void write_header(struct pfm_recording *r)
 	uint64_t at = r->offset;
 	int err = r->write_errno;
 
-	/* It has its place, be the disk full: what was written before can be read. */
+	/* The header overwrites itself, so it can be written to a full disk. */
 	r->offset = 0;
 	r->write_errno = 0;
 	write_bytes(r, &r->header, sizeof(r->header));
@@ -109,7 +115,7 @@ static void write_padded_string(struct pfm_recording *r, const char *s)
 	write_bytes(r, zeros, padded - len);
 }
 
-/* ---- events --------------------------------------------------------------------------------------------------------------- */
+/* ---- events -------------------------------------------------------------------------------- */
 
 /* Events of the file: the counts that are open, then the one beside samples, if there is one. */
 static bool is_written_event(const struct pfm_session *s, unsigned i)
@@ -206,7 +212,8 @@ static uint64_t get_first_event_id(const struct pfm_session *s, unsigned i)
 	return sm->event_ids[k].id;
 }
 
-/* The names once more, as records: the table of names is at the end, and there may never be an end. */
+/* The names once more, as records: the table of names is at the end, and there may never be an
+ * end. */
 static void write_name_records(struct pfm_recording *r)
 {
 	const struct pfm_session *s = r->session;
@@ -229,7 +236,7 @@ static void write_name_records(struct pfm_recording *r)
 	}
 }
 
-/* ---- features --------------------------------------------------------------------------------------------------------------- */
+/* ---- features ------------------------------------------------------------------------------ */
 
 static void write_event_desc(struct pfm_recording *r)
 {
@@ -253,7 +260,7 @@ static void write_event_desc(struct pfm_recording *r)
 	}
 }
 
-/* One argument after the other: they are separated by newlines in r->command. */
+/* Writes the arguments, which newlines separate in r->command_line. */
 static void write_command_line(struct pfm_recording *r)
 {
 	uint32_t n = 1;
@@ -286,7 +293,8 @@ static void write_sibling_lists(struct pfm_recording *r, unsigned cpus, const ch
 	for (unsigned cpu = 0; seen && cpu < cpus; cpu++) {
 		unsigned k = 0;
 
-		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/topology/%s", cpu, what);
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/topology/%s", cpu,
+		         what);
 		if (pfmi_machine_read_small_file(&r->session->sys, path, list, sizeof(list)) <= 0)
 			continue;
 		while (k < n && strcmp(seen[k], list) != 0)
@@ -330,10 +338,13 @@ static void write_clock_data(struct pfm_recording *r)
 	write_bytes(r, times, sizeof(times));
 }
 
-/* Version (perf leaves it at 0, and there are readers that take nothing else), zstd, level, ratio, and the room that a reader needs. */
+/* Version (perf leaves it at 0, and there are readers that take nothing else), zstd, level, ratio,
+ * and the room that a reader needs. */
 static void write_compression_info(struct pfm_recording *r)
 {
-	const uint32_t words[] = { 0, 1, (uint32_t)r->zstd_level, (uint32_t)(r->packed_size ? r->plain_size / r->packed_size : 1), UINT16_MAX + 1u };
+	const uint32_t words[] = { 0, 1, (uint32_t)r->zstd_level,
+		                   (uint32_t)(r->packed_size ? r->plain_size / r->packed_size : 1),
+		                   UINT16_MAX + 1u };
 
 	write_bytes(r, words, sizeof(words));
 }
@@ -341,10 +352,14 @@ static void write_compression_info(struct pfm_recording *r)
 static void write_feature(struct pfm_recording *r, unsigned bit, const struct utsname *u)
 {
 	uint64_t times[2] = { r->start_time, get_clock_ns(r->session->sampling->config.clock) };
-	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 1024, resolution = 1;
+	uint64_t memory =
+			 (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 1024,
+		 resolution = 1;
 
 	switch (bit) {
-	case PERFDATA_FEATURE_TRACING: write_bytes(r, r->tracing_data.data, r->tracing_data.end); break;
+	case PERFDATA_FEATURE_TRACING:
+		write_bytes(r, r->tracing_data.data, r->tracing_data.end);
+		break;
 	case PERFDATA_FEATURE_HOSTNAME: write_padded_string(r, u->nodename); break;
 	case PERFDATA_FEATURE_OSRELEASE: write_padded_string(r, u->release); break;
 	case PERFDATA_FEATURE_VERSION: write_padded_string(r, "perfmon"); break;
@@ -373,16 +388,21 @@ static bool has_feature(const struct pfm_recording *r, unsigned bit)
 	case PERFDATA_FEATURE_TRACING: return r->tracing_data.end > 0;
 	case PERFDATA_FEATURE_SAMPLE_TIME:
 	case PERFDATA_FEATURE_CLOCKID:
-	case PERFDATA_FEATURE_CLOCK_DATA: return r->session->sampling->common_layout.fields & PFM_SAMPLE_TIME;
+	case PERFDATA_FEATURE_CLOCK_DATA:
+		return r->session->sampling->common_layout.fields & PFM_SAMPLE_TIME;
 	default: return true;
 	}
 }
 
 static void write_features(struct pfm_recording *r)
 {
-	static const uint8_t bits[] = { PERFDATA_FEATURE_TRACING, PERFDATA_FEATURE_HOSTNAME, PERFDATA_FEATURE_OSRELEASE, PERFDATA_FEATURE_VERSION, PERFDATA_FEATURE_ARCH, PERFDATA_FEATURE_NRCPUS,
+	static const uint8_t bits[] = { PERFDATA_FEATURE_TRACING, PERFDATA_FEATURE_HOSTNAME,
+		                        PERFDATA_FEATURE_OSRELEASE, PERFDATA_FEATURE_VERSION,
+		                        PERFDATA_FEATURE_ARCH, PERFDATA_FEATURE_NRCPUS,
 		                        PERFDATA_FEATURE_TOTAL_MEM, PERFDATA_FEATURE_CMDLINE,
-		                        PERFDATA_FEATURE_EVENT_DESC, PERFDATA_FEATURE_CPU_TOPOLOGY, PERFDATA_FEATURE_SAMPLE_TIME, PERFDATA_FEATURE_CLOCKID, PERFDATA_FEATURE_COMPRESSED, PERFDATA_FEATURE_CLOCK_DATA };
+		                        PERFDATA_FEATURE_EVENT_DESC, PERFDATA_FEATURE_CPU_TOPOLOGY,
+		                        PERFDATA_FEATURE_SAMPLE_TIME, PERFDATA_FEATURE_CLOCKID,
+		                        PERFDATA_FEATURE_COMPRESSED, PERFDATA_FEATURE_CLOCK_DATA };
 	struct perfdata_section sections[sizeof(bits)];
 	struct utsname u;
 	uint64_t table = r->offset;
@@ -408,7 +428,7 @@ static void write_features(struct pfm_recording *r)
 	write_bytes(r, sections, n * sizeof(*sections));
 }
 
-/* ---- a recording ---------------------------------------------------------------------------------------------------------- */
+/* ---- a recording --------------------------------------------------------------------------- */
 
 static int begin_recording(struct pfm_recording *r)
 {
@@ -419,14 +439,17 @@ static int begin_recording(struct pfm_recording *r)
 	write_attrs(r);
 	r->header.data.offset = r->offset;
 	write_name_records(r);
-	if (r->session->sampling->buffers && pfmi_perfdata_synthesize_records(r->session, write_record, r) == -ENOMEM && !r->write_errno)
+	if (r->session->sampling->buffers &&
+	    pfmi_perfdata_synthesize_records(r->session, write_record, r) == -ENOMEM &&
+	    !r->write_errno)
 		r->write_errno = ENOMEM;
 	update_data_size(r);
 	write_header(r);
 	return r->write_errno;
 }
 
-static int create_recording(pfm_recording_t **out, const char *path, pfm_session_t *s, const char *command, pfm_error_t *why)
+static int create_recording(pfm_recording_t **out, const char *path, pfm_session_t *s,
+                            const char *command, pfm_error_t *why)
 {
 	struct pfm_recording *r = calloc(1, sizeof(*r));
 	int err;
@@ -448,20 +471,24 @@ static int create_recording(pfm_recording_t **out, const char *path, pfm_session
 		close(r->fd);
 	free(r->command_line);
 	free(r);
-	return pfmi_base_set_errno_error(why, PFMLIB_ERR_SYS, err, "the recording cannot be written");
+	return pfmi_base_set_errno_error(why, PFMLIB_ERR_SYS, err,
+	                                 "the recording cannot be written");
 }
 
-int pfm_open_recording(pfm_recording_t **out, const char *path, pfm_session_t *s, const char *command, pfm_error_t *error)
+int pfm_create_recording(pfm_recording_t **out, const char *path, pfm_session_t *s,
+                         const char *command, pfm_error_t *error)
 {
 	pfm_error_t mine, *why = base_begin_error(error, &mine);
 	int rc = PFMLIB_ERR_INVAL;
 
 	if (out)
 		*out = NULL;
-	if (out && path && s && s->sampling && !s->recording && (s->sampling->buffers || (pfmi_sampling_uses_device(s) && s->sampling->n_event_ids)))
+	if (out && path && s && s->sampling && !s->recording &&
+	    (s->sampling->buffers || (pfmi_sampling_uses_device(s) && s->sampling->n_event_ids)))
 		rc = create_recording(out, path, s, command, why);
 	else
-		pfmi_base_set_error(why, rc, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "out or path is NULL, or the session takes no samples");
+		pfmi_base_set_error(why, rc, PFM_KIND_NONE, NULL, (struct slice){ 0 },
+		                    "out or path is NULL, or the session takes no samples");
 	return base_finish_error(error, why, rc);
 }
 
@@ -483,7 +510,8 @@ static void write_data(struct pfm_recording *r, const void *bytes, size_t len)
 		write_bytes(r, bytes, len);
 }
 
-/* Of a device without buffers: its records, which are short, some hundred at a time. Returns a negative code if it fails. */
+/* Writes the records of a device without buffers, some hundred at a time. Returns a negative
+ * code on failure. */
 static int write_device_records(struct pfm_recording *r)
 {
 	pfm_record_t record = PFM_INIT(record);
@@ -532,18 +560,21 @@ int pfm_write_records(pfm_recording_t *r, uint64_t *size)
 	                                : PFMLIB_SUCCESS;
 }
 
-/* What was lost behind the last record that a buffer had room for stands in none of it: the events' own account, as perf puts it. */
+/* What was lost behind the last record that a buffer had room for stands in none of it: the events'
+ * own account, as perf puts it. */
 static void write_lost_records(struct pfm_recording *r)
 {
 	struct pfm_session *s = r->session;
-	size_t n = 2 + (size_t)__builtin_popcountll(s->sampling->config.fields & SAMPLE_TRAILER_FIELDS);
+	size_t n = 2 +
+	           (size_t)__builtin_popcountll(s->sampling->config.fields & SAMPLE_TRAILER_FIELDS);
 
 	for (unsigned i = 0; i < s->n_counts; i++) {
 		struct record_header head = { PFM_RECORD_LOST_SAMPLES, 0, (uint16_t)(n * 8) };
-		pfm_sample_count_t c = PFM_INIT(c);
+		pfm_sample_statistics_t c = PFM_INIT(c);
 		uint64_t words[16] = { 0 };
 
-		if (pfm_read_samples(s, i, &c) || !c.lost || c.lost == PFM_LOST_UNKNOWN || !count_event_ids(s, i))
+		if (pfm_sampling_statistics(s, i, &c) || !c.lost || c.lost == PFM_LOST_UNKNOWN ||
+		    !count_event_ids(s, i))
 			continue;
 		memcpy(words, &head, sizeof(head));
 		words[1] = c.lost;

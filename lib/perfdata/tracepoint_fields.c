@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Fields of tracepoints by name: the kernel describes, in a text for each, where they lie in a sample's own bytes. Of a session that is
- * open that text is read from tracefs; a recording has those of its machine in it. */
+/* Fields of tracepoints by name: the kernel describes, in a text for each, where they lie in a
+ * sample's own bytes. Of a session that is open that text is read from tracefs; a recording has
+ * those of its machine in it. */
 #include <byteswap.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,11 +19,12 @@ struct trace_format {
 	pfm_trace_field_t fields[MAX_TRACE_FIELDS];
 };
 
-/* ---- the text of a format ----------------------------------------------------------------------------------------------- */
+/* ---- the text of a format ------------------------------------------------------------------ */
 
 static bool is_name_char(char c)
 {
-	return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+	return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       (c >= '0' && c <= '9');
 }
 
 /* Adds @len bytes at @s and an end to the strings. */
@@ -45,8 +47,8 @@ static bool skip_word(const char **s, const char *word)
 	return yes;
 }
 
-/* "__data_loc char[] name" or "unsigned char name[16]", of @len bytes: its type ("char"), its name and how it lies. False if it has no
- * name. */
+/* "__data_loc char[] name" or "unsigned char name[16]", of @len bytes: its type ("char"), its name
+ * and how it lies. False if it has no name. */
 static bool parse_declaration(const char *s, size_t len, pfm_trace_field_t *f, char **strings)
 {
 	const char *end = s + len, *name;
@@ -74,18 +76,20 @@ static bool parse_declaration(const char *s, size_t len, pfm_trace_field_t *f, c
 /* A line like "	field:unsigned int fd;	offset:16;	size:8;	signed:0;". */
 static bool parse_format_field(const char *line, pfm_trace_field_t *f, char **strings)
 {
-	const char *declaration = strstr(line, "field:"), *end = declaration ? strstr(declaration, ";\toffset:") : NULL;
+	const char *declaration = strstr(line, "field:"),
+		   *end = declaration ? strstr(declaration, ";\toffset:") : NULL;
 	unsigned is_signed = 0;
 
 	*f = (pfm_trace_field_t){ .size = sizeof(*f) };
-	if (!end || sscanf(end, ";\toffset:%u;\tsize:%u;\tsigned:%u", &f->offset, &f->length, &is_signed) < 2)
+	if (!end || sscanf(end, ";\toffset:%u;\tsize:%u;\tsigned:%u", &f->offset, &f->length,
+	                   &is_signed) < 2)
 		return false;
 	declaration += strlen("field:");
 	f->flags = is_signed ? PFM_TRACE_SIGNED : 0;
 	return parse_declaration(declaration, (size_t)(end - declaration), f, strings);
 }
 
-/* Takes @text, which ends with a zero and is cut into lines. */
+/* Parses @text, which ends with a zero, and cuts it into lines. */
 static struct trace_format *parse_trace_format(char *text)
 {
 	struct trace_format *t = calloc(1, sizeof(*t));
@@ -98,7 +102,8 @@ static struct trace_format *parse_trace_format(char *text)
 		return NULL;
 	}
 	strings = t->strings;
-	for (char *line = text, *end; line && t->n_fields < MAX_TRACE_FIELDS; line = end ? end + 1 : NULL) {
+	for (char *line = text, *end; line && t->n_fields < MAX_TRACE_FIELDS;
+	     line = end ? end + 1 : NULL) {
 		end = strchr(line, '\n');
 		if (end)
 			*end = '\0';
@@ -107,7 +112,7 @@ static struct trace_format *parse_trace_format(char *text)
 	return t;
 }
 
-/* ---- the texts of a recording -------------------------------------------------------------------------------------------- */
+/* ---- the texts of a recording -------------------------------------------------------------- */
 
 struct tracing_cursor {
 	const uint8_t *pos, *end;
@@ -164,8 +169,8 @@ static char *read_format_text(struct tracing_cursor *w, uint64_t config, bool wa
 	return NULL;
 }
 
-/* Magic, version, byte order, size of a long, size of a page; the formats of the ring's page, of events, of ftrace's own; then the
- * systems. */
+/* Magic, version, byte order, size of a long, size of a page; the formats of the ring's page, of
+ * events, of ftrace's own; then the systems. */
 static char *find_recorded_format(const struct pfm_session *s, uint64_t config)
 {
 	struct tracing_cursor w = { .is_foreign = false };
@@ -193,7 +198,7 @@ static char *find_recorded_format(const struct pfm_session *s, uint64_t config)
 	return found;
 }
 
-/* ---- asked -------------------------------------------------------------------------------------------------------------- */
+/* ---- asked --------------------------------------------------------------------------------- */
 
 static struct trace_format *load_trace_format(const struct pfm_session *s, unsigned i)
 {
@@ -202,7 +207,8 @@ static struct trace_format *load_trace_format(const struct pfm_session *s, unsig
 	struct trace_format *t;
 
 	if (a->type == PERF_TYPE_TRACEPOINT)
-		text = s->recording ? find_recorded_format(s, a->config) : pfmi_perfdata_read_trace_format(s, i);
+		text = s->recording ? find_recorded_format(s, a->config)
+		                    : pfmi_perfdata_read_trace_format(s, i);
 	t = text ? parse_trace_format(text) : NULL;
 	free(text);
 	return t;
@@ -267,7 +273,7 @@ int pfm_find_trace_field(pfm_session_t *s, unsigned i, const char *name, pfm_tra
 	return rc;
 }
 
-/* ---- values ------------------------------------------------------------------------------------------------------------- */
+/* ---- values -------------------------------------------------------------------------------- */
 
 /* A number of 1, 2, 4 or 8 bytes; 0 for others. */
 static uint64_t decode_number(const uint8_t *at, uint32_t length, bool foreign, bool is_signed)
@@ -284,8 +290,9 @@ static uint64_t decode_number(const uint8_t *at, uint32_t length, bool foreign, 
 	return v;
 }
 
-/* Where the bytes of a field are, if it lies inside of the sample's. */
-static const uint8_t *locate_field_bytes(const pfm_sample_t *sample, const pfm_trace_field_t *f, bool foreign, uint32_t *length)
+/* The bytes of a field, or NULL if it does not lie inside the bytes of the sample. */
+static const uint8_t *locate_field_bytes(const pfm_sample_t *sample, const pfm_trace_field_t *f,
+                                         bool foreign, uint32_t *length)
 {
 	const uint8_t *raw = sample->raw;
 	uint64_t at = f->offset;
@@ -302,7 +309,8 @@ static const uint8_t *locate_field_bytes(const pfm_sample_t *sample, const pfm_t
 	return at + *length <= sample->raw_size ? raw + at : NULL;
 }
 
-int pfm_read_trace_field(const pfm_session_t *s, const pfm_record_t *r, const pfm_trace_field_t *field, uint64_t *value, const void **bytes,
+int pfm_read_trace_field(const pfm_session_t *s, const pfm_record_t *r,
+                         const pfm_trace_field_t *field, uint64_t *value, const void **bytes,
                          uint32_t *length)
 {
 	pfm_trace_field_t f;
@@ -310,13 +318,16 @@ int pfm_read_trace_field(const pfm_session_t *s, const pfm_record_t *r, const pf
 	uint32_t len;
 	bool foreign = s && s->recording && pfmi_perfdata_is_foreign_endian(s);
 
-	if (!s || !r || !field || !base_copy_struct_in(&f, sizeof(f), field) || r->type != PFM_RECORD_SAMPLE)
+	if (!s || !r || !field || !base_copy_struct_in(&f, sizeof(f), field) ||
+	    r->type != PFM_RECORD_SAMPLE)
 		return PFMLIB_ERR_INVAL;
-	at = r->sample.raw ? locate_field_bytes(&r->sample, &f, foreign, &len) : NULL;
+	at = r->body.sample.raw ? locate_field_bytes(&r->body.sample, &f, foreign, &len) : NULL;
 	if (!at)
 		return PFMLIB_ERR_NOTFOUND;
 	if (value)
-		*value = f.flags & (PFM_TRACE_ARRAY | PFM_TRACE_DYNAMIC) ? 0 : decode_number(at, len, foreign, f.flags & PFM_TRACE_SIGNED);
+		*value = f.flags & (PFM_TRACE_ARRAY | PFM_TRACE_DYNAMIC)
+		                 ? 0
+		                 : decode_number(at, len, foreign, f.flags & PFM_TRACE_SIGNED);
 	if (bytes)
 		*bytes = at;
 	if (length)

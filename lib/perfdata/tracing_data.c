@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What readers need to print the fields of tracepoints: where they are in a sample's bytes, as this kernel's own files describe it. */
+/* What readers need to print the fields of tracepoints: where they are in a sample's bytes, as this
+ * kernel's own files describe it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,15 +31,16 @@ static char *read_tracefs_file(const struct pfm_session *s, const char *name, si
 	char path[512], *text;
 
 	for (unsigned i = 0; i < TRACEFS_MOUNTS; i++) {
-		snprintf(path, sizeof(path), "%s/%s", pfmi_lookup_tracefs_paths[i], name);
+		snprintf(path, sizeof(path), "%s/%s", pfmi_machine_tracefs_paths[i], name);
 		if (pfmi_machine_read_file(&s->sys, path, &text, len) == 0)
 			return text;
 	}
 	return NULL;
 }
 
-/* The same with its size before it. Nothing where there is no file. */
-static bool append_tracefs_file(struct byte_buffer *b, const struct pfm_session *s, const char *name)
+/* Appends the file with its size before it; an empty one if there is no file. */
+static bool append_tracefs_file(struct byte_buffer *b, const struct pfm_session *s,
+                                const char *name)
 {
 	size_t len = 0;
 	char *text = read_tracefs_file(s, name, &len);
@@ -62,13 +64,16 @@ static bool split_tracepoint_name(const char *name, char system[64], char event[
 	return sscanf(name, "%63[^:]:%127[^:/]", system, event) == 2;
 }
 
-/* The caller frees it. NULL if count @i is no tracepoint, or there is no text about this very one. */
-static char *read_tracepoint_format(const struct pfm_session *s, unsigned i, char system[64], size_t *len)
+/* The caller frees it. NULL if count @i is no tracepoint, or there is no text about this very
+ * one. */
+static char *read_tracepoint_format(const struct pfm_session *s, unsigned i, char system[64],
+                                    size_t *len)
 {
 	const pfm_attr_t *a = &s->counts[i].config.attr;
 	char event[128], name[256], *text;
 
-	if (a->type != PERF_TYPE_TRACEPOINT || !split_tracepoint_name(s->counts[i].config.name, system, event))
+	if (a->type != PERF_TYPE_TRACEPOINT ||
+	    !split_tracepoint_name(s->counts[i].config.name, system, event))
 		return NULL;
 	snprintf(name, sizeof(name), "%s/%s/format", system, event);
 	text = read_tracefs_file(s, name, len);
@@ -86,7 +91,8 @@ char *pfmi_perfdata_read_trace_format(const struct pfm_session *s, unsigned i)
 	return read_tracepoint_format(s, i, system, &len);
 }
 
-/* One system with one event, if count @i is a tracepoint that none before it is. 1, 0 for none, or -1 without memory. */
+/* Appends one system with one event, if count @i is a tracepoint that no count before it is.
+ * Returns 1, 0, or a negative code. */
 static int append_tracepoint_format(struct byte_buffer *b, const struct pfm_session *s, unsigned i)
 {
 	const pfm_attr_t *a = &s->counts[i].config.attr;
@@ -95,28 +101,35 @@ static int append_tracepoint_format(struct byte_buffer *b, const struct pfm_sess
 	int rc = 0;
 
 	for (unsigned k = 0; k < i; k++)
-		if (s->counts[k].config.attr.type == a->type && s->counts[k].config.attr.config == a->config)
+		if (s->counts[k].config.attr.type == a->type &&
+		    s->counts[k].config.attr.config == a->config)
 			return 0;
 	text = read_tracepoint_format(s, i, system, &len);
 	if (text)
-		rc = append_bytes(b, system, strlen(system) + 1) && append_u32(b, 1) && append_u64(b, len) && append_bytes(b, text, len) ? 1 : -1;
+		rc = append_bytes(b, system, strlen(system) + 1) && append_u32(b, 1) &&
+		                     append_u64(b, len) && append_bytes(b, text, len)
+		             ? 1
+		             : -1;
 	free(text);
 	return rc;
 }
 
-/* Head, formats of the ring's own page and events, of no events of ftrace; then systems, their number first; no symbols, no formats of
- * printk, no names of tasks. */
+/* Head, formats of the ring's own page and events, of no events of ftrace; then systems, their
+ * number first; no symbols, no formats of printk, no names of tasks. */
 bool pfmi_perfdata_build_tracing_data(struct pfm_session *s, struct byte_buffer *out)
 {
 	static const char head[] = "\x17\x08\x44tracing0.6";
 	const uint8_t order_and_width[] = { __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, sizeof(long) };
 	const struct perf_state *st = s->backend_state;
-	bool ok = append_bytes(out, head, sizeof(head)) && append_bytes(out, order_and_width, 2) && append_u32(out, (uint32_t)st->page_size);
+	bool ok = append_bytes(out, head, sizeof(head)) && append_bytes(out, order_and_width, 2) &&
+	          append_u32(out, (uint32_t)st->page_size);
 	uint32_t systems = 0;
 	size_t at;
 
-	ok = ok && append_bytes(out, "header_page", 12) && append_tracefs_file(out, s, "header_page");
-	ok = ok && append_bytes(out, "header_event", 13) && append_tracefs_file(out, s, "header_event");
+	ok = ok && append_bytes(out, "header_page", 12) &&
+	     append_tracefs_file(out, s, "header_page");
+	ok = ok && append_bytes(out, "header_event", 13) &&
+	     append_tracefs_file(out, s, "header_event");
 	ok = ok && append_u32(out, 0);
 	at = out->end;
 	ok = ok && append_u32(out, 0);

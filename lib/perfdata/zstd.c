@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* zstd, for recordings: loaded when one is compressed, so that nobody else needs it. Its ABI is stable since its version 1.0. */
+/* zstd, for recordings: loaded when one is compressed, so that nobody else needs it. Its ABI is
+ * stable since its version 1.0. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,8 +41,10 @@ struct zstd_codec *pfmi_perfdata_open_zstd(void)
 	if (!z)
 		return NULL;
 	z->library = dlopen("libzstd.so.1", RTLD_NOW);
-	if (z->library && load_symbol(z, "ZSTD_compress", &z->compress) && load_symbol(z, "ZSTD_isError", &z->is_error) &&
-	    load_symbol(z, "ZSTD_createDStream", &z->create_stream) && load_symbol(z, "ZSTD_freeDStream", &z->free_stream) &&
+	if (z->library && load_symbol(z, "ZSTD_compress", &z->compress) &&
+	    load_symbol(z, "ZSTD_isError", &z->is_error) &&
+	    load_symbol(z, "ZSTD_createDStream", &z->create_stream) &&
+	    load_symbol(z, "ZSTD_freeDStream", &z->free_stream) &&
 	    load_symbol(z, "ZSTD_decompressStream", &z->decompress_stream))
 		return z;
 	pfmi_perfdata_close_zstd(z);
@@ -59,14 +62,16 @@ void pfmi_perfdata_close_zstd(struct zstd_codec *z)
 	free(z);
 }
 
-size_t pfmi_perfdata_compress_frame(const struct zstd_codec *z, void *to, size_t room, const void *from, size_t n, int level)
+size_t pfmi_perfdata_compress_frame(const struct zstd_codec *z, void *to, size_t room,
+                                    const void *from, size_t n, int level)
 {
 	size_t size = z->compress(to, room, from, n, level);
 
 	return z->is_error(size) ? 0 : size;
 }
 
-bool pfmi_perfdata_decompress_bytes(struct zstd_codec *z, struct byte_buffer *out, const void *from, size_t n)
+bool pfmi_perfdata_decompress_bytes(struct zstd_codec *z, struct byte_buffer *out, const void *from,
+                                    size_t n)
 {
 	struct zstd_input in = { from, n, 0 };
 	bool full = false;
@@ -87,7 +92,7 @@ bool pfmi_perfdata_decompress_bytes(struct zstd_codec *z, struct byte_buffer *ou
 	return z->stream != NULL;
 }
 
-/* ---- a buffer that grows --------------------------------------------------------------------------------------------------------- */
+/* ---- a buffer that grows ------------------------------------------------------------------- */
 
 bool pfmi_perfdata_reserve_bytes(struct byte_buffer *b, size_t n)
 {

@@ -31,7 +31,7 @@ static const struct alpha_plan_extra *get_plan_extra(const struct plan *plan)
 	return (const struct alpha_plan_extra *)(const void *)plan->encoder_data;
 }
 
-static int set_event_error(pfm_error_t *why, int event, int code, int kind, const char *detail)
+static int set_event_error(pfm_error_t *why, int event, int code, pfm_error_kind_t kind, const char *detail)
 {
 	int rc = pfmi_base_set_error(why, code, kind, NULL, (struct slice){ NULL, 0 }, detail);
 

@@ -161,10 +161,17 @@ bool pfmi_pmu_decode_register_pair(struct event *ev, const char *reg, uint64_t v
 	return pfmi_netburst_decode_register_pair(ev, reg, value, word);
 }
 
+bool pfmi_pmu_build_global_ctrl(const struct encode_request *req, const struct placement *where,
+                                pfm_reg_t *out)
+{
+	return req->table->encoder == ENCODER_X86 && pfmi_x86_build_global_ctrl(req, where, out);
+}
+
 const char *pfmi_pmu_list_registers(const struct table *t)
 {
 	switch (t->encoder) {
-	case ENCODER_X86: return "PMC[0-31] PERFEVTSEL[0-31] FIXED_CTR_CTRL GLOBAL_CTRL PEBS_LD_LAT PEBS_FRONTEND";
+	case ENCODER_X86: return "PMC[0-31] PERFEVTSEL[0-31] FIXED_CTR_CTRL GLOBAL_CTRL PEBS_LD_LAT PEBS_FRONTEND "
+		                         "OFFCORE_RSP_[0-1] SNOOP_RSP_[0-1]";
 	case ENCODER_MONTECITO: return "PMC[4-42] PMD[4-63] IBR[0-7] DBR[0-7]";
 	case ALPHA_ENCODERS: return "ICCSR PMCTR PCNT5MUX FREQ BC_CTL PM_MUX PCTR_CTL I_STAT I_CTL PCNTSETMUX PCNT6MUX PMC8 PMC9 PMC11";
 	case ENCODER_NETBURST: return "CCCR[0-17] ESCR[0-1]";

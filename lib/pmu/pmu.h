@@ -237,6 +237,11 @@ bool pfmi_pmu_decode_register_pair(struct event *ev, const char *reg, uint64_t v
 /* The registers that pfmi_pmu_get_register_layout() may know, blank-separated, "NAME[0-7]" for several; "" if there are none but the words of
  * perf_event_attr. */
 const char *pfmi_pmu_list_registers(const struct table *t);
+/* The name of @reg of a PMU with table @t, as pfmi_pmu_get_register_layout() takes it: a constant. */
+const char *pfmi_pmu_get_register_name(const struct table *t, const pfm_reg_t *reg);
+/* Makes @out the register that enables the counters of a set; false if the PMU has none. */
+bool pfmi_pmu_build_global_ctrl(const struct encode_request *req, const struct placement *where,
+                                pfm_reg_t *out);
 /* Why a set may have no placement although each event has its counter: what the alternatives of a plan stand for. NULL if there
  * is never more than one. */
 const char *pfmi_pmu_describe_alternatives(const struct table *t);

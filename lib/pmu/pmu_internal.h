@@ -26,6 +26,9 @@ const uint64_t *pfmi_x86_get_config_words(const struct event *ev, uint64_t own[4
 uint32_t pfmi_x86_get_extra_msr(const struct event *ev), pfmi_netburst_get_escr(const struct event *ev);
 /* Else one event is a set of one. */
 unsigned pfmi_x86_encode_single(const struct event *ev, unsigned levels, pfm_encoding_t *out);
+/* Only x86 has a register that enables all counters. */
+bool pfmi_x86_build_global_ctrl(const struct encode_request *req, const struct placement *where,
+                                pfm_reg_t *out);
 /* Else there are no registers but the words. */
 layout_op pfmi_x86_find_layout, pfmi_mont_find_layout, pfmi_alpha_find_layout, pfmi_netburst_find_layout, pfmi_mips_find_layout;
 /* Else fields declare bits. */

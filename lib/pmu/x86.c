@@ -7,7 +7,7 @@
  *
  * A set gives one control register entry per event, in order. Events on fixed counters share FIXED_CTR_CTRL: each of
  * their entries carries the whole register, so that it does not matter which of them is written. Extra registers follow.
- * IA32_PERF_GLOBAL_CTRL is nobody's entry: it is the switch of whoever starts and stops counting, one bit per counter. */
+ * IA32_PERF_GLOBAL_CTRL, which enables the counters, is added by pfm_dispatch_set(). */
 #include <string.h>
 #include <perfmon/pfmlib_coreduo.h>
 #include "pmu/pmu_internal.h"
@@ -17,6 +17,8 @@ static const struct register_field SEL_USR = { "usr", 16, 1 }, SEL_OS = { "os", 
 				   SEL_CMASK = { "cmask", 24, 8 }, SEL_CORE = { "core", 14, 2 }, SEL_MESI = { "mesi", 8, 4 };
 
 #define FIXED_CTR_CTRL      0x38du
+#define GLOBAL_CTRL         0x38fu
+#define PERF_METRICS_ENABLE ((uint64_t)1 << 48) /* of GLOBAL_CTRL */
 #define FIXED_CTR0          0x309u
 #define FIRST_FIXED_COUNTER 32u /* number of fixed counter 0 */
 #define SLOTS_FIXED_NUMBER  3u  /* the fixed one that is there where PERF_METRICS is */
@@ -45,7 +47,7 @@ struct x86_plan_extra {
 };
 _Static_assert(sizeof(struct x86_plan_extra) <= sizeof(((struct plan *)0)->encoder_data), "fits the plan");
 
-static int set_event_error(pfm_error_t *why, int code, int kind, int event, const char *detail)
+static int set_event_error(pfm_error_t *why, int code, pfm_error_kind_t kind, int event, const char *detail)
 {
 	pfmi_base_set_error(why, code, kind, NULL, (struct slice){ 0 }, detail);
 	if (why)
@@ -243,7 +245,7 @@ static uint64_t narrow_counter_mask(const struct event *ev, uint64_t config, uin
 
 /* ---- check ---------------------------------------------------------------------------------------------------- */
 
-static int set_field_error(const struct event *ev, unsigned i, int code, int kind, const char *detail, pfm_error_t *why)
+static int set_field_error(const struct event *ev, unsigned i, int code, pfm_error_kind_t kind, const char *detail, pfm_error_t *why)
 {
 	set_event_error(why, code, kind, -1, detail);
 	if (why) {
@@ -646,6 +648,30 @@ void pfmi_x86_encode_set(const struct plan *plan, const struct placement *where,
 		encode_extra_registers(x, plan->request->n_events, out);
 }
 
+bool pfmi_x86_build_global_ctrl(const struct encode_request *req, const struct placement *where,
+                                pfm_reg_t *out)
+{
+	uint64_t value = 0;
+
+	if (!(req->table->all_counters >> FIRST_FIXED_COUNTER))
+		return false;
+	for (unsigned i = 0; i < req->n_events; i++) {
+		uint64_t config[4];
+
+		pfmi_pmu_build_config_words(&req->events[i], ANY_COUNTER, config);
+		if (where->counters[i] != NO_COUNTER)
+			value |= (uint64_t)1 << where->counters[i];
+		else if (is_perf_metric(req->table, config[0]))
+			value |= PERF_METRICS_ENABLE;
+	}
+	*out = (pfm_reg_t){ .num = GLOBAL_CTRL,
+		            .kind = PFM_REG_GLOBAL_CTRL,
+		            .addr = GLOBAL_CTRL,
+		            .alt_addr = GLOBAL_CTRL,
+		            .value = value };
+	return true;
+}
+
 /* ---- perf ----------------------------------------------------------------------------------------------------- */
 
 static bool has_msr_field(const struct table *t, uint32_t msr)
@@ -808,6 +834,8 @@ static const struct register_field fixed_ctr_ctrl_bits[] = {
 	{ "pmi6", 27, 1 },
 };
 static const struct register_field global_ctrl_bits[] = { { "general", 0, 32 }, { "fixed", 32, 16 }, { "metrics", 48, 1 } };
+static const struct register_field offcore_bits[] = { { "offcore_rsp", 0, 64 } };
+static const struct register_field snoop_bits[] = { { "snoop_rsp", 0, 64 } };
 static const struct register_field ld_lat_bits[] = { { "latency", 0, 16 } };
 static const struct register_field frontend_bits[] = { { "event", 0, 8 }, { "latency", 8, 12 }, { "bubbles", 20, 3 } };
 
@@ -859,6 +887,10 @@ const struct register_field *pfmi_x86_find_layout(const struct table *t, const c
 	MATCH_LAYOUT("GLOBAL_CTRL", global_ctrl_bits)
 	MATCH_LAYOUT("PERF_GLOBAL_CTRL", global_ctrl_bits)
 	MATCH_LAYOUT("PEBS_LD_LAT", ld_lat_bits)
+	MATCH_LAYOUT("OFFCORE_RSP_0", offcore_bits)
+	MATCH_LAYOUT("OFFCORE_RSP_1", offcore_bits)
+	MATCH_LAYOUT("SNOOP_RSP_0", snoop_bits)
+	MATCH_LAYOUT("SNOOP_RSP_1", snoop_bits)
 	MATCH_LAYOUT("PEBS_FRONTEND", frontend_bits)
 #undef LAYOUT
 	return NULL;
@@ -869,10 +901,12 @@ uint64_t pfmi_x86_get_event_select_mask(const struct table *t, const char *reg, 
 	struct slice name = { reg, (uint32_t)strlen(reg) };
 	uint32_t len = base_length_without_number(name);
 	unsigned n;
-	const struct register_field *layout = get_perfevtsel_layout(t, &n);
+	const struct register_field *layout = pfmi_x86_find_layout(t, reg, &n);
 	uint64_t mask = 0, number = i;
 
 	/* A name without a number is any counter's: the first one, then the second one. */
+	if (table_has_field_bits(t) || !layout)
+		return 0;
 	if (len < name.len && (i || !pfmi_base_parse_number((struct slice){ reg + len, name.len - len }, &number)))
 		return 0;
 	for (unsigned k = 0; k < n; k++)

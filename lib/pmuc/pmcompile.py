@@ -587,7 +587,7 @@ class Compiler(Fields):
         t, takers = self.table, {}
         for row in t.rows:
             if not row.desc and row.flags & pt.ROW_METRIC:
-                self.describe_metric(row)
+                self.add_metric_description(row)
             elif not row.desc:
                 facts = {t.fields[f].name: v for f, _, v in row.values}
                 facts["core"] = t.name
@@ -597,19 +597,23 @@ class Compiler(Fields):
         for g, events in takers.items():
             self.add_mask_descriptions(events, t.groups[g])
 
-    def describe_metric(self, row):
-        """Its text of metrics.txt: a metric's meaning can't be composed from its name."""
+    def add_metric_description(self, row):
+        """Its text of a file of metrics: a metric's meaning can't be composed from its name."""
         row.desc = texts.metric(row.name) or ""
         if not row.desc and texts.metrics():
-            self.error(row_location(row.where), "metric '%s' needs a description here or in texts/metrics.txt" % row.name)
+            self.error(row_location(row.where), "metric '%s' needs a description here "
+                       "or in texts/metrics.txt" % row.name)
 
     def add_mask_descriptions(self, events, group):
-        """Unit masks: as if each made a name of its own with the event's; of a group that several events take, alone."""
+        """Describe unit masks as if each made a name of its own with the event's; those of a
+        group that several events take, alone."""
         t, facts = self.table, {"core": self.table.name}
         for w in group.words:
             if not w.desc:
-                told = {texts.describe(self.family, t.unit, "%s.%s" % (event, w.name), facts) for event in events}
-                w.desc = (told.pop() if len(told) == 1 else texts.mask(self.family, t.unit, events[0], w.name, facts)) or ""
+                told = {texts.describe(self.family, t.unit, "%s.%s" % (event, w.name), facts)
+                        for event in events}
+                w.desc = (told.pop() if len(told) == 1 else
+                          texts.mask(self.family, t.unit, events[0], w.name, facts)) or ""
 
 
 def row_location(where):

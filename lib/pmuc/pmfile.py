@@ -1,8 +1,50 @@
 # SPDX-License-Identifier: MIT
 """Files written whole or not at all."""
 
+import fcntl
+import glob
 import os
 import tempfile
+
+# Beginning and end of the names of files that are being written.
+PREFIX, SUFFIX = ".perfmon-", ".tmp"
+
+
+def is_same_file(fd, path):
+    """True if @path still names the open file."""
+    try:
+        return os.path.samestat(os.fstat(fd), os.stat(path))
+    except OSError:
+        return False
+
+
+def create_locked(folder):
+    """A new file in @folder, locked as long as it is open: (descriptor, path)."""
+    while True:
+        fd, path = tempfile.mkstemp(prefix=PREFIX, suffix=SUFFIX, dir=folder)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX)
+        except OSError:
+            return fd, path         # a file system without locks
+        if is_same_file(fd, path):
+            return fd, path
+        os.close(fd)                # another process took it for abandoned before it was locked
+
+
+def remove_abandoned(folder):
+    """Removes files of writers that were killed. A living writer holds a lock on its file."""
+    for path in glob.glob(os.path.join(glob.escape(folder), PREFIX + "*" + SUFFIX)):
+        try:
+            fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+        except OSError:
+            continue
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.unlink(path)
+        except OSError:
+            pass
+        finally:
+            os.close(fd)
 
 
 def write_atomically(path, data):
@@ -15,16 +57,17 @@ def write_atomically(path, data):
     if os.path.islink(path):        # it stays: /dev/stdout is one
         path = os.path.realpath(path)
     folder = os.path.dirname(os.path.abspath(path))
-    fd, temp = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=folder)
+    remove_abandoned(folder)
+    fd, temp = create_locked(folder)
     try:
         with os.fdopen(fd, "wb") as f:
             f.write(data)
             f.flush()
             os.fsync(f.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temp, 0o666 & ~mask & ~0o022)
-        os.rename(temp, path)
+            mask = os.umask(0)
+            os.umask(mask)
+            os.chmod(temp, 0o666 & ~mask & ~0o022)
+            os.rename(temp, path)
     except BaseException:
         try:
             os.unlink(temp)

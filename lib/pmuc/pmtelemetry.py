@@ -16,11 +16,13 @@ from pmmetrics import metric_row
 from pmformula import rewrite
 from pmread import MAX_NAME, Refused, clean
 
-HEAD = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"\$schema"\s*:\s*"v[0-9.]+\.schema\.json"\s*,\s*"document"')
+HEAD = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"\$schema"\s*:\s*"v[0-9.]+\.schema\.json"\s*,'
+                  rb'\s*"document"')
 CYCLES = 0x11
-MESH_CYCLES = "SYS_CMN_CYCLES"      # the mesh's clock, which the kernel counts as an event of its DTC
+MESH_CYCLES = "SYS_CMN_CYCLES"      # the mesh's clock, which the kernel counts in its DTC
 MESH_CYCLE_EVENT = "dtc_cycles"
 MESH_CYCLE_TYPE = 3                 # node type of the DTC in the kernel's driver
+COMPAT = {"cmn_700": "43c*"}        # the kernel's identifiers of a mesh, as Linux's list has them
 MAX_LEVELS = 8
 IPC = "INST_RETIRED / CPU_CYCLES"
 SHIFT = re.compile(r"\(([^()<]*)<<\s*([0-9]|[12][0-9])\)")    # (A + B << 12)
@@ -239,6 +241,8 @@ def read_mesh(reading, data, product, source):
         b = Sheet("arm_" + m.name, "Arm " + clean(product["product_name"])[:100], ["arm.cmn"])
         b.device, b.unit, b.uncore = "arm_cmn", "arm_cmn", True
         b.source = source
+        if m.name in COMPAT:
+            Draft(b, "", {}).declare("compat")
         return b
     b = reading.builder("arm_" + m.name, make)
     cycles = Entry(MESH_CYCLE_EVENT, "Clocks of the mesh.", None, [("type", MESH_CYCLE_TYPE)], 0,
@@ -263,7 +267,10 @@ def read_mesh_event(reading, b, node, e):
         return
     name, code = event_name(e), event_code(e, b.at["eventid"].max)
     desc, detail = event_text(e)
-    b.add(Entry(name, desc, None, [("eventid", code), ("type", node)], 0, reading.file, detail))
+    row = Entry(name, desc, None, [("eventid", code), ("type", node)], 0, reading.file, detail)
+    if reading.model.name in COMPAT:
+        row.text("compat", COMPAT[reading.model.name])
+    b.add(row)
     reading.counts["uncore"] += 1
 
 
@@ -283,24 +290,27 @@ def read_mesh_metrics(reading, b, component):
             reading.note(e["name"][:MAX_NAME], "formula",
                          "needs %s, which is no event: left out" % missing[0][:60])
             return
-        chosen = occupancy_filter(component, e["name"])
+        chosen = filter_number(component, e["name"])
 
         def spell(name):
             if name == MESH_CYCLES:
                 return MESH_CYCLE_EVENT
-            return "%s:occupid=%d" % (name, chosen) if chosen and "OCCUPANCY" in name else name
+            return "%s:occupid=%d" % (name, chosen) if chosen else name
         e["formula"] = SHIFT.sub(lambda m: "((%s) * %d)" % (m[1], 1 << int(m[2])), formula)
         read_metric(reading, b, e, groups, {}, spell)
     reading.objects(object_items(reading, component, "metrics"), read)
 
 
-def occupancy_filter(component, name):
-    """Number of the filter that a metric's name ends with: X__occupancy_filter_reads."""
+def filter_number(component, name):
+    """Number of the filter that a metric's name ends with: X__occupancy_filter_read_requests. The
+    kernel takes the numbers of all kinds of filters in one field."""
     what = component.get("filter_specification")
-    what = what.get("filters") if type(what) is dict else None
-    what = what.get("occupancy_filter") if type(what) is dict else None
-    known = what.get("encodings") if type(what) is dict else None
-    choice = name.partition("__occupancy_filter_")[2]
-    found = known.get(choice) if type(known) is dict and choice else None
-    number = found.get("encoding") if type(found) is dict else 0
-    return number if type(number) is int and 0 <= number < 16 else 0
+    filters = what.get("filters") if type(what) is dict else None
+    for kind, found in filters.items() if type(filters) is dict else ():
+        known = found.get("encodings") if type(found) is dict else None
+        choice = name.partition("__%s_" % kind)[2]
+        found = known.get(choice) if type(known) is dict and choice else None
+        number = found.get("encoding") if type(found) is dict else None
+        if type(number) is int and 0 <= number < 16:
+            return number
+    return 0

@@ -1,88 +1,64 @@
 # SPDX-License-Identifier: MIT
 """What an event counts, in our own words.
 
-Lists of events come without texts. The words are kept once per event name in lib/events/texts: a sentence where
-somebody wrote one, else a base (what a family of names counts) and a glossary of the parts that follow it.
+Lists of events come without texts. The words are kept once per event name in lib/events/texts: a
+sentence where somebody wrote one, else a base (what a family of names counts) and a glossary of the
+parts that follow it.
 
 The files of texts, one thing a line, name and text two blanks apart:
 
-    MEM_LOAD_RETIRED.L2_HIT  Sentence.       one event
-    L2_REQUEST.ANY  = L2_RQSTS.REFERENCES    the same event under another name
-    X.LATENCY_GT_#  Loads above # cycles.    the last number of a name, where no row has that number
-    UNC_CHA_TOR_INSERTS.*  @tor Requests     the base of every name that begins so; %s is where the rest goes, else it
-                                             follows a colon; its parts are looked up in section tor of the glossary first
-    OCR.*  @ocr {what|Requests} {by}[, {snoop}]   a template: parts go to the slot that the glossary gives them
-                                             (<what> reads); [...] is dropped where its slot is empty
-A text may go on in indented lines; the first may stand there too.
-metrics.txt has a text of its own for each metric: none is composed. glossary.txt has [SECTION ...] lines and TERM  words; a later block overrides an earlier one. Words that begin with +
-follow the part before them without a comma, words that end in ~ stand before the part after them, words that
-begin with ^ come first of all, - alone says nothing. # in a term is any number, and so in its words."""
+    MEM_LOAD_RETIRED.L2_HIT  Sentence.     one event
+    L2_REQUEST.ANY  = L2_RQSTS.REFERENCES  the same event under another name
+    X.LATENCY_GT_#  Loads above # cycles.  the last number of a name, where no row has that number
+    UNC_CHA_TOR_INSERTS.*  @tor Requests   the base of every name that begins so; %s is where the
+                                           rest goes, else it follows a colon; its parts are looked
+                                           up in section tor of the glossary first
+    OCR.*  @ocr {what|Requests} {by}[, {snoop}]
+                                           a template: parts go to the slot that the glossary gives
+                                           them (<what> reads); [...] is dropped where its slot is
+                                           empty
+    HNS_*  = HNF_*                         names that begin with HNS_ have the texts of those with
+                                           HNF_;
+    CME_*  = *; In the unit:               of those without CME_, with some words in front
+
+A text may go on in indented lines; the first may stand there too. metrics.txt and metrics_arm.txt
+have a text for each metric: none is composed.
+
+glossary.txt has [SECTION ...] lines and lines of a term and its words, two blanks apart; a later
+block overrides an earlier one. Words that begin with + follow the part before them without a comma,
+words that end in ~ stand before the part after them, words that begin with ^ come first of all, -
+alone says nothing. # in a term is any number, and so in its words."""
 
 import os
 import re
 
+import phrases
 import pmtable as pt
 
-FILES = {"intel": ("intel_core", "intel_atom", "intel_older", "intel_uncore"), "amd": ("amd",), "arm": ("arm", "boxes"),
-         "power": ("power", "boxes"), "s390": ("s390",), "riscv": ("riscv",), "other": ("others", "boxes")}
-SMALL_CORE = re.compile(r"mont|bonnell|arcticwolf|atom|knight|\b(bnl|slm|glm|glp|ehl|snr|grr|srf|cwf|knl|knm)", re.I)
-LIMIT = 200
+FILES = {"intel": ("intel_core", "intel_atom", "intel_older", "intel_uncore"), "amd": ("amd",),
+         "arm": ("arm", "arm_c1", "arm_mesh", "boxes"), "power": ("power", "boxes"),
+         "s390": ("s390",), "riscv": ("riscv",), "other": ("others", "boxes")}
+METRIC_FILES = "metrics", "metrics_arm"
+SMALL_CORE = re.compile(r"mont|bonnell|arcticwolf|atom|knight"
+                        r"|\b(bnl|slm|glm|glp|ehl|snr|grr|srf|cwf|knl|knm)", re.I)
 NUMBER = re.compile(r"[0-9]+")
 PLAIN = re.compile(r"[A-Z]{5,}")
 WORD = re.compile(r"[A-Z0-9]+")
 PART = re.compile(r"\.?[A-Z0-9]+")
-LINKED = re.compile(r"(of|from|to|that|whose|in|into|by|at|for|with|without|on|while|beyond|because|between|after|before|when|as|and|or"
-                    r"|through|over|under|within|until|per)\b")
-PAST = re.compile(r"(served|sent|answered|kept|entered)\b")
-PREPOSITION = re.compile(r" (of|in|for|to|from|by) ")
-SLOT = re.compile(r"<(\w+)> ?")
-HOLE = re.compile(r"\{(\w+)(?:\|([^}]*))?\}")
-OPTION = re.compile(r"\[[^\]{]*\{(\w+)\}[^\]]*\]")
-SUMMED = ", summed over cycles"
-# What a word is as the attribute of a noun after it: "loads", "misses" make "load misses".
-ATTRIBUTES = {"instructions": "instruction", "branches": "branch", "loads": "load", "stores": "store", "uops": "uop", "requests": "request",
-              "reads": "read", "writes": "write", "prefetches": "prefetch", "snoops": "snoop", "operations": "operation", "pages": "page",
-              "page walks": "page walk", "accesses": "access", "fetches": "fetch", "transactions": "transaction", "interrupts": "interrupt",
-              "exceptions": "exception", "lines": "line", "probes": "probe", "commands": "command", "victims": "victim", "misses": "miss",
-              "threads": "thread", "entries": "entry", "bubbles": "bubble", "barriers": "barrier", "credits": "credit", "calls": "call",
-              "returns": "return", "jumps": "jump", "locks": "lock", "hits": "hit", "responses": "response"}
-ALWAYS = ("cache", "TLB", "data", "code", "memory", "bus", "queue", "buffer", "table", "unit", "vector", "floating-point", "integer", "system",
-          "hardware", "software", "demand", "second-level TLB", "SSE", "SSE2", "AVX", "MMX", "x87", "scheduler", "pipeline", "interface",
-          "controller", "DRAM", "register", "microcode", "dispatch", "division", "graphics", "renaming", "page directory", "error", "core",
-          "uncacheable", "not cacheable", "cacheable", "near", "far", "direct", "indirect", "scalar", "packed", "clean", "dirty", "speculative",
-          "misaligned", "exclusive", "external", "internal", "local", "large", "small", "partial", "total", "normal", "return stack", "processor")
-HEADS = set(ATTRIBUTES) | {"stalls", "refills", "fills", "look-ups", "evictions", "writebacks", "flushes", "replacements", "aborts", "errors",
-                           "events", "cycles", "data", "cache", "TLB", "queue", "buffer", "bytes", "conflicts", "faults", "assists", "rejections",
-                           "retries", "turnarounds", "transfers", "ticks", "slots", "invalidations", "reloads", "restarts", "entries made",
-                           "references", "divisions", "multiplications", "prefetcher", "bits", "changes", "words", "packets", "walks"}
-# What a word is before the noun that it tells more about.
-BEFORE = {"retired": "retired~", "predicted wrongly": "mispredicted~", "predicted": "predicted~", "dispatched": "dispatched~",
-          "executed": "executed~", "taken": "taken~", "not taken": "not-taken~", "conditional": "conditional~", "mispredicted": "mispredicted~"}
-# What a word is after a noun that it tells more about.
-AFTER = {"hits": "that hit", "misses": "that missed", "taken": "that are taken", "not taken": "that are not taken",
-         "conditional": "that are conditional", "unconditional": "that are unconditional", "direct": "that are direct",
-         "indirect": "that are indirect", "modified": "in modified state", "exclusive": "in exclusive state", "shared": "in shared state",
-         "invalid": "in invalid state", "owned": "in owned state", "completed": "that completed", "started": "that started",
-         "retired": "that retired", "executed": "that executed", "issued": "that were issued", "dispatched": "that were dispatched",
-         "predicted wrongly": "that were mispredicted", "predicted": "that were predicted", "aborted": "that were aborted",
-         "rejected": "that were rejected", "dropped": "that were dropped", "blocked": "that were blocked", "stalled": "that stalled",
-         "pending": "that are pending", "outstanding": "that are outstanding", "scalar": "that are scalar", "packed": "that are packed",
-         "full": "that is full", "empty": "that is empty", "busy": "that is busy", "single-precision": "in single precision",
-         "double-precision": "in double precision", "all kinds": "of all kinds", "any kind": "of any kind", "all of them": "of all kinds",
-         "across two lines": "across two lines", "data": "for data", "code": "for code", "loads": "for loads", "stores": "for stores",
-         "reads": "for reads", "writes": "for writes", "prefetches": "for prefetches"}
 LAST_NUMBER = re.compile(r"^(.*?)([0-9]+)([^0-9]*)$")
 
 _texts, _glossary, _seen, _metrics = {}, {}, {}, {}
 
 
 class Texts:
-    """Sentences and bases: of one file, or of the files of a family, of which the first that knows a name is right."""
+    """Sentences and bases: of one file, or of the files of a family, of which the first that knows
+    a name is right."""
 
     def __init__(self, files=()):
-        self.exact, self.bases = {}, {}
+        self.exact, self.bases, self.renamed = {}, {}, {}
         for f in reversed(files):
             self.exact.update(f.exact)
+            self.renamed.update(f.renamed)
             self.bases.update(f.bases)
         self.reach = max((k.count("_") + 1 for k in self.bases), default=0)
 
@@ -96,6 +72,15 @@ class Texts:
             return self.sentence(text[2:])
         return text
 
+    def other_name(self, name):
+        """(the name whose text @name has, words in front of it) by its beginning, or None."""
+        for beginning, text in self.renamed.items():
+            rest = name[len(beginning):]
+            if name.startswith(beginning) and (beginning[-1] in "._" or rest[:1] in ("", ".", "_")):
+                other, _, words = text.partition("; ")
+                return other.rstrip("*") + rest, words
+        return None
+
     def base(self, words):
         """(number of words it covers, section, text) of the longest base, or None."""
         words = [w.lstrip(".") for w in words[:self.reach]]
@@ -107,7 +92,7 @@ class Texts:
 
 
 def folder():
-    """lib/events/texts of a source tree, or the folder of that name beside an installed compiler."""
+    """lib/events/texts of a source tree, or the folder texts beside an installed compiler."""
     try:
         return pt.first_existing("../events/texts", "texts")
     except FileNotFoundError:
@@ -158,14 +143,17 @@ def load(name):
         key, text = canonical(key), text.strip()
         if not gap or not text:
             raise ValueError("%s: a name and a text, two blanks apart" % at)
-        if key.endswith("*"):
+        if key.endswith("*") and text.startswith("= "):
+            key, table, value = key[:-1], texts.renamed, text[2:]
+        elif key.endswith("*"):
             section = ""
             if text.startswith("@"):
                 section, _, text = text[1:].partition(" ")
             key = "_".join(WORD.findall(key))
             table, value = texts.bases, (section, text)
         else:
-            table, value = texts.exact, "= " + canonical(text[2:]) if text.startswith("= ") else text
+            table = texts.exact
+            value = "= " + canonical(text[2:]) if text.startswith("= ") else text
         if key in table:
             raise ValueError("%s: %s is there already" % (at, key))
         table[key] = value
@@ -173,12 +161,13 @@ def load(name):
 
 
 def metrics():
-    """{metric: text or "= NAME"} of metrics.txt."""
+    """{metric: text or "= NAME"} of the files of metrics."""
     if not _metrics:
-        for at, line in lines("metrics"):
+        for at, line in (x for f in METRIC_FILES for x in lines(f)):
             key, gap, text = line.partition("  ")
             if not gap or key in _metrics:
-                raise ValueError("%s: %s" % (at, "expected a name and a text, got '%s'" % key if not gap else key + " is there already"))
+                raise ValueError("%s: %s" % (at, key + " is there already" if gap else
+                                             "expected a name and a text, got '%s'" % key))
             _metrics[key] = text.strip()
     return _metrics
 
@@ -191,7 +180,8 @@ def metric(name):
 
 
 class Section(dict):
-    """Terms and their words; @reach tells how many words the longest term has that begins with a word."""
+    """Terms and their words; @reach tells how many words the longest term has that begins with a
+    word."""
 
     def __init__(self):
         super().__init__()
@@ -214,7 +204,8 @@ def glossary():
                 continue
             word, gap, text = line.partition("  ")
             if not gap or word in block:
-                raise ValueError("%s: %s" % (at, "a term and its words, two blanks apart" if not gap else word + " is there already"))
+                raise ValueError("%s: %s" % (at, word + " is there already" if gap else
+                                             "a term and its words, two blanks apart"))
             block.add(word)
             for n in names:
                 _glossary.setdefault(n, Section()).enter(word, text.strip())
@@ -223,7 +214,8 @@ def glossary():
 
 
 def term(words, sections):
-    """The words of the glossary for a run of words, or None. A dot of the name counts: L3_MISS.REMOTE_HIT has no L3_MISS_REMOTE."""
+    """The words of the glossary for a run of words, or None. A dot of the name counts:
+    L3_MISS.REMOTE_HIT has no L3_MISS_REMOTE."""
     key = "_".join(words).replace("_.", ".").lstrip(".")
     for s in sections:
         if key in s:
@@ -237,8 +229,9 @@ def term(words, sections):
     return None
 
 
-def phrases(words, sections, unknown=None):
-    """The parts of a name in words, longest terms first; what the glossary does not have stays as it is."""
+def parts_of(words, sections, unknown=None):
+    """The parts of a name in words, longest terms first; what the glossary does not have stays as
+    it is."""
     out, i = [], 0
     while i < len(words):
         first = NUMBER.sub("#", words[i].lstrip("."))
@@ -249,7 +242,9 @@ def phrases(words, sections, unknown=None):
                 break
         else:
             word = words[i].lstrip(".")
-            n, text = 1, "+" + word if word.isdigit() else word.lower() if PLAIN.fullmatch(word) else word
+            n = 1
+            text = ("+" + word if word.isdigit() else
+                    word.lower() if PLAIN.fullmatch(word) else word)
             if unknown is not None and not word.isdigit():
                 unknown.append(word)
         i += n
@@ -260,98 +255,36 @@ def phrases(words, sections, unknown=None):
     return out
 
 
-def joined(parts):
-    """Words of the glossary as one text; a part that links itself ("of cores", "that missed") needs no comma, and a sum over cycles
-    comes last."""
-    text, glue, end = "", "", ""
-    for p in parts:
-        p = SLOT.sub("", p)
-        if SUMMED in p:
-            p, end = p.replace(SUMMED, ""), SUMMED
-        if p == "cycles" and "cycles" in text.lower():
-            continue
-        if p.startswith("+"):
-            p, glue = p[1:], " " if text else ""
-        elif glue and p.startswith("that ") and re.search(r" that (are|were) [\w ]+$", text) and re.match(r"that (are|were) ", p):
-            glue, p = " and ", p.split(" ", 2)[2]
-        elif glue and p.startswith("that ") and " that " in text:
-            glue = " and "
-        elif glue and PAST.match(p):
-            glue = " and were " if " that " in " " + text else " "
-        elif glue and LINKED.match(p):
-            glue = " "
-        elif p.startswith(","):
-            glue = ""
-        text += glue + p.strip("~ ")
-        glue = " " if p.endswith("~") else ", "
-    return text + end
-
-
-def is_attribute(p):
-    return p in ATTRIBUTES or p in ALWAYS or p.endswith((" cache", " TLB", " queue", " buffer", " unit")) and not PREPOSITION.search(p)
-
-
-def natural(parts, follows):
-    """Parts as English says them: attributes before their nouns, and clauses after. @follows tells that a noun stands before them."""
-    if not follows and len(parts) > 1 and parts[-1] == "cycles":
-        parts = ["cycles of~"] + parts[:-1]
-    out = []
-    parts = [p for i, p in enumerate(parts) if not i or parts[i - 1].split(" ")[-1] != p]      # L1D_CACHE: no second "cache"
-    for i, p in enumerate(parts):
-        after = parts[i + 1] if i + 1 < len(parts) else ""
-        noun = follows or any(not x.endswith("~") for x in out)
-        if not noun and after and p in BEFORE:
-            p = BEFORE[p]
-        if after in HEADS and is_attribute(p):
-            p = ATTRIBUTES.get(p, p) + "~"
-        elif noun and not (out and out[-1].endswith("~")):
-            p = AFTER.get(p.rstrip("~"), p)
-        out.append(p)
-    return out
-
-
-def filled(template, parts):
-    """A template with the parts in their slots; "[...]" is dropped if its slot is empty, what has no slot comes last."""
-    slots = {"rest": []}
-    for p in parts:
-        marks = SLOT.split(p)           # words before any mark, then a slot and its words in turn
-        for name, said in zip(["rest"] + marks[1::2], marks[::2]):
-            if said.strip():
-                slots.setdefault(name if "{" + name in template else "rest", []).append(said.strip())
-
-    def fill(m):
-        return joined(slots.pop(m[1], [])) or m[2] or ""
-    text = OPTION.sub(lambda m: m[0][1:-1] if slots.get(m[1]) else "", template)
-    text = HOLE.sub(fill, text)
-    rest = joined([p for kept in slots.values() for p in kept])
-    if rest:
-        text += (" " if LINKED.match(rest) else ", ") + rest
-    return re.sub(r" +(?=[,;:)]|$)", "", re.sub(r" {2,}", " ", text)).strip(" ,")
-
-
-def sentence_of(text):
-    text = text.strip().rstrip(".,:;").replace(") (", "; ")
-    if len(text) >= LIMIT:
-        text = text[:LIMIT - 1].rsplit(",", 1)[0]
-    return text[:1].upper() + text[1:] + "."
+def text_of(family, unit, name, texts, unknown=None):
+    """The text of a canonical name: its own, that of another name, or one made of its parts."""
+    text, other = texts.sentence(name), None
+    if not text:
+        other = texts.other_name(name)
+    if other:
+        text, words = text_of(family, unit, other[0], texts, unknown), other[1]
+        if words and text[1:2].islower():
+            text = text[:1].lower() + text[1:]
+        return "%s %s" % (words, text) if words else text
+    return text or composed(family, unit, name, texts, unknown)
 
 
 def composed(family, unit, name, texts, unknown=None):
     words = PART.findall(name)
     found = texts.base(words)
     if not found:
-        return sentence_of(joined(natural(phrases(words, sections_of(family, unit), unknown), False)))
+        parts = parts_of(words, sections_of(family, unit), unknown)
+        return phrases.sentence_of(phrases.joined(phrases.natural(parts, False)))
     n, section, text = found
-    parts = phrases(words[n:], sections_of(family, unit, section), unknown)
+    parts = parts_of(words[n:], sections_of(family, unit, section), unknown)
     if "{" in text:
-        return sentence_of(filled(text, parts))
-    rest = joined(natural(parts, "%s" not in text))
+        return phrases.sentence_of(phrases.filled(text, parts))
+    rest = phrases.joined(phrases.natural(parts, "%s" not in text))
     if "%s" in text:
-        return sentence_of(text.replace("%s", rest or "any"))
+        return phrases.sentence_of(text.replace("%s", rest or "any"))
     if not rest:
-        return sentence_of(text)
-    link = ": " if ";" in text or not LINKED.match(rest) else ", " if "," in text else " "
-    return sentence_of(text + link + rest)
+        return phrases.sentence_of(text)
+    link = ": " if ";" in text or not phrases.LINKED.match(rest) else ", " if "," in text else " "
+    return phrases.sentence_of(text + link + rest)
 
 
 def sections_of(family, unit, first=""):
@@ -367,19 +300,21 @@ def is_small(family, facts):
 def mask(family, unit, event, name, facts=None):
     """A sentence about the unit mask @name that @event and others take: its own words alone."""
     found = of_family(family, is_small(family, facts)).base(PART.findall(canonical(event)))
-    parts = phrases(PART.findall(canonical(name)), sections_of(family, unit, found[1] if found else ""))
-    return sentence_of(joined(natural(parts, False)) or "Any of them")
+    sections = sections_of(family, unit, found[1] if found else "")
+    parts = parts_of(PART.findall(canonical(name)), sections)
+    return phrases.sentence_of(phrases.joined(phrases.natural(parts, False)) or "Any of them")
 
 
 def describe(family, unit, name, facts=None, unknown=None):
-    """One sentence about the event @name of @unit ("" for a core, else the vendor's word in lower case). @facts["core"], a
-    processor's name, tells small cores from big ones. Parts that the glossary does not have are added to the list @unknown."""
+    """One sentence about the event @name of @unit ("" for a core, else the vendor's word in lower
+    case). @facts["core"], a processor's name, tells small cores from big ones. Parts that the
+    glossary does not have are added to the list @unknown."""
     small = is_small(family, facts)
     key = family, unit, name, small
     text = _seen.get(key)
     if text is None or unknown is not None:
         texts, plain = of_family(family, small), canonical(name)
-        text = _seen[key] = texts.sentence(plain) or composed(family, unit, plain, texts, unknown)
+        text = _seen[key] = text_of(family, unit, plain, texts, unknown)
     return text
 
 

@@ -51,7 +51,7 @@ static int describe(const pfm_session_t *s, unsigned i, const pfm_count_t *count
 	e->cause = count->cause;
 	e->soft = is_soft(&info.attr);
 	e->countable =
-		info.n_parts && !info.is_level &&
+		info.n_kernel_events && !info.is_level &&
 		(count->quality == PFM_QUALITY_EXACT || count->quality == PFM_QUALITY_SCALED ||
 	         (count->quality == PFM_QUALITY_NOT_COUNTED && count->cause == PFM_CAUSE_NO_TIME));
 	if (e->countable) {
@@ -64,7 +64,7 @@ static int describe(const pfm_session_t *s, unsigned i, const pfm_count_t *count
 
 static int describe_all(struct layout *l, pfm_session_t *s)
 {
-	unsigned n = pfm_count_session(s);
+	unsigned n = pfm_session_size(s);
 	pfm_count_t *counts = calloc(n + 1, sizeof(*counts));
 	int rc = counts ? PFMLIB_SUCCESS : PFMLIB_ERR_NOMEM;
 
@@ -275,7 +275,7 @@ static bool place(struct layout *l, const unsigned *unit, unsigned n)
 	return ok;
 }
 
-static void give_up(struct region_event *e, int cause, const char *why)
+static void give_up(struct region_event *e, pfm_cause_t cause, const char *why)
 {
 	char *text = strdup(why);
 
@@ -434,7 +434,7 @@ static int open_sessions(struct layout *l, char *const *texts, unsigned n, bool 
 	pfm_session_t *s;
 	int rc;
 
-	options.flags = PFM_SESSION_ONE_TASK;
+	options.flags = PFM_SESSION_ONE_THREAD;
 	rc = pfm_open_session(&s, l->ctx, &options, (const char *const *)texts, n, error);
 	if (rc)
 		return rc;
@@ -447,7 +447,7 @@ static int open_sessions(struct layout *l, char *const *texts, unsigned n, bool 
 		rc = pfm_open_session(&l->session, l->ctx, &options, (const char *const *)texts, n,
 		                      error);
 	if (!rc)
-		l->n_metrics = pfm_count_session(l->session) == l->n_events
+		l->n_metrics = pfm_session_size(l->session) == l->n_events
 		                       ? pfm_count_metrics(l->session)
 		                       : 0;
 	return rc;

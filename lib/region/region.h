@@ -78,7 +78,8 @@ struct region_event {
 	char *name, *unit, *why, *remedy, *cpus;
 	pfm_attr_t attr;
 	double scale;
-	int quality, cause;
+	pfm_quality_t quality;
+	pfm_cause_t cause;
 	unsigned session_group, round;
 	bool countable, soft, system;
 	double inside, pair; /* cost */

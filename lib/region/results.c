@@ -288,7 +288,7 @@ static int quality_of(const struct row *row, const struct tally *t, const struct
 	return t->visits == row->times.outermost ? PFM_QUALITY_EXACT : PFM_QUALITY_PARTIAL;
 }
 
-static int cause_of(const struct region_event *e, int quality)
+static pfm_cause_t cause_of(const struct region_event *e, pfm_quality_t quality)
 {
 	if (!e->countable)
 		return e->cause;
@@ -305,7 +305,7 @@ int pfm_region_count(const pfm_region_results_t *r, unsigned i, unsigned event,
 	const struct region_event *e = event < l->n_events ? &l->events[event] : NULL;
 	const struct tally *t = r && i < r->n && e ? &r->rows[i].tallies[event] : NULL;
 	uint64_t cost, exclusive, each;
-	int quality;
+	pfm_quality_t quality;
 
 	if (!t)
 		return r ? PFMLIB_ERR_NOTFOUND : PFMLIB_ERR_INVAL;
@@ -411,7 +411,7 @@ int pfm_region_metric(const pfm_region_results_t *r, unsigned i, unsigned metric
 	if (!counts)
 		return PFMLIB_ERR_NOMEM;
 	fill_counts(r, i, counts);
-	rc = pfm_compute_metric(l->session, metric, counts, 1, (double)r->rows[i].times.wall / 1e9,
+	rc = pfm_compute_session_metric(l->session, metric, counts, 1, (double)r->rows[i].times.wall / 1e9,
 	                        out);
 	free(counts);
 	if (name)

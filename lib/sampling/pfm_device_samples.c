@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Samples of the Tru64 counter device.
  *
- * The device writes no records. At an interrupt it adds one to the bucket of the program counter, in a profile of one range of addresses
- * which read(2) gives whole. What was added since the last look becomes records here, one for each interrupt and in the form of
- * Linux's, so that everything behind is the same. What the device does not know is not told: when it was, in which task, and
- * on which counter, for which reason one event is sampled at a time. ProfileMe has pairs of numbers instead of a profile. */
+ * The device writes no records. At an interrupt it adds one to the bucket of the program
+ * counter, in a profile of one range of addresses which read(2) gives whole. What was added
+ * since the last look becomes records here, one for each interrupt and in the form of Linux's,
+ * so that everything behind is the same. What the device does not know is not told: when it was,
+ * in which task, and on which counter, for which reason one event is sampled at a time.
+ * ProfileMe has pairs of numbers instead of a profile. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,24 +17,31 @@
 #define POLL_INTERVAL_NS 10000000L /* between looks: the device wakes nobody */
 #define DEFAULT_STRIDE   4u        /* instructions in a bucket */
 
-/* Whether reading empties the buckets is not documented: it is seen when there is something in them for the first time. */
+/* Whether reading empties the buckets is not documented: it is seen when there is something in them
+ * for the first time. */
 enum bucket_read_mode { READ_MODE_UNKNOWN,
 	                READ_KEEPS_BUCKETS,
 	                READ_CLEARS_BUCKETS };
 
 struct pc_profile {
 	enum bucket_read_mode read_mode;
-	size_t n_buckets, buckets_per_entry; /* buckets of all entries; 0: there is no profile, but pairs */
+	/* buckets of all entries; 0: there is no profile, but pairs */
+	size_t n_buckets, buckets_per_entry;
 	uint64_t start_address, bucket_width;
-	pfcntr_bucket_t *last_buckets, *new_buckets, *pending_buckets; /* at the last reading; room for the next; not handed out yet */
-	uint64_t n_pending;                                            /* sum of fresh, or pairs that are new */
-	size_t pass_position;                                          /* where handing out has come to */
-	bool is_in_pass;                                               /* handing out, up to the end of the buckets */
-	bool is_final_look;                                            /* the last look was at a device that had been stopped */
+	/* at the last reading; room for the next; not handed out yet */
+	pfcntr_bucket_t *last_buckets, *new_buckets, *pending_buckets;
+	/* sum of fresh, or pairs that are new */
+	uint64_t n_pending;
+	/* where handing out has come to */
+	size_t pass_position;
+	/* handing out, up to the end of the buckets */
+	bool is_in_pass;
+	/* the last look was at a device that had been stopped */
+	bool is_final_look;
 	uint64_t record[8];
 };
 
-/* ---- what is asked ---------------------------------------------------------------------------------------------------- */
+/* ---- what is asked ------------------------------------------------------------------------- */
 
 /* The event's own period, else the session's. */
 static uint64_t get_requested_period(const struct pfm_session *s, const struct session_count *c)
@@ -66,8 +75,10 @@ static int prepare_device_sampling(struct pfm_session *s)
 	if (sm->config.fields & PFM_SAMPLE_CPU)
 		in->pfp_alpha_open = PFM_ALPHA_OPEN_EACH;
 	in->pfp_alpha_items |= PFM_COUNTERS | PFM_PROFILING;
-	if (d->emulator.device && !in->pfp_alpha_n_ranges) { /* the program that the model invents */
-		in->pfp_alpha_ranges[0] = (pfmlib_alpha_range_t){ d->emulator.text_start, d->emulator.text_end };
+	/* the program that the model invents */
+	if (d->emulator.device && !in->pfp_alpha_n_ranges) {
+		in->pfp_alpha_ranges[0] =
+			(pfmlib_alpha_range_t){ d->emulator.text_start, d->emulator.text_end };
 		in->pfp_alpha_n_ranges = 1;
 	}
 	choose_interrupt_rates(s, in);
@@ -105,12 +116,14 @@ static const char *explain_device_refusal(const struct pfm_session *s, unsigned 
 		return "no addresses to profile are named (pfp_alpha_ranges)";
 	if (period && !is_counter_period(d, counter, period))
 		return "its counter does not interrupt after so many events";
-	if (!pfm_alpha_rate(d->pmu_type, counter, 1) && !is_counter_period(d, counter, pfm_alpha_rate(d->pmu_type, counter, 0)))
-		return "after an interrupt its counter begins at 0 again: its samples are 1048576 events apart";
+	if (!pfm_alpha_rate(d->pmu_type, counter, 1) &&
+	    !is_counter_period(d, counter, pfm_alpha_rate(d->pmu_type, counter, 0)))
+		return "after an interrupt its counter begins at 0 again: its samples are 1048576 "
+		       "events apart";
 	return NULL;
 }
 
-/* ---- room --------------------------------------------------------------------------------------------------------------- */
+/* ---- room ---------------------------------------------------------------------------------- */
 
 /* The number that records of count @i carry, and the count that those of @entry belong to. */
 static uint64_t get_count_id(unsigned i)
@@ -123,7 +136,8 @@ static unsigned find_count_of_entry(const struct pfm_session *s, size_t entry)
 	const struct device_state *d = s->backend_state;
 
 	for (unsigned i = 0; i < s->n_counts; i++)
-		if (d->locations[i].counter >= 0 && (d->locations[i].entry < 0 || (size_t)d->locations[i].entry == entry))
+		if (d->locations[i].counter >= 0 &&
+		    (d->locations[i].entry < 0 || (size_t)d->locations[i].entry == entry))
 			return i;
 	return 0;
 }
@@ -134,9 +148,11 @@ static void set_record_layouts(struct pfm_session *s)
 	struct sampling_state *sm = s->sampling;
 	bool each = d->encoder_input.pfp_alpha_open == PFM_ALPHA_OPEN_EACH;
 
-	sm->common_layout = (struct record_layout){ .fields = PFM_SAMPLE_IDENTIFIER | PFM_SAMPLE_IP | (each ? PFM_SAMPLE_CPU : 0u),
-		                                    .read_format = PERF_FORMAT_GROUP,
-		                                    .has_trailers = true };
+	sm->common_layout =
+		(struct record_layout){ .fields = PFM_SAMPLE_IDENTIFIER | PFM_SAMPLE_IP |
+		                                  (each ? PFM_SAMPLE_CPU : 0u),
+		                        .read_format = PERF_FORMAT_GROUP,
+		                        .has_trailers = true };
 	for (unsigned i = 0; i < s->n_counts; i++) {
 		struct session_count *c = &s->counts[i];
 
@@ -144,7 +160,9 @@ static void set_record_layouts(struct pfm_session *s)
 		c->config.attr.precise = 0;
 		if (d->locations[i].counter < 0)
 			continue;
-		c->config.period = d->encoder_output.statistic ? 0 : d->encoder_output.rates[d->locations[i].counter];
+		c->config.period = d->encoder_output.statistic
+		                           ? 0
+		                           : d->encoder_output.rates[d->locations[i].counter];
 		sm->event_ids[sm->n_event_ids++] = (struct event_id){ get_count_id(i), i };
 	}
 }
@@ -152,7 +170,9 @@ static void set_record_layouts(struct pfm_session *s)
 static int alloc_profile(struct pfm_session *s, struct pc_profile *p)
 {
 	const struct device_state *d = s->backend_state;
-	uint64_t bytes = 0, stride = d->encoder_input.pfp_alpha_flags & PFM_ALPHA_FL_STRIDE ? d->encoder_input.pfp_alpha_stride : DEFAULT_STRIDE;
+	uint64_t bytes = 0, stride = d->encoder_input.pfp_alpha_flags & PFM_ALPHA_FL_STRIDE
+	                                     ? d->encoder_input.pfp_alpha_stride
+	                                     : DEFAULT_STRIDE;
 	int err = pfmi_device_send_request(s, PCNTGETRSIZE, &bytes);
 
 	if (err < 0)
@@ -164,7 +184,8 @@ static int alloc_profile(struct pfm_session *s, struct pc_profile *p)
 	p->last_buckets = calloc(p->n_buckets + 1, sizeof(*p->last_buckets));
 	p->new_buckets = calloc(p->n_buckets + 1, sizeof(*p->new_buckets));
 	p->pending_buckets = calloc(p->n_buckets + 1, sizeof(*p->pending_buckets));
-	return p->last_buckets && p->new_buckets && p->pending_buckets ? PFMLIB_SUCCESS : PFMLIB_ERR_NOMEM;
+	return p->last_buckets && p->new_buckets && p->pending_buckets ? PFMLIB_SUCCESS
+	                                                               : PFMLIB_ERR_NOMEM;
 }
 
 static int open_device_sampling(struct pfm_session *s)
@@ -195,15 +216,16 @@ static void close_device_sampling(struct pfm_session *s)
 		pfmi_sampling_close_buffers(s);
 }
 
-/* ---- looking ------------------------------------------------------------------------------------------------------------ */
+/* ---- looking ------------------------------------------------------------------------------- */
 
 /* Interrupts since the session was opened; *@more if there are new ones. */
 static int count_interrupts(struct pfm_session *s, bool *more)
 {
 	struct device_state *d = s->backend_state;
 	uint64_t counts[MAX_DEVICE_ENTRIES][PFM_ALPHA_MAX_COUNTERS];
-	uint32_t number = d->pmu_type == PFMLIB_ALPHA_EV4_PMU ? PCNTGETCNT : pfm_alpha_num_counters(d->pmu_type) == 3 ? PCNT5GETCNT
-	                                                                                                              : PCNT6GETCNT;
+	uint32_t number = d->pmu_type == PFMLIB_ALPHA_EV4_PMU        ? PCNTGETCNT
+	                  : pfm_alpha_num_counters(d->pmu_type) == 3 ? PCNT5GETCNT
+	                                                             : PCNT6GETCNT;
 	int err = pfmi_device_fetch_counts(s, number, counts);
 
 	for (unsigned e = 0; err >= 0 && e < d->n_entries; e++) {
@@ -228,8 +250,9 @@ static int read_buckets(struct pfm_session *s, pfcntr_bucket_t *to)
 	                                                 : -EIO;
 }
 
-/* The first reading that finds something is made twice: buckets that are fewer the second time were emptied by the first. What
- * both found is then in p->now, and in p->seen what the device still holds of it. */
+/* The first reading that finds something is made twice: buckets that are fewer the second time were
+ * emptied by the first. What both found is then in p->now, and in p->seen what the device still
+ * holds of it. */
 static int detect_read_mode(struct pfm_session *s)
 {
 	struct pc_profile *p = ((struct device_state *)s->backend_state)->profile;
@@ -245,7 +268,8 @@ static int detect_read_mode(struct pfm_session *s)
 		fewer |= p->last_buckets[i] < p->new_buckets[i];
 	p->read_mode = fewer ? READ_CLEARS_BUCKETS : READ_KEEPS_BUCKETS;
 	for (size_t i = 0; i < p->n_buckets && err >= 0; i++) {
-		p->new_buckets[i] = fewer ? p->new_buckets[i] + p->last_buckets[i] : p->last_buckets[i];
+		p->new_buckets[i] =
+			fewer ? p->new_buckets[i] + p->last_buckets[i] : p->last_buckets[i];
 		p->last_buckets[i] = 0;
 	}
 	return err;
@@ -260,7 +284,9 @@ static int update_profile(struct pfm_session *s)
 	if (err >= 0 && p->read_mode == READ_MODE_UNKNOWN)
 		err = detect_read_mode(s);
 	for (size_t i = 0; i < p->n_buckets && err >= 0; i++) {
-		pfcntr_bucket_t more = p->read_mode == READ_CLEARS_BUCKETS ? p->new_buckets[i] : p->new_buckets[i] - p->last_buckets[i];
+		pfcntr_bucket_t more = p->read_mode == READ_CLEARS_BUCKETS
+		                               ? p->new_buckets[i]
+		                               : p->new_buckets[i] - p->last_buckets[i];
 
 		p->pending_buckets[i] += more;
 		p->n_pending += more;
@@ -277,7 +303,8 @@ static int update_pairs(struct pfm_session *s)
 
 	d->profile->n_pending = 0;
 	for (unsigned e = 0; e < d->n_entries && err >= 0; e++)
-		d->profile->n_pending += memcmp(d->entries[e].last_pair, d->entries[e].events, sizeof(d->entries[e].last_pair)) != 0;
+		d->profile->n_pending += memcmp(d->entries[e].last_pair, d->entries[e].events,
+		                                sizeof(d->entries[e].last_pair)) != 0;
 	return err;
 }
 
@@ -301,7 +328,7 @@ static int update_pending_samples(struct pfm_session *s)
 	return err < 0 ? pfmi_device_record_errno(s, err) : PFMLIB_SUCCESS;
 }
 
-/* ---- handing out -------------------------------------------------------------------------------------------------------- */
+/* ---- handing out --------------------------------------------------------------------------- */
 
 /* The processor, where that is known: one word or none. */
 static size_t write_cpu_word(const struct pfm_session *s, size_t entry, uint64_t *to)
@@ -328,11 +355,13 @@ static size_t write_sample_record(const struct pfm_session *s, size_t bucket)
 	struct pc_profile *p = d->profile;
 	uint64_t *record = p->record;
 	size_t entry = bucket / p->buckets_per_entry;
-	uint16_t mode = d->encoder_input.pfp_alpha_flags & PFM_ALPHA_FL_KERNEL ? PFM_MISC_KERNEL : PFM_MISC_USER;
+	uint16_t mode = d->encoder_input.pfp_alpha_flags & PFM_ALPHA_FL_KERNEL ? PFM_MISC_KERNEL
+	                                                                       : PFM_MISC_USER;
 
 	record[1] = get_count_id(find_count_of_entry(s, entry));
 	record[2] = p->start_address + bucket % p->buckets_per_entry * p->bucket_width;
-	return write_record_header(record, PFM_RECORD_SAMPLE, mode, 3 + write_cpu_word(s, entry, record + 3));
+	return write_record_header(record, PFM_RECORD_SAMPLE, mode,
+	                           3 + write_cpu_word(s, entry, record + 3));
 }
 
 /* A group of two: the statistic, and what retired. Nobody says in which task. */
@@ -366,14 +395,17 @@ static size_t write_next_record(const struct pfm_session *s)
 			return write_sample_record(s, p->pass_position);
 		}
 	for (; d->encoder_output.statistic && p->pass_position < d->n_entries; p->pass_position++)
-		if (memcmp(d->entries[p->pass_position].last_pair, d->entries[p->pass_position].events, sizeof(d->entries[p->pass_position].last_pair)) != 0) {
+		if (memcmp(d->entries[p->pass_position].last_pair,
+		           d->entries[p->pass_position].events,
+		           sizeof(d->entries[p->pass_position].last_pair)) != 0) {
 			p->n_pending--;
 			return write_pair_record(s, p->pass_position);
 		}
 	return 0;
 }
 
-/* A pass ends with what its look found, however fast the device goes on; when it was stopped, with the last there is. */
+/* A pass ends with what its look found, however fast the device goes on; when it was stopped, with
+ * the last there is. */
 int pfmi_device_read_next_sample(struct pfm_session *s, const void **bytes, size_t *size)
 {
 	struct device_state *d = s->backend_state;
@@ -403,8 +435,10 @@ int pfmi_device_wait_for_sample(struct pfm_session *s, int timeout)
 {
 	const struct device_state *d = s->backend_state;
 
-	for (int64_t left = timeout < 0 ? INT64_MAX : timeout * INT64_C(1000000); d && d->profile;) {
-		struct timespec step = { .tv_nsec = left < POLL_INTERVAL_NS ? (long)left : POLL_INTERVAL_NS };
+	for (int64_t left = timeout < 0 ? INT64_MAX : timeout * INT64_C(1000000);
+	     d && d->profile;) {
+		struct timespec step = { .tv_nsec = left < POLL_INTERVAL_NS ? (long)left
+			                                                    : POLL_INTERVAL_NS };
 		int rc = d->profile->n_pending ? PFMLIB_SUCCESS : update_pending_samples(s);
 
 		if (rc)
@@ -426,7 +460,8 @@ uint64_t pfmi_device_count_out_of_range(const struct pfm_session *s, unsigned i)
 	const struct device_state *d = s->backend_state;
 	uint64_t interrupts = 0, found = 0;
 
-	for (unsigned e = 0; d && d->profile && !d->encoder_output.statistic && e < d->n_entries; e++)
+	for (unsigned e = 0; d && d->profile && !d->encoder_output.statistic && e < d->n_entries;
+	     e++)
 		if (d->locations[i].entry < 0 || d->locations[i].entry == (int)e) {
 			interrupts += d->entries[e].n_interrupts;
 			found += d->entries[e].n_in_range;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* From the bytes of a record to its fields. The order is the one the kernel writes, which its header's comment gives differently
- * in places. Nothing is trusted: a length leads nowhere but to the end of the record. */
+/* From the bytes of a record to its fields. The order is the one the kernel writes, which its
+ * header's comment gives differently in places. Nothing is trusted: a length leads nowhere but to
+ * the end of the record. */
 #include <stdlib.h>
 #include <string.h>
 #include "sampling/sampling.h"
@@ -10,9 +11,12 @@
 #define BRANCH_HW_INDEX   ((uint64_t)1 << 17)
 #define BRANCH_COUNTERS   ((uint64_t)1 << 19)
 
-#define SAMPLE_TRAILER_FIELDS (PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_ID | PFM_SAMPLE_STREAM | PFM_SAMPLE_CPU | PFM_SAMPLE_IDENTIFIER)
+#define SAMPLE_TRAILER_FIELDS                                                                    \
+	(PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_ID | PFM_SAMPLE_STREAM | PFM_SAMPLE_CPU | \
+	 PFM_SAMPLE_IDENTIFIER)
 
-/* What is left of a record. Once something did not fit, nothing fits any more. */
+/* The bytes of a record that are not parsed yet. After one field that did not fit, no field
+ * fits. */
 struct record_cursor {
 	const uint8_t *pos, *end;
 	bool is_bad;
@@ -69,7 +73,8 @@ static uint16_t read_u16(struct record_cursor *c)
 /* @n words where they lie, or NULL. A foreign file may have moved them off their boundary. */
 static const uint64_t *read_word_array(struct record_cursor *c, uint64_t n)
 {
-	if (n > get_bytes_left(c) / sizeof(uint64_t) || (n && (uintptr_t)c->pos % sizeof(uint64_t))) {
+	if (n > get_bytes_left(c) / sizeof(uint64_t) ||
+	    (n && (uintptr_t)c->pos % sizeof(uint64_t))) {
 		c->is_bad = true;
 		c->pos = c->end;
 		return NULL;
@@ -90,7 +95,7 @@ static const char *read_string(struct record_cursor *c)
 	return s;
 }
 
-/* ---- parts of a sample ------------------------------------------------------------------------------------------------- */
+/* ---- parts of a sample --------------------------------------------------------------------- */
 
 /* How many words of @format stand at @words, of which @n are there; 0 if they are not all there. */
 static uint64_t count_read_words(uint64_t format, const void *words, uint64_t n)
@@ -159,7 +164,7 @@ static bool is_chain_full(const pfm_sample_t *s, uint32_t most)
 
 static void parse_user_stack(struct record_cursor *c, pfm_record_t *out)
 {
-	pfm_sample_t *s = &out->sample;
+	pfm_sample_t *s = &out->body.sample;
 	uint64_t size = read_u64(c);
 
 	if (!size)
@@ -167,7 +172,7 @@ static void parse_user_stack(struct record_cursor *c, pfm_record_t *out)
 	s->stack = read_bytes(c, size);
 	s->stack_used = read_u64(c);
 	s->stack_size = s->stack ? size : 0;
-	out->cut |= s->stack && s->stack_used >= size ? PFM_CUT_STACK : 0;
+	out->truncated |= s->stack && s->stack_used >= size ? PFM_TRUNCATED_STACK : 0;
 	if (s->stack_used > s->stack_size)
 		s->stack_used = s->stack_size;
 }
@@ -181,12 +186,16 @@ static void parse_weights(struct record_cursor *c, pfm_sample_t *s)
 	s->weight3 = (uint16_t)(v >> 48);
 }
 
-#define IDENTITY_FIELDS (PFM_SAMPLE_IDENTIFIER | PFM_SAMPLE_IP | SAMPLE_TRAILER_FIELDS | PFM_SAMPLE_ADDR | PFM_SAMPLE_PERIOD)
+#define IDENTITY_FIELDS                                                                    \
+	(PFM_SAMPLE_IDENTIFIER | PFM_SAMPLE_IP | SAMPLE_TRAILER_FIELDS | PFM_SAMPLE_ADDR | \
+	 PFM_SAMPLE_PERIOD)
 
-/* Words of @fields that come before @field among the first fields of a sample. IDENTIFIER is the very first. */
+/* Words of @fields that come before @field among the first fields of a sample. IDENTIFIER is the
+ * very first. */
 static size_t count_words_before(uint64_t fields, uint64_t field)
 {
-	static const uint64_t order = PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_ADDR;
+	static const uint64_t order =
+		PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_ADDR;
 	uint64_t before = fields & order & (field == PFM_SAMPLE_ID ? order : field - 1);
 
 	return (size_t)__builtin_popcountll(before) + !!(fields & PFM_SAMPLE_IDENTIFIER);
@@ -194,8 +203,11 @@ static size_t count_words_before(uint64_t fields, uint64_t field)
 
 void pfmi_sampling_complete_layout(struct record_layout *l)
 {
-	l->is_fixed_size = l->fields & PFM_SAMPLE_IDENTIFIER && !(l->fields & ~(uint64_t)IDENTITY_FIELDS);
-	l->sample_size = RECORD_HEADER_SIZE + sizeof(uint64_t) * (size_t)__builtin_popcountll(l->fields & IDENTITY_FIELDS);
+	l->is_fixed_size =
+		l->fields & PFM_SAMPLE_IDENTIFIER && !(l->fields & ~(uint64_t)IDENTITY_FIELDS);
+	l->sample_size =
+		RECORD_HEADER_SIZE +
+		sizeof(uint64_t) * (size_t)__builtin_popcountll(l->fields & IDENTITY_FIELDS);
 }
 
 static uint64_t read_next_word(const uint8_t **at)
@@ -216,20 +228,21 @@ static void read_word_halves(const uint8_t **at, uint32_t *first, uint32_t *seco
 }
 
 /* Fields of constant size that come first in a sample, a word each, at @at. */
-static inline __attribute__((always_inline)) void parse_identity_words(const uint8_t *at, uint64_t f, pfm_record_t *out)
+static inline __attribute__((always_inline)) void
+parse_identity_words(const uint8_t *at, uint64_t f, pfm_record_t *out)
 {
 	uint32_t reserved;
 
 	if (f & PFM_SAMPLE_IDENTIFIER)
 		out->id = read_next_word(&at);
 	if (f & PFM_SAMPLE_IP)
-		out->sample.ip = read_next_word(&at);
+		out->body.sample.ip = read_next_word(&at);
 	if (f & PFM_SAMPLE_TID)
 		read_word_halves(&at, &out->pid, &out->tid);
 	if (f & PFM_SAMPLE_TIME)
 		out->time = read_next_word(&at);
 	if (f & PFM_SAMPLE_ADDR)
-		out->sample.addr = read_next_word(&at);
+		out->body.sample.addr = read_next_word(&at);
 	if (f & PFM_SAMPLE_ID)
 		out->id = read_next_word(&at);
 	if (f & PFM_SAMPLE_STREAM)
@@ -237,21 +250,23 @@ static inline __attribute__((always_inline)) void parse_identity_words(const uin
 	if (f & PFM_SAMPLE_CPU)
 		read_word_halves(&at, &out->cpu, &reserved);
 	if (f & PFM_SAMPLE_PERIOD)
-		out->sample.period = read_next_word(&at);
+		out->body.sample.period = read_next_word(&at);
 }
 
 /* All of them are there, or none is taken. */
 static void parse_identity(struct record_cursor *c, uint64_t f, pfm_record_t *out)
 {
-	const uint8_t *at = read_bytes(c, sizeof(uint64_t) * (unsigned)__builtin_popcountll(f & IDENTITY_FIELDS));
+	const uint8_t *at = read_bytes(
+		c, sizeof(uint64_t) * (unsigned)__builtin_popcountll(f & IDENTITY_FIELDS));
 
 	if (at)
 		parse_identity_words(at, f, out);
 }
 
-static void parse_variable_fields(struct record_cursor *c, const struct record_layout *l, pfm_record_t *out)
+static void parse_variable_fields(struct record_cursor *c, const struct record_layout *l,
+                                  pfm_record_t *out)
 {
-	pfm_sample_t *s = &out->sample;
+	pfm_sample_t *s = &out->body.sample;
 	uint64_t f = l->fields;
 
 	if (f & PFM_SAMPLE_READ) {
@@ -263,7 +278,7 @@ static void parse_variable_fields(struct record_cursor *c, const struct record_l
 
 		s->chain = read_word_array(c, n);
 		s->n_chain = s->chain ? (uint32_t)n : 0;
-		out->cut |= is_chain_full(s, l->max_frames) ? PFM_CUT_CHAIN : 0;
+		out->truncated |= is_chain_full(s, l->max_frames) ? PFM_TRUNCATED_CHAIN : 0;
 	}
 	if (f & PFM_SAMPLE_RAW) {
 		s->raw_size = read_u32(c);
@@ -279,7 +294,8 @@ static void parse_variable_fields(struct record_cursor *c, const struct record_l
 		parse_user_stack(c, out);
 }
 
-static void parse_late_fields(struct record_cursor *c, const struct record_layout *l, pfm_sample_t *s)
+static void parse_late_fields(struct record_cursor *c, const struct record_layout *l,
+                              pfm_sample_t *s)
 {
 	uint64_t f = l->fields;
 
@@ -307,7 +323,9 @@ static void parse_late_fields(struct record_cursor *c, const struct record_layou
 	}
 }
 
-#define VARIABLE_FIELDS (PFM_SAMPLE_READ | PFM_SAMPLE_CHAIN | PFM_SAMPLE_RAW | PFM_SAMPLE_BRANCH | PFM_SAMPLE_REGS | PFM_SAMPLE_STACK)
+#define VARIABLE_FIELDS                                                            \
+	(PFM_SAMPLE_READ | PFM_SAMPLE_CHAIN | PFM_SAMPLE_RAW | PFM_SAMPLE_BRANCH | \
+	 PFM_SAMPLE_REGS | PFM_SAMPLE_STACK)
 
 static void parse_sample(struct record_cursor *c, const struct record_layout *l, pfm_record_t *out)
 {
@@ -315,18 +333,18 @@ static void parse_sample(struct record_cursor *c, const struct record_layout *l,
 	if (l->fields & VARIABLE_FIELDS)
 		parse_variable_fields(c, l, out);
 	if (l->fields & ~(uint64_t)(IDENTITY_FIELDS | VARIABLE_FIELDS))
-		parse_late_fields(c, l, &out->sample);
+		parse_late_fields(c, l, &out->body.sample);
 	out->has = l->fields;
 }
 
-/* ---- records beside samples --------------------------------------------------------------------------------------------- */
+/* ---- records beside samples ---------------------------------------------------------------- */
 
 static size_t get_trailer_size(uint64_t fields)
 {
 	return sizeof(uint64_t) * (size_t)__builtin_popcountll(fields & SAMPLE_TRAILER_FIELDS);
 }
 
-/* What stands at the end of every record that is no sample; takes it off the cursor. */
+/* Parses the trailer of a record that is not a sample, and shortens the cursor by it. */
 static void parse_trailer(struct record_cursor *c, const struct record_layout *l, pfm_record_t *out)
 {
 	size_t size = get_trailer_size(l->fields);
@@ -366,7 +384,7 @@ static void parse_task_ids(struct record_cursor *c, pfm_record_t *out)
 
 static void parse_map(struct record_cursor *c, bool second, pfm_record_t *out)
 {
-	pfm_map_t *m = &out->map;
+	pfm_map_t *m = &out->body.map;
 
 	parse_task_ids(c, out);
 	m->start = read_u64(c);
@@ -395,9 +413,9 @@ static void parse_fork(struct record_cursor *c, pfm_record_t *out)
 	uint64_t time;
 
 	out->pid = read_u32(c);
-	out->task.ppid = read_u32(c);
+	out->body.task.ppid = read_u32(c);
 	out->tid = read_u32(c);
-	out->task.ptid = read_u32(c);
+	out->body.task.ptid = read_u32(c);
 	time = read_u64(c);
 	/* Also told at the end, and that is the time by which records are ordered. */
 	if (!(out->has & PFM_SAMPLE_TIME))
@@ -415,38 +433,40 @@ static void parse_throttle(struct record_cursor *c, pfm_record_t *out)
 
 static void parse_ksymbol(struct record_cursor *c, pfm_record_t *out)
 {
-	out->ksymbol.addr = read_u64(c);
-	out->ksymbol.length = read_u32(c);
-	out->ksymbol.type = read_u16(c);
-	out->ksymbol.flags = read_u16(c);
-	out->ksymbol.name = read_string(c);
+	out->body.ksymbol.addr = read_u64(c);
+	out->body.ksymbol.length = read_u32(c);
+	out->body.ksymbol.type = read_u16(c);
+	out->body.ksymbol.flags = read_u16(c);
+	out->body.ksymbol.name = read_string(c);
 }
 
 static void parse_text_poke(struct record_cursor *c, pfm_record_t *out)
 {
-	out->poke.addr = read_u64(c);
-	out->poke.old_length = read_u16(c);
-	out->poke.new_length = read_u16(c);
-	out->poke.bytes = read_bytes(c, (uint64_t)out->poke.old_length + out->poke.new_length);
+	out->body.poke.addr = read_u64(c);
+	out->body.poke.old_length = read_u16(c);
+	out->body.poke.new_length = read_u16(c);
+	out->body.poke.bytes =
+		read_bytes(c, (uint64_t)out->body.poke.old_length + out->body.poke.new_length);
 	c->pos = c->end; /* padded */
 }
 
 static void parse_bpf(struct record_cursor *c, pfm_record_t *out)
 {
-	out->bpf.type = read_u16(c);
-	out->bpf.flags = read_u16(c);
-	out->bpf.id = read_u32(c);
-	out->bpf.tag = read_bytes(c, 8);
+	out->body.bpf.type = read_u16(c);
+	out->body.bpf.flags = read_u16(c);
+	out->body.bpf.id = read_u32(c);
+	out->body.bpf.tag = read_bytes(c, 8);
 }
 
 static void parse_aux(struct record_cursor *c, pfm_record_t *out)
 {
-	out->aux.offset = read_u64(c);
-	out->aux.size = read_u64(c);
-	out->aux.flags = read_u64(c);
+	out->body.aux.offset = read_u64(c);
+	out->body.aux.size = read_u64(c);
+	out->body.aux.flags = read_u64(c);
 }
 
-static void parse_record_body(struct record_cursor *c, const struct record_layout *l, pfm_record_t *out)
+static void parse_record_body(struct record_cursor *c, const struct record_layout *l,
+                              pfm_record_t *out)
 {
 	switch (out->type) {
 	case PFM_RECORD_MAP:
@@ -454,12 +474,12 @@ static void parse_record_body(struct record_cursor *c, const struct record_layou
 	case PFM_RECORD_LOST:
 		out->id = read_u64(c);
 		out->has |= PFM_SAMPLE_ID;
-		out->lost.lost = read_u64(c);
+		out->body.lost.lost = read_u64(c);
 		break;
-	case PFM_RECORD_LOST_SAMPLES: out->lost.lost = read_u64(c); break;
+	case PFM_RECORD_LOST_SAMPLES: out->body.lost.lost = read_u64(c); break;
 	case PFM_RECORD_COMM:
 		parse_task_ids(c, out);
-		out->comm.name = read_string(c);
+		out->body.comm.name = read_string(c);
 		break;
 	case PFM_RECORD_EXIT:
 	case PFM_RECORD_FORK: parse_fork(c, out); break;
@@ -467,37 +487,38 @@ static void parse_record_body(struct record_cursor *c, const struct record_layou
 	case PFM_RECORD_UNTHROTTLE: parse_throttle(c, out); break;
 	case PFM_RECORD_READ:
 		parse_task_ids(c, out);
-		out->read.words = parse_read_values(c, l->read_format, &out->read.n);
-		out->read.format = l->read_format;
+		out->body.read.words = parse_read_values(c, l->read_format, &out->body.read.n);
+		out->body.read.format = l->read_format;
 		break;
 	case PFM_RECORD_AUX: parse_aux(c, out); break;
 	case PFM_RECORD_ITRACE_START: parse_task_ids(c, out); break;
 	case PFM_RECORD_SWITCH: break;
 	case PFM_RECORD_SWITCH_CPU:
-		out->change.other_pid = read_u32(c);
-		out->change.other_tid = read_u32(c);
+		out->body.change.other_pid = read_u32(c);
+		out->body.change.other_tid = read_u32(c);
 		break;
 	case PFM_RECORD_NAMESPACES:
 		parse_task_ids(c, out);
-		out->namespaces.n = read_u64(c);
-		if (out->namespaces.n <= get_bytes_left(c) / 16)
-			out->namespaces.links = read_word_array(c, out->namespaces.n * 2);
+		out->body.namespaces.n = read_u64(c);
+		if (out->body.namespaces.n <= get_bytes_left(c) / 16)
+			out->body.namespaces.links = read_word_array(c, out->body.namespaces.n * 2);
 		else
 			c->is_bad = true;
 		break;
 	case PFM_RECORD_KSYMBOL: parse_ksymbol(c, out); break;
 	case PFM_RECORD_BPF: parse_bpf(c, out); break;
 	case PFM_RECORD_CGROUP:
-		out->cgroup.id = read_u64(c);
-		out->cgroup.path = read_string(c);
+		out->body.cgroup.id = read_u64(c);
+		out->body.cgroup.path = read_string(c);
 		break;
 	case PFM_RECORD_TEXT_POKE: parse_text_poke(c, out); break;
-	case PFM_RECORD_AUX_ID: out->aux_id.id = read_u64(c); break;
+	case PFM_RECORD_AUX_ID: out->body.aux_id.id = read_u64(c); break;
 	default: break;
 	}
 }
 
-/* In pieces that compilers write out as stores: what they make of the whole costs more than all the rest. */
+/* In pieces that compilers write out as stores: what they make of the whole costs more than all the
+ * rest. */
 static void clear_record(pfm_record_t *r)
 {
 	enum { PIECE = 64 };
@@ -508,8 +529,9 @@ static void clear_record(pfm_record_t *r)
 	memset((uint8_t *)r + at, 0, sizeof(*r) % PIECE);
 }
 
-/* What every record has. */
-static inline void begin_record(const struct record_header *head, const void *bytes, size_t size, pfm_record_t *out)
+/* Sets the members that every record has. */
+static inline void begin_record(const struct record_header *head, const void *bytes, size_t size,
+                                pfm_record_t *out)
 {
 	out->size = sizeof(*out);
 	out->type = head->type;
@@ -519,8 +541,9 @@ static inline void begin_record(const struct record_header *head, const void *by
 	out->raw_size = (uint32_t)size;
 }
 
-/* What is the same in all samples of a run. */
-static __attribute__((noinline)) void begin_run_record(const struct sample_run *u, uint64_t has, pfm_record_t *out)
+/* Sets the members that all samples of a run share. */
+static __attribute__((noinline)) void begin_run_record(const struct sample_run *u, uint64_t has,
+                                                       pfm_record_t *out)
 {
 	const struct record_header head = { PFM_RECORD_SAMPLE, 0, 0 };
 
@@ -529,31 +552,49 @@ static __attribute__((noinline)) void begin_run_record(const struct sample_run *
 	out->event = u->count_index;
 	out->has = has;
 	out->id = u->id;
-	out->sample.period = u->period;
+	out->body.sample.period = u->period;
 }
 
-/* True if @out holds a sample of the run's event, in which everything else is zero. Ids are the kernel's, no two sessions have the same. */
+/* True if @out holds a sample of the run's event, in which everything else is zero. Ids are the
+ * kernel's, no two sessions have the same. */
 static inline bool is_run_record(const struct sample_run *u, uint64_t has, const pfm_record_t *out)
 {
-	return out->type == PFM_RECORD_SAMPLE && out->has == has && out->id == u->id && out->event == u->count_index && out->raw_size == u->sample_size;
+	return out->type == PFM_RECORD_SAMPLE && out->has == has && out->id == u->id &&
+	       out->event == u->count_index && out->raw_size == u->sample_size;
 }
 
-/* One run. A caller that knows the fields gets a loop that does not look at them; the copy of what was asked stays in registers. */
-static inline __attribute__((always_inline)) unsigned decode_sample_run(struct sample_run *asked, uint64_t fields, pfm_record_t *out, unsigned n)
+/* One run. A caller that knows the fields gets a loop that does not look at them; the copy of what
+ * was asked stays in registers. */
+static inline __attribute__((always_inline)) unsigned
+decode_sample_run(struct sample_run *asked, uint64_t fields, pfm_record_t *out, unsigned n)
 {
-	const struct sample_run u = { asked->next_sample, asked->sample_size, fields, asked->id, asked->time_limit, 0, asked->count_index, 0, 0 };
+	const struct sample_run u = { asked->next_sample,
+		                      asked->sample_size,
+		                      fields,
+		                      asked->id,
+		                      asked->time_limit,
+		                      0,
+		                      asked->count_index,
+		                      0,
+		                      0 };
 	const uint64_t has = fields | PFM_SAMPLE_PERIOD;
-	const size_t time_at = fields & PFM_SAMPLE_TIME ? sizeof(uint64_t) * count_words_before(fields, PFM_SAMPLE_TIME) : 0;
+	const size_t time_at =
+		fields & PFM_SAMPLE_TIME
+			? sizeof(uint64_t) * count_words_before(fields, PFM_SAMPLE_TIME)
+			: 0;
 	const uint8_t *at = u.next_sample;
 	uint64_t weight = 0, exact = 0;
 	unsigned k = 0;
 
 	for (; k < n; k++, at += u.sample_size) {
-		const uint8_t *id = at + RECORD_HEADER_SIZE, *time = id + time_at, *rest = id + sizeof(uint64_t);
+		const uint8_t *id = at + RECORD_HEADER_SIZE, *time = id + time_at,
+			      *rest = id + sizeof(uint64_t);
 		struct record_header head;
 
 		memcpy(&head, at, sizeof(head));
-		if (head.type != PFM_RECORD_SAMPLE || head.size != u.sample_size || read_next_word(&id) != u.id || (time_at && read_next_word(&time) > u.time_limit))
+		if (head.type != PFM_RECORD_SAMPLE || head.size != u.sample_size ||
+		    read_next_word(&id) != u.id ||
+		    (time_at && read_next_word(&time) > u.time_limit))
 			break;
 		if (!is_run_record(&u, has, &out[k]))
 			begin_run_record(asked, has, &out[k]);
@@ -561,7 +602,7 @@ static inline __attribute__((always_inline)) unsigned decode_sample_run(struct s
 		out[k].raw = at;
 		parse_identity_words(rest, fields & ~(uint64_t)PFM_SAMPLE_IDENTIFIER, &out[k]);
 		exact += (head.misc & PFM_MISC_EXACT) != 0;
-		weight += fields & PFM_SAMPLE_PERIOD ? out[k].sample.period : 0;
+		weight += fields & PFM_SAMPLE_PERIOD ? out[k].body.sample.period : 0;
 	}
 	asked->next_sample = at;
 	asked->n_exact = exact;
@@ -569,21 +610,26 @@ static inline __attribute__((always_inline)) unsigned decode_sample_run(struct s
 	return k;
 }
 
-/* What is sampled unless something else is asked for; the kernel's own events leave out the period. */
-#define USUAL_RUN_FIELDS (PFM_SAMPLE_IDENTIFIER | PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_CPU)
+/* What is sampled unless something else is asked for; the kernel's own events leave out the
+ * period. */
+#define USUAL_RUN_FIELDS \
+	(PFM_SAMPLE_IDENTIFIER | PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_CPU)
 
 unsigned pfmi_sampling_decode_run(struct sample_run *u, pfm_record_t *out, unsigned n)
 {
 	switch (u->fields) {
 	case USUAL_RUN_FIELDS: return decode_sample_run(u, USUAL_RUN_FIELDS, out, n);
-	case USUAL_RUN_FIELDS | PFM_SAMPLE_PERIOD: return decode_sample_run(u, USUAL_RUN_FIELDS | PFM_SAMPLE_PERIOD, out, n);
+	case USUAL_RUN_FIELDS | PFM_SAMPLE_PERIOD:
+		return decode_sample_run(u, USUAL_RUN_FIELDS | PFM_SAMPLE_PERIOD, out, n);
 	default: return decode_sample_run(u, u->fields, out, n);
 	}
 }
 
-bool pfmi_sampling_decode_record(const struct record_layout *l, const void *bytes, size_t size, pfm_record_t *out)
+bool pfmi_sampling_decode_record(const struct record_layout *l, const void *bytes, size_t size,
+                                 pfm_record_t *out)
 {
-	struct record_cursor c = { (const uint8_t *)bytes + RECORD_HEADER_SIZE, (const uint8_t *)bytes + size, false };
+	struct record_cursor c = { (const uint8_t *)bytes + RECORD_HEADER_SIZE,
+		                   (const uint8_t *)bytes + size, false };
 	struct record_header head;
 
 	memcpy(&head, bytes, sizeof(head));
@@ -596,8 +642,9 @@ bool pfmi_sampling_decode_record(const struct record_layout *l, const void *byte
 		if (!c.is_bad)
 			parse_record_body(&c, l, out);
 	}
-	out->unread = (uint32_t)get_bytes_left(&c);
-	/* Of a record that says more than it has, nothing is handed out: there may be lengths without anything behind them. */
+	out->unparsed = (uint32_t)get_bytes_left(&c);
+	/* A damaged record hands out no fields: a length without bytes behind it would mislead
+	 * the caller. */
 	if (c.is_bad) {
 		clear_record(out);
 		begin_record(&head, bytes, size, out);
@@ -605,7 +652,7 @@ bool pfmi_sampling_decode_record(const struct record_layout *l, const void *byte
 	return !c.is_bad;
 }
 
-/* ---- one field alone ----------------------------------------------------------------------------------------------------- */
+/* ---- one field alone ----------------------------------------------------------------------- */
 
 static uint64_t read_word_at(const void *bytes, size_t size, size_t at)
 {
@@ -631,24 +678,35 @@ uint64_t pfmi_sampling_get_record_id(const struct record_layout *l, const void *
 	if (!(l->fields & (PFM_SAMPLE_ID | PFM_SAMPLE_IDENTIFIER)))
 		return 0;
 	if (get_record_type(bytes) == PFM_RECORD_SAMPLE)
-		return read_word_at(bytes, size,
-		                    RECORD_HEADER_SIZE + 8 * (l->fields & PFM_SAMPLE_IDENTIFIER ? 0 : count_words_before(l->fields, PFM_SAMPLE_ID)));
+		return read_word_at(
+			bytes, size,
+			RECORD_HEADER_SIZE +
+				8 * (l->fields & PFM_SAMPLE_IDENTIFIER
+		                             ? 0
+		                             : count_words_before(l->fields, PFM_SAMPLE_ID)));
 	if (!l->has_trailers || size < 16 || get_record_type(bytes) > PFM_RECORD_AUX_ID)
 		return 0;
 	if (l->fields & PFM_SAMPLE_IDENTIFIER)
 		return read_word_at(bytes, size, size - 8);
-	return read_word_at(bytes, size, size - 8 * (size_t)__builtin_popcountll(l->fields & after));
+	return read_word_at(bytes, size,
+	                    size - 8 * (size_t)__builtin_popcountll(l->fields & after));
 }
 
-uint64_t pfmi_sampling_get_record_time(const struct record_layout *l, const void *bytes, size_t size)
+uint64_t pfmi_sampling_get_record_time(const struct record_layout *l, const void *bytes,
+                                       size_t size)
 {
-	static const uint64_t after = PFM_SAMPLE_TIME | PFM_SAMPLE_ID | PFM_SAMPLE_STREAM | PFM_SAMPLE_CPU | PFM_SAMPLE_IDENTIFIER;
+	static const uint64_t after = PFM_SAMPLE_TIME | PFM_SAMPLE_ID | PFM_SAMPLE_STREAM |
+	                              PFM_SAMPLE_CPU | PFM_SAMPLE_IDENTIFIER;
 	size_t back;
 
 	if (!(l->fields & PFM_SAMPLE_TIME))
 		return 0;
 	if (get_record_type(bytes) == PFM_RECORD_SAMPLE)
-		return read_word_at(bytes, size, RECORD_HEADER_SIZE + 8 * count_words_before(l->fields, PFM_SAMPLE_TIME));
+		return read_word_at(bytes, size,
+		                    RECORD_HEADER_SIZE +
+		                            8 * count_words_before(l->fields, PFM_SAMPLE_TIME));
 	back = 8 * (size_t)__builtin_popcountll(l->fields & after);
-	return l->has_trailers && size >= back && get_record_type(bytes) <= PFM_RECORD_AUX_ID ? read_word_at(bytes, size, size - back) : 0;
+	return l->has_trailers && size >= back && get_record_type(bytes) <= PFM_RECORD_AUX_ID
+	               ? read_word_at(bytes, size, size - back)
+	               : 0;
 }

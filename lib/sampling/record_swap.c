@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Records of a machine of the other byte order. Numbers are turned one by one: two numbers of 32 bits are not one of 64. */
+/* Records of a machine of the other byte order. Numbers are turned one by one: two numbers of 32
+ * bits are not one of 64. */
 #include <byteswap.h>
 #include <string.h>
 #include "sampling/sampling.h"
 
-#define SAMPLE_TRAILER_FIELDS (PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_ID | PFM_SAMPLE_STREAM | PFM_SAMPLE_CPU | PFM_SAMPLE_IDENTIFIER)
-#define BRANCH_HW_INDEX       ((uint64_t)1 << 17)
-#define BRANCH_COUNTERS       ((uint64_t)1 << 19)
+#define SAMPLE_TRAILER_FIELDS                                                                    \
+	(PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_ID | PFM_SAMPLE_STREAM | PFM_SAMPLE_CPU | \
+	 PFM_SAMPLE_IDENTIFIER)
+#define BRANCH_HW_INDEX ((uint64_t)1 << 17)
+#define BRANCH_COUNTERS ((uint64_t)1 << 19)
 
 struct swap_cursor {
 	uint8_t *pos, *end;
@@ -77,7 +80,8 @@ static void skip_bytes(struct swap_cursor *s, uint64_t size)
 		s->pos += size;
 }
 
-/* The fields that both samples and trailers have, in the order of the bits in which samples have them. */
+/* The fields that both samples and trailers have, in the order of the bits in which samples have
+ * them. */
 static void swap_common_fields(struct swap_cursor *s, uint64_t fields)
 {
 	for (unsigned bit = 0; bit <= 8; bit++)
@@ -91,7 +95,8 @@ static void swap_common_fields(struct swap_cursor *s, uint64_t fields)
 
 static void swap_read_values(struct swap_cursor *s, uint64_t format)
 {
-	uint64_t each = 1 + (format >> 2 & 1) + (format >> 4 & 1), times = (format & 1) + (format >> 1 & 1), n = 1;
+	uint64_t each = 1 + (format >> 2 & 1) + (format >> 4 & 1),
+		 times = (format & 1) + (format >> 1 & 1), n = 1;
 
 	if (format >> 3 & 1)
 		n = swap_u64(s);
@@ -134,7 +139,8 @@ static void swap_sample(struct swap_cursor *s, const struct record_layout *l)
 
 	if (f & PFM_SAMPLE_IDENTIFIER)
 		swap_u64(s);
-	swap_common_fields(s, f & (PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_ADDR));
+	swap_common_fields(
+		s, f & (PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_ADDR));
 	if (f & PFM_SAMPLE_ID)
 		swap_u64(s);
 	if (f & PFM_SAMPLE_STREAM)
@@ -152,14 +158,16 @@ static void swap_sample(struct swap_cursor *s, const struct record_layout *l)
 		swap_registers(s, l->user_regs);
 	if (f & PFM_SAMPLE_STACK)
 		swap_user_stack(s);
-	if (f & (PFM_SAMPLE_WEIGHT | PFM_SAMPLE_WEIGHTS)) /* the three parts of a weight stand as one number, too */
+	/* the three parts of a weight stand as one number, too */
+	if (f & (PFM_SAMPLE_WEIGHT | PFM_SAMPLE_WEIGHTS))
 		swap_u64(s);
 	for (uint64_t bit = PFM_SAMPLE_SOURCE; bit <= PFM_SAMPLE_TRANSACTION; bit <<= 1)
 		if (f & bit & ~(uint64_t)PFM_SAMPLE_IDENTIFIER)
 			swap_u64(s);
 	if (f & PFM_SAMPLE_INTR_REGS)
 		swap_registers(s, l->intr_regs);
-	swap_words(s, (uint64_t)__builtin_popcountll(f & (PFM_SAMPLE_PHYS_ADDR | PFM_SAMPLE_CGROUP | PFM_SAMPLE_DATA_PAGE |
+	swap_words(s, (uint64_t)__builtin_popcountll(f & (PFM_SAMPLE_PHYS_ADDR | PFM_SAMPLE_CGROUP |
+	                                                  PFM_SAMPLE_DATA_PAGE |
 	                                                  PFM_SAMPLE_CODE_PAGE)));
 	if (f & PFM_SAMPLE_AUX)
 		swap_u64(s);
@@ -198,7 +206,8 @@ static void swap_map(struct swap_cursor *s, bool second, uint16_t misc)
 	swap_u32_pair(s);
 }
 
-static void swap_record_body(struct swap_cursor *s, const struct record_layout *l, uint32_t type, uint16_t misc)
+static void swap_record_body(struct swap_cursor *s, const struct record_layout *l, uint32_t type,
+                             uint16_t misc)
 {
 	switch (type) {
 	case PFM_RECORD_MAP:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One buffer between the kernel, which writes at its head, and us, who read at its tail. */
+/* A ring buffer: the kernel writes at its head, and this library reads at its tail. */
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,8 @@ bool pfmi_sampling_init_ring(struct ring_buffer *r, void *base, size_t len)
 	uint64_t size = page->data_size, offset = page->data_offset;
 
 	*r = (struct ring_buffer){ .control_page = base };
-	if (size == 0 || (size & (size - 1)) || size < RECORD_HEADER_SIZE || offset > len || size > len - offset)
+	if (size == 0 || (size & (size - 1)) || size < RECORD_HEADER_SIZE || offset > len ||
+	    size > len - offset)
 		return false;
 	r->data = (const uint8_t *)base + offset;
 	r->size = size;
@@ -30,8 +31,9 @@ void pfmi_sampling_free_ring(struct ring_buffer *r)
 	*r = (struct ring_buffer){ 0 };
 }
 
-/* Where a load or store of 64 bits is not one access, the kernel's side is one of 32 bits as well: the head is read until it
- * stands still, and the tail is written by halves, of which the kernel looks at the low one. */
+/* Where a load or store of 64 bits is not one access, the kernel's side is one of 32 bits as well:
+ * the head is read until it stands still, and the tail is written by halves, of which the kernel
+ * looks at the low one. */
 uint64_t pfmi_sampling_load_ring_head(const struct perf_event_mmap_page *page)
 {
 #if __GCC_ATOMIC_LLONG_LOCK_FREE == 2
@@ -61,7 +63,7 @@ static void store_ring_tail(struct perf_event_mmap_page *page, uint64_t tail)
 #endif
 }
 
-/* What was written before the head moved must be seen after it: acquire. */
+/* Acquire: bytes written before the head moved must be visible after it is read. */
 void pfmi_sampling_begin_ring_pass(struct ring_buffer *r)
 {
 	r->head = pfmi_sampling_load_ring_head(get_control_page(r));
@@ -69,7 +71,7 @@ void pfmi_sampling_begin_ring_pass(struct ring_buffer *r)
 		r->is_damaged = true;
 }
 
-/* What was read must be read before the kernel may write there: release. */
+/* Release: bytes must be read before the kernel may overwrite them. */
 void pfmi_sampling_release_ring_data(struct ring_buffer *r, size_t keep)
 {
 	if (r->released_tail == r->tail - keep)
@@ -100,7 +102,7 @@ const void *pfmi_sampling_read_ring_record(struct ring_buffer *r, size_t *size)
 
 	if (r->is_damaged || left == 0)
 		return NULL;
-	/* Everything in it is a multiple of 8: a header never goes over the end. */
+	/* All sizes are multiples of 8, so a header never wraps around the end. */
 	memcpy(&head, r->data + at, sizeof(head));
 	if (head.size < RECORD_HEADER_SIZE || head.size % 8 || head.size > left) {
 		r->is_damaged = true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples are handed out: one record after the other, the oldest of all buffers first, each decoded where it lies. What the kernel
- * says of losses is added up on the way. */
+/* Samples are handed out: one record after the other, the oldest of all buffers first, each decoded
+ * where it lies. What the kernel says of losses is added up on the way. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -16,9 +16,10 @@
 #include "sampling/sampling.h"
 #include "base/sizes.h"
 
-#define MAX_BUFFER_DELAY_NS 1000000u /* what a buffer may be late without its records coming out of order */
+/* what a buffer may be late without its records coming out of order */
+#define MAX_BUFFER_DELAY_NS 1000000u
 
-/* ---- the order of buffers ---------------------------------------------------------------------------------------------- */
+/* ---- the order of buffers ------------------------------------------------------------------ */
 
 static bool is_earlier_buffer(const struct sampling_state *sm, unsigned a, unsigned b)
 {
@@ -37,7 +38,8 @@ static void sift_down_heap(struct sampling_state *sm)
 
 		if (child >= sm->n_heap)
 			return;
-		if (child + 1 < sm->n_heap && is_earlier_buffer(sm, sm->buffer_heap[child + 1], sm->buffer_heap[child]))
+		if (child + 1 < sm->n_heap &&
+		    is_earlier_buffer(sm, sm->buffer_heap[child + 1], sm->buffer_heap[child]))
 			child++;
 		if (!is_earlier_buffer(sm, sm->buffer_heap[child], top))
 			return;
@@ -59,7 +61,7 @@ static void push_buffer(struct sampling_state *sm, unsigned stream)
 	}
 }
 
-/* ---- passes ------------------------------------------------------------------------------------------------------------- */
+/* ---- passes -------------------------------------------------------------------------------- */
 
 /* A record without a time comes with what is before it in its buffer. */
 static bool peek_next_record(struct sampling_state *sm, struct sample_buffer *st)
@@ -71,7 +73,9 @@ static bool peek_next_record(struct sampling_state *sm, struct sample_buffer *st
 		st->next_size = 0;
 		return false;
 	}
-	time = sm->n_buffers > 1 ? pfmi_sampling_get_record_time(&sm->common_layout, st->next_record, st->next_size) : 0;
+	time = sm->n_buffers > 1 ? pfmi_sampling_get_record_time(&sm->common_layout,
+	                                                         st->next_record, st->next_size)
+	                         : 0;
 	if (time > st->next_time)
 		st->next_time = time;
 	return true;
@@ -102,13 +106,16 @@ static void discard_damaged_buffer(struct sampling_state *sm, struct sample_buff
 	pfmi_sampling_release_ring_data(&st->ring, 0);
 }
 
-/* Everything that is in the buffers now, but for what is younger than a buffer may be late. */
+/* Begins a pass over the records in the buffers, without those younger than a buffer may be
+ * late. */
 static void begin_pass(struct pfm_session *s)
 {
 	struct sampling_state *sm = s->sampling;
 
 	/* The clock before the buffers: what they are found to lack is younger. */
-	sm->pass_time_limit = sm->n_buffers > 1 && s->running && !has_only_ended_tasks(sm) ? get_clock_ns(sm->config.clock) - MAX_BUFFER_DELAY_NS : UINT64_MAX;
+	sm->pass_time_limit = sm->n_buffers > 1 && s->running && !has_only_ended_tasks(sm)
+	                              ? get_clock_ns(sm->config.clock) - MAX_BUFFER_DELAY_NS
+	                              : UINT64_MAX;
 	sm->n_heap = 0;
 	for (unsigned i = 0; i < sm->n_buffers; i++) {
 		struct sample_buffer *st = &sm->buffers[i];
@@ -133,13 +140,14 @@ static void advance_last_buffer(struct sampling_state *sm)
 	sift_down_heap(sm);
 }
 
-/* What the calls before have handed out is no longer looked at: room is given back before the kernel could miss it. */
+/* Returns memory of records that earlier calls handed out, before the kernel misses it. */
 static void release_read_data(struct sampling_state *sm, unsigned stream)
 {
 	struct sample_buffer *st = &sm->buffers[stream];
 
 	if (st->ring.tail - st->ring.released_tail > st->ring.size / 4)
-		pfmi_sampling_release_ring_data(&st->ring, (int)stream == sm->last_buffer ? 0 : st->next_size);
+		pfmi_sampling_release_ring_data(&st->ring,
+		                                (int)stream == sm->last_buffer ? 0 : st->next_size);
 }
 
 /* True if no record of this pass is left. */
@@ -148,7 +156,8 @@ static bool is_pass_over(const struct sampling_state *sm)
 	return !sm->n_heap || sm->buffers[sm->buffer_heap[0]].next_time > sm->pass_time_limit;
 }
 
-/* The stream whose record is next, or NULL. @go_on: what was handed out is still looked at, so that no pass may begin. */
+/* The stream whose record is next, or NULL. @go_on: what was handed out is still looked at, so that
+ * no pass may begin. */
 static struct sample_buffer *select_next_buffer(struct pfm_session *s, bool go_on)
 {
 	struct sampling_state *sm = s->sampling;
@@ -165,43 +174,24 @@ static struct sample_buffer *select_next_buffer(struct pfm_session *s, bool go_o
 	return &sm->buffers[sm->last_buffer];
 }
 
-/* ---- what a record says -------------------------------------------------------------------------------------------------- */
+/* ---- what a record says -------------------------------------------------------------------- */
 
-/* Most often it is the one that the record before had. */
-static int find_count_by_id(struct sampling_state *sm, uint64_t id)
-{
-	unsigned low = 0, high = sm->n_event_ids;
-
-	if (sm->last_id_index < high && sm->event_ids[sm->last_id_index].id == id)
-		return (int)sm->event_ids[sm->last_id_index].count_index;
-	while (low < high) {
-		unsigned mid = (low + high) / 2;
-
-		if (sm->event_ids[mid].id == id)
-			return (int)sm->event_ids[sm->last_id_index = mid].count_index;
-		if (sm->event_ids[mid].id < id)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return -1;
-}
-
-static void add_sample_to_totals(const struct session_count *c, struct sample_totals *t, pfm_record_t *r)
+static void add_sample_to_totals(const struct session_count *c, struct sample_totals *t,
+                                 pfm_record_t *r)
 {
 	if (!(r->has & PFM_SAMPLE_PERIOD)) {
-		r->sample.period = c->config.period;
+		r->body.sample.period = c->config.period;
 		r->has |= PFM_SAMPLE_PERIOD;
 	}
 	t->n_samples++;
 	t->n_exact += (r->misc & PFM_MISC_EXACT) != 0;
-	t->total_weight += r->sample.period;
+	t->total_weight += r->body.sample.period;
 }
 
 static void add_side_record_to_totals(struct sample_totals *t, const pfm_record_t *r)
 {
 	if (r->type == PFM_RECORD_LOST_SAMPLES) {
-		t->n_discarded += r->lost.lost;
+		t->n_discarded += r->body.lost.lost;
 	} else if (r->type == PFM_RECORD_THROTTLE) {
 		t->n_throttled++;
 		t->throttled_since = r->time;
@@ -211,33 +201,45 @@ static void add_side_record_to_totals(struct sample_totals *t, const pfm_record_
 	}
 }
 
-/* An event that the kernel raises itself, clocks apart. Where several are open for one occurrence, be they of different processes,
- * newer kernels (6.18 does) give all their samples the id of the first. */
+/* An event that the kernel raises itself, clocks apart. Where several are open for one occurrence,
+ * be they of different processes, newer kernels (6.18 does) give all their samples the id of the
+ * first. */
 static bool has_shared_ids(const struct session_count *c)
 {
-	return c->config.attr.type == PERF_TYPE_SOFTWARE && c->config.attr.config > PERF_COUNT_SW_TASK_CLOCK;
+	return c->config.attr.type == PERF_TYPE_SOFTWARE &&
+	       c->config.attr.config > PERF_COUNT_SW_TASK_CLOCK;
 }
 
-/* Of which count such a sample can be: *@several if of more than one. -1: of none. */
+/* The count that a sample with an unknown id belongs to, or -1. *@several is set if more than
+ * one fits. */
 static int find_software_count(const struct pfm_session *s, bool *several)
 {
-	const struct sampling_state *sm = s->sampling;
-	int cpu = sm->last_buffer >= 0 && sm->buffers ? sm->buffers[sm->last_buffer].cpu : -1, found = -1;
+	struct sampling_state *sm = s->sampling;
+	int cpu = sm->last_buffer >= 0 && sm->buffers ? sm->buffers[sm->last_buffer].cpu : -1,
+	    found = -1;
 
+	*several = sm->software_guess.is_ambiguous;
+	if (s->recording && sm->software_guess.n_counts == s->n_counts)
+		return sm->software_guess.count_index;
 	*several = false;
 	for (unsigned i = 0; i < s->n_counts; i++) {
 		const struct session_count *c = &s->counts[i];
 
-		if (!has_shared_ids(c) || (!s->recording && (!c->kernel_state.n_open || (c->config.cpu >= 0 && c->config.cpu != cpu))))
+		if (!has_shared_ids(c) ||
+		    (!s->recording &&
+		     (!c->kernel_state.n_open || (c->config.cpu >= 0 && c->config.cpu != cpu))))
 			continue;
 		*several |= found >= 0;
 		found = found < 0 ? (int)i : found;
 	}
+	sm->software_guess = (struct software_guess){ s->n_counts, found, *several };
 	return found;
 }
 
-/* The layout of a record that carries the id of nobody here, and in *@i its count, if there is only one it can be of. */
-static const struct record_layout *guess_record_layout(struct pfm_session *s, const void *bytes, int *i)
+/* The layout of a record that carries the id of nobody here, and in *@i its count, if there is only
+ * one it can be of. */
+static const struct record_layout *guess_record_layout(struct pfm_session *s, const void *bytes,
+                                                       int *i)
 {
 	struct sampling_state *sm = s->sampling;
 	struct record_header head;
@@ -255,24 +257,30 @@ static const struct record_layout *guess_record_layout(struct pfm_session *s, co
 	return like >= 0 ? &sm->totals[like].layout : &sm->common_layout;
 }
 
-/* Decodes a record. One that is damaged has its type and its bytes. */
-static void decode_record(struct pfm_session *s, const void *bytes, size_t size, pfm_record_t *r)
+/* Decodes a record. One that is damaged has its type and its bytes. False without memory. */
+static bool decode_record(struct pfm_session *s, const void *bytes, size_t size, pfm_record_t *r)
 {
 	struct sampling_state *sm = s->sampling;
-	int i = find_count_by_id(sm, pfmi_sampling_get_record_id(&sm->common_layout, bytes, size));
-	const struct record_layout *l = i >= 0 ? &sm->totals[i].layout : guess_record_layout(s, bytes, &i);
-	bool ok = pfmi_sampling_decode_record(l, bytes, size, r);
+	int i = pfmi_sampling_find_count(
+		sm, pfmi_sampling_get_record_id(&sm->common_layout, bytes, size));
+	const struct record_layout *l =
+		i >= 0 ? &sm->totals[i].layout : guess_record_layout(s, bytes, &i);
+	bool ok = pfmi_sampling_decode_record(l, bytes, size, r), has_memory = true;
 
-	/* In a shared buffer the record about losses carries the id of the event that came through, not of those that did not. */
+	/* In a shared buffer, a record about losses carries the id of the event that got
+	 * through, not of the events that were lost. */
 	if (r->type == PFM_RECORD_LOST)
-		sm->n_lost += r->lost.lost;
+		sm->n_lost += r->body.lost.lost;
 	else if (i >= 0)
 		r->event = (uint32_t)i;
-	if (i >= 0 && ok && r->type == PFM_RECORD_SAMPLE)
+	if (i >= 0 && ok && r->type == PFM_RECORD_SAMPLE) {
+		has_memory = !s->recording || pfmi_sampling_begin_group(sm, l, r);
 		add_sample_to_totals(&s->counts[i], &sm->totals[i], r);
-	else if (i >= 0 && ok)
+	} else if (i >= 0 && ok) {
 		add_side_record_to_totals(&sm->totals[i], r);
+	}
 	r->has &= ~(uint64_t)(r->type == PFM_RECORD_LOST ? PFM_SAMPLE_ID : 0);
+	return has_memory;
 }
 
 static bool is_sampling_session(const pfm_session_t *s)
@@ -290,8 +298,8 @@ static bool has_buffers(const pfm_session_t *s)
 	return is_sampling_session(s) && s->sampling->buffers;
 }
 
-/* The record that comes next, of a recording or of the buffers. 1, 0 for none, or a negative code. @go_on: only if those that were handed
- * out before stay where they are. */
+/* The record that comes next, of a recording or of the buffers. 1, 0 for none, or a negative code.
+ * @go_on: only if those that were handed out before stay where they are. */
 static int read_next_bytes(struct pfm_session *s, bool go_on, const void **bytes, size_t *size)
 {
 	const struct sample_buffer *st;
@@ -314,7 +322,8 @@ static uint64_t get_run_time_limit(const struct sampling_state *sm)
 	uint64_t limit = sm->pass_time_limit;
 
 	for (unsigned child = 1; child <= 2 && child < sm->n_heap; child++) {
-		uint64_t theirs = sm->buffers[sm->buffer_heap[child]].next_time - (sm->buffer_heap[child] < sm->buffer_heap[0]);
+		uint64_t theirs = sm->buffers[sm->buffer_heap[child]].next_time -
+		                  (sm->buffer_heap[child] < sm->buffer_heap[0]);
 
 		limit = theirs < limit ? theirs : limit;
 	}
@@ -322,19 +331,21 @@ static uint64_t get_run_time_limit(const struct sampling_state *sm)
 }
 
 /* How many records of @size bytes lie in one piece at @at of the buffer, up to @n. */
-static unsigned count_contiguous_records(const struct ring_buffer *r, uint64_t at, size_t size, unsigned n)
+static unsigned count_contiguous_records(const struct ring_buffer *r, uint64_t at, size_t size,
+                                         unsigned n)
 {
 	uint64_t left = r->head - r->tail < r->size - at ? r->head - r->tail : r->size - at;
 
 	return left >= n * (uint64_t)size ? n : (unsigned)(left / size);
 }
 
-/* Looks how many samples of one event, that are words and nothing else, there are behind the record that was handed out last, in one piece
- * and before those of other buffers: most records of most sessions. */
+/* Finds a run: samples of one event with a fixed layout that follow the last record in one
+ * piece, and precede those of other buffers. Most records of most sessions are in runs. */
 static void begin_run(struct pfm_session *s)
 {
 	struct sampling_state *sm = s->sampling;
-	const struct ring_buffer *ring = sm->last_buffer >= 0 && sm->buffers ? &sm->buffers[sm->last_buffer].ring : NULL;
+	const struct ring_buffer *ring =
+		sm->last_buffer >= 0 && sm->buffers ? &sm->buffers[sm->last_buffer].ring : NULL;
 	uint64_t at = ring ? ring->tail & (ring->size - 1) : 0, id;
 	const struct record_layout *l;
 	int i;
@@ -342,15 +353,23 @@ static void begin_run(struct pfm_session *s)
 	if (!ring || !count_contiguous_records(ring, at, RECORD_HEADER_SIZE + sizeof(id), 1))
 		return;
 	memcpy(&id, ring->data + at + RECORD_HEADER_SIZE, sizeof(id));
-	i = find_count_by_id(sm, id);
+	i = pfmi_sampling_find_count(sm, id);
 	l = i >= 0 ? &sm->totals[i].layout : NULL;
 	if (!l || !l->is_fixed_size)
 		return;
 	sm->n_run_left = count_contiguous_records(ring, at, l->sample_size, UINT_MAX);
-	sm->run = (struct sample_run){ ring->data + at, l->sample_size, l->fields, id, get_run_time_limit(sm), s->counts[i].config.period, (uint32_t)i, 0, 0 };
+	sm->run = (struct sample_run){ ring->data + at,
+		                       l->sample_size,
+		                       l->fields,
+		                       id,
+		                       get_run_time_limit(sm),
+		                       s->counts[i].config.period,
+		                       (uint32_t)i,
+		                       0,
+		                       0 };
 }
 
-/* Does for up to @n samples of the run what next_bytes() and decode() would, and returns how many there were. */
+/* Decodes up to @n samples of the run and updates the totals. Returns their number. */
 static unsigned continue_run(struct sampling_state *sm, pfm_record_t *records, unsigned n)
 {
 	const struct sample_run *u = &sm->run;
@@ -384,24 +403,36 @@ static unsigned read_run(struct pfm_session *s, pfm_record_t *records, unsigned 
 	return sm->n_run_left ? continue_run(sm, records, n) : 0;
 }
 
+/* Decodes the next record, or makes the sample of the next member of a group. */
+static int decode_next_record(struct pfm_session *s, bool go_on, pfm_record_t *r)
+{
+	struct sampling_state *sm = s->sampling;
+	int rc = sm->group.n_left ? pfmi_sampling_next_member(sm, r) : 0;
+	const void *bytes;
+	size_t len;
+
+	if (rc == 1)
+		add_sample_to_totals(&s->counts[r->event], &sm->totals[r->event], r);
+	if (rc)
+		return rc;
+	rc = read_next_bytes(s, go_on, &bytes, &len);
+	if (rc != 1)
+		return rc;
+	return decode_record(s, bytes, len, r) ? 1 : PFMLIB_ERR_NOMEM;
+}
+
 /* The next record, into a struct of the caller's, which is @size bytes long. */
 static int read_one_record(struct pfm_session *s, bool go_on, size_t size, pfm_record_t *record)
 {
-	size_t len;
-	const void *bytes;
 	pfm_record_t r;
-	int rc = read_next_bytes(s, go_on, &bytes, &len);
+	bool is_whole = size >= sizeof(r);
+	int rc = decode_next_record(s, go_on, is_whole ? record : &r);
 
 	if (rc != 1)
 		return rc;
-	if (size >= sizeof(r)) {
-		decode_record(s, bytes, len, record);
-		record->size = size;
-		return 1;
-	}
-	decode_record(s, bytes, len, &r);
 	record->size = size;
-	base_copy_struct_out(record, &r, sizeof(r));
+	if (!is_whole)
+		base_copy_struct_out(record, &r, sizeof(r));
 	return 1;
 }
 
@@ -420,7 +451,8 @@ int pfm_next_records(pfm_session_t *s, pfm_record_t *records, unsigned n)
 {
 	unsigned k = 0;
 
-	if ((!is_sampling_session(s) && !(s && s->recording)) || !base_has_struct_size(records) || n > INT_MAX)
+	if ((!is_sampling_session(s) && !(s && s->recording)) || !base_has_struct_size(records) ||
+	    n > INT_MAX)
 		return PFMLIB_ERR_INVAL;
 	for (unsigned i = 0; i < s->sampling->n_buffers; i++)
 		release_read_data(s->sampling, i);
@@ -449,7 +481,8 @@ int pfm_next_bytes(pfm_session_t *s, const void **bytes, size_t *len, unsigned *
 		pfmi_sampling_release_ring_data(&sm->buffers[i].ring, 0);
 		pfmi_sampling_begin_ring_pass(&sm->buffers[i].ring);
 	}
-	for (sm->next_bytes_buffer += sm->next_bytes_buffer == 0; sm->next_bytes_buffer <= sm->n_buffers; sm->next_bytes_buffer++) {
+	for (sm->next_bytes_buffer += sm->next_bytes_buffer == 0;
+	     sm->next_bytes_buffer <= sm->n_buffers; sm->next_bytes_buffer++) {
 		struct sample_buffer *st = &sm->buffers[sm->next_bytes_buffer - 1];
 
 		pfmi_sampling_release_ring_data(&st->ring, 0);
@@ -465,23 +498,27 @@ int pfm_next_bytes(pfm_session_t *s, const void **bytes, size_t *len, unsigned *
 	return 0;
 }
 
-/* ---- waiting ------------------------------------------------------------------------------------------------------------- */
+/* ---- waiting ------------------------------------------------------------------------------- */
 
 static bool has_buffer_data(const struct sample_buffer *st, uint64_t at_least)
 {
 	const struct perf_event_mmap_page *page = st->mapping;
 	uint64_t head = pfmi_sampling_load_ring_head(page);
 
-	return head - (st->ring.tail - st->next_size) >= at_least && head != st->ring.tail - st->next_size;
+	return head - (st->ring.tail - st->next_size) >= at_least &&
+	       head != st->ring.tail - st->next_size;
 }
 
-/* poll(2) tells of a wakeup once, whether anything is read or not: what is there is seen in the buffers themselves. */
+/* poll(2) tells of a wakeup once, whether anything is read or not: what is there is seen in the
+ * buffers themselves. */
 static bool is_data_ready(const struct sampling_state *sm, bool any)
 {
 	for (unsigned i = 0; i < sm->n_buffers; i++) {
 		const struct sample_buffer *st = &sm->buffers[i];
 
-		if (has_buffer_data(st, any || sm->config.wakeup_events ? 1 : pfmi_sampling_get_watermark(sm, st->ring.size)))
+		if (has_buffer_data(st, any || sm->config.wakeup_events
+		                                ? 1
+		                                : pfmi_sampling_get_watermark(sm, st->ring.size)))
 			return true;
 	}
 	return false;
@@ -495,7 +532,8 @@ static void replace_polled_event(struct sampling_state *sm, unsigned stream)
 	sm->side_events[st->polled_event].has_ended = true;
 	st->polled_event = -1;
 	for (unsigned i = 0; i < sm->n_side_events; i++)
-		if (sm->side_events[i].fd >= 0 && !sm->side_events[i].has_ended && sm->side_events[i].buffer_index == stream) {
+		if (sm->side_events[i].fd >= 0 && !sm->side_events[i].has_ended &&
+		    sm->side_events[i].buffer_index == stream) {
 			st->polled_event = (int)i;
 			return;
 		}
@@ -507,7 +545,10 @@ static unsigned fill_poll_fds(const struct sampling_state *sm)
 
 	for (unsigned i = 0; i < sm->n_buffers; i++)
 		if (sm->buffers[i].polled_event >= 0)
-			sm->poll_fds[n++] = (struct pollfd){ .fd = sm->side_events[sm->buffers[i].polled_event].fd, .events = POLLIN };
+			sm->poll_fds[n++] = (struct pollfd){
+				.fd = sm->side_events[sm->buffers[i].polled_event].fd,
+				.events = POLLIN
+			};
 	return n;
 }
 
@@ -539,7 +580,8 @@ int pfm_wait_session(pfm_session_t *s, int timeout)
 	if (timeout && is_data_ready(sm, false))
 		return PFM_WAIT_READY;
 	for (;;) {
-		int rc = s->sys.poll(&s->sys, sm->poll_fds, fill_poll_fds(sm), has_only_ended_tasks(sm) ? 0 : timeout);
+		int rc = s->sys.poll(&s->sys, sm->poll_fds, fill_poll_fds(sm),
+		                     has_only_ended_tasks(sm) ? 0 : timeout);
 
 		if (rc < 0 && rc != -EINTR) {
 			s->sys_errno = -rc;
@@ -603,7 +645,7 @@ int pfm_session_signal(pfm_session_t *s, int signo)
 	return PFMLIB_SUCCESS;
 }
 
-/* ---- accounts ------------------------------------------------------------------------------------------------------------ */
+/* ---- accounts ------------------------------------------------------------------------------ */
 
 static uint64_t get_lost_samples(const struct pfm_session *s, const struct session_count *c)
 {
@@ -617,9 +659,10 @@ static uint64_t get_lost_samples(const struct pfm_session *s, const struct sessi
 	return s->sampling->lacks_lost_counts ? PFM_LOST_UNKNOWN : lost;
 }
 
-/* True if samples of count @i may have been taken for those of another, or for nobody's. For two counts of one event their number
- * shows it, once all were taken. */
-static bool has_mixed_samples(const struct pfm_session *s, unsigned i, const pfm_sample_count_t *o)
+/* True if samples of count @i may have been taken for those of another, or for nobody's. For two
+ * counts of one event their number shows it, once all were taken. */
+static bool has_mixed_samples(const struct pfm_session *s, unsigned i,
+                              const pfm_sample_statistics_t *o)
 {
 	const struct session_count *c = &s->counts[i];
 	uint64_t all = o->samples + o->lost, right = o->period ? o->count / o->period : all;
@@ -628,28 +671,37 @@ static bool has_mixed_samples(const struct pfm_session *s, unsigned i, const pfm
 	if (!has_shared_ids(c))
 		return false;
 	for (unsigned k = 0; k < s->n_counts; k++)
-		twin |= k != i && has_shared_ids(&s->counts[k]) && s->counts[k].config.attr.config == c->config.attr.config;
-	return s->sampling->n_ambiguous_samples || (twin && known && (all > right ? all - right : right - all) > c->kernel_state.n_events);
+		twin |= k != i && has_shared_ids(&s->counts[k]) &&
+		        s->counts[k].config.attr.config == c->config.attr.config;
+	return s->sampling->n_ambiguous_samples ||
+	       (twin && known &&
+	        (all > right ? all - right : right - all) > c->kernel_state.n_events);
 }
 
-/* Less than half of what a fixed period makes of the count: a virtual machine whose overflow interrupts wait for its clock. Each counter
- * may have begun a period; those that children inherit are too many to know. */
-static bool has_too_few_samples(const struct pfm_session *s, unsigned i, const pfm_sample_count_t *o)
+/* Less than half of what a fixed period makes of the count: a virtual machine whose overflow
+ * interrupts wait for its clock. Each counter may have begun a period; those that children inherit
+ * are too many to know. */
+static bool has_too_few_samples(const struct pfm_session *s, unsigned i,
+                                const pfm_sample_statistics_t *o)
 {
-	uint64_t due = o->period ? o->count / o->period : 0, parts = s->counts[i].kernel_state.n_events;
+	uint64_t due = o->period ? o->count / o->period : 0,
+		 parts = s->counts[i].kernel_state.n_events;
 
-	return !(s->options.flags & PFM_SESSION_INHERIT) && due > parts + 8 && o->samples + o->discarded < (due - parts) / 2;
+	return !(s->options.flags & PFM_SESSION_INHERIT) && due > parts + 8 &&
+	       o->samples + o->discarded < (due - parts) / 2;
 }
 
-/* Dropped by the processor, or for want of room; what fell outside of the addresses that are profiled was never wanted. */
-static bool has_lost_samples(const struct pfm_session *s, const pfm_sample_count_t *o)
+/* Dropped by the processor, or for want of room; what fell outside of the addresses that are
+ * profiled was never wanted. */
+static bool has_lost_samples(const struct pfm_session *s, const pfm_sample_statistics_t *o)
 {
 	if (o->discarded && !pfmi_sampling_uses_device(s))
 		return true;
 	return o->lost == PFM_LOST_UNKNOWN ? s->sampling->n_lost != 0 : o->lost != 0;
 }
 
-static void assess_sample_quality(const struct pfm_session *s, unsigned i, pfm_sample_count_t *o)
+static void assess_sample_quality(const struct pfm_session *s, unsigned i,
+                                  pfm_sample_statistics_t *o)
 {
 	const pfm_count_t *count = &s->last_counts[i];
 
@@ -669,9 +721,9 @@ static void assess_sample_quality(const struct pfm_session *s, unsigned i, pfm_s
 	}
 }
 
-int pfm_read_samples(pfm_session_t *s, unsigned i, pfm_sample_count_t *out)
+int pfm_sampling_statistics(pfm_session_t *s, unsigned i, pfm_sample_statistics_t *out)
 {
-	pfm_sample_count_t full = { .size = sizeof(full) };
+	pfm_sample_statistics_t full = { .size = sizeof(full) };
 	pfm_count_t count = PFM_INIT(count);
 	const struct session_count *c;
 	const struct sample_totals *t;
@@ -688,7 +740,8 @@ int pfm_read_samples(pfm_session_t *s, unsigned i, pfm_sample_count_t *out)
 	full.samples = t->n_samples;
 	full.exact = t->n_exact;
 	full.weight = t->total_weight;
-	full.discarded = pfmi_sampling_uses_device(s) ? pfmi_device_count_out_of_range(s, i) : t->n_discarded;
+	full.discarded = pfmi_sampling_uses_device(s) ? pfmi_device_count_out_of_range(s, i)
+	                                              : t->n_discarded;
 	full.throttled = t->n_throttled;
 	full.throttled_ns = t->throttled_ns;
 	full.lost = get_lost_samples(s, c);
@@ -700,9 +753,9 @@ int pfm_read_samples(pfm_session_t *s, unsigned i, pfm_sample_count_t *out)
 	return PFMLIB_SUCCESS;
 }
 
-int pfm_read_buffers(const pfm_session_t *s, pfm_buffers_t *out)
+int pfm_buffer_statistics(const pfm_session_t *s, pfm_buffer_info_t *out)
 {
-	pfm_buffers_t full = PFM_INIT(full);
+	pfm_buffer_info_t full = PFM_INIT(full);
 
 	if ((!is_sampling_session(s) && !(s && s->recording)) || !base_has_struct_size(out))
 		return PFMLIB_ERR_INVAL;
@@ -712,7 +765,8 @@ int pfm_read_buffers(const pfm_session_t *s, pfm_buffers_t *out)
 	full.lost = s->sampling->n_lost;
 	full.bytes = s->sampling->n_bytes;
 	full.skipped = s->sampling->n_unknown_records;
-	full.damaged = s->recording ? s->recording_ops->is_damaged(s) : s->sampling->n_damaged_buffers;
+	full.damaged =
+		s->recording ? s->recording_ops->is_damaged(s) : s->sampling->n_damaged_buffers;
 	base_copy_struct_out(out, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Sampling through Linux's perf_event_open(2): attributes, buffers, and which event writes into which buffer. All events of a CPU, or of a
- * task where tasks are sampled wherever they run, share one buffer. It belongs to an event that counts nothing and brings the
- * records beside samples, so that losses of samples are counted for themselves. */
+/* Sampling through Linux's perf_event_open(2): attributes, buffers, and which event writes into
+ * which buffer. All events of a CPU, or of a task where tasks are sampled wherever they run, share
+ * one buffer. It belongs to an event that counts nothing and brings the records beside samples, so
+ * that losses of samples are counted for themselves. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -13,12 +14,13 @@
 #include "sampling/sampling.h"
 #include "base/sizes.h"
 
-#define DEFAULT_FIELDS          (PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_CPU | PFM_SAMPLE_PERIOD)
+#define DEFAULT_FIELDS \
+	(PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_CPU | PFM_SAMPLE_PERIOD)
 #define DEFAULT_BUFFER_PAGES    128u
 #define DEFAULT_CLOCK_PERIOD_NS 1000000u /* nanoseconds */
 #define DEFAULT_FREQUENCY       1000u
 
-/* ---- what is asked ------------------------------------------------------------------------------------------------------ */
+/* ---- what is asked ------------------------------------------------------------------------- */
 
 static const char *find_option_error(const pfm_sampling_t *q)
 {
@@ -31,7 +33,7 @@ static const char *find_option_error(const pfm_sampling_t *q)
 	if (q->fields & PFM_SAMPLE_WEIGHT && q->fields & PFM_SAMPLE_WEIGHTS)
 		return "sampling.fields asks for WEIGHT and for WEIGHTS";
 	if (q->records >> 11)
-		return "sampling.records has a bit that is none of PFM_SIDE_*";
+		return "sampling.records has a bit that is none of PFM_SIDEBAND_*";
 	if (q->pages & (q->pages - 1) || q->pages > 1u << 20)
 		return "sampling.pages is no power of two up to 1048576";
 	if (q->precise > 3)
@@ -40,16 +42,19 @@ static const char *find_option_error(const pfm_sampling_t *q)
 		return "sampling.user_stack is no multiple of 8 up to 65528";
 	if (q->fields & PFM_SAMPLE_STACK && !q->user_stack)
 		return "sampling.user_stack is 0";
-	if ((q->fields & PFM_SAMPLE_REGS && !q->user_regs) || (q->fields & PFM_SAMPLE_INTR_REGS && !q->intr_regs))
+	if ((q->fields & PFM_SAMPLE_REGS && !q->user_regs) ||
+	    (q->fields & PFM_SAMPLE_INTR_REGS && !q->intr_regs))
 		return "no registers are named in sampling.user_regs or sampling.intr_regs";
 	return NULL;
 }
 
-/* The counter device knows addresses, and processors where each is opened for itself; it writes no other records. */
+/* The counter device knows addresses, and processors where each is opened for itself; it writes no
+ * other records. */
 static const char *find_option_without_device(const pfm_sampling_t *q)
 {
 	if (q->fields & ~(uint64_t)(PFM_SAMPLE_IP | PFM_SAMPLE_PERIOD | PFM_SAMPLE_CPU))
-		return "samples of this device hold IP, PERIOD and CPU: sampling.fields asks for more";
+		return "samples of this device hold IP, PERIOD and CPU: sampling.fields asks for "
+		       "more";
 	if (q->records)
 		return "this device writes no records beside samples: sampling.records must be 0";
 	return NULL;
@@ -65,13 +70,17 @@ static int read_options(struct session_builder *o)
 	if (!sm)
 		return pfmi_session_report_no_memory(o);
 	if (!base_copy_struct_in(&sm->config, sizeof(sm->config), given))
-		return pfmi_session_report_error(o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0, "sampling.size is not set");
+		return pfmi_session_report_error(o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0,
+		                                 "sampling.size is not set");
 	what = find_option_error(&sm->config);
 	if (what)
 		return pfmi_session_report_error(o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0, what);
-	what = pfmi_session_get_built(o)->policy_backend == &pfmi_device_backend ? find_option_without_device(&sm->config) : NULL;
+	what = pfmi_session_get_built(o)->policy_backend == &pfmi_device_backend
+	               ? find_option_without_device(&sm->config)
+	               : NULL;
 	if (what)
-		return pfmi_session_report_error(o, PFMLIB_ERR_NOTSUPP, PFM_KIND_NONE, NULL, 0, what);
+		return pfmi_session_report_error(o, PFMLIB_ERR_NOTSUPP, PFM_KIND_NONE, NULL, 0,
+		                                 what);
 	if (pfmi_session_get_built(o)->policy_backend == &pfmi_device_backend)
 		return PFMLIB_SUCCESS;
 	if (!sm->config.fields)
@@ -95,7 +104,8 @@ static void free_state(struct pfm_session *s)
 	s->sampling = NULL;
 }
 
-/* Events that happen once at a time are taken one by one, clocks each millisecond, the rest a thousand times a second. */
+/* Events that happen once at a time are taken one by one, clocks each millisecond, the rest a
+ * thousand times a second. */
 static void choose_rate(const struct sampling_state *sm, struct session_count *c)
 {
 	uint32_t type = c->config.attr.type;
@@ -109,7 +119,8 @@ static void choose_rate(const struct sampling_state *sm, struct session_count *c
 		return;
 	if (type == PERF_TYPE_SOFTWARE && config <= PERF_COUNT_SW_TASK_CLOCK)
 		c->config.period = DEFAULT_CLOCK_PERIOD_NS;
-	else if (type == PERF_TYPE_SOFTWARE || type == PERF_TYPE_TRACEPOINT || type == PERF_TYPE_BREAKPOINT)
+	else if (type == PERF_TYPE_SOFTWARE || type == PERF_TYPE_TRACEPOINT ||
+	         type == PERF_TYPE_BREAKPOINT)
 		c->config.period = 1;
 	else
 		c->config.freq = DEFAULT_FREQUENCY;
@@ -131,22 +142,27 @@ static void choose_rates(struct pfm_session *s)
 			c->config.attr.precise = 1;
 		if (max && c->config.freq > max && !c->status.cause)
 			pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, EINVAL,
-			                        "ask for a lower frequency, or raise kernel.perf_event_max_sample_rate",
-			                        "the kernel takes at most %llu samples a second", (unsigned long long)max);
+			                        "ask for a lower frequency, or raise "
+			                        "kernel.perf_event_max_sample_rate",
+			                        "the kernel takes at most %llu samples a second",
+			                        (unsigned long long)max);
 	}
 }
 
-/* The kernel ignores the period of its own events if every sample is to tell it. Where it is fixed we know it. */
+/* The kernel ignores the period of its own events if every sample is to tell it. Where it is fixed
+ * we know it. */
 static uint64_t get_sample_fields(const struct sampling_state *sm, const struct session_count *c)
 {
-	return c->config.freq ? sm->config.fields : sm->config.fields & ~(uint64_t)PFM_SAMPLE_PERIOD;
+	return c->config.freq ? sm->config.fields
+	                      : sm->config.fields & ~(uint64_t)PFM_SAMPLE_PERIOD;
 }
 
 static void set_payload_attr(const pfm_sampling_t *q, struct perf_event_attr *a)
 {
 	if (q->fields & PFM_SAMPLE_CHAIN) {
 		a->sample_max_stack = (uint16_t)q->max_stack;
-		a->exclude_callchain_kernel = (q->flags & PFM_SAMPLING_USER_CHAIN) || a->exclude_kernel;
+		a->exclude_callchain_kernel =
+			(q->flags & PFM_SAMPLING_USER_CHAIN) || a->exclude_kernel;
 	}
 	if (q->fields & PFM_SAMPLE_BRANCH)
 		a->branch_sample_type = q->branch_filter;
@@ -158,7 +174,8 @@ static void set_payload_attr(const pfm_sampling_t *q, struct perf_event_attr *a)
 		a->sample_stack_user = q->user_stack;
 }
 
-/* A buffer that is full before it is filled so far wakes nobody: never above its half, be it smaller than was asked for. */
+/* A buffer that is full before it is filled so far wakes nobody: never above its half, be it
+ * smaller than was asked for. */
 uint32_t pfmi_sampling_get_watermark(const struct sampling_state *sm, uint64_t size)
 {
 	uint64_t mark = sm->config.watermark ? sm->config.watermark : size / 4;
@@ -178,7 +195,8 @@ static void set_common_attr(const pfm_sampling_t *q, struct perf_event_attr *a)
 		a->wakeup_events = q->wakeup_events;
 }
 
-static void fill_attr(const struct pfm_session *s, const struct session_count *c, struct perf_event_attr *a)
+static void fill_attr(const struct pfm_session *s, const struct session_count *c,
+                      struct perf_event_attr *a)
 {
 	const struct sampling_state *sm = s->sampling;
 
@@ -196,7 +214,8 @@ static void fill_attr(const struct pfm_session *s, const struct session_count *c
 	set_common_attr(&sm->config, a);
 }
 
-static int retry_open(struct pfm_session *s, struct session_count *c, union perf_attr_buffer *a, int pid, int cpu, int group, int err)
+static int retry_open(struct pfm_session *s, struct session_count *c, union perf_attr_buffer *a,
+                      int pid, int cpu, int group, int err)
 {
 	if (err == -EINVAL && a->attr.read_format & PERF_FORMAT_LOST) {
 		a->attr.read_format &= ~(uint64_t)PERF_FORMAT_LOST;
@@ -213,8 +232,9 @@ static int retry_open(struct pfm_session *s, struct session_count *c, union perf
 	return err;
 }
 
-/* Asks for part @k of count @i again, changed by @change. True if it can be opened then. */
-static bool can_open_with_change(struct pfm_session *s, unsigned i, unsigned k, void (*change)(struct perf_event_attr *a))
+/* Returns true if kernel event @k of count @i can be opened after @change. */
+static bool can_open_with_change(struct pfm_session *s, unsigned i, unsigned k,
+                                 void (*change)(struct perf_event_attr *a))
 {
 	const struct perf_state *st = s->backend_state;
 	const struct kernel_event *p = &st->events[s->counts[i].kernel_state.first_event + k];
@@ -261,42 +281,56 @@ static void diagnose_count(struct pfm_session *s, unsigned i, unsigned k, int er
 	struct session_count *c = &s->counts[i];
 
 	if (c->config.attr.precise && can_open_with_change(s, i, k, strip_precision))
-		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, err, "ask for less, or allow less with PFM_SAMPLING_LESS_PRECISE",
-		                        "the PMU cannot sample this event with precision %u", c->config.attr.precise);
-	else if (s->sampling->config.fields & PFM_SAMPLE_BRANCH && can_open_with_change(s, i, k, strip_branches))
-		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, err, "leave PFM_SAMPLE_BRANCH away", "the PMU of this event records no branches");
+		pfmi_session_fail_count(
+			c, PFM_CAUSE_ATTRIBUTE, err,
+			"ask for less, or allow less with PFM_SAMPLING_LESS_PRECISE",
+			"the PMU cannot sample this event with precision %u",
+			c->config.attr.precise);
+	else if (s->sampling->config.fields & PFM_SAMPLE_BRANCH &&
+	         can_open_with_change(s, i, k, strip_branches))
+		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, err, "leave PFM_SAMPLE_BRANCH away",
+		                        "the PMU of this event records no branches");
 	else if (can_open_with_change(s, i, k, strip_payload))
-		pfmi_session_fail_count(c, c->status.cause == PFM_CAUSE_PERMISSION ? PFM_CAUSE_PERMISSION : PFM_CAUSE_ATTRIBUTE, err,
-		                        "ask for fewer fields of PFM_SAMPLE_*", "the kernel does not give all that samples shall hold");
+		pfmi_session_fail_count(c,
+		                        c->status.cause == PFM_CAUSE_PERMISSION
+		                                ? PFM_CAUSE_PERMISSION
+		                                : PFM_CAUSE_ATTRIBUTE,
+		                        err, "ask for fewer fields of PFM_SAMPLE_*",
+		                        "the kernel does not give all that samples shall hold");
 	else if (can_open_with_change(s, i, k, strip_sampling))
-		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, err, "sample a clock (task-clock, cpu-clock) and count this event beside it",
-		                        "its PMU has no overflow interrupt: the event can be counted, not sampled");
+		pfmi_session_fail_count(
+			c, PFM_CAUSE_ATTRIBUTE, err,
+			"sample a clock (task-clock, cpu-clock) and count this event beside it",
+			"its PMU has no overflow interrupt: the event can be counted, not sampled");
 }
 
-/* ---- buffers ------------------------------------------------------------------------------------------------------------- */
+/* ---- buffers ------------------------------------------------------------------------------- */
 
 void pfmi_sampling_fill_side_attr(const struct pfm_session *s, struct perf_event_attr *a)
 {
 	const pfm_sampling_t *q = &s->sampling->config;
 	const struct perf_state *state = s->backend_state;
 
-	*a = (struct perf_event_attr){ .size = sizeof(*a), .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY };
+	*a = (struct perf_event_attr){ .size = sizeof(*a),
+		                       .type = PERF_TYPE_SOFTWARE,
+		                       .config = PERF_COUNT_SW_DUMMY };
 	a->disabled = a->exclude_kernel = a->exclude_hv = 1;
 	a->sample_type = q->fields & SAMPLE_TRAILER_FIELDS;
-	a->mmap = a->mmap2 = (q->records & (PFM_SIDE_MAPS | PFM_SIDE_DATA_MAPS)) != 0;
-	a->mmap_data = (q->records & PFM_SIDE_DATA_MAPS) != 0;
-	a->build_id = a->mmap && (q->records & PFM_SIDE_BUILD_ID);
-	a->comm = a->comm_exec = (q->records & PFM_SIDE_COMM) != 0;
-	a->task = (q->records & PFM_SIDE_TASKS) != 0;
-	a->context_switch = (q->records & PFM_SIDE_SWITCHES) != 0;
-	a->namespaces = (q->records & PFM_SIDE_NAMESPACES) != 0;
-	a->ksymbol = (q->records & PFM_SIDE_KSYMBOLS) != 0;
-	a->bpf_event = (q->records & PFM_SIDE_BPF) != 0;
-	a->cgroup = (q->records & PFM_SIDE_CGROUPS) != 0;
-	a->text_poke = (q->records & PFM_SIDE_TEXT_POKE) != 0;
+	a->mmap = a->mmap2 = (q->records & (PFM_SIDEBAND_MAPS | PFM_SIDEBAND_DATA_MAPS)) != 0;
+	a->mmap_data = (q->records & PFM_SIDEBAND_DATA_MAPS) != 0;
+	a->build_id = a->mmap && (q->records & PFM_SIDEBAND_BUILD_ID);
+	a->comm = a->comm_exec = (q->records & PFM_SIDEBAND_COMM) != 0;
+	a->task = (q->records & PFM_SIDEBAND_TASKS) != 0;
+	a->context_switch = (q->records & PFM_SIDEBAND_SWITCHES) != 0;
+	a->namespaces = (q->records & PFM_SIDEBAND_NAMESPACES) != 0;
+	a->ksymbol = (q->records & PFM_SIDEBAND_KSYMBOLS) != 0;
+	a->bpf_event = (q->records & PFM_SIDEBAND_BPF) != 0;
+	a->cgroup = (q->records & PFM_SIDEBAND_CGROUPS) != 0;
+	a->text_poke = (q->records & PFM_SIDEBAND_TEXT_POKE) != 0;
 	set_common_attr(q, a);
 	if (a->watermark)
-		a->wakeup_watermark = pfmi_sampling_get_watermark(s->sampling, (uint64_t)s->sampling->buffer_pages * state->page_size);
+		a->wakeup_watermark = pfmi_sampling_get_watermark(
+			s->sampling, (uint64_t)s->sampling->buffer_pages * state->page_size);
 }
 
 static int open_side_event_fd(struct pfm_session *s, struct side_event *p)
@@ -321,17 +355,22 @@ static struct side_event *get_side_event(struct sampling_state *sm, const struct
 	for (unsigned i = 0; i < sm->n_side_events; i++)
 		if (sm->side_events[i].pid == p->pid && sm->side_events[i].cpu == p->cpu)
 			return &sm->side_events[i];
-	sm->side_events[sm->n_side_events] = (struct side_event){ .fd = -1, .pid = p->pid, .cpu = p->cpu };
+	sm->side_events[sm->n_side_events] =
+		(struct side_event){ .fd = -1, .pid = p->pid, .cpu = p->cpu };
 	return &sm->side_events[sm->n_side_events++];
 }
 
 /* The buffer that the place writes into: one for each CPU, or each task. */
-static struct sample_buffer *get_sample_buffer(struct sampling_state *sm, const struct side_event *p)
+static struct sample_buffer *get_sample_buffer(struct sampling_state *sm,
+                                               const struct side_event *p)
 {
 	for (unsigned i = 0; i < sm->n_buffers; i++)
-		if (p->cpu >= 0 ? sm->buffers[i].cpu == p->cpu : sm->buffers[i].cpu < 0 && sm->buffers[i].pid == p->pid)
+		if (p->cpu >= 0 ? sm->buffers[i].cpu == p->cpu
+		                : sm->buffers[i].cpu < 0 && sm->buffers[i].pid == p->pid)
 			return &sm->buffers[i];
-	sm->buffers[sm->n_buffers] = (struct sample_buffer){ .cpu = p->cpu, .pid = p->pid, .polled_event = (int)(p - sm->side_events) };
+	sm->buffers[sm->n_buffers] = (struct sample_buffer){
+		.cpu = p->cpu, .pid = p->pid, .polled_event = (int)(p - sm->side_events)
+	};
 	return &sm->buffers[sm->n_buffers++];
 }
 
@@ -380,7 +419,8 @@ static int open_side_event(struct pfm_session *s, struct side_event *p)
 	st = get_sample_buffer(sm, p);
 	p->buffer_index = (unsigned)(st - sm->buffers);
 	if (st->mapping)
-		return s->sys.ioctl(&s->sys, p->fd, PERF_EVENT_IOC_SET_OUTPUT, (void *)(intptr_t)sm->side_events[st->polled_event].fd);
+		return s->sys.ioctl(&s->sys, p->fd, PERF_EVENT_IOC_SET_OUTPUT,
+		                    (void *)(intptr_t)sm->side_events[st->polled_event].fd);
 	return map_buffer(s, st, p->fd, sm->buffer_pages);
 }
 
@@ -412,7 +452,8 @@ static int open_side_events(struct pfm_session *s)
 	return 0;
 }
 
-/* The allowance is for all buffers of a user together: all are made half as large until they fit. */
+/* The allowance is for all buffers of a user together: all are made half as large until they
+ * fit. */
 static int open_shrinking_buffers(struct pfm_session *s)
 {
 	struct sampling_state *sm = s->sampling;
@@ -443,8 +484,9 @@ static int redirect_event(struct pfm_session *s, const struct kernel_event *p)
 
 	if (at->fd < 0)
 		return 0; /* gone since */
-	rc = s->sys.ioctl(&s->sys, p->fd, PERF_EVENT_IOC_SET_OUTPUT,
-	                  (void *)(intptr_t)sm->side_events[sm->buffers[at->buffer_index].polled_event].fd);
+	rc = s->sys.ioctl(
+		&s->sys, p->fd, PERF_EVENT_IOC_SET_OUTPUT,
+		(void *)(intptr_t)sm->side_events[sm->buffers[at->buffer_index].polled_event].fd);
 	if (!rc)
 		rc = s->sys.ioctl(&s->sys, p->fd, PERF_EVENT_IOC_ID, &id);
 	if (!rc)
@@ -457,16 +499,19 @@ static void set_record_layouts(struct pfm_session *s)
 	struct sampling_state *sm = s->sampling;
 	uint64_t frames = sm->config.max_stack;
 
-	if (!frames && pfmi_machine_read_number(&s->sys, "/proc/sys/kernel/perf_event_max_stack", &frames))
+	if (!frames &&
+	    pfmi_machine_read_number(&s->sys, "/proc/sys/kernel/perf_event_max_stack", &frames))
 		frames = DEFAULT_MAX_FRAMES;
-	sm->common_layout = (struct record_layout){ .fields = sm->config.fields,
-		                                    .branch_type = sm->config.branch_filter,
-		                                    .user_regs = sm->config.user_regs,
-		                                    .intr_regs = sm->config.intr_regs,
-		                                    .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING |
-		                                                   (sm->lacks_lost_counts ? 0u : PERF_FORMAT_LOST),
-		                                    .max_frames = (uint32_t)frames,
-		                                    .has_trailers = true };
+	sm->common_layout = (struct record_layout){
+		.fields = sm->config.fields,
+		.branch_type = sm->config.branch_filter,
+		.user_regs = sm->config.user_regs,
+		.intr_regs = sm->config.intr_regs,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING |
+		               (sm->lacks_lost_counts ? 0u : PERF_FORMAT_LOST),
+		.max_frames = (uint32_t)frames,
+		.has_trailers = true
+	};
 	for (unsigned i = 0; i < s->n_counts; i++) {
 		sm->totals[i].layout = sm->common_layout;
 		sm->totals[i].layout.fields = get_sample_fields(sm, &s->counts[i]);
@@ -474,7 +519,7 @@ static void set_record_layouts(struct pfm_session *s)
 	}
 }
 
-/* Of events and of those that own buffers. */
+/* Descriptors of the events and of the owners of buffers. */
 static uint64_t count_needed_files(const struct pfm_session *s)
 {
 	const struct perf_state *state = s->backend_state;
@@ -492,8 +537,10 @@ static int report_buffer_error(const struct pfm_session *s, pfm_error_t *why, in
 	case ENOMEM: code = PFMLIB_ERR_NOMEM; break;
 	case EPERM:
 		code = PFMLIB_ERR_PERM;
-		detail = "no buffer for samples can be mapped: kernel.perf_event_mlock_kb and the limit of locked memory (ulimit -l) are "
-			 "used up; raise one of them, or run as root; number: the former, in KiB for each CPU";
+		detail = "no buffer for samples can be mapped: kernel.perf_event_mlock_kb and the "
+			 "limit of locked memory (ulimit -l) are "
+			 "used up; raise one of them, or run as root; number: the former, in KiB "
+			 "for each CPU";
 		pfmi_machine_read_number(&s->sys, "/proc/sys/kernel/perf_event_mlock_kb", &number);
 		break;
 	case EACCES:
@@ -501,7 +548,8 @@ static int report_buffer_error(const struct pfm_session *s, pfm_error_t *why, in
 		detail = "this user may not have the records that were asked for beside samples";
 		break;
 	case EMFILE:
-		detail = "too many open files for the buffers: raise the limit (ulimit -n), or sample fewer CPUs, threads or events; number: "
+		detail = "too many open files for the buffers: raise the limit (ulimit -n), or "
+			 "sample fewer CPUs, threads or events; number: "
 			 "files that the session needs";
 		number = count_needed_files(s);
 		break;
@@ -525,7 +573,10 @@ static int alloc_sampling_arrays(struct pfm_session *s)
 	sm->poll_fds = calloc(n, sizeof(*sm->poll_fds));
 	sm->event_ids = calloc(n, sizeof(*sm->event_ids));
 	sm->totals = calloc(s->n_counts, sizeof(*sm->totals));
-	return sm->side_events && sm->buffers && sm->buffer_heap && sm->poll_fds && sm->event_ids && sm->totals ? 0 : -ENOMEM;
+	return sm->side_events && sm->buffers && sm->buffer_heap && sm->poll_fds && sm->event_ids &&
+	                       sm->totals
+	               ? 0
+	               : -ENOMEM;
 }
 
 static int open_buffers(struct pfm_session *s, struct pfm_error *why)

@@ -1,25 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of sampling share: buffers the kernel writes, records in them, and the order in which they are handed out. */
+/* Sampling: buffers that the kernel writes, records in them, and the order in which they are
+ * handed out. */
 #ifndef PERFMON_SAMPLES_H
 #define PERFMON_SAMPLES_H
 
 #include <perfmon/sampling.h>
 #include <stdbool.h>
+#include "base/hash.h"
 
 #define RECORD_HEADER_SIZE 8u     /* u32 type, u16 misc, u16 size */
 #define MAX_RECORD_SIZE    65536u /* more than a u16 size can say */
 /* Fields that stand behind every record, if samples have them. */
-#define SAMPLE_TRAILER_FIELDS (PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_ID | PFM_SAMPLE_STREAM | PFM_SAMPLE_CPU | PFM_SAMPLE_IDENTIFIER)
+#define SAMPLE_TRAILER_FIELDS                                                                    \
+	(PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_ID | PFM_SAMPLE_STREAM | PFM_SAMPLE_CPU | \
+	 PFM_SAMPLE_IDENTIFIER)
 
-/* ---- records (sample_decode.c) --------------------------------------------------------------------------------------- */
+/* ---- records (sample_decode.c) ------------------------------------------------------------- */
 
 /* How an event's records are laid out: a part of its perf_event_attr. */
 struct record_layout {
 	uint64_t fields, read_format, branch_type, user_regs, intr_regs;
 	uint32_t max_frames; /* frames of a call chain, 0: not known */
-	bool has_trailers;   /* records that are no samples end with the fields that tell whose they are */
-	bool is_fixed_size;  /* samples are an identifier, the words of their first fields and nothing else, ... */
-	size_t sample_size;  /* ... so many bytes with the header; set by pfmi_sampling_complete_layout() */
+	/* tasks that are born later are sampled too, with values of their own */
+	bool is_inherited;
+	/* records that are no samples end with the fields that tell whose they are */
+	bool has_trailers;
+	/* samples are an identifier, the words of their first fields and nothing else, ... */
+	bool is_fixed_size;
+	/* ... so many bytes with the header; set by pfmi_sampling_complete_layout() */
+	size_t sample_size;
 };
 
 struct record_header {
@@ -40,32 +49,38 @@ struct sample_run {
 	uint64_t total_weight, n_exact; /* of all that were taken */
 };
 
-/* Decodes up to @n samples from @u->at on, which steps on, to the first that does not belong to the run. Each says what
- * pfmi_sampling_decode_record() says of it, the event and its period as well. Where @out holds a sample of the same event, only what differs is
- * written. Returns how many there were. */
+/* Decodes up to @n samples from @u->at on, which steps on, to the first that does not belong to the
+ * run. Each says what pfmi_sampling_decode_record() says of it, the event and its period as well.
+ * Where @out holds a sample of the same event, only what differs is written. Returns how many there
+ * were. */
 unsigned pfmi_sampling_decode_run(struct sample_run *u, pfm_record_t *out, unsigned n);
-/* Decodes the record at @bytes, aligned to 8, of @size bytes in all. @out is zeroed first, but for its size. False if something
- * in it points beyond its end: type, misc and raw are filled even then. */
-bool pfmi_sampling_decode_record(const struct record_layout *l, const void *bytes, size_t size, pfm_record_t *out);
+/* Decodes the record at @bytes, aligned to 8, of @size bytes in all. @out is zeroed first, but for
+ * its size. False if something in it points beyond its end: type, misc and raw are filled even
+ * then. */
+bool pfmi_sampling_decode_record(const struct record_layout *l, const void *bytes, size_t size,
+                                 pfm_record_t *out);
 /* The id of the event it belongs to, 0 if the record does not say. */
 uint64_t pfmi_sampling_get_record_id(const struct record_layout *l, const void *bytes, size_t size);
 /* Its time, 0 if the record does not say. */
-uint64_t pfmi_sampling_get_record_time(const struct record_layout *l, const void *bytes, size_t size);
-/* Turns a record of the other byte order into ours, in place, header included. False if it is damaged. */
+uint64_t pfmi_sampling_get_record_time(const struct record_layout *l, const void *bytes,
+                                       size_t size);
+/* Turns a record of the other byte order into ours, in place, header included. False if it is
+ * damaged. */
 bool pfmi_sampling_swap_record(const struct record_layout *l, void *bytes, size_t size);
 
-/* ---- one buffer (ring.c) --------------------------------------------------------------------------------------------- */
+/* ---- one buffer (ring.c) ------------------------------------------------------------------- */
 
 struct perf_event_mmap_page;
 
 struct ring_buffer {
 	void *control_page; /* the kernel's page; data behind it */
 	const uint8_t *data;
-	uint64_t size;            /* of the data: a power of two */
-	uint64_t head;            /* as it was when this pass began */
-	uint64_t tail;            /* read so far */
-	uint64_t released_tail;   /* what the kernel has been told */
-	uint64_t *wrapped_record; /* for the record that goes over the end; made when first needed */
+	uint64_t size;          /* of the data: a power of two */
+	uint64_t head;          /* as it was when this pass began */
+	uint64_t tail;          /* read so far */
+	uint64_t released_tail; /* what the kernel has been told */
+	/* for the record that goes over the end; made when first needed */
+	uint64_t *wrapped_record;
 	bool is_damaged;
 };
 
@@ -74,16 +89,17 @@ bool pfmi_sampling_init_ring(struct ring_buffer *r, void *base, size_t len);
 void pfmi_sampling_free_ring(struct ring_buffer *r);
 /* How far the kernel has written; what it wrote before is there to be read. */
 uint64_t pfmi_sampling_load_ring_head(const struct perf_event_mmap_page *page);
-/* Looks how far the kernel has written. One pass ends there, however fast it writes on. */
+/* Begins a pass: it ends where the kernel has written up to now. */
 void pfmi_sampling_begin_ring_pass(struct ring_buffer *r);
-/* The next record of this pass and its size, or NULL; it stays readable until the next call that gives room back. */
+/* The next record of this pass and its size, or NULL; it stays readable until the next call that
+ * gives room back. */
 const void *pfmi_sampling_read_ring_record(struct ring_buffer *r, size_t *size);
 /* The bytes of this pass that follow each other in memory: for those who copy. *@len 0: none. */
 const void *pfmi_sampling_read_ring_bytes(struct ring_buffer *r, size_t *len);
 /* Gives the room of what was read back to the kernel, but for the last @keep bytes. */
 void pfmi_sampling_release_ring_data(struct ring_buffer *r, size_t keep);
 
-/* ---- samples of a session (sampling.c, sample_read.c) ------------------------------------------------------------------ */
+/* ---- samples of a session (sampling.c, sample_read.c) -------------------------------------- */
 
 struct session_builder;
 struct session_count;
@@ -91,7 +107,7 @@ struct pfm_session;
 struct perf_event_attr;
 union perf_attr_buffer;
 
-/* One buffer: of a CPU, or of a task wherever it runs. */
+/* The buffer of a CPU, or of a task on any CPU. */
 struct sample_buffer {
 	struct ring_buffer ring;
 	void *mapping;
@@ -103,7 +119,8 @@ struct sample_buffer {
 	uint64_t next_time;
 };
 
-/* A CPU or task that is watched: an event that counts nothing owns the buffer (or joins it) and brings the records beside samples. */
+/* A CPU or task that is watched: an event that counts nothing owns the buffer (or joins it) and
+ * brings the records beside samples. */
 struct side_event {
 	int fd, pid, cpu;
 	uint64_t id;
@@ -113,14 +130,40 @@ struct side_event {
 
 /* Samples of one count. */
 struct sample_totals {
-	uint64_t n_samples, n_exact, total_weight, n_discarded, n_throttled, throttled_ns, throttled_since;
+	uint64_t n_samples, n_exact, total_weight, n_discarded, n_throttled, throttled_ns,
+		throttled_since;
 	struct record_layout layout;
 };
 
-/* From the kernel's ids to counts. */
+/* The count that an event id of the kernel belongs to. */
 struct event_id {
 	uint64_t id;
 	unsigned count_index;
+};
+
+/* Value of one event at the last sample of its group's leader, in one task where each has its
+ * own. */
+struct group_value {
+	uint64_t id, value;
+	uint32_t tid;
+};
+
+/* Samples of a group whose leader alone samples: each holds the values of all members, from which
+ * a sample of each member is made. */
+struct group_values {
+	struct hash_table table;
+	struct group_value *last; /* values at the last sample */
+	uint32_t n_last;
+	size_t capacity;
+	pfm_record_t leader_sample; /* the sample that is taken apart */
+	unsigned n_left;            /* members of which it was not said yet */
+};
+
+/* The count that a recorded sample of a software event without a known id belongs to. */
+struct software_guess {
+	unsigned n_counts; /* counts of the session when it was made */
+	int count_index;   /* -1: none */
+	bool is_ambiguous; /* it may belong to others as well */
 };
 
 struct sampling_state {
@@ -130,8 +173,11 @@ struct sampling_state {
 	unsigned n_buffers, n_side_events, n_heap;
 	struct sample_buffer *buffers;
 	struct side_event *side_events;
-	unsigned *buffer_heap; /* streams with a next record, the oldest first */
-	struct event_id *event_ids;
+	unsigned *buffer_heap;      /* streams with a next record, the oldest first */
+	struct event_id *event_ids; /* in order, unless id_table is used */
+	struct hash_table id_table; /* of a recording: from ids to places in event_ids */
+	struct group_values group;
+	struct software_guess software_guess;
 	unsigned n_event_ids, last_id_index; /* recent: the one that was looked up last */
 	struct record_layout common_layout;  /* enough for whose and when */
 	struct sample_totals *totals;
@@ -140,19 +186,39 @@ struct sampling_state {
 	unsigned n_run_left;      /* ... at most so many; 0: it is not known what comes */
 	uint64_t pass_time_limit; /* records after this time wait for the next pass */
 	uint64_t n_lost, n_bytes;
-	uint32_t n_unknown_records;                    /* records of a recording that nobody here knows */
-	uint64_t n_ambiguous_samples;                  /* samples of the kernel's own events that carry the id of nobody here, and could be of several */
-	unsigned n_damaged_buffers, next_bytes_buffer; /* at: 1 + the stream where pfm_next_bytes() is, 0: between passes */
+	/* records of a recording that nobody here knows */
+	uint32_t n_unknown_records;
+	/* samples of the kernel's own events that carry the id of nobody here, and could be of
+	 * several */
+	uint64_t n_ambiguous_samples;
+	/* at: 1 + the stream where pfm_next_bytes() is, 0: between passes */
+	unsigned n_damaged_buffers, next_bytes_buffer;
 	struct pollfd *poll_fds;
-	struct trace_format *trace_formats; /* fields of tracepoints that were asked for (perfdata/) */
+	/* fields of tracepoints that were asked for (perfdata/) */
+	struct trace_format *trace_formats;
 	void (*free_trace_formats)(struct sampling_state *sm); /* set with the first of them */
 };
+
+/* The count with event id @id, or -1. */
+int pfmi_sampling_find_count(struct sampling_state *sm, uint64_t id);
+
+/**
+ * Begin to take @r apart, a sample of a recording with layout @l, if its group's leader alone
+ * samples. The period of @r becomes what its own event has counted since the sample before.
+ *
+ * Returns false without memory.
+ */
+bool pfmi_sampling_begin_group(struct sampling_state *sm, const struct record_layout *l,
+                               pfm_record_t *r);
+/* Makes the sample of the next member of that group, if there is one. 1, 0 or PFMLIB_ERR_NOMEM. */
+int pfmi_sampling_next_member(struct sampling_state *sm, pfm_record_t *out);
+void pfmi_sampling_free_group_values(struct group_values *g);
 
 /* Frames of a call chain where nobody says otherwise and the kernel does not tell. */
 #define DEFAULT_MAX_FRAMES 127u
 
 void pfmi_sampling_close_buffers(struct pfm_session *s);
-/* What the event beside samples was asked for. */
+/* Fills the attributes of the event that brings the records beside samples. */
 void pfmi_sampling_fill_side_attr(const struct pfm_session *s, struct perf_event_attr *a);
 /* How many bytes in a buffer of @size wake who waits. */
 uint32_t pfmi_sampling_get_watermark(const struct sampling_state *sm, uint64_t size);

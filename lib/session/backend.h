@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a session is to a backend, and what a backend is to a session. A backend owns the conversation with one kernel interface: it
- * receives attributes and registers and knows nothing of event names. */
+/* Sessions and backends. A backend talks to one kernel interface: it receives attributes and
+ * registers and knows no event names. */
 #ifndef PERFMON_COUNT_H
 #define PERFMON_COUNT_H
 
@@ -8,44 +8,60 @@
 #include "pmu/pmu.h"
 #include "machine/machine.h"
 
-/* One count of a session: an event on a PMU. What was asked for, what a backend made of it, and what the user is told. Between two large
- * ends, which mostly stay empty and are not touched, all that is looked at lies together. */
+/* A count: one event on one PMU, with its configuration, its state in the backend, and its
+ * status for the user. The two large ends are mostly unused; the members read often lie between
+ * them. */
 struct session_count {
 	struct count_status {
 		char reason[192], remedy[192]; /* nothing, unless @about is set */
-		int reason_cause;              /* cause that why and remedy speak of */
-		int cause, sys_errno;          /* pfm_cause_t if it could not be opened */
+		pfm_cause_t reason_cause;      /* cause that reason and remedy explain */
+		pfm_cause_t cause;             /* why it could not be opened */
+		int sys_errno;
 	} status;
 	/* The backend's. */
 	struct count_kernel_state {
 		unsigned first_event, n_events; /* its slice of kernel objects */
 		unsigned n_open;                /* parts that are open */
 		unsigned group_first;           /* the first count of its group */
-		uint64_t time_elsewhere;        /* time its tasks spent on other CPUs than those asked for, as last read */
-		bool is_ungrouped;              /* opened without its group */
-		bool is_rejected_early;         /* given up before the backend saw it */
+		/* time its tasks spent on other CPUs than those asked for, as last read */
+		uint64_t time_elsewhere;
+		bool is_ungrouped;      /* opened without its group */
+		bool is_rejected_early; /* given up before the backend saw it */
 	} kernel_state;
 	/* Settled before anything is opened. */
 	struct count_config {
-		bool is_level; /* the value is a level, not a count: never a difference, never extrapolated */
+		/* the value is a level, not a count: never a difference, never extrapolated */
+		bool is_level;
 		double scale;
 		pfm_attr_t attr;
-		int pmu;                               /* in the context */
-		unsigned request;                      /* which text */
-		unsigned planned_event;                /* 1 + the number of the event that a metric needs, 0: a text asked for it */
-		unsigned group;                        /* group number; members of one group are neighbours, the leader first */
-		bool weak;                             /* ":W": the group may be broken up if it does not fit */
-		bool exclusive;                        /* alone on the PMU while it counts */
-		uint64_t period, freq;                 /* of samples, one of the two; both 0 where the text says nothing */
-		bool has_default_levels;               /* nobody named levels: what is forbidden may be left out */
-		bool lacks_core_types;                 /* the machine has core types that no count of this event covers */
-		unsigned sibling_set;                  /* fanned out over core types: the same number for all of them, else 0 */
-		unsigned instance;                     /* 1 + the only instance of the device that is wanted, 0: all of them */
-		const struct kernel_pmu *kernel_pmu;   /* the kernel's PMU that counts it; NULL for events of the kernel itself */
-		const struct kernel_pmu *missing_core; /* a core type that does not have the event, if it was asked of all; or NULL */
-		const char *cpus;                      /* where it must be opened, for people; "" anywhere */
-		int cpu;                               /* the only CPU it is for, or -1 */
-		uint64_t get_user_read_bits;           /* config1 bits that ask for reading from user space */
+		int pmu;          /* in the context */
+		unsigned request; /* which text */
+		/* 1 + the number of the event that a metric needs, 0: a text asked for it */
+		unsigned planned_event;
+		/* group number; members of one group are neighbours, the leader first */
+		unsigned group;
+		/* ":W": the group may be broken up if it does not fit */
+		bool weak;
+		bool exclusive; /* alone on the PMU while it counts */
+		/* of samples, one of the two; both 0 where the text says nothing */
+		uint64_t period, freq;
+		/* nobody named levels: what is forbidden may be left out */
+		bool has_default_levels;
+		/* the machine has core types that no count of this event covers */
+		bool lacks_core_types;
+		/* fanned out over core types: the same number for all of them, else 0 */
+		unsigned sibling_set;
+		/* 1 + the only instance of the device that is wanted, 0: all of them */
+		unsigned instance;
+		/* the kernel's PMU that counts it; NULL for events of the kernel itself */
+		const struct kernel_pmu *kernel_pmu;
+		/* a core type that does not have the event, if it was asked of all; or NULL */
+		const struct kernel_pmu *missing_core;
+		/* where it must be opened, for people; "" anywhere */
+		const char *cpus;
+		int cpu; /* the only CPU it is for, or -1 */
+		/* config1 bits that ask for reading from user space */
+		uint64_t get_user_read_bits;
 		const char *unit;
 		char *name; /* as the user wrote it; the session's */
 		struct event event;
@@ -68,16 +84,17 @@ struct name_block;
 
 struct pfm_session {
 	const struct pfm_ctx *ctx;
-	const struct backend *backend;        /* NULL: this machine has none */
-	const struct backend *policy_backend; /* the one that decides what can be counted: in a dry run not the one that opens */
+	const struct backend *backend; /* NULL: this machine has none */
+	/* the one that decides what can be counted: in a dry run not the one that opens */
+	const struct backend *policy_backend;
 	struct sys sys;
 	pfm_session_options_t options;
 	unsigned n_counts;
 	struct session_count *counts;
 	struct name_block *name_blocks; /* those of the counts */
 	unsigned n_metrics;
-	struct session_metric *metrics;    /* in the order of the texts */
-	void *backend_state;               /* the backend's */
+	struct session_metric *metrics; /* in the order of the texts */
+	void *backend_state;            /* the backend's */
 	const struct sampling_ops *sampling_ops;
 	const struct device_sampling_ops *device_sampling_ops;
 	struct sampling_state *sampling; /* NULL: counts only */
@@ -85,16 +102,22 @@ struct pfm_session {
 	struct perfdata_reader *recording; /* a recording that is read, else NULL */
 	int sys_errno;
 	bool running;
-	bool started;         /* at least once */
-	bool is_all_exact;    /* by the last reading all counts are exact, and there was nothing to say of any of them */
+	bool started; /* at least once */
+	/* by the last reading all counts are exact, and there was nothing to say of any of them */
+	bool is_all_exact;
 	bool has_last_counts; /* s->last */
 	unsigned n_groups;
-	pfm_count_t *last_counts;       /* room for n counts; of those that are clear still: an earlier reading */
-	pfm_count_t *caller_counts;     /* while all are read: the caller's array, NULL if it is not like s->last or has been filled */
-	char *cpu_text;                 /* copy of the caller's list, then the numbers that counts->asked.cpus point to */
+	/* room for n counts; of those that are clear still: an earlier reading */
+	pfm_count_t *last_counts;
+	/* while all are read: the caller's array, NULL if it is not like s->last or has been
+	 * filled */
+	pfm_count_t *caller_counts;
+	/* copy of the caller's list, then the numbers that counts->asked.cpus point to */
+	char *cpu_text;
 	struct cpu_mask requested_cpus; /* CPUs the caller names; empty: no matter which */
-	struct cpu_mask online_cpus;    /* those at hand when the session was opened; empty: that cannot be read */
-	bool is_online_assumed;         /* nobody has asked for them: what is opened will show it */
+	/* those at hand when the session was opened; empty: that cannot be read */
+	struct cpu_mask online_cpus;
+	bool is_online_assumed; /* nobody has asked for them: what is opened will show it */
 };
 
 /* @raw as it would have been had the counter run all of @enabled. */
@@ -102,25 +125,30 @@ uint64_t pfmi_session_extrapolate_value(uint64_t raw, uint64_t enabled, uint64_t
 
 struct backend {
 	char name[16];
-	/* It says itself what it can count, also of processors that are not this machine's. */
+	/* The backend itself decides which events it counts, also those of other processors. */
 	bool accepts_any_processor;
 	/* Opening an event on a CPU that is not on line fails: the session need not ask before. */
 	bool reports_offline_cpus;
-	/* True if what the kernel shows is proof enough that it is usable, and nothing needs to be tried. NULL: it never is. */
+	/* True if what the kernel shows is proof enough that it is usable, and nothing needs to be
+	 * tried. NULL: it never is. */
 	bool (*is_known_usable)(const struct pfm_ctx *ctx);
-	/* 0 if usable here and now, else a negative code with @why. Leaves nothing open. NULL: always usable. */
+	/* 0 if usable here and now, else a negative code with @why. Leaves nothing open. NULL:
+	 * always usable. */
 	int (*probe)(const struct sys *sys, pfm_error_t *why);
-	/* Opens what s->counts ask for; counting stays stopped. An event that cannot be opened gets its cause and is skipped
-	 * (with PFM_SESSION_STRICT the whole call fails). On failure nothing stays open. */
+	/* Opens what s->counts ask for; counting stays stopped. An event that cannot be opened gets
+	 * its cause and is skipped (with PFM_SESSION_STRICT the whole call fails). On failure
+	 * nothing stays open. */
 	int (*open_counts)(struct pfm_session *s, pfm_error_t *why);
 	int (*start_counting)(struct pfm_session *s);
 	int (*stop_counting)(struct pfm_session *s);
 	int (*reset_counts)(struct pfm_session *s);
-	/* Fills n counts in order: raw, enabled, running, value (each part extrapolated), quality as far as the numbers tell.
-	 * session.c judges, unless s->clear stays set: then all are as clear as before, and only numbers have changed. They may go to
-	 * s->into alone, with all that belongs to a count. */
+	/* Fills n counts in order: raw, enabled, running, value (each part extrapolated), quality
+	 * as far as the numbers tell. session.c judges, unless s->clear stays set: then all are as
+	 * clear as before, and only numbers have changed. They may go to s->into alone, with all
+	 * that belongs to a count. */
 	int (*read_counts)(struct pfm_session *s, pfm_count_t *counts, unsigned n);
-	/* One count without a system call if possible; NULL or PFMLIB_ERR_NOTSUPP: session.c uses read. */
+	/* Reads one count without a system call. NULL, or PFMLIB_ERR_NOTSUPP: session.c uses
+	 * read_counts(). */
 	int (*read_user_count)(struct pfm_session *s, unsigned i, pfm_count_t *count);
 	/* Releases all; safe on a half-made session. */
 	void (*close_counts)(struct pfm_session *s);

@@ -10,9 +10,11 @@ struct pfm_session *pfmi_session_get_built(const struct session_builder *o)
 	return o->session;
 }
 
-int pfmi_session_report_error(const struct session_builder *o, int code, int kind, const char *at, size_t len, const char *detail)
+int pfmi_session_report_error(const struct session_builder *o, int code, pfm_error_kind_t kind,
+                              const char *at, size_t len, const char *detail)
 {
-	int rc = pfmi_base_set_error(o->error, code, kind, o->text, (struct slice){ at, (uint32_t)len }, detail);
+	int rc = pfmi_base_set_error(o->error, code, kind, o->text,
+	                             (struct slice){ at, (uint32_t)len }, detail);
 
 	if (o->error)
 		o->error->event = (int)o->request;
@@ -39,13 +41,16 @@ bool pfmi_session_is_generic_event(const struct session_builder *o, const struct
 	return t->encoder == ENCODER_PERF && (t->perf_type == 0 || t->perf_type == 3);
 }
 
-/* ---- counts ------------------------------------------------------------------------------- */
+/* ---- counts -------------------------------------------------------------------------------- */
 
 bool pfmi_session_reserve_counts(struct session_builder *o, unsigned n)
 {
 	struct pfm_session *s = o->session;
-	unsigned room = o->counts_capacity * 2 > s->n_counts + n ? o->counts_capacity * 2 : s->n_counts + n;
-	struct session_count *counts = s->n_counts + n > o->counts_capacity ? realloc(s->counts, room * sizeof(*counts)) : s->counts;
+	unsigned room =
+		o->counts_capacity * 2 > s->n_counts + n ? o->counts_capacity * 2 : s->n_counts + n;
+	struct session_count *counts = s->n_counts + n > o->counts_capacity
+	                                       ? realloc(s->counts, room * sizeof(*counts))
+	                                       : s->counts;
 
 	if (!counts)
 		return false;
@@ -56,15 +61,18 @@ bool pfmi_session_reserve_counts(struct session_builder *o, unsigned n)
 
 struct session_count *pfmi_session_append_count(struct session_builder *o)
 {
-	return pfmi_session_reserve_counts(o, 1) ? &o->session->counts[o->session->n_counts++] : NULL;
+	return pfmi_session_reserve_counts(o, 1) ? &o->session->counts[o->session->n_counts++]
+	                                         : NULL;
 }
 
 void pfmi_session_copy_event(const struct event *from, struct event *to)
 {
-	memcpy(to, from, offsetof(struct event, user_fields) + from->n_user_fields * sizeof(from->user_fields[0]));
+	memcpy(to, from,
+	       offsetof(struct event, user_fields) +
+	               from->n_user_fields * sizeof(from->user_fields[0]));
 }
 
-/* ---- names ----------------------------------------------------------------------------------------------------------- */
+/* ---- names --------------------------------------------------------------------------------- */
 
 #define NAME_BLOCK_SIZE 900 /* at least, in one piece */
 

@@ -59,7 +59,8 @@ bool pfmi_check_read_key(struct pfm_system_check *c, const char *path, const cha
 
 	if (pfmi_machine_read_file(&c->sys.sys, path, &text, &len))
 		return false;
-	for (const char *line = text; *line && !found; line += strcspn(line, "\n"), line += *line == '\n')
+	for (const char *line = text; *line && !found;
+	     line += strcspn(line, "\n"), line += *line == '\n')
 		found = find_value(line, key);
 	if (found)
 		snprintf(value, size, "%.*s", (int)strcspn(found, "\n"), found);

@@ -14,7 +14,8 @@ static int find_core_pmu(const pfm_ctx_t *ctx)
 	int n = pfm_count_pmus(ctx), best = -1;
 
 	for (int i = 0; i < n; i++) {
-		if (pfm_describe_pmu(ctx, i, &p) || !(p.flags & PFM_PMU_HOST) || !(p.flags & PFM_PMU_CORE))
+		if (pfm_describe_pmu(ctx, i, &p) || !(p.flags & PFM_PMU_HOST) ||
+		    !(p.flags & PFM_PMU_CORE))
 			continue;
 		if (best < 0 || (p.n_events && !(p.flags & PFM_PMU_FALLBACK)))
 			best = i;
@@ -35,12 +36,15 @@ static void check_processor(struct pfm_system_check *c)
 		return;
 	}
 	f.state = p.flags & PFM_PMU_FALLBACK ? PFM_FINDING_NOTE : PFM_FINDING_GOOD;
-	pfmi_check_set_text(f.observed, "%s: %s, %u events, %u general and %u fixed counters (%s)", p.name,
-	                    p.desc, p.n_events, p.n_counters, p.n_fixed, p.origin);
+	pfmi_check_set_text(f.observed, "%s: %s, %u events, %u general and %u fixed counters (%s)",
+	                    p.name, p.desc, p.n_events, p.n_counters, p.n_fixed, p.origin);
 	if (f.state == PFM_FINDING_NOTE) {
-		pfmi_check_set_text(f.consequence, "the list of this processor is not loaded: these are the "
-		                                   "events that its family has in common");
-		pfmi_check_set_text(f.remedy, "pfm import FOLDER, of the vendor's lists or of a Linux source tree");
+		pfmi_check_set_text(f.consequence,
+		                    "the list of this processor is not loaded: these are the "
+		                    "events that its family has in common");
+		pfmi_check_set_text(
+			f.remedy,
+			"pfm import FOLDER, of the vendor's lists or of a Linux source tree");
 	}
 	pfmi_check_add_finding(c, &f);
 }
@@ -56,8 +60,8 @@ static bool is_listed(const char *list, const char *name)
 	return false;
 }
 
-/* Lists the kernel's PMUs in @text. Returns true if one of a core is among them. A table of events has
- * the kernel's PMU for a device, so a name can come twice. */
+/* Lists the kernel's PMUs in @text. Returns true if one of a core is among them. A table of events
+ * has the kernel's PMU for a device, so a name can come twice. */
 static bool list_kernel_pmus(const pfm_ctx_t *ctx, char text[FINDING_TEXT_SIZE])
 {
 	static const char more[] = ", and more";
@@ -102,12 +106,14 @@ static void check_pmus(struct pfm_system_check *c)
 	f.state = PFM_FINDING_BAD;
 	pfmi_check_set_text(f.consequence, "no PMU of a processor core is among them%s",
 	                    is_guest ? ": the hypervisor gives this virtual machine none" : "");
-	pfmi_check_set_text(f.remedy, "%s",
-	                    is_guest ? "switch the virtual PMU on (QEMU: -cpu host,pmu=on; a cloud: a "
-	                               "bare-metal or a bigger instance)"
-	                             : "load the driver of the processor's PMU, or use a kernel that has it");
-	pfmi_check_set_text(f.available, "software events: task-clock, page-faults, context-switches; "
-	                                 "tracepoints");
+	pfmi_check_set_text(
+		f.remedy, "%s",
+		is_guest ? "switch the virtual PMU on (QEMU: -cpu host,pmu=on; a cloud: a "
+			   "bare-metal or a bigger instance)"
+			 : "load the driver of the processor's PMU, or use a kernel that has it");
+	pfmi_check_set_text(f.available,
+	                    "software events: task-clock, page-faults, context-switches; "
+	                    "tracepoints");
 	pfmi_check_add_finding(c, &f);
 }
 
@@ -142,8 +148,8 @@ static void note_missing_options(struct finding *f, const char *config)
 		if (is_option_on(config, o->name))
 			continue;
 		f->state = PFM_FINDING_NOTE;
-		len += (size_t)snprintf(f->consequence + len, FINDING_TEXT_SIZE - len, "%swithout %s: %s",
-		                        len ? "; " : "", o->name, o->loss);
+		len += (size_t)snprintf(f->consequence + len, FINDING_TEXT_SIZE - len,
+		                        "%swithout %s: %s", len ? "; " : "", o->name, o->loss);
 	}
 }
 
@@ -159,7 +165,8 @@ static void check_kernel(struct pfm_system_check *c)
 		return;
 	snprintf(path, sizeof(path), "/boot/config-%s", name.release);
 	if (pfmi_machine_read_file(&c->sys.sys, path, &config, &len)) {
-		pfmi_check_set_text(f.observed, "%s; %s is not there, so its options were not looked at",
+		pfmi_check_set_text(f.observed,
+		                    "%s; %s is not there, so its options were not looked at",
 		                    name.release, path);
 		pfmi_check_add_finding(c, &f);
 		return;

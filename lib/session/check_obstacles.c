@@ -25,7 +25,8 @@ static void check_watchdog(struct pfm_system_check *c)
 	pfmi_check_set_text(f.observed, "%s", is_on ? "on" : "off");
 	if (is_on) {
 		f.state = PFM_FINDING_NOTE;
-		pfmi_check_set_text(f.consequence, "it holds a counter of every processor: one event less fits");
+		pfmi_check_set_text(f.consequence,
+		                    "it holds a counter of every processor: one event less fits");
 		pfmi_check_set_text(f.remedy, "sysctl kernel.nmi_watchdog=0");
 	}
 	add_finding(c, &f);
@@ -50,7 +51,8 @@ static void check_rdpmc(struct pfm_system_check *c)
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
 		if (!pfmi_check_read_number(c, paths[i], &value))
 			continue;
-		pfmi_check_set_text(f.observed, "%ld: programs may read %s", value, describe_rdpmc(value));
+		pfmi_check_set_text(f.observed, "%ld: programs may read %s", value,
+		                    describe_rdpmc(value));
 		if (!value) {
 			f.state = PFM_FINDING_NOTE;
 			pfmi_check_set_text(f.remedy, "echo 1 > %s", paths[i]);
@@ -70,7 +72,9 @@ static void check_limits(struct pfm_system_check *c)
 		return;
 	pfmi_check_set_text(f.observed, "%" PRIu64 " open files", (uint64_t)files.rlim_cur);
 	if (pfmi_check_read_number(c, "/proc/sys/kernel/perf_event_mlock_kb", &kib))
-		pfmi_check_set_text(f.observed, "%" PRIu64 " open files; %ld KiB of sample buffers for each user",
+		pfmi_check_set_text(f.observed,
+		                    "%" PRIu64
+		                    " open files; %ld KiB of sample buffers for each user",
 		                    (uint64_t)files.rlim_cur, kib);
 	if (files.rlim_cur < MIN_OPEN_FILES) {
 		uint64_t best = files.rlim_max > MIN_OPEN_FILES ? files.rlim_max : MIN_OPEN_FILES;
@@ -97,18 +101,20 @@ static void check_tracefs(struct pfm_system_check *c)
 	bool is_denied = false;
 
 	for (size_t i = 0; i < TRACEFS_MOUNTS; i++) {
-		const char *path = pfmi_lookup_tracefs_paths[i];
+		const char *path = pfmi_machine_tracefs_paths[i];
 		int rc = sys->list_folder(sys, path, stop_at_name, NULL);
 
 		is_denied |= rc == -EACCES;
 		if (rc < 0)
 			continue;
 		f.state = PFM_FINDING_GOOD;
-		pfmi_check_set_text(f.observed, "on %.*s", (int)(strlen(path) - strlen("/events")), path);
+		pfmi_check_set_text(f.observed, "on %.*s", (int)(strlen(path) - strlen("/events")),
+		                    path);
 		add_finding(c, &f);
 		return;
 	}
-	pfmi_check_set_text(f.observed, "%s", is_denied ? "this user may not look into it" : "not mounted");
+	pfmi_check_set_text(f.observed, "%s",
+	                    is_denied ? "this user may not look into it" : "not mounted");
 	pfmi_check_set_text(f.consequence, "tracepoints are looked up there");
 	pfmi_check_set_text(f.remedy, "%s",
 	                    is_denied ? "mount -o remount,mode=755 /sys/kernel/tracing"

@@ -23,7 +23,9 @@ static const char *describe_level(long level)
 	switch (level) {
 	case 1: return "own tasks, with what the kernel does for them";
 	case 2: return "own tasks, in user mode only";
-	default: return "own tasks, in user mode only; some distributions' kernels let nothing be counted";
+	default:
+		return "own tasks, in user mode only; some distributions' kernels let nothing be "
+		       "counted";
 	}
 }
 
@@ -35,18 +37,23 @@ static void check_paranoid_level(struct pfm_system_check *c)
 
 	if (!pfmi_check_read_number(c, path, &level)) {
 		f.state = PFM_FINDING_BAD;
-		pfmi_check_set_text(f.observed, "%s cannot be read: no /proc, or a kernel without perf events", path);
+		pfmi_check_set_text(f.observed,
+		                    "%s cannot be read: no /proc, or a kernel without perf events",
+		                    path);
 		pfmi_check_set_text(f.remedy, "mount -t proc proc /proc");
 	} else if (level <= -1) {
 		pfmi_check_set_text(f.observed, "%ld: everybody may count everything", level);
 	} else if (level == 0) {
 		pfmi_check_set_text(f.observed, "0: everybody may count CPUs, no raw tracepoints");
 	} else {
-		pfmi_check_set_text(f.observed, "%ld: without a capability %s", level, describe_level(level));
+		pfmi_check_set_text(f.observed, "%ld: without a capability %s", level,
+		                    describe_level(level));
 		if (geteuid() && level > 1) {
 			f.state = PFM_FINDING_NOTE;
-			pfmi_check_set_text(f.remedy, "sysctl kernel.perf_event_paranoid=1 (0 for whole CPUs), or "
-			                              "setcap cap_perfmon+ep on the program");
+			pfmi_check_set_text(
+				f.remedy,
+				"sysctl kernel.perf_event_paranoid=1 (0 for whole CPUs), or "
+				"setcap cap_perfmon+ep on the program");
 		}
 	}
 	add_finding(c, &f);
@@ -63,11 +70,13 @@ static void check_capabilities(struct pfm_system_check *c)
 	char value[64];
 	uint64_t set;
 
-	if (c->is_recorded || !pfmi_check_read_key(c, "/proc/self/status", "CapEff", value, sizeof(value)))
+	if (c->is_recorded ||
+	    !pfmi_check_read_key(c, "/proc/self/status", "CapEff", value, sizeof(value)))
 		return;
 	set = strtoull(value, NULL, 16);
 	pfmi_check_set_text(f.observed, "CAP_PERFMON %s, CAP_SYS_ADMIN %s, CAP_SYS_PTRACE %s",
-	                    has_capability(set, CAPABILITY_PERFMON), has_capability(set, CAPABILITY_SYS_ADMIN),
+	                    has_capability(set, CAPABILITY_PERFMON),
+	                    has_capability(set, CAPABILITY_SYS_ADMIN),
 	                    has_capability(set, CAPABILITY_SYS_PTRACE));
 	add_finding(c, &f);
 }
@@ -78,7 +87,8 @@ static void check_seccomp(struct pfm_system_check *c)
 	char mode[16];
 	struct trial t;
 
-	if (c->is_recorded || !pfmi_check_read_key(c, "/proc/self/status", "Seccomp", mode, sizeof(mode)))
+	if (c->is_recorded ||
+	    !pfmi_check_read_key(c, "/proc/self/status", "Seccomp", mode, sizeof(mode)))
 		return;
 	if (strcmp(mode, "2") != 0) {
 		pfmi_check_set_text(f.observed, "no filter");
@@ -91,16 +101,18 @@ static void check_seccomp(struct pfm_system_check *c)
 	if (!t.is_counted) {
 		f.state = PFM_FINDING_BAD;
 		pfmi_check_set_text(f.consequence, "containers start programs so");
-		pfmi_check_set_text(f.remedy, "docker run --cap-add PERFMON (from Docker 23 on), or --security-opt "
-		                              "seccomp=PROFILE with perf_event_open allowed; in a unit "
-		                              "SystemCallFilter=@system-service perf_event_open");
+		pfmi_check_set_text(
+			f.remedy,
+			"docker run --cap-add PERFMON (from Docker 23 on), or --security-opt "
+			"seccomp=PROFILE with perf_event_open allowed; in a unit "
+			"SystemCallFilter=@system-service perf_event_open");
 		pfmi_check_set_text(f.available, CHECK_AVAILABLE_WITHOUT_PERF);
 	}
 	add_finding(c, &f);
 }
 
-/* Copies the value of hidepid= among the options of the file system on /proc, "" if it has none. Returns
- * false if the mounts cannot be read. */
+/* Copies the value of hidepid= among the options of the file system on /proc, "" if it has none.
+ * Returns false if the mounts cannot be read. */
 static bool read_hidepid(struct pfm_system_check *c, char *level, size_t size)
 {
 	char *mounts, *line, *rest = NULL;
@@ -133,19 +145,23 @@ static void check_hidden_processes(struct pfm_system_check *c)
 		pfmi_check_set_text(f.observed, "/proc shows those of every user");
 	} else {
 		f.state = PFM_FINDING_NOTE;
-		pfmi_check_set_text(f.observed, "/proc is mounted with hidepid=%s: it hides those of other users",
-		                    level);
-		pfmi_check_set_text(f.consequence, "-p and -t find none of theirs, whatever may be counted; threads "
-		                                   "and names of programs are missing from reports");
+		pfmi_check_set_text(
+			f.observed,
+			"/proc is mounted with hidepid=%s: it hides those of other users", level);
+		pfmi_check_set_text(
+			f.consequence,
+			"-p and -t find none of theirs, whatever may be counted; threads "
+			"and names of programs are missing from reports");
 		pfmi_check_set_text(f.remedy, "mount -o remount,hidepid=0 /proc");
-		pfmi_check_set_text(f.available, "own processes, and whole CPUs where they are permitted");
+		pfmi_check_set_text(f.available,
+		                    "own processes, and whole CPUs where they are permitted");
 	}
 	add_finding(c, &f);
 }
 
 /* Tries whether @event can be counted in a session with @flags. @available: what can be if not. */
-static bool check_scope(struct pfm_system_check *c, const char *check, const char *event, unsigned flags,
-                        const char *available)
+static bool check_scope(struct pfm_system_check *c, const char *check, const char *event,
+                        unsigned flags, const char *available)
 {
 	struct finding f = { .check = check, .state = PFM_FINDING_GOOD };
 	struct trial t;
@@ -160,7 +176,8 @@ static bool check_scope(struct pfm_system_check *c, const char *check, const cha
 		pfmi_check_set_text(f.observed, "cannot be counted");
 		pfmi_check_set_text(f.consequence, "%s", t.reason);
 		pfmi_check_set_text(f.remedy, "%s", t.remedy);
-		pfmi_check_set_text(f.available, "%s", c->cannot_count ? CHECK_AVAILABLE_WITHOUT_PERF : available);
+		pfmi_check_set_text(f.available, "%s",
+		                    c->cannot_count ? CHECK_AVAILABLE_WITHOUT_PERF : available);
 	}
 	add_finding(c, &f);
 	return f.state == PFM_FINDING_GOOD;
@@ -172,7 +189,8 @@ void pfmi_check_permissions(struct pfm_system_check *c)
 	check_capabilities(c);
 	check_seccomp(c);
 	check_hidden_processes(c);
-	c->cannot_count = !check_scope(c, "own code", "task-clock", 0, CHECK_AVAILABLE_WITHOUT_PERF);
+	c->cannot_count =
+		!check_scope(c, "own code", "task-clock", 0, CHECK_AVAILABLE_WITHOUT_PERF);
 	check_scope(c, "own kernel time", "page-faults:k", 0, "events in user mode: EVENT:u");
 	check_scope(c, "whole CPUs", "page-faults", PFM_SESSION_SYSTEM_WIDE,
 	            "commands and own processes: pfm stat -- COMMAND, -p PID");

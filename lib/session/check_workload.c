@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Checks of pfm_check_system(): basic events over a workload whose counts are known. */
 #include "session/system_check.h"
+#include "session/session.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <perfmon/aggregate.h>
 
 enum { WORKLOAD_PAGES = 512, /* touched by the workload */
        PAGE_BYTES = 4096,
@@ -35,14 +37,6 @@ static bool has_value(const pfm_count_t *count)
 	return count->quality <= PFM_QUALITY_PARTIAL;
 }
 
-/* True if @count is trusted less than @worst. A kind of core on which the task had no time loses nothing. */
-static bool is_worse(const pfm_count_t *count, const pfm_count_t *worst)
-{
-	if (count->cause == PFM_CAUSE_NO_TIME)
-		return false;
-	return count->quality > worst->quality || (has_value(count) && worst->cause == PFM_CAUSE_NO_TIME);
-}
-
 /* Says why count @i of the session is not exact, and of which PMU it is where there are several. */
 static void explain_count(pfm_session_t *s, unsigned i, bool is_one_of_several, struct trial *t)
 {
@@ -52,35 +46,28 @@ static void explain_count(pfm_session_t *s, unsigned i, bool is_one_of_several, 
 	if (pfm_describe_count(s, i, &info))
 		return;
 	names_pmu = is_one_of_several && *info.why;
-	pfmi_check_set_text(t->reason, "%s%s%s", names_pmu ? info.pmu : "", names_pmu ? ": " : "", info.why);
+	pfmi_check_set_text(t->reason, "%s%s%s", names_pmu ? info.pmu : "", names_pmu ? ": " : "",
+	                    info.why);
 	pfmi_check_set_text(t->remedy, "%s", info.remedy);
 }
 
 /* Adds up what a session of one event counted on every kind of core. */
 static void add_counts(pfm_session_t *s, struct trial *t)
 {
+	pfm_count_sum_t sum = PFM_INIT(sum);
 	pfm_count_t counts[MAX_COUNTS];
-	unsigned n_all = (unsigned)pfm_count_session(s), n = n_all < MAX_COUNTS ? n_all : MAX_COUNTS;
-	unsigned worst = 0, n_good = 0;
+	unsigned n_all = (unsigned)pfm_session_size(s),
+		 n = n_all < MAX_COUNTS ? n_all : MAX_COUNTS;
 
 	if (n == 0)
 		return;
 	for (unsigned i = 0; i < n; i++)
 		counts[i] = (pfm_count_t){ .size = sizeof(counts[i]) };
 	pfm_read_session(s, counts, n);
-	for (unsigned i = 0; i < n; i++) {
-		if (has_value(&counts[i])) {
-			n_good++;
-			t->count.value += counts[i].value;
-		}
-		if (is_worse(&counts[i], &counts[worst]))
-			worst = i;
-	}
-	t->count.quality = counts[worst].quality;
-	t->count.cause = counts[worst].cause;
-	if (n_good && !has_value(&t->count))
-		t->count.quality = PFM_QUALITY_PARTIAL;
-	explain_count(s, worst, n > 1, t);
+	for (unsigned i = 0; i < n; i++)
+		pfm_add_count(&sum, &counts[i]);
+	t->count = sum.count;
+	explain_count(s, sum.worst, n > 1, t);
 }
 
 void pfmi_check_try_event(struct pfm_system_check *c, const char *event, unsigned flags, bool busy,
@@ -94,7 +81,7 @@ void pfmi_check_try_event(struct pfm_system_check *c, const char *event, unsigne
 		                        .quality = PFM_QUALITY_NOT_SUPPORTED,
 		                        .cause = PFM_CAUSE_OTHER } };
 	options.flags = flags;
-	if (pfm_open_session(&s, c->ctx, &options, &event, 1, &error)) {
+	if (pfmi_session_open(&s, c->ctx, &options, &event, 1, &error, NULL, NULL)) {
 		pfm_explain_error(c->ctx, event, &error, t->reason, sizeof(t->reason));
 		return;
 	}
@@ -115,11 +102,14 @@ struct expectation {
 };
 
 static const struct expectation expectations[] = {
-	{ "page-faults:u", WORKLOAD_PAGES, WORKLOAD_PAGES * 4, "512 and a few: so many pages are touched", false },
+	{ "page-faults:u", WORKLOAD_PAGES, WORKLOAD_PAGES * 4,
+	  "512 and a few: so many pages are touched", false },
 	{ "task-clock", 1e6, 0, "no more than the time that went by", true },
 	{ "cycles:u", WORKLOAD_LOOPS / 4.0, 0, "5,000,000 at least, for 20,000,000 loops", false },
-	{ "instructions:u", WORKLOAD_LOOPS, WORKLOAD_LOOPS * 20.0, "20,000,000 at least: so many loops", false },
-	{ "branches:u", WORKLOAD_LOOPS * 0.99, WORKLOAD_LOOPS * 4.0, "20,000,000: one for each loop", false },
+	{ "instructions:u", WORKLOAD_LOOPS, WORKLOAD_LOOPS * 20.0,
+	  "20,000,000 at least: so many loops", false },
+	{ "branches:u", WORKLOAD_LOOPS * 0.99, WORKLOAD_LOOPS * 4.0,
+	  "20,000,000: one for each loop", false },
 	{ "branch-misses:u", 0, WORKLOAD_LOOPS / 20.0, "few: the loop is regular", false },
 	{ "cache-references:u", 0, 0, "any number", false },
 	{ "cache-misses:u", 0, 0, "any number", false },
@@ -154,13 +144,14 @@ static void print_grouped(uint64_t value, char buf[32])
 	buf[at] = '\0';
 }
 
-static void check_value(const struct expectation *e, const struct trial *t, double elapsed, struct finding *f)
+static void check_value(const struct expectation *e, const struct trial *t, double elapsed,
+                        struct finding *f)
 {
 	char number[32];
 
 	print_grouped(t->count.value, number);
-	pfmi_check_set_text(f->observed, "%s, %s; expected %s", number, pfm_quality_name((int)t->count.quality),
-	                    e->text);
+	pfmi_check_set_text(f->observed, "%s, %s; expected %s", number,
+	                    pfm_quality_name((int)t->count.quality), e->text);
 	if (t->count.quality != PFM_QUALITY_EXACT) {
 		f->state = PFM_FINDING_NOTE;
 		pfmi_check_set_text(f->consequence, "%s",
@@ -169,7 +160,9 @@ static void check_value(const struct expectation *e, const struct trial *t, doub
 	}
 	if (!is_expected(e, (double)t->count.value, elapsed)) {
 		f->state = PFM_FINDING_BAD;
-		pfmi_check_set_text(f->consequence, "that is not what the workload does: do not trust this event here");
+		pfmi_check_set_text(
+			f->consequence,
+			"that is not what the workload does: do not trust this event here");
 		*f->remedy = '\0';
 	}
 }

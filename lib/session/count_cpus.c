@@ -36,8 +36,10 @@ static int get_served_cpus(const struct session_count *c, struct cpu_mask *out)
 	return rc;
 }
 
-/* The counts @old, @n of them, for CPU @cpu alone. @serves: the CPUs of each. @number: the CPU as a text that stays. */
-static int copy_counts_for_cpu(struct session_builder *o, const struct session_count *old, const struct cpu_mask *serves, unsigned n, const char *number)
+/* The counts @old, @n of them, for CPU @cpu alone. @serves: the CPUs of each. @number: the CPU as a
+ * text that stays. */
+static int copy_counts_for_cpu(struct session_builder *o, const struct session_count *old,
+                               const struct cpu_mask *serves, unsigned n, const char *number)
 {
 	unsigned cpu = (unsigned)strtoull(number, NULL, 10);
 
@@ -61,8 +63,9 @@ static int copy_counts_for_cpu(struct session_builder *o, const struct session_c
 	return PFMLIB_SUCCESS;
 }
 
-static int copy_counts_for_each_cpu(struct session_builder *o, const struct session_count *old, const struct cpu_mask *serves, unsigned n, const struct cpu_mask *cpus,
-                                    char *text)
+static int copy_counts_for_each_cpu(struct session_builder *o, const struct session_count *old,
+                                    const struct cpu_mask *serves, unsigned n,
+                                    const struct cpu_mask *cpus, char *text)
 {
 	unsigned groups = o->session->n_groups;
 	int rc = PFMLIB_SUCCESS;
@@ -78,7 +81,8 @@ static int copy_counts_for_each_cpu(struct session_builder *o, const struct sess
 	return rc;
 }
 
-/* Repeats the groups of a finished list for one CPU after the other. @text: room for the numbers. */
+/* Repeats the groups of a finished list for one CPU after the other. @text: room for the
+ * numbers. */
 static int split_counts_by_cpu(struct session_builder *o, const struct cpu_mask *cpus, char *text)
 {
 	struct pfm_session *s = o->session;
@@ -93,14 +97,17 @@ static int split_counts_by_cpu(struct session_builder *o, const struct cpu_mask 
 		if (get_served_cpus(&old[i], &serves[i]))
 			rc = pfmi_session_report_no_memory(o);
 	if (!rc && n * pfmi_machine_count_cpus(cpus) > MAX_SESSION_COUNTS)
-		rc = pfmi_session_report_error(o, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, NULL, 0, "at most 262144 counts, one for each CPU");
+		rc = pfmi_session_report_error(o, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, NULL, 0,
+		                               "at most 262144 counts, one for each CPU");
 	if (rc) {
 		free_cpu_sets(serves, n);
 		return rc;
 	}
 	s->counts = NULL;
 	s->n_counts = o->counts_capacity = 0;
-	rc = pfmi_session_reserve_counts(o, n * (unsigned)pfmi_machine_count_cpus(cpus)) ? PFMLIB_SUCCESS : pfmi_session_report_no_memory(o);
+	rc = pfmi_session_reserve_counts(o, n * (unsigned)pfmi_machine_count_cpus(cpus))
+	             ? PFMLIB_SUCCESS
+	             : pfmi_session_report_no_memory(o);
 	if (!rc)
 		rc = copy_counts_for_each_cpu(o, old, serves, n, cpus, text);
 	free_cpu_sets(serves, n);
@@ -111,16 +118,19 @@ static int split_counts_by_cpu(struct session_builder *o, const struct cpu_mask 
 /* False for counts of tasks, wherever these run: then nothing depends on which CPUs there are. */
 static bool is_cpu_dependent(const struct pfm_session *s)
 {
-	bool any = s->requested_cpus.n_words || s->sampling || s->options.flags & PFM_SESSION_SYSTEM_WIDE;
+	bool any = s->requested_cpus.n_words || s->sampling ||
+	           s->options.flags & PFM_SESSION_SYSTEM_WIDE;
 
 	for (unsigned i = 0; i < s->n_counts && !any; i++)
 		any = s->counts[i].config.kernel_pmu && s->counts[i].config.kernel_pmu->is_uncore;
 	return any;
 }
 
-enum { ALL_CPUS_UNREAD = 0,     /* pfm_ctx.all_cpus, where it is no number of CPUs */
-       ALL_CPUS_READ_ONCE = -1, /* who opens one session reads one file */
-       ALL_CPUS_READ_ALWAYS = -2 };
+enum {
+	ALL_CPUS_UNREAD = 0,     /* pfm_ctx.all_cpus, where it is no number of CPUs */
+	ALL_CPUS_READ_ONCE = -1, /* who opens one session reads one file */
+	ALL_CPUS_READ_ALWAYS = -2
+};
 
 static atomic_int *get_all_cpus_cache(const struct pfm_session *s)
 {
@@ -136,23 +146,28 @@ static atomic_int *get_all_cpus_cache(const struct pfm_session *s)
 static bool is_offline_cpu_detectable(const struct pfm_session *s)
 {
 	return s->backend && s->backend->reports_offline_cpus && !s->sampling &&
-	       (s->options.flags & (PFM_SESSION_SYSTEM_WIDE | PFM_SESSION_PER_CPU)) == PFM_SESSION_SYSTEM_WIDE;
+	       (s->options.flags & (PFM_SESSION_SYSTEM_WIDE | PFM_SESSION_PER_CPU)) ==
+	               PFM_SESSION_SYSTEM_WIDE;
 }
 
 static bool is_same_cpu_set(const struct cpu_mask *a, const struct cpu_mask *b)
 {
-	return a->n_words == b->n_words && memcmp(a->words, b->words, a->n_words * sizeof(*a->words)) == 0;
+	return a->n_words == b->n_words &&
+	       memcmp(a->words, b->words, a->n_words * sizeof(*a->words)) == 0;
 }
 
-/* Keeps that all CPUs there can be are on line, if they are: that set does not change as long as the kernel runs. */
+/* Keeps that all CPUs there can be are on line, if they are: that set does not change as long as
+ * the kernel runs. */
 static void cache_all_cpus(const struct pfm_session *s)
 {
 	struct cpu_mask possible, first;
 	size_t n = pfmi_machine_count_cpus(&s->online_cpus);
-	bool all = !pfmi_machine_read_cpus(&s->sys, PFMI_POSSIBLE_CPUS_PATH, &possible) && n && !pfmi_machine_make_first_cpus((unsigned)n, &first);
+	bool all = !pfmi_machine_read_cpus(&s->sys, PFMI_POSSIBLE_CPUS_PATH, &possible) && n &&
+	           !pfmi_machine_make_first_cpus((unsigned)n, &first);
 
 	if (all) {
-		all = is_same_cpu_set(&first, &possible) && is_same_cpu_set(&first, &s->online_cpus);
+		all = is_same_cpu_set(&first, &possible) &&
+		      is_same_cpu_set(&first, &s->online_cpus);
 		pfmi_machine_free_cpus(&first);
 	}
 	pfmi_machine_free_cpus(&possible);
@@ -175,11 +190,13 @@ int pfmi_session_refresh_online_cpus(struct pfm_session *s)
 	return -EAGAIN;
 }
 
-/* What is on line just now: the context may be older than the last CPU that came or went. Where that would show, what was the whole of them
- * is taken to be so still. */
+/* Reads the CPUs that are on line now, because the context may be older than the last change.
+ * Where opening an event shows a CPU that went off line, the set read earlier is used. */
 static int read_online_cpus(struct pfm_session *s)
 {
-	int known = is_offline_cpu_detectable(s) ? atomic_load(get_all_cpus_cache(s)) : ALL_CPUS_READ_ALWAYS, rc;
+	int known = is_offline_cpu_detectable(s) ? atomic_load(get_all_cpus_cache(s))
+	                                         : ALL_CPUS_READ_ALWAYS,
+	    rc;
 
 	s->is_online_assumed = known > 0;
 	if (s->is_online_assumed)
@@ -190,10 +207,13 @@ static int read_online_cpus(struct pfm_session *s)
 	else if (known == ALL_CPUS_UNREAD)
 		atomic_store(get_all_cpus_cache(s), ALL_CPUS_READ_ONCE);
 	if (rc)
-		return rc == -ENOMEM ? rc : 0; /* whatever needs to know it will say that it cannot be read */
-	/* Tasks that are born later are sampled into buffers of a CPU only: two of them may write at once. */
+		/* whatever needs to know it will say that it cannot be read */
+		return rc == -ENOMEM ? rc : 0;
+	/* Tasks that are born later are sampled into buffers of a CPU only: two of them may write
+	 * at once. */
 	if (s->sampling && s->requested_cpus.n_words == 0 &&
-	    (s->options.flags & (PFM_SESSION_INHERIT | PFM_SESSION_SYSTEM_WIDE)) == PFM_SESSION_INHERIT)
+	    (s->options.flags & (PFM_SESSION_INHERIT | PFM_SESSION_SYSTEM_WIDE)) ==
+	            PFM_SESSION_INHERIT)
 		rc = pfmi_machine_copy_cpus(&s->online_cpus, &s->requested_cpus);
 	return rc;
 }
@@ -220,7 +240,8 @@ int pfmi_session_apply_cpu_list(struct session_builder *o)
 	if ((s->options.flags & per_cpu) != per_cpu)
 		return PFMLIB_SUCCESS;
 	if (cpus->n_words == 0)
-		return pfmi_session_report_error(o, PFMLIB_ERR_NOTFOUND, PFM_KIND_SYSTEM, NULL, 0,
-		                                 "which CPUs are on line cannot be read from " PFMI_ONLINE_CPUS_PATH);
+		return pfmi_session_report_error(
+			o, PFMLIB_ERR_NOTFOUND, PFM_KIND_SYSTEM, NULL, 0,
+			"which CPUs are on line cannot be read from " PFMI_ONLINE_CPUS_PATH);
 	return split_counts_by_cpu(o, cpus, s->cpu_text + len + 1);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How far a count can be trusted. A value is extrapolated only from time it was really counted in, and where there is no
- * such time there is no value. */
+/* How far a count can be trusted. A value is extrapolated only from time it was really counted in,
+ * and where there is no such time there is no value. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,14 +38,16 @@ uint64_t pfmi_session_extrapolate_value(uint64_t raw, uint64_t enabled, uint64_t
 	return q;
 }
 
-static void format_reason(struct session_count *c, int about, const char *remedy, const char *fmt, va_list ap)
+static void format_reason(struct session_count *c, int about, const char *remedy, const char *fmt,
+                          va_list ap)
 {
 	c->status.reason_cause = about;
 	vsnprintf(c->status.reason, sizeof(c->status.reason), fmt, ap);
 	snprintf(c->status.remedy, sizeof(c->status.remedy), "%s", remedy);
 }
 
-void pfmi_session_set_reason(struct session_count *c, int cause, const char *remedy, const char *fmt, ...)
+void pfmi_session_set_reason(struct session_count *c, pfm_cause_t cause, const char *remedy,
+                             const char *fmt, ...)
 {
 	va_list ap;
 
@@ -56,7 +58,8 @@ void pfmi_session_set_reason(struct session_count *c, int cause, const char *rem
 	va_end(ap);
 }
 
-void pfmi_session_fail_count(struct session_count *c, int cause, int err, const char *remedy, const char *fmt, ...)
+void pfmi_session_fail_count(struct session_count *c, pfm_cause_t cause, int err,
+                             const char *remedy, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -69,10 +72,13 @@ void pfmi_session_fail_count(struct session_count *c, int cause, int err, const 
 
 static const char *get_pmu_name(const struct session_count *c)
 {
-	return c->config.kernel_pmu ? c->config.kernel_pmu->name : table_text(c->config.event.table, c->config.event.table->name);
+	return c->config.kernel_pmu
+	               ? c->config.kernel_pmu->name
+	               : table_text(c->config.event.table, c->config.event.table->name);
 }
 
-static void set_quality(struct session_count *c, pfm_count_t *n, int quality, int cause)
+static void set_quality(struct session_count *c, pfm_count_t *n, pfm_quality_t quality,
+                        pfm_cause_t cause)
 {
 	n->quality = quality;
 	n->cause = cause;
@@ -101,7 +107,8 @@ static bool has_running_rival(const struct pfm_session *s, unsigned i, const pfm
 {
 	for (unsigned k = 0; k < s->n_counts; k++)
 		if (s->counts[k].config.group != s->counts[i].config.group &&
-		    s->counts[k].config.attr.type == s->counts[i].config.attr.type && counts[k].running)
+		    s->counts[k].config.attr.type == s->counts[i].config.attr.type &&
+		    counts[k].running)
 			return true;
 	return false;
 }
@@ -115,35 +122,46 @@ static void explain_never_ran(struct pfm_session *s, unsigned i, pfm_count_t *co
 	n->value = 0;
 	if (c->config.lacks_core_types) {
 		set_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_CPU);
-		pfmi_session_set_reason(c, n->cause, "", "nothing ran on the CPUs %s serves (%s)", get_pmu_name(c), c->config.kernel_pmu->cpu_list);
+		pfmi_session_set_reason(c, n->cause, "", "nothing ran on the CPUs %s serves (%s)",
+		                        get_pmu_name(c), c->config.kernel_pmu->cpu_list);
 	} else if (n->cause == PFM_CAUSE_BUSY) {
 		set_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_BUSY);
-		pfmi_session_set_reason(c, n->cause, "leave the pinning (D) away, or count fewer events", "the pinned event could not keep its counter");
+		pfmi_session_set_reason(c, n->cause,
+		                        "leave the pinning (D) away, or count fewer events",
+		                        "the pinned event could not keep its counter");
 	} else if (has_running_rival(s, i, counts)) {
 		set_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_MULTIPLEXED);
-		pfmi_session_set_reason(c, n->cause, REMEDY_COUNT_LESS, "more events than counters: its turn never came");
+		pfmi_session_set_reason(c, n->cause, REMEDY_COUNT_LESS,
+		                        "more events than counters: its turn never came");
 	} else if (count_group_members(s, i) > 1 && !c->kernel_state.is_ungrouped) {
 		set_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_GROUP);
-		pfmi_session_set_reason(c, n->cause,
-		                        s->ctx->kernel && s->ctx->kernel->nmi_watchdog
-		                                ? "switch the watchdog off (sysctl kernel.nmi_watchdog=0), or make the group smaller"
-		                                : "make the group smaller, or let it be broken up (:W behind the brace)",
-		                        "the group never found enough free counters at once");
+		pfmi_session_set_reason(
+			c, n->cause,
+			s->ctx->kernel && s->ctx->kernel->nmi_watchdog
+				? "switch the watchdog off (sysctl kernel.nmi_watchdog=0), or make "
+				  "the group smaller"
+				: "make the group smaller, or let it be broken up (:W behind the "
+				  "brace)",
+			"the group never found enough free counters at once");
 	} else {
 		set_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_BUSY);
-		pfmi_session_set_reason(c, n->cause, "count it for longer; if that does not help, something else holds the counter it needs",
+		pfmi_session_set_reason(c, n->cause,
+		                        "count it for longer; if that does not help, something "
+		                        "else holds the counter it needs",
 		                        "it was switched on but never got a counter");
 	}
 }
 
-/* Time on a counter, summed over the core types one event is counted on. A task is on one type at a time, so the times add up
- * to the whole if nothing was shared. */
-static uint64_t sum_sibling_running(const struct pfm_session *s, unsigned i, const pfm_count_t *counts)
+/* Time on a counter, summed over the core types one event is counted on. A task is on one type at a
+ * time, so the times add up to the whole if nothing was shared. */
+static uint64_t sum_sibling_running(const struct pfm_session *s, unsigned i,
+                                    const pfm_count_t *counts)
 {
 	uint64_t sum = 0;
 
 	for (unsigned k = 0; k < s->n_counts; k++)
-		if (k == i || (s->counts[i].config.sibling_set && s->counts[k].config.sibling_set == s->counts[i].config.sibling_set))
+		if (k == i || (s->counts[i].config.sibling_set &&
+		               s->counts[k].config.sibling_set == s->counts[i].config.sibling_set))
 			sum += counts[k].running;
 	return sum;
 }
@@ -155,11 +173,13 @@ static void explain_never_on_cpus(struct pfm_session *s, unsigned i, pfm_count_t
 	pfm_count_t *n = &counts[i];
 
 	if (sum_sibling_running(s, i, counts)) {
-		set_quality(c, n, PFM_QUALITY_EXACT, PFM_CAUSE_NONE); /* on another type of core, which has a count of its own */
+		/* on another type of core, which has a count of its own */
+		set_quality(c, n, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 		return;
 	}
 	set_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_CPU);
-	pfmi_session_set_reason(c, n->cause, "see where it may run (taskset -p), or name no CPUs", "it never ran on the CPUs asked for (%s)",
+	pfmi_session_set_reason(c, n->cause, "see where it may run (taskset -p), or name no CPUs",
+	                        "it never ran on the CPUs asked for (%s)",
 	                        s->options.cpus ? s->options.cpus : "");
 }
 
@@ -177,9 +197,12 @@ static void explain_no_time(struct pfm_session *s, unsigned i, pfm_count_t *coun
 	if (s->options.flags & PFM_SESSION_DRY_RUN)
 		pfmi_session_set_reason(c, n->cause, "", "this was a dry run");
 	else if (!s->started && !(s->options.flags & PFM_SESSION_ENABLE_ON_EXEC))
-		pfmi_session_set_reason(c, n->cause, "start the session before reading it", "counting was never started");
+		pfmi_session_set_reason(c, n->cause, "start the session before reading it",
+		                        "counting was never started");
 	else
-		pfmi_session_set_reason(c, n->cause, "count for longer", "nothing ran while it was switched on, or for less than a tick of the clock");
+		pfmi_session_set_reason(c, n->cause, "count for longer",
+		                        "nothing ran while it was switched on, or for less than a "
+		                        "tick of the clock");
 }
 
 static void assess_shared_counter(struct pfm_session *s, unsigned i, pfm_count_t *counts)
@@ -191,10 +214,16 @@ static void assess_shared_counter(struct pfm_session *s, unsigned i, pfm_count_t
 	if (c->config.lacks_core_types) {
 		n->value = n->raw;
 		set_quality(c, n, PFM_QUALITY_PARTIAL, PFM_CAUSE_NO_CPU);
-		pfmi_session_set_reason(c, n->cause, c->config.missing_core ? "" : "name the event without a PMU to count it on every type of core",
-		                        "counted %u %% of the time: %s serves CPUs %s only%s%s%s", compute_percent(n->running, n->enabled), get_pmu_name(c),
-		                        c->config.kernel_pmu->cpu_list, c->config.missing_core ? ", and " : "", c->config.missing_core ? c->config.missing_core->name : "",
-		                        c->config.missing_core ? " does not have the event" : "");
+		pfmi_session_set_reason(
+			c, n->cause,
+			c->config.missing_core
+				? ""
+				: "name the event without a PMU to count it on every type of core",
+			"counted %u %% of the time: %s serves CPUs %s only%s%s%s",
+			compute_percent(n->running, n->enabled), get_pmu_name(c),
+			c->config.kernel_pmu->cpu_list, c->config.missing_core ? ", and " : "",
+			c->config.missing_core ? c->config.missing_core->name : "",
+			c->config.missing_core ? " does not have the event" : "");
 		return;
 	}
 	/* Switching between core types costs moments in which neither counts. */
@@ -210,8 +239,10 @@ static void assess_shared_counter(struct pfm_session *s, unsigned i, pfm_count_t
 	if (c->config.sibling_set)
 		n->value = pfmi_session_extrapolate_value(n->raw, n->enabled, ran);
 	set_quality(c, n, PFM_QUALITY_SCALED, PFM_CAUSE_MULTIPLEXED);
-	pfmi_session_set_reason(c, n->cause, REMEDY_COUNT_LESS, "more events than counters: counted %u %% of the time and extrapolated",
-	                        compute_percent(ran, n->enabled));
+	pfmi_session_set_reason(
+		c, n->cause, REMEDY_COUNT_LESS,
+		"more events than counters: counted %u %% of the time and extrapolated",
+		compute_percent(ran, n->enabled));
 }
 
 /* A CPU was there of which it has nothing, for all or some of the time. */
@@ -219,24 +250,44 @@ static void explain_missed_cpu(struct session_count *c, pfm_count_t *n)
 {
 	if (n->running == 0)
 		n->value = 0;
-	set_quality(c, n, n->running ? PFM_QUALITY_PARTIAL : PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_CPU);
+	set_quality(c, n, n->running ? PFM_QUALITY_PARTIAL : PFM_QUALITY_NOT_COUNTED,
+	            PFM_CAUSE_NO_CPU);
 	pfmi_session_set_reason(c, n->cause, "open the session anew",
-	                        "a CPU has come on line, or came back, while it was counted: what happens there since is missing");
+	                        "a CPU has come on line, or came back, while it was counted: what "
+	                        "happens there since is missing");
+}
+
+/* A value without a time: a clock that ticks slowly, or that never ticks. */
+static void explain_unknown_time(struct session_count *c, pfm_count_t *n)
+{
+	n->value = n->raw;
+	set_quality(c, n, PFM_QUALITY_PARTIAL, PFM_CAUSE_NO_TIME);
+	pfmi_session_set_reason(
+		c, n->cause, "count for longer",
+		"the kernel reports no time for this value: how long it was counted is not known");
 }
 
 static void explain_partial_count(struct session_count *c, pfm_count_t *n)
 {
-	int cause = n->cause ? n->cause : PFM_CAUSE_MULTIPLEXED;
+	pfm_cause_t cause = n->cause ? n->cause : PFM_CAUSE_MULTIPLEXED;
 
 	set_quality(c, n, PFM_QUALITY_PARTIAL, cause);
 	if (cause == PFM_CAUSE_BUSY)
-		pfmi_session_set_reason(c, cause, "leave the pinning (D) away, or count fewer events", "on some CPUs the pinned event lost its counter");
+		pfmi_session_set_reason(c, cause,
+		                        "leave the pinning (D) away, or count fewer events",
+		                        "on some CPUs the pinned event lost its counter");
+	else if (cause == PFM_CAUSE_OTHER)
+		pfmi_session_set_reason(c, cause, "count again",
+		                        "the kernel reports more time than has passed: its times "
+		                        "cannot be trusted");
 	else
-		pfmi_session_set_reason(c, cause, REMEDY_COUNT_LESS, "on some CPUs or for some tasks its turn never came");
+		pfmi_session_set_reason(c, cause, REMEDY_COUNT_LESS,
+		                        "on some CPUs or for some tasks its turn never came");
 }
 
-/* What could not be opened: ruled out here as it was asked (by processor, kernel or rights), or only missed this time. */
-static int get_unopened_quality(int cause)
+/* The quality of a count that is not open: not supported where processor, kernel or permissions
+ * exclude it, else not counted. */
+static int get_unopened_quality(pfm_cause_t cause)
 {
 	switch (cause) {
 	case PFM_CAUSE_NO_PMU:
@@ -254,25 +305,28 @@ static void assess_inexact_count(struct pfm_session *s, unsigned i, pfm_count_t 
 	pfm_count_t *n = &counts[i];
 
 	if (c->status.cause && !c->kernel_state.n_open) {
-		*n = (pfm_count_t){ .size = n->size, .quality = get_unopened_quality(c->status.cause), .scale = c->config.scale };
+		*n = (pfm_count_t){ .size = n->size,
+			            .quality = get_unopened_quality(c->status.cause),
+			            .scale = c->config.scale };
 		n->cause = c->status.cause;
 	} else if (n->cause == PFM_CAUSE_NO_CPU) {
 		explain_missed_cpu(c, n);
 	} else if (n->cause == PFM_CAUSE_BUSY && n->running == 0) {
 		explain_never_ran(s, i, counts);
-	} else if (n->enabled == 0 && n->running == 0 && (n->raw == 0 || s->options.flags & PFM_SESSION_DRY_RUN) && !c->config.is_level) {
+	} else if (n->enabled == 0 && n->running == 0 &&
+	           (n->raw == 0 || s->options.flags & PFM_SESSION_DRY_RUN) && !c->config.is_level) {
 		explain_no_time(s, i, counts);
-	} else if (n->enabled == 0 || n->running >= n->enabled) {
-		/* Clocks that tick slowly may show no time at all for a count that is there. */
+	} else if (n->enabled == 0) {
+		explain_unknown_time(c, n);
+	} else if (n->running >= n->enabled) {
 		if (n->quality == PFM_QUALITY_PARTIAL)
 			explain_partial_count(c, n);
 		else
 			set_quality(c, n, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
-		if (n->enabled == 0)
-			n->value = n->raw;
 	} else if (n->running == 0 && !c->config.sibling_set) {
 		explain_never_ran(s, i, counts);
-	} else if (n->quality == PFM_QUALITY_PARTIAL && !c->config.sibling_set && !c->config.lacks_core_types) {
+	} else if (n->quality == PFM_QUALITY_PARTIAL && !c->config.sibling_set &&
+	           !c->config.lacks_core_types) {
 		explain_partial_count(c, n);
 	} else if (c->config.is_level) {
 		n->value = n->raw;
@@ -280,7 +334,8 @@ static void assess_inexact_count(struct pfm_session *s, unsigned i, pfm_count_t 
 	} else {
 		assess_shared_counter(s, i, counts);
 	}
-	/* What could not be opened somewhere is missing from the sum, whatever the rest is worth. */
+	/* Targets that could not be opened are missing from the sum, whatever the quality of the
+	 * rest. */
 	if (c->status.cause && c->kernel_state.n_open && n->quality < PFM_QUALITY_NOT_COUNTED) {
 		n->quality = PFM_QUALITY_PARTIAL;
 		n->cause = c->status.cause;
@@ -288,10 +343,11 @@ static void assess_inexact_count(struct pfm_session *s, unsigned i, pfm_count_t 
 	n->sys_errno = n->cause == c->status.cause ? c->status.sys_errno : 0;
 }
 
-/* As nearly all are: exact, with nothing to say or to take back. */
+/* True for most counts: exact, with no reason to give or to withdraw. */
 static inline bool is_clearly_exact(const struct session_count *c, const pfm_count_t *n)
 {
-	return n->quality == PFM_QUALITY_EXACT && n->running && n->running == n->enabled && !n->cause && !c->status.cause && !c->status.reason_cause;
+	return n->quality == PFM_QUALITY_EXACT && n->running && n->running == n->enabled &&
+	       !n->cause && !c->status.cause && !c->status.reason_cause;
 }
 
 /* True if it is clear. */
@@ -319,14 +375,19 @@ void pfmi_session_assess_all_qualities(struct pfm_session *s, pfm_count_t *count
 	s->is_all_exact = clear;
 }
 
-/* Quality and value of the difference @d, whose numbers are in place, of a count that was @before. */
+/* Quality and value of the difference @d, whose numbers are in place, of a count that was
+ * @before. */
 static void assess_difference(const pfm_count_t *before, pfm_count_t *d, uint64_t value)
 {
 	bool exact = before->quality == PFM_QUALITY_EXACT && d->quality == PFM_QUALITY_EXACT;
 
 	d->value = d->raw;
-	if (exact || d->running >= d->enabled) {
-		/* Whatever was shared was shared before. */
+	if (d->enabled == 0 && d->running == 0) {
+		d->value = 0;
+		d->quality = PFM_QUALITY_NOT_COUNTED;
+		d->cause = d->cause ? d->cause : PFM_CAUSE_NO_TIME;
+	} else if (exact || d->running >= d->enabled) {
+		/* The counter was shared before the interval only. */
 		if (d->quality == PFM_QUALITY_SCALED) {
 			d->quality = PFM_QUALITY_EXACT;
 			d->cause = PFM_CAUSE_NONE;
@@ -344,12 +405,15 @@ static void assess_difference(const pfm_count_t *before, pfm_count_t *d, uint64_
 	}
 }
 
-int pfm_count_between(const pfm_count_t *earlier, const pfm_count_t *later, int is_level, pfm_count_t *out)
+int pfm_subtract_counts(const pfm_count_t *earlier, const pfm_count_t *later, int is_level,
+                        pfm_count_t *out)
 {
 	pfm_count_t a, d;
 	bool reset;
 
-	if (!earlier || !later || !base_has_struct_size(out) || !base_copy_struct_in(&a, sizeof(a), earlier) || !base_copy_struct_in(&d, sizeof(d), later))
+	if (!earlier || !later || !base_has_struct_size(out) ||
+	    !base_copy_struct_in(&a, sizeof(a), earlier) ||
+	    !base_copy_struct_in(&d, sizeof(d), later))
 		return PFMLIB_ERR_INVAL;
 	reset = d.raw < a.raw || d.enabled < a.enabled || d.running < a.running;
 	if (!is_level && !reset && d.quality < PFM_QUALITY_NOT_COUNTED) {
@@ -364,14 +428,15 @@ int pfm_count_between(const pfm_count_t *earlier, const pfm_count_t *later, int 
 	return PFMLIB_SUCCESS;
 }
 
-const char *pfm_quality_name(int quality)
+const char *pfm_quality_name(pfm_quality_t quality)
 {
-	static const char names[][16] = { "exact", "scaled", "partial", "not counted", "not supported" };
+	static const char names[][16] = { "exact", "scaled", "partial", "not counted",
+		                          "not supported" };
 
 	return quality >= 0 && quality <= PFM_QUALITY_NOT_SUPPORTED ? names[quality] : "";
 }
 
-const char *pfm_cause_name(int cause)
+const char *pfm_cause_name(pfm_cause_t cause)
 {
 	static const char names[][16] = {
 		"",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* From events to counts: an event without a PMU's name is counted on every type of core that has it, one count for each; and where
- * every CPU is counted for itself, each count is repeated for each of them. */
+/* Counts made of events: an event without a PMU prefix is counted on every type of core that has
+ * it, with one count for each. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +9,10 @@
 #include "context/context.h"
 #include "machine/machine.h"
 
-/* ---- events to counts ------------------------------------------------------------------------------------------------ */
+/* ---- events to counts ---------------------------------------------------------------------- */
 
-/* One of which only the event is not settled. What is large and empty is not written to. */
+/* Appends a count with defaults, whose event is not set. Large unused members are not written
+ * to. */
 static struct session_count *append_default_count(struct session_builder *o)
 {
 	struct session_count *c = pfmi_session_append_count(o);
@@ -28,7 +29,7 @@ static struct session_count *append_default_count(struct session_builder *o)
 	return c;
 }
 
-/* ---- what is asked of an event ------------------------------------------------------------------------------------------ */
+/* ---- what is asked of an event ------------------------------------------------------------- */
 
 /* Field @name of core PMU @p's format, in config1: the bits of value 1. */
 static uint64_t get_config1_bit(const struct kernel_pmu *p, const char *name)
@@ -36,7 +37,8 @@ static uint64_t get_config1_bit(const struct kernel_pmu *p, const char *name)
 	const struct field *f = table_fields(p->table);
 
 	for (unsigned i = 0; i < p->table->n_fields; i++)
-		if (strcmp(table_text(p->table, f[i].name), name) == 0 && f[i].n_ranges && f[i].ranges[0].config_word == 1)
+		if (strcmp(table_text(p->table, f[i].name), name) == 0 && f[i].n_ranges &&
+		    f[i].ranges[0].config_word == 1)
 			return (uint64_t)1 << f[i].ranges[0].lsb;
 	return 0;
 }
@@ -46,9 +48,11 @@ static uint64_t get_user_read_bits(const struct session_builder *o, const struct
 {
 	if (!(o->session->options.flags & PFM_SESSION_USER_READ) || o->n_core_pmus == 0)
 		return 0;
-	if (c->config.kernel_pmu ? !c->config.kernel_pmu->is_core : c->config.attr.type != 0 && c->config.attr.type != 4)
+	if (c->config.kernel_pmu ? !c->config.kernel_pmu->is_core
+	                         : c->config.attr.type != 0 && c->config.attr.type != 4)
 		return 0;
-	return get_config1_bit(c->config.kernel_pmu ? c->config.kernel_pmu : o->core_pmus[0], "rdpmc");
+	return get_config1_bit(c->config.kernel_pmu ? c->config.kernel_pmu : o->core_pmus[0],
+	                       "rdpmc");
 }
 
 /* Drivers that cannot leave a level out are told nothing of levels. */
@@ -65,10 +69,25 @@ static bool is_blocked_by_levels(const struct session_count *c)
 
 	ev.plm = 0;
 	ev.has_no_levels = false;
-	return has_fixed_levels(c) && pfmi_encode_event_attr(&ev, -1, PFM_PLM0 | PFM_PLM3, &attr, NULL) == PFMLIB_SUCCESS && attr.expressible;
+	return has_fixed_levels(c) &&
+	       pfmi_encode_event_attr(&ev, -1, PFM_PLM0 | PFM_PLM3, &attr, NULL) ==
+	               PFMLIB_SUCCESS &&
+	       attr.expressible;
 }
 
-static void check_countable(const struct session_builder *o, const struct pmu_info *u, struct session_count *c)
+/* True if the event is counted at no privilege level at all. Only a hardware PMU may tell the
+ * hypervisor apart: events of the kernel itself happen in user code or in the kernel. */
+static bool has_no_level(const pfm_attr_t *a)
+{
+	bool is_kernel_event = a->type == PERF_TYPE_SOFTWARE || a->type == PERF_TYPE_TRACEPOINT ||
+	                       a->type == PERF_TYPE_BREAKPOINT;
+
+	return a->type_known && a->exclude_user && a->exclude_kernel &&
+	       (a->exclude_hv || is_kernel_event);
+}
+
+static void check_countable(const struct session_builder *o, const struct pmu_info *u,
+                            struct session_count *c)
 {
 	const struct pfm_session *s = o->session;
 	const char *name = table_text(u->table, u->table->name);
@@ -76,29 +95,49 @@ static void check_countable(const struct session_builder *o, const struct pmu_in
 	if (s->policy_backend && s->policy_backend->accepts_any_processor)
 		return;
 	if (!(u->flags & PFM_PMU_HOST))
-		pfmi_session_fail_count(c, PFM_CAUSE_NO_PMU, ENODEV, "name an event of this machine: pfm list shows them",
-		                        "this machine has no %s: its events can be encoded but not counted here", name);
+		pfmi_session_fail_count(
+			c, PFM_CAUSE_NO_PMU, ENODEV,
+			"name an event of this machine: pfm list shows them",
+			"this machine has no %s: its events can be encoded but not counted here",
+			name);
 	else if (!c->config.attr.expressible && is_blocked_by_levels(c))
-		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, EINVAL, "name no levels: every level is counted",
+		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, EINVAL,
+		                        "name no levels: every level is counted",
 		                        "Linux cannot tell privilege levels apart on %s", name);
-	else if (!c->config.attr.expressible && has_fixed_levels(c) && c->config.event.exclude_flags)
-		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, EINVAL, "leave the letters G, H and I away",
-		                        "Linux cannot leave out idle time, the host or guests on %s", name);
+	else if (!c->config.attr.expressible && has_fixed_levels(c) &&
+	         c->config.event.exclude_flags)
+		pfmi_session_fail_count(
+			c, PFM_CAUSE_ATTRIBUTE, EINVAL, "leave the letters G, H and I away",
+			"Linux cannot leave out idle time, the host or guests on %s", name);
 	else if (!c->config.attr.expressible)
-		pfmi_session_fail_count(c, PFM_CAUSE_NO_PMU, EOPNOTSUPP, "", "Linux has no way to count this event of %s", name);
+		pfmi_session_fail_count(c, PFM_CAUSE_NO_PMU, EOPNOTSUPP, "",
+		                        "Linux has no way to count this event of %s", name);
 	else if (!c->config.attr.type_known)
-		pfmi_session_fail_count(c, PFM_CAUSE_NO_PMU, ENODEV, "check that the kernel has the driver and that its module is loaded",
-		                        "the kernel exports no PMU for %s on this machine", name);
+		pfmi_session_fail_count(
+			c, PFM_CAUSE_NO_PMU, ENODEV,
+			"check that the kernel has the driver and that its module is loaded",
+			"the kernel exports no PMU for %s on this machine", name);
+	else if (has_no_level(&c->config.attr))
+		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, EINVAL,
+		                        "name a level: u (user) or k (kernel)",
+		                        "%s is counted at no privilege level", c->config.name);
 	else if (c->config.attr.exclude_kernel && pfmi_perf_is_kernel_only_event(&c->config.attr))
-		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, EINVAL, "name no levels, or the kernel's (k)",
-		                        "%s happens in the kernel alone: at the levels asked for there is nothing to count", c->config.name);
-	else if (!s->sampling && pfmi_perf_is_clock_event(&c->config.attr) && (c->config.attr.exclude_kernel || c->config.attr.exclude_user))
-		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, EINVAL, "name no levels: every level is counted",
-		                        "the kernel's clocks count the time at every level, whichever are asked for");
+		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, EINVAL,
+		                        "name no levels, or the kernel's (k)",
+		                        "%s happens in the kernel alone: at the levels asked for "
+		                        "there is nothing to count",
+		                        c->config.name);
+	else if (!s->sampling && pfmi_perf_is_clock_event(&c->config.attr) &&
+	         (c->config.attr.exclude_kernel || c->config.attr.exclude_user))
+		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, EINVAL,
+		                        "name no levels: every level is counted",
+		                        "the kernel's clocks count the time at every level, "
+		                        "whichever are asked for");
 }
 
 /* Describes as count @c what member @m is in its place @k. */
-static int fill_count_config(struct session_builder *o, const struct group_member *m, unsigned k, struct session_count *c)
+static int fill_count_config(struct session_builder *o, const struct group_member *m, unsigned k,
+                             struct session_count *c)
 {
 	struct pfm_session *s = o->session;
 	const struct member_event *f = &m->events[k];
@@ -115,21 +154,27 @@ static int fill_count_config(struct session_builder *o, const struct group_membe
 	c->config.freq = m->freq;
 	c->config.lacks_core_types = o->n_core_pmus > 1 && f->core_pmu >= 0 && m->lacks_core_types;
 	c->config.missing_core = m->missing_core;
-	c->config.has_default_levels = !f->event->plm && !f->event->has_no_levels && !s->options.plm;
-	if (pfmi_encode_requested_attr(f->event, u->perf_type, s->options.plm, &c->config.attr, NULL))
+	c->config.has_default_levels =
+		!f->event->plm && !f->event->has_no_levels && !s->options.plm;
+	if (pfmi_encode_requested_attr(f->event, u->perf_type, s->options.plm, &c->config.attr,
+	                               NULL))
 		c->config.attr.expressible = 0;
 	c->config.attr.pinned = m->pinned || o->is_group_pinned;
 	if (m->precise)
 		c->config.attr.precise = (uint8_t)(m->precise - 1);
 	if (c->config.instance)
-		c->config.attr.type = (uint32_t)u->kernel_pmu->instance_types[c->config.instance - 1];
+		c->config.attr.type =
+			(uint32_t)u->kernel_pmu->instance_types[c->config.instance - 1];
 	/* The kernel's own hardware events carry the type of the PMU they are meant for. */
 	if (f->core_pmu >= 0 && pfmi_session_is_generic_event(o, f)) {
 		c->config.kernel_pmu = o->core_pmus[f->core_pmu];
-		c->config.attr.config |= (uint64_t)(uint32_t)c->config.kernel_pmu->instance_types[0] << 32;
+		c->config.attr.config |= (uint64_t)(uint32_t)c->config.kernel_pmu->instance_types[0]
+		                         << 32;
 	}
 	c->config.is_level = event_has_flag(f->event, ROW_SNAPSHOT);
-	if (event_has_key(f->event, KEY_SCALE) && !pfmi_base_parse_decimal(pfmi_table_row_text(u->table, f->event->row_index, KEY_SCALE), &c->config.scale))
+	if (event_has_key(f->event, KEY_SCALE) &&
+	    !pfmi_base_parse_decimal(pfmi_table_row_text(u->table, f->event->row_index, KEY_SCALE),
+	                             &c->config.scale))
 		c->config.scale = 1;
 	if (event_has_key(f->event, KEY_UNIT))
 		c->config.unit = pfmi_table_row_text(u->table, f->event->row_index, KEY_UNIT);
@@ -139,13 +184,18 @@ static int fill_count_config(struct session_builder *o, const struct group_membe
 		return pfmi_session_report_no_memory(o);
 	check_countable(o, u, c);
 	if (c->config.missing_core && s->options.flags & PFM_SESSION_DRY_RUN)
-		pfmi_session_set_reason(c, PFM_CAUSE_NO_CPU, "", "%s does not have the event: not counted on CPUs %s", c->config.missing_core->name,
-		                        c->config.missing_core->cpu_list ? c->config.missing_core->cpu_list : "?");
+		pfmi_session_set_reason(
+			c, PFM_CAUSE_NO_CPU, "",
+			"%s does not have the event: not counted on CPUs %s",
+			c->config.missing_core->name,
+			c->config.missing_core->cpu_list ? c->config.missing_core->cpu_list : "?");
 	return PFMLIB_SUCCESS;
 }
 
-/* The counts of members [0, @n) that belong to core PMU @core, as one group. Members of no core PMU go with the @first. */
-static int add_core_group(struct session_builder *o, const struct group_member *m, unsigned n, int core, bool first)
+/* The counts of members [0, @n) that belong to core PMU @core, as one group. Members of no core PMU
+ * go with the @first. */
+static int add_core_group(struct session_builder *o, const struct group_member *m, unsigned n,
+                          int core, bool first)
 {
 	unsigned group = o->session->n_groups, before = o->session->n_counts;
 

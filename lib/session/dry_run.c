@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Dry runs: the plan of the perf_event backend on a system where every event can be opened and nothing ever counts. */
+/* Dry runs: the plan of the perf_event backend on a system where every event can be opened and
+ * nothing ever counts. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "session/perf_event_internal.h"
 
-#define DRY_RUN_FIRST_FD 1000000 /* numbers no file has: even ones are read alone, odd ones as a group */
+/* numbers no file has: even ones are read alone, odd ones as a group */
+#define DRY_RUN_FIRST_FD 1000000
 
 struct dry_run_system {
 	struct sys real_sys;
@@ -24,7 +26,7 @@ static int dry_run_open_file(const struct sys *sys, const char *path, int flags)
 	return p->real_sys.open(&p->real_sys, path, flags);
 }
 
-/* Nothing was counted or lost: all values are zero. A group begins with the number of its members. */
+/* Reads zeros, as nothing was counted or lost. A group begins with the number of its members. */
 static long dry_run_read_fd(const struct sys *sys, int fd, void *buf, size_t n)
 {
 	const struct dry_run_system *p = sys->arg;
@@ -77,7 +79,8 @@ static uint64_t dry_run_get_time(const struct sys *sys)
 	return 0;
 }
 
-static int dry_run_open_event(const struct sys *sys, struct perf_event_attr *a, int pid, int cpu, int group, unsigned long flags)
+static int dry_run_open_event(const struct sys *sys, struct perf_event_attr *a, int pid, int cpu,
+                              int group, unsigned long flags)
 {
 	struct dry_run_system *p = sys->arg;
 
@@ -85,17 +88,20 @@ static int dry_run_open_event(const struct sys *sys, struct perf_event_attr *a, 
 	(void)cpu;
 	(void)group;
 	(void)flags;
-	return DRY_RUN_FIRST_FD + 2 * p->next_fd_number++ + ((a->read_format & PERF_FORMAT_GROUP) != 0);
+	return DRY_RUN_FIRST_FD + 2 * p->next_fd_number++ +
+	       ((a->read_format & PERF_FORMAT_GROUP) != 0);
 }
 
-static int dry_run_list_folder(const struct sys *sys, const char *path, int (*each)(void *arg, const char *name), void *arg)
+static int dry_run_list_folder(const struct sys *sys, const char *path,
+                               int (*each)(void *arg, const char *name), void *arg)
 {
 	const struct dry_run_system *p = sys->arg;
 
 	return p->real_sys.list_folder(&p->real_sys, path, each, arg);
 }
 
-static bool dry_run_read_cpuid(const struct sys *sys, uint32_t leaf, uint32_t subleaf, uint32_t regs[4])
+static bool dry_run_read_cpuid(const struct sys *sys, uint32_t leaf, uint32_t subleaf,
+                               uint32_t regs[4])
 {
 	const struct dry_run_system *p = sys->arg;
 
@@ -117,7 +123,8 @@ static int dry_run_open_counts(struct pfm_session *s, pfm_error_t *why)
 	int rc;
 
 	if (!p)
-		return pfmi_base_set_error(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
+		return pfmi_base_set_error(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL,
+		                           (struct slice){ 0 }, NULL);
 	*p = (struct dry_run_system){ .real_sys = s->sys };
 	s->sys = (struct sys){
 		.open = dry_run_open_file,
@@ -130,6 +137,7 @@ static int dry_run_open_counts(struct pfm_session *s, pfm_error_t *why)
 		.perf_event_open = dry_run_open_event,
 		.list_folder = dry_run_list_folder,
 		.read_cpuid = dry_run_read_cpuid,
+		.trace = s->sys.trace,
 		.arg = p,
 	};
 	rc = pfmi_perf_backend.open_counts(s, why);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* From texts to events: what one text of a session names, alone or as a group in braces, and on which types of core. */
+/* Events named by the texts of a session, alone or as a group in braces, and the types of core
+ * that have them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "session/session_internal.h"
 #include "lookup/lookup.h"
 
-/* ---- texts to events ----------------------------------------------------------------------------------------------- */
+/* ---- texts to events ----------------------------------------------------------------------- */
 
 static bool is_modifier_letter(char c)
 {
@@ -26,7 +27,8 @@ static bool is_modifier_letter(char c)
 	}
 }
 
-/* Modifiers behind the last slash or colon of @text: their place, or NULL. Most names end with another letter. */
+/* Modifiers behind the last slash or colon of @text: their place, or NULL. Most names end with
+ * another letter. */
 static char *find_trailing_modifiers(char *text)
 {
 	char *end = text + strlen(text), *p = end;
@@ -37,7 +39,8 @@ static char *find_trailing_modifiers(char *text)
 	return p > text && p < end ? p : NULL;
 }
 
-/* D, S and W belong to sessions; no processor knows them. Takes them away; true if there was one. */
+/* D, S and W belong to sessions; no processor knows them. Takes them away; true if there was
+ * one. */
 static bool strip_session_modifiers(char *text, struct group_member *m)
 {
 	char *p = find_trailing_modifiers(text), *to = p, *start = p;
@@ -66,7 +69,8 @@ static bool has_instances(struct session_builder *o, unsigned unit)
 }
 
 /* @text to an event. @at: where it stands in the user's text. */
-static int resolve_member_event(struct session_builder *o, char *text, const char *at, struct group_member *m)
+static int resolve_member_event(struct session_builder *o, char *text, const char *at,
+                                struct group_member *m)
 {
 	pfm_error_t mine = PFM_INIT(mine);
 	struct member_event *f = &m->events[0];
@@ -78,7 +82,8 @@ static int resolve_member_event(struct session_builder *o, char *text, const cha
 		rc = pfmi_lookup_event(o->session->ctx, text, &f->pmu, f->event, &mine);
 	if (rc && o->session->sampling && pfmi_session_extract_terms(text, m, &bad)) {
 		if (bad)
-			return pfmi_session_report_error(o, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, at + (bad - text), strcspn(bad, ":,/"),
+			return pfmi_session_report_error(o, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE,
+			                                 at + (bad - text), strcspn(bad, ":,/"),
 			                                 "not a number above 0");
 		strip_session_modifiers(text, m);
 		rc = pfmi_lookup_event(o->session->ctx, text, &f->pmu, f->event, &mine);
@@ -86,65 +91,76 @@ static int resolve_member_event(struct session_builder *o, char *text, const cha
 	if (rc == PFMLIB_SUCCESS) {
 		m->n_events = 1;
 		f->core_pmu = -1;
-		f->instance = has_instances(o, f->pmu) ? pfmi_lookup_instance(o->session->ctx, text, f->pmu) : 0;
+		f->instance = has_instances(o, f->pmu)
+		                      ? pfmi_lookup_instance(o->session->ctx, text, f->pmu)
+		                      : 0;
 		return rc;
 	}
 	if (o->error) {
-		size_t size = o->error->size, base = (size_t)(at - o->text), end = base + m->text.len;
+		size_t size = o->error->size, base = (size_t)(at - o->text),
+		       end = base + m->text.len;
 
 		*o->error = mine;
 		o->error->size = size;
 		o->error->event = (int)o->request;
 		if (mine.end <= len) {
-			o->error->start = (uint32_t)(base + mine.start < end ? base + mine.start : end);
+			o->error->start =
+				(uint32_t)(base + mine.start < end ? base + mine.start : end);
 			o->error->end = (uint32_t)(base + mine.end < end ? base + mine.end : end);
 		}
 	}
 	return rc;
 }
 
-/* ---- types of cores ------------------------------------------------------------------------------------------------- */
+/* ---- types of cores ------------------------------------------------------------------------ */
 
 void pfmi_session_find_core_pmus(struct session_builder *o)
 {
 	const struct pfm_ctx *ctx = o->session->ctx;
 
-	for (unsigned i = 0; ctx->kernel && i < ctx->kernel->n_pmus && o->n_core_pmus < MAX_CORE_PMUS; i++)
+	for (unsigned i = 0;
+	     ctx->kernel && i < ctx->kernel->n_pmus && o->n_core_pmus < MAX_CORE_PMUS; i++)
 		if (ctx->kernel->pmus[i].is_core)
 			o->core_pmus[o->n_core_pmus++] = &ctx->kernel->pmus[i];
 }
 
-/* The kernel's own events are no core type's, also where they are named with their table: hardware::cycles. */
+/* The kernel's own events are no core type's, also where they are named with their table:
+ * hardware::cycles. */
 static bool has_explicit_pmu(const struct session_builder *o, const char *text, bool generic)
 {
 	struct spec spec;
 
-	return o->session->ctx->default_pmu || pfmi_spec_parse(text, &spec, NULL) || (spec.pmu_name.len && !generic) || spec.form == SPEC_PERF;
+	return o->session->ctx->default_pmu || pfmi_spec_parse(text, &spec, NULL) ||
+	       (spec.pmu_name.len && !generic) || spec.form == SPEC_PERF;
 }
 
 /* The event @text on core PMU @core, from the unit that comes first for this machine. */
-static bool find_event_on_core(const struct session_builder *o, const char *text, const struct kernel_pmu *core, struct member_event *out)
+static bool find_event_on_core(const struct session_builder *o, const char *text,
+                               const struct kernel_pmu *core, struct member_event *out)
 {
 	const struct pfm_ctx *ctx = o->session->ctx;
 
 	out->instance = 0;
 	for (unsigned i = 0; i < ctx->n_search_order; i++) {
 		out->pmu = ctx->search_order[i];
-		if (context_pmu_kernel(ctx, out->pmu) == core && !pfmi_lookup_event_on_pmu(ctx, text, out->pmu, out->event, NULL))
+		if (context_pmu_kernel(ctx, out->pmu) == core &&
+		    !pfmi_lookup_event_on_pmu(ctx, text, out->pmu, out->event, NULL))
 			return true;
 	}
 	return false;
 }
 
-static void copy_member_event(const struct member_event *from, const struct event *event, struct member_event *to)
+static void copy_member_event(const struct member_event *from, const struct event *event,
+                              struct member_event *to)
 {
 	pfmi_session_copy_event(event, to->event);
 	to->pmu = from->pmu;
 	to->instance = from->instance;
 }
 
-/* On a machine with several types of cores: the event on each of them. */
-static void expand_to_core_types(const struct session_builder *o, const char *text, struct group_member *m)
+/* Repeats the event for each type of core, on a machine with several. */
+static void expand_to_core_types(const struct session_builder *o, const char *text,
+                                 struct group_member *m)
 {
 	const struct kernel_pmu *const *cores = o->core_pmus;
 	struct member_event first;
@@ -159,7 +175,8 @@ static void expand_to_core_types(const struct session_builder *o, const char *te
 	for (unsigned i = 0; i < n; i++)
 		if (!generic && context_pmu_kernel(o->session->ctx, first.pmu) == cores[i])
 			m->events[0].core_pmu = (int)i;
-	if (has_explicit_pmu(o, text, generic) || (!generic && m->events[0].core_pmu < 0) || (first.event->row_index == ROW_NONE && !generic)) {
+	if (has_explicit_pmu(o, text, generic) || (!generic && m->events[0].core_pmu < 0) ||
+	    (first.event->row_index == ROW_NONE && !generic)) {
 		m->lacks_core_types = m->events[0].core_pmu >= 0;
 		return;
 	}
@@ -181,18 +198,23 @@ static void expand_to_core_types(const struct session_builder *o, const char *te
 	}
 }
 
-/* ---- groups ---------------------------------------------------------------------------------------------------------- */
+/* ---- groups -------------------------------------------------------------------------------- */
 
 #define MODIFIERS_SIZE     16
 #define MEMBER_EXTRA_BYTES 2 /* a colon and the end */
 
 /* The @len bytes at @s, with the group's modifiers @mods behind it. */
-static int parse_group_member(struct session_builder *o, const char *s, size_t len, const char *mods, struct group_member *m)
+static int parse_group_member(struct session_builder *o, const char *s, size_t len,
+                              const char *mods, struct group_member *m)
 {
 	size_t n = strlen(mods), whole = len;
 	int rc;
 
-	*m = (struct group_member){ .text = { s, (uint32_t)len }, .events = m->events, .name = pfmi_session_alloc_name(o->session, len + n + MEMBER_EXTRA_BYTES + NAME_SUFFIX_SIZE) };
+	*m = (struct group_member){ .text = { s, (uint32_t)len },
+		                    .events = m->events,
+		                    .name = pfmi_session_alloc_name(o->session,
+		                                                    len + n + MEMBER_EXTRA_BYTES +
+		                                                            NAME_SUFFIX_SIZE) };
 	if (!m->name)
 		return pfmi_session_report_no_memory(o);
 	memcpy(m->name, s, len);
@@ -211,8 +233,10 @@ static int parse_group_member(struct session_builder *o, const char *s, size_t l
 	return rc;
 }
 
-/* Letters behind the closing brace: what concerns the group is noted, what concerns its events stays in @mods. */
-static int parse_group_modifiers(struct session_builder *o, const char *s, char mods[MODIFIERS_SIZE])
+/* Letters behind the closing brace: what concerns the group is noted, what concerns its events
+ * stays in @mods. */
+static int parse_group_modifiers(struct session_builder *o, const char *s,
+                                 char mods[MODIFIERS_SIZE])
 {
 	size_t n = 0;
 
@@ -226,7 +250,9 @@ static int parse_group_modifiers(struct session_builder *o, const char *s, char 
 		else if (strchr("ukhpPGHI", *s) && n < MODIFIERS_SIZE - 1)
 			mods[n++] = *s;
 		else if (*s != 'S')
-			return pfmi_session_report_error(o, PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, s, 1, "not a modifier of a group");
+			return pfmi_session_report_error(o, PFMLIB_ERR_ATTR,
+			                                 PFM_KIND_UNKNOWN_QUALIFIER, s, 1,
+			                                 "not a modifier of a group");
 	}
 	mods[n] = '\0';
 	return PFMLIB_SUCCESS;
@@ -241,7 +267,10 @@ static unsigned hash_member_name(struct slice name)
 		memcpy(&ends[0], name.text, sizeof(ends[0]));
 		memcpy(&ends[1], name.text + name.len - sizeof(ends[1]), sizeof(ends[1]));
 	}
-	return (unsigned)((ends[0] * UINT64_C(0x9e3779b97f4a7c15) + ends[1] * UINT64_C(0xc2b2ae3d27d4eb4f)) >> 55) % MEMBER_FILTER_BITS;
+	return (unsigned)((ends[0] * UINT64_C(0x9e3779b97f4a7c15) +
+	                   ends[1] * UINT64_C(0xc2b2ae3d27d4eb4f)) >>
+	                  55) %
+	       MEMBER_FILTER_BITS;
 }
 
 /* A group is a set: a member that is named again takes no second counter. */
@@ -261,7 +290,8 @@ static bool is_repeated_member(struct session_builder *o, const struct group_mem
 	return false;
 }
 
-static int parse_group_members(struct session_builder *o, struct slice list, const char *mods, struct group_member *m, unsigned *n)
+static int parse_group_members(struct session_builder *o, struct slice list, const char *mods,
+                               struct group_member *m, unsigned *n)
 {
 	struct slice event;
 	int rc = PFMLIB_SUCCESS;
@@ -269,9 +299,12 @@ static int parse_group_members(struct session_builder *o, struct slice list, con
 	memset(o->member_filter, 0, sizeof(o->member_filter));
 	while (!rc && pfmi_spec_split_list(&list, &event)) {
 		if (event.len == 0)
-			return pfmi_session_report_error(o, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, event.text, 0, "an event is missing in the group");
+			return pfmi_session_report_error(o, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX,
+			                                 event.text, 0,
+			                                 "an event is missing in the group");
 		if (*n == MAX_GROUP_MEMBERS)
-			return pfmi_session_report_error(o, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, event.text, event.len,
+			return pfmi_session_report_error(o, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY,
+			                                 event.text, event.len,
 			                                 "at most 64 events in a group");
 		(*n)++;
 		rc = parse_group_member(o, event.text, event.len, mods, &m[*n - 1]);
@@ -281,7 +314,8 @@ static int parse_group_members(struct session_builder *o, struct slice list, con
 	return rc;
 }
 
-static int parse_event_text(struct session_builder *o, const char *text, struct group_member *m, unsigned *n)
+static int parse_event_text(struct session_builder *o, const char *text, struct group_member *m,
+                            unsigned *n)
 {
 	const char *s = text, *end;
 	char mods[MODIFIERS_SIZE] = "";
@@ -295,16 +329,22 @@ static int parse_event_text(struct session_builder *o, const char *text, struct 
 	}
 	end = strrchr(s, '}');
 	if (!end)
-		return pfmi_session_report_error(o, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, s, 1, "the brace is never closed");
+		return pfmi_session_report_error(o, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, s, 1,
+		                                 "the brace is never closed");
 	rc = parse_group_modifiers(o, end + 1, mods);
-	return rc ? rc : parse_group_members(o, (struct slice){ s + 1, (uint32_t)(end - s - 1) }, mods, m, n);
+	return rc ? rc
+	          : parse_group_members(o, (struct slice){ s + 1, (uint32_t)(end - s - 1) }, mods,
+	                                m, n);
 }
 
-static bool is_same_event_pmu(const struct session_builder *o, const struct member_event *a, const struct member_event *b)
+static bool is_same_event_pmu(const struct session_builder *o, const struct member_event *a,
+                              const struct member_event *b)
 {
 	const struct kernel_pmu *device = context_pmu_kernel(o->session->ctx, a->pmu);
 
-	return a->pmu == b->pmu || (device && device == context_pmu_kernel(o->session->ctx, b->pmu)) || pfmi_session_is_generic_event(o, b);
+	return a->pmu == b->pmu ||
+	       (device && device == context_pmu_kernel(o->session->ctx, b->pmu)) ||
+	       pfmi_session_is_generic_event(o, b);
 }
 
 static bool has_exclusive_event(const struct group_member *m)
@@ -315,18 +355,21 @@ static bool has_exclusive_event(const struct group_member *m)
 	return false;
 }
 
-static bool has_member_conflict(const struct session_builder *o, const struct group_member *alone, const struct group_member *other)
+static bool has_member_conflict(const struct session_builder *o, const struct group_member *alone,
+                                const struct group_member *other)
 {
 	for (unsigned i = 0; i < alone->n_events; i++)
 		for (unsigned k = 0; k < other->n_events; k++)
 			if (is_same_event_pmu(o, &alone->events[i], &other->events[k]) &&
-			    pfmi_session_has_exclusive_conflict(alone->events[i].event, other->events[k].event))
+			    pfmi_session_has_exclusive_conflict(alone->events[i].event,
+			                                        other->events[k].event))
 				return true;
 	return false;
 }
 
 /* The member that must be counted alone and keeps another of the group out; @n if there is none. */
-static unsigned find_exclusive_member(const struct session_builder *o, const struct group_member *m, unsigned n)
+static unsigned find_exclusive_member(const struct session_builder *o, const struct group_member *m,
+                                      unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
 		for (unsigned k = 0; k < n && has_exclusive_event(&m[i]); k++)
@@ -344,13 +387,14 @@ static int add_group_members(struct session_builder *o, const struct group_membe
 	if (alone == n)
 		return pfmi_session_add_members(o, m, n);
 	if (!o->is_group_weak)
-		return pfmi_session_report_error(o, PFMLIB_ERR_NOASSIGN, PFM_KIND_ALONE, m[alone].text.text, m[alone].text.len, NULL);
+		return pfmi_session_report_error(o, PFMLIB_ERR_NOASSIGN, PFM_KIND_ALONE,
+		                                 m[alone].text.text, m[alone].text.len, NULL);
 	for (unsigned i = 0; i < n && !rc; i++)
 		rc = pfmi_session_add_members(o, &m[i], 1);
 	return rc;
 }
 
-/* As many members as @text can have and may have. */
+/* The number of members that @text can have at most. */
 static unsigned count_possible_members(const char *text)
 {
 	unsigned n = 1;
@@ -362,14 +406,17 @@ static unsigned count_possible_members(const char *text)
 	return n;
 }
 
-/* Members for all that @text can name, behind them what each of them is on every type of core, and room for a name. Where there is but one
- * type an event is where its count will be, else there is room for it, too. */
+/* Members for all that @text can name, behind them what each of them is on every type of core, and
+ * room for a name. Where there is but one type an event is where its count will be, else there is
+ * room for it, too. */
 static struct group_member *alloc_members(struct session_builder *o, const char *text)
 {
 	unsigned n = count_possible_members(text), each = o->n_core_pmus > 1 ? o->n_core_pmus : 1;
 	size_t events = o->n_core_pmus > 1 ? (size_t)n * each : 0, scratch = strlen(text) + 1;
-	struct group_member *m = pfmi_session_reserve_counts(o, n) ? malloc(n * (sizeof(*m) + each * sizeof(*m->events)) + events * sizeof(struct event) + scratch)
-	                                                           : NULL;
+	struct group_member *m = pfmi_session_reserve_counts(o, n)
+	                                 ? malloc(n * (sizeof(*m) + each * sizeof(*m->events)) +
+	                                          events * sizeof(struct event) + scratch)
+	                                 : NULL;
 	struct event *event;
 	struct member_event *found;
 
@@ -378,7 +425,9 @@ static struct group_member *alloc_members(struct session_builder *o, const char 
 	event = (struct event *)(void *)(m + n);
 	found = (struct member_event *)(void *)(event + events);
 	for (unsigned i = 0; i < n * each; i++)
-		found[i].event = events ? &event[i] : &o->session->counts[o->session->n_counts + i].config.event;
+		found[i].event =
+			events ? &event[i]
+			       : &o->session->counts[o->session->n_counts + i].config.event;
 	for (unsigned i = 0; i < n; i++)
 		m[i].events = found + i * each;
 	o->name_buffer = (char *)(found + n * each);

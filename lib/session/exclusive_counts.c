@@ -4,23 +4,27 @@
 #include "session/session_internal.h"
 #include "context/context.h"
 
-/* One of the kernel's own names, or of those its core PMU shows, that it counts on a general counter: all but cycles, instructions,
- * reference cycles and what it gives codes that no hardware has. */
+/* True if the kernel counts the event on a general counter: all generic events but cycles,
+ * instructions, reference cycles, and codes that the kernel invents. */
 static bool is_general_counter_event(const struct event *ev)
 {
 	uint64_t config[4];
 
 	pfmi_pmu_build_config_words(ev, ANY_COUNTER, config);
 	if (ev->table->encoder == ENCODER_PERF)
-		return ev->table->perf_type == 3 || (ev->table->perf_type == 0 && config[0] > 1 && config[0] != 9);
-	return (config[0] & 0xff) != 0 && (config[0] & 0xffff) != 0x3c && (config[0] & 0xffff) != 0xc0;
+		return ev->table->perf_type == 3 ||
+		       (ev->table->perf_type == 0 && config[0] > 1 && config[0] != 9);
+	return (config[0] & 0xff) != 0 && (config[0] & 0xffff) != 0x3c &&
+	       (config[0] & 0xffff) != 0xc0;
 }
 
-/* The same of two events of one table. */
+/* True if the solver refuses @alone and @other, of one table, as PFM_KIND_ALONE. */
 static bool has_solver_conflict(const struct event *alone, const struct event *other)
 {
 	const struct event both[2] = { *alone, *other };
-	struct encode_request req = { .table = alone->table, .events = both, .n_events = 2, .plm = PFM_PLM0 | PFM_PLM3 };
+	struct encode_request req = {
+		.table = alone->table, .events = both, .n_events = 2, .plm = PFM_PLM0 | PFM_PLM3
+	};
 	pfm_error_t why = { .size = sizeof(why) };
 	struct plan plan;
 
@@ -31,13 +35,15 @@ bool pfmi_session_has_exclusive_conflict(const struct event *alone, const struct
 {
 	if (!event_has_flag(alone, ROW_EXCLUSIVE))
 		return false;
-	return other->table == alone->table ? has_solver_conflict(alone, other) : is_general_counter_event(other);
+	return other->table == alone->table ? has_solver_conflict(alone, other)
+	                                    : is_general_counter_event(other);
 }
 
 /* The kernel's own names are counted on the core that the others are counted on. */
 static bool is_on_same_pmu(const struct session_count *c, const struct session_count *other)
 {
-	return other->config.kernel_pmu ? other->config.kernel_pmu == c->config.kernel_pmu : other->config.event.table->encoder == ENCODER_PERF;
+	return other->config.kernel_pmu ? other->config.kernel_pmu == c->config.kernel_pmu
+	                                : other->config.event.table->encoder == ENCODER_PERF;
 }
 
 /* True if count @c needs its PMU for itself because of a count of another group. */
@@ -56,9 +62,11 @@ static bool has_conflicting_count(const struct pfm_session *s, const struct sess
 void pfmi_session_mark_exclusive_groups(struct pfm_session *s)
 {
 	for (unsigned i = 0; i < s->n_counts; i++) {
-		if (!event_has_flag(&s->counts[i].config.event, ROW_EXCLUSIVE) || !has_conflicting_count(s, &s->counts[i]))
+		if (!event_has_flag(&s->counts[i].config.event, ROW_EXCLUSIVE) ||
+		    !has_conflicting_count(s, &s->counts[i]))
 			continue;
 		for (unsigned k = 0; k < s->n_counts; k++)
-			s->counts[k].config.exclusive |= s->counts[k].config.group == s->counts[i].config.group;
+			s->counts[k].config.exclusive |=
+				s->counts[k].config.group == s->counts[i].config.group;
 	}
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Metrics in a session: a text that names no event may name a metric or a group of them. What they need is planned into groups that
- * are counted together, each event once; their values come from the session's counts, as they are or between two readings. */
+/* Metrics in a session: a text that names no event may name a metric or a group of them. What they
+ * need is planned into groups that are counted together, each event once; their values come from
+ * the session's counts, as they are or between two readings. */
 #include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,14 +10,15 @@
 #include "base/sizes.h"
 #include "metric/metric.h"
 
-/* A metric, and for each of its inputs 1 + the number of the planned event; 0 for what is no event. */
+/* A metric, and for each of its inputs 1 + the number of the planned event; 0 for what is no
+ * event. */
 struct session_metric {
 	struct metric_ref ref;
 	unsigned request, n_inputs;
 	uint16_t *planned_events;
 };
 
-/* ---- opening ---------------------------------------------------------------------------------------------------------- */
+/* ---- opening ------------------------------------------------------------------------------- */
 
 int pfmi_session_add_metrics(struct session_builder *o, const char *text)
 {
@@ -32,27 +34,29 @@ int pfmi_session_add_metrics(struct session_builder *o, const char *text)
 	if (all) {
 		s->metrics = all;
 		for (unsigned i = 0; i < list.n_metrics; i++)
-			all[s->n_metrics++] = (struct session_metric){ .ref = list.refs[i], .request = o->request };
+			all[s->n_metrics++] = (struct session_metric){ .ref = list.refs[i],
+				                                       .request = o->request };
 	}
 	free(list.refs);
 	return rc || all ? rc : PFMLIB_ERR_NOMEM;
 }
 
-/* Group @g of @plan, whose events begin with number *@i, as a text for a session; NULL without memory. */
+/* Group @g of @plan, whose events begin with number *@i, as a text for a session; NULL without
+ * memory. */
 static char *format_group_text(const pfm_plan_t *plan, unsigned g, unsigned *i)
 {
-	pfm_planned_t e = PFM_INIT(e);
+	pfm_planned_event_t e = PFM_INIT(e);
 	size_t room = 8, at = 1;
 	unsigned first = *i;
 	char *text;
 
-	for (; !pfm_describe_planned(plan, *i, &e) && e.group == g; (*i)++)
+	for (; !pfm_describe_planned_event(plan, *i, &e) && e.group == g; (*i)++)
 		room += strlen(e.text) + 1;
 	text = malloc(room);
 	if (!text)
 		return NULL;
 	text[0] = '{';
-	for (unsigned k = first; k < *i && !pfm_describe_planned(plan, k, &e); k++)
+	for (unsigned k = first; k < *i && !pfm_describe_planned_event(plan, k, &e); k++)
 		at += (size_t)snprintf(text + at, room - at, "%s%s", k > first ? "," : "", e.text);
 	snprintf(text + at, room - at, "}:W");
 	if (*i - first == 1)
@@ -61,12 +65,13 @@ static char *format_group_text(const pfm_plan_t *plan, unsigned g, unsigned *i)
 }
 
 /* The counts from @before on are those of planned events @first to @last, whose texts differ. */
-static void mark_planned_counts(struct session_builder *o, const pfm_plan_t *plan, const unsigned *requests, unsigned before, unsigned first,
+static void mark_planned_counts(struct session_builder *o, const pfm_plan_t *plan,
+                                const unsigned *requests, unsigned before, unsigned first,
                                 unsigned last)
 {
-	pfm_planned_t e = PFM_INIT(e);
+	pfm_planned_event_t e = PFM_INIT(e);
 
-	for (unsigned i = first; i < last && !pfm_describe_planned(plan, i, &e); i++)
+	for (unsigned i = first; i < last && !pfm_describe_planned_event(plan, i, &e); i++)
 		for (unsigned k = before; k < o->session->n_counts; k++) {
 			struct count_config *a = &o->session->counts[k].config;
 
@@ -77,7 +82,8 @@ static void mark_planned_counts(struct session_builder *o, const pfm_plan_t *pla
 		}
 }
 
-static int add_planned_groups(struct session_builder *o, const pfm_plan_t *plan, const unsigned *requests)
+static int add_planned_groups(struct session_builder *o, const pfm_plan_t *plan,
+                              const unsigned *requests)
 {
 	pfm_plan_info_t info = PFM_INIT(info);
 	int rc = PFMLIB_SUCCESS;
@@ -98,15 +104,16 @@ static int add_planned_groups(struct session_builder *o, const pfm_plan_t *plan,
 /* Number of the planned event @text, 0 for none. */
 static uint16_t find_planned_event(const pfm_plan_t *plan, const char *text)
 {
-	pfm_planned_t e = PFM_INIT(e);
+	pfm_planned_event_t e = PFM_INIT(e);
 
-	for (unsigned i = 0; !pfm_describe_planned(plan, i, &e); i++)
+	for (unsigned i = 0; !pfm_describe_planned_event(plan, i, &e); i++)
 		if (strcmp(e.text, text) == 0)
 			return (uint16_t)(i + 1);
 	return 0;
 }
 
-static int map_metric_inputs(struct session_builder *o, const pfm_plan_t *plan, struct session_metric *m)
+static int map_metric_inputs(struct session_builder *o, const pfm_plan_t *plan,
+                             struct session_metric *m)
 {
 	pfm_metric_info_t info = PFM_INIT(info);
 	pfm_metric_input_t in = PFM_INIT(in);
@@ -117,13 +124,17 @@ static int map_metric_inputs(struct session_builder *o, const pfm_plan_t *plan, 
 	if (!m->planned_events)
 		return pfmi_session_report_no_memory(o);
 	m->n_inputs = info.n_inputs;
-	for (unsigned i = 0; i < m->n_inputs && !pfm_describe_metric_input(ctx, (int)m->ref.pmu, m->ref.row, i, &in); i++)
+	for (unsigned i = 0; i < m->n_inputs &&
+	                     !pfm_describe_metric_input(ctx, (int)m->ref.pmu, m->ref.row, i, &in);
+	     i++)
 		m->planned_events[i] = in.is_constant ? 0 : find_planned_event(plan, in.text);
 	return PFMLIB_SUCCESS;
 }
 
-/* The texts that metrics were found by, once each; @requests says which they are. Returns how many. */
-static unsigned list_metric_texts(const struct pfm_session *s, const char *const *texts, const char **out, unsigned *requests)
+/* The texts that metrics were found by, once each; @requests says which they are. Returns how
+ * many. */
+static unsigned list_metric_texts(const struct pfm_session *s, const char *const *texts,
+                                  const char **out, unsigned *requests)
 {
 	unsigned n = 0;
 
@@ -146,11 +157,13 @@ int pfmi_session_plan_metrics(struct session_builder *o, const char *const *text
 	int rc;
 
 	options.plm = s->options.plm;
-	rc = n ? pfm_plan(&plan, s->ctx, named, n, &options, o->error) : pfmi_session_report_no_memory(o);
-	/* An event may need the very counter that the watchdog holds: the kernel knows whether another will do. */
+	rc = n ? pfm_create_plan(&plan, s->ctx, named, n, &options, o->error)
+	       : pfmi_session_report_no_memory(o);
+	/* An event may need the very counter that the watchdog holds: the kernel knows whether
+	 * another will do. */
 	if (rc == PFMLIB_ERR_NOASSIGN) {
-		options.flags = PFM_PLAN_BARE;
-		rc = pfm_plan(&plan, s->ctx, named, n, &options, o->error);
+		options.flags = PFM_PLAN_ALL_COUNTERS;
+		rc = pfm_create_plan(&plan, s->ctx, named, n, &options, o->error);
 	}
 	if (rc && n && o->error && o->error->event >= 0)
 		o->error->event = (int)requests[o->error->event];
@@ -171,7 +184,7 @@ void pfmi_session_free_metrics(struct pfm_session *s)
 	free(s->metrics);
 }
 
-/* ---- constants -------------------------------------------------------------------------------------------------------- */
+/* ---- constants ----------------------------------------------------------------------------- */
 
 static bool count_cpus(const struct pfm_session *s, const char *path, double *value)
 {
@@ -184,7 +197,8 @@ static bool count_cpus(const struct pfm_session *s, const char *path, double *va
 }
 
 /* A fact of this machine or of the measurement; false for what is not known. */
-static bool get_machine_constant(const struct pfm_session *s, const char *name, double seconds, double *value)
+static bool get_machine_constant(const struct pfm_session *s, const char *name, double seconds,
+                                 double *value)
 {
 	uint64_t smt = 0;
 
@@ -194,7 +208,10 @@ static bool get_machine_constant(const struct pfm_session *s, const char *name, 
 		return seconds > 0;
 	}
 	if (strcmp(name, "#num_cpus") == 0 || strcmp(name, "#num_cpus_online") == 0)
-		return count_cpus(s, name[9] ? "/sys/devices/system/cpu/online" : "/sys/devices/system/cpu/present", value);
+		return count_cpus(s,
+		                  name[9] ? "/sys/devices/system/cpu/online"
+		                          : "/sys/devices/system/cpu/present",
+		                  value);
 	if ((strcmp(name, "#smt_on") != 0 && strcmp(name, "#threads_per_core") != 0) ||
 	    pfmi_machine_read_number(&s->sys, "/sys/devices/system/cpu/smt/active", &smt))
 		return false;
@@ -202,22 +219,26 @@ static bool get_machine_constant(const struct pfm_session *s, const char *name, 
 	return true;
 }
 
-/* ---- values ----------------------------------------------------------------------------------------------------------- */
+/* ---- values -------------------------------------------------------------------------------- */
 
-/* What the inputs of a metric are, over some rounds. */
+/* The inputs of a metric over several rounds. */
 struct metric_input_counts {
 	const struct pfm_session *session;
 	const struct session_metric *metric;
 	const pfm_count_t *counts;
 	double seconds;
-	int quality, group; /* group: -1: none yet */
+	pfm_quality_t quality;
+	int group; /* group: -1: none yet */
 	bool is_across_groups;
 	int missing_count; /* count without a value */
 };
 
-static const pfm_count_t *get_round_count(const struct metric_input_counts *in, unsigned round, unsigned i)
+static const pfm_count_t *get_round_count(const struct metric_input_counts *in, unsigned round,
+                                          unsigned i)
 {
-	return (const pfm_count_t *)((const char *)in->counts + ((size_t)round * in->session->n_counts + i) * base_struct_size(in->counts));
+	return (const pfm_count_t *)((const char *)in->counts +
+	                             ((size_t)round * in->session->n_counts + i) *
+	                                     base_struct_size(in->counts));
 }
 
 /* Notes how far count @i of input @input can be trusted. False if it has no value. */
@@ -244,8 +265,10 @@ static double make_nan(void)
 	return v;
 }
 
-/* Input @input in @round: counts of one event on several PMUs and CPUs are one. NaN where there is none. */
-static double sum_input_counts(struct metric_input_counts *in, unsigned round, unsigned input, bool needed)
+/* Input @input in @round: counts of one event on several PMUs and CPUs are one. NaN where there is
+ * none. */
+static double sum_input_counts(struct metric_input_counts *in, unsigned round, unsigned input,
+                               bool needed)
 {
 	pfm_metric_input_t d = PFM_INIT(d);
 	double sum = 0;
@@ -254,36 +277,52 @@ static double sum_input_counts(struct metric_input_counts *in, unsigned round, u
 	for (unsigned i = 0; i < in->session->n_counts && in->metric->planned_events[input]; i++) {
 		const pfm_count_t *c = get_round_count(in, round, i);
 
-		if (in->session->counts[i].config.planned_event != in->metric->planned_events[input])
+		if (in->session->counts[i].config.planned_event !=
+		    in->metric->planned_events[input])
 			continue;
 		if (needed ? !note_input_quality(in, c, i) : c->quality >= PFM_QUALITY_NOT_COUNTED)
 			return make_nan();
 		sum += (double)c->value;
 		any = true;
 	}
-	if (any || in->metric->planned_events[input] || pfm_describe_metric_input(in->session->ctx, (int)in->metric->ref.pmu, in->metric->ref.row, input, &d) ||
+	if (any || in->metric->planned_events[input] ||
+	    pfm_describe_metric_input(in->session->ctx, (int)in->metric->ref.pmu,
+	                              in->metric->ref.row, input, &d) ||
 	    !d.is_constant)
 		return any ? sum : make_nan();
-	return get_machine_constant(in->session, d.text, in->seconds, &sum) ? sum : d.has_preset ? d.preset
-	                                                                                         : make_nan();
+	return get_machine_constant(in->session, d.text, in->seconds, &sum) ? sum
+	       : d.has_preset                                               ? d.preset
+	                                                                    : make_nan();
 }
 
-static int estimate_metric(struct metric_input_counts *in, unsigned rounds, pfm_metric_value_t *value)
+static int estimate_metric(struct metric_input_counts *in, unsigned rounds,
+                           pfm_metric_value_t *value)
 {
 	pfm_metric_info_t info = PFM_INIT(info);
 	double *samples = calloc((size_t)rounds * in->metric->n_inputs + 1, sizeof(*samples));
-	int rc = samples ? pfm_describe_metric(in->session->ctx, (int)in->metric->ref.pmu, in->metric->ref.row, &info) : PFMLIB_ERR_NOMEM;
+	int rc = samples ? pfm_describe_metric(in->session->ctx, (int)in->metric->ref.pmu,
+	                                       in->metric->ref.row, &info)
+	                 : PFMLIB_ERR_NOMEM;
 
 	for (unsigned r = 0; r < rounds && !rc; r++)
 		for (unsigned i = 0; i < in->metric->n_inputs; i++)
-			samples[(size_t)r * in->metric->n_inputs + i] = sum_input_counts(in, r, i, i < info.n_value_inputs);
+			samples[(size_t)r * in->metric->n_inputs + i] =
+				sum_input_counts(in, r, i, i < info.n_value_inputs);
 	if (!rc)
-		rc = pfm_estimate_metric(in->session->ctx, (int)in->metric->ref.pmu, in->metric->ref.row, samples, rounds, in->metric->n_inputs, value);
+		rc = pfm_compute_metric(in->session->ctx, (int)in->metric->ref.pmu,
+		                        in->metric->ref.row,
+		                        &(pfm_metric_data_t){ .size = sizeof(pfm_metric_data_t),
+		                                              .model = PFM_ERROR_FROM_REPETITIONS,
+		                                              .n_inputs = in->metric->n_inputs,
+		                                              .samples = samples,
+		                                              .n_samples = rounds },
+		                        value);
 	free(samples);
 	return rc;
 }
 
-/* What a single reading says of its own error: none where everything was counted all the time, else nobody knows. */
+/* What a single reading says of its own error: none where everything was counted all the time, else
+ * nobody knows. */
 static void set_single_round_error(const struct metric_input_counts *in, pfm_metric_value_t *v)
 {
 	bool exact = in->quality == PFM_QUALITY_EXACT;
@@ -298,15 +337,21 @@ unsigned pfm_count_metrics(const pfm_session_t *s)
 	return s ? s->n_metrics : 0;
 }
 
-int pfm_compute_metric(const pfm_session_t *s, unsigned i, const pfm_count_t *counts, unsigned rounds, double seconds,
-                       pfm_session_metric_t *out)
+int pfm_compute_session_metric(const pfm_session_t *s, unsigned i, const pfm_count_t *counts,
+                               unsigned rounds, double seconds, pfm_session_metric_t *out)
 {
-	pfm_metric_value_t v = { .size = sizeof(v), .state = PFM_METRIC_NOT_COUNTED, .missing = -1, .over_threshold = -1 };
+	pfm_metric_value_t v = { .size = sizeof(v),
+		                 .state = PFM_METRIC_NOT_COUNTED,
+		                 .missing = -1,
+		                 .over_threshold = -1 };
 	pfm_session_metric_t full = PFM_INIT(full);
-	struct metric_input_counts in = { .session = s, .counts = counts, .seconds = seconds, .group = -1, .missing_count = -1 };
+	struct metric_input_counts in = {
+		.session = s, .counts = counts, .seconds = seconds, .group = -1, .missing_count = -1
+	};
 	int rc = PFMLIB_SUCCESS;
 
-	if (!s || i >= s->n_metrics || !base_has_struct_size(out) || (rounds && !base_has_struct_size(counts)))
+	if (!s || i >= s->n_metrics || !base_has_struct_size(out) ||
+	    (rounds && !base_has_struct_size(counts)))
 		return PFMLIB_ERR_INVAL;
 	in.metric = &s->metrics[i];
 	if (rounds)
@@ -326,7 +371,9 @@ int pfm_compute_metric(const pfm_session_t *s, unsigned i, const pfm_count_t *co
 		                       .state = v.state,
 		                       .missing = in.missing_count,
 		                       .over_threshold = v.over_threshold,
-		                       .quality = rounds && in.missing_count < 0 ? in.quality : PFM_QUALITY_NOT_COUNTED,
+		                       .quality = rounds && in.missing_count < 0
+		                                          ? in.quality
+		                                          : PFM_QUALITY_NOT_COUNTED,
 		                       .across_groups = in.is_across_groups };
 	base_copy_struct_out(out, &full, sizeof(full));
 	return PFMLIB_SUCCESS;

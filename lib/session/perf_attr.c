@@ -4,11 +4,13 @@
 #include <perfmon/pfmlib_perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/sizes.h"
 #include "session/perf_event_internal.h"
 #include "context/context.h"
 
-#define CONFIG3_OFFSET 128 /* where later kernels have it, behind what the header of the system we are built on may know */
+/* where later kernels have it, behind what the header of the system we are built on may know */
+#define CONFIG3_OFFSET 128
 #define CONFIG3_END    136
 
 int pfmi_perf_fill_attr(const pfm_attr_t *from, struct perf_event_attr *attr, size_t room)
@@ -17,8 +19,9 @@ int pfmi_perf_fill_attr(const pfm_attr_t *from, struct perf_event_attr *attr, si
 
 	if (room < PERF_ATTR_SIZE_VER2 || (from->config3 && room < CONFIG3_END))
 		return PFMLIB_ERR_FULL;
-	attr->size = (uint32_t)(from->config3 ? CONFIG3_END : room < sizeof(*attr) ? room
-	                                                                           : sizeof(*attr));
+	attr->size = (uint32_t)(from->config3          ? CONFIG3_END
+	                        : room < sizeof(*attr) ? room
+	                                               : sizeof(*attr));
 	attr->type = from->type;
 	attr->config = breakpoint ? 0 : from->config;
 	if (breakpoint)
@@ -39,7 +42,8 @@ int pfmi_perf_fill_attr(const pfm_attr_t *from, struct perf_event_attr *attr, si
 	return PFMLIB_SUCCESS;
 }
 
-void pfmi_perf_build_attr(const struct pfm_session *s, unsigned i, unsigned k, bool leader, union perf_attr_buffer *out)
+void pfmi_perf_build_attr(const struct pfm_session *s, unsigned i, unsigned k, bool leader,
+                          union perf_attr_buffer *out)
 {
 	const struct session_count *c = &s->counts[i];
 	const struct perf_state *st = s->backend_state;
@@ -49,8 +53,10 @@ void pfmi_perf_build_attr(const struct pfm_session *s, unsigned i, unsigned k, b
 	               (i + 1 < s->n_counts && s->counts[i + 1].config.group == c->config.group);
 
 	memset(out, 0, sizeof(*out));
-	(void)pfmi_perf_fill_attr(&c->config.attr, a, sizeof(*out)); /* there is room for all of it */
-	if (c->config.kernel_pmu && p->instance < c->config.kernel_pmu->n_instances && c->config.attr.type == (uint32_t)c->config.kernel_pmu->instance_types[0])
+	/* there is room for all of it */
+	(void)pfmi_perf_fill_attr(&c->config.attr, a, sizeof(*out));
+	if (c->config.kernel_pmu && p->instance < c->config.kernel_pmu->n_instances &&
+	    c->config.attr.type == (uint32_t)c->config.kernel_pmu->instance_types[0])
 		a->type = (uint32_t)c->config.kernel_pmu->instance_types[p->instance];
 	if (p->pid == 0)
 		a->config1 |= c->config.get_user_read_bits;
@@ -62,22 +68,41 @@ void pfmi_perf_build_attr(const struct pfm_session *s, unsigned i, unsigned k, b
 	a->disabled = leader;
 	a->pinned = a->pinned && leader;
 	a->exclusive = leader && c->config.exclusive;
-	a->enable_on_exec = leader && p->pid >= 0 && (s->options.flags & PFM_SESSION_ENABLE_ON_EXEC);
+	a->enable_on_exec =
+		leader && p->pid >= 0 && (s->options.flags & PFM_SESSION_ENABLE_ON_EXEC);
 	if (s->sampling)
 		s->sampling_ops->fill_attr(s, c, a);
 }
 
 bool pfmi_perf_is_kernel_only_event(const pfm_attr_t *attr)
 {
-	static const uint64_t from_kernel = 1u << PERF_COUNT_SW_CONTEXT_SWITCHES | 1u << PERF_COUNT_SW_CPU_MIGRATIONS |
-	                                    1u << PERF_COUNT_SW_BPF_OUTPUT | 1u << PERF_COUNT_SW_CGROUP_SWITCHES;
+	static const uint64_t from_kernel =
+		1u << PERF_COUNT_SW_CONTEXT_SWITCHES | 1u << PERF_COUNT_SW_CPU_MIGRATIONS |
+		1u << PERF_COUNT_SW_BPF_OUTPUT | 1u << PERF_COUNT_SW_CGROUP_SWITCHES;
 
-	return attr->type_known && attr->type == PERF_TYPE_SOFTWARE && attr->config < 32 && from_kernel >> attr->config & 1;
+	return attr->type_known && attr->type == PERF_TYPE_SOFTWARE && attr->config < 32 &&
+	       from_kernel >> attr->config & 1;
 }
 
 bool pfmi_perf_is_clock_event(const pfm_attr_t *attr)
 {
-	return attr->type_known && attr->type == PERF_TYPE_SOFTWARE && attr->config <= PERF_COUNT_SW_TASK_CLOCK;
+	return attr->type_known && attr->type == PERF_TYPE_SOFTWARE &&
+	       attr->config <= PERF_COUNT_SW_TASK_CLOCK;
+}
+
+/* Writes one line of the trace: what the kernel answered to an event. */
+static void trace_open(const struct perf_event_attr *a, int pid, int cpu, int group, int fd)
+{
+	char answer[80] = "";
+
+	if (fd < 0)
+		snprintf(answer, sizeof(answer), "%s (errno %d)", strerror(-fd), -fd);
+	else
+		snprintf(answer, sizeof(answer), "descriptor %d", fd);
+	pfmi_machine_trace("session: perf_event_open(type=%u config=0x%llx config1=0x%llx precise_ip=%u, "
+	                   "pid=%d, cpu=%d, group=%d): %s",
+	                   a->type, (unsigned long long)a->config, (unsigned long long)a->config1,
+	                   (unsigned)a->precise_ip, pid, cpu, group, answer);
 }
 
 int pfmi_perf_open_with_flags(const struct sys *sys, union perf_attr_buffer *a, int pid, int cpu, int group, unsigned long flags)
@@ -85,23 +110,29 @@ int pfmi_perf_open_with_flags(const struct sys *sys, union perf_attr_buffer *a, 
 	int fd;
 
 	do
-		fd = sys->perf_event_open(sys, &a->attr, pid, cpu, group, PERF_FLAG_FD_CLOEXEC | flags);
+		fd = sys->perf_event_open(sys, &a->attr, pid, cpu, group,
+		                          PERF_FLAG_FD_CLOEXEC | flags);
 	while (fd == -EINTR);
+	if (sys->trace & TRACE_SESSION)
+		trace_open(&a->attr, pid, cpu, group, fd);
 	return fd;
 }
 
-int pfmi_perf_open_event(const struct sys *sys, union perf_attr_buffer *a, int pid, int cpu, int group)
+int pfmi_perf_open_event(const struct sys *sys, union perf_attr_buffer *a, int pid, int cpu,
+                         int group)
 {
 	return pfmi_perf_open_with_flags(sys, a, pid, cpu, group, 0);
 }
 
-int pfm_fill_perf_event_attr(const pfm_ctx_t *ctx, const pfm_encoding_t *encoding, struct perf_event_attr *attr, size_t size)
+int pfm_fill_perf_event_attr(const pfm_ctx_t *ctx, const pfm_encoding_t *encoding,
+                             struct perf_event_attr *attr, size_t size)
 {
 	pfm_encoding_t e;
 
 	if (!ctx)
 		ctx = pfmi_context_get_default();
-	if (!encoding || !attr || !base_copy_struct_in(&e, sizeof(e), encoding) || pfmi_context_load(ctx, LOADED_ALL) || e.pmu < 0 ||
+	if (!encoding || !attr || !base_copy_struct_in(&e, sizeof(e), encoding) ||
+	    pfmi_context_load(ctx, LOADED_ALL) || e.pmu < 0 ||
 	    (unsigned)e.pmu >= context_count_pmus(ctx))
 		return PFMLIB_ERR_INVAL;
 	if (!e.attr.expressible)
@@ -114,17 +145,16 @@ int pfm_fill_perf_event_attr(const pfm_ctx_t *ctx, const pfm_encoding_t *encodin
 	return pfmi_perf_fill_attr(&e.attr, attr, size);
 }
 
-/* The encoding, and the event's full name if there is a @text for it: where it has none, the caller's spelling. */
-static int encode_and_print_name(const char *event, unsigned plm, pfm_encoding_t *out, char *text, size_t len)
+/* Writes the full name of @event to @text; the caller's spelling where libpfm has no name for
+ * it. */
+static void print_full_name(const char *event, char *text, size_t len)
 {
-	if (text && pfm_encode_and_print(NULL, event, plm, out, PFM_DIALECT_LIBPFM, text, len, NULL) == PFMLIB_SUCCESS)
-		return PFMLIB_SUCCESS;
-	if (text)
+	if (pfm_print_event(NULL, event, PFM_DIALECT_LIBPFM, text, len, NULL))
 		snprintf(text, len, "%s", event);
-	return pfm_encode_event(NULL, event, plm, out, NULL);
 }
 
-int pfm_get_perf_event_encoding(const char *event, int plm, struct perf_event_attr *attr, char **name, int *index)
+int pfm_get_perf_event_encoding(const char *event, int plm, struct perf_event_attr *attr,
+                                char **name, int *index)
 {
 	pfm_encoding_t e = PFM_INIT(e);
 	char text[1024];
@@ -133,13 +163,17 @@ int pfm_get_perf_event_encoding(const char *event, int plm, struct perf_event_at
 
 	if (!event || !attr || plm < 0)
 		return PFMLIB_ERR_INVAL;
-	rc = encode_and_print_name(event, (unsigned)plm, &e, name ? text : NULL, sizeof(text));
+	rc = pfm_encode_event(NULL, event, (unsigned)plm, &e, NULL);
 	if (rc)
 		return rc;
+	if (name)
+		print_full_name(event, text, sizeof(text));
 	if (name && !(copy = strdup(text)))
 		return PFMLIB_ERR_NOMEM;
-	/* What is written is no longer than the struct was when it first had the members that are. */
-	rc = pfm_fill_perf_event_attr(NULL, &e, attr, attr->size >= sizeof(*attr) ? attr->size : sizeof(*attr));
+	/* What is written is no longer than the struct was when it first had the members that
+	 * are. */
+	rc = pfm_fill_perf_event_attr(NULL, &e, attr,
+	                              attr->size >= sizeof(*attr) ? attr->size : sizeof(*attr));
 	if (rc) {
 		free(copy);
 		return rc;

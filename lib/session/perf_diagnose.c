@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Why the kernel refused an event, and what would help. perf_event_open(2) has a dozen error numbers for fifty reasons; most
- * are told apart by asking again with one thing changed. */
+/* Why the kernel refused an event, and what would help. perf_event_open(2) has a dozen error
+ * numbers for fifty reasons; most are told apart by asking again with one thing changed. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ struct refused_event {
 	int pid, cpu, group_fd;
 };
 
-/* Asks again with attributes @a; leaves nothing open. 0 or -errno. */
+/* Opens the event with attributes @a and closes it at once. Returns 0 or -errno. */
 static int retry_open(const struct refused_event *q, union perf_attr_buffer *a, int group)
 {
 	int fd = pfmi_perf_open_event(&q->session->sys, a, q->pid, q->cpu, group);
@@ -31,30 +31,38 @@ static const char *get_pmu_name(const struct session_count *c)
 {
 	if (c->config.kernel_pmu)
 		return c->config.kernel_pmu->name;
-	return c->config.event.table->encoder == ENCODER_PERF ? "the PMU" : table_text(c->config.event.table, c->config.event.table->name);
+	return c->config.event.table->encoder == ENCODER_PERF
+	               ? "the PMU"
+	               : table_text(c->config.event.table, c->config.event.table->name);
 }
 
-/* ---- permission -------------------------------------------------------------------------------------------------- */
+/* ---- permission ---------------------------------------------------------------------------- */
 
 static int read_paranoid_level(const struct sys *sys)
 {
 	char buf[32], *end;
 	long v;
 
-	if (pfmi_machine_read_small_file(sys, "/proc/sys/kernel/perf_event_paranoid", buf, sizeof(buf)) <= 0)
+	if (pfmi_machine_read_small_file(sys, "/proc/sys/kernel/perf_event_paranoid", buf,
+	                                 sizeof(buf)) <= 0)
 		return -100;
 	v = strtol(buf, &end, 10);
 	return *end || v < -99 || v > 99 ? -100 : (int)v;
 }
 
-#define REMEDY_CAP_PERFMON "run with the capability CAP_PERFMON (CAP_SYS_ADMIN before Linux 5.8), which root has outside of containers"
+#define REMEDY_CAP_PERFMON                                                                      \
+	"run with the capability CAP_PERFMON (CAP_SYS_ADMIN before Linux 5.8), which root has " \
+	"outside of containers"
 
-/* Whether this process may not even count itself in user mode, at what every level of Linux itself permits: nothing about the event is at
- * fault then. */
+/* Whether this process may not even count itself in user mode, at what every level of Linux itself
+ * permits: nothing about the event is at fault then. */
 static bool is_counting_forbidden(const struct refused_event *q)
 {
 	struct refused_event own = { .session = q->session, .pid = 0, .cpu = -1 };
-	union perf_attr_buffer a = { .attr = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY, .exclude_kernel = 1, .exclude_hv = 1 } };
+	union perf_attr_buffer a = { .attr = { .type = PERF_TYPE_SOFTWARE,
+		                               .config = PERF_COUNT_SW_DUMMY,
+		                               .exclude_kernel = 1,
+		                               .exclude_hv = 1 } };
 	int err;
 
 	a.attr.size = sizeof(a.attr);
@@ -65,33 +73,51 @@ static bool is_counting_forbidden(const struct refused_event *q)
 static void explain_counting_forbidden(struct session_count *c, int level, int err)
 {
 	if (level > 2)
-		pfmi_session_fail_count(c, PFM_CAUSE_PERMISSION, err, REMEDY_CAP_PERFMON ", or set kernel.perf_event_paranoid to 2 or lower",
-		                        "perf_event_paranoid is %d: ordinary users may not count anything", level);
+		pfmi_session_fail_count(
+			c, PFM_CAUSE_PERMISSION, err,
+			REMEDY_CAP_PERFMON ", or set kernel.perf_event_paranoid to 2 or lower",
+			"perf_event_paranoid is %d: ordinary users may not count anything", level);
 	else
 		pfmi_session_fail_count(c, PFM_CAUSE_PERMISSION, err,
-		                        "outside of a container it may work; inside, start it with --cap-add PERFMON or another seccomp profile",
-		                        "the system refuses although perf_event_paranoid is %d: a security module or a container's filter does",
+		                        "outside of a container it may work; inside, start it with "
+		                        "--cap-add PERFMON or another seccomp profile",
+		                        "the system refuses although perf_event_paranoid is %d: a "
+		                        "security module or a container's filter does",
 		                        level);
 }
 
-/* What is told of an event where others are permitted. False if there is nothing. */
+/* Explains why this event is forbidden where others are permitted. Returns false without an
+ * explanation. */
 static bool explain_event_forbidden(const struct refused_event *q, int level, int err)
 {
 	struct session_count *c = q->count;
 
 	if (q->pid == -1 && level > 0)
-		pfmi_session_fail_count(c, PFM_CAUSE_PERMISSION, err, REMEDY_CAP_PERFMON ", or set kernel.perf_event_paranoid to 0 or lower",
-		                        "perf_event_paranoid is %d: counting everything on a CPU needs 0 or lower", level);
+		pfmi_session_fail_count(
+			c, PFM_CAUSE_PERMISSION, err,
+			REMEDY_CAP_PERFMON ", or set kernel.perf_event_paranoid to 0 or lower",
+			"perf_event_paranoid is %d: counting everything on a CPU needs 0 or lower",
+			level);
 	else if (level > 1 && !c->config.attr.exclude_kernel && c->config.has_default_levels)
-		pfmi_session_fail_count(c, PFM_CAUSE_PERMISSION, err, REMEDY_CAP_PERFMON ", or set kernel.perf_event_paranoid to 1 or lower",
-		                        "perf_event_paranoid is %d: this event happens in the kernel or cannot leave it out", level);
+		pfmi_session_fail_count(c, PFM_CAUSE_PERMISSION, err,
+		                        REMEDY_CAP_PERFMON
+		                        ", or set kernel.perf_event_paranoid to 1 or lower",
+		                        "perf_event_paranoid is %d: this event happens in the "
+		                        "kernel or cannot leave it out",
+		                        level);
 	else if (level > 1 && !c->config.attr.exclude_kernel)
-		pfmi_session_fail_count(c, PFM_CAUSE_PERMISSION, err, "count user code only (:u), " REMEDY_CAP_PERFMON ", or set kernel.perf_event_paranoid to 1",
-		                        "perf_event_paranoid is %d: counting the kernel needs 1 or lower", level);
+		pfmi_session_fail_count(
+			c, PFM_CAUSE_PERMISSION, err,
+			"count user code only (:u), " REMEDY_CAP_PERFMON
+			", or set kernel.perf_event_paranoid to 1",
+			"perf_event_paranoid is %d: counting the kernel needs 1 or lower", level);
 	else if (q->pid > 0)
-		pfmi_session_fail_count(c, PFM_CAUSE_PERMISSION, err, REMEDY_CAP_PERFMON, "process %d belongs to another user or must not be traced", q->pid);
+		pfmi_session_fail_count(c, PFM_CAUSE_PERMISSION, err, REMEDY_CAP_PERFMON,
+		                        "process %d belongs to another user or must not be traced",
+		                        q->pid);
 	else if (c->config.attr.type == PERF_TYPE_TRACEPOINT)
-		pfmi_session_fail_count(c, PFM_CAUSE_PERMISSION, err, REMEDY_CAP_PERFMON, "this user may not use tracepoints");
+		pfmi_session_fail_count(c, PFM_CAUSE_PERMISSION, err, REMEDY_CAP_PERFMON,
+		                        "this user may not use tracepoints");
 	else
 		return false;
 	return true;
@@ -102,14 +128,16 @@ static void explain_no_permission(const struct refused_event *q, int err)
 	int level = read_paranoid_level(&q->session->sys);
 
 	if (level == -100)
-		pfmi_session_fail_count(q->count, PFM_CAUSE_PERMISSION, err, REMEDY_CAP_PERFMON,
-		                        "this user may not count that here (perf_event_paranoid cannot be read)");
+		pfmi_session_fail_count(
+			q->count, PFM_CAUSE_PERMISSION, err, REMEDY_CAP_PERFMON,
+			"this user may not count that here (perf_event_paranoid cannot be read)");
 	else if (is_counting_forbidden(q) || !explain_event_forbidden(q, level, err))
 		explain_counting_forbidden(q->count, level, err);
 }
 
-/* Some drivers let an internal number slip out that reads as EPERM (Alpha: events the processor lacks). If the same user may
- * count a software event at the same place and level, permission is not what is missing. */
+/* Some drivers let an internal number slip out that reads as EPERM (Alpha: events the processor
+ * lacks). If the same user may count a software event at the same place and level, permission is
+ * not what is missing. */
 static bool is_software_event_permitted(const struct refused_event *q)
 {
 	union perf_attr_buffer a = q->attr_buffer;
@@ -127,12 +155,13 @@ static void explain_denied(const struct refused_event *q, int err)
 	bool hardware = type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE;
 
 	if (err == EPERM && hardware && is_software_event_permitted(q))
-		pfmi_session_fail_count(q->count, PFM_CAUSE_NO_PMU, err, "choose another event", "the PMU of this processor has no such event");
+		pfmi_session_fail_count(q->count, PFM_CAUSE_NO_PMU, err, "choose another event",
+		                        "the PMU of this processor has no such event");
 	else
 		explain_no_permission(q, err);
 }
 
-/* ---- what is not there ------------------------------------------------------------------------------------------- */
+/* ---- what is not there --------------------------------------------------------------------- */
 
 static bool has_core_pmu(const struct pfm_session *s)
 {
@@ -146,12 +175,16 @@ static void explain_no_pmu(const struct refused_event *q, int err)
 {
 	bool guest = q->session->ctx->host.has_hypervisor;
 
-	pfmi_session_fail_count(q->count, PFM_CAUSE_NO_PMU, err,
-	                        guest ? "switch the virtual PMU on (QEMU: -cpu host,pmu=on), take a bigger or a bare-metal instance, or use software "
-	                                "events such as task-clock"
-	                              : "check that the kernel has the driver for this processor's PMU, or use software events such as task-clock",
-	                        guest ? "the hypervisor gives this virtual machine no PMU: hardware events cannot be counted"
-	                              : "the kernel exports no PMU for hardware events on this machine");
+	pfmi_session_fail_count(
+		q->count, PFM_CAUSE_NO_PMU, err,
+		guest ? "switch the virtual PMU on (QEMU: -cpu host,pmu=on), take a bigger or a "
+			"bare-metal instance, or use software "
+			"events such as task-clock"
+		      : "check that the kernel has the driver for this processor's PMU, or use "
+			"software events such as task-clock",
+		guest ? "the hypervisor gives this virtual machine no PMU: hardware events cannot "
+			"be counted"
+		      : "the kernel exports no PMU for hardware events on this machine");
 }
 
 static void explain_missing_event(const struct refused_event *q, int err)
@@ -165,25 +198,34 @@ static void explain_missing_event(const struct refused_event *q, int err)
 		if (!has_core_pmu(q->session))
 			explain_no_pmu(q, err);
 		else
-			pfmi_session_fail_count(c, PFM_CAUSE_NO_PMU, err, "choose another event: pfm list shows what this machine has",
-			                        "the PMU of this processor has no event for it");
+			pfmi_session_fail_count(
+				c, PFM_CAUSE_NO_PMU, err,
+				"choose another event: pfm list shows what this machine has",
+				"the PMU of this processor has no event for it");
 		break;
 	case PERF_TYPE_SOFTWARE:
-		pfmi_session_fail_count(c, PFM_CAUSE_NO_KERNEL, err, "a newer kernel may have it", "this kernel has no such software event");
+		pfmi_session_fail_count(c, PFM_CAUSE_NO_KERNEL, err, "a newer kernel may have it",
+		                        "this kernel has no such software event");
 		break;
 	case PERF_TYPE_TRACEPOINT:
-		pfmi_session_fail_count(c, PFM_CAUSE_NO_KERNEL, err, "load the module that defines it", "this kernel has no such tracepoint");
+		pfmi_session_fail_count(c, PFM_CAUSE_NO_KERNEL, err,
+		                        "load the module that defines it",
+		                        "this kernel has no such tracepoint");
 		break;
 	case PERF_TYPE_BREAKPOINT:
-		pfmi_session_fail_count(c, PFM_CAUSE_NO_PMU, err, "", "this machine has no breakpoint registers the kernel can use");
+		pfmi_session_fail_count(
+			c, PFM_CAUSE_NO_PMU, err, "",
+			"this machine has no breakpoint registers the kernel can use");
 		break;
 	default:
-		pfmi_session_fail_count(c, PFM_CAUSE_NO_PMU, err, "choose another event, or check that the module of its driver is loaded",
-		                        "%s has no such event, or its driver has gone", get_pmu_name(c));
+		pfmi_session_fail_count(
+			c, PFM_CAUSE_NO_PMU, err,
+			"choose another event, or check that the module of its driver is loaded",
+			"%s has no such event, or its driver has gone", get_pmu_name(c));
 	}
 }
 
-/* ---- what the kernel cannot set ----------------------------------------------------------------------------------- */
+/* ---- what the kernel cannot set ------------------------------------------------------------ */
 
 /* Settings that may be at fault beside the event itself. */
 static const char *strip_setting(unsigned i, union perf_attr_buffer *a)
@@ -277,7 +319,8 @@ static const struct field *find_refused_field(const struct refused_event *q, uin
 		uint64_t changed[4];
 		union perf_attr_buffer a = q->attr_buffer;
 
-		if (f->n_ranges == 0 || f->kind == FIELD_TEXT || (f->width == 64 && f->ranges[0].config_word == 0))
+		if (f->n_ranges == 0 || f->kind == FIELD_TEXT ||
+		    (f->width == 64 && f->ranges[0].config_word == 0))
 			continue;
 		*value = pfmi_pmu_extract_field(f, config);
 		if (!*value)
@@ -297,15 +340,19 @@ static const struct field *find_refused_field(const struct refused_event *q, uin
 
 static void explain_bad_breakpoint(const struct refused_event *q, int err)
 {
-	pfmi_session_fail_count(q->count, PFM_CAUSE_ATTRIBUTE, err, "watch 1, 2, 4 or 8 bytes at a multiple of that, or x alone (length of a word)",
-	                        "the processor cannot watch %u bytes at 0x%llx with this access", (unsigned)q->count->config.attr.config2,
-	                        (unsigned long long)q->count->config.attr.config1);
+	pfmi_session_fail_count(
+		q->count, PFM_CAUSE_ATTRIBUTE, err,
+		"watch 1, 2, 4 or 8 bytes at a multiple of that, or x alone (length of a word)",
+		"the processor cannot watch %u bytes at 0x%llx with this access",
+		(unsigned)q->count->config.attr.config2,
+		(unsigned long long)q->count->config.attr.config1);
 }
 
 /* Bits of the first config word for which the PMU's format has no field; 0 if it has no format. */
 static uint64_t get_undeclared_bits(const struct session_count *c)
 {
-	const struct table *t = c->config.kernel_pmu ? c->config.kernel_pmu->table : c->config.event.table;
+	const struct table *t =
+		c->config.kernel_pmu ? c->config.kernel_pmu->table : c->config.event.table;
 	uint64_t declared = 0;
 
 	for (unsigned i = 0; i < t->n_fields; i++) {
@@ -313,7 +360,8 @@ static uint64_t get_undeclared_bits(const struct session_count *c)
 
 		for (unsigned k = 0; k < f->n_ranges; k++)
 			if (f->ranges[k].config_word == 0 && f->ranges[k].width < 64)
-				declared |= (((uint64_t)1 << f->ranges[k].width) - 1) << f->ranges[k].lsb;
+				declared |= (((uint64_t)1 << f->ranges[k].width) - 1)
+				            << f->ranges[k].lsb;
 	}
 	return declared ? c->config.attr.config & ~declared : 0;
 }
@@ -321,27 +369,42 @@ static uint64_t get_undeclared_bits(const struct session_count *c)
 static void explain_bad_setting(const struct refused_event *q, int err)
 {
 	struct session_count *c = q->count;
-	uint64_t value = 0, extra = q->attr_buffer.attr.type == PERF_TYPE_BREAKPOINT ? 0 : get_undeclared_bits(c);
+	uint64_t value = 0, extra = q->attr_buffer.attr.type == PERF_TYPE_BREAKPOINT
+	                                    ? 0
+	                                    : get_undeclared_bits(c);
 	const char *setting = find_refused_setting(q);
 	const struct field *f = setting ? NULL : find_refused_field(q, &value);
 
 	if (q->attr_buffer.attr.type == PERF_TYPE_BREAKPOINT && !setting)
 		explain_bad_breakpoint(q, err);
-	else if (!setting && (q->attr_buffer.attr.type == PERF_TYPE_HARDWARE || q->attr_buffer.attr.type == PERF_TYPE_HW_CACHE))
-		explain_missing_event(q, err); /* a number this driver does not map: some say ENOENT, some EINVAL */
+	else if (!setting && (q->attr_buffer.attr.type == PERF_TYPE_HARDWARE ||
+	                      q->attr_buffer.attr.type == PERF_TYPE_HW_CACHE))
+		/* a number this driver does not map: some say ENOENT, some EINVAL */
+		explain_missing_event(q, err);
 	else if (setting)
-		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, err, "leave that away", "%s cannot do this for the event: %s", get_pmu_name(c), setting);
+		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, err, "leave that away",
+		                        "%s cannot do this for the event: %s", get_pmu_name(c),
+		                        setting);
 	else if (f)
-		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, err, "choose another value or leave it away", "the kernel refuses %s=0x%llx on %s",
-		                        table_text(c->config.event.table, f->name), (unsigned long long)value, get_pmu_name(c));
+		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, err,
+		                        "choose another value or leave it away",
+		                        "the kernel refuses %s=0x%llx on %s",
+		                        table_text(c->config.event.table, f->name),
+		                        (unsigned long long)value, get_pmu_name(c));
 	else if (extra)
 		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, err,
-		                        "leave these bits away: enable, interrupt and privilege bits are the kernel's to set",
-		                        "the kernel refuses config=0x%llx on %s, whose format has no field for 0x%llx of it",
-		                        (unsigned long long)c->config.attr.config, get_pmu_name(c), (unsigned long long)extra);
+		                        "leave these bits away: enable, interrupt and privilege "
+		                        "bits are the kernel's to set",
+		                        "the kernel refuses config=0x%llx on %s, whose format has "
+		                        "no field for 0x%llx of it",
+		                        (unsigned long long)c->config.attr.config, get_pmu_name(c),
+		                        (unsigned long long)extra);
 	else
-		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, err, "check the event's number against the PMU's format files in sysfs",
-		                        "the kernel refuses config=0x%llx on %s", (unsigned long long)c->config.attr.config, get_pmu_name(c));
+		pfmi_session_fail_count(
+			c, PFM_CAUSE_ATTRIBUTE, err,
+			"check the event's number against the PMU's format files in sysfs",
+			"the kernel refuses config=0x%llx on %s",
+			(unsigned long long)c->config.attr.config, get_pmu_name(c));
 }
 
 static void explain_invalid(const struct refused_event *q, int err)
@@ -350,8 +413,11 @@ static void explain_invalid(const struct refused_event *q, int err)
 
 	alone.attr.disabled = 1;
 	if (q->group_fd >= 0 && retry_open(q, &alone, -1) == 0)
-		pfmi_session_fail_count(q->count, PFM_CAUSE_GROUP, err, "make the group smaller, or let it be broken up (:W behind the brace)",
-		                        "the group does not fit: with the members before it, no counter is left for this event");
+		pfmi_session_fail_count(
+			q->count, PFM_CAUSE_GROUP, err,
+			"make the group smaller, or let it be broken up (:W behind the brace)",
+			"the group does not fit: with the members before it, no counter is left "
+			"for this event");
 	else
 		explain_bad_setting(q, err);
 }
@@ -361,13 +427,14 @@ static void explain_unsupported(const struct refused_event *q, int err)
 	const char *setting = find_refused_setting(q);
 
 	if (setting)
-		pfmi_session_fail_count(q->count, PFM_CAUSE_ATTRIBUTE, err, "leave that away", "%s cannot do this for the event: %s", get_pmu_name(q->count),
-		                        setting);
+		pfmi_session_fail_count(q->count, PFM_CAUSE_ATTRIBUTE, err, "leave that away",
+		                        "%s cannot do this for the event: %s",
+		                        get_pmu_name(q->count), setting);
 	else
 		explain_missing_event(q, err);
 }
 
-/* ---- limits -------------------------------------------------------------------------------------------------------- */
+/* ---- limits -------------------------------------------------------------------------------- */
 
 /* The soft limit of open files, 0 if it cannot be read. */
 static long read_file_limit(const struct sys *sys)
@@ -386,43 +453,60 @@ static void explain_no_files(const struct refused_event *q, int err)
 	long limit = err == EMFILE ? read_file_limit(&q->session->sys) : 0;
 
 	if (err == ENFILE)
-		pfmi_session_fail_count(q->count, PFM_CAUSE_FILES, err, "raise fs.file-max, or count less", "the system has no more open files to give");
+		pfmi_session_fail_count(q->count, PFM_CAUSE_FILES, err,
+		                        "raise fs.file-max, or count less",
+		                        "the system has no more open files to give");
 	else if (limit)
-		pfmi_session_fail_count(q->count, PFM_CAUSE_FILES, err, "raise the limit (ulimit -n), or count fewer events, CPUs or threads",
-		                        "the process may have %ld files open, and the session needs %u: for every event one per CPU, thread and unit", limit,
-		                        ((const struct perf_state *)q->session->backend_state)->n_events);
+		pfmi_session_fail_count(
+			q->count, PFM_CAUSE_FILES, err,
+			"raise the limit (ulimit -n), or count fewer events, CPUs or threads",
+			"the process may have %ld files open, and the session needs %u: for every "
+			"event one per CPU, thread and unit",
+			limit, ((const struct perf_state *)q->session->backend_state)->n_events);
 	else
-		pfmi_session_fail_count(q->count, PFM_CAUSE_FILES, err, "raise the limit (ulimit -n), or count fewer events, CPUs or threads",
-		                        "no more files can be opened, and every event needs one per CPU, thread and unit");
+		pfmi_session_fail_count(
+			q->count, PFM_CAUSE_FILES, err,
+			"raise the limit (ulimit -n), or count fewer events, CPUs or threads",
+			"no more files can be opened, and every event needs one per CPU, thread "
+			"and unit");
 }
 
 static void explain_busy(const struct refused_event *q, int err)
 {
 	if (q->attr_buffer.attr.type == PERF_TYPE_BREAKPOINT)
-		pfmi_session_fail_count(q->count, PFM_CAUSE_BUSY, err, "remove a breakpoint, here or in a debugger",
+		pfmi_session_fail_count(q->count, PFM_CAUSE_BUSY, err,
+		                        "remove a breakpoint, here or in a debugger",
 		                        "all breakpoint registers are in use");
 	else if (q->session->ctx->kernel && q->session->ctx->kernel->nmi_watchdog)
-		pfmi_session_fail_count(q->count, PFM_CAUSE_BUSY, err,
-		                        "switch the watchdog off (sysctl kernel.nmi_watchdog=0) or end what holds the counter",
-		                        "the counter is in use; the kernel's NMI watchdog holds one");
+		pfmi_session_fail_count(
+			q->count, PFM_CAUSE_BUSY, err,
+			"switch the watchdog off (sysctl kernel.nmi_watchdog=0) or end what holds "
+			"the counter",
+			"the counter is in use; the kernel's NMI watchdog holds one");
 	else
-		pfmi_session_fail_count(q->count, PFM_CAUSE_BUSY, err, "end what holds the counter, or try again later",
+		pfmi_session_fail_count(q->count, PFM_CAUSE_BUSY, err,
+		                        "end what holds the counter, or try again later",
 		                        "somebody else holds the counter or the PMU");
 }
 
-/* Whether it is the control group that is at fault: the folder is none, or of a hierarchy without the controller. */
+/* Whether it is the control group that is at fault: the folder is none, or of a hierarchy without
+ * the controller. */
 static bool is_bad_cgroup(const struct refused_event *q, int err)
 {
 	const struct perf_state *st = q->session->backend_state;
 	union perf_attr_buffer a = q->attr_buffer;
 
-	return st->cgroup_fd >= 0 && q->pid == -1 && (err == ENOENT || err == EBADF) && retry_open(q, &a, -1) == 0;
+	return st->cgroup_fd >= 0 && q->pid == -1 && (err == ENOENT || err == EBADF) &&
+	       retry_open(q, &a, -1) == 0;
 }
 
 void pfmi_perf_reject_group_member(struct pfm_session *s, unsigned i)
 {
-	pfmi_session_fail_count(&s->counts[i], PFM_CAUSE_GROUP, EINVAL, "count it outside of the braces",
-	                        "%s is counted at other places than the group's first event: they cannot be one group", get_pmu_name(&s->counts[i]));
+	pfmi_session_fail_count(&s->counts[i], PFM_CAUSE_GROUP, EINVAL,
+	                        "count it outside of the braces",
+	                        "%s is counted at other places than the group's first event: they "
+	                        "cannot be one group",
+	                        get_pmu_name(&s->counts[i]));
 }
 
 void pfmi_perf_diagnose_event(struct pfm_session *s, unsigned i, unsigned k, int group, int err)
@@ -430,12 +514,17 @@ void pfmi_perf_diagnose_event(struct pfm_session *s, unsigned i, unsigned k, int
 	const struct perf_state *st = s->backend_state;
 	struct session_count *c = &s->counts[i];
 	const struct kernel_event *p = &st->events[c->kernel_state.first_event + k];
-	struct refused_event q = { .session = s, .count = c, .pid = p->pid, .cpu = p->cpu, .group_fd = group };
+	struct refused_event q = {
+		.session = s, .count = c, .pid = p->pid, .cpu = p->cpu, .group_fd = group
+	};
 
 	pfmi_perf_build_attr(s, i, k, group == -1, &q.attr_buffer);
 	if (is_bad_cgroup(&q, err)) {
-		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, err, "name a control group of cgroup2, or of the hierarchy that is mounted with perf_event",
-		                        "the kernel counts nothing for that folder: it is no control group, or its hierarchy lacks perf_event");
+		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, err,
+		                        "name a control group of cgroup2, or of the hierarchy that "
+		                        "is mounted with perf_event",
+		                        "the kernel counts nothing for that folder: it is no "
+		                        "control group, or its hierarchy lacks perf_event");
 		return;
 	}
 	switch (err) {
@@ -450,24 +539,34 @@ void pfmi_perf_diagnose_event(struct pfm_session *s, unsigned i, unsigned k, int
 	case EBUSY:
 	case ENOSPC: explain_busy(&q, err); break;
 	case ENODEV:
-		pfmi_session_fail_count(c, PFM_CAUSE_NO_CPU, err, "choose CPUs that are on line (/sys/devices/system/cpu/online)",
-		                        "CPU %d has been switched off or %s does not serve it", p->cpu, get_pmu_name(c));
+		pfmi_session_fail_count(
+			c, PFM_CAUSE_NO_CPU, err,
+			"choose CPUs that are on line (/sys/devices/system/cpu/online)",
+			"CPU %d has been switched off or %s does not serve it", p->cpu,
+			get_pmu_name(c));
 		break;
 	case ESRCH:
-		pfmi_session_fail_count(c, PFM_CAUSE_NO_PROCESS, err, "check the process number", "there is no process %d, or it has ended", p->pid);
+		pfmi_session_fail_count(c, PFM_CAUSE_NO_PROCESS, err, "check the process number",
+		                        "there is no process %d, or it has ended", p->pid);
 		break;
 	case ENOMEM:
 	case EAGAIN:
-		pfmi_session_fail_count(c, PFM_CAUSE_MEMORY, err, "count fewer events", "the kernel has no memory for another event");
+		pfmi_session_fail_count(c, PFM_CAUSE_MEMORY, err, "count fewer events",
+		                        "the kernel has no memory for another event");
 		break;
 	case ENOSYS:
-		pfmi_session_fail_count(c, PFM_CAUSE_NO_KERNEL, err, "use a kernel with CONFIG_PERF_EVENTS", "the kernel has no perf_event_open");
+		pfmi_session_fail_count(c, PFM_CAUSE_NO_KERNEL, err,
+		                        "use a kernel with CONFIG_PERF_EVENTS",
+		                        "the kernel has no perf_event_open");
 		break;
 	case E2BIG:
-		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, err, "use a newer kernel, or an event that does not need config3",
-		                        "the event needs a setting this kernel does not know yet (config3)");
+		pfmi_session_fail_count(
+			c, PFM_CAUSE_ATTRIBUTE, err,
+			"use a newer kernel, or an event that does not need config3",
+			"the event needs a setting this kernel does not know yet (config3)");
 		break;
 	default:
-		pfmi_session_fail_count(c, PFM_CAUSE_OTHER, err, "", "the kernel refuses the event with error number %d", err);
+		pfmi_session_fail_count(c, PFM_CAUSE_OTHER, err, "",
+		                        "the kernel refuses the event with error number %d", err);
 	}
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The conversation with Linux's perf_event_open(2). A count becomes one kernel event per task, CPU and instance of its PMU;
- * groups become kernel groups; values are read a group at a time. */
+/* The conversation with Linux's perf_event_open(2). A count becomes one kernel event per task, CPU
+ * and instance of its PMU; groups become kernel groups; values are read a group at a time. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,11 +11,12 @@
 #include "machine/machine.h"
 #include "session/perf_event_internal.h"
 
-/* ---- sessions -------------------------------------------------------------------------------------------------------- */
+/* ---- sessions ------------------------------------------------------------------------------ */
 
 #define MAX_OPEN_ROUNDS 6 /* of opening, where threads are born all the while */
 
-/* Closes @lead after what joined it: a closed leader sets its members free, which costs the kernel time. */
+/* Closes @lead after what joined it: a closed leader sets its members free, which costs the kernel
+ * time. */
 static void close_leader_and_members(struct pfm_session *s, struct kernel_event *lead)
 {
 	struct perf_state *st = s->backend_state;
@@ -32,7 +33,8 @@ static void close_round(struct pfm_session *s)
 {
 	struct perf_state *st = s->backend_state;
 
-	/* The last CPU first, as its group was opened: each has to wake up but once. Then what was not opened to the end. */
+	/* The last CPU first, as its group was opened: each has to wake up but once. Then what was
+	 * not opened to the end. */
 	for (unsigned i = st->n_read_events; i-- > 0;)
 		close_leader_and_members(s, &st->events[st->read_events[i]]);
 	for (unsigned i = st->n_events; i-- > 0;)
@@ -87,10 +89,12 @@ static void open_time_references(struct pfm_session *s)
 		a.attr.size = sizeof(a.attr);
 		a.attr.type = PERF_TYPE_SOFTWARE;
 		a.attr.config = PERF_COUNT_SW_DUMMY;
-		a.attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+		a.attr.read_format =
+			PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 		a.attr.disabled = a.attr.exclude_kernel = a.attr.exclude_hv = 1;
 		a.attr.inherit = (s->options.flags & PFM_SESSION_INHERIT) != 0;
-		a.attr.enable_on_exec = w->pid >= 0 && s->options.flags & PFM_SESSION_ENABLE_ON_EXEC;
+		a.attr.enable_on_exec =
+			w->pid >= 0 && s->options.flags & PFM_SESSION_ENABLE_ON_EXEC;
 		w->fd = pfmi_perf_open_event(&s->sys, &a, w->pid, w->cpu, -1);
 		w->open_error = w->fd < 0 ? w->fd : 0;
 	}
@@ -100,7 +104,8 @@ static void open_time_references(struct pfm_session *s)
 static int open_round(struct pfm_session *s)
 {
 	struct perf_state *st = s->backend_state;
-	int rc = pfmi_perf_list_tasks(&s->sys, s->options.pid, s->options.flags & PFM_SESSION_ONE_TASK, &st->tasks);
+	int rc = pfmi_perf_list_tasks(&s->sys, s->options.pid,
+	                              s->options.flags & PFM_SESSION_ONE_THREAD, &st->tasks);
 
 	if (!rc)
 		rc = pfmi_perf_plan_events(s);
@@ -114,23 +119,28 @@ static int open_round(struct pfm_session *s)
 	return pfmi_perf_assign_readings(s);
 }
 
-/* Threads may have been born while the others were opened, by one that was not open yet: they and what they give birth to would be
- * missing. Whether a newcomer is counted already cannot be seen, so it cannot just be added. Nor can what a child inherited that was forked
- * between two members of a group. -EAGAIN: there are newcomers. */
+/* Threads may have been born while the others were opened, by one that was not open yet: they and
+ * what they give birth to would be missing. Whether a newcomer is counted already cannot be seen,
+ * so it cannot just be added. Nor can what a child inherited that was forked between two members of
+ * a group. -EAGAIN: there are newcomers. */
 static int check_new_tasks(struct pfm_session *s)
 {
 	struct perf_state *st = s->backend_state;
 	struct task_list now;
 	int rc;
 
-	/* The caller's own thread gives birth to nobody meanwhile, nor does a program that waits for its start. */
-	if (s->options.pid == 0 || (s->options.flags & (PFM_SESSION_INHERIT | PFM_SESSION_ENABLE_ON_EXEC)) != PFM_SESSION_INHERIT)
+	/* The caller's own thread gives birth to nobody meanwhile, nor does a program that waits
+	 * for its start. */
+	if (s->options.pid == 0 ||
+	    (s->options.flags & (PFM_SESSION_INHERIT | PFM_SESSION_ENABLE_ON_EXEC)) !=
+	            PFM_SESSION_INHERIT)
 		return 0;
 	if (pfmi_perf_has_unreadable_group(s))
 		return -EAGAIN;
 	if (!st->tasks.has_all_threads)
 		return 0;
-	rc = pfmi_perf_list_tasks(&s->sys, s->options.pid, s->options.flags & PFM_SESSION_ONE_TASK, &now);
+	rc = pfmi_perf_list_tasks(&s->sys, s->options.pid,
+	                          s->options.flags & PFM_SESSION_ONE_THREAD, &now);
 	/* A process that has ended has no newcomers. */
 	if (!rc && now.has_all_threads && !pfmi_perf_is_task_subset(&now, &st->tasks))
 		rc = -EAGAIN;
@@ -138,7 +148,7 @@ static int check_new_tasks(struct pfm_session *s)
 	return rc;
 }
 
-/* What keeps the counts of tasks from being whole. */
+/* Marks the counts of tasks as incomplete if threads could not be listed or opened. */
 static void explain_missing_tasks(struct pfm_session *s, bool newcomers)
 {
 	const struct perf_state *st = s->backend_state;
@@ -147,17 +157,27 @@ static void explain_missing_tasks(struct pfm_session *s, bool newcomers)
 	for (unsigned i = 0; i < s->n_counts && (err || newcomers); i++) {
 		struct session_count *c = &s->counts[i];
 
-		if (c->status.cause || !c->kernel_state.n_open || st->events[c->kernel_state.first_event].pid < 0)
+		if (c->status.cause || !c->kernel_state.n_open ||
+		    st->events[c->kernel_state.first_event].pid < 0)
 			continue;
 		if (newcomers)
-			pfmi_session_fail_count(c, PFM_CAUSE_OTHER, EAGAIN, "stop the process (SIGSTOP) while it is opened",
-			                        "process %d gives birth to threads faster than they can be opened: some are missing",
+			pfmi_session_fail_count(c, PFM_CAUSE_OTHER, EAGAIN,
+			                        "stop the process (SIGSTOP) while it is opened",
+			                        "process %d gives birth to threads faster than "
+			                        "they can be opened: some are missing",
 			                        s->options.pid);
 		else
-			pfmi_session_fail_count(c, err == EACCES || err == EPERM || err == ENOENT ? PFM_CAUSE_PERMISSION : PFM_CAUSE_OTHER, err,
-			                        "run as the owner of the process or as root, with this namespace's /proc mounted (and not with hidepid)",
-			                        "which threads process %d has cannot be read from /proc/%d: no other is counted", s->options.pid,
-			                        s->options.pid);
+			pfmi_session_fail_count(
+				c,
+				err == EACCES || err == EPERM || err == ENOENT
+					? PFM_CAUSE_PERMISSION
+					: PFM_CAUSE_OTHER,
+				err,
+				"run as the owner of the process or as root, with this namespace's "
+				"/proc mounted (and not with hidepid)",
+				"which threads process %d has cannot be read from /proc/%d: no "
+				"other is counted",
+				s->options.pid, s->options.pid);
 	}
 }
 
@@ -172,7 +192,8 @@ static int open_in_rounds(struct pfm_session *s)
 			rc = pfmi_session_refresh_online_cpus(s);
 		if (!rc)
 			rc = check_new_tasks(s);
-		/* A thread that starts a program becomes the first of its process, whose number was opened before for another. */
+		/* A thread that starts a program becomes the first of its process, whose number was
+		 * opened before for another. */
 		if (!rc && st->has_ended_task && round == 1)
 			rc = -EAGAIN;
 		if (rc != -EAGAIN || round == MAX_OPEN_ROUNDS)
@@ -199,14 +220,16 @@ static int open_cgroup(const struct pfm_session *s, struct perf_state *st, pfm_e
 	if (!s->options.cgroup)
 		return PFMLIB_SUCCESS;
 	if (!(s->options.flags & PFM_SESSION_SYSTEM_WIDE))
-		return pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 },
+		return pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL,
+		                           (struct slice){ 0 },
 		                           "a control group is counted system-wide");
 	fd = s->sys.open(&s->sys, s->options.cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd >= 0) {
 		st->cgroup_fd = fd;
 		return PFMLIB_SUCCESS;
 	}
-	return pfmi_base_set_errno_error(why, PFMLIB_ERR_SYS, -fd, "the folder of the control group cannot be opened");
+	return pfmi_base_set_errno_error(why, PFMLIB_ERR_SYS, -fd,
+	                                 "the folder of the control group cannot be opened");
 }
 
 static int open_perf_counts(struct pfm_session *s, pfm_error_t *why)
@@ -216,9 +239,11 @@ static int open_perf_counts(struct pfm_session *s, pfm_error_t *why)
 	int rc;
 
 	if (!st)
-		return pfmi_base_set_error(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
+		return pfmi_base_set_error(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL,
+		                           (struct slice){ 0 }, NULL);
 	s->backend_state = st;
 	st->cgroup_fd = -1;
+	st->opened_at = s->sys.get_time ? s->sys.get_time(&s->sys) : 0;
 	rc = open_cgroup(s, st, why);
 	if (rc) {
 		close_perf_counts(s);
@@ -228,7 +253,8 @@ static int open_perf_counts(struct pfm_session *s, pfm_error_t *why)
 	if (s->sampling)
 		s->sampling_ops->choose_rates(s);
 	for (unsigned i = 0; i < s->n_counts; i++)
-		s->counts[i].kernel_state.is_rejected_early = s->counts[i].status.cause != PFM_CAUSE_NONE;
+		s->counts[i].kernel_state.is_rejected_early =
+			s->counts[i].status.cause != PFM_CAUSE_NONE;
 	st->page_size = page > 0 ? (size_t)page : 4096;
 	rc = open_in_rounds(s);
 	if (!rc)
@@ -243,12 +269,16 @@ static int open_perf_counts(struct pfm_session *s, pfm_error_t *why)
 		return PFMLIB_SUCCESS;
 	close_perf_counts(s);
 	if (rc == -E2BIG)
-		return pfmi_base_set_error(why, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, NULL, (struct slice){ 0 },
-		                           "more than 262144 counters of the kernel would be opened: name CPUs, or fewer events or boxes");
-	return pfmi_base_set_error(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
+		return pfmi_base_set_error(why, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, NULL,
+		                           (struct slice){ 0 },
+		                           "more than 262144 counters of the kernel would be "
+		                           "opened: name CPUs, or fewer events or boxes");
+	return pfmi_base_set_error(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL,
+	                           (struct slice){ 0 }, NULL);
 }
 
-/* The kernel shows its PMUs because it has them. Where a filter of system calls keeps them away all the same, the first event says so. */
+/* The kernel shows its PMUs because it has them. Where a filter of system calls keeps them away all
+ * the same, the first event says so. */
 static bool is_perf_known_usable(const struct pfm_ctx *ctx)
 {
 	return !ctx->sys.root[0] && ctx->kernel && ctx->kernel->n_pmus;
@@ -268,8 +298,10 @@ static int probe_perf(const struct sys *sys, pfm_error_t *why)
 	if (fd >= 0)
 		sys->close(sys, fd);
 	if (fd != -ENOSYS)
-		return PFMLIB_SUCCESS; /* a refusal is an answer, too: each event will tell its own */
-	return pfmi_base_set_errno_error(why, PFMLIB_ERR_NOTSUPP, ENOSYS, "the kernel has no perf_event_open");
+		/* a refusal is an answer, too: each event will tell its own */
+		return PFMLIB_SUCCESS;
+	return pfmi_base_set_errno_error(why, PFMLIB_ERR_NOTSUPP, ENOSYS,
+	                                 "the kernel has no perf_event_open");
 }
 
 const struct backend pfmi_perf_backend = {

@@ -6,18 +6,20 @@
 #include "session/perf_event.h"
 #include "session/session_internal.h"
 
-#define LOST_COUNTER_TIME  UINT64_MAX /* stands for the times of a pinned event without a counter */
-#define GROUP_HEADER_WORDS 3 /* words before the values of a group: members, enabled, running */
+#define LOST_COUNTER_TIME UINT64_MAX /* stands for the times of a pinned event without a counter */
+/* words before the values of a group: members, enabled, running */
+#define GROUP_HEADER_WORDS 3
 
-/* @from as the members of the kernel's own struct that say what to count; everything else in @attr, which has @room bytes, stays.
- * PFMLIB_ERR_FULL if that is too little. (lib/session/perf_attr.c) */
+/* @from as the members of the kernel's own struct that say what to count; everything else in @attr,
+ * which has @room bytes, stays. PFMLIB_ERR_FULL if that is too little. (lib/session/perf_attr.c) */
 int pfmi_perf_fill_attr(const pfm_attr_t *from, struct perf_event_attr *attr, size_t room);
-/* Says in s->counts[i] why its part @k could not be opened with error @err; @group: descriptor it was to join, or -1. */
+/* Records in s->counts[i] why its kernel event @k could not be opened with error @err. @group:
+ * the descriptor it was to join, or -1. */
 void pfmi_perf_diagnose_event(struct pfm_session *s, unsigned i, unsigned k, int group, int err);
-/* Says that count @i cannot be in a group with its leader: they are counted at different places. */
+/* Records that count @i cannot join its group: they are counted at different places. */
 void pfmi_perf_reject_group_member(struct pfm_session *s, unsigned i);
-/* The tasks of a session for @pid: all threads of a process (unless it is wanted @alone), one thread, or the caller's own (0). 0 or
- * -ENOMEM. */
+/* The tasks of a session for @pid: all threads of a process (unless it is wanted @alone), one
+ * thread, or the caller's own (0). 0 or -ENOMEM. */
 int pfmi_perf_list_tasks(const struct sys *sys, int pid, bool alone, struct task_list *out);
 void pfmi_perf_free_tasks(struct task_list *t);
 /* True if @all has each of @some; sorts @all. */
@@ -29,21 +31,24 @@ int pfmi_perf_assign_readings(struct pfm_session *s);
 int pfmi_perf_start_counting(struct pfm_session *s);
 int pfmi_perf_stop_counting(struct pfm_session *s);
 int pfmi_perf_reset_counts(struct pfm_session *s);
-/* True if a task born while a group was opened has inherited some of its members only: the group can never be read. */
+/* True if a task born while a group was opened has inherited some of its members only: the group
+ * can never be read. */
 bool pfmi_perf_has_unreadable_group(struct pfm_session *s);
 int pfmi_perf_read_counts(struct pfm_session *s, pfm_count_t *counts, unsigned n);
 int pfmi_perf_read_user_count(struct pfm_session *s, unsigned i, pfm_count_t *count);
-/* Programs with more rights (lib/session/perf_permissions.c): behind the start, before the stop and behind a reset. */
+/* Programs with more rights (lib/session/perf_permissions.c): behind the start, before the stop and
+ * behind a reset. */
 void pfmi_perf_start_process_clock(struct pfm_session *s);
 void pfmi_perf_stop_process_clock(struct pfm_session *s);
 void pfmi_perf_reset_process_clock(struct pfm_session *s);
-/* The processor time that the process took while it was counted, up to now; 0 where that is not known. */
+/* The processor time that the process took while it was counted, up to now; 0 where that is not
+ * known. */
 uint64_t pfmi_perf_read_process_time(const struct pfm_session *s);
-/* Compares @taken with the time that @counts, all of the session's, have seen, children's too. False if most of it is missing, which is
- * told. */
+/* Compares @taken with the time that @counts, all of the session's, have seen, children's too.
+ * False if most of it is missing, which is told. */
 bool pfmi_perf_check_process_time(struct pfm_session *s, uint64_t taken, const pfm_count_t *counts);
-/* CPUs that come and go (lib/session/perf_hotplug.c): once all is open; behind the start, before the stop and behind a reset; before a
- * reading is looked at. */
+/* CPUs that come and go (lib/session/perf_hotplug.c): once all is open; behind the start, before
+ * the stop and behind a reset; before a reading is looked at. */
 void pfmi_perf_init_hotplug(struct pfm_session *s);
 void pfmi_perf_start_hotplug_clock(struct pfm_session *s);
 void pfmi_perf_stop_hotplug_clock(struct pfm_session *s);
@@ -51,10 +56,12 @@ void pfmi_perf_reset_hotplug_clock(struct pfm_session *s);
 void pfmi_perf_check_hotplug(struct pfm_session *s);
 /* True if there is a CPU on line of which count @c has lost something, by the last reading. */
 bool pfmi_perf_has_missed_cpu(struct pfm_session *s, const struct session_count *c);
-/* Value, enabled and running from the page, without a system call. False if the page cannot tell. */
+/* Value, enabled and running from the page, without a system call. False if the page cannot
+ * tell. */
 bool pfmi_perf_read_user_page(const void *page, uint64_t out[3]);
 /* pfmi_perf_open_event() with PERF_FLAG_* @flags beside close-on-exec. */
-int pfmi_perf_open_with_flags(const struct sys *sys, union perf_attr_buffer *a, int pid, int cpu, int group, unsigned long flags);
+int pfmi_perf_open_with_flags(const struct sys *sys, union perf_attr_buffer *a, int pid, int cpu,
+                              int group, unsigned long flags);
 /* Closes a kernel event and unmaps its page. Its group must know nothing of it any more. */
 void pfmi_perf_close_event(struct pfm_session *s, struct kernel_event *p);
 /* Opens counts [@first, @end), one group. A count that cannot be opened gets its cause. */

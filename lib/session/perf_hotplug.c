@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* CPUs that come and go while whatever runs on them is counted. The kernel takes a CPU's events from it when it is switched off and does
- * not give them back when it returns; and on a CPU that comes later it has opened none. Neither shows in the numbers. The first shows by
- * the clock: time goes on, and the time for which such an event is enabled stands still. The second shows in the list of CPUs that are on
- * line. A CPU that comes and goes again between two readings is not seen. */
+/* CPUs that come and go while whatever runs on them is counted. The kernel takes a CPU's events
+ * from it when it is switched off and does not give them back when it returns; and on a CPU that
+ * comes later it has opened none. Neither shows in the numbers. The first shows by the clock: time
+ * goes on, and the time for which such an event is enabled stands still. The second shows in the
+ * list of CPUs that are on line. A CPU that comes and goes again between two readings is not
+ * seen. */
 #include <stdlib.h>
 #include "base/text.h"
 #include "session/perf_event_internal.h"
 
-#define CLOCK_SLACK_NS      40000000u /* what a clock of slow ticks and a slow start may come to */
-#define CLOCK_DRIFT_DIVISOR 512u      /* the kernel's two clocks go apart by less than so many-th of the time */
+#define CLOCK_SLACK_NS 40000000u /* what a clock of slow ticks and a slow start may come to */
+/* the kernel's two clocks go apart by less than so many-th of the time */
+#define CLOCK_DRIFT_DIVISOR 512u
 
 /* True if the part counts what runs on its CPU, of everybody or of a control group. */
 static bool is_cpu_event(const struct kernel_event *p)
@@ -20,10 +23,13 @@ void pfmi_perf_init_hotplug(struct pfm_session *s)
 {
 	struct perf_state *st = s->backend_state;
 
-	st->hotplug = (struct hotplug_state){ .new_cpus = s->is_online_assumed ? NEW_CPUS_IMPOSSIBLE : NEW_CPUS_UNKNOWN };
+	st->hotplug = (struct hotplug_state){ .new_cpus = s->is_online_assumed ? NEW_CPUS_IMPOSSIBLE
+		                                                               : NEW_CPUS_UNKNOWN };
 	for (unsigned i = 0; i < st->n_events && !st->hotplug.has_cpu_events; i++)
 		st->hotplug.has_cpu_events = is_cpu_event(&st->events[i]);
-	st->hotplug.counts_all_cpus = s->options.flags & PFM_SESSION_SYSTEM_WIDE && !(s->options.flags & PFM_SESSION_DRY_RUN) && !s->requested_cpus.n_words;
+	st->hotplug.counts_all_cpus = s->options.flags & PFM_SESSION_SYSTEM_WIDE &&
+	                              !(s->options.flags & PFM_SESSION_DRY_RUN) &&
+	                              !s->requested_cpus.n_words;
 }
 
 void pfmi_perf_start_hotplug_clock(struct pfm_session *s)
@@ -50,12 +56,14 @@ void pfmi_perf_reset_hotplug_clock(struct pfm_session *s)
 		session_reset_stopwatch(&w->clock, s->sys.get_time(&s->sys));
 }
 
-/* How long events must have been enabled since the last reset, at the least. */
-static uint64_t compute_min_enabled_time(const struct sys *sys, const struct hotplug_state *w)
+/* Bounds of the time for which events have been enabled since the last reset. */
+static void compute_time_bounds(const struct sys *sys, struct hotplug_state *w)
 {
-	uint64_t lasted = session_read_stopwatch(&w->clock, sys->get_time(sys)), slack = CLOCK_SLACK_NS + lasted / CLOCK_DRIFT_DIVISOR;
+	uint64_t lasted = session_read_stopwatch(&w->clock, sys->get_time(sys));
+	uint64_t slack = CLOCK_SLACK_NS + lasted / CLOCK_DRIFT_DIVISOR;
 
-	return lasted > slack ? lasted - slack : 0;
+	w->min_enabled_time = lasted > slack ? lasted - slack : 0;
+	w->max_enabled_time = lasted ? lasted + slack : 0;
 }
 
 static bool is_cpu_subset(const struct cpu_mask *some, const struct cpu_mask *all)
@@ -70,7 +78,8 @@ static bool is_cpu_subset(const struct cpu_mask *some, const struct cpu_mask *al
 static bool has_new_cpus(const struct pfm_session *s, const char *path)
 {
 	struct cpu_mask now;
-	bool others = pfmi_machine_read_cpus(&s->sys, path, &now) || !is_cpu_subset(&now, &s->online_cpus);
+	bool others = pfmi_machine_read_cpus(&s->sys, path, &now) ||
+	              !is_cpu_subset(&now, &s->online_cpus);
 
 	pfmi_machine_free_cpus(&now);
 	return others;
@@ -80,11 +89,13 @@ void pfmi_perf_check_hotplug(struct pfm_session *s)
 {
 	struct hotplug_state *w = &((struct perf_state *)s->backend_state)->hotplug;
 
-	w->min_enabled_time = w->has_cpu_events ? compute_min_enabled_time(&s->sys, w) : 0;
+	if (w->has_cpu_events)
+		compute_time_bounds(&s->sys, w);
 	if (!w->counts_all_cpus || w->has_new_cpu || w->new_cpus == NEW_CPUS_IMPOSSIBLE)
 		return;
 	if (w->new_cpus == NEW_CPUS_UNKNOWN)
-		w->new_cpus = has_new_cpus(s, PFMI_POSSIBLE_CPUS_PATH) ? NEW_CPUS_POSSIBLE : NEW_CPUS_IMPOSSIBLE;
+		w->new_cpus = has_new_cpus(s, PFMI_POSSIBLE_CPUS_PATH) ? NEW_CPUS_POSSIBLE
+		                                                       : NEW_CPUS_IMPOSSIBLE;
 	w->has_new_cpu = w->new_cpus == NEW_CPUS_POSSIBLE && has_new_cpus(s, PFMI_ONLINE_CPUS_PATH);
 	w->has_missed_cpu |= w->has_new_cpu;
 }
@@ -93,13 +104,15 @@ void pfmi_perf_check_hotplug(struct pfm_session *s)
 static bool is_cpu_online(const struct sys *sys, int cpu)
 {
 	struct cpu_mask online;
-	bool is = pfmi_machine_read_cpus(sys, PFMI_ONLINE_CPUS_PATH, &online) || pfmi_machine_has_cpu(&online, (unsigned)cpu);
+	bool is = pfmi_machine_read_cpus(sys, PFMI_ONLINE_CPUS_PATH, &online) ||
+	          pfmi_machine_has_cpu(&online, (unsigned)cpu);
 
 	pfmi_machine_free_cpus(&online);
 	return is;
 }
 
-/* Does the kernel tell how long count @c was enabled? Some have a clock that never ticks. */
+/* True if the kernel reports how long count @c was enabled: the clock of some kernels never
+ * ticks. */
 static bool has_ticking_clock(const struct perf_state *st, const struct session_count *c)
 {
 	for (unsigned k = 0; k < c->kernel_state.n_events; k++)
@@ -108,15 +121,18 @@ static bool has_ticking_clock(const struct perf_state *st, const struct session_
 	return false;
 }
 
-/* Does the part's time stand still? One that lost its counter has the longest of all. */
+/* True if the enabled time of the event stands still. An event that lost its counter has the
+ * largest time of all. */
 static bool has_stalled_time(const struct perf_state *st, const struct kernel_event *p)
 {
-	const struct time_reference *w = p->time_reference < 0 ? NULL : &st->time_references[p->time_reference];
+	const struct time_reference *w =
+		p->time_reference < 0 ? NULL : &st->time_references[p->time_reference];
 	uint64_t enabled = st->readings[p->times_index];
 
 	if (!is_cpu_event(p))
 		return false;
-	/* A control group's events are enabled as long as it runs there: the witness beside them always is. */
+	/* A control group's events are enabled as long as it runs there: the time reference beside
+	 * them always is. */
 	if (w)
 		return w->fd >= 0 && w->time_on_cpu < st->hotplug.min_enabled_time;
 	return enabled - st->reset_readings[p->times_index] < st->hotplug.min_enabled_time;
@@ -125,13 +141,14 @@ static bool has_stalled_time(const struct perf_state *st, const struct kernel_ev
 bool pfmi_perf_has_missed_cpu(struct pfm_session *s, const struct session_count *c)
 {
 	struct perf_state *st = s->backend_state;
-	bool uncore = c->config.kernel_pmu && c->config.kernel_pmu->is_uncore, any = st->hotplug.has_new_cpu && c->config.cpu < 0 && !uncore;
+	bool uncore = c->config.kernel_pmu && c->config.kernel_pmu->is_uncore,
+	     any = st->hotplug.has_new_cpu && c->config.cpu < 0 && !uncore;
 	bool told = st->hotplug.min_enabled_time && has_ticking_clock(st, c);
 
 	for (unsigned k = 0; k < c->kernel_state.n_events; k++) {
 		struct kernel_event *p = &st->events[c->kernel_state.first_event + k];
 
-		/* As long as it is off there is nothing to count. */
+		/* A CPU that is off has nothing to count. */
 		if (told && !p->is_orphaned && has_stalled_time(st, p))
 			p->is_orphaned = is_cpu_online(&s->sys, p->cpu);
 		any |= p->is_orphaned;

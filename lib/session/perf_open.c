@@ -18,7 +18,7 @@ void pfmi_perf_close_event(struct pfm_session *s, struct kernel_event *p)
 	p->n_members = 0;
 }
 
-/* Takes the last member of a group out again. Members are closed in the opposite order of their opening. */
+/* Removes the last member of a group. Members are closed in the reverse order of their opening. */
 static void leave_group(struct perf_state *st, const struct kernel_event *p)
 {
 	int me = (int)(p - st->events), at;
@@ -87,7 +87,8 @@ static int find_leader_event(const struct pfm_session *s, unsigned i, unsigned k
 /* Events the kernel counts itself are always counted: beside a group they lose nothing. */
 static bool is_software_count(const struct session_count *c)
 {
-	return c->config.attr.type == PERF_TYPE_SOFTWARE || c->config.attr.type == PERF_TYPE_TRACEPOINT;
+	return c->config.attr.type == PERF_TYPE_SOFTWARE ||
+	       c->config.attr.type == PERF_TYPE_TRACEPOINT;
 }
 
 /* The thread has ended, the CPU has been switched off: that happens while a session is opened. */
@@ -98,17 +99,20 @@ static bool is_target_gone(int err)
 
 static bool can_exclude_kernel(const struct session_count *c)
 {
-	return c->config.has_default_levels && !c->config.attr.exclude_kernel && c->config.attr.type != PERF_TYPE_TRACEPOINT &&
+	return c->config.has_default_levels && !c->config.attr.exclude_kernel &&
+	       c->config.attr.type != PERF_TYPE_TRACEPOINT &&
 	       !pfmi_perf_is_kernel_only_event(&c->config.attr);
 }
 
 /* A control group's events are opened for its folder in place of a task. */
-static int open_event_at_target(const struct pfm_session *s, union perf_attr_buffer *a, const struct kernel_event *p, int group)
+static int open_event_at_target(const struct pfm_session *s, union perf_attr_buffer *a,
+                                const struct kernel_event *p, int group)
 {
 	const struct perf_state *st = s->backend_state;
 	bool grouped = st->cgroup_fd >= 0 && p->pid < 0;
 
-	return pfmi_perf_open_with_flags(&s->sys, a, grouped ? st->cgroup_fd : p->pid, p->cpu, group, grouped ? PERF_FLAG_PID_CGROUP : 0);
+	return pfmi_perf_open_with_flags(&s->sys, a, grouped ? st->cgroup_fd : p->pid, p->cpu,
+	                                 group, grouped ? PERF_FLAG_PID_CGROUP : 0);
 }
 
 static int try_open_event(struct pfm_session *s, unsigned i, unsigned k, int group)
@@ -121,13 +125,16 @@ static int try_open_event(struct pfm_session *s, unsigned i, unsigned k, int gro
 	pfmi_perf_build_attr(s, i, k, group == -1, &a);
 	fd = open_event_at_target(s, &a, p, group);
 	/* Older kernels refuse to read inherited groups at once. */
-	if (fd == -EINVAL && group == -1 && a.attr.inherit && a.attr.read_format & PERF_FORMAT_GROUP) {
+	if (fd == -EINVAL && group == -1 && a.attr.inherit &&
+	    a.attr.read_format & PERF_FORMAT_GROUP) {
 		a.attr.read_format &= ~(uint64_t)PERF_FORMAT_GROUP;
 		fd = open_event_at_target(s, &a, p, group);
 		st->reads_singly |= fd >= 0;
 	}
 	/* A wish, not a condition. */
-	if ((fd == -EINVAL || fd == -EOPNOTSUPP) && a.attr.config1 != s->counts[i].config.attr.config1 && s->counts[i].config.get_user_read_bits) {
+	if ((fd == -EINVAL || fd == -EOPNOTSUPP) &&
+	    a.attr.config1 != s->counts[i].config.attr.config1 &&
+	    s->counts[i].config.get_user_read_bits) {
 		a.attr.config1 = s->counts[i].config.attr.config1;
 		fd = open_event_at_target(s, &a, p, group);
 		if (fd >= 0)
@@ -150,8 +157,10 @@ static bool can_open_ungrouped(struct pfm_session *s, unsigned i, unsigned k)
 	return fd >= 0;
 }
 
-/* The same without the kernel, for users who may not look at it; the name shows it (it has room for that), unless nothing is missing. */
-static int try_open_without_kernel(struct pfm_session *s, unsigned i, unsigned k, int group, int err)
+/* Opens the event for user code only, for users who may not count the kernel. The name gets the
+ * suffix "u" unless the count is the same; it has room for that. */
+static int try_open_without_kernel(struct pfm_session *s, unsigned i, unsigned k, int group,
+                                   int err)
 {
 	struct session_count *c = &s->counts[i];
 	size_t len = strlen(c->config.name);
@@ -160,7 +169,8 @@ static int try_open_without_kernel(struct pfm_session *s, unsigned i, unsigned k
 
 	c->config.attr.exclude_kernel = c->config.attr.exclude_hv = 1;
 	fd = try_open_event(s, i, k, group);
-	if (fd >= 0 || is_target_gone(fd) || (fd == -EINVAL && group >= 0 && can_open_ungrouped(s, i, k))) {
+	if (fd >= 0 || is_target_gone(fd) ||
+	    (fd == -EINVAL && group >= 0 && can_open_ungrouped(s, i, k))) {
 		if (s->sampling || !pfmi_perf_is_clock_event(&c->config.attr))
 			memcpy(c->config.name + len, tail, strlen(tail) + 1);
 		return fd;
@@ -175,8 +185,8 @@ static void map_user_page(struct pfm_session *s, struct kernel_event *p)
 	const struct perf_state *st = s->backend_state;
 	void *page;
 
-	if (!s->sampling && s->options.flags & PFM_SESSION_USER_READ && p->pid == 0 && p->cpu == -1 &&
-	    s->sys.mmap(&s->sys, p->fd, st->page_size, 0, &page) == 0)
+	if (!s->sampling && s->options.flags & PFM_SESSION_USER_READ && p->pid == 0 &&
+	    p->cpu == -1 && s->sys.mmap(&s->sys, p->fd, st->page_size, 0, &page) == 0)
 		p->user_page = page;
 }
 
@@ -197,7 +207,9 @@ static void join_group(struct perf_state *st, struct kernel_event *p, int lead)
 /* The caller's filter for the tracepoint of part @p. 0 or -errno. */
 static int set_event_filter(const struct pfm_session *s, const struct kernel_event *p)
 {
-	const char *filter = s->options.filters ? s->options.filters[s->counts[p->count_index].config.request] : NULL;
+	const char *filter = s->options.filters
+	                             ? s->options.filters[s->counts[p->count_index].config.request]
+	                             : NULL;
 	char *copy = filter ? strdup(filter) : NULL;
 	int rc;
 
@@ -210,13 +222,17 @@ static int set_event_filter(const struct pfm_session *s, const struct kernel_eve
 
 static void explain_refused_filter(struct session_count *c)
 {
-	pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, EINVAL, "the fields are in the tracepoint's file 'format' below events/ of tracefs",
-	                        c->config.attr.type == PERF_TYPE_TRACEPOINT ? "the kernel refuses the filter: it does not fit the fields of %s"
-	                                                                    : "a filter is for tracepoints, and %s is none",
-	                        c->config.name);
+	pfmi_session_fail_count(
+		c, PFM_CAUSE_ATTRIBUTE, EINVAL,
+		"the fields are in the tracepoint's file 'format' below events/ of tracefs",
+		c->config.attr.type == PERF_TYPE_TRACEPOINT
+			? "the kernel refuses the filter: it does not fit the fields of %s"
+			: "a filter is for tracepoints, and %s is none",
+		c->config.name);
 }
 
-/* Opens part @k of count @i. Returns 0 or -errno; -ENOEXEC, which perf_event_open never gives, if its filter is refused. */
+/* Opens part @k of count @i. Returns 0 or -errno; -ENOEXEC, which perf_event_open never gives, if
+ * its filter is refused. */
 static int open_kernel_event(struct pfm_session *s, unsigned i, unsigned k, int lead)
 {
 	struct perf_state *st = s->backend_state;
@@ -243,9 +259,10 @@ static int open_kernel_event(struct pfm_session *s, unsigned i, unsigned k, int 
 	return 0;
 }
 
-/* Opens every part of count @i. If one cannot be opened, none stays open and the cause is written down; only where a thread
- * or a CPU has gone meanwhile the others go on. */
-static void open_count(struct pfm_session *s, unsigned i)
+/* Opens every part of count @i. If one cannot be opened, none stays open and the cause is written
+ * down; only where a thread or a CPU has gone meanwhile the others go on. Returns false if the
+ * count found no counter beside its group. */
+static bool open_count(struct pfm_session *s, unsigned i)
 {
 	struct perf_state *st = s->backend_state;
 	struct session_count *c = &s->counts[i];
@@ -256,7 +273,8 @@ static void open_count(struct pfm_session *s, unsigned i)
 
 		if (lead == LEADER_NOT_OPEN)
 			continue;
-		if (lead == NO_LEADER_AT_TARGET && (is_software_count(c) || is_software_count(&s->counts[get_open_leader(s, i)])))
+		if (lead == NO_LEADER_AT_TARGET &&
+		    (is_software_count(c) || is_software_count(&s->counts[get_open_leader(s, i)])))
 			lead = IS_LEADER;
 		err = lead == NO_LEADER_AT_TARGET ? -EINVAL : open_kernel_event(s, i, k, lead);
 		if (err == 0)
@@ -274,13 +292,16 @@ static void open_count(struct pfm_session *s, unsigned i)
 		else if (err == -ENOEXEC)
 			explain_refused_filter(c);
 		else
-			pfmi_perf_diagnose_event(s, i, k, lead < 0 ? -1 : st->events[lead].fd, -err);
+			pfmi_perf_diagnose_event(s, i, k, lead < 0 ? -1 : st->events[lead].fd,
+			                         -err);
 		if (s->sampling)
 			s->sampling_ops->diagnose_count(s, i, k, -err);
-		return;
+		return lead == NO_LEADER_AT_TARGET ||
+		       (c->status.cause != PFM_CAUSE_GROUP && c->status.cause != PFM_CAUSE_BUSY);
 	}
 	if (!c->kernel_state.n_open && gone && !c->status.cause)
 		pfmi_perf_diagnose_event(s, i, gone - 1, -1, ESRCH);
+	return true;
 }
 
 /* A group that does not fit and may be broken up: each member on its own. */
@@ -320,23 +341,28 @@ static bool has_shared_cpus(const struct pfm_session *s, unsigned first, unsigne
 		return false;
 	for (unsigned i = first; i < end; i++)
 		for (unsigned k = 0; k < lead->n_events; k++) {
-			const struct kernel_event *p = &st->events[s->counts[i].kernel_state.first_event + k];
+			const struct kernel_event *p =
+				&st->events[s->counts[i].kernel_state.first_event + k];
 
-			if (s->counts[i].kernel_state.n_events != lead->n_events || p->pid >= 0 || !is_same_target(p, &st->events[lead->first_event + k]))
+			if (s->counts[i].kernel_state.n_events != lead->n_events || p->pid >= 0 ||
+			    !is_same_target(p, &st->events[lead->first_event + k]))
 				return false;
 		}
 	return true;
 }
 
-/* The whole group on one CPU after the other: so the CPU stays awake, and its kernel events lie together. If any of it is refused nothing
- * is left open, and it is for open_count() to find out what can be. */
+/* The whole group on one CPU after the other: so the CPU stays awake, and its kernel events lie
+ * together. If any of it is refused nothing is left open, and it is for open_count() to find out
+ * what can be. */
 static bool open_group_by_cpu(struct pfm_session *s, unsigned first, unsigned end)
 {
 	const struct count_kernel_state *lead = &s->counts[first].kernel_state;
 
 	for (unsigned k = 0; k < lead->n_events; k++)
 		for (unsigned i = first; i < end; i++)
-			if (open_kernel_event(s, i, k, i == first ? IS_LEADER : (int)(lead->first_event + k))) {
+			if (open_kernel_event(s, i, k,
+			                      i == first ? IS_LEADER
+			                                 : (int)(lead->first_event + k))) {
 				for (unsigned m = end; m-- > first;)
 					close_count(s, &s->counts[m]);
 				return false;
@@ -344,8 +370,28 @@ static bool open_group_by_cpu(struct pfm_session *s, unsigned first, unsigned en
 	return true;
 }
 
+/* Members of a group are counted at the same times or not at all: @refused found no counter. */
+static void close_whole_group(struct pfm_session *s, unsigned first, unsigned end, unsigned refused)
+{
+	const struct session_count *culprit = &s->counts[refused];
+
+	for (unsigned i = end; i-- > first;) {
+		struct session_count *c = &s->counts[i];
+
+		if (!c->kernel_state.n_open)
+			continue;
+		close_count(s, c);
+		pfmi_session_fail_count(
+			c, PFM_CAUSE_GROUP, culprit->status.sys_errno,
+			"make the group smaller, or let it be broken up (:W behind the brace)",
+			"the group is not counted: no counter is left for its member %s",
+			culprit->config.name);
+	}
+}
+
 void pfmi_perf_open_group(struct pfm_session *s, unsigned first, unsigned end)
 {
+	unsigned refused = end;
 	bool broken = false;
 
 	for (unsigned i = first; i < end; i++)
@@ -353,10 +399,12 @@ void pfmi_perf_open_group(struct pfm_session *s, unsigned first, unsigned end)
 	if (has_shared_cpus(s, first, end) && open_group_by_cpu(s, first, end))
 		return;
 	for (unsigned i = first; i < end && !broken; i++) {
-		if (s->counts[i].kernel_state.n_events)
-			open_count(s, i);
+		if (s->counts[i].kernel_state.n_events && !open_count(s, i) && refused == end)
+			refused = i;
 		broken = s->counts[i].config.weak && s->counts[i].status.cause == PFM_CAUSE_GROUP;
 	}
 	if (broken)
 		break_up_group(s, first, end);
+	else if (refused != end)
+		close_whole_group(s, first, end, refused);
 }

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs with more rights. When a task starts one that has more than its caller (set-user-ID), or that may not be read, the kernel takes
- * the task's events away and tells nobody: they stand still from then on. What shows it is the processor time of the process, which all its
- * threads were counted in. */
+/* Programs with more rights. When a task starts one that has more than its caller (set-user-ID), or
+ * that may not be read, the kernel takes the task's events away and tells nobody: they stand still
+ * from then on. What shows it is the processor time of the process, which all its threads were
+ * counted in. */
 #include <errno.h>
 #include "session/perf_event_internal.h"
 
-#define MAX_UNSEEN_TIME_NS 5000000u /* less than that says nothing */
+#define MAX_UNSEEN_TIME_NS 10000000u /* the longest tick of a kernel: less says nothing */
 
-/* The processor time of the process. False if the session does not follow all of it, or it is not known. */
+/* The processor time of the process. False if the session does not follow all of it, or it is not
+ * known. */
 static bool get_process_time(const struct pfm_session *s, uint64_t *ns)
 {
-	const unsigned flags = PFM_SESSION_INHERIT | PFM_SESSION_SYSTEM_WIDE | PFM_SESSION_ENABLE_ON_EXEC | PFM_SESSION_DRY_RUN;
+	const unsigned flags = PFM_SESSION_INHERIT | PFM_SESSION_SYSTEM_WIDE |
+	                       PFM_SESSION_ENABLE_ON_EXEC | PFM_SESSION_DRY_RUN;
 	const struct perf_state *st = s->backend_state;
 
-	return s->options.pid > 0 && st->tasks.has_all_threads && !st->n_time_references && !s->sampling &&
-	       (s->options.flags & flags) == PFM_SESSION_INHERIT && s->sys.get_process_time && s->sys.get_process_time(&s->sys, s->options.pid, ns) == 0;
+	return s->options.pid > 0 && st->tasks.has_all_threads && !st->n_time_references &&
+	       !s->sampling && (s->options.flags & flags) == PFM_SESSION_INHERIT &&
+	       s->sys.get_process_time && s->sys.get_process_time(&s->sys, s->options.pid, ns) == 0;
 }
 
 void pfmi_perf_start_process_clock(struct pfm_session *s)
@@ -49,7 +53,8 @@ uint64_t pfmi_perf_read_process_time(const struct pfm_session *s)
 	const struct stopwatch *w = &((const struct perf_state *)s->backend_state)->process_clock;
 	uint64_t now;
 
-	return w->is_running && get_process_time(s, &now) ? session_read_stopwatch(w, now) : w->elapsed;
+	return w->is_running && get_process_time(s, &now) ? session_read_stopwatch(w, now)
+	                                                  : w->elapsed;
 }
 
 /* True if count @c is one of the process. */
@@ -58,29 +63,55 @@ static bool is_process_count(const struct perf_state *st, const struct session_c
 	return c->kernel_state.n_open && st->events[c->kernel_state.first_event].pid > 0;
 }
 
-/* Births and ends of tasks are not counted: of many short ones they are a quarter. */
-bool pfmi_perf_check_process_time(struct pfm_session *s, uint64_t taken, const pfm_count_t *counts)
+/* The longest time that any count of the process has seen; false if there is none. */
+static bool get_seen_time(const struct pfm_session *s, const pfm_count_t *counts, uint64_t *seen)
 {
 	const struct perf_state *st = s->backend_state;
-	uint64_t seen = 0;
-	bool any = false, missing;
+	bool any = false;
 
+	*seen = 0;
 	for (unsigned i = 0; i < s->n_counts; i++) {
 		if (!is_process_count(st, &s->counts[i]) || counts[i].cause == PFM_CAUSE_BUSY)
 			continue;
 		any = true;
-		seen = counts[i].enabled > seen ? counts[i].enabled : seen;
+		*seen = counts[i].enabled > *seen ? counts[i].enabled : *seen;
 	}
-	missing = any && taken > 2 * seen + MAX_UNSEEN_TIME_NS;
-	for (unsigned i = 0; missing && i < s->n_counts; i++) {
+	return any;
+}
+
+static void explain_unseen_time(struct pfm_session *s, uint64_t taken, uint64_t seen)
+{
+	for (unsigned i = 0; i < s->n_counts; i++) {
 		struct session_count *c = &s->counts[i];
 
-		if (c->status.cause || !is_process_count(st, c))
+		if (c->status.cause || !is_process_count(s->backend_state, c))
 			continue;
-		pfmi_session_fail_count(c, PFM_CAUSE_PERMISSION, EACCES, "start counting from a process that has its rights",
-		                        "process %d has started a program with more rights (set-user-ID), or one that may not be read: what it does since is "
-		                        "not counted",
-		                        s->options.pid);
+		pfmi_session_fail_count(c, PFM_CAUSE_PERMISSION, EACCES,
+		                        "start counting from a process that has its rights",
+		                        "process %d took %.3f s on CPUs and was counted for %.3f "
+		                        "s: it has started a program with "
+		                        "more rights (set-user-ID), or one that may not be read",
+		                        s->options.pid, (double)taken / 1e9, (double)seen / 1e9);
 	}
-	return !missing;
+}
+
+/* The time of the process must have been seen since the last reset, and since the last reading. */
+bool pfmi_perf_check_process_time(struct pfm_session *s, uint64_t taken, const pfm_count_t *counts)
+{
+	struct perf_state *st = s->backend_state;
+	uint64_t seen, taken_since, seen_since;
+	bool is_missing;
+
+	if (!get_seen_time(s, counts, &seen))
+		return true;
+	/* After a reset both begin anew. */
+	taken_since = taken >= st->last_taken ? taken - st->last_taken : taken;
+	seen_since = seen >= st->last_seen ? seen - st->last_seen : seen;
+	is_missing =
+		taken > seen + MAX_UNSEEN_TIME_NS || taken_since > seen_since + MAX_UNSEEN_TIME_NS;
+	st->last_taken = taken;
+	st->last_seen = seen;
+	if (is_missing)
+		explain_unseen_time(s, taken, seen);
+	return !is_missing;
 }

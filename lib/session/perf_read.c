@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counting with perf_event_open(2): starting, stopping and reading what is open, a group at a time. */
+/* Counting with perf_event_open(2): starting, stopping and reading what is open, a group at a
+ * time. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +11,9 @@
 static int record_errno(struct pfm_session *s, int err)
 {
 	s->sys_errno = -err;
-	return err == -EACCES || err == -EPERM ? PFMLIB_ERR_PERM : err == -ENOMEM ? PFMLIB_ERR_NOMEM
-	                                                                          : PFMLIB_ERR_SYS;
+	return err == -EACCES || err == -EPERM ? PFMLIB_ERR_PERM
+	       : err == -ENOMEM                ? PFMLIB_ERR_NOMEM
+	                                       : PFMLIB_ERR_SYS;
 }
 
 static int send_ioctl(struct pfm_session *s, int fd, unsigned long request)
@@ -24,6 +26,8 @@ static int send_ioctl(struct pfm_session *s, int fd, unsigned long request)
 	return rc;
 }
 
+static int read_all_events(struct pfm_session *s);
+
 #define MAX_INCOMPLETE_TRIES 100 /* half a tenth of a second in all */
 
 static int keep_first_error(int before, int rc)
@@ -32,7 +36,7 @@ static int keep_first_error(int before, int rc)
 	                                : 0;
 }
 
-/* Those of tasks that begin with the program begin with it. */
+/* True if the kernel enables the event when the task starts its program. */
 static bool is_enabled_on_exec(const struct pfm_session *s, int pid)
 {
 	return s->options.flags & PFM_SESSION_ENABLE_ON_EXEC && pid >= 0;
@@ -46,13 +50,14 @@ static int send_to_each_time_reference(struct pfm_session *s, unsigned long requ
 	for (unsigned i = 0; i < st->n_time_references; i++) {
 		const struct time_reference *w = &st->time_references[i];
 
-		if (w->is_needed && w->fd >= 0 && !(request == PERF_EVENT_IOC_ENABLE && is_enabled_on_exec(s, w->pid)))
+		if (w->is_needed && w->fd >= 0 &&
+		    !(request == PERF_EVENT_IOC_ENABLE && is_enabled_on_exec(s, w->pid)))
 			first = keep_first_error(first, send_ioctl(s, w->fd, request));
 	}
 	return first;
 }
 
-/* Sends @request to every witness: most sessions have none. */
+/* Sends @request to every time reference: most sessions have none. */
 static inline int send_to_time_references(struct pfm_session *s, unsigned long request)
 {
 	const struct perf_state *st = s->backend_state;
@@ -60,7 +65,8 @@ static inline int send_to_time_references(struct pfm_session *s, unsigned long r
 	return st->n_time_references ? send_to_each_time_reference(s, request) : 0;
 }
 
-/* Sends @request to every leader of the session. The first error is returned after all have been asked. */
+/* Sends @request to every leader of the session. The first error is returned after all have been
+ * asked. */
 static int send_to_leaders(struct pfm_session *s, unsigned long request)
 {
 	const struct perf_state *st = s->backend_state;
@@ -78,17 +84,42 @@ static int send_to_leaders(struct pfm_session *s, unsigned long request)
 	return first;
 }
 
-/* Witnesses are the first to be switched on and the last to be switched off: they have seen whatever the others have. */
+#define CGROUP_TIME_SLACK_NS 60000000000u /* far more than clocks differ, less than most uptimes */
+
+/* When the first event of a control group is enabled, some kernels count its time from the start of
+ * the system. Such a time becomes the zero from which times are counted. */
+static void rebase_cgroup_times(struct pfm_session *s)
+{
+	struct perf_state *st = s->backend_state;
+	uint64_t possible = s->sys.get_time(&s->sys) - st->opened_at + CGROUP_TIME_SLACK_NS;
+
+	if (st->cgroup_fd < 0 || read_all_events(s))
+		return;
+	for (unsigned i = 0; i < st->n_events; i++) {
+		const uint64_t *times = st->readings + st->events[i].times_index;
+
+		if (st->events[i].fd >= 0 && times[0] != LOST_COUNTER_TIME &&
+		    times[0] - st->reset_readings[st->events[i].times_index] > possible)
+			memcpy(st->reset_readings + st->events[i].times_index, times,
+			       2 * sizeof(*times));
+	}
+}
+
+/* Time references are the first to be switched on and the last to be switched off: they have seen
+ * whatever the others have. */
 int pfmi_perf_start_counting(struct pfm_session *s)
 {
 	int rc = send_to_time_references(s, PERF_EVENT_IOC_ENABLE);
 
 	if (s->sampling)
-		rc = keep_first_error(rc, s->sampling_ops->control_side_events(s, PERF_EVENT_IOC_ENABLE));
+		rc = keep_first_error(
+			rc, s->sampling_ops->control_side_events(s, PERF_EVENT_IOC_ENABLE));
 	rc = keep_first_error(rc, send_to_leaders(s, PERF_EVENT_IOC_ENABLE));
 	if (!rc) {
 		pfmi_perf_start_process_clock(s);
 		pfmi_perf_start_hotplug_clock(s);
+		if (!s->started)
+			rebase_cgroup_times(s);
 		return PFMLIB_SUCCESS;
 	}
 	send_to_leaders(s, PERF_EVENT_IOC_DISABLE);
@@ -105,17 +136,19 @@ int pfmi_perf_stop_counting(struct pfm_session *s)
 	rc = send_to_leaders(s, PERF_EVENT_IOC_DISABLE);
 	rc = keep_first_error(rc, send_to_time_references(s, PERF_EVENT_IOC_DISABLE));
 	if (s->sampling)
-		rc = keep_first_error(rc, s->sampling_ops->control_side_events(s, PERF_EVENT_IOC_DISABLE));
+		rc = keep_first_error(
+			rc, s->sampling_ops->control_side_events(s, PERF_EVENT_IOC_DISABLE));
 	return rc ? record_errno(s, rc) : PFMLIB_SUCCESS;
 }
 
-/* Linux 6.7 and later refuse to read a group for the moment in which a task that inherited it is born or ends, and has only some of its
- * members. */
+/* Linux 6.7 and later refuse to read a group for the moment in which a task that inherited it is
+ * born or ends, and has only some of its members. */
 static bool is_incomplete_group(long n, unsigned tries)
 {
 	const struct timespec moment = { .tv_nsec = 10000L * (long)(tries + 1) };
 
-	return n == -ECHILD && tries < MAX_INCOMPLETE_TRIES && (nanosleep(&moment, NULL) == 0 || errno == EINTR);
+	return n == -ECHILD && tries < MAX_INCOMPLETE_TRIES &&
+	       (nanosleep(&moment, NULL) == 0 || errno == EINTR);
 }
 
 /* Reads once more after @n was the answer. */
@@ -137,9 +170,10 @@ static inline long read_into_readings(struct pfm_session *s, int fd, size_t at, 
 	return n == (long)size ? n : retry_read(&s->sys, fd, st->readings + at, size, n);
 }
 
-#define SINGLE_READING_WORDS 3 /* of the reading of one event: value, enabled, running; then what was lost, where that is told */
+/* of the reading of one event: value, enabled, running; then what was lost, where that is told */
+#define SINGLE_READING_WORDS 3
 
-/* Where a group's reading goes, and its length. */
+/* The place of a group's reading, and its length in words. */
 static size_t get_group_reading_index(const struct kernel_event *lead)
 {
 	return lead->times_index - 1;
@@ -156,7 +190,8 @@ static unsigned get_counts_per_reading(const struct kernel_event *p)
 	return p->reads_group ? 1u + p->n_members : 1;
 }
 
-/* True if the readings of counts [@i, @i + @n) lie behind one another at each of their places, where all of them are open. */
+/* True if the readings of counts [@i, @i + @n) lie behind one another at each of their places,
+ * where all of them are open. */
 static bool has_adjacent_readings(const struct pfm_session *s, unsigned i, unsigned n)
 {
 	const struct perf_state *st = s->backend_state;
@@ -170,7 +205,8 @@ static bool has_adjacent_readings(const struct pfm_session *s, unsigned i, unsig
 		if (c->config.is_level || c->kernel_state.n_events != n_parts)
 			return false;
 		for (unsigned k = 0; k < n_parts; k++)
-			if (p[k].fd < 0 || get_counts_per_reading(&leads[k]) != n || p[k].value_index != leads[k].value_index + m)
+			if (p[k].fd < 0 || get_counts_per_reading(&leads[k]) != n ||
+			    p[k].value_index != leads[k].value_index + m)
 				return false;
 	}
 	return true;
@@ -190,7 +226,7 @@ static bool is_uniform_session(const struct pfm_session *s)
 	return true;
 }
 
-#define TIME_REFERENCE_WORDS     3 /* the first words are for a witness */
+#define TIME_REFERENCE_WORDS     3 /* the first words are for a time reference */
 #define MAX_SINGLE_READING_WORDS 4 /* at most, for each part that is read for itself */
 
 /* True if the part is read for itself: a member's value comes with its leader's. */
@@ -208,7 +244,8 @@ static size_t count_reading_words(const struct perf_state *st, unsigned *n)
 	for (unsigned i = 0; i < st->n_events; i++)
 		if (is_read_directly(&st->events[i])) {
 			++*n;
-			words += st->events[i].reads_group ? get_group_reading_words(&st->events[i]) : MAX_SINGLE_READING_WORDS;
+			words += st->events[i].reads_group ? get_group_reading_words(&st->events[i])
+			                                   : MAX_SINGLE_READING_WORDS;
 		}
 	return words;
 }
@@ -221,7 +258,9 @@ int pfmi_perf_assign_readings(struct pfm_session *s)
 	uint32_t at = TIME_REFERENCE_WORDS;
 
 	free(st->readings);
-	st->readings = calloc(1, 2 * words * sizeof(*st->readings) + s->n_counts * sizeof(*st->scales) + n_read * sizeof(*st->read_events));
+	st->readings =
+		calloc(1, 2 * words * sizeof(*st->readings) + s->n_counts * sizeof(*st->scales) +
+	                          n_read * sizeof(*st->read_events));
 	st->n_read_events = 0;
 	if (!st->readings)
 		return -ENOMEM;
@@ -238,8 +277,10 @@ int pfmi_perf_assign_readings(struct pfm_session *s)
 		st->read_events[st->n_read_events++] = i;
 		lead->value_index = lead->reads_group ? at + GROUP_HEADER_WORDS : at;
 		lead->times_index = at + 1;
-		at += lead->reads_group ? (uint32_t)get_group_reading_words(lead) : MAX_SINGLE_READING_WORDS;
-		for (int k = lead->next_member, n = 1; lead->reads_group && k >= 0; k = st->events[k].next_member, n++) {
+		at += lead->reads_group ? (uint32_t)get_group_reading_words(lead)
+		                        : MAX_SINGLE_READING_WORDS;
+		for (int k = lead->next_member, n = 1; lead->reads_group && k >= 0;
+		     k = st->events[k].next_member, n++) {
 			st->events[k].value_index = lead->value_index + (uint32_t)n;
 			st->events[k].times_index = lead->times_index;
 		}
@@ -251,11 +292,15 @@ int pfmi_perf_assign_readings(struct pfm_session *s)
 static int read_single_event(struct pfm_session *s, struct kernel_event *p)
 {
 	const struct perf_state *st = s->backend_state;
-	long n = read_into_readings(s, p->fd, p->value_index, p->reads_lost_samples ? SINGLE_READING_WORDS + 1 : SINGLE_READING_WORDS);
+	long n = read_into_readings(s, p->fd, p->value_index,
+	                            p->reads_lost_samples ? SINGLE_READING_WORDS + 1
+	                                                  : SINGLE_READING_WORDS);
 
 	if (n < 0)
 		return (int)n;
-	p->lost_samples = n && p->reads_lost_samples ? st->readings[p->value_index + SINGLE_READING_WORDS] : 0;
+	p->lost_samples = n && p->reads_lost_samples
+	                          ? st->readings[p->value_index + SINGLE_READING_WORDS]
+	                          : 0;
 	if (n == 0)
 		st->readings[p->times_index] = LOST_COUNTER_TIME;
 	return 0;
@@ -264,7 +309,8 @@ static int read_single_event(struct pfm_session *s, struct kernel_event *p)
 static int read_group_event(struct pfm_session *s, const struct kernel_event *lead)
 {
 	const struct perf_state *st = s->backend_state;
-	long n = read_into_readings(s, lead->fd, get_group_reading_index(lead), get_group_reading_words(lead));
+	long n = read_into_readings(s, lead->fd, get_group_reading_index(lead),
+	                            get_group_reading_words(lead));
 
 	if (n < 0)
 		return (int)n;
@@ -289,7 +335,7 @@ static int read_all_events(struct pfm_session *s)
 	return 0;
 }
 
-/* Times of the witnesses since the last reset; @base: this is a reset. */
+/* Times of the time references since the last reset; @base: this is a reset. */
 static int read_time_references(struct pfm_session *s, bool base)
 {
 	struct perf_state *st = s->backend_state;
@@ -318,13 +364,16 @@ bool pfmi_perf_has_unreadable_group(struct pfm_session *s)
 	for (unsigned i = 0; i < st->n_events; i++) {
 		const struct kernel_event *p = &st->events[i];
 
-		if (p->fd >= 0 && p->reads_group && p->n_members && read_into_readings(s, p->fd, get_group_reading_index(p), get_group_reading_words(p)) == -ECHILD)
+		if (p->fd >= 0 && p->reads_group && p->n_members &&
+		    read_into_readings(s, p->fd, get_group_reading_index(p),
+		                       get_group_reading_words(p)) == -ECHILD)
 			return true;
 	}
 	return false;
 }
 
-/* The kernel's own reset leaves the times and what ended children have counted as they are: so zero is where we say it is. */
+/* The kernel's own reset leaves the times and what ended children have counted as they are: so zero
+ * is where we say it is. */
 int pfmi_perf_reset_counts(struct pfm_session *s)
 {
 	const struct perf_state *st = s->backend_state;
@@ -336,24 +385,28 @@ int pfmi_perf_reset_counts(struct pfm_session *s)
 		return record_errno(s, rc);
 	for (unsigned i = 0; i < st->n_read_events; i++) {
 		const struct kernel_event *p = &st->events[st->read_events[i]];
-		size_t at = p->reads_group ? get_group_reading_index(p) : p->value_index, words = p->reads_group ? get_group_reading_words(p) : SINGLE_READING_WORDS;
+		size_t at = p->reads_group ? get_group_reading_index(p) : p->value_index,
+		       words = p->reads_group ? get_group_reading_words(p) : SINGLE_READING_WORDS;
 
 		if (st->readings[p->times_index] != LOST_COUNTER_TIME)
-			memcpy(st->reset_readings + at, st->readings + at, words * sizeof(*st->reset_readings));
+			memcpy(st->reset_readings + at, st->readings + at,
+			       words * sizeof(*st->reset_readings));
 	}
 	pfmi_perf_reset_process_clock(s);
 	pfmi_perf_reset_hotplug_clock(s);
 	return PFMLIB_SUCCESS;
 }
 
-/* What the parts of a count come to. */
+/* The sum over the kernel events of a count. */
 struct count_sum {
 	uint64_t value, raw, enabled, running;
-	int quality, cause;
+	pfm_quality_t quality;
+	pfm_cause_t cause;
 };
 
 /* Adds @raw, counted in @running nanoseconds of @enabled in which it should have. */
-static inline void add_to_sum(struct count_sum *sum, bool is_level, uint64_t raw, uint64_t enabled, uint64_t running)
+static inline void add_to_sum(struct count_sum *sum, bool is_level, uint64_t raw, uint64_t enabled,
+                              uint64_t running)
 {
 	sum->raw += raw;
 	sum->enabled += enabled;
@@ -371,8 +424,18 @@ static inline void add_to_sum(struct count_sum *sum, bool is_level, uint64_t raw
 	}
 }
 
-/* Adds what part @p has counted: its @value and @times. @away: time its task spent on other CPUs than the part's. */
-static inline void add_event_to_sum(struct count_sum *sum, const struct perf_state *st, bool is_level, const struct kernel_event *p, uint64_t value,
+/* True if the event of a CPU says that it was enabled for longer than time has passed. */
+static inline bool is_time_impossible(const struct perf_state *st, const struct kernel_event *p,
+                                      uint64_t enabled)
+{
+	return p->pid == -1 && st->hotplug.max_enabled_time &&
+	       enabled > st->hotplug.max_enabled_time;
+}
+
+/* Adds what part @p has counted: its @value and @times. @away: time its task spent on other CPUs
+ * than the part's. */
+static inline void add_event_to_sum(struct count_sum *sum, const struct perf_state *st,
+                                    bool is_level, const struct kernel_event *p, uint64_t value,
                                     const uint64_t times[2], uint64_t away)
 {
 	const uint64_t *zeros = st->reset_readings + p->times_index;
@@ -383,12 +446,18 @@ static inline void add_event_to_sum(struct count_sum *sum, const struct perf_sta
 		sum->quality = PFM_QUALITY_PARTIAL;
 		return;
 	}
+	if (is_time_impossible(st, p, enabled)) {
+		sum->cause = PFM_CAUSE_OTHER;
+		sum->quality = PFM_QUALITY_PARTIAL;
+		enabled = running = st->hotplug.max_enabled_time;
+	}
 	if (away) {
 		uint64_t idle = enabled > running ? enabled - running : 0;
 
 		enabled = running + (idle > away ? idle - away : 0);
 	}
-	add_to_sum(sum, is_level, is_level ? value : value - st->reset_readings[p->value_index], enabled, running);
+	add_to_sum(sum, is_level, is_level ? value : value - st->reset_readings[p->value_index],
+	           enabled, running);
 }
 
 static inline void write_sum_to_count(const struct count_sum *sum, pfm_count_t *out)
@@ -402,7 +471,7 @@ static inline void write_sum_to_count(const struct count_sum *sum, pfm_count_t *
 		              .cause = sum->cause };
 }
 
-/* Count @c from what was last read of its parts and their witnesses. */
+/* Count @c from what was last read of its parts and their time references. */
 static void sum_kernel_events(struct pfm_session *s, struct session_count *c, pfm_count_t *out)
 {
 	const struct perf_state *st = s->backend_state;
@@ -411,12 +480,15 @@ static void sum_kernel_events(struct pfm_session *s, struct session_count *c, pf
 
 	for (unsigned k = 0; k < c->kernel_state.n_events; k++) {
 		const struct kernel_event *p = &st->events[c->kernel_state.first_event + k];
-		uint64_t away = p->time_reference < 0 ? 0 : st->time_references[p->time_reference].time_elsewhere;
+		uint64_t away = p->time_reference < 0
+		                        ? 0
+		                        : st->time_references[p->time_reference].time_elsewhere;
 
 		if (p->fd < 0)
 			continue;
 		all_away += away;
-		add_event_to_sum(&sum, st, c->config.is_level, p, st->readings[p->value_index], st->readings + p->times_index, away);
+		add_event_to_sum(&sum, st, c->config.is_level, p, st->readings[p->value_index],
+		                 st->readings + p->times_index, away);
 	}
 	c->kernel_state.time_elsewhere = all_away;
 	if (pfmi_perf_has_missed_cpu(s, c)) {
@@ -426,8 +498,10 @@ static void sum_kernel_events(struct pfm_session *s, struct session_count *c, pf
 	write_sum_to_count(&sum, out);
 }
 
-/* The same of a count that has one part, open, which was counted all the time: as nearly all are. False if it is not so. */
-static inline bool compute_simple_count(const struct perf_state *st, const struct session_count *c, pfm_count_t *out)
+/* Computes a count with one open kernel event that ran all the time, as most counts do. Returns
+ * false for other counts. */
+static inline bool compute_simple_count(const struct perf_state *st, const struct session_count *c,
+                                        pfm_count_t *out)
 {
 	const struct kernel_event *p;
 	uint64_t enabled, running, value;
@@ -440,25 +514,33 @@ static inline bool compute_simple_count(const struct perf_state *st, const struc
 	enabled = st->readings[p->times_index] - st->reset_readings[p->times_index];
 	running = st->readings[p->times_index + 1] - st->reset_readings[p->times_index + 1];
 	value = st->readings[p->value_index] - st->reset_readings[p->value_index];
-	if (enabled != running || st->readings[p->times_index] == LOST_COUNTER_TIME || (p->pid == -1 && (enabled < st->hotplug.min_enabled_time || st->hotplug.has_missed_cpu)))
+	if (enabled != running || st->readings[p->times_index] == LOST_COUNTER_TIME ||
+	    is_time_impossible(st, p, enabled) ||
+	    (p->pid == -1 &&
+	     (enabled < st->hotplug.min_enabled_time || st->hotplug.has_missed_cpu)))
 		return false;
-	write_sum_to_count(&(struct count_sum){ value, value, enabled, running, PFM_QUALITY_EXACT, PFM_CAUSE_NONE }, out);
+	write_sum_to_count(&(struct count_sum){ value, value, enabled, running, PFM_QUALITY_EXACT,
+	                                        PFM_CAUSE_NONE },
+	                   out);
 	return true;
 }
 
-/* The time that all parts of count @c were enabled, which is what it was counted in: *@time. False if it is not, or if a closer look may
- * show that a CPU was missed. */
-static bool sum_exact_time(const struct perf_state *st, const struct session_count *c, uint64_t *time)
+/* The time that all parts of count @c were enabled, which is what it was counted in: *@time. False
+ * if it is not, or if a closer look may show that a CPU was missed. */
+static bool sum_exact_time(const struct perf_state *st, const struct session_count *c,
+                           uint64_t *time)
 {
 	const struct kernel_event *p = &st->events[c->kernel_state.first_event];
 	uint64_t shortest = UINT64_MAX;
 
 	*time = 0;
 	for (unsigned k = 0; k < c->kernel_state.n_events; k++) {
-		const uint64_t *now = st->readings + p[k].times_index, *zeros = st->reset_readings + p[k].times_index;
+		const uint64_t *now = st->readings + p[k].times_index,
+			       *zeros = st->reset_readings + p[k].times_index;
 		uint64_t enabled = now[0] - zeros[0];
 
-		if (now[1] - zeros[1] != enabled) /* nor can they agree where they were lost */
+		/* Times that were lost do not agree either. */
+		if (now[1] - zeros[1] != enabled || is_time_impossible(st, p, enabled))
 			return false;
 		*time += enabled;
 		shortest = enabled < shortest ? enabled : shortest;
@@ -466,17 +548,24 @@ static bool sum_exact_time(const struct perf_state *st, const struct session_cou
 	return *time && (p->pid != -1 || shortest >= st->hotplug.min_enabled_time);
 }
 
-/* A count that is clear. As pairs of words, where it has that form: member by member takes twice as long. */
+/* A count that is clear. As pairs of words, where it has that form: member by member takes twice as
+ * long. */
 static inline void write_exact_count(uint64_t value, uint64_t time, double scale, pfm_count_t *out)
 {
-	enum { HAS_PAIR_LAYOUT = sizeof(out->size) == 8 && offsetof(pfm_count_t, raw) == 16 && offsetof(pfm_count_t, running) == 32 &&
-		                 offsetof(pfm_count_t, scale) == 56 && PFM_QUALITY_EXACT == 0 && PFM_CAUSE_NONE == 0 };
+	enum {
+		HAS_PAIR_LAYOUT = sizeof(out->size) == 8 && offsetof(pfm_count_t, raw) == 16 &&
+		                  offsetof(pfm_count_t, running) == 32 &&
+		                  offsetof(pfm_count_t, scale) == 56 && PFM_QUALITY_EXACT == 0 &&
+		                  PFM_CAUSE_NONE == 0
+	};
 	typedef uint64_t pair __attribute__((vector_size(16)));
 	char *to = (char *)out;
 	uint64_t last;
 
 	if (!HAS_PAIR_LAYOUT) {
-		write_sum_to_count(&(struct count_sum){ value, value, time, time, PFM_QUALITY_EXACT, PFM_CAUSE_NONE }, out);
+		write_sum_to_count(&(struct count_sum){ value, value, time, time, PFM_QUALITY_EXACT,
+		                                        PFM_CAUSE_NONE },
+		                   out);
 		out->scale = scale;
 		return;
 	}
@@ -488,26 +577,31 @@ static inline void write_exact_count(uint64_t value, uint64_t time, double scale
 }
 
 /* @n clear counts from the values that part @p has for them. */
-static inline void write_exact_counts(const struct perf_state *st, const struct kernel_event *p, unsigned n, uint64_t time, const double *scales,
+static inline void write_exact_counts(const struct perf_state *st, const struct kernel_event *p,
+                                      unsigned n, uint64_t time, const double *scales,
                                       pfm_count_t *out)
 {
-	const uint64_t *values = st->readings + p->value_index, *zeros = st->reset_readings + p->value_index;
+	const uint64_t *values = st->readings + p->value_index,
+		       *zeros = st->reset_readings + p->value_index;
 
 	for (unsigned m = 0; m < n; m++)
 		write_exact_count(values[m] - zeros[m], time, scales[m], out + m);
 }
 
 /* Adds what another part has for them. */
-static inline void add_event_values(const struct perf_state *st, const struct kernel_event *p, unsigned n, pfm_count_t *out)
+static inline void add_event_values(const struct perf_state *st, const struct kernel_event *p,
+                                    unsigned n, pfm_count_t *out)
 {
-	const uint64_t *values = st->readings + p->value_index, *zeros = st->reset_readings + p->value_index;
+	const uint64_t *values = st->readings + p->value_index,
+		       *zeros = st->reset_readings + p->value_index;
 
 	for (unsigned m = 0; m < n; m++)
 		out[m].value = out[m].raw += values[m] - zeros[m];
 }
 
-/* Counts that were clear by the last reading, and still are: nothing but numbers has changed. What the members of a group share is looked
- * at once. False if anything else may have changed: then what is in @out is of no use. */
+/* Counts that were clear by the last reading, and still are: nothing but numbers has changed. What
+ * the members of a group share is looked at once. False if anything else may have changed: then
+ * what is in @out is of no use. */
 static bool compute_exact_counts(const struct pfm_session *s, pfm_count_t *out)
 {
 	const struct perf_state *st = s->backend_state;
@@ -527,7 +621,7 @@ static bool compute_exact_counts(const struct pfm_session *s, pfm_count_t *out)
 	return true;
 }
 
-/* Each count from its parts. */
+/* Computes every count from its kernel events. */
 static void compute_all_counts(struct pfm_session *s, pfm_count_t *counts)
 {
 	const struct perf_state *st = s->backend_state;
@@ -536,7 +630,8 @@ static void compute_all_counts(struct pfm_session *s, pfm_count_t *counts)
 		if (!compute_simple_count(st, &s->counts[i], &counts[i]))
 			sum_kernel_events(s, &s->counts[i], &counts[i]);
 	for (unsigned i = 0; i < st->n_unserved_times; i++)
-		counts[st->unserved_times[i].count_index].enabled += st->time_references[st->unserved_times[i].time_reference].time_on_cpu;
+		counts[st->unserved_times[i].count_index].enabled +=
+			st->time_references[st->unserved_times[i].time_reference].time_on_cpu;
 }
 
 /* @n is the number of counts of the session. */
@@ -554,8 +649,11 @@ int pfmi_perf_read_counts(struct pfm_session *s, pfm_count_t *counts, unsigned n
 		rc = read_time_references(s, false);
 	if (rc)
 		return record_errno(s, rc);
-	s->is_all_exact = s->is_all_exact && st->is_uniform && !st->hotplug.has_missed_cpu && compute_exact_counts(s, s->caller_counts ? s->caller_counts : counts) &&
-	                  (!taken || pfmi_perf_check_process_time(s, taken, s->caller_counts ? s->caller_counts : counts));
+	s->is_all_exact =
+		s->is_all_exact && st->is_uniform && !st->hotplug.has_missed_cpu &&
+		compute_exact_counts(s, s->caller_counts ? s->caller_counts : counts) &&
+		(!taken || pfmi_perf_check_process_time(
+				   s, taken, s->caller_counts ? s->caller_counts : counts));
 	if (s->is_all_exact) {
 		s->caller_counts = NULL;
 		return PFMLIB_SUCCESS;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Where counts must be opened: for which tasks, on which CPUs, on which instances of a PMU.
  *
- * The kernel gives an event of a task on one CPU the time the task spent on other CPUs as time it was enabled and did not run:
- * just as if it had waited for a counter. A witness, an event that never waits, opened for the same task and CPU, tells the two
- * apart. */
+ * The kernel gives an event of a task on one CPU the time the task spent on other CPUs as time
+ * it was enabled and did not run: just as if it had waited for a counter. A time reference, an
+ * event that never waits, opened for the same task and CPU, tells the two apart. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "session/perf_event_internal.h"
 #include "context/context.h"
 
-/* ---- tasks ----------------------------------------------------------------------------------------------------------- */
+/* ---- tasks --------------------------------------------------------------------------------- */
 
 static int add_pid(void *arg, const char *name)
 {
@@ -53,8 +53,8 @@ static int read_status_number(const struct sys *sys, const char *whose, const ch
 	return rc;
 }
 
-/* 1 if @pid is a process, 0 if it is one of the threads of another, -errno if that cannot be seen: not either where /proc is that of
- * another namespace, in which the number is somebody else's. */
+/* 1 if @pid is a process, 0 if it is one of the threads of another, -errno if that cannot be seen:
+ * not either where /proc is that of another namespace, in which the number is somebody else's. */
 static int check_thread_group_leader(const struct sys *sys, int pid)
 {
 	char name[16];
@@ -121,12 +121,13 @@ bool pfmi_perf_is_task_subset(const struct task_list *some, struct task_list *al
 		return !some->n_pids;
 	qsort(all->pids, all->n_pids, sizeof(*all->pids), compare_pids);
 	for (unsigned i = 0; i < some->n_pids; i++)
-		if (!bsearch(&some->pids[i], all->pids, all->n_pids, sizeof(*all->pids), compare_pids))
+		if (!bsearch(&some->pids[i], all->pids, all->n_pids, sizeof(*all->pids),
+		             compare_pids))
 			return false;
 	return true;
 }
 
-/* ---- parts ----------------------------------------------------------------------------------------------------------- */
+/* ---- parts --------------------------------------------------------------------------------- */
 
 struct event_planner {
 	struct pfm_session *session;
@@ -136,15 +137,16 @@ struct event_planner {
 	int error_code;
 };
 
-/* Where in the session a part is to be. */
+/* The target of a kernel event. */
 struct event_target {
 	int pid;
 	unsigned task_index; /* number of the task */
 	unsigned instance;
-	bool uses_instance_cpus; /* the instance says where it is counted: nobody needs to ask for those CPUs */
+	/* the instance says where it is counted: nobody needs to ask for those CPUs */
+	bool uses_instance_cpus;
 };
 
-/* Room for @n parts in all: 0 or -ENOMEM. */
+/* Makes room for @n kernel events. Returns 0 or -ENOMEM. */
 static int reserve_events(struct perf_state *st, size_t n)
 {
 	size_t room = n > 2 * (size_t)st->events_capacity ? n : 2 * (size_t)st->events_capacity;
@@ -160,43 +162,52 @@ static int reserve_events(struct perf_state *st, size_t n)
 	return 0;
 }
 
-static void add_kernel_event(struct event_planner *w, const struct event_target *at, int cpu, int witness)
+static void add_kernel_event(struct event_planner *w, const struct event_target *at, int cpu,
+                             int reference)
 {
 	struct perf_state *st = w->session->backend_state;
 
-	w->error_code = st->n_events == MAX_SESSION_COUNTS ? -E2BIG : reserve_events(st, st->n_events + 1);
+	w->error_code =
+		st->n_events == MAX_SESSION_COUNTS ? -E2BIG : reserve_events(st, st->n_events + 1);
 	if (w->error_code)
 		return;
-	st->events[st->n_events++] = (struct kernel_event){ .fd = -1,
-		                                            .pid = at->pid,
-		                                            .cpu = cpu,
-		                                            .instance = at->instance,
-		                                            .leader = -1,
-		                                            .next_member = -1,
-		                                            .last_member = -1,
-		                                            .time_reference = witness,
-		                                            .count_index = (unsigned)(w->count - w->session->counts) };
+	st->events[st->n_events++] =
+		(struct kernel_event){ .fd = -1,
+		                       .pid = at->pid,
+		                       .cpu = cpu,
+		                       .instance = at->instance,
+		                       .leader = -1,
+		                       .next_member = -1,
+		                       .last_member = -1,
+		                       .time_reference = reference,
+		                       .count_index = (unsigned)(w->count - w->session->counts) };
 	w->count->kernel_state.n_events++;
 }
 
-/* A CPU that was asked for and that the count's PMU does not serve: the time the task spends there is missing. */
-static void add_unserved_time(struct event_planner *w, unsigned witness)
+/* A CPU that was asked for and that the count's PMU does not serve: the time the task spends there
+ * is missing. */
+static void add_unserved_time(struct event_planner *w, unsigned reference)
 {
 	struct perf_state *st = w->session->backend_state;
-	struct unserved_time *e = realloc(st->unserved_times, (st->n_unserved_times + 1) * sizeof(*e));
+	struct unserved_time *e =
+		realloc(st->unserved_times, (st->n_unserved_times + 1) * sizeof(*e));
 
 	if (!e) {
 		w->error_code = -ENOMEM;
 		return;
 	}
 	st->unserved_times = e;
-	e[st->n_unserved_times++] = (struct unserved_time){ .count_index = (unsigned)(w->count - w->session->counts), .time_reference = witness };
+	e[st->n_unserved_times++] =
+		(struct unserved_time){ .count_index = (unsigned)(w->count - w->session->counts),
+		                        .time_reference = reference };
 }
 
 /* CPUs of instance @k, in words; "" for all. */
 static const char *get_served_cpu_list(const struct session_count *c, unsigned k)
 {
-	return c->config.kernel_pmu && k < c->config.kernel_pmu->n_instances ? c->config.kernel_pmu->instance_cpu_lists[k] : "";
+	return c->config.kernel_pmu && k < c->config.kernel_pmu->n_instances
+	               ? c->config.kernel_pmu->instance_cpu_lists[k]
+	               : "";
 }
 
 static bool is_cpu_in_set(const struct cpu_mask *set, unsigned cpu)
@@ -204,24 +215,30 @@ static bool is_cpu_in_set(const struct cpu_mask *set, unsigned cpu)
 	return set->n_words == 0 || pfmi_machine_has_cpu(set, cpu);
 }
 
-/* One part for each CPU that was asked for, is on line and is served by the instance. */
+/* Adds a kernel event for each CPU that was asked for, is on line, and is served by the
+ * instance. */
 static void add_cpu_events(struct event_planner *w, const struct event_target *at)
 {
 	const struct pfm_session *s = w->session;
 	const struct perf_state *st = s->backend_state;
-	const struct cpu_mask *base = s->requested_cpus.n_words ? &s->requested_cpus : &s->online_cpus;
+	const struct cpu_mask *base =
+		s->requested_cpus.n_words ? &s->requested_cpus : &s->online_cpus;
 	unsigned next = at->task_index * st->n_cpus;
-	int only = w->count->config.cpu; /* never a task's: its witnesses are numbered from the first CPU on */
+	/* never a task's: its time references are numbered from the first CPU on */
+	int only = w->count->config.cpu;
 	struct cpu_mask serves;
 
-	if (pfmi_machine_parse_cpu_list(get_served_cpu_list(w->count, at->instance), &serves) == -ENOMEM)
+	if (pfmi_machine_parse_cpu_list(get_served_cpu_list(w->count, at->instance), &serves) ==
+	    -ENOMEM)
 		w->error_code = -ENOMEM;
 	if (at->uses_instance_cpus && serves.n_words)
 		base = &serves;
 	w->is_online_unknown |= base->n_words == 0;
-	for (unsigned cpu = only < 0 ? 0 : (unsigned)only; !w->error_code && pfmi_machine_next_cpu(base, &cpu); cpu++) {
-		unsigned witness = st->cgroup_fd >= 0 ? cpu : next++;
-		bool timed = at->pid >= 0 || (st->cgroup_fd >= 0 && cpu < st->n_time_references); /* a unit's own CPUs may be others */
+	for (unsigned cpu = only < 0 ? 0 : (unsigned)only;
+	     !w->error_code && pfmi_machine_next_cpu(base, &cpu); cpu++) {
+		unsigned reference = st->cgroup_fd >= 0 ? cpu : next++;
+		/* a unit's own CPUs may be others */
+		bool timed = at->pid >= 0 || (st->cgroup_fd >= 0 && cpu < st->n_time_references);
 
 		if (only >= 0 && cpu != (unsigned)only)
 			break;
@@ -232,13 +249,15 @@ static void add_cpu_events(struct event_planner *w, const struct event_target *a
 			continue;
 		}
 		if (is_cpu_in_set(&serves, cpu))
-			add_kernel_event(w, at, (int)cpu, timed ? (int)witness : -1);
+			add_kernel_event(w, at, (int)cpu, timed ? (int)reference : -1);
 		else if (at->pid >= 0 && w->count->config.lacks_core_types)
-			add_unserved_time(w, witness);
+			add_unserved_time(w, reference);
 		else
 			continue;
 		if (timed)
-			st->time_references[witness] = (struct time_reference){ .is_needed = true, .pid = at->pid, .cpu = (int)cpu, .fd = -1 };
+			st->time_references[reference] = (struct time_reference){
+				.is_needed = true, .pid = at->pid, .cpu = (int)cpu, .fd = -1
+			};
 	}
 	pfmi_machine_free_cpus(&serves);
 }
@@ -248,11 +267,14 @@ static void plan_count_events(struct event_planner *w)
 	const struct pfm_session *s = w->session;
 	const struct perf_state *st = s->backend_state;
 	const struct kernel_pmu *device = w->count->config.kernel_pmu;
-	struct event_target at = { .pid = -1, .instance = w->count->config.instance ? w->count->config.instance - 1 : 0 };
+	struct event_target at = {
+		.pid = -1, .instance = w->count->config.instance ? w->count->config.instance - 1 : 0
+	};
 
 	if (device && device->is_uncore) {
 		at.uses_instance_cpus = true;
-		for (at.instance = 0; !w->error_code && at.instance < device->n_instances; at.instance++)
+		for (at.instance = 0; !w->error_code && at.instance < device->n_instances;
+		     at.instance++)
 			if (session_count_has_instance(w->count, at.instance))
 				add_cpu_events(w, &at);
 		return;
@@ -275,23 +297,32 @@ static void explain_no_cpu(struct session_count *c, const struct event_planner *
 	const char *cpus = c->config.kernel_pmu ? c->config.kernel_pmu->cpu_list : "";
 	char remedy[sizeof(c->status.remedy)];
 
-	snprintf(remedy, sizeof(remedy), "choose CPUs of the list in /sys/devices/system/cpu/online%s%s%s",
+	snprintf(remedy, sizeof(remedy),
+	         "choose CPUs of the list in /sys/devices/system/cpu/online%s%s%s",
 	         *cpus ? " and in the PMU's own (" : "", cpus, *cpus ? ")" : "");
 	if (w->is_online_unknown)
-		pfmi_session_fail_count(c, PFM_CAUSE_NO_CPU, ENODEV, "name the CPUs (-C), or make that file readable",
-		                        "which CPUs are on line cannot be read from /sys/devices/system/cpu/online");
+		pfmi_session_fail_count(c, PFM_CAUSE_NO_CPU, ENODEV,
+		                        "name the CPUs (-C), or make that file readable",
+		                        "which CPUs are on line cannot be read from "
+		                        "/sys/devices/system/cpu/online");
 	else if (w->n_offline_cpus)
-		pfmi_session_fail_count(c, PFM_CAUSE_NO_CPU, ENODEV, remedy, "%u of the CPUs asked for %s not on line", w->n_offline_cpus,
-		                        w->n_offline_cpus == 1 ? "is" : "are");
+		pfmi_session_fail_count(c, PFM_CAUSE_NO_CPU, ENODEV, remedy,
+		                        "%u of the CPUs asked for %s not on line",
+		                        w->n_offline_cpus, w->n_offline_cpus == 1 ? "is" : "are");
 	else
-		pfmi_session_fail_count(c, PFM_CAUSE_NO_CPU, ENODEV, remedy, "%s counts only from CPUs %s, and none of them was asked for",
-		                        c->config.kernel_pmu ? c->config.kernel_pmu->name : "the PMU", *cpus ? cpus : "(none)");
+		pfmi_session_fail_count(
+			c, PFM_CAUSE_NO_CPU, ENODEV, remedy,
+			"%s counts only from CPUs %s, and none of them was asked for",
+			c->config.kernel_pmu ? c->config.kernel_pmu->name : "the PMU",
+			*cpus ? cpus : "(none)");
 }
 
-/* A witness for every task on every CPU that was asked for, in that order; of a control group one for each CPU, by its number. */
+/* A time reference for every task on every CPU that was asked for, in that order; of a control
+ * group one for each CPU, by its number. */
 static int create_time_references(struct pfm_session *s)
 {
-	const struct cpu_mask *base = s->requested_cpus.n_words ? &s->requested_cpus : &s->online_cpus;
+	const struct cpu_mask *base =
+		s->requested_cpus.n_words ? &s->requested_cpus : &s->online_cpus;
 	struct perf_state *st = s->backend_state;
 	bool wide = s->options.flags & PFM_SESSION_SYSTEM_WIDE;
 	unsigned n;
@@ -309,13 +340,15 @@ static int create_time_references(struct pfm_session *s)
 	return 0;
 }
 
-/* True if count @c is counted wherever the one before it is: for all that is asked here they are alike. */
+/* True if count @c is counted wherever the one before it is: for all that is asked here they are
+ * alike. */
 static bool is_placed_like_previous(const struct pfm_session *s, const struct session_count *c)
 {
 	const struct perf_state *st = s->backend_state;
 	const struct session_count *last = c - 1;
 
-	return c > s->counts && !st->n_time_references && !last->status.cause && last->config.kernel_pmu == c->config.kernel_pmu &&
+	return c > s->counts && !st->n_time_references && !last->status.cause &&
+	       last->config.kernel_pmu == c->config.kernel_pmu &&
 	       last->config.instance == c->config.instance && last->config.cpu == c->config.cpu;
 }
 
@@ -325,7 +358,9 @@ static void repeat_previous_events(struct event_planner *w)
 	struct perf_state *st = w->session->backend_state;
 	const struct count_kernel_state *last = &w->count[-1].kernel_state;
 
-	w->error_code = st->n_events + last->n_events > MAX_SESSION_COUNTS ? -E2BIG : reserve_events(st, st->n_events + last->n_events);
+	w->error_code = st->n_events + last->n_events > MAX_SESSION_COUNTS
+	                        ? -E2BIG
+	                        : reserve_events(st, st->n_events + last->n_events);
 	for (unsigned k = 0; k < last->n_events && !w->error_code; k++) {
 		struct kernel_event *p = &st->events[st->n_events++];
 
@@ -335,12 +370,14 @@ static void repeat_previous_events(struct event_planner *w)
 	w->count->kernel_state.n_events = w->error_code ? 0 : last->n_events;
 }
 
-/* As many parts as there mostly are. */
+/* An estimate of the number of kernel events. */
 static size_t estimate_event_total(const struct pfm_session *s)
 {
 	const struct perf_state *st = s->backend_state;
 	bool wide = s->options.flags & PFM_SESSION_SYSTEM_WIDE;
-	size_t cpus = pfmi_machine_count_cpus(s->requested_cpus.n_words ? &s->requested_cpus : &s->online_cpus), each = wide ? 1 : st->tasks.n_pids, n;
+	size_t cpus = pfmi_machine_count_cpus(s->requested_cpus.n_words ? &s->requested_cpus
+	                                                                : &s->online_cpus),
+	       each = wide ? 1 : st->tasks.n_pids, n;
 
 	if (wide ? !(s->options.flags & PFM_SESSION_PER_CPU) : s->requested_cpus.n_words != 0)
 		each *= cpus;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading a counter of the own thread without entering the kernel: the kernel keeps a page that says which hardware counter
- * holds the event just now and what to add, under a sequence count. */
+/* Reading a counter of the own thread without entering the kernel: the kernel keeps a page that
+ * says which hardware counter holds the event just now and what to add, under a sequence count. */
 #include "session/perf_event_internal.h"
 
-#ifdef TEST_PERF_PAGE /* the test that includes this file has a counter, a clock and a kernel of its own */
+/* the test that includes this file has a counter, a clock and a kernel of its own */
+#ifdef TEST_PERF_PAGE
 
 #define HAS_USER_READ 1
 static uint64_t read_counter(uint32_t n);
@@ -108,7 +109,8 @@ static uint64_t extend_sign(uint64_t v, unsigned width)
 
 #define MAX_PAGE_READ_TRIES 16 /* then the kernel is asked */
 
-/* What the page says, whole or torn. False if it cannot tell. */
+/* Reads the page once, which the kernel may change meanwhile. Returns false if the page cannot
+ * tell. */
 static bool read_page_once(const struct perf_event_mmap_page *pc, uint64_t out[3])
 {
 	uint32_t index = pc->index;
@@ -133,8 +135,9 @@ bool pfmi_perf_read_user_page(const void *page, uint64_t out[3])
 	const struct perf_event_mmap_page *pc = page;
 	const volatile __u32 *lock = &pc->lock;
 
-	/* The kernel writes the page where the reader runs, so that at most once in a while a second try is needed. Another thread that
-	 * resets the counter may write it at the same time: an odd number says so. */
+	/* The kernel writes the page where the reader runs, so that at most once in a while a
+	 * second try is needed. Another thread that resets the counter may write it at the same
+	 * time: an odd number says so. */
 	for (unsigned tries = 0; tries < MAX_PAGE_READ_TRIES; tries++) {
 		uint32_t seq = *lock;
 		bool known;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The conversation with the Tru64 UNIX counter device, /dev/pfcntr.
  *
- * All counts of a session are one set on one processor's counters: the device has no groups and shares nothing. Which requests it
- * takes, and in which order, the encoder has worked out; here they are issued, and what comes back is turned into events.
- * The device counts interrupts. Where the chip's counters can be read, what they hold on top of them is added. */
+ * All counts of a session are one set on one processor's counters: the device has no groups and
+ * shares nothing. Which requests it takes, and in which order, the encoder has worked out; here
+ * they are issued, and what comes back is turned into events. The device counts interrupts.
+ * Where the chip's counters can be read, what they hold on top of them is added. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -33,11 +34,12 @@ const struct sys *pfmi_device_get_sys(const struct pfm_session *s)
 int pfmi_device_record_errno(struct pfm_session *s, int err)
 {
 	s->sys_errno = -err;
-	return err == -EPERM || err == -EACCES ? PFMLIB_ERR_PERM : err == -EBUSY ? PFMLIB_ERR_BUSY
-	                                                                         : PFMLIB_ERR_SYS;
+	return err == -EPERM || err == -EACCES ? PFMLIB_ERR_PERM
+	       : err == -EBUSY                 ? PFMLIB_ERR_BUSY
+	                                       : PFMLIB_ERR_SYS;
 }
 
-/* ---- requests ---------------------------------------------------------------------------------------------------- */
+/* ---- requests ------------------------------------------------------------------------------ */
 
 int pfmi_device_send_request(struct pfm_session *s, uint32_t number, void *arg)
 {
@@ -66,7 +68,9 @@ static int send_requests_of_phase(struct pfm_session *s, unsigned when)
 
 	for (unsigned i = 0; i < d->encoder_output.n_ioctls; i++) {
 		pfmlib_alpha_ioctl_t *io = &d->encoder_output.ioctls[i];
-		int err = io->when == when ? pfmi_device_send_request(s, io->request, io->n_words ? io->words : NULL) : 0;
+		int err = io->when == when ? pfmi_device_send_request(
+						     s, io->request, io->n_words ? io->words : NULL)
+		                           : 0;
 
 		if (err < 0)
 			return err;
@@ -74,15 +78,17 @@ static int send_requests_of_phase(struct pfm_session *s, unsigned when)
 	return 0;
 }
 
-/* ---- what to count ----------------------------------------------------------------------------------------------- */
+/* ---- what to count ------------------------------------------------------------------------- */
 
-static void fail_device_count(struct session_count *c, int cause, int err, const char *why, const char *remedy)
+static void fail_device_count(struct session_count *c, pfm_cause_t cause, int err, const char *why,
+                              const char *remedy)
 {
 	if (!c->status.cause)
 		pfmi_session_fail_count(c, cause, err, remedy, "%s", why);
 }
 
-static void fail_all_counts(struct pfm_session *s, int cause, int err, const char *why, const char *remedy)
+static void fail_all_counts(struct pfm_session *s, pfm_cause_t cause, int err, const char *why,
+                            const char *remedy)
 {
 	for (unsigned i = 0; i < s->n_counts; i++)
 		fail_device_count(&s->counts[i], cause, err, why, remedy);
@@ -104,18 +110,23 @@ static void choose_device_settings(const struct pfm_session *s, struct device_st
 		return;
 	}
 	d->encoder_input.pfp_alpha_scope = whole ? PFM_ALPHA_SCOPE_SYSTEM : PFM_ALPHA_SCOPE_PROCESS;
-	d->encoder_input.pfp_alpha_open = s->options.flags & PFM_SESSION_PER_CPU ? PFM_ALPHA_OPEN_EACH : PFM_ALPHA_OPEN_ALL;
+	d->encoder_input.pfp_alpha_open =
+		s->options.flags & PFM_SESSION_PER_CPU ? PFM_ALPHA_OPEN_EACH : PFM_ALPHA_OPEN_ALL;
 }
 
-/* Whom the device cannot tell from others. */
+/* Targets that the device cannot tell apart. */
 static void check_device_scope(struct pfm_session *s, const struct device_state *d)
 {
-	bool each = s->options.flags & PFM_SESSION_PER_CPU && d->encoder_input.pfp_alpha_open == PFM_ALPHA_OPEN_EACH;
+	bool each = s->options.flags & PFM_SESSION_PER_CPU &&
+	            d->encoder_input.pfp_alpha_open == PFM_ALPHA_OPEN_EACH;
 
 	if (s->options.cgroup)
-		fail_all_counts(s, PFM_CAUSE_ATTRIBUTE, EINVAL, "the device knows no control groups", "count the whole system, or a process");
+		fail_all_counts(s, PFM_CAUSE_ATTRIBUTE, EINVAL,
+		                "the device knows no control groups",
+		                "count the whole system, or a process");
 	else if (s->options.cpus && !each)
-		fail_all_counts(s, PFM_CAUSE_ATTRIBUTE, EINVAL, "the device has one sum over all processors, or a count of each",
+		fail_all_counts(s, PFM_CAUSE_ATTRIBUTE, EINVAL,
+		                "the device has one sum over all processors, or a count of each",
 		                "ask for a count of each processor, or name none");
 }
 
@@ -127,7 +138,8 @@ struct device_event_set {
 	struct placement placement;
 };
 
-static int solve_event_set(const struct pfm_session *s, struct device_state *d, struct device_event_set *set, pfm_error_t *why)
+static int solve_event_set(const struct pfm_session *s, struct device_state *d,
+                           struct device_event_set *set, pfm_error_t *why)
 {
 	struct encode_request req = { .table = set->events[0].table,
 		                      .events = set->events,
@@ -149,8 +161,9 @@ static int find_request_index(const struct device_event_set *set, unsigned numbe
 	return -1;
 }
 
-/* Takes events in the caller's order as long as they fit together. */
-static void choose_events(struct pfm_session *s, struct device_state *d, struct device_event_set *set)
+/* Adds events in the order of the caller as long as they fit together. */
+static void choose_events(struct pfm_session *s, struct device_state *d,
+                          struct device_event_set *set)
 {
 	for (unsigned i = 0; i < s->n_counts; i++) {
 		struct session_count *c = &s->counts[i];
@@ -158,27 +171,36 @@ static void choose_events(struct pfm_session *s, struct device_state *d, struct 
 
 		if (c->status.cause || find_request_index(set, c->config.request) >= 0)
 			continue;
-		if (!is_alpha_count(c) || (set->n_events && c->config.event.table != set->events[0].table)) {
-			fail_device_count(c, PFM_CAUSE_NO_PMU, ENODEV, "the device counts events of one Alpha processor",
+		if (!is_alpha_count(c) ||
+		    (set->n_events && c->config.event.table != set->events[0].table)) {
+			fail_device_count(c, PFM_CAUSE_NO_PMU, ENODEV,
+			                  "the device counts events of one Alpha processor",
 			                  "name events of the same one");
 			continue;
 		}
 		if (c->config.event.exclude_flags) {
-			fail_device_count(c, PFM_CAUSE_ATTRIBUTE, EINVAL, "the device cannot leave out idle time, the host or guests",
-			                  "leave the letters G, H and I away");
+			fail_device_count(
+				c, PFM_CAUSE_ATTRIBUTE, EINVAL,
+				"the device cannot leave out idle time, the host or guests",
+				"leave the letters G, H and I away");
 			continue;
 		}
 		if (s->options.filters && s->options.filters[c->config.request]) {
-			fail_device_count(c, PFM_CAUSE_ATTRIBUTE, EINVAL, "a filter is for tracepoints, and the device has none", "leave the filter away");
+			fail_device_count(c, PFM_CAUSE_ATTRIBUTE, EINVAL,
+			                  "a filter is for tracepoints, and the device has none",
+			                  "leave the filter away");
 			continue;
 		}
 		if (s->sampling && set->n_events) {
-			fail_device_count(c, PFM_CAUSE_GROUP, ENOSPC, "the profile does not say which counter interrupted: one event is sampled at a time",
+			fail_device_count(c, PFM_CAUSE_GROUP, ENOSPC,
+			                  "the profile does not say which counter interrupted: one "
+			                  "event is sampled at a time",
 			                  "sample it in a session of its own");
 			continue;
 		}
 		if (set->n_events == PFM_ALPHA_MAX_COUNTERS) {
-			fail_device_count(c, PFM_CAUSE_GROUP, ENOSPC, "all counters are taken", "count fewer events at a time");
+			fail_device_count(c, PFM_CAUSE_GROUP, ENOSPC, "all counters are taken",
+			                  "count fewer events at a time");
 			continue;
 		}
 		set->events[set->n_events] = c->config.event;
@@ -186,19 +208,23 @@ static void choose_events(struct pfm_session *s, struct device_state *d, struct 
 		if (solve_event_set(s, d, set, &why)) {
 			set->n_events--;
 			if (why.kind == PFM_KIND_NO_PLACEMENT)
-				fail_device_count(c, PFM_CAUSE_GROUP, ENOSPC, "it does not fit beside the events before it",
+				fail_device_count(c, PFM_CAUSE_GROUP, ENOSPC,
+				                  "it does not fit beside the events before it",
 				                  "count fewer events at a time");
 			else
-				fail_device_count(c, PFM_CAUSE_ATTRIBUTE, EINVAL, why.detail ? why.detail : "a setting does not suit it", "");
+				fail_device_count(
+					c, PFM_CAUSE_ATTRIBUTE, EINVAL,
+					why.detail ? why.detail : "a setting does not suit it", "");
 		}
 	}
 }
 
-/* ---- opening ----------------------------------------------------------------------------------------------------- */
+/* ---- opening ------------------------------------------------------------------------------- */
 
 static int report_no_memory(pfm_error_t *why)
 {
-	return pfmi_base_set_error(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ NULL, 0 }, NULL);
+	return pfmi_base_set_error(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL,
+	                           (struct slice){ NULL, 0 }, NULL);
 }
 
 static int create_emulator(struct pfm_session *s, struct device_state *d, pfm_error_t *why)
@@ -207,17 +233,20 @@ static int create_emulator(struct pfm_session *s, struct device_state *d, pfm_er
 	int family = alpha_device_find_family(d->options.device_model), err = -ENOMEM;
 
 	if (family < 0)
-		return pfmi_base_set_error(why, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, NULL, (struct slice){ NULL, 0 },
+		return pfmi_base_set_error(why, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, NULL,
+		                           (struct slice){ NULL, 0 },
 		                           "device_model is one of ev4, ev5, pca56, ev6, ev67");
 	alpha_device_set_defaults(&o, (enum alpha_device_family)family);
 	o.n_cpus = d->options.n_cpus ? d->options.n_cpus : o.n_cpus;
 	d->emulator.device = alpha_device_new(&o);
 	if (d->emulator.device)
-		err = alpha_device_set_process(d->emulator.device, EMULATED_PID, (unsigned)d->options.uid, d->options.bind);
+		err = alpha_device_set_process(d->emulator.device, EMULATED_PID,
+		                               (unsigned)d->options.uid, d->options.bind);
 	if (err == -ENOMEM && o.n_cpus <= ALPHA_DEVICE_MAX_CPUS)
 		return report_no_memory(why);
 	if (err)
-		return pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, NULL, (struct slice){ NULL, 0 },
+		return pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, NULL,
+		                           (struct slice){ NULL, 0 },
 		                           "n_cpus or bind is out of range for the model");
 	d->n_cpus = o.n_cpus;
 	d->emulator.pid = EMULATED_PID;
@@ -227,8 +256,11 @@ static int create_emulator(struct pfm_session *s, struct device_state *d, pfm_er
 	d->emulator.text_end = ALPHA_DEVICE_TEXT + ALPHA_DEVICE_TEXT_SIZE;
 	alpha_device_init_sys(&d->emulator_sys, &d->emulator);
 	for (unsigned i = 0; i < s->n_counts; i++)
-		if (is_alpha_count(&s->counts[i]) && s->counts[i].config.event.table->libpfm_type != PFMLIB_ALPHA_EV4_PMU + family)
-			fail_device_count(&s->counts[i], PFM_CAUSE_NO_PMU, ENODEV, "the model is of another processor", "name an event of that one");
+		if (is_alpha_count(&s->counts[i]) &&
+		    s->counts[i].config.event.table->libpfm_type != PFMLIB_ALPHA_EV4_PMU + family)
+			fail_device_count(&s->counts[i], PFM_CAUSE_NO_PMU, ENODEV,
+			                  "the model is of another processor",
+			                  "name an event of that one");
 	return PFMLIB_SUCCESS;
 }
 
@@ -240,7 +272,8 @@ static unsigned count_processors(const struct device_state *d)
 	                                          : (unsigned)n;
 }
 
-/* An open by the superuser takes the interrupt back from a tool that did not return it: the second try then succeeds. */
+/* An open by the superuser takes the interrupt back from a tool that did not return it: the second
+ * try then succeeds. */
 static int open_device(struct pfm_session *s)
 {
 	struct device_state *d = s->backend_state;
@@ -248,10 +281,11 @@ static int open_device(struct pfm_session *s)
 	const char *path = d->options.device ? d->options.device : PFCNTR_DEVICE;
 	int fd = sys->open(sys, path, O_RDONLY | (int)d->encoder_output.open_flags);
 
-	return fd == -EBUSY ? sys->open(sys, path, O_RDONLY | (int)d->encoder_output.open_flags) : fd;
+	return fd == -EBUSY ? sys->open(sys, path, O_RDONLY | (int)d->encoder_output.open_flags)
+	                    : fd;
 }
 
-/* What stood in the way of opening, for every count. */
+/* Records why the device could not be opened, for every count. */
 static void explain_open_error(struct pfm_session *s, int err)
 {
 	const struct device_state *d = s->backend_state;
@@ -260,29 +294,39 @@ static void explain_open_error(struct pfm_session *s, int err)
 	case -ENOENT:
 	case -ENXIO:
 	case -ENODEV:
-		fail_all_counts(s, PFM_CAUSE_NO_KERNEL, -err, "this system has no counter device (/dev/pfcntr)",
-		                "on Tru64 UNIX configure it: sysconfig -c pfm; elsewhere use a model of it");
+		fail_all_counts(s, PFM_CAUSE_NO_KERNEL, -err,
+		                "this system has no counter device (/dev/pfcntr)",
+		                "on Tru64 UNIX configure it: sysconfig -c pfm; elsewhere use a "
+		                "model of it");
 		break;
 	case -ENOTDIR:
 	case -ELOOP:
 		fail_all_counts(s, PFM_CAUSE_NO_KERNEL, -err,
-		                "this system takes the mode of the open for flags of its own: /dev/pfcntr is not Tru64's",
+		                "this system takes the mode of the open for flags of its own: "
+		                "/dev/pfcntr is not Tru64's",
 		                "run the program below pfm device, or use a model");
 		break;
 	case -EBUSY:
-		fail_all_counts(s, PFM_CAUSE_BUSY, -err, "another process has the counter device, or did not give the counter interrupt back",
-		                "wait for it; if nobody uses the counters, run this once as superuser");
+		fail_all_counts(
+			s, PFM_CAUSE_BUSY, -err,
+			"another process has the counter device, or did not give the counter "
+			"interrupt back",
+			"wait for it; if nobody uses the counters, run this once as superuser");
 		break;
 	case -EPERM:
 	case -EACCES:
-		fail_all_counts(s, PFM_CAUSE_PERMISSION, -err, "the counter device may not be opened", "ask for read permission on it");
+		fail_all_counts(s, PFM_CAUSE_PERMISSION, -err,
+		                "the counter device may not be opened",
+		                "ask for read permission on it");
 		break;
 	default:
 		if (d->encoder_output.open_flags == PCNTOPENONE)
-			fail_all_counts(s, PFM_CAUSE_NO_CPU, -err, "this process is not bound to one processor",
+			fail_all_counts(s, PFM_CAUSE_NO_CPU, -err,
+			                "this process is not bound to one processor",
 			                "bind it (bind_to_cpu) before counting");
 		else
-			fail_all_counts(s, PFM_CAUSE_OTHER, -err, "the counter device cannot be opened", "");
+			fail_all_counts(s, PFM_CAUSE_OTHER, -err,
+			                "the counter device cannot be opened", "");
 	}
 }
 
@@ -291,9 +335,12 @@ static void explain_setup_error(struct pfm_session *s, int err)
 	const struct device_state *d = s->backend_state;
 
 	if (d->encoder_output.privileged && (err == -EPERM || err == -EACCES || err == -EINVAL))
-		fail_all_counts(s, PFM_CAUSE_PERMISSION, -err, "an interrupt every 256 events needs superuser privilege", "take the slow rate");
+		fail_all_counts(s, PFM_CAUSE_PERMISSION, -err,
+		                "an interrupt every 256 events needs superuser privilege",
+		                "take the slow rate");
 	else if (err == -ENOMEM)
-		fail_all_counts(s, PFM_CAUSE_MEMORY, -err, "the device has no memory for so many samples",
+		fail_all_counts(s, PFM_CAUSE_MEMORY, -err,
+		                "the device has no memory for so many samples",
 		                "take a smaller range or a longer stride");
 	else
 		fail_all_counts(s, PFM_CAUSE_ATTRIBUTE, -err, "the device refuses a setting", "");
@@ -315,7 +362,8 @@ static bool is_unsampleable_count(struct pfm_session *s, unsigned i)
 	const char *why = s->sampling ? s->device_sampling_ops->explain_refusal(s, i) : NULL;
 
 	if (why)
-		fail_device_count(&s->counts[i], PFM_CAUSE_ATTRIBUTE, EINVAL, why, "see pfm_device(3), section Samples");
+		fail_device_count(&s->counts[i], PFM_CAUSE_ATTRIBUTE, EINVAL, why,
+		                  "see pfm_device(3), section Samples");
 	return why != NULL;
 }
 
@@ -329,13 +377,16 @@ static void locate_counts(struct pfm_session *s, const struct device_event_set *
 
 		d->locations[i] = (struct device_location){ -1, -1 };
 		if (at < 0) {
-			fail_device_count(c, PFM_CAUSE_GROUP, ENOSPC, "it does not fit beside the events before it", "count fewer events at a time");
+			fail_device_count(c, PFM_CAUSE_GROUP, ENOSPC,
+			                  "it does not fit beside the events before it",
+			                  "count fewer events at a time");
 			continue;
 		}
 		if (c->config.cpu >= 0) {
 			d->locations[i].entry = c->config.cpu;
 			if (d->locations[i].entry >= (int)d->n_entries) {
-				fail_device_count(c, PFM_CAUSE_NO_CPU, ENODEV, "the device has no such processor", "");
+				fail_device_count(c, PFM_CAUSE_NO_CPU, ENODEV,
+				                  "the device has no such processor", "");
 				continue;
 			}
 		}
@@ -362,13 +413,15 @@ static int alloc_entries(struct pfm_session *s, pfm_error_t *why)
 
 static void copy_device_options(const struct pfm_session *s, struct device_state *d)
 {
-	(void)base_copy_struct_in(&d->options, sizeof d->options, s->options.backend_options); /* one without its size is none */
+	/* one without its size is none */
+	(void)base_copy_struct_in(&d->options, sizeof d->options, s->options.backend_options);
 }
 
 /* The device can mark this process and its children, and nobody else. */
 static bool is_foreign_process(const struct pfm_session *s, const struct device_state *d)
 {
-	return !d->emulator.device && s->options.pid > 0 && s->options.pid != getpid() && d->encoder_input.pfp_alpha_scope == PFM_ALPHA_SCOPE_PROCESS;
+	return !d->emulator.device && s->options.pid > 0 && s->options.pid != getpid() &&
+	       d->encoder_input.pfp_alpha_scope == PFM_ALPHA_SCOPE_PROCESS;
 }
 
 static int start_device_counting(struct pfm_session *s);
@@ -379,13 +432,17 @@ static int open_and_set_up_device(struct pfm_session *s, struct device_event_set
 	int err;
 
 	if (is_foreign_process(s, d)) {
-		fail_all_counts(s, PFM_CAUSE_NO_PROCESS, ESRCH, "the device counts this process and its children, or the whole system",
-		                "count the whole system, or start the program from the process that counts");
+		fail_all_counts(
+			s, PFM_CAUSE_NO_PROCESS, ESRCH,
+			"the device counts this process and its children, or the whole system",
+			"count the whole system, or start the program from the process that "
+			"counts");
 		return PFMLIB_SUCCESS;
 	}
 	if (s->sampling)
 		s->device_sampling_ops->set_event(d);
-	(void)solve_event_set(s, d, set, NULL); /* the last event tried may have been one too many */
+	/* the last event tried may have been one too many */
+	(void)solve_event_set(s, d, set, NULL);
 	d->fd = open_device(s);
 	if (d->fd < 0) {
 		explain_open_error(s, d->fd);
@@ -402,7 +459,8 @@ static int open_and_set_up_device(struct pfm_session *s, struct device_event_set
 	if (err)
 		return err;
 	/* There is no way to begin with a program: begin now. */
-	return s->options.flags & PFM_SESSION_ENABLE_ON_EXEC ? start_device_counting(s) : PFMLIB_SUCCESS;
+	return s->options.flags & PFM_SESSION_ENABLE_ON_EXEC ? start_device_counting(s)
+	                                                     : PFMLIB_SUCCESS;
 }
 
 static int open_device_counts(struct pfm_session *s, pfm_error_t *why)
@@ -432,21 +490,24 @@ static int open_device_counts(struct pfm_session *s, pfm_error_t *why)
 	d->pmu_type = set.events[0].table->libpfm_type;
 	rc = open_and_set_up_device(s, &set);
 	if (rc)
-		rc = rc == PFMLIB_ERR_NOMEM ? report_no_memory(why) : pfmi_base_set_errno_error(why, rc, s->sys_errno, "the device cannot be set up");
+		rc = rc == PFMLIB_ERR_NOMEM
+		             ? report_no_memory(why)
+		             : pfmi_base_set_errno_error(why, rc, s->sys_errno,
+		                                         "the device cannot be set up");
 	return rc;
 }
 
-/* ---- counting ---------------------------------------------------------------------------------------------------- */
+/* ---- counting ------------------------------------------------------------------------------ */
 
-/* The first start is the one that was worked out. Later ones must not zero what the counters hold, nor load them anew. */
+/* The first start is the one that was worked out. Later ones must not zero what the counters hold,
+ * nor load them anew. */
 static int restart_device(struct pfm_session *s)
 {
 	const struct device_state *d = s->backend_state;
 	uint64_t word;
 
 	switch (d->pmu_type) {
-	case PFMLIB_ALPHA_EV4_PMU:
-		return pfmi_device_send_request(s, PCNTRENABLE, NULL);
+	case PFMLIB_ALPHA_EV4_PMU: return pfmi_device_send_request(s, PCNTRENABLE, NULL);
 	case PFMLIB_ALPHA_EV5_PMU:
 	case PFMLIB_ALPHA_PCA56_PMU:
 		word = PF5_CTRS(d->encoder_output.counters, PMCTRS_ALL_CPUS, 0, 0, 0);
@@ -460,7 +521,8 @@ static int restart_device(struct pfm_session *s)
 static void set_reset_events(struct device_state *d)
 {
 	for (unsigned e = 0; e < d->n_entries; e++)
-		memcpy(d->entries[e].reset_events, d->entries[e].events, sizeof d->entries[e].reset_events);
+		memcpy(d->entries[e].reset_events, d->entries[e].events,
+		       sizeof d->entries[e].reset_events);
 }
 
 static int start_device_counting(struct pfm_session *s)
@@ -470,7 +532,8 @@ static int start_device_counting(struct pfm_session *s)
 
 	if (!d || d->fd < 0 || d->started_at)
 		return PFMLIB_SUCCESS;
-	if (!d->has_started && (d->encoder_input.pfp_alpha_flags & PFM_ALPHA_FL_KEEP)) { /* what the counters hold now is not ours */
+	/* what the counters hold now is not ours */
+	if (!d->has_started && (d->encoder_input.pfp_alpha_flags & PFM_ALPHA_FL_KEEP)) {
 		err = pfmi_device_read_entries(s);
 		if (err < 0)
 			return pfmi_device_record_errno(s, err);
@@ -499,12 +562,14 @@ static int stop_device_counting(struct pfm_session *s)
 	return PFMLIB_SUCCESS;
 }
 
-/* ---- reading ----------------------------------------------------------------------------------------------------- */
+/* ---- reading ------------------------------------------------------------------------------- */
 
-int pfmi_device_fetch_counts(struct pfm_session *s, uint32_t number, uint64_t counts[][PFM_ALPHA_MAX_COUNTERS])
+int pfmi_device_fetch_counts(struct pfm_session *s, uint32_t number,
+                             uint64_t counts[][PFM_ALPHA_MAX_COUNTERS])
 {
 	struct device_state *d = s->backend_state;
-	unsigned n = pfm_alpha_num_counters(d->pmu_type), first = d->pmu_type == PFMLIB_ALPHA_EV4_PMU ? 0 : 1;
+	unsigned n = pfm_alpha_num_counters(d->pmu_type),
+		 first = d->pmu_type == PFMLIB_ALPHA_EV4_PMU ? 0 : 1;
 	uint64_t words[MAX_DEVICE_ENTRIES * (PFM_ALPHA_MAX_COUNTERS + 1)] = { 0 };
 	int err = send_array_request(s, number, words);
 
@@ -518,16 +583,19 @@ int pfmi_device_fetch_counts(struct pfm_session *s, uint32_t number, uint64_t co
 	return err;
 }
 
-/* True if every counter in use interrupts when it is full: then the device's sum of interrupts and values is right. */
+/* True if every counter in use interrupts when it is full: then the device's sum of interrupts and
+ * values is right. */
 static bool has_full_rates(const struct device_state *d)
 {
 	for (unsigned c = 0; c < pfm_alpha_num_counters(d->pmu_type); c++)
-		if ((d->encoder_output.counters >> c & 1) && d->encoder_output.rates[c] != pfm_alpha_rate(d->pmu_type, c, 0))
+		if ((d->encoder_output.counters >> c & 1) &&
+		    d->encoder_output.rates[c] != pfm_alpha_rate(d->pmu_type, c, 0))
 			return false;
 	return true;
 }
 
-/* What the chip's counters hold beyond the last interrupt, one processor after the other. */
+/* Reads what the counters of the chip hold beyond the last interrupt, one processor after the
+ * other. */
 static int add_counter_values(struct pfm_session *s)
 {
 	struct device_state *d = s->backend_state;
@@ -535,7 +603,8 @@ static int add_counter_values(struct pfm_session *s)
 
 	for (unsigned cpu = 0; cpu < (one ? 1 : d->n_cpus); cpu++) {
 		uint64_t values[PFM_ALPHA_MAX_COUNTERS] = { 0 };
-		uint64_t word = PF5_CTRS(d->encoder_output.counters, one ? (unsigned)d->options.bind : cpu, 0, 0, 0);
+		uint64_t word = PF5_CTRS(d->encoder_output.counters,
+		                         one ? (unsigned)d->options.bind : cpu, 0, 0, 0);
 		int err = pfmi_device_send_request(s, PCNT5GETCNTRS, &word);
 
 		if (err < 0)
@@ -543,7 +612,8 @@ static int add_counter_values(struct pfm_session *s)
 		(void)pfm_alpha_split_counter_word(d->pmu_type, word, NULL, NULL, values);
 		for (unsigned c = 0; c < PFM_ALPHA_MAX_COUNTERS; c++)
 			if (d->encoder_output.rates[c])
-				d->entries[d->n_entries > 1 ? cpu : 0].events[c] += values[c] % d->encoder_output.rates[c];
+				d->entries[d->n_entries > 1 ? cpu : 0].events[c] +=
+					values[c] % d->encoder_output.rates[c];
 	}
 	return 0;
 }
@@ -556,7 +626,8 @@ static int read_interrupts(struct pfm_session *s, uint32_t number)
 
 	for (unsigned e = 0; err >= 0 && e < d->n_entries; e++)
 		for (unsigned c = 0; c < pfm_alpha_num_counters(d->pmu_type); c++)
-			d->entries[e].events[c] = pfm_alpha_events(counts[e][c], d->encoder_output.rates[c]);
+			d->entries[e].events[c] =
+				pfm_alpha_events(counts[e][c], d->encoder_output.rates[c]);
 	return err;
 }
 
@@ -564,7 +635,8 @@ static int read_interrupts(struct pfm_session *s, uint32_t number)
 static int read_counter_values(struct pfm_session *s, uint32_t number)
 {
 	struct device_state *d = s->backend_state;
-	uint64_t counts[MAX_DEVICE_ENTRIES][PFM_ALPHA_MAX_COUNTERS], cpus = d->encoder_input.pfp_alpha_open == PFM_ALPHA_OPEN_ALL ? d->n_cpus : 1;
+	uint64_t counts[MAX_DEVICE_ENTRIES][PFM_ALPHA_MAX_COUNTERS],
+		cpus = d->encoder_input.pfp_alpha_open == PFM_ALPHA_OPEN_ALL ? d->n_cpus : 1;
 	int err = pfmi_device_fetch_counts(s, number, counts);
 
 	for (unsigned e = 0; err >= 0 && e < d->n_entries; e++)
@@ -572,13 +644,15 @@ static int read_counter_values(struct pfm_session *s, uint32_t number)
 			uint64_t start = 0, period = d->encoder_output.rates[c];
 
 			if (d->has_started && period && number == PCNT6READCNTRS)
-				(void)pfm_alpha_start_value(pfm_alpha_counter_width(d->pmu_type, c), period, &start);
-			d->entries[e].events[c] = counts[e][c] < start * cpus ? 0 : counts[e][c] - start * cpus;
+				(void)pfm_alpha_start_value(pfm_alpha_counter_width(d->pmu_type, c),
+				                            period, &start);
+			d->entries[e].events[c] =
+				counts[e][c] < start * cpus ? 0 : counts[e][c] - start * cpus;
 		}
 	return err;
 }
 
-/* As the statistic of ProfileMe comes back: two numbers where the counters' are. */
+/* Stores the two numbers of a ProfileMe statistic in place of the counters. */
 static int read_statistic_pair(struct pfm_session *s)
 {
 	struct device_state *d = s->backend_state;
@@ -598,18 +672,20 @@ int pfmi_device_read_entries(struct pfm_session *s)
 	if (d->encoder_input.pfp_alpha_items && !(d->encoder_input.pfp_alpha_items & PFM_COUNTERS))
 		return 0;
 	switch (d->pmu_type) {
-	case PFMLIB_ALPHA_EV4_PMU:
-		return read_interrupts(s, PCNTGETCNT);
+	case PFMLIB_ALPHA_EV4_PMU: return read_interrupts(s, PCNTGETCNT);
 	case PFMLIB_ALPHA_EV5_PMU:
 	case PFMLIB_ALPHA_PCA56_PMU:
 		err = read_interrupts(s, PCNT5GETCNT);
 		if (err < 0)
 			return err;
-		return has_full_rates(d) ? read_counter_values(s, PCNT5READCNTRS) : add_counter_values(s);
+		return has_full_rates(d) ? read_counter_values(s, PCNT5READCNTRS)
+		                         : add_counter_values(s);
 	default:
 		if (d->encoder_output.statistic)
 			return read_statistic_pair(s);
-		return d->encoder_input.pfp_alpha_flags & PFM_ALPHA_FL_GETCNT ? read_interrupts(s, PCNT6GETCNT) : read_counter_values(s, PCNT6READCNTRS);
+		return d->encoder_input.pfp_alpha_flags & PFM_ALPHA_FL_GETCNT
+		               ? read_interrupts(s, PCNT6GETCNT)
+		               : read_counter_values(s, PCNT6READCNTRS);
 	}
 }
 
@@ -619,7 +695,8 @@ static uint64_t count_since_reset(const struct device_state *d, const struct dev
 
 	for (unsigned e = 0; e < d->n_entries; e++)
 		if (p->entry < 0 || p->entry == (int)e)
-			sum += d->entries[e].events[p->counter] - d->entries[e].reset_events[p->counter];
+			sum += d->entries[e].events[p->counter] -
+			       d->entries[e].reset_events[p->counter];
 	return sum;
 }
 
@@ -632,7 +709,8 @@ static int read_device_counts(struct pfm_session *s, pfm_count_t *counts, unsign
 	s->is_all_exact = false;
 	for (unsigned i = 0; i < n; i++)
 		counts[i] = (pfm_count_t){ .size = sizeof counts[i], .quality = PFM_QUALITY_EXACT };
-	if (!d || d->fd < 0 || !d->has_started) /* before the first start the chip's counters hold what others left there */
+	/* before the first start the chip's counters hold what others left there */
+	if (!d || d->fd < 0 || !d->has_started)
 		return PFMLIB_SUCCESS;
 	err = pfmi_device_read_entries(s);
 	if (err < 0)
@@ -644,7 +722,8 @@ static int read_device_counts(struct pfm_session *s, pfm_count_t *counts, unsign
 		if (p->counter < 0)
 			continue;
 		counts[i].raw = counts[i].value = count_since_reset(d, p);
-		/* Counts of EV4 are interrupts: before the first one nothing is known, not even that nothing happened. */
+		/* Counts of EV4 are interrupts: before the first one nothing is known, not even
+		 * that nothing happened. */
 		if (counts[i].raw != 0 || d->pmu_type != PFMLIB_ALPHA_EV4_PMU)
 			counts[i].enabled = counts[i].running = time;
 	}
@@ -684,8 +763,9 @@ static void close_device_counts(struct pfm_session *s)
 	s->backend_state = NULL;
 }
 
-/* A model needs nothing of the system, and whether one is wanted is not known here: who asks for this backend by name (and
- * wants to hear why not) gets it, and every count says what is missing. */
+/* A model needs nothing of the system, and whether one is wanted is not known here: who asks for
+ * this backend by name (and wants to hear why not) gets it, and every count says what is
+ * missing. */
 static int probe_device(const struct sys *sys, pfm_error_t *why)
 {
 	int fd;
@@ -710,7 +790,7 @@ const struct backend pfmi_device_backend = {
 	.close_counts = close_device_counts,
 };
 
-/* ---- what only this device has ----------------------------------------------------------------------------------- */
+/* ---- what only this device has ------------------------------------------------------------- */
 
 /* The device behind a session that is open, or NULL. */
 static struct device_state *get_open_device(const pfm_session_t *s)
@@ -745,7 +825,8 @@ int pfm_alpha_session_count(pfm_session_t *s, unsigned entry, unsigned i, uint64
 
 	if (rc || !value || i >= s->n_counts || d->locations[i].counter < 0)
 		return rc ? rc : PFMLIB_ERR_INVAL;
-	*value = count_since_reset(d, &(struct device_location){ d->locations[i].counter, (int)entry });
+	*value = count_since_reset(
+		d, &(struct device_location){ d->locations[i].counter, (int)entry });
 	return PFMLIB_SUCCESS;
 }
 
@@ -795,7 +876,8 @@ int pfm_alpha_session_samples(pfm_session_t *s, pfcntr_bucket_t *buckets, size_t
 		return PFMLIB_ERR_INVAL;
 	sys = pfmi_device_get_sys(s);
 	got = sys->read(sys, d->fd, buckets, n * sizeof *buckets);
-	return got < 0 ? pfmi_device_record_errno(s, (int)got) : (int)((size_t)got / sizeof *buckets);
+	return got < 0 ? pfmi_device_record_errno(s, (int)got)
+	               : (int)((size_t)got / sizeof *buckets);
 }
 
 int pfm_alpha_session_pair(pfm_session_t *s, unsigned entry, uint64_t *statistic, uint64_t *retired)

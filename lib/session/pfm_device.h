@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A session on the Tru64 counter device: what its counts (pfm_device.c) and its samples (pfm_samples.c) share. */
+/* A session on the Tru64 counter device: what its counts (pfm_device.c) and its samples
+ * (pfm_samples.c) share. */
 #ifndef PERFMON_PFM_DEVICE_H
 #define PERFMON_PFM_DEVICE_H
 
@@ -10,16 +11,17 @@
 enum { EMULATED_PID = 1,
        MAX_DEVICE_ENTRIES = 255 };
 
-/* What one processor, or all of them together, has counted. */
+/* The counts of one processor, or of all of them together. */
 struct device_entry {
 	uint64_t events[PFM_ALPHA_MAX_COUNTERS];
 	uint64_t reset_events[PFM_ALPHA_MAX_COUNTERS]; /* events at the last reset */
 	uint64_t cycles;
-	uint64_t n_interrupts, n_in_range; /* when samples are taken: since the session was opened; and those of the profile's range */
-	uint64_t last_pair[2];             /* the last pair of ProfileMe that was handed out */
+	/* when samples are taken: since the session was opened; and those of the profile's range */
+	uint64_t n_interrupts, n_in_range;
+	uint64_t last_pair[2]; /* the last pair of ProfileMe that was handed out */
 };
 
-/* Where count i of the session is found. */
+/* The counter and entry of a count. */
 struct device_location {
 	int counter; /* -1: not counted */
 	int entry;   /* -1: in all of them */
@@ -48,7 +50,8 @@ const struct sys *pfmi_device_get_sys(const struct pfm_session *s);
 int pfmi_device_record_errno(struct pfm_session *s, int err);
 int pfmi_device_send_request(struct pfm_session *s, uint32_t number, void *arg);
 /* Counts as the device lays them out for request @number, with the cycle field taken aside. */
-int pfmi_device_fetch_counts(struct pfm_session *s, uint32_t number, uint64_t counts[][PFM_ALPHA_MAX_COUNTERS]);
+int pfmi_device_fetch_counts(struct pfm_session *s, uint32_t number,
+                             uint64_t counts[][PFM_ALPHA_MAX_COUNTERS]);
 /* Reads what each entry has counted. */
 int pfmi_device_read_entries(struct pfm_session *s);
 

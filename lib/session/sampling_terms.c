@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a text says of samples: period=, freq=, precise=, pinned, excl. No processor knows these words: they are taken out before the
- * event is looked up. */
+/* Terms of sampling in an event text: period=, freq=, precise=, pinned, excl. They are removed
+ * before the event is looked up, as no PMU knows them. */
 #include <string.h>
 #include "session/session_internal.h"
 
@@ -10,11 +10,13 @@ struct sampling_term {
 	bool is_perf_syntax; /* between slashes, where numbers are perf's */
 };
 
-/* Takes what @t says. False if its value is none; @known: whether it is a word of ours. */
+/* Applies the term @t. Returns false if its value is invalid. @known: the term is one of
+ * sampling. */
 static bool apply_term(const struct sampling_term *t, struct group_member *m, bool *known)
 {
 	uint64_t v = 0;
-	bool number = t->has_value && (t->is_perf_syntax ? pfmi_base_parse_perf_number : pfmi_base_parse_number)(t->value, &v);
+	bool number = t->has_value && (t->is_perf_syntax ? pfmi_base_parse_perf_number
+	                                                 : pfmi_base_parse_number)(t->value, &v);
 
 	*known = true;
 	if (pfmi_base_is_slice_icase(t->name, "period") && t->has_value)
@@ -35,11 +37,15 @@ static struct sampling_term parse_term(const char *s, size_t len, bool perfs)
 	const char *eq = memchr(s, '=', len);
 	size_t name = eq ? (size_t)(eq - s) : len;
 
-	return (struct sampling_term){ { s, (uint32_t)name }, { eq ? eq + 1 : s + len, (uint32_t)(eq ? len - name - 1 : 0) }, eq != NULL, perfs };
+	return (struct sampling_term){ { s, (uint32_t)name },
+		                       { eq ? eq + 1 : s + len,
+		                         (uint32_t)(eq ? len - name - 1 : 0) },
+		                       eq != NULL,
+		                       perfs };
 }
 
-/* Takes @len bytes at @s out of the text, and one separator: the one before, unless that opens the terms of a PMU. What comes next is at
- * s - 1: a separator. */
+/* Takes @len bytes at @s out of the text, and one separator: the one before, unless that opens the
+ * terms of a PMU. What comes next is at s - 1: a separator. */
 static void remove_term(char *s, size_t len)
 {
 	char *from = s[-1] == '/' ? s : s - 1;

@@ -8,9 +8,10 @@
 #include "machine/machine.h"
 #include "base/sizes.h"
 
-/* ---- opening ---------------------------------------------------------------------------------------------------------- */
+/* ---- opening ------------------------------------------------------------------------------- */
 
-/* In the order they are tried. Not a table: its pointers would be relocated in every process. */
+/* The backends in the order in which they are tried. A table would need relocations in every
+ * process. */
 static const struct backend *get_backend(unsigned i)
 {
 	switch (i) {
@@ -20,14 +21,17 @@ static const struct backend *get_backend(unsigned i)
 	}
 }
 
-/* Who names one wants to know. */
-static bool is_usable_backend(const struct pfm_session *s, const struct backend *b, pfm_error_t *why)
+/* True if the backend can be used. A backend that the caller names is probed, so that a failure
+ * has a reason. */
+static bool is_usable_backend(const struct pfm_session *s, const struct backend *b,
+                              pfm_error_t *why)
 {
-	return (!s->options.backend && b->is_known_usable && b->is_known_usable(s->ctx)) || !b->probe || b->probe(&s->sys, why) == PFMLIB_SUCCESS;
+	return (!s->options.backend && b->is_known_usable && b->is_known_usable(s->ctx)) ||
+	       !b->probe || b->probe(&s->sys, why) == PFMLIB_SUCCESS;
 }
 
-/* The backend the caller names, or the one this machine has; NULL if it has none (every count will say so). In a dry run nothing is
- * asked of it: what it would do is planned. */
+/* The backend the caller names, or the one this machine has; NULL if it has none (every count will
+ * say so). In a dry run nothing is asked of it: what it would do is planned. */
 static int choose_backend(struct session_builder *o)
 {
 	struct pfm_session *s = o->session;
@@ -49,21 +53,25 @@ static int choose_backend(struct session_builder *o)
 			return PFMLIB_ERR_NOTSUPP;
 		}
 	}
-	return name ? pfmi_session_report_error(o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0, "no backend of that name") : PFMLIB_SUCCESS;
+	return name ? pfmi_session_report_error(o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0,
+	                                        "no backend of that name")
+	            : PFMLIB_SUCCESS;
 }
 
 static void fail_counts_without_backend(struct pfm_session *s)
 {
 	for (unsigned i = 0; i < s->n_counts; i++)
 		if (!s->counts[i].status.cause)
-			pfmi_session_fail_count(&s->counts[i], PFM_CAUSE_NO_KERNEL, ENOSYS,
-			                        s->sys.root[0] ? "make a dry run" : "use a kernel with CONFIG_PERF_EVENTS",
-			                        s->sys.root[0] ? "%s is a recorded machine: nothing can be counted"
-			                                       : "the kernel has no perf_event_open%s",
-			                        s->sys.root);
+			pfmi_session_fail_count(
+				&s->counts[i], PFM_CAUSE_NO_KERNEL, ENOSYS,
+				s->sys.root[0] ? "make a dry run"
+					       : "use a kernel with CONFIG_PERF_EVENTS",
+				s->sys.root[0] ? "%s is a recorded machine: nothing can be counted"
+					       : "the kernel has no perf_event_open%s",
+				s->sys.root);
 }
 
-static int map_cause_to_error(int cause)
+static int map_cause_to_error(pfm_cause_t cause)
 {
 	switch (cause) {
 	case PFM_CAUSE_NO_PMU: return PFMLIB_ERR_NOPMU;
@@ -90,7 +98,8 @@ static int check_strict_counts(struct session_builder *o)
 		if (!c->status.cause)
 			continue;
 		o->request = c->config.request;
-		pfmi_session_report_error(o, map_cause_to_error(c->status.cause), PFM_KIND_SYSTEM, NULL, 0, pfm_cause_name(c->status.cause));
+		pfmi_session_report_error(o, map_cause_to_error(c->status.cause), PFM_KIND_SYSTEM,
+		                          NULL, 0, pfm_cause_name(c->status.cause));
 		if (o->error)
 			o->error->sys_errno = c->status.sys_errno;
 		return map_cause_to_error(c->status.cause);
@@ -109,8 +118,9 @@ static int add_text_or_metrics(struct session_builder *o, const char *text)
 	found = pfmi_session_add_metrics(o, text);
 	if (found == PFMLIB_SUCCESS)
 		*o->error = before;
-	return found == PFMLIB_SUCCESS ? found : found == PFMLIB_ERR_NOMEM ? pfmi_session_report_no_memory(o)
-	                                                                   : rc;
+	return found == PFMLIB_SUCCESS     ? found
+	       : found == PFMLIB_ERR_NOMEM ? pfmi_session_report_no_memory(o)
+	                                   : rc;
 }
 
 static int open_session_counts(struct session_builder *o, const char *const *texts, unsigned n)
@@ -119,15 +129,18 @@ static int open_session_counts(struct session_builder *o, const char *const *tex
 	int rc = pfmi_context_load(s->ctx, LOADED_ALL);
 
 	if (rc)
-		return pfmi_session_report_error(o, rc, PFM_KIND_SYSTEM, NULL, 0, "what this machine has could not be read");
+		return pfmi_session_report_error(o, rc, PFM_KIND_SYSTEM, NULL, 0,
+		                                 "what this machine has could not be read");
 	s->sys = s->ctx->sys;
 	pfmi_session_find_core_pmus(o);
 	rc = choose_backend(o);
 	if (!rc && s->options.sampling)
 		rc = s->sampling_ops->read_options(o);
 	for (o->request = 0; o->request < n && !rc; o->request++)
-		rc = texts[o->request] ? add_text_or_metrics(o, texts[o->request])
-		                       : pfmi_session_report_error(o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0, "an event is NULL");
+		rc = texts[o->request]
+		             ? add_text_or_metrics(o, texts[o->request])
+		             : pfmi_session_report_error(o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL,
+		                                         0, "an event is NULL");
 	if (!rc && s->n_metrics)
 		rc = pfmi_session_plan_metrics(o, texts);
 	if (rc)
@@ -149,19 +162,23 @@ static int open_session_counts(struct session_builder *o, const char *const *tex
 }
 
 /* Opens @s, which is all zeros but for its operations of sampling. On failure it is closed. */
-static int open_session(struct pfm_session *s, pfm_session_t **out, const pfm_ctx_t *ctx, const pfm_session_options_t *options,
-                        const char *const *texts, unsigned n, pfm_error_t *why)
+static int open_session(struct pfm_session *s, pfm_session_t **out, const pfm_ctx_t *ctx,
+                        const pfm_session_options_t *options, const char *const *texts, unsigned n,
+                        pfm_error_t *why)
 {
 	struct session_builder o = { .session = s, .error = why };
 	int rc;
 
 	s->ctx = pfmi_context_add_ref(ctx);
 	if (!base_copy_struct_in(&s->options, sizeof(s->options), options))
-		rc = pfmi_session_report_error(&o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0, "options.size is not set");
+		rc = pfmi_session_report_error(&o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0,
+		                               "options.size is not set");
 	else if (s->options.pid < 0)
-		rc = pfmi_session_report_error(&o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0, "options.pid is negative");
+		rc = pfmi_session_report_error(&o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0,
+		                               "options.pid is negative");
 	else if (s->options.plm > PFMI_LEVEL_MASK)
-		rc = pfmi_session_report_error(&o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0, PFMI_BAD_LEVELS_MESSAGE);
+		rc = pfmi_session_report_error(&o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0,
+		                               PFMI_BAD_LEVELS_MESSAGE);
 	else
 		rc = open_session_counts(&o, texts, n);
 	if (rc)
@@ -171,20 +188,25 @@ static int open_session(struct pfm_session *s, pfm_session_t **out, const pfm_ct
 	return rc;
 }
 
-int pfmi_session_open(pfm_session_t **out, const pfm_ctx_t *ctx, const pfm_session_options_t *options,
-                      const char *const *texts, unsigned n, pfm_error_t *error, const struct sampling_ops *ops, const struct device_sampling_ops *device_ops)
+int pfmi_session_open(pfm_session_t **out, const pfm_ctx_t *ctx,
+                      const pfm_session_options_t *options, const char *const *texts, unsigned n,
+                      pfm_error_t *error, const struct sampling_ops *ops,
+                      const struct device_sampling_ops *device_ops)
 {
-	pfm_error_t mine = { .size = sizeof(mine) }, *why = error ? base_begin_error(error, &mine) : &mine;
+	pfm_error_t mine = { .size = sizeof(mine) },
+		    *why = error ? base_begin_error(error, &mine) : &mine;
 	struct pfm_session *s = NULL;
 	int rc;
 
 	if (out)
 		*out = NULL;
 	if (!out || !texts || n == 0)
-		rc = pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 },
+		rc = pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL,
+		                         (struct slice){ 0 },
 		                         "out or texts is NULL, or there are no events");
 	else if (!(s = calloc(1, sizeof(*s))))
-		rc = pfmi_base_set_error(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
+		rc = pfmi_base_set_error(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL,
+		                         (struct slice){ 0 }, NULL);
 	else {
 		s->sampling_ops = ops;
 		s->device_sampling_ops = device_ops;
@@ -220,7 +242,7 @@ void pfm_close_session(pfm_session_t *s)
 	free(s);
 }
 
-/* ---- counting --------------------------------------------------------------------------------------------------------- */
+/* ---- counting ------------------------------------------------------------------------------ */
 
 int pfm_start_session(pfm_session_t *s)
 {
@@ -249,12 +271,13 @@ int pfm_reset_session(pfm_session_t *s)
 	return s->backend ? s->backend->reset_counts(s) : PFMLIB_SUCCESS;
 }
 
-unsigned pfm_count_session(const pfm_session_t *s)
+unsigned pfm_session_size(const pfm_session_t *s)
 {
 	return s ? s->n_counts : 0;
 }
 
-/* Fills s->last; or @into, if it is not NULL and they are as good as there: then s->into is NULL. */
+/* Fills s->last; or @into, if it is not NULL and they are as good as there: then s->into is
+ * NULL. */
 static inline int read_last_counts(struct pfm_session *s, pfm_count_t *into)
 {
 	int rc = PFMLIB_SUCCESS;
@@ -309,7 +332,8 @@ int pfm_read_session(pfm_session_t *s, pfm_count_t *counts, unsigned n)
 	if (alike)
 		memcpy(counts, s->last_counts, n * sizeof(*counts));
 	for (unsigned i = 0; i < n && !alike; i++)
-		base_copy_struct_out(base_struct_at(counts, i), &s->last_counts[i], sizeof(s->last_counts[i]));
+		base_copy_struct_out(base_struct_at(counts, i), &s->last_counts[i],
+		                     sizeof(s->last_counts[i]));
 	return rc;
 }
 
@@ -325,7 +349,8 @@ int pfm_read_count(pfm_session_t *s, unsigned i, pfm_count_t *count)
 		memset(s->last_counts, 0, s->n_counts * sizeof(*s->last_counts));
 	s->has_last_counts = true;
 	/* Counts that are judged together are read together. */
-	if (s->backend && s->backend->read_user_count && !c->config.sibling_set && c->kernel_state.n_open)
+	if (s->backend && s->backend->read_user_count && !c->config.sibling_set &&
+	    c->kernel_state.n_open)
 		rc = s->backend->read_user_count(s, i, &s->last_counts[i]);
 	if (rc == PFMLIB_SUCCESS)
 		pfmi_session_assess_quality(s, i, s->last_counts);
@@ -344,29 +369,34 @@ static const char *get_count_pmu_name(const struct pfm_session *s, const struct 
 	if (s->recording)
 		return "";
 	if (c->config.kernel_pmu)
-		return c->config.instance ? c->config.kernel_pmu->instance_names[c->config.instance - 1] : c->config.kernel_pmu->name;
+		return c->config.instance
+		               ? c->config.kernel_pmu->instance_names[c->config.instance - 1]
+		               : c->config.kernel_pmu->name;
 	t = context_usable_table(s->ctx, c->config.pmu);
 	return t ? table_text(t, t->name) : "";
 }
 
-/* The list of CPUs that one count is taken on, as the user's text, the instance of its device or the session has it. */
+/* The list of CPUs that one count is taken on, as the user's text, the instance of its device or
+ * the session has it. */
 static const char *get_counted_cpus(const struct pfm_session *s, const struct session_count *c)
 {
 	if (*c->config.cpus)
 		return c->config.cpus;
 	if (c->config.kernel_pmu)
-		return c->config.kernel_pmu->instance_cpu_lists[c->config.instance ? c->config.instance - 1 : 0];
+		return c->config.kernel_pmu
+		        ->instance_cpu_lists[c->config.instance ? c->config.instance - 1 : 0];
 	return s->options.cpus ? s->options.cpus : "";
 }
 
-static void set_count_info(const struct pfm_session *s, const struct session_count *c, pfm_count_info_t *info)
+static void set_count_info(const struct pfm_session *s, const struct session_count *c,
+                           pfm_count_info_t *info)
 {
 	info->request = c->config.request;
 	info->name = c->config.name;
 	info->pmu = get_count_pmu_name(s, c);
 	info->unit = c->config.unit;
 	info->group = c->config.group;
-	info->n_parts = c->kernel_state.n_events;
+	info->n_kernel_events = c->kernel_state.n_events;
 	info->why = c->status.reason_cause ? c->status.reason : "";
 	info->remedy = c->status.reason_cause ? c->status.remedy : "";
 	info->attr = c->config.attr;

@@ -82,15 +82,17 @@ int pfmi_session_open(pfm_session_t **out, const pfm_ctx_t *ctx,
 /* The session that @o opens. */
 struct pfm_session *pfmi_session_get_built(const struct session_builder *o);
 /* Fills the caller's error: @len bytes at @at of the text are at fault. Returns @code. */
-int pfmi_session_report_error(const struct session_builder *o, int code, int kind, const char *at,
-                              size_t len, const char *detail);
+int pfmi_session_report_error(const struct session_builder *o, int code, pfm_error_kind_t kind,
+                              const char *at, size_t len, const char *detail);
 /* Reports PFMLIB_ERR_NOMEM, which it returns. */
 int pfmi_session_report_no_memory(const struct session_builder *o);
-/* An empty name with room for @size bytes that lives as long as the session; NULL without memory. */
+/* An empty name with room for @size bytes that lives as long as the session; NULL without
+ * memory. */
 char *pfmi_session_alloc_name(struct pfm_session *s, size_t size);
 /* Notes that count @c cannot be opened (or not everywhere): @cause, errno @err and the sentences
  * about it. A later call replaces them. */
-void pfmi_session_fail_count(struct session_count *c, int cause, int err, const char *remedy,
-                             const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+void pfmi_session_fail_count(struct session_count *c, pfm_cause_t cause, int err,
+                             const char *remedy, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
 
 #endif

@@ -12,9 +12,9 @@
 #define MEMBER_FILTER_BITS 512 /* bits of the filter that finds members named twice */
 #define MAX_CORE_PMUS      4   /* core PMUs of one machine */
 
-/* ---- from texts to counts -------------------------------------------------------------------------------------------- */
+/* ---- from texts to counts ------------------------------------------------------------------ */
 
-/* One event of a text, on one PMU. */
+/* An event of a text on one PMU. */
 struct member_event {
 	struct event *event; /* where one count comes of it: that count's */
 	unsigned pmu;
@@ -22,7 +22,7 @@ struct member_event {
 	unsigned instance; /* 1 + the instance of the PMU, 0: all */
 };
 
-/* One member of a group (or the only event of a text). */
+/* A member of a group, or the only event of a text. */
 struct group_member {
 	char *name;        /* as the user wrote it; the session's */
 	struct slice text; /* where that stands in the text */
@@ -30,9 +30,10 @@ struct group_member {
 	unsigned precise; /* 1 + what the text asks for */
 	uint64_t period, freq;
 	unsigned n_events;
-	bool lacks_core_types;                 /* some type of core does not have it */
-	const struct kernel_pmu *missing_core; /* a type that was asked and does not have it, or NULL */
-	struct member_event *events;           /* room for every type of core of the machine */
+	bool lacks_core_types; /* some type of core does not have it */
+	/* a type that was asked and does not have it, or NULL */
+	const struct kernel_pmu *missing_core;
+	struct member_event *events; /* room for every type of core of the machine */
 };
 
 /* A session while it is opened. */
@@ -42,10 +43,13 @@ struct session_builder {
 	unsigned request, n_sibling_sets;
 	const struct kernel_pmu *core_pmus[MAX_CORE_PMUS]; /* the kernel's core PMUs */
 	unsigned n_core_pmus;
-	struct pmu_info cached_pmu; /* the last that was asked for, and its number: the next is mostly the same */
+	/* the last that was asked for, and its number: the next is mostly the same */
+	struct pmu_info cached_pmu;
 	unsigned cached_pmu_number;
-	uint64_t member_filter[MEMBER_FILTER_BITS / 64]; /* members of the group: a bit that is not set is nobody's */
-	char *name_buffer;                               /* room for the name of any member of a text */
+	/* members of the group: a bit that is not set is nobody's */
+	uint64_t member_filter[MEMBER_FILTER_BITS / 64];
+	/* room for the name of any member of a text */
+	char *name_buffer;
 	bool is_group_weak, is_group_pinned;
 	const char *text; /* the whole text, for positions in errors */
 	pfm_error_t *error;
@@ -53,7 +57,7 @@ struct session_builder {
 
 /* All that is known of unit @unit, until it is asked for another. */
 const struct pmu_info *pfmi_session_get_pmu(struct session_builder *o, unsigned unit);
-/* Room for @n more counts. False without memory. (lib/session/counts.c) */
+/* Makes room for @n more counts. Returns false without memory. */
 bool pfmi_session_reserve_counts(struct session_builder *o, unsigned n);
 /* Appends a count whose members are not set; NULL without memory. */
 struct session_count *pfmi_session_append_count(struct session_builder *o);
@@ -63,39 +67,44 @@ void pfmi_session_copy_event(const struct event *from, struct event *to);
 void pfmi_session_free_names(struct pfm_session *s);
 /* A copy of @name that lives as long as the session; NULL without memory. */
 char *pfmi_session_copy_name(struct pfm_session *s, const char *name);
-/* Takes what concerns samples (period=, freq=, precise=, pinned, excl) out of @text. True if there was something; *@bad points to a
- * term whose value is wrong, else NULL. (lib/session/sampling_terms.c) */
+/* Moves the terms of sampling (period=, freq=, precise=, pinned, excl) from @text to @m. Returns
+ * true if there were any. *@bad points to a term with an invalid value, or is NULL. */
 bool pfmi_session_extract_terms(char *text, struct group_member *m, const char **bad);
 /* Finds the kernel's core PMUs. */
 void pfmi_session_find_core_pmus(struct session_builder *o);
 /* True if @f is one of the kernel's own events, which every core PMU may count. */
 bool pfmi_session_is_generic_event(const struct session_builder *o, const struct member_event *f);
-/* True if @alone must be counted alone and @other, on the same PMU, would need a counter beside it. */
+/* True if @alone must be counted alone and @other, on the same PMU, would need a counter beside
+ * it. */
 bool pfmi_session_has_exclusive_conflict(const struct event *alone, const struct event *other);
-/* Events that must be counted alone take turns with those that they keep out. (lib/session/counts.c) */
+/* Events that must be counted alone take turns with those that they keep out.
+ * (lib/session/counts.c) */
 void pfmi_session_mark_exclusive_groups(struct pfm_session *s);
 /* Adds the counts of one text. (lib/session/event_list.c) */
 int pfmi_session_add_text(struct session_builder *o, const char *text);
 /* Adds the counts of @n members of one group. (lib/session/counts.c) */
 int pfmi_session_add_members(struct session_builder *o, const struct group_member *m, unsigned n);
-/* Adds the metrics that @text names to those of the session. PFMLIB_ERR_NOTFOUND if it names none, PFMLIB_ERR_NOMEM.
- * (lib/session/metrics.c) */
+/* Adds the metrics that @text names to those of the session. PFMLIB_ERR_NOTFOUND if it names none,
+ * PFMLIB_ERR_NOMEM. (lib/session/metrics.c) */
 int pfmi_session_add_metrics(struct session_builder *o, const char *text);
 /* Plans what those metrics need and adds the groups' counts; @texts are all of the session's. */
 int pfmi_session_plan_metrics(struct session_builder *o, const char *const *texts);
 void pfmi_session_free_metrics(struct pfm_session *s);
-/* Some CPU is not on line that was assumed to be: -EAGAIN if the session knows better now, 0 if that was not it, or -ENOMEM. */
+/* Reads the CPUs on line again after the kernel refused one. Returns -EAGAIN if they have
+ * changed, 0 if not, or -ENOMEM. */
 int pfmi_session_refresh_online_cpus(struct pfm_session *s);
-/* Keeps the caller's CPU list; where every CPU is counted for itself, repeats the counts for each. */
+/* Keeps the caller's CPU list; where every CPU is counted for itself, repeats the counts for
+ * each. */
 int pfmi_session_apply_cpu_list(struct session_builder *o);
-/* ---- what the user is told ------------------------------------------------------------------------------------------- */
+/* ---- what the user is told ----------------------------------------------------------------- */
 
-/* From what a backend has read to what the user is told: quality and cause of counts[i], and the sentences in s->counts[i].
- * @counts are those of the whole session. (lib/session/count_quality.c) */
+/* Sets quality, cause and reason of counts[i] from the times that a backend has read. @counts
+ * holds all counts of the session. */
 void pfmi_session_assess_quality(struct pfm_session *s, unsigned i, pfm_count_t *counts);
-/* The same of every count of the session. */
+/* Calls pfmi_session_assess_quality() for every count of the session. */
 void pfmi_session_assess_all_qualities(struct pfm_session *s, pfm_count_t *counts);
 /* Fills the sentences of count @c, unless they already say why it could not be opened. */
-void pfmi_session_set_reason(struct session_count *c, int cause, const char *remedy, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+void pfmi_session_set_reason(struct session_count *c, pfm_cause_t cause, const char *remedy,
+                             const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 #endif

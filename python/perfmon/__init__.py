@@ -11,7 +11,7 @@ dispatch()                          a set measured together
 perf_event_attr()                   for programs that call the kernel themselves
 Context.metric(), metrics()         formulas over counts, with their errors
 plan()                              the least number of groups for a set of events
-count, Session, run()               counting, where the processor is the one at hand
+count, Session, stat()               counting, where the processor is the one at hand
 Context                             a set of processors of one's own; the functions above use a default one
 import_lists()                      vendors' published lists
 montecito, alpha, coreduo           what only these processors have
@@ -23,13 +23,14 @@ Whatever is refused raises a PerfmonError that carries code, kind, place, candid
 """
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from . import alpha, constants, coreduo, device, libpfm3, montecito
 from ._c import Plm
 from ._errors import (AmbiguousError, ArgumentError, ErrorCode, EventError, ImageError, ModelError, PerfmonError,
                       PlacementError, SystemCallError, UnexpressibleError, UnknownEventError, UnknownPmuError)
-from .context import Context, DecodedField, DecodedRegister, EncodingTable, Pmu, PmuFlag, Pmus, default_context
+from .context import (Context, DecodedEvent, DecodedField, DecodedRegister, EncodingTable, EventTable, Pmu, PmuFlag, Pmus,
+                      default_context)
 from .counting import Counted, Counting, count
 from .dispatch import Dispatch, Placement, dispatch
 from .event import (Alternative, Dialect, Event, EventFlag, EventInfo, Field, Modifier, Names, PerfAttr, Register, RegisterKind, Umask,
@@ -38,25 +39,25 @@ from .imports import Imported, ImportedModel, Refused, import_lists
 from .metric import Metric, MetricInput, MetricState, MetricValue
 from .plan import Plan, Planned, plan
 from .regions import (RegionCount, RegionResult, RegionVisit, read_regions, region, start_regions, stop_regions)
-from .sampling import Buffers, Record, Recorded, Recording, RecordType, Sample, SampleCount, Sampling, Side, TraceField
-from .session import Cause, Count, Finished, Quality, Reading, Session, run
+from .sampling import Buffers, Record, Recorded, Recording, RecordType, Sample, SampleStatistics, Sampling, Sideband, TraceField
+from .session import Cause, Count, Finished, NotCountedError, Quality, Reading, Session, stat
 
 __version__ = "1.0.0"
 
 __all__ = [
-    "Alternative", "AmbiguousError", "ArgumentError", "Buffers", "Cause", "Context", "Count", "Counted", "Counting", "DecodedField",
+    "Alternative", "AmbiguousError", "ArgumentError", "Buffers", "Cause", "Context", "Count", "Counted", "Counting", "DecodedEvent", "DecodedField",
     "DecodedRegister", "Dialect",
-    "Dispatch", "EncodingTable", "ErrorCode", "Event", "EventError", "EventFlag", "EventInfo", "Field", "Finished", "ImageError",
-    "Imported", "ImportedModel", "Metric", "MetricInput", "MetricState", "MetricValue", "ModelError", "Modifier", "Names",
+    "Dispatch", "EncodingTable", "ErrorCode", "Event", "EventError", "EventFlag", "EventInfo", "EventTable", "Field", "Finished", "ImageError",
+    "Imported", "ImportedModel", "Metric", "MetricInput", "MetricState", "MetricValue", "ModelError", "Modifier", "Names", "NotCountedError",
     "PerfAttr", "PerfmonError", "Placement", "PlacementError", "Plan", "Planned", "Plm", "Pmu",
     "PmuFlag", "Pmus", "Quality", "Reading", "Record", "RecordType", "Recorded", "Recording", "Refused", "RegionCount",
     "RegionResult", "RegionVisit", "Register", "RegisterKind",
     "Sample",
-    "SampleCount", "Sampling", "Session", "Side", "SystemCallError", "Umask",
+    "SampleStatistics", "Sampling", "Session", "Sideband", "SystemCallError", "Umask",
     "UnexpressibleError", "UnknownEventError", "UnknownPmuError", "alpha", "constants", "coreduo", "count", "counter_name", "decode",
     "default_context", "device", "dispatch", "encode_many", "event", "events", "find", "import_lists", "libpfm3", "montecito",
     "perf_event_attr",
-    "plan", "pmus", "read_regions", "region", "run", "split_events", "start_regions", "stop_regions",
+    "plan", "pmus", "read_regions", "region", "split_events", "start_regions", "stat", "stop_regions",
 ]
 
 
@@ -75,9 +76,9 @@ def find(text: str) -> EventInfo:
     return default_context().find(text)
 
 
-def events(pattern: str = "*", *, pmu: str | None = None) -> Iterator[EventInfo]:
-    """Rows that match; see :meth:`Context.events`."""
-    return default_context().events(pattern, pmu=pmu)
+def events(pattern: str = "*", *, name: str | None = None, contains: str | None = None, pmu: str | None = None) -> EventTable:
+    """Events as a table; see :meth:`Context.events`."""
+    return default_context().events(pattern, name=name, contains=contains, pmu=pmu)
 
 
 def pmus() -> Pmus:

@@ -15,6 +15,11 @@ def records(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
     return [dict(zip(columns, row)) for row in zip(*plain)]
 
 
+def columns(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """A list for each of @names."""
+    return {name: [row[name] for row in rows] for name in names}
+
+
 def _cell(text: object, kind: str) -> str:
     words = html.escape(str(text))
     if kind == "number":

@@ -63,6 +63,36 @@ class DecodedRegister:
         raise KeyError(name)
 
 
+@dataclass(frozen=True)
+class DecodedEvent:
+    """An event that a set of registers counts.
+
+    register    its control register
+    counter     its counter, None if unknown; fixed counter n is 32 + n
+    enabled     its bit of GLOBAL_CTRL; None if the set lacks that register
+    candidates  the event; several if the registers cannot tell them apart, the most likely first; none if no event fits
+    """
+
+    register: Register
+    counter: int | None
+    enabled: bool | None
+    candidates: tuple[str, ...]
+
+    @property
+    def ambiguous(self) -> bool:
+        """True if the registers stand for more than one event."""
+        return len(self.candidates) > 1
+
+    @classmethod
+    def _group(cls, regs: Sequence[Register], out: Any, n: int) -> Iterator[DecodedEvent]:
+        at = 0
+        while at < n:
+            e, step = out[at], max(1, out[at].n_candidates)
+            texts = tuple(c_text(out[at + k].text) for k in range(out[at].n_candidates))
+            yield cls(regs[e.reg], int(e.counter) if e.counter >= 0 else None, bool(e.enabled) if e.enabled >= 0 else None, texts)
+            at += step
+
+
 class EncodingTable:
     """Many events, each encoded alone, a column for each quantity.
 
@@ -147,6 +177,43 @@ class _Features(Mapping[str, "str | int"]):
         return repr(self._items)
 
 
+class EventTable(Sequence[EventInfo]):
+    """Events as rows of a table: a sequence of :class:`EventInfo`, which are dataclasses, so ``pandas.DataFrame(events(...))``
+    has one row per event. In a notebook it shows as a table."""
+
+    COLUMNS = ("pmu", "name", "description", "code", "counters", "precise", "unit")
+
+    def __init__(self, rows: Sequence[EventInfo]) -> None:
+        self._rows = tuple(rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, key: int) -> EventInfo: ...
+
+    @overload
+    def __getitem__(self, key: slice) -> EventTable: ...
+
+    def __getitem__(self, key: int | slice) -> EventInfo | EventTable:
+        return EventTable(self._rows[key]) if isinstance(key, slice) else self._rows[key]
+
+    def records(self) -> list[dict[str, Any]]:
+        """A dict for each event."""
+        return [{c: getattr(row, c) for c in self.COLUMNS} for row in self]
+
+    def columns(self) -> dict[str, list[Any]]:
+        """A list for each column."""
+        return _tables.columns(self.COLUMNS, self.records())
+
+    def _repr_html_(self) -> str:
+        rows = ((e.pmu, e.name, e.description, f"{e.code:#x}", " ".join(map(counter_name, e.counters)), e.precise, e.unit) for e in self)
+        return _tables.table(self.COLUMNS, rows, ("text", "name", "text", "number", "text", "number", "text"), len(self))
+
+    def __repr__(self) -> str:
+        return f"<EventTable: {len(self)} events>"
+
+
 class Events(Sequence[EventInfo]):
     """The rows of a processor's table, by number or by name."""
 
@@ -188,7 +255,7 @@ class Pmu:
     """A processor, one of its units, or events of the kernel itself.
 
     name, description
-    aka          other names
+    aliases      other names
     origin       ``"built in"``, ``"kernel"``, or the path of the image
     source       where its facts come from
     device       the kernel's name for it, ``""`` if unknown
@@ -208,7 +275,7 @@ class Pmu:
         self.index = index
         self.name = c_text(info.name)
         self.description = c_text(info.desc)
-        self.aka = tuple(c_text(info.aka).split())
+        self.aliases = tuple(c_text(info.aliases).split())
         self.origin = c_text(info.origin)
         self.source = c_text(info.source)
         self.device = c_text(info.device)
@@ -245,7 +312,7 @@ class Pmu:
         """Words for privilege levels: the mask of :class:`Plm`, 0 for the hypervisor's, and whether it is counted if nobody says."""
         ctx, word, plm, default, out = self._context._handle(), ffi.new("char *[1]"), ffi.new("unsigned *"), ffi.new("int *"), {}
         i = 0
-        while lib.pfm_describe_level(ctx, self.index, i, word, plm, default) == ErrorCode.SUCCESS:
+        while lib.pfm_describe_privilege_level(ctx, self.index, i, word, plm, default) == ErrorCode.SUCCESS:
             out[c_text(word[0])] = int(plm[0]), bool(default[0])
             i += 1
         return out
@@ -253,7 +320,7 @@ class Pmu:
     def words(self, field: str) -> dict[str, int]:
         """Words that values of a field are told in: of a trait (``"accepts"``) bits, of a choice (``"ear"``) numbers. Empty for none."""
         ctx, name, word, value, out, i = self._context._handle(), c_string(field), ffi.new("char *[1]"), ffi.new("uint64_t *"), {}, 0
-        while lib.pfm_describe_word(ctx, self.index, name, i, word, value) == ErrorCode.SUCCESS:
+        while lib.pfm_describe_value_name(ctx, self.index, name, i, word, value) == ErrorCode.SUCCESS:
             out[c_text(word[0])] = int(value[0])
             i += 1
         return out
@@ -292,6 +359,19 @@ class Pmu:
             yield c_text(buf)
             i += 1
 
+    def decode_set(self, registers: Iterable[Register]) -> tuple[DecodedEvent, ...]:
+        """The events that the control registers of a set count, as :func:`perfmon.dispatch` gives them in ``pmcs``."""
+        regs = list(registers)
+        raw = ffi.new("pfm_reg_t[]", max(1, len(regs)))
+        for to, r in zip(raw, regs):
+            to.num, to.kind, to.addr, to.alt_addr, to.value = r.num, int(r.kind), r.addr, r.alt_addr, r.value
+        handle = self._context._handle()
+        n = check(lib.pfm_decode_set(handle, self.index, raw, len(regs), ffi.NULL, 0))
+        out = ffi.new("pfm_decoded_event_t[]", max(1, n))
+        out[0].size = ffi.sizeof("pfm_decoded_event_t")
+        check(lib.pfm_decode_set(handle, self.index, raw, len(regs), out, n))
+        return tuple(DecodedEvent._group(regs, out, n))
+
     def encode_all(self, *, plm: int | str = 0) -> EncodingTable:
         """Every event alone, in one go."""
         levels, ctx, e, rows = plm_mask(plm), self._context._handle(), new("pfm_encoding_t"), _EncodingRows()
@@ -314,13 +394,33 @@ def _pmu_called(context: Context, name: str) -> Pmu:
 
 
 class Pmus(Sequence[Pmu]):
-    """The PMUs of a context, by number or by any of their names."""
+    """The PMUs of a context, by number or by any of their names. In a notebook they show as a table;
+    ``pandas.DataFrame(pmus().records())`` has one row per PMU."""
+
+    COLUMNS = ("name", "description", "aliases", "origin", "device", "n_events", "n_counters", "n_fixed", "width")
 
     def __init__(self, context: Context) -> None:
         self._context = context
 
     def __len__(self) -> int:
         return check(lib.pfm_count_pmus(self._context._handle()))
+
+    def records(self) -> list[dict[str, Any]]:
+        """A dict for each PMU that is not hidden."""
+        return [{c: len(p) if c == "n_events" else " ".join(p.aliases) if c == "aliases" else getattr(p, c) for c in self.COLUMNS}
+                for p in self if not p.flags & PmuFlag.HIDDEN]
+
+    def columns(self) -> dict[str, list[Any]]:
+        """A list for each column."""
+        return _tables.columns(self.COLUMNS, self.records())
+
+    def _repr_html_(self) -> str:
+        rows = self.records()
+        kinds = ("name", *("text",) * 4, *("number",) * 4)
+        return _tables.table(self.COLUMNS, ([r[c] for c in self.COLUMNS] for r in rows), kinds, len(rows))
+
+    def __repr__(self) -> str:
+        return f"<Pmus: {', '.join(p.name for p in self if not p.flags & PmuFlag.HIDDEN)}>"
 
     @overload
     def __getitem__(self, key: int | str) -> Pmu: ...
@@ -473,29 +573,38 @@ class Context:
         return Pmus(self)
 
     @property
-    def stand_in(self) -> Pmu | None:
-        """The PMU that stands in for this machine's processor where no table is for it: architectural events only."""
-        index = lib.pfm_find_stand_in(self._handle())
+    def fallback_pmu(self) -> Pmu | None:
+        """The generic fallback that serves this machine because no table describes its processor; else None."""
+        index = lib.pfm_find_fallback_pmu(self._handle())
         return self._pmu(index) if index >= 0 else None
 
-    def events(self, pattern: str = "*", *, pmu: str | None = None, hidden: bool = False) -> Iterator[EventInfo]:
-        """Rows whose name matches a shell pattern, without regard to case. A pattern without ``*``, ``?`` or ``[`` is looked
-        for anywhere in name and description. @pmu: of this one only; else of every listed one."""
+    def events(self, pattern: str = "*", *, name: str | None = None, contains: str | None = None,
+               pmu: str | None = None, hidden: bool = False) -> EventTable:
+        """Events, as a table. All conditions must hold; upper and lower case are equal.
+
+        pattern   shell pattern of the whole name: ``"L2_LINES_*"``
+        name      the exact name
+        contains  text anywhere in the name or the description
+        pmu       events of this PMU only; else of every PMU that is not hidden
+        hidden    include hidden events and PMUs
+        """
         chosen: Iterable[Pmu] = [self.pmus[pmu]] if pmu else (p for p in self.pmus if hidden or not p.flags & PmuFlag.HIDDEN)
-        wanted = pattern.lower()
-        shell = any(c in pattern for c in "*?[")
+        wanted, exact, part = pattern.lower(), (name or "").lower(), (contains or "").lower()
+        found = []
         for p in chosen:
             for info in p:
-                name = info.name.lower()
-                fits = fnmatch.fnmatchcase(name, wanted) if shell else wanted in name or wanted in info.description.lower()
-                if fits and (hidden or not info.flags & EventFlag.HIDDEN):
-                    yield info
+                own = info.name.lower()
+                if (fnmatch.fnmatchcase(own, wanted) and (name is None or own == exact)
+                        and (part in own or part in info.description.lower())
+                        and (hidden or not info.flags & EventFlag.HIDDEN)):
+                    found.append(info)
+        return EventTable(found)
 
-    def refused_images(self) -> list[tuple[str, str]]:
-        """Images that were found and are not used: (path, why). Every image is checked in full for the answer."""
+    def rejected_images(self) -> list[tuple[str, str]]:
+        """Image files that are on the search path and not used: (path, reason). Verifies every image."""
         ctx, path, why = self._handle(), ffi.new("char *[1]"), ffi.new("char *[1]")
         out: list[tuple[str, str]] = []
-        while lib.pfm_describe_refusal(ctx, len(out), path, why) == ErrorCode.SUCCESS:
+        while lib.pfm_describe_rejected_image(ctx, len(out), path, why) == ErrorCode.SUCCESS:
             out.append((c_text(path[0]), c_text(why[0])))
         return out
 
@@ -516,7 +625,7 @@ class Context:
 
     def metrics(self, pattern: str = "*", *, pmu: str | None = None) -> Iterator[Metric]:
         """Metrics whose name, or one of whose groups, matches the shell pattern @pattern."""
-        for row in self.events("*", pmu=pmu):
+        for row in self.events(pmu=pmu):
             if row.flags & EventFlag.METRIC:
                 m = Metric(self, row)
                 if any(fnmatch.fnmatchcase(n.lower(), pattern.lower()) for n in (m.name, *m.groups)):
@@ -538,18 +647,12 @@ class Context:
         dialect has no way to say it."""
         return self._printed(lib.pfm_print_event, text, dialect)
 
-    def encode_and_print(self, text: str, dialect: Dialect | str = Dialect.LIBPFM, *, plm: int | str = 0) -> tuple[Event, str]:
-        """:meth:`event` and :meth:`print` with @text read once: for who wants an event's registers and its full name."""
-        e = new("pfm_encoding_t")
-        name = self._printed(lib.pfm_encode_and_print, text, dialect, plm_mask(plm), e)
-        return Event(self, text, e), name
-
-    def _printed(self, call: Any, text: str, dialect: Dialect | str, *between: Any) -> str:
-        """What @call writes of @text in @dialect; @between: its arguments between the two."""
+    def _printed(self, call: Any, text: str, dialect: Dialect | str) -> str:
+        """The text that @call writes for @text in @dialect."""
         if not isinstance(dialect, Dialect):
             dialect = Dialect[dialect.upper()]
         raw, buf, error, ctx = c_string(text), ffi.new("char[]", MAX_TEXT), new_error(), self._handle()
-        rc = call(ctx, raw, *between, int(dialect), buf, MAX_TEXT, error)
+        rc = call(ctx, raw, int(dialect), buf, MAX_TEXT, error)
         if rc and error.code:
             raise from_error(rc, error, ctx, [text])
         if rc:

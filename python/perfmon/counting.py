@@ -10,12 +10,11 @@ from types import MethodType
 from typing import Any, Callable, Generic, TypeVar, overload
 
 from ._errors import texts_of
-from .session import Reading, Session
+from .session import USUAL, Reading, Session
 
 __all__ = ["Counted", "Counting", "count"]
 
 _R = TypeVar("_R")
-USUAL = ("task-clock", "page-faults", "context-switches", "cycles", "instructions")
 
 
 class Counted(Generic[_R]):

@@ -32,6 +32,7 @@ class RegisterKind(enum.IntEnum):
     IBR = lib.PFM_REG_IBR                #: instruction debug register
     DBR = lib.PFM_REG_DBR                #: data debug register
     CONFIG = lib.PFM_REG_CONFIG          #: word for the kernel
+    GLOBAL_CTRL = lib.PFM_REG_GLOBAL_CTRL  #: enables the counters
 
 
 class EventFlag(enum.IntFlag):
@@ -123,7 +124,7 @@ class Alternative:
 class Umask:
     """A unit mask, or a value of a qualifier.
 
-    group is the qualifier it belongs to; value the bits it sets there; spelling another name of it, ``""`` for none; spellings all of
+    group is the qualifier it belongs to; value the bits it sets there; alias another name of it, ``""`` for none; names all of
     its names, the usual one first.
     default: taken when the user names none; combinable: goes with others of its group.
     """
@@ -131,11 +132,11 @@ class Umask:
     group: str
     name: str
     description: str
-    spelling: str
+    alias: str
     value: int
     default: bool
     combinable: bool
-    spellings: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -158,6 +159,7 @@ class Modifier:
     preset: int
 
 
+@dataclass(init=False, eq=False, repr=False)
 class EventInfo:
     """A row of a processor's table.
 
@@ -174,6 +176,24 @@ class EventInfo:
     precise      0 no, 1 may be, 2 must be
     period       suggested events between samples, 0 if none
     """
+
+    pmu: str
+    index: int
+    name: str
+    description: str
+    detail: str
+    errata: str
+    note: str
+    replaced: str
+    unit: str
+    scale: float
+    code: int
+    counters: tuple[int, ...]
+    counters_htoff: tuple[int, ...]
+    flags: EventFlag
+    precise: int
+    period: int
+    topic: str
 
     def __init__(self, context: Context, pmu_index: int, index: int, pmu: str) -> None:
         info = new("pfm_event_info_t")
@@ -206,13 +226,13 @@ class EventInfo:
         ctx, u = self._context._handle(), new("pfm_umask_info_t")
         for i in range(self._n[0]):
             check(lib.pfm_describe_umask(ctx, self._pmu_index, self.index, i, u))
-            out.append(Umask(c_text(u.group), c_text(u.name), c_text(u.desc), c_text(u.spellings), u.value,
-                             bool(u.is_default), bool(u.is_any), tuple(self._spellings(i))))
+            out.append(Umask(c_text(u.group), c_text(u.name), c_text(u.desc), c_text(u.alias), u.value,
+                             bool(u.is_default), bool(u.is_combinable), tuple(self._umask_names(i))))
         return tuple(out)
 
-    def _spellings(self, umask: int) -> Iterator[str]:
+    def _umask_names(self, umask: int) -> Iterator[str]:
         ctx, name, i = self._context._handle(), ffi.new("char *[1]"), 0
-        while lib.pfm_describe_spelling(ctx, self._pmu_index, self.index, umask, i, name) == 0:
+        while lib.pfm_describe_umask_name(ctx, self._pmu_index, self.index, umask, i, name) == 0:
             yield c_text(name[0])
             i += 1
 

@@ -112,39 +112,40 @@ class Metric:
         value = cls._named(i, counts)
         return i.preset if value is None else value
 
-    def evaluate(self, counts: Mapping[str, float], errors: Mapping[str, float] | None = None) -> MetricValue:
-        """The value from counts and constants by name; @errors are standard errors of counts, taken as independent."""
+    def compute(self, counts: Mapping[str, float] | None = None, errors: Mapping[str, float] | None = None, *,
+                repetitions: Iterable[Mapping[str, float]] | None = None,
+                intervals: Iterable[Mapping[str, float]] | None = None, observed: float = 0.0) -> MetricValue:
+        """The value, and its error by one of three models.
+
+        counts       counts and constants by name; with @errors, their standard errors, taken as independent
+        repetitions  instead of counts: those of repeated measurements; the error follows from how they vary together
+        intervals    beside counts of events that shared counters: those of intervals of equal length, in order; the error is
+                     that of extrapolation. observed: share of the time in which all events counted together, 0 if not one group
+        """
+        if (counts is None) == (repetitions is None) or (repetitions is not None and intervals is not None):
+            raise TypeError("give counts, with or without intervals, or repetitions")
+        data = new("pfm_metric_data_t")
+        data.n_inputs = len(self.inputs)
+        if counts is not None:
+            data.operands = operands = self._operands(counts, errors)  # noqa: F841 kept alive until the call
+        samples = repetitions if repetitions is not None else intervals
+        if samples is not None:
+            flat, data.n_samples = self._flat(samples)
+            data.samples = column = ffi.new("double[]", flat or [0.0])  # noqa: F841
+            data.model = lib.PFM_ERROR_FROM_INTERVALS if repetitions is None else lib.PFM_ERROR_FROM_REPETITIONS
+            data.observed = observed
+        out = new("pfm_metric_value_t")
+        check(lib.pfm_compute_metric(self._context._handle(), *self._at, data, out))
+        return self._value(out)
+
+    def _operands(self, counts: Mapping[str, float], errors: Mapping[str, float] | None) -> Any:
         array = self._counts(counts)
         for c, i in zip(array, self.inputs):
             c.error = (self._named(i, errors) or 0.0) if errors else 0.0
-        out = new("pfm_metric_value_t")
-        check(lib.pfm_evaluate_metric(self._context._handle(), *self._at, array, len(self.inputs), out))
-        return self._value(out)
-
-    def estimate(self, samples: Iterable[Mapping[str, float]]) -> MetricValue:
-        """The value from repetitions of a measurement, and how far it can be trusted: its error comes from how the
-        counts vary together."""
-        flat, rounds = self._flat(samples)
-        out = new("pfm_metric_value_t")
-        check(lib.pfm_estimate_metric(self._context._handle(), *self._at, ffi.new("double[]", flat or [0.0]), rounds,
-                                      len(self.inputs), out))
-        return self._value(out)
-
-    def judge(self, counts: Mapping[str, float], parts: Iterable[Mapping[str, float]], observed: float = 0.0) -> MetricValue:
-        """The value of one measurement whose counts shared their counters, and how far extrapolating them may be off: from parts
-        of it, of equal length and in their order, that were read on the way.
-
-        observed   the share of the time in which the counts were taken, if always all together; 0: in several groups
-        """
-        array = self._counts(counts)
-        flat, n_parts = self._flat(parts)
-        out = new("pfm_metric_value_t")
-        check(lib.pfm_judge_metric(self._context._handle(), *self._at, array, len(self.inputs), ffi.new("double[]", flat or [0.0]),
-                                   n_parts, observed, out))
-        return self._value(out)
+        return array
 
     def _counts(self, counts: Mapping[str, float]) -> Any:
-        array = ffi.new("pfm_metric_count_t[]", max(1, len(self.inputs)))
+        array = ffi.new("pfm_metric_operand_t[]", max(1, len(self.inputs)))
         for c, i in zip(array, self.inputs):
             value = self._given(i, counts)
             c.known = value is not None

@@ -66,17 +66,17 @@ def plan(events: Iterable[str], *, context: Context | None = None, plm: int | st
     raw = [ffi.new("char[]", c_string(t)) for t in texts]
     options, error, out = new("pfm_plan_options_t"), new_error(), ffi.new("pfm_plan_t **")
     options.plm, options.htoff = plm_mask(plm), htoff
-    options.flags = lib.PFM_PLAN_BARE if bare else 0
+    options.flags = lib.PFM_PLAN_ALL_COUNTERS if bare else 0
     options.taken = sum(1 << c for c in set(taken))
-    rc = lib.pfm_plan(out, context._handle(), ffi.new("char *[]", raw) if raw else ffi.NULL, len(raw), options, error)
+    rc = lib.pfm_create_plan(out, context._handle(), ffi.new("char *[]", raw) if raw else ffi.NULL, len(raw), options, error)
     if rc:
         raise from_error(rc, error, context._handle(), texts)
     result = ffi.gc(out[0], lib.pfm_free_plan)
-    info, e = new("pfm_plan_info_t"), new("pfm_planned_t")
+    info, e = new("pfm_plan_info_t"), new("pfm_planned_event_t")
     check(lib.pfm_describe_plan(result, info))
     groups: list[list[Planned]] = [[] for _ in range(info.n_groups)]
     for i in range(info.n_events):
-        check(lib.pfm_describe_planned(result, i, e))
+        check(lib.pfm_describe_planned_event(result, i, e))
         groups[e.group].append(Planned(c_text(e.text), context._pmu(e.pmu).name, e.counter if e.counter >= 0 else None,
                                        int(e.request), bool(e.added), bool(e.in_proof)))
     return Plan(tuple(map(tuple, groups)), int(info.n_rounds), int(info.bound), bool(info.optimal), c_text(info.certificate))

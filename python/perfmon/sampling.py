@@ -16,7 +16,7 @@ from ._errors import c_string, from_code, from_error, new_error
 if TYPE_CHECKING:
     from .session import Cause, Quality
 
-__all__ = ["Buffers", "Record", "RecordType", "Recorded", "Recording", "Sample", "SampleCount", "Sampling", "Side", "TraceField"]
+__all__ = ["Buffers", "Record", "RecordType", "Recorded", "Recording", "Sample", "SampleStatistics", "Sampling", "Sideband", "TraceField"]
 
 
 class Sample(enum.IntFlag):
@@ -49,21 +49,21 @@ class Sample(enum.IntFlag):
     WEIGHTS = lib.PFM_SAMPLE_WEIGHTS
 
 
-class Side(enum.IntFlag):
-    """Which records come beside samples."""
+class Sideband(enum.IntFlag):
+    """Side-band records: those that come beside samples."""
 
-    MAPS = lib.PFM_SIDE_MAPS
-    DATA_MAPS = lib.PFM_SIDE_DATA_MAPS
-    BUILD_ID = lib.PFM_SIDE_BUILD_ID
-    COMM = lib.PFM_SIDE_COMM
-    TASKS = lib.PFM_SIDE_TASKS
-    SWITCHES = lib.PFM_SIDE_SWITCHES
-    NAMESPACES = lib.PFM_SIDE_NAMESPACES
-    KSYMBOLS = lib.PFM_SIDE_KSYMBOLS
-    BPF = lib.PFM_SIDE_BPF
-    CGROUPS = lib.PFM_SIDE_CGROUPS
-    TEXT_POKE = lib.PFM_SIDE_TEXT_POKE
-    USUAL = lib.PFM_SIDE_USUAL
+    MAPS = lib.PFM_SIDEBAND_MAPS
+    DATA_MAPS = lib.PFM_SIDEBAND_DATA_MAPS
+    BUILD_ID = lib.PFM_SIDEBAND_BUILD_ID
+    COMM = lib.PFM_SIDEBAND_COMM
+    TASKS = lib.PFM_SIDEBAND_TASKS
+    SWITCHES = lib.PFM_SIDEBAND_SWITCHES
+    NAMESPACES = lib.PFM_SIDEBAND_NAMESPACES
+    KSYMBOLS = lib.PFM_SIDEBAND_KSYMBOLS
+    BPF = lib.PFM_SIDEBAND_BPF
+    CGROUPS = lib.PFM_SIDEBAND_CGROUPS
+    TEXT_POKE = lib.PFM_SIDEBAND_TEXT_POKE
+    USUAL = lib.PFM_SIDEBAND_USUAL
 
 
 class RecordType(enum.IntEnum):
@@ -97,7 +97,7 @@ class Sampling:
     """How a session samples. What is left at 0 is the usual.
 
     period, freq   a sample for so many events, or so many a second; a text such as "cycles:period=1000" comes before both
-    fields         mask of Sample; records: mask of Side
+    fields         mask of Sample; records: mask of Sideband
     pages          of each buffer, a power of two; watermark: bytes that wake a reader; wakeup_events: or samples
     max_stack      frames of a call chain; user_chain: of user code only
     precise        0 to 3; less_precise: less may be granted
@@ -207,16 +207,16 @@ _AT_ONCE = 256
 
 def _place(name: str) -> tuple[int, str]:
     """Where a member is in pfm_record_t, and its kind."""
-    path = ("sample", name) if any(name == n for n, _ in _SAMPLE) else (name,)
+    path = ("body", "sample", name) if any(name == n for n, _ in _SAMPLE) else (name,)
     return ffi.offsetof("pfm_record_t", *path), _COLUMNS.get(name, "uint32")
 
 
 def _sample_parts(r: Any) -> dict[str, Any]:
-    s = r.sample
+    s = r.body.sample
     out: dict[str, Any] = {}
     if r.has & lib.PFM_SAMPLE_CHAIN:
         out["chain"] = tuple(a for a in ffi.unpack(s.chain, s.n_chain) if a < lib.PFM_CHAIN_MARKER) if s.n_chain else ()
-        out["chain_cut"] = bool(r.cut & lib.PFM_CUT_CHAIN)
+        out["chain_cut"] = bool(r.truncated & lib.PFM_TRUNCATED_CHAIN)
     if r.has & lib.PFM_SAMPLE_RAW:
         out["data"] = bytes(ffi.buffer(s.raw, s.raw_size)) if s.raw_size else b""
     if r.has & lib.PFM_SAMPLE_STACK:
@@ -226,17 +226,17 @@ def _sample_parts(r: Any) -> dict[str, Any]:
 
 def _side_parts(r: Any) -> dict[str, Any]:
     if r.type in (lib.PFM_RECORD_MAP, lib.PFM_RECORD_MAP2):
-        m = r.map
+        m = r.body.map
         build_id = bytes(ffi.buffer(m.build_id, m.build_id_size)) if m.build_id_size else None
         return {"name": c_text(m.name), "start": m.start, "length": m.length, "offset": m.offset, "build_id": build_id}
     if r.type == lib.PFM_RECORD_COMM:
-        return {"name": c_text(r.comm.name)}
+        return {"name": c_text(r.body.comm.name)}
     if r.type in (lib.PFM_RECORD_FORK, lib.PFM_RECORD_EXIT):
-        return {"ppid": r.task.ppid}
+        return {"ppid": r.body.task.ppid}
     if r.type in (lib.PFM_RECORD_LOST, lib.PFM_RECORD_LOST_SAMPLES):
-        return {"lost": r.lost.lost}
+        return {"lost": r.body.lost.lost}
     if r.type == lib.PFM_RECORD_READ:
-        return {"values": tuple(ffi.unpack(r.read.words, r.read.n)) if r.read.n else ()}
+        return {"values": tuple(ffi.unpack(r.body.read.words, r.body.read.n)) if r.body.read.n else ()}
     return {}
 
 
@@ -255,7 +255,7 @@ def _record(r: Any, fields: dict[str, int | str | bytes] | None) -> Record:
     if fields:
         parts["fields"] = fields
     if r.type == lib.PFM_RECORD_SAMPLE:
-        parts.update((name, getattr(r.sample, name)) for name, bit in _SAMPLE if r.has & bit)
+        parts.update((name, getattr(r.body.sample, name)) for name, bit in _SAMPLE if r.has & bit)
         parts.update(_sample_parts(r))
     else:
         parts.update(_side_parts(r))
@@ -267,7 +267,7 @@ def _record(r: Any, fields: dict[str, int | str | bytes] | None) -> Record:
 
 
 @dataclass(frozen=True)
-class SampleCount:
+class SampleStatistics:
     """What became of the samples of one event; lost is None where the kernel does not tell."""
 
     quality: Quality
@@ -379,20 +379,20 @@ class Samples:
                 piece = bytes(ffi.buffer(at[0], size[0]))
             yield piece
 
-    def sampled(self, i: int = 0) -> SampleCount:
+    def sampled(self, i: int = 0) -> SampleStatistics:
         """What became of the samples of count number @i."""
         from .session import Cause, Quality
-        c = new("pfm_sample_count_t")
+        c = new("pfm_sample_statistics_t")
         with self._lock:
-            self._check(lib.pfm_read_samples(self._native(), i, c))
+            self._check(lib.pfm_sampling_statistics(self._native(), i, c))
         lost = None if c.lost == lib.PFM_LOST_UNKNOWN else c.lost
-        return SampleCount(Quality(c.quality), Cause(c.cause), c.samples, lost, c.discarded, c.throttled, c.throttled_ns, c.exact,
+        return SampleStatistics(Quality(c.quality), Cause(c.cause), c.samples, lost, c.discarded, c.throttled, c.throttled_ns, c.exact,
                            c.weight, c.count, c.period, c.freq, c.precise)
 
     def buffers(self) -> Buffers:
         """How many buffers there are, and how large."""
-        b = new("pfm_buffers_t")
-        self._check(lib.pfm_read_buffers(self._native(), b))
+        b = new("pfm_buffer_info_t")
+        self._check(lib.pfm_buffer_statistics(self._native(), b))
         return Buffers(b.n, b.pages, b.wanted, b.lost, b.bytes, b.damaged)
 
     def filenos(self) -> list[int]:
@@ -422,7 +422,7 @@ class Recording:
                  compress: int = 0) -> None:
         out, error = ffi.new("pfm_recording_t **"), new_error()
         line = ffi.new("char[]", c_string("\n".join(command)))
-        rc = lib.pfm_open_recording(out, ffi.new("char[]", os.fsencode(path)), session._native(), line, error)
+        rc = lib.pfm_create_recording(out, ffi.new("char[]", os.fsencode(path)), session._native(), line, error)
         if rc:
             raise from_error(rc, error, ffi.NULL, ())
         self._session, self._recording = session, out[0]
@@ -462,12 +462,12 @@ class Recorded(Samples):
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         out, error = ffi.new("pfm_session_t **"), new_error()
-        rc = lib.pfm_read_recording(out, ffi.new("char[]", os.fsencode(path)), error)
+        rc = lib.pfm_open_recording(out, ffi.new("char[]", os.fsencode(path)), error)
         if rc:
             raise from_error(rc, error, ffi.NULL, ())
         self._lock = threading.RLock()
         self._session = ffi.gc(out[0], lib.pfm_close_session)
-        self.events = tuple(self._name(i) for i in range(lib.pfm_count_session(out[0])))
+        self.events = tuple(self._name(i) for i in range(lib.pfm_session_size(out[0])))
 
     def _name(self, i: int) -> str:
         info = new("pfm_count_info_t")

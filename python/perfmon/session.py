@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import enum
+import operator
 import os
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, NoReturn, TypeVar, overload
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Callable, NoReturn, TypeVar, overload
 
 from . import _bulk, _tables
 from ._c import ffi, flags, lib, new, plm_mask, text as c_text
@@ -19,9 +20,11 @@ from .event import PerfAttr
 from .metric import Metric, MetricState
 from .sampling import Recording, Samples, Sampling
 
-__all__ = ["Cause", "Count", "Finished", "Quality", "Reading", "Session", "run"]
+__all__ = ["Cause", "Count", "Finished", "NotCountedError", "Quality", "Reading", "Session", "stat"]
 
 _S = TypeVar("_S", bound="Session")
+# Events of stat() and count() that are given none.
+USUAL = ("task-clock", "page-faults", "context-switches", "cycles", "instructions")
 
 
 class Quality(enum.IntEnum):
@@ -61,9 +64,42 @@ class Cause(enum.IntEnum):
         return c_text(lib.pfm_cause_name(int(self)))
 
 
-@dataclass(frozen=True)
+class NotCountedError(PerfmonError, ValueError):
+    """A count without a value was used as a number. The message has the cause."""
+
+
+def _number(x: object) -> int | float:
+    if isinstance(x, Count):
+        return x._valid()
+    if isinstance(x, (int, float)):
+        return x
+    raise TypeError
+
+
+def _binary(call: Callable[[Any, Any], Any]) -> Any:
+    """A method that applies @call to the numbers of both operands."""
+    def method(self: Count, other: object) -> Any:
+        try:
+            return call(self, other)
+        except TypeError:
+            return NotImplemented
+    return method
+
+
+def _operator(name: str) -> Any:
+    apply = getattr(operator, name)
+    return _binary(lambda a, b: apply(_number(a), _number(b)))
+
+
+def _reflected(name: str) -> Any:
+    apply = getattr(operator, name)
+    return _binary(lambda a, b: apply(_number(b), _number(a)))
+
+
+@dataclass(frozen=True, eq=False)
 class Count:
-    """One count. It is never a bare number: without a value there is a cause instead.
+    """One count. Where it has a value it can be used as that number: int(), float(), arithmetic, comparison, bool(). Without a
+    value, NotCountedError tells the cause.
 
     event    as the user wrote it
     pmu      PMU it counts on
@@ -106,9 +142,44 @@ class Count:
         """The value in units, such as msec or Joules."""
         return None if self.value is None else self.value * self.scale
 
+    def _valid(self) -> int:
+        if self.value is None:
+            raise NotCountedError(f"{self.event} has no value: {self.quality} ({self.why or self.cause})")
+        return self.value
+
+    def __int__(self) -> int:
+        return self._valid()
+
+    __index__ = __int__
+
+    def __float__(self) -> float:
+        return float(self._valid())
+
     def __bool__(self) -> bool:
-        """True if there is a value, 0 or not."""
-        return self.value is not None
+        return self._valid() != 0
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Count):
+            return all(getattr(self, f.name) == getattr(other, f.name) for f in fields(self))
+        return isinstance(other, (int, float)) and self.value == other
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    __lt__, __le__, __gt__, __ge__ = map(_operator, ("lt", "le", "gt", "ge"))
+    __add__, __mul__, __truediv__, __floordiv__, __mod__, __pow__ = map(
+        _operator, ("add", "mul", "truediv", "floordiv", "mod", "pow"))
+    __radd__, __rsub__, __rmul__, __rtruediv__, __rfloordiv__, __rmod__, __rpow__ = map(
+        _reflected, ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"))
+
+    def __round__(self, digits: int | None = None) -> int:
+        return round(self._valid(), digits) if digits is not None else self._valid()
+
+    def __neg__(self) -> int:
+        return -self._valid()
+
+    def __abs__(self) -> int:
+        return abs(self._valid())
 
     def __str__(self) -> str:
         if self.value is None:
@@ -125,15 +196,18 @@ class Count:
     def _repr_html_(self) -> str:
         return Reading((self.event,), (self,), 0.0)._repr_html_()
 
-    def __sub__(self, earlier: Count) -> Count:
-        """What was counted since an @earlier reading of the same session, judged by the time between the two. Of a level it is the
-        later reading."""
+    def __sub__(self, earlier: Any) -> Any:
+        """Minus an earlier reading of the same event: the Count in between, whose quality follows from the times between the
+        two; of a level it is the later reading. Minus anything else: a number."""
         if not isinstance(earlier, Count) or earlier.event != self.event:
-            return NotImplemented
+            try:
+                return self._valid() - _number(earlier)
+            except TypeError:
+                return NotImplemented
         if self.parts and len(self.parts) == len(earlier.parts):
             return _sum([a - b for a, b in zip(self.parts, earlier.parts)])
         out = new("pfm_count_t")
-        check(lib.pfm_count_between(earlier._raw(), self._raw(), self.level, out))
+        check(lib.pfm_subtract_counts(earlier._raw(), self._raw(), self.level, out))
         quality = Quality(out.quality)
         return replace(self, value=None if quality >= Quality.NOT_COUNTED else out.value, raw=out.raw, enabled=out.enabled,
                        running=out.running, quality=quality, cause=Cause(out.cause))
@@ -254,7 +328,7 @@ def _session_metrics(session: Any, context: Context, texts: Sequence[str], plan:
         counts[i] = count._raw()[0]
     seconds = sum(r.elapsed for r in rounds) / max(1, len(rounds))
     for i in range(lib.pfm_count_metrics(session)):
-        check(lib.pfm_compute_metric(session, i, counts, len(rounds), seconds, m))
+        check(lib.pfm_compute_session_metric(session, i, counts, len(rounds), seconds, m))
         metric = Metric._at_row(context, m.pmu, m.event)
         state = MetricState(m.state)
         there = state is MetricState.DEFINED
@@ -288,6 +362,7 @@ class Session(Samples):
     pmu          processor that names without a prefix belong to
     backend      ``"perf_event"``, ``"pfm_device"``, None for the machine's own
     sampling     take samples as well: a :class:`Sampling`; then wait(), records() and columns() give them
+                 also after the block, until close()
 
     Counting is stopped at first. Raises EventError and its kin for wrong texts, SystemCallError where the system refuses.
     Calls of several threads on one session take turns.
@@ -314,6 +389,7 @@ class Session(Samples):
         options.backend_options = _backend_options if _backend_options is not None else ffi.NULL
         asked = sampling._struct() if sampling is not None else ffi.NULL
         options.sampling = asked
+        self._samples = sampling is not None
         self._lock = threading.RLock()
         self._recordings: list[Recording] = []
         self._last: Reading | None = None
@@ -322,7 +398,7 @@ class Session(Samples):
         self._counted = 0.0
         self._began: float | None = None
         self._values: list[dict[str, Any]] = []
-        self._plan = [self._describe(i) for i in range(lib.pfm_count_session(self._session))]
+        self._plan = [self._describe(i) for i in range(lib.pfm_session_size(self._session))]
 
     def _open(self, context: Context, options: Any) -> Any:
         out, error, ctx = ffi.new("pfm_session_t **"), new_error(), context._handle()
@@ -385,8 +461,10 @@ class Session(Samples):
             self._counted, self._began = 0.0, self._began and time.monotonic()
 
     def read(self) -> Reading:
-        """All counts as they are now."""
+        """All counts as they are now; those of the last reading once the session is closed."""
         with self._lock:
+            if self._session is None:
+                return self._reading()
             n, session = len(self._plan), self._native()
             counts = ffi.new("pfm_count_t[]", n)
             for i in range(n):
@@ -477,7 +555,10 @@ class Session(Samples):
             if kind is None:
                 raise
         finally:
-            self.close()
+            if not self._samples or kind is not None:
+                self.close()
+            for recording in tuple(self._recordings):
+                recording.close()
 
     def _reading(self) -> Reading:
         if self._session is not None:
@@ -522,6 +603,9 @@ class Finished:
     def __getitem__(self, key: int | str) -> Count:
         return self.counts[key]
 
+    def __str__(self) -> str:
+        return "\n".join((*map(str, self.counts), f"{self.elapsed:.6f} seconds elapsed"))
+
     def _repr_html_(self) -> str:
         return self.counts._repr_html_()
 
@@ -539,18 +623,19 @@ def _child(go: int, failure: int, args: Sequence[str]) -> NoReturn:
         os._exit(127)
 
 
-def run(args: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], events: Iterable[str], **options: Any) -> Finished:
+def stat(args: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], events: Iterable[str] = USUAL,
+         **options: Any) -> Finished:
     """Runs a command and counts it and its children from its first instruction on.
 
-        done = perfmon.run(["make"], ["task-clock", "page-faults"])
-        done.status, done["task-clock"].amount
+        done = perfmon.stat(["make"])
+        done.status, done["task-clock"].amount, done["instructions"] / done["cycles"]
 
-    A text alone is a command without arguments. @options are those of :class:`Session`. OSError if the command cannot be run; else as
+    A text alone is a command without arguments. Without @events: time, page faults, switches, cycles and instructions. @options are those of :class:`Session`. OSError if the command cannot be run; else as
     Session.
     """
     argv = [os.fspath(a) for a in ([args] if isinstance(args, (str, os.PathLike)) else args)]
     if not argv:
-        raise ValueError("which command?")
+        raise ValueError("expected a command, got an empty list")
     (go_r, go_w), (failure_r, failure_w) = os.pipe(), os.pipe()
     pid = os.fork()
     if pid == 0:

@@ -61,7 +61,7 @@ def test_a_pickled_metric_is_found_by_its_name(tmp_path):
             with perfmon.Context(host=False, images=tmp_path) as ctx:
                 kept = pickle.dumps(ctx.metric("toyb::Ratio"))
     ratio = pickle.loads(kept)
-    assert (str(ratio), ratio.evaluate({"ev_a": 6, "ev_b": 3}).value) == ("toyb::Ratio", 2)
+    assert (str(ratio), ratio.compute({"ev_a": 6, "ev_b": 3}).value) == ("toyb::Ratio", 2)
 
 
 def test_what_cannot_be_imported(tmp_path):
@@ -80,9 +80,9 @@ def test_a_damaged_image_is_refused(tmp_path):
         with perfmon.Context("tst", host=False, images=image) as ctx:
             ctx.event("THING.HIT")
     with perfmon.Context(host=False, images=tmp_path) as ctx:
-        assert [(path, bool(why)) for path, why in ctx.refused_images()] == [(str(image), True)]
+        assert [(path, bool(why)) for path, why in ctx.rejected_images()] == [(str(image), True)]
     with perfmon.Context(host=False, images=False) as ctx:
-        assert ctx.refused_images() == []
+        assert ctx.rejected_images() == []
 
 
 def test_the_users_folder_is_where_contexts_look(tmp_path, monkeypatch):

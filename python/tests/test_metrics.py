@@ -13,12 +13,12 @@ def test_a_metric_from_counts(built_in):
     ipc = built_in.metric("hardware::ipc")
     assert (ipc.name, ipc.unit, ipc.groups) == ("ipc", "insn per cycle", ("ratios",))
     assert [i.alias or i.text for i in ipc.inputs] == ["hardware::instructions", "cycles"]
-    v = ipc.evaluate({"instructions": 3000, "cycles": 2000}, errors={"instructions": 30})
+    v = ipc.compute({"instructions": 3000, "cycles": 2000}, errors={"instructions": 30})
     assert (v.value, v.state, str(v)) == (1.5, MetricState.DEFINED, "1.5 insn per cycle")
     assert math.isclose(v.error, 0.015) and v.low < 1.5 < v.high
-    v = ipc.evaluate({"instructions": 3000})
+    v = ipc.compute({"instructions": 3000})
     assert (v.value, v.state, v.missing) == (None, MetricState.NOT_COUNTED, "cycles")
-    assert str(ipc.evaluate({"instructions": 1, "cycles": 0})) == "division by zero"
+    assert str(ipc.compute({"instructions": 1, "cycles": 0})) == "division by zero"
     with pytest.raises(perfmon.PerfmonError):
         built_in.metric("hardware::cycles")
 
@@ -28,9 +28,9 @@ def test_a_constant_that_nobody_gave_has_no_error(built_in):
     latency = built_in.metric("gnr::Info_Frontend_MS_Latency_Ret")
     constant, = [i.alias for i in latency.inputs if i.preset is not None]
     counts, exact = {"FRONTEND_RETIRED.MS_FLOWS": 3000, "CPU_CLK_UNHALTED.THREAD": 2000}, {"CPU_CLK_UNHALTED.THREAD": 0}
-    v = latency.evaluate(counts, exact)
+    v = latency.compute(counts, exact)
     assert math.isclose(v.value, 1.5 * 77.14) and (v.error, v.low, v.high) == (0, v.value, v.value)
-    assert math.isclose(latency.evaluate(counts, {**exact, constant: 7.714}).error, v.value / 10)
+    assert math.isclose(latency.compute(counts, {**exact, constant: 7.714}).error, v.value / 10)
 
 
 def test_metrics_of_a_session():
@@ -76,18 +76,18 @@ def test_an_interval_from_repetitions(built_in):
     for _ in range(12):
         cycles = rng.uniform(1e9, 2e9)        # of different length, the same ratio: the error is small
         samples.append({"cycles": cycles, "instructions": 1.25 * cycles * rng.gauss(1, 0.001)})
-    v = ipc.estimate(samples)
+    v = ipc.compute(repetitions=samples)
     assert abs(v.value - 1.25) < 0.01 and 0 < v.error < 0.01
 
 
 def test_an_interval_from_the_parts_of_a_run(built_in):
     ipc = built_in.metric("hardware::ipc")
     whole, parts = {"instructions": 20, "cycles": 10}, [{"instructions": 9, "cycles": 5}, {"instructions": 11, "cycles": 5}]
-    v = ipc.judge(whole, parts, observed=0.5)
+    v = ipc.compute(whole, intervals=parts, observed=0.5)
     assert (v.value, round(v.error ** 2, 9)) == (2, 0.02) and v.low < 2 < v.high
-    assert ipc.judge(whole, parts).error > v.error
-    assert ipc.judge(whole, parts[:1]).error < 0
-    assert ipc.judge(whole, [], observed=1).error == 0
+    assert ipc.compute(whole, intervals=parts).error > v.error
+    assert ipc.compute(whole, intervals=parts[:1]).error < 0
+    assert ipc.compute(whole, intervals=[], observed=1).error == 0
 
 
 def test_metrics_are_listed(built_in):

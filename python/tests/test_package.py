@@ -180,7 +180,7 @@ def sdist(tmp_path_factory):
 
 def test_a_source_archive_holds_what_is_committed(sdist):
     names = set(tarfile.open(sdist).getnames())
-    assert {"perfmon-1.0.0/PKG-INFO", "perfmon-1.0.0/meson.build", "perfmon-1.0.0/python/wheel.py", "perfmon-1.0.0/lib/lookup/spec.c"} <= names
+    assert {"libperfmon-1.0.0/PKG-INFO", "libperfmon-1.0.0/meson.build", "libperfmon-1.0.0/python/wheel.py", "libperfmon-1.0.0/lib/lookup/spec.c"} <= names
 
 
 @pytest.fixture(scope="module")
@@ -197,28 +197,28 @@ def test_wheel_holds_the_module_alone(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert {"perfmon/__init__.py", "perfmon/py.typed", "perfmon/_perfmon.abi3.so", "perfmon/_pmuc/pmuc.py",
             "perfmon/_pmuc/keys.def"} <= set(names)
-    assert not [n for n in names if not n.startswith(("perfmon/", "perfmon-1.0.0.dist-info/"))]
-    meta = zipfile.ZipFile(wheel).read("perfmon-1.0.0.dist-info/METADATA").decode()
+    assert not [n for n in names if not n.startswith(("perfmon/", "libperfmon-1.0.0.dist-info/"))]
+    meta = zipfile.ZipFile(wheel).read("libperfmon-1.0.0.dist-info/METADATA").decode()
     held = zipfile.ZipFile(wheel)
     notices = [SOURCE / "LICENSE", *(SOURCE / "LICENSES").iterdir()]
     assert len(notices) == 4
     for path in notices:
-        assert held.read("perfmon-1.0.0.dist-info/licenses/" + path.name) == path.read_bytes()
-    for line in held.read("perfmon-1.0.0.dist-info/RECORD").decode().splitlines():
+        assert held.read("libperfmon-1.0.0.dist-info/licenses/" + path.name) == path.read_bytes()
+    for line in held.read("libperfmon-1.0.0.dist-info/RECORD").decode().splitlines():
         name, digest, _ = line.split(",")
         if digest:
             of_file = base64.urlsafe_b64encode(hashlib.sha256(held.read(name)).digest()).rstrip(b"=").decode()
             assert digest == "sha256=" + of_file, name
-    assert len(held.read("perfmon-1.0.0.dist-info/RECORD").decode().splitlines()) == len(names)
+    assert len(held.read("libperfmon-1.0.0.dist-info/RECORD").decode().splitlines()) == len(names)
     assert "License: MIT" in meta or "License-Expression: MIT" in meta
 
 
 def test_wheel_calls_itself_what_it_is(wheel):
     """abi3: nothing of Python's is asked for that the limited interface has not. manylinux: no newer glibc, and no other library."""
-    tag = re.fullmatch(r"perfmon-1\.0\.0-cp39-abi3-manylinux_2_(\d+)_(\w+)\.whl", wheel.name)
+    tag = re.fullmatch(r"libperfmon-1\.0\.0-cp39-abi3-manylinux_2_(\d+)_(\w+)\.whl", wheel.name)
     assert tag and tag[2] == sysconfig.get_platform().rpartition("-")[2]
     held = zipfile.ZipFile(wheel)
-    assert f"Tag: {wheel.name[len('perfmon-1.0.0-'):-4]}" in held.read("perfmon-1.0.0.dist-info/WHEEL").decode().splitlines()
+    assert f"Tag: {wheel.name[len('libperfmon-1.0.0-'):-4]}" in held.read("libperfmon-1.0.0.dist-info/WHEEL").decode().splitlines()
     if not shutil.which("readelf"):
         pytest.skip("readelf is not installed")
     with tempfile.NamedTemporaryFile() as f:

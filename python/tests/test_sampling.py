@@ -63,7 +63,7 @@ def test_columns_say_what_records_say(monkeypatch, tmp_path, with_numpy):
         monkeypatch.setattr(perfmon._bulk, "_numpy", lambda: None)
     s = open_session(["page-faults:u", "task-clock:u:period=100000"],
                      sampling=perfmon.Sampling(fields=perfmon.Sample.IP | perfmon.Sample.ADDR | perfmon.Sample.TID,
-                                               records=perfmon.Side.USUAL))
+                                               records=perfmon.Sideband.USUAL))
     s.start()
     with perfmon.Recording(s, tmp_path / "perf.data") as recording:
         for _ in range(3):
@@ -120,7 +120,7 @@ def test_refusals():
 
 def test_a_recording_is_read_back(tmp_path):
     s = open_session(sampling=perfmon.Sampling(fields=perfmon.Sample.IP | perfmon.Sample.ADDR | perfmon.Sample.TID,
-                                               records=perfmon.Side.USUAL))
+                                               records=perfmon.Sideband.USUAL))
     s.start()
     with perfmon.Recording(s, tmp_path / "perf.data", ["test", "me"]) as recording:
         touch(fresh())

@@ -54,7 +54,9 @@ def test_contract():
 @needs_kernel
 def test_start_stop_reset_read():
     s = perfmon.Session(["task-clock"])
-    assert s["task-clock"].value is None and not s["task-clock"]  # never started: no number
+    assert s["task-clock"].value is None  # never started: no number
+    with pytest.raises(perfmon.NotCountedError, match="never started"):
+        bool(s["task-clock"])
     with s:
         touch()
         first = s.read()
@@ -154,19 +156,19 @@ def test_an_event_that_is_named_twice_is_no_sum_of_two():
 @needs_kernel
 def test_a_process_and_its_children():
     code = "b = bytearray(4096 * 2000)\nfor i in range(0, len(b), 4096): b[i] = 1"
-    done = perfmon.run([sys.executable, "-c", code], ["page-faults", "task-clock"])
+    done = perfmon.stat([sys.executable, "-c", code], ["page-faults", "task-clock"])
     assert done.status == 0 and done["page-faults"].value > 2000 and done.elapsed > 0 and done.args[0] == sys.executable
-    assert perfmon.run(["sh", "-c", "exit 3"], ["page-faults"]).status == 3
-    assert perfmon.run(["sh", "-c", "kill -TERM $$"], ["page-faults"]).status == -15
+    assert perfmon.stat(["sh", "-c", "exit 3"], ["page-faults"]).status == 3
+    assert perfmon.stat(["sh", "-c", "kill -TERM $$"], ["page-faults"]).status == -15
     with pytest.raises(FileNotFoundError):
-        perfmon.run(["/no/such/program"], ["page-faults"])
+        perfmon.stat(["/no/such/program"], ["page-faults"])
     with pytest.raises(ValueError):
-        perfmon.run([], ["page-faults"])
+        perfmon.stat([], ["page-faults"])
 
 
 def test_a_run_with_a_wrong_event_leaves_no_process_behind():
     with pytest.raises(perfmon.UnknownEventError):
-        perfmon.run(["sleep", "100"], ["nope-nope"])
+        perfmon.stat(["sleep", "100"], ["nope-nope"])
     with pytest.raises(ChildProcessError):
         os.waitpid(-1, os.WNOHANG)
 
@@ -237,14 +239,40 @@ def test_counts_of_other_events_are_not_taken_away():
         before = a.read()
         assert "task-clock" in a and "task-clock" not in b and "nope" not in a
     assert a.last - before and a.last + before and "task-clock" in a
-    for wrong in (lambda: a.last - b.last, lambda: a.last + b.last, lambda: a.last[0] - b.last[0]):
+    for wrong in (lambda: a.last - b.last, lambda: a.last + b.last):
         with pytest.raises(TypeError):
             wrong()
 
 
+def test_counts_are_numbers():
+    clock = perfmon.Count("task-clock", "software", 9, 9, 9, 9, perfmon.Quality.EXACT, perfmon.Cause.NONE)
+    faults = perfmon.Count("page-faults", "software", 2, 2, 9, 9, perfmon.Quality.EXACT, perfmon.Cause.NONE)
+    nothing = perfmon.Count("cycles", "hardware", None, 0, 0, 0, perfmon.Quality.NOT_SUPPORTED, perfmon.Cause.NO_PMU)
+    assert (int(clock), float(clock), clock / faults, clock // 2, 10 - clock, clock - faults) == (9, 9.0, 4.5, 4, 1, 7)
+    assert clock > faults and clock == 9 and faults <= 2 and 3 > faults and max(clock, faults) is clock
+    assert sum([clock, faults]) == 11 and round(clock) == 9 and -faults == -2 and [5, 6, 7][faults] == 7
+    assert not perfmon.Count("x", "software", 0, 0, 9, 9, perfmon.Quality.EXACT, perfmon.Cause.NONE)
+    assert hash(clock) == hash(9) and clock != nothing and nothing != 0
+    for use in (int, float, bool, lambda c: c + 1, lambda c: 1 / c, lambda c: c < 5):
+        with pytest.raises(perfmon.NotCountedError, match="cycles has no value: not supported .no PMU"):
+            use(nothing)
+    with pytest.raises(TypeError):
+        clock + "1"
+
+
+@needs_kernel
+def test_a_session_is_read_after_its_block():
+    with perfmon.Session(["task-clock"]) as s:
+        touch()
+    assert s.closed and s.read() is s.last and s.read()["task-clock"] > 0
+
+
+@needs_kernel
 def test_a_command_without_arguments():
-    assert perfmon.run("true", ["task-clock"]).args == ("true",)
-    assert perfmon.run(["sh", "-c", "exit 3"], ["task-clock"]).status == 3
+    done = perfmon.stat("true")
+    assert done.args == ("true",) and done["task-clock"] > 0 and "seconds elapsed" in str(done)
+    assert perfmon.stat("true", ["task-clock"]).args == ("true",)
+    assert perfmon.stat(["sh", "-c", "exit 3"], ["task-clock"]).status == 3
 
 
 def test_a_block_that_cannot_begin_ends_no_other(monkeypatch):

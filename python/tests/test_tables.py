@@ -49,7 +49,7 @@ def test_events_come_back_from_another_process(built_in):
 
 
 def test_what_was_counted_survives_a_pickle():
-    done = perfmon.run(["true"], ["page-faults", "montecito::CPU_OP_CYCLES_ALL"])
+    done = perfmon.stat(["true"], ["page-faults", "montecito::CPU_OP_CYCLES_ALL"])
     copy = again(done)
     assert copy.counts["page-faults"] == done["page-faults"] and copy.counts[1].cause is Cause.NO_PMU
 
@@ -105,7 +105,7 @@ def test_without_numpy_rows_are_the_same(built_in, monkeypatch):
 
 
 def test_a_reading_as_rows():
-    rows = perfmon.run(["true"], ["page-faults", "montecito::CPU_OP_CYCLES_ALL"]).counts.records()
+    rows = perfmon.stat(["true"], ["page-faults", "montecito::CPU_OP_CYCLES_ALL"]).counts.records()
     assert rows[0]["event"] == "page-faults" and rows[0]["value"] > 0 and rows[0]["quality"] == "exact" and rows[0]["cause"] == ""
     assert rows[1]["value"] is None and rows[1]["cause"] == "no PMU" and rows[1]["why"]
 
@@ -137,7 +137,7 @@ def test_sessions_events_and_tables_in_a_notebook(built_in):
     assert ["registers", "0x186 = 0x53d024"] in cells(built_in.event(NAME)._repr_html_())
     shown = cells(built_in.encode_many([NAME, "nope::x"] * 40)._repr_html_())
     assert shown[1][:3] == [NAME, "0x186", "0x53d024"] and shown[2][-1] and shown[-1] == ["and 20 more"]
-    assert cells(perfmon.run(["true"], ["page-faults"])._repr_html_())
+    assert cells(perfmon.stat(["true"], ["page-faults"])._repr_html_())
 
 
 # ---- perfmon.count
@@ -235,7 +235,7 @@ def test_refusals_are_those_of_a_session():
 
 @pytest.mark.parametrize("call, words", [
     (lambda: perfmon.Session([]), "a session needs at least one event"),
-    (lambda: perfmon.run(["true"], []), "a session needs at least one event"),
+    (lambda: perfmon.stat(["true"], []), "a session needs at least one event"),
     (lambda: perfmon.dispatch([]), "a set needs at least one event"),
     (lambda: perfmon.plan([]), "a plan needs at least one event"),
     (lambda: perfmon.Session(["page-faults"], pid=-5), "pid is 0 for the calling thread or the number of a process, not -5"),

@@ -8,8 +8,8 @@ static unsigned minimum(unsigned a, unsigned b)
 	return a < b ? a : b;
 }
 
-/* Distance of the first @n characters of @a and the first @m of @b: the last step was an insertion, a
- * deletion, a replacement or a swap. */
+/* Distance of the first @n characters of @a and the first @m of @b: the last step was an insertion,
+ * a deletion, a replacement or a swap. */
 static unsigned by_definition(const char *a, unsigned n, const char *b, unsigned m)
 {
 	unsigned d;
@@ -45,7 +45,8 @@ static void random_words_agree_with_the_definition(void **state)
 		expected = minimum(by_definition(a, n, b, m), limit + 1);
 		got = base_edit_distance((unsigned char *)a, n, (unsigned char *)b, m, limit);
 		if (got != expected)
-			fail_msg("%.*s, %.*s: expected %u, got %u", (int)n, a, (int)m, b, expected, got);
+			fail_msg("%.*s, %.*s: expected %u, got %u", (int)n, a, (int)m, b, expected,
+			         got);
 	}
 }
 
@@ -60,4 +61,5 @@ static void longest_words(void **state)
 	assert_int_equal(base_edit_distance(a, sizeof(a), a, 0, 200), EDIT_DISTANCE_MAX);
 }
 
-UNIT(base_edit_distance, cmocka_unit_test(random_words_agree_with_the_definition), cmocka_unit_test(longest_words));
+UNIT(base_edit_distance, cmocka_unit_test(random_words_agree_with_the_definition),
+     cmocka_unit_test(longest_words));

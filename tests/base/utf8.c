@@ -4,7 +4,8 @@
 #include <stdbool.h>
 #include "base/utf8.h"
 
-/* Encodes a number by the table of RFC 3629, whether or not it is a character. Returns the length. */
+/* Encodes a number by the table of RFC 3629, whether or not it is a character. Returns the length.
+ */
 static unsigned encode(unsigned long c, unsigned length, char out[4])
 {
 	static const unsigned char leads[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
@@ -22,7 +23,7 @@ static unsigned encode(unsigned long c, unsigned length, char out[4])
 static unsigned shortest_length(unsigned long c)
 {
 	return c < 0x80 ? 1 : c < 0x800 ? 2
-	                  : c < 0x10000 ? 3
+	              : c < 0x10000     ? 3
 	                                : 4;
 }
 
@@ -40,7 +41,8 @@ static void every_number_in_every_length(void **state)
 			size_t got = utf8_char_length(bytes, n);
 
 			if (got != (good ? n : 0))
-				fail_msg("U+%04lX in %u bytes: expected %u, got %zu", c, n, good ? n : 0, got);
+				fail_msg("U+%04lX in %u bytes: expected %u, got %zu", c, n,
+				         good ? n : 0, got);
 		}
 }
 
@@ -73,5 +75,6 @@ static void valid_beginning_of_a_text(void **state)
 	assert_int_equal(utf8_valid_length("", 0), 0);
 }
 
-UNIT(base_utf8, cmocka_unit_test(every_number_in_every_length), cmocka_unit_test(what_is_cut_off_is_no_character),
-     cmocka_unit_test(stray_bytes), cmocka_unit_test(valid_beginning_of_a_text));
+UNIT(base_utf8, cmocka_unit_test(every_number_in_every_length),
+     cmocka_unit_test(what_is_cut_off_is_no_character), cmocka_unit_test(stray_bytes),
+     cmocka_unit_test(valid_beginning_of_a_text));

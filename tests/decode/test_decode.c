@@ -129,6 +129,40 @@ static uint64_t field_of(const pfm_ctx_t *ctx, const char *pmu, const char *reg,
 	return 0;
 }
 
+/* Each event of libpfm 3's Core Duo, with each unit mask, is among the events of its register. */
+static void events_of_libpfm3(void **state)
+{
+	pfm_ctx_t *ctx = open_for("coreduo3");
+	int pmu = pfm_find_pmu(ctx, "coreduo3");
+	pfm_event_info_t info = PFM_INIT(info);
+	unsigned n = 0;
+
+	(void)state;
+	for (unsigned i = 0; pfm_describe_event(ctx, pmu, i, &info) == PFMLIB_SUCCESS; i++) {
+		pfm_encoding_t e = PFM_INIT(e);
+		char reg[16], text[256] = "";
+		bool found = false;
+
+		/* A text cannot name a shadowed row. */
+		if (table_row(context_pmu_table(ctx, (unsigned)pmu), i)->flags & ROW_SHADOWED ||
+		    pfm_encode_event_at(ctx, pmu, i, 0, &e, NULL) != PFMLIB_SUCCESS)
+			continue;
+		snprintf(reg, sizeof(reg), "PMC%u", (unsigned)e.regs[0].num);
+		for (unsigned k = 0; !found && !pfm_decode_event(ctx, pmu, reg, e.regs[0].value, k, text, sizeof(text)); k++) {
+			pfm_encoding_t back = PFM_INIT(back);
+
+			assert_int_equal(pfm_encode_event(ctx, text, 0, &back, NULL), PFMLIB_SUCCESS);
+			assert_int_equal(back.regs[0].value, e.regs[0].value);
+			found = strncmp(text, info.name, strlen(info.name)) == 0;
+		}
+		if (!found)
+			fail_msg("%s: %s=0x%" PRIx64 " is not decoded", info.name, reg, e.regs[0].value);
+		n++;
+	}
+	assert_true(n >= 12);
+	pfm_close_context(ctx);
+}
+
 static void fields_of_registers(void **state)
 {
 	pfm_ctx_t *ctx = open_for("coreduo");
@@ -247,6 +281,7 @@ int main(void)
 		cmocka_unit_test(registers_in_order_of_likelihood),
 		cmocka_unit_test(events_behind_one_that_cannot_be_told),
 		cmocka_unit_test(events_that_have_one_extra_register),
+		cmocka_unit_test(events_of_libpfm3),
 		cmocka_unit_test(fields_of_registers),
 		cmocka_unit_test(every_kind_of_register),
 	};

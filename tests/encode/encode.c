@@ -292,5 +292,61 @@ static void counters_as_written(void **state)
 	}
 }
 
-UNIT(encode_encode, cmocka_unit_test(other_ways), cmocka_unit_test(counters_as_written), cmocka_unit_test(counted_alone),
+/* Every row whose table says "precise=must" has precise_ip 1 at least, and no other row has any. */
+static void precision_that_rows_need(void **state)
+{
+	unsigned n_must = 0;
+
+	(void)state;
+	for (unsigned pmu = 0; pmu < table_count_builtins(); pmu++) {
+		const struct table *t = table_builtin_at(pmu);
+		pfm_ctx_t *ctx;
+
+		if (!table_key_field_plus1(t, KEY_PRECISE))
+			continue;
+		ctx = open_for(NULL);
+		for (uint32_t row = 0; row < t->n_rows; row++) {
+			bool must = pfmi_table_row_value(t, row, KEY_PRECISE, ANY_COUNTER) == 2;
+			pfm_encoding_t e = PFM_INIT(e);
+
+			if (!is_event(t, row) || pfm_encode_event_at(ctx, (int)pmu, row, 0, &e, NULL) != PFMLIB_SUCCESS)
+				continue;
+			if (e.attr.precise != must)
+				fail_msg("%s::%s: precise %u, expected %u", table_text(t, t->name), table_row_name(t, row),
+				         e.attr.precise, must);
+			n_must += must;
+		}
+		pfm_close_context(ctx);
+	}
+	assert_true(n_must > 100);
+}
+
+static void precision_that_texts_ask_for(void **state)
+{
+	static const struct {
+		const char *text;
+		int rc;
+		unsigned precise;
+	} lines[] = {
+		{ "skx::MEM_TRANS_RETIRED.LOAD_LATENCY_GT_4", PFMLIB_SUCCESS, 1 },
+		{ "skx::MEM_TRANS_RETIRED.LOAD_LATENCY_GT_4:pp", PFMLIB_SUCCESS, 2 },
+		{ "skx::MEM_TRANS_RETIRED.LOAD_LATENCY_GT_4:precise=3", PFMLIB_SUCCESS, 3 },
+		{ "skx::MEM_TRANS_RETIRED.LOAD_LATENCY_GT_4:precise=0", PFMLIB_ERR_ATTR_VAL, 0 },
+		{ "skx::MEM_LOAD_RETIRED.L3_MISS:precise=0", PFMLIB_SUCCESS, 0 },
+	};
+	pfm_ctx_t *ctx = open_for(NULL);
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(lines); i++) {
+		pfm_encoding_t e = PFM_INIT(e);
+		int rc = pfm_encode_event(ctx, lines[i].text, 0, &e, NULL);
+
+		if (rc != lines[i].rc || (!rc && e.attr.precise != lines[i].precise))
+			fail_msg("%s: %d, precise %u; expected %d, %u", lines[i].text, rc, e.attr.precise, lines[i].rc,
+			         lines[i].precise);
+	}
+	pfm_close_context(ctx);
+}
+
+UNIT(encode_encode, cmocka_unit_test(precision_that_rows_need), cmocka_unit_test(precision_that_texts_ask_for), cmocka_unit_test(other_ways), cmocka_unit_test(counters_as_written), cmocka_unit_test(counted_alone),
      cmocka_unit_test(free_running), cmocka_unit_test(levels), cmocka_unit_test(refused_sets));

@@ -49,7 +49,7 @@ static void check_parts(const pfm_ctx_t *ctx, unsigned pmu, const struct table *
 		if (rc)
 			continue;
 		assert_true(mask.name == table_text(t, w->name) && mask.value == w->value && mask.group == table_text(t, g->name));
-		assert_int_equal(mask.is_any, !!(g->flags & GROUP_COMBINABLE));
+		assert_int_equal(mask.is_combinable, !!(g->flags & GROUP_COMBINABLE));
 		if (!(g->flags & GROUP_HAS_DEFAULT))
 			assert_false(mask.is_default);
 		else if (!(g->flags & GROUP_COMBINABLE))
@@ -109,7 +109,7 @@ static void all_units(void **state)
 		int found;
 
 		assert_int_equal(pfm_describe_pmu(ctx, (int)pmu, &info), PFMLIB_SUCCESS);
-		assert_true(info.name == table_text(t, t->name) && info.desc == table_text(t, t->desc) && info.aka == table_text(t, t->aliases));
+		assert_true(info.name == table_text(t, t->name) && info.desc == table_text(t, t->desc) && info.aliases == table_text(t, t->aliases));
 		assert_true(info.n_events == t->n_rows && info.libpfm_type == t->libpfm_type && info.type == t->perf_type);
 		assert_int_equal(info.n_counters, __builtin_popcount((uint32_t)t->all_counters));
 		assert_int_equal(info.n_fixed, __builtin_popcount((uint32_t)(t->all_counters >> 32)));

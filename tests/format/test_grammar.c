@@ -32,7 +32,7 @@ static void registers_by_name(void **state)
 	expect_registers("armv8", "config config1");
 	expect_registers("intel_arch", "PMC0 PMC1 PMC2 PMC3 PMC4 PMC5 PMC6 PMC7 PERFEVTSEL0 PERFEVTSEL1 PERFEVTSEL2 PERFEVTSEL3 "
 	                               "PERFEVTSEL4 "
-	                               "PERFEVTSEL5 PERFEVTSEL6 PERFEVTSEL7 FIXED_CTR_CTRL GLOBAL_CTRL PEBS_LD_LAT PEBS_FRONTEND config");
+	                               "PERFEVTSEL5 PERFEVTSEL6 PERFEVTSEL7 FIXED_CTR_CTRL GLOBAL_CTRL PEBS_LD_LAT PEBS_FRONTEND OFFCORE_RSP_0 OFFCORE_RSP_1 SNOOP_RSP_0 SNOOP_RSP_1 config");
 	assert_int_equal(pfm_describe_register(ctx, pfm_find_pmu(ctx, "coreduo"), 0, little, sizeof(little)), PFMLIB_ERR_FULL);
 	assert_int_equal(pfm_describe_register(ctx, -1, 0, little, sizeof(little)), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_describe_register(ctx, 0, 0, NULL, 16), PFMLIB_ERR_INVAL);
@@ -97,14 +97,14 @@ static void levels_are_taken(void **state)
 	unsigned plm, n = 0;
 
 	(void)state;
-	for (; !pfm_describe_level(ctx, pmu, n, &word, &plm, &usual); n++)
+	for (; !pfm_describe_privilege_level(ctx, pmu, n, &word, &plm, &usual); n++)
 		assert_int_equal(usual, plm == PFM_PLM3);
 	assert_int_equal(n, 5);
-	assert_int_equal(pfm_describe_level(ctx, pfm_find_pmu(ctx, "coreduo"), 1, &word, &plm, &usual), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_describe_privilege_level(ctx, pfm_find_pmu(ctx, "coreduo"), 1, &word, &plm, &usual), PFMLIB_SUCCESS);
 	assert_string_equal(word, "k");
 	assert_int_equal(plm, PFM_PLM0);
 	assert_true(usual);
-	assert_int_equal(pfm_describe_level(ctx, -1, 0, &word, &plm, &usual), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_describe_privilege_level(ctx, -1, 0, &word, &plm, &usual), PFMLIB_ERR_INVAL);
 }
 
 /* ---- words ------------------------------------------------------------------------------------------------------------ */
@@ -116,19 +116,19 @@ static void words_of_fields(void **state)
 	uint64_t value;
 
 	(void)state;
-	assert_int_equal(pfm_describe_word(ctx, pmu, "accepts", 2, &word, &value), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_describe_value_name(ctx, pmu, "accepts", 2, &word, &value), PFMLIB_SUCCESS);
 	assert_string_equal(word, "darr");
 	assert_int_equal(value, 4);
-	assert_int_equal(pfm_describe_word(ctx, pmu, "accepts", 3, &word, &value), PFMLIB_ERR_NOTFOUND);
-	assert_int_equal(pfm_describe_word(ctx, pmu, "ear", 0, &word, &value), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_describe_value_name(ctx, pmu, "accepts", 3, &word, &value), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_describe_value_name(ctx, pmu, "ear", 0, &word, &value), PFMLIB_SUCCESS);
 	assert_string_equal(word, "none");
 	assert_int_equal(value, 0);
-	assert_int_equal(pfm_describe_word(ctx, pmu, "ear", 5, &word, &value), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_describe_value_name(ctx, pmu, "ear", 5, &word, &value), PFMLIB_SUCCESS);
 	assert_string_equal(word, "alat");
 	assert_int_equal(value, 5);
-	assert_int_equal(pfm_describe_word(ctx, pmu, "nothing", 0, &word, &value), PFMLIB_ERR_NOTFOUND);
-	assert_int_equal(pfm_describe_word(ctx, pmu, "code", 0, &word, &value), PFMLIB_ERR_NOTFOUND);
-	assert_int_equal(pfm_describe_word(ctx, pmu, NULL, 0, &word, &value), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_describe_value_name(ctx, pmu, "nothing", 0, &word, &value), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_describe_value_name(ctx, pmu, "code", 0, &word, &value), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_describe_value_name(ctx, pmu, NULL, 0, &word, &value), PFMLIB_ERR_INVAL);
 }
 
 static void spellings_of_a_unit_mask(void **state)
@@ -139,13 +139,13 @@ static void spellings_of_a_unit_mask(void **state)
 
 	(void)state;
 	assert_int_equal(pfm_find_event_by_text(ctx, "coreduo::L2_Lines_In", &pmu, &row, NULL), PFMLIB_SUCCESS);
-	assert_int_equal(pfm_describe_spelling(ctx, pmu, row, 1, 0, &name), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_describe_umask_name(ctx, pmu, row, 1, 0, &name), PFMLIB_SUCCESS);
 	assert_string_equal(name, "all");
-	assert_int_equal(pfm_describe_spelling(ctx, pmu, row, 1, 1, &name), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_describe_umask_name(ctx, pmu, row, 1, 1, &name), PFMLIB_SUCCESS);
 	assert_string_equal(name, "BOTH_CORES");
-	assert_int_equal(pfm_describe_spelling(ctx, pmu, row, 1, 2, &name), PFMLIB_ERR_NOTFOUND);
-	assert_int_equal(pfm_describe_spelling(ctx, pmu, row, 99, 0, &name), PFMLIB_ERR_NOTFOUND);
-	assert_int_equal(pfm_describe_spelling(ctx, pmu, row, 0, 0, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_describe_umask_name(ctx, pmu, row, 1, 2, &name), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_describe_umask_name(ctx, pmu, row, 99, 0, &name), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_describe_umask_name(ctx, pmu, row, 0, 0, NULL), PFMLIB_ERR_INVAL);
 }
 
 /* ---- this machine ------------------------------------------------------------------------------------------------------ */
@@ -157,7 +157,7 @@ static int stand_in_for(const char *cpuid)
 	int pmu;
 
 	assert_int_equal(pfm_open_context(&of, &o, NULL), PFMLIB_SUCCESS);
-	pmu = pfm_find_stand_in(of);
+	pmu = pfm_find_fallback_pmu(of);
 	pfm_close_context(of);
 	return pmu;
 }
@@ -167,7 +167,7 @@ static void unknown_processors_have_a_stand_in(void **state)
 	(void)state;
 	assert_int_equal(stand_in_for("GenuineIntel-6-FE-1"), pfm_find_pmu(ctx, "intel_arch"));
 	assert_int_equal(stand_in_for("GenuineIntel-6-E-8"), -1);
-	assert_int_equal(pfm_find_stand_in(ctx), -1);
+	assert_int_equal(pfm_find_fallback_pmu(ctx), -1);
 }
 
 int main(void)

@@ -28,6 +28,13 @@ static void suggestions_closest_first(void **state)
 		{ "ALAT_CAPACITY_MISS_ALL", { "montecito::ALAT_CAPACITY_MISS_ALL" } },
 		/* One letter is less than half of the text. */
 		{ "MEM_LOAD_RETIRED.L3_MIS", { "adl_goldencove::MEM_LOAD_RETIRED.L3_MISS" } },
+		/* Children of the name, then names that contain its words. */
+		{ "spr::MEM_LOAD_RETIRED", { "MEM_LOAD_RETIRED.L1_HIT", "MEM_LOAD_RETIRED.L2_HIT", "MEM_LOAD_RETIRED.L3_HIT",
+		                             "MEM_LOAD_RETIRED.L1_MISS", "MEM_LOAD_RETIRED.L2_MISS", "MEM_LOAD_RETIRED.L3_MISS",
+		                             "MEM_LOAD_RETIRED.FB_HIT", "MEM_LOAD_RETIRED.LOCAL_PMM" } },
+		{ "hsx::RETIRED.L3_MISS", { "MEM_LOAD_UOPS_RETIRED.L3_MISS" } },
+		/* A processor leads to its PMUs. */
+		{ "zen 4::X", { "amdzen4", "amdzen4_amd_l3", "amdzen4_amd_df", "amdzen4_amd_umc" } },
 		{ "page-fault", { "software::page-faults" } },
 		{ "coreduoo::x", { "coreduo" } },
 		{ "coredou::x", { "coreduo" } },

@@ -396,7 +396,7 @@ static void read_all(pfm_session_t *s, unsigned n, pfm_count_t *counts)
 static void use_session(struct bytes *b, pfm_session_t *s, struct alpha_device *m, unsigned n_cpus)
 {
 	pfm_count_t before[16], after[16];
-	unsigned n = pfm_count_session(s);
+	unsigned n = pfm_session_size(s);
 	pfcntr_bucket_t buckets[64];
 	uint64_t bytes;
 	struct pfipls levels;

@@ -26,11 +26,11 @@ static void take_line(const uint8_t **at, const uint8_t *end, char line[MAX_LINE
 static void check_run(const char *code, const struct cell *own)
 {
 	static const double values[N_INPUTS] = { 1, 0, 3, 1e300, 0.25, -7, 12, 5e-324 };
-	pfm_metric_count_t in[N_INPUTS];
+	pfm_metric_operand_t in[N_INPUTS];
 	struct cell out, again;
 
 	for (unsigned i = 0; i < N_INPUTS; i++)
-		in[i] = (pfm_metric_count_t){ .value = values[i], .known = i != 6 };
+		in[i] = (pfm_metric_operand_t){ .value = values[i], .known = i != 6 };
 	for (unsigned along = 0; along <= N_INPUTS; along++) {
 		int rc = pfmi_metric_run_code(code, in, N_INPUTS, along, own, &out);
 

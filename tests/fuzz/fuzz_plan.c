@@ -34,12 +34,12 @@ static void check_group(const pfm_plan_t *plan, unsigned group, const pfm_plan_o
 	static pfm_set_t set;
 	pfmlib_regmask_t unavailable = { { o->taken } };
 	pfm_set_options_t options = PFM_INIT(options);
-	pfm_planned_t e = PFM_INIT(e);
+	pfm_planned_event_t e = PFM_INIT(e);
 	const char *members[PFM_MAX_SET];
 	int counters[PFM_MAX_SET];
 	unsigned n = 0;
 
-	for (unsigned i = 0; !pfm_describe_planned(plan, i, &e); i++)
+	for (unsigned i = 0; !pfm_describe_planned_event(plan, i, &e); i++)
 		if (e.group == group) {
 			if (n == PFM_MAX_SET)
 				abort();
@@ -80,7 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	options.taken = how & 1 ? shifted(&b) : 0;
 	options.htoff = how >> 1 & 1;
 	options.effort = 1 + byte(&b);
-	if (pfm_plan(&plan, context(), pointers, n, &options, &why)) {
+	if (pfm_create_plan(&plan, context(), pointers, n, &options, &why)) {
 		if (plan || why.code >= 0 || why.event >= (int)n)
 			abort();
 		return 0;

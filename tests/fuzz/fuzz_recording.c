@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include <perfmon/sampling.h>
+#include <perfmon/perfmon.h>
 #include "bytes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -18,11 +18,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		abort();
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (pfm_read_recording(&s, path, NULL) == PFMLIB_SUCCESS) {
+	if (pfm_open_recording(&s, path, NULL) == PFMLIB_SUCCESS) {
 		while (pfm_next_record(s, &r) == 1)
-			if (r.raw_size < 8 || (r.type == PFM_RECORD_COMM && r.comm.name && strlen(r.comm.name) >= r.raw_size))
+			if (r.raw_size < 8 || (r.type == PFM_RECORD_COMM && r.body.comm.name && strlen(r.body.comm.name) >= r.raw_size))
 				abort();
-		for (unsigned i = 0; i < pfm_count_session(s); i++) {
+		for (unsigned i = 0; i < pfm_session_size(s); i++) {
 			pfm_count_info_t info = PFM_INIT(info);
 
 			if (pfm_describe_count(s, i, &info) || strlen(info.name) > 255)

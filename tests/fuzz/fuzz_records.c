@@ -29,17 +29,17 @@ static void check_sample(const pfm_sample_t *s, const uint8_t *from, size_t size
 static void check(const pfm_record_t *r, const uint8_t *from, size_t size)
 {
 	switch (r->type) {
-	case PFM_RECORD_SAMPLE: check_sample(&r->sample, from, size); break;
+	case PFM_RECORD_SAMPLE: check_sample(&r->body.sample, from, size); break;
 	case PFM_RECORD_MAP:
 	case PFM_RECORD_MAP2:
-		inside(r->map.name, strlen(r->map.name) + 1, from, size);
-		inside(r->map.build_id, r->map.build_id_size, from, size);
+		inside(r->body.map.name, strlen(r->body.map.name) + 1, from, size);
+		inside(r->body.map.build_id, r->body.map.build_id_size, from, size);
 		break;
-	case PFM_RECORD_COMM: inside(r->comm.name, strlen(r->comm.name) + 1, from, size); break;
-	case PFM_RECORD_CGROUP: inside(r->cgroup.path, strlen(r->cgroup.path) + 1, from, size); break;
-	case PFM_RECORD_NAMESPACES: inside(r->namespaces.links, r->namespaces.n * 16, from, size); break;
-	case PFM_RECORD_TEXT_POKE: inside(r->poke.bytes, r->poke.old_length + r->poke.new_length, from, size); break;
-	case PFM_RECORD_READ: inside(r->read.words, r->read.n * (uint64_t)8, from, size); break;
+	case PFM_RECORD_COMM: inside(r->body.comm.name, strlen(r->body.comm.name) + 1, from, size); break;
+	case PFM_RECORD_CGROUP: inside(r->body.cgroup.path, strlen(r->body.cgroup.path) + 1, from, size); break;
+	case PFM_RECORD_NAMESPACES: inside(r->body.namespaces.links, r->body.namespaces.n * 16, from, size); break;
+	case PFM_RECORD_TEXT_POKE: inside(r->body.poke.bytes, r->body.poke.old_length + r->body.poke.new_length, from, size); break;
+	case PFM_RECORD_READ: inside(r->body.read.words, r->body.read.n * (uint64_t)8, from, size); break;
 	default: break;
 	}
 }

@@ -176,7 +176,7 @@ static void check_session(const pfm_ctx_t *ctx)
 	options.flags = flags[n_events % 6];
 	if (pfm_open_session(&s, ctx, &options, events, n_events, NULL))
 		return;
-	n = pfm_count_session(s);
+	n = pfm_session_size(s);
 	pfm_start_session(s);
 	for (unsigned i = 0; i < 64; i++)
 		counts[i] = (pfm_count_t){ .size = sizeof(counts[i]) };

@@ -224,7 +224,7 @@ static bool counted(const char *text)
 	       counts[0].quality != PFM_QUALITY_NOT_SUPPORTED;
 }
 
-static bool refused(const char *text, int cause)
+static bool refused(const char *text, pfm_cause_t cause)
 {
 	return open_text(text) && read_counts() && is(0, PFM_QUALITY_NOT_SUPPORTED, cause);
 }
@@ -282,7 +282,7 @@ static void check_session_pairs(void)
 			snprintf(text, sizeof(text), "{%s,%s}", names[a], names[b]);
 			ok = counted(text);
 			if (a == b) /* a group is a set */
-				ok = ok && pfm_count_session(session) == 1;
+				ok = ok && pfm_session_size(session) == 1;
 			else if (fits)
 				ok = ok && counts[1].quality != PFM_QUALITY_NOT_SUPPORTED;
 			else

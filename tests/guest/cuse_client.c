@@ -123,7 +123,7 @@ static void check_processors(void)
 	uint64_t one = 0, other = 0;
 
 	options.flags = PFM_SESSION_SYSTEM_WIDE | PFM_SESSION_PER_CPU;
-	check(open_on(&families[0]) && count_nap(20) && pfm_alpha_session_entries(session) == 2 && pfm_count_session(session) == 6,
+	check(open_on(&families[0]) && count_nap(20) && pfm_alpha_session_entries(session) == 2 && pfm_session_size(session) == 6,
 	      "processors are counted one by one");
 	pfm_alpha_session_count(session, 0, 0, &one);
 	pfm_alpha_session_count(session, 1, 0, &other);

@@ -75,14 +75,14 @@ static bool read_counts(void)
 /* What every count turned out to be: for whoever reads a failure. */
 static inline void tell(void)
 {
-	for (unsigned i = 0; session && i < pfm_count_session(session) && i < MAX_COUNTS; i++)
+	for (unsigned i = 0; session && i < pfm_session_size(session) && i < MAX_COUNTS; i++)
 		printf("# %s on %s: %llu (enabled %llu, running %llu) %s, %s: %s | %s\n", about(i).name, about(i).pmu,
 		       (unsigned long long)counts[i].value, (unsigned long long)counts[i].enabled,
 		       (unsigned long long)counts[i].running, pfm_quality_name(counts[i].quality),
 		       pfm_cause_name(counts[i].cause), about(i).why, about(i).remedy);
 }
 
-static bool is(unsigned i, int quality, int cause)
+static bool is(unsigned i, pfm_quality_t quality, pfm_cause_t cause)
 {
 	return counts[i].quality == quality && counts[i].cause == cause;
 }

@@ -214,7 +214,8 @@ static void what_is_wrong_between_slashes(void **state)
 {
 	static const struct {
 		const char *text;
-		int rc, kind;
+		int rc;
+		pfm_error_kind_t kind;
 		unsigned start, end;
 	} cases[] = {
 		{ "cpu//", PFMLIB_ERR_ATTR_EMPTY, PFM_KIND_EMPTY_QUALIFIER, 4, 4 },

@@ -154,7 +154,7 @@ static void wrong_kernel_events_are_refused(void **state)
 	static const struct {
 		const char *text;
 		int code;
-		int kind;
+		pfm_error_kind_t kind;
 	} rows[] = {
 		{ "sched:nothing", PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT },
 		{ "mem:", PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT },

@@ -203,7 +203,8 @@ static void texts_on_one_unit(void **state)
 {
 	static const struct {
 		const char *text;
-		int rc, kind;
+		int rc;
+		pfm_error_kind_t kind;
 		unsigned start, end;
 	} cases[] = {
 		{ "Instr_Ret", PFMLIB_SUCCESS, 0, 0, 0 },

@@ -11,30 +11,9 @@
 #include <cmocka.h>
 #include "lookup/lookup.h"
 #include "open_for.h"
+#include "attr_texts.h"
 
 /* ---- what is right -------------------------------------------------------------------------------------------- */
-
-struct right {
-	const char *text;
-	uint64_t value;
-};
-
-static void check_values(const char *pmu, const struct right *lines, size_t n)
-{
-	pfm_ctx_t *ctx = open_for(pmu);
-
-	for (size_t i = 0; i < n; i++) {
-		pfm_encoding_t e = PFM_INIT(e);
-		pfm_error_t error = PFM_INIT(error);
-
-		if (pfm_encode_event(ctx, lines[i].text, 0, &e, &error))
-			fail_msg("%s: %s", lines[i].text, pfm_error_kind_name(error.kind));
-		if (e.regs[0].value != lines[i].value)
-			fail_msg("%s: 0x%llx instead of 0x%llx", lines[i].text, (unsigned long long)e.regs[0].value,
-			         (unsigned long long)lines[i].value);
-	}
-	pfm_close_context(ctx);
-}
 
 static void commas(void **state)
 {
@@ -124,73 +103,6 @@ static void slashes(void **state)
 	check_values("coreduo", lines, sizeof(lines) / sizeof(lines[0]));
 }
 
-/* perf's letters for what else is left out. Behind a colon unit masks and libpfm's own words come first. */
-static void guests_host_and_idle_time(void **state)
-{
-	static const struct {
-		const char *text;
-		unsigned idle, host, guest;
-		uint64_t value;
-	} lines[] = {
-		{ "cpu/event=0xc0/G", 0, 1, 0, 0x5300c0 },
-		{ "cpu/event=0xc0/H", 0, 0, 1, 0x5300c0 },
-		{ "cpu/event=0xc0/I", 1, 0, 0, 0x5300c0 },
-		{ "cpu/event=0xc0/GH", 0, 0, 0, 0x5300c0 },
-		{ "cpu/event=0xc0/ukhpppHI", 1, 0, 1, 0x5300c0 },
-		{ "cpu/event=0xc0/DSW", 0, 0, 0, 0x5300c0 },
-		{ "Instr_Ret:G", 0, 1, 0, 0x5300c0 },
-		{ "Instr_Ret:H", 0, 0, 1, 0x5300c0 },
-		{ "Instr_Ret:uGI", 1, 1, 0, 0x5100c0 },
-		{ "Instr_Ret:I", 0, 0, 0, 0xd300c0 },
-		{ "Instr_Ret:i", 0, 0, 0, 0xd300c0 },
-		{ "Instr_Ret:h", 0, 0, 0, 0x5000c0 },
-		{ "L2_Rqsts,cachestate=i", 0, 0, 0, 0x53712e },
-		{ "r00c0:I", 1, 0, 0, 0x5300c0 },
-		{ "r00c0:HG", 0, 0, 0, 0x5300c0 },
-	};
-	pfm_ctx_t *ctx = open_for("coreduo");
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
-		pfm_encoding_t e = PFM_INIT(e), back = PFM_INIT(back);
-		pfm_error_t error = PFM_INIT(error);
-		char buf[256];
-
-		if (pfm_encode_event(ctx, lines[i].text, 0, &e, &error))
-			fail_msg("%s: %s", lines[i].text, pfm_error_kind_name(error.kind));
-		if (e.attr.exclude_idle != lines[i].idle || e.attr.exclude_host != lines[i].host ||
-		    e.attr.exclude_guest != lines[i].guest ||
-		    e.regs[0].value != lines[i].value)
-			fail_msg("%s: idle %d, host %d, guest %d left out, 0x%llx", lines[i].text, e.attr.exclude_idle,
-			         e.attr.exclude_host, e.attr.exclude_guest, (unsigned long long)e.regs[0].value);
-		/* perf's dialect alone can say it, and what it says means the same. */
-		assert_int_equal(pfm_print_event(ctx, lines[i].text, PFM_DIALECT_PERF, buf, sizeof(buf), NULL), PFMLIB_SUCCESS);
-		assert_int_equal(pfm_encode_event(ctx, buf, 0, &back, NULL), PFMLIB_SUCCESS);
-		assert_memory_equal(&e.attr, &back.attr, sizeof(e.attr));
-		for (int d = PFM_DIALECT_LIBPFM; d <= PFM_DIALECT_VENDOR && lines[i].idle + lines[i].host + lines[i].guest; d++)
-			if (d != PFM_DIALECT_PERF) {
-				assert_int_equal(pfm_print_event(ctx, lines[i].text, (pfm_dialect_t)d, buf, sizeof(buf), &error),
-				                 PFMLIB_ERR_NOTSUPP);
-				assert_int_equal(error.kind, PFM_KIND_UNEXPRESSIBLE);
-			}
-	}
-	pfm_close_context(ctx);
-}
-
-/* A state of a line that is called like a letter, on a processor that inverts nothing. */
-static void unit_masks_come_before_letters(void **state)
-{
-	pfm_ctx_t *ctx = open_for("montecito");
-	pfm_encoding_t mask = PFM_INIT(mask), e = PFM_INIT(e);
-
-	(void)state;
-	assert_int_equal(pfm_encode_event(ctx, "L3_INSERTS:MESI=I", 0, &mask, NULL), PFMLIB_SUCCESS);
-	assert_int_equal(pfm_encode_event(ctx, "L3_INSERTS:I", 0, &e, NULL), PFMLIB_SUCCESS);
-	assert_memory_equal(&e, &mask, sizeof(e));
-	assert_int_equal(e.attr.exclude_idle, 0);
-	pfm_close_context(ctx);
-}
-
 /* A caller whose struct ends earlier gets what it has room for, and nothing that lay on the stack. */
 static void older_callers_get_clean_structs(void **state)
 {
@@ -209,152 +121,6 @@ static void older_callers_get_clean_structs(void **state)
 		for (unsigned i = e.n_regs; i < PFM_MAX_REGS; i++)
 			assert_memory_equal(&e.regs[i], &none, sizeof(none));
 		assert_int_equal(((const unsigned char *)&e)[size], fill);
-	}
-	pfm_close_context(ctx);
-}
-
-/* Fields that are an event's have its counters: a raw code is not placed where it cannot count. */
-static void fields_alone_are_placed_as_the_event_is(void **state)
-{
-	static const struct {
-		const char *text;
-		uint64_t counters;
-	} lines[] = {
-		{ "cpu/event=0x11/", 2 },
-		{ "r11", 2 },
-		{ "cpu/event=0x11,cmask=1/u", 2 },
-		{ "r14", 1 },
-		{ "cpu/event=0xc0/", 3 },
-		{ "cpu/event=0x99/", 3 },
-	};
-	pfm_ctx_t *ctx = open_for("coreduo");
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
-		pfm_encoding_t e = PFM_INIT(e);
-
-		assert_int_equal(pfm_encode_event(ctx, lines[i].text, 0, &e, NULL), PFMLIB_SUCCESS);
-		assert_int_equal(e.counters, lines[i].counters);
-	}
-	pfm_close_context(ctx);
-}
-
-/* ---- what is wrong -------------------------------------------------------------------------------------------- */
-
-/* Who gives a whole field wants no default of the event's masks in it; a mask that is named beside it is added. */
-static void a_field_given_as_a_whole(void **state)
-{
-	static const struct {
-		const char *text;
-		uint64_t config, extra;
-	} rows[] = {
-		{ "coreduo/L2_RQSTS,umask=0x41/", 0x412e, 0 },
-		{ "coreduo/L2_RQSTS,umask=0x0/", 0x002e, 0 },
-		{ "coreduo/L2_RQSTS/", 0x7f2e, 0 },
-		{ "amd64_fam10h_barcelona/DISPATCHED_FPU,umask=0x1/", 0x0100, 0 },
-		{ "skl/OFFCORE_RESPONSE_0,offcore_rsp=0x1/", 0x1b7, 0x1 },
-		{ "skl::OFFCORE_RESPONSE_0:offcore_rsp=0x10001", 0x1b7, 0x10001 },
-		{ "skl::OFFCORE_RESPONSE_0:m0=DMND_RFO:offcore_rsp=0x1", 0x1b7, 0x10003 },
-		{ "skl/OFFCORE_RESPONSE_0,edge/", 0x401b7, 0x18007 },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		pfm_encoding_t e = PFM_INIT(e);
-
-		assert_int_equal(pfm_encode_event(NULL, rows[i].text, 0, &e, NULL), PFMLIB_SUCCESS);
-		if (e.attr.config != rows[i].config || e.attr.config1 != rows[i].extra)
-			fail_msg("%s: %#llx %#llx", rows[i].text, (unsigned long long)e.attr.config, (unsigned long long)e.attr.config1);
-	}
-}
-
-struct wrong {
-	const char *text;
-	int code, kind;
-	unsigned start, end;
-};
-
-static void check_errors(const char *pmu, const struct wrong *lines, size_t n)
-{
-	pfm_ctx_t *ctx = open_for(pmu);
-
-	for (size_t i = 0; i < n; i++) {
-		pfm_encoding_t e = PFM_INIT(e);
-		pfm_error_t error = PFM_INIT(error);
-		int rc = pfm_encode_event(ctx, lines[i].text, 0, &e, &error);
-
-		if (rc != lines[i].code || error.kind != lines[i].kind || error.start != lines[i].start || error.end != lines[i].end)
-			fail_msg("%s: %d %s [%u,%u)", lines[i].text, rc, pfm_error_kind_name(error.kind), error.start, error.end);
-		assert_int_equal(error.code, rc);
-		assert_int_equal(pfm_encode_event(ctx, lines[i].text, 0, &e, NULL), rc);
-	}
-	pfm_close_context(ctx);
-}
-
-/* What libpfm4 gives in pieces of one filter: the largest each, and the next one, which is refused in its place. */
-static void pieces_of_a_filter_at_their_ends(void **state)
-{
-	static const struct {
-		const char *text;
-		uint64_t config1;
-	} good[] = {
-		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:tf=0", 0x7c0000 },
-		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:tf=1", 0x7c0001 },
-		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:cf=15", 0x7c001e },
-		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:cf=3:tf=1", 0x7c0007 },
-		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:e:tf=1:t=3:cf=3", 0x7c0007 },
-		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:e:tf=1:cf=3:tf=1:cf=3", 0x7c0007 },
-		{ "snbep_unc_pcu::UNC_P_FREQ_BAND0_CYCLES:ff=255", 0xff },
-	};
-	static const struct wrong bad[] = {
-		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:tf=2", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 46, 47 },
-		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:cf=16", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 46, 48 },
-		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:e:tf=1:tf=0", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 50, 52 },
-		{ "snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:e:cf=1:cf=2", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 50, 52 },
-		{ "snbep_unc_pcu::UNC_P_FREQ_BAND0_CYCLES:ff=256", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 42, 45 },
-	};
-	pfm_ctx_t *ctx = open_for(NULL);
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-		pfm_encoding_t e = PFM_INIT(e);
-
-		assert_int_equal(pfm_encode_event(ctx, good[i].text, 0, &e, NULL), PFMLIB_SUCCESS);
-		assert_int_equal(e.attr.config1, good[i].config1);
-	}
-	pfm_close_context(ctx);
-	check_errors(NULL, bad, sizeof(bad) / sizeof(bad[0]));
-}
-
-/* Levels behind a colon, libpfm's short names, and what the table itself calls a modifier; short names of boxes where they
- * have the field. */
-static void words_that_are_modifiers(void **state)
-{
-	static const struct {
-		const char *pmu, *words[12], *others[12];
-	} rows[] = {
-		{ "skl",
-		  { "u", "k", "h", "c", "I", "e", "t", "intx", "intxcp", "edge", "CMASK", "ldlat" },
-		  { "usr", "os", "", "x", "umask", "event", "nf", "uk", "c=1", "precise", "occ_e", "ed" } },
-		{ "jkt_uncore_cbox", { "u", "edge", "nf", "filter_nid" }, { "occ_e", "thresh2", "lmem" } },
-		{ "montecito", { "k", "thres" }, { "nf", "edge", "mesi", "es" } },
-	};
-	pfm_ctx_t *ctx = open_for(NULL);
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		int pmu = pfm_find_pmu(ctx, rows[i].pmu);
-
-		if (pmu < 0)
-			fail_msg("%s", rows[i].pmu);
-		for (unsigned k = 0; k < 12; k++) {
-			const struct table *t = context_pmu_table(ctx, (unsigned)pmu);
-
-			if (rows[i].words[k] && !pfmi_lookup_is_modifier(t, pfmi_base_make_slice(rows[i].words[k])))
-				fail_msg("%s has no %s", rows[i].pmu, rows[i].words[k]);
-			if (rows[i].others[k] && pfmi_lookup_is_modifier(t, pfmi_base_make_slice(rows[i].others[k])))
-				fail_msg("%s has %s", rows[i].pmu, rows[i].others[k]);
-		}
 	}
 	pfm_close_context(ctx);
 }
@@ -423,23 +189,6 @@ static void errors_point_at_the_culprit(void **state)
 	check_errors("coreduo", lines, sizeof(lines) / sizeof(lines[0]));
 }
 
-/* "L2_LINES_IN:E" and "L1D_PEND_MISS:EDGE" are names: what means a modifier as well says so, behind another mask and behind the name that
- * libpfm4 has for several. */
-static void masks_that_stand_too_late(void **state)
-{
-	static const struct wrong lines[] = {
-		{ "bdw::L2_LINES_IN:ANY:E", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 21, 22 },
-		{ "bdw::L2_LINES_IN:ANY:c=1:E", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 25, 26 },
-		{ "clx::L1D_PEND_MISS:EDGE:0x1", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 19, 23 },
-		/* Two fields of the same bits. */
-		{ "skl/event=0x3c,ldlat=3,offcore_rsp=3/", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 23, 34 },
-		{ "skl::INST_RETIRED:ANY_P:frontend=0:ldlat=0", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 35, 40 },
-	};
-
-	(void)state;
-	check_errors("coreduo", lines, sizeof(lines) / sizeof(lines[0]));
-}
-
 static void what_fails_leaves_the_result_alone(void **state)
 {
 	pfm_ctx_t *ctx = open_for("coreduo");
@@ -460,15 +209,8 @@ int main(void)
 		cmocka_unit_test(commas),
 		cmocka_unit_test(colons),
 		cmocka_unit_test(slashes),
-		cmocka_unit_test(guests_host_and_idle_time),
-		cmocka_unit_test(unit_masks_come_before_letters),
 		cmocka_unit_test(older_callers_get_clean_structs),
-		cmocka_unit_test(fields_alone_are_placed_as_the_event_is),
-		cmocka_unit_test(a_field_given_as_a_whole),
-		cmocka_unit_test(words_that_are_modifiers),
-		cmocka_unit_test(pieces_of_a_filter_at_their_ends),
 		cmocka_unit_test(errors_point_at_the_culprit),
-		cmocka_unit_test(masks_that_stand_too_late),
 		cmocka_unit_test(what_fails_leaves_the_result_alone),
 	};
 

@@ -56,6 +56,32 @@ static void none(void **state)
 	assert_true(!w.pmu && !w.events && !w.cpuid && !w.sysfs_root && !w.force_pmu);
 }
 
+static void trace_topics(void **state)
+{
+	static const struct {
+		const char *variable;
+		unsigned topics;
+	} texts[] = {
+		{ "PERFMON_DEBUG=lookup", TRACE_LOOKUP },
+		{ "PERFMON_DEBUG=session", TRACE_SESSION },
+		{ "PERFMON_DEBUG=lookup,session", TRACE_LOOKUP | TRACE_SESSION },
+		{ "PERFMON_DEBUG=,session,no_such_topic,lookup,", TRACE_LOOKUP | TRACE_SESSION },
+		{ "PERFMON_DEBUG=lookups,LOOKUP,sessio", 0 },
+		{ "PERFMON_DEBUG=", 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(texts); i++) {
+		struct env_options w;
+		char variable[64];
+
+		snprintf(variable, sizeof(variable), "%s", texts[i].variable);
+		WITH(&w, variable);
+		if (w.trace != texts[i].topics)
+			fail_msg("%s: topics 0x%x, expected 0x%x", variable, w.trace, texts[i].topics);
+	}
+}
+
 /* As getenv() does: the first one with a value is meant. */
 static void twice(void **state)
 {
@@ -78,4 +104,4 @@ static void by_name(void **state)
 	assert_null(pfmi_machine_get_env("PERFMON_UNIT_TEST"));
 }
 
-UNIT(machine_env, cmocka_unit_test(each_one), cmocka_unit_test(none), cmocka_unit_test(twice), cmocka_unit_test(by_name));
+UNIT(machine_env, cmocka_unit_test(each_one), cmocka_unit_test(none), cmocka_unit_test(trace_topics), cmocka_unit_test(twice), cmocka_unit_test(by_name));

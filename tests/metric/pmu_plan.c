@@ -6,9 +6,9 @@
 #include "lookup/lookup.h"
 
 /* A plan with @n events of the texts; they are of unit @unit, the last one that was looked up. */
-static struct pfm_plan_result *plan_of(const pfm_ctx_t *ctx, const char *const *texts, unsigned n, unsigned *unit)
+static struct pfm_plan *plan_of(const pfm_ctx_t *ctx, const char *const *texts, unsigned n, unsigned *unit)
 {
-	struct pfm_plan_result *plan = calloc(1, sizeof(*plan));
+	struct pfm_plan *plan = calloc(1, sizeof(*plan));
 
 	assert_non_null(plan);
 	plan->ctx = ctx;
@@ -25,14 +25,14 @@ static struct pfm_plan_result *plan_of(const pfm_ctx_t *ctx, const char *const *
 	return plan;
 }
 
-static void done(struct pfm_plan_result *plan)
+static void done(struct pfm_plan *plan)
 {
 	free(plan->events);
 	free(plan->certificate);
 	free(plan);
 }
 
-static int part(struct pfm_plan_result *plan, unsigned unit, bool several, pfm_error_t *why)
+static int part(struct pfm_plan *plan, unsigned unit, bool several, pfm_error_t *why)
 {
 	struct pmu_info u = pfmi_context_get_pmu(plan->ctx, unit);
 
@@ -48,7 +48,7 @@ static void groups_of(unsigned n, uint64_t taken, unsigned want, const char *pro
 {
 	pfm_ctx_t *ctx = open_for(NULL);
 	const char *texts[COUNT(TEXTS)];
-	struct pfm_plan_result *plan;
+	struct pfm_plan *plan;
 	uint64_t used[COUNT(TEXTS)] = { 0 };
 	unsigned unit;
 
@@ -88,7 +88,7 @@ static void behind_other_parts(void **state)
 {
 	pfm_ctx_t *ctx = open_for(NULL);
 	const char *texts[] = { TEXTS[0], TEXTS[1] };
-	struct pfm_plan_result *plan;
+	struct pfm_plan *plan;
 	unsigned unit;
 
 	(void)state;
@@ -112,7 +112,7 @@ static void no_counter(void **state)
 	pfm_ctx_t *ctx = open_for(NULL);
 	const char *texts[] = { "skx::INST_RETIRED.ANY", TEXTS[0], TEXTS[1] };
 	pfm_error_t why = { .size = sizeof(why) };
-	struct pfm_plan_result *plan;
+	struct pfm_plan *plan;
 	unsigned unit;
 
 	(void)state;
@@ -130,7 +130,7 @@ static void extra_registers(void **state)
 	pfm_ctx_t *ctx = open_for(NULL);
 	const char *texts[] = { "skx::MEM_TRANS_RETIRED.LOAD_LATENCY_GT_4", "skx::MEM_TRANS_RETIRED.LOAD_LATENCY_GT_8",
 		                "skx::MEM_TRANS_RETIRED.LOAD_LATENCY_GT_16", "skx::INST_RETIRED.ANY" };
-	struct pfm_plan_result *plan;
+	struct pfm_plan *plan;
 	unsigned unit;
 
 	(void)state;
@@ -150,7 +150,7 @@ static void events_of_others(void **state)
 {
 	pfm_ctx_t *ctx = open_for(NULL);
 	const char *texts[] = { "coreduo::BACLEARS", TEXTS[0] };
-	struct pfm_plan_result *plan;
+	struct pfm_plan *plan;
 	unsigned unit;
 
 	(void)state;
@@ -163,7 +163,7 @@ static void events_of_others(void **state)
 
 /* Each event as "group:counter", where "-" is none and F a fixed one; "+" if it was added, "!" if others stand behind it, "*" if the proof
  * speaks of it. */
-static void write_plan(const struct pfm_plan_result *plan, char *buf, size_t len)
+static void write_plan(const struct pfm_plan *plan, char *buf, size_t len)
 {
 	size_t at = 0;
 
@@ -190,7 +190,7 @@ struct wanted {
 static void plan_is(const struct wanted *w)
 {
 	pfm_ctx_t *ctx = open_for(NULL);
-	struct pfm_plan_result *plan;
+	struct pfm_plan *plan;
 	unsigned n = 0, unit;
 	char text[256];
 
@@ -293,7 +293,7 @@ static void no_leader(void **state)
 	pfm_ctx_t *ctx = open_for(NULL);
 	const char *texts[] = { "icx::INST_RETIRED.ANY", "icx::PERF_METRICS.RETIRING" };
 	pfm_error_t why = { .size = sizeof(why) };
-	struct pfm_plan_result *plan;
+	struct pfm_plan *plan;
 	unsigned unit;
 
 	(void)state;
@@ -339,7 +339,7 @@ static void events_of_the_kernel(void **state)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		pfm_ctx_t *ctx = open_for(NULL);
 		const char *texts[97];
-		struct pfm_plan_result *plan;
+		struct pfm_plan *plan;
 		unsigned unit, in_group[3] = { 0 };
 
 		for (unsigned k = 0; k < rows[i].n; k++)
@@ -364,7 +364,7 @@ static void beside_watchdog(const char *const *texts, unsigned n, bool on, unsig
 	pfm_ctx_t *ctx = open_for(NULL);
 	struct pfm_ctx machine;
 	struct kernel_info kernel = { .nmi_watchdog = on };
-	struct pfm_plan_result *plan;
+	struct pfm_plan *plan;
 	struct pmu_info u;
 	unsigned unit;
 	char text[64];
@@ -396,7 +396,7 @@ static void watchdogs(void **state)
 	beside_watchdog(two, 2, true, PFM_PMU_HOST, 0, "0:0* 1:0*");
 	beside_watchdog(two, 2, false, PFM_PMU_HOST, 0, "0:0 0:1");
 	beside_watchdog(two, 2, true, 0, 0, "0:0 0:1");
-	beside_watchdog(two, 2, true, PFM_PMU_HOST, PFM_PLAN_BARE, "0:0 0:1");
+	beside_watchdog(two, 2, true, PFM_PMU_HOST, PFM_PLAN_ALL_COUNTERS, "0:0 0:1");
 	beside_watchdog(cycles, 2, true, PFM_PMU_HOST, 0, NULL);
 	beside_watchdog(cycles, 2, false, PFM_PMU_HOST, 0, "0:F1 0:F0");
 	beside_watchdog(four, 4, true, PFM_PMU_HOST, 0, "0:0 0:1 0:2 0:3");

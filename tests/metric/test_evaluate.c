@@ -8,17 +8,18 @@
 #include <string.h>
 #include <cmocka.h>
 #include "metric/metric.h"
+#include "metrics.h"
 
-static const pfm_metric_count_t none;
+static const pfm_metric_operand_t none;
 
-static int run(const char *code, const pfm_metric_count_t *in, unsigned n, struct metric_number *out)
+static int run(const char *code, const pfm_metric_operand_t *in, unsigned n, struct metric_number *out)
 {
 	return pfmi_metric_run_code(code, in, n, n, NULL, out);
 }
 
 static void instructions(void **state)
 {
-	const pfm_metric_count_t in[] = { { .value = 12, .known = 1 }, { .value = 5, .known = 1 }, { .known = 0 } };
+	const pfm_metric_operand_t in[] = { { .value = 12, .known = 1 }, { .value = 5, .known = 1 }, { .known = 0 } };
 	static const struct {
 		const char *code;
 		double value;
@@ -99,7 +100,7 @@ static void operators_on_either_way(void **state)
 	(void)state;
 	for (const char *op = "+-*/%<>[]=!&|^mMd"; *op; op++)
 		for (unsigned i = 0; i < n * n; i++) {
-			const pfm_metric_count_t in[] = { { .value = values[i / n], .known = 1 }, { .value = values[i % n], .known = 1 } };
+			const pfm_metric_operand_t in[] = { { .value = values[i / n], .known = 1 }, { .value = values[i % n], .known = 1 } };
 			double v;
 			int known = expected(*op, in[0].value, in[1].value, &v);
 
@@ -171,7 +172,7 @@ static bool is_quick(void)
 static void noise_never_leaves_the_machine(void **state)
 {
 	static const char letters[] = "eijkslv+-*/%<>[]=!&|^mMd~?00001230";
-	pfm_metric_count_t in[4] = { { .value = 1, .known = 1 }, { .value = 0, .known = 1 }, { .value = 1e300, .known = 1 } };
+	pfm_metric_operand_t in[4] = { { .value = 1, .known = 1 }, { .value = 0, .known = 1 }, { .value = 1e300, .known = 1 } };
 	char code[64];
 	struct metric_number out, careful;
 	unsigned n_defined = 0, rounds = is_quick() ? 20000 : 200000;
@@ -200,7 +201,7 @@ static void slopes_are_those_of_differences(void **state)
 {
 	static const char *const codes[] = { "e00e01-e00e01*e02M/", "e00e01/s00l00*e02+", "e00e01e02*>e00e01e02/?", "e00~e01d",
 		                             "e00e01me02*" };
-	pfm_metric_count_t in[3] = { { .value = 7, .known = 1 }, { .value = 3, .known = 1 }, { .value = 11, .known = 1 } };
+	pfm_metric_operand_t in[3] = { { .value = 7, .known = 1 }, { .value = 3, .known = 1 }, { .value = 11, .known = 1 } };
 	const double step = 1e-6;
 	struct metric_number low, high, at;
 
@@ -255,7 +256,7 @@ static void the_truth_is_in_the_interval(void **state)
 			samples[2 * r] = ipc * length * (1 + 0.03 * normal());
 			samples[2 * r + 1] = length * (1 + 0.03 * normal());
 		}
-		assert_int_equal(pfm_estimate_metric(NULL, pmu, event, samples, rounds, 2, &v), PFMLIB_SUCCESS);
+		assert_int_equal(compute_from_repetitions(NULL, pmu, event, samples, rounds, 2, &v), PFMLIB_SUCCESS);
 		inside += v.low <= ipc && ipc <= v.high;
 	}
 	assert_in_range(inside, trials * 93 / 100, trials * 97 / 100);
@@ -292,7 +293,7 @@ static void an_interval_is_students(void **state)
 	for (unsigned n = 1; n <= 200; n++) {
 		pfm_metric_value_t v = PFM_INIT(v);
 
-		assert_int_equal(pfm_estimate_metric(NULL, pmu, event, samples, n + 1, 2, &v), PFMLIB_SUCCESS);
+		assert_int_equal(compute_from_repetitions(NULL, pmu, event, samples, n + 1, 2, &v), PFMLIB_SUCCESS);
 		assert_true(v.error > 0 && fabs((v.high - v.value) - (v.value - v.low)) < 1e-9);
 		assert_true(fabs(share_within((v.high - v.value) / v.error, n) - 0.95) < 1e-5);
 	}
@@ -343,8 +344,8 @@ static unsigned judged_rightly(unsigned trials, unsigned n_parts, unsigned group
 		struct run r;
 
 		run_program(&r, n_parts, groups, second, drift);
-		assert_int_equal(pfm_judge_metric(NULL, pmu, event,
-		                                  (pfm_metric_count_t[]){ { .value = r.counted[0], .known = 1 }, { .value = r.counted[1], .known = 1 } },
+		assert_int_equal(compute_from_intervals(NULL, pmu, event,
+		                                  (pfm_metric_operand_t[]){ { .value = r.counted[0], .known = 1 }, { .value = r.counted[1], .known = 1 } },
 		                                  2, r.parts, n_parts, second ? 0 : 1.0 / groups, &v),
 		                 PFMLIB_SUCCESS);
 		assert_true(fabs(v.value - r.counted[0] / r.counted[1]) < 1e-12);
@@ -371,7 +372,7 @@ static void what_was_extrapolated_is_in_the_interval(void **state)
 
 static void parts_that_do_not_tell(void **state)
 {
-	pfm_metric_count_t in[] = { { .value = 20, .known = 1 }, { .value = 10, .known = 1 } };
+	pfm_metric_operand_t in[] = { { .value = 20, .known = 1 }, { .value = 10, .known = 1 } };
 	double parts[] = { 9, 5, 11, 5 };
 	pfm_metric_value_t v = PFM_INIT(v);
 	unsigned event;
@@ -379,43 +380,43 @@ static void parts_that_do_not_tell(void **state)
 
 	(void)state;
 	find("hardware::ipc", &pmu, &event);
-	assert_int_equal(pfm_judge_metric(NULL, pmu, event, in, 2, parts, 2, 0.5, &v), PFMLIB_SUCCESS);
+	assert_int_equal(compute_from_intervals(NULL, pmu, event, in, 2, parts, 2, 0.5, &v), PFMLIB_SUCCESS);
 	/* 18 / 10 and 22 / 10: (0.4 ** 2 / 2 / 2) * 0.5 is the variance, 12.7062 Student's of one degree. */
 	assert_true(fabs(v.error - sqrt(0.02)) < 1e-12);
 	assert_true(fabs((v.high - 2) / v.error - 12.7062) < 1e-4);
-	assert_int_equal(pfm_judge_metric(NULL, pmu, event, in, 2, parts, 1, 0.5, &v), PFMLIB_SUCCESS);
+	assert_int_equal(compute_from_intervals(NULL, pmu, event, in, 2, parts, 1, 0.5, &v), PFMLIB_SUCCESS);
 	assert_true(v.value == 2 && v.error < 0 && v.low < -1e300 && v.high > 1e300);
-	assert_int_equal(pfm_judge_metric(NULL, pmu, event, in, 2, NULL, 0, 1, &v), PFMLIB_SUCCESS);
+	assert_int_equal(compute_from_intervals(NULL, pmu, event, in, 2, NULL, 0, 1, &v), PFMLIB_SUCCESS);
 	assert_true(v.error == 0 && v.low == 2 && v.high == 2);
 	parts[1] = NAN;
-	assert_int_equal(pfm_judge_metric(NULL, pmu, event, in, 2, parts, 2, 0, &v), PFMLIB_SUCCESS);
+	assert_int_equal(compute_from_intervals(NULL, pmu, event, in, 2, parts, 2, 0, &v), PFMLIB_SUCCESS);
 	assert_true(v.error < 0);
 	in[1].known = 0;
-	assert_int_equal(pfm_judge_metric(NULL, pmu, event, in, 2, parts, 2, 0, &v), PFMLIB_SUCCESS);
+	assert_int_equal(compute_from_intervals(NULL, pmu, event, in, 2, parts, 2, 0, &v), PFMLIB_SUCCESS);
 	assert_int_equal(v.state, PFM_METRIC_NOT_COUNTED);
-	assert_int_equal(pfm_judge_metric(NULL, pmu, event, in, 2, NULL, 2, 0, &v), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_judge_metric(NULL, pmu, event, in, 2, parts, 2, 1.5, &v), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_judge_metric(NULL, pmu, event, in, 2, parts, 2, NAN, &v), PFMLIB_ERR_INVAL);
+	assert_int_equal(compute_from_intervals(NULL, pmu, event, in, 2, NULL, 2, 0, &v), PFMLIB_ERR_INVAL);
+	assert_int_equal(compute_from_intervals(NULL, pmu, event, in, 2, parts, 2, 1.5, &v), PFMLIB_ERR_INVAL);
+	assert_int_equal(compute_from_intervals(NULL, pmu, event, in, 2, parts, 2, NAN, &v), PFMLIB_ERR_INVAL);
 }
 
 static void errors_of_counts_become_errors_of_values(void **state)
 {
-	pfm_metric_count_t in[] = { { .value = 2000, .error = 20, .known = 1 }, { .value = 1000, .error = 10, .known = 1 } };
+	pfm_metric_operand_t in[] = { { .value = 2000, .error = 20, .known = 1 }, { .value = 1000, .error = 10, .known = 1 } };
 	pfm_metric_value_t v = PFM_INIT(v);
 	unsigned event;
 	int pmu;
 
 	(void)state;
 	find("hardware::ipc", &pmu, &event);
-	assert_int_equal(pfm_evaluate_metric(NULL, pmu, event, in, 2, &v), PFMLIB_SUCCESS);
+	assert_int_equal(compute_propagated(NULL, pmu, event, in, 2, &v), PFMLIB_SUCCESS);
 	assert_true(fabs(v.value - 2) < 1e-12);
 	assert_true(fabs(v.error - 2 * sqrt(2) * 0.01) < 1e-12);
 	assert_true(fabs(v.high - v.value - 1.959964 * v.error) < 1e-12);
 	in[1].known = 0;
-	assert_int_equal(pfm_evaluate_metric(NULL, pmu, event, in, 2, &v), PFMLIB_SUCCESS);
+	assert_int_equal(compute_propagated(NULL, pmu, event, in, 2, &v), PFMLIB_SUCCESS);
 	assert_int_equal(v.state, PFM_METRIC_NOT_COUNTED);
 	assert_int_equal(v.missing, 1);
-	assert_int_equal(pfm_evaluate_metric(NULL, pmu, 0, in, 2, &v), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(compute_propagated(NULL, pmu, 0, in, 2, &v), PFMLIB_ERR_NOTFOUND);
 }
 
 /* Counts that go up and down together: nothing is left of that in their ratio, not even what was rounded. */
@@ -436,10 +437,10 @@ static void what_cancels_leaves_nothing(void **state)
 			samples[2 * r + 1] = 1e6 + rand() % 1000000;
 			samples[2 * r] = ipc * samples[2 * r + 1];
 		}
-		assert_int_equal(pfm_estimate_metric(NULL, pmu, event, samples, 16, 2, &v), PFMLIB_SUCCESS);
+		assert_int_equal(compute_from_repetitions(NULL, pmu, event, samples, 16, 2, &v), PFMLIB_SUCCESS);
 		assert_true(v.error == 0 && v.low == v.value && v.high == v.value);
 		samples[0] *= 1 + 1e-12;
-		assert_int_equal(pfm_estimate_metric(NULL, pmu, event, samples, 16, 2, &v), PFMLIB_SUCCESS);
+		assert_int_equal(compute_from_repetitions(NULL, pmu, event, samples, 16, 2, &v), PFMLIB_SUCCESS);
 		assert_true(v.error > 0 && v.low < v.value && v.high > v.value);
 	}
 }
@@ -474,24 +475,24 @@ static void repetitions(void **state)
 		samples[2 * i + 1] = 1000;
 	}
 	/* One round says nothing of its error. */
-	assert_int_equal(pfm_estimate_metric(NULL, pmu, event, samples, 1, 2, &v), PFMLIB_SUCCESS);
+	assert_int_equal(compute_from_repetitions(NULL, pmu, event, samples, 1, 2, &v), PFMLIB_SUCCESS);
 	assert_true(v.low < -1e300 && v.high > 1e300 && v.value == 2);
-	assert_int_equal(pfm_estimate_metric(NULL, pmu, event, samples, 40, 2, &v), PFMLIB_SUCCESS);
+	assert_int_equal(compute_from_repetitions(NULL, pmu, event, samples, 40, 2, &v), PFMLIB_SUCCESS);
 	assert_true(fabs(v.value - 2.0005) < 1e-12);
 	/* Student's 2.0227 for 39 degrees of freedom. */
 	assert_true(fabs((v.high - v.value) / v.error - 2.0227) < 1e-3);
 	samples[1] = 0;
-	assert_int_equal(pfm_estimate_metric(NULL, pmu, event, samples, 1, 2, &v), PFMLIB_SUCCESS);
+	assert_int_equal(compute_from_repetitions(NULL, pmu, event, samples, 1, 2, &v), PFMLIB_SUCCESS);
 	assert_int_equal(v.state, PFM_METRIC_DIVISION);
 	assert_int_equal(v.missing, -1);
 	samples[1] = NAN;
-	assert_int_equal(pfm_estimate_metric(NULL, pmu, event, samples, 1, 2, &v), PFMLIB_SUCCESS);
+	assert_int_equal(compute_from_repetitions(NULL, pmu, event, samples, 1, 2, &v), PFMLIB_SUCCESS);
 	assert_int_equal(v.state, PFM_METRIC_NOT_COUNTED);
-	assert_int_equal(pfm_estimate_metric(NULL, pmu, event, samples, 0, 2, &v), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_estimate_metric(NULL, pmu, event, NULL, 1, 2, &v), PFMLIB_ERR_INVAL);
+	assert_int_equal(compute_from_repetitions(NULL, pmu, event, samples, 0, 2, &v), PFMLIB_ERR_INVAL);
+	assert_int_equal(compute_from_repetitions(NULL, pmu, event, NULL, 1, 2, &v), PFMLIB_ERR_INVAL);
 	/* Fewer counts than the formula reads. */
-	assert_int_equal(pfm_estimate_metric(NULL, pmu, event, samples, 1, 1, &v), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_evaluate_metric(NULL, pmu, event, NULL, 1, &v), PFMLIB_ERR_INVAL);
+	assert_int_equal(compute_from_repetitions(NULL, pmu, event, samples, 1, 1, &v), PFMLIB_ERR_INVAL);
+	assert_int_equal(compute_propagated(NULL, pmu, event, NULL, 1, &v), PFMLIB_ERR_INVAL);
 }
 
 static void states_have_names(void **state)

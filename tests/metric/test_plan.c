@@ -164,7 +164,7 @@ static void check_short_way(const struct brute *b)
 /* Every group of @plan can be dispatched, on the counters it names. */
 static void check_groups(const pfm_plan_t *plan, unsigned n_groups)
 {
-	pfm_planned_t e = PFM_INIT(e);
+	pfm_planned_event_t e = PFM_INIT(e);
 
 	for (unsigned g = 0; g < n_groups; g++) {
 		const char *members[PFM_MAX_SET];
@@ -172,7 +172,7 @@ static void check_groups(const pfm_plan_t *plan, unsigned n_groups)
 		unsigned n = 0;
 		pfm_set_t set = PFM_INIT(set);
 
-		for (unsigned i = 0; !pfm_describe_planned(plan, i, &e); i++)
+		for (unsigned i = 0; !pfm_describe_planned_event(plan, i, &e); i++)
 			if (e.group == g) {
 				members[n] = e.text;
 				counters[n++] = e.counter;
@@ -186,9 +186,9 @@ static void check_groups(const pfm_plan_t *plan, unsigned n_groups)
 /* With an event more than was asked for, sets fit that would not: it belongs to the question then. */
 static void ask_for_added(const pfm_plan_t *plan, struct brute *b)
 {
-	pfm_planned_t e = PFM_INIT(e);
+	pfm_planned_event_t e = PFM_INIT(e);
 
-	for (unsigned i = 0; plan && !pfm_describe_planned(plan, i, &e); i++)
+	for (unsigned i = 0; plan && !pfm_describe_planned_event(plan, i, &e); i++)
 		if (e.added) {
 			assert_true(b->n <= MOST);
 			b->texts[b->n++] = e.text;
@@ -199,7 +199,7 @@ static void check_set(const char *pmu, struct brute *b)
 {
 	pfm_plan_info_t info = PFM_INIT(info);
 	pfm_plan_t *plan;
-	int rc = pfm_plan(&plan, ctx, b->texts, b->n, NULL, NULL);
+	int rc = pfm_create_plan(&plan, ctx, b->texts, b->n, NULL, NULL);
 	unsigned want;
 
 	ask_for_added(plan, b);
@@ -481,15 +481,15 @@ static void equal_input_gives_an_equal_plan(void **state)
 {
 	const char *texts[] = { "montecito::CPU_OP_CYCLES_ALL", "montecito::BUS_ALL_IO", "montecito::BUS_ALL_ANY",
 		                "montecito::IA64_INST_RETIRED_THIS", "montecito::CPU_OP_CYCLES_HALTED", "hardware::ipc" };
-	pfm_planned_t one = PFM_INIT(one), two = PFM_INIT(two);
+	pfm_planned_event_t one = PFM_INIT(one), two = PFM_INIT(two);
 	pfm_plan_t *a, *b;
 	unsigned n = 0;
 
 	(void)state;
-	assert_int_equal(pfm_plan(&a, ctx, texts, 6, NULL, NULL), PFMLIB_SUCCESS);
-	assert_int_equal(pfm_plan(&b, ctx, texts, 6, NULL, NULL), PFMLIB_SUCCESS);
-	for (unsigned i = 0; !pfm_describe_planned(a, i, &one); i++) {
-		assert_int_equal(pfm_describe_planned(b, i, &two), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_create_plan(&a, ctx, texts, 6, NULL, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_create_plan(&b, ctx, texts, 6, NULL, NULL), PFMLIB_SUCCESS);
+	for (unsigned i = 0; !pfm_describe_planned_event(a, i, &one); i++) {
+		assert_int_equal(pfm_describe_planned_event(b, i, &two), PFMLIB_SUCCESS);
 		assert_string_equal(one.text, two.text);
 		assert_int_equal(one.counter, two.counter);
 		n++;
@@ -504,24 +504,24 @@ static void taken_counters_are_left_alone(void **state)
 	const char *texts[] = { "coreduo::Uops_Ret", "coreduo::L2_Lines_In" };
 	pfm_plan_options_t o = PFM_INIT(o);
 	pfm_plan_info_t info = PFM_INIT(info);
-	pfm_planned_t e = PFM_INIT(e);
+	pfm_planned_event_t e = PFM_INIT(e);
 	pfm_error_t error = PFM_INIT(error);
 	pfm_plan_t *plan;
 
 	(void)state;
 	o.taken = 1;
-	assert_int_equal(pfm_plan(&plan, ctx, texts, 2, &o, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_create_plan(&plan, ctx, texts, 2, &o, NULL), PFMLIB_SUCCESS);
 	pfm_describe_plan(plan, &info);
 	assert_int_equal(info.n_groups, 2);
-	for (unsigned i = 0; !pfm_describe_planned(plan, i, &e); i++)
+	for (unsigned i = 0; !pfm_describe_planned_event(plan, i, &e); i++)
 		assert_int_equal(e.counter, 1);
 	pfm_free_plan(plan);
 	o.taken = 3;
-	assert_int_equal(pfm_plan(&plan, ctx, texts, 2, &o, &error), PFMLIB_ERR_NOASSIGN);
+	assert_int_equal(pfm_create_plan(&plan, ctx, texts, 2, &o, &error), PFMLIB_ERR_NOASSIGN);
 	assert_null(plan);
 	assert_int_equal(error.event, 0);
 	texts[1] = "coreduo::nobody";
-	assert_int_equal(pfm_plan(&plan, ctx, texts, 2, NULL, &error), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_create_plan(&plan, ctx, texts, 2, NULL, &error), PFMLIB_ERR_NOTFOUND);
 	assert_int_equal(error.event, 1);
 }
 
@@ -532,7 +532,7 @@ static pfm_plan_t *plan_of(const char *const *texts, unsigned n, pfm_plan_info_t
 	pfm_plan_t *plan;
 	pfm_error_t error = PFM_INIT(error);
 
-	assert_int_equal(pfm_plan(&plan, ctx, texts, n, NULL, &error), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_create_plan(&plan, ctx, texts, n, NULL, &error), PFMLIB_SUCCESS);
 	assert_int_equal(pfm_describe_plan(plan, info), PFMLIB_SUCCESS);
 	return plan;
 }
@@ -544,7 +544,7 @@ static void figures_are_led_by_slots(void **state)
 		                "icl::TOPDOWN.SLOTS" };
 	const char *slots_first[] = { "icl::TOPDOWN.SLOTS", "icl::PERF_METRICS.RETIRING" };
 	pfm_plan_info_t info = PFM_INIT(info);
-	pfm_planned_t e = PFM_INIT(e);
+	pfm_planned_event_t e = PFM_INIT(e);
 
 	(void)state;
 	for (unsigned n = 3; n <= 4; n++) {
@@ -552,7 +552,7 @@ static void figures_are_led_by_slots(void **state)
 
 		assert_int_equal(info.n_events, 4);
 		assert_int_equal(info.n_groups, 1);
-		assert_int_equal(pfm_describe_planned(plan, 0, &e), PFMLIB_SUCCESS);
+		assert_int_equal(pfm_describe_planned_event(plan, 0, &e), PFMLIB_SUCCESS);
 		assert_string_equal(e.text, "icl::TOPDOWN.SLOTS");
 		assert_int_equal(e.added, n == 3);
 		assert_int_equal(e.counter, 35);
@@ -574,7 +574,7 @@ static void figures_need_the_slots_counter(void **state)
 	for (unsigned n = 1; n <= 2; n++) {
 		pfm_plan_t *plan;
 
-		assert_int_equal(pfm_plan(&plan, ctx, texts, n, &o, &error), PFMLIB_ERR_NOASSIGN);
+		assert_int_equal(pfm_create_plan(&plan, ctx, texts, n, &o, &error), PFMLIB_ERR_NOASSIGN);
 		assert_null(plan);
 		assert_int_equal(error.event, 0);
 	}
@@ -593,7 +593,7 @@ static void figures_that_move_need_the_slots_counter(void **state)
 		pfm_plan_t *plan;
 
 		texts[n] = "icl::PERF_METRICS.RETIRING";
-		assert_int_equal(pfm_plan(&plan, ctx, texts, n + 1, &o, &error), PFMLIB_ERR_NOASSIGN);
+		assert_int_equal(pfm_create_plan(&plan, ctx, texts, n + 1, &o, &error), PFMLIB_ERR_NOASSIGN);
 		assert_int_equal(error.event, n);
 		assert_int_equal(error.start, 0);
 		assert_int_equal(error.end, strlen(texts[n]));
@@ -607,14 +607,14 @@ static void values_of_one_register_are_groups(void **state)
 	const char *texts[] = { "skx::MEM_TRANS_RETIRED.LOAD_LATENCY_GT_4", "skx::MEM_TRANS_RETIRED.LOAD_LATENCY_GT_8",
 		                "skx::MEM_TRANS_RETIRED.LOAD_LATENCY_GT_16", "skx::INST_RETIRED.ANY" };
 	pfm_plan_info_t info = PFM_INIT(info);
-	pfm_planned_t e = PFM_INIT(e);
+	pfm_planned_event_t e = PFM_INIT(e);
 	pfm_plan_t *plan = plan_of(texts, 4, &info);
 
 	(void)state;
 	assert_int_equal(info.n_groups, 3);
 	assert_int_equal(info.bound, 3);
 	assert_string_equal(info.certificate, "3 events need different values in the same extra registers: at least 3 groups");
-	for (unsigned i = 0; !pfm_describe_planned(plan, i, &e); i++)
+	for (unsigned i = 0; !pfm_describe_planned_event(plan, i, &e); i++)
 		assert_int_equal(e.in_proof, strcmp(e.text, texts[3]) != 0);
 	pfm_free_plan(plan);
 }
@@ -666,12 +666,12 @@ static void groups_of_metrics_and_pmus(void **state)
 {
 	const char *texts[] = { "software::ratios", "hardware::ipc", "coreduo::Uops_Ret" };
 	pfm_plan_info_t info = PFM_INIT(info);
-	pfm_planned_t e = PFM_INIT(e);
+	pfm_planned_event_t e = PFM_INIT(e);
 	pfm_plan_t *plan = plan_of(texts, 3, &info);
 	unsigned clocks = 0, software = 0;
 
 	(void)state;
-	for (unsigned i = 0; !pfm_describe_planned(plan, i, &e); i++) {
+	for (unsigned i = 0; !pfm_describe_planned_event(plan, i, &e); i++) {
 		clocks += strcmp(e.text, "software::task-clock") == 0;
 		software += e.request == 0;
 	}
@@ -692,32 +692,32 @@ static void what_cannot_be_planned_is_refused(void **state)
 	pfm_plan_options_t o = PFM_INIT(o);
 	pfm_error_t error = PFM_INIT(error);
 	pfm_plan_info_t info = PFM_INIT(info);
-	pfm_planned_t e = PFM_INIT(e);
+	pfm_planned_event_t e = PFM_INIT(e);
 	pfm_plan_t *plan;
 
 	(void)state;
 	memset(text, ' ', sizeof(text));
 	memcpy(text + sizeof(text) - 22, "software::page-faults", 22);
-	assert_int_equal(pfm_plan(&plan, ctx, texts, 2, NULL, &error), PFMLIB_ERR_TOOMANY);
+	assert_int_equal(pfm_create_plan(&plan, ctx, texts, 2, NULL, &error), PFMLIB_ERR_TOOMANY);
 	assert_int_equal(error.event, 1);
 	for (unsigned i = 0; i < 1100; i++)
 		many[i] = "software::page-faults";
-	assert_int_equal(pfm_plan(&plan, ctx, many, 1100, NULL, &error), PFMLIB_ERR_TOOMANY);
+	assert_int_equal(pfm_create_plan(&plan, ctx, many, 1100, NULL, &error), PFMLIB_ERR_TOOMANY);
 	assert_int_equal(error.event, 1024);
 	texts[1] = NULL;
-	assert_int_equal(pfm_plan(&plan, ctx, texts, 2, NULL, &error), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_plan(NULL, ctx, texts, 1, NULL, &error), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_plan(&plan, ctx, texts, 0, NULL, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_create_plan(&plan, ctx, texts, 2, NULL, &error), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_create_plan(NULL, ctx, texts, 1, NULL, &error), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_create_plan(&plan, ctx, texts, 0, NULL, NULL), PFMLIB_ERR_INVAL);
 	o.size = 1;
-	assert_int_equal(pfm_plan(&plan, ctx, texts, 1, &o, &error), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_create_plan(&plan, ctx, texts, 1, &o, &error), PFMLIB_ERR_INVAL);
 	texts[0] = "software::nobodys";
-	assert_int_equal(pfm_plan(&plan, ctx, texts, 1, NULL, &error), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_create_plan(&plan, ctx, texts, 1, NULL, &error), PFMLIB_ERR_NOTFOUND);
 	texts[0] = "software::task-clock";
-	assert_int_equal(pfm_plan(&plan, ctx, texts, 1, NULL, &error), PFMLIB_SUCCESS);
-	assert_int_equal(pfm_describe_planned(plan, 1, &e), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_create_plan(&plan, ctx, texts, 1, NULL, &error), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_describe_planned_event(plan, 1, &e), PFMLIB_ERR_NOTFOUND);
 	info.size = e.size = 1;
 	assert_int_equal(pfm_describe_plan(plan, &info), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_describe_planned(plan, 0, &e), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_describe_planned_event(plan, 0, &e), PFMLIB_ERR_INVAL);
 	pfm_free_plan(plan);
 	pfm_free_plan(NULL);
 }
@@ -734,7 +734,7 @@ static void short_structs_stay_short(void **state)
 
 	(void)state;
 	memset((char *)&room.error + room.error.size, 0x5a, sizeof(room) - room.error.size);
-	assert_int_equal(pfm_plan(&plan, ctx, texts, 1, NULL, &room.error), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_create_plan(&plan, ctx, texts, 1, NULL, &room.error), PFMLIB_ERR_NOTFOUND);
 	assert_int_equal(room.error.code, PFMLIB_ERR_NOTFOUND);
 	for (const char *p = (const char *)&room + room.error.size; p < (const char *)(&room + 1); p++)
 		assert_int_equal(*p, 0x5a);

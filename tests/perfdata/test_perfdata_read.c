@@ -184,7 +184,7 @@ static int read_it(void)
 	pfm_close_session(reading);
 	reading = NULL;
 	error = (pfm_error_t){ .size = sizeof(error) };
-	return pfm_read_recording(&reading, path, &error);
+	return pfm_open_recording(&reading, path, &error);
 }
 
 static int next(void)
@@ -196,17 +196,17 @@ static int next(void)
 /* True if the recording said that it breaks off. */
 static bool broke_off(void)
 {
-	pfm_buffers_t b = { .size = sizeof(b) };
+	pfm_buffer_info_t b = { .size = sizeof(b) };
 
-	assert_int_equal(pfm_read_buffers(reading, &b), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_buffer_statistics(reading, &b), PFMLIB_SUCCESS);
 	return b.damaged;
 }
 
 static unsigned skipped(void)
 {
-	pfm_buffers_t b = { .size = sizeof(b) };
+	pfm_buffer_info_t b = { .size = sizeof(b) };
 
-	assert_int_equal(pfm_read_buffers(reading, &b), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_buffer_statistics(reading, &b), PFMLIB_SUCCESS);
 	return b.skipped;
 }
 
@@ -224,7 +224,7 @@ static void expect_sample(unsigned event_number, uint64_t ip, uint64_t time)
 	assert_int_equal(next(), 1);
 	assert_int_equal(record.type, PFM_RECORD_SAMPLE);
 	assert_int_equal(record.event, event_number);
-	assert_int_equal(record.sample.ip, ip);
+	assert_int_equal(record.body.sample.ip, ip);
 	assert_int_equal(record.time, time);
 	assert_int_equal(record.tid, 8);
 }
@@ -265,16 +265,16 @@ static void a_file_of_either_byte_order_is_read_the_same(void **state)
 		put_head(PFM_RECORD_SAMPLE, 0, 400); /* cut off */
 		end_file(names, 2);
 		assert_int_equal(read_it(), PFMLIB_SUCCESS);
-		assert_int_equal(pfm_count_session(reading), 2);
+		assert_int_equal(pfm_session_size(reading), 2);
 		assert_string_equal(name_of(0), "faults");
 		assert_string_equal(name_of(1), "clocks");
 		expect_sample(1, 0x2000, 10);
-		assert_int_equal(record.sample.period, 555);
+		assert_int_equal(record.body.sample.period, 555);
 		expect_sample(0, 0x1000, 30);
-		assert_int_equal(record.sample.period, 1);
+		assert_int_equal(record.body.sample.period, 1);
 		assert_int_equal(next(), 1);
 		assert_int_equal(record.type, PFM_RECORD_COMM);
-		assert_string_equal(record.comm.name, "program");
+		assert_string_equal(record.body.comm.name, "program");
 		expect_sample(0, 0x3000, 40);
 		expect_sample(0, 0x4000, 50);
 		assert_int_equal(next(), 0);
@@ -327,7 +327,7 @@ static void one_event_needs_no_ids(void **state)
 	put32(8);
 	put64(5);
 	assert_int_equal(read_it(), PFMLIB_SUCCESS);
-	assert_int_equal(pfm_count_session(reading), 1);
+	assert_int_equal(pfm_session_size(reading), 1);
 	assert_string_equal(name_of(0), "page-faults"); /* nobody told: by what it counts */
 	expect_sample(0, 0x77, 5);
 }
@@ -379,9 +379,9 @@ static void a_chain_is_full_where_its_event_says_so(void **state)
 			put_chain(round >> 1, rows[i][0], rows[i][1], mark);
 			assert_int_equal(read_it(), PFMLIB_SUCCESS);
 			expect_sample(0, 0x77, 5);
-			assert_int_equal(record.sample.n_chain, rows[i][1] + mark);
-			assert_int_equal(record.sample.chain[mark], 0x1000);
-			assert_int_equal((record.cut & PFM_CUT_CHAIN) != 0, rows[i][1] >= most);
+			assert_int_equal(record.body.sample.n_chain, rows[i][1] + mark);
+			assert_int_equal(record.body.sample.chain[mark], 0x1000);
+			assert_int_equal((record.truncated & PFM_TRUNCATED_CHAIN) != 0, rows[i][1] >= most);
 		}
 }
 
@@ -434,7 +434,7 @@ static void what_cannot_be_a_recording_is_refused(void **state)
 		set64(rows[i].at, rows[i].value);
 		assert_int_equal(read_it(), PFMLIB_ERR_INVAL);
 		assert_int_equal(error.kind, PFM_KIND_IMAGE);
-		assert_non_null(strstr(error.detail, "damaged"));
+		assert_non_null(strstr(error.detail, "corrupt"));
 		assert_null(reading);
 	}
 	file.n = 12;
@@ -447,9 +447,9 @@ static void what_cannot_be_a_recording_is_refused(void **state)
 	begin_pipe(false);
 	put_head(PERFDATA_RECORD_ATTR, 0, 8);
 	assert_int_equal(read_it(), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_read_recording(NULL, path, &error), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_read_recording(&reading, NULL, &error), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_read_recording(&reading, "/", &error), PFMLIB_ERR_INVAL); /* a folder opens, and does not read */
+	assert_int_equal(pfm_open_recording(NULL, path, &error), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_open_recording(&reading, NULL, &error), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_open_recording(&reading, "/", &error), PFMLIB_ERR_INVAL); /* a folder opens, and does not read */
 }
 
 /* Wrong names are no names. */
@@ -512,7 +512,7 @@ static void reading_with_little_memory(void **state)
 		pfm_close_session(reading);
 		starve_hit = false;
 		starve_at = at;
-		rc = pfm_read_recording(&reading, path, &error);
+		rc = pfm_open_recording(&reading, path, &error);
 		if (rc) {
 			assert_int_equal(rc, PFMLIB_ERR_NOMEM);
 			assert_null(reading);
@@ -541,7 +541,7 @@ static void begin_session(void)
 	fake_file(&fake, "/proc/40/comm", "main");
 	fake_file(&fake, "/proc/40/maps", "00400000-00500000 r-xp 00001000 08:01 77 /bin/main\n00500000-00600000 r-xp 00000000 00:00 0 \n"
 	                                  "00600000-00700000 rw-p 00000000 00:00 0 ");
-	sampling = (pfm_sampling_t){ .size = sizeof(sampling), .pages = 1, .records = PFM_SIDE_USUAL };
+	sampling = (pfm_sampling_t){ .size = sizeof(sampling), .pages = 1, .records = PFM_SIDEBAND_USUAL };
 	options.sampling = &sampling;
 	options.pid = 40;
 	must_open(TEXTS("page-faults", "cycles:period=100"));
@@ -566,7 +566,7 @@ static void what_a_script_records_is_read(void **state)
 
 	(void)state;
 	begin_session();
-	assert_int_equal(pfm_open_recording(&recording, path, session, "pfm\nrecord", &error), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_create_recording(&recording, path, session, "pfm\nrecord", &error), PFMLIB_SUCCESS);
 	assert_int_equal(pfm_write_records(recording, &before), PFMLIB_SUCCESS);
 	fault(0x401000, 5);
 	fault(0x402000, 6);
@@ -574,15 +574,15 @@ static void what_a_script_records_is_read(void **state)
 	assert_int_equal(after - before, 2 * 48 + 8);
 	assert_int_equal(pfm_close_recording(recording), PFMLIB_SUCCESS);
 	recording = NULL;
-	assert_int_equal(pfm_read_recording(&reading, path, &error), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_open_recording(&reading, path, &error), PFMLIB_SUCCESS);
 	while (next() == 1) {
-		named |= record.type == PFM_RECORD_COMM && !strcmp(record.comm.name, "main");
-		mapped |= record.type == PFM_RECORD_MAP2 && record.map.start == 0x400000 && record.map.offset == 0x1000 &&
-		          !strcmp(record.map.name, "/bin/main");
+		named |= record.type == PFM_RECORD_COMM && !strcmp(record.body.comm.name, "main");
+		mapped |= record.type == PFM_RECORD_MAP2 && record.body.map.start == 0x400000 && record.body.map.offset == 0x1000 &&
+		          !strcmp(record.body.map.name, "/bin/main");
 		maps += record.type == PFM_RECORD_MAP2;
-		if (record.type == PFM_RECORD_MAP2 && record.map.start == 0x500000)
-			assert_string_equal(record.map.name, "//anon");
-		samples += record.type == PFM_RECORD_SAMPLE && record.event == 0 && record.sample.ip == 0x401000 + 0x1000u * samples;
+		if (record.type == PFM_RECORD_MAP2 && record.body.map.start == 0x500000)
+			assert_string_equal(record.body.map.name, "//anon");
+		samples += record.type == PFM_RECORD_SAMPLE && record.event == 0 && record.body.sample.ip == 0x401000 + 0x1000u * samples;
 	}
 	assert_true(named && mapped);
 	assert_int_equal(maps, 2); /* data is no place where samples are */
@@ -620,7 +620,7 @@ static void nothing_is_packed_one_to_one(void **state)
 
 	(void)state;
 	begin_session();
-	assert_int_equal(pfm_open_recording(&recording, path, session, NULL, &error), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_create_recording(&recording, path, session, NULL, &error), PFMLIB_SUCCESS);
 	if (pfm_compress_recording(recording, 3) == PFMLIB_ERR_NOTSUPP) {
 		print_message("# SKIP no libzstd.so.1\n");
 		skip();
@@ -642,7 +642,7 @@ static void what_is_packed_is_read_the_same(void **state)
 	(void)state;
 	begin_session();
 	assert_int_equal(pfm_compress_recording(NULL, 1), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_open_recording(&recording, path, session, NULL, &error), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_create_recording(&recording, path, session, NULL, &error), PFMLIB_SUCCESS);
 	assert_int_equal(pfm_compress_recording(recording, 0), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_compress_recording(recording, 23), PFMLIB_ERR_INVAL);
 	if (pfm_compress_recording(recording, 1) == PFMLIB_ERR_NOTSUPP) {
@@ -660,10 +660,10 @@ static void what_is_packed_is_read_the_same(void **state)
 	assert_in_range(size, 1, SAMPLES * 48 / 3);
 	read_packing(words);
 	assert_true(words[0] == 0 && words[1] == 1 && words[2] == 1 && words[3] >= 3 && words[4] == 65536);
-	assert_int_equal(pfm_read_recording(&reading, path, &error), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_open_recording(&reading, path, &error), PFMLIB_SUCCESS);
 	while (next() == 1)
 		if (record.type == PFM_RECORD_SAMPLE) {
-			assert_int_equal(record.sample.ip, 0x401000 + n);
+			assert_int_equal(record.body.sample.ip, 0x401000 + n);
 			n++;
 		}
 	assert_int_equal(n, SAMPLES);
@@ -788,7 +788,7 @@ static void formats_of_tracepoints_are_kept(void **state)
 		must_open(TEXTS("sched:sched_switch", "sched:sched_switch:period=2", "page-faults"));
 		if (wrong)
 			fake_file(&fake, "/sys/kernel/tracing/events/sched/sched_switch/format", "name: another\nID: 373");
-		assert_int_equal(pfm_open_recording(&recording, path, session, NULL, &error), PFMLIB_SUCCESS);
+		assert_int_equal(pfm_create_recording(&recording, path, session, NULL, &error), PFMLIB_SUCCESS);
 		assert_int_equal(pfm_close_recording(recording), PFMLIB_SUCCESS);
 		recording = NULL;
 		end_session();
@@ -819,16 +819,16 @@ static void losses_without_a_record_are_kept(void **state)
 		for (unsigned k = 0; k < 3; k++)
 			if (event_text(i)->used && event_text(i)->a.attr.type == PERF_TYPE_SOFTWARE && event_text(i)->a.attr.config == config[k])
 				event_text(i)->lost = lost[k];
-	assert_int_equal(pfm_open_recording(&recording, path, session, NULL, &error), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_create_recording(&recording, path, session, NULL, &error), PFMLIB_SUCCESS);
 	assert_int_equal(pfm_close_recording(recording), PFMLIB_SUCCESS);
 	recording = NULL;
 	end_session();
-	assert_int_equal(pfm_read_recording(&reading, path, &error), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_open_recording(&reading, path, &error), PFMLIB_SUCCESS);
 	record.size = sizeof(record);
 	while (pfm_next_record(reading, &record) == 1) {
 		if (record.type != PFM_RECORD_LOST_SAMPLES)
 			continue;
-		assert_true(record.event < 3 && lost[record.event] && record.lost.lost == lost[record.event] && record.unread == 0);
+		assert_true(record.event < 3 && lost[record.event] && record.body.lost.lost == lost[record.event] && record.unparsed == 0);
 		told |= 1u << record.event;
 	}
 	assert_int_equal(told, 5);
@@ -974,7 +974,7 @@ static void fields_of_tracepoints_are_read_by_name(void **state)
 		begin_trace(i & 1, i & 2, 0);
 		assert_int_equal(read_it(), PFMLIB_SUCCESS);
 		expect_sample(0, 0x1000, 5);
-		assert_int_equal(record.unread, 0);
+		assert_int_equal(record.unparsed, 0);
 		expect_field("common_type", "unsigned short", 0, 372, NULL, 2);
 		expect_field("less", "int", PFM_TRACE_SIGNED, (uint64_t)-5, NULL, 4);
 		expect_field("at", "const char *", 0, 0xffff800000000123, NULL, 8);
@@ -1069,7 +1069,7 @@ static void a_recording_is_descriptor_0(void **state)
 	input = dup(0);
 	if (input >= 0)
 		close(0);
-	rc = pfm_read_recording(&reading, path, &error);
+	rc = pfm_open_recording(&reading, path, &error);
 	if (!rc)
 		expect_sample(0, 0x1000, 5);
 	pfm_close_session(reading);
@@ -1115,13 +1115,13 @@ static void a_recording_of_32_bits_is_read(void **state)
 		end_file((const char *const[]){ "faults" }, 1);
 		assert_int_equal(read_it(), PFMLIB_SUCCESS);
 		expect_sample(0, 0xbefff000, 5);
-		assert_int_equal(record.sample.n_chain, 4);
-		assert_true(record.sample.chain[0] == PFM_CHAIN_KERNEL && record.sample.chain[1] == 0xc0008000);
-		assert_true(record.sample.chain[2] == PFM_CHAIN_USER && record.sample.chain[3] == 0xbefff000);
-		assert_int_equal(record.sample.regs.abi, 1);
-		assert_int_equal(record.sample.stack_size, 8);
-		assert_int_equal(record.sample.stack_used, 4);
-		assert_memory_equal(record.sample.stack, "\1\2\3\4\5\6\7\10", 8);
+		assert_int_equal(record.body.sample.n_chain, 4);
+		assert_true(record.body.sample.chain[0] == PFM_CHAIN_KERNEL && record.body.sample.chain[1] == 0xc0008000);
+		assert_true(record.body.sample.chain[2] == PFM_CHAIN_USER && record.body.sample.chain[3] == 0xbefff000);
+		assert_int_equal(record.body.sample.regs.abi, 1);
+		assert_int_equal(record.body.sample.stack_size, 8);
+		assert_int_equal(record.body.sample.stack_used, 4);
+		assert_memory_equal(record.body.sample.stack, "\1\2\3\4\5\6\7\10", 8);
 		assert_int_equal(next(), 0);
 	}
 }
@@ -1144,12 +1144,12 @@ static void a_disk_that_is_full_is_told(void **state)
 {
 	(void)state;
 	begin_session();
-	assert_int_equal(pfm_open_recording(&recording, "/dev/full", session, NULL, &error), PFMLIB_ERR_SYS);
+	assert_int_equal(pfm_create_recording(&recording, "/dev/full", session, NULL, &error), PFMLIB_ERR_SYS);
 	assert_int_equal(error.sys_errno, ENOSPC);
 	assert_null(recording);
-	assert_int_equal(pfm_open_recording(&recording, "/nowhere/at/all", session, NULL, &error), PFMLIB_ERR_SYS);
+	assert_int_equal(pfm_create_recording(&recording, "/nowhere/at/all", session, NULL, &error), PFMLIB_ERR_SYS);
 	assert_int_equal(error.sys_errno, ENOENT);
-	assert_int_equal(pfm_open_recording(NULL, path, session, NULL, &error), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_create_recording(NULL, path, session, NULL, &error), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_write_records(NULL, NULL), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_close_recording(NULL), PFMLIB_SUCCESS);
 }
@@ -1162,7 +1162,7 @@ static void a_disk_that_fills_up_is_told(void **state)
 
 	(void)state;
 	begin_session();
-	assert_int_equal(pfm_open_recording(&recording, path, session, NULL, &error), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_create_recording(&recording, path, session, NULL, &error), PFMLIB_SUCCESS);
 	assert_int_equal(stat(path, &st), 0);
 	full = open("/dev/full", O_RDWR);
 	if (full < 0)
@@ -1205,7 +1205,7 @@ static void recording_with_little_memory(void **state)
 	skip();
 #endif
 	begin_session();
-	assert_int_equal(pfm_open_recording(&recording, path, session, "x", &error), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_create_recording(&recording, path, session, "x", &error), PFMLIB_SUCCESS);
 	assert_int_equal(pfm_close_recording(recording), PFMLIB_SUCCESS);
 	whole = size_of_file();
 	for (unsigned at = 1;; at++) {
@@ -1213,7 +1213,7 @@ static void recording_with_little_memory(void **state)
 
 		starve_hit = false;
 		starve_at = at;
-		rc = pfm_open_recording(&recording, path, session, "x", &error);
+		rc = pfm_create_recording(&recording, path, session, "x", &error);
 		starve_at = 0;
 		if (rc == 0) {
 			assert_int_equal(pfm_close_recording(recording), PFMLIB_SUCCESS);

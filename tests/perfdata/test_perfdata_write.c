@@ -20,7 +20,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <perfmon/sampling.h>
+#include <perfmon/perfmon.h>
 
 enum { PAGES = 400 };
 
@@ -95,7 +95,7 @@ static void begin_at(pid_t pid, const char *const *texts, unsigned n)
 
 	sampling.fields = PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_ADDR | PFM_SAMPLE_CPU | PFM_SAMPLE_PERIOD |
 	                  PFM_SAMPLE_RAW;
-	sampling.records = PFM_SIDE_USUAL;
+	sampling.records = PFM_SIDEBAND_USUAL;
 	options.sampling = &sampling;
 	options.pid = pid;
 	if (pfm_open_session(&session, NULL, &options, texts, n, &error))
@@ -104,7 +104,7 @@ static void begin_at(pid_t pid, const char *const *texts, unsigned n)
 	if (*info.why)
 		skip_because(info.why);
 	pfm_start_session(session);
-	assert_int_equal(pfm_open_recording(&recording, path, session, "test\nof recordings", &error), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_create_recording(&recording, path, session, "test\nof recordings", &error), PFMLIB_SUCCESS);
 }
 
 static void begin(const char *const *texts, unsigned n)
@@ -141,13 +141,13 @@ static char *ours(unsigned *n)
 	int rc;
 
 	*n = 0;
-	rc = pfm_read_recording(&reading, path, &error);
+	rc = pfm_open_recording(&reading, path, &error);
 	if (rc)
 		fail_msg("%d %s", rc, error.detail);
 	while ((rc = pfm_next_record(reading, &r)) == 1)
 		if (r.type == PFM_RECORD_SAMPLE) {
-			fprintf(f, "%u %u %llu %llx %llx\n", r.tid, r.cpu, (unsigned long long)r.time, (unsigned long long)r.sample.addr,
-			        (unsigned long long)r.sample.ip);
+			fprintf(f, "%u %u %llu %llx %llx\n", r.tid, r.cpu, (unsigned long long)r.time, (unsigned long long)r.body.sample.addr,
+			        (unsigned long long)r.body.sample.ip);
 			(*n)++;
 		}
 	assert_int_equal(rc, 0);
@@ -232,7 +232,7 @@ static void what_was_mapped_before_is_told_once(void **state)
 	finish();
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	assert_int_equal(pfm_read_recording(&reading, path, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_open_recording(&reading, path, NULL), PFMLIB_SUCCESS);
 	while (pfm_next_record(reading, &r) == 1) {
 		names += r.type == PFM_RECORD_COMM;
 		if (r.type != PFM_RECORD_MAP2)
@@ -240,8 +240,8 @@ static void what_was_mapped_before_is_told_once(void **state)
 		assert_int_equal(r.pid, pid);
 		assert_true(maps < MANY);
 		for (unsigned i = 0; i < maps; i++)
-			assert_true(starts[i] != r.map.start);
-		starts[maps++] = r.map.start;
+			assert_true(starts[i] != r.body.map.start);
+		starts[maps++] = r.body.map.start;
 	}
 	assert_int_equal(names, 3);
 	assert_true(maps >= 2);
@@ -260,7 +260,7 @@ static void what_is_written_is_read(void **state)
 	text = ours(&n);
 	free(text);
 	assert_in_range(n, 3 * (PAGES + PAGES / 10), 3 * (PAGES + PAGES / 10) + 200);
-	assert_true(pfm_count_session(reading) >= 2);
+	assert_true(pfm_session_size(reading) >= 2);
 	assert_int_equal(pfm_describe_count(reading, 0, &info), PFMLIB_SUCCESS);
 	assert_string_equal(info.name, "page-faults:u");
 	assert_int_equal(pfm_describe_count(reading, 1, &info), PFMLIB_SUCCESS);
@@ -554,7 +554,7 @@ static void read_it_all(void)
 	pfm_error_t error = PFM_INIT(error);
 	pfm_record_t r = PFM_INIT(r);
 
-	if (pfm_read_recording(&reading, path, &error) == PFMLIB_SUCCESS)
+	if (pfm_open_recording(&reading, path, &error) == PFMLIB_SUCCESS)
 		while (pfm_next_record(reading, &r) == 1)
 			;
 	pfm_close_session(reading);
@@ -605,12 +605,12 @@ static void what_is_no_recording_is_refused(void **state)
 	(void)state;
 	fputs("once upon a time there was a file of text that was longer than a head", f);
 	fclose(f);
-	assert_int_equal(pfm_read_recording(&reading, path, &error), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_open_recording(&reading, path, &error), PFMLIB_ERR_INVAL);
 	assert_int_equal(error.kind, PFM_KIND_IMAGE);
 	assert_non_null(error.detail);
-	assert_int_equal(pfm_read_recording(&reading, "/nonexistent/file", &error), PFMLIB_ERR_SYS);
+	assert_int_equal(pfm_open_recording(&reading, "/nonexistent/file", &error), PFMLIB_ERR_SYS);
 	assert_int_equal(error.sys_errno, ENOENT);
-	assert_int_equal(pfm_open_recording(&recording, path, NULL, NULL, &error), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_create_recording(&recording, path, NULL, NULL, &error), PFMLIB_ERR_INVAL);
 }
 
 int main(void)

@@ -178,8 +178,8 @@ static pfm_record_t record;
 static void new_sample(const void *bytes, uint32_t n)
 {
 	record = (pfm_record_t){ .size = sizeof(record), .type = PFM_RECORD_SAMPLE };
-	record.sample.raw = bytes;
-	record.sample.raw_size = n;
+	record.body.sample.raw = bytes;
+	record.body.sample.raw_size = n;
 }
 
 static pfm_trace_field_t at(uint32_t offset, uint32_t length, uint32_t flags)

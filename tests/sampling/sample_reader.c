@@ -194,9 +194,9 @@ static void expect_written(const pfm_record_t *r, unsigned k)
 {
 	const struct written *w = &written[k];
 
-	if (r->type != PFM_RECORD_SAMPLE || r->time != w->time || r->sample.ip != w->ip || r->event != w->count ||
-	    r->sample.period != 1000 + w->count)
-		fail_msg("record %u of %u: %llu at %llu of count %u, not %llu at %llu of %u", k, n_written, (unsigned long long)r->sample.ip,
+	if (r->type != PFM_RECORD_SAMPLE || r->time != w->time || r->body.sample.ip != w->ip || r->event != w->count ||
+	    r->body.sample.period != 1000 + w->count)
+		fail_msg("record %u of %u: %llu at %llu of count %u, not %llu at %llu of %u", k, n_written, (unsigned long long)r->body.sample.ip,
 		         (unsigned long long)r->time, r->event, (unsigned long long)w->ip, (unsigned long long)w->time, w->count);
 }
 
@@ -289,7 +289,7 @@ static void records_without_a_time(void **state)
 	assert_true(write_words(1, PFM_RECORD_LOST_SAMPLES, 0, (const uint64_t[]){ 4 }, 1));
 	for (size_t i = 0; i < COUNT(expected); i++) {
 		assert_true(next());
-		assert_true((record.type == PFM_RECORD_SAMPLE ? record.sample.ip : record.lost.lost) == expected[i]);
+		assert_true((record.type == PFM_RECORD_SAMPLE ? record.body.sample.ip : record.body.lost.lost) == expected[i]);
 	}
 	assert_false(next());
 }
@@ -320,7 +320,7 @@ static void the_last_time_stays(void **state)
 		assert_true(write_sample(1, 0, 9, 55));
 		for (size_t i = 0; i < COUNT(expected); i++) {
 			assert_true(next());
-			assert_true((record.type == PFM_RECORD_SAMPLE ? record.sample.ip : record.lost.lost) == expected[i]);
+			assert_true((record.type == PFM_RECORD_SAMPLE ? record.body.sample.ip : record.body.lost.lost) == expected[i]);
 		}
 		assert_false(next());
 	}
@@ -351,7 +351,7 @@ static void what_is_young_waits(void **state)
 			streams[0].polled_event = streams[1].polled_event = -1;
 		assert_true(write_sample(0, 0, 1, 5));
 		assert_true(write_sample(0, 0, 2, get_clock_ns() + later));
-		assert_true(next() && record.sample.ip == 1);
+		assert_true(next() && record.body.sample.ip == 1);
 		assert_int_equal(next(), why != 0);
 	}
 	/* A moment ago is young as well: nothing stops this for two of these moments, or if so, once more. */
@@ -393,18 +393,18 @@ static void a_pass_ends(void **state)
 	(void)state;
 	open_buffers(2);
 	assert_true(write_sample(0, 0, 1, 50));
-	assert_true(next() && record.sample.ip == 1);
+	assert_true(next() && record.body.sample.ip == 1);
 	assert_true(write_sample(0, 0, 2, 60));
 	assert_true(write_sample(1, 0, 3, 40));
 	/* The first pass is over: these are a new one, in their order. */
-	assert_true(next() && record.sample.ip == 3);
-	assert_true(next() && record.sample.ip == 2);
+	assert_true(next() && record.body.sample.ip == 3);
+	assert_true(next() && record.body.sample.ip == 2);
 	assert_true(write_sample(1, 0, 5, 80));
 	assert_true(write_sample(1, 0, 6, 90));
-	assert_true(next() && record.sample.ip == 5);
+	assert_true(next() && record.body.sample.ip == 5);
 	assert_true(write_sample(0, 0, 4, 70)); /* too late to be before it */
-	assert_true(next() && record.sample.ip == 6);
-	assert_true(next() && record.sample.ip == 4);
+	assert_true(next() && record.body.sample.ip == 6);
+	assert_true(next() && record.body.sample.ip == 4);
 }
 
 /* Room goes back in pieces of a quarter while a pass is read, and all of it with the next. */
@@ -432,13 +432,13 @@ static void a_damaged_buffer(void **state)
 	open_buffers(2);
 	assert_true(write_sample(1, 0, 7, 10));
 	page(0)->data_head = heads[0] = 64; /* zeros are no record */
-	assert_true(next() && record.sample.ip == 7);
+	assert_true(next() && record.body.sample.ip == 7);
 	assert_false(next());
 	assert_int_equal(sm.n_damaged_buffers, 1);
 	assert_true(page(0)->data_tail == 64);
 	/* What comes afterwards is read. */
 	assert_true(write_sample(0, 0, 8, 20));
-	assert_true(next() && record.sample.ip == 8);
+	assert_true(next() && record.body.sample.ip == 8);
 	assert_int_equal(sm.n_damaged_buffers, 1);
 }
 
@@ -509,7 +509,7 @@ static void every_event_is_found(void **state)
 	open_buffers(1);
 	for (unsigned i = 0; i < COUNTS; i++) {
 		assert_true(write_sample(0, i, i, i));
-		assert_true(next() && record.event == i && record.sample.period == 1000 + i);
+		assert_true(next() && record.event == i && record.body.sample.period == 1000 + i);
 		assert_true(write_sample(0, i, i, i));
 		assert_true(next() && record.event == i);
 	}
@@ -517,7 +517,7 @@ static void every_event_is_found(void **state)
 	for (unsigned i = 0; i <= COUNTS; i++) {
 		assert_true(write_words(0, PFM_RECORD_SAMPLE, 0, (const uint64_t[]){ 95 + 10 * (uint64_t)i, 5, 6 }, 3));
 		assert_true(next());
-		assert_true(record.event == PFM_NO_EVENT && record.sample.ip == 5 && record.time == 6);
+		assert_true(record.event == PFM_NO_EVENT && record.body.sample.ip == 5 && record.time == 6);
 	}
 	assert_true(sm.n_ambiguous_samples == 0);
 }
@@ -569,7 +569,7 @@ static void what_is_added_up(void **state)
 	assert_true(t->n_discarded == 11 && t->n_throttled == 2 && t->throttled_ns == 30);
 	/* Lost records are everybody's in that buffer: the id is of whoever came through. */
 	assert_true(write_words(0, PFM_RECORD_LOST, 0, (const uint64_t[]){ id_of(2), 9, 100, id_of(2) }, 4));
-	assert_true(next() && record.event == PFM_NO_EVENT && record.lost.lost == 9 && !(record.has & PFM_SAMPLE_ID));
+	assert_true(next() && record.event == PFM_NO_EVENT && record.body.lost.lost == 9 && !(record.has & PFM_SAMPLE_ID));
 	assert_true(sm.n_lost == 9 && t->n_discarded == 11);
 }
 
@@ -707,11 +707,11 @@ static void of_both(void **state, void (*check)(void))
 	}
 }
 
-static pfm_sample_count_t expect_account(int quality, int cause)
+static pfm_sample_statistics_t expect_account(pfm_quality_t quality, pfm_cause_t cause)
 {
-	pfm_sample_count_t c = PFM_INIT(c);
+	pfm_sample_statistics_t c = PFM_INIT(c);
 
-	assert_int_equal(pfm_read_samples(s, one, &c), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_sampling_statistics(s, one, &c), PFMLIB_SUCCESS);
 	if (c.quality != quality || c.cause != cause)
 		fail_msg("%llu samples of %llu are %s %s", (unsigned long long)c.samples, (unsigned long long)c.count, pfm_quality_name(c.quality),
 		         pfm_cause_name(c.cause));
@@ -744,7 +744,7 @@ static void fewer_samples_than_are_due(void **state)
 
 static void get_lost_samples(void)
 {
-	pfm_sample_count_t c;
+	pfm_sample_statistics_t c;
 
 	open_buffers(1);
 	begin_accounts(1000, 100);
@@ -766,8 +766,8 @@ static void get_lost_samples(void)
 	expect_account(PFM_QUALITY_PARTIAL, PFM_CAUSE_LOST);
 	tallies[one].n_throttled = 1; /* says more */
 	expect_account(PFM_QUALITY_PARTIAL, PFM_CAUSE_THROTTLED);
-	assert_int_equal(pfm_read_samples(s, 2, &c), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_read_samples(s, 0, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_sampling_statistics(s, 2, &c), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_sampling_statistics(s, 0, NULL), PFMLIB_ERR_INVAL);
 }
 
 static void what_was_lost(void **state)

@@ -3,7 +3,7 @@
  * test keeps its own account of where every interrupt was, and the records must tell the same. */
 #include <errno.h>
 #include <perfmon/pfmlib_alpha.h>
-#include <perfmon/sampling.h>
+#include <perfmon/perfmon.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -156,15 +156,15 @@ static unsigned take(bool each)
 	int rc;
 
 	for (; (rc = pfm_next_record(session, &r)) == 1; n++) {
-		unsigned *left = &truth.expected[each ? r.cpu : 0][(r.sample.ip - TEXT) / truth.width];
+		unsigned *left = &truth.expected[each ? r.cpu : 0][(r.body.sample.ip - TEXT) / truth.width];
 
 		assert_int_equal(r.type, PFM_RECORD_SAMPLE);
 		assert_int_equal(r.misc, PFM_MISC_USER);
 		assert_int_equal(r.event, 0);
 		assert_int_equal(r.has, PFM_SAMPLE_IDENTIFIER | PFM_SAMPLE_IP | PFM_SAMPLE_PERIOD | (each ? PFM_SAMPLE_CPU : 0));
-		assert_in_range(r.sample.ip, TEXT, TEXT + SIZE - 4);
-		assert_int_equal((r.sample.ip - TEXT) % truth.width, 0);
-		assert_int_equal(r.sample.period, truth.period);
+		assert_in_range(r.body.sample.ip, TEXT, TEXT + SIZE - 4);
+		assert_int_equal((r.body.sample.ip - TEXT) % truth.width, 0);
+		assert_int_equal(r.body.sample.period, truth.period);
 		assert_true(*left > 0);
 		--*left;
 	}
@@ -179,11 +179,11 @@ static void expect_nothing_left(void)
 			assert_int_equal(truth.expected[cpu][i], 0);
 }
 
-static pfm_sample_count_t account(void)
+static pfm_sample_statistics_t account(void)
 {
-	pfm_sample_count_t n = PFM_INIT(n);
+	pfm_sample_statistics_t n = PFM_INIT(n);
 
-	assert_int_equal(pfm_read_samples(session, 0, &n), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_sampling_statistics(session, 0, &n), PFMLIB_SUCCESS);
 	return n;
 }
 
@@ -207,7 +207,7 @@ static void every_interrupt_in_the_range_is_a_record(void **state)
 
 	(void)state;
 	for (unsigned k = 0; k < 2 * sizeof(all) / sizeof(all[0]); k++) {
-		pfm_sample_count_t n;
+		pfm_sample_statistics_t n;
 		uint64_t chance = 12345 + k;
 		unsigned taken = 0;
 
@@ -289,7 +289,7 @@ static void the_kernel_is_profiled_where_it_is_asked_for(void **state)
 	work(0, quirks.ktext_start + 0x44, false, 65536);
 	assert_int_equal(pfm_next_record(session, &r), 1);
 	assert_int_equal(r.misc, PFM_MISC_KERNEL);
-	assert_true(r.sample.ip == quirks.ktext_start + 0x40);
+	assert_true(r.body.sample.ip == quirks.ktext_start + 0x40);
 	assert_int_equal(pfm_next_record(session, &r), 0);
 	assert_int_equal(account().samples, 1);
 	assert_int_equal(account().discarded, 40);
@@ -328,14 +328,14 @@ static void a_pass_ends_where_its_look_did(void **state)
 	assert_int_equal(pfm_next_record(session, &r), 1);
 	work(0, TEXT + 16, true, 65536);
 	assert_int_equal(pfm_next_record(session, &r), 1);
-	assert_int_equal(r.sample.ip, TEXT);
+	assert_int_equal(r.body.sample.ip, TEXT);
 	assert_int_equal(pfm_next_record(session, &r), 0);
 	assert_int_equal(pfm_next_record(session, &r), 1);
-	assert_int_equal(r.sample.ip, TEXT + 16);
+	assert_int_equal(r.body.sample.ip, TEXT + 16);
 	work(0, TEXT + 32, true, 65536);
 	assert_int_equal(pfm_stop_session(session), PFMLIB_SUCCESS);
 	assert_int_equal(pfm_next_record(session, &r), 1);
-	assert_int_equal(r.sample.ip, TEXT + 32);
+	assert_int_equal(r.body.sample.ip, TEXT + 32);
 	assert_int_equal(pfm_next_record(session, &r), 0);
 	assert_int_equal(pfm_next_record(session, &r), 0);
 }
@@ -366,10 +366,10 @@ static void pairs_of_profileme_are_records(void **state)
 		assert_int_equal(r.event, 0);
 		assert_int_equal(r.cpu, 1);
 		assert_true(r.pid == UINT32_MAX && r.tid == UINT32_MAX); /* nobody says whose they are */
-		assert_int_equal(r.unread, 0);
-		assert_true(r.read.n == 3 && r.read.words[0] == 2);
-		assert_int_equal(r.read.words[1], 25 * i);
-		assert_int_equal(r.read.words[2], 200 * i);
+		assert_int_equal(r.unparsed, 0);
+		assert_true(r.body.read.n == 3 && r.body.read.words[0] == 2);
+		assert_int_equal(r.body.read.words[1], 25 * i);
+		assert_int_equal(r.body.read.words[2], 200 * i);
 		assert_int_equal(pfm_next_record(session, &r), 0);
 	}
 	assert_int_equal(account().samples, 0);
@@ -394,7 +394,7 @@ static void pairs_begin_anew_with_the_session(void **state)
 		for (uint32_t cpu = 0; cpu < 2; cpu++) {
 			assert_int_equal(pfm_next_record(session, &r), 1);
 			assert_int_equal(r.cpu, cpu);
-			assert_true(r.read.words[1] == 25 * i && r.read.words[2] == 200 * i);
+			assert_true(r.body.read.words[1] == 25 * i && r.body.read.words[2] == 200 * i);
 		}
 		assert_int_equal(pfm_next_record(session, &r), 0);
 	}
@@ -434,7 +434,7 @@ static void what_the_device_does_not_know_is_refused(void **state)
 		begin(ALPHA_DEVICE_EV5, 1);
 		sampling.fields = i == 0 ? PFM_SAMPLE_IP | PFM_SAMPLE_TID : i == 1 ? PFM_SAMPLE_CHAIN
 		                                                                   : 0;
-		sampling.records = i == 2 ? PFM_SIDE_COMM : 0;
+		sampling.records = i == 2 ? PFM_SIDEBAND_COMM : 0;
 		assert_int_equal(open_text("ev5::cycles"), PFMLIB_ERR_NOTSUPP);
 		assert_non_null(strstr(error.detail, i == 2 ? "records" : "IP, PERIOD and CPU"));
 		end();
@@ -455,7 +455,7 @@ static pfm_recording_t *open_recording(void)
 	fd = mkstemp(file);
 	assert_true(fd >= 0);
 	close(fd);
-	assert_int_equal(pfm_open_recording(&r, file, session, "a\nb", &error), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_create_recording(&r, file, session, "a\nb", &error), PFMLIB_SUCCESS);
 	return r;
 }
 
@@ -465,7 +465,7 @@ static void read_back(pfm_recording_t *r)
 	assert_int_equal(pfm_stop_session(session), PFMLIB_SUCCESS);
 	assert_int_equal(pfm_close_recording(r), PFMLIB_SUCCESS);
 	live = session;
-	assert_int_equal(pfm_read_recording(&session, file, &error), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_open_recording(&session, file, &error), PFMLIB_SUCCESS);
 	unlink(file);
 }
 
@@ -500,7 +500,7 @@ static void a_recording_holds_every_record(void **state)
 		read_back(r);
 		assert_int_equal(pfm_describe_count(session, 0, &info), PFMLIB_SUCCESS);
 		assert_string_equal(info.name, "ev5::cycles");
-		assert_int_equal(pfm_count_session(session), 1);
+		assert_int_equal(pfm_session_size(session), 1);
 		assert_int_equal(take(each), 801);
 		expect_nothing_left();
 		restore();
@@ -552,9 +552,9 @@ static void a_recording_holds_pairs(void **state)
 	for (uint64_t i = 1; i <= 2; i++) {
 		assert_int_equal(pfm_next_record(session, &r), 1);
 		assert_int_equal(r.type, PFM_RECORD_READ);
-		assert_int_equal(r.read.n, 3);
-		assert_int_equal(r.read.words[1], 25 * i);
-		assert_int_equal(r.read.words[2], 200 * i);
+		assert_int_equal(r.body.read.n, 3);
+		assert_int_equal(r.body.read.words[1], 25 * i);
+		assert_int_equal(r.body.read.words[2], 200 * i);
 	}
 	assert_int_equal(pfm_next_record(session, &r), 0);
 	restore();
@@ -593,7 +593,7 @@ static void many_at_once_are_one_of_the_device(void **state)
 	work(0, TEXT, true, 65536 * 3);
 	for (unsigned i = 0; i < 3; i++) {
 		assert_int_equal(pfm_next_records(session, r, 4), 1);
-		assert_int_equal(r[0].sample.ip, TEXT);
+		assert_int_equal(r[0].body.sample.ip, TEXT);
 	}
 	assert_int_equal(pfm_next_records(session, r, 4), 0);
 }
@@ -702,9 +702,9 @@ static void the_model_has_a_program_to_profile(void **state)
 	for (; n < 400 && rounds < 1000; rounds++) {
 		assert_int_equal(pfm_wait_session(session, 1000), PFM_WAIT_READY);
 		while (pfm_next_record(session, &r) == 1) {
-			assert_in_range(r.sample.ip, ALPHA_DEVICE_TEXT, ALPHA_DEVICE_TEXT + ALPHA_DEVICE_TEXT_SIZE - 1);
-			in[(r.sample.ip - ALPHA_DEVICE_TEXT) / (ALPHA_DEVICE_TEXT_SIZE / 4)]++;
-			seen[(r.sample.ip - ALPHA_DEVICE_TEXT) / (ALPHA_DEVICE_TEXT_SIZE / 4)] |= UINT64_C(1) << (r.sample.ip - ALPHA_DEVICE_TEXT) / (ALPHA_DEVICE_TEXT_SIZE / 256) % 64;
+			assert_in_range(r.body.sample.ip, ALPHA_DEVICE_TEXT, ALPHA_DEVICE_TEXT + ALPHA_DEVICE_TEXT_SIZE - 1);
+			in[(r.body.sample.ip - ALPHA_DEVICE_TEXT) / (ALPHA_DEVICE_TEXT_SIZE / 4)]++;
+			seen[(r.body.sample.ip - ALPHA_DEVICE_TEXT) / (ALPHA_DEVICE_TEXT_SIZE / 4)] |= UINT64_C(1) << (r.body.sample.ip - ALPHA_DEVICE_TEXT) / (ALPHA_DEVICE_TEXT_SIZE / 256) % 64;
 			n++;
 		}
 	}

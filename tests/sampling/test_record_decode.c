@@ -191,12 +191,12 @@ static void expect_lists(uint64_t f, const pfm_sample_t *s)
 
 static void expect_sample(uint64_t f, const pfm_record_t *r)
 {
-	const pfm_sample_t *s = &r->sample;
+	const pfm_sample_t *s = &r->body.sample;
 
 	assert_int_equal(r->type, PFM_RECORD_SAMPLE);
 	assert_int_equal(r->misc, 0x4002);
 	assert_int_equal(r->has, f);
-	assert_int_equal(r->unread, 0);
+	assert_int_equal(r->unparsed, 0);
 	assert_int_equal(r->id, f & (PFM_SAMPLE_ID | PFM_SAMPLE_IDENTIFIER) ? 777 : 0);
 	assert_int_equal(s->ip, f & PFM_SAMPLE_IP ? VALUE(0) : 0);
 	assert_int_equal(r->pid, f & PFM_SAMPLE_TID ? 11 : 0);
@@ -286,8 +286,8 @@ static void newer_bytes_behind_the_known_fields_are_no_error(void **state)
 	put64(&m, 43);
 	finish(&m);
 	assert_true(pfmi_sampling_decode_record(&l, m.bytes, m.n, &r));
-	assert_int_equal(r.sample.ip, 42);
-	assert_int_equal(r.unread, 8);
+	assert_int_equal(r.body.sample.ip, 42);
+	assert_int_equal(r.unparsed, 8);
 }
 
 /* ---- the other records ---------------------------------------------------------------------------------------------------- */
@@ -399,42 +399,42 @@ static void expect_own(const pfm_record_t *r)
 {
 	switch (r->type) {
 	case PFM_RECORD_MAP2:
-		assert_int_equal(r->map.inode, 99);
-		assert_true(r->map.major == 8 && r->map.minor == 1 && r->map.generation == 7 && r->map.prot == 5 && r->map.flags == 2);
+		assert_int_equal(r->body.map.inode, 99);
+		assert_true(r->body.map.major == 8 && r->body.map.minor == 1 && r->body.map.generation == 7 && r->body.map.prot == 5 && r->body.map.flags == 2);
 		/* fall through */
 	case PFM_RECORD_MAP:
-		assert_true(r->pid == 21 && r->tid == 22 && r->map.start == 0x1000 && r->map.length == 0x2000 && r->map.offset == 0x3000);
-		assert_string_equal(r->map.name, "/usr/lib/libsomething");
+		assert_true(r->pid == 21 && r->tid == 22 && r->body.map.start == 0x1000 && r->body.map.length == 0x2000 && r->body.map.offset == 0x3000);
+		assert_string_equal(r->body.map.name, "/usr/lib/libsomething");
 		break;
-	case PFM_RECORD_LOST: assert_true(r->id == 778 && r->lost.lost == 373); break;
-	case PFM_RECORD_COMM: assert_string_equal(r->comm.name, "name"); break;
+	case PFM_RECORD_LOST: assert_true(r->id == 778 && r->body.lost.lost == 373); break;
+	case PFM_RECORD_COMM: assert_string_equal(r->body.comm.name, "name"); break;
 	case PFM_RECORD_EXIT:
 	case PFM_RECORD_FORK:
-		assert_true(r->pid == 21 && r->task.ppid == 22 && r->tid == 23 && r->task.ptid == 24 && r->time == 3);
+		assert_true(r->pid == 21 && r->body.task.ppid == 22 && r->tid == 23 && r->body.task.ptid == 24 && r->time == 3);
 		break;
 	case PFM_RECORD_THROTTLE:
 	case PFM_RECORD_UNTHROTTLE: assert_true(r->time == 31 && r->id == 32 && r->stream == 33); break;
-	case PFM_RECORD_AUX: assert_true(r->aux.offset == 31 && r->aux.size == 32 && r->aux.flags == 33); break;
-	case PFM_RECORD_READ: assert_true(r->read.n == 3 && r->read.words[0] == 41 && r->read.words[2] == 43); break;
-	case PFM_RECORD_SWITCH_CPU: assert_true(r->change.other_pid == 21 && r->change.other_tid == 22); break;
-	case PFM_RECORD_LOST_SAMPLES: assert_int_equal(r->lost.lost, 51); break;
-	case PFM_RECORD_AUX_ID: assert_int_equal(r->aux_id.id, 51); break;
-	case PFM_RECORD_NAMESPACES: assert_true(r->namespaces.n == 2 && r->namespaces.links[3] == 64); break;
+	case PFM_RECORD_AUX: assert_true(r->body.aux.offset == 31 && r->body.aux.size == 32 && r->body.aux.flags == 33); break;
+	case PFM_RECORD_READ: assert_true(r->body.read.n == 3 && r->body.read.words[0] == 41 && r->body.read.words[2] == 43); break;
+	case PFM_RECORD_SWITCH_CPU: assert_true(r->body.change.other_pid == 21 && r->body.change.other_tid == 22); break;
+	case PFM_RECORD_LOST_SAMPLES: assert_int_equal(r->body.lost.lost, 51); break;
+	case PFM_RECORD_AUX_ID: assert_int_equal(r->body.aux_id.id, 51); break;
+	case PFM_RECORD_NAMESPACES: assert_true(r->body.namespaces.n == 2 && r->body.namespaces.links[3] == 64); break;
 	case PFM_RECORD_KSYMBOL:
-		assert_true(r->ksymbol.addr == 71 && r->ksymbol.length == 72 && r->ksymbol.type == 1 && r->ksymbol.flags == 2);
-		assert_string_equal(r->ksymbol.name, "bpf_prog");
+		assert_true(r->body.ksymbol.addr == 71 && r->body.ksymbol.length == 72 && r->body.ksymbol.type == 1 && r->body.ksymbol.flags == 2);
+		assert_string_equal(r->body.ksymbol.name, "bpf_prog");
 		break;
 	case PFM_RECORD_BPF:
-		assert_true(r->bpf.type == 1 && r->bpf.flags == 2 && r->bpf.id == 81);
-		assert_memory_equal(r->bpf.tag, "tagtagta", 8);
+		assert_true(r->body.bpf.type == 1 && r->body.bpf.flags == 2 && r->body.bpf.id == 81);
+		assert_memory_equal(r->body.bpf.tag, "tagtagta", 8);
 		break;
 	case PFM_RECORD_CGROUP:
-		assert_int_equal(r->cgroup.id, 91);
-		assert_string_equal(r->cgroup.path, "/user");
+		assert_int_equal(r->body.cgroup.id, 91);
+		assert_string_equal(r->body.cgroup.path, "/user");
 		break;
 	case PFM_RECORD_TEXT_POKE:
-		assert_true(r->poke.addr == 101 && r->poke.old_length == 5 && r->poke.new_length == 5);
-		assert_memory_equal(r->poke.bytes, "old..new..", 10);
+		assert_true(r->body.poke.addr == 101 && r->body.poke.old_length == 5 && r->body.poke.new_length == 5);
+		assert_memory_equal(r->body.poke.bytes, "old..new..", 10);
 		break;
 	default: break;
 	}
@@ -553,7 +553,7 @@ static void links_that_are_not_there(void **state)
 		finish(&m);
 		memcpy(m.bytes + 16, &lies[i], sizeof(lies[i]));
 		assert_int_equal(pfmi_sampling_decode_record(&plain, m.bytes, m.n, &r), fits);
-		assert_int_equal(r.namespaces.links != NULL, fits);
+		assert_int_equal(r.body.namespaces.links != NULL, fits);
 		assert_int_equal(r.has, fits ? PFM_SAMPLE_TID : 0);
 	}
 }
@@ -586,7 +586,7 @@ static void a_record_nobody_knows_is_handed_on_whole(void **state)
 	assert_true(pfmi_sampling_decode_record(&l, m.bytes, m.n, &r));
 	assert_int_equal(r.type, 4000);
 	assert_int_equal(r.raw_size, 16);
-	assert_int_equal(r.unread, 8);
+	assert_int_equal(r.unparsed, 8);
 	assert_ptr_equal(r.raw, m.bytes);
 	assert_int_equal(pfmi_sampling_get_record_id(&l, m.bytes, m.n), 0);
 }
@@ -616,17 +616,17 @@ static void the_counts_of_a_group_are_in_its_sample(void **state)
 			if (foreign)
 				assert_true(pfmi_sampling_swap_record(&l, m.bytes, m.n));
 			assert_true(pfmi_sampling_decode_record(&l, m.bytes, m.n, &r));
-			assert_int_equal(r.sample.period, 5);
-			assert_int_equal(r.sample.n_read, n);
-			assert_int_equal(r.sample.read_format, l.read_format);
-			assert_int_equal(r.sample.read[0], 2);
-			assert_memory_equal(r.sample.read + n - 6, words + 3, 6 * sizeof(words[0]));
-			assert_int_equal(r.unread, 0);
+			assert_int_equal(r.body.sample.period, 5);
+			assert_int_equal(r.body.sample.n_read, n);
+			assert_int_equal(r.body.sample.read_format, l.read_format);
+			assert_int_equal(r.body.sample.read[0], 2);
+			assert_memory_equal(r.body.sample.read + n - 6, words + 3, 6 * sizeof(words[0]));
+			assert_int_equal(r.unparsed, 0);
 			/* Cut off, or with more members than there is room for. */
 			assert_false(pfmi_sampling_decode_record(&l, m.bytes, 16 + (times ? 16 : 0), &r));
 			m.bytes[16] = m.bytes[23] = 3;
 			assert_false(pfmi_sampling_decode_record(&l, m.bytes, m.n, &r));
-			assert_int_equal(r.sample.n_read, 0);
+			assert_int_equal(r.body.sample.n_read, 0);
 		}
 }
 
@@ -652,7 +652,7 @@ static void lengths_that_lie_lead_nowhere(void **state)
 			put64(&m, 0);
 			finish(&m);
 			assert_false(pfmi_sampling_decode_record(&l, m.bytes, m.n, &r));
-			assert_int_equal(r.sample.n_chain + r.sample.n_branches + r.sample.raw_size, 0);
+			assert_int_equal(r.body.sample.n_chain + r.body.sample.n_branches + r.body.sample.raw_size, 0);
 		}
 }
 

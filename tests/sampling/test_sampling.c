@@ -63,7 +63,7 @@ static void open_or_skip(const char *const *texts, unsigned n)
 		skip_because(error.detail);
 	if (rc)
 		fail_msg("open: %d %s %s", rc, pfm_error_kind_name(error.kind), error.detail ? error.detail : "");
-	for (unsigned i = 0; i < pfm_count_session(session); i++) {
+	for (unsigned i = 0; i < pfm_session_size(session); i++) {
 		pfm_count_info_t info = PFM_INIT(info);
 
 		pfm_describe_count(session, i, &info);
@@ -72,11 +72,11 @@ static void open_or_skip(const char *const *texts, unsigned n)
 	}
 }
 
-static pfm_sample_count_t samples_of(unsigned i)
+static pfm_sample_statistics_t samples_of(unsigned i)
 {
-	pfm_sample_count_t c = PFM_INIT(c);
+	pfm_sample_statistics_t c = PFM_INIT(c);
 
-	assert_int_equal(pfm_read_samples(session, i, &c), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_sampling_statistics(session, i, &c), PFMLIB_SUCCESS);
 	return c;
 }
 
@@ -130,12 +130,12 @@ static void every_page_comes_once_with_its_address(void **state)
 		assert_int_equal(r.type, PFM_RECORD_SAMPLE);
 		assert_int_equal(r.event, 0);
 		assert_int_equal(r.tid, syscall(SYS_gettid));
-		assert_int_equal(r.sample.period, 1);
+		assert_int_equal(r.body.sample.period, 1);
 		assert_true(r.time >= time);
 		time = r.time;
-		if (r.sample.addr < (uintptr_t)p || r.sample.addr >= (uintptr_t)p + PAGES * size)
+		if (r.body.sample.addr < (uintptr_t)p || r.body.sample.addr >= (uintptr_t)p + PAGES * size)
 			continue; /* the session's own memory */
-		assert_int_equal(r.sample.addr, (uintptr_t)p + at++ * size);
+		assert_int_equal(r.body.sample.addr, (uintptr_t)p + at++ * size);
 		assert_int_equal(r.misc & PFM_MISC_MODE, PFM_MISC_USER);
 	}
 	assert_int_equal(at, PAGES);
@@ -150,7 +150,7 @@ static void a_period_of_a_software_event_is_kept(void **state)
 {
 	enum { PAGES = 1000 };
 	char *p = fresh(PAGES);
-	pfm_sample_count_t c;
+	pfm_sample_statistics_t c;
 	pfm_record_t r;
 
 	(void)state;
@@ -160,7 +160,7 @@ static void a_period_of_a_software_event_is_kept(void **state)
 	touch(p, PAGES, page_size());
 	pfm_stop_session(session);
 	while (next(&r))
-		assert_int_equal(r.sample.period, 7);
+		assert_int_equal(r.body.sample.period, 7);
 	c = samples_of(0);
 	assert_int_equal(c.samples, c.count / 7);
 	assert_int_equal(c.weight, c.samples * 7);
@@ -172,7 +172,7 @@ static void what_a_slow_reader_misses_is_told_to_the_sample(void **state)
 {
 	enum { PAGES = 10000 };
 	char *p = fresh(PAGES);
-	pfm_sample_count_t c;
+	pfm_sample_statistics_t c;
 	pfm_record_t r;
 
 	(void)state;
@@ -198,7 +198,7 @@ static void losses_between_samples_come_as_a_record(void **state)
 {
 	enum { PAGES = 3000 };
 	char *p = fresh(PAGES + 10);
-	pfm_buffers_t b = PFM_INIT(b);
+	pfm_buffer_info_t b = PFM_INIT(b);
 	uint64_t told = 0;
 	pfm_record_t r;
 
@@ -215,13 +215,13 @@ static void losses_between_samples_come_as_a_record(void **state)
 	pfm_stop_session(session);
 	while (next(&r))
 		if (r.type == PFM_RECORD_LOST) {
-			told += r.lost.lost;
+			told += r.body.lost.lost;
 			assert_int_equal(r.event, PFM_NO_EVENT);
 		}
 	assert_true(told > 0);
 	if (samples_of(0).lost != PFM_LOST_UNKNOWN)
 		assert_int_equal(told, samples_of(0).lost);
-	assert_int_equal(pfm_read_buffers(session, &b), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_buffer_statistics(session, &b), PFMLIB_SUCCESS);
 	assert_int_equal(b.lost, told);
 	assert_int_equal(b.n, 1);
 	assert_int_equal(b.pages, 4);
@@ -232,7 +232,7 @@ static void events_share_a_buffer_and_are_told_apart(void **state)
 {
 	enum { PAGES = 500 };
 	char *p = fresh(PAGES);
-	pfm_buffers_t b = PFM_INIT(b);
+	pfm_buffer_info_t b = PFM_INIT(b);
 	unsigned seen[3] = { 0 };
 	pfm_record_t r;
 
@@ -247,7 +247,7 @@ static void events_share_a_buffer_and_are_told_apart(void **state)
 	}
 	assert_int_equal(seen[0], samples_of(0).count);
 	assert_int_equal(seen[1], samples_of(1).count / 5);
-	assert_int_equal(pfm_read_buffers(session, &b), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_buffer_statistics(session, &b), PFMLIB_SUCCESS);
 	assert_int_equal(b.n, 1);
 	munmap(p, PAGES * page_size());
 }
@@ -294,7 +294,7 @@ static void samples_of_a_loop_are_in_the_loop(void **state)
 	enum { PERIOD = 1000000 };
 	unsigned inside = 0, all = 0, regular = 0;
 	uint64_t last = 0, missed = 0;
-	pfm_sample_count_t c;
+	pfm_sample_statistics_t c;
 	struct rusage before, after;
 	pfm_record_t r;
 
@@ -314,8 +314,8 @@ static void samples_of_a_loop_are_in_the_loop(void **state)
 		regular += last && (r.time - last + PERIOD / 2) / PERIOD == 1;
 		last = r.time;
 		all++;
-		inside += r.sample.ip >= (uintptr_t)__start_busy && r.sample.ip < (uintptr_t)__stop_busy;
-		assert_int_equal(r.sample.period, PERIOD);
+		inside += r.body.sample.ip >= (uintptr_t)__start_busy && r.body.sample.ip < (uintptr_t)__stop_busy;
+		assert_int_equal(r.body.sample.period, PERIOD);
 	}
 	missed += (uint64_t)(after.ru_nivcsw - before.ru_nivcsw + after.ru_nvcsw - before.ru_nvcsw);
 	c = samples_of(0);
@@ -333,7 +333,7 @@ static void samples_of_a_loop_are_in_the_loop(void **state)
 static void a_frequency_weighs_its_samples(void **state)
 {
 	uint64_t weight = 0;
-	pfm_sample_count_t c;
+	pfm_sample_statistics_t c;
 	pfm_record_t r;
 
 	(void)state;
@@ -342,8 +342,8 @@ static void a_frequency_weighs_its_samples(void **state)
 	busy_loop();
 	pfm_stop_session(session);
 	while (next(&r)) {
-		assert_true(r.type != PFM_RECORD_SAMPLE || (r.has & PFM_SAMPLE_PERIOD && r.sample.period));
-		weight += r.type == PFM_RECORD_SAMPLE ? r.sample.period : 0;
+		assert_true(r.type != PFM_RECORD_SAMPLE || (r.has & PFM_SAMPLE_PERIOD && r.body.sample.period));
+		weight += r.type == PFM_RECORD_SAMPLE ? r.body.sample.period : 0;
 	}
 	c = samples_of(0);
 	assert_int_equal(c.weight, weight);
@@ -382,14 +382,14 @@ static void a_known_recursion_is_its_call_chain(void **state)
 	while (next(&r)) {
 		unsigned calls = 0;
 
-		if (r.sample.addr != (uintptr_t)p)
+		if (r.body.sample.addr != (uintptr_t)p)
 			continue;
 		found = true;
-		assert_int_equal(r.sample.chain[0], PFM_CHAIN_USER);
-		assert_int_equal(r.sample.chain[1], r.sample.ip);
+		assert_int_equal(r.body.sample.chain[0], PFM_CHAIN_USER);
+		assert_int_equal(r.body.sample.chain[1], r.body.sample.ip);
 		/* Every return address but the last is the same one. */
-		for (unsigned i = 3; i < r.sample.n_chain; i++)
-			calls += r.sample.chain[i] == r.sample.chain[2];
+		for (unsigned i = 3; i < r.body.sample.n_chain; i++)
+			calls += r.body.sample.chain[i] == r.body.sample.chain[2];
 		assert_in_range(calls, DEPTH - 2, DEPTH);
 	}
 	assert_true(found);
@@ -410,8 +410,8 @@ static unsigned chain_at(unsigned depth, uint32_t frames)
 	again(depth, p);
 	pfm_stop_session(session);
 	while (next(&r))
-		if (r.sample.addr == (uintptr_t)p)
-			cut = r.cut;
+		if (r.body.sample.addr == (uintptr_t)p)
+			cut = r.truncated;
 	munmap(p, page_size());
 	tear_down(NULL);
 	return cut;
@@ -420,9 +420,9 @@ static unsigned chain_at(unsigned depth, uint32_t frames)
 static void a_chain_that_is_cut_says_so(void **state)
 {
 	(void)state;
-	assert_int_equal(chain_at(40, 16), PFM_CUT_CHAIN);
+	assert_int_equal(chain_at(40, 16), PFM_TRUNCATED_CHAIN);
 	assert_int_equal(chain_at(4, 100), 0);
-	assert_int_equal(chain_at(400, 0), PFM_CUT_CHAIN); /* the kernel's own limit */
+	assert_int_equal(chain_at(400, 0), PFM_TRUNCATED_CHAIN); /* the kernel's own limit */
 }
 
 static void a_stack_that_is_cut_says_so(void **state)
@@ -439,7 +439,7 @@ static void a_stack_that_is_cut_says_so(void **state)
 	touch(p, 10, page_size());
 	pfm_stop_session(session);
 	while (next(&r)) {
-		full += r.sample.stack_size == 64 && r.cut == PFM_CUT_STACK;
+		full += r.body.sample.stack_size == 64 && r.truncated == PFM_TRUNCATED_STACK;
 		all++;
 	}
 	assert_true(all >= 10);
@@ -467,15 +467,15 @@ static void user_code_under_a_system_call_is_seen(void **state)
 	pfm_stop_session(session);
 	close(zero);
 	while (next(&r)) {
-		bool ours = r.sample.addr >= (uintptr_t)p && r.sample.addr < (uintptr_t)p + PAGES * page_size();
+		bool ours = r.body.sample.addr >= (uintptr_t)p && r.body.sample.addr < (uintptr_t)p + PAGES * page_size();
 
 		if (r.type != PFM_RECORD_SAMPLE || !ours)
 			continue;
 		assert_int_equal(r.event, 0);
 		assert_int_equal(r.misc & PFM_MISC_MODE, PFM_MISC_KERNEL);
-		assert_true(r.sample.n_chain >= 2);
-		assert_int_equal(r.sample.chain[0], PFM_CHAIN_USER);
-		assert_true(r.sample.chain[1] < PFM_CHAIN_MARKER && r.sample.chain[1] != r.sample.ip);
+		assert_true(r.body.sample.n_chain >= 2);
+		assert_int_equal(r.body.sample.chain[0], PFM_CHAIN_USER);
+		assert_true(r.body.sample.chain[1] < PFM_CHAIN_MARKER && r.body.sample.chain[1] != r.body.sample.ip);
 		seen++;
 	}
 	assert_int_equal(seen, PAGES);
@@ -500,7 +500,7 @@ static void every_call_of_a_tracepoint_comes(void **state)
 		raise(SIGURG);
 	pfm_stop_session(session);
 	while (next(&r)) {
-		assert_true(r.sample.raw_size >= 8);
+		assert_true(r.body.sample.raw_size >= 8);
 		seen++;
 	}
 	assert_int_equal(seen, CALLS);
@@ -579,13 +579,13 @@ static uint64_t follow_a_fork_tree(void)
 {
 	unsigned forks = 0, exits = 0;
 	uint64_t time = 0, late = 0;
-	pfm_sample_count_t c;
+	pfm_sample_statistics_t c;
 	pfm_record_t r;
 	int go, rc;
 
 	options.pid = child(&go, a_tree);
 	options.flags = PFM_SESSION_INHERIT;
-	sampling.records = PFM_SIDE_TASKS;
+	sampling.records = PFM_SIDEBAND_TASKS;
 	open_or_skip(TEXTS("page-faults:u"));
 	pfm_start_session(session);
 	let_go(go);
@@ -684,16 +684,16 @@ static void every_thread_of_a_process_is_sampled(void **state)
 /* Two children may run at once, which a buffer of one task is not made for: where they are followed there is one for each CPU. */
 static void the_layout_of_buffers_is_told(void **state)
 {
-	pfm_buffers_t b = PFM_INIT(b);
+	pfm_buffer_info_t b = PFM_INIT(b);
 
 	(void)state;
 	open_or_skip(TEXTS("page-faults:u"));
-	assert_int_equal(pfm_read_buffers(session, &b), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_buffer_statistics(session, &b), PFMLIB_SUCCESS);
 	assert_int_equal(b.n, 1);
 	tear_down(NULL);
 	options.flags = PFM_SESSION_INHERIT;
 	open_or_skip(TEXTS("page-faults:u"));
-	assert_int_equal(pfm_read_buffers(session, &b), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_buffer_statistics(session, &b), PFMLIB_SUCCESS);
 	assert_int_equal(b.n, sysconf(_SC_NPROCESSORS_ONLN));
 }
 
@@ -711,15 +711,15 @@ static void a_program_is_sampled_from_its_start(void **state)
 	(void)state;
 	options.pid = child(&go, run_true);
 	options.flags = PFM_SESSION_INHERIT | PFM_SESSION_ENABLE_ON_EXEC;
-	sampling.records = PFM_SIDE_USUAL;
+	sampling.records = PFM_SIDEBAND_USUAL;
 	open_or_skip(TEXTS("page-faults:u"));
 	pfm_start_session(session);
 	let_go(go);
 	while (pfm_wait_session(session, 5000) == PFM_WAIT_READY)
 		while (next(&r)) {
 			if (r.type == PFM_RECORD_COMM && r.misc & PFM_MISC_EXEC)
-				named = strcmp(r.comm.name, "true") == 0;
-			if (r.type == PFM_RECORD_MAP2 && strstr(r.map.name, "true"))
+				named = strcmp(r.body.comm.name, "true") == 0;
+			if (r.type == PFM_RECORD_MAP2 && strstr(r.body.map.name, "true"))
 				mapped = true;
 			if (r.type == PFM_RECORD_SAMPLE)
 				assert_true(named && mapped);
@@ -757,7 +757,7 @@ static void samples_that_are_mixed_up_are_told(void **state)
 static uint64_t sample_all_cpus(void)
 {
 	uint64_t time = 0, n = 0, strange = 0, late = 0, before;
-	pfm_buffers_t b = PFM_INIT(b);
+	pfm_buffer_info_t b = PFM_INIT(b);
 	struct timespec t;
 	pfm_record_t r;
 	int go;
@@ -795,7 +795,7 @@ static uint64_t sample_all_cpus(void)
 	if (!samples_of(0).throttled)
 		assert_in_range(samples_of(0).count - samples_of(0).samples - samples_of(0).lost, 0,
 		                (uint64_t)sysconf(_SC_NPROCESSORS_ONLN) + strange);
-	assert_int_equal(pfm_read_buffers(session, &b), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_buffer_statistics(session, &b), PFMLIB_SUCCESS);
 	assert_int_equal(b.n, sysconf(_SC_NPROCESSORS_ONLN));
 	assert_int_equal(pfm_session_fds(session, NULL, 0), b.n);
 	return late;
@@ -1027,7 +1027,7 @@ static void buffers_shrink_to_the_limit(void **state)
 	pid = fork();
 	if (pid == 0) {
 		struct rlimit none = { 0, 0 };
-		pfm_buffers_t b = PFM_INIT(b);
+		pfm_buffer_info_t b = PFM_INIT(b);
 		pfm_error_t error = PFM_INIT(error);
 
 		setrlimit(RLIMIT_MEMLOCK, &none);
@@ -1036,7 +1036,7 @@ static void buffers_shrink_to_the_limit(void **state)
 		sampling.pages = 8192;
 		if (pfm_open_session(&session, NULL, &options, TEXTS("page-faults:u"), &error))
 			_exit(error.sys_errno == EACCES ? 77 : 2);
-		if (pfm_read_buffers(session, &b))
+		if (pfm_buffer_statistics(session, &b))
 			_exit(77); /* nothing can be opened at all */
 		_exit(b.wanted == 8192 && b.pages >= 16 && (b.pages < 8192) ? 0 : b.pages == 8192 ? 77
 		                                                                                  : 3);

@@ -122,19 +122,19 @@ static bool next(void)
 	return pfm_next_record(session, &record) == 1;
 }
 
-static pfm_sample_count_t account(unsigned i)
+static pfm_sample_statistics_t account(unsigned i)
 {
-	pfm_sample_count_t c = PFM_INIT(c);
+	pfm_sample_statistics_t c = PFM_INIT(c);
 
-	assert_int_equal(pfm_read_samples(session, i, &c), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_sampling_statistics(session, i, &c), PFMLIB_SUCCESS);
 	return c;
 }
 
-static pfm_buffers_t buffers(void)
+static pfm_buffer_info_t buffers(void)
 {
-	pfm_buffers_t b = PFM_INIT(b);
+	pfm_buffer_info_t b = PFM_INIT(b);
 
-	assert_int_equal(pfm_read_buffers(session, &b), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_buffer_statistics(session, &b), PFMLIB_SUCCESS);
 	return b;
 }
 
@@ -231,13 +231,13 @@ static void an_older_kernel_tells_losses_by_records_alone(void **state)
 	(void)state;
 	begin();
 	fake.decide = without_losses;
-	sampling.records = PFM_SIDE_USUAL;
+	sampling.records = PFM_SIDEBAND_USUAL;
 	open_at_rest(TEXTS("page-faults", "page-faults:period=2"));
 	assert_true(account(0).lost == PFM_LOST_UNKNOWN);
 	assert_int_equal(account(0).quality, PFM_QUALITY_EXACT);
 	assert_true(write_side(faults_on(-1), PFM_RECORD_LOST, lost, 2, 10));
 	assert_true(next());
-	assert_int_equal(record.lost.lost, 5);
+	assert_int_equal(record.body.lost.lost, 5);
 	assert_int_equal(account(0).quality, PFM_QUALITY_PARTIAL);
 	assert_int_equal(account(0).cause, PFM_CAUSE_LOST);
 }
@@ -447,7 +447,7 @@ static void a_cpu_that_goes_while_it_is_opened_has_no_buffer(void **state)
 	assert_true(write_sample(faults_on(2), 1, 5));
 	pfm_stop_session(session);
 	assert_true(next());
-	assert_int_equal(record.sample.ip, 1);
+	assert_int_equal(record.body.sample.ip, 1);
 	assert_false(next());
 }
 
@@ -497,11 +497,11 @@ static void what_is_too_young_waits(void **state)
 	assert_true(write_sample(faults_on(0), 1, 1000));
 	assert_true(write_sample(faults_on(1), 2, UINT64_MAX / 2)); /* the future */
 	assert_true(next());
-	assert_int_equal(record.sample.ip, 1);
+	assert_int_equal(record.body.sample.ip, 1);
 	assert_false(next());
 	assert_int_equal(pfm_stop_session(session), PFMLIB_SUCCESS);
 	assert_true(next());
-	assert_int_equal(record.sample.ip, 2);
+	assert_int_equal(record.body.sample.ip, 2);
 }
 
 static void a_buffer_without_records_is_given_up_and_the_others_go_on(void **state)
@@ -516,13 +516,13 @@ static void a_buffer_without_records_is_given_up_and_the_others_go_on(void **sta
 	assert_true(write_sample(faults_on(4), 1, 1));
 	assert_true(write_sample(faults_on(5), 2, 2));
 	assert_true(next());
-	assert_int_equal(record.sample.ip, 2);
+	assert_int_equal(record.body.sample.ip, 2);
 	assert_false(next());
 	assert_int_equal(buffers().damaged, 1);
 	/* What comes later is found again. */
 	assert_true(write_sample(faults_on(4), 3, 3));
 	assert_true(next());
-	assert_int_equal(record.sample.ip, 3);
+	assert_int_equal(record.body.sample.ip, 3);
 }
 
 static void room_is_given_back_while_a_long_pass_is_read(void **state)
@@ -539,25 +539,25 @@ static void room_is_given_back_while_a_long_pass_is_read(void **state)
 	assert_true(write_sample(faults_on(-1), n, n)); /* half has been read: there is room again */
 	for (unsigned i = n / 2; i <= n; i++) {
 		assert_true(next());
-		assert_int_equal(record.sample.ip, i);
+		assert_int_equal(record.body.sample.ip, i);
 	}
 	assert_false(next());
 }
 
 static void an_older_program_gets_the_record_it_knows(void **state)
 {
-	pfm_record_t old = { .size = offsetof(pfm_record_t, sample) };
+	pfm_record_t old = { .size = offsetof(pfm_record_t, body) };
 
 	(void)state;
 	begin();
 	must_open(TEXTS("page-faults"));
 	assert_true(write_sample(faults_on(-1), 1, 9));
-	old.sample.ip = 12345;
+	old.body.sample.ip = 12345;
 	assert_int_equal(pfm_next_record(session, &old), 1);
-	assert_int_equal(old.size, offsetof(pfm_record_t, sample));
+	assert_int_equal(old.size, offsetof(pfm_record_t, body));
 	assert_int_equal(old.type, PFM_RECORD_SAMPLE);
 	assert_int_equal(old.time, 9);
-	assert_int_equal(old.sample.ip, 12345);
+	assert_int_equal(old.body.sample.ip, 12345);
 	old.size = 3;
 	assert_int_equal(pfm_next_record(session, &old), PFMLIB_ERR_INVAL);
 }
@@ -597,8 +597,8 @@ static uint64_t take_all(pfm_record_t *records, unsigned at_once)
 		for (int i = 0; i < n; i++) {
 			const pfm_record_t *r = &records[i];
 			const uint64_t say[] = { r->type, r->misc, r->event, r->has, r->time, r->id, r->pid, r->tid, r->cpu, r->raw_size,
-				                 r->unread, r->stream, r->type == PFM_RECORD_SAMPLE ? r->sample.ip : 0,
-				                 r->type == PFM_RECORD_SAMPLE ? r->sample.period : 0, *(const uint32_t *)r->raw };
+				                 r->unparsed, r->stream, r->type == PFM_RECORD_SAMPLE ? r->body.sample.ip : 0,
+				                 r->type == PFM_RECORD_SAMPLE ? r->body.sample.period : 0, *(const uint32_t *)r->raw };
 
 			for (unsigned k = 0; k < sizeof(say) / sizeof(say[0]); k++)
 				sum = (sum ^ say[k]) * 0x100000001b3u;
@@ -667,8 +667,8 @@ static void many_at_once_keep_their_room(void **state)
 		assert_false(write_sample(faults_on(-1), 0, 0));
 		for (unsigned i = 0; i < n; i++) {
 			assert_int_equal(records[i].size, sizeof(records[0]));
-			assert_int_equal(records[i].sample.ip, i);
-			assert_memory_equal((const uint64_t *)records[i].raw + 2, &records[i].sample.ip, 8);
+			assert_int_equal(records[i].body.sample.ip, i);
+			assert_memory_equal((const uint64_t *)records[i].raw + 2, &records[i].body.sample.ip, 8);
 		}
 		assert_int_equal(pfm_next_records(session, records, 1), 0);
 	}
@@ -682,7 +682,7 @@ static void many_at_once_keep_their_room(void **state)
 /* The size of the first of many is the distance between them. */
 static void an_older_program_gets_many_records_it_knows(void **state)
 {
-	enum { OLD = offsetof(pfm_record_t, sample) };
+	enum { OLD = offsetof(pfm_record_t, body) };
 	static uint64_t room[4 * OLD / sizeof(uint64_t)];
 	const size_t size = OLD;
 	pfm_record_t r;
@@ -706,12 +706,12 @@ static void an_older_program_gets_many_records_it_knows(void **state)
 
 static int fill_account(void *out)
 {
-	return pfm_read_samples(session, 0, out);
+	return pfm_sampling_statistics(session, 0, out);
 }
 
 static int fill_buffers(void *out)
 {
-	return pfm_read_buffers(session, out);
+	return pfm_buffer_statistics(session, out);
 }
 
 /* One byte shorter or longer than ours, and everything in between: what both know is the same, what is behind it is left alone. */
@@ -739,8 +739,8 @@ static void expect_every_length(int (*fill)(void *out), const void *full, size_t
 
 static void structs_of_every_length(void **state)
 {
-	pfm_sample_count_t c;
-	pfm_buffers_t b;
+	pfm_sample_statistics_t c;
+	pfm_buffer_info_t b;
 
 	(void)state;
 	begin();
@@ -773,8 +773,8 @@ static void nothing_of_another_record_shows_through(void **state)
 	pfm_record_t left = { .type = PFM_RECORD_SAMPLE, .has = PFM_SAMPLE_IP, .raw = &left, .stream = 5 }, kept;
 
 	(void)state;
-	left.sample.n_chain = 3;
-	left.sample.addr = left.sample.weight = 9;
+	left.body.sample.n_chain = 3;
+	left.body.sample.addr = left.body.sample.weight = 9;
 	begin();
 	must_open(TEXTS("page-faults"));
 	for (uint64_t i = 0; i < 8; i++)
@@ -784,14 +784,14 @@ static void nothing_of_another_record_shows_through(void **state)
 		if (i % 4 == 2) /* what a sample of another session would leave */
 			record = left;
 		assert_true(next());
-		assert_int_equal(record.sample.ip, 0x401000 + i);
+		assert_int_equal(record.body.sample.ip, 0x401000 + i);
 		assert_int_equal(record.time, i);
-		assert_int_equal(record.sample.period, 1);
+		assert_int_equal(record.body.sample.period, 1);
 		assert_int_equal(record.event, 0);
 		kept = record;
-		kept.sample.ip = kept.sample.period = 0;
-		assert_memory_equal(&kept.sample, &empty.sample, sizeof(kept.sample));
-		assert_true(record.stream == 0 && record.unread == 0);
+		kept.body.sample.ip = kept.body.sample.period = 0;
+		assert_memory_equal(&kept.body.sample, &empty.body.sample, sizeof(kept.body.sample));
+		assert_true(record.stream == 0 && record.unparsed == 0);
 	}
 	assert_false(next());
 	assert_int_equal(account(0).samples, 8);
@@ -812,7 +812,7 @@ static void samples_with_a_foreign_id_are_told(void **state)
 		assert_true(next());
 		assert_int_equal(record.type, PFM_RECORD_SAMPLE);
 		assert_int_equal(record.event, several ? PFM_NO_EVENT : 0);
-		assert_int_equal(record.sample.ip, 0x401000);
+		assert_int_equal(record.body.sample.ip, 0x401000);
 		assert_int_equal(record.time, 1);
 		assert_false(next());
 		assert_int_equal(pfm_stop_session(session), PFMLIB_SUCCESS);
@@ -846,7 +846,7 @@ static void too_few_samples_for_the_count_are_told(void **state)
 static void what_the_kernel_and_the_processor_dropped_is_told(void **state)
 {
 	const uint64_t dropped[] = { 3 }, off[] = { 100, 0, 0 }, on[] = { 350, 0, 0 };
-	pfm_sample_count_t c = { .size = 2 };
+	pfm_sample_statistics_t c = { .size = 2 };
 
 	(void)state;
 	begin();
@@ -867,14 +867,14 @@ static void what_the_kernel_and_the_processor_dropped_is_told(void **state)
 	event_text(1)->lost = 4;
 	assert_int_equal(account(0).lost, 4);
 	assert_int_equal(account(0).cause, PFM_CAUSE_LOST);
-	assert_int_equal(pfm_read_samples(session, 2, &c), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_read_samples(session, 0, &c), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_read_buffers(session, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_sampling_statistics(session, 2, &c), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_sampling_statistics(session, 0, &c), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_buffer_statistics(session, NULL), PFMLIB_ERR_INVAL);
 	fake.fail = FAKE_READ_PERF;
 	fake.fail_at = fake.uses[FAKE_READ_PERF] + 1;
 	fake.fail_errno = EIO;
 	c.size = sizeof(c);
-	assert_int_equal(pfm_read_samples(session, 0, &c), PFMLIB_ERR_SYS);
+	assert_int_equal(pfm_sampling_statistics(session, 0, &c), PFMLIB_ERR_SYS);
 	fake.fail_at = 0;
 }
 
@@ -1001,7 +1001,7 @@ static bool fine(int rc)
 /* A whole session with records in it. True if every step said that it went well. */
 static bool whole_session(void)
 {
-	pfm_sample_count_t c = PFM_INIT(c);
+	pfm_sample_statistics_t c = PFM_INIT(c);
 	bool ok = open_texts(some, 3) == PFMLIB_SUCCESS;
 	int cpu = options.flags & PFM_SESSION_SYSTEM_WIDE ? 2 : -1, faults;
 	unsigned n = 0;
@@ -1014,7 +1014,7 @@ static bool whole_session(void)
 		assert_int_equal(fake.n_maps, 0);
 		return false;
 	}
-	for (unsigned i = 0; i < pfm_count_session(session); i++)
+	for (unsigned i = 0; i < pfm_session_size(session); i++)
 		ok &= !*is_about(i).why;
 	ok &= fine(pfm_start_session(session));
 	faults = faults_on(cpu);
@@ -1025,10 +1025,10 @@ static bool whole_session(void)
 	ok &= fine(pfm_stop_session(session));
 	for (unsigned i = 0; i < n && pfm_session_fds(session, NULL, 0); i++) {
 		assert_true(next());
-		assert_int_equal(record.sample.ip, i);
+		assert_int_equal(record.body.sample.ip, i);
 	}
-	for (unsigned i = 0; i < pfm_count_session(session); i++)
-		ok &= fine(pfm_read_samples(session, i, &c));
+	for (unsigned i = 0; i < pfm_session_size(session); i++)
+		ok &= fine(pfm_sampling_statistics(session, i, &c));
 	end_session();
 	return ok;
 }
@@ -1050,7 +1050,7 @@ static void every_call_may_fail(void **state)
 
 	(void)state;
 	begin();
-	sampling.records = PFM_SIDE_USUAL;
+	sampling.records = PFM_SIDEBAND_USUAL;
 	assert_true(whole_session());
 	for (unsigned wide = 0; wide < 2; wide++)
 		for (unsigned e = 0; e < sizeof(errors) / sizeof(errors[0]); e += step)

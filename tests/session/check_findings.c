@@ -37,4 +37,5 @@ static void numbers_and_keys_in_files(void **state)
 	fake_end(&fake);
 }
 
-UNIT(session_check_findings, cmocka_unit_test(long_texts_are_cut), cmocka_unit_test(numbers_and_keys_in_files));
+UNIT(session_check_findings, cmocka_unit_test(long_texts_are_cut),
+     cmocka_unit_test(numbers_and_keys_in_files));

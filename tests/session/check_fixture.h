@@ -49,7 +49,9 @@ static inline pfm_finding_t find_check(const struct checked_machine *m, const ch
 	for (unsigned i = 0; !pfm_describe_finding(m->check, i, &f); i++)
 		if (strcmp(f.check, name) == 0)
 			return f;
-	return (pfm_finding_t){ .check = NULL, .observed = "", .consequence = "", .remedy = "", .available = "" };
+	return (pfm_finding_t){
+		.check = NULL, .observed = "", .consequence = "", .remedy = "", .available = ""
+	};
 }
 
 #endif

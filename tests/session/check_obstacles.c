@@ -19,7 +19,8 @@ static void watchdog_and_rdpmc(void **state)
 	close_machine(&m);
 }
 
-/* The limit of this very process. tests/test_doctor.py has a lower one, and tracefs in either place. */
+/* The limit of this very process. tests/test_doctor.py has a lower one, and tracefs in either
+ * place. */
 static void limits_of_this_process(void **state)
 {
 	struct checked_machine m;
@@ -35,4 +36,5 @@ static void limits_of_this_process(void **state)
 	close_machine(&m);
 }
 
-UNIT(session_check_obstacles, cmocka_unit_test(watchdog_and_rdpmc), cmocka_unit_test(limits_of_this_process));
+UNIT(session_check_obstacles, cmocka_unit_test(watchdog_and_rdpmc),
+     cmocka_unit_test(limits_of_this_process));

@@ -56,5 +56,5 @@ static void nothing_may_be_counted(void **state)
 	close_machine(&m);
 }
 
-UNIT(session_check_permissions, cmocka_unit_test(capabilities_by_their_bits), cmocka_unit_test(hidden_processes),
-     cmocka_unit_test(nothing_may_be_counted));
+UNIT(session_check_permissions, cmocka_unit_test(capabilities_by_their_bits),
+     cmocka_unit_test(hidden_processes), cmocka_unit_test(nothing_may_be_counted));

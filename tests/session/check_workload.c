@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts of the known workload beside what is expected of it. tests/tools/test_doctor_faults.c has the rest. */
+/* Counts of the known workload beside what is expected of it. tests/tools/test_doctor_faults.c has
+ * the rest. */
 #include "check_fixture.h"
 
 static void count_pages(struct fake *f, struct fake_event *e)

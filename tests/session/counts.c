@@ -14,7 +14,7 @@ static const struct count_config *read_text(const char *text)
 	return &s->counts[0].config;
 }
 
-static void expect_cause(const char *text, int cause, const char *why)
+static void expect_cause(const char *text, pfm_cause_t cause, const char *why)
 {
 	read_text(text);
 	assert_int_equal(s->counts[0].status.cause, cause);
@@ -66,6 +66,19 @@ static void what_cannot_be_counted(void **state)
 }
 
 /* A kernel that wants to be asked for it says where: in its core PMU's format. */
+/* An event that no privilege level counts is refused: it would be an exact 0. */
+static void events_without_a_level(void **state)
+{
+	static const char *const texts[] = { "page-faults:u=0:k=0", "page-faults:h" };
+
+	(void)state;
+	use("uncore");
+	for (size_t i = 0; i < COUNT(texts); i++)
+		expect_cause(texts[i], PFM_CAUSE_ATTRIBUTE, "counted at no privilege level");
+	read_text("page-faults:u");
+	assert_int_equal(s->counts[0].status.cause, PFM_CAUSE_NONE);
+}
+
 static void readings_in_user_space(void **state)
 {
 	(void)state;
@@ -88,4 +101,5 @@ static void readings_in_user_space(void **state)
 	assert_true(read_text("cycles")->get_user_read_bits == 0);
 }
 
-UNIT(session_counts, CASE(what_is_asked), CASE(what_cannot_be_counted), CASE(readings_in_user_space));
+UNIT(session_counts, CASE(what_is_asked), CASE(what_cannot_be_counted), CASE(events_without_a_level),
+     CASE(readings_in_user_space));

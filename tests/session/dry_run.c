@@ -23,7 +23,7 @@ static int end(void **state)
 /* All counts are there, stopped or started, and nothing was counted. */
 static void expect_nothing(unsigned n)
 {
-	assert_int_equal(pfm_count_session(session), n);
+	assert_int_equal(pfm_session_size(session), n);
 	run_session();
 	for (unsigned i = 0; i < n; i++) {
 		expect_count(i, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_TIME);
@@ -69,7 +69,7 @@ static void the_machine_is_looked_at(void **state)
 	/* What is not ours is not answered for. */
 	assert_int_equal(session->sys.ioctl(&session->sys, 3, PERF_EVENT_IOC_ENABLE, NULL), -EBADF);
 	assert_int_equal(session->sys.read(&session->sys, 3, text, sizeof(text)), -EBADF);
-	assert_int_equal(is_about(0).n_parts, 7);
+	assert_int_equal(is_about(0).n_kernel_events, 7);
 	session->backend->close_counts(session);
 	assert_memory_equal(&session->sys, &before, sizeof(before));
 	session->backend->close_counts(session); /* once more is nothing more */

@@ -95,7 +95,7 @@ static void diagnose(int group, int err)
 	assert_int_equal(fake.n_open, 0);
 }
 
-static void expect(int group, int err, int cause, const char *piece)
+static void expect(int group, int err, pfm_cause_t cause, const char *piece)
 {
 	const struct count_status *told = &counts[0].status;
 

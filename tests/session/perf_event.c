@@ -256,14 +256,14 @@ static void control_groups(void **state)
 			n[fake.events[i].a.attr.config == PERF_COUNT_SW_DUMMY] +=
 				fake.events[i].pid == folder && fake.events[i].flags == (PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC);
 	/* Each with its CPU's witness. */
-	assert_true(n[0] == is_about(0).n_parts && n[1] == 0 && fake_open_events(&fake) == 2 * n[0]);
+	assert_true(n[0] == is_about(0).n_kernel_events && n[1] == 0 && fake_open_events(&fake) == 2 * n[0]);
 	/* The folder's descriptor is one of those that must not stay open. */
 	end_session();
 	/* A unit says itself which its CPUs are, where nobody knows which are on line. */
 	fake_file(&fake, "/sys/devices/system/cpu/online", "x");
 	must_open(TEXTS("uncore_imc/clockticks/"));
 	assert_int_equal(((const struct perf_state *)session->backend_state)->n_time_references, 0);
-	assert_true(is_about(0).n_parts && fake_open_events(&fake) == is_about(0).n_parts);
+	assert_true(is_about(0).n_kernel_events && fake_open_events(&fake) == is_about(0).n_kernel_events);
 	end_session();
 	options.cgroup = "/sys/fs/cgroup/none";
 	assert_int_equal(open_texts(TEXTS("cycles")), PFMLIB_ERR_SYS);
@@ -275,9 +275,37 @@ static void control_groups(void **state)
 	assert_int_equal(fake.n_open, 0);
 }
 
+#define UPTIME (1849 * (uint64_t)1000000000)
+
+/* The kernel counts the time of a control group's first event from its own start. */
+static void since_boot(struct fake *f, struct fake_event *e)
+{
+	e->value = 5;
+	e->is_open = e->running = UPTIME + f->clock_ns;
+}
+
+static void a_control_groups_time_that_starts_with_the_kernel(void **state)
+{
+	(void)state;
+	make_machine("uncore");
+	fake_file(&fake, "/sys/fs/cgroup/a", "");
+	options.cgroup = "/sys/fs/cgroup/a";
+	options.flags = PFM_SESSION_SYSTEM_WIDE;
+	fake.tick = since_boot;
+	must_open(TEXTS("cycles"));
+	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
+	fake.clock_ns += 2000000000;
+	read_all();
+	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	/* enabled <= CPUs x elapsed */
+	assert_true(counts[0].enabled && counts[0].enabled <= is_about(0).n_kernel_events * (uint64_t)2000000000);
+	end_session();
+}
+
 #define MADE(NAME)   cmocka_unit_test_setup_teardown(NAME, make, forget)
 #define OPENED(NAME) cmocka_unit_test_teardown(NAME, done)
 
 UNIT(session_perf_event, MADE(who_is_read_as_a_group), MADE(leaders_and_members), MADE(boxes_and_wishes),
      cmocka_unit_test(what_happens_in_the_kernel_alone), cmocka_unit_test(signals), OPENED(is_there_such_a_call),
-     OPENED(control_groups), OPENED(a_control_group_at_descriptor_0));
+     OPENED(control_groups), OPENED(a_control_group_at_descriptor_0),
+     OPENED(a_control_groups_time_that_starts_with_the_kernel));

@@ -49,7 +49,7 @@ static void expect_whole(unsigned i, bool whole)
 static void expect_now(bool whole)
 {
 	read_all();
-	for (unsigned i = 0; i < pfm_count_session(session); i++)
+	for (unsigned i = 0; i < pfm_session_size(session); i++)
 		expect_whole(i, whole);
 }
 
@@ -103,10 +103,21 @@ static void time_stands_still(void **state)
 	on[3] = 0;
 	expect_now(false);
 	done(NULL);
-	/* A kernel that tells no time at all tells nothing. */
+	/* A kernel that tells no time at all does not say that a CPU is missing. */
 	open_on("0-3", "0-3", "0-3", "cycles");
 	fake.clock_ns += SECOND;
+	read_all();
+	expect_count(0, PFM_QUALITY_PARTIAL, PFM_CAUSE_NO_TIME);
+	done(NULL);
+	/* Nor may it tell more time than has passed. */
+	open_on("0-3", "0-3", "0-3", "cycles");
+	pass(SECOND);
 	expect_now(true);
+	on[2] = 1849 * (uint64_t)SECOND;
+	read_all();
+	expect_count(0, PFM_QUALITY_PARTIAL, PFM_CAUSE_OTHER);
+	expect_why(0, "more time than has passed");
+	assert_true(counts[0].enabled < 5 * (uint64_t)SECOND);
 }
 
 /* What is lost stays lost, whatever is set to zero; other time than that between a start and a stop is nobody's. */
@@ -199,7 +210,7 @@ static void others_do_not_matter(void **state)
 	options.flags = PFM_SESSION_SYSTEM_WIDE | PFM_SESSION_PER_CPU;
 	all_for(0);
 	must_open(TEXTS("cycles"));
-	assert_int_equal(pfm_count_session(session), 4);
+	assert_int_equal(pfm_session_size(session), 4);
 	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
 	fake_file(&fake, ONLINE, "0-7");
 	pass(SECOND);

@@ -21,17 +21,39 @@ static void a_program_with_more_rights(void **state)
 	follow();
 	must_open(TEXTS("cycles", "uncore_imc/clockticks/"));
 	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
-	fake.n_taken = 8000000; /* twice the 2 ms that both threads were seen, and what births and ends may cost */
+	fake.n_taken = 12000000; /* the 2 ms that both threads were seen, and a tick */
 	for (unsigned i = 0; i < 2; i++) {
 		read_all();
 		expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	}
-	fake.n_taken = 10000000;
+	fake.n_taken = 12000001;
 	read_all();
 	expect_count(0, PFM_QUALITY_PARTIAL, PFM_CAUSE_PERMISSION);
-	expect_why(0, "process 42 has started a program with more rights");
+	expect_why(0, "process 42 took 0.012 s on CPUs and was counted for 0.002 s");
 	expect_count(1, PFM_QUALITY_EXACT, PFM_CAUSE_NONE); /* nothing to do with tasks */
 	assert_int_equal(counts[0].value, event_text(1)->value + event_text(2)->value);
+}
+
+/* Time that is missing since the last reading shows although the whole has enough. */
+static void seen_so_long(struct fake *f, struct fake_event *e);
+
+static void time_between_two_readings(void **state)
+{
+	(void)state;
+	follow();
+	fake.tick = seen_so_long;
+	fake.number = 50000000; /* in each of two threads */
+	must_open(TEXTS("cycles"));
+	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
+	fake.n_taken += 80000000; /* births took the rest */
+	read_all();
+	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	fake.n_taken += 10000000;
+	read_all();
+	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	fake.n_taken += 10000001;
+	read_all();
+	expect_count(0, PFM_QUALITY_PARTIAL, PFM_CAUSE_PERMISSION);
 }
 
 /* Each has been seen as long as the test says. */
@@ -97,4 +119,4 @@ static void only_time_that_is_known(void **state)
 
 #define CASE(NAME) cmocka_unit_test_teardown(NAME, done)
 
-UNIT(session_perf_permissions, CASE(a_program_with_more_rights), CASE(time_of_its_own), CASE(only_time_that_is_known));
+UNIT(session_perf_permissions, CASE(a_program_with_more_rights), CASE(time_between_two_readings), CASE(time_of_its_own), CASE(only_time_that_is_known));

@@ -96,7 +96,7 @@ static int try_read(void)
 	return pfmi_perf_read_counts(s, read_counts, s->n_counts);
 }
 
-static void expect(unsigned i, uint64_t value, uint64_t raw, uint64_t enabled, uint64_t running, int quality, int cause)
+static void expect(unsigned i, uint64_t value, uint64_t raw, uint64_t enabled, uint64_t running, pfm_quality_t quality, pfm_cause_t cause)
 {
 	const pfm_count_t *c = &read_counts[i];
 

@@ -34,7 +34,8 @@ static void every_finding_is_whole(void **state)
 	open_machine(&m);
 	check_machine_now(&m, PFM_CHECK_NO_WORKLOAD);
 	for (i = 0; !pfm_describe_finding(m.check, i, &f); i++) {
-		assert_true(f.check && f.observed && f.consequence && f.remedy && f.available && f.expected);
+		assert_true(f.check && f.observed && f.consequence && f.remedy && f.available &&
+		            f.expected);
 		assert_true((unsigned)f.topic >= topic && (unsigned)f.topic < PFM_FINDING_WORKLOAD);
 		topic = (unsigned)f.topic;
 	}
@@ -58,4 +59,5 @@ static void no_descriptor_left(void **state)
 	close_machine(&m);
 }
 
-UNIT(session_system_check, cmocka_unit_test(refusals), cmocka_unit_test(every_finding_is_whole), cmocka_unit_test(no_descriptor_left));
+UNIT(session_system_check, cmocka_unit_test(refusals), cmocka_unit_test(every_finding_is_whole),
+     cmocka_unit_test(no_descriptor_left));

@@ -218,11 +218,11 @@ static void a_figure_needs_its_slots(void **state)
 	(void)state;
 	if (!ctx)
 		skip();
-	assert_int_equal(pfm_plan(&plan, ctx, texts, 2, NULL, &why), PFMLIB_ERR_NOASSIGN);
+	assert_int_equal(pfm_create_plan(&plan, ctx, texts, 2, NULL, &why), PFMLIB_ERR_NOASSIGN);
 	assert_null(plan);
 	assert_true(why.event == 1 && why.kind == PFM_KIND_NO_PLACEMENT);
 	assert_true(why.start == 0 && why.end == strlen(texts[1]));
-	assert_int_equal(pfm_plan(&plan, ctx, texts, 1, NULL, &why), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_create_plan(&plan, ctx, texts, 1, NULL, &why), PFMLIB_SUCCESS);
 	pfm_free_plan(plan);
 }
 

@@ -54,7 +54,7 @@ static pfm_count_info_t about(unsigned i)
 
 static void read_counts(void)
 {
-	unsigned n = pfm_count_session(session);
+	unsigned n = pfm_session_size(session);
 
 	assert_true(n <= 16);
 	for (unsigned i = 0; i < n; i++)
@@ -81,7 +81,7 @@ static void open_or_skip(const char *const *texts, unsigned n)
 	if (rc)
 		fail_msg("open: %d %s %s", rc, pfm_error_kind_name(error.kind), error.detail ? error.detail : "");
 	read_counts();
-	for (unsigned i = 0; i < pfm_count_session(session); i++)
+	for (unsigned i = 0; i < pfm_session_size(session); i++)
 		if (not_opened(&counts[i])) {
 			print_message("# SKIP %s: %s\n", about(i).name, about(i).why);
 			skip();
@@ -449,7 +449,7 @@ static void whole_system_runs_as_long_as_the_clock(void **state)
 	(void)state;
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
 	open_or_skip(TEXTS("cpu-clock", "page-faults"));
-	assert_int_equal(about(0).n_parts, cpus);
+	assert_int_equal(about(0).n_kernel_events, cpus);
 	wall = seconds(CLOCK_MONOTONIC);
 	start();
 	usleep(50000);
@@ -476,7 +476,7 @@ static void hardware_counts_or_says_why(void **state)
 	start();
 	burn(0.01);
 	stop();
-	for (unsigned i = 0; i < pfm_count_session(session); i++) {
+	for (unsigned i = 0; i < pfm_session_size(session); i++) {
 		if (counts[i].quality == PFM_QUALITY_EXACT && counts[i].value) {
 			assert_true(counts[i].value > 100000);
 			return;

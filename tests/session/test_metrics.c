@@ -30,7 +30,7 @@ static pfm_session_metric_t compute(unsigned i, unsigned rounds, double seconds)
 {
 	pfm_session_metric_t m = PFM_INIT(m);
 
-	assert_int_equal(pfm_compute_metric(session, i, counts, rounds, seconds, &m), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_compute_session_metric(session, i, counts, rounds, seconds, &m), PFMLIB_SUCCESS);
 	return m;
 }
 
@@ -54,7 +54,7 @@ static void values(void **state)
 	/* What metrics need comes behind what texts name. */
 	assert_string_equal(is_about(0).name, "page-faults");
 	assert_int_equal(is_about(0).request, 1);
-	assert_int_equal(pfm_count_session(session), 5);
+	assert_int_equal(pfm_session_size(session), 5);
 	run_session();
 	m = compute(0, 1, 0);
 	assert_string_equal(metric_name(&m), "ipc");
@@ -77,7 +77,7 @@ static void shared_events_are_counted_once(void **state)
 	make_machine("uncore");
 	fake.tick = known_program;
 	must_open(TEXTS("hardware::ipc", "hardware::ghz"));
-	for (unsigned i = 0; i < pfm_count_session(session); i++)
+	for (unsigned i = 0; i < pfm_session_size(session); i++)
 		cycles += strstr(is_about(i).name, "cycles") != NULL;
 	assert_int_equal(cycles, 1);
 	run_session();
@@ -179,7 +179,7 @@ static void types_of_cores(void **state)
 	make_machine("hybrid");
 	fake.tick = known_program;
 	must_open(TEXTS("hardware::ipc"));
-	assert_int_equal(pfm_count_session(session), 4);
+	assert_int_equal(pfm_session_size(session), 4);
 	run_session();
 	assert_true(compute(0, 1, 0).value == 1.5);
 }
@@ -214,7 +214,7 @@ static void each_cpu_for_itself(void **state)
 	options.flags = PFM_SESSION_SYSTEM_WIDE | PFM_SESSION_PER_CPU;
 	options.cpus = "0-1";
 	must_open(TEXTS("hardware::ipc"));
-	assert_int_equal(pfm_count_session(session), 4);
+	assert_int_equal(pfm_session_size(session), 4);
 	run_session();
 	assert_true(compute(0, 1, 0).value == 1.5);
 }
@@ -229,7 +229,7 @@ static void tree(void **state)
 	options.flags = PFM_SESSION_DRY_RUN;
 	must_open(TEXTS("adl_goldencove::TmaL1"));
 	assert_true(pfm_count_metrics(session) >= 4);
-	for (unsigned i = 0; i < pfm_count_session(session); i++) {
+	for (unsigned i = 0; i < pfm_session_size(session); i++) {
 		bool leads = i == 0 || is_about(i).group != is_about(i - 1).group;
 
 		assert_string_equal(is_about(i).pmu, "cpu_core");
@@ -297,7 +297,7 @@ static void every_allocation_may_fail(void **state)
 	run_session();
 	starve_at = 1;
 	starve_hit = false;
-	rc = pfm_compute_metric(session, 0, counts, 1, 0, &m);
+	rc = pfm_compute_session_metric(session, 0, counts, 1, 0, &m);
 	starve_at = 0;
 	assert_int_equal(rc, starve_hit ? PFMLIB_ERR_NOMEM : PFMLIB_SUCCESS);
 }
@@ -319,13 +319,13 @@ static void refusals(void **state)
 	must_open(TEXTS("page-faults"));
 	assert_int_equal(pfm_count_metrics(session), 0);
 	assert_int_equal(pfm_count_metrics(NULL), 0);
-	assert_int_equal(pfm_compute_metric(session, 0, counts, 1, 0, &m), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_compute_session_metric(session, 0, counts, 1, 0, &m), PFMLIB_ERR_INVAL);
 	end_session();
 	must_open(TEXTS("hardware::ipc"));
-	assert_int_equal(pfm_compute_metric(session, 0, NULL, 1, 0, &m), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_compute_metric(NULL, 0, counts, 1, 0, &m), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_compute_session_metric(session, 0, NULL, 1, 0, &m), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_compute_session_metric(NULL, 0, counts, 1, 0, &m), PFMLIB_ERR_INVAL);
 	m.size = 0;
-	assert_int_equal(pfm_compute_metric(session, 0, counts, 0, 0, &m), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_compute_session_metric(session, 0, counts, 0, 0, &m), PFMLIB_ERR_INVAL);
 }
 
 int main(void)

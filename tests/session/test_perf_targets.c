@@ -57,7 +57,7 @@ static void a_long_description(void **state)
 		at += (size_t)snprintf(status + at, sizeof(status) - at, "%u ", 100000 + (unsigned)at);
 	process(42, status);
 	must_open(TEXTS("cycles"));
-	assert_int_equal(is_about(0).n_parts, 2);
+	assert_int_equal(is_about(0).n_kernel_events, 2);
 	run_session();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 }
@@ -128,7 +128,7 @@ static void one_thread_is_one_thread(void **state)
 	process(45, "Name:\tx\nTgid:\t42\nPid:\t45");
 	options.pid = 45;
 	must_open(TEXTS("cycles"));
-	assert_int_equal(is_about(0).n_parts, 1);
+	assert_int_equal(is_about(0).n_kernel_events, 1);
 	assert_int_equal(event_text(1)->pid, 45);
 	run_session();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
@@ -144,7 +144,7 @@ static void the_first_process(void **state)
 	thread(1, 7);
 	options.pid = 1;
 	must_open(TEXTS("cycles"));
-	assert_int_equal(is_about(0).n_parts, 2);
+	assert_int_equal(is_about(0).n_kernel_events, 2);
 }
 
 /* Thread 45 gives birth to another while 42 is opened and 45 is not yet. */
@@ -168,7 +168,7 @@ static void threads_born_while_it_is_opened(void **state)
 	fake.number = 2;
 	must_open(TEXTS("cycles"));
 	/* All of them, each once: nobody can see which of the newcomers were counted already, so all was opened anew. */
-	assert_int_equal(is_about(0).n_parts, 4);
+	assert_int_equal(is_about(0).n_kernel_events, 4);
 	assert_int_equal(fake_open_events(&fake), 4);
 	run_session();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
@@ -270,7 +270,7 @@ static void a_second_round_on_two_types_of_cores(void **state)
 	fake.decide = birth;
 	fake.number = 1;
 	must_open(TEXTS("cpu_core/cache-misses/"));
-	assert_int_equal(is_about(0).n_parts, 12); /* three threads on four CPUs */
+	assert_int_equal(is_about(0).n_kernel_events, 12); /* three threads on four CPUs */
 	run_session();
 }
 
@@ -290,7 +290,7 @@ static void a_group_is_incomplete_for_a_moment(void **state)
 	assert_int_equal(fake.uses[FAKE_READ_PERF], fake.fail_at + 1);
 	fake.fail_at = fake.uses[FAKE_READ_PERF] + 1;
 	fake.fail_on = true;
-	assert_int_equal(pfm_read_session(session, counts, pfm_count_session(session)), PFMLIB_ERR_SYS);
+	assert_int_equal(pfm_read_session(session, counts, pfm_session_size(session)), PFMLIB_ERR_SYS);
 	assert_int_equal(pfm_session_errno(session), ECHILD);
 	fake.fail_on = false;
 }
@@ -337,11 +337,11 @@ static void each_cpu_once(void **state)
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
 	options.cpus = "2,0,0-1,1,0-2";
 	must_open(TEXTS("cycles"));
-	assert_int_equal(is_about(0).n_parts, 3);
+	assert_int_equal(is_about(0).n_kernel_events, 3);
 	end_session();
 	options.flags |= PFM_SESSION_PER_CPU;
 	must_open(TEXTS("cycles"));
-	assert_int_equal(pfm_count_session(session), 3);
+	assert_int_equal(pfm_session_size(session), 3);
 	for (unsigned i = 0; i < 3; i++)
 		assert_int_equal(atoi(is_about(i).cpus), i);
 	end_session();
@@ -349,7 +349,7 @@ static void each_cpu_once(void **state)
 	options.pid = 0;
 	options.cpus = "3,3";
 	must_open(TEXTS("cycles"));
-	assert_int_equal(is_about(0).n_parts, 1);
+	assert_int_equal(is_about(0).n_kernel_events, 1);
 }
 
 /* "0,2,4 ..." below @n, beginning with @first. */
@@ -372,7 +372,7 @@ static void thousands_of_cpus(void **state)
 	fake_file(&fake, "/sys/devices/system/cpu/online", even);
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
 	must_open(TEXTS("cycles"));
-	assert_int_equal(is_about(0).n_parts, 4096);
+	assert_int_equal(is_about(0).n_kernel_events, 4096);
 	assert_int_equal(event_text(4096)->cpu, 8190);
 	run_session();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
@@ -386,7 +386,7 @@ static void thousands_of_cpus(void **state)
 	options.cpus = even;
 	options.flags |= PFM_SESSION_PER_CPU;
 	must_open(TEXTS("cycles"));
-	assert_int_equal(pfm_count_session(session), 4096);
+	assert_int_equal(pfm_session_size(session), 4096);
 	assert_string_equal(is_about(4095).cpus, "8190");
 	free(even);
 	free(odd);
@@ -406,7 +406,7 @@ static void a_unit_with_a_long_list(void **state)
 	fake_file(&fake, "/sys/bus/event_source/devices/uncore_new/format/event", "config:0-7");
 	open_context("GenuineIntel-6-97-2");
 	must_open(TEXTS("uncore_new/event=1/"));
-	assert_int_equal(is_about(0).n_parts, 4096);
+	assert_int_equal(is_about(0).n_kernel_events, 4096);
 	free(even);
 }
 
@@ -428,7 +428,7 @@ static void nobody_knows_the_cpus(void **state)
 	assert_int_equal(open_texts(TEXTS("cycles")), PFMLIB_ERR_NOTFOUND);
 	options.cpus = "0-1"; /* then the kernel will say */
 	must_open(TEXTS("cycles"));
-	assert_int_equal(pfm_count_session(session), 2);
+	assert_int_equal(pfm_session_size(session), 2);
 	end_session();
 	options.flags = 0;
 	options.cpus = NULL;
@@ -446,7 +446,7 @@ static void process_on_some_cpus(void **state)
 	two_threads();
 	options.cpus = "4-6"; /* 6 is not on line */
 	must_open(TEXTS("cycles"));
-	assert_int_equal(is_about(0).n_parts, 4);
+	assert_int_equal(is_about(0).n_kernel_events, 4);
 	assert_int_equal(witnesses(), 4);
 	for (unsigned i = 0; i < 4; i++) {
 		assert_int_equal(event_text(1 + i)->a.attr.config, PERF_COUNT_SW_DUMMY);

@@ -1033,7 +1033,7 @@ static void whom_the_device_cannot_count_is_told(void **state)
 		assert_int_equal(pfm_open_context(&ctx, NULL, NULL), PFMLIB_SUCCESS);
 		assert_int_equal(pfm_open_session(&s, ctx, &options, texts, 2, NULL), PFMLIB_SUCCESS);
 		pfm_close_context(ctx);
-		assert_int_equal(pfm_count_session(s), 2);
+		assert_int_equal(pfm_session_size(s), 2);
 		assert_int_equal(pfm_read_session(s, counts, 2), PFMLIB_SUCCESS);
 		for (unsigned k = 0; k < 2; k++)
 			assert_int_equal(counts[k].cause, rows[i].causes[k]);

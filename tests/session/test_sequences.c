@@ -253,7 +253,7 @@ static void check_count(const struct model *m, unsigned i, const pfm_count_t *c)
 static void model_read(struct model *m)
 {
 	pfm_count_t counts[8] = { 0 };
-	unsigned n = pfm_count_session(m->session);
+	unsigned n = pfm_session_size(m->session);
 	struct books before = look(), after;
 	struct model seen;
 
@@ -297,7 +297,7 @@ static unsigned living(unsigned number)
 
 static bool is_meant(const struct actor *a, const pfm_session_options_t *options)
 {
-	bool all = options->pid == getpid() && !(options->flags & PFM_SESSION_ONE_TASK);
+	bool all = options->pid == getpid() && !(options->flags & PFM_SESSION_ONE_THREAD);
 
 	return a->alive && (all || a->tid == (options->pid ? options->pid : getpid()));
 }
@@ -319,7 +319,7 @@ static void model_open(struct model *m, const struct op *op)
 		model_close(m);
 	options.pid = op->a % 4 == 0 ? 0 : op->a % 4 == 1 ? getpid()
 	                                                  : actors[target].tid;
-	options.flags = (op->c & 1 ? PFM_SESSION_INHERIT : 0u) | (op->c & 2 ? PFM_SESSION_ONE_TASK : 0u);
+	options.flags = (op->c & 1 ? PFM_SESSION_INHERIT : 0u) | (op->c & 2 ? PFM_SESSION_ONE_THREAD : 0u);
 	m->inherits = op->c & 1;
 	m->cpus = op->c >> 2 & 1 ? (op->c >> 3) % (1u << n_cpus) : 0;
 	write_cpus(m->cpus, list, sizeof(list));

@@ -39,7 +39,7 @@ static void dry_run_plans_and_opens_nothing(void **state)
 	run_session();
 	expect_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_TIME);
 	expect_why(0, "dry run");
-	assert_int_equal(is_about(2).n_parts, 2);
+	assert_int_equal(is_about(2).n_kernel_events, 2);
 	end_session();
 	must_open(TEXTS("slots"));
 	expect_why(0, "cpu_atom does not have the event: not counted on CPUs 4-7");
@@ -116,9 +116,9 @@ static void dry_runs_on_shared_machines(void **state)
 		options.flags = PFM_SESSION_DRY_RUN;
 		must_open(&rows[i].text, 1);
 		assert_int_equal(fake.uses[FAKE_PERF], 0);
-		assert_int_equal(pfm_count_session(session), rows[i].counts);
+		assert_int_equal(pfm_session_size(session), rows[i].counts);
 		for (unsigned k = 0; k < rows[i].counts; k++)
-			assert_int_equal(is_about(k).n_parts, rows[i].parts ? rows[i].parts : 2 * boxes); /* two packages */
+			assert_int_equal(is_about(k).n_kernel_events, rows[i].parts ? rows[i].parts : 2 * boxes); /* two packages */
 		done(NULL);
 	}
 	make_machine("uncore");
@@ -139,7 +139,7 @@ static const char *const everything[] = {
 static void try_all(void)
 {
 	int rc = open_texts(everything, sizeof(everything) / sizeof(everything[0]));
-	unsigned n = pfm_count_session(session);
+	unsigned n = pfm_session_size(session);
 
 	assert_true(rc <= 0 && (rc == 0) == (session != NULL));
 	if (rc) {
@@ -249,7 +249,7 @@ static void wrong_arguments(void **state)
 	assert_int_equal(pfm_stop_session(NULL), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_reset_session(NULL), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_read_session(NULL, &small, 1), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_count_session(NULL), 0);
+	assert_int_equal(pfm_session_size(NULL), 0);
 	pfm_close_session(NULL);
 	must_open(TEXTS("cycles", "instructions"));
 	small.enabled = 77;

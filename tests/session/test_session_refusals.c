@@ -249,9 +249,9 @@ static int as_number_says(struct fake *f, const struct perf_event_attr *attr, in
 }
 
 /* What happened to be gone, taken or short was missed; the rest cannot be had as it was asked. */
-static int unopened(int cause)
+static int unopened(pfm_cause_t cause)
 {
-	static const int missed[] = { PFM_CAUSE_BUSY, PFM_CAUSE_FILES, PFM_CAUSE_NO_PROCESS, PFM_CAUSE_NO_CPU, PFM_CAUSE_MEMORY,
+	static const pfm_cause_t missed[] = { PFM_CAUSE_BUSY, PFM_CAUSE_FILES, PFM_CAUSE_NO_PROCESS, PFM_CAUSE_NO_CPU, PFM_CAUSE_MEMORY,
 		                      PFM_CAUSE_OTHER };
 
 	for (unsigned i = 0; i < sizeof(missed) / sizeof(missed[0]); i++)
@@ -265,7 +265,7 @@ static void errors_have_causes(void **state)
 	static const struct {
 		int err;
 		const char *text;
-		int cause;
+		pfm_cause_t cause;
 		const char *why;
 	} rows[] = {
 		{ ENOENT, "cycles", PFM_CAUSE_NO_PMU, "no event for it" },
@@ -635,7 +635,7 @@ static void lists_in_braces(void **state)
 	(void)state;
 	make_machine("uncore");
 	must_open(TEXTS("{cpu/event=0xc0,umask=0x0,cmask=1/,mem:0x1000/4:w,page-faults}:u"));
-	assert_int_equal(pfm_count_session(session), 3);
+	assert_int_equal(pfm_session_size(session), 3);
 	assert_string_equal(is_about(0).name, "cpu/event=0xc0,umask=0x0,cmask=1/u");
 	assert_string_equal(is_about(1).name, "mem:0x1000/4:w:u");
 	assert_true(is_about(1).attr.exclude_kernel);
@@ -646,7 +646,7 @@ static void lists_in_braces(void **state)
 	assert_string_equal(is_about(1).name, "instructions");
 	end_session();
 	must_open(TEXTS("{intel_arch::UNHALTED_CORE_CYCLES,cmask=1,inv,page-faults}"));
-	assert_int_equal(pfm_count_session(session), 2);
+	assert_int_equal(pfm_session_size(session), 2);
 }
 
 /* A group is a set, a list is not: who asks twice for a count gets two, but a group has one counter for it. */
@@ -655,7 +655,7 @@ static void an_event_is_in_a_group_once(void **state)
 	(void)state;
 	make_machine("uncore");
 	must_open(TEXTS("{cycles,instructions,cycles,cycles:u}", "cycles", "cycles"));
-	assert_int_equal(pfm_count_session(session), 5);
+	assert_int_equal(pfm_session_size(session), 5);
 	assert_int_equal(fake_open_events(&fake), 5);
 	assert_string_equal(is_about(1).name, "instructions");
 	assert_string_equal(is_about(2).name, "cycles:u");
@@ -665,7 +665,7 @@ static void an_event_is_in_a_group_once(void **state)
 	assert_int_not_equal(is_about(3).group, is_about(4).group);
 	end_session();
 	must_open(TEXTS("{page-faults,page-faults}:u"));
-	assert_int_equal(pfm_count_session(session), 1);
+	assert_int_equal(pfm_session_size(session), 1);
 	assert_string_equal(is_about(0).name, "page-faults:u");
 }
 

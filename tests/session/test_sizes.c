@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <perfmon/perfmon.h>
-#include <perfmon/sampling.h>
+#include <perfmon/perfmon.h>
 #include "base/sizes.h"
 
 #define FILL  0xa5
@@ -53,10 +53,9 @@ static int fill_error_printed(void *out)
 
 static int fill_error_both(void *out)
 {
-	pfm_encoding_t e = PFM_INIT(e);
 	char buf[80];
 
-	return pfm_encode_and_print(ctx, "coreduo::NO_SUCH", 0, &e, PFM_DIALECT_PERF, buf, sizeof(buf), out) == PFMLIB_ERR_NOTFOUND ? 0 : -1;
+	return pfm_print_event(ctx, "coreduo::NO_SUCH", PFM_DIALECT_PERF, buf, sizeof(buf), out) == PFMLIB_ERR_NOTFOUND ? 0 : -1;
 }
 
 static int fill_error_set(void *out)
@@ -90,21 +89,21 @@ static int fill_error_plan(void *out)
 	static const char *const texts[] = { "coreduo::Mul", "coreduo::NO_SUCH" };
 	pfm_plan_t *p;
 
-	return pfm_plan(&p, ctx, texts, 2, NULL, out) == PFMLIB_ERR_NOTFOUND && !p ? 0 : -1;
+	return pfm_create_plan(&p, ctx, texts, 2, NULL, out) == PFMLIB_ERR_NOTFOUND && !p ? 0 : -1;
 }
 
 static int fill_error_reading(void *out)
 {
 	pfm_session_t *s;
 
-	return pfm_read_recording(&s, "/nonexistent/recording", out) == PFMLIB_ERR_SYS && !s ? 0 : -1;
+	return pfm_open_recording(&s, "/nonexistent/recording", out) == PFMLIB_ERR_SYS && !s ? 0 : -1;
 }
 
 static int fill_error_recording(void *out)
 {
 	pfm_recording_t *r;
 
-	return pfm_open_recording(&r, "/nonexistent/recording", NULL, NULL, out) == PFMLIB_ERR_INVAL && !r ? 0 : -1;
+	return pfm_create_recording(&r, "/nonexistent/recording", NULL, NULL, out) == PFMLIB_ERR_INVAL && !r ? 0 : -1;
 }
 
 static pfm_plan_t *plan;
@@ -116,7 +115,7 @@ static int fill_plan(void *out)
 
 static int fill_planned(void *out)
 {
-	return pfm_describe_planned(plan, 1, out);
+	return pfm_describe_planned_event(plan, 1, out);
 }
 
 /* The number of the first metric of a processor. */
@@ -146,12 +145,13 @@ static int fill_metric_input(void *out)
 
 static int fill_metric_value(void *out)
 {
-	static const pfm_metric_count_t counts[64]; /* none of them known */
+	static const pfm_metric_operand_t counts[64]; /* none of them known */
 	int pmu = pfm_find_pmu(ctx, "skx");
 	pfm_metric_info_t info = PFM_INIT(info);
 
 	pfm_describe_metric(ctx, pmu, first_metric(pmu), &info);
-	return pfm_evaluate_metric(ctx, pmu, first_metric(pmu), counts, info.n_inputs, out);
+	return pfm_compute_metric(ctx, pmu, first_metric(pmu),
+		&(pfm_metric_data_t){ .size = sizeof(pfm_metric_data_t), .n_inputs = info.n_inputs, .operands = counts }, out);
 }
 
 static int fill_encoding(void *out)
@@ -227,7 +227,7 @@ static const struct {
 	{ "error of reading a recording", fill_error_reading, sizeof(pfm_error_t) },
 	{ "error of a recording", fill_error_recording, sizeof(pfm_error_t) },
 	{ "plan info", fill_plan, sizeof(pfm_plan_info_t) },
-	{ "planned event", fill_planned, sizeof(pfm_planned_t) },
+	{ "planned event", fill_planned, sizeof(pfm_planned_event_t) },
 	{ "metric info", fill_metric, sizeof(pfm_metric_info_t) },
 	{ "metric input", fill_metric_input, sizeof(pfm_metric_input_t) },
 	{ "metric value", fill_metric_value, sizeof(pfm_metric_value_t) },
@@ -330,7 +330,7 @@ static int give_plan_options(const void *in)
 {
 	static const char *const texts[] = { "coreduo::Mul" };
 	pfm_plan_t *p = NULL;
-	int rc = pfm_plan(&p, ctx, texts, 1, in, NULL);
+	int rc = pfm_create_plan(&p, ctx, texts, 1, in, NULL);
 
 	pfm_free_plan(p);
 	return rc;
@@ -441,7 +441,7 @@ int main(void)
 	o.flags = PFM_CTX_NO_IMAGES;
 	so.flags = PFM_SESSION_DRY_RUN;
 	if (pfm_open_context(&ctx, &o, NULL) || pfm_open_session(&session, ctx, &so, texts, 2, NULL) ||
-	    pfm_plan(&plan, ctx, planned, 2, NULL, NULL))
+	    pfm_create_plan(&plan, ctx, planned, 2, NULL, NULL))
 		return 1;
 	rc = cmocka_run_group_tests_name("sizes", tests, NULL, NULL);
 	pfm_close_session(session);

@@ -86,7 +86,7 @@ static void count_with(const pfm_ctx_t *ctx, const pfm_session_options_t *option
 
 	must(pfm_open_session(&s, ctx, options, texts + 2, 1, &why) == PFMLIB_ERR_NOTFOUND && !s);
 	must(pfm_open_session(&s, ctx, options, texts, 2, NULL) == PFMLIB_SUCCESS);
-	n = pfm_count_session(s);
+	n = pfm_session_size(s);
 	for (unsigned i = 0; i < n && i < 16; i++)
 		counts[i].size = sizeof(counts[i]);
 	must(n && n <= 16 && !pfm_start_session(s) && !pfm_reset_session(s) && !pfm_read_session(s, counts, n) && !pfm_stop_session(s));

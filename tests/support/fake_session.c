@@ -61,7 +61,7 @@ void must_open(const char *const *texts, unsigned n)
 
 void read_all(void)
 {
-	unsigned n = pfm_count_session(session);
+	unsigned n = pfm_session_size(session);
 
 	assert_true(n <= 64);
 	for (unsigned i = 0; i < n; i++)
@@ -90,7 +90,7 @@ struct fake_event *event_text(unsigned i)
 	return &fake.events[i];
 }
 
-void expect_count(unsigned i, int quality, int cause)
+void expect_count(unsigned i, pfm_quality_t quality, pfm_cause_t cause)
 {
 	if (counts[i].quality != quality || counts[i].cause != cause)
 		fail_msg("count %u (%s) is %s/%s: %s", i, is_about(i).name, pfm_quality_name(counts[i].quality),

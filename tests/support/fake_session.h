@@ -38,7 +38,7 @@ pfm_count_info_t is_about(unsigned i);
 /* The @i-th kernel event that was opened. */
 struct fake_event *event_text(unsigned i);
 /* Count @i must be of this quality and cause; what is not exact must say why. */
-void expect_count(unsigned i, int quality, int cause);
+void expect_count(unsigned i, pfm_quality_t quality, pfm_cause_t cause);
 /* @piece must be in the sentences of count @i. */
 void expect_why(unsigned i, const char *piece);
 /* Closes the session; nothing may stay open. */

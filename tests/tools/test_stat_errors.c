@@ -12,14 +12,15 @@
 #include <perfmon/pfmlib.h>
 #include "tools/stat.h"
 #include "built_in.h"
+#include "metrics.h"
 
 enum { INPUTS = 2,
        MOST = 64 };
 
 static struct stat_job job;
 static struct stat_row rows[INPUTS];
-static struct judged_counts judged;
-static pfm_metric_count_t counts[INPUTS];
+static struct metric_inputs judged;
+static pfm_metric_operand_t counts[INPUTS];
 static struct row_use uses[INPUTS]; /* a row for each input */
 
 static int begin(void **state)
@@ -31,11 +32,11 @@ static int begin(void **state)
 	job.rows = rows;
 	job.n_rows = INPUTS;
 	job.repeat = 1;
-	judged = (struct judged_counts){ .counts = counts, .n = INPUTS, .uses = uses, .n_uses = INPUTS, .quality = PFM_QUALITY_SCALED };
+	judged = (struct metric_inputs){ .counts = counts, .n = INPUTS, .uses = uses, .n_uses = INPUTS, .quality = PFM_QUALITY_SCALED };
 	assert_int_equal(pfm_find_event_by_text(ctx, "hardware::ipc", &judged.metric.pmu, &judged.metric.event, NULL), PFMLIB_SUCCESS);
 	for (unsigned i = 0; i < INPUTS; i++) {
 		uses[i] = (struct row_use){ .input = i, .row = i };
-		counts[i] = (pfm_metric_count_t){ .known = 1 };
+		counts[i] = (pfm_metric_operand_t){ .known = 1 };
 		rows[i].tally.count.enabled = rows[i].tally.count.running = 1000;
 	}
 	return 0;
@@ -65,16 +66,16 @@ static void slice(const uint64_t running[INPUTS])
 		c.running = running[i];
 		c.raw = running[i] ? (uint64_t)counted(i, job.n_slices) : 0;
 		counts[i].value += running[i] ? (double)c.raw * 1000 / (double)running[i] : 0;
-		slice_add(&rows[i], job.n_slices, &c);
+		add_to_slice(&rows[i], job.n_slices, &c);
 	}
-	slices_next(&job);
+	end_slice(&job);
 }
 
 static pfm_metric_value_t value(void)
 {
 	pfm_metric_value_t v = PFM_INIT(v);
 
-	assert_int_equal(pfm_evaluate_metric(ctx, judged.metric.pmu, judged.metric.event, counts, INPUTS, &v), PFMLIB_SUCCESS);
+	assert_int_equal(compute_propagated(ctx, judged.metric.pmu, judged.metric.event, counts, INPUTS, &v), PFMLIB_SUCCESS);
 	return v;
 }
 
@@ -82,9 +83,9 @@ static void expect(const double *parts, unsigned n_parts, double observed)
 {
 	pfm_metric_value_t got = value(), want = value();
 
-	assert_int_equal(pfm_judge_metric(ctx, judged.metric.pmu, judged.metric.event, counts, INPUTS, parts, n_parts, observed, &want),
+	assert_int_equal(compute_from_intervals(ctx, judged.metric.pmu, judged.metric.event, counts, INPUTS, parts, n_parts, observed, &want),
 	                 PFMLIB_SUCCESS);
-	judge_value(&job, &judged, &got);
+	estimate_metric_error(&job, &judged, &got);
 	if (got.error != want.error || got.low != want.low || got.high != want.high)
 		fail_msg("%g, %g to %g, not %g, %g to %g", got.error, got.low, got.high, want.error, want.low, want.high);
 }
@@ -171,10 +172,10 @@ static void what_slices_do_not_tell(void **state)
 		slice((const uint64_t[]){ 1000, 1000 });
 	before = v = value();
 	judged.quality = PFM_QUALITY_EXACT;
-	judge_value(&job, &judged, &v);
+	estimate_metric_error(&job, &judged, &v);
 	assert_memory_equal(&v, &before, sizeof(v));
 	judged.quality = PFM_QUALITY_PARTIAL;
-	judge_value(&job, &judged, &v);
+	estimate_metric_error(&job, &judged, &v);
 	assert_true(v.error == -1 && v.value == before.value);
 }
 
@@ -193,10 +194,10 @@ static void runs(void **state)
 	}
 	for (unsigned i = 0; i < INPUTS; i++)
 		counts[i].value /= 8;
-	assert_int_equal(pfm_estimate_metric(ctx, judged.metric.pmu, judged.metric.event, samples, 8, INPUTS, &e), PFMLIB_SUCCESS);
+	assert_int_equal(compute_from_repetitions(ctx, judged.metric.pmu, judged.metric.event, samples, 8, INPUTS, &e), PFMLIB_SUCCESS);
 	got = value();
 	judged.quality = PFM_QUALITY_EXACT;
-	judge_value(&job, &judged, &got);
+	estimate_metric_error(&job, &judged, &got);
 	assert_true(e.error > 0 && got.error == e.error);
 	assert_true(fabs(got.low - (got.value - (e.value - e.low))) < 1e-12 && fabs(got.high - (got.value + (e.high - e.value))) < 1e-12);
 	assert_true(got.low < got.value && got.value < got.high);

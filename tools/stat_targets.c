@@ -15,18 +15,18 @@
 #include <perfmon/pfmlib_alpha.h>
 
 enum { PATH_ROOM = 4096,
-       ESCAPE_NS = 5000000 };
+       TICK_NS = 10000000 };
 
 /* ---- parts ------------------------------------------------------------------------------------------------------------------- */
 
-static struct stat_part *add_part(struct stat_job *job, unsigned first, unsigned n)
+static struct stat_target *add_target(struct stat_job *job, unsigned first, unsigned n)
 {
-	struct stat_part *more = realloc(job->parts, (job->n_parts + 1) * sizeof(*more));
+	struct stat_target *more = realloc(job->parts, (job->n_parts + 1) * sizeof(*more));
 
 	if (!more)
 		return NULL;
 	job->parts = more;
-	job->parts[job->n_parts] = (struct stat_part){ .first = first, .n_texts = n, .watch = -1 };
+	job->parts[job->n_parts] = (struct stat_target){ .first = first, .n_texts = n, .watch = -1 };
 	return &job->parts[job->n_parts++];
 }
 
@@ -51,14 +51,14 @@ static char *thread_label(int tid)
 
 static int add_task(struct stat_job *job, int pid, bool thread)
 {
-	struct stat_part *p;
+	struct stat_target *p;
 	unsigned i;
 
 	/* A set: nobody is counted twice. */
 	for (i = 0; i < job->n_parts; i++)
 		if (job->parts[i].pid == pid)
 			return EXIT_DONE;
-	p = add_part(job, 0, job->events.n);
+	p = add_target(job, 0, job->events.n);
 	if (!p)
 		return report_bad_option("tasks", ENOMEM);
 	p->pid = pid;
@@ -133,7 +133,7 @@ static int add_tasks(struct stat_job *job)
 
 /* ---- control groups ----------------------------------------------------------------------------------------------------------- */
 
-/* Where the groups that perf knows are mounted: a hierarchy of its own, or version 2's. */
+/* Finds the mount of the control groups that perf knows: a hierarchy of its own, or version 2's. */
 static bool find_mount(char *path, size_t room)
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "r");
@@ -155,7 +155,7 @@ static bool find_mount(char *path, size_t room)
 
 static int add_cgroup(struct stat_job *job, const char *mount, const char *name, unsigned first, unsigned n)
 {
-	struct stat_part *p = add_part(job, first, n);
+	struct stat_target *p = add_target(job, first, n);
 	size_t room = strlen(mount) + strlen(name) + 2;
 
 	if (!p)
@@ -219,13 +219,13 @@ static int add_cgroups(struct stat_job *job)
 	return status;
 }
 
-int parts_make(struct stat_job *job)
+int make_targets(struct stat_job *job)
 {
 	if (job->cgroups)
 		return add_cgroups(job);
 	if (job->n_pids || job->n_tids)
 		return add_tasks(job);
-	return add_part(job, 0, job->events.n) ? EXIT_DONE : report_bad_option("events", ENOMEM);
+	return add_target(job, 0, job->events.n) ? EXIT_DONE : report_bad_option("events", ENOMEM);
 }
 
 /* ---- sessions ------------------------------------------------------------------------------------------------------------------ */
@@ -241,7 +241,7 @@ static int watch_process(int pid)
 #endif
 }
 
-void stat_refuse(const struct stat_job *job, const char *text, const pfm_error_t *error)
+void report_stat_refusal(const struct stat_job *job, const char *text, const pfm_error_t *error)
 {
 	struct json j = { .out = job->out };
 
@@ -256,12 +256,12 @@ void stat_refuse(const struct stat_job *job, const char *text, const pfm_error_t
 	put_line(&j);
 }
 
-static void refuse_part(const struct stat_job *job, const struct stat_part *p, const char *const *texts, unsigned n, const pfm_error_t *error)
+static void refuse_target(const struct stat_job *job, const struct stat_target *p, const char *const *texts, unsigned n, const pfm_error_t *error)
 {
 	const char *text = error->clash || error->event < 0 || (unsigned)error->event >= n ? NULL : texts[error->event];
 	unsigned i;
 
-	stat_refuse(job, text, error);
+	report_stat_refusal(job, text, error);
 	if (job->json)
 		return;
 	if (error->kind == PFM_KIND_SYSTEM && p->cgroup)
@@ -271,7 +271,7 @@ static void refuse_part(const struct stat_job *job, const struct stat_part *p, c
 			fprintf(stderr, "  %s\n", texts[i]);
 }
 
-static void session_options(const struct stat_job *job, const struct stat_part *p, int pid, pfm_session_options_t *so)
+static void session_options(const struct stat_job *job, const struct stat_target *p, int pid, pfm_session_options_t *so)
 {
 	so->pid = p->pid ? p->pid : pid;
 	so->cpus = job->cpus;
@@ -286,10 +286,10 @@ static void session_options(const struct stat_job *job, const struct stat_part *
 	if (job->by >= BY_CPU && job->by <= BY_NODE)
 		so->flags |= PFM_SESSION_PER_CPU;
 	if (p->thread)
-		so->flags |= PFM_SESSION_ONE_TASK;
+		so->flags |= PFM_SESSION_ONE_THREAD;
 }
 
-static bool grow_parts(struct stat_part *p)
+static bool grow_targets(struct stat_target *p)
 {
 	unsigned i, n = p->n ? p->n : 1;
 
@@ -306,12 +306,12 @@ static bool grow_parts(struct stat_part *p)
 
 /* The texts of @p that the library counts, and their filters: those behind the last --filter, as what metrics need is, have none. Their
  * number. */
-static unsigned part_texts(const struct stat_job *job, const struct stat_part *p, const char **texts, const char **filters)
+static unsigned target_texts(const struct stat_job *job, const struct stat_target *p, const char **texts, const char **filters)
 {
 	unsigned i, n = 0;
 
 	for (i = p->first; i < p->first + p->n_texts; i++) {
-		if (find_default_event(job->events.texts[i]))
+		if (find_own_event(job->events.texts[i]))
 			continue;
 		filters[n] = i < job->n_filters ? job->filters[i] : NULL;
 		texts[n++] = job->events.texts[i];
@@ -319,12 +319,12 @@ static unsigned part_texts(const struct stat_job *job, const struct stat_part *p
 	return n;
 }
 
-static int open_part(struct stat_job *job, struct stat_part *p, int pid, const char **texts, const char **filters)
+static int open_target(struct stat_job *job, struct stat_target *p, int pid, const char **texts, const char **filters)
 {
 	pfm_session_options_t so = PFM_INIT(so);
 	pfm_alpha_session_t alpha = PFM_INIT(alpha);
 	pfm_error_t error = PFM_INIT(error);
-	unsigned n = part_texts(job, p, texts, filters), before = p->n;
+	unsigned n = target_texts(job, p, texts, filters), before = p->n;
 
 	if (!n)
 		return EXIT_DONE;
@@ -339,20 +339,20 @@ static int open_part(struct stat_job *job, struct stat_part *p, int pid, const c
 	}
 	if (pfm_open_session(&p->session, job->ctx, &so, texts, n, &error) != PFMLIB_SUCCESS) {
 		p->session = NULL;
-		refuse_part(job, p, texts, n, &error);
+		refuse_target(job, p, texts, n, &error);
 		return EXIT_REFUSED;
 	}
-	p->n = pfm_count_session(p->session);
+	p->n = pfm_session_size(p->session);
 	if (p->counts)
 		return p->n == before ? EXIT_DONE : report_bad_option("CPUs have come or gone between runs", EAGAIN);
-	if (!grow_parts(p))
+	if (!grow_targets(p))
 		return report_bad_option("counts", ENOMEM);
 	if (p->pid)
 		p->watch = watch_process(p->pid);
 	return EXIT_DONE;
 }
 
-int parts_open(struct stat_job *job, int pid)
+int open_targets(struct stat_job *job, int pid)
 {
 	const char **texts = calloc(job->events.n + 1, sizeof(*texts)), **filters = calloc(job->events.n + 1, sizeof(*filters));
 	bool fresh = !job->n_rows;
@@ -360,26 +360,26 @@ int parts_open(struct stat_job *job, int pid)
 	unsigned i;
 
 	for (i = 0; i < job->n_parts && status == EXIT_DONE; i++)
-		status = open_part(job, &job->parts[i], pid, texts, filters);
+		status = open_target(job, &job->parts[i], pid, texts, filters);
 	free(texts);
 	free(filters);
 	for (i = 0; i < job->n_parts && status == EXIT_DONE && fresh; i++)
-		if (!rows_make(job, &job->parts[i]) || !visit_session_metrics(job, job->parts[i].session))
+		if (!make_rows(job, &job->parts[i]) || !visit_session_metrics(job, job->parts[i].session))
 			status = report_bad_option("counts", ENOMEM);
-	if (status == EXIT_DONE && fresh && (!rows_make_default(job) || !ratios_make(job)))
+	if (status == EXIT_DONE && fresh && (!make_own_rows(job) || !prepare_ratios(job)))
 		status = report_bad_option("counts", ENOMEM);
 	return status;
 }
 
-static int report_cannot_open(const struct stat_part *p, const char *what, int rc)
+static int report_cannot_open(const struct stat_target *p, const char *what, int rc)
 {
 	fprintf(stderr, "pfm stat: cannot %s: %s\n", what, rc == PFMLIB_ERR_SYS ? strerror(pfm_session_errno(p->session)) : pfm_strerror(rc));
 	return EXIT_REFUSED;
 }
 
-int parts_start(struct stat_job *job)
+int start_targets(struct stat_job *job)
 {
-	struct stat_part *p;
+	struct stat_target *p;
 	int rc;
 
 	for (p = job->parts; p < job->parts + job->n_parts; p++) {
@@ -390,18 +390,18 @@ int parts_start(struct stat_job *job)
 	return EXIT_DONE;
 }
 
-void parts_stop(struct stat_job *job)
+void stop_targets(struct stat_job *job)
 {
-	struct stat_part *p;
+	struct stat_target *p;
 
 	for (p = job->parts; p < job->parts + job->n_parts; p++)
 		if (p->session)
 			pfm_stop_session(p->session);
 }
 
-int parts_read(struct stat_job *job)
+int read_targets(struct stat_job *job)
 {
-	struct stat_part *p;
+	struct stat_target *p;
 	int rc;
 
 	for (p = job->parts; p < job->parts + job->n_parts; p++) {
@@ -412,26 +412,28 @@ int parts_read(struct stat_job *job)
 	return EXIT_DONE;
 }
 
-void parts_compare(struct stat_job *job, double seconds)
+void check_unwatched_time(struct stat_job *job, double seconds)
 {
 	const bool followed = !job->all_cpus && !job->cpus && !job->no_inherit && !job->delay && !job->control.on && !job->model;
 
-	for (struct stat_part *p = job->parts; followed && p < job->parts + job->n_parts; p++) {
+	for (struct stat_target *p = job->parts; followed && p < job->parts + job->n_parts; p++) {
 		uint64_t longest = 0;
 
 		for (unsigned i = 0; i < p->n; i++)
 			longest = p->counts[i].enabled > longest ? p->counts[i].enabled : longest;
-		/* A task's birth and its end are not counted, and of many short ones they are a quarter of the time. */
-		p->ran_unwatched = !p->pid && seconds * NS > 2 * (double)longest + ESCAPE_NS;
+		p->unseen_seconds = seconds - (double)longest / NS;
+		p->ran_unwatched = !p->pid && seconds * NS > (double)longest + TICK_NS;
+		/* The kernel does not count births and ends of tasks: of many short ones they are a quarter of the time. */
+		p->lost_rights = p->ran_unwatched && seconds * NS > 1.25 * (double)longest + TICK_NS;
 		for (unsigned i = 0; p->ran_unwatched && i < p->n; i++)
 			if (has_value(&p->counts[i])) {
 				p->counts[i].quality = PFM_QUALITY_PARTIAL;
-				p->counts[i].cause = PFM_CAUSE_PERMISSION;
+				p->counts[i].cause = p->lost_rights ? PFM_CAUSE_PERMISSION : PFM_CAUSE_OTHER;
 			}
 	}
 }
 
-static bool process_ended(int pid, int fd)
+static bool has_process_ended(int pid, int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 
@@ -440,19 +442,19 @@ static bool process_ended(int pid, int fd)
 	return kill(pid, 0) != 0 && errno == ESRCH;
 }
 
-bool parts_ended(const struct stat_job *job)
+bool have_targets_ended(const struct stat_job *job)
 {
 	unsigned i;
 
 	for (i = 0; i < job->n_parts; i++)
-		if (!job->parts[i].pid || !process_ended(job->parts[i].pid, job->parts[i].watch))
+		if (!job->parts[i].pid || !has_process_ended(job->parts[i].pid, job->parts[i].watch))
 			return false;
 	return true;
 }
 
-void parts_close(struct stat_job *job)
+void close_targets(struct stat_job *job)
 {
-	struct stat_part *p;
+	struct stat_target *p;
 
 	for (p = job->parts; p < job->parts + job->n_parts; p++) {
 		pfm_close_session(p->session);
@@ -465,12 +467,12 @@ void parts_close(struct stat_job *job)
 	}
 }
 
-void parts_free(struct stat_job *job)
+void free_targets(struct stat_job *job)
 {
-	struct stat_part *p;
+	struct stat_target *p;
 
-	rows_free(job);
-	parts_close(job);
+	free_rows(job);
+	close_targets(job);
 	for (p = job->parts; p < job->parts + job->n_parts; p++) {
 		if (p->watch >= 0)
 			close(p->watch);
@@ -486,32 +488,6 @@ void parts_free(struct stat_job *job)
 
 /* ---- where a CPU is ------------------------------------------------------------------------------------------------------------- */
 
-static int topology_number(const char *cpu, const char *name)
-{
-	char path[PATH_ROOM];
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%s/topology/%s", cpu, name);
-	return read_machine_number(path);
-}
-
-/* The kernel shows a CPU's node as a link called nodeN beside its files. */
-static int node_number(const char *cpu)
-{
-	char path[PATH_ROOM], text[PATH_ROOM];
-	const struct dirent *entry;
-	int number = -1;
-	DIR *dir;
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%s", cpu);
-	dir = opendir(make_machine_path(path, text, sizeof(text)));
-	while (dir && (entry = readdir(dir)))
-		if (strncmp(entry->d_name, "node", 4) == 0 && isdigit((unsigned char)entry->d_name[4]))
-			number = atoi(entry->d_name + 4);
-	if (dir)
-		closedir(dir);
-	return number;
-}
-
 /* "S0", or "S?" where the kernel does not say. */
 static size_t append_number(char *label, size_t at, const char *letter, int number)
 {
@@ -522,21 +498,23 @@ static size_t append_number(char *label, size_t at, const char *letter, int numb
 	return at + (size_t)snprintf(label + at, LABEL_MAX - at, "%s%s%s", at ? "-" : "", letter, text);
 }
 
-void topology_label(enum aggregation by, const char *cpu, char label[LABEL_MAX])
+void topology_label(const pfm_ctx_t *ctx, enum aggregation by, const char *cpu, char label[LABEL_MAX])
 {
+	pfm_cpu_info_t place = PFM_INIT(place);
 	size_t at = 0;
 
 	if (by == BY_CPU) {
 		snprintf(label, LABEL_MAX, "%s", cpu);
 		return;
 	}
+	pfm_describe_cpu(ctx, (unsigned)strtoul(cpu, NULL, 10), &place);
 	if (by == BY_NODE) {
-		append_number(label, 0, "N", node_number(cpu));
+		append_number(label, 0, "N", place.node);
 		return;
 	}
-	at = append_number(label, at, "S", topology_number(cpu, "physical_package_id"));
+	at = append_number(label, at, "S", place.socket);
 	if (by != BY_SOCKET)
-		at = append_number(label, at, "D", topology_number(cpu, "die_id"));
+		at = append_number(label, at, "D", place.die);
 	if (by == BY_CORE)
-		append_number(label, at, "C", topology_number(cpu, "core_id"));
+		append_number(label, at, "C", place.core);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Who publishes lists of events, for what the lists at hand do not know: the commands that fetch a newer list. */
+/* Publishers of lists of events, for names that the lists at hand do not have: the commands that
+ * fetch a newer list. */
 #include "pfm.h"
 
 #include <string.h>
@@ -9,8 +10,10 @@ static const struct publisher {
 	const char *relative; /* the table that stands in for processors without a list */
 	const char *commands;
 } publishers[] = {
-	{ "intel/perfmon", "intel_arch", "git clone --depth 1 https://github.com/intel/perfmon && pfm import perfmon" },
-	{ "ARM-software/data", "armv8", "git clone --depth 1 https://github.com/ARM-software/data && pfm import data" },
+	{ "intel/perfmon", "intel_arch",
+	  "git clone --depth 1 https://github.com/intel/perfmon && pfm import perfmon" },
+	{ "ARM-software/data", "armv8",
+	  "git clone --depth 1 https://github.com/ARM-software/data && pfm import data" },
 	{ "Linux tools/perf/pmu-events", "amd",
 	  "git clone --depth 1 --filter=blob:none --sparse https://github.com/torvalds/linux && "
 	  "git -C linux sparse-checkout set tools/perf/pmu-events && pfm import linux" },
@@ -51,7 +54,8 @@ static unsigned newer_list_of_host(const pfm_ctx_t *ctx)
 	for (int i = 0; i < n; i++) {
 		pfm_pmu_info_t info = PFM_INIT(info);
 
-		if (pfm_describe_pmu(ctx, i, &info) == PFMLIB_SUCCESS && info.flags & PFM_PMU_HOST && info.flags & PFM_PMU_CORE)
+		if (pfm_describe_pmu(ctx, i, &info) == PFMLIB_SUCCESS &&
+		    info.flags & PFM_PMU_HOST && info.flags & PFM_PMU_CORE)
 			set |= newer_list_of_pmu(ctx, i);
 	}
 	return set;
@@ -67,8 +71,10 @@ static unsigned newer_list_of_event(const pfm_ctx_t *ctx, const char *text, cons
 	return pmu && *pmu ? newer_list_of_name(ctx, pmu, strlen(pmu)) : newer_list_of_host(ctx);
 }
 
-/* Whoever has processors of similar names; all where none is similar. A name with a slash behind it is the kernel's. */
-static unsigned newer_list_of_unknown_pmu(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error, char (*similar)[96], size_t n)
+/* The publishers of processors with similar names; all if none is similar. A name with a slash
+ * behind it is a folder's. */
+static unsigned newer_list_of_unknown_pmu(const pfm_ctx_t *ctx, const char *text,
+                                          const pfm_error_t *error, char (*similar)[96], size_t n)
 {
 	unsigned set = 0;
 
@@ -79,7 +85,8 @@ static unsigned newer_list_of_unknown_pmu(const pfm_ctx_t *ctx, const char *text
 	return n ? set : (1u << ALL) - 1;
 }
 
-unsigned find_newer_lists(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error, const char *pmu, char (*similar)[96], size_t n)
+unsigned find_newer_lists(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error,
+                          const char *pmu, char (*similar)[96], size_t n)
 {
 	if (!text || error->detail || error->end <= error->start)
 		return 0;

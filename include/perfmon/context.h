@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* Contexts, PMUs and errors.
+ *
+ * A context is a set of PMUs (performance monitoring units): those built into the library, those
+ * loaded from image files, and those that the running kernel exports. pfm_open_context() makes one;
+ * it never changes afterwards, and any number of threads may use it at once. Functions that take a
+ * const pfm_ctx_t * accept NULL for the default context, which is opened when first needed.
+ *
+ * Structs whose first member is `size`: the caller sets it to sizeof the struct (PFM_INIT() does).
+ * The library writes no member beyond that size and takes members that the caller does not have for
+ * 0, so programs and libraries of different versions work together. All structs of an array have
+ * one size.
+ *
+ * Functions return PFMLIB_SUCCESS (0) or a negative PFMLIB_ERR_* code unless their comment says
+ * otherwise. Results are unchanged on failure. Strings that a function hands out belong to the
+ * context, plan or session that they came from and live as long as it does.
+ */
+#ifndef LIBPERFMON_CONTEXT_H
+#define LIBPERFMON_CONTEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <perfmon/pfmlib.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#pragma GCC visibility push(default)
+
+/** Initialiser of a struct that starts with its size: pfm_encoding_t e = PFM_INIT(e); */
+#ifdef __cplusplus
+extern "C++" {
+/** The value of PFM_INIT() in C++, which has no designated initialisers before C++20. */
+template <typename T>
+inline T perfmon_init_of()
+{
+	T all_zero = T();
+
+	all_zero.size = sizeof(T);
+	return all_zero;
+}
+}
+#define PFM_INIT(VAR) perfmon_init_of<decltype(VAR)>()
+#else
+#define PFM_INIT(VAR)               \
+	{                           \
+		.size = sizeof(VAR) \
+	}
+#endif
+
+/** A context: which PMUs exist. Opaque. */
+typedef struct pfm_ctx pfm_ctx_t;
+
+/* ---- errors ---------------------------------------------------------------------------------- */
+
+/** The problem with a text, in more detail than the error code. pfm_error_kind_name() gives the
+ * quoted words, which never change. */
+typedef enum pfm_error_kind {
+	PFM_KIND_NONE,
+	PFM_KIND_UNKNOWN_EVENT,         /**< "unknown_event" */
+	PFM_KIND_UNSUPPORTED_ALIAS,     /**< "unsupported_alias": no such generic event */
+	PFM_KIND_UNKNOWN_QUALIFIER,     /**< "unknown_qualifier": unit mask, modifier or field */
+	PFM_KIND_EMPTY_QUALIFIER,       /**< "empty_qualifier": nothing between separators */
+	PFM_KIND_UNEXPECTED_VALUE,      /**< "unexpected_value": the qualifier takes no value */
+	PFM_KIND_MISSING_VALUE,         /**< "missing_value" */
+	PFM_KIND_BAD_VALUE,             /**< "bad_value": no number or out of range */
+	PFM_KIND_QUALIFIER_NOT_ALLOWED, /**< "qualifier_not_allowed": not allowed for this event */
+	PFM_KIND_MISSING_UMASK,         /**< "missing_umask": the event has no default unit mask */
+	PFM_KIND_CONFLICT,              /**< "conflict": parts of the text contradict */
+	PFM_KIND_UNKNOWN_PMU,           /**< "unknown_pmu" */
+	PFM_KIND_AMBIGUOUS,             /**< "ambiguous": several PMUs have the event; name one */
+	PFM_KIND_SYNTAX,                /**< "syntax" */
+	PFM_KIND_NOT_ON_CPU,            /**< "not_on_cpu": CPUID reports the event as missing */
+	PFM_KIND_NO_PLACEMENT,          /**< "no_placement": the set does not fit; see clash */
+	PFM_KIND_TOO_MANY,              /**< "too_many" */
+	PFM_KIND_UNEXPRESSIBLE,         /**< "unexpressible": the dialect cannot express it */
+	PFM_KIND_SYSTEM,                /**< "system": a system call failed; see sys_errno */
+	PFM_KIND_IMAGE,                 /**< "image": a corrupt, foreign or untrusted file */
+	PFM_KIND_MODEL,                 /**< "model": a processor-specific setting; see detail */
+	PFM_KIND_ALONE                  /**< "alone": the event must be counted alone; see clash */
+} pfm_error_kind_t;
+
+/** Where and why a call failed. pfm_explain_error() turns it into a sentence. */
+typedef struct pfm_error {
+	size_t size;
+	int code;                /**< PFMLIB_ERR_*, 0 for no error */
+	pfm_error_kind_t kind;   /**< PFM_KIND_NONE where the code says everything */
+	uint32_t start, end;     /**< bytes of the text to blame; start == end marks a position */
+	int event;               /**< index of the event of a set, or -1 */
+	int sys_errno;           /**< errno of the failed system call, 0 for none */
+	uint64_t clash;          /**< bit i: event i is in a smallest set that does not fit */
+	uint64_t clash_counters; /**< all counters that those events can use */
+	const char *detail;      /**< a phrase, or NULL; lives as long as the context */
+	uint64_t number;         /**< the limit or value that detail mentions */
+} pfm_error_t;
+
+/** Returns the stable word of @kind; "" for PFM_KIND_NONE and unknown values. Thread-safe. */
+const char *pfm_error_kind_name(pfm_error_kind_t kind);
+
+/** Writes one sentence about @error to @buf.
+ * @text   the text that the failed call was given, or NULL
+ * @buf    always terminated; truncated at @len bytes
+ * Returns the length of the complete sentence. Thread-safe. */
+size_t pfm_explain_error(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error,
+                         char *buf, size_t len);
+
+/** Finds names close to the token that @error points at in @text, best first.
+ * @names  receives at most @n names (8 at most) of up to 95 bytes each, terminated
+ * Returns the number of names. Searches whole tables: not for hot paths. Thread-safe. */
+size_t pfm_suggest_names(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error,
+                         char (*names)[96], size_t n);
+
+/* ---- contexts -------------------------------------------------------------------------------- */
+
+/** Bits of pfm_ctx_options_t.flags. */
+typedef enum pfm_ctx_flag {
+	PFM_CTX_NO_HOST = 1,  /**< ignore this machine: every event must name its PMU */
+	PFM_CTX_NO_IMAGES = 2 /**< do not search for image files */
+} pfm_ctx_flag_t;
+
+/** How to open a context. 0 in every member gives the defaults. */
+typedef struct pfm_ctx_options {
+	size_t size;
+	unsigned flags; /**< PFM_CTX_* */
+	/** PMU of names without a prefix; NULL: $PERFMON_PMU, else this machine's. */
+	const char *pmu;
+	/** Folder that holds sys/ and proc/; NULL: $PERFMON_SYSFS, else "/". */
+	const char *sysfs_root;
+	/** Colon-separated folders and .pmdb files; NULL: $PERFMON_EVENTS, then the user's and the
+	 * installed data folder. */
+	const char *images;
+	/** Identify the processor by this string, as in mapfile.csv; NULL: $PERFMON_CPUID, else the
+	 * processor's own. */
+	const char *cpuid;
+} pfm_ctx_options_t;
+
+/** Opens a context.
+ * @out      receives the context, NULL on failure; release it with pfm_close_context()
+ * @options  NULL for the defaults
+ * @error    filled on failure; may be NULL
+ * Image files and the kernel's PMUs are read when a name first needs them.
+ *
+ * Returns PFMLIB_SUCCESS, or
+ *   PFMLIB_ERR_INVAL     @out is NULL, a size is not set, or a flag is unknown
+ *   PFMLIB_ERR_NOPMU     options->pmu names no PMU
+ *   PFMLIB_ERR_NOMEM     out of memory
+ *   PFMLIB_ERR_SYS       a system call failed; see error->sys_errno
+ *   PFMLIB_ERR_IMAGE     an image file that was named cannot be used
+ * Thread-safe. */
+int pfm_open_context(pfm_ctx_t **out, const pfm_ctx_options_t *options, pfm_error_t *error);
+
+/** Releases @ctx and every string it handed out. Open sessions keep their context alive. NULL is
+ * allowed. No other thread may use @ctx any more. */
+void pfm_close_context(pfm_ctx_t *ctx);
+
+/* ---- PMUs ------------------------------------------------------------------------------------ */
+
+/** Bits of pfm_pmu_info_t.flags. */
+typedef enum pfm_pmu_flag {
+	PFM_PMU_HOST = 1,     /**< this machine has it */
+	PFM_PMU_UNCORE = 2,   /**< counts for a package or device, not for a task */
+	PFM_PMU_FALLBACK = 4, /**< generic fallback: architectural events of an unknown processor */
+	PFM_PMU_KERNEL = 8,   /**< the kernel exports it: it can be counted here */
+	PFM_PMU_CORE = 16,    /**< part of a processor core */
+	PFM_PMU_HIDDEN = 32   /**< an alias of a listed PMU, or a test */
+} pfm_pmu_flag_t;
+
+/** Description of a PMU. */
+typedef struct pfm_pmu_info {
+	size_t size;
+	const char *name, *desc;
+	const char *aliases;  /**< other names, separated by blanks; "" for none */
+	const char *origin;   /**< "built in", "kernel", or the path of the image */
+	const char *source;   /**< the document its table comes from, "" if not stated */
+	const char *device;   /**< name of the kernel's PMU, "" if unknown */
+	unsigned flags;       /**< PFM_PMU_* */
+	int type;             /**< perf_event_attr.type on this machine, -1 if not exported */
+	int libpfm_type;      /**< PFMLIB_*_PMU, or -1 */
+	unsigned n_events;    /**< events are numbered 0 .. n_events - 1 */
+	unsigned n_counters;  /**< general counters */
+	unsigned n_fixed;     /**< fixed counters */
+	unsigned width;       /**< bits of general counter 0 */
+	unsigned n_instances; /**< boxes of an uncore PMU on this machine, else 1 or 0 */
+	const char *cpus;     /**< CPU list it serves on this machine, "" for all or unknown */
+} pfm_pmu_info_t;
+
+/** Returns the number of PMUs; they are numbered from 0 and keep their numbers. Loads images and
+ * the kernel's PMUs. Negative if that fails: PFMLIB_ERR_NOMEM, PFMLIB_ERR_SYS, PFMLIB_ERR_IMAGE.
+ * Thread-safe. */
+int pfm_count_pmus(const pfm_ctx_t *ctx);
+
+/** Returns the number of the PMU called @name (its name or an alias), or -1. Loads images and the
+ * kernel's PMUs if @name is not built in; a failure is returned as by pfm_count_pmus(). */
+int pfm_find_pmu(const pfm_ctx_t *ctx, const char *name);
+
+/** Returns the generic fallback PMU that serves this machine because no table describes its
+ * processor (PFM_PMU_FALLBACK); -1 if this machine needs none. Thread-safe. */
+int pfm_find_fallback_pmu(const pfm_ctx_t *ctx);
+
+/** Describes PMU @pmu. PFMLIB_ERR_INVAL if @pmu is out of range. Thread-safe. */
+int pfm_describe_pmu(const pfm_ctx_t *ctx, int pmu, pfm_pmu_info_t *info);
+
+/** Describes feature @i of @pmu: its *@name, and *@text (a text, or "") or *@value (a number).
+ * PFMLIB_ERR_NOTFOUND past the last. Thread-safe. */
+int pfm_describe_feature(const pfm_ctx_t *ctx, int pmu, unsigned i, const char **name,
+                         const char **text, uint64_t *value);
+
+/** Describes image file @i that is on the search path but not used: its *@path and the reason in
+ * *@why. Verifies every image completely. PFMLIB_ERR_NOTFOUND past the last. Thread-safe. */
+int pfm_describe_rejected_image(const pfm_ctx_t *ctx, unsigned i, const char **path,
+                                const char **why);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* Sessions: counting events of tasks or CPUs. */
+#ifndef LIBPERFMON_SESSION_H
+#define LIBPERFMON_SESSION_H
+
+#include <perfmon/event.h>
+#include <perfmon/metric.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#pragma GCC visibility push(default)
+
+/** A session. Opaque. Not to be used by two threads at once, unless a function says otherwise. */
+typedef struct pfm_session pfm_session_t;
+/** How a session samples: see sampling.h. */
+typedef struct pfm_sampling pfm_sampling_t;
+
+/* ---- counts ---------------------------------------------------------------------------------- */
+
+/** How far a count can be trusted. pfm_quality_name() gives the quoted words. */
+typedef enum pfm_quality {
+	PFM_QUALITY_EXACT,        /**< "exact": counted all the time it was enabled */
+	PFM_QUALITY_SCALED,       /**< "scaled": shared a counter; extrapolated from time running */
+	PFM_QUALITY_PARTIAL,      /**< "partial": some CPUs or tasks were not counted */
+	PFM_QUALITY_NOT_COUNTED,  /**< "not counted": no value this time */
+	PFM_QUALITY_NOT_SUPPORTED /**< "not supported": no value: cannot be counted here */
+} pfm_quality_t;
+
+/** Why a count is not exact. pfm_cause_name() gives a short phrase for each. */
+typedef enum pfm_cause {
+	PFM_CAUSE_NONE,
+	PFM_CAUSE_NO_PMU,      /**< the machine or its hypervisor has no PMU for it */
+	PFM_CAUSE_PERMISSION,  /**< perf_event_paranoid, or a process of another user */
+	PFM_CAUSE_BUSY,        /**< the counter is in use */
+	PFM_CAUSE_GROUP,       /**< the group does not fit the counters */
+	PFM_CAUSE_MULTIPLEXED, /**< more events than counters */
+	PFM_CAUSE_FILES,       /**< out of file descriptors */
+	PFM_CAUSE_ATTRIBUTE,   /**< the kernel refused a setting */
+	PFM_CAUSE_NO_PROCESS,  /**< the process does not exist */
+	PFM_CAUSE_NO_CPU,      /**< the CPU is offline or does not exist */
+	PFM_CAUSE_MEMORY,      /**< out of memory */
+	PFM_CAUSE_NO_TIME,     /**< enabled for less than a clock tick, or never */
+	PFM_CAUSE_NO_KERNEL,   /**< the kernel has no perf_event_open(2), or no such device */
+	PFM_CAUSE_OTHER,
+	PFM_CAUSE_LOST,     /**< samples: a buffer was full */
+	PFM_CAUSE_THROTTLED /**< samples: the kernel throttled the event */
+} pfm_cause_t;
+
+/** A count. */
+typedef struct pfm_count {
+	size_t size;
+	uint64_t value;        /**< extrapolated if scaled; 0 if there is no value */
+	uint64_t raw;          /**< as read from the counter */
+	uint64_t enabled;      /**< nanoseconds enabled, summed over CPUs */
+	uint64_t running;      /**< nanoseconds on a counter, summed over CPUs */
+	pfm_quality_t quality; /**< how far value can be trusted */
+	pfm_cause_t cause;     /**< why it is not exact */
+	int sys_errno;         /**< errno of the failed system call, 0 for none */
+	double scale;          /**< value times scale is in pfm_count_info_t.unit */
+} pfm_count_t;
+
+/** Description of a count. */
+typedef struct pfm_count_info {
+	size_t size;
+	unsigned request;         /**< index of its text among those of pfm_open_session() */
+	const char *name;         /**< the event, as the caller wrote it */
+	const char *pmu;          /**< PMU that counts it */
+	const char *unit;         /**< "" for plain counts */
+	unsigned group;           /**< number of its scheduling group */
+	unsigned n_kernel_events; /**< perf events it is the sum of (CPUs, box instances) */
+	const char *why;          /**< sentence about the cause, "" if there is none */
+	const char *remedy;       /**< what to do about it, "" if unknown */
+	pfm_attr_t attr;
+	const char *cpus; /**< CPUs it is counted on, "" for those where the task runs */
+	int is_level;     /**< 1: a level (temperature, occupancy), which cannot be subtracted */
+} pfm_count_info_t;
+
+/** Returns the stable words of @quality, quoted above; "" for unknown values. Thread-safe. */
+const char *pfm_quality_name(pfm_quality_t quality);
+/** Returns the stable words of @cause; "" for PFM_CAUSE_NONE and unknown values. Thread-safe. */
+const char *pfm_cause_name(pfm_cause_t cause);
+
+/** Subtracts two readings of one count: @out is what was counted in between.
+ * @is_level  pfm_count_info_t.is_level: then @out is the later reading
+ * @out       may be one of the readings
+ * The quality of @out follows from the times between the readings, not from what happened before.
+ * If the count was reset in between, @out is the later reading. PFMLIB_ERR_INVAL for NULL or a size
+ * that is not set. Thread-safe. */
+int pfm_subtract_counts(const pfm_count_t *earlier, const pfm_count_t *later, int is_level,
+                        pfm_count_t *out);
+
+/* ---- sessions -------------------------------------------------------------------------------- */
+
+/** Bits of pfm_session_options_t.flags. */
+typedef enum pfm_session_flag {
+	PFM_SESSION_INHERIT = 1,        /**< count child processes and threads too */
+	PFM_SESSION_ENABLE_ON_EXEC = 2, /**< start when the process executes a program */
+	PFM_SESSION_SYSTEM_WIDE = 4,    /**< count every process on the CPUs */
+	PFM_SESSION_DRY_RUN = 8,        /**< resolve and describe the events, open nothing */
+	PFM_SESSION_STRICT = 16,        /**< fail unless every event can be opened */
+	PFM_SESSION_USER_READ = 32,     /**< make counters readable without a system call */
+	PFM_SESSION_PER_CPU = 64,       /**< with SYSTEM_WIDE: one count per CPU, not the sum */
+	PFM_SESSION_ONE_THREAD = 128    /**< pid is one thread, even the first of a process */
+} pfm_session_flag_t;
+
+/** How to open a session. 0 in every member gives the defaults. */
+typedef struct pfm_session_options {
+	size_t size;
+	unsigned flags;                 /**< PFM_SESSION_* */
+	int pid;                        /**< 0: the calling thread; > 0: that process or thread */
+	const char *cpus;               /**< CPU list such as "0,2-3"; NULL for all */
+	unsigned plm;                   /**< levels of events that name none; 0: all permitted */
+	const char *backend;            /**< "perf_event", "pfm_device"; NULL: the machine's own */
+	void *backend_options;          /**< e.g. pfm_alpha_session_t for "pfm_device" */
+	const pfm_sampling_t *sampling; /**< how to sample; NULL: count only. Not kept */
+	const char *cgroup;             /**< with SYSTEM_WIDE: this control group only; or NULL */
+	/** Per text a filter on the fields of its tracepoint, in the kernel's syntax, or NULL. The
+	 * array itself may be NULL. */
+	const char *const *filters;
+} pfm_session_options_t;
+
+/** Opens counters for @n events; counting is stopped.
+ * @out      receives the session, NULL on failure; release it with pfm_close_session()
+ * @ctx      the context; the session keeps it alive
+ * @options  NULL for the defaults
+ * @texts    events, groups in braces ("{cycles,instructions}:W"), metrics or metric groups
+ * @error    filled on failure; may be NULL
+ * Events of metrics are planned (pfm_create_plan()) and follow the other events. An event that
+ * must be counted alone (PFM_EVENT_ALONE) may not share a group with others on general counters
+ * (PFM_KIND_ALONE), unless the group is weak (W), which is then split; outside groups it takes
+ * turns with the other events. An event that cannot be opened stays in the session with quality
+ * "not supported" or "not counted" and its cause, unless PFM_SESSION_STRICT.
+ *
+ * Returns PFMLIB_SUCCESS, the codes of pfm_encode_event() and pfm_create_plan(), or
+ *   PFMLIB_ERR_INVAL    an option is wrong, or @texts is NULL or empty
+ *   PFMLIB_ERR_NOTSUPP  the backend does not exist, or PFM_SESSION_STRICT and an event is refused
+ *   PFMLIB_ERR_SYS      a system call failed; see error->sys_errno
+ *   PFMLIB_ERR_NOMEM    out of memory
+ * Thread-safe. */
+int pfm_open_session(pfm_session_t **out, const pfm_ctx_t *ctx,
+                     const pfm_session_options_t *options, const char *const *texts, unsigned n,
+                     pfm_error_t *error);
+/** Starts counting. A negative code on failure; pfm_session_errno() gives the errno. */
+int pfm_start_session(pfm_session_t *s);
+/** Stops counting; errors as for pfm_start_session(). */
+int pfm_stop_session(pfm_session_t *s);
+/** Sets all counts to 0; errors as for pfm_start_session(). */
+int pfm_reset_session(pfm_session_t *s);
+/** Returns the number of counts: one per event and PMU (and per CPU with PFM_SESSION_PER_CPU). */
+unsigned pfm_session_size(const pfm_session_t *s);
+/** Reads all counts.
+ * @counts  room for @n counts, each with its size set; counts beyond the session's stay unchanged
+ * A count without a value is no failure: its quality says so. PFMLIB_ERR_INVAL for NULL or a size
+ * that is not set; PFMLIB_ERR_SYS if reading fails. */
+int pfm_read_session(pfm_session_t *s, pfm_count_t *counts, unsigned n);
+/** Reads count @i, without a system call where the session has PFM_SESSION_USER_READ and the kernel
+ * allows it; otherwise like pfm_read_session(). Only for a session of the calling thread. */
+int pfm_read_count(pfm_session_t *s, unsigned i, pfm_count_t *count);
+/** Describes count @i. PFMLIB_ERR_INVAL if it is out of range. */
+int pfm_describe_count(const pfm_session_t *s, unsigned i, pfm_count_info_t *info);
+/** Returns errno of the last failed call on @s, 0 for none. */
+int pfm_session_errno(const pfm_session_t *s);
+/** Stops counting and releases everything. NULL is allowed. */
+void pfm_close_session(pfm_session_t *s);
+
+/* ---- metrics of a session -------------------------------------------------------------------- */
+
+/** The value of a metric of a session. */
+typedef struct pfm_session_metric {
+	size_t size;
+	int pmu; /**< with event: the metric in the session's context, for pfm_describe_metric() */
+	unsigned event;
+	unsigned request;         /**< index of the text that names the metric or its group */
+	pfm_metric_state_t state; /**< PFM_METRIC_DEFINED: there is a value */
+	double value;             /**< 0 unless state is PFM_METRIC_DEFINED */
+	double error;             /**< standard error; negative: unknown (one inexact reading) */
+	double low, high;         /**< 95 % confidence interval */
+	pfm_quality_t quality;    /**< the worst quality of the counts it needs */
+	int missing;              /**< index of a count that has no value, or -1 */
+	int across_groups;        /**< 1: its counts are from several groups, so from other times */
+	int over_threshold;       /**< 1: above its threshold; 0: not; -1: no threshold */
+} pfm_session_metric_t;
+
+/** Returns the number of metrics that the texts of @s name. */
+unsigned pfm_count_metrics(const pfm_session_t *s);
+
+/** Computes metric @i of @s from @rounds readings.
+ * @counts   @rounds times all counts of the session, as pfm_read_session() gives them or as
+ *           differences (pfm_subtract_counts()); ignored if @rounds is 0
+ * @rounds   0: only identify the metric
+ * @seconds  duration of a round, for metrics that are rates; 0: unknown
+ * The value is that of the mean counts; with several rounds its error follows from how they vary
+ * (PFM_ERROR_FROM_REPETITIONS). A metric without a value (out->state) is no failure.
+ * PFMLIB_ERR_INVAL for NULL, a size that is not set or @i out of range. Thread-safe. */
+int pfm_compute_session_metric(const pfm_session_t *s, unsigned i, const pfm_count_t *counts,
+                               unsigned rounds, double seconds, pfm_session_metric_t *out);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

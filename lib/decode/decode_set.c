@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/* The events that a set of registers counts: the inverse of pfm_dispatch_set().
+ *
+ * Each control register that selects an event is decoded alone, with what the other registers of
+ * the set add to it: the value of an extra register, the ESCR of a Pentium 4's counter, the other
+ * words of a perf attribute. Where several events fit equally well, all of them are candidates. */
+#include "base/sizes.h"
+#include "format/format.h"
+
+#define MAX_CANDIDATES 32u
+#define FIRST_FIXED    32u
+
+/* The registers of the caller, and the array that the entries go to. */
+struct set_decoder {
+	const struct pfm_ctx *ctx;
+	const struct table *table;
+	const pfm_reg_t *regs;
+	unsigned n_regs;
+	pfm_decoded_event_t *out;
+	unsigned n_out, n_entries; /* n_entries may exceed n_out */
+	const pfm_reg_t *global_ctrl;
+};
+
+/* ---- entries --------------------------------------------------------------------------------- */
+
+/* The entry that comes next, or NULL if the caller's array is full. */
+static pfm_decoded_event_t *add_entry(struct set_decoder *d)
+{
+	unsigned at = d->n_entries++;
+
+	return at < d->n_out ? base_struct_at(d->out, at) : NULL;
+}
+
+static int is_counter_enabled(const struct set_decoder *d, int counter)
+{
+	if (!d->global_ctrl || counter < 0)
+		return -1;
+	return (int)(d->global_ctrl->value >> counter & 1);
+}
+
+/* Writes the @n events @candidates of register @reg. No event gives one entry without a text. */
+static void write_entries(struct set_decoder *d, unsigned reg, int counter,
+                          const struct event *candidates, unsigned n)
+{
+	for (unsigned i = 0; i < (n ? n : 1); i++) {
+		pfm_decoded_event_t full = { .size = sizeof(full), .reg = reg, .counter = counter };
+		pfm_decoded_event_t *to = add_entry(d);
+
+		full.enabled = is_counter_enabled(d, counter);
+		full.n_candidates = n;
+		full.candidate = i;
+		if (n && pfmi_format_print_event(&candidates[i], NULL, PFM_DIALECT_LIBPFM,
+		                                 (struct slice){ 0 }, full.text, sizeof(full.text), NULL))
+			full.text[0] = '\0';
+		if (to)
+			base_copy_struct_out(to, &full, sizeof(full));
+	}
+}
+
+/* ---- candidates ------------------------------------------------------------------------------ */
+
+/* How far an event is from its row: what had to be added, and whether listings leave the row out. */
+static unsigned get_distance(const struct event *ev)
+{
+	const struct row *r = table_row(ev->table, ev->row_index);
+	unsigned distance = ev->n_user_fields * 16u;
+
+	for (unsigned i = 0; i < r->n_groups; i++)
+		distance += (ev->chosen_groups >> i & 1) * 16u;
+	return distance + (r->flags & (ROW_DEPRECATED | ROW_HIDDEN) ? 1 : 0);
+}
+
+/* Fills @out with the events behind @g that are as near as the best. Returns their number. */
+static unsigned find_candidates(struct decode_target *g, struct event *out, unsigned max)
+{
+	unsigned n = 0;
+
+	while (n < max && pfmi_decode_find_event(g, n, &out[n]) &&
+	       get_distance(&out[n]) == get_distance(&out[0]))
+		n++;
+	return n;
+}
+
+static void set_levels(const struct decode_target *g, struct event *ev)
+{
+	unsigned plm = g->is_register_pair ? ev->plm : g->plm;
+
+	ev->plm = plm == pfmi_pmu_get_default_levels(g->table) ? 0 : (uint8_t)plm;
+}
+
+static bool init_target(const struct set_decoder *d, const pfm_reg_t *reg, uint64_t value,
+                        struct decode_target *g)
+{
+	*g = (struct decode_target){ .table = d->table, .value = value };
+	g->reg_name = pfmi_pmu_get_register_name(d->table, reg);
+	return pfmi_decode_init_target(g);
+}
+
+/* ---- registers by their kind ----------------------------------------------------------------- */
+
+/* The register of the set at @addr, NULL for none. */
+static const pfm_reg_t *find_extra(const struct set_decoder *d, uint64_t addr)
+{
+	for (unsigned i = 0; i < d->n_regs; i++)
+		if (d->regs[i].kind == PFM_REG_EXTRA && d->regs[i].addr == addr)
+			return &d->regs[i];
+	return NULL;
+}
+
+/* Extra registers of one kind come in pairs that differ in the lowest bit, except for PEBS_LD_LAT
+ * and PEBS_FRONTEND. Which of a pair an event uses depends on its code. */
+static const pfm_reg_t *find_extra_pair(const struct set_decoder *d, uint64_t msr, uint64_t control)
+{
+	const bool is_pair = msr != 0x3f6 && msr != 0x3f7;
+	const uint64_t code = control & 0xffff, second = msr | 1, first = msr & ~(uint64_t)1;
+	const bool uses_second = code == 0x1bb || code == 0x12b || code == 0x2b7 || code == 0x227;
+	const pfm_reg_t *own = find_extra(d, !is_pair ? msr : uses_second ? second : first);
+
+	return own || !is_pair ? own : find_extra(d, uses_second ? first : second);
+}
+
+/* The extra register of the set that the events behind @g use; NULL if they use none, or the set
+ * lacks it. */
+static const pfm_reg_t *find_used_extra(const struct set_decoder *d, const struct decode_target *g)
+{
+	struct decode_target probe = *g;
+	struct event ev;
+
+	for (unsigned i = 0; i < MAX_CANDIDATES && pfmi_decode_find_event(&probe, i, &ev); i++) {
+		uint32_t msr = pfmi_pmu_get_extra_register(&ev);
+
+		if (msr)
+			return find_extra_pair(d, msr, g->value);
+		probe = *g;
+	}
+	return NULL;
+}
+
+static void decode_x86_control(struct set_decoder *d, unsigned i)
+{
+	struct event candidates[MAX_CANDIDATES];
+	struct decode_target g;
+	const pfm_reg_t *extra;
+	unsigned n = 0;
+
+	if (init_target(d, &d->regs[i], d->regs[i].value, &g)) {
+		extra = find_used_extra(d, &g);
+		if (extra) {
+			g.config[1] = extra->value;
+			g.known_words |= 2;
+		}
+		n = find_candidates(&g, candidates, MAX_CANDIDATES);
+	}
+	for (unsigned k = 0; k < n; k++)
+		set_levels(&g, &candidates[k]);
+	write_entries(d, i, (int)d->regs[i].num, candidates, n);
+}
+
+/* One fixed counter: its four bits of FIXED_CTR_CTRL. */
+static void decode_fixed_counter(struct set_decoder *d, unsigned i, unsigned fixed)
+{
+	struct event candidates[MAX_CANDIDATES];
+	struct decode_target g;
+	uint64_t bits = d->regs[i].value & (uint64_t)0xf << 4 * fixed;
+	unsigned n = 0;
+
+	if (init_target(d, &d->regs[i], bits, &g)) {
+		g.is_fixed_control = true;
+		n = find_candidates(&g, candidates, MAX_CANDIDATES);
+	}
+	for (unsigned k = 0; k < n; k++)
+		set_levels(&g, &candidates[k]);
+	write_entries(d, i, (int)(FIRST_FIXED + fixed), candidates, n);
+}
+
+/* FIXED_CTR_CTRL: the counter that num names, or all that count if num names none. */
+static void decode_fixed_control(struct set_decoder *d, unsigned i)
+{
+	const pfm_reg_t *reg = &d->regs[i];
+
+	if (reg->num >= FIRST_FIXED && reg->num < FIRST_FIXED + 16) {
+		decode_fixed_counter(d, i, reg->num - FIRST_FIXED);
+		return;
+	}
+	for (unsigned fixed = 0; fixed < 16; fixed++)
+		if (reg->value >> 4 * fixed & 3)
+			decode_fixed_counter(d, i, fixed);
+}
+
+/* A Pentium 4's CCCR: the ESCR that goes with it is the one whose events fit both. */
+static void decode_register_pair(struct set_decoder *d, unsigned i)
+{
+	struct event candidates[MAX_CANDIDATES];
+	const uint64_t low = d->regs[i].value & 0xffffffff;
+	struct decode_target g;
+	unsigned n = 0;
+
+	for (unsigned k = 0; k < d->n_regs && !n; k++) {
+		if (d->regs[k].kind != PFM_REG_EXTRA)
+			continue;
+		if (!init_target(d, &d->regs[i], low | d->regs[k].value << 32, &g))
+			break;
+		n = find_candidates(&g, candidates, MAX_CANDIDATES);
+		while (n && (pfmi_pmu_get_extra_register(&candidates[n - 1]) ^ d->regs[k].addr) & ~1ull)
+			n--;
+	}
+	for (unsigned k = 0; k < n; k++)
+		set_levels(&g, &candidates[k]);
+	write_entries(d, i, (int)d->regs[i].num, candidates, n);
+}
+
+/* A control register whose event select bits only the encoder knows; one register may select the
+ * events of several counters. */
+static void decode_own_control(struct set_decoder *d, unsigned i)
+{
+	struct event events[MAX_CANDIDATES];
+	struct decode_target g;
+	unsigned n = 0;
+	int counter[MAX_CANDIDATES];
+
+	if (!init_target(d, &d->regs[i], d->regs[i].value, &g))
+		return;
+	for (; n < MAX_CANDIDATES && pfmi_decode_find_event(&g, n, &events[n]); n++) {
+		counter[n] = g.counter < 64 ? (int)g.counter : -1;
+		set_levels(&g, &events[n]);
+	}
+	for (int c = -1; c < 64; c++) {
+		struct event same[MAX_CANDIDATES];
+		unsigned n_same = 0;
+
+		for (unsigned k = 0; k < n; k++)
+			if (counter[k] == c && (!n_same || get_distance(&events[k]) == get_distance(&same[0])))
+				same[n_same++] = events[k];
+		if (n_same)
+			write_entries(d, i, c, same, n_same);
+	}
+}
+
+/* Words of a perf attribute: those of one event have the same address. */
+static void decode_words(struct set_decoder *d, unsigned i)
+{
+	struct event candidates[MAX_CANDIDATES];
+	struct decode_target g;
+	unsigned n = 0;
+
+	if (d->regs[i].num != 0)
+		return;
+	if (init_target(d, &d->regs[i], d->regs[i].value, &g)) {
+		g.known_words = 15;
+		for (unsigned k = 0; k < d->n_regs; k++)
+			if (d->regs[k].kind == PFM_REG_CONFIG && d->regs[k].addr == d->regs[i].addr &&
+			    d->regs[k].num > 0 && d->regs[k].num < 4)
+				g.config[d->regs[k].num] = d->regs[k].value;
+		n = find_candidates(&g, candidates, MAX_CANDIDATES);
+	}
+	write_entries(d, i, -1, candidates, n);
+}
+
+static void decode_control(struct set_decoder *d, unsigned i)
+{
+	if (pfmi_pmu_has_register_pairs(d->table))
+		decode_register_pair(d, i);
+	else if (pfmi_pmu_has_event_select_mask(d->table))
+		decode_own_control(d, i);
+	else
+		decode_x86_control(d, i);
+}
+
+static void decode_register(struct set_decoder *d, unsigned i)
+{
+	switch (d->regs[i].kind) {
+	case PFM_REG_PMC: decode_control(d, i); break;
+	case PFM_REG_FIXED_CTRL: decode_fixed_control(d, i); break;
+	case PFM_REG_CONFIG: decode_words(d, i); break;
+	case PFM_REG_GLOBAL_CTRL:
+	case PFM_REG_EXTRA:
+	case PFM_REG_IBR:
+	case PFM_REG_DBR:
+	case PFM_REG_PMD: break;
+	}
+}
+
+int pfm_decode_set(const pfm_ctx_t *ctx, int pmu, const pfm_reg_t *regs, unsigned n,
+                   pfm_decoded_event_t *out, unsigned n_out)
+{
+	struct set_decoder d = { .ctx = context_or_default(ctx), .regs = regs, .n_regs = n };
+
+	d.table = context_usable_table(d.ctx, pmu);
+	if (!d.table || (!regs && n) || (n_out && !base_has_struct_size(out)))
+		return PFMLIB_ERR_INVAL;
+	if (!pfmi_pmu_has_encoder(d.table))
+		return PFMLIB_ERR_NOTSUPP;
+	d.out = out;
+	d.n_out = n_out;
+	for (unsigned i = 0; i < n; i++)
+		if (regs[i].kind == PFM_REG_GLOBAL_CTRL)
+			d.global_ctrl = &regs[i];
+	for (unsigned i = 0; i < n; i++)
+		decode_register(&d, i);
+	return (int)d.n_entries;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* Event ids of the kernel: in order for a session that samples, in a hash table for a recording. */
+#include "session/perf_event.h"
+#include "sampling/sampling.h"
+
+struct id_search {
+	const struct event_id *list;
+	uint64_t id;
+};
+
+static bool has_event_id(const void *arg, uint32_t i)
+{
+	const struct id_search *s = arg;
+
+	return s->list[i].id == s->id;
+}
+
+/* The place of @id in event_ids, or HASH_NOT_FOUND. */
+static uint32_t find_listed_id(const struct sampling_state *sm, uint64_t id)
+{
+	const struct id_search search = { sm->event_ids, id };
+	uint32_t low = 0, high = sm->n_event_ids;
+
+	if (sm->id_table.n_used)
+		return pfmi_base_find_hash(&sm->id_table, pfmi_base_hash_number(id), has_event_id,
+		                           &search);
+	while (low < high) {
+		uint32_t mid = (low + high) / 2;
+
+		if (sm->event_ids[mid].id == id)
+			return mid;
+		if (sm->event_ids[mid].id < id)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return HASH_NOT_FOUND;
+}
+
+int pfmi_sampling_find_count(struct sampling_state *sm, uint64_t id)
+{
+	uint32_t at = sm->last_id_index;
+
+	/* Consecutive records mostly belong to the same event. */
+	if (at >= sm->n_event_ids || sm->event_ids[at].id != id)
+		at = find_listed_id(sm, id);
+	if (at == HASH_NOT_FOUND)
+		return -1;
+	sm->last_id_index = at;
+	return (int)sm->event_ids[at].count_index;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* Sums of counts and tallies of runs, with the quality that the whole deserves. */
+#include <stdbool.h>
+#include <perfmon/aggregate.h>
+
+#include "base/sizes.h"
+
+static bool has_value(const pfm_count_t *count)
+{
+	return count->quality != PFM_QUALITY_NOT_COUNTED &&
+	       count->quality != PFM_QUALITY_NOT_SUPPORTED;
+}
+
+/* A task that had no time to run adds nothing, and that is exact. */
+static bool is_empty_addition(const pfm_count_t *count)
+{
+	return !has_value(count) && count->cause == PFM_CAUSE_NO_TIME;
+}
+
+/* Gives @whole the quality of its @worst part: a whole that a part is missing from is partial. */
+static void merge_quality(pfm_count_t *whole, const pfm_count_t *worst)
+{
+	bool is_missing = !has_value(worst) && has_value(whole);
+
+	whole->quality = is_missing ? PFM_QUALITY_PARTIAL : worst->quality;
+	whole->cause = worst->cause;
+	whole->sys_errno = worst->sys_errno;
+}
+
+static void add_values(pfm_count_t *sum, const pfm_count_t *count)
+{
+	sum->value += count->value;
+	sum->raw += count->raw;
+	sum->enabled += count->enabled;
+	sum->running += count->running;
+	sum->scale = count->scale;
+	sum->quality = count->quality;
+}
+
+int pfm_add_count(pfm_count_sum_t *sum, const pfm_count_t *count)
+{
+	pfm_count_t before;
+
+	if (!base_has_struct_size(sum) || !base_has_struct_size(count))
+		return PFMLIB_ERR_INVAL;
+	before = sum->count;
+	if (sum->n == 0 || is_empty_addition(&before)) {
+		sum->count = *count;
+		sum->worst = sum->n++;
+		return PFMLIB_SUCCESS;
+	}
+	sum->n++;
+	if (is_empty_addition(count) || (!has_value(&before) && !has_value(count)))
+		return PFMLIB_SUCCESS;
+	if (has_value(count))
+		add_values(&sum->count, count);
+	if (before.quality > count->quality) {
+		merge_quality(&sum->count, &before);
+	} else {
+		merge_quality(&sum->count, count);
+		sum->worst = sum->n - 1;
+	}
+	return PFMLIB_SUCCESS;
+}
+
+/* Mean and squared differences as Welford updates them. */
+static void add_value(pfm_tally_t *t, const pfm_count_t *count)
+{
+	double value = (double)count->value, before = t->mean;
+
+	t->counted++;
+	t->mean += (value - before) / t->counted;
+	t->squares += (value - before) * (value - t->mean);
+	t->enabled += ((double)count->enabled - t->enabled) / t->counted;
+	t->running += ((double)count->running - t->running) / t->counted;
+}
+
+int pfm_add_run(pfm_tally_t *tally, const pfm_count_t *count)
+{
+	pfm_count_t before;
+	bool is_worst;
+
+	if (!base_has_struct_size(tally) || !base_has_struct_size(count))
+		return PFMLIB_ERR_INVAL;
+	before = tally->count;
+	is_worst = !tally->runs || count->quality >= before.quality;
+	tally->runs++;
+	if (has_value(count))
+		add_value(tally, count);
+	if (has_value(count) ? is_worst || tally->counted == 1 : !tally->counted)
+		tally->count = *count;
+	if (tally->counted)
+		merge_quality(&tally->count, is_worst ? count : &before);
+	return is_worst;
+}

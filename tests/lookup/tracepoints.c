@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* Tracepoints of a tracefs that is a script. */
+#include <perfmon/aggregate.h>
+#include "../session/check_fixture.h"
+
+struct heard {
+	char text[256];
+	unsigned limit;
+};
+
+static int hear(void *arg, const char *name)
+{
+	struct heard *h = arg;
+
+	strcat(strcat(h->text, name), " ");
+	return h->limit && --h->limit == 0 ? 7 : 0;
+}
+
+static void add_tracefs(struct checked_machine *m, const char *mount)
+{
+	static const char *const names[] = { "sched/sched_switch/id", "sched/sched_wakeup/id",
+		                             "sched/enable", "irq/irq_entry/id", "enable" };
+	char path[128];
+
+	for (unsigned i = 0; i < COUNT(names); i++) {
+		snprintf(path, sizeof(path), "%s/events/%s", mount, names[i]);
+		fake_file(&m->fake, path, "1");
+	}
+}
+
+static void visit(struct checked_machine *m, const char *pattern, unsigned limit, int rc,
+                  const char *expected)
+{
+	struct heard h = { .limit = limit };
+
+	assert_int_equal(pfm_visit_tracepoints(m->ctx, pattern, hear, &h), rc);
+	assert_string_equal(h.text, expected);
+}
+
+static void patterns(void **state)
+{
+	static const char *const mounts[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+
+	(void)state;
+	for (unsigned i = 0; i < COUNT(mounts); i++) {
+		struct checked_machine m;
+
+		open_machine(&m);
+		fake_remove(&m.fake, "/sys/kernel/tracing/events/sched/sched_switch/id");
+		fake_remove(&m.fake, "/sys/kernel/tracing/events/syscalls/sys_enter_getppid/id");
+		add_tracefs(&m, mounts[i]);
+		visit(&m, NULL, 0, 0, "irq:irq_entry sched:sched_switch sched:sched_wakeup ");
+		visit(&m, "sched:*", 0, 0, "sched:sched_switch sched:sched_wakeup ");
+		visit(&m, "*:*_s*", 0, 0, "sched:sched_switch ");
+		visit(&m, "sche:*", 0, 0, "");
+		visit(&m, NULL, 1, 7, "irq:irq_entry ");
+		close_machine(&m);
+	}
+}
+
+static void formats(void **state)
+{
+	struct checked_machine m;
+	char text[64];
+
+	(void)state;
+	open_machine(&m);
+	fake_file(&m.fake, "/sys/kernel/tracing/events/sched/sched_switch/format",
+	          "name: sched_switch");
+	assert_int_equal(
+		pfm_read_tracepoint_format(m.ctx, "sched:sched_switch:u", text, sizeof(text)),
+		strlen("name: sched_switch\n"));
+	assert_string_equal(text, "name: sched_switch\n");
+	assert_int_equal(pfm_read_tracepoint_format(m.ctx, "sched:sched_switch", text, 5),
+	                 strlen("name: sched_switch\n"));
+	assert_string_equal(text, "name");
+	assert_true(pfm_read_tracepoint_format(m.ctx, "sched:none", text, sizeof(text)) < 0);
+	assert_true(pfm_read_tracepoint_format(m.ctx, "..:..", text, sizeof(text)) < 0);
+	assert_true(pfm_read_tracepoint_format(m.ctx, "a/b:c", text, sizeof(text)) < 0);
+	assert_true(pfm_read_tracepoint_format(m.ctx, "cycles", text, sizeof(text)) < 0);
+	close_machine(&m);
+}
+
+UNIT(lookup_tracepoints, cmocka_unit_test(patterns), cmocka_unit_test(formats));

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* Sums and tallies of counts beside arithmetic over the whole list. */
+#include <math.h>
+#include <perfmon/aggregate.h>
+#include "units.h"
+
+static pfm_count_t make_count(uint64_t value, int quality, int cause)
+{
+	return (pfm_count_t){ .size = sizeof(pfm_count_t),
+		              .value = value,
+		              .raw = value,
+		              .enabled = 10,
+		              .running = 10,
+		              .quality = quality,
+		              .cause = cause,
+		              .scale = 1 };
+}
+
+static void a_sum_is_as_good_as_its_worst_count(void **state)
+{
+	const pfm_count_t counts[] = { make_count(1, PFM_QUALITY_EXACT, PFM_CAUSE_NONE),
+		                       make_count(20, PFM_QUALITY_SCALED, PFM_CAUSE_MULTIPLEXED),
+		                       make_count(300, PFM_QUALITY_EXACT, PFM_CAUSE_NONE) };
+	pfm_count_sum_t sum = PFM_INIT(sum);
+
+	(void)state;
+	for (unsigned i = 0; i < COUNT(counts); i++)
+		assert_int_equal(pfm_add_count(&sum, &counts[i]), PFMLIB_SUCCESS);
+	assert_int_equal(sum.count.value, 321);
+	assert_int_equal(sum.count.enabled, 30);
+	assert_int_equal(sum.count.quality, PFM_QUALITY_SCALED);
+	assert_int_equal(sum.count.cause, PFM_CAUSE_MULTIPLEXED);
+	assert_int_equal(sum.n, 3);
+	assert_int_equal(sum.worst, 1);
+}
+
+/* In whatever order they come: what is missing makes the sum partial, no time to run does not. */
+static void missing_counts(void **state)
+{
+	const pfm_count_t good = make_count(5, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	const pfm_count_t missing = make_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_PERMISSION);
+	const pfm_count_t idle = make_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_TIME);
+	const pfm_count_t *orders[][3] = { { &good, &missing, &idle }, { &missing, &good, &idle }, { &idle, &missing, &good }, { &idle, &good, &missing } };
+
+	(void)state;
+	for (unsigned i = 0; i < COUNT(orders); i++) {
+		pfm_count_sum_t sum = PFM_INIT(sum);
+
+		for (unsigned k = 0; k < 3; k++)
+			pfm_add_count(&sum, orders[i][k]);
+		assert_int_equal(sum.count.value, 5);
+		assert_int_equal(sum.count.quality, PFM_QUALITY_PARTIAL);
+		assert_int_equal(sum.count.cause, PFM_CAUSE_PERMISSION);
+	}
+}
+
+static void idle_tasks_leave_a_sum_exact(void **state)
+{
+	const pfm_count_t good = make_count(5, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	const pfm_count_t idle = make_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_TIME);
+	pfm_count_sum_t sum = PFM_INIT(sum);
+
+	(void)state;
+	pfm_add_count(&sum, &idle);
+	pfm_add_count(&sum, &good);
+	pfm_add_count(&sum, &idle);
+	assert_int_equal(sum.count.quality, PFM_QUALITY_EXACT);
+	assert_int_equal(sum.count.value, 5);
+	assert_int_equal(sum.worst, 1);
+}
+
+static void mean_and_variance_of_runs(void **state)
+{
+	pfm_tally_t tally = PFM_INIT(tally);
+	double sum = 0, squares = 0, mean;
+	uint64_t seed = 7, values[100];
+
+	(void)state;
+	for (unsigned i = 0; i < COUNT(values); i++) {
+		pfm_count_t c = make_count(values[i] = unit_random(&seed) % 1000, PFM_QUALITY_EXACT,
+		                           PFM_CAUSE_NONE);
+
+		sum += (double)values[i];
+		assert_int_equal(pfm_add_run(&tally, &c), 1);
+	}
+	mean = sum / COUNT(values);
+	for (unsigned i = 0; i < COUNT(values); i++)
+		squares += ((double)values[i] - mean) * ((double)values[i] - mean);
+	assert_true(fabs(tally.mean - mean) < 1e-9 * mean);
+	assert_true(fabs(tally.squares - squares) < 1e-9 * squares);
+	assert_int_equal(tally.counted, COUNT(values));
+}
+
+static void runs_without_a_value(void **state)
+{
+	const pfm_count_t missing = make_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_BUSY);
+	const pfm_count_t good = make_count(5, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	pfm_tally_t tally = PFM_INIT(tally);
+
+	(void)state;
+	assert_int_equal(pfm_add_run(&tally, &missing), 1);
+	assert_int_equal(tally.count.quality, PFM_QUALITY_NOT_COUNTED);
+	assert_int_equal(pfm_add_run(&tally, &good), 0);
+	assert_int_equal(tally.count.quality, PFM_QUALITY_PARTIAL);
+	assert_int_equal(tally.count.cause, PFM_CAUSE_BUSY);
+	assert_int_equal(tally.runs, 2);
+	assert_int_equal(tally.counted, 1);
+	assert_true(tally.mean == 5);
+}
+
+static void sizes_must_be_set(void **state)
+{
+	pfm_count_t good = make_count(5, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	pfm_count_sum_t sum = { 0 };
+	pfm_tally_t tally = { 0 };
+
+	(void)state;
+	assert_int_equal(pfm_add_count(&sum, &good), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_add_count(NULL, &good), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_add_run(&tally, &good), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_add_run(NULL, &good), PFMLIB_ERR_INVAL);
+}
+
+UNIT(session_aggregate, cmocka_unit_test(a_sum_is_as_good_as_its_worst_count),
+     cmocka_unit_test(missing_counts), cmocka_unit_test(idle_tasks_leave_a_sum_exact),
+     cmocka_unit_test(mean_and_variance_of_runs), cmocka_unit_test(runs_without_a_value),
+     cmocka_unit_test(sizes_must_be_set));

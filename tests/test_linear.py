@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Reports of hostile recordings: twice the input takes at most 2.5 times the processor time. Sizes
+differ by four, so the bound is the square of that.
+
+PFM names the command. Each recording is made so that a table of fixed size, a list that every sample
+walks, or a sort for every mark would take time that grows with the square of its size.
+"""
+
+import itertools
+import os
+import struct
+import subprocess
+import tempfile
+import unittest
+
+import tap
+from test_record import Crafted
+
+PFM = os.environ.get("PFM", "pfm")
+RATIO = 2.5
+DOUBLINGS = 2
+ENOUGH = 0.05  # seconds below which a ratio says nothing
+
+
+def processor_time(*command):
+    """The least user time of three runs."""
+    times = []
+    for _ in range(3):
+        with subprocess.Popen([PFM, *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as p:
+            said = p.stderr.read()
+            _, status, usage = os.wait4(p.pid, 0)
+            p.returncode = os.waitstatus_to_exitcode(status)
+        assert p.returncode == 0, (command, said)
+        times.append(usage.ru_utime)
+    return min(times)
+
+
+def tasks_in_one_bucket(crafted, n):
+    """Task ids that are multiples of 1024."""
+    for i in range(1, n + 1):
+        crafted.sample(i * 1024 % 2 ** 32, 0x1000)
+
+
+def mappings_in_none(crafted, n):
+    """As many samples as mappings, and no sample is in a mapping."""
+    for i in range(n):
+        crafted.map(5, 0x100000 + 0x2000 * i, b"/x")
+    for i in range(n):
+        crafted.sample(5, 0x10 + i % 16)
+
+
+def mappings_and_samples_in_turn(crafted, n):
+    """Each mapping replaces a part of an older one and is sampled at once."""
+    for i in range(n):
+        crafted.map(5, 0x100000 + 0x800 * (i * 7919 % n), b"/x")
+        crafted.sample(5, 0x10)
+
+
+def names_that_collide(crafted, n):
+    """File names with one value of the hash h = 33 h + c: "Ez" and "FY" share it."""
+    names = itertools.islice(itertools.product((b"Ez", b"FY"), repeat=18), n)
+    for i, name in enumerate(names):
+        crafted.map(5, 0x100000 + 0x1000 * i, b"/" + b"".join(name))
+
+
+def marks_before_waiting_records(crafted, n):
+    """Records of a late time wait through many marks of finished rounds."""
+    crafted.time = 1 << 40
+    for i in range(n):
+        crafted.sample(5, 0x10 + i % 16)
+    crafted.time = 0
+    for i in range(n):
+        crafted.record(68, b"", 0)
+        if i % 16 == 0:
+            crafted.sample(5, 0x10)
+
+
+def builds_of_one_path(crafted, n):
+    """One path with a build id of its own in every mapping."""
+    for i in range(n):
+        crafted.map2(5, 0x100000 + 0x1000 * i, b"/x", struct.pack("<QQI", i, 1, 2))
+
+
+CASES = [(tasks_in_one_bucket, 40000), (mappings_in_none, 40000), (names_that_collide, 40000),
+         (mappings_and_samples_in_turn, 40000), (marks_before_waiting_records, 40000),
+         (builds_of_one_path, 40000)]
+
+
+class Linear(unittest.TestCase):
+    def test_twice_the_input_takes_at_most_two_and_a_half_times_the_time(self):
+        for make, n in CASES:
+            with self.subTest(make.__name__), tempfile.TemporaryDirectory() as folder:
+                times = []
+                for size in (n, DOUBLINGS * 2 * n):
+                    crafted = Crafted()
+                    crafted.attr()
+                    make(crafted, size)
+                    path = os.path.join(folder, "%d.data" % size)
+                    crafted.write(path)
+                    times.append(processor_time("report", path))
+                self.assertLess(times[1], RATIO ** DOUBLINGS * max(times[0], ENOUGH),
+                                "%s: %u records %.2f s, %u records %.2f s" %
+                                (make.__name__, n, times[0], size, times[1]))
+
+    def test_task_minus_1_has_that_number(self):
+        crafted = Crafted()
+        crafted.attr()
+        crafted.sample(2 ** 32 - 1, 0x1000)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "minus.data")
+            crafted.write(path)
+            out = subprocess.run([PFM, "report", "--json", path], capture_output=True, text=True, check=True).stdout
+        self.assertIn('":-1"', out)
+
+
+class Folders(unittest.TestCase):
+    """perf writes some recordings as folders: they are called what they are."""
+
+    def refused(self, *names):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in names:
+                with open(os.path.join(folder, name), "wb") as f:
+                    f.write(b"PERFILE2")
+            done = subprocess.run([PFM, "report", folder], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        return done.stderr
+
+    def test_a_folder_is_no_file(self):
+        self.assertIn("got a folder", self.refused())
+        self.assertIn("perf record --kcore", self.refused("data"))
+        self.assertIn("perf record --threads", self.refused("data", "data.0"))
+
+
+if __name__ == "__main__":
+    tap.main()

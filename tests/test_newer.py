@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Tables of kernels newer than the packed tree have the numbers of those kernels' lists, read here
+anew; boxes that drivers name have the words that their formats make."""
+
+import csv
+import os
+import sys
+import unittest
+
+import tap
+from tap import main
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+BUILD = os.environ.get("PERFMON_BUILD", os.path.join(ROOT, "build"))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(ROOT, "lib", "pmuc"))
+import pmview  # noqa: E402
+
+NEWER = os.path.join(tap.SHARED, "data", "full", "linux-newer")
+# What libpfm4 gives where the kernel's list repeats a neighbour's mask (docs/audit.md).
+MASKS = {"fp_ret_sse_avx_ops.scalar_half_flops": 0xc0, "fp_ret_sse_avx_ops.packed_half_flops": 0xe0,
+         "fp_nsq_read_stalls.fp_prf": 2, "fp_nsq_read_stalls.k_prf": 4,
+         "fp_nsq_read_stalls.fp_sq": 8, "l2_request_g2.all": 0x60}
+UNITS = {"": "amdzen6", "L3PMC": "amdzen6_amd_l3", "UMCPMC": "amdzen6_amd_umc"}
+FIELDS = (("UMask", "umask"), ("RdWrMask", "rdwrmask"), ("EnAllCores", "enallcores"),
+          ("EnAllSlices", "enallslices"), ("SliceId", "sliceid"), ("ThreadMask", "threadmask"))
+
+
+def number(text):
+    return int(text, 0) if text else 0
+
+
+class Newer(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        if not os.path.isdir(NEWER):
+            raise unittest.SkipTest("no numbers of newer kernels in PERFMON_SHARED")
+        with open(os.path.join(BUILD, "lib", "events", "builtin.pmdb"), "rb") as f:
+            cls.tables = {t.name: t for t in pmview.read_image(f.read())[0]}
+
+    def rows(self, name):
+        with open(os.path.join(NEWER, name), encoding="utf-8", newline="") as f:
+            return list(csv.DictReader(f))
+
+    def compare(self, table, event, fields):
+        """[] or what differs."""
+        t = self.tables[table]
+        row = t.find(event)
+        if row is None:
+            return [(table, event, "missing")]
+        return [(table, event, key, want, t.value(row, key)) for key, want in fields
+                if (t.value(row, key) or 0) != want]
+
+    def test_zen6(self):
+        wrong, rows = [], self.rows("amdzen6.csv")
+        for r in rows:
+            fields = [("code", number(r["EventCode"]))]
+            fields += [(ours, MASKS.get(r["EventName"], number(r[key])) if key == "UMask"
+                        else number(r[key])) for key, ours in FIELDS]
+            wrong += self.compare(UNITS[r["Unit"]], r["EventName"], fields)
+        self.assertEqual(wrong, [])
+        self.assertEqual(len(rows), 450)
+
+    def test_z17(self):
+        wrong, rows = [], self.rows("cf_z17.csv")
+        for r in rows:
+            table = "cf_z17" + ("_pai_ext" if r["Unit"] == "PAI-EXT" else "")
+            wrong += self.compare(table, r["EventName"], [("code", number(r["EventCode"]))])
+        self.assertEqual(wrong, [])
+        self.assertEqual(self.compare("cf_z17_pai_crypto", "PCKMO_ENCRYPT_AES_XTS_256",
+                                      [("code", 4268)]), [])
+
+    def test_riscv(self):
+        wrong, rows = [], self.rows("riscv.csv")
+        for r in rows:
+            folder = r["folder"].split("/")[-1].replace("-", "_")
+            table = "u74" if folder == "bullet" else folder
+            wrong += self.compare(table, r["EventName"], [("code", number(r["EventCode"]))])
+        self.assertEqual(wrong, [])
+        self.assertGreater(len(rows), 100)
+
+    def test_words_of_cxl(self):
+        """A CXL event is its vendor, its group and the bit of its opcode."""
+        t = self.tables["cxl"]
+        for name, group, bit in (("d2h_req_rdcurr", 0x10, 1), ("m2s_rwd_memwr", 0x21, 1),
+                                 ("s2m_drs_memdata", 0x25, 0), ("ddr_caswr", 0x8000, 3)):
+            row = t.find(name)
+            self.assertEqual([t.value(row, k) for k in ("vid", "gid", "mask")],
+                             [0x1E98, group, 1 << bit], name)
+
+    def test_counters_of_apple(self):
+        """Clocks on counter 0, instructions on counters 1 and 7, branches on 5 to 7 alone."""
+        t = self.tables["m1_firestorm"]
+        for name, counters in (("CORE_ACTIVE_CYCLE", 0x3FD), ("INST_ALL", 0x82),
+                               ("INST_BRANCH", 0xE0), ("INST_LDST", 0x80), ("L1D_TLB_MISS", 0x3FC)):
+            self.assertEqual(t.row(t.find(name))["counters"], counters, name)
+
+
+if __name__ == "__main__":
+    main()
