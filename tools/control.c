@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands by a descriptor or a FIFO. A command is a line; the answer is "ack", a newline and a zero byte, as perf gives it. */
+/* Commands by a descriptor or a FIFO. A command is a line; the answer is "ack", a newline and a
+ * zero byte, as perf gives it. */
 #include "control.h"
 
 #include <ctype.h>
@@ -47,7 +48,8 @@ static bool open_fifos(struct control *c, const char *text)
 	char path[PATH_MAX];
 
 	c->ack = -1;
-	if (len == 0 || (size_t)snprintf(path, sizeof(path), "%.*s", (int)len, text) >= sizeof(path))
+	if (len == 0 ||
+	    (size_t)snprintf(path, sizeof(path), "%.*s", (int)len, text) >= sizeof(path))
 		return false;
 	c->in = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	if (c->in >= 0 && text[len] == ',')
@@ -110,10 +112,12 @@ void control_acknowledge(const struct control *c)
 		(void)!write(c->ack, answer, sizeof(answer));
 }
 
-void control_wait(const struct control *c, const sigset_t *signals, const int *fds, unsigned n, uint64_t ns)
+void control_wait(const struct control *c, const sigset_t *signals, const int *fds, unsigned n,
+                  uint64_t ns)
 {
 	int sig = signals ? signalfd(-1, signals, SFD_CLOEXEC | SFD_NONBLOCK) : -1;
-	struct pollfd p[MAX_FDS + 2] = { { .fd = c->in, .events = POLLIN }, { .fd = sig, .events = POLLIN } };
+	struct pollfd p[MAX_FDS + 2] = { { .fd = c->in, .events = POLLIN },
+		                         { .fd = sig, .events = POLLIN } };
 	unsigned i;
 
 	for (i = 0; i < n && i < MAX_FDS; i++)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands from another program while something is counted or sampled: --control, with the words of perf. */
+/* Commands from another program while something is counted or sampled: --control, with the words
+ * of perf. */
 #ifndef PFM_CONTROL_H
 #define PFM_CONTROL_H
 
@@ -15,21 +16,27 @@ struct control {
 	char line[256];
 };
 
-enum control_word { CONTROL_NOTHING,
-	            CONTROL_ENABLE,
-	            CONTROL_DISABLE,
-	            CONTROL_PING,
-	            CONTROL_STOP,
-	            CONTROL_EVLIST,
-	            CONTROL_UNKNOWN };
+enum control_word {
+	CONTROL_NOTHING,
+	CONTROL_ENABLE,
+	CONTROL_DISABLE,
+	CONTROL_PING,
+	CONTROL_STOP,
+	CONTROL_EVLIST,
+	CONTROL_UNKNOWN
+};
 
-/* Opens what "fd:IN[,ACK]" or "fifo:IN[,ACK]" names. False if @text is neither, or with errno if it cannot be opened. */
+/* Opens what "fd:IN[,ACK]" or "fifo:IN[,ACK]" names. False if @text is neither, or with errno if
+ * it cannot be opened. */
 bool control_open(struct control *c, const char *text);
-/* The next whole line that has come, without waiting. The text of an unknown one stays in @c->line. */
+/* The next whole line that has come, without waiting. The text of an unknown one stays in
+ * @c->line. */
 enum control_word control_next(struct control *c);
 /* Tells the other side that its command was carried out. */
 void control_acknowledge(const struct control *c);
-/* Waits until a command, one of the blocked @signals, or one of @n descriptors @fds comes, or @ns have passed. */
-void control_wait(const struct control *c, const sigset_t *signals, const int *fds, unsigned n, uint64_t ns);
+/* Waits until a command, one of the blocked @signals, or one of @n descriptors @fds comes, or @ns
+ * have passed. */
+void control_wait(const struct control *c, const sigset_t *signals, const int *fds, unsigned n,
+                  uint64_t ns);
 
 #endif

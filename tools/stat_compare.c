@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm stat -- A :: B [:: C]: compares commands.
  *
- * Rounds run every command once, and every other round in the reverse order, so that what changes slowly (clocks, caches, other
- * programs) meets all of them alike. For each event the ratio of a command to the first is the geometric mean of the rounds' ratios;
- * its interval of 95 % is Student's, of their logarithms. If the interval includes 1 no difference is shown. */
+ * Rounds run every command once, and every other round in the reverse order, so that what changes
+ * slowly (clocks, caches, other
+ * programs) meets all of them alike. For each event the ratio of a command to the first is the
+ * geometric mean of the rounds' ratios;
+ * its interval of 95 % is Student's, of their logarithms. If the interval includes 1 no
+ * difference is shown. */
 #include "pfm.h"
 #include "stat.h"
 
@@ -28,7 +31,8 @@ struct comparison {
 	const char **why;
 };
 
-static double *value_at(const struct comparison *c, unsigned command, unsigned round, unsigned event)
+static double *value_at(const struct comparison *c, unsigned command, unsigned round,
+                        unsigned event)
 {
 	return &c->values[((size_t)command * c->n_rounds + round) * (c->n_events + 1) + event];
 }
@@ -70,9 +74,14 @@ static int open_for(const struct stat_job *job, pid_t pid, pfm_session_t **sessi
 	options.pid = pid;
 	options.flags = PFM_SESSION_ENABLE_ON_EXEC | (job->no_inherit ? 0u : PFM_SESSION_INHERIT);
 	error.event = -1;
-	if (pfm_open_session(session, job->ctx, &options, (const char *const *)job->events.texts, job->events.n, &error) == PFMLIB_SUCCESS)
+	if (pfm_open_session(session, job->ctx, &options, (const char *const *)job->events.texts,
+	                     job->events.n, &error) == PFMLIB_SUCCESS)
 		return EXIT_DONE;
-	report_stat_refusal(job, error.event >= 0 && (unsigned)error.event < job->events.n ? job->events.texts[error.event] : NULL, &error);
+	report_stat_refusal(job,
+	                    error.event >= 0 && (unsigned)error.event < job->events.n
+	                            ? job->events.texts[error.event]
+	                            : NULL,
+	                    &error);
 	return EXIT_REFUSED;
 }
 
@@ -97,7 +106,8 @@ static bool make_tables(struct comparison *c, pfm_session_t *s)
 }
 
 /* Takes the counts of one run. One that is not exact or scaled has no value. */
-static int take_counts(struct comparison *c, pfm_session_t *s, unsigned command, unsigned round, double elapsed)
+static int take_counts(struct comparison *c, pfm_session_t *s, unsigned command, unsigned round,
+                       double elapsed)
 {
 	pfm_count_t *counts = calloc(c->n_events + 1, sizeof(*counts));
 	int rc = counts ? EXIT_DONE : report_no_memory();
@@ -107,7 +117,8 @@ static int take_counts(struct comparison *c, pfm_session_t *s, unsigned command,
 	if (rc == EXIT_DONE && pfm_read_session(s, counts, c->n_events) != PFMLIB_SUCCESS)
 		rc = report_bad_option("counts", pfm_session_errno(s));
 	for (unsigned i = 0; i < c->n_events && rc == EXIT_DONE; i++) {
-		bool has = counts[i].quality == PFM_QUALITY_EXACT || counts[i].quality == PFM_QUALITY_SCALED;
+		bool has = counts[i].quality == PFM_QUALITY_EXACT ||
+		           counts[i].quality == PFM_QUALITY_SCALED;
 
 		*value_at(c, command, round, i) = has ? (double)counts[i].value : (double)NAN;
 		if (!has)
@@ -165,15 +176,14 @@ static int run_rounds(struct stat_job *job, struct comparison *c)
 
 /* ---- evaluating ---- */
 
-/* Student's t for a two-sided 95 % interval. Beyond the table the next smaller entry's value, which is a wider interval. */
+/* Student's t for a two-sided 95 % interval. Beyond the table the next smaller entry's value,
+ * which is a wider interval. */
 static double student(unsigned freedom)
 {
 	static const struct {
 		unsigned freedom;
 		double t;
-	} table[] = { { 1, 12.706 }, { 2, 4.303 }, { 3, 3.182 }, { 4, 2.776 }, { 5, 2.571 }, { 6, 2.447 }, { 7, 2.365 }, { 8, 2.306 },
-		      { 9, 2.262 }, { 10, 2.228 }, { 12, 2.179 }, { 15, 2.131 }, { 20, 2.086 }, { 30, 2.042 }, { 60, 2.000 },
-		      { 120, 1.980 } };
+	} table[] = { { 1, 12.706 }, { 2, 4.303 }, { 3, 3.182 }, { 4, 2.776 }, { 5, 2.571 }, { 6, 2.447 }, { 7, 2.365 }, { 8, 2.306 }, { 9, 2.262 }, { 10, 2.228 }, { 12, 2.179 }, { 15, 2.131 }, { 20, 2.086 }, { 30, 2.042 }, { 60, 2.000 }, { 120, 1.980 } };
 	double t = table[0].t;
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]) && table[i].freedom <= freedom; i++)
@@ -199,7 +209,9 @@ static struct command_ratio ratio_of(const struct comparison *c, unsigned comman
 	}
 	mean = sum / n;
 	for (unsigned round = 0; round < c->n_rounds; round++) {
-		double d = log(*value_at(c, command, round, event) / *value_at(c, 0, round, event)) - mean;
+		double d =
+			log(*value_at(c, command, round, event) / *value_at(c, 0, round, event)) -
+			mean;
 
 		squares += d * d;
 	}
@@ -231,13 +243,15 @@ static void put_row(FILE *out, const struct comparison *c, unsigned event)
 		double mean = mean_of(c, k, event);
 
 		if (isnan(mean)) {
-			fprintf(out, "  %c  %20s  %s\n", 'A' + (int)k, "not counted", c->why[event] ? c->why[event] : "");
+			fprintf(out, "  %c  %20s  %s\n", 'A' + (int)k, "not counted",
+			        c->why[event] ? c->why[event] : "");
 			continue;
 		}
-		fprintf(out, "  %c  %20s", 'A' + (int)k, group_digits((uint64_t)(mean + 0.5), number));
+		fprintf(out, "  %c  %20s", 'A' + (int)k,
+		        group_digits((uint64_t)(mean + 0.5), number));
 		if (k && r.known)
-			fprintf(out, "  %.4f of A, 95 %% interval %.4f to %.4f%s", r.value, r.low, r.high,
-			        is_shown(&r) ? "" : ": no difference shown");
+			fprintf(out, "  %.4f of A, 95 %% interval %.4f to %.4f%s", r.value, r.low,
+			        r.high, is_shown(&r) ? "" : ": no difference shown");
 		else if (k)
 			fputs("  no ratio: a count is zero", out);
 		fputc('\n', out);
@@ -290,7 +304,8 @@ static int put_comparison(const struct stat_job *job, const struct comparison *c
 	if (!job->json) {
 		fprintf(out, "%u interleaved rounds\n", c->n_rounds);
 		for (unsigned k = 0; k < c->n_commands; k++)
-			fprintf(out, "  %c  %s\n", 'A' + (int)k, quoted_command(c->commands[k], command, sizeof(command)));
+			fprintf(out, "  %c  %s\n", 'A' + (int)k,
+			        quoted_command(c->commands[k], command, sizeof(command)));
 		fputc('\n', out);
 	}
 	for (unsigned i = 0; i <= c->n_events; i++)
@@ -315,11 +330,17 @@ int stat_compare(struct command_args *args, struct stat_job *job)
 	int rc;
 
 	if (!split_commands(&c, args->operands))
-		return report_usage_error(args, "expected a command on each side of ::, and at most %d commands.", MAX_COMMANDS);
-	if (job->n_pids || job->n_tids || job->all_cpus || job->cpus || job->cgroups || job->interval || job->delay || job->control.on ||
-	    job->metric_names.n || job->separator || job->region_format)
-		return report_usage_error(args, "commands are compared by their events alone: only -e, -r, -i, -o, --append and --json go with ::.");
-	if (!job->events.n && !event_list_add(&job->events, "task-clock,page-faults,context-switches,cycles,instructions"))
+		return report_usage_error(
+			args, "expected a command on each side of ::, and at most %d commands.",
+			MAX_COMMANDS);
+	if (job->n_pids || job->n_tids || job->all_cpus || job->cpus || job->cgroups ||
+	    job->interval || job->delay || job->control.on || job->metric_names.n ||
+	    job->separator || job->region_format)
+		return report_usage_error(args, "commands are compared by their events alone: only "
+		                                "-e, -r, -i, -o, --append and --json go with ::.");
+	if (!job->events.n &&
+	    !event_list_add(&job->events,
+	                    "task-clock,page-faults,context-switches,cycles,instructions"))
 		return report_bad_option("events", ENOMEM);
 	job->ctx = open_context(job->model);
 	if (!job->ctx)

@@ -23,9 +23,7 @@
 
 enum { PATH_ROOM = 4096 };
 
-/* ---- adapters
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- adapters ---------------------------------------------------------------------------- */
 
 static const struct adapter {
 	const char *interface, *variable, *library;
@@ -122,8 +120,7 @@ static void switch_on_adapters(const char *command, char *on, size_t room)
 	}
 }
 
-/* ---- what is counted
- * -------------------------------------------------------------------------------------------- */
+/* ---- what is counted --------------------------------------------------------------------- */
 
 static char *append(char *list, const struct event_list *more)
 {
@@ -180,9 +177,7 @@ static int check_options(struct command_args *args, const struct stat_job *job)
 	return EXIT_DONE;
 }
 
-/* ---- the command
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- the command ------------------------------------------------------------------------- */
 
 /* Each thread has a descriptor for each event. */
 static void raise_file_limit(void)
@@ -237,9 +232,7 @@ static int run_command(char *const *command, const char *events, const struct st
 	return pid < 0 ? report_bad_option("no process", errno) : EXIT_DONE;
 }
 
-/* ---- results
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- results ----------------------------------------------------------------------------- */
 
 static bool copy_file(int folder, const char *name, FILE *out)
 {

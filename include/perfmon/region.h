@@ -81,15 +81,14 @@ void pfm_region_leave(pfm_region_visit_t *visit);
 /** Sets the calling thread's counts of @region to zero. Open visits go on. */
 void pfm_region_reset(pfm_region_t *region);
 
-/* ---- what is counted
- * -------------------------------------------------------------------------------------------- */
+/* ---- what is counted --------------------------------------------------------------------- */
 
 enum {
 	PFM_REGIONS_NO_SUBTRACT = 1, /**< report counts with the cost of begin and end in them */
 	PFM_REGIONS_ROTATE_INNER =
 		2,                 /**< change groups at every begin, not only at a thread's outermost */
 	PFM_REGIONS_SYSTEM = 4,    /**< count events that no task can have for the whole machine while
-	                        the region runs */
+	                     the region runs */
 	PFM_REGIONS_PER_THREAD = 8 /**< write a row for each thread, not only the sums */
 };
 
@@ -115,9 +114,7 @@ int pfm_regions_start(const pfm_regions_options_t *options, pfm_error_t *error);
 /** Stops counting: begin and end cost one branch again. Results stay. */
 void pfm_regions_stop(void);
 
-/* ---- results
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- results ----------------------------------------------------------------------------- */
 
 typedef struct pfm_region_results pfm_region_results_t;
 
@@ -125,11 +122,13 @@ typedef struct pfm_region_results pfm_region_results_t;
 typedef struct pfm_region_info {
 	size_t size;
 	const char *region;
-	const char *parent;       /**< enclosing region, "" for none */
-	int thread;               /**< 0: all threads together */
-	int costly;               /**< 1: the cost of the visits exceeds a tenth of a count or of the wall time */
-	uint64_t visits;          /**< ended visits */
-	uint64_t outermost;       /**< those that were not inside another visit of the same region */
+	const char *parent; /**< enclosing region, "" for none */
+	int thread;         /**< 0: all threads together */
+	/** 1: the cost of the visits exceeds a tenth of a count or of the wall time */
+	int costly;
+	uint64_t visits; /**< ended visits */
+	/** Those that were not inside another visit of the same region */
+	uint64_t outermost;
 	uint64_t unfinished;      /**< visits that are open, or whose thread ended in them */
 	uint64_t wall, exclusive; /**< nanoseconds, of outermost visits; without enclosed regions */
 	uint64_t wall_min, wall_max;
@@ -144,14 +143,14 @@ typedef struct pfm_region_count {
 	size_t size;
 	uint64_t inclusive, exclusive;
 	uint64_t visits;           /**< outermost visits in which it was counted from begin to end: inclusive,
-	          min, max, variance rest on them */
+	min, max, variance rest on them */
 	uint64_t exclusive_visits; /**< visits that exclusive rests on */
 	uint64_t min, max;         /**< of a visit */
 	double variance;           /**< of a visit; negative with fewer than two */
 	uint64_t overhead;         /**< cost of begin and end that was measured in the inclusive count;
-	              subtracted unless asked not to be */
+	      subtracted unless asked not to be */
 	int quality;               /**< pfm_quality_t: exact, partial (counted in some visits), not counted, not
-	    supported */
+supported */
 	int cause;                 /**< pfm_cause_t */
 	double scale;              /**< multiply counts by this to get units */
 } pfm_region_count_t;
@@ -164,7 +163,8 @@ typedef struct pfm_region_event {
 	int quality, cause;       /**< as far as opening it tells */
 	int whole_machine;        /**< 1: the count is of the whole machine while the region ran */
 	unsigned
-		round;      /**< group that takes turns by visit; events of round 0 only do not rotate */
+		/** Group that takes turns by visit; events of round 0 only do not rotate */
+		round;
 	unsigned n_rounds;  /**< rounds there are */
 	double cost_inside; /**< what an empty visit counts */
 	double cost_pair;   /**< what one begin and end add to an enclosing region */

@@ -19,9 +19,7 @@
 #include <unistd.h>
 #include "region/region.h"
 
-/* ---- the events
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- the events -------------------------------------------------------------------------- */
 
 static bool is_soft(const pfm_attr_t *a)
 {
@@ -87,8 +85,7 @@ static int describe_all(struct layout *l, pfm_session_t *s)
 	return rc;
 }
 
-/* ---- events of the whole machine
- * -------------------------------------------------------------------------------- */
+/* ---- events of the whole machine --------------------------------------------------------- */
 
 /* The next CPU of a list such as "0,2-3", from *@cpu on; false at its end. */
 static bool next_cpu(const char **list, int *cpu, int *last)
@@ -156,9 +153,7 @@ static void take_system(struct layout *l, const pfm_session_options_t *usual,
 	pfmi_layout_free(&whole);
 }
 
-/* ---- groups
- * -----------------------------------------------------------------------------------------------------
- */
+/* ---- groups ------------------------------------------------------------------------------ */
 
 static struct group *add_group(struct round *r)
 {
@@ -407,9 +402,7 @@ static int make_groups(struct layout *l)
 	return room ? PFMLIB_SUCCESS : PFMLIB_ERR_NOMEM;
 }
 
-/* ---- the list
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- the list ---------------------------------------------------------------------------- */
 
 /* The pieces of a list, each terminated; *@n of them. */
 static char **split(const char *list, unsigned *n)

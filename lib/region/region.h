@@ -23,9 +23,7 @@
 #define PFM_REGION_NO_MACROS
 #include <perfmon/region.h>
 
-/* ---- memory.c
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- memory.c ---------------------------------------------------------------------------- */
 
 struct chunk {
 	struct chunk *next;
@@ -41,9 +39,7 @@ struct arena {
 void *pfmi_arena_alloc(struct arena *a, size_t size);
 void pfmi_arena_free(struct arena *a);
 
-/* ---- names.c
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- names.c ----------------------------------------------------------------------------- */
 
 /* Number of the region called @name, from 1; 0 without memory. */
 uint32_t pfmi_region_number(const char *name);
@@ -51,9 +47,7 @@ pfm_region_t *pfmi_region_named(const char *name);
 const char *pfmi_region_name(uint32_t number);
 uint32_t pfmi_region_numbers(void); /* how many there are */
 
-/* ---- layout.c
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- layout.c ---------------------------------------------------------------------------- */
 
 enum {
 	GROUP_NR,
@@ -109,8 +103,7 @@ struct layout {
 int pfmi_layout_make(struct layout *l, const char *events, bool system, pfm_error_t *error);
 void pfmi_layout_free(struct layout *l);
 
-/* ---- threads and what they count
- * -------------------------------------------------------------------------------- */
+/* ---- threads and what they count --------------------------------------------------------- */
 
 /* One event in the outermost visits of an entry. */
 struct tally {
@@ -216,9 +209,7 @@ extern __thread struct here pfmi_region_here __attribute__((tls_model("initial-e
 void pfmi_regions_lock(void);
 void pfmi_regions_unlock(void);
 
-/* ---- counters.c
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- counters.c -------------------------------------------------------------------------- */
 
 /* Opens @attr for the calling thread; a descriptor or -errno. */
 int pfmi_region_open_event(const pfm_attr_t *attr, int pid, int cpu, int group, bool disabled);
@@ -230,9 +221,7 @@ void pfmi_thread_snapshot(const struct thread *t, uint64_t *out);
 void pfmi_thread_switch(struct thread *t, unsigned round);
 uint64_t pfmi_wall_clock(void);
 
-/* ---- thread.c
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- thread.c ---------------------------------------------------------------------------- */
 
 /* The calling thread, made where it is new; NULL without memory. */
 struct thread *pfmi_thread_here(void);
@@ -242,8 +231,7 @@ int pfmi_threads_prepare(void);
 void pfmi_region_add_times(struct times *to, const struct times *from);
 void pfmi_region_add_tally(struct tally *to, const struct tally *from);
 
-/* ---- visit.c, handle.c
- * ------------------------------------------------------------------------------------------ */
+/* ---- visit.c, handle.c ------------------------------------------------------------------- */
 
 struct entry *pfmi_thread_entry(struct thread *t, uint32_t region, uint32_t parent,
                                 struct node **node);
@@ -262,17 +250,14 @@ struct visit {
 };
 void pfmi_entry_add(struct entry *e, const struct visit *v);
 
-/* ---- cost.c, start.c
- * -------------------------------------------------------------------------------------------- */
+/* ---- cost.c, start.c --------------------------------------------------------------------- */
 
 void pfmi_region_measure_cost(struct thread *t);
 /* Reads the environment at the first begin. True if regions are counted. */
 bool pfmi_regions_decide(void);
 void pfmi_region_mark_process(void);
 
-/* ---- results.c
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- results.c --------------------------------------------------------------------------- */
 
 struct row {
 	uint32_t region, parent;
@@ -289,9 +274,7 @@ struct pfm_region_results {
 	unsigned flags;
 };
 
-/* ---- write*.c
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- write .c ---------------------------------------------------------------------------- */
 
 struct text {
 	char *bytes;

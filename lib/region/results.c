@@ -11,9 +11,7 @@ enum { COSTLY = 10 }; /* a share of 1 in so many of a count is marked */
 
 typedef uint64_t __attribute__((may_alias)) word;
 
-/* ---- taking
- * -----------------------------------------------------------------------------------------------------
- */
+/* ---- taking ------------------------------------------------------------------------------ */
 
 static void copy_words(void *to, const void *from, size_t bytes)
 {
@@ -164,9 +162,7 @@ void pfm_free_region_results(pfm_region_results_t *r)
 	free(r);
 }
 
-/* ---- costs
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- costs ------------------------------------------------------------------------------- */
 
 static uint64_t whole(double v)
 {
@@ -212,9 +208,7 @@ static bool is_costly(uint64_t cost, uint64_t of)
 	return cost && cost > of / COSTLY;
 }
 
-/* ---- answers
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- answers ----------------------------------------------------------------------------- */
 
 /* Gives a struct to a caller who may know fewer or more members. */
 static int give(void *to, const void *from, size_t size)
@@ -376,9 +370,7 @@ int pfm_describe_region_event(unsigned i, pfm_region_event_t *event)
 	            sizeof(*event));
 }
 
-/* ---- metrics
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- metrics ----------------------------------------------------------------------------- */
 
 /* Counts of different rounds rest on different visits: each becomes its mean of a visit, times the
  * visits of the row. */

@@ -53,9 +53,7 @@ static unsigned environment_group(void)
 	return at ? (unsigned)strtoul(at + strlen("group="), NULL, 10) : 0;
 }
 
-/* ---- output
- * -----------------------------------------------------------------------------------------------------
- */
+/* ---- output ------------------------------------------------------------------------------ */
 
 /* The path of this process's results: %p is its id. A process that was forked adds its id, so that
  * two never share a file. */
@@ -126,9 +124,7 @@ static void write_results(void)
 		unmark_process();
 }
 
-/* ---- start
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- start ------------------------------------------------------------------------------- */
 
 static void at_exit(void)
 {

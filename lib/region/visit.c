@@ -23,9 +23,7 @@ static void put_real(double *to, double value)
 	__atomic_store(to, &value, __ATOMIC_RELAXED);
 }
 
-/* ---- calls
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- calls ------------------------------------------------------------------------------- */
 
 /* Starts a region call: false if it has nothing to do. In a signal handler that interrupts another
  * one nothing is counted. */
@@ -69,8 +67,7 @@ uint32_t pfmi_region_id(pfm_region_t *region)
 	return id;
 }
 
-/* ---- entries of a thread
- * ---------------------------------------------------------------------------------------- */
+/* ---- entries of a thread ----------------------------------------------------------------- */
 
 static bool grow_pages(struct thread *t, unsigned page)
 {
@@ -137,9 +134,7 @@ struct entry *pfmi_thread_entry(struct thread *t, uint32_t region, uint32_t pare
 	return make_entry(t, *node, region, parent);
 }
 
-/* ---- sums
- * -------------------------------------------------------------------------------------------------------
- */
+/* ---- sums -------------------------------------------------------------------------------- */
 
 /* Welford's method: the sum of squared deviations without cancellation. */
 static void deviate(double *mean, double *m2, uint64_t n, double value)
@@ -239,8 +234,7 @@ void pfmi_entry_add(struct entry *e, const struct visit *v)
 	__atomic_store_n(&e->sequence, sequence + 2, __ATOMIC_RELEASE);
 }
 
-/* ---- the stack of open visits
- * ----------------------------------------------------------------------------------- */
+/* ---- the stack of open visits ------------------------------------------------------------ */
 
 static inline struct frame *frame_at(const struct thread *t, unsigned i)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A harness that switches counting on around a part of itself: controlling CTL ACK PAGES, descriptors and a number. */
+/* A harness that switches counting on around a part of itself: controlling CTL ACK PAGES,
+ * descriptors and a number. */
 #include <stdio.h>
 #include <string.h>
 #include "marked.h"

@@ -12,9 +12,7 @@
 #include <time.h>
 #include "story.h"
 
-/* ---- nesting
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- nesting ----------------------------------------------------------------------------- */
 
 static void nested_story(void)
 {
@@ -148,9 +146,7 @@ static void deep_story(void)
 	pfm_free_region_results(r);
 }
 
-/* ---- threads
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- threads ----------------------------------------------------------------------------- */
 
 enum { THREADS = 64,
        ROUNDS = 20 };
@@ -297,9 +293,7 @@ static void switches_story(void)
 	pfm_free_region_results(r);
 }
 
-/* ---- many
- * -------------------------------------------------------------------------------------------------------
- */
+/* ---- many -------------------------------------------------------------------------------- */
 
 static void million_story(void)
 {
@@ -380,9 +374,7 @@ static void memory_story(void)
 	EXPECT_TRUE(per_thread < 64, "KiB a thread");
 }
 
-/* ---- handles
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- handles ----------------------------------------------------------------------------- */
 
 static void *resume_and_leave(void *visit)
 {
@@ -432,8 +424,7 @@ static void handles_story(void)
 	pfm_free_region_results(r);
 }
 
-/* ---- forks, signals, switching off
- * ------------------------------------------------------------------------------ */
+/* ---- forks, signals, switching off ------------------------------------------------------- */
 
 /* The child has one thread and no sums; a visit that the parent began is not its own. */
 static void fork_story(void)
@@ -614,9 +605,7 @@ static void errno_story(void)
 	EXPECT(errno, ERANGE, "errno after begin and end");
 }
 
-/* ---- rounds
- * -----------------------------------------------------------------------------------------------------
- */
+/* ---- rounds ------------------------------------------------------------------------------ */
 
 /* Groups of one event: page faults are counted in even visits, switches in odd ones, and each says
  * so. */
@@ -674,8 +663,7 @@ static void inner_rounds_story(void)
 	pfm_free_region_results(r);
 }
 
-/* ---- random sequences against a model
- * --------------------------------------------------------------------------- */
+/* ---- random sequences against a model ---------------------------------------------------- */
 
 enum { NAMES = 5,
        DEPTH = 40,

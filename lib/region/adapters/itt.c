@@ -63,7 +63,7 @@ static pfm_region_t *region_of(const char *name, void **kept)
 	return region;
 }
 
-/* ---- visits by id ------------------------------------------------------------------------- */
+/* ---- visits by id ------------------------------------------------------------------------ */
 
 struct open_visit {
 	struct open_visit *next;
@@ -112,7 +112,7 @@ static void close_visit(const void *domain, const struct itt_id *id)
 	free(v);
 }
 
-/* ---- the functions ------------------------------------------------------------------------ */
+/* ---- the functions ----------------------------------------------------------------------- */
 
 static void task_begin(const struct itt_domain *domain, struct itt_id id, struct itt_id parent,
                        struct itt_string *name)

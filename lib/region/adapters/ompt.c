@@ -88,12 +88,14 @@ static void implicit_task(int endpoint, union data *parallel, union data *task, 
 		pfm_region_begin(task->pointer);
 }
 
-/* Runtimes before OpenMP 5.1 have one kind for barriers at the ends of loops and of parallel regions; a worker's at the end of a
+/* Runtimes before OpenMP 5.1 have one kind for barriers at the ends of loops and of parallel
+ * regions; a worker's at the end of a
  * parallel region has no place in the program. */
 static void sync_region(int kind, int endpoint, union data *parallel, union data *task,
                         const void *place)
 {
-	bool last = kind == SYNC_BARRIER_IMPLICIT_PARALLEL || (kind == SYNC_BARRIER_IMPLICIT && !place);
+	bool last =
+		kind == SYNC_BARRIER_IMPLICIT_PARALLEL || (kind == SYNC_BARRIER_IMPLICIT && !place);
 
 	(void)parallel;
 	if (last && endpoint == SCOPE_BEGIN && task)
