@@ -5,7 +5,7 @@
  * modes fix what both counters count, and each mode is an alternative for the solver. Rates, modes, items and the order of
  * the device's requests: facts about the driver, written down beside each step below. */
 #include <string.h>
-#include <perfmon/pfmlib_alpha.h>
+#include <perfmon/alpha.h>
 #include "pmu/pmu_internal.h"
 
 /* Words of choice "kind" in the EV67 table. */

@@ -9,7 +9,7 @@
  * their entries carries the whole register, so that it does not matter which of them is written. Extra registers follow.
  * IA32_PERF_GLOBAL_CTRL, which enables the counters, is added by pfm_dispatch_set(). */
 #include <string.h>
-#include <perfmon/pfmlib_coreduo.h>
+#include <perfmon/coreduo.h>
 #include "pmu/pmu_internal.h"
 
 static const struct register_field SEL_USR = { "usr", 16, 1 }, SEL_OS = { "os", 17, 1 }, SEL_EDGE = { "edge", 18, 1 },

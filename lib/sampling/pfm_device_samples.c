@@ -66,7 +66,7 @@ static int prepare_device_sampling(struct pfm_session *s)
 	if (sm->config.fields & PFM_SAMPLE_CPU)
 		in->pfp_alpha_open = PFM_ALPHA_OPEN_EACH;
 	in->pfp_alpha_items |= PFM_COUNTERS | PFM_PROFILING;
-	if (d->emulator.device && !in->pfp_alpha_n_ranges) { /* the program that the model invents */
+	if (d->is_emulated && d->emulator.text_start < d->emulator.text_end && !in->pfp_alpha_n_ranges) {
 		in->pfp_alpha_ranges[0] = (pfmlib_alpha_range_t){ d->emulator.text_start, d->emulator.text_end };
 		in->pfp_alpha_n_ranges = 1;
 	}
