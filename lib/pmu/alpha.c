@@ -760,3 +760,16 @@ int pfmi_alpha_check_event(struct event *ev, pfm_error_t *why)
 	return ev->row_index == ROW_NONE ? set_event_error(why, -1, PFMLIB_ERR_NOTSUPP, PFM_KIND_UNEXPRESSIBLE, "events of Alpha processors have names")
 	                                 : PFMLIB_SUCCESS;
 }
+
+const struct encoder_ops pfmi_alpha_ops = {
+	.check_event = pfmi_alpha_check_event,
+	.constrain_set = pfmi_alpha_constrain_set,
+	.encode_set = pfmi_alpha_encode_set,
+	.build_attr = pfmi_alpha_build_attr,
+	.find_layout = pfmi_alpha_find_layout,
+	.get_event_select_mask = pfmi_alpha_get_event_select_mask,
+	.registers = "ICCSR PMCTR PCNT5MUX FREQ BC_CTL PM_MUX PCTR_CTL I_STAT I_CTL PCNTSETMUX PCNT6MUX PMC8 PMC9 PMC11",
+	.alternatives = "one setting pairs what counter 0 and counter 1 count, and none has all of them",
+	.counts_all_levels = true,
+	.has_pfcntr = true,
+};

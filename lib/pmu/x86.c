@@ -916,3 +916,18 @@ uint64_t pfmi_x86_get_event_select_mask(const struct table *t, const char *reg, 
 	*counter = (unsigned)number;
 	return number < FIRST_FIXED_COUNTER && t->all_counters >> number & 1 ? mask : 0;
 }
+
+const struct encoder_ops pfmi_x86_ops = {
+	.check_event = pfmi_x86_check_event,
+	.constrain_set = pfmi_x86_constrain_set,
+	.encode_set = pfmi_x86_encode_set,
+	.build_attr = pfmi_x86_build_attr,
+	.build_global_ctrl = pfmi_x86_build_global_ctrl,
+	.encode_single = pfmi_x86_encode_single,
+	.get_config_words = pfmi_x86_get_config_words,
+	.get_extra_register = pfmi_x86_get_extra_msr,
+	.find_layout = pfmi_x86_find_layout,
+	.get_event_select_mask = pfmi_x86_get_event_select_mask,
+	.registers = "PMC[0-31] PERFEVTSEL[0-31] FIXED_CTR_CTRL GLOBAL_CTRL PEBS_LD_LAT PEBS_FRONTEND "
+	             "OFFCORE_RSP_[0-1] SNOOP_RSP_[0-1]",
+};
