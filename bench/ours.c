@@ -1,31 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /* Our side. PERFMON_EVENTS names the images; no look at the host, so that results do not depend on it. */
 #include <perfmon/perfmon.h>
+#ifdef BENCH_LIBPFM3
+#include <perfmon/pfmlib.h>
+#endif
 #include "bench.h"
 
 static pfm_ctx_t *ctx;
-static bool libpfm3, host;
+static bool host;
 
-/* Read apart, so that it is no part of what is measured. BENCH_LIBPFM3: initialise as libpfm 3 programs do. BENCH_HOST: let the
- * context look at this machine (sysfs). */
+/* Read apart, so that it is no part of what is measured. BENCH_HOST: let the context
+ * look at this machine (sysfs). Compiled with BENCH_LIBPFM3, it initialises as programs of libpfm 3 do. */
 __attribute__((constructor)) static void read_wishes(void)
 {
-	libpfm3 = getenv("BENCH_LIBPFM3") != NULL;
 	host = getenv("BENCH_HOST") != NULL;
 }
 
 /* As pfm_initialize() of the peer: find out which processor this is, or take the one that is named. */
 static int init_library(void)
 {
+#ifdef BENCH_LIBPFM3
+	int rc = pfm_initialize();
+
+	return rc == PFMLIB_ERR_NOTSUPP ? 0 : rc; /* a machine without a PMU has been examined all the same */
+#else
 	pfm_ctx_options_t o = PFM_INIT(o);
 
-	if (libpfm3) {
-		int rc = pfm_initialize();
-
-		return rc == PFMLIB_ERR_NOTSUPP ? 0 : rc; /* this machine has no PMU: found out all the same */
-	}
 	o.flags = host ? 0 : PFM_CTX_NO_HOST;
 	return pfm_open_context(&ctx, &o, NULL);
+#endif
 }
 
 static int encode_raw(const char *event, uint64_t *regs, int *n)

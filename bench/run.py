@@ -131,7 +131,8 @@ class Sides:
     """Both programs; everything is given to both."""
 
     def __init__(self, o):
-        self.ours, self.peer, self.more, self.process, self.o = o.ours, o.peer, o.more, o.process, o
+        self.ours, self.ours3, self.peer = o.ours, o.ours3, o.peer
+        self.more, self.process, self.o = o.more, o.process, o
         self.env = {"PERFMON_EVENTS": ""}  # what is inside the library, and nothing that this machine has imported
 
     def both(self, *args, rounds=ROUNDS, peer_args=None, envs=({}, {})):
@@ -252,19 +253,19 @@ def measure_start(t, sides):
 
 
 def measure_libraries(t, sides, programs, libs, plain):
-    three = {**plain, "BENCH_LIBPFM3": "1"}
+    init = sides.peer, sides.ours3    # programs that call pfm_initialize()
     events = "perf::PERF_COUNT_SW_PAGE_FAULTS", "coreduo::Instr_Ret"
     t.add(1, "dynamic relocations", relocations(libs[0]), relocations(libs[1]), 1 / 400)
     dirty = [figures([p, "memory", n], plain)["dirty"] for p, n in zip(programs, ("libpfm", "libperfmon"))]
     t.add(2, "private dirty memory of the library, initialised, KiB", *dirty, 1 / 40)
     runs = [{"bare": [], "faults": [], "first": [], "init": [], "init3": [], "open": []} for _ in programs]
     for _ in range(15):
-        for r, p, event, lib in zip(runs, programs, events, libs):
+        for r, p, p3, event, lib in zip(runs, programs, init, events, libs):
             got = figures([p, "first", event], plain)
             for k in ("faults", "first", "init"):
                 r[k].append(got[k])
             r["bare"].append(figures([p, "bare"], plain)["faults"])
-            r["init3"].append(figures([p, "init"], three)["init"])
+            r["init3"].append(figures([p3, "init"], plain)["init"])
             r["open"].append(figures([sides.process, "open", lib])["us"])
     a, b = ({k: statistics.median(v) for k, v in r.items()} for r in runs)
     bare = min(a["bare"], b["bare"])
@@ -272,14 +273,14 @@ def measure_libraries(t, sides, programs, libs, plain):
     t.add(4, "dlopen, us", a["open"], b["open"], 1 / 8, timed=True)
     # The environment is read: it must be the same in every run for the count to be.
     t.add(5, "pfm_initialize, instructions", *(sides.instructions("/usr/bin/env", "start", "-i", "PATH=/bin:/usr/bin", "HOME=/", "LANG=C",
-          "BENCH_LIBPFM3=1", p, "init") for p in (sides.peer, sides.ours)), 1 / 30, note="in an environment of four variables")
-    cpuids = [figures([sides.process, "cpuid", p, "init"], three)["cpuids"] - figures([sides.process, "cpuid", p, "bare"], plain)["cpuids"]
-              for p in programs]
+          p, "init") for p in init), 1 / 30, note="in an environment of three variables")
+    cpuids = [figures([sides.process, "cpuid", p, "init"], plain)["cpuids"] - figures([sides.process, "cpuid", p, "bare"], plain)["cpuids"]
+              for p in init]
     t.add(6, "pfm_initialize, CPUIDs", *cpuids, 2, kind="value")
     # Both write one line and end.
-    calls = [max(0, sides.system_calls(p, "init", env=three) - sides.system_calls(p, "bare", env=plain)) for p in programs]
+    calls = [max(0, sides.system_calls(p, "init", env=plain) - sides.system_calls(p, "bare", env=plain)) for p in init]
     t.add(6, "pfm_initialize, system calls", *calls, 2, kind="value")
-    mallocs = [figures([p, "init"], three)["mallocs"] for p in programs]
+    mallocs = [figures([p, "init"], plain)["mallocs"] for p in init]
     t.add(6, "pfm_initialize, mallocs", *mallocs, 0, kind="value")
     t.add(7, "pfm_initialize, us", a["init3"] / 1000, b["init3"] / 1000, 1 / 10, timed=True)
     wall = figures([sides.process, "spawn", 101, sides.process, "bare", "--", programs[0], "first", events[0], "--", programs[1], "first",
@@ -476,7 +477,7 @@ def measure_threads(t, sides, both):
     t.add(23, "two threads over one, encodings per second", a, b, 1.9, kind="least", timed=True)
     t.add(23, "helgrind reports, two threads that initialise and encode",
           helgrind_reports(sides.peer, "perf::PERF_COUNT_SW_PAGE_FAULTS", {}),
-          helgrind_reports(sides.ours, "coreduo::Instr_Ret", {"BENCH_LIBPFM3": "1", "PERFMON_EVENTS": ""}), 0, kind="value")
+          helgrind_reports(sides.ours3, "coreduo::Instr_Ret", {"PERFMON_EVENTS": ""}), 0, kind="value")
 
 
 def measure_build(t, o, folder):
@@ -520,7 +521,7 @@ def measure_core(t, sides, folder):
 
 def arguments():
     p = argparse.ArgumentParser(description=__doc__)
-    for name in ("ours", "peer", "lister", "pmuc", "more", "process", "floor", "source"):
+    for name in ("ours", "ours3", "peer", "lister", "pmuc", "more", "process", "floor", "source"):
         p.add_argument("--" + name, required=True)
     p.add_argument("--out", default=".")
     return p.parse_args()

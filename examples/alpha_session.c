@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* A session on the Tru64 counter device, on a model of it that every machine has: a set of events of one family of Alphas, processor
- * by processor, and the requests that make the device count them. With no device_model the same program counts on /dev/pfcntr.
+/* A session on the Tru64 counter device, /dev/pfcntr: a set of events of one family of Alphas, processor
+ * by processor, and the requests that make the device count them.
  *
  * Run: alpha_session [ev4|ev5|pca56|ev6|ev67]
+ * Run on an emulated device: pfm alpha device --model ev6 --cpus 2 -- ./alpha_session ev6
  * Build: cc alpha_session.c $(pkg-config --cflags --libs perfmon) */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <perfmon/perfmon.h>
-#include <perfmon/pfmlib_alpha.h>
+#include <perfmon/alpha.h>
 
 enum { CPUS = 2 };
 
@@ -77,7 +78,6 @@ int main(int argc, char **argv)
 
 	if (!family || show_requests(family, &settings))
 		return 1;
-	device.device_model = family->name;
 	if (pfm_open_session(&session, NULL, &options, family->events, family->n, &error) != PFMLIB_SUCCESS) {
 		char sentence[256];
 

@@ -40,6 +40,9 @@ WITH = {
 
 def check(number, name, command, expected):
     done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    if done.returncode == 126:
+        print("ok %d - %s # SKIP system calls of another process cannot be answered here" % (number, name))
+        return True
     missing = [e for e in expected if not re.search(e, done.stdout, re.M)]
     ok = done.returncode == 0 and not missing
     print("%s %d - %s" % ("ok" if ok else "not ok", number, name))
@@ -53,8 +56,10 @@ def check(number, name, command, expected):
 def main(name, command):
     runs = WITH.get(name) or {"": EXPECTED[name]}
     print("TAP version 13\n1..%d" % len(runs))
-    passed = [check(i, " ".join([name, *word.split()]), command + word.split(), expected)
-              for i, (word, expected) in enumerate(runs.items(), 1)]
+    passed = []
+    for i, (word, expected) in enumerate(runs.items(), 1):
+        line = [(word or "ev5") if a == "@" else a for a in command] + word.split()
+        passed.append(check(i, " ".join([name, *word.split()]), line, expected))
     return 0 if all(passed) else 1
 
 

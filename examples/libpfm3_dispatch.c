@@ -3,7 +3,7 @@
  *
  *     libpfm3_dispatch [EVENT...]
  *
- * Build: cc libpfm3_dispatch.c $(pkg-config --cflags --libs perfmon) */
+ * Build: cc libpfm3_dispatch.c $(pkg-config --cflags --libs libpfm3) */
 #include <stdio.h>
 #include <string.h>
 #include <perfmon/pfmlib.h>

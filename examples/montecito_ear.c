@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <perfmon/perfmon.h>
-#include <perfmon/pfmlib_montecito.h>
+#include <perfmon/montecito.h>
 
 /* A function as a symbol table has it. Bundles are 16 bytes. */
 #define FUNCTION_START 0x4000000000005400

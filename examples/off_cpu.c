@@ -19,7 +19,7 @@ int main(void)
 	sampling.records = PFM_SIDEBAND_SWITCHES;
 	options.sampling = &sampling;
 	if (pfm_open_session(&s, NULL, &options, texts, 1, &error)) {
-		fprintf(stderr, "%s\n", error.detail ? error.detail : pfm_strerror(error.code));
+		fprintf(stderr, "%s\n", error.detail ? error.detail : pfm_result_text(error.code));
 		return 1;
 	}
 	pfm_start_session(s);

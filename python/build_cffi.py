@@ -4,10 +4,10 @@
 The compiler's preprocessor reads the headers, so types, calls and constants are those of C and there is no second list of
 them. What remains below include/perfmon is turned into the declarations that cffi takes:
 
-    build_cffi.py OUTPUT DEPFILE INCLUDE LIB -- COMPILER...
+    build_cffi.py OUTPUT DEPFILE INCLUDE TOOLS -- COMPILER...
 
-The device model stands alone and is no part of the library's interface: the module has it inside, and its header, LIB/device/model.h,
-is read as well.
+Headers of the libpfm 3 interface are in INCLUDE/libpfm3. The Alpha device emulator is no part of the
+library: the module links it, and its headers, TOOLS/alpha/*.h, are read as well.
 """
 import os
 import re
@@ -22,19 +22,21 @@ LEFT_OUT = ("pfm_mont_pmc_reg_t", "pfm_mont_pmd_reg_t")
 
 
 def includes(folder):
-    names = sorted(n for n in os.listdir(os.path.join(folder, "perfmon")) if n.endswith(".h"))
-    return "".join(f"#include <perfmon/{name}>\n" for name in names) + "#include <device/model.h>\n"
+    names = sorted(n for place in ("perfmon", "libpfm3/perfmon") for n in os.listdir(os.path.join(folder, place))
+                   if n.endswith(".h"))
+    return "".join(f"#include <perfmon/{name}>\n" for name in names) + "#include <alpha/emulator.h>\n"
 
 
-def preprocess(compiler, include, library):
-    command = [*compiler, "-E", "-dD", "-I", include, "-I", library, "-x", "c", "-"]
+def preprocess(compiler, include, tools):
+    command = [*compiler, "-E", "-dD", "-DPERFMON_LIBPFM3_STATIC", "-I", include, "-I", os.path.join(include, "libpfm3"), "-I", tools, "-x", "c", "-"]
     return subprocess.run(command, input=includes(include), text=True, check=True, stdout=subprocess.PIPE).stdout
 
 
-def ours(text, include, library):
+def ours(text, include, tools):
     """The lines that come from our headers, and which headers those are."""
     inside, lines, files = False, [], set()
-    roots = [os.path.realpath(os.path.join(include, "perfmon")), os.path.realpath(os.path.join(library, "device"))]
+    roots = [os.path.realpath(p) for p in (os.path.join(include, "perfmon"), os.path.join(include, "libpfm3/perfmon"),
+                                           os.path.join(tools, "alpha"))]
     for line in text.splitlines():
         marker = re.match(r'#\s*\d+\s+"([^"]*)"', line)
         if marker:
@@ -92,8 +94,8 @@ def declarations(lines):
     return "\n".join(dict.fromkeys(constants)) + "\n" + text
 
 
-def main(output, depfile, include, library, compiler):
-    lines, files = ours(preprocess(compiler, include, library), include, library)
+def main(output, depfile, include, tools, compiler):
+    lines, files = ours(preprocess(compiler, include, tools), include, tools)
     ffi = cffi.FFI()
     ffi.cdef(declarations(lines))
     ffi.cdef("void free(void *);")

@@ -3,6 +3,7 @@
  * privileges. One line of words, empty when it believed nothing. */
 #include <stdio.h>
 #include <perfmon/perfmon.h>
+#include <perfmon/pfmlib.h>
 
 int main(void)
 {

@@ -10,7 +10,7 @@
 Control characters are shown as \\x1b, the blank that ends a line as \\x20. A $ at the end of a line goes on in the next. The machine
 is tests/answers/files/machine with the processor of files/toy.pmu; the lists beside it are imported, vendors' lists are not asked. Where an
 answer says what changes from run to run, the command takes that out of it with sed. "scripted" is pfm on a kernel that counts what
-tests/answers/files/counts says (see pfm_scripted.c).
+tests/answers/files/counts says (see pfm_scripted.c); "vectors" is the driver of the golden vectors (tests/driver).
 
     PFM=build/tools/pfm PERFMON_PMUC=lib/pmuc/pmuc.py tests/test_answers.py --rewrite [NAME...]     writes anew what is said: read the
                                                                                                   difference before you commit it
@@ -39,6 +39,7 @@ SCRIPTED = os.environ.get("PFM_SCRIPTED", os.path.join(os.path.dirname(PFM), "..
 PMUC = os.path.abspath(os.environ.get("PERFMON_PMUC", os.path.join(os.path.dirname(__file__), "..", "lib", "pmuc", "pmuc.py")))
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "answers")
 FILES = os.path.join(HERE, "files")
+VECTORS = os.environ.get("PERFMON_VECTORS", os.path.join(os.path.dirname(PFM), "..", "tests", "vectors"))
 COMMAND = re.compile(r"(\d*)\$ (.*)")
 
 
@@ -66,6 +67,7 @@ class Place:
         os.mkdir(programs)
         os.symlink(PFM, os.path.join(programs, "pfm"))
         os.symlink(os.path.abspath(SCRIPTED), os.path.join(programs, "scripted"))
+        os.symlink(os.path.abspath(VECTORS), os.path.join(programs, "vectors"))
         images = []
         self.env = {k: v for k, v in self.machine.env.items() if not k.startswith(("LC_", "LIBPFM_")) and k not in ("LANG", "PAGER")}
         self.env.update(PATH=programs + os.pathsep + os.environ["PATH"], TERM="xterm", PFM_SCRIPT=self.folder,

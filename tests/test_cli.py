@@ -85,6 +85,14 @@ def vectors(pattern, key, *kinds):
     return rows
 
 
+DRIVER = os.environ.get("PERFMON_VECTORS", os.path.join(os.path.dirname(PFM), "..", "tests", "vectors"))
+
+
+def vectors_driver(*args, **more):
+    """The driver of the golden vectors' requests."""
+    return subprocess.run([DRIVER, *args], env=CLEAN, capture_output=True, text=True, timeout=300, check=False, **more)
+
+
 class Case(unittest.TestCase):
     def done(self, *args, **more):
         r = pfm(*args, **more)
@@ -109,7 +117,7 @@ class Case(unittest.TestCase):
 
 
 class CommandLine(Case):
-    COMMANDS = ("list", "show", "encode", "dispatch", "decode", "stat", "import", "session", "device")
+    COMMANDS = ("list", "show", "encode", "dispatch", "decode", "stat", "import", "alpha")
 
     def test_help_lists_every_command(self):
         out = self.done("--help")
@@ -170,8 +178,8 @@ class CommandLine(Case):
         self.assertNotRegex(self.done("stat", "--help"), "(?m) $")
 
     def test_missing_operands_are_usage(self):
-        for command in ("show", "encode", "dispatch", "decode", "stat", "import", "device"):
-            self.fails(2, command)
+        for command in ("show", "encode", "dispatch", "decode", "stat", "import", "alpha", "alpha device"):
+            self.fails(2, *command.split())
 
     def test_version(self):
         self.assertRegex(self.done("--version"), r"^pfm \d+\.\d+")
@@ -803,7 +811,7 @@ class Encode(Case):
 
 class Dispatch(Case):
     def answers(self, rows):
-        r = pfm("dispatch", "--json", input="".join(json.dumps({"id": i, "req": row["req"]}) + "\n" for i, row in enumerate(rows)))
+        r = vectors_driver("dispatch", "--json", input="".join(json.dumps({"id": i, "req": row["req"]}) + "\n" for i, row in enumerate(rows)))
         self.assertEqual(r.returncode, 0, r.stderr)
         out = objects(r.stdout)
         self.assertEqual([o["id"] for o in out], list(range(len(rows))))
@@ -849,7 +857,7 @@ class Dispatch(Case):
                 self.assertEqual(int(res["freq"]["pmctr_ctl"], 16), int(row["pmctr_ctl"], 16), row)
 
     def test_request_that_is_no_request(self):
-        r = pfm("dispatch", "--json", input='{"req":\n[1]\n{"id":7,"req":{"pmu":"vax"}}\n{"id":"x","req":{"op":"fly"}}\n')
+        r = vectors_driver("dispatch", "--json", input='{"req":\n[1]\n{"id":7,"req":{"pmu":"vax"}}\n{"id":"x","req":{"op":"fly"}}\n')
         self.assertEqual(r.returncode, 1)
         out = objects(r.stdout)
         self.assertEqual([o["error"]["kind"] for o in out], ["syntax", "syntax", "unknown_pmu", "bad_value"])
@@ -867,7 +875,7 @@ class Dispatch(Case):
                   {"dr": {"lim": [5]}}, {"dr": {"lim": [[0, "y"]]}}, {"ir": {"lim": [[0, 1, 8]] * 5}}, {"ev": "CPU_OP_CYCLES_ALL"}]
         wrong += [{"ev": [dict(event, **{key: v})]}
                   for key, v in (("th", "4x"), ("fl", {}), ("idx", "x"), ("um", 5), ("um", [0] * 49), ("plm", 1 << 40))]
-        r = pfm("dispatch", "--json", input="".join(json.dumps({"req": dict({"ev": [event]}, **w)}) + "\n" for w in wrong))
+        r = vectors_driver("dispatch", "--json", input="".join(json.dumps({"req": dict({"ev": [event]}, **w)}) + "\n" for w in wrong))
         for w, o in zip(wrong, objects(r.stdout)):
             last = w if "ev" not in w else w["ev"][0] if isinstance(w["ev"], list) else w
             names = [k for k in last if k != "e"]
@@ -876,7 +884,7 @@ class Dispatch(Case):
                              "|".join(names + ["m", "delay", "tm", "um", "lim"]))
         self.assertEqual(r.returncode, 1)
         right = {"ev": [event], "plm": "0x8", "un": [None, 4], "sys": False, "scope": None}
-        r = pfm("dispatch", "--json", input=json.dumps({"req": right}))
+        r = vectors_driver("dispatch", "--json", input=json.dumps({"req": right}))
         self.assertEqual((r.returncode, objects(r.stdout)[0]["res"]["rc"]), (0, 0))
 
     def test_set(self):
@@ -1340,13 +1348,13 @@ class Import(Case):
 class Session(Case):
     def test_error_lines(self):
         rows = vectors("alpha*.jsonl", "kind", "session", "error")
-        r = pfm("session", "--json", input="".join(json.dumps(row) + "\n" for row in rows))
+        r = pfm("alpha", "session", "--json", input="".join(json.dumps(row) + "\n" for row in rows))
         self.assertEqual(r.returncode, 0, r.stderr)
         self.assertEqual(len(objects(r.stdout)), len(rows))
 
     def test_file_that_is_missing(self):
-        self.fails(1, "session", "--json", "/no/such/file")
-        self.assertIn("cannot read '/': Is a directory", self.fails(1, "session", "--json", "/"))
+        self.fails(1, "alpha", "session", "--json", "/no/such/file")
+        self.assertIn("cannot read '/': Is a directory", self.fails(1, "alpha", "session", "--json", "/"))
 
 
 class Trace(Case):
@@ -1393,21 +1401,21 @@ class ExtraRegister(Case):
 
 class Device(Case):
     def test_status_of_the_program(self):
-        self.assertEqual(pfm("device", "--", "sh", "-c", "exit 9").returncode, 9)
-        self.assertEqual(pfm("device", "--", "/no/such/program").returncode, 127)
+        self.assertEqual(pfm("alpha", "device", "--", "sh", "-c", "exit 9").returncode, 9)
+        self.assertEqual(pfm("alpha", "device", "--", "/no/such/program").returncode, 127)
 
     def test_few_files(self):
         """The files of the device are beyond the program's own: below its limit, whichever that is."""
         for files in 200, 512, 600, 1024:
             with tempfile.TemporaryDirectory() as folder:
-                done = pfm("device", "--model", "ev6", "--", PFM, "record", "-o", os.path.join(folder, "x"), "--device",
+                done = pfm("alpha", "device", "--model", "ev6", "--", PFM, "record", "-o", os.path.join(folder, "x"), "--device",
                            "0x120000000-0x120002000", "-a", "-e", "ev6::cycles", "--", "true",
                            preexec_fn=lambda n=files: resource.setrlimit(resource.RLIMIT_NOFILE, (n, n)))
             self.assertEqual(done.returncode, 0, (files, done.stderr))
 
     def test_mistakes(self):
-        self.assertIn("Did you mean 'ev6", self.fails(2, "device", "--model", "ev66", "--", "true"))
-        self.fails(2, "device", "--cpus", "0", "--", "true")
+        self.assertIn("Did you mean 'ev6", self.fails(2, "alpha", "device", "--model", "ev66", "--", "true"))
+        self.fails(2, "alpha", "device", "--cpus", "0", "--", "true")
 
 
 class Completion(Case):

@@ -342,7 +342,8 @@ class ForeignText(Folder):
                      ["stat", "-e", "page-faults", "--", "/nonexistent/" + evil], ["stat", "-C", evil], ["stat", "-p", evil],
                      ["stat", "-G", evil],
                      ["stat", "-o", "/nonexistent/" + evil, "--", "true"], [evil], ["--" + evil], ["list", "--" + evil], ["help", evil],
-                     ["import", "/nonexistent/" + evil], ["device", "--model", evil, "--", "true"], ["session", "/nonexistent/" + evil],
+                     ["import", "/nonexistent/" + evil], ["alpha", "device", "--model", evil, "--", "true"],
+                     ["alpha", "session", "/nonexistent/" + evil], ["alpha", evil],
                      ["record", "-e", "page-faults:u", "--", "/nonexistent/" + evil], ["report", evil], ["metric", evil], ["plan", evil],
                      ["--color", evil], ["doctor", evil], ["stat", "-x", ",", "-e", "page-faults," + evil, "--", "true"]):
             self.silent(*args)
@@ -359,7 +360,7 @@ class ForeignText(Folder):
 
     def test_where_colours_are_shown(self):
         """Ours are bold, dim and a few colours; others hide what stands behind them."""
-        for args in (["session", "/nonexistent/" + self.EVIL], ["encode", self.EVIL], ["report", self.EVIL],
+        for args in (["import", "/nonexistent/" + self.EVIL], ["encode", self.EVIL], ["report", self.EVIL],
                      ["stat", "-e", "page-faults", "--", "/nonexistent/" + self.EVIL]):
             done = subprocess.run([PFM, args[0], "--color=always", *args[1:]], env=CLEAN, stdin=subprocess.DEVNULL, capture_output=True,
                                   timeout=120, check=False)

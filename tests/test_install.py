@@ -96,6 +96,11 @@ class Installed(unittest.TestCase):
     def test_c_program(self):
         self.assertEqual(self.compile("cc", HERE + "/consumer.c", *self.flags()), VALUE)
 
+    def test_program_of_libpfm3(self):
+        flags = shlex.split(run("pkg-config", "--cflags", "--libs", "libpfm3", env=self.env))
+        out = self.compile("cc", os.path.join(SOURCE, "examples/libpfm3_dispatch.c"), *flags)
+        self.assertIn("0x0000000002001208", out)
+
     def test_cplusplus_program(self):
         source = shutil.copy(HERE + "/consumer.c", os.path.join(self.root, "consumer.cc"))
         self.assertEqual(self.compile("c++", source, *self.flags()), VALUE)
@@ -108,12 +113,12 @@ class Installed(unittest.TestCase):
         program = os.path.join(self.root, "tru64")
         run("cc", "-Wall", "-Wextra", "-Werror", os.path.join(SOURCE, "tests/tru64_program.c"), "-I" + folder, "-o", program, *self.flags())
         if not self.no_notification():
-            self.assertEqual(run(os.path.join(self.prefix, "bin/pfm"), "device", "--model", "ev6", "--", program, "ev6"),
+            self.assertEqual(run(os.path.join(self.prefix, "bin/pfm"), "alpha", "device", "--model", "ev6", "--", program, "ev6"),
                              "# counted, nothing else\n")
 
     def no_notification(self):
         """Some kernels and containers do not let one process answer another's system calls."""
-        done = subprocess.run([os.path.join(self.prefix, "bin/pfm"), "device", "--", "true"], capture_output=True, check=False)
+        done = subprocess.run([os.path.join(self.prefix, "bin/pfm"), "alpha", "device", "--", "true"], capture_output=True, check=False)
         return done.returncode == 126
 
     def test_command(self):

@@ -149,8 +149,7 @@ def struct_sizes():
             names |= set(re.findall(r"^\}\s*(pfm_\w+_t);", re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S), flags=re.M))
     lines = "".join('printf("%s %%zu\\n", sizeof(%s));' % (n, n) for n in sorted(names))
     program = "#include <stdio.h>\n#include <perfmon/perfmon.h>\n#include <perfmon/sampling.h>\n" \
-              "#include <perfmon/system.h>\n#include <perfmon/aggregate.h>\n" \
-              "#include <perfmon/pfmlib_alpha.h>\n#include <perfmon/pfmlib_montecito.h>\nint main(void) { %s return 0; }" % lines
+              "#include <perfmon/alpha.h>\n#include <perfmon/pfmlib_montecito.h>\nint main(void) { %s return 0; }" % lines
     with tempfile.TemporaryDirectory() as folder:
         source, binary = os.path.join(folder, "sizes.c"), os.path.join(folder, "sizes")
         with open(source, "w", encoding="utf-8") as f:

@@ -485,7 +485,7 @@ class Record(unittest.TestCase):
             lines = subprocess.run(["perf", "script", "-F", "ip,event,period"], cwd=self.folder, capture_output=True, text=True,
                                    check=False).stdout.split("\n")
             self.assertEqual(sum(line.split()[:2] == ["65536", "cycles:"] for line in lines), sum(p["samples"] for p in places))
-        done = self.pfm("device", "--model", "ev5", "--", PFM, "record", "--device", "0x120000000-0x120002000", "-a", "-e", "ev5::cycles",
+        done = self.pfm("alpha", "device", "--model", "ev5", "--", PFM, "record", "--device", "0x120000000-0x120002000", "-a", "-e", "ev5::cycles",
                         "--", "sleep", "0.1")
         if done.returncode == 0:
             self.assertRegex(done.stderr, r"ev5::cycles: \d+ samples were outside of the addresses that are profiled")

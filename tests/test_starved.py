@@ -29,7 +29,7 @@ COMMANDS = {
     "metric": "--pmu skl IPC INST_RETIRED.ANY=10 CPU_CLK_UNHALTED.THREAD=5",
     "dispatch": "coreduo::Instr_Ret coreduo::FP_Assist",
     "dispatch --json": "montecito::CPU_OP_CYCLES_ALL",
-    "device": "true",
+    "alpha device": "true",
     "doctor": "",
     "doctor --json": "",
     "stat": "true",

@@ -380,8 +380,6 @@ static int run_dispatch(struct command_args *args)
 		}
 	if (id < 0)
 		return args->status;
-	if (args->n == 0 && job.json && !job.mont.is_used)
-		return answer_requests(STDIN_FILENO, stdout);
 	if (args->n == 0)
 		return report_usage_error(args, "which events?");
 	for (int i = 0; i < args->n; i++)
@@ -396,13 +394,11 @@ static int run_dispatch(struct command_args *args)
 
 const struct command cmd_dispatch = {
 	.name = "dispatch",
-	.usage = "[--pmu NAME] [--json] [OPTION]... EVENT...\n--json < REQUESTS",
+	.usage = "[--pmu NAME] [--json] [OPTION]... EVENT...",
 	.summary = "a set of events measured together: counters and registers",
 	.about = "Places events, also as lists with commas, on counters so that all are measured at once and prints every "
 		 "register to write and to read. If a placement exists it is found; if not, the answer names a smallest group of "
-		 "events that cannot be together.\n"
-		 "With --json and no events, requests are read from standard input, one JSON object a line, and answered with "
-		 "register values or the result code of the libpfm 3 interface.",
+		 "events that cannot be together.",
 	.examples = "Two events of a Core Duo\n"
 		    "pfm dispatch --pmu coreduo L2_Lines_In,core=all FP_Assist\n"
 		    "A set that does not fit, and why\n"

@@ -210,7 +210,7 @@ static int evaluate_metric(struct json *j, const pfm_ctx_t *ctx, const char *pmu
 	rc = pfm_compute_metric(ctx, m.pmu, m.event,
 		&(pfm_metric_data_t){ .size = sizeof(pfm_metric_data_t), .n_inputs = m.info.n_inputs, .operands = m.counts }, &value);
 	if (rc) {
-		put_refusal(j, pfm_strerror(rc));
+		put_refusal(j, pfm_result_text(rc));
 		return EXIT_REFUSED;
 	}
 	put_value(j, ctx, &m, &value);
@@ -322,7 +322,7 @@ static int print_value(const pfm_ctx_t *ctx, const char *pmu, const char *name, 
 		       v.over_threshold > 0 ? "  worth a closer look" : "");
 		return EXIT_DONE;
 	}
-	fprintf(stderr, "pfm metric: %s: %s", m.info.name, rc ? pfm_strerror(rc) : pfm_metric_state_name(v.state));
+	fprintf(stderr, "pfm metric: %s: %s", m.info.name, rc ? pfm_result_text(rc) : pfm_metric_state_name(v.state));
 	if (!rc && v.missing >= 0 && !pfm_describe_metric_input(ctx, m.pmu, m.event, (unsigned)v.missing, &in))
 		fprintf(stderr, ": give %s=COUNT", strstr(metric_name(&in), "::") ? strstr(metric_name(&in), "::") + 2 : metric_name(&in));
 	fprintf(stderr, "\n");

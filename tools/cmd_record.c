@@ -11,7 +11,8 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <perfmon/pfmlib_alpha.h>
+#include "alpha/emulator.h"
+#include "alpha/session.h"
 #include <perfmon/perfmon.h>
 
 #define ME "pfm record"
@@ -47,6 +48,7 @@ struct recorder {
 	pfm_sampling_t sampling;
 	pfm_ctx_t *ctx;
 	pfm_session_t *session;
+	struct alpha_emulator *emulator; /* of the session's device, or NULL */
 	pfm_recording_t *recording;
 	char **command;
 	const char *cpus, *output, *model; /* model: of the Alpha device */
@@ -119,7 +121,9 @@ static int open_named_events(struct recorder *job, const char *const *texts, uns
 	error.event = -1;
 	so.sampling = &job->sampling;
 	if (on_device(job)) {
-		alpha.device_model = job->model;
+		if (job->model && !job->emulator && !(job->emulator = open_device_model("record", job->model)))
+			return EXIT_REFUSED;
+		alpha.emulator = job->emulator ? alpha_emulator_get_device(job->emulator) : NULL;
 		alpha.model = job->device.pfp_alpha_n_ranges ? &job->device : NULL;
 		so.backend = "pfm_device";
 		so.backend_options = &alpha;
@@ -589,6 +593,7 @@ static int run_record(struct command_args *args)
 	child_discard(&job.child);
 	pfm_close_recording(job.recording);
 	pfm_close_session(job.session);
+	alpha_emulator_close(job.emulator);
 	pfm_close_context(job.ctx);
 	event_list_free(&job.events);
 	return status;

@@ -4,7 +4,8 @@
 #define PFM_MONTECITO_H
 
 #include <stdbool.h>
-#include <perfmon/pfmlib_montecito.h>
+#include <perfmon/montecito.h>
+#include <stddef.h>
 
 /* Where a setting is wrong, and why. */
 struct mont_mistake {

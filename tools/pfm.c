@@ -16,11 +16,11 @@
 #endif
 
 extern const struct command cmd_list, cmd_show, cmd_encode, cmd_dispatch, cmd_decode, cmd_stat, cmd_record, cmd_report, cmd_doctor,
-	cmd_import, cmd_session, cmd_device, cmd_metric, cmd_plan;
+	cmd_import, cmd_alpha, cmd_metric, cmd_plan;
 
 const struct command *const commands[] = {
 	&cmd_list, &cmd_show, &cmd_encode, &cmd_dispatch, &cmd_decode, &cmd_stat, &cmd_record, &cmd_report, &cmd_doctor, &cmd_import,
-	&cmd_session, &cmd_device, &cmd_metric, &cmd_plan, NULL
+	&cmd_alpha, &cmd_metric, &cmd_plan, NULL
 };
 
 enum { OPT_COLOUR = LONG_ONLY + 1000,
@@ -430,14 +430,12 @@ static int unknown_command(const char *name)
 	return EXIT_USAGE;
 }
 
-static int run_command(const char *name, int argc, char **argv)
+int run_pfm_command(const struct command *cmd, int argc, char **argv)
 {
-	struct command_args args = { .argc = argc, .argv = argv };
+	struct command_args args = { .cmd = cmd, .argc = argc, .argv = argv };
 	int i;
 
-	args.cmd = find_command(name);
-	if (!args.cmd)
-		return unknown_command(name);
+	optind = 0; /* getopt begins anew: a command may run another one */
 	args.operands = calloc((size_t)argc + 1, sizeof(args.operands[0]));
 	if (!args.operands)
 		return report_no_memory();
@@ -507,6 +505,7 @@ static int run_help(int argc, char **argv)
 
 static int run(int argc, char **argv)
 {
+	const struct command *cmd;
 	int at, status;
 
 	for (at = 1; at < argc && argv[at][0] == '-'; at++) {
@@ -520,7 +519,10 @@ static int run(int argc, char **argv)
 	}
 	if (strcmp(argv[at], "help") == 0)
 		return run_help(argc - at - 1, argv + at + 1);
-	return run_command(argv[at], argc - at, argv + at);
+	cmd = find_command(argv[at]);
+	if (!cmd)
+		return unknown_command(argv[at]);
+	return run_pfm_command(cmd, argc - at, argv + at);
 }
 
 /* A descriptor that is closed would be taken by the first file opened, and that file read or written by mistake. */

@@ -64,6 +64,8 @@ bool is_cpu_list(const char *text);
 int report_no_memory(void);
 /* Says what is wrong with the command line and where to read more. Returns USAGE. */
 int report_usage_error(const struct command_args *args, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Runs @cmd with the @argc arguments @argv, of which the first is its name. Returns its exit status. */
+int run_pfm_command(const struct command *cmd, int argc, char **argv);
 /* Every command, NULL behind the last. */
 extern const struct command *const commands[];
 
@@ -146,10 +148,5 @@ unsigned match_tracepoints(const char *text, const char **rest, bool (*each)(voi
 /* Calls @each with the fields of tracepoint "SUBSYSTEM:NAME" at the beginning of @text, if it is one. */
 void visit_trace_fields(const pfm_ctx_t *ctx, const char *text,
                         void (*each)(void *arg, const struct trace_field *field), void *arg);
-
-/* ---- what lives in other files ------------------------------------------------------------------------------------- */
-
-/* Answers requests in the format of the golden vectors, one JSON object a line (requests.c). Returns an exit status. */
-int answer_requests(int fd, FILE *out);
 
 #endif

@@ -472,7 +472,7 @@ static void sort_places(struct profile_place *list, size_t n)
 /* Why the records of a file ended early, in words. */
 static const char *report_unreadable(int rc)
 {
-	return rc == PFMLIB_ERR_NOTSUPP ? "it is compressed, and there is no libzstd.so.1 here" : pfm_strerror(rc);
+	return rc == PFMLIB_ERR_NOTSUPP ? "it is compressed, and there is no libzstd.so.1 here" : pfm_result_text(rc);
 }
 
 int profile_read(struct profile *p, const char *path, enum profile_detail detail)

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <perfmon/pfmlib_alpha.h>
+#include <perfmon/alpha.h>
 
 static const struct {
 	unsigned bit;

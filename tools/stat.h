@@ -64,6 +64,7 @@ struct stat_target {
 	char *cgroup, *label;
 	unsigned first, n_texts; /* its events among the job's */
 	pfm_session_t *session;
+	struct alpha_emulator *emulator; /* of the session's device, or NULL */
 	unsigned n;
 	pfm_count_t *counts, *earlier, *slice_counts; /* now, when the interval began, and when the slice did */
 	unsigned *rows;                               /* each count's row */

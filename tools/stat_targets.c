@@ -12,7 +12,8 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <perfmon/pfmlib_alpha.h>
+#include "alpha/emulator.h"
+#include "alpha/session.h"
 
 enum { PATH_ROOM = 4096,
        TICK_NS = 10000000 };
@@ -333,7 +334,11 @@ static int open_target(struct stat_job *job, struct stat_target *p, int pid, con
 	if (job->filters)
 		so.filters = filters;
 	if (job->model) {
-		alpha.device_model = job->model;
+		alpha_emulator_close(p->emulator);
+		p->emulator = open_device_model("stat", job->model);
+		if (!p->emulator)
+			return EXIT_REFUSED;
+		alpha.emulator = alpha_emulator_get_device(p->emulator);
 		so.backend = "pfm_device";
 		so.backend_options = &alpha;
 	}
@@ -373,7 +378,7 @@ int open_targets(struct stat_job *job, int pid)
 
 static int report_cannot_open(const struct stat_target *p, const char *what, int rc)
 {
-	fprintf(stderr, "pfm stat: cannot %s: %s\n", what, rc == PFMLIB_ERR_SYS ? strerror(pfm_session_errno(p->session)) : pfm_strerror(rc));
+	fprintf(stderr, "pfm stat: cannot %s: %s\n", what, rc == PFMLIB_ERR_SYS ? strerror(pfm_session_errno(p->session)) : pfm_result_text(rc));
 	return EXIT_REFUSED;
 }
 
@@ -459,6 +464,8 @@ void close_targets(struct stat_job *job)
 	for (p = job->parts; p < job->parts + job->n_parts; p++) {
 		pfm_close_session(p->session);
 		p->session = NULL;
+		alpha_emulator_close(p->emulator);
+		p->emulator = NULL;
 		/* The next run's counts begin anew. */
 		if (p->earlier)
 			memset(p->earlier, 0, p->n * sizeof(*p->earlier));

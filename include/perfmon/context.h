@@ -20,7 +20,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <perfmon/pfmlib.h>
+#include <perfmon/types.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -94,6 +94,9 @@ typedef struct pfm_error {
 	const char *detail;      /**< a phrase, or NULL; lives as long as the context */
 	uint64_t number;         /**< the limit or value that detail mentions */
 } pfm_error_t;
+
+/** Phrase for result code @code: constant, never NULL, also for codes that do not exist. */
+const char *pfm_result_text(int code);
 
 /** Returns the stable word of @kind; "" for PFM_KIND_NONE and unknown values. Thread-safe. */
 const char *pfm_error_kind_name(pfm_error_kind_t kind);

@@ -64,7 +64,7 @@ private:
 		char buf[1024];
 
 		if (!why.code)
-			return pfm_strerror(code);
+			return pfm_result_text(code);
 		pfm_explain_error(ctx, text, &why, buf, sizeof(buf));
 		return buf;
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What is refused, and the words for it. */
+/* Errors of calls, and the phrase for each result code. */
 #include "base/text.h"
 
-#include <perfmon/pfmlib.h>
+#include <perfmon/types.h>
 
 int pfmi_base_set_error(pfm_error_t *why, int code, pfm_error_kind_t kind, const char *text, struct slice s, const char *detail)
 {
@@ -24,19 +24,13 @@ int pfmi_base_set_errno_error(pfm_error_t *why, int code, int err, const char *d
 	return code;
 }
 
-char *pfm_strerror(int code)
+const char *pfm_result_text(int code)
 {
-	/* Writable arrays only because the prototype has no const. */
 	switch (code) {
-#define ERR(NAME, NUMBER, TEXT)            \
-	case NUMBER: {                     \
-		static char text[] = TEXT; \
-		return text;               \
-	}
+#define ERR(NAME, NUMBER, TEXT) \
+	case NUMBER: return TEXT;
 #include "base/errors.def"
 #undef ERR
-	default: break;
+	default: return "unknown result code";
 	}
-	static char unknown[] = "unknown result code";
-	return unknown;
 }

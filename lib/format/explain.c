@@ -507,14 +507,14 @@ static void explain_system_error(struct sentence *s)
 		append_token(s);
 		append_text(s, ": ");
 	}
-	append_text(s, "%s", s->error->detail ? s->error->detail : pfm_strerror(s->error->code));
+	append_text(s, "%s", s->error->detail ? s->error->detail : pfm_result_text(s->error->code));
 	if (s->error->sys_errno)
 		append_text(s, " (%s)", strerror_r(s->error->sys_errno, buf, sizeof(buf)));
 }
 
 static void explain_other_error(struct sentence *s)
 {
-	append_text(s, "%s", s->error->detail ? s->error->detail : pfm_strerror(s->error->code));
+	append_text(s, "%s", s->error->detail ? s->error->detail : pfm_result_text(s->error->code));
 	if (s->error->detail && s->error->number)
 		append_text(s, ": %llu", (unsigned long long)s->error->number);
 }
@@ -548,7 +548,7 @@ static void explain_error_kind(struct sentence *s)
 	case PFM_KIND_IMAGE: explain_with_detail(s, "an event file that cannot be used"); break;
 	case PFM_KIND_MODEL:
 	case PFM_KIND_NONE: explain_other_error(s); break;
-	default: append_text(s, "%s", pfm_strerror(s->error->code));
+	default: append_text(s, "%s", pfm_result_text(s->error->code));
 	}
 }
 

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <perfmon/pfmlib.h>
+#include <perfmon/types.h>
 
 #define GENERAL_COUNTERS 0xffffffffull
 

@@ -5,7 +5,7 @@
  * modes fix what both counters count, and each mode is an alternative for the solver. Rates, modes, items and the order of
  * the device's requests: facts about the driver, written down beside each step below. */
 #include <string.h>
-#include <perfmon/pfmlib_alpha.h>
+#include <perfmon/alpha.h>
 #include "pmu/pmu_internal.h"
 
 /* Words of choice "kind" in the EV67 table. */
@@ -760,3 +760,16 @@ int pfmi_alpha_check_event(struct event *ev, pfm_error_t *why)
 	return ev->row_index == ROW_NONE ? set_event_error(why, -1, PFMLIB_ERR_NOTSUPP, PFM_KIND_UNEXPRESSIBLE, "events of Alpha processors have names")
 	                                 : PFMLIB_SUCCESS;
 }
+
+const struct encoder_ops pfmi_alpha_ops = {
+	.check_event = pfmi_alpha_check_event,
+	.constrain_set = pfmi_alpha_constrain_set,
+	.encode_set = pfmi_alpha_encode_set,
+	.build_attr = pfmi_alpha_build_attr,
+	.find_layout = pfmi_alpha_find_layout,
+	.get_event_select_mask = pfmi_alpha_get_event_select_mask,
+	.registers = "ICCSR PMCTR PCNT5MUX FREQ BC_CTL PM_MUX PCTR_CTL I_STAT I_CTL PCNTSETMUX PCNT6MUX PMC8 PMC9 PMC11",
+	.alternatives = "one setting pairs what counter 0 and counter 1 count, and none has all of them",
+	.counts_all_levels = true,
+	.has_pfcntr = true,
+};

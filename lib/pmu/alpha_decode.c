@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Alpha: what interrupt handlers and ProfileMe registers say. Bit positions: 21264/EV67 hardware reference manual, sections 5.2
  * and 6.10; interrupt arguments: Alpha Architecture Handbook, appendix E. */
-#include <perfmon/pfmlib_alpha.h>
+#include <perfmon/alpha.h>
 #include <string.h>
 
 #define ARRAY_LENGTH(A) (sizeof(A) / sizeof((A)[0]))

@@ -3,7 +3,7 @@
 #include "pmu/pmu.h"
 
 #include <string.h>
-#include <perfmon/pfmlib.h>
+#include <perfmon/types.h>
 
 void pfmi_pmu_insert_field_ranges(const struct field *f, uint64_t config[4], uint64_t value)
 {

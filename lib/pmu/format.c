@@ -146,3 +146,26 @@ int pfmi_pmu_check_format_event(struct event *ev, pfm_error_t *why)
 	}
 	return PFMLIB_SUCCESS;
 }
+
+/* Writes the configuration words as the fields of the table declare them. */
+int pfmi_pmu_build_format_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
+{
+	uint64_t config[4];
+
+	(void)plm;
+	(void)why;
+	pfmi_pmu_build_config_words(ev, ANY_COUNTER, config);
+	out->expressible = 1;
+	out->config = config[0];
+	out->config1 = config[1];
+	out->config2 = config[2];
+	out->config3 = config[3];
+	return PFMLIB_SUCCESS;
+}
+
+const struct encoder_ops pfmi_format_ops = {
+	.check_event = pfmi_pmu_check_format_event,
+	.constrain_set = pfmi_pmu_constrain_format_set,
+	.encode_set = pfmi_pmu_encode_format_set,
+	.build_attr = pfmi_pmu_build_format_attr,
+};

@@ -82,3 +82,12 @@ uint64_t pfmi_mips_get_event_select_mask(const struct table *t, const char *reg,
 	*counter = find_perfctl_counter(reg);
 	return i == 0 && *counter < 32 ? register_field_mask(EVENT_BITS) << EVENT_BITS.lsb : 0;
 }
+
+const struct encoder_ops pfmi_mips_ops = {
+	.constrain_set = pfmi_pmu_constrain_format_set,
+	.encode_set = pfmi_mips_encode_set,
+	.build_attr = pfmi_mips_build_attr,
+	.find_layout = pfmi_mips_find_layout,
+	.get_event_select_mask = pfmi_mips_get_event_select_mask,
+	.registers = "PERFCTL[0-3]",
+};

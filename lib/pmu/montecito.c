@@ -4,8 +4,9 @@
  * constrain() follows the order that programs know from libpfm 3: events against filters, counters, then in montecito_feature.c all
  * that is beside the counters. What it works out, registers included, waits in the plan; encode() only copies. */
 #include <string.h>
-#include "montecito.h"
-#include "montecito_regs.h"
+#include "pmu/montecito.h"
+#include "pmu/montecito_regs.h"
+#include "pmu/pmu_internal.h"
 
 #define GENERAL_COUNTERS 0xfff0u
 
@@ -434,3 +435,14 @@ int pfmi_mont_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, 
 	out->expressible = 0;
 	return PFMLIB_SUCCESS;
 }
+
+const struct encoder_ops pfmi_montecito_ops = {
+	.check_event = pfmi_mont_check_event,
+	.constrain_set = pfmi_mont_constrain_set,
+	.encode_set = pfmi_mont_encode_set,
+	.build_attr = pfmi_mont_build_attr,
+	.find_layout = pfmi_mont_find_layout,
+	.get_event_select_mask = pfmi_mont_get_event_select_mask,
+	.registers = "PMC[4-42] PMD[4-63] IBR[0-7] DBR[0-7]",
+	.default_levels = PFM_PLM3,
+};

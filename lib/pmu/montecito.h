@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What the Montecito files share: the words of the event table, and address ranges. */
-#ifndef PERFMON_MONTECITO_H
-#define PERFMON_MONTECITO_H
+#ifndef PERFMON_PMU_MONTECITO_H
+#define PERFMON_PMU_MONTECITO_H
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <perfmon/pfmlib_montecito.h>
+#include <perfmon/montecito.h>
 #include "pmu/pmu.h"
 
 /* Words of lib/events/montecito.pmu as numbers. */

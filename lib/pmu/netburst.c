@@ -208,3 +208,13 @@ bool pfmi_netburst_decode_register_pair(struct event *ev, const char *reg, uint6
 	*word = (own & ~told) | (value & told);
 	return !(value & RESERVED_CONFIG_BITS) && register_field_extract(high, ESCR_EVENT) == pfmi_pmu_event_key_value(ev, KEY_SEL, ANY_COUNTER);
 }
+
+const struct encoder_ops pfmi_netburst_ops = {
+	.constrain_set = pfmi_netburst_constrain_set,
+	.encode_set = pfmi_netburst_encode_set,
+	.build_attr = pfmi_netburst_build_attr,
+	.get_extra_register = pfmi_netburst_get_escr,
+	.find_layout = pfmi_netburst_find_layout,
+	.decode_register_pair = pfmi_netburst_decode_register_pair,
+	.registers = "CCCR[0-17] ESCR[0-1]",
+};

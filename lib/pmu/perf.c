@@ -50,3 +50,9 @@ int pfmi_linux_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out,
 	out->expressible = 1;
 	return PFMLIB_SUCCESS;
 }
+
+const struct encoder_ops pfmi_linux_ops = {
+	.constrain_set = pfmi_linux_constrain_set,
+	.encode_set = pfmi_linux_encode_set,
+	.build_attr = pfmi_linux_build_attr,
+};

@@ -1,39 +1,85 @@
 /* SPDX-License-Identifier: MIT */
-/* The encoders: what each of them has. pmu.h says what the operations do; encoders.c calls them. */
+/* Encoders: one for each register layout. The file of an encoder ends with its operations; encoders.c
+ * finds them by the number that a table names. */
 #ifndef PERFMON_ENCODERS_H
 #define PERFMON_ENCODERS_H
 
 #include "pmu/pmu.h"
 
+/* Operations of an encoder. An operation is required unless its comment says what NULL means. */
+struct encoder_ops {
+	/* Checks unit masks, modifiers and levels of an event that was read from text, and completes it.
+	 * Returns 0 or PFMLIB_ERR_*, with the reason in *@why. NULL: every event is valid. */
+	int (*check_event)(struct event *ev, pfm_error_t *why);
+	/* Fills *@out with the counters that each event of a set can use. Returns 0 or PFMLIB_ERR_*. */
+	int (*constrain_set)(const struct encode_request *req, struct plan *out, pfm_error_t *why);
+	/* Writes the registers of a set whose counters are assigned; cannot fail. */
+	void (*encode_set)(const struct plan *plan, const struct placement *where,
+	                   struct register_values *out);
+	/* Writes the configuration words of perf_event_attr for one event. Returns 0 or PFMLIB_ERR_*. */
+	int (*build_attr)(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why);
+	/* The register that enables the counters of a set; false if none is needed. NULL: there is none. */
+	bool (*build_global_ctrl)(const struct encode_request *req, const struct placement *where,
+	                          pfm_reg_t *out);
+	/* Encodes one event without a plan. Returns the number of registers, 0 if it needs a plan.
+	 * NULL: every event needs one. */
+	unsigned (*encode_single)(const struct event *ev, unsigned levels, pfm_encoding_t *out);
+	/* The configuration words of an event: @own, filled, or the event's own. NULL: build_attr has them. */
+	const uint64_t *(*get_config_words)(const struct event *ev, uint64_t own[4]);
+	/* Address of the further register that an event sets, 0 for none. NULL: no event sets one. */
+	uint32_t (*get_extra_register)(const struct event *ev);
+	/* Fields of the register called @name, their number in *@n; NULL if there is no such register.
+	 * NULL: registers have no fields of their own. */
+	const struct register_field *(*find_layout)(const struct table *t, const char *name,
+	                                            unsigned *n);
+	/* Bits of a register that identify the event. NULL: the fields of the table have them. */
+	uint64_t (*get_event_select_mask)(const struct table *t, const char *reg, unsigned i,
+	                                  unsigned *counter);
+	/* Turns one register of a pair into a configuration word. NULL: events are not in pairs of registers. */
+	bool (*decode_register_pair)(struct event *ev, const char *reg, uint64_t value,
+	                             uint64_t *word);
+	const char *registers;    /* for pfmi_pmu_list_registers(), or NULL */
+	const char *alternatives; /* for pfmi_pmu_describe_alternatives(), or NULL */
+	unsigned default_levels; /* PFM_PLM* counted when nobody names levels; 0: user and kernel */
+	bool counts_all_levels;  /* the kernel's driver knows no levels */
+	bool has_pfcntr;         /* the Tru64 counter device can count its events */
+};
+
+extern const struct encoder_ops pfmi_format_ops, pfmi_x86_ops, pfmi_montecito_ops, pfmi_alpha_ops,
+	pfmi_linux_ops, pfmi_netburst_ops, pfmi_mips_ops;
+
 typedef int check_op(struct event *ev, pfm_error_t *why);
 typedef int constrain_op(const struct encode_request *req, struct plan *out, pfm_error_t *why);
-typedef void encode_op(const struct plan *plan, const struct placement *where, struct register_values *out);
+typedef void encode_op(const struct plan *plan, const struct placement *where,
+                       struct register_values *out);
 typedef int attr_op(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why);
-typedef const struct register_field *layout_op(const struct table *t, const char *name, unsigned *n);
-typedef uint64_t event_select_mask_op(const struct table *t, const char *reg, unsigned i, unsigned *counter);
+typedef const struct register_field *layout_op(const struct table *t, const char *name,
+                                               unsigned *n);
+typedef uint64_t event_select_mask_op(const struct table *t, const char *reg, unsigned i,
+                                      unsigned *counter);
 
-/* What all have. */
-constrain_op pfmi_pmu_constrain_format_set, pfmi_x86_constrain_set, pfmi_mont_constrain_set, pfmi_alpha_constrain_set, pfmi_linux_constrain_set,
-	pfmi_netburst_constrain_set;
-encode_op pfmi_pmu_encode_format_set, pfmi_x86_encode_set, pfmi_mont_encode_set, pfmi_alpha_encode_set, pfmi_linux_encode_set, pfmi_netburst_encode_set,
+/* Operations that several files or tests use. */
+constrain_op pfmi_pmu_constrain_format_set, pfmi_x86_constrain_set, pfmi_mont_constrain_set,
+	pfmi_alpha_constrain_set, pfmi_linux_constrain_set, pfmi_netburst_constrain_set;
+encode_op pfmi_pmu_encode_format_set, pfmi_x86_encode_set, pfmi_mont_encode_set,
+	pfmi_alpha_encode_set, pfmi_linux_encode_set, pfmi_netburst_encode_set,
 	pfmi_mips_encode_set;
-/* Else there is nothing to check. */
-check_op pfmi_pmu_check_format_event, pfmi_x86_check_event, pfmi_mont_check_event, pfmi_alpha_check_event;
-/* Else the words are those of the declared fields. */
-attr_op pfmi_x86_build_attr, pfmi_mont_build_attr, pfmi_alpha_build_attr, pfmi_linux_build_attr, pfmi_netburst_build_attr, pfmi_mips_build_attr;
+check_op pfmi_pmu_check_format_event, pfmi_x86_check_event, pfmi_mont_check_event,
+	pfmi_alpha_check_event;
+attr_op pfmi_pmu_build_format_attr, pfmi_x86_build_attr, pfmi_mont_build_attr,
+	pfmi_alpha_build_attr, pfmi_linux_build_attr, pfmi_netburst_build_attr,
+	pfmi_mips_build_attr;
+layout_op pfmi_x86_find_layout, pfmi_mont_find_layout, pfmi_alpha_find_layout,
+	pfmi_netburst_find_layout, pfmi_mips_find_layout;
+event_select_mask_op pfmi_x86_get_event_select_mask, pfmi_mont_get_event_select_mask,
+	pfmi_alpha_get_event_select_mask, pfmi_mips_get_event_select_mask;
 const uint64_t *pfmi_x86_get_config_words(const struct event *ev, uint64_t own[4]);
-/* Else there is none. */
-uint32_t pfmi_x86_get_extra_msr(const struct event *ev), pfmi_netburst_get_escr(const struct event *ev);
-/* Else one event is a set of one. */
+uint32_t pfmi_x86_get_extra_msr(const struct event *ev);
+uint32_t pfmi_netburst_get_escr(const struct event *ev);
 unsigned pfmi_x86_encode_single(const struct event *ev, unsigned levels, pfm_encoding_t *out);
-/* Only x86 has a register that enables all counters. */
 bool pfmi_x86_build_global_ctrl(const struct encode_request *req, const struct placement *where,
                                 pfm_reg_t *out);
-/* Else there are no registers but the words. */
-layout_op pfmi_x86_find_layout, pfmi_mont_find_layout, pfmi_alpha_find_layout, pfmi_netburst_find_layout, pfmi_mips_find_layout;
-/* Else fields declare bits. */
-event_select_mask_op pfmi_x86_get_event_select_mask, pfmi_mont_get_event_select_mask, pfmi_alpha_get_event_select_mask, pfmi_mips_get_event_select_mask;
-/* Else the word is not put together of registers. */
-bool pfmi_netburst_decode_register_pair(struct event *ev, const char *reg, uint64_t value, uint64_t *word);
+bool pfmi_netburst_decode_register_pair(struct event *ev, const char *reg, uint64_t value,
+                                        uint64_t *word);
 
 #endif

@@ -9,7 +9,7 @@
  * their entries carries the whole register, so that it does not matter which of them is written. Extra registers follow.
  * IA32_PERF_GLOBAL_CTRL, which enables the counters, is added by pfm_dispatch_set(). */
 #include <string.h>
-#include <perfmon/pfmlib_coreduo.h>
+#include <perfmon/coreduo.h>
 #include "pmu/pmu_internal.h"
 
 static const struct register_field SEL_USR = { "usr", 16, 1 }, SEL_OS = { "os", 17, 1 }, SEL_EDGE = { "edge", 18, 1 },
@@ -916,3 +916,18 @@ uint64_t pfmi_x86_get_event_select_mask(const struct table *t, const char *reg, 
 	*counter = (unsigned)number;
 	return number < FIRST_FIXED_COUNTER && t->all_counters >> number & 1 ? mask : 0;
 }
+
+const struct encoder_ops pfmi_x86_ops = {
+	.check_event = pfmi_x86_check_event,
+	.constrain_set = pfmi_x86_constrain_set,
+	.encode_set = pfmi_x86_encode_set,
+	.build_attr = pfmi_x86_build_attr,
+	.build_global_ctrl = pfmi_x86_build_global_ctrl,
+	.encode_single = pfmi_x86_encode_single,
+	.get_config_words = pfmi_x86_get_config_words,
+	.get_extra_register = pfmi_x86_get_extra_msr,
+	.find_layout = pfmi_x86_find_layout,
+	.get_event_select_mask = pfmi_x86_get_event_select_mask,
+	.registers = "PMC[0-31] PERFEVTSEL[0-31] FIXED_CTR_CTRL GLOBAL_CTRL PEBS_LD_LAT PEBS_FRONTEND "
+	             "OFFCORE_RSP_[0-1] SNOOP_RSP_[0-1]",
+};

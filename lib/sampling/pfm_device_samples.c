@@ -75,10 +75,8 @@ static int prepare_device_sampling(struct pfm_session *s)
 	if (sm->config.fields & PFM_SAMPLE_CPU)
 		in->pfp_alpha_open = PFM_ALPHA_OPEN_EACH;
 	in->pfp_alpha_items |= PFM_COUNTERS | PFM_PROFILING;
-	/* the program that the model invents */
-	if (d->emulator.device && !in->pfp_alpha_n_ranges) {
-		in->pfp_alpha_ranges[0] =
-			(pfmlib_alpha_range_t){ d->emulator.text_start, d->emulator.text_end };
+	if (d->is_emulated && d->emulator.text_start < d->emulator.text_end && !in->pfp_alpha_n_ranges) {
+		in->pfp_alpha_ranges[0] = (pfmlib_alpha_range_t){ d->emulator.text_start, d->emulator.text_end };
 		in->pfp_alpha_n_ranges = 1;
 	}
 	choose_interrupt_rates(s, in);

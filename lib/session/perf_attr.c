@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Encodings in the shape of the kernel's own structure. */
 #include <linux/perf_event.h>
-#include <perfmon/pfmlib_perf_event.h>
+#include <perfmon/perf_attr.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -153,8 +153,7 @@ static void print_full_name(const char *event, char *text, size_t len)
 		snprintf(text, len, "%s", event);
 }
 
-int pfm_get_perf_event_encoding(const char *event, int plm, struct perf_event_attr *attr,
-                                char **name, int *index)
+int pfm_encode_perf_attr(const char *event, int plm, struct perf_event_attr *attr, char **name, int *index)
 {
 	pfm_encoding_t e = PFM_INIT(e);
 	char text[1024];

@@ -28,7 +28,7 @@ const struct sys *pfmi_device_get_sys(const struct pfm_session *s)
 {
 	const struct device_state *d = s->backend_state;
 
-	return d->emulator.device ? &d->emulator_sys : &s->sys;
+	return d->is_emulated ? &d->emulator_sys : &s->sys;
 }
 
 int pfmi_device_record_errno(struct pfm_session *s, int err)
@@ -227,40 +227,54 @@ static int report_no_memory(pfm_error_t *why)
 	                           (struct slice){ NULL, 0 }, NULL);
 }
 
-static int create_emulator(struct pfm_session *s, struct device_state *d, pfm_error_t *why)
+static int emulated_open(const struct sys *sys, const char *path, int flags)
 {
-	struct alpha_device_options o;
-	int family = alpha_device_find_family(d->options.device_model), err = -ENOMEM;
+	const pfm_alpha_device_t *e = sys->arg;
 
-	if (family < 0)
-		return pfmi_base_set_error(why, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, NULL,
-		                           (struct slice){ NULL, 0 },
-		                           "device_model is one of ev4, ev5, pca56, ev6, ev67");
-	alpha_device_set_defaults(&o, (enum alpha_device_family)family);
-	o.n_cpus = d->options.n_cpus ? d->options.n_cpus : o.n_cpus;
-	d->emulator.device = alpha_device_new(&o);
-	if (d->emulator.device)
-		err = alpha_device_set_process(d->emulator.device, EMULATED_PID,
-		                               (unsigned)d->options.uid, d->options.bind);
-	if (err == -ENOMEM && o.n_cpus <= ALPHA_DEVICE_MAX_CPUS)
-		return report_no_memory(why);
-	if (err)
-		return pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, NULL,
-		                           (struct slice){ NULL, 0 },
-		                           "n_cpus or bind is out of range for the model");
-	d->n_cpus = o.n_cpus;
-	d->emulator.pid = EMULATED_PID;
-	d->emulator.cpu = (unsigned)d->options.bind;
-	d->emulator.read_clock = get_monotonic_time;
-	d->emulator.text_start = ALPHA_DEVICE_TEXT;
-	d->emulator.text_end = ALPHA_DEVICE_TEXT + ALPHA_DEVICE_TEXT_SIZE;
-	alpha_device_init_sys(&d->emulator_sys, &d->emulator);
+	return e->open(e->arg, path, flags);
+}
+
+static long emulated_read(const struct sys *sys, int fd, void *buf, size_t n)
+{
+	const pfm_alpha_device_t *e = sys->arg;
+
+	return e->read(e->arg, fd, buf, n);
+}
+
+static int emulated_ioctl(const struct sys *sys, int fd, unsigned long request, void *argument)
+{
+	const pfm_alpha_device_t *e = sys->arg;
+
+	return e->ioctl(e->arg, fd, request, argument);
+}
+
+static int emulated_close(const struct sys *sys, int fd)
+{
+	const pfm_alpha_device_t *e = sys->arg;
+
+	return e->close(e->arg, fd);
+}
+
+/* Sends the session's system calls to the caller's device. */
+static int use_emulator(struct pfm_session *s, struct device_state *d, pfm_error_t *why)
+{
+	const pfm_alpha_device_t *e = &d->emulator;
+
+	if (!base_copy_struct_in(&d->emulator, sizeof d->emulator, d->options.emulator) || !e->open || !e->read || !e->ioctl ||
+	    !e->close || e->n_cpus == 0 || e->n_cpus > MAX_DEVICE_ENTRIES)
+		return pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, NULL, (struct slice){ NULL, 0 },
+		                           "the emulator lacks its size, an operation or its number of processors");
+	d->is_emulated = true;
+	d->n_cpus = e->n_cpus;
+	d->emulator_sys = (struct sys){ .open = emulated_open,
+		                        .read = emulated_read,
+		                        .ioctl = emulated_ioctl,
+		                        .close = emulated_close,
+		                        .arg = &d->emulator };
 	for (unsigned i = 0; i < s->n_counts; i++)
-		if (is_alpha_count(&s->counts[i]) &&
-		    s->counts[i].config.event.table->libpfm_type != PFMLIB_ALPHA_EV4_PMU + family)
-			fail_device_count(&s->counts[i], PFM_CAUSE_NO_PMU, ENODEV,
-			                  "the model is of another processor",
-			                  "name an event of that one");
+		if (is_alpha_count(&s->counts[i]) && s->counts[i].config.event.table->libpfm_type != e->pmu)
+			fail_device_count(&s->counts[i], PFM_CAUSE_NO_PMU, ENODEV, "the emulated device belongs to another processor",
+			                  "name an event of that processor");
 	return PFMLIB_SUCCESS;
 }
 
@@ -294,17 +308,14 @@ static void explain_open_error(struct pfm_session *s, int err)
 	case -ENOENT:
 	case -ENXIO:
 	case -ENODEV:
-		fail_all_counts(s, PFM_CAUSE_NO_KERNEL, -err,
-		                "this system has no counter device (/dev/pfcntr)",
-		                "on Tru64 UNIX configure it: sysconfig -c pfm; elsewhere use a "
-		                "model of it");
+		fail_all_counts(s, PFM_CAUSE_NO_KERNEL, -err, "this system has no counter device (/dev/pfcntr)",
+		                "on Tru64 UNIX configure it: sysconfig -c pfm; elsewhere run the program under pfm alpha device");
 		break;
 	case -ENOTDIR:
 	case -ELOOP:
 		fail_all_counts(s, PFM_CAUSE_NO_KERNEL, -err,
-		                "this system takes the mode of the open for flags of its own: "
-		                "/dev/pfcntr is not Tru64's",
-		                "run the program below pfm device, or use a model");
+		                "this system takes the mode of the open for flags of its own: /dev/pfcntr is not Tru64's",
+		                "run the program under pfm alpha device");
 		break;
 	case -EBUSY:
 		fail_all_counts(
@@ -420,8 +431,7 @@ static void copy_device_options(const struct pfm_session *s, struct device_state
 /* The device can mark this process and its children, and nobody else. */
 static bool is_foreign_process(const struct pfm_session *s, const struct device_state *d)
 {
-	return !d->emulator.device && s->options.pid > 0 && s->options.pid != getpid() &&
-	       d->encoder_input.pfp_alpha_scope == PFM_ALPHA_SCOPE_PROCESS;
+	return !d->is_emulated && s->options.pid > 0 && s->options.pid != getpid() && d->encoder_input.pfp_alpha_scope == PFM_ALPHA_SCOPE_PROCESS;
 }
 
 static int start_device_counting(struct pfm_session *s);
@@ -476,8 +486,8 @@ static int open_device_counts(struct pfm_session *s, pfm_error_t *why)
 	copy_device_options(s, d);
 	choose_device_settings(s, d);
 	check_device_scope(s, d);
-	if (d->options.device_model)
-		rc = create_emulator(s, d, why);
+	if (d->options.emulator)
+		rc = use_emulator(s, d, why);
 	if (rc == PFMLIB_SUCCESS && s->sampling && s->device_sampling_ops->prepare(s))
 		rc = report_no_memory(why);
 	if (rc == PFMLIB_SUCCESS)
@@ -756,7 +766,6 @@ static void close_device_counts(struct pfm_session *s)
 	if (s->sampling)
 		s->device_sampling_ops->close(s);
 	close_device(s);
-	alpha_device_free(d->emulator.device);
 	free(d->entries);
 	free(d->locations);
 	free(d);

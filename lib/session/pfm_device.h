@@ -4,12 +4,10 @@
 #ifndef PERFMON_PFM_DEVICE_H
 #define PERFMON_PFM_DEVICE_H
 
-#include <perfmon/pfmlib_alpha.h>
+#include <perfmon/alpha.h>
 #include "session/session.h"
-#include "device/model.h"
 
-enum { EMULATED_PID = 1,
-       MAX_DEVICE_ENTRIES = 255 };
+enum { MAX_DEVICE_ENTRIES = 255 };
 
 /* The counts of one processor, or of all of them together. */
 struct device_entry {
@@ -30,8 +28,9 @@ struct device_location {
 struct pc_profile;
 
 struct device_state {
-	struct sys emulator_sys; /* with a model: its system */
-	struct alpha_device_sys emulator;
+	struct sys emulator_sys; /* reaches @emulator; not used without one */
+	pfm_alpha_device_t emulator;
+	bool is_emulated;
 	int fd;
 	int pmu_type;     /* PFMLIB_ALPHA_*_PMU */
 	bool has_started; /* started before: from now on counters go on from where they are */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The proof that an image from a file may be trusted: whatever a table refers to lies inside the image and is what it should be. */
 #include <string.h>
-#include <perfmon/pfmlib.h>
+#include <perfmon/types.h>
 #include "table/table.h"
 
 /* Bounds of a table that is not trusted yet, and the first thing found wrong. */

@@ -63,7 +63,7 @@ class ErrorCode(enum.IntEnum):
     @property
     def message(self) -> str:
         """One phrase about the code."""
-        return c_text(lib.pfm_strerror(int(self)))
+        return c_text(lib.pfm_result_text(int(self)))
 
 
 def code_of(rc: int) -> ErrorCode:

@@ -10,6 +10,7 @@ Five kinds of counter unit: ``"ev4"``, ``"ev5"``, ``"pca56"``, ``"ev6"``, ``"ev6
 from __future__ import annotations
 
 import enum
+import errno
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Union
@@ -669,6 +670,17 @@ class Pair:
     retired: int
 
 
+def _emulator(family: str, n_cpus: int, cpu: int, uid: int) -> Any:
+    """An emulator of the device, freed with the object that is returned."""
+    out = ffi.new("struct alpha_emulator **")
+    rc = lib.alpha_emulator_open(c_string(family), n_cpus, cpu, uid, out)
+    if rc == -errno.ENODEV:
+        raise from_code(ErrorCode.NOPMU, f"expected ev4, ev5, pca56, ev6 or ev67, got {family}")
+    if rc:
+        raise from_code(ErrorCode.INVAL if rc == -errno.EINVAL else ErrorCode.NOMEM, "n_cpus or bind is out of range")
+    return ffi.gc(out[0], lib.alpha_emulator_close)
+
+
 class Session(_Session):
     """Counts on the Tru64 device /dev/pfcntr, or on a model of it inside this process.
 
@@ -694,11 +706,12 @@ class Session(_Session):
             keep.append(ffi.new("char[]", c_string(device)))
             native.device = keep[-1]
         if device_model is not None:
-            keep.append(ffi.new("char[]", c_string(device_model)))
-            native.device_model = keep[-1]
+            keep.append(_emulator(device_model, n_cpus, bind, uid))
+            native.emulator = lib.alpha_emulator_get_device(keep[-1])
             options.setdefault("pmu", device_model)
-        native.n_cpus, native.bind, native.uid = n_cpus, bind, uid
+        native.n_cpus, native.bind = n_cpus, bind
         super().__init__(events, context=context, backend="pfm_device", _backend_options=native, **options)
+        self._keep = keep  # set last, so that an emulator is freed after the session
 
     @property
     def entries(self) -> int:

@@ -12,7 +12,7 @@
         device.request("PCNT5DISABLE", 0xFF01)
         words = device.request("PCNT5GETCNT")
 
-It is the model behind ``perfmon.alpha.Session(device_model=...)`` and ``pfm device``. It knows no time: things happen when one
+It is the model behind ``perfmon.alpha.Session(device_model=...)`` and ``pfm alpha device``. It knows no time: things happen when one
 of its methods is called. What the driver refuses raises OSError with the driver's errno. The words of requests come from
 ``perfmon.dispatch(events, model=perfmon.alpha.Settings()).model.ioctls``, or from the functions of :mod:`perfmon.alpha`.
 """
@@ -75,7 +75,7 @@ class Model:
 
     family  ``"ev4"``, ``"ev5"``, ``"pca56"``, ``"ev6"`` or ``"ev67"``
     n_cpus  processors, 1 to 64
-    rules   what no source settles, by the names of struct alpha_device_options in lib/device/model.h: ``rate_errno=13``
+    rules   what no source settles, by the names of struct alpha_device_options in tools/alpha/model.h: ``rate_errno=13``
 
     Safe to be used by several threads; calls wait for each other.
     """

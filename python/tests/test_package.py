@@ -89,7 +89,7 @@ def test_enumerations_are_those_of_the_headers(prefix, members):
 
 
 def test_every_constant_of_the_headers_is_there():
-    text = "".join(p.read_text(encoding="utf-8") for p in (SOURCE / "include/perfmon").glob("*.h"))
+    text = "".join(p.read_text(encoding="utf-8") for p in [*(SOURCE / "include/perfmon").glob("*.h"), *(SOURCE / "include/libpfm3/perfmon").glob("*.h")])
     names = set(re.findall(r"#define ((?:PFM|PFMLIB|PCNT|PF5|PF6|ICCSR|PF)_?\w+)\s+[^\s\"_(]", text))
     assert len(names) > 150 and {n for n in names if not hasattr(constants, n)} <= {"PFM_MONT_EXTENSION"}
     assert constants.PFMLIB_VERSION == 3 << 16 | 11 and "PF67_PM_VALID" in dir(constants)
@@ -99,7 +99,8 @@ def test_every_constant_of_the_headers_is_there():
 
 def test_every_function_of_the_library_is_used():
     """What the version script exports is reachable: a call nobody uses here is one that Python users miss."""
-    exported = set(re.findall(r"\bpfm_\w+(?=;)", (SOURCE / "lib/perfmon.map").read_text(encoding="utf-8")))
+    exported = {n for path in ("lib/perfmon.map", "lib/compat/libpfm3/libpfm3.map")
+                for n in re.findall(r"\bpfm_\w+(?=;)", (SOURCE / path).read_text(encoding="utf-8"))}
     code = "".join(inspect.getsource(m) for m in modules())
     assert not [n for n in exported if not hasattr(lib, n)]
     unused = {n for n in exported if not re.search(rf"\blib\.{n}\b", code)}
@@ -108,7 +109,7 @@ def test_every_function_of_the_library_is_used():
         "pfm_mont_get_event_grp", "pfm_mont_get_event_ear_mode", "pfm_mont_is_ear", "pfm_mont_is_dear_tlb", "pfm_mont_is_dear_cache",
         "pfm_mont_is_dear_alat", "pfm_mont_is_iear_tlb", "pfm_mont_is_iear_cache", "pfm_alpha_is_profileme", "pfm_alpha_is_ratio",
         "pfm_alpha_is_pair", "pfm_set_options", "pfm_list_supported_pmus", "pfm_is_pmu_supported",
-        "pfm_get_perf_event_encoding", "pfm_find_trace_field"}
+        "pfm_encode_perf_attr", "pfm_find_trace_field"}
     assert not unused, "give these a place in python/perfmon, or in the list above"
 
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Refusals: where the culprit stands, and nothing of an earlier refusal beside it. */
 #include "units.h"
-#include <perfmon/pfmlib.h>
+#include <perfmon/types.h>
 #include "base/text.h"
 
 static void dirty(pfm_error_t *why)
@@ -78,10 +78,10 @@ static void texts_of_codes(void **state)
 	(void)state;
 	for (int code = 0; code >= PFMLIB_ERR_LAST; code--)
 		for (int other = 1; other > code; other--)
-			assert_string_not_equal(pfm_strerror(code), pfm_strerror(other));
-	assert_string_equal(pfm_strerror(PFMLIB_SUCCESS), "success");
-	assert_string_equal(pfm_strerror(1), pfm_strerror(INT32_MIN));
-	assert_string_equal(pfm_strerror(1), pfm_strerror(INT32_MAX));
+			assert_string_not_equal(pfm_result_text(code), pfm_result_text(other));
+	assert_string_equal(pfm_result_text(PFMLIB_SUCCESS), "success");
+	assert_string_equal(pfm_result_text(1), pfm_result_text(INT32_MIN));
+	assert_string_equal(pfm_result_text(1), pfm_result_text(INT32_MAX));
 }
 
 UNIT(base_error, cmocka_unit_test(marks_the_culprit), cmocka_unit_test(marks_nothing), cmocka_unit_test(nobody_asks),

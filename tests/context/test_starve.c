@@ -18,8 +18,10 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <perfmon/pfmlib_alpha.h>
-#include <perfmon/pfmlib_perf_event.h>
+#include <perfmon/alpha.h>
+#include <perfmon/perf_attr.h>
+#include <perfmon/pfmlib.h>
+#include "alpha/emulator.h"
 #include "context/context.h"
 #include "fake_sys.h"
 #include "starve.h"
@@ -105,7 +107,7 @@ static bool went_well(struct life *l, const char *what, int rc, const pfm_error_
 		return true;
 	}
 	if (!starve_hit || rc != PFMLIB_ERR_NOMEM)
-		fail_msg("%s: %d (%s), kind %s, %s", what, rc, pfm_strerror(rc), why ? pfm_error_kind_name(why->kind) : "unknown",
+		fail_msg("%s: %d (%s), kind %s, %s", what, rc, pfm_result_text(rc), why ? pfm_error_kind_name(why->kind) : "unknown",
 		         starve_hit ? "an allocation had failed" : "nothing had failed");
 	if (why && (why->code != PFMLIB_ERR_NOMEM || why->kind != PFM_KIND_SYSTEM))
 		fail_msg("%s: no memory, but the error says %d, kind %s", what, why->code, pfm_error_kind_name(why->kind));
@@ -217,15 +219,20 @@ static void count_on_a_device(struct life *l)
 {
 	static const char *const texts[] = { "ev5::cycles", "ev5::issues", "ev5::loads" };
 	pfmlib_alpha_input_param_t settings = { .pfp_alpha_scope = PFM_ALPHA_SCOPE_SYSTEM, .pfp_alpha_open = PFM_ALPHA_OPEN_EACH };
-	pfm_alpha_session_t device = { .size = sizeof(device), .model = &settings, .device_model = "ev5", .n_cpus = 2 };
+	pfm_alpha_session_t device = { .size = sizeof(device), .model = &settings };
 	pfm_session_options_t o = { .size = sizeof(o), .backend = "pfm_device", .backend_options = &device };
 	pfm_error_t why = PFM_INIT(why);
+	struct alpha_emulator *emulator = NULL;
 	pfm_session_t *s;
 	pfm_count_t count;
 	bool ok;
 
+	if (!went_well(l, "alpha_emulator_open", alpha_emulator_open("ev5", 2, 0, 0, &emulator) ? PFMLIB_ERR_NOMEM : 0, NULL))
+		return;
+	device.emulator = alpha_emulator_get_device(emulator);
 	if (!went_well(l, "pfm_open_session", pfm_open_session(&s, l->ctx, &o, texts, 3, &why), &why)) {
 		assert_null(s);
+		alpha_emulator_close(emulator);
 		return;
 	}
 	ok = pfm_start_session(s) == 0;
@@ -239,6 +246,7 @@ static void count_on_a_device(struct life *l)
 	l->refused += !ok;
 	add(l, ok);
 	pfm_close_session(s);
+	alpha_emulator_close(emulator);
 }
 
 static void live(struct life *l)
@@ -427,14 +435,14 @@ static void texts_to_keep(void **state)
 #endif
 	assert_int_equal(pfm_force_pmu(PFMLIB_MONTECITO_PMU), PFMLIB_SUCCESS);
 	assert_int_equal(pfm_find_full_event("L3_INSERTS:M", &event), PFMLIB_SUCCESS);
-	assert_int_equal(pfm_get_perf_event_encoding("software::page-faults", PFM_PLM3, &attr, NULL, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_encode_perf_attr("software::page-faults", PFM_PLM3, &attr, NULL, NULL), PFMLIB_SUCCESS);
 	before = starve_live;
 	starve_hit = false;
 	starve_on = true;
 	starve_at = 1;
 	assert_int_equal(pfm_get_event_description(event.event, &text), PFMLIB_ERR_NOMEM);
 	assert_int_equal(pfm_get_event_mask_description(event.event, 0, &text), PFMLIB_ERR_NOMEM);
-	assert_int_equal(pfm_get_perf_event_encoding("software::page-faults", PFM_PLM3, &attr, &text, NULL), PFMLIB_ERR_NOMEM);
+	assert_int_equal(pfm_encode_perf_attr("software::page-faults", PFM_PLM3, &attr, &text, NULL), PFMLIB_ERR_NOMEM);
 	starve_at = 0;
 	assert_ptr_equal(text, here_before);
 	assert_int_equal(starve_live, before);

@@ -2,10 +2,10 @@
 // Every public macro, as C++ programs use it: no warning from C++11 on.
 #include <perfmon/perfmon.h>
 #include <perfmon/pfcntr.h>
-#include <perfmon/pfmlib_alpha.h>
-#include <perfmon/pfmlib_coreduo.h>
-#include <perfmon/pfmlib_montecito.h>
-#include <perfmon/pfmlib_perf_event.h>
+#include <perfmon/alpha.h>
+#include <perfmon/coreduo.h>
+#include <perfmon/montecito.h>
+#include <perfmon/perf_attr.h>
 
 static pfm_set_t at_file_scope = PFM_INIT(at_file_scope);
 

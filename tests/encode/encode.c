@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* One event and sets of them: other ways to count the same, events that must be alone or need no counter, levels. */
 #include "unit_tables.h"
-#include <perfmon/pfmlib.h>
+#include <perfmon/types.h>
 #include "open_for.h"
 
 /* @ev with another code and unit mask, as if its text said so. */

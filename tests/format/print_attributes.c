@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Words of groups: an event said in another dialect's terms stays the event, and what was said is what is written. */
 #include "unit_tables.h"
-#include <perfmon/pfmlib.h>
+#include <perfmon/types.h>
 #include "format/printer.h"
 
 /* A value that the words of group @g can make up. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* perf's grammar, against texts put together from the numbers. */
 #include "unit_tables.h"
-#include <perfmon/pfmlib.h>
+#include <perfmon/types.h>
 #include "format/printer.h"
 
 /* One letter for each thing that is said, in perf's order; two at random beside each other as well. */

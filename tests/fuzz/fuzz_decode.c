@@ -3,8 +3,8 @@
  * ProfileMe samples and interrupts of Alpha processors. */
 #include <stdlib.h>
 #include <perfmon/perfmon.h>
-#include <perfmon/pfmlib_alpha.h>
-#include <perfmon/pfmlib_montecito.h>
+#include <perfmon/alpha.h>
+#include <perfmon/montecito.h>
 #include "bytes.h"
 
 static pfm_ctx_t *context(void)

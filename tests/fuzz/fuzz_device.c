@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <time.h>
 #include <perfmon/pfcntr.h>
-#include <perfmon/pfmlib_alpha.h>
+#include <perfmon/alpha.h>
 #include "context/context.h"
-#include "device/model.h"
+#include "device_sys.h"
 #include "settings.h"
 
 enum { MAX_CPUS = 5,
@@ -484,7 +484,7 @@ static void session(struct bytes b)
 	sys.m = alpha_device_new(&model_options);
 	if (!sys.m || alpha_device_set_process(sys.m, 1, flags >> 6 & 1, 0))
 		abort();
-	alpha_device_init_sys(&ctx->sys, &sys);
+	init_device_sys(&ctx->sys, &sys);
 	own.model = flags & 128 ? NULL : &settings;
 	own.n_cpus = n_cpus;
 	options.backend = "pfm_device";

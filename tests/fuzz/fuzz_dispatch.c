@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <perfmon/perfmon.h>
 #include <perfmon/pfmlib.h>
-#include <perfmon/pfmlib_alpha.h>
-#include <perfmon/pfmlib_coreduo.h>
+#include <perfmon/alpha.h>
+#include <perfmon/coreduo.h>
 #include <perfmon/pfmlib_montecito.h>
 #include "bytes.h"
 #include "settings.h"

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "tools/pfm.h"
-#include "tools/session.h"
+#include "alpha/session.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 

@@ -3,7 +3,7 @@
 #ifndef PERFMON_FUZZ_SETTINGS_H
 #define PERFMON_FUZZ_SETTINGS_H
 
-#include <perfmon/pfmlib_alpha.h>
+#include <perfmon/alpha.h>
 #include "bytes.h"
 
 static inline void take_alpha(struct bytes *b, int type, pfmlib_alpha_input_param_t *in)

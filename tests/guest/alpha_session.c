@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <perfmon/pfcntr.h>
-#include <perfmon/pfmlib_alpha.h>
+#include <perfmon/alpha.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <perfmon/pfcntr.h>
-#include <perfmon/pfmlib_alpha.h>
+#include <perfmon/alpha.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>

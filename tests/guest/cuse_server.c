@@ -18,7 +18,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include "device/model.h"
+#include "alpha/model.h"
 #include "door.h"
 
 #define MAX_PLACES 16

@@ -2,7 +2,7 @@
 /* What perf writes instead of a name: every event's words as a raw number and as terms, names between slashes, numbers that are none. */
 #include "unit_tables.h"
 #include <inttypes.h>
-#include <perfmon/pfmlib.h>
+#include <perfmon/types.h>
 #include "lookup/lookup_internal.h"
 #include "open_for.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The search for the least number of groups: small problems against every way to share them out, and what it says beside the number. */
 #include "units.h"
-#include <perfmon/pfmlib.h>
+#include <perfmon/types.h>
 #include "metric/group_packing.h"
 
 enum { MOST = 6 };

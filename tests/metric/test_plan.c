@@ -210,7 +210,7 @@ static void check_set(const char *pmu, struct brute *b)
 	if (want ? rc || pfm_describe_plan(plan, &info) || info.n_groups != want || !info.optimal || info.bound != want
 	         : rc != PFMLIB_ERR_NOASSIGN) {
 		print_message("# %s: %u groups, %u wanted, bound %u, optimal %d, %s\n", pmu, info.n_groups, want, info.bound, info.optimal,
-		              pfm_strerror(rc));
+		              pfm_result_text(rc));
 		for (unsigned i = 0; i < b->n; i++)
 			print_message("#   %s\n", b->texts[i]);
 		fail();

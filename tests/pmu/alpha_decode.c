@@ -2,7 +2,7 @@
 /* What interrupt handlers and the registers of ProfileMe say: each bit alone, each edge, each refusal. */
 #include "units.h"
 #include <ctype.h>
-#include <perfmon/pfmlib_alpha.h>
+#include <perfmon/alpha.h>
 
 static const int TYPES[] = { PFMLIB_ALPHA_EV4_PMU, PFMLIB_ALPHA_EV5_PMU, PFMLIB_ALPHA_PCA56_PMU, PFMLIB_ALPHA_EV6_PMU,
 	                     PFMLIB_ALPHA_EV67_PMU };

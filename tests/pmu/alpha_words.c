@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The words of Alpha's device and PALcode: each edge of their ranges, there and back, and every refusal. */
 #include "device_model.h"
-#include <perfmon/pfmlib_alpha.h>
+#include <perfmon/alpha.h>
 
 /* A processor's type and how many bits its counters have. */
 static const struct {

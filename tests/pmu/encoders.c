@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What every encoder has to have: registers that it names and knows, whose fields lie side by side. */
 #include "unit_tables.h"
-#include <perfmon/pfmlib.h>
+#include <perfmon/types.h>
 
 /* Calls @each with every register that the list of @t's encoder spells: "A[0-2] B". */
 static void each_register(const struct table *t, void (*each)(const struct table *t, const char *name))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fields and the bits they lie in, against a slow second way: bit by bit, and key by key. */
 #include "unit_tables.h"
-#include <perfmon/pfmlib.h>
+#include <perfmon/types.h>
 
 /* Bit @i of a field's value: its word and place there; false past the last. */
 static bool place_of(const struct field *f, unsigned i, unsigned *word, unsigned *at)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Events that are words and nothing else: whose counter the word itself says, who has one of his own, what the kernel wants to be told. */
 #include "unit_tables.h"
-#include <perfmon/pfmlib.h>
+#include <perfmon/types.h>
 #include "pmu/pmu_internal.h"
 #include "table/build.h"
 

@@ -2,7 +2,7 @@
 /* The kernel's own events: the numbers of its header, and no counters. */
 #include "unit_tables.h"
 #include <linux/perf_event.h>
-#include <perfmon/pfmlib.h>
+#include <perfmon/types.h>
 #include "pmu/pmu_internal.h"
 
 static void expect_number(const char *text, uint32_t type, uint64_t config)

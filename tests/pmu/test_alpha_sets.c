@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Alpha: sets of events. Every pair and every triple of every family against brute force that knows the rules as the manuals
  * state them and nothing of the solver; what settings do; what is refused, and the questions about events. */
-#include <perfmon/pfmlib_alpha.h>
+#include <perfmon/alpha.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

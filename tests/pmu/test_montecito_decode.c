@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the hardware records, written down by a packer that follows the manual bit by bit, must come back as it went in. */
 #include "rows.h"
-#include <perfmon/pfmlib_montecito.h>
+#include <perfmon/montecito.h>
 
 static uint64_t seed = 7;
 

@@ -2,7 +2,7 @@
 /* Samples of the Tru64 counter device, through the calls that sample on Linux. The device is the model, which is driven by hand: the
  * test keeps its own account of where every interrupt was, and the records must tell the same. */
 #include <errno.h>
-#include <perfmon/pfmlib_alpha.h>
+#include <perfmon/alpha.h>
 #include <perfmon/perfmon.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "device/model.h"
+#include "device_sys.h"
 #include "context/context.h"
 
 enum { TEXT = 0x20000000,
@@ -20,6 +20,7 @@ enum { TEXT = 0x20000000,
 
 static struct alpha_device *model;
 static struct alpha_device_sys model_state;
+static struct alpha_emulator *emulator;
 static struct sys model_system;
 static struct alpha_device_options quirks;
 static pfm_ctx_t *ctx;
@@ -81,7 +82,7 @@ static int open_text(const char *text)
 	assert_non_null(model);
 	assert_int_equal(alpha_device_set_process(model, 1, 0, ALPHA_DEVICE_UNBOUND), 0);
 	model_state = (struct alpha_device_sys){ .device = model, .pid = 1 };
-	alpha_device_init_sys(&model_system, &model_state);
+	init_device_sys(&model_system, &model_state);
 	assert_int_equal(pfm_open_context(&ctx, NULL, NULL), PFMLIB_SUCCESS);
 	ctx->sys = model_system;
 	ctx->sys.open = spy_open;
@@ -117,6 +118,8 @@ static int tear_down(void **state)
 {
 	(void)state;
 	end();
+	alpha_emulator_close(emulator);
+	emulator = NULL;
 	return 0;
 }
 
@@ -696,7 +699,8 @@ static void the_model_has_a_program_to_profile(void **state)
 
 	(void)state;
 	begin(ALPHA_DEVICE_EV5, 1);
-	device = (pfm_alpha_session_t){ .size = sizeof(device), .device_model = "ev5", .n_cpus = 1 };
+	assert_int_equal(alpha_emulator_open("ev5", 1, 0, 0, &emulator), 0);
+	device = (pfm_alpha_session_t){ .size = sizeof(device), .emulator = alpha_emulator_get_device(emulator) };
 	assert_int_equal(pfm_open_session(&session, NULL, &options, texts, 1, &error), PFMLIB_SUCCESS);
 	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
 	for (; n < 400 && rounds < 1000; rounds++) {

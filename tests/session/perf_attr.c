@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Encodings in the kernel's own structure: each member where it belongs, and what was not asked about left alone. */
 #include "units.h"
-#include <perfmon/pfmlib_perf_event.h>
+#include <perfmon/perf_attr.h>
 #include "session/perf_event_internal.h"
 
 static void fill(union perf_attr_buffer *to, const pfm_attr_t *from, size_t room, int rc)
@@ -126,9 +126,9 @@ static void refusals(void **state)
 	assert_int_equal(pfm_fill_perf_event_attr(ctx, &e, &attr, sizeof(attr)), PFMLIB_ERR_NOTSUPP);
 	assert_true(attr.size == 0 && attr.type == 0 && attr.config == 0);
 	pfm_close_context(ctx);
-	assert_int_equal(pfm_get_perf_event_encoding(NULL, 0, &attr, NULL, NULL), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_get_perf_event_encoding("page-faults", 0, NULL, NULL, NULL), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_get_perf_event_encoding("page-faults", -1, &attr, NULL, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_encode_perf_attr(NULL, 0, &attr, NULL, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_encode_perf_attr("page-faults", 0, NULL, NULL, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_encode_perf_attr("page-faults", -1, &attr, NULL, NULL), PFMLIB_ERR_INVAL);
 }
 
 UNIT(session_perf_attr, cmocka_unit_test(words), cmocka_unit_test(third_word), cmocka_unit_test(room), cmocka_unit_test(breakpoints),

@@ -13,7 +13,7 @@
 #include <linux/perf_event.h>
 #include <unistd.h>
 #include <perfmon/perfmon.h>
-#include <perfmon/pfmlib_perf_event.h>
+#include <perfmon/perf_attr.h>
 
 #define BYTE_ORDER_NAME (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? "big" : "little")
 
@@ -1055,7 +1055,7 @@ static void attributes_for_the_kernel(void **state)
 	int foreign = 0;
 
 	(void)state;
-	if (pfm_get_perf_event_encoding("mem:0x1000/8:w", 0, &attr, NULL, NULL) == PFMLIB_SUCCESS) {
+	if (pfm_encode_perf_attr("mem:0x1000/8:w", 0, &attr, NULL, NULL) == PFMLIB_SUCCESS) {
 		assert_int_equal(attr.type, PERF_TYPE_BREAKPOINT);
 		assert_int_equal(attr.bp_type, 2);
 		assert_int_equal(attr.config, 0);
@@ -1064,8 +1064,8 @@ static void attributes_for_the_kernel(void **state)
 		assert_true(attr.inherit && attr.pinned);
 	}
 	/* At most one of these is this machine's processor. */
-	foreign += pfm_get_perf_event_encoding("coreduo::Mul", 0, &attr, NULL, NULL) == PFMLIB_ERR_NOPMU;
-	foreign += pfm_get_perf_event_encoding("ev6::cycles", 0, &attr, NULL, NULL) == PFMLIB_ERR_NOPMU;
+	foreign += pfm_encode_perf_attr("coreduo::Mul", 0, &attr, NULL, NULL) == PFMLIB_ERR_NOPMU;
+	foreign += pfm_encode_perf_attr("ev6::cycles", 0, &attr, NULL, NULL) == PFMLIB_ERR_NOPMU;
 	assert_true(foreign >= 1);
 	assert_int_equal(pfm_encode_event(NULL, "page-faults", 0, &e, NULL), 0);
 	e.attr.config3 = 0x1122334455667788;
@@ -1099,20 +1099,20 @@ static void the_kernels_structure_is_filled(void **state)
 	(void)state;
 	memset(&attr, 0, sizeof(attr));
 	attr.sample_period = 77;
-	assert_int_equal(pfm_get_perf_event_encoding("software::page-faults:u", PFM_PLM0 | PFM_PLM3, &attr, &name, &index), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_encode_perf_attr("software::page-faults:u", PFM_PLM0 | PFM_PLM3, &attr, &name, &index), PFMLIB_SUCCESS);
 	assert_true(attr.type == PERF_TYPE_SOFTWARE && attr.config == PERF_COUNT_SW_PAGE_FAULTS && attr.size == sizeof(attr));
 	assert_true(!attr.exclude_user && attr.exclude_kernel && attr.exclude_hv && !attr.precise_ip);
 	assert_int_equal(attr.sample_period, 77); /* the caller's own */
 	assert_string_equal(name, "software::PAGE-FAULTS:u");
 	assert_true(index >= 0);
 	free(name);
-	assert_int_equal(pfm_get_perf_event_encoding("hardware::cycles:kpp", PFM_PLM3, &attr, NULL, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_encode_perf_attr("hardware::cycles:kpp", PFM_PLM3, &attr, NULL, NULL), PFMLIB_SUCCESS);
 	assert_true(attr.type == PERF_TYPE_HARDWARE && attr.config == 0 && attr.exclude_user && !attr.exclude_kernel);
 	assert_int_equal(attr.precise_ip, 2);
-	assert_int_equal(pfm_get_perf_event_encoding("hardware::cycles", PFM_PLM3, &attr, NULL, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_encode_perf_attr("hardware::cycles", PFM_PLM3, &attr, NULL, NULL), PFMLIB_SUCCESS);
 	assert_true(!attr.exclude_user && attr.exclude_kernel);
 	/* No other spelling than the caller's. */
-	assert_int_equal(pfm_get_perf_event_encoding("software/config=0x99/", PFM_PLM3, &attr, &name, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_encode_perf_attr("software/config=0x99/", PFM_PLM3, &attr, &name, NULL), PFMLIB_SUCCESS);
 	assert_string_equal(name, "software/config=0x99/");
 	assert_true(attr.type == PERF_TYPE_SOFTWARE && attr.config == 0x99);
 	free(name);
@@ -1136,10 +1136,10 @@ static void what_the_kernel_cannot_count_is_not_filled_in(void **state)
 	memset(&attr, OLD, sizeof(attr));
 	before = attr;
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		assert_int_equal(pfm_get_perf_event_encoding(rows[i].text, PFM_PLM3, &attr, &name, &index), rows[i].rc);
-	assert_int_equal(pfm_get_perf_event_encoding(NULL, PFM_PLM3, &attr, &name, &index), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_get_perf_event_encoding("cycles", PFM_PLM3, NULL, &name, &index), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_get_perf_event_encoding("cycles", -1, &attr, &name, &index), PFMLIB_ERR_INVAL);
+		assert_int_equal(pfm_encode_perf_attr(rows[i].text, PFM_PLM3, &attr, &name, &index), rows[i].rc);
+	assert_int_equal(pfm_encode_perf_attr(NULL, PFM_PLM3, &attr, &name, &index), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_encode_perf_attr("cycles", PFM_PLM3, NULL, &name, &index), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_encode_perf_attr("cycles", -1, &attr, &name, &index), PFMLIB_ERR_INVAL);
 	assert_true(memcmp(&attr, &before, sizeof(attr)) == 0 && !name && index == -1);
 }
 

@@ -3,7 +3,7 @@
  * is the model; a spy writes down every call. */
 #include <errno.h>
 #include <jansson.h>
-#include <perfmon/pfmlib_alpha.h>
+#include <perfmon/alpha.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 #include <time.h>
 #include <cmocka.h>
 #include <unistd.h>
-#include "device/model.h"
+#include "device_sys.h"
 #include "session/perf_event_internal.h"
 
 /* ---- a session by hand -------------------------------------------------------------------------------------------- */
@@ -107,7 +107,7 @@ static struct fixture *begin(enum alpha_device_family family, unsigned n_cpus, u
 	f->m = alpha_device_new(&o);
 	assert_int_equal(alpha_device_set_process(f->m, 1, uid, bound), 0);
 	f->model_sys = (struct alpha_device_sys){ .device = f->m, .pid = 1 };
-	alpha_device_init_sys(&f->inner, &f->model_sys);
+	init_device_sys(&f->inner, &f->model_sys);
 	f->s.sys = (struct sys){ .open = spy_open, .ioctl = spy_ioctl, .read = spy_read, .close = spy_close, .arg = f };
 	f->s.backend = &pfmi_device_backend;
 	f->s.counts = f->counts;
@@ -434,7 +434,7 @@ static void open_modes_are_other_flags_elsewhere(void **state)
 		assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
 		assert_int_equal(f->counts[0].status.cause, PFM_CAUSE_NO_KERNEL);
 		assert_int_equal(f->counts[0].status.sys_errno, errors[i]);
-		assert_non_null(strstr(f->counts[0].status.remedy, "pfm device"));
+		assert_non_null(strstr(f->counts[0].status.remedy, "pfm alpha device"));
 		end(f);
 	}
 }
@@ -837,7 +837,17 @@ static void questions_that_have_no_answer(void **state)
 	end(f);
 }
 
-/* ---- on a model of the device ---------------------------------------------------------------------------------------- */
+/* ---- on an emulator in this process ---------------------------------------------------------------------------------------- */
+
+static struct alpha_emulator *emulator;
+
+/* Settings for an emulator of processor @family; it ends when the next one begins. */
+static pfm_alpha_session_t on_emulator(const char *family, unsigned n_cpus)
+{
+	alpha_emulator_close(emulator);
+	assert_int_equal(alpha_emulator_open(family, n_cpus, 0, 0, &emulator), 0);
+	return (pfm_alpha_session_t){ .size = sizeof(pfm_alpha_session_t), .emulator = alpha_emulator_get_device(emulator) };
+}
 
 static pfm_session_t *model_session(const pfm_alpha_session_t *alpha, unsigned flags, const char *const *texts, unsigned n,
                                     pfm_error_t *why)
@@ -876,7 +886,7 @@ static void every_family_counts_on_its_model(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		pfm_alpha_session_t alpha = { .size = sizeof alpha, .device_model = rows[i].model };
+		pfm_alpha_session_t alpha = on_emulator(rows[i].model, 0);
 		unsigned n = rows[i].texts[2] ? 3 : 2;
 		pfm_count_t counts[3] = { PFM_INIT(counts[0]), PFM_INIT(counts[0]), PFM_INIT(counts[0]) };
 		struct timespec t, begin_, late = { 0, 3000000 };
@@ -902,7 +912,7 @@ static void every_family_counts_on_its_model(void **state)
 static void a_model_has_processors_of_its_own(void **state)
 {
 	pfmlib_alpha_input_param_t in = { .pfp_alpha_open = PFM_ALPHA_OPEN_EACH };
-	pfm_alpha_session_t alpha = { .size = sizeof alpha, .device_model = "ev5", .model = &in };
+	pfm_alpha_session_t alpha;
 	const char *const text = "ev5::cycles";
 	struct alpha_device_options o;
 	pfm_error_t why;
@@ -913,7 +923,8 @@ static void a_model_has_processors_of_its_own(void **state)
 		pfm_count_t count = PFM_INIT(count);
 		pfm_session_t *s;
 
-		alpha.n_cpus = n;
+		alpha = on_emulator("ev5", n);
+		alpha.model = &in;
 		s = model_session(&alpha, PFM_SESSION_SYSTEM_WIDE, &text, 1, &why);
 		assert_non_null(s);
 		assert_int_equal(pfm_start_session(s), PFMLIB_SUCCESS);
@@ -923,25 +934,27 @@ static void a_model_has_processors_of_its_own(void **state)
 	}
 }
 
-static void models_that_are_not_there(void **state)
+static void emulators_that_are_incomplete(void **state)
 {
-	static const struct {
-		pfm_alpha_session_t alpha;
-		int rc;
-		const char *detail;
-	} rows[] = {
-		{ { .size = sizeof rows[0].alpha, .device_model = "ev8" }, PFMLIB_ERR_NOPMU, "device_model is one of" },
-		{ { .size = sizeof rows[0].alpha, .device_model = "ev5", .n_cpus = 65 }, PFMLIB_ERR_INVAL, "n_cpus or bind" },
-		{ { .size = sizeof rows[0].alpha, .device_model = "ev5", .bind = 9 }, PFMLIB_ERR_INVAL, "n_cpus or bind" },
-	};
 	const char *const text = "ev5::cycles";
+	pfm_alpha_session_t alpha = on_emulator("ev5", 0);
+	const pfm_alpha_device_t whole = *alpha.emulator;
+	pfm_alpha_device_t broken[] = { whole, whole, whole, whole, whole, whole, whole };
 	pfm_error_t why;
 
 	(void)state;
-	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		assert_null(model_session(&rows[i].alpha, 0, &text, 1, &why));
-		assert_int_equal(why.code, rows[i].rc);
-		assert_non_null(strstr(why.detail, rows[i].detail));
+	broken[0].size = 0;
+	broken[1].open = NULL;
+	broken[2].read = NULL;
+	broken[3].ioctl = NULL;
+	broken[4].close = NULL;
+	broken[5].n_cpus = 0;
+	broken[6].n_cpus = 256;
+	for (unsigned i = 0; i < sizeof broken / sizeof broken[0]; i++) {
+		alpha.emulator = &broken[i];
+		assert_null(model_session(&alpha, 0, &text, 1, &why));
+		assert_int_equal(why.code, PFMLIB_ERR_INVAL);
+		assert_non_null(strstr(why.detail, "emulator"));
 	}
 }
 
@@ -950,7 +963,7 @@ static void events_of_other_processors_are_left_out(void **state)
 	static const char *const texts[] = { "ev6::cycles", "ev5::issues", "coreduo::Instr_Ret", "ev5::cycles", "ev5::loads",
 		                             "ev5::loads" };
 	static const int causes[] = { PFM_CAUSE_NO_PMU, 0, PFM_CAUSE_NO_PMU, 0, 0, PFM_CAUSE_GROUP };
-	pfm_alpha_session_t alpha = { .size = sizeof alpha, .device_model = "ev5", .n_cpus = 2 };
+	pfm_alpha_session_t alpha = on_emulator("ev5", 2);
 	pfmlib_alpha_input_param_t in = { .pfp_alpha_rates = { 7 } };
 	pfm_count_t counts[6];
 	pfm_error_t why;
@@ -985,7 +998,7 @@ static void what_the_device_cannot_leave_out_is_told(void **state)
 {
 	static const char *const texts[] = { "ev5/cycles/G", "ev5::issues", "ev5/loads/I" };
 	static const char *const remedies[] = { "leave the letters G, H and I away", "", "leave the letters G, H and I away" };
-	pfm_alpha_session_t alpha = { .size = sizeof alpha, .device_model = "ev5" };
+	pfm_alpha_session_t alpha = on_emulator("ev5", 0);
 	pfm_error_t why;
 	pfm_session_t *s = model_session(&alpha, 0, texts, 3, &why);
 
@@ -1004,7 +1017,7 @@ static void what_the_device_cannot_leave_out_is_told(void **state)
 static void whom_the_device_cannot_count_is_told(void **state)
 {
 	static const char *const texts[] = { "ev5::cycles", "ev5::issues" }, *const filters[] = { NULL, "prev_pid == 0" };
-	pfm_alpha_session_t alpha = { .size = sizeof alpha, .device_model = "ev5" };
+	pfm_alpha_session_t alpha = on_emulator("ev5", 0);
 	const struct {
 		const char *cpus, *cgroup;
 		const char *const *filters;
@@ -1042,26 +1055,6 @@ static void whom_the_device_cannot_count_is_told(void **state)
 }
 
 /* A system on which nothing exists but the device. */
-static void the_models_system_has_nothing_else(void **state)
-{
-	struct fixture *f = begin(ALPHA_DEVICE_EV5, 1, 0, ALPHA_DEVICE_UNBOUND);
-	const struct sys *sys = &f->inner;
-	struct perf_event_attr *attr = NULL;
-	uint32_t regs[4];
-	void *at;
-
-	(void)state;
-	assert_int_equal(sys->open(sys, "/dev/null", 0), -ENOENT);
-	assert_int_equal(sys->mmap(sys, 3, 4096, 0, &at), -ENODEV);
-	assert_int_equal(sys->munmap(sys, &at, 4096), -EINVAL);
-	assert_int_equal(sys->perf_event_open(sys, attr, 0, -1, -1, 0), -ENOSYS);
-	assert_int_equal(sys->list_folder(sys, "/sys", NULL, NULL), -ENOENT);
-	assert_false(sys->read_cpuid(sys, 0, 0, regs));
-	assert_int_equal(sys->close(sys, 3), -EBADF);
-	assert_int_equal(sys->read(sys, 3, regs, 4), -EBADF);
-	end(f);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1090,11 +1083,10 @@ int main(void)
 		cmocka_unit_test(questions_that_have_no_answer),
 		cmocka_unit_test(every_family_counts_on_its_model),
 		cmocka_unit_test(a_model_has_processors_of_its_own),
-		cmocka_unit_test(models_that_are_not_there),
+		cmocka_unit_test(emulators_that_are_incomplete),
 		cmocka_unit_test(events_of_other_processors_are_left_out),
 		cmocka_unit_test(what_the_device_cannot_leave_out_is_told),
 		cmocka_unit_test(whom_the_device_cannot_count_is_told),
-		cmocka_unit_test(the_models_system_has_nothing_else),
 	};
 
 	return cmocka_run_group_tests_name("pfm_device", tests, NULL, NULL);

@@ -6,7 +6,7 @@
 #include "units.h"
 #include <errno.h>
 #include <perfmon/pfcntr.h>
-#include "device/state.h"
+#include "alpha/state.h"
 
 struct model_device {
 	struct alpha_device *m;

@@ -6,7 +6,7 @@
 #include "montecito.h"
 #include <inttypes.h>
 #include <perfmon/perfmon.h>
-#include <perfmon/pfmlib_alpha.h>
+#include <perfmon/alpha.h>
 
 #define MAX_EVENTS 700
 #define BOTH       (PFM_PLM0 | PFM_PLM3)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The proof of tables and images at its edges: the last thing that is right, and the first that is not. */
 #include "units.h"
-#include <perfmon/pfmlib.h>
+#include <perfmon/types.h>
 #include "table/build.h"
 
 /* A table of each kind of thing that a builder knows, without its kernel's flag. */

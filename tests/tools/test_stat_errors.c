@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include <perfmon/pfmlib.h>
+#include <perfmon/types.h>
 #include "tools/stat.h"
 #include "built_in.h"
 #include "metrics.h"

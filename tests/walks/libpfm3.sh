@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # A libpfm 3 programmer: the old program compiles as it is, and gives the registers that it gave.
 # shellcheck disable=SC2046  # a list of options on purpose
-cc -Wall -Wextra -Werror "$SOURCE/examples/libpfm3_dispatch.c" -o dispatch $(pkg-config --cflags --libs perfmon)
+cc -Wall -Wextra -Werror "$SOURCE/examples/libpfm3_dispatch.c" -o dispatch $(pkg-config --cflags --libs libpfm3)
 ./dispatch IA64_INST_RETIRED_THIS >registers
 grep -qi 'pmc' registers
 pfm dispatch --user --pmu montecito CPU_OP_CYCLES_ALL IA64_INST_RETIRED_THIS >ours

@@ -3,7 +3,7 @@
 # The author of a profiler: names become perf_event_attr for a kernel call of one's own; then the same with a session that samples.
 cat >attr.c <<'END'
 #include <linux/perf_event.h>
-#include <perfmon/pfmlib_perf_event.h>
+#include <perfmon/perf_attr.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Questions about Montecito events by their index: one column of the event table each. */
+#include <perfmon/pfmlib_montecito.h>
 #include "pmu/montecito.h"
 
 /* The table inside the library. There is always one. */

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <perfmon/pfmlib.h>
 #include "lookup/lookup.h"
 
 static _Atomic(const struct table *) selected_table;
@@ -132,6 +133,12 @@ pfm_err_t pfm_get_version(unsigned int *version)
 		return PFMLIB_ERR_INVAL;
 	*version = PFMLIB_VERSION;
 	return PFMLIB_SUCCESS;
+}
+
+/* The prototype of libpfm 3 has no const; the texts are constant all the same. */
+char *pfm_strerror(int code)
+{
+	return (char *)pfm_result_text(code);
 }
 
 /* ---- about processors ------------------------------------------------------------------------------------------ */

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""libperfmon, libpfm.so.3, libpfm.so.4 and PAPI: no exported names in common, and one program with all of them."""
+import glob
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import tap
+
+BUILD = os.environ["PERFMON_BUILD"]
+SOURCE = os.environ["PERFMON_SOURCE"]
+PERFMON = os.path.join(BUILD, "lib/libperfmon.so.1")
+LIBPFM3 = os.path.join(BUILD, "lib/compat/libpfm3/libpfm.so.3")
+LIBPFM4 = os.path.join(BUILD, "lib/compat/libpfm4/libpfm.so.4")
+
+# A program of libpfm 3 and of libperfmon. It prints what each answers.
+USER_OF_LIBPFM3 = r"""
+#include <perfmon/pfmlib_montecito.h>
+int registers_of_libpfm3(unsigned long long *value)
+{
+	static pfmlib_input_param_t in;
+	static pfmlib_output_param_t out;
+
+	if (pfm_initialize() && pfm_force_pmu(PFMLIB_MONTECITO_PMU))
+		return 1;
+	if (pfm_force_pmu(PFMLIB_MONTECITO_PMU) || pfm_find_full_event("CPU_OP_CYCLES_ALL", &in.pfp_events[0]))
+		return 1;
+	in.pfp_event_count = 1;
+	in.pfp_dfl_plm = PFM_PLM3;
+	if (pfm_dispatch_events(&in, 0, &out, 0))
+		return 1;
+	*value = out.pfp_pmcs[0].reg_value;
+	return 0;
+}
+"""
+MAIN = r"""
+#include <stdio.h>
+#include <perfmon/perfmon.h>
+#ifdef WITH_PAPI
+/* Of papi.h, which need not be installed. */
+enum { PAPI_OK, PAPI_NATIVE_MASK = 0x40000000, PAPI_ENUM_EVENTS = 0, PAPI_ENUM_FIRST = 1 };
+int PAPI_library_init(int version);
+int PAPI_num_components(void);
+int PAPI_enum_cmp_event(int *code, int modifier, int component);
+#endif
+int registers_of_libpfm3(unsigned long long *value);
+
+int main(void)
+{
+	pfm_encoding_t e = PFM_INIT(e);
+	unsigned long long value = 0;
+
+	if (pfm_encode_event(NULL, "montecito::CPU_OP_CYCLES_ALL:u", 0, &e, NULL) || registers_of_libpfm3(&value))
+		return 1;
+	printf("%llx %llx\n", (unsigned long long)e.regs[0].value, value);
+#ifdef WITH_PAPI
+	int n = 0, code;
+
+	if (PAPI_library_init(WITH_PAPI) != WITH_PAPI)
+		return 2;
+	for (int c = 0; c < PAPI_num_components(); c++) {
+		code = PAPI_NATIVE_MASK;
+		if (PAPI_enum_cmp_event(&code, PAPI_ENUM_FIRST, c) == PAPI_OK)
+			do
+				n++;
+			while (n < 1000000 && PAPI_enum_cmp_event(&code, PAPI_ENUM_EVENTS, c) == PAPI_OK);
+	}
+	printf("%d\n", n);
+#endif
+	return 0;
+}
+"""
+
+
+def exported(path):
+    """Names that @path defines for other objects, without versions."""
+    done = subprocess.run(["nm", "-D", "--defined-only", path], capture_output=True, text=True, check=True)
+    return {line.split()[2].split("@")[0] for line in done.stdout.splitlines() if line.split()[1] in "TWDBRV"}
+
+
+def system_library(name):
+    """Path of a library of the system, or None."""
+    done = subprocess.run(["cc", "-print-file-name=" + name], capture_output=True, text=True, check=True)
+    path = done.stdout.strip()
+    return path if os.path.isabs(path) else None
+
+
+class Names(unittest.TestCase):
+    def setUp(self):
+        if not shutil.which("nm"):
+            self.skipTest("nm is missing (Debian package binutils)")
+
+    def test_libperfmon_and_the_compatibility_libraries(self):
+        ours = exported(PERFMON)
+        self.assertGreater(len(ours), 50)
+        for path in (LIBPFM3, LIBPFM4, system_library("libpfm.so.4"), system_library("libpfm.so")):
+            if path and os.path.exists(path):
+                self.assertEqual(sorted(ours & exported(path)), [], path)
+
+    def test_libperfmon_and_the_interface_of_libpfm_3(self):
+        """facts/montecito.md lists the functions of libpfm 3.10; where it is absent the header stands for it."""
+        path = os.path.join(os.path.dirname(SOURCE), "shared/facts/montecito.md")
+        if not os.path.exists(path):
+            path = os.path.join(SOURCE, "include/libpfm3/perfmon/pfmlib.h")
+        with open(path, encoding="utf-8") as f:
+            theirs = set(re.findall(r"\bpfm_[a-z0-9_]+(?=\()", f.read()))
+        self.assertIn("pfm_dispatch_events", theirs)
+        self.assertEqual(sorted(theirs & exported(PERFMON)), [])
+
+
+class OneProgram(unittest.TestCase):
+    """Each order of the libraries on the command line, with PAPI, which needs libpfm4 itself."""
+
+    def build(self, *libraries):
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        papi = ["-DWITH_PAPI=0x%02x%02x0000" % tuple(map(int, m)) for path in libraries
+                for m in re.findall(r"libpapi\.so\.(\d+)\.(\d+)$", path)]
+        for name, text in (("main.c", MAIN), ("user3.c", USER_OF_LIBPFM3)):
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
+                f.write(text)
+        program = os.path.join(folder, "program")
+        include = os.path.join(SOURCE, "include")
+        done = subprocess.run(["cc", "-Wall", "-Werror", *papi, "-I" + include, "-I" + include + "/libpfm3",
+                               os.path.join(folder, "main.c"), os.path.join(folder, "user3.c"), "-o", program,
+                               "-L" + os.path.join(BUILD, "lib"), *libraries], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return program
+
+    def run_program(self, program):
+        env = {k: v for k, v in os.environ.items() if not k.startswith(("PERFMON_", "LIBPFM_"))}
+        env["LD_LIBRARY_PATH"] = ":".join((os.path.join(BUILD, "lib"), os.path.dirname(LIBPFM3)))
+        done = subprocess.run([program], env=env, capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout.split()
+
+    def check(self, *libraries):
+        words = self.run_program(self.build(*libraries))
+        # PMC value of the event, once by libperfmon and once by libpfm.so.3: facts of the Itanium 2 manual.
+        self.assertEqual(words[0], words[1], words)
+        return words
+
+    def setUp(self):
+        if not os.path.exists(LIBPFM3):
+            self.skipTest("libpfm.so.3 is not built")
+
+    def test_libperfmon_and_libpfm3(self):
+        self.check("-lperfmon", LIBPFM3)
+        self.check(LIBPFM3, "-lperfmon")
+
+    def test_with_papi(self):
+        papi = sorted(glob.glob(os.path.join(os.path.dirname(system_library("libc.so.6") or ""), "libpapi.so.?.?")))
+        if not papi:
+            self.skipTest("PAPI is not installed (Debian package libpapi7.0)")
+        counts = {self.check(*order)[2] for order in (
+            (papi[-1], "-lperfmon", LIBPFM3), ("-lperfmon", LIBPFM3, papi[-1]), (LIBPFM3, papi[-1], "-lperfmon"))}
+        self.assertEqual(len(counts), 1, counts)
+        self.assertGreater(int(counts.pop()), 0)
+
+
+if __name__ == "__main__":
+    tap.main()

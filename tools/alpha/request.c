@@ -1,0 +1,643 @@
+/* SPDX-License-Identifier: MIT */
+/* The device model: requests and read(). */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "alpha/state.h"
+
+/* One request in progress. */
+struct device_request {
+	struct alpha_device *device;
+	struct device_session *session;
+	struct device_process *caller;
+	uint32_t request;
+	uint64_t arg;
+	const struct alpha_device_memory *memory;
+};
+
+static int read_own_memory(void *arg, uint64_t from, void *to, size_t n)
+{
+	(void)arg;
+	if (from == 0)
+		return -EFAULT;
+	memcpy(to, (const void *)(uintptr_t)from, n);
+	return 0;
+}
+
+static int write_own_memory(void *arg, uint64_t to, const void *from, size_t n)
+{
+	(void)arg;
+	if (to == 0)
+		return -EFAULT;
+	memcpy((void *)(uintptr_t)to, from, n);
+	return 0;
+}
+
+const struct alpha_device_memory alpha_device_own_memory = { read_own_memory, write_own_memory, NULL };
+
+static int fetch_memory(const struct device_request *c, uint64_t from, void *to, size_t n)
+{
+	return c->memory->read(c->memory->arg, from, to, n) ? -c->device->options.pointer_errno : 0;
+}
+
+static int store_memory(const struct device_request *c, uint64_t to, const void *from, size_t n)
+{
+	return c->memory->write(c->memory->arg, to, from, n) ? -c->device->options.pointer_errno : 0;
+}
+
+static void trace_pal_call(const struct device_request *c, unsigned function, uint64_t a1)
+{
+	if (c->device->trace_pal)
+		c->device->trace_pal(c->device->trace_arg, function, a1);
+}
+
+/* ---- results ----------------------------------------------------------------------------------------------------- */
+
+/* Entry @i of a result covers these processors. */
+static uint64_t get_entry_cpus(const struct device_request *c, unsigned i)
+{
+	return c->session->mode == PCNTOPENEACH ? (uint64_t)1 << i : c->session->cpus;
+}
+
+/* The address of an array is itself in memory. */
+static int store_array(const struct device_request *c, const void *from, size_t n)
+{
+	uint64_t array;
+	int err = fetch_memory(c, c->arg, &array, sizeof array);
+
+	return err ? err : store_memory(c, array, from, n);
+}
+
+static uint64_t sum_counter(const struct device_request *c, uint64_t cpus, unsigned counter, bool events)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < c->device->options.n_cpus; i++) {
+		const struct device_cpu *cpu = &c->device->cpus[i];
+
+		if (!(cpus >> i & 1))
+			continue;
+		if (events)
+			sum += (cpu->interrupt_counts[counter] << alpha_device_counter_width(c->device, counter)) + cpu->chip_values[counter];
+		else
+			sum += cpu->interrupt_counts[counter];
+	}
+	return sum;
+}
+
+static uint64_t sum_cycles(const struct device_request *c, uint64_t cpus)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < c->device->options.n_cpus; i++)
+		if (cpus >> i & 1)
+			sum += c->device->options.live_cycles ? c->device->cpus[i].clock_cycles : c->device->cpus[i].interrupt_cycles;
+	return sum;
+}
+
+/* Counts of all entries: the cycle field is last on EV4 and first on the others. */
+static int store_counts(const struct device_request *c, bool events)
+{
+	unsigned n_counters = alpha_device_count_counters(c->device), words = n_counters + 1, n = alpha_device_count_entries(c->device, c->session);
+	bool last = c->device->options.family == ALPHA_DEVICE_EV4;
+	uint64_t out[ALPHA_DEVICE_MAX_CPUS * (ALPHA_DEVICE_MAX_COUNTERS + 1)];
+
+	if (!(c->session->items & PFM_COUNTERS))
+		return -EINVAL;
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t *entry = &out[i * words];
+
+		for (unsigned k = 0; k < n_counters; k++)
+			entry[k + !last] = sum_counter(c, get_entry_cpus(c, i), k, events);
+		entry[last ? n_counters : 0] = sum_cycles(c, get_entry_cpus(c, i));
+	}
+	return store_array(c, out, n * words * sizeof out[0]);
+}
+
+static int store_levels(const struct device_request *c)
+{
+	struct pfipls out[ALPHA_DEVICE_MAX_CPUS];
+	unsigned n = alpha_device_count_entries(c->device, c->session);
+
+	if (!(c->session->items & PFM_IPL))
+		return -EINVAL;
+	memset(out, 0, n * sizeof out[0]);
+	for (unsigned i = 0; i < n; i++)
+		for (unsigned k = 0; k < c->device->options.n_cpus; k++)
+			for (unsigned l = 0; l < PFM_IPL_LEVELS && (get_entry_cpus(c, i) >> k & 1); l++)
+				out[i].ipl[l] += c->device->cpus[k].level_counts[l];
+	return store_array(c, out, n * sizeof out[0]);
+}
+
+static int clear_counts(const struct device_request *c)
+{
+	if (!(c->session->items & (PFM_COUNTERS | PFM_IPL)))
+		return -EINVAL;
+	for (unsigned i = 0; i < c->device->options.n_cpus; i++) {
+		struct device_cpu *cpu = &c->device->cpus[i];
+
+		if (!(c->session->cpus >> i & 1))
+			continue;
+		if (c->session->items & PFM_COUNTERS) {
+			memset(cpu->interrupt_counts, 0, sizeof cpu->interrupt_counts);
+			cpu->clock_cycles = cpu->interrupt_cycles = 0;
+		}
+		if (c->session->items & PFM_IPL)
+			memset(cpu->level_counts, 0, sizeof cpu->level_counts);
+	}
+	return 0;
+}
+
+/* ---- profiles ---------------------------------------------------------------------------------------------------- */
+
+static size_t count_sample_bytes(const struct device_request *c)
+{
+	const struct device_profile *p = &c->session->profile;
+
+	if (!(c->session->items & PFM_PROFILING) || p->mode == PROFILE_NONE)
+		return 0;
+	return p->n_buckets * sizeof(uint32_t) * alpha_device_count_entries(c->device, c->session);
+}
+
+static bool is_valid_range(const struct device_text_range *r)
+{
+	return r->start < r->end && (r->start & 3) == 0 && (r->end & 3) == 0;
+}
+
+static bool is_in_kernel_text(const struct alpha_device *m, const struct device_text_range *r)
+{
+	return is_valid_range(r) && r->start >= m->options.ktext_start && r->end <= m->options.ktext_end;
+}
+
+static int add_caller_range(const struct device_request *c, const struct device_text_range *r)
+{
+	struct device_profile *p = &c->session->profile;
+
+	if (p->n_caller_ranges == ALPHA_DEVICE_MAX_CALLER_RANGES)
+		return -ENOSPC;
+	if (!is_in_kernel_text(c->device, r))
+		return -EFAULT;
+	p->caller_ranges[p->n_caller_ranges++] = *r;
+	return 0;
+}
+
+static uint64_t count_buckets(const struct alpha_device *m, const struct device_text_range *r, uint64_t stride)
+{
+	uint64_t bytes = r->end - r->start + (m->options.end_inclusive ? 4 : 0), per;
+
+	if (stride == 0 || stride > UINT64_MAX / 16)
+		return 1;
+	per = 4 * stride;
+	return bytes / per + (bytes % per != 0 && !m->options.round_down);
+}
+
+/* Replaces the profile by a new one over @r. The old one stays when there is no memory. */
+static int replace_profile(const struct device_request *c, enum profile_mode mode, const struct device_text_range *r, uint64_t stride)
+{
+	struct device_profile *p = &c->session->profile;
+	uint64_t n = count_buckets(c->device, r, stride);
+	unsigned blocks = alpha_device_count_entries(c->device, c->session);
+	uint32_t *buckets = NULL;
+
+	if (!c->device->fails_next_alloc && n <= c->device->options.max_buffer / sizeof(uint32_t) / blocks)
+		buckets = calloc(n ? (size_t)n * blocks : 1, sizeof *buckets);
+	c->device->fails_next_alloc = false;
+	if (!buckets)
+		return -ENOMEM;
+	alpha_device_drop_profile(c->session);
+	p->mode = mode;
+	p->range = *r;
+	p->stride = stride;
+	p->n_buckets = (size_t)n;
+	p->buckets = buckets;
+	return 0;
+}
+
+static int set_range(const struct device_request *c, enum profile_mode mode, bool with_stride)
+{
+	uint64_t word[4] = { 0 };
+	struct device_text_range r;
+	uint64_t stride = c->session->profile.stride;
+	int err = fetch_memory(c, c->arg, word, with_stride ? 32 : 16);
+
+	if (err)
+		return err;
+	r = (struct device_text_range){ word[0], word[1] };
+	if (!(c->session->items & PFM_PROFILING))
+		return -EINVAL;
+	if (mode == PROFILE_KERNEL && c->session->profile.charges_callers)
+		return add_caller_range(c, &r);
+	if (with_stride)
+		stride = word[2];
+	if (stride & (stride - 1))
+		return -c->device->options.stride_errno;
+	if (c->device->options.range_errno && !is_valid_range(&r))
+		return -c->device->options.range_errno;
+	if (mode == PROFILE_KERNEL && c->device->options.check_first_range && !is_in_kernel_text(c->device, &r))
+		return -EFAULT;
+	return replace_profile(c, mode, &r, stride);
+}
+
+static int start_charging_callers(const struct device_request *c)
+{
+	if (c->session->profile.mode != PROFILE_KERNEL)
+		return -EINVAL;
+	c->session->profile.charges_callers = true;
+	return 0;
+}
+
+long alpha_device_read_samples(struct alpha_device *m, int handle, uint64_t to, size_t n, const struct alpha_device_memory *mem)
+{
+	struct device_session *u = alpha_device_get_session(m, handle);
+	struct device_request c = { .device = m, .session = u, .memory = mem };
+	size_t block, size, done = 0;
+	unsigned blocks;
+
+	if (!u)
+		return -EBADF;
+	size = count_sample_bytes(&c);
+	blocks = alpha_device_count_entries(m, u);
+	block = u->profile.n_buckets * sizeof(uint32_t);
+	if (n > size)
+		n = size;
+	for (unsigned i = 0; i < blocks && done < n; i++) {
+		unsigned which = m->options.blocks_backwards ? blocks - 1 - i : i;
+		size_t part = n - done < block ? n - done : block;
+		int err = store_memory(&c, to + done, u->profile.buckets + which * u->profile.n_buckets, part);
+
+		if (err)
+			return err;
+		done += part;
+	}
+	if (m->options.read_clears && size)
+		memset(u->profile.buckets, 0, size);
+	return (long)done;
+}
+
+/* ---- settings ---------------------------------------------------------------------------------------------------- */
+
+static int set_items(const struct device_request *c, uint64_t word)
+{
+	uint64_t known = PFM_COUNTERS | PFM_IPL | PFM_PROFILING;
+
+	if (c->device->options.family == ALPHA_DEVICE_EV67)
+		known |= PFM_PM_STAT_MASK;
+	if (c->device->options.items_errno && (word & ~known))
+		return -c->device->options.items_errno;
+	if (c->device->options.running_errno && c->session->running_counters)
+		return -c->device->options.running_errno;
+	if (!(word & (PFM_COUNTERS | PFM_IPL | PFM_PROFILING)))
+		return -EINVAL;
+	c->session->items = (unsigned)(word & known);
+	return 0;
+}
+
+static int set_process_filter(const struct device_request *c, bool select)
+{
+	c->session->counts_marked_only = select;
+	if (select)
+		c->caller->is_marked = true;
+	return 0;
+}
+
+static int set_mux4(const struct device_request *c, uint64_t word)
+{
+	if ((word & ICCSR_DISABLE_MASK) == ICCSR_DISABLE_MASK)
+		return -EINVAL;
+	c->session->mux_word = word & (ICCSR_PC0 | ICCSR_PC1 | ICCSR_MUX0_MASK | ICCSR_MUX1_MASK | ICCSR_DISABLE_MASK);
+	trace_pal_call(c, 2, c->session->mux_word & ~ICCSR_DISABLE_MASK);
+	return 0;
+}
+
+/* The cache box selects move to where each chip's PALcode takes them. */
+static uint64_t build_ev5_pal_mux(const struct alpha_device *m, uint64_t mux)
+{
+	unsigned shift = m->options.family == ALPHA_DEVICE_PCA56 ? PFPCA56_MUX_CBOX_KSHIFT : PF5_MUX_CBOX_KSHIFT;
+
+	return (mux & (UINT64_C(0xff) | PF5_MUX0_KMASK)) | (mux & PF5_MUX_CBOX_KMASK) >> shift;
+}
+
+static int set_mux5(const struct device_request *c, uint64_t word)
+{
+	c->session->mux_word = word & (UINT64_C(0xff) | PF5_MUX0_KMASK | PF5_MUX_CBOX_KMASK);
+	trace_pal_call(c, 2, build_ev5_pal_mux(c->device, c->session->mux_word));
+	return 0;
+}
+
+static int set_mux6(const struct device_request *c, uint64_t word)
+{
+	c->session->mux_word = word & PF6_MUX_KMASK;
+	trace_pal_call(c, 2, c->session->mux_word);
+	return 0;
+}
+
+static int set_freq(const struct device_request *c, uint64_t word)
+{
+	uint64_t freq = (word & PF5_FREQ_KMASK) | PF5_FREQ_SLOW;
+
+	if ((freq & PF5_FREQ_PRIVILEGED) && c->caller->uid != 0) {
+		c->device->is_error_unconfirmed = true;
+		return -c->device->options.rate_errno;
+	}
+	c->session->freq_word = freq;
+	trace_pal_call(c, 4, freq);
+	return 0;
+}
+
+static int set_modes(const struct device_request *c, uint64_t word)
+{
+	c->session->mode_word = word & PF5_CTXT_KMASK;
+	c->session->counts_marked_only = word & PF5_CTXT_SEL_PROC;
+	if (word & PF5_CTXT_PME_THIS)
+		c->caller->is_marked = true;
+	trace_pal_call(c, 3, c->session->mode_word);
+	return 0;
+}
+
+/* ---- counters ---------------------------------------------------------------------------------------------------- */
+
+/* What a counter word says. */
+struct counter_word {
+	unsigned counter_mask, cpu;
+	uint64_t counter_values[ALPHA_DEVICE_MAX_COUNTERS];
+	uint64_t value_bits; /* the word's value bits in place */
+};
+
+static struct counter_word split_counter_word(const struct alpha_device *m, uint64_t word)
+{
+	if (alpha_device_is_ev6(m))
+		return (struct counter_word){ (unsigned)(word & PF6_SEL_KMASK),
+			                      (unsigned)(word >> PF6_CPU_SHIFT),
+			                      { (word & PF6_CTR0_KMASK) >> PF6_CTR0_SHIFT,
+			                        (word & PF6_CTR1_KMASK) >> PF6_CTR1_SHIFT },
+			                      word & (PF6_CTR0_KMASK | PF6_CTR1_KMASK) };
+	return (struct counter_word){ (unsigned)(word & PF5_SEL_KMASK),
+		                      (unsigned)((word & PF5_CPU_KMASK) >> PF5_CPU_SHIFT),
+		                      { (word & PF5_CTR0_KMASK) >> PF5_CTR0_SHIFT, (word & PF5_CTR1_KMASK) >> PF5_CTR1_SHIFT,
+		                        (word & PF5_CTR2_KMASK) >> PF5_CTR2_SHIFT },
+		                      word & PF5_WRITE_KMASK };
+}
+
+/* Held processors that a counter word means; 0 for one that is not held. */
+static uint64_t get_named_cpus(const struct device_request *c, unsigned cpu)
+{
+	if (cpu == PMCTRS_ALL_CPUS)
+		return c->session->cpus;
+	return cpu < c->device->options.n_cpus ? c->session->cpus & (uint64_t)1 << cpu : 0;
+}
+
+static void load_counters(const struct device_request *c, const struct counter_word *w, uint64_t cpus, bool zero)
+{
+	for (unsigned i = 0; i < c->device->options.n_cpus; i++)
+		for (unsigned k = 0; k < alpha_device_count_counters(c->device) && (cpus >> i & 1); k++)
+			if (w->counter_mask >> k & 1)
+				c->device->cpus[i].chip_values[k] = zero ? 0 : w->counter_values[k];
+}
+
+enum start_mode { START_KEEP,
+	          START_ZERO,
+	          START_LOAD };
+
+static int start_counters(const struct device_request *c, uint64_t word, enum start_mode how)
+{
+	struct counter_word w = split_counter_word(c->device, word);
+
+	if (c->device->options.start_cpu_errno && w.cpu != PMCTRS_ALL_CPUS)
+		return -c->device->options.start_cpu_errno;
+	if (how != START_KEEP)
+		load_counters(c, &w, c->session->cpus, how == START_ZERO);
+	c->session->running_counters |= w.counter_mask;
+	if (how == START_KEEP)
+		trace_pal_call(c, 1, w.counter_mask);
+	else
+		trace_pal_call(c, 7, w.counter_mask | (how == START_LOAD ? w.value_bits : 0));
+	return 0;
+}
+
+static int stop_counters(const struct device_request *c, uint64_t word)
+{
+	struct counter_word w = split_counter_word(c->device, word);
+
+	c->session->running_counters &= ~w.counter_mask;
+	trace_pal_call(c, 0, w.counter_mask);
+	return 0;
+}
+
+static int write_counters(const struct device_request *c, uint64_t word, bool zero)
+{
+	struct counter_word w = split_counter_word(c->device, word);
+	uint64_t cpus = get_named_cpus(c, w.cpu);
+
+	if (!cpus)
+		return -c->device->options.cpu_errno;
+	load_counters(c, &w, cpus, zero);
+	trace_pal_call(c, 6, (alpha_device_is_ev6(c->device) ? w.counter_mask : 0) | (zero ? 0 : w.value_bits));
+	return 0;
+}
+
+static int read_counters(const struct device_request *c, uint64_t word)
+{
+	struct counter_word w = split_counter_word(c->device, word);
+	uint64_t cpus = get_named_cpus(c, w.cpu), echo, out;
+	unsigned i = 0;
+
+	if (!cpus)
+		return -c->device->options.cpu_errno;
+	while (!(cpus >> i & 1))
+		i++;
+	if (alpha_device_is_ev6(c->device)) {
+		echo = word & (PF6_SEL_KMASK | PF6_CPU_KMASK);
+		out = PF6_CTRS(0, 0, c->device->cpus[i].chip_values[0], c->device->cpus[i].chip_values[1]);
+	} else {
+		echo = word & (PF5_SEL_KMASK | PF5_CPU_KMASK);
+		out = PF5_CTRS(0, 0, c->device->cpus[i].chip_values[0], c->device->cpus[i].chip_values[1], c->device->cpus[i].chip_values[2]);
+	}
+	if (c->device->options.echo_word)
+		out |= echo;
+	return store_memory(c, c->arg, &out, sizeof out);
+}
+
+/* ---- dispatch ---------------------------------------------------------------------------------------------------- */
+
+static int switch_interrupts(const struct device_request *c, bool on)
+{
+	unsigned all = (1u << alpha_device_count_counters(c->device)) - 1;
+
+	c->session->has_interrupts_on = on;
+	if (c->device->options.family == ALPHA_DEVICE_EV4) { /* nothing else starts or stops these */
+		c->session->running_counters = on ? all : 0;
+		trace_pal_call(c, on, 0);
+	} else if (!on) {
+		c->session->running_counters = 0;
+		trace_pal_call(c, 0, all);
+	}
+	return 0;
+}
+
+static int do_common_request(const struct device_request *c)
+{
+	uint64_t word;
+	int err;
+
+	switch (c->request) {
+	case PCNTRDISABLE:
+		return switch_interrupts(c, false);
+	case PCNTRENABLE:
+		return switch_interrupts(c, true);
+	case PCNTLOGALL:
+		return set_process_filter(c, false);
+	case PCNTLOGSELECT:
+		return set_process_filter(c, true);
+	case PCNTCLEARPCBPME:
+		c->caller->is_marked = false;
+		return 0;
+	case PCNTCLEARCNT:
+		return clear_counts(c);
+	case PCNTCALLER:
+		return start_charging_callers(c);
+	case PCNTGETRSIZE:
+		word = count_sample_bytes(c);
+		return store_memory(c, c->arg, &word, sizeof word);
+	case PCNTGETIPLHIS:
+		return store_levels(c);
+	case PCNTSETITEMS:
+		err = fetch_memory(c, c->arg, &word, sizeof word);
+		return err ? err : set_items(c, word);
+	case PCNTSETUADDR:
+		return set_range(c, PROFILE_USER, false);
+	case PCNTSETKADDR:
+		return set_range(c, PROFILE_KERNEL, false);
+	case PCNTSETURANGE:
+		return set_range(c, PROFILE_USER, true);
+	default: /* PCNTSETKRANGE */
+		return set_range(c, PROFILE_KERNEL, true);
+	}
+}
+
+/* Requests of one family whose argument is a word. */
+static int do_word_request(const struct device_request *c)
+{
+	uint64_t word;
+	int err = fetch_memory(c, c->arg, &word, sizeof word);
+
+	if (err)
+		return err;
+	switch (c->request) {
+	case PCNTSETMUX:
+		return set_mux4(c, word);
+	case PCNT5MUX:
+		return set_mux5(c, word);
+	case PCNT6MUX:
+		return set_mux6(c, word);
+	case PCNT5FREQ:
+		return set_freq(c, word);
+	case PCNT5CTXTS:
+		return set_modes(c, word);
+	case PCNT5ENABLE:
+	case PCNT6ENABLE:
+		return start_counters(c, word, START_KEEP);
+	case PCNT5RESTART:
+	case PCNT6RESTART:
+		return start_counters(c, word, START_ZERO);
+	case PCNT6ENABWRITE:
+		return start_counters(c, word, START_LOAD);
+	case PCNT5DISABLE:
+	case PCNT6DISABLE:
+		return stop_counters(c, word);
+	case PCNT5CLEAR:
+	case PCNT6CLEAR:
+		return write_counters(c, word, true);
+	case PCNT5SETCNTRS:
+	case PCNT6SETCNTRS:
+		return write_counters(c, word, false);
+	default: /* PCNT5GETCNTRS, PCNT6GETCNTRS */
+		return read_counters(c, word);
+	}
+}
+
+enum request_family { REQUEST_UNKNOWN,
+	              REQUEST_ALL_FAMILIES,
+	              REQUEST_EV4,
+	              REQUEST_EV5,
+	              REQUEST_EV6 };
+
+/* Whose request this is. */
+static enum request_family find_request_family(const struct alpha_device *m, uint32_t request)
+{
+	static const uint32_t all[] = { PCNTRDISABLE, PCNTRENABLE, PCNTLOGALL, PCNTLOGSELECT, PCNTCLEARCNT, PCNTCLEARPCBPME,
+		                        PCNTCALLER, PCNTGETRSIZE, PCNTGETIPLHIS, PCNTSETITEMS, PCNTSETUADDR, PCNTSETKADDR,
+		                        PCNTSETURANGE, PCNTSETKRANGE };
+	static const uint32_t ev5[] = { PCNT5CTXTS, PCNT5MUX, PCNT5FREQ, PCNT5DISABLE, PCNT5ENABLE, PCNT5CLEAR, PCNT5RESTART,
+		                        PCNT5SETCNTRS, PCNT5GETCNTRS, PCNT5GETCNT, PCNT5READCNTRS };
+	static const uint32_t ev6[] = { PCNT6MUX, PCNT6ENABWRITE, PCNT6DISABLE, PCNT6ENABLE, PCNT6CLEAR, PCNT6RESTART,
+		                        PCNT6SETCNTRS, PCNT6GETCNTRS, PCNT6GETCNT, PCNT6READCNTRS };
+
+	for (unsigned i = 0; i < sizeof all / sizeof all[0]; i++)
+		if (request == all[i])
+			return REQUEST_ALL_FAMILIES;
+	for (unsigned i = 0; i < sizeof ev5 / sizeof ev5[0]; i++)
+		if (request == ev5[i])
+			return REQUEST_EV5;
+	for (unsigned i = 0; i < sizeof ev6 / sizeof ev6[0]; i++)
+		if (request == ev6[i])
+			return REQUEST_EV6;
+	if (request == PCNTSETMUX || request == PCNTGETCNT || (request == PCNTGETCNT_OLD && m->options.old_getcnt))
+		return REQUEST_EV4;
+	return REQUEST_UNKNOWN;
+}
+
+static enum request_family get_device_family(const struct alpha_device *m)
+{
+	return alpha_device_is_ev6(m) ? REQUEST_EV6 : alpha_device_is_ev5(m) ? REQUEST_EV5
+	                                                                     : REQUEST_EV4;
+}
+
+int alpha_device_do_ioctl(struct alpha_device *m, int handle, int pid, uint32_t request, uint64_t arg, const struct alpha_device_memory *mem)
+{
+	struct device_request c = { m, alpha_device_get_session(m, handle), alpha_device_find_process(m, pid), request, arg, mem };
+	enum request_family owner = find_request_family(m, request);
+
+	m->is_error_unconfirmed = false;
+	if (!c.session || !c.caller)
+		return c.session ? -ESRCH : -EBADF;
+	if (owner == REQUEST_UNKNOWN)
+		return -m->options.unknown_errno;
+	if (owner == REQUEST_ALL_FAMILIES)
+		return do_common_request(&c);
+	if (owner != get_device_family(m))
+		return -m->options.family_errno;
+	switch (request) {
+	case PCNTGETCNT:
+	case PCNTGETCNT_OLD:
+	case PCNT5GETCNT:
+	case PCNT6GETCNT:
+		return store_counts(&c, false);
+	case PCNT5READCNTRS:
+	case PCNT6READCNTRS:
+		return store_counts(&c, true);
+	default:
+		return do_word_request(&c);
+	}
+}
+
+size_t alpha_device_get_result_size(const struct alpha_device *m, int handle, uint32_t request)
+{
+	const struct device_session *u = handle >= 0 && handle < ALPHA_DEVICE_MAX_CPUS ? &m->sessions[handle] : NULL;
+	size_t n = u && u->is_open ? alpha_device_count_entries(m, u) : 0;
+
+	switch (request) {
+	case PCNTGETCNT:
+	case PCNTGETCNT_OLD:
+		return n * sizeof(struct pfcntrs);
+	case PCNT5GETCNT:
+	case PCNT5READCNTRS:
+		return n * sizeof(struct pfcntrs_ev5);
+	case PCNT6GETCNT:
+	case PCNT6READCNTRS:
+		return n * sizeof(struct pfcntrs_ev6);
+	case PCNTGETIPLHIS:
+		return n * sizeof(struct pfipls);
+	default:
+		return 0;
+	}
+}

@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm alpha device: serves /dev/pfcntr from the device model to an unmodified program.
+ *
+ * The program runs under a seccomp filter that hands opens, requests of the device's type and reads of high descriptors to
+ * this process before the kernel sees them (user notification). What is not the device's is told to go on as if nothing had been.
+ * An open of the device puts one end of a socket pair into the program, so that the descriptor can be duplicated, inherited
+ * and passed on, and its last close is noticed at the other end. No privilege is needed, and static programs work too.
+ *
+ * This is no security boundary: between our looking and the kernel's going on, the program could change its mind. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <perfmon/pfcntr.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "alpha/model.h"
+#include "alpha/session.h"
+
+#if defined __x86_64__
+#define NATIVE_ARCH AUDIT_ARCH_X86_64
+#elif defined __i386__
+#define NATIVE_ARCH AUDIT_ARCH_I386
+#elif defined __aarch64__
+#define NATIVE_ARCH AUDIT_ARCH_AARCH64
+#elif defined __arm__
+#define NATIVE_ARCH AUDIT_ARCH_ARM
+#elif defined __powerpc64__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define NATIVE_ARCH AUDIT_ARCH_PPC64LE
+#elif defined __powerpc64__
+#define NATIVE_ARCH AUDIT_ARCH_PPC64
+#elif defined __s390x__
+#define NATIVE_ARCH AUDIT_ARCH_S390X
+#elif defined __riscv && __riscv_xlen == 64
+#define NATIVE_ARCH AUDIT_ARCH_RISCV64
+#elif defined __alpha__
+#define NATIVE_ARCH AUDIT_ARCH_ALPHA
+#else
+#define NATIVE_ARCH 0 /* matches nothing: the program runs, the device is missing */
+#endif
+
+enum { CANNOT_RUN = 126,
+       NOT_FOUND = 127,
+       BY_SIGNAL = 128,
+       HIGH = 512 };
+
+/* One open of the device. */
+struct open_device {
+	bool open;
+	int fd;      /* our end */
+	ino_t inode; /* of the program's end, by which its descriptors are known again */
+};
+
+struct device_server {
+	struct alpha_device *m;
+	int listener;
+	int high;      /* descriptors from here on are the device's; reads of lower ones are never seen */
+	uint64_t then; /* nanoseconds up to which the model has run */
+	struct open_device opened[ALPHA_DEVICE_MAX_CPUS];
+	struct seccomp_notif *notif;
+	struct seccomp_notif_resp *resp;
+	size_t notif_size, resp_size;
+};
+
+/* ---- the filter -------------------------------------------------------------------------------------------------- */
+
+/* Where the low half of argument @n lies. */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define LOW(n) ((unsigned)offsetof(struct seccomp_data, args) + (n)*8u)
+#else
+#define LOW(n) ((unsigned)offsetof(struct seccomp_data, args) + (n)*8u + 4u)
+#endif
+
+static int install_filter(int high)
+{
+	/* Jumps count instructions: both ways end in the two returns at the bottom. */
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, NATIVE_ARCH, 0, 14),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_openat, 11, 0),
+#ifdef __NR_open
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_open, 10, 0),
+#else
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_openat, 10, 0),
+#endif
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_openat2, 9, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_ioctl, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_read, 5, 0),
+		BPF_JUMP(BPF_JMP | BPF_JA, 7, 0, 0),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, LOW(1)),
+		BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, 8),
+		BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0xff),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PFCNTR_TYPE, 2, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, LOW(0)),
+		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, (unsigned)high, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog prog = { sizeof code / sizeof code[0], code };
+	int fd;
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return -errno;
+	fd = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &prog);
+	return fd < 0 ? -errno : fd;
+}
+
+/* ---- the program's side ------------------------------------------------------------------------------------------ */
+
+union control {
+	char buf[CMSG_SPACE(sizeof(int))];
+	struct cmsghdr align;
+};
+
+/* Sends @err, and @fd if it is one. */
+static void send_listener(int to, int err, int fd)
+{
+	union control control = { .buf = { 0 } };
+	struct iovec iov = { &err, sizeof err };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+
+	if (fd >= 0) {
+		struct cmsghdr *c;
+
+		msg.msg_control = control.buf;
+		msg.msg_controllen = sizeof control.buf;
+		c = CMSG_FIRSTHDR(&msg);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof fd);
+		memcpy(CMSG_DATA(c), &fd, sizeof fd);
+	}
+	while (sendmsg(to, &msg, MSG_NOSIGNAL) < 0 && errno == EINTR)
+		;
+}
+
+static int receive_listener(int from, int *fd)
+{
+	union control control;
+	int err = -EIO;
+	struct iovec iov = { &err, sizeof err };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.buf, .msg_controllen = sizeof control.buf };
+	struct cmsghdr *c;
+	ssize_t got;
+
+	do
+		got = recvmsg(from, &msg, MSG_CMSG_CLOEXEC);
+	while (got < 0 && errno == EINTR);
+	c = got == (ssize_t)sizeof err ? CMSG_FIRSTHDR(&msg) : NULL;
+	if (c && c->cmsg_type == SCM_RIGHTS)
+		memcpy(fd, CMSG_DATA(c), sizeof *fd);
+	return got == (ssize_t)sizeof err ? err : -EIO;
+}
+
+static _Noreturn void run_program(int to, int high, char *const argv[], const sigset_t *mask)
+{
+	int fd = install_filter(high);
+
+	send_listener(to, fd < 0 ? fd : 0, fd);
+	close(to);
+	if (fd < 0)
+		_exit(CANNOT_RUN);
+	close(fd);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	execvp(argv[0], argv);
+	fprintf(stderr, "pfm alpha device: cannot run '%s': %s\n", argv[0], strerror(errno));
+	_exit(errno == ENOENT ? NOT_FOUND : CANNOT_RUN);
+}
+
+/* ---- the program's memory ---------------------------------------------------------------------------------------- */
+
+static int copy_caller_memory(pid_t pid, uint64_t there, void *here, size_t n, bool out)
+{
+	struct iovec local = { here, n }, remote = { (void *)(uintptr_t)there, n };
+	ssize_t done = out ? process_vm_writev(pid, &local, 1, &remote, 1, 0) : process_vm_readv(pid, &local, 1, &remote, 1, 0);
+
+	return done == (ssize_t)n ? 0 : -EFAULT;
+}
+
+static int read_caller_memory(void *arg, uint64_t from, void *to, size_t n)
+{
+	return copy_caller_memory(*(pid_t *)arg, from, to, n, false);
+}
+
+static int write_caller_memory(void *arg, uint64_t to, const void *from, size_t n)
+{
+	union {
+		const void *in;
+		void *out;
+	} here = { from }; /* only read from */
+
+	return copy_caller_memory(*(pid_t *)arg, to, here.out, n, true);
+}
+
+/* True if the text at @at is the device's path. */
+static bool is_device_path(pid_t pid, uint64_t at)
+{
+	char path[sizeof PFCNTR_DEVICE];
+
+	/* Shorter paths at the end of what is mapped cannot be read in whole, and are not the device's. */
+	return copy_caller_memory(pid, at, path, sizeof path, false) == 0 && memcmp(path, PFCNTR_DEVICE, sizeof path) == 0;
+}
+
+/* ---- who is asking ----------------------------------------------------------------------------------------------- */
+
+struct caller {
+	int pid, parent;
+	unsigned uid;
+};
+
+static bool find_opened(pid_t task, struct caller *out)
+{
+	char path[64], line[256];
+	unsigned found = 0;
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%d/status", (int)task);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof line, f)) {
+		found |= sscanf(line, "Tgid: %d", &out->pid) == 1 ? 1u : 0;
+		found |= sscanf(line, "PPid: %d", &out->parent) == 1 ? 2u : 0;
+		found |= sscanf(line, "Uid: %*u %u", &out->uid) == 1 ? 4u : 0;
+	}
+	if (f)
+		fclose(f);
+	return found == 7;
+}
+
+/* The processor a task is bound to: the only one it may run on. */
+static int read_bound_cpu(const struct device_server *s, pid_t task)
+{
+	unsigned n = alpha_device_get_options(s->m)->n_cpus;
+	cpu_set_t set;
+
+	if (sched_getaffinity(task, sizeof set, &set) || CPU_COUNT(&set) != 1)
+		return ALPHA_DEVICE_UNBOUND;
+	for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, &set))
+			return (int)(cpu % n);
+	return ALPHA_DEVICE_UNBOUND;
+}
+
+/* Makes the model know the process of @task. A new one is a copy of the nearest ancestor that is known: marks are inherited. */
+static int identify_caller(struct device_server *s, pid_t task, int *cpu)
+{
+	struct caller who, up;
+
+	if (!find_opened(task, &who))
+		return -ESRCH;
+	for (up = who; alpha_device_is_process_marked(s->m, who.pid) < 0 && up.parent > 1 && find_opened(up.parent, &up);)
+		if (alpha_device_is_process_marked(s->m, up.pid) >= 0)
+			(void)alpha_device_fork_process(s->m, up.pid, who.pid);
+	*cpu = read_bound_cpu(s, task);
+	if (alpha_device_set_process(s->m, who.pid, who.uid, *cpu))
+		return -ENOMEM;
+	return who.pid;
+}
+
+static uint64_t read_clock_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* What has passed since the last request was work of the process that asks now. */
+static void advance_time(struct device_server *s, int pid, int cpu)
+{
+	uint64_t t = read_clock_ns();
+
+	alpha_device_run(s->m, t - s->then, pid, cpu < 0 ? 0 : (unsigned)cpu, s->notif->data.instruction_pointer);
+	s->then = t;
+}
+
+/* ---- descriptors ------------------------------------------------------------------------------------------------- */
+
+/* The handle behind descriptor @fd of @task, or -1. */
+static int find_handle(const struct device_server *s, pid_t task, unsigned fd)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof path, "/proc/%d/fd/%u", (int)task, fd);
+	if (stat(path, &st) || !S_ISSOCK(st.st_mode))
+		return -1;
+	for (int i = 0; i < ALPHA_DEVICE_MAX_CPUS; i++)
+		if (s->opened[i].open && s->opened[i].inode == st.st_ino)
+			return i;
+	return -1;
+}
+
+/* Opens whose last descriptor is gone are closed. */
+static void drop_closed_files(struct device_server *s)
+{
+	for (int i = 0; i < ALPHA_DEVICE_MAX_CPUS; i++) {
+		struct pollfd p = { .fd = s->opened[i].fd };
+
+		if (!s->opened[i].open || poll(&p, 1, 0) <= 0 || !(p.revents & (POLLHUP | POLLERR)))
+			continue;
+		close(s->opened[i].fd);
+		s->opened[i].open = false;
+		(void)alpha_device_close_session(s->m, i);
+	}
+}
+
+/* A free number of @task where reads are seen, or -1. */
+static int free_number(const struct device_server *s, pid_t task)
+{
+	char path[64];
+	struct stat st;
+
+	for (int fd = s->high; fd < s->high + ALPHA_DEVICE_MAX_CPUS; fd++) {
+		snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)task, fd);
+		if (lstat(path, &st) && errno == ENOENT)
+			return fd;
+	}
+	return -1;
+}
+
+/* Puts a new descriptor for @handle into the program; its number there, or -errno. */
+static int add_descriptor(struct device_server *s, int handle, bool cloexec)
+{
+	struct seccomp_notif_addfd add = { .id = s->notif->id, .newfd_flags = cloexec ? O_CLOEXEC : 0 };
+	int pair[2], number = free_number(s, (pid_t)s->notif->pid);
+	struct stat st;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return -errno;
+	add.srcfd = (unsigned)pair[1];
+	if (number >= 0) {
+		add.flags = SECCOMP_ADDFD_FLAG_SETFD;
+		add.newfd = (unsigned)number;
+	}
+	number = fstat(pair[1], &st) ? -1 : ioctl(s->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &add);
+	if (number < 0) {
+		number = -errno;
+		close(pair[0]);
+	} else {
+		s->opened[handle] = (struct open_device){ true, pair[0], st.st_ino };
+	}
+	close(pair[1]);
+	return number;
+}
+
+/* ---- answers ----------------------------------------------------------------------------------------------------- */
+
+static bool is_caller_waiting(const struct device_server *s)
+{
+	return ioctl(s->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &s->notif->id) == 0;
+}
+
+static void send_response(struct device_server *s, long value)
+{
+	s->resp->error = value < 0 ? (int)value : 0;
+	s->resp->val = value < 0 ? 0 : value;
+}
+
+static void continue_call(struct device_server *s)
+{
+	s->resp->flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+}
+
+/* Flags of an open: an argument, or the first word of a struct for openat2. */
+static uint64_t open_flags(const struct device_server *s, uint64_t *path)
+{
+	const struct seccomp_data *d = &s->notif->data;
+	uint64_t flags = 0;
+
+	*path = d->args[1];
+	if (d->nr == __NR_openat)
+		return d->args[2];
+	if (d->nr == __NR_openat2)
+		return copy_caller_memory((pid_t)s->notif->pid, d->args[2], &flags, sizeof flags, false) ? 0 : flags;
+	*path = d->args[0];
+	return d->args[1];
+}
+
+static void serve_open(struct device_server *s)
+{
+	pid_t task = (pid_t)s->notif->pid;
+	uint64_t path, flags = open_flags(s, &path);
+	int pid, cpu, handle, number;
+
+	if (!is_device_path(task, path)) {
+		continue_call(s);
+		return;
+	}
+	drop_closed_files(s);
+	pid = identify_caller(s, task, &cpu);
+	if (pid < 0 || !is_caller_waiting(s)) {
+		send_response(s, pid < 0 ? pid : -EINTR);
+		return;
+	}
+	advance_time(s, pid, cpu);
+	handle = alpha_device_open_session(s->m, pid, flags);
+	number = handle < 0 ? handle : add_descriptor(s, handle, flags & O_CLOEXEC);
+	if (handle >= 0 && number < 0)
+		(void)alpha_device_close_session(s->m, handle);
+	send_response(s, number);
+}
+
+static void serve_call(struct device_server *s, bool is_read)
+{
+	const struct seccomp_data *d = &s->notif->data;
+	pid_t task = (pid_t)s->notif->pid;
+	const struct alpha_device_memory mem = { read_caller_memory, write_caller_memory, &task };
+	int handle = find_handle(s, task, (unsigned)d->args[0]), pid, cpu;
+
+	if (handle < 0) {
+		continue_call(s);
+		return;
+	}
+	pid = identify_caller(s, task, &cpu);
+	if (pid < 0 || !is_caller_waiting(s)) {
+		send_response(s, pid < 0 ? pid : -EINTR);
+		return;
+	}
+	advance_time(s, pid, cpu);
+	if (is_read)
+		send_response(s, alpha_device_read_samples(s->m, handle, d->args[1], (size_t)d->args[2], &mem));
+	else
+		send_response(s, alpha_device_do_ioctl(s->m, handle, pid, (uint32_t)d->args[1], d->args[2], &mem));
+}
+
+/* One notification. False when there will be no more. */
+static bool serve_request(struct device_server *s)
+{
+	memset(s->notif, 0, s->notif_size);
+	memset(s->resp, 0, s->resp_size);
+	if (ioctl(s->listener, SECCOMP_IOCTL_NOTIF_RECV, s->notif))
+		return errno == EINTR || errno == ENOENT; /* ENOENT: the task was killed meanwhile */
+	s->resp->id = s->notif->id;
+	if (s->notif->data.nr == __NR_ioctl)
+		serve_call(s, false);
+	else if (s->notif->data.nr == __NR_read)
+		serve_call(s, true);
+	else
+		serve_open(s);
+	(void)ioctl(s->listener, SECCOMP_IOCTL_NOTIF_SEND, s->resp);
+	return true;
+}
+
+/* Until the last process of the program is gone. */
+static void serve_until_exit(struct device_server *s)
+{
+	for (;;) {
+		struct pollfd p[1 + ALPHA_DEVICE_MAX_CPUS] = { { .fd = s->listener, .events = POLLIN } };
+		nfds_t n = 1;
+
+		for (int i = 0; i < ALPHA_DEVICE_MAX_CPUS; i++)
+			if (s->opened[i].open)
+				p[n++] = (struct pollfd){ .fd = s->opened[i].fd };
+		if (poll(p, n, -1) < 0 && errno != EINTR)
+			return;
+		drop_closed_files(s);
+		if (p[0].revents & POLLIN) {
+			if (!serve_request(s))
+				return;
+		} else if (p[0].revents & (POLLHUP | POLLERR)) {
+			return;
+		}
+	}
+}
+
+/* ---- start and end ----------------------------------------------------------------------------------------------- */
+
+static int make_server(struct device_server *s, const struct alpha_device_options *options)
+{
+	struct seccomp_notif_sizes sizes;
+	struct rlimit limit;
+
+	s->listener = -1;
+	s->high = HIGH;
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < HIGH + ALPHA_DEVICE_MAX_CPUS)
+		s->high = limit.rlim_cur > 2 * ALPHA_DEVICE_MAX_CPUS ? (int)limit.rlim_cur - ALPHA_DEVICE_MAX_CPUS : ALPHA_DEVICE_MAX_CPUS;
+	if (syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes))
+		return -errno;
+	/* The kernel's structs may be larger than ours. */
+	s->notif_size = sizes.seccomp_notif > sizeof *s->notif ? sizes.seccomp_notif : sizeof *s->notif;
+	s->resp_size = sizes.seccomp_notif_resp > sizeof *s->resp ? sizes.seccomp_notif_resp : sizeof *s->resp;
+	s->notif = malloc(s->notif_size);
+	s->resp = malloc(s->resp_size);
+	s->m = alpha_device_new(options);
+	return s->notif && s->resp && s->m ? 0 : -ENOMEM;
+}
+
+static void free_server(struct device_server *s)
+{
+	for (int i = 0; i < ALPHA_DEVICE_MAX_CPUS; i++)
+		if (s->opened[i].open)
+			close(s->opened[i].fd);
+	if (s->listener >= 0)
+		close(s->listener);
+	alpha_device_free(s->m);
+	free(s->notif);
+	free(s->resp);
+}
+
+static int report_errno(int err)
+{
+	const char *hint = err == -EBUSY                      ? " (another supervisor serves this program already)"
+	                   : err == -EINVAL || err == -ENOSYS ? " (seccomp user notification is needed: Linux 5.9)"
+	                                                      : "";
+
+	fprintf(stderr, "pfm alpha device: cannot serve the device: %s%s\n", strerror(-err), hint);
+	return CANNOT_RUN;
+}
+
+static int exit_status(pid_t child)
+{
+	int status;
+
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			return CANNOT_RUN;
+	return WIFSIGNALED(status) ? BY_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static int run_served(struct device_server *s, char *const argv[], const sigset_t *mask)
+{
+	int pair[2], err;
+	pid_t child;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return report_errno(-errno);
+	child = fork();
+	if (child == 0)
+		run_program(pair[1], s->high, argv, mask);
+	err = child < 0 ? -errno : 0;
+	close(pair[1]);
+	if (!err)
+		err = receive_listener(pair[0], &s->listener);
+	close(pair[0]);
+	if (err) {
+		if (child > 0)
+			(void)exit_status(child);
+		return report_errno(err);
+	}
+	s->then = read_clock_ns();
+	serve_until_exit(s);
+	return exit_status(child);
+}
+
+int device_run(const struct alpha_device_options *options, char *const argv[])
+{
+	struct device_server s;
+	sigset_t terminal, before;
+	int status;
+
+	memset(&s, 0, sizeof s);
+	status = make_server(&s, options);
+	if (status) {
+		free_server(&s);
+		return report_errno(status);
+	}
+	/* What is typed at the terminal is for the program: it ends, and we after it. */
+	sigemptyset(&terminal);
+	sigaddset(&terminal, SIGINT);
+	sigaddset(&terminal, SIGQUIT);
+	sigprocmask(SIG_BLOCK, &terminal, &before);
+	status = run_served(&s, argv, &before);
+	/* Those that came meanwhile were for the program as well. */
+	while (sigtimedwait(&terminal, NULL, &(struct timespec){ 0, 0 }) > 0)
+		;
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	free_server(&s);
+	return status;
+}

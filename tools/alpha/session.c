@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm alpha session --json: replays device sessions on the model of the Alpha counter device. One request a line; the answer
+ * is the same object with what the device says filled in. docs: pfm_device(3). */
+#define _POSIX_C_SOURCE 200809L
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <perfmon/pfcntr.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include "alpha/model.h"
+#include "alpha/session.h"
+
+/* Where a step's argument lies in the invented memory of its process: the words, then a pointer, then the array. */
+#define AT_WORDS      UINT64_C(0x1000)
+#define AT_POINTER    UINT64_C(0x2000)
+#define AT_ARRAY      UINT64_C(0x10000)
+#define MAX_WORDS     4
+#define MAX_ARRAY     (ALPHA_DEVICE_MAX_CPUS * 72u)
+#define MAX_PROCESSES 26
+
+struct program_memory {
+	uint64_t words[MAX_WORDS], pointer;
+	unsigned char array[MAX_ARRAY];
+	size_t capacity; /* bytes of the array that exist */
+};
+
+struct session_replay_state {
+	struct alpha_device *m;
+	struct program_memory memory;
+	json_t *answer;
+	json_t *pal;               /* wrperfmon calls so far */
+	json_t *regs;              /* just after start */
+	int handle[MAX_PROCESSES]; /* by process letter; -1: not open */
+	unsigned n_cpus;
+	bool show_out, touches_mark;
+	const char *wrong; /* what is malformed */
+};
+
+/* ---- words -------------------------------------------------------------------------------------------------------- */
+
+static const struct {
+	int number;
+	const char *name;
+} ERRNOS[] = {
+	{ EPERM, "EPERM" },
+	{ ESRCH, "ESRCH" },
+	{ EBADF, "EBADF" },
+	{ ENOMEM, "ENOMEM" },
+	{ EFAULT, "EFAULT" },
+	{ EBUSY, "EBUSY" },
+	{ EEXIST, "EEXIST" },
+	{ ENODEV, "ENODEV" },
+	{ EINVAL, "EINVAL" },
+	{ ENOTTY, "ENOTTY" },
+	{ ENOSPC, "ENOSPC" },
+	{ ENOENT, "ENOENT" },
+	{ EACCES, "EACCES" },
+	{ EIO, "EIO" },
+	{ ENXIO, "ENXIO" },
+};
+
+static const char *errno_name(int err)
+{
+	for (size_t i = 0; i < sizeof ERRNOS / sizeof ERRNOS[0]; i++)
+		if (ERRNOS[i].number == err)
+			return ERRNOS[i].name;
+	return "EIO";
+}
+
+static json_t *read_hex(uint64_t value, int digits)
+{
+	char text[24];
+
+	snprintf(text, sizeof text, "0x%0*" PRIx64, digits, value);
+	return json_string(text);
+}
+
+/* A number, or a string that spells one. */
+static uint64_t read_number(struct session_replay_state *r, const json_t *v, uint64_t otherwise)
+{
+	char *end;
+	uint64_t n;
+
+	if (!v)
+		return otherwise;
+	if (json_is_integer(v))
+		return (uint64_t)json_integer_value(v);
+	if (!json_is_string(v) || !*json_string_value(v)) {
+		r->wrong = "a number is wanted";
+		return otherwise;
+	}
+	errno = 0;
+	n = strtoull(json_string_value(v), &end, 0);
+	if (*end || errno || !isdigit((unsigned char)*json_string_value(v)))
+		r->wrong = "malformed number";
+	return n;
+}
+
+static uint64_t read_key_number(struct session_replay_state *r, const json_t *o, const char *key, uint64_t otherwise)
+{
+	return read_number(r, json_object_get(o, key), otherwise);
+}
+
+/* The same of a processor, a level or a user, 0 if nobody says: what has more bits is none of them, too. */
+static unsigned read_key_small(struct session_replay_state *r, const json_t *o, const char *key)
+{
+	uint64_t n = read_key_number(r, o, key, 0);
+
+	return n > UINT32_MAX ? UINT32_MAX : (unsigned)n;
+}
+
+/* ---- the invented memory ------------------------------------------------------------------------------------------- */
+
+static unsigned char *find_program_memory(struct program_memory *mem, uint64_t at, size_t n)
+{
+	if (at >= AT_ARRAY && at - AT_ARRAY <= mem->capacity && n <= mem->capacity - (at - AT_ARRAY))
+		return mem->array + (at - AT_ARRAY);
+	if (at >= AT_WORDS && at - AT_WORDS <= sizeof mem->words && n <= sizeof mem->words - (at - AT_WORDS))
+		return (unsigned char *)mem->words + (at - AT_WORDS);
+	if (at == AT_POINTER && n <= sizeof mem->pointer)
+		return (unsigned char *)&mem->pointer;
+	return NULL;
+}
+
+static int read_program_memory(void *arg, uint64_t from, void *to, size_t n)
+{
+	const unsigned char *at = find_program_memory(arg, from, n);
+
+	if (!at)
+		return -EFAULT;
+	memcpy(to, at, n);
+	return 0;
+}
+
+static int write_program_memory(void *arg, uint64_t to, const void *from, size_t n)
+{
+	unsigned char *at = find_program_memory(arg, to, n);
+
+	if (!at)
+		return -EFAULT;
+	memcpy(at, from, n);
+	return 0;
+}
+
+/* ---- steps --------------------------------------------------------------------------------------------------------- */
+
+/* Processes are letters; A when nobody says. Its pid is its place in the alphabet, from 1. */
+static int read_pid(struct session_replay_state *r, const json_t *step, const char *key)
+{
+	const json_t *v = json_object_get(step, key);
+	const char *name = json_string_value(v);
+
+	if (!v || json_is_null(v))
+		return 1;
+	if (!name || name[0] < 'A' || name[0] > 'Z' || name[1]) {
+		r->wrong = "a process is one capital letter";
+		return 1;
+	}
+	return name[0] - 'A' + 1;
+}
+
+/* Errors whose number is not known are answered with FAIL and, beside it, the number the model gives. */
+static void record_result(struct session_replay_state *r, json_t *step, long err)
+{
+	bool unknown = err < 0 && alpha_device_is_error_unconfirmed(r->m);
+
+	json_object_set_new(step, "ret", json_string(err >= 0 ? "OK" : unknown ? "FAIL"
+	                                                                       : errno_name((int)-err)));
+	if (unknown)
+		json_object_set_new(step, "errno", json_string(errno_name((int)-err)));
+}
+
+static int register_process(struct session_replay_state *r, const json_t *step, int pid)
+{
+	const json_t *bound = json_object_get(step, "bound");
+	json_int_t cpu = json_is_integer(bound) ? json_integer_value(bound) : ALPHA_DEVICE_UNBOUND;
+
+	if (alpha_device_is_process_marked(r->m, pid) < 0 || bound || json_object_get(step, "uid"))
+		return alpha_device_set_process(r->m, pid, read_key_small(r, step, "uid"),
+		                                cpu < INT32_MIN || cpu > INT32_MAX ? INT32_MAX : (int)cpu);
+	return 0;
+}
+
+static void step_open(struct session_replay_state *r, json_t *step)
+{
+	int pid = read_pid(r, step, "proc"), handle = register_process(r, step, pid);
+
+	if (handle == 0)
+		handle = alpha_device_open_session(r->m, pid, read_key_number(r, step, "flags", 0));
+	if (handle >= 0)
+		r->handle[pid - 1] = handle;
+	record_result(r, step, handle);
+}
+
+static void step_close(struct session_replay_state *r, json_t *step)
+{
+	int pid = read_pid(r, step, "proc");
+
+	record_result(r, step, alpha_device_close_session(r->m, r->handle[pid - 1]));
+	r->handle[pid - 1] = -1;
+}
+
+static bool has_prefix(uint32_t request)
+{
+	return request == PCNTRENABLE || request == PCNT5ENABLE || request == PCNT5RESTART || request == PCNT6ENABLE ||
+	       request == PCNT6RESTART || request == PCNT6ENABWRITE;
+}
+
+/* The registers of the first processor the session holds. */
+static void record_registers(struct session_replay_state *r)
+{
+	struct alpha_device_view v = { .holder_pid = -1 };
+
+	for (unsigned i = 0; i < r->n_cpus && v.holder_pid < 0; i++)
+		(void)alpha_device_get_view(r->m, i, &v);
+	json_object_clear(r->regs);
+	switch (alpha_device_get_options(r->m)->family) {
+	case ALPHA_DEVICE_EV4:
+		json_object_set_new(r->regs, "ICCSR_write", read_hex(v.iccsr, 16));
+		break;
+	case ALPHA_DEVICE_EV5:
+		json_object_set_new(r->regs, "PMCTR", read_hex(v.pmctr, 16));
+		json_object_set_new(r->regs, "BC_CTL_24_19", read_hex(v.cbox, 2));
+		break;
+	case ALPHA_DEVICE_PCA56:
+		json_object_set_new(r->regs, "PMCTR", read_hex(v.pmctr, 16));
+		json_object_set_new(r->regs, "a1_13_8", read_hex(v.cbox, 2));
+		break;
+	default:
+		json_object_set_new(r->regs, "PCTR_CTL_written", read_hex(v.pctr_ctl, 16));
+		json_object_set_new(r->regs, "I_CTL_enables", read_hex(v.i_ctl, 0));
+	}
+}
+
+static void load_words(struct session_replay_state *r, const json_t *step)
+{
+	const json_t *list = json_object_get(step, "arg");
+
+	memset(&r->memory, 0, sizeof r->memory);
+	if (json_array_size(list) > MAX_WORDS)
+		r->wrong = "an argument has at most four words";
+	for (size_t i = 0; i < json_array_size(list) && i < MAX_WORDS; i++)
+		r->memory.words[i] = read_number(r, json_array_get(list, i), 0);
+}
+
+static void show_array(struct session_replay_state *r, json_t *step, size_t size)
+{
+	json_t *out = json_array();
+	uint64_t word;
+
+	for (size_t at = 0; at + sizeof word <= size; at += sizeof word) {
+		memcpy(&word, r->memory.array + at, sizeof word);
+		json_array_append_new(out, read_hex(word, 16));
+	}
+	json_object_set_new(step, "out", out);
+}
+
+static void step_ioctl(struct session_replay_state *r, json_t *step)
+{
+	const struct alpha_device_memory mem = { read_program_memory, write_program_memory, &r->memory };
+	uint32_t request = (uint32_t)read_key_number(r, step, "req", 0);
+	int pid = read_pid(r, step, "proc"), handle = r->handle[pid - 1], err = register_process(r, step, pid);
+	size_t size = alpha_device_get_result_size(r->m, handle, request);
+
+	load_words(r, step);
+	r->memory.capacity = (size_t)read_key_number(r, step, "user_bytes", size);
+	if (r->memory.capacity > MAX_ARRAY)
+		r->memory.capacity = MAX_ARRAY;
+	r->memory.pointer = AT_ARRAY;
+	if (read_key_number(r, step, "alloc_fails", 0))
+		alpha_device_fail_next_alloc(r->m);
+	if (err == 0)
+		err = alpha_device_do_ioctl(r->m, handle, pid, request, size ? AT_POINTER : AT_WORDS, &mem);
+	record_result(r, step, err);
+	if (size && (err == 0 || err == -EFAULT))
+		json_object_set_new(step, "out_bytes", json_integer((json_int_t)size));
+	if (size && err == 0 && r->show_out)
+		show_array(r, step, size);
+	if (request == PCNTGETRSIZE && err == 0)
+		json_object_set_new(step, "out_value", json_integer((json_int_t)r->memory.words[0]));
+	if ((request == PCNT5GETCNTRS || request == PCNT6GETCNTRS) && err == 0)
+		json_object_set_new(step, "out_word", read_hex(r->memory.words[0], 16));
+	if (has_prefix(request) && err == 0)
+		record_registers(r);
+	r->touches_mark |= request == PCNTLOGSELECT || request == PCNTCLEARPCBPME;
+}
+
+static void step_read(struct session_replay_state *r, json_t *step)
+{
+	const struct alpha_device_memory mem = { read_program_memory, write_program_memory, &r->memory };
+	json_t *out = json_array();
+	uint32_t bucket;
+	long got;
+
+	memset(&r->memory, 0, sizeof r->memory);
+	r->memory.capacity = MAX_ARRAY;
+	got = alpha_device_read_samples(r->m, r->handle[read_pid(r, step, "proc") - 1], AT_ARRAY,
+	                                (size_t)read_key_number(r, step, "bytes", MAX_ARRAY), &mem);
+	record_result(r, step, got);
+	for (long at = 0; at + (long)sizeof bucket <= got; at += (long)sizeof bucket) {
+		memcpy(&bucket, r->memory.array + at, sizeof bucket);
+		json_array_append_new(out, json_integer(bucket));
+	}
+	json_object_set_new(step, "out_bytes", json_integer(got < 0 ? 0 : got));
+	json_object_set_new(step, "buckets", out);
+}
+
+static void step_fork(struct session_replay_state *r, json_t *step)
+{
+	int parent = read_pid(r, step, "proc"), child = json_object_get(step, "child") ? read_pid(r, step, "child") : MAX_PROCESSES;
+	int err = alpha_device_fork_process(r->m, parent, child);
+
+	if (err == 0)
+		json_object_set_new(step, "child_pme", json_integer(alpha_device_is_process_marked(r->m, child)));
+	else
+		record_result(r, step, err);
+	r->touches_mark = true;
+}
+
+static void step_exit(struct session_replay_state *r, json_t *step)
+{
+	int pid = read_pid(r, step, "proc");
+
+	record_result(r, step, alpha_device_exit_process(r->m, pid));
+	r->handle[pid - 1] = -1;
+}
+
+static void step_work(struct session_replay_state *r, json_t *step)
+{
+	struct alpha_device_work w = { .pid = read_pid(r, step, "proc"),
+		                       .is_user = read_key_number(r, step, "user", 0) != 0,
+		                       .is_pal = read_key_number(r, step, "pal", 0) != 0,
+		                       .is_idle = read_key_number(r, step, "idle", 0) != 0,
+		                       .ipl = read_key_small(r, step, "ipl"),
+		                       .pc = read_key_number(r, step, "pc", 0),
+		                       .return_address = read_key_number(r, step, "caller", 0),
+		                       .cycles = read_key_number(r, step, "cycles", 0) };
+	const json_t *events = json_object_get(step, "events");
+
+	for (size_t i = 0; i < ALPHA_DEVICE_MAX_COUNTERS && i < json_array_size(events); i++) {
+		w.events[i] = read_number(r, json_array_get(events, i), 0);
+		if (w.events[i] > UINT64_C(1) << 34)
+			r->wrong = "too many events in one step";
+	}
+	if (!r->wrong)
+		record_result(r, step, alpha_device_do_work(r->m, read_key_small(r, step, "cpu"), &w));
+}
+
+static void step_other(struct session_replay_state *r, json_t *step, const char *op)
+{
+	if (strcmp(op, "foreign_handler") == 0) {
+		if (alpha_device_set_foreign(r->m, read_key_small(r, step, "cpu"), true))
+			r->wrong = "no such processor";
+	} else if (strcmp(op, "exec") == 0) {
+		record_result(r, step, alpha_device_exec_process(r->m, read_pid(r, step, "proc")));
+	} else if (strcmp(op, "bind") == 0) {
+		int pid = read_pid(r, step, "proc");
+
+		record_result(r, step, register_process(r, step, pid));
+	} else {
+		r->wrong = "unknown op";
+	}
+}
+
+static const struct {
+	const char *op;
+	void (*run)(struct session_replay_state *r, json_t *step);
+} STEPS[] = {
+	{ "open", step_open },
+	{ "ioctl", step_ioctl },
+	{ "close", step_close },
+	{ "read", step_read },
+	{ "fork", step_fork },
+	{ "exit", step_exit },
+	{ "advance", step_work },
+};
+
+static void run_step(struct session_replay_state *r, json_t *step)
+{
+	const char *op = json_string_value(json_object_get(step, "op"));
+
+	if (!op) {
+		r->wrong = "a step without op";
+		return;
+	}
+	for (size_t i = 0; i < sizeof STEPS / sizeof STEPS[0]; i++)
+		if (strcmp(op, STEPS[i].op) == 0) {
+			STEPS[i].run(r, step);
+			return;
+		}
+	step_other(r, step, op);
+}
+
+/* ---- requests ------------------------------------------------------------------------------------------------------ */
+
+/* Open and the scope of logging are left out: what the driver hands the PALcode there is not known. */
+static void record_pal_call(void *arg, unsigned function, uint64_t a1)
+{
+	struct session_replay_state *r = arg;
+	json_t *call = json_array();
+
+	json_array_append_new(call, json_integer(function));
+	json_array_append_new(call, read_hex(a1, 16));
+	json_array_append_new(r->pal, call);
+}
+
+/* The number of processors stands in the request, or in one of its steps. */
+static unsigned find_n_cpus(struct session_replay_state *r, const json_t *request, const json_t *steps)
+{
+	uint64_t n = read_key_number(r, request, "ncpu", 0);
+
+	for (size_t i = 0; n == 0 && i < json_array_size(steps); i++)
+		n = read_key_number(r, json_array_get(steps, i), "ncpu", 0);
+	if (n > ALPHA_DEVICE_MAX_CPUS)
+		r->wrong = "too many processors";
+	return n == 0 || n > ALPHA_DEVICE_MAX_CPUS ? 4 : (unsigned)n;
+}
+
+static bool has_op(const json_t *steps, const char *op)
+{
+	for (size_t i = 0; i < json_array_size(steps); i++) {
+		const char *name = json_string_value(json_object_get(json_array_get(steps, i), "op"));
+
+		if (name && strcmp(name, op) == 0)
+			return true;
+	}
+	return false;
+}
+
+static struct alpha_device *make_model(struct session_replay_state *r, const json_t *request, const json_t *steps)
+{
+	const char *pmu = json_string_value(json_object_get(request, "pmu"));
+	struct alpha_device_options options;
+	int family = pmu && strcmp(pmu, "any") != 0 ? alpha_device_find_family(pmu) : ALPHA_DEVICE_EV5;
+
+	if (family < 0) {
+		r->wrong = "pmu is one of ev4, ev5, pca56, ev6, ev67, any";
+		return NULL;
+	}
+	alpha_device_set_defaults(&options, (enum alpha_device_family)family);
+	options.n_cpus = r->n_cpus = find_n_cpus(r, request, steps);
+	return alpha_device_new(&options);
+}
+
+/* What the answer says about the whole. */
+static void add_outcome(struct session_replay_state *r, const json_t *steps, bool session)
+{
+	const json_t *last = json_array_get(steps, json_array_size(steps) - 1);
+	const json_t *ret = json_object_get(last, "ret");
+
+	if (session) {
+		json_object_set(r->answer, "wrperfmon", r->pal);
+		json_object_set(r->answer, "regs", r->regs);
+		return;
+	}
+	json_object_set_new(r->answer, "expect", json_string(ret ? json_string_value(ret) : "OK"));
+	if (r->touches_mark)
+		json_object_set_new(r->answer, "pme_after", json_integer(alpha_device_is_process_marked(r->m, 1) > 0));
+}
+
+static void replay_steps(struct session_replay_state *r)
+{
+	const char *kind = json_string_value(json_object_get(r->answer, "kind"));
+	bool session = kind ? strcmp(kind, "session") == 0 : json_object_get(r->answer, "seq") || !json_object_get(r->answer, "steps");
+	json_t *steps;
+
+	if (session && !json_object_get(r->answer, "seq"))
+		r->wrong = session_compose(r->answer);
+	steps = json_object_get(r->answer, session ? "seq" : "steps");
+	if (!r->wrong && !json_is_array(steps))
+		r->wrong = "a list of steps is wanted: seq or steps";
+	r->m = r->wrong ? NULL : make_model(r, r->answer, steps);
+	if (!r->m)
+		return;
+	alpha_device_trace_pal(r->m, record_pal_call, r);
+	r->show_out = has_op(steps, "advance");
+	for (size_t i = 0; i < json_array_size(steps) && !r->wrong; i++)
+		run_step(r, json_array_get(steps, i));
+	if (!r->wrong)
+		add_outcome(r, steps, session);
+	alpha_device_free(r->m);
+}
+
+/* Answers @r->answer in place; false if it could not be understood. */
+static bool answer_session(json_t *request)
+{
+	struct session_replay_state r = { .answer = request, .pal = json_array(), .regs = json_object() };
+
+	for (int i = 0; i < MAX_PROCESSES; i++)
+		r.handle[i] = -1;
+	replay_steps(&r);
+	if (r.wrong)
+		json_object_set_new(request, "error", json_pack("{s:s}", "message", r.wrong));
+	json_decref(r.pal);
+	json_decref(r.regs);
+	return !r.wrong;
+}
+
+static json_t *refusal_text(const char *message, int at)
+{
+	return json_pack("{s:{s:s,s:i}}", "error", "message", message, "at", at);
+}
+
+static bool answer_line(const char *line, FILE *out)
+{
+	json_error_t why;
+	json_t *request = json_loads(line, JSON_REJECT_DUPLICATES, &why);
+	bool good = json_is_object(request);
+
+	if (good) {
+		good = answer_session(request);
+	} else {
+		json_decref(request);
+		request = refusal_text(*why.text ? why.text : "an object is wanted", why.position);
+		/* What it quotes may be no text, or end within a character. */
+		for (char *c = why.text; !request && *c; c++)
+			*c = (char)(*c & 0x80 ? '?' : *c);
+		request = request ? request : refusal_text(why.text, why.position);
+	}
+	if (request)
+		json_dumpf(request, out, JSON_COMPACT | JSON_ENSURE_ASCII);
+	fputc('\n', out);
+	fflush(out);
+	json_decref(request);
+	return good;
+}
+
+int session_replay(FILE *in, FILE *out)
+{
+	char *line = NULL;
+	size_t room = 0;
+	bool good = true;
+
+	while (getline(&line, &room, in) > 0)
+		if (line[strspn(line, " \t\r\n")])
+			good &= answer_line(line, out);
+	free(line);
+	return good && !ferror(in) && !ferror(out) ? 0 : 1;
+}

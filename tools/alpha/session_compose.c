@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm alpha session --json: the steps of a session of which only events, rates and scope are given. They are those that the library
+ * itself would take. */
+#define _POSIX_C_SOURCE 200809L
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <perfmon/alpha.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include "alpha/session.h"
+
+#define MAX_EVENTS 8
+
+/* What is not there, and null, is 0: not said. Sets *@wrong for what is no number. */
+static uint64_t read_number(const json_t *v, const char **wrong)
+{
+	const char *text = json_string_value(v);
+	char *end = NULL;
+	uint64_t n;
+
+	if (!v || json_is_null(v))
+		return 0;
+	if (json_is_integer(v) && json_integer_value(v) >= 0)
+		return (uint64_t)json_integer_value(v);
+	errno = 0;
+	n = text && isdigit((unsigned char)*text) ? strtoull(text, &end, 0) : 0;
+	if (!end || *end || errno)
+		*wrong = "malformed number";
+	return n;
+}
+
+static json_t *read_hex(uint64_t value, int digits)
+{
+	char text[24];
+
+	snprintf(text, sizeof text, "0x%0*" PRIx64, digits, value);
+	return json_string(text);
+}
+
+static void fill_settings(uint64_t *out, const json_t *list, const char **wrong)
+{
+	if (list && !json_is_null(list) && (!json_is_array(list) || json_array_size(list) > PFM_ALPHA_MAX_COUNTERS))
+		*wrong = "freq and period are lists with a number for each counter";
+	for (size_t i = 0; i < PFM_ALPHA_MAX_COUNTERS && i < json_array_size(list); i++)
+		out[i] = read_number(json_array_get(list, i), wrong);
+}
+
+/* Which of @words the value of @key is; the first if there is none. */
+static unsigned find_word(const json_t *o, const char *key, const char *const *words, const char **wrong, const char *otherwise)
+{
+	const json_t *v = json_object_get(o, key);
+	const char *s = json_string_value(v);
+
+	for (unsigned i = 0; s && words[i]; i++)
+		if (strcmp(s, words[i]) == 0)
+			return i;
+	if (v && !json_is_null(v))
+		*wrong = otherwise;
+	return 0;
+}
+
+/* What is malformed, or NULL. */
+static const char *read_settings(const json_t *request, pfmlib_alpha_input_param_t *in)
+{
+	static const char *const scopes[] = { "system", "process", NULL }, *const modes[] = { "all", "each", "one", NULL };
+	static const unsigned opens[] = { PFM_ALPHA_OPEN_ALL, PFM_ALPHA_OPEN_EACH, PFM_ALPHA_OPEN_ONE };
+	const char *wrong = NULL;
+	uint64_t items;
+
+	memset(in, 0, sizeof *in);
+	fill_settings(in->pfp_alpha_rates, json_object_get(request, "freq"), &wrong);
+	fill_settings(in->pfp_alpha_periods, json_object_get(request, "period"), &wrong);
+	in->pfp_alpha_scope = find_word(request, "scope", scopes, &wrong, "scope is system or process") ? PFM_ALPHA_SCOPE_PROCESS
+	                                                                                                : PFM_ALPHA_SCOPE_SYSTEM;
+	in->pfp_alpha_open = opens[find_word(request, "mode", modes, &wrong, "mode is all, each or one")];
+	items = read_number(json_object_get(request, "items"), &wrong);
+	in->pfp_alpha_items = items > UINT32_MAX ? UINT32_MAX : (unsigned)items;
+	if (json_object_get(request, "ctxt")) {
+		in->pfp_alpha_flags |= PFM_ALPHA_FL_CTXT;
+		in->pfp_alpha_ctxt = read_number(json_object_get(request, "ctxt"), &wrong);
+	}
+	return wrong;
+}
+
+/* An event is a name, or a counter and a name. */
+static bool read_event(const char *pmu, const json_t *event, char *text, size_t room)
+{
+	const json_t *name = json_is_array(event) ? json_array_get(event, 1) : event, *counter = json_array_get(event, 0);
+	int n;
+
+	if (!json_is_string(name) || (json_is_array(event) && (json_array_size(event) != 2 || !json_is_integer(counter))))
+		return false;
+	n = json_is_array(event) ? snprintf(text, room, "%s::%s:counter=%" JSON_INTEGER_FORMAT, pmu, json_string_value(name),
+	                                    json_integer_value(counter))
+	                         : snprintf(text, room, "%s::%s", pmu, json_string_value(name));
+	return n > 0 && (size_t)n < room;
+}
+
+static json_t *step_open(const pfmlib_alpha_output_param_t *out)
+{
+	json_t *step = json_pack("{s:s,s:o}", "op", "open", "flags", read_hex(out->open_flags, 0));
+
+	if (out->open_flags == PCNTOPENONE)
+		json_object_set_new(step, "bound", json_integer(0));
+	return step;
+}
+
+static json_t *step_ioctl(const pfmlib_alpha_ioctl_t *io)
+{
+	json_t *step = json_pack("{s:s,s:s,s:o}", "op", "ioctl", "name", io->name, "req", read_hex(io->request, 8)), *words;
+
+	if (io->n_words == 0)
+		return step;
+	words = json_array();
+	for (unsigned i = 0; i < io->n_words; i++)
+		json_array_append_new(words, read_hex(io->words[i], 16));
+	json_object_set_new(step, "arg", words);
+	return step;
+}
+
+static json_t *read_steps(const pfmlib_alpha_output_param_t *out)
+{
+	json_t *seq = json_array();
+
+	json_array_append_new(seq, step_open(out));
+	for (unsigned i = 0; i < out->n_ioctls; i++)
+		json_array_append_new(seq, step_ioctl(&out->ioctls[i]));
+	json_array_append_new(seq, json_pack("{s:s}", "op", "close"));
+	return seq;
+}
+
+const char *session_compose(json_t *request)
+{
+	const char *pmu = json_string_value(json_object_get(request, "pmu")), *pointers[MAX_EVENTS];
+	const json_t *events = json_object_get(request, "events");
+	pfm_ctx_options_t options = { .size = sizeof options, .flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES };
+	pfm_set_options_t set_options = { .size = sizeof set_options };
+	pfm_set_t set = { .size = sizeof set };
+	pfmlib_alpha_input_param_t in;
+	pfmlib_alpha_output_param_t out;
+	char texts[MAX_EVENTS][96];
+	const char *wrong;
+	size_t n = json_array_size(events);
+	pfm_ctx_t *ctx;
+	int rc;
+
+	if (!pmu || n == 0 || n > MAX_EVENTS)
+		return "seq, or pmu and events are wanted";
+	for (size_t i = 0; i < n; i++) {
+		if (!read_event(pmu, json_array_get(events, i), texts[i], sizeof texts[i]))
+			return "an event is a name, or a list of counter and name";
+		pointers[i] = texts[i];
+	}
+	wrong = read_settings(request, &in);
+	if (wrong)
+		return wrong;
+	if (pfm_open_context(&ctx, &options, NULL))
+		return "out of memory";
+	set_options.model_in = &in;
+	set_options.model_out = &out;
+	rc = pfm_dispatch_set(ctx, pointers, (unsigned)n, &set_options, &set, NULL);
+	pfm_close_context(ctx);
+	if (rc)
+		return pfm_result_text(rc);
+	json_object_set_new(request, "seq", read_steps(&out));
+	return NULL;
+}
