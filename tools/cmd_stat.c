@@ -313,8 +313,7 @@ static int open_output(struct stat_job *job)
 	return job->out ? EXIT_DONE : report_bad_option(job->output, errno);
 }
 
-/* The comma of @list that has nothing before it, or is its last and has nothing behind it; NULL if
- * there is none. */
+/* The comma of @list that has nothing before it, or is its last and has nothing behind it; NULL if missing. */
 static const char *find_gap(const char *list)
 {
 	const char *at = strchr(list, ',') == list ? list : strstr(list, ",,"),

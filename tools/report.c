@@ -184,7 +184,7 @@ static size_t runs_text(char *buf, size_t at, uint32_t set, const char *prefix)
 	return at;
 }
 
-/* One counter at @s, "3" or "F1"; what is behind it, or NULL if there is none. */
+/* One counter at @s, "3" or "F1"; what is behind it, or NULL if missing. */
 static const char *read_counter(const char *s, unsigned long *bit)
 {
 	bool fixed = *s == 'F' || *s == 'f';

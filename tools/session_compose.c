@@ -47,7 +47,7 @@ static void fill_settings(uint64_t *out, const json_t *list, const char **wrong)
 		out[i] = read_number(json_array_get(list, i), wrong);
 }
 
-/* Which of @words the value of @key is; the first if there is none. */
+/* Which of @words the value of @key is; the first if missing. */
 static unsigned find_word(const json_t *o, const char *key, const char *const *words, const char **wrong, const char *otherwise)
 {
 	const json_t *v = json_object_get(o, key);

@@ -201,7 +201,7 @@ static int find_row(const struct stat_job *job, const struct stat_target *part, 
 	return -1;
 }
 
-/* The text of the job's list that a count of @part comes from; NULL if there is none. */
+/* The text of the job's list that a count of @part comes from; NULL if missing. */
 static const char *row_event_text(const struct stat_job *job, const struct stat_target *part, const pfm_count_info_t *info)
 {
 	unsigned request = info->request;

@@ -6,8 +6,7 @@
  * headers named after a processor have the features that only it has.
  *
  * All functions may be called from several threads at once. All return PFMLIB_SUCCESS or a negative code unless said
- * otherwise; results are written on success only, unless said otherwise. Every function but those that say so returns
- * PFMLIB_ERR_NOINIT while no PMU is selected, and PFMLIB_ERR_INVAL for a NULL pointer, an event index beyond the table
+ * otherwise; results are written on success only, unless said otherwise. Unless its comment says otherwise, every function returns PFMLIB_ERR_NOINIT while no PMU is selected, and PFMLIB_ERR_INVAL for a NULL pointer, an event index beyond the table
  * or a buffer of no bytes.
  *
  * 64-bit quantities are uint64_t also where older versions of this interface had unsigned long: the same type on 64-bit
@@ -179,7 +178,7 @@ typedef struct {
 	uint64_t reg_alt_addr; /* how else it can be reached, e.g. by RDPMC; else as reg_addr */
 } pfmlib_reg_t;
 
-/* What to measure. Zero it, then fill it. */
+/* Events to measure. Zero the structure, then fill it. */
 typedef struct {
 	unsigned int pfp_event_count;
 	unsigned int pfp_dfl_plm; /* privilege levels of events that name none; not 0 */
@@ -320,7 +319,7 @@ pfm_err_t pfm_get_hw_counter_width(unsigned int *width);
  * Names compare without regard to case; what follows a colon is ignored. Several events may have one code: the
  * first in table order is found.
  *
- * Returns PFMLIB_ERR_NOTFOUND when there is none, PFMLIB_ERR_INVAL for a malformed or too large number.  Since 1.0.
+ * Returns PFMLIB_ERR_NOTFOUND for an unknown event, PFMLIB_ERR_INVAL for a malformed or too large number.  Since 1.0.
  */
 pfm_err_t pfm_find_event(const char *str, unsigned int *idx);
 
@@ -577,7 +576,7 @@ static inline pfm_err_t pfm_regmask_or(pfmlib_regmask_t *dst, const pfmlib_regma
 	return PFMLIB_SUCCESS;
 }
 
-/* The same set again. */
+/* Compares this set with itself. */
 static inline pfm_err_t pfm_regmask_copy(pfmlib_regmask_t *dst, const pfmlib_regmask_t *src)
 {
 	if (!dst || !src)

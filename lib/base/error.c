@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is refused, and the words for it. */
+/* Errors and their texts. */
 #include "base/text.h"
 
 #include <perfmon/pfmlib.h>

@@ -89,7 +89,7 @@ static const char *map_image_file(const char *path, bool named, struct image_map
 
 	if (fd < 0)
 		return errno == EACCES                     ? "it may not be read"
-		       : errno == ENOENT                   ? "there is no such file"
+		       : errno == ENOENT                   ? "the file does not exist"
 		       : machine_is_resource_error(-errno) ? no_descriptor_fault
 		                                           : "it cannot be opened";
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode))

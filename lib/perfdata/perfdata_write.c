@@ -21,7 +21,7 @@ struct pfm_recording {
 	struct zstd_codec *zstd; /* NULL: what the buffers hold is written as it is */
 	int zstd_level;
 	uint64_t plain_size, packed_size; /* bytes before and after */
-	struct byte_buffer tracing_data;  /* of tracepoints; empty: there are none */
+	struct byte_buffer tracing_data;  /* of tracepoints; empty without tracepoints */
 	int fd, write_errno;              /* err: errno of the first write that failed */
 	struct perfdata_header header;
 	uint64_t offset, start_time;
@@ -123,7 +123,7 @@ static bool is_written_event(const struct pfm_session *s, unsigned i)
 	return i == s->n_counts ? s->sampling->n_side_events > 0 : s->counts[i].kernel_state.n_open;
 }
 
-/* A device that is none of perf's: how its records are laid out, and what each stands for. */
+/* A device outside perf: how its records are laid out, and what each stands for. */
 static void fill_device_attr(const struct pfm_session *s, unsigned i, struct perf_event_attr *a)
 {
 	const struct record_layout *l = &s->sampling->common_layout;

@@ -58,7 +58,7 @@ bool pfmi_perfdata_has_tracepoint_id(const char *text, uint64_t config)
 	return line && strtoull(line + 5, NULL, 10) == config;
 }
 
-/* "system:event" without what stands behind. */
+/* "system:event" without its attributes. */
 static bool split_tracepoint_name(const char *name, char system[64], char event[128])
 {
 	return sscanf(name, "%63[^:]:%127[^:/]", system, event) == 2;

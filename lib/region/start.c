@@ -44,7 +44,7 @@ static unsigned environment_flags(void)
 	return flags;
 }
 
-/* The number of "group=N" among those words; 0 if there is none. */
+/* The number of "group=N" among those words; 0 if missing. */
 static unsigned environment_group(void)
 {
 	const char *at = setting("PERFMON_REGIONS_OPTIONS");

@@ -292,7 +292,7 @@ static const char *strip_setting(unsigned i, union perf_attr_buffer *a)
 
 #define N_SETTINGS 11
 
-/* The setting without which the kernel accepts the event; NULL if there is none. */
+/* The setting without which the kernel accepts the event; NULL if missing. */
 static const char *find_refused_setting(const struct refused_event *q)
 {
 	for (unsigned i = 0; i < N_SETTINGS; i++) {
@@ -305,7 +305,7 @@ static const char *find_refused_setting(const struct refused_event *q)
 	return NULL;
 }
 
-/* The field of the event without which the kernel accepts it; NULL if there is none. */
+/* The field of the event without which the kernel accepts it; NULL if missing. */
 static const struct field *find_refused_field(const struct refused_event *q, uint64_t *value)
 {
 	const struct table *t = q->count->config.event.table;

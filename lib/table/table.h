@@ -153,7 +153,7 @@ struct table {
 	uint32_t keys, counters, fields, group_numbers, matches, features, row_numbers, names, slots, code_index;
 	uint32_t counter_masks, named_values, groups, rows, values, wide_values, row_groups;
 	uint32_t n_alias_rows; /* rows behind the n_rows that are its events: names of other programs lead to them, and nothing else does */
-	uint32_t family_plus1; /* 1 + number of the whole that has the table's own name, 0 if there is none */
+	uint32_t family_plus1; /* 1 + number of the whole that has the table's own name, 0 if missing */
 	uint32_t spare[5];     /* 0 */
 };
 _Static_assert(sizeof(struct table) == 192, "heads are three cache lines");
@@ -374,7 +374,7 @@ static inline struct field_value table_row_value_at(const struct table *t, const
 	return table_unpack_value(t, table_values(t)[r->first_value + i]);
 }
 
-/* The number of the first value of @r from @i on that is for @field; r->n_values if there is none. */
+/* The number of the first value of @r from @i on that is for @field; r->n_values if missing. */
 static inline unsigned table_find_next_row_value(const struct table *t, const struct row *r, unsigned field, unsigned i)
 {
 	const uint32_t *values = table_values(t) + r->first_value;
@@ -582,7 +582,7 @@ static inline bool table_can_slot_match(const struct table *t, uint32_t h, uint3
 }
 /* Enters the name with hash @h, as number @number, into slots or calls: what is below it makes room and goes on. */
 void pfmi_table_insert_name(uint32_t *slots, uint32_t n, uint32_t h, uint32_t number);
-/* The name whose folded form has hash @h and equals the folded @len bytes at @s, from slot @i on; kind NAME_NONE if there is none. */
+/* The name whose folded form has hash @h and equals the folded @len bytes at @s, from slot @i on; kind NAME_NONE if missing. */
 struct name_entry pfmi_table_find_name_from_slot(const struct table *t, uint32_t i, uint32_t h, const char *s, size_t len);
 /* Finds that name, the one spelled so (without regard to case) before others. Here, because most searches end at the first slot. */
 static inline struct name_entry table_find_name(const struct table *t, uint32_t h, const char *s, size_t len)
@@ -648,7 +648,7 @@ static inline bool table_is_folded_equal(const char *name, const char *s, size_t
 			return pfmi_table_is_folded_rest_equal(name + i, s + i, s + len);
 	return !name[i] || pfmi_table_is_folded_rest_equal(name + i, s + i, s + len);
 }
-/* The value of @field in @r for @counter; one for every counter serves if there is none for that one. False if there is none. */
+/* The value of @field in @r for @counter; one for every counter serves if there is none for that one. False if missing. */
 bool pfmi_table_find_row_value(const struct table *t, const struct row *r, unsigned field, unsigned counter, uint64_t *out);
 /* The value row @row has for @key on @counter (ANYWHERE for the general one), or the field's preset; 0 without such a field. */
 uint64_t pfmi_table_row_value(const struct table *t, uint32_t row, enum field_key key, unsigned counter);

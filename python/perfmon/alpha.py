@@ -312,7 +312,7 @@ def _index(pmu: str, event: str) -> int:
 
 
 def traits(pmu: str, event: str) -> EventTraits:
-    """Traits of an event. UnknownEventError if there is none of that name."""
+    """Traits of an event. UnknownEventError if the name is unknown."""
     from .libpfm3 import Library
     index, info = _index(pmu, event), ffi.new("pfm_alpha_event_info_t *")
     check(lib.pfm_alpha_get_event_info(_type(pmu), index, info))
@@ -465,7 +465,7 @@ def requests() -> Iterator[Request]:
 
 
 def request(name: str) -> Request:
-    """The device request called @name. LookupError if there is none."""
+    """The device request called @name. LookupError if the name is unknown."""
     r = ffi.new("pfm_alpha_request_t *")
     rc = lib.pfm_alpha_find_request(c_string(name), r)
     if rc:
@@ -544,7 +544,7 @@ def statistics() -> list[str]:
 
 
 def statistic(name: str) -> int:
-    """Number of the statistic called @name, with or without PF67_PM_. LookupError if there is none."""
+    """Number of the statistic called @name, with or without PF67_PM_. LookupError if the name is unknown."""
     n = int(lib.pfm_alpha_find_statistic(c_string(name)))
     if n < 0:
         raise from_code(ErrorCode.NOTFOUND, f"ProfileMe has no statistic {name}")

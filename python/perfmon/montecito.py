@@ -366,7 +366,7 @@ def _ear_mode(index: int) -> EarMode | None:
 
 
 def traits(event: str) -> EventTraits:
-    """Traits of the event called @event. UnknownEventError if there is none of that name."""
+    """Traits of the event called @event. UnknownEventError if the name is unknown."""
     from .libpfm3 import Library
     library = Library("montecito")
     index = library.find_event_by_name(event.rpartition("::")[2])

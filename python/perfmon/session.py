@@ -308,7 +308,7 @@ class Reading(Sequence[Count]):
         return _tables.table(("event", "count", "unit", "quality", "why"), rows, ("name", "number", "text", "text", "text"), len(self))
 
     def values(self) -> Any:
-        """All values as a column of floats, NaN where there is none: numpy.ndarray, or array.array without numpy."""
+        """All values as a column of floats, NaN where it is missing: numpy.ndarray, or array.array without numpy."""
         return _bulk.numbers([float("nan") if c.value is None else float(c.value) for c in self], "float64")
 
     def __repr__(self) -> str:
