@@ -57,7 +57,7 @@ struct lister {
 	uint64_t counters;     /* one of them is wanted; 0: any */
 	const char *unit_name; /* of a unit called so; NULL: of anything */
 	struct json out;
-	size_t width;                         /* of the terminal, 0: there is none */
+	size_t width;                         /* of the terminal; 0 without a terminal */
 	bool is_narrow;                       /* two columns side by side would leave too little for the second one */
 	size_t column;                        /* of descriptions */
 	char before_name[NAME_MARGIN_SIZE];   /* names: two blanks, their colour */

@@ -95,7 +95,7 @@ static bool on_device(const struct recorder *job)
 	return job->model || job->device.pfp_alpha_n_ranges;
 }
 
-/* What else a sample holds is not the device's to say: that of what was asked for is refused, the rest is left out. */
+/* Other fields of samples do not exist on the device: requested ones are refused, default ones are omitted. */
 static void ask_device(struct recorder *job)
 {
 	static const struct {

@@ -259,7 +259,7 @@ static uint64_t count_samples(const struct profile *p)
 	return samples;
 }
 
-/* Whoever adds up stacks adds what they weigh, so that these must be of one kind. */
+/* Stacks are added by weight, so all weights must have one unit. */
 static int refuse_event_sums(const struct report_job *job)
 {
 	if (job->event || !(job->folded || job->svg) || !has_kinds(&job->profile))

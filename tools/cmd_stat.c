@@ -313,7 +313,7 @@ static int open_output(struct stat_job *job)
 	return job->out ? EXIT_DONE : report_bad_option(job->output, errno);
 }
 
-/* The comma of @list that has nothing before it, or is its last and has nothing behind it; NULL if missing. */
+/* The comma of @list that has nothing before it, or is its last and has nothing after it; NULL if missing. */
 static const char *find_gap(const char *list)
 {
 	const char *at = strchr(list, ',') == list ? list : strstr(list, ",,"),
@@ -324,8 +324,7 @@ static const char *find_gap(const char *list)
 	return !at ? last : at + (at != list);
 }
 
-/* True if one of pfm's own counts stands in the group @text, or has anything behind it, which no
- * event of the kernel could be; says so. */
+/* True if one of pfm's own counts stands in the group @text, or has anything behind it, which no kernel event has; reports it. */
 static bool refuse_grouped_own_event(const struct stat_job *job, const char *text)
 {
 	pfm_error_t error;

@@ -446,7 +446,7 @@ static int run_command(const char *name, int argc, char **argv)
 	return i;
 }
 
-/* Takes the option at argv[*at], which is no command's own, and its value. The status to end with, or -1 to go on. */
+/* Takes the option at argv[*at], which belongs to no command, and its value. The status to end with, or -1 to go on. */
 static int handle_general_option(int argc, char **argv, int *at)
 {
 	const char *text = argv[*at];

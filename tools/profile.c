@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A recording added up: which file was mapped where in which process, who was born to whom, and where each sample was. */
+/* A recording added up: which file was mapped where in which process, the parent of each process, and where each sample was. */
 #include "profile.h"
 
 #include <linux/perf_event.h>
@@ -11,7 +11,7 @@
 #include "pfm.h"
 #include "symbols.h"
 
-#define KERNEL_MAP "[kernel.kallsyms]" /* and the name of the symbol whose address is told */
+#define KERNEL_MAP "[kernel.kallsyms]" /* and the name of the symbol at the given address */
 
 struct process {
 	uint32_t pid;
@@ -35,7 +35,7 @@ struct process_table {
 	uint32_t n, capacity;
 };
 
-/* What is known while the recording is read. */
+/* State while the recording is read. */
 struct profile_reader {
 	struct profile *target_profile;
 	struct symbols *symbols;

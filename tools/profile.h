@@ -41,7 +41,7 @@ struct profile {
 	bool damaged; /* the recording breaks off before its end */
 };
 
-/* What is told apart: places, places by source line, or stacks. */
+/* Kinds of rows: places, places by source line, or stacks. */
 enum profile_detail { FUNCTIONS,
 	              SOURCE,
 	              STACKS };

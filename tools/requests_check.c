@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What may be left out may also be null; a number may be a string, of the width of what it is put into. */
+/* Optional members may be null; a number may be a string, of the width of what it is put into. */
 struct request_member {
 	const char *key;
 	enum { TEXT,

@@ -13,7 +13,7 @@
 
 #define MAX_EVENTS 8
 
-/* What is not there, and null, is 0: not said. Sets *@wrong for what is no number. */
+/* A missing or null member is 0. Sets *@wrong for a value that is not a number. */
 static uint64_t read_number(const json_t *v, const char **wrong)
 {
 	const char *text = json_string_value(v);
@@ -61,7 +61,7 @@ static unsigned find_word(const json_t *o, const char *key, const char *const *w
 	return 0;
 }
 
-/* What is malformed, or NULL. */
+/* Names the malformed member, or NULL. */
 static const char *read_settings(const json_t *request, pfmlib_alpha_input_param_t *in)
 {
 	static const char *const scopes[] = { "system", "process", NULL }, *const modes[] = { "all", "each", "one", NULL };

@@ -190,7 +190,7 @@ static bool is_name_used(const struct stat_target *part, unsigned i, const pfm_c
 	return false;
 }
 
-/* The row of count @i of @part, -1: there is none yet. Rows of one label stand together, the last one's most likely at the end. */
+/* The row of count @i of @part, -1 before the first one. Rows of one label stand together, the last one's most likely at the end. */
 static int find_row(const struct stat_job *job, const struct stat_target *part, unsigned i, const char *label, const pfm_count_info_t *info)
 {
 	unsigned at;

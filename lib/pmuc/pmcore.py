@@ -15,7 +15,7 @@ MODIFIERS = (("CounterMask", "cmask"), ("Invert", "inv"), ("EdgeDetect", "edge")
              ("AnyThread", "any"), ("Equal", "eq"))
 # of the sections of intel_core.pmu
 ALWAYS = ("x86.select", "x86.count", "x86.extra", "x86.facts")
-# what a list's keys tell of a core
+# facts about a core in a list's keys
 BY_KEY = (("UMaskExt", "x86.wide"), ("Equal", "x86.eq"))
 # what a processor has that nobody knows
 NEW = ("x86.tsx", "x86.frontend")

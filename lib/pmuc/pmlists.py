@@ -89,7 +89,7 @@ class Place:
 
 
 class Finder:
-    """Groups what is found into models. @problem is told what cannot be used: (path, reason)."""
+    """Groups the files into models. Calls @problem with unusable ones: (path, reason)."""
 
     def __init__(self, problem):
         self.models = []

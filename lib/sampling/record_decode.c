@@ -150,7 +150,7 @@ static void parse_registers(struct record_cursor *c, uint64_t mask, pfm_regs_t *
 		out->n = 0;
 }
 
-/* True if a chain has as many frames as there may be; marks are none. */
+/* True if a chain has the most frames allowed; context marks do not count as frames. */
 static bool is_chain_full(const pfm_sample_t *s, uint32_t most)
 {
 	uint32_t frames = 0;

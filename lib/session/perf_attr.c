@@ -33,7 +33,7 @@ int pfmi_perf_fill_attr(const pfm_attr_t *from, struct perf_event_attr *attr, si
 	attr->exclude_user = from->exclude_user & 1u;
 	attr->exclude_kernel = from->exclude_kernel & 1u;
 	attr->exclude_hv = from->exclude_hv & 1u;
-	/* Switched on where the text says so; else what the caller asked for stays. */
+	/* Set if the text asks for it; otherwise the caller's setting stays. */
 	attr->exclude_idle |= from->exclude_idle & 1u;
 	attr->exclude_host |= from->exclude_host & 1u;
 	attr->exclude_guest |= from->exclude_guest & 1u;

@@ -45,7 +45,7 @@ bool pfmi_check_read_number(struct pfm_system_check *c, const char *path, long *
 bool pfmi_check_read_key(struct pfm_system_check *c, const char *path, const char *key, char *value,
                          size_t size);
 
-/* What became of an event that was opened and counted. */
+/* The result of opening and counting an event. */
 struct trial {
 	pfm_count_t count;
 	char reason[FINDING_TEXT_SIZE], remedy[FINDING_TEXT_SIZE];
