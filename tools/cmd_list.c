@@ -868,7 +868,7 @@ static bool compile_pattern(struct lister *l, const char *pattern)
 
 	if (rc > 0) {
 		regerror(rc, &l->expression, why, sizeof(why));
-		fprintf(stderr, "pfm: note: '%s' is no regular expression (%s); it is looked for as it stands.\n", pattern, why);
+		fprintf(stderr, "pfm: note: '%s' is not a regular expression (%s); searching for the text itself.\n", pattern, why);
 	}
 	return rc == 0;
 }

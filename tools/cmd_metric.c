@@ -169,10 +169,10 @@ static const char *report_malformed(const json_t *request)
 	static const struct {
 		const char *key, *wrong;
 		bool numbers;
-	} members[] = { { "pmu", "\"pmu\" is no text", false },
-		        { "list", "\"list\" is no text", false },
-		        { "counts", "\"counts\" is no object of numbers", true },
-		        { "constants", "\"constants\" is no object of numbers", true } };
+	} members[] = { { "pmu", "expected a text in \"pmu\"", false },
+		        { "list", "expected a text in \"list\"", false },
+		        { "counts", "expected an object of numbers in \"counts\"", true },
+		        { "constants", "expected an object of numbers in \"constants\"", true } };
 
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
 		const json_t *v = json_object_get(request, members[i].key);

@@ -227,7 +227,7 @@ static int add_usual_events(struct command_args *args, struct stat_job *job)
 		return EXIT_DONE;
 	if (job->model)
 		return report_usage_error(
-			args, "the usual events are none of %s's: say with -e which to count.",
+			args, "the default events do not exist on %s: name events with -e.",
 			job->model);
 	if (!add_defaults(job))
 		return report_bad_option("events", ENOMEM);
@@ -435,8 +435,8 @@ static int add_filter(struct command_args *args, struct stat_job *job, unsigned 
 	if (!job->events.n) {
 		free(more);
 		job->filters = NULL;
-		return report_usage_error(args, "--filter is about the tracepoints of the -e "
-		                                "before it, and there is none.");
+		return report_usage_error(args, "--filter applies to the tracepoints of the -e "
+		                                "before it: expected -e before --filter.");
 	}
 	if (!more)
 		return report_bad_option("filters", ENOMEM);
@@ -470,7 +470,7 @@ static int parse_aggregation(struct command_args *args, struct stat_job *job, en
 {
 	if (job->by != BY_NOTHING && job->by != by)
 		return report_usage_error(
-			args, "counts are told apart in one way: one of the options --per-...");
+			args, "choose one of the options --per-....");
 	job->by = by;
 	return -1;
 }

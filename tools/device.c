@@ -6,7 +6,7 @@
  * An open of the device puts one end of a socket pair into the program, so that the descriptor can be duplicated, inherited
  * and passed on, and its last close is noticed at the other end. No privilege is needed, and static programs work too.
  *
- * This is no security boundary: between our looking and the kernel's going on, the program could change its mind. */
+ * This is not a security boundary: between our looking and the kernel's going on, the program could change its mind. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>

@@ -472,7 +472,7 @@ static void sort_places(struct profile_place *list, size_t n)
 /* Why the records of a file ended early, in words. */
 static const char *report_unreadable(int rc)
 {
-	return rc == PFMLIB_ERR_NOTSUPP ? "it is compressed, and there is no libzstd.so.1 here" : pfm_strerror(rc);
+	return rc == PFMLIB_ERR_NOTSUPP ? "it is compressed, and libzstd.so.1 is missing" : pfm_strerror(rc);
 }
 
 int profile_read(struct profile *p, const char *path, enum profile_detail detail)
@@ -493,7 +493,7 @@ int profile_read(struct profile *p, const char *path, enum profile_detail detail
 	p->weights = calloc(p->n_events + 1, sizeof(*p->weights));
 	p->samples = calloc(p->n_events + 1, sizeof(*p->samples));
 	if (detail != FUNCTIONS && !lines_supported())
-		fputs("pfm report: there is no libdw: source lines and inlined functions are not told\n", stderr);
+		fputs("pfm report: libdw is missing: source lines and inlined functions are not shown\n", stderr);
 	r->target_profile = p;
 	r->detail = detail;
 	r->symbols = symbols_open();

@@ -18,7 +18,7 @@ struct text_pool {
 	bool failed; /* some text has not got a number, for want of memory */
 };
 
-/* The number of the text, the first one's if memory runs out. */
+/* The number of the text, the first text's number if memory runs out. */
 uint32_t text_number(struct text_pool *t, const char *text);
 
 /* Where samples were: all with the same event, task, object and function (and source line), or (folded) with the same stack. */

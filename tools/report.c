@@ -50,7 +50,7 @@ pfm_ctx_t *open_context(const char *pmu)
 	pfm_ctx_t *ctx;
 
 	if (sysfs && *sysfs && (stat(sysfs, &place) || !S_ISDIR(place.st_mode)))
-		fprintf(stderr, "pfm: note: PERFMON_SYSFS is set, and %s is no folder\n", sysfs);
+		fprintf(stderr, "pfm: note: PERFMON_SYSFS: expected a folder, got %s\n", sysfs);
 	options.pmu = pmu;
 	chosen = pmu ? pmu : getenv("PERFMON_PMU");
 	if (pfm_open_context(&ctx, &options, &error) == PFMLIB_SUCCESS) {

@@ -341,9 +341,9 @@ void set_own_counts(struct stat_job *job, double elapsed, double user, double sy
 		if (seconds < 0 && row->own == own_event_names[0])
 			row->info.why = delay_too_long_text;
 		else if (seconds < 0)
-			row->info.why = job->outlived_counting ? "the kernel tells a command's time when it has ended: that of all of it, of which some was not "
+			row->info.why = job->outlived_counting ? "the kernel reports a command's time when it has ended: that includes time that was not "
 			                                         "counted"
-			                                       : "the kernel tells a command's time when it has ended: there is none without a command, and "
+			                                       : "the kernel reports a command's time when it has ended: not without a command, and "
 			                                         "none yet in an interval";
 		if (seconds < 0)
 			continue;

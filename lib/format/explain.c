@@ -533,9 +533,11 @@ static void explain_error_kind(struct sentence *s)
 	case PFM_KIND_MISSING_UMASK: explain_missing_umask(s); break;
 	case PFM_KIND_CONFLICT: explain_with_detail(s, "it contradicts another part of the text"); break;
 	case PFM_KIND_UNKNOWN_PMU:
+		if (!s->error->detail)
+			append_text(s, "unknown PMU ");
 		append_token(s);
-		append_text(s, "%s%s", s->error->detail ? ": " : " is no processor or unit that is known here",
-		            s->error->detail ? s->error->detail : "");
+		if (s->error->detail)
+			append_text(s, ": %s", s->error->detail);
 		break;
 	case PFM_KIND_AMBIGUOUS: explain_with_detail(s, "several processors have it: write one of them and \"::\" before it"); break;
 	case PFM_KIND_SYNTAX: explain_with_detail(s, "this is not how an event is written"); break;

@@ -168,7 +168,7 @@ size_t pfmi_machine_count_cpus(const struct cpu_mask *set);
 int pfmi_machine_read_cpu_list(const struct sys *sys, const char *path, char **out);
 #define PFMI_ONLINE_CPUS_PATH   "/sys/devices/system/cpu/online"
 #define PFMI_POSSIBLE_CPUS_PATH "/sys/devices/system/cpu/possible"
-/* The same as a set, empty if it cannot be read. */
+/* Reads it as a set, empty if it cannot be read. */
 int pfmi_machine_read_cpus(const struct sys *sys, const char *path, struct cpu_mask *out);
 /* Length of a PMU's name without its instance number: "_" and digits, "_" and more than two hexadecimal digits, or digits. */
 size_t pfmi_machine_instance_base_length(const char *name);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What goes wrong, as exceptions that carry everything the library knows about it."""
+"""Errors as exceptions that carry everything the library knows about them."""
 from __future__ import annotations
 
 import enum

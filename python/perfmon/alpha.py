@@ -71,7 +71,7 @@ class Mode(enum.IntFlag):
 
 
 class Item(enum.IntFlag):
-    """What is collected at each interrupt."""
+    """Data collected at each interrupt."""
 
     COUNTERS = lib.PFM_COUNTERS    #: interrupts of each counter
     IPL = lib.PFM_IPL              #: interrupt levels
@@ -88,7 +88,7 @@ class When(enum.IntEnum):
 
 
 class EventKind(enum.IntEnum):
-    """What an event is."""
+    """Kinds of events."""
 
     EVENT = lib.PFM_ALPHA_EVENT          #: counts on its own
     AGGREGATE = lib.PFM_ALPHA_AGGREGATE  #: counts in a mode that fixes what the other counter counts
@@ -383,7 +383,7 @@ def rate_word(pmu: str, rates: Sequence[int], counters: int | None = None) -> tu
 
 
 def driver_rates(word: int) -> tuple[int, bool]:
-    """What the driver makes of a PCNT5FREQ word: the argument of wrperfmon 4, and whether it asks for privilege."""
+    """The driver's reading of a PCNT5FREQ word: the argument of wrperfmon 4, and whether it asks for privilege."""
     a1, privileged = ffi.new("uint64_t *"), ffi.new("int *")
     lib.pfm_alpha_driver_rates(word, a1, privileged)
     return a1[0], bool(privileged[0])
@@ -522,7 +522,7 @@ def level_entry(*, user: bool = False, idle: bool = False, ipl: int = 0) -> int:
 
 @dataclass(frozen=True)
 class Interrupt:
-    """What an interrupt handler was called for: counter, level, ``"entINT"`` or ``""``, offset of the vector."""
+    """The cause of an interrupt: counter, level, ``"entINT"`` or ``""``, offset of the vector."""
 
     counter: int
     ipl: int
@@ -634,7 +634,7 @@ class LinuxEvent:
 
 
 def linux_event(type: int, config: int) -> LinuxEvent:
-    """What the Linux driver makes of a perf_event_attr. OSError with the errno of perf_event_open(2)."""
+    """The Linux driver's reading of a perf_event_attr. OSError with the errno of perf_event_open(2)."""
     raw, counter, mode = ffi.new("unsigned *"), ffi.new("unsigned *"), ffi.new("uint64_t *")
     err = lib.pfm_alpha_linux_event(type, config, raw, counter, mode)
     if err:
@@ -663,7 +663,7 @@ def linux_write(counter: int, period: int) -> Call:
 
 @dataclass(frozen=True)
 class Pair:
-    """What the device returned for a ProfileMe statistic."""
+    """The device's answer to a ProfileMe statistic."""
 
     statistic: int
     retired: int

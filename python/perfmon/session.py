@@ -482,7 +482,7 @@ class Session(Samples):
             return self._count(i, c)
 
     def intervals(self, seconds: float, n: int | None = None) -> Iterator[Reading]:
-        """What was counted in each interval of @seconds, as it ends; @n of them, or without end."""
+        """Counts of each interval of @seconds, as it ends; @n of them, or without end."""
         before = self.read()
         due = time.monotonic()
         while n is None or n > 0:
@@ -521,7 +521,7 @@ class Session(Samples):
         return self._last
 
     def plan(self) -> list[Count]:
-        """What is counted, where, and as what; nothing is read. ``attr`` says what the kernel is asked for."""
+        """The planned counts, with CPUs and attributes; nothing is read. ``attr`` is the request to the kernel."""
         return list(self._plan)
 
     # ---- as a context manager and a container
