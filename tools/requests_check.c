@@ -182,11 +182,11 @@ bool request_find_malformed(const json_t *request, char *text, size_t size)
 	switch (m->kind) {
 	case TEXT: snprintf(text, size, "expected a text in \"%s\"", m->key); break;
 	case SCOPE: snprintf(text, size, "\"%s\" is neither \"system\" nor \"process\"", m->key); break;
-	case NUMBER: snprintf(text, size, "expected a number of %u bits in \"%s\"", m->key, m->bits); break;
-	case NUMBERS: snprintf(text, size, "expected a list of %snumbers of %u bits in \"%s\"", m->key, most, m->bits); break;
+	case NUMBER: snprintf(text, size, "expected a number of %u bits in \"%s\"", m->bits, m->key); break;
+	case NUMBERS: snprintf(text, size, "expected a list of %snumbers of %u bits in \"%s\"", most, m->bits, m->key); break;
 	case EVENTS: snprintf(text, size, "expected a list of events in \"%s\"", m->key); break;
 	case FEATURE: snprintf(text, size, "expected an object in \"%s\"", m->key); break;
-	case LIMITS: snprintf(text, size, "expected a list of %slists of numbers in \"%s\"", m->key, most); break;
+	case LIMITS: snprintf(text, size, "expected a list of %slists of numbers in \"%s\"", most, m->key); break;
 	}
 	return true;
 }
