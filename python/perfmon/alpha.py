@@ -243,7 +243,7 @@ class DeviceCommand:
 
 @dataclass(frozen=True)
 class Result:
-    """What a set means for the device and for the chip.
+    """Settings of the device and the chip for a set.
 
     open_flags  to be ORed into those of open(2)
     counters    counters in use
@@ -274,9 +274,9 @@ class Result:
 
 @dataclass(frozen=True)
 class EventTraits:
-    """What is particular about an event.
+    """Properties of an event.
 
-    statistic     ProfileMe statistic, 0 if it is none; pm_mode: counting mode it needs, None for any
+    statistic     ProfileMe statistic, or 0; pm_mode: counting mode it needs, None for any
     weight        (numerator, denominator): events = count * numerator / denominator
     half_units    single-issue cycles add half a count
     counters      counters that can count it
@@ -531,8 +531,7 @@ class Interrupt:
 
 
 def decode_interrupt(pmu: str, registers: Sequence[int], *, vms: bool = False) -> Interrupt:
-    """From the handler's arguments: a0, a1, a2 on Digital UNIX, R4 alone on OpenVMS. LookupError if that is no counter
-    interrupt."""
+    """From the handler's arguments: a0, a1, a2 on Digital UNIX, R4 alone on OpenVMS. LookupError for another interrupt than a counter's."""
     out, os = ffi.new("pfm_alpha_interrupt_t *"), lib.PFM_ALPHA_OS_VMS if vms else lib.PFM_ALPHA_OS_UNIX
     check(lib.pfm_alpha_decode_interrupt(_type(pmu), os, words(registers, 3, "registers"), out))
     return Interrupt(out.counter, out.ipl, c_text(out.entry), out.vector)

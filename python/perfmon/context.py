@@ -101,7 +101,7 @@ class EncodingTable:
     (:class:`ErrorCode`) the event cannot be encoded alone, mostly for want of a unit mask, and the row is 0.
 
     name      of the event, or the text that was asked for
-    why       the refusal as a sentence, ``""`` where there is none; of encode_many() alone
+    why       the refusal as a sentence, ``""`` if missing; of encode_many() alone
     code      result code
     addr, value  first control register
     counters  mask of counters; fixed counter n is bit 32 + n

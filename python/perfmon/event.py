@@ -165,7 +165,7 @@ class EventInfo:
 
     pmu          name of the processor
     index        number of the row, for as long as the context lives
-    name, description, detail, errata, note, unit   texts; ``""`` where there is none
+    name, description, detail, errata, note, unit   texts; ``""`` if missing
     topic        what its list groups it by; ``""`` where it does not
     replaced     event to use instead of a deprecated one
     scale        multiply counts by this to get ``unit``; 1 for most

@@ -325,7 +325,7 @@ class Result:
 
 @dataclass(frozen=True)
 class EventTraits:
-    """What is particular about an event.
+    """Properties of an event.
 
     maxincr   most occurrences in one cycle
     umask     unit mask; for an EAR event that of the register
