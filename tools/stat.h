@@ -234,7 +234,7 @@ struct stat_job {
 	const char *region_format; /* of --regions; NULL: none */
 	bool regions_system, no_subtract;
 	struct control control;
-	bool start_off; /* with --control: until it is told to enable */
+	bool start_off; /* with --control: until the command "enable" */
 	bool repeats;    /* more than one run was asked for */
 	bool has_header; /* the names of columns were written, or are not wanted */
 	enum aggregation by;

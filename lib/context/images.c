@@ -253,7 +253,7 @@ static int add_image_folder(struct image_set *im, const char *path, pfm_error_t 
 		return PFMLIB_SUCCESS; /* a search path may name folders that are not there */
 	if (!S_ISDIR(st.st_mode))
 		return record_folder_refusal(
-			im, path, "it is no folder, and the names of images end in .pmdb", why);
+			im, path, "expected a folder or a file whose name ends in .pmdb", why);
 	f.is_untrusted = find_trust_fault(&st);
 	pfmi_machine_init_real_sys(&sys, NULL);
 	err = sys.list_folder(&sys, path, add_folder_file, &f);

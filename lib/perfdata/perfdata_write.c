@@ -78,8 +78,7 @@ static int write_record(void *arg, const void *bytes, size_t n)
 	return write_bytes(arg, bytes, n);
 }
 
-/* What has been written is all the data so far. Where a write failed there should be more, and
- * readers are told so: what there is may end with a whole record. */
+/* The data size covers all that has been written. After a failed write it is larger, so that readers see that data is missing even if it ends with a whole record. */
 static void update_data_size(struct pfm_recording *r)
 {
 	r->header.data.size =
@@ -560,8 +559,7 @@ int pfm_write_records(pfm_recording_t *r, uint64_t *size)
 	                                : PFMLIB_SUCCESS;
 }
 
-/* What was lost behind the last record that a buffer had room for stands in none of it: the events'
- * own account, as perf puts it. */
+/* Samples lost after the last record of a buffer are in no record: they are written from the events' own counts, as perf does. */
 static void write_lost_records(struct pfm_recording *r)
 {
 	struct pfm_session *s = r->session;

@@ -610,7 +610,7 @@ decode_sample_run(struct sample_run *asked, uint64_t fields, pfm_record_t *out, 
 	return k;
 }
 
-/* What is sampled unless something else is asked for; the kernel's own events leave out the
+/* Default fields of samples; the kernel's own events leave out the
  * period. */
 #define USUAL_RUN_FIELDS \
 	(PFM_SAMPLE_IDENTIFIER | PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_CPU)

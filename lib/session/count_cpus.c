@@ -127,7 +127,7 @@ static bool is_cpu_dependent(const struct pfm_session *s)
 }
 
 enum {
-	ALL_CPUS_UNREAD = 0,     /* pfm_ctx.all_cpus, where it is no number of CPUs */
+	ALL_CPUS_UNREAD = 0,     /* pfm_ctx.all_cpus before the number of CPUs is known */
 	ALL_CPUS_READ_ONCE = -1, /* who opens one session reads one file */
 	ALL_CPUS_READ_ALWAYS = -2
 };

@@ -170,8 +170,7 @@ int pfm_get_perf_event_encoding(const char *event, int plm, struct perf_event_at
 		print_full_name(event, text, sizeof(text));
 	if (name && !(copy = strdup(text)))
 		return PFMLIB_ERR_NOMEM;
-	/* What is written is no longer than the struct was when it first had the members that
-	 * are. */
+	/* Writes no more bytes than the first version of the struct that has the members in use. */
 	rc = pfm_fill_perf_event_attr(NULL, &e, attr,
 	                              attr->size >= sizeof(*attr) ? attr->size : sizeof(*attr));
 	if (rc) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Why the kernel refused an event, and what would help. perf_event_open(2) has a dozen error
- * numbers for fifty reasons; most are told apart by asking again with one thing changed. */
+ * numbers for fifty reasons; a second attempt with one setting changed separates most of them. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -489,8 +489,7 @@ static void explain_busy(const struct refused_event *q, int err)
 		                        "somebody else holds the counter or the PMU");
 }
 
-/* Whether it is the control group that is at fault: the folder is none, or of a hierarchy without
- * the controller. */
+/* True if the control group is at fault: the folder is not a control group, or its hierarchy lacks the controller. */
 static bool is_bad_cgroup(const struct refused_event *q, int err)
 {
 	const struct perf_state *st = q->session->backend_state;
@@ -547,7 +546,7 @@ void pfmi_perf_diagnose_event(struct pfm_session *s, unsigned i, unsigned k, int
 		break;
 	case ESRCH:
 		pfmi_session_fail_count(c, PFM_CAUSE_NO_PROCESS, err, "check the process number",
-		                        "there is no process %d, or it has ended", p->pid);
+		                        "process %d does not exist or has ended", p->pid);
 		break;
 	case ENOMEM:
 	case EAGAIN:
