@@ -35,7 +35,7 @@ static const struct family *find_family(const char *name)
 	return NULL;
 }
 
-/* What will be asked of the device. */
+/* Requests to the device. */
 static int show_requests(const struct family *family, pfmlib_alpha_input_param_t *settings)
 {
 	static pfm_set_t set = PFM_INIT(set);

@@ -46,7 +46,7 @@ static int program(void)
 	return 0;
 }
 
-/* What an interrupt handler found in PMD32, PMD33 and PMD36. */
+/* Values that an interrupt handler read from PMD32, PMD33 and PMD36. */
 static int decode(uint64_t pmd32, uint64_t pmd33, uint64_t pmd36)
 {
 	pfmlib_mont_dear_sample_t s;

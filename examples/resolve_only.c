@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <perfmon/perfmon.h>
 
-/* What was wrong with @text: the sentence, the culprit, and what may have been meant. */
+/* Prints why @text is refused: the sentence, the token at fault, and suggestions. */
 static void complain(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error)
 {
 	char sentence[256], names[3][96];

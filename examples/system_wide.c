@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts the whole system, CPU by CPU, for a tenth of a second. Where that is not permitted each count says so, and what would help.
+/* Counts the whole system, CPU by CPU, for a tenth of a second. Without permission each count shows the cause and the remedy.
  *
  * Build: cc system_wide.c $(pkg-config --cflags --libs perfmon) */
 #include <inttypes.h>

@@ -414,7 +414,7 @@ class List(Case):
         for place in "/no/such/folder", __file__:
             r = pfm("list", "--pmus", env={"PERFMON_SYSFS": place})
             self.assertEqual(r.returncode, 0)
-            self.assertIn(f"PERFMON_SYSFS is set, and {place} is no folder", r.stderr)
+            self.assertIn(f"PERFMON_SYSFS: expected a folder, got {place}", r.stderr)
         self.assertIn("did you mean coreduo", said)
         with tempfile.TemporaryDirectory() as folder:
             image = os.path.join(folder, "odd.pmdb")

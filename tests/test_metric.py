@@ -492,12 +492,12 @@ class Counted(unittest.TestCase):
         self.assertIn("no free counter", plan("0-1", "coreduo::Uops_Ret", status=1)["error"]["message"])
         for taken, lacks in (("9", "9"), ("0,2-3,F0", "2-3,F0")):
             message = plan(taken, "coreduo::Uops_Ret", status=1)["error"]["message"]
-            self.assertEqual(message, "--taken %s: there is no such counter; those of these events' PMUs are 0-1" % lacks)
+            self.assertEqual(message, "--taken %s: unknown counter; the PMUs of these events have 0-1" % lacks)
         # Those of one PMU are no business of another; who has no counters at all lacks none.
         plan("F1", "coreduo::Uops_Ret", "skl::UOPS_ISSUED.ANY", status=0)
         plan("9", "page-faults", status=0)
         for wrong in ("", ",", "3,", ",3", "x", "32", "F32", "3-1", "3-", "-3", "0-F1", "F", "3 4", "0x3", "99999999999999999999"):
-            self.assertIn("is no list of counters such as 0-3,F1", plan(wrong, "coreduo::Uops_Ret", status=2))
+            self.assertIn("expected a list of counters such as 0-3,F1", plan(wrong, "coreduo::Uops_Ret", status=2))
 
     def test_a_reader_sees_what_a_proof_speaks_of(self):
         said = subprocess.run([PFM, "plan", "--bare", "skl::Frontend_Bound"], capture_output=True, text=True).stdout

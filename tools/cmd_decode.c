@@ -303,7 +303,7 @@ static unsigned count_fields(const struct decoder *d, const struct words *w, uns
 }
 
 /* Fields that make the words, in perf's grammar. Several may lie in the same bits: one is kept if
- * it brings the words nearer, or if what there is so far is no event yet. @first: the field of
+ * it brings the words nearer, or if the fields so far do not name an event. @first: the field of
  * every word but the first that its others come behind. */
 static bool write_fields(const struct decoder *d, const struct words *w, unsigned first, char *text,
                          size_t len)
@@ -482,7 +482,7 @@ static void next_name(const char *name, char *next, size_t len)
 		*next = 0;
 }
 
-/* The registers there are; those that differ in a number that goes up are told as a run. */
+/* The registers there are; registers that differ in a rising number are printed as a range. */
 static void tell_registers(const struct decoder *d)
 {
 	char name[32], first[32] = "", last[32] = "", next[32] = "";

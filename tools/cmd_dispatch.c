@@ -46,7 +46,7 @@ static const struct command_option options[] = {
 	{ 0, NULL, NULL, NULL }
 };
 
-/* What the command line asked for. */
+/* Options of the command line. */
 struct dispatch_job {
 	pfm_ctx_t *ctx;
 	const char *const *texts;

@@ -124,7 +124,7 @@ static int run_doctor(struct command_args *args)
 const struct command cmd_doctor = {
 	.name = "doctor",
 	.usage = "[--json]",
-	.summary = "what this machine can count, and what stands in the way",
+	.summary = "what this machine can count, and what prevents it",
 	.about = "One page on this machine: its processor and table, its PMUs, who may count what, "
 		 "who holds counters, limits, "
 		 "and a small known workload on each basic event with what was expected. For each "

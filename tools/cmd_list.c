@@ -57,7 +57,7 @@ struct lister {
 	uint64_t counters;     /* one of them is wanted; 0: any */
 	const char *unit_name; /* of a unit called so; NULL: of anything */
 	struct json out;
-	size_t width;                         /* of the terminal, 0: there is none */
+	size_t width;                         /* of the terminal; 0 without a terminal */
 	bool is_narrow;                       /* two columns side by side would leave too little for the second one */
 	size_t column;                        /* of descriptions */
 	char before_name[NAME_MARGIN_SIZE];   /* names: two blanks, their colour */
@@ -868,7 +868,7 @@ static bool compile_pattern(struct lister *l, const char *pattern)
 
 	if (rc > 0) {
 		regerror(rc, &l->expression, why, sizeof(why));
-		fprintf(stderr, "pfm: note: '%s' is no regular expression (%s); it is looked for as it stands.\n", pattern, why);
+		fprintf(stderr, "pfm: note: '%s' is not a regular expression (%s); searching for the text itself.\n", pattern, why);
 	}
 	return rc == 0;
 }

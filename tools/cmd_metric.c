@@ -50,7 +50,7 @@ static int find_in_list(const pfm_ctx_t *ctx, const char *list, const char *name
 
 /* ---- counts ------------------------------------------------------------------------------------------------------------ */
 
-/* The member of @object called @name, without regard to case if there is none spelled so. */
+/* The member of @object called @name, ignoring case if the exact name is missing. */
 static const json_t *read_member(const json_t *object, const char *name)
 {
 	const json_t *exact = *name ? json_object_get(object, name) : NULL;
@@ -169,10 +169,10 @@ static const char *report_malformed(const json_t *request)
 	static const struct {
 		const char *key, *wrong;
 		bool numbers;
-	} members[] = { { "pmu", "\"pmu\" is no text", false },
-		        { "list", "\"list\" is no text", false },
-		        { "counts", "\"counts\" is no object of numbers", true },
-		        { "constants", "\"constants\" is no object of numbers", true } };
+	} members[] = { { "pmu", "expected a text in \"pmu\"", false },
+		        { "list", "expected a text in \"list\"", false },
+		        { "counts", "expected an object of numbers in \"counts\"", true },
+		        { "constants", "expected an object of numbers in \"constants\"", true } };
 
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
 		const json_t *v = json_object_get(request, members[i].key);
@@ -276,7 +276,7 @@ static bool is_input(const pfm_ctx_t *ctx, const struct metric_use *m, const cha
 {
 	json_t *alone = json_object();
 	pfm_metric_input_t in = PFM_INIT(in);
-	bool found = json_object_set_new(alone, name, json_real(0)) != 0; /* without memory nobody is told what may be wrong */
+	bool found = json_object_set_new(alone, name, json_real(0)) != 0; /* without memory the warning is omitted */
 	double value;
 
 	for (unsigned i = 0; i < m->info.n_inputs && !found; i++)
@@ -329,7 +329,7 @@ static int print_value(const pfm_ctx_t *ctx, const char *pmu, const char *name, 
 	return EXIT_REFUSED;
 }
 
-/* NAME=COUNT of each operand, to be given back; none twice. DONE, or what the command ends with: it is told. */
+/* NAME=COUNT of each operand, to be given back; none twice. DONE, or the exit status after reporting an error. */
 static int operand_counts(const struct command_args *args, json_t **out)
 {
 	json_t *counts = *out = json_object();

@@ -131,7 +131,7 @@ static bool report_no_taken_option(const struct planner *p, const pfm_plan_t *pl
 	}
 	if (!all || !(p->options.taken & ~all))
 		return false;
-	snprintf(why, len, "--taken %s: there is no such counter; those of these events' PMUs are %s",
+	snprintf(why, len, "--taken %s: unknown counter; the PMUs of these events have %s",
 	         counters_text(p->options.taken & ~all, lacks), counters_text(all, has));
 	return true;
 }
@@ -227,7 +227,7 @@ static int run_plan(struct command_args *args)
 		case OPT_BARE: p.options.flags |= PFM_PLAN_ALL_COUNTERS; break;
 		case OPT_TAKEN:
 			if (!read_counters(value, &p.options.taken))
-				return report_usage_error(args, "'%s' is no list of counters such as 0-3,F1", value);
+				return report_usage_error(args, "expected a list of counters such as 0-3,F1, got '%s'", value);
 			break;
 		default:
 			if (!option_number(args, "--effort", value, 1, 1000000000, &effort))

@@ -34,7 +34,7 @@ static const struct command_option options[] = {
 	{ 'i', "no-inherit", NULL, "leave out child processes and threads" },
 	{ 'm', "pages", "N", "size of each buffer, a power of two (128)" },
 	{ 'R', "raw-samples", NULL, "with the bytes of tracepoints: their fields" },
-	{ 'D', "delay", "-1", "with --control: begin when told to enable" },
+	{ 'D', "delay", "-1", "with --control: begin at the command "enable"" },
 	{ OPT_CONTROL, "control", "WHERE", "take the commands enable, disable, ping, stop and evlist from fd:N[,ACK] or fifo:PATH[,ACK]" },
 	{ 'z', "compress", NULL, "compressed, by zstd" },
 	{ 'o', "output", "FILE", "write the samples here (perf.data)" },
@@ -56,7 +56,7 @@ struct recorder {
 	int pid;
 	bool all_cpus, one_thread, no_inherit, compress, is_default_event; /* stand_in: nobody said what to sample, and a clock had to do */
 	struct control control;
-	bool start_off; /* with --control: until it is told to enable */
+	bool start_off; /* with --control: until the command "enable" */
 	struct child child;
 	struct rusage usage; /* of the command */
 	uint64_t size, start_time;
@@ -97,7 +97,7 @@ static bool on_device(const struct recorder *job)
 	return job->model || job->device.pfp_alpha_n_ranges;
 }
 
-/* What else a sample holds is not the device's to say: that of what was asked for is refused, the rest is left out. */
+/* Other fields of samples do not exist on the device: requested ones are refused, default ones are omitted. */
 static void ask_device(struct recorder *job)
 {
 	static const struct {
@@ -251,7 +251,7 @@ static int open_file(struct recorder *job)
 		return EXIT_REFUSED;
 	}
 	if (job->compress && pfm_compress_recording(job->recording, 1) != PFMLIB_SUCCESS)
-		fputs(ME ": not compressed: there is no libzstd.so.1 here\n", stderr);
+		fputs(ME ": not compressed: libzstd.so.1 is missing\n", stderr);
 	return EXIT_DONE;
 }
 

@@ -259,7 +259,7 @@ static uint64_t count_samples(const struct profile *p)
 	return samples;
 }
 
-/* Whoever adds up stacks adds what they weigh, so that these must be of one kind. */
+/* Stacks are added by weight, so all weights must have one unit. */
 static int refuse_event_sums(const struct report_job *job)
 {
 	if (job->event || !(job->folded || job->svg) || !has_kinds(&job->profile))
@@ -339,7 +339,7 @@ static int run_report(struct command_args *args)
 	if (job.json + job.folded + job.svg > 1)
 		return report_usage_error(args, "--json, --folded and --svg: choose one.");
 	if (job.source && (job.folded || job.svg))
-		return report_usage_error(args, "--source tells places apart: stacks have their inlined functions anyway.");
+		return report_usage_error(args, "--source does not go with --folded or --svg: stacks have inlined functions anyway.");
 	if (args->n > 1)
 		return report_usage_error(args, "one recording at a time.");
 	status = print_report(&job, args->n ? args->operands[0] : "perf.data");
@@ -350,12 +350,12 @@ static int run_report(struct command_args *args)
 const struct command cmd_report = {
 	.name = "report",
 	.usage = "[OPTION]... [FILE]",
-	.summary = "show where the samples of a recording are",
+	.summary = "show the functions, lines or stacks of a recording",
 	.about = "Adds up the samples of a recording, perf.data unless a file is named, ours or that of perf: by event, task, "
 		 "object and function, with the share of each and the standard error of that share. Samples weigh what they stand "
 		 "for. Functions are found in the symbol tables of the programs and libraries that were mapped, and of the "
-		 "running kernel; where there is no name the address stands. What was compiled with -g can be told by source "
-		 "line, and its inlined functions stand in the stacks.",
+		 "running kernel; unresolved addresses print in hex. Code compiled with -g can be shown by source "
+		 "line, and its inlined functions are part of the stacks.",
 	.examples = "Where a program spends its time\n"
 		    "pfm record -- ./work && pfm report\n"
 		    "On which lines\n"

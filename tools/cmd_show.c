@@ -236,7 +236,7 @@ static void print_umasks(const struct shower *s, const pfm_event_info_t *e)
 	}
 }
 
-/* Numbers of fields that have many bits are told by these. */
+/* Texts for numbers of fields with many bits. */
 static size_t add_number(char *to, size_t room, const char *before, uint64_t value, const pfm_modifier_info_t *m)
 {
 	return (size_t)(m->max > UINT32_MAX && value ? snprintf(to, room, "%s0x%" PRIx64, before, value)
@@ -570,7 +570,7 @@ static bool show_member(void *arg, int pmu, unsigned event, const pfm_metric_inf
 	return true;
 }
 
-/* REFUSED if @text is no group of metrics. */
+/* REFUSED if @text is not a group of metrics. */
 static int show_group(struct shower *s, const char *text)
 {
 	struct member_counter m = { s, text, 0 };
@@ -685,7 +685,7 @@ static void json_pmu(struct shower *s, int pmu, const pfm_pmu_info_t *p)
 
 /* ---- the command ---------------------------------------------------------------------------------------------------------- */
 
-/* The event is there; is what stands behind its name? Fields that are still missing are no reason not to show it. */
+/* The event exists; this checks its attributes. The event is shown even if required fields are missing. */
 static void check_event_text(const struct shower *s, const char *text, pfm_error_t *error)
 {
 	pfm_encoding_t enc = PFM_INIT(enc);

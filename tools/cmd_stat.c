@@ -83,7 +83,7 @@ static const struct command_option options[] = {
 	{ 'I', "interval", "MS", "counts of every interval as it ends" },
 	{ OPT_INTERVALS, "interval-count", "N", "with -I: so many intervals" },
 	{ OPT_TIMEOUT, "timeout", "MS", "count so long; a command is ended then" },
-	{ 'D', "delay", "MS", "begin so long after the command; -1 with --control: when told to enable" },
+	{ 'D', "delay", "MS", "begin so long after the command; -1 with --control: at the command "enable"" },
 	{ 'i', "no-inherit", NULL, "leave out child processes and threads" },
 	{ OPT_DRY_RUN, "dry-run", NULL, "print what would be programmed; count nothing" },
 	{ OPT_REGIONS, "regions", "[FORMAT]",
@@ -227,7 +227,7 @@ static int add_usual_events(struct command_args *args, struct stat_job *job)
 		return EXIT_DONE;
 	if (job->model)
 		return report_usage_error(
-			args, "the usual events are none of %s's: say with -e which to count.",
+			args, "the default events do not exist on %s: name events with -e.",
 			job->model);
 	if (!add_defaults(job))
 		return report_bad_option("events", ENOMEM);
@@ -313,8 +313,7 @@ static int open_output(struct stat_job *job)
 	return job->out ? EXIT_DONE : report_bad_option(job->output, errno);
 }
 
-/* The comma of @list that has nothing before it, or is its last and has nothing behind it; NULL if
- * there is none. */
+/* The comma of @list that has nothing before it, or is its last and has nothing after it; NULL if missing. */
 static const char *find_gap(const char *list)
 {
 	const char *at = strchr(list, ',') == list ? list : strstr(list, ",,"),
@@ -325,8 +324,7 @@ static const char *find_gap(const char *list)
 	return !at ? last : at + (at != list);
 }
 
-/* True if one of pfm's own counts stands in the group @text, or has anything behind it, which no
- * event of the kernel could be; says so. */
+/* True if one of pfm's own counts stands in the group @text, or has anything behind it, which no kernel event has; reports it. */
 static bool refuse_grouped_own_event(const struct stat_job *job, const char *text)
 {
 	pfm_error_t error;
@@ -437,8 +435,8 @@ static int add_filter(struct command_args *args, struct stat_job *job, unsigned 
 	if (!job->events.n) {
 		free(more);
 		job->filters = NULL;
-		return report_usage_error(args, "--filter is about the tracepoints of the -e "
-		                                "before it, and there is none.");
+		return report_usage_error(args, "--filter applies to the tracepoints of the -e "
+		                                "before it: expected -e before --filter.");
 	}
 	if (!more)
 		return report_bad_option("filters", ENOMEM);
@@ -472,7 +470,7 @@ static int parse_aggregation(struct command_args *args, struct stat_job *job, en
 {
 	if (job->by != BY_NOTHING && job->by != by)
 		return report_usage_error(
-			args, "counts are told apart in one way: one of the options --per-...");
+			args, "choose one of the options --per-....");
 	job->by = by;
 	return -1;
 }

@@ -16,7 +16,7 @@
 
 enum { MAX_FDS = 512 };
 
-/* A descriptor's number that ends with @end; -1 if it is none. */
+/* A descriptor's number that ends with @end; -1 for other text. */
 static int read_fd(const char **text, char end)
 {
 	char *after;

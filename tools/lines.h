@@ -8,7 +8,7 @@
 
 struct lines;
 
-/* What is known of one instruction; never NULL. */
+/* Facts about one instruction; never NULL. */
 struct source_spot {
 	char *inlined; /* functions that were compiled into the one of the symbol table, the outermost first: "a;b" */
 	char *source;  /* "file:line" */
@@ -19,7 +19,7 @@ bool lines_supported(void);
 /* NULL if nothing is known of the file at @path. */
 struct lines *lines_open(const char *path);
 void lines_close(struct lines *l);
-/* What is known of the instruction at @address of the file, as its symbols have it; found once, then remembered. NULL: nothing. */
+/* Facts about the instruction at @address of the file, in its symbols' addresses; found once, then cached. NULL if unknown. */
 const struct source_spot *lines_at(struct lines *l, uint64_t address);
 
 #endif

@@ -22,7 +22,7 @@ struct map_block {
 	struct map_node nodes[NODES_PER_BLOCK];
 };
 
-/* What one addition works with. */
+/* State of one aggregation. */
 struct map_edit {
 	struct map_pool *pool;
 	uint32_t owner;

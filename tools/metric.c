@@ -83,7 +83,7 @@ static void show_input(const pfm_ctx_t *ctx, const pfm_metric_input_t *in, const
 	line(in->is_constant ? "constant" : "needs", text);
 }
 
-/* The plan of what a metric needs, on the processor as it is built; NULL if there is none. */
+/* The plan of what a metric needs, on the processor as it is built; NULL if missing. */
 static pfm_plan_t *make_metric_plan(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_plan_info_t *info)
 {
 	pfm_plan_options_t options = PFM_INIT(options);

@@ -26,7 +26,7 @@ struct metric_answer {
 
 /* The metric called @name on @pmu (NULL: where unprefixed names are looked up). PFMLIB_SUCCESS or a code with @error. */
 int find_metric(const pfm_ctx_t *ctx, const char *pmu, const char *name, struct metric_use *out, pfm_error_t *error);
-/* The formula of a metric, or of its threshold; NULL if there is none. To be freed. */
+/* The formula of a metric, or of its threshold; NULL if missing. To be freed. */
 char *metric_formula(const pfm_ctx_t *ctx, int pmu, unsigned event, int threshold);
 /* Unit, groups, parent and level of a metric as members of an object. */
 void put_metric(struct json *j, const pfm_ctx_t *ctx, int pmu, unsigned event);

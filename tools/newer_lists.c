@@ -7,7 +7,7 @@
 
 static const struct publisher {
 	const char *source;   /* what the source of a table made from such a list begins with */
-	const char *relative; /* the table that stands in for processors without a list */
+	const char *relative; /* the generic table for processors without a list */
 	const char *commands;
 } publishers[] = {
 	{ "intel/perfmon", "intel_arch",

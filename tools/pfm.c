@@ -203,9 +203,9 @@ static int unknown_option(struct command_args *args, const char *name, size_t le
 	snprintf(wrong, sizeof(wrong), "%.*s", (int)len, name);
 	similar = closest_word(wrong, names);
 	if (similar >= 0)
-		report_usage_error(args, "there is no option --%s. Did you mean --%s?", wrong, names[similar]);
+		report_usage_error(args, "unknown option --%s. Did you mean --%s?", wrong, names[similar]);
 	else
-		report_usage_error(args, "there is no option --%s.", wrong);
+		report_usage_error(args, "unknown option --%s.", wrong);
 	return set_exit_status(args, EXIT_USAGE);
 }
 
@@ -291,7 +291,7 @@ static int refuse_option(struct command_args *args, int refusal, const char *wor
 	else if (optopt == 0)
 		return unknown_option(args, word + 2, strcspn(word + 2, "="));
 	else
-		report_usage_error(args, "there is no option -%c.", isprint(optopt) ? optopt : '?');
+		report_usage_error(args, "unknown option -%c.", isprint(optopt) ? optopt : '?');
 	return set_exit_status(args, EXIT_USAGE);
 }
 
@@ -423,7 +423,7 @@ static int unknown_command(const char *name)
 		names[i] = commands[i]->name;
 	names[i] = NULL;
 	similar = closest_word(name, names);
-	fprintf(stderr, "pfm: there is no command '%s'.", name);
+	fprintf(stderr, "pfm: unknown command '%s'.", name);
 	if (similar >= 0)
 		fprintf(stderr, " Did you mean '%s'?", names[similar]);
 	fputs("\n'pfm --help' lists the commands.\n", stderr);
@@ -444,7 +444,7 @@ int run_pfm_command(const struct command *cmd, int argc, char **argv)
 	return i;
 }
 
-/* Takes the option at argv[*at], which is no command's own, and its value. The status to end with, or -1 to go on. */
+/* Takes the option at argv[*at], which belongs to no command, and its value. The status to end with, or -1 to go on. */
 static int handle_general_option(int argc, char **argv, int *at)
 {
 	const char *text = argv[*at];
@@ -462,7 +462,7 @@ static int handle_general_option(int argc, char **argv, int *at)
 	else if (strncmp(text, "--color=", 8) == 0)
 		text += 8;
 	else {
-		fprintf(stderr, "pfm: '%s' is no option before a command; --help, --version and --color are.\n"
+		fprintf(stderr, "pfm: expected a command, --help, --version or --color, got '%s'.\n"
 		                "'pfm --help' lists the commands.\n",
 		        text);
 		return EXIT_USAGE;

@@ -56,11 +56,11 @@ struct command_args {
 /* Id of the next option, its value (NULL if it takes none) in *@value; 0 when all are read; -1 to leave with args->status, everything
  * said: --help was shown, or an option was wrong. */
 int next_option(struct command_args *args, const char **value);
-/* @value of option @name as a number within bounds; reports and returns false if it is none. */
+/* @value of option @name as a number within bounds; reports and returns false for other text. */
 bool option_number(struct command_args *args, const char *name, const char *value, uint64_t min, uint64_t max, uint64_t *out);
 /* Are they numbers of CPUs and ranges with commas between: 0,2-3? */
 bool is_cpu_list(const char *text);
-/* Says that there is no memory. Returns REFUSED. */
+/* Reports that memory ran out. Returns REFUSED. */
 int report_no_memory(void);
 /* Says what is wrong with the command line and where to read more. Returns USAGE. */
 int report_usage_error(const struct command_args *args, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -73,7 +73,7 @@ extern const struct command *const commands[];
 
 /* Opens a context whose unprefixed names belong to processor @pmu (NULL: as usual). On failure says why and returns NULL. */
 pfm_ctx_t *open_context(const char *pmu);
-/* True if PMU @pmu stands in for this machine's processor, of which no list is loaded; says so on standard error, once. */
+/* True if PMU @pmu is the generic fallback for this machine's processor, of which no list is loaded; reports that on standard error, once. */
 bool is_generic_fallback(const pfm_ctx_t *ctx, int pmu);
 /* Says on standard error why @text was refused: a sentence, a caret under the culprit, similar names. */
 void report_refusal(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error);
@@ -91,7 +91,7 @@ void report_culprit(pfm_error_t *error, int code, pfm_error_kind_t kind, size_t 
 /* "0-3,5,F0" for a set of counters, where fixed counter n is bit 32 + n. Returns @buf. */
 #define COUNTERS_MAX 200
 char *counters_text(uint64_t counters, char buf[COUNTERS_MAX]);
-/* Adds those that @text names, "0-3,F1"; false if it is no such list. */
+/* Adds those that @text names, "0-3,F1"; false for other text. */
 bool read_counters(const char *text, uint64_t *out);
 /* "3" or "F0" for a counter number; "-" for none. */
 char *counter_text(int counter, char buf[16]);
@@ -120,14 +120,14 @@ bool event_lines_next(struct lines *lines, char **line, size_t *len);
 void event_lines_free(struct lines *lines);
 /* True for a line that asks for nothing: blanks, or a comment behind '#'. */
 bool is_blank_event_line(const char *line, size_t len);
-/* Moves *@line to its first character that is no blank, and ends it before a comment, which is a '#' behind a blank. Returns its length. */
+/* Moves *@line to its first non-blank character, and ends it before a comment, which is a '#' behind a blank. Returns its length. */
 size_t event_line_text(char **line, size_t len);
 
 /* ---- the machine (machine.c) --------------------------------------------------------------------------------------- */
 
 /* A path of the machine that is looked at, which need not be this one ($PERFMON_SYSFS). Returns @buf. */
 char *make_machine_path(const char *path, char *buf, size_t room);
-/* The number in a file of that machine, negative where there is none. */
+/* The number in a file of that machine, negative if missing. */
 int read_machine_number(const char *path);
 
 /* ---- tracepoints (tracepoints.c) ----------------------------------------------------------------------------------- */

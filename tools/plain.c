@@ -32,7 +32,7 @@ static demangle_fn find_demangler(void)
 	if (symbol)
 		memcpy(&fn, &symbol, sizeof(fn));
 	else
-		fputs("pfm report: names of C++ are shown as the linker sees them: there is no libstdc++.so.6\n", stderr);
+		fputs("pfm report: C++ names are shown mangled: libstdc++.so.6 is missing\n", stderr);
 	return fn;
 }
 

@@ -18,7 +18,7 @@ struct text_pool {
 	bool failed; /* some text has not got a number, for want of memory */
 };
 
-/* The number of the text, the first one's where there is no memory. */
+/* The number of the text, the first text's number if memory runs out. */
 uint32_t text_number(struct text_pool *t, const char *text);
 
 /* Where samples were: all with the same event, task, object and function (and source line), or (folded) with the same stack. */
@@ -41,7 +41,7 @@ struct profile {
 	bool damaged; /* the recording breaks off before its end */
 };
 
-/* What is told apart: places, places by source line, or stacks. */
+/* Kinds of rows: places, places by source line, or stacks. */
 enum profile_detail { FUNCTIONS,
 	              SOURCE,
 	              STACKS };

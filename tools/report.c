@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What every command says the same way: contexts that cannot be opened, refusals, sets of counters, names of registers; and lines in. */
+/* Messages of every command: contexts that cannot be opened, refusals, sets of counters, names of registers; and lines in. */
 #include "pfm.h"
 
 #include <errno.h>
@@ -50,7 +50,7 @@ pfm_ctx_t *open_context(const char *pmu)
 	pfm_ctx_t *ctx;
 
 	if (sysfs && *sysfs && (stat(sysfs, &place) || !S_ISDIR(place.st_mode)))
-		fprintf(stderr, "pfm: note: PERFMON_SYSFS is set, and %s is no folder\n", sysfs);
+		fprintf(stderr, "pfm: note: PERFMON_SYSFS: expected a folder, got %s\n", sysfs);
 	options.pmu = pmu;
 	chosen = pmu ? pmu : getenv("PERFMON_PMU");
 	if (pfm_open_context(&ctx, &options, &error) == PFMLIB_SUCCESS) {
@@ -64,7 +64,7 @@ pfm_ctx_t *open_context(const char *pmu)
 		else
 			report_culprit(&error, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, 0, strlen(pmu), NULL);
 	}
-	/* What no option says comes from the environment. */
+	/* Settings without an option come from the environment. */
 	if (error.kind == PFM_KIND_UNKNOWN_PMU && !pmu) {
 		fputs("pfm: PERFMON_PMU is set:\n", stderr);
 		report_refusal(NULL, getenv("PERFMON_PMU"), &error);
@@ -184,7 +184,7 @@ static size_t runs_text(char *buf, size_t at, uint32_t set, const char *prefix)
 	return at;
 }
 
-/* One counter at @s, "3" or "F1"; what is behind it, or NULL if there is none. */
+/* One counter at @s, "3" or "F1"; what is behind it, or NULL if missing. */
 static const char *read_counter(const char *s, unsigned long *bit)
 {
 	bool fixed = *s == 'F' || *s == 'f';
@@ -272,7 +272,7 @@ static bool attr_flag(const pfm_attr_t *attr, size_t i)
 	return ((const uint8_t *)attr)[attr_flags[i].at] != 0;
 }
 
-/* What perf_event_attr calls the words. A breakpoint's are in fields of their own: config stays 0. */
+/* Names of the words in perf_event_attr. A breakpoint's are in fields of their own: config stays 0. */
 static const char *const *names_of_words(const pfm_attr_t *a)
 {
 	static const char *const usual[] = { "config", "config1", "config2", "config3" };

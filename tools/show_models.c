@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What pfm show says of events of processors that have query functions of their own. */
+/* The part of pfm show for processors that have query functions of their own. */
 #include "show.h"
 
 #include <stdio.h>
@@ -137,7 +137,7 @@ void json_model(const pfm_ctx_t *ctx, struct json *j, int type, const pfm_event_
 	}
 }
 
-/* Statistics of ProfileMe are called like events and are none. */
+/* Statistics of ProfileMe have names like events but are not events. */
 char *uncertainty_note(const pfm_ctx_t *ctx, const char *text, char buf[NOTE_MAX])
 {
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm stat, in pieces: what it was asked (cmd_stat.c), the command it counts (stat_child.c), whom it counts (stat_targets.c), lists of events
+/* pfm stat, in pieces: what it was asked (cmd_stat.c), the command it counts (stat_child.c), tasks and control groups (stat_targets.c), lists of events
  * (stat_list.c), waiting and counting (stat_count.c), what became of each count (stat_rows.c), and how it is shown (stat_report.c). */
 #ifndef PFM_STAT_H
 #define PFM_STAT_H
@@ -34,7 +34,7 @@ enum aggregation { BY_NOTHING,
 
 /* Which event a text means. */
 struct event_at {
-	int pmu; /* negative: none, or more than the event is told */
+	int pmu; /* negative: missing, or more than the kernel accepts */
 	unsigned event;
 };
 
@@ -94,7 +94,7 @@ double relative_deviation(const pfm_tally_t *t);
 /* True if @text is one of pfm's own: duration_time, user_time, system_time. */
 const char *find_own_event(const char *text);
 
-/* ---- whom to count (stat_targets.c) ------------------------------------------------------------------------------------------- */
+/* ---- tasks and control groups to count (stat_targets.c) ------------------------------------------------------------------------------------------- */
 
 /* Says what is wrong with @text, as an object where those are wanted. */
 void report_stat_refusal(const struct stat_job *job, const char *text, const pfm_error_t *error);
@@ -235,7 +235,7 @@ struct stat_job {
 	const char *region_format; /* of --regions; NULL: none */
 	bool regions_system, no_subtract;
 	struct control control;
-	bool start_off; /* with --control: until it is told to enable */
+	bool start_off; /* with --control: until the command "enable" */
 	bool repeats;    /* more than one run was asked for */
 	bool has_header; /* the names of columns were written, or are not wanted */
 	enum aggregation by;
@@ -293,7 +293,7 @@ int report_counts(const struct stat_job *job, double elapsed, double time);
 void put_column_names(const struct stat_job *job);
 /* One column of -x, in quotes where it would be taken for several, and what stands @behind it. */
 void put_field(const struct stat_job *job, const char *text, const char *behind);
-/* Seconds, as the first column; nothing if there are none (negative). */
+/* Seconds, as the first column; nothing if negative. */
 void put_time_field(const struct stat_job *job, double time);
 /* With -I, after the last interval: reports why counts are not exact. */
 void report_why(const struct stat_job *job);

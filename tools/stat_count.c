@@ -17,7 +17,7 @@ enum { POLL_NS = 100000000,
 struct stat_run {
 	struct child child;
 	unsigned number, intervals;
-	uint64_t start_time, previous_time, next_report, slice; /* slice: when the one under way ends, 0 if there are none on the way */
+	uint64_t start_time, previous_time, next_report, slice; /* slice: when the one under way ends, 0 without slices */
 	uint64_t next_poll;                                     /* when processes are looked at again */
 	struct rusage usage;
 	double elapsed;
@@ -106,7 +106,7 @@ static int read_counts(struct stat_job *job, const struct stat_run *r)
 {
 	int rc = read_targets(job);
 
-	/* Counting may have stopped before a command that was told to end. */
+	/* Counting may have stopped before a command that got a signal to end. */
 	if (rc == EXIT_DONE && job->command && r->child.pid <= 0 && !r->own_child)
 		check_unwatched_time(job, seconds_of(r->usage.ru_utime) + seconds_of(r->usage.ru_stime));
 	return rc;

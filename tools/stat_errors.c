@@ -93,7 +93,7 @@ void end_slice(struct stat_job *job)
 		merge_slices(job);
 }
 
-/* What the row counted in @width slices from number @first on, extrapolated; NaN if it had no time. Clocks that tick slowly may show
+/* The row's count in @width slices from number @first on, extrapolated; NaN if it had no time. Clocks that tick slowly may show
  * none at all for a count that is there. */
 static double is_extrapolated(const struct stat_row *row, unsigned first, unsigned width)
 {

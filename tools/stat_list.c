@@ -38,8 +38,7 @@ static bool add_tracepoint(void *arg, const char *name)
 	return !a->failed;
 }
 
-/* Puts the tracepoints that the last text matches in its place, as it stands where it is no pattern
- * or matches none. */
+/* Puts the tracepoints that the last text matches in its place, unchanged if it is not a pattern or matches none. */
 static bool expand_last_pattern(struct event_list *events)
 {
 	char *text = events->texts[--events->n];

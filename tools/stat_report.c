@@ -156,7 +156,7 @@ static void print_row(const struct stat_job *job, const struct stat_row *row, do
 	fputc('\n', job->out);
 }
 
-/* True if the event @text is one of a list that stands in for this machine's processor. */
+/* True if the event @text is one of the generic list for this machine's processor. */
 static bool is_from_generic_fallback(const pfm_ctx_t *ctx, const char *text)
 {
 	unsigned event;

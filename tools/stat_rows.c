@@ -190,7 +190,7 @@ static bool is_name_used(const struct stat_target *part, unsigned i, const pfm_c
 	return false;
 }
 
-/* The row of count @i of @part, -1: there is none yet. Rows of one label stand together, the last one's most likely at the end. */
+/* The row of count @i of @part, -1 before the first one. Rows of one label stand together, the last one's most likely at the end. */
 static int find_row(const struct stat_job *job, const struct stat_target *part, unsigned i, const char *label, const pfm_count_info_t *info)
 {
 	unsigned at;
@@ -201,7 +201,7 @@ static int find_row(const struct stat_job *job, const struct stat_target *part, 
 	return -1;
 }
 
-/* The text of the job's list that a count of @part comes from; NULL if there is none. */
+/* The text of the job's list that a count of @part comes from; NULL if missing. */
 static const char *row_event_text(const struct stat_job *job, const struct stat_target *part, const pfm_count_info_t *info)
 {
 	unsigned request = info->request;
@@ -341,9 +341,9 @@ void set_own_counts(struct stat_job *job, double elapsed, double user, double sy
 		if (seconds < 0 && row->own == own_event_names[0])
 			row->info.why = delay_too_long_text;
 		else if (seconds < 0)
-			row->info.why = job->outlived_counting ? "the kernel tells a command's time when it has ended: that of all of it, of which some was not "
+			row->info.why = job->outlived_counting ? "the kernel reports a command's time when it has ended: that includes time that was not "
 			                                         "counted"
-			                                       : "the kernel tells a command's time when it has ended: there is none without a command, and "
+			                                       : "the kernel reports a command's time when it has ended: not without a command, and "
 			                                         "none yet in an interval";
 		if (seconds < 0)
 			continue;

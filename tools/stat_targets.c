@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm stat: whom to count. Each task, control group, or everybody, is a part of the job with a session of its own. */
+/* pfm stat: tasks and control groups to count. Each task, control group, or everybody, is a part of the job with a session of its own. */
 #include "pfm.h"
 #include "stat.h"
 

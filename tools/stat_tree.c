@@ -13,7 +13,7 @@
 
 enum { MAX_DEPTH = 16 };
 
-/* ---- who is below whom -------------------------------------------------------------------------------------------------- */
+/* ---- parents and children -------------------------------------------------------------------------------------------------- */
 
 bool is_child_metric(const struct stat_job *job, const struct stat_metric *child, const struct stat_metric *parent)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Symbol tables of ELF files, sorted once, and the kernel's own list. Files are not trusted: what leads out of them is no symbol, and
+/* Symbol tables of ELF files, sorted once, and the kernel's own list. Files are not trusted: entries that point outside the file are ignored, and
  * neither their number nor their sizes take more time or memory than files of those sizes deserve. */
 #include "symbols.h"
 
@@ -354,7 +354,7 @@ static void read_symbol(struct file *f, struct elf *e, const uint8_t *at, const 
 		e->out_of_memory = true;
 }
 
-/* Bytes of @names up to the last zero, that included: a name that is never ended is none. */
+/* Bytes of @names up to the last zero, that included: a name without an end is ignored. */
 static uint64_t is_past_end(const char *names, uint64_t n)
 {
 	while (n && names[n - 1])
@@ -593,7 +593,7 @@ void symbols_expect(struct symbols *all, const char *name, uint64_t address)
 	all->expected_at = address;
 }
 
-/* Lines of /proc/kallsyms: address, type, name. All addresses are zero for whom they are a secret. */
+/* Lines of /proc/kallsyms: address, type, name. All addresses are zero for users without permission. */
 static void load_kernel(const struct symbols *all, struct file *o)
 {
 	bool another = false, starved = false;

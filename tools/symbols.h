@@ -23,14 +23,12 @@ const char *symbols_at(struct object *object, uint64_t offset);
 struct source_spot;
 /* Source line and inlined functions there (lines.h), or NULL. */
 const struct source_spot *symbols_spot(struct object *object, uint64_t offset);
-/* Opens the file at @path for reading, and tells about it. Recordings may name anything: -1 for what is no regular file, which is neither
- * waited for nor rewound. */
+/* Opens the file at @path for reading, and tells about it. Recordings may name anything: -1 for other than regular files, which are neither waited for nor rewound. */
 int symbols_file(const char *path, struct stat *st);
-/* Says, once, that there is no memory for all the names and lines: those of a file are all there or none, as what is missing would go by
+/* Reports, once, that memory does not suffice for all names and lines: those of a file are all there or none, as what is missing would go by
  * the name before it. */
 void symbols_starved(void);
-/* The C++ name behind a symbol, in memory of the caller's (plain.c). NULL if there is none, it is endless, or there is no C++ library to
- * tell it: that is said once. */
+/* The C++ name behind a symbol, in memory of the caller's (plain.c). NULL if missing, endless, or without the C++ library, which is reported once. */
 char *symbols_demangle(const char *symbol);
 /* In the kernel that was sampled @name was at @address: functions of one where it is not are not named. */
 void symbols_expect(struct symbols *all, const char *name, uint64_t address);

@@ -108,7 +108,7 @@ static const char *wanted_pager(void)
 	return *wanted && strcmp(wanted, "cat") != 0 ? wanted : NULL;
 }
 
-/* The other end of @pipe: the pager, or cat where there is none of that name. */
+/* The other end of @pipe: the pager, or cat if the pager is missing. */
 static void become_pager(const int pipe[2], const char *command)
 {
 	static const char script[] = "sh -c \"$0\" || { [ $? = 127 ] && exec cat; }";

@@ -33,7 +33,7 @@ bool term_colour(FILE *out);
 const char *term_colour_begin(FILE *out, enum style style);
 const char *term_colour_end(FILE *out);
 bool term_is_terminal(FILE *out);
-/* Columns of @out; 0 if it is no terminal: lines are not wrapped then, so that grep sees them
+/* Columns of @out; 0 unless it is a terminal: lines are not wrapped then, so that grep sees them
  * whole. */
 size_t term_width(FILE *out);
 /* fwrite() for what is large, which is written from where it is. */
@@ -46,8 +46,7 @@ void term_fill_line(FILE *out, size_t width, size_t at, size_t indent, const cha
 /* @text, then a line with carets under bytes @start to @end (one caret if they are equal), both
  * indented by two. A line that is too long for @out is shown around the carets. */
 void term_mark_error(FILE *out, const char *text, size_t start, size_t end);
-/* Takes back a progress line on @out and shows @text instead; "" only takes back. Nothing where
- * @out is no terminal. */
+/* Takes back a progress line on @out and shows @text instead; "" only takes back. Does nothing unless @out is a terminal. */
 void term_progress(FILE *out, const char *text);
 
 /* Index of the word of @words (NULL behind the last) that @word was probably meant to be, or -1. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What term.c and term_guard.c share. */
+/* Shared by term.c and term_guard.c. */
 #ifndef PFM_TERM_GUARD_H
 #define PFM_TERM_GUARD_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** What a report adds up: counts of CPUs, tasks and runs, the places of CPUs, the metrics of a
+/** Aggregation for reports: counts of CPUs, tasks and runs, the places of CPUs, the metrics of a
  * group. */
 #ifndef PERFMON_AGGREGATE_H
 #define PERFMON_AGGREGATE_H
@@ -83,7 +83,7 @@ typedef struct pfm_metric_ref {
  * metric NAME consists of; "TopdownL1" is another name of "TmaL1"
  * @out   gets the first @n metrics; may be NULL if @n is 0
  *
- * Returns how many metrics the group has, PFMLIB_ERR_NOTFOUND if there is no such group,
+ * Returns how many metrics the group has, PFMLIB_ERR_NOTFOUND if the group is unknown,
  * PFMLIB_ERR_INVAL or PFMLIB_ERR_NOMEM.
  */
 int pfm_list_metric_group(const pfm_ctx_t *ctx, const char *text, pfm_metric_ref_t *out,

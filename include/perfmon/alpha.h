@@ -144,7 +144,7 @@ typedef struct {
 
 /* ---- about events -------------------------------------------------------------------------------------------- */
 
-/* What an event is. */
+/* Kinds of events. */
 enum {
 	PFM_ALPHA_EVENT,     /* counts on its own */
 	PFM_ALPHA_AGGREGATE, /* EV67: counts in a mode that fixes what the other counter counts */
@@ -176,7 +176,7 @@ enum {
 
 typedef struct {
 	int kind;                            /* PFM_ALPHA_EVENT ... */
-	unsigned int statistic;              /* PF67_PM_*, 0 if it is none */
+	unsigned int statistic;              /* PF67_PM_*, or 0 */
 	int pm_mode;                         /* counting mode a statistic needs, -1 for any or none */
 	unsigned int weight_num, weight_den; /* events = count * weight_num / weight_den */
 	int half_units;                      /* 1: single-issue cycles add half a count (EV4 issues and nonissues) */
@@ -238,7 +238,7 @@ uint64_t pfm_alpha_rate(int pmu, unsigned int counter, unsigned int n);
  */
 pfm_err_t pfm_alpha_rate_word(int pmu, const uint64_t *rates, unsigned int counters, uint64_t *word, int *privileged);
 
-/** What the driver makes of a PCNT5FREQ word: the argument of wrperfmon 4, and whether it asks for privilege. */
+/** The driver's reading of a PCNT5FREQ word: the argument of wrperfmon 4, and whether it asks for privilege. */
 void pfm_alpha_driver_rates(uint64_t word, uint64_t *a1, int *privileged);
 
 /** CTL fields, in place in PMCTR, of the counters in @counters once they are started with rates @a1. */
@@ -334,9 +334,9 @@ typedef struct {
 } pfm_alpha_interrupt_t;
 
 /**
- * What an interrupt handler was called for. Digital UNIX: @regs are a0, a1, a2; OpenVMS: R4 alone.
+ * Decodes the arguments of an interrupt handler. Digital UNIX: @regs are a0, a1, a2; OpenVMS: R4 alone.
  *
- * Returns PFMLIB_ERR_NOTFOUND if that is no counter interrupt, PFMLIB_ERR_INVAL for a counter @pmu does not have.  Since 1.0.
+ * Returns PFMLIB_ERR_NOTFOUND for another interrupt than a counter's, PFMLIB_ERR_INVAL for a counter @pmu does not have.  Since 1.0.
  */
 pfm_err_t pfm_alpha_decode_interrupt(int pmu, int os, const uint64_t *regs, pfm_alpha_interrupt_t *out);
 
@@ -355,7 +355,7 @@ static inline uint64_t pfm_alpha_statistic_bits(unsigned int n)
 /**
  * A *_PER_RET statistic from the pair that the driver returns: numerator and denominator.
  *
- * Returns PFMLIB_ERR_INVAL for a statistic that is no ratio, PFMLIB_ERR_NOTFOUND when nothing retired.  Since 1.0.
+ * Returns PFMLIB_ERR_INVAL for a statistic other than a ratio, PFMLIB_ERR_NOTFOUND when nothing retired.  Since 1.0.
  */
 pfm_err_t pfm_alpha_ratio(unsigned int statistic, uint64_t count, uint64_t retired, uint64_t *num, uint64_t *den);
 
@@ -414,7 +414,7 @@ uint64_t pfm_alpha_pctr_ctl_statistics(uint64_t pctr_ctl);
  */
 int pfm_alpha_linux_event(uint32_t type, uint64_t config, unsigned int *raw, unsigned int *counter, uint64_t *mode);
 
-/** The same for two events in a group: -EINVAL when they do not fit together. */
+/** Converts two events of a group: -EINVAL when they do not fit together. */
 int pfm_alpha_linux_pair(const unsigned int raw[2], unsigned int counter[2], uint64_t *mode);
 
 /** The wrperfmon call with which the driver loads @counter so that it overflows after @period events. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Events: their description, their encoding in registers, and the way back. */
+/* Events: their description, their encoding in registers, and their decoding from registers. */
 #ifndef LIBPERFMON_EVENT_H
 #define LIBPERFMON_EVENT_H
 
@@ -122,7 +122,7 @@ int pfm_split_events(const char **list, const char **event, size_t *len);
 
 /* ---- encoding -------------------------------------------------------------------------------- */
 
-/** What a register is. */
+/** Kinds of registers. */
 typedef enum pfm_reg_kind {
 	PFM_REG_PMC,        /**< control register of one counter */
 	PFM_REG_PMD,        /**< data register: the counter itself */

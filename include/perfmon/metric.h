@@ -108,8 +108,7 @@ int pfm_describe_metric_input(const pfm_ctx_t *ctx, int pmu, unsigned event, uns
 int pfm_print_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, int threshold, char *buf,
                      size_t len);
 
-/** Computes metric @event of @pmu from @data. A metric without a value (out->state) is no failure
- * of the call.
+/** Computes metric @event of @pmu from @data. The call succeeds for a metric without a value (see out->state).
  *
  * Returns PFMLIB_SUCCESS, or
  *   PFMLIB_ERR_NOTFOUND  the event is not a metric

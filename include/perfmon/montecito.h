@@ -52,7 +52,7 @@ typedef struct {
 	uint64_t opcm_mask;   /* 41 bits; a set bit is not compared */
 } pfmlib_mont_opcm_t;
 
-/* What the trace buffer records of branches. In tm, ptm and ppm 0 means none and 3 means both kinds. */
+/* Branches that the trace buffer records. In tm, ptm and ppm 0 means none and 3 means both kinds. */
 typedef struct {
 	unsigned char etb_used;
 	unsigned int etb_plm;  /* 0: pfp_dfl_plm */

@@ -20,7 +20,7 @@ struct perf_event_attr; /* <linux/perf_event.h> */
  * @event    an event in any dialect; see perfmon(7)
  * @plm      levels to count when the text names none: any of PFM_PLM0..3, 0 for PFM_PLM0 | PFM_PLM3
  * @attr     type, size, config, config1, config2, bp_type, exclude_user, exclude_kernel, exclude_hv and precise_ip are set, and
- *           exclude_idle, exclude_host and exclude_guest switched on where the text says so; every other member is left as it
+ *           exclude_idle, exclude_host and exclude_guest switched on where the text asks for it; every other member is left as it
  *           is, so that what the caller asked for (inherit, read_format ...) stays
  * @name     if not NULL, gets the canonical name in libpfm's spelling; free(3) it
  * @index    if not NULL, gets the event's number in its processor's table, -1 for an event spelled out in fields
@@ -38,7 +38,7 @@ struct perf_event_attr; /* <linux/perf_event.h> */
 int pfm_encode_perf_attr(const char *event, int plm, struct perf_event_attr *attr, char **name, int *index);
 
 /**
- * The same for an encoding of any context.
+ * Fills @attr from an encoding of any context.
  *
  * @ctx       the context that @encoding is from, or NULL for the default one
  * @encoding  what pfm_encode_event() made

@@ -75,7 +75,7 @@ private:
 	std::vector<std::string> suggestions_;
 };
 
-/** A value, or why there is none. */
+/** A value, or the error that replaces it. */
 template <typename T>
 class result
 {
@@ -84,7 +84,7 @@ public:
 	result(perfmon::error why) : held_(std::move(why)) {}
 	bool has_value() const noexcept { return held_.index() == 0; }
 	explicit operator bool() const noexcept { return has_value(); }
-	/** The value; throws the error if there is none. */
+	/** The value; throws the error if missing. */
 	const T &value() const
 	{
 		if (!has_value())
@@ -93,7 +93,7 @@ public:
 	}
 	const T &operator*() const { return std::get<0>(held_); }
 	const T *operator->() const { return &std::get<0>(held_); }
-	/** Why there is no value; only then. */
+	/** The error; only valid without a value. */
 	const perfmon::error &error() const { return std::get<1>(held_); }
 
 private:
@@ -426,7 +426,7 @@ public:
 
 	/** Waits up to @ms milliseconds (-1: any time) for records. False once every sampled task has ended and all was read. */
 	bool wait(int ms = -1) { return check(pfm_wait_session(get(), ms)) != PFM_WAIT_ENDED; }
-	/** Takes the next record, the oldest there is. False if there is none now. */
+	/** Takes the next record, the oldest there is. False if no record is ready. */
 	bool next(pfm_record_t &record) { return check(pfm_next_record(get(), &record)) != 0; }
 	/** How many samples count @i has given and lost. */
 	pfm_sample_statistics_t statistics(unsigned i = 0)
@@ -490,7 +490,7 @@ public:
 			throw error(nullptr, nullptr, why, rc);
 		recording_.reset(r);
 	}
-	/** Compresses what follows, level 1 to 22; throws if there is no libzstd. */
+	/** Compresses what follows, level 1 to 22; throws without libzstd. */
 	void compress(int level) { detail::check(pfm_compress_recording(recording_.get(), level)); }
 	/** Moves the buffers' contents to the file. Returns its size in bytes. */
 	std::uint64_t write()

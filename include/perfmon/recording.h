@@ -32,7 +32,7 @@ int pfm_create_recording(pfm_recording_t **out, const char *path, pfm_session_t 
 
 /** Compresses what follows with zstd at @level 1 (fast) to 22 (small). Call it before the first
  * pfm_write_records(). A compressed recording whose writer was killed can be read by this library
- * only. PFMLIB_ERR_NOTSUPP if there is no libzstd; the recording then stays uncompressed. */
+ * only. PFMLIB_ERR_NOTSUPP without libzstd; the recording then stays uncompressed. */
 int pfm_compress_recording(pfm_recording_t *r, int level);
 
 /** Moves the contents of the session's buffers to the file, which is readable up to there from
@@ -52,7 +52,7 @@ int pfm_close_recording(pfm_recording_t *r);
  *
  * Returns PFMLIB_SUCCESS, or
  *   PFMLIB_ERR_INVAL    an argument is NULL, or the file is not a perf.data file, or corrupt
- *   PFMLIB_ERR_NOTSUPP  compressed, and there is no libzstd
+ *   PFMLIB_ERR_NOTSUPP  compressed, and libzstd is missing
  *   PFMLIB_ERR_NOMEM    out of memory
  *   PFMLIB_ERR_SYS      the file cannot be read; see error->sys_errno */
 int pfm_open_recording(pfm_session_t **out, const char *path, pfm_error_t *error);

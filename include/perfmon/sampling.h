@@ -316,7 +316,7 @@ int pfm_wait_session(pfm_session_t *s, int timeout);
  * @record  as PFM_INIT or the previous call left it; only members that differ are written
  * With several buffers, a record is given one millisecond after its time, so that late records of
  * other buffers can come first; a stopped session gives everything.
- * Returns 1, 0 if there is no record now, or a negative code. */
+ * Returns 1, 0 if no record is ready, or a negative code. */
 int pfm_next_record(pfm_session_t *s, pfm_record_t *record);
 
 /** Takes up to @n records, in the order of pfm_next_record(); about twice as fast per record.

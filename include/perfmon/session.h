@@ -51,7 +51,7 @@ typedef enum pfm_cause {
 /** A count. */
 typedef struct pfm_count {
 	size_t size;
-	uint64_t value;        /**< extrapolated if scaled; 0 if there is no value */
+	uint64_t value;        /**< extrapolated if scaled; 0 without a value */
 	uint64_t raw;          /**< as read from the counter */
 	uint64_t enabled;      /**< nanoseconds enabled, summed over CPUs */
 	uint64_t running;      /**< nanoseconds on a counter, summed over CPUs */
@@ -70,7 +70,7 @@ typedef struct pfm_count_info {
 	const char *unit;         /**< "" for plain counts */
 	unsigned group;           /**< number of its scheduling group */
 	unsigned n_kernel_events; /**< perf events it is the sum of (CPUs, box instances) */
-	const char *why;          /**< sentence about the cause, "" if there is none */
+	const char *why;          /**< sentence about the cause, "" if missing */
 	const char *remedy;       /**< what to do about it, "" if unknown */
 	pfm_attr_t attr;
 	const char *cpus; /**< CPUs it is counted on, "" for those where the task runs */
@@ -152,7 +152,7 @@ int pfm_reset_session(pfm_session_t *s);
 unsigned pfm_session_size(const pfm_session_t *s);
 /** Reads all counts.
  * @counts  room for @n counts, each with its size set; counts beyond the session's stay unchanged
- * A count without a value is no failure: its quality says so. PFMLIB_ERR_INVAL for NULL or a size
+ * The call succeeds for a count without a value; its quality shows that. PFMLIB_ERR_INVAL for NULL or a size
  * that is not set; PFMLIB_ERR_SYS if reading fails. */
 int pfm_read_session(pfm_session_t *s, pfm_count_t *counts, unsigned n);
 /** Reads count @i, without a system call where the session has PFM_SESSION_USER_READ and the kernel
@@ -192,7 +192,7 @@ unsigned pfm_count_metrics(const pfm_session_t *s);
  * @rounds   0: only identify the metric
  * @seconds  duration of a round, for metrics that are rates; 0: unknown
  * The value is that of the mean counts; with several rounds its error follows from how they vary
- * (PFM_ERROR_FROM_REPETITIONS). A metric without a value (out->state) is no failure.
+ * (PFM_ERROR_FROM_REPETITIONS). The call succeeds for a metric without a value (see out->state).
  * PFMLIB_ERR_INVAL for NULL, a size that is not set or @i out of range. Thread-safe. */
 int pfm_compute_session_metric(const pfm_session_t *s, unsigned i, const pfm_count_t *counts,
                                unsigned rounds, double seconds, pfm_session_metric_t *out);

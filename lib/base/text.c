@@ -68,7 +68,7 @@ bool pfmi_base_parse_number(struct slice s, uint64_t *out)
 	return true;
 }
 
-/* Length of a number in C's notation at the start of @s, and where its point is; 0 if there is none. */
+/* Length of a number in C's notation at the start of @s, and where its point is; 0 if missing. */
 static size_t measure_decimal(const char *s, size_t *point)
 {
 	size_t i = s[0] == '-' || s[0] == '+', digits = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What every room stands on: pieces of texts, numbers in them, refusals. */
+/* Basics of every module: slices of text, numbers in them, errors. */
 #ifndef PERFMON_BASE_TEXT_H
 #define PERFMON_BASE_TEXT_H
 
@@ -74,7 +74,7 @@ static inline uint32_t base_length_without_number(struct slice s)
 	return s.len;
 }
 
-/* What @c is worth as a digit of a number up to base 16; 99 if it is none. */
+/* The value of @c as a digit of a number up to base 16; 99 for other characters. */
 static inline unsigned base_digit_value(char c)
 {
 	if (base_is_digit(c))
@@ -82,20 +82,20 @@ static inline unsigned base_digit_value(char c)
 	c |= 0x20;
 	return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 99;
 }
-/* A whole slice as a C number (base 0); false if it is none or does not fit 64 bits. */
+/* A whole slice as a C number (base 0); false for other text or a number beyond 64 bits. */
 bool pfmi_base_parse_number(struct slice s, uint64_t *out);
-/* The same as perf reads it: what begins with zeros is decimal. */
+/* Reads a number as perf does: leading zeros do not make it octal. */
 bool pfmi_base_parse_perf_number(struct slice s, uint64_t *out);
 /* A whole terminated string. */
 struct slice pfmi_base_make_slice(const char *s);
 /* Equal without regard to case; and what @word goes on with behind @s, NULL if it does not start so. */
 bool pfmi_base_is_slice_icase(struct slice s, const char *word);
 const char *pfmi_base_skip_prefix_icase(struct slice s, const char *word);
-/* A number as C writes it, whatever the locale. False if @s is none. */
+/* A number as C writes it, whatever the locale. False for other text. */
 bool pfmi_base_parse_decimal(const char *s, double *out);
 /* Fills @why (if not NULL) and returns @code. @s marks the culprit inside @spec's text; NULL text marks nothing. */
 int pfmi_base_set_error(pfm_error_t *why, int code, pfm_error_kind_t kind, const char *text, struct slice s, const char *detail);
-/* The same where the system said no: @err is its errno. */
+/* Sets the error of a failed system call: @err is its errno. */
 int pfmi_base_set_errno_error(pfm_error_t *why, int code, int err, const char *detail);
 
 #endif

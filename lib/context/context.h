@@ -182,7 +182,7 @@ static inline const struct pfm_ctx *context_or_default(const struct pfm_ctx *ctx
 {
 	return ctx ? ctx : pfmi_context_get_default();
 }
-/* The table of processor @pmu of a context that was meant; NULL if there is none, or it is damaged.
+/* The table of processor @pmu of a context that was meant; NULL if missing, or it is damaged.
  * */
 static inline const struct table *context_usable_table(const struct pfm_ctx *ctx, int pmu)
 {

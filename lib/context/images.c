@@ -89,7 +89,7 @@ static const char *map_image_file(const char *path, bool named, struct image_map
 
 	if (fd < 0)
 		return errno == EACCES                     ? "it may not be read"
-		       : errno == ENOENT                   ? "there is no such file"
+		       : errno == ENOENT                   ? "the file does not exist"
 		       : machine_is_resource_error(-errno) ? no_descriptor_fault
 		                                           : "it cannot be opened";
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
@@ -253,7 +253,7 @@ static int add_image_folder(struct image_set *im, const char *path, pfm_error_t 
 		return PFMLIB_SUCCESS; /* a search path may name folders that are not there */
 	if (!S_ISDIR(st.st_mode))
 		return record_folder_refusal(
-			im, path, "it is no folder, and the names of images end in .pmdb", why);
+			im, path, "expected a folder or a file whose name ends in .pmdb", why);
 	f.is_untrusted = find_trust_fault(&st);
 	pfmi_machine_init_real_sys(&sys, NULL);
 	err = sys.list_folder(&sys, path, add_folder_file, &f);

@@ -15,8 +15,7 @@
 #endif
 
 static struct pfm_ctx default_context = { .n_refs = 1 };
-/* Used instead of the default context while there is no memory for the environment's options: it
- * has no PMU, and no image can be found. */
+/* Replaces the default context while memory for the environment's options is missing: it has no default PMU and no images. */
 static struct pfm_ctx no_memory_context;
 
 static char *copy_option(const char *given, const char *wish, bool *failed)

@@ -161,7 +161,7 @@ pfm_err_t pfm_alpha_get_event_constant(int pmu, unsigned int idx, unsigned int c
 	return PFMLIB_SUCCESS;
 }
 
-/* Asks the corridor itself, so that the answer is the one that a dispatch gives. */
+/* Dispatches the events, so that the answer agrees with a dispatch. */
 static bool can_count_together(const struct table *t, unsigned a, unsigned b)
 {
 	struct event events[2];

@@ -100,7 +100,7 @@ static PRINTF(2, 3) void append_text(struct sentence *s, const char *format, ...
 	s->length += n > 0 ? (size_t)n : 0;
 }
 
-/* What a terminal would obey: the control characters of ASCII and, in UTF-8, U+0080 to U+009F. */
+/* Control characters that a terminal obeys: those of ASCII and, in UTF-8, U+0080 to U+009F. */
 static bool is_control(struct slice t, uint32_t i)
 {
 	unsigned char c = (unsigned char)t.text[i];
@@ -163,7 +163,7 @@ static unsigned append_words(struct sentence *s, const struct table *t, const st
 	return n;
 }
 
-/* What the event takes, in the grammar of the text. */
+/* Attributes of the event, in the grammar of the text. */
 static void append_qualifiers(struct sentence *s)
 {
 	const struct error_location *p = &s->location;
@@ -533,9 +533,11 @@ static void explain_error_kind(struct sentence *s)
 	case PFM_KIND_MISSING_UMASK: explain_missing_umask(s); break;
 	case PFM_KIND_CONFLICT: explain_with_detail(s, "it contradicts another part of the text"); break;
 	case PFM_KIND_UNKNOWN_PMU:
+		if (!s->error->detail)
+			append_text(s, "unknown PMU ");
 		append_token(s);
-		append_text(s, "%s%s", s->error->detail ? ": " : " is no processor or unit that is known here",
-		            s->error->detail ? s->error->detail : "");
+		if (s->error->detail)
+			append_text(s, ": %s", s->error->detail);
 		break;
 	case PFM_KIND_AMBIGUOUS: explain_with_detail(s, "several processors have it: write one of them and \"::\" before it"); break;
 	case PFM_KIND_SYNTAX: explain_with_detail(s, "this is not how an event is written"); break;

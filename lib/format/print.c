@@ -57,7 +57,7 @@ static uint64_t parse_raw_number(const char *s)
 	return v;
 }
 
-/* The row that the first of the terms between slashes names; ROW_NONE if it is no name. */
+/* The row that the first of the terms between slashes names; ROW_NONE if it is not a name. */
 static uint32_t find_row_in_terms(const struct table *t, struct spec *spec)
 {
 	struct slice rest = spec->attrs;

@@ -155,7 +155,7 @@ bool pfmi_spec_next_attr(struct slice *rest, struct spec_attr *out)
 }
 
 /* Reads the hexadecimal number after @term, which ends in "0x". Returns the character after it, at
- * most @end; NULL if there is no such term. */
+ * most @end; NULL if the term is missing. */
 static const char *read_hex_term(const char *p, const char *end, const char term[8],
                                  uint64_t *value)
 {

@@ -16,7 +16,7 @@ const char *pfmi_machine_get_env(const char *name)
 	return value && *value && !getauxval(AT_SECURE) ? value : NULL;
 }
 
-/* What follows @start in @s; NULL if @s does not start so. No call into the C library: the first one of a process is dear. */
+/* The rest of @s after @start; NULL if @s does not start so. No call into the C library: the first one of a process is dear. */
 static const char *skip_prefix(const char *s, const char *start)
 {
 	while (*start && *s == *start) {

@@ -282,7 +282,7 @@ static void find_core_types(const struct sys *sys, struct host *h)
 
 /* ---- /proc/cpuinfo -------------------------------------------------------------------------------------------- */
 
-/* The value of the first line "@key : value"; false if there is none. */
+/* The value of the first line "@key : value"; false if missing. */
 static bool find_cpuinfo_value(const char *text, const char *key, char *out, size_t room)
 {
 	size_t len = strlen(key);
@@ -489,7 +489,7 @@ static bool read_s390_sysinfo(const struct sys *sys, struct host *h)
 	return true;
 }
 
-/* The first processors are enough, so a file longer than @room is no error. */
+/* The first processors are enough, so a file longer than @room is read in part. */
 static void read_file_start(const struct sys *sys, const char *path, char *text, size_t room)
 {
 	int fd = sys->open(sys, path, O_RDONLY | O_NONBLOCK); /* not to be held up by a FIFO below a root */
@@ -601,8 +601,7 @@ bool pfmi_machine_is_table_for_host(const struct host *host, const struct table 
 	return false;
 }
 
-/* Calls @each for the tables under one key. Most that share a family are boxes beside the cores: who has no use for them says so in
- * @without, and none of their lines is compared. */
+/* Calls @each for the tables under one key. Most tables of a family are uncore boxes: flags in @without skip them before their lines are compared. */
 static void visit_host_key(const struct image *im, const struct host *h, uint32_t without, uint32_t key, pfmi_machine_host_table_fn each, void *arg)
 {
 	const struct host_slot *hosts = table_image_array(im, ARRAY_HOSTS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the running kernel tells of its PMUs below /sys/bus/event_source/devices, turned into event tables. Nothing here
+/* PMUs that the running kernel exports below /sys/bus/event_source/devices, turned into event tables. Nothing here
  * trusts a file: what cannot be understood is left out, and the rest of the machine stays usable. */
 #include <errno.h>
 #include <stdio.h>

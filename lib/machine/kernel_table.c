@@ -180,7 +180,7 @@ static void add_event(struct sysfs_reader *r, struct table_builder *b, const str
 		if (number > 0)
 			pfmi_table_set_row_value(b, texts.scale, pfmi_table_add_text(b, r->text, strlen(r->text)));
 	}
-	/* A plain count is none of units whose scale makes no sense. */
+	/* A plain count ignores a scale that makes no sense. */
 	if (number > 0 && read_companion_file(r, files, pmu, event, ".unit"))
 		pfmi_table_set_row_value(b, texts.unit, pfmi_table_add_text(b, r->text, strlen(r->text)));
 }

@@ -37,7 +37,7 @@ struct sys {
 	int (*list_folder)(const struct sys *sys, const char *path, int (*each)(void *arg, const char *name), void *arg);
 	/* Processor time that process @pid has taken until now, in nanoseconds, without that of its children. May be NULL: nobody knows. */
 	int (*get_process_time)(const struct sys *sys, int pid, uint64_t *ns);
-	/* CPUID leaf of the running processor: false if there is none or it must not be asked (another root). */
+	/* CPUID leaf of the running processor: false if missing or it must not be asked (another root). */
 	bool (*read_cpuid)(const struct sys *sys, uint32_t leaf, uint32_t subleaf, uint32_t regs[4]);
 	char root[256]; /* prefix of /sys, /proc and tracefs paths: "" for the running machine */
 	void *arg;      /* the implementation's own */
@@ -63,14 +63,14 @@ void pfmi_machine_init_real_sys(struct sys *out, const char *root);
 long pfmi_machine_read_small_file(const struct sys *sys, const char *path, char *buf, size_t len);
 /* Reads a whole file into memory the caller frees, terminated, as it is. 0 or -errno. */
 int pfmi_machine_read_file(const struct sys *sys, const char *path, char **out, size_t *len);
-/* The same of a file that has one line: it ends with that line, and nobody asks whether there is more. */
+/* Reads a file of one line; the rest is not read. */
 int pfmi_machine_read_line_file(const struct sys *sys, const char *path, char **out, size_t *len);
-/* A decimal or 0x number in a file; -errno, -EINVAL if it is none. */
+/* A decimal or 0x number in a file; -errno, or -EINVAL for other text. */
 int pfmi_machine_read_number(const struct sys *sys, const char *path, uint64_t *out);
 
 /* ---- the processor's identity --------------------------------------------------------------------- */
 
-/* What is known of the processor at hand. Read once; every question about the machine is answered from here. */
+/* The processor of this machine. Read once; every question about the machine is answered from here. */
 struct host {
 	bool is_known;
 	char arch[12];    /* "x86", "arm64", "powerpc", "s390", "riscv", "alpha", "ia64", "sparc", "mips" */
@@ -98,7 +98,7 @@ void pfmi_machine_read_core_types(const struct sys *sys, const char *cpuid, stru
 /* Adds what two further CPUID leaves know: the architectural PMU, and the design of this core of a hybrid. Not part of the plain
  * path, because each leaf costs a trap in a virtual machine. */
 void pfmi_machine_read_host_details(const struct sys *sys, struct host *h);
-/* The same from an id text alone; false if it is in no known form. */
+/* Fills it from an id text alone; false if its form is unknown. */
 bool pfmi_machine_parse_host_id(const char *id, struct host *out);
 
 /* True if @t is for @host; *@core gets the index of the hybrid core type, or 0. */
@@ -110,7 +110,7 @@ typedef void (*pfmi_machine_host_table_fn)(void *arg, uint32_t table, unsigned c
 /* Calls @each with the tables of @im that are for @host, the kernel's own events included; looked up, not searched for; those with
  * a flag of @without are left out. A table with several lines may come twice. */
 void pfmi_machine_visit_host_tables(const struct image *im, const struct host *host, uint32_t without, pfmi_machine_host_table_fn each, void *arg);
-/* The same for units that any processor may have, by the name the kernel has for them. */
+/* Finds tables of units that any processor may have, by the kernel's name. */
 void pfmi_machine_visit_device_tables(const struct image *im, const char *device, pfmi_machine_host_table_fn each, void *arg);
 
 /* A PMU of this machine. */
@@ -147,12 +147,12 @@ struct cpu_mask {
 	size_t n_words;
 };
 
-/* Takes the next range off a CPU list such as "0,2-3". False at the end or at what is no list; *@list tells which: it
+/* Takes the next range off a CPU list such as "0,2-3". False at the end or at a syntax error; *@list shows which: it
  * points at the terminating NUL at a proper end. */
 bool pfmi_machine_next_cpu_range(const char **list, unsigned *first, unsigned *last);
-/* Adds the CPUs of @list to the set: -EINVAL for what is no list, -ENOMEM; the set stays the caller's to free. */
+/* Adds the CPUs of @list to the set: -EINVAL for other text, -ENOMEM; the set stays the caller's to free. */
 int pfmi_machine_add_cpu_list(struct cpu_mask *set, const char *list);
-/* The set @list stands for: -EINVAL for what is no list, -ENOMEM. Free with pfmi_machine_free_cpus(), which may be done twice. */
+/* The set @list stands for: -EINVAL for other text, -ENOMEM. Free with pfmi_machine_free_cpus(), which may be done twice. */
 int pfmi_machine_parse_cpu_list(const char *list, struct cpu_mask *out);
 /* CPUs 0 to @n less 1; at least one. 0 or -ENOMEM. */
 int pfmi_machine_make_first_cpus(unsigned n, struct cpu_mask *out);
@@ -160,7 +160,7 @@ int pfmi_machine_make_first_cpus(unsigned n, struct cpu_mask *out);
 int pfmi_machine_copy_cpus(const struct cpu_mask *from, struct cpu_mask *out);
 void pfmi_machine_free_cpus(struct cpu_mask *set);
 bool pfmi_machine_has_cpu(const struct cpu_mask *set, unsigned cpu);
-/* The first CPU of the set from *@cpu on goes to *@cpu; false if there is none. */
+/* The first CPU of the set from *@cpu on goes to *@cpu; false if missing. */
 bool pfmi_machine_next_cpu(const struct cpu_mask *set, unsigned *cpu);
 size_t pfmi_machine_count_cpus(const struct cpu_mask *set);
 /* The list in file @path, however long, in its shortest words and in memory the caller frees. -errno: unreadable, -EINVAL: no list, -EFBIG:
@@ -168,7 +168,7 @@ size_t pfmi_machine_count_cpus(const struct cpu_mask *set);
 int pfmi_machine_read_cpu_list(const struct sys *sys, const char *path, char **out);
 #define PFMI_ONLINE_CPUS_PATH   "/sys/devices/system/cpu/online"
 #define PFMI_POSSIBLE_CPUS_PATH "/sys/devices/system/cpu/possible"
-/* The same as a set, empty if it cannot be read. */
+/* Reads it as a set, empty if it cannot be read. */
 int pfmi_machine_read_cpus(const struct sys *sys, const char *path, struct cpu_mask *out);
 /* Length of a PMU's name without its instance number: "_" and digits, "_" and more than two hexadecimal digits, or digits. */
 size_t pfmi_machine_instance_base_length(const char *name);
@@ -204,7 +204,7 @@ const struct kernel_pmu *pfmi_machine_find_kernel_pmu(const struct kernel_info *
 bool pfmi_machine_has_kernel_identifier(const struct kernel_pmu *p, const struct table *t);
 /* 1 + the instance of @p that is called @name ("uncore_imc_3"); 0 if that means all of them. */
 unsigned pfmi_machine_find_instance(const struct kernel_pmu *p, struct slice name);
-/* 1 + the instance of @p whose number is @digits; 0 if there is none. */
+/* 1 + the instance of @p whose number is @digits; 0 if missing. */
 unsigned pfmi_machine_find_instance_number(const struct kernel_pmu *p, struct slice digits);
 /* Where tracepoints are looked for: folders of subsystems. */
 #define TRACEFS_MOUNTS 2u
@@ -216,7 +216,7 @@ int pfmi_lookup_tracepoint_id(const struct sys *sys, struct slice group, struct 
 
 /* Values of environment variables the library listens to; NULL in programs with raised privileges. */
 const char *pfmi_machine_get_env(const char *name);
-/* All of those that choose a processor or a machine, from one walk over the environment; NULL where there is none. */
+/* All of those that choose a processor or a machine, from one walk over the environment; NULL if missing. */
 struct env_options {
 	const char *pmu, *events, *cpuid, *sysfs_root, *force_pmu;
 	unsigned trace; /* TRACE_*, from PERFMON_DEBUG */

@@ -17,9 +17,9 @@ struct memory_arena {
 	bool failed;
 };
 
-/* @n bytes of zeros; NULL, and failed from then on, if there are none. */
+/* @n bytes of zeros; NULL if memory runs out; all later calls then fail. */
 void *pfmi_machine_arena_alloc(struct memory_arena *a, size_t n);
-/* A copy of @len letters at @s, with a terminator; "" if there is no memory. */
+/* A copy of @len letters at @s, with a terminator; "" if memory runs out. */
 const char *pfmi_machine_arena_copy_text(struct memory_arena *a, const char *s, size_t len);
 void pfmi_machine_arena_free(struct memory_arena *a);
 

@@ -167,7 +167,7 @@ static int visit_sorted_names(const struct folder_names *names, int (*each)(void
 	return rc;
 }
 
-/* What getdents64(2) gives for a name. */
+/* An entry of getdents64(2). */
 struct dirent_record {
 	uint64_t inode;
 	int64_t next_offset;

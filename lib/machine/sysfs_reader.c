@@ -85,7 +85,7 @@ static struct string_list list_names(struct sysfs_reader *r, const char *pmu, co
 	return s;
 }
 
-/* What is in the folder of a PMU. */
+/* The contents of a PMU's folder. */
 struct sysfs_folder {
 	struct sysfs_folder *next;
 	const char *pmu;

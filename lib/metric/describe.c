@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a table says of a metric, and its code written as a formula again. */
+/* The description of a metric, and its formula written from its code. */
 #include <string.h>
 #include "base/sizes.h"
 #include "metric/metric.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A metric's value from the counts a caller has: the machine that runs its code, and what an error of the counts makes of the
- * result. Nothing is allocated; a value that is undefined anywhere on its way is told, never a number. */
+ * result. Nothing is allocated; a value that is undefined at any step is reported as undefined, never as a number. */
 #include <float.h>
 #include <string.h>
 #include "base/sizes.h"
@@ -63,7 +63,7 @@ static const unsigned char instruction_lengths[128] = {
 	['?'] = 1,
 };
 
-/* Length of the instruction at @code, 0 if there is none; its operand in *@x. */
+/* Length of the instruction at @code, 0 if missing; its operand in *@x. */
 static unsigned read_instruction(const char *code, uint64_t *x)
 {
 	unsigned char op = (unsigned char)*code;
@@ -130,7 +130,7 @@ static struct metric_number compute_remainder(struct metric_number a, struct met
 	return make_number((double)((int64_t)a.value % (int64_t)b.value), a.derivative);
 }
 
-/* What is decided by one side does not depend on the other: 0 & x is 0 whatever x is. */
+/* A result that one operand decides does not depend on the other: 0 & x is 0 whatever x is. */
 static struct metric_number evaluate_and(struct metric_number a, struct metric_number b)
 {
 	if ((!a.state && a.value == 0) || (!b.state && b.value == 0))
@@ -381,7 +381,7 @@ static int evaluate_metric(const struct metric *m, const pfm_metric_operand_t *i
 	return PFMLIB_SUCCESS;
 }
 
-/* The derivative of the value along input @i; 0 where there is none. */
+/* The derivative of the value along input @i; 0 if missing. */
 static double compute_slope(const struct metric *m, const pfm_metric_operand_t *inputs, unsigned n, unsigned i)
 {
 	struct metric_number value;
@@ -507,7 +507,7 @@ static double extrapolate_part(const double *parts, unsigned n_parts, unsigned n
 	return sum;
 }
 
-/* The variance of the sum of parts, from the differences of neighbours: a program that changes slowly is none of its error. */
+/* The variance of the sum of parts, from the differences of neighbours: slow changes of the program do not add to the error. */
 static double compute_neighbour_variance(const double *parts, unsigned n_parts, unsigned n, const double *slopes)
 {
 	double sum = 0, before = extrapolate_part(parts, n_parts, n, 0, slopes);
@@ -521,7 +521,7 @@ static double compute_neighbour_variance(const double *parts, unsigned n_parts, 
 	return sum / 2 / n_parts / (n_parts - 1);
 }
 
-/* What those differences are worth in independent ones. */
+/* The number of independent differences. */
 static unsigned compute_neighbour_freedom(unsigned n_parts)
 {
 	uint64_t n = n_parts;

@@ -18,7 +18,7 @@
 #define PACK_MAX_GROUP 48 /* items of one group */
 #define PACK_NONE      0xffffu
 
-/* What proves the bound. */
+/* Proof of the bound. */
 enum pack_proof {
 	PACK_PROOF_ONE_GROUP, /* there is something to count */
 	PACK_PROOF_COUNTERS,  /* so many items have only these counters */
@@ -38,7 +38,7 @@ struct pack_problem {
 	unsigned proven_bound;    /* a bound the caller has proved */
 	const uint16_t *affinity; /* items of one family (not 0) go together where that costs nothing; or NULL */
 	unsigned long effort;     /* steps of the search beyond one straight walk through it */
-	/* What comes out. */
+	/* Results. */
 	uint16_t *group;
 	unsigned n_groups, bound;
 	bool is_optimal;

@@ -34,7 +34,7 @@ struct metric_input {
 	struct slice name, alias, preset;
 };
 
-/* A number with its derivative, or the reason (PFM_METRIC_*) why it is none. */
+/* A number with its derivative, or the reason (PFM_METRIC_*) why it is undefined. */
 struct metric_number {
 	double value, derivative;
 	int state;
@@ -51,22 +51,22 @@ struct metric_list {
 	struct metric_ref *refs; /* the caller frees it */
 };
 
-/* Adds the metric that @text names, or those of the group it names. PFMLIB_ERR_NOTFOUND if there is none. (lib/metric/names.c) */
+/* Adds the metric that @text names, or those of the group it names. PFMLIB_ERR_NOTFOUND if missing. (lib/metric/names.c) */
 int pfmi_metric_find_by_name(const struct pfm_ctx *ctx, const char *text, struct metric_list *out);
 int pfmi_metric_find_group(const struct pfm_ctx *ctx, const char *text, struct metric_list *out);
 
-/* Metric @event of @pmu. PFMLIB_ERR_INVAL for what does not exist, PFMLIB_ERR_NOTFOUND for a row that is no metric. */
+/* Metric @event of @pmu. PFMLIB_ERR_INVAL for an unknown row, PFMLIB_ERR_NOTFOUND for a row that is not a metric. */
 int pfmi_metric_find_by_row(const struct pfm_ctx *ctx, int pmu, unsigned event, struct metric *out);
 /* How many inputs a metric has; input @i of it, false past the last. */
 unsigned pfmi_metric_count_inputs(const struct metric *m);
 bool pfmi_metric_get_input(const struct metric *m, unsigned i, struct metric_input *out);
 /* Runs @code on @n inputs; derivatives are taken along input @along (n for none). @own: what 'v' pushes.
- * PFMLIB_ERR_INVAL if @code is no code. */
+ * PFMLIB_ERR_INVAL for malformed code. */
 int pfmi_metric_run_code(const char *code, const pfm_metric_operand_t *inputs, unsigned n, unsigned along, const struct metric_number *own,
                          struct metric_number *out);
 /* Writes @m's formula, or that of its threshold, as pfm_print_metric() does. */
 int pfmi_metric_print_formula(const struct metric *m, int threshold, char *buf, size_t len);
-/* Length of the instruction at @code, 0 at the end or if there is none. */
+/* Length of the instruction at @code, 0 at the end or if missing. */
 unsigned pfmi_metric_get_instruction_length(const char *code);
 /* The operand of the instruction at @code: a number of base-64 digits. */
 uint64_t pfmi_metric_get_operand(const char *code);

@@ -35,7 +35,7 @@ int pfmi_metric_find_by_name(const struct pfm_ctx *ctx, const char *text, struct
 	return add_metric_ref(out, unit, row);
 }
 
-/* What is behind @word in @text as far as that goes to @len bytes; NULL if it does not begin so. */
+/* The rest of @text, of @len bytes, after @word; NULL if it does not begin so. */
 static const char *skip_prefix(const char *word, const char *text, size_t *len)
 {
 	const char *behind = strlen(word) <= *len ? pfmi_base_skip_prefix_icase(pfmi_base_make_slice(word), text) : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Plans: texts become events, those of each PMU are planned for themselves (part.c), and the result is told. */
+/* Plans: texts become events, those of each PMU are planned for themselves (part.c), and the result is reported. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,7 +150,7 @@ static int finish_plan(struct pfm_plan *plan, pfm_error_t *error)
 	if (!rc && plan->n_events)
 		qsort(plan->events, plan->n_events, sizeof(plan->events[0]), compare_planned_events);
 	if (!rc && !plan->n_events) { /* metrics of constants alone */
-		plan->certificate = strdup("there is no event to count");
+		plan->certificate = strdup("expected at least one event to count");
 		rc = plan->certificate ? PFMLIB_SUCCESS : PFMLIB_ERR_NOMEM;
 	}
 	return rc;

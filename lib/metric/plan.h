@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of a plan share: plan.c turns texts into events and answers for the result, part.c plans the events of one PMU. */
+/* Shared by the files of a plan: plan.c turns texts into events and answers for the result, part.c plans the events of one PMU. */
 #ifndef PERFMON_PLAN_H
 #define PERFMON_PLAN_H
 

@@ -11,7 +11,7 @@
 #define PROOF_TEXT_SIZE 512
 #define DEFAULT_EFFORT  1500ul
 
-/* What an event puts into an extra register, and the one or two registers that may hold it. */
+/* An event's value of an extra register, and the one or two registers that may hold it. */
 struct extra_register_use {
 	uint64_t value;
 	uint32_t msr[2];
@@ -68,7 +68,7 @@ static unsigned add_trial_event(struct planned_pmu *p, unsigned i, unsigned n)
 	return n + 1;
 }
 
-/* The same for every event of an item; PLAN_MAX_EVENTS and more: too many. */
+/* Adds every event of an item; PLAN_MAX_EVENTS and more: too many. */
 static unsigned add_trial_item(struct planned_pmu *p, unsigned item, unsigned n)
 {
 	const struct planned_event *e = p->plan->events;
@@ -80,7 +80,7 @@ static unsigned add_trial_item(struct planned_pmu *p, unsigned item, unsigned n)
 	return n;
 }
 
-/* What a leader leads comes right behind it, and both first. */
+/* Members follow their leader directly, before all other events. */
 static unsigned add_trial_items(struct planned_pmu *p, const uint16_t *items, unsigned n_items)
 {
 	unsigned n = 0;
@@ -118,7 +118,7 @@ static bool has_too_many_values(const struct planned_pmu *p, const uint16_t *ite
 	return values > 1u + (last->msr[0] != last->msr[1]);
 }
 
-/* What the encoder and the solver say of them. */
+/* The answer of the encoder and the solver. */
 static bool can_place_items(struct planned_pmu *p, const uint16_t *items, unsigned n_items)
 {
 	struct placement where;
@@ -191,7 +191,7 @@ static bool can_lead_event(struct planned_pmu *p, const struct event *leader, co
 	return constrain_trial_events(p, 2);
 }
 
-/* The slots event, added because event @led of the plan needs it; NULL if that is no help: then there is no plan. */
+/* The slots event, added because event @led of the plan needs it; NULL if that does not help: then no plan exists. */
 static struct planned_event *add_leader(struct planned_pmu *p, unsigned led)
 {
 	struct pfm_plan *plan = p->plan;
@@ -230,7 +230,7 @@ static bool can_count_event(struct planned_pmu *p, unsigned i)
 	return constrain_trial_events(p, 1) && (get_counter_mask(p) || p->encoder_plan.counterless_events & 1);
 }
 
-/* Makes the leader of event @led the head of the bundle; false if there is none, or its counter is taken. */
+/* Makes the leader of event @led the head of the bundle; false if missing, or its counter is taken. */
 static bool begin_led_item(struct planned_pmu *p, unsigned led)
 {
 	struct planned_event *leader = find_leader(p, led);
@@ -477,7 +477,7 @@ static int append_certificate(struct pfm_plan *plan, const struct planned_pmu *p
 	return PFMLIB_SUCCESS;
 }
 
-/* What this machine's kernel keeps for its watchdog: the clock counter if there is a fixed one, else the last. */
+/* The counter of this machine's kernel watchdog: the clock counter if there is a fixed one, else the last. */
 static uint64_t get_watchdog_counter(const struct pfm_plan *plan, const struct pmu_info *u)
 {
 	const struct table *t = u->table;

@@ -21,7 +21,7 @@ struct pfm_recording {
 	struct zstd_codec *zstd; /* NULL: what the buffers hold is written as it is */
 	int zstd_level;
 	uint64_t plain_size, packed_size; /* bytes before and after */
-	struct byte_buffer tracing_data;  /* of tracepoints; empty: there are none */
+	struct byte_buffer tracing_data;  /* of tracepoints; empty without tracepoints */
 	int fd, write_errno;              /* err: errno of the first write that failed */
 	struct perfdata_header header;
 	uint64_t offset, start_time;
@@ -78,8 +78,7 @@ static int write_record(void *arg, const void *bytes, size_t n)
 	return write_bytes(arg, bytes, n);
 }
 
-/* What has been written is all the data so far. Where a write failed there should be more, and
- * readers are told so: what there is may end with a whole record. */
+/* The data size covers all that has been written. After a failed write it is larger, so that readers see that data is missing even if it ends with a whole record. */
 static void update_data_size(struct pfm_recording *r)
 {
 	r->header.data.size =
@@ -123,7 +122,7 @@ static bool is_written_event(const struct pfm_session *s, unsigned i)
 	return i == s->n_counts ? s->sampling->n_side_events > 0 : s->counts[i].kernel_state.n_open;
 }
 
-/* A device that is none of perf's: how its records are laid out, and what each stands for. */
+/* A device outside perf: how its records are laid out, and what each stands for. */
 static void fill_device_attr(const struct pfm_session *s, unsigned i, struct perf_event_attr *a)
 {
 	const struct record_layout *l = &s->sampling->common_layout;
@@ -560,8 +559,7 @@ int pfm_write_records(pfm_recording_t *r, uint64_t *size)
 	                                : PFMLIB_SUCCESS;
 }
 
-/* What was lost behind the last record that a buffer had room for stands in none of it: the events'
- * own account, as perf puts it. */
+/* Samples lost after the last record of a buffer are in no record: they are written from the events' own counts, as perf does. */
 static void write_lost_records(struct pfm_recording *r)
 {
 	struct pfm_session *s = r->session;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What readers need to print the fields of tracepoints: where they are in a sample's bytes, as this
- * kernel's own files describe it. */
+/* Descriptions of tracepoints' fields for readers: their places in a sample's bytes, from this kernel's own files. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +37,7 @@ static char *read_tracefs_file(const struct pfm_session *s, const char *name, si
 	return NULL;
 }
 
-/* Appends the file with its size before it; an empty one if there is no file. */
+/* Appends the file with its size before it; an empty one without the file. */
 static bool append_tracefs_file(struct byte_buffer *b, const struct pfm_session *s,
                                 const char *name)
 {
@@ -58,14 +57,13 @@ bool pfmi_perfdata_has_tracepoint_id(const char *text, uint64_t config)
 	return line && strtoull(line + 5, NULL, 10) == config;
 }
 
-/* "system:event" without what stands behind. */
+/* "system:event" without its attributes. */
 static bool split_tracepoint_name(const char *name, char system[64], char event[128])
 {
 	return sscanf(name, "%63[^:]:%127[^:/]", system, event) == 2;
 }
 
-/* The caller frees it. NULL if count @i is no tracepoint, or there is no text about this very
- * one. */
+/* The caller frees it. NULL if count @i is not a tracepoint, or has no text. */
 static char *read_tracepoint_format(const struct pfm_session *s, unsigned i, char system[64],
                                     size_t *len)
 {

@@ -18,7 +18,7 @@ enum alpha_event_kind { KIND_EVENT,
 /* Word of choice "pctr_mode" for statistics that any counting mode serves. */
 enum { PM_MODE_ANY = 4 };
 
-/* What constrain found out and encode writes. */
+/* Results of constrain for encode. */
 struct alpha_plan_extra {
 	pfmlib_alpha_input_param_t input; /* zeroed if the caller gave none */
 	int has_mode_word;                /* a mode word goes to the chip */
@@ -652,11 +652,11 @@ static const struct register_field pmctr_bits[] = {
 	{ "ctr0", 48, 16 },
 };
 static const struct register_field pcnt5mux_bits[] = { { "sel2", 0, 4 }, { "sel1", 4, 4 }, { "sel0", 31, 1 }, { "cbox1", 51, 3 }, { "cbox2", 54, 3 } };
-/* What wrperfmon function 2 takes: the second selects where BC_CTL has them, or PM_MUX. */
+/* Arguments of wrperfmon function 2: the second selects where BC_CTL has them, or PM_MUX. */
 static const struct register_field ev5_select_bits[] = { { "sel2", 0, 4 }, { "sel1", 4, 4 }, { "sel0", 31, 1 }, { "cbox1", 19, 3 }, { "cbox2", 22, 3 } };
 static const struct register_field pca56_select_bits[] = { { "sel2", 0, 4 }, { "sel1", 4, 4 }, { "sel0", 31, 1 }, { "cbox1", 8, 3 }, { "cbox2", 11, 3 } };
 static const struct register_field ev5_freq_bits[] = { { "frq2", 4, 2 }, { "frq1", 6, 2 }, { "frq0", 8, 2 } };
-/* What the functions that enable take: a bit for each counter. EV4's takes nothing. */
+/* Argument of the enabling functions: a bit for each counter. EV4's takes nothing. */
 static const struct register_field ev5_enable_bits[] = { { "ctr0", 0, 1 }, { "ctr1", 1, 1 }, { "ctr2", 2, 1 } };
 static const struct register_field ev6_enable_bits[] = { { "ctr0", 0, 1 }, { "ctr1", 1, 1 } };
 static const struct register_field bc_ctl_bits[] = { { "cbox1", 19, 3 }, { "cbox2", 22, 3 } };
@@ -719,7 +719,7 @@ const struct register_field *pfmi_alpha_find_layout(const struct table *t, const
 	MATCH_LAYOUT(FAMILY_PCA56, "PMC8", pca56_select_bits)
 	MATCH_LAYOUT(FAMILY_EV6, "PMC8", ev6_pctr_ctl_bits)
 	MATCH_LAYOUT(FAMILY_EV67, "PMC8", ev67_pctr_ctl_bits)
-	/* What sets are written with beside it: rates, and which counters are enabled. */
+	/* Further values that a set is written with: rates, and which counters are enabled. */
 	MATCH_LAYOUT(FAMILY_EV5 | FAMILY_PCA56, "PMC9", ev5_freq_bits)
 	MATCH_LAYOUT(FAMILY_EV5 | FAMILY_PCA56, "PMC11", ev5_enable_bits)
 	MATCH_LAYOUT(FAMILY_EV6 | FAMILY_EV67, "PMC11", ev6_enable_bits)

@@ -118,7 +118,7 @@ pfm_err_t pfm_alpha_ratio(unsigned int statistic, uint64_t count, uint64_t retir
 		return PFMLIB_ERR_INVAL;
 	if (retired == 0)
 		return PFMLIB_ERR_NOTFOUND;
-	*num = statistic == PF67_PM_CYCLES_PER_RET ? count : count * 100; /* the only one that is no percentage */
+	*num = statistic == PF67_PM_CYCLES_PER_RET ? count : count * 100; /* the only one that is not a percentage */
 	*den = retired;
 	return PFMLIB_SUCCESS;
 }

@@ -7,7 +7,7 @@
 
 #define GENERAL 0xffffffffull
 
-/* The first event that must be counted alone; req->n if there is none. */
+/* The first event that must be counted alone; req->n if missing. */
 static unsigned find_exclusive_event(const struct encode_request *req)
 {
 	unsigned i = 0;
@@ -128,7 +128,7 @@ static void set_plain_attr(int type, unsigned levels, pfm_attr_t *out)
 	memset(out->reserved, 0, sizeof(out->reserved));
 }
 
-/* The same for any event. */
+/* Fills the attribute of any event. */
 void pfmi_set_attr(const struct event *ev, int type, unsigned levels, pfm_attr_t *out)
 {
 	set_plain_attr(type, levels, out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What an event is once its attributes are known: field values and how they fall into configuration words. */
+/* Events with their attributes: field values and their places in configuration words. */
 #include "pmu/pmu.h"
 
 #include <string.h>
@@ -142,7 +142,7 @@ static uint64_t sum_group_values(const struct event *ev, unsigned field)
 	return bits;
 }
 
-/* What the row's groups add to @field. */
+/* Bits that the row's groups add to @field. */
 static inline uint64_t get_group_bits(const struct event *ev, unsigned field)
 {
 	return ev->row && ev->row->n_groups ? sum_group_values(ev, field) : 0;

@@ -9,7 +9,7 @@
 
 #define NO_COUNTER 0xffu
 
-/* What a table says about its counters in features. */
+/* Features of a table that describe its counters. */
 static bool find_feature_value(const struct table *t, const char *name, uint64_t *value)
 {
 	const struct feature *f = table_features(t);

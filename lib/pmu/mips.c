@@ -58,7 +58,7 @@ static const struct register_field perfctl_bits[] = {
 	{ "event", 5, 7 },
 };
 
-/* The counter of a control register, by its name; 32 for what is none. */
+/* The counter of a control register, by its name; 32 for other registers. */
 static unsigned find_perfctl_counter(const char *name)
 {
 	size_t len = strcspn(name, "0123456789");

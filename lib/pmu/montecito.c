@@ -278,7 +278,7 @@ static void allow_all_placements(const struct mont_plan_context *w, const struct
 	}
 }
 
-/* Looks for a placement now, since that there is none must be said before anything that comes later, and keeps what it found. */
+/* Looks for a placement now, since a missing one must be reported before later errors, and keeps it. */
 static int search_placement(const struct mont_plan_context *w, const struct cache_event_sets *c, uint64_t free, struct plan *plan)
 {
 	struct alternative *a = plan->alternatives;
@@ -417,7 +417,7 @@ static int report_threshold(const struct event *ev, pfm_error_t *why)
 	return rc;
 }
 
-/* What a text set: unit masks have four states, thresholds stay below what can happen in one cycle. */
+/* Checks the settings of a text: unit masks have four states, thresholds stay below the most occurrences in one cycle. */
 int pfmi_mont_check_event(struct event *ev, pfm_error_t *why)
 {
 	struct mont_event_traits tr;

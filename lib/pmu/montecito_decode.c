@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What Montecito's address registers and trace buffer recorded: from PMD values back to addresses.
+/* Decodes Montecito's address registers and trace buffer: PMD values to addresses.
  *
  * PMD39 extends the sixteen entries of the trace buffer by a nibble each, those of PMD48+j and PMD56+j side by side. */
 #include <string.h>

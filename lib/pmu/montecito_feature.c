@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What Montecito has beside its counters, in the order in which libpfm 3 looks at it: instruction and data EAR, code range, data
+/* Montecito's features beside its counters, in libpfm 3's order: instruction and data EAR, code range, data
  * range, opcode matchers, trace buffer. Each step refuses what the hardware cannot do or notes the registers it takes. */
 #include <string.h>
 #include "montecito.h"
@@ -130,7 +130,7 @@ static int plan_dear(const struct mont_plan_context *w)
 
 /* ---- code range ----------------------------------------------------------------------------------------------------- */
 
-/* What the events of a set mean for the choice of registers. */
+/* Requirements of a set's events for the choice of registers. */
 struct code_range_needs {
 	unsigned n_retired;            /* events that count retired instructions */
 	unsigned retired_pair_mask;    /* bit k: one of them is tagged by pair k */
@@ -235,7 +235,7 @@ static int put_single_block(const struct mont_plan_context *w, const struct mont
 	return PFMLIB_SUCCESS;
 }
 
-/* What has to be counted together where ranges take so many pairs of code registers. */
+/* Events that must be counted together when ranges take so many pairs of code registers. */
 static const char *explain_needed_events(unsigned n_blocks)
 {
 	switch (n_blocks) {

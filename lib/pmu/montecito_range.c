@@ -137,7 +137,7 @@ struct cover_request {
 	unsigned plm; /* ranges of other levels do not count */
 };
 
-/* What is asked inside @b, as its first and last address. False if nothing; @*all if nothing is left out. */
+/* The requested part of @b: its first and last address. False if nothing; @*all if nothing is left out. */
 static bool find_requested_addresses(const struct cover_request *w, struct mont_block b, uint64_t *first, uint64_t *last, bool *all)
 {
 	bool any = false;

@@ -55,7 +55,7 @@ static int report_escr_clash(unsigned event, uint64_t with, pfm_error_t *why)
 	return PFMLIB_ERR_NOASSIGN;
 }
 
-/* Fields say which event the ESCR is told, but not which of the ESCRs. */
+/* Fields give the event of the ESCR, but not which of the ESCRs. */
 static int report_missing_escr(unsigned event, pfm_error_t *why)
 {
 	pfmi_base_set_error(why, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, NULL, (struct slice){ 0 }, "no event of this processor has these fields");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The middle of the corridor: event -> plan -> placement -> registers, and the operations an encoder brings.
+/* The steps event -> plan -> placement -> registers, and the operations of an encoder.
  *
  *   resolve.c  pfmi_lookup_resolve_attrs()    attributes of a text become an event (unit masks, fields, levels)
  *   encoder    ->constrain       candidate counters of each event of a set; whatever can be refused is refused here
@@ -23,7 +23,7 @@
 #define PFMI_BAD_LEVELS_MESSAGE "plm has bits that are no level"
 #define PFMI_PLMH               0x10u /* hypervisor level, beside those */
 
-/* What else an event leaves out, for struct event. */
+/* Further exclusions of an event, for struct event. */
 enum { EVENT_EXCLUDE_IDLE = 1,
        EVENT_ONLY_HOST = 2,
        EVENT_ONLY_GUEST = 4 };
@@ -56,7 +56,7 @@ struct event {
 /* The value of field @key: what the user set, else the row's value on @counter (ANYWHERE for the general one), else the
  * preset; group values that go to this field are ORed in. */
 uint64_t pfmi_pmu_event_key_value(const struct event *ev, enum field_key key, unsigned counter);
-/* The same by the field's index in the table. */
+/* Finds it by the field's index in the table. */
 uint64_t pfmi_pmu_event_field_value(const struct event *ev, unsigned field, unsigned counter);
 /* True if the row itself gives field @key a value. */
 static inline bool event_has_key(const struct event *ev, enum field_key key)
@@ -67,7 +67,7 @@ static inline bool event_has_key(const struct event *ev, enum field_key key)
 bool pfmi_pmu_has_user_key(const struct event *ev, enum field_key key);
 /* The value that the user set for field number @field; NULL if none. */
 const uint64_t *pfmi_pmu_event_user_value(const struct event *ev, unsigned field);
-/* Notes that the user set @field, which is not set yet; false if there is no room. */
+/* Notes that the user set @field, which is not set yet; false if the event has too many fields. */
 bool pfmi_pmu_set_user_field(struct event *ev, unsigned field, uint64_t value);
 /* True if the table gives the event's row @flag. */
 static inline bool event_has_flag(const struct event *ev, enum row_flags flag)
@@ -109,7 +109,7 @@ static inline bool field_is_extra_register(const struct table *t, const struct f
 {
 	return t->encoder == ENCODER_X86 && f->n_ranges && f->ranges[0].config_word == 1;
 }
-/* What is in those bits. */
+/* The value of those bits. */
 uint64_t pfmi_pmu_extract_field(const struct field *f, const uint64_t config[4]);
 
 /* An event with nothing but its row: presets in place. */
@@ -159,7 +159,7 @@ struct plan {
 	unsigned n_alternatives;
 	struct alternative alternatives[PLAN_MAX_ALTERNATIVES]; /* only [0, n) and mask[0, n events) are written */
 	uint64_t counterless_events;                            /* bit i: event i takes no counter at all (its mask is 0 on purpose) */
-	/* What constrain worked out for encode; each encoder lays its own struct over it. */
+	/* Results of constrain for encode; each encoder lays its own struct over them. */
 	_Alignas(16) unsigned char encoder_data[3072];
 };
 /* Counters that can count the only event of @plan, of those that its encoder leaves it. */
@@ -198,9 +198,8 @@ static inline uint64_t register_field_extract(uint64_t reg, struct register_fiel
 	return reg >> b.lsb & register_field_mask(b);
 }
 
-/* What the encoder of a table does (lib/pmu/encoders.c knows which that is; lib/pmu/encoders.h says what it may leave out). All are
- * pure: everything they read or write is in their arguments. They are no struct of pointers, which would be relocated in every
- * process. */
+/* Operations of a table's encoder, which lib/pmu/encoders.c chooses. All are
+ * pure: everything they read or write is in their arguments. A switch calls them: pointers to functions would be relocated in every process. */
 
 /* True if this library knows the encoder; only then the rest may be asked. */
 bool pfmi_pmu_has_encoder(const struct table *t);
@@ -210,8 +209,8 @@ int pfmi_pmu_check_event(struct event *ev, pfm_error_t *why);
 int pfmi_pmu_constrain_set(const struct encode_request *req, struct plan *out, pfm_error_t *why);
 /* Writes the registers, and req->model_out if there is one. */
 void pfmi_pmu_encode_registers(const struct plan *plan, const struct placement *where, struct register_values *out);
-/* What attr, constrain and encode say of one event by itself, from one look at its values: the words of its attribute, the counters that
- * can count it, and its control registers on the lowest of them. Returns how many; 0 without a change where the long way has to be gone. */
+/* Results of attr, constrain and encode for one event alone, from one look at its values: the words of its attribute, the counters that
+ * can count it, and its control registers on the lowest of them. Returns the number of registers; 0, with @out unchanged, if the event needs a plan. */
 unsigned pfmi_pmu_encode_single(const struct event *ev, unsigned levels, pfm_encoding_t *out);
 /* The words of perf_event_attr of one event. */
 int pfmi_pmu_encode_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why);
@@ -234,8 +233,7 @@ bool pfmi_pmu_has_register_pairs(const struct table *t);
 /* For such tables: what register @reg has becomes the word of the kernel's for @ev, a row alone, which tells what the register does not,
  * and the levels in it @ev's. False if it chooses another event. */
 bool pfmi_pmu_decode_register_pair(struct event *ev, const char *reg, uint64_t value, uint64_t *word);
-/* The registers that pfmi_pmu_get_register_layout() may know, blank-separated, "NAME[0-7]" for several; "" if there are none but the words of
- * perf_event_attr. */
+/* The registers that pfmi_pmu_get_register_layout() may know, blank-separated, "NAME[0-7]" for several; "" if the words of perf_event_attr are all. */
 const char *pfmi_pmu_list_registers(const struct table *t);
 /* The name of @reg of a PMU with table @t, as pfmi_pmu_get_register_layout() takes it: a constant. */
 const char *pfmi_pmu_get_register_name(const struct table *t, const pfm_reg_t *reg);
@@ -247,18 +245,16 @@ bool pfmi_pmu_build_global_ctrl(const struct encode_request *req, const struct p
 const char *pfmi_pmu_describe_alternatives(const struct table *t);
 /* Levels counted when nobody says. */
 unsigned pfmi_pmu_get_default_levels(const struct table *t);
-/* Linux's driver for it knows no levels: all of them are counted, and it must not be told of any. */
+/* Linux's driver has no levels: it counts all of them and refuses exclusions. */
 bool pfmi_pmu_counts_all_levels(const struct table *t);
 /* The counter device of Tru64 UNIX (pfcntr) can count it. */
 bool pfmi_pmu_has_pfcntr(const struct table *t);
 
-/* What perf_event_open wants for @ev on a PMU of @type (-1: unknown); @plm: levels if the event names none. (lib/encode/encode.c) */
+/* Fills the attributes of perf_event_open for @ev on a PMU of @type (-1: unknown); @plm: levels if the event names none. (lib/encode/encode.c) */
 int pfmi_encode_event_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out, pfm_error_t *why);
-/* The same for what a caller asked for: @plm 0, nobody named levels. Levels that somebody named are all that is counted, whether the
- * text or the caller did: no hypervisor beside them. */
+/* Fills the attributes for a caller's levels: @plm 0 if the caller names none. Only levels that the text or the caller names are counted; the hypervisor is not added. */
 int pfmi_encode_requested_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out, pfm_error_t *why);
-/* What the encoder says of a set, and what its table says beside: an event that must be counted alone leaves the others the fixed
- * counters and whatever takes none, a free-running one takes no counter. PFM_KIND_ALONE names the event that stands in the way. */
+/* Plans a set by its encoder and its table: beside an event that must be counted alone, others may use fixed counters or none; a free-running event takes no counter. PFM_KIND_ALONE names the event that prevents the set. */
 int pfmi_encode_constrain(const struct encode_request *req, struct plan *out, pfm_error_t *why);
 /* @plm, or where it is 0 the levels that @t counts by default. */
 unsigned pfmi_default_levels(const struct table *t, unsigned plm);
@@ -282,7 +278,7 @@ struct spec_codes {
 #define DECODE_NO_COUNTER 64u
 #define DECODE_ANY_CODE   (~(uint64_t)0)
 
-/* What an event is looked for. */
+/* Target of a search for an event. */
 struct decode_target {
 	const struct table *table;
 	const char *reg_name;
@@ -302,7 +298,7 @@ struct decode_target {
 
 /* "config", "CONFIG0", "config2": the number of the word, or -1. */
 int pfmi_decode_config_index(const char *reg);
-/* The register is no word of the kernel's, and the encoder knows which of its bits choose the event. */
+/* The register is not one of the kernel's words, and the encoder knows which of its bits choose the event. */
 bool pfmi_decode_has_own_control(const struct decode_target *g);
 /* Sets @g up for register @g->reg, its table and value given. False if the processor has none of that name. */
 bool pfmi_decode_init_target(struct decode_target *g);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The event behind register values.
  *
- * Where a table declares the bits of its fields, a row is compared field by field: groups are told apart into their words, and
+ * Where a table declares the bits of its fields, a row is compared field by field: groups are split into their unit masks, and
  * what the row does not explain is put down to modifiers. Where only the encoder knows the bits, it encodes each row on
  * the counter in question, and the bits it calls significant are compared. */
 #include <stdio.h>
@@ -75,7 +75,7 @@ static uint8_t get_register_levels(const struct decode_target *g)
 	return (uint8_t)plm;
 }
 
-/* What the kernel keeps to itself on x86: at their places in config these bits say nothing about the event. */
+/* Bits that the kernel controls on x86: in config they do not belong to the event. */
 static uint64_t get_kernel_owned_bits(const struct decode_target *g, uint64_t mine)
 {
 	static const char names[][12] = { "usr", "os", "int", "en", "guest_only", "host_only" };
@@ -153,7 +153,7 @@ static bool read_group_values(const struct decode_target *g, struct event *ev)
 		if (!f->n_ranges)
 			continue;
 		if (!(g->known_words >> f->ranges[0].config_word & 1)) {
-			/* What has to be said lies in a word that nobody knows. */
+			/* The remaining bits are in an unknown word. */
 			if (group->flags & GROUP_REQUIRED)
 				return false;
 			continue;
@@ -181,7 +181,7 @@ static bool has_same_words(const struct decode_target *g, const uint64_t config[
 	return true;
 }
 
-/* What the row does not explain is put down to modifiers: the event's words after that, NULL if that cannot be. */
+/* Explains the remaining bits by modifiers: returns the event's words, or NULL on failure. */
 static const uint64_t *add_modifiers(const struct decode_target *g, struct event *ev, const uint64_t *config, uint64_t own[4])
 {
 	const struct field *f = table_fields(g->table);
@@ -307,7 +307,7 @@ static bool match_encoded(const struct decode_target *g, struct event *ev)
 	return encode_event_register(g, ev, &value) && !((value ^ g->value) & g->event_select_mask);
 }
 
-/* What a fixed counter counts is settled; its nibble of FIXED_CTR_CTRL adds any thread. */
+/* A fixed counter's event is fixed; its nibble of FIXED_CTR_CTRL adds any thread. */
 static bool match_fixed(const struct decode_target *g, struct event *ev)
 {
 	unsigned any = table_key_field_plus1(g->table, KEY_ANY);
@@ -506,7 +506,7 @@ static bool select_counter(struct decode_target *g, unsigned nth)
 	return g->event_select_mask != 0;
 }
 
-/* What the target says of the code. */
+/* The target's code. */
 static void set_target_code(struct decode_target *g)
 {
 	const struct field *code = table_key_field(g->table, KEY_CODE);
@@ -515,7 +515,7 @@ static void set_target_code(struct decode_target *g)
 	g->code = known ? pfmi_pmu_extract_field(code, g->config) : DECODE_ANY_CODE;
 }
 
-/* Gives the target the code and unit mask that the rows have first of which it has others. False if there are no such rows. */
+/* Gives the target the code and unit mask that the rows have first of which it has others. False without such rows. */
 static bool use_primary_encoding(struct decode_target *g)
 {
 	const struct table *t = g->table;

@@ -34,7 +34,7 @@ enum { MSR_OFFCORE_RSP_0 = 0x1a6,
        MSR_SNOOP_RSP_0 = 0x1328,
        MSR_SNOOP_RSP_1 = 0x1329 };
 
-/* What an event puts into its registers, whatever the counter. */
+/* Values of an event's registers that do not depend on the counter. */
 struct x86_select {
 	uint64_t config;      /* PERFEVTSEL without levels, interrupt and enable */
 	uint64_t extra_value; /* of the extra register */
@@ -234,7 +234,7 @@ static inline uint64_t filter_counter_mask(uint64_t config, uint64_t mask)
 	return mask & (config & GENERAL_ONLY_FILTERS ? GENERAL_COUNTERS : ENCODABLE_COUNTERS);
 }
 
-/* What is left of the event's counters @mask with everything that was asked for. */
+/* Counters of @mask that support all settings of the event. */
 static uint64_t narrow_counter_mask(const struct event *ev, uint64_t config, uint64_t mask)
 {
 	mask = filter_counter_mask(config, mask);
@@ -290,7 +290,7 @@ static int check_extra_register(const struct event *ev, pfm_error_t *why)
 	return PFMLIB_SUCCESS;
 }
 
-/* What fixed counters, top-down figures and unit masks say of the filters the user set. */
+/* Checks the user's filters against fixed counters, top-down metrics and unit masks. */
 static int check_filters(const struct event *ev, pfm_error_t *why)
 {
 	uint64_t config[4];
@@ -450,10 +450,10 @@ static int check_levels(const struct encode_request *req, pfm_error_t *why)
 	const unsigned none = PFM_PLM1 | PFM_PLM2;
 
 	if (req->plm & none)
-		return set_event_error(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, -1, "levels 1 and 2 cannot be told from level 3");
+		return set_event_error(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, -1, "levels 1 and 2 cannot be separated from level 3");
 	for (unsigned i = 0; i < req->n_events; i++)
 		if (req->events[i].plm & none)
-			return set_event_error(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, (int)i, "levels 1 and 2 cannot be told from level 3");
+			return set_event_error(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, (int)i, "levels 1 and 2 cannot be separated from level 3");
 	return PFMLIB_SUCCESS;
 }
 

@@ -13,7 +13,7 @@ SLOT = re.compile(r"<(\w+)> ?")
 HOLE = re.compile(r"\{(\w+)(?:\|([^}]*))?\}")
 OPTION = re.compile(r"\[[^\]{]*\{(\w+)\}[^\]]*\]")
 SUMMED = ", summed over cycles"
-# What a word is as the attribute of a noun after it: "loads", "misses" make "load misses".
+# The form of a word as the attribute of a noun after it: "loads", "misses" make "load misses".
 ATTRIBUTES = {
     "instructions": "instruction", "branches": "branch", "loads": "load", "stores": "store",
     "uops": "uop", "requests": "request", "reads": "read", "writes": "write",
@@ -45,13 +45,13 @@ HEADS = {
     "references", "divisions", "multiplications", "prefetcher", "bits", "changes", "words",
     "packets", "walks"
 }
-# What a word is before the noun that it tells more about.
+# The form of a word before the noun that it describes.
 BEFORE = {
     "retired": "retired~", "predicted wrongly": "mispredicted~", "predicted": "predicted~",
     "dispatched": "dispatched~", "executed": "executed~", "taken": "taken~",
     "not taken": "not-taken~", "conditional": "conditional~", "mispredicted": "mispredicted~"
 }
-# What a word is after a noun that it tells more about.
+# The form of a word after a noun that it describes.
 AFTER = {
     "hits": "that hit", "misses": "that missed", "taken": "that are taken",
     "not taken": "that are not taken", "conditional": "that are conditional",

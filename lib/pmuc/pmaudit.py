@@ -54,7 +54,7 @@ def part_of(table):
     """(processor, part) by which the files call a table."""
     if table.flags & pt.TABLE_UNCORE:
         return table.part_of or table.name, "boxes"
-    # A processor of small cores alone is none of the parts of the one that it is kept with.
+    # A processor with small cores only is not a member of the family whose file it is in.
     return table.name if table.device == "cpu" or not table.part_of else table.part_of, PARTS.get(table.device, "core")
 
 

@@ -175,7 +175,7 @@ class Sheet:
         self.rows = []
         self.seen = {}          # folded name -> row
         self.used = 0           # counters of all rows
-        self.general = None     # number of general counters, when a list says so
+        self.general = None     # number of general counters, if a list has it
         self.fixed = None
         self.htoff = 0          # counters of all rows with hyper-threading off
         self.width = 48
@@ -602,7 +602,7 @@ class Reading:
                         lambda row, key, why: self.note(row.name, key, why))
 
     def remove_bad_rows(self, rows_of, errors, file):
-        """Takes the rows with errors out of the sheets; False if one is no row's."""
+        """Takes the rows with errors out of the sheets; False if an error belongs to no row."""
         bad = {}
         for (path, line, _), why in errors:
             if path != file:

@@ -15,7 +15,7 @@ MODIFIERS = (("CounterMask", "cmask"), ("Invert", "inv"), ("EdgeDetect", "edge")
              ("AnyThread", "any"), ("Equal", "eq"))
 # of the sections of intel_core.pmu
 ALWAYS = ("x86.select", "x86.count", "x86.extra", "x86.facts")
-# what a list's keys tell of a core
+# facts about a core in a list's keys
 BY_KEY = (("UMaskExt", "x86.wide"), ("Equal", "x86.eq"))
 # what a processor has that nobody knows
 NEW = ("x86.tsx", "x86.frontend")
@@ -131,7 +131,7 @@ def set_event_select(d, counters, fixed):
 def fixed_number(name, fixed, code, umask):
     """The fixed counter of an event. Some lists count these counters from one (Silvermont, Nehalem,
     Westmere, one row of Sandy Bridge EP; Bonnell, with code 0AH); the unit mask, the counter's
-    number plus one, is the better witness, and without one the name."""
+    number plus one, is the better source, or the name without one."""
     if umask:
         return umask - 1 if code == 0 else fixed
     known = {"INST_RETIRED.ANY": 0, "CPU_CLK_UNHALTED.CORE": 1, "CPU_CLK_UNHALTED.THREAD": 1,

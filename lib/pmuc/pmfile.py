@@ -48,8 +48,7 @@ def remove_abandoned(folder):
 
 
 def write_atomically(path, data):
-    """Writes a file or leaves what was there; never leaves a piece. What is no file (a device, a
-    pipe) is written to."""
+    """Writes a file or leaves what was there; never leaves a piece. A device or a pipe is written to directly."""
     if os.path.exists(path) and not os.path.isfile(path):
         with open(path, "wb") as f:
             f.write(data)

@@ -497,7 +497,7 @@ class Writer:
 
     def name_filter(self, parts, own):
         """The filter over all names of @parts, where one that ends in a separator stands for itself
-        and for what is before it too, and over what stands before the first separator in them and
+        and for what is before it too, and over the prefix before the first separator in them and
         in the names of @own, the tables that are called like the whole. Both are numbers of
         tables."""
         folded = set().union(*[self.folded[i] for i in parts])

@@ -147,7 +147,7 @@ def core_aliases(model, core):
 
 
 def count_without_hyperthreading(b):
-    """Count general counters with hyper-threading off, if any event says so."""
+    """Count general counters with hyper-threading off, if any event has it."""
     if b.htoff:
         b.features.append("feature n_general_htoff=%d" % (b.htoff & 0xFFFFFFFF).bit_length())
 

@@ -83,13 +83,12 @@ class Place:
         self.standard += [p for p in paths if p not in self.files and os.path.isfile(p)]
 
     def intel_folders(self):
-        """Folders of Intel's mapfiles: JSON below them that is not in their form is no event
-        list."""
+        """Folders of Intel's mapfiles: JSON below them in another form is not an event list."""
         return {folder for folder, (_, source) in self.maps.items() if is_intel_map(source)}
 
 
 class Finder:
-    """Groups what is found into models. @problem is told what cannot be used: (path, reason)."""
+    """Groups the files into models. Calls @problem with unusable ones: (path, reason)."""
 
     def __init__(self, problem):
         self.models = []
@@ -298,8 +297,7 @@ def read_beginning(source):
 
 
 def is_other(head):
-    """JSON that is no list of events: schemas, lists of processors, what is no object or array at
-    all."""
+    """JSON other than event lists: schemas, lists of processors, values that are neither object nor array."""
     text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     return text[:1] not in (b"[", b"{") or re.match(rb'\{\s*"(\$schema|_type)"', text) is not None
 

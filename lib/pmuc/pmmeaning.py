@@ -425,8 +425,7 @@ def group_by_family(tables):
 
 
 def compile_metrics(tables, refuse, note=lambda row, key, why: None):
-    """Turns the formulas of all metrics in @tables into code. @refuse(table, row, key, why) is told
-    what cannot be."""
+    """Turns the formulas of all metrics in @tables into code. Calls @refuse(table, row, key, why) for invalid ones."""
     for group in group_by_family(tables):
         if not any(r.flags & pt.ROW_METRIC for t in group for r in t.rows):
             continue

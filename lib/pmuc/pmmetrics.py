@@ -109,7 +109,7 @@ def intel_metric(reading, b, e):
 
 
 # A metric as its list has it. Values are those of its row but for the expression, @own the texts
-# among them that not all tables have, @fault why its threshold is none.
+# among them that not all tables have, @fault why its threshold is invalid.
 Metric = namedtuple("Metric", "name desc values own level fault expression legacy")
 READ = {}       # a metric as its list has it, in bytes -> Metric: processors share most of theirs
 

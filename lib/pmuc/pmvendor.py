@@ -425,8 +425,7 @@ def share_lines(seen, name, section, lines, files):
 
 
 def write_single(run, done, digest, say):
-    """All tables into one image: how many bytes it is, 0 if there is none, or it cannot be
-    written."""
+    """All tables into one image: its size in bytes, 0 without tables or if it cannot be written."""
     tables = [t for r in done for t in r["made"]]
     if not tables:
         return 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What an event counts, in our own words.
+"""Descriptions of events, in our own words.
 
 Lists of events come without texts. The words are kept once per event name in lib/events/texts: a
 sentence where somebody wrote one, else a base (what a family of names counts) and a glossary of the

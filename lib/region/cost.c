@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What begin and end themselves count: empty visits, measured once for each round in the first
+/* Cost of begin and end themselves: empty visits, measured once for each round in the first
  * thread.
  *
  * Two costs are measured. "Inside" is what an empty visit counts: it is in every visit's own count.

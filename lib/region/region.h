@@ -115,7 +115,7 @@ struct tally {
 	double mean, m2;
 };
 
-/* What a visit took. */
+/* Costs of a visit. */
 struct times {
 	uint64_t visits, outermost;
 	uint64_t wall, exclusive, min, max;
@@ -238,7 +238,7 @@ struct entry *pfmi_thread_entry(struct thread *t, uint32_t region, uint32_t pare
 bool pfmi_region_enter_call(struct thread **t);
 void pfmi_region_leave_call(void);
 uint32_t pfmi_region_id(pfm_region_t *region);
-/* What one visit counted. */
+/* Counts of one visit. */
 struct visit {
 	const uint64_t *start, *now,
 		*inside;        /* snapshots; @inside: sums of the visits directly inside, or NULL */

@@ -11,7 +11,7 @@
 
 struct regions pfmi_regions = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* Empty values and those of a set-uid program are none. */
+/* Empty values, and all values in a set-uid program, are ignored. */
 static const char *setting(const char *name)
 {
 	const char *value = secure_getenv(name);
@@ -19,8 +19,7 @@ static const char *setting(const char *name)
 	return value && *value ? value : NULL;
 }
 
-/* The words of PERFMON_REGIONS_OPTIONS. Unknown ones are ignored: a newer program's environment is
- * no error. */
+/* The words of PERFMON_REGIONS_OPTIONS. Unknown ones are ignored: the environment may be a newer program's. */
 static unsigned environment_flags(void)
 {
 	static const struct {
@@ -44,7 +43,7 @@ static unsigned environment_flags(void)
 	return flags;
 }
 
-/* The number of "group=N" among those words; 0 if there is none. */
+/* The number of "group=N" among those words; 0 if missing. */
 static unsigned environment_group(void)
 {
 	const char *at = setting("PERFMON_REGIONS_OPTIONS");

@@ -180,7 +180,7 @@ static void add_count(struct tally *s, const struct visit *v, uint64_t inclusive
 	deviate(&s->mean, &s->m2, s->visits, (double)inclusive);
 }
 
-/* What the visits directly inside counted of word @w, and one that began inside and goes on. */
+/* Counts of word @w in the visits directly inside, including one that goes on. */
 static uint64_t inside(const struct visit *v, unsigned w)
 {
 	return (v->inside ? v->inside[w] : 0) + (v->beyond ? v->now[w] - v->beyond[w] : 0);

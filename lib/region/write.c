@@ -71,7 +71,7 @@ void pfmi_region_put_real(struct text *t, int digits, double value)
 	pfmi_region_put(t, "%s", buf);
 }
 
-/* Bytes of the well-formed UTF-8 character at @s, 0 if it is none. */
+/* Bytes of the well-formed UTF-8 character at @s, 0 for other bytes. */
 static unsigned utf8_length(const unsigned char *s)
 {
 	unsigned n = *s < 0x80                 ? 1

@@ -76,7 +76,7 @@ static struct group_value *get_last_value(struct group_values *g, uint64_t id, u
 	return &g->last[g->n_last++];
 }
 
-/* What member @words has counted since the sample before: *@more. False without memory. */
+/* Stores in *@more the count of member @words since the sample before. False without memory. */
 static bool update_value(struct group_values *g, const struct record_layout *l,
                          const pfm_record_t *r, const uint64_t *words, uint64_t *more)
 {

@@ -25,7 +25,7 @@ enum bucket_read_mode { READ_MODE_UNKNOWN,
 
 struct pc_profile {
 	enum bucket_read_mode read_mode;
-	/* buckets of all entries; 0: there is no profile, but pairs */
+	/* buckets of all entries; 0: pairs, without a profile */
 	size_t n_buckets, buckets_per_entry;
 	uint64_t start_address, bucket_width;
 	/* at the last reading; room for the next; not handed out yet */

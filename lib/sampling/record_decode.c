@@ -150,7 +150,7 @@ static void parse_registers(struct record_cursor *c, uint64_t mask, pfm_regs_t *
 		out->n = 0;
 }
 
-/* True if a chain has as many frames as there may be; marks are none. */
+/* True if a chain has the most frames allowed; context marks do not count as frames. */
 static bool is_chain_full(const pfm_sample_t *s, uint32_t most)
 {
 	uint32_t frames = 0;
@@ -610,7 +610,7 @@ decode_sample_run(struct sample_run *asked, uint64_t fields, pfm_record_t *out, 
 	return k;
 }
 
-/* What is sampled unless something else is asked for; the kernel's own events leave out the
+/* Default fields of samples; the kernel's own events leave out the
  * period. */
 #define USUAL_RUN_FIELDS \
 	(PFM_SAMPLE_IDENTIFIER | PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_CPU)

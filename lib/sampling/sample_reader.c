@@ -509,8 +509,7 @@ static bool has_buffer_data(const struct sample_buffer *st, uint64_t at_least)
 	       head != st->ring.tail - st->next_size;
 }
 
-/* poll(2) tells of a wakeup once, whether anything is read or not: what is there is seen in the
- * buffers themselves. */
+/* poll(2) reports a wakeup once, read or not: the buffers themselves show the data. */
 static bool is_data_ready(const struct sampling_state *sm, bool any)
 {
 	for (unsigned i = 0; i < sm->n_buffers; i++) {

@@ -29,17 +29,17 @@ static const char *find_option_error(const pfm_sampling_t *q)
 	if (q->period >> 63 || q->freq >> 63)
 		return "sampling.period or sampling.freq is negative";
 	if (q->fields >> 25)
-		return "sampling.fields has a bit that is none of PFM_SAMPLE_*";
+		return "expected PFM_SAMPLE_* in sampling.fields, got other bits";
 	if (q->fields & PFM_SAMPLE_WEIGHT && q->fields & PFM_SAMPLE_WEIGHTS)
 		return "sampling.fields asks for WEIGHT and for WEIGHTS";
 	if (q->records >> 11)
-		return "sampling.records has a bit that is none of PFM_SIDEBAND_*";
+		return "expected PFM_SIDEBAND_* in sampling.records, got other bits";
 	if (q->pages & (q->pages - 1) || q->pages > 1u << 20)
-		return "sampling.pages is no power of two up to 1048576";
+		return "expected a power of two up to 1048576 in sampling.pages";
 	if (q->precise > 3)
 		return "sampling.precise is above 3";
 	if (q->user_stack % 8 || q->user_stack > 65528)
-		return "sampling.user_stack is no multiple of 8 up to 65528";
+		return "expected a multiple of 8 up to 65528 in sampling.user_stack";
 	if (q->fields & PFM_SAMPLE_STACK && !q->user_stack)
 		return "sampling.user_stack is 0";
 	if ((q->fields & PFM_SAMPLE_REGS && !q->user_regs) ||

@@ -96,7 +96,7 @@ void pfmi_sampling_begin_ring_pass(struct ring_buffer *r);
 const void *pfmi_sampling_read_ring_record(struct ring_buffer *r, size_t *size);
 /* The bytes of this pass that follow each other in memory: for those who copy. *@len 0: none. */
 const void *pfmi_sampling_read_ring_bytes(struct ring_buffer *r, size_t *len);
-/* Gives the room of what was read back to the kernel, but for the last @keep bytes. */
+/* Returns the space of records that were read to the kernel, but for the last @keep bytes. */
 void pfmi_sampling_release_ring_data(struct ring_buffer *r, size_t keep);
 
 /* ---- samples of a session (sampling.c, sample_read.c) -------------------------------------- */

@@ -127,7 +127,7 @@ static bool is_cpu_dependent(const struct pfm_session *s)
 }
 
 enum {
-	ALL_CPUS_UNREAD = 0,     /* pfm_ctx.all_cpus, where it is no number of CPUs */
+	ALL_CPUS_UNREAD = 0,     /* pfm_ctx.all_cpus before the number of CPUs is known */
 	ALL_CPUS_READ_ONCE = -1, /* who opens one session reads one file */
 	ALL_CPUS_READ_ALWAYS = -2
 };
@@ -229,7 +229,7 @@ int pfmi_session_apply_cpu_list(struct session_builder *o)
 
 	if (rc == -EINVAL)
 		return pfmi_session_report_error(o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0,
-		                                 "options.cpus is no list of CPUs such as 0,2-3");
+		                                 "expected a list of CPUs such as 0,2-3 in options.cpus");
 	if (!rc && is_cpu_dependent(s))
 		rc = read_online_cpus(s);
 	s->cpu_text = rc ? NULL : malloc(len + 1 + CPU_NUMBER_SIZE * pfmi_machine_count_cpus(cpus));

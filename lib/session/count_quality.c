@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How far a count can be trusted. A value is extrapolated only from time it was really counted in,
- * and where there is no such time there is no value. */
+/* How far a count can be trusted. A value is extrapolated only from time in which the event was counted; without such time the count has no value. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -55,7 +55,7 @@ static uint64_t get_user_read_bits(const struct session_builder *o, const struct
 	                       "rdpmc");
 }
 
-/* Drivers that cannot leave a level out are told nothing of levels. */
+/* Drivers that cannot exclude a level get no exclusions. */
 static bool has_fixed_levels(const struct session_count *c)
 {
 	return pfmi_pmu_counts_all_levels(c->config.event.table);

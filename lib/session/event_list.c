@@ -367,7 +367,7 @@ static bool has_member_conflict(const struct session_builder *o, const struct gr
 	return false;
 }
 
-/* The member that must be counted alone and keeps another of the group out; @n if there is none. */
+/* The member that must be counted alone and keeps another of the group out; @n if missing. */
 static unsigned find_exclusive_member(const struct session_builder *o, const struct group_member *m,
                                       unsigned n)
 {

@@ -10,8 +10,7 @@
 #include "base/sizes.h"
 #include "metric/metric.h"
 
-/* A metric, and for each of its inputs 1 + the number of the planned event; 0 for what is no
- * event. */
+/* A metric, and for each of its inputs 1 + the number of the planned event; 0 for other inputs. */
 struct session_metric {
 	struct metric_ref ref;
 	unsigned request, n_inputs;
@@ -265,8 +264,7 @@ static double make_nan(void)
 	return v;
 }
 
-/* Input @input in @round: counts of one event on several PMUs and CPUs are one. NaN where there is
- * none. */
+/* Input @input in @round: counts of one event on several PMUs and CPUs are one. NaN if missing. */
 static double sum_input_counts(struct metric_input_counts *in, unsigned round, unsigned input,
                                bool needed)
 {
@@ -321,8 +319,7 @@ static int estimate_metric(struct metric_input_counts *in, unsigned rounds,
 	return rc;
 }
 
-/* What a single reading says of its own error: none where everything was counted all the time, else
- * nobody knows. */
+/* The error of a single reading: zero if everything was counted all the time, unknown otherwise. */
 static void set_single_round_error(const struct metric_input_counts *in, pfm_metric_value_t *v)
 {
 	bool exact = in->quality == PFM_QUALITY_EXACT;

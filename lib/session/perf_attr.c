@@ -33,7 +33,7 @@ int pfmi_perf_fill_attr(const pfm_attr_t *from, struct perf_event_attr *attr, si
 	attr->exclude_user = from->exclude_user & 1u;
 	attr->exclude_kernel = from->exclude_kernel & 1u;
 	attr->exclude_hv = from->exclude_hv & 1u;
-	/* Switched on where the text says so; else what the caller asked for stays. */
+	/* Set if the text asks for it; otherwise the caller's setting stays. */
 	attr->exclude_idle |= from->exclude_idle & 1u;
 	attr->exclude_host |= from->exclude_host & 1u;
 	attr->exclude_guest |= from->exclude_guest & 1u;
@@ -169,8 +169,7 @@ int pfm_encode_perf_attr(const char *event, int plm, struct perf_event_attr *att
 		print_full_name(event, text, sizeof(text));
 	if (name && !(copy = strdup(text)))
 		return PFMLIB_ERR_NOMEM;
-	/* What is written is no longer than the struct was when it first had the members that
-	 * are. */
+	/* Writes no more bytes than the first version of the struct that has the members in use. */
 	rc = pfm_fill_perf_event_attr(NULL, &e, attr,
 	                              attr->size >= sizeof(*attr) ? attr->size : sizeof(*attr));
 	if (rc) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Why the kernel refused an event, and what would help. perf_event_open(2) has a dozen error
- * numbers for fifty reasons; most are told apart by asking again with one thing changed. */
+ * numbers for fifty reasons; a second attempt with one setting changed separates most of them. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -292,7 +292,7 @@ static const char *strip_setting(unsigned i, union perf_attr_buffer *a)
 
 #define N_SETTINGS 11
 
-/* The setting without which the kernel accepts the event; NULL if there is none. */
+/* The setting without which the kernel accepts the event; NULL if missing. */
 static const char *find_refused_setting(const struct refused_event *q)
 {
 	for (unsigned i = 0; i < N_SETTINGS; i++) {
@@ -305,7 +305,7 @@ static const char *find_refused_setting(const struct refused_event *q)
 	return NULL;
 }
 
-/* The field of the event without which the kernel accepts it; NULL if there is none. */
+/* The field of the event without which the kernel accepts it; NULL if missing. */
 static const struct field *find_refused_field(const struct refused_event *q, uint64_t *value)
 {
 	const struct table *t = q->count->config.event.table;
@@ -489,8 +489,7 @@ static void explain_busy(const struct refused_event *q, int err)
 		                        "somebody else holds the counter or the PMU");
 }
 
-/* Whether it is the control group that is at fault: the folder is none, or of a hierarchy without
- * the controller. */
+/* True if the control group is at fault: the folder is not a control group, or its hierarchy lacks the controller. */
 static bool is_bad_cgroup(const struct refused_event *q, int err)
 {
 	const struct perf_state *st = q->session->backend_state;
@@ -547,7 +546,7 @@ void pfmi_perf_diagnose_event(struct pfm_session *s, unsigned i, unsigned k, int
 		break;
 	case ESRCH:
 		pfmi_session_fail_count(c, PFM_CAUSE_NO_PROCESS, err, "check the process number",
-		                        "there is no process %d, or it has ended", p->pid);
+		                        "process %d does not exist or has ended", p->pid);
 		break;
 	case ENOMEM:
 	case EAGAIN:

@@ -45,7 +45,7 @@ void pfmi_perf_reset_process_clock(struct pfm_session *s);
  * known. */
 uint64_t pfmi_perf_read_process_time(const struct pfm_session *s);
 /* Compares @taken with the time that @counts, all of the session's, have seen, children's too.
- * False if most of it is missing, which is told. */
+ * Reports and returns false if most of it is missing. */
 bool pfmi_perf_check_process_time(struct pfm_session *s, uint64_t taken, const pfm_count_t *counts);
 /* CPUs that come and go (lib/session/perf_hotplug.c): once all is open; behind the start, before
  * the stop and behind a reset; before a reading is looked at. */

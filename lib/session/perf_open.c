@@ -227,7 +227,7 @@ static void explain_refused_filter(struct session_count *c)
 		"the fields are in the tracepoint's file 'format' below events/ of tracefs",
 		c->config.attr.type == PERF_TYPE_TRACEPOINT
 			? "the kernel refuses the filter: it does not fit the fields of %s"
-			: "a filter is for tracepoints, and %s is none",
+			: "expected a tracepoint for the filter, got %s",
 		c->config.name);
 }
 

@@ -63,7 +63,7 @@ static bool is_process_count(const struct perf_state *st, const struct session_c
 	return c->kernel_state.n_open && st->events[c->kernel_state.first_event].pid > 0;
 }
 
-/* The longest time that any count of the process has seen; false if there is none. */
+/* The longest time that any count of the process has seen; false if missing. */
 static bool get_seen_time(const struct pfm_session *s, const pfm_count_t *counts, uint64_t *seen)
 {
 	const struct perf_state *st = s->backend_state;

@@ -170,7 +170,7 @@ static inline long read_into_readings(struct pfm_session *s, int fd, size_t at, 
 	return n == (long)size ? n : retry_read(&s->sys, fd, st->readings + at, size, n);
 }
 
-/* of the reading of one event: value, enabled, running; then what was lost, where that is told */
+/* of the reading of one event: value, enabled, running; then the lost samples, if the kernel reports them */
 #define SINGLE_READING_WORDS 3
 
 /* The place of a group's reading, and its length in words. */

@@ -137,7 +137,7 @@ bool pfmi_perf_read_user_page(const void *page, uint64_t out[3])
 
 	/* The kernel writes the page where the reader runs, so that at most once in a while a
 	 * second try is needed. Another thread that resets the counter may write it at the same
-	 * time: an odd number says so. */
+	 * time: an odd number shows that. */
 	for (unsigned tries = 0; tries < MAX_PAGE_READ_TRIES; tries++) {
 		uint32_t seq = *lock;
 		bool known;

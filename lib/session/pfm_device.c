@@ -424,7 +424,7 @@ static int alloc_entries(struct pfm_session *s, pfm_error_t *why)
 
 static void copy_device_options(const struct pfm_session *s, struct device_state *d)
 {
-	/* one without its size is none */
+	/* ignored if its size is not set */
 	(void)base_copy_struct_in(&d->options, sizeof d->options, s->options.backend_options);
 }
 

@@ -96,7 +96,7 @@ int pfmi_session_refresh_online_cpus(struct pfm_session *s);
 /* Keeps the caller's CPU list; where every CPU is counted for itself, repeats the counts for
  * each. */
 int pfmi_session_apply_cpu_list(struct session_builder *o);
-/* ---- what the user is told ----------------------------------------------------------------- */
+/* ---- the caller's status ----------------------------------------------------------------- */
 
 /* Sets quality, cause and reason of counts[i] from the times that a backend has read. @counts
  * holds all counts of the session. */

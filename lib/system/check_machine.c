@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-/* The PMU of this machine's cores with the most specific table; -1 if there is none. */
+/* The PMU of this machine's cores with the most specific table; -1 if missing. */
 static int find_core_pmu(const pfm_ctx_t *ctx)
 {
 	pfm_pmu_info_t p = PFM_INIT(p);

@@ -93,7 +93,7 @@ void pfmi_check_try_event(struct pfm_system_check *c, const char *event, unsigne
 	pfm_close_session(s);
 }
 
-/* What an event counts over the workload, in its unit; no upper bound if @most is 0. */
+/* Count of an event over the workload, in its unit; no upper bound if @most is 0. */
 struct expectation {
 	const char *event;
 	double least, most;

@@ -39,13 +39,13 @@ struct pfm_system_check {
 void pfmi_check_set_text(char text[FINDING_TEXT_SIZE], const char *format, ...)
         __attribute__((format(printf, 2, 3)));
 void pfmi_check_add_finding(struct pfm_system_check *c, const struct finding *f);
-/* Reads the decimal number in a file; false if there is none. */
+/* Reads the decimal number in a file; false if missing. */
 bool pfmi_check_read_number(struct pfm_system_check *c, const char *path, long *number);
-/* Reads the rest of the first line of @path that begins with "@key:"; false if there is none. */
+/* Reads the rest of the first line of @path that begins with "@key:"; false if missing. */
 bool pfmi_check_read_key(struct pfm_system_check *c, const char *path, const char *key, char *value,
                          size_t size);
 
-/* What became of an event that was opened and counted. */
+/* The result of opening and counting an event. */
 struct trial {
 	pfm_count_t count;
 	char reason[FINDING_TEXT_SIZE], remedy[FINDING_TEXT_SIZE];

@@ -70,7 +70,7 @@ const struct field *pfmi_table_get_built_field(const struct table_builder *b, un
 	return get_built_field(b, field);
 }
 
-/* Values have a byte for the number of their field; a processor with more is none. */
+/* Values have a byte for the number of their field; a processor with more fields is refused. */
 static unsigned append_field(struct table_builder *b, const struct field *f)
 {
 	struct field *to = b->fields.n < TABLE_MAX_FIELDS ? extend_array(b, &b->fields, 1, sizeof(*to)) : NULL;

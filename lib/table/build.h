@@ -26,7 +26,7 @@ uint32_t pfmi_table_add_text(struct table_builder *b, const char *s, size_t len)
 unsigned pfmi_table_add_field(struct table_builder *b, const char *name, enum field_key key, const struct bitrange *ranges, unsigned n_ranges);
 /* Adds a text that rows can have; its index. */
 unsigned pfmi_table_add_text_field(struct table_builder *b, enum field_key key);
-/* Index of the field called @name (@len bytes); -1 if there is none. */
+/* Index of the field called @name (@len bytes); -1 if missing. */
 int pfmi_table_find_built_field(const struct table_builder *b, const char *name, size_t len);
 const struct field *pfmi_table_get_built_field(const struct table_builder *b, unsigned field);
 /* Adds a fact: a text, or a number if @text is NULL. */

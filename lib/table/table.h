@@ -24,7 +24,7 @@
  *     slots     uint32_t[]        hash table over all its names: 16 bits of hash, 16 bits 1 + number of a row, or n_rows + of a name.
  *                                 From where probing for a name starts to its slot none has a lower hash: the search for a name
  *                                 that is not there ends at the first one below
- *     ways      uint16_t[]        hash table over (code, unit mask), the way back: 1 + number of a row in as many bits as n_rows has,
+ *     ways      uint16_t[]        hash table over (code, unit mask), for decoding: 1 + number of a row in as many bits as n_rows has,
  *                                 above them bits of the hash
  *   shared by all tables, each element once:
  *     sets      uint64_t[]        sets of counters
@@ -153,7 +153,7 @@ struct table {
 	uint32_t keys, counters, fields, group_numbers, matches, features, row_numbers, names, slots, code_index;
 	uint32_t counter_masks, named_values, groups, rows, values, wide_values, row_groups;
 	uint32_t n_alias_rows; /* rows behind the n_rows that are its events: names of other programs lead to them, and nothing else does */
-	uint32_t family_plus1; /* 1 + number of the whole that has the table's own name, 0 if there is none */
+	uint32_t family_plus1; /* 1 + number of the whole that has the table's own name, 0 if missing */
 	uint32_t spare[5];     /* 0 */
 };
 _Static_assert(sizeof(struct table) == 192, "heads are three cache lines");
@@ -374,7 +374,7 @@ static inline struct field_value table_row_value_at(const struct table *t, const
 	return table_unpack_value(t, table_values(t)[r->first_value + i]);
 }
 
-/* The number of the first value of @r from @i on that is for @field; r->n_values if there is none. */
+/* The number of the first value of @r from @i on that is for @field; r->n_values if missing. */
 static inline unsigned table_find_next_row_value(const struct table *t, const struct row *r, unsigned field, unsigned i)
 {
 	const uint32_t *values = table_values(t) + r->first_value;
@@ -415,7 +415,7 @@ static inline const struct table *table_image_table_at(const struct image *im, u
 
 /* ---- names ---------------------------------------------------------------------------------------------------- */
 
-/* What a character is in a folded name: lower case, '.' for ':', 0 for those that are ignored. */
+/* The character in a folded name: lower case, '.' for ':', 0 for those that are ignored. */
 static inline unsigned char table_fold_char(unsigned char c)
 {
 	if (c == ' ' || c == '\t' || c == '-' || c == '_')
@@ -424,14 +424,13 @@ static inline unsigned char table_fold_char(unsigned char c)
 	                                                  : c;
 }
 
-/* What a character adds to the hash of a name: another number for each that folds to another one, 0 for those that are ignored. Those
+/* The number that a character adds to the hash of a name: another number for each that folds to another one, 0 for those that are ignored. Those
  * that end a piece of a text, NUL among them, have the highest bit beside it. (table.c; pmuc.py has the same) */
 #define NAME_SEPARATOR_BIT ((uint64_t)1 << 63)
 extern const uint64_t pfmi_table_char_weights[256];
 
 /* Hash of a name, one character at a time: start at NAME_HASH_SEED. Between separators it is a sum: to add is what takes least time where
- * each step waits for the one before it. Names whose pieces have the same characters in another order are told apart when they are
- * compared: one in a hundred has such a twin. */
+ * each step waits for the one before it. Comparison separates names whose pieces have the same characters in another order: one in a hundred has such a twin. */
 #define NAME_HASH_SEED 0x811c9dc5u
 static inline uint32_t table_hash_separator(uint32_t h)
 {
@@ -489,7 +488,7 @@ static inline uint32_t table_code_index_row(const struct table *t, uint16_t way)
 	return (way & ((1u << table_code_index_bits(t)) - 1)) - 1;
 }
 
-/* What an entry of hosts is found by: architecture ("" for all of them), family and model, family, implementer and part of a MIDR, upper
+/* Keys of the entries of hosts: architecture ("" for all of them), family and model, family, implementer and part of a MIDR, upper
  * half of a PVR, first two words of the textual id, kernel's name of a unit that any processor may have. */
 enum host_key_kind { HOST_ARCH,
 	             HOST_MODEL,
@@ -524,7 +523,7 @@ static inline struct name_entry table_name_at(const struct table *t, uint32_t i)
 uint32_t pfmi_table_hash_name(struct slice s);
 /* True if the folded form of @len bytes at @s is that of the terminated @name. */
 bool pfmi_table_is_folded_equal(const char *name, const char *s, size_t len);
-/* What @name, a text of a pool, goes on with behind @s; NULL if it does not start so. Without regard to case. */
+/* The rest of @name, a text of a pool, after @s; NULL if it does not start with @s. Ignores case. */
 const char *pfmi_table_skip_prefix_icase(const char *name, struct slice s);
 /* Eight characters at once tell most words from @s, whatever their case. */
 struct prefix_key {
@@ -554,7 +553,7 @@ static inline const struct named_value *table_find_named_value_by_key(const stru
 	}
 	return NULL;
 }
-/* The same for one. */
+/* Handles one. */
 const struct named_value *pfmi_table_find_named_value(const struct table *t, uint32_t word, unsigned n, struct slice s);
 /* Is @s the text at @off without regard to case? For lists of names, most of which begin with another letter or differ behind what many
  * begin with. */
@@ -567,7 +566,7 @@ static inline bool table_is_text_icase(const struct table *t, struct slice s, ui
 	word = pfmi_table_skip_prefix_icase(word, s);
 	return word && !*word;
 }
-/* The next slot from @i on that may be that of hash @h, or shows that there is none: table_can_slot_match(). */
+/* The next slot from @i on that may be that of hash @h, or shows that the name is missing: table_can_slot_match(). */
 static inline uint32_t table_probe_slot(const struct table *t, uint32_t h, uint32_t i)
 {
 	const uint32_t *slots = table_slots(t);
@@ -582,7 +581,7 @@ static inline bool table_can_slot_match(const struct table *t, uint32_t h, uint3
 }
 /* Enters the name with hash @h, as number @number, into slots or calls: what is below it makes room and goes on. */
 void pfmi_table_insert_name(uint32_t *slots, uint32_t n, uint32_t h, uint32_t number);
-/* The name whose folded form has hash @h and equals the folded @len bytes at @s, from slot @i on; kind NAME_NONE if there is none. */
+/* The name whose folded form has hash @h and equals the folded @len bytes at @s, from slot @i on; kind NAME_NONE if missing. */
 struct name_entry pfmi_table_find_name_from_slot(const struct table *t, uint32_t i, uint32_t h, const char *s, size_t len);
 /* Finds that name, the one spelled so (without regard to case) before others. Here, because most searches end at the first slot. */
 static inline struct name_entry table_find_name(const struct table *t, uint32_t h, const char *s, size_t len)
@@ -640,7 +639,7 @@ static inline bool table_is_folded_equal(const char *name, const char *s, size_t
 			return pfmi_table_is_folded_rest_equal(name + i, s + i, s + len);
 		i++;
 	}
-	/* What is left, in the last eight. */
+	/* The rest, in the last eight. */
 	if (len >= 8 && (i == len || !base_keep_last_bytes(table_diff_bytes(name + len - 8, s + len - 8), (unsigned)(len - i))))
 		i = len;
 	for (; i < len; i++)
@@ -648,11 +647,11 @@ static inline bool table_is_folded_equal(const char *name, const char *s, size_t
 			return pfmi_table_is_folded_rest_equal(name + i, s + i, s + len);
 	return !name[i] || pfmi_table_is_folded_rest_equal(name + i, s + i, s + len);
 }
-/* The value of @field in @r for @counter; one for every counter serves if there is none for that one. False if there is none. */
+/* The value of @field in @r for @counter; a value for every counter serves if the counter has no own value. False if missing. */
 bool pfmi_table_find_row_value(const struct table *t, const struct row *r, unsigned field, unsigned counter, uint64_t *out);
 /* The value row @row has for @key on @counter (ANYWHERE for the general one), or the field's preset; 0 without such a field. */
 uint64_t pfmi_table_row_value(const struct table *t, uint32_t row, enum field_key key, unsigned counter);
-/* The same for texts: "" when the row has none. */
+/* The text of @field: "" when the row has none. */
 const char *pfmi_table_row_text(const struct table *t, uint32_t row, enum field_key key);
 /* True if the row itself gives a value for @key. */
 bool pfmi_table_has_row_value(const struct table *t, uint32_t row, enum field_key key);
@@ -663,7 +662,7 @@ enum verify_depth { VERIFY_HEAD,
 /* 0 if @size bytes at @t are a table whose head (or everything: each offset, index, string and hash slot) is in bounds and
  * consistent. Else a negative PFMLIB code and *@why says what is wrong. Reads nothing outside the bytes. */
 int pfmi_table_verify(const void *t, size_t size, enum verify_depth depth, const char **why);
-/* The same for a whole image: header, every table; the checksum too with CHECK_ALL. */
+/* Verifies a whole image: header, every table, and with CHECK_ALL the checksum. */
 int pfmi_table_verify_image(const void *image, size_t size, enum verify_depth depth, const char **why);
 
 /* The image inside the library (the build makes it, embed.S brings it in). */

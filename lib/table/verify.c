@@ -110,7 +110,7 @@ static bool check_head(struct table_verifier *c, size_t size)
 	       check_text(c, t->device) && check_text(c, t->family_name);
 }
 
-/* What C code finds by a key is the field of that key, and a text where it expects one. */
+/* A key must lead to the field of that key, and to a text where C code expects one. */
 static bool check_keys(struct table_verifier *c)
 {
 	const struct field *f = table_fields(c->table);
@@ -288,7 +288,7 @@ static bool check_slots(struct table_verifier *c)
 	return (used < t->n_slots && (!t->n_code_index || used_ways < t->n_code_index)) || set_fault(c, "the index is full");
 }
 
-/* What a context reads before it needs a table: its names and the hosts it is for. */
+/* Data that a context reads before it needs a table: names and hosts. */
 static bool check_host_matches(struct table_verifier *c)
 {
 	const struct host_match *m = table_matches(c->table);
@@ -428,7 +428,7 @@ static bool is_range_in_array(const struct image *im, enum image_array which, ui
 	return first <= im->arrays[which].n_elements && n <= im->arrays[which].n_elements - first;
 }
 
-/* What processors stand for: their parts, and the filter over their parts' names, which is never empty. */
+/* PMU families: their members, and the filter over the members' names, which is never empty. */
 static const char *find_family_fault(const struct image *im)
 {
 	const struct pmu_family *w = table_image_array(im, ARRAY_FAMILIES);

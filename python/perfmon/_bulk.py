@@ -32,7 +32,7 @@ def column(memory: Any, n: int, kind: str) -> Any:
 
 
 def numbers(values: Any, kind: str) -> Any:
-    """The same from Python's numbers."""
+    """Makes the columns from Python's numbers."""
     numpy = _numpy()
     return numpy.array(values, dtype=kind) if numpy else array(_CODES[kind], values)
 

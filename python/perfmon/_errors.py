@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What goes wrong, as exceptions that carry everything the library knows about it."""
+"""Errors as exceptions that carry everything the library knows about them."""
 from __future__ import annotations
 
 import enum
@@ -78,7 +78,7 @@ class PerfmonError(Exception):
     """A call that was refused. ``str()`` gives the sentence, the culprit with a caret, and what may have been meant.
 
     code        :class:`ErrorCode`
-    kind        stable word, finer than the code: ``"unknown_event"``, ``"bad_value"`` ...; ``""`` if there is none
+    kind        stable word, finer than the code: ``"unknown_event"``, ``"bad_value"`` ...; ``""`` if missing
     message     the sentence alone
     text        what was asked for, None if the error is not about a text
     span        (start, end) of the culprit in ``text``, in characters; equal for a place between two

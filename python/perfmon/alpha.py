@@ -72,7 +72,7 @@ class Mode(enum.IntFlag):
 
 
 class Item(enum.IntFlag):
-    """What is collected at each interrupt."""
+    """Data collected at each interrupt."""
 
     COUNTERS = lib.PFM_COUNTERS    #: interrupts of each counter
     IPL = lib.PFM_IPL              #: interrupt levels
@@ -89,7 +89,7 @@ class When(enum.IntEnum):
 
 
 class EventKind(enum.IntEnum):
-    """What an event is."""
+    """Kinds of events."""
 
     EVENT = lib.PFM_ALPHA_EVENT          #: counts on its own
     AGGREGATE = lib.PFM_ALPHA_AGGREGATE  #: counts in a mode that fixes what the other counter counts
@@ -244,7 +244,7 @@ class DeviceCommand:
 
 @dataclass(frozen=True)
 class Result:
-    """What a set means for the device and for the chip.
+    """Settings of the device and the chip for a set.
 
     open_flags  to be ORed into those of open(2)
     counters    counters in use
@@ -275,9 +275,9 @@ class Result:
 
 @dataclass(frozen=True)
 class EventTraits:
-    """What is particular about an event.
+    """Properties of an event.
 
-    statistic     ProfileMe statistic, 0 if it is none; pm_mode: counting mode it needs, None for any
+    statistic     ProfileMe statistic, or 0; pm_mode: counting mode it needs, None for any
     weight        (numerator, denominator): events = count * numerator / denominator
     half_units    single-issue cycles add half a count
     counters      counters that can count it
@@ -313,7 +313,7 @@ def _index(pmu: str, event: str) -> int:
 
 
 def traits(pmu: str, event: str) -> EventTraits:
-    """Traits of an event. UnknownEventError if there is none of that name."""
+    """Traits of an event. UnknownEventError if the name is unknown."""
     from .libpfm3 import Library
     index, info = _index(pmu, event), ffi.new("pfm_alpha_event_info_t *")
     check(lib.pfm_alpha_get_event_info(_type(pmu), index, info))
@@ -384,7 +384,7 @@ def rate_word(pmu: str, rates: Sequence[int], counters: int | None = None) -> tu
 
 
 def driver_rates(word: int) -> tuple[int, bool]:
-    """What the driver makes of a PCNT5FREQ word: the argument of wrperfmon 4, and whether it asks for privilege."""
+    """The driver's reading of a PCNT5FREQ word: the argument of wrperfmon 4, and whether it asks for privilege."""
     a1, privileged = ffi.new("uint64_t *"), ffi.new("int *")
     lib.pfm_alpha_driver_rates(word, a1, privileged)
     return a1[0], bool(privileged[0])
@@ -466,7 +466,7 @@ def requests() -> Iterator[Request]:
 
 
 def request(name: str) -> Request:
-    """The device request called @name. LookupError if there is none."""
+    """The device request called @name. LookupError if the name is unknown."""
     r = ffi.new("pfm_alpha_request_t *")
     rc = lib.pfm_alpha_find_request(c_string(name), r)
     if rc:
@@ -523,7 +523,7 @@ def level_entry(*, user: bool = False, idle: bool = False, ipl: int = 0) -> int:
 
 @dataclass(frozen=True)
 class Interrupt:
-    """What an interrupt handler was called for: counter, level, ``"entINT"`` or ``""``, offset of the vector."""
+    """The cause of an interrupt: counter, level, ``"entINT"`` or ``""``, offset of the vector."""
 
     counter: int
     ipl: int
@@ -532,8 +532,7 @@ class Interrupt:
 
 
 def decode_interrupt(pmu: str, registers: Sequence[int], *, vms: bool = False) -> Interrupt:
-    """From the handler's arguments: a0, a1, a2 on Digital UNIX, R4 alone on OpenVMS. LookupError if that is no counter
-    interrupt."""
+    """From the handler's arguments: a0, a1, a2 on Digital UNIX, R4 alone on OpenVMS. LookupError for another interrupt than a counter's."""
     out, os = ffi.new("pfm_alpha_interrupt_t *"), lib.PFM_ALPHA_OS_VMS if vms else lib.PFM_ALPHA_OS_UNIX
     check(lib.pfm_alpha_decode_interrupt(_type(pmu), os, words(registers, 3, "registers"), out))
     return Interrupt(out.counter, out.ipl, c_text(out.entry), out.vector)
@@ -545,7 +544,7 @@ def statistics() -> list[str]:
 
 
 def statistic(name: str) -> int:
-    """Number of the statistic called @name, with or without PF67_PM_. LookupError if there is none."""
+    """Number of the statistic called @name, with or without PF67_PM_. LookupError if the name is unknown."""
     n = int(lib.pfm_alpha_find_statistic(c_string(name)))
     if n < 0:
         raise from_code(ErrorCode.NOTFOUND, f"ProfileMe has no statistic {name}")
@@ -635,7 +634,7 @@ class LinuxEvent:
 
 
 def linux_event(type: int, config: int) -> LinuxEvent:
-    """What the Linux driver makes of a perf_event_attr. OSError with the errno of perf_event_open(2)."""
+    """The Linux driver's reading of a perf_event_attr. OSError with the errno of perf_event_open(2)."""
     raw, counter, mode = ffi.new("unsigned *"), ffi.new("unsigned *"), ffi.new("uint64_t *")
     err = lib.pfm_alpha_linux_event(type, config, raw, counter, mode)
     if err:
@@ -664,7 +663,7 @@ def linux_write(counter: int, period: int) -> Call:
 
 @dataclass(frozen=True)
 class Pair:
-    """What the device returned for a ProfileMe statistic."""
+    """The device's answer to a ProfileMe statistic."""
 
     statistic: int
     retired: int

@@ -5,7 +5,7 @@
     >>> hex(constants.PF5_CTXT_KMASK)
     '0x40000301'
 
-The values come from the compiler, so there is no second list of them. ``dir(constants)`` names them all.
+The values come from the compiler, so a second list is not needed. ``dir(constants)`` names them all.
 """
 from __future__ import annotations
 

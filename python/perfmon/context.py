@@ -27,7 +27,7 @@ __all__ = ["Context", "DecodedField", "DecodedRegister", "EncodingTable", "Pmu",
 
 
 class PmuFlag(enum.IntFlag):
-    """What a PMU is."""
+    """Properties of a PMU."""
 
     HOST = lib.PFM_PMU_HOST          #: this machine has it
     UNCORE = lib.PFM_PMU_UNCORE      #: counts for a package, not for a task
@@ -101,7 +101,7 @@ class EncodingTable:
     (:class:`ErrorCode`) the event cannot be encoded alone, mostly for want of a unit mask, and the row is 0.
 
     name      of the event, or the text that was asked for
-    why       the refusal as a sentence, ``""`` where there is none; of encode_many() alone
+    why       the refusal as a sentence, ``""`` if missing; of encode_many() alone
     code      result code
     addr, value  first control register
     counters  mask of counters; fixed counter n is bit 32 + n
@@ -318,7 +318,7 @@ class Pmu:
         return out
 
     def words(self, field: str) -> dict[str, int]:
-        """Words that values of a field are told in: of a trait (``"accepts"``) bits, of a choice (``"ear"``) numbers. Empty for none."""
+        """Names of a field's values: of a trait (``"accepts"``) bits, of a choice (``"ear"``) numbers. Empty for none."""
         ctx, name, word, value, out, i = self._context._handle(), c_string(field), ffi.new("char *[1]"), ffi.new("uint64_t *"), {}, 0
         while lib.pfm_describe_value_name(ctx, self.index, name, i, word, value) == ErrorCode.SUCCESS:
             out[c_text(word[0])] = int(value[0])
@@ -556,7 +556,7 @@ class Context:
         self.close()
 
     def with_pmu(self, pmu: str | None) -> Context:
-        """The same processors, with @pmu for names without a prefix. Contexts made so are kept for the next time."""
+        """A context of these processors with @pmu for names without a prefix. Such contexts are cached."""
         if pmu is None or pmu == self._default_pmu:
             return self
         found = self._siblings.get(pmu)

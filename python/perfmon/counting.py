@@ -68,7 +68,7 @@ class Counted(Generic[_R]):
 
 
 class Counting:
-    """What count() gives: a context manager over a new :class:`Session`, and a decorator of functions."""
+    """The result of count(): a context manager over a new :class:`Session`, and a decorator of functions."""
 
     def __init__(self, events: tuple[str, ...], options: dict[str, Any]) -> None:
         self._events = events

@@ -83,7 +83,7 @@ class Model:
     def __init__(self, family: str = "ev5", *, n_cpus: int = 4, **rules: int) -> None:
         options, number = ffi.new("struct alpha_device_options *"), lib.alpha_device_find_family(c_string(family))
         if number < 0:
-            raise ValueError(f"there is no model of {family}")
+            raise ValueError(f"unknown family {family}")
         lib.alpha_device_set_defaults(options, number)
         options.n_cpus = n_cpus
         for name, value in rules.items():
@@ -159,7 +159,7 @@ class Model:
         """All processors work for so many nanoseconds: one for the process in user mode, the others idle. How often events
         happen is invented, the same in every run."""
         if not 0 <= cpu < self.n_cpus:
-            raise ValueError(f"there is no processor {cpu}")
+            raise ValueError(f"expected a processor of the model, got {cpu}")
         with self._lock:
             lib.alpha_device_run(self._model, ns, pid, cpu, pc)
 

@@ -23,7 +23,7 @@ MAX_ATTR = 1024  # bytes; today's kernels have 136
 
 
 class RegisterKind(enum.IntEnum):
-    """What a register is."""
+    """Kinds of registers."""
 
     PMC = lib.PFM_REG_PMC                #: control register of a counter
     PMD = lib.PFM_REG_PMD                #: data register
@@ -36,7 +36,7 @@ class RegisterKind(enum.IntEnum):
 
 
 class EventFlag(enum.IntFlag):
-    """What is particular about a row."""
+    """Properties of a row."""
 
     HIDDEN = lib.PFM_EVENT_HIDDEN              #: left out of listings
     DEPRECATED = lib.PFM_EVENT_DEPRECATED      #: ``replaced`` may name another
@@ -85,7 +85,7 @@ class Register:
 
 @dataclass(frozen=True)
 class PerfAttr:
-    """What perf_event_open(2) wants. ``type`` is None where it depends on the machine."""
+    """Attributes of perf_event_open(2). ``type`` is None where it depends on the machine."""
 
     type: int | None
     config: int
@@ -165,7 +165,7 @@ class EventInfo:
 
     pmu          name of the processor
     index        number of the row, for as long as the context lives
-    name, description, detail, errata, note, unit   texts; ``""`` where there is none
+    name, description, detail, errata, note, unit   texts; ``""`` if missing
     topic        what its list groups it by; ``""`` where it does not
     replaced     event to use instead of a deprecated one
     scale        multiply counts by this to get ``unit``; 1 for most

@@ -43,7 +43,7 @@ class Refused:
 
 @dataclass(frozen=True)
 class Imported:
-    """What an import did. path: image or folder that was written; problems: (path, reason) of what could not be read."""
+    """The result of an import. path: image or folder that was written; problems: (path, reason) of unreadable files."""
 
     path: str
     models: tuple[ImportedModel, ...]

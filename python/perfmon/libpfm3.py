@@ -40,7 +40,7 @@ class EventSpec:
     plm: int = 0
 
     def at(self, plm: int | str) -> EventSpec:
-        """The same at other levels."""
+        """The event at other levels."""
         return replace(self, plm=plm_mask(plm))
 
 
@@ -121,7 +121,7 @@ def supported() -> Iterator[tuple[int, str]]:
 class Library:
     """One processor: a PFMLIB_*_PMU number, a name such as ``"montecito"``, or None for this machine's.
 
-    UnknownPmuError if there is no such processor. Methods raise what C returns: UnknownEventError (NOTFOUND), PerfmonError
+    UnknownPmuError for an unknown processor. Methods raise what C returns: UnknownEventError (NOTFOUND), PerfmonError
     with the code (UMASK, INVAL ...).
     """
 

@@ -28,7 +28,7 @@ class MetricState(enum.IntEnum):
 
 @dataclass(frozen=True)
 class MetricInput:
-    """What a metric needs: an event, or a constant such as ``#smt_on``. alias is the list's own spelling, preset what is
+    """An input of a metric: an event, or a constant such as ``#smt_on``. alias is the list's own spelling, preset what is
     taken when nobody gives a value."""
 
     text: str

@@ -23,7 +23,7 @@ def settings_class(libpfm_type: int | None) -> Any:
 
 
 def settings_class_for(pmu: Pmu) -> Any:
-    """The same for a PMU: by its number, or by the settings its table says it takes."""
+    """Chooses the module of a PMU: by its number, or by the settings its table says it takes."""
     if pmu.features.get("settings") == "coreduo":
         return coreduo.Settings
     return settings_class(pmu.libpfm_type)

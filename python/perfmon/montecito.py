@@ -25,7 +25,7 @@ __all__ = ["BranchType", "Branch", "CodeRanges", "Counter", "DataEarSample", "Ea
 
 
 class EarMode(enum.IntEnum):
-    """What an event address register follows."""
+    """Events that an event address register follows."""
 
     CACHE = lib.PFMLIB_MONT_EAR_CACHE_MODE
     TLB = lib.PFMLIB_MONT_EAR_TLB_MODE
@@ -153,7 +153,7 @@ class Ear:
 
 @dataclass(frozen=True)
 class Etb:
-    """What the trace buffer records of branches. plm 0: levels of the set."""
+    """Branches that the trace buffer records. plm 0: levels of the set."""
 
     taken: Taken = Taken.ALL
     target: Predicted = Predicted.ALL     #: by prediction of the target
@@ -313,7 +313,7 @@ class RangeResult:
 
 @dataclass(frozen=True)
 class Result:
-    """Debug registers of the ranges, None where there is no range. fine: code is restricted with exact limits."""
+    """Debug registers of the ranges, None without a range. fine: code is restricted with exact limits."""
 
     irange: RangeResult | None
     drange: RangeResult | None
@@ -325,7 +325,7 @@ class Result:
 
 @dataclass(frozen=True)
 class EventTraits:
-    """What is particular about an event.
+    """Properties of an event.
 
     maxincr   most occurrences in one cycle
     umask     unit mask; for an EAR event that of the register
@@ -366,7 +366,7 @@ def _ear_mode(index: int) -> EarMode | None:
 
 
 def traits(event: str) -> EventTraits:
-    """Traits of the event called @event. UnknownEventError if there is none of that name."""
+    """Traits of the event called @event. UnknownEventError if the name is unknown."""
     from .libpfm3 import Library
     library = Library("montecito")
     index = library.find_event_by_name(event.rpartition("::")[2])

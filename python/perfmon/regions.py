@@ -66,7 +66,7 @@ class RegionVisit:
 
 @dataclass(frozen=True)
 class RegionCount:
-    """What one event counted; the numbers are None where nothing was counted."""
+    """Counts of one event; the numbers are None where nothing was counted."""
 
     event: str
     inclusive: int | None

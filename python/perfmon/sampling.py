@@ -20,7 +20,7 @@ __all__ = ["Buffers", "Record", "RecordType", "Recorded", "Recording", "Sample",
 
 
 class Sample(enum.IntFlag):
-    """What a sample holds."""
+    """Fields of a sample."""
 
     IP = lib.PFM_SAMPLE_IP
     TID = lib.PFM_SAMPLE_TID
@@ -67,7 +67,7 @@ class Sideband(enum.IntFlag):
 
 
 class RecordType(enum.IntEnum):
-    """What a record is."""
+    """Types of records."""
 
     MAP = lib.PFM_RECORD_MAP
     LOST = lib.PFM_RECORD_LOST
@@ -268,7 +268,7 @@ def _record(r: Any, fields: dict[str, int | str | bytes] | None) -> Record:
 
 @dataclass(frozen=True)
 class SampleStatistics:
-    """What became of the samples of one event; lost is None where the kernel does not tell."""
+    """Statistics of one event's samples; lost is None where the kernel does not report it."""
 
     quality: Quality
     cause: Cause
@@ -315,7 +315,7 @@ class Samples:
         return bool(self._check(lib.pfm_wait_session(self._native(), timeout)) != lib.PFM_WAIT_ENDED)
 
     def trace_fields(self, i: int = 0) -> tuple[TraceField, ...]:
-        """The fields of the tracepoint that count number @i samples; none if it is no tracepoint or is not described here."""
+        """The fields of the tracepoint that count number @i samples; empty for another event or without a description."""
         return tuple(TraceField(c_text(f.name), c_text(f.type), f.offset, f.length, *(bool(f.flags & bit) for bit in _FIELD_BITS))
                      for f in self._trace(i))
 
@@ -370,7 +370,7 @@ class Samples:
             return self._check(lib.pfm_next_records(self._native(), records, _AT_ONCE))
 
     def bytes(self) -> Iterator[bytes]:
-        """What the buffers hold, undecoded, a piece at a time; not to be mixed with records()."""
+        """The buffers' contents, undecoded, a piece at a time; not to be mixed with records()."""
         at, size = ffi.new("void const **"), ffi.new("size_t *")
         while True:
             with self._lock:
@@ -380,7 +380,7 @@ class Samples:
             yield piece
 
     def sampled(self, i: int = 0) -> SampleStatistics:
-        """What became of the samples of count number @i."""
+        """Statistics of the samples of count number @i."""
         from .session import Cause, Quality
         c = new("pfm_sample_statistics_t")
         with self._lock:

@@ -308,7 +308,7 @@ class Reading(Sequence[Count]):
         return _tables.table(("event", "count", "unit", "quality", "why"), rows, ("name", "number", "text", "text", "text"), len(self))
 
     def values(self) -> Any:
-        """All values as a column of floats, NaN where there is none: numpy.ndarray, or array.array without numpy."""
+        """All values as a column of floats, NaN where it is missing: numpy.ndarray, or array.array without numpy."""
         return _bulk.numbers([float("nan") if c.value is None else float(c.value) for c in self], "float64")
 
     def __repr__(self) -> str:
@@ -482,7 +482,7 @@ class Session(Samples):
             return self._count(i, c)
 
     def intervals(self, seconds: float, n: int | None = None) -> Iterator[Reading]:
-        """What was counted in each interval of @seconds, as it ends; @n of them, or without end."""
+        """Counts of each interval of @seconds, as it ends; @n of them, or without end."""
         before = self.read()
         due = time.monotonic()
         while n is None or n > 0:
@@ -521,7 +521,7 @@ class Session(Samples):
         return self._last
 
     def plan(self) -> list[Count]:
-        """What is counted, where, and as what; nothing is read. ``attr`` says what the kernel is asked for."""
+        """The planned counts, with CPUs and attributes; nothing is read. ``attr`` is the request to the kernel."""
         return list(self._plan)
 
     # ---- as a context manager and a container

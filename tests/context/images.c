@@ -192,7 +192,7 @@ static void what_is_taken(void **state)
 	assert_int_equal(open_path(first), PFMLIB_SUCCESS);
 	assert_true(images.n_maps == 0 && images.n_rejected == 1);
 	assert_string_equal(images.rejected[0].path, first);
-	assert_string_equal(images.rejected[0].reason, "it is no folder, and the names of images end in .pmdb");
+	assert_string_equal(images.rejected[0].reason, "expected a folder or a file whose name ends in .pmdb");
 }
 
 /* ---- refused ------------------------------------------------------------------------------------------------------- */

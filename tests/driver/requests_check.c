@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What may be left out may also be null; a number may be a string, of the width of what it is put into. */
+/* Optional members may be null; a number may be a string, of the width of what it is put into. */
 struct request_member {
 	const char *key;
 	enum { TEXT,
@@ -180,13 +180,13 @@ bool request_find_malformed(const json_t *request, char *text, size_t size)
 	if (m->max_value)
 		snprintf(most, sizeof(most), "up to %u ", m->max_value);
 	switch (m->kind) {
-	case TEXT: snprintf(text, size, "\"%s\" is no text", m->key); break;
+	case TEXT: snprintf(text, size, "expected a text in \"%s\"", m->key); break;
 	case SCOPE: snprintf(text, size, "\"%s\" is neither \"system\" nor \"process\"", m->key); break;
-	case NUMBER: snprintf(text, size, "\"%s\" is no number of %u bits", m->key, m->bits); break;
-	case NUMBERS: snprintf(text, size, "\"%s\" is no list of %snumbers of %u bits", m->key, most, m->bits); break;
-	case EVENTS: snprintf(text, size, "\"%s\" is no list of events", m->key); break;
-	case FEATURE: snprintf(text, size, "\"%s\" is no object", m->key); break;
-	case LIMITS: snprintf(text, size, "\"%s\" is no list of %slists of numbers", m->key, most); break;
+	case NUMBER: snprintf(text, size, "expected a number of %u bits in \"%s\"", m->bits, m->key); break;
+	case NUMBERS: snprintf(text, size, "expected a list of %snumbers of %u bits in \"%s\"", most, m->bits, m->key); break;
+	case EVENTS: snprintf(text, size, "expected a list of events in \"%s\"", m->key); break;
+	case FEATURE: snprintf(text, size, "expected an object in \"%s\"", m->key); break;
+	case LIMITS: snprintf(text, size, "expected a list of %slists of numbers in \"%s\"", most, m->key); break;
 	}
 	return true;
 }

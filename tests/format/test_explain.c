@@ -20,7 +20,7 @@ static void sentences_name_the_token_and_the_way_out(void **state)
 		{ "L2_ADS,core=both", "\"core=both\": \"both\" is not a value of core (this, all)" },
 		{ "Instr_Rett", "\"Instr_Rett\" is not an event of coreduo; another processor's is written PROCESSOR::EVENT" },
 		{ "montecito::Instr_Rett", "\"Instr_Rett\" is not an event of montecito" },
-		{ "nopmu::x", "\"nopmu\" is no processor or unit that is known here" },
+		{ "nopmu::x", "unknown PMU \"nopmu\"" },
 		{ "dc-misses", "\"dc-misses\": no event of this processor counts misses of the L1 data cache" },
 		{ "L2_ADS,foo", "\"foo\" is not a qualifier of L2_ADS, which takes core, edge, inv, cmask, os, usr" },
 		{ "coreduo::L2_ADS:foo", "\"foo\" is not a qualifier of L2_ADS, which takes SELF, BOTH_CORES, edge, inv, cmask, u, k" },

@@ -259,7 +259,7 @@ static void filters(void **state)
 	end_session();
 	options.filters = (const char *const[]){ NULL, "good == 1 ", NULL };
 	must_open(texts, 3);
-	expect_why(1, "a filter is for tracepoints, and cycles is none");
+	expect_why(1, "expected a tracepoint for the filter, got cycles");
 }
 
 #define OPENED(NAME) cmocka_unit_test_teardown(NAME, done)

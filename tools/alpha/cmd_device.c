@@ -23,8 +23,8 @@ static int report_unknown_model(const struct command_args *args, const char *nam
 	int similar = closest_word(name, models);
 
 	if (similar >= 0)
-		return report_usage_error(args, "there is no model '%s'. Did you mean '%s'?", name, models[similar]);
-	return report_usage_error(args, "there is no model '%s'; there are ev4, ev5, pca56, ev6 and ev67.", name);
+		return report_usage_error(args, "unknown model '%s'. Did you mean '%s'?", name, models[similar]);
+	return report_usage_error(args, "expected ev4, ev5, pca56, ev6 or ev67, got '%s'.", name);
 }
 
 struct alpha_emulator *open_device_model(const char *command, const char *model)

@@ -59,7 +59,7 @@ struct alpha_device_options {
 	bool read_clears;       /* read() empties the buckets; false */
 	bool blocks_backwards;  /* EACH: the last processor's block comes first; false */
 	bool end_inclusive;     /* the last address of a range belongs to it; false */
-	bool round_down;        /* a range that is no multiple of a bucket loses its rest; false */
+	bool round_down;        /* the rest of a range beyond whole buckets is dropped; false */
 	bool check_first_range; /* kernel ranges must lie in kernel text also outside caller mode; true */
 	bool echo_word;         /* GETCNTRS gives back the select and processor bits it was called with; true */
 	bool old_getcnt;        /* PCNTGETCNT is known by its number of 1997 too; true */
@@ -123,7 +123,7 @@ bool alpha_device_is_error_unconfirmed(const struct alpha_device *m);
 
 /* ---- work ----------------------------------------------------------------------------------------------------- */
 
-/* What a processor does for a while. */
+/* One slice of a processor's work. */
 struct alpha_device_work {
 	int pid;                                    /* process it runs for; -1: none */
 	bool is_user;                               /* user mode, else kernel */

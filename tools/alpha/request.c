@@ -191,7 +191,7 @@ static uint64_t count_buckets(const struct alpha_device *m, const struct device_
 	return bytes / per + (bytes % per != 0 && !m->options.round_down);
 }
 
-/* Replaces the profile by a new one over @r. The old one stays when there is no memory. */
+/* Replaces the profile by a new one over @r. The old one stays when memory runs out. */
 static int replace_profile(const struct device_request *c, enum profile_mode mode, const struct device_text_range *r, uint64_t stride)
 {
 	struct device_profile *p = &c->session->profile;
@@ -356,7 +356,7 @@ static int set_modes(const struct device_request *c, uint64_t word)
 
 /* ---- counters ---------------------------------------------------------------------------------------------------- */
 
-/* What a counter word says. */
+/* Fields of a counter word. */
 struct counter_word {
 	unsigned counter_mask, cpu;
 	uint64_t counter_values[ALPHA_DEVICE_MAX_COUNTERS];

@@ -2,11 +2,11 @@
 /* pfm alpha device: serves /dev/pfcntr from the device model to an unmodified program.
  *
  * The program runs under a seccomp filter that hands opens, requests of the device's type and reads of high descriptors to
- * this process before the kernel sees them (user notification). What is not the device's is told to go on as if nothing had been.
+ * this process before the kernel sees them (user notification). Other calls continue unchanged.
  * An open of the device puts one end of a socket pair into the program, so that the descriptor can be duplicated, inherited
  * and passed on, and its last close is noticed at the other end. No privilege is needed, and static programs work too.
  *
- * This is no security boundary: between our looking and the kernel's going on, the program could change its mind. */
+ * This is not a security boundary: between our looking and the kernel's going on, the program could change its mind. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -282,7 +282,7 @@ static uint64_t read_clock_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* What has passed since the last request was work of the process that asks now. */
+/* The time since the last request belongs to the process of this request. */
 static void advance_time(struct device_server *s, int pid, int cpu)
 {
 	uint64_t t = read_clock_ns();
@@ -572,7 +572,7 @@ int device_run(const struct alpha_device_options *options, char *const argv[])
 		free_server(&s);
 		return report_errno(status);
 	}
-	/* What is typed at the terminal is for the program: it ends, and we after it. */
+	/* Signals from the terminal go to the program: it ends first, then pfm. */
 	sigemptyset(&terminal);
 	sigaddset(&terminal, SIGINT);
 	sigaddset(&terminal, SIGQUIT);

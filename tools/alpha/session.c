@@ -104,7 +104,7 @@ static uint64_t read_key_number(struct session_replay_state *r, const json_t *o,
 	return read_number(r, json_object_get(o, key), otherwise);
 }
 
-/* The same of a processor, a level or a user, 0 if nobody says: what has more bits is none of them, too. */
+/* Reads a processor, a level or a user; 0 if omitted, an error beyond its bits. */
 static unsigned read_key_small(struct session_replay_state *r, const json_t *o, const char *key)
 {
 	uint64_t n = read_key_number(r, o, key, 0);
@@ -445,7 +445,7 @@ static struct alpha_device *make_model(struct session_replay_state *r, const jso
 	return alpha_device_new(&options);
 }
 
-/* What the answer says about the whole. */
+/* Members of the answer about the whole session. */
 static void add_outcome(struct session_replay_state *r, const json_t *steps, bool session)
 {
 	const json_t *last = json_array_get(steps, json_array_size(steps) - 1);
@@ -515,7 +515,7 @@ static bool answer_line(const char *line, FILE *out)
 	} else {
 		json_decref(request);
 		request = refusal_text(*why.text ? why.text : "an object is wanted", why.position);
-		/* What it quotes may be no text, or end within a character. */
+		/* The quoted bytes may be invalid text, or end within a character. */
 		for (char *c = why.text; !request && *c; c++)
 			*c = (char)(*c & 0x80 ? '?' : *c);
 		request = request ? request : refusal_text(why.text, why.position);

@@ -13,7 +13,7 @@
 
 #define MAX_EVENTS 8
 
-/* What is not there, and null, is 0: not said. Sets *@wrong for what is no number. */
+/* A missing or null member is 0. Sets *@wrong for a value that is not a number. */
 static uint64_t read_number(const json_t *v, const char **wrong)
 {
 	const char *text = json_string_value(v);
@@ -47,7 +47,7 @@ static void fill_settings(uint64_t *out, const json_t *list, const char **wrong)
 		out[i] = read_number(json_array_get(list, i), wrong);
 }
 
-/* Which of @words the value of @key is; the first if there is none. */
+/* Which of @words the value of @key is; the first if missing. */
 static unsigned find_word(const json_t *o, const char *key, const char *const *words, const char **wrong, const char *otherwise)
 {
 	const json_t *v = json_object_get(o, key);
@@ -61,7 +61,7 @@ static unsigned find_word(const json_t *o, const char *key, const char *const *w
 	return 0;
 }
 
-/* What is malformed, or NULL. */
+/* Names the malformed member, or NULL. */
 static const char *read_settings(const json_t *request, pfmlib_alpha_input_param_t *in)
 {
 	static const char *const scopes[] = { "system", "process", NULL }, *const modes[] = { "all", "each", "one", NULL };

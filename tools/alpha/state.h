@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the device model remembers. Shared by its files, seen by nobody else. */
+/* State of the device model, private to its files. */
 #ifndef PERFMON_MODEL_STATE_H
 #define PERFMON_MODEL_STATE_H
 

@@ -242,13 +242,13 @@ typedef enum {
 	PFM_DTYPE_MAX
 } pfm_dtype_t;
 
-/* Who acts on an attribute. */
+/* The component that applies an attribute. */
 typedef enum { PFM_ATTR_CTRL_UNKNOWN,
 	       PFM_ATTR_CTRL_PMU,
 	       PFM_ATTR_CTRL_PERF_EVENT,
 	       PFM_ATTR_CTRL_MAX } pfm_attr_ctrl_t;
 
-/* What an event is encoded for: registers, or the kernel's perf_event_open() with a few or all of its attributes. */
+/* The target of an encoding: registers, or the kernel's perf_event_open() with a few or all of its attributes. */
 typedef enum { PFM_OS_NONE,
 	       PFM_OS_PERF_EVENT,
 	       PFM_OS_PERF_EVENT_EXT,
@@ -263,7 +263,7 @@ typedef int os_err_t;
 
 /* In each structure: @size is sizeof() or 0 (the first version) on entry, and the library's on return. */
 typedef struct {
-	const char *name; /* what stands before "::" */
+	const char *name; /* the prefix before "::" */
 	const char *desc;
 	size_t size;
 	pfm_pmu_t pmu;

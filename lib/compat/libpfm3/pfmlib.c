@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The libpfm 3 interface: a veneer over the tables inside the library and the middle of the corridor. Its one piece of state is
+/* The libpfm 3 interface: a thin layer over the built-in tables and the dispatch of sets. Its one piece of state is
  * which processor is selected, so every call may be made from any thread.
  *
  * Indexes are positions of rows. Names compare as libpfm 3 has it: in full, without regard to case, nothing ignored. */
@@ -34,7 +34,7 @@ static const struct table *find_table_by_type(int type)
 	return NULL;
 }
 
-/* What was found for a name or a machine: libpfm 3 knew some processors; of the others any core's table serves. */
+/* The PMU found for a name or a machine: libpfm 3 knew some processors; of the others any core's table serves. */
 struct table_choice {
 	const struct table *libpfm3_table, *other_table;
 };
@@ -91,7 +91,7 @@ static const struct table *find_table_by_host(const struct env_options *w)
 	return get_chosen_table(&p);
 }
 
-/* What the environment demands, else this machine's. */
+/* The PMU that the environment demands, or this machine's. */
 static const struct table *choose_first_table(void)
 {
 	struct env_options w;
@@ -439,7 +439,7 @@ static int add_umask(pfmlib_event_t *e, unsigned mask)
 	return PFMLIB_SUCCESS;
 }
 
-/* A number that is no mask's own code: all masks within it, if together they are the number. */
+/* A number that is the union of several masks' codes becomes these masks. */
 static int add_umask_union(const struct table *t, struct slice s, pfmlib_event_t *e)
 {
 	unsigned n = pfmi_pmu_count_row_umasks(t, e->event);

@@ -379,7 +379,7 @@ static uint32_t get_event_modifiers(const struct l4_event *ev)
 static const uint32_t SAMPLING_ATTRS = OS_ATTR_BIT(PERIOD) | OS_ATTR_BIT(FREQ) | OS_ATTR_BIT(PRECISE);
 static const uint32_t BASIC_OS_ATTRS = OS_ATTR_BIT(U) | OS_ATTR_BIT(K) | OS_ATTR_BIT(H) | OS_ATTR_BIT(MG) | OS_ATTR_BIT(MH);
 
-/* What the kernel's interface does not offer for Intel's PMUs. */
+/* Attributes that the kernel's interface does not offer for Intel's PMUs. */
 static uint32_t get_intel_missing_attrs(const struct l4_event *ev)
 {
 	const struct l4_pmu *u = ev->pmu;
@@ -413,7 +413,7 @@ static bool is_rapl_event(const struct l4_event *ev)
 	return strcmp(l4_get_text(ev->pmu->name), "rapl") == 0;
 }
 
-/* What each PMU's own code takes out of the list under an OS layer: its modifiers, and the layer's attributes. */
+/* Attributes that each PMU's own code removes under an OS layer: its modifiers, and the layer's attributes. */
 static void find_missing_attrs(const struct l4_event *ev, uint32_t *mods, uint32_t *os)
 {
 	uint32_t kept = OS_ATTR_BIT(PRECISE) | OS_ATTR_BIT(HW_SMPL);

@@ -108,7 +108,7 @@ enum l4_host_kind { L4_HOST_NONE,
 #define ROW_IS_SPECULATIVE           0x40000u
 #define MASK_TAKES_NO_MODIFIERS      0x200000u
 #define MASK_PATCHES_WORDS           0x80000000u /* corrected: filters are bits of word 1 to set and of word 0 to clear */
-/* A mask that is none: the pfm_attr_t that the listing shows. */
+/* A pfm_attr_t that the listing shows among the masks. */
 #define MASK_ATTR_TYPE(flags) ((flags) >> 28 & 3)
 /* Flags of AMD's; revisions are in bits 8 to 15 (first) and 16 to 23 (last). */
 #define MASK_AMD_OPTIONAL 0x10u

@@ -5,7 +5,7 @@
 
 #define NO_GROUP 0xffffffffu
 
-/* What the masks of an event say together. */
+/* The union of the masks of an event. */
 struct mask_selection {
 	const struct l4_query *query;
 	struct l4_code *code;
@@ -35,7 +35,7 @@ static void begin_selection(struct mask_selection *p, const struct l4_query *q, 
 
 /* ---- masks ---------------------------------------------------------------------------------------------------- */
 
-/* What a mask adds to the filters of a box, or a corrected one to both words of a core's event. */
+/* Adds a mask to the filters of a box, or a corrected mask to both words of a core's event. */
 static void add_mask_filters(struct mask_selection *p, const struct l4_mask *m)
 {
 	p->filters[0] |= l4_mask_filter(m)->words[0];
@@ -123,7 +123,7 @@ static int set_modifier(struct mask_selection *p, unsigned number, uint64_t valu
 	return PFM_SUCCESS;
 }
 
-/* True if a group may stay empty for this mask's sake, and the mask is no candidate. */
+/* True if a group may stay empty for this mask's sake, and the mask cannot be added. */
 static bool is_group_excused(const struct mask_selection *p, const struct l4_mask *m)
 {
 	uint32_t g = m->group;
@@ -358,7 +358,7 @@ static void build_core_word(struct mask_selection *p)
 			p->code->modifier_values[i] = get_bits(p->code->words[0], core_fields[i].at, core_fields[i].width);
 }
 
-/* What corrected masks have in a second word. */
+/* The second word of corrected masks. */
 static void add_corrected_word(struct mask_selection *p)
 {
 	if (p->filters[0]) {
@@ -600,7 +600,7 @@ static void build_box_words(struct box_selection *b)
 		out->words[out->n_words++] = p->filters[1];
 }
 
-/* What libpfm4 prints for a modifier, which is not always what was set. */
+/* The value that libpfm4 prints for a modifier; it may differ from the value set. */
 static uint64_t get_shown_box_value(const struct box_selection *b, unsigned mod)
 {
 	const struct mask_selection *p = &b->selection;

@@ -51,7 +51,7 @@ bool l4_is_pmu_active(uint32_t unit);
 bool l4_is_pmu_askable(uint32_t unit);
 bool l4_is_exact(void);
 bool l4_is_os_active(void);
-/* What the architectural PMU has: version, and events that are missing. */
+/* The architectural PMU: its version and its missing events. */
 void l4_get_arch_pmu(unsigned *version, unsigned *missing, unsigned *general, unsigned *fixed);
 /* True if a row with U_MACHINES is for this machine. */
 bool l4_is_row_for_host(const struct l4_pmu *u, const struct l4_row *r);

@@ -164,7 +164,7 @@ static int set_other_attrs(const struct given_attrs *g, struct perf_event_attr *
 	return PFM_SUCCESS;
 }
 
-/* What the string shows: read back from the attr, as libpfm4 does. */
+/* The values of the string: read back from the attr, as libpfm4 does. */
 static void collect_shown_attrs(const struct l4_query *q, const struct given_attrs *g, const struct perf_event_attr *attr, struct l4_perf_result *out)
 {
 	uint64_t *v = out->attr_values;
@@ -183,7 +183,7 @@ static void collect_shown_attrs(const struct l4_query *q, const struct given_att
 		out->shown_attrs &= ~rates;
 	if (l4_is_exact())
 		return;
-	/* What reads back: the rate that was set; guest and host only where they were named, since naming is what counts. */
+	/* Attributes that read back: the rate that was set, and guest and host where they were named. */
 	out->shown_attrs &= ~(attr->freq ? 1u << OS_ATTR_PERIOD : 1u << OS_ATTR_FREQ);
 	out->shown_attrs &= ~(1u << OS_ATTR_MG | 1u << OS_ATTR_MH) | g->attr_mask;
 	v[OS_ATTR_HW_SMPL] = g->attr_values[OS_ATTR_HW_SMPL];

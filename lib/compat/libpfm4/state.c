@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What pfm_initialize() reads: the environment, and, when somebody first asks, which PMUs this machine has. Every word is atomic and
+/* State of pfm_initialize(): the environment and, once needed, the PMUs of this machine. Every word is atomic and
  * means something by itself, so calls need no lock and may run while another thread terminates and initialises again. */
 #include <dirent.h>
 #include <pthread.h>

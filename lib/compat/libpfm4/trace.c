@@ -22,7 +22,7 @@ struct tracepoint_system {
 };
 
 static struct {
-	pthread_mutex_t lock; /* of who reads them */
+	pthread_mutex_t lock; /* of their readers */
 	atomic_int is_read;
 	struct tracepoint_system *systems;
 	uint32_t n_systems;

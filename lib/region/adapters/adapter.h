@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What adapters share. An adapter is a small library that turns the marks of another interface into
+/* Shared by the adapters. An adapter is a small library that turns the marks of another interface into
  * regions; the runtime of that interface loads it. Its threads keep a pointer into the library: it
  * is linked so that it is never unloaded. */
 #ifndef PERFMON_REGION_ADAPTER_H
