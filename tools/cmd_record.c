@@ -34,7 +34,7 @@ static const struct command_option options[] = {
 	{ 'i', "no-inherit", NULL, "leave out child processes and threads" },
 	{ 'm', "pages", "N", "size of each buffer, a power of two (128)" },
 	{ 'R', "raw-samples", NULL, "with the bytes of tracepoints: their fields" },
-	{ 'D', "delay", "-1", "with --control: begin at the command "enable"" },
+	{ 'D', "delay", "-1", "with --control: begin at the command enable" },
 	{ OPT_CONTROL, "control", "WHERE", "take the commands enable, disable, ping, stop and evlist from fd:N[,ACK] or fifo:PATH[,ACK]" },
 	{ 'z', "compress", NULL, "compressed, by zstd" },
 	{ 'o', "output", "FILE", "write the samples here (perf.data)" },

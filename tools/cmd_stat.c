@@ -83,7 +83,7 @@ static const struct command_option options[] = {
 	{ 'I', "interval", "MS", "counts of every interval as it ends" },
 	{ OPT_INTERVALS, "interval-count", "N", "with -I: so many intervals" },
 	{ OPT_TIMEOUT, "timeout", "MS", "count so long; a command is ended then" },
-	{ 'D', "delay", "MS", "begin so long after the command; -1 with --control: at the command "enable"" },
+	{ 'D', "delay", "MS", "begin so long after the command; -1 with --control: at the command enable" },
 	{ 'i', "no-inherit", NULL, "leave out child processes and threads" },
 	{ OPT_DRY_RUN, "dry-run", NULL, "print what would be programmed; count nothing" },
 	{ OPT_REGIONS, "regions", "[FORMAT]",
