@@ -26,7 +26,7 @@ static void lists_of_cpus(void **state)
 		begin_session();
 		add_count("cycles", NULL, 0);
 		assert_int_equal(keep_cpus(bad[i], 0), PFMLIB_ERR_INVAL);
-		assert_non_null(strstr(error.detail, "no list of CPUs"));
+		assert_non_null(strstr(error.detail, "expected a list of CPUs"));
 	}
 	begin_session();
 	add_count("cycles", NULL, 0);

@@ -121,7 +121,7 @@ static void plain_numbers(void **state)
 	part.cpu = 3;
 	part.pid = 42;
 	expect(-1, ENODEV, PFM_CAUSE_NO_CPU, "CPU 3 has been switched off or cpu does not serve it");
-	expect(-1, ESRCH, PFM_CAUSE_NO_PROCESS, "no process 42");
+	expect(-1, ESRCH, PFM_CAUSE_NO_PROCESS, "process 42 does not exist");
 	expect(-1, ENOMEM, PFM_CAUSE_MEMORY, "no memory");
 	expect(-1, EAGAIN, PFM_CAUSE_MEMORY, "no memory");
 	expect(-1, ENOSYS, PFM_CAUSE_NO_KERNEL, "no perf_event_open");
