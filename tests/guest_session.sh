@@ -15,9 +15,9 @@ arch=$guest
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
-# All modules of libperfmon; libpfm.so.4 is a library of its own.
+# All modules of libperfmon; the compatibility libraries and the adapters are libraries of their own.
 # shellcheck disable=SC2046 # file names without blanks
-set -- $(find "$lib" -name '*.c' ! -path '*/compat/libpfm4/*' | sort)
+set -- $(find "$lib" -name '*.c' ! -path '*/compat/*' ! -path '*/adapters/*' | sort)
 rc=0
 "$here/guest/cc.sh" "$arch" -O1 -I"$here/../include" -I"$lib" -DPERFMON_DATADIR='"/usr/share/perfmon"' -o "$tmp/guest_session" \
 	"$here/guest_session.c" "$@" "$image" -lpthread 2>"$tmp/err" || rc=$?

@@ -41,7 +41,7 @@ step() {
 	esac
 }
 
-compile() { "$here/cc.sh" "$arch" -O1 -I"$top/include" -I"$top/lib" -I"$top" -I"$top/tests/support" "$@"; }
+compile() { "$here/cc.sh" "$arch" -O1 -I"$top/include" -I"$top/lib" -I"$top/tools" -I"$top" -I"$top/tests/support" "$@"; }
 
 # The objects appear under their name when all are there: another test may look for them at the same time.
 compile_library() {
@@ -53,9 +53,13 @@ compile_library() {
 	[ ! -e "$objects" ] || return 0
 	rm -rf "$work/library-$arch"-*
 	# Files of different folders may have the same name.
-	for room in base table machine pmu context lookup encode decode format metric session sampling perfdata device compat/libpfm3; do
-		mkdir -p "$objects.new/$room"
-		(cd "$objects.new/$room" && compile -c -DPERFMON_DATADIR='"/usr/share/perfmon"' "$top/lib/$room"/*.c) || return $?
+	for module in "$top"/lib/*/; do
+		module=$(basename "$module")
+		[ "$module" != compat ] || continue
+		[ -n "$(find "$top/lib/$module" -maxdepth 1 -name '*.c')" ] || continue
+		mkdir -p "$objects.new/$module"
+		(cd "$objects.new/$module" &&
+			compile -c -DPERFMON_DATADIR='"/usr/share/perfmon"' "$top/lib/$module"/*.c) || return $?
 	done
 	(cd "$objects.new" && compile -c "$image") || return $?
 	mv "$objects.new" "$objects"
@@ -67,8 +71,8 @@ compile_server() {
 	guest_need pkg-config pkg-config
 	pkg-config --exists fuse3 || guest_skip "libfuse is missing (Debian package libfuse3-dev)"
 	# shellcheck disable=SC2046 # lists of options
-	"$g_cc" -std=c11 -D_GNU_SOURCE -O1 -Wall -Wextra -I"$top/include" -I"$top/lib" -I"$top" -I"$top/tests/support" $(pkg-config --cflags fuse3) \
-		-o "$tmp/cuse_server" "$here/cuse_server.c" "$top"/lib/device/*.c $(pkg-config --libs fuse3)
+	"$g_cc" -std=c11 -D_GNU_SOURCE -O1 -Wall -Wextra -I"$top/include" -I"$top/lib" -I"$top/tools" -I"$top" -I"$top/tests/support" $(pkg-config --cflags fuse3) \
+		-o "$tmp/cuse_server" "$here/cuse_server.c" "$top"/tools/alpha/model.c "$top"/tools/alpha/request.c "$top"/tools/alpha/work.c $(pkg-config --libs fuse3)
 }
 
 [ "$arch" != amd64 ] || [ "$(uname -m)" = x86_64 ] || case " $* " in
