@@ -213,7 +213,7 @@ static void what_is_no_image(void **state)
 	look();
 	assert_int_equal(images.n_rejected, 1);
 	unlink(named("x.pmdb"));
-	expect_named_refused("x.pmdb", "no such file");
+	expect_named_refused("x.pmdb", "the file does not exist");
 	assert_int_equal(mkdir(named("x.pmdb"), 0755), 0);
 	expect_refused(1, "not a regular file");
 	expect_named_refused("x.pmdb", "not a regular file");
@@ -222,7 +222,7 @@ static void what_is_no_image(void **state)
 	expect_refused(1, "not a regular file"); /* and nobody waits for a writer */
 	unlink(named("x.pmdb"));
 	assert_int_equal(symlink("/nowhere", named("x.pmdb")), 0);
-	expect_refused(1, "no such file");
+	expect_refused(1, "the file does not exist");
 }
 
 static void what_is_too_long(void **state)

@@ -650,7 +650,7 @@ static void images_of_the_user_are_found_and_judged(void **state)
 		{ "chmod o-w .; head -c 20 ../../toy.pmdb >a.pmdb", "too short for an image" },
 		{ "head -c 2000 ../../toy.pmdb >a.pmdb", "truncated or extended" },
 		{ "rm a.pmdb; mkdir a.pmdb", "not a regular file" },
-		{ "rmdir a.pmdb; ln -s nothing a.pmdb", "no such file" },
+		{ "rmdir a.pmdb; ln -s nothing a.pmdb", "the file does not exist" },
 		/* The head is in order; what is behind it is looked at when somebody asks. */
 		{ "rm a.pmdb; cp ../../toy.pmdb a.pmdb; printf '\\377\\377\\377\\377' | dd of=a.pmdb bs=1 seek=$(($(wc -c <a.pmdb) - "
 		  "40)) conv=notrunc 2>/dev/null",
