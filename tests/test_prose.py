@@ -68,11 +68,16 @@ def c_comments(text):
         yield m.start(), re.sub(r"\n\s*\* ?", "\n", m[1] if m[1] is not None else m[2]).strip()
 
 
+LITERAL = r'"(?:[^"\\\n]|\\.)*"'
+
+
 def c_messages(text):
-    """(position, text) of each string literal of two words or more."""
-    for m in re.finditer(r'"((?:[^"\\\n]|\\.)*)"', re.sub(r"(?s)/\*.*?\*/", blank, text)):
-        if " " in m[1]:
-            yield m.start(), m[1]
+    """(position, text) of each string of two words or more; adjacent literals are one string."""
+    without_comments = re.sub(r"(?s)/\*.*?\*/", blank, text)
+    for m in re.finditer(rf"{LITERAL}(?:\s*{LITERAL})*", without_comments):
+        string = "".join(literal[1:-1] for literal in re.findall(LITERAL, m[0]))
+        if " " in string:
+            yield m.start(), string
 
 
 def python_comments(text):
