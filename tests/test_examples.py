@@ -21,12 +21,14 @@ BUILD = os.environ.get("PERFMON_BUILD", os.path.join(SOURCE, "build"))
 PFM = os.environ.get("PFM", os.path.join(BUILD, "tools", "pfm"))
 PMUC = os.environ.get("PERFMON_PMUC", os.path.join(SOURCE, "lib/pmuc/pmuc.py"))
 
-# What is refused on purpose: the example shows a refusal.
+# Examples that show a refusal.
 REFUSED = ("pfm dispatch --pmu coreduo Mul Div", "pfm encode coreduo::L2_LINES_INN")
 # Lines for a machine that counts run until somebody interrupts them, or need rights: they may end with "nothing could be counted".
 OPEN_END = re.compile(r"^pfm (stat|record|top)\b.* (-a|-p \d+|-C \S+|-I \d+)\b")
-# Lines about other programs than ours, which the suite runs elsewhere (test_install, test_walks, python's package test).
+# Lines about other programs, programs with regions, and descriptors of a parent process: the suite runs
+# them elsewhere (test_install, test_walks, region_tool, python's package test).
 ELSEWHERE = re.compile(r"^("
+                       r"pfm stat .*(--control fd:|--regions )|"
                        r"cc |\./quickstart|\./check|meson |ninja |pip |python3 |tests/|cat |sudo |sysctl |setcap |"
                        r"docker |podman |jq |systemd-run )")
 PCNTOPENALL = "0x18000"    # of perfmon/pfcntr.h
@@ -101,6 +103,8 @@ class Examples(unittest.TestCase):
             cls.script(name, "exit 0")
         for name in ("work", "my-program"):    # long enough for samples
             cls.script(name, "i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done")
+        for name in ("old", "new"):
+            cls.script(name, "exit 0")
         for name in ("tru64-program", "countcycles", "ipl-histogram"):
             cls.script(name, """exec python3 -c 'import os; os.open("/dev/pfcntr", %s)'""" % PCNTOPENALL)
         cls.write("events.txt", "Instr_Ret\nL2_Rqsts,core=all\n")

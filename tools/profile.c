@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A recording added up: which file was mapped where in which process, who was born to whom, and where each sample was. */
+/* A recording added up: which file was mapped where in which process, the parent of each process, and where each sample was. */
 #include "profile.h"
 
 #include <linux/perf_event.h>
@@ -11,7 +11,7 @@
 #include "pfm.h"
 #include "symbols.h"
 
-#define KERNEL_MAP "[kernel.kallsyms]" /* and the name of the symbol whose address is told */
+#define KERNEL_MAP "[kernel.kallsyms]" /* and the name of the symbol at the given address */
 
 struct process {
 	uint32_t pid;
@@ -35,7 +35,7 @@ struct process_table {
 	uint32_t n, capacity;
 };
 
-/* What is known while the recording is read. */
+/* State while the recording is read. */
 struct profile_reader {
 	struct profile *target_profile;
 	struct symbols *symbols;
@@ -472,7 +472,7 @@ static void sort_places(struct profile_place *list, size_t n)
 /* Why the records of a file ended early, in words. */
 static const char *report_unreadable(int rc)
 {
-	return rc == PFMLIB_ERR_NOTSUPP ? "it is compressed, and there is no libzstd.so.1 here" : pfm_result_text(rc);
+	return rc == PFMLIB_ERR_NOTSUPP ? "it is compressed, and libzstd.so.1 is missing" : pfm_result_text(rc);
 }
 
 int profile_read(struct profile *p, const char *path, enum profile_detail detail)
@@ -493,7 +493,7 @@ int profile_read(struct profile *p, const char *path, enum profile_detail detail
 	p->weights = calloc(p->n_events + 1, sizeof(*p->weights));
 	p->samples = calloc(p->n_events + 1, sizeof(*p->samples));
 	if (detail != FUNCTIONS && !lines_supported())
-		fputs("pfm report: there is no libdw: source lines and inlined functions are not told\n", stderr);
+		fputs("pfm report: libdw is missing: source lines and inlined functions are not shown\n", stderr);
 	r->target_profile = p;
 	r->detail = detail;
 	r->symbols = symbols_open();

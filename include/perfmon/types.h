@@ -235,7 +235,7 @@ static inline pfm_err_t pfm_regmask_or(pfmlib_regmask_t *dst, const pfmlib_regma
 	return PFMLIB_SUCCESS;
 }
 
-/* The same set again. */
+/* Copies @src to @dst. */
 static inline pfm_err_t pfm_regmask_copy(pfmlib_regmask_t *dst, const pfmlib_regmask_t *src)
 {
 	if (!dst || !src)

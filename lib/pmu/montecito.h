@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the Montecito files share: the words of the event table, and address ranges. */
+/* Shared by the Montecito files: the words of the event table, and address ranges. */
 #ifndef PERFMON_PMU_MONTECITO_H
 #define PERFMON_PMU_MONTECITO_H
 
@@ -108,7 +108,7 @@ struct mont_event_traits {
 	uint32_t flags;     /* PFMLIB_MONT_FL_* */
 };
 
-/* What constrain() found, for encode(). */
+/* Results of constrain() for encode(). */
 struct mont_plan {
 	struct mont_event_traits events[MONT_MAX_EVENTS];
 	unsigned n_pmcs, n_pmds;

@@ -202,7 +202,7 @@ static inline uint64_t register_field_extract(uint64_t reg, struct register_fiel
 }
 
 /* Operations of a table's encoder, which lib/pmu/encoders.c chooses. All are
- * pure: everything they read or write is in their arguments. A switch calls them: pointers to functions would be relocated in every process. */
+ * pure: everything they read or write is in their arguments. Each encoder has them in a struct encoder_ops. */
 
 /* True if this library knows the encoder; only then the rest may be asked. */
 bool pfmi_pmu_has_encoder(const struct table *t);

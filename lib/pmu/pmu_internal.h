@@ -18,7 +18,7 @@ struct encoder_ops {
 	                   struct register_values *out);
 	/* Writes the configuration words of perf_event_attr for one event. Returns 0 or PFMLIB_ERR_*. */
 	int (*build_attr)(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why);
-	/* The register that enables the counters of a set; false if none is needed. NULL: there is none. */
+	/* The register that enables the counters of a set; false if none is needed. NULL: no PMU of the encoder has one. */
 	bool (*build_global_ctrl)(const struct encode_request *req, const struct placement *where,
 	                          pfm_reg_t *out);
 	/* Encodes one event without a plan. Returns the number of registers, 0 if it needs a plan.
@@ -28,7 +28,7 @@ struct encoder_ops {
 	const uint64_t *(*get_config_words)(const struct event *ev, uint64_t own[4]);
 	/* Address of the further register that an event sets, 0 for none. NULL: no event sets one. */
 	uint32_t (*get_extra_register)(const struct event *ev);
-	/* Fields of the register called @name, their number in *@n; NULL if there is no such register.
+	/* Fields of the register called @name, their number in *@n; NULL if the register is unknown.
 	 * NULL: registers have no fields of their own. */
 	const struct register_field *(*find_layout)(const struct table *t, const char *name,
 	                                            unsigned *n);

@@ -522,8 +522,8 @@ void pfmi_perf_diagnose_event(struct pfm_session *s, unsigned i, unsigned k, int
 		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, err,
 		                        "name a control group of cgroup2, or of the hierarchy that "
 		                        "is mounted with perf_event",
-		                        "the kernel counts nothing for that folder: it is no "
-		                        "control group, or its hierarchy lacks perf_event");
+		                        "the folder is not a control group, or its hierarchy "
+		                        "lacks perf_event");
 		return;
 	}
 	switch (err) {

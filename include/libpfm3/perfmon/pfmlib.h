@@ -6,8 +6,7 @@
  * headers named after a processor have the features that only it has.
  *
  * All functions may be called from several threads at once. All return PFMLIB_SUCCESS or a negative code unless said
- * otherwise; results are written on success only, unless said otherwise. Every function but those that say so returns
- * PFMLIB_ERR_NOINIT while no PMU is selected, and PFMLIB_ERR_INVAL for a NULL pointer, an event index beyond the table
+ * otherwise; results are written on success only, unless said otherwise. Unless its comment says otherwise, every function returns PFMLIB_ERR_NOINIT while no PMU is selected, and PFMLIB_ERR_INVAL for a NULL pointer, an event index beyond the table
  * or a buffer of no bytes.
  *
  * 64-bit quantities are uint64_t also where older versions of this interface had unsigned long: the same type on 64-bit
@@ -51,7 +50,7 @@ typedef struct {
 	uint64_t reserved[2];                                /* 0 */
 } pfmlib_event_t;
 
-/* What to measure. Zero it, then fill it. */
+/* Events to measure. Zero the structure, then fill it. */
 typedef struct {
 	unsigned int pfp_event_count;
 	unsigned int pfp_dfl_plm; /* privilege levels of events that name none; not 0 */
@@ -192,7 +191,7 @@ pfm_err_t pfm_get_hw_counter_width(unsigned int *width);
  * Names compare without regard to case; what follows a colon is ignored. Several events may have one code: the
  * first in table order is found.
  *
- * Returns PFMLIB_ERR_NOTFOUND when there is none, PFMLIB_ERR_INVAL for a malformed or too large number.  Since 1.0.
+ * Returns PFMLIB_ERR_NOTFOUND for an unknown event, PFMLIB_ERR_INVAL for a malformed or too large number.  Since 1.0.
  */
 pfm_err_t pfm_find_event(const char *str, unsigned int *idx);
 
