@@ -9,21 +9,6 @@
 
 /* ---- texts ------------------------------------------------------------------------------------------------------------- */
 
-struct planned_event *pfmi_plan_add_event(struct pfm_plan *p)
-{
-	if (p->n_events == p->capacity) {
-		unsigned room = p->capacity * 2 + 16;
-		struct planned_event *events = realloc(p->events, room * sizeof(*events));
-
-		if (!events)
-			return NULL;
-		p->events = events;
-		p->capacity = room;
-	}
-	p->events[p->n_events] = (struct planned_event){ .counter = -1 };
-	return &p->events[p->n_events++];
-}
-
 static int add_event_text(struct pfm_plan *p, const char *text, unsigned request, unsigned family, pfm_error_t *error)
 {
 	struct planned_event *e;

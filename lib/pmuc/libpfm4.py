@@ -264,8 +264,8 @@ class Pool:
 
 
 def hash_name(name):
-    """Eight letters at a time, as if all were small: the same as l4_hash() in
-    lib/compat/libpfm4/event.c."""
+    """Eight letters at a time, as if all were small: the same as l4_hash_name() in
+    lib/compat/libpfm4/names.c."""
     text = name.encode("ascii")
     h = len(text)
     for at in range(0, len(text) + 1, 8):   # the last piece is short, or empty

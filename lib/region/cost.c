@@ -30,16 +30,16 @@ static double median(uint64_t *values)
 	return (double)values[VISITS / 2];
 }
 
-static void measure_inside(struct thread *t, pfm_region_t *empty, struct samples *s,
-                           uint64_t *words)
+static void measure_inside(struct thread *t, const struct region_marks *marks, pfm_region_t *empty,
+                           struct samples *s, uint64_t *words)
 {
 	uint64_t wall;
 
 	t->probe = words;
 	t->probe_wall = &wall;
 	for (unsigned i = 0; i < VISITS; i++) {
-		(pfm_region_begin)(empty);
-		(pfm_region_end)(empty);
+		marks->begin(empty);
+		marks->end(empty);
 		for (unsigned w = 0; w < s->words; w++)
 			s->inside[w * VISITS + i] = words[w];
 		s->inside[s->words * VISITS + i] = wall;
@@ -48,20 +48,20 @@ static void measure_inside(struct thread *t, pfm_region_t *empty, struct samples
 }
 
 /* A visit with BATCH empty ones inside, less a visit with none. */
-static void measure_pair(struct thread *t, pfm_region_t *empty, pfm_region_t *outer,
-                         struct samples *s, uint64_t *words)
+static void measure_pair(struct thread *t, const struct region_marks *marks, pfm_region_t *empty,
+                         pfm_region_t *outer, struct samples *s, uint64_t *words)
 {
 	uint64_t wall;
 
 	for (unsigned i = 0; i < VISITS; i++) {
-		(pfm_region_begin)(outer);
+		marks->begin(outer);
 		for (unsigned k = 0; k < BATCH; k++) {
-			(pfm_region_begin)(empty);
-			(pfm_region_end)(empty);
+			marks->begin(empty);
+			marks->end(empty);
 		}
 		t->probe = words;
 		t->probe_wall = &wall;
-		(pfm_region_end)(outer);
+		marks->end(outer);
 		t->probe = NULL;
 		for (unsigned w = 0; w < s->words; w++)
 			s->pair[w * VISITS + i] = words[w];
@@ -106,7 +106,7 @@ static pfm_region_t *own_region(const char *name)
 	return pfmi_region_named(name);
 }
 
-void pfmi_region_measure_cost(struct thread *t)
+void pfmi_region_measure_cost(struct thread *t, const struct region_marks *marks)
 {
 	struct layout *l = &pfmi_regions.layout;
 	struct samples s = { .words = l->words };
@@ -120,8 +120,8 @@ void pfmi_region_measure_cost(struct thread *t)
 		for (unsigned r = 0; r < l->n_rounds; r++) {
 			pfmi_thread_switch(t, r);
 			t->handles++; /* keeps the round */
-			measure_inside(t, empty, &s, memory + 2 * n);
-			measure_pair(t, empty, outer, &s, memory + 2 * n);
+			measure_inside(t, marks, empty, &s, memory + 2 * n);
+			measure_pair(t, marks, empty, outer, &s, memory + 2 * n);
 			t->handles--;
 			evaluate(&s, r);
 		}

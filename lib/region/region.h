@@ -1,14 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* Regions of a program: what the files of this module share.
  *
+ *   state.c     the state of the process and of a thread, the lock
  *   memory.c    arenas of mapped memory: a begin in a signal handler must not call malloc()
  *   names.c     names of regions to numbers
  *   layout.c    events into groups, groups into rounds
  *   counters.c  a thread's kernel events: opened, switched, read
- *   thread.c    threads: made at their first region, kept when they end, and what a fork leaves of
- * them visit.c     begin and end handle.c    visits that a handle holds cost.c      what an empty
- * visit counts start.c     configuration, start, and the end of the process results.c   sums over
- * threads, costs subtracted, metrics write*.c    formats
+ *   entry.c     sums of a region in one thread
+ *   output.c    files of a process: its results, the mark of one that runs
+ *   thread.c    threads: made at their first region, kept when they end, and what a fork leaves
+ *   results.c   sums over threads, costs subtracted, metrics
+ *   text.c      the text that a format writes to
+ *   write*.c    formats
+ *   start.c     configuration, start, and the end of the process
+ *   cost.c      what an empty visit counts
+ *   visit.c     begin and end
+ *   handle.c    visits that a handle holds
+ *   control.c   start and stop as a program asks for them
+ *
+ * A file calls those above it in this list; layout.c calls counters.c as well.
  *
  * A thread writes its own sums without a lock; readers take a copy of an entry under its sequence
  * number.
@@ -221,23 +231,11 @@ void pfmi_thread_snapshot(const struct thread *t, uint64_t *out);
 void pfmi_thread_switch(struct thread *t, unsigned round);
 uint64_t pfmi_wall_clock(void);
 
-/* ---- thread.c ---------------------------------------------------------------------------- */
+/* ---- entry.c ----------------------------------------------------------------------------- */
 
-/* The calling thread, made where it is new; NULL without memory. */
-struct thread *pfmi_thread_here(void);
-int pfmi_threads_prepare(void);
-
-/* Adds sums to others: of threads that ended, and of rows. */
-void pfmi_region_add_times(struct times *to, const struct times *from);
-void pfmi_region_add_tally(struct tally *to, const struct tally *from);
-
-/* ---- visit.c, handle.c ------------------------------------------------------------------- */
-
+/* The sums of @region under @parent in @t, made where they are new; NULL without memory. *@node gets the region's. */
 struct entry *pfmi_thread_entry(struct thread *t, uint32_t region, uint32_t parent,
                                 struct node **node);
-bool pfmi_region_enter_call(struct thread **t);
-void pfmi_region_leave_call(void);
-uint32_t pfmi_region_id(pfm_region_t *region);
 /* Counts of one visit. */
 struct visit {
 	const uint64_t *start, *now,
@@ -249,13 +247,46 @@ struct visit {
 	uint64_t wall, wall_exclusive, pairs, children;
 };
 void pfmi_entry_add(struct entry *e, const struct visit *v);
+/* Adds sums to others: of threads that ended, and of rows. */
+void pfmi_region_add_times(struct times *to, const struct times *from);
+void pfmi_region_add_tally(struct tally *to, const struct tally *from);
+
+/* ---- output.c ---------------------------------------------------------------------------- */
+
+/* The path of this process's results: %p is its id. A process that was forked adds its id, so that
+ * two never share a file. False without one. */
+bool pfmi_region_format_path(char *path, size_t room, const char *suffix);
+/* Leaves an empty file where a folder takes the results: what never becomes more was killed, or
+ * executed another program. */
+void pfmi_region_mark_process(void);
+void pfmi_region_unmark_process(void);
+
+/* ---- thread.c ---------------------------------------------------------------------------- */
+
+/* The calling thread, made where it is new; NULL without memory. */
+struct thread *pfmi_thread_here(void);
+int pfmi_threads_prepare(void);
+
+/* ---- visit.c, handle.c ------------------------------------------------------------------- */
+
+bool pfmi_region_enter_call(struct thread **t);
+void pfmi_region_leave_call(void);
+uint32_t pfmi_region_id(pfm_region_t *region);
+/* Measures the cost of begin and end in the calling thread. */
+void pfmi_regions_measure(void);
 
 /* ---- cost.c, start.c --------------------------------------------------------------------- */
 
-void pfmi_region_measure_cost(struct thread *t);
-/* Reads the environment at the first begin. True if regions are counted. */
-bool pfmi_regions_decide(void);
-void pfmi_region_mark_process(void);
+/* Begin and end, whose cost is measured. */
+struct region_marks {
+	void (*begin)(pfm_region_t *region), (*end)(pfm_region_t *region);
+};
+void pfmi_region_measure_cost(struct thread *t, const struct region_marks *marks);
+/* Reads the environment at the first begin. True if regions are counted. *@is_first: they were
+ * started, and their cost is to be measured. */
+bool pfmi_regions_decide(bool *is_first);
+/* What pfm_regions_start() does, except for the measurement. */
+int pfmi_regions_start(const pfm_regions_options_t *options, bool *is_first, pfm_error_t *error);
 
 /* ---- results.c --------------------------------------------------------------------------- */
 
@@ -274,7 +305,7 @@ struct pfm_region_results {
 	unsigned flags;
 };
 
-/* ---- write .c ---------------------------------------------------------------------------- */
+/* ---- text.c, write.c ---------------------------------------------------------------------------- */
 
 struct text {
 	char *bytes;

@@ -9,8 +9,6 @@
 #include <unistd.h>
 #include "region/region.h"
 
-struct regions pfmi_regions = { .lock = PTHREAD_MUTEX_INITIALIZER };
-
 /* Empty values, and all values in a set-uid program, are ignored. */
 static const char *setting(const char *name)
 {
@@ -54,53 +52,6 @@ static unsigned environment_group(void)
 
 /* ---- output ------------------------------------------------------------------------------ */
 
-/* The path of this process's results: %p is its id. A process that was forked adds its id, so that
- * two never share a file. */
-static bool output_path(char *path, size_t room, const char *suffix)
-{
-	const char *output = pfmi_regions.output, *p = strstr(output, "%p");
-	size_t len = strlen(output);
-	int n;
-
-	if (!len)
-		return false;
-	if (output[len - 1] == '/')
-		n = snprintf(path, room, "%sregions.%d%s", output, (int)getpid(), suffix);
-	else if (p)
-		n = snprintf(path, room, "%.*s%d%s", (int)(p - output), output, (int)getpid(),
-		             p + 2);
-	else if (pfmi_regions.epoch)
-		n = snprintf(path, room, "%s.%d", output, (int)getpid());
-	else
-		n = snprintf(path, room, "%s", output);
-	return n > 0 && (size_t)n < room;
-}
-
-/* Leaves an empty file where a folder takes the results: what never becomes more was killed, or
- * executed another program. */
-void pfmi_region_mark_process(void)
-{
-	size_t len = strlen(pfmi_regions.output);
-	char path[4200];
-	int fd;
-
-	if (!len || pfmi_regions.output[len - 1] != '/' ||
-	    !output_path(path, sizeof(path), ".started"))
-		return;
-	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-	if (fd >= 0)
-		close(fd);
-}
-
-static void unmark_process(void)
-{
-	size_t len = strlen(pfmi_regions.output);
-	char path[4200];
-
-	if (pfmi_regions.output[len - 1] == '/' && output_path(path, sizeof(path), ".started"))
-		unlink(path);
-}
-
 static void write_results(void)
 {
 	const struct region_format *format = pfmi_region_format(pfmi_regions.format);
@@ -109,7 +60,7 @@ static void write_results(void)
 	int fd = STDERR_FILENO;
 
 	if (strcmp(pfmi_regions.output, "-") != 0) {
-		if (!output_path(path, sizeof(path), format ? format->suffix : ""))
+		if (!pfmi_region_format_path(path, sizeof(path), format ? format->suffix : ""))
 			return;
 		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	}
@@ -120,7 +71,7 @@ static void write_results(void)
 	if (fd >= 0 && fd != STDERR_FILENO)
 		close(fd);
 	if (r)
-		unmark_process();
+		pfmi_region_unmark_process();
 }
 
 /* ---- start ------------------------------------------------------------------------------- */
@@ -182,30 +133,20 @@ static int start(const char *events, unsigned flags, const char *output, const c
 	return PFMLIB_SUCCESS;
 }
 
-static void measure(void)
-{
-	struct thread *t = pfmi_thread_here();
-
-	if (t)
-		pfmi_region_measure_cost(t);
-}
-
 /* Everything that the first begin needs and a signal handler must not do. Other threads wait for
  * the one that starts. */
 static int start_once(const char *events, unsigned flags, const char *output, const char *format,
-                      pfm_error_t *error)
+                      bool *is_first, pfm_error_t *error)
 {
-	bool first;
 	int rc;
 
 	pfmi_regions_lock();
-	first = !pfmi_regions.started;
-	rc = first ? start(events, flags, output, format, error) : PFMLIB_SUCCESS;
+	*is_first = !pfmi_regions.started;
+	rc = *is_first ? start(events, flags, output, format, error) : PFMLIB_SUCCESS;
 	if (!rc)
 		__atomic_store_n(&perfmon_regions_active, 1, __ATOMIC_RELAXED);
 	pfmi_regions_unlock();
-	if (first && !rc)
-		measure();
+	*is_first = *is_first && !rc;
 	return rc;
 }
 
@@ -220,17 +161,19 @@ static void complain(const char *events, const pfm_error_t *error)
 	(void)!write(STDERR_FILENO, line, n < (int)sizeof(line) ? (size_t)n : sizeof(line) - 1);
 }
 
-bool pfmi_regions_decide(void)
+bool pfmi_regions_decide(bool *is_first)
 {
 	const char *events = setting("PERFMON_REGIONS"),
 		   *output = setting("PERFMON_REGIONS_OUTPUT");
 	pfm_error_t error = PFM_INIT(error);
 	int saved = errno;
 
+	*is_first = false;
 	if (!events) {
 		__atomic_store_n(&perfmon_regions_active, 0, __ATOMIC_RELAXED);
 	} else if (start_once(strcmp(events, "time") == 0 ? "" : events, environment_flags(),
-	                      output ? output : "-", setting("PERFMON_REGIONS_FORMAT"), &error)) {
+	                      output ? output : "-", setting("PERFMON_REGIONS_FORMAT"),
+	                      is_first, &error)) {
 		complain(events, &error);
 		__atomic_store_n(&perfmon_regions_active, 0, __ATOMIC_RELAXED);
 	}
@@ -239,13 +182,14 @@ bool pfmi_regions_decide(void)
 }
 
 /* The environment has the last word: it is what the user of the program says now. */
-int pfm_regions_start(const pfm_regions_options_t *options, pfm_error_t *error)
+int pfmi_regions_start(const pfm_regions_options_t *options, bool *is_first, pfm_error_t *error)
 {
 	const char *events = setting("PERFMON_REGIONS"),
 		   *output = setting("PERFMON_REGIONS_OUTPUT");
 	const char *format = setting("PERFMON_REGIONS_FORMAT");
 	pfm_regions_options_t o = PFM_INIT(o);
 
+	*is_first = false;
 	if (options && options->size)
 		memcpy(&o, options, options->size < sizeof(o) ? options->size : sizeof(o));
 	if (o.format && !pfmi_region_format(o.format))
@@ -256,11 +200,5 @@ int pfm_regions_start(const pfm_regions_options_t *options, pfm_error_t *error)
 	events = events ? events : o.events;
 	return start_once(events && strcmp(events, "time") != 0 ? events : "",
 	                  o.flags | environment_flags(), output ? output : o.output,
-	                  format ? format : o.format, error);
-}
-
-void pfm_regions_stop(void)
-{
-	__atomic_store_n(&perfmon_regions_active, 0, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&pfmi_regions.run, 1, __ATOMIC_RELAXED);
+	                  format ? format : o.format, is_first, error);
 }

@@ -6,28 +6,12 @@
 #include <unistd.h>
 #include "region/region.h"
 
-__thread struct here pfmi_region_here __attribute__((tls_model("initial-exec")));
-
 enum {
 	MAX_ENDED = 1024,
 	POOL = -1
 }; /* threads that end beyond these share one record; its thread number */
 
 static pthread_key_t key;
-
-void pfmi_regions_lock(void)
-{
-	pfmi_region_here.busy++;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	pthread_mutex_lock(&pfmi_regions.lock);
-}
-
-void pfmi_regions_unlock(void)
-{
-	pthread_mutex_unlock(&pfmi_regions.lock);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	pfmi_region_here.busy--;
-}
 
 static struct thread *make(int tid)
 {
@@ -71,49 +55,6 @@ struct thread *pfmi_thread_here(void)
 		pfmi_thread_open(t);
 	}
 	return t;
-}
-
-/* Adds @n observations with mean @mean and @m2, the sum of their squared deviations, to those of
- * *@to_mean and *@to_m2. */
-static void add_deviation(double *to_mean, double *to_m2, uint64_t to_n, double mean, double m2,
-                          uint64_t n)
-{
-	double d = mean - *to_mean, all = (double)(to_n + n);
-
-	if (!n)
-		return;
-	*to_mean += d * (double)n / all;
-	*to_m2 += m2 + d * d * (double)to_n * (double)n / all;
-}
-
-void pfmi_region_add_times(struct times *to, const struct times *from)
-{
-	add_deviation(&to->mean, &to->m2, to->outermost, from->mean, from->m2, from->outermost);
-	if (from->outermost && (!to->outermost || from->min < to->min))
-		to->min = from->min;
-	to->max = from->max > to->max ? from->max : to->max;
-	to->visits += from->visits;
-	to->outermost += from->outermost;
-	to->wall += from->wall;
-	to->exclusive += from->exclusive;
-	to->pairs += from->pairs;
-	to->children += from->children;
-	to->task += from->task;
-	to->task_visits += from->task_visits;
-}
-
-void pfmi_region_add_tally(struct tally *to, const struct tally *from)
-{
-	add_deviation(&to->mean, &to->m2, to->visits, from->mean, from->m2, from->visits);
-	if (from->visits && (!to->visits || from->min < to->min))
-		to->min = from->min;
-	to->max = from->max > to->max ? from->max : to->max;
-	to->inclusive += from->inclusive;
-	to->exclusive += from->exclusive;
-	to->visits += from->visits;
-	to->exclusive_visits += from->exclusive_visits;
-	to->pairs += from->pairs;
-	to->children += from->children;
 }
 
 static struct thread *pool(void)

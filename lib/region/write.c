@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Formats: which there are, and the text they write to. */
+/* Formats: which there are, and results written in one of them. */
 #include <errno.h>
-#include <locale.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "region/region.h"
@@ -19,99 +15,6 @@ const struct region_format *pfmi_region_format(const char *name)
 		if (strcmp(formats[i]->name, name) == 0)
 			return formats[i];
 	return NULL;
-}
-
-static bool make_room(struct text *t, size_t more)
-{
-	size_t room = t->room ? t->room : 4096;
-	char *bytes;
-
-	while (room < t->n + more)
-		room *= 2;
-	if (room == t->room)
-		return true;
-	bytes = realloc(t->bytes, room);
-	if (!bytes) {
-		t->failed = true;
-		return false;
-	}
-	t->bytes = bytes;
-	t->room = room;
-	return true;
-}
-
-void pfmi_region_put(struct text *t, const char *format, ...)
-{
-	va_list ap;
-	int n;
-
-	va_start(ap, format);
-	n = vsnprintf(NULL, 0, format, ap);
-	va_end(ap);
-	if (n < 0 || t->failed || !make_room(t, (size_t)n + 1))
-		return;
-	va_start(ap, format);
-	vsnprintf(t->bytes + t->n, (size_t)n + 1, format, ap);
-	va_end(ap);
-	t->n += (size_t)n;
-}
-
-/* A real number with @digits behind its point, which is a point in every locale. */
-void pfmi_region_put_real(struct text *t, int digits, double value)
-{
-	const char *point = localeconv()->decimal_point;
-	char buf[400], *at;
-
-	snprintf(buf, sizeof(buf), "%.*f", digits, value);
-	at = point && *point ? strstr(buf, point) : NULL;
-	if (at && strcmp(point, ".") != 0) {
-		memmove(at + 1, at + strlen(point), strlen(at + strlen(point)) + 1);
-		*at = '.';
-	}
-	pfmi_region_put(t, "%s", buf);
-}
-
-/* Bytes of the well-formed UTF-8 character at @s, 0 for other bytes. */
-static unsigned utf8_length(const unsigned char *s)
-{
-	unsigned n = *s < 0x80                 ? 1
-	             : *s >= 0xc2 && *s < 0xe0 ? 2
-	             : *s >= 0xe0 && *s < 0xf0 ? 3
-	             : *s >= 0xf0 && *s < 0xf5 ? 4
-	                                       : 0;
-
-	for (unsigned i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	if (n > 2 && ((*s == 0xe0 && s[1] < 0xa0) || (*s == 0xed && s[1] > 0x9f) ||
-	              (*s == 0xf0 && s[1] < 0x90) || (*s == 0xf4 && s[1] > 0x8f)))
-		return 0;
-	return n;
-}
-
-void pfmi_region_put_json(struct text *t, const char *text)
-{
-	unsigned n;
-
-	pfmi_region_put(t, "\"");
-	for (const unsigned char *s = (const unsigned char *)text; *s; s += n ? n : 1) {
-		n = utf8_length(s);
-		if (*s == '"' || *s == '\\')
-			pfmi_region_put(t, "\\%c", *s);
-		else if (*s < 0x20)
-			pfmi_region_put(t, "\\u%04x", *s);
-		else if (n)
-			pfmi_region_put(t, "%.*s", (int)n, (const char *)s);
-		else
-			pfmi_region_put(t, "\\ufffd");
-	}
-	pfmi_region_put(t, "\"");
-}
-
-void pfmi_region_text_free(struct text *t)
-{
-	free(t->bytes);
-	*t = (struct text){ 0 };
 }
 
 static int write_all(int fd, const char *bytes, size_t n)

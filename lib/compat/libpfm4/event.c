@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* PMUs, events and attributes: by name, by index, in order. */
-#include <endian.h>
 #include <string.h>
 #include "compat/libpfm4/l4.h"
 
@@ -63,43 +62,6 @@ const struct l4_modifier l4_os_attrs[N_OS_ATTRS] = {
 	[OS_ATTR_PINNED] = BOOL_MODIFIER("pinned", "always on a counter, or an error"),
 	[OS_ATTR_HW_SMPL] = BOOL_MODIFIER("hw_smpl", "samples come from the hardware's buffer"),
 };
-
-/* ---- names ---------------------------------------------------------------------------------------------------- */
-
-static unsigned char to_lower_ascii(char c)
-{
-	return (unsigned char)(c >= 'A' && c <= 'Z' ? c | 0x20 : c);
-}
-
-static uint64_t mix_hash(uint64_t h, uint64_t letters)
-{
-	h = (h ^ (letters | 0x2020202020202020u)) * 0x9e3779b97f4a7c15u;
-	return h ^ h >> 32;
-}
-
-/* Eight letters at a time, as if all were small: the same as hash_of() in lib/pmuc/libpfm4.py. */
-uint32_t l4_hash_name(const char *name, size_t len)
-{
-	uint64_t h = len, letters;
-
-	for (; len >= 8; name += 8, len -= 8) {
-		memcpy(&letters, name, 8);
-		h = mix_hash(h, le64toh(letters));
-	}
-	for (letters = 0; len; len--)
-		letters = letters << 8 | (unsigned char)name[len - 1];
-	return (uint32_t)mix_hash(h, letters);
-}
-
-bool l4_is_same_name(const char *stored, const char *name, size_t len)
-{
-	if (strncmp(stored, name, len) == 0) /* as most people write it */
-		return stored[len] == '\0';
-	for (size_t i = 0; i < len; i++)
-		if (to_lower_ascii(stored[i]) != to_lower_ascii(name[i]) || !stored[i])
-			return false;
-	return stored[len] == '\0';
-}
 
 /* ---- PMUs ----------------------------------------------------------------------------------------------------- */
 

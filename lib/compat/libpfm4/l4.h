@@ -57,11 +57,23 @@ void l4_get_arch_pmu(unsigned *version, unsigned *missing, unsigned *general, un
 bool l4_is_row_for_host(const struct l4_pmu *u, const struct l4_row *r);
 /* Levels of the first active core PMU. */
 unsigned l4_get_core_levels(void);
+void l4_print_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* ---- names ---------------------------------------------------------------------------------------------------- */
+
+uint32_t l4_hash_name(const char *name, size_t len);
+bool l4_is_same_name(const char *stored, const char *name, size_t len);
+
+/* ---- paths ---------------------------------------------------------------------------------------------------- */
+
 #define L4_PATH_SIZE        512
 #define L4_EVENT_SOURCE_DIR "/sys/bus/event_source/devices/"
+/* The value of a variable of our own, "" in programs that run with somebody else's rights. */
+const char *l4_get_own_variable(const char *name);
+/* Reads $PERFMON_SYSFS, the first time. Below the lock. */
+void l4_read_root(void);
 /* A path of the kernel's, below the root that $PERFMON_SYSFS names; "" if it does not fit. True if there is a root. */
 bool l4_format_path(char out[L4_PATH_SIZE], const char *format, ...) __attribute__((format(printf, 2, 3)));
-void l4_print_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ---- host ----------------------------------------------------------------------------------------------------- */
 
@@ -109,8 +121,6 @@ uint32_t l4_get_event_end(uint32_t unit);
 uint32_t l4_count_events(uint32_t unit);
 int l4_get_first_event_index(uint32_t unit);
 const char *l4_get_event_name(const struct l4_event *ev);
-uint32_t l4_hash_name(const char *name, size_t len);
-bool l4_is_same_name(const char *stored, const char *name, size_t len);
 
 /* ---- attributes ----------------------------------------------------------------------------------------------- */
 

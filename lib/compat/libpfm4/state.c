@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/auxv.h>
 #include <unistd.h>
 #include "compat/libpfm4/l4.h"
 
@@ -31,12 +30,6 @@ static struct {
 	char cpuid[96], cpuinfo[256]; /* below the lock */
 } state = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* Read below the lock by the first start and kept: other threads build paths of it at any time. */
-static struct {
-	bool is_known;
-	char path[256];
-} root;
-
 void l4_print_message(const char *format, ...)
 {
 	va_list ap;
@@ -57,14 +50,6 @@ static bool is_variable_on(const char *name)
 	return v && *v >= '1' && *v <= '9';
 }
 
-/* Variables of our own: not for programs that run with somebody else's rights. */
-static const char *get_own_variable(const char *name)
-{
-	const char *v = getauxval(AT_SECURE) ? NULL : getenv(name);
-
-	return v ? v : "";
-}
-
 /* As much of @text as there is room for. The first snprintf() of a process costs more than all the rest of its start. */
 static void copy_truncated(char *to, size_t room, const char *text)
 {
@@ -72,37 +57,6 @@ static void copy_truncated(char *to, size_t room, const char *text)
 
 	memcpy(to, text, n);
 	to[n] = '\0';
-}
-
-static void read_root(void)
-{
-	const char *path = get_own_variable("PERFMON_SYSFS");
-	size_t len = *path ? strlen(path) : 0;
-
-	/* A root that cannot be kept must not become this machine's: nothing is below that file. */
-	if (len >= sizeof(root.path)) {
-		path = "/dev/null";
-		len = strlen(path);
-	}
-	if (len)
-		memcpy(root.path, path, len);
-	root.is_known = true;
-}
-
-bool l4_format_path(char out[L4_PATH_SIZE], const char *format, ...)
-{
-	va_list ap;
-	size_t len;
-	int n;
-
-	len = strlen(root.path);
-	memcpy(out, root.path, len);
-	va_start(ap, format);
-	n = vsnprintf(out + len, L4_PATH_SIZE - len, format, ap);
-	va_end(ap);
-	if (n < 0 || (size_t)n >= L4_PATH_SIZE - len)
-		out[0] = '\0';
-	return len > 0;
 }
 
 static bool is_in_disabled_list(const char *list, const char *name)
@@ -140,7 +94,7 @@ static void read_environment(void)
 	const char *cpuinfo = getenv("LIBPFM_PROC_CPUINFO");
 
 	copy_truncated(state.cpuinfo, sizeof(state.cpuinfo), cpuinfo ? cpuinfo : "");
-	copy_truncated(state.cpuid, sizeof(state.cpuid), get_own_variable("PERFMON_CPUID"));
+	copy_truncated(state.cpuid, sizeof(state.cpuid), l4_get_own_variable("PERFMON_CPUID"));
 	atomic_store(&state.is_exact, is_variable_on("PERFMON_LIBPFM4_EXACT"));
 	atomic_store(&state.encodes_inactive, getenv("LIBPFM_ENCODE_INACTIVE") != NULL);
 	atomic_store(&state.is_verbose, is_variable_on("LIBPFM_VERBOSE") || is_variable_on("LIBPFM_DEBUG"));
@@ -346,8 +300,7 @@ int l4_initialize(void)
 	pthread_mutex_lock(&state.lock);
 	if (!atomic_load(&state.ready)) {
 		read_environment();
-		if (!root.is_known)
-			read_root();
+		l4_read_root();
 		atomic_store(&state.os_state, OS_UNKNOWN);
 		atomic_store(&state.is_detected, 0);
 		atomic_store(&state.pmu_end, l4_image.pmus.n_elements);

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* Paths of the kernel, below the root that a variable names. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include "compat/libpfm4/l4.h"
+
+/* Read below the lock by the first start and kept: other threads build paths of it at any time. */
+static struct {
+	bool is_known;
+	char path[256];
+} root;
+
+const char *l4_get_own_variable(const char *name)
+{
+	const char *v = getauxval(AT_SECURE) ? NULL : getenv(name);
+
+	return v ? v : "";
+}
+
+void l4_read_root(void)
+{
+	const char *path = l4_get_own_variable("PERFMON_SYSFS");
+	size_t len = *path ? strlen(path) : 0;
+
+	if (root.is_known)
+		return;
+	/* A root that cannot be kept must not become this machine's: nothing is below that file. */
+	if (len >= sizeof(root.path)) {
+		path = "/dev/null";
+		len = strlen(path);
+	}
+	if (len)
+		memcpy(root.path, path, len);
+	root.is_known = true;
+}
+
+bool l4_format_path(char out[L4_PATH_SIZE], const char *format, ...)
+{
+	va_list ap;
+	size_t len;
+	int n;
+
+	len = strlen(root.path);
+	memcpy(out, root.path, len);
+	va_start(ap, format);
+	n = vsnprintf(out + len, L4_PATH_SIZE - len, format, ap);
+	va_end(ap);
+	if (n < 0 || (size_t)n >= L4_PATH_SIZE - len)
+		out[0] = '\0';
+	return len > 0;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Start and stop as a program asks for them. */
+#include "region/region.h"
+
+int pfm_regions_start(const pfm_regions_options_t *options, pfm_error_t *error)
+{
+	bool is_first;
+	int rc = pfmi_regions_start(options, &is_first, error);
+
+	if (is_first)
+		pfmi_regions_measure();
+	return rc;
+}
+
+void pfm_regions_stop(void)
+{
+	__atomic_store_n(&perfmon_regions_active, 0, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&pfmi_regions.run, 1, __ATOMIC_RELAXED);
+}
