@@ -19,28 +19,37 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap
 
 SOURCE, BUILD = os.environ["PERFMON_SOURCE"], os.environ["PERFMON_BUILD"]
-LIBRARY = os.path.join(BUILD, "lib", "libperfmon.so.1")
+LIBRARIES = {"include": "lib/libperfmon.so.1", "include/libpfm3": "lib/compat/libpfm3/libpfm.so.3"}
+EXPORTS = {"include": "lib/perfmon.map", "include/libpfm3": "lib/compat/libpfm3/libpfm3.map"}
 ROOM, GUARD = 16384, b"\xa5" * 64
 INTS = (-2**31, -32769, -2, -1, 1 << 20, 2**31 - 1)
 UNSIGNED = (2**32 - 1, 2**31, 1 << 20)
 TEXTS = (None, b"", b":", b"::", b"{", b"{}", b"a" * 5000, b"\xff\xfe", b"%s%n", b"cpu/", b"coreduo::", b"\x1b[2J",
          b"cycles:period=99999999999999999999")
-HEADERS = ("perfmon.h", "sampling.h", "system.h", "aggregate.h", "pfmlib.h", "pfmlib_alpha.h", "pfmlib_montecito.h")
+HEADERS = {"include": ("context.h", "event.h", "metric.h", "plan.h", "session.h", "spawn.h", "sampling.h", "recording.h", "system.h",
+                       "aggregate.h", "alpha.h", "coreduo.h", "montecito.h"),
+           "include/libpfm3": ("pfmlib.h", "pfmlib_coreduo.h", "pfmlib_montecito.h")}
 RECORDING = os.path.join(SOURCE, "tests/fuzz/corpus/recording/file")
 EV67 = 154       # PFMLIB_ALPHA_EV67_PMU
 LONG_WAITS = {"timeout"}        # -1 is no number out of range there: it waits
 
 
+def headers():
+    """(folder, name, text without comments) of every header."""
+    for folder, names in HEADERS.items():
+        for name in names:
+            with open(os.path.join(SOURCE, folder, "perfmon", name), encoding="utf-8") as f:
+                yield folder, name, re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)
+
+
 def prototypes():
-    """name -> (header, [(type, name)]) of every function."""
+    """name -> (header, [(type, name)], folder of the header) of every function."""
     found = {}
-    for header in HEADERS:
-        with open(os.path.join(SOURCE, "include/perfmon", header), encoding="utf-8") as f:
-            text = re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)
+    for folder, header, text in headers():
         text = re.sub(r"^#(?:.*\\\n)*.*$", "", text, flags=re.M)
         for name, params in re.findall(r"(?:^|\n)\w[\w \*]*?\b(pfm_\w+)\(([^;{}]*?)\)\s*;", text):
             if "(*pf)" not in params and "(*each)" not in params:       # a function of the caller's
-                found[name] = header, [split(p) for p in " ".join(params.split()).split(", ") if p != "void"]
+                found[name] = header, [split(p) for p in " ".join(params.split()).split(", ") if p != "void"], folder
     return found
 
 
@@ -74,15 +83,26 @@ class Caller:
     """Good arguments for every parameter, and bad ones."""
 
     def __init__(self, sizes):
-        self.lib, self.sizes = ctypes.CDLL(LIBRARY), sizes
+        self.libraries = {folder: ctypes.CDLL(os.path.join(BUILD, path)) for folder, path in LIBRARIES.items()}
+        self.lib, self.sizes = self.libraries["include"], sizes
         self.rooms = []
         self.session, self.reading, self.plan = (ctypes.c_void_p() for _ in range(3))
         texts = (ctypes.c_char_p * 2)(b"page-faults:u", b"task-clock:u")
         self.lib.pfm_open_session(ctypes.byref(self.session), None, None, texts, 2, None)
         self.lib.pfm_create_plan(ctypes.byref(self.plan), None, (ctypes.c_char_p * 1)(b"coreduo::Mul"), 1, None, None)
         self.lib.pfm_open_recording(ctypes.byref(self.reading), RECORDING.encode(), None)
-        self.lib.pfm_initialize()
+        self.function("pfm_initialize", "include/libpfm3")()
         self.texts = texts
+
+    def function(self, name, folder):
+        if folder == "include":
+            return getattr(self.lib, name)
+        # Names of libpfm.so.3 have a version, which dlsym() does not find.
+        find = ctypes.CDLL(None).dlvsym
+        find.restype, find.argtypes = ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p)
+        at = find(self.libraries[folder]._handle, name.encode(), b"LIBPFM_3")
+        assert at, name
+        return ctypes.CFUNCTYPE(ctypes.c_long)(at)
 
     def room(self, *args):
         self.rooms.append(Room(*args))
@@ -96,7 +116,7 @@ class Caller:
         if "pfm_ctx_t *" == kind.replace("const ", ""):
             return None
         if "pfm_session_t *" == kind.replace("const ", ""):
-            return self.reading if FUNCTIONS[function][0] == "sampling.h" else self.session
+            return self.reading if FUNCTIONS[function][0] in ("sampling.h", "recording.h") else self.session
         if "pfm_plan_t *" == kind.replace("const ", ""):
             return self.plan
         if kind in ("pfm_recording_t *", "const pfm_system_check_t *", "pfm_system_check_t *"):
@@ -106,7 +126,7 @@ class Caller:
         if "*" in kind:
             base = re.sub(r"const |\*|\s", "", kind)
             return self.room(self.sizes.get(base))
-        if name in ("pmu", "type") and FUNCTIONS[function][0] == "pfmlib_alpha.h":
+        if name in ("pmu", "type") and FUNCTIONS[function][0] == "alpha.h":
             return EV67
         if name == "n":
             return 0 if function in ("pfm_evaluate_metric", "pfm_estimate_metric", "pfm_judge_metric") else 1
@@ -134,7 +154,7 @@ class Caller:
         return (None,)
 
     def call(self, function, values):
-        result = getattr(self.lib, function)
+        result = self.function(function, FUNCTIONS[function][2])
         result.restype = ctypes.c_long
         converted = [ctypes.c_uint64(v & (2**64 - 1)) if type(v) is int else v for v in values]
         result(*converted)
@@ -144,17 +164,16 @@ class Caller:
 def struct_sizes():
     """Struct sizes as the compiler has them: of PFM_INIT's types."""
     names = set()
-    for header in HEADERS:
-        with open(os.path.join(SOURCE, "include/perfmon", header), encoding="utf-8") as f:
-            names |= set(re.findall(r"^\}\s*(pfm_\w+_t);", re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S), flags=re.M))
+    for _, _, text in headers():
+        names |= set(re.findall(r"^\}\s*(pfm_\w+_t);", text, flags=re.M))
     lines = "".join('printf("%s %%zu\\n", sizeof(%s));' % (n, n) for n in sorted(names))
-    program = "#include <stdio.h>\n#include <perfmon/perfmon.h>\n#include <perfmon/sampling.h>\n" \
-              "#include <perfmon/alpha.h>\n#include <perfmon/pfmlib_montecito.h>\nint main(void) { %s return 0; }" % lines
+    program = "#include <stdio.h>\n%sint main(void) { %s return 0; }" % (
+        "".join("#include <perfmon/%s>\n" % name for names in HEADERS.values() for name in names), lines)
     with tempfile.TemporaryDirectory() as folder:
         source, binary = os.path.join(folder, "sizes.c"), os.path.join(folder, "sizes")
         with open(source, "w", encoding="utf-8") as f:
             f.write(program)
-        subprocess.run(["cc", "-I", os.path.join(SOURCE, "include"), source, "-o", binary], check=True)
+        subprocess.run(["cc", *("-I" + os.path.join(SOURCE, folder) for folder in HEADERS), source, "-o", binary], check=True)
         out = subprocess.run([binary], check=True, stdout=subprocess.PIPE, text=True).stdout
         return {name: int(size) for name, size in (line.split() for line in out.splitlines())}
 
@@ -210,9 +229,10 @@ class EveryCall(unittest.TestCase):
         self.assertEqual(status, 0, "status %d after %d calls: %s" % (status, len(lines), " / ".join(lines[-2:])))
 
     def test_the_headers_were_read(self):
-        with open(os.path.join(SOURCE, "lib/perfmon.map"), encoding="utf-8") as f:
-            exported = set(re.findall(r"\b(pfm_\w+);", f.read()))
-        self.assertLess(set(FUNCTIONS), exported)
+        for folder, path in EXPORTS.items():
+            with open(os.path.join(SOURCE, path), encoding="utf-8") as f:
+                exported = set(re.findall(r"\b(pfm_\w+);", f.read()))
+            self.assertLess({name for name, known in FUNCTIONS.items() if known[2] == folder}, exported)
         self.assertGreater(len(FUNCTIONS), 50)
 
 
