@@ -296,8 +296,8 @@ class Older(unittest.TestCase):
         """The second of a pair of ESCRs, one address on, is for the upper half of the counters; a third event finds none."""
         both = self.dispatch("netburst::TC_deliver_mode:BD:u", "netburst::TC_misc:k", "netburst::tc_ms_xfer")
         self.assertEqual(both.returncode, 0, both.stdout)
-        for register, value in (("0x3c4", 0x02001005), ("0x3c5", 0x0C00200A)):
-            self.assertRegex(both.stdout, r"MSR +0x0*%x +at %s\b" % (value, register))
+        for name, register, value in (("ESCR0", "0x3c4", 0x02001005), ("ESCR1", "0x3c5", 0x0C00200A)):
+            self.assertRegex(both.stdout, r"%s +0x0*%x +at %s\b" % (name, value, register))
         third = self.dispatch("netburst::TC_deliver_mode:BD", "netburst::TC_misc", "netburst::TC_deliver_mode:IB")
         self.assertEqual(third.returncode, 1)
         self.assertIn("the same ESCR", third.stdout)
