@@ -84,6 +84,7 @@ while [ "$n" -gt 0 ] && [ "$1" != -- ]; do
 	file=$1
 	shift
 	n=$((n - 1))
+	# shellcheck disable=SC2046 # names of object files have no blanks
 	case $file in
 	cuse_server) step compile_server ;;
 	cuse_client) step compile -Wl,--wrap=open -o "$tmp/$file" "$here/$file.c" "$here/door.c" $(find "$objects" -name "*.o") -lpthread ;;

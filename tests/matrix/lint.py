@@ -167,7 +167,7 @@ def check_shell():
 def check_headers():
     need("g++", "g++")
     compilers = [c for c in (("gcc", "g++"), ("clang", "clang++")) if all(map(shutil.which, c))]
-    strict = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", "-Iinclude"]
+    strict = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", "-Iinclude", "-Iinclude/libpfm3"]
     with tempfile.TemporaryDirectory() as folder:
         for path in files(".h", below=("include/",)):
             for c, cpp in compilers:
