@@ -449,7 +449,8 @@ static void what_cannot_be_a_recording_is_refused(void **state)
 	assert_int_equal(read_it(), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_open_recording(NULL, path, &error), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_open_recording(&reading, NULL, &error), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_open_recording(&reading, "/", &error), PFMLIB_ERR_INVAL); /* a folder opens, and does not read */
+	assert_int_equal(pfm_open_recording(&reading, "/", &error), PFMLIB_ERR_NOTSUPP);
+	assert_string_equal(error.detail, "expected a file, got a folder");
 }
 
 /* Wrong names are no names. */

@@ -394,7 +394,7 @@ static void no_control_group(void **state)
 	perf.cgroup_fd = 7;
 	for (size_t i = 0; i < COUNT(errors); i++) {
 		takes = everybody;
-		expect(-1, errors[i], PFM_CAUSE_ATTRIBUTE, "no control group, or its hierarchy lacks perf_event");
+		expect(-1, errors[i], PFM_CAUSE_ATTRIBUTE, "the folder is not a control group, or its hierarchy lacks perf_event");
 		takes = nobody;
 		expect(-1, errors[i], i ? PFM_CAUSE_OTHER : PFM_CAUSE_NO_KERNEL, i ? "error number" : "no such software event");
 	}
