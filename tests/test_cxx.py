@@ -22,6 +22,7 @@ class Compilers(unittest.TestCase):
             program = os.path.join(folder, name)
             lib = os.path.join(BUILD, "lib")
             done = subprocess.run([compiler, "-std=" + standard, *WARNINGS, "-I" + os.path.join(SOURCE, "include"),
+                                   "-I" + os.path.join(SOURCE, "include", "libpfm3"),
                                    os.path.join(SOURCE, "tests", "cxx", name + ".cc"), "-o", program, "-L" + lib, "-lperfmon"],
                                    capture_output=True, text=True)
             self.assertEqual((done.returncode, done.stderr), (0, ""))

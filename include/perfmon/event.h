@@ -235,7 +235,7 @@ int pfm_print_event(const pfm_ctx_t *ctx, const char *text, pfm_dialect_t dialec
 #define PFM_MAX_SET_REGS 96
 
 /** How to dispatch a set. 0 in every member gives the defaults. */
-typedef struct pfm_set_options {
+typedef struct {
 	size_t size;
 	unsigned plm;                        /**< levels of events that name none; 0: default */
 	unsigned flags;                      /**< PFMLIB_PFP_* */

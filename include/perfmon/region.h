@@ -139,7 +139,7 @@ typedef struct pfm_region_info {
 } pfm_region_info_t;
 
 /** The count of one event in one row. */
-typedef struct pfm_region_count {
+typedef struct {
 	size_t size;
 	uint64_t inclusive, exclusive;
 	uint64_t visits;           /**< outermost visits in which it was counted from begin to end: inclusive,

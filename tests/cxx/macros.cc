@@ -6,6 +6,7 @@
 #include <perfmon/coreduo.h>
 #include <perfmon/montecito.h>
 #include <perfmon/perf_attr.h>
+#include <perfmon/pfmlib.h>
 
 static pfm_set_t at_file_scope = PFM_INIT(at_file_scope);
 

@@ -1,6 +1,11 @@
 #!/bin/sh -eu
 # SPDX-License-Identifier: MIT
 # A libpfm 3 programmer: the old program compiles as it is, and gives the registers that it gave.
+DESTDIR=$PWD/stage meson install -C "$BUILD" --no-rebuild --quiet >/dev/null
+PKG_CONFIG_PATH=$(dirname "$(find "$PWD/stage" -name libpfm3.pc)")
+LD_LIBRARY_PATH=$(dirname "$(find "$PWD/stage" -name libpfm.so.3)")
+PKG_CONFIG_SYSROOT_DIR=$PWD/stage
+export PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR LD_LIBRARY_PATH
 # shellcheck disable=SC2046  # a list of options on purpose
 cc -Wall -Wextra -Werror "$SOURCE/examples/libpfm3_dispatch.c" -o dispatch $(pkg-config --cflags --libs libpfm3)
 ./dispatch IA64_INST_RETIRED_THIS >registers
