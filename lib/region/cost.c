@@ -33,7 +33,7 @@ static double median(uint64_t *values)
 static void measure_inside(struct thread *t, const struct region_marks *marks, pfm_region_t *empty,
                            struct samples *s, uint64_t *words)
 {
-	uint64_t wall;
+	uint64_t wall = 0;
 
 	t->probe = words;
 	t->probe_wall = &wall;
@@ -51,7 +51,7 @@ static void measure_inside(struct thread *t, const struct region_marks *marks, p
 static void measure_pair(struct thread *t, const struct region_marks *marks, pfm_region_t *empty,
                          pfm_region_t *outer, struct samples *s, uint64_t *words)
 {
-	uint64_t wall;
+	uint64_t wall = 0;
 
 	for (unsigned i = 0; i < VISITS; i++) {
 		marks->begin(outer);
