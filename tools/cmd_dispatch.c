@@ -10,20 +10,22 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { OPT_JSON = LONG_ONLY,
-       OPT_PMU,
-       OPT_SYSTEM,
-       OPT_UNAVAILABLE,
-       OPT_HTOFF,
-       OPT_OPCM,
-       OPT_IRANGE,
-       OPT_DRANGE,
-       OPT_IEAR,
-       OPT_DEAR,
-       OPT_ETB,
-       OPT_IPEAR,
-       OPT_THRES,
-       OPT_NO_QUALCHECK };
+enum {
+	OPT_JSON = LONG_ONLY,
+	OPT_PMU,
+	OPT_SYSTEM,
+	OPT_UNAVAILABLE,
+	OPT_HTOFF,
+	OPT_OPCM,
+	OPT_IRANGE,
+	OPT_DRANGE,
+	OPT_IEAR,
+	OPT_DEAR,
+	OPT_ETB,
+	OPT_IPEAR,
+	OPT_THRES,
+	OPT_NO_QUALCHECK
+};
 
 static const struct command_option options[] = {
 	{ OPT_PMU, "pmu", "NAME", "processor of names that say none; this machine's otherwise" },
@@ -32,17 +34,26 @@ static const struct command_option options[] = {
 	{ OPT_SYSTEM, "system-wide", NULL, "for the whole system, not for one task" },
 	{ OPT_UNAVAILABLE, "unavailable", "LIST", "control registers others hold: 4,6-8" },
 	{ OPT_HTOFF, "ht-off", NULL, "hyper-threading is off: more counters may count an event" },
-	{ OPT_JSON, "json", NULL, "one JSON object; without events, answers requests on standard input" },
-	{ OPT_OPCM, "opcm", "SETTINGS", "Montecito: opcode matcher, slots=mifb,match=N,mask=N; twice for both" },
-	{ OPT_IRANGE, "irange", "RANGE", "Montecito: code range, START-END[,inv][,nofine][,demand][,prefetch][,plm=uk]; up to four" },
-	{ OPT_DRANGE, "drange", "RANGE", "Montecito: data range, START-END or START+SIZE; up to four" },
-	{ OPT_IEAR, "iear", "MODE", "Montecito: code event address register, cache|tlb[,umask=N][,plm=uk]" },
-	{ OPT_DEAR, "dear", "MODE", "Montecito: data event address register, cache|tlb|alat[,umask=N][,plm=uk]" },
-	{ OPT_ETB, "etb", "[SETTINGS]", "Montecito: trace of branches, "
-	                                "tm=taken|nottaken|all,ptm=right|wrong|all,ppm=...,brt=all|iprel|return|indirect" },
-	{ OPT_IPEAR, "ipear", "[SETTINGS]", "Montecito: trace of retired instructions, delay=N,plm=uk" },
+	{ OPT_JSON, "json", NULL, "one JSON object" },
+	{ OPT_OPCM, "opcm", "SETTINGS",
+	  "Montecito: opcode matcher, slots=mifb,match=N,mask=N; twice for both" },
+	{ OPT_IRANGE, "irange", "RANGE",
+	  "Montecito: code range, START-END[,inv][,nofine][,demand][,prefetch][,plm=uk]; up to "
+	  "four" },
+	{ OPT_DRANGE, "drange", "RANGE",
+	  "Montecito: data range, START-END or START+SIZE; up to four" },
+	{ OPT_IEAR, "iear", "MODE",
+	  "Montecito: code event address register, cache|tlb[,umask=N][,plm=uk]" },
+	{ OPT_DEAR, "dear", "MODE",
+	  "Montecito: data event address register, cache|tlb|alat[,umask=N][,plm=uk]" },
+	{ OPT_ETB, "etb", "[SETTINGS]",
+	  "Montecito: trace of branches, "
+	  "tm=taken|nottaken|all,ptm=right|wrong|all,ppm=...,brt=all|iprel|return|indirect" },
+	{ OPT_IPEAR, "ipear", "[SETTINGS]",
+	  "Montecito: trace of retired instructions, delay=N,plm=uk" },
 	{ OPT_THRES, "thres", "N,...", "Montecito: threshold of each event" },
-	{ OPT_NO_QUALCHECK, "no-qualcheck", NULL, "Montecito: allow events that a filter in use does not act on" },
+	{ OPT_NO_QUALCHECK, "no-qualcheck", NULL,
+	  "Montecito: allow events that a filter in use does not act on" },
 	{ 0, NULL, NULL, NULL }
 };
 
@@ -59,7 +70,9 @@ struct dispatch_job {
 	pfmlib_mont_output_param_t mont_out;
 };
 
-/* ---- options ----------------------------------------------------------------------------------------------------------- */
+/* ---- options
+ * -----------------------------------------------------------------------------------------------------------
+ */
 
 static bool parse_registers(const char *text, pfmlib_regmask_t *out)
 {
@@ -121,9 +134,12 @@ static bool montecito_option(struct dispatch_job *job, int id, const char *value
 	return false;
 }
 
-/* ---- answers ----------------------------------------------------------------------------------------------------------- */
+/* ---- answers
+ * -----------------------------------------------------------------------------------------------------------
+ */
 
-static void json_regs(struct json *j, const char *key, const pfm_reg_t *regs, unsigned n, bool values)
+static void json_regs(struct json *j, const char *key, const pfm_reg_t *regs, unsigned n,
+                      bool values)
 {
 	unsigned i;
 
@@ -178,7 +194,8 @@ static void json_set(struct dispatch_job *job, const pfm_set_t *set)
 	char name[16];
 	unsigned i;
 
-	put_text(j, "pmu", pfm_describe_pmu(job->ctx, set->pmu, &pmu) == PFMLIB_SUCCESS ? pmu.name : "");
+	put_text(j, "pmu",
+	         pfm_describe_pmu(job->ctx, set->pmu, &pmu) == PFMLIB_SUCCESS ? pmu.name : "");
 	put_begin(j, "events", '[');
 	for (i = 0; i < set->n_events; i++) {
 		put_begin(j, NULL, '{');
@@ -210,7 +227,8 @@ static void print_data_regs(const pfm_reg_t *regs, unsigned n)
 	for (i = 0; i < n; i++) {
 		printf("  %s", regs[i].name);
 		if (regs[i].addr != regs[i].num)
-			printf("%*sat 0x%" PRIx64, (int)(15 - strlen(regs[i].name)), "", regs[i].addr);
+			printf("%*sat 0x%" PRIx64, (int)(15 - strlen(regs[i].name)), "",
+			       regs[i].addr);
 		if (regs[i].alt_addr != regs[i].addr)
 			printf(", or 0x%" PRIx64, regs[i].alt_addr);
 		putchar('\n');
@@ -225,8 +243,9 @@ static void print_range(const char *name, const pfmlib_mont_output_rr_t *rr, uns
 		printf("  %s%-9u 0x%016llx\n", name, rr->rr_br[i].reg_num, rr->rr_br[i].reg_value);
 	for (i = 0; i < n_ranges && i < 4; i++)
 		if (rr->rr_infos[i].rr_soff || rr->rr_infos[i].rr_eoff)
-			printf("  range %u also covers %" PRIu64 " bytes before its start and %" PRIu64 " behind its end\n", i + 1,
-			       rr->rr_infos[i].rr_soff, rr->rr_infos[i].rr_eoff);
+			printf("  range %u also covers %" PRIu64
+			       " bytes before its start and %" PRIu64 " behind its end\n",
+			       i + 1, rr->rr_infos[i].rr_soff, rr->rr_infos[i].rr_eoff);
 }
 
 static void print_heading(const char *text)
@@ -242,7 +261,9 @@ static void print_set(const struct dispatch_job *job, const pfm_set_t *set)
 
 	print_heading("Counters");
 	for (i = 0; i < set->n_events && i < job->n; i++)
-		printf("  %-12s %s\n", set->counter[i] < 0 ? "none" : counter_text(set->counter[i], name), job->texts[i]);
+		printf("  %-12s %s\n",
+		       set->counter[i] < 0 ? "none" : counter_text(set->counter[i], name),
+		       job->texts[i]);
 	print_heading("Write");
 	for (i = 0; i < set->n_pmcs; i++)
 		print_reg(&set->pmcs[i], 14);
@@ -253,11 +274,14 @@ static void print_set(const struct dispatch_job *job, const pfm_set_t *set)
 	print_data_regs(set->pmds, set->n_pmds);
 }
 
-/* ---- refusals ----------------------------------------------------------------------------------------------------------- */
+/* ---- refusals
+ * -----------------------------------------------------------------------------------------------------------
+ */
 
 static const char *find_culprit(const struct dispatch_job *job, const pfm_error_t *error)
 {
-	return error->event >= 0 && (unsigned)error->event < job->n ? job->texts[error->event] : NULL;
+	return error->event >= 0 && (unsigned)error->event < job->n ? job->texts[error->event]
+	                                                            : NULL;
 }
 
 static void refuse_set(struct dispatch_job *job, const pfm_error_t *error)
@@ -290,7 +314,9 @@ static void json_refusal(struct dispatch_job *job, const pfm_error_t *error)
 	counters_json(j, "clash_counters", error->clash_counters);
 }
 
-/* ---- the command ---------------------------------------------------------------------------------------------------------- */
+/* ---- the command
+ * ----------------------------------------------------------------------------------------------------------
+ */
 
 static int dispatch_event_set(struct dispatch_job *job)
 {
@@ -329,9 +355,11 @@ static bool check_settings_pmu(const struct dispatch_job *job, const char *pmu)
 	unsigned event;
 	int found = pmu ? pfm_find_pmu(job->ctx, pmu) : -1;
 
-	if (job->n && pfm_find_event_by_text(job->ctx, job->texts[0], &found, &event, NULL) != PFMLIB_SUCCESS)
+	if (job->n &&
+	    pfm_find_event_by_text(job->ctx, job->texts[0], &found, &event, NULL) != PFMLIB_SUCCESS)
 		return true; /* an unknown event: the refusal of that is clearer */
-	return found >= 0 && pfm_describe_pmu(job->ctx, found, &info) == PFMLIB_SUCCESS && info.libpfm_type == PFMLIB_MONTECITO_PMU;
+	return found >= 0 && pfm_describe_pmu(job->ctx, found, &info) == PFMLIB_SUCCESS &&
+	       info.libpfm_type == PFMLIB_MONTECITO_PMU;
 }
 
 /* The set that the operands are: events, or lists of them. */
@@ -345,9 +373,12 @@ static int dispatch_arguments(struct command_args *args, struct dispatch_job *jo
 	if (!job->ctx)
 		return EXIT_REFUSED;
 	if (job->mont.n_thres > job->n)
-		status = report_usage_error(args, "--thres has %u numbers for %u event%s.", job->mont.n_thres, job->n, job->n == 1 ? "" : "s");
+		status = report_usage_error(args, "--thres has %u numbers for %u event%s.",
+		                            job->mont.n_thres, job->n, job->n == 1 ? "" : "s");
 	else if (job->mont.is_used && !check_settings_pmu(job, pmu))
-		status = report_usage_error(args, "the Montecito options are for events of that processor: --pmu montecito.");
+		status = report_usage_error(
+			args,
+			"the Montecito options are for events of that processor: --pmu montecito.");
 	else
 		status = dispatch_event_set(job);
 	pfm_close_context(job->ctx);
@@ -371,7 +402,10 @@ static int run_dispatch(struct command_args *args)
 		case 'k': job.set_options.plm |= PFM_PLM0; break;
 		case OPT_UNAVAILABLE:
 			if (!parse_registers(value, &job.unavailable))
-				return report_usage_error(args, "--unavailable wants register numbers, as in 4,6-8; not '%s'.", value);
+				return report_usage_error(args,
+				                          "--unavailable wants register numbers, "
+				                          "as in 4,6-8; not '%s'.",
+				                          value);
 			job.set_options.unavailable = &job.unavailable;
 			break;
 		default:
@@ -396,17 +430,20 @@ const struct command cmd_dispatch = {
 	.name = "dispatch",
 	.usage = "[--pmu NAME] [--json] [OPTION]... EVENT...",
 	.summary = "a set of events measured together: counters and registers",
-	.about = "Places events, also as lists with commas, on counters so that all are measured at once and prints every "
-		 "register to write and to read. If a placement exists it is found; if not, the answer names a smallest group of "
+	.about = "Places events, also as lists with commas, on counters so that all are measured "
+	         "at once and prints every "
+		 "register to write and to read. If a placement exists it is found; if not, the "
+	         "answer names a smallest group of "
 		 "events that cannot be together.",
-	.examples = "Two events of a Core Duo\n"
-		    "pfm dispatch --pmu coreduo L2_Lines_In,core=all FP_Assist\n"
-		    "A set that does not fit, and why\n"
-		    "pfm dispatch --pmu coreduo Mul Div\n"
-		    "Itanium 2: retired instructions of one function\n"
-		    "pfm dispatch --pmu montecito --irange 0x4000000000001000+0x200 IA64_INST_RETIRED\n"
-		    "Itanium 2: where loads miss, and the branches that led there\n"
-		    "pfm dispatch --pmu montecito --dear cache,umask=3 --etb=tm=taken L3_MISSES\n",
+	.examples =
+		"Two events of a Core Duo\n"
+		"pfm dispatch --pmu coreduo L2_Lines_In,core=all FP_Assist\n"
+		"A set that does not fit, and why\n"
+		"pfm dispatch --pmu coreduo Mul Div\n"
+		"Itanium 2: retired instructions of one function\n"
+		"pfm dispatch --pmu montecito --irange 0x4000000000001000+0x200 IA64_INST_RETIRED\n"
+		"Itanium 2: where loads miss, and the branches that led there\n"
+		"pfm dispatch --pmu montecito --dear cache,umask=3 --etb=tm=taken L3_MISSES\n",
 	.options = options,
 	.run = run_dispatch
 };

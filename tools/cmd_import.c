@@ -16,11 +16,7 @@
 #endif
 
 /* Read by pmuc.py; listed here for help and completion. */
-enum { OPT_CPU = LONG_ONLY,
-       OPT_JSON,
-       OPT_TEXT,
-       OPT_FACTS,
-       OPT_FORCE };
+enum { OPT_CPU = LONG_ONLY, OPT_JSON, OPT_TEXT, OPT_FACTS, OPT_FORCE };
 
 static const struct command_option options[] = {
 	{ OPT_CPU, "cpu", "PATTERN", "only processors whose folder or name matches, with * and ?" },
@@ -75,6 +71,26 @@ static void hold_interrupts(sigset_t *before)
 	sigprocmask(SIG_BLOCK, &interrupts, before);
 }
 
+/* Copies the arguments to @out without --color, which pmuc.py does not know. */
+static void copy_args(char **out, const struct command_args *args)
+{
+	static const char option[] = "--color";
+	const size_t len = sizeof(option) - 1;
+	bool is_operand = false;
+
+	for (int i = 0; i < args->argc; i++) {
+		const char *arg = args->argv[i];
+
+		is_operand |= strcmp(arg, "--") == 0;
+		if (is_operand || strncmp(arg, option, len) != 0)
+			*out++ = args->argv[i];
+		else if (arg[len] == 0)
+			i++; /* its value */
+		else if (arg[len] != '=')
+			*out++ = args->argv[i];
+	}
+}
+
 /* Becomes "python3 pmuc.py import" with the arguments given here. Returns only if that fails. */
 static int run_pmuc(const struct command_args *args)
 {
@@ -97,7 +113,7 @@ static int run_pmuc(const struct command_args *args)
 		argv[0] = python;
 		argv[1] = bare; /* no packages of others are looked for: none are needed */
 		argv[2] = script;
-		memcpy(argv + 3, args->argv, (size_t)args->argc * sizeof(*argv));
+		copy_args(argv + 3, args);
 		hold_interrupts(&before);
 		execvp(python, argv);
 		sigprocmask(SIG_SETMASK, &before, NULL);
