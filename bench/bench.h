@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What both sides of a measurement share, so that they differ in nothing but the library: a malloc that counts, a fixed
- * shuffle. ours.c and peer.c include it and bring `struct side`. */
+/* What both sides of a measurement share, so that they differ in nothing but the library: a malloc
+ * that counts, a fixed shuffle. ours.c and peer.c include it and bring `struct side`. */
 #ifndef PERFMON_BENCH_H
 #define PERFMON_BENCH_H
 
@@ -15,14 +15,16 @@
 #include <sys/resource.h>
 #include "numbers.h"
 
-/* One library. Functions return 0 or a negative code; registers go to @regs, at most 8, and *@n says how many. */
+/* One library. Functions return 0 or a negative code; registers go to @regs, at most 8, and *@n
+ * says how many. */
 struct bench_library {
 	int (*init)(void);
 	int (*raw)(const char *event, uint64_t *regs, int *n);
 	int (*named)(const char *event); /* raw, and the full name asked for */
 	int (*perf)(const char *event, uint64_t config[3]);
 	int (*find)(const char *event);
-	unsigned long (*walk)(void); /* visits every processor, event and attribute; returns how many it saw */
+	unsigned long (*walk)(
+		void); /* visits every processor, event and attribute; returns how many it saw */
 };
 extern const struct bench_library side;
 
@@ -109,11 +111,11 @@ static void shuffle_events(struct event_names *e)
 	}
 }
 
-/* ns per call of one event again and again, so often that the clock does not count: the median of a few batches. */
+/* ns per call of one event again and again, so often that the clock does not count: the median of a
+ * few batches. */
 static double time_hot(const char *mode, const char *event)
 {
-	enum { CALLS = 200,
-	       BATCHES = 5 };
+	enum { CALLS = 200, BATCHES = 5 };
 	double batch[BATCHES];
 
 	for (unsigned k = 0; k < BATCHES; k++) {
@@ -126,10 +128,12 @@ static double time_hot(const char *mode, const char *event)
 	return median_value(batch, BATCHES);
 }
 
-/* Mean ns per call over passes in shuffled order (median of the passes), and the hot median of each string. */
+/* Mean ns per call over passes in shuffled order (median of the passes), and the hot median of each
+ * string. */
 static void time_events(const char *mode, struct event_names *e, unsigned passes)
 {
-	double *pass = calloc(passes, sizeof(double)), *each = calloc(e->n, sizeof(double)), one[15], mixed, all_hot = 0;
+	double *pass = calloc(passes, sizeof(double)), *each = calloc(e->n, sizeof(double)),
+	       one[15], mixed, all_hot = 0;
 	unsigned long before, used;
 	int ok;
 
@@ -157,8 +161,9 @@ static void time_events(const char *mode, struct event_names *e, unsigned passes
 	}
 	mixed = median_value(pass, passes);
 	qsort(each, e->n, sizeof(double), compare_values);
-	printf("{\"n\": %u, \"ok\": %d, \"mixed\": %.1f, \"hot\": %.1f, \"p50\": %.1f, \"max\": %.1f, \"mallocs\": %.3f}\n", e->n, ok,
-	       mixed, all_hot, each[e->n / 2], each[e->n - 1], (double)used / e->n);
+	printf("{\"n\": %u, \"ok\": %d, \"mixed\": %.1f, \"hot\": %.1f, \"p50\": %.1f, \"max\": "
+	       "%.1f, \"mallocs\": %.3f}\n",
+	       e->n, ok, mixed, all_hot, each[e->n / 2], each[e->n - 1], (double)used / e->n);
 }
 
 static void print_registers(const struct event_names *e)
@@ -176,7 +181,8 @@ static void print_registers(const struct event_names *e)
 	}
 }
 
-/* Private dirty KiB of the mappings whose path holds @needle, and of the anonymous page that may follow each. */
+/* Private dirty KiB of the mappings whose path holds @needle, and of the anonymous page that may
+ * follow each. */
 static long private_dirty(const char *needle)
 {
 	FILE *f = fopen("/proc/self/smaps", "r");
@@ -209,7 +215,9 @@ static long minor_faults(void)
 	return u.ru_minflt;
 }
 
-/* ---- threads -------------------------------------------------------------------------------------------------- */
+/* ---- threads
+ * --------------------------------------------------------------------------------------------------
+ */
 
 #define MAX_THREADS 8
 
@@ -238,8 +246,9 @@ static void *thread_work(void *arg)
 	return NULL;
 }
 
-/* Encodings of @n threads together in a second of each one's processor time, measured for @ms milliseconds: whoever waits for
- * others, or shares their cache lines, does fewer. Other programs on the machine do not count. */
+/* Encodings of @n threads together in a second of each one's processor time, measured for @ms
+ * milliseconds: whoever waits for others, or shares their cache lines, does fewer. Other programs
+ * on the machine do not count. */
 static double throughput(const struct event_names *e, unsigned n, unsigned ms)
 {
 	static struct race_worker w[MAX_THREADS];
@@ -290,7 +299,8 @@ static int run_race(unsigned n, const char *event)
 
 static int print_usage(void)
 {
-	fputs("usage: threads N FILE | race N EVENT | encode MODE FILE | count MODE FILE | regs FILE | init | first EVENT | memory "
+	fputs("usage: threads N FILE | race N EVENT | encode MODE FILE | count MODE FILE | regs "
+	      "FILE | init | first EVENT | memory "
 	      "NEEDLE | walk N | walk1\n",
 	      stderr);
 	return 2;
@@ -325,7 +335,8 @@ int main(int argc, char **argv)
 	if (!strcmp(what, "first") && argc > 2) {
 		rc = time_call("raw", argv[2]);
 		t2 = now_ns();
-		return printf("{\"rc\": %d, \"init\": %.0f, \"first\": %.0f, \"faults\": %ld}\n", rc, t1 - t0, t2 - t1, minor_faults()) < 0;
+		return printf("{\"rc\": %d, \"init\": %.0f, \"first\": %.0f, \"faults\": %ld}\n",
+		              rc, t1 - t0, t2 - t1, minor_faults()) < 0;
 	}
 	if (!strcmp(what, "memory") && argc > 2)
 		return printf("{\"dirty\": %ld}\n", private_dirty(argv[2])) < 0;
@@ -344,7 +355,8 @@ int main(int argc, char **argv)
 			seen = time_walk();
 			v[i] = now_ns() - t;
 		}
-		return printf("{\"seen\": %lu, \"ns\": %.0f, \"mallocs\": %.1f}\n", seen, median_value(v, n), (double)(mallocs - before) / n) < 0;
+		return printf("{\"seen\": %lu, \"ns\": %.0f, \"mallocs\": %.1f}\n", seen,
+		              median_value(v, n), (double)(mallocs - before) / n) < 0;
 	}
 	if (argc < 3)
 		return print_usage();
@@ -357,10 +369,12 @@ int main(int argc, char **argv)
 		unsigned n = (unsigned)atoi(argv[2]);
 
 		print_region("raw", &e);
-		printf("{\"n\": %u, \"per_s\": %.0f}\n", n, throughput(&e, n <= MAX_THREADS ? n : MAX_THREADS, 300));
+		printf("{\"n\": %u, \"per_s\": %.0f}\n", n,
+		       throughput(&e, n <= MAX_THREADS ? n : MAX_THREADS, 300));
 	} else if (!strcmp(what, "count") && argc == 4) {
 		for (unsigned i = 0; i < e.n; i++)
-			time_call(argv[2], e.text[i]); /* what is loaded on first use is not counted */
+			time_call(argv[2],
+			          e.text[i]); /* what is loaded on first use is not counted */
 		printf("{\"n\": %u, \"ok\": %d}\n", e.n, print_region(argv[2], &e));
 	} else
 		return print_usage();

@@ -92,7 +92,8 @@ static inline int is_same_name(const char *folded, const char *p, size_t n)
 	return !((fold_name(a) ^ b) & (~0ull >> (64 - 8 * n)));
 }
 
-static struct floor_entry *find_name(struct floor_entry *t, int bits, uint64_t h, const char *p, size_t n)
+static struct floor_entry *find_name(struct floor_entry *t, int bits, uint64_t h, const char *p,
+                                     size_t n)
 {
 	uint32_t i = h >> (64 - bits), hh = (uint32_t)h;
 	for (; t[i].len; i = (i + 1) & ((1u << bits) - 1))
@@ -101,7 +102,8 @@ static struct floor_entry *find_name(struct floor_entry *t, int bits, uint64_t h
 	return NULL;
 }
 
-static void add_entry(struct floor_entry *t, int bits, uint64_t h, const char *p, size_t n, uint32_t id, uint64_t code)
+static void add_entry(struct floor_entry *t, int bits, uint64_t h, const char *p, size_t n,
+                      uint32_t id, uint64_t code)
 {
 	uint32_t i = h >> (64 - bits);
 	size_t k;
@@ -265,22 +267,27 @@ int main(int argc, char **argv)
 			if (pfm_get_event_info(i, PFM_OS_NONE, &e))
 				continue;
 			snprintf(eb, sizeof eb, "%s", e.name);
-			add_entry(tev, BITS_EV, hash_name(hp, eb, strlen(eb)), eb, strlen(eb), ++nev, e.code);
+			add_entry(tev, BITS_EV, hash_name(hp, eb, strlen(eb)), eb, strlen(eb),
+			          ++nev, e.code);
 			for (j = 0; j < e.nattrs; j++) {
 				pfm_event_attr_info_t a = { .size = sizeof a };
 				char ub[256] = { 0 };
-				if (pfm_get_event_attr_info(i, j, PFM_OS_NONE, &a) || a.type != PFM_ATTR_UMASK)
+				if (pfm_get_event_attr_info(i, j, PFM_OS_NONE, &a) ||
+				    a.type != PFM_ATTR_UMASK)
 					continue;
 				snprintf(ub, sizeof ub, "%s", a.name);
-				add_entry(tum, BITS_UM, hash_name(nev * MUL, ub, strlen(ub)), ub, strlen(ub), 0, a.code);
+				add_entry(tum, BITS_UM, hash_name(nev * MUL, ub, strlen(ub)), ub,
+				          strlen(ub), 0, a.code);
 				num++;
 			}
 		}
 	}
 	printf("%u events, %u masks; tables %zu KiB, names %u KiB\n", nev, num,
-	       (((size_t)1 << BITS_EV) * sizeof *tev + ((size_t)1 << BITS_UM) * sizeof *tum) >> 10, npool >> 10);
-	printf("%-18s %7s %7s | %9s %9s | %9s %9s %9s | %8s %8s %8s | %8s\n", "pmu", "strings", "agree",
-	       "ideal ns", "miss ns", "pfm ns", "p10", "miss ns", "ratio", "miss r", "length", "ideal hot");
+	       (((size_t)1 << BITS_EV) * sizeof *tev + ((size_t)1 << BITS_UM) * sizeof *tum) >> 10,
+	       npool >> 10);
+	printf("%-18s %7s %7s | %9s %9s | %9s %9s %9s | %8s %8s %8s | %8s\n", "pmu", "strings",
+	       "agree", "ideal ns", "miss ns", "pfm ns", "p10", "miss ns", "ratio", "miss r",
+	       "length", "ideal hot");
 	for (k = 0; k < np; k++) {
 		static double ti[2][101], tl[2][101];
 		int n = 0, agree = 0, r, x, reps = strcmp("all", pm[k]) ? 101 : 7;
@@ -296,15 +303,17 @@ int main(int argc, char **argv)
 				pfm_get_event_info(i, PFM_OS_NONE, &e);
 				for (j = 0; j <= e.nattrs; j++) {
 					pfm_event_attr_info_t a = { .size = sizeof a };
-					if (j < e.nattrs && (pfm_get_event_attr_info(i, j, PFM_OS_NONE, &a) ||
-					                     a.type != PFM_ATTR_UMASK))
+					if (j < e.nattrs &&
+					    (pfm_get_event_attr_info(i, j, PFM_OS_NONE, &a) ||
+					     a.type != PFM_ATTR_UMASK))
 						continue;
 					if (j == e.nattrs && m)
 						continue;
 					m++;
 					s[n] = calloc(1, 256);
-					len += snprintf(s[n++], 240, "%s::%s%s%s%s", pi.name, e.name,
-					                a.name ? ":" : "", a.name ? a.name : "", suffix);
+					len += snprintf(s[n++], 240, "%s::%s%s%s%s", pi.name,
+					                e.name, a.name ? ":" : "",
+					                a.name ? a.name : "", suffix);
 				}
 			}
 		}
@@ -321,7 +330,8 @@ int main(int argc, char **argv)
 		for (i = 0; i < n; i++) {
 			uint64_t codes[8], *c = codes, v = 0;
 			int m = 8;
-			if (!pfm_get_event_encoding(s[i], PFM_PLM0 | PFM_PLM3, NULL, NULL, &c, &m) &&
+			if (!pfm_get_event_encoding(s[i], PFM_PLM0 | PFM_PLM3, NULL, NULL, &c,
+			                            &m) &&
 			    !measure_ideal(s[i], PFM_PLM0 | PFM_PLM3, &v) && v == codes[0])
 				agree++;
 		}
@@ -348,9 +358,11 @@ int main(int argc, char **argv)
 				*q = 'q';
 			}
 		}
-		printf("%-18s %7d %7d | %9.1f %9.1f | %9.0f %9.0f %9.0f | %8.1f %8.1f %8.1f | %8.1f\n", pm[k], n, agree,
-		       ti[0][reps / 2], ti[1][reps / 2], tl[0][reps / 2], tl[0][reps / 10], tl[1][reps / 2],
-		       tl[0][reps / 2] / ti[0][reps / 2], tl[1][reps / 2] / ti[1][reps / 2], len / n, hot);
+		printf("%-18s %7d %7d | %9.1f %9.1f | %9.0f %9.0f %9.0f | %8.1f %8.1f %8.1f | "
+		       "%8.1f\n",
+		       pm[k], n, agree, ti[0][reps / 2], ti[1][reps / 2], tl[0][reps / 2],
+		       tl[0][reps / 10], tl[1][reps / 2], tl[0][reps / 2] / ti[0][reps / 2],
+		       tl[1][reps / 2] / ti[1][reps / 2], len / n, hot);
 	}
 	return total ? 0 : 1;
 }

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Plans of many events, and metrics evaluated: nobody else's are like them, so they are measured alone. A line each: what, how long. */
+/* Plans of many events, and metrics evaluated: nobody else's are like them, so they are measured
+ * alone. A line each: what, how long. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include "metric/metric.h"
 
-enum { ROUNDS = 21,
-       MOST = 400,
-       TEXT = 512,
-       REPEATS = 200 };
+enum { ROUNDS = 21, MOST = 400, TEXT = 512, REPEATS = 200 };
 
 static double read_clock_ns(void)
 {
@@ -72,10 +70,12 @@ static void time_plan(const char *pmu, unsigned most)
 		pfm_free_plan(made);
 	}
 	qsort(times, ROUNDS, sizeof(*times), compare_numbers);
-	printf("plan of %u events, %s: %.3f ms, %u groups, at least %u\n", n, pmu, times[ROUNDS / 2] / 1e6, info.n_groups, info.bound);
+	printf("plan of %u events, %s: %.3f ms, %u groups, at least %u\n", n, pmu,
+	       times[ROUNDS / 2] / 1e6, info.n_groups, info.bound);
 }
 
-/* All metrics of @pmu, each evaluated again and again; the operations are those of value and threshold. */
+/* All metrics of @pmu, each evaluated again and again; the operations are those of value and
+ * threshold. */
 static void time_evaluate(const char *pmu)
 {
 	static pfm_metric_operand_t counts[METRIC_MAX_INPUTS];
@@ -94,23 +94,31 @@ static void time_evaluate(const char *pmu)
 
 		if (pfmi_metric_find_by_row(NULL, number, e, &m))
 			continue;
-		for (const char *c = m.code; (step = pfmi_metric_get_instruction_length(c)); c += step)
+		for (const char *c = m.code; (step = pfmi_metric_get_instruction_length(c));
+		     c += step)
 			operations += REPEATS;
-		for (const char *c = m.threshold_code; (step = pfmi_metric_get_instruction_length(c)); c += step)
+		for (const char *c = m.threshold_code;
+		     (step = pfmi_metric_get_instruction_length(c)); c += step)
 			operations += REPEATS;
 		begin = read_clock_ns();
 		for (unsigned r = 0; r < REPEATS; r++)
-			pfm_compute_metric(NULL, number, e,
-		&(pfm_metric_data_t){ .size = sizeof(pfm_metric_data_t), .n_inputs = pfmi_metric_count_inputs(&m), .operands = counts }, &v);
+			pfm_compute_metric(
+				NULL, number, e,
+				&(pfm_metric_data_t){ .size = sizeof(pfm_metric_data_t),
+			                              .n_inputs = pfmi_metric_count_inputs(&m),
+			                              .operands = counts },
+				&v);
 		took += read_clock_ns() - begin;
 		metrics++;
 	}
-	printf("%u metrics of %s: %.2f ns for an operation, %.0f ns for a metric\n", metrics, pmu, took / operations, took / metrics / REPEATS);
+	printf("%u metrics of %s: %.2f ns for an operation, %.0f ns for a metric\n", metrics, pmu,
+	       took / operations, took / metrics / REPEATS);
 }
 
 int main(void)
 {
-	static const char *const pmus[] = { "skx", "clx", "spr", "adl_goldencove", "amdzen4", "neoverse_n1" };
+	static const char *const pmus[] = { "skx",     "clx",        "spr", "adl_goldencove",
+		                            "amdzen4", "neoverse_n1" };
 
 	for (size_t i = 0; i < sizeof(pmus) / sizeof(pmus[0]); i++) {
 		time_plan(pmus[i], 40);

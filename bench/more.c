@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What only our side has: lists of events, sets measured together, and the libpfm 3 interface. PERFMON_EVENTS names the images. */
+/* What only our side has: lists of events, sets measured together, and the libpfm 3 interface.
+ * PERFMON_EVENTS names the images. */
 #include <perfmon/perfmon.h>
 #include <perfmon/pfmlib.h>
 #include <inttypes.h>
@@ -36,7 +37,8 @@ static int time_list(const char *name)
 		pfm_event_info_t ev = PFM_INIT(ev);
 		pfm_encoding_t e = PFM_INIT(e);
 
-		if (pfm_describe_event(ctx, pmu, i, &ev) || pfm_encode_event_at(ctx, pmu, i, PFM_PLM0 | PFM_PLM3, &e, NULL))
+		if (pfm_describe_event(ctx, pmu, i, &ev) ||
+		    pfm_encode_event_at(ctx, pmu, i, PFM_PLM0 | PFM_PLM3, &e, NULL))
 			continue;
 		printf("%s::%s\t%#" PRIx64 "\n", name, ev.name, e.n_regs ? e.regs[0].value : 0);
 	}
@@ -67,7 +69,8 @@ static int time_sets(const char *path)
 			rc = pfm_dispatch_set(ctx, events, n, NULL, &out, &why);
 			v[k] = now_ns() - t;
 		}
-		printf("{\"n\": %u, \"rc\": %d, \"ns\": %.0f, \"max\": %.0f}\n", n, rc, median_value(v, 301), v[300]);
+		printf("{\"n\": %u, \"rc\": %d, \"ns\": %.0f, \"max\": %.0f}\n", n, rc,
+		       median_value(v, 301), v[300]);
 	}
 	return f ? fclose(f) : 1;
 }

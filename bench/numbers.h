@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What every measurement needs: a clock, the median, a generator that gives the same numbers everywhere. */
+/* What every measurement needs: a clock, the median, a generator that gives the same numbers
+ * everywhere. */
 #ifndef PERFMON_BENCH_NUMBERS_H
 #define PERFMON_BENCH_NUMBERS_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Our side. PERFMON_EVENTS names the images; no look at the host, so that results do not depend on it. */
+/* Our side. PERFMON_EVENTS names the images; no look at the host, so that results do not depend on
+ * it. */
 #include <perfmon/perfmon.h>
 #ifdef BENCH_LIBPFM3
 #include <perfmon/pfmlib.h>
@@ -10,19 +11,23 @@ static pfm_ctx_t *ctx;
 static bool host;
 
 /* Read apart, so that it is no part of what is measured. BENCH_HOST: let the context
- * look at this machine (sysfs). Compiled with BENCH_LIBPFM3, it initialises as programs of libpfm 3 do. */
+ * look at this machine (sysfs). Compiled with BENCH_LIBPFM3, it initialises as programs of libpfm 3
+ * do. */
 __attribute__((constructor)) static void read_wishes(void)
 {
 	host = getenv("BENCH_HOST") != NULL;
 }
 
-/* As pfm_initialize() of the peer: find out which processor this is, or take the one that is named. */
+/* As pfm_initialize() of the peer: find out which processor this is, or take the one that is named.
+ */
 static int init_library(void)
 {
 #ifdef BENCH_LIBPFM3
 	int rc = pfm_initialize();
 
-	return rc == PFMLIB_ERR_NOTSUPP ? 0 : rc; /* a machine without a PMU has been examined all the same */
+	return rc == PFMLIB_ERR_NOTSUPP
+	               ? 0
+	               : rc; /* a machine without a PMU has been examined all the same */
 #else
 	pfm_ctx_options_t o = PFM_INIT(o);
 
@@ -104,4 +109,5 @@ static unsigned long walk_all(void)
 	return seen;
 }
 
-const struct bench_library side = { init_library, encode_raw, name_event, encode_perf, find_event, walk_all };
+const struct bench_library side = { init_library, encode_raw, name_event,
+	                            encode_perf,  find_event, walk_all };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The same through PAPI, a program of its own: it brings a libpfm4, whose functions have names of ours. See sessions.h. */
+/* The same through PAPI, a program of its own: it brings a libpfm4, whose functions have names of
+ * ours. See sessions.h. */
 #include <papi.h>
 #include <sched.h>
 #include "sessions.h"
@@ -10,14 +11,18 @@ static long long values[MAX_EVENTS];
 
 static void add_events(int set, unsigned n)
 {
-	static const char *const events[] = { "PAGE_FAULTS", "PAGE_FAULTS_MIN", "PAGE_FAULTS_MAJ", "TASK_CLOCK", "CPU_CLOCK",
-		                              "CPU_MIGRATIONS", "CONTEXT_SWITCHES" };
-	static const char *const levels[] = { "", ":u=1", ":k=1", ":u=1:k=1", ":u=0", ":k=0", ":u=1:k=0", ":u=0:k=1", ":mg=1", ":mh=1" };
+	static const char *const events[] = { "PAGE_FAULTS",     "PAGE_FAULTS_MIN",
+		                              "PAGE_FAULTS_MAJ", "TASK_CLOCK",
+		                              "CPU_CLOCK",       "CPU_MIGRATIONS",
+		                              "CONTEXT_SWITCHES" };
+	static const char *const levels[] = { "",     ":u=1",     ":k=1",     ":u=1:k=1", ":u=0",
+		                              ":k=0", ":u=1:k=0", ":u=0:k=1", ":mg=1",    ":mh=1" };
 
 	for (unsigned i = 0; i < n; i++) {
 		char name[64];
 
-		snprintf(name, sizeof(name), "perf::PERF_COUNT_SW_%s%s", events[i % 7], levels[i / 7]);
+		snprintf(name, sizeof(name), "perf::PERF_COUNT_SW_%s%s", events[i % 7],
+		         levels[i / 7]);
 		if (PAPI_add_named_event(set, name) != PAPI_OK)
 			failed(name);
 	}
@@ -36,7 +41,8 @@ static void papi_open(unsigned n, bool all)
 		if (!CPU_ISSET(cpu, &cpus))
 			continue;
 		sets[n_sets] = PAPI_NULL;
-		if (PAPI_create_eventset(&sets[n_sets]) != PAPI_OK || PAPI_assign_eventset_component(sets[n_sets], 0) != PAPI_OK)
+		if (PAPI_create_eventset(&sets[n_sets]) != PAPI_OK ||
+		    PAPI_assign_eventset_component(sets[n_sets], 0) != PAPI_OK)
 			failed("PAPI_create_eventset()");
 		memset(&o, 0, sizeof(o));
 		o.cpu.eventset = sets[n_sets];
@@ -73,13 +79,15 @@ static void papi_stop(void)
 static void papi_close(void)
 {
 	for (unsigned i = 0; i < n_sets; i++)
-		if (PAPI_cleanup_eventset(sets[i]) != PAPI_OK || PAPI_destroy_eventset(&sets[i]) != PAPI_OK)
+		if (PAPI_cleanup_eventset(sets[i]) != PAPI_OK ||
+		    PAPI_destroy_eventset(&sets[i]) != PAPI_OK)
 			failed("PAPI_destroy_eventset()");
 }
 
 int main(int argc, char **argv)
 {
-	static const struct side side = { "papi", papi_open, papi_start, papi_read, papi_stop, papi_close };
+	static const struct side side = { "papi",    papi_open, papi_start,
+		                          papi_read, papi_stop, papi_close };
 
 	if (PAPI_library_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT)
 		failed("PAPI_library_init()");

@@ -74,4 +74,5 @@ static unsigned long walk_all(void)
 	return seen;
 }
 
-const struct bench_library side = { init_library, encode_raw, name_event, encode_perf, find_event, walk_all };
+const struct bench_library side = { init_library, encode_raw, name_event,
+	                            encode_perf,  find_event, walk_all };

@@ -4,7 +4,8 @@
  *   process bare                 does nothing: what every process costs
  *   process open FILE            time of dlopen(FILE), once, in this process
  *   process spawn N CMD... [-- CMD...]...   median wall time of each command, interleaved, N rounds
- *   process cpuid CMD...         CPUID instructions the command executes (x86; one step at a time) */
+ *   process cpuid CMD...         CPUID instructions the command executes (x86; one step at a time)
+ */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -57,7 +58,8 @@ static double run_once(char **command, posix_spawn_file_actions_t *quiet)
 	pid_t pid;
 	int status;
 
-	if (posix_spawn(&pid, command[0], quiet, NULL, command, environ) || waitpid(pid, &status, 0) < 0 || status) {
+	if (posix_spawn(&pid, command[0], quiet, NULL, command, environ) ||
+	    waitpid(pid, &status, 0) < 0 || status) {
 		fprintf(stderr, "%s failed\n", command[0]);
 		exit(1);
 	}
@@ -139,6 +141,7 @@ int main(int argc, char **argv)
 		return spawn_child(atoi(argv[2]), argv + 3);
 	if (!strcmp(what, "cpuid") && argc > 2)
 		return count_cpuids(argv + 2);
-	fputs("usage: process bare | open FILE | spawn N CMD... [-- CMD...] | cpuid CMD...\n", stderr);
+	fputs("usage: process bare | open FILE | spawn N CMD... [-- CMD...] | cpuid CMD...\n",
+	      stderr);
 	return 2;
 }

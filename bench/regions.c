@@ -143,12 +143,9 @@ int main(void)
 	static const struct {
 		const char *name;
 		double (*run)(unsigned visits);
-	} sides[] = { { "two readings and two clocks", bare },
-		      { "region", region },
-		      { "region inside another", nested },
-		      { "visit by handle", handle },
-		      { "regions switched off", off },
-		      { "PAPI high level", papi } };
+	} sides[] = { { "two readings and two clocks", bare }, { "region", region },
+		      { "region inside another", nested },     { "visit by handle", handle },
+		      { "regions switched off", off },         { "PAPI high level", papi } };
 	enum { SIDES = sizeof(sides) / sizeof(sides[0]) };
 	static double ns[SIDES][ROUNDS];
 	pfm_regions_options_t options = PFM_INIT(options);

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * samples.c - records drained per second of the reader's processor time: by a bare reader of the ring, by pfm_next_record(), by
- * pfm_next_records(), and by perf record, in one run, from the same producer.
+ * samples.c - records drained per second of the reader's processor time: by a bare reader of the
+ * ring, by pfm_next_record(), by pfm_next_records(), and by perf record, in one run, from the same
+ * producer.
  *
- * Then: how much longer a loop takes that is sampled, and how long sampled events take to open on every CPU.
+ * Then: how much longer a loop takes that is sampled, and how long sampled events take to open on
+ * every CPU.
  *
  * Usage:  ./samples [RECORDS [ROUNDS]]    (default 1000000, 5)
  *
- * The producer, a process on another CPU, makes system calls that a tracepoint sees, each a sample of 48 bytes. Readers
- * hand each record to a callback that adds three of its fields. Of perf, which writes a file, the time to start and to stop
- * is taken off. Readers alternate; the first round is not counted, and of the others the median is.
+ * The producer, a process on another CPU, makes system calls that a tracepoint sees, each a sample
+ * of 48 bytes. Readers hand each record to a callback that adds three of its fields. Of perf, which
+ * writes a file, the time to start and to stop is taken off. Readers alternate; the first round is
+ * not counted, and of the others the median is.
  */
 #include <linux/perf_event.h>
 #include <poll.h>
@@ -90,7 +93,9 @@ static void release_workers(int go)
 	close(go);
 }
 
-/* ---- readers ------------------------------------------------------------------------------------------------------------------- */
+/* ---- readers
+ * -------------------------------------------------------------------------------------------------------------------
+ */
 
 /* Bytes of a record of the usual fields: header, identifier, ip, pid and tid, time, cpu. */
 struct bare_record {
@@ -104,11 +109,13 @@ struct bare_record {
 static void drain_bare(struct perf_event_mmap_page *page)
 {
 	const uint8_t *data = (const uint8_t *)page + page->data_offset;
-	uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE), tail = page->data_tail, mask = page->data_size - 1;
+	uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE), tail = page->data_tail,
+		 mask = page->data_size - 1;
 
 	while (tail < head) {
 		uint64_t words[8192 / sizeof(uint64_t)];
-		const struct bare_record *r = (const struct bare_record *)(const void *)(data + (tail & mask));
+		const struct bare_record *r =
+			(const struct bare_record *)(const void *)(data + (tail & mask));
 
 		if ((tail & mask) + r->size > page->data_size) { /* over the end: joined */
 			size_t first = (size_t)(page->data_size - (tail & mask));
@@ -132,8 +139,8 @@ static double reader_seconds(void)
 /* Where nobody has mounted tracefs, root does it for this process alone. */
 static void show_tracepoints(void)
 {
-	if (geteuid() == 0 && access("/sys/kernel/tracing/events", F_OK) && unshare(CLONE_NEWNS) == 0 &&
-	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0)
+	if (geteuid() == 0 && access("/sys/kernel/tracing/events", F_OK) &&
+	    unshare(CLONE_NEWNS) == 0 && mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0)
 		mount("none", "/sys/kernel/tracing", "tracefs", 0, NULL);
 }
 
@@ -162,10 +169,13 @@ static double run_bare(pid_t pid, int go, uint64_t config)
 		                     .type = PERF_TYPE_TRACEPOINT,
 		                     .config = config,
 		                     .sample_period = 1,
-		                     .sample_type = PFM_SAMPLE_IDENTIFIER | PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_CPU,
+		                     .sample_type = PFM_SAMPLE_IDENTIFIER | PFM_SAMPLE_IP |
+		                                    PFM_SAMPLE_TID | PFM_SAMPLE_TIME |
+		                                    PFM_SAMPLE_CPU,
 		                     .watermark = 1,
 		                     .wakeup_watermark = PAGES * 1024 };
-	struct pollfd fd = { .fd = (int)syscall(SYS_perf_event_open, &a, pid, -1, -1, 0), .events = POLLIN };
+	struct pollfd fd = { .fd = (int)syscall(SYS_perf_event_open, &a, pid, -1, -1, 0),
+		             .events = POLLIN };
 	size_t len = (PAGES + 1) * (size_t)sysconf(_SC_PAGESIZE);
 	void *page = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd.fd, 0);
 	double before = reader_seconds();
@@ -226,8 +236,9 @@ static void start_perf(pid_t pid, int control, int answer, const char *recording
 	snprintf(pages, sizeof(pages), "%d", PAGES);
 	snprintf(fds, sizeof(fds), "fd:%d,%d", control, answer);
 	if (freopen("/dev/null", "w", stdout) && freopen("/dev/null", "w", stderr))
-		execlp("perf", "perf", "record", "-q", "-B", "-N", "-c", "1", "-m", pages, "-D", "-1", "--control", fds, "-e", event[0],
-		       "-o", recording, "-p", task, (char *)NULL);
+		execlp("perf", "perf", "record", "-q", "-B", "-N", "-c", "1", "-m", pages, "-D",
+		       "-1", "--control", fds, "-e", event[0], "-o", recording, "-p", task,
+		       (char *)NULL);
 	_exit(127);
 }
 
@@ -271,15 +282,16 @@ static double run_perf(pid_t pid, int go)
 	close(answer[0]);
 	seen = samples_in(recording);
 	unlink(recording);
-	return status ? -1 : (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+	return status ? -1
+	              : (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+	                        (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
 }
 
-/* ---- rounds -------------------------------------------------------------------------------------------------------------------- */
+/* ---- rounds
+ * --------------------------------------------------------------------------------------------------------------------
+ */
 
-enum reader_kind { BARE,
-	           ONE,
-	           MANY,
-	           PERF };
+enum reader_kind { BARE, ONE, MANY, PERF };
 
 /* Seconds that @reader takes for @n records. What was handed out is counted in @seen. */
 static double run_workers(enum reader_kind reader, unsigned long n, uint64_t config)
@@ -298,9 +310,11 @@ static double run_workers(enum reader_kind reader, unsigned long n, uint64_t con
 	return t;
 }
 
-/* ---- what sampling costs the program that is sampled -------------------------------------------------------------------------------- */
+/* ---- what sampling costs the program that is sampled
+ * -------------------------------------------------------------------------------- */
 
-/* Seconds of processor time that a loop takes, which is sampled each @period nanoseconds of it, 0: not at all. *@samples: so many came. */
+/* Seconds of processor time that a loop takes, which is sampled each @period nanoseconds of it, 0:
+ * not at all. *@samples: so many came. */
 static double run_loop(uint64_t period, uint64_t *samples)
 {
 	static const char *const clock[] = { "task-clock" };
@@ -315,7 +329,8 @@ static double run_loop(uint64_t period, uint64_t *samples)
 	sampling.period = period;
 	options.sampling = &sampling;
 	options.pid = pid;
-	if (period && (pfm_open_session(&s, NULL, &options, clock, 1, NULL) || pfm_start_session(s)))
+	if (period &&
+	    (pfm_open_session(&s, NULL, &options, clock, 1, NULL) || pfm_start_session(s)))
 		exit(1);
 	release_workers(go);
 	while (s && pfm_wait_session(s, 100) != PFM_WAIT_ENDED)
@@ -323,7 +338,8 @@ static double run_loop(uint64_t period, uint64_t *samples)
 			*samples += r.type == PFM_RECORD_SAMPLE;
 	wait4(pid, NULL, 0, &u);
 	pfm_close_session(s);
-	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
 }
 
 static void measure_overhead(unsigned rounds)
@@ -339,12 +355,15 @@ static void measure_overhead(unsigned rounds)
 			best[i] = k == 0 || t < best[i] ? t : best[i];
 		}
 	for (unsigned i = 1; i < 3; i++)
-		printf("a loop that is sampled %u times a second takes %.2f %% longer (%.1f us for each sample)\n",
+		printf("a loop that is sampled %u times a second takes %.2f %% longer (%.1f us for "
+		       "each sample)\n",
 		       (unsigned)(1000000000 / periods[i]), (best[i] / best[0] - 1) * 100,
 		       (best[i] - best[0]) * 1e6 * rounds / (double)(samples[i] ? samples[i] : 1));
 }
 
-/* ---- opening ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- opening
+ * -------------------------------------------------------------------------------------------------------------------------
+ */
 
 enum { MANY_EVENTS = 64 };
 
@@ -361,14 +380,17 @@ static void close_bare(const int *fds, void *const *maps, unsigned cpus)
 		close(fds[i]);
 }
 
-/* By hand: on each CPU a buffer that all its events write to, and their ids. 0 if that is not possible. */
+/* By hand: on each CPU a buffer that all its events write to, and their ids. 0 if that is not
+ * possible. */
 static double open_bare(int *fds, void **maps, unsigned cpus)
 {
 	struct perf_event_attr a = { .size = sizeof(a),
 		                     .type = PERF_TYPE_SOFTWARE,
 		                     .config = PERF_COUNT_SW_PAGE_FAULTS,
 		                     .sample_period = 1,
-		                     .sample_type = PFM_SAMPLE_IDENTIFIER | PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_CPU,
+		                     .sample_type = PFM_SAMPLE_IDENTIFIER | PFM_SAMPLE_IP |
+		                                    PFM_SAMPLE_TID | PFM_SAMPLE_TIME |
+		                                    PFM_SAMPLE_CPU,
 		                     .disabled = 1 };
 	double before = clock_ns(CLOCK_MONOTONIC);
 
@@ -379,8 +401,10 @@ static double open_bare(int *fds, void **maps, unsigned cpus)
 
 			*fd = (int)syscall(SYS_perf_event_open, &a, -1, (int)cpu, -1, 0);
 			if (*fd < 0 || ioctl(*fd, PERF_EVENT_IOC_ID, &id) ||
-			    (i == 0 ? (maps[cpu] = mmap(NULL, ring_len(), PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0)) == MAP_FAILED
-			            : ioctl(*fd, PERF_EVENT_IOC_SET_OUTPUT, fds[cpu * MANY_EVENTS])))
+			    (i == 0 ? (maps[cpu] = mmap(NULL, ring_len(), PROT_READ | PROT_WRITE,
+			                                MAP_SHARED, *fd, 0)) == MAP_FAILED
+			            : ioctl(*fd, PERF_EVENT_IOC_SET_OUTPUT,
+			                    fds[cpu * MANY_EVENTS])))
 				return 0;
 		}
 	return clock_ns(CLOCK_MONOTONIC) - before;
@@ -422,14 +446,16 @@ static void measure_opening(unsigned rounds)
 	free(maps);
 	free(fds);
 	if (best[0] > 0)
-		printf("opening %u sampled events on %u CPUs takes %.0f us, by hand %.0f us (%.2f times as long)\n", MANY_EVENTS, cpus,
-		       best[1] / 1e3, best[0] / 1e3, best[1] / best[0]);
+		printf("opening %u sampled events on %u CPUs takes %.0f us, by hand %.0f us (%.2f "
+		       "times as long)\n",
+		       MANY_EVENTS, cpus, best[1] / 1e3, best[0] / 1e3, best[1] / best[0]);
 }
 
 enum { MOST_ROUNDS = 100 };
 
 /* Records a second of each reader's processor time, in all rounds but the first. */
-static void measure_reader(unsigned long n, unsigned rounds, uint64_t config, double rates[][MOST_ROUNDS])
+static void measure_reader(unsigned long n, unsigned rounds, uint64_t config,
+                           double rates[][MOST_ROUNDS])
 {
 	double idle = run_workers(PERF, 1, config);
 
@@ -444,7 +470,8 @@ static void measure_reader(unsigned long n, unsigned rounds, uint64_t config, do
 
 int main(int argc, char **argv)
 {
-	static const char *const names[] = { "bare reader", "pfm_next_record()", "pfm_next_records()", "perf record, to a file" };
+	static const char *const names[] = { "bare reader", "pfm_next_record()",
+		                             "pfm_next_records()", "perf record, to a file" };
 	static double rates[4][MOST_ROUNDS];
 	unsigned long n = argc > 1 ? strtoul(argv[1], NULL, 10) : 1000000;
 	unsigned rounds = argc > 2 ? (unsigned)atoi(argv[2]) : 5;
@@ -461,13 +488,17 @@ int main(int argc, char **argv)
 	for (enum reader_kind r = BARE; r <= PERF; r++) {
 		rate[r] = median_value(rates[r], rounds);
 		if (rate[r] > 0)
-			printf("%-24s %7.1f million records a second of its processor time, %.1f to %.1f\n", names[r], rate[r] / 1e6,
-			       rates[r][0] / 1e6, rates[r][rounds - 1] / 1e6);
+			printf("%-24s %7.1f million records a second of its processor time, %.1f "
+			       "to %.1f\n",
+			       names[r], rate[r] / 1e6, rates[r][0] / 1e6,
+			       rates[r][rounds - 1] / 1e6);
 	}
 	if (rate[MANY] > 0)
-		printf("the bare reader is %.2f times as fast (goal: at most 1.5)\n", rate[BARE] / rate[MANY]);
+		printf("the bare reader is %.2f times as fast (goal: at most 1.5)\n",
+		       rate[BARE] / rate[MANY]);
 	if (rate[PERF] > 0)
-		printf("perf takes %.1f times as long (goal: at least 3)\n", rate[MANY] / rate[PERF]);
+		printf("perf takes %.1f times as long (goal: at least 3)\n",
+		       rate[MANY] / rate[PERF]);
 	measure_overhead(rounds);
 	measure_opening(rounds);
 	return 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sessions beside perf_event_open(2) by hand: the same attributes, groups and CPUs, in turn. See sessions.h. */
+/* Sessions beside perf_event_open(2) by hand: the same attributes, groups and CPUs, in turn. See
+ * sessions.h. */
 #include <linux/perf_event.h>
 #include <perfmon/perfmon.h>
 #include <sched.h>
@@ -9,24 +10,29 @@
 static char names[MAX_EVENTS][32];
 static pfm_ctx_t *ctx;
 
-/* Events of the kernel's own, which every machine counts: two clocks, which have no levels, kinds of faults at sets of levels, and one
- * more. */
+/* Events of the kernel's own, which every machine counts: two clocks, which have no levels, kinds
+ * of faults at sets of levels, and one more. */
 static void name_events(void)
 {
 	static const char *const clocks[] = { "task-clock", "cpu-clock" };
-	static const char *const faults[] = { "page-faults", "minor-faults", "major-faults", "alignment-faults", "emulation-faults" };
-	static const char *const levels[] = { "", ":u", ":k", ":uk", ":I", ":uI", ":kI", ":ukI", ":H", ":uH", ":kH", ":ukH", ":uIH" };
+	static const char *const faults[] = { "page-faults", "minor-faults", "major-faults",
+		                              "alignment-faults", "emulation-faults" };
+	static const char *const levels[] = { "",     ":u", ":k",  ":uk", ":I",   ":uI", ":kI",
+		                              ":ukI", ":H", ":uH", ":kH", ":ukH", ":uIH" };
 
 	for (unsigned i = 0; i < 3; i++)
 		snprintf(names[i], sizeof(names[i]), "%s", faults[i]);
 	for (unsigned i = 0; i < 2; i++)
 		snprintf(names[3 + i], sizeof(names[0]), "%s", clocks[i]);
 	for (unsigned i = 5; i + 1 < MAX_EVENTS; i++)
-		snprintf(names[i], sizeof(names[i]), "%s%s", faults[(i - 2) % 5], levels[(i - 2) / 5]);
+		snprintf(names[i], sizeof(names[i]), "%s%s", faults[(i - 2) % 5],
+		         levels[(i - 2) / 5]);
 	snprintf(names[MAX_EVENTS - 1], sizeof(names[0]), "context-switches");
 }
 
-/* ---- ours ------------------------------------------------------------------------------------------------------------------- */
+/* ---- ours
+ * -------------------------------------------------------------------------------------------------------------------
+ */
 
 static pfm_session_t *session;
 static pfm_count_t counts[MAX_EVENTS];
@@ -39,7 +45,8 @@ static const char *group_of(unsigned n)
 	size_t at = 0;
 
 	for (unsigned i = 0; n != written && i < n; i++)
-		at += (size_t)snprintf(text + at, sizeof(text) - at, "%c%s", i ? ',' : '{', names[i]);
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%c%s", i ? ',' : '{',
+		                       names[i]);
 	if (n != written)
 		snprintf(text + at, sizeof(text) - at, "}");
 	written = n;
@@ -83,7 +90,9 @@ static void ours_close(void)
 	pfm_close_session(session);
 }
 
-/* ---- by hand -------------------------------------------------------------------------------------------------------------------- */
+/* ---- by hand
+ * --------------------------------------------------------------------------------------------------------------------
+ */
 
 static struct perf_event_attr attrs[MAX_EVENTS];
 static int fds[CPU_SETSIZE * MAX_EVENTS], cpus[CPU_SETSIZE];
@@ -108,7 +117,8 @@ static void copy_attributes(void)
 		attrs[i].exclude_hv = info.attr.exclude_hv != 0;
 		attrs[i].exclude_idle = info.attr.exclude_idle != 0;
 		attrs[i].exclude_guest = info.attr.exclude_guest != 0;
-		attrs[i].read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+		attrs[i].read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED |
+		                       PERF_FORMAT_TOTAL_TIME_RUNNING;
 		attrs[i].disabled = i == 0;
 	}
 	ours_close();
@@ -126,7 +136,9 @@ static void bare_open(unsigned n, bool all)
 		for (unsigned i = 0; i < n; i++) {
 			int lead = i ? fds[g * n] : -1;
 
-			fds[g * n + i] = (int)syscall(SYS_perf_event_open, &attrs[i], all ? -1 : 0, all ? cpus[g] : -1, lead, PERF_FLAG_FD_CLOEXEC);
+			fds[g * n + i] =
+				(int)syscall(SYS_perf_event_open, &attrs[i], all ? -1 : 0,
+			                     all ? cpus[g] : -1, lead, PERF_FLAG_FD_CLOEXEC);
 			if (fds[g * n + i] < 0)
 				report_failure("perf_event_open()");
 		}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What every side of the bench of sessions does: the same events are opened, started, read, stopped and closed, round by round. */
+/* What every side of the bench of sessions does: the same events are opened, started, read, stopped
+ * and closed, round by round. */
 #ifndef PERFMON_BENCH_SESSIONS_H
 #define PERFMON_BENCH_SESSIONS_H
 
@@ -10,18 +11,16 @@
 #include <unistd.h>
 #include "numbers.h"
 
-enum { MAX_EVENTS = 64,
-       MAX_ROUNDS = 401,
-       STARTS = 8,   /* in one round, */
-       READS = 8,    /* and after each */
-       MARKED = 3 }; /* times that every step is shown to strace: the first two sessions of all CPUs ask which there are */
+enum {
+	MAX_EVENTS = 64,
+	MAX_ROUNDS = 401,
+	STARTS = 8, /* in one round, */
+	READS = 8,  /* and after each */
+	MARKED = 3
+}; /* times that every step is shown to strace: the first two sessions of all CPUs ask which there
+      are */
 
-enum session_step { OPEN,
-	            START,
-	            READ,
-	            STOP,
-	            CLOSE,
-	            STEPS };
+enum session_step { OPEN, START, READ, STOP, CLOSE, STEPS };
 
 static const char *const step_names[] = { "open", "start", "read", "stop", "close" };
 
@@ -51,7 +50,8 @@ static inline double time_step(void (*call)(void))
 }
 
 /* One round of @side: what its steps took. */
-static inline void one_round(const struct session_side *side, unsigned n, bool all, double took[STEPS])
+static inline void one_round(const struct session_side *side, unsigned n, bool all,
+                             double took[STEPS])
 {
 	double t = now_ns();
 
@@ -85,7 +85,8 @@ static inline void mark_steps(const struct session_side *side, unsigned n, bool 
 }
 
 /* Rounds of all sides in turn: {"SIDE": {"open": NS, ...}, ...} with medians. */
-static inline int measure(const struct session_side *sides, unsigned n_sides, unsigned n, bool all, unsigned rounds)
+static inline int measure(const struct session_side *sides, unsigned n_sides, unsigned n, bool all,
+                          unsigned rounds)
 {
 	static double v[4][STEPS][MAX_ROUNDS];
 	double took[STEPS];
@@ -99,25 +100,32 @@ static inline int measure(const struct session_side *sides, unsigned n_sides, un
 	for (unsigned s = 0; s < n_sides; s++) {
 		printf("%s\"%s\": {", s ? ", " : "{", sides[s].name);
 		for (unsigned i = 0; i < STEPS; i++)
-			printf("%s\"%s\": %.0f", i ? ", " : "", step_names[i], median_value(v[s][i], rounds));
+			printf("%s\"%s\": %.0f", i ? ", " : "", step_names[i],
+			       median_value(v[s][i], rounds));
 		printf("}");
 	}
 	return puts("}") < 0;
 }
 
 /*   PROGRAM measure EVENTS one|all ROUNDS    medians of the steps in ns, as JSON
- *   PROGRAM calls SIDE EVENTS one|all        round after round, a getppid() behind each step: for strace */
-static inline int drive_side(const struct session_side *sides, unsigned n_sides, int argc, char **argv)
+ *   PROGRAM calls SIDE EVENTS one|all        round after round, a getppid() behind each step: for
+ * strace */
+static inline int drive_side(const struct session_side *sides, unsigned n_sides, int argc,
+                             char **argv)
 {
-	if (argc == 5 && !strcmp(argv[1], "measure") && atoi(argv[4]) > 0 && atoi(argv[4]) <= MAX_ROUNDS)
-		return measure(sides, n_sides, (unsigned)atoi(argv[2]), !strcmp(argv[3], "all"), (unsigned)atoi(argv[4]));
+	if (argc == 5 && !strcmp(argv[1], "measure") && atoi(argv[4]) > 0 &&
+	    atoi(argv[4]) <= MAX_ROUNDS)
+		return measure(sides, n_sides, (unsigned)atoi(argv[2]), !strcmp(argv[3], "all"),
+		               (unsigned)atoi(argv[4]));
 	for (unsigned s = 0; s < n_sides && argc == 5 && !strcmp(argv[1], "calls"); s++)
 		if (!strcmp(argv[2], sides[s].name)) {
 			for (unsigned i = 0; i < MARKED; i++)
-				mark_steps(&sides[s], (unsigned)atoi(argv[3]), !strcmp(argv[4], "all"));
+				mark_steps(&sides[s], (unsigned)atoi(argv[3]),
+				           !strcmp(argv[4], "all"));
 			return 0;
 		}
-	fprintf(stderr, "usage: %s measure EVENTS one|all ROUNDS | calls SIDE EVENTS one|all\n", argv[0]);
+	fprintf(stderr, "usage: %s measure EVENTS one|all ROUNDS | calls SIDE EVENTS one|all\n",
+	        argv[0]);
 	return 2;
 }
 

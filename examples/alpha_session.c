@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A session on the Tru64 counter device, /dev/pfcntr: a set of events of one family of Alphas, processor
- * by processor, and the requests that make the device count them.
+/* A session on the Tru64 counter device, /dev/pfcntr: a set of events of one family of Alphas,
+ * processor by processor, and the requests that make the device count them.
  *
  * Run: alpha_session [ev4|ev5|pca56|ev6|ev67]
  * Run on an emulated device: pfm alpha device --model ev6 --cpus 2 -- ./alpha_session ev6
@@ -40,9 +40,12 @@ static int show_requests(const struct family *family, pfmlib_alpha_input_param_t
 {
 	static pfm_set_t set = PFM_INIT(set);
 	pfmlib_alpha_output_param_t out;
-	pfm_set_options_t options = { .size = sizeof(options), .model_in = settings, .model_out = &out };
+	pfm_set_options_t options = { .size = sizeof(options),
+		                      .model_in = settings,
+		                      .model_out = &out };
 
-	if (pfm_dispatch_set(NULL, family->events, family->n, &options, &set, NULL) != PFMLIB_SUCCESS)
+	if (pfm_dispatch_set(NULL, family->events, family->n, &options, &set, NULL) !=
+	    PFMLIB_SUCCESS)
 		return 1;
 	for (unsigned i = 0; i < out.n_ioctls; i++) {
 		printf("%s", out.ioctls[i].name);
@@ -61,7 +64,8 @@ static void show_counts(const struct family *family, pfm_session_t *session)
 		for (unsigned i = 0; i < family->n; i++) {
 			uint64_t value;
 
-			if (pfm_alpha_session_count(session, (unsigned)cpu, i, &value) == PFMLIB_SUCCESS)
+			if (pfm_alpha_session_count(session, (unsigned)cpu, i, &value) ==
+			    PFMLIB_SUCCESS)
 				printf("CPU %d %-18s %" PRIu64 "\n", cpu, family->events[i], value);
 		}
 }
@@ -69,16 +73,20 @@ static void show_counts(const struct family *family, pfm_session_t *session)
 int main(int argc, char **argv)
 {
 	const struct family *family = find_family(argc > 1 ? argv[1] : "ev5");
-	pfmlib_alpha_input_param_t settings = { .pfp_alpha_scope = PFM_ALPHA_SCOPE_SYSTEM, .pfp_alpha_open = PFM_ALPHA_OPEN_EACH };
+	pfmlib_alpha_input_param_t settings = { .pfp_alpha_scope = PFM_ALPHA_SCOPE_SYSTEM,
+		                                .pfp_alpha_open = PFM_ALPHA_OPEN_EACH };
 	pfm_alpha_session_t device = { .size = sizeof(device), .model = &settings, .n_cpus = CPUS };
-	pfm_session_options_t options = { .size = sizeof(options), .backend = "pfm_device", .backend_options = &device };
+	pfm_session_options_t options = { .size = sizeof(options),
+		                          .backend = "pfm_device",
+		                          .backend_options = &device };
 	struct timespec a_while = { .tv_nsec = 20000000 };
 	pfm_error_t error = PFM_INIT(error);
 	pfm_session_t *session;
 
 	if (!family || show_requests(family, &settings))
 		return 1;
-	if (pfm_open_session(&session, NULL, &options, family->events, family->n, &error) != PFMLIB_SUCCESS) {
+	if (pfm_open_session(&session, NULL, &options, family->events, family->n, &error) !=
+	    PFMLIB_SUCCESS) {
 		char sentence[256];
 
 		pfm_explain_error(NULL, NULL, &error, sentence, sizeof(sentence));
@@ -92,7 +100,8 @@ int main(int argc, char **argv)
 		pfm_count_t count = PFM_INIT(count);
 
 		if (pfm_read_count(session, i, &count) == PFMLIB_SUCCESS)
-			printf("%-18s %" PRIu64 " (%s)\n", family->events[i], count.value, pfm_quality_name(count.quality));
+			printf("%-18s %" PRIu64 " (%s)\n", family->events[i], count.value,
+			       pfm_quality_name(count.quality));
 	}
 	show_counts(family, session);
 	pfm_close_session(session);

@@ -3,7 +3,8 @@
  *
  *     count_child PROGRAM [ARGUMENT...]
  *
- * The child waits on a pipe while the counters are opened on it; they start by themselves when it executes the program.
+ * The child waits on a pipe while the counters are opened on it; they start by themselves when it
+ * executes the program.
  *
  * Build: cc count_child.c $(pkg-config --cflags --libs perfmon) */
 #include <inttypes.h>
@@ -45,21 +46,25 @@ static void report(pfm_session_t *session)
 		pfm_count_t count = PFM_INIT(count);
 		pfm_count_info_t info = PFM_INIT(info);
 
-		if (pfm_read_count(session, i, &count) != PFMLIB_SUCCESS || pfm_describe_count(session, i, &info) != PFMLIB_SUCCESS)
+		if (pfm_read_count(session, i, &count) != PFMLIB_SUCCESS ||
+		    pfm_describe_count(session, i, &info) != PFMLIB_SUCCESS)
 			continue;
 		if (count.quality >= PFM_QUALITY_NOT_COUNTED)
-			printf("%-18s %s: %s\n", info.name, pfm_quality_name(count.quality), info.why);
+			printf("%-18s %s: %s\n", info.name, pfm_quality_name(count.quality),
+			       info.why);
 		else if (*info.unit)
-			printf("%-18s %.3f %s (%s)\n", info.name, (double)count.value * count.scale, info.unit,
-			       pfm_quality_name(count.quality));
+			printf("%-18s %.3f %s (%s)\n", info.name, (double)count.value * count.scale,
+			       info.unit, pfm_quality_name(count.quality));
 		else
-			printf("%-18s %" PRIu64 " (%s)\n", info.name, count.value, pfm_quality_name(count.quality));
+			printf("%-18s %" PRIu64 " (%s)\n", info.name, count.value,
+			       pfm_quality_name(count.quality));
 	}
 }
 
 int main(int argc, char **argv)
 {
-	static char *usual[] = { "sh", "-c", "i=0; while [ $i -lt 1000 ]; do i=$((i+1)); done", NULL };
+	static char *usual[] = { "sh", "-c", "i=0; while [ $i -lt 1000 ]; do i=$((i+1)); done",
+		                 NULL };
 	pfm_session_options_t options = PFM_INIT(options);
 	pfm_error_t error = PFM_INIT(error);
 	pfm_session_t *session;

@@ -32,7 +32,8 @@ int main(int argc, char **argv)
 		return 1;
 	pfm_get_cycle_event(&in.pfp_events[0]);
 	for (unsigned i = 0; i < n; i++)
-		if (find(argc > 1 ? argv[i + 1] : usual[i], &in.pfp_events[i + 1]) != PFMLIB_SUCCESS)
+		if (find(argc > 1 ? argv[i + 1] : usual[i], &in.pfp_events[i + 1]) !=
+		    PFMLIB_SUCCESS)
 			return 1;
 	in.pfp_event_count = n + 1;
 	in.pfp_dfl_plm = PFM_PLM3; /* user level */
@@ -48,7 +49,8 @@ int main(int argc, char **argv)
 			pfm_get_full_event_name(&in.pfp_events[i], name, sizeof(name));
 		else
 			strcpy(name, "(set up)");
-		printf("PMC%-3u 0x%016llx  %s\n", out.pfp_pmcs[i].reg_num, out.pfp_pmcs[i].reg_value, name);
+		printf("PMC%-3u 0x%016llx  %s\n", out.pfp_pmcs[i].reg_num,
+		       out.pfp_pmcs[i].reg_value, name);
 	}
 	for (unsigned i = 0; i < out.pfp_pmd_count; i++)
 		printf("PMD%-3u to be read\n", out.pfp_pmds[i].reg_num);

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Metrics of a piece of work, measured a few times: the library finds the events they need, plans them into groups, and says how far each
- * value can be trusted.
+/* Metrics of a piece of work, measured a few times: the library finds the events they need, plans
+ * them into groups, and says how far each value can be trusted.
  *
  * Build: cc metrics.c $(pkg-config --cflags --libs perfmon) */
 #include <stdio.h>
 #include <stdlib.h>
 #include <perfmon/perfmon.h>
 
-enum { ROUNDS = 5,
-       MOST = 32 };
+enum { ROUNDS = 5, MOST = 32 };
 
 static const char *const texts[] = { "software::ratios", "hardware::ipc" };
 
@@ -38,10 +37,12 @@ static void show(const pfm_session_t *session, unsigned i, const pfm_count_t *co
 	pfm_session_metric_t m = PFM_INIT(m);
 	pfm_metric_info_t info = PFM_INIT(info);
 
-	if (pfm_compute_session_metric(session, i, counts, ROUNDS, 0, &m) || pfm_describe_metric(NULL, m.pmu, m.event, &info))
+	if (pfm_compute_session_metric(session, i, counts, ROUNDS, 0, &m) ||
+	    pfm_describe_metric(NULL, m.pmu, m.event, &info))
 		return;
 	if (m.state == PFM_METRIC_DEFINED)
-		printf("%-22s %.4g %s (%.4g to %.4g), %s\n", info.name, m.value, info.unit, m.low, m.high, pfm_quality_name(m.quality));
+		printf("%-22s %.4g %s (%.4g to %.4g), %s\n", info.name, m.value, info.unit, m.low,
+		       m.high, pfm_quality_name(m.quality));
 	else
 		printf("%-22s %s\n", info.name, pfm_metric_state_name(m.state));
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that samples itself: where its time goes, by function, from the addresses of the samples. */
+/* A program that samples itself: where its time goes, by function, from the addresses of the
+ * samples. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <perfmon/sampling.h>
@@ -25,14 +26,17 @@ static int function_of(uint64_t ip)
 	int best = -1;
 
 	for (int i = 0; i < 2; i++)
-		if (ip >= starts[i] && ip - starts[i] < 4096 && (best < 0 || starts[i] > starts[best]))
+		if (ip >= starts[i] && ip - starts[i] < 4096 &&
+		    (best < 0 || starts[i] > starts[best]))
 			best = i;
 	return best;
 }
 
 int main(void)
 {
-	static const char *const texts[] = { "task-clock:u:period=1000000" }, *const names[] = { "much", "little" };
+	static const char *const texts[] = { "task-clock:u:period=1000000" }, *const names[] = {
+		"much", "little"
+	};
 	pfm_sampling_t sampling = PFM_INIT(sampling);
 	pfm_session_options_t options = PFM_INIT(options);
 	pfm_sample_statistics_t total = PFM_INIT(total);

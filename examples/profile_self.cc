@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A program that samples itself while it works: where its time goes, by function, and what became of the samples.
+// A program that samples itself while it works: where its time goes, by function, and what became
+// of the samples.
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -38,8 +39,10 @@ static function *find(std::array<function, 2> &functions, std::uint64_t ip)
 
 int main()
 try {
-	std::array<function, 2> functions = { { { "much", reinterpret_cast<std::uintptr_t>(much), 0 },
-		                                { "little", reinterpret_cast<std::uintptr_t>(little), 0 } } };
+	std::array<function, 2> functions = {
+		{ { "much", reinterpret_cast<std::uintptr_t>(much), 0 },
+		  { "little", reinterpret_cast<std::uintptr_t>(little), 0 } }
+	};
 	auto sampling = perfmon_init_of<pfm_sampling_t>();
 	auto options = perfmon_init_of<pfm_session_options_t>();
 	auto record = perfmon_init_of<pfm_record_t>();
@@ -58,8 +61,11 @@ try {
 
 	const pfm_sample_statistics_t total = session.statistics();
 	for (const function &f : functions)
-		std::printf("%-8s %5.1f%%\n", f.name, 100.0 * f.samples / static_cast<double>(total.samples ? total.samples : 1));
-	std::printf("%llu samples, %s\n", static_cast<unsigned long long>(total.samples), pfm_quality_name(total.quality));
+		std::printf("%-8s %5.1f%%\n", f.name,
+		            100.0 * f.samples /
+		                    static_cast<double>(total.samples ? total.samples : 1));
+	std::printf("%llu samples, %s\n", static_cast<unsigned long long>(total.samples),
+	            pfm_quality_name(total.quality));
 } catch (const perfmon::error &why) {
 	std::fprintf(stderr, "%s\n", why.what());
 	return 1;

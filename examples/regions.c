@@ -8,8 +8,7 @@
 #include <unistd.h>
 #include <perfmon/region.h>
 
-enum { PAGES = 64,
-       PAGE = 4096 };
+enum { PAGES = 64, PAGE = 4096 };
 
 static char *load(void)
 {
@@ -29,7 +28,8 @@ static unsigned long sum(const char *memory)
 	return total;
 }
 
-/* An iteration is a region that encloses the other two: their counts are its inclusive counts, not its own. */
+/* An iteration is a region that encloses the other two: their counts are its inclusive counts, not
+ * its own. */
 static void *work(void *arg)
 {
 	for (int i = 0; i < 10; i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* For profilers, simulators and hypervisors: names to registers and back, and nothing else. The context looks at no machine and no
- * file, calls allocate nothing, and many threads may share it. What happens to the registers afterwards is the caller's business.
+/* For profilers, simulators and hypervisors: names to registers and back, and nothing else. The
+ * context looks at no machine and no file, calls allocate nothing, and many threads may share it.
+ * What happens to the registers afterwards is the caller's business.
  *
  *     resolve_only [EVENT...]
  *
@@ -16,7 +17,8 @@ static void complain(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *
 	size_t n = pfm_suggest_names(ctx, text, error, names, 3);
 
 	pfm_explain_error(ctx, text, error, sentence, sizeof(sentence));
-	printf("%s: %s (bytes %u to %u)\n", pfm_error_kind_name(error->kind), sentence, error->start, error->end);
+	printf("%s: %s (bytes %u to %u)\n", pfm_error_kind_name(error->kind), sentence,
+	       error->start, error->end);
 	for (size_t i = 0; i < n; i++)
 		printf("  did you mean %s?\n", names[i]);
 }
@@ -35,8 +37,10 @@ static void resolve(const pfm_ctx_t *ctx, const char *text)
 	if (pfm_describe_event(ctx, e.pmu, e.event, &info) == PFMLIB_SUCCESS)
 		printf("%s: %s\n", info.name, info.desc);
 	for (unsigned i = 0; i < e.n_regs; i++)
-		printf("  register 0x%" PRIx64 " = 0x%" PRIx64 "\n", e.regs[i].addr, e.regs[i].value);
-	if (e.attr.expressible && pfm_print_event(ctx, text, PFM_DIALECT_PERF, perf, sizeof(perf), NULL) == PFMLIB_SUCCESS)
+		printf("  register 0x%" PRIx64 " = 0x%" PRIx64 "\n", e.regs[i].addr,
+		       e.regs[i].value);
+	if (e.attr.expressible && pfm_print_event(ctx, text, PFM_DIALECT_PERF, perf, sizeof(perf),
+	                                          NULL) == PFMLIB_SUCCESS)
 		printf("  perf calls it %s, config 0x%" PRIx64 "\n", perf, e.attr.config);
 }
 
@@ -45,15 +49,19 @@ static void explain(const pfm_ctx_t *ctx, const char *pmu, const char *reg, uint
 {
 	char event[256];
 
-	if (pfm_decode_event(ctx, pfm_find_pmu(ctx, pmu), reg, value, 0, event, sizeof(event)) == PFMLIB_SUCCESS)
+	if (pfm_decode_event(ctx, pfm_find_pmu(ctx, pmu), reg, value, 0, event, sizeof(event)) ==
+	    PFMLIB_SUCCESS)
 		printf("%s of %s with 0x%" PRIx64 " counts %s\n", reg, pmu, value, event);
 }
 
 int main(int argc, char **argv)
 {
-	static const char *const usual[] = { "L2_Lines_In,core=all,prefetch=only", "coreduo::L2_LINES_IN:BOTH_CORES:PREFETCH",
+	static const char *const usual[] = { "L2_Lines_In,core=all,prefetch=only",
+		                             "coreduo::L2_LINES_IN:BOTH_CORES:PREFETCH",
 		                             "montecito::CPU_OP_CYCLES_ALL", "L2_Lines_Inn" };
-	pfm_ctx_options_t options = { .size = sizeof(options), .flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES, .pmu = "coreduo" };
+	pfm_ctx_options_t options = { .size = sizeof(options),
+		                      .flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES,
+		                      .pmu = "coreduo" };
 	pfm_ctx_t *ctx;
 
 	if (pfm_open_context(&ctx, &options, NULL) != PFMLIB_SUCCESS)

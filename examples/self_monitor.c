@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that counts its own events around a piece of work, and says how far each count can be trusted.
+/* A program that counts its own events around a piece of work, and says how far each count can be
+ * trusted.
  *
  * Build: cc self_monitor.c $(pkg-config --cflags --libs perfmon) */
 #include <inttypes.h>
@@ -40,9 +41,11 @@ static void show(pfm_session_t *session, unsigned i, const pfm_count_t *count)
 	if (pfm_describe_count(session, i, &info) != PFMLIB_SUCCESS)
 		return;
 	if (count->quality >= PFM_QUALITY_NOT_COUNTED)
-		printf("%-16s %s: %s%s%s\n", info.name, pfm_quality_name(count->quality), info.why, *info.remedy ? "; " : "", info.remedy);
+		printf("%-16s %s: %s%s%s\n", info.name, pfm_quality_name(count->quality), info.why,
+		       *info.remedy ? "; " : "", info.remedy);
 	else
-		printf("%-16s %" PRIu64 " (%s) on %s\n", info.name, count->value, pfm_quality_name(count->quality), info.pmu);
+		printf("%-16s %" PRIu64 " (%s) on %s\n", info.name, count->value,
+		       pfm_quality_name(count->quality), info.pmu);
 }
 
 int main(void)

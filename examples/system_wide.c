@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts the whole system, CPU by CPU, for a tenth of a second. Without permission each count shows the cause and the remedy.
+/* Counts the whole system, CPU by CPU, for a tenth of a second. Without permission each count shows
+ * the cause and the remedy.
  *
  * Build: cc system_wide.c $(pkg-config --cflags --libs perfmon) */
 #include <inttypes.h>
@@ -16,12 +17,15 @@ static void show(pfm_session_t *session, unsigned i)
 	pfm_count_t count = PFM_INIT(count);
 	pfm_count_info_t info = PFM_INIT(info);
 
-	if (pfm_read_count(session, i, &count) != PFMLIB_SUCCESS || pfm_describe_count(session, i, &info) != PFMLIB_SUCCESS)
+	if (pfm_read_count(session, i, &count) != PFMLIB_SUCCESS ||
+	    pfm_describe_count(session, i, &info) != PFMLIB_SUCCESS)
 		return;
 	if (count.quality < PFM_QUALITY_NOT_COUNTED)
-		printf("CPU %-4s %-18s %" PRIu64 " (%s)\n", info.cpus, info.name, count.value, pfm_quality_name(count.quality));
+		printf("CPU %-4s %-18s %" PRIu64 " (%s)\n", info.cpus, info.name, count.value,
+		       pfm_quality_name(count.quality));
 	else
-		printf("CPU %-4s %-18s %s: %s; %s\n", info.cpus, info.name, pfm_quality_name(count.quality), info.why, info.remedy);
+		printf("CPU %-4s %-18s %s: %s; %s\n", info.cpus, info.name,
+		       pfm_quality_name(count.quality), info.why, info.remedy);
 }
 
 int main(void)

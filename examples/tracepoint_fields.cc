@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: MIT
-// A tracepoint with its fields: which descriptors this program closes, and all that the kernel says of such a call.
+// A tracepoint with its fields: which descriptors this program closes, and all that the kernel says
+// of such a call.
 #include <cinttypes>
 #include <cstdint>
 #include <cstdio>
 #include <unistd.h>
 #include <perfmon/perfmon.hpp>
 
-static void show(const perfmon::session &session, const pfm_record_t &record, const pfm_trace_field_t &fd)
+static void show(const perfmon::session &session, const pfm_record_t &record,
+                 const pfm_trace_field_t &fd)
 {
 	auto field = perfmon_init_of<pfm_trace_field_t>();
 	std::uint64_t value = 0;
 
 	pfm_read_trace_field(session.get(), &record, &fd, &value, nullptr, nullptr);
 	std::printf("close(%" PRIu64 ")", value);
-	for (unsigned k = 0; pfm_describe_trace_field(session.get(), record.event, k, &field) == PFMLIB_SUCCESS; k++)
-		if (pfm_read_trace_field(session.get(), &record, &field, &value, nullptr, nullptr) == PFMLIB_SUCCESS)
+	for (unsigned k = 0;
+	     pfm_describe_trace_field(session.get(), record.event, k, &field) == PFMLIB_SUCCESS;
+	     k++)
+		if (pfm_read_trace_field(session.get(), &record, &field, &value, nullptr,
+		                         nullptr) == PFMLIB_SUCCESS)
 			std::printf("  %s=%" PRIu64, field.name, value);
 	std::putchar('\n');
 }

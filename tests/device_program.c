@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that uses the Tru64 counter device as programs on that system do: it knows pfcntr.h and system calls, and nothing
- * of this library. test_device_run starts it, linked dynamically and statically, under pfm device. It says what went wrong
- * and ends with the number of the check that failed. */
+/* A program that uses the Tru64 counter device as programs on that system do: it knows pfcntr.h and
+ * system calls, and nothing of this library. test_device_run starts it, linked dynamically and
+ * statically, under pfm device. It says what went wrong and ends with the number of the check that
+ * failed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <perfmon/pfcntr.h>
@@ -52,7 +53,9 @@ static void count(void)
 	CHECK(fd >= 0);
 	CHECK(open(PFCNTR_DEVICE, O_RDONLY | PCNTOPENALL) < 0 && errno == EBUSY);
 	CHECK(request(fd, PCNT5MUX, PF5_MUX0_CYCLES | PF5_MUX1_C_LOAD_INSTRUCTIONS) == 0);
-	CHECK(request(fd, PCNT5FREQ, PF5_C0_INT_EVERY_65536 | PF5_C1_INT_EVERY_65536 | PF5_C2_INT_EVERY_16384) == 0);
+	CHECK(request(fd, PCNT5FREQ,
+	              PF5_C0_INT_EVERY_65536 | PF5_C1_INT_EVERY_65536 | PF5_C2_INT_EVERY_16384) ==
+	      0);
 	CHECK(request(fd, PCNTSETITEMS, 0) < 0 && errno == EINVAL);
 	CHECK(request(fd, PCNTSETITEMS, PFM_COUNTERS | PFM_PROFILING) == 0);
 	CHECK(ioctl(fd, PCNTSETUADDR, &range) == 0);
@@ -62,14 +65,16 @@ static void count(void)
 	CHECK(request(fd, PCNT5RESTART, PF5_CTRS(3, PMCTRS_ALL_CPUS, 0, 0, 0)) == 0);
 	spend_time();
 	CHECK(request(fd, PCNT5DISABLE, PF5_CTRS(3, PMCTRS_ALL_CPUS, 0, 0, 0)) == 0);
-	CHECK(ioctl(fd, PCNT5READCNTRS, &where) == 0 && counts.pf_cntr0 > 1000000 && counts.pf_cntr1 > 0 && counts.pf_cntr2 == 0);
+	CHECK(ioctl(fd, PCNT5READCNTRS, &where) == 0 && counts.pf_cntr0 > 1000000 &&
+	      counts.pf_cntr1 > 0 && counts.pf_cntr2 == 0);
 	where = 8; /* nothing is mapped there */
 	CHECK(ioctl(fd, PCNT5GETCNT, &where) < 0 && errno == EFAULT);
 	CHECK(request(fd, PCNT6MUX, 0) < 0 && errno == EINVAL);
 	CHECK(read(fd, buckets, sizeof buckets) == 64);
 	copy = dup(fd);
 	CHECK(copy >= 0 && close(fd) == 0);
-	CHECK(open(PFCNTR_DEVICE, O_RDONLY | PCNTOPENALL) < 0 && errno == EBUSY); /* the copy is still open */
+	CHECK(open(PFCNTR_DEVICE, O_RDONLY | PCNTOPENALL) < 0 &&
+	      errno == EBUSY); /* the copy is still open */
 	CHECK(ioctl(copy, PCNTLOGALL, 0) == 0);
 	CHECK(close(copy) == 0);
 	fd = open(PFCNTR_DEVICE, O_RDONLY | PCNTOPENEACH);
@@ -87,7 +92,10 @@ static void share(void)
 	child = fork();
 	CHECK(child >= 0);
 	if (child == 0)
-		_exit(ioctl(fd, PCNTLOGALL, 0) == 0 && open(PFCNTR_DEVICE, PCNTOPENALL) < 0 && errno == EBUSY ? 0 : 1);
+		_exit(ioctl(fd, PCNTLOGALL, 0) == 0 && open(PFCNTR_DEVICE, PCNTOPENALL) < 0 &&
+		                      errno == EBUSY
+		              ? 0
+		              : 1);
 	CHECK(waitpid(child, &status, 0) == child && status == 0);
 	close(fd);
 }
@@ -121,7 +129,8 @@ static void open_one(void)
 	CHECK(sched_getaffinity(0, sizeof all, &all) == 0);
 	while (!CPU_ISSET(first, &all))
 		first++;
-	CHECK(CPU_COUNT(&all) == 1 || (open(PFCNTR_DEVICE, O_RDONLY | PCNTOPENONE) < 0 && errno != EBUSY));
+	CHECK(CPU_COUNT(&all) == 1 ||
+	      (open(PFCNTR_DEVICE, O_RDONLY | PCNTOPENONE) < 0 && errno != EBUSY));
 	CPU_ZERO(&one);
 	CPU_SET(first, &one);
 	CHECK(sched_setaffinity(0, sizeof one, &one) == 0);
@@ -165,7 +174,8 @@ static void live_as_usual(void)
 	CHECK(read(fd, text, sizeof text) > 0);
 	CHECK(high < 0 || read(high, text, sizeof text) >= 0);
 	CHECK(open("/dev/pfcntr.not", O_RDONLY) < 0 && errno == ENOENT);
-	CHECK(ioctl(fd, 0x5001UL, 0) < 0 && errno == ENOTTY); /* of the device's type, on another file */
+	CHECK(ioctl(fd, 0x5001UL, 0) < 0 &&
+	      errno == ENOTTY); /* of the device's type, on another file */
 	close(fd);
 }
 

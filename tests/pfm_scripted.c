@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The command pfm on a kernel whose events count what a file says, so that its answers are the same each time. PFM_SCRIPT names a folder:
- * "machine" in it is a recorded machine, "counts" has lines of type, config (hexadecimal), value, time enabled, time running
- * (nanoseconds) and an errno that opening ends with, 0 for none, -N: none the first N times, then EBUSY, on CPU N alone if there are
- * N + 1 thousands on top. Each CPU counts one more than
- * the one before it, and the second opening of an event a tenth more than the first, the third two tenths. Events that are in no line
- * are not supported. "mounts" is what is mounted; control groups are folders in that folder. With PFM_HERE set, that machine is the one
- * that runs it: "doctor" tries what it can. */
+/* The command pfm on a kernel whose events count what a file says, so that its answers are the same
+ * each time. PFM_SCRIPT names a folder: "machine" in it is a recorded machine, "counts" has lines
+ * of type, config (hexadecimal), value, time enabled, time running (nanoseconds) and an errno that
+ * opening ends with, 0 for none, -N: none the first N times, then EBUSY, on CPU N alone if there
+ * are N + 1 thousands on top. Each CPU counts one more than the one before it, and the second
+ * opening of an event a tenth more than the first, the third two tenths. Events that are in no line
+ * are not supported. "mounts" is what is mounted; control groups are folders in that folder. With
+ * PFM_HERE set, that machine is the one that runs it: "doctor" tries what it can. */
 #undef pfm_open_context
 #undef setmntent
 #include <ctype.h>
@@ -18,8 +19,7 @@
 #include "context/context.h"
 #include "fake_sys.h"
 
-enum { MOST_LINES = 256,
-       THOUSAND = 1000 };
+enum { MOST_LINES = 256, THOUSAND = 1000 };
 
 int scripted_open_context(pfm_ctx_t **ctx, const pfm_ctx_options_t *options, pfm_error_t *error);
 FILE *scripted_setmntent(const char *path, const char *mode);
@@ -42,7 +42,8 @@ static const struct script_line *find_line(const struct perf_event_attr *attr)
 	return NULL;
 }
 
-static int decide_call(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
+static int decide_call(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,
+                       int group)
 {
 	const struct script_line *l = find_line(attr);
 	int before = 0;
@@ -52,10 +53,9 @@ static int decide_call(struct fake *f, const struct perf_event_attr *attr, int p
 	if (l && l->error >= THOUSAND)
 		return cpu == l->error / THOUSAND - 1 ? -(l->error % THOUSAND) : 0;
 	for (unsigned i = 0; l && i < f->n_events; i++)
-		before += f->events[i].a.attr.type == l->type && f->events[i].a.attr.config == l->config && f->events[i].cpu == cpu;
-	return !l ? -ENOENT : l->error >= 0 ? -l->error
-	              : before < -l->error  ? 0
-	                                    : -EBUSY;
+		before += f->events[i].a.attr.type == l->type &&
+		          f->events[i].a.attr.config == l->config && f->events[i].cpu == cpu;
+	return !l ? -ENOENT : l->error >= 0 ? -l->error : before < -l->error ? 0 : -EBUSY;
 }
 
 static void advance_clock(struct fake *f, struct fake_event *e)
@@ -64,7 +64,8 @@ static void advance_clock(struct fake *f, struct fake_event *e)
 	unsigned before = 0;
 
 	for (const struct fake_event *other = f->events; other < e; other++)
-		before += other->a.attr.type == l->type && other->a.attr.config == l->config && other->cpu == e->cpu;
+		before += other->a.attr.type == l->type && other->a.attr.config == l->config &&
+		          other->cpu == e->cpu;
 	e->value = l->value + l->value * before / 10 + (e->cpu > 0 ? (uint64_t)e->cpu : 0);
 	e->is_open = l->enabled;
 	e->running = l->running;
@@ -76,9 +77,11 @@ static bool is_process(const char *path)
 	return strncmp(path, "/proc/", 6) == 0 && isdigit((unsigned char)path[6]);
 }
 
-static int list(const struct sys *sys, const char *path, int (*each)(void *arg, const char *name), void *arg)
+static int list(const struct sys *sys, const char *path, int (*each)(void *arg, const char *name),
+                void *arg)
 {
-	return is_process(path) ? real.list_folder(&real, path, each, arg) : scripted.list_folder(sys, path, each, arg);
+	return is_process(path) ? real.list_folder(&real, path, each, arg)
+	                        : scripted.list_folder(sys, path, each, arg);
 }
 
 static int open_file(const struct sys *sys, const char *path, int flags)
@@ -110,8 +113,8 @@ static void read_script(void)
 	if (!in)
 		abort();
 	while (l < lines + MOST_LINES && fgets(text, sizeof(text), in))
-		if (sscanf(text, "%u %" SCNx64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %d", &l->type, &l->config, &l->value, &l->enabled,
-		           &l->running, &l->error) == 6)
+		if (sscanf(text, "%u %" SCNx64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %d", &l->type,
+		           &l->config, &l->value, &l->enabled, &l->running, &l->error) == 6)
 			l++;
 	n_lines = (unsigned)(l - lines);
 	fclose(in);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* LD_PRELOAD for pfm stat: what the kernel says of counters, as if they had been counted half of the time, in turns with others. What a
- * look at them finds is off by up to a fifth, as programs differ from turn to turn. */
+/* LD_PRELOAD for pfm stat: what the kernel says of counters, as if they had been counted half of
+ * the time, in turns with others. What a look at them finds is off by up to a fifth, as programs
+ * differ from turn to turn. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -8,8 +9,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-enum { MOST_FDS = 256,
-       MOST_VALUES = 8 };
+enum { MOST_FDS = 256, MOST_VALUES = 8 };
 
 /* What the kernel said of a descriptor last, and what it was made into. */
 static struct {
@@ -35,7 +35,8 @@ static void running_share(int fd, uint64_t *times, uint64_t *values, uint64_t n)
 	fds[fd].enabled = times[0];
 	times[1] = fds[fd].running;
 	for (uint64_t i = 0; i < n; i++) {
-		fds[fd].made[i] += (uint64_t)((double)(values[i] - fds[fd].real[i]) / 2 * (1 + switch_off()));
+		fds[fd].made[i] +=
+			(uint64_t)((double)(values[i] - fds[fd].real[i]) / 2 * (1 + switch_off()));
 		fds[fd].real[i] = values[i];
 		values[i] = fds[fd].made[i];
 	}

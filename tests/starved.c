@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* LD_PRELOAD for pfm: allocation number STARVED of the command fails, with STARVED_ON every later one as well. What the command starts
- * has its memory. How many there were is written into the file STARVED_COUNT. */
+/* LD_PRELOAD for pfm: allocation number STARVED of the command fails, with STARVED_ON every later
+ * one as well. What the command starts has its memory. How many there were is written into the file
+ * STARVED_COUNT. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -34,7 +35,9 @@ __attribute__((constructor)) static void begin_starving(void)
 
 __attribute__((destructor)) static void end_starving(void)
 {
-	int fd = *count && getpid() == self ? open(count, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
+	int fd = *count && getpid() == self
+	                 ? open(count, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)
+	                 : -1;
 	char text[32];
 
 	if (fd < 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A program as pfm(7) of Tru64 UNIX teaches to write it: <sys/pfcntr.h>, longs, and the members that the page names. It knows nothing of
- * this project. What it is run on is its argument: ev4, ev5 or ev6. */
+/* A program as pfm(7) of Tru64 UNIX teaches to write it: <sys/pfcntr.h>, longs, and the members
+ * that the page names. It knows nothing of this project. What it is run on is its argument: ev4,
+ * ev5 or ev6. */
 #include <sys/types.h>
 #include <sys/ioctl.h>
 #include <sys/pfcntr.h>
@@ -25,7 +26,8 @@ static int work(void)
 /* The first of the two was selected, the other one was not. */
 static int result(uint64_t selected, uint64_t other)
 {
-	printf("# %s, %s\n", selected ? "counted" : "nothing counted", other ? "and what was not asked for" : "nothing else");
+	printf("# %s, %s\n", selected ? "counted" : "nothing counted",
+	       other ? "and what was not asked for" : "nothing else");
 	return selected && !other ? 0 : 2;
 }
 
@@ -46,8 +48,9 @@ static int ev4(int fd)
 	if (ioctl(fd, PCNTSETMUX, &iccsr) == 0)
 		return failed("both counters cannot be disabled");
 	iccsr.iccsr_disable = 2;
-	if (ioctl(fd, PCNTSETMUX, &iccsr) || ioctl(fd, PCNTSETITEMS, &items) || ioctl(fd, PCNTLOGALL) || ioctl(fd, PCNTCLEARCNT) ||
-	    ioctl(fd, PCNTRENABLE) || work() || ioctl(fd, PCNTDISABLE))
+	if (ioctl(fd, PCNTSETMUX, &iccsr) || ioctl(fd, PCNTSETITEMS, &items) ||
+	    ioctl(fd, PCNTLOGALL) || ioctl(fd, PCNTCLEARCNT) || ioctl(fd, PCNTRENABLE) || work() ||
+	    ioctl(fd, PCNTDISABLE))
 		return failed("counting");
 	if (ioctl(fd, PCNTGETCNT, &pfcntrs) || ioctl(fd, PCNTGETIPLHIS, &pfipls))
 		return failed("reading");
@@ -66,8 +69,8 @@ static int ev5(int fd)
 	pmctrs.pmctrs_ev5_long = 0;
 	pmctrs.pmctrs_ev5_cpu = PMCTRS_ALL_CPUS;
 	pmctrs.pmctrs_ev5_select = PF5_SEL_COUNTER_0 | PF5_SEL_COUNTER_1;
-	if (ioctl(fd, PCNT5MUX, &mux) || ioctl(fd, PCNT5FREQ, &rates) || ioctl(fd, PCNTSETITEMS, &items) ||
-	    ioctl(fd, PCNT5CTXTS, &contexts) ||
+	if (ioctl(fd, PCNT5MUX, &mux) || ioctl(fd, PCNT5FREQ, &rates) ||
+	    ioctl(fd, PCNTSETITEMS, &items) || ioctl(fd, PCNT5CTXTS, &contexts) ||
 	    ioctl(fd, PCNTCLEARCNT) || ioctl(fd, PCNT5RESTART, &pmctrs.pmctrs_ev5_long) || work() ||
 	    ioctl(fd, PCNT5DISABLE, &pmctrs.pmctrs_ev5_long))
 		return failed("counting");
@@ -87,8 +90,10 @@ static int ev6(int fd)
 	pmctrs.pmctrs_ev6_long = 0;
 	pmctrs.pmctrs_ev6_cpu = PMCTRS_ALL_CPUS;
 	pmctrs.pmctrs_ev6_select = PF6_SEL_COUNTER_0;
-	if (ioctl(fd, PCNT6MUX, &mux) || ioctl(fd, PCNTSETITEMS, &items) || ioctl(fd, PCNTLOGSELECT) || ioctl(fd, PCNTCLEARCNT) ||
-	    ioctl(fd, PCNT6ENABWRITE, &pmctrs.pmctrs_ev6_long) || work() || ioctl(fd, PCNT6DISABLE, &pmctrs.pmctrs_ev6_long))
+	if (ioctl(fd, PCNT6MUX, &mux) || ioctl(fd, PCNTSETITEMS, &items) ||
+	    ioctl(fd, PCNTLOGSELECT) || ioctl(fd, PCNTCLEARCNT) ||
+	    ioctl(fd, PCNT6ENABWRITE, &pmctrs.pmctrs_ev6_long) || work() ||
+	    ioctl(fd, PCNT6DISABLE, &pmctrs.pmctrs_ev6_long))
 		return failed("counting");
 	if (ioctl(fd, PCNT6READCNTRS, &pfcntrs))
 		return failed("reading");
@@ -102,6 +107,5 @@ int main(int argc, char **argv)
 
 	if (fd < 0)
 		return failed("/dev/pfcntr");
-	return !strcmp(model, "ev4") ? ev4(fd) : !strcmp(model, "ev6") ? ev6(fd)
-	                                                               : ev5(fd);
+	return !strcmp(model, "ev4") ? ev4(fd) : !strcmp(model, "ev6") ? ev6(fd) : ev5(fd);
 }

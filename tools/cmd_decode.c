@@ -9,11 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { OPT_JSON = LONG_ONLY,
-       OPT_PMU,
-       EVENT_MAX = 2048,
-       EVENTS_SHOWN = 64,
-       N_WORDS = 4 };
+enum { OPT_JSON = LONG_ONLY, OPT_PMU, EVENT_MAX = 2048, EVENTS_SHOWN = 64, N_WORDS = 4 };
 
 static const struct command_option options[] = {
 	{ OPT_PMU, "pmu", "NAME", "processor the registers belong to; this machine's otherwise" },

@@ -5,13 +5,10 @@
 #include <string.h>
 #include <perfmon/system.h>
 
-enum { OPT_JSON = LONG_ONLY,
-       LABEL_WIDTH = 18,
-       TEXT_MAX = 640 };
+enum { OPT_JSON = LONG_ONLY, LABEL_WIDTH = 18, TEXT_MAX = 640 };
 
 static const struct command_option options[] = {
-	{ OPT_JSON, "json", NULL, "one JSON object for each finding" },
-	{ 0, NULL, NULL, NULL }
+	{ OPT_JSON, "json", NULL, "one JSON object for each finding" }, { 0, NULL, NULL, NULL }
 };
 
 /* Prints @text under a finding, behind @label; nothing if it is empty. */

@@ -11,31 +11,36 @@
 #include <string.h>
 #include <strings.h>
 
-enum { OPT_JSON = LONG_ONLY,
-       OPT_PMU,
-       OPT_COMPLETE,
-       OPT_PMUS,
-       OPT_METRICS,
-       OPT_COUNTER,
-       OPT_UNIT,
-       OPT_NO_PAGER,
-       NAME_COLUMN = 34,
-       NAME_COLUMNS = 24, /* of a processor */
-       PMU_COLUMN = 51,   /* where it is described */
-       FOLDED_MAX = 256,
-       TEXT_SIZE_MAX = 1024,
-       PAGE_SIZE_MAX = 1 << 16,
-       NAME_MARGIN_SIZE = 64 };
+enum {
+	OPT_JSON = LONG_ONLY,
+	OPT_PMU,
+	OPT_COMPLETE,
+	OPT_PMUS,
+	OPT_METRICS,
+	OPT_COUNTER,
+	OPT_UNIT,
+	OPT_NO_PAGER,
+	NAME_COLUMN = 34,
+	NAME_COLUMNS = 24, /* of a processor */
+	PMU_COLUMN = 51,   /* where it is described */
+	FOLDED_MAX = 256,
+	TEXT_SIZE_MAX = 1024,
+	PAGE_SIZE_MAX = 1 << 16,
+	NAME_MARGIN_SIZE = 64
+};
 
 static const struct command_option options[] = {
 	{ OPT_PMU, "pmu", "NAME", "events of this processor or unit only" },
 	{ OPT_PMUS, "pmus", NULL, "processors and units only, no events" },
 	{ OPT_METRICS, "metrics", NULL, "metrics, which are computed from events, and no events" },
 	{ 'd', "descriptions", NULL, "look for the pattern in descriptions as well" },
-	{ 'a', "all", NULL, "also what is usually left out: the events of every processor, deprecated and hidden ones, metrics among "
-	                    "events" },
+	{ 'a', "all", NULL,
+	  "also what is usually left out: the events of every processor, deprecated and hidden "
+	  "ones, metrics among "
+	  "events" },
 	{ OPT_COUNTER, "counter", "LIST", "events that one of these counters can count: 0-3,F1" },
-	{ OPT_UNIT, "unit", "NAME", "events of units outside the cores whose name or description has this in it" },
+	{ OPT_UNIT, "unit", "NAME",
+	  "events of units outside the cores whose name or description has this in it" },
 	{ OPT_JSON, "json", NULL, "one JSON object for each processor and event" },
 	{ OPT_NO_PAGER, "no-pager", NULL, "write straight to the terminal, without $PAGER" },
 	{ OPT_COMPLETE, "complete", "PREFIX", NULL },
@@ -57,15 +62,16 @@ struct lister {
 	uint64_t counters;     /* one of them is wanted; 0: any */
 	const char *unit_name; /* of a unit called so; NULL: of anything */
 	struct json out;
-	size_t width;                         /* of the terminal; 0 without a terminal */
-	bool is_narrow;                       /* two columns side by side would leave too little for the second one */
-	size_t column;                        /* of descriptions */
-	char before_name[NAME_MARGIN_SIZE];   /* names: two blanks, their colour */
-	char after_name[NAME_MARGIN_SIZE];    /* names: the end of it, and blanks */
-	size_t colour_on_len, colour_off_len; /* bytes of the former, and of the end of the colour */
-	struct output_page *page;             /* rows on their way out */
-	struct found_event *found;            /* what was found of a PMU, with */
-	size_t found_capacity;                /* room for so many */
+	size_t width;   /* of the terminal; 0 without a terminal */
+	bool is_narrow; /* two columns side by side would leave too little for the second one */
+	size_t column;  /* of descriptions */
+	char before_name[NAME_MARGIN_SIZE]; /* names: two blanks, their colour */
+	char after_name[NAME_MARGIN_SIZE];  /* names: the end of it, and blanks */
+	size_t colour_on_len,
+		colour_off_len;    /* bytes of the former, and of the end of the colour */
+	struct output_page *page;  /* rows on their way out */
+	struct found_event *found; /* what was found of a PMU, with */
+	size_t found_capacity;     /* room for so many */
 	size_t n_pmus, n_events, n_tracepoints, n_forms;
 	char folded[FOLDED_MAX];
 };
@@ -85,7 +91,9 @@ struct output_page {
 	char bytes[PAGE_SIZE_MAX];
 };
 
-/* ---- matching ----------------------------------------------------------------------------------------------------------- */
+/* ---- matching
+ * -----------------------------------------------------------------------------------------------------------
+ */
 
 static void fold_case(const char *text, char *out, size_t room)
 {
@@ -120,7 +128,8 @@ static bool contains_text(const struct lister *l, const char *text)
 	if (!folded)
 		return false;
 	fold_case(text, folded, room);
-	found = strpbrk(pattern, "*?[") ? fnmatch(pattern, folded, 0) == 0 : strstr(folded, pattern) != NULL;
+	found = strpbrk(pattern, "*?[") ? fnmatch(pattern, folded, 0) == 0
+	                                : strstr(folded, pattern) != NULL;
 	if (folded != small)
 		free(folded);
 	return found;
@@ -144,7 +153,8 @@ static bool matches_pattern(const struct lister *l, const pfm_event_info_t *e)
 		return false;
 	if (!l->all_pmus && (e->flags & (PFM_EVENT_HIDDEN | PFM_EVENT_DEPRECATED)))
 		return false;
-	return !l->pattern || contains_text(l, e->name) || (l->descriptions && contains_text(l, e->desc)) || (l->metrics && is_in_group(l, e));
+	return !l->pattern || contains_text(l, e->name) ||
+	       (l->descriptions && contains_text(l, e->desc)) || (l->metrics && is_in_group(l, e));
 }
 
 static int compare_topics(const void *a, const void *b)
@@ -155,7 +165,9 @@ static int compare_topics(const void *a, const void *b)
 	return order ? order : (x->event > y->event) - (x->event < y->event);
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------------------------ */
+/* ---- writing
+ * ------------------------------------------------------------------------------------------------------------
+ */
 
 static void json_flags(struct json *j, unsigned flags)
 {
@@ -163,12 +175,9 @@ static void json_flags(struct json *j, unsigned flags)
 		unsigned bit;
 		const char *name;
 	} names[] = {
-		{ PFM_EVENT_DEPRECATED, "deprecated" },
-		{ PFM_EVENT_ALONE, "alone" },
-		{ PFM_EVENT_PER_PKG, "per_pkg" },
-		{ PFM_EVENT_EXPERIMENTAL, "experimental" },
-		{ PFM_EVENT_ARCH, "architectural" },
-		{ PFM_EVENT_METRIC, "metric" },
+		{ PFM_EVENT_DEPRECATED, "deprecated" }, { PFM_EVENT_ALONE, "alone" },
+		{ PFM_EVENT_PER_PKG, "per_pkg" },       { PFM_EVENT_EXPERIMENTAL, "experimental" },
+		{ PFM_EVENT_ARCH, "architectural" },    { PFM_EVENT_METRIC, "metric" },
 		{ PFM_EVENT_HIDDEN, "hidden" },
 	};
 	size_t i;
@@ -214,23 +223,29 @@ static void json_event(struct lister *l, const pfm_pmu_info_t *pmu, const pfm_ev
 }
 
 /* Text of field @name in the row of @e, "" if it has none. Cheaper than pfm_describe_metric(). */
-static const char *find_field_text(const struct lister *l, const struct found_event *e, const char *name)
+static const char *find_field_text(const struct lister *l, const struct found_event *e,
+                                   const char *name)
 {
 	const char *called, *text;
 	uint64_t value;
 	int counter;
 
-	for (unsigned i = 0; !pfm_describe_field(l->ctx, e->pmu, e->event, i, &called, &text, &value, &counter); i++)
+	for (unsigned i = 0;
+	     !pfm_describe_field(l->ctx, e->pmu, e->event, i, &called, &text, &value, &counter);
+	     i++)
 		if (strcmp(called, name) == 0)
 			return text;
 	return "";
 }
 
 /* "What it is. [percent; TmaL1, Backend]" */
-static void metric_text(const struct lister *l, const struct found_event *e, char buf[TEXT_SIZE_MAX])
+static void metric_text(const struct lister *l, const struct found_event *e,
+                        char buf[TEXT_SIZE_MAX])
 {
 	const char *groups = find_field_text(l, e, "metric_group");
-	const char *parts[] = { e->desc, *e->desc ? " [" : "[", e->unit, *e->unit && *groups ? "; " : "", groups, "]" };
+	const char *parts[] = { e->desc, *e->desc ? " [" : "[",
+		                e->unit, *e->unit && *groups ? "; " : "",
+		                groups,  "]" };
 	unsigned n_parts = *e->unit || *groups ? sizeof(parts) / sizeof(parts[0]) : 1;
 	size_t n = 0, len;
 
@@ -253,7 +268,8 @@ static void flush_page(struct output_page *p)
 }
 
 /* Writes the page, because @piece does not fit on it. */
-__attribute__((noinline)) static void append_padding_to_column(struct output_page *p, struct text_piece piece)
+__attribute__((noinline)) static void append_padding_to_column(struct output_page *p,
+                                                               struct text_piece piece)
 {
 	term_write(stdout, p->bytes, p->n);
 	p->n = 0;
@@ -291,7 +307,8 @@ static void append_words(struct output_page *p, const char *text)
 }
 
 /* The first @len of AROUND_ROOM bytes: all are copied, since that many is known beforehand. */
-static void append_match_context(struct output_page *p, const char bytes[NAME_MARGIN_SIZE], size_t len)
+static void append_match_context(struct output_page *p, const char bytes[NAME_MARGIN_SIZE],
+                                 size_t len)
 {
 	append_piece(p, (struct text_piece){ bytes, NAME_MARGIN_SIZE });
 	p->n -= NAME_MARGIN_SIZE - len;
@@ -306,7 +323,8 @@ static void append_name(const struct lister *l, struct output_page *p, const cha
 	append_match_context(p, l->before_name, l->colour_on_len);
 	append_piece(p, name);
 	if (!l->is_narrow && !(wide && l->width)) {
-		append_match_context(p, l->after_name, l->colour_off_len + (wide ? 2 : NAME_COLUMN - 2 - name.len));
+		append_match_context(p, l->after_name,
+		                     l->colour_off_len + (wide ? 2 : NAME_COLUMN - 2 - name.len));
 		return;
 	}
 	append_piece(p, (struct text_piece){ l->after_name, l->colour_off_len });
@@ -349,8 +367,10 @@ static void append_texts(struct output_page *p, const char *const texts[])
 
 static void add_pmu_heading(const struct lister *l, const pfm_pmu_info_t *pmu)
 {
-	append_texts(l->page, (const char *const[]){ l->n_events || l->n_pmus ? "\n" : "", term_colour_begin(stdout, BOLD), pmu->name,
-	                                             term_colour_end(stdout), "  ", pmu->desc, " (", pmu->origin, ")\n", NULL });
+	append_texts(l->page, (const char *const[]){ l->n_events || l->n_pmus ? "\n" : "",
+	                                             term_colour_begin(stdout, BOLD), pmu->name,
+	                                             term_colour_end(stdout), "  ", pmu->desc, " (",
+	                                             pmu->origin, ")\n", NULL });
 }
 
 /* Finds the events of PMU @pmu that are wanted, in order. How many. */
@@ -364,7 +384,8 @@ static size_t find_events(struct lister *l, int pmu, const pfm_pmu_info_t *info)
 		if (pfm_describe_event(l->ctx, pmu, i, &e) || !matches_pattern(l, &e))
 			continue;
 		has_topics |= *e.topic != 0;
-		l->found[n++] = (struct found_event){ e.name, e.desc, e.replaced, e.unit, e.topic, pmu, i, e.flags };
+		l->found[n++] = (struct found_event){ e.name,  e.desc, e.replaced, e.unit,
+			                              e.topic, pmu,    i,          e.flags };
 	}
 	if (has_topics)
 		qsort(l->found, n, sizeof(*l->found), compare_topics);
@@ -377,7 +398,9 @@ static void print_found(const struct lister *l, const struct found_event *found,
 
 	for (const struct found_event *e = found; e < found + n; e++) {
 		if (e->topic != topic && strcmp(e->topic, topic) != 0)
-			append_texts(l->page, (const char *const[]){ " ", term_colour_begin(stdout, DIM), e->topic, term_colour_end(stdout), "\n", NULL });
+			append_texts(l->page, (const char *const[]){
+						      " ", term_colour_begin(stdout, DIM), e->topic,
+						      term_colour_end(stdout), "\n", NULL });
 		topic = e->topic;
 		print_event(l, e);
 	}
@@ -395,7 +418,8 @@ static void json_events(struct lister *l, const pfm_pmu_info_t *info, size_t n)
 
 static bool has_page_room(struct lister *l, size_t n)
 {
-	struct found_event *more = n > l->found_capacity ? realloc(l->found, n * sizeof(*more)) : l->found;
+	struct found_event *more =
+		n > l->found_capacity ? realloc(l->found, n * sizeof(*more)) : l->found;
 
 	if (n <= l->found_capacity)
 		return true;
@@ -427,7 +451,8 @@ static const char *host_note(unsigned flags)
 {
 	if (!(flags & PFM_PMU_HOST))
 		return "";
-	return flags & PFM_PMU_FALLBACK ? " (this machine: what its family has in common, the processor itself is unknown)"
+	return flags & PFM_PMU_FALLBACK ? " (this machine: what its family has in common, the "
+	                                  "processor itself is unknown)"
 	                                : " (this machine)";
 }
 
@@ -437,10 +462,12 @@ static void list_pmu(struct lister *l, const pfm_pmu_info_t *p)
 
 	if (!l->json) {
 		bool narrow = l->width && l->width < PMU_COLUMN + 24;
-		size_t len = strlen(p->name), at = PMU_COLUMN + (len > NAME_COLUMNS ? len - NAME_COLUMNS : 0);
+		size_t len = strlen(p->name),
+		       at = PMU_COLUMN + (len > NAME_COLUMNS ? len - NAME_COLUMNS : 0);
 		char text[512];
 
-		printf("  %s%-*s%s %5u events  %-*s", term_colour_begin(stdout, CYAN), NAME_COLUMNS, p->name, term_colour_end(stdout), p->n_events, narrow ? 0 : 10,
+		printf("  %s%-*s%s %5u events  %-*s", term_colour_begin(stdout, CYAN), NAME_COLUMNS,
+		       p->name, term_colour_end(stdout), p->n_events, narrow ? 0 : 10,
 		       strchr(p->origin, '/') ? "image" : p->origin);
 		snprintf(text, sizeof(text), "%s%s", p->desc, host_note(p->flags));
 		if (narrow)
@@ -467,7 +494,9 @@ static void list_pmu(struct lister *l, const pfm_pmu_info_t *p)
 	put_line(j);
 }
 
-/* ---- which -------------------------------------------------------------------------------------------------------------- */
+/* ---- which
+ * --------------------------------------------------------------------------------------------------------------
+ */
 
 static bool has_table(const struct lister *l, const char *name)
 {
@@ -500,7 +529,8 @@ static bool is_shown_pmu(const struct lister *l, int pmu, pfm_pmu_info_t *info)
 		return false;
 	if (l->pmu >= 0)
 		return pmu == l->pmu;
-	return l->all_pmus || (!(info->flags & PFM_PMU_HIDDEN) && (l->metrics || !has_no_event(l, pmu, info)));
+	return l->all_pmus ||
+	       (!(info->flags & PFM_PMU_HIDDEN) && (l->metrics || !has_no_event(l, pmu, info)));
 }
 
 static bool is_on_host(const pfm_pmu_info_t *info)
@@ -515,7 +545,9 @@ static bool selects_events(const struct lister *l, const pfm_pmu_info_t *info)
 
 	if (l->pmus_only)
 		return false;
-	if (l->unit_name && (!(info->flags & PFM_PMU_UNCORE) || !(strcasestr(info->name, l->unit_name) || strcasestr(info->desc, l->unit_name))))
+	if (l->unit_name &&
+	    (!(info->flags & PFM_PMU_UNCORE) ||
+	     !(strcasestr(info->name, l->unit_name) || strcasestr(info->desc, l->unit_name))))
 		return false;
 	return l->pmu >= 0 || l->all_pmus || (l->other_hosts ? !here : here);
 }
@@ -528,7 +560,8 @@ static bool is_search(const struct lister *l)
 
 static bool selects_pmu(const struct lister *l, const pfm_pmu_info_t *info)
 {
-	return !l->pattern || contains_text(l, info->name) || contains_text(l, info->aliases) || contains_text(l, info->desc);
+	return !l->pattern || contains_text(l, info->name) || contains_text(l, info->aliases) ||
+	       contains_text(l, info->desc);
 }
 
 static int list_selected(struct lister *l, int n)
@@ -543,7 +576,9 @@ static int list_selected(struct lister *l, int n)
 	return status;
 }
 
-/* ---- tracepoints --------------------------------------------------------------------------------------------------------- */
+/* ---- tracepoints
+ * ---------------------------------------------------------------------------------------------------------
+ */
 
 static void list_tracepoint(struct lister *l, const char *name)
 {
@@ -556,7 +591,9 @@ static void list_tracepoint(struct lister *l, const char *name)
 		return;
 	}
 	if (!l->n_tracepoints)
-		printf("%s%stracepoints%s  of the running kernel\n", l->n_events || l->n_pmus ? "\n" : "", term_colour_begin(stdout, BOLD), term_colour_end(stdout));
+		printf("%s%stracepoints%s  of the running kernel\n",
+		       l->n_events || l->n_pmus ? "\n" : "", term_colour_begin(stdout, BOLD),
+		       term_colour_end(stdout));
 	printf("  %s%s%s\n", term_colour_begin(stdout, CYAN), name, term_colour_end(stdout));
 }
 
@@ -577,28 +614,36 @@ static bool is_sole_pmu(const struct lister *l, const char *name)
 {
 	pfm_pmu_info_t info = PFM_INIT(info);
 
-	return l->pmu >= 0 && !pfm_describe_pmu(l->ctx, l->pmu, &info) && !info.n_events && strcmp(info.name, name) == 0;
+	return l->pmu >= 0 && !pfm_describe_pmu(l->ctx, l->pmu, &info) && !info.n_events &&
+	       strcmp(info.name, name) == 0;
 }
 
 /* Lists tracepoints that match the pattern, or all if they are asked for by name: there are too
  * many to come with everything else. */
 static void list_tracepoints(struct lister *l)
 {
-	if (l->pmu >= 0 ? is_sole_pmu(l, "tracepoint") : l->pattern && !l->metrics && !l->counters && !l->unit_name)
+	if (l->pmu >= 0 ? is_sole_pmu(l, "tracepoint")
+	                : l->pattern && !l->metrics && !l->counters && !l->unit_name)
 		pfm_visit_tracepoints(l->ctx, NULL, add_tracepoint, l);
 }
 
-/* ---- events that are written, not listed --------------------------------------------------------------------------------- */
+/* ---- events that are written, not listed
+ * --------------------------------------------------------------------------------- */
 
 static const struct raw_form {
 	const char *pmu, *form, *desc;
 } raw_forms[] = {
-	{ "tracepoint", "SUBSYSTEM:NAME", "A tracepoint of the kernel; 'pfm list tracepoint' has them all, 'pfm show' the fields of one." },
-	{ "breakpoint", "mem:ADDRESS[/LENGTH][:ACCESS]", "Accesses to 1 to 8 bytes of memory; ACCESS is any of r, w and x, or rw." },
+	{ "tracepoint", "SUBSYSTEM:NAME",
+	  "A tracepoint of the kernel; 'pfm list tracepoint' has them all, 'pfm show' the fields "
+	  "of one." },
+	{ "breakpoint", "mem:ADDRESS[/LENGTH][:ACCESS]",
+	  "Accesses to 1 to 8 bytes of memory; ACCESS is any of r, w and x, or rw." },
 	{ "kprobe", "kprobes:NAME",
-	  "Passing a place in the kernel, once it has a name: echo 'p:NAME FUNCTION' >> /sys/kernel/tracing/kprobe_events." },
+	  "Passing a place in the kernel, once it has a name: echo 'p:NAME FUNCTION' >> "
+	  "/sys/kernel/tracing/kprobe_events." },
 	{ "uprobe", "uprobes:NAME",
-	  "Passing a place in a program, once it has a name: echo 'p:NAME FILE:OFFSET' >> /sys/kernel/tracing/uprobe_events." },
+	  "Passing a place in a program, once it has a name: echo 'p:NAME FILE:OFFSET' >> "
+	  "/sys/kernel/tracing/uprobe_events." },
 };
 
 static void list_form(struct lister *l, const struct raw_form *w)
@@ -607,7 +652,8 @@ static void list_form(struct lister *l, const struct raw_form *w)
 		const struct found_event form = { .name = w->form, .desc = w->desc, .topic = "" };
 
 		if (!l->n_forms)
-			printf("%s%swritten, not listed%s\n", l->n_events || l->n_pmus ? "\n" : "", term_colour_begin(stdout, BOLD), term_colour_end(stdout));
+			printf("%s%swritten, not listed%s\n", l->n_events || l->n_pmus ? "\n" : "",
+			       term_colour_begin(stdout, BOLD), term_colour_end(stdout));
 		print_found(l, &form, 1);
 		flush_page(l->page);
 		return;
@@ -620,13 +666,16 @@ static void list_form(struct lister *l, const struct raw_form *w)
 	put_line(&l->out);
 }
 
-/* How events of the kernel's PMUs that have no list are written: where that PMU is asked for, or matches, or nothing was asked. */
+/* How events of the kernel's PMUs that have no list are written: where that PMU is asked for, or
+ * matches, or nothing was asked. */
 static void list_forms(struct lister *l)
 {
 	if (l->metrics || l->counters || l->unit_name)
 		return;
-	for (const struct raw_form *w = raw_forms; w < raw_forms + sizeof(raw_forms) / sizeof(raw_forms[0]); w++) {
-		bool wanted = l->pmu >= 0 ? is_sole_pmu(l, w->pmu) : !l->pattern || contains_text(l, w->pmu);
+	for (const struct raw_form *w = raw_forms;
+	     w < raw_forms + sizeof(raw_forms) / sizeof(raw_forms[0]); w++) {
+		bool wanted = l->pmu >= 0 ? is_sole_pmu(l, w->pmu)
+		                          : !l->pattern || contains_text(l, w->pmu);
 
 		if (!wanted || (l->pmu < 0 && pfm_find_pmu(l->ctx, w->pmu) < 0))
 			continue;
@@ -646,7 +695,10 @@ static int list_other_hosts(struct lister *l, int n)
 	l->other_hosts = true;
 	status = list_selected(l, n);
 	if (l->n_events)
-		fprintf(stderr, "pfm: note: none of this machine's %s match; these are other processors'.\n", l->metrics ? "metrics" : "events");
+		fprintf(stderr,
+		        "pfm: note: none of this machine's %s match; these are other "
+		        "processors'.\n",
+		        l->metrics ? "metrics" : "events");
 	return status;
 }
 
@@ -668,7 +720,8 @@ static int list_metrics(struct lister *l, int n)
 	return status;
 }
 
-/* Processors and units: those of this machine, and where all are asked for the others behind them. */
+/* Processors and units: those of this machine, and where all are asked for the others behind them.
+ */
 static void list_pmus(struct lister *l, int n)
 {
 	pfm_pmu_info_t info = PFM_INIT(info);
@@ -676,19 +729,23 @@ static void list_pmus(struct lister *l, int n)
 
 	for (int here = 1; here >= 0; here--)
 		for (int i = 0; i < n; i++) {
-			if (!is_shown_pmu(l, i, &info) || !selects_pmu(l, &info) || is_on_host(&info) != here)
+			if (!is_shown_pmu(l, i, &info) || !selects_pmu(l, &info) ||
+			    is_on_host(&info) != here)
 				continue;
 			if (!here && !l->pmus_only && !l->all_pmus) {
 				others++;
 				continue;
 			}
 			if (!l->json && !l->n_pmus)
-				printf("%sProcessors and units%s\n", term_colour_begin(stdout, BOLD), term_colour_end(stdout));
+				printf("%sProcessors and units%s\n",
+				       term_colour_begin(stdout, BOLD), term_colour_end(stdout));
 			list_pmu(l, &info);
 			l->n_pmus++;
 		}
 	if (others && !l->json)
-		printf("  and %u of other machines: 'pfm list --pmus' names them, 'pfm list --pmu NAME' has the events of one\n", others);
+		printf("  and %u of other machines: 'pfm list --pmus' names them, 'pfm list --pmu "
+		       "NAME' has the events of one\n",
+		       others);
 }
 
 static bool has_core_pmu(const struct lister *l, int n)
@@ -696,17 +753,20 @@ static bool has_core_pmu(const struct lister *l, int n)
 	pfm_pmu_info_t info = PFM_INIT(info);
 
 	for (int i = 0; i < n; i++)
-		if (!pfm_describe_pmu(l->ctx, i, &info) && info.flags & PFM_PMU_KERNEL && info.flags & PFM_PMU_CORE)
+		if (!pfm_describe_pmu(l->ctx, i, &info) && info.flags & PFM_PMU_KERNEL &&
+		    info.flags & PFM_PMU_CORE)
 			return true;
 	return false;
 }
 
-/* The list names the events of this machine's processor whether or not its kernel can count them. */
+/* The list names the events of this machine's processor whether or not its kernel can count them.
+ */
 static void warn_without_pmu(const struct lister *l, int n)
 {
 	if (l->json || l->pmus_only || l->pmu >= 0 || is_search(l) || has_core_pmu(l, n))
 		return;
-	printf("This machine has no hardware PMU: of these events only software events and tracepoints can be\n"
+	printf("This machine has no hardware PMU: of these events only software events and "
+	       "tracepoints can be\n"
 	       "counted here. 'pfm doctor' says why.\n\n");
 }
 
@@ -743,13 +803,15 @@ static void report_refusals(const struct lister *l)
 static bool is_event(const struct lister *l, const char *pattern, pfm_event_info_t *e)
 {
 	pfm_pmu_info_t info = PFM_INIT(info);
-	bool bare = l->pmu >= 0 && !strstr(pattern, "::") && !pfm_describe_pmu(l->ctx, l->pmu, &info);
+	bool bare =
+		l->pmu >= 0 && !strstr(pattern, "::") && !pfm_describe_pmu(l->ctx, l->pmu, &info);
 	char text[2 * FOLDED_MAX];
 	unsigned event;
 	int pmu;
 
 	snprintf(text, sizeof(text), "%s%s%s", bare ? info.name : "", bare ? "::" : "", pattern);
-	return !pfm_find_event_by_text(l->ctx, text, &pmu, &event, NULL) && !pfm_describe_event(l->ctx, pmu, event, e);
+	return !pfm_find_event_by_text(l->ctx, text, &pmu, &event, NULL) &&
+	       !pfm_describe_event(l->ctx, pmu, event, e);
 }
 
 static int report_nothing_found(const struct lister *l, const char *pattern)
@@ -761,25 +823,33 @@ static int report_nothing_found(const struct lister *l, const char *pattern)
 	size_t i, n;
 
 	if (!pattern) {
-		fputs(is_search(l) ? "pfm: no event is of such a unit or counter.\n" : "pfm: the processor has no metrics.\n", stderr);
+		fputs(is_search(l) ? "pfm: no event is of such a unit or counter.\n"
+		                   : "pfm: the processor has no metrics.\n",
+		      stderr);
 		return EXIT_REFUSED;
 	}
 	if (l->pmus_only) {
-		fprintf(stderr, "pfm: no processor or unit matches '%s'; 'pfm list --pmus' shows which there are.\n", pattern);
+		fprintf(stderr,
+		        "pfm: no processor or unit matches '%s'; 'pfm list --pmus' shows which "
+		        "there are.\n",
+		        pattern);
 		return EXIT_REFUSED;
 	}
 	is_known = is_event(l, pattern, &e);
-	if (is_known && !l->all_pmus && !l->metrics && e.flags & (PFM_EVENT_HIDDEN | PFM_EVENT_DEPRECATED)) {
+	if (is_known && !l->all_pmus && !l->metrics &&
+	    e.flags & (PFM_EVENT_HIDDEN | PFM_EVENT_DEPRECATED)) {
 		fprintf(stderr, "pfm: '%s' is hidden or deprecated; --all shows it.\n", pattern);
 		return EXIT_REFUSED;
 	}
 	fprintf(stderr, "pfm: no %s matches '%s'.\n", l->metrics ? "metric" : "event", pattern);
 	if (is_known)
 		return EXIT_REFUSED;
-	report_culprit(&error, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, 0, strlen(pattern), NULL);
+	report_culprit(&error, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, 0, strlen(pattern),
+	               NULL);
 	n = pfm_suggest_names(l->ctx, pattern, &error, names, 5);
 	for (i = 0; i < n; i++)
-		fprintf(stderr, "%s%s%s", i ? ", " : "  similar: ", names[i], i + 1 == n ? "\n" : "");
+		fprintf(stderr, "%s%s%s", i ? ", " : "  similar: ", names[i],
+		        i + 1 == n ? "\n" : "");
 	return EXIT_REFUSED;
 }
 
@@ -788,12 +858,15 @@ static int report_unknown_pmu(const struct lister *l, const char *pattern)
 {
 	pfm_error_t error;
 
-	report_culprit(&error, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, 0, (size_t)(strstr(pattern, "::") - pattern), NULL);
+	report_culprit(&error, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, 0,
+	               (size_t)(strstr(pattern, "::") - pattern), NULL);
 	report_refusal(l->ctx, pattern, &error);
 	return EXIT_REFUSED;
 }
 
-/* ---- completion --------------------------------------------------------------------------------------------------------- */
+/* ---- completion
+ * ---------------------------------------------------------------------------------------------------------
+ */
 
 static void complete_umasks(const struct lister *l, const char *prefix, size_t base)
 {
@@ -847,7 +920,8 @@ static int complete_text(const struct lister *l, const char *prefix)
 	if (last && last > prefix && last[-1] != ':')
 		complete_umasks(l, prefix, (size_t)(last - prefix));
 	for (i = 0; i < n && !colons; i++) {
-		if (pfm_describe_pmu(l->ctx, i, &info) != PFMLIB_SUCCESS || (info.flags & PFM_PMU_HIDDEN) || has_no_event(l, i, &info))
+		if (pfm_describe_pmu(l->ctx, i, &info) != PFMLIB_SUCCESS ||
+		    (info.flags & PFM_PMU_HIDDEN) || has_no_event(l, i, &info))
 			continue;
 		if (strncasecmp(info.name, prefix, strlen(prefix)) == 0)
 			printf("%s::\n", info.name);
@@ -857,18 +931,25 @@ static int complete_text(const struct lister *l, const char *prefix)
 	return EXIT_DONE;
 }
 
-/* ---- the command ---------------------------------------------------------------------------------------------------------- */
+/* ---- the command
+ * ----------------------------------------------------------------------------------------------------------
+ */
 
 /* Compiles a pattern that looks like a regular expression. Reports one that is not valid; its
  * text is searched as it stands. */
 static bool compile_pattern(struct lister *l, const char *pattern)
 {
 	char why[TEXT_SIZE_MAX];
-	int rc = looks_like_expression(pattern) ? regcomp(&l->expression, pattern, REG_EXTENDED | REG_ICASE | REG_NOSUB) : -1;
+	int rc = looks_like_expression(pattern)
+	                 ? regcomp(&l->expression, pattern, REG_EXTENDED | REG_ICASE | REG_NOSUB)
+	                 : -1;
 
 	if (rc > 0) {
 		regerror(rc, &l->expression, why, sizeof(why));
-		fprintf(stderr, "pfm: note: '%s' is not a regular expression (%s); searching for the text itself.\n", pattern, why);
+		fprintf(stderr,
+		        "pfm: note: '%s' is not a regular expression (%s); searching for the text "
+		        "itself.\n",
+		        pattern, why);
 	}
 	return rc == 0;
 }
@@ -885,7 +966,8 @@ static bool split_pattern(struct lister *l, const char *pattern)
 		if (l->pmu < 0)
 			return false;
 		pattern = colons + 2;
-	} else if (l->pmu < 0 && !l->pmus_only && !l->unit_name && pfm_find_pmu(l->ctx, pattern) >= 0) {
+	} else if (l->pmu < 0 && !l->pmus_only && !l->unit_name &&
+	           pfm_find_pmu(l->ctx, pattern) >= 0) {
 		/* A processor's name asks for all it has. */
 		l->pmu = pfm_find_pmu(l->ctx, pattern);
 		return true;
@@ -902,9 +984,11 @@ static void init_layout(struct lister *l)
 	l->width = term_width(stdout);
 	l->is_narrow = l->width && l->width < NAME_COLUMN + 30;
 	l->column = l->is_narrow ? 4 : NAME_COLUMN;
-	l->colour_on_len = (size_t)snprintf(l->before_name, sizeof(l->before_name), "  %s", term_colour_begin(stdout, CYAN));
+	l->colour_on_len = (size_t)snprintf(l->before_name, sizeof(l->before_name), "  %s",
+	                                    term_colour_begin(stdout, CYAN));
 	l->colour_off_len = strlen(term_colour_end(stdout));
-	snprintf(l->after_name, sizeof(l->after_name), "%s%*s", term_colour_end(stdout), NAME_COLUMN, "");
+	snprintf(l->after_name, sizeof(l->after_name), "%s%*s", term_colour_end(stdout),
+	         NAME_COLUMN, "");
 }
 
 static int run_list(struct command_args *args)
@@ -921,7 +1005,9 @@ static int run_list(struct command_args *args)
 		case OPT_METRICS: l.metrics = true; break;
 		case OPT_COUNTER:
 			if (!read_counters(value, &l.counters))
-				return report_usage_error(args, "counters are a list such as 0-3,F1, not '%s'.", value);
+				return report_usage_error(
+					args, "counters are a list such as 0-3,F1, not '%s'.",
+					value);
 			break;
 		case OPT_UNIT: l.unit_name = value; break;
 		case OPT_NO_PAGER: l.no_pager = true; break;
@@ -933,11 +1019,14 @@ static int run_list(struct command_args *args)
 	if (id < 0)
 		return args->status;
 	if (l.unit_name && pmu)
-		return report_usage_error(args, "a unit is named by --unit alone, such as --unit icx_uncore_imc.");
+		return report_usage_error(
+			args, "a unit is named by --unit alone, such as --unit icx_uncore_imc.");
 	if (l.pmus_only && (l.metrics || l.unit_name || l.counters))
-		return report_usage_error(args, "--pmus names processors and units, whatever they count.");
+		return report_usage_error(
+			args, "--pmus names processors and units, whatever they count.");
 	if (args->n > 1)
-		return report_usage_error(args, "one pattern at a time; put it in quotes if the shell expanded it.");
+		return report_usage_error(
+			args, "one pattern at a time; put it in quotes if the shell expanded it.");
 	l.ctx = open_context(pmu);
 	if (!l.ctx)
 		return EXIT_REFUSED;
@@ -952,7 +1041,8 @@ static int run_list(struct command_args *args)
 		status = report_unknown_pmu(&l, args->operands[0]);
 	else
 		status = list_all(&l);
-	if (status == EXIT_DONE && (args->n || is_search(&l) || (l.metrics && l.pmu >= 0)) && !prefix && l.n_events + l.n_pmus == 0)
+	if (status == EXIT_DONE && (args->n || is_search(&l) || (l.metrics && l.pmu >= 0)) &&
+	    !prefix && l.n_events + l.n_pmus == 0)
 		status = report_nothing_found(&l, args->n ? args->operands[0] : NULL);
 	if (!prefix)
 		report_refusals(&l);
@@ -967,11 +1057,16 @@ const struct command cmd_list = {
 	.name = "list",
 	.usage = "[PATTERN] [--pmu NAME] [--json]\n--metrics [PATTERN] [--pmu NAME] [--json]",
 	.summary = "processors, units and their events, with descriptions",
-	.about = "Without a pattern: this machine's processors and units, then their events; --pmus names those of all machines. "
-		 "With a pattern: events of this machine, tracepoints among them, whose names contain it, or match it if it has "
-		 "one of * ? [; if none does, those of all other processors. Case, blanks, '-' and '_' do not count. A pattern "
-		 "with one of | ( ) ^ $ + \\ or .* is a regular expression. A processor's name stands for all its events. With "
-		 "--metrics: metrics, which pfm stat -M counts, instead of events; the pattern may name a group of them.",
+	.about = "Without a pattern: this machine's processors and units, then their events; "
+	         "--pmus names those of all machines. "
+		 "With a pattern: events of this machine, tracepoints among them, whose names "
+	         "contain it, or match it if it has "
+		 "one of * ? [; if none does, those of all other processors. Case, blanks, '-' and "
+	         "'_' do not count. A pattern "
+		 "with one of | ( ) ^ $ + \\ or .* is a regular expression. A processor's name "
+	         "stands for all its events. With "
+		 "--metrics: metrics, which pfm stat -M counts, instead of events; the pattern may "
+	         "name a group of them.",
 	.examples = "What can be counted here?\n"
 		    "pfm list\n"
 		    "Every event of one processor\n"

@@ -17,25 +17,32 @@ static const struct command_option options[] = {
 	{ 0, NULL, NULL, NULL }
 };
 
-/* ---- lists -------------------------------------------------------------------------------------------------------------- */
+/* ---- lists
+ * --------------------------------------------------------------------------------------------------------------
+ */
 
-/* Intel's lists by their path: the processor is the folder, the core of a hybrid is in the file's name. */
+/* Intel's lists by their path: the processor is the folder, the core of a hybrid is in the file's
+ * name. */
 static void find_list_pmu(const char *list, char pmu[64], char stem[64])
 {
-	const char *slash = strrchr(list, '/'), *file = slash ? slash + 1 : list, *end = strstr(file, "_metrics"), *core;
+	const char *slash = strrchr(list, '/'), *file = slash ? slash + 1 : list,
+		   *end = strstr(file, "_metrics"), *core;
 	size_t n = strcspn(list, "/");
 
 	snprintf(stem, 64, "%.*s", end ? (int)(end - file) : 0, file);
 	snprintf(pmu, 64, "%.*s", (int)(n < 30 ? n : 30), list);
 	core = end ? end + strlen("_metrics") : "";
 	if (*core == '_' && strstr(core, "_core"))
-		snprintf(pmu + strlen(pmu), 64 - strlen(pmu), "%.*s", (int)(strstr(core, "_core") - core), core);
+		snprintf(pmu + strlen(pmu), 64 - strlen(pmu), "%.*s",
+		         (int)(strstr(core, "_core") - core), core);
 	for (char *p = pmu; *p; p++)
 		*p = *p == '-' ? '_' : (char)tolower((unsigned char)*p);
 }
 
-/* A list for a variant of the processor (sapphirerapidshbm) has metrics of its own, with the variant's name before theirs. */
-static int find_in_list(const pfm_ctx_t *ctx, const char *list, const char *name, struct metric_use *m, pfm_error_t *error)
+/* A list for a variant of the processor (sapphirerapidshbm) has metrics of its own, with the
+ * variant's name before theirs. */
+static int find_in_list(const pfm_ctx_t *ctx, const char *list, const char *name,
+                        struct metric_use *m, pfm_error_t *error)
 {
 	char pmu[64], stem[64], text[NAME_MAX_LEN];
 
@@ -48,7 +55,9 @@ static int find_in_list(const pfm_ctx_t *ctx, const char *list, const char *name
 	return find_metric(ctx, pmu, name, m, error);
 }
 
-/* ---- counts ------------------------------------------------------------------------------------------------------------ */
+/* ---- counts
+ * ------------------------------------------------------------------------------------------------------------
+ */
 
 /* The member of @object called @name, ignoring case if the exact name is missing. */
 static const json_t *read_member(const json_t *object, const char *name)
@@ -59,7 +68,8 @@ static const json_t *read_member(const json_t *object, const char *name)
 		json_t *out;
 	} o = { .in = object };
 
-	for (void *at = json_object_iter(o.out); at && !exact && *name; at = json_object_iter_next(o.out, at))
+	for (void *at = json_object_iter(o.out); at && !exact && *name;
+	     at = json_object_iter_next(o.out, at))
 		if (strcasecmp(json_object_iter_key(at), name) == 0)
 			return json_object_iter_value(at);
 	return exact;
@@ -81,14 +91,17 @@ static const json_t *find_given_count(const json_t *object, const pfm_metric_inp
 /* The duration may be given in seconds, as perf's metrics have it. */
 static bool put_derived(const json_t *constants, const pfm_metric_input_t *in, double *value)
 {
-	const json_t *v = strcmp(in->text, "#duration_ms") == 0 ? read_member(constants, "duration_time") : NULL;
+	const json_t *v = strcmp(in->text, "#duration_ms") == 0
+	                          ? read_member(constants, "duration_time")
+	                          : NULL;
 
 	if (json_is_number(v))
 		*value = json_number_value(v) * 1000;
 	return json_is_number(v);
 }
 
-static void read_counts(const pfm_ctx_t *ctx, const json_t *counts, const json_t *constants, struct metric_use *m)
+static void read_counts(const pfm_ctx_t *ctx, const json_t *counts, const json_t *constants,
+                        struct metric_use *m)
 {
 	for (unsigned i = 0; i < m->info.n_inputs; i++) {
 		pfm_metric_input_t in = PFM_INIT(in);
@@ -100,7 +113,8 @@ static void read_counts(const pfm_ctx_t *ctx, const json_t *counts, const json_t
 			continue;
 		v = find_given_count(in.is_constant ? constants : counts, &in);
 		v = v ? v : find_given_count(in.is_constant ? counts : constants, &in);
-		c->known = json_is_number(v) || in.has_preset || put_derived(constants, &in, &c->value);
+		c->known = json_is_number(v) || in.has_preset ||
+		           put_derived(constants, &in, &c->value);
 		if (json_is_number(v))
 			c->value = json_number_value(v);
 		else if (c->known && in.has_preset)
@@ -108,7 +122,9 @@ static void read_counts(const pfm_ctx_t *ctx, const json_t *counts, const json_t
 	}
 }
 
-/* ---- answers ----------------------------------------------------------------------------------------------------------- */
+/* ---- answers
+ * -----------------------------------------------------------------------------------------------------------
+ */
 
 static const char *metric_text(const json_t *request, const char *key)
 {
@@ -118,11 +134,11 @@ static const char *metric_text(const json_t *request, const char *key)
 /* The name by which an input may be given. A constant's expression is not a name. */
 static const char *metric_name(const pfm_metric_input_t *in)
 {
-	return in->is_constant ? in->text + 1 : *in->alias ? in->alias
-	                                                   : in->text;
+	return in->is_constant ? in->text + 1 : *in->alias ? in->alias : in->text;
 }
 
-static void put_value(struct json *j, const pfm_ctx_t *ctx, const struct metric_use *m, const pfm_metric_value_t *v)
+static void put_value(struct json *j, const pfm_ctx_t *ctx, const struct metric_use *m,
+                      const pfm_metric_value_t *v)
 {
 	pfm_metric_input_t in = PFM_INIT(in);
 
@@ -137,7 +153,8 @@ static void put_value(struct json *j, const pfm_ctx_t *ctx, const struct metric_
 		put_bool(j, "over_threshold", v->over_threshold != 0);
 	if (v->state != PFM_METRIC_DEFINED)
 		put_text(j, "why", pfm_metric_state_name(v->state));
-	if (v->missing >= 0 && !pfm_describe_metric_input(ctx, m->pmu, m->event, (unsigned)v->missing, &in))
+	if (v->missing >= 0 &&
+	    !pfm_describe_metric_input(ctx, m->pmu, m->event, (unsigned)v->missing, &in))
 		put_text(j, "missing", metric_name(&in));
 }
 
@@ -177,18 +194,21 @@ static const char *report_malformed(const json_t *request)
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
 		const json_t *v = json_object_get(request, members[i].key);
 
-		if (v && !json_is_null(v) && !(members[i].numbers ? check_number_array(v) : json_is_string(v)))
+		if (v && !json_is_null(v) &&
+		    !(members[i].numbers ? check_number_array(v) : json_is_string(v)))
 			return members[i].wrong;
 	}
 	return NULL;
 }
 
-static int evaluate_metric(struct json *j, const pfm_ctx_t *ctx, const char *pmu, const json_t *request)
+static int evaluate_metric(struct json *j, const pfm_ctx_t *ctx, const char *pmu,
+                           const json_t *request)
 {
 	static struct metric_use m;
 	pfm_metric_value_t value = PFM_INIT(value);
 	pfm_error_t error = PFM_INIT(error);
-	const char *name = metric_text(request, "metric"), *list = metric_text(request, "list"), *own = metric_text(request, "pmu");
+	const char *name = metric_text(request, "metric"), *list = metric_text(request, "list"),
+		   *own = metric_text(request, "pmu");
 	const char *wrong = report_malformed(request);
 	int rc;
 
@@ -200,15 +220,20 @@ static int evaluate_metric(struct json *j, const pfm_ctx_t *ctx, const char *pmu
 		put_refusal(j, wrong);
 		return EXIT_REFUSED;
 	}
-	rc = list && !own ? find_in_list(ctx, list, name, &m, &error) : find_metric(ctx, own ? own : pmu, name, &m, &error);
+	rc = list && !own ? find_in_list(ctx, list, name, &m, &error)
+	                  : find_metric(ctx, own ? own : pmu, name, &m, &error);
 	if (rc) {
 		put_text(j, "input", m.text);
 		put_refusal_json(j, ctx, m.text, &error);
 		return EXIT_REFUSED;
 	}
-	read_counts(ctx, json_object_get(request, "counts"), json_object_get(request, "constants"), &m);
+	read_counts(ctx, json_object_get(request, "counts"), json_object_get(request, "constants"),
+	            &m);
 	rc = pfm_compute_metric(ctx, m.pmu, m.event,
-		&(pfm_metric_data_t){ .size = sizeof(pfm_metric_data_t), .n_inputs = m.info.n_inputs, .operands = m.counts }, &value);
+	                        &(pfm_metric_data_t){ .size = sizeof(pfm_metric_data_t),
+	                                              .n_inputs = m.info.n_inputs,
+	                                              .operands = m.counts },
+	                        &value);
 	if (rc) {
 		put_refusal(j, pfm_result_text(rc));
 		return EXIT_REFUSED;
@@ -230,7 +255,8 @@ static void put_id(struct json *j, const json_t *id)
 	put_value_of(j, "id", id);
 }
 
-static int evaluate_line(struct json *j, const pfm_ctx_t *ctx, const char *pmu, const char *line, size_t len)
+static int evaluate_line(struct json *j, const pfm_ctx_t *ctx, const char *pmu, const char *line,
+                         size_t len)
 {
 	json_error_t why;
 	json_t *request = json_loadb(line, len, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, &why);
@@ -269,18 +295,21 @@ static int evaluate_list(const pfm_ctx_t *ctx, const char *pmu)
 	return status;
 }
 
-/* ---- one metric, counts on the command line ---------------------------------------------------------------------------- */
+/* ---- one metric, counts on the command line
+ * ---------------------------------------------------------------------------- */
 
 /* Is @name what an input may be given as? */
 static bool is_input(const pfm_ctx_t *ctx, const struct metric_use *m, const char *name)
 {
 	json_t *alone = json_object();
 	pfm_metric_input_t in = PFM_INIT(in);
-	bool found = json_object_set_new(alone, name, json_real(0)) != 0; /* without memory the warning is omitted */
+	bool found = json_object_set_new(alone, name, json_real(0)) !=
+	             0; /* without memory the warning is omitted */
 	double value;
 
 	for (unsigned i = 0; i < m->info.n_inputs && !found; i++)
-		found = !pfm_describe_metric_input(ctx, m->pmu, m->event, i, &in) && (find_given_count(alone, &in) || put_derived(alone, &in, &value));
+		found = !pfm_describe_metric_input(ctx, m->pmu, m->event, i, &in) &&
+		        (find_given_count(alone, &in) || put_derived(alone, &in, &value));
 	json_decref(alone);
 	return found;
 }
@@ -316,20 +345,28 @@ static int print_value(const pfm_ctx_t *ctx, const char *pmu, const char *name, 
 	read_counts(ctx, counts, counts, &m);
 	report_unused(ctx, &m, counts);
 	rc = pfm_compute_metric(ctx, m.pmu, m.event,
-		&(pfm_metric_data_t){ .size = sizeof(pfm_metric_data_t), .n_inputs = m.info.n_inputs, .operands = m.counts }, &v);
+	                        &(pfm_metric_data_t){ .size = sizeof(pfm_metric_data_t),
+	                                              .n_inputs = m.info.n_inputs,
+	                                              .operands = m.counts },
+	                        &v);
 	if (!rc && v.state == PFM_METRIC_DEFINED) {
-		printf("%s  %.6g%s%s%s\n", m.info.name, v.value, *m.info.unit ? " " : "", m.info.unit,
-		       v.over_threshold > 0 ? "  worth a closer look" : "");
+		printf("%s  %.6g%s%s%s\n", m.info.name, v.value, *m.info.unit ? " " : "",
+		       m.info.unit, v.over_threshold > 0 ? "  worth a closer look" : "");
 		return EXIT_DONE;
 	}
-	fprintf(stderr, "pfm metric: %s: %s", m.info.name, rc ? pfm_result_text(rc) : pfm_metric_state_name(v.state));
-	if (!rc && v.missing >= 0 && !pfm_describe_metric_input(ctx, m.pmu, m.event, (unsigned)v.missing, &in))
-		fprintf(stderr, ": give %s=COUNT", strstr(metric_name(&in), "::") ? strstr(metric_name(&in), "::") + 2 : metric_name(&in));
+	fprintf(stderr, "pfm metric: %s: %s", m.info.name,
+	        rc ? pfm_result_text(rc) : pfm_metric_state_name(v.state));
+	if (!rc && v.missing >= 0 &&
+	    !pfm_describe_metric_input(ctx, m.pmu, m.event, (unsigned)v.missing, &in))
+		fprintf(stderr, ": give %s=COUNT",
+		        strstr(metric_name(&in), "::") ? strstr(metric_name(&in), "::") + 2
+		                                       : metric_name(&in));
 	fprintf(stderr, "\n");
 	return EXIT_REFUSED;
 }
 
-/* NAME=COUNT of each operand, to be given back; none twice. DONE, or the exit status after reporting an error. */
+/* NAME=COUNT of each operand, to be given back; none twice. DONE, or the exit status after
+ * reporting an error. */
 static int operand_counts(const struct command_args *args, json_t **out)
 {
 	json_t *counts = *out = json_object();
@@ -340,7 +377,8 @@ static int operand_counts(const struct command_args *args, json_t **out)
 		double value = mark ? strtod(mark + 1, &end) : 0;
 
 		if (!mark || mark == args->operands[i] || !mark[1] || *end || !isfinite(value))
-			return report_usage_error(args, "'%s' is not NAME=COUNT", args->operands[i]);
+			return report_usage_error(args, "'%s' is not NAME=COUNT",
+			                          args->operands[i]);
 		*mark = '\0';
 		if (read_member(counts, args->operands[i]))
 			return report_usage_error(args, "%s is given twice", args->operands[i]);
@@ -363,14 +401,17 @@ static int run_metric(struct command_args *args)
 	}
 	if (id < 0)
 		return args->status;
-	if (json ? args->n > 1 || (args->n == 1 && strcmp(args->operands[0], "-") != 0) : args->n == 0)
-		return report_usage_error(args, json ? "requests are read from standard input" : "name a metric");
+	if (json ? args->n > 1 || (args->n == 1 && strcmp(args->operands[0], "-") != 0)
+	         : args->n == 0)
+		return report_usage_error(args, json ? "requests are read from standard input"
+		                                     : "name a metric");
 	status = json ? EXIT_DONE : operand_counts(args, &counts);
 	ctx = status == EXIT_DONE ? open_context(NULL) : NULL;
 	if (status == EXIT_DONE && !ctx)
 		status = EXIT_REFUSED;
 	else if (status == EXIT_DONE)
-		status = json ? evaluate_list(ctx, pmu) : print_value(ctx, pmu, args->operands[0], counts);
+		status = json ? evaluate_list(ctx, pmu)
+		              : print_value(ctx, pmu, args->operands[0], counts);
 	json_decref(counts);
 	pfm_close_context(ctx);
 	return status;
@@ -380,15 +421,20 @@ const struct command cmd_metric = {
 	.name = "metric",
 	.usage = "[--pmu PMU] METRIC NAME=COUNT...\n--json [-] < REQUESTS",
 	.summary = "metrics computed from counts",
-	.about = "Computes a metric from counts that were taken before, anywhere. With --json one request a line is read, an "
-		 "object with the members \"id\", \"pmu\" or \"list\", \"metric\", \"counts\" and \"constants\", and answered "
-		 "with \"id\", \"value\", \"unit\" and \"over_threshold\"; the value is null where it is not defined, and \"why\" "
+	.about = "Computes a metric from counts that were taken before, anywhere. With --json one "
+	         "request a line is read, an "
+		 "object with the members \"id\", \"pmu\" or \"list\", \"metric\", \"counts\" and "
+	         "\"constants\", and answered "
+		 "with \"id\", \"value\", \"unit\" and \"over_threshold\"; the value is null where "
+	         "it is not defined, and \"why\" "
 		 "says the reason.",
 	.examples = "Instructions per cycle of a Skylake server\n"
-		    "pfm metric --pmu skx Info_Thread_IPC INST_RETIRED.ANY=2000 CPU_CLK_UNHALTED.THREAD=1000\n"
+		    "pfm metric --pmu skx Info_Thread_IPC INST_RETIRED.ANY=2000 "
+	            "CPU_CLK_UNHALTED.THREAD=1000\n"
 		    "The same as a request\n"
 		    "echo '{\"id\":1,\"pmu\":\"skx\",\"metric\":\"Info_Thread_IPC\",\"counts\":"
-		    "{\"INST_RETIRED.ANY\":2000,\"CPU_CLK_UNHALTED.THREAD\":1000}}' | pfm metric --json -\n",
+		    "{\"INST_RETIRED.ANY\":2000,\"CPU_CLK_UNHALTED.THREAD\":1000}}' | pfm metric "
+	            "--json -\n",
 	.options = options,
 	.run = run_metric
 };

@@ -6,11 +6,7 @@
 #include <string.h>
 #include "stat.h"
 
-enum { OPT_JSON = LONG_ONLY,
-       OPT_TAKEN,
-       OPT_HTOFF,
-       OPT_BARE,
-       OPT_EFFORT };
+enum { OPT_JSON = LONG_ONLY, OPT_TAKEN, OPT_HTOFF, OPT_BARE, OPT_EFFORT };
 
 static const struct command_option options[] = {
 	{ 'p', "pmu", "PMU", "processor of events without a prefix" },
@@ -29,9 +25,12 @@ struct planner {
 	struct json out;
 };
 
-/* ---- answers ----------------------------------------------------------------------------------------------------------- */
+/* ---- answers
+ * -----------------------------------------------------------------------------------------------------------
+ */
 
-/* Calls @begin before the first event of each group, @each for every event, @end behind the last. */
+/* Calls @begin before the first event of each group, @each for every event, @end behind the last.
+ */
 static void put_groups(struct json *j, const pfm_plan_t *plan, const char *key, bool counters)
 {
 	pfm_planned_event_t e = PFM_INIT(e);
@@ -90,10 +89,12 @@ static void print_plan(const pfm_ctx_t *ctx, const pfm_plan_t *plan)
 	pfm_describe_plan(plan, &info);
 	for (unsigned i = 0, group = ~0u; !pfm_describe_planned_event(plan, i, &e); i++) {
 		if (e.group != group && !pfm_describe_pmu(ctx, e.pmu, &pmu))
-			printf("%s%sgroup %u%s  on %s\n", i ? "\n" : "", term_colour_begin(stdout, BOLD), e.group + 1, term_colour_end(stdout), pmu.name);
+			printf("%s%sgroup %u%s  on %s\n", i ? "\n" : "",
+			       term_colour_begin(stdout, BOLD), e.group + 1,
+			       term_colour_end(stdout), pmu.name);
 		group = e.group;
-		printf("  %-4s %s%s%s\n", counter_text(e.counter, counter), e.text, e.added ? "  (added: the group needs it)" : "",
-		       e.in_proof ? "  *" : "");
+		printf("  %-4s %s%s%s\n", counter_text(e.counter, counter), e.text,
+		       e.added ? "  (added: the group needs it)" : "", e.in_proof ? "  *" : "");
 		marked |= e.in_proof != 0;
 	}
 	printf("\n%u group%s, %s: %s\n", info.n_groups, info.n_groups == 1 ? "" : "s",
@@ -116,8 +117,10 @@ static uint64_t group_counter_mask(const pfm_ctx_t *ctx, int pmu)
 	return all;
 }
 
-/* True if --taken names counters that no PMU of the plan has, and some PMU has counters; the reason in @why. */
-static bool report_no_taken_option(const struct planner *p, const pfm_plan_t *plan, char *why, size_t len)
+/* True if --taken names counters that no PMU of the plan has, and some PMU has counters; the reason
+ * in @why. */
+static bool report_no_taken_option(const struct planner *p, const pfm_plan_t *plan, char *why,
+                                   size_t len)
 {
 	pfm_planned_event_t e = PFM_INIT(e);
 	char has[COUNTERS_MAX], lacks[COUNTERS_MAX];
@@ -137,9 +140,11 @@ static bool report_no_taken_option(const struct planner *p, const pfm_plan_t *pl
 }
 
 /* Calls pfm_create_plan() after checking the counters that are taken. @why: room for a reason. */
-static int make_plan(struct planner *p, const struct event_list *list, pfm_plan_t **plan, pfm_error_t *error, char *why, size_t len)
+static int make_plan(struct planner *p, const struct event_list *list, pfm_plan_t **plan,
+                     pfm_error_t *error, char *why, size_t len)
 {
-	int rc = pfm_create_plan(plan, p->ctx, (const char *const *)list->texts, list->n, &p->options, error);
+	int rc = pfm_create_plan(plan, p->ctx, (const char *const *)list->texts, list->n,
+	                         &p->options, error);
 
 	if (rc || !report_no_taken_option(p, *plan, why, len))
 		return rc;
@@ -155,8 +160,10 @@ static int plan_event_list(struct planner *p, const struct event_list *list)
 	char why[3 * COUNTERS_MAX];
 	pfm_plan_t *plan;
 	int rc = make_plan(p, list, &plan, &error, why, sizeof(why));
-	const char *culprit = error.event >= 0 && (unsigned)error.event < list->n ? list->texts[error.event] : list->n ? list->texts[0]
-	                                                                                                               : "";
+	const char *culprit = error.event >= 0 && (unsigned)error.event < list->n
+	                              ? list->texts[error.event]
+	                      : list->n ? list->texts[0]
+	                                : "";
 
 	if (rc && p->json) {
 		put_begin(&p->out, NULL, '{');
@@ -165,7 +172,8 @@ static int plan_event_list(struct planner *p, const struct event_list *list)
 		put_end(&p->out, '}');
 		put_line(&p->out);
 	} else if (rc) {
-		/* Answers and complaints come in the order of the sets, where both go to one place. */
+		/* Answers and complaints come in the order of the sets, where both go to one place.
+		 */
 		fflush(stdout);
 		report_refusal(p->ctx, culprit, &error);
 	} else if (p->json) {
@@ -177,7 +185,9 @@ static int plan_event_list(struct planner *p, const struct event_list *list)
 	return rc ? EXIT_REFUSED : EXIT_DONE;
 }
 
-/* ---- sets -------------------------------------------------------------------------------------------------------------- */
+/* ---- sets
+ * --------------------------------------------------------------------------------------------------------------
+ */
 
 static int plan_arguments(struct planner *p, char *const *texts, int n)
 {
@@ -227,7 +237,10 @@ static int run_plan(struct command_args *args)
 		case OPT_BARE: p.options.flags |= PFM_PLAN_ALL_COUNTERS; break;
 		case OPT_TAKEN:
 			if (!read_counters(value, &p.options.taken))
-				return report_usage_error(args, "expected a list of counters such as 0-3,F1, got '%s'", value);
+				return report_usage_error(
+					args,
+					"expected a list of counters such as 0-3,F1, got '%s'",
+					value);
 			break;
 		default:
 			if (!option_number(args, "--effort", value, 1, 1000000000, &effort))
@@ -240,12 +253,16 @@ static int run_plan(struct command_args *args)
 		return report_usage_error(args, "which events or metrics?");
 	for (int i = 0; i < args->n && args->n > 1; i++)
 		if (strcmp(args->operands[i], "-") == 0)
-			return report_usage_error(args, "- reads sets from standard input: no event stands beside it");
+			return report_usage_error(
+				args,
+				"- reads sets from standard input: no event stands beside it");
 	p.options.effort = (unsigned long)effort;
 	p.ctx = open_context(pmu);
 	if (!p.ctx)
 		return EXIT_REFUSED;
-	status = args->n == 1 && strcmp(args->operands[0], "-") == 0 ? plan_input_lines(&p) : plan_arguments(&p, args->operands, args->n);
+	status = args->n == 1 && strcmp(args->operands[0], "-") == 0
+	                 ? plan_input_lines(&p)
+	                 : plan_arguments(&p, args->operands, args->n);
 	pfm_close_context(p.ctx);
 	return status;
 }
@@ -254,9 +271,12 @@ const struct command cmd_plan = {
 	.name = "plan",
 	.usage = "[--pmu PMU] [--json] EVENT|METRIC...\n[--pmu PMU] [--json] - < SETS",
 	.summary = "the least number of groups that count a set of events",
-	.about = "Puts events, and those of metrics and groups of metrics, into as few groups as the counters allow: each group "
-		 "can be counted together, and is shown with the counter of each event. The last line proves that no "
-		 "plan has fewer groups, or says how far off it can be. With - one set a line is read, its events separated as "
+	.about = "Puts events, and those of metrics and groups of metrics, into as few groups as "
+	         "the counters allow: each group "
+		 "can be counted together, and is shown with the counter of each event. The last "
+	         "line proves that no "
+		 "plan has fewer groups, or says how far off it can be. With - one set a line is "
+	         "read, its events separated as "
 		 "stat -e takes them.",
 	.examples = "How often must the counters be loaded for these?\n"
 		    "pfm plan --pmu coreduo L2_Lines_In,core=all L2_Rqsts,core=all Uops_Ret\n"

@@ -17,12 +17,12 @@
 
 #define ME "pfm record"
 
-enum { OPT_MODEL = LONG_ONLY,
-       OPT_DEVICE,
-       OPT_CONTROL };
+enum { OPT_MODEL = LONG_ONLY, OPT_DEVICE, OPT_CONTROL };
 
 static const struct command_option options[] = {
-	{ 'e', "event", "EVENT,...", "what to sample; may be given several times. EVENT:period=N and EVENT:freq=N say how often" },
+	{ 'e', "event", "EVENT,...",
+	  "what to sample; may be given several times. EVENT:period=N and EVENT:freq=N say how "
+	  "often" },
 	{ 'F', "freq", "HZ", "so many samples a second" },
 	{ 'c', "count", "PERIOD", "a sample each time an event has counted so much" },
 	{ 'g', "call-graph", NULL, "with call chains" },
@@ -35,11 +35,15 @@ static const struct command_option options[] = {
 	{ 'm', "pages", "N", "size of each buffer, a power of two (128)" },
 	{ 'R', "raw-samples", NULL, "with the bytes of tracepoints: their fields" },
 	{ 'D', "delay", "-1", "with --control: begin at the command enable" },
-	{ OPT_CONTROL, "control", "WHERE", "take the commands enable, disable, ping, stop and evlist from fd:N[,ACK] or fifo:PATH[,ACK]" },
+	{ OPT_CONTROL, "control", "WHERE",
+	  "take the commands enable, disable, ping, stop and evlist from fd:N[,ACK] or "
+	  "fifo:PATH[,ACK]" },
 	{ 'z', "compress", NULL, "compressed, by zstd" },
 	{ 'o', "output", "FILE", "write the samples here (perf.data)" },
-	{ OPT_DEVICE, "device", "FROM-TO", "sample by the Alpha counter device, /dev/pfcntr, in this range of addresses" },
-	{ OPT_MODEL, "device-model", "NAME", "sample on a model of that device: ev4, ev5, pca56, ev6 or ev67" },
+	{ OPT_DEVICE, "device", "FROM-TO",
+	  "sample by the Alpha counter device, /dev/pfcntr, in this range of addresses" },
+	{ OPT_MODEL, "device-model", "NAME",
+	  "sample on a model of that device: ev4, ev5, pca56, ev6 or ev67" },
 	{ 0, NULL, NULL, NULL }
 };
 
@@ -54,7 +58,8 @@ struct recorder {
 	const char *cpus, *output, *model; /* model: of the Alpha device */
 	pfmlib_alpha_input_param_t device; /* with a range: the device itself */
 	int pid;
-	bool all_cpus, one_thread, no_inherit, compress, is_default_event; /* stand_in: nobody said what to sample, and a clock had to do */
+	bool all_cpus, one_thread, no_inherit, compress,
+		is_default_event; /* stand_in: nobody said what to sample, and a clock had to do */
 	struct control control;
 	bool start_off; /* with --control: until the command "enable" */
 	struct child child;
@@ -65,7 +70,8 @@ struct recorder {
 /* forwarded: the signal that the command must get, 0: none. */
 static volatile sig_atomic_t interrupted, forwarded, ended;
 
-/* An interrupt of the terminal reaches the command as well; every other signal is passed on to it. */
+/* An interrupt of the terminal reaches the command as well; every other signal is passed on to it.
+ */
 static void on_signal(int sig, siginfo_t *info, void *context)
 {
 	(void)context;
@@ -90,14 +96,17 @@ static void catch_signals(void)
 			sigaction(ends[i], &act, NULL);
 }
 
-/* ---- the session ----------------------------------------------------------------------------------------------------------- */
+/* ---- the session
+ * -----------------------------------------------------------------------------------------------------------
+ */
 
 static bool on_device(const struct recorder *job)
 {
 	return job->model || job->device.pfp_alpha_n_ranges;
 }
 
-/* Other fields of samples do not exist on the device: requested ones are refused, default ones are omitted. */
+/* Other fields of samples do not exist on the device: requested ones are refused, default ones are
+ * omitted. */
 static void ask_device(struct recorder *job)
 {
 	static const struct {
@@ -106,8 +115,11 @@ static void ask_device(struct recorder *job)
 	} fields[] = { { PFM_SAMPLE_TIME, "time" }, { PFM_SAMPLE_TID, "task" } };
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-		fprintf(stderr, ME ": %s: the device does not say it, the samples are without\n", fields[i].name);
-	fputs(ME ": mappings, names of tasks: the device does not tell them, addresses stay numbers\n", stderr);
+		fprintf(stderr, ME ": %s: the device does not say it, the samples are without\n",
+		        fields[i].name);
+	fputs(ME
+	      ": mappings, names of tasks: the device does not tell them, addresses stay numbers\n",
+	      stderr);
 	job->sampling.fields &= ~(uint64_t)(PFM_SAMPLE_TIME | PFM_SAMPLE_TID);
 	job->sampling.records = 0;
 }
@@ -121,7 +133,8 @@ static int open_named_events(struct recorder *job, const char *const *texts, uns
 	error.event = -1;
 	so.sampling = &job->sampling;
 	if (on_device(job)) {
-		if (job->model && !job->emulator && !(job->emulator = open_device_model("record", job->model)))
+		if (job->model && !job->emulator &&
+		    !(job->emulator = open_device_model("record", job->model)))
 			return EXIT_REFUSED;
 		alpha.emulator = job->emulator ? alpha_emulator_get_device(job->emulator) : NULL;
 		alpha.model = job->device.pfp_alpha_n_ranges ? &job->device : NULL;
@@ -141,7 +154,9 @@ static int open_named_events(struct recorder *job, const char *const *texts, uns
 		so.pid = 0;
 	if (pfm_open_session(&job->session, job->ctx, &so, texts, n, &error) == PFMLIB_SUCCESS)
 		return EXIT_DONE;
-	report_refusal(job->ctx, error.event < 0 || (unsigned)error.event >= n ? NULL : texts[error.event], &error);
+	report_refusal(job->ctx,
+	               error.event < 0 || (unsigned)error.event >= n ? NULL : texts[error.event],
+	               &error);
 	return EXIT_REFUSED;
 }
 
@@ -157,7 +172,8 @@ static bool has_event(const struct recorder *job, bool quiet)
 		pfm_describe_count(job->session, i, &info);
 		any |= !*info.why;
 		if (*info.why && !quiet)
-			fprintf(stderr, ME ": %s: %s%s%s\n", info.name, info.why, *info.remedy ? "; " : "", info.remedy);
+			fprintf(stderr, ME ": %s: %s%s%s\n", info.name, info.why,
+			        *info.remedy ? "; " : "", info.remedy);
 	}
 	return any;
 }
@@ -178,7 +194,9 @@ static int open_default_events(struct recorder *job)
 
 static int open_session(struct recorder *job)
 {
-	int status = job->events.n ? open_named_events(job, (const char *const *)job->events.texts, job->events.n) : open_default_events(job);
+	int status = job->events.n ? open_named_events(job, (const char *const *)job->events.texts,
+	                                               job->events.n)
+	                           : open_default_events(job);
 
 	if (status != EXIT_DONE)
 		return status;
@@ -187,9 +205,12 @@ static int open_session(struct recorder *job)
 	return has_event(job, false) ? EXIT_DONE : EXIT_REFUSED;
 }
 
-/* ---- recording ------------------------------------------------------------------------------------------------------------- */
+/* ---- recording
+ * -------------------------------------------------------------------------------------------------------------
+ */
 
-/* Samples that found a buffer full, by the events' own account: it tells them before a record does. */
+/* Samples that found a buffer full, by the events' own account: it tells them before a record does.
+ */
 static uint64_t count_losses(pfm_session_t *s)
 {
 	unsigned n = pfm_session_size(s);
@@ -198,7 +219,8 @@ static uint64_t count_losses(pfm_session_t *s)
 	for (unsigned i = 0; i < n; i++) {
 		pfm_sample_statistics_t c = PFM_INIT(c);
 
-		if (pfm_sampling_statistics(s, i, &c) == PFMLIB_SUCCESS && c.lost != PFM_LOST_UNKNOWN)
+		if (pfm_sampling_statistics(s, i, &c) == PFMLIB_SUCCESS &&
+		    c.lost != PFM_LOST_UNKNOWN)
 			lost += c.lost;
 	}
 	return lost;
@@ -212,8 +234,10 @@ static void show_progress(const struct recorder *job)
 
 	pfm_buffer_statistics(job->session, &b);
 	if (lost)
-		snprintf(lost_text, sizeof(lost_text), ", %llu samples lost", (unsigned long long)lost);
-	snprintf(line, sizeof(line), "%.0f s, %.1f MB%s%s", (double)(now_ns() - job->start_time) / 1e9, (double)job->size / 1e6, lost_text,
+		snprintf(lost_text, sizeof(lost_text), ", %llu samples lost",
+		         (unsigned long long)lost);
+	snprintf(line, sizeof(line), "%.0f s, %.1f MB%s%s",
+	         (double)(now_ns() - job->start_time) / 1e9, (double)job->size / 1e6, lost_text,
 	         b.damaged ? ", a buffer was damaged" : "");
 	term_progress(stderr, line);
 }
@@ -228,13 +252,15 @@ static int write_all(struct recorder *job)
 
 static bool is_recording_over(struct recorder *job, int *wait_status)
 {
-	if (!job->command || !ended || job->child.pid <= 0 || wait4(job->child.pid, wait_status, WNOHANG, &job->usage) != job->child.pid)
+	if (!job->command || !ended || job->child.pid <= 0 ||
+	    wait4(job->child.pid, wait_status, WNOHANG, &job->usage) != job->child.pid)
 		return false;
 	job->child.pid = 0;
 	return true;
 }
 
-/* Opens the file, which begins with the tasks as they are now: where sampling begins later, it is opened then. */
+/* Opens the file, which begins with the tasks as they are now: where sampling begins later, it is
+ * opened then. */
 static int open_file(struct recorder *job)
 {
 	pfm_error_t error = PFM_INIT(error);
@@ -243,7 +269,8 @@ static int open_file(struct recorder *job)
 
 	for (char **p = job->command; p && *p && at < sizeof(line); p++)
 		at += (size_t)snprintf(line + at, sizeof(line) - at, "\n%s", *p);
-	if (pfm_create_recording(&job->recording, job->output, job->session, line, &error) != PFMLIB_SUCCESS) {
+	if (pfm_create_recording(&job->recording, job->output, job->session, line, &error) !=
+	    PFMLIB_SUCCESS) {
 		fprintf(stderr, ME ": %s: %s\n", job->output,
 		        error.sys_errno == ESPIPE ? "a pipe; a recording is written into a file"
 		        : error.sys_errno         ? strerror(error.sys_errno)
@@ -263,7 +290,8 @@ static int start_sampling(struct recorder *job)
 	return EXIT_REFUSED;
 }
 
-/* Carries out what the other program has asked for. True if it has asked to stop, or sampling cannot start: *@status. */
+/* Carries out what the other program has asked for. True if it has asked to stop, or sampling
+ * cannot start: *@status. */
 static bool serve_control(struct recorder *job, int *status)
 {
 	enum control_word word;
@@ -277,7 +305,8 @@ static bool serve_control(struct recorder *job, int *status)
 			for (unsigned i = 0; i < job->events.n; i++)
 				fprintf(stderr, "%s\n", job->events.texts[i]);
 		if (word == CONTROL_UNKNOWN)
-			fprintf(stderr, ME ": --control: unknown command '%s' is ignored\n", job->control.line);
+			fprintf(stderr, ME ": --control: unknown command '%s' is ignored\n",
+			        job->control.line);
 		else
 			control_acknowledge(&job->control);
 		if (word == CONTROL_STOP || *status != EXIT_DONE)
@@ -286,8 +315,7 @@ static bool serve_control(struct recorder *job, int *status)
 	return false;
 }
 
-enum { WAIT_MS = 100,
-       MAX_BUFFERS = 256 };
+enum { WAIT_MS = 100, MAX_BUFFERS = 256 };
 
 /* Waits for samples, and for commands where there are some. */
 static int wait_for_more(struct recorder *job)
@@ -298,7 +326,8 @@ static int wait_for_more(struct recorder *job)
 	if (!job->control.on)
 		return pfm_wait_session(job->session, WAIT_MS);
 	n = pfm_session_fds(job->session, fds, MAX_BUFFERS);
-	control_wait(&job->control, NULL, fds, n < MAX_BUFFERS ? n : MAX_BUFFERS, (uint64_t)WAIT_MS * 1000000);
+	control_wait(&job->control, NULL, fds, n < MAX_BUFFERS ? n : MAX_BUFFERS,
+	             (uint64_t)WAIT_MS * 1000000);
 	return pfm_wait_session(job->session, 0);
 }
 
@@ -310,13 +339,15 @@ static int record_session(struct recorder *job, int *wait_status)
 	while (status == EXIT_DONE && !done && woken != PFM_WAIT_ENDED && woken >= 0) {
 		woken = wait_for_more(job);
 		status = write_all(job);
-		done = (job->control.on && serve_control(job, &status)) || is_recording_over(job, wait_status) || (interrupted && job->child.pid <= 0);
+		done = (job->control.on && serve_control(job, &status)) ||
+		       is_recording_over(job, wait_status) || (interrupted && job->child.pid <= 0);
 		show_progress(job);
 		if (forwarded && job->child.pid > 0)
 			child_signal(&job->child, forwarded);
 		forwarded = 0;
 	}
-	/* The recording has failed, or what was sampled has ended: the command is not left behind. */
+	/* The recording has failed, or what was sampled has ended: the command is not left behind.
+	 */
 	if (job->child.pid > 0) {
 		if (status != EXIT_DONE || forwarded)
 			child_signal(&job->child, forwarded ? forwarded : SIGTERM);
@@ -338,14 +369,19 @@ static void put_losses(const struct recorder *job)
 		pfm_sample_statistics_t c = PFM_INIT(c);
 		pfm_count_info_t info = PFM_INIT(info);
 
-		if (pfm_sampling_statistics(job->session, i, &c) || pfm_describe_count(job->session, i, &info))
+		if (pfm_sampling_statistics(job->session, i, &c) ||
+		    pfm_describe_count(job->session, i, &info))
 			continue;
 		if (c.lost && c.lost != PFM_LOST_UNKNOWN)
-			fprintf(stderr, ME ": %s: %llu samples lost; larger buffers (-m) or fewer samples (-c, -F) help\n", info.name,
-			        (unsigned long long)c.lost);
+			fprintf(stderr,
+			        ME ": %s: %llu samples lost; larger buffers (-m) or fewer samples "
+			           "(-c, -F) help\n",
+			        info.name, (unsigned long long)c.lost);
 		if (c.discarded && on_device(job))
-			fprintf(stderr, ME ": %s: %llu samples were outside of the addresses that are profiled\n", info.name,
-			        (unsigned long long)c.discarded);
+			fprintf(stderr,
+			        ME ": %s: %llu samples were outside of the addresses that are "
+			           "profiled\n",
+			        info.name, (unsigned long long)c.discarded);
 	}
 }
 
@@ -355,11 +391,13 @@ static double get_command_seconds(const struct recorder *job)
 {
 	const struct timeval *user = &job->usage.ru_utime, *system = &job->usage.ru_stime;
 
-	return (double)(user->tv_sec + system->tv_sec) + (double)(user->tv_usec + system->tv_usec) / 1e6;
+	return (double)(user->tv_sec + system->tv_sec) +
+	       (double)(user->tv_usec + system->tv_usec) / 1e6;
 }
 
 /* Why event @i has no samples, in words. */
-static void explain_no_samples(const struct recorder *job, unsigned i, const pfm_sample_statistics_t *c, const pfm_count_info_t *info)
+static void explain_no_samples(const struct recorder *job, unsigned i,
+                               const pfm_sample_statistics_t *c, const pfm_count_info_t *info)
 {
 	pfm_count_t count = PFM_INIT(count);
 	bool is_command = job->command && !job->pid && !job->all_cpus && !job->cpus;
@@ -370,23 +408,30 @@ static void explain_no_samples(const struct recorder *job, unsigned i, const pfm
 	unseen = get_command_seconds(job) - (double)count.enabled / 1e9;
 	fprintf(stderr, ME ": %s: no samples: ", info->name);
 	if (is_command && unseen > TICK_SECONDS && unseen > (double)count.enabled / 4e9)
-		fputs("the command ran where the kernel does not let it be sampled: it has more rights than its caller "
-		      "(set-user-ID), or may not be read\n", stderr);
+		fputs("the command ran where the kernel does not let it be sampled: it has more "
+		      "rights than its caller "
+		      "(set-user-ID), or may not be read\n",
+		      stderr);
 	else if (count.value && c->period && count.value < c->period)
-		fprintf(stderr, "%llu events are fewer than a period of %llu; use a shorter one (-c)\n", (unsigned long long)count.value,
-		        (unsigned long long)c->period);
+		fprintf(stderr,
+		        "%llu events are fewer than a period of %llu; use a shorter one (-c)\n",
+		        (unsigned long long)count.value, (unsigned long long)c->period);
 	else if (count.value)
-		fprintf(stderr, "%llu events were counted, but no interrupt came: sample a clock (-e cpu-clock)\n",
+		fprintf(stderr,
+		        "%llu events were counted, but no interrupt came: sample a clock (-e "
+		        "cpu-clock)\n",
 		        (unsigned long long)count.value);
 	else if (!count.enabled)
 		fputs("nothing ran while it was enabled\n", stderr);
 	else if (info->attr.exclude_kernel || info->attr.exclude_user)
-		fprintf(stderr, "it did not happen in %s code, which alone is sampled\n", info->attr.exclude_kernel ? "user" : "kernel");
+		fprintf(stderr, "it did not happen in %s code, which alone is sampled\n",
+		        info->attr.exclude_kernel ? "user" : "kernel");
 	else
 		fputs("it did not happen\n", stderr);
 }
 
-#define MAX_CHECKED_SIZE (64u << 20) /* bytes of a recording that is read again to look for samples */
+#define MAX_CHECKED_SIZE                                                                           \
+	(64u << 20) /* bytes of a recording that is read again to look for samples */
 
 /* True if the recording @s has a sample of event @name. Reads as far as the first. */
 static bool has_sample_of(pfm_session_t *s, const char *name)
@@ -395,8 +440,10 @@ static bool has_sample_of(pfm_session_t *s, const char *name)
 	pfm_count_info_t info = PFM_INIT(info);
 
 	while (pfm_next_record(s, &record) == 1)
-		if (record.type == PFM_RECORD_SAMPLE && (record.event == PFM_NO_EVENT || pfm_describe_count(s, record.event, &info) != PFMLIB_SUCCESS ||
-		                                         strcmp(info.name, name) == 0))
+		if (record.type == PFM_RECORD_SAMPLE &&
+		    (record.event == PFM_NO_EVENT ||
+		     pfm_describe_count(s, record.event, &info) != PFMLIB_SUCCESS ||
+		     strcmp(info.name, name) == 0))
 			return true;
 	return false;
 }
@@ -404,7 +451,8 @@ static bool has_sample_of(pfm_session_t *s, const char *name)
 static bool is_sampled(const struct recorder *job, const char *name)
 {
 	pfm_session_t *s = NULL;
-	bool is = pfm_open_recording(&s, job->output, NULL) != PFMLIB_SUCCESS || has_sample_of(s, name);
+	bool is = pfm_open_recording(&s, job->output, NULL) != PFMLIB_SUCCESS ||
+	          has_sample_of(s, name);
 
 	pfm_close_session(s);
 	return is;
@@ -418,7 +466,8 @@ static void explain_missing_samples(const struct recorder *job)
 		pfm_sample_statistics_t c = PFM_INIT(c);
 		pfm_count_info_t info = PFM_INIT(info);
 
-		if (pfm_sampling_statistics(job->session, i, &c) || pfm_describe_count(job->session, i, &info) || *info.why)
+		if (pfm_sampling_statistics(job->session, i, &c) ||
+		    pfm_describe_count(job->session, i, &info) || *info.why)
 			continue;
 		if (!is_sampled(job, info.name))
 			explain_no_samples(job, i, &c, &info);
@@ -430,7 +479,8 @@ static int start_recording(struct recorder *job)
 	int status = job->start_off ? EXIT_DONE : start_sampling(job);
 
 	job->start_time = now_ns();
-	return status == EXIT_DONE && job->command ? child_start(job->command, &job->child) : status;
+	return status == EXIT_DONE && job->command ? child_start(job->command, &job->child)
+	                                           : status;
 }
 
 static int record_until_end(struct recorder *job)
@@ -449,8 +499,10 @@ static int record_until_end(struct recorder *job)
 	if (status != EXIT_DONE)
 		return status;
 	status = record_session(job, &wait_status);
-	if (job->recording && pfm_close_recording(job->recording) != PFMLIB_SUCCESS && status == EXIT_DONE) {
-		fprintf(stderr, ME ": %s: %s\n", job->output, strerror(pfm_session_errno(job->session)));
+	if (job->recording && pfm_close_recording(job->recording) != PFMLIB_SUCCESS &&
+	    status == EXIT_DONE) {
+		fprintf(stderr, ME ": %s: %s\n", job->output,
+		        strerror(pfm_session_errno(job->session)));
 		status = EXIT_REFUSED;
 	}
 	job->recording = NULL;
@@ -458,23 +510,28 @@ static int record_until_end(struct recorder *job)
 	put_losses(job);
 	if (!on_device(job))
 		explain_missing_samples(job);
-	fprintf(stderr, ME ": %.1f MB in %s; 'pfm report%s%s' shows them\n", (double)job->size / 1e6, job->output,
-	        strcmp(job->output, "perf.data") ? " " : "", strcmp(job->output, "perf.data") ? job->output : "");
+	fprintf(stderr, ME ": %.1f MB in %s; 'pfm report%s%s' shows them\n",
+	        (double)job->size / 1e6, job->output, strcmp(job->output, "perf.data") ? " " : "",
+	        strcmp(job->output, "perf.data") ? job->output : "");
 	if (status != EXIT_DONE || !job->command)
 		return status;
 	return child_status(job->command[0], wait_status);
 }
 
-/* ---- the command line ------------------------------------------------------------------------------------------------------- */
+/* ---- the command line
+ * -------------------------------------------------------------------------------------------------------
+ */
 
 static int check_options(struct command_args *args, struct recorder *job)
 {
 	if (args->n)
 		job->command = args->operands;
 	if (!job->command && !job->pid && !job->all_cpus && !job->cpus)
-		return report_usage_error(args, "what should be sampled? A command behind --, -p PID, -t TID, -a or -C CPUS.");
+		return report_usage_error(args, "what should be sampled? A command behind --, -p "
+		                                "PID, -t TID, -a or -C CPUS.");
 	if (job->pid && (job->all_cpus || job->cpus))
-		return report_usage_error(args, "-p and -t sample a process, -a and -C sample CPUs: choose.");
+		return report_usage_error(
+			args, "-p and -t sample a process, -a and -C sample CPUs: choose.");
 	if (job->start_off && !job->control.on)
 		return report_usage_error(args, "--delay -1 waits for a command of --control.");
 	if (job->sampling.freq && job->sampling.period)
@@ -483,14 +540,19 @@ static int check_options(struct command_args *args, struct recorder *job)
 		return report_usage_error(args, "-m wants a power of two.");
 	if (on_device(job) && !job->events.n)
 		return report_usage_error(args, "the device samples one event: say with -e which.");
-	if (on_device(job) && job->sampling.fields & (PFM_SAMPLE_CHAIN | PFM_SAMPLE_ADDR | PFM_SAMPLE_RAW))
-		return report_usage_error(args, "the device's samples have no call chains (-g), no data addresses (-d) and no bytes of tracepoints (-R).");
+	if (on_device(job) &&
+	    job->sampling.fields & (PFM_SAMPLE_CHAIN | PFM_SAMPLE_ADDR | PFM_SAMPLE_RAW))
+		return report_usage_error(args,
+		                          "the device's samples have no call chains (-g), no data "
+		                          "addresses (-d) and no bytes of tracepoints (-R).");
 	if (job->cpus && !is_cpu_list(job->cpus))
-		return report_usage_error(args, "-C wants a list of CPUs, as in 0,2-3; not '%s'.", job->cpus);
+		return report_usage_error(args, "-C wants a list of CPUs, as in 0,2-3; not '%s'.",
+		                          job->cpus);
 	if (!job->output)
 		job->output = "perf.data";
 	if (strcmp(job->output, "-") == 0)
-		return report_usage_error(args, "a recording is written into a file, not to standard output.");
+		return report_usage_error(
+			args, "a recording is written into a file, not to standard output.");
 	job->ctx = open_context(job->model);
 	return job->ctx ? EXIT_DONE : EXIT_REFUSED;
 }
@@ -506,7 +568,8 @@ static bool read_range(const char *text, pfmlib_alpha_input_param_t *device)
 		return false;
 	text = end + 1;
 	range->end = strtoull(text, &end, 0);
-	device->pfp_alpha_n_ranges = isdigit((unsigned char)*text) && !*end && !errno && range->start < range->end;
+	device->pfp_alpha_n_ranges =
+		isdigit((unsigned char)*text) && !*end && !errno && range->start < range->end;
 	return device->pfp_alpha_n_ranges;
 }
 
@@ -520,7 +583,8 @@ static int read_options(struct command_args *args, struct recorder *job)
 		switch (id) {
 		case 'e':
 			if (!*value)
-				return report_usage_error(args, "-e wants events, with commas between.");
+				return report_usage_error(args,
+				                          "-e wants events, with commas between.");
 			if (!event_list_add(&job->events, value))
 				return report_no_memory();
 			break;
@@ -540,9 +604,11 @@ static int read_options(struct command_args *args, struct recorder *job)
 		case 't':
 		case 'p':
 			if (job->pid)
-				return report_usage_error(args, "one process or thread: -p PID or -t TID, once.");
+				return report_usage_error(
+					args, "one process or thread: -p PID or -t TID, once.");
 			job->one_thread = id == 't';
-			if (!option_number(args, id == 'p' ? "-p" : "-t", value, 1, INT32_MAX, &number))
+			if (!option_number(args, id == 'p' ? "-p" : "-t", value, 1, INT32_MAX,
+			                   &number))
 				return args->status;
 			job->pid = (int)number;
 			break;
@@ -555,21 +621,27 @@ static int read_options(struct command_args *args, struct recorder *job)
 		case 'z': job->compress = true; break;
 		case 'D':
 			if (strcmp(value, "-1") != 0)
-				return report_usage_error(args, "expected -1 after --delay, got '%s'.", value);
+				return report_usage_error(
+					args, "expected -1 after --delay, got '%s'.", value);
 			job->start_off = true;
 			break;
 		case OPT_CONTROL:
 			if (control_open(&job->control, value))
 				break;
 			if (!errno)
-				return report_usage_error(args, "expected fd:N[,ACK] or fifo:PATH[,ACK] after --control, got '%s'.", value);
+				return report_usage_error(args,
+				                          "expected fd:N[,ACK] or fifo:PATH[,ACK] "
+				                          "after --control, got '%s'.",
+				                          value);
 			fprintf(stderr, ME ": %s: %s\n", value, strerror(errno));
 			return EXIT_REFUSED;
 		case 'o': job->output = value; break;
 		case OPT_MODEL: job->model = value; break;
 		case OPT_DEVICE:
 			if (!read_range(value, &job->device))
-				return report_usage_error(args, "--device wants a range of addresses, as in 0x120000000-0x120002000.");
+				return report_usage_error(args,
+				                          "--device wants a range of addresses, as "
+				                          "in 0x120000000-0x120002000.");
 			break;
 		}
 	return id < 0 ? args->status : -1;
@@ -577,11 +649,13 @@ static int read_options(struct command_args *args, struct recorder *job)
 
 static int run_record(struct command_args *args)
 {
-	struct recorder job = { .sampling = PFM_INIT(job.sampling), .child = { .go = -1, .failure = -1 } };
+	struct recorder job = { .sampling = PFM_INIT(job.sampling),
+		                .child = { .go = -1, .failure = -1 } };
 	int status;
 
 	program_name = ME;
-	job.sampling.fields = PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_CPU | PFM_SAMPLE_PERIOD;
+	job.sampling.fields = PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_CPU |
+	                      PFM_SAMPLE_PERIOD;
 	job.sampling.records = PFM_SIDEBAND_USUAL;
 	status = read_options(args, &job);
 	if (status < 0)
@@ -604,10 +678,13 @@ const struct command cmd_record = {
 	.usage = "[-e EVENT,...] [OPTION]... -- COMMAND [ARG]...\n"
 		 "[-e EVENT,...] [OPTION]... -p PID | -t TID | -a | -C CPUS [-- COMMAND [ARG]...]",
 	.summary = "sample a command, a process, CPUs or the system",
-	.about = "Writes where events happen to a file in the format of perf.data: pfm report shows it, and so do perf and other "
-		 "readers. Whatever was written is readable at any time, also after the recorder was killed. Without -e cycles "
+	.about = "Writes where events happen to a file in the format of perf.data: pfm report "
+	         "shows it, and so do perf and other "
+		 "readers. Whatever was written is readable at any time, also after the recorder "
+	         "was killed. Without -e cycles "
 		 "are sampled, and cpu-clock where the machine has no PMU.\n"
-		 "With -p, -t, -a or -C a command only says how long to sample. The exit status is the command's.",
+		 "With -p, -t, -a or -C a command only says how long to sample. The exit status is "
+	         "the command's.",
 	.examples = "Where does a program spend its time, and who called?\n"
 		    "pfm record -g -- ./work\n"
 		    "The data addresses of page faults\n"

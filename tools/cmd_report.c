@@ -9,18 +9,18 @@
 #include <math.h>
 #include <string.h>
 
-enum { OPT_JSON = LONG_ONLY,
-       OPT_FOLDED,
-       OPT_SVG,
-       OPT_SOURCE };
+enum { OPT_JSON = LONG_ONLY, OPT_FOLDED, OPT_SVG, OPT_SOURCE };
 
 static const struct command_option options[] = {
 	{ OPT_JSON, "json", NULL, "one JSON object for each place" },
 	{ OPT_FOLDED, "folded", NULL, "one line for each stack: task;outer;...;inner WEIGHT" },
-	{ OPT_SVG, "svg", NULL, "a flame graph: a page for any browser, where a click shows a part alone" },
-	{ OPT_SOURCE, "source", NULL, "by source line, with the functions that were inlined there" },
+	{ OPT_SVG, "svg", NULL,
+	  "a flame graph: a page for any browser, where a click shows a part alone" },
+	{ OPT_SOURCE, "source", NULL,
+	  "by source line, with the functions that were inlined there" },
 	{ 'e', "event", "NAME", "samples of this event alone; with * and ?, of all that match" },
-	{ 'n', "lines", "N", "at most so many places of each event (0: all); 40 if not said, with --json all" },
+	{ 'n', "lines", "N",
+	  "at most so many places of each event (0: all); 40 if not said, with --json all" },
 	{ 0, NULL, NULL, NULL }
 };
 
@@ -31,8 +31,10 @@ struct report_job {
 	const char *event;   /* whose samples are wanted, by name or pattern; NULL: all */
 };
 
-/* True if a line for one more place of @event goes beyond what was asked for; @shown counts those of @last. */
-static bool has_line_limit(const struct report_job *job, unsigned event, unsigned *last, uint64_t *shown)
+/* True if a line for one more place of @event goes beyond what was asked for; @shown counts those
+ * of @last. */
+static bool has_line_limit(const struct report_job *job, unsigned event, unsigned *last,
+                           uint64_t *shown)
 {
 	if (event != *last)
 		*shown = 0;
@@ -128,7 +130,8 @@ static void put_places(const struct report_job *job)
 
 		if (!p->samples[event])
 			continue;
-		printf("%s%s%s: %s samples\n", term_colour_begin(stdout, BOLD), profile_line(event_name(p, event), title), term_colour_end(stdout),
+		printf("%s%s%s: %s samples\n", term_colour_begin(stdout, BOLD),
+		       profile_line(event_name(p, event), title), term_colour_end(stdout),
 		       group_digits(p->samples[event], number));
 		for (size_t i = 0; i < p->n_places; i++) {
 			const struct profile_place *at = &p->places[i];
@@ -143,13 +146,15 @@ static void put_places(const struct report_job *job)
 				rest += s;
 				continue;
 			}
-			printf("%6.2f%% +-%5.2f  %-16s ", 100 * s, 100 * standard_error(s, p->samples[event]),
+			printf("%6.2f%% +-%5.2f  %-16s ", 100 * s,
+			       100 * standard_error(s, p->samples[event]),
 			       profile_line(p->texts.text[at->task], line));
 			printf("%-24s ", profile_line(base_name(p->texts.text[at->object]), line));
 			put_function(p, at);
 		}
 		if (hidden)
-			printf("%6.2f%% in %llu more place%s; -n 0 shows all\n", 100 * rest, (unsigned long long)hidden, hidden > 1 ? "s" : "");
+			printf("%6.2f%% in %llu more place%s; -n 0 shows all\n", 100 * rest,
+			       (unsigned long long)hidden, hidden > 1 ? "s" : "");
 		putchar('\n');
 	}
 }
@@ -167,7 +172,8 @@ static bool matches_event_name(const char *name, const char *pattern)
 {
 	size_t len = strlen(pattern);
 
-	return fnmatch(pattern, name, 0) == 0 || (strncmp(name, pattern, len) == 0 && name[len] == ':' && name[len + 1] != ':');
+	return fnmatch(pattern, name, 0) == 0 ||
+	       (strncmp(name, pattern, len) == 0 && name[len] == ':' && name[len + 1] != ':');
 }
 
 static bool is_selected_event(const struct report_job *job, unsigned event)
@@ -186,14 +192,16 @@ static size_t keep_selected_events(const struct profile *p, struct profile_place
 	return kept;
 }
 
-/* Names the events that were recorded, or those with samples alone. A dummy, which carries the records of tasks and maps, has none. */
+/* Names the events that were recorded, or those with samples alone. A dummy, which carries the
+ * records of tasks and maps, has none. */
 static void name_events(const struct profile *p, bool sampled)
 {
 	char line[NAME_LINE];
 
 	for (unsigned i = 0, n = 0; i < p->n_events; i++)
 		if (p->samples[i] || (!sampled && !matches_event_name(event_name(p, i), "dummy")))
-			fprintf(stderr, "%s%s", n++ ? ", " : "", profile_line(event_name(p, i), line));
+			fprintf(stderr, "%s%s", n++ ? ", " : "",
+			        profile_line(event_name(p, i), line));
 	fputc('\n', stderr);
 }
 
@@ -233,7 +241,8 @@ static int choose_events(struct report_job *job, const char *path)
 	return EXIT_DONE;
 }
 
-/* Where one occurrence is a sample of two events, newer kernels (6.18 does) give both to the first. */
+/* Where one occurrence is a sample of two events, newer kernels (6.18 does) give both to the first.
+ */
 static void name_duplicate_functions(const struct profile *p)
 {
 	for (unsigned i = 0; i < p->n_events; i++)
@@ -241,10 +250,15 @@ static void name_duplicate_functions(const struct profile *p)
 			pfm_count_info_t a = PFM_INIT(a), b = PFM_INIT(b);
 			char one[NAME_LINE], other[NAME_LINE];
 
-			if (pfm_describe_count(p->session, i, &a) || pfm_describe_count(p->session, k, &b) || a.attr.type != PERF_TYPE_SOFTWARE ||
-			    b.attr.type != PERF_TYPE_SOFTWARE || a.attr.config != b.attr.config || a.attr.config <= PERF_COUNT_SW_TASK_CLOCK)
+			if (pfm_describe_count(p->session, i, &a) ||
+			    pfm_describe_count(p->session, k, &b) ||
+			    a.attr.type != PERF_TYPE_SOFTWARE ||
+			    b.attr.type != PERF_TYPE_SOFTWARE || a.attr.config != b.attr.config ||
+			    a.attr.config <= PERF_COUNT_SW_TASK_CLOCK)
 				continue;
-			fprintf(stderr, "pfm report: samples of %s may stand at %s, or the other way round: they are one event of the kernel's\n",
+			fprintf(stderr,
+			        "pfm report: samples of %s may stand at %s, or the other way "
+			        "round: they are one event of the kernel's\n",
 			        profile_line(a.name, one), profile_line(b.name, other));
 			return;
 		}
@@ -264,7 +278,8 @@ static int refuse_event_sums(const struct report_job *job)
 {
 	if (job->event || !(job->folded || job->svg) || !has_kinds(&job->profile))
 		return EXIT_DONE;
-	fprintf(stderr, "pfm report: samples of several events are no sum; --event chooses ('*' adds all): ");
+	fprintf(stderr, "pfm report: samples of several events are no sum; --event chooses ('*' "
+	                "adds all): ");
 	name_events(&job->profile, true);
 	return EXIT_REFUSED;
 }
@@ -272,23 +287,33 @@ static int refuse_event_sums(const struct report_job *job)
 static int print_report(struct report_job *job, const char *path)
 {
 	struct profile *p = &job->profile;
-	int status = profile_read(p, path, job->folded || job->svg ? STACKS : job->source ? SOURCE
-	                                                                                  : FUNCTIONS);
+	int status = profile_read(p, path,
+	                          job->folded || job->svg ? STACKS
+	                          : job->source           ? SOURCE
+	                                                  : FUNCTIONS);
 
 	if (status != EXIT_DONE)
 		return status;
 	if (p->n_lost || p->lost_samples)
 		fprintf(stderr, "pfm report: %llu records were lost while recording\n",
-		        (unsigned long long)(p->n_lost > p->lost_samples ? p->n_lost : p->lost_samples));
+		        (unsigned long long)(p->n_lost > p->lost_samples ? p->n_lost
+		                                                         : p->lost_samples));
 	if (p->throttled)
-		fprintf(stderr, "pfm report: the kernel held samples back %llu time%s, as they were too many: how many are missing is not told\n",
+		fprintf(stderr,
+		        "pfm report: the kernel held samples back %llu time%s, as they were too "
+		        "many: how many are missing is not told\n",
 		        (unsigned long long)p->throttled, p->throttled > 1 ? "s" : "");
 	if (p->n_without_event)
-		fprintf(stderr, "pfm report: %llu samples are left out: which event they are of cannot be told\n", (unsigned long long)p->n_without_event);
+		fprintf(stderr,
+		        "pfm report: %llu samples are left out: which event they are of cannot be "
+		        "told\n",
+		        (unsigned long long)p->n_without_event);
 	name_duplicate_functions(p);
 	if (p->damaged)
-		fprintf(stderr, "pfm report: %s is damaged or cut off: what follows the %llu samples that were read is missing\n", path,
-		        (unsigned long long)count_samples(p));
+		fprintf(stderr,
+		        "pfm report: %s is damaged or cut off: what follows the %llu samples that "
+		        "were read is missing\n",
+		        path, (unsigned long long)count_samples(p));
 	status = choose_events(job, path);
 	if (status == EXIT_DONE)
 		status = refuse_event_sums(job);
@@ -339,7 +364,8 @@ static int run_report(struct command_args *args)
 	if (job.json + job.folded + job.svg > 1)
 		return report_usage_error(args, "--json, --folded and --svg: choose one.");
 	if (job.source && (job.folded || job.svg))
-		return report_usage_error(args, "--source does not go with --folded or --svg: stacks have inlined functions anyway.");
+		return report_usage_error(args, "--source does not go with --folded or --svg: "
+		                                "stacks have inlined functions anyway.");
 	if (args->n > 1)
 		return report_usage_error(args, "one recording at a time.");
 	status = print_report(&job, args->n ? args->operands[0] : "perf.data");
@@ -351,10 +377,14 @@ const struct command cmd_report = {
 	.name = "report",
 	.usage = "[OPTION]... [FILE]",
 	.summary = "show the functions, lines or stacks of a recording",
-	.about = "Adds up the samples of a recording, perf.data unless a file is named, ours or that of perf: by event, task, "
-		 "object and function, with the share of each and the standard error of that share. Samples weigh what they stand "
-		 "for. Functions are found in the symbol tables of the programs and libraries that were mapped, and of the "
-		 "running kernel; unresolved addresses print in hex. Code compiled with -g can be shown by source "
+	.about = "Adds up the samples of a recording, perf.data unless a file is named, ours or "
+	         "that of perf: by event, task, "
+		 "object and function, with the share of each and the standard error of that "
+	         "share. Samples weigh what they stand "
+		 "for. Functions are found in the symbol tables of the programs and libraries that "
+	         "were mapped, and of the "
+		 "running kernel; unresolved addresses print in hex. Code compiled with -g can be "
+	         "shown by source "
 		 "line, and its inlined functions are part of the stacks.",
 	.examples = "Where a program spends its time\n"
 		    "pfm record -- ./work && pfm report\n"
@@ -363,7 +393,8 @@ const struct command cmd_report = {
 		    "A flame graph\n"
 		    "pfm record -g -- ./work && pfm report --svg >flame.svg\n"
 		    "Of one event of several\n"
-		    "pfm record -g -e cpu-clock,page-faults -- ./work && pfm report --event page-faults --folded\n",
+		    "pfm record -g -e cpu-clock,page-faults -- ./work && pfm report --event "
+	            "page-faults --folded\n",
 	.options = options,
 	.run = run_report
 };

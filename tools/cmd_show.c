@@ -7,10 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { OPT_JSON = LONG_ONLY,
-       OPT_PMU,
-       TEXT_MAX = 1024,
-       LABEL = 14 };
+enum { OPT_JSON = LONG_ONLY, OPT_PMU, TEXT_MAX = 1024, LABEL = 14 };
 
 static const struct command_option options[] = {
 	{ OPT_PMU, "pmu", "NAME", "processor of names that say none; this machine's otherwise" },
@@ -21,22 +18,22 @@ static const struct command_option options[] = {
 static const struct {
 	pfm_dialect_t dialect;
 	const char *name;
-} dialects[] = {
-	{ PFM_DIALECT_LIBPFM, "libpfm" }, { PFM_DIALECT_LIBPMC, "libpmc" }, { PFM_DIALECT_PERF, "perf" }, { PFM_DIALECT_VENDOR, "vendor" }
-};
+} dialects[] = { { PFM_DIALECT_LIBPFM, "libpfm" },
+	         { PFM_DIALECT_LIBPMC, "libpmc" },
+	         { PFM_DIALECT_PERF, "perf" },
+	         { PFM_DIALECT_VENDOR, "vendor" } };
 
 static const struct {
 	unsigned bit;
 	const char *name, *text;
-} event_flags[] = {
-	{ PFM_EVENT_DEPRECATED, "deprecated", "deprecated" },
-	{ PFM_EVENT_ALONE, "alone", "must be counted alone" },
-	{ PFM_EVENT_PER_PKG, "per_pkg", "counts for a package, not for a CPU" },
-	{ PFM_EVENT_EXPERIMENTAL, "experimental", "experimental" },
-	{ PFM_EVENT_ARCH, "architectural", "architectural: means the same on every processor that has it" },
-	{ PFM_EVENT_METRIC, "metric", "a metric, computed from other events" },
-	{ PFM_EVENT_HIDDEN, "hidden", "kept out of listings" }
-};
+} event_flags[] = { { PFM_EVENT_DEPRECATED, "deprecated", "deprecated" },
+	            { PFM_EVENT_ALONE, "alone", "must be counted alone" },
+	            { PFM_EVENT_PER_PKG, "per_pkg", "counts for a package, not for a CPU" },
+	            { PFM_EVENT_EXPERIMENTAL, "experimental", "experimental" },
+	            { PFM_EVENT_ARCH, "architectural",
+	              "architectural: means the same on every processor that has it" },
+	            { PFM_EVENT_METRIC, "metric", "a metric, computed from other events" },
+	            { PFM_EVENT_HIDDEN, "hidden", "kept out of listings" } };
 
 /* Sources that agree with a row, where they were compared: PFM_EVENT_BY_*. */
 static const char *const source_names[] = { "vendor", "linux", "libpfm4" };
@@ -49,7 +46,8 @@ static const char *const source_sentences[] = { "",
 	                                        "Linux's list and libpfm4 agree",
 	                                        "the vendor's list, Linux's and libpfm4 agree" };
 
-/* Fields of tables that say more under another name. Fields that are shown elsewhere have no label. */
+/* Fields of tables that say more under another name. Fields that are shown elsewhere have no label.
+ */
 static const struct {
 	const char *name, *label;
 } field_labels[] = {
@@ -103,11 +101,14 @@ struct shower {
 	struct json out;
 };
 
-/* ---- lines of text -------------------------------------------------------------------------------------------------------- */
+/* ---- lines of text
+ * --------------------------------------------------------------------------------------------------------
+ */
 
 static void print_label(const char *label)
 {
-	printf("  %s%-*s%s ", term_colour_begin(stdout, DIM), LABEL, label, term_colour_end(stdout));
+	printf("  %s%-*s%s ", term_colour_begin(stdout, DIM), LABEL, label,
+	       term_colour_end(stdout));
 }
 
 static void print_line(const char *label, const char *text)
@@ -129,7 +130,9 @@ static void print_heading(const char *text)
 	printf("\n  %s%s%s\n", term_colour_begin(stdout, BOLD), text, term_colour_end(stdout));
 }
 
-/* ---- an event: text ------------------------------------------------------------------------------------------------------- */
+/* ---- an event: text
+ * -------------------------------------------------------------------------------------------------------
+ */
 
 static const char *field_label(const char *name)
 {
@@ -150,20 +153,23 @@ static void print_fields(const struct shower *s, const pfm_event_info_t *e, int 
 	int counter;
 
 	for (i = 0; i < e->n_fields; i++) {
-		if (pfm_describe_field(s->ctx, e->pmu, e->event, i, &name, &text, &value, &counter) != PFMLIB_SUCCESS)
+		if (pfm_describe_field(s->ctx, e->pmu, e->event, i, &name, &text, &value,
+		                       &counter) != PFMLIB_SUCCESS)
 			break;
 		label = field_label(name);
 		if (!label || model_has_field(type, name) || strcmp(text, "#NA") == 0)
 			continue;
 		if (counter >= 0)
-			snprintf(shown, sizeof(shown), "%s, counter %s", label, counter_text(counter, where));
+			snprintf(shown, sizeof(shown), "%s, counter %s", label,
+			         counter_text(counter, where));
 		else
 			snprintf(shown, sizeof(shown), "%s", label);
 		if (*text)
 			print_line(shown, text);
 		else if (strcmp(name, "max") == 0 || strcmp(name, "ear_latency") == 0) {
 			print_label(shown);
-			printf("%" PRIu64 " %s\n", value, *name == 'm' ? "a cycle" : "cycles or more");
+			printf("%" PRIu64 " %s\n", value,
+			       *name == 'm' ? "a cycle" : "cycles or more");
 		} else
 			print_number(shown, value);
 	}
@@ -185,16 +191,19 @@ static struct column_widths measure_umasks(const struct shower *s, const pfm_eve
 	pfm_umask_info_t m = PFM_INIT(m);
 	char value[20];
 
-	for (unsigned i = 0; i < e->n_umasks && pfm_describe_umask(s->ctx, e->pmu, e->event, i, &m) == PFMLIB_SUCCESS; i++) {
+	for (unsigned i = 0; i < e->n_umasks &&
+	                     pfm_describe_umask(s->ctx, e->pmu, e->event, i, &m) == PFMLIB_SUCCESS;
+	     i++) {
 		c.name = widen_column(c.name, strlen(m.name));
 		c.spelling = widen_column(c.spelling, strlen(m.alias));
-		c.value = widen_column(c.value, (size_t)snprintf(value, sizeof(value), "0x%" PRIx64, m.value));
+		c.value = widen_column(
+			c.value, (size_t)snprintf(value, sizeof(value), "0x%" PRIx64, m.value));
 	}
 	return c;
 }
 
-/* The name, its other spelling, the value, whether nobody need say it, and what it means: behind that, or below it where there is little
- * room. */
+/* The name, its other spelling, the value, whether nobody need say it, and what it means: behind
+ * that, or below it where there is little room. */
 static void print_umask(const pfm_umask_info_t *m, const struct column_widths *c)
 {
 	int at = 4 + c->name + 2 + (c->spelling ? c->spelling + 2 : 0) + c->value + 2 + 9;
@@ -202,11 +211,13 @@ static void print_umask(const pfm_umask_info_t *m, const struct column_widths *c
 	char value[20];
 
 	snprintf(value, sizeof(value), "0x%" PRIx64, m->value);
-	printf("    %s%-*s%s  ", term_colour_begin(stdout, CYAN), c->name, m->name, term_colour_end(stdout));
+	printf("    %s%-*s%s  ", term_colour_begin(stdout, CYAN), c->name, m->name,
+	       term_colour_end(stdout));
 	if (c->spelling)
 		printf("%-*s  ", c->spelling, m->alias);
 	if (m->is_default || behind)
-		printf("%-*s  %-*s", c->value, value, behind ? 9 : 0, m->is_default ? "default" : "");
+		printf("%-*s  %-*s", c->value, value, behind ? 9 : 0,
+		       m->is_default ? "default" : "");
 	else
 		printf("%s", value);
 	if (behind)
@@ -228,19 +239,24 @@ static void print_umasks(const struct shower *s, const pfm_event_info_t *e)
 
 	if (e->n_umasks)
 		print_heading("Unit masks and qualifiers");
-	for (i = 0; i < e->n_umasks && pfm_describe_umask(s->ctx, e->pmu, e->event, i, &m) == PFMLIB_SUCCESS; i++) {
+	for (i = 0; i < e->n_umasks &&
+	            pfm_describe_umask(s->ctx, e->pmu, e->event, i, &m) == PFMLIB_SUCCESS;
+	     i++) {
 		if (!group || strcmp(group, m.group) != 0)
-			printf("  %s %s(%s)%s\n", m.group, term_colour_begin(stdout, DIM), m.is_combinable ? "any of" : "one of", term_colour_end(stdout));
+			printf("  %s %s(%s)%s\n", m.group, term_colour_begin(stdout, DIM),
+			       m.is_combinable ? "any of" : "one of", term_colour_end(stdout));
 		group = m.group;
 		print_umask(&m, &c);
 	}
 }
 
 /* Texts for numbers of fields with many bits. */
-static size_t add_number(char *to, size_t room, const char *before, uint64_t value, const pfm_modifier_info_t *m)
+static size_t add_number(char *to, size_t room, const char *before, uint64_t value,
+                         const pfm_modifier_info_t *m)
 {
-	return (size_t)(m->max > UINT32_MAX && value ? snprintf(to, room, "%s0x%" PRIx64, before, value)
-	                                             : snprintf(to, room, "%s%" PRIu64, before, value));
+	return (size_t)(m->max > UINT32_MAX && value
+	                        ? snprintf(to, room, "%s0x%" PRIx64, before, value)
+	                        : snprintf(to, room, "%s%" PRIu64, before, value));
 }
 
 /* Prints the modifiers that a text may set, with their ranges and defaults. */
@@ -251,7 +267,9 @@ static void print_modifiers(const struct shower *s, const pfm_event_info_t *e)
 	size_t n = 0;
 	unsigned i;
 
-	for (i = 0; pfm_describe_modifier(s->ctx, e->pmu, e->event, i, &m) == PFMLIB_SUCCESS && n < sizeof(line); i++) {
+	for (i = 0; pfm_describe_modifier(s->ctx, e->pmu, e->event, i, &m) == PFMLIB_SUCCESS &&
+	            n < sizeof(line);
+	     i++) {
 		n += (size_t)snprintf(line + n, sizeof(line) - n, "%s%s", i ? ", " : "", m.name);
 		if (n < sizeof(line) && (m.min || m.max > 1))
 			n += add_number(line + n, sizeof(line) - n, "=", m.min, &m);
@@ -297,17 +315,20 @@ static void print_spellings(const struct shower *s, const char *text)
 
 	print_heading("Spellings");
 	for (i = 0; i < sizeof(dialects) / sizeof(dialects[0]); i++)
-		if (pfm_print_event(s->ctx, text, dialects[i].dialect, buf, sizeof(buf), NULL) == PFMLIB_SUCCESS)
+		if (pfm_print_event(s->ctx, text, dialects[i].dialect, buf, sizeof(buf), NULL) ==
+		    PFMLIB_SUCCESS)
 			print_line(dialects[i].name, buf);
 }
 
-static void print_event(const struct shower *s, const char *text, const pfm_pmu_info_t *pmu, const pfm_event_info_t *e)
+static void print_event(const struct shower *s, const char *text, const pfm_pmu_info_t *pmu,
+                        const pfm_event_info_t *e)
 {
 	static const char *const precise[] = { "", "may be", "must be" };
 	char counters[COUNTERS_MAX], scale[64];
 	size_t i;
 
-	printf("%s%s::%s%s\n", term_colour_begin(stdout, BOLD), pmu->name, e->name, term_colour_end(stdout));
+	printf("%s%s::%s%s\n", term_colour_begin(stdout, BOLD), pmu->name, e->name,
+	       term_colour_end(stdout));
 	printf("  ");
 	term_wrap(stdout, 2, 2, *e->desc ? e->desc : "(no description)");
 	if (*e->detail && strcmp(e->detail, e->desc) != 0) {
@@ -354,7 +375,9 @@ static void print_event(const struct shower *s, const char *text, const pfm_pmu_
 	}
 }
 
-/* ---- an event: JSON ------------------------------------------------------------------------------------------------------- */
+/* ---- an event: JSON
+ * -------------------------------------------------------------------------------------------------------
+ */
 
 static void json_fields(struct shower *s, const pfm_event_info_t *e)
 {
@@ -366,7 +389,8 @@ static void json_fields(struct shower *s, const pfm_event_info_t *e)
 
 	put_begin(j, "fields", '[');
 	for (i = 0; i < e->n_fields; i++) {
-		if (pfm_describe_field(s->ctx, e->pmu, e->event, i, &name, &text, &value, &counter) != PFMLIB_SUCCESS)
+		if (pfm_describe_field(s->ctx, e->pmu, e->event, i, &name, &text, &value,
+		                       &counter) != PFMLIB_SUCCESS)
 			break;
 		put_begin(j, NULL, '{');
 		put_text(j, "name", name);
@@ -386,7 +410,9 @@ static void json_umasks(struct shower *s, const pfm_event_info_t *e)
 	unsigned i;
 
 	put_begin(j, "umasks", '[');
-	for (i = 0; i < e->n_umasks && pfm_describe_umask(s->ctx, e->pmu, e->event, i, &m) == PFMLIB_SUCCESS; i++) {
+	for (i = 0; i < e->n_umasks &&
+	            pfm_describe_umask(s->ctx, e->pmu, e->event, i, &m) == PFMLIB_SUCCESS;
+	     i++) {
 		put_begin(j, NULL, '{');
 		put_text(j, "group", m.group);
 		put_text(j, "name", m.name);
@@ -407,7 +433,8 @@ static void json_spellings(struct shower *s, const char *text)
 
 	put_begin(&s->out, "spellings", '{');
 	for (i = 0; i < sizeof(dialects) / sizeof(dialects[0]); i++)
-		if (pfm_print_event(s->ctx, text, dialects[i].dialect, buf, sizeof(buf), NULL) == PFMLIB_SUCCESS)
+		if (pfm_print_event(s->ctx, text, dialects[i].dialect, buf, sizeof(buf), NULL) ==
+		    PFMLIB_SUCCESS)
 			put_text(&s->out, dialects[i].name, buf);
 	put_end(&s->out, '}');
 }
@@ -425,7 +452,8 @@ static void json_sources(struct json *j, unsigned flags)
 	put_end(j, ']');
 }
 
-static void json_event(struct shower *s, const char *text, const pfm_pmu_info_t *pmu, const pfm_event_info_t *e)
+static void json_event(struct shower *s, const char *text, const pfm_pmu_info_t *pmu,
+                       const pfm_event_info_t *e)
 {
 	struct json *j = &s->out;
 	size_t i;
@@ -469,7 +497,8 @@ static void json_event(struct shower *s, const char *text, const pfm_pmu_info_t 
 	put_line(j);
 }
 
-/* ---- an event that no list has -------------------------------------------------------------------------------------------- */
+/* ---- an event that no list has
+ * -------------------------------------------------------------------------------------------- */
 
 static const char *unlisted_desc(const char *pmu)
 {
@@ -486,15 +515,16 @@ static void print_trace_field(void *arg, const struct trace_field *f)
 
 	if (!(*n)++)
 		print_heading("Fields, for --filter and in samples");
-	printf("  %s%-24s%s %s, %u byte%s\n", term_colour_begin(stdout, CYAN), f->name, term_colour_end(stdout), f->type, f->size,
-	       f->size == 1 ? "" : "s");
+	printf("  %s%-24s%s %s, %u byte%s\n", term_colour_begin(stdout, CYAN), f->name,
+	       term_colour_end(stdout), f->type, f->size, f->size == 1 ? "" : "s");
 }
 
 static void print_unlisted(const struct shower *s, const char *text, const pfm_pmu_info_t *pmu)
 {
 	unsigned fields = 0;
 
-	printf("%s%s%s\n  %s\n\n", term_colour_begin(stdout, BOLD), text, term_colour_end(stdout), unlisted_desc(pmu->name));
+	printf("%s%s%s\n  %s\n\n", term_colour_begin(stdout, BOLD), text, term_colour_end(stdout),
+	       unlisted_desc(pmu->name));
 	print_line("processor", pmu->name);
 	print_line("origin", pmu->origin);
 	visit_trace_fields(s->ctx, text, print_trace_field, &fields);
@@ -515,7 +545,8 @@ static void json_trace_field(void *arg, const struct trace_field *f)
 	put_end(j, '}');
 }
 
-static void json_unlisted(struct shower *s, const char *text, const pfm_pmu_info_t *pmu, const pfm_encoding_t *enc)
+static void json_unlisted(struct shower *s, const char *text, const pfm_pmu_info_t *pmu,
+                          const pfm_encoding_t *enc)
 {
 	struct json *j = &s->out;
 
@@ -534,7 +565,9 @@ static void json_unlisted(struct shower *s, const char *text, const pfm_pmu_info
 	put_line(j);
 }
 
-/* ---- a group of metrics --------------------------------------------------------------------------------------------------- */
+/* ---- a group of metrics
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 struct member_counter {
 	struct shower *owner;
@@ -550,7 +583,8 @@ static bool show_member(void *arg, int pmu, unsigned event, const pfm_metric_inf
 	pfm_pmu_info_t p = PFM_INIT(p);
 	char name[TEXT_MAX];
 
-	if (pfm_describe_event(m->owner->ctx, pmu, event, &e) || pfm_describe_pmu(m->owner->ctx, pmu, &p))
+	if (pfm_describe_event(m->owner->ctx, pmu, event, &e) ||
+	    pfm_describe_pmu(m->owner->ctx, pmu, &p))
 		return true;
 	snprintf(name, sizeof(name), "%s::%s", p.name, info->name);
 	if (!m->n++ && m->owner->json) {
@@ -558,8 +592,8 @@ static bool show_member(void *arg, int pmu, unsigned event, const pfm_metric_inf
 		put_text(&m->owner->out, "input", m->text);
 		put_begin(&m->owner->out, "metrics", '[');
 	} else if (m->n == 1) {
-		printf("%s%s%s\n  A group of metrics; pfm stat -M counts what they need.\n\n", term_colour_begin(stdout, BOLD), m->text,
-		       term_colour_end(stdout));
+		printf("%s%s%s\n  A group of metrics; pfm stat -M counts what they need.\n\n",
+		       term_colour_begin(stdout, BOLD), m->text, term_colour_end(stdout));
 	}
 	if (m->owner->json) {
 		put_text(&m->owner->out, NULL, name);
@@ -584,7 +618,9 @@ static int show_group(struct shower *s, const char *text)
 	return m.n ? EXIT_DONE : EXIT_REFUSED;
 }
 
-/* ---- a processor ---------------------------------------------------------------------------------------------------------- */
+/* ---- a processor
+ * ----------------------------------------------------------------------------------------------------------
+ */
 
 static const char *feature_text(const char *text, uint64_t value, char buf[24])
 {
@@ -603,12 +639,15 @@ static void print_features(const struct shower *s, int pmu)
 	char buf[24];
 	unsigned i;
 
-	for (i = 0; pfm_describe_feature(s->ctx, pmu, i, &name, &text, &value) == PFMLIB_SUCCESS; i++)
+	for (i = 0; pfm_describe_feature(s->ctx, pmu, i, &name, &text, &value) == PFMLIB_SUCCESS;
+	     i++)
 		column = strlen(name) > column ? strlen(name) : column;
 	if (i)
 		print_heading("Features");
-	for (i = 0; pfm_describe_feature(s->ctx, pmu, i, &name, &text, &value) == PFMLIB_SUCCESS; i++) {
-		printf("  %s%-*s%s ", term_colour_begin(stdout, DIM), (int)column, name, term_colour_end(stdout));
+	for (i = 0; pfm_describe_feature(s->ctx, pmu, i, &name, &text, &value) == PFMLIB_SUCCESS;
+	     i++) {
+		printf("  %s%-*s%s ", term_colour_begin(stdout, DIM), (int)column, name,
+		       term_colour_end(stdout));
 		term_wrap(stdout, column + 3, column + 3, feature_text(text, value, buf));
 	}
 }
@@ -617,15 +656,18 @@ static void print_pmu(const struct shower *s, int pmu, const pfm_pmu_info_t *p)
 {
 	char buf[160];
 
-	printf("%s%s%s  %s\n", term_colour_begin(stdout, BOLD), p->name, term_colour_end(stdout), p->desc);
+	printf("%s%s%s  %s\n", term_colour_begin(stdout, BOLD), p->name, term_colour_end(stdout),
+	       p->desc);
 	print_line("also called", p->aliases);
 	print_line("origin", p->origin);
 	print_line("source", p->source);
 	if (p->flags & PFM_PMU_FALLBACK)
-		print_line("fallback", "architectural events only: the processor itself is not known yet");
+		print_line("fallback",
+		           "architectural events only: the processor itself is not known yet");
 	print_line("this machine", p->flags & PFM_PMU_HOST ? "yes" : "no");
 	if (p->flags & PFM_PMU_KERNEL) {
-		snprintf(buf, sizeof(buf), "%s, type %d", *p->device ? p->device : p->name, p->type);
+		snprintf(buf, sizeof(buf), "%s, type %d", *p->device ? p->device : p->name,
+		         p->type);
 		print_line("kernel", buf);
 	}
 	print_line("CPUs", p->cpus);
@@ -673,7 +715,8 @@ static void json_pmu(struct shower *s, int pmu, const pfm_pmu_info_t *p)
 	put_int(j, "fixed", p->n_fixed);
 	put_int(j, "width", p->width);
 	put_begin(j, "features", '{');
-	for (i = 0; pfm_describe_feature(s->ctx, pmu, i, &name, &text, &value) == PFMLIB_SUCCESS; i++)
+	for (i = 0; pfm_describe_feature(s->ctx, pmu, i, &name, &text, &value) == PFMLIB_SUCCESS;
+	     i++)
 		if (*text)
 			put_text(j, name, text);
 		else
@@ -683,9 +726,12 @@ static void json_pmu(struct shower *s, int pmu, const pfm_pmu_info_t *p)
 	put_line(j);
 }
 
-/* ---- the command ---------------------------------------------------------------------------------------------------------- */
+/* ---- the command
+ * ----------------------------------------------------------------------------------------------------------
+ */
 
-/* The event exists; this checks its attributes. The event is shown even if required fields are missing. */
+/* The event exists; this checks its attributes. The event is shown even if required fields are
+ * missing. */
 static void check_event_text(const struct shower *s, const char *text, pfm_error_t *error)
 {
 	pfm_encoding_t enc = PFM_INIT(enc);
@@ -705,12 +751,14 @@ static void check_event_text(const struct shower *s, const char *text, pfm_error
 	}
 }
 
-static int show_event(struct shower *s, const char *text, const pfm_error_t *error, int pmu, unsigned event)
+static int show_event(struct shower *s, const char *text, const pfm_error_t *error, int pmu,
+                      unsigned event)
 {
 	pfm_pmu_info_t info = PFM_INIT(info);
 	pfm_event_info_t e = PFM_INIT(e);
 
-	if (error->code != PFMLIB_SUCCESS || pfm_describe_pmu(s->ctx, pmu, &info) != PFMLIB_SUCCESS ||
+	if (error->code != PFMLIB_SUCCESS ||
+	    pfm_describe_pmu(s->ctx, pmu, &info) != PFMLIB_SUCCESS ||
 	    pfm_describe_event(s->ctx, pmu, event, &e) != PFMLIB_SUCCESS) {
 		if (!s->json) {
 			report_refusal(s->ctx, text, error);
@@ -767,7 +815,8 @@ static int show_name(struct shower *s, const char *text)
 		error.code = pfm_find_event_by_text(s->ctx, text, &pmu, &event, &error);
 		if (error.code == PFMLIB_SUCCESS)
 			check_event_text(s, text, &error);
-		else if (show_unlisted(s, text, &error) == EXIT_DONE || show_group(s, text) == EXIT_DONE)
+		else if (show_unlisted(s, text, &error) == EXIT_DONE ||
+		         show_group(s, text) == EXIT_DONE)
 			return EXIT_DONE;
 		return show_event(s, text, &error, pmu, event);
 	}
@@ -810,13 +859,18 @@ const struct command cmd_show = {
 	.name = "show",
 	.usage = "[--pmu NAME] [--json] EVENT | PMU...",
 	.summary = "everything about an event, or about a processor",
-	.about = "For an event: what it counts, its code, the unit masks and qualifiers it takes, the counters that can count it, "
-		 "filters, errata, what replaces it if it is deprecated, its registers, and how each dialect spells it. "
+	.about = "For an event: what it counts, its code, the unit masks and qualifiers it takes, "
+	         "the counters that can count it, "
+		 "filters, errata, what replaces it if it is deprecated, its registers, and how "
+	         "each dialect spells it. "
 		 "Qualifiers in the text are taken into account.\n"
-		 "For a tracepoint: its fields. A raw event is shown as the one it stands for, if one does.\n"
-		 "For a group of metrics: which those are. For a metric: its formula, when its value is worth a closer look, the "
+		 "For a tracepoint: its fields. A raw event is shown as the one it stands for, if "
+	         "one does.\n"
+		 "For a group of metrics: which those are. For a metric: its formula, when its "
+	         "value is worth a closer look, the "
 		 "events it needs with their counters, and in how many groups they are counted.\n"
-		 "For a processor: counters, their width, capabilities, and where its table comes from.",
+		 "For a processor: counters, their width, capabilities, and where its table comes "
+	         "from.",
 	.examples = "An event with all its qualifiers\n"
 		    "pfm show coreduo::L2_Rqsts\n"
 		    "How do others spell it with these?\n"

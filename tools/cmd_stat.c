@@ -12,30 +12,32 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OPT_JSON = LONG_ONLY,
-       OPT_DRY_RUN,
-       OPT_MODEL,
-       OPT_PER_CPU,
-       OPT_PER_CORE,
-       OPT_PER_DIE,
-       OPT_PER_SOCKET,
-       OPT_PER_NODE,
-       OPT_PER_THREAD,
-       OPT_EACH_CGROUP,
-       OPT_FILTER,
-       OPT_TIMEOUT,
-       OPT_INTERVALS,
-       OPT_APPEND,
-       OPT_TABLE,
-       OPT_TOPDOWN,
-       OPT_NO_RATIOS,
-       OPT_HTML,
-       OPT_REGIONS,
-       OPT_REGIONS_SYSTEM,
-       OPT_NO_SUBTRACT,
-       OPT_NO_HEADER,
-       OPT_CONTROL,
-       MS = 1000000 };
+enum {
+	OPT_JSON = LONG_ONLY,
+	OPT_DRY_RUN,
+	OPT_MODEL,
+	OPT_PER_CPU,
+	OPT_PER_CORE,
+	OPT_PER_DIE,
+	OPT_PER_SOCKET,
+	OPT_PER_NODE,
+	OPT_PER_THREAD,
+	OPT_EACH_CGROUP,
+	OPT_FILTER,
+	OPT_TIMEOUT,
+	OPT_INTERVALS,
+	OPT_APPEND,
+	OPT_TABLE,
+	OPT_TOPDOWN,
+	OPT_NO_RATIOS,
+	OPT_HTML,
+	OPT_REGIONS,
+	OPT_REGIONS_SYSTEM,
+	OPT_NO_SUBTRACT,
+	OPT_NO_HEADER,
+	OPT_CONTROL,
+	MS = 1000000
+};
 
 /* Stalled clocks come between these, where the kernel has an event for them. */
 #define FIRST_EVENTS "task-clock,context-switches,cpu-migrations,page-faults,cycles"
@@ -83,7 +85,8 @@ static const struct command_option options[] = {
 	{ 'I', "interval", "MS", "counts of every interval as it ends" },
 	{ OPT_INTERVALS, "interval-count", "N", "with -I: so many intervals" },
 	{ OPT_TIMEOUT, "timeout", "MS", "count so long; a command is ended then" },
-	{ 'D', "delay", "MS", "begin so long after the command; -1 with --control: at the command enable" },
+	{ 'D', "delay", "MS",
+	  "begin so long after the command; -1 with --control: at the command enable" },
 	{ 'i', "no-inherit", NULL, "leave out child processes and threads" },
 	{ OPT_DRY_RUN, "dry-run", NULL, "print what would be programmed; count nothing" },
 	{ OPT_REGIONS, "regions", "[FORMAT]",
@@ -92,7 +95,9 @@ static const struct command_option options[] = {
 	  "with --regions: count events that no task can have for the whole machine" },
 	{ OPT_NO_SUBTRACT, "no-subtract", NULL,
 	  "with --regions: leave the cost of begin and end in the counts" },
-	{ OPT_CONTROL, "control", "WHERE", "take the commands enable, disable, ping, stop and evlist from fd:N[,ACK] or fifo:PATH[,ACK]" },
+	{ OPT_CONTROL, "control", "WHERE",
+	  "take the commands enable, disable, ping, stop and evlist from fd:N[,ACK] or "
+	  "fifo:PATH[,ACK]" },
 	{ 'v', "verbose", NULL, "print first what was programmed" },
 	{ OPT_JSON, "json", NULL, "one JSON object for each count, on standard output" },
 	{ 'x', "field-separator", "SEP",
@@ -313,7 +318,8 @@ static int open_output(struct stat_job *job)
 	return job->out ? EXIT_DONE : report_bad_option(job->output, errno);
 }
 
-/* The comma of @list that has nothing before it, or is its last and has nothing after it; NULL if missing. */
+/* The comma of @list that has nothing before it, or is its last and has nothing after it; NULL if
+ * missing. */
 static const char *find_gap(const char *list)
 {
 	const char *at = strchr(list, ',') == list ? list : strstr(list, ",,"),
@@ -324,7 +330,8 @@ static const char *find_gap(const char *list)
 	return !at ? last : at + (at != list);
 }
 
-/* True if one of pfm's own counts stands in the group @text, or has anything behind it, which no kernel event has; reports it. */
+/* True if one of pfm's own counts stands in the group @text, or has anything behind it, which no
+ * kernel event has; reports it. */
 static bool refuse_grouped_own_event(const struct stat_job *job, const char *text)
 {
 	pfm_error_t error;
@@ -469,8 +476,7 @@ static int add_groups(struct command_args *args, struct stat_job *job, const cha
 static int parse_aggregation(struct command_args *args, struct stat_job *job, enum aggregation by)
 {
 	if (job->by != BY_NOTHING && job->by != by)
-		return report_usage_error(
-			args, "choose one of the options --per-....");
+		return report_usage_error(args, "choose one of the options --per-....");
 	job->by = by;
 	return -1;
 }
@@ -519,7 +525,11 @@ static int parse_stat_option(struct command_args *args, struct stat_job *job, in
 	case OPT_CONTROL:
 		if (control_open(&job->control, value))
 			break;
-		return errno ? report_bad_option(value, errno) : report_usage_error(args, "expected fd:N[,ACK] or fifo:PATH[,ACK] after --control, got '%s'.", value);
+		return errno ? report_bad_option(value, errno)
+		             : report_usage_error(args,
+		                                  "expected fd:N[,ACK] or fifo:PATH[,ACK] after "
+		                                  "--control, got '%s'.",
+		                                  value);
 	case OPT_REGIONS: job->region_format = value ? value : "table"; break;
 	case OPT_REGIONS_SYSTEM: job->regions_system = true; break;
 	case OPT_NO_SUBTRACT: job->no_subtract = true; break;

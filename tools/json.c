@@ -28,13 +28,25 @@ static int write_piece(const char *text, size_t len, void *arg)
 	return 0;
 }
 
+/* Values are lost only without memory: a reader of "null" must know that it is not an answer. */
+static void report_lost_value(void)
+{
+	static bool said;
+
+	if (!said)
+		fputs("pfm: out of memory: a value of the answer is null\n", stderr);
+	said = true;
+}
+
 static void put_encoded(const struct json *j, const json_t *value)
 {
 	const size_t flags =
 		JSON_ENCODE_ANY | JSON_ENSURE_ASCII | JSON_COMPACT | JSON_REAL_PRECISION(17);
 
-	if (!value || json_dump_callback(value, write_piece, j->out, flags))
+	if (!value || json_dump_callback(value, write_piece, j->out, flags)) {
 		fputs("null", j->out);
+		report_lost_value();
+	}
 }
 
 /* The @len bytes at @text with U+FFFD for each byte that is not UTF-8. Returns NULL without memory.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Source lines and inlined functions, by elfutils' libdw. Its answers take tens of microseconds: each address is asked for once. The
- * library, which brings four others, is loaded with the first file: every other use of the command would wait a millisecond for it. */
+/* Source lines and inlined functions, by elfutils' libdw. Its answers take tens of microseconds:
+ * each address is asked for once. The library, which brings four others, is loaded with the first
+ * file: every other use of the command would wait a millisecond for it. */
 #include "lines.h"
 
 #include <dlfcn.h>
@@ -30,26 +31,28 @@ struct lines {
 	size_t n, n_slots; /* room: a power of two, or 0 */
 };
 
-/* ---- the library --------------------------------------------------------------------------------------------------------------- */
+/* ---- the library
+ * ---------------------------------------------------------------------------------------------------------------
+ */
 
-#define CALLS(CALL)                        \
-	CALL(dwarf_attr_integrate)         \
-	CALL(dwarf_diename)                \
-	CALL(dwarf_formstring)             \
-	CALL(dwarf_getscopes)              \
-	CALL(dwarf_getscopes_die)          \
-	CALL(dwarf_tag)                    \
-	CALL(dwfl_begin)                   \
-	CALL(dwfl_build_id_find_elf)       \
-	CALL(dwfl_end)                     \
-	CALL(dwfl_lineinfo)                \
-	CALL(dwfl_module_addrdie)          \
-	CALL(dwfl_module_getelf)           \
-	CALL(dwfl_module_getsrc)           \
-	CALL(dwfl_offline_section_address) \
-	CALL(dwfl_report_begin)            \
-	CALL(dwfl_report_end)              \
-	CALL(dwfl_report_offline)          \
+#define CALLS(CALL)                                                                                \
+	CALL(dwarf_attr_integrate)                                                                 \
+	CALL(dwarf_diename)                                                                        \
+	CALL(dwarf_formstring)                                                                     \
+	CALL(dwarf_getscopes)                                                                      \
+	CALL(dwarf_getscopes_die)                                                                  \
+	CALL(dwarf_tag)                                                                            \
+	CALL(dwfl_begin)                                                                           \
+	CALL(dwfl_build_id_find_elf)                                                               \
+	CALL(dwfl_end)                                                                             \
+	CALL(dwfl_lineinfo)                                                                        \
+	CALL(dwfl_module_addrdie)                                                                  \
+	CALL(dwfl_module_getelf)                                                                   \
+	CALL(dwfl_module_getsrc)                                                                   \
+	CALL(dwfl_offline_section_address)                                                         \
+	CALL(dwfl_report_begin)                                                                    \
+	CALL(dwfl_report_end)                                                                      \
+	CALL(dwfl_report_offline)                                                                  \
 	CALL(dwfl_standard_find_debuginfo)
 
 /* Its functions. */
@@ -64,9 +67,9 @@ static bool load_module(void)
 	void *library = dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL), *at;
 	bool all = library;
 
-#define FIND(NAME)                                   \
-	at = library ? dlsym(library, #NAME) : NULL; \
-	all = all && at;                             \
+#define FIND(NAME)                                                                                 \
+	at = library ? dlsym(library, #NAME) : NULL;                                               \
+	all = all && at;                                                                           \
 	memcpy(&dw.NAME, &at, sizeof(at));
 	CALLS(FIND)
 #undef FIND
@@ -82,7 +85,9 @@ bool lines_supported(void)
 	return loaded;
 }
 
-/* ---- files ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- files
+ * -----------------------------------------------------------------------------------------------------------------------
+ */
 
 static bool report_dwfl_module(struct lines *l, const char *path)
 {
@@ -138,13 +143,16 @@ void lines_close(struct lines *l)
 	free(l);
 }
 
-/* ---- what libdw says ---------------------------------------------------------------------------------------------------------- */
+/* ---- what libdw says
+ * ----------------------------------------------------------------------------------------------------------
+ */
 
 /* The function's name, as a symbol table would have it. */
 static const char *function_name(Dwarf_Die *die)
 {
 	Dwarf_Attribute attr;
-	const char *linkage = dw.dwarf_formstring(dw.dwarf_attr_integrate(die, DW_AT_linkage_name, &attr));
+	const char *linkage =
+		dw.dwarf_formstring(dw.dwarf_attr_integrate(die, DW_AT_linkage_name, &attr));
 
 	return linkage ? linkage : dw.dwarf_diename(die);
 }
@@ -156,26 +164,32 @@ static char *join_names(Dwarf_Die *scopes, int n)
 	size_t at = 0, begin;
 
 	for (int i = n - 1; i >= 0 && at + 1 < sizeof(text); i--) {
-		const char *name = dw.dwarf_tag(&scopes[i]) == DW_TAG_inlined_subroutine ? function_name(&scopes[i]) : NULL;
+		const char *name = dw.dwarf_tag(&scopes[i]) == DW_TAG_inlined_subroutine
+		                           ? function_name(&scopes[i])
+		                           : NULL;
 		char *plain = name ? symbols_demangle(name) : NULL;
 
 		begin = at + (at > 0);
 		if (name)
-			at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s", at ? ";" : "", plain ? plain : name);
+			at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s", at ? ";" : "",
+			                       plain ? plain : name);
 		free(plain);
 		at = at < sizeof(text) ? at : sizeof(text) - 1;
 		for (size_t k = begin; k < at; k++)
-			text[k] = strchr(";\n\t", text[k]) ? ':' : text[k]; /* a name, not two, and in one line */
+			text[k] = strchr(";\n\t", text[k])
+			                  ? ':'
+			                  : text[k]; /* a name, not two, and in one line */
 	}
 	return strdup(text);
 }
 
-/* The scopes around an address are those of the text: from an inlined function they lead to where it was written. Around its entry
- * they are those of the code: they lead to where it was put. */
+/* The scopes around an address are those of the text: from an inlined function they lead to where
+ * it was written. Around its entry they are those of the code: they lead to where it was put. */
 static char *inlined_at(const struct lines *l, Dwarf_Addr address)
 {
 	Dwarf_Addr bias = 0;
-	Dwarf_Die *unit = dw.dwfl_module_addrdie(l->module, address, &bias), *text = NULL, *code = NULL;
+	Dwarf_Die *unit = dw.dwfl_module_addrdie(l->module, address, &bias), *text = NULL,
+		  *code = NULL;
 	int n = unit ? dw.dwarf_getscopes(unit, address - bias, &text) : 0;
 	char *names;
 
@@ -199,7 +213,9 @@ static char *source_at(const struct lines *l, Dwarf_Addr address)
 	return strdup(text);
 }
 
-/* ---- what was asked before ----------------------------------------------------------------------------------------------------- */
+/* ---- what was asked before
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 static struct known_address *find_slot(struct known_address *known, size_t room, uint64_t address)
 {

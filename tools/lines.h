@@ -10,7 +10,8 @@ struct lines;
 
 /* Facts about one instruction; never NULL. */
 struct source_spot {
-	char *inlined; /* functions that were compiled into the one of the symbol table, the outermost first: "a;b" */
+	char *inlined; /* functions that were compiled into the one of the symbol table, the
+	                  outermost first: "a;b" */
 	char *source;  /* "file:line" */
 };
 
@@ -19,7 +20,8 @@ bool lines_supported(void);
 /* NULL if nothing is known of the file at @path. */
 struct lines *lines_open(const char *path);
 void lines_close(struct lines *l);
-/* Facts about the instruction at @address of the file, in its symbols' addresses; found once, then cached. NULL if unknown. */
+/* Facts about the instruction at @address of the file, in its symbols' addresses; found once, then
+ * cached. NULL if unknown. */
 const struct source_spot *lines_at(struct lines *l, uint64_t address);
 
 #endif

@@ -6,7 +6,8 @@
 #include <string.h>
 #include <perfmon/aggregate.h>
 
-int find_metric(const pfm_ctx_t *ctx, const char *pmu, const char *name, struct metric_use *out, pfm_error_t *error)
+int find_metric(const pfm_ctx_t *ctx, const char *pmu, const char *name, struct metric_use *out,
+                pfm_error_t *error)
 {
 	char text[NAME_MAX_LEN];
 	int rc;
@@ -21,19 +22,23 @@ int find_metric(const pfm_ctx_t *ctx, const char *pmu, const char *name, struct 
 	rc = pfm_describe_metric(ctx, out->pmu, out->event, &out->info);
 	if (rc == PFMLIB_ERR_NOTFOUND) {
 		/* An event took the name, the metric stepped aside. */
-		snprintf(text, sizeof(text), "%s%s%s.metric", pmu ? pmu : "", pmu ? "::" : "", name);
+		snprintf(text, sizeof(text), "%s%s%s.metric", pmu ? pmu : "", pmu ? "::" : "",
+		         name);
 		rc = pfm_find_event_by_text(ctx, text, &out->pmu, &out->event, NULL);
 		if (!rc)
 			rc = pfm_describe_metric(ctx, out->pmu, out->event, &out->info);
 		if (rc)
-			report_culprit(error, PFMLIB_ERR_NOTFOUND, PFM_KIND_NONE, strlen(out->text) - strlen(name), strlen(out->text),
-			               "this is an event, not a metric: pfm list --metrics shows those");
+			report_culprit(
+				error, PFMLIB_ERR_NOTFOUND, PFM_KIND_NONE,
+				strlen(out->text) - strlen(name), strlen(out->text),
+				"this is an event, not a metric: pfm list --metrics shows those");
 	}
 	return rc;
 }
 
 void visit_group_metrics(const pfm_ctx_t *ctx, const char *name,
-                         bool (*each)(void *arg, int pmu, unsigned event, const pfm_metric_info_t *info),
+                         bool (*each)(void *arg, int pmu, unsigned event,
+                                      const pfm_metric_info_t *info),
                          void *arg)
 {
 	int n = pfm_list_metric_group(ctx, name, NULL, 0);
@@ -49,7 +54,9 @@ void visit_group_metrics(const pfm_ctx_t *ctx, const char *name,
 	free(found);
 }
 
-/* ---- showing ----------------------------------------------------------------------------------------------------------- */
+/* ---- showing
+ * -----------------------------------------------------------------------------------------------------------
+ */
 
 char *metric_formula(const pfm_ctx_t *ctx, int pmu, unsigned event, int threshold)
 {
@@ -70,7 +77,8 @@ static const char *metric_short_name(const char *text, const char *pmu)
 }
 
 /* The event with the counters that may count it, or the constant. */
-static void show_input(const pfm_ctx_t *ctx, const pfm_metric_input_t *in, const char *pmu, show_line_fn line)
+static void show_input(const pfm_ctx_t *ctx, const pfm_metric_input_t *in, const char *pmu,
+                       show_line_fn line)
 {
 	pfm_encoding_t enc = PFM_INIT(enc);
 	char counters[COUNTERS_MAX], text[NAME_MAX_LEN + COUNTERS_MAX];
@@ -79,12 +87,14 @@ static void show_input(const pfm_ctx_t *ctx, const pfm_metric_input_t *in, const
 	if (in->is_constant || pfm_encode_event(ctx, in->text, 0, &enc, NULL) || !enc.counters)
 		snprintf(text, sizeof(text), "%s", name);
 	else
-		snprintf(text, sizeof(text), "%s  on %s", name, counters_text(enc.counters, counters));
+		snprintf(text, sizeof(text), "%s  on %s", name,
+		         counters_text(enc.counters, counters));
 	line(in->is_constant ? "constant" : "needs", text);
 }
 
 /* The plan of what a metric needs, on the processor as it is built; NULL if missing. */
-static pfm_plan_t *make_metric_plan(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_plan_info_t *info)
+static pfm_plan_t *make_metric_plan(const pfm_ctx_t *ctx, int pmu, unsigned event,
+                                    pfm_plan_info_t *info)
 {
 	pfm_plan_options_t options = PFM_INIT(options);
 	pfm_pmu_info_t p = PFM_INIT(p);
@@ -111,15 +121,18 @@ static void show_plan(const pfm_ctx_t *ctx, int pmu, unsigned event, show_line_f
 
 	if (!plan)
 		return;
-	snprintf(text, sizeof(text), "%u group%s of events, %s: %s", info.n_groups, info.n_groups == 1 ? "" : "s",
-	         info.optimal ? "no plan has fewer" : "not proved to be the least", info.certificate);
+	snprintf(text, sizeof(text), "%u group%s of events, %s: %s", info.n_groups,
+	         info.n_groups == 1 ? "" : "s",
+	         info.optimal ? "no plan has fewer" : "not proved to be the least",
+	         info.certificate);
 	line("counted as", text);
 	pfm_free_plan(plan);
 }
 
 void show_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, show_line_fn line)
 {
-	char *formula = metric_formula(ctx, pmu, event, 0), *threshold = metric_formula(ctx, pmu, event, 1);
+	char *formula = metric_formula(ctx, pmu, event, 0),
+	     *threshold = metric_formula(ctx, pmu, event, 1);
 	pfm_metric_info_t m = PFM_INIT(m);
 	pfm_metric_input_t in = PFM_INIT(in);
 	pfm_pmu_info_t info = PFM_INIT(info);
@@ -130,7 +143,8 @@ void show_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, show_line_fn lin
 	if (!pfm_describe_pmu(ctx, pmu, &info) && !pfm_describe_metric(ctx, pmu, event, &m)) {
 		line("unit", m.unit);
 		if (m.level)
-			snprintf(level, sizeof(level), "level %u of its tree%s%s", m.level, *m.parent ? ", part of " : "", m.parent);
+			snprintf(level, sizeof(level), "level %u of its tree%s%s", m.level,
+			         *m.parent ? ", part of " : "", m.parent);
 		line("place", level);
 		for (unsigned i = 0; !pfm_describe_metric_input(ctx, pmu, event, i, &in); i++)
 			show_input(ctx, &in, info.name, line);
@@ -194,7 +208,8 @@ static void put_input(struct json *j, const pfm_ctx_t *ctx, const pfm_metric_inp
 
 void show_metric_json(struct json *j, const pfm_ctx_t *ctx, int pmu, unsigned event)
 {
-	char *formula = metric_formula(ctx, pmu, event, 0), *threshold = metric_formula(ctx, pmu, event, 1);
+	char *formula = metric_formula(ctx, pmu, event, 0),
+	     *threshold = metric_formula(ctx, pmu, event, 1);
 	pfm_metric_input_t in = PFM_INIT(in);
 
 	put_text_if(j, "formula", formula);

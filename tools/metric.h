@@ -24,8 +24,10 @@ struct metric_answer {
 	pfm_quality_t quality; /* the worst of the counts that it is made of */
 };
 
-/* The metric called @name on @pmu (NULL: where unprefixed names are looked up). PFMLIB_SUCCESS or a code with @error. */
-int find_metric(const pfm_ctx_t *ctx, const char *pmu, const char *name, struct metric_use *out, pfm_error_t *error);
+/* The metric called @name on @pmu (NULL: where unprefixed names are looked up). PFMLIB_SUCCESS or a
+ * code with @error. */
+int find_metric(const pfm_ctx_t *ctx, const char *pmu, const char *name, struct metric_use *out,
+                pfm_error_t *error);
 /* The formula of a metric, or of its threshold; NULL if missing. To be freed. */
 char *metric_formula(const pfm_ctx_t *ctx, int pmu, unsigned event, int threshold);
 /* Unit, groups, parent and level of a metric as members of an object. */
@@ -33,8 +35,11 @@ void put_metric(struct json *j, const pfm_ctx_t *ctx, int pmu, unsigned event);
 /* Describe a metric line by line, or as members of an object: formula, inputs, number of groups. */
 void show_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, show_line_fn line);
 void show_metric_json(struct json *j, const pfm_ctx_t *ctx, int pmu, unsigned event);
-/* Calls @each with the metrics of group "PMU::GROUP", or of "GROUP" on this machine's processors, until it returns false. */
+/* Calls @each with the metrics of group "PMU::GROUP", or of "GROUP" on this machine's processors,
+ * until it returns false. */
 void visit_group_metrics(const pfm_ctx_t *ctx, const char *name,
-                         bool (*each)(void *arg, int pmu, unsigned event, const pfm_metric_info_t *info), void *arg);
+                         bool (*each)(void *arg, int pmu, unsigned event,
+                                      const pfm_metric_info_t *info),
+                         void *arg);
 
 #endif

@@ -21,12 +21,19 @@ struct word_value {
 	uint64_t value;
 };
 
-static const struct word_value ear_modes[] = {
-	{ "cache", PFMLIB_MONT_EAR_CACHE_MODE }, { "tlb", PFMLIB_MONT_EAR_TLB_MODE }, { "alat", PFMLIB_MONT_EAR_ALAT_MODE }, { NULL, 0 }
+static const struct word_value ear_modes[] = { { "cache", PFMLIB_MONT_EAR_CACHE_MODE },
+	                                       { "tlb", PFMLIB_MONT_EAR_TLB_MODE },
+	                                       { "alat", PFMLIB_MONT_EAR_ALAT_MODE },
+	                                       { NULL, 0 } };
+static const struct word_value taken_words[] = {
+	{ "none", 0 }, { "nottaken", 1 }, { "taken", 2 }, { "all", 3 }, { NULL, 0 }
 };
-static const struct word_value taken_words[] = { { "none", 0 }, { "nottaken", 1 }, { "taken", 2 }, { "all", 3 }, { NULL, 0 } };
-static const struct word_value predicted_words[] = { { "none", 0 }, { "wrong", 1 }, { "right", 2 }, { "all", 3 }, { NULL, 0 } };
-static const struct word_value branch_words[] = { { "all", 0 }, { "iprel", 1 }, { "return", 2 }, { "indirect", 3 }, { NULL, 0 } };
+static const struct word_value predicted_words[] = {
+	{ "none", 0 }, { "wrong", 1 }, { "right", 2 }, { "all", 3 }, { NULL, 0 }
+};
+static const struct word_value branch_words[] = {
+	{ "all", 0 }, { "iprel", 1 }, { "return", 2 }, { "indirect", 3 }, { NULL, 0 }
+};
 static const struct word_value range_flags[] = { { "inv", PFMLIB_MONT_RR_INV },
 	                                         { "nofine", PFMLIB_MONT_RR_NO_FINE_MODE },
 	                                         { "demand", PFMLIB_MONT_IRR_DEMAND_FETCH },
@@ -50,7 +57,8 @@ static bool next_piece(const char **at, struct option_piece *p)
 	return true;
 }
 
-static bool report_wrong_piece(struct mont_mistake *m, const char *list, const char *at, size_t len, const char *why)
+static bool report_wrong_piece(struct mont_mistake *m, const char *list, const char *at, size_t len,
+                               const char *why)
 {
 	m->start = (size_t)(at - list);
 	m->end = m->start + len;
@@ -81,7 +89,8 @@ static bool parse_number(const char *text, size_t len, uint64_t *out)
 	return !*end && !errno;
 }
 
-static bool parse_word_or_number(const char *text, size_t len, const struct word_value *words, uint64_t *out)
+static bool parse_word_or_number(const char *text, size_t len, const struct word_value *words,
+                                 uint64_t *out)
 {
 	for (; words->word; words++)
 		if (piece_equals(text, len, words->word)) {
@@ -92,25 +101,29 @@ static bool parse_word_or_number(const char *text, size_t len, const struct word
 }
 
 /* Value of @p, a word of @words or a number up to @max. */
-static bool piece_value(const char *list, const struct option_piece *p, const struct word_value *words, uint64_t max, uint64_t *out,
+static bool piece_value(const char *list, const struct option_piece *p,
+                        const struct word_value *words, uint64_t max, uint64_t *out,
                         struct mont_mistake *m)
 {
 	if (!parse_word_or_number(p->value, p->value_len, words, out))
-		return report_wrong_piece(m, list, p->value, p->value_len, "neither a number nor a word known here");
+		return report_wrong_piece(m, list, p->value, p->value_len,
+		                          "neither a number nor a word known here");
 	if (*out > max)
 		return report_wrong_piece(m, list, p->value, p->value_len, "too large");
 	return true;
 }
 
 /* Levels are letters, u and k, or the bits of PFM_PLM0 to PFM_PLM3. */
-static bool parse_levels(const char *list, const struct option_piece *p, unsigned *out, struct mont_mistake *m)
+static bool parse_levels(const char *list, const struct option_piece *p, unsigned *out,
+                         struct mont_mistake *m)
 {
 	uint64_t bits = 0;
 	size_t i;
 
 	if (parse_number(p->value, p->value_len, &bits)) {
 		if (bits == 0 || bits > 15)
-			return report_wrong_piece(m, list, p->value, p->value_len, "levels are bits 0 to 3");
+			return report_wrong_piece(m, list, p->value, p->value_len,
+			                          "levels are bits 0 to 3");
 	} else {
 		for (i = 0; i < p->value_len; i++)
 			if (p->value[i] == 'u')
@@ -118,7 +131,9 @@ static bool parse_levels(const char *list, const struct option_piece *p, unsigne
 			else if (p->value[i] == 'k')
 				bits |= PFM_PLM0;
 			else
-				return report_wrong_piece(m, list, p->value + i, 1, "levels are u for user, k for kernel, or a number");
+				return report_wrong_piece(
+					m, list, p->value + i, 1,
+					"levels are u for user, k for kernel, or a number");
 		if (!bits)
 			return report_wrong_piece(m, list, p->value, 0, "which levels?");
 	}
@@ -126,14 +141,20 @@ static bool parse_levels(const char *list, const struct option_piece *p, unsigne
 	return true;
 }
 
-static bool report_unknown_piece(const char *list, const struct option_piece *p, struct mont_mistake *m)
+static bool report_unknown_piece(const char *list, const struct option_piece *p,
+                                 struct mont_mistake *m)
 {
-	return report_wrong_piece(m, list, p->text, p->len, p->len ? "not a setting of this option" : "nothing between two commas");
+	return report_wrong_piece(m, list, p->text, p->len,
+	                          p->len ? "not a setting of this option"
+	                                 : "nothing between two commas");
 }
 
-/* ---- opcode matchers -------------------------------------------------------------------------------------------------------- */
+/* ---- opcode matchers
+ * --------------------------------------------------------------------------------------------------------
+ */
 
-static bool parse_opcm_slots(const char *list, const struct option_piece *p, pfmlib_mont_opcm_t *out, struct mont_mistake *m)
+static bool parse_opcm_slots(const char *list, const struct option_piece *p,
+                             pfmlib_mont_opcm_t *out, struct mont_mistake *m)
 {
 	size_t i;
 
@@ -145,7 +166,9 @@ static bool parse_opcm_slots(const char *list, const struct option_piece *p, pfm
 		case 'i': out->opcm_i = 1; break;
 		case 'f': out->opcm_f = 1; break;
 		case 'b': out->opcm_b = 1; break;
-		default: return report_wrong_piece(m, list, p->value + i, 1, "slots are m, i, f and b");
+		default:
+			return report_wrong_piece(m, list, p->value + i, 1,
+			                          "slots are m, i, f and b");
 		}
 	return true;
 }
@@ -158,7 +181,8 @@ bool mont_opcm(struct mont_settings *s, const char *value, struct mont_mistake *
 	struct option_piece p = { 0 };
 
 	if (s->n_opcm == 2)
-		return report_wrong_piece(m, value, value, strlen(value), "there are two opcode matchers");
+		return report_wrong_piece(m, value, value, strlen(value),
+		                          "there are two opcode matchers");
 	out->opcm_used = 1;
 	while (next_piece(&at, &p))
 		if (piece_has_key(&p, "slots")) {
@@ -181,27 +205,32 @@ bool mont_opcm(struct mont_settings *s, const char *value, struct mont_mistake *
 	return true;
 }
 
-/* ---- address ranges --------------------------------------------------------------------------------------------------------- */
+/* ---- address ranges
+ * ---------------------------------------------------------------------------------------------------------
+ */
 
 /* START-END, or START+SIZE. */
-static bool parse_limits(const char *list, const struct option_piece *p, pfmlib_mont_input_rr_desc_t *out, struct mont_mistake *m)
+static bool parse_limits(const char *list, const struct option_piece *p,
+                         pfmlib_mont_input_rr_desc_t *out, struct mont_mistake *m)
 {
 	size_t split = strcspn(p->text, "-+,");
 	uint64_t second;
 
 	if (split >= p->len || !parse_number(p->text, split, &out->rr_start) ||
 	    !parse_number(p->text + split + 1, p->len - split - 1, &second))
-		return report_wrong_piece(m, list, p->text, p->len, "expected START-END or START+SIZE");
+		return report_wrong_piece(m, list, p->text, p->len,
+		                          "expected START-END or START+SIZE");
 	out->rr_end = p->text[split] == '+' ? out->rr_start + second : second;
 	if (out->rr_end <= out->rr_start)
 		return report_wrong_piece(m, list, p->text, p->len,
 		                          p->text[split] != '+' ? "the end comes before the start"
-		                          : second              ? "the range goes beyond the last address"
-		                                                : "the range is empty");
+		                          : second ? "the range goes beyond the last address"
+		                                   : "the range is empty");
 	return true;
 }
 
-static bool parse_range(pfmlib_mont_input_rr_t *rr, unsigned *n, const struct word_value *flags, const char *value, struct mont_mistake *m)
+static bool parse_range(pfmlib_mont_input_rr_t *rr, unsigned *n, const struct word_value *flags,
+                        const char *value, struct mont_mistake *m)
 {
 	pfmlib_mont_input_rr_desc_t *out = &rr->rr_limits[*n & 3];
 	const char *at = value;
@@ -217,7 +246,8 @@ static bool parse_range(pfmlib_mont_input_rr_t *rr, unsigned *n, const struct wo
 		if (piece_has_key(&p, "plm")) {
 			if (!parse_levels(value, &p, &out->rr_plm, m))
 				return false;
-		} else if (!p.value && parse_word_or_number(p.text, p.len, flags, &flag) && !isdigit((unsigned char)p.text[0])) {
+		} else if (!p.value && parse_word_or_number(p.text, p.len, flags, &flag) &&
+		           !isdigit((unsigned char)p.text[0])) {
 			rr->rr_flags |= (unsigned)flag;
 		} else {
 			return report_unknown_piece(value, &p, m);
@@ -239,21 +269,25 @@ bool mont_drange(struct mont_settings *s, const char *value, struct mont_mistake
 	return parse_range(&s->in.pfp_mont_drange, &s->n_drange, no_words, value, m);
 }
 
-/* ---- event address registers, trace buffer ---------------------------------------------------------------------------------- */
+/* ---- event address registers, trace buffer
+ * ---------------------------------------------------------------------------------- */
 
 /* Unit masks have 4 bits for data, 8 for the code cache and 7 for its TLB. */
-static bool parse_ear(pfmlib_mont_ear_t *out, bool has_alat, const char *value, struct mont_mistake *m)
+static bool parse_ear(pfmlib_mont_ear_t *out, bool has_alat, const char *value,
+                      struct mont_mistake *m)
 {
 	const char *at = value;
 	uint64_t mode, most;
 	struct option_piece p = { 0 };
 
 	next_piece(&at, &p);
-	if (p.value || !parse_word_or_number(p.text, p.len, ear_modes, &mode) || mode > (has_alat ? 2 : 1))
-		return report_wrong_piece(m, value, p.text, p.len, has_alat ? "expected cache, tlb or alat" : "expected cache or tlb");
+	if (p.value || !parse_word_or_number(p.text, p.len, ear_modes, &mode) ||
+	    mode > (has_alat ? 2 : 1))
+		return report_wrong_piece(m, value, p.text, p.len,
+		                          has_alat ? "expected cache, tlb or alat"
+		                                   : "expected cache or tlb");
 	out->ear_mode = (pfmlib_mont_ear_mode_t)mode;
-	most = has_alat ? 15 : mode == PFMLIB_MONT_EAR_TLB_MODE ? 127
-	                                                        : 255;
+	most = has_alat ? 15 : mode == PFMLIB_MONT_EAR_TLB_MODE ? 127 : 255;
 	while (next_piece(&at, &p))
 		if (piece_has_key(&p, "umask")) {
 			if (!piece_value(value, &p, no_words, most, &out->ear_umask, m))
@@ -280,7 +314,9 @@ bool mont_dear(struct mont_settings *s, const char *value, struct mont_mistake *
 	return parse_ear(&s->in.pfp_mont_dear, true, value, m);
 }
 
-static bool parse_etb_field(const char *list, const struct option_piece *p, const struct word_value *words, unsigned char *out, struct mont_mistake *m)
+static bool parse_etb_field(const char *list, const struct option_piece *p,
+                            const struct word_value *words, unsigned char *out,
+                            struct mont_mistake *m)
 {
 	uint64_t value;
 
@@ -344,7 +380,9 @@ bool mont_ipear(struct mont_settings *s, const char *value, struct mont_mistake 
 	return true;
 }
 
-/* ---- counters --------------------------------------------------------------------------------------------------------------- */
+/* ---- counters
+ * ---------------------------------------------------------------------------------------------------------------
+ */
 
 bool mont_thres(struct mont_settings *s, const char *value, struct mont_mistake *m)
 {
@@ -356,9 +394,11 @@ bool mont_thres(struct mont_settings *s, const char *value, struct mont_mistake 
 	s->is_used = true;
 	for (; next_piece(&at, &p); i++) {
 		if (i == PMU_MONT_NUM_COUNTERS)
-			return report_wrong_piece(m, value, p.text, p.len, "more thresholds than counters");
+			return report_wrong_piece(m, value, p.text, p.len,
+			                          "more thresholds than counters");
 		if (!parse_number(p.text, p.len, &thres) || thres > 7)
-			return report_wrong_piece(m, value, p.text, p.len, "expected a number from 0 to 7 for each event");
+			return report_wrong_piece(m, value, p.text, p.len,
+			                          "expected a number from 0 to 7 for each event");
 		s->in.pfp_mont_counters[i].thres = (unsigned)thres;
 	}
 	s->n_thres = i;

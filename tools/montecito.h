@@ -20,7 +20,8 @@ struct mont_settings {
 	bool is_used; /* any was given */
 };
 
-/* Each adds one option's value; NULL values mean the usual. False with *@mistake filled for one that is wrong. */
+/* Each adds one option's value; NULL values mean the usual. False with *@mistake filled for one
+ * that is wrong. */
 bool mont_opcm(struct mont_settings *s, const char *value, struct mont_mistake *mistake);
 bool mont_irange(struct mont_settings *s, const char *value, struct mont_mistake *mistake);
 bool mont_drange(struct mont_settings *s, const char *value, struct mont_mistake *mistake);

@@ -15,16 +15,15 @@
 #define PERFMON_VERSION "unversioned"
 #endif
 
-extern const struct command cmd_list, cmd_show, cmd_encode, cmd_dispatch, cmd_decode, cmd_stat, cmd_record, cmd_report, cmd_doctor,
-	cmd_import, cmd_alpha, cmd_metric, cmd_plan;
+extern const struct command cmd_list, cmd_show, cmd_encode, cmd_dispatch, cmd_decode, cmd_stat,
+	cmd_record, cmd_report, cmd_doctor, cmd_import, cmd_alpha, cmd_metric, cmd_plan;
 
-const struct command *const commands[] = {
-	&cmd_list, &cmd_show, &cmd_encode, &cmd_dispatch, &cmd_decode, &cmd_stat, &cmd_record, &cmd_report, &cmd_doctor, &cmd_import,
-	&cmd_alpha, &cmd_metric, &cmd_plan, NULL
-};
+const struct command *const commands[] = { &cmd_list,   &cmd_show,   &cmd_encode, &cmd_dispatch,
+	                                   &cmd_decode, &cmd_stat,   &cmd_record, &cmd_report,
+	                                   &cmd_doctor, &cmd_import, &cmd_alpha,  &cmd_metric,
+	                                   &cmd_plan,   NULL };
 
-enum { OPT_COLOUR = LONG_ONLY + 1000,
-       OPT_COMPLETE_OPTIONS };
+enum { OPT_COLOUR = LONG_ONLY + 1000, OPT_COMPLETE_OPTIONS };
 
 static const struct command_option every_command[] = {
 	{ 'h', "help", NULL, "show this help" },
@@ -33,7 +32,9 @@ static const struct command_option every_command[] = {
 	{ 0, NULL, NULL, NULL }
 };
 
-/* ---- help ----------------------------------------------------------------------------------------------------------- */
+/* ---- help
+ * -----------------------------------------------------------------------------------------------------------
+ */
 
 /* Nobody greps help for whole lines: it is wrapped in pipes too. */
 static void help_text(FILE *out, size_t at, size_t indent, const char *text)
@@ -60,8 +61,9 @@ static void print_option(FILE *out, const struct command_option *o)
 	else
 		n = snprintf(left, sizeof(left), "    ");
 	n += snprintf(left + n, sizeof(left) - (size_t)n, "--%s%s%s", o->name,
-	              o->arg && o->arg[0] == '[' ? "[=" : o->arg ? " "
-	                                                         : "",
+	              o->arg && o->arg[0] == '[' ? "[="
+	              : o->arg                   ? " "
+	                                         : "",
 	              o->arg ? o->arg + (o->arg[0] == '[') : "");
 	if (n > 26)
 		fprintf(out, "  %s\n%29s", left, "");
@@ -84,7 +86,8 @@ static void print_examples(FILE *out, const char *text)
 
 	for (; *text; text += len + (text[len] == '\n')) {
 		len = strcspn(text, "\n");
-		fprintf(out, "%s%s%.*s%s\n", comment ? "  " : "      ", term_colour_begin(out, comment ? PLAIN : GREEN), (int)len, text,
+		fprintf(out, "%s%s%.*s%s\n", comment ? "  " : "      ",
+		        term_colour_begin(out, comment ? PLAIN : GREEN), (int)len, text,
 		        term_colour_end(out));
 		comment = !comment;
 	}
@@ -97,7 +100,8 @@ static void print_usage(FILE *out, const struct command *cmd)
 
 	for (; *line; line += len + (line[len] == '\n')) {
 		len = strcspn(line, "\n");
-		fprintf(out, "%s pfm %s%s%.*s\n", line == cmd->usage ? "usage:" : "      ", cmd->name, len ? " " : "", (int)len, line);
+		fprintf(out, "%s pfm %s%s%.*s\n", line == cmd->usage ? "usage:" : "      ",
+		        cmd->name, len ? " " : "", (int)len, line);
 	}
 }
 
@@ -125,37 +129,45 @@ static void print_overview(FILE *out)
 	size_t i;
 
 	fputs("usage: pfm COMMAND [OPTION]... [OPERAND]...\n\n", out);
-	help_text(out, 0, 0, "From the name of a hardware event to the register values that make a processor count it, for any "
-	                     "processor, on any "
-	                     "machine; and to the count, where the processor is this machine's.");
+	help_text(out, 0, 0,
+	          "From the name of a hardware event to the register values that make a processor "
+	          "count it, for any "
+	          "processor, on any "
+	          "machine; and to the count, where the processor is this machine's.");
 	print_heading(out, "Commands");
 	for (i = 0; commands[i]; i++) {
-		fprintf(out, "  %s%-9s%s ", term_colour_begin(out, BOLD), commands[i]->name, term_colour_end(out));
+		fprintf(out, "  %s%-9s%s ", term_colour_begin(out, BOLD), commands[i]->name,
+		        term_colour_end(out));
 		help_text(out, 12, 12, commands[i]->summary);
 	}
 	print_heading(out, "Options");
 	print_options(out, every_command);
-	print_option(out, &(const struct command_option){ 'V', "version", NULL, "show the version" });
+	print_option(out,
+	             &(const struct command_option){ 'V', "version", NULL, "show the version" });
 	print_heading(out, "Examples");
-	print_examples(out,
-	               "Which events are there?\n"
-	               "pfm list cache\n"
-	               "What does this one count, and how is it spelled elsewhere?\n"
-	               "pfm show coreduo::L2_LINES_IN\n"
-	               "Which register values count it, and what does the kernel want to be told?\n"
-	               "pfm encode coreduo::L2_LINES_IN:BOTH_CORES:u\n"
-	               "Do these fit on the counters together?\n"
-	               "pfm dispatch --pmu montecito CPU_OP_CYCLES_ALL IA64_INST_RETIRED L1D_READS_SET0\n"
-	               "How often does this program do it?\n"
-	               "pfm stat -e cycles,instructions,page-faults -- make\n");
+	print_examples(
+		out,
+		"Which events are there?\n"
+		"pfm list cache\n"
+		"What does this one count, and how is it spelled elsewhere?\n"
+		"pfm show coreduo::L2_LINES_IN\n"
+		"Which register values count it, and what does the kernel want to be told?\n"
+		"pfm encode coreduo::L2_LINES_IN:BOTH_CORES:u\n"
+		"Do these fit on the counters together?\n"
+		"pfm dispatch --pmu montecito CPU_OP_CYCLES_ALL IA64_INST_RETIRED L1D_READS_SET0\n"
+		"How often does this program do it?\n"
+		"pfm stat -e cycles,instructions,page-faults -- make\n");
 	putc('\n', out);
-	help_text(out, 0, 0, "'pfm help COMMAND' tells more. Names of events: perfmon(7). Exit status: 0 done, 1 refused, 2 usage.");
+	help_text(out, 0, 0,
+	          "'pfm help COMMAND' tells more. Names of events: perfmon(7). Exit status: 0 "
+	          "done, 1 refused, 2 usage.");
 }
 
-/* ---- reading options --------------------------------------------------------------------------------------------------- */
+/* ---- reading options
+ * ---------------------------------------------------------------------------------------------------
+ */
 
-enum { NAMES_MAX = 48,
-       OPERAND = 1 }; /* an operand among options, as getopt_long() returns it */
+enum { NAMES_MAX = 48, OPERAND = 1 }; /* an operand among options, as getopt_long() returns it */
 
 static const struct command_option *find_option_at(const struct command *cmd, unsigned i)
 {
@@ -203,7 +215,8 @@ static int unknown_option(struct command_args *args, const char *name, size_t le
 	snprintf(wrong, sizeof(wrong), "%.*s", (int)len, name);
 	similar = closest_word(wrong, names);
 	if (similar >= 0)
-		report_usage_error(args, "unknown option --%s. Did you mean --%s?", wrong, names[similar]);
+		report_usage_error(args, "unknown option --%s. Did you mean --%s?", wrong,
+		                   names[similar]);
 	else
 		report_usage_error(args, "unknown option --%s.", wrong);
 	return set_exit_status(args, EXIT_USAGE);
@@ -229,10 +242,10 @@ static bool handle_common_option(struct command_args *args, int id, const char *
 	case OPT_COLOUR:
 		args->status = EXIT_DONE;
 		if (!term_set_colour(value))
-			args->status = report_usage_error(args, "--color wants auto, always or never, not '%s'.", value);
+			args->status = report_usage_error(
+				args, "--color wants auto, always or never, not '%s'.", value);
 		return true;
-	default:
-		return false;
+	default: return false;
 	}
 }
 
@@ -253,8 +266,7 @@ static void make_getopt_table(const struct command *cmd, struct getopt_table *t)
 	*letter++ = ':';
 	for (; n < NAMES_MAX && (o = find_option_at(cmd, n)); n++) {
 		bool optional = o->arg && o->arg[0] == '[';
-		int kind = optional ? optional_argument : o->arg ? required_argument
-		                                                 : no_argument;
+		int kind = optional ? optional_argument : o->arg ? required_argument : no_argument;
 
 		t->longs[n] = (struct option){ o->name, kind, NULL, o->id };
 		if (o->id >= LONG_ONLY)
@@ -367,7 +379,8 @@ int next_option(struct command_args *args, const char **value)
 	return 0;
 }
 
-bool option_number(struct command_args *args, const char *name, const char *value, uint64_t min, uint64_t max, uint64_t *out)
+bool option_number(struct command_args *args, const char *name, const char *value, uint64_t min,
+                   uint64_t max, uint64_t *out)
 {
 	char *end;
 
@@ -375,8 +388,9 @@ bool option_number(struct command_args *args, const char *name, const char *valu
 	*out = strtoull(value, &end, 0);
 	if (isdigit((unsigned char)value[0]) && !*end && !errno && *out >= min && *out <= max)
 		return true;
-	args->status = report_usage_error(args, "%s wants a number from %llu to %llu, not '%s'.", name, (unsigned long long)min,
-	                                  (unsigned long long)max, value);
+	args->status =
+		report_usage_error(args, "%s wants a number from %llu to %llu, not '%s'.", name,
+	                           (unsigned long long)min, (unsigned long long)max, value);
 	return false;
 }
 
@@ -402,7 +416,9 @@ bool is_cpu_list(const char *text)
 	}
 }
 
-/* ---- main -------------------------------------------------------------------------------------------------------------- */
+/* ---- main
+ * --------------------------------------------------------------------------------------------------------------
+ */
 
 static const struct command *find_command(const char *name)
 {
@@ -444,7 +460,8 @@ int run_pfm_command(const struct command *cmd, int argc, char **argv)
 	return i;
 }
 
-/* Takes the option at argv[*at], which belongs to no command, and its value. The status to end with, or -1 to go on. */
+/* Takes the option at argv[*at], which belongs to no command, and its value. The status to end
+ * with, or -1 to go on. */
 static int handle_general_option(int argc, char **argv, int *at)
 {
 	const char *text = argv[*at];
@@ -462,8 +479,9 @@ static int handle_general_option(int argc, char **argv, int *at)
 	else if (strncmp(text, "--color=", 8) == 0)
 		text += 8;
 	else {
-		fprintf(stderr, "pfm: expected a command, --help, --version or --color, got '%s'.\n"
-		                "'pfm --help' lists the commands.\n",
+		fprintf(stderr,
+		        "pfm: expected a command, --help, --version or --color, got '%s'.\n"
+		        "'pfm --help' lists the commands.\n",
 		        text);
 		return EXIT_USAGE;
 	}
@@ -525,7 +543,8 @@ static int run(int argc, char **argv)
 	return run_pfm_command(cmd, argc - at, argv + at);
 }
 
-/* A descriptor that is closed would be taken by the first file opened, and that file read or written by mistake. */
+/* A descriptor that is closed would be taken by the first file opened, and that file read or
+ * written by mistake. */
 static void occupy_standard_files(void)
 {
 	int fd;
@@ -545,7 +564,8 @@ static int finish_output(int status)
 	errno = 0;
 	if (fclose(stdout) != 0 || failed) {
 		if (errno != EPIPE)
-			fprintf(stderr, "pfm: cannot write the answer: %s\n", errno ? strerror(errno) : "write error");
+			fprintf(stderr, "pfm: cannot write the answer: %s\n",
+			        errno ? strerror(errno) : "write error");
 		return status == EXIT_DONE ? EXIT_REFUSED : status;
 	}
 	return status;

@@ -15,11 +15,10 @@
 #include "term.h"
 
 /* Exit statuses. */
-enum { EXIT_DONE = 0,
-       EXIT_REFUSED = 1,
-       EXIT_USAGE = 2 };
+enum { EXIT_DONE = 0, EXIT_REFUSED = 1, EXIT_USAGE = 2 };
 
-/* ---- options (pfm.c) ---------------------------------------------------------------------------------------------- */
+/* ---- options (pfm.c)
+ * ---------------------------------------------------------------------------------------------- */
 
 /* Options without a letter are numbered from here. */
 enum { LONG_ONLY = 256 };
@@ -53,40 +52,51 @@ struct command_args {
 	char **argv; /* the name of the command, and what follows it */
 };
 
-/* Id of the next option, its value (NULL if it takes none) in *@value; 0 when all are read; -1 to leave with args->status, everything
- * said: --help was shown, or an option was wrong. */
+/* Id of the next option, its value (NULL if it takes none) in *@value; 0 when all are read; -1 to
+ * leave with args->status, everything said: --help was shown, or an option was wrong. */
 int next_option(struct command_args *args, const char **value);
 /* @value of option @name as a number within bounds; reports and returns false for other text. */
-bool option_number(struct command_args *args, const char *name, const char *value, uint64_t min, uint64_t max, uint64_t *out);
+bool option_number(struct command_args *args, const char *name, const char *value, uint64_t min,
+                   uint64_t max, uint64_t *out);
 /* Are they numbers of CPUs and ranges with commas between: 0,2-3? */
 bool is_cpu_list(const char *text);
 /* Reports that memory ran out. Returns REFUSED. */
 int report_no_memory(void);
 /* Says what is wrong with the command line and where to read more. Returns USAGE. */
-int report_usage_error(const struct command_args *args, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Runs @cmd with the @argc arguments @argv, of which the first is its name. Returns its exit status. */
+int report_usage_error(const struct command_args *args, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* Runs @cmd with the @argc arguments @argv, of which the first is its name. Returns its exit
+ * status. */
 int run_pfm_command(const struct command *cmd, int argc, char **argv);
 /* Every command, NULL behind the last. */
 extern const struct command *const commands[];
 
-/* ---- answers (report.c) -------------------------------------------------------------------------------------------- */
+/* ---- answers (report.c)
+ * -------------------------------------------------------------------------------------------- */
 
-/* Opens a context whose unprefixed names belong to processor @pmu (NULL: as usual). On failure says why and returns NULL. */
+/* Opens a context whose unprefixed names belong to processor @pmu (NULL: as usual). On failure says
+ * why and returns NULL. */
 pfm_ctx_t *open_context(const char *pmu);
-/* True if PMU @pmu is the generic fallback for this machine's processor, of which no list is loaded; reports that on standard error, once. */
+/* True if PMU @pmu is the generic fallback for this machine's processor, of which no list is
+ * loaded; reports that on standard error, once. */
 bool is_generic_fallback(const pfm_ctx_t *ctx, int pmu);
-/* Says on standard error why @text was refused: a sentence, a caret under the culprit, similar names. */
+/* Says on standard error why @text was refused: a sentence, a caret under the culprit, similar
+ * names. */
 void report_refusal(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error);
 /* report_refusal() as the member "error" of an object. */
-void put_refusal_json(struct json *j, const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error);
+void put_refusal_json(struct json *j, const pfm_ctx_t *ctx, const char *text,
+                      const pfm_error_t *error);
 /* Finds vendors whose newer lists may have @text, as a set (newer_lists.c). @pmu: the processor
  * that the user chose, or NULL; @similar: the names that were suggested. Returns 0 if the error
  * is another one or nobody publishes lists of the processor. */
-unsigned find_newer_lists(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error, const char *pmu, char (*similar)[96], size_t n);
-/* The shell commands that fetch and load the lists of publisher number @i of a set; NULL behind the last. */
+unsigned find_newer_lists(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error,
+                          const char *pmu, char (*similar)[96], size_t n);
+/* The shell commands that fetch and load the lists of publisher number @i of a set; NULL behind the
+ * last. */
 const char *newer_list_commands(unsigned set, unsigned i);
 /* Sets @error for something the command itself found wrong at bytes @start to @end. */
-void report_culprit(pfm_error_t *error, int code, pfm_error_kind_t kind, size_t start, size_t end, const char *detail);
+void report_culprit(pfm_error_t *error, int code, pfm_error_kind_t kind, size_t start, size_t end,
+                    const char *detail);
 
 /* "0-3,5,F0" for a set of counters, where fixed counter n is bit 32 + n. Returns @buf. */
 #define COUNTERS_MAX 200
@@ -101,13 +111,15 @@ void counters_json(struct json *j, const char *key, uint64_t counters);
  * null where the kernel cannot express it. */
 void print_attr(FILE *out, const pfm_attr_t *attr);
 void put_attr(struct json *j, const char *key, const pfm_attr_t *attr);
-/* A line with @reg: its name in @column columns, its value, and its address if that is not its number. */
+/* A line with @reg: its name in @column columns, its value, and its address if that is not its
+ * number. */
 void print_reg(const pfm_reg_t *reg, int column);
 
-/* ---- lines of standard input (report.c) ------------------------------------------------------------------------------ */
+/* ---- lines of standard input (report.c)
+ * ------------------------------------------------------------------------------ */
 
-/* Reads lines of any length. Standard output is flushed whenever no whole line is waiting, so that both a pipe full of lines and
- * a program that waits for each answer are served well. */
+/* Reads lines of any length. Standard output is flushed whenever no whole line is waiting, so that
+ * both a pipe full of lines and a program that waits for each answer are served well. */
 struct lines {
 	int fd;
 	char *buf;
@@ -115,22 +127,27 @@ struct lines {
 	bool eof, failed;
 };
 
-/* The next line, without its newline and terminated, in *@line; false at the end or on failure (lines->failed). */
+/* The next line, without its newline and terminated, in *@line; false at the end or on failure
+ * (lines->failed). */
 bool event_lines_next(struct lines *lines, char **line, size_t *len);
 void event_lines_free(struct lines *lines);
 /* True for a line that asks for nothing: blanks, or a comment behind '#'. */
 bool is_blank_event_line(const char *line, size_t len);
-/* Moves *@line to its first non-blank character, and ends it before a comment, which is a '#' behind a blank. Returns its length. */
+/* Moves *@line to its first non-blank character, and ends it before a comment, which is a '#'
+ * behind a blank. Returns its length. */
 size_t event_line_text(char **line, size_t len);
 
-/* ---- the machine (machine.c) --------------------------------------------------------------------------------------- */
+/* ---- the machine (machine.c)
+ * --------------------------------------------------------------------------------------- */
 
-/* A path of the machine that is looked at, which need not be this one ($PERFMON_SYSFS). Returns @buf. */
+/* A path of the machine that is looked at, which need not be this one ($PERFMON_SYSFS). Returns
+ * @buf. */
 char *make_machine_path(const char *path, char *buf, size_t room);
 /* The number in a file of that machine, negative if missing. */
 int read_machine_number(const char *path);
 
-/* ---- tracepoints (tracepoints.c) ----------------------------------------------------------------------------------- */
+/* ---- tracepoints (tracepoints.c)
+ * ----------------------------------------------------------------------------------- */
 
 enum { TRACEPOINT_MAX = 256 };
 
@@ -140,12 +157,13 @@ struct trace_field {
 	bool is_signed;
 };
 
-/* Calls @each with the tracepoints that "SUBSYSTEM:PATTERN" at the beginning of @text matches; *@rest is the
- * text after the pattern. Returns how many match; 0 if @text has no pattern, or if none matches, which is
- * reported. */
-unsigned match_tracepoints(const char *text, const char **rest, bool (*each)(void *arg, const char *name),
-                           void *arg);
-/* Calls @each with the fields of tracepoint "SUBSYSTEM:NAME" at the beginning of @text, if it is one. */
+/* Calls @each with the tracepoints that "SUBSYSTEM:PATTERN" at the beginning of @text matches;
+ * *@rest is the text after the pattern. Returns how many match; 0 if @text has no pattern, or if
+ * none matches, which is reported. */
+unsigned match_tracepoints(const char *text, const char **rest,
+                           bool (*each)(void *arg, const char *name), void *arg);
+/* Calls @each with the fields of tracepoint "SUBSYSTEM:NAME" at the beginning of @text, if it is
+ * one. */
 void visit_trace_fields(const pfm_ctx_t *ctx, const char *text,
                         void (*each)(void *arg, const struct trace_field *field), void *arg);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of C++ as their authors wrote them. A symbol says what repeats in it by reference, and references to what itself consists of
- * references double the name each time: 300 bytes can stand for gigabytes. Those with many are worked out by a child with little time. */
+/* Names of C++ as their authors wrote them. A symbol says what repeats in it by reference, and
+ * references to what itself consists of references double the name each time: 300 bytes can stand
+ * for gigabytes. Those with many are worked out by a child with little time. */
 #include "symbols.h"
 
 #include <ctype.h>
@@ -13,16 +14,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MAX_SAFE_REFERENCES = 16, /* references, which make at most some hundred names out of one */
-       SECONDS = 1,              /* of a child */
-       WORK_LIMIT = 5,           /* seconds of all children */
-       MICRO = 1000000,
-       NO_MEMORY = -1 }; /* a status of __cxa_demangle() */
+enum {
+	MAX_SAFE_REFERENCES = 16, /* references, which make at most some hundred names out of one */
+	SECONDS = 1,              /* of a child */
+	WORK_LIMIT = 5,           /* seconds of all children */
+	MICRO = 1000000,
+	NO_MEMORY = -1
+}; /* a status of __cxa_demangle() */
 #define MEMORY ((rlim_t)1 << 31)
 
 typedef char *(*demangle_fn)(const char *symbol, char *buf, size_t *len, int *status);
 
-/* The C++ library of this machine knows how its names are made; where there is no C++, it need not be installed. */
+/* The C++ library of this machine knows how its names are made; where there is no C++, it need not
+ * be installed. */
 static demangle_fn find_demangler(void)
 {
 	void *library = dlopen("libstdc++.so.6", RTLD_LAZY);
@@ -32,7 +36,8 @@ static demangle_fn find_demangler(void)
 	if (symbol)
 		memcpy(&fn, &symbol, sizeof(fn));
 	else
-		fputs("pfm report: C++ names are shown mangled: libstdc++.so.6 is missing\n", stderr);
+		fputs("pfm report: C++ names are shown mangled: libstdc++.so.6 is missing\n",
+		      stderr);
 	return fn;
 }
 
@@ -43,7 +48,8 @@ static unsigned count_references(const char *symbol)
 
 	while ((symbol = strpbrk(symbol, "ST"))) {
 		symbol++;
-		while (isdigit((unsigned char)*symbol) || (isupper((unsigned char)*symbol) && *symbol != 'S' && *symbol != 'T'))
+		while (isdigit((unsigned char)*symbol) ||
+		       (isupper((unsigned char)*symbol) && *symbol != 'S' && *symbol != 'T'))
 			symbol++;
 		n += *symbol == '_';
 	}
@@ -52,7 +58,8 @@ static unsigned count_references(const char *symbol)
 
 static _Noreturn void run_demangler_child(demangle_fn demangle, const char *symbol, int to)
 {
-	const struct rlimit time = { SECONDS, SECONDS }, memory = { MEMORY, MEMORY }, none = { 0, 0 };
+	const struct rlimit time = { SECONDS, SECONDS }, memory = { MEMORY, MEMORY },
+			    none = { 0, 0 };
 	char *plain;
 	int status = 0;
 	size_t len;

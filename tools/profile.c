@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A recording added up: which file was mapped where in which process, the parent of each process, and where each sample was. */
+/* A recording added up: which file was mapped where in which process, the parent of each process,
+ * and where each sample was. */
 #include "profile.h"
 
 #include <linux/perf_event.h>
@@ -47,7 +48,9 @@ struct profile_reader {
 	enum profile_detail detail;
 };
 
-/* ---- texts and places ----------------------------------------------------------------------------------------------------- */
+/* ---- texts and places
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 /* True if the array has, or gets, room for one more element of @size bytes. */
 static bool reserve_element(void **list, size_t n, size_t *capacity, size_t size)
@@ -81,7 +84,8 @@ uint32_t text_number(struct text_pool *t, const char *text)
 {
 	const struct text_search search = { t, text };
 	uint64_t hash = pfmi_base_hash_bytes(text, strlen(text));
-	uint32_t found = t->failed ? 0 : pfmi_base_find_hash(&t->table, hash, is_same_text, &search);
+	uint32_t found =
+		t->failed ? 0 : pfmi_base_find_hash(&t->table, hash, is_same_text, &search);
 	void *list = t->text;
 
 	if (found != HASH_NOT_FOUND)
@@ -113,12 +117,13 @@ static bool is_same_place(const void *arg, uint32_t i)
 	const struct place_search *s = arg;
 	const struct profile_place *a = &s->list[i], *b = s->key;
 
-	return a->event == b->event && a->task == b->task && a->object == b->object && a->function == b->function &&
-	       a->inlined == b->inlined && a->source == b->source;
+	return a->event == b->event && a->task == b->task && a->object == b->object &&
+	       a->function == b->function && a->inlined == b->inlined && a->source == b->source;
 }
 
 /* Adds one sample at @key to the list of places. False without memory. */
-static bool add_place(struct profile_place **places, size_t *n, size_t *capacity, struct hash_table *t, const struct profile_place *key)
+static bool add_place(struct profile_place **places, size_t *n, size_t *capacity,
+                      struct hash_table *t, const struct profile_place *key)
 {
 	const struct place_search search = { *places, key };
 	uint64_t hash = hash_place(key);
@@ -140,7 +145,9 @@ static bool add_place(struct profile_place **places, size_t *n, size_t *capacity
 	return true;
 }
 
-/* ---- tasks and mappings ---------------------------------------------------------------------------------------------------- */
+/* ---- tasks and mappings
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 struct number_search {
 	const void *list;
@@ -207,7 +214,8 @@ static struct task *find_task(struct profile_reader *r, uint32_t tid)
 	if (!is_added)
 		return NULL;
 	snprintf(name, sizeof(name), ":%d", (int)tid);
-	t->list[t->n] = (struct task){ .tid = tid, .name = text_number(&r->target_profile->texts, name) };
+	t->list[t->n] =
+		(struct task){ .tid = tid, .name = text_number(&r->target_profile->texts, name) };
 	return &t->list[t->n++];
 }
 
@@ -217,20 +225,24 @@ static void read_mmap_record(struct profile_reader *r, const pfm_record_t *recor
 	struct process *p = record->body.map.name && !kernel ? find_process(r, record->pid) : NULL;
 	struct mapping m;
 
-	if (record->body.map.name && kernel && strncmp(record->body.map.name, KERNEL_MAP, strlen(KERNEL_MAP)) == 0)
-		symbols_expect(r->symbols, record->body.map.name + strlen(KERNEL_MAP), record->body.map.offset);
+	if (record->body.map.name && kernel &&
+	    strncmp(record->body.map.name, KERNEL_MAP, strlen(KERNEL_MAP)) == 0)
+		symbols_expect(r->symbols, record->body.map.name + strlen(KERNEL_MAP),
+		               record->body.map.offset);
 	if (!p)
 		return;
 	m = (struct mapping){ .start = record->body.map.start,
 		              .end = record->body.map.start + record->body.map.length,
 		              .offset = record->body.map.offset,
 		              .name = text_number(&r->target_profile->texts, record->body.map.name),
-		              .object = symbols_object(r->symbols, record->body.map.name, record->body.map.build_id,
+		              .object = symbols_object(r->symbols, record->body.map.name,
+		                                       record->body.map.build_id,
 		                                       record->body.map.build_id_size) };
 	r->target_profile->failed |= !mappings_add(&r->map_pool, &p->maps, &m);
 }
 
-/* A child begins as what its parent is; a program that is started has nothing of what was there before. */
+/* A child begins as what its parent is; a program that is started has nothing of what was there
+ * before. */
 static void read_fork_record(struct profile_reader *r, const pfm_record_t *record)
 {
 	const struct task *parent = find_task(r, record->body.task.ptid);
@@ -261,16 +273,21 @@ static void read_comm_record(struct profile_reader *r, const pfm_record_t *recor
 		p->maps = (struct map_set){ .root = NULL };
 }
 
-/* ---- samples ---------------------------------------------------------------------------------------------------------------- */
+/* ---- samples
+ * ----------------------------------------------------------------------------------------------------------------
+ */
 
-static void add_spot(struct profile_reader *r, const struct source_spot *spot, struct profile_place *at)
+static void add_spot(struct profile_reader *r, const struct source_spot *spot,
+                     struct profile_place *at)
 {
 	at->inlined = spot ? text_number(&r->target_profile->texts, spot->inlined) : 0;
 	at->source = spot ? text_number(&r->target_profile->texts, spot->source) : 0;
 }
 
-/* Object and function of @address, and what is inlined there. What guests run is in no mapping of the process that runs them. */
-static void name_address(struct profile_reader *r, uint32_t pid, uint64_t address, uint32_t mode, struct profile_place *at)
+/* Object and function of @address, and what is inlined there. What guests run is in no mapping of
+ * the process that runs them. */
+static void name_address(struct profile_reader *r, uint32_t pid, uint64_t address, uint32_t mode,
+                         struct profile_place *at)
 {
 	static const char *const others[PFM_MISC_MODE + 1] = {
 		[PFM_MISC_KERNEL] = "[kernel]",
@@ -298,9 +315,11 @@ static void name_address(struct profile_reader *r, uint32_t pid, uint64_t addres
 	at->function = text_number(&r->target_profile->texts, name ? name : number);
 }
 
-/* Adds @len bytes of a name to a text of one line, as far as there is @room, with @semicolon in place of semicolons. Names are other
- * people's: what is in one begins no line of ours, and no frame. */
-static size_t add_name(char *text, size_t at, size_t room, const char *name, size_t len, char semicolon)
+/* Adds @len bytes of a name to a text of one line, as far as there is @room, with @semicolon in
+ * place of semicolons. Names are other people's: what is in one begins no line of ours, and no
+ * frame. */
+static size_t add_name(char *text, size_t at, size_t room, const char *name, size_t len,
+                       char semicolon)
 {
 	for (; len && at < room; name++, len--)
 		if (*name == ';')
@@ -330,8 +349,10 @@ static size_t add_text(char *text, size_t at, size_t room, const char *more)
 	return at + len;
 }
 
-/* Adds a frame to a stack's text: the function, and what is inlined there, the outermost first. Returns the new length. */
-static size_t add_frame(const struct text_pool *t, char *text, size_t at, size_t room, const struct profile_place *p, bool kernel)
+/* Adds a frame to a stack's text: the function, and what is inlined there, the outermost first.
+ * Returns the new length. */
+static size_t add_frame(const struct text_pool *t, char *text, size_t at, size_t room,
+                        const struct profile_place *p, bool kernel)
 {
 	at = add_text(text, at, room, ";");
 	at = add_name(text, at, room, t->text[p->function], strlen(t->text[p->function]), ':');
@@ -385,13 +406,16 @@ static uint32_t stack_text(struct profile_reader *r, const pfm_record_t *record,
 		modes[0] = mode;
 		frames[n++] = record->body.sample.ip;
 	}
-	at = add_name(text, 0, sizeof(text), r->target_profile->texts.text[task], strlen(r->target_profile->texts.text[task]), ':');
-	at = add_text(text, at, sizeof(text), record->truncated & PFM_TRUNCATED_CHAIN ? ";[cut off]" : "");
+	at = add_name(text, 0, sizeof(text), r->target_profile->texts.text[task],
+	              strlen(r->target_profile->texts.text[task]), ':');
+	at = add_text(text, at, sizeof(text),
+	              record->truncated & PFM_TRUNCATED_CHAIN ? ";[cut off]" : "");
 	while (n-- > 0 && at + 1 < sizeof(text)) {
 		struct profile_place p = { 0 };
 
 		name_address(r, record->pid, frames[n], modes[n], &p);
-		at = add_frame(&r->target_profile->texts, text, at, sizeof(text), &p, modes[n] == PFM_MISC_KERNEL);
+		at = add_frame(&r->target_profile->texts, text, at, sizeof(text), &p,
+		               modes[n] == PFM_MISC_KERNEL);
 	}
 	return text_number(&r->target_profile->texts, text);
 }
@@ -400,7 +424,8 @@ static void read_sample_record(struct profile_reader *r, const pfm_record_t *rec
 {
 	struct profile *p = r->target_profile;
 	const struct task *task = find_task(r, record->tid);
-	struct profile_place key = { .event = record->event == PFM_NO_EVENT ? 0 : record->event, .weight = record->body.sample.period };
+	struct profile_place key = { .event = record->event == PFM_NO_EVENT ? 0 : record->event,
+		                     .weight = record->body.sample.period };
 
 	if (record->event == PFM_NO_EVENT && p->n_events > 1) {
 		p->n_without_event++;
@@ -415,7 +440,8 @@ static void read_sample_record(struct profile_reader *r, const pfm_record_t *rec
 	key.task = task->name;
 	if (r->detail == STACKS) {
 		key.function = stack_text(r, record, key.task);
-		if (!add_place(&p->stacks, &p->n_stacks, &r->stacks_capacity, &r->stack_table, &key))
+		if (!add_place(&p->stacks, &p->n_stacks, &r->stacks_capacity, &r->stack_table,
+		               &key))
 			p->failed = true;
 		return;
 	}
@@ -433,7 +459,9 @@ static void read_record(struct profile_reader *r, const pfm_record_t *record)
 	case PFM_RECORD_FORK: read_fork_record(r, record); break;
 	case PFM_RECORD_COMM: read_comm_record(r, record); break;
 	case PFM_RECORD_LOST: r->target_profile->n_lost += record->body.lost.lost; break;
-	case PFM_RECORD_LOST_SAMPLES: r->target_profile->lost_samples += record->body.lost.lost; break;
+	case PFM_RECORD_LOST_SAMPLES:
+		r->target_profile->lost_samples += record->body.lost.lost;
+		break;
 	case PFM_RECORD_THROTTLE: r->target_profile->throttled++; break;
 	default: break;
 	}
@@ -458,8 +486,9 @@ static int compare_weights(const void *a, const void *b)
 
 	if (x->event != y->event)
 		return x->event < y->event ? -1 : 1;
-	return x->weight < y->weight ? 1 : x->weight > y->weight ? -1
-	                                                         : (x->function > y->function) - (x->function < y->function);
+	return x->weight < y->weight   ? 1
+	       : x->weight > y->weight ? -1
+	                               : (x->function > y->function) - (x->function < y->function);
 }
 
 /* Heaviest first. */
@@ -472,7 +501,8 @@ static void sort_places(struct profile_place *list, size_t n)
 /* Why the records of a file ended early, in words. */
 static const char *report_unreadable(int rc)
 {
-	return rc == PFMLIB_ERR_NOTSUPP ? "it is compressed, and libzstd.so.1 is missing" : pfm_result_text(rc);
+	return rc == PFMLIB_ERR_NOTSUPP ? "it is compressed, and libzstd.so.1 is missing"
+	                                : pfm_result_text(rc);
 }
 
 int profile_read(struct profile *p, const char *path, enum profile_detail detail)
@@ -484,8 +514,10 @@ int profile_read(struct profile *p, const char *path, enum profile_detail detail
 	int rc = pfm_open_recording(&p->session, strcmp(path, "-") ? path : "/dev/stdin", &error);
 
 	if (rc || !r) {
-		fprintf(stderr, "pfm report: %s: %s\n", path, error.sys_errno ? strerror(error.sys_errno) : error.detail ? error.detail
-		                                                                                                         : "no memory");
+		fprintf(stderr, "pfm report: %s: %s\n", path,
+		        error.sys_errno ? strerror(error.sys_errno)
+		        : error.detail  ? error.detail
+		                        : "no memory");
 		free(r);
 		return EXIT_REFUSED;
 	}
@@ -493,7 +525,9 @@ int profile_read(struct profile *p, const char *path, enum profile_detail detail
 	p->weights = calloc(p->n_events + 1, sizeof(*p->weights));
 	p->samples = calloc(p->n_events + 1, sizeof(*p->samples));
 	if (detail != FUNCTIONS && !lines_supported())
-		fputs("pfm report: libdw is missing: source lines and inlined functions are not shown\n", stderr);
+		fputs("pfm report: libdw is missing: source lines and inlined functions are not "
+		      "shown\n",
+		      stderr);
 	r->target_profile = p;
 	r->detail = detail;
 	r->symbols = symbols_open();
@@ -505,10 +539,12 @@ int profile_read(struct profile *p, const char *path, enum profile_detail detail
 	}
 	free_reader(r);
 	if (p->failed || rc < 0) {
-		fprintf(stderr, "pfm report: %s: %s\n", path, p->failed ? "no memory" : report_unreadable(rc));
+		fprintf(stderr, "pfm report: %s: %s\n", path,
+		        p->failed ? "no memory" : report_unreadable(rc));
 		return EXIT_REFUSED;
 	}
-	p->damaged = pfm_buffer_statistics(p->session, &buffers) == PFMLIB_SUCCESS && buffers.damaged;
+	p->damaged =
+		pfm_buffer_statistics(p->session, &buffers) == PFMLIB_SUCCESS && buffers.damaged;
 	sort_places(p->places, p->n_places);
 	sort_places(p->stacks, p->n_stacks);
 	return EXIT_DONE;

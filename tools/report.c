@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages of every command: contexts that cannot be opened, refusals, sets of counters, names of registers; and lines in. */
+/* Messages of every command: contexts that cannot be opened, refusals, sets of counters, names of
+ * registers; and lines in. */
 #include "pfm.h"
 
 #include <errno.h>
@@ -11,8 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_SUGGESTIONS = 5,
-       SENTENCE_MAX = 1024 };
+enum { MAX_SUGGESTIONS = 5, SENTENCE_MAX = 1024 };
 
 int report_no_memory(void)
 {
@@ -20,7 +20,8 @@ int report_no_memory(void)
 	return EXIT_REFUSED;
 }
 
-/* ---- contexts and refusals ---------------------------------------------------------------------------------------------- */
+/* ---- contexts and refusals
+ * ---------------------------------------------------------------------------------------------- */
 
 /* The processor of names without one, as the user wants it; NULL for this machine's. */
 static const char *chosen;
@@ -31,7 +32,9 @@ static void report_unknown_pmu(const char *pmu, const pfm_error_t *error)
 	pfm_ctx_t *ctx;
 
 	if (pmu && !*pmu) {
-		fputs("pfm: the name of the processor is empty; 'pfm list --pmus' shows which there are\n", stderr);
+		fputs("pfm: the name of the processor is empty; 'pfm list --pmus' shows which "
+		      "there are\n",
+		      stderr);
 		return;
 	}
 
@@ -62,7 +65,8 @@ pfm_ctx_t *open_context(const char *pmu)
 		if (n < 0)
 			report_culprit(&error, n, PFM_KIND_SYSTEM, 0, 0, NULL);
 		else
-			report_culprit(&error, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, 0, strlen(pmu), NULL);
+			report_culprit(&error, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, 0,
+			               strlen(pmu), NULL);
 	}
 	/* Settings without an option come from the environment. */
 	if (error.kind == PFM_KIND_UNKNOWN_PMU && !pmu) {
@@ -71,7 +75,8 @@ pfm_ctx_t *open_context(const char *pmu)
 	} else if (error.kind == PFM_KIND_UNKNOWN_PMU) {
 		report_unknown_pmu(pmu, &error);
 	} else {
-		report_refusal(NULL, error.kind == PFM_KIND_IMAGE ? getenv("PERFMON_EVENTS") : NULL, &error);
+		report_refusal(NULL, error.kind == PFM_KIND_IMAGE ? getenv("PERFMON_EVENTS") : NULL,
+		               &error);
 	}
 	return NULL;
 }
@@ -81,17 +86,21 @@ bool is_generic_fallback(const pfm_ctx_t *ctx, int pmu)
 	static bool said;
 	pfm_pmu_info_t info = PFM_INIT(info);
 
-	if (pfm_find_fallback_pmu(ctx) != pmu || pfm_describe_pmu(ctx, pmu, &info) != PFMLIB_SUCCESS)
+	if (pfm_find_fallback_pmu(ctx) != pmu ||
+	    pfm_describe_pmu(ctx, pmu, &info) != PFMLIB_SUCCESS)
 		return false;
 	if (!said)
-		fprintf(stderr, "pfm: note: no list of this machine's own processor is loaded; %s has what its family has in common. "
-		                "'pfm import' loads vendors' lists.\n",
+		fprintf(stderr,
+		        "pfm: note: no list of this machine's own processor is loaded; %s has what "
+		        "its family has in common. "
+		        "'pfm import' loads vendors' lists.\n",
 		        info.name);
 	said = true;
 	return true;
 }
 
-void report_culprit(pfm_error_t *error, int code, pfm_error_kind_t kind, size_t start, size_t end, const char *detail)
+void report_culprit(pfm_error_t *error, int code, pfm_error_kind_t kind, size_t start, size_t end,
+                    const char *detail)
 {
 	*error = (pfm_error_t)PFM_INIT(*error);
 	error->code = code;
@@ -108,7 +117,8 @@ static void report_newer_list(unsigned set)
 	static unsigned said;
 
 	for (unsigned i = 0; newer_list_commands(set & ~said, i); i++)
-		fprintf(stderr, "  a newer list may have it: %s\n", newer_list_commands(set & ~said, i));
+		fprintf(stderr, "  a newer list may have it: %s\n",
+		        newer_list_commands(set & ~said, i));
 	said |= set;
 }
 
@@ -118,7 +128,8 @@ void report_refusal(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *e
 	size_t n = 0, i;
 
 	pfm_explain_error(ctx, text, error, sentence, sizeof(sentence));
-	fprintf(stderr, "pfm: %s%s%s\n", term_colour_begin(stderr, BOLD), sentence, term_colour_end(stderr));
+	fprintf(stderr, "pfm: %s%s%s\n", term_colour_begin(stderr, BOLD), sentence,
+	        term_colour_end(stderr));
 	if (!text)
 		return;
 	/* A range of the whole text, or none, points at nothing that the sentence does not say. */
@@ -126,15 +137,18 @@ void report_refusal(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *e
 		term_mark_error(stderr, text, error->start, error->end);
 	n = pfm_suggest_names(ctx, text, error, names, MAX_SUGGESTIONS);
 	for (i = 0; i < n; i++)
-		fprintf(stderr, "%s%s", i == 0 ? "  did you mean " : i + 1 < n ? ", "
-		                                                               : " or ",
+		fprintf(stderr, "%s%s",
+		        i == 0      ? "  did you mean "
+		        : i + 1 < n ? ", "
+		                    : " or ",
 		        names[i]);
 	if (n)
 		fputs("?\n", stderr);
 	report_newer_list(find_newer_lists(ctx, text, error, chosen, names, n));
 }
 
-void put_refusal_json(struct json *j, const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error)
+void put_refusal_json(struct json *j, const pfm_ctx_t *ctx, const char *text,
+                      const pfm_error_t *error)
 {
 	char sentence[SENTENCE_MAX], names[MAX_SUGGESTIONS][96];
 	unsigned newer;
@@ -164,7 +178,8 @@ void put_refusal_json(struct json *j, const pfm_ctx_t *ctx, const char *text, co
 	put_end(j, '}');
 }
 
-/* ---- counters and registers ---------------------------------------------------------------------------------------------- */
+/* ---- counters and registers
+ * ---------------------------------------------------------------------------------------------- */
 
 /* Runs of bits of @set as "0-3,5", each number behind @prefix. */
 static size_t runs_text(char *buf, size_t at, uint32_t set, const char *prefix)
@@ -177,7 +192,8 @@ static size_t runs_text(char *buf, size_t at, uint32_t set, const char *prefix)
 			continue;
 		while (last < 31 && set >> (last + 1) & 1)
 			last++;
-		at += (size_t)snprintf(buf + at, COUNTERS_MAX - at, "%s%s%u", at ? "," : "", prefix, i);
+		at += (size_t)snprintf(buf + at, COUNTERS_MAX - at, "%s%s%u", at ? "," : "", prefix,
+		                       i);
 		if (last > i)
 			at += (size_t)snprintf(buf + at, COUNTERS_MAX - at, "-%s%u", prefix, last);
 	}
@@ -272,7 +288,8 @@ static bool attr_flag(const pfm_attr_t *attr, size_t i)
 	return ((const uint8_t *)attr)[attr_flags[i].at] != 0;
 }
 
-/* Names of the words in perf_event_attr. A breakpoint's are in fields of their own: config stays 0. */
+/* Names of the words in perf_event_attr. A breakpoint's are in fields of their own: config stays 0.
+ */
 static const char *const *names_of_words(const pfm_attr_t *a)
 {
 	static const char *const usual[] = { "config", "config1", "config2", "config3" };
@@ -336,7 +353,9 @@ void print_reg(const pfm_reg_t *reg, int column)
 	putchar('\n');
 }
 
-/* ---- lines in -------------------------------------------------------------------------------------------------------------- */
+/* ---- lines in
+ * --------------------------------------------------------------------------------------------------------------
+ */
 
 /* Makes room and reads more. False at the end and on failure. */
 static bool event_lines_fill(struct lines *l)
@@ -412,7 +431,8 @@ size_t event_line_text(char **line, size_t len)
 		cut = text[i] == '#' && (text[i - 1] == ' ' || text[i - 1] == '\t');
 		len = cut ? i : len;
 	}
-	while (len && (text[len - 1] == '\r' || (cut && (text[len - 1] == ' ' || text[len - 1] == '\t'))))
+	while (len &&
+	       (text[len - 1] == '\r' || (cut && (text[len - 1] == ' ' || text[len - 1] == '\t'))))
 		len--;
 	text[len] = 0;
 	*line += strspn(text, " \t");

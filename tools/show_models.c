@@ -10,8 +10,10 @@ static const struct {
 	unsigned bit;
 	const char *word, *text;
 } uncertainties[] = {
-	{ PFM_ALPHA_UNC_NAME, "name", "the name is made from the header's constant, no source prints it" },
-	{ PFM_ALPHA_UNC_HEADER_ONLY, "header_only", "in the system's header, not in its manual page" },
+	{ PFM_ALPHA_UNC_NAME, "name",
+	  "the name is made from the header's constant, no source prints it" },
+	{ PFM_ALPHA_UNC_HEADER_ONLY, "header_only",
+	  "in the system's header, not in its manual page" },
 	{ PFM_ALPHA_UNC_PIN, "pin", "an input pin: what it counts depends on the board" },
 	{ PFM_ALPHA_UNC_DISPUTED, "disputed", "sources disagree on what is counted" },
 	{ PFM_ALPHA_UNC_COST, "cost", "cycles lost, not occurrences" },
@@ -24,17 +26,14 @@ static const struct {
 	{ PFM_ALPHA_UNC_LATE, "late", "replay traps use a window moved 1 cycle later" },
 	{ PFM_ALPHA_UNC_WINDOW, "window", "a lower bound, at most the window less 2 cycles" },
 	{ PFM_ALPHA_UNC_APPROXIMATE, "approximate", "approximate" },
-	{ PFM_ALPHA_UNC_CBR, "cbr", "means something for conditional branches only, if predicted rightly" },
+	{ PFM_ALPHA_UNC_CBR, "cbr",
+	  "means something for conditional branches only, if predicted rightly" },
 	{ PFM_ALPHA_UNC_PROBES, "probes", "probes by other processors that take long count too" }
 };
 
 static const struct {
 	const char *word, *text;
-} filters[] = {
-	{ "opcm", "opcode match" },
-	{ "iarr", "code ranges" },
-	{ "darr", "data ranges" }
-};
+} filters[] = { { "opcm", "opcode match" }, { "iarr", "code ranges" }, { "darr", "data ranges" } };
 
 static bool is_alpha(int type)
 {
@@ -54,19 +53,23 @@ static uint64_t accepted_filters(const pfm_ctx_t *ctx, const pfm_event_info_t *e
 	uint64_t value = 0;
 	int counter;
 
-	for (unsigned i = 0; pfm_describe_field(ctx, e->pmu, e->event, i, &name, &text, &value, &counter) == PFMLIB_SUCCESS; i++)
+	for (unsigned i = 0; pfm_describe_field(ctx, e->pmu, e->event, i, &name, &text, &value,
+	                                        &counter) == PFMLIB_SUCCESS;
+	     i++)
 		if (strcmp(name, "accepts") == 0)
 			return value;
 	return 0;
 }
 
 /* Calls @each with the filters by their words in the table. */
-static void visit_filters(const pfm_ctx_t *ctx, const pfm_event_info_t *e, void (*each)(void *arg, size_t filter), void *arg)
+static void visit_filters(const pfm_ctx_t *ctx, const pfm_event_info_t *e,
+                          void (*each)(void *arg, size_t filter), void *arg)
 {
 	uint64_t all = accepted_filters(ctx, e), bit;
 	const char *word;
 
-	for (unsigned i = 0; pfm_describe_value_name(ctx, e->pmu, "accepts", i, &word, &bit) == PFMLIB_SUCCESS; i++)
+	for (unsigned i = 0;
+	     pfm_describe_value_name(ctx, e->pmu, "accepts", i, &word, &bit) == PFMLIB_SUCCESS; i++)
 		for (size_t k = 0; k < sizeof(filters) / sizeof(filters[0]); k++)
 			if (all & bit && strcmp(word, filters[k].word) == 0)
 				each(arg, k);
@@ -74,7 +77,8 @@ static void visit_filters(const pfm_ctx_t *ctx, const pfm_event_info_t *e, void 
 
 bool model_has_field(int type, const char *field)
 {
-	return (type == PFMLIB_MONTECITO_PMU && strcmp(field, "accepts") == 0) || (is_alpha(type) && strcmp(field, "uncertainty") == 0);
+	return (type == PFMLIB_MONTECITO_PMU && strcmp(field, "accepts") == 0) ||
+	       (is_alpha(type) && strcmp(field, "uncertainty") == 0);
 }
 
 struct text_line {
@@ -87,7 +91,8 @@ static void add_text(void *arg, size_t filter)
 	struct text_line *l = arg;
 
 	if (l->n < sizeof(l->text))
-		l->n += (size_t)snprintf(l->text + l->n, sizeof(l->text) - l->n, "%s%s", l->n ? ", " : "", filters[filter].text);
+		l->n += (size_t)snprintf(l->text + l->n, sizeof(l->text) - l->n, "%s%s",
+		                         l->n ? ", " : "", filters[filter].text);
 }
 
 static void put_filter(void *arg, size_t filter)
@@ -109,7 +114,8 @@ void print_model(const pfm_ctx_t *ctx, int type, const pfm_event_info_t *e, show
 	if (!alpha_info(type, e, &info))
 		return;
 	if (info.weight_num != info.weight_den) {
-		snprintf(l.text, sizeof(l.text), "events = count * %u / %u", info.weight_num, info.weight_den);
+		snprintf(l.text, sizeof(l.text), "events = count * %u / %u", info.weight_num,
+		         info.weight_den);
 		line("weight", l.text);
 	}
 	if (info.kind == PFM_ALPHA_PROFILEME || info.kind == PFM_ALPHA_RATIO)
@@ -148,11 +154,16 @@ char *uncertainty_note(const pfm_ctx_t *ctx, const char *text, char buf[NOTE_MAX
 
 	buf[0] = 0;
 	if (pfm_find_event_by_text(ctx, text, &unit, &row, NULL) != PFMLIB_SUCCESS ||
-	    pfm_describe_pmu(ctx, unit, &pmu) != PFMLIB_SUCCESS || pmu.libpfm_type != PFMLIB_ALPHA_EV67_PMU ||
-	    pfm_describe_event(ctx, unit, row, &event) != PFMLIB_SUCCESS || !alpha_info(pmu.libpfm_type, &event, &info))
+	    pfm_describe_pmu(ctx, unit, &pmu) != PFMLIB_SUCCESS ||
+	    pmu.libpfm_type != PFMLIB_ALPHA_EV67_PMU ||
+	    pfm_describe_event(ctx, unit, row, &event) != PFMLIB_SUCCESS ||
+	    !alpha_info(pmu.libpfm_type, &event, &info))
 		return buf;
 	if (info.kind == PFM_ALPHA_PROFILEME || info.kind == PFM_ALPHA_RATIO)
-		snprintf(buf, NOTE_MAX, "A ProfileMe statistic: of sampled instructions, not of all that ran.%s%s%s",
-		         info.kind == PFM_ALPHA_RATIO ? " Not divided by the retired samples." : "", *event.note ? " " : "", event.note);
+		snprintf(buf, NOTE_MAX,
+		         "A ProfileMe statistic: of sampled instructions, not of all that "
+		         "ran.%s%s%s",
+		         info.kind == PFM_ALPHA_RATIO ? " Not divided by the retired samples." : "",
+		         *event.note ? " " : "", event.note);
 	return buf;
 }

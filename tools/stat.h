@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm stat, in pieces: what it was asked (cmd_stat.c), the command it counts (stat_child.c), tasks and control groups (stat_targets.c), lists of events
- * (stat_list.c), waiting and counting (stat_count.c), what became of each count (stat_rows.c), and how it is shown (stat_report.c). */
+/* pfm stat, in pieces: what it was asked (cmd_stat.c), the command it counts (stat_child.c), tasks
+ * and control groups (stat_targets.c), lists of events (stat_list.c), waiting and counting
+ * (stat_count.c), what became of each count (stat_rows.c), and how it is shown (stat_report.c). */
 #ifndef PFM_STAT_H
 #define PFM_STAT_H
 
@@ -15,22 +16,20 @@
 #include "control.h"
 #include "event_list.h"
 
-enum { NS = 1000000000,
-       NOT_FOUND = 127, /* exit statuses of a shell */
-       NOT_RUN = 126,
-       LABEL_MAX = 80,
-       TARGET_MAX = 256 };
+enum {
+	NS = 1000000000,
+	NOT_FOUND = 127, /* exit statuses of a shell */
+	NOT_RUN = 126,
+	LABEL_MAX = 80,
+	TARGET_MAX = 256
+};
 
-/* ---- counts (stat_rows.c) -------------------------------------------------------------------------------------------------- */
+/* ---- counts (stat_rows.c)
+ * --------------------------------------------------------------------------------------------------
+ */
 
 /* The places that rows of the answer are for, beside control groups. */
-enum aggregation { BY_NOTHING,
-	           BY_CPU,
-	           BY_CORE,
-	           BY_DIE,
-	           BY_SOCKET,
-	           BY_NODE,
-	           BY_THREAD };
+enum aggregation { BY_NOTHING, BY_CPU, BY_CORE, BY_DIE, BY_SOCKET, BY_NODE, BY_THREAD };
 
 /* Which event a text means. */
 struct event_at {
@@ -40,20 +39,25 @@ struct event_at {
 
 /* One line of the answer: the counts of one event that have the same label, added up. */
 struct stat_row {
-	const struct stat_target *part;  /* whose control group or thread it is; NULL for pfm's own */
-	pfm_count_info_t info;         /* of its counts, in words that stay when the session is closed: in memory of its own, */
-	char *words, *reason;          /* all but the cause and the remedy; and these, of the run or interval that can be trusted least */
-	char *event;                   /* its name without the level that is all permissions allow */
+	const struct stat_target
+		*part;         /* whose control group or thread it is; NULL for pfm's own */
+	pfm_count_info_t info; /* of its counts, in words that stay when the session is closed: in
+	                          memory of its own, */
+	char *words, *reason; /* all but the cause and the remedy; and these, of the run or interval
+	                         that can be trusted least */
+	char *event;          /* its name without the level that is all permissions allow */
 	const struct stat_target *worst; /* of this run, the count that can be trusted least */
 	unsigned worst_count;
-	/* Once prepare_ratios() was there: the event that its text means, and that of all processors which this is, or the same. */
+	/* Once prepare_ratios() was there: the event that its text means, and that of all
+	 * processors which this is, or the same. */
 	struct event_at named, at;
 	const char *own; /* pfm's own count of time, which no session takes; else NULL */
 	char *label;
-	size_t place; /* where in the label the CPU, core, thread ... begins, behind a control group */
-	bool was_counted;    /* it had a value in some run or interval */
-	pfm_count_sum_t sum; /* of this run or interval */
-	pfm_tally_t tally;   /* of all runs, or of this interval */
+	size_t place; /* where in the label the CPU, core, thread ... begins, behind a control group
+	               */
+	bool was_counted;     /* it had a value in some run or interval */
+	pfm_count_sum_t sum;  /* of this run or interval */
+	pfm_tally_t tally;    /* of all runs, or of this interval */
 	struct slice *slices; /* what was counted on the way (stat_errors.c); NULL: nothing yet */
 };
 
@@ -66,12 +70,13 @@ struct stat_target {
 	pfm_session_t *session;
 	struct alpha_emulator *emulator; /* of the session's device, or NULL */
 	unsigned n;
-	pfm_count_t *counts, *earlier, *slice_counts; /* now, when the interval began, and when the slice did */
-	unsigned *rows;                               /* each count's row */
-	int watch;                                    /* readable when the process has ended, or -1 */
-	double unseen_seconds;                        /* time of the command on CPUs that was not counted */
-	bool ran_unwatched;                           /* ... more than a tick */
-	bool lost_rights;                             /* ... more than births and ends of tasks can take */
+	pfm_count_t *counts, *earlier,
+		*slice_counts; /* now, when the interval began, and when the slice did */
+	unsigned *rows;        /* each count's row */
+	int watch;             /* readable when the process has ended, or -1 */
+	double unseen_seconds; /* time of the command on CPUs that was not counted */
+	bool ran_unwatched;    /* ... more than a tick */
+	bool lost_rights;      /* ... more than births and ends of tasks can take */
 };
 
 struct stat_job;
@@ -94,7 +99,8 @@ double relative_deviation(const pfm_tally_t *t);
 /* True if @text is one of pfm's own: duration_time, user_time, system_time. */
 const char *find_own_event(const char *text);
 
-/* ---- tasks and control groups to count (stat_targets.c) ------------------------------------------------------------------------------------------- */
+/* ---- tasks and control groups to count (stat_targets.c)
+ * ------------------------------------------------------------------------------------------- */
 
 /* Says what is wrong with @text, as an object where those are wanted. */
 void report_stat_refusal(const struct stat_job *job, const char *text, const pfm_error_t *error);
@@ -105,8 +111,9 @@ int open_targets(struct stat_job *job, int pid);
 int start_targets(struct stat_job *job);
 void stop_targets(struct stat_job *job);
 int read_targets(struct stat_job *job);
-/* Compares what was read with the processor time that the command and its children took, in seconds: the kernel takes the events of a task
- * away, and tells nobody, when it starts a program with more rights than its caller's, or one that may not be read. */
+/* Compares what was read with the processor time that the command and its children took, in
+ * seconds: the kernel takes the events of a task away, and tells nobody, when it starts a program
+ * with more rights than its caller's, or one that may not be read. */
 void check_unwatched_time(struct stat_job *job, double seconds);
 /* True once every task that was asked for has ended. */
 bool have_targets_ended(const struct stat_job *job);
@@ -114,9 +121,12 @@ void close_targets(struct stat_job *job);
 void free_targets(struct stat_job *job);
 
 /* "S0-D0-C1" for the core of @cpu, and so on; "?" for what the kernel does not say. */
-void topology_label(const pfm_ctx_t *ctx, enum aggregation by, const char *cpu, char label[LABEL_MAX]);
+void topology_label(const pfm_ctx_t *ctx, enum aggregation by, const char *cpu,
+                    char label[LABEL_MAX]);
 
-/* ---- the command (stat_child.c) ----------------------------------------------------------------------------------------------- */
+/* ---- the command (stat_child.c)
+ * -----------------------------------------------------------------------------------------------
+ */
 
 /* A command that waits to be let go. */
 struct child {
@@ -138,9 +148,13 @@ int child_status(const char *name, int status);
 /* The words of @command as a shell would want them typed, cut at @room. Returns @buf. */
 char *quoted_command(char *const *command, char *buf, size_t room);
 
-/* ---- all of it ---------------------------------------------------------------------------------------------------------------- */
+/* ---- all of it
+ * ----------------------------------------------------------------------------------------------------------------
+ */
 
-/* ---- metrics (stat_metrics.c) ------------------------------------------------------------------------------------------------- */
+/* ---- metrics (stat_metrics.c)
+ * -------------------------------------------------------------------------------------------------
+ */
 
 struct stat_metric {
 	int pmu;
@@ -161,25 +175,31 @@ struct ratio {
 	pfm_quality_t quality; /* the worst of the counts that it is made of */
 };
 
-/* Finds the metrics that were asked for and adds groups of what they need to the events. An exit status. */
+/* Finds the metrics that were asked for and adds groups of what they need to the events. An exit
+ * status. */
 int plan_stat_metrics(struct stat_job *job);
 void free_stat_metrics(struct stat_job *job);
 /* The name of the metric's PMU if metrics of others are asked for as well, else "". */
 const char *common_pmu(const struct stat_job *job, const struct stat_metric *m);
 /* Adds the metrics that texts of -e named. False without memory. */
 bool visit_session_metrics(struct stat_job *job, const pfm_session_t *session);
-/* A metric's value from the rows of @label. False if it cannot be computed at all; a value may still be undefined. */
+/* A metric's value from the rows of @label. False if it cannot be computed at all; a value may
+ * still be undefined. */
 struct metric_answer;
-bool compute_stat_metric(const struct stat_job *job, const struct stat_metric *m, const char *label, double elapsed, struct metric_answer *out);
-/* Finds the events of the rows, once there are rows, and the usual ratios; none if metrics were asked for. False without memory. */
+bool compute_stat_metric(const struct stat_job *job, const struct stat_metric *m, const char *label,
+                         double elapsed, struct metric_answer *out);
+/* Finds the events of the rows, once there are rows, and the usual ratios; none if metrics were
+ * asked for. False without memory. */
 bool prepare_ratios(struct stat_job *job);
-/* The ratio that belongs beside the count of @row, if all it needs was counted: one of the tables' that begins with its event, else how
- * many there were in a second of the task's time. */
-bool find_row_ratio(const struct stat_job *job, const struct stat_row *row, double elapsed, struct ratio *out);
+/* The ratio that belongs beside the count of @row, if all it needs was counted: one of the tables'
+ * that begins with its event, else how many there were in a second of the task's time. */
+bool find_row_ratio(const struct stat_job *job, const struct stat_row *row, double elapsed,
+                    struct ratio *out);
 /* Values of metrics from the rows; in text also those usual ratios that stand beside no count. */
 void report_metrics(const struct stat_job *job, double elapsed, double time);
 
-/* ---- errors of metrics (stat_errors.c) ------------------------------------------------------------------------------------------ */
+/* ---- errors of metrics (stat_errors.c)
+ * ------------------------------------------------------------------------------------------ */
 
 /* True if counts are to be read on the way, so that their extrapolation can be judged. */
 bool needs_slices(const struct stat_job *job);
@@ -201,19 +221,23 @@ struct metric_inputs {
 		unsigned input, row;
 	} * uses; /* which rows are counts of which input */
 	unsigned n_uses;
-	pfm_quality_t quality;       /* the worst of theirs */
-	bool spans_groups; /* they are of several groups */
+	pfm_quality_t quality; /* the worst of theirs */
+	bool spans_groups;     /* they are of several groups */
 };
 
 /* Sets error and interval of @v; they stay as they are where nothing was extrapolated. */
-void estimate_metric_error(const struct stat_job *job, const struct metric_inputs *j, pfm_metric_value_t *v);
+void estimate_metric_error(const struct stat_job *job, const struct metric_inputs *j,
+                           pfm_metric_value_t *v);
 
-/* ---- metrics as a tree (stat_tree.c) ------------------------------------------------------------------------------------------ */
+/* ---- metrics as a tree (stat_tree.c)
+ * ------------------------------------------------------------------------------------------ */
 
-/* Puts the metrics in the order of their tree: each behind the one it is a part of. False without memory. */
+/* Puts the metrics in the order of their tree: each behind the one it is a part of. False without
+ * memory. */
 bool order_metric_tree(struct stat_job *job);
 /* True if @child is a part of @parent. */
-bool is_child_metric(const struct stat_job *job, const struct stat_metric *child, const struct stat_metric *parent);
+bool is_child_metric(const struct stat_job *job, const struct stat_metric *child,
+                     const struct stat_metric *parent);
 /* Reports metrics that are worth counting next, because their parent is over its threshold. */
 void report_children(const struct stat_job *job, double elapsed);
 /* Writes the page that --html asks for. DONE, or REFUSED and why is said. */
@@ -235,7 +259,7 @@ struct stat_job {
 	const char *region_format; /* of --regions; NULL: none */
 	bool regions_system, no_subtract;
 	struct control control;
-	bool start_off; /* with --control: until the command "enable" */
+	bool start_off;  /* with --control: until the command "enable" */
 	bool repeats;    /* more than one run was asked for */
 	bool has_header; /* the names of columns were written, or are not wanted */
 	enum aggregation by;
@@ -255,9 +279,10 @@ struct stat_job {
 	int write_error;                 /* errno of the first failure */
 	sigset_t signals, saved_signals; /* those waited for; the mask as it was */
 	bool interrupted;
-	bool missed;                  /* this run ended, or the user left, before the delay was over */
-	bool outlived_counting;       /* the command ran before counting began, or went on behind its end */
-	uint64_t since;               /* when the first run began */
+	bool missed;            /* this run ended, or the user left, before the delay was over */
+	bool outlived_counting; /* the command ran before counting began, or went on behind its end
+	                         */
+	uint64_t since;         /* when the first run began */
 	double elapsed, user, system; /* summed over runs */
 	uint64_t slice_ns;            /* the length of a slice, */
 	unsigned n_slices;            /* how many are whole, */
@@ -281,13 +306,17 @@ int stat_regions(struct command_args *args, struct stat_job *job);
 /* Counts and reports; an exit status. (stat_count.c) */
 int count_runs(struct stat_job *job);
 
-/* ---- answers (stat_report.c) ------------------------------------------------------------------------------------------------ */
+/* ---- answers (stat_report.c)
+ * ------------------------------------------------------------------------------------------------
+ */
 
-/* How wide the labels of rows are: 0 if none has one. And one of them, as text, filled up to that. */
+/* How wide the labels of rows are: 0 if none has one. And one of them, as text, filled up to that.
+ */
 size_t widest_label(const struct stat_job *job);
 void print_label(const struct stat_job *job, const char *label, size_t widest);
 
-/* 0, or the error number of writing. @time: end of the interval, negative if these are whole runs. */
+/* 0, or the error number of writing. @time: end of the interval, negative if these are whole runs.
+ */
 int report_counts(const struct stat_job *job, double elapsed, double time);
 /* The names of the columns of -x. */
 void put_column_names(const struct stat_job *job);

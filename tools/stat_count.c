@@ -10,15 +10,15 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { POLL_NS = 100000000,
-       GRACE_NS = 2000000000 };
+enum { POLL_NS = 100000000, GRACE_NS = 2000000000 };
 
 /* One run: when it began, and what ends it. */
 struct stat_run {
 	struct child child;
 	unsigned number, intervals;
-	uint64_t start_time, previous_time, next_report, slice; /* slice: when the one under way ends, 0 without slices */
-	uint64_t next_poll;                                     /* when processes are looked at again */
+	uint64_t start_time, previous_time, next_report,
+		slice;      /* slice: when the one under way ends, 0 without slices */
+	uint64_t next_poll; /* when processes are looked at again */
 	struct rusage usage;
 	double elapsed;
 	int status;     /* of the command */
@@ -33,14 +33,14 @@ uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * NS + (uint64_t)t.tv_nsec;
 }
 
-/* ---- waiting ---------------------------------------------------------------------------------------------------------------- */
+/* ---- waiting
+ * ----------------------------------------------------------------------------------------------------------------
+ */
 
-enum wake_reason { TIMEOUT,
-	           CHILD_ENDED,
-	           INTERRUPTED };
+enum wake_reason { TIMEOUT, CHILD_ENDED, INTERRUPTED };
 
-/* Waits for a signal until @until. An interrupt of the terminal reaches the command as well, whose end
- * is awaited then; every other signal is passed on to it. */
+/* Waits for a signal until @until. An interrupt of the terminal reaches the command as well, whose
+ * end is awaited then; every other signal is passed on to it. */
 static enum wake_reason wait_signal(struct stat_job *job, const struct child *child, uint64_t until)
 {
 	uint64_t now = now_ns(), left = until > now ? until - now : 0;
@@ -108,7 +108,8 @@ static int read_counts(struct stat_job *job, const struct stat_run *r)
 
 	/* Counting may have stopped before a command that got a signal to end. */
 	if (rc == EXIT_DONE && job->command && r->child.pid <= 0 && !r->own_child)
-		check_unwatched_time(job, seconds_of(r->usage.ru_utime) + seconds_of(r->usage.ru_stime));
+		check_unwatched_time(job,
+		                     seconds_of(r->usage.ru_utime) + seconds_of(r->usage.ru_stime));
 	return rc;
 }
 
@@ -142,8 +143,9 @@ static int take_slice(struct stat_job *job, struct stat_run *r, uint64_t now)
 	return EXIT_DONE;
 }
 
-/* Reads what processes have counted so far, while they are there to be asked for their processor time: it shows that a program which one of
- * them has started took its events away. Of one that has ended nobody knows. */
+/* Reads what processes have counted so far, while they are there to be asked for their processor
+ * time: it shows that a program which one of them has started took its events away. Of one that has
+ * ended nobody knows. */
 static int poll_processes(struct stat_job *job, struct stat_run *r, uint64_t now)
 {
 	if (!job->n_pids || now < r->next_poll)
@@ -171,17 +173,20 @@ static bool is_time_over(const struct stat_job *job, const struct stat_run *r, u
 /* True when what is counted has ended; the command's end is taken note of. */
 static bool is_target_gone(const struct stat_job *job, struct stat_run *r)
 {
-	if (r->child.pid > 0 && wait4(r->child.pid, &r->status, WNOHANG, &r->usage) == r->child.pid) {
+	if (r->child.pid > 0 &&
+	    wait4(r->child.pid, &r->status, WNOHANG, &r->usage) == r->child.pid) {
 		r->child.pid = 0;
 		return true;
 	}
-	/* It may have ended, or the user left, before counting began; and nobody counts on for a file that takes nothing more. */
+	/* It may have ended, or the user left, before counting began; and nobody counts on for a
+	 * file that takes nothing more. */
 	if (r->child.pid <= 0 && (job->command || job->interrupted || job->write_error))
 		return true;
 	return !job->command && (job->n_pids || job->n_tids) && have_targets_ended(job);
 }
 
-/* The command's time is over: it is asked to end. Who goes on all the same, or until the user has had enough, is ended. */
+/* The command's time is over: it is asked to end. Who goes on all the same, or until the user has
+ * had enough, is ended. */
 static void end_child(struct stat_job *job, struct stat_run *r)
 {
 	uint64_t now = now_ns(), until = now + GRACE_NS;
@@ -220,7 +225,8 @@ static int serve_control(struct stat_job *job)
 			for (unsigned i = 0; i < job->events.n; i++)
 				fprintf(stderr, "%s\n", job->events.texts[i]);
 		if (word == CONTROL_UNKNOWN)
-			fprintf(stderr, "%s: --control: unknown command '%s' is ignored\n", program_name, job->control.line);
+			fprintf(stderr, "%s: --control: unknown command '%s' is ignored\n",
+			        program_name, job->control.line);
 		else
 			control_acknowledge(&job->control);
 		if (word == CONTROL_STOP)
@@ -241,7 +247,8 @@ static int wait_for_end(struct stat_job *job, struct stat_run *r)
 	r->slice = needs_slices(job) && job->repeat < 2 ? r->start_time + begin_slice(job) : 0;
 	while (rc == EXIT_DONE && !over) {
 		now = now_ns();
-		/* An interval that ends with all of it is shown when counting has stopped: nothing is left behind it. */
+		/* An interval that ends with all of it is shown when counting has stopped: nothing
+		 * is left behind it. */
 		if (job->interval && now >= r->next_report && !is_timed_out(job, r, now)) {
 			rc = report_interval(job, r);
 			r->next_report += job->interval;
@@ -279,7 +286,9 @@ static int wait_for_end(struct stat_job *job, struct stat_run *r)
 	return rc;
 }
 
-/* ---- counting --------------------------------------------------------------------------------------------------------------- */
+/* ---- counting
+ * ---------------------------------------------------------------------------------------------------------------
+ */
 
 /* True if no event could be opened: then there is nothing to wait for. */
 static bool report_nothing_opened(struct stat_job *job)
@@ -290,7 +299,8 @@ static bool report_nothing_opened(struct stat_job *job)
 		return false;
 	for (k = 0; k < job->n_parts; k++)
 		for (i = 0; i < job->parts[k].n; i++)
-			if (has_value(&job->parts[k].counts[i]) || job->parts[k].counts[i].cause == PFM_CAUSE_NO_TIME)
+			if (has_value(&job->parts[k].counts[i]) ||
+			    job->parts[k].counts[i].cause == PFM_CAUSE_NO_TIME)
 				return false;
 	for (i = 0; i < job->n_rows; i++)
 		if (job->rows[i].own)
@@ -298,7 +308,8 @@ static bool report_nothing_opened(struct stat_job *job)
 	return true;
 }
 
-/* The time before counting begins. False if the user has had enough by then, or the command has ended. */
+/* The time before counting begins. False if the user has had enough by then, or the command has
+ * ended. */
 static bool wait_for_start(struct stat_job *job, struct stat_run *r)
 {
 	uint64_t begin = now_ns() + job->delay;
@@ -358,14 +369,16 @@ static int count_with_child(struct stat_job *job, struct stat_run *r)
 	if (rc == EXIT_DONE && !idle && !job->missed)
 		rc = wait_for_end(job, r);
 	if (rc != EXIT_DONE || job->interval)
-		return rc != EXIT_DONE ? rc : job->command && !r->own_child ? child_status(job->command[0], r->status)
-		                                                            : EXIT_DONE;
+		return rc != EXIT_DONE                 ? rc
+		       : job->command && !r->own_child ? child_status(job->command[0], r->status)
+		                                       : EXIT_DONE;
 	rc = read_counts(job, r);
 	if (rc != EXIT_DONE)
 		return rc;
 	user = seconds_of(r->usage.ru_utime);
 	system = seconds_of(r->usage.ru_stime);
-	job->outlived_counting |= job->command && (job->delay || r->own_child || job->start_off || job->control.on);
+	job->outlived_counting |=
+		job->command && (job->delay || r->own_child || job->start_off || job->control.on);
 	known = job->command && !job->n_pids && !job->n_tids && !job->outlived_counting;
 	set_own_counts(job, job->missed ? -1 : r->elapsed, known ? user : -1, known ? system : -1);
 	/* The rest after the last whole slice is not a slice; of repetitions each is one. */
@@ -385,7 +398,8 @@ static int count_with_child(struct stat_job *job, struct stat_run *r)
 static int run_once(struct stat_job *job, unsigned number)
 {
 	struct stat_run r = { .child = { .pid = 0, .go = -1, .failure = -1 }, .number = number };
-	int rc = job->command ? child_prepare(job->command, &job->saved_signals, &r.child) : EXIT_DONE;
+	int rc = job->command ? child_prepare(job->command, &job->saved_signals, &r.child)
+	                      : EXIT_DONE;
 
 	if (rc == EXIT_DONE)
 		rc = count_with_child(job, &r);
@@ -441,13 +455,15 @@ int count_runs(struct stat_job *job)
 			break;
 	}
 	term_progress(stderr, "");
-	/* One that could not be begun, or whose counts could not be read, adds neither counts nor time; one that was over too early no time. */
+	/* One that could not be begun, or whose counts could not be read, adds neither counts nor
+	 * time; one that was over too early no time. */
 	job->repeat = job->runs ? job->runs : 1;
 	if (!job->interval && job->rows[0].tally.runs)
 		report_run(job, job->elapsed / job->repeat, -1);
 	if (job->interval)
 		report_why(job);
-	if (job->html && job->runs && write_page(job, job->elapsed / job->repeat) != EXIT_DONE && status == EXIT_DONE)
+	if (job->html && job->runs && write_page(job, job->elapsed / job->repeat) != EXIT_DONE &&
+	    status == EXIT_DONE)
 		status = EXIT_REFUSED;
 	return status == EXIT_DONE && !has_counts(job) ? EXIT_REFUSED : status;
 }

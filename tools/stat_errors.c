@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm stat: how far a metric's value may be off. Counts that shared their counters were extrapolated; how much that may have gone
- * wrong is seen from slices of the time, which are read on the way. With repetitions every run is a slice, and its counts belong
- * together. */
+/* pfm stat: how far a metric's value may be off. Counts that shared their counters were
+ * extrapolated; how much that may have gone wrong is seen from slices of the time, which are read
+ * on the way. With repetitions every run is a slice, and its counts belong together. */
 #include "stat.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLICES = 64,
-       MIN_SLICES = 4,
-       FIRST_NS = 10000000,
-       COUNTS_READ_AT_ONCE = 100 };
+enum { SLICES = 64, MIN_SLICES = 4, FIRST_NS = 10000000, COUNTS_READ_AT_ONCE = 100 };
 
 /* The count of a row in one slice. */
 struct slice {
@@ -73,7 +70,8 @@ static void merge_slices(struct stat_job *job)
 
 void add_to_slice(struct stat_row *row, unsigned slice, const pfm_count_t *count)
 {
-	const struct slice more = { (double)count->raw, (double)count->enabled, (double)count->running };
+	const struct slice more = { (double)count->raw, (double)count->enabled,
+		                    (double)count->running };
 
 	if (!row->slices)
 		row->slices = calloc(SLICES, sizeof(*row->slices));
@@ -93,8 +91,8 @@ void end_slice(struct stat_job *job)
 		merge_slices(job);
 }
 
-/* The row's count in @width slices from number @first on, extrapolated; NaN if it had no time. Clocks that tick slowly may show
- * none at all for a count that is there. */
+/* The row's count in @width slices from number @first on, extrapolated; NaN if it had no time.
+ * Clocks that tick slowly may show none at all for a count that is there. */
 static double is_extrapolated(const struct stat_row *row, unsigned first, unsigned width)
 {
 	struct slice sum = { 0, 0, 0 };
@@ -108,8 +106,10 @@ static double is_extrapolated(const struct stat_row *row, unsigned first, unsign
 	return sum.raw * (sum.enabled / sum.running);
 }
 
-/* The inputs in each of @n_parts parts of @width slices, constants as they are in @counts; false if one was not counted in some part. */
-static bool fill_inputs(const struct stat_job *job, const struct metric_inputs *j, unsigned n_parts, unsigned width, double *parts)
+/* The inputs in each of @n_parts parts of @width slices, constants as they are in @counts; false if
+ * one was not counted in some part. */
+static bool fill_inputs(const struct stat_job *job, const struct metric_inputs *j, unsigned n_parts,
+                        unsigned width, double *parts)
 {
 	double share = job->repeat > 1 ? 1.0 / job->runs_in_slice : 1;
 	bool there = true;
@@ -122,7 +122,9 @@ static bool fill_inputs(const struct stat_job *job, const struct metric_inputs *
 		for (unsigned u = 0; u < j->n_uses; u++)
 			part[j->uses[u].input] = 0;
 		for (unsigned u = 0; u < j->n_uses; u++)
-			part[j->uses[u].input] += is_extrapolated(&job->rows[j->uses[u].row], k * width, width) * share;
+			part[j->uses[u].input] +=
+				is_extrapolated(&job->rows[j->uses[u].row], k * width, width) *
+				share;
 		for (unsigned u = 0; u < j->n_uses; u++)
 			there &= !isnan(part[j->uses[u].input]);
 	}
@@ -143,7 +145,8 @@ static double observed_count(const struct stat_job *job, const struct metric_inp
 	return j->spans_groups ? 0 : least;
 }
 
-static void estimate_run_error(const struct stat_job *job, const struct metric_inputs *j, double *parts, pfm_metric_value_t *v)
+static void estimate_run_error(const struct stat_job *job, const struct metric_inputs *j,
+                               double *parts, pfm_metric_value_t *v)
 {
 	unsigned width = 1, n_parts = job->n_slices;
 
@@ -165,7 +168,8 @@ static void estimate_run_error(const struct stat_job *job, const struct metric_i
 	                   v);
 }
 
-static void estimate_runs_error(const struct stat_job *job, const struct metric_inputs *j, const double *samples, unsigned n_samples, pfm_metric_value_t *v)
+static void estimate_runs_error(const struct stat_job *job, const struct metric_inputs *j,
+                                const double *samples, unsigned n_samples, pfm_metric_value_t *v)
 {
 	pfm_metric_data_t d = { .size = sizeof(d),
 		                .model = PFM_ERROR_FROM_REPETITIONS,
@@ -174,14 +178,16 @@ static void estimate_runs_error(const struct stat_job *job, const struct metric_
 		                .n_samples = n_samples };
 	pfm_metric_value_t e = PFM_INIT(e);
 
-	if (pfm_compute_metric(job->ctx, j->metric.pmu, j->metric.event, &d, &e) || e.state || n_samples < 2)
+	if (pfm_compute_metric(job->ctx, j->metric.pmu, j->metric.event, &d, &e) || e.state ||
+	    n_samples < 2)
 		return;
 	v->error = e.error;
 	v->low = v->value - (e.value - e.low);
 	v->high = v->value + (e.high - e.value);
 }
 
-void estimate_metric_error(const struct stat_job *job, const struct metric_inputs *j, pfm_metric_value_t *v)
+void estimate_metric_error(const struct stat_job *job, const struct metric_inputs *j,
+                           pfm_metric_value_t *v)
 {
 	double *parts = calloc((size_t)SLICES * j->n + 1, sizeof(*parts));
 

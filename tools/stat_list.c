@@ -38,7 +38,8 @@ static bool add_tracepoint(void *arg, const char *name)
 	return !a->failed;
 }
 
-/* Puts the tracepoints that the last text matches in its place, unchanged if it is not a pattern or matches none. */
+/* Puts the tracepoints that the last text matches in its place, unchanged if it is not a pattern or
+ * matches none. */
 static bool expand_last_pattern(struct event_list *events)
 {
 	char *text = events->texts[--events->n];

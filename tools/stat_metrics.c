@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm stat: metrics. What they need is planned, so that the events of a group are on counters at the same times; their values come
- * from the rows of the answer, with the error that repetitions show; ratios of the usual events need nobody to ask. */
+/* pfm stat: metrics. What they need is planned, so that the events of a group are on counters at
+ * the same times; their values come from the rows of the answer, with the error that repetitions
+ * show; ratios of the usual events need nobody to ask. */
 #include "metric.h"
 #include "stat.h"
 #include "term.h"
@@ -11,14 +12,18 @@
 #include <string.h>
 #include <strings.h>
 
-enum { MAX_METRICS = 1024,
-       MAX_DEPTH = 16,
-       MAX_USES = 1024,
-       NUMBER_ROOM = 40,
-       UNIT_ROOM = 512,
-       PATH_ROOM = 4096 };
+enum {
+	MAX_METRICS = 1024,
+	MAX_DEPTH = 16,
+	MAX_USES = 1024,
+	NUMBER_ROOM = 40,
+	UNIT_ROOM = 512,
+	PATH_ROOM = 4096
+};
 
-/* ---- names to metrics -------------------------------------------------------------------------------------------------- */
+/* ---- names to metrics
+ * --------------------------------------------------------------------------------------------------
+ */
 
 static bool add_use(struct stat_metrics *list, int pmu, unsigned event)
 {
@@ -37,7 +42,8 @@ static bool add_use(struct stat_metrics *list, int pmu, unsigned event)
 /* Figures beside the tree: what they are groups of is not a level of it. */
 static bool is_info_metric(const char *name)
 {
-	return strncasecmp(name, "info_", 5) == 0 || strncasecmp(name, "tma_info_", 9) == 0 || strncasecmp(name, "bottleneck", 10) == 0 ||
+	return strncasecmp(name, "info_", 5) == 0 || strncasecmp(name, "tma_info_", 9) == 0 ||
+	       strncasecmp(name, "bottleneck", 10) == 0 ||
 	       strncasecmp(name, "tma_bottleneck", 14) == 0;
 }
 
@@ -57,7 +63,8 @@ static bool add_member(void *arg, int pmu, unsigned event, const pfm_metric_info
 	return !g->failed;
 }
 
-/* Adds the metrics of group @name; @tree: those that are levels of the tree. How many it has, whether they were there before or not. */
+/* Adds the metrics of group @name; @tree: those that are levels of the tree. How many it has,
+ * whether they were there before or not. */
 static unsigned add_group(struct stat_job *job, const char *name, bool tree)
 {
 	struct group_expansion g = { .job = job, .tree = tree };
@@ -74,7 +81,9 @@ static int add_name(struct stat_job *job, const char *name)
 	int rc = find_metric(job->ctx, NULL, name, &m, &error);
 
 	if (!rc)
-		return add_use(&job->metrics, m.pmu, m.event) ? EXIT_DONE : report_bad_option("metrics", ENOMEM);
+		return add_use(&job->metrics, m.pmu, m.event)
+		               ? EXIT_DONE
+		               : report_bad_option("metrics", ENOMEM);
 	if (add_group(job, name, false))
 		return EXIT_DONE;
 	report_stat_refusal(job, name, &error);
@@ -88,12 +97,15 @@ bool visit_session_metrics(struct stat_job *job, const pfm_session_t *session)
 	pfm_session_metric_t m = PFM_INIT(m);
 
 	for (unsigned i = 0; i < pfm_count_metrics(session); i++)
-		if (!pfm_compute_session_metric(session, i, NULL, 0, 0, &m) && !add_use(&job->metrics, m.pmu, m.event))
+		if (!pfm_compute_session_metric(session, i, NULL, 0, 0, &m) &&
+		    !add_use(&job->metrics, m.pmu, m.event))
 			return false;
 	return true;
 }
 
-/* ---- what they need ---------------------------------------------------------------------------------------------------- */
+/* ---- what they need
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 /* "PMU::NAME" of each metric, for the plan. */
 static char **list_metric_texts(const struct stat_job *job)
@@ -106,7 +118,8 @@ static char **list_metric_texts(const struct stat_job *job)
 		size_t room;
 
 		if (pfm_describe_pmu(job->ctx, job->metrics.at[i].pmu, &pmu) ||
-		    pfm_describe_metric(job->ctx, job->metrics.at[i].pmu, job->metrics.at[i].event, &info))
+		    pfm_describe_metric(job->ctx, job->metrics.at[i].pmu, job->metrics.at[i].event,
+		                        &info))
 			continue;
 		room = strlen(pmu.name) + strlen(info.name) + 3;
 		texts[i] = malloc(room);
@@ -116,7 +129,8 @@ static char **list_metric_texts(const struct stat_job *job)
 	return texts;
 }
 
-/* The groups of @plan as texts for a session; a group that the kernel cannot keep together is broken up and told. */
+/* The groups of @plan as texts for a session; a group that the kernel cannot keep together is
+ * broken up and told. */
 static bool add_plan(struct stat_job *job, const pfm_plan_t *plan)
 {
 	pfm_plan_info_t info = PFM_INIT(info);
@@ -137,7 +151,8 @@ static bool add_plan(struct stat_job *job, const pfm_plan_t *plan)
 			return false;
 		text[0] = '{';
 		for (unsigned k = first; k < i && !pfm_describe_planned_event(plan, k, &e); k++)
-			at += (size_t)snprintf(text + at, room - at, "%s%s", k > first ? "," : "", e.text);
+			at += (size_t)snprintf(text + at, room - at, "%s%s", k > first ? "," : "",
+			                       e.text);
 		snprintf(text + at, room - at, "}:W");
 		if (members == 1)
 			text[at] = '\0';
@@ -155,16 +170,21 @@ static int plan_metrics(struct stat_job *job)
 	pfm_plan_options_t options = PFM_INIT(options);
 	pfm_plan_t *plan = NULL;
 	char **texts = list_metric_texts(job);
-	int rc = texts ? pfm_create_plan(&plan, job->ctx, (const char *const *)texts, job->metrics.n, NULL, &error) : PFMLIB_ERR_NOMEM;
+	int rc = texts ? pfm_create_plan(&plan, job->ctx, (const char *const *)texts,
+	                                 job->metrics.n, NULL, &error)
+	               : PFMLIB_ERR_NOMEM;
 	int status = EXIT_DONE;
 
-	/* An event may need the very counter that the watchdog holds: the kernel knows whether another will do. */
+	/* An event may need the very counter that the watchdog holds: the kernel knows whether
+	 * another will do. */
 	if (rc == PFMLIB_ERR_NOASSIGN) {
 		options.flags = PFM_PLAN_ALL_COUNTERS;
-		rc = pfm_create_plan(&plan, job->ctx, (const char *const *)texts, job->metrics.n, &options, &error);
+		rc = pfm_create_plan(&plan, job->ctx, (const char *const *)texts, job->metrics.n,
+		                     &options, &error);
 	}
 	if (rc) {
-		report_stat_refusal(job, texts && error.event >= 0 ? texts[error.event] : "", &error);
+		report_stat_refusal(job, texts && error.event >= 0 ? texts[error.event] : "",
+		                    &error);
 		status = EXIT_REFUSED;
 	} else if (!add_plan(job, plan)) {
 		status = report_bad_option("metrics", ENOMEM);
@@ -189,27 +209,33 @@ static bool add_child_metrics(struct stat_job *job)
 		if (pfm_describe_pmu(job->ctx, m.pmu, &pmu))
 			continue;
 		for (unsigned e = 0; e < pmu.n_events && job->metrics.n < MAX_METRICS; e++)
-			if (!pfm_describe_metric(job->ctx, m.pmu, e, &info) && !is_info_metric(info.name) &&
-			    is_child_metric(job, &(struct stat_metric){ .pmu = m.pmu, .event = e }, &m) && !add_use(&job->metrics, m.pmu, e))
+			if (!pfm_describe_metric(job->ctx, m.pmu, e, &info) &&
+			    !is_info_metric(info.name) &&
+			    is_child_metric(job, &(struct stat_metric){ .pmu = m.pmu, .event = e },
+			                    &m) &&
+			    !add_use(&job->metrics, m.pmu, e))
 				return false;
 	}
 	return true;
 }
 
-/* Leaves out, from metric @first on, what the lists have on a level below @level, which is not always that of the parent and one. */
+/* Leaves out, from metric @first on, what the lists have on a level below @level, which is not
+ * always that of the parent and one. */
 static void drop_deeper_levels(struct stat_job *job, unsigned level, unsigned first)
 {
 	pfm_metric_info_t info = PFM_INIT(info);
 	unsigned n = first;
 
 	for (unsigned i = first; i < job->metrics.n; i++)
-		if (pfm_describe_metric(job->ctx, job->metrics.at[i].pmu, job->metrics.at[i].event, &info) || info.level <= level)
+		if (pfm_describe_metric(job->ctx, job->metrics.at[i].pmu, job->metrics.at[i].event,
+		                        &info) ||
+		    info.level <= level)
 			job->metrics.at[n++] = job->metrics.at[i];
 	job->metrics.n = n;
 }
 
-/* Levels 1 to @level of the tree of top-down analysis. The lists' groups name the first ones, some all; below them a metric says what it
- * is a part of. */
+/* Levels 1 to @level of the tree of top-down analysis. The lists' groups name the first ones, some
+ * all; below them a metric says what it is a part of. */
 static int add_topdown(struct stat_job *job, unsigned level)
 {
 	static const char *const names[] = { "TmaL", "Topdown_L", "PipelineL" };
@@ -229,7 +255,8 @@ static int add_topdown(struct stat_job *job, unsigned level)
 	drop_deeper_levels(job, level, before);
 	if (job->metrics.n > before)
 		return EXIT_DONE;
-	fprintf(stderr, "pfm stat: this machine's processor has no metrics of top-down analysis; another's are asked for with -M "
+	fprintf(stderr, "pfm stat: this machine's processor has no metrics of top-down analysis; "
+	                "another's are asked for with -M "
 	                "PMU::TmaL1\n");
 	return EXIT_REFUSED;
 }
@@ -248,7 +275,9 @@ int plan_stat_metrics(struct stat_job *job)
 		status = plan_metrics(job);
 	if (status != EXIT_DONE || job->events.n)
 		return status;
-	fputs("pfm stat: these metrics need no events, so there is nothing to count: name an event with -e beside them\n", stderr);
+	fputs("pfm stat: these metrics need no events, so there is nothing to count: name an event "
+	      "with -e beside them\n",
+	      stderr);
 	return EXIT_REFUSED;
 }
 
@@ -259,7 +288,9 @@ void free_stat_metrics(struct stat_job *job)
 	event_list_free(&job->metric_names);
 }
 
-/* ---- counts ------------------------------------------------------------------------------------------------------------ */
+/* ---- counts
+ * ------------------------------------------------------------------------------------------------------------
+ */
 
 /* How many CPUs a list of the kernel's has: "0-3,8". */
 static unsigned count_cpus(const char *path)
@@ -291,7 +322,8 @@ static bool is_constant_metric(const char *name, double elapsed, double *value)
 		return true;
 	}
 	if (strcmp(name, "#num_cpus") == 0 || strcmp(name, "#num_cpus_online") == 0) {
-		*value = count_cpus(name[9] ? "/sys/devices/system/cpu/online" : "/sys/devices/system/cpu/present");
+		*value = count_cpus(name[9] ? "/sys/devices/system/cpu/online"
+		                            : "/sys/devices/system/cpu/present");
 		return *value > 0;
 	}
 	if (strcmp(name, "#smt_on") != 0 && strcmp(name, "#threads_per_core") != 0)
@@ -301,12 +333,14 @@ static bool is_constant_metric(const char *name, double elapsed, double *value)
 	return smt >= 0;
 }
 
-/* The event called @text, which is named by @name and what may stand before that; none if qualifiers make another one of it. */
+/* The event called @text, which is named by @name and what may stand before that; none if
+ * qualifiers make another one of it. */
 static struct event_at find_event(const struct stat_job *job, const char *text, const char *name)
 {
 	struct event_at at;
 
-	if (strpbrk(name, ":/,@") || pfm_find_event_by_text(job->ctx, text, &at.pmu, &at.event, NULL))
+	if (strpbrk(name, ":/,@") ||
+	    pfm_find_event_by_text(job->ctx, text, &at.pmu, &at.event, NULL))
 		at = (struct event_at){ -1, 0 };
 	return at;
 }
@@ -331,7 +365,8 @@ static struct event_at general_event(const struct stat_job *job, struct event_at
 	pfm_event_info_t e = PFM_INIT(e);
 	char text[256];
 
-	if (at.pmu < 0 || pfm_describe_pmu(job->ctx, at.pmu, &pmu) || !(pmu.flags & PFM_PMU_KERNEL) || !(pmu.flags & PFM_PMU_CORE) ||
+	if (at.pmu < 0 || pfm_describe_pmu(job->ctx, at.pmu, &pmu) ||
+	    !(pmu.flags & PFM_PMU_KERNEL) || !(pmu.flags & PFM_PMU_CORE) ||
 	    pfm_describe_event(job->ctx, at.pmu, at.event, &e))
 		return (struct event_at){ -1, 0 };
 	snprintf(text, sizeof(text), "hardware::%s", e.name);
@@ -366,7 +401,8 @@ struct metric_input {
 };
 
 /* Input @i of @m. False if it has fewer. */
-static bool find_input(const struct stat_job *job, const struct stat_metric *m, unsigned i, struct metric_input *out)
+static bool find_input(const struct stat_job *job, const struct stat_metric *m, unsigned i,
+                       struct metric_input *out)
 {
 	const char *colons;
 
@@ -374,20 +410,23 @@ static bool find_input(const struct stat_job *job, const struct stat_metric *m, 
 	if (pfm_describe_metric_input(job->ctx, m->pmu, m->event, i, &out->in))
 		return false;
 	colons = strstr(out->in.text, "::");
-	out->at = out->in.is_constant ? (struct event_at){ -1, 0 } : find_event(job, out->in.text, colons ? colons + 2 : out->in.text);
+	out->at = out->in.is_constant
+	                  ? (struct event_at){ -1, 0 }
+	                  : find_event(job, out->in.text, colons ? colons + 2 : out->in.text);
 	return true;
 }
 
 /* Does @row count what @input names? Ratios go by events alone: one with qualifiers is another. */
 static bool is_input(const struct stat_row *row, const struct metric_input *input)
 {
-	return is_same_metric(row->at, input->at) || strcmp(row->event, input->in.text) == 0 || strcmp(row->event, input->in.alias) == 0;
+	return is_same_metric(row->at, input->at) || strcmp(row->event, input->in.text) == 0 ||
+	       strcmp(row->event, input->in.alias) == 0;
 }
 
 struct input_counts {
 	struct stat_metric metric;
 	pfm_metric_info_t info;
-	pfm_quality_t quality;           /* the worst of its counts */
+	pfm_quality_t quality; /* the worst of its counts */
 	bool across;           /* counts of several groups */
 	unsigned found, asked; /* events among the rows; events it needs */
 	unsigned n_uses;
@@ -395,7 +434,8 @@ struct input_counts {
 	struct row_use uses[MAX_USES];
 };
 
-static void add_row_to_input(const struct stat_row *row, struct input_counts *r, unsigned i, int *group)
+static void add_row_to_input(const struct stat_row *row, struct input_counts *r, unsigned i,
+                             int *group)
 {
 	const pfm_tally_t *t = &row->tally;
 	double error = t->counted > 1 ? sqrt(t->squares / (t->counted - 1) / t->counted) : 0;
@@ -408,19 +448,22 @@ static void add_row_to_input(const struct stat_row *row, struct input_counts *r,
 	*group = (int)row->info.group;
 }
 
-/* The rows that a value is made from: those with the label, of that PMU alone unless it is NULL; of an event that was named several times
- * what was counted with @beside, unless that is NULL: then where most of @metric's inputs were counted together. */
+/* The rows that a value is made from: those with the label, of that PMU alone unless it is NULL; of
+ * an event that was named several times what was counted with @beside, unless that is NULL: then
+ * where most of @metric's inputs were counted together. */
 struct metric_search {
 	const char *label, *pmu;
 	const struct stat_row *is_beside_count;
 	const struct stat_metric *metric;
 };
 
-static bool is_row_of(const struct stat_job *job, unsigned k, const struct metric_search *rows, const struct metric_input *input)
+static bool is_row_of(const struct stat_job *job, unsigned k, const struct metric_search *rows,
+                      const struct metric_input *input)
 {
 	const struct stat_row *row = &job->rows[k];
 
-	return strcmp(row->label, rows->label) == 0 && is_input(row, input) && (!rows->pmu || strcmp(row->info.pmu, rows->pmu) == 0);
+	return strcmp(row->label, rows->label) == 0 && is_input(row, input) &&
+	       (!rows->pmu || strcmp(row->info.pmu, rows->pmu) == 0);
 }
 
 static bool same_group(const struct stat_row *a, const struct stat_row *b)
@@ -429,32 +472,38 @@ static bool same_group(const struct stat_row *a, const struct stat_row *b)
 }
 
 /* How many inputs of the metric have a value in the group of @row; 0 if that has none itself. */
-static int add_inputs_beside(const struct stat_job *job, const struct metric_search *rows, const struct stat_row *row)
+static int add_inputs_beside(const struct stat_job *job, const struct metric_search *rows,
+                             const struct stat_row *row)
 {
 	struct metric_input input;
 	int n = 0;
 
 	for (unsigned i = 0; row->tally.counted && find_input(job, rows->metric, i, &input); i++)
 		for (unsigned k = 0; k < job->n_rows; k++)
-			if (job->rows[k].tally.counted && same_group(&job->rows[k], row) && is_row_of(job, k, rows, &input)) {
+			if (job->rows[k].tally.counted && same_group(&job->rows[k], row) &&
+			    is_row_of(job, k, rows, &input)) {
 				n++;
 				break;
 			}
 	return n;
 }
 
-/* How near @row is to the one that the value stands beside: that itself, a member of its group, any other; where it stands beside none,
- * how much of it the row's group has. */
-static int rank_row_nearness(const struct stat_job *job, const struct stat_row *row, const struct metric_search *rows)
+/* How near @row is to the one that the value stands beside: that itself, a member of its group, any
+ * other; where it stands beside none, how much of it the row's group has. */
+static int rank_row_nearness(const struct stat_job *job, const struct stat_row *row,
+                             const struct metric_search *rows)
 {
 	const struct stat_row *beside = rows->is_beside_count;
 
-	return !beside ? add_inputs_beside(job, rows, row) : row == beside ? 2
-	                                                                   : same_group(row, beside);
+	return !beside         ? add_inputs_beside(job, rows, row)
+	       : row == beside ? 2
+	                       : same_group(row, beside);
 }
 
-/* True if another row is the same count, of an event that was named twice, and nearer, or as near and earlier. */
-static bool is_repeated(const struct stat_job *job, unsigned k, const struct metric_search *rows, const struct metric_input *input)
+/* True if another row is the same count, of an event that was named twice, and nearer, or as near
+ * and earlier. */
+static bool is_repeated(const struct stat_job *job, unsigned k, const struct metric_search *rows,
+                        const struct metric_input *input)
 {
 	const struct stat_row *row = &job->rows[k];
 	int near = -1;
@@ -463,7 +512,8 @@ static bool is_repeated(const struct stat_job *job, unsigned k, const struct met
 		const struct stat_row *other = &job->rows[i];
 		int nearer;
 
-		if (i == k || !is_row_of(job, i, rows, input) || strcmp(row->info.pmu, other->info.pmu) != 0)
+		if (i == k || !is_row_of(job, i, rows, input) ||
+		    strcmp(row->info.pmu, other->info.pmu) != 0)
 			continue;
 		if (near < 0)
 			near = rank_row_nearness(job, row, rows);
@@ -476,7 +526,9 @@ static bool is_repeated(const struct stat_job *job, unsigned k, const struct met
 
 /* Adds the rows that count input @i: counts of one event on several types of cores are added up,
  * and all of them must be there. */
-static void add_rows_to_input(const struct stat_job *job, const struct metric_search *rows, const struct metric_input *input, struct input_counts *r, unsigned i, int *group)
+static void add_rows_to_input(const struct stat_job *job, const struct metric_search *rows,
+                              const struct metric_input *input, struct input_counts *r, unsigned i,
+                              int *group)
 {
 	unsigned found = 0, counted = 0;
 
@@ -494,7 +546,8 @@ static void add_rows_to_input(const struct stat_job *job, const struct metric_se
 }
 
 /* @whole: it is given up at the first event that is not among the rows. */
-static bool read_inputs(const struct stat_job *job, const struct stat_metric *m, const struct metric_search *rows, double elapsed, bool whole,
+static bool read_inputs(const struct stat_job *job, const struct stat_metric *m,
+                        const struct metric_search *rows, double elapsed, bool whole,
                         struct input_counts *r)
 {
 	struct metric_input input;
@@ -512,7 +565,9 @@ static bool read_inputs(const struct stat_job *job, const struct stat_metric *m,
 	memset(r->counts, 0, r->info.n_inputs * sizeof(r->counts[0]));
 	for (unsigned i = 0; i < r->info.n_inputs && find_input(job, m, i, &input); i++) {
 		if (in->is_constant) {
-			r->counts[i].known = is_constant_metric(in->text, elapsed, &r->counts[i].value) || in->has_preset;
+			r->counts[i].known =
+				is_constant_metric(in->text, elapsed, &r->counts[i].value) ||
+				in->has_preset;
 			if (in->has_preset)
 				r->counts[i].value = in->preset;
 			continue;
@@ -525,7 +580,9 @@ static bool read_inputs(const struct stat_job *job, const struct stat_metric *m,
 	return true;
 }
 
-/* ---- answers ----------------------------------------------------------------------------------------------------------- */
+/* ---- answers
+ * -----------------------------------------------------------------------------------------------------------
+ */
 
 const char *common_pmu(const struct stat_job *job, const struct stat_metric *m)
 {
@@ -537,7 +594,8 @@ const char *common_pmu(const struct stat_job *job, const struct stat_metric *m)
 	return "";
 }
 
-static void print_metric(const struct stat_job *job, const struct input_counts *r, const pfm_metric_value_t *v, const char *label, double time)
+static void print_metric(const struct stat_job *job, const struct input_counts *r,
+                         const pfm_metric_value_t *v, const char *label, double time)
 {
 	const char *pmu = common_pmu(job, &r->metric);
 	char value[40] = "";
@@ -550,13 +608,17 @@ static void print_metric(const struct stat_job *job, const struct input_counts *
 		fprintf(job->out, "%12.6f", time);
 	if (*label)
 		print_label(job, label, widest_label(job));
-	fprintf(job->out, "%s%20s%s %s%s%*s%s", term_colour_begin(job->out, v->state ? RED : v->over_threshold > 0 ? YELLOW
-	                                                                                                           : PLAIN),
-	        value, term_colour_end(job->out), v->state ? "" : r->info.unit, !v->state && *r->info.unit ? "  " : "",
+	fprintf(job->out, "%s%20s%s %s%s%*s%s",
+	        term_colour_begin(job->out, v->state                ? RED
+	                                    : v->over_threshold > 0 ? YELLOW
+	                                                            : PLAIN),
+	        value, term_colour_end(job->out), v->state ? "" : r->info.unit,
+	        !v->state && *r->info.unit ? "  " : "",
 	        r->info.level > 1 && *r->info.parent ? 2 * (int)(r->info.level - 1) : 0, "",
 	        r->info.name);
 	if (*pmu)
-		fprintf(job->out, "  %s[%s]%s", term_colour_begin(job->out, DIM), pmu, term_colour_end(job->out));
+		fprintf(job->out, "  %s[%s]%s", term_colour_begin(job->out, DIM), pmu,
+		        term_colour_end(job->out));
 	if (!v->state && v->error > 0)
 		fprintf(job->out, "  +- %.2g", v->error);
 	if (!v->state && v->error < 0)
@@ -568,7 +630,8 @@ static void print_metric(const struct stat_job *job, const struct input_counts *
 	fprintf(job->out, "%s\n", v->over_threshold > 0 ? "  look closer" : "");
 }
 
-static void json_metric(const struct stat_job *job, const struct input_counts *r, const pfm_metric_value_t *v, const char *label, double time)
+static void json_metric(const struct stat_job *job, const struct input_counts *r,
+                        const pfm_metric_value_t *v, const char *label, double time)
 {
 	struct json j = { .out = job->out };
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);
@@ -606,8 +669,10 @@ static void json_metric(const struct stat_job *job, const struct input_counts *r
 	put_line(&j);
 }
 
-/* The line of columns that perf has for a metric beyond the first of a count: the columns of the count are empty. */
-static void print_metric_columns(const struct stat_job *job, const struct input_counts *r, const pfm_metric_value_t *v, const char *label, double time)
+/* The line of columns that perf has for a metric beyond the first of a count: the columns of the
+ * count are empty. */
+static void print_metric_columns(const struct stat_job *job, const struct input_counts *r,
+                                 const pfm_metric_value_t *v, const char *label, double time)
 {
 	const char *sep = job->separator;
 	char value[NUMBER_ROOM] = "", error[NUMBER_ROOM] = "", unit[UNIT_ROOM];
@@ -618,7 +683,8 @@ static void print_metric_columns(const struct stat_job *job, const struct input_
 	fprintf(job->out, "%s%s%s%s%s%s", sep, sep, sep, job->repeats ? sep : "", sep, sep);
 	if (!v->state)
 		snprintf(value, sizeof(value), "%.9g", v->value);
-	snprintf(unit, sizeof(unit), "%s%s%s", r->info.unit, *r->info.unit ? "  " : "", r->info.name);
+	snprintf(unit, sizeof(unit), "%s%s%s", r->info.unit, *r->info.unit ? "  " : "",
+	         r->info.name);
 	put_field(job, value, sep);
 	put_field(job, unit, sep);
 	put_field(job, pfm_quality_name(v->state ? PFM_QUALITY_NOT_COUNTED : r->quality), sep);
@@ -628,39 +694,52 @@ static void print_metric_columns(const struct stat_job *job, const struct input_
 	put_field(job, !v->state && v->error < 0 ? "unknown" : error, "\n");
 }
 
-/* The value of @m from the @rows. @whole: only if all its events are among them, and it is defined. */
-static bool evaluate_rows(const struct stat_job *job, const struct stat_metric *m, const struct metric_search *rows, double elapsed, bool whole,
-                          struct input_counts *r,
-                          pfm_metric_value_t *v)
+/* The value of @m from the @rows. @whole: only if all its events are among them, and it is defined.
+ */
+static bool evaluate_rows(const struct stat_job *job, const struct stat_metric *m,
+                          const struct metric_search *rows, double elapsed, bool whole,
+                          struct input_counts *r, pfm_metric_value_t *v)
 {
 	if (!read_inputs(job, m, rows, elapsed, whole, r) || (whole && !r->asked))
 		return false;
 	if (pfm_compute_metric(job->ctx, m->pmu, m->event,
-		&(pfm_metric_data_t){ .size = sizeof(pfm_metric_data_t), .n_inputs = r->info.n_inputs, .operands = r->counts }, v) || (whole && v->state))
+	                       &(pfm_metric_data_t){ .size = sizeof(pfm_metric_data_t),
+	                                             .n_inputs = r->info.n_inputs,
+	                                             .operands = r->counts },
+	                       v) ||
+	    (whole && v->state))
 		return false;
 	if (!v->state && needs_slices(job))
-		estimate_metric_error(job, &(struct metric_inputs){ *m, r->counts, r->info.n_inputs, r->uses, r->n_uses, r->quality, r->across }, v);
+		estimate_metric_error(job,
+		                      &(struct metric_inputs){ *m, r->counts, r->info.n_inputs,
+		                                               r->uses, r->n_uses, r->quality,
+		                                               r->across },
+		                      v);
 	return true;
 }
 
-bool compute_stat_metric(const struct stat_job *job, const struct stat_metric *m, const char *label, double elapsed, struct metric_answer *out)
+bool compute_stat_metric(const struct stat_job *job, const struct stat_metric *m, const char *label,
+                         double elapsed, struct metric_answer *out)
 {
 	static struct input_counts r;
 
 	out->value = (pfm_metric_value_t)PFM_INIT(out->value);
-	if (!evaluate_rows(job, m, &(struct metric_search){ .label = label, .metric = m }, elapsed, false, &r, &out->value))
+	if (!evaluate_rows(job, m, &(struct metric_search){ .label = label, .metric = m }, elapsed,
+	                   false, &r, &out->value))
 		return false;
 	out->info = r.info;
 	out->quality = r.quality;
 	return true;
 }
 
-static void report_metric(const struct stat_job *job, const struct stat_metric *m, const char *label, double elapsed, double time, bool whole)
+static void report_metric(const struct stat_job *job, const struct stat_metric *m,
+                          const char *label, double elapsed, double time, bool whole)
 {
 	static struct input_counts r;
 	pfm_metric_value_t v = PFM_INIT(v);
 
-	if (!evaluate_rows(job, m, &(struct metric_search){ .label = label, .metric = m }, elapsed, whole, &r, &v))
+	if (!evaluate_rows(job, m, &(struct metric_search){ .label = label, .metric = m }, elapsed,
+	                   whole, &r, &v))
 		return;
 	if (job->json)
 		json_metric(job, &r, &v, label, time);
@@ -671,7 +750,8 @@ static void report_metric(const struct stat_job *job, const struct stat_metric *
 }
 
 /* Calls for each label that rows have. */
-static void report_labels(const struct stat_job *job, const struct stat_metric *m, double elapsed, double time, bool whole)
+static void report_labels(const struct stat_job *job, const struct stat_metric *m, double elapsed,
+                          double time, bool whole)
 {
 	for (unsigned i = 0; i < job->n_rows; i++) {
 		unsigned k = 0;
@@ -703,7 +783,9 @@ void report_metrics(const struct stat_job *job, double elapsed, double time)
 		report_ratios(job, elapsed, time);
 }
 
-/* ---- ratios ------------------------------------------------------------------------------------------------------------ */
+/* ---- ratios
+ * ------------------------------------------------------------------------------------------------------------
+ */
 
 struct ratio_collection {
 	struct stat_metrics *ratios;
@@ -760,8 +842,8 @@ static bool has_row(const struct stat_job *job, const struct metric_input *input
 	return false;
 }
 
-/* True if rows count all that ratio @m is made of. Notes the event that it begins with: none if that has a second name, which a row may
- * have. */
+/* True if rows count all that ratio @m is made of. Notes the event that it begins with: none if
+ * that has a second name, which a row may have. */
 static bool has_rows(const struct stat_job *job, struct stat_metric *m)
 {
 	pfm_metric_info_t info = PFM_INIT(info);
@@ -808,7 +890,8 @@ bool prepare_ratios(struct stat_job *job)
 }
 
 /* True if ratio @m may begin with the event of @row. */
-static bool may_start_expression(const struct stat_job *job, const struct stat_metric *m, const struct stat_row *row)
+static bool may_start_expression(const struct stat_job *job, const struct stat_metric *m,
+                                 const struct stat_row *row)
 {
 	struct metric_input input;
 
@@ -817,8 +900,10 @@ static bool may_start_expression(const struct stat_job *job, const struct stat_m
 	return find_input(job, m, 0, &input) && is_input(row, &input);
 }
 
-/* How often the event of @row came in a second of the task's time, which the count of task-clock with the same label is. */
-static bool compute_row_rate(const struct stat_job *job, const struct stat_row *row, struct ratio *out)
+/* How often the event of @row came in a second of the task's time, which the count of task-clock
+ * with the same label is. */
+static bool compute_row_rate(const struct stat_job *job, const struct stat_row *row,
+                             struct ratio *out)
 {
 	if (*row->info.unit || row->own || !row->tally.counted || row->info.is_level)
 		return false;
@@ -826,28 +911,34 @@ static bool compute_row_rate(const struct stat_job *job, const struct stat_row *
 		const struct stat_row *clock = &job->rows[i];
 		pfm_quality_t quality = clock->tally.count.quality;
 
-		if (clock->own || strcmp(clock->info.name, "task-clock") != 0 || strcmp(clock->label, row->label) != 0 || clock->tally.mean <= 0)
+		if (clock->own || strcmp(clock->info.name, "task-clock") != 0 ||
+		    strcmp(clock->label, row->label) != 0 || clock->tally.mean <= 0)
 			continue;
 		if (row->tally.count.quality > quality)
 			quality = row->tally.count.quality;
-		*out = (struct ratio){ "per_second", "/s", row->tally.mean / clock->tally.mean * NS, quality };
+		*out = (struct ratio){ "per_second", "/s", row->tally.mean / clock->tally.mean * NS,
+			               quality };
 		return true;
 	}
 	return false;
 }
 
-/* A type of core has a ratio of its own, where all that it is made from is counted there: else it is that of all of them. */
-bool find_row_ratio(const struct stat_job *job, const struct stat_row *row, double elapsed, struct ratio *out)
+/* A type of core has a ratio of its own, where all that it is made from is counted there: else it
+ * is that of all of them. */
+bool find_row_ratio(const struct stat_job *job, const struct stat_row *row, double elapsed,
+                    struct ratio *out)
 {
 	static struct input_counts r;
 	pfm_metric_value_t v = PFM_INIT(v);
-	const struct metric_search own = { row->label, row->info.pmu, row, NULL }, all = { row->label, NULL, row, NULL };
+	const struct metric_search own = { row->label, row->info.pmu, row, NULL },
+				   all = { row->label, NULL, row, NULL };
 
 	for (unsigned i = 0; i < job->ratios.n; i++) {
 		struct stat_metric *m = &job->ratios.at[i];
 
 		if (!may_start_expression(job, m, row) ||
-		    (!evaluate_rows(job, m, &own, elapsed, true, &r, &v) && !evaluate_rows(job, m, &all, elapsed, true, &r, &v)))
+		    (!evaluate_rows(job, m, &own, elapsed, true, &r, &v) &&
+		     !evaluate_rows(job, m, &all, elapsed, true, &r, &v)))
 			continue;
 		*out = (struct ratio){ r.info.name, r.info.unit, v.value, r.quality };
 		m->is_beside_count = true;

@@ -160,7 +160,8 @@ static int check_events_alone(struct stat_job *job)
 static int check_options(struct command_args *args, const struct stat_job *job)
 {
 	if (!args->n)
-		return report_usage_error(args, "--regions counts the regions of a command, behind --.");
+		return report_usage_error(args,
+		                          "--regions counts the regions of a command, behind --.");
 	if (job->n_pids || job->n_tids || job->all_cpus || job->cpus || job->cgroups)
 		return report_usage_error(
 			args,
@@ -172,8 +173,9 @@ static int check_options(struct command_args *args, const struct stat_job *job)
 	if (strcmp(job->region_format, "table") && strcmp(job->region_format, "json") &&
 	    strcmp(job->region_format, "csv") && strcmp(job->region_format, "likwid") &&
 	    strcmp(job->region_format, "papi"))
-		return report_usage_error(args, "--regions writes table, json, csv, likwid or papi, not '%s'.",
-		             job->region_format);
+		return report_usage_error(
+			args, "--regions writes table, json, csv, likwid or papi, not '%s'.",
+			job->region_format);
 	return EXIT_DONE;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How counts are shown: value, quality, and where there is one, cause and remedy. A count that was not taken is never a number. */
+/* How counts are shown: value, quality, and where there is one, cause and remedy. A count that was
+ * not taken is never a number. */
 #include "metric.h"
 #include "show.h"
 #include "stat.h"
@@ -11,10 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NUMBER_MAX = 40,
-       REMARK_MAX = 256 };
+enum { NUMBER_MAX = 40, REMARK_MAX = 256 };
 
-/* ---- text ------------------------------------------------------------------------------------------------------------------- */
+/* ---- text
+ * -------------------------------------------------------------------------------------------------------------------
+ */
 
 static void number_text(double value, char buf[NUMBER_MAX])
 {
@@ -24,7 +26,8 @@ static void number_text(double value, char buf[NUMBER_MAX])
 	if (value >= 1 && value < most) {
 		uint64_t hundredths = (uint64_t)(value * 100 + 0.5);
 
-		snprintf(buf, NUMBER_MAX, "%s.%02u", group_digits(hundredths / 100, whole), (unsigned)(hundredths % 100));
+		snprintf(buf, NUMBER_MAX, "%s.%02u", group_digits(hundredths / 100, whole),
+		         (unsigned)(hundredths % 100));
 	} else {
 		snprintf(buf, NUMBER_MAX, "%.6g", value);
 	}
@@ -33,8 +36,9 @@ static void number_text(double value, char buf[NUMBER_MAX])
 /* The value; of several runs their mean, which is a whole number here. */
 static uint64_t row_value(const pfm_tally_t *t)
 {
-	return t->counted < 2 ? t->count.value : t->mean < 0x1p64 - 0x1p11 ? (uint64_t)(t->mean + 0.5)
-	                                                                   : UINT64_MAX;
+	return t->counted < 2              ? t->count.value
+	       : t->mean < 0x1p64 - 0x1p11 ? (uint64_t)(t->mean + 0.5)
+	                                   : UINT64_MAX;
 }
 
 /* Nanoseconds that it was switched on, and that it counted. */
@@ -51,7 +55,9 @@ static uint64_t row_running_time(const pfm_tally_t *t)
 /* Per cent of the time that it counted. */
 static double row_running_share(const pfm_tally_t *t)
 {
-	return row_enabled_time(t) ? 100.0 * (double)row_running_time(t) / (double)row_enabled_time(t) : 0;
+	return row_enabled_time(t)
+	               ? 100.0 * (double)row_running_time(t) / (double)row_enabled_time(t)
+	               : 0;
 }
 
 static void value_text(const pfm_tally_t *t, char buf[NUMBER_MAX])
@@ -76,8 +82,7 @@ size_t widest_label(const struct stat_job *job)
 
 void print_label(const struct stat_job *job, const char *label, size_t widest)
 {
-	const char *before = job->by != BY_CPU || job->tell_cgroups ? "" : *label ? "CPU "
-	                                                                          : "    ";
+	const char *before = job->by != BY_CPU || job->tell_cgroups ? "" : *label ? "CPU " : "    ";
 
 	fprintf(job->out, "  %s%-*s", before, (int)widest, label);
 }
@@ -101,11 +106,14 @@ static void remark_text(const pfm_tally_t *t, unsigned repeat, char buf[REMARK_M
 	if (t->counted && t->count.quality != PFM_QUALITY_EXACT)
 		n += snprintf(buf, REMARK_MAX, "  %s", pfm_quality_name(t->count.quality));
 	if (t->counted && t->count.quality == PFM_QUALITY_SCALED && row_enabled_time(t))
-		n += snprintf(buf + n, REMARK_MAX - (size_t)n, ": counted %.1f%% of the time", row_running_share(t));
+		n += snprintf(buf + n, REMARK_MAX - (size_t)n, ": counted %.1f%% of the time",
+		              row_running_share(t));
 	if (repeat > 1 && t->counted > 1)
-		n += snprintf(buf + n, REMARK_MAX - (size_t)n, "  +- %.2f%%", relative_deviation(t));
+		n += snprintf(buf + n, REMARK_MAX - (size_t)n, "  +- %.2f%%",
+		              relative_deviation(t));
 	if (t->counted && t->counted < t->runs)
-		snprintf(buf + n, REMARK_MAX - (size_t)n, "  in %u of %u runs", t->counted, t->runs);
+		snprintf(buf + n, REMARK_MAX - (size_t)n, "  in %u of %u runs", t->counted,
+		         t->runs);
 }
 
 /* "0.98 insn per cycle", "110.27 K/s", "3.1 % branch_miss_share". */
@@ -129,14 +137,16 @@ static void print_ratio(FILE *out, const struct ratio *r, pfm_quality_t quality)
 		fprintf(out, " (%s)", pfm_quality_name(r->quality));
 }
 
-static void print_row(const struct stat_job *job, const struct stat_row *row, double elapsed, double time, size_t units, size_t labels)
+static void print_row(const struct stat_job *job, const struct stat_row *row, double elapsed,
+                      double time, size_t units, size_t labels)
 {
 	const pfm_tally_t *t = &row->tally;
 	const pfm_count_info_t *info = &row->info;
 	char value[NUMBER_MAX], remark[REMARK_MAX];
 	struct ratio ratio;
-	enum style style = !t->counted ? RED : t->count.quality == PFM_QUALITY_EXACT ? PLAIN
-	                                                                             : YELLOW;
+	enum style style = !t->counted                             ? RED
+	                   : t->count.quality == PFM_QUALITY_EXACT ? PLAIN
+	                                                           : YELLOW;
 
 	value_text(t, value);
 	remark_text(t, job->repeat, remark);
@@ -144,12 +154,14 @@ static void print_row(const struct stat_job *job, const struct stat_row *row, do
 		fprintf(job->out, "%12.6f", time);
 	if (labels)
 		print_label(job, row->label, labels);
-	fprintf(job->out, "%s %19s%s ", term_colour_begin(job->out, style), value, term_colour_end(job->out));
+	fprintf(job->out, "%s %19s%s ", term_colour_begin(job->out, style), value,
+	        term_colour_end(job->out));
 	if (units)
 		fprintf(job->out, "%-*s ", (int)units, t->counted ? info->unit : "");
 	fputs(info->name, job->out);
 	if (*info->pmu && !strstr(info->name, info->pmu))
-		fprintf(job->out, "  %s[%s]%s", term_colour_begin(job->out, DIM), info->pmu, term_colour_end(job->out));
+		fprintf(job->out, "  %s[%s]%s", term_colour_begin(job->out, DIM), info->pmu,
+		        term_colour_end(job->out));
 	fputs(remark, job->out);
 	if (find_row_ratio(job, row, elapsed, &ratio))
 		print_ratio(job->out, &ratio, t->count.quality);
@@ -162,7 +174,8 @@ static bool is_from_generic_fallback(const pfm_ctx_t *ctx, const char *text)
 	unsigned event;
 	int pmu;
 
-	return pfm_find_event_by_text(ctx, text, &pmu, &event, NULL) == PFMLIB_SUCCESS && is_generic_fallback(ctx, pmu);
+	return pfm_find_event_by_text(ctx, text, &pmu, &event, NULL) == PFMLIB_SUCCESS &&
+	       is_generic_fallback(ctx, pmu);
 }
 
 /* True if an earlier row is about the same event, so that what is to be said of it was said. */
@@ -183,7 +196,8 @@ static void print_notes(const struct stat_job *job)
 	for (i = 0; i < job->n_rows; i++) {
 		const char *name = job->rows[i].info.name;
 
-		if (job->rows[i].own || !*uncertainty_note(job->ctx, name, note) || is_named_before(job, i, name))
+		if (job->rows[i].own || !*uncertainty_note(job->ctx, name, note) ||
+		    is_named_before(job, i, name))
 			continue;
 		fprintf(job->out, "\n  %s:\n    ", name);
 		term_wrap(job->out, 4, 4, note);
@@ -212,7 +226,8 @@ static void print_names(const struct stat_job *job, unsigned i, const pfm_count_
 	for (unsigned k = i; k < job->n_rows; k++) {
 		const pfm_count_info_t *other = &job->rows[k].info;
 
-		if (!has_same_sentences(other, info) || (k > i && is_named_before(job, k, other->name)))
+		if (!has_same_sentences(other, info) ||
+		    (k > i && is_named_before(job, k, other->name)))
 			continue;
 		fprintf(job->out, "%s%s", between, other->name);
 		between = ", ";
@@ -250,7 +265,8 @@ static void print_runs(const struct stat_job *job, double mean)
 	double most = 0;
 	unsigned i;
 
-	fprintf(job->out, "\n  %sSeconds of each run, and their distance from the mean%s\n", term_colour_begin(job->out, BOLD), term_colour_end(job->out));
+	fprintf(job->out, "\n  %sSeconds of each run, and their distance from the mean%s\n",
+	        term_colour_begin(job->out, BOLD), term_colour_end(job->out));
 	for (i = 0; i < job->repeat; i++)
 		if (fabs(job->run_seconds[i] - mean) > most)
 			most = fabs(job->run_seconds[i] - mean);
@@ -258,7 +274,8 @@ static void print_runs(const struct stat_job *job, double mean)
 		double distance = job->run_seconds[i] - mean;
 		int marks = most > 0 ? (int)(fabs(distance) / most * 20 + 0.5) : 0;
 
-		fprintf(job->out, "%20.6f  %+.6f %.*s\n", job->run_seconds[i], distance, marks, "####################");
+		fprintf(job->out, "%20.6f  %+.6f %.*s\n", job->run_seconds[i], distance, marks,
+		        "####################");
 	}
 }
 
@@ -272,7 +289,8 @@ static void print_counts(const struct stat_job *job, double elapsed, double time
 		if (!job->rows[i].own)
 			is_from_generic_fallback(job->ctx, job->rows[i].info.name);
 	if (time < 0)
-		fprintf(job->out, "\n  %s%s%s\n\n", term_colour_begin(job->out, BOLD), job->target, term_colour_end(job->out));
+		fprintf(job->out, "\n  %s%s%s\n\n", term_colour_begin(job->out, BOLD), job->target,
+		        term_colour_end(job->out));
 	for (i = 0; i < job->n_rows; i++)
 		print_row(job, &job->rows[i], elapsed, time, units, labels);
 	report_metrics(job, elapsed, time);
@@ -283,13 +301,17 @@ static void print_counts(const struct stat_job *job, double elapsed, double time
 	print_notes(job);
 	if (job->table && job->runs)
 		print_runs(job, elapsed);
-	fprintf(job->out, "\n%20.6f seconds elapsed%s\n", elapsed, job->repeat > 1 ? ", mean of the runs" : "");
+	fprintf(job->out, "\n%20.6f seconds elapsed%s\n", elapsed,
+	        job->repeat > 1 ? ", mean of the runs" : "");
 	if (job->command && job->runs && !job->n_pids && !job->n_tids)
-		fprintf(job->out, "%20.6f seconds user%s\n%20.6f seconds system%s\n", job->user / job->repeat, all, job->system / job->repeat, all);
+		fprintf(job->out, "%20.6f seconds user%s\n%20.6f seconds system%s\n",
+		        job->user / job->repeat, all, job->system / job->repeat, all);
 	fputc('\n', job->out);
 }
 
-/* ---- columns ---------------------------------------------------------------------------------------------------------------- */
+/* ---- columns
+ * ----------------------------------------------------------------------------------------------------------------
+ */
 
 void put_field(const struct stat_job *job, const char *text, const char *behind)
 {
@@ -308,19 +330,14 @@ void put_time_field(const struct stat_job *job, double time)
 }
 
 static const char *const label_names[] = {
-	[BY_NOTHING] = "cgroup",
-	[BY_CPU] = "cpu",
-	[BY_CORE] = "core",
-	[BY_DIE] = "die",
-	[BY_SOCKET] = "socket",
-	[BY_NODE] = "node",
-	[BY_THREAD] = "thread",
+	[BY_NOTHING] = "cgroup", [BY_CPU] = "cpu",   [BY_CORE] = "core",     [BY_DIE] = "die",
+	[BY_SOCKET] = "socket",  [BY_NODE] = "node", [BY_THREAD] = "thread",
 };
 
 void put_column_names(const struct stat_job *job)
 {
-	static const char *const names[] = { "running_ns", "running_percent", "ratio", "ratio_unit", "quality",
-		                             "cause" };
+	static const char *const names[] = { "running_ns", "running_percent", "ratio",
+		                             "ratio_unit", "quality",         "cause" };
 
 	if (job->interval)
 		put_field(job, "time", job->separator);
@@ -338,13 +355,16 @@ void put_column_names(const struct stat_job *job)
 	put_field(job, "error", "\n");
 }
 
-/* The first fields are those of 'perf stat -x': value, unit, event, with -r the deviation, nanoseconds counted, percent of the time, two
- * for metrics. Quality and cause follow, and a metric's standard error, which counts have none of. */
-static void print_columns_row(const struct stat_job *job, const struct stat_row *row, double elapsed, double time)
+/* The first fields are those of 'perf stat -x': value, unit, event, with -r the deviation,
+ * nanoseconds counted, percent of the time, two for metrics. Quality and cause follow, and a
+ * metric's standard error, which counts have none of. */
+static void print_columns_row(const struct stat_job *job, const struct stat_row *row,
+                              double elapsed, double time)
 {
 	const pfm_tally_t *t = &row->tally;
 	const char *sep = job->separator;
-	char value[NUMBER_MAX], ratio[NUMBER_MAX] = "", error[NUMBER_MAX] = "", running[NUMBER_MAX], share[NUMBER_MAX];
+	char value[NUMBER_MAX], ratio[NUMBER_MAX] = "", error[NUMBER_MAX] = "", running[NUMBER_MAX],
+				share[NUMBER_MAX];
 	struct ratio beside = { "", "", 0, PFM_QUALITY_EXACT };
 
 	if (find_row_ratio(job, row, elapsed, &beside))
@@ -377,7 +397,9 @@ static void print_columns_row(const struct stat_job *job, const struct stat_row 
 	put_field(job, beside.quality == PFM_QUALITY_EXACT ? "" : "unknown", "\n");
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------------------------------------- */
+/* ---- JSON
+ * -------------------------------------------------------------------------------------------------------------------
+ */
 
 static void put_notes(struct json *j, const pfm_ctx_t *ctx, const char *text)
 {
@@ -388,7 +410,8 @@ static void put_notes(struct json *j, const pfm_ctx_t *ctx, const char *text)
 		put_bool(j, "fallback", true);
 }
 
-static void put_reason(struct json *j, const pfm_count_info_t *info, pfm_quality_t quality, pfm_cause_t cause)
+static void put_reason(struct json *j, const pfm_count_info_t *info, pfm_quality_t quality,
+                       pfm_cause_t cause)
 {
 	put_text(j, "quality", pfm_quality_name(quality));
 	if (cause != PFM_CAUSE_NONE)
@@ -397,7 +420,8 @@ static void put_reason(struct json *j, const pfm_count_info_t *info, pfm_quality
 	put_text_if(j, "remedy", quality == PFM_QUALITY_EXACT ? "" : info->remedy);
 }
 
-static void json_count(const struct stat_job *job, const struct stat_row *row, double elapsed, double time)
+static void json_count(const struct stat_job *job, const struct stat_row *row, double elapsed,
+                       double time)
 {
 	const pfm_tally_t *t = &row->tally;
 	const pfm_count_info_t *info = &row->info;
@@ -412,7 +436,8 @@ static void json_count(const struct stat_job *job, const struct stat_row *row, d
 	if (job->tell_cgroups && row->part)
 		put_text(&j, "cgroup", row->part->label);
 	if (job->by != BY_NOTHING)
-		put_text(&j, label_names[job->by], row->label + (job->by == BY_THREAD ? 0 : row->place));
+		put_text(&j, label_names[job->by],
+		         row->label + (job->by == BY_THREAD ? 0 : row->place));
 	if (t->counted)
 		put_count(&j, "value", row_value(t));
 	else
@@ -464,7 +489,9 @@ int report_counts(const struct stat_job *job, double elapsed, double time)
 	return fflush(job->out) ? errno : 0;
 }
 
-/* ---- dry runs --------------------------------------------------------------------------------------------------------------- */
+/* ---- dry runs
+ * ---------------------------------------------------------------------------------------------------------------
+ */
 
 static void json_plan(FILE *out, const pfm_ctx_t *ctx, const pfm_count_info_t *info)
 {
@@ -497,8 +524,10 @@ static void print_plan(FILE *out, const pfm_ctx_t *ctx, const pfm_count_info_t *
 {
 	char note[NOTE_MAX];
 
-	fprintf(out, "%s%s%s\n  pmu %s, group %u, %u kernel event%s%s%s\n", term_colour_begin(out, BOLD), info->name, term_colour_end(out), info->pmu,
-	        info->group, info->n_kernel_events, info->n_kernel_events == 1 ? "" : "s", *info->cpus ? ", CPUs " : "", info->cpus);
+	fprintf(out, "%s%s%s\n  pmu %s, group %u, %u kernel event%s%s%s\n",
+	        term_colour_begin(out, BOLD), info->name, term_colour_end(out), info->pmu,
+	        info->group, info->n_kernel_events, info->n_kernel_events == 1 ? "" : "s",
+	        *info->cpus ? ", CPUs " : "", info->cpus);
 	if (info->attr.expressible) {
 		fputs("  ", out);
 		print_attr(out, &info->attr);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm stat: from counts of sessions to rows of the answer, over tasks, CPUs, control groups, runs and intervals. */
+/* pfm stat: from counts of sessions to rows of the answer, over tasks, CPUs, control groups, runs
+ * and intervals. */
 #include "pfm.h"
 #include "stat.h"
 
@@ -9,7 +10,8 @@
 
 bool has_value(const pfm_count_t *count)
 {
-	return count->quality != PFM_QUALITY_NOT_COUNTED && count->quality != PFM_QUALITY_NOT_SUPPORTED;
+	return count->quality != PFM_QUALITY_NOT_COUNTED &&
+	       count->quality != PFM_QUALITY_NOT_SUPPORTED;
 }
 
 double relative_deviation(const pfm_tally_t *t)
@@ -32,10 +34,13 @@ static pfm_count_t count_since(const struct stat_target *p, unsigned i, const pf
 	return d;
 }
 
-/* ---- sums ------------------------------------------------------------------------------------------------------------------- */
+/* ---- sums
+ * -------------------------------------------------------------------------------------------------------------------
+ */
 
 /* Adds count @i of @part to its row. */
-static void add_to_sum(struct stat_row *row, const struct stat_target *part, unsigned i, const pfm_count_t *count)
+static void add_to_sum(struct stat_row *row, const struct stat_target *part, unsigned i,
+                       const pfm_count_t *count)
 {
 	unsigned number = row->sum.n;
 
@@ -57,7 +62,8 @@ void gather_slice(struct stat_job *job)
 		}
 }
 
-/* Texts one behind the other in memory of their own, which replaces *@memory; each then points there. */
+/* Texts one behind the other in memory of their own, which replaces *@memory; each then points
+ * there. */
 static bool keep_words(char **memory, const char **const words[], unsigned n)
 {
 	size_t room = 1;
@@ -93,11 +99,16 @@ static void keep_reason(const struct stat_job *job, struct stat_row *row)
 		info.remedy = "begin earlier (-D)";
 	}
 	if (row->worst->ran_unwatched && has_value(&row->sum.count)) {
-		snprintf(unseen, sizeof(unseen), "%.3f seconds on CPUs were not counted: %s", row->worst->unseen_seconds,
-		         row->worst->lost_rights ? "programs ran that have more rights than their caller (set-user-ID), or may not be read"
-		                                 : "births and ends of tasks, or a short program that may not be read");
+		snprintf(unseen, sizeof(unseen), "%.3f seconds on CPUs were not counted: %s",
+		         row->worst->unseen_seconds,
+		         row->worst->lost_rights ? "programs ran that have more rights than their "
+		                                   "caller (set-user-ID), or may not be read"
+		                                 : "births and ends of tasks, or a short program "
+		                                   "that may not be read");
 		info.why = unseen;
-		info.remedy = row->worst->lost_rights ? "start counting from a process that has their rights (sudo pfm stat)" : "";
+		info.remedy = row->worst->lost_rights ? "start counting from a process that has "
+		                                        "their rights (sudo pfm stat)"
+		                                      : "";
 	}
 	if (!keep_words(&row->reason, (const char **const[]){ &info.why, &info.remedy }, 2))
 		return;
@@ -122,7 +133,8 @@ void gather_rows(struct stat_job *job, bool interval)
 
 		if (interval)
 			row->tally = (pfm_tally_t)PFM_INIT(row->tally);
-		if (pfm_add_run(&row->tally, &row->sum.count) && row->sum.count.quality != PFM_QUALITY_EXACT && row->worst)
+		if (pfm_add_run(&row->tally, &row->sum.count) &&
+		    row->sum.count.quality != PFM_QUALITY_EXACT && row->worst)
 			keep_reason(job, row);
 		row->was_counted |= row->tally.counted != 0;
 		if (!row->own)
@@ -130,7 +142,9 @@ void gather_rows(struct stat_job *job, bool interval)
 	}
 }
 
-/* ---- rows --------------------------------------------------------------------------------------------------------------------- */
+/* ---- rows
+ * ---------------------------------------------------------------------------------------------------------------------
+ */
 
 static struct stat_row *new_row(struct stat_job *job)
 {
@@ -139,7 +153,8 @@ static struct stat_row *new_row(struct stat_job *job)
 	if (!more)
 		return NULL;
 	job->rows = more;
-	job->rows[job->n_rows] = (struct stat_row){ .sum = PFM_INIT(job->rows->sum), .tally = PFM_INIT(job->rows->tally) };
+	job->rows[job->n_rows] = (struct stat_row){ .sum = PFM_INIT(job->rows->sum),
+		                                    .tally = PFM_INIT(job->rows->tally) };
 	return &job->rows[job->n_rows++];
 }
 
@@ -148,10 +163,14 @@ bool has_row_labels(const struct stat_job *job)
 	return job->by != BY_NOTHING || job->tell_cgroups;
 }
 
-/* "GROUP", "S0-D0-C1", or "GROUP S0-D0-C1", to be freed; in *@at where the second begins. NULL without memory. */
-static char *target_label(const struct stat_job *job, const struct stat_target *part, const pfm_count_info_t *info, size_t *at)
+/* "GROUP", "S0-D0-C1", or "GROUP S0-D0-C1", to be freed; in *@at where the second begins. NULL
+ * without memory. */
+static char *target_label(const struct stat_job *job, const struct stat_target *part,
+                          const pfm_count_info_t *info, size_t *at)
 {
-	const char *whose = part->label && (job->by == BY_THREAD || job->tell_cgroups) ? part->label : "", *between = "";
+	const char *whose = part->label && (job->by == BY_THREAD || job->tell_cgroups) ? part->label
+	                                                                               : "",
+		   *between = "";
 	char place[LABEL_MAX] = "", *label;
 	size_t room;
 
@@ -167,16 +186,20 @@ static char *target_label(const struct stat_job *job, const struct stat_target *
 	return label;
 }
 
-/* Equal events of two parts have the same place in the job's list and the same name, as far as permissions allowed. */
-static bool is_same_row(const struct stat_row *row, const char *label, unsigned request, const pfm_count_info_t *info)
+/* Equal events of two parts have the same place in the job's list and the same name, as far as
+ * permissions allowed. */
+static bool is_same_row(const struct stat_row *row, const char *label, unsigned request,
+                        const pfm_count_info_t *info)
 {
-	return !row->own && strcmp(row->label, label) == 0 && row->part->first + row->info.request == request &&
+	return !row->own && strcmp(row->label, label) == 0 &&
+	       row->part->first + row->info.request == request &&
 	       strcmp(row->info.name, info->name) == 0 && strcmp(row->info.pmu, info->pmu) == 0;
 }
 
-/* True if a count of @info's group at the same place has row @at already: count @i of @part is another event, which permissions have given
- * the same name. Members of a group are neighbours. */
-static bool is_name_used(const struct stat_target *part, unsigned i, const pfm_count_info_t *info, unsigned at)
+/* True if a count of @info's group at the same place has row @at already: count @i of @part is
+ * another event, which permissions have given the same name. Members of a group are neighbours. */
+static bool is_name_used(const struct stat_target *part, unsigned i, const pfm_count_info_t *info,
+                         unsigned at)
 {
 	pfm_count_info_t other = PFM_INIT(other);
 
@@ -190,19 +213,23 @@ static bool is_name_used(const struct stat_target *part, unsigned i, const pfm_c
 	return false;
 }
 
-/* The row of count @i of @part, -1 before the first one. Rows of one label stand together, the last one's most likely at the end. */
-static int find_row(const struct stat_job *job, const struct stat_target *part, unsigned i, const char *label, const pfm_count_info_t *info)
+/* The row of count @i of @part, -1 before the first one. Rows of one label stand together, the last
+ * one's most likely at the end. */
+static int find_row(const struct stat_job *job, const struct stat_target *part, unsigned i,
+                    const char *label, const pfm_count_info_t *info)
 {
 	unsigned at;
 
 	for (at = job->n_rows; at-- > 0;)
-		if (is_same_row(&job->rows[at], label, part->first + info->request, info) && !is_name_used(part, i, info, at))
+		if (is_same_row(&job->rows[at], label, part->first + info->request, info) &&
+		    !is_name_used(part, i, info, at))
 			return (int)at;
 	return -1;
 }
 
 /* The text of the job's list that a count of @part comes from; NULL if missing. */
-static const char *row_event_text(const struct stat_job *job, const struct stat_target *part, const pfm_count_info_t *info)
+static const char *row_event_text(const struct stat_job *job, const struct stat_target *part,
+                                  const pfm_count_info_t *info)
 {
 	unsigned request = info->request;
 
@@ -212,20 +239,25 @@ static const char *row_event_text(const struct stat_job *job, const struct stat_
 	return NULL;
 }
 
-/* How much of a count's name is what was asked for: all but the level that permissions have left of it, which nobody named. */
-static size_t requested_name_length(const struct stat_job *job, const struct stat_target *part, const pfm_count_info_t *info)
+/* How much of a count's name is what was asked for: all but the level that permissions have left of
+ * it, which nobody named. */
+static size_t requested_name_length(const struct stat_job *job, const struct stat_target *part,
+                                    const pfm_count_info_t *info)
 {
-	const char *text = part ? row_event_text(job, part, info) : NULL, *behind = text ? strrchr(text, '}') : NULL;
+	const char *text = part ? row_event_text(job, part, info) : NULL,
+		   *behind = text ? strrchr(text, '}') : NULL;
 	size_t len = strlen(info->name);
 
-	if (!text || !info->attr.exclude_kernel || len < 3 || info->name[len - 1] != 'u' || !strchr(":/", info->name[len - 2]) ||
-	    strstr(text, info->name) || (behind && strchr(behind, 'u')))
+	if (!text || !info->attr.exclude_kernel || len < 3 || info->name[len - 1] != 'u' ||
+	    !strchr(":/", info->name[len - 2]) || strstr(text, info->name) ||
+	    (behind && strchr(behind, 'u')))
 		return len;
 	return info->name[len - 2] == ':' ? len - 2 : len - 1;
 }
 
 /* @label becomes the row's. */
-static struct stat_row *add_row(struct stat_job *job, const struct stat_target *part, const pfm_count_info_t *info, char *label, size_t place)
+static struct stat_row *add_row(struct stat_job *job, const struct stat_target *part,
+                                const pfm_count_info_t *info, char *label, size_t place)
 {
 	size_t len = requested_name_length(job, part, info);
 	struct stat_row *row = new_row(job);
@@ -242,7 +274,12 @@ static struct stat_row *add_row(struct stat_job *job, const struct stat_target *
 	*own = *info;
 	own->why = own->remedy = "";
 	row->event = strndup(info->name, len);
-	return row->event && keep_words(&row->words, (const char **const[]){ &own->name, &own->pmu, &own->unit, &own->cpus }, 4) ? row : NULL;
+	return row->event && keep_words(&row->words,
+	                                (const char **const[]){ &own->name, &own->pmu, &own->unit,
+	                                                        &own->cpus },
+	                                4)
+	               ? row
+	               : NULL;
 }
 
 bool make_rows(struct stat_job *job, struct stat_target *part)
@@ -260,7 +297,8 @@ bool make_rows(struct stat_job *job, struct stat_target *part)
 		label = target_label(job, part, &info, &place);
 		if (!label)
 			return false;
-		/* An event that is named twice in one list has two rows, and one CPU's counts have nobody to join. */
+		/* An event that is named twice in one list has two rows, and one CPU's counts have
+		 * nobody to join. */
 		at = job->by == BY_CPU ? -1 : find_row(job, part, i, label, &info);
 		if (at >= (int)first && job->by == BY_NOTHING)
 			at = -1;
@@ -289,7 +327,9 @@ void free_rows(struct stat_job *job)
 	free(job->rows);
 }
 
-/* ---- pfm's own counts ------------------------------------------------------------------------------------------------------- */
+/* ---- pfm's own counts
+ * -------------------------------------------------------------------------------------------------------
+ */
 
 static const char *const own_event_names[] = { "duration_time", "user_time", "system_time" };
 
@@ -329,22 +369,26 @@ void set_own_counts(struct stat_job *job, double elapsed, double user, double sy
 
 	for (i = 0; i < job->n_rows; i++) {
 		struct stat_row *row = &job->rows[i];
-		double seconds = row->own == own_event_names[0] ? elapsed : row->own == own_event_names[1] ? user
-		                                                                                                   : system;
+		double seconds = row->own == own_event_names[0]   ? elapsed
+		                 : row->own == own_event_names[1] ? user
+		                                                  : system;
 
 		if (!row->own)
 			continue;
 		row->sum.count = (pfm_count_t){ .size = sizeof(row->sum.count),
-		                                .scale = 1,
-		                                .quality = PFM_QUALITY_NOT_COUNTED,
-		                                .cause = PFM_CAUSE_OTHER };
+			                        .scale = 1,
+			                        .quality = PFM_QUALITY_NOT_COUNTED,
+			                        .cause = PFM_CAUSE_OTHER };
 		if (seconds < 0 && row->own == own_event_names[0])
 			row->info.why = delay_too_long_text;
 		else if (seconds < 0)
-			row->info.why = job->outlived_counting ? "the kernel reports a command's time when it has ended: that includes time that was not "
-			                                         "counted"
-			                                       : "the kernel reports a command's time when it has ended: not without a command, and "
-			                                         "none yet in an interval";
+			row->info.why = job->outlived_counting
+			                        ? "the kernel reports a command's time when it has "
+			                          "ended: that includes time that was not "
+			                          "counted"
+			                        : "the kernel reports a command's time when it has "
+			                          "ended: not without a command, and "
+			                          "none yet in an interval";
 		if (seconds < 0)
 			continue;
 		row->sum.count.value = row->sum.count.raw = (uint64_t)(seconds * NS + 0.5);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm stat: tasks and control groups to count. Each task, control group, or everybody, is a part of the job with a session of its own. */
+/* pfm stat: tasks and control groups to count. Each task, control group, or everybody, is a part of
+ * the job with a session of its own. */
 #include "pfm.h"
 #include "stat.h"
 
@@ -15,10 +16,11 @@
 #include "alpha/emulator.h"
 #include "alpha/session.h"
 
-enum { PATH_ROOM = 4096,
-       TICK_NS = 10000000 };
+enum { PATH_ROOM = 4096, TICK_NS = 10000000 };
 
-/* ---- parts ------------------------------------------------------------------------------------------------------------------- */
+/* ---- parts
+ * -------------------------------------------------------------------------------------------------------------------
+ */
 
 static struct stat_target *add_target(struct stat_job *job, unsigned first, unsigned n)
 {
@@ -27,7 +29,8 @@ static struct stat_target *add_target(struct stat_job *job, unsigned first, unsi
 	if (!more)
 		return NULL;
 	job->parts = more;
-	job->parts[job->n_parts] = (struct stat_target){ .first = first, .n_texts = n, .watch = -1 };
+	job->parts[job->n_parts] =
+		(struct stat_target){ .first = first, .n_texts = n, .watch = -1 };
 	return &job->parts[job->n_parts++];
 }
 
@@ -125,14 +128,17 @@ static int add_tasks(struct stat_job *job)
 
 	for (i = 0; i < job->n_pids && status == EXIT_DONE; i++)
 		if (!is_within(job, job->pids[i]))
-			status = job->by == BY_THREAD ? add_threads(job, job->pids[i]) : add_task(job, job->pids[i], false);
+			status = job->by == BY_THREAD ? add_threads(job, job->pids[i])
+			                              : add_task(job, job->pids[i], false);
 	for (i = 0; i < job->n_tids && status == EXIT_DONE; i++)
 		if (!is_within(job, job->tids[i]))
 			status = add_task(job, job->tids[i], true);
 	return status;
 }
 
-/* ---- control groups ----------------------------------------------------------------------------------------------------------- */
+/* ---- control groups
+ * -----------------------------------------------------------------------------------------------------------
+ */
 
 /* Finds the mount of the control groups that perf knows: a hierarchy of its own, or version 2's. */
 static bool find_mount(char *path, size_t room)
@@ -154,7 +160,8 @@ static bool find_mount(char *path, size_t room)
 	return *path != 0;
 }
 
-static int add_cgroup(struct stat_job *job, const char *mount, const char *name, unsigned first, unsigned n)
+static int add_cgroup(struct stat_job *job, const char *mount, const char *name, unsigned first,
+                      unsigned n)
 {
 	struct stat_target *p = add_target(job, first, n);
 	size_t room = strlen(mount) + strlen(name) + 2;
@@ -187,7 +194,9 @@ static bool is_labelled(const struct stat_job *job, const char *name)
 
 static int report_too_many_groups(const struct stat_job *job)
 {
-	fprintf(stderr, "pfm stat: -G has more names than the %u event%s to count; --for-each-cgroup counts every event for each\n",
+	fprintf(stderr,
+	        "pfm stat: -G has more names than the %u event%s to count; --for-each-cgroup "
+	        "counts every event for each\n",
 	        job->events.n, job->events.n == 1 ? "" : "s");
 	return EXIT_REFUSED;
 }
@@ -200,7 +209,9 @@ static int add_cgroups(struct stat_job *job)
 	int status = EXIT_DONE;
 
 	if (!find_mount(mount, sizeof(mount))) {
-		fputs("pfm stat: no control groups are mounted: 'mount -t cgroup2 none /sys/fs/cgroup' as root does it\n", stderr);
+		fputs("pfm stat: no control groups are mounted: 'mount -t cgroup2 none "
+		      "/sys/fs/cgroup' as root does it\n",
+		      stderr);
 		return EXIT_REFUSED;
 	}
 	if (!job->each_cgroup && !strchr(job->cgroups, ','))
@@ -209,7 +220,9 @@ static int add_cgroups(struct stat_job *job)
 		const char *name = strsep(&rest, ",");
 
 		if (job->each_cgroup)
-			status = is_labelled(job, name) ? EXIT_DONE : add_cgroup(job, mount, name, 0, job->events.n);
+			status = is_labelled(job, name)
+			                 ? EXIT_DONE
+			                 : add_cgroup(job, mount, name, 0, job->events.n);
 		else if (i < job->events.n)
 			status = add_cgroup(job, mount, name, i, 1);
 		else
@@ -229,7 +242,9 @@ int make_targets(struct stat_job *job)
 	return add_target(job, 0, job->events.n) ? EXIT_DONE : report_bad_option("events", ENOMEM);
 }
 
-/* ---- sessions ------------------------------------------------------------------------------------------------------------------ */
+/* ---- sessions
+ * ------------------------------------------------------------------------------------------------------------------
+ */
 
 /* A descriptor that becomes readable when process @pid ends, or -1 where the kernel has none. */
 static int watch_process(int pid)
@@ -257,9 +272,12 @@ void report_stat_refusal(const struct stat_job *job, const char *text, const pfm
 	put_line(&j);
 }
 
-static void refuse_target(const struct stat_job *job, const struct stat_target *p, const char *const *texts, unsigned n, const pfm_error_t *error)
+static void refuse_target(const struct stat_job *job, const struct stat_target *p,
+                          const char *const *texts, unsigned n, const pfm_error_t *error)
 {
-	const char *text = error->clash || error->event < 0 || (unsigned)error->event >= n ? NULL : texts[error->event];
+	const char *text = error->clash || error->event < 0 || (unsigned)error->event >= n
+	                           ? NULL
+	                           : texts[error->event];
 	unsigned i;
 
 	report_stat_refusal(job, text, error);
@@ -272,7 +290,8 @@ static void refuse_target(const struct stat_job *job, const struct stat_target *
 			fprintf(stderr, "  %s\n", texts[i]);
 }
 
-static void session_options(const struct stat_job *job, const struct stat_target *p, int pid, pfm_session_options_t *so)
+static void session_options(const struct stat_job *job, const struct stat_target *p, int pid,
+                            pfm_session_options_t *so)
 {
 	so->pid = p->pid ? p->pid : pid;
 	so->cpus = job->cpus;
@@ -305,9 +324,10 @@ static bool grow_targets(struct stat_target *p)
 	return true;
 }
 
-/* The texts of @p that the library counts, and their filters: those behind the last --filter, as what metrics need is, have none. Their
- * number. */
-static unsigned target_texts(const struct stat_job *job, const struct stat_target *p, const char **texts, const char **filters)
+/* The texts of @p that the library counts, and their filters: those behind the last --filter, as
+ * what metrics need is, have none. Their number. */
+static unsigned target_texts(const struct stat_job *job, const struct stat_target *p,
+                             const char **texts, const char **filters)
 {
 	unsigned i, n = 0;
 
@@ -320,7 +340,8 @@ static unsigned target_texts(const struct stat_job *job, const struct stat_targe
 	return n;
 }
 
-static int open_target(struct stat_job *job, struct stat_target *p, int pid, const char **texts, const char **filters)
+static int open_target(struct stat_job *job, struct stat_target *p, int pid, const char **texts,
+                       const char **filters)
 {
 	pfm_session_options_t so = PFM_INIT(so);
 	pfm_alpha_session_t alpha = PFM_INIT(alpha);
@@ -349,7 +370,9 @@ static int open_target(struct stat_job *job, struct stat_target *p, int pid, con
 	}
 	p->n = pfm_session_size(p->session);
 	if (p->counts)
-		return p->n == before ? EXIT_DONE : report_bad_option("CPUs have come or gone between runs", EAGAIN);
+		return p->n == before
+		               ? EXIT_DONE
+		               : report_bad_option("CPUs have come or gone between runs", EAGAIN);
 	if (!grow_targets(p))
 		return report_bad_option("counts", ENOMEM);
 	if (p->pid)
@@ -359,7 +382,8 @@ static int open_target(struct stat_job *job, struct stat_target *p, int pid, con
 
 int open_targets(struct stat_job *job, int pid)
 {
-	const char **texts = calloc(job->events.n + 1, sizeof(*texts)), **filters = calloc(job->events.n + 1, sizeof(*filters));
+	const char **texts = calloc(job->events.n + 1, sizeof(*texts)),
+		   **filters = calloc(job->events.n + 1, sizeof(*filters));
 	bool fresh = !job->n_rows;
 	int status = texts && filters ? EXIT_DONE : report_bad_option("events", ENOMEM);
 	unsigned i;
@@ -369,7 +393,8 @@ int open_targets(struct stat_job *job, int pid)
 	free(texts);
 	free(filters);
 	for (i = 0; i < job->n_parts && status == EXIT_DONE && fresh; i++)
-		if (!make_rows(job, &job->parts[i]) || !visit_session_metrics(job, job->parts[i].session))
+		if (!make_rows(job, &job->parts[i]) ||
+		    !visit_session_metrics(job, job->parts[i].session))
 			status = report_bad_option("counts", ENOMEM);
 	if (status == EXIT_DONE && fresh && (!make_own_rows(job) || !prepare_ratios(job)))
 		status = report_bad_option("counts", ENOMEM);
@@ -378,7 +403,9 @@ int open_targets(struct stat_job *job, int pid)
 
 static int report_cannot_open(const struct stat_target *p, const char *what, int rc)
 {
-	fprintf(stderr, "pfm stat: cannot %s: %s\n", what, rc == PFMLIB_ERR_SYS ? strerror(pfm_session_errno(p->session)) : pfm_result_text(rc));
+	fprintf(stderr, "pfm stat: cannot %s: %s\n", what,
+	        rc == PFMLIB_ERR_SYS ? strerror(pfm_session_errno(p->session))
+	                             : pfm_result_text(rc));
 	return EXIT_REFUSED;
 }
 
@@ -419,7 +446,8 @@ int read_targets(struct stat_job *job)
 
 void check_unwatched_time(struct stat_job *job, double seconds)
 {
-	const bool followed = !job->all_cpus && !job->cpus && !job->no_inherit && !job->delay && !job->control.on && !job->model;
+	const bool followed = !job->all_cpus && !job->cpus && !job->no_inherit && !job->delay &&
+	                      !job->control.on && !job->model;
 
 	for (struct stat_target *p = job->parts; followed && p < job->parts + job->n_parts; p++) {
 		uint64_t longest = 0;
@@ -428,12 +456,15 @@ void check_unwatched_time(struct stat_job *job, double seconds)
 			longest = p->counts[i].enabled > longest ? p->counts[i].enabled : longest;
 		p->unseen_seconds = seconds - (double)longest / NS;
 		p->ran_unwatched = !p->pid && seconds * NS > (double)longest + TICK_NS;
-		/* The kernel does not count births and ends of tasks: of many short ones they are a quarter of the time. */
-		p->lost_rights = p->ran_unwatched && seconds * NS > 1.25 * (double)longest + TICK_NS;
+		/* The kernel does not count births and ends of tasks: of many short ones they are a
+		 * quarter of the time. */
+		p->lost_rights =
+			p->ran_unwatched && seconds * NS > 1.25 * (double)longest + TICK_NS;
 		for (unsigned i = 0; p->ran_unwatched && i < p->n; i++)
 			if (has_value(&p->counts[i])) {
 				p->counts[i].quality = PFM_QUALITY_PARTIAL;
-				p->counts[i].cause = p->lost_rights ? PFM_CAUSE_PERMISSION : PFM_CAUSE_OTHER;
+				p->counts[i].cause =
+					p->lost_rights ? PFM_CAUSE_PERMISSION : PFM_CAUSE_OTHER;
 			}
 	}
 }
@@ -452,7 +483,8 @@ bool have_targets_ended(const struct stat_job *job)
 	unsigned i;
 
 	for (i = 0; i < job->n_parts; i++)
-		if (!job->parts[i].pid || !has_process_ended(job->parts[i].pid, job->parts[i].watch))
+		if (!job->parts[i].pid ||
+		    !has_process_ended(job->parts[i].pid, job->parts[i].watch))
 			return false;
 	return true;
 }
@@ -493,7 +525,9 @@ void free_targets(struct stat_job *job)
 	free(job->parts);
 }
 
-/* ---- where a CPU is ------------------------------------------------------------------------------------------------------------- */
+/* ---- where a CPU is
+ * -------------------------------------------------------------------------------------------------------------
+ */
 
 /* "S0", or "S?" where the kernel does not say. */
 static size_t append_number(char *label, size_t at, const char *letter, int number)
@@ -502,10 +536,12 @@ static size_t append_number(char *label, size_t at, const char *letter, int numb
 
 	if (number >= 0)
 		snprintf(text, sizeof(text), "%d", number);
-	return at + (size_t)snprintf(label + at, LABEL_MAX - at, "%s%s%s", at ? "-" : "", letter, text);
+	return at +
+	       (size_t)snprintf(label + at, LABEL_MAX - at, "%s%s%s", at ? "-" : "", letter, text);
 }
 
-void topology_label(const pfm_ctx_t *ctx, enum aggregation by, const char *cpu, char label[LABEL_MAX])
+void topology_label(const pfm_ctx_t *ctx, enum aggregation by, const char *cpu,
+                    char label[LABEL_MAX])
 {
 	pfm_cpu_info_t place = PFM_INIT(place);
 	size_t at = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm stat: metrics as a tree. One whose value is over its threshold opens its branch: what is below it is what to count next. The
- * whole is also a page for a browser, with a bar for each value, its error, and the commands that look closer. */
+/* pfm stat: metrics as a tree. One whose value is over its threshold opens its branch: what is
+ * below it is what to count next. The whole is also a page for a browser, with a bar for each
+ * value, its error, and the commands that look closer. */
 #include "metric.h"
 #include "profile.h"
 #include "stat.h"
@@ -13,14 +14,19 @@
 
 enum { MAX_DEPTH = 16 };
 
-/* ---- parents and children -------------------------------------------------------------------------------------------------- */
+/* ---- parents and children
+ * --------------------------------------------------------------------------------------------------
+ */
 
-bool is_child_metric(const struct stat_job *job, const struct stat_metric *child, const struct stat_metric *parent)
+bool is_child_metric(const struct stat_job *job, const struct stat_metric *child,
+                     const struct stat_metric *parent)
 {
 	pfm_metric_info_t c = PFM_INIT(c), p = PFM_INIT(p);
 
-	return child->pmu == parent->pmu && !pfm_describe_metric(job->ctx, child->pmu, child->event, &c) &&
-	       !pfm_describe_metric(job->ctx, parent->pmu, parent->event, &p) && *c.parent && strcasecmp(c.parent, p.name) == 0;
+	return child->pmu == parent->pmu &&
+	       !pfm_describe_metric(job->ctx, child->pmu, child->event, &c) &&
+	       !pfm_describe_metric(job->ctx, parent->pmu, parent->event, &p) && *c.parent &&
+	       strcasecmp(c.parent, p.name) == 0;
 }
 
 static bool is_counted(const struct stat_job *job, int pmu, unsigned event)
@@ -50,13 +56,15 @@ static unsigned find_uncounted_children(const struct stat_job *job, const struct
 	if (pfm_describe_pmu(job->ctx, m->pmu, &pmu))
 		return 0;
 	for (unsigned e = 0; e < pmu.n_events; e++)
-		n += !pfm_describe_metric(job->ctx, m->pmu, e, &info) && is_child_metric(job, &(struct stat_metric){ .pmu = m->pmu, .event = e }, m) &&
+		n += !pfm_describe_metric(job->ctx, m->pmu, e, &info) &&
+		     is_child_metric(job, &(struct stat_metric){ .pmu = m->pmu, .event = e }, m) &&
 		     !is_counted(job, m->pmu, e);
 	return n;
 }
 
 /* Takes the metrics below @m out of @left, each with what is below it. */
-static void add_children(struct stat_job *job, const struct stat_metric *m, struct stat_metric *out, unsigned *n, bool *taken, unsigned depth)
+static void add_children(struct stat_job *job, const struct stat_metric *m, struct stat_metric *out,
+                         unsigned *n, bool *taken, unsigned depth)
 {
 	for (unsigned i = 0; i < job->metrics.n && depth < MAX_DEPTH; i++)
 		if (!taken[i] && is_child_metric(job, &job->metrics.at[i], m)) {
@@ -85,7 +93,9 @@ bool order_metric_tree(struct stat_job *job)
 	return n == job->metrics.n;
 }
 
-/* ---- what to look at next ------------------------------------------------------------------------------------------------- */
+/* ---- what to look at next
+ * -------------------------------------------------------------------------------------------------
+ */
 
 /* A branch worth opening. */
 struct metric_branch {
@@ -96,7 +106,8 @@ struct metric_branch {
 
 /* Finds the group of metrics to count next below @m. Returns false if @m is not over its
  * threshold, or all below it was counted. */
-static bool find_branch(const struct stat_job *job, const struct stat_metric *m, double elapsed, struct metric_branch *out)
+static bool find_branch(const struct stat_job *job, const struct stat_metric *m, double elapsed,
+                        struct metric_branch *out)
 {
 	static struct metric_answer a;
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);
@@ -105,9 +116,11 @@ static bool find_branch(const struct stat_job *job, const struct stat_metric *m,
 	const char *texts[] = { out->text };
 	pfm_plan_t *plan;
 
-	if (!compute_stat_metric(job, m, "", elapsed, &a) || a.value.over_threshold <= 0 || pfm_describe_pmu(job->ctx, m->pmu, &pmu))
+	if (!compute_stat_metric(job, m, "", elapsed, &a) || a.value.over_threshold <= 0 ||
+	    pfm_describe_pmu(job->ctx, m->pmu, &pmu))
 		return false;
-	*out = (struct metric_branch){ .name = a.info.name, .metrics = find_uncounted_children(job, m) };
+	*out = (struct metric_branch){ .name = a.info.name,
+		                       .metrics = find_uncounted_children(job, m) };
 	if (!out->metrics)
 		return false;
 	snprintf(out->text, sizeof(out->text), "%s::%s_group", pmu.name, a.info.name);
@@ -144,40 +157,58 @@ void report_children(const struct stat_job *job, double elapsed)
 		if (job->json)
 			json_branch(job, &b);
 		else
-			fprintf(job->out, "\n  below %s: pfm stat -M %s  (%u metric%s, %u group%s)\n", b.name, b.text, b.metrics,
-			        b.metrics == 1 ? "" : "s", b.groups,
+			fprintf(job->out,
+			        "\n  below %s: pfm stat -M %s  (%u metric%s, %u group%s)\n", b.name,
+			        b.text, b.metrics, b.metrics == 1 ? "" : "s", b.groups,
 			        b.groups == 1 ? "" : "s");
 	}
 }
 
-/* ---- the page -------------------------------------------------------------------------------------------------------------- */
+/* ---- the page
+ * --------------------------------------------------------------------------------------------------------------
+ */
 
 /* The marks before names: U+25B8, U+25BE. */
 static const char html_head[] =
-	"<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n"
+	"<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
+        "content=\"width=device-width\">\n"
 	"<style>\n"
-	":root{color-scheme:light dark;--ink:#1b1f24;--dim:#5b6570;--page:#fff;--line:#d8dee4;--bar:#8fb4dc;--hot:#d9822b;--error:#1b1f24}\n"
+	":root{color-scheme:light "
+        "dark;--ink:#1b1f24;--dim:#5b6570;--page:#fff;--line:#d8dee4;--bar:#8fb4dc;--hot:#d9822b;--"
+        "error:#1b1f24}\n"
 	"@media(prefers-color-scheme:dark){:root{--ink:#e6e9ec;--dim:#9aa4ae;--page:#14171a;"
 	"--line:#30363d;--bar:#31598a;--hot:#b35f0e;--error:#e6e9ec}}\n"
-	"body{font:15px/1.45 system-ui,sans-serif;color:var(--ink);background:var(--page);max-width:60rem;margin:2rem auto;padding:0 "
+	"body{font:15px/1.45 "
+        "system-ui,sans-serif;color:var(--ink);background:var(--page);max-width:60rem;margin:2rem "
+        "auto;padding:0 "
 	"1rem}\n"
-	"h1{font-size:1.25rem;margin:0 0 .25rem}h2{font-size:1rem;margin:2rem 0 .5rem}p{margin:.25rem 0;color:var(--dim)}\n"
-	"summary,.leaf{padding:.15rem 0;list-style:none}summary{cursor:pointer}summary::-webkit-details-marker{display:none}\n"
+	"h1{font-size:1.25rem;margin:0 0 .25rem}h2{font-size:1rem;margin:2rem 0 "
+        ".5rem}p{margin:.25rem 0;color:var(--dim)}\n"
+	"summary,.leaf{padding:.15rem "
+        "0;list-style:none}summary{cursor:pointer}summary::-webkit-details-marker{display:none}\n"
 	".row{display:grid;grid-template-columns:17rem 1fr 9rem;gap:.75rem;align-items:center}\n"
 	".name{overflow-wrap:anywhere;padding-left:calc(var(--depth)*1.1rem + 1.1rem)}\n"
-	"summary .name:before{content:\"\\25b8\";display:inline-block;width:1.1rem;margin-left:-1.1rem}details[open]>summary "
+	"summary "
+        ".name:before{content:\"\\25b8\";display:inline-block;width:1.1rem;margin-left:-1.1rem}"
+        "details[open]>summary "
 	".name:before{content:\"\\25be\"}\n"
 	".value{text-align:right;font-variant-numeric:tabular-nums}\n"
-	".track{position:relative;height:.9rem;background:color-mix(in srgb,var(--line) 45%,transparent);border-radius:2px}\n"
-	".bar{position:absolute;inset:0 auto 0 0;background:var(--bar);border-radius:2px}.row.over .bar{background:var(--hot)}.row.over "
+	".track{position:relative;height:.9rem;background:color-mix(in srgb,var(--line) "
+        "45%,transparent);border-radius:2px}\n"
+	".bar{position:absolute;inset:0 auto 0 0;background:var(--bar);border-radius:2px}.row.over "
+        ".bar{background:var(--hot)}.row.over "
 	".name{font-weight:600}\n"
 	".error{position:absolute;top:50%;height:2px;margin-top:-1px;background:var(--error)}\n"
-	".error:before,.error:after{content:\"\";position:absolute;top:-3px;width:2px;height:8px;background:var(--error)}.error:after{right:0}\n"
-	".none{color:var(--dim)}code{font:13px ui-monospace,monospace;background:color-mix(in srgb,var(--line) "
+	".error:before,.error:after{content:\"\";position:absolute;top:-3px;width:2px;height:8px;"
+        "background:var(--error)}.error:after{right:0}\n"
+	".none{color:var(--dim)}code{font:13px ui-monospace,monospace;background:color-mix(in "
+        "srgb,var(--line) "
 	"45%,transparent);padding:.1rem .3rem;border-radius:3px}\n"
 	"table{border-collapse:collapse}td,th{padding:.15rem .75rem .15rem "
-	"0;text-align:left;font-weight:400}td:nth-child(2){text-align:right;font-variant-numeric:tabular-nums}\n"
-	"button{font:inherit;color:inherit;background:none;border:1px solid var(--line);border-radius:4px;padding:.1rem "
+	"0;text-align:left;font-weight:400}td:nth-child(2){text-align:right;font-variant-numeric:"
+        "tabular-nums}\n"
+	"button{font:inherit;color:inherit;background:none;border:1px solid "
+        "var(--line);border-radius:4px;padding:.1rem "
 	".6rem;margin-right:.5rem;cursor:pointer}\n"
 	"@media(max-width:40rem){.row{grid-template-columns:10rem 1fr 5.5rem}}\n"
 	"</style>\n";
@@ -186,7 +217,8 @@ static const char html_script[] =
 	"<script>\n"
 	"const all=document.querySelectorAll('details');\n"
 	"document.getElementById('all').onclick=()=>all.forEach(d=>d.open=true);\n"
-	"document.getElementById('worth').onclick=()=>all.forEach(d=>d.open=d.classList.contains('over'));\n"
+	"document.getElementById('worth').onclick=()=>all.forEach(d=>d.open=d.classList.contains('"
+        "over'));\n"
 	"</script>\n";
 
 static void put_page_text(FILE *out, const char *text)
@@ -196,22 +228,24 @@ static void put_page_text(FILE *out, const char *text)
 
 static double is_within_branch(double percent)
 {
-	return percent < 0 ? 0 : percent > 100 ? 100
-	                                       : percent;
+	return percent < 0 ? 0 : percent > 100 ? 100 : percent;
 }
 
 /* True for what has a bar: a share of the whole. */
 static bool is_share(const struct metric_answer *a)
 {
-	return strcmp(a->info.unit, "%") == 0 || strcmp(a->info.unit, "percent") == 0 || strcmp(a->info.unit, "100%") == 0;
+	return strcmp(a->info.unit, "%") == 0 || strcmp(a->info.unit, "percent") == 0 ||
+	       strcmp(a->info.unit, "100%") == 0;
 }
 
 static void put_value(FILE *out, const struct metric_answer *a)
 {
 	if (a->value.state)
-		fprintf(out, "<span class=\"value none\">%s</span>", pfm_metric_state_name(a->value.state));
+		fprintf(out, "<span class=\"value none\">%s</span>",
+		        pfm_metric_state_name(a->value.state));
 	else if (a->value.error > 0)
-		fprintf(out, "<span class=\"value\">%.1f &plusmn; %.2g %%</span>", a->value.value, a->value.error);
+		fprintf(out, "<span class=\"value\">%.1f &plusmn; %.2g %%</span>", a->value.value,
+		        a->value.error);
 	else if (a->value.error < 0)
 		fprintf(out, "<span class=\"value\">%.1f &plusmn; ? %%</span>", a->value.value);
 	else
@@ -224,15 +258,18 @@ static void put_bar(FILE *out, const struct metric_answer *a)
 
 	fputs("<span class=\"track\">", out);
 	if (!a->value.state)
-		fprintf(out, "<span class=\"bar\" style=\"width:%.2f%%\"></span>", is_within_branch(a->value.value));
+		fprintf(out, "<span class=\"bar\" style=\"width:%.2f%%\"></span>",
+		        is_within_branch(a->value.value));
 	if (!a->value.state && a->value.error > 0)
-		fprintf(out, "<span class=\"error\" style=\"left:%.2f%%;width:%.2f%%\" title=\"95 %% interval: %.1f to %.1f\"></span>",
-		        low, high - low,
-		        a->value.low, a->value.high);
+		fprintf(out,
+		        "<span class=\"error\" style=\"left:%.2f%%;width:%.2f%%\" title=\"95 %% "
+		        "interval: %.1f to %.1f\"></span>",
+		        low, high - low, a->value.low, a->value.high);
 	fputs("</span>", out);
 }
 
-static void put_row(const struct stat_job *job, FILE *out, const struct stat_metric *m, const struct metric_answer *a, unsigned depth)
+static void put_row(const struct stat_job *job, FILE *out, const struct stat_metric *m,
+                    const struct metric_answer *a, unsigned depth)
 {
 	pfm_event_info_t e = PFM_INIT(e);
 	const char *pmu = common_pmu(job, m);
@@ -253,13 +290,15 @@ static void put_row(const struct stat_job *job, FILE *out, const struct stat_met
 	fputs("</span>", out);
 }
 
-static void put_node(const struct stat_job *job, FILE *out, unsigned i, double elapsed, unsigned depth)
+static void put_node(const struct stat_job *job, FILE *out, unsigned i, double elapsed,
+                     unsigned depth)
 {
 	const struct stat_metric *m = &job->metrics.at[i];
 	struct metric_answer *a = malloc(sizeof(*a));
 	bool over, branch = false;
 
-	if (!a || !compute_stat_metric(job, m, "", elapsed, a) || !is_share(a) || depth > MAX_DEPTH) {
+	if (!a || !compute_stat_metric(job, m, "", elapsed, a) || !is_share(a) ||
+	    depth > MAX_DEPTH) {
 		free(a);
 		return;
 	}
@@ -292,10 +331,13 @@ static void put_other_metrics(const struct stat_job *job, FILE *out, double elap
 		fputs(n++ ? "<tr><th>" : "<h2>Beside the tree</h2>\n<table>\n<tr><th>", out);
 		put_page_text(out, a.info.name);
 		if (a.value.state)
-			fprintf(out, "<td class=\"none\">%s<td>", pfm_metric_state_name(a.value.state));
+			fprintf(out, "<td class=\"none\">%s<td>",
+			        pfm_metric_state_name(a.value.state));
 		else
-			fprintf(out, a.value.error > 0 ? "<td>%.4g &plusmn; %.2g<td>" : a.value.error < 0 ? "<td>%.4g &plusmn; ?<td>"
-			                                                                                  : "<td>%.4g<td>",
+			fprintf(out,
+			        a.value.error > 0   ? "<td>%.4g &plusmn; %.2g<td>"
+			        : a.value.error < 0 ? "<td>%.4g &plusmn; ?<td>"
+			                            : "<td>%.4g<td>",
 			        a.value.value, a.value.error);
 		put_page_text(out, a.value.state ? "" : a.info.unit);
 		fputc('\n', out);
@@ -313,14 +355,18 @@ static void put_children(const struct stat_job *job, FILE *out, double elapsed)
 			continue;
 		fputs(n++ ? "<li>" : "<h2>What to look at next</h2>\n<ul id=\"next\">\n<li>", out);
 		put_page_text(out, b.name);
-		fprintf(out, " is worth a closer look, and %u metric%s below it %s not counted: <code>pfm stat -M ", b.metrics,
-		        b.metrics == 1 ? "" : "s",
-		        b.metrics == 1 ? "was" : "were");
+		fprintf(out,
+		        " is worth a closer look, and %u metric%s below it %s not counted: "
+		        "<code>pfm stat -M ",
+		        b.metrics, b.metrics == 1 ? "" : "s", b.metrics == 1 ? "was" : "were");
 		put_page_text(out, b.text);
-		fprintf(out, "</code> (%u group%s of events)\n", b.groups, b.groups == 1 ? "" : "s");
+		fprintf(out, "</code> (%u group%s of events)\n", b.groups,
+		        b.groups == 1 ? "" : "s");
 	}
-	fputs(n ? "</ul>\n" : "<h2>What to look at next</h2>\n<p>No value is over its threshold with anything below it that was not "
-	                      "counted.</p>\n",
+	fputs(n ? "</ul>\n"
+	        : "<h2>What to look at next</h2>\n<p>No value is over its threshold with anything "
+	          "below it that was not "
+	          "counted.</p>\n",
 	      out);
 }
 
@@ -365,11 +411,17 @@ static void put_page(const struct stat_job *job, FILE *out, double elapsed)
 	put_page_text(out, job->target);
 	fputs("</title>\n<h1>", out);
 	put_page_text(out, job->target);
-	fprintf(out, "</h1>\n<p>%.6f seconds%s. Bars are percent of the whole; orange is over its threshold%s.%s%s</p>\n", elapsed,
-	        job->repeat > 1 ? ", mean of the runs" : "", job->repeat > 1 || scaled ? "; whiskers are 95 % intervals" : "",
-	        scaled ? " Some counts shared their counters and were scaled." : "", partial ? " Some counts are partial." : "");
+	fprintf(out,
+	        "</h1>\n<p>%.6f seconds%s. Bars are percent of the whole; orange is over its "
+	        "threshold%s.%s%s</p>\n",
+	        elapsed, job->repeat > 1 ? ", mean of the runs" : "",
+	        job->repeat > 1 || scaled ? "; whiskers are 95 % intervals" : "",
+	        scaled ? " Some counts shared their counters and were scaled." : "",
+	        partial ? " Some counts are partial." : "");
 	put_reasons(job, out);
-	fputs("<p><button id=\"worth\">Open what is worth it</button><button id=\"all\">Open all</button></p>\n<main>\n", out);
+	fputs("<p><button id=\"worth\">Open what is worth it</button><button id=\"all\">Open "
+	      "all</button></p>\n<main>\n",
+	      out);
 	for (unsigned i = 0; i < job->metrics.n; i++)
 		if (is_root(job, i))
 			put_node(job, out, i, elapsed, 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Symbol tables of ELF files, sorted once, and the kernel's own list. Files are not trusted: entries that point outside the file are ignored, and
- * neither their number nor their sizes take more time or memory than files of those sizes deserve. */
+/* Symbol tables of ELF files, sorted once, and the kernel's own list. Files are not trusted:
+ * entries that point outside the file are ignored, and neither their number nor their sizes take
+ * more time or memory than files of those sizes deserve. */
 #include "symbols.h"
 
 #include <elf.h>
@@ -14,16 +15,20 @@
 #include "base/hash.h"
 #include "lines.h"
 
-enum { TABLES = 2, /* of symbols: all, and those for the linker that loads it */
-       SEGMENTS = 16,
-       ID_ROOM = 20 };                  /* bytes of a build id: the kernel tells no more */
+enum {
+	TABLES = 2, /* of symbols: all, and those for the linker that loads it */
+	SEGMENTS = 16,
+	ID_ROOM = 20
+};                                      /* bytes of a build id: the kernel tells no more */
 #define TABLES_ROOM ((uint64_t)1 << 30) /* bytes of symbols and names of all files together */
 
 struct symbol {
 	uint64_t start, size;
-	uint64_t section_rest; /* bytes to the end of its section: what has no size, as functions in assembler often, ends there at the latest */
+	uint64_t section_rest; /* bytes to the end of its section: what has no size, as functions in
+	                          assembler often, ends there at the latest */
 	const char *name;
-	char *demangled; /* what it is called instead, once it has been asked for: C++ as it was written, and no name without end */
+	char *demangled; /* what it is called instead, once it has been asked for: C++ as it was
+	                    written, and no name without end */
 };
 
 struct segment {
@@ -72,7 +77,8 @@ void symbols_starved(void)
 	static bool said;
 
 	if (!said)
-		fputs("pfm report: some functions or source lines are not named: out of memory\n", stderr);
+		fputs("pfm report: some functions or source lines are not named: out of memory\n",
+		      stderr);
 	said = true;
 }
 
@@ -131,7 +137,8 @@ static bool is_same_object(const void *arg, uint32_t i)
 	const struct object_search *s = arg;
 	const struct object *o = s->all->objects[i];
 
-	return strcmp(o->path, s->path) == 0 && o->n_id == s->n_id && (s->n_id == 0 || memcmp(o->id, s->id, s->n_id) == 0);
+	return strcmp(o->path, s->path) == 0 && o->n_id == s->n_id &&
+	       (s->n_id == 0 || memcmp(o->id, s->id, s->n_id) == 0);
 }
 
 static struct object *create_object(struct symbols *all, const struct object_search *s)
@@ -176,7 +183,8 @@ struct object *symbols_object(struct symbols *all, const char *path, const uint8
 	return NULL;
 }
 
-static bool add_symbol(struct file *f, uint64_t start, uint64_t size, uint64_t room, const char *name)
+static bool add_symbol(struct file *f, uint64_t start, uint64_t size, uint64_t room,
+                       const char *name)
 {
 	if (f->n_symbols == f->capacity) {
 		size_t twice = f->capacity * 2 + 256;
@@ -205,8 +213,7 @@ static int compare_starts(const void *a, const void *b)
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
-	return x->size < y->size ? 1 : x->size > y->size ? -1
-	                                                 : strncmp(x->name, y->name, 256);
+	return x->size < y->size ? 1 : x->size > y->size ? -1 : strncmp(x->name, y->name, 256);
 }
 
 /* Of several that begin together the largest covers the most: it alone is kept. */
@@ -244,7 +251,9 @@ static struct symbol *find_symbol(const struct file *f, uint64_t address)
 	return address - s->start < (s->size ? s->size : s->section_rest) ? s : NULL;
 }
 
-/* ---- ELF ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- ELF
+ * ----------------------------------------------------------------------------------------------------------------------
+ */
 
 /* A file that is being read: its head, and what the two widths have in common. */
 struct elf {
@@ -300,7 +309,8 @@ static bool read_head(struct elf *e)
 		Elf32_Ehdr e32;
 	} h;
 
-	if (!read_at(e, &h, sizeof(h), 0) || memcmp(h.ident, ELFMAG, SELFMAG) != 0 || h.ident[EI_DATA] != order)
+	if (!read_at(e, &h, sizeof(h), 0) || memcmp(h.ident, ELFMAG, SELFMAG) != 0 ||
+	    h.ident[EI_DATA] != order)
 		return false;
 	e->is_64bit = h.ident[EI_CLASS] == ELFCLASS64;
 	e->segments_at = e->is_64bit ? h.e64.e_phoff : h.e32.e_phoff;
@@ -320,9 +330,11 @@ static Elf64_Shdr section_at(const struct elf *e, unsigned i)
 		return wide;
 	}
 	memcpy(&s, e->sections + i * sizeof(s), sizeof(s));
-	return (Elf64_Shdr){
-		.sh_type = s.sh_type, .sh_addr = s.sh_addr, .sh_offset = s.sh_offset, .sh_size = s.sh_size, .sh_link = s.sh_link
-	};
+	return (Elf64_Shdr){ .sh_type = s.sh_type,
+		             .sh_addr = s.sh_addr,
+		             .sh_offset = s.sh_offset,
+		             .sh_size = s.sh_size,
+		             .sh_link = s.sh_link };
 }
 
 /* Bytes from the start of a symbol to the end of its section. */
@@ -333,11 +345,14 @@ static uint64_t section_end_distance(const struct elf *e, const Elf64_Sym *s)
 	if (s->st_shndx >= e->n_sections)
 		return UINT64_MAX;
 	section = section_at(e, s->st_shndx);
-	return s->st_value - section.sh_addr < section.sh_size ? section.sh_size - (s->st_value - section.sh_addr) : UINT64_MAX;
+	return s->st_value - section.sh_addr < section.sh_size
+	               ? section.sh_size - (s->st_value - section.sh_addr)
+	               : UINT64_MAX;
 }
 
 /* @names ends with a zero, its last. */
-static void read_symbol(struct file *f, struct elf *e, const uint8_t *at, const char *names, uint64_t n_names)
+static void read_symbol(struct file *f, struct elf *e, const uint8_t *at, const char *names,
+                        uint64_t n_names)
 {
 	Elf64_Sym s;
 	Elf32_Sym s32;
@@ -346,11 +361,14 @@ static void read_symbol(struct file *f, struct elf *e, const uint8_t *at, const 
 		memcpy(&s, at, sizeof(s));
 	} else {
 		memcpy(&s32, at, sizeof(s32));
-		s = (Elf64_Sym){ s32.st_name, s32.st_info, s32.st_other, s32.st_shndx, s32.st_value, s32.st_size };
+		s = (Elf64_Sym){ s32.st_name,  s32.st_info,  s32.st_other,
+			         s32.st_shndx, s32.st_value, s32.st_size };
 	}
-	if ((ELF64_ST_TYPE(s.st_info) != STT_FUNC && ELF64_ST_TYPE(s.st_info) != STT_GNU_IFUNC) || s.st_shndx == SHN_UNDEF)
+	if ((ELF64_ST_TYPE(s.st_info) != STT_FUNC && ELF64_ST_TYPE(s.st_info) != STT_GNU_IFUNC) ||
+	    s.st_shndx == SHN_UNDEF)
 		return;
-	if (s.st_name < n_names && names[s.st_name] && !add_symbol(f, s.st_value, s.st_size, section_end_distance(e, &s), names + s.st_name))
+	if (s.st_name < n_names && names[s.st_name] &&
+	    !add_symbol(f, s.st_value, s.st_size, section_end_distance(e, &s), names + s.st_name))
 		e->out_of_memory = true;
 }
 
@@ -368,16 +386,20 @@ static bool has_table_space(struct symbols *all, const char *path, uint64_t size
 		all->table_bytes += size;
 		return true;
 	}
-	fprintf(stderr, "pfm report: functions of %s are not named: the files have more than %u MiB of symbols\n", path,
-	        (unsigned)(TABLES_ROOM >> 20));
+	fprintf(stderr,
+	        "pfm report: functions of %s are not named: the files have more than %u MiB of "
+	        "symbols\n",
+	        path, (unsigned)(TABLES_ROOM >> 20));
 	return false;
 }
 
 /* One table, @s, and the names it leads to, which become @*kept. */
-static void read_table(struct object *o, struct elf *e, struct file *f, const Elf64_Shdr *s, char **kept)
+static void read_table(struct object *o, struct elf *e, struct file *f, const Elf64_Shdr *s,
+                       char **kept)
 {
 	size_t each = e->is_64bit ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
-	Elf64_Shdr names = s->sh_link < e->n_sections ? section_at(e, s->sh_link) : (Elf64_Shdr){ .sh_type = SHT_NULL };
+	Elf64_Shdr names = s->sh_link < e->n_sections ? section_at(e, s->sh_link)
+	                                              : (Elf64_Shdr){ .sh_type = SHT_NULL };
 	uint8_t *table;
 	uint64_t n;
 
@@ -427,7 +449,8 @@ static void read_notes(struct elf *e, struct file *f, uint64_t offset, uint64_t 
 		at = desc + (((uint64_t)n.n_descsz + 3) & ~(uint64_t)3);
 		if (at > size)
 			break;
-		if (n.n_type != NT_GNU_BUILD_ID || n.n_namesz != sizeof("GNU") || memcmp(notes + name, "GNU", sizeof("GNU")) != 0)
+		if (n.n_type != NT_GNU_BUILD_ID || n.n_namesz != sizeof("GNU") ||
+		    memcmp(notes + name, "GNU", sizeof("GNU")) != 0)
 			continue;
 		f->n_id = n.n_descsz < ID_ROOM ? n.n_descsz : ID_ROOM;
 		memcpy(f->id, notes + desc, f->n_id);
@@ -448,12 +471,16 @@ static void read_segments(struct elf *e, struct file *f)
 			memcpy(&p, all + i * each, sizeof(p));
 		} else {
 			memcpy(&p32, all + i * each, sizeof(p32));
-			p = (Elf64_Phdr){ .p_type = p32.p_type, .p_offset = p32.p_offset, .p_vaddr = p32.p_vaddr, .p_filesz = p32.p_filesz };
+			p = (Elf64_Phdr){ .p_type = p32.p_type,
+				          .p_offset = p32.p_offset,
+				          .p_vaddr = p32.p_vaddr,
+				          .p_filesz = p32.p_filesz };
 		}
 		if (p.p_type == PT_NOTE && !f->n_id)
 			read_notes(e, f, p.p_offset, p.p_filesz);
 		if (p.p_type == PT_LOAD && f->n_segments < SEGMENTS)
-			f->segments[f->n_segments++] = (struct segment){ p.p_offset, p.p_filesz, p.p_vaddr };
+			f->segments[f->n_segments++] =
+				(struct segment){ p.p_offset, p.p_filesz, p.p_vaddr };
 	}
 	free(all);
 }
@@ -467,7 +494,8 @@ static bool is_same_file(const void *arg, uint32_t i)
 {
 	const struct file_search *s = arg;
 
-	return s->all->files[i]->device == s->st->st_dev && s->all->files[i]->inode == s->st->st_ino;
+	return s->all->files[i]->device == s->st->st_dev &&
+	       s->all->files[i]->inode == s->st->st_ino;
 }
 
 static struct file *create_file(struct symbols *all, const struct stat *st, uint64_t hash)
@@ -535,10 +563,14 @@ static void load_symbols(struct object *o)
 	close(e.fd);
 	if (e.out_of_memory)
 		symbols_starved();
-	if (!o->n_id || !o->file || (o->file->n_id == o->n_id && memcmp(o->file->id, o->id, o->n_id) == 0))
+	if (!o->n_id || !o->file ||
+	    (o->file->n_id == o->n_id && memcmp(o->file->id, o->id, o->n_id) == 0))
 		return;
 	o->file = NULL;
-	fprintf(stderr, "pfm report: functions of %s are not named: it is not the file any more that was sampled\n", o->path);
+	fprintf(stderr,
+	        "pfm report: functions of %s are not named: it is not the file any more that was "
+	        "sampled\n",
+	        o->path);
 }
 
 /* The file's own address of the byte at @offset. False if it is not loaded into memory. */
@@ -560,7 +592,8 @@ static bool symbol_address(struct object *o, uint64_t offset, uint64_t *address)
 const char *symbols_at(struct object *o, uint64_t offset)
 {
 	uint64_t address;
-	struct symbol *s = symbol_address(o, offset, &address) ? find_symbol(o->file, address) : NULL;
+	struct symbol *s =
+		symbol_address(o, offset, &address) ? find_symbol(o->file, address) : NULL;
 
 	if (!s)
 		return NULL;
@@ -585,7 +618,9 @@ const struct source_spot *symbols_spot(struct object *o, uint64_t offset)
 	return f->lines ? lines_at(f->lines, address) : NULL;
 }
 
-/* ---- the kernel ----------------------------------------------------------------------------------------------------------------- */
+/* ---- the kernel
+ * -----------------------------------------------------------------------------------------------------------------
+ */
 
 void symbols_expect(struct symbols *all, const char *name, uint64_t address)
 {
@@ -593,7 +628,8 @@ void symbols_expect(struct symbols *all, const char *name, uint64_t address)
 	all->expected_at = address;
 }
 
-/* Lines of /proc/kallsyms: address, type, name. All addresses are zero for users without permission. */
+/* Lines of /proc/kallsyms: address, type, name. All addresses are zero for users without
+ * permission. */
 static void load_kernel(const struct symbols *all, struct file *o)
 {
 	bool another = false, starved = false;
@@ -624,7 +660,9 @@ static void load_kernel(const struct symbols *all, struct file *o)
 	if (starved)
 		symbols_starved();
 	if (another)
-		fputs("pfm report: functions of the kernel are not named: it was another, or started anew since\n", stderr);
+		fputs("pfm report: functions of the kernel are not named: it was another, or "
+		      "started anew since\n",
+		      stderr);
 	if (another || starved)
 		free_file(o);
 	sort_symbols(o);

@@ -15,22 +15,26 @@ struct symbols;
 
 struct symbols *symbols_open(void);
 void symbols_close(struct symbols *all);
-/* The file at @path; read when first needed. With the @n bytes of a build id: only if it still is the file that has this one. NULL without
- * memory. */
+/* The file at @path; read when first needed. With the @n bytes of a build id: only if it still is
+ * the file that has this one. NULL without memory. */
 struct object *symbols_object(struct symbols *all, const char *path, const uint8_t *id, size_t n);
-/* The function that the byte at @offset of the file belongs to, or NULL. Names of C++ are as their authors wrote them. */
+/* The function that the byte at @offset of the file belongs to, or NULL. Names of C++ are as their
+ * authors wrote them. */
 const char *symbols_at(struct object *object, uint64_t offset);
 struct source_spot;
 /* Source line and inlined functions there (lines.h), or NULL. */
 const struct source_spot *symbols_spot(struct object *object, uint64_t offset);
-/* Opens the file at @path for reading, and tells about it. Recordings may name anything: -1 for other than regular files, which are neither waited for nor rewound. */
+/* Opens the file at @path for reading, and tells about it. Recordings may name anything: -1 for
+ * other than regular files, which are neither waited for nor rewound. */
 int symbols_file(const char *path, struct stat *st);
-/* Reports, once, that memory does not suffice for all names and lines: those of a file are all there or none, as what is missing would go by
- * the name before it. */
+/* Reports, once, that memory does not suffice for all names and lines: those of a file are all
+ * there or none, as what is missing would go by the name before it. */
 void symbols_starved(void);
-/* The C++ name behind a symbol, in memory of the caller's (plain.c). NULL if missing, endless, or without the C++ library, which is reported once. */
+/* The C++ name behind a symbol, in memory of the caller's (plain.c). NULL if missing, endless, or
+ * without the C++ library, which is reported once. */
 char *symbols_demangle(const char *symbol);
-/* In the kernel that was sampled @name was at @address: functions of one where it is not are not named. */
+/* In the kernel that was sampled @name was at @address: functions of one where it is not are not
+ * named. */
 void symbols_expect(struct symbols *all, const char *name, uint64_t address);
 /* The function of the running kernel at @address, or NULL. */
 const char *symbols_kernel(struct symbols *all, uint64_t address);

@@ -13,18 +13,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum colour_mode { COLOUR_AUTO,
-	           COLOUR_ALWAYS,
-	           COLOUR_NEVER };
+enum colour_mode { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
 
 static const char *const colour_codes[] = {
-	[PLAIN] = "\033[0m",
-	[BOLD] = "\033[1m",
-	[DIM] = "\033[2m",
-	[RED] = "\033[1;31m",
-	[GREEN] = "\033[32m",
-	[YELLOW] = "\033[33m",
-	[CYAN] = "\033[36m",
+	[PLAIN] = "\033[0m",  [BOLD] = "\033[1m",    [DIM] = "\033[2m",   [RED] = "\033[1;31m",
+	[GREEN] = "\033[32m", [YELLOW] = "\033[33m", [CYAN] = "\033[36m",
 };
 static enum colour_mode colour_mode_option = COLOUR_AUTO;
 static pid_t pager;        /* reads standard output, 0: nobody does */

@@ -9,13 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum style { PLAIN,
-	     BOLD,
-	     DIM,
-	     RED,
-	     GREEN,
-	     YELLOW,
-	     CYAN };
+enum style { PLAIN, BOLD, DIM, RED, GREEN, YELLOW, CYAN };
 
 /* From here on everything that is written to standard output and standard error is safe for a
  * terminal: names of files, arguments and events are other people's, and their control bytes come
@@ -46,7 +40,8 @@ void term_fill_line(FILE *out, size_t width, size_t at, size_t indent, const cha
 /* @text, then a line with carets under bytes @start to @end (one caret if they are equal), both
  * indented by two. A line that is too long for @out is shown around the carets. */
 void term_mark_error(FILE *out, const char *text, size_t start, size_t end);
-/* Takes back a progress line on @out and shows @text instead; "" only takes back. Does nothing unless @out is a terminal. */
+/* Takes back a progress line on @out and shows @text instead; "" only takes back. Does nothing
+ * unless @out is a terminal. */
 void term_progress(FILE *out, const char *text);
 
 /* Index of the word of @words (NULL behind the last) that @word was probably meant to be, or -1. */

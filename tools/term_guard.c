@@ -13,9 +13,11 @@
 
 #include "base/utf8.h"
 
-enum { HELD_MAX = 16,
-       ESCAPED = 4, /* bytes of "\x1b" */
-       BLOCK = 4096 };
+enum {
+	HELD_MAX = 16,
+	ESCAPED = 4, /* bytes of "\x1b" */
+	BLOCK = 4096
+};
 
 /* A stream on its way to a descriptor. */
 struct stream_guard {
@@ -98,8 +100,7 @@ static void escape_held(struct stream_guard *g)
 
 static size_t announced_length(unsigned char lead)
 {
-	return lead < 0xe0 ? 2 : lead < 0xf0 ? 3
-	                                     : 4;
+	return lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
 }
 
 /* U+0080 to U+009F are controls, too. */

@@ -32,8 +32,7 @@ extern "C" {
 #ifdef __cplusplus
 extern "C++" {
 /** The value of PFM_INIT() in C++, which has no designated initialisers before C++20. */
-template <typename T>
-inline T perfmon_init_of()
+template <typename T> inline T perfmon_init_of()
 {
 	T all_zero = T();
 
@@ -43,9 +42,9 @@ inline T perfmon_init_of()
 }
 #define PFM_INIT(VAR) perfmon_init_of<decltype(VAR)>()
 #else
-#define PFM_INIT(VAR)               \
-	{                           \
-		.size = sizeof(VAR) \
+#define PFM_INIT(VAR)                                                                              \
+	{                                                                                          \
+		.size = sizeof(VAR)                                                                \
 	}
 #endif
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Intel Core Solo and Core Duo: settings of pfm_dispatch_events() that only these processors have.
  *
- * Two counters. Control register n of the output is IA32_PERFEVTSELn (reg_addr 0x186 + n), data register n is IA32_PMCn
- * (reg_addr 0xc1 + n, reg_alt_addr the index for RDPMC). Values have the enable and interrupt bits set. Privilege level 3
- * sets USR, level 0 sets OS; asking for level 1 or 2 is PFMLIB_ERR_INVAL. */
+ * Two counters. Control register n of the output is IA32_PERFEVTSELn (reg_addr 0x186 + n), data
+ * register n is IA32_PMCn (reg_addr 0xc1 + n, reg_alt_addr the index for RDPMC). Values have the
+ * enable and interrupt bits set. Privilege level 3 sets USR, level 0 sets OS; asking for level 1 or
+ * 2 is PFMLIB_ERR_INVAL. */
 #ifndef PERFMON_COREDUO_H
 #define PERFMON_COREDUO_H
 
@@ -19,16 +20,19 @@ extern "C" {
 #define PMU_COREDUO_NUM_COUNTERS 2
 
 /* pfmlib_coreduo_counter_t.flags */
-#define PFM_COREDUO_SEL_INV  0x1 /* count the clocks in which the event occurs less than cnt_mask times */
+#define PFM_COREDUO_SEL_INV                                                                        \
+	0x1 /* count the clocks in which the event occurs less than cnt_mask times */
 #define PFM_COREDUO_SEL_EDGE 0x2 /* count how often the condition becomes true */
 
 /** Settings of the event with the same index in pfp_events. */
 typedef struct {
-	uint64_t cnt_mask;  /**< count the clocks in which the event occurs at least so many times, 0..255; 0: count events */
+	uint64_t cnt_mask;  /**< count the clocks in which the event occurs at least so many times,
+	                       0..255; 0: count events */
 	unsigned int flags; /**< PFM_COREDUO_SEL_* */
 } pfmlib_coreduo_counter_t;
 
-/** model_in of pfm_dispatch_events(). A value beyond its range, or a flag that does not exist, is PFMLIB_ERR_INVAL. */
+/** model_in of pfm_dispatch_events(). A value beyond its range, or a flag that does not exist, is
+ * PFMLIB_ERR_INVAL. */
 typedef struct {
 	pfmlib_coreduo_counter_t pfp_coreduo_counters[PMU_COREDUO_NUM_COUNTERS];
 	uint64_t reserved[4]; /**< must be 0 */

@@ -108,7 +108,8 @@ int pfm_describe_metric_input(const pfm_ctx_t *ctx, int pmu, unsigned event, uns
 int pfm_print_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, int threshold, char *buf,
                      size_t len);
 
-/** Computes metric @event of @pmu from @data. The call succeeds for a metric without a value (see out->state).
+/** Computes metric @event of @pmu from @data. The call succeeds for a metric without a value (see
+ * out->state).
  *
  * Returns PFMLIB_SUCCESS, or
  *   PFMLIB_ERR_NOTFOUND  the event is not a metric
@@ -117,8 +118,8 @@ int pfm_print_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, int threshol
  *                        PFM_ERROR_FROM_REPETITIONS, n_inputs is too small, or observed is not in
  *                        0 .. 1
  * Thread-safe. */
-int pfm_compute_metric(const pfm_ctx_t *ctx, int pmu, unsigned event,
-                       const pfm_metric_data_t *data, pfm_metric_value_t *out);
+int pfm_compute_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, const pfm_metric_data_t *data,
+                       pfm_metric_value_t *out);
 
 /** Returns the stable words of @state, quoted above; "" for unknown values. Thread-safe. */
 const char *pfm_metric_state_name(pfm_metric_state_t state);

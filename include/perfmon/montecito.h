@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Dual-core Itanium 2 9000 ("Montecito"): what only this processor has.
  *
- * Beside twelve counters, PMC4/PMD4 to PMC15/PMD15, it has opcode matchers, address ranges for code and data, event
- * address registers (EAR) that remember where cache and TLB misses happened, and a trace buffer (ETB) of the last
- * branches or of the last retired instructions (IP-EAR). Settings go to pfm_dispatch_set() as
- * pfmlib_mont_input_param_t; debug registers for ranges come back in pfmlib_mont_output_param_t. What the hardware then
- * records is read back with the pfm_mont_decode functions.
+ * Beside twelve counters, PMC4/PMD4 to PMC15/PMD15, it has opcode matchers, address ranges for code
+ * and data, event address registers (EAR) that remember where cache and TLB misses happened, and a
+ * trace buffer (ETB) of the last branches or of the last retired instructions (IP-EAR). Settings go
+ * to pfm_dispatch_set() as pfmlib_mont_input_param_t; debug registers for ranges come back in
+ * pfmlib_mont_output_param_t. What the hardware then records is read back with the pfm_mont_decode
+ * functions.
  *
  * Zero a structure before filling it. Members whose name starts with "reserved" stay 0. */
 #ifndef PERFMON_MONTECITO_H
@@ -27,18 +28,25 @@ extern "C" {
 #define PMU_MONT_NUM_ETB       16 /* trace buffer entries, PMD48 to PMD63 */
 #define PMU_MONT_COUNTER_WIDTH 47
 
-/* ---- settings ------------------------------------------------------------------------------------------------ */
+/* ---- settings
+ * ------------------------------------------------------------------------------------------------
+ */
 
 /* flags of pfmlib_mont_counter_t */
-#define PFMLIB_MONT_FL_EVT_NO_QUALCHECK 0x1 /* count the event although a filter in use does not act on it */
-#define PFMLIB_MONT_FL_EVT_ALL_THRD     0x2 /* count for both threads: refused, no event of the table supports it */
-#define PFMLIB_MONT_FL_EVT_ACTIVE_ONLY  0x4 /* only while its thread is active: refused for events of another type than active */
-#define PFMLIB_MONT_FL_EVT_ALWAYS       0x8 /* also while its thread is inactive: refused for active events */
+#define PFMLIB_MONT_FL_EVT_NO_QUALCHECK                                                            \
+	0x1 /* count the event although a filter in use does not act on it */
+#define PFMLIB_MONT_FL_EVT_ALL_THRD                                                                \
+	0x2 /* count for both threads: refused, no event of the table supports it */
+#define PFMLIB_MONT_FL_EVT_ACTIVE_ONLY                                                             \
+	0x4 /* only while its thread is active: refused for events of another type than active */
+#define PFMLIB_MONT_FL_EVT_ALWAYS                                                                  \
+	0x8 /* also while its thread is inactive: refused for active events */
 
 /* One counter, by position of its event in pfp_events. */
 typedef struct {
 	unsigned int flags; /* PFMLIB_MONT_FL_* */
-	unsigned int thres; /* count cycles with more than this many occurrences; below pfm_mont_get_event_maxincr() */
+	unsigned int thres; /* count cycles with more than this many occurrences; below
+	                       pfm_mont_get_event_maxincr() */
 } pfmlib_mont_counter_t;
 
 /* An opcode matcher: count instructions in the chosen slots whose opcode equals opcm_match. */
@@ -52,15 +60,18 @@ typedef struct {
 	uint64_t opcm_mask;   /* 41 bits; a set bit is not compared */
 } pfmlib_mont_opcm_t;
 
-/* Branches that the trace buffer records. In tm, ptm and ppm 0 means none and 3 means both kinds. */
+/* Branches that the trace buffer records. In tm, ptm and ppm 0 means none and 3 means both kinds.
+ */
 typedef struct {
 	unsigned char etb_used;
-	unsigned int etb_plm;  /* 0: pfp_dfl_plm */
-	unsigned char etb_ds;  /* data select: 0. The hardware reserves 1 and the library refuses it */
+	unsigned int etb_plm; /* 0: pfp_dfl_plm */
+	unsigned char
+		etb_ds; /* data select: 0. The hardware reserves 1 and the library refuses it */
 	unsigned char etb_tm;  /* 1 branches not taken, 2 taken */
 	unsigned char etb_ptm; /* 1 target predicted wrongly, 2 rightly */
 	unsigned char etb_ppm; /* 1 direction predicted wrongly, 2 rightly */
-	unsigned char etb_brt; /* 0 every type, 1 IP-relative, 2 returns, 3 other indirect branches */
+	unsigned char
+		etb_brt; /* 0 every type, 1 IP-relative, 2 returns, 3 other indirect branches */
 } pfmlib_mont_etb_t;
 
 /* Trace of retired instructions, in the same buffer. */
@@ -98,9 +109,11 @@ typedef struct {
 } pfmlib_mont_output_rr_desc_t;
 
 /* rr_flags */
-#define PFMLIB_MONT_RR_INV             0x1 /* code only: count outside the ranges */
-#define PFMLIB_MONT_RR_NO_FINE_MODE    0x2 /* code only: power-of-two blocks even where exact limits would do */
-#define PFMLIB_MONT_IRR_DEMAND_FETCH   0x4 /* the four events that know both fetches: apply to demand fetches */
+#define PFMLIB_MONT_RR_INV 0x1 /* code only: count outside the ranges */
+#define PFMLIB_MONT_RR_NO_FINE_MODE                                                                \
+	0x2 /* code only: power-of-two blocks even where exact limits would do */
+#define PFMLIB_MONT_IRR_DEMAND_FETCH                                                               \
+	0x4 /* the four events that know both fetches: apply to demand fetches */
 #define PFMLIB_MONT_IRR_PREFETCH_MATCH 0x8 /* the same: apply to prefetches */
 
 typedef struct {
@@ -136,7 +149,8 @@ typedef struct {
 	uint64_t reserved[6];
 } pfmlib_mont_output_param_t;
 
-/* ---- about events -------------------------------------------------------------------------------------------- */
+/* ---- about events
+ * -------------------------------------------------------------------------------------------- */
 
 /* Group, set and type of an event, as pfm_mont_get_event_group(), _set() and _type() of libpfm.so.3
  * return them. */
@@ -149,7 +163,8 @@ typedef struct {
 #define PFMLIB_MONT_EVT_CAUSAL        2 /* belongs to no thread */
 #define PFMLIB_MONT_EVT_SELF_FLOATING 3 /* floating when measured with .me, else causal */
 
-/* ---- what the hardware recorded ------------------------------------------------------------------------------ */
+/* ---- what the hardware recorded
+ * ------------------------------------------------------------------------------ */
 
 /* Where a miss was answered. */
 typedef enum {
@@ -157,11 +172,14 @@ typedef enum {
 	PFMLIB_MONT_LEVEL_TLB2 = 1, /* TLB mode: the second level TLB had the translation */
 	PFMLIB_MONT_LEVEL_VHPT = 2, /* TLB mode: the hardware walker found it */
 	PFMLIB_MONT_LEVEL_OS = 3,   /* TLB mode: a fault, software supplied it */
-	PFMLIB_MONT_LEVEL_L2 = 4,   /* cache mode: sooner than the third level cache can answer, so the second did */
-	PFMLIB_MONT_LEVEL_FAR = 5   /* cache mode: third level cache, another processor or memory, or a late second level */
+	PFMLIB_MONT_LEVEL_L2 =
+		4, /* cache mode: sooner than the third level cache can answer, so the second did */
+	PFMLIB_MONT_LEVEL_FAR = 5 /* cache mode: third level cache, another processor or memory, or
+	                             a late second level */
 } pfmlib_mont_level_t;
 
-/* Cycles in which the third level cache answers at the earliest; PFMLIB_MONT_LEVEL_FAR begins there. */
+/* Cycles in which the third level cache answers at the earliest; PFMLIB_MONT_LEVEL_FAR begins
+ * there. */
 #define PFMLIB_MONT_L3_CYCLES 14
 
 /* A data EAR sample. */
@@ -194,7 +212,8 @@ typedef struct {
 	uint8_t br_source_valid; /* 0: its entry was overwritten, only the target is left */
 	uint8_t br_target_valid; /* 0: not taken, or the target was not recorded */
 	uint8_t br_taken;
-	uint8_t br_slot;         /* slot of a taken branch, 0 to 2; 3 if not taken: the hardware does not say which then */
+	uint8_t br_slot; /* slot of a taken branch, 0 to 2; 3 if not taken: the hardware does not
+	                    say which then */
 	uint8_t br_mispredicted; /* the front end had predicted otherwise */
 	uint8_t br_flushed;      /* the back end noticed and flushed the pipeline */
 	uint8_t br_entry;        /* first trace buffer entry it was read from: PMD48 + br_entry */
@@ -203,7 +222,7 @@ typedef struct {
 
 /* A retired instruction group from the trace buffer. */
 typedef struct {
-	uint64_t ip_addr;        /* bundle; with ip_early_freeze its low 12 bits are not recorded and 0 */
+	uint64_t ip_addr; /* bundle; with ip_early_freeze its low 12 bits are not recorded and 0 */
 	uint32_t ip_cycles;      /* cycles since the one before, 0 to 63 */
 	uint32_t ip_delay;       /* with ip_early_freeze: what was left of the delay */
 	uint8_t ip_flushed;      /* the pipeline was flushed */
@@ -215,19 +234,21 @@ typedef struct {
 /**
  * Decode a data EAR sample from PMD32, PMD33 and PMD36.
  *
- * @mode must be the one the register was programmed for, since the sample does not tell. *@out is written completely.
+ * @mode must be the one the register was programmed for, since the sample does not tell. *@out is
+ * written completely.
  *
  * Returns PFMLIB_ERR_INVAL for NULL or a mode that does not exist.  Since 1.0.
  */
-int pfm_mont_decode_dear(pfmlib_mont_ear_mode_t mode, uint64_t pmd32, uint64_t pmd33, uint64_t pmd36,
-                         pfmlib_mont_dear_sample_t *out);
+int pfm_mont_decode_dear(pfmlib_mont_ear_mode_t mode, uint64_t pmd32, uint64_t pmd33,
+                         uint64_t pmd36, pfmlib_mont_dear_sample_t *out);
 
 /**
  * Decode a code EAR sample from PMD34 and PMD35.
  *
  * As pfm_mont_decode_dear(); PFMLIB_MONT_EAR_ALAT_MODE gives PFMLIB_ERR_INVAL.  Since 1.0.
  */
-int pfm_mont_decode_iear(pfmlib_mont_ear_mode_t mode, uint64_t pmd34, uint64_t pmd35, pfmlib_mont_iear_sample_t *out);
+int pfm_mont_decode_iear(pfmlib_mont_ear_mode_t mode, uint64_t pmd34, uint64_t pmd35,
+                         pfmlib_mont_iear_sample_t *out);
 
 /**
  * Decode the trace buffer of branches.
@@ -238,25 +259,28 @@ int pfm_mont_decode_iear(pfmlib_mont_ear_mode_t mode, uint64_t pmd34, uint64_t p
  * @out    the branches, oldest first; room for 16
  * @n      how many were written
  *
- * A source and the target behind it become one branch. Entries the hardware marked as empty are left out.
- * Returns PFMLIB_ERR_INVAL for NULL.  Since 1.0.
+ * A source and the target behind it become one branch. Entries the hardware marked as empty are
+ * left out. Returns PFMLIB_ERR_INVAL for NULL.  Since 1.0.
  */
 int pfm_mont_decode_etb(uint64_t pmd38, uint64_t pmd39, const uint64_t pmds[PMU_MONT_NUM_ETB],
                         pfmlib_mont_branch_t out[PMU_MONT_NUM_ETB], unsigned int *n);
 
 /**
- * Decode the trace buffer of retired instructions (IP-EAR). Arguments and result as pfm_mont_decode_etb().
+ * Decode the trace buffer of retired instructions (IP-EAR). Arguments and result as
+ * pfm_mont_decode_etb().
  *
  * Since 1.0.
  */
 int pfm_mont_decode_ipear(uint64_t pmd38, uint64_t pmd39, const uint64_t pmds[PMU_MONT_NUM_ETB],
                           pfmlib_mont_ip_t out[PMU_MONT_NUM_ETB], unsigned int *n);
 
-/* ---- registers as structures --------------------------------------------------------------------------------- */
+/* ---- registers as structures
+ * --------------------------------------------------------------------------------- */
 
-/* For programs written against earlier versions of this interface, which read and write registers through these unions.
- * The order of bit-fields is the compiler's choice, so the structures exist on little-endian hosts only and the
- * library itself does not use them. New programs have the decode functions above and pfm_decode_field(). */
+/* For programs written against earlier versions of this interface, which read and write registers
+ * through these unions. The order of bit-fields is the compiler's choice, so the structures exist
+ * on little-endian hosts only and the library itself does not use them. New programs have the
+ * decode functions above and pfm_decode_field(). */
 #if !defined(__BYTE_ORDER__) || __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define PFM_MONT_LAYOUTS 1
 #endif
@@ -391,13 +415,13 @@ typedef union {
 } pfm_mont_pmc_reg_t;
 
 #ifdef PFM_MONT_LAYOUTS
-#define PFM_MONT_ETB_EXT(n)                  \
-	uint64_t etb_pmd##n##ext_b1:1;       \
-	uint64_t etb_pmd##n##ext_bruflush:1; \
+#define PFM_MONT_ETB_EXT(n)                                                                        \
+	uint64_t etb_pmd##n##ext_b1:1;                                                             \
+	uint64_t etb_pmd##n##ext_bruflush:1;                                                       \
 	uint64_t etb_pmd##n##ext_res:2;
-#define PFM_MONT_IPEAR_EXT(n)                \
-	uint64_t ipear_pmd##n##ext_cycles:2; \
-	uint64_t ipear_pmd##n##ext_f:1;      \
+#define PFM_MONT_IPEAR_EXT(n)                                                                      \
+	uint64_t ipear_pmd##n##ext_cycles:2;                                                       \
+	uint64_t ipear_pmd##n##ext_f:1;                                                            \
 	uint64_t ipear_pmd##n##ext_ef:1;
 /* A macro of macro calls is laid out anew each time. */
 /* clang-format off */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /** The interface of perfmon.h in C++17: handles that release themselves, texts as std::string_view.
  *
- * A thin header: nothing of it is compiled into the library. Structs are those of perfmon.h; strings in them belong to the context,
- * plan or session. A refusal is an exception (perfmon::error), or a perfmon::result from functions whose names begin with try_.
+ * A thin header: nothing of it is compiled into the library. Structs are those of perfmon.h;
+ * strings in them belong to the context, plan or session. A refusal is an exception
+ * (perfmon::error), or a perfmon::result from functions whose names begin with try_.
  *
  *     perfmon::context machine;
  *     pfm_encoding_t e = machine.encode("coreduo::L2_Lines_In,core=all");
@@ -37,29 +38,46 @@ namespace perfmon
 /** Why a call was refused: what() is a sentence. */
 class error : public std::runtime_error
 {
-public:
+      public:
 	error(const pfm_ctx_t *ctx, const char *text, const pfm_error_t &why, int code)
-	    : std::runtime_error(sentence(ctx, text, why, code)), code_(code), kind_(why.kind), start_(why.start), end_(why.end),
-	      event_(why.event)
+	    : std::runtime_error(sentence(ctx, text, why, code)), code_(code), kind_(why.kind),
+	      start_(why.start), end_(why.end), event_(why.event)
 	{
 		std::array<char[96], 8> names;
-		std::size_t n = text ? pfm_suggest_names(ctx, text, &why, names.data(), names.size()) : 0;
+		std::size_t n =
+			text ? pfm_suggest_names(ctx, text, &why, names.data(), names.size()) : 0;
 
 		for (std::size_t i = 0; i < n; i++)
 			suggestions_.emplace_back(names[i]);
 	}
 	/** PFMLIB_ERR_*, and the stable word of its kind. */
-	int code() const noexcept { return code_; }
-	std::string_view kind() const noexcept { return pfm_error_kind_name(kind_); }
+	int code() const noexcept
+	{
+		return code_;
+	}
+	std::string_view kind() const noexcept
+	{
+		return pfm_error_kind_name(kind_);
+	}
 	/** Bytes of the text that are the culprit. */
-	std::pair<std::size_t, std::size_t> at() const noexcept { return { start_, end_ }; }
+	std::pair<std::size_t, std::size_t> at() const noexcept
+	{
+		return { start_, end_ };
+	}
 	/** Which event of a set, or -1. */
-	int event() const noexcept { return event_; }
+	int event() const noexcept
+	{
+		return event_;
+	}
 	/** What may have been meant, best first. */
-	const std::vector<std::string> &suggestions() const noexcept { return suggestions_; }
+	const std::vector<std::string> &suggestions() const noexcept
+	{
+		return suggestions_;
+	}
 
-private:
-	static std::string sentence(const pfm_ctx_t *ctx, const char *text, const pfm_error_t &why, int code)
+      private:
+	static std::string sentence(const pfm_ctx_t *ctx, const char *text, const pfm_error_t &why,
+	                            int code)
 	{
 		char buf[1024];
 
@@ -76,14 +94,23 @@ private:
 };
 
 /** A value, or the error that replaces it. */
-template <typename T>
-class result
+template <typename T> class result
 {
-public:
-	result(T value) : held_(std::move(value)) {}
-	result(perfmon::error why) : held_(std::move(why)) {}
-	bool has_value() const noexcept { return held_.index() == 0; }
-	explicit operator bool() const noexcept { return has_value(); }
+      public:
+	result(T value) : held_(std::move(value))
+	{
+	}
+	result(perfmon::error why) : held_(std::move(why))
+	{
+	}
+	bool has_value() const noexcept
+	{
+		return held_.index() == 0;
+	}
+	explicit operator bool() const noexcept
+	{
+		return has_value();
+	}
 	/** The value; throws the error if missing. */
 	const T &value() const
 	{
@@ -91,12 +118,21 @@ public:
 			throw std::get<1>(held_);
 		return std::get<0>(held_);
 	}
-	const T &operator*() const { return std::get<0>(held_); }
-	const T *operator->() const { return &std::get<0>(held_); }
+	const T &operator*() const
+	{
+		return std::get<0>(held_);
+	}
+	const T *operator->() const
+	{
+		return &std::get<0>(held_);
+	}
 	/** The error; only valid without a value. */
-	const perfmon::error &error() const { return std::get<1>(held_); }
+	const perfmon::error &error() const
+	{
+		return std::get<1>(held_);
+	}
 
-private:
+      private:
 	std::variant<T, perfmon::error> held_;
 };
 
@@ -116,8 +152,10 @@ inline bool is_whole(const std::string &text, pfm_error_t &why)
 	why.detail = "a zero byte";
 	return false;
 }
-/* Appends pointers to @texts; a negative code, with the reason in @why, for a text with a zero byte. */
-inline int collect(const std::vector<std::string> &texts, std::vector<const char *> &out, pfm_error_t &why)
+/* Appends pointers to @texts; a negative code, with the reason in @why, for a text with a zero
+ * byte. */
+inline int collect(const std::vector<std::string> &texts, std::vector<const char *> &out,
+                   pfm_error_t &why)
 {
 	for (const std::string &text : texts) {
 		why.event = static_cast<int>(out.size());
@@ -146,11 +184,14 @@ inline int check(int rc)
 }
 } // namespace detail
 
-/** A set of PMUs in which names are looked up. Copies are the same context; any thread may use it. */
+/** A set of PMUs in which names are looked up. Copies are the same context; any thread may use it.
+ */
 class context
 {
-public:
-	context() : context(perfmon_init_of<pfm_ctx_options_t>()) {}
+      public:
+	context() : context(perfmon_init_of<pfm_ctx_options_t>())
+	{
+	}
 	explicit context(const pfm_ctx_options_t &options)
 	{
 		pfm_error_t why = PFM_INIT(why);
@@ -161,7 +202,10 @@ public:
 			throw error(nullptr, nullptr, why, rc);
 		ctx_.reset(ctx, pfm_close_context);
 	}
-	const pfm_ctx_t *get() const noexcept { return ctx_.get(); }
+	const pfm_ctx_t *get() const noexcept
+	{
+		return ctx_.get();
+	}
 
 	/** Registers and attributes of one event; levels for a text that names none. */
 	result<pfm_encoding_t> try_encode(std::string_view text, unsigned plm = 0) const
@@ -169,13 +213,18 @@ public:
 		pfm_encoding_t e = PFM_INIT(e);
 		pfm_error_t why = PFM_INIT(why);
 		const std::string copy(text);
-		int rc = detail::is_whole(copy, why) ? pfm_encode_event(get(), copy.c_str(), plm, &e, &why) : why.code;
+		int rc = detail::is_whole(copy, why)
+		                 ? pfm_encode_event(get(), copy.c_str(), plm, &e, &why)
+		                 : why.code;
 
 		if (rc != PFMLIB_SUCCESS)
 			return error(get(), copy.c_str(), why, rc);
 		return e;
 	}
-	pfm_encoding_t encode(std::string_view text, unsigned plm = 0) const { return try_encode(text, plm).value(); }
+	pfm_encoding_t encode(std::string_view text, unsigned plm = 0) const
+	{
+		return try_encode(text, plm).value();
+	}
 
 	/** The event as another dialect writes it. */
 	result<std::string> try_print(std::string_view text, pfm_dialect_t dialect) const
@@ -187,18 +236,23 @@ public:
 
 		if (!detail::is_whole(copy, why))
 			return error(get(), copy.c_str(), why, why.code);
-		while ((rc = pfm_print_event(get(), copy.c_str(), dialect, &buf[0], buf.size(), &why)) == PFMLIB_ERR_FULL)
+		while ((rc = pfm_print_event(get(), copy.c_str(), dialect, &buf[0], buf.size(),
+		                             &why)) == PFMLIB_ERR_FULL)
 			buf.resize(buf.size() * 2);
 		if (rc != PFMLIB_SUCCESS)
 			return error(get(), copy.c_str(), why, rc);
 		buf.resize(std::string_view(buf.c_str()).size());
 		return buf;
 	}
-	std::string print(std::string_view text, pfm_dialect_t dialect) const { return try_print(text, dialect).value(); }
+	std::string print(std::string_view text, pfm_dialect_t dialect) const
+	{
+		return try_print(text, dialect).value();
+	}
 
 	/** Registers that count the events of @texts together, in order. */
-	result<pfm_set_t> try_dispatch(const std::vector<std::string> &texts,
-	                               const pfm_set_options_t &options = perfmon_init_of<pfm_set_options_t>()) const
+	result<pfm_set_t>
+	try_dispatch(const std::vector<std::string> &texts,
+	             const pfm_set_options_t &options = perfmon_init_of<pfm_set_options_t>()) const
 	{
 		pfm_set_t set = PFM_INIT(set);
 		pfm_error_t why = PFM_INIT(why);
@@ -206,13 +260,16 @@ public:
 		int rc = detail::collect(texts, pointers, why);
 
 		if (rc == PFMLIB_SUCCESS)
-			rc = pfm_dispatch_set(get(), pointers.data(), static_cast<unsigned>(pointers.size()), &options, &set, &why);
+			rc = pfm_dispatch_set(get(), pointers.data(),
+			                      static_cast<unsigned>(pointers.size()), &options,
+			                      &set, &why);
 		if (rc != PFMLIB_SUCCESS)
 			return error(get(), detail::culprit(texts, why), why, rc);
 		return set;
 	}
-	pfm_set_t dispatch(const std::vector<std::string> &texts,
-	                   const pfm_set_options_t &options = perfmon_init_of<pfm_set_options_t>()) const
+	pfm_set_t
+	dispatch(const std::vector<std::string> &texts,
+	         const pfm_set_options_t &options = perfmon_init_of<pfm_set_options_t>()) const
 	{
 		return try_dispatch(texts, options).value();
 	}
@@ -221,12 +278,17 @@ public:
 	std::vector<pfm_decoded_event_t> decode(int pmu, const pfm_reg_t *regs, unsigned n) const
 	{
 		int found = detail::check(pfm_decode_set(get(), pmu, regs, n, nullptr, 0));
-		std::vector<pfm_decoded_event_t> all(static_cast<std::size_t>(found), perfmon_init_of<pfm_decoded_event_t>());
+		std::vector<pfm_decoded_event_t> all(static_cast<std::size_t>(found),
+		                                     perfmon_init_of<pfm_decoded_event_t>());
 
-		detail::check(pfm_decode_set(get(), pmu, regs, n, all.data(), static_cast<unsigned>(found)));
+		detail::check(pfm_decode_set(get(), pmu, regs, n, all.data(),
+		                             static_cast<unsigned>(found)));
 		return all;
 	}
-	std::vector<pfm_decoded_event_t> decode(const pfm_set_t &set) const { return decode(set.pmu, set.pmcs, set.n_pmcs); }
+	std::vector<pfm_decoded_event_t> decode(const pfm_set_t &set) const
+	{
+		return decode(set.pmu, set.pmcs, set.n_pmcs);
+	}
 
 	/** Every PMU. */
 	std::vector<pfm_pmu_info_t> pmus() const
@@ -256,34 +318,44 @@ public:
 		return all;
 	}
 
-private:
+      private:
 	std::shared_ptr<pfm_ctx_t> ctx_;
 };
 
 /** A metric of a PMU. Keeps its context alive. */
 class metric
 {
-public:
-	/** The metric that @text names: "skx::Info_Thread_IPC". Throws an error if it is not a metric. */
+      public:
+	/** The metric that @text names: "skx::Info_Thread_IPC". Throws an error if it is not a
+	 * metric. */
 	metric(const context &ctx, std::string_view text) : ctx_(ctx)
 	{
 		pfm_error_t why = PFM_INIT(why);
 		const std::string copy(text);
-		int rc = detail::is_whole(copy, why) ? pfm_find_event_by_text(ctx.get(), copy.c_str(), &pmu_, &event_, &why) : why.code;
+		int rc = detail::is_whole(copy, why)
+		                 ? pfm_find_event_by_text(ctx.get(), copy.c_str(), &pmu_, &event_,
+		                                          &why)
+		                 : why.code;
 
 		if (rc == PFMLIB_SUCCESS)
 			rc = pfm_describe_metric(ctx.get(), pmu_, event_, &info_);
 		if (rc != PFMLIB_SUCCESS)
 			throw error(ctx.get(), copy.c_str(), why, rc);
 	}
-	const pfm_metric_info_t &info() const noexcept { return info_; }
-	/** The events and constants it needs, in the order in which compute() takes their values. */
+	const pfm_metric_info_t &info() const noexcept
+	{
+		return info_;
+	}
+	/** The events and constants it needs, in the order in which compute() takes their values.
+	 */
 	std::vector<pfm_metric_input_t> inputs() const
 	{
-		std::vector<pfm_metric_input_t> all(info_.n_inputs, perfmon_init_of<pfm_metric_input_t>());
+		std::vector<pfm_metric_input_t> all(info_.n_inputs,
+		                                    perfmon_init_of<pfm_metric_input_t>());
 
 		for (unsigned i = 0; i < info_.n_inputs; i++)
-			detail::check(pfm_describe_metric_input(ctx_.get(), pmu_, event_, i, &all[i]));
+			detail::check(
+				pfm_describe_metric_input(ctx_.get(), pmu_, event_, i, &all[i]));
 		return all;
 	}
 	/** The value from one measurement; a value that is missing is std::nullopt. */
@@ -307,7 +379,7 @@ public:
 		return value;
 	}
 
-private:
+      private:
 	context ctx_;
 	int pmu_ = -1;
 	unsigned event_ = 0;
@@ -317,7 +389,7 @@ private:
 /** Events and metrics in as few groups as possible. Moves; releases itself. */
 class plan
 {
-public:
+      public:
 	plan(const context &ctx, const std::vector<std::string> &texts,
 	     const pfm_plan_options_t &options = perfmon_init_of<pfm_plan_options_t>())
 	{
@@ -327,12 +399,17 @@ public:
 		int rc = detail::collect(texts, pointers, why);
 
 		if (rc == PFMLIB_SUCCESS)
-			rc = pfm_create_plan(&made, ctx.get(), pointers.data(), static_cast<unsigned>(pointers.size()), &options, &why);
+			rc = pfm_create_plan(&made, ctx.get(), pointers.data(),
+			                     static_cast<unsigned>(pointers.size()), &options,
+			                     &why);
 		if (rc != PFMLIB_SUCCESS)
 			throw error(ctx.get(), detail::culprit(texts, why), why, rc);
 		plan_.reset(made);
 	}
-	const pfm_plan_t *get() const noexcept { return plan_.get(); }
+	const pfm_plan_t *get() const noexcept
+	{
+		return plan_.get();
+	}
 	pfm_plan_info_t info() const
 	{
 		auto info = perfmon_init_of<pfm_plan_info_t>();
@@ -346,31 +423,42 @@ public:
 		std::vector<pfm_planned_event_t> all;
 		auto event = perfmon_init_of<pfm_planned_event_t>();
 
-		for (unsigned i = 0; pfm_describe_planned_event(get(), i, &event) == PFMLIB_SUCCESS; i++)
+		for (unsigned i = 0; pfm_describe_planned_event(get(), i, &event) == PFMLIB_SUCCESS;
+		     i++)
 			all.push_back(event);
 		return all;
 	}
 
-private:
+      private:
 	struct releaser {
-		void operator()(pfm_plan_t *p) const { pfm_free_plan(p); }
+		void operator()(pfm_plan_t *p) const
+		{
+			pfm_free_plan(p);
+		}
 	};
 	std::unique_ptr<pfm_plan_t, releaser> plan_;
 };
 
-/** One count. It has a value only if something was counted: 0 is never a way to say that nothing was. */
+/** One count. It has a value only if something was counted: 0 is never a way to say that nothing
+ * was. */
 struct reading {
 	std::string name, pmu, why, remedy;
 	std::optional<std::uint64_t> value;
 	pfm_count_t count;
-	std::string_view quality_name() const { return pfm_quality_name(count.quality); }
-	bool exact() const { return count.quality == PFM_QUALITY_EXACT; }
+	std::string_view quality_name() const
+	{
+		return pfm_quality_name(count.quality);
+	}
+	bool exact() const
+	{
+		return count.quality == PFM_QUALITY_EXACT;
+	}
 };
 
 /** Counters that are open, and their samples. Moves; closes itself. */
 class session
 {
-public:
+      public:
 	session(const context &ctx, const std::vector<std::string> &events,
 	        pfm_session_options_t options = perfmon_init_of<pfm_session_options_t>())
 	    : ctx_(ctx)
@@ -379,7 +467,7 @@ public:
 	}
 #ifdef __cpp_lib_span
 	session(const context &ctx, std::span<const std::string_view> events,
-	pfm_session_options_t options = perfmon_init_of<pfm_session_options_t>())
+	        pfm_session_options_t options = perfmon_init_of<pfm_session_options_t>())
 	    : session(ctx, std::vector<std::string>(events.begin(), events.end()), options)
 	{
 	}
@@ -395,13 +483,26 @@ public:
 			throw error(nullptr, nullptr, why, rc);
 		return session(s);
 	}
-	pfm_session_t *get() const noexcept { return session_.get(); }
-	void start() { check(pfm_start_session(get())); }
-	void stop() { check(pfm_stop_session(get())); }
-	void reset() { check(pfm_reset_session(get())); }
+	pfm_session_t *get() const noexcept
+	{
+		return session_.get();
+	}
+	void start()
+	{
+		check(pfm_start_session(get()));
+	}
+	void stop()
+	{
+		check(pfm_stop_session(get()));
+	}
+	void reset()
+	{
+		check(pfm_reset_session(get()));
+	}
 	std::vector<reading> read()
 	{
-		std::vector<pfm_count_t> counts(pfm_session_size(get()), perfmon_init_of<pfm_count_t>());
+		std::vector<pfm_count_t> counts(pfm_session_size(get()),
+		                                perfmon_init_of<pfm_count_t>());
 		std::vector<reading> all;
 
 		check(pfm_read_session(get(), counts.data(), static_cast<unsigned>(counts.size())));
@@ -410,24 +511,35 @@ public:
 		return all;
 	}
 
-	/** The session's metrics, from one reading of its counts; @seconds: its duration, 0 if unknown. */
+	/** The session's metrics, from one reading of its counts; @seconds: its duration, 0 if
+	 * unknown. */
 	std::vector<pfm_session_metric_t> metrics(double seconds = 0)
 	{
-		std::vector<pfm_count_t> counts(pfm_session_size(get()), perfmon_init_of<pfm_count_t>());
-		std::vector<pfm_session_metric_t> all(pfm_count_metrics(get()), perfmon_init_of<pfm_session_metric_t>());
+		std::vector<pfm_count_t> counts(pfm_session_size(get()),
+		                                perfmon_init_of<pfm_count_t>());
+		std::vector<pfm_session_metric_t> all(pfm_count_metrics(get()),
+		                                      perfmon_init_of<pfm_session_metric_t>());
 
 		check(pfm_read_session(get(), counts.data(), static_cast<unsigned>(counts.size())));
 		for (unsigned i = 0; i < all.size(); i++)
-			check(pfm_compute_session_metric(get(), i, counts.data(), 1, seconds, &all[i]));
+			check(pfm_compute_session_metric(get(), i, counts.data(), 1, seconds,
+			                                 &all[i]));
 		return all;
 	}
 
 	/* With options.sampling, see sampling.h. */
 
-	/** Waits up to @ms milliseconds (-1: any time) for records. False once every sampled task has ended and all was read. */
-	bool wait(int ms = -1) { return check(pfm_wait_session(get(), ms)) != PFM_WAIT_ENDED; }
+	/** Waits up to @ms milliseconds (-1: any time) for records. False once every sampled task
+	 * has ended and all was read. */
+	bool wait(int ms = -1)
+	{
+		return check(pfm_wait_session(get(), ms)) != PFM_WAIT_ENDED;
+	}
 	/** Takes the next record, the oldest there is. False if no record is ready. */
-	bool next(pfm_record_t &record) { return check(pfm_next_record(get(), &record)) != 0; }
+	bool next(pfm_record_t &record)
+	{
+		return check(pfm_next_record(get(), &record)) != 0;
+	}
 	/** How many samples count @i has given and lost. */
 	pfm_sample_statistics_t statistics(unsigned i = 0)
 	{
@@ -437,8 +549,10 @@ public:
 		return n;
 	}
 
-private:
-	explicit session(pfm_session_t *s) : session_(s) {}
+      private:
+	explicit session(pfm_session_t *s) : session_(s)
+	{
+	}
 	void open(const std::vector<std::string> &events, const pfm_session_options_t &options)
 	{
 		pfm_error_t why = PFM_INIT(why);
@@ -447,7 +561,8 @@ private:
 		int rc = detail::collect(events, texts, why);
 
 		if (rc == PFMLIB_SUCCESS)
-			rc = pfm_open_session(&s, ctx_->get(), &options, texts.data(), static_cast<unsigned>(texts.size()), &why);
+			rc = pfm_open_session(&s, ctx_->get(), &options, texts.data(),
+			                      static_cast<unsigned>(texts.size()), &why);
 		if (rc != PFMLIB_SUCCESS)
 			throw error(ctx_->get(), detail::culprit(events, why), why, rc);
 		session_.reset(s);
@@ -463,13 +578,20 @@ private:
 		r.why = info.why;
 		r.remedy = info.remedy;
 		r.count = count;
-		if (count.quality != PFM_QUALITY_NOT_COUNTED && count.quality != PFM_QUALITY_NOT_SUPPORTED)
+		if (count.quality != PFM_QUALITY_NOT_COUNTED &&
+		    count.quality != PFM_QUALITY_NOT_SUPPORTED)
 			r.value = count.value;
 		return r;
 	}
-	static int check(int rc) { return detail::check(rc); }
+	static int check(int rc)
+	{
+		return detail::check(rc);
+	}
 	struct closer {
-		void operator()(pfm_session_t *s) const { pfm_close_session(s); }
+		void operator()(pfm_session_t *s) const
+		{
+			pfm_close_session(s);
+		}
 	};
 	std::optional<context> ctx_; /* none for a recording that is read */
 	std::unique_ptr<pfm_session_t, closer> session_;
@@ -478,20 +600,24 @@ private:
 /** A perf.data file that is written from a session. Closes itself; the session must outlive it. */
 class recording
 {
-public:
+      public:
 	/** Starts the file; call it after session::start(). @command: arguments to note in it. */
 	recording(session &of, const std::string &path, const std::string &command = {})
 	{
 		pfm_error_t why = PFM_INIT(why);
 		pfm_recording_t *r = nullptr;
-		int rc = pfm_create_recording(&r, path.c_str(), of.get(), command.empty() ? nullptr : command.c_str(), &why);
+		int rc = pfm_create_recording(&r, path.c_str(), of.get(),
+		                              command.empty() ? nullptr : command.c_str(), &why);
 
 		if (rc != PFMLIB_SUCCESS)
 			throw error(nullptr, nullptr, why, rc);
 		recording_.reset(r);
 	}
 	/** Compresses what follows, level 1 to 22; throws without libzstd. */
-	void compress(int level) { detail::check(pfm_compress_recording(recording_.get(), level)); }
+	void compress(int level)
+	{
+		detail::check(pfm_compress_recording(recording_.get(), level));
+	}
 	/** Moves the buffers' contents to the file. Returns its size in bytes. */
 	std::uint64_t write()
 	{
@@ -501,11 +627,17 @@ public:
 		return size;
 	}
 	/** Completes the file. The destructor does so too, and ignores failures. */
-	void close() { detail::check(pfm_close_recording(recording_.release())); }
+	void close()
+	{
+		detail::check(pfm_close_recording(recording_.release()));
+	}
 
-private:
+      private:
 	struct closer {
-		void operator()(pfm_recording_t *r) const { pfm_close_recording(r); }
+		void operator()(pfm_recording_t *r) const
+		{
+			pfm_close_recording(r);
+		}
 	};
 	std::unique_ptr<pfm_recording_t, closer> recording_;
 };
@@ -518,15 +650,25 @@ private:
  * It stays in the thread that made it; a task that moves between threads uses region_visit. */
 class region
 {
-public:
-	explicit region(pfm_region_t *of) noexcept : region_(of) { pfm_region_begin(region_); }
-	explicit region(const char *name) noexcept : region(find(name)) {}
-	explicit region(const std::string &name) noexcept : region(name.c_str()) {}
+      public:
+	explicit region(pfm_region_t *of) noexcept : region_(of)
+	{
+		pfm_region_begin(region_);
+	}
+	explicit region(const char *name) noexcept : region(find(name))
+	{
+	}
+	explicit region(const std::string &name) noexcept : region(name.c_str())
+	{
+	}
 	region(const region &) = delete;
 	region &operator=(const region &) = delete;
-	~region() { pfm_region_end(region_); }
+	~region()
+	{
+		pfm_region_end(region_);
+	}
 
-private:
+      private:
 	static pfm_region_t *find(const char *name) noexcept
 	{
 		return PERFMON_REGIONS_ACTIVE_ ? pfm_region_by_name(name) : nullptr;
@@ -537,22 +679,37 @@ private:
 /** A visit that may be moved, and continued in another thread. */
 class region_visit
 {
-public:
-	explicit region_visit(pfm_region_t *of) noexcept : visit_(pfm_region_enter(of)) {}
+      public:
+	explicit region_visit(pfm_region_t *of) noexcept : visit_(pfm_region_enter(of))
+	{
+	}
 	explicit region_visit(const char *name) noexcept
-	    : region_visit(PERFMON_REGIONS_ACTIVE_ ? pfm_region_by_name(name) : nullptr) {}
-	region_visit(region_visit &&other) noexcept : visit_(std::exchange(other.visit_, nullptr)) {}
+	    : region_visit(PERFMON_REGIONS_ACTIVE_ ? pfm_region_by_name(name) : nullptr)
+	{
+	}
+	region_visit(region_visit &&other) noexcept : visit_(std::exchange(other.visit_, nullptr))
+	{
+	}
 	region_visit &operator=(region_visit &&other) noexcept
 	{
 		std::swap(visit_, other.visit_);
 		return *this;
 	}
-	~region_visit() { pfm_region_leave(visit_); }
+	~region_visit()
+	{
+		pfm_region_leave(visit_);
+	}
 	/** In the thread that leaves the task alone, then in the one that takes it up. */
-	void suspend() noexcept { pfm_region_suspend(visit_); }
-	void resume() noexcept { pfm_region_resume(visit_); }
+	void suspend() noexcept
+	{
+		pfm_region_suspend(visit_);
+	}
+	void resume() noexcept
+	{
+		pfm_region_resume(visit_);
+	}
 
-private:
+      private:
 	pfm_region_visit_t *visit_;
 };
 

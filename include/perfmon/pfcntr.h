@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The Tru64 UNIX counter device /dev/pfcntr as a program sees it: open modes, requests, what their arguments point at,
- * and the words that select events. pfm_device(3) explains them; pfmlib_alpha.h computes the words.
+/* The Tru64 UNIX counter device /dev/pfcntr as a program sees it: open modes, requests, what their
+ * arguments point at, and the words that select events. pfm_device(3) explains them; pfmlib_alpha.h
+ * computes the words.
  *
- * Requests are for ioctl(2) and take the address of their argument, never its value. Where the argument is an array
- * they take the address of a pointer to it. All quantities are 64 bits. Words of fields are described by masks and shifts;
- * the members that pfm(7) names are there beside them, for sources of that system, and are the same bits in either byte order.
- * Names are those of the system's own header. */
+ * Requests are for ioctl(2) and take the address of their argument, never its value. Where the
+ * argument is an array they take the address of a pointer to it. All quantities are 64 bits. Words
+ * of fields are described by masks and shifts; the members that pfm(7) names are there beside them,
+ * for sources of that system, and are the same bits in either byte order. Names are those of the
+ * system's own header. */
 #ifndef PERFMON_PFCNTR_H
 #define PERFMON_PFCNTR_H
 
@@ -19,7 +21,8 @@ extern "C" {
 
 #define PFCNTR_DEVICE "/dev/pfcntr"
 
-/* ---- open modes: one of them is ORed into the flags of open(2) -------------------------------------------------- */
+/* ---- open modes: one of them is ORed into the flags of open(2)
+ * -------------------------------------------------- */
 
 /* On other systems these bits mean other things: pass them to the device only. */
 #define PCNTOPENONE  0x08000 /* the processor the caller is bound to */
@@ -27,7 +30,9 @@ extern "C" {
 #define PCNTOPENALL  0x18000 /* all processors, one sum */
 #define PCNTOPENMASK 0x18000
 
-/* ---- requests --------------------------------------------------------------------------------------------------- */
+/* ---- requests
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 /* 31:29 direction, 28:16 size of the argument, 15:8 'P', 7:0 number. */
 #define PFCNTR_VOID                   0x20000000u
@@ -39,20 +44,24 @@ extern "C" {
 #define PFCNTR_REQUEST_TYPE(REQ)      ((REQ) >> 8 & 0xffu)
 
 /* All families. */
-#define PCNTRDISABLE    PFCNTR_REQUEST(PFCNTR_VOID, 0x00u, 0) /* counter interrupts off */
-#define PCNTRENABLE     PFCNTR_REQUEST(PFCNTR_VOID, 0x01u, 0) /* counter interrupts on */
-#define PCNTLOGALL      PFCNTR_REQUEST(PFCNTR_VOID, 0x03u, 0) /* count every process */
-#define PCNTLOGSELECT   PFCNTR_REQUEST(PFCNTR_VOID, 0x04u, 0) /* count marked processes, mark the caller */
+#define PCNTRDISABLE PFCNTR_REQUEST(PFCNTR_VOID, 0x00u, 0) /* counter interrupts off */
+#define PCNTRENABLE  PFCNTR_REQUEST(PFCNTR_VOID, 0x01u, 0) /* counter interrupts on */
+#define PCNTLOGALL   PFCNTR_REQUEST(PFCNTR_VOID, 0x03u, 0) /* count every process */
+#define PCNTLOGSELECT                                                                              \
+	PFCNTR_REQUEST(PFCNTR_VOID, 0x04u, 0) /* count marked processes, mark the caller */
 #define PCNTCLEARCNT    PFCNTR_REQUEST(PFCNTR_VOID, 0x05u, 0) /* zero the driver's counts */
 #define PCNTCLEARPCBPME PFCNTR_REQUEST(PFCNTR_VOID, 0x07u, 0) /* take the mark off the caller */
-#define PCNTCALLER      PFCNTR_REQUEST(PFCNTR_VOID, 0x08u, 0) /* charge utility routines to their callers */
-#define PCNTGETRSIZE    PFCNTR_REQUEST(PFCNTR_OUT, 0x0au, 8)  /* a word: bytes that read(2) delivers */
-#define PCNTGETIPLHIS   PFCNTR_REQUEST(PFCNTR_IN, 0x0bu, 8)   /* array of struct pfipls */
-#define PCNTSETITEMS    PFCNTR_REQUEST(PFCNTR_IN, 0x1fu, 8)   /* a word of PFM_* items */
-#define PCNTSETUADDR    PFCNTR_REQUEST(PFCNTR_IN, 0x20u, 16)  /* struct addr_range, user addresses */
-#define PCNTSETKADDR    PFCNTR_REQUEST(PFCNTR_IN, 0x21u, 16)  /* struct addr_range, kernel addresses */
-#define PCNTSETURANGE   PFCNTR_REQUEST(PFCNTR_IN, 0x22u, 32)  /* addr_range_t, user addresses */
-#define PCNTSETKRANGE   PFCNTR_REQUEST(PFCNTR_IN, 0x23u, 32)  /* addr_range_t, kernel addresses */
+#define PCNTCALLER                                                                                 \
+	PFCNTR_REQUEST(PFCNTR_VOID, 0x08u, 0) /* charge utility routines to their callers */
+#define PCNTGETRSIZE PFCNTR_REQUEST(PFCNTR_OUT, 0x0au, 8)  /* a word: bytes that read(2) delivers  \
+	                                                    */
+#define PCNTGETIPLHIS PFCNTR_REQUEST(PFCNTR_IN, 0x0bu, 8)  /* array of struct pfipls */
+#define PCNTSETITEMS  PFCNTR_REQUEST(PFCNTR_IN, 0x1fu, 8)  /* a word of PFM_* items */
+#define PCNTSETUADDR  PFCNTR_REQUEST(PFCNTR_IN, 0x20u, 16) /* struct addr_range, user addresses */
+#define PCNTSETKADDR  PFCNTR_REQUEST(PFCNTR_IN, 0x21u, 16) /* struct addr_range, kernel addresses  \
+	                                                    */
+#define PCNTSETURANGE PFCNTR_REQUEST(PFCNTR_IN, 0x22u, 32) /* addr_range_t, user addresses */
+#define PCNTSETKRANGE PFCNTR_REQUEST(PFCNTR_IN, 0x23u, 32) /* addr_range_t, kernel addresses */
 
 /* EV4. */
 #define PCNTSETMUX     PFCNTR_REQUEST(PFCNTR_IN, 0x02u, 8)  /* struct iccsr: events, rates, mute */
@@ -60,42 +69,51 @@ extern "C" {
 #define PCNTGETCNT_OLD PFCNTR_REQUEST(PFCNTR_OUT, 0x06u, 8) /* the same in systems of 1997 */
 
 /* EV5 and PCA56. The counter word is PF5_CTRS below. */
-#define PCNT5CTXTS     PFCNTR_REQUEST(PFCNTR_IN, 0x28u, 8)              /* a word of PF5_CTXT_* */
-#define PCNT5MUX       PFCNTR_REQUEST(PFCNTR_IN, 0x29u, 8)              /* a word of PF5_MUX* */
-#define PCNT5FREQ      PFCNTR_REQUEST(PFCNTR_IN, 0x2au, 8)              /* a word of PF5_C*_INT_EVERY_* */
-#define PCNT5DISABLE   PFCNTR_REQUEST(PFCNTR_IN, 0x2bu, 8)              /* counter word: stop */
-#define PCNT5ENABLE    PFCNTR_REQUEST(PFCNTR_IN, 0x2cu, 8)              /* counter word: start */
-#define PCNT5CLEAR     PFCNTR_REQUEST(PFCNTR_IN, 0x2du, 8)              /* counter word: zero */
-#define PCNT5RESTART   PFCNTR_REQUEST(PFCNTR_IN, 0x2eu, 8)              /* counter word: zero and start */
-#define PCNT5SETCNTRS  PFCNTR_REQUEST(PFCNTR_IN, 0x2fu, 8)              /* counter word: load its values */
-#define PCNT5GETCNTRS  PFCNTR_REQUEST(PFCNTR_IN | PFCNTR_OUT, 0x30u, 8) /* counter word: read one processor */
-#define PCNT5GETCNT    PFCNTR_REQUEST(PFCNTR_IN, 0x31u, 8)              /* array of struct pfcntrs_ev5: interrupts */
-#define PCNT5READCNTRS PFCNTR_REQUEST(PFCNTR_IN, 0x32u, 8)              /* array of struct pfcntrs_ev5: events */
+#define PCNT5CTXTS    PFCNTR_REQUEST(PFCNTR_IN, 0x28u, 8) /* a word of PF5_CTXT_* */
+#define PCNT5MUX      PFCNTR_REQUEST(PFCNTR_IN, 0x29u, 8) /* a word of PF5_MUX* */
+#define PCNT5FREQ     PFCNTR_REQUEST(PFCNTR_IN, 0x2au, 8) /* a word of PF5_C*_INT_EVERY_* */
+#define PCNT5DISABLE  PFCNTR_REQUEST(PFCNTR_IN, 0x2bu, 8) /* counter word: stop */
+#define PCNT5ENABLE   PFCNTR_REQUEST(PFCNTR_IN, 0x2cu, 8) /* counter word: start */
+#define PCNT5CLEAR    PFCNTR_REQUEST(PFCNTR_IN, 0x2du, 8) /* counter word: zero */
+#define PCNT5RESTART  PFCNTR_REQUEST(PFCNTR_IN, 0x2eu, 8) /* counter word: zero and start */
+#define PCNT5SETCNTRS PFCNTR_REQUEST(PFCNTR_IN, 0x2fu, 8) /* counter word: load its values */
+#define PCNT5GETCNTRS                                                                              \
+	PFCNTR_REQUEST(PFCNTR_IN | PFCNTR_OUT, 0x30u, 8) /* counter word: read one processor */
+#define PCNT5GETCNT                                                                                \
+	PFCNTR_REQUEST(PFCNTR_IN, 0x31u, 8) /* array of struct pfcntrs_ev5: interrupts */
+#define PCNT5READCNTRS PFCNTR_REQUEST(PFCNTR_IN, 0x32u, 8) /* array of struct pfcntrs_ev5: events  \
+	                                                    */
 
 /* EV6, and EV67 and later. The counter word is PF6_CTRS below. */
-#define PCNT6MUX       PFCNTR_REQUEST(PFCNTR_IN, 0x33u, 8)              /* a word of PF6_MUX* or PF67_* */
-#define PCNT6ENABWRITE PFCNTR_REQUEST(PFCNTR_IN, 0x34u, 8)              /* counter word: load its values and start */
-#define PCNT6DISABLE   PFCNTR_REQUEST(PFCNTR_IN, 0x35u, 8)              /* counter word: stop */
-#define PCNT6ENABLE    PFCNTR_REQUEST(PFCNTR_IN, 0x36u, 8)              /* counter word: start */
-#define PCNT6CLEAR     PFCNTR_REQUEST(PFCNTR_IN, 0x37u, 8)              /* counter word: zero */
-#define PCNT6RESTART   PFCNTR_REQUEST(PFCNTR_IN, 0x38u, 8)              /* counter word: zero and start */
-#define PCNT6SETCNTRS  PFCNTR_REQUEST(PFCNTR_IN, 0x39u, 8)              /* counter word: load its values */
-#define PCNT6GETCNTRS  PFCNTR_REQUEST(PFCNTR_IN | PFCNTR_OUT, 0x3au, 8) /* counter word: read one processor */
-#define PCNT6GETCNT    PFCNTR_REQUEST(PFCNTR_IN, 0x3bu, 8)              /* array of struct pfcntrs_ev6: interrupts */
-#define PCNT6READCNTRS PFCNTR_REQUEST(PFCNTR_IN, 0x3cu, 8)              /* array of struct pfcntrs_ev6: events */
+#define PCNT6MUX PFCNTR_REQUEST(PFCNTR_IN, 0x33u, 8) /* a word of PF6_MUX* or PF67_* */
+#define PCNT6ENABWRITE                                                                             \
+	PFCNTR_REQUEST(PFCNTR_IN, 0x34u, 8) /* counter word: load its values and start */
+#define PCNT6DISABLE  PFCNTR_REQUEST(PFCNTR_IN, 0x35u, 8) /* counter word: stop */
+#define PCNT6ENABLE   PFCNTR_REQUEST(PFCNTR_IN, 0x36u, 8) /* counter word: start */
+#define PCNT6CLEAR    PFCNTR_REQUEST(PFCNTR_IN, 0x37u, 8) /* counter word: zero */
+#define PCNT6RESTART  PFCNTR_REQUEST(PFCNTR_IN, 0x38u, 8) /* counter word: zero and start */
+#define PCNT6SETCNTRS PFCNTR_REQUEST(PFCNTR_IN, 0x39u, 8) /* counter word: load its values */
+#define PCNT6GETCNTRS                                                                              \
+	PFCNTR_REQUEST(PFCNTR_IN | PFCNTR_OUT, 0x3au, 8) /* counter word: read one processor */
+#define PCNT6GETCNT                                                                                \
+	PFCNTR_REQUEST(PFCNTR_IN, 0x3bu, 8) /* array of struct pfcntrs_ev6: interrupts */
+#define PCNT6READCNTRS PFCNTR_REQUEST(PFCNTR_IN, 0x3cu, 8) /* array of struct pfcntrs_ev6: events  \
+	                                                    */
 
-/* ---- what is collected at each interrupt ------------------------------------------------------------------------ */
+/* ---- what is collected at each interrupt
+ * ------------------------------------------------------------------------ */
 
 #define PFM_COUNTERS  1 /* interrupts of each counter */
 #define PFM_IPL       2 /* interrupt levels */
 #define PFM_PROFILING 4 /* where the program counter was; before any range request */
 
-/* EV67: the driver keeps the ProfileMe statistic beside the items. How a program hands it in is not documented;
- * PCNTSETITEMS with these bits is the likeliest way. */
+/* EV67: the driver keeps the ProfileMe statistic beside the items. How a program hands it in is not
+ * documented; PCNTSETITEMS with these bits is the likeliest way. */
 #define PFM_PM_STAT_SHIFT 8
 #define PFM_PM_STAT_MASK  0xff00
 
-/* ---- argument layouts ------------------------------------------------------------------------------------------- */
+/* ---- argument layouts
+ * ------------------------------------------------------------------------------------------- */
 
 /* Driver's counts, EV4. Counts are interrupts: multiply by the rate. */
 struct pfcntrs {
@@ -214,10 +232,10 @@ union pmctrs_ev5 {
 #define PF5_CTR0_SHIFT    48
 #define PF5_CTR0_KMASK    UINT64_C(0xffff000000000000)
 #define PF5_WRITE_KMASK   (PF5_CTR0_KMASK | PF5_CTR1_KMASK | PF5_CTR2_KMASK)
-#define PF5_CTRS(SELECT, CPU, C0, C1, C2)                                                                            \
-	(((uint64_t)(SELECT)&PF5_SEL_KMASK) | ((uint64_t)(CPU) << PF5_CPU_SHIFT & PF5_CPU_KMASK) |                   \
-	 ((uint64_t)(C2) << PF5_CTR2_SHIFT & PF5_CTR2_KMASK) | ((uint64_t)(C1) << PF5_CTR1_SHIFT & PF5_CTR1_KMASK) | \
-	 (uint64_t)(C0) << PF5_CTR0_SHIFT)
+#define PF5_CTRS(SELECT, CPU, C0, C1, C2)                                                          \
+	(((uint64_t)(SELECT)&PF5_SEL_KMASK) | ((uint64_t)(CPU) << PF5_CPU_SHIFT & PF5_CPU_KMASK) | \
+	 ((uint64_t)(C2) << PF5_CTR2_SHIFT & PF5_CTR2_KMASK) |                                     \
+	 ((uint64_t)(C1) << PF5_CTR1_SHIFT & PF5_CTR1_KMASK) | (uint64_t)(C0) << PF5_CTR0_SHIFT)
 
 union pmctrs_ev6 {
 	uint64_t pmctrs_ev6_long;
@@ -245,11 +263,13 @@ union pmctrs_ev6 {
 #define PF6_CPU_SHIFT     56
 #define PF6_CPU_KMASK     UINT64_C(0xff00000000000000)
 #define PF6_WRITE_KMASK   (PF6_SEL_KMASK | PF6_CTR1_KMASK | PF6_CTR0_KMASK | PF6_CPU_KMASK)
-#define PF6_CTRS(SELECT, CPU, C0, C1)                                                               \
-	(((uint64_t)(SELECT)&PF6_SEL_KMASK) | ((uint64_t)(C1) << PF6_CTR1_SHIFT & PF6_CTR1_KMASK) | \
+#define PF6_CTRS(SELECT, CPU, C0, C1)                                                              \
+	(((uint64_t)(SELECT)&PF6_SEL_KMASK) |                                                      \
+	 ((uint64_t)(C1) << PF6_CTR1_SHIFT & PF6_CTR1_KMASK) |                                     \
 	 ((uint64_t)(C0) << PF6_CTR0_SHIFT & PF6_CTR0_KMASK) | (uint64_t)(CPU) << PF6_CPU_SHIFT)
 
-/* ---- EV5: rates and modes --------------------------------------------------------------------------------------- */
+/* ---- EV5: rates and modes
+ * --------------------------------------------------------------------------------------- */
 
 /* One of each counter ORed together. 256 needs superuser privilege. */
 #define PF5_C0_INT_EVERY_65536 0x200
@@ -262,8 +282,8 @@ union pmctrs_ev6 {
 #define PF5_FREQ_SLOW          UINT64_C(0x2a0) /* bits it always sets */
 #define PF5_FREQ_PRIVILEGED    UINT64_C(0x150) /* bits that need privilege */
 
-/* Where to count. On Digital UNIX user code runs in what the chip calls executive mode: for user code alone take
- * PF5_CTXT_EXEC_AND_SUPER, not PF5_CTXT_USER. */
+/* Where to count. On Digital UNIX user code runs in what the chip calls executive mode: for user
+ * code alone take PF5_CTXT_EXEC_AND_SUPER, not PF5_CTXT_USER. */
 #define PF5_CTXT_ALL_MODES       UINT64_C(0)
 #define PF5_CTXT_NO_KERNEL       UINT64_C(0x100)
 #define PF5_CTXT_NO_PAL          UINT64_C(0x200)
@@ -281,16 +301,20 @@ union pmctrs_ev6 {
 #define PF5_CTXT_THIS_PROC       (PF5_CTXT_SEL_PROC | PF5_CTXT_PME_THIS)
 #define PF5_CTXT_KMASK           UINT64_C(0x40000301) /* bits that reach the chip */
 
-/* ---- events ----------------------------------------------------------------------------------------------------- */
+/* ---- events
+ * -----------------------------------------------------------------------------------------------------
+ */
 
-/* EV5: selects of the three counters, and the second select in the cache box for select 0xf of counters 1 and 2. */
-#define PF5_SEL0(N)             ((uint64_t)(N) << 31)
-#define PF5_SEL1(N)             ((uint64_t)(N) << 4)
-#define PF5_SEL2(N)             ((uint64_t)(N))
-#define PF5_CBOX1(N)            ((uint64_t)(N) << 51 | 0xf0)
-#define PF5_CBOX2(N)            ((uint64_t)(N) << 54 | 0x0f)
-#define PF5_MUX_KMASK           UINT64_C(0x01f80000000000ff) /* as the system's header has it: without PF5_SEL0 */
-#define PF5_MUX0_KMASK          UINT64_C(0x80000000)         /* which the driver passes on too */
+/* EV5: selects of the three counters, and the second select in the cache box for select 0xf of
+ * counters 1 and 2. */
+#define PF5_SEL0(N)  ((uint64_t)(N) << 31)
+#define PF5_SEL1(N)  ((uint64_t)(N) << 4)
+#define PF5_SEL2(N)  ((uint64_t)(N))
+#define PF5_CBOX1(N) ((uint64_t)(N) << 51 | 0xf0)
+#define PF5_CBOX2(N) ((uint64_t)(N) << 54 | 0x0f)
+#define PF5_MUX_KMASK                                                                              \
+	UINT64_C(0x01f80000000000ff) /* as the system's header has it: without PF5_SEL0 */
+#define PF5_MUX0_KMASK          UINT64_C(0x80000000) /* which the driver passes on too */
 #define PF5_MUX_CBOX_KMASK      UINT64_C(0x01f8000000000000)
 #define PF5_MUX_CBOX_KSHIFT     32 /* down by so much for wrperfmon on EV5 and EV56 */
 #define PFPCA56_MUX_CBOX_KSHIFT 43 /* and by so much on PCA56 */

@@ -36,10 +36,10 @@ typedef struct pfm_region {
 
 /** The region NAME of this call site: a pointer to a static object, so that no name is searched for
  * in a loop. */
-#define PFM_REGION(NAME)                                               \
-	(__extension__({                                               \
-		static pfm_region_t pfm_region_here_ = { NAME, 0, 0 }; \
-		&pfm_region_here_;                                     \
+#define PFM_REGION(NAME)                                                                           \
+	(__extension__({                                                                           \
+		static pfm_region_t pfm_region_here_ = { NAME, 0, 0 };                             \
+		&pfm_region_here_;                                                                 \
 	}))
 
 /** Nonzero while regions are counted, or until the first begin has read the environment. Read-only
@@ -54,7 +54,7 @@ void pfm_region_begin(pfm_region_t *region);
 void pfm_region_end(pfm_region_t *region);
 
 #ifndef PFM_REGION_NO_MACROS
-#define PERFMON_REGIONS_ACTIVE_ \
+#define PERFMON_REGIONS_ACTIVE_                                                                    \
 	__builtin_expect(__atomic_load_n(&perfmon_regions_active, __ATOMIC_RELAXED), 0)
 #define pfm_region_begin(R) (PERFMON_REGIONS_ACTIVE_ ? (pfm_region_begin)(R) : (void)0)
 #define pfm_region_end(R)   (PERFMON_REGIONS_ACTIVE_ ? (pfm_region_end)(R) : (void)0)
@@ -86,9 +86,9 @@ void pfm_region_reset(pfm_region_t *region);
 enum {
 	PFM_REGIONS_NO_SUBTRACT = 1, /**< report counts with the cost of begin and end in them */
 	PFM_REGIONS_ROTATE_INNER =
-		2,                 /**< change groups at every begin, not only at a thread's outermost */
-	PFM_REGIONS_SYSTEM = 4,    /**< count events that no task can have for the whole machine while
-	                     the region runs */
+		2, /**< change groups at every begin, not only at a thread's outermost */
+	PFM_REGIONS_SYSTEM = 4, /**< count events that no task can have for the whole machine while
+	                  the region runs */
 	PFM_REGIONS_PER_THREAD = 8 /**< write a row for each thread, not only the sums */
 };
 
@@ -142,17 +142,17 @@ typedef struct pfm_region_info {
 typedef struct {
 	size_t size;
 	uint64_t inclusive, exclusive;
-	uint64_t visits;           /**< outermost visits in which it was counted from begin to end: inclusive,
-	min, max, variance rest on them */
+	uint64_t visits; /**< outermost visits in which it was counted from begin to end: inclusive,
+min, max, variance rest on them */
 	uint64_t exclusive_visits; /**< visits that exclusive rests on */
 	uint64_t min, max;         /**< of a visit */
 	double variance;           /**< of a visit; negative with fewer than two */
-	uint64_t overhead;         /**< cost of begin and end that was measured in the inclusive count;
-	      subtracted unless asked not to be */
-	int quality;               /**< pfm_quality_t: exact, partial (counted in some visits), not counted, not
+	uint64_t overhead; /**< cost of begin and end that was measured in the inclusive count;
+      subtracted unless asked not to be */
+	int quality;  /**< pfm_quality_t: exact, partial (counted in some visits), not counted, not
 supported */
-	int cause;                 /**< pfm_cause_t */
-	double scale;              /**< multiply counts by this to get units */
+	int cause;    /**< pfm_cause_t */
+	double scale; /**< multiply counts by this to get units */
 } pfm_region_count_t;
 
 /** An event that regions count. */

@@ -152,8 +152,8 @@ int pfm_reset_session(pfm_session_t *s);
 unsigned pfm_session_size(const pfm_session_t *s);
 /** Reads all counts.
  * @counts  room for @n counts, each with its size set; counts beyond the session's stay unchanged
- * The call succeeds for a count without a value; its quality shows that. PFMLIB_ERR_INVAL for NULL or a size
- * that is not set; PFMLIB_ERR_SYS if reading fails. */
+ * The call succeeds for a count without a value; its quality shows that. PFMLIB_ERR_INVAL for NULL
+ * or a size that is not set; PFMLIB_ERR_SYS if reading fails. */
 int pfm_read_session(pfm_session_t *s, pfm_count_t *counts, unsigned n);
 /** Reads count @i, without a system call where the session has PFM_SESSION_USER_READ and the kernel
  * allows it; otherwise like pfm_read_session(). Only for a session of the calling thread. */

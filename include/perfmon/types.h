@@ -19,7 +19,8 @@
 /* pfp_flags: count for the whole system, not for one task. */
 #define PFMLIB_PFP_SYSTEMWIDE 0x1
 
-/* ---- result codes -------------------------------------------------------------------------------------------- */
+/* ---- result codes
+ * -------------------------------------------------------------------------------------------- */
 
 typedef int pfm_err_t;
 
@@ -64,7 +65,9 @@ typedef int pfm_err_t;
 #define PFMLIB_ERR_IMAGE           (-38) /* damaged or foreign event file */
 #define PFMLIB_ERR_LAST            (-38) /* the lowest code there is */
 
-/* ---- PMU types ----------------------------------------------------------------------------------------------- */
+/* ---- PMU types
+ * -----------------------------------------------------------------------------------------------
+ */
 
 #define PFMLIB_NO_PMU               (-1)
 #define PFMLIB_UNKNOWN_PMU          0
@@ -124,10 +127,11 @@ typedef int pfm_err_t;
 #define PFMLIB_ALPHA_EV6_PMU        153
 #define PFMLIB_ALPHA_EV67_PMU       154
 
-/* ---- registers -------------------------------------------------------------------------------- */
+/* ---- registers --------------------------------------------------------------------------------
+ */
 
-#define PFMLIB_REG_MAX             512                   /* registers a mask can name */
-#define PFMLIB_REG_BV              (PFMLIB_REG_MAX / 64) /* words of a mask */
+#define PFMLIB_REG_MAX 512                   /* registers a mask can name */
+#define PFMLIB_REG_BV  (PFMLIB_REG_MAX / 64) /* words of a mask */
 
 /* A set of registers. Register n is bit n % 64 of word n / 64. */
 typedef struct {
@@ -147,7 +151,8 @@ typedef struct {
 extern "C" {
 #endif
 
-/* ---- sets of registers --------------------------------------------------------------------------------------- */
+/* ---- sets of registers
+ * --------------------------------------------------------------------------------------- */
 
 /* True if register @b is in the set; 0 for registers that do not exist. */
 static inline int pfm_regmask_isset(const pfmlib_regmask_t *h, unsigned int b)
@@ -200,7 +205,8 @@ static inline int pfm_regmask_eq(const pfmlib_regmask_t *h1, const pfmlib_regmas
 }
 
 /* Registers in both sets. */
-static inline pfm_err_t pfm_regmask_and(pfmlib_regmask_t *dst, const pfmlib_regmask_t *h1, const pfmlib_regmask_t *h2)
+static inline pfm_err_t pfm_regmask_and(pfmlib_regmask_t *dst, const pfmlib_regmask_t *h1,
+                                        const pfmlib_regmask_t *h2)
 {
 	unsigned int i;
 
@@ -212,7 +218,8 @@ static inline pfm_err_t pfm_regmask_and(pfmlib_regmask_t *dst, const pfmlib_regm
 }
 
 /* Registers in the first set and not in the second. */
-static inline pfm_err_t pfm_regmask_andnot(pfmlib_regmask_t *dst, const pfmlib_regmask_t *h1, const pfmlib_regmask_t *h2)
+static inline pfm_err_t pfm_regmask_andnot(pfmlib_regmask_t *dst, const pfmlib_regmask_t *h1,
+                                           const pfmlib_regmask_t *h2)
 {
 	unsigned int i;
 
@@ -224,7 +231,8 @@ static inline pfm_err_t pfm_regmask_andnot(pfmlib_regmask_t *dst, const pfmlib_r
 }
 
 /* Registers in either set. */
-static inline pfm_err_t pfm_regmask_or(pfmlib_regmask_t *dst, const pfmlib_regmask_t *h1, const pfmlib_regmask_t *h2)
+static inline pfm_err_t pfm_regmask_or(pfmlib_regmask_t *dst, const pfmlib_regmask_t *h1,
+                                       const pfmlib_regmask_t *h2)
 {
 	unsigned int i;
 

@@ -10,7 +10,8 @@ static unsigned minimum(unsigned a, unsigned b)
 unsigned base_edit_distance(const unsigned char *a, unsigned n, const unsigned char *b, unsigned m,
                             unsigned limit)
 {
-	unsigned char rows[3][EDIT_DISTANCE_MAX + 1], *before = rows[0], *last = rows[1], *now = rows[2];
+	unsigned char rows[3][EDIT_DISTANCE_MAX + 1], *before = rows[0], *last = rows[1],
+						      *now = rows[2];
 
 	if ((n > m ? n - m : m - n) > limit)
 		return limit + 1;

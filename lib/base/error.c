@@ -4,11 +4,14 @@
 
 #include <perfmon/types.h>
 
-int pfmi_base_set_error(pfm_error_t *why, int code, pfm_error_kind_t kind, const char *text, struct slice s, const char *detail)
+int pfmi_base_set_error(pfm_error_t *why, int code, pfm_error_kind_t kind, const char *text,
+                        struct slice s, const char *detail)
 {
 	if (!why)
 		return code;
-	*why = (pfm_error_t){ .size = why->size, .code = code, .kind = kind, .event = -1, .detail = detail };
+	*why = (pfm_error_t){
+		.size = why->size, .code = code, .kind = kind, .event = -1, .detail = detail
+	};
 	if (text && s.text) {
 		why->start = (uint32_t)(s.text - text);
 		why->end = why->start + s.len;
@@ -27,8 +30,9 @@ int pfmi_base_set_errno_error(pfm_error_t *why, int code, int err, const char *d
 const char *pfm_result_text(int code)
 {
 	switch (code) {
-#define ERR(NAME, NUMBER, TEXT) \
-	case NUMBER: return TEXT;
+#define ERR(NAME, NUMBER, TEXT)                                                                    \
+	case NUMBER:                                                                               \
+		return TEXT;
 #include "base/errors.def"
 #undef ERR
 	default: return "unknown result code";

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* How structs cross the border of the library. Each begins with the size its caller was compiled with, which may be shorter or
- * longer than ours. The one rule: a size is good if the size member itself fits; what the shorter side does not know is zero on the
- * way in and left alone on the way out. */
+/* How structs cross the border of the library. Each begins with the size its caller was compiled
+ * with, which may be shorter or longer than ours. The one rule: a size is good if the size member
+ * itself fits; what the shorter side does not know is zero on the way in and left alone on the way
+ * out. */
 #ifndef PERFMON_SIZES_H
 #define PERFMON_SIZES_H
 
@@ -31,7 +32,8 @@ static inline size_t base_shared_struct_size(const void *s, size_t ours)
 	return theirs < ours ? theirs : ours;
 }
 
-/* In: copies the caller's struct @from, which may be NULL, to @to of @size bytes. False if its size is not set. */
+/* In: copies the caller's struct @from, which may be NULL, to @to of @size bytes. False if its size
+ * is not set. */
 static inline bool base_copy_struct_in(void *to, size_t size, const void *from)
 {
 	memset(to, 0, size);
@@ -46,7 +48,8 @@ static inline bool base_copy_struct_in(void *to, size_t size, const void *from)
 /* Out: copies @from of @size bytes to the caller's struct @to, whose size was checked. */
 static inline void base_copy_struct_out(void *to, const void *from, size_t size)
 {
-	memcpy((char *)to + sizeof(size_t), (const char *)from + sizeof(size_t), base_shared_struct_size(to, size) - sizeof(size_t));
+	memcpy((char *)to + sizeof(size_t), (const char *)from + sizeof(size_t),
+	       base_shared_struct_size(to, size) - sizeof(size_t));
 }
 
 /* Stride: the @i-th of the caller's structs at @first, all of which are as long as that one. */
@@ -55,7 +58,8 @@ static inline void *base_struct_at(void *first, size_t i)
 	return (char *)first + i * base_struct_size(first);
 }
 
-/* Where a public call writes its error: the caller's own struct @error (may be NULL) if it has room for all of ours, else @mine. */
+/* Where a public call writes its error: the caller's own struct @error (may be NULL) if it has room
+ * for all of ours, else @mine. */
 static inline pfm_error_t *base_begin_error(pfm_error_t *error, pfm_error_t *mine)
 {
 	if (!error || error->size >= sizeof(*error))

@@ -90,8 +90,9 @@ static size_t measure_decimal(const char *s, size_t *point)
 	return i;
 }
 
-/* "64", "6.103515625e-5": up to 15 digits and a power of ten up to 22 are exact numbers, so one operation rounds as strtod() does.
- * False for all others, and where the compiler keeps more digits than a double has. */
+/* "64", "6.103515625e-5": up to 15 digits and a power of ten up to 22 are exact numbers, so one
+ * operation rounds as strtod() does. False for all others, and where the compiler keeps more digits
+ * than a double has. */
 static bool parse_short_decimal(const char *s, double *out)
 {
 	double power = 1;
@@ -132,8 +133,8 @@ bool pfmi_base_parse_decimal(const char *s, double *out)
 	len = measure_decimal(s, &point);
 	if (len == 0 || s[len] != '\0' || len > 200)
 		return false;
-	/* strtod() rounds correctly but reads the locale's decimal point. That may change under us in another thread: then
-	 * the number ends too early, and it is tried again. */
+	/* strtod() rounds correctly but reads the locale's decimal point. That may change under us
+	 * in another thread: then the number ends too early, and it is tried again. */
 	for (int i = 0; i < 3; i++) {
 		char half[16], buf[240], *end;
 		size_t n = (size_t)snprintf(half, sizeof(half), "%.1f", 0.5);
@@ -141,7 +142,8 @@ bool pfmi_base_parse_decimal(const char *s, double *out)
 		if (point == SIZE_MAX || n < 3 || n >= sizeof(half))
 			memcpy(buf, s, len + 1);
 		else
-			snprintf(buf, sizeof(buf), "%.*s%.*s%s", (int)point, s, (int)(n - 2), half + 1, s + point + 1);
+			snprintf(buf, sizeof(buf), "%.*s%.*s%s", (int)point, s, (int)(n - 2),
+			         half + 1, s + point + 1);
 		*out = strtod(buf, &end);
 		if (*end == '\0')
 			return true;

@@ -13,7 +13,8 @@ struct slice {
 	uint32_t len;
 };
 
-/* Of eight bytes as they lie in memory the first @n, 0 to 8, with 0 for the others; and the last @n, 1 to 8, wherever they lie then. */
+/* Of eight bytes as they lie in memory the first @n, 0 to 8, with 0 for the others; and the last
+ * @n, 1 to 8, wherever they lie then. */
 static inline uint64_t base_keep_first_bytes(uint64_t bytes, unsigned n)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -30,7 +31,8 @@ static inline uint64_t base_keep_last_bytes(uint64_t bytes, unsigned n)
 	return bytes << 8 * (8 - n);
 #endif
 }
-/* The first eight bytes of a slice, as they lie in memory; 0 for those that it does not have. Nothing behind it is read. */
+/* The first eight bytes of a slice, as they lie in memory; 0 for those that it does not have.
+ * Nothing behind it is read. */
 static inline uint64_t base_load_first_bytes(struct slice s)
 {
 	uint64_t bytes = 0;
@@ -56,7 +58,7 @@ static inline uint64_t base_load_first_bytes(struct slice s)
 #else
 	(void)first;
 	(void)last;
-	memcpy(&bytes, s.s, s.len);
+	memcpy(&bytes, s.text, s.len);
 	return bytes;
 #endif
 }
@@ -88,13 +90,16 @@ bool pfmi_base_parse_number(struct slice s, uint64_t *out);
 bool pfmi_base_parse_perf_number(struct slice s, uint64_t *out);
 /* A whole terminated string. */
 struct slice pfmi_base_make_slice(const char *s);
-/* Equal without regard to case; and what @word goes on with behind @s, NULL if it does not start so. */
+/* Equal without regard to case; and what @word goes on with behind @s, NULL if it does not start
+ * so. */
 bool pfmi_base_is_slice_icase(struct slice s, const char *word);
 const char *pfmi_base_skip_prefix_icase(struct slice s, const char *word);
 /* A number as C writes it, whatever the locale. False for other text. */
 bool pfmi_base_parse_decimal(const char *s, double *out);
-/* Fills @why (if not NULL) and returns @code. @s marks the culprit inside @spec's text; NULL text marks nothing. */
-int pfmi_base_set_error(pfm_error_t *why, int code, pfm_error_kind_t kind, const char *text, struct slice s, const char *detail);
+/* Fills @why (if not NULL) and returns @code. @s marks the culprit inside @spec's text; NULL text
+ * marks nothing. */
+int pfmi_base_set_error(pfm_error_t *why, int code, pfm_error_kind_t kind, const char *text,
+                        struct slice s, const char *detail);
 /* Sets the error of a failed system call: @err is its errno. */
 int pfmi_base_set_errno_error(pfm_error_t *why, int code, int err, const char *detail);
 

@@ -15,8 +15,7 @@ static size_t announced_length(unsigned char lead)
 		return 1;
 	if (lead < 0xc2 || lead > 0xf4)
 		return 0;
-	return lead < 0xe0 ? 2 : lead < 0xf0 ? 3
-	                                     : 4;
+	return lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
 }
 
 /* The second byte tells overlong forms, surrogates and numbers beyond U+10FFFF from characters. */

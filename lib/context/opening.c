@@ -15,7 +15,8 @@
 #endif
 
 static struct pfm_ctx default_context = { .n_refs = 1 };
-/* Replaces the default context while memory for the environment's options is missing: it has no default PMU and no images. */
+/* Replaces the default context while memory for the environment's options is missing: it has no
+ * default PMU and no images. */
 static struct pfm_ctx no_memory_context;
 
 static char *copy_option(const char *given, const char *wish, bool *failed)
@@ -193,7 +194,8 @@ void pfm_close_context(pfm_ctx_t *ctx)
 
 /* ---- refused images -------------------------------------------------------------------------- */
 
-int pfm_describe_rejected_image(const pfm_ctx_t *ctx, unsigned i, const char **path, const char **why)
+int pfm_describe_rejected_image(const pfm_ctx_t *ctx, unsigned i, const char **path,
+                                const char **why)
 {
 	const struct image_set *im;
 	int rc;

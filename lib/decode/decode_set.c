@@ -50,7 +50,8 @@ static void write_entries(struct set_decoder *d, unsigned reg, int counter,
 		full.n_candidates = n;
 		full.candidate = i;
 		if (n && pfmi_format_print_event(&candidates[i], NULL, PFM_DIALECT_LIBPFM,
-		                                 (struct slice){ 0 }, full.text, sizeof(full.text), NULL))
+		                                 (struct slice){ 0 }, full.text, sizeof(full.text),
+		                                 NULL))
 			full.text[0] = '\0';
 		if (to)
 			base_copy_struct_out(to, &full, sizeof(full));
@@ -59,7 +60,8 @@ static void write_entries(struct set_decoder *d, unsigned reg, int counter,
 
 /* ---- candidates ------------------------------------------------------------------------------ */
 
-/* How far an event is from its row: what had to be added, and whether listings leave the row out. */
+/* How far an event is from its row: what had to be added, and whether listings leave the row out.
+ */
 static unsigned get_distance(const struct event *ev)
 {
 	const struct row *r = table_row(ev->table, ev->row_index);
@@ -201,7 +203,8 @@ static void decode_register_pair(struct set_decoder *d, unsigned i)
 		if (!init_target(d, &d->regs[i], low | d->regs[k].value << 32, &g))
 			break;
 		n = find_candidates(&g, candidates, MAX_CANDIDATES);
-		while (n && (pfmi_pmu_get_extra_register(&candidates[n - 1]) ^ d->regs[k].addr) & ~1ull)
+		while (n &&
+		       (pfmi_pmu_get_extra_register(&candidates[n - 1]) ^ d->regs[k].addr) & ~1ull)
 			n--;
 	}
 	for (unsigned k = 0; k < n; k++)
@@ -229,7 +232,8 @@ static void decode_own_control(struct set_decoder *d, unsigned i)
 		unsigned n_same = 0;
 
 		for (unsigned k = 0; k < n; k++)
-			if (counter[k] == c && (!n_same || get_distance(&events[k]) == get_distance(&same[0])))
+			if (counter[k] == c &&
+			    (!n_same || get_distance(&events[k]) == get_distance(&same[0])))
 				same[n_same++] = events[k];
 		if (n_same)
 			write_entries(d, i, c, same, n_same);
@@ -248,8 +252,9 @@ static void decode_words(struct set_decoder *d, unsigned i)
 	if (init_target(d, &d->regs[i], d->regs[i].value, &g)) {
 		g.known_words = 15;
 		for (unsigned k = 0; k < d->n_regs; k++)
-			if (d->regs[k].kind == PFM_REG_CONFIG && d->regs[k].addr == d->regs[i].addr &&
-			    d->regs[k].num > 0 && d->regs[k].num < 4)
+			if (d->regs[k].kind == PFM_REG_CONFIG &&
+			    d->regs[k].addr == d->regs[i].addr && d->regs[k].num > 0 &&
+			    d->regs[k].num < 4)
 				g.config[d->regs[k].num] = d->regs[k].value;
 		n = find_candidates(&g, candidates, MAX_CANDIDATES);
 	}

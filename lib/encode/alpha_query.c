@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Questions about Alpha events by their index: columns of the event tables, and what follows from them. */
+/* Questions about Alpha events by their index: columns of the event tables, and what follows from
+ * them. */
 #include <perfmon/alpha.h>
 #include <string.h>
 #include "pmu/pmu.h"
@@ -52,8 +53,12 @@ static unsigned get_uncertainty_flags(const struct table *t, unsigned idx)
 	unsigned flags = 0;
 
 	for (unsigned i = 0; f && i < f->n_named_values; i++)
-		for (unsigned k = 0; (set >> i & 1) && k < sizeof uncertainty_words / sizeof uncertainty_words[0]; k++)
-			if (strcmp(table_text(t, table_named_values(t)[f->first_named_value + i].name), uncertainty_words[k].word) == 0)
+		for (unsigned k = 0;
+		     (set >> i & 1) && k < sizeof uncertainty_words / sizeof uncertainty_words[0];
+		     k++)
+			if (strcmp(table_text(t,
+			                      table_named_values(t)[f->first_named_value + i].name),
+			           uncertainty_words[k].word) == 0)
 				flags |= uncertainty_words[k].flag;
 	return flags;
 }
@@ -67,13 +72,15 @@ static const char *get_constant(const struct table *t, unsigned idx, unsigned co
 	for (unsigned i = 0; at && i < r->n_values; i++) {
 		struct field_value v = table_row_value_at(t, r, i);
 
-		if (v.field == at - 1 && (counter == ANY_COUNTER || v.counter == ANY_COUNTER || v.counter == counter))
+		if (v.field == at - 1 &&
+		    (counter == ANY_COUNTER || v.counter == ANY_COUNTER || v.counter == counter))
 			return table_text(t, (uint32_t)v.value);
 	}
 	return "";
 }
 
-/* Words of choice "weight": one, half, double. A half counts half units: two counts in the equations are one event. */
+/* Words of choice "weight": one, half, double. A half counts half units: two counts in the
+ * equations are one event. */
 static void set_event_weight(const struct table *t, unsigned idx, pfm_alpha_event_info_t *info)
 {
 	uint64_t weight = pfmi_table_row_value(t, idx, KEY_WEIGHT, ANY_COUNTER);
@@ -92,17 +99,20 @@ pfm_err_t pfm_alpha_get_event_info(int pmu, unsigned int idx, pfm_alpha_event_in
 	if (rc || !info)
 		return rc ? rc : PFMLIB_ERR_INVAL;
 	memset(info, 0, sizeof *info);
-	mode = t->encoder == ENCODER_EV67 ? pfmi_table_row_value(t, idx, KEY_PCTR_MODE, ANY_COUNTER) : 4;
+	mode = t->encoder == ENCODER_EV67 ? pfmi_table_row_value(t, idx, KEY_PCTR_MODE, ANY_COUNTER)
+	                                  : 4;
 	info->kind = (int)pfmi_table_row_value(t, idx, KEY_KIND, ANY_COUNTER);
 	info->statistic = (unsigned)pfmi_table_row_value(t, idx, KEY_STAT, ANY_COUNTER);
 	info->pm_mode = info->kind < PFM_ALPHA_PROFILEME || mode > 3 ? -1 : (int)mode;
 	set_event_weight(t, idx, info);
-	info->counters = pfm_alpha_is_pair(pmu, idx) || info->kind >= PFM_ALPHA_PROFILEME ? 3
-	                                                                                  : (unsigned)table_row_counter_mask(t, table_row(t, idx));
+	info->counters = pfm_alpha_is_pair(pmu, idx) || info->kind >= PFM_ALPHA_PROFILEME
+	                         ? 3
+	                         : (unsigned)table_row_counter_mask(t, table_row(t, idx));
 	info->uncertainty = get_uncertainty_flags(t, idx);
 	info->error_counts = info->uncertainty & PFM_ALPHA_UNC_RETIRED ? 4 : 0;
-	info->shift_cycles = info->uncertainty & PFM_ALPHA_UNC_EARLY ? -3 : info->uncertainty & PFM_ALPHA_UNC_LATE ? 1
-	                                                                                                           : 0;
+	info->shift_cycles = info->uncertainty & PFM_ALPHA_UNC_EARLY  ? -3
+	                     : info->uncertainty & PFM_ALPHA_UNC_LATE ? 1
+	                                                              : 0;
 	info->window_less = info->uncertainty & PFM_ALPHA_UNC_WINDOW ? 2 : 0;
 	info->linux_raw = (int)pfmi_table_row_value(t, idx, KEY_LINUX, ANY_COUNTER);
 	info->constant = get_constant(t, idx, ANY_COUNTER);
@@ -115,7 +125,8 @@ static int get_event_kind(int pmu, unsigned idx)
 {
 	const struct table *t;
 
-	return find_row(pmu, idx, &t) ? PFM_ALPHA_EVENT : (int)pfmi_table_row_value(t, idx, KEY_KIND, ANY_COUNTER);
+	return find_row(pmu, idx, &t) ? PFM_ALPHA_EVENT
+	                              : (int)pfmi_table_row_value(t, idx, KEY_KIND, ANY_COUNTER);
 }
 
 int pfm_alpha_is_profileme(int pmu, unsigned int idx)
@@ -136,7 +147,8 @@ static bool can_count_on(const struct table *t, unsigned idx, unsigned counter)
 	return counter < 64 && (table_row_counter_mask(t, table_row(t, idx)) >> counter & 1);
 }
 
-pfm_err_t pfm_alpha_get_event_select(int pmu, unsigned int idx, unsigned int counter, unsigned int *select, unsigned int *cbox)
+pfm_err_t pfm_alpha_get_event_select(int pmu, unsigned int idx, unsigned int counter,
+                                     unsigned int *select, unsigned int *cbox)
 {
 	const struct table *t;
 	int rc = find_row(pmu, idx, &t);
@@ -150,7 +162,8 @@ pfm_err_t pfm_alpha_get_event_select(int pmu, unsigned int idx, unsigned int cou
 	return PFMLIB_SUCCESS;
 }
 
-pfm_err_t pfm_alpha_get_event_constant(int pmu, unsigned int idx, unsigned int counter, const char **constant)
+pfm_err_t pfm_alpha_get_event_constant(int pmu, unsigned int idx, unsigned int counter,
+                                       const char **constant)
 {
 	const struct table *t;
 	int rc = find_row(pmu, idx, &t);
@@ -165,7 +178,9 @@ pfm_err_t pfm_alpha_get_event_constant(int pmu, unsigned int idx, unsigned int c
 static bool can_count_together(const struct table *t, unsigned a, unsigned b)
 {
 	struct event events[2];
-	struct encode_request req = { .table = t, .events = events, .n_events = 2, .plm = PFM_PLM0 | PFM_PLM3 };
+	struct encode_request req = {
+		.table = t, .events = events, .n_events = 2, .plm = PFM_PLM0 | PFM_PLM3
+	};
 	struct placement where;
 	struct register_values regs;
 
@@ -174,7 +189,8 @@ static bool can_count_together(const struct table *t, unsigned a, unsigned b)
 	return pfmi_encode_dispatch(&req, &where, &regs, NULL) == PFMLIB_SUCCESS;
 }
 
-pfm_err_t pfm_alpha_get_event_partner(int pmu, unsigned int idx, unsigned int n, unsigned int *partner)
+pfm_err_t pfm_alpha_get_event_partner(int pmu, unsigned int idx, unsigned int n,
+                                      unsigned int *partner)
 {
 	const struct table *t;
 	int rc = find_row(pmu, idx, &t);

@@ -36,7 +36,9 @@ const char *pfm_error_kind_name(pfm_error_kind_t kind)
 	return kind >= 0 && (size_t)kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "";
 }
 
-/* ---- where ---------------------------------------------------------------------------------------------------- */
+/* ---- where
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 /* The attribute whose name or value the token starts in. */
 static void find_token_attr(struct error_location *p)
@@ -45,7 +47,8 @@ static void find_token_attr(struct error_location *p)
 	struct spec_attr a;
 
 	while (pfmi_spec_next_attr(&rest, &a)) {
-		const char *end = a.has_value ? a.value.text + a.value.len : a.name.text + a.name.len;
+		const char *end =
+			a.has_value ? a.value.text + a.value.len : a.name.text + a.name.len;
 
 		if (p->token.text < a.name.text || p->token.text > end)
 			continue;
@@ -55,7 +58,8 @@ static void find_token_attr(struct error_location *p)
 	}
 }
 
-void pfmi_format_locate_error(const struct pfm_ctx *ctx, const char *text, const pfm_error_t *error, struct error_location *out)
+void pfmi_format_locate_error(const struct pfm_ctx *ctx, const char *text, const pfm_error_t *error,
+                              struct error_location *out)
 {
 	size_t len = text ? strlen(text) : 0;
 
@@ -69,14 +73,17 @@ void pfmi_format_locate_error(const struct pfm_ctx *ctx, const char *text, const
 	out->is_parsed = pfmi_spec_parse(text, &out->spec, NULL) == PFMLIB_SUCCESS;
 	if (!out->is_parsed)
 		return;
-	out->has_event = pfmi_lookup_row(ctx, &out->spec, &out->pmu, &out->row, NULL) == PFMLIB_SUCCESS;
+	out->has_event =
+		pfmi_lookup_row(ctx, &out->spec, &out->pmu, &out->row, NULL) == PFMLIB_SUCCESS;
 	if (!out->has_event)
 		return;
 	out->table = context_pmu_table(ctx, out->pmu);
 	find_token_attr(out);
 }
 
-/* ---- sentences ------------------------------------------------------------------------------------------------ */
+/* ---- sentences
+ * ------------------------------------------------------------------------------------------------
+ */
 
 struct sentence {
 	const struct pfm_ctx *ctx;
@@ -95,7 +102,8 @@ static PRINTF(2, 3) void append_text(struct sentence *s, const char *format, ...
 	int n;
 
 	va_start(args, format);
-	n = vsnprintf(room ? s->buf + s->length : NULL, room ? s->size - s->length : 0, format, args);
+	n = vsnprintf(room ? s->buf + s->length : NULL, room ? s->size - s->length : 0, format,
+	              args);
 	va_end(args);
 	s->length += n > 0 ? (size_t)n : 0;
 }
@@ -107,10 +115,12 @@ static bool is_control(struct slice t, uint32_t i)
 
 	if (c == 0xc2 && i + 1 < t.len)
 		return (unsigned char)t.text[i + 1] >= 0x80 && (unsigned char)t.text[i + 1] <= 0x9f;
-	return c < ' ' || c == 127 || (c >= 0x80 && c <= 0x9f && i && (unsigned char)t.text[i - 1] == 0xc2);
+	return c < ' ' || c == 127 ||
+	       (c >= 0x80 && c <= 0x9f && i && (unsigned char)t.text[i - 1] == 0xc2);
 }
 
-/* In quotes; what cannot be printed becomes '?', and nobody wants to read more than so much of it. */
+/* In quotes; what cannot be printed becomes '?', and nobody wants to read more than so much of it.
+ */
 static void append_quoted(struct sentence *s, struct slice t)
 {
 	enum { SHOWN = 64 };
@@ -140,7 +150,8 @@ static const char *get_event_name(const struct error_location *p)
 {
 	if (!p->has_event)
 		return "the event";
-	return p->row == ROW_NONE ? table_text(p->table, p->table->name) : table_row_name(p->table, p->row);
+	return p->row == ROW_NONE ? table_text(p->table, p->table->name)
+	                          : table_row_name(p->table, p->row);
 }
 
 static bool is_perf_form(const struct error_location *p)
@@ -152,11 +163,14 @@ static bool has_comma_syntax(const struct error_location *p)
 	return !is_perf_form(p) && p->has_attr && p->attr.separator == ',';
 }
 
-/* Words of a group in the grammar of the attribute: libpfm's behind a colon, where it has its own. */
-static unsigned append_words(struct sentence *s, const struct table *t, const struct umask_group *g, bool libpfm)
+/* Words of a group in the grammar of the attribute: libpfm's behind a colon, where it has its own.
+ */
+static unsigned append_words(struct sentence *s, const struct table *t, const struct umask_group *g,
+                             bool libpfm)
 {
 	const struct named_value *w = table_named_values(t) + g->first_named_value;
-	unsigned first = libpfm && g->n_named_values > g->n_values ? g->n_values : 0, end = first ? g->n_named_values : g->n_values, n = 0;
+	unsigned first = libpfm && g->n_named_values > g->n_values ? g->n_values : 0,
+		 end = first ? g->n_named_values : g->n_values, n = 0;
 
 	for (unsigned i = first; i < end; i++)
 		append_list_item(s, n++, table_text(t, w[i].name));
@@ -182,8 +196,12 @@ static void append_qualifiers(struct sentence *s)
 			}
 		}
 	for (unsigned i = 0; i < p->table->n_fields; i++)
-		if (f[i].kind != FIELD_TEXT && (f[i].is_modifier || (is_perf_form(p) && f[i].n_ranges)))
-			append_list_item(s, n++, is_perf_form(p) && f[i].key == KEY_CODE ? "event" : table_text(p->table, f[i].name));
+		if (f[i].kind != FIELD_TEXT &&
+		    (f[i].is_modifier || (is_perf_form(p) && f[i].n_ranges)))
+			append_list_item(s, n++,
+			                 is_perf_form(p) && f[i].key == KEY_CODE
+			                         ? "event"
+			                         : table_text(p->table, f[i].name));
 	if (has_comma_syntax(p))
 		append_text(s, "%sos, usr", n ? ", " : "");
 	else if (!is_perf_form(p))
@@ -203,19 +221,23 @@ static const struct umask_group *find_named_group(const struct error_location *p
 	if (!p->has_attr || p->row == ROW_NONE)
 		return NULL;
 	for (unsigned i = 0; i < table_row(p->table, p->row)->n_groups; i++)
-		if (pfmi_base_is_slice_icase(p->attr.name, table_text(p->table, pfmi_pmu_row_group(p->table, p->row, i)->name)))
+		if (pfmi_base_is_slice_icase(
+			    p->attr.name,
+			    table_text(p->table, pfmi_pmu_row_group(p->table, p->row, i)->name)))
 			return pfmi_pmu_row_group(p->table, p->row, i);
 	return NULL;
 }
 
-/* ---- one kind after the other --------------------------------------------------------------------------------- */
+/* ---- one kind after the other
+ * --------------------------------------------------------------------------------- */
 
 static void explain_unknown_event(struct sentence *s)
 {
 	const struct error_location *p = &s->location;
 
 	if (p->is_parsed && strspn(p->spec.name.text, ":., \t") >= p->spec.name.len) {
-		append_text(s, "an event name is missing%s", p->spec.pmu_name.len ? " behind \"::\"" : "");
+		append_text(s, "an event name is missing%s",
+		            p->spec.pmu_name.len ? " behind \"::\"" : "");
 		return;
 	}
 	append_token(s);
@@ -227,9 +249,13 @@ static void explain_unknown_event(struct sentence *s)
 		append_text(s, " is not an event of ");
 		append_text(s, "%.*s", (int)p->spec.pmu_name.len, p->spec.pmu_name.text);
 	} else if (s->ctx->default_pmu) {
-		append_text(s, " is not an event of %s; another processor's is written PROCESSOR::EVENT", s->ctx->default_pmu);
+		append_text(
+			s,
+			" is not an event of %s; another processor's is written PROCESSOR::EVENT",
+			s->ctx->default_pmu);
 	} else {
-		append_text(s, " is not an event of this machine; another processor's is written PROCESSOR::EVENT");
+		append_text(s, " is not an event of this machine; another processor's is written "
+		               "PROCESSOR::EVENT");
 	}
 }
 
@@ -246,7 +272,8 @@ static void explain_unknown_qualifier(struct sentence *s)
 		return;
 	}
 	if (is_modifier_letter(&s->location)) {
-		append_text(s, " is not a modifier: u, k and h for levels, p, pp or ppp for precision and G, H and I for guests, the host and "
+		append_text(s, " is not a modifier: u, k and h for levels, p, pp or ppp for "
+		               "precision and G, H and I for guests, the host and "
 		               "no idle time can stand behind the last slash");
 		return;
 	}
@@ -259,7 +286,8 @@ static void explain_unknown_qualifier(struct sentence *s)
 
 static void explain_empty_qualifier(struct sentence *s)
 {
-	append_text(s, "a qualifier is empty at position %u: leave the separator out, or name one", s->error->start + 1);
+	append_text(s, "a qualifier is empty at position %u: leave the separator out, or name one",
+	            s->error->start + 1);
 	append_accepted_qualifiers(s, " of ");
 }
 
@@ -284,8 +312,10 @@ static bool is_field_given(const struct spec *spec, const char *name, size_t len
 	return false;
 }
 
-/* Fields the kernel wants of an event ("chip=?") that the text does not give, each behind @before and before @behind. */
-static unsigned append_missing_fields(struct sentence *s, const char *before, const char *between, const char *behind)
+/* Fields the kernel wants of an event ("chip=?") that the text does not give, each behind @before
+ * and before @behind. */
+static unsigned append_missing_fields(struct sentence *s, const char *before, const char *between,
+                                      const char *behind)
 {
 	const char *name = pfmi_table_row_text(s->location.table, s->location.row, KEY_PARAMS);
 	unsigned n = 0;
@@ -304,7 +334,8 @@ static bool explain_missing_fields(struct sentence *s)
 	const struct spec *spec = &s->location.spec;
 	int end = (int)(spec->attrs.text + spec->attrs.len - spec->text);
 
-	if (!s->location.has_event || s->location.row == ROW_NONE || !*pfmi_table_row_text(s->location.table, s->location.row, KEY_PARAMS))
+	if (!s->location.has_event || s->location.row == ROW_NONE ||
+	    !*pfmi_table_row_text(s->location.table, s->location.row, KEY_PARAMS))
 		return false;
 	append_quoted(s, s->location.token);
 	if (!append_missing_fields(s, " wants a value for ", " and ", ""))
@@ -344,7 +375,8 @@ static void explain_bad_value(struct sentence *s)
 	if (p->has_attr && p->attr.has_value) {
 		const char *start = p->attr.name.text;
 
-		append_quoted(s, (struct slice){ start, (uint32_t)(p->attr.value.text + p->attr.value.len - start) });
+		append_quoted(s, (struct slice){ start, (uint32_t)(p->attr.value.text +
+		                                                   p->attr.value.len - start) });
 		append_text(s, ": ");
 	}
 	append_token(s);
@@ -353,7 +385,8 @@ static void explain_bad_value(struct sentence *s)
 		append_words(s, p->table, g, false);
 		append_text(s, ")");
 	} else if (s->error->detail && s->error->number) {
-		append_text(s, " is %s %llu", s->error->detail, (unsigned long long)s->error->number);
+		append_text(s, " is %s %llu", s->error->detail,
+		            (unsigned long long)s->error->number);
 	} else if (s->error->detail) {
 		append_text(s, " is not valid: %s", s->error->detail);
 	} else {
@@ -376,10 +409,12 @@ static void explain_missing_umask(struct sentence *s)
 	const struct error_location *p = &s->location;
 
 	append_text(s, "%s needs ", get_event_name(p));
-	for (unsigned i = 0; p->has_event && p->row != ROW_NONE && i < table_row(p->table, p->row)->n_groups; i++) {
+	for (unsigned i = 0;
+	     p->has_event && p->row != ROW_NONE && i < table_row(p->table, p->row)->n_groups; i++) {
 		const struct umask_group *g = pfmi_pmu_row_group(p->table, p->row, i);
 
-		if (!s->error->detail || strcmp(table_text(p->table, g->name), s->error->detail) != 0)
+		if (!s->error->detail ||
+		    strcmp(table_text(p->table, g->name), s->error->detail) != 0)
 			continue;
 		append_text(s, g->flags & GROUP_COMBINABLE ? "at least one of " : "one of ");
 		append_words(s, p->table, g, true);
@@ -405,9 +440,7 @@ static void append_numbers(struct sentence *s, uint64_t set, unsigned first)
 	for (unsigned i = 0; i < 64; i++)
 		if (set >> i & 1) {
 			left--;
-			append_text(s, "%s%u", n++ == 0 ? "" : left ? ", "
-			                                            : " and ",
-			            i + first);
+			append_text(s, "%s%u", n++ == 0 ? "" : left ? ", " : " and ", i + first);
 		}
 }
 
@@ -428,7 +461,8 @@ static void append_events(struct sentence *s, uint64_t clash)
 	unsigned left = (unsigned)__builtin_popcountll(clash), n = 0;
 	const char *text = s->location.token.text;
 
-	if (!s->location.is_parsed || get_list_event(text, 63 - (unsigned)__builtin_clzll(clash)).len == 0) {
+	if (!s->location.is_parsed ||
+	    get_list_event(text, 63 - (unsigned)__builtin_clzll(clash)).len == 0) {
 		append_text(s, left > 1 ? "events number " : "event number ");
 		append_numbers(s, clash, 1);
 		return;
@@ -436,8 +470,7 @@ static void append_events(struct sentence *s, uint64_t clash)
 	for (unsigned i = 0; i < 64; i++)
 		if (clash >> i & 1) {
 			left--;
-			append_text(s, "%s", n++ == 0 ? "" : left ? ", "
-			                                          : " and ");
+			append_text(s, "%s", n++ == 0 ? "" : left ? ", " : " and ");
 			append_quoted(s, get_list_event(text, i));
 		}
 }
@@ -451,7 +484,8 @@ static void append_counters(struct sentence *s, uint64_t set)
 		append_numbers(s, general, 0);
 	}
 	if (fixed) {
-		append_text(s, "%sfixed %s ", general ? " and " : "", fixed & (fixed - 1) ? "counters" : "counter");
+		append_text(s, "%sfixed %s ", general ? " and " : "",
+		            fixed & (fixed - 1) ? "counters" : "counter");
 		append_numbers(s, fixed, 0);
 	}
 }
@@ -468,15 +502,16 @@ static void explain_no_placement(struct sentence *s)
 	if (s->error->detail)
 		append_text(s, " cannot be counted together: %s", s->error->detail);
 	else if (!s->error->clash_counters)
-		append_text(s, one ? " has no counter left that can count it" : " have no counter left that can count them");
+		append_text(s, one ? " has no counter left that can count it"
+		                   : " have no counter left that can count them");
 	else {
 		append_text(s, " can only count on ");
 		append_counters(s, s->error->clash_counters);
 	}
 }
 
-/* Which event it is that must be counted alone, and which of the others have nowhere to go: those of a set, or of the group that the
- * text is. */
+/* Which event it is that must be counted alone, and which of the others have nowhere to go: those
+ * of a set, or of the group that the text is. */
 static void explain_exclusive_event(struct sentence *s)
 {
 	unsigned i = s->error->event >= 0 && s->error->event < 64 ? (unsigned)s->error->event : 0;
@@ -484,7 +519,8 @@ static void explain_exclusive_event(struct sentence *s)
 
 	if (!others) {
 		append_token(s);
-		append_text(s, " must be counted alone: others of its group need counters beside it");
+		append_text(s,
+		            " must be counted alone: others of its group need counters beside it");
 		return;
 	}
 	append_events(s, (uint64_t)1 << i);
@@ -496,7 +532,8 @@ static void explain_exclusive_event(struct sentence *s)
 static void explain_unexpressible(struct sentence *s)
 {
 	append_token(s);
-	append_text(s, " cannot be written in this dialect%s%s", s->error->detail ? ": " : "", s->error->detail ? s->error->detail : "");
+	append_text(s, " cannot be written in this dialect%s%s", s->error->detail ? ": " : "",
+	            s->error->detail ? s->error->detail : "");
 }
 
 static void explain_system_error(struct sentence *s)
@@ -523,7 +560,9 @@ static void explain_error_kind(struct sentence *s)
 {
 	switch ((pfm_error_kind_t)s->error->kind) {
 	case PFM_KIND_UNKNOWN_EVENT: explain_unknown_event(s); break;
-	case PFM_KIND_UNSUPPORTED_ALIAS: explain_with_detail(s, "a name without an event on this processor"); break;
+	case PFM_KIND_UNSUPPORTED_ALIAS:
+		explain_with_detail(s, "a name without an event on this processor");
+		break;
 	case PFM_KIND_UNKNOWN_QUALIFIER: explain_unknown_qualifier(s); break;
 	case PFM_KIND_EMPTY_QUALIFIER: explain_empty_qualifier(s); break;
 	case PFM_KIND_UNEXPECTED_VALUE: explain_unexpected_value(s); break;
@@ -531,7 +570,9 @@ static void explain_error_kind(struct sentence *s)
 	case PFM_KIND_BAD_VALUE: explain_bad_value(s); break;
 	case PFM_KIND_QUALIFIER_NOT_ALLOWED: explain_not_allowed(s); break;
 	case PFM_KIND_MISSING_UMASK: explain_missing_umask(s); break;
-	case PFM_KIND_CONFLICT: explain_with_detail(s, "it contradicts another part of the text"); break;
+	case PFM_KIND_CONFLICT:
+		explain_with_detail(s, "it contradicts another part of the text");
+		break;
 	case PFM_KIND_UNKNOWN_PMU:
 		if (!s->error->detail)
 			append_text(s, "unknown PMU ");
@@ -539,9 +580,15 @@ static void explain_error_kind(struct sentence *s)
 		if (s->error->detail)
 			append_text(s, ": %s", s->error->detail);
 		break;
-	case PFM_KIND_AMBIGUOUS: explain_with_detail(s, "several processors have it: write one of them and \"::\" before it"); break;
+	case PFM_KIND_AMBIGUOUS:
+		explain_with_detail(
+			s, "several processors have it: write one of them and \"::\" before it");
+		break;
 	case PFM_KIND_SYNTAX: explain_with_detail(s, "this is not how an event is written"); break;
-	case PFM_KIND_NOT_ON_CPU: explain_with_detail(s, "this processor says that it does not have this architectural event"); break;
+	case PFM_KIND_NOT_ON_CPU:
+		explain_with_detail(
+			s, "this processor says that it does not have this architectural event");
+		break;
 	case PFM_KIND_NO_PLACEMENT: explain_no_placement(s); break;
 	case PFM_KIND_ALONE: explain_exclusive_event(s); break;
 	case PFM_KIND_TOO_MANY: explain_with_detail(s, "there are too many of them"); break;
@@ -554,10 +601,14 @@ static void explain_error_kind(struct sentence *s)
 	}
 }
 
-size_t pfm_explain_error(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error, char *buf, size_t len)
+size_t pfm_explain_error(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error,
+                         char *buf, size_t len)
 {
 	pfm_error_t copy;
-	struct sentence s = { .ctx = ctx ? ctx : pfmi_context_get_default(), .error = &copy, .buf = buf, .size = buf ? len : 0 };
+	struct sentence s = { .ctx = ctx ? ctx : pfmi_context_get_default(),
+		              .error = &copy,
+		              .buf = buf,
+		              .size = buf ? len : 0 };
 
 	if (buf && len)
 		buf[0] = '\0';

@@ -6,9 +6,9 @@
  *   perf    device/event=0x2e,umask=0x41/u   every field with bits; the kernel's events by name
  *   vendor  Name:group=word:cmask=N:u        the published name
  *
- * Only settings that differ from the row's defaults are written. Each text is read back before it is
- * handed out, and refused if it gives another event. A built-in name alone, and a text equal to the
- * one that was read, need no proof. */
+ * Only settings that differ from the row's defaults are written. Each text is read back before it
+ * is handed out, and refused if it gives another event. A built-in name alone, and a text equal to
+ * the one that was read, need no proof. */
 #include "context/context.h"
 #include "base/sizes.h"
 #include "format/printer.h"

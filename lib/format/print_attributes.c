@@ -11,8 +11,7 @@ static char get_separator(const struct event_printer *p)
 
 /* ---- groups ---------------------------------------------------------------------------------- */
 
-enum spelling { PRIMARY_SPELLING,
-	        LIBPFM_SPELLING };
+enum spelling { PRIMARY_SPELLING, LIBPFM_SPELLING };
 
 /* The words of a group in one spelling. */
 struct word_list {
@@ -158,13 +157,8 @@ static bool is_ambiguous_word(const struct event_printer *p, unsigned group, con
 		char letter[2];
 		enum field_key key;
 	} taken[] = {
-		{ "u", KEY_NONE },
-		{ "k", KEY_NONE },
-		{ "h", KEY_NONE },
-		{ "c", KEY_CMASK },
-		{ "i", KEY_INV },
-		{ "e", KEY_EDGE },
-		{ "t", KEY_ANY },
+		{ "u", KEY_NONE }, { "k", KEY_NONE }, { "h", KEY_NONE }, { "c", KEY_CMASK },
+		{ "i", KEY_INV },  { "e", KEY_EDGE }, { "t", KEY_ANY },
 	};
 	struct slice s = pfmi_base_make_slice(word);
 
@@ -454,12 +448,8 @@ static const char *get_field_name(const struct event_printer *p, const struct fi
 		enum field_key key;
 		char word[8];
 	} shorts[] = {
-		{ KEY_EDGE, "e" },
-		{ KEY_INV, "i" },
-		{ KEY_CMASK, "c" },
-		{ KEY_ANY, "t" },
-		{ KEY_IN_TX, "intx" },
-		{ KEY_IN_TX_CP, "intxcp" },
+		{ KEY_EDGE, "e" }, { KEY_INV, "i" },      { KEY_CMASK, "c" },
+		{ KEY_ANY, "t" },  { KEY_IN_TX, "intx" }, { KEY_IN_TX_CP, "intxcp" },
 	};
 
 	if (p->dialect == PFM_DIALECT_LIBPFM)

@@ -21,15 +21,9 @@ static const struct {
 static const struct {
 	char word[6], field[16];
 } box_abbreviations[] = {
-	{ "t", "thresh" },
-	{ "nf", "filter_nid" },
-	{ "isoc", "filter_isoc" },
-	{ "nc", "filter_nc" },
-	{ "loc", "filter_loc" },
-	{ "rem", "filter_rem" },
-	{ "lmem", "filter_nm" },
-	{ "rmem", "filter_not_nm" },
-	{ "occ_i", "occ_invert" },
+	{ "t", "thresh" },           { "nf", "filter_nid" },      { "isoc", "filter_isoc" },
+	{ "nc", "filter_nc" },       { "loc", "filter_loc" },     { "rem", "filter_rem" },
+	{ "lmem", "filter_nm" },     { "rmem", "filter_not_nm" }, { "occ_i", "occ_invert" },
 	{ "occ_e", "occ_edge_det" },
 };
 

@@ -26,8 +26,8 @@ struct attr_reader {
 
 #define MAX_LEVEL_LENGTH 3 /* characters of a level's name */
 
-static inline int attr_refuse(const struct attr_reader *r, int code, pfm_error_kind_t kind, struct slice at,
-                              const char *detail)
+static inline int attr_refuse(const struct attr_reader *r, int code, pfm_error_kind_t kind,
+                              struct slice at, const char *detail)
 {
 	return pfmi_base_set_error(r->error, code, kind, r->spec->text, at, detail);
 }

@@ -7,11 +7,8 @@ static const struct {
 	char separator;
 	uint8_t plm;
 } level_words[] = {
-	{ "u", ':', PFM_PLM3 },
-	{ "k", ':', PFM_PLM0 },
-	{ "h", ':', PFMI_PLMH },
-	{ "usr", ',', PFM_PLM3 },
-	{ "os", ',', PFM_PLM0 },
+	{ "u", ':', PFM_PLM3 },   { "k", ':', PFM_PLM0 },  { "h", ':', PFMI_PLMH },
+	{ "usr", ',', PFM_PLM3 }, { "os", ',', PFM_PLM0 },
 };
 
 bool pfmi_lookup_get_level(unsigned i, const char **word, unsigned *plm)

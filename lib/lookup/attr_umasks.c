@@ -9,7 +9,8 @@ static const struct named_value *find_group_word(const struct table *t, const st
 	return pfmi_table_find_named_value(t, g->first_named_value, g->n_named_values, s);
 }
 
-/* The value of a bare word after ':'. A word of the manual page is ignored if its value has another spelling in libpfm: "i" inverts there, and does not mean the invalid state. */
+/* The value of a bare word after ':'. A word of the manual page is ignored if its value has another
+ * spelling in libpfm: "i" inverts there, and does not mean the invalid state. */
 static const struct named_value *find_bare_word(const struct table *t, const struct umask_group *g,
                                                 struct slice s)
 {

@@ -48,8 +48,7 @@ int pfmi_lookup_tracepoint_id(const struct sys *sys, struct slice group, struct 
 			int rc2 = sys->list_folder(sys, pfmi_machine_tracefs_paths[i],
 			                           stop_at_first_entry, NULL);
 
-			rc = rc2 == 1 ? -ENOENT : rc2 == -EACCES ? -EACCES
-			                                         : -ENODEV;
+			rc = rc2 == 1 ? -ENOENT : rc2 == -EACCES ? -EACCES : -ENODEV;
 		}
 		if (rc == -ENOENT)
 			return rc;

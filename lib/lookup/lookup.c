@@ -375,7 +375,8 @@ static int lookup_raw_or_kernel(const struct pfm_ctx *ctx, struct spec *spec, in
 	return other != PFMLIB_ERR_NOTFOUND ? other : rc;
 }
 
-/* The row that was found with the text's attributes; without them if numbers alone led to the row. */
+/* The row that was found with the text's attributes; without them if numbers alone led to the row.
+ */
 static int build_found_event(struct pmu_search *s, bool by_numbers, struct event *out)
 {
 	int rc = PFMLIB_SUCCESS;

@@ -13,8 +13,8 @@
 #define MODIFIER_LETTERS                                                                           \
 	(LEVEL_LETTERS | EXCLUSION_LETTERS | LETTER_BIT('p') | LETTER_BIT('P') | LETTER_BIT('D') | \
 	 LETTER_BIT('S') | LETTER_BIT('W'))
-#define PERF_MODIFIER_LETTERS                 \
-	(MODIFIER_LETTERS | LETTER_BIT('e') | \
+#define PERF_MODIFIER_LETTERS                                                                      \
+	(MODIFIER_LETTERS | LETTER_BIT('e') |                                                      \
 	 LETTER_BIT('b')) /* with the letters of perf that are refused */
 
 static inline bool is_letter_in_set(uint64_t letters, char c)

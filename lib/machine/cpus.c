@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* CPU lists as the kernel prints them and users write them ("0,2-3"), and the sets they stand for. */
+/* CPU lists as the kernel prints them and users write them ("0,2-3"), and the sets they stand for.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "machine/machine.h"
 
-#define SYSFS_PAGE_BYTES 4095 /* bytes of sysfs's smallest page, but for the NUL: a list as long as that may have been cut */
+#define SYSFS_PAGE_BYTES                                                                           \
+	4095 /* bytes of sysfs's smallest page, but for the NUL: a list as long as that may have   \
+	        been cut */
 
 static bool parse_cpu_number(const char **p, unsigned *out)
 {
@@ -107,7 +110,8 @@ int pfmi_machine_make_first_cpus(unsigned n, struct cpu_mask *out)
 
 int pfmi_machine_copy_cpus(const struct cpu_mask *from, struct cpu_mask *out)
 {
-	*out = (struct cpu_mask){ .words = malloc(from->n_words * sizeof(*from->words) + 1), .n_words = from->n_words };
+	*out = (struct cpu_mask){ .words = malloc(from->n_words * sizeof(*from->words) + 1),
+		                  .n_words = from->n_words };
 	if (!out->words) {
 		out->n_words = 0;
 		return -ENOMEM;
@@ -151,7 +155,8 @@ size_t pfmi_machine_count_cpus(const struct cpu_mask *set)
 	return n;
 }
 
-/* The set in the shortest words, which are no longer than any list it was read from: every first and last CPU is named there. */
+/* The set in the shortest words, which are no longer than any list it was read from: every first
+ * and last CPU is named there. */
 static void print_cpu_list(const struct cpu_mask *set, char *out, size_t room)
 {
 	const char *comma = "";
@@ -162,7 +167,8 @@ static void print_cpu_list(const struct cpu_mask *set, char *out, size_t room)
 
 		while (pfmi_machine_has_cpu(set, end))
 			end++;
-		n = (size_t)snprintf(out, room, end == first + 1 ? "%s%u" : "%s%u-%u", comma, first, end - 1);
+		n = (size_t)snprintf(out, room, end == first + 1 ? "%s%u" : "%s%u-%u", comma, first,
+		                     end - 1);
 		out += n;
 		room -= n;
 		comma = ",";
@@ -172,7 +178,8 @@ static void print_cpu_list(const struct cpu_mask *set, char *out, size_t room)
 }
 
 /* The line in file @path, and the set of CPUs it stands for. */
-static int read_cpu_list_file(const struct sys *sys, const char *path, char **text, size_t *len, struct cpu_mask *set)
+static int read_cpu_list_file(const struct sys *sys, const char *path, char **text, size_t *len,
+                              struct cpu_mask *set)
 {
 	int rc = pfmi_machine_read_line_file(sys, path, text, len);
 

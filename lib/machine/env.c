@@ -16,7 +16,8 @@ const char *pfmi_machine_get_env(const char *name)
 	return value && *value && !getauxval(AT_SECURE) ? value : NULL;
 }
 
-/* The rest of @s after @start; NULL if @s does not start so. No call into the C library: the first one of a process is dear. */
+/* The rest of @s after @start; NULL if @s does not start so. No call into the C library: the first
+ * one of a process is dear. */
 static const char *skip_prefix(const char *s, const char *start)
 {
 	while (*start && *s == *start) {
@@ -74,12 +75,14 @@ void pfmi_machine_trace(const char *format, ...)
 	va_end(args);
 	n += len < 0 ? 0 : (size_t)len < sizeof(line) - n - 1 ? (size_t)len : sizeof(line) - n - 2;
 	line[n++] = '\n';
-	/* One call for a line: lines of threads do not mix. A trace that cannot be written is lost. */
+	/* One call for a line: lines of threads do not mix. A trace that cannot be written is lost.
+	 */
 	if (write(STDERR_FILENO, line, n) < 0)
 		return;
 }
 
-/* Like getenv(), but once for all: it would be half of what a program that only initialises waits for. */
+/* Like getenv(), but once for all: it would be half of what a program that only initialises waits
+ * for. */
 void pfmi_machine_read_env_options(struct env_options *out)
 {
 	const char *topics = NULL;
@@ -99,6 +102,8 @@ void pfmi_machine_read_env_options(struct env_options *out)
 		}
 	}
 	out->trace = parse_trace_topics(topics);
-	if ((out->trace || out->pmu || out->events || out->cpuid || out->sysfs_root || out->force_pmu) && getauxval(AT_SECURE))
+	if ((out->trace || out->pmu || out->events || out->cpuid || out->sysfs_root ||
+	     out->force_pmu) &&
+	    getauxval(AT_SECURE))
 		*out = (struct env_options){ 0 };
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Which processor this is. On x86 two CPUID leaves say it; below another root, and everywhere else, small files do. Nothing is
- * asked twice and nothing else is read: the answer is a struct that all matching is done on. */
+/* Which processor this is. On x86 two CPUID leaves say it; below another root, and everywhere else,
+ * small files do. Nothing is asked twice and nothing else is read: the answer is a struct that all
+ * matching is done on. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,7 +13,9 @@
 #define CORE_TYPE_ATOM 0x20
 #define CORE_TYPE_CORE 0x40
 
-/* ---- texts ---------------------------------------------------------------------------------------------------- */
+/* ---- texts
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 static bool read_number(const char **s, unsigned base, uint64_t *out)
 {
@@ -21,10 +24,12 @@ static bool read_number(const char **s, unsigned base, uint64_t *out)
 
 	/* strtoull() would take blanks and signs as well. */
 	if (base == 0) {
-		base = p[0] == '0' && (p[1] | 0x20) == 'x' && base_digit_value(p[2]) < 16 ? 16 : p[0] == '0' ? 8
-		                                                                                             : 10;
+		base = p[0] == '0' && (p[1] | 0x20) == 'x' && base_digit_value(p[2]) < 16 ? 16
+		       : p[0] == '0'                                                      ? 8
+		                                                                          : 10;
 		p += base == 16 ? 2 : 0;
-	} else if (base == 16 && p[0] == '0' && (p[1] | 0x20) == 'x' && base_digit_value(p[2]) < 16) {
+	} else if (base == 16 && p[0] == '0' && (p[1] | 0x20) == 'x' &&
+	           base_digit_value(p[2]) < 16) {
 		p += 2;
 	}
 	if (base_digit_value(*p) >= base)
@@ -60,13 +65,16 @@ static void set_arch(struct host *h, const char *arch)
 
 static bool is_x86_vendor(const char *v)
 {
-	return strcmp(v, "GenuineIntel") == 0 || strcmp(v, "AuthenticAMD") == 0 || strcmp(v, "HygonGenuine") == 0 ||
-	       strcmp(v, "CentaurHauls") == 0 || strcmp(v, "  Shanghai  ") == 0;
+	return strcmp(v, "GenuineIntel") == 0 || strcmp(v, "AuthenticAMD") == 0 ||
+	       strcmp(v, "HygonGenuine") == 0 || strcmp(v, "CentaurHauls") == 0 ||
+	       strcmp(v, "  Shanghai  ") == 0;
 }
 
-/* ---- identities as text --------------------------------------------------------------------------------------- */
+/* ---- identities as text
+ * --------------------------------------------------------------------------------------- */
 
-/* "GenuineIntel-6-55-4", "ia64-32-0", "alpha-11": a word and up to three numbers; models and steppings are hexadecimal. */
+/* "GenuineIntel-6-55-4", "ia64-32-0", "alpha-11": a word and up to three numbers; models and
+ * steppings are hexadecimal. */
 static bool parse_dashed_id(const char *id, struct host *h)
 {
 	size_t len = strcspn(id, "-");
@@ -94,7 +102,8 @@ static bool parse_dashed_id(const char *id, struct host *h)
 	if (given < 2 || !(is_x86_vendor(word) || strcmp(word, "ia64") == 0))
 		return false;
 	set_arch(h, is_x86_vendor(word) ? "x86" : "ia64");
-	copy_truncated(h->vendor, sizeof(h->vendor), is_x86_vendor(word) ? word : "GenuineIntel", strlen(is_x86_vendor(word) ? word : "GenuineIntel"));
+	copy_truncated(h->vendor, sizeof(h->vendor), is_x86_vendor(word) ? word : "GenuineIntel",
+	               strlen(is_x86_vendor(word) ? word : "GenuineIntel"));
 	h->family = (uint32_t)n[0];
 	h->model = (uint32_t)n[1];
 	h->stepping = given == 3 ? (uint32_t)n[2] : ANY_NUMBER;
@@ -124,7 +133,8 @@ static bool parse_riscv_id(const char *id, struct host *h)
 	for (unsigned i = 0; i < 3; i++) {
 		uint64_t n;
 
-		if (strncmp(s, "0x", 2) != 0 || !read_number(&s, 16, &n) || *s != (i < 2 ? '-' : '\0'))
+		if (strncmp(s, "0x", 2) != 0 || !read_number(&s, 16, &n) ||
+		    *s != (i < 2 ? '-' : '\0'))
 			return false;
 		if (i == 1)
 			h->id_register = n;
@@ -151,7 +161,9 @@ bool pfmi_machine_parse_host_id(const char *id, struct host *out)
 	return true;
 }
 
-/* ---- x86 ------------------------------------------------------------------------------------------------------ */
+/* ---- x86
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 static char *append_number(char *p, uint32_t n, unsigned base)
 {
@@ -168,7 +180,8 @@ static char *append_number(char *p, uint32_t n, unsigned base)
 	return p;
 }
 
-/* "GenuineIntel-6-55-4". Part of every program's start: the first snprintf() of a process costs more than all the rest. */
+/* "GenuineIntel-6-55-4". Part of every program's start: the first snprintf() of a process costs
+ * more than all the rest. */
 static void format_x86_id(struct host *h)
 {
 	char *p = h->id_text;
@@ -215,7 +228,8 @@ static void read_architectural_pmu(const struct sys *sys, struct host *h)
 {
 	uint32_t r[4];
 
-	if (!sys->read_cpuid || strcmp(h->vendor, "GenuineIntel") != 0 || !sys->read_cpuid(sys, 0xa, 0, r))
+	if (!sys->read_cpuid || strcmp(h->vendor, "GenuineIntel") != 0 ||
+	    !sys->read_cpuid(sys, 0xa, 0, r))
 		return;
 	h->pmu_version = r[0] & 0xff;
 	h->n_general = r[0] >> 8 & 0xff;
@@ -240,7 +254,8 @@ void pfmi_machine_read_host_details(const struct sys *sys, struct host *h)
 	/* The leaf speaks of the core it is asked on: good for its own type alone. */
 	if (h->n_core_types && sys->read_cpuid && sys->read_cpuid(sys, 0x1a, 0, r))
 		for (unsigned i = 0; i < h->n_core_types; i++)
-			if (h->core_types[i].core_type == r[0] >> 24 && h->core_types[i].native_model == ANY_NUMBER)
+			if (h->core_types[i].core_type == r[0] >> 24 &&
+			    h->core_types[i].native_model == ANY_NUMBER)
 				h->core_types[i].native_model = r[0] & 0xffffff;
 }
 
@@ -263,14 +278,17 @@ static void find_core_types(const struct sys *sys, struct host *h)
 		char path[96], first[8];
 		long rc;
 
-		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/cpus", kinds[i].device);
+		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/cpus",
+		         kinds[i].device);
 		rc = pfmi_machine_read_small_file(sys, path, first, sizeof(first));
 		if (rc < 0 && rc != -EFBIG) {
 			if (i == 0)
 				return;
 			continue;
 		}
-		copy_truncated(h->core_types[h->n_core_types].device, sizeof(h->core_types[0].device), kinds[i].device, strlen(kinds[i].device));
+		copy_truncated(h->core_types[h->n_core_types].device,
+		               sizeof(h->core_types[0].device), kinds[i].device,
+		               strlen(kinds[i].device));
 		h->core_types[h->n_core_types].core_type = kinds[i].core_type;
 		h->core_types[h->n_core_types].native_model = ANY_NUMBER;
 		/* Two kinds of Atom in one package: the low-power ones are the older design. */
@@ -280,7 +298,8 @@ static void find_core_types(const struct sys *sys, struct host *h)
 	}
 }
 
-/* ---- /proc/cpuinfo -------------------------------------------------------------------------------------------- */
+/* ---- /proc/cpuinfo
+ * -------------------------------------------------------------------------------------------- */
 
 /* The value of the first line "@key : value"; false if missing. */
 static bool find_cpuinfo_value(const char *text, const char *key, char *out, size_t room)
@@ -313,28 +332,35 @@ static uint32_t read_cpuinfo_number(const char *text, const char *key, uint32_t 
 	const char *s = value;
 	uint64_t n;
 
-	return find_cpuinfo_value(text, key, value, sizeof(value)) && read_number(&s, 10, &n) ? (uint32_t)n : otherwise;
+	return find_cpuinfo_value(text, key, value, sizeof(value)) && read_number(&s, 10, &n)
+	               ? (uint32_t)n
+	               : otherwise;
 }
 
-/* x86 of a recorded machine; Itanium has the words "vendor", "family" and "model" for what x86 calls otherwise. */
+/* x86 of a recorded machine; Itanium has the words "vendor", "family" and "model" for what x86
+ * calls otherwise. */
 static bool read_x86_or_ia64(const char *text, struct host *h)
 {
 	char flags[4096];
 
-	if (find_cpuinfo_value(text, "vendor_id", h->vendor, sizeof(h->vendor)) && is_x86_vendor(h->vendor)) {
+	if (find_cpuinfo_value(text, "vendor_id", h->vendor, sizeof(h->vendor)) &&
+	    is_x86_vendor(h->vendor)) {
 		h->family = read_cpuinfo_number(text, "cpu family", 0);
 		h->model = read_cpuinfo_number(text, "model", 0);
 		h->stepping = read_cpuinfo_number(text, "stepping", 0);
-		h->has_hypervisor = find_cpuinfo_value(text, "flags", flags, sizeof(flags)) && strstr(flags, " hypervisor");
+		h->has_hypervisor = find_cpuinfo_value(text, "flags", flags, sizeof(flags)) &&
+		                    strstr(flags, " hypervisor");
 		format_x86_id(h);
 		return true;
 	}
-	if (find_cpuinfo_value(text, "vendor", h->vendor, sizeof(h->vendor)) && strcmp(h->vendor, "GenuineIntel") == 0) {
+	if (find_cpuinfo_value(text, "vendor", h->vendor, sizeof(h->vendor)) &&
+	    strcmp(h->vendor, "GenuineIntel") == 0) {
 		set_arch(h, "ia64");
 		h->family = read_cpuinfo_number(text, "family", 0);
 		h->model = read_cpuinfo_number(text, "model", 0);
 		h->stepping = read_cpuinfo_number(text, "revision", 0);
-		snprintf(h->id_text, sizeof(h->id_text), "ia64-%u-%X", (unsigned)h->family, (unsigned)h->model);
+		snprintf(h->id_text, sizeof(h->id_text), "ia64-%u-%X", (unsigned)h->family,
+		         (unsigned)h->model);
 		h->is_known = true;
 		return true;
 	}
@@ -344,8 +370,10 @@ static bool read_x86_or_ia64(const char *text, struct host *h)
 /* Names the kernel gives to the processor types of the HWRPB, in their order from 1. */
 static bool read_alpha_cpuinfo(const char *text, struct host *h)
 {
-	static const char names[][11] = { "EV3", "EV4", "Simulation", "LCA4", "EV5", "EV45", "EV56", "EV6", "PCA56", "PCA57",
-		                          "EV67", "EV68CB", "EV68AL", "EV68CX", "EV7", "EV79", "EV69" };
+	static const char names[][11] = { "EV3",  "EV4",    "Simulation", "LCA4",   "EV5",
+		                          "EV45", "EV56",   "EV6",        "PCA56",  "PCA57",
+		                          "EV67", "EV68CB", "EV68AL",     "EV68CX", "EV7",
+		                          "EV79", "EV69" };
 	char cpu[16], model[16];
 
 	if (!find_cpuinfo_value(text, "cpu", cpu, sizeof(cpu)) || strcmp(cpu, "Alpha") != 0 ||
@@ -379,7 +407,8 @@ static bool read_powerpc_cpuinfo(const char *text, struct host *h)
 	return true;
 }
 
-/* "pmu : niagara2" on SPARC, "cpu model : MIPS 74Kc V4.12" on MIPS: the architecture and that word. */
+/* "pmu : niagara2" on SPARC, "cpu model : MIPS 74Kc V4.12" on MIPS: the architecture and that word.
+ */
 static bool read_sparc_or_mips(const char *text, struct host *h)
 {
 	static const struct {
@@ -390,9 +419,11 @@ static bool read_sparc_or_mips(const char *text, struct host *h)
 		size_t skip = strlen(kinds[i].value_prefix);
 		char value[48], id[64];
 
-		if (!find_cpuinfo_value(text, kinds[i].key, value, sizeof(value)) || strncmp(value, kinds[i].value_prefix, skip) != 0)
+		if (!find_cpuinfo_value(text, kinds[i].key, value, sizeof(value)) ||
+		    strncmp(value, kinds[i].value_prefix, skip) != 0)
 			continue;
-		snprintf(id, sizeof(id), "%s,%.*s", kinds[i].arch, (int)strcspn(value + skip, " "), value + skip);
+		snprintf(id, sizeof(id), "%s,%.*s", kinds[i].arch, (int)strcspn(value + skip, " "),
+		         value + skip);
 		return pfmi_machine_parse_host_id(id, h);
 	}
 	return false;
@@ -402,7 +433,8 @@ static bool read_riscv_cpuinfo(const char *text, struct host *h)
 {
 	char vendor[24], arch[24], imp[24], id[sizeof(h->id_text)];
 
-	if (!find_cpuinfo_value(text, "mvendorid", vendor, sizeof(vendor)) || !find_cpuinfo_value(text, "marchid", arch, sizeof(arch)) ||
+	if (!find_cpuinfo_value(text, "mvendorid", vendor, sizeof(vendor)) ||
+	    !find_cpuinfo_value(text, "marchid", arch, sizeof(arch)) ||
 	    !find_cpuinfo_value(text, "mimpid", imp, sizeof(imp)))
 		return false;
 	snprintf(id, sizeof(id), "%s-%s-%s", vendor, arch, imp);
@@ -429,7 +461,8 @@ static bool read_arm_cpuinfo(const char *text, struct host *h)
 		const char *s = value;
 		uint64_t n;
 
-		if (!find_cpuinfo_value(text, parts[i].key, value, sizeof(value)) || !read_number(&s, 0, &n))
+		if (!find_cpuinfo_value(text, parts[i].key, value, sizeof(value)) ||
+		    !read_number(&s, 0, &n))
 			return false;
 		/* "0x41": the number ends behind its digits. */
 		midr |= (n & parts[i].mask) << parts[i].shift;
@@ -438,7 +471,8 @@ static bool read_arm_cpuinfo(const char *text, struct host *h)
 	return true;
 }
 
-/* ---- other machines ------------------------------------------------------------------------------------------- */
+/* ---- other machines
+ * ------------------------------------------------------------------------------------------- */
 
 static void format_arm64_id(struct host *h)
 {
@@ -460,7 +494,8 @@ static bool read_s390_sysinfo(const struct sys *sys, struct host *h)
 	const char *version = NULL, *authorization = NULL;
 
 	if (pfmi_machine_read_small_file(sys, "/proc/sysinfo", text, sizeof(text)) < 0 ||
-	    !find_sysinfo_value(text, "Manufacturer", maker, sizeof(maker)) || !find_sysinfo_value(text, "Type", type, sizeof(type)) ||
+	    !find_sysinfo_value(text, "Manufacturer", maker, sizeof(maker)) ||
+	    !find_sysinfo_value(text, "Type", type, sizeof(type)) ||
 	    !find_sysinfo_value(text, "Model", capacity, sizeof(capacity)))
 		return false;
 	/* "Model: 703 T01": capacity, then the model proper. */
@@ -471,7 +506,8 @@ static bool read_s390_sysinfo(const struct sys *sys, struct host *h)
 		copy_truncated(model, sizeof(model), end, strcspn(end, " \t"));
 	}
 	if (pfmi_machine_read_small_file(sys, "/proc/service_levels", text, sizeof(text)) > 0 &&
-	    find_cpuinfo_value(text, "CPU-MF", facility, sizeof(facility)) && strncmp(facility, "Counter facility", 16) == 0) {
+	    find_cpuinfo_value(text, "CPU-MF", facility, sizeof(facility)) &&
+	    strncmp(facility, "Counter facility", 16) == 0) {
 		version = strstr(facility, "version=");
 		authorization = strstr(facility, "authorization=");
 	}
@@ -482,8 +518,9 @@ static bool read_s390_sysinfo(const struct sys *sys, struct host *h)
 
 		version += 8;
 		authorization += 14;
-		snprintf(h->id_text + used, sizeof(h->id_text) - used, ",%.*s,%.*s", (int)strcspn(version, " ,"), version,
-		         (int)strcspn(authorization, " ,"), authorization);
+		snprintf(h->id_text + used, sizeof(h->id_text) - used, ",%.*s,%.*s",
+		         (int)strcspn(version, " ,"), version, (int)strcspn(authorization, " ,"),
+		         authorization);
 	}
 	h->is_known = true;
 	return true;
@@ -492,7 +529,8 @@ static bool read_s390_sysinfo(const struct sys *sys, struct host *h)
 /* The first processors are enough, so a file longer than @room is read in part. */
 static void read_file_start(const struct sys *sys, const char *path, char *text, size_t room)
 {
-	int fd = sys->open(sys, path, O_RDONLY | O_NONBLOCK); /* not to be held up by a FIFO below a root */
+	int fd = sys->open(sys, path,
+	                   O_RDONLY | O_NONBLOCK); /* not to be held up by a FIFO below a root */
 	long n = 0;
 
 	if (fd >= 0) {
@@ -506,14 +544,17 @@ static void read_identity_files(const struct sys *sys, struct host *h)
 {
 	char text[16384];
 
-	if (pfmi_machine_read_number(sys, "/sys/devices/system/cpu/cpu0/regs/identification/midr_el1", &h->id_register) == 0) {
+	if (pfmi_machine_read_number(sys,
+	                             "/sys/devices/system/cpu/cpu0/regs/identification/midr_el1",
+	                             &h->id_register) == 0) {
 		format_arm64_id(h);
 		return;
 	}
 	read_file_start(sys, "/proc/cpuinfo", text, sizeof(text));
 	if (read_arm_cpuinfo(text, h))
 		format_arm64_id(h);
-	else if (!read_x86_or_ia64(text, h) && !read_alpha_cpuinfo(text, h) && !read_powerpc_cpuinfo(text, h) && !read_riscv_cpuinfo(text, h) &&
+	else if (!read_x86_or_ia64(text, h) && !read_alpha_cpuinfo(text, h) &&
+	         !read_powerpc_cpuinfo(text, h) && !read_riscv_cpuinfo(text, h) &&
 	         !read_sparc_or_mips(text, h))
 		read_s390_sysinfo(sys, h);
 }
@@ -529,7 +570,8 @@ void pfmi_machine_identify_host(const struct sys *sys, const char *cpuid, struct
 
 void pfmi_machine_read_core_types(const struct sys *sys, const char *cpuid, struct host *h)
 {
-	/* Files of this machine say nothing about another processor; those below a root may belong to it. */
+	/* Files of this machine say nothing about another processor; those below a root may belong
+	 * to it. */
 	if (h->is_known && is_same_text(h->arch, "x86") && (!cpuid || sys->root[0]))
 		find_core_types(sys, h);
 }
@@ -540,7 +582,9 @@ void pfmi_machine_describe_host(const struct sys *sys, const char *cpuid, struct
 	pfmi_machine_read_core_types(sys, cpuid, out);
 }
 
-/* ---- matching ------------------------------------------------------------------------------------------------- */
+/* ---- matching
+ * -------------------------------------------------------------------------------------------------
+ */
 
 static bool has_id_prefix(const char *id, const char *prefix, bool whole)
 {
@@ -558,31 +602,37 @@ static bool has_matching_core_type(const struct host *h, const struct host_match
 		return true;
 	for (unsigned i = 0; i < h->n_core_types; i++)
 		if (h->core_types[i].core_type == m->core_type &&
-		    (m->native_model == ANY_NUMBER || h->core_types[i].native_model == ANY_NUMBER || h->core_types[i].native_model == m->native_model)) {
+		    (m->native_model == ANY_NUMBER || h->core_types[i].native_model == ANY_NUMBER ||
+		     h->core_types[i].native_model == m->native_model)) {
 			*core = i;
 			return true;
 		}
 	return false;
 }
 
-static bool is_host_match(const struct host *h, const struct table *t, const struct host_match *m, unsigned *core)
+static bool is_host_match(const struct host *h, const struct table *t, const struct host_match *m,
+                          unsigned *core)
 {
 	const char *arch = table_text(t, m->arch), *vendor = table_text(t, m->vendor);
 
 	/* Numbers first: they tell nearly all apart. */
-	if ((m->family != ANY_NUMBER && m->family != h->family) || h->model < m->model_lo || h->model > m->model_hi)
+	if ((m->family != ANY_NUMBER && m->family != h->family) || h->model < m->model_lo ||
+	    h->model > m->model_hi)
 		return false;
 	/* An id without a stepping stands for all of them. */
-	if (m->stepping_mask && h->stepping != ANY_NUMBER && (h->stepping > 31 || !(m->stepping_mask >> h->stepping & 1)))
+	if (m->stepping_mask && h->stepping != ANY_NUMBER &&
+	    (h->stepping > 31 || !(m->stepping_mask >> h->stepping & 1)))
 		return false;
 	if (m->id_mask && (h->id_register & m->id_mask) != m->id_value)
 		return false;
 	/* Version 0 is "not asked" as often as "none", so only a known one can be wrong. */
 	if (h->pmu_version && (h->pmu_version < m->version_lo || h->pmu_version > m->version_hi))
 		return false;
-	if ((*arch && !is_same_text(arch, h->arch)) || (*vendor && !is_same_text(vendor, h->vendor)))
+	if ((*arch && !is_same_text(arch, h->arch)) ||
+	    (*vendor && !is_same_text(vendor, h->vendor)))
 		return false;
-	return has_id_prefix(h->id_text, table_text(t, m->id_prefix), m->is_whole_id) && has_matching_core_type(h, m, core);
+	return has_id_prefix(h->id_text, table_text(t, m->id_prefix), m->is_whole_id) &&
+	       has_matching_core_type(h, m, core);
 }
 
 bool pfmi_machine_is_better_table(const struct table *t, const struct table *other)
@@ -601,25 +651,31 @@ bool pfmi_machine_is_table_for_host(const struct host *host, const struct table 
 	return false;
 }
 
-/* Calls @each for the tables under one key. Most tables of a family are uncore boxes: flags in @without skip them before their lines are compared. */
-static void visit_host_key(const struct image *im, const struct host *h, uint32_t without, uint32_t key, pfmi_machine_host_table_fn each, void *arg)
+/* Calls @each for the tables under one key. Most tables of a family are uncore boxes: flags in
+ * @without skip them before their lines are compared. */
+static void visit_host_key(const struct image *im, const struct host *h, uint32_t without,
+                           uint32_t key, pfmi_machine_host_table_fn each, void *arg)
 {
 	const struct host_slot *hosts = table_image_array(im, ARRAY_HOSTS);
 	uint32_t n = im->arrays[ARRAY_HOSTS].n_elements;
 	unsigned core = 0;
 
-	for (uint32_t i = table_first_slot(key, n); hosts[i].table_plus1; i = i + 1 < n ? i + 1 : 0) {
+	for (uint32_t i = table_first_slot(key, n); hosts[i].table_plus1;
+	     i = i + 1 < n ? i + 1 : 0) {
 		const struct table *t;
 
 		if (hosts[i].key_hash != key)
 			continue;
 		t = table_image_table_at(im, hosts[i].table_plus1 - 1);
-		if (!(t->flags & without) && (t->n_matches ? pfmi_machine_is_table_for_host(h, t, &core) : t->encoder == ENCODER_PERF))
+		if (!(t->flags & without) &&
+		    (t->n_matches ? pfmi_machine_is_table_for_host(h, t, &core)
+		                  : t->encoder == ENCODER_PERF))
 			each(arg, hosts[i].table_plus1 - 1, core);
 	}
 }
 
-/* Of the first @words words of @s that "-" or "," end; of all of it for 0. No call into the C library: part of every program's start. */
+/* Of the first @words words of @s that "-" or "," end; of all of it for 0. No call into the C
+ * library: part of every program's start. */
 static uint32_t hash_id_words(const char *s, unsigned words)
 {
 	uint32_t h = NAME_HASH_SEED;
@@ -629,24 +685,41 @@ static uint32_t hash_id_words(const char *s, unsigned words)
 	return h;
 }
 
-void pfmi_machine_visit_host_tables(const struct image *im, const struct host *h, uint32_t without, pfmi_machine_host_table_fn each, void *arg)
+void pfmi_machine_visit_host_tables(const struct image *im, const struct host *h, uint32_t without,
+                                    pfmi_machine_host_table_fn each, void *arg)
 {
 	if (h->is_known && (is_same_text(h->arch, "x86") || is_same_text(h->arch, "ia64"))) {
-		visit_host_key(im, h, without, table_hash_host_key(HOST_MODEL, h->family * 0x01000193u ^ h->model), each, arg);
-		visit_host_key(im, h, without, table_hash_host_key(HOST_FAMILY, h->family), each, arg);
+		visit_host_key(im, h, without,
+		               table_hash_host_key(HOST_MODEL, h->family * 0x01000193u ^ h->model),
+		               each, arg);
+		visit_host_key(im, h, without, table_hash_host_key(HOST_FAMILY, h->family), each,
+		               arg);
 	} else if (h->is_known) {
-		visit_host_key(im, h, without, table_hash_host_key(HOST_MIDR_PART, (uint32_t)h->id_register & 0xff00fff0u), each, arg);
-		visit_host_key(im, h, without, table_hash_host_key(HOST_PVR_UPPER, (uint32_t)h->id_register & 0xffff0000u), each, arg);
-		visit_host_key(im, h, without, table_hash_host_key(HOST_ID_PREFIX, hash_id_words(h->id_text, 2)), each, arg);
+		visit_host_key(
+			im, h, without,
+			table_hash_host_key(HOST_MIDR_PART, (uint32_t)h->id_register & 0xff00fff0u),
+			each, arg);
+		visit_host_key(
+			im, h, without,
+			table_hash_host_key(HOST_PVR_UPPER, (uint32_t)h->id_register & 0xffff0000u),
+			each, arg);
+		visit_host_key(im, h, without,
+		               table_hash_host_key(HOST_ID_PREFIX, hash_id_words(h->id_text, 2)),
+		               each, arg);
 	}
 	if (h->is_known)
-		visit_host_key(im, h, without, table_hash_host_key(HOST_ARCH, hash_id_words(h->arch, 0)), each, arg);
-	visit_host_key(im, h, without, table_hash_host_key(HOST_ARCH, hash_id_words("", 0)), each, arg);
+		visit_host_key(im, h, without,
+		               table_hash_host_key(HOST_ARCH, hash_id_words(h->arch, 0)), each,
+		               arg);
+	visit_host_key(im, h, without, table_hash_host_key(HOST_ARCH, hash_id_words("", 0)), each,
+	               arg);
 }
 
-void pfmi_machine_visit_device_tables(const struct image *im, const char *device, pfmi_machine_host_table_fn each, void *arg)
+void pfmi_machine_visit_device_tables(const struct image *im, const char *device,
+                                      pfmi_machine_host_table_fn each, void *arg)
 {
-	uint32_t key = table_hash_host_key(HOST_DEVICE, hash_id_words(device, 0)), n = im->arrays[ARRAY_HOSTS].n_elements;
+	uint32_t key = table_hash_host_key(HOST_DEVICE, hash_id_words(device, 0)),
+		 n = im->arrays[ARRAY_HOSTS].n_elements;
 	const struct host_slot *hosts = table_image_array(im, ARRAY_HOSTS);
 
 	for (uint32_t i = table_first_slot(key, n); hosts[i].table_plus1; i = i + 1 < n ? i + 1 : 0)

@@ -65,15 +65,18 @@ unsigned pfmi_machine_find_instance_number(const struct kernel_pmu *p, struct sl
 	return 0;
 }
 
-const struct kernel_pmu *pfmi_machine_find_kernel_pmu(const struct kernel_info *k, struct slice name)
+const struct kernel_pmu *pfmi_machine_find_kernel_pmu(const struct kernel_info *k,
+                                                      struct slice name)
 {
 	for (unsigned i = 0; k && i < k->n_pmus; i++) {
 		const struct kernel_pmu *p = &k->pmus[i];
 
-		if (is_slice_equal(name, p->name, strlen(p->name)) || is_in_word_list(name, table_text(p->table, p->table->aliases)))
+		if (is_slice_equal(name, p->name, strlen(p->name)) ||
+		    is_in_word_list(name, table_text(p->table, p->table->aliases)))
 			return p;
 		for (unsigned j = 0; j < p->n_instances; j++)
-			if (is_slice_equal(name, p->instance_names[j], strlen(p->instance_names[j])))
+			if (is_slice_equal(name, p->instance_names[j],
+			                   strlen(p->instance_names[j])))
 				return p;
 	}
 	return NULL;
@@ -83,7 +86,8 @@ static unsigned find_field_by_name(const struct table *t, const char *name)
 {
 	unsigned i = 0;
 
-	while (i < t->n_fields && !machine_is_same_text(table_text(t, table_fields(t)[i].name), name))
+	while (i < t->n_fields &&
+	       !machine_is_same_text(table_text(t, table_fields(t)[i].name), name))
 		i++;
 	return i;
 }
@@ -110,7 +114,8 @@ bool pfmi_machine_has_kernel_identifier(const struct kernel_pmu *p, const struct
 	unsigned compat = find_field_by_name(t, "compat"), i = 0;
 	uint64_t tried = 0;
 
-	while (i < p->table->n_features && !machine_is_same_text(table_text(p->table, f[i].name), "identifier"))
+	while (i < p->table->n_features &&
+	       !machine_is_same_text(table_text(p->table, f[i].name), "identifier"))
 		i++;
 	if (i == p->table->n_features)
 		return false;
@@ -122,7 +127,8 @@ bool pfmi_machine_has_kernel_identifier(const struct kernel_pmu *p, const struct
 			if (one.field != compat || one.value == tried)
 				continue;
 			tried = one.value;
-			if (is_in_id_list(table_text(t, (uint32_t)tried), table_text(p->table, f[i].text)))
+			if (is_in_id_list(table_text(t, (uint32_t)tried),
+			                  table_text(p->table, f[i].text)))
 				return true;
 		}
 	return false;

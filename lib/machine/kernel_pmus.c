@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* PMUs that the running kernel exports below /sys/bus/event_source/devices, turned into event tables. Nothing here
- * trusts a file: what cannot be understood is left out, and the rest of the machine stays usable. */
+/* PMUs that the running kernel exports below /sys/bus/event_source/devices, turned into event
+ * tables. Nothing here trusts a file: what cannot be understood is left out, and the rest of the
+ * machine stays usable. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,9 @@
 
 #define MAX_KERNEL_PMUS 4096
 
-/* ---- one PMU ----------------------------------------------------------------------------------------------------- */
+/* ---- one PMU
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 /* A folder below DEVICES. */
 struct sysfs_pmu {
@@ -19,7 +22,8 @@ struct sysfs_pmu {
 	int type;
 	bool is_core, has_cpumask, is_grouped, has_two_numbers;
 	const char *cpus, *alias;
-	const char *format_names; /* names of its format files: instances of one unit have the same */
+	const char
+		*format_names; /* names of its format files: instances of one unit have the same */
 	const struct sysfs_folder *folder;
 };
 
@@ -28,7 +32,8 @@ static bool read_perf_type(struct sysfs_reader *r, struct sysfs_pmu *d)
 	uint64_t v;
 
 	if (!pfmi_machine_read_sysfs_file(r, d->name, "", "type") ||
-	    !pfmi_base_parse_number((struct slice){ r->text, (uint32_t)strlen(r->text) }, &v) || v > INT32_MAX)
+	    !pfmi_base_parse_number((struct slice){ r->text, (uint32_t)strlen(r->text) }, &v) ||
+	    v > INT32_MAX)
 		return false;
 	d->type = (int)v;
 	return true;
@@ -70,13 +75,15 @@ static const char *join_strings(struct sysfs_reader *r, const struct string_list
 	return out ? out : "";
 }
 
-/* HiSilicon's names number the die as well: hisi_sccl1_ddrc0, hisi_sccl3_ddrc1. Lists say "hisi_sccl,ddrc". */
+/* HiSilicon's names number the die as well: hisi_sccl1_ddrc0, hisi_sccl3_ddrc1. Lists say
+ * "hisi_sccl,ddrc". */
 static bool has_two_numbers(const char *name)
 {
-	size_t len = strlen(name), first = strcspn(name, "0123456789"), after = first + strspn(name + first, "0123456789");
+	size_t len = strlen(name), first = strcspn(name, "0123456789"),
+	       after = first + strspn(name + first, "0123456789");
 
-	return strncmp(name, "hisi_", 5) == 0 && name[after] == '_' && after + 1 < len && !base_is_digit(name[after + 1]) &&
-	       base_is_digit(name[len - 1]);
+	return strncmp(name, "hisi_", 5) == 0 && name[after] == '_' && after + 1 < len &&
+	       !base_is_digit(name[after + 1]) && base_is_digit(name[len - 1]);
 }
 
 /* @name without the numbers at the ends of its words. */
@@ -100,15 +107,21 @@ static bool read_sysfs_pmu(struct sysfs_reader *r, const char *name, struct sysf
 	struct string_list formats;
 	const char *cpus;
 
-	*d = (struct sysfs_pmu){ .name = name, .base_length = pfmi_machine_instance_base_length(name), .cpus = "", .alias = "" };
+	*d = (struct sysfs_pmu){ .name = name,
+		                 .base_length = pfmi_machine_instance_base_length(name),
+		                 .cpus = "",
+		                 .alias = "" };
 	d->has_two_numbers = has_two_numbers(name);
 	if (d->has_two_numbers)
 		d->base_length = strcspn(name, "0123456789");
-	d->common_name = d->has_two_numbers ? strip_numbers(r, name) : pfmi_machine_arena_copy_text(r->scratch_memory, name, d->base_length);
+	d->common_name = d->has_two_numbers ? strip_numbers(r, name)
+	                                    : pfmi_machine_arena_copy_text(r->scratch_memory, name,
+	                                                                   d->base_length);
 	if (!read_perf_type(r, d))
 		return false;
 	cpus = read_cpu_list(r, name, "cpus");
-	d->is_core = cpus || machine_is_same_text(name, "cpu") || machine_is_same_text(name, "cpum_cf");
+	d->is_core =
+		cpus || machine_is_same_text(name, "cpu") || machine_is_same_text(name, "cpum_cf");
 	if (!cpus) {
 		cpus = read_cpu_list(r, name, "cpumask");
 		d->has_cpumask = cpus && *cpus;
@@ -127,45 +140,57 @@ static void add_alias(char aka[256], const char *name, size_t len, const char *o
 {
 	size_t used = strlen(aka);
 
-	if (len == 0 || (strlen(own) == len && memcmp(own, name, len) == 0) || used + len + 2 > 256 || strcspn(name, " \t") < len)
+	if (len == 0 || (strlen(own) == len && memcmp(own, name, len) == 0) ||
+	    used + len + 2 > 256 || strcspn(name, " \t") < len)
 		return;
 	snprintf(aka + used, 256 - used, "%s%.*s", used ? " " : "", (int)len, name);
 }
 
-static const struct table *build_kernel_table(struct sysfs_reader *r, const struct kernel_pmu *pmu, const struct sysfs_pmu *first, const char *aka)
+static const struct table *build_kernel_table(struct sysfs_reader *r, const struct kernel_pmu *pmu,
+                                              const struct sysfs_pmu *first, const char *aka)
 {
 	struct table_builder b;
 
 	pfmi_table_begin(&b);
 	b.head.name = b.head.device = pfmi_table_add_text(&b, pmu->name, strlen(pmu->name));
-	b.head.desc = pfmi_table_add_text(&b, "Events the running kernel describes", strlen("Events the running kernel describes"));
-	b.head.source = pfmi_table_add_text(&b, "sysfs of the running kernel", strlen("sysfs of the running kernel"));
+	b.head.desc = pfmi_table_add_text(&b, "Events the running kernel describes",
+	                                  strlen("Events the running kernel describes"));
+	b.head.source = pfmi_table_add_text(&b, "sysfs of the running kernel",
+	                                    strlen("sysfs of the running kernel"));
 	b.head.aliases = pfmi_table_add_text(&b, aka, strlen(aka));
 	b.head.perf_type = first->type;
 	if (pmu->is_uncore)
 		b.head.flags |= TABLE_UNCORE;
 	if (first->type == 5) {
-		pfmi_table_add_field(&b, "bp_type", KEY_NONE, &(struct bitrange){ .config_word = 0, .width = 3 }, 1);
-		pfmi_table_add_field(&b, "bp_addr", KEY_NONE, &(struct bitrange){ .config_word = 1, .width = 64 }, 1);
-		pfmi_table_add_field(&b, "bp_len", KEY_NONE, &(struct bitrange){ .config_word = 2, .width = 64 }, 1);
+		pfmi_table_add_field(&b, "bp_type", KEY_NONE,
+		                     &(struct bitrange){ .config_word = 0, .width = 3 }, 1);
+		pfmi_table_add_field(&b, "bp_addr", KEY_NONE,
+		                     &(struct bitrange){ .config_word = 1, .width = 64 }, 1);
+		pfmi_table_add_field(&b, "bp_len", KEY_NONE,
+		                     &(struct bitrange){ .config_word = 2, .width = 64 }, 1);
 	}
 	r->current_folder = first->folder;
 	pfmi_machine_build_pmu_table(r, &b, first->name);
 	return pfmi_table_finish(&b);
 }
 
-/* Makes one PMU of the @n devices at @d that are instances of one unit; @name is what they are called together. */
-static bool add_kernel_pmu(struct sysfs_reader *r, struct kernel_pmu *out, struct sysfs_pmu *const *d, unsigned n, const char *name, const char *extra)
+/* Makes one PMU of the @n devices at @d that are instances of one unit; @name is what they are
+ * called together. */
+static bool add_kernel_pmu(struct sysfs_reader *r, struct kernel_pmu *out,
+                           struct sysfs_pmu *const *d, unsigned n, const char *name,
+                           const char *extra)
 {
 	int *types = pfmi_machine_arena_alloc(r->kept_memory, n * sizeof(*types));
-	const char **names = pfmi_machine_arena_alloc(r->kept_memory, n * sizeof(*names)), **cpus = pfmi_machine_arena_alloc(r->kept_memory, n * sizeof(*cpus));
+	const char **names = pfmi_machine_arena_alloc(r->kept_memory, n * sizeof(*names)),
+		   **cpus = pfmi_machine_arena_alloc(r->kept_memory, n * sizeof(*cpus));
 	char aka[256] = "";
 
 	if (!types || !names || !cpus)
 		return false;
 	for (unsigned i = 0; i < n; i++) {
 		types[i] = d[i]->type;
-		names[i] = pfmi_machine_arena_copy_text(r->kept_memory, d[i]->name, strlen(d[i]->name));
+		names[i] = pfmi_machine_arena_copy_text(r->kept_memory, d[i]->name,
+		                                        strlen(d[i]->name));
 		cpus[i] = d[i]->cpus;
 	}
 	snprintf(out->name, sizeof(out->name), "%s", name);
@@ -178,7 +203,8 @@ static bool add_kernel_pmu(struct sysfs_reader *r, struct kernel_pmu *out, struc
 	out->is_uncore = !d[0]->is_core && d[0]->has_cpumask;
 	add_alias(aka, extra, strlen(extra), out->name);
 	if (d[0]->alias[0]) {
-		add_alias(aka, d[0]->alias, pfmi_machine_instance_base_length(d[0]->alias), out->name);
+		add_alias(aka, d[0]->alias, pfmi_machine_instance_base_length(d[0]->alias),
+		          out->name);
 		if (n == 1)
 			add_alias(aka, d[0]->alias, strlen(d[0]->alias), out->name);
 	}
@@ -186,7 +212,9 @@ static bool add_kernel_pmu(struct sysfs_reader *r, struct kernel_pmu *out, struc
 	return out->table != NULL;
 }
 
-/* ---- the machine ------------------------------------------------------------------------------------------------- */
+/* ---- the machine
+ * -------------------------------------------------------------------------------------------------
+ */
 
 static bool has_same_base(const struct sysfs_pmu *a, const struct sysfs_pmu *b)
 {
@@ -205,7 +233,8 @@ static uint64_t parse_instance_number(const struct sysfs_pmu *d)
 	return v;
 }
 
-/* Devices that are instances of the same unit as @d[at], itself included, in the order of their numbers. */
+/* Devices that are instances of the same unit as @d[at], itself included, in the order of their
+ * numbers. */
 static unsigned collect_instances(struct sysfs_pmu *d, size_t n, size_t at, struct sysfs_pmu **out)
 {
 	unsigned found = 0;
@@ -214,7 +243,8 @@ static unsigned collect_instances(struct sysfs_pmu *d, size_t n, size_t at, stru
 		unsigned j = found;
 
 		if (d[i].is_core != d[at].is_core || !has_same_base(&d[i], &d[at]) ||
-		    (i != at && (d[at].is_core || strcmp(d[i].format_names, d[at].format_names) != 0)))
+		    (i != at &&
+		     (d[at].is_core || strcmp(d[i].format_names, d[at].format_names) != 0)))
 			continue;
 		for (; j && parse_instance_number(out[j - 1]) > parse_instance_number(&d[i]); j--)
 			out[j] = out[j - 1];
@@ -226,7 +256,8 @@ static unsigned collect_instances(struct sysfs_pmu *d, size_t n, size_t at, stru
 	return found;
 }
 
-/* True if the name says by itself that a number follows: "imc_0", but not "amd_l3", "hv_24x7" or "foo_cafe". */
+/* True if the name says by itself that a number follows: "imc_0", but not "amd_l3", "hv_24x7" or
+ * "foo_cafe". */
 static bool has_plain_number(const struct sysfs_pmu *d)
 {
 	const char *p = d->name + d->base_length;
@@ -248,21 +279,31 @@ static unsigned count_same_base(const struct sysfs_pmu *d, size_t n, const struc
 	return found;
 }
 
-/* How a core PMU is called besides its name: "armv8_pmuv3" for armv8_pmuv3_0, as long as there is only one. */
-static const char *get_core_alias(struct sysfs_reader *r, const struct sysfs_pmu *d, size_t n, const struct sysfs_pmu *one)
+/* How a core PMU is called besides its name: "armv8_pmuv3" for armv8_pmuv3_0, as long as there is
+ * only one. */
+static const char *get_core_alias(struct sysfs_reader *r, const struct sysfs_pmu *d, size_t n,
+                                  const struct sysfs_pmu *one)
 {
-	return one->is_core && count_same_base(d, n, one) == 1 && has_plain_number(one) ? pfmi_machine_arena_copy_text(r->scratch_memory, one->name, one->base_length) : "";
+	return one->is_core && count_same_base(d, n, one) == 1 && has_plain_number(one)
+	               ? pfmi_machine_arena_copy_text(r->scratch_memory, one->name,
+	                                              one->base_length)
+	               : "";
 }
 
-/* The name the @m instances from @one on have together: without the number if that stands for them alone. */
-static const char *get_common_name(const struct sysfs_pmu *d, size_t n, const struct sysfs_pmu *one, unsigned m)
+/* The name the @m instances from @one on have together: without the number if that stands for them
+ * alone. */
+static const char *get_common_name(const struct sysfs_pmu *d, size_t n, const struct sysfs_pmu *one,
+                                   unsigned m)
 {
 	bool all = count_same_base(d, n, one) == m;
 
-	return !one->is_core && all && (m > 1 || one->has_two_numbers || has_plain_number(one)) ? one->common_name : one->name;
+	return !one->is_core && all && (m > 1 || one->has_two_numbers || has_plain_number(one))
+	               ? one->common_name
+	               : one->name;
 }
 
-static bool add_kernel_pmus(struct sysfs_reader *r, struct kernel_info *k, struct sysfs_pmu *d, size_t n)
+static bool add_kernel_pmus(struct sysfs_reader *r, struct kernel_info *k, struct sysfs_pmu *d,
+                            size_t n)
 {
 	struct kernel_pmu *pmus = pfmi_machine_arena_alloc(r->kept_memory, n * sizeof(*pmus));
 	struct sysfs_pmu **same = pfmi_machine_arena_alloc(r->scratch_memory, n * sizeof(*same));
@@ -276,7 +317,8 @@ static bool add_kernel_pmus(struct sysfs_reader *r, struct kernel_info *k, struc
 			continue;
 		m = collect_instances(d, n, i, same);
 		name = get_common_name(d, n, &d[i], m);
-		if (!add_kernel_pmu(r, &pmus[k->n_pmus], same, m, name, get_core_alias(r, d, n, &d[i])))
+		if (!add_kernel_pmu(r, &pmus[k->n_pmus], same, m, name,
+		                    get_core_alias(r, d, n, &d[i])))
 			return false;
 		k->n_pmus++;
 	}
@@ -290,12 +332,14 @@ static void read_settings(struct sysfs_reader *r, struct kernel_info *k)
 	long v;
 
 	k->paranoid = -100;
-	if (pfmi_machine_read_small_file(r->sys, "/proc/sys/kernel/perf_event_paranoid", buf, sizeof(buf)) > 0) {
+	if (pfmi_machine_read_small_file(r->sys, "/proc/sys/kernel/perf_event_paranoid", buf,
+	                                 sizeof(buf)) > 0) {
 		v = strtol(buf, &end, 10);
 		if (*end == '\0' && v >= -99 && v <= 99)
 			k->paranoid = (int)v;
 	}
-	if (pfmi_machine_read_small_file(r->sys, "/proc/sys/kernel/nmi_watchdog", buf, sizeof(buf)) > 0)
+	if (pfmi_machine_read_small_file(r->sys, "/proc/sys/kernel/nmi_watchdog", buf,
+	                                 sizeof(buf)) > 0)
 		k->nmi_watchdog = strcmp(buf, "1") == 0;
 }
 
@@ -308,12 +352,14 @@ struct kernel_store {
 static bool read_sysfs_pmus(struct sysfs_reader *r, struct kernel_info *k)
 {
 	struct string_list names = pfmi_machine_list_sysfs_names(r, "", "", MAX_KERNEL_PMUS, 63);
-	struct sysfs_pmu *d = pfmi_machine_arena_alloc(r->scratch_memory, (names.n + 1) * sizeof(*d));
+	struct sysfs_pmu *d =
+		pfmi_machine_arena_alloc(r->scratch_memory, (names.n + 1) * sizeof(*d));
 	size_t n = 0;
 
 	for (size_t i = 0; d && i < names.n; i++)
 		n += read_sysfs_pmu(r, names.items[i], &d[n]);
-	return d && add_kernel_pmus(r, k, d, n) && !r->scratch_memory->failed && !r->kept_memory->failed;
+	return d && add_kernel_pmus(r, k, d, n) && !r->scratch_memory->failed &&
+	       !r->kept_memory->failed;
 }
 
 struct kernel_info *pfmi_machine_read_kernel_info(const struct sys *sys)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One PMU of the kernel as an event table: its format, its events, its capabilities. What cannot be understood is left out. */
+/* One PMU of the kernel as an event table: its format, its events, its capabilities. What cannot be
+ * understood is left out. */
 #include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +8,9 @@
 
 #define MAX_KERNEL_EVENTS 20000
 
-/* ---- format ------------------------------------------------------------------------------------------------------ */
+/* ---- format
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 /* "config1:0-7,32-35" */
 static unsigned parse_bit_ranges(const char *s, struct bitrange out[4])
@@ -28,7 +31,9 @@ static unsigned parse_bit_ranges(const char *s, struct bitrange out[4])
 		if (n && out[n - 1].lsb + out[n - 1].width == first)
 			out[n - 1].width = (uint8_t)(last + 1 - out[n - 1].lsb);
 		else
-			out[n++] = (struct bitrange){ .config_word = word, .lsb = (uint8_t)first, .width = (uint8_t)(last - first + 1) };
+			out[n++] = (struct bitrange){ .config_word = word,
+				                      .lsb = (uint8_t)first,
+				                      .width = (uint8_t)(last - first + 1) };
 	}
 	return *s ? 0 : n;
 }
@@ -65,30 +70,39 @@ static enum field_key lookup_format_key(const char *name)
 static void add_formats(struct sysfs_reader *r, struct table_builder *b, const char *pmu)
 {
 	static const char words[][8] = { "config", "config1", "config2", "config3" };
-	struct string_list files = pfmi_machine_list_sysfs_names(r, pmu, "format", MAX_FORMAT_FIELDS, 63);
+	struct string_list files =
+		pfmi_machine_list_sysfs_names(r, pmu, "format", MAX_FORMAT_FIELDS, 63);
 	struct bitrange ranges[4];
 
 	for (size_t i = 0; i < files.n; i++) {
-		unsigned n = pfmi_machine_read_sysfs_file(r, pmu, "format/", files.items[i]) ? parse_bit_ranges(r->text, ranges) : 0;
+		unsigned n = pfmi_machine_read_sysfs_file(r, pmu, "format/", files.items[i])
+		                     ? parse_bit_ranges(r->text, ranges)
+		                     : 0;
 
 		if (n)
-			pfmi_table_add_field(b, files.items[i], lookup_format_key(files.items[i]), ranges, n);
+			pfmi_table_add_field(b, files.items[i], lookup_format_key(files.items[i]),
+			                     ranges, n);
 	}
 	/* Whole words can be given for every PMU, as perf has it. */
 	for (unsigned i = 0; i < 4; i++)
 		if (pfmi_table_find_built_field(b, words[i], strlen(words[i])) < 0)
-			pfmi_table_add_field(b, words[i], i ? KEY_NONE : KEY_CONFIG,
-			                     &(struct bitrange){ .config_word = (uint8_t)i, .width = 64 }, 1);
+			pfmi_table_add_field(
+				b, words[i], i ? KEY_NONE : KEY_CONFIG,
+				&(struct bitrange){ .config_word = (uint8_t)i, .width = 64 }, 1);
 }
 
-/* ---- events ------------------------------------------------------------------------------------------------------ */
+/* ---- events
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 struct text_field_numbers {
 	unsigned scale, unit, params;
 };
 
-/* Adds the terms in r->text to the row that was begun. False if one of them cannot be understood. */
-static bool add_event_terms(struct sysfs_reader *r, struct table_builder *b, struct text_field_numbers texts)
+/* Adds the terms in r->text to the row that was begun. False if one of them cannot be understood.
+ */
+static bool add_event_terms(struct sysfs_reader *r, struct table_builder *b,
+                            struct text_field_numbers texts)
 {
 	char params[256];
 	size_t used = 0;
@@ -113,7 +127,10 @@ static bool add_event_terms(struct sysfs_reader *r, struct table_builder *b, str
 		} else {
 			uint64_t max = pfmi_table_get_built_field(b, (unsigned)field)->max;
 
-			if (name < len && !pfmi_base_parse_number((struct slice){ s + name + 1, (uint32_t)(len - name - 1) }, &value))
+			if (name < len &&
+			    !pfmi_base_parse_number(
+				    (struct slice){ s + name + 1, (uint32_t)(len - name - 1) },
+				    &value))
 				return false;
 			if (value > max)
 				return false;
@@ -141,35 +158,42 @@ static bool is_companion_file(const char *name)
 	size_t len = strlen(name);
 
 	for (unsigned i = 0; i < 4; i++)
-		if (len > strlen(tails[i]) && machine_is_same_text(name + len - strlen(tails[i]), tails[i]))
+		if (len > strlen(tails[i]) &&
+		    machine_is_same_text(name + len - strlen(tails[i]), tails[i]))
 			return true;
 	return false;
 }
 
 /* Contents of the companion @tail of event @event in r->text; false if it has none. */
-static bool read_companion_file(struct sysfs_reader *r, const struct string_list *files, const char *pmu, const char *event, const char *tail)
+static bool read_companion_file(struct sysfs_reader *r, const struct string_list *files,
+                                const char *pmu, const char *event, const char *tail)
 {
 	char name[256];
 	const char *p = name;
 	int n = snprintf(name, sizeof(name), "%s%s", event, tail);
 
-	return n > 0 && (size_t)n < sizeof(name) && bsearch(&p, files->items, files->n, sizeof(*files->items), compare_names) &&
+	return n > 0 && (size_t)n < sizeof(name) &&
+	       bsearch(&p, files->items, files->n, sizeof(*files->items), compare_names) &&
 	       pfmi_machine_read_sysfs_file(r, pmu, "events/", name);
 }
 
-static void add_event(struct sysfs_reader *r, struct table_builder *b, const struct string_list *files, const char *pmu, const char *event,
+static void add_event(struct sysfs_reader *r, struct table_builder *b,
+                      const struct string_list *files, const char *pmu, const char *event,
                       struct text_field_numbers texts)
 {
 	uint32_t flags = 0;
 	double number = 1;
 	bool known;
 
-	if (read_companion_file(r, files, pmu, event, ".per-pkg") && machine_is_same_text(r->text, "1"))
+	if (read_companion_file(r, files, pmu, event, ".per-pkg") &&
+	    machine_is_same_text(r->text, "1"))
 		flags |= ROW_PER_PKG;
-	if (read_companion_file(r, files, pmu, event, ".snapshot") && machine_is_same_text(r->text, "1"))
+	if (read_companion_file(r, files, pmu, event, ".snapshot") &&
+	    machine_is_same_text(r->text, "1"))
 		flags |= ROW_SNAPSHOT;
 	pfmi_table_begin_row(b, event, "Described by the running kernel.", flags);
-	known = pfmi_machine_read_sysfs_file(r, pmu, "events/", event) && add_event_terms(r, b, texts);
+	known = pfmi_machine_read_sysfs_file(r, pmu, "events/", event) &&
+	        add_event_terms(r, b, texts);
 	if (!known) {
 		pfmi_table_drop_row(b);
 		return;
@@ -178,16 +202,19 @@ static void add_event(struct sysfs_reader *r, struct table_builder *b, const str
 		if (!pfmi_base_parse_decimal(r->text, &number) || number > DBL_MAX)
 			number = 0;
 		if (number > 0)
-			pfmi_table_set_row_value(b, texts.scale, pfmi_table_add_text(b, r->text, strlen(r->text)));
+			pfmi_table_set_row_value(b, texts.scale,
+			                         pfmi_table_add_text(b, r->text, strlen(r->text)));
 	}
 	/* A plain count ignores a scale that makes no sense. */
 	if (number > 0 && read_companion_file(r, files, pmu, event, ".unit"))
-		pfmi_table_set_row_value(b, texts.unit, pfmi_table_add_text(b, r->text, strlen(r->text)));
+		pfmi_table_set_row_value(b, texts.unit,
+		                         pfmi_table_add_text(b, r->text, strlen(r->text)));
 }
 
 static void add_events(struct sysfs_reader *r, struct table_builder *b, const char *pmu)
 {
-	struct string_list files = pfmi_machine_list_sysfs_names(r, pmu, "events", MAX_KERNEL_EVENTS, 200);
+	struct string_list files =
+		pfmi_machine_list_sysfs_names(r, pmu, "events", MAX_KERNEL_EVENTS, 200);
 	struct text_field_numbers texts = {
 		.scale = pfmi_table_add_text_field(b, KEY_SCALE),
 		.unit = pfmi_table_add_text_field(b, KEY_UNIT),
@@ -207,7 +234,8 @@ static void add_capabilities(struct sysfs_reader *r, struct table_builder *b, co
 	for (size_t i = 0; i < files.n; i++) {
 		if (!pfmi_machine_read_sysfs_file(r, pmu, "caps/", files.items[i]))
 			continue;
-		if (pfmi_base_parse_number((struct slice){ r->text, (uint32_t)strlen(r->text) }, &value))
+		if (pfmi_base_parse_number((struct slice){ r->text, (uint32_t)strlen(r->text) },
+		                           &value))
 			pfmi_table_add_feature(b, files.items[i], NULL, value);
 		else
 			pfmi_table_add_feature(b, files.items[i], r->text, 0);

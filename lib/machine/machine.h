@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The machine at hand: the syscall table, the processor's identity, CPU lists, the PMUs of the running kernel, tracefs and the environment.
+/* The machine at hand: the syscall table, the processor's identity, CPU lists, the PMUs of the
+ * running kernel, tracefs and the environment.
  *
- * All system access of the library goes through struct sys, so tests answer from a script and a recorded machine is replayed from a folder.
- * Functions return -errno on failure unless they say otherwise. */
+ * All system access of the library goes through struct sys, so tests answer from a script and a
+ * recorded machine is replayed from a folder. Functions return -errno on failure unless they say
+ * otherwise. */
 #ifndef PERFMON_MACHINE_H
 #define PERFMON_MACHINE_H
 
@@ -13,7 +15,8 @@
 #include "base/text.h"
 #include "table/table.h"
 
-/* ---- the syscall table --------------------------------------------------------------------------- */
+/* ---- the syscall table
+ * --------------------------------------------------------------------------- */
 
 struct perf_event_attr;
 struct pollfd;
@@ -28,17 +31,25 @@ struct sys {
 	/* Maps @len bytes of @fd shared; @writable 0 for read-only. */
 	int (*mmap)(const struct sys *sys, int fd, size_t len, int writable, void **out);
 	int (*munmap)(const struct sys *sys, void *at, size_t len);
-	/* Nanoseconds of a clock that stands still while the machine sleeps; it may go in steps of ten milliseconds. */
+	/* Nanoseconds of a clock that stands still while the machine sleeps; it may go in steps of
+	 * ten milliseconds. */
 	uint64_t (*get_time)(const struct sys *sys);
-	/* Waits for any of @n descriptors, @timeout milliseconds; returns how many have something to say. */
+	/* Waits for any of @n descriptors, @timeout milliseconds; returns how many have something
+	 * to say. */
 	int (*poll)(const struct sys *sys, struct pollfd *fds, unsigned n, int timeout);
-	int (*perf_event_open)(const struct sys *sys, struct perf_event_attr *attr, int pid, int cpu, int group, unsigned long flags);
-	/* Calls @each with the names in folder @path in sorted order, "." and ".." left out, until it returns nonzero. */
-	int (*list_folder)(const struct sys *sys, const char *path, int (*each)(void *arg, const char *name), void *arg);
-	/* Processor time that process @pid has taken until now, in nanoseconds, without that of its children. May be NULL: nobody knows. */
+	int (*perf_event_open)(const struct sys *sys, struct perf_event_attr *attr, int pid,
+	                       int cpu, int group, unsigned long flags);
+	/* Calls @each with the names in folder @path in sorted order, "." and ".." left out, until
+	 * it returns nonzero. */
+	int (*list_folder)(const struct sys *sys, const char *path,
+	                   int (*each)(void *arg, const char *name), void *arg);
+	/* Processor time that process @pid has taken until now, in nanoseconds, without that of its
+	 * children. May be NULL: nobody knows. */
 	int (*get_process_time)(const struct sys *sys, int pid, uint64_t *ns);
-	/* CPUID leaf of the running processor: false if missing or it must not be asked (another root). */
-	bool (*read_cpuid)(const struct sys *sys, uint32_t leaf, uint32_t subleaf, uint32_t regs[4]);
+	/* CPUID leaf of the running processor: false if missing or it must not be asked (another
+	 * root). */
+	bool (*read_cpuid)(const struct sys *sys, uint32_t leaf, uint32_t subleaf,
+	                   uint32_t regs[4]);
 	char root[256]; /* prefix of /sys, /proc and tracefs paths: "" for the running machine */
 	void *arg;      /* the implementation's own */
 };
@@ -49,7 +60,8 @@ static inline bool machine_is_resource_error(long err)
 	return err == -ENOMEM || err == -EMFILE || err == -ENFILE;
 }
 
-/* A system that remembers the last of these errors: to most who look for a file, one that cannot be opened is not there. */
+/* A system that remembers the last of these errors: to most who look for a file, one that cannot be
+ * opened is not there. */
 struct watched_sys {
 	struct sys sys;
 	const struct sys *target;
@@ -59,7 +71,8 @@ void pfmi_machine_init_watched_sys(struct watched_sys *out, const struct sys *re
 
 /* The real system below @root ("" or "/" for this machine). */
 void pfmi_machine_init_real_sys(struct sys *out, const char *root);
-/* Reads a whole small file into @buf, terminated, trailing newline removed. Returns its length or -errno (-EFBIG if it does not fit). */
+/* Reads a whole small file into @buf, terminated, trailing newline removed. Returns its length or
+ * -errno (-EFBIG if it does not fit). */
 long pfmi_machine_read_small_file(const struct sys *sys, const char *path, char *buf, size_t len);
 /* Reads a whole file into memory the caller frees, terminated, as it is. 0 or -errno. */
 int pfmi_machine_read_file(const struct sys *sys, const char *path, char **out, size_t *len);
@@ -68,12 +81,15 @@ int pfmi_machine_read_line_file(const struct sys *sys, const char *path, char **
 /* A decimal or 0x number in a file; -errno, or -EINVAL for other text. */
 int pfmi_machine_read_number(const struct sys *sys, const char *path, uint64_t *out);
 
-/* ---- the processor's identity --------------------------------------------------------------------- */
+/* ---- the processor's identity
+ * --------------------------------------------------------------------- */
 
-/* The processor of this machine. Read once; every question about the machine is answered from here. */
+/* The processor of this machine. Read once; every question about the machine is answered from here.
+ */
 struct host {
 	bool is_known;
-	char arch[12];    /* "x86", "arm64", "powerpc", "s390", "riscv", "alpha", "ia64", "sparc", "mips" */
+	char arch[12];    /* "x86", "arm64", "powerpc", "s390", "riscv", "alpha", "ia64", "sparc",
+	                     "mips" */
 	char id_text[96]; /* as in mapfile.csv: "GenuineIntel-6-55-4", "0x00000000413fd0c1" ... */
 	char vendor[16];
 	uint32_t family, model, stepping;
@@ -90,28 +106,32 @@ struct host {
 	} core_types[4];
 };
 
-/* Describes the host: from @cpuid text if not NULL, else by asking @sys. Two CPUID leaves are the budget of the first call. */
+/* Describes the host: from @cpuid text if not NULL, else by asking @sys. Two CPUID leaves are the
+ * budget of the first call. */
 void pfmi_machine_describe_host(const struct sys *sys, const char *cpuid, struct host *out);
 /* Its two halves: who this is, without a system call on x86; and the core types of a hybrid. */
 void pfmi_machine_identify_host(const struct sys *sys, const char *cpuid, struct host *out);
 void pfmi_machine_read_core_types(const struct sys *sys, const char *cpuid, struct host *h);
-/* Adds what two further CPUID leaves know: the architectural PMU, and the design of this core of a hybrid. Not part of the plain
- * path, because each leaf costs a trap in a virtual machine. */
+/* Adds what two further CPUID leaves know: the architectural PMU, and the design of this core of a
+ * hybrid. Not part of the plain path, because each leaf costs a trap in a virtual machine. */
 void pfmi_machine_read_host_details(const struct sys *sys, struct host *h);
 /* Fills it from an id text alone; false if its form is unknown. */
 bool pfmi_machine_parse_host_id(const char *id, struct host *out);
 
 /* True if @t is for @host; *@core gets the index of the hybrid core type, or 0. */
 bool pfmi_machine_is_table_for_host(const struct host *host, const struct table *t, unsigned *core);
-/* The rule for fallbacks: true if @t leaves @other, a table for the same host, without a job. An architectural one serves only if
- * nothing better does. */
+/* The rule for fallbacks: true if @t leaves @other, a table for the same host, without a job. An
+ * architectural one serves only if nothing better does. */
 bool pfmi_machine_is_better_table(const struct table *t, const struct table *other);
 typedef void (*pfmi_machine_host_table_fn)(void *arg, uint32_t table, unsigned core);
-/* Calls @each with the tables of @im that are for @host, the kernel's own events included; looked up, not searched for; those with
- * a flag of @without are left out. A table with several lines may come twice. */
-void pfmi_machine_visit_host_tables(const struct image *im, const struct host *host, uint32_t without, pfmi_machine_host_table_fn each, void *arg);
+/* Calls @each with the tables of @im that are for @host, the kernel's own events included; looked
+ * up, not searched for; those with a flag of @without are left out. A table with several lines may
+ * come twice. */
+void pfmi_machine_visit_host_tables(const struct image *im, const struct host *host,
+                                    uint32_t without, pfmi_machine_host_table_fn each, void *arg);
 /* Finds tables of units that any processor may have, by the kernel's name. */
-void pfmi_machine_visit_device_tables(const struct image *im, const char *device, pfmi_machine_host_table_fn each, void *arg);
+void pfmi_machine_visit_device_tables(const struct image *im, const char *device,
+                                      pfmi_machine_host_table_fn each, void *arg);
 
 /* A PMU of this machine. */
 struct host_pmu {
@@ -124,8 +144,8 @@ struct host_pmu_list {
 	unsigned n_pmus, capacity;
 	bool is_out_of_memory;
 };
-/* An image whose tables are PMUs from number @first_pmu on. @is_usable(@arg) says whether its rows may
- * be read. */
+/* An image whose tables are PMUs from number @first_pmu on. @is_usable(@arg) says whether its rows
+ * may be read. */
 struct pmu_image {
 	const struct image *image;
 	unsigned first_pmu;
@@ -137,9 +157,12 @@ struct kernel_info;
 void pfmi_machine_match_image(struct host_pmu_list *list, const struct host *host,
                               const struct kernel_info *kernel, const struct pmu_image *image);
 
-/* ---- sets of CPUs ---------------------------------------------------------------------------------- */
+/* ---- sets of CPUs
+ * ---------------------------------------------------------------------------------- */
 
-#define MAX_CPU_NUMBER (1u << 16) /* no list names a CPU with so great a number: kernels are built for 8,192 at most */
+#define MAX_CPU_NUMBER                                                                             \
+	(1u << 16) /* no list names a CPU with so great a number: kernels are built for 8,192 at   \
+	              most */
 
 /* A set of CPUs. */
 struct cpu_mask {
@@ -147,12 +170,14 @@ struct cpu_mask {
 	size_t n_words;
 };
 
-/* Takes the next range off a CPU list such as "0,2-3". False at the end or at a syntax error; *@list shows which: it
- * points at the terminating NUL at a proper end. */
+/* Takes the next range off a CPU list such as "0,2-3". False at the end or at a syntax error;
+ * *@list shows which: it points at the terminating NUL at a proper end. */
 bool pfmi_machine_next_cpu_range(const char **list, unsigned *first, unsigned *last);
-/* Adds the CPUs of @list to the set: -EINVAL for other text, -ENOMEM; the set stays the caller's to free. */
+/* Adds the CPUs of @list to the set: -EINVAL for other text, -ENOMEM; the set stays the caller's to
+ * free. */
 int pfmi_machine_add_cpu_list(struct cpu_mask *set, const char *list);
-/* The set @list stands for: -EINVAL for other text, -ENOMEM. Free with pfmi_machine_free_cpus(), which may be done twice. */
+/* The set @list stands for: -EINVAL for other text, -ENOMEM. Free with pfmi_machine_free_cpus(),
+ * which may be done twice. */
 int pfmi_machine_parse_cpu_list(const char *list, struct cpu_mask *out);
 /* CPUs 0 to @n less 1; at least one. 0 or -ENOMEM. */
 int pfmi_machine_make_first_cpus(unsigned n, struct cpu_mask *out);
@@ -163,25 +188,29 @@ bool pfmi_machine_has_cpu(const struct cpu_mask *set, unsigned cpu);
 /* The first CPU of the set from *@cpu on goes to *@cpu; false if missing. */
 bool pfmi_machine_next_cpu(const struct cpu_mask *set, unsigned *cpu);
 size_t pfmi_machine_count_cpus(const struct cpu_mask *set);
-/* The list in file @path, however long, in its shortest words and in memory the caller frees. -errno: unreadable, -EINVAL: no list, -EFBIG:
- * the kernel had more to say than fits a page and cut it. */
+/* The list in file @path, however long, in its shortest words and in memory the caller frees.
+ * -errno: unreadable, -EINVAL: no list, -EFBIG: the kernel had more to say than fits a page and cut
+ * it. */
 int pfmi_machine_read_cpu_list(const struct sys *sys, const char *path, char **out);
 #define PFMI_ONLINE_CPUS_PATH   "/sys/devices/system/cpu/online"
 #define PFMI_POSSIBLE_CPUS_PATH "/sys/devices/system/cpu/possible"
 /* Reads it as a set, empty if it cannot be read. */
 int pfmi_machine_read_cpus(const struct sys *sys, const char *path, struct cpu_mask *out);
-/* Length of a PMU's name without its instance number: "_" and digits, "_" and more than two hexadecimal digits, or digits. */
+/* Length of a PMU's name without its instance number: "_" and digits, "_" and more than two
+ * hexadecimal digits, or digits. */
 size_t pfmi_machine_instance_base_length(const char *name);
 
-/* ---- PMUs of the kernel ---------------------------------------------------------------------------- */
+/* ---- PMUs of the kernel
+ * ---------------------------------------------------------------------------- */
 
-/* A PMU the running kernel shows (a folder below /sys/bus/event_source/devices), and its instances folded into one. */
+/* A PMU the running kernel shows (a folder below /sys/bus/event_source/devices), and its instances
+ * folded into one. */
 struct kernel_pmu {
 	char name[64]; /* without the instance number: "uncore_cha" */
 	unsigned n_instances;
-	const int *instance_types;             /* one per instance */
-	const char *const *instance_names;     /* their names: "uncore_cha_0" ... */
-	const char *cpu_list;                  /* cpumask or cpus file of the first instance, "" if it has none */
+	const int *instance_types;         /* one per instance */
+	const char *const *instance_names; /* their names: "uncore_cha_0" ... */
+	const char *cpu_list; /* cpumask or cpus file of the first instance, "" if it has none */
 	const char *const *instance_cpu_lists; /* the same for each instance */
 	bool is_core, is_uncore;
 	const struct table *table; /* format and events of sysfs as a table */
@@ -194,13 +223,16 @@ struct kernel_info {
 	bool nmi_watchdog;
 };
 
-/* Reads what the kernel shows below sys->root. Allocates; free with pfmi_machine_free_kernel_info(). Unreadable or odd files are skipped: a
- * machine is never refused as a whole. NULL only without memory. (lib/machine/kernel_pmus.c) */
+/* Reads what the kernel shows below sys->root. Allocates; free with
+ * pfmi_machine_free_kernel_info(). Unreadable or odd files are skipped: a machine is never refused
+ * as a whole. NULL only without memory. (lib/machine/kernel_pmus.c) */
 struct kernel_info *pfmi_machine_read_kernel_info(const struct sys *sys);
 void pfmi_machine_free_kernel_info(struct kernel_info *k);
 /* PMU called @name (with or without instance number), or NULL. */
-const struct kernel_pmu *pfmi_machine_find_kernel_pmu(const struct kernel_info *k, struct slice name);
-/* True if the identifier the kernel shows for @p is one that events of @t are meant for (their "compat"). */
+const struct kernel_pmu *pfmi_machine_find_kernel_pmu(const struct kernel_info *k,
+                                                      struct slice name);
+/* True if the identifier the kernel shows for @p is one that events of @t are meant for (their
+ * "compat"). */
 bool pfmi_machine_has_kernel_identifier(const struct kernel_pmu *p, const struct table *t);
 /* 1 + the instance of @p that is called @name ("uncore_imc_3"); 0 if that means all of them. */
 unsigned pfmi_machine_find_instance(const struct kernel_pmu *p, struct slice name);
@@ -210,13 +242,17 @@ unsigned pfmi_machine_find_instance_number(const struct kernel_pmu *p, struct sl
 #define TRACEFS_MOUNTS 2u
 extern const char pfmi_machine_tracefs_paths[TRACEFS_MOUNTS][40];
 /* Number of the tracepoint @group:@name, from tracefs; -errno. */
-int pfmi_lookup_tracepoint_id(const struct sys *sys, struct slice group, struct slice name, uint64_t *id);
+int pfmi_lookup_tracepoint_id(const struct sys *sys, struct slice group, struct slice name,
+                              uint64_t *id);
 
-/* ---- environment ----------------------------------------------------------------------------------- */
+/* ---- environment
+ * ----------------------------------------------------------------------------------- */
 
-/* Values of environment variables the library listens to; NULL in programs with raised privileges. */
+/* Values of environment variables the library listens to; NULL in programs with raised privileges.
+ */
 const char *pfmi_machine_get_env(const char *name);
-/* All of those that choose a processor or a machine, from one walk over the environment; NULL if missing. */
+/* All of those that choose a processor or a machine, from one walk over the environment; NULL if
+ * missing. */
 struct env_options {
 	const char *pmu, *events, *cpuid, *sysfs_root, *force_pmu;
 	unsigned trace; /* TRACE_*, from PERFMON_DEBUG */

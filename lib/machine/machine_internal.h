@@ -25,18 +25,21 @@ void pfmi_machine_arena_free(struct memory_arena *a);
 
 struct sysfs_reader {
 	const struct sys *sys;
-	struct memory_arena *kept_memory;          /* lives as long as the struct kernel */
-	struct memory_arena *scratch_memory;       /* until the reading is over */
-	struct sysfs_folder *known_folders;        /* folders of PMUs, the last one first */
-	const struct sysfs_folder *current_folder; /* that of the PMU that is being read; NULL: not known yet */
+	struct memory_arena *kept_memory;    /* lives as long as the struct kernel */
+	struct memory_arena *scratch_memory; /* until the reading is over */
+	struct sysfs_folder *known_folders;  /* folders of PMUs, the last one first */
+	const struct sysfs_folder
+		*current_folder; /* that of the PMU that is being read; NULL: not known yet */
 	char text[SYSFS_TEXT_SIZE];
 };
 
-/* False if @name is not in the folder of @pmu. Most PMUs have few of the files that there may be, and to list a folder takes no longer than
- * to ask for two files that are not there. One that cannot be listed may have all. */
+/* False if @name is not in the folder of @pmu. Most PMUs have few of the files that there may be,
+ * and to list a folder takes no longer than to ask for two files that are not there. One that
+ * cannot be listed may have all. */
 bool pfmi_machine_can_have_sysfs_file(struct sysfs_reader *r, const char *pmu, const char *name);
 /* Contents of DEVICES/@pmu/@folder@file in r->text; false if it cannot be read. */
-bool pfmi_machine_read_sysfs_file(struct sysfs_reader *r, const char *pmu, const char *folder, const char *file);
+bool pfmi_machine_read_sysfs_file(struct sysfs_reader *r, const char *pmu, const char *folder,
+                                  const char *file);
 
 /* Names in a folder, sorted. */
 struct string_list {
@@ -46,7 +49,8 @@ struct string_list {
 };
 
 /* Names in DEVICES/@pmu/@folder, at most @max, none longer than @longest. */
-struct string_list pfmi_machine_list_sysfs_names(struct sysfs_reader *r, const char *pmu, const char *folder, size_t max, size_t longest);
+struct string_list pfmi_machine_list_sysfs_names(struct sysfs_reader *r, const char *pmu,
+                                                 const char *folder, size_t max, size_t longest);
 
 /* (lib/machine/kernel_table.c) Adds fields, events and capabilities of @pmu. */
 void pfmi_machine_build_pmu_table(struct sysfs_reader *r, struct table_builder *b, const char *pmu);

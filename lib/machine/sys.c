@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The real end of the seam: Linux system calls below a root, and the few file reads everybody needs. */
+/* The real end of the seam: Linux system calls below a root, and the few file reads everybody
+ * needs. */
 #include "machine/machine.h"
 
 #include <errno.h>
@@ -55,7 +56,8 @@ static long real_read(const struct sys *sys, int fd, void *buf, size_t n)
 
 static int real_ioctl(const struct sys *sys, int fd, unsigned long request, void *arg)
 {
-	/* musl and glibc disagree about the type of the request; the kernel takes an unsigned int. */
+	/* musl and glibc disagree about the type of the request; the kernel takes an unsigned int.
+	 */
 	long rc = syscall(SYS_ioctl, fd, request, arg);
 
 	(void)sys;
@@ -70,7 +72,8 @@ static int real_close(const struct sys *sys, int fd)
 
 static int real_mmap(const struct sys *sys, int fd, size_t len, int writable, void **out)
 {
-	void *at = mmap(NULL, len, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
+	void *at =
+		mmap(NULL, len, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
 
 	(void)sys;
 	if (at == MAP_FAILED)
@@ -103,8 +106,8 @@ static int real_poll(const struct sys *sys, struct pollfd *fds, unsigned n, int 
 	return rc < 0 ? -errno : rc;
 }
 
-static int real_perf_event_open(const struct sys *sys, struct perf_event_attr *attr, int pid, int cpu, int group,
-                                unsigned long flags)
+static int real_perf_event_open(const struct sys *sys, struct perf_event_attr *attr, int pid,
+                                int cpu, int group, unsigned long flags)
 {
 	long fd;
 
@@ -147,7 +150,8 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*x, *y);
 }
 
-static int visit_sorted_names(const struct folder_names *names, int (*each)(void *arg, const char *name), void *arg)
+static int visit_sorted_names(const struct folder_names *names,
+                              int (*each)(void *arg, const char *name), void *arg)
 {
 	const char **order;
 	size_t at = 0, i;
@@ -176,7 +180,8 @@ struct dirent_record {
 	char name[];
 };
 
-/* Without opendir(): its 32 KiB for each folder cost more than to read the few names that are in most. */
+/* Without opendir(): its 32 KiB for each folder cost more than to read the few names that are in
+ * most. */
 static int read_names(int fd, struct folder_names *names)
 {
 	_Alignas(struct dirent_record) char buf[DIRENT_BUFFER_SIZE];
@@ -185,7 +190,9 @@ static int read_names(int fd, struct folder_names *names)
 	while ((got = syscall(SYS_getdents64, fd, buf, sizeof(buf))) > 0)
 		for (long at = 0; at < got;) {
 			const struct dirent_record *e = (const void *)(buf + at);
-			int rc = strcmp(e->name, ".") != 0 && strcmp(e->name, "..") != 0 ? add_name(names, e->name) : 0;
+			int rc = strcmp(e->name, ".") != 0 && strcmp(e->name, "..") != 0
+			                 ? add_name(names, e->name)
+			                 : 0;
 
 			if (rc)
 				return rc;
@@ -194,7 +201,8 @@ static int read_names(int fd, struct folder_names *names)
 	return got < 0 ? -errno : 0;
 }
 
-static int real_list_folder(const struct sys *sys, const char *path, int (*each)(void *arg, const char *name), void *arg)
+static int real_list_folder(const struct sys *sys, const char *path,
+                            int (*each)(void *arg, const char *name), void *arg)
 {
 	int rc, fd = real_open(sys, path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
 	struct folder_names names = { 0 };
@@ -211,7 +219,8 @@ static int real_list_folder(const struct sys *sys, const char *path, int (*each)
 
 static int real_get_process_time(const struct sys *sys, int pid, uint64_t *ns)
 {
-	/* As clock_getcpuclockid(3) makes it, of which the library need not know: one name less to be found at each start. */
+	/* As clock_getcpuclockid(3) makes it, of which the library need not know: one name less to
+	 * be found at each start. */
 	clockid_t clock = (clockid_t)(~(unsigned)pid << 3 | 2);
 	struct timespec t;
 
@@ -222,15 +231,18 @@ static int real_get_process_time(const struct sys *sys, int pid, uint64_t *ns)
 	return 0;
 }
 
-static bool real_read_cpuid(const struct sys *sys, uint32_t leaf, uint32_t subleaf, uint32_t regs[4])
+static bool real_read_cpuid(const struct sys *sys, uint32_t leaf, uint32_t subleaf,
+                            uint32_t regs[4])
 {
 #if defined(__x86_64__) || defined(__i386__)
 	if (sys->root[0] == '\0') {
-		/* Each leaf may cost a trap. Whoever has leaf 0 has leaf 1: only above it the highest one has to be asked for. */
+		/* Each leaf may cost a trap. Whoever has leaf 0 has leaf 1: only above it the
+		 * highest one has to be asked for. */
 		bool low = leaf <= 1 && sizeof(void *) == 8;
 
 		if (!low)
-			return __get_cpuid_count(leaf, subleaf, &regs[0], &regs[1], &regs[2], &regs[3]);
+			return __get_cpuid_count(leaf, subleaf, &regs[0], &regs[1], &regs[2],
+			                         &regs[3]);
 		__cpuid_count(leaf, subleaf, regs[0], regs[1], regs[2], regs[3]);
 		return true;
 	}
@@ -263,7 +275,8 @@ void pfmi_machine_init_real_sys(struct sys *out, const char *root)
 	while (len && root[len - 1] == '/')
 		len--;
 	if (len >= sizeof(out->root)) {
-		root = "/dev/null"; /* nothing is below it: a root that cannot be stored must not become this machine's */
+		root = "/dev/null"; /* nothing is below it: a root that cannot be stored must not
+		                       become this machine's */
 		len = strlen(root);
 	}
 	if (len)
@@ -289,17 +302,21 @@ static const struct sys *get_watched_target(const struct sys *sys)
 
 static int watch_open(const struct sys *sys, const char *path, int flags)
 {
-	return (int)note_resource_error(sys, get_watched_target(sys)->open(get_watched_target(sys), path, flags));
+	return (int)note_resource_error(
+		sys, get_watched_target(sys)->open(get_watched_target(sys), path, flags));
 }
 
 static long watch_read(const struct sys *sys, int fd, void *buf, size_t n)
 {
-	return note_resource_error(sys, get_watched_target(sys)->read(get_watched_target(sys), fd, buf, n));
+	return note_resource_error(
+		sys, get_watched_target(sys)->read(get_watched_target(sys), fd, buf, n));
 }
 
-static int watch_list_folder(const struct sys *sys, const char *path, int (*each)(void *arg, const char *name), void *arg)
+static int watch_list_folder(const struct sys *sys, const char *path,
+                             int (*each)(void *arg, const char *name), void *arg)
 {
-	return (int)note_resource_error(sys, get_watched_target(sys)->list_folder(get_watched_target(sys), path, each, arg));
+	return (int)note_resource_error(sys, get_watched_target(sys)->list_folder(
+						     get_watched_target(sys), path, each, arg));
 }
 
 void pfmi_machine_init_watched_sys(struct watched_sys *out, const struct sys *real)
@@ -335,7 +352,8 @@ long pfmi_machine_read_small_file(const struct sys *sys, const char *path, char 
 	return (long)used;
 }
 
-/* Reads on until there is nothing more, or to the end of the line if there is but @one; the buffer grows. */
+/* Reads on until there is nothing more, or to the end of the line if there is but @one; the buffer
+ * grows. */
 static long read_until_end(const struct sys *sys, int fd, bool one, char **buf)
 {
 	size_t used = 0, room = 0;
@@ -365,14 +383,16 @@ static long read_until_end(const struct sys *sys, int fd, bool one, char **buf)
 	}
 }
 
-static int read_file(const struct sys *sys, const char *path, bool one_line, char **out, size_t *len)
+static int read_file(const struct sys *sys, const char *path, bool one_line, char **out,
+                     size_t *len)
 {
 	int fd = sys->open(sys, path, O_RDONLY | O_NONBLOCK);
 	long n;
 
 	*out = NULL;
 	if (fd < 0)
-		return fd == -ENOMEM ? -EIO : fd; /* -ENOMEM is for our own memory: the kernel's is like any other failure of a file */
+		return fd == -ENOMEM ? -EIO : fd; /* -ENOMEM is for our own memory: the kernel's is
+		                                     like any other failure of a file */
 	n = read_until_end(sys, fd, one_line, out);
 	sys->close(sys, fd);
 	if (n < 0) {

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include "machine/machine_internal.h"
 
-enum { MAX_FOLDER_FILES = 64,
-       MAX_RECENT_FOLDERS = 4 };
+enum { MAX_FOLDER_FILES = 64, MAX_RECENT_FOLDERS = 4 };
 
 struct arena_block {
 	struct arena_block *next;
@@ -62,7 +61,8 @@ static int collect_name(void *arg, const char *name)
 	if (len == 0 || len > s->max_length)
 		return 0;
 	if (s->n == s->capacity) {
-		const char **at = pfmi_machine_arena_alloc(s->arena, (s->capacity * 2 + 16) * sizeof(*at));
+		const char **at =
+			pfmi_machine_arena_alloc(s->arena, (s->capacity * 2 + 16) * sizeof(*at));
 
 		if (!at)
 			return -ENOMEM;
@@ -75,12 +75,16 @@ static int collect_name(void *arg, const char *name)
 	return ++s->n == s->max_items;
 }
 
-static struct string_list list_names(struct sysfs_reader *r, const char *pmu, const char *folder, size_t max, size_t longest)
+static struct string_list list_names(struct sysfs_reader *r, const char *pmu, const char *folder,
+                                     size_t max, size_t longest)
 {
-	struct string_list s = { .max_items = max, .max_length = longest, .arena = r->scratch_memory };
+	struct string_list s = { .max_items = max,
+		                 .max_length = longest,
+		                 .arena = r->scratch_memory };
 	char path[sizeof(EVENT_SOURCE_DIR) + 64 + 16];
 
-	snprintf(path, sizeof(path), EVENT_SOURCE_DIR "%s%.63s%s%.14s", *pmu ? "/" : "", pmu, *folder ? "/" : "", folder);
+	snprintf(path, sizeof(path), EVENT_SOURCE_DIR "%s%.63s%s%.14s", *pmu ? "/" : "", pmu,
+	         *folder ? "/" : "", folder);
 	r->sys->list_folder(r->sys, path, collect_name, &s);
 	return s;
 }
@@ -105,7 +109,10 @@ static const struct sysfs_folder *get_folder(struct sysfs_reader *r, const char 
 	f = pfmi_machine_arena_alloc(r->scratch_memory, sizeof(*f));
 	if (!f)
 		return NULL;
-	*f = (struct sysfs_folder){ r->known_folders, pfmi_machine_arena_copy_text(r->scratch_memory, pmu, strlen(pmu)), list_names(r, pmu, "", MAX_FOLDER_FILES, 63) };
+	*f = (struct sysfs_folder){
+		r->known_folders, pfmi_machine_arena_copy_text(r->scratch_memory, pmu, strlen(pmu)),
+		list_names(r, pmu, "", MAX_FOLDER_FILES, 63)
+	};
 	return r->current_folder = r->known_folders = f;
 }
 
@@ -121,16 +128,21 @@ bool pfmi_machine_can_have_sysfs_file(struct sysfs_reader *r, const char *pmu, c
 	return false;
 }
 
-bool pfmi_machine_read_sysfs_file(struct sysfs_reader *r, const char *pmu, const char *folder, const char *file)
+bool pfmi_machine_read_sysfs_file(struct sysfs_reader *r, const char *pmu, const char *folder,
+                                  const char *file)
 {
 	char path[sizeof(EVENT_SOURCE_DIR) + 64 + 16 + 256];
 	int n = snprintf(path, sizeof(path), EVENT_SOURCE_DIR "/%s/%s%s", pmu, folder, file);
 
-	return n > 0 && (size_t)n < sizeof(path) && (*folder || pfmi_machine_can_have_sysfs_file(r, pmu, file)) &&
+	return n > 0 && (size_t)n < sizeof(path) &&
+	       (*folder || pfmi_machine_can_have_sysfs_file(r, pmu, file)) &&
 	       pfmi_machine_read_small_file(r->sys, path, r->text, sizeof(r->text)) >= 0;
 }
 
-struct string_list pfmi_machine_list_sysfs_names(struct sysfs_reader *r, const char *pmu, const char *folder, size_t max, size_t longest)
+struct string_list pfmi_machine_list_sysfs_names(struct sysfs_reader *r, const char *pmu,
+                                                 const char *folder, size_t max, size_t longest)
 {
-	return !*folder || pfmi_machine_can_have_sysfs_file(r, pmu, folder) ? list_names(r, pmu, folder, max, longest) : (struct string_list){ 0 };
+	return !*folder || pfmi_machine_can_have_sysfs_file(r, pmu, folder)
+	               ? list_names(r, pmu, folder, max, longest)
+	               : (struct string_list){ 0 };
 }

@@ -5,13 +5,17 @@
 #include "metric/metric.h"
 #include "machine/machine.h"
 
-/* ---- inputs ---------------------------------------------------------------------------------------------------------- */
+/* ---- inputs
+ * ----------------------------------------------------------------------------------------------------------
+ */
 
-/* Where among the row's values input @i is; n_values if it has fewer. Each input is a value of its own. */
+/* Where among the row's values input @i is; n_values if it has fewer. Each input is a value of its
+ * own. */
 static unsigned find_input_value(const struct metric *m, unsigned i)
 {
 	const struct row *r = table_row(m->table, m->row);
-	unsigned key = table_key_field_plus1(m->table, KEY_METRIC_INPUTS), at = key ? table_find_next_row_value(m->table, r, key - 1, 0) : r->n_values;
+	unsigned key = table_key_field_plus1(m->table, KEY_METRIC_INPUTS),
+		 at = key ? table_find_next_row_value(m->table, r, key - 1, 0) : r->n_values;
 
 	for (; i && at < r->n_values; i--)
 		at = table_find_next_row_value(m->table, r, key - 1, at + 1);
@@ -23,7 +27,8 @@ unsigned pfmi_metric_count_inputs(const struct metric *m)
 	const struct row *r = table_row(m->table, m->row);
 	unsigned key = table_key_field_plus1(m->table, KEY_METRIC_INPUTS), n = 0;
 
-	for (unsigned at = 0; key && (at = table_find_next_row_value(m->table, r, key - 1, at)) < r->n_values; at++)
+	for (unsigned at = 0;
+	     key && (at = table_find_next_row_value(m->table, r, key - 1, at)) < r->n_values; at++)
 		n++;
 	return n;
 }
@@ -47,7 +52,8 @@ bool pfmi_metric_get_input(const struct metric *m, unsigned i, struct metric_inp
 
 	if (at == r->n_values)
 		return false;
-	item = pfmi_base_make_slice(table_text(m->table, (uint32_t)table_row_value_at(m->table, r, at).value));
+	item = pfmi_base_make_slice(
+		table_text(m->table, (uint32_t)table_row_value_at(m->table, r, at).value));
 	out->name = split_at_mark(&item, '|');
 	out->alias = split_at_mark(&item, '|');
 	out->preset = item;
@@ -65,13 +71,16 @@ static unsigned count_value_inputs(const char *code)
 	return n;
 }
 
-/* ---- answers --------------------------------------------------------------------------------------------------------- */
+/* ---- answers
+ * ---------------------------------------------------------------------------------------------------------
+ */
 
 int pfm_describe_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_metric_info_t *info)
 {
 	pfm_metric_info_t full = { .pmu = pmu, .event = event };
 	struct metric m;
-	int rc = base_has_struct_size(info) ? pfmi_metric_find_by_row(ctx, pmu, event, &m) : PFMLIB_ERR_INVAL;
+	int rc = base_has_struct_size(info) ? pfmi_metric_find_by_row(ctx, pmu, event, &m)
+	                                    : PFMLIB_ERR_INVAL;
 
 	if (rc)
 		return rc;
@@ -81,7 +90,8 @@ int pfm_describe_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_metri
 	full.groups = pfmi_table_row_text(m.table, event, KEY_METRIC_GROUP);
 	full.parent = pfmi_table_row_text(m.table, event, KEY_METRIC_PARENT);
 	full.level = pfmi_table_has_row_value(m.table, event, KEY_METRIC_LEVEL)
-	                     ? (unsigned)pfmi_table_row_value(m.table, event, KEY_METRIC_LEVEL, ANY_COUNTER)
+	                     ? (unsigned)pfmi_table_row_value(m.table, event, KEY_METRIC_LEVEL,
+	                                                      ANY_COUNTER)
 	                     : 0;
 	full.n_inputs = pfmi_metric_count_inputs(&m);
 	full.n_value_inputs = count_value_inputs(m.code);
@@ -113,13 +123,15 @@ static void format_full_name(const struct metric *m, struct slice name, char *bu
 	append_slice(buf, len, name);
 }
 
-int pfm_describe_metric_input(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i, pfm_metric_input_t *info)
+int pfm_describe_metric_input(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i,
+                              pfm_metric_input_t *info)
 {
 	pfm_metric_input_t full = { 0 };
 	struct metric_input in;
 	struct metric m;
 	char number[32] = "";
-	int rc = base_has_struct_size(info) ? pfmi_metric_find_by_row(ctx, pmu, event, &m) : PFMLIB_ERR_INVAL;
+	int rc = base_has_struct_size(info) ? pfmi_metric_find_by_row(ctx, pmu, event, &m)
+	                                    : PFMLIB_ERR_INVAL;
 
 	if (rc)
 		return rc;
@@ -134,7 +146,9 @@ int pfm_describe_metric_input(const pfm_ctx_t *ctx, int pmu, unsigned event, uns
 	return PFMLIB_SUCCESS;
 }
 
-/* ---- formulas -------------------------------------------------------------------------------------------------------- */
+/* ---- formulas
+ * --------------------------------------------------------------------------------------------------------
+ */
 
 #define MAX_INSTRUCTIONS 4096 /* instructions of one code */
 #define MAX_FORMULA_SIZE (1u << 20)
@@ -163,9 +177,7 @@ static void write_text(struct code_listing *l, const char *s)
 
 static unsigned count_operands(char op)
 {
-	return op == '?' ? 3 : op == '~' || op == 's' ? 1
-	               : strchr("eijklv", op)         ? 0
-	                                              : 2;
+	return op == '?' ? 3 : op == '~' || op == 's' ? 1 : strchr("eijklv", op) ? 0 : 2;
 }
 
 /* First instruction of the expression that ends with instruction @end. */
@@ -216,14 +228,18 @@ static void write_double(struct code_listing *l, uint64_t bits)
 		write_number(l, places);
 		return;
 	}
-	/* The quotient of two numbers that a double has exactly is what reading their digits gives. */
-	while (places < 15 && v * power < 1e17 && divide_doubles((double)(uint64_t)(v * power + 0.5), power) != v) {
+	/* The quotient of two numbers that a double has exactly is what reading their digits gives.
+	 */
+	while (places < 15 && v * power < 1e17 &&
+	       divide_doubles((double)(uint64_t)(v * power + 0.5), power) != v) {
 		power *= 10;
 		places++;
 	}
 	write_number(l, (uint64_t)(v * power + 0.5) / (uint64_t)power);
 	write_text(l, places ? "." : "");
-	for (uint64_t part = (uint64_t)(v * power + 0.5) % (uint64_t)power, unit = (uint64_t)power / 10; unit; unit /= 10)
+	for (uint64_t part = (uint64_t)(v * power + 0.5) % (uint64_t)power,
+	              unit = (uint64_t)power / 10;
+	     unit; unit /= 10)
 		write_number(l, part / unit % 10);
 }
 
@@ -234,7 +250,8 @@ static bool is_unquoted_name(struct slice name)
 {
 	for (uint32_t i = 0; i < name.len; i++) {
 		char c = name.text[i];
-		bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+		bool letter =
+			(c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 
 		if (!letter && !strchr("_.:#=", c))
 			return false;
@@ -266,7 +283,10 @@ static void write_leaf(struct code_listing *l, unsigned i, unsigned depth)
 
 	switch (*op) {
 	case 'e': write_input(l, x); break;
-	case 'v': write_name(l, pfmi_base_make_slice(table_row_name(l->metric->table, l->metric->row))); break;
+	case 'v':
+		write_name(l,
+		           pfmi_base_make_slice(table_row_name(l->metric->table, l->metric->row)));
+		break;
 	case 'k': write_double(l, x); break;
 	case 'l':
 		if (x < l->n_slots && l->slot_instruction[x])
@@ -284,9 +304,7 @@ static void write_operator(struct code_listing *l, unsigned end, unsigned depth)
 	unsigned second = find_expression_start(l, end - 1), first = second - 1;
 	bool call = strchr("mMd", op) != NULL;
 
-	write_text(l, op == 'm' ? "min" : op == 'M' ? "max"
-	                          : op == 'd'       ? "d_ratio"
-	                                            : "");
+	write_text(l, op == 'm' ? "min" : op == 'M' ? "max" : op == 'd' ? "d_ratio" : "");
 	write_text(l, "(");
 	write_expression(l, first, depth + 1);
 	if (call)
@@ -300,7 +318,8 @@ static void write_operator(struct code_listing *l, unsigned end, unsigned depth)
 
 static void write_conditional(struct code_listing *l, unsigned end, unsigned depth)
 {
-	unsigned third = find_expression_start(l, end - 1), second = find_expression_start(l, third - 1);
+	unsigned third = find_expression_start(l, end - 1),
+		 second = find_expression_start(l, third - 1);
 
 	write_text(l, "(");
 	write_expression(l, third - 1, depth + 1);
@@ -338,7 +357,8 @@ static bool list_code(struct code_listing *l, const char *code)
 	unsigned step;
 
 	for (; (step = pfmi_metric_get_instruction_length(code)); code += step) {
-		if (l->n_instructions == MAX_INSTRUCTIONS || (*code == 's' && l->n_slots == METRIC_MAX_SLOTS))
+		if (l->n_instructions == MAX_INSTRUCTIONS ||
+		    (*code == 's' && l->n_slots == METRIC_MAX_SLOTS))
 			return false;
 		if (*code == 's')
 			l->slot_instruction[l->n_slots++] = (uint16_t)l->n_instructions;
@@ -357,7 +377,9 @@ int pfmi_metric_print_formula(const struct metric *m, int threshold, char *buf, 
 	if (!*code)
 		return PFMLIB_ERR_NOTFOUND;
 	memset(none, 0, sizeof(none));
-	if (pfmi_metric_run_code(code, none, pfmi_metric_count_inputs(m), METRIC_MAX_INPUTS, threshold ? &own : NULL, &value) || !list_code(&l, code))
+	if (pfmi_metric_run_code(code, none, pfmi_metric_count_inputs(m), METRIC_MAX_INPUTS,
+	                         threshold ? &own : NULL, &value) ||
+	    !list_code(&l, code))
 		return PFMLIB_ERR_INVAL;
 	write_expression(&l, l.n_instructions - 1, 0);
 	if (len)
@@ -365,7 +387,8 @@ int pfmi_metric_print_formula(const struct metric *m, int threshold, char *buf, 
 	return (int)l.length;
 }
 
-int pfm_print_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, int threshold, char *buf, size_t len)
+int pfm_print_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, int threshold, char *buf,
+                     size_t len)
 {
 	struct metric m;
 	int rc = buf || !len ? pfmi_metric_find_by_row(ctx, pmu, event, &m) : PFMLIB_ERR_INVAL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A metric's value from the counts a caller has: the machine that runs its code, and what an error of the counts makes of the
- * result. Nothing is allocated; a value that is undefined at any step is reported as undefined, never as a number. */
+/* A metric's value from the counts a caller has: the machine that runs its code, and what an error
+ * of the counts makes of the result. Nothing is allocated; a value that is undefined at any step is
+ * reported as undefined, never as a number. */
 #include <float.h>
 #include <string.h>
 #include "base/sizes.h"
@@ -31,36 +32,16 @@ static double compute_square_root(double x)
 	return before;
 }
 
-/* ---- code -------------------------------------------------------------------------------------------------------- */
+/* ---- code
+ * --------------------------------------------------------------------------------------------------------
+ */
 
 /* 1 + the digits that follow an instruction; 0: none is called so. */
 static const unsigned char instruction_lengths[128] = {
-	['i'] = 2,
-	['e'] = 3,
-	['j'] = 3,
-	['s'] = 3,
-	['l'] = 3,
-	['k'] = 12,
-	['v'] = 1,
-	['+'] = 1,
-	['-'] = 1,
-	['*'] = 1,
-	['/'] = 1,
-	['%'] = 1,
-	['<'] = 1,
-	['>'] = 1,
-	['['] = 1,
-	[']'] = 1,
-	['='] = 1,
-	['!'] = 1,
-	['&'] = 1,
-	['|'] = 1,
-	['^'] = 1,
-	['m'] = 1,
-	['M'] = 1,
-	['d'] = 1,
-	['~'] = 1,
-	['?'] = 1,
+	['i'] = 2, ['e'] = 3, ['j'] = 3, ['s'] = 3, ['l'] = 3, ['k'] = 12, ['v'] = 1,
+	['+'] = 1, ['-'] = 1, ['*'] = 1, ['/'] = 1, ['%'] = 1, ['<'] = 1,  ['>'] = 1,
+	['['] = 1, [']'] = 1, ['='] = 1, ['!'] = 1, ['&'] = 1, ['|'] = 1,  ['^'] = 1,
+	['m'] = 1, ['M'] = 1, ['d'] = 1, ['~'] = 1, ['?'] = 1,
 };
 
 /* Length of the instruction at @code, 0 if missing; its operand in *@x. */
@@ -94,7 +75,9 @@ uint64_t pfmi_metric_get_operand(const char *code)
 	return x;
 }
 
-/* ---- instructions ------------------------------------------------------------------------------------------------ */
+/* ---- instructions
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static struct metric_number make_undefined(int state)
 {
@@ -103,7 +86,8 @@ static struct metric_number make_undefined(int state)
 
 static struct metric_number make_number(double v, double d)
 {
-	return is_finite(v) && is_finite(d) ? (struct metric_number){ v, d, PFM_METRIC_DEFINED } : make_undefined(PFM_METRIC_OVERFLOW);
+	return is_finite(v) && is_finite(d) ? (struct metric_number){ v, d, PFM_METRIC_DEFINED }
+	                                    : make_undefined(PFM_METRIC_OVERFLOW);
 }
 
 static struct metric_number make_truth(bool yes)
@@ -115,7 +99,8 @@ static struct metric_number divide_numbers(struct metric_number a, struct metric
 {
 	if (b.value == 0)
 		return make_undefined(PFM_METRIC_DIVISION);
-	return make_number(a.value / b.value, (a.derivative - a.value / b.value * b.derivative) / b.value);
+	return make_number(a.value / b.value,
+	                   (a.derivative - a.value / b.value * b.derivative) / b.value);
 }
 
 /* Of whole numbers, as perf has it. */
@@ -135,16 +120,14 @@ static struct metric_number evaluate_and(struct metric_number a, struct metric_n
 {
 	if ((!a.state && a.value == 0) || (!b.state && b.value == 0))
 		return make_truth(false);
-	return a.state ? a : b.state ? b
-	                             : make_truth(true);
+	return a.state ? a : b.state ? b : make_truth(true);
 }
 
 static struct metric_number evaluate_or(struct metric_number a, struct metric_number b)
 {
 	if ((!a.state && a.value != 0) || (!b.state && b.value != 0))
 		return make_truth(true);
-	return a.state ? a : b.state ? b
-	                             : make_truth(false);
+	return a.state ? a : b.state ? b : make_truth(false);
 }
 
 static struct metric_number apply_operator(char op, struct metric_number a, struct metric_number b)
@@ -158,7 +141,9 @@ static struct metric_number apply_operator(char op, struct metric_number a, stru
 	switch (op) {
 	case '+': return make_number(a.value + b.value, a.derivative + b.derivative);
 	case '-': return make_number(a.value - b.value, a.derivative - b.derivative);
-	case '*': return make_number(a.value * b.value, a.derivative * b.value + a.value * b.derivative);
+	case '*':
+		return make_number(a.value * b.value,
+		                   a.derivative * b.value + a.value * b.derivative);
 	case '/': return divide_numbers(a, b);
 	case '%': return compute_remainder(a, b);
 	case '<': return make_truth(a.value < b.value);
@@ -192,7 +177,8 @@ static bool push_double_bits(struct metric_machine *m, uint64_t bits)
 
 static bool push_input(struct metric_machine *m, const pfm_metric_operand_t *input, bool along)
 {
-	return push_number(m, input->known ? make_number(input->value, along) : make_undefined(PFM_METRIC_NOT_COUNTED));
+	return push_number(m, input->known ? make_number(input->value, along)
+	                                   : make_undefined(PFM_METRIC_NOT_COUNTED));
 }
 
 /* Slots are filled in order, so one that was not filled is seen. */
@@ -222,7 +208,8 @@ static bool apply_top_operator(struct metric_machine *m, char op)
 	if (m->stack_depth < 2)
 		return false;
 	m->stack_depth--;
-	m->stack[m->stack_depth - 1] = apply_operator(op, m->stack[m->stack_depth - 1], m->stack[m->stack_depth]);
+	m->stack[m->stack_depth - 1] =
+		apply_operator(op, m->stack[m->stack_depth - 1], m->stack[m->stack_depth]);
 	return true;
 }
 
@@ -259,9 +246,10 @@ static bool apply_plain_operator(char op, double *a, double b)
 	return is_finite(*a);
 }
 
-/* The value alone of code that has nothing undefined on its way, as nearly all has: without the reasons and slopes that the machine
- * carries. False leaves the answer to that. */
-static bool run_plain_code(const char *code, const pfm_metric_operand_t *inputs, unsigned n, const struct metric_number *own, double *out)
+/* The value alone of code that has nothing undefined on its way, as nearly all has: without the
+ * reasons and slopes that the machine carries. False leaves the answer to that. */
+static bool run_plain_code(const char *code, const pfm_metric_operand_t *inputs, unsigned n,
+                           const struct metric_number *own, double *out)
 {
 	double stack[METRIC_MAX_STACK], slots[METRIC_MAX_SLOTS];
 	unsigned depth = 0, n_slots = 0, step;
@@ -303,7 +291,8 @@ static bool run_plain_code(const char *code, const pfm_metric_operand_t *inputs,
 			stack[depth - 1] = stack[depth - 1] != 0 ? stack[depth] : stack[depth + 1];
 			break;
 		default:
-			if (depth < 2 || !apply_plain_operator(*code, &stack[depth - 2], stack[depth - 1]))
+			if (depth < 2 ||
+			    !apply_plain_operator(*code, &stack[depth - 2], stack[depth - 1]))
 				return false;
 			depth--;
 		}
@@ -314,8 +303,8 @@ static bool run_plain_code(const char *code, const pfm_metric_operand_t *inputs,
 	return true;
 }
 
-int pfmi_metric_run_code(const char *code, const pfm_metric_operand_t *inputs, unsigned n, unsigned along, const struct metric_number *own,
-                         struct metric_number *out)
+int pfmi_metric_run_code(const char *code, const pfm_metric_operand_t *inputs, unsigned n,
+                         unsigned along, const struct metric_number *own, struct metric_number *out)
 {
 	struct metric_machine m;
 	bool ok = true;
@@ -346,10 +335,12 @@ int pfmi_metric_run_code(const char *code, const pfm_metric_operand_t *inputs, u
 	return PFMLIB_SUCCESS;
 }
 
-/* ---- values and errors --------------------------------------------------------------------------------------------- */
+/* ---- values and errors
+ * --------------------------------------------------------------------------------------------- */
 
 /* Which input keeps the value from being one, if that is the reason. */
-static int find_missing_input(const pfm_metric_operand_t *inputs, unsigned n, const struct metric_number *value)
+static int find_missing_input(const pfm_metric_operand_t *inputs, unsigned n,
+                              const struct metric_number *value)
 {
 	for (unsigned i = 0; i < n && value->state == PFM_METRIC_NOT_COUNTED; i++)
 		if (!inputs[i].known)
@@ -358,16 +349,19 @@ static int find_missing_input(const pfm_metric_operand_t *inputs, unsigned n, co
 }
 
 /* Is @value above what calls for a closer look? 1, 0, or -1 where nobody can say. */
-static int check_threshold(const struct metric *m, const pfm_metric_operand_t *inputs, unsigned n, const struct metric_number *value)
+static int check_threshold(const struct metric *m, const pfm_metric_operand_t *inputs, unsigned n,
+                           const struct metric_number *value)
 {
 	struct metric_number over;
 
-	if (!*m->threshold_code || pfmi_metric_run_code(m->threshold_code, inputs, n, n, value, &over) || over.state)
+	if (!*m->threshold_code ||
+	    pfmi_metric_run_code(m->threshold_code, inputs, n, n, value, &over) || over.state)
 		return -1;
 	return over.value != 0;
 }
 
-static int evaluate_metric(const struct metric *m, const pfm_metric_operand_t *inputs, unsigned n, pfm_metric_value_t *out)
+static int evaluate_metric(const struct metric *m, const pfm_metric_operand_t *inputs, unsigned n,
+                           pfm_metric_value_t *out)
 {
 	struct metric_number value;
 	int rc = pfmi_metric_run_code(m->code, inputs, n, n, NULL, &value);
@@ -382,7 +376,8 @@ static int evaluate_metric(const struct metric *m, const pfm_metric_operand_t *i
 }
 
 /* The derivative of the value along input @i; 0 if missing. */
-static double compute_slope(const struct metric *m, const pfm_metric_operand_t *inputs, unsigned n, unsigned i)
+static double compute_slope(const struct metric *m, const pfm_metric_operand_t *inputs, unsigned n,
+                            unsigned i)
 {
 	struct metric_number value;
 
@@ -391,21 +386,28 @@ static double compute_slope(const struct metric *m, const pfm_metric_operand_t *
 	return value.derivative;
 }
 
-/* Half of a 95 % interval in standard errors: Student's distribution with @n degrees of freedom, 0 for the normal one. */
+/* Half of a 95 % interval in standard errors: Student's distribution with @n degrees of freedom, 0
+ * for the normal one. */
 static double get_interval_half_width(unsigned n)
 {
-	static const float table[] = { 0, 12.7062f, 4.3027f, 3.1824f, 2.7764f, 2.5706f, 2.4469f, 2.3646f, 2.3060f, 2.2622f, 2.2281f,
-		                       2.2010f, 2.1788f, 2.1604f, 2.1448f, 2.1314f, 2.1199f, 2.1098f, 2.1009f, 2.0930f, 2.0860f,
-		                       2.0796f, 2.0739f, 2.0687f, 2.0639f, 2.0595f, 2.0555f, 2.0518f, 2.0484f, 2.0452f, 2.0423f };
+	static const float table[] = { 0,       12.7062f, 4.3027f, 3.1824f, 2.7764f, 2.5706f,
+		                       2.4469f, 2.3646f,  2.3060f, 2.2622f, 2.2281f, 2.2010f,
+		                       2.1788f, 2.1604f,  2.1448f, 2.1314f, 2.1199f, 2.1098f,
+		                       2.1009f, 2.0930f,  2.0860f, 2.0796f, 2.0739f, 2.0687f,
+		                       2.0639f, 2.0595f,  2.0555f, 2.0518f, 2.0484f, 2.0452f,
+		                       2.0423f };
 	const double z = 1.959964, z2 = z * z;
 
 	if (n > 0 && n < sizeof(table) / sizeof(table[0]))
 		return (double)table[n];
 	/* Two terms of its expansion: four digits from 30 on. */
-	return n ? z + z * (z2 + 1) / (4 * n) + z * (5 * z2 * z2 + 16 * z2 + 3) / (96.0 * n * n) : z;
+	return n ? z + z * (z2 + 1) / (4 * n) + z * (5 * z2 * z2 + 16 * z2 + 3) / (96.0 * n * n)
+	         : z;
 }
 
-#define ROUNDING_ERROR (16 * DBL_EPSILON) /* of a value: what the arithmetic leaves of counts that go up and down together */
+#define ROUNDING_ERROR                                                                             \
+	(16 * DBL_EPSILON) /* of a value: what the arithmetic leaves of counts that go up and down \
+	                      together */
 
 static void set_interval(pfm_metric_value_t *out, double variance, unsigned freedom)
 {
@@ -424,7 +426,8 @@ static void set_unknown_interval(pfm_metric_value_t *out)
 }
 
 /* PFM_ERROR_PROPAGATED. */
-static int compute_propagated(const struct metric *m, const pfm_metric_data_t *data, pfm_metric_value_t *out)
+static int compute_propagated(const struct metric *m, const pfm_metric_data_t *data,
+                              pfm_metric_value_t *out)
 {
 	const pfm_metric_operand_t *operands = data->operands;
 	double variance = 0;
@@ -434,7 +437,8 @@ static int compute_propagated(const struct metric *m, const pfm_metric_data_t *d
 		return rc;
 	for (unsigned i = 0; i < data->n_inputs && !out->state; i++)
 		if (operands[i].known && operands[i].error > 0) {
-			double part = compute_slope(m, operands, data->n_inputs, i) * operands[i].error;
+			double part =
+				compute_slope(m, operands, data->n_inputs, i) * operands[i].error;
 
 			variance += part * part;
 		}
@@ -442,9 +446,12 @@ static int compute_propagated(const struct metric *m, const pfm_metric_data_t *d
 	return PFMLIB_SUCCESS;
 }
 
-/* ---- from repetitions ------------------------------------------------------------------------------------------------ */
+/* ---- from repetitions
+ * ------------------------------------------------------------------------------------------------
+ */
 
-static void compute_means(const double *samples, unsigned rounds, unsigned n, pfm_metric_operand_t *out)
+static void compute_means(const double *samples, unsigned rounds, unsigned n,
+                          pfm_metric_operand_t *out)
 {
 	for (unsigned i = 0; i < n; i++) {
 		double sum = 0;
@@ -455,9 +462,11 @@ static void compute_means(const double *samples, unsigned rounds, unsigned n, pf
 	}
 }
 
-/* The variance of the mean, along the slopes of the formula at the means: counts of one round belong together, so what they share
- * (a longer round has more of everything) is in it and what cancels in a ratio is not. */
-static double compute_variance_of_mean(const double *samples, unsigned rounds, unsigned n, const pfm_metric_operand_t *mean, const double *slopes)
+/* The variance of the mean, along the slopes of the formula at the means: counts of one round
+ * belong together, so what they share (a longer round has more of everything) is in it and what
+ * cancels in a ratio is not. */
+static double compute_variance_of_mean(const double *samples, unsigned rounds, unsigned n,
+                                       const pfm_metric_operand_t *mean, const double *slopes)
 {
 	double sum = 0;
 
@@ -473,7 +482,8 @@ static double compute_variance_of_mean(const double *samples, unsigned rounds, u
 }
 
 /* PFM_ERROR_FROM_REPETITIONS. */
-static int compute_from_repetitions(const struct metric *m, const pfm_metric_data_t *data, pfm_metric_value_t *out)
+static int compute_from_repetitions(const struct metric *m, const pfm_metric_data_t *data,
+                                    pfm_metric_value_t *out)
 {
 	const unsigned rounds = data->n_samples, n = data->n_inputs;
 	pfm_metric_operand_t mean[METRIC_MAX_INPUTS];
@@ -487,17 +497,21 @@ static int compute_from_repetitions(const struct metric *m, const pfm_metric_dat
 	if (!out->state && rounds > 1) {
 		for (unsigned i = 0; i < n; i++)
 			slopes[i] = compute_slope(m, mean, n, i);
-		set_interval(out, compute_variance_of_mean(data->samples, rounds, n, mean, slopes), rounds - 1);
+		set_interval(out, compute_variance_of_mean(data->samples, rounds, n, mean, slopes),
+		             rounds - 1);
 	} else if (!out->state) {
 		set_unknown_interval(out);
 	}
 	return PFMLIB_SUCCESS;
 }
 
-/* ---- from the intervals of one measurement --------------------------------------------------------------------------------- */
+/* ---- from the intervals of one measurement
+ * --------------------------------------------------------------------------------- */
 
-/* How far part @k alone would carry the value from where it is, along the slopes of the formula; NaN if a count of it is missing. */
-static double extrapolate_part(const double *parts, unsigned n_parts, unsigned n, unsigned k, const double *slopes)
+/* How far part @k alone would carry the value from where it is, along the slopes of the formula;
+ * NaN if a count of it is missing. */
+static double extrapolate_part(const double *parts, unsigned n_parts, unsigned n, unsigned k,
+                               const double *slopes)
 {
 	double sum = 0;
 
@@ -507,8 +521,10 @@ static double extrapolate_part(const double *parts, unsigned n_parts, unsigned n
 	return sum;
 }
 
-/* The variance of the sum of parts, from the differences of neighbours: slow changes of the program do not add to the error. */
-static double compute_neighbour_variance(const double *parts, unsigned n_parts, unsigned n, const double *slopes)
+/* The variance of the sum of parts, from the differences of neighbours: slow changes of the program
+ * do not add to the error. */
+static double compute_neighbour_variance(const double *parts, unsigned n_parts, unsigned n,
+                                         const double *slopes)
 {
 	double sum = 0, before = extrapolate_part(parts, n_parts, n, 0, slopes);
 
@@ -529,8 +545,9 @@ static unsigned compute_neighbour_freedom(unsigned n_parts)
 	return (unsigned)(2 * (n - 1) * (n - 1) / (3 * n - 4));
 }
 
-static void estimate_error(const struct metric *m, const pfm_metric_operand_t *counts, unsigned n, const double *parts, unsigned n_parts,
-                           double observed, pfm_metric_value_t *full)
+static void estimate_error(const struct metric *m, const pfm_metric_operand_t *counts, unsigned n,
+                           const double *parts, unsigned n_parts, double observed,
+                           pfm_metric_value_t *full)
 {
 	double slopes[METRIC_MAX_INPUTS], variance;
 
@@ -548,16 +565,19 @@ static void estimate_error(const struct metric *m, const pfm_metric_operand_t *c
 }
 
 /* PFM_ERROR_FROM_INTERVALS. */
-static int compute_from_intervals(const struct metric *m, const pfm_metric_data_t *data, pfm_metric_value_t *out)
+static int compute_from_intervals(const struct metric *m, const pfm_metric_data_t *data,
+                                  pfm_metric_value_t *out)
 {
 	int rc = evaluate_metric(m, data->operands, data->n_inputs, out);
 
 	if (!rc && !out->state)
-		estimate_error(m, data->operands, data->n_inputs, data->samples, data->n_samples, data->observed, out);
+		estimate_error(m, data->operands, data->n_inputs, data->samples, data->n_samples,
+		               data->observed, out);
 	return rc;
 }
 
-/* ---- the call ---------------------------------------------------------------------------------- */
+/* ---- the call ----------------------------------------------------------------------------------
+ */
 
 static bool is_data_valid(const pfm_metric_data_t *d)
 {
@@ -568,7 +588,8 @@ static bool is_data_valid(const pfm_metric_data_t *d)
 	switch (d->model) {
 	case PFM_ERROR_PROPAGATED: return has_operands;
 	case PFM_ERROR_FROM_REPETITIONS: return d->samples && d->n_samples;
-	case PFM_ERROR_FROM_INTERVALS: return has_operands && has_samples && d->observed >= 0 && d->observed <= 1;
+	case PFM_ERROR_FROM_INTERVALS:
+		return has_operands && has_samples && d->observed >= 0 && d->observed <= 1;
 	default: return false;
 	}
 }
@@ -581,7 +602,8 @@ int pfm_compute_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, const pfm_
 	struct metric m;
 	int rc;
 
-	if (!data || !base_copy_struct_in(&d, sizeof(d), data) || !base_has_struct_size(out) || !is_data_valid(&d))
+	if (!data || !base_copy_struct_in(&d, sizeof(d), data) || !base_has_struct_size(out) ||
+	    !is_data_valid(&d))
 		return PFMLIB_ERR_INVAL;
 	rc = pfmi_metric_find_by_row(ctx, pmu, event, &m);
 	if (rc)

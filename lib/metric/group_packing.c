@@ -46,7 +46,9 @@ static unsigned count_exclusive_items(const struct pack_problem *p)
 	return n;
 }
 
-/* ---- matching ---------------------------------------------------------------------------------------------------------- */
+/* ---- matching
+ * ----------------------------------------------------------------------------------------------------------
+ */
 
 static void assign_slot(struct pack_attempt *a, unsigned item, unsigned slot)
 {
@@ -57,13 +59,16 @@ static void assign_slot(struct pack_attempt *a, unsigned item, unsigned slot)
 /* The counters of group @g that @item could have if nobody had one. */
 static uint64_t get_allowed_counters(const struct pack_attempt *a, unsigned item, unsigned g)
 {
-	return g < a->n_exclusive && !is_exclusive_item(a->problem, item) ? a->problem->counter_mask[item] & ~GENERAL_COUNTERS : a->problem->counter_mask[item];
+	return g < a->n_exclusive && !is_exclusive_item(a->problem, item)
+	               ? a->problem->counter_mask[item] & ~GENERAL_COUNTERS
+	               : a->problem->counter_mask[item];
 }
 
 static bool assign_free_slot(struct pack_attempt *a, unsigned item, unsigned first, unsigned last)
 {
 	for (unsigned g = first; g < last; g++)
-		for (uint64_t left = get_allowed_counters(a, item, g) & ~a->tried_counters[g]; left; left &= left - 1)
+		for (uint64_t left = get_allowed_counters(a, item, g) & ~a->tried_counters[g]; left;
+		     left &= left - 1)
 			if (a->slot_item[64 * g + find_lowest_bit(left)] == PACK_NONE) {
 				assign_slot(a, item, 64 * g + find_lowest_bit(left));
 				return true;
@@ -74,12 +79,14 @@ static bool assign_free_slot(struct pack_attempt *a, unsigned item, unsigned fir
 /* Finds a slot for @item, moving others aside. */
 static bool augment_matching(struct pack_attempt *a, unsigned item)
 {
-	unsigned first = a->group[item] == PACK_NONE ? 0 : a->group[item], last = a->group[item] == PACK_NONE ? a->n_groups : first + 1u;
+	unsigned first = a->group[item] == PACK_NONE ? 0 : a->group[item],
+		 last = a->group[item] == PACK_NONE ? a->n_groups : first + 1u;
 
 	if (assign_free_slot(a, item, first, last))
 		return true;
 	for (unsigned g = first; g < last; g++)
-		for (uint64_t left = get_allowed_counters(a, item, g) & ~a->tried_counters[g]; left; left = get_allowed_counters(a, item, g) & ~a->tried_counters[g]) {
+		for (uint64_t left = get_allowed_counters(a, item, g) & ~a->tried_counters[g]; left;
+		     left = get_allowed_counters(a, item, g) & ~a->tried_counters[g]) {
 			unsigned slot = 64 * g + find_lowest_bit(left);
 
 			a->tried_counters[g] |= left & -left;
@@ -128,7 +135,9 @@ static void restore_matching(struct pack_attempt *a, const uint16_t *from)
 	memcpy(a->slot_item, from + a->problem->n_items, (size_t)64 * a->n_groups * sizeof(*from));
 }
 
-/* ---- search ------------------------------------------------------------------------------------------------------------ */
+/* ---- search
+ * ------------------------------------------------------------------------------------------------------------
+ */
 
 /* The pinned items of group @g, and @item. */
 static bool can_join_group(const struct pack_attempt *a, unsigned depth, unsigned item, unsigned g)
@@ -146,7 +155,8 @@ static bool can_join_group(const struct pack_attempt *a, unsigned depth, unsigne
 			items[n++] = a->search_order[i];
 		}
 	items[n++] = (uint16_t)item;
-	return n == 1 || (takers <= count_bits(counters) && a->problem->can_share_group(a->problem->arg, items, n));
+	return n == 1 || (takers <= count_bits(counters) &&
+	                  a->problem->can_share_group(a->problem->arg, items, n));
 }
 
 static unsigned count_used_groups(const struct pack_attempt *a, unsigned depth)
@@ -159,9 +169,7 @@ static unsigned count_used_groups(const struct pack_attempt *a, unsigned depth)
 	return used;
 }
 
-enum search_result { SEARCH_FAILED,
-	             SEARCH_SUCCEEDED,
-	             SEARCH_EXHAUSTED };
+enum search_result { SEARCH_FAILED, SEARCH_SUCCEEDED, SEARCH_EXHAUSTED };
 
 static enum search_result place_items(struct pack_attempt *a, unsigned depth)
 {
@@ -171,7 +179,8 @@ static enum search_result place_items(struct pack_attempt *a, unsigned depth)
 	if (depth == a->n_order)
 		return SEARCH_SUCCEEDED;
 	save_matching(a, here);
-	/* Empty groups are alike: the first of them stands for all. Those kept apart come first, each into its own. */
+	/* Empty groups are alike: the first of them stands for all. Those kept apart come first,
+	 * each into its own. */
 	for (unsigned g = depth < a->n_exclusive ? depth : 0; g < a->n_groups && g <= used; g++) {
 		enum search_result f = SEARCH_FAILED;
 
@@ -195,7 +204,8 @@ static bool is_ordered_before(const struct pack_problem *p, unsigned i, unsigned
 {
 	if (is_exclusive_item(p, i) != is_exclusive_item(p, other))
 		return is_exclusive_item(p, i);
-	return !is_exclusive_item(p, i) && count_bits(p->counter_mask[i]) < count_bits(p->counter_mask[other]);
+	return !is_exclusive_item(p, i) &&
+	       count_bits(p->counter_mask[i]) < count_bits(p->counter_mask[other]);
 }
 
 /* Those kept apart first, then those with few counters; equal ones in the caller's order. */
@@ -214,7 +224,8 @@ static void build_search_order(struct pack_attempt *a)
 	}
 }
 
-/* Members of a family follow the first of them into its group, as far as everybody keeps a counter. */
+/* Members of a family follow the first of them into its group, as far as everybody keeps a counter.
+ */
 static void group_related_items(struct pack_attempt *a)
 {
 	const struct pack_problem *p = a->problem;
@@ -222,7 +233,8 @@ static void group_related_items(struct pack_attempt *a)
 	for (unsigned i = 0; p->affinity && i < p->n_items; i++) {
 		unsigned lead = 0;
 
-		while (lead < i && (p->affinity[lead] != p->affinity[i] || a->group[lead] == PACK_NONE))
+		while (lead < i &&
+		       (p->affinity[lead] != p->affinity[i] || a->group[lead] == PACK_NONE))
 			lead++;
 		if (!p->affinity[i] || a->group[i] != PACK_NONE || !p->counter_mask[i])
 			continue;
@@ -240,8 +252,9 @@ static void write_groups(const struct pack_attempt *a)
 	const struct pack_problem *p = a->problem;
 
 	for (unsigned i = 0; i < p->n_items; i++)
-		p->group[i] = a->group[i] != PACK_NONE ? a->group[i] : p->counter_mask[i] ? a->slot[i] / 64
-		                                                                          : 0;
+		p->group[i] = a->group[i] != PACK_NONE ? a->group[i]
+		              : p->counter_mask[i]     ? a->slot[i] / 64
+		                                       : 0;
 }
 
 /* Sets up @a for @k groups; false without memory. */
@@ -251,14 +264,19 @@ static bool init_attempt(struct pack_attempt *a, const struct pack_problem *p, u
 
 	for (unsigned i = 0; i < p->n_items; i++)
 		n_hard += !p->is_plain[i];
-	*a = (struct pack_attempt){ .problem = p, .n_groups = k, .n_exclusive = count_exclusive_items(p), .steps_left = p->effort + (unsigned long)n_hard * k };
+	*a = (struct pack_attempt){ .problem = p,
+		                    .n_groups = k,
+		                    .n_exclusive = count_exclusive_items(p),
+		                    .steps_left = p->effort + (unsigned long)n_hard * k };
 	a->group = malloc((p->n_items + 1) * sizeof(uint16_t));
 	a->slot = malloc((p->n_items + 1) * sizeof(uint16_t));
 	a->search_order = malloc((p->n_items + 1) * sizeof(uint16_t));
 	a->slot_item = malloc((size_t)64 * k * sizeof(uint16_t));
 	a->tried_counters = calloc(k + 1u, sizeof(uint64_t));
-	a->saved_states = malloc((n_hard * get_state_size(a) + 1) * sizeof(uint16_t)); /* of nothing, some C libraries give NULL */
-	if (!a->group || !a->slot || !a->search_order || !a->slot_item || !a->tried_counters || !a->saved_states)
+	a->saved_states = malloc((n_hard * get_state_size(a) + 1) *
+	                         sizeof(uint16_t)); /* of nothing, some C libraries give NULL */
+	if (!a->group || !a->slot || !a->search_order || !a->slot_item || !a->tried_counters ||
+	    !a->saved_states)
 		return false;
 	memset(a->group, 0xff, p->n_items * sizeof(uint16_t));
 	memset(a->slot, 0xff, p->n_items * sizeof(uint16_t));
@@ -281,9 +299,12 @@ static void free_attempt(struct pack_attempt *a)
 	free(a->saved_states);
 }
 
-/* ---- bounds ------------------------------------------------------------------------------------------------------------ */
+/* ---- bounds
+ * ------------------------------------------------------------------------------------------------------------
+ */
 
-/* An item found no slot: what was asked on the way are counters that too many items are confined to. */
+/* An item found no slot: what was asked on the way are counters that too many items are confined
+ * to. */
 static uint64_t collect_tried_counters(const struct pack_attempt *a)
 {
 	uint64_t all = 0;
@@ -333,7 +354,8 @@ static int check_single_items(struct pack_problem *p)
 	return PFMLIB_SUCCESS;
 }
 
-/* So many groups at least, by each single counter set: the largest of all masks is enough to start from. */
+/* So many groups at least, by each single counter set: the largest of all masks is enough to start
+ * from. */
 static unsigned compute_counter_bound(const struct pack_problem *p)
 {
 	uint64_t all = 0;

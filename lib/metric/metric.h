@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Metrics inside the library: where a table keeps them, and the machine that computes them.
  *
- * A metric is a row with three texts: the code of its value, the code of its threshold, and what they need to be given.
- * Code is postfix, one instruction after the other; operands are digits in base 64, from '0' on:
+ * A metric is a row with three texts: the code of its value, the code of its threshold, and what
+ * they need to be given. Code is postfix, one instruction after the other; operands are digits in
+ * base 64, from '0' on:
  *
  *   eNN       push input NN                    iN  jNN    push the integer N, NN
  *   v         push the metric's own value      kN*11      push the double with these bits
@@ -11,7 +12,8 @@
  *                                              d is a quotient that is 0 where the divisor is 0
  *   ~         sign                             ?          C A B: A if C, else B
  *
- * lib/pmuc/pmformula.py writes it. Images come from anywhere, so every step is checked when it is taken. */
+ * lib/pmuc/pmformula.py writes it. Images come from anywhere, so every step is checked when it is
+ * taken. */
 #ifndef PERFMON_METRIC_H
 #define PERFMON_METRIC_H
 
@@ -29,7 +31,8 @@ struct metric {
 	const char *code, *threshold_code;
 };
 
-/* One item of the inputs: its name in our grammar, the list's spelling and the preset ("" for none). */
+/* One item of the inputs: its name in our grammar, the list's spelling and the preset ("" for
+ * none). */
 struct metric_input {
 	struct slice name, alias, preset;
 };
@@ -51,18 +54,21 @@ struct metric_list {
 	struct metric_ref *refs; /* the caller frees it */
 };
 
-/* Adds the metric that @text names, or those of the group it names. PFMLIB_ERR_NOTFOUND if missing. (lib/metric/names.c) */
+/* Adds the metric that @text names, or those of the group it names. PFMLIB_ERR_NOTFOUND if missing.
+ * (lib/metric/names.c) */
 int pfmi_metric_find_by_name(const struct pfm_ctx *ctx, const char *text, struct metric_list *out);
 int pfmi_metric_find_group(const struct pfm_ctx *ctx, const char *text, struct metric_list *out);
 
-/* Metric @event of @pmu. PFMLIB_ERR_INVAL for an unknown row, PFMLIB_ERR_NOTFOUND for a row that is not a metric. */
+/* Metric @event of @pmu. PFMLIB_ERR_INVAL for an unknown row, PFMLIB_ERR_NOTFOUND for a row that is
+ * not a metric. */
 int pfmi_metric_find_by_row(const struct pfm_ctx *ctx, int pmu, unsigned event, struct metric *out);
 /* How many inputs a metric has; input @i of it, false past the last. */
 unsigned pfmi_metric_count_inputs(const struct metric *m);
 bool pfmi_metric_get_input(const struct metric *m, unsigned i, struct metric_input *out);
-/* Runs @code on @n inputs; derivatives are taken along input @along (n for none). @own: what 'v' pushes.
- * PFMLIB_ERR_INVAL for malformed code. */
-int pfmi_metric_run_code(const char *code, const pfm_metric_operand_t *inputs, unsigned n, unsigned along, const struct metric_number *own,
+/* Runs @code on @n inputs; derivatives are taken along input @along (n for none). @own: what 'v'
+ * pushes. PFMLIB_ERR_INVAL for malformed code. */
+int pfmi_metric_run_code(const char *code, const pfm_metric_operand_t *inputs, unsigned n,
+                         unsigned along, const struct metric_number *own,
                          struct metric_number *out);
 /* Writes @m's formula, or that of its threshold, as pfm_print_metric() does. */
 int pfmi_metric_print_formula(const struct metric *m, int threshold, char *buf, size_t len);

@@ -29,8 +29,8 @@ int pfmi_metric_find_by_name(const struct pfm_ctx *ctx, const char *text, struct
 	unsigned unit;
 	uint32_t row;
 
-	if (pfmi_spec_parse(text, &spec, NULL) || pfmi_lookup_row(ctx, &spec, &unit, &row, NULL) || row == ROW_NONE ||
-	    !(table_row(context_pmu_table(ctx, unit), row)->flags & ROW_METRIC))
+	if (pfmi_spec_parse(text, &spec, NULL) || pfmi_lookup_row(ctx, &spec, &unit, &row, NULL) ||
+	    row == ROW_NONE || !(table_row(context_pmu_table(ctx, unit), row)->flags & ROW_METRIC))
 		return PFMLIB_ERR_NOTFOUND;
 	return add_metric_ref(out, unit, row);
 }
@@ -38,7 +38,9 @@ int pfmi_metric_find_by_name(const struct pfm_ctx *ctx, const char *text, struct
 /* The rest of @text, of @len bytes, after @word; NULL if it does not begin so. */
 static const char *skip_prefix(const char *word, const char *text, size_t *len)
 {
-	const char *behind = strlen(word) <= *len ? pfmi_base_skip_prefix_icase(pfmi_base_make_slice(word), text) : NULL;
+	const char *behind = strlen(word) <= *len
+	                             ? pfmi_base_skip_prefix_icase(pfmi_base_make_slice(word), text)
+	                             : NULL;
 
 	*len -= behind ? strlen(word) : 0;
 	return behind;
@@ -48,7 +50,8 @@ static const char *skip_prefix(const char *word, const char *text, size_t *len)
 static bool is_topdown_group_alias(const char *s, size_t len, struct slice name)
 {
 	size_t n = name.len;
-	const char *ours = skip_prefix("TmaL", s, &len), *asked = ours ? skip_prefix("TopdownL", name.text, &n) : NULL;
+	const char *ours = skip_prefix("TmaL", s, &len),
+		   *asked = ours ? skip_prefix("TopdownL", name.text, &n) : NULL;
 
 	return asked && len == n && strncmp(ours, asked, len) == 0;
 }
@@ -56,7 +59,8 @@ static bool is_topdown_group_alias(const char *s, size_t len, struct slice name)
 static bool is_in_group(const char *groups, struct slice name)
 {
 	for (const char *s = groups; *s; s += strcspn(s, ";"), s += *s == ';')
-		if ((strcspn(s, ";") == name.len && pfmi_base_skip_prefix_icase(name, s)) || is_topdown_group_alias(s, strcspn(s, ";"), name))
+		if ((strcspn(s, ";") == name.len && pfmi_base_skip_prefix_icase(name, s)) ||
+		    is_topdown_group_alias(s, strcspn(s, ";"), name))
 			return true;
 	return false;
 }
@@ -70,19 +74,24 @@ static bool is_group_of_parent(const char *parent, struct slice group)
 	if (!*parent || group.len < prefix.len)
 		return false;
 	if (!behind && pfmi_base_skip_prefix_icase(prefix, group.text))
-		behind = pfmi_base_skip_prefix_icase(pfmi_base_make_slice(parent), group.text + prefix.len);
-	return behind && behind + strlen("_group") == group.text + group.len && pfmi_base_skip_prefix_icase(pfmi_base_make_slice("_group"), behind);
+		behind = pfmi_base_skip_prefix_icase(pfmi_base_make_slice(parent),
+		                                     group.text + prefix.len);
+	return behind && behind + strlen("_group") == group.text + group.len &&
+	       pfmi_base_skip_prefix_icase(pfmi_base_make_slice("_group"), behind);
 }
 
 /* Those of one unit. */
-static int add_group_metrics(const struct pfm_ctx *ctx, unsigned unit, struct slice group, struct metric_list *out)
+static int add_group_metrics(const struct pfm_ctx *ctx, unsigned unit, struct slice group,
+                             struct metric_list *out)
 {
 	const struct table *t = context_pmu_table(ctx, unit);
 	int rc = PFMLIB_SUCCESS;
 
-	for (uint32_t row = 0; table_key_field_plus1(t, KEY_METRIC) && row < t->n_rows && !rc; row++)
-		if (table_row(t, row)->flags & ROW_METRIC && (is_in_group(pfmi_table_row_text(t, row, KEY_METRIC_GROUP), group) ||
-		                                              is_group_of_parent(pfmi_table_row_text(t, row, KEY_METRIC_PARENT), group)))
+	for (uint32_t row = 0; table_key_field_plus1(t, KEY_METRIC) && row < t->n_rows && !rc;
+	     row++)
+		if (table_row(t, row)->flags & ROW_METRIC &&
+		    (is_in_group(pfmi_table_row_text(t, row, KEY_METRIC_GROUP), group) ||
+		     is_group_of_parent(pfmi_table_row_text(t, row, KEY_METRIC_PARENT), group)))
 			rc = add_metric_ref(out, unit, row);
 	return rc;
 }

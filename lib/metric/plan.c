@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Plans: texts become events, those of each PMU are planned for themselves (part.c), and the result is reported. */
+/* Plans: texts become events, those of each PMU are planned for themselves (part.c), and the result
+ * is reported. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,9 +8,12 @@
 #include "metric/plan.h"
 #include "lookup/lookup.h"
 
-/* ---- texts ------------------------------------------------------------------------------------------------------------- */
+/* ---- texts
+ * -------------------------------------------------------------------------------------------------------------
+ */
 
-static int add_event_text(struct pfm_plan *p, const char *text, unsigned request, unsigned family, pfm_error_t *error)
+static int add_event_text(struct pfm_plan *p, const char *text, unsigned request, unsigned family,
+                          pfm_error_t *error)
 {
 	struct planned_event *e;
 	int rc;
@@ -19,12 +23,16 @@ static int add_event_text(struct pfm_plan *p, const char *text, unsigned request
 		if (strcmp(p->events[i].text, text) == 0)
 			return PFMLIB_SUCCESS;
 	if (p->n_events == MAX_PLANNED_EVENTS)
-		return pfmi_base_set_error(error, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, NULL, (struct slice){ 0 }, "too many events for one plan");
+		return pfmi_base_set_error(error, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, NULL,
+		                           (struct slice){ 0 }, "too many events for one plan");
 	if (strlen(text) >= PLANNED_TEXT_SIZE)
-		return pfmi_base_set_error(error, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, text, pfmi_base_make_slice(text), "an event's text is too long");
+		return pfmi_base_set_error(error, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, text,
+		                           pfmi_base_make_slice(text),
+		                           "an event's text is too long");
 	e = pfmi_plan_add_event(p);
 	if (!e)
-		return pfmi_base_set_error(error, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
+		return pfmi_base_set_error(error, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL,
+		                           (struct slice){ 0 }, NULL);
 	snprintf(e->text, sizeof(e->text), "%s", text);
 	e->request_index = request;
 	e->metric_number = (uint16_t)family;
@@ -34,7 +42,8 @@ static int add_event_text(struct pfm_plan *p, const char *text, unsigned request
 }
 
 /* The events of metric @row of unit @unit. */
-static int add_metric_events(struct pfm_plan *p, unsigned unit, uint32_t row, unsigned request, pfm_error_t *error)
+static int add_metric_events(struct pfm_plan *p, unsigned unit, uint32_t row, unsigned request,
+                             pfm_error_t *error)
 {
 	pfm_metric_info_t info = PFM_INIT(info);
 	pfm_metric_input_t in = PFM_INIT(in);
@@ -49,9 +58,10 @@ static int add_metric_events(struct pfm_plan *p, unsigned unit, uint32_t row, un
 	return rc;
 }
 
-/* The events of metrics that @text names. What is refused of one that is not known is the metric: nobody wrote the event's name. */
-static int add_listed_metrics(struct pfm_plan *p, const struct metric_list *list, const char *text, unsigned request,
-                              pfm_error_t *error)
+/* The events of metrics that @text names. What is refused of one that is not known is the metric:
+ * nobody wrote the event's name. */
+static int add_listed_metrics(struct pfm_plan *p, const struct metric_list *list, const char *text,
+                              unsigned request, pfm_error_t *error)
 {
 	int rc = PFMLIB_SUCCESS;
 
@@ -59,7 +69,8 @@ static int add_listed_metrics(struct pfm_plan *p, const struct metric_list *list
 		rc = add_metric_events(p, list->refs[i].pmu, list->refs[i].row, request, error);
 	if (rc && error->kind != PFM_KIND_TOO_MANY)
 		pfmi_base_set_error(error, rc, PFM_KIND_NONE, text, pfmi_base_make_slice(text),
-		                    "the metric needs an event that is not known here; 'pfm show' names those it needs");
+		                    "the metric needs an event that is not known here; 'pfm show' "
+		                    "names those it needs");
 	return rc;
 }
 
@@ -89,7 +100,9 @@ static int add_text(struct pfm_plan *p, const char *text, unsigned request, pfm_
 	return rc;
 }
 
-/* ---- plans -------------------------------------------------------------------------------------------------------------- */
+/* ---- plans
+ * --------------------------------------------------------------------------------------------------------------
+ */
 
 /* Leaders first, then as the texts came. */
 static int compare_planned_events(const void *a, const void *b)
@@ -100,7 +113,8 @@ static int compare_planned_events(const void *a, const void *b)
 		return x->group < y->group ? -1 : 1;
 	if (x->is_leader != y->is_leader)
 		return x->is_leader ? -1 : 1;
-	return x->item_index != y->item_index ? (x->item_index < y->item_index ? -1 : 1) : strcmp(x->text, y->text);
+	return x->item_index != y->item_index ? (x->item_index < y->item_index ? -1 : 1)
+	                                      : strcmp(x->text, y->text);
 }
 
 /* True for the first event of its PMU. */
@@ -133,7 +147,8 @@ static int finish_plan(struct pfm_plan *plan, pfm_error_t *error)
 	int rc = plan_each_pmu(plan, error);
 
 	if (!rc && plan->n_events)
-		qsort(plan->events, plan->n_events, sizeof(plan->events[0]), compare_planned_events);
+		qsort(plan->events, plan->n_events, sizeof(plan->events[0]),
+		      compare_planned_events);
 	if (!rc && !plan->n_events) { /* metrics of constants alone */
 		plan->certificate = strdup("expected at least one event to count");
 		rc = plan->certificate ? PFMLIB_SUCCESS : PFMLIB_ERR_NOMEM;
@@ -141,32 +156,39 @@ static int finish_plan(struct pfm_plan *plan, pfm_error_t *error)
 	return rc;
 }
 
-/* ---- the interface ----------------------------------------------------------------------------------------------------- */
+/* ---- the interface
+ * -----------------------------------------------------------------------------------------------------
+ */
 
-static int plan_texts(struct pfm_plan *plan, const char *const *texts, unsigned n, pfm_error_t *error)
+static int plan_texts(struct pfm_plan *plan, const char *const *texts, unsigned n,
+                      pfm_error_t *error)
 {
 	int rc = PFMLIB_SUCCESS;
 
 	for (unsigned i = 0; i < n && !rc; i++)
 		rc = texts[i] ? add_text(plan, texts[i], i, error)
-		              : pfmi_base_set_error(error, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "an event is NULL");
+		              : pfmi_base_set_error(error, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL,
+		                                    (struct slice){ 0 }, "an event is NULL");
 	return rc ? rc : finish_plan(plan, error);
 }
 
-static int make_plan(pfm_plan_t **out, const pfm_ctx_t *ctx, const char *const *texts, unsigned n, const pfm_plan_options_t *options,
-                     pfm_error_t *why)
+static int make_plan(pfm_plan_t **out, const pfm_ctx_t *ctx, const char *const *texts, unsigned n,
+                     const pfm_plan_options_t *options, pfm_error_t *why)
 {
 	struct pfm_plan *plan = calloc(1, sizeof(*plan));
 	int rc;
 
 	if (!plan)
-		return pfmi_base_set_error(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
+		return pfmi_base_set_error(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL,
+		                           (struct slice){ 0 }, NULL);
 	plan->ctx = pfmi_context_add_ref(ctx);
 	plan->is_optimal = true;
 	if (!base_copy_struct_in(&plan->options, sizeof(plan->options), options))
-		rc = pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, "options.size is not set");
+		rc = pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL,
+		                         (struct slice){ 0 }, "options.size is not set");
 	else if (plan->options.plm > PFMI_LEVEL_MASK)
-		rc = pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 }, PFMI_BAD_LEVELS_MESSAGE);
+		rc = pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL,
+		                         (struct slice){ 0 }, PFMI_BAD_LEVELS_MESSAGE);
 	else
 		rc = plan_texts(plan, texts, n, why);
 	if (rc)
@@ -176,8 +198,8 @@ static int make_plan(pfm_plan_t **out, const pfm_ctx_t *ctx, const char *const *
 	return rc;
 }
 
-int pfm_create_plan(pfm_plan_t **out, const pfm_ctx_t *ctx, const char *const *texts, unsigned n, const pfm_plan_options_t *options,
-             pfm_error_t *error)
+int pfm_create_plan(pfm_plan_t **out, const pfm_ctx_t *ctx, const char *const *texts, unsigned n,
+                    const pfm_plan_options_t *options, pfm_error_t *error)
 {
 	pfm_error_t mine = PFM_INIT(mine), *why = error ? base_begin_error(error, &mine) : &mine;
 	int rc;
@@ -185,7 +207,8 @@ int pfm_create_plan(pfm_plan_t **out, const pfm_ctx_t *ctx, const char *const *t
 	if (out)
 		*out = NULL;
 	if (!out || !texts || !n)
-		rc = pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 },
+		rc = pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL,
+		                         (struct slice){ 0 },
 		                         "out or texts is NULL, or there are no events");
 	else
 		rc = make_plan(out, ctx, texts, n, options, why);

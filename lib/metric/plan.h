@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the files of a plan: plan.c turns texts into events and answers for the result, part.c plans the events of one PMU. */
+/* Shared by the files of a plan: plan.c turns texts into events and answers for the result, part.c
+ * plans the events of one PMU. */
 #ifndef PERFMON_PLAN_H
 #define PERFMON_PLAN_H
 
@@ -33,8 +34,9 @@ struct pfm_plan {
 
 /* Room for one more event; NULL without memory. */
 struct planned_event *pfmi_plan_add_event(struct pfm_plan *plan);
-/* Plans the events of unit @u: their groups come behind those that are there. @several: the certificate says whose they are.
- * (lib/metric/pmu_plan.c) */
-int pfmi_plan_group_pmu_events(struct pfm_plan *plan, const struct pmu_info *u, bool several, pfm_error_t *error);
+/* Plans the events of unit @u: their groups come behind those that are there. @several: the
+ * certificate says whose they are. (lib/metric/pmu_plan.c) */
+int pfmi_plan_group_pmu_events(struct pfm_plan *plan, const struct pmu_info *u, bool several,
+                               pfm_error_t *error);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One PMU's part of a plan: its events become items, pack.c finds the least number of groups, and every group is placed by the solver
- * that will place it when it is counted. */
+/* One PMU's part of a plan: its events become items, pack.c finds the least number of groups, and
+ * every group is placed by the solver that will place it when it is counted. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,17 +28,21 @@ struct planned_pmu {
 	uint64_t counter_mask[MAX_PLANNED_EVENTS];
 	bool is_plain[MAX_PLANNED_EVENTS], is_exclusive[MAX_PLANNED_EVENTS];
 	uint16_t affinity[MAX_PLANNED_EVENTS], group[MAX_PLANNED_EVENTS];
-	unsigned first_event[MAX_PLANNED_EVENTS]; /* an item's event; those of a bundle are found by their item number */
-	unsigned leader_item;                     /* 1 + the item that has a leader and what it leads */
+	unsigned first_event[MAX_PLANNED_EVENTS]; /* an item's event; those of a bundle are found by
+	                                             their item number */
+	unsigned leader_item; /* 1 + the item that has a leader and what it leads */
 	struct extra_register_use extra_register[MAX_PLANNED_EVENTS];
-	uint16_t clashing_items[MAX_PLANNED_EVENTS]; /* items that need different values in the same registers, */
+	uint16_t clashing_items[MAX_PLANNED_EVENTS]; /* items that need different values in the same
+	                                                registers, */
 	unsigned n_clashing, n_clash_groups;         /* and the number of groups that takes */
 	struct event trial_events[PLAN_MAX_EVENTS];
 	unsigned trial_event_index[PLAN_MAX_EVENTS]; /* which planned event each of those is */
 	struct plan encoder_plan;
 };
 
-/* ---- items ------------------------------------------------------------------------------------------------------------- */
+/* ---- items
+ * -------------------------------------------------------------------------------------------------------------
+ */
 
 static unsigned get_privilege_levels(const struct planned_pmu *p)
 {
@@ -55,7 +59,9 @@ static bool constrain_trial_events(struct planned_pmu *p, unsigned n)
 /* All of @from but the room for fields that nobody set. */
 static void copy_event(struct event *to, const struct event *from)
 {
-	memcpy(to, from, offsetof(struct event, user_fields) + from->n_user_fields * sizeof(from->user_fields[0]));
+	memcpy(to, from,
+	       offsetof(struct event, user_fields) +
+	               from->n_user_fields * sizeof(from->user_fields[0]));
 }
 
 /* Copies event @i behind the @n that are in the scratch array; returns how many there are then. */
@@ -75,7 +81,8 @@ static unsigned add_trial_item(struct planned_pmu *p, unsigned item, unsigned n)
 
 	n = add_trial_event(p, p->first_event[item], n);
 	for (unsigned i = 0; p->leader_item == item + 1 && i < p->plan->n_events; i++)
-		if (i != p->first_event[item] && e[i].item_index == item && e[i].event.table == p->table)
+		if (i != p->first_event[item] && e[i].item_index == item &&
+		    e[i].event.table == p->table)
 			n = add_trial_event(p, i, n);
 	return n;
 }
@@ -95,12 +102,15 @@ static unsigned add_trial_items(struct planned_pmu *p, const uint16_t *items, un
 }
 
 /* Both registers of @b are among those of @a. */
-static bool has_registers_within(const struct extra_register_use *a, const struct extra_register_use *b)
+static bool has_registers_within(const struct extra_register_use *a,
+                                 const struct extra_register_use *b)
 {
-	return (b->msr[0] == a->msr[0] || b->msr[0] == a->msr[1]) && (b->msr[1] == a->msr[0] || b->msr[1] == a->msr[1]);
+	return (b->msr[0] == a->msr[0] || b->msr[0] == a->msr[1]) &&
+	       (b->msr[1] == a->msr[0] || b->msr[1] == a->msr[1]);
 }
 
-/* True if the items confined to the registers of the last one have more values than those hold: the encoder need not be asked. */
+/* True if the items confined to the registers of the last one have more values than those hold: the
+ * encoder need not be asked. */
 static bool has_too_many_values(const struct planned_pmu *p, const uint16_t *items, unsigned n)
 {
 	const struct extra_register_use *last = &p->extra_register[items[n - 1]];
@@ -110,7 +120,8 @@ static bool has_too_many_values(const struct planned_pmu *p, const uint16_t *ite
 	for (unsigned i = 0; i + 1 < n && last->is_used; i++) {
 		const struct extra_register_use *x = &p->extra_register[items[i]];
 
-		if (!x->is_used || !has_registers_within(last, x) || x->value == last->value || (values > 1 && x->value == other))
+		if (!x->is_used || !has_registers_within(last, x) || x->value == last->value ||
+		    (values > 1 && x->value == other))
 			continue;
 		other = x->value;
 		values++;
@@ -124,20 +135,23 @@ static bool can_place_items(struct planned_pmu *p, const uint16_t *items, unsign
 	struct placement where;
 	unsigned n = add_trial_items(p, items, n_items);
 
-	return n <= PLAN_MAX_EVENTS && constrain_trial_events(p, n) && pfmi_pmu_assign_counters(&p->encoder_plan, &where, NULL) == PFMLIB_SUCCESS;
+	return n <= PLAN_MAX_EVENTS && constrain_trial_events(p, n) &&
+	       pfmi_pmu_assign_counters(&p->encoder_plan, &where, NULL) == PFMLIB_SUCCESS;
 }
 
 static bool can_share_group(void *arg, const uint16_t *items, unsigned n_items)
 {
 	struct planned_pmu *p = arg;
 
-	return !(p->n_clash_groups && has_too_many_values(p, items, n_items)) && can_place_items(p, items, n_items);
+	return !(p->n_clash_groups && has_too_many_values(p, items, n_items)) &&
+	       can_place_items(p, items, n_items);
 }
 
 /* True if the event needs nothing but a counter of its own. */
 static bool is_plain_event(const struct event *ev)
 {
-	static const enum field_key keys[] = { KEY_MSR, KEY_OFFCORE, KEY_LDLAT, KEY_FRONTEND, KEY_OFFCORE1 };
+	static const enum field_key keys[] = { KEY_MSR, KEY_OFFCORE, KEY_LDLAT, KEY_FRONTEND,
+		                               KEY_OFFCORE1 };
 
 	if (event_has_flag(ev, ROW_EXCLUSIVE))
 		return false;
@@ -152,12 +166,16 @@ static bool is_plain_event(const struct event *ev)
 /* Every counter that could count the one event the encoder was just asked about. */
 static uint64_t get_counter_mask(const struct planned_pmu *p)
 {
-	return p->encoder_plan.counterless_events & 1 ? 0 : pfmi_pmu_plan_counter_mask(&p->encoder_plan) & ~p->reserved_counters.bits[0];
+	return p->encoder_plan.counterless_events & 1
+	               ? 0
+	               : pfmi_pmu_plan_counter_mask(&p->encoder_plan) &
+	                         ~p->reserved_counters.bits[0];
 }
 
 static int refuse_event(const struct planned_event *e, pfm_error_t *error)
 {
-	int rc = pfmi_base_set_error(error, PFMLIB_ERR_NOASSIGN, PFM_KIND_NO_PLACEMENT, e->text, pfmi_base_make_slice(e->text),
+	int rc = pfmi_base_set_error(error, PFMLIB_ERR_NOASSIGN, PFM_KIND_NO_PLACEMENT, e->text,
+	                             pfmi_base_make_slice(e->text),
 	                             "no free counter can count this event");
 
 	if (error)
@@ -184,24 +202,32 @@ static void add_item(struct planned_pmu *p, unsigned event, uint64_t mask)
 }
 
 /* May event @led come right behind @leader? */
-static bool can_lead_event(struct planned_pmu *p, const struct event *leader, const struct event *led)
+static bool can_lead_event(struct planned_pmu *p, const struct event *leader,
+                           const struct event *led)
 {
 	p->trial_events[0] = *leader;
 	p->trial_events[1] = *led;
 	return constrain_trial_events(p, 2);
 }
 
-/* The slots event, added because event @led of the plan needs it; NULL if that does not help: then no plan exists. */
+/* The slots event, added because event @led of the plan needs it; NULL if that does not help: then
+ * no plan exists. */
 static struct planned_event *add_leader(struct planned_pmu *p, unsigned led)
 {
 	struct pfm_plan *plan = p->plan;
-	struct planned_event *e = plan->n_events < MAX_PLANNED_EVENTS ? pfmi_plan_add_event(plan) : NULL;
+	struct planned_event *e =
+		plan->n_events < MAX_PLANNED_EVENTS ? pfmi_plan_add_event(plan) : NULL;
 
 	if (!e)
 		return NULL;
-	*e = (struct planned_event){ .request_index = plan->events[led].request_index, .pmu = plan->events[led].pmu, .counter = -1, .is_added = true };
-	snprintf(e->text, sizeof(e->text), "%s::TOPDOWN.SLOTS", table_text(p->table, p->table->name));
-	if (pfmi_lookup_event_on_pmu(plan->ctx, e->text, e->pmu, &e->event, NULL) || !can_lead_event(p, &e->event, &plan->events[led].event))
+	*e = (struct planned_event){ .request_index = plan->events[led].request_index,
+		                     .pmu = plan->events[led].pmu,
+		                     .counter = -1,
+		                     .is_added = true };
+	snprintf(e->text, sizeof(e->text), "%s::TOPDOWN.SLOTS",
+	         table_text(p->table, p->table->name));
+	if (pfmi_lookup_event_on_pmu(plan->ctx, e->text, e->pmu, &e->event, NULL) ||
+	    !can_lead_event(p, &e->event, &plan->events[led].event))
 		return NULL;
 	return e;
 }
@@ -212,7 +238,8 @@ static struct planned_event *find_leader(struct planned_pmu *p, unsigned led)
 	struct planned_event *e = p->plan->events;
 
 	for (unsigned i = 0; i < p->plan->n_events; i++)
-		if (i != led && is_on_planned_pmu(p, &e[i]) && can_lead_event(p, &e[i].event, &e[led].event))
+		if (i != led && is_on_planned_pmu(p, &e[i]) &&
+		    can_lead_event(p, &e[i].event, &e[led].event))
 			return &e[i];
 	return add_leader(p, led);
 }
@@ -220,17 +247,20 @@ static struct planned_event *find_leader(struct planned_pmu *p, unsigned led)
 /* Events that take no counter and do not stand beside just any event are led. */
 static bool is_led_event(struct planned_pmu *p, const struct event *ev)
 {
-	return p->encoder_plan.counterless_events & 1 && p->table->encoder == ENCODER_X86 && !can_lead_event(p, ev, ev);
+	return p->encoder_plan.counterless_events & 1 && p->table->encoder == ENCODER_X86 &&
+	       !can_lead_event(p, ev, ev);
 }
 
 /* Asks the encoder about event @i alone; false if nothing can count it. */
 static bool can_count_event(struct planned_pmu *p, unsigned i)
 {
 	p->trial_events[0] = p->plan->events[i].event;
-	return constrain_trial_events(p, 1) && (get_counter_mask(p) || p->encoder_plan.counterless_events & 1);
+	return constrain_trial_events(p, 1) &&
+	       (get_counter_mask(p) || p->encoder_plan.counterless_events & 1);
 }
 
-/* Makes the leader of event @led the head of the bundle; false if missing, or its counter is taken. */
+/* Makes the leader of event @led the head of the bundle; false if missing, or its counter is taken.
+ */
 static bool begin_led_item(struct planned_pmu *p, unsigned led)
 {
 	struct planned_event *leader = find_leader(p, led);
@@ -282,7 +312,9 @@ static int make_items(struct planned_pmu *p, pfm_error_t *error)
 	return rc;
 }
 
-/* ---- extra registers --------------------------------------------------------------------------------------------------- */
+/* ---- extra registers
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 static struct extra_register_use get_extra_register_use(struct planned_pmu *p, unsigned item)
 {
@@ -293,7 +325,8 @@ static struct extra_register_use get_extra_register_use(struct planned_pmu *p, u
 
 	p->trial_events[0] = *ev;
 	p->request.n_events = 1;
-	if (p->is_plain[item] || p->table->encoder != ENCODER_X86 || pfmi_encode_dispatch(&p->request, &where, &regs, NULL))
+	if (p->is_plain[item] || p->table->encoder != ENCODER_X86 ||
+	    pfmi_encode_dispatch(&p->request, &where, &regs, NULL))
 		return x;
 	for (unsigned i = 0; i < regs.n_pmcs; i++)
 		if (regs.pmcs[i].kind == PFM_REG_EXTRA) {
@@ -301,8 +334,11 @@ static struct extra_register_use get_extra_register_use(struct planned_pmu *p, u
 			x.value = regs.pmcs[i].value;
 			x.msr[0] = x.msr[1] = (uint32_t)regs.pmcs[i].addr;
 		}
-	if (x.is_used && ev->row_index != ROW_NONE && pfmi_table_has_row_value(p->table, ev->row_index, KEY_ALT))
-		x.msr[1] = (uint32_t)(pfmi_table_row_value(p->table, ev->row_index, KEY_ALT, ANY_COUNTER) >> 32);
+	if (x.is_used && ev->row_index != ROW_NONE &&
+	    pfmi_table_has_row_value(p->table, ev->row_index, KEY_ALT))
+		x.msr[1] = (uint32_t)(pfmi_table_row_value(p->table, ev->row_index, KEY_ALT,
+		                                           ANY_COUNTER) >>
+		                      32);
 	return x;
 }
 
@@ -323,17 +359,19 @@ static unsigned list_distinct_values(const struct planned_pmu *p, unsigned i, ui
 	return n;
 }
 
-/* Items that need different values in one register are as many groups; two registers to choose from halve that. The encoder is
- * asked whether it is so. */
+/* Items that need different values in one register are as many groups; two registers to choose from
+ * halve that. The encoder is asked whether it is so. */
 static void compute_register_bound(struct planned_pmu *p)
 {
 	uint16_t items[MAX_PLANNED_EVENTS];
 
 	for (unsigned i = 0; i < p->n_items; i++) {
-		unsigned width = 1u + (p->extra_register[i].msr[0] != p->extra_register[i].msr[1]), n = p->extra_register[i].is_used ? list_distinct_values(p, i, items) : 0,
+		unsigned width = 1u + (p->extra_register[i].msr[0] != p->extra_register[i].msr[1]),
+			 n = p->extra_register[i].is_used ? list_distinct_values(p, i, items) : 0,
 			 groups = (n + width - 1) / width;
 
-		if (n > width && groups > p->n_clash_groups && !can_place_items(p, items, width + 1)) {
+		if (n > width && groups > p->n_clash_groups &&
+		    !can_place_items(p, items, width + 1)) {
 			p->n_clash_groups = groups;
 			p->n_clashing = n;
 			memcpy(p->clashing_items, items, n * sizeof(*items));
@@ -341,7 +379,9 @@ static void compute_register_bound(struct planned_pmu *p)
 	}
 }
 
-/* ---- results ----------------------------------------------------------------------------------------------------------- */
+/* ---- results
+ * -----------------------------------------------------------------------------------------------------------
+ */
 
 static unsigned format_counters(uint64_t counters, char *buf, size_t len)
 {
@@ -353,13 +393,15 @@ static unsigned format_counters(uint64_t counters, char *buf, size_t len)
 		if (!(counters >> c & 1))
 			continue;
 		if (at + 8 < len)
-			at += (size_t)snprintf(buf + at, len - at, "%s%s%u", n ? "," : "", c < 32 ? "" : "F", c % 32);
+			at += (size_t)snprintf(buf + at, len - at, "%s%s%u", n ? "," : "",
+			                       c < 32 ? "" : "F", c % 32);
 		n++;
 	}
 	return n;
 }
 
-static void write_proof(const struct planned_pmu *p, const struct pack_problem *k, char *buf, size_t len)
+static void write_proof(const struct planned_pmu *p, const struct pack_problem *k, char *buf,
+                        size_t len)
 {
 	char counters[128];
 	unsigned n = 0, width;
@@ -370,18 +412,27 @@ static void write_proof(const struct planned_pmu *p, const struct pack_problem *
 	switch (k->proof) {
 	case PACK_PROOF_ONE_GROUP: snprintf(buf, len, "one group holds every event"); break;
 	case PACK_PROOF_COUNTERS:
-		snprintf(buf, len, "%u events have %u counter%s (%s) and no other%s: at least %u groups", n, width, width == 1 ? "" : "s", counters,
-		         width == 1 ? "" : "s", k->bound);
+		snprintf(buf, len,
+		         "%u events have %u counter%s (%s) and no other%s: at least %u groups", n,
+		         width, width == 1 ? "" : "s", counters, width == 1 ? "" : "s", k->bound);
 		break;
 	case PACK_PROOF_CALLER:
-		snprintf(buf, len, "%u events need different values in the same extra registers: at least %u groups", p->n_clashing,
+		snprintf(buf, len,
+		         "%u events need different values in the same extra registers: at least %u "
+		         "groups",
+		         p->n_clashing, k->bound);
+		break;
+	case PACK_PROOF_EXCLUSIVE:
+		snprintf(buf, len, "%u events must be counted alone: at least %u groups", k->bound,
 		         k->bound);
 		break;
-	case PACK_PROOF_EXCLUSIVE: snprintf(buf, len, "%u events must be counted alone: at least %u groups", k->bound, k->bound); break;
-	default: snprintf(buf, len, "every way to use fewer than %u groups was tried", k->bound); break;
+	default:
+		snprintf(buf, len, "every way to use fewer than %u groups was tried", k->bound);
+		break;
 	}
 	if (!k->is_optimal)
-		snprintf(buf + strlen(buf), len - strlen(buf), "; the search ended within %u of that", k->n_groups - k->bound);
+		snprintf(buf + strlen(buf), len - strlen(buf),
+		         "; the search ended within %u of that", k->n_groups - k->bound);
 }
 
 static void mark_proof_events(const struct planned_pmu *p, const struct pack_problem *k)
@@ -390,7 +441,8 @@ static void mark_proof_events(const struct planned_pmu *p, const struct pack_pro
 
 	for (unsigned i = 0; i < p->plan->n_events; i++)
 		if (is_on_planned_pmu(p, &e[i]) && k->proof == PACK_PROOF_COUNTERS)
-			e[i].is_in_proof = p->counter_mask[e[i].item_index] && !(p->counter_mask[e[i].item_index] & ~k->proof_counters);
+			e[i].is_in_proof = p->counter_mask[e[i].item_index] &&
+			                   !(p->counter_mask[e[i].item_index] & ~k->proof_counters);
 	for (unsigned i = 0; i < p->plan->n_events; i++)
 		if (is_on_planned_pmu(p, &e[i]) && k->proof == PACK_PROOF_EXCLUSIVE)
 			e[i].is_in_proof = p->is_exclusive[e[i].item_index];
@@ -409,7 +461,8 @@ static bool place_group(struct planned_pmu *p, unsigned g, unsigned base)
 		if (p->group[i] == g)
 			items[n_items++] = (uint16_t)i;
 	n = add_trial_items(p, items, n_items);
-	if (n == 0 || n > PLAN_MAX_EVENTS || !constrain_trial_events(p, n) || pfmi_pmu_assign_counters(&p->encoder_plan, &where, NULL))
+	if (n == 0 || n > PLAN_MAX_EVENTS || !constrain_trial_events(p, n) ||
+	    pfmi_pmu_assign_counters(&p->encoder_plan, &where, NULL))
 		return n == 0;
 	for (unsigned i = 0; i < n; i++) {
 		struct planned_event *e = &p->plan->events[p->trial_event_index[i]];
@@ -464,25 +517,30 @@ static int pack_pmu_items(struct planned_pmu *p, struct pack_problem *out)
 	return PFMLIB_SUCCESS;
 }
 
-static int append_certificate(struct pfm_plan *plan, const struct planned_pmu *p, const char *proof, bool several)
+static int append_certificate(struct pfm_plan *plan, const struct planned_pmu *p, const char *proof,
+                              bool several)
 {
 	const char *name = table_text(p->table, p->table->name);
-	size_t had = plan->certificate ? strlen(plan->certificate) : 0, room = had + strlen(proof) + strlen(name) + 8;
+	size_t had = plan->certificate ? strlen(plan->certificate) : 0,
+	       room = had + strlen(proof) + strlen(name) + 8;
 	char *text = realloc(plan->certificate, room);
 
 	if (!text)
 		return PFMLIB_ERR_NOMEM;
 	plan->certificate = text;
-	snprintf(text + had, room - had, "%s%s%s%s", had ? "; " : "", several ? name : "", several ? ": " : "", proof);
+	snprintf(text + had, room - had, "%s%s%s%s", had ? "; " : "", several ? name : "",
+	         several ? ": " : "", proof);
 	return PFMLIB_SUCCESS;
 }
 
-/* The counter of this machine's kernel watchdog: the clock counter if there is a fixed one, else the last. */
+/* The counter of this machine's kernel watchdog: the clock counter if there is a fixed one, else
+ * the last. */
 static uint64_t get_watchdog_counter(const struct pfm_plan *plan, const struct pmu_info *u)
 {
 	const struct table *t = u->table;
 
-	if (plan->options.flags & PFM_PLAN_ALL_COUNTERS || !plan->ctx->kernel || !plan->ctx->kernel->nmi_watchdog || !(u->flags & PFM_PMU_HOST) ||
+	if (plan->options.flags & PFM_PLAN_ALL_COUNTERS || !plan->ctx->kernel ||
+	    !plan->ctx->kernel->nmi_watchdog || !(u->flags & PFM_PMU_HOST) ||
 	    t->encoder != ENCODER_X86 || !t->all_counters)
 		return 0;
 	if (t->all_counters >> 33 & 1)
@@ -494,7 +552,8 @@ static void init_planned_pmu(struct planned_pmu *p, struct pfm_plan *plan, const
 {
 	p->plan = plan;
 	p->table = u->table;
-	p->reserved_counters = (pfmlib_regmask_t){ .bits = { plan->options.taken | get_watchdog_counter(plan, u) } };
+	p->reserved_counters = (pfmlib_regmask_t){ .bits = { plan->options.taken |
+		                                             get_watchdog_counter(plan, u) } };
 	p->request = (struct encode_request){
 		.table = u->table,
 		.events = p->trial_events,
@@ -528,7 +587,8 @@ static int pack_items(struct planned_pmu *p, struct pack_problem *k)
 	compute_register_bound(p);
 	rc = pack_pmu_items(p, k);
 	if (rc == PFMLIB_ERR_NOASSIGN) {
-		/* Something of these events is shared that nobody knew of: ask about every group. */
+		/* Something of these events is shared that nobody knew of: ask about every group.
+		 */
 		memset(p->is_plain, 0, sizeof(p->is_plain));
 		rc = pack_pmu_items(p, k);
 	}
@@ -542,18 +602,25 @@ static int plan_items(struct planned_pmu *p, bool several, pfm_error_t *error)
 
 	if (!rc)
 		rc = merge_planned_pmu(p, &k, several);
-	return rc == PFMLIB_ERR_NOMEM      ? pfmi_base_set_error(error, rc, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL)
-	       : rc == PFMLIB_ERR_NOASSIGN ? refuse_event(&p->plan->events[p->first_event[k.n_groups < p->n_items ? k.n_groups : 0]], error)
-	                                   : rc;
+	return rc == PFMLIB_ERR_NOMEM ? pfmi_base_set_error(error, rc, PFM_KIND_SYSTEM, NULL,
+	                                                    (struct slice){ 0 }, NULL)
+	       : rc == PFMLIB_ERR_NOASSIGN
+	               ? refuse_event(&p->plan->events[p->first_event[k.n_groups < p->n_items
+	                                                                      ? k.n_groups
+	                                                                      : 0]],
+	                              error)
+	               : rc;
 }
 
-int pfmi_plan_group_pmu_events(struct pfm_plan *plan, const struct pmu_info *u, bool several, pfm_error_t *error)
+int pfmi_plan_group_pmu_events(struct pfm_plan *plan, const struct pmu_info *u, bool several,
+                               pfm_error_t *error)
 {
 	struct planned_pmu *p = calloc(1, sizeof(*p));
 	int rc;
 
 	if (!p)
-		return pfmi_base_set_error(error, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
+		return pfmi_base_set_error(error, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL,
+		                           (struct slice){ 0 }, NULL);
 	init_planned_pmu(p, plan, u);
 	rc = make_items(p, error);
 	if (!rc)

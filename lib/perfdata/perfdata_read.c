@@ -206,13 +206,13 @@ static void name_unnamed_events(struct pfm_session *s)
 {
 	for (unsigned i = 0; i < s->n_counts; i++) {
 		const pfm_attr_t *a = &s->counts[i].config.attr;
-		static const char soft[][20] = { "cpu-clock", "task-clock",
-			                         "page-faults", "context-switches",
-			                         "cpu-migrations", "minor-faults",
-			                         "major-faults", "alignment-faults",
+		static const char soft[][20] = { "cpu-clock",        "task-clock",
+			                         "page-faults",      "context-switches",
+			                         "cpu-migrations",   "minor-faults",
+			                         "major-faults",     "alignment-faults",
 			                         "emulation-faults", "dummy" };
-		static const char hard[][24] = { "cycles", "instructions", "cache-references",
-			                         "cache-misses", "branches", "branch-misses" };
+		static const char hard[][24] = { "cycles",       "instructions", "cache-references",
+			                         "cache-misses", "branches",     "branch-misses" };
 
 		if (*s->counts[i].config.name)
 			continue;
@@ -789,8 +789,7 @@ static int read_pipe_header(struct pfm_session *s)
 	       (s->n_counts == 0 ||
 	        decode_u32(r, r->input + r->input_start) >= PERFDATA_RECORD_USER_FIRST))
 		rc = read_input_record(s);
-	return rc < 0 ? rc : s->n_counts ? 0
-	                                 : PFMLIB_ERR_INVAL;
+	return rc < 0 ? rc : s->n_counts ? 0 : PFMLIB_ERR_INVAL;
 }
 
 static int read_recording_start(struct pfm_session *s)

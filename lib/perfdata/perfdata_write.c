@@ -78,7 +78,8 @@ static int write_record(void *arg, const void *bytes, size_t n)
 	return write_bytes(arg, bytes, n);
 }
 
-/* The data size covers all that has been written. After a failed write it is larger, so that readers see that data is missing even if it ends with a whole record. */
+/* The data size covers all that has been written. After a failed write it is larger, so that
+ * readers see that data is missing even if it ends with a whole record. */
 static void update_data_size(struct pfm_recording *r)
 {
 	r->header.data.size =
@@ -395,13 +396,13 @@ static bool has_feature(const struct pfm_recording *r, unsigned bit)
 
 static void write_features(struct pfm_recording *r)
 {
-	static const uint8_t bits[] = { PERFDATA_FEATURE_TRACING, PERFDATA_FEATURE_HOSTNAME,
-		                        PERFDATA_FEATURE_OSRELEASE, PERFDATA_FEATURE_VERSION,
-		                        PERFDATA_FEATURE_ARCH, PERFDATA_FEATURE_NRCPUS,
-		                        PERFDATA_FEATURE_TOTAL_MEM, PERFDATA_FEATURE_CMDLINE,
-		                        PERFDATA_FEATURE_EVENT_DESC, PERFDATA_FEATURE_CPU_TOPOLOGY,
+	static const uint8_t bits[] = { PERFDATA_FEATURE_TRACING,     PERFDATA_FEATURE_HOSTNAME,
+		                        PERFDATA_FEATURE_OSRELEASE,   PERFDATA_FEATURE_VERSION,
+		                        PERFDATA_FEATURE_ARCH,        PERFDATA_FEATURE_NRCPUS,
+		                        PERFDATA_FEATURE_TOTAL_MEM,   PERFDATA_FEATURE_CMDLINE,
+		                        PERFDATA_FEATURE_EVENT_DESC,  PERFDATA_FEATURE_CPU_TOPOLOGY,
 		                        PERFDATA_FEATURE_SAMPLE_TIME, PERFDATA_FEATURE_CLOCKID,
-		                        PERFDATA_FEATURE_COMPRESSED, PERFDATA_FEATURE_CLOCK_DATA };
+		                        PERFDATA_FEATURE_COMPRESSED,  PERFDATA_FEATURE_CLOCK_DATA };
 	struct perfdata_section sections[sizeof(bits)];
 	struct utsname u;
 	uint64_t table = r->offset;
@@ -555,11 +556,11 @@ int pfm_write_records(pfm_recording_t *r, uint64_t *size)
 		*size = r->offset;
 	if (rc == 0)
 		r->session->sys_errno = r->write_errno;
-	return rc ? rc : r->write_errno ? PFMLIB_ERR_SYS
-	                                : PFMLIB_SUCCESS;
+	return rc ? rc : r->write_errno ? PFMLIB_ERR_SYS : PFMLIB_SUCCESS;
 }
 
-/* Samples lost after the last record of a buffer are in no record: they are written from the events' own counts, as perf does. */
+/* Samples lost after the last record of a buffer are in no record: they are written from the
+ * events' own counts, as perf does. */
 static void write_lost_records(struct pfm_recording *r)
 {
 	struct pfm_session *s = r->session;

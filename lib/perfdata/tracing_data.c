@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Descriptions of tracepoints' fields for readers: their places in a sample's bytes, from this kernel's own files. */
+/* Descriptions of tracepoints' fields for readers: their places in a sample's bytes, from this
+ * kernel's own files. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* Encoder for the Alpha counter units: EV4, EV5 and PCA56, EV6, EV67.
  *
- * One word selects the events of all counters, so what goes together is mostly a matter of counters; on EV67 four
- * modes fix what both counters count, and each mode is an alternative for the solver. Rates, modes, items and the order of
- * the device's requests: facts about the driver, written down beside each step below. */
+ * One word selects the events of all counters, so what goes together is mostly a matter of
+ * counters; on EV67 four modes fix what both counters count, and each mode is an alternative for
+ * the solver. Rates, modes, items and the order of the device's requests: facts about the driver,
+ * written down beside each step below. */
 #include <string.h>
 #include <perfmon/alpha.h>
 #include "pmu/pmu_internal.h"
 
 /* Words of choice "kind" in the EV67 table. */
-enum alpha_event_kind { KIND_EVENT,
-	                KIND_AGGREGATE,
-	                KIND_PAIR,
-	                KIND_PROFILEME,
-	                KIND_RATIO,
-	                KIND_MODE };
+enum alpha_event_kind {
+	KIND_EVENT,
+	KIND_AGGREGATE,
+	KIND_PAIR,
+	KIND_PROFILEME,
+	KIND_RATIO,
+	KIND_MODE
+};
 /* Word of choice "pctr_mode" for statistics that any counting mode serves. */
 enum { PM_MODE_ANY = 4 };
 
@@ -24,14 +27,16 @@ struct alpha_plan_extra {
 	int has_mode_word;                /* a mode word goes to the chip */
 	uint64_t mode_word;               /* it, for the device */
 };
-_Static_assert(sizeof(struct alpha_plan_extra) <= sizeof(((struct plan *)0)->encoder_data), "extra must fit the plan");
+_Static_assert(sizeof(struct alpha_plan_extra) <= sizeof(((struct plan *)0)->encoder_data),
+               "extra must fit the plan");
 
 static const struct alpha_plan_extra *get_plan_extra(const struct plan *plan)
 {
 	return (const struct alpha_plan_extra *)(const void *)plan->encoder_data;
 }
 
-static int set_event_error(pfm_error_t *why, int event, int code, pfm_error_kind_t kind, const char *detail)
+static int set_event_error(pfm_error_t *why, int event, int code, pfm_error_kind_t kind,
+                           const char *detail)
 {
 	int rc = pfmi_base_set_error(why, code, kind, NULL, (struct slice){ NULL, 0 }, detail);
 
@@ -56,7 +61,9 @@ static bool is_profileme_event(const struct event *ev)
 	return ev->table->encoder == ENCODER_EV67 && get_event_kind(ev) >= KIND_PROFILEME;
 }
 
-/* ---- constrain --------------------------------------------------------------------------------------------------- */
+/* ---- constrain
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 static bool has_rate(int pmu, unsigned counter, uint64_t rate)
 {
@@ -71,55 +78,75 @@ static bool can_interrupt_every(int pmu, unsigned counter, uint64_t period)
 	return period != 0 && has_rate(pmu, counter, period);
 }
 
-static int check_rates(const struct table *t, const pfmlib_alpha_input_param_t *in, pfm_error_t *why)
+static int check_rates(const struct table *t, const pfmlib_alpha_input_param_t *in,
+                       pfm_error_t *why)
 {
 	bool start_values = t->encoder == ENCODER_EV6 || t->encoder == ENCODER_EV67;
 
 	for (unsigned i = 0; i < PFM_ALPHA_MAX_COUNTERS; i++) {
 		bool exists = i < pfm_alpha_num_counters(t->libpfm_type);
 
-		if (in->pfp_alpha_rates[i] && (!exists || !has_rate(t->libpfm_type, i, in->pfp_alpha_rates[i])))
-			return set_event_error(why, -1, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, "a counter does not have this interrupt rate");
-		if (in->pfp_alpha_periods[i] && (!exists || !start_values || !can_interrupt_every(t->libpfm_type, i, in->pfp_alpha_periods[i])))
-			return set_event_error(why, -1, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, "periods are 1 to 2^20 events, on EV6 and later");
+		if (in->pfp_alpha_rates[i] &&
+		    (!exists || !has_rate(t->libpfm_type, i, in->pfp_alpha_rates[i])))
+			return set_event_error(why, -1, PFMLIB_ERR_INVAL, PFM_KIND_MODEL,
+			                       "a counter does not have this interrupt rate");
+		if (in->pfp_alpha_periods[i] &&
+		    (!exists || !start_values ||
+		     !can_interrupt_every(t->libpfm_type, i, in->pfp_alpha_periods[i])))
+			return set_event_error(why, -1, PFMLIB_ERR_INVAL, PFM_KIND_MODEL,
+			                       "periods are 1 to 2^20 events, on EV6 and later");
 	}
 	return PFMLIB_SUCCESS;
 }
 
 static int check_ranges(const pfmlib_alpha_input_param_t *in, pfm_error_t *why)
 {
-	unsigned n = in->pfp_alpha_n_ranges, most = in->pfp_alpha_flags & PFM_ALPHA_FL_CALLER ? PFM_ALPHA_MAX_RANGES : 1;
+	unsigned n = in->pfp_alpha_n_ranges,
+		 most = in->pfp_alpha_flags & PFM_ALPHA_FL_CALLER ? PFM_ALPHA_MAX_RANGES : 1;
 
 	if (n > most || (n && !(in->pfp_alpha_items & PFM_PROFILING)))
+		return set_event_error(
+			why, -1, PFMLIB_ERR_INVAL, PFM_KIND_MODEL,
+			"one range, five in caller mode, and only when PFM_PROFILING is collected");
+	if ((in->pfp_alpha_flags & PFM_ALPHA_FL_CALLER) &&
+	    (!n || !(in->pfp_alpha_flags & PFM_ALPHA_FL_KERNEL)))
+		return set_event_error(why, -1, PFMLIB_ERR_FEATCOMB, PFM_KIND_MODEL,
+		                       "caller mode needs a range of kernel addresses");
+	if ((in->pfp_alpha_flags & PFM_ALPHA_FL_STRIDE) &&
+	    (in->pfp_alpha_stride & (in->pfp_alpha_stride - 1)))
 		return set_event_error(why, -1, PFMLIB_ERR_INVAL, PFM_KIND_MODEL,
-		                       "one range, five in caller mode, and only when PFM_PROFILING is collected");
-	if ((in->pfp_alpha_flags & PFM_ALPHA_FL_CALLER) && (!n || !(in->pfp_alpha_flags & PFM_ALPHA_FL_KERNEL)))
-		return set_event_error(why, -1, PFMLIB_ERR_FEATCOMB, PFM_KIND_MODEL, "caller mode needs a range of kernel addresses");
-	if ((in->pfp_alpha_flags & PFM_ALPHA_FL_STRIDE) && (in->pfp_alpha_stride & (in->pfp_alpha_stride - 1)))
-		return set_event_error(why, -1, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, "a stride is 0 or a power of two");
+		                       "a stride is 0 or a power of two");
 	for (unsigned i = 0; i < n; i++)
 		if (in->pfp_alpha_ranges[i].start >= in->pfp_alpha_ranges[i].end ||
 		    ((in->pfp_alpha_ranges[i].start | in->pfp_alpha_ranges[i].end) & 3))
-			return set_event_error(why, -1, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, "a range is empty or not aligned to instructions");
+			return set_event_error(why, -1, PFMLIB_ERR_INVAL, PFM_KIND_MODEL,
+			                       "a range is empty or not aligned to instructions");
 	return PFMLIB_SUCCESS;
 }
 
-static int check_input(const struct table *t, const pfmlib_alpha_input_param_t *in, pfm_error_t *why)
+static int check_input(const struct table *t, const pfmlib_alpha_input_param_t *in,
+                       pfm_error_t *why)
 {
 	const unsigned items = PFM_COUNTERS | PFM_IPL | PFM_PROFILING;
 
-	if (in->pfp_alpha_scope > PFM_ALPHA_SCOPE_PROCESS || in->pfp_alpha_open > PFM_ALPHA_OPEN_ONE ||
-	    (in->pfp_alpha_items & ~items) || (in->pfp_alpha_flags & ~63u))
-		return set_event_error(why, -1, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, "a setting nobody knows");
-	if (in->pfp_alpha_statistic && (t->encoder != ENCODER_EV67 || !pfm_alpha_statistic_name(in->pfp_alpha_statistic)))
-		return set_event_error(why, -1, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, "no such ProfileMe statistic on this processor");
+	if (in->pfp_alpha_scope > PFM_ALPHA_SCOPE_PROCESS ||
+	    in->pfp_alpha_open > PFM_ALPHA_OPEN_ONE || (in->pfp_alpha_items & ~items) ||
+	    (in->pfp_alpha_flags & ~63u))
+		return set_event_error(why, -1, PFMLIB_ERR_INVAL, PFM_KIND_MODEL,
+		                       "a setting nobody knows");
+	if (in->pfp_alpha_statistic &&
+	    (t->encoder != ENCODER_EV67 || !pfm_alpha_statistic_name(in->pfp_alpha_statistic)))
+		return set_event_error(why, -1, PFMLIB_ERR_INVAL, PFM_KIND_MODEL,
+		                       "no such ProfileMe statistic on this processor");
 	if ((in->pfp_alpha_flags & PFM_ALPHA_FL_KEEP) && t->encoder == ENCODER_EV4)
-		return set_event_error(why, -1, PFMLIB_ERR_NOTSUPP, PFM_KIND_MODEL, "counters of EV4 cannot be read or written");
+		return set_event_error(why, -1, PFMLIB_ERR_NOTSUPP, PFM_KIND_MODEL,
+		                       "counters of EV4 cannot be read or written");
 	return PFMLIB_SUCCESS;
 }
 
-/* Levels that events name: one setting serves all counters. Levels are the chip's modes, but that user alone means what it
- * means on Digital UNIX, where user code runs in executive mode. 0: nobody named any. */
+/* Levels that events name: one setting serves all counters. Levels are the chip's modes, but that
+ * user alone means what it means on Digital UNIX, where user code runs in executive mode. 0: nobody
+ * named any. */
 static int get_named_modes(const struct encode_request *req, unsigned *modes, pfm_error_t *why)
 {
 	unsigned plm = 0;
@@ -127,9 +154,11 @@ static int get_named_modes(const struct encode_request *req, unsigned *modes, pf
 	*modes = 0;
 	for (unsigned i = 0; i < req->n_events; i++) {
 		if (req->events[i].has_no_levels)
-			return set_event_error(why, (int)i, PFMLIB_ERR_INVAL, PFM_KIND_BAD_VALUE, "no level is left to count at");
+			return set_event_error(why, (int)i, PFMLIB_ERR_INVAL, PFM_KIND_BAD_VALUE,
+			                       "no level is left to count at");
 		if (i > 0 && req->events[i].plm != plm)
-			return set_event_error(why, (int)i, PFMLIB_ERR_FEATCOMB, PFM_KIND_CONFLICT, "the counters share one setting of levels");
+			return set_event_error(why, (int)i, PFMLIB_ERR_FEATCOMB, PFM_KIND_CONFLICT,
+			                       "the counters share one setting of levels");
 		plm = req->events[i].plm;
 	}
 	if (plm == PFM_PLM3)
@@ -139,7 +168,8 @@ static int get_named_modes(const struct encode_request *req, unsigned *modes, pf
 	return PFMLIB_SUCCESS;
 }
 
-static int resolve_modes(const struct encode_request *req, struct alpha_plan_extra *x, pfm_error_t *why)
+static int resolve_modes(const struct encode_request *req, struct alpha_plan_extra *x,
+                         pfm_error_t *why)
 {
 	const pfmlib_alpha_input_param_t *in = &x->input;
 	unsigned modes;
@@ -148,28 +178,38 @@ static int resolve_modes(const struct encode_request *req, struct alpha_plan_ext
 	if (rc)
 		return rc;
 	if (in->pfp_alpha_modes && modes && in->pfp_alpha_modes != modes)
-		return set_event_error(why, -1, PFMLIB_ERR_FEATCOMB, PFM_KIND_CONFLICT, "events and settings name different levels");
+		return set_event_error(why, -1, PFMLIB_ERR_FEATCOMB, PFM_KIND_CONFLICT,
+		                       "events and settings name different levels");
 	if (in->pfp_alpha_modes)
 		modes = in->pfp_alpha_modes;
 	x->has_mode_word = modes || (in->pfp_alpha_flags & PFM_ALPHA_FL_CTXT);
 	if (!x->has_mode_word)
 		return PFMLIB_SUCCESS;
 	if (req->table->encoder != ENCODER_EV5)
-		return set_event_error(why, -1, PFMLIB_ERR_NOTSUPP, PFM_KIND_MODEL, "this processor counts at all levels and no fewer");
+		return set_event_error(why, -1, PFMLIB_ERR_NOTSUPP, PFM_KIND_MODEL,
+		                       "this processor counts at all levels and no fewer");
 	if (in->pfp_alpha_flags & PFM_ALPHA_FL_CTXT) {
 		if (modes)
-			return set_event_error(why, -1, PFMLIB_ERR_FEATCOMB, PFM_KIND_CONFLICT, "a mode word and modes");
-		/* The request rewrites the process filter together with the modes: say again what the scope said. */
-		x->mode_word = in->pfp_alpha_ctxt | (in->pfp_alpha_scope == PFM_ALPHA_SCOPE_PROCESS ? PF5_CTXT_THIS_PROC : 0);
+			return set_event_error(why, -1, PFMLIB_ERR_FEATCOMB, PFM_KIND_CONFLICT,
+			                       "a mode word and modes");
+		/* The request rewrites the process filter together with the modes: say again what
+		 * the scope said. */
+		x->mode_word =
+			in->pfp_alpha_ctxt |
+			(in->pfp_alpha_scope == PFM_ALPHA_SCOPE_PROCESS ? PF5_CTXT_THIS_PROC : 0);
 		return PFMLIB_SUCCESS;
 	}
 	rc = pfm_alpha_mode_word(modes, in->pfp_alpha_scope, &x->mode_word);
-	return rc ? set_event_error(why, -1, rc, PFM_KIND_MODEL, "the chip counts kernel, executive and supervisor together, or the last two")
+	return rc ? set_event_error(why, -1, rc, PFM_KIND_MODEL,
+	                            "the chip counts kernel, executive and supervisor together, or "
+	                            "the last two")
 	          : PFMLIB_SUCCESS;
 }
 
-/* Counters that can count @ev at all: the table's, less those that are taken or cannot have the period the user wants. */
-static int get_counter_mask(const struct encode_request *req, unsigned i, uint64_t *out, pfm_error_t *why)
+/* Counters that can count @ev at all: the table's, less those that are taken or cannot have the
+ * period the user wants. */
+static int get_counter_mask(const struct encode_request *req, unsigned i, uint64_t *out,
+                            pfm_error_t *why)
 {
 	const struct event *ev = &req->events[i];
 	uint64_t mask = table_row_counter_mask(ev->table, table_row(ev->table, ev->row_index));
@@ -178,15 +218,18 @@ static int get_counter_mask(const struct encode_request *req, unsigned i, uint64
 		uint64_t period = pfmi_pmu_event_key_value(ev, KEY_PERIOD, ANY_COUNTER);
 
 		for (unsigned c = 0; c < PFM_ALPHA_MAX_COUNTERS; c++)
-			if ((mask >> c & 1) && !can_interrupt_every(req->table->libpfm_type, c, period))
+			if ((mask >> c & 1) &&
+			    !can_interrupt_every(req->table->libpfm_type, c, period))
 				mask &= ~((uint64_t)1 << c);
 		if (!mask)
-			return set_event_error(why, (int)i, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, "no counter of this event has that period");
+			return set_event_error(why, (int)i, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE,
+			                       "no counter of this event has that period");
 	}
 	if (ev->counter_pin != ANY_COUNTER) {
 		mask &= ev->counter_pin < 64 ? (uint64_t)1 << ev->counter_pin : 0;
 		if (!mask)
-			return set_event_error(why, (int)i, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, "that counter cannot count this event");
+			return set_event_error(why, (int)i, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE,
+			                       "that counter cannot count this event");
 	}
 	if (req->unavailable_regs)
 		mask &= ~req->unavailable_regs->bits[0];
@@ -194,8 +237,8 @@ static int get_counter_mask(const struct encode_request *req, unsigned i, uint64
 	return PFMLIB_SUCCESS;
 }
 
-/* True if EV67 counts @ev on @counter in @mode: cycles and retired instructions alternate on counter 0, counter 1 has one
- * statistic for each mode. */
+/* True if EV67 counts @ev on @counter in @mode: cycles and retired instructions alternate on
+ * counter 0, counter 1 has one statistic for each mode. */
 static bool can_mode_count(const struct event *ev, unsigned counter, unsigned mode)
 {
 	unsigned sel = (unsigned)pfmi_table_row_value(ev->table, ev->row_index, KEY_SEL, counter);
@@ -232,8 +275,9 @@ static int check_exclusive_event(const struct encode_request *req, pfm_error_t *
 	if (first == req->n_events || req->n_events == 1)
 		return PFMLIB_SUCCESS;
 	set_event_error(why, (int)first, PFMLIB_ERR_NOASSIGN, PFM_KIND_NO_PLACEMENT,
-	                is_profileme_event(&req->events[first]) ? "ProfileMe counts one statistic at a time and nothing else"
-	                                                        : "this names what both counters count");
+	                is_profileme_event(&req->events[first])
+	                        ? "ProfileMe counts one statistic at a time and nothing else"
+	                        : "this names what both counters count");
 	if (why) {
 		why->clash = (uint64_t)1 << first | (uint64_t)1 << (first ? 0 : 1);
 		why->clash_counters = 3;
@@ -243,7 +287,8 @@ static int check_exclusive_event(const struct encode_request *req, pfm_error_t *
 
 static bool needs_both_counters(const struct encode_request *req)
 {
-	return req->n_events == 1 && is_exclusive_event(&req->events[0]) && req->unavailable_regs && (req->unavailable_regs->bits[0] & 3);
+	return req->n_events == 1 && is_exclusive_event(&req->events[0]) && req->unavailable_regs &&
+	       (req->unavailable_regs->bits[0] & 3);
 }
 
 int pfmi_alpha_constrain_set(const struct encode_request *req, struct plan *out, pfm_error_t *why)
@@ -254,7 +299,9 @@ int pfmi_alpha_constrain_set(const struct encode_request *req, struct plan *out,
 	memset(x, 0, sizeof *x);
 	if (req->model_in)
 		x->input = *(const pfmlib_alpha_input_param_t *)req->model_in;
-	rc = req->n_events ? check_input(req->table, &x->input, why) : set_event_error(why, -1, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, "no events");
+	rc = req->n_events
+	             ? check_input(req->table, &x->input, why)
+	             : set_event_error(why, -1, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, "no events");
 	if (rc == 0)
 		rc = check_rates(req->table, &x->input, why);
 	if (rc == 0)
@@ -273,12 +320,15 @@ int pfmi_alpha_constrain_set(const struct encode_request *req, struct plan *out,
 		return rc;
 	if (needs_both_counters(req))
 		out->alternatives[0].counter_masks[0] = 0;
-	else if (req->table->encoder == ENCODER_EV67 && req->n_events && !is_exclusive_event(&req->events[0]))
+	else if (req->table->encoder == ENCODER_EV67 && req->n_events &&
+	         !is_exclusive_event(&req->events[0]))
 		add_mode_alternatives(req, out);
 	return PFMLIB_SUCCESS;
 }
 
-/* ---- encode ------------------------------------------------------------------------------------------------------ */
+/* ---- encode
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 /* The set as placed. */
 struct alpha_placement {
@@ -296,7 +346,9 @@ struct alpha_placement {
 
 static const struct event *get_counter_event(const struct alpha_placement *p, unsigned counter)
 {
-	return p->counter_events[counter] < 0 ? NULL : &p->plan->request->events[p->counter_events[counter]];
+	return p->counter_events[counter] < 0
+	               ? NULL
+	               : &p->plan->request->events[p->counter_events[counter]];
 }
 
 static void map_counter_events(struct alpha_placement *p, const struct placement *where)
@@ -308,7 +360,8 @@ static void map_counter_events(struct alpha_placement *p, const struct placement
 
 		p->counter_events[c] = (int)i;
 		p->counter_mask |= 1u << c;
-		if (is_exclusive_event(&p->plan->request->events[i])) { /* both counters work for it */
+		if (is_exclusive_event(
+			    &p->plan->request->events[i])) { /* both counters work for it */
 			p->counter_events[0] = p->counter_events[1] = (int)i;
 			p->counter_mask = 3;
 		}
@@ -321,17 +374,21 @@ static void choose_rates(struct alpha_placement *p)
 	for (unsigned c = 0; c < pfm_alpha_num_counters(p->pmu); c++) {
 		const struct event *ev = get_counter_event(p, c);
 		bool own = ev && pfmi_pmu_has_user_key(ev, KEY_PERIOD);
-		uint64_t period = own ? pfmi_pmu_event_key_value(ev, KEY_PERIOD, ANY_COUNTER) : p->extra->input.pfp_alpha_periods[c];
+		uint64_t period = own ? pfmi_pmu_event_key_value(ev, KEY_PERIOD, ANY_COUNTER)
+		                      : p->extra->input.pfp_alpha_periods[c];
 
 		if (!ev)
 			continue;
-		p->rates[c] = p->extra->input.pfp_alpha_rates[c] ? p->extra->input.pfp_alpha_rates[c] : pfm_alpha_rate(p->pmu, c, 0);
+		p->rates[c] = p->extra->input.pfp_alpha_rates[c]
+		                      ? p->extra->input.pfp_alpha_rates[c]
+		                      : pfm_alpha_rate(p->pmu, c, 0);
 		if (!period)
 			continue;
 		p->rates[c] = period;
 		if (pfm_alpha_rate(p->pmu, c, 1) == 0) { /* no second rate: a start value instead */
 			p->has_start_values = true;
-			(void)pfm_alpha_start_value(pfm_alpha_counter_width(p->pmu, c), period, &p->start_values[c]);
+			(void)pfm_alpha_start_value(pfm_alpha_counter_width(p->pmu, c), period,
+			                            &p->start_values[c]);
 		}
 	}
 }
@@ -344,34 +401,38 @@ static uint64_t build_select_word(const struct alpha_placement *p, unsigned mode
 	for (unsigned c = 0; c < pfm_alpha_num_counters(p->pmu); c++) {
 		const struct event *ev = get_counter_event(p, c);
 		uint64_t sel = ev ? pfmi_table_row_value(ev->table, ev->row_index, KEY_SEL, c) : 0;
-		uint64_t cbox = ev ? pfmi_table_row_value(ev->table, ev->row_index, KEY_CBOX, c) : 0;
+		uint64_t cbox =
+			ev ? pfmi_table_row_value(ev->table, ev->row_index, KEY_CBOX, c) : 0;
 
 		switch (p->pmu) {
-		case PFMLIB_ALPHA_EV4_PMU: /* always counting: one that is not wanted is muted in the driver */
-			word |= ev ? sel << (c == 0 ? ICCSR_MUX0_SHIFT : ICCSR_MUX1_SHIFT) : (uint64_t)1 << (ICCSR_DISABLE_SHIFT + c);
+		case PFMLIB_ALPHA_EV4_PMU: /* always counting: one that is not wanted is muted in
+		                              the driver */
+			word |= ev ? sel << (c == 0 ? ICCSR_MUX0_SHIFT : ICCSR_MUX1_SHIFT)
+			           : (uint64_t)1 << (ICCSR_DISABLE_SHIFT + c);
 			break;
 		case PFMLIB_ALPHA_EV5_PMU:
 		case PFMLIB_ALPHA_PCA56_PMU:
-			word |= c == 0 ? PF5_SEL0(sel) : c == 1 ? PF5_SEL1(sel) | cbox << 51
-			                                        : PF5_SEL2(sel) | cbox << 54;
+			word |= c == 0   ? PF5_SEL0(sel)
+			        : c == 1 ? PF5_SEL1(sel) | cbox << 51
+			                 : PF5_SEL2(sel) | cbox << 54;
 			break;
-		case PFMLIB_ALPHA_EV6_PMU:
-			word |= c == 0 ? sel << 4 : sel;
-			break;
-		default:
-			break;
+		case PFMLIB_ALPHA_EV6_PMU: word |= c == 0 ? sel << 4 : sel; break;
+		default: break;
 		}
 	}
 	return p->pmu == PFMLIB_ALPHA_EV67_PMU ? (uint64_t)mode << 2 : word;
 }
 
-/* Counting mode of an event that is alone. Most statistics come from I_STAT, PMPC and the flags of PCTR_CTL: any mode serves. */
+/* Counting mode of an event that is alone. Most statistics come from I_STAT, PMPC and the flags of
+ * PCTR_CTL: any mode serves. */
 static unsigned get_exclusive_mode(const struct event *ev)
 {
-	unsigned mode = (unsigned)pfmi_table_row_value(ev->table, ev->row_index, KEY_PCTR_MODE, ANY_COUNTER);
+	unsigned mode = (unsigned)pfmi_table_row_value(ev->table, ev->row_index, KEY_PCTR_MODE,
+	                                               ANY_COUNTER);
 
 	if (get_event_kind(ev) == KIND_PAIR || get_event_kind(ev) == KIND_MODE)
-		return (unsigned)pfmi_table_row_value(ev->table, ev->row_index, KEY_SEL, ANY_COUNTER);
+		return (unsigned)pfmi_table_row_value(ev->table, ev->row_index, KEY_SEL,
+		                                      ANY_COUNTER);
 	return mode >= PM_MODE_ANY ? 0 : mode;
 }
 
@@ -383,8 +444,10 @@ static uint64_t build_set_select(struct alpha_placement *p, const struct placeme
 	if (req->n_events && is_exclusive_event(&req->events[0])) {
 		const struct event *ev = &req->events[0];
 
-		word = (uint64_t)get_exclusive_mode(ev) << 2 | (is_profileme_event(ev) ? PF67_PROFILE_ME_MODE : 0);
-		p->statistic = (unsigned)pfmi_table_row_value(ev->table, ev->row_index, KEY_STAT, ANY_COUNTER);
+		word = (uint64_t)get_exclusive_mode(ev) << 2 |
+		       (is_profileme_event(ev) ? PF67_PROFILE_ME_MODE : 0);
+		p->statistic = (unsigned)pfmi_table_row_value(ev->table, ev->row_index, KEY_STAT,
+		                                              ANY_COUNTER);
 		if (!p->statistic && is_profileme_event(ev))
 			p->statistic = p->extra->input.pfp_alpha_statistic;
 		return word;
@@ -395,42 +458,51 @@ static uint64_t build_set_select(struct alpha_placement *p, const struct placeme
 	return word | rates;
 }
 
-static void add_pmc(const struct alpha_placement *p, struct register_values *regs, unsigned num, uint32_t request, uint64_t word)
+static void add_pmc(const struct alpha_placement *p, struct register_values *regs, unsigned num,
+                    uint32_t request, uint64_t word)
 {
 	pfmlib_alpha_call_t call = { 0, 0, 0 };
 
 	(void)pfm_alpha_device_call(p->pmu, request, word, &call);
-	regs->pmcs[regs->n_pmcs++] = (pfm_reg_t){
-		.num = num, .kind = PFM_REG_PMC, .addr = call.function, .alt_addr = request, .value = call.argument
-	};
+	regs->pmcs[regs->n_pmcs++] = (pfm_reg_t){ .num = num,
+		                                  .kind = PFM_REG_PMC,
+		                                  .addr = call.function,
+		                                  .alt_addr = request,
+		                                  .value = call.argument };
 	if (p->out)
 		p->out->calls[p->out->n_calls++] = call;
 }
 
-/* ---- requests of the device -------------------------------------------------------------------------------------- */
+/* ---- requests of the device
+ * -------------------------------------------------------------------------------------- */
 
-static void add_ioctl(const struct alpha_placement *p, unsigned when, const char *name, uint32_t request, unsigned n, const uint64_t *words)
+static void add_ioctl(const struct alpha_placement *p, unsigned when, const char *name,
+                      uint32_t request, unsigned n, const uint64_t *words)
 {
 	pfmlib_alpha_ioctl_t *io;
 
 	if (!p->out)
 		return;
 	io = &p->out->ioctls[p->out->n_ioctls++];
-	*io = (pfmlib_alpha_ioctl_t){ .name = name, .request = request, .when = when, .n_words = n };
+	*io = (pfmlib_alpha_ioctl_t){
+		.name = name, .request = request, .when = when, .n_words = n
+	};
 	for (unsigned i = 0; i < n; i++)
 		io->words[i] = words[i];
 }
 
 #define ADD_IOCTL(P, WHEN, REQUEST, N, WORDS) add_ioctl(P, WHEN, #REQUEST, REQUEST, N, WORDS)
 
-/* Ranges come after the items, the stride with the first one, further ones after caller mode is on. */
+/* Ranges come after the items, the stride with the first one, further ones after caller mode is on.
+ */
 static void add_ranges(const struct alpha_placement *p)
 {
 	const pfmlib_alpha_input_param_t *in = &p->extra->input;
 	bool kernel = in->pfp_alpha_flags & PFM_ALPHA_FL_KERNEL;
 
 	for (unsigned i = 0; i < in->pfp_alpha_n_ranges; i++) {
-		uint64_t words[4] = { in->pfp_alpha_ranges[i].start, in->pfp_alpha_ranges[i].end, in->pfp_alpha_stride, 0 };
+		uint64_t words[4] = { in->pfp_alpha_ranges[i].start, in->pfp_alpha_ranges[i].end,
+			              in->pfp_alpha_stride, 0 };
 		bool stride = i == 0 && (in->pfp_alpha_flags & PFM_ALPHA_FL_STRIDE);
 
 		if (kernel && stride)
@@ -448,7 +520,8 @@ static void add_ranges(const struct alpha_placement *p)
 
 static uint64_t get_items(const struct alpha_placement *p)
 {
-	uint64_t items = p->extra->input.pfp_alpha_items ? p->extra->input.pfp_alpha_items : PFM_COUNTERS;
+	uint64_t items =
+		p->extra->input.pfp_alpha_items ? p->extra->input.pfp_alpha_items : PFM_COUNTERS;
 
 	return items | pfm_alpha_statistic_bits(p->statistic);
 }
@@ -465,7 +538,8 @@ static void add_setup_requests(const struct alpha_placement *p)
 		ADD_IOCTL(p, PFM_ALPHA_SETUP, PCNTLOGALL, 0, NULL);
 	if (p->extra->has_mode_word)
 		ADD_IOCTL(p, PFM_ALPHA_SETUP, PCNT5CTXTS, 1, &p->extra->mode_word);
-	if (items & (PFM_COUNTERS | PFM_IPL)) /* opening does not clear; with neither there is nothing to */
+	if (items &
+	    (PFM_COUNTERS | PFM_IPL)) /* opening does not clear; with neither there is nothing to */
 		ADD_IOCTL(p, PFM_ALPHA_SETUP, PCNTCLEARCNT, 0, NULL);
 }
 
@@ -487,9 +561,11 @@ static void add_read_requests(const struct alpha_placement *p)
 		ADD_IOCTL(p, PFM_ALPHA_READ, PCNTGETIPLHIS, 0, NULL);
 }
 
-/* ---- one family after the other ---------------------------------------------------------------------------------- */
+/* ---- one family after the other
+ * ---------------------------------------------------------------------------------- */
 
-static void encode_ev4(const struct alpha_placement *p, uint64_t select, struct register_values *regs)
+static void encode_ev4(const struct alpha_placement *p, uint64_t select,
+                       struct register_values *regs)
 {
 	add_pmc(p, regs, PFM_ALPHA_PMC_SELECT, PCNTSETMUX, select);
 	add_pmc(p, regs, PFM_ALPHA_PMC_START, PCNTRENABLE, 0);
@@ -501,7 +577,8 @@ static void encode_ev4(const struct alpha_placement *p, uint64_t select, struct 
 		p->out->iccsr = regs->pmcs[0].value;
 }
 
-static void encode_ev5(const struct alpha_placement *p, uint64_t select, struct register_values *regs)
+static void encode_ev5(const struct alpha_placement *p, uint64_t select,
+                       struct register_values *regs)
 {
 	uint64_t word = PF5_CTRS(p->counter_mask, PMCTRS_ALL_CPUS, 0, 0, 0), rates = 0;
 	bool keep = p->extra->input.pfp_alpha_flags & PFM_ALPHA_FL_KEEP;
@@ -525,30 +602,36 @@ static void encode_ev5(const struct alpha_placement *p, uint64_t select, struct 
 		return;
 	p->out->privileged = (unsigned)privileged;
 	p->out->cbox = (select & PF5_MUX_CBOX_KMASK) >> 51;
-	p->out->pmctr = (select & (PF5_MUX0_KMASK | 0xff)) | pfm_alpha_pmctr_ctl(rates, p->counter_mask);
+	p->out->pmctr =
+		(select & (PF5_MUX0_KMASK | 0xff)) | pfm_alpha_pmctr_ctl(rates, p->counter_mask);
 	if (p->extra->has_mode_word)
 		p->out->pmctr |= p->extra->mode_word & PF5_CTXT_EXEC_AND_SUPER;
 }
 
-static void encode_ev6(const struct alpha_placement *p, uint64_t select, struct register_values *regs)
+static void encode_ev6(const struct alpha_placement *p, uint64_t select,
+                       struct register_values *regs)
 {
-	uint64_t load = PF6_CTRS(p->counter_mask, PMCTRS_ALL_CPUS, p->start_values[0], p->start_values[1]);
-	uint64_t bare = PF6_CTRS(p->counter_mask, PMCTRS_ALL_CPUS, 0, 0), word = p->has_start_values ? load : bare;
+	uint64_t load =
+		PF6_CTRS(p->counter_mask, PMCTRS_ALL_CPUS, p->start_values[0], p->start_values[1]);
+	uint64_t bare = PF6_CTRS(p->counter_mask, PMCTRS_ALL_CPUS, 0, 0),
+		 word = p->has_start_values ? load : bare;
 	bool keep = !p->has_start_values && (p->extra->input.pfp_alpha_flags & PFM_ALPHA_FL_KEEP);
-	uint32_t start = p->has_start_values ? PCNT6ENABWRITE : keep ? PCNT6ENABLE
-	                                                             : PCNT6RESTART;
+	uint32_t start = p->has_start_values ? PCNT6ENABWRITE : keep ? PCNT6ENABLE : PCNT6RESTART;
 
 	add_pmc(p, regs, PFM_ALPHA_PMC_SELECT, PCNT6MUX, select);
 	add_pmc(p, regs, PFM_ALPHA_PMC_START, start, word);
 	ADD_IOCTL(p, PFM_ALPHA_SETUP, PCNT6MUX, 1, &select);
 	add_setup_requests(p);
-	add_ioctl(p, PFM_ALPHA_START, p->has_start_values ? "PCNT6ENABWRITE" : keep ? "PCNT6ENABLE"
-	                                                                            : "PCNT6RESTART",
+	add_ioctl(p, PFM_ALPHA_START,
+	          p->has_start_values ? "PCNT6ENABWRITE"
+	          : keep              ? "PCNT6ENABLE"
+	                              : "PCNT6RESTART",
 	          start, 1, &word);
 	ADD_IOCTL(p, PFM_ALPHA_STOP, PCNT6DISABLE, 1, &bare);
 	if (!p->out)
 		return;
-	p->out->pctr_ctl = select | (p->has_start_values ? word & (PF6_CTR0_KMASK | PF6_CTR1_KMASK) : 0);
+	p->out->pctr_ctl =
+		select | (p->has_start_values ? word & (PF6_CTR0_KMASK | PF6_CTR1_KMASK) : 0);
 	p->out->i_ctl = (uint64_t)p->counter_mask << 18;
 }
 
@@ -572,7 +655,8 @@ static void finish_output(const struct alpha_placement *p)
 }
 
 /* Counters in the order of events; those that an event takes whole come both. */
-static void add_pmds(const struct alpha_placement *p, const struct placement *where, struct register_values *regs)
+static void add_pmds(const struct alpha_placement *p, const struct placement *where,
+                     struct register_values *regs)
 {
 	const struct encode_request *req = p->plan->request;
 	unsigned function = p->pmu == PFMLIB_ALPHA_EV4_PMU ? 0 : 5;
@@ -590,9 +674,13 @@ static void add_pmds(const struct alpha_placement *p, const struct placement *wh
 	}
 }
 
-void pfmi_alpha_encode_set(const struct plan *plan, const struct placement *where, struct register_values *regs)
+void pfmi_alpha_encode_set(const struct plan *plan, const struct placement *where,
+                           struct register_values *regs)
 {
-	struct alpha_placement p = { .plan = plan, .extra = get_plan_extra(plan), .pmu = plan->request->table->libpfm_type, .out = plan->request->model_out };
+	struct alpha_placement p = { .plan = plan,
+		                     .extra = get_plan_extra(plan),
+		                     .pmu = plan->request->table->libpfm_type,
+		                     .out = plan->request->model_out };
 	uint64_t select;
 
 	regs->n_pmcs = regs->n_pmds = 0;
@@ -602,20 +690,17 @@ void pfmi_alpha_encode_set(const struct plan *plan, const struct placement *wher
 	choose_rates(&p);
 	select = build_set_select(&p, where);
 	switch (plan->request->table->encoder) {
-	case ENCODER_EV4:
-		encode_ev4(&p, select, regs);
-		break;
-	case ENCODER_EV5:
-		encode_ev5(&p, select, regs);
-		break;
-	default:
-		encode_ev6(&p, select, regs);
+	case ENCODER_EV4: encode_ev4(&p, select, regs); break;
+	case ENCODER_EV5: encode_ev5(&p, select, regs); break;
+	default: encode_ev6(&p, select, regs);
 	}
 	add_pmds(&p, where, regs);
 	finish_output(&p);
 }
 
-/* ---- the kernel -------------------------------------------------------------------------------------------------- */
+/* ---- the kernel
+ * --------------------------------------------------------------------------------------------------
+ */
 
 /* Linux counts on EV67 and later, by numbers of its own, and cannot leave any level out. */
 int pfmi_alpha_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
@@ -634,71 +719,76 @@ int pfmi_alpha_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out,
 	return PFMLIB_SUCCESS;
 }
 
-/* ---- layouts ----------------------------------------------------------------------------------------------------- */
+/* ---- layouts
+ * -----------------------------------------------------------------------------------------------------
+ */
 
-static const struct register_field iccsr_bits[] = { { "pc1", 0, 1 }, { "pc0", 3, 1 }, { "mux0", 8, 4 }, { "mux1", 32, 3 }, { "disable", 35, 2 } };
-static const struct register_field pmctr_bits[] = {
-	{ "sel2", 0, 4 },
-	{ "sel1", 4, 4 },
-	{ "kk", 8, 1 },
-	{ "kp", 9, 1 },
-	{ "ctl2", 10, 2 },
-	{ "ctl1", 12, 2 },
-	{ "ctl0", 14, 2 },
-	{ "ctr2", 16, 14 },
-	{ "ku", 30, 1 },
-	{ "sel0", 31, 1 },
-	{ "ctr1", 32, 16 },
-	{ "ctr0", 48, 16 },
+static const struct register_field iccsr_bits[] = {
+	{ "pc1", 0, 1 }, { "pc0", 3, 1 }, { "mux0", 8, 4 }, { "mux1", 32, 3 }, { "disable", 35, 2 }
 };
-static const struct register_field pcnt5mux_bits[] = { { "sel2", 0, 4 }, { "sel1", 4, 4 }, { "sel0", 31, 1 }, { "cbox1", 51, 3 }, { "cbox2", 54, 3 } };
+static const struct register_field pmctr_bits[] = {
+	{ "sel2", 0, 4 },  { "sel1", 4, 4 },  { "kk", 8, 1 },     { "kp", 9, 1 },
+	{ "ctl2", 10, 2 }, { "ctl1", 12, 2 }, { "ctl0", 14, 2 },  { "ctr2", 16, 14 },
+	{ "ku", 30, 1 },   { "sel0", 31, 1 }, { "ctr1", 32, 16 }, { "ctr0", 48, 16 },
+};
+static const struct register_field pcnt5mux_bits[] = { { "sel2", 0, 4 },
+	                                               { "sel1", 4, 4 },
+	                                               { "sel0", 31, 1 },
+	                                               { "cbox1", 51, 3 },
+	                                               { "cbox2", 54, 3 } };
 /* Arguments of wrperfmon function 2: the second selects where BC_CTL has them, or PM_MUX. */
-static const struct register_field ev5_select_bits[] = { { "sel2", 0, 4 }, { "sel1", 4, 4 }, { "sel0", 31, 1 }, { "cbox1", 19, 3 }, { "cbox2", 22, 3 } };
-static const struct register_field pca56_select_bits[] = { { "sel2", 0, 4 }, { "sel1", 4, 4 }, { "sel0", 31, 1 }, { "cbox1", 8, 3 }, { "cbox2", 11, 3 } };
-static const struct register_field ev5_freq_bits[] = { { "frq2", 4, 2 }, { "frq1", 6, 2 }, { "frq0", 8, 2 } };
+static const struct register_field ev5_select_bits[] = { { "sel2", 0, 4 },
+	                                                 { "sel1", 4, 4 },
+	                                                 { "sel0", 31, 1 },
+	                                                 { "cbox1", 19, 3 },
+	                                                 { "cbox2", 22, 3 } };
+static const struct register_field pca56_select_bits[] = {
+	{ "sel2", 0, 4 }, { "sel1", 4, 4 }, { "sel0", 31, 1 }, { "cbox1", 8, 3 }, { "cbox2", 11, 3 }
+};
+static const struct register_field ev5_freq_bits[] = { { "frq2", 4, 2 },
+	                                               { "frq1", 6, 2 },
+	                                               { "frq0", 8, 2 } };
 /* Argument of the enabling functions: a bit for each counter. EV4's takes nothing. */
-static const struct register_field ev5_enable_bits[] = { { "ctr0", 0, 1 }, { "ctr1", 1, 1 }, { "ctr2", 2, 1 } };
+static const struct register_field ev5_enable_bits[] = { { "ctr0", 0, 1 },
+	                                                 { "ctr1", 1, 1 },
+	                                                 { "ctr2", 2, 1 } };
 static const struct register_field ev6_enable_bits[] = { { "ctr0", 0, 1 }, { "ctr1", 1, 1 } };
 static const struct register_field bc_ctl_bits[] = { { "cbox1", 19, 3 }, { "cbox2", 22, 3 } };
 static const struct register_field pm_mux_bits[] = { { "pm0_mux", 8, 3 }, { "pm1_mux", 11, 3 } };
-static const struct register_field ev6_pctr_ctl_bits[] = { { "sl1", 0, 4 }, { "sl0", 4, 1 }, { "pctr1", 6, 20 }, { "pctr0", 28, 20 } };
+static const struct register_field ev6_pctr_ctl_bits[] = {
+	{ "sl1", 0, 4 }, { "sl0", 4, 1 }, { "pctr1", 6, 20 }, { "pctr0", 28, 20 }
+};
 static const struct register_field ev67_pctr_ctl_bits[] = {
-	{ "tak", 0, 1 },
-	{ "val", 1, 1 },
-	{ "sl1", 2, 2 },
-	{ "sl0", 4, 1 },
-	{ "pctr1", 6, 20 },
-	{ "pm_killed_bm", 26, 1 },
-	{ "pm_stalled", 27, 1 },
-	{ "pctr0", 28, 20 },
+	{ "tak", 0, 1 },    { "val", 1, 1 },           { "sl1", 2, 2 },         { "sl0", 4, 1 },
+	{ "pctr1", 6, 20 }, { "pm_killed_bm", 26, 1 }, { "pm_stalled", 27, 1 }, { "pctr0", 28, 20 },
 };
 static const struct register_field i_stat_bits[] = {
-	{ "par", 29, 1 },
-	{ "ovr", 30, 3 },
-	{ "icm", 33, 1 },
-	{ "trap_type", 34, 4 },
-	{ "lso", 38, 1 },
-	{ "trp", 39, 1 },
-	{ "mis", 40, 1 },
+	{ "par", 29, 1 }, { "ovr", 30, 3 }, { "icm", 33, 1 }, { "trap_type", 34, 4 },
+	{ "lso", 38, 1 }, { "trp", 39, 1 }, { "mis", 40, 1 },
 };
-static const struct register_field i_ctl_bits[] = { { "spce", 0, 1 }, { "pct0_en", 18, 1 }, { "pct1_en", 19, 1 } };
+static const struct register_field i_ctl_bits[] = { { "spce", 0, 1 },
+	                                            { "pct0_en", 18, 1 },
+	                                            { "pct1_en", 19, 1 } };
 
-enum { FAMILY_EV4 = 1,
-       FAMILY_EV5 = 2,
-       FAMILY_PCA56 = 4,
-       FAMILY_EV6 = 8,
-       FAMILY_EV67 = 16 }; /* bit n: PFMLIB_ALPHA_EV4_PMU + n */
+enum {
+	FAMILY_EV4 = 1,
+	FAMILY_EV5 = 2,
+	FAMILY_PCA56 = 4,
+	FAMILY_EV6 = 8,
+	FAMILY_EV67 = 16
+}; /* bit n: PFMLIB_ALPHA_EV4_PMU + n */
 
-const struct register_field *pfmi_alpha_find_layout(const struct table *t, const char *name, unsigned *n)
+const struct register_field *pfmi_alpha_find_layout(const struct table *t, const char *name,
+                                                    unsigned *n)
 {
 	unsigned family = 1u << (t->libpfm_type - PFMLIB_ALPHA_EV4_PMU);
 	struct slice s = { name, (uint32_t)strlen(name) };
 
 	/* Code, not a table: addresses in a table would have to be relocated. */
-#define MATCH_LAYOUT(FAMILIES, NAME, BITS)                                \
-	if ((family & (FAMILIES)) && pfmi_base_is_slice_icase(s, NAME)) { \
-		*n = (unsigned)(sizeof(BITS) / sizeof((BITS)[0]));        \
-		return BITS;                                              \
+#define MATCH_LAYOUT(FAMILIES, NAME, BITS)                                                         \
+	if ((family & (FAMILIES)) && pfmi_base_is_slice_icase(s, NAME)) {                          \
+		*n = (unsigned)(sizeof(BITS) / sizeof((BITS)[0]));                                 \
+		return BITS;                                                                       \
 	}
 	MATCH_LAYOUT(FAMILY_EV4, "ICCSR", iccsr_bits)
 	MATCH_LAYOUT(FAMILY_EV5 | FAMILY_PCA56, "PMCTR", pmctr_bits)
@@ -727,8 +817,10 @@ const struct register_field *pfmi_alpha_find_layout(const struct table *t, const
 	return NULL;
 }
 
-/* Bits of a register that choose what its counter number @i counts: its selects, on EV67 the mode that is both counters'. */
-uint64_t pfmi_alpha_get_event_select_mask(const struct table *t, const char *reg, unsigned i, unsigned *counter)
+/* Bits of a register that choose what its counter number @i counts: its selects, on EV67 the mode
+ * that is both counters'. */
+uint64_t pfmi_alpha_get_event_select_mask(const struct table *t, const char *reg, unsigned i,
+                                          unsigned *counter)
 {
 	static const char names[][4][6] = {
 		{ "mux0", "", "mux1", "" },
@@ -736,9 +828,10 @@ uint64_t pfmi_alpha_get_event_select_mask(const struct table *t, const char *reg
 		{ "sl0", "", "sl1", "" },
 		{ "sl0", "sl1", "sl0", "sl1" },
 	};
-	unsigned which = t->encoder == ENCODER_EV4 ? 0 : t->encoder == ENCODER_EV5 ? 1
-	                                         : t->encoder == ENCODER_EV6       ? 2
-	                                                                           : 3,
+	unsigned which = t->encoder == ENCODER_EV4   ? 0
+	                 : t->encoder == ENCODER_EV5 ? 1
+	                 : t->encoder == ENCODER_EV6 ? 2
+	                                             : 3,
 		 n;
 	static const char third[2][6] = { "sel2", "cbox2" };
 	const struct register_field *b = pfmi_alpha_find_layout(t, reg, &n);
@@ -749,7 +842,8 @@ uint64_t pfmi_alpha_get_event_select_mask(const struct table *t, const char *reg
 	*counter = i;
 	for (unsigned k = 0; k < n; k++)
 		for (unsigned half = 0; half < 2; half++)
-			if (strcmp(b[k].name, i == 2 ? third[half] : names[which][2 * i + half]) == 0)
+			if (strcmp(b[k].name, i == 2 ? third[half] : names[which][2 * i + half]) ==
+			    0)
 				mask |= register_field_mask(b[k]) << b[k].lsb;
 	return mask;
 }
@@ -757,8 +851,10 @@ uint64_t pfmi_alpha_get_event_select_mask(const struct table *t, const char *reg
 /* Rows without a name would be words nobody has described. */
 int pfmi_alpha_check_event(struct event *ev, pfm_error_t *why)
 {
-	return ev->row_index == ROW_NONE ? set_event_error(why, -1, PFMLIB_ERR_NOTSUPP, PFM_KIND_UNEXPRESSIBLE, "events of Alpha processors have names")
-	                                 : PFMLIB_SUCCESS;
+	return ev->row_index == ROW_NONE
+	               ? set_event_error(why, -1, PFMLIB_ERR_NOTSUPP, PFM_KIND_UNEXPRESSIBLE,
+	                                 "events of Alpha processors have names")
+	               : PFMLIB_SUCCESS;
 }
 
 const struct encoder_ops pfmi_alpha_ops = {
@@ -768,8 +864,10 @@ const struct encoder_ops pfmi_alpha_ops = {
 	.build_attr = pfmi_alpha_build_attr,
 	.find_layout = pfmi_alpha_find_layout,
 	.get_event_select_mask = pfmi_alpha_get_event_select_mask,
-	.registers = "ICCSR PMCTR PCNT5MUX FREQ BC_CTL PM_MUX PCTR_CTL I_STAT I_CTL PCNTSETMUX PCNT6MUX PMC8 PMC9 PMC11",
-	.alternatives = "one setting pairs what counter 0 and counter 1 count, and none has all of them",
+	.registers = "ICCSR PMCTR PCNT5MUX FREQ BC_CTL PM_MUX PCTR_CTL I_STAT I_CTL PCNTSETMUX "
+	             "PCNT6MUX PMC8 PMC9 PMC11",
+	.alternatives =
+		"one setting pairs what counter 0 and counter 1 count, and none has all of them",
 	.counts_all_levels = true,
 	.has_pfcntr = true,
 };

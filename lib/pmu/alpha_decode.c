@@ -1,23 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* Alpha: what interrupt handlers and ProfileMe registers say. Bit positions: 21264/EV67 hardware reference manual, sections 5.2
- * and 6.10; interrupt arguments: Alpha Architecture Handbook, appendix E. */
+/* Alpha: what interrupt handlers and ProfileMe registers say. Bit positions: 21264/EV67 hardware
+ * reference manual, sections 5.2 and 6.10; interrupt arguments: Alpha Architecture Handbook,
+ * appendix E. */
 #include <perfmon/alpha.h>
 #include <string.h>
 
 #define ARRAY_LENGTH(A) (sizeof(A) / sizeof((A)[0]))
 
-/* ---- interrupts -------------------------------------------------------------------------------------------------- */
+/* ---- interrupts
+ * --------------------------------------------------------------------------------------------------
+ */
 
 #define VECTOR_PERFMON        0x650u /* offset in the system control block, and a1 of entINT */
 #define OSF_PERFMON_INTERRUPT 4      /* a0 of entINT */
 
-pfm_err_t pfm_alpha_decode_interrupt(int pmu, int os, const uint64_t *regs, pfm_alpha_interrupt_t *out)
+pfm_err_t pfm_alpha_decode_interrupt(int pmu, int os, const uint64_t *regs,
+                                     pfm_alpha_interrupt_t *out)
 {
 	uint64_t counter;
 
-	if (!regs || !out || pfm_alpha_num_counters(pmu) == 0 || (os != PFM_ALPHA_OS_UNIX && os != PFM_ALPHA_OS_VMS))
+	if (!regs || !out || pfm_alpha_num_counters(pmu) == 0 ||
+	    (os != PFM_ALPHA_OS_UNIX && os != PFM_ALPHA_OS_VMS))
 		return PFMLIB_ERR_INVAL;
-	if (os == PFM_ALPHA_OS_UNIX && (regs[0] != OSF_PERFMON_INTERRUPT || regs[1] != VECTOR_PERFMON))
+	if (os == PFM_ALPHA_OS_UNIX &&
+	    (regs[0] != OSF_PERFMON_INTERRUPT || regs[1] != VECTOR_PERFMON))
 		return PFMLIB_ERR_NOTFOUND;
 	counter = regs[os == PFM_ALPHA_OS_UNIX ? 2 : 0];
 	if (counter >= pfm_alpha_num_counters(pmu))
@@ -29,7 +35,9 @@ pfm_err_t pfm_alpha_decode_interrupt(int pmu, int os, const uint64_t *regs, pfm_
 	return PFMLIB_SUCCESS;
 }
 
-/* ---- statistics -------------------------------------------------------------------------------------------------- */
+/* ---- statistics
+ * --------------------------------------------------------------------------------------------------
+ */
 
 enum { PREFIX_LEN = sizeof "PF67_PM_" - 1 };
 /* In the order of the enumeration; no pointers, so nothing to relocate. */
@@ -105,12 +113,14 @@ int pfm_alpha_find_statistic(const char *name)
 	if (is_same_word(name, "retired")) /* as the manual page spells it */
 		return PF67_PM_RETIRE;
 	for (size_t i = 0; i < ARRAY_LENGTH(statistic_names); i++)
-		if (is_same_word(name, statistic_names[i]) || is_same_word(name, statistic_names[i] + PREFIX_LEN))
+		if (is_same_word(name, statistic_names[i]) ||
+		    is_same_word(name, statistic_names[i] + PREFIX_LEN))
 			return (int)i;
 	return -1;
 }
 
-pfm_err_t pfm_alpha_ratio(unsigned int statistic, uint64_t count, uint64_t retired, uint64_t *num, uint64_t *den)
+pfm_err_t pfm_alpha_ratio(unsigned int statistic, uint64_t count, uint64_t retired, uint64_t *num,
+                          uint64_t *den)
 {
 	const char *name = pfm_alpha_statistic_name(statistic);
 
@@ -118,30 +128,38 @@ pfm_err_t pfm_alpha_ratio(unsigned int statistic, uint64_t count, uint64_t retir
 		return PFMLIB_ERR_INVAL;
 	if (retired == 0)
 		return PFMLIB_ERR_NOTFOUND;
-	*num = statistic == PF67_PM_CYCLES_PER_RET ? count : count * 100; /* the only one that is not a percentage */
+	*num = statistic == PF67_PM_CYCLES_PER_RET
+	               ? count
+	               : count * 100; /* the only one that is not a percentage */
 	*den = retired;
 	return PFMLIB_SUCCESS;
 }
 
-/* ---- registers --------------------------------------------------------------------------------------------------- */
+/* ---- registers
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 /* I_STAT */
-enum { I_STAT_PAR = 29,
-       I_STAT_OVR = 30,
-       I_STAT_ICM = 33,
-       I_STAT_TRAP_TYPE = 34,
-       I_STAT_LSO = 38,
-       I_STAT_TRP = 39,
-       I_STAT_MIS = 40 };
+enum {
+	I_STAT_PAR = 29,
+	I_STAT_OVR = 30,
+	I_STAT_ICM = 33,
+	I_STAT_TRAP_TYPE = 34,
+	I_STAT_LSO = 38,
+	I_STAT_TRP = 39,
+	I_STAT_MIS = 40
+};
 /* PCTR_CTL */
-enum { PCTR_CTL_TAK = 0,
-       PCTR_CTL_VAL = 1,
-       PCTR_CTL_SL1 = 2,
-       PCTR_CTL_SL0 = 4,
-       PCTR_CTL_PCTR1 = 6,
-       PCTR_CTL_PM_KILLED_BM = 26,
-       PCTR_CTL_PM_STALLED = 27,
-       PCTR_CTL_PCTR0 = 28 };
+enum {
+	PCTR_CTL_TAK = 0,
+	PCTR_CTL_VAL = 1,
+	PCTR_CTL_SL1 = 2,
+	PCTR_CTL_SL0 = 4,
+	PCTR_CTL_PCTR1 = 6,
+	PCTR_CTL_PM_KILLED_BM = 26,
+	PCTR_CTL_PM_STALLED = 27,
+	PCTR_CTL_PCTR0 = 28
+};
 
 static uint64_t get_bits(uint64_t reg, unsigned int lsb, unsigned int width)
 {
@@ -153,8 +171,10 @@ static const struct {
 	unsigned char statistic;
 } trap_types[16] = {
 	[PFM_ALPHA_TRAP_REPLAY] = { "replay", PF67_PM_REPLAY_TRAP },
-	[PFM_ALPHA_TRAP_DTB_DOUBLE3] = { "double data translation miss, 3 levels", PF67_PM_DTB_MISS3 },
-	[PFM_ALPHA_TRAP_DTB_DOUBLE4] = { "double data translation miss, 4 levels", PF67_PM_DTB_MISS4 },
+	[PFM_ALPHA_TRAP_DTB_DOUBLE3] = { "double data translation miss, 3 levels",
+	                                 PF67_PM_DTB_MISS3 },
+	[PFM_ALPHA_TRAP_DTB_DOUBLE4] = { "double data translation miss, 4 levels",
+	                                 PF67_PM_DTB_MISS4 },
 	[PFM_ALPHA_TRAP_FP_DISABLED] = { "floating point disabled", PF67_PM_FP_DISABLED },
 	[PFM_ALPHA_TRAP_UNALIGNED] = { "unaligned load or store", PF67_PM_LDST_ALIGN_TRAP },
 	[PFM_ALPHA_TRAP_DTB_SINGLE] = { "single data translation miss", PF67_PM_DTB_MISS },
@@ -183,7 +203,8 @@ uint64_t pfm_alpha_i_stat_statistics(uint64_t i_stat)
 	if (!get_bits(i_stat, I_STAT_TRP, 1))
 		return s;
 	s |= get_statistic_bit(PF67_PM_TRAP);
-	if (get_bits(i_stat, I_STAT_MIS, 1)) /* a mispredict is a trap of its own: its type field says nothing */
+	if (get_bits(i_stat, I_STAT_MIS,
+	             1)) /* a mispredict is a trap of its own: its type field says nothing */
 		return s | get_statistic_bit(PF67_PM_MISPREDICT);
 	if (trap_types[type].statistic)
 		s |= get_statistic_bit(trap_types[type].statistic);
@@ -241,7 +262,8 @@ static void decode_trap(uint64_t i_stat, pfm_alpha_sample_t *out)
 	}
 }
 
-void pfm_alpha_decode_sample(uint64_t i_stat, uint64_t pmpc, uint64_t pctr_ctl, pfm_alpha_sample_t *out)
+void pfm_alpha_decode_sample(uint64_t i_stat, uint64_t pmpc, uint64_t pctr_ctl,
+                             pfm_alpha_sample_t *out)
 {
 	uint64_t redirect = pfm_alpha_pmpc_statistics(pmpc);
 
@@ -266,9 +288,11 @@ void pfm_alpha_decode_sample(uint64_t i_stat, uint64_t pmpc, uint64_t pctr_ctl, 
 	out->mode = (unsigned int)get_bits(pctr_ctl, PCTR_CTL_SL1, 2);
 	out->pctr1 = get_bits(pctr_ctl, PCTR_CTL_PCTR1, 20);
 	out->pctr0 = get_bits(pctr_ctl, PCTR_CTL_PCTR0, 20);
-	out->statistics = pfm_alpha_i_stat_statistics(i_stat) | redirect | pfm_alpha_pctr_ctl_statistics(pctr_ctl);
+	out->statistics = pfm_alpha_i_stat_statistics(i_stat) | redirect |
+	                  pfm_alpha_pctr_ctl_statistics(pctr_ctl);
 	if (out->valid && !out->trapped)
-		out->statistics |= get_statistic_bit(PF67_PM_RETIRE) | get_statistic_bit(PF67_PM_FREQ);
+		out->statistics |=
+			get_statistic_bit(PF67_PM_RETIRE) | get_statistic_bit(PF67_PM_FREQ);
 	else if (!out->valid && (out->trapped || out->killed_early || i_stat))
 		out->statistics |= get_statistic_bit(PF67_PM_ABORT);
 }

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Linux on Alpha: the kernel's own raw numbers for EV67 and later, and which of them go together. The driver refuses at
- * perf_event_open() what is refused here, with the same errno. */
+/* Linux on Alpha: the kernel's own raw numbers for EV67 and later, and which of them go together.
+ * The driver refuses at perf_event_open() what is refused here, with the same errno. */
 #include <errno.h>
 #include <perfmon/alpha.h>
 
 /* The kernel's numbers for them; they are not those of the hardware. */
-enum { RAW_CYCLES = 1,
-       RAW_INSTRUCTIONS,
-       RAW_BCACHE_MISSES,
-       RAW_MBOX_REPLAYS };
+enum { RAW_CYCLES = 1, RAW_INSTRUCTIONS, RAW_BCACHE_MISSES, RAW_MBOX_REPLAYS };
 
 /* perf_event_attr.type */
-enum { TYPE_HARDWARE = 0,
-       TYPE_SOFTWARE = 1,
-       TYPE_TRACEPOINT = 2,
-       TYPE_CACHE = 3,
-       TYPE_RAW = 4,
-       TYPE_BREAKPOINT = 5 };
+enum {
+	TYPE_HARDWARE = 0,
+	TYPE_SOFTWARE = 1,
+	TYPE_TRACEPOINT = 2,
+	TYPE_CACHE = 3,
+	TYPE_RAW = 4,
+	TYPE_BREAKPOINT = 5
+};
 
 /* Alone: counter and mode word. */
 static const struct {
@@ -37,11 +36,12 @@ static const struct {
 	{ { RAW_CYCLES, RAW_MBOX_REPLAYS }, PF67_CYCLES_AND_REPLAY_TRAPS },
 };
 
-/* Generic numbers of the kernel: cycles, instructions, cache references, cache misses. The third has the driver's mark for
- * "none", -1, which comes out of the system call as an errno. */
+/* Generic numbers of the kernel: cycles, instructions, cache references, cache misses. The third
+ * has the driver's mark for "none", -1, which comes out of the system call as an errno. */
 static int map_generic_event(uint64_t config, unsigned int *raw)
 {
-	static const signed char map[] = { RAW_CYCLES, RAW_INSTRUCTIONS, -EPERM, RAW_BCACHE_MISSES };
+	static const signed char map[] = { RAW_CYCLES, RAW_INSTRUCTIONS, -EPERM,
+		                           RAW_BCACHE_MISSES };
 
 	if (config >= sizeof map)
 		return -EINVAL;
@@ -51,26 +51,22 @@ static int map_generic_event(uint64_t config, unsigned int *raw)
 	return 0;
 }
 
-int pfm_alpha_linux_event(uint32_t type, uint64_t config, unsigned int *raw, unsigned int *counter, uint64_t *mode)
+int pfm_alpha_linux_event(uint32_t type, uint64_t config, unsigned int *raw, unsigned int *counter,
+                          uint64_t *mode)
 {
 	unsigned int n = 0;
 	int err = 0;
 
 	switch (type) {
-	case TYPE_HARDWARE:
-		err = map_generic_event(config, &n);
-		break;
+	case TYPE_HARDWARE: err = map_generic_event(config, &n); break;
 	case TYPE_RAW:
 		if (config < RAW_CYCLES || config > RAW_MBOX_REPLAYS)
 			err = -EINVAL;
 		else
 			n = (unsigned int)config;
 		break;
-	case TYPE_CACHE:
-		err = -EOPNOTSUPP;
-		break;
-	default: /* another PMU's, or nobody's */
-		err = -ENOENT;
+	case TYPE_CACHE: err = -EOPNOTSUPP; break;
+	default: /* another PMU's, or nobody's */ err = -ENOENT;
 	}
 	if (err)
 		return err;
@@ -87,7 +83,8 @@ int pfm_alpha_linux_pair(const unsigned int raw[2], unsigned int counter[2], uin
 {
 	for (unsigned int i = 0; raw && i < sizeof pair_modes / sizeof pair_modes[0]; i++)
 		for (unsigned int first = 0; first < 2; first++) {
-			if (raw[first] != pair_modes[i].raw[0] || raw[!first] != pair_modes[i].raw[1])
+			if (raw[first] != pair_modes[i].raw[0] ||
+			    raw[!first] != pair_modes[i].raw[1])
 				continue;
 			if (counter) {
 				counter[first] = 0;

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Alpha: the words that the device and the PALcode take, and what they give back. Everything here is a function of its
- * arguments; the encoder, the device backend and programs use the same ones. */
+/* Alpha: the words that the device and the PALcode take, and what they give back. Everything here
+ * is a function of its arguments; the encoder, the device backend and programs use the same ones.
+ */
 #include <perfmon/alpha.h>
 #include <string.h>
 
 #define ARRAY_LENGTH(A) (sizeof(A) / sizeof((A)[0]))
 
-/* ---- families ---------------------------------------------------------------------------------------------------- */
+/* ---- families
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 static int is_ev5_family(int pmu)
 {
@@ -49,7 +52,9 @@ uint64_t pfm_alpha_rate(int pmu, unsigned int counter, unsigned int n)
 	return pmu == PFMLIB_ALPHA_EV4_PMU && counter == 0 ? 4096 : 256;
 }
 
-/* ---- rates ------------------------------------------------------------------------------------------------------- */
+/* ---- rates
+ * -------------------------------------------------------------------------------------------------------
+ */
 
 /* FRQ of counter @n lies at 8 - 2n: 2 slow, 3 fast. */
 static uint64_t build_frq_bits(unsigned int counter, unsigned int fast)
@@ -57,7 +62,8 @@ static uint64_t build_frq_bits(unsigned int counter, unsigned int fast)
 	return (uint64_t)(2 + fast) << (8 - 2 * counter);
 }
 
-pfm_err_t pfm_alpha_rate_word(int pmu, const uint64_t *rates, unsigned int counters, uint64_t *word, int *privileged)
+pfm_err_t pfm_alpha_rate_word(int pmu, const uint64_t *rates, unsigned int counters, uint64_t *word,
+                              int *privileged)
 {
 	uint64_t bits = 0;
 	int priv = 0;
@@ -104,9 +110,12 @@ uint64_t pfm_alpha_pmctr_ctl(uint64_t a1, unsigned int counters)
 	return ctl;
 }
 
-/* ---- counter words ----------------------------------------------------------------------------------------------- */
+/* ---- counter words
+ * -----------------------------------------------------------------------------------------------
+ */
 
-pfm_err_t pfm_alpha_counter_word(int pmu, unsigned int select, unsigned int cpu, const uint64_t *values, uint64_t *word)
+pfm_err_t pfm_alpha_counter_word(int pmu, unsigned int select, unsigned int cpu,
+                                 const uint64_t *values, uint64_t *word)
 {
 	static const uint64_t none[PFM_ALPHA_MAX_COUNTERS];
 	unsigned int n = pfm_alpha_num_counters(pmu);
@@ -119,18 +128,22 @@ pfm_err_t pfm_alpha_counter_word(int pmu, unsigned int select, unsigned int cpu,
 	for (unsigned int i = 0; i < n; i++)
 		if (v[i] >> pfm_alpha_counter_width(pmu, i))
 			return PFMLIB_ERR_INVAL;
-	*word = is_ev5_family(pmu) ? PF5_CTRS(select, cpu, v[0], v[1], v[2]) : PF6_CTRS(select, cpu, v[0], v[1]);
+	*word = is_ev5_family(pmu) ? PF5_CTRS(select, cpu, v[0], v[1], v[2])
+	                           : PF6_CTRS(select, cpu, v[0], v[1]);
 	return PFMLIB_SUCCESS;
 }
 
-pfm_err_t pfm_alpha_split_counter_word(int pmu, uint64_t word, unsigned int *select, unsigned int *cpu, uint64_t *values)
+pfm_err_t pfm_alpha_split_counter_word(int pmu, uint64_t word, unsigned int *select,
+                                       unsigned int *cpu, uint64_t *values)
 {
 	if (!is_ev5_family(pmu) && !is_ev6_family(pmu))
 		return PFMLIB_ERR_NOTSUPP;
 	if (select)
-		*select = (unsigned int)(word & (is_ev5_family(pmu) ? PF5_SEL_KMASK : PF6_SEL_KMASK));
+		*select =
+			(unsigned int)(word & (is_ev5_family(pmu) ? PF5_SEL_KMASK : PF6_SEL_KMASK));
 	if (cpu)
-		*cpu = (unsigned int)(is_ev5_family(pmu) ? (word & PF5_CPU_KMASK) >> PF5_CPU_SHIFT : word >> PF6_CPU_SHIFT);
+		*cpu = (unsigned int)(is_ev5_family(pmu) ? (word & PF5_CPU_KMASK) >> PF5_CPU_SHIFT
+		                                         : word >> PF6_CPU_SHIFT);
 	if (values && is_ev5_family(pmu)) {
 		values[0] = (word & PF5_CTR0_KMASK) >> PF5_CTR0_SHIFT;
 		values[1] = (word & PF5_CTR1_KMASK) >> PF5_CTR1_SHIFT;
@@ -155,7 +168,9 @@ pfm_err_t pfm_alpha_start_value(unsigned int width, uint64_t period, uint64_t *v
 	return PFMLIB_SUCCESS;
 }
 
-/* ---- modes ------------------------------------------------------------------------------------------------------- */
+/* ---- modes
+ * -------------------------------------------------------------------------------------------------------
+ */
 
 enum { INNER_MODES = PFM_ALPHA_MODE_KERNEL | PFM_ALPHA_MODE_EXEC | PFM_ALPHA_MODE_SUPER };
 
@@ -204,7 +219,8 @@ pfm_err_t pfm_alpha_pm_mode_word(unsigned int mode, uint64_t *word)
 	return PFMLIB_SUCCESS;
 }
 
-/* ---- from the device to the PALcode ------------------------------------------------------------------------------ */
+/* ---- from the device to the PALcode
+ * ------------------------------------------------------------------------------ */
 
 /* The cache box selects move down to where the chip's PALcode looks for them. */
 static uint64_t build_select_argument(int pmu, uint64_t word)
@@ -214,7 +230,9 @@ static uint64_t build_select_argument(int pmu, uint64_t word)
 	if (is_ev6_family(pmu))
 		return word & PF6_MUX_KMASK;
 	return (word & (PF5_MUX0_KMASK | 0xff)) |
-	       (word & PF5_MUX_CBOX_KMASK) >> (pmu == PFMLIB_ALPHA_PCA56_PMU ? PFPCA56_MUX_CBOX_KSHIFT : PF5_MUX_CBOX_KSHIFT);
+	       (word & PF5_MUX_CBOX_KMASK) >> (pmu == PFMLIB_ALPHA_PCA56_PMU
+	                                               ? PFPCA56_MUX_CBOX_KSHIFT
+	                                               : PF5_MUX_CBOX_KSHIFT);
 }
 
 /* Counters of a counter word, with their values where wrperfmon takes them. */
@@ -224,40 +242,28 @@ static uint64_t build_counters_argument(int pmu, uint64_t word, int with_values)
 
 	if (!with_values)
 		return select;
-	return is_ev5_family(pmu) ? word & PF5_WRITE_KMASK : word & PF6_WRITE_KMASK & ~PF6_CPU_KMASK;
+	return is_ev5_family(pmu) ? word & PF5_WRITE_KMASK
+	                          : word & PF6_WRITE_KMASK & ~PF6_CPU_KMASK;
 }
 
 pfm_err_t pfm_alpha_device_call(int pmu, uint32_t request, uint64_t word, pfmlib_alpha_call_t *call)
 {
-	enum { SELECT,
-	       MODES,
-	       RATES,
-	       BARE,
-	       VALUES };
+	enum { SELECT, MODES, RATES, BARE, VALUES };
 	static const struct {
 		uint32_t request;
 		unsigned char ev, function, argument_kind;
 	} known[] = {
-		{ PCNTSETMUX, 4, 2, SELECT },
-		{ PCNT5MUX, 5, 2, SELECT },
-		{ PCNT6MUX, 6, 2, SELECT },
-		{ PCNT5CTXTS, 5, 3, MODES },
-		{ PCNT5FREQ, 5, 4, RATES },
-		{ PCNT5DISABLE, 5, 0, BARE },
-		{ PCNT6DISABLE, 6, 0, BARE },
-		{ PCNT5ENABLE, 5, 1, BARE },
-		{ PCNT6ENABLE, 6, 1, BARE },
-		{ PCNT5RESTART, 5, 7, BARE },
-		{ PCNT6RESTART, 6, 7, BARE },
-		{ PCNT6ENABWRITE, 6, 7, VALUES },
-		{ PCNT5SETCNTRS, 5, 6, VALUES },
-		{ PCNT6SETCNTRS, 6, 6, VALUES },
-		{ PCNT6CLEAR, 6, 6, BARE },
-		{ PCNTRDISABLE, 4, 0, BARE },
+		{ PCNTSETMUX, 4, 2, SELECT },    { PCNT5MUX, 5, 2, SELECT },
+		{ PCNT6MUX, 6, 2, SELECT },      { PCNT5CTXTS, 5, 3, MODES },
+		{ PCNT5FREQ, 5, 4, RATES },      { PCNT5DISABLE, 5, 0, BARE },
+		{ PCNT6DISABLE, 6, 0, BARE },    { PCNT5ENABLE, 5, 1, BARE },
+		{ PCNT6ENABLE, 6, 1, BARE },     { PCNT5RESTART, 5, 7, BARE },
+		{ PCNT6RESTART, 6, 7, BARE },    { PCNT6ENABWRITE, 6, 7, VALUES },
+		{ PCNT5SETCNTRS, 5, 6, VALUES }, { PCNT6SETCNTRS, 6, 6, VALUES },
+		{ PCNT6CLEAR, 6, 6, BARE },      { PCNTRDISABLE, 4, 0, BARE },
 		{ PCNTRENABLE, 4, 1, BARE },
 	};
-	unsigned int ev = is_ev6_family(pmu) ? 6 : is_ev5_family(pmu) ? 5
-	                                                              : 4;
+	unsigned int ev = is_ev6_family(pmu) ? 6 : is_ev5_family(pmu) ? 5 : 4;
 
 	if (!call || pfm_alpha_num_counters(pmu) == 0)
 		return PFMLIB_ERR_INVAL;
@@ -282,17 +288,16 @@ pfm_err_t pfm_alpha_device_call(int pmu, uint32_t request, uint64_t word, pfmlib
 	return PFMLIB_ERR_NOTSUPP;
 }
 
-/* ---- names ------------------------------------------------------------------------------------------------------- */
+/* ---- names
+ * -------------------------------------------------------------------------------------------------------
+ */
 
-enum { FAMILY_BIT_EV4 = 1,
-       FAMILY_BIT_EV5 = 2,
-       FAMILY_BIT_EV6 = 4,
-       FAMILY_BIT_ALL = 7 };
+enum { FAMILY_BIT_EV4 = 1, FAMILY_BIT_EV5 = 2, FAMILY_BIT_EV6 = 4, FAMILY_BIT_ALL = 7 };
 
 /* Names lie in the rows: a pointer would have to be relocated when the library is loaded. */
-#define REQUEST_ENTRY(NAME, FAMILIES) \
-	{                             \
-		NAME, FAMILIES, #NAME \
+#define REQUEST_ENTRY(NAME, FAMILIES)                                                              \
+	{                                                                                          \
+		NAME, FAMILIES, #NAME                                                              \
 	}
 static const struct {
 	uint32_t request;
@@ -365,26 +370,20 @@ pfm_err_t pfm_alpha_find_request(const char *name, pfm_alpha_request_t *out)
 
 pfm_err_t pfm_alpha_mask(const char *name, uint64_t *value)
 {
-#define MASK_ENTRY(NAME)    \
-	{                   \
-		NAME, #NAME \
+#define MASK_ENTRY(NAME)                                                                           \
+	{                                                                                          \
+		NAME, #NAME                                                                        \
 	}
 	static const struct {
 		uint64_t value;
 		char name[24];
 	} masks[] = {
-		MASK_ENTRY(PF5_WRITE_KMASK),
-		MASK_ENTRY(PF5_CPU_KMASK),
-		MASK_ENTRY(PF5_SEL_KMASK),
-		MASK_ENTRY(PF6_WRITE_KMASK),
-		MASK_ENTRY(PF6_CPU_KMASK),
-		MASK_ENTRY(PF6_SEL_KMASK),
-		MASK_ENTRY(PF6_MUX_KMASK),
-		MASK_ENTRY(PF5_MUX_KMASK),
-		MASK_ENTRY(PF5_MUX0_KMASK),
-		MASK_ENTRY(PF5_MUX_CBOX_KMASK),
-		MASK_ENTRY(PF5_FREQ_KMASK),
-		MASK_ENTRY(PF5_CTXT_KMASK),
+		MASK_ENTRY(PF5_WRITE_KMASK), MASK_ENTRY(PF5_CPU_KMASK),
+		MASK_ENTRY(PF5_SEL_KMASK),   MASK_ENTRY(PF6_WRITE_KMASK),
+		MASK_ENTRY(PF6_CPU_KMASK),   MASK_ENTRY(PF6_SEL_KMASK),
+		MASK_ENTRY(PF6_MUX_KMASK),   MASK_ENTRY(PF5_MUX_KMASK),
+		MASK_ENTRY(PF5_MUX0_KMASK),  MASK_ENTRY(PF5_MUX_CBOX_KMASK),
+		MASK_ENTRY(PF5_FREQ_KMASK),  MASK_ENTRY(PF5_CTXT_KMASK),
 	};
 
 	if (!name || !value)
@@ -397,10 +396,11 @@ pfm_err_t pfm_alpha_mask(const char *name, uint64_t *value)
 	return PFMLIB_ERR_NOTFOUND;
 }
 
-/* ---- samples and levels ------------------------------------------------------------------------------------------ */
+/* ---- samples and levels
+ * ------------------------------------------------------------------------------------------ */
 
-pfm_err_t pfm_alpha_sample_bytes(uint64_t start, uint64_t end, uint64_t stride, unsigned int open, unsigned int n_cpus,
-                                 uint64_t *bytes)
+pfm_err_t pfm_alpha_sample_bytes(uint64_t start, uint64_t end, uint64_t stride, unsigned int open,
+                                 unsigned int n_cpus, uint64_t *bytes)
 {
 	uint64_t n = 1, per;
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A set of events on one PMU: constraints, placement, registers; and the perf attribute of one event. */
+/* A set of events on one PMU: constraints, placement, registers; and the perf attribute of one
+ * event. */
 #include <string.h>
 #include "pmu/pmu.h"
 
-/* ---- what the table says of a set ------------------------------------------------------------------------------------- */
+/* ---- what the table says of a set
+ * ------------------------------------------------------------------------------------- */
 
 #define GENERAL 0xffffffffull
 
@@ -20,7 +22,8 @@ static unsigned find_exclusive_event(const struct encode_request *req)
 /* Event @alone keeps event @other from its counters. */
 static int refuse_beside_exclusive(unsigned alone, unsigned other, pfm_error_t *why)
 {
-	pfmi_base_set_error(why, PFMLIB_ERR_NOASSIGN, PFM_KIND_ALONE, NULL, (struct slice){ 0 }, NULL);
+	pfmi_base_set_error(why, PFMLIB_ERR_NOASSIGN, PFM_KIND_ALONE, NULL, (struct slice){ 0 },
+	                    NULL);
 	if (why) {
 		why->event = (int)alone;
 		why->clash = (uint64_t)1 << other | (uint64_t)1 << alone;
@@ -29,7 +32,8 @@ static int refuse_beside_exclusive(unsigned alone, unsigned other, pfm_error_t *
 }
 
 /* Leaves event @alone the general counters; the others keep the fixed ones. */
-static int restrict_beside_exclusive(const struct encode_request *req, unsigned alone, struct plan *out, pfm_error_t *why)
+static int restrict_beside_exclusive(const struct encode_request *req, unsigned alone,
+                                     struct plan *out, pfm_error_t *why)
 {
 	for (unsigned i = 0; i < req->n_events; i++) {
 		uint64_t left = 0;
@@ -55,7 +59,8 @@ static void skip_free_running(const struct encode_request *req, struct plan *out
 	}
 }
 
-static int constrain_with_encoder(const struct encode_request *req, struct plan *out, pfm_error_t *why)
+static int constrain_with_encoder(const struct encode_request *req, struct plan *out,
+                                  pfm_error_t *why)
 {
 	out->request = req;
 	out->counterless_events = 0;
@@ -72,18 +77,22 @@ int pfmi_encode_constrain(const struct encode_request *req, struct plan *out, pf
 		return rc;
 	skip_free_running(req, out);
 	alone = req->n_events > 1 ? find_exclusive_event(req) : req->n_events;
-	return alone < req->n_events ? restrict_beside_exclusive(req, alone, out, why) : PFMLIB_SUCCESS;
+	return alone < req->n_events ? restrict_beside_exclusive(req, alone, out, why)
+	                             : PFMLIB_SUCCESS;
 }
 
-/* Where each way to set the hardware up leaves somebody out, counters are not the reason unless there are too few. */
+/* Where each way to set the hardware up leaves somebody out, counters are not the reason unless
+ * there are too few. */
 static int explain_refusal(const struct plan *plan, pfm_error_t *why)
 {
-	if (why && plan->n_alternatives > 1 && __builtin_popcountll(why->clash) <= __builtin_popcountll(why->clash_counters))
+	if (why && plan->n_alternatives > 1 &&
+	    __builtin_popcountll(why->clash) <= __builtin_popcountll(why->clash_counters))
 		why->detail = pfmi_pmu_describe_alternatives(plan->request->table);
 	return PFMLIB_ERR_NOASSIGN;
 }
 
-int pfmi_dispatch_plan(const struct encode_request *req, struct plan *plan, struct placement *where, struct register_values *out, pfm_error_t *why)
+int pfmi_dispatch_plan(const struct encode_request *req, struct plan *plan, struct placement *where,
+                       struct register_values *out, pfm_error_t *why)
 {
 	int rc = pfmi_encode_constrain(req, plan, why);
 
@@ -96,14 +105,16 @@ int pfmi_dispatch_plan(const struct encode_request *req, struct plan *plan, stru
 	return PFMLIB_SUCCESS;
 }
 
-int pfmi_encode_dispatch(const struct encode_request *req, struct placement *where, struct register_values *out, pfm_error_t *why)
+int pfmi_encode_dispatch(const struct encode_request *req, struct placement *where,
+                         struct register_values *out, pfm_error_t *why)
 {
 	struct plan plan;
 
 	return pfmi_dispatch_plan(req, &plan, where, out, why);
 }
 
-/* ---- perf attributes ------------------------------------------------------------------------------- */
+/* ---- perf attributes
+ * ------------------------------------------------------------------------------- */
 
 unsigned pfmi_default_levels(const struct table *t, unsigned plm)
 {
@@ -117,14 +128,16 @@ static void set_exclusions(const struct event *ev, pfm_attr_t *out)
 	out->exclude_guest = (ev->exclude_flags & EVENT_ONLY_HOST) != 0;
 }
 
-/* All of the attribute of an event whose text says nothing of levels and precision, but the words that choose it. */
+/* All of the attribute of an event whose text says nothing of levels and precision, but the words
+ * that choose it. */
 static void set_plain_attr(int type, unsigned levels, pfm_attr_t *out)
 {
 	out->type = (uint32_t)type;
 	out->type_known = type >= 0;
 	out->exclude_user = !(levels & PFM_PLM3);
 	out->exclude_kernel = !(levels & PFM_PLM0);
-	out->exclude_hv = out->precise = out->pinned = out->exclude_idle = out->exclude_host = out->exclude_guest = 0;
+	out->exclude_hv = out->precise = out->pinned = out->exclude_idle = out->exclude_host =
+		out->exclude_guest = 0;
 	memset(out->reserved, 0, sizeof(out->reserved));
 }
 
@@ -138,7 +151,8 @@ void pfmi_set_attr(const struct event *ev, int type, unsigned levels, pfm_attr_t
 		set_exclusions(ev, out);
 }
 
-int pfmi_encode_event_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
+int pfmi_encode_event_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out,
+                           pfm_error_t *why)
 {
 	unsigned levels = event_get_levels(ev, plm);
 
@@ -154,7 +168,8 @@ void pfmi_only_asked(const struct event *ev, unsigned plm, pfm_attr_t *out)
 		out->exclude_hv = 1;
 }
 
-int pfmi_encode_requested_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
+int pfmi_encode_requested_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out,
+                               pfm_error_t *why)
 {
 	int rc = pfmi_encode_event_attr(ev, type, pfmi_default_levels(ev->table, plm), out, why);
 

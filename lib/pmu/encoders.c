@@ -92,7 +92,8 @@ uint32_t pfmi_pmu_get_extra_register(const struct event *ev)
 
 bool pfmi_pmu_has_plain_config(const struct table *t)
 {
-	/* A view has another processor's events under names of its own, which may be put together otherwise. */
+	/* A view has another processor's events under names of its own, which may be put together
+	 * otherwise. */
 	return t->encoder == ENCODER_FORMAT ||
 	       (t->encoder == ENCODER_X86 && !(t->flags & TABLE_COMPAT_VIEW));
 }

@@ -11,7 +11,8 @@ void pfmi_pmu_insert_field_ranges(const struct field *f, uint64_t config[4], uin
 		const struct bitrange *r = &f->ranges[i];
 		uint64_t mask = ~(uint64_t)0 >> (64 - r->width) << r->lsb;
 
-		config[r->config_word] = (config[r->config_word] & ~mask) | (value << r->lsb & mask);
+		config[r->config_word] =
+			(config[r->config_word] & ~mask) | (value << r->lsb & mask);
 		value = value >> (r->width - 1) >> 1;
 	}
 }
@@ -40,7 +41,8 @@ static void put_field_defaults(const struct table *t, uint64_t config[4])
 			field_insert(&f[i], config, f[i].default_value);
 }
 
-/* A value that is for one counter, or too large to stand in the row itself, or one that takes the place of what is there. */
+/* A value that is for one counter, or too large to stand in the row itself, or one that takes the
+ * place of what is there. */
 static void put_row_value(struct event *ev, const struct field *f, struct field_value v)
 {
 	if (v.counter == ANY_COUNTER)
@@ -60,8 +62,9 @@ static inline void add_split_field(const struct field *f, uint64_t config[4], ui
 	}
 }
 
-/* One walk over the row's values: which keys have one, and the configuration words they make. None is wider than its field, and
- * where later ones do not replace what is there, no two have a bit in common (check.c): they are added. */
+/* One walk over the row's values: which keys have one, and the configuration words they make. None
+ * is wider than its field, and where later ones do not replace what is there, no two have a bit in
+ * common (check.c): they are added. */
 static void add_row_values(struct event *ev, const struct row *r, bool replaces)
 {
 	const struct field *fields = table_fields(ev->table);
@@ -78,7 +81,8 @@ static void add_row_values(struct event *ev, const struct row *r, bool replaces)
 		if (*v & VALUE_IS_WIDE || replaces)
 			put_row_value(ev, f, table_unpack_value(ev->table, *v));
 		else if (f->n_ranges == 1)
-			ev->base_config[f->ranges[0].config_word] |= (uint64_t)value << f->ranges[0].lsb;
+			ev->base_config[f->ranges[0].config_word] |= (uint64_t)value
+			                                             << f->ranges[0].lsb;
 		else
 			add_split_field(f, ev->base_config, value);
 	}
@@ -92,7 +96,8 @@ void pfmi_pmu_init_event(struct event *ev, const struct table *t, uint32_t row)
 	ev->table = t;
 	ev->row = r;
 	ev->row_index = row;
-	ev->plm = ev->has_no_levels = ev->precise = ev->has_raw_umask = ev->n_user_fields = ev->exclude_flags = 0;
+	ev->plm = ev->has_no_levels = ev->precise = ev->has_raw_umask = ev->n_user_fields =
+		ev->exclude_flags = 0;
 	ev->chosen_groups = 0;
 	ev->counter_pin = ANY_COUNTER;
 	ev->has_counter_values = false;
@@ -171,7 +176,8 @@ static inline uint64_t get_group_bits(const struct event *ev, unsigned field)
 
 bool pfmi_pmu_has_user_key(const struct event *ev, enum field_key key)
 {
-	return ev->user_keys >> key & 1 && pfmi_pmu_event_user_value(ev, table_key_field_plus1(ev->table, key) - 1);
+	return ev->user_keys >> key & 1 &&
+	       pfmi_pmu_event_user_value(ev, table_key_field_plus1(ev->table, key) - 1);
 }
 
 bool pfmi_pmu_set_user_field(struct event *ev, unsigned field, uint64_t value)
@@ -191,7 +197,9 @@ static uint64_t get_row_value(const struct event *ev, unsigned field, unsigned c
 {
 	uint64_t value;
 
-	return ev->row && pfmi_table_find_row_value(ev->table, ev->row, field, counter, &value) ? value : table_fields(ev->table)[field].default_value;
+	return ev->row && pfmi_table_find_row_value(ev->table, ev->row, field, counter, &value)
+	               ? value
+	               : table_fields(ev->table)[field].default_value;
 }
 
 uint64_t pfmi_pmu_event_field_value(const struct event *ev, unsigned field, unsigned counter)
@@ -214,7 +222,8 @@ uint64_t pfmi_pmu_event_key_value(const struct event *ev, enum field_key key, un
 
 uint64_t pfmi_pmu_event_counter_mask(const struct event *ev)
 {
-	uint64_t mask = ev->row ? table_row_counter_mask(ev->table, ev->row) : ev->table->all_counters;
+	uint64_t mask =
+		ev->row ? table_row_counter_mask(ev->table, ev->row) : ev->table->all_counters;
 
 	return ev->counter_pin == ANY_COUNTER ? mask : mask & (uint64_t)1 << ev->counter_pin;
 }
@@ -224,8 +233,11 @@ uint64_t pfmi_pmu_plan_counter_mask(const struct plan *plan)
 	const struct event *ev = plan->request->events;
 	uint64_t mask = 0;
 
-	/* The others know settings of a whole set, and name only those they would choose for it alone: there, the table's word counts. */
-	if (plan->counterless_events || (ev->table->encoder != ENCODER_X86 && ev->table->encoder != ENCODER_FORMAT && ev->table->encoder != ENCODER_PERF))
+	/* The others know settings of a whole set, and name only those they would choose for it
+	 * alone: there, the table's word counts. */
+	if (plan->counterless_events ||
+	    (ev->table->encoder != ENCODER_X86 && ev->table->encoder != ENCODER_FORMAT &&
+	     ev->table->encoder != ENCODER_PERF))
 		return pfmi_pmu_event_counter_mask(ev);
 	for (unsigned a = 0; a < plan->n_alternatives; a++)
 		mask |= plan->alternatives[a].counter_masks[0];
@@ -249,11 +261,14 @@ static void add_group_values(const struct event *ev, const struct row *r, uint64
 {
 	for (unsigned i = 0; i < r->n_groups; i++) {
 		if (ev->group_values[i])
-			add_split_field(table_fields(ev->table) + table_row_group_at(ev->table, r, i)->field, config, ev->group_values[i]);
+			add_split_field(table_fields(ev->table) +
+			                        table_row_group_at(ev->table, r, i)->field,
+			                config, ev->group_values[i]);
 	}
 }
 
-/* Presets first, then the row, then its groups, then the user: later ones replace earlier ones, groups are added. */
+/* Presets first, then the row, then its groups, then the user: later ones replace earlier ones,
+ * groups are added. */
 void pfmi_pmu_build_config_words(const struct event *ev, unsigned counter, uint64_t config[4])
 {
 	memcpy(config, ev->base_config, sizeof(ev->base_config));
@@ -267,7 +282,8 @@ void pfmi_pmu_build_config_words(const struct event *ev, unsigned counter, uint6
 	}
 	for (unsigned i = 0; i < ev->n_user_fields; i++)
 		field_insert(table_fields(ev->table) + ev->user_fields[i].field, config,
-		             ev->user_fields[i].value | get_group_bits(ev, ev->user_fields[i].field));
+		             ev->user_fields[i].value |
+		                     get_group_bits(ev, ev->user_fields[i].field));
 }
 
 unsigned pfmi_pmu_count_row_umasks(const struct table *t, uint32_t row)
@@ -279,7 +295,8 @@ unsigned pfmi_pmu_count_row_umasks(const struct table *t, uint32_t row)
 	return n;
 }
 
-const struct named_value *pfmi_pmu_get_row_umask(const struct table *t, uint32_t row, unsigned mask, const struct umask_group **group)
+const struct named_value *pfmi_pmu_get_row_umask(const struct table *t, uint32_t row, unsigned mask,
+                                                 const struct umask_group **group)
 {
 	for (unsigned i = 0; i < table_row(t, row)->n_groups; i++) {
 		const struct umask_group *g = pfmi_pmu_row_group(t, row, i);
@@ -300,9 +317,11 @@ int pfmi_pmu_add_umask(struct event *ev, unsigned mask)
 		const struct umask_group *g = pfmi_pmu_row_group(ev->table, ev->row_index, i);
 
 		if (mask < g->n_values) {
-			uint64_t bits = table_named_values(ev->table)[g->first_named_value + mask].value;
+			uint64_t bits =
+				table_named_values(ev->table)[g->first_named_value + mask].value;
 
-			ev->group_values[i] = ev->chosen_groups >> i & 1 ? ev->group_values[i] | bits : bits;
+			ev->group_values[i] =
+				ev->chosen_groups >> i & 1 ? ev->group_values[i] | bits : bits;
 			ev->chosen_groups |= (uint16_t)(1u << i);
 			return PFMLIB_SUCCESS;
 		}

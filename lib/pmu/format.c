@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* PMUs whose events are fields in configuration words and nothing else: what the kernel describes, Arm, POWER, s390, RISC-V,
- * uncore boxes. The words are the registers; where they end up in hardware is the kernel's business.
+/* PMUs whose events are fields in configuration words and nothing else: what the kernel describes,
+ * Arm, POWER, s390, RISC-V, uncore boxes. The words are the registers; where they end up in
+ * hardware is the kernel's business.
  *
- * A set gives one entry per event with its config word, in order, then config1 to config3 where they are not 0. num is the
- * word, addr the event's place in the set. Data registers are the counters, where the table says which there are. */
+ * A set gives one entry per event with its config word, in order, then config1 to config3 where
+ * they are not 0. num is the word, addr the event's place in the set. Data registers are the
+ * counters, where the table says which there are. */
 #include <string.h>
 #include "pmu/pmu_internal.h"
 
@@ -22,7 +24,8 @@ static bool find_feature_value(const struct table *t, const char *name, uint64_t
 	return false;
 }
 
-/* POWER: four bits of an event code are the number of the counter it must have; 0 for any. The table says which bits. */
+/* POWER: four bits of an event code are the number of the counter it must have; 0 for any. The
+ * table says which bits. */
 static uint64_t get_counter_from_code(const struct table *t, uint64_t config)
 {
 	uint64_t at = 64;
@@ -42,10 +45,13 @@ static uint64_t get_counter_mask(const struct event *ev, const struct encode_req
 	return req->unavailable_regs ? mask & ~req->unavailable_regs->bits[0] : mask;
 }
 
-/* arm64: a counter that counts cycles and nothing else, listed as the number the table names or as a fixed one. */
-static uint64_t get_dedicated_counter(const struct event *ev, uint64_t mask, uint64_t counter, uint64_t code)
+/* arm64: a counter that counts cycles and nothing else, listed as the number the table names or as
+ * a fixed one. */
+static uint64_t get_dedicated_counter(const struct event *ev, uint64_t mask, uint64_t counter,
+                                      uint64_t code)
 {
-	if (counter < 64 && mask >> counter & 1 && pfmi_pmu_event_key_value(ev, KEY_CODE, ANY_COUNTER) == code)
+	if (counter < 64 && mask >> counter & 1 &&
+	    pfmi_pmu_event_key_value(ev, KEY_CODE, ANY_COUNTER) == code)
 		return (uint64_t)1 << counter;
 	return mask & 0xffffffff ? mask & ~(uint64_t)0xffffffff : 0;
 }
@@ -56,14 +62,17 @@ static unsigned prefer_dedicated_counter(const struct encode_request *req, struc
 	struct alternative *first = &out->alternatives[0], *second = &out->alternatives[1];
 	uint64_t counter = 64, code = 0;
 
-	if (find_feature_value(req->table, "cycle_counter", &counter) && !find_feature_value(req->table, "cycle_event", &code))
+	if (find_feature_value(req->table, "cycle_counter", &counter) &&
+	    !find_feature_value(req->table, "cycle_event", &code))
 		counter = 64;
 	for (unsigned i = 0; i < req->n_events; i++) {
-		uint64_t own = get_dedicated_counter(&req->events[i], first->counter_masks[i], counter, code);
+		uint64_t own = get_dedicated_counter(&req->events[i], first->counter_masks[i],
+		                                     counter, code);
 
 		if (!own)
 			continue;
-		memcpy(second->counter_masks, first->counter_masks, req->n_events * sizeof(first->counter_masks[0]));
+		memcpy(second->counter_masks, first->counter_masks,
+		       req->n_events * sizeof(first->counter_masks[0]));
 		second->n_holds = 0;
 		first->counter_masks[i] = own;
 		return 2;
@@ -71,7 +80,8 @@ static unsigned prefer_dedicated_counter(const struct encode_request *req, struc
 	return 1;
 }
 
-/* A set's configuration words have to fit the answer: one for each event, and those that are not 0. */
+/* A set's configuration words have to fit the answer: one for each event, and those that are not 0.
+ */
 static int check_register_count(const struct encode_request *req, pfm_error_t *why)
 {
 	unsigned words = req->n_events;
@@ -83,46 +93,60 @@ static int check_register_count(const struct encode_request *req, pfm_error_t *w
 		for (unsigned word = 1; word < 4; word++)
 			words += config[word] != 0;
 	}
-	return words <= PFM_MAX_SET_REGS ? PFMLIB_SUCCESS
-	                                 : pfmi_base_set_error(why, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, NULL, (struct slice){ 0 },
-	                                                       "the set needs too many registers");
+	return words <= PFM_MAX_SET_REGS
+	               ? PFMLIB_SUCCESS
+	               : pfmi_base_set_error(why, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, NULL,
+	                                     (struct slice){ 0 },
+	                                     "the set needs too many registers");
 }
 
-int pfmi_pmu_constrain_format_set(const struct encode_request *req, struct plan *out, pfm_error_t *why)
+int pfmi_pmu_constrain_format_set(const struct encode_request *req, struct plan *out,
+                                  pfm_error_t *why)
 {
 	if (req->model_in)
-		return pfmi_base_set_error(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_MODEL, NULL, (struct slice){ 0 },
+		return pfmi_base_set_error(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_MODEL, NULL,
+		                           (struct slice){ 0 },
 		                           "this processor has no settings of its own");
 	out->alternatives[0].n_holds = 0;
 	for (unsigned i = 0; i < req->n_events; i++) {
 		bool counted = req->table->n_counters != 0;
 
-		out->alternatives[0].counter_masks[i] = counted ? get_counter_mask(&req->events[i], req) : 0;
+		out->alternatives[0].counter_masks[i] =
+			counted ? get_counter_mask(&req->events[i], req) : 0;
 		out->counterless_events |= (uint64_t)!counted << i;
 	}
 	out->n_alternatives = prefer_dedicated_counter(req, out);
-	return req->n_events > PFM_MAX_SET_REGS / 4 ? check_register_count(req, why) : PFMLIB_SUCCESS;
+	return req->n_events > PFM_MAX_SET_REGS / 4 ? check_register_count(req, why)
+	                                            : PFMLIB_SUCCESS;
 }
 
-void pfmi_pmu_encode_format_set(const struct plan *plan, const struct placement *where, struct register_values *out)
+void pfmi_pmu_encode_format_set(const struct plan *plan, const struct placement *where,
+                                struct register_values *out)
 {
 	uint64_t config[4];
 
 	for (unsigned i = 0; i < plan->request->n_events; i++) {
 		unsigned n = where->counters[i];
 
-		pfmi_pmu_build_config_words(&plan->request->events[i], n == NO_COUNTER ? ANY_COUNTER : n, config);
-		out->pmcs[out->n_pmcs++] = (pfm_reg_t){ .kind = PFM_REG_CONFIG, .addr = i, .alt_addr = i, .value = config[0] };
+		pfmi_pmu_build_config_words(&plan->request->events[i],
+		                            n == NO_COUNTER ? ANY_COUNTER : n, config);
+		out->pmcs[out->n_pmcs++] = (pfm_reg_t){
+			.kind = PFM_REG_CONFIG, .addr = i, .alt_addr = i, .value = config[0]
+		};
 		if (n != NO_COUNTER)
-			out->pmds[out->n_pmds++] = (pfm_reg_t){ .num = n, .kind = PFM_REG_PMD, .addr = n, .alt_addr = n };
+			out->pmds[out->n_pmds++] = (pfm_reg_t){
+				.num = n, .kind = PFM_REG_PMD, .addr = n, .alt_addr = n
+			};
 	}
 	for (unsigned i = 0; i < plan->request->n_events; i++) {
 		pfmi_pmu_build_config_words(&plan->request->events[i], ANY_COUNTER, config);
 		for (unsigned word = 1; word < 4; word++)
 			if (config[word])
-				out->pmcs[out->n_pmcs++] = (pfm_reg_t){
-					.num = word, .kind = PFM_REG_CONFIG, .addr = i, .alt_addr = i, .value = config[word]
-				};
+				out->pmcs[out->n_pmcs++] = (pfm_reg_t){ .num = word,
+					                                .kind = PFM_REG_CONFIG,
+					                                .addr = i,
+					                                .alt_addr = i,
+					                                .value = config[word] };
 	}
 }
 
@@ -130,25 +154,30 @@ void pfmi_pmu_encode_format_set(const struct plan *plan, const struct placement 
 int pfmi_pmu_check_format_event(struct event *ev, pfm_error_t *why)
 {
 	const struct table *t = ev->table;
-	const char *s = ev->row_index == ROW_NONE ? "" : pfmi_table_row_text(t, ev->row_index, KEY_PARAMS);
+	const char *s =
+		ev->row_index == ROW_NONE ? "" : pfmi_table_row_text(t, ev->row_index, KEY_PARAMS);
 
 	while (*s) {
 		size_t len = strcspn(s, " ");
 		bool given = false;
 
 		for (unsigned i = 0; i < ev->n_user_fields; i++)
-			given |= pfmi_base_is_slice_icase((struct slice){ s, (uint32_t)len },
-			                                  table_text(t, table_fields(t)[ev->user_fields[i].field].name));
+			given |= pfmi_base_is_slice_icase(
+				(struct slice){ s, (uint32_t)len },
+				table_text(t, table_fields(t)[ev->user_fields[i].field].name));
 		if (!given)
-			return pfmi_base_set_error(why, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, NULL, (struct slice){ 0 },
-			                           "the kernel wants values for fields of the event");
+			return pfmi_base_set_error(
+				why, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, NULL,
+				(struct slice){ 0 },
+				"the kernel wants values for fields of the event");
 		s += len + (s[len] == ' ');
 	}
 	return PFMLIB_SUCCESS;
 }
 
 /* Writes the configuration words as the fields of the table declare them. */
-int pfmi_pmu_build_format_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
+int pfmi_pmu_build_format_attr(const struct event *ev, unsigned plm, pfm_attr_t *out,
+                               pfm_error_t *why)
 {
 	uint64_t config[4];
 

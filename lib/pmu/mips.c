@@ -1,39 +1,52 @@
 /* SPDX-License-Identifier: MIT */
-/* MIPS: a control register for each counter, with the number of the event and a bit for each level. The kernel takes the number alone, with
- * bit 7 for events that the odd counters know. */
+/* MIPS: a control register for each counter, with the number of the event and a bit for each level.
+ * The kernel takes the number alone, with bit 7 for events that the odd counters know. */
 #include <string.h>
 #include "pmu/pmu_internal.h"
 
-static const struct register_field EXCEPTION_BIT = { "exl", 0, 1 }, KERNEL_BIT = { "k", 1, 1 }, SUPERVISOR_BIT = { "s", 2, 1 }, USER_BIT = { "u", 3, 1 },
+static const struct register_field EXCEPTION_BIT = { "exl", 0, 1 }, KERNEL_BIT = { "k", 1, 1 },
+				   SUPERVISOR_BIT = { "s", 2, 1 }, USER_BIT = { "u", 3, 1 },
 				   EVENT_BITS = { "event", 5, 7 };
 
 /* The levels no other processor has are fields: the text named one of them. */
 static bool has_mips_level(const struct event *ev)
 {
-	return pfmi_pmu_event_key_value(ev, KEY_SUPERVISOR, ANY_COUNTER) || pfmi_pmu_event_key_value(ev, KEY_EXCEPTION, ANY_COUNTER);
+	return pfmi_pmu_event_key_value(ev, KEY_SUPERVISOR, ANY_COUNTER) ||
+	       pfmi_pmu_event_key_value(ev, KEY_EXCEPTION, ANY_COUNTER);
 }
 
 /* Levels that a text names are all that is counted. */
 static uint64_t build_perfctl(const struct event *ev, unsigned plm)
 {
 	unsigned levels = has_mips_level(ev) ? ev->plm : event_get_levels(ev, plm);
-	uint64_t v = register_field_insert(0, EVENT_BITS, pfmi_pmu_event_key_value(ev, KEY_CODE, ANY_COUNTER));
+	uint64_t v = register_field_insert(0, EVENT_BITS,
+	                                   pfmi_pmu_event_key_value(ev, KEY_CODE, ANY_COUNTER));
 
 	v = register_field_insert(v, USER_BIT, (levels & PFM_PLM3) != 0);
 	v = register_field_insert(v, KERNEL_BIT, (levels & PFM_PLM0) != 0);
-	v = register_field_insert(v, SUPERVISOR_BIT, levels & PFM_PLM1 || pfmi_pmu_event_key_value(ev, KEY_SUPERVISOR, ANY_COUNTER));
-	return register_field_insert(v, EXCEPTION_BIT, levels & PFM_PLM2 || pfmi_pmu_event_key_value(ev, KEY_EXCEPTION, ANY_COUNTER));
+	v = register_field_insert(
+		v, SUPERVISOR_BIT,
+		levels & PFM_PLM1 || pfmi_pmu_event_key_value(ev, KEY_SUPERVISOR, ANY_COUNTER));
+	return register_field_insert(
+		v, EXCEPTION_BIT,
+		levels & PFM_PLM2 || pfmi_pmu_event_key_value(ev, KEY_EXCEPTION, ANY_COUNTER));
 }
 
-void pfmi_mips_encode_set(const struct plan *plan, const struct placement *where, struct register_values *out)
+void pfmi_mips_encode_set(const struct plan *plan, const struct placement *where,
+                          struct register_values *out)
 {
 	for (unsigned i = 0; i < plan->request->n_events; i++) {
 		unsigned n = where->counters[i];
 
-		out->pmcs[out->n_pmcs++] = (pfm_reg_t){
-			.num = n, .kind = PFM_REG_PMC, .addr = n, .alt_addr = n, .value = build_perfctl(&plan->request->events[i], plan->request->plm)
-		};
-		out->pmds[out->n_pmds++] = (pfm_reg_t){ .num = n, .kind = PFM_REG_PMD, .addr = n, .alt_addr = n };
+		out->pmcs[out->n_pmcs++] =
+			(pfm_reg_t){ .num = n,
+			             .kind = PFM_REG_PMC,
+			             .addr = n,
+			             .alt_addr = n,
+			             .value = build_perfctl(&plan->request->events[i],
+			                                    plan->request->plm) };
+		out->pmds[out->n_pmds++] =
+			(pfm_reg_t){ .num = n, .kind = PFM_REG_PMD, .addr = n, .alt_addr = n };
 	}
 }
 
@@ -50,12 +63,8 @@ int pfmi_mips_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, 
 }
 
 static const struct register_field perfctl_bits[] = {
-	{ "e", 0, 1 },
-	{ "os", 1, 1 },
-	{ "s", 2, 1 },
-	{ "usr", 3, 1 },
-	{ "int", 4, 1 },
-	{ "event", 5, 7 },
+	{ "e", 0, 1 },   { "os", 1, 1 },  { "s", 2, 1 },
+	{ "usr", 3, 1 }, { "int", 4, 1 }, { "event", 5, 7 },
 };
 
 /* The counter of a control register, by its name; 32 for other registers. */
@@ -66,17 +75,20 @@ static unsigned find_perfctl_counter(const char *name)
 
 	if (!pfmi_base_is_slice_icase(word, "PERFCTL") && !pfmi_base_is_slice_icase(word, "PMC"))
 		return 32;
-	return name[len] >= '0' && name[len] <= '3' && !name[len + 1] ? (unsigned)(name[len] - '0') : 32;
+	return name[len] >= '0' && name[len] <= '3' && !name[len + 1] ? (unsigned)(name[len] - '0')
+	                                                              : 32;
 }
 
-const struct register_field *pfmi_mips_find_layout(const struct table *t, const char *name, unsigned *n)
+const struct register_field *pfmi_mips_find_layout(const struct table *t, const char *name,
+                                                   unsigned *n)
 {
 	(void)t;
 	*n = sizeof(perfctl_bits) / sizeof(perfctl_bits[0]);
 	return find_perfctl_counter(name) < 32 ? perfctl_bits : NULL;
 }
 
-uint64_t pfmi_mips_get_event_select_mask(const struct table *t, const char *reg, unsigned i, unsigned *counter)
+uint64_t pfmi_mips_get_event_select_mask(const struct table *t, const char *reg, unsigned i,
+                                         unsigned *counter)
 {
 	(void)t;
 	*counter = find_perfctl_counter(reg);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Montecito (dual-core Itanium 2 9000): the encoder.
  *
- * constrain() follows the order that programs know from libpfm 3: events against filters, counters, then in montecito_feature.c all
- * that is beside the counters. What it works out, registers included, waits in the plan; encode() only copies. */
+ * constrain() follows the order that programs know from libpfm 3: events against filters, counters,
+ * then in montecito_feature.c all that is beside the counters. What it works out, registers
+ * included, waits in the plan; encode() only copies. */
 #include <string.h>
 #include "pmu/montecito.h"
 #include "pmu/montecito_regs.h"
@@ -10,7 +11,9 @@
 
 #define GENERAL_COUNTERS 0xfff0u
 
-/* ---- registers ------------------------------------------------------------------------------------------------------ */
+/* ---- registers
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 static bool parse_register_name(const char *name, char kind[4], unsigned *num)
 {
@@ -25,15 +28,18 @@ static bool parse_register_name(const char *name, char kind[4], unsigned *num)
 	return i > 3 && !name[i];
 }
 
-/* Registers FIRST .. LAST, every STEP-th, have the layout BITS. Not a table: its pointers would be relocated in every process. */
-#define MATCH_LAYOUT_RANGE(NAME, FIRST, LAST, STEP, BITS)                                                    \
-	if (strcmp(NAME, kind) == 0 && num - (FIRST) <= (LAST) - (FIRST) && (num - (FIRST)) % (STEP) == 0) { \
-		*n = sizeof(BITS) / sizeof((BITS)[0]);                                                       \
-		return BITS;                                                                                 \
+/* Registers FIRST .. LAST, every STEP-th, have the layout BITS. Not a table: its pointers would be
+ * relocated in every process. */
+#define MATCH_LAYOUT_RANGE(NAME, FIRST, LAST, STEP, BITS)                                          \
+	if (strcmp(NAME, kind) == 0 && num - (FIRST) <= (LAST) - (FIRST) &&                        \
+	    (num - (FIRST)) % (STEP) == 0) {                                                       \
+		*n = sizeof(BITS) / sizeof((BITS)[0]);                                             \
+		return BITS;                                                                       \
 	}
 #define MATCH_LAYOUT(NAME, NUM, BITS) MATCH_LAYOUT_RANGE(NAME, NUM, NUM, 1, BITS)
 
-const struct register_field *pfmi_mont_find_layout(const struct table *t, const char *name, unsigned *n)
+const struct register_field *pfmi_mont_find_layout(const struct table *t, const char *name,
+                                                   unsigned *n)
 {
 	char kind[4];
 	unsigned num;
@@ -69,22 +75,28 @@ const struct register_field *pfmi_mont_find_layout(const struct table *t, const 
 #undef ONE
 #undef LAYOUT
 
-/* Event, unit mask and threshold of a counter's own register; the states of a line it takes where the event has them. */
-uint64_t pfmi_mont_get_event_select_mask(const struct table *t, const char *reg, unsigned i, unsigned *counter)
+/* Event, unit mask and threshold of a counter's own register; the states of a line it takes where
+ * the event has them. */
+uint64_t pfmi_mont_get_event_select_mask(const struct table *t, const char *reg, unsigned i,
+                                         unsigned *counter)
 {
-	static const uint8_t which[] = { COUNTER_FIELD_ES, COUNTER_FIELD_UMASK, COUNTER_FIELD_THRES };
+	static const uint8_t which[] = { COUNTER_FIELD_ES, COUNTER_FIELD_UMASK,
+		                         COUNTER_FIELD_THRES };
 	uint64_t mask = 0;
 	char kind[4];
 	unsigned n;
 
-	if (i > 0 || pfmi_mont_find_layout(t, reg, &n) != counter_bits || !parse_register_name(reg, kind, counter))
+	if (i > 0 || pfmi_mont_find_layout(t, reg, &n) != counter_bits ||
+	    !parse_register_name(reg, kind, counter))
 		return 0;
 	for (unsigned k = 0; k < sizeof(which); k++)
 		mask |= register_field_mask(counter_bits[which[k]]) << counter_bits[which[k]].lsb;
 	return mask;
 }
 
-/* ---- events --------------------------------------------------------------------------------------------------------- */
+/* ---- events
+ * ---------------------------------------------------------------------------------------------------------
+ */
 
 static void set_trait(struct mont_event_traits *tr, unsigned key, uint64_t value)
 {
@@ -104,7 +116,8 @@ static void set_trait(struct mont_event_traits *tr, unsigned key, uint64_t value
 	}
 }
 
-/* One walk over what the row says, then what the user said. Columns a row leaves out are 0, but for max. */
+/* One walk over what the row says, then what the user said. Columns a row leaves out are 0, but for
+ * max. */
 static void read_event_traits(const struct event *ev, struct mont_event_traits *tr)
 {
 	const struct table *t = ev->table;
@@ -120,7 +133,8 @@ static void read_event_traits(const struct event *ev, struct mont_event_traits *
 		const struct row *r = table_row(t, ev->row_index);
 
 		for (unsigned i = 0; i < r->n_values; i++)
-			set_trait(tr, fields[table_row_value_at(t, r, i).field].key, table_row_value_at(t, r, i).value);
+			set_trait(tr, fields[table_row_value_at(t, r, i).field].key,
+			          table_row_value_at(t, r, i).value);
 		if (r->n_groups)
 			tr->mesi = (uint8_t)ev->group_values[0];
 	} else {
@@ -132,36 +146,47 @@ static void read_event_traits(const struct event *ev, struct mont_event_traits *
 		tr->umask = 0; /* the unit mask is the address register's */
 }
 
-/* ---- events against filters ----------------------------------------------------------------------------------------- */
+/* ---- events against filters
+ * ----------------------------------------------------------------------------------------- */
 
 static int check_levels(const struct mont_plan_context *w)
 {
 	for (unsigned i = 0; i < w->req->n_events; i++)
 		if (w->plan->events[i].plm > 0xf)
-			return mont_set_error(w, PFMLIB_ERR_INVAL, (int)i, "there are four levels, 0 to 3");
+			return mont_set_error(w, PFMLIB_ERR_INVAL, (int)i,
+			                      "there are four levels, 0 to 3");
 	return PFMLIB_SUCCESS;
 }
 
 static int check_filters(const struct mont_plan_context *w)
 {
-	unsigned needed = (w->has_irange ? MONT_ACCEPTS_IARR : 0u) | (w->has_drange ? MONT_ACCEPTS_DARR : 0u) |
+	unsigned needed = (w->has_irange ? MONT_ACCEPTS_IARR : 0u) |
+	                  (w->has_drange ? MONT_ACCEPTS_DARR : 0u) |
 	                  (w->has_opcm1 || w->has_opcm2 ? MONT_ACCEPTS_OPCM : 0u);
 
 	for (unsigned i = 0; needed && i < w->req->n_events; i++)
-		if (!(w->plan->events[i].flags & PFMLIB_MONT_FL_EVT_NO_QUALCHECK) && needed & ~(unsigned)w->plan->events[i].accepts)
-			return mont_set_error(w, PFMLIB_ERR_FEATCOMB, (int)i, "the event does not obey a filter in use");
+		if (!(w->plan->events[i].flags & PFMLIB_MONT_FL_EVT_NO_QUALCHECK) &&
+		    needed & ~(unsigned)w->plan->events[i].accepts)
+			return mont_set_error(w, PFMLIB_ERR_FEATCOMB, (int)i,
+			                      "the event does not obey a filter in use");
 	for (unsigned i = 0; (w->has_irange || w->has_drange) && i < w->req->n_events; i++)
 		if (w->plan->events[i].plm && w->plan->events[i].plm != w->req->plm)
-			return mont_set_error(w, PFMLIB_ERR_FEATCOMB, (int)i, "with address ranges all events count at the default levels");
+			return mont_set_error(
+				w, PFMLIB_ERR_FEATCOMB, (int)i,
+				"with address ranges all events count at the default levels");
 	return PFMLIB_SUCCESS;
 }
 
-/* ---- counters ------------------------------------------------------------------------------------------------------- */
+/* ---- counters
+ * -------------------------------------------------------------------------------------------------------
+ */
 
-/* The selectors of the L2D cache serve three counters each; the first of them drives the selector. */
+/* The selectors of the L2D cache serve three counters each; the first of them drives the selector.
+ */
 static const uint8_t l2d_counters[2][3] = { { 4, 5, 8 }, { 6, 7, 9 } };
-#define L2D_COUNTER_MASK(t) (1u << l2d_counters[t][0] | 1u << l2d_counters[t][1] | 1u << l2d_counters[t][2])
-#define L1D_COUNTER         5
+#define L2D_COUNTER_MASK(t)                                                                        \
+	(1u << l2d_counters[t][0] | 1u << l2d_counters[t][1] | 1u << l2d_counters[t][2])
+#define L1D_COUNTER 5
 
 /* The events of the cache groups in a set. */
 struct cache_event_sets {
@@ -178,7 +203,8 @@ static int add_l2d_event(const struct mont_plan_context *w, struct cache_event_s
 	while (s < c->n_l2d_sets && c->l2d_set_numbers[s] != w->plan->events[i].set)
 		s++;
 	if (s == 2)
-		return mont_set_error(w, PFMLIB_ERR_EVTSET, (int)i, "L2D events of at most two sets fit together");
+		return mont_set_error(w, PFMLIB_ERR_EVTSET, (int)i,
+		                      "L2D events of at most two sets fit together");
 	if (s == c->n_l2d_sets)
 		c->l2d_set_numbers[c->n_l2d_sets++] = w->plan->events[i].set;
 	c->l2d_events[s] |= (uint64_t)1 << i;
@@ -187,8 +213,10 @@ static int add_l2d_event(const struct mont_plan_context *w, struct cache_event_s
 
 static int add_l1d_event(const struct mont_plan_context *w, struct cache_event_sets *c, unsigned i)
 {
-	if (c->l1d_events && w->plan->events[i].set != w->plan->events[__builtin_ctzll(c->l1d_events)].set)
-		return mont_set_error(w, PFMLIB_ERR_EVTSET, (int)i, "L1D events of one set only fit together");
+	if (c->l1d_events &&
+	    w->plan->events[i].set != w->plan->events[__builtin_ctzll(c->l1d_events)].set)
+		return mont_set_error(w, PFMLIB_ERR_EVTSET, (int)i,
+		                      "L1D events of one set only fit together");
 	c->l1d_events |= (uint64_t)1 << i;
 	return PFMLIB_SUCCESS;
 }
@@ -208,13 +236,15 @@ static int check_cache_sets(const struct mont_plan_context *w, struct cache_even
 		unsigned code = w->plan->events[i].code;
 
 		if ((code == CODE_CANCELS0 || code == CODE_CANCELS1) && ++cancels > 1)
-			rc = mont_set_error(w, PFMLIB_ERR_INVAL, (int)i, "only one L2D_OZQ_CANCELS event fits");
+			rc = mont_set_error(w, PFMLIB_ERR_INVAL, (int)i,
+			                    "only one L2D_OZQ_CANCELS event fits");
 	}
 	return rc;
 }
 
 /* Takes @c for event @i if it may have it. */
-static bool pin_counter(const struct mont_plan_context *w, struct alternative *a, unsigned i, unsigned c, uint64_t *free)
+static bool pin_counter(const struct mont_plan_context *w, struct alternative *a, unsigned i,
+                        unsigned c, uint64_t *free)
 {
 	if (!(w->plan->events[i].counters & *free & (uint64_t)1 << c))
 		return false;
@@ -223,16 +253,19 @@ static bool pin_counter(const struct mont_plan_context *w, struct alternative *a
 	return true;
 }
 
-static bool pin_lowest_counter(const struct mont_plan_context *w, struct alternative *a, unsigned i, uint64_t *free)
+static bool pin_lowest_counter(const struct mont_plan_context *w, struct alternative *a, unsigned i,
+                               uint64_t *free)
 {
 	uint64_t left = w->plan->events[i].counters & *free;
 
 	return left && pin_counter(w, a, i, (unsigned)__builtin_ctzll(left), free);
 }
 
-/* Where libpfm 3 puts every event: the last L1D event on PMC5, L2D sets on 4 5 8 and 6 7 9 in this order, then events that not all
- * counters can count, then the others, each on the lowest free one. False if that leads nowhere; the solver then looks further. */
-static bool place_like_libpfm3(const struct mont_plan_context *w, const struct cache_event_sets *c, uint64_t free, struct alternative *a)
+/* Where libpfm 3 puts every event: the last L1D event on PMC5, L2D sets on 4 5 8 and 6 7 9 in this
+ * order, then events that not all counters can count, then the others, each on the lowest free one.
+ * False if that leads nowhere; the solver then looks further. */
+static bool place_like_libpfm3(const struct mont_plan_context *w, const struct cache_event_sets *c,
+                               uint64_t free, struct alternative *a)
 {
 	uint64_t done = 0;
 
@@ -248,13 +281,15 @@ static bool place_like_libpfm3(const struct mont_plan_context *w, const struct c
 		unsigned k = 0;
 
 		for (uint64_t left = c->l2d_events[s]; left; left &= left - 1)
-			if (k == 3 || !pin_counter(w, a, (unsigned)__builtin_ctzll(left), l2d_counters[s][k++], &free))
+			if (k == 3 || !pin_counter(w, a, (unsigned)__builtin_ctzll(left),
+			                           l2d_counters[s][k++], &free))
 				return false;
 		done |= c->l2d_events[s];
 	}
 	for (unsigned pass = 0; pass < 2; pass++)
 		for (unsigned i = 0; i < w->req->n_events; i++) {
-			if (done >> i & 1 || (pass == 0 && w->plan->events[i].counters == GENERAL_COUNTERS))
+			if (done >> i & 1 ||
+			    (pass == 0 && w->plan->events[i].counters == GENERAL_COUNTERS))
 				continue;
 			if (!pin_lowest_counter(w, a, i, &free))
 				return false;
@@ -264,7 +299,9 @@ static bool place_like_libpfm3(const struct mont_plan_context *w, const struct c
 }
 
 /* All the hardware allows, with L2D set s on trio s ^ @swap. */
-static void allow_all_placements(const struct mont_plan_context *w, const struct cache_event_sets *c, uint64_t free, unsigned swap, struct alternative *a)
+static void allow_all_placements(const struct mont_plan_context *w,
+                                 const struct cache_event_sets *c, uint64_t free, unsigned swap,
+                                 struct alternative *a)
 {
 	for (unsigned i = 0; i < w->req->n_events; i++)
 		a->counter_masks[i] = w->plan->events[i].counters & free;
@@ -274,12 +311,15 @@ static void allow_all_placements(const struct mont_plan_context *w, const struct
 	for (unsigned s = 0; s < c->n_l2d_sets; s++) {
 		for (uint64_t left = c->l2d_events[s]; left; left &= left - 1)
 			a->counter_masks[__builtin_ctzll(left)] &= L2D_COUNTER_MASK(s ^ swap);
-		a->holds[a->n_holds++] = (struct counter_hold){ c->l2d_events[s], l2d_counters[s ^ swap][0] };
+		a->holds[a->n_holds++] =
+			(struct counter_hold){ c->l2d_events[s], l2d_counters[s ^ swap][0] };
 	}
 }
 
-/* Looks for a placement now, since a missing one must be reported before later errors, and keeps it. */
-static int search_placement(const struct mont_plan_context *w, const struct cache_event_sets *c, uint64_t free, struct plan *plan)
+/* Looks for a placement now, since a missing one must be reported before later errors, and keeps
+ * it. */
+static int search_placement(const struct mont_plan_context *w, const struct cache_event_sets *c,
+                            uint64_t free, struct plan *plan)
 {
 	struct alternative *a = plan->alternatives;
 	struct placement found;
@@ -302,7 +342,8 @@ static int search_placement(const struct mont_plan_context *w, const struct cach
 static int plan_counters(const struct mont_plan_context *w, struct plan *plan)
 {
 	struct cache_event_sets c;
-	uint64_t free = GENERAL_COUNTERS & ~(w->req->unavailable_regs ? w->req->unavailable_regs->bits[0] : 0);
+	uint64_t free = GENERAL_COUNTERS &
+	                ~(w->req->unavailable_regs ? w->req->unavailable_regs->bits[0] : 0);
 	int rc = check_cache_sets(w, &c);
 
 	if (rc)
@@ -313,11 +354,14 @@ static int plan_counters(const struct mont_plan_context *w, struct plan *plan)
 		rc = search_placement(w, &c, free, plan);
 	for (unsigned i = 0; !rc && i < w->req->n_events; i++)
 		if (w->plan->events[i].flags & PFMLIB_MONT_FL_EVT_ALL_THRD)
-			rc = mont_set_error(w, PFMLIB_ERR_NOTSUPP, (int)i, "the event cannot count for both threads");
+			rc = mont_set_error(w, PFMLIB_ERR_NOTSUPP, (int)i,
+			                    "the event cannot count for both threads");
 	return rc;
 }
 
-/* ---- the operations ------------------------------------------------------------------------------------------------- */
+/* ---- the operations
+ * -------------------------------------------------------------------------------------------------
+ */
 
 static void read_set_traits(struct mont_plan_context *w)
 {
@@ -331,19 +375,25 @@ static void read_set_traits(struct mont_plan_context *w)
 			continue;
 		tr->flags = w->input->pfp_mont_counters[i].flags;
 		if (w->input->pfp_mont_counters[i].thres)
-			tr->threshold = w->input->pfp_mont_counters[i].thres > 7 ? 8 : (uint8_t)w->input->pfp_mont_counters[i].thres;
+			tr->threshold = w->input->pfp_mont_counters[i].thres > 7
+			                        ? 8
+			                        : (uint8_t)w->input->pfp_mont_counters[i].thres;
 	}
 }
 
 int pfmi_mont_constrain_set(const struct encode_request *req, struct plan *plan, pfm_error_t *why)
 {
-	struct mont_plan_context w = { .req = req, .input = req->model_in, .plan = (struct mont_plan *)(void *)plan->encoder_data, .error = why };
+	struct mont_plan_context w = { .req = req,
+		                       .input = req->model_in,
+		                       .plan = (struct mont_plan *)(void *)plan->encoder_data,
+		                       .error = why };
 	int rc;
 
 	if (req->model_out && !req->model_in)
 		return mont_set_error(&w, PFMLIB_ERR_INVAL, -1, "model output without model input");
 	if (req->n_events > MONT_MAX_EVENTS)
-		return mont_set_error(&w, PFMLIB_ERR_NOASSIGN, MONT_MAX_EVENTS, "there are twelve counters");
+		return mont_set_error(&w, PFMLIB_ERR_NOASSIGN, MONT_MAX_EVENTS,
+		                      "there are twelve counters");
 	if (w.input) {
 		w.has_irange = w.input->pfp_mont_irange.rr_used;
 		w.has_drange = w.input->pfp_mont_drange.rr_used;
@@ -361,15 +411,21 @@ int pfmi_mont_constrain_set(const struct encode_request *req, struct plan *plan,
 
 static void set_register(pfm_reg_t *reg, unsigned kind, unsigned num, uint64_t value)
 {
-	*reg = (pfm_reg_t){ .num = num, .kind = kind, .addr = num, .alt_addr = num, .value = value };
+	*reg = (pfm_reg_t){
+		.num = num, .kind = kind, .addr = num, .alt_addr = num, .value = value
+	};
 }
 
-static uint64_t build_counter_control(const struct encode_request *req, const struct mont_event_traits *tr)
+static uint64_t build_counter_control(const struct encode_request *req,
+                                      const struct mont_event_traits *tr)
 {
-	uint64_t pmc = register_field_insert(0, counter_bits[COUNTER_FIELD_PLM], tr->has_no_levels ? 0 : tr->plm ? tr->plm
-	                                                                                                         : req->plm);
+	uint64_t pmc = register_field_insert(0, counter_bits[COUNTER_FIELD_PLM],
+	                                     tr->has_no_levels ? 0
+	                                     : tr->plm         ? tr->plm
+	                                                       : req->plm);
 
-	pmc = register_field_insert(pmc, counter_bits[COUNTER_FIELD_PM], (req->flags & PFMLIB_PFP_SYSTEMWIDE) != 0);
+	pmc = register_field_insert(pmc, counter_bits[COUNTER_FIELD_PM],
+	                            (req->flags & PFMLIB_PFP_SYSTEMWIDE) != 0);
 	pmc = register_field_insert(pmc, counter_bits[COUNTER_FIELD_ES], tr->code);
 	pmc = register_field_insert(pmc, counter_bits[COUNTER_FIELD_UMASK], tr->umask);
 	pmc = register_field_insert(pmc, counter_bits[COUNTER_FIELD_THRES], tr->threshold);
@@ -384,18 +440,21 @@ static void copy_range_output(const pfmlib_mont_output_rr_t *from, pfmlib_mont_o
 	memcpy(to->rr_br, from->rr_br, from->rr_nbr_used * sizeof(to->rr_br[0]));
 }
 
-void pfmi_mont_encode_set(const struct plan *plan, const struct placement *where, struct register_values *out)
+void pfmi_mont_encode_set(const struct plan *plan, const struct placement *where,
+                          struct register_values *out)
 {
 	const struct encode_request *req = plan->request;
 	const struct mont_plan *mp = (const struct mont_plan *)(const void *)plan->encoder_data;
 	pfmlib_mont_output_param_t *model_out = req->model_out;
 
 	for (unsigned i = 0; i < req->n_events; i++) {
-		set_register(&out->pmcs[out->n_pmcs++], PFM_REG_PMC, where->counters[i], build_counter_control(req, &mp->events[i]));
+		set_register(&out->pmcs[out->n_pmcs++], PFM_REG_PMC, where->counters[i],
+		             build_counter_control(req, &mp->events[i]));
 		set_register(&out->pmds[out->n_pmds++], PFM_REG_PMD, where->counters[i], 0);
 	}
 	for (unsigned i = 0; i < mp->n_pmcs; i++)
-		set_register(&out->pmcs[out->n_pmcs++], PFM_REG_PMC, mp->pmcs[i].num, mp->pmcs[i].value);
+		set_register(&out->pmcs[out->n_pmcs++], PFM_REG_PMC, mp->pmcs[i].num,
+		             mp->pmcs[i].value);
 	for (unsigned i = 0; i < mp->n_pmds; i++)
 		set_register(&out->pmds[out->n_pmds++], PFM_REG_PMD, mp->pmds[i], 0);
 	if (model_out) {
@@ -406,7 +465,8 @@ void pfmi_mont_encode_set(const struct plan *plan, const struct placement *where
 
 static int report_threshold(const struct event *ev, pfm_error_t *why)
 {
-	int rc = pfmi_base_set_error(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, NULL, (struct slice){ 0 },
+	int rc = pfmi_base_set_error(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, NULL,
+	                             (struct slice){ 0 },
 	                             "the threshold must be below what can happen in one cycle");
 
 	for (unsigned i = 0; why && i < ev->n_user_fields; i++)
@@ -417,15 +477,18 @@ static int report_threshold(const struct event *ev, pfm_error_t *why)
 	return rc;
 }
 
-/* Checks the settings of a text: unit masks have four states, thresholds stay below the most occurrences in one cycle. */
+/* Checks the settings of a text: unit masks have four states, thresholds stay below the most
+ * occurrences in one cycle. */
 int pfmi_mont_check_event(struct event *ev, pfm_error_t *why)
 {
 	struct mont_event_traits tr;
 
 	read_event_traits(ev, &tr);
 	if (ev->has_raw_umask && ev->group_values[0] > 0xf)
-		return pfmi_base_set_error(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, NULL, (struct slice){ 0 }, "a cache line has four states");
-	return tr.threshold && tr.threshold >= tr.max_increment ? report_threshold(ev, why) : PFMLIB_SUCCESS;
+		return pfmi_base_set_error(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, NULL,
+		                           (struct slice){ 0 }, "a cache line has four states");
+	return tr.threshold && tr.threshold >= tr.max_increment ? report_threshold(ev, why)
+	                                                        : PFMLIB_SUCCESS;
 }
 
 /* No kernel's perf interface knows these counters. */

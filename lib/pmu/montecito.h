@@ -9,18 +9,16 @@
 #include "pmu/pmu.h"
 
 /* Words of lib/events/montecito.pmu as numbers. */
-enum { MONT_ACCEPTS_OPCM = 1,
-       MONT_ACCEPTS_IARR = 2,
-       MONT_ACCEPTS_DARR = 4 };
-enum { MONT_EAR_NONE,
-       MONT_EAR_ICACHE,
-       MONT_EAR_ITLB,
-       MONT_EAR_DCACHE,
-       MONT_EAR_DTLB,
-       MONT_EAR_ALAT };
-enum { MONT_SET_NONE,
-       MONT_SET_L1D,
-       MONT_SET_L2D = MONT_SET_L1D + 7 }; /* first set of each group */
+enum { MONT_ACCEPTS_OPCM = 1, MONT_ACCEPTS_IARR = 2, MONT_ACCEPTS_DARR = 4 };
+enum {
+	MONT_EAR_NONE,
+	MONT_EAR_ICACHE,
+	MONT_EAR_ITLB,
+	MONT_EAR_DCACHE,
+	MONT_EAR_DTLB,
+	MONT_EAR_ALAT
+};
+enum { MONT_SET_NONE, MONT_SET_L1D, MONT_SET_L2D = MONT_SET_L1D + 7 }; /* first set of each group */
 
 static inline bool mont_is_l1d_set(uint64_t set)
 {
@@ -31,8 +29,9 @@ static inline bool mont_is_l2d_set(uint64_t set)
 	return set >= MONT_SET_L2D;
 }
 
-#define MONT_MAX_PAIRS 4  /* pairs of debug registers, for code and for data */
-#define MONT_MAX_BLOCK 56 /* address bits 56 to 63 are always compared: no block is larger than 2^56 */
+#define MONT_MAX_PAIRS 4 /* pairs of debug registers, for code and for data */
+#define MONT_MAX_BLOCK                                                                             \
+	56 /* address bits 56 to 63 are always compared: no block is larger than 2^56 */
 
 /* An address range with both ends in it, so that one at the very top is nothing special. */
 struct mont_range {
@@ -52,17 +51,21 @@ static inline uint64_t mont_block_last(struct mont_block b)
 	return b.addr + (((uint64_t)1 << b.log2) - 1);
 }
 
-/* Reads the list of @in. @plm is for entries without levels, @align a power of two. Returns how many there are; PFMLIB_ERR_IRRINVAL for
- * one that is empty or upside down, PFMLIB_ERR_IRRALIGN for limits that are no multiple of @align. */
-int pfmi_mont_read_ranges(const pfmlib_mont_input_rr_t *in, unsigned plm, unsigned align, struct mont_range r[MONT_MAX_PAIRS]);
+/* Reads the list of @in. @plm is for entries without levels, @align a power of two. Returns how
+ * many there are; PFMLIB_ERR_IRRINVAL for one that is empty or upside down, PFMLIB_ERR_IRRALIGN for
+ * limits that are no multiple of @align. */
+int pfmi_mont_read_ranges(const pfmlib_mont_input_rr_t *in, unsigned plm, unsigned align,
+                          struct mont_range r[MONT_MAX_PAIRS]);
 
-/* Covers @n ranges with blocks. Blocks of different levels are never shared. The cover is libpfm 3's, which uses up to four, wherever
- * that one is sound; else the one of at most @spare blocks with the fewest bytes too many. Returns how many blocks, or
- * PFMLIB_ERR_TOOMANY. */
-int pfmi_mont_cover_ranges(const struct mont_range *r, unsigned n, unsigned spare, struct mont_block out[MONT_MAX_PAIRS]);
+/* Covers @n ranges with blocks. Blocks of different levels are never shared. The cover is libpfm
+ * 3's, which uses up to four, wherever that one is sound; else the one of at most @spare blocks
+ * with the fewest bytes too many. Returns how many blocks, or PFMLIB_ERR_TOOMANY. */
+int pfmi_mont_cover_ranges(const struct mont_range *r, unsigned n, unsigned spare,
+                           struct mont_block out[MONT_MAX_PAIRS]);
 
 /* The smallest cover alone, with at most @n_pairs blocks. */
-int pfmi_mont_find_best_cover(const struct mont_range *r, unsigned n, unsigned n_pairs, struct mont_block out[MONT_MAX_PAIRS]);
+int pfmi_mont_find_best_cover(const struct mont_range *r, unsigned n, unsigned n_pairs,
+                              struct mont_block out[MONT_MAX_PAIRS]);
 
 /* The smallest block around one range. False if no pair can describe it. */
 bool pfmi_mont_enclose_range(const struct mont_range *r, struct mont_block *out);
@@ -71,14 +74,18 @@ bool pfmi_mont_enclose_range(const struct mont_range *r, struct mont_block *out)
 bool pfmi_mont_is_fine_range(const struct mont_range *r);
 
 /* Appends a pair for @b at register @num; @addr_add is what its address exceeds its number by. */
-void pfmi_mont_put_block(pfmlib_mont_output_rr_t *out, unsigned num, struct mont_block b, unsigned addr_add);
-/* Appends the two pairs of fine mode for @r at registers @num and @num + 4, and notes in rr_infos[@info] how much they exceed it. */
-void pfmi_mont_put_fine_range(pfmlib_mont_output_rr_t *out, unsigned num, const struct mont_range *r, unsigned info);
+void pfmi_mont_put_block(pfmlib_mont_output_rr_t *out, unsigned num, struct mont_block b,
+                         unsigned addr_add);
+/* Appends the two pairs of fine mode for @r at registers @num and @num + 4, and notes in
+ * rr_infos[@info] how much they exceed it. */
+void pfmi_mont_put_fine_range(pfmlib_mont_output_rr_t *out, unsigned num,
+                              const struct mont_range *r, unsigned info);
 /* Notes in rr_infos how much the blocks exceed each range. */
-void pfmi_mont_put_range_infos(pfmlib_mont_output_rr_t *out, const struct mont_range *r, unsigned n, const struct mont_block *b,
-                               unsigned n_blocks);
+void pfmi_mont_put_range_infos(pfmlib_mont_output_rr_t *out, const struct mont_range *r, unsigned n,
+                               const struct mont_block *b, unsigned n_blocks);
 
-/* ---- what the encoder's files share ----------------------------------------------------------------------------- */
+/* ---- what the encoder's files share
+ * ----------------------------------------------------------------------------- */
 
 #define MONT_MAX_EVENTS PMU_MONT_NUM_COUNTERS
 
@@ -103,7 +110,8 @@ struct mont_event_traits {
 	uint64_t counters;
 	uint32_t row;
 	uint16_t plm; /* levels the event names, 0 for none */
-	uint8_t code, umask, mesi, max_increment, threshold, set, type, accepts, ear, ear_umask, etb;
+	uint8_t code, umask, mesi, max_increment, threshold, set, type, accepts, ear, ear_umask,
+		etb;
 	bool has_no_levels; /* every level switched off */
 	uint32_t flags;     /* PFMLIB_MONT_FL_* */
 };
@@ -120,7 +128,8 @@ struct mont_plan {
 	pfmlib_mont_output_rr_t irange, drange;
 };
 
-_Static_assert(sizeof(struct mont_plan) <= sizeof(((struct plan *)0)->encoder_data), "the plan has no room");
+_Static_assert(sizeof(struct mont_plan) <= sizeof(((struct plan *)0)->encoder_data),
+               "the plan has no room");
 
 /* Everything the steps of constrain() share. */
 struct mont_plan_context {
@@ -129,14 +138,19 @@ struct mont_plan_context {
 	struct mont_plan *plan;
 	pfm_error_t *error;
 	bool has_irange, has_drange, has_opcm1, has_opcm2; /* filters in use */
-	unsigned ear_kinds;                                /* bit per kind of address register an event is for */
-	bool has_etb_event;                                /* some event is the trace buffer's */
+	unsigned ear_kinds; /* bit per kind of address register an event is for */
+	bool has_etb_event; /* some event is the trace buffer's */
 };
 
-static inline int mont_set_error(const struct mont_plan_context *w, int code, int event, const char *detail)
+static inline int mont_set_error(const struct mont_plan_context *w, int code, int event,
+                                 const char *detail)
 {
 	if (w->error)
-		*w->error = (pfm_error_t){ .size = w->error->size, .code = code, .kind = PFM_KIND_MODEL, .event = event, .detail = detail };
+		*w->error = (pfm_error_t){ .size = w->error->size,
+			                   .code = code,
+			                   .kind = PFM_KIND_MODEL,
+			                   .event = event,
+			                   .detail = detail };
 	return code;
 }
 
@@ -145,8 +159,9 @@ static inline bool mont_is_unavailable(const struct mont_plan_context *w, unsign
 	return pfm_regmask_isset(w->req->unavailable_regs, num);
 }
 
-/* Everything but the counters: address registers, ranges, opcode matchers, trace buffer, and at last settings that would count
- * something else than what was asked. Fills w->mp. Returns 0 or what pfm_dispatch_events() returns. */
+/* Everything but the counters: address registers, ranges, opcode matchers, trace buffer, and at
+ * last settings that would count something else than what was asked. Fills w->mp. Returns 0 or what
+ * pfm_dispatch_events() returns. */
 int pfmi_mont_plan_features(const struct mont_plan_context *w);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Montecito's features beside its counters, in libpfm 3's order: instruction and data EAR, code range, data
- * range, opcode matchers, trace buffer. Each step refuses what the hardware cannot do or notes the registers it takes. */
+/* Montecito's features beside its counters, in libpfm 3's order: instruction and data EAR, code
+ * range, data range, opcode matchers, trace buffer. Each step refuses what the hardware cannot do
+ * or notes the registers it takes. */
 #include <string.h>
 #include "montecito.h"
 #include "montecito_regs.h"
@@ -20,7 +21,8 @@ static int add_pmc(const struct mont_plan_context *w, unsigned num, uint64_t val
 	struct mont_plan *mp = w->plan;
 
 	if (mont_is_unavailable(w, num))
-		return mont_set_error(w, PFMLIB_ERR_NOASSIGN, -1, "a control register that is needed is not available");
+		return mont_set_error(w, PFMLIB_ERR_NOASSIGN, -1,
+		                      "a control register that is needed is not available");
 	mp->pmcs[mp->n_pmcs].num = (uint8_t)num;
 	mp->pmcs[mp->n_pmcs++].value = value;
 	return PFMLIB_SUCCESS;
@@ -38,7 +40,8 @@ static void add_trace_pmds(const struct mont_plan_context *w)
 	add_pmds(w, 48, 63);
 }
 
-/* ---- event address registers ---------------------------------------------------------------------------------------- */
+/* ---- event address registers
+ * ---------------------------------------------------------------------------------------- */
 
 static bool is_iear_event(const struct mont_event_traits *tr)
 {
@@ -57,7 +60,8 @@ static unsigned get_ear_mode(const struct mont_event_traits *tr)
 }
 
 /* The first event of a kind. Most sets have none, and w knows. */
-static const struct mont_event_traits *find_event_of_kind(const struct mont_plan_context *w, bool (*is)(const struct mont_event_traits *))
+static const struct mont_event_traits *
+find_event_of_kind(const struct mont_plan_context *w, bool (*is)(const struct mont_event_traits *))
 {
 	if (!w->ear_kinds && !w->has_etb_event)
 		return NULL;
@@ -68,7 +72,8 @@ static const struct mont_event_traits *find_event_of_kind(const struct mont_plan
 }
 
 /* The caller's setting where there is one, else the event's. False if there is neither. */
-static bool get_ear_setting(const struct mont_plan_context *w, const pfmlib_mont_ear_t *given, const struct mont_event_traits *tr, unsigned *mode, uint64_t *umask,
+static bool get_ear_setting(const struct mont_plan_context *w, const pfmlib_mont_ear_t *given,
+                            const struct mont_event_traits *tr, unsigned *mode, uint64_t *umask,
                             unsigned *plm)
 {
 	if (given && given->ear_used) {
@@ -91,14 +96,20 @@ static int plan_iear(const struct mont_plan_context *w)
 	uint64_t umask, pmc = 0;
 	int rc;
 
-	if (!get_ear_setting(w, w->input ? &w->input->pfp_mont_iear : NULL, find_event_of_kind(w, is_iear_event), &mode, &umask, &plm))
+	if (!get_ear_setting(w, w->input ? &w->input->pfp_mont_iear : NULL,
+	                     find_event_of_kind(w, is_iear_event), &mode, &umask, &plm))
 		return PFMLIB_SUCCESS;
 	if (mode != PFMLIB_MONT_EAR_CACHE_MODE && mode != PFMLIB_MONT_EAR_TLB_MODE)
-		return mont_set_error(w, PFMLIB_ERR_INVAL, -1, "the instruction EAR has cache and TLB mode");
+		return mont_set_error(w, PFMLIB_ERR_INVAL, -1,
+		                      "the instruction EAR has cache and TLB mode");
 	pmc = register_field_insert(pmc, iear_bits[IEAR_FIELD_PLM], plm);
 	pmc = register_field_insert(pmc, iear_bits[IEAR_FIELD_PM], get_system_wide_bit(w));
-	pmc = register_field_insert(pmc, mode == PFMLIB_MONT_EAR_TLB_MODE ? iear_tlb_umask : iear_bits[IEAR_FIELD_UMASK], umask);
-	pmc = register_field_insert(pmc, iear_bits[IEAR_FIELD_CT], mode == PFMLIB_MONT_EAR_CACHE_MODE);
+	pmc = register_field_insert(pmc,
+	                            mode == PFMLIB_MONT_EAR_TLB_MODE ? iear_tlb_umask
+	                                                             : iear_bits[IEAR_FIELD_UMASK],
+	                            umask);
+	pmc = register_field_insert(pmc, iear_bits[IEAR_FIELD_CT],
+	                            mode == PFMLIB_MONT_EAR_CACHE_MODE);
 	rc = add_pmc(w, PMC_IEAR, pmc);
 	if (!rc)
 		add_pmds(w, 34, 35);
@@ -111,10 +122,12 @@ static int plan_dear(const struct mont_plan_context *w)
 	uint64_t umask, pmc = 0;
 	int rc;
 
-	if (!get_ear_setting(w, w->input ? &w->input->pfp_mont_dear : NULL, find_event_of_kind(w, is_dear_event), &mode, &umask, &plm))
+	if (!get_ear_setting(w, w->input ? &w->input->pfp_mont_dear : NULL,
+	                     find_event_of_kind(w, is_dear_event), &mode, &umask, &plm))
 		return PFMLIB_SUCCESS;
 	if (mode > PFMLIB_MONT_EAR_ALAT_MODE)
-		return mont_set_error(w, PFMLIB_ERR_INVAL, -1, "the data EAR has cache, TLB and ALAT mode");
+		return mont_set_error(w, PFMLIB_ERR_INVAL, -1,
+		                      "the data EAR has cache, TLB and ALAT mode");
 	pmc = register_field_insert(pmc, dear_bits[DEAR_FIELD_PLM], plm);
 	pmc = register_field_insert(pmc, dear_bits[DEAR_FIELD_PM], get_system_wide_bit(w));
 	pmc = register_field_insert(pmc, dear_bits[DEAR_FIELD_MODE], mode);
@@ -128,13 +141,15 @@ static int plan_dear(const struct mont_plan_context *w)
 	return rc;
 }
 
-/* ---- code range ----------------------------------------------------------------------------------------------------- */
+/* ---- code range
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 /* Requirements of a set's events for the choice of registers. */
 struct code_range_needs {
-	unsigned n_retired;            /* events that count retired instructions */
-	unsigned retired_pair_mask;    /* bit k: one of them is tagged by pair k */
-	unsigned n_prefetch;           /* events about prefetches, or demand fetches and prefetches */
+	unsigned n_retired;         /* events that count retired instructions */
+	unsigned retired_pair_mask; /* bit k: one of them is tagged by pair k */
+	unsigned n_prefetch;        /* events about prefetches, or demand fetches and prefetches */
 	bool needs_pair0, needs_pair1; /* some of those need pair 0, pair 1 */
 	bool has_qualified_cycles;     /* CPU_OP_CYCLES_QUAL: works with pair 0 alone */
 	bool is_fine;
@@ -142,34 +157,34 @@ struct code_range_needs {
 	bool uses_both_pairs;    /* the range is wanted on pair 0 and on pair 1 */
 };
 
-static int add_prefetch_needs(const struct mont_plan_context *w, unsigned i, struct code_range_needs *c)
+static int add_prefetch_needs(const struct mont_plan_context *w, unsigned i,
+                              struct code_range_needs *c)
 {
 	unsigned flags = w->input->pfp_mont_irange.rr_flags;
 
 	switch (w->plan->events[i].code) {
 	case CODE_L1I_PREFETCHES:
 	case CODE_L1I_STRM_PREFETCHES:
-	case CODE_L2I_PREFETCHES:
-		c->needs_pair1 = true;
-		break;
+	case CODE_L2I_PREFETCHES: c->needs_pair1 = true; break;
 	case CODE_ISB_BUNPAIRS_IN:
 	case CODE_L1I_FETCH_RAB_HIT:
 	case CODE_L1I_FETCH_ISB_HIT:
 	case CODE_L1I_FILLS:
 		if (!(flags & (PFMLIB_MONT_IRR_DEMAND_FETCH | PFMLIB_MONT_IRR_PREFETCH_MATCH)))
-			return mont_set_error(w, PFMLIB_ERR_IRRFLAGS, (int)i,
-			                      "say whether the range is for demand fetches, prefetches or both");
+			return mont_set_error(
+				w, PFMLIB_ERR_IRRFLAGS, (int)i,
+				"say whether the range is for demand fetches, prefetches or both");
 		c->needs_pair0 |= (flags & PFMLIB_MONT_IRR_DEMAND_FETCH) != 0;
 		c->needs_pair1 |= (flags & PFMLIB_MONT_IRR_PREFETCH_MATCH) != 0;
 		break;
-	default:
-		return PFMLIB_SUCCESS;
+	default: return PFMLIB_SUCCESS;
 	}
 	c->n_prefetch++;
 	return PFMLIB_SUCCESS;
 }
 
-static int collect_code_needs(const struct mont_plan_context *w, const struct mont_range *r, unsigned n, struct code_range_needs *c)
+static int collect_code_needs(const struct mont_plan_context *w, const struct mont_range *r,
+                              unsigned n, struct code_range_needs *c)
 {
 	unsigned flags = w->input->pfp_mont_irange.rr_flags;
 	bool retired_only;
@@ -185,12 +200,15 @@ static int collect_code_needs(const struct mont_plan_context *w, const struct mo
 			c->n_retired++;
 			c->retired_pair_mask |= 1u << (tr->umask & 3);
 		}
-		c->has_qualified_cycles |= tr->code == CODE_CYCLES && tr->umask == UMASK_CYCLES_QUAL;
+		c->has_qualified_cycles |=
+			tr->code == CODE_CYCLES && tr->umask == UMASK_CYCLES_QUAL;
 	}
 	retired_only = c->n_retired == w->req->n_events;
 	if (c->is_fine ? n > 2 : !retired_only && n > 1)
-		return mont_set_error(w, PFMLIB_ERR_IRRTOOMANY, -1,
-		                      c->is_fine ? "fine mode holds two ranges" : "only retired instructions can have several ranges");
+		return mont_set_error(
+			w, PFMLIB_ERR_IRRTOOMANY, -1,
+			c->is_fine ? "fine mode holds two ranges"
+				   : "only retired instructions can have several ranges");
 	for (unsigned i = 0; i < w->req->n_events; i++) {
 		int rc = add_prefetch_needs(w, i, c);
 
@@ -200,15 +218,19 @@ static int collect_code_needs(const struct mont_plan_context *w, const struct mo
 	c->first_register = c->n_prefetch && !c->needs_pair0 ? 2 : 0;
 	c->uses_both_pairs = c->needs_pair0 && c->needs_pair1;
 	if ((c->first_register == 2 || c->uses_both_pairs) && c->has_qualified_cycles)
-		return mont_set_error(w, PFMLIB_ERR_FEATCOMB, -1, "qualified cycles know the first pair of code registers only");
+		return mont_set_error(
+			w, PFMLIB_ERR_FEATCOMB, -1,
+			"qualified cycles know the first pair of code registers only");
 	return PFMLIB_SUCCESS;
 }
 
 /* Fine mode: two pairs for each range. */
-static int put_fine_ranges(const struct mont_plan_context *w, const struct mont_range *r, unsigned n, const struct code_range_needs *c)
+static int put_fine_ranges(const struct mont_plan_context *w, const struct mont_range *r,
+                           unsigned n, const struct code_range_needs *c)
 {
 	if (c->n_prefetch && n != 1)
-		return mont_set_error(w, PFMLIB_ERR_IRRTOOMANY, -1, "prefetch events take one range");
+		return mont_set_error(w, PFMLIB_ERR_IRRTOOMANY, -1,
+		                      "prefetch events take one range");
 	for (unsigned i = 0; i < n; i++)
 		pfmi_mont_put_fine_range(&w->plan->irange, c->first_register + 2 * i, &r[i], i);
 	if (c->uses_both_pairs)
@@ -216,17 +238,24 @@ static int put_fine_ranges(const struct mont_plan_context *w, const struct mont_
 	return PFMLIB_SUCCESS;
 }
 
-/* One block, on the pair that all events look at: prefetch events say which, the others look at pair 0. Beside prefetch events
- * libpfm 3 lets every retired-instruction event pass, whatever pair tags it. */
-static int put_single_block(const struct mont_plan_context *w, const struct mont_range *r, const struct code_range_needs *c)
+/* One block, on the pair that all events look at: prefetch events say which, the others look at
+ * pair 0. Beside prefetch events libpfm 3 lets every retired-instruction event pass, whatever pair
+ * tags it. */
+static int put_single_block(const struct mont_plan_context *w, const struct mont_range *r,
+                            const struct code_range_needs *c)
 {
 	bool others = c->n_prefetch + c->n_retired != w->req->n_events;
 	struct mont_block b;
 
 	if (others && (c->needs_pair1 || c->retired_pair_mask & ~1u))
-		return mont_set_error(w, PFMLIB_ERR_FEATCOMB, -1, "some events look at another pair of code registers than the others");
+		return mont_set_error(
+			w, PFMLIB_ERR_FEATCOMB, -1,
+			"some events look at another pair of code registers than the others");
 	if (!pfmi_mont_enclose_range(r, &b))
-		return mont_set_error(w, (r->last - r->first) >> MONT_MAX_BLOCK ? PFMLIB_ERR_IRRTOOBIG : PFMLIB_ERR_IRRINVAL, -1,
+		return mont_set_error(w,
+		                      (r->last - r->first) >> MONT_MAX_BLOCK ? PFMLIB_ERR_IRRTOOBIG
+		                                                             : PFMLIB_ERR_IRRINVAL,
+		                      -1,
 		                      "no block a debug register can describe contains the range");
 	pfmi_mont_put_block(&w->plan->irange, c->first_register, b, 1);
 	if (c->uses_both_pairs)
@@ -240,22 +269,30 @@ static const char *explain_needed_events(unsigned n_blocks)
 {
 	switch (n_blocks) {
 	case 1:
-		return "the range takes the first pair of code registers: count IA64_TAGGED_INST_RETIRED_IBRP0_PMC32_33";
+		return "the range takes the first pair of code registers: count "
+		       "IA64_TAGGED_INST_RETIRED_IBRP0_PMC32_33";
 	case 2:
-		return "the ranges take two pairs of code registers: count IA64_TAGGED_INST_RETIRED_IBRP0_PMC32_33 and "
+		return "the ranges take two pairs of code registers: count "
+		       "IA64_TAGGED_INST_RETIRED_IBRP0_PMC32_33 and "
 		       "IA64_TAGGED_INST_RETIRED_IBRP1_PMC34_35 in one set, and add them up";
 	case 3:
-		return "the ranges take three pairs of code registers: count IA64_TAGGED_INST_RETIRED_IBRP0_PMC32_33, "
-		       "IA64_TAGGED_INST_RETIRED_IBRP1_PMC34_35 and IA64_TAGGED_INST_RETIRED_IBRP2_PMC32_33 in one set, and add them up";
+		return "the ranges take three pairs of code registers: count "
+		       "IA64_TAGGED_INST_RETIRED_IBRP0_PMC32_33, "
+		       "IA64_TAGGED_INST_RETIRED_IBRP1_PMC34_35 and "
+		       "IA64_TAGGED_INST_RETIRED_IBRP2_PMC32_33 in one set, and add them up";
 	default:
-		return "the ranges take four pairs of code registers: count IA64_TAGGED_INST_RETIRED_IBRP0_PMC32_33, "
-		       "IA64_TAGGED_INST_RETIRED_IBRP1_PMC34_35, IA64_TAGGED_INST_RETIRED_IBRP2_PMC32_33 and "
+		return "the ranges take four pairs of code registers: count "
+		       "IA64_TAGGED_INST_RETIRED_IBRP0_PMC32_33, "
+		       "IA64_TAGGED_INST_RETIRED_IBRP1_PMC34_35, "
+		       "IA64_TAGGED_INST_RETIRED_IBRP2_PMC32_33 and "
 		       "IA64_TAGGED_INST_RETIRED_IBRP3_PMC34_35 in one set, and add them up";
 	}
 }
 
-/* As many blocks as it takes, where every event is tagged by one pair and the counts are added up. */
-static int put_cover_blocks(const struct mont_plan_context *w, const struct mont_range *r, unsigned n, const struct code_range_needs *c)
+/* As many blocks as it takes, where every event is tagged by one pair and the counts are added up.
+ */
+static int put_cover_blocks(const struct mont_plan_context *w, const struct mont_range *r,
+                            unsigned n, const struct code_range_needs *c)
 {
 	struct mont_block b[MONT_MAX_PAIRS];
 	unsigned tagged = 0;
@@ -265,9 +302,12 @@ static int put_cover_blocks(const struct mont_plan_context *w, const struct mont
 		tagged++;
 	n_blocks = pfmi_mont_cover_ranges(r, n, tagged, b);
 	if (n_blocks < 0)
-		return mont_set_error(w, PFMLIB_ERR_IRRTOOMANY, -1, "the pairs of code registers that tag an event cannot cover the ranges");
+		return mont_set_error(
+			w, PFMLIB_ERR_IRRTOOMANY, -1,
+			"the pairs of code registers that tag an event cannot cover the ranges");
 	if ((unsigned)n_blocks > tagged)
-		return mont_set_error(w, PFMLIB_ERR_IRRINVAL, -1, explain_needed_events((unsigned)n_blocks));
+		return mont_set_error(w, PFMLIB_ERR_IRRINVAL, -1,
+		                      explain_needed_events((unsigned)n_blocks));
 	for (unsigned i = 0; i < (unsigned)n_blocks; i++)
 		pfmi_mont_put_block(&w->plan->irange, 2 * i, b[i], 0);
 	pfmi_mont_put_range_infos(&w->plan->irange, r, n, b, (unsigned)n_blocks);
@@ -284,12 +324,14 @@ static int plan_irange(const struct mont_plan_context *w)
 	if (!w->has_irange)
 		return PFMLIB_SUCCESS;
 	if (!w->req->model_out)
-		return mont_set_error(w, PFMLIB_ERR_INVAL, -1, "a code range needs a place for its debug registers");
+		return mont_set_error(w, PFMLIB_ERR_INVAL, -1,
+		                      "a code range needs a place for its debug registers");
 	n = pfmi_mont_read_ranges(&w->input->pfp_mont_irange, w->req->plm, 16, r);
 	if (n <= 0)
 		return mont_set_error(w, n ? n : PFMLIB_ERR_IRRINVAL, -1,
-		                      n == PFMLIB_ERR_IRRALIGN ? "code ranges are made of 16-byte bundles"
-		                                               : "a code range is empty or missing");
+		                      n == PFMLIB_ERR_IRRALIGN
+		                              ? "code ranges are made of 16-byte bundles"
+		                              : "a code range is empty or missing");
 	rc = collect_code_needs(w, r, (unsigned)n, &c);
 	if (rc)
 		return rc;
@@ -299,11 +341,15 @@ static int plan_irange(const struct mont_plan_context *w)
 	if (rc)
 		return rc;
 	for (unsigned i = 0; i < w->plan->irange.rr_nbr_used; i += 2)
-		pmc = register_field_insert(pmc, irange_bits[w->plan->irange.rr_br[i].reg_num / 2], 0);
-	return add_pmc(w, PMC_IRANGE, register_field_insert(pmc, irange_bits[IRANGE_FIELD_FINE], c.is_fine));
+		pmc = register_field_insert(pmc, irange_bits[w->plan->irange.rr_br[i].reg_num / 2],
+		                            0);
+	return add_pmc(w, PMC_IRANGE,
+	               register_field_insert(pmc, irange_bits[IRANGE_FIELD_FINE], c.is_fine));
 }
 
-/* ---- data range ----------------------------------------------------------------------------------------------------- */
+/* ---- data range
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 static int plan_drange(const struct mont_plan_context *w)
 {
@@ -314,13 +360,16 @@ static int plan_drange(const struct mont_plan_context *w)
 	if (!w->has_drange)
 		return PFMLIB_SUCCESS;
 	if (!w->req->model_out)
-		return mont_set_error(w, PFMLIB_ERR_INVAL, -1, "a data range needs a place for its debug registers");
+		return mont_set_error(w, PFMLIB_ERR_INVAL, -1,
+		                      "a data range needs a place for its debug registers");
 	n = pfmi_mont_read_ranges(&w->input->pfp_mont_drange, w->req->plm, 1, r);
 	if (n <= 0)
-		return mont_set_error(w, PFMLIB_ERR_DRRINVAL, -1, "a data range is empty or missing");
+		return mont_set_error(w, PFMLIB_ERR_DRRINVAL, -1,
+		                      "a data range is empty or missing");
 	n_blocks = pfmi_mont_cover_ranges(r, (unsigned)n, MONT_MAX_PAIRS, b);
 	if (n_blocks < 0)
-		return mont_set_error(w, PFMLIB_ERR_DRRTOOMANY, -1, "four pairs of data registers cannot cover the ranges");
+		return mont_set_error(w, PFMLIB_ERR_DRRTOOMANY, -1,
+		                      "four pairs of data registers cannot cover the ranges");
 	for (unsigned i = 0; i < (unsigned)n_blocks; i++)
 		pfmi_mont_put_block(&w->plan->drange, 2 * i, b[i], 0);
 	pfmi_mont_put_range_infos(&w->plan->drange, r, (unsigned)n, b, (unsigned)n_blocks);
@@ -336,17 +385,21 @@ static unsigned get_used_pairs(const pfmlib_mont_output_rr_t *rr)
 	return pairs;
 }
 
-/* PMC41 says for each of four channels which filters data accesses must pass: data range, opcode matcher, code range. */
+/* PMC41 says for each of four channels which filters data accesses must pass: data range, opcode
+ * matcher, code range. */
 static int plan_channels(const struct mont_plan_context *w)
 {
-	static const uint8_t cfg[8] = { 3, 2, 3, 0, 1, 0, 1, 0 }; /* by data 1 | opcode 2 | code 4 */
+	static const uint8_t cfg[8] = {
+		3, 2, 3, 0, 1, 0, 1, 0
+	}; /* by data 1 | opcode 2 | code 4 */
 	unsigned data = get_used_pairs(&w->plan->drange), code = get_used_pairs(&w->plan->irange);
 	uint64_t pmc = DRANGE_BASE;
 
 	if (!w->has_irange && !w->has_drange)
 		return PFMLIB_SUCCESS;
 	for (unsigned i = 0; i < w->plan->n_pmcs; i++)
-		if (w->plan->pmcs[i].num == PMC_IRANGE && register_field_extract(w->plan->pmcs[i].value, irange_bits[IRANGE_FIELD_FINE]))
+		if (w->plan->pmcs[i].num == PMC_IRANGE &&
+		    register_field_extract(w->plan->pmcs[i].value, irange_bits[IRANGE_FIELD_FINE]))
 			code &= 3; /* the other pairs of fine mode are upper limits */
 	for (unsigned k = 0; k < 4; k++) {
 		unsigned use = (data >> k & 1) | (code >> k & 1) << 2;
@@ -359,7 +412,9 @@ static int plan_channels(const struct mont_plan_context *w)
 	return add_pmc(w, PMC_DRANGE, pmc);
 }
 
-/* ---- opcode matchers ------------------------------------------------------------------------------------------------ */
+/* ---- opcode matchers
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static uint64_t build_opcm_mask(uint64_t pmc, const pfmlib_mont_opcm_t *o)
 {
@@ -370,7 +425,8 @@ static uint64_t build_opcm_mask(uint64_t pmc, const pfmlib_mont_opcm_t *o)
 	return register_field_insert(pmc, opcm_mask_bits[OPCM_FIELD_M], o->opcm_m);
 }
 
-/* PMC36 could exempt channels from the matchers. Its reset value exempts none, which is what every request here means. */
+/* PMC36 could exempt channels from the matchers. Its reset value exempts none, which is what every
+ * request here means. */
 static int plan_opcm(const struct mont_plan_context *w)
 {
 	uint64_t pmc = OPCM1_BASE;
@@ -380,20 +436,29 @@ static int plan_opcm(const struct mont_plan_context *w)
 		if (w->has_opcm1)
 			pmc = build_opcm_mask(pmc, &w->input->pfp_mont_opcm1);
 		pmc = register_field_insert(pmc, opcm_mask_bits[OPCM_FIELD_IG_AD], !w->has_irange);
-		pmc = register_field_insert(pmc, opcm_mask_bits[OPCM_FIELD_INV], w->has_irange && w->input->pfp_mont_irange.rr_flags & PFMLIB_MONT_RR_INV);
+		pmc = register_field_insert(pmc, opcm_mask_bits[OPCM_FIELD_INV],
+		                            w->has_irange && w->input->pfp_mont_irange.rr_flags &
+		                                                     PFMLIB_MONT_RR_INV);
 		rc = add_pmc(w, PMC_OPCM1_MASK, pmc);
 		if (!rc && w->has_opcm1)
-			rc = add_pmc(w, PMC_OPCM1_MATCH, register_field_insert(0, opcm_match_bits[0], w->input->pfp_mont_opcm1.opcm_match));
+			rc = add_pmc(w, PMC_OPCM1_MATCH,
+			             register_field_insert(0, opcm_match_bits[0],
+			                                   w->input->pfp_mont_opcm1.opcm_match));
 	}
 	if (!rc && w->has_opcm2) {
-		rc = add_pmc(w, PMC_OPCM2_MASK, build_opcm_mask(OPCM2_BASE, &w->input->pfp_mont_opcm2));
+		rc = add_pmc(w, PMC_OPCM2_MASK,
+		             build_opcm_mask(OPCM2_BASE, &w->input->pfp_mont_opcm2));
 		if (!rc)
-			rc = add_pmc(w, PMC_OPCM2_MATCH, register_field_insert(0, opcm_match_bits[0], w->input->pfp_mont_opcm2.opcm_match));
+			rc = add_pmc(w, PMC_OPCM2_MATCH,
+			             register_field_insert(0, opcm_match_bits[0],
+			                                   w->input->pfp_mont_opcm2.opcm_match));
 	}
 	return rc;
 }
 
-/* ---- trace buffer --------------------------------------------------------------------------------------------------- */
+/* ---- trace buffer
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 static bool is_etb_event(const struct mont_event_traits *tr)
 {
@@ -404,19 +469,22 @@ static bool is_noncache_dear_event(const struct mont_event_traits *tr)
 	return tr->ear == MONT_EAR_DTLB || tr->ear == MONT_EAR_ALAT;
 }
 
-/* In TLB and ALAT mode the data EAR keeps its instruction address where the trace buffer would write: the buffer must be off. */
+/* In TLB and ALAT mode the data EAR keeps its instruction address where the trace buffer would
+ * write: the buffer must be off. */
 static bool is_trace_buffer_blocked(const struct mont_plan_context *w)
 {
 	const pfmlib_mont_ear_t *dear = w->input ? &w->input->pfp_mont_dear : NULL;
 
-	return find_event_of_kind(w, is_noncache_dear_event) || (dear && dear->ear_used && dear->ear_mode != PFMLIB_MONT_EAR_CACHE_MODE);
+	return find_event_of_kind(w, is_noncache_dear_event) ||
+	       (dear && dear->ear_used && dear->ear_mode != PFMLIB_MONT_EAR_CACHE_MODE);
 }
 
 static uint64_t build_etb(const struct mont_plan_context *w, const pfmlib_mont_etb_t *e)
 {
 	uint64_t pmc = register_field_insert(0, etb_bits[ETB_FIELD_PM], get_system_wide_bit(w));
 
-	pmc = register_field_insert(pmc, etb_bits[ETB_FIELD_PLM], get_levels(w, e ? e->etb_plm : 0));
+	pmc = register_field_insert(pmc, etb_bits[ETB_FIELD_PLM],
+	                            get_levels(w, e ? e->etb_plm : 0));
 	pmc = register_field_insert(pmc, etb_bits[ETB_FIELD_TM], e ? e->etb_tm : 3);
 	pmc = register_field_insert(pmc, etb_bits[ETB_FIELD_PTM], e ? e->etb_ptm : 3);
 	pmc = register_field_insert(pmc, etb_bits[ETB_FIELD_PPM], e ? e->etb_ppm : 3);
@@ -425,15 +493,19 @@ static uint64_t build_etb(const struct mont_plan_context *w, const pfmlib_mont_e
 
 static int plan_etb(const struct mont_plan_context *w)
 {
-	const pfmlib_mont_etb_t *given = w->input && w->input->pfp_mont_etb.etb_used ? &w->input->pfp_mont_etb : NULL;
-	bool used = given || find_event_of_kind(w, is_etb_event), blocked = is_trace_buffer_blocked(w);
+	const pfmlib_mont_etb_t *given =
+		w->input && w->input->pfp_mont_etb.etb_used ? &w->input->pfp_mont_etb : NULL;
+	bool used = given || find_event_of_kind(w, is_etb_event),
+	     blocked = is_trace_buffer_blocked(w);
 	uint64_t pmc = used ? build_etb(w, given) : 0;
 	int rc;
 
 	if (!used && !blocked)
 		return PFMLIB_SUCCESS;
 	if (blocked && pmc)
-		return mont_set_error(w, PFMLIB_ERR_EVTINCOMP, -1, "the data EAR in TLB or ALAT mode and the trace buffer exclude each other");
+		return mont_set_error(
+			w, PFMLIB_ERR_EVTINCOMP, -1,
+			"the data EAR in TLB or ALAT mode and the trace buffer exclude each other");
 	rc = add_pmc(w, PMC_ETB, pmc);
 	if (!rc && used)
 		add_trace_pmds(w);
@@ -442,27 +514,34 @@ static int plan_etb(const struct mont_plan_context *w)
 
 static int plan_ipear(const struct mont_plan_context *w)
 {
-	const pfmlib_mont_ipear_t *p = w->input && w->input->pfp_mont_ipear.ipear_used ? &w->input->pfp_mont_ipear : NULL;
+	const pfmlib_mont_ipear_t *p =
+		w->input && w->input->pfp_mont_ipear.ipear_used ? &w->input->pfp_mont_ipear : NULL;
 	uint64_t pmc;
 	int rc;
 
 	if (!p)
 		return PFMLIB_SUCCESS;
 	if (w->input->pfp_mont_etb.etb_used || find_event_of_kind(w, is_etb_event))
-		return mont_set_error(w, PFMLIB_ERR_FEATCOMB, -1, "the trace buffer holds branches or instruction addresses, not both");
+		return mont_set_error(
+			w, PFMLIB_ERR_FEATCOMB, -1,
+			"the trace buffer holds branches or instruction addresses, not both");
 	pmc = register_field_insert(0, ipear_bits[IPEAR_FIELD_PLM], get_levels(w, p->ipear_plm));
 	pmc = register_field_insert(pmc, ipear_bits[IPEAR_FIELD_PM], get_system_wide_bit(w));
 	pmc = register_field_insert(pmc, ipear_bits[IPEAR_FIELD_MODE], IPEAR_MODE);
-	rc = add_pmc(w, PMC_IPEAR, register_field_insert(pmc, ipear_bits[IPEAR_FIELD_DELAY], p->ipear_delay));
+	rc = add_pmc(w, PMC_IPEAR,
+	             register_field_insert(pmc, ipear_bits[IPEAR_FIELD_DELAY], p->ipear_delay));
 	if (!rc)
 		add_trace_pmds(w);
 	return rc;
 }
 
-/* ---- settings that would count something else than asked ------------------------------------------------------------ */
+/* ---- settings that would count something else than asked
+ * ------------------------------------------------------------ */
 
-/* Where a setting is given beside an event, the setting says what is captured, whatever the event's own mode is. */
-static int check_ear_events(const struct mont_plan_context *w, bool (*is)(const struct mont_event_traits *))
+/* Where a setting is given beside an event, the setting says what is captured, whatever the event's
+ * own mode is. */
+static int check_ear_events(const struct mont_plan_context *w,
+                            bool (*is)(const struct mont_event_traits *))
 {
 	const struct mont_event_traits *first = find_event_of_kind(w, is);
 
@@ -470,7 +549,9 @@ static int check_ear_events(const struct mont_plan_context *w, bool (*is)(const 
 		const struct mont_event_traits *tr = &w->plan->events[i];
 
 		if (is(tr) && tr->row != first->row)
-			return mont_set_error(w, PFMLIB_ERR_EVTINCOMP, (int)i, "one address register captures for one kind of event");
+			return mont_set_error(
+				w, PFMLIB_ERR_EVTINCOMP, (int)i,
+				"one address register captures for one kind of event");
 	}
 	return PFMLIB_SUCCESS;
 }
@@ -478,7 +559,9 @@ static int check_ear_events(const struct mont_plan_context *w, bool (*is)(const 
 static int check_opcode_width(const struct mont_plan_context *w, const pfmlib_mont_opcm_t *o)
 {
 	if ((o->opcm_match | o->opcm_mask) >> opcm_match_bits[0].width)
-		return mont_set_error(w, PFMLIB_ERR_INVAL, -1, "an instruction has 41 bits: the opcode's match or mask has more");
+		return mont_set_error(
+			w, PFMLIB_ERR_INVAL, -1,
+			"an instruction has 41 bits: the opcode's match or mask has more");
 	return PFMLIB_SUCCESS;
 }
 
@@ -488,11 +571,14 @@ static int check_counter_settings(const struct mont_plan_context *w, unsigned i)
 	bool active = tr->type == PFMLIB_MONT_EVT_ACTIVE;
 
 	if (tr->threshold >= tr->max_increment && tr->threshold)
-		return mont_set_error(w, PFMLIB_ERR_INVAL, (int)i, "the threshold must be below what can happen in one cycle");
+		return mont_set_error(w, PFMLIB_ERR_INVAL, (int)i,
+		                      "the threshold must be below what can happen in one cycle");
 	if (tr->flags & PFMLIB_MONT_FL_EVT_ACTIVE_ONLY && !active)
-		return mont_set_error(w, PFMLIB_ERR_NOTSUPP, (int)i, "the event also counts while its thread is inactive");
+		return mont_set_error(w, PFMLIB_ERR_NOTSUPP, (int)i,
+		                      "the event also counts while its thread is inactive");
 	if (tr->flags & PFMLIB_MONT_FL_EVT_ALWAYS && active)
-		return mont_set_error(w, PFMLIB_ERR_NOTSUPP, (int)i, "the event only counts while its thread is active");
+		return mont_set_error(w, PFMLIB_ERR_NOTSUPP, (int)i,
+		                      "the event only counts while its thread is active");
 	return PFMLIB_SUCCESS;
 }
 
@@ -516,7 +602,8 @@ static bool has_valid_levels(const struct mont_plan_context *w)
 
 static int check_settings(const struct mont_plan_context *w)
 {
-	const pfmlib_mont_etb_t *etb = w->input && w->input->pfp_mont_etb.etb_used ? &w->input->pfp_mont_etb : NULL;
+	const pfmlib_mont_etb_t *etb =
+		w->input && w->input->pfp_mont_etb.etb_used ? &w->input->pfp_mont_etb : NULL;
 	int rc = PFMLIB_SUCCESS;
 
 	for (unsigned i = 0; !rc && i < w->req->n_events; i++)
@@ -529,16 +616,20 @@ static int check_settings(const struct mont_plan_context *w)
 		rc = check_opcode_width(w, &w->input->pfp_mont_opcm1);
 	if (!rc && w->has_opcm2)
 		rc = check_opcode_width(w, &w->input->pfp_mont_opcm2);
-	if (!rc && etb && (etb->etb_ds || (etb->etb_tm | etb->etb_ptm | etb->etb_ppm | etb->etb_brt) > 3))
+	if (!rc && etb &&
+	    (etb->etb_ds || (etb->etb_tm | etb->etb_ptm | etb->etb_ppm | etb->etb_brt) > 3))
 		rc = mont_set_error(w, PFMLIB_ERR_INVAL, -1,
-		                    etb->etb_ds ? "the trace buffer has no other data selection than 0"
-		                                : "a field of the trace buffer has two bits");
+		                    etb->etb_ds
+		                            ? "the trace buffer has no other data selection than 0"
+		                            : "a field of the trace buffer has two bits");
 	if (!rc && !has_valid_levels(w))
 		rc = mont_set_error(w, PFMLIB_ERR_INVAL, -1, "there are four privilege levels");
 	return rc;
 }
 
-/* ---- all of it -------------------------------------------------------------------------------------------------- */
+/* ---- all of it
+ * --------------------------------------------------------------------------------------------------
+ */
 
 static void clear_range_output(pfmlib_mont_output_rr_t *rr)
 {

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* Montecito address ranges: from what was asked to pairs of debug registers.
  *
- * A pair holds an address and a mask and so describes a block of 2^k bytes at a multiple of 2^k. Two pairs together, in
- * fine mode, hold the two limits of a range within one page of 64 KB. Nothing here knows of events or PMCs. */
+ * A pair holds an address and a mask and so describes a block of 2^k bytes at a multiple of 2^k.
+ * Two pairs together, in fine mode, hold the two limits of a range within one page of 64 KB.
+ * Nothing here knows of events or PMCs. */
 #include <string.h>
 #include "montecito.h"
 
 #define NO_COVER_COST UINT64_MAX
 
-/* ---- reading -------------------------------------------------------------------------------------------------- */
+/* ---- reading
+ * --------------------------------------------------------------------------------------------------
+ */
 
-int pfmi_mont_read_ranges(const pfmlib_mont_input_rr_t *in, unsigned plm, unsigned align, struct mont_range r[MONT_MAX_PAIRS])
+int pfmi_mont_read_ranges(const pfmlib_mont_input_rr_t *in, unsigned plm, unsigned align,
+                          struct mont_range r[MONT_MAX_PAIRS])
 {
 	int n = 0;
 
@@ -30,10 +34,11 @@ int pfmi_mont_read_ranges(const pfmlib_mont_input_rr_t *in, unsigned plm, unsign
 	return n;
 }
 
-/* ---- libpfm 3's cover ----------------------------------------------------------------------------------------- */
+/* ---- libpfm 3's cover
+ * ----------------------------------------------------------------------------------------- */
 
-/* 64-bit ends as libpfm 3 has them: e is behind the range. A block may come out where no pair can put it: base no multiple
- * of its size, or too large. The caller looks. */
+/* 64-bit ends as libpfm 3 has them: e is behind the range. A block may come out where no pair can
+ * put it: base no multiple of its size, or too large. The caller looks. */
 struct libpfm3_cover {
 	struct mont_block *blocks;
 	unsigned n;
@@ -52,9 +57,10 @@ static void add_cover_block(struct libpfm3_cover *c, uint64_t addr, unsigned k)
 	c->blocks[c->n++].plm = c->plm;
 }
 
-/* Takes the largest block that fits inside [s, e), splits the pairs that are left over both rests, and with the last pair
- * rather takes too much than too little, though not always enough. */
-static void split_range_like_libpfm3(struct libpfm3_cover *c, uint64_t s, uint64_t e, unsigned pairs, bool left)
+/* Takes the largest block that fits inside [s, e), splits the pairs that are left over both rests,
+ * and with the last pair rather takes too much than too little, though not always enough. */
+static void split_range_like_libpfm3(struct libpfm3_cover *c, uint64_t s, uint64_t e,
+                                     unsigned pairs, bool left)
 {
 	uint64_t b, t, size;
 	unsigned k, half;
@@ -77,7 +83,8 @@ static void split_range_like_libpfm3(struct libpfm3_cover *c, uint64_t s, uint64
 	add_cover_block(c, b, k);
 	half = (pairs - 1) / 2;
 	split_range_like_libpfm3(c, s, b, half + ((pairs - 1) % 2 && b - s > e - b - size), true);
-	split_range_like_libpfm3(c, b + size, e, half + ((pairs - 1) % 2 && !(b - s > e - b - size)), false);
+	split_range_like_libpfm3(c, b + size, e,
+	                         half + ((pairs - 1) % 2 && !(b - s > e - b - size)), false);
 }
 
 static bool is_address_in_block(struct mont_block b, uint64_t addr)
@@ -103,7 +110,8 @@ static bool is_range_covered(const struct mont_range *r, const struct mont_block
 	}
 }
 
-static bool is_cover_sound(const struct mont_range *r, unsigned n, const struct mont_block *b, unsigned n_blocks)
+static bool is_cover_sound(const struct mont_range *r, unsigned n, const struct mont_block *b,
+                           unsigned n_blocks)
 {
 	for (unsigned i = 0; i < n_blocks; i++)
 		if (b[i].log2 > MONT_MAX_BLOCK || b[i].addr & (((uint64_t)1 << b[i].log2) - 1))
@@ -114,7 +122,8 @@ static bool is_cover_sound(const struct mont_range *r, unsigned n, const struct 
 	return true;
 }
 
-/* Ranges in their order, each with all pairs that are left. 0 if the pairs do not last, or cover too little. */
+/* Ranges in their order, each with all pairs that are left. 0 if the pairs do not last, or cover
+ * too little. */
 static unsigned cover_like_libpfm3(const struct mont_range *r, unsigned n, struct mont_block *out)
 {
 	struct libpfm3_cover c = { .blocks = out };
@@ -128,17 +137,21 @@ static unsigned cover_like_libpfm3(const struct mont_range *r, unsigned n, struc
 	return is_cover_sound(r, n, out, c.n) ? c.n : 0;
 }
 
-/* ---- the smallest cover --------------------------------------------------------------------------------------- */
+/* ---- the smallest cover
+ * --------------------------------------------------------------------------------------- */
 
-/* Blocks form a binary tree, so the smallest cover of what lies in a block is the block itself or the two smallest covers of its halves. */
+/* Blocks form a binary tree, so the smallest cover of what lies in a block is the block itself or
+ * the two smallest covers of its halves. */
 struct cover_request {
 	const struct mont_range *ranges;
 	unsigned n_ranges;
 	unsigned plm; /* ranges of other levels do not count */
 };
 
-/* The requested part of @b: its first and last address. False if nothing; @*all if nothing is left out. */
-static bool find_requested_addresses(const struct cover_request *w, struct mont_block b, uint64_t *first, uint64_t *last, bool *all)
+/* The requested part of @b: its first and last address. False if nothing; @*all if nothing is left
+ * out. */
+static bool find_requested_addresses(const struct cover_request *w, struct mont_block b,
+                                     uint64_t *first, uint64_t *last, bool *all)
 {
 	bool any = false;
 
@@ -176,10 +189,12 @@ static void split_block(struct mont_block b, struct mont_block half[2])
 	half[1].addr += (uint64_t)1 << half[0].log2;
 }
 
-static void compute_cover_costs(const struct cover_request *w, struct mont_block b, unsigned pairs, uint64_t cost[MONT_MAX_PAIRS + 1]);
+static void compute_cover_costs(const struct cover_request *w, struct mont_block b, unsigned pairs,
+                                uint64_t cost[MONT_MAX_PAIRS + 1]);
 
 /* Fewest bytes for both halves together, with p = 0 .. @pairs blocks. */
-static void combine_half_costs(const struct cover_request *w, const struct mont_block half[2], unsigned pairs, uint64_t cost[MONT_MAX_PAIRS + 1])
+static void combine_half_costs(const struct cover_request *w, const struct mont_block half[2],
+                               unsigned pairs, uint64_t cost[MONT_MAX_PAIRS + 1])
 {
 	uint64_t a[MONT_MAX_PAIRS + 1], b[MONT_MAX_PAIRS + 1];
 
@@ -188,13 +203,15 @@ static void combine_half_costs(const struct cover_request *w, const struct mont_
 	for (unsigned p = 0; p <= pairs; p++) {
 		cost[p] = NO_COVER_COST;
 		for (unsigned i = 0; i <= p; i++)
-			if (a[i] != NO_COVER_COST && b[p - i] != NO_COVER_COST && a[i] + b[p - i] < cost[p])
+			if (a[i] != NO_COVER_COST && b[p - i] != NO_COVER_COST &&
+			    a[i] + b[p - i] < cost[p])
 				cost[p] = a[i] + b[p - i];
 	}
 }
 
 /* cost[p]: fewest bytes with which p blocks cover what is asked inside @b. */
-static void compute_cover_costs(const struct cover_request *w, struct mont_block b, unsigned pairs, uint64_t cost[MONT_MAX_PAIRS + 1])
+static void compute_cover_costs(const struct cover_request *w, struct mont_block b, unsigned pairs,
+                                uint64_t cost[MONT_MAX_PAIRS + 1])
 {
 	struct mont_block half[2];
 	uint64_t first, last, both[MONT_MAX_PAIRS + 1];
@@ -216,10 +233,13 @@ static void compute_cover_costs(const struct cover_request *w, struct mont_block
 		cost[p] = both[p] < cost[p] ? both[p] : cost[p];
 }
 
-/* Writes the blocks of a cheapest cover of what is asked inside @b with at most @pairs, and no more of them than that takes. How many. */
-static unsigned write_cheapest_cover(const struct cover_request *w, struct mont_block b, unsigned pairs, struct mont_block *out)
+/* Writes the blocks of a cheapest cover of what is asked inside @b with at most @pairs, and no more
+ * of them than that takes. How many. */
+static unsigned write_cheapest_cover(const struct cover_request *w, struct mont_block b,
+                                     unsigned pairs, struct mont_block *out)
 {
-	uint64_t first, last, cost[MONT_MAX_PAIRS + 1], left[MONT_MAX_PAIRS + 1], right[MONT_MAX_PAIRS + 1];
+	uint64_t first, last, cost[MONT_MAX_PAIRS + 1], left[MONT_MAX_PAIRS + 1],
+		right[MONT_MAX_PAIRS + 1];
 	struct mont_block half[2];
 	unsigned give = 1, n;
 	bool all;
@@ -244,32 +264,37 @@ static unsigned write_cheapest_cover(const struct cover_request *w, struct mont_
 	return n + write_cheapest_cover(w, half[1], pairs - give, out + n);
 }
 
-/* One tree for every level mask and every value of the address bits that are always compared: at most one per range. */
+/* One tree for every level mask and every value of the address bits that are always compared: at
+ * most one per range. */
 struct cover_tree {
 	struct cover_request request;
 	struct mont_block root;
 	uint64_t cost[MONT_MAX_PAIRS + 1];
 };
 
-static bool add_cover_tree(struct cover_tree *trees, unsigned *n, const struct mont_range *r, unsigned n_ranges, uint64_t top, unsigned plm)
+static bool add_cover_tree(struct cover_tree *trees, unsigned *n, const struct mont_range *r,
+                           unsigned n_ranges, uint64_t top, unsigned plm)
 {
 	for (unsigned i = 0; i < *n; i++)
 		if (trees[i].root.addr >> MONT_MAX_BLOCK == top && trees[i].request.plm == plm)
 			return true;
 	if (*n == MONT_MAX_PAIRS)
 		return false;
-	trees[*n].root = (struct mont_block){ .addr = top << MONT_MAX_BLOCK, .log2 = MONT_MAX_BLOCK };
+	trees[*n].root =
+		(struct mont_block){ .addr = top << MONT_MAX_BLOCK, .log2 = MONT_MAX_BLOCK };
 	trees[*n].request = (struct cover_request){ .ranges = r, .n_ranges = n_ranges, .plm = plm };
 	++*n;
 	return true;
 }
 
 /* The trees of all ranges; false if they are more than there are pairs. */
-static bool build_cover_trees(struct cover_tree *trees, unsigned *n, const struct mont_range *r, unsigned n_ranges)
+static bool build_cover_trees(struct cover_tree *trees, unsigned *n, const struct mont_range *r,
+                              unsigned n_ranges)
 {
 	*n = 0;
 	for (unsigned i = 0; i < n_ranges; i++)
-		for (uint64_t top = r[i].first >> MONT_MAX_BLOCK; top <= r[i].last >> MONT_MAX_BLOCK; top++)
+		for (uint64_t top = r[i].first >> MONT_MAX_BLOCK;
+		     top <= r[i].last >> MONT_MAX_BLOCK; top++)
 			if (!add_cover_tree(trees, n, r, n_ranges, top, r[i].plm))
 				return false;
 	return true;
@@ -281,10 +306,12 @@ struct pair_shares {
 	uint64_t cost;
 };
 
-static void distribute_pairs(const struct cover_tree *trees, unsigned n, unsigned at, unsigned left, struct pair_shares *now, struct pair_shares *best)
+static void distribute_pairs(const struct cover_tree *trees, unsigned n, unsigned at, unsigned left,
+                             struct pair_shares *now, struct pair_shares *best)
 {
 	if (at == n) {
-		if (now->cost < best->cost || (now->cost == best->cost && now->n_pairs < best->n_pairs))
+		if (now->cost < best->cost ||
+		    (now->cost == best->cost && now->n_pairs < best->n_pairs))
 			*best = *now;
 		return;
 	}
@@ -298,10 +325,12 @@ static void distribute_pairs(const struct cover_tree *trees, unsigned n, unsigne
 	}
 }
 
-int pfmi_mont_find_best_cover(const struct mont_range *r, unsigned n, unsigned n_pairs, struct mont_block out[MONT_MAX_PAIRS])
+int pfmi_mont_find_best_cover(const struct mont_range *r, unsigned n, unsigned n_pairs,
+                              struct mont_block out[MONT_MAX_PAIRS])
 {
 	struct cover_tree trees[MONT_MAX_PAIRS];
-	struct pair_shares now = { .cost = 0, .n_pairs = 0 }, best = { .cost = NO_COVER_COST, .n_pairs = 0 };
+	struct pair_shares now = { .cost = 0, .n_pairs = 0 },
+			   best = { .cost = NO_COVER_COST, .n_pairs = 0 };
 	unsigned n_trees, n_blocks = 0;
 
 	if (!build_cover_trees(trees, &n_trees, r, n))
@@ -312,11 +341,13 @@ int pfmi_mont_find_best_cover(const struct mont_range *r, unsigned n, unsigned n
 	if (best.cost == NO_COVER_COST)
 		return PFMLIB_ERR_TOOMANY;
 	for (unsigned i = 0; i < n_trees; i++)
-		n_blocks += write_cheapest_cover(&trees[i].request, trees[i].root, best.tree_pairs[i], out + n_blocks);
+		n_blocks += write_cheapest_cover(&trees[i].request, trees[i].root,
+		                                 best.tree_pairs[i], out + n_blocks);
 	return (int)n_blocks;
 }
 
-int pfmi_mont_cover_ranges(const struct mont_range *r, unsigned n, unsigned spare, struct mont_block out[MONT_MAX_PAIRS])
+int pfmi_mont_cover_ranges(const struct mont_range *r, unsigned n, unsigned spare,
+                           struct mont_block out[MONT_MAX_PAIRS])
 {
 	unsigned n_blocks = cover_like_libpfm3(r, n, out);
 
@@ -334,9 +365,12 @@ bool pfmi_mont_is_fine_range(const struct mont_range *r)
 	return r->first >> 16 == r->last >> 16;
 }
 
-/* ---- registers ------------------------------------------------------------------------------------------------ */
+/* ---- registers
+ * ------------------------------------------------------------------------------------------------
+ */
 
-static void append_register(pfmlib_mont_output_rr_t *out, unsigned num, uint64_t value, unsigned addr_add)
+static void append_register(pfmlib_mont_output_rr_t *out, unsigned num, uint64_t value,
+                            unsigned addr_add)
 {
 	pfmlib_reg_t *reg = &out->rr_br[out->rr_nbr_used++];
 
@@ -353,19 +387,23 @@ static uint64_t build_mask_word(unsigned log2, unsigned plm)
 	return compared | (uint64_t)(plm & 0xf) << MONT_MAX_BLOCK;
 }
 
-void pfmi_mont_put_block(pfmlib_mont_output_rr_t *out, unsigned num, struct mont_block b, unsigned addr_add)
+void pfmi_mont_put_block(pfmlib_mont_output_rr_t *out, unsigned num, struct mont_block b,
+                         unsigned addr_add)
 {
 	append_register(out, num, b.addr, addr_add);
 	append_register(out, num + 1, build_mask_word(b.log2, b.plm), addr_add);
 }
 
-/* Of the mask the hardware looks at the page alone. libpfm 3 leaves bits 32 to 55 out; programs compare values, so they stay out. */
+/* Of the mask the hardware looks at the page alone. libpfm 3 leaves bits 32 to 55 out; programs
+ * compare values, so they stay out. */
 #define FINE_MASK 0xffff0000u
 
-void pfmi_mont_put_fine_range(pfmlib_mont_output_rr_t *out, unsigned num, const struct mont_range *r, unsigned info)
+void pfmi_mont_put_fine_range(pfmlib_mont_output_rr_t *out, unsigned num,
+                              const struct mont_range *r, unsigned info)
 {
 	uint64_t mask = FINE_MASK | (uint64_t)(r->plm & 0xf) << MONT_MAX_BLOCK;
-	uint64_t lower = r->first & ~(uint64_t)31, upper = (r->last & ~(uint64_t)15) | 16; /* second bundle of its pair */
+	uint64_t lower = r->first & ~(uint64_t)31,
+		 upper = (r->last & ~(uint64_t)15) | 16; /* second bundle of its pair */
 
 	append_register(out, num, lower, 1);
 	append_register(out, num + 1, mask, 1);
@@ -375,8 +413,8 @@ void pfmi_mont_put_fine_range(pfmlib_mont_output_rr_t *out, unsigned num, const 
 	out->rr_infos[info].rr_eoff = upper + 15 - r->last;
 }
 
-void pfmi_mont_put_range_infos(pfmlib_mont_output_rr_t *out, const struct mont_range *r, unsigned n, const struct mont_block *b,
-                               unsigned n_blocks)
+void pfmi_mont_put_range_infos(pfmlib_mont_output_rr_t *out, const struct mont_range *r, unsigned n,
+                               const struct mont_block *b, unsigned n_blocks)
 {
 	for (unsigned i = 0; i < n; i++)
 		for (unsigned k = 0; k < n_blocks; k++) {

@@ -1,24 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* Intel's Pentium 4 and the Xeons of its time: an event is chosen in an ESCR, and a CCCR chooses the ESCR for its counter.
+/* Intel's Pentium 4 and the Xeons of its time: an event is chosen in an ESCR, and a CCCR chooses
+ * the ESCR for its counter.
  *
- * The words of perf_event_attr.config are the kernel's: the CCCR in the lower half, the ESCR in the upper one with the kernel's number
- * of the event in place of the event's own. The levels are not in it, for the kernel has a bit for each thread of the core and sets those
- * of the thread that it counts; the registers here are for both threads.
+ * The words of perf_event_attr.config are the kernel's: the CCCR in the lower half, the ESCR in the
+ * upper one with the kernel's number of the event in place of the event's own. The levels are not
+ * in it, for the kernel has a bit for each thread of the core and sets those of the thread that it
+ * counts; the registers here are for both threads.
  *
- * Each ESCR exists twice, side by side: one for the lower half of the counters of its group, one for the upper half. So two events of
- * one ESCR count on different halves and a third has no place. */
+ * Each ESCR exists twice, side by side: one for the lower half of the counters of its group, one
+ * for the upper half. So two events of one ESCR count on different halves and a third has no place.
+ */
 #include <string.h>
 #include "pmu/pmu_internal.h"
 
-static const struct register_field ESCR_EVENT = { "event", 25, 6 }, ESCR_LEVELS = { "levels", 0, 4 }, CCCR_COMPARE = { "compare", 18, 1 },
-				   CCCR_COMPARED = { "compared", 19, 6 }, CONFIG_PEBS = { "pebs", 0, 6 };
+static const struct register_field ESCR_EVENT = { "event", 25, 6 },
+				   ESCR_LEVELS = { "levels", 0, 4 },
+				   CCCR_COMPARE = { "compare", 18, 1 },
+				   CCCR_COMPARED = { "compared", 19, 6 },
+				   CONFIG_PEBS = { "pebs", 0, 6 };
 
 /* Counters that the first ESCR of a pair is for, and the second. */
 static const uint64_t half_counter_masks[] = { 0x13333, 0x2cccc };
 #define USER_LEVEL_BITS   0x5u /* of both threads */
 #define KERNEL_LEVEL_BITS 0xau
-/* Bits of the kernel's word that say in either register what is counted: selection and comparison; masks and tags. The event's number is
- * another one in the ESCR. */
+/* Bits of the kernel's word that say in either register what is counted: selection and comparison;
+ * masks and tags. The event's number is another one in the ESCR. */
 #define CCCR_SELECT_MASK     0x01fce000u
 #define ESCR_SELECT_MASK     0x01fffff000000000u
 #define RESERVED_CONFIG_BITS 0x8000000030000fffu
@@ -26,7 +32,8 @@ static const uint64_t half_counter_masks[] = { 0x13333, 0x2cccc };
 struct netburst_plan_extra {
 	uint64_t config[PLAN_MAX_EVENTS];
 };
-_Static_assert(sizeof(struct netburst_plan_extra) <= sizeof(((struct plan *)0)->encoder_data), "fits the plan");
+_Static_assert(sizeof(struct netburst_plan_extra) <= sizeof(((struct plan *)0)->encoder_data),
+               "fits the plan");
 
 /* An edge or a threshold is one of the comparison, which has a bit of its own. */
 static uint64_t build_config(const struct event *ev)
@@ -47,7 +54,8 @@ uint32_t pfmi_netburst_get_escr(const struct event *ev)
 
 static int report_escr_clash(unsigned event, uint64_t with, pfm_error_t *why)
 {
-	pfmi_base_set_error(why, PFMLIB_ERR_NOASSIGN, PFM_KIND_NO_PLACEMENT, NULL, (struct slice){ 0 }, "they need the same ESCR");
+	pfmi_base_set_error(why, PFMLIB_ERR_NOASSIGN, PFM_KIND_NO_PLACEMENT, NULL,
+	                    (struct slice){ 0 }, "they need the same ESCR");
 	if (why) {
 		why->event = (int)event;
 		why->clash = with | (uint64_t)1 << event;
@@ -58,13 +66,15 @@ static int report_escr_clash(unsigned event, uint64_t with, pfm_error_t *why)
 /* Fields give the event of the ESCR, but not which of the ESCRs. */
 static int report_missing_escr(unsigned event, pfm_error_t *why)
 {
-	pfmi_base_set_error(why, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, NULL, (struct slice){ 0 }, "no event of this processor has these fields");
+	pfmi_base_set_error(why, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, NULL,
+	                    (struct slice){ 0 }, "no event of this processor has these fields");
 	if (why)
 		why->event = (int)event;
 	return PFMLIB_ERR_NOTFOUND;
 }
 
-/* Two events of one ESCR part its counters: the earlier one has the lower half if both can count so. */
+/* Two events of one ESCR part its counters: the earlier one has the lower half if both can count
+ * so. */
 static bool split_counter_halves(uint64_t *a, uint64_t *b)
 {
 	unsigned half = *a & half_counter_masks[0] && *b & half_counter_masks[1] ? 0 : 1;
@@ -74,28 +84,34 @@ static bool split_counter_halves(uint64_t *a, uint64_t *b)
 	return *a && *b;
 }
 
-static int share_escr_counters(const struct encode_request *req, unsigned i, struct alternative *out, pfm_error_t *why)
+static int share_escr_counters(const struct encode_request *req, unsigned i,
+                               struct alternative *out, pfm_error_t *why)
 {
 	uint64_t others = 0;
 
 	for (unsigned k = 0; k < i; k++)
-		if (pfmi_netburst_get_escr(&req->events[k]) == pfmi_netburst_get_escr(&req->events[i]))
+		if (pfmi_netburst_get_escr(&req->events[k]) ==
+		    pfmi_netburst_get_escr(&req->events[i]))
 			others |= (uint64_t)1 << k;
 	if (!others)
 		return PFMLIB_SUCCESS;
-	if (others & (others - 1) || !split_counter_halves(&out->counter_masks[__builtin_ctzll(others)], &out->counter_masks[i]))
+	if (others & (others - 1) ||
+	    !split_counter_halves(&out->counter_masks[__builtin_ctzll(others)],
+	                          &out->counter_masks[i]))
 		return report_escr_clash(i, others, why);
 	return PFMLIB_SUCCESS;
 }
 
-int pfmi_netburst_constrain_set(const struct encode_request *req, struct plan *out, pfm_error_t *why)
+int pfmi_netburst_constrain_set(const struct encode_request *req, struct plan *out,
+                                pfm_error_t *why)
 {
 	struct netburst_plan_extra *x = (struct netburst_plan_extra *)(void *)out->encoder_data;
 	struct alternative *one = &out->alternatives[0];
 	int rc = PFMLIB_SUCCESS;
 
 	if (req->model_in)
-		return pfmi_base_set_error(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_MODEL, NULL, (struct slice){ 0 },
+		return pfmi_base_set_error(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_MODEL, NULL,
+		                           (struct slice){ 0 },
 		                           "this processor has no settings of its own");
 	out->n_alternatives = 1;
 	one->n_holds = 0;
@@ -114,40 +130,53 @@ int pfmi_netburst_constrain_set(const struct encode_request *req, struct plan *o
 static uint64_t build_escr(const struct event *ev, uint64_t config, unsigned plm)
 {
 	unsigned levels = event_get_levels(ev, plm);
-	uint64_t v = register_field_insert(config >> 32, ESCR_EVENT, pfmi_pmu_event_key_value(ev, KEY_SEL, ANY_COUNTER));
+	uint64_t v = register_field_insert(config >> 32, ESCR_EVENT,
+	                                   pfmi_pmu_event_key_value(ev, KEY_SEL, ANY_COUNTER));
 
-	return register_field_insert(v, ESCR_LEVELS, (levels & PFM_PLM3 ? USER_LEVEL_BITS : 0) | (levels & PFM_PLM0 ? KERNEL_LEVEL_BITS : 0));
+	return register_field_insert(v, ESCR_LEVELS,
+	                             (levels & PFM_PLM3 ? USER_LEVEL_BITS : 0) |
+	                                     (levels & PFM_PLM0 ? KERNEL_LEVEL_BITS : 0));
 }
 
 /* One CCCR for each event, in order; their ESCRs follow. */
-void pfmi_netburst_encode_set(const struct plan *plan, const struct placement *where, struct register_values *out)
+void pfmi_netburst_encode_set(const struct plan *plan, const struct placement *where,
+                              struct register_values *out)
 {
-	const struct netburst_plan_extra *x = (const struct netburst_plan_extra *)(const void *)plan->encoder_data;
+	const struct netburst_plan_extra *x =
+		(const struct netburst_plan_extra *)(const void *)plan->encoder_data;
 	const struct counter_range *c = table_counters(plan->request->table);
 
 	for (unsigned i = 0; i < plan->request->n_events; i++) {
 		unsigned n = where->counters[i];
 
-		out->pmcs[out->n_pmcs++] = (pfm_reg_t){ .num = n,
-			                                .kind = PFM_REG_PMC,
-			                                .addr = c->control_register + n,
-			                                .alt_addr = c->control_register + n,
-			                                .value = register_field_insert(x->config[i] & 0xffffffff, CONFIG_PEBS, 0) };
-		out->pmds[out->n_pmds++] = (pfm_reg_t){ .num = n, .kind = PFM_REG_PMD, .addr = c->value_register + n, .alt_addr = n };
+		out->pmcs[out->n_pmcs++] =
+			(pfm_reg_t){ .num = n,
+			             .kind = PFM_REG_PMC,
+			             .addr = c->control_register + n,
+			             .alt_addr = c->control_register + n,
+			             .value = register_field_insert(x->config[i] & 0xffffffff,
+			                                            CONFIG_PEBS, 0) };
+		out->pmds[out->n_pmds++] = (pfm_reg_t){
+			.num = n, .kind = PFM_REG_PMD, .addr = c->value_register + n, .alt_addr = n
+		};
 	}
 	for (unsigned i = 0; i < plan->request->n_events; i++) {
 		const struct event *ev = &plan->request->events[i];
-		unsigned n = where->counters[i], escr_bits = pfmi_netburst_get_escr(ev) + (n < 64 && half_counter_masks[1] >> n & 1);
+		unsigned n = where->counters[i],
+			 escr_bits = pfmi_netburst_get_escr(ev) +
+		                     (n < 64 && half_counter_masks[1] >> n & 1);
 
-		out->pmcs[out->n_pmcs++] = (pfm_reg_t){ .num = escr_bits,
-			                                .kind = PFM_REG_EXTRA,
-			                                .addr = escr_bits,
-			                                .alt_addr = escr_bits,
-			                                .value = build_escr(ev, x->config[i], plan->request->plm) };
+		out->pmcs[out->n_pmcs++] =
+			(pfm_reg_t){ .num = escr_bits,
+			             .kind = PFM_REG_EXTRA,
+			             .addr = escr_bits,
+			             .alt_addr = escr_bits,
+			             .value = build_escr(ev, x->config[i], plan->request->plm) };
 	}
 }
 
-int pfmi_netburst_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
+int pfmi_netburst_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out,
+                             pfm_error_t *why)
 {
 	(void)plm;
 	(void)why;
@@ -157,35 +186,23 @@ int pfmi_netburst_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *o
 }
 
 static const struct register_field escr_bits[] = {
-	{ "t1_usr", 0, 1 },
-	{ "t1_os", 1, 1 },
-	{ "t0_usr", 2, 1 },
-	{ "t0_os", 3, 1 },
-	{ "tag_enable", 4, 1 },
-	{ "tag", 5, 4 },
-	{ "mask", 9, 16 },
-	{ "event", 25, 6 },
+	{ "t1_usr", 0, 1 },     { "t1_os", 1, 1 }, { "t0_usr", 2, 1 }, { "t0_os", 3, 1 },
+	{ "tag_enable", 4, 1 }, { "tag", 5, 4 },   { "mask", 9, 16 },  { "event", 25, 6 },
 };
 static const struct register_field cccr_bits[] = {
-	{ "enable", 12, 1 },
-	{ "select", 13, 3 },
-	{ "thread", 16, 2 },
-	{ "compare", 18, 1 },
-	{ "cmpl", 19, 1 },
-	{ "thr", 20, 4 },
-	{ "edge", 24, 1 },
-	{ "force_ovf", 25, 1 },
-	{ "pmi0", 26, 1 },
-	{ "pmi1", 27, 1 },
-	{ "cascade", 30, 1 },
-	{ "ovf", 31, 1 },
+	{ "enable", 12, 1 }, { "select", 13, 3 }, { "thread", 16, 2 },  { "compare", 18, 1 },
+	{ "cmpl", 19, 1 },   { "thr", 20, 4 },    { "edge", 24, 1 },    { "force_ovf", 25, 1 },
+	{ "pmi0", 26, 1 },   { "pmi1", 27, 1 },   { "cascade", 30, 1 }, { "ovf", 31, 1 },
 };
 
-const struct register_field *pfmi_netburst_find_layout(const struct table *t, const char *name, unsigned *n)
+const struct register_field *pfmi_netburst_find_layout(const struct table *t, const char *name,
+                                                       unsigned *n)
 {
 	const char *number = name + strcspn(name, "0123456789");
 	struct slice word = { name, (uint32_t)(number - name) };
-	bool one_digit = *number && !number[1], up_to_17 = one_digit || (*number == '1' && number[1] >= '0' && number[1] <= '7' && !number[2]);
+	bool one_digit = *number && !number[1],
+	     up_to_17 = one_digit ||
+	                (*number == '1' && number[1] >= '0' && number[1] <= '7' && !number[2]);
 
 	(void)t;
 	if (pfmi_base_is_slice_icase(word, "ESCR")) {
@@ -193,20 +210,28 @@ const struct register_field *pfmi_netburst_find_layout(const struct table *t, co
 		return one_digit && *number <= '1' ? escr_bits : NULL;
 	}
 	*n = sizeof(cccr_bits) / sizeof(cccr_bits[0]);
-	return up_to_17 && (pfmi_base_is_slice_icase(word, "CCCR") || pfmi_base_is_slice_icase(word, "PMC")) ? cccr_bits : NULL;
+	return up_to_17 && (pfmi_base_is_slice_icase(word, "CCCR") ||
+	                    pfmi_base_is_slice_icase(word, "PMC"))
+	               ? cccr_bits
+	               : NULL;
 }
 
 /* An ESCR alone does not say which of them it is. */
-bool pfmi_netburst_decode_register_pair(struct event *ev, const char *reg, uint64_t value, uint64_t *word)
+bool pfmi_netburst_decode_register_pair(struct event *ev, const char *reg, uint64_t value,
+                                        uint64_t *word)
 {
 	bool alone = *reg == 'E' || *reg == 'e';
-	uint64_t own = build_config(ev), told = alone ? ESCR_SELECT_MASK : ESCR_SELECT_MASK | CCCR_SELECT_MASK, high;
+	uint64_t own = build_config(ev),
+		 told = alone ? ESCR_SELECT_MASK : ESCR_SELECT_MASK | CCCR_SELECT_MASK, high;
 
 	value = alone ? value << 32 : value;
 	high = value >> 32;
-	ev->plm = (uint8_t)((high & USER_LEVEL_BITS ? PFM_PLM3 : 0) | (high & KERNEL_LEVEL_BITS ? PFM_PLM0 : 0));
+	ev->plm = (uint8_t)((high & USER_LEVEL_BITS ? PFM_PLM3 : 0) |
+	                    (high & KERNEL_LEVEL_BITS ? PFM_PLM0 : 0));
 	*word = (own & ~told) | (value & told);
-	return !(value & RESERVED_CONFIG_BITS) && register_field_extract(high, ESCR_EVENT) == pfmi_pmu_event_key_value(ev, KEY_SEL, ANY_COUNTER);
+	return !(value & RESERVED_CONFIG_BITS) &&
+	       register_field_extract(high, ESCR_EVENT) ==
+	               pfmi_pmu_event_key_value(ev, KEY_SEL, ANY_COUNTER);
 }
 
 const struct encoder_ops pfmi_netburst_ops = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's own events: hardware, software and cache events by their number in perf_event_open(2). The kernel chooses
- * counters, if there are any, so these events take none. */
+/* The kernel's own events: hardware, software and cache events by their number in
+ * perf_event_open(2). The kernel chooses counters, if there are any, so these events take none. */
 #include "pmu/pmu_internal.h"
 
 static uint64_t get_event_number(const struct event *ev)
@@ -14,7 +14,8 @@ static uint64_t get_event_number(const struct event *ev)
 int pfmi_linux_constrain_set(const struct encode_request *req, struct plan *out, pfm_error_t *why)
 {
 	if (req->model_in)
-		return pfmi_base_set_error(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_MODEL, NULL, (struct slice){ 0 },
+		return pfmi_base_set_error(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_MODEL, NULL,
+		                           (struct slice){ 0 },
 		                           "these events have no settings of their own");
 	out->n_alternatives = 1;
 	out->alternatives[0].n_holds = 0;
@@ -25,12 +26,16 @@ int pfmi_linux_constrain_set(const struct encode_request *req, struct plan *out,
 	return PFMLIB_SUCCESS;
 }
 
-void pfmi_linux_encode_set(const struct plan *plan, const struct placement *where, struct register_values *out)
+void pfmi_linux_encode_set(const struct plan *plan, const struct placement *where,
+                           struct register_values *out)
 {
 	(void)where;
 	for (unsigned i = 0; i < plan->request->n_events; i++)
 		out->pmcs[out->n_pmcs++] =
-			(pfm_reg_t){ .kind = PFM_REG_CONFIG, .addr = i, .alt_addr = i, .value = get_event_number(&plan->request->events[i]) };
+			(pfm_reg_t){ .kind = PFM_REG_CONFIG,
+			             .addr = i,
+			             .alt_addr = i,
+			             .value = get_event_number(&plan->request->events[i]) };
 }
 
 int pfmi_linux_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
@@ -39,8 +44,10 @@ int pfmi_linux_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out,
 
 	(void)plm;
 	(void)why;
-	if (table_key_field(t, KEY_ATTR_TYPE) && ev->row_index != ROW_NONE && pfmi_table_has_row_value(t, ev->row_index, KEY_ATTR_TYPE)) {
-		out->type = (uint32_t)pfmi_table_row_value(t, ev->row_index, KEY_ATTR_TYPE, ANY_COUNTER);
+	if (table_key_field(t, KEY_ATTR_TYPE) && ev->row_index != ROW_NONE &&
+	    pfmi_table_has_row_value(t, ev->row_index, KEY_ATTR_TYPE)) {
+		out->type = (uint32_t)pfmi_table_row_value(t, ev->row_index, KEY_ATTR_TYPE,
+		                                           ANY_COUNTER);
 		out->type_known = 1;
 	} else if (t->perf_type >= 0) {
 		out->type = (uint32_t)t->perf_type;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Encoders: one for each register layout. The file of an encoder ends with its operations; encoders.c
- * finds them by the number that a table names. */
+/* Encoders: one for each register layout. The file of an encoder ends with its operations;
+ * encoders.c finds them by the number that a table names. */
 #ifndef PERFMON_ENCODERS_H
 #define PERFMON_ENCODERS_H
 
@@ -8,34 +8,41 @@
 
 /* Operations of an encoder. An operation is required unless its comment says what NULL means. */
 struct encoder_ops {
-	/* Checks unit masks, modifiers and levels of an event that was read from text, and completes it.
-	 * Returns 0 or PFMLIB_ERR_*, with the reason in *@why. NULL: every event is valid. */
+	/* Checks unit masks, modifiers and levels of an event that was read from text, and
+	 * completes it. Returns 0 or PFMLIB_ERR_*, with the reason in *@why. NULL: every event is
+	 * valid. */
 	int (*check_event)(struct event *ev, pfm_error_t *why);
-	/* Fills *@out with the counters that each event of a set can use. Returns 0 or PFMLIB_ERR_*. */
+	/* Fills *@out with the counters that each event of a set can use. Returns 0 or
+	 * PFMLIB_ERR_*. */
 	int (*constrain_set)(const struct encode_request *req, struct plan *out, pfm_error_t *why);
 	/* Writes the registers of a set whose counters are assigned; cannot fail. */
 	void (*encode_set)(const struct plan *plan, const struct placement *where,
 	                   struct register_values *out);
-	/* Writes the configuration words of perf_event_attr for one event. Returns 0 or PFMLIB_ERR_*. */
+	/* Writes the configuration words of perf_event_attr for one event. Returns 0 or
+	 * PFMLIB_ERR_*. */
 	int (*build_attr)(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why);
-	/* The register that enables the counters of a set; false if none is needed. NULL: no PMU of the encoder has one. */
+	/* The register that enables the counters of a set; false if none is needed. NULL: no PMU of
+	 * the encoder has one. */
 	bool (*build_global_ctrl)(const struct encode_request *req, const struct placement *where,
 	                          pfm_reg_t *out);
 	/* Encodes one event without a plan. Returns the number of registers, 0 if it needs a plan.
 	 * NULL: every event needs one. */
 	unsigned (*encode_single)(const struct event *ev, unsigned levels, pfm_encoding_t *out);
-	/* The configuration words of an event: @own, filled, or the event's own. NULL: build_attr has them. */
+	/* The configuration words of an event: @own, filled, or the event's own. NULL: build_attr
+	 * has them. */
 	const uint64_t *(*get_config_words)(const struct event *ev, uint64_t own[4]);
-	/* Address of the further register that an event sets, 0 for none. NULL: no event sets one. */
+	/* Address of the further register that an event sets, 0 for none. NULL: no event sets one.
+	 */
 	uint32_t (*get_extra_register)(const struct event *ev);
-	/* Fields of the register called @name, their number in *@n; NULL if the register is unknown.
-	 * NULL: registers have no fields of their own. */
+	/* Fields of the register called @name, their number in *@n; NULL if the register is
+	 * unknown. NULL: registers have no fields of their own. */
 	const struct register_field *(*find_layout)(const struct table *t, const char *name,
 	                                            unsigned *n);
 	/* Bits of a register that identify the event. NULL: the fields of the table have them. */
 	uint64_t (*get_event_select_mask)(const struct table *t, const char *reg, unsigned i,
 	                                  unsigned *counter);
-	/* Turns one register of a pair into a configuration word. NULL: events are not in pairs of registers. */
+	/* Turns one register of a pair into a configuration word. NULL: events are not in pairs of
+	 * registers. */
 	bool (*decode_register_pair)(struct event *ev, const char *reg, uint64_t value,
 	                             uint64_t *word);
 	const char *registers;    /* for pfmi_pmu_list_registers(), or NULL */

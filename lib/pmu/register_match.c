@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The event behind register values.
  *
- * Where a table declares the bits of its fields, a row is compared field by field: groups are split into their unit masks, and
- * what the row does not explain is put down to modifiers. Where only the encoder knows the bits, it encodes each row on
- * the counter in question, and the bits it calls significant are compared. */
+ * Where a table declares the bits of its fields, a row is compared field by field: groups are split
+ * into their unit masks, and what the row does not explain is put down to modifiers. Where only the
+ * encoder knows the bits, it encodes each row on the counter in question, and the bits it calls
+ * significant are compared. */
 #include <stdio.h>
 #include <string.h>
 #include "pmu/pmu.h"
@@ -11,7 +12,9 @@
 #define RANKING_SIZE     64u
 #define ALL_CONFIG_WORDS 15u
 
-/* ---- registers ------------------------------------------------------------------------------------------------ */
+/* ---- registers
+ * ------------------------------------------------------------------------------------------------
+ */
 
 int pfmi_decode_config_index(const char *reg)
 {
@@ -90,7 +93,8 @@ static uint64_t get_kernel_owned_bits(const struct decode_target *g, uint64_t mi
 
 bool pfmi_decode_has_own_control(const struct decode_target *g)
 {
-	return pfmi_decode_config_index(g->reg_name) < 0 && pfmi_pmu_has_event_select_mask(g->table);
+	return pfmi_decode_config_index(g->reg_name) < 0 &&
+	       pfmi_pmu_has_event_select_mask(g->table);
 }
 
 bool pfmi_decode_init_target(struct decode_target *g)
@@ -98,7 +102,8 @@ bool pfmi_decode_init_target(struct decode_target *g)
 	int word = pfmi_decode_config_index(g->reg_name);
 	bool bits = table_has_field_bits(g->table);
 
-	g->layout = pfmi_pmu_get_register_layout(g->table, word == 0 && bits ? "PERFEVTSEL" : g->reg_name, &g->n_layout);
+	g->layout = pfmi_pmu_get_register_layout(
+		g->table, word == 0 && bits ? "PERFEVTSEL" : g->reg_name, &g->n_layout);
 	if (!g->layout)
 		g->n_layout = 0;
 	if (word >= 0 && !bits)
@@ -117,7 +122,9 @@ bool pfmi_decode_init_target(struct decode_target *g)
 	return word >= 0 || g->layout;
 }
 
-/* ---- rows ----------------------------------------------------------------------------------------------------- */
+/* ---- rows
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 /* Can these bits of the group be said with its words? */
 static bool has_group_words(const struct table *t, const struct umask_group *g, uint64_t bits)
@@ -139,7 +146,8 @@ static void set_group_value(struct event *ev, unsigned i, uint64_t bits)
 	const struct umask_group *g = pfmi_pmu_row_group(ev->table, ev->row_index, i);
 
 	ev->group_values[i] = bits;
-	if (bits != (g->flags & GROUP_HAS_DEFAULT ? g->default_value : 0) || g->flags & GROUP_REQUIRED)
+	if (bits != (g->flags & GROUP_HAS_DEFAULT ? g->default_value : 0) ||
+	    g->flags & GROUP_REQUIRED)
 		ev->chosen_groups |= (uint16_t)(1u << i);
 }
 
@@ -170,7 +178,8 @@ static bool set_modifier(struct event *ev, unsigned field, uint64_t value)
 {
 	const struct field *f = table_fields(ev->table) + field;
 
-	return f->is_modifier && value >= f->min && value <= f->max && pfmi_pmu_set_user_field(ev, field, value);
+	return f->is_modifier && value >= f->min && value <= f->max &&
+	       pfmi_pmu_set_user_field(ev, field, value);
 }
 
 static bool has_same_words(const struct decode_target *g, const uint64_t config[4])
@@ -182,24 +191,29 @@ static bool has_same_words(const struct decode_target *g, const uint64_t config[
 }
 
 /* Explains the remaining bits by modifiers: returns the event's words, or NULL on failure. */
-static const uint64_t *add_modifiers(const struct decode_target *g, struct event *ev, const uint64_t *config, uint64_t own[4])
+static const uint64_t *add_modifiers(const struct decode_target *g, struct event *ev,
+                                     const uint64_t *config, uint64_t own[4])
 {
 	const struct field *f = table_fields(g->table);
 
 	for (unsigned i = 0; i < g->table->n_fields && config && !has_same_words(g, config); i++) {
 		uint64_t value;
 
-		if (!f[i].n_ranges || !f[i].is_modifier || !(g->known_words >> f[i].ranges[0].config_word & 1))
+		if (!f[i].n_ranges || !f[i].is_modifier ||
+		    !(g->known_words >> f[i].ranges[0].config_word & 1))
 			continue;
 		value = pfmi_pmu_extract_field(&f[i], g->config);
 		if (value == pfmi_pmu_extract_field(&f[i], config))
 			continue;
-		/* Nobody said that the row's extra register is to be 0: without it the event is another one. */
+		/* Nobody said that the row's extra register is to be 0: without it the event is
+		 * another one. */
 		if (field_is_extra_register(g->table, &f[i]) && !g->config[1])
 			return NULL;
 		config = set_modifier(ev, i, value) ? pfmi_pmu_get_config_words(ev, own) : NULL;
 		/* Extra registers share their bits, and an event has one. */
-		if (config && field_is_extra_register(g->table, &f[i]) && (pfmi_pmu_extract_field(&f[i], config) != value || pfmi_pmu_check_event(ev, NULL))) {
+		if (config && field_is_extra_register(g->table, &f[i]) &&
+		    (pfmi_pmu_extract_field(&f[i], config) != value ||
+		     pfmi_pmu_check_event(ev, NULL))) {
 			ev->n_user_fields--;
 			config = pfmi_pmu_get_config_words(ev, own);
 		}
@@ -210,22 +224,26 @@ static const uint64_t *add_modifiers(const struct decode_target *g, struct event
 static bool match_fields(const struct decode_target *g, struct event *ev)
 {
 	uint64_t own[4];
-	const uint64_t *config = read_group_values(g, ev) ? pfmi_pmu_get_config_words(ev, own) : NULL;
+	const uint64_t *config =
+		read_group_values(g, ev) ? pfmi_pmu_get_config_words(ev, own) : NULL;
 
 	if (config && !has_same_words(g, config))
 		config = add_modifiers(g, ev, config, own);
 	/* A filter that the row's counters do not have: it is another event's. */
-	return config && has_same_words(g, config) && !(ev->n_user_fields && pfmi_pmu_check_event(ev, NULL));
+	return config && has_same_words(g, config) &&
+	       !(ev->n_user_fields && pfmi_pmu_check_event(ev, NULL));
 }
 
 static bool match_pair(const struct decode_target *g, struct event *ev)
 {
 	struct decode_target whole = *g;
 
-	return pfmi_pmu_decode_register_pair(ev, g->reg_name, g->value, &whole.config[0]) && match_fields(&whole, ev);
+	return pfmi_pmu_decode_register_pair(ev, g->reg_name, g->value, &whole.config[0]) &&
+	       match_fields(&whole, ev);
 }
 
-/* Control register @reg as the register at hand has it: fields of the same names, perhaps at other places. */
+/* Control register @reg as the register at hand has it: fields of the same names, perhaps at other
+ * places. */
 static uint64_t convert_to_target_layout(const struct decode_target *g, const pfm_reg_t *reg)
 {
 	char name[16];
@@ -233,23 +251,29 @@ static uint64_t convert_to_target_layout(const struct decode_target *g, const pf
 	uint64_t value = 0;
 	unsigned n;
 
-	if (pfmi_base_skip_prefix_icase((struct slice){ "PMC", 3 }, g->reg_name) && g->reg_name[3] >= '0' && g->reg_name[3] <= '9')
+	if (pfmi_base_skip_prefix_icase((struct slice){ "PMC", 3 }, g->reg_name) &&
+	    g->reg_name[3] >= '0' && g->reg_name[3] <= '9')
 		return reg->value;
 	snprintf(name, sizeof(name), "PMC%u", (unsigned)reg->num);
 	own = pfmi_pmu_get_register_layout(g->table, name, &n);
 	for (unsigned i = 0; own && i < n; i++) {
 		there = pfmi_decode_find_field(g, own[i].name);
 		if (there)
-			value = register_field_insert(value, *there, register_field_extract(reg->value, own[i]));
+			value = register_field_insert(value, *there,
+			                              register_field_extract(reg->value, own[i]));
 	}
 	return own ? value : reg->value;
 }
 
 /* The register as the encoder would write it for @ev alone on the counter. */
-static bool encode_event_register(const struct decode_target *g, const struct event *ev, uint64_t *value)
+static bool encode_event_register(const struct decode_target *g, const struct event *ev,
+                                  uint64_t *value)
 {
 	struct event pinned = *ev;
-	struct encode_request req = { .table = g->table, .events = &pinned, .n_events = 1, .plm = pfmi_pmu_get_default_levels(g->table) };
+	struct encode_request req = { .table = g->table,
+		                      .events = &pinned,
+		                      .n_events = 1,
+		                      .plm = pfmi_pmu_get_default_levels(g->table) };
 	struct placement where;
 	struct register_values regs;
 
@@ -265,7 +289,8 @@ static int find_field_by_name(const struct decode_target *g, const char *name)
 	const struct field *f = table_fields(g->table);
 
 	for (unsigned i = 0; i < g->table->n_fields; i++)
-		if (!f[i].n_ranges && f[i].kind != FIELD_TEXT && *table_text(g->table, f[i].name) == *name &&
+		if (!f[i].n_ranges && f[i].kind != FIELD_TEXT &&
+		    *table_text(g->table, f[i].name) == *name &&
 		    strcmp(table_text(g->table, f[i].name), name) == 0)
 			return (int)i;
 	return -1;
@@ -281,7 +306,8 @@ static bool read_layout_fields(const struct decode_target *g, struct event *ev)
 		if (field < 0)
 			continue;
 		for (unsigned k = 0; k < table_row(g->table, ev->row_index)->n_groups; k++) {
-			const struct umask_group *group = pfmi_pmu_row_group(g->table, ev->row_index, k);
+			const struct umask_group *group =
+				pfmi_pmu_row_group(g->table, ev->row_index, k);
 
 			if (group->field != field)
 				continue;
@@ -289,7 +315,8 @@ static bool read_layout_fields(const struct decode_target *g, struct event *ev)
 				return false;
 			set_group_value(ev, k, value & group->mask);
 		}
-		if (table_fields(g->table)[field].is_modifier && value != pfmi_pmu_event_field_value(ev, (unsigned)field, g->counter) &&
+		if (table_fields(g->table)[field].is_modifier &&
+		    value != pfmi_pmu_event_field_value(ev, (unsigned)field, g->counter) &&
 		    !set_modifier(ev, (unsigned)field, value))
 			return false;
 	}
@@ -300,7 +327,9 @@ static bool match_encoded(const struct decode_target *g, struct event *ev)
 {
 	uint64_t value;
 
-	if (!(table_row_counter_mask(g->table, table_row(g->table, ev->row_index)) >> g->counter & 1) || !read_layout_fields(g, ev))
+	if (!(table_row_counter_mask(g->table, table_row(g->table, ev->row_index)) >> g->counter &
+	      1) ||
+	    !read_layout_fields(g, ev))
 		return false;
 	if (pfmi_pmu_check_event(ev, NULL))
 		return false;
@@ -317,8 +346,8 @@ static bool match_fixed(const struct decode_target *g, struct event *ev)
 	return any && set_modifier(ev, any - 1, 1);
 }
 
-/* Has the row this code on @counter? What tells most rows apart, before anything slower. Values come by field, and the code's is one
- * of the first. */
+/* Has the row this code on @counter? What tells most rows apart, before anything slower. Values
+ * come by field, and the code's is one of the first. */
 static bool row_has_code(const struct table *t, uint32_t row, uint64_t code, unsigned counter)
 {
 	const struct row *r = table_row(t, row);
@@ -341,7 +370,8 @@ static bool has_alternate_code(const struct table *t, uint32_t row, uint64_t way
 	const unsigned alt = table_key_field_plus1(t, KEY_ALT) - 1u;
 
 	for (unsigned i = 0; i < r->n_values; i++)
-		if (table_row_value_at(t, r, i).field == alt && (uint32_t)table_row_value_at(t, r, i).value == way)
+		if (table_row_value_at(t, r, i).field == alt &&
+		    (uint32_t)table_row_value_at(t, r, i).value == way)
 			return true;
 	return false;
 }
@@ -351,9 +381,11 @@ static bool match_row(const struct decode_target *g, uint32_t row, struct event 
 {
 	const struct row *r = table_row(g->table, row);
 
-	if (r->flags & (ROW_SHADOWED | ROW_METRIC) || !is_code_match(g, row) || (g->alternate_code && !has_alternate_code(g->table, row, g->alternate_code)))
+	if (r->flags & (ROW_SHADOWED | ROW_METRIC) || !is_code_match(g, row) ||
+	    (g->alternate_code && !has_alternate_code(g->table, row, g->alternate_code)))
 		return false;
-	if (!g->event_select_mask && g->counter != DECODE_NO_COUNTER && !(table_row_counter_mask(g->table, r) >> g->counter & 1))
+	if (!g->event_select_mask && g->counter != DECODE_NO_COUNTER &&
+	    !(table_row_counter_mask(g->table, r) >> g->counter & 1))
 		return false;
 	pfmi_pmu_init_event(ev, g->table, row);
 	if (g->is_fixed_control)
@@ -363,9 +395,12 @@ static bool match_row(const struct decode_target *g, uint32_t row, struct event 
 	return g->event_select_mask ? match_encoded(g, ev) : match_fields(g, ev);
 }
 
-/* ---- the best ------------------------------------------------------------------------------------------------- */
+/* ---- the best
+ * -------------------------------------------------------------------------------------------------
+ */
 
-/* Has the row counters, none of which is a general one? Fields that several events have mean the one that a general counter can count. */
+/* Has the row counters, none of which is a general one? Fields that several events have mean the
+ * one that a general counter can count. */
 static bool has_only_fixed_counters(const struct table *t, const struct row *r)
 {
 	uint64_t counters = table_row_counter_mask(t, r);
@@ -373,18 +408,22 @@ static bool has_only_fixed_counters(const struct table *t, const struct row *r)
 	return counters && !(counters & 0xffffffff);
 }
 
-/* Less is better: attributes added, then rows that listings leave out or that want more registers, then table order, then the counter. */
+/* Less is better: attributes added, then rows that listings leave out or that want more registers,
+ * then table order, then the counter. */
 static uint64_t rank_event(const struct decode_target *g, const struct event *ev, unsigned nth)
 {
 	const struct row *r = table_row(g->table, ev->row_index);
 	uint64_t own[4], added = ev->n_user_fields, unlikely = 0;
-	const uint64_t *config = g->event_select_mask || g->known_words == ALL_CONFIG_WORDS ? NULL : pfmi_pmu_get_config_words(ev, own);
+	const uint64_t *config = g->event_select_mask || g->known_words == ALL_CONFIG_WORDS
+	                                 ? NULL
+	                                 : pfmi_pmu_get_config_words(ev, own);
 
 	for (unsigned i = 0; i < r->n_groups; i++)
 		added += ev->chosen_groups >> i & 1;
 	for (unsigned i = 0; config && i < 4; i++)
 		unlikely |= !(g->known_words >> i & 1) && config[i];
-	unlikely += g->counter == DECODE_NO_COUNTER && has_only_fixed_counters(g->table, r) ? 2u : 0;
+	unlikely +=
+		g->counter == DECODE_NO_COUNTER && has_only_fixed_counters(g->table, r) ? 2u : 0;
 	unlikely += (r->flags & ROW_DEPRECATED ? 4u : 0) + (r->flags & ROW_HIDDEN ? 8u : 0);
 	return added << 56 | unlikely << 48 | (uint64_t)ev->row_index << 8 | nth;
 }
@@ -400,17 +439,21 @@ struct event_ranking {
 /* All of @from that means something. */
 static void copy_event(struct event *to, const struct event *from)
 {
-	memcpy(to, from, offsetof(struct event, user_fields) + from->n_user_fields * sizeof(from->user_fields[0]));
+	memcpy(to, from,
+	       offsetof(struct event, user_fields) +
+	               from->n_user_fields * sizeof(from->user_fields[0]));
 }
 
 /* Keeps the rank of @ev, which is @nth of its register, if it is among the best. */
-static void add_to_ranking(const struct decode_target *g, struct event_ranking *b, const struct event *ev, unsigned nth)
+static void add_to_ranking(const struct decode_target *g, struct event_ranking *b,
+                           const struct event *ev, unsigned nth)
 {
 	uint64_t key = rank_event(g, ev, nth);
 	unsigned at;
 
 	/* An event that takes several counters is one answer. */
-	if ((b->has_floor && key >> 8 <= b->floor_rank >> 8) || (b->n_ranks == b->max_ranks && key >= b->ranks[b->n_ranks - 1]))
+	if ((b->has_floor && key >> 8 <= b->floor_rank >> 8) ||
+	    (b->n_ranks == b->max_ranks && key >= b->ranks[b->n_ranks - 1]))
 		return;
 	for (unsigned i = 0; i < b->n_ranks; i++)
 		if (b->ranks[i] >> 8 == key >> 8)
@@ -423,14 +466,16 @@ static void add_to_ranking(const struct decode_target *g, struct event_ranking *
 	b->ranks[at] = key;
 }
 
-/* Does the index over code and unit mask know all rows that the target may be? Not where extra registers may be anything: of rows that
- * differ in these alone it has one. */
+/* Does the index over code and unit mask know all rows that the target may be? Not where extra
+ * registers may be anything: of rows that differ in these alone it has one. */
 static bool can_use_code_index(const struct decode_target *g)
 {
-	return g->table->n_code_index && !g->is_fixed_control && !g->event_select_mask && (g->known_words & 3) == 3 && g->code != DECODE_ANY_CODE;
+	return g->table->n_code_index && !g->is_fixed_control && !g->event_select_mask &&
+	       (g->known_words & 3) == 3 && g->code != DECODE_ANY_CODE;
 }
 
-/* Less than the rank of @row can be, cheaper than to find out: a row whose own words are other ones needs an attribute at least. */
+/* Less than the rank of @row can be, cheaper than to find out: a row whose own words are other ones
+ * needs an attribute at least. */
 static uint64_t get_least_rank(const struct decode_target *g, uint32_t row)
 {
 	struct event ev;
@@ -444,20 +489,26 @@ static uint64_t get_least_rank(const struct decode_target *g, uint32_t row)
 }
 
 /* Rows that are in the index under the code, this unit mask and what the event has in config1. */
-static void rank_indexed_rows(const struct decode_target *g, uint32_t umask, uint64_t config1, struct event_ranking *b)
+static void rank_indexed_rows(const struct decode_target *g, uint32_t umask, uint64_t config1,
+                              struct event_ranking *b)
 {
 	const uint32_t h = table_hash_code((uint32_t)g->code, umask, config1);
 	struct event ev;
 	uint16_t way;
 
-	for (uint32_t i = table_first_slot(h, g->table->n_code_index); (way = table_next_code_index_entry(g->table, h, &i));) {
+	for (uint32_t i = table_first_slot(h, g->table->n_code_index);
+	     (way = table_next_code_index_entry(g->table, h, &i));) {
 		struct event *to = b->best_event && !b->n_ranks ? b->best_event : &ev;
 		uint32_t row = table_code_index_row(g->table, way);
 
-		/* Rows under one key come in table order: behind those that want nothing else none is better. */
+		/* Rows under one key come in table order: behind those that want nothing else none
+		 * is better. */
 		if (b->n_ranks == b->max_ranks && b->ranks[b->n_ranks - 1] >> 48 == 0)
 			return;
-		if (is_code_match(g, row) && (b->n_ranks < b->max_ranks || get_least_rank(g, row) < b->ranks[b->n_ranks - 1]) && match_row(g, row, to))
+		if (is_code_match(g, row) &&
+		    (b->n_ranks < b->max_ranks ||
+		     get_least_rank(g, row) < b->ranks[b->n_ranks - 1]) &&
+		    match_row(g, row, to))
 			add_to_ranking(g, b, to, 0);
 	}
 }
@@ -495,14 +546,16 @@ static bool select_counter(struct decode_target *g, unsigned nth)
 			if (!nibble || nth--)
 				continue;
 			g->counter = 32 + n;
-			g->plm = (uint8_t)((nibble & 1 ? PFM_PLM0 : 0) | (nibble & 2 ? PFM_PLM3 : 0));
+			g->plm = (uint8_t)((nibble & 1 ? PFM_PLM0 : 0) |
+			                   (nibble & 2 ? PFM_PLM3 : 0));
 			return true;
 		}
 		return false;
 	}
 	if (table_has_field_bits(g->table) && !pfmi_decode_has_own_control(g))
 		return nth == 0;
-	g->event_select_mask = pfmi_pmu_get_event_select_mask(g->table, g->reg_name, nth, &g->counter);
+	g->event_select_mask =
+		pfmi_pmu_get_event_select_mask(g->table, g->reg_name, nth, &g->counter);
 	return g->event_select_mask != 0;
 }
 
@@ -510,24 +563,29 @@ static bool select_counter(struct decode_target *g, unsigned nth)
 static void set_target_code(struct decode_target *g)
 {
 	const struct field *code = table_key_field(g->table, KEY_CODE);
-	bool known = !g->is_fixed_control && !g->is_register_pair && code && code->n_ranges && g->known_words & 1;
+	bool known = !g->is_fixed_control && !g->is_register_pair && code && code->n_ranges &&
+	             g->known_words & 1;
 
 	g->code = known ? pfmi_pmu_extract_field(code, g->config) : DECODE_ANY_CODE;
 }
 
-/* Gives the target the code and unit mask that the rows have first of which it has others. False without such rows. */
+/* Gives the target the code and unit mask that the rows have first of which it has others. False
+ * without such rows. */
 static bool use_primary_encoding(struct decode_target *g)
 {
 	const struct table *t = g->table;
-	const struct field *code = table_key_field(t, KEY_CODE), *umask = table_key_field(t, KEY_UMASK);
+	const struct field *code = table_key_field(t, KEY_CODE),
+			   *umask = table_key_field(t, KEY_UMASK);
 
 	if (g->code == DECODE_ANY_CODE || !table_key_field_plus1(t, KEY_ALT) || !umask)
 		return false;
 	g->alternate_code = g->code | pfmi_pmu_extract_field(umask, g->config) << 16;
 	for (uint32_t row = 0; row < t->n_rows; row++)
 		if (has_alternate_code(t, row, g->alternate_code)) {
-			field_insert(code, g->config, pfmi_table_row_value(t, row, KEY_CODE, ANY_COUNTER));
-			field_insert(umask, g->config, pfmi_table_row_value(t, row, KEY_UMASK, ANY_COUNTER));
+			field_insert(code, g->config,
+			             pfmi_table_row_value(t, row, KEY_CODE, ANY_COUNTER));
+			field_insert(umask, g->config,
+			             pfmi_table_row_value(t, row, KEY_UMASK, ANY_COUNTER));
 			return true;
 		}
 	return false;
@@ -549,13 +607,15 @@ bool pfmi_decode_find_event(struct decode_target *g, unsigned i, struct event *e
 		for (nth = 0; select_counter(g, nth); nth++)
 			rank_rows(g, nth, &b);
 		if (b.n_ranks < b.max_ranks)
-			return !b.n_ranks && !b.has_floor && !g->alternate_code && use_primary_encoding(g) && pfmi_decode_find_event(g, i, ev);
+			return !b.n_ranks && !b.has_floor && !g->alternate_code &&
+			       use_primary_encoding(g) && pfmi_decode_find_event(g, i, ev);
 		if (i < RANKING_SIZE)
 			break;
 		b.floor_rank = b.ranks[RANKING_SIZE - 1];
 		b.has_floor = true;
 	}
-	return select_counter(g, (unsigned)(b.ranks[i] & 0xff)) && (b.best_event || match_row(g, (uint32_t)(b.ranks[i] >> 8), ev));
+	return select_counter(g, (unsigned)(b.ranks[i] & 0xff)) &&
+	       (b.best_event || match_row(g, (uint32_t)(b.ranks[i] >> 8), ev));
 }
 
 /* The best event behind configuration words. */
@@ -588,7 +648,8 @@ static bool row_matches_config(const struct table *t, uint32_t row, const uint64
 {
 	const struct row *r = table_row(t, row);
 
-	if (r->flags & (ROW_SHADOWED | ROW_METRIC | ROW_DEPRECATED | ROW_HIDDEN) || has_only_fixed_counters(t, r))
+	if (r->flags & (ROW_SHADOWED | ROW_METRIC | ROW_DEPRECATED | ROW_HIDDEN) ||
+	    has_only_fixed_counters(t, r))
 		return false;
 	return row_encodes_to_words(t, row, config);
 }
@@ -596,7 +657,8 @@ static bool row_matches_config(const struct table *t, uint32_t row, const uint64
 /* Can the numbers be the two fields of an event of @t? */
 static bool can_hold_codes(const struct table *t, const struct spec_codes *n)
 {
-	const struct field *code = table_key_field(t, KEY_CODE), *umask = table_key_field(t, KEY_UMASK);
+	const struct field *code = table_key_field(t, KEY_CODE),
+			   *umask = table_key_field(t, KEY_UMASK);
 
 	return code && n->code >= code->min && n->code <= code->max &&
 	       (umask ? n->umask >= umask->min && n->umask <= umask->max : n->n_terms < 2);
@@ -608,12 +670,14 @@ bool pfmi_decode_row_from_codes(const struct table *t, const struct spec_codes *
 	uint64_t config[4] = { 0 };
 	uint16_t way;
 
-	if (!t->n_code_index || !pfmi_pmu_has_plain_config(t) || t->flags & TABLE_VALUES_OVERRIDE || !can_hold_codes(t, n))
+	if (!t->n_code_index || !pfmi_pmu_has_plain_config(t) || t->flags & TABLE_VALUES_OVERRIDE ||
+	    !can_hold_codes(t, n))
 		return false;
 	field_insert(table_key_field(t, KEY_CODE), config, n->code);
 	if (n->umask)
 		field_insert(table_key_field(t, KEY_UMASK), config, n->umask);
-	for (uint32_t i = table_first_slot(h, t->n_code_index); (way = table_next_code_index_entry(t, h, &i));) {
+	for (uint32_t i = table_first_slot(h, t->n_code_index);
+	     (way = table_next_code_index_entry(t, h, &i));) {
 		uint32_t row = table_code_index_row(t, way);
 
 		if (!row_has_code(t, row, n->code, DECODE_NO_COUNTER))
@@ -637,20 +701,28 @@ static bool find_driver_number(const struct decode_target *g, struct event *ev)
 		const uint64_t *config;
 
 		pfmi_pmu_init_event(ev, g->table, row);
-		config = table_row(g->table, row)->flags & ROW_SHADOWED ? NULL : pfmi_pmu_get_config_words(ev, own);
+		config = table_row(g->table, row)->flags & ROW_SHADOWED
+		                 ? NULL
+		                 : pfmi_pmu_get_config_words(ev, own);
 		if (config && config[0] && has_same_words(g, config))
 			return true;
 	}
 	return false;
 }
 
-bool pfmi_decode_config_words(const struct table *t, const uint64_t config[4], unsigned words, struct event *ev)
+bool pfmi_decode_config_words(const struct table *t, const uint64_t config[4], unsigned words,
+                              struct event *ev)
 {
-	struct decode_target g = { .table = t, .reg_name = "config", .value = config[0], .known_words = words, .counter = DECODE_NO_COUNTER };
+	struct decode_target g = { .table = t,
+		                   .reg_name = "config",
+		                   .value = config[0],
+		                   .known_words = words,
+		                   .counter = DECODE_NO_COUNTER };
 	struct event found;
 
 	memcpy(g.config, config, sizeof(g.config));
-	if (!(table_has_field_bits(t) ? find_event_by_words(&g, &found) : find_driver_number(&g, &found)))
+	if (!(table_has_field_bits(t) ? find_event_by_words(&g, &found)
+	                              : find_driver_number(&g, &found)))
 		return false;
 	found.plm = ev->plm;
 	found.has_no_levels = ev->has_no_levels;

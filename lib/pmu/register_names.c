@@ -5,13 +5,13 @@
  * process. */
 #include "pmu/pmu.h"
 
-#define NAMES_10(PREFIX)                                                                      \
-	PREFIX "0", PREFIX "1", PREFIX "2", PREFIX "3", PREFIX "4", PREFIX "5", PREFIX "6",   \
+#define NAMES_10(PREFIX)                                                                           \
+	PREFIX "0", PREFIX "1", PREFIX "2", PREFIX "3", PREFIX "4", PREFIX "5", PREFIX "6",        \
 		PREFIX "7", PREFIX "8", PREFIX "9"
-#define NAMES_64(PREFIX)                                                                      \
-	NAMES_10(PREFIX), NAMES_10(PREFIX "1"), NAMES_10(PREFIX "2"), NAMES_10(PREFIX "3"),   \
-		NAMES_10(PREFIX "4"), NAMES_10(PREFIX "5"), PREFIX "60", PREFIX "61",         \
-		PREFIX "62", PREFIX "63"
+#define NAMES_64(PREFIX)                                                                           \
+	NAMES_10(PREFIX), NAMES_10(PREFIX "1"), NAMES_10(PREFIX "2"), NAMES_10(PREFIX "3"),        \
+		NAMES_10(PREFIX "4"), NAMES_10(PREFIX "5"), PREFIX "60", PREFIX "61", PREFIX "62", \
+		PREFIX "63"
 #define N_NAMES 64u
 
 static const char pmc_names[N_NAMES][6] = { NAMES_64("PMC") };

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Counter assignment: the one solver for every processor.
  *
- * A plan lists alternatives, each with the candidate counters of every event and, rarely, holds (a counter that one of some
- * events must take). The first alternative that has a placement is used. Within it the events with the fewest candidates choose
- * first and take their lowest counter; where that would leave somebody without one, or a hold unfilled, the lowest counter that
- * does not. So the answer is the first in that order, it is found whenever there is one, and the work is bounded by a
- * polynomial: every doubt is settled by bipartite matching (augmenting paths), never by trying placements out.
+ * A plan lists alternatives, each with the candidate counters of every event and, rarely, holds (a
+ * counter that one of some events must take). The first alternative that has a placement is used.
+ * Within it the events with the fewest candidates choose first and take their lowest counter; where
+ * that would leave somebody without one, or a hold unfilled, the lowest counter that does not. So
+ * the answer is the first in that order, it is found whenever there is one, and the work is bounded
+ * by a polynomial: every doubt is settled by bipartite matching (augmenting paths), never by trying
+ * placements out.
  *
- * Holds stay polynomial by a theorem of Mendelsohn and Dulmage: if one matching serves every event and another fills every held
- * counter, some matching does both. So the two questions are asked apart. */
+ * Holds stay polynomial by a theorem of Mendelsohn and Dulmage: if one matching serves every event
+ * and another fills every held counter, some matching does both. So the two questions are asked
+ * apart. */
 #include <string.h>
 #include "pmu/pmu.h"
 
@@ -36,7 +39,8 @@ static unsigned find_lowest_bit(uint64_t x)
 /* Fewest candidates first; equal ones stay in the caller's order. */
 static void sort_events(struct assignment_problem *p)
 {
-	uint8_t sizes[PLAN_MAX_EVENTS]; /* of those in order: counting bits is a call where the processor may not know how */
+	uint8_t sizes[PLAN_MAX_EVENTS]; /* of those in order: counting bits is a call where the
+	                                   processor may not know how */
 
 	p->n_order = 0;
 	for (unsigned i = 0; i < p->n; i++) {
@@ -71,8 +75,10 @@ static bool assign_greedily(const struct assignment_problem *p, uint8_t *counter
 	return true;
 }
 
-/* Looks for a counter for event @e, moving others aside. @seen: counters already asked in this round. */
-static bool find_augmenting_path(const struct assignment_problem *p, unsigned e, uint64_t *seen, uint8_t owner[64])
+/* Looks for a counter for event @e, moving others aside. @seen: counters already asked in this
+ * round. */
+static bool find_augmenting_path(const struct assignment_problem *p, unsigned e, uint64_t *seen,
+                                 uint8_t owner[64])
 {
 	for (uint64_t left = p->counter_masks[e]; left; left &= left - 1) {
 		unsigned c = find_lowest_bit(left);
@@ -109,7 +115,8 @@ static bool is_hold_void(const struct assignment_problem *p, const struct counte
 	return !(h->events & p->active_events);
 }
 
-/* An earlier hold wants the same counter filled; reserve_held_counters() has left it to the events of both. */
+/* An earlier hold wants the same counter filled; reserve_held_counters() has left it to the events
+ * of both. */
 static bool is_hold_repeated(const struct assignment_problem *p, unsigned h)
 {
 	for (unsigned i = 0; i < h; i++)
@@ -118,10 +125,13 @@ static bool is_hold_repeated(const struct assignment_problem *p, unsigned h)
 	return false;
 }
 
-/* Looks for an event that fills hold @h, moving other holds aside. @filler: hold that an event fills, or NO_COUNTER. */
-static bool fill_hold(const struct assignment_problem *p, unsigned h, uint64_t *seen, uint8_t filler[PLAN_MAX_EVENTS])
+/* Looks for an event that fills hold @h, moving other holds aside. @filler: hold that an event
+ * fills, or NO_COUNTER. */
+static bool fill_hold(const struct assignment_problem *p, unsigned h, uint64_t *seen,
+                      uint8_t filler[PLAN_MAX_EVENTS])
 {
-	for (uint64_t left = p->holds[h].events & p->active_events & ~*seen; left; left &= left - 1) {
+	for (uint64_t left = p->holds[h].events & p->active_events & ~*seen; left;
+	     left &= left - 1) {
 		unsigned e = find_lowest_bit(left);
 
 		if (*seen >> e & 1 || !(p->counter_masks[e] >> p->holds[h].counter & 1))
@@ -144,7 +154,8 @@ static bool has_hold_matching(const struct assignment_problem *p)
 	for (unsigned h = 0; h < p->n_holds; h++) {
 		uint64_t seen = 0;
 
-		if (!is_hold_void(p, &p->holds[h]) && !is_hold_repeated(p, h) && !fill_hold(p, h, &seen, filler))
+		if (!is_hold_void(p, &p->holds[h]) && !is_hold_repeated(p, h) &&
+		    !fill_hold(p, h, &seen, filler))
 			return false;
 	}
 	return true;
@@ -226,10 +237,12 @@ static bool solve_alternatives(const struct plan *plan, uint64_t active, struct 
 	return false;
 }
 
-/* ---- who clashes ---------------------------------------------------------------------------------------------- */
+/* ---- who clashes
+ * ---------------------------------------------------------------------------------------------- */
 
-/* Without holds and alternatives: the smallest set T of counters that more than |T| events are confined to (Hall). T is a union
- * of candidate masks, so unions of the distinct ones are enough to look at. 0 if there are too many of those. */
+/* Without holds and alternatives: the smallest set T of counters that more than |T| events are
+ * confined to (Hall). T is a union of candidate masks, so unions of the distinct ones are enough to
+ * look at. 0 if there are too many of those. */
 static uint64_t find_hall_violator(const struct plan *plan, uint64_t active)
 {
 	const uint64_t *mask = plan->alternatives[0].counter_masks;
@@ -252,7 +265,8 @@ static uint64_t find_hall_violator(const struct plan *plan, uint64_t active)
 
 		for (unsigned d = 0; d < n; d++)
 			t |= pick >> d & 1 ? distinct[d] : 0;
-		for (unsigned i = 0; i < plan->request->n_events && count_bits(inside) <= count_bits(t); i++)
+		for (unsigned i = 0;
+		     i < plan->request->n_events && count_bits(inside) <= count_bits(t); i++)
 			if (active >> i & 1 && !(mask[i] & ~t))
 				inside |= (uint64_t)1 << i;
 		if (count_bits(inside) > count_bits(t) && count_bits(inside) < best_size) {
@@ -271,7 +285,8 @@ static uint64_t get_next_subset(uint64_t x)
 	return ripple | ((x ^ ripple) >> 2) / low;
 }
 
-/* Smallest by trying every subset, for sets that are small enough; else irreducible: no event can be left out. */
+/* Smallest by trying every subset, for sets that are small enough; else irreducible: no event can
+ * be left out. */
 static uint64_t find_smallest_clash(const struct plan *plan, uint64_t active)
 {
 	struct placement scratch;
@@ -279,13 +294,15 @@ static uint64_t find_smallest_clash(const struct plan *plan, uint64_t active)
 
 	if (n <= 12) {
 		for (unsigned k = 1; k <= n; k++)
-			for (uint64_t s = ((uint64_t)1 << k) - 1; s < (uint64_t)1 << n; s = get_next_subset(s))
+			for (uint64_t s = ((uint64_t)1 << k) - 1; s < (uint64_t)1 << n;
+			     s = get_next_subset(s))
 				if (!(s & ~active) && !solve_alternatives(plan, s, &scratch))
 					return s;
 		return active;
 	}
 	for (unsigned i = 0; i < n; i++)
-		if (active >> i & 1 && !solve_alternatives(plan, active & ~((uint64_t)1 << i), &scratch))
+		if (active >> i & 1 &&
+		    !solve_alternatives(plan, active & ~((uint64_t)1 << i), &scratch))
 			active &= ~((uint64_t)1 << i);
 	return active;
 }
@@ -315,7 +332,8 @@ static int report_clash(const struct plan *plan, uint64_t active, pfm_error_t *w
 static int assign_event_set(const struct plan *plan, struct placement *out, pfm_error_t *why)
 {
 	unsigned n = plan->request->n_events;
-	uint64_t active = (n >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << n) - 1) & ~plan->counterless_events;
+	uint64_t active =
+		(n >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << n) - 1) & ~plan->counterless_events;
 
 	memset(out->counters, NO_COUNTER, n);
 	if (!solve_alternatives(plan, active, out))
@@ -327,7 +345,8 @@ int pfmi_pmu_assign_counters(const struct plan *plan, struct placement *out, pfm
 {
 	out->alternative = 0;
 	/* By far the most common question: one event, and nothing in its way. */
-	if (plan->request->n_events == 1 && plan->n_alternatives == 1 && plan->alternatives[0].n_holds == 0 && !plan->counterless_events &&
+	if (plan->request->n_events == 1 && plan->n_alternatives == 1 &&
+	    plan->alternatives[0].n_holds == 0 && !plan->counterless_events &&
 	    plan->alternatives[0].counter_masks[0]) {
 		out->counters[0] = (uint8_t)find_lowest_bit(plan->alternatives[0].counter_masks[0]);
 		return PFMLIB_SUCCESS;

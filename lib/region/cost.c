@@ -9,8 +9,7 @@
 #include <string.h>
 #include "region/region.h"
 
-enum { VISITS = 101,
-       BATCH = 8 };
+enum { VISITS = 101, BATCH = 8 };
 
 struct samples {
 	unsigned words;

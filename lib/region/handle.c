@@ -12,7 +12,7 @@ struct pfm_region_visit {
 	int tid;
 	bool whole;
 	uint64_t wall, began; /* of ended segments; of this one */
-	uint64_t words[];     /* sums of ended segments, then the reading at the begin of this one */
+	uint64_t words[]; /* sums of ended segments, then the reading at the begin of this one */
 };
 
 static pfm_region_visit_t *unused;

@@ -4,8 +4,7 @@
 #include <sys/mman.h>
 #include "region/region.h"
 
-enum { CHUNK = 16 << 10,
-       ALIGNMENT = 16 };
+enum { CHUNK = 16 << 10, ALIGNMENT = 16 };
 
 static bool add_chunk(struct arena *a, size_t size)
 {

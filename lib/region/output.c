@@ -45,6 +45,7 @@ void pfmi_region_unmark_process(void)
 	size_t len = strlen(pfmi_regions.output);
 	char path[4200];
 
-	if (pfmi_regions.output[len - 1] == '/' && pfmi_region_format_path(path, sizeof(path), ".started"))
+	if (pfmi_regions.output[len - 1] == '/' &&
+	    pfmi_region_format_path(path, sizeof(path), ".started"))
 		unlink(path);
 }

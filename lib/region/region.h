@@ -233,13 +233,14 @@ uint64_t pfmi_wall_clock(void);
 
 /* ---- entry.c ----------------------------------------------------------------------------- */
 
-/* The sums of @region under @parent in @t, made where they are new; NULL without memory. *@node gets the region's. */
+/* The sums of @region under @parent in @t, made where they are new; NULL without memory. *@node
+ * gets the region's. */
 struct entry *pfmi_thread_entry(struct thread *t, uint32_t region, uint32_t parent,
                                 struct node **node);
 /* Counts of one visit. */
 struct visit {
 	const uint64_t *start, *now,
-		*inside;        /* snapshots; @inside: sums of the visits directly inside, or NULL */
+		*inside; /* snapshots; @inside: sums of the visits directly inside, or NULL */
 	const uint64_t *beyond; /* or NULL: the start of a visit that began inside and goes on */
 	unsigned round;
 	bool whole;     /* no change of rounds in it */
@@ -305,7 +306,8 @@ struct pfm_region_results {
 	unsigned flags;
 };
 
-/* ---- text.c, write.c ---------------------------------------------------------------------------- */
+/* ---- text.c, write.c ----------------------------------------------------------------------------
+ */
 
 struct text {
 	char *bytes;

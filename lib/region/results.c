@@ -166,8 +166,7 @@ void pfm_free_region_results(pfm_region_results_t *r)
 
 static uint64_t whole(double v)
 {
-	return v <= 0 ? 0 : v >= 18446744073709549568.0 ? UINT64_MAX
-	                                                : (uint64_t)(v + 0.5);
+	return v <= 0 ? 0 : v >= 18446744073709549568.0 ? UINT64_MAX : (uint64_t)(v + 0.5);
 }
 
 static uint64_t less(uint64_t value, uint64_t cost)
@@ -411,8 +410,8 @@ int pfm_region_metric(const pfm_region_results_t *r, unsigned i, unsigned metric
 	if (!counts)
 		return PFMLIB_ERR_NOMEM;
 	fill_counts(r, i, counts);
-	rc = pfm_compute_session_metric(l->session, metric, counts, 1, (double)r->rows[i].times.wall / 1e9,
-	                        out);
+	rc = pfm_compute_session_metric(l->session, metric, counts, 1,
+	                                (double)r->rows[i].times.wall / 1e9, out);
 	free(counts);
 	if (name)
 		*name = !rc && pfm_describe_metric(l->ctx, out->pmu, out->event, &info) ==

@@ -17,7 +17,8 @@ static const char *setting(const char *name)
 	return value && *value ? value : NULL;
 }
 
-/* The words of PERFMON_REGIONS_OPTIONS. Unknown ones are ignored: the environment may be a newer program's. */
+/* The words of PERFMON_REGIONS_OPTIONS. Unknown ones are ignored: the environment may be a newer
+ * program's. */
 static unsigned environment_flags(void)
 {
 	static const struct {
@@ -172,8 +173,8 @@ bool pfmi_regions_decide(bool *is_first)
 	if (!events) {
 		__atomic_store_n(&perfmon_regions_active, 0, __ATOMIC_RELAXED);
 	} else if (start_once(strcmp(events, "time") == 0 ? "" : events, environment_flags(),
-	                      output ? output : "-", setting("PERFMON_REGIONS_FORMAT"),
-	                      is_first, &error)) {
+	                      output ? output : "-", setting("PERFMON_REGIONS_FORMAT"), is_first,
+	                      &error)) {
 		complain(events, &error);
 		__atomic_store_n(&perfmon_regions_active, 0, __ATOMIC_RELAXED);
 	}

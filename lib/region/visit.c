@@ -24,7 +24,8 @@ void pfmi_regions_measure(void)
 	struct thread *t = pfmi_thread_here();
 
 	if (t)
-		pfmi_region_measure_cost(t, &(struct region_marks){ pfm_region_begin, pfm_region_end });
+		pfmi_region_measure_cost(
+			t, &(struct region_marks){ pfm_region_begin, pfm_region_end });
 }
 
 /* Reads the environment at the first begin. True if regions are counted. */

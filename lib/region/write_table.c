@@ -7,8 +7,7 @@
 #include <unistd.h>
 #include "region/region.h"
 
-enum { COUNT_COLUMNS = 20,
-       NAME_COLUMNS = 32 };
+enum { COUNT_COLUMNS = 20, NAME_COLUMNS = 32 };
 
 /* "1,234,567" */
 static const char *grouped(uint64_t value, char buf[32])

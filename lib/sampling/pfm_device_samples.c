@@ -19,9 +19,7 @@
 
 /* Whether reading empties the buckets is not documented: it is seen when there is something in them
  * for the first time. */
-enum bucket_read_mode { READ_MODE_UNKNOWN,
-	                READ_KEEPS_BUCKETS,
-	                READ_CLEARS_BUCKETS };
+enum bucket_read_mode { READ_MODE_UNKNOWN, READ_KEEPS_BUCKETS, READ_CLEARS_BUCKETS };
 
 struct pc_profile {
 	enum bucket_read_mode read_mode;
@@ -75,8 +73,10 @@ static int prepare_device_sampling(struct pfm_session *s)
 	if (sm->config.fields & PFM_SAMPLE_CPU)
 		in->pfp_alpha_open = PFM_ALPHA_OPEN_EACH;
 	in->pfp_alpha_items |= PFM_COUNTERS | PFM_PROFILING;
-	if (d->is_emulated && d->emulator.text_start < d->emulator.text_end && !in->pfp_alpha_n_ranges) {
-		in->pfp_alpha_ranges[0] = (pfmlib_alpha_range_t){ d->emulator.text_start, d->emulator.text_end };
+	if (d->is_emulated && d->emulator.text_start < d->emulator.text_end &&
+	    !in->pfp_alpha_n_ranges) {
+		in->pfp_alpha_ranges[0] =
+			(pfmlib_alpha_range_t){ d->emulator.text_start, d->emulator.text_end };
 		in->pfp_alpha_n_ranges = 1;
 	}
 	choose_interrupt_rates(s, in);
@@ -244,8 +244,7 @@ static int read_buckets(struct pfm_session *s, pfcntr_bucket_t *to)
 	size_t bytes = d->profile->n_buckets * sizeof(*to);
 	long got = sys->read(sys, d->fd, to, bytes);
 
-	return got < 0 ? (int)got : (size_t)got == bytes ? 0
-	                                                 : -EIO;
+	return got < 0 ? (int)got : (size_t)got == bytes ? 0 : -EIO;
 }
 
 /* The first reading that finds something is made twice: buckets that are fewer the second time were

@@ -11,8 +11,8 @@
 #define BRANCH_HW_INDEX   ((uint64_t)1 << 17)
 #define BRANCH_COUNTERS   ((uint64_t)1 << 19)
 
-#define SAMPLE_TRAILER_FIELDS                                                                    \
-	(PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_ID | PFM_SAMPLE_STREAM | PFM_SAMPLE_CPU | \
+#define SAMPLE_TRAILER_FIELDS                                                                      \
+	(PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_ID | PFM_SAMPLE_STREAM | PFM_SAMPLE_CPU |   \
 	 PFM_SAMPLE_IDENTIFIER)
 
 /* The bytes of a record that are not parsed yet. After one field that did not fit, no field
@@ -186,8 +186,8 @@ static void parse_weights(struct record_cursor *c, pfm_sample_t *s)
 	s->weight3 = (uint16_t)(v >> 48);
 }
 
-#define IDENTITY_FIELDS                                                                    \
-	(PFM_SAMPLE_IDENTIFIER | PFM_SAMPLE_IP | SAMPLE_TRAILER_FIELDS | PFM_SAMPLE_ADDR | \
+#define IDENTITY_FIELDS                                                                            \
+	(PFM_SAMPLE_IDENTIFIER | PFM_SAMPLE_IP | SAMPLE_TRAILER_FIELDS | PFM_SAMPLE_ADDR |         \
 	 PFM_SAMPLE_PERIOD)
 
 /* Words of @fields that come before @field among the first fields of a sample. IDENTIFIER is the
@@ -323,8 +323,8 @@ static void parse_late_fields(struct record_cursor *c, const struct record_layou
 	}
 }
 
-#define VARIABLE_FIELDS                                                            \
-	(PFM_SAMPLE_READ | PFM_SAMPLE_CHAIN | PFM_SAMPLE_RAW | PFM_SAMPLE_BRANCH | \
+#define VARIABLE_FIELDS                                                                            \
+	(PFM_SAMPLE_READ | PFM_SAMPLE_CHAIN | PFM_SAMPLE_RAW | PFM_SAMPLE_BRANCH |                 \
 	 PFM_SAMPLE_REGS | PFM_SAMPLE_STACK)
 
 static void parse_sample(struct record_cursor *c, const struct record_layout *l, pfm_record_t *out)
@@ -612,7 +612,7 @@ decode_sample_run(struct sample_run *asked, uint64_t fields, pfm_record_t *out, 
 
 /* Default fields of samples; the kernel's own events leave out the
  * period. */
-#define USUAL_RUN_FIELDS \
+#define USUAL_RUN_FIELDS                                                                           \
 	(PFM_SAMPLE_IDENTIFIER | PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_CPU)
 
 unsigned pfmi_sampling_decode_run(struct sample_run *u, pfm_record_t *out, unsigned n)

@@ -5,8 +5,8 @@
 #include <string.h>
 #include "sampling/sampling.h"
 
-#define SAMPLE_TRAILER_FIELDS                                                                    \
-	(PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_ID | PFM_SAMPLE_STREAM | PFM_SAMPLE_CPU | \
+#define SAMPLE_TRAILER_FIELDS                                                                      \
+	(PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_ID | PFM_SAMPLE_STREAM | PFM_SAMPLE_CPU |   \
 	 PFM_SAMPLE_IDENTIFIER)
 #define BRANCH_HW_INDEX ((uint64_t)1 << 17)
 #define BRANCH_COUNTERS ((uint64_t)1 << 19)

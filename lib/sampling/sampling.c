@@ -14,7 +14,7 @@
 #include "sampling/sampling.h"
 #include "base/sizes.h"
 
-#define DEFAULT_FIELDS \
+#define DEFAULT_FIELDS                                                                             \
 	(PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_CPU | PFM_SAMPLE_PERIOD)
 #define DEFAULT_BUFFER_PAGES    128u
 #define DEFAULT_CLOCK_PERIOD_NS 1000000u /* nanoseconds */

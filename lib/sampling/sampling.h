@@ -11,8 +11,8 @@
 #define RECORD_HEADER_SIZE 8u     /* u32 type, u16 misc, u16 size */
 #define MAX_RECORD_SIZE    65536u /* more than a u16 size can say */
 /* Fields that stand behind every record, if samples have them. */
-#define SAMPLE_TRAILER_FIELDS                                                                    \
-	(PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_ID | PFM_SAMPLE_STREAM | PFM_SAMPLE_CPU | \
+#define SAMPLE_TRAILER_FIELDS                                                                      \
+	(PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_ID | PFM_SAMPLE_STREAM | PFM_SAMPLE_CPU |   \
 	 PFM_SAMPLE_IDENTIFIER)
 
 /* ---- records (sample_decode.c) ------------------------------------------------------------- */

@@ -228,8 +228,9 @@ int pfmi_session_apply_cpu_list(struct session_builder *o)
 	int rc = pfmi_machine_parse_cpu_list(given, &s->requested_cpus);
 
 	if (rc == -EINVAL)
-		return pfmi_session_report_error(o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0,
-		                                 "expected a list of CPUs such as 0,2-3 in options.cpus");
+		return pfmi_session_report_error(
+			o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0,
+			"expected a list of CPUs such as 0,2-3 in options.cpus");
 	if (!rc && is_cpu_dependent(s))
 		rc = read_online_cpus(s);
 	s->cpu_text = rc ? NULL : malloc(len + 1 + CPU_NUMBER_SIZE * pfmi_machine_count_cpus(cpus));

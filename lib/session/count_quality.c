@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How far a count can be trusted. A value is extrapolated only from time in which the event was counted; without such time the count has no value. */
+/* How far a count can be trusted. A value is extrapolated only from time in which the event was
+ * counted; without such time the count has no value. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -438,22 +439,9 @@ const char *pfm_quality_name(pfm_quality_t quality)
 const char *pfm_cause_name(pfm_cause_t cause)
 {
 	static const char names[][16] = {
-		"",
-		"no PMU",
-		"permission",
-		"busy",
-		"group",
-		"multiplexed",
-		"files",
-		"attribute",
-		"no process",
-		"no CPU",
-		"memory",
-		"no time",
-		"no kernel",
-		"other",
-		"lost",
-		"throttled",
+		"",          "no PMU",    "permission", "busy",      "group",  "multiplexed",
+		"files",     "attribute", "no process", "no CPU",    "memory", "no time",
+		"no kernel", "other",     "lost",       "throttled",
 	};
 
 	return cause >= 0 && cause <= PFM_CAUSE_THROTTLED ? names[cause] : "";

@@ -99,13 +99,15 @@ static void trace_open(const struct perf_event_attr *a, int pid, int cpu, int gr
 		snprintf(answer, sizeof(answer), "%s (errno %d)", strerror(-fd), -fd);
 	else
 		snprintf(answer, sizeof(answer), "descriptor %d", fd);
-	pfmi_machine_trace("session: perf_event_open(type=%u config=0x%llx config1=0x%llx precise_ip=%u, "
-	                   "pid=%d, cpu=%d, group=%d): %s",
-	                   a->type, (unsigned long long)a->config, (unsigned long long)a->config1,
-	                   (unsigned)a->precise_ip, pid, cpu, group, answer);
+	pfmi_machine_trace(
+		"session: perf_event_open(type=%u config=0x%llx config1=0x%llx precise_ip=%u, "
+		"pid=%d, cpu=%d, group=%d): %s",
+		a->type, (unsigned long long)a->config, (unsigned long long)a->config1,
+		(unsigned)a->precise_ip, pid, cpu, group, answer);
 }
 
-int pfmi_perf_open_with_flags(const struct sys *sys, union perf_attr_buffer *a, int pid, int cpu, int group, unsigned long flags)
+int pfmi_perf_open_with_flags(const struct sys *sys, union perf_attr_buffer *a, int pid, int cpu,
+                              int group, unsigned long flags)
 {
 	int fd;
 
@@ -153,7 +155,8 @@ static void print_full_name(const char *event, char *text, size_t len)
 		snprintf(text, len, "%s", event);
 }
 
-int pfm_encode_perf_attr(const char *event, int plm, struct perf_event_attr *attr, char **name, int *index)
+int pfm_encode_perf_attr(const char *event, int plm, struct perf_event_attr *attr, char **name,
+                         int *index)
 {
 	pfm_encoding_t e = PFM_INIT(e);
 	char text[1024];

@@ -50,8 +50,8 @@ static int read_paranoid_level(const struct sys *sys)
 	return *end || v < -99 || v > 99 ? -100 : (int)v;
 }
 
-#define REMEDY_CAP_PERFMON                                                                      \
-	"run with the capability CAP_PERFMON (CAP_SYS_ADMIN before Linux 5.8), which root has " \
+#define REMEDY_CAP_PERFMON                                                                         \
+	"run with the capability CAP_PERFMON (CAP_SYS_ADMIN before Linux 5.8), which root has "    \
 	"outside of containers"
 
 /* Whether this process may not even count itself in user mode, at what every level of Linux itself
@@ -489,7 +489,8 @@ static void explain_busy(const struct refused_event *q, int err)
 		                        "somebody else holds the counter or the PMU");
 }
 
-/* True if the control group is at fault: the folder is not a control group, or its hierarchy lacks the controller. */
+/* True if the control group is at fault: the folder is not a control group, or its hierarchy lacks
+ * the controller. */
 static bool is_bad_cgroup(const struct refused_event *q, int err)
 {
 	const struct perf_state *st = q->session->backend_state;

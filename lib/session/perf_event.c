@@ -277,7 +277,8 @@ static int open_perf_counts(struct pfm_session *s, pfm_error_t *why)
 	                           (struct slice){ 0 }, NULL);
 }
 
-/* The kernel shows its PMUs because it has them. If a filter of system calls blocks them, the first event reports it. */
+/* The kernel shows its PMUs because it has them. If a filter of system calls blocks them, the first
+ * event reports it. */
 static bool is_perf_known_usable(const struct pfm_ctx *ctx)
 {
 	return !ctx->sys.root[0] && ctx->kernel && ctx->kernel->n_pmus;

@@ -61,9 +61,7 @@ static bool is_same_target(const struct kernel_event *a, const struct kernel_eve
 	return a->pid == b->pid && a->cpu == b->cpu && a->instance == b->instance;
 }
 
-enum { IS_LEADER = -1,
-       LEADER_NOT_OPEN = -2,
-       NO_LEADER_AT_TARGET = -3 };
+enum { IS_LEADER = -1, LEADER_NOT_OPEN = -2, NO_LEADER_AT_TARGET = -3 };
 
 /* The part that part @k of count @i joins: the one of the group's leader at the same place. */
 static int find_leader_event(const struct pfm_session *s, unsigned i, unsigned k)

@@ -32,8 +32,7 @@ static int read_all_events(struct pfm_session *s);
 
 static int keep_first_error(int before, int rc)
 {
-	return before ? before : rc < 0 ? rc
-	                                : 0;
+	return before ? before : rc < 0 ? rc : 0;
 }
 
 /* True if the kernel enables the event when the task starts its program. */
@@ -84,7 +83,8 @@ static int send_to_leaders(struct pfm_session *s, unsigned long request)
 	return first;
 }
 
-#define CGROUP_TIME_SLACK_NS 60000000000u /* far more than clocks differ, less than most uptimes */
+#define CGROUP_TIME_SLACK_NS 60000000000u /* far more than clocks differ, less than most uptimes   \
+	                                   */
 
 /* When the first event of a control group is enabled, some kernels count its time from the start of
  * the system. Such a time becomes the zero from which times are counted. */
@@ -170,7 +170,8 @@ static inline long read_into_readings(struct pfm_session *s, int fd, size_t at, 
 	return n == (long)size ? n : retry_read(&s->sys, fd, st->readings + at, size, n);
 }
 
-/* of the reading of one event: value, enabled, running; then the lost samples, if the kernel reports them */
+/* of the reading of one event: value, enabled, running; then the lost samples, if the kernel
+ * reports them */
 #define SINGLE_READING_WORDS 3
 
 /* The place of a group's reading, and its length in words. */

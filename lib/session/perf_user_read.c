@@ -19,9 +19,7 @@ static uint64_t read_counter(uint32_t n)
 {
 	uint32_t lo, hi;
 
-	__asm__ volatile("rdpmc"
-	                 : "=a"(lo), "=d"(hi)
-	                 : "c"(n));
+	__asm__ volatile("rdpmc" : "=a"(lo), "=d"(hi) : "c"(n));
 	return (uint64_t)hi << 32 | lo;
 }
 
@@ -29,8 +27,7 @@ static uint64_t read_clock(void)
 {
 	uint32_t lo, hi;
 
-	__asm__ volatile("rdtsc"
-	                 : "=a"(lo), "=d"(hi));
+	__asm__ volatile("rdtsc" : "=a"(lo), "=d"(hi));
 	return (uint64_t)hi << 32 | lo;
 }
 
@@ -39,17 +36,15 @@ static uint64_t read_clock(void)
 #define CAN_READ 1
 
 /* The number of the register is part of the instruction. */
-#define CASE(N)                                               \
-	case N:                                               \
-		__asm__ volatile("mrs %0, pmevcntr" #N "_el0" \
-		                 : "=r"(v));                  \
+#define CASE(N)                                                                                    \
+	case N:                                                                                    \
+		__asm__ volatile("mrs %0, pmevcntr" #N "_el0" : "=r"(v));                          \
 		break;
 static uint64_t read_counter(uint32_t n)
 {
 	uint64_t v = 0;
 
-	__asm__ volatile("isb" ::
-	                         : "memory");
+	__asm__ volatile("isb" ::: "memory");
 	switch (n) {
 		/* A row of macro calls is laid out anew each time. */
 		/* clang-format off */
@@ -67,8 +62,7 @@ static uint64_t read_clock(void)
 {
 	uint64_t v;
 
-	__asm__ volatile("isb\n\tmrs %0, cntvct_el0"
-	                 : "=r"(v)::"memory");
+	__asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(v)::"memory");
 	return v;
 }
 
@@ -79,8 +73,7 @@ static uint64_t read_clock(void)
 #ifndef TEST_PERF_PAGE
 static void emit_compiler_barrier(void)
 {
-	__asm__ volatile("" ::
-	                         : "memory");
+	__asm__ volatile("" ::: "memory");
 }
 #endif
 

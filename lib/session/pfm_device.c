@@ -260,10 +260,12 @@ static int use_emulator(struct pfm_session *s, struct device_state *d, pfm_error
 {
 	const pfm_alpha_device_t *e = &d->emulator;
 
-	if (!base_copy_struct_in(&d->emulator, sizeof d->emulator, d->options.emulator) || !e->open || !e->read || !e->ioctl ||
-	    !e->close || e->n_cpus == 0 || e->n_cpus > MAX_DEVICE_ENTRIES)
-		return pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, NULL, (struct slice){ NULL, 0 },
-		                           "the emulator lacks its size, an operation or its number of processors");
+	if (!base_copy_struct_in(&d->emulator, sizeof d->emulator, d->options.emulator) ||
+	    !e->open || !e->read || !e->ioctl || !e->close || e->n_cpus == 0 ||
+	    e->n_cpus > MAX_DEVICE_ENTRIES)
+		return pfmi_base_set_error(
+			why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, NULL, (struct slice){ NULL, 0 },
+			"the emulator lacks its size, an operation or its number of processors");
 	d->is_emulated = true;
 	d->n_cpus = e->n_cpus;
 	d->emulator_sys = (struct sys){ .open = emulated_open,
@@ -272,8 +274,10 @@ static int use_emulator(struct pfm_session *s, struct device_state *d, pfm_error
 		                        .close = emulated_close,
 		                        .arg = &d->emulator };
 	for (unsigned i = 0; i < s->n_counts; i++)
-		if (is_alpha_count(&s->counts[i]) && s->counts[i].config.event.table->libpfm_type != e->pmu)
-			fail_device_count(&s->counts[i], PFM_CAUSE_NO_PMU, ENODEV, "the emulated device belongs to another processor",
+		if (is_alpha_count(&s->counts[i]) &&
+		    s->counts[i].config.event.table->libpfm_type != e->pmu)
+			fail_device_count(&s->counts[i], PFM_CAUSE_NO_PMU, ENODEV,
+			                  "the emulated device belongs to another processor",
 			                  "name an event of that processor");
 	return PFMLIB_SUCCESS;
 }
@@ -282,8 +286,7 @@ static unsigned count_processors(const struct device_state *d)
 {
 	long n = d->options.n_cpus ? (long)d->options.n_cpus : sysconf(_SC_NPROCESSORS_CONF);
 
-	return n < 1 ? 1 : n > MAX_DEVICE_ENTRIES ? MAX_DEVICE_ENTRIES
-	                                          : (unsigned)n;
+	return n < 1 ? 1 : n > MAX_DEVICE_ENTRIES ? MAX_DEVICE_ENTRIES : (unsigned)n;
 }
 
 /* An open by the superuser takes the interrupt back from a tool that did not return it: the second
@@ -308,13 +311,16 @@ static void explain_open_error(struct pfm_session *s, int err)
 	case -ENOENT:
 	case -ENXIO:
 	case -ENODEV:
-		fail_all_counts(s, PFM_CAUSE_NO_KERNEL, -err, "this system has no counter device (/dev/pfcntr)",
-		                "on Tru64 UNIX configure it: sysconfig -c pfm; elsewhere run the program under pfm alpha device");
+		fail_all_counts(s, PFM_CAUSE_NO_KERNEL, -err,
+		                "this system has no counter device (/dev/pfcntr)",
+		                "on Tru64 UNIX configure it: sysconfig -c pfm; elsewhere run the "
+		                "program under pfm alpha device");
 		break;
 	case -ENOTDIR:
 	case -ELOOP:
 		fail_all_counts(s, PFM_CAUSE_NO_KERNEL, -err,
-		                "this system takes the mode of the open for flags of its own: /dev/pfcntr is not Tru64's",
+		                "this system takes the mode of the open for flags of its own: "
+		                "/dev/pfcntr is not Tru64's",
 		                "run the program under pfm alpha device");
 		break;
 	case -EBUSY:
@@ -431,7 +437,8 @@ static void copy_device_options(const struct pfm_session *s, struct device_state
 /* The device can mark this process and its children, and nobody else. */
 static bool is_foreign_process(const struct pfm_session *s, const struct device_state *d)
 {
-	return !d->is_emulated && s->options.pid > 0 && s->options.pid != getpid() && d->encoder_input.pfp_alpha_scope == PFM_ALPHA_SCOPE_PROCESS;
+	return !d->is_emulated && s->options.pid > 0 && s->options.pid != getpid() &&
+	       d->encoder_input.pfp_alpha_scope == PFM_ALPHA_SCOPE_PROCESS;
 }
 
 static int start_device_counting(struct pfm_session *s);

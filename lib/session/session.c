@@ -30,7 +30,8 @@ static bool is_usable_backend(const struct pfm_session *s, const struct backend 
 	       !b->probe || b->probe(&s->sys, why) == PFMLIB_SUCCESS;
 }
 
-/* The backend the caller names, or the one this machine has; NULL if it has none (every count then has that cause). In a dry run nothing is asked of it: what it would do is planned. */
+/* The backend the caller names, or the one this machine has; NULL if it has none (every count then
+ * has that cause). In a dry run nothing is asked of it: what it would do is planned. */
 static int choose_backend(struct session_builder *o)
 {
 	struct pfm_session *s = o->session;

@@ -8,9 +8,7 @@
 #include <unistd.h>
 
 /* Numbers of <linux/capability.h>. */
-enum { CAPABILITY_SYS_PTRACE = 19,
-       CAPABILITY_SYS_ADMIN = 21,
-       CAPABILITY_PERFMON = 38 };
+enum { CAPABILITY_SYS_PTRACE = 19, CAPABILITY_SYS_ADMIN = 21, CAPABILITY_PERFMON = 38 };
 
 static void add_finding(struct pfm_system_check *c, struct finding *f)
 {

@@ -10,10 +10,12 @@
 #include <time.h>
 #include <perfmon/aggregate.h>
 
-enum { WORKLOAD_PAGES = 512, /* touched by the workload */
-       PAGE_BYTES = 4096,
-       WORKLOAD_LOOPS = 20000000, /* branches of the workload, at least */
-       MAX_COUNTS = 16 };         /* counts of one event: one for each kind of core */
+enum {
+	WORKLOAD_PAGES = 512, /* touched by the workload */
+	PAGE_BYTES = 4096,
+	WORKLOAD_LOOPS = 20000000, /* branches of the workload, at least */
+	MAX_COUNTS = 16
+}; /* counts of one event: one for each kind of core */
 
 static volatile uint64_t workload_sink;
 
@@ -56,8 +58,7 @@ static void add_counts(pfm_session_t *s, struct trial *t)
 {
 	pfm_count_sum_t sum = PFM_INIT(sum);
 	pfm_count_t counts[MAX_COUNTS];
-	unsigned n_all = (unsigned)pfm_session_size(s),
-		 n = n_all < MAX_COUNTS ? n_all : MAX_COUNTS;
+	unsigned n_all = (unsigned)pfm_session_size(s), n = n_all < MAX_COUNTS ? n_all : MAX_COUNTS;
 
 	if (n == 0)
 		return;

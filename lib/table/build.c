@@ -31,7 +31,8 @@ void pfmi_table_begin(struct table_builder *b)
 	pfmi_table_add_text(b, "", 0);
 }
 
-/* No string has anything a terminal would obey (see check_pool() in table.c): files below a root may be anybody's. */
+/* No string has anything a terminal would obey (see check_pool() in table.c): files below a root
+ * may be anybody's. */
 static void replace_control_chars(char *s, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
@@ -39,7 +40,8 @@ static void replace_control_chars(char *s, size_t len)
 
 		if (c < ' ' || c == 127)
 			s[i] = ' ';
-		else if (c == 0xc2 && i + 1 < len && (unsigned char)s[i + 1] >= 0x80 && (unsigned char)s[i + 1] <= 0x9f)
+		else if (c == 0xc2 && i + 1 < len && (unsigned char)s[i + 1] >= 0x80 &&
+		         (unsigned char)s[i + 1] <= 0x9f)
 			s[i] = s[i + 1] = ' ';
 	}
 }
@@ -73,7 +75,8 @@ const struct field *pfmi_table_get_built_field(const struct table_builder *b, un
 /* Values have a byte for the number of their field; a processor with more fields is refused. */
 static unsigned append_field(struct table_builder *b, const struct field *f)
 {
-	struct field *to = b->fields.n < TABLE_MAX_FIELDS ? extend_array(b, &b->fields, 1, sizeof(*to)) : NULL;
+	struct field *to =
+		b->fields.n < TABLE_MAX_FIELDS ? extend_array(b, &b->fields, 1, sizeof(*to)) : NULL;
 
 	if (!to)
 		return 0;
@@ -84,9 +87,13 @@ static unsigned append_field(struct table_builder *b, const struct field *f)
 	return (unsigned)b->fields.n - 1;
 }
 
-unsigned pfmi_table_add_field(struct table_builder *b, const char *name, enum field_key key, const struct bitrange *ranges, unsigned n_ranges)
+unsigned pfmi_table_add_field(struct table_builder *b, const char *name, enum field_key key,
+                              const struct bitrange *ranges, unsigned n_ranges)
 {
-	struct field f = { .key = (uint16_t)key, .kind = FIELD_NUMBER, .n_ranges = (uint8_t)n_ranges, .is_modifier = 1 };
+	struct field f = { .key = (uint16_t)key,
+		           .kind = FIELD_NUMBER,
+		           .n_ranges = (uint8_t)n_ranges,
+		           .is_modifier = 1 };
 	unsigned width = 0;
 
 	f.name = pfmi_table_add_text(b, name, strlen(name));
@@ -108,7 +115,9 @@ static const char key_names[][20] = {
 
 unsigned pfmi_table_add_text_field(struct table_builder *b, enum field_key key)
 {
-	struct field f = { .key = (uint16_t)key, .kind = FIELD_TEXT, .width = 32, .max = UINT32_MAX };
+	struct field f = {
+		.key = (uint16_t)key, .kind = FIELD_TEXT, .width = 32, .max = UINT32_MAX
+	};
 
 	f.name = pfmi_table_add_text(b, key_names[key], strlen(key_names[key]));
 	return append_field(b, &f);
@@ -130,7 +139,8 @@ int pfmi_table_find_built_field(const struct table_builder *b, const char *name,
 	return -1;
 }
 
-void pfmi_table_add_feature(struct table_builder *b, const char *name, const char *text, uint64_t value)
+void pfmi_table_add_feature(struct table_builder *b, const char *name, const char *text,
+                            uint64_t value)
 {
 	struct feature f = { .value = value };
 	struct feature *to;
@@ -142,7 +152,8 @@ void pfmi_table_add_feature(struct table_builder *b, const char *name, const cha
 		*to = f;
 }
 
-void pfmi_table_begin_row(struct table_builder *b, const char *name, const char *desc, uint32_t flags)
+void pfmi_table_begin_row(struct table_builder *b, const char *name, const char *desc,
+                          uint32_t flags)
 {
 	struct row r = { .first_value = (uint32_t)b->values.n, .flags = (uint16_t)flags };
 	struct row *to;
@@ -161,7 +172,8 @@ static uint32_t pack_value(struct table_builder *b, unsigned field, uint64_t val
 
 	if (value < VALUE_IS_WIDE)
 		return (uint32_t)field << 24 | (uint32_t)value;
-	w = b->wide_values.n < VALUE_IS_WIDE ? extend_array(b, &b->wide_values, 1, sizeof(*w)) : NULL;
+	w = b->wide_values.n < VALUE_IS_WIDE ? extend_array(b, &b->wide_values, 1, sizeof(*w))
+	                                     : NULL;
 	if (!w)
 		return (uint32_t)field << 24;
 	*w = (struct wide_value){ .value = value, .counter = ANY_COUNTER };
@@ -198,9 +210,12 @@ void pfmi_table_drop_row(struct table_builder *b)
 	b->values.n = r[b->rows.n].first_value;
 }
 
-/* ---- the table ------------------------------------------------------------------------------------------------ */
+/* ---- the table
+ * ------------------------------------------------------------------------------------------------
+ */
 
-/* Enters row @row under its name. Of names that fold to one the first is found, the others by their exact spelling. */
+/* Enters row @row under its name. Of names that fold to one the first is found, the others by their
+ * exact spelling. */
 static void insert_row_name(struct table *t, struct row *rows, uint32_t *slots, uint32_t row)
 {
 	const char *text = table_text(t, rows[row].name);
@@ -233,7 +248,8 @@ static size_t compute_layout(struct table_builder *b)
 	t->n_rows = (uint32_t)b->rows.n;
 	t->n_pool = (uint32_t)b->pool.n + POOL_PAD;
 	t->n_slots = t->n_rows + t->n_rows / 2 + 2;
-	t->counters = t->named_values = t->groups = t->group_numbers = t->matches = t->row_groups = t->names = t->code_index = (uint32_t)at;
+	t->counters = t->named_values = t->groups = t->group_numbers = t->matches = t->row_groups =
+		t->names = t->code_index = (uint32_t)at;
 	t->counter_masks = reserve_array(&at, 1, sizeof(uint64_t)); /* one set: no counter */
 	t->keys = reserve_array(&at, 64, 1);
 	t->fields = reserve_array(&at, b->fields.n, sizeof(struct field));
@@ -268,7 +284,8 @@ static void write_table(const struct table_builder *b, char *out)
 	copy_array(out + t->pool, &b->pool, 1);
 	for (uint32_t i = 0; i < t->n_rows; i++) {
 		((uint32_t *)(void *)(out + t->row_numbers))[i] = i;
-		insert_row_name((struct table *)(void *)out, (struct row *)(void *)(out + t->rows), (uint32_t *)(void *)(out + t->slots), i);
+		insert_row_name((struct table *)(void *)out, (struct row *)(void *)(out + t->rows),
+		                (uint32_t *)(void *)(out + t->slots), i);
 	}
 }
 

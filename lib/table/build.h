@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Builds an event table in memory, in the layout of table.h, piece by piece: for processors that only the running kernel
- * describes. A failed allocation is remembered and reported once, at the end. */
+/* Builds an event table in memory, in the layout of table.h, piece by piece: for processors that
+ * only the running kernel describes. A failed allocation is remembered and reported once, at the
+ * end. */
 #ifndef PERFMON_BUILD_H
 #define PERFMON_BUILD_H
 
@@ -22,17 +23,21 @@ struct table_builder {
 void pfmi_table_begin(struct table_builder *b);
 /* Copies @len bytes into the pool; their offset. */
 uint32_t pfmi_table_add_text(struct table_builder *b, const char *s, size_t len);
-/* Adds a field that lies in @n_ranges (at most 4) places; its index. Users may set it on any event. */
-unsigned pfmi_table_add_field(struct table_builder *b, const char *name, enum field_key key, const struct bitrange *ranges, unsigned n_ranges);
+/* Adds a field that lies in @n_ranges (at most 4) places; its index. Users may set it on any event.
+ */
+unsigned pfmi_table_add_field(struct table_builder *b, const char *name, enum field_key key,
+                              const struct bitrange *ranges, unsigned n_ranges);
 /* Adds a text that rows can have; its index. */
 unsigned pfmi_table_add_text_field(struct table_builder *b, enum field_key key);
 /* Index of the field called @name (@len bytes); -1 if missing. */
 int pfmi_table_find_built_field(const struct table_builder *b, const char *name, size_t len);
 const struct field *pfmi_table_get_built_field(const struct table_builder *b, unsigned field);
 /* Adds a fact: a text, or a number if @text is NULL. */
-void pfmi_table_add_feature(struct table_builder *b, const char *name, const char *text, uint64_t value);
+void pfmi_table_add_feature(struct table_builder *b, const char *name, const char *text,
+                            uint64_t value);
 /* Starts a row; values that follow belong to it. */
-void pfmi_table_begin_row(struct table_builder *b, const char *name, const char *desc, uint32_t flags);
+void pfmi_table_begin_row(struct table_builder *b, const char *name, const char *desc,
+                          uint32_t flags);
 /* Gives the last row a value for @field; a second one replaces the first. */
 void pfmi_table_set_row_value(struct table_builder *b, unsigned field, uint64_t value);
 /* Takes the last row back. */

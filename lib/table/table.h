@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Compiled event tables. One layout serves the tables inside the library and those in image files: host byte order, no pointers.
- * pmuc.py writes it, pfmi_table_verify_image() proves a foreign one safe once, and from then on it is trusted: the look-up functions
- * below do no bounds checks of their own.
+/* Compiled event tables. One layout serves the tables inside the library and those in image files:
+ * host byte order, no pointers. pmuc.py writes it, pfmi_table_verify_image() proves a foreign one
+ * safe once, and from then on it is trusted: the look-up functions below do no bounds checks of
+ * their own.
  *
- *   struct image                  magic, version, size, and where the arrays are that belong to no table
- *     tables    struct table[]    heads, one per PMU. All their references are offsets in bytes from the head itself.
- *     calls     uint32_t[]        hash table over the names of tables: 16 bits of hash, 1 bit for names beside a table's own, 15 bits
- *                                 1 + number of a table or a whole; in the order of slots
- *     wholes    struct whole[]    names that stand for the parts of a processor ("skx" for skx_uncore_cha ...)
- *     parts     uint16_t[]        their tables
- *     hosts     struct host_slot[]  hash table over what hosts are known by: which tables may be for one
- *     filters   uint64_t[]        which names the parts of a processor may have, all parts together, and how these and its own tables'
+ *   struct image                  magic, version, size, and where the arrays are that belong to no
+ * table tables    struct table[]    heads, one per PMU. All their references are offsets in bytes
+ * from the head itself. calls     uint32_t[]        hash table over the names of tables: 16 bits of
+ * hash, 1 bit for names beside a table's own, 15 bits 1 + number of a table or a whole; in the
+ * order of slots wholes    struct whole[]    names that stand for the parts of a processor ("skx"
+ * for skx_uncore_cha ...) parts     uint16_t[]        their tables hosts     struct host_slot[]
+ * hash table over what hosts are known by: which tables may be for one filters   uint64_t[] which
+ * names the parts of a processor may have, all parts together, and how these and its own tables'
  *                                 begin, up to the first separator: name_bits() in a word for each
  *   of one table, equal ones of several tables once:
  *     keys      uint8_t[64]       1 + number of the field with that enum key
@@ -19,25 +20,23 @@
  *     group numbers  uint32_t[]   its unit mask groups, among all groups of the image
  *     matches   struct match[]    which hosts this table is for
  *     features  struct feature[]  facts about the processor
- *     row numbers    uint32_t[]   its events in table order, among all rows of the image; behind them those that are lent
- *     names     struct other_name[]  names of rows beside their own, and names without a row
- *     slots     uint32_t[]        hash table over all its names: 16 bits of hash, 16 bits 1 + number of a row, or n_rows + of a name.
- *                                 From where probing for a name starts to its slot none has a lower hash: the search for a name
- *                                 that is not there ends at the first one below
- *     ways      uint16_t[]        hash table over (code, unit mask), for decoding: 1 + number of a row in as many bits as n_rows has,
- *                                 above them bits of the hash
- *   shared by all tables, each element once:
- *     sets      uint64_t[]        sets of counters
- *     words     struct word[]     words of traits, choices and groups
- *     groups    struct group[]    unit mask groups
- *     rows      struct row[]      events
- *     values    uint32_t[]        field values of rows: 8 bits field, 1 bit "wide", 23 bits the value or the number of a wide one
- *     wides     struct wide[]     values that do not fit, or that are for one counter
- *     takes     uint32_t[]        group numbers of rows
- *     pool      char[]            strings, NUL terminated; offset 0 is the empty string. Names first, texts that few calls read behind.
+ *     row numbers    uint32_t[]   its events in table order, among all rows of the image; behind
+ * them those that are lent names     struct other_name[]  names of rows beside their own, and names
+ * without a row slots     uint32_t[]        hash table over all its names: 16 bits of hash, 16 bits
+ * 1 + number of a row, or n_rows + of a name. From where probing for a name starts to its slot none
+ * has a lower hash: the search for a name that is not there ends at the first one below ways
+ * uint16_t[]        hash table over (code, unit mask), for decoding: 1 + number of a row in as many
+ * bits as n_rows has, above them bits of the hash shared by all tables, each element once: sets
+ * uint64_t[]        sets of counters words     struct word[]     words of traits, choices and
+ * groups groups    struct group[]    unit mask groups rows      struct row[]      events values
+ * uint32_t[]        field values of rows: 8 bits field, 1 bit "wide", 23 bits the value or the
+ * number of a wide one wides     struct wide[]     values that do not fit, or that are for one
+ * counter takes     uint32_t[]        group numbers of rows pool      char[]            strings,
+ * NUL terminated; offset 0 is the empty string. Names first, texts that few calls read behind.
  *
- * Where an array is its offset alone says. pmuc.py writes what one look-up reads close together: fields, words, groups, names, slots, row
- * numbers, values and rows of one table, then those of the next.
+ * Where an array is its offset alone says. pmuc.py writes what one look-up reads close together:
+ * fields, words, groups, names, slots, row numbers, values and rows of one table, then those of the
+ * next.
  *
  * All hash tables are probed linearly from (hash * 0x9e3779b1 mod 2^32) * slots / 2^32. */
 #ifndef PERFMON_TABLE_H
@@ -55,22 +54,26 @@
 #define IMAGE_MAX_TABLES     4096u
 #define PMU_NAME_IS_ALIAS    0x8000u
 #define PMU_NAME_NUMBER_MASK 0x7fffu
-#define TABLE_MAX_NAMES      65534u /* rows and further names together: slots have 16 bits for their numbers */
-#define TABLE_MAX_FIELDS     255u
-#define POOL_PAD             8u /* zero bytes that end every string pool: look-up compares eight bytes at a time */
+#define TABLE_MAX_NAMES                                                                            \
+	65534u /* rows and further names together: slots have 16 bits for their numbers */
+#define TABLE_MAX_FIELDS 255u
+#define POOL_PAD                                                                                   \
+	8u /* zero bytes that end every string pool: look-up compares eight bytes at a time */
 
 struct image_array_span {
 	uint32_t offset, n_elements; /* offset in bytes from the start of the image; elements */
 };
 
-enum image_array { ARRAY_TABLES,
-	           ARRAY_PMU_NAMES,
-	           ARRAY_FAMILIES,
-	           ARRAY_FAMILY_MEMBERS,
-	           ARRAY_POOL,
-	           ARRAY_HOSTS,
-	           ARRAY_NAME_FILTERS,
-	           N_ARRAYS = 16 }; /* room for those to come: zeros */
+enum image_array {
+	ARRAY_TABLES,
+	ARRAY_PMU_NAMES,
+	ARRAY_FAMILIES,
+	ARRAY_FAMILY_MEMBERS,
+	ARRAY_POOL,
+	ARRAY_HOSTS,
+	ARRAY_NAME_FILTERS,
+	N_ARRAYS = 16
+}; /* room for those to come: zeros */
 
 /* The start of an image. */
 struct image {
@@ -78,7 +81,7 @@ struct image {
 	uint32_t version;
 	uint64_t size; /* bytes of the whole image */
 	uint32_t n_tables;
-	uint32_t checksum;   /* two sums over the 64-bit words after this header, folded (check.c) */
+	uint32_t checksum; /* two sums over the 64-bit words after this header, folded (check.c) */
 	uint64_t build_time; /* seconds since 1970, 0 if unknown */
 	uint8_t digest[32];  /* SHA-256 of the source files, for resuming an import */
 	struct image_array_span arrays[N_ARRAYS];
@@ -118,7 +121,8 @@ static inline bool table_is_text_key(unsigned key)
 
 enum encoder_id {
 	ENCODER_NONE,
-	ENCODER_FORMAT,    /* fields laid into config words; any kernel-described PMU, Arm, POWER, s390, RISC-V, uncore */
+	ENCODER_FORMAT,    /* fields laid into config words; any kernel-described PMU, Arm, POWER,
+	                      s390, RISC-V, uncore */
 	ENCODER_X86,       /* PERFEVTSEL: Intel and AMD cores */
 	ENCODER_MONTECITO, /* Itanium 2 9000 */
 	ENCODER_EV4,       /* Alpha ICCSR */
@@ -133,7 +137,7 @@ enum encoder_id {
 
 struct table {
 	uint32_t magic;
-	uint32_t size;         /* bytes from this head to the end of all it refers to, multiple of 8 */
+	uint32_t size; /* bytes from this head to the end of all it refers to, multiple of 8 */
 	uint64_t all_counters; /* every counter, fixed ones at bit 32 + n */
 	uint32_t name;         /* pool: what users type */
 	uint32_t desc;         /* pool */
@@ -147,39 +151,44 @@ struct table {
 	int32_t libpfm_type; /* PFMLIB_*_PMU, or -1 */
 	uint32_t flags;      /* TABLE_* */
 	uint16_t encoder;    /* enum encoder */
-	uint16_t n_general;  /* counters 0 .. n_general-1 exist unless the counters array says otherwise */
+	uint16_t n_general;  /* counters 0 .. n_general-1 exist unless the counters array says
+	                        otherwise */
 	uint16_t n_counters, n_fields, n_matches, n_features;
 	uint32_t n_rows, n_names, n_slots, n_code_index, n_groups;
-	uint32_t keys, counters, fields, group_numbers, matches, features, row_numbers, names, slots, code_index;
+	uint32_t keys, counters, fields, group_numbers, matches, features, row_numbers, names,
+		slots, code_index;
 	uint32_t counter_masks, named_values, groups, rows, values, wide_values, row_groups;
-	uint32_t n_alias_rows; /* rows behind the n_rows that are its events: names of other programs lead to them, and nothing else does */
-	uint32_t family_plus1; /* 1 + number of the whole that has the table's own name, 0 if missing */
+	uint32_t n_alias_rows; /* rows behind the n_rows that are its events: names of other
+	                          programs lead to them, and nothing else does */
+	uint32_t family_plus1; /* 1 + number of the whole that has the table's own name, 0 if
+	                          missing */
 	uint32_t spare[5];     /* 0 */
 };
 _Static_assert(sizeof(struct table) == 192, "heads are three cache lines");
 
 enum {
-	TABLE_HAS_FOLDED_TWINS = 64, /* some names fold to the same: one is found by its exact spelling alone */
-	TABLE_VALUES_OVERRIDE = 32,  /* some field with declared bits has a preset other than 0, or some row has two values for one bit: the later one
-	                      * takes the place of what is there */
-	TABLE_FALLBACK = 1,          /* architectural: when nothing better matches */
-	TABLE_UNCORE = 2,            /* counts for a package, not a task */
-	TABLE_COMPAT_VIEW = 4,       /* another spelling of a processor that has its own table: not listed, not detected */
-	TABLE_TEST_ONLY = 8,         /* invented, for tests of the machinery */
-	TABLE_FROM_KERNEL = 16       /* built from what the running kernel shows; never in an image */
+	TABLE_HAS_FOLDED_TWINS =
+		64, /* some names fold to the same: one is found by its exact spelling alone */
+	TABLE_VALUES_OVERRIDE =
+		32, /* some field with declared bits has a preset other than 0, or some row has two
+	             * values for one bit: the later one takes the place of what is there */
+	TABLE_FALLBACK = 1,    /* architectural: when nothing better matches */
+	TABLE_UNCORE = 2,      /* counts for a package, not a task */
+	TABLE_COMPAT_VIEW = 4, /* another spelling of a processor that has its own table: not
+	                          listed, not detected */
+	TABLE_TEST_ONLY = 8,   /* invented, for tests of the machinery */
+	TABLE_FROM_KERNEL = 16 /* built from what the running kernel shows; never in an image */
 };
 
 /* Counters first .. last; a fixed counter n is numbered 32 + n. */
 struct counter_range {
 	uint8_t first, last, width, is_fixed;
-	uint32_t control_register, value_register; /* register address of the first one, 0 if none; each next one adds step */
+	uint32_t control_register, value_register; /* register address of the first one, 0 if none;
+	                                              each next one adds step */
 	uint32_t register_step;
 };
 
-enum field_kind { FIELD_NUMBER,
-	          FIELD_FLAG_SET,
-	          FIELD_ENUMERATION,
-	          FIELD_TEXT };
+enum field_kind { FIELD_NUMBER, FIELD_FLAG_SET, FIELD_ENUMERATION, FIELD_TEXT };
 
 struct bitrange {
 	uint8_t config_word, lsb, width, pad;
@@ -194,13 +203,15 @@ struct field {
 	uint8_t is_modifier; /* 1: users may set it on any event */
 	uint16_t n_named_values;
 	uint32_t first_named_value; /* first word */
-	uint32_t reserved[2];       /* 64-bit members stay on multiples of 8, also where the compiler would align them to 4 */
-	uint64_t min, max;          /* allowed values */
-	uint64_t default_value;     /* value of rows that do not say */
+	uint32_t reserved[2];   /* 64-bit members stay on multiples of 8, also where the compiler
+	                           would align them to 4 */
+	uint64_t min, max;      /* allowed values */
+	uint64_t default_value; /* value of rows that do not say */
 	struct bitrange ranges[4];
 };
 
-/* A word of a trait or choice, or a value of a group. Other spellings of one value are further words with the same value. */
+/* A word of a trait or choice, or a value of a group. Other spellings of one value are further
+ * words with the same value. */
 struct named_value {
 	uint64_t value;
 	uint32_t name;
@@ -211,8 +222,10 @@ enum group_flags {
 	GROUP_COMBINABLE = 1,
 	GROUP_HAS_DEFAULT = 2,
 	GROUP_REQUIRED = 4,
-	GROUP_DEFAULT_YIELDS = 16,   /* the default is not for an event whose group before this one has its own default */
-	GROUP_EXPLICIT_IN_LIBPFM = 8 /* libpfm 3 and 4 differ in the default: a text in their spelling without "pmu::" must name it */
+	GROUP_DEFAULT_YIELDS = 16,   /* the default is not for an event whose group before this one
+	                                has its own default */
+	GROUP_EXPLICIT_IN_LIBPFM = 8 /* libpfm 3 and 4 differ in the default: a text in their
+	                                spelling without "pmu::" must name it */
 };
 
 struct umask_group {
@@ -220,22 +233,25 @@ struct umask_group {
 	uint16_t flags;
 	uint16_t field; /* index of the field the value is ORed into */
 	uint32_t first_named_value;
-	uint16_t n_named_values, n_values; /* words with spellings; distinct values come first, in order */
-	uint64_t default_value;            /* with GROUP_HAS_DEFAULT */
-	uint64_t mask;                     /* every bit the group owns */
+	uint16_t n_named_values,
+		n_values;       /* words with spellings; distinct values come first, in order */
+	uint64_t default_value; /* with GROUP_HAS_DEFAULT */
+	uint64_t mask;          /* every bit the group owns */
 };
 
 /* One alternative; members that do not matter are 0 or ~0 as noted. */
 struct host_match {
-	uint32_t arch, vendor;                                    /* pool, "" for any */
-	uint32_t family;                                          /* ~0 for any */
-	uint32_t model_lo, model_hi;                              /* 0 .. ~0 for any */
-	uint32_t stepping_mask;                                   /* bit per stepping, 0 for any */
-	uint64_t id_value, id_mask;                               /* MIDR, PVR, implver, cputype: (host id & mask) == value; mask 0: any */
-	uint32_t id_prefix;                                       /* pool: what the textual id starts with, "" for any */
-	uint8_t core_type, has_core_type, version_lo, version_hi; /* hybrid core type; architectural version, 0..255 any */
-	uint32_t native_model;                                    /* ~0 for any */
-	uint32_t is_whole_id;                                     /* 1: the prefix is the whole id */
+	uint32_t arch, vendor;       /* pool, "" for any */
+	uint32_t family;             /* ~0 for any */
+	uint32_t model_lo, model_hi; /* 0 .. ~0 for any */
+	uint32_t stepping_mask;      /* bit per stepping, 0 for any */
+	uint64_t id_value,
+		id_mask; /* MIDR, PVR, implver, cputype: (host id & mask) == value; mask 0: any */
+	uint32_t id_prefix; /* pool: what the textual id starts with, "" for any */
+	uint8_t core_type, has_core_type, version_lo,
+		version_hi;    /* hybrid core type; architectural version, 0..255 any */
+	uint32_t native_model; /* ~0 for any */
+	uint32_t is_whole_id;  /* 1: the prefix is the whole id */
 };
 
 struct feature {
@@ -250,7 +266,8 @@ enum row_flags {
 	ROW_PER_PKG = 8,
 	ROW_EXPERIMENTAL = 16,
 	ROW_ARCH = 32,
-	ROW_SHADOWED = 64, /* another row's name folds to the same: this one is found by its exact spelling */
+	ROW_SHADOWED = 64, /* another row's name folds to the same: this one is found by its exact
+	                      spelling */
 	ROW_METRIC = 128,
 	ROW_SNAPSHOT = 256,
 	ROW_FREE_RUNNING = 512
@@ -273,22 +290,26 @@ struct wide_value {
 };
 #define VALUE_IS_WIDE 0x800000u
 
-/* An element of row_numbers: the row, and above it the sources that agree with it in this table: PFM_EVENT_BY_* from its lowest. */
+/* An element of row_numbers: the row, and above it the sources that agree with it in this table:
+ * PFM_EVENT_BY_* from its lowest. */
 #define ROW_SOURCES_SHIFT 29
 #define ROW_NUMBER_MASK   ((1u << ROW_SOURCES_SHIFT) - 1)
 
-/* A value, unpacked. counter is ANYWHERE, or the one counter this value is for. Texts: value is a pool offset. */
+/* A value, unpacked. counter is ANYWHERE, or the one counter this value is for. Texts: value is a
+ * pool offset. */
 #define ANY_COUNTER 0xffffu
 struct field_value {
 	uint16_t field, counter;
 	uint64_t value;
 };
 
-enum name_kind { NAME_EVENT,
-	         NAME_ALIAS,
-	         NAME_SYNONYM,
-	         NAME_UNSUPPORTED,
-	         NAME_NONE }; /* no such name */
+enum name_kind {
+	NAME_EVENT,
+	NAME_ALIAS,
+	NAME_SYNONYM,
+	NAME_UNSUPPORTED,
+	NAME_NONE
+}; /* no such name */
 /* A name as it is found. For NAME_UNSUPPORTED row is a pool offset: the reason. */
 struct name_entry {
 	uint32_t text, row;
@@ -300,17 +321,19 @@ struct stored_name {
 };
 #define NAME_TARGET_MASK 0x3fffffffu
 
-/* ---- reading ------------------------------------------------------------------------------------------------- */
+/* ---- reading
+ * -------------------------------------------------------------------------------------------------
+ */
 
 static inline const char *table_text(const struct table *t, uint32_t off)
 {
 	return (const char *)t + t->pool + off;
 }
 
-#define DEFINE_TABLE_ARRAY(TYPE, NAME)                                          \
-	static inline const TYPE *table_##NAME(const struct table *t)           \
-	{                                                                       \
-		return (const TYPE *)(const void *)((const char *)t + t->NAME); \
+#define DEFINE_TABLE_ARRAY(TYPE, NAME)                                                             \
+	static inline const TYPE *table_##NAME(const struct table *t)                              \
+	{                                                                                          \
+		return (const TYPE *)(const void *)((const char *)t + t->NAME);                    \
 	}
 DEFINE_TABLE_ARRAY(uint8_t, keys)
 DEFINE_TABLE_ARRAY(struct counter_range, counters)
@@ -364,18 +387,22 @@ static inline struct field_value table_unpack_value(const struct table *t, uint3
 	const struct wide_value *w = table_wide_values(t) + (packed & (VALUE_IS_WIDE - 1));
 
 	if (packed & VALUE_IS_WIDE)
-		return (struct field_value){ (uint16_t)(packed >> 24), (uint16_t)w->counter, w->value };
-	return (struct field_value){ (uint16_t)(packed >> 24), ANY_COUNTER, packed & (VALUE_IS_WIDE - 1) };
+		return (struct field_value){ (uint16_t)(packed >> 24), (uint16_t)w->counter,
+			                     w->value };
+	return (struct field_value){ (uint16_t)(packed >> 24), ANY_COUNTER,
+		                     packed & (VALUE_IS_WIDE - 1) };
 }
 
 /* Value number @i of @r. */
-static inline struct field_value table_row_value_at(const struct table *t, const struct row *r, unsigned i)
+static inline struct field_value table_row_value_at(const struct table *t, const struct row *r,
+                                                    unsigned i)
 {
 	return table_unpack_value(t, table_values(t)[r->first_value + i]);
 }
 
 /* The number of the first value of @r from @i on that is for @field; r->n_values if missing. */
-static inline unsigned table_find_next_row_value(const struct table *t, const struct row *r, unsigned field, unsigned i)
+static inline unsigned table_find_next_row_value(const struct table *t, const struct row *r,
+                                                 unsigned field, unsigned i)
 {
 	const uint32_t *values = table_values(t) + r->first_value;
 
@@ -389,7 +416,8 @@ static inline const struct umask_group *table_group_at(const struct table *t, ui
 {
 	return table_groups(t) + table_group_numbers(t)[i];
 }
-static inline const struct umask_group *table_row_group_at(const struct table *t, const struct row *r, unsigned i)
+static inline const struct umask_group *table_row_group_at(const struct table *t,
+                                                           const struct row *r, unsigned i)
 {
 	return table_groups(t) + table_row_groups(t)[r->first_group + i];
 }
@@ -410,27 +438,33 @@ static inline const struct field *table_key_field(const struct table *t, enum fi
 
 static inline const struct table *table_image_table_at(const struct image *im, uint32_t i)
 {
-	return (const struct table *)(const void *)((const char *)im + im->arrays[ARRAY_TABLES].offset) + i;
+	return (const struct table *)(const void *)((const char *)im +
+	                                            im->arrays[ARRAY_TABLES].offset) +
+	       i;
 }
 
-/* ---- names ---------------------------------------------------------------------------------------------------- */
+/* ---- names
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 /* The character in a folded name: lower case, '.' for ':', 0 for those that are ignored. */
 static inline unsigned char table_fold_char(unsigned char c)
 {
 	if (c == ' ' || c == '\t' || c == '-' || c == '_')
 		return 0;
-	return c >= 'A' && c <= 'Z' ? c | 0x20 : c == ':' ? '.'
-	                                                  : c;
+	return c >= 'A' && c <= 'Z' ? c | 0x20 : c == ':' ? '.' : c;
 }
 
-/* The number that a character adds to the hash of a name: another number for each that folds to another one, 0 for those that are ignored. Those
- * that end a piece of a text, NUL among them, have the highest bit beside it. (table.c; pmuc.py has the same) */
+/* The number that a character adds to the hash of a name: another number for each that folds to
+ * another one, 0 for those that are ignored. Those that end a piece of a text, NUL among them, have
+ * the highest bit beside it. (table.c; pmuc.py has the same) */
 #define NAME_SEPARATOR_BIT ((uint64_t)1 << 63)
 extern const uint64_t pfmi_table_char_weights[256];
 
-/* Hash of a name, one character at a time: start at NAME_HASH_SEED. Between separators it is a sum: to add is what takes least time where
- * each step waits for the one before it. Comparison separates names whose pieces have the same characters in another order: one in a hundred has such a twin. */
+/* Hash of a name, one character at a time: start at NAME_HASH_SEED. Between separators it is a sum:
+ * to add is what takes least time where each step waits for the one before it. Comparison separates
+ * names whose pieces have the same characters in another order: one in a hundred has such a twin.
+ */
 #define NAME_HASH_SEED 0x811c9dc5u
 static inline uint32_t table_hash_separator(uint32_t h)
 {
@@ -438,28 +472,33 @@ static inline uint32_t table_hash_separator(uint32_t h)
 }
 static inline uint32_t table_hash_char(uint32_t h, unsigned char c)
 {
-	return c == '.' || c == ':' ? table_hash_separator(h) : h + (uint32_t)pfmi_table_char_weights[c];
+	return c == '.' || c == ':' ? table_hash_separator(h)
+	                            : h + (uint32_t)pfmi_table_char_weights[c];
 }
 
-/* Where probing for hash @h starts among @n slots. Names that differ in a digit have hashes side by side: they are spread first. */
+/* Where probing for hash @h starts among @n slots. Names that differ in a digit have hashes side by
+ * side: they are spread first. */
 static inline uint32_t table_first_slot(uint32_t h, uint32_t n)
 {
 	return (uint32_t)((uint64_t)(h * 0x9e3779b1u) * n >> 32);
 }
 
-/* The bits that stand for a name with hash @h in a word of a filter, slot_of(@h) among its words. */
+/* The bits that stand for a name with hash @h in a word of a filter, slot_of(@h) among its words.
+ */
 static inline uint64_t table_name_filter_bits(uint32_t h)
 {
 	h *= 0x85ebca6bu;
-	return (uint64_t)1 << (h >> 26) | (uint64_t)1 << (h >> 20 & 63) | (uint64_t)1 << (h >> 14 & 63) | (uint64_t)1 << (h >> 8 & 63);
+	return (uint64_t)1 << (h >> 26) | (uint64_t)1 << (h >> 20 & 63) |
+	       (uint64_t)1 << (h >> 14 & 63) | (uint64_t)1 << (h >> 8 & 63);
 }
 
-/* Hash of a code and a unit mask, for ways. Rows whose unit mask is chosen by words are under WAY_ANY. Rows that have something in
- * config1 are there twice, with it and without. */
+/* Hash of a code and a unit mask, for ways. Rows whose unit mask is chosen by words are under
+ * WAY_ANY. Rows that have something in config1 are there twice, with it and without. */
 #define CODE_INDEX_ANY_UMASK 0xffffffffu
 static inline uint32_t table_hash_code(uint32_t code, uint32_t umask, uint64_t config1)
 {
-	return (code * 0x9e3779b1u ^ umask ^ (uint32_t)(config1 ^ config1 >> 32) * 0xc2b2ae35u) * 0x85ebca6bu;
+	return (code * 0x9e3779b1u ^ umask ^ (uint32_t)(config1 ^ config1 >> 32) * 0xc2b2ae35u) *
+	       0x85ebca6bu;
 }
 
 /* Bits of an element of ways that are 1 + the number of a row. */
@@ -467,7 +506,8 @@ static inline unsigned table_code_index_bits(const struct table *t)
 {
 	return 32u - (unsigned)__builtin_clz(t->n_rows | 1);
 }
-/* The next element of ways from *@at on that may be one for hash @h, and *@at behind it; 0 if there are no more. */
+/* The next element of ways from *@at on that may be one for hash @h, and *@at behind it; 0 if there
+ * are no more. */
 static inline uint16_t table_next_code_index_entry(const struct table *t, uint32_t h, uint32_t *at)
 {
 	const uint16_t *ways = table_code_index(t);
@@ -488,21 +528,25 @@ static inline uint32_t table_code_index_row(const struct table *t, uint16_t way)
 	return (way & ((1u << table_code_index_bits(t)) - 1)) - 1;
 }
 
-/* Keys of the entries of hosts: architecture ("" for all of them), family and model, family, implementer and part of a MIDR, upper
- * half of a PVR, first two words of the textual id, kernel's name of a unit that any processor may have. */
-enum host_key_kind { HOST_ARCH,
-	             HOST_MODEL,
-	             HOST_FAMILY,
-	             HOST_MIDR_PART,
-	             HOST_PVR_UPPER,
-	             HOST_ID_PREFIX,
-	             HOST_DEVICE };
+/* Keys of the entries of hosts: architecture ("" for all of them), family and model, family,
+ * implementer and part of a MIDR, upper half of a PVR, first two words of the textual id, kernel's
+ * name of a unit that any processor may have. */
+enum host_key_kind {
+	HOST_ARCH,
+	HOST_MODEL,
+	HOST_FAMILY,
+	HOST_MIDR_PART,
+	HOST_PVR_UPPER,
+	HOST_ID_PREFIX,
+	HOST_DEVICE
+};
 static inline uint32_t table_hash_host_key(enum host_key_kind kind, uint32_t a)
 {
 	return (a * 0x9e3779b1u ^ (uint32_t)kind) * 0x85ebca6bu;
 }
 
-/* Every name a table knows, by number: first those of rows (NAME_NONE where a row is shadowed by another of the same name). */
+/* Every name a table knows, by number: first those of rows (NAME_NONE where a row is shadowed by
+ * another of the same name). */
 static inline uint32_t table_count_names(const struct table *t)
 {
 	return t->n_rows + t->n_names;
@@ -512,10 +556,12 @@ static inline struct name_entry table_name_at(const struct table *t, uint32_t i)
 	if (i < t->n_rows) {
 		const struct row *r = table_row(t, i);
 
-		return (struct name_entry){ r->name, i, r->flags & ROW_SHADOWED ? NAME_NONE : NAME_EVENT };
+		return (struct name_entry){ r->name, i,
+			                    r->flags & ROW_SHADOWED ? NAME_NONE : NAME_EVENT };
 	}
 	i -= t->n_rows;
-	return (struct name_entry){ table_names(t)[i].text, table_names(t)[i].target & NAME_TARGET_MASK,
+	return (struct name_entry){ table_names(t)[i].text,
+		                    table_names(t)[i].target & NAME_TARGET_MASK,
 		                    (enum name_kind)(table_names(t)[i].target >> 30) };
 }
 
@@ -523,7 +569,8 @@ static inline struct name_entry table_name_at(const struct table *t, uint32_t i)
 uint32_t pfmi_table_hash_name(struct slice s);
 /* True if the folded form of @len bytes at @s is that of the terminated @name. */
 bool pfmi_table_is_folded_equal(const char *name, const char *s, size_t len);
-/* The rest of @name, a text of a pool, after @s; NULL if it does not start with @s. Ignores case. */
+/* The rest of @name, a text of a pool, after @s; NULL if it does not start with @s. Ignores case.
+ */
 const char *pfmi_table_skip_prefix_icase(const char *name, struct slice s);
 /* Eight characters at once tell most words from @s, whatever their case. */
 struct prefix_key {
@@ -531,11 +578,16 @@ struct prefix_key {
 };
 static inline struct prefix_key table_make_prefix_key(struct slice s)
 {
-	return (struct prefix_key){ base_load_first_bytes(s), base_keep_first_bytes(0xdfdfdfdfdfdfdfdf, s.len < 8 ? s.len : 8) };
+	return (struct prefix_key){ base_load_first_bytes(s),
+		                    base_keep_first_bytes(0xdfdfdfdfdfdfdfdf,
+		                                          s.len < 8 ? s.len : 8) };
 }
-/* The first of the @n words from number @word on that is @s, a piece of somebody's text, without regard to case; NULL if none is. Several
- * searches have the same @key. */
-static inline const struct named_value *table_find_named_value_by_key(const struct table *t, uint32_t word, unsigned n, struct slice s, struct prefix_key key)
+/* The first of the @n words from number @word on that is @s, a piece of somebody's text, without
+ * regard to case; NULL if none is. Several searches have the same @key. */
+static inline const struct named_value *table_find_named_value_by_key(const struct table *t,
+                                                                      uint32_t word, unsigned n,
+                                                                      struct slice s,
+                                                                      struct prefix_key key)
 {
 	const struct named_value *w = table_named_values(t) + word, *end = w + n;
 	const char *pool = table_text(t, 0);
@@ -554,9 +606,10 @@ static inline const struct named_value *table_find_named_value_by_key(const stru
 	return NULL;
 }
 /* Handles one. */
-const struct named_value *pfmi_table_find_named_value(const struct table *t, uint32_t word, unsigned n, struct slice s);
-/* Is @s the text at @off without regard to case? For lists of names, most of which begin with another letter or differ behind what many
- * begin with. */
+const struct named_value *pfmi_table_find_named_value(const struct table *t, uint32_t word,
+                                                      unsigned n, struct slice s);
+/* Is @s the text at @off without regard to case? For lists of names, most of which begin with
+ * another letter or differ behind what many begin with. */
 static inline bool table_is_text_icase(const struct table *t, struct slice s, uint32_t off)
 {
 	const char *word = table_text(t, off);
@@ -566,7 +619,8 @@ static inline bool table_is_text_icase(const struct table *t, struct slice s, ui
 	word = pfmi_table_skip_prefix_icase(word, s);
 	return word && !*word;
 }
-/* The next slot from @i on that may be that of hash @h, or shows that the name is missing: table_can_slot_match(). */
+/* The next slot from @i on that may be that of hash @h, or shows that the name is missing:
+ * table_can_slot_match(). */
 static inline uint32_t table_probe_slot(const struct table *t, uint32_t h, uint32_t i)
 {
 	const uint32_t *slots = table_slots(t);
@@ -579,20 +633,27 @@ static inline bool table_can_slot_match(const struct table *t, uint32_t h, uint3
 {
 	return table_slots(t)[i] > h << 16;
 }
-/* Enters the name with hash @h, as number @number, into slots or calls: what is below it makes room and goes on. */
+/* Enters the name with hash @h, as number @number, into slots or calls: what is below it makes room
+ * and goes on. */
 void pfmi_table_insert_name(uint32_t *slots, uint32_t n, uint32_t h, uint32_t number);
-/* The name whose folded form has hash @h and equals the folded @len bytes at @s, from slot @i on; kind NAME_NONE if missing. */
-struct name_entry pfmi_table_find_name_from_slot(const struct table *t, uint32_t i, uint32_t h, const char *s, size_t len);
-/* Finds that name, the one spelled so (without regard to case) before others. Here, because most searches end at the first slot. */
-static inline struct name_entry table_find_name(const struct table *t, uint32_t h, const char *s, size_t len)
+/* The name whose folded form has hash @h and equals the folded @len bytes at @s, from slot @i on;
+ * kind NAME_NONE if missing. */
+struct name_entry pfmi_table_find_name_from_slot(const struct table *t, uint32_t i, uint32_t h,
+                                                 const char *s, size_t len);
+/* Finds that name, the one spelled so (without regard to case) before others. Here, because most
+ * searches end at the first slot. */
+static inline struct name_entry table_find_name(const struct table *t, uint32_t h, const char *s,
+                                                size_t len)
 {
 	uint32_t i = table_probe_slot(t, h, table_first_slot(h, t->n_slots));
 
-	return table_can_slot_match(t, h, i) ? pfmi_table_find_name_from_slot(t, i, h, s, len) : (struct name_entry){ .kind = NAME_NONE };
+	return table_can_slot_match(t, h, i) ? pfmi_table_find_name_from_slot(t, i, h, s, len)
+	                                     : (struct name_entry){ .kind = NAME_NONE };
 }
 
-/* In which of the next eight bytes two texts differ: the others are 0. Texts have no NUL in them, and a pool ends in POOL_PAD of them: as
- * long as all are equal @name goes on, and nothing beyond the pool is read. */
+/* In which of the next eight bytes two texts differ: the others are 0. Texts have no NUL in them,
+ * and a pool ends in POOL_PAD of them: as long as all are equal @name goes on, and nothing beyond
+ * the pool is read. */
 static inline uint64_t table_diff_bytes(const char *name, const char *s)
 {
 	uint64_t a, b;
@@ -621,10 +682,11 @@ static inline bool table_is_same_folded_char(char a, char b)
 
 	return weight && weight == pfmi_table_char_weights[(unsigned char)b];
 }
-/* True if the folded form of what is left of @name is that of @s up to @end, and one of them has characters that the other leaves out. */
+/* True if the folded form of what is left of @name is that of @s up to @end, and one of them has
+ * characters that the other leaves out. */
 bool pfmi_table_is_folded_rest_equal(const char *name, const char *s, const char *end);
-/* True if the folded form of @len bytes at @s is that of the terminated @name, a text of a pool. Most bytes are the same in both; only
- * where they differ folding is asked. */
+/* True if the folded form of @len bytes at @s is that of the terminated @name, a text of a pool.
+ * Most bytes are the same in both; only where they differ folding is asked. */
 static inline bool table_is_folded_equal(const char *name, const char *s, size_t len)
 {
 	size_t i = 0;
@@ -640,30 +702,38 @@ static inline bool table_is_folded_equal(const char *name, const char *s, size_t
 		i++;
 	}
 	/* The rest, in the last eight. */
-	if (len >= 8 && (i == len || !base_keep_last_bytes(table_diff_bytes(name + len - 8, s + len - 8), (unsigned)(len - i))))
+	if (len >= 8 &&
+	    (i == len || !base_keep_last_bytes(table_diff_bytes(name + len - 8, s + len - 8),
+	                                       (unsigned)(len - i))))
 		i = len;
 	for (; i < len; i++)
 		if (name[i] != s[i] && !table_is_same_folded_char(name[i], s[i]))
 			return pfmi_table_is_folded_rest_equal(name + i, s + i, s + len);
 	return !name[i] || pfmi_table_is_folded_rest_equal(name + i, s + i, s + len);
 }
-/* The value of @field in @r for @counter; a value for every counter serves if the counter has no own value. False if missing. */
-bool pfmi_table_find_row_value(const struct table *t, const struct row *r, unsigned field, unsigned counter, uint64_t *out);
-/* The value row @row has for @key on @counter (ANYWHERE for the general one), or the field's preset; 0 without such a field. */
-uint64_t pfmi_table_row_value(const struct table *t, uint32_t row, enum field_key key, unsigned counter);
+/* The value of @field in @r for @counter; a value for every counter serves if the counter has no
+ * own value. False if missing. */
+bool pfmi_table_find_row_value(const struct table *t, const struct row *r, unsigned field,
+                               unsigned counter, uint64_t *out);
+/* The value row @row has for @key on @counter (ANYWHERE for the general one), or the field's
+ * preset; 0 without such a field. */
+uint64_t pfmi_table_row_value(const struct table *t, uint32_t row, enum field_key key,
+                              unsigned counter);
 /* The text of @field: "" when the row has none. */
 const char *pfmi_table_row_text(const struct table *t, uint32_t row, enum field_key key);
 /* True if the row itself gives a value for @key. */
 bool pfmi_table_has_row_value(const struct table *t, uint32_t row, enum field_key key);
 
-/* How much of a foreign table is looked at. Its head is enough to know what it is called and which hosts it is for. */
-enum verify_depth { VERIFY_HEAD,
-	            VERIFY_ALL };
-/* 0 if @size bytes at @t are a table whose head (or everything: each offset, index, string and hash slot) is in bounds and
- * consistent. Else a negative PFMLIB code and *@why says what is wrong. Reads nothing outside the bytes. */
+/* How much of a foreign table is looked at. Its head is enough to know what it is called and which
+ * hosts it is for. */
+enum verify_depth { VERIFY_HEAD, VERIFY_ALL };
+/* 0 if @size bytes at @t are a table whose head (or everything: each offset, index, string and hash
+ * slot) is in bounds and consistent. Else a negative PFMLIB code and *@why says what is wrong.
+ * Reads nothing outside the bytes. */
 int pfmi_table_verify(const void *t, size_t size, enum verify_depth depth, const char **why);
 /* Verifies a whole image: header, every table, and with CHECK_ALL the checksum. */
-int pfmi_table_verify_image(const void *image, size_t size, enum verify_depth depth, const char **why);
+int pfmi_table_verify_image(const void *image, size_t size, enum verify_depth depth,
+                            const char **why);
 
 /* The image inside the library (the build makes it, embed.S brings it in). */
 extern const char pfmi_builtin_image[] __attribute__((visibility("hidden")));
@@ -689,24 +759,29 @@ static inline const void *table_image_array(const struct image *im, enum image_a
 	return (const char *)im + im->arrays[which].offset;
 }
 /* The parts of @w, as table numbers. */
-static inline const uint16_t *table_family_members(const struct image *im, const struct pmu_family *w)
+static inline const uint16_t *table_family_members(const struct image *im,
+                                                   const struct pmu_family *w)
 {
 	return (const uint16_t *)table_image_array(im, ARRAY_FAMILY_MEMBERS) + w->first_member;
 }
-/* May a part of @w have a name with hash @h, or one that only a separator behind it tells apart; or may a name of a part, or of a table
- * called like @w, begin with what has that hash and go on behind a separator? Most names that none has are found out here. */
-static inline bool table_can_family_have_name(const struct image *im, const struct pmu_family *w, uint32_t h)
+/* May a part of @w have a name with hash @h, or one that only a separator behind it tells apart; or
+ * may a name of a part, or of a table called like @w, begin with what has that hash and go on
+ * behind a separator? Most names that none has are found out here. */
+static inline bool table_can_family_have_name(const struct image *im, const struct pmu_family *w,
+                                              uint32_t h)
 {
-	const uint64_t *words = (const uint64_t *)table_image_array(im, ARRAY_NAME_FILTERS) + w->first_filter_word;
+	const uint64_t *words =
+		(const uint64_t *)table_image_array(im, ARRAY_NAME_FILTERS) + w->first_filter_word;
 
 	return !(table_name_filter_bits(h) & ~words[table_first_slot(h, w->n_filter_words)]);
 }
-/* The next table of @im whose name or other name may be what has hash @h: start with *cursor = 0; -1 when there are no more, as a
- * slot below says. Numbers from n_tables on are wholes. */
+/* The next table of @im whose name or other name may be what has hash @h: start with *cursor = 0;
+ * -1 when there are no more, as a slot below says. Numbers from n_tables on are wholes. */
 static inline int table_next_pmu_by_name(const struct image *im, uint32_t h, uint32_t *cursor)
 {
 	const uint32_t *calls = table_image_array(im, ARRAY_PMU_NAMES);
-	uint32_t n = im->arrays[ARRAY_PMU_NAMES].n_elements, i = *cursor ? *cursor - 1 : table_first_slot(h, n), slot;
+	uint32_t n = im->arrays[ARRAY_PMU_NAMES].n_elements,
+		 i = *cursor ? *cursor - 1 : table_first_slot(h, n), slot;
 
 	while ((slot = calls[i]) > h << 16) {
 		i = i + 1 < n ? i + 1 : 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The proof that an image from a file may be trusted: whatever a table refers to lies inside the image and is what it should be. */
+/* The proof that an image from a file may be trusted: whatever a table refers to lies inside the
+ * image and is what it should be. */
 #include <string.h>
 #include <perfmon/types.h>
 #include "table/table.h"
@@ -7,7 +8,8 @@
 /* Bounds of a table that is not trusted yet, and the first thing found wrong. */
 struct table_verifier {
 	const struct table *table;
-	uint64_t work_left; /* how much may still be looked at: tables share rows, but nobody waits for all to share all */
+	uint64_t work_left; /* how much may still be looked at: tables share rows, but nobody waits
+	                       for all to share all */
 	const char *fault;
 };
 
@@ -19,9 +21,11 @@ static bool set_fault(struct table_verifier *c, const char *why)
 }
 
 /* @n elements at @at lie behind the head and before the end. */
-static bool check_array(struct table_verifier *c, uint32_t at, uint64_t n, size_t size, size_t align, const char *why)
+static bool check_array(struct table_verifier *c, uint32_t at, uint64_t n, size_t size,
+                        size_t align, const char *why)
 {
-	if (at % align || at < sizeof(struct table) || at > c->table->size || n > (c->table->size - at) / size)
+	if (at % align || at < sizeof(struct table) || at > c->table->size ||
+	    n > (c->table->size - at) / size)
 		return set_fault(c, why);
 	return true;
 }
@@ -33,12 +37,14 @@ static bool check_array_start(struct table_verifier *c, uint32_t at, size_t alig
 }
 
 /* Element number @i of an array that other tables use as well is there. */
-static bool check_element(struct table_verifier *c, uint32_t at, uint64_t i, size_t size, const char *why)
+static bool check_element(struct table_verifier *c, uint32_t at, uint64_t i, size_t size,
+                          const char *why)
 {
 	return i < (c->table->size - at) / size || set_fault(c, why);
 }
 
-/* A string starts before the zeros that end the pool: it ends there as well, and eight bytes of it can be read at a time. */
+/* A string starts before the zeros that end the pool: it ends there as well, and eight bytes of it
+ * can be read at a time. */
 static bool check_text(struct table_verifier *c, uint64_t off)
 {
 	return off <= c->table->n_pool - POOL_PAD || set_fault(c, "a string lies outside the pool");
@@ -47,7 +53,8 @@ static bool check_text(struct table_verifier *c, uint64_t off)
 static bool spend_work(struct table_verifier *c, uint64_t n)
 {
 	if (n > c->work_left)
-		return set_fault(c, "its tables have more in common than lists of events ever have");
+		return set_fault(c,
+		                 "its tables have more in common than lists of events ever have");
 	c->work_left -= n;
 	return true;
 }
@@ -56,7 +63,8 @@ static bool check_pool_bounds(struct table_verifier *c)
 {
 	const struct table *t = c->table;
 
-	if (t->n_pool < POOL_PAD || !check_array(c, t->pool, t->n_pool, 1, 1, "the string pool lies outside the table"))
+	if (t->n_pool < POOL_PAD ||
+	    !check_array(c, t->pool, t->n_pool, 1, 1, "the string pool lies outside the table"))
 		return set_fault(c, "the string pool lies outside the table");
 	for (uint32_t i = 1; i <= POOL_PAD; i++)
 		if (table_text(t, t->n_pool - i)[0] != '\0' || table_text(t, 0)[0] != '\0')
@@ -70,18 +78,29 @@ static bool check_arrays(struct table_verifier *c)
 	const struct table *t = c->table;
 
 	return check_array(c, t->keys, 64, 1, 1, "keys out of bounds") &&
-	       check_array(c, t->counters, t->n_counters, sizeof(struct counter_range), 4, "counters out of bounds") &&
-	       check_array(c, t->fields, t->n_fields, sizeof(struct field), 8, "fields out of bounds") &&
-	       check_array(c, t->group_numbers, t->n_groups, sizeof(uint32_t), 4, "groups out of bounds") &&
-	       check_array(c, t->matches, t->n_matches, sizeof(struct host_match), 8, "matches out of bounds") &&
-	       check_array(c, t->features, t->n_features, sizeof(struct feature), 8, "features out of bounds") &&
-	       check_array(c, t->row_numbers, (uint64_t)t->n_rows + t->n_alias_rows, sizeof(uint32_t), 4, "rows out of bounds") &&
-	       check_array(c, t->names, t->n_names, sizeof(struct stored_name), 4, "names out of bounds") &&
+	       check_array(c, t->counters, t->n_counters, sizeof(struct counter_range), 4,
+	                   "counters out of bounds") &&
+	       check_array(c, t->fields, t->n_fields, sizeof(struct field), 8,
+	                   "fields out of bounds") &&
+	       check_array(c, t->group_numbers, t->n_groups, sizeof(uint32_t), 4,
+	                   "groups out of bounds") &&
+	       check_array(c, t->matches, t->n_matches, sizeof(struct host_match), 8,
+	                   "matches out of bounds") &&
+	       check_array(c, t->features, t->n_features, sizeof(struct feature), 8,
+	                   "features out of bounds") &&
+	       check_array(c, t->row_numbers, (uint64_t)t->n_rows + t->n_alias_rows,
+	                   sizeof(uint32_t), 4, "rows out of bounds") &&
+	       check_array(c, t->names, t->n_names, sizeof(struct stored_name), 4,
+	                   "names out of bounds") &&
 	       check_array(c, t->slots, t->n_slots, sizeof(uint32_t), 4, "index out of bounds") &&
-	       check_array(c, t->code_index, t->n_code_index, sizeof(uint16_t), 2, "index of codes out of bounds") &&
-	       check_array_start(c, t->counter_masks, 8, "sets of counters out of bounds") && check_array_start(c, t->named_values, 8, "words out of bounds") &&
-	       check_array_start(c, t->groups, 8, "groups out of bounds") && check_array_start(c, t->rows, 4, "rows out of bounds") &&
-	       check_array_start(c, t->values, 4, "values out of bounds") && check_array_start(c, t->wide_values, 8, "values out of bounds") &&
+	       check_array(c, t->code_index, t->n_code_index, sizeof(uint16_t), 2,
+	                   "index of codes out of bounds") &&
+	       check_array_start(c, t->counter_masks, 8, "sets of counters out of bounds") &&
+	       check_array_start(c, t->named_values, 8, "words out of bounds") &&
+	       check_array_start(c, t->groups, 8, "groups out of bounds") &&
+	       check_array_start(c, t->rows, 4, "rows out of bounds") &&
+	       check_array_start(c, t->values, 4, "values out of bounds") &&
+	       check_array_start(c, t->wide_values, 8, "values out of bounds") &&
 	       check_array_start(c, t->row_groups, 4, "group numbers out of bounds");
 }
 
@@ -95,18 +114,20 @@ static bool check_head(struct table_verifier *c, size_t size)
 		return set_fault(c, "the table is longer than its file");
 	if (t->encoder == ENCODER_NONE || t->encoder >= N_ENCODERS)
 		return set_fault(c, "the register layout is unknown to this version");
-	if (t->n_fields > TABLE_MAX_FIELDS || t->n_rows > TABLE_MAX_NAMES || t->n_alias_rows > TABLE_MAX_NAMES ||
-	    t->n_names > TABLE_MAX_NAMES - t->n_rows)
+	if (t->n_fields > TABLE_MAX_FIELDS || t->n_rows > TABLE_MAX_NAMES ||
+	    t->n_alias_rows > TABLE_MAX_NAMES || t->n_names > TABLE_MAX_NAMES - t->n_rows)
 		return set_fault(c, "the table has more fields or names than fit");
 	if (t->n_slots < 2)
 		return set_fault(c, "the index has a wrong size");
 	if (!check_pool_bounds(c) || !check_arrays(c) ||
-	    !spend_work(c, (uint64_t)t->n_rows + t->n_alias_rows + t->n_slots + t->n_code_index + t->n_names + t->n_matches))
+	    !spend_work(c, (uint64_t)t->n_rows + t->n_alias_rows + t->n_slots + t->n_code_index +
+	                           t->n_names + t->n_matches))
 		return false;
 	for (unsigned i = 0; i < 64; i++)
 		if (table_keys(t)[i] > t->n_fields)
 			return set_fault(c, "a field number is out of range");
-	return check_text(c, t->name) && check_text(c, t->desc) && check_text(c, t->source) && check_text(c, t->aliases) && check_text(c, t->vendor_unit) &&
+	return check_text(c, t->name) && check_text(c, t->desc) && check_text(c, t->source) &&
+	       check_text(c, t->aliases) && check_text(c, t->vendor_unit) &&
 	       check_text(c, t->device) && check_text(c, t->family_name);
 }
 
@@ -120,7 +141,8 @@ static bool check_keys(struct table_verifier *c)
 
 		if (!at)
 			continue;
-		if (f[at - 1].key != key || (f[at - 1].kind == FIELD_TEXT) != table_is_text_key(key))
+		if (f[at - 1].key != key ||
+		    (f[at - 1].kind == FIELD_TEXT) != table_is_text_key(key))
 			return set_fault(c, "a field is not what its key stands for");
 	}
 	return true;
@@ -133,10 +155,8 @@ static bool check_encoder_counters(struct table_verifier *c)
 		uint8_t encoder, first_type, last_type;
 		uint16_t counters;
 	} shapes[] = {
-		{ ENCODER_MONTECITO, 4, 4, 0xfff0 },
-		{ ENCODER_EV4, 150, 150, 0x3 },
-		{ ENCODER_EV5, 151, 152, 0x7 },
-		{ ENCODER_EV6, 153, 153, 0x3 },
+		{ ENCODER_MONTECITO, 4, 4, 0xfff0 }, { ENCODER_EV4, 150, 150, 0x3 },
+		{ ENCODER_EV5, 151, 152, 0x7 },      { ENCODER_EV6, 153, 153, 0x3 },
 		{ ENCODER_EV67, 154, 154, 0x3 },
 	};
 	const struct table *t = c->table;
@@ -149,20 +169,24 @@ static bool check_encoder_counters(struct table_verifier *c)
 			return set_fault(c, "the processor is not one this register layout is for");
 		for (uint32_t row = 0; table_has_row(t, row); row++)
 			if (table_row_counter_mask(t, table_row(t, row)) & ~t->all_counters)
-				return set_fault(c, "a row counts on a counter that does not exist");
+				return set_fault(c,
+				                 "a row counts on a counter that does not exist");
 	}
 	return true;
 }
 
 /* @n words from number @first on. */
-static bool check_named_values(struct table_verifier *c, uint32_t first, uint32_t n, const char *why)
+static bool check_named_values(struct table_verifier *c, uint32_t first, uint32_t n,
+                               const char *why)
 {
 	const struct table *t = c->table;
 
-	if (!spend_work(c, n) || (n && !check_element(c, t->named_values, (uint64_t)first + n - 1, sizeof(struct named_value), why)))
+	if (!spend_work(c, n) || (n && !check_element(c, t->named_values, (uint64_t)first + n - 1,
+	                                              sizeof(struct named_value), why)))
 		return set_fault(c, why);
 	for (uint32_t i = 0; i < n; i++)
-		if (!check_text(c, table_named_values(t)[first + i].name) || !check_text(c, table_named_values(t)[first + i].desc))
+		if (!check_text(c, table_named_values(t)[first + i].name) ||
+		    !check_text(c, table_named_values(t)[first + i].desc))
 			return false;
 	return true;
 }
@@ -171,10 +195,13 @@ static bool check_field(struct table_verifier *c, const struct field *f)
 {
 	unsigned bits = 0;
 
-	if (!check_text(c, f->name) || f->kind > FIELD_TEXT || f->width < 1 || f->width > 64 || f->n_ranges > 4 ||
-	    f->key >= N_KEYS || !check_named_values(c, f->first_named_value, f->n_named_values, "a field's words are out of bounds"))
+	if (!check_text(c, f->name) || f->kind > FIELD_TEXT || f->width < 1 || f->width > 64 ||
+	    f->n_ranges > 4 || f->key >= N_KEYS ||
+	    !check_named_values(c, f->first_named_value, f->n_named_values,
+	                        "a field's words are out of bounds"))
 		return set_fault(c, "a field is malformed");
-	/* A row's values are read by the key of their field, also where another field is the one found by it. */
+	/* A row's values are read by the key of their field, also where another field is the one
+	 * found by it. */
 	if (f->key != KEY_NONE && (f->kind == FIELD_TEXT) != table_is_text_key(f->key))
 		return set_fault(c, "a field is not what its key stands for");
 	for (unsigned i = 0; i < f->n_ranges; i++) {
@@ -184,7 +211,8 @@ static bool check_field(struct table_verifier *c, const struct field *f)
 			return set_fault(c, "a field's bits are out of range");
 		bits += r->width;
 	}
-	return !f->n_ranges || f->kind == FIELD_TEXT || bits >= f->width || set_fault(c, "a field is wider than its bits");
+	return !f->n_ranges || f->kind == FIELD_TEXT || bits >= f->width ||
+	       set_fault(c, "a field is wider than its bits");
 }
 
 /* Group number @number of the image, as this table's. */
@@ -192,10 +220,13 @@ static bool check_group(struct table_verifier *c, uint32_t number)
 {
 	const struct umask_group *g = table_groups(c->table) + number;
 
-	if (!check_element(c, c->table->groups, number, sizeof(*g), "a row takes a group that does not exist"))
+	if (!check_element(c, c->table->groups, number, sizeof(*g),
+	                   "a row takes a group that does not exist"))
 		return false;
-	if (!check_text(c, g->name) || g->field >= c->table->n_fields || g->n_values > g->n_named_values ||
-	    !check_named_values(c, g->first_named_value, g->n_named_values, "a group's words are out of bounds"))
+	if (!check_text(c, g->name) || g->field >= c->table->n_fields ||
+	    g->n_values > g->n_named_values ||
+	    !check_named_values(c, g->first_named_value, g->n_named_values,
+	                        "a group's words are out of bounds"))
 		return set_fault(c, "a group is malformed");
 	return true;
 }
@@ -208,14 +239,17 @@ static bool check_value(struct table_verifier *c, uint32_t packed)
 
 	if (packed >> 24 >= t->n_fields)
 		return set_fault(c, "a value belongs to no field");
-	if (packed & VALUE_IS_WIDE && !check_element(c, t->wide_values, packed & (VALUE_IS_WIDE - 1), sizeof(struct wide_value), "a value is out of bounds"))
+	if (packed & VALUE_IS_WIDE &&
+	    !check_element(c, t->wide_values, packed & (VALUE_IS_WIDE - 1),
+	                   sizeof(struct wide_value), "a value is out of bounds"))
 		return false;
 	v = table_unpack_value(t, packed);
 	if (v.counter != ANY_COUNTER && v.counter > 63)
 		return set_fault(c, "a value belongs to no counter");
 	if (f->kind == FIELD_TEXT)
 		return check_text(c, v.value);
-	return f->width == 64 || v.value >> f->width == 0 || set_fault(c, "a value is wider than its field");
+	return f->width == 64 || v.value >> f->width == 0 ||
+	       set_fault(c, "a value is wider than its field");
 }
 
 /* Where values are added to what is there, no two of a row may have a bit in common. */
@@ -228,7 +262,8 @@ static bool check_value_overlap(struct table_verifier *c, const struct row *r)
 		const struct field *f = table_fields(c->table) + v.field;
 
 		for (unsigned k = 0; v.counter == ANY_COUNTER && k < f->n_ranges; k++) {
-			uint64_t bits = ~(uint64_t)0 >> (64 - f->ranges[k].width) << f->ranges[k].lsb;
+			uint64_t bits = ~(uint64_t)0 >> (64 - f->ranges[k].width)
+			                                        << f->ranges[k].lsb;
 
 			if (taken[f->ranges[k].config_word] & bits)
 				return set_fault(c, "a row has two values for one bit");
@@ -245,11 +280,15 @@ static bool check_row(struct table_verifier *c, uint32_t number)
 
 	if (!check_element(c, t->rows, number, sizeof(*r), "a row is out of bounds"))
 		return false;
-	if (!check_text(c, r->name) || !check_text(c, r->desc) || r->n_groups > 8 || !spend_work(c, 1u + r->n_values) ||
-	    !check_element(c, t->counter_masks, r->counter_mask_index, sizeof(uint64_t), "a row's counters are out of bounds") ||
-	    (r->n_values && !check_element(c, t->values, (uint64_t)r->first_value + r->n_values - 1, sizeof(uint32_t),
-	                                   "a row's values are out of bounds")) ||
-	    (r->n_groups && !check_element(c, t->row_groups, (uint64_t)r->first_group + r->n_groups - 1, sizeof(uint32_t), "a row's groups are out of bounds")))
+	if (!check_text(c, r->name) || !check_text(c, r->desc) || r->n_groups > 8 ||
+	    !spend_work(c, 1u + r->n_values) ||
+	    !check_element(c, t->counter_masks, r->counter_mask_index, sizeof(uint64_t),
+	                   "a row's counters are out of bounds") ||
+	    (r->n_values && !check_element(c, t->values, (uint64_t)r->first_value + r->n_values - 1,
+	                                   sizeof(uint32_t), "a row's values are out of bounds")) ||
+	    (r->n_groups &&
+	     !check_element(c, t->row_groups, (uint64_t)r->first_group + r->n_groups - 1,
+	                    sizeof(uint32_t), "a row's groups are out of bounds")))
 		return set_fault(c, "a row is malformed");
 	for (unsigned i = 0; i < r->n_values; i++)
 		if (!check_value(c, table_values(t)[r->first_value + i]))
@@ -266,7 +305,8 @@ static bool check_stored_name(struct table_verifier *c, const struct stored_name
 		return false;
 	if (n->target >> 30 == NAME_UNSUPPORTED)
 		return check_text(c, n->target & NAME_TARGET_MASK);
-	return table_has_row(c->table, n->target & NAME_TARGET_MASK) || set_fault(c, "a name stands for no row");
+	return table_has_row(c->table, n->target & NAME_TARGET_MASK) ||
+	       set_fault(c, "a name stands for no row");
 }
 
 /* Every slot points at a name; with an empty slot somewhere every probe ends. */
@@ -276,16 +316,19 @@ static bool check_slots(struct table_verifier *c)
 	uint32_t used = 0, used_ways = 0;
 
 	for (uint32_t i = 0; i < t->n_slots; i++) {
-		if ((table_slots(t)[i] & 0xffff) > table_count_names(t) || (table_slots(t)[i] && !(table_slots(t)[i] & 0xffff)))
+		if ((table_slots(t)[i] & 0xffff) > table_count_names(t) ||
+		    (table_slots(t)[i] && !(table_slots(t)[i] & 0xffff)))
 			return set_fault(c, "the index points at no name");
 		used += table_slots(t)[i] != 0;
 	}
 	for (uint32_t i = 0; i < t->n_code_index; i++) {
-		if (table_code_index(t)[i] && table_code_index_row(t, table_code_index(t)[i]) >= t->n_rows)
+		if (table_code_index(t)[i] &&
+		    table_code_index_row(t, table_code_index(t)[i]) >= t->n_rows)
 			return set_fault(c, "the index of codes points at no row");
 		used_ways += table_code_index(t)[i] != 0;
 	}
-	return (used < t->n_slots && (!t->n_code_index || used_ways < t->n_code_index)) || set_fault(c, "the index is full");
+	return (used < t->n_slots && (!t->n_code_index || used_ways < t->n_code_index)) ||
+	       set_fault(c, "the index is full");
 }
 
 /* Data that a context reads before it needs a table: names and hosts. */
@@ -294,7 +337,8 @@ static bool check_host_matches(struct table_verifier *c)
 	const struct host_match *m = table_matches(c->table);
 
 	for (uint32_t i = 0; i < c->table->n_matches; i++)
-		if (!check_text(c, m[i].arch) || !check_text(c, m[i].vendor) || !check_text(c, m[i].id_prefix))
+		if (!check_text(c, m[i].arch) || !check_text(c, m[i].vendor) ||
+		    !check_text(c, m[i].id_prefix))
 			return false;
 	return true;
 }
@@ -306,20 +350,25 @@ static bool has_zero_byte(uint64_t x)
 	return (x - REPEAT_BYTE(1)) & ~x & REPEAT_BYTE(0x80u);
 }
 
-/* Nothing in the pool that a terminal would obey: ASCII's control characters and, in UTF-8, U+0080 to U+009F. Eight at a time. */
+/* Nothing in the pool that a terminal would obey: ASCII's control characters and, in UTF-8, U+0080
+ * to U+009F. Eight at a time. */
 static bool check_pool_characters(struct table_verifier *c)
 {
-	const unsigned char *s = (const unsigned char *)table_text(c->table, 0), *end = s + c->table->n_pool;
+	const unsigned char *s = (const unsigned char *)table_text(c->table, 0),
+			    *end = s + c->table->n_pool;
 
 	while (end - s > 8) {
 		uint64_t x, ends;
 
 		memcpy(&x, s, 8);
-		ends = ~(((x & REPEAT_BYTE(0x7fu)) + REPEAT_BYTE(0x7fu)) | x | REPEAT_BYTE(0x7fu)); /* 0x80 where a string ends */
+		ends = ~(((x & REPEAT_BYTE(0x7fu)) + REPEAT_BYTE(0x7fu)) | x |
+		         REPEAT_BYTE(0x7fu)); /* 0x80 where a string ends */
 		x |= ends;
-		if (((x - REPEAT_BYTE(0x20u)) & ~x & REPEAT_BYTE(0x80u)) || has_zero_byte(x ^ REPEAT_BYTE(0x7fu)) || has_zero_byte(x ^ REPEAT_BYTE(0xc2u)))
+		if (((x - REPEAT_BYTE(0x20u)) & ~x & REPEAT_BYTE(0x80u)) ||
+		    has_zero_byte(x ^ REPEAT_BYTE(0x7fu)) || has_zero_byte(x ^ REPEAT_BYTE(0xc2u)))
 			for (unsigned i = 0; i < 8; i++)
-				if ((s[i] && s[i] < ' ') || s[i] == 127 || (s[i] == 0xc2 && s[i + 1] >= 0x80 && s[i + 1] <= 0x9f))
+				if ((s[i] && s[i] < ' ') || s[i] == 127 ||
+				    (s[i] == 0xc2 && s[i + 1] >= 0x80 && s[i + 1] <= 0x9f))
 					return set_fault(c, "a string has control characters");
 		s += 8;
 	}
@@ -332,10 +381,12 @@ static bool check_contents(struct table_verifier *c)
 	uint32_t i;
 
 	for (i = 0; i < t->n_counters; i++)
-		if (table_counters(t)[i].last > 31 || table_counters(t)[i].first > table_counters(t)[i].last)
+		if (table_counters(t)[i].last > 31 ||
+		    table_counters(t)[i].first > table_counters(t)[i].last)
 			return set_fault(c, "a counter is out of range");
 	for (i = 0; i < t->n_features; i++)
-		if (!check_text(c, table_features(t)[i].name) || !check_text(c, table_features(t)[i].text))
+		if (!check_text(c, table_features(t)[i].name) ||
+		    !check_text(c, table_features(t)[i].text))
 			return false;
 	for (i = 0; i < t->n_fields; i++)
 		if (!check_field(c, table_fields(t) + i))
@@ -379,9 +430,12 @@ int pfmi_table_verify(const void *t, size_t size, enum verify_depth depth, const
 	return c.fault ? PFMLIB_ERR_IMAGE : PFMLIB_SUCCESS;
 }
 
-/* ---- images --------------------------------------------------------------------------------------------------- */
+/* ---- images
+ * ---------------------------------------------------------------------------------------------------
+ */
 
-/* Two running sums over 64-bit words, folded: every flipped bit and every swapped word shows, at the speed of memory. */
+/* Two running sums over 64-bit words, folded: every flipped bit and every swapped word shows, at
+ * the speed of memory. */
 static uint32_t compute_checksum(const uint64_t *p, size_t n)
 {
 	uint64_t first = 0, second = 0;
@@ -394,11 +448,13 @@ static uint32_t compute_checksum(const uint64_t *p, size_t n)
 	return (uint32_t)(first ^ first >> 32);
 }
 
-static bool is_array_in_image(const struct image *im, enum image_array which, size_t element_size, size_t align)
+static bool is_array_in_image(const struct image *im, enum image_array which, size_t element_size,
+                              size_t align)
 {
 	const struct image_array_span *s = &im->arrays[which];
 
-	return s->offset % align == 0 && s->offset >= sizeof(*im) && s->offset <= im->size && s->n_elements <= (im->size - s->offset) / element_size;
+	return s->offset % align == 0 && s->offset >= sizeof(*im) && s->offset <= im->size &&
+	       s->n_elements <= (im->size - s->offset) / element_size;
 }
 
 static const char *find_image_head_fault(const struct image *im, size_t size)
@@ -413,17 +469,22 @@ static const char *find_image_head_fault(const struct image *im, size_t size)
 		return "written by another version: import the lists again";
 	if (im->size != size || size % 8 || size > UINT32_MAX)
 		return "truncated or extended";
-	if (im->n_tables == 0 || im->n_tables > IMAGE_MAX_TABLES || im->n_tables != im->arrays[ARRAY_TABLES].n_elements ||
-	    !is_array_in_image(im, ARRAY_TABLES, sizeof(struct table), 8) || !is_array_in_image(im, ARRAY_PMU_NAMES, sizeof(uint32_t), 4) ||
-	    !is_array_in_image(im, ARRAY_FAMILIES, sizeof(struct pmu_family), 4) || !is_array_in_image(im, ARRAY_FAMILY_MEMBERS, sizeof(uint16_t), 2) ||
-	    !is_array_in_image(im, ARRAY_POOL, 1, 1) || !is_array_in_image(im, ARRAY_HOSTS, sizeof(struct host_slot), 4) ||
+	if (im->n_tables == 0 || im->n_tables > IMAGE_MAX_TABLES ||
+	    im->n_tables != im->arrays[ARRAY_TABLES].n_elements ||
+	    !is_array_in_image(im, ARRAY_TABLES, sizeof(struct table), 8) ||
+	    !is_array_in_image(im, ARRAY_PMU_NAMES, sizeof(uint32_t), 4) ||
+	    !is_array_in_image(im, ARRAY_FAMILIES, sizeof(struct pmu_family), 4) ||
+	    !is_array_in_image(im, ARRAY_FAMILY_MEMBERS, sizeof(uint16_t), 2) ||
+	    !is_array_in_image(im, ARRAY_POOL, 1, 1) ||
+	    !is_array_in_image(im, ARRAY_HOSTS, sizeof(struct host_slot), 4) ||
 	    !is_array_in_image(im, ARRAY_NAME_FILTERS, sizeof(uint64_t), 8))
 		return "the directory of tables is out of bounds";
 	return NULL;
 }
 
 /* @n elements from @first on are some of those there are. */
-static bool is_range_in_array(const struct image *im, enum image_array which, uint32_t first, uint32_t n)
+static bool is_range_in_array(const struct image *im, enum image_array which, uint32_t first,
+                              uint32_t n)
 {
 	return first <= im->arrays[which].n_elements && n <= im->arrays[which].n_elements - first;
 }
@@ -435,15 +496,20 @@ static const char *find_family_fault(const struct image *im)
 	const uint16_t *parts = table_image_array(im, ARRAY_FAMILY_MEMBERS);
 
 	for (uint32_t i = 0; i < im->arrays[ARRAY_FAMILIES].n_elements; i++)
-		if (im->arrays[ARRAY_POOL].n_elements < POOL_PAD || w[i].name > im->arrays[ARRAY_POOL].n_elements - POOL_PAD ||
-		    !is_range_in_array(im, ARRAY_FAMILY_MEMBERS, w[i].first_member, w[i].n_members) || !is_range_in_array(im, ARRAY_NAME_FILTERS, w[i].first_filter_word, w[i].n_filter_words) ||
+		if (im->arrays[ARRAY_POOL].n_elements < POOL_PAD ||
+		    w[i].name > im->arrays[ARRAY_POOL].n_elements - POOL_PAD ||
+		    !is_range_in_array(im, ARRAY_FAMILY_MEMBERS, w[i].first_member,
+		                       w[i].n_members) ||
+		    !is_range_in_array(im, ARRAY_NAME_FILTERS, w[i].first_filter_word,
+		                       w[i].n_filter_words) ||
 		    !w[i].n_filter_words)
 			return "the parts of a processor are out of bounds";
 	for (uint32_t i = 0; i < im->arrays[ARRAY_FAMILY_MEMBERS].n_elements; i++)
 		if (parts[i] >= im->n_tables)
 			return "a part of a processor does not exist";
 	for (uint32_t i = 0; i < im->n_tables; i++)
-		if (table_image_table_at(im, i)->family_plus1 > im->arrays[ARRAY_FAMILIES].n_elements)
+		if (table_image_table_at(im, i)->family_plus1 >
+		    im->arrays[ARRAY_FAMILIES].n_elements)
 			return "the parts of a processor are out of bounds";
 	return NULL;
 }
@@ -452,10 +518,12 @@ static const char *find_family_fault(const struct image *im)
 static const char *find_pmu_name_fault(const struct image *im)
 {
 	const uint32_t *calls = table_image_array(im, ARRAY_PMU_NAMES);
-	uint32_t n = im->arrays[ARRAY_PMU_NAMES].n_elements, used = 0, n_wholes = im->arrays[ARRAY_FAMILIES].n_elements;
+	uint32_t n = im->arrays[ARRAY_PMU_NAMES].n_elements, used = 0,
+		 n_wholes = im->arrays[ARRAY_FAMILIES].n_elements;
 
 	for (uint32_t i = 0; i < n; i++) {
-		if ((calls[i] & PMU_NAME_NUMBER_MASK) > im->n_tables + n_wholes || (calls[i] && !(calls[i] & PMU_NAME_NUMBER_MASK)))
+		if ((calls[i] & PMU_NAME_NUMBER_MASK) > im->n_tables + n_wholes ||
+		    (calls[i] && !(calls[i] & PMU_NAME_NUMBER_MASK)))
 			return "a name leads to no table";
 		used += calls[i] != 0;
 	}
@@ -485,7 +553,8 @@ static const char *find_table_fault(const struct image *im, enum verify_depth de
 
 		c.table = table_image_table_at(im, i);
 		check_table(&c, (size_t)im->size - at, depth);
-		if (!c.fault && (at + (uint64_t)c.table->pool != im->arrays[ARRAY_POOL].offset || c.table->n_pool != im->arrays[ARRAY_POOL].n_elements))
+		if (!c.fault && (at + (uint64_t)c.table->pool != im->arrays[ARRAY_POOL].offset ||
+		                 c.table->n_pool != im->arrays[ARRAY_POOL].n_elements))
 			set_fault(&c, "a table has strings of its own");
 		if (c.fault)
 			return c.fault;
@@ -495,13 +564,15 @@ static const char *find_table_fault(const struct image *im, enum verify_depth de
 	return c.fault;
 }
 
-int pfmi_table_verify_image(const void *image, size_t size, enum verify_depth depth, const char **why)
+int pfmi_table_verify_image(const void *image, size_t size, enum verify_depth depth,
+                            const char **why)
 {
 	const struct image *im = image;
 
 	*why = (uintptr_t)image % 8 ? "misaligned" : find_image_head_fault(im, size);
 	if (!*why && depth == VERIFY_ALL &&
-	    im->checksum != compute_checksum((const uint64_t *)(const void *)im->arrays, (size - offsetof(struct image, arrays)) / 8))
+	    im->checksum != compute_checksum((const uint64_t *)(const void *)im->arrays,
+	                                     (size - offsetof(struct image, arrays)) / 8))
 		*why = "damaged: the checksum does not match";
 	if (!*why)
 		*why = find_table_fault(im, depth);

@@ -19,8 +19,10 @@ static void marks_the_culprit(void **state)
 	for (uint32_t start = 0; start < sizeof(text); start++)
 		for (uint32_t len = 0; start + len < sizeof(text); len++) {
 			dirty(&why);
-			assert_int_equal(pfmi_base_set_error(&why, PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, text,
-			                                     (struct slice){ text + start, len }, "detail"),
+			assert_int_equal(pfmi_base_set_error(&why, PFMLIB_ERR_ATTR,
+			                                     PFM_KIND_UNKNOWN_QUALIFIER, text,
+			                                     (struct slice){ text + start, len },
+			                                     "detail"),
 			                 PFMLIB_ERR_ATTR);
 			assert_int_equal(why.start, start);
 			assert_int_equal(why.end, start + len);
@@ -30,7 +32,8 @@ static void marks_the_culprit(void **state)
 	assert_string_equal(why.detail, "detail");
 }
 
-/* Without a text, or without a place in it, none is marked; and what an earlier refusal left is gone. */
+/* Without a text, or without a place in it, none is marked; and what an earlier refusal left is
+ * gone. */
 static void marks_nothing(void **state)
 {
 	static const char text[] = "text";
@@ -54,7 +57,9 @@ static void marks_nothing(void **state)
 static void nobody_asks(void **state)
 {
 	(void)state;
-	assert_int_equal(pfmi_base_set_error(NULL, PFMLIB_ERR_FULL, PFM_KIND_NONE, "x", (struct slice){ 0 }, NULL), PFMLIB_ERR_FULL);
+	assert_int_equal(pfmi_base_set_error(NULL, PFMLIB_ERR_FULL, PFM_KIND_NONE, "x",
+	                                     (struct slice){ 0 }, NULL),
+	                 PFMLIB_ERR_FULL);
 	assert_int_equal(pfmi_base_set_errno_error(NULL, PFMLIB_ERR_SYS, 13, "x"), PFMLIB_ERR_SYS);
 }
 
@@ -64,7 +69,8 @@ static void of_the_system(void **state)
 
 	(void)state;
 	dirty(&why);
-	assert_int_equal(pfmi_base_set_errno_error(&why, PFMLIB_ERR_PERM, 13, "open"), PFMLIB_ERR_PERM);
+	assert_int_equal(pfmi_base_set_errno_error(&why, PFMLIB_ERR_PERM, 13, "open"),
+	                 PFMLIB_ERR_PERM);
 	assert_int_equal(why.kind, PFM_KIND_SYSTEM);
 	assert_int_equal(why.sys_errno, 13);
 	assert_int_equal(why.start, 0);
@@ -72,7 +78,8 @@ static void of_the_system(void **state)
 	assert_string_equal(why.detail, "open");
 }
 
-/* Every code of the header has a text of its own, whole and without an end of line; what is no code has that of none. */
+/* Every code of the header has a text of its own, whole and without an end of line; what is no code
+ * has that of none. */
 static void texts_of_codes(void **state)
 {
 	(void)state;
@@ -84,5 +91,6 @@ static void texts_of_codes(void **state)
 	assert_string_equal(pfm_result_text(1), pfm_result_text(INT32_MAX));
 }
 
-UNIT(base_error, cmocka_unit_test(marks_the_culprit), cmocka_unit_test(marks_nothing), cmocka_unit_test(nobody_asks),
-     cmocka_unit_test(of_the_system), cmocka_unit_test(texts_of_codes));
+UNIT(base_error, cmocka_unit_test(marks_the_culprit), cmocka_unit_test(marks_nothing),
+     cmocka_unit_test(nobody_asks), cmocka_unit_test(of_the_system),
+     cmocka_unit_test(texts_of_codes));

@@ -47,11 +47,13 @@ static void numbers_of_one_class_are_found_at_once(void **state)
 	}
 	for (uint32_t i = 0; i < N; i++) {
 		s.key = keys[i];
-		assert_int_equal(pfmi_base_find_hash(&t, pfmi_base_hash_number(s.key), is_key, &s), i);
+		assert_int_equal(pfmi_base_find_hash(&t, pfmi_base_hash_number(s.key), is_key, &s),
+		                 i);
 	}
 	assert_int_equal(s.n_compared, N);
 	s.key = 1;
-	assert_int_equal(pfmi_base_find_hash(&t, pfmi_base_hash_number(1), is_key, &s), HASH_NOT_FOUND);
+	assert_int_equal(pfmi_base_find_hash(&t, pfmi_base_hash_number(1), is_key, &s),
+	                 HASH_NOT_FOUND);
 	pfmi_base_free_hash(&t);
 	assert_int_equal(pfmi_base_find_hash(&t, 0, is_key, &s), HASH_NOT_FOUND);
 	free(keys);

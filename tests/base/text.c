@@ -7,7 +7,8 @@
 #include <locale.h>
 #include "base/text.h"
 
-/* The number that a C compiler would read, by the C library: @s is nothing but digits and letters. False if there is none. */
+/* The number that a C compiler would read, by the C library: @s is nothing but digits and letters.
+ * False if there is none. */
 static bool by_strtoull(const char *s, uint64_t *out)
 {
 	char *end;
@@ -20,10 +21,12 @@ static bool by_strtoull(const char *s, uint64_t *out)
 static void same_number(const char *s)
 {
 	uint64_t ours = 0, theirs = 0;
-	bool good = pfmi_base_parse_number(pfmi_base_make_slice(s), &ours), want = by_strtoull(s, &theirs);
+	bool good = pfmi_base_parse_number(pfmi_base_make_slice(s), &ours),
+	     want = by_strtoull(s, &theirs);
 
 	if (good != want || (good && ours != theirs))
-		fail_msg("%s: %d %llx, not %d %llx", s, good, (unsigned long long)ours, want, (unsigned long long)theirs);
+		fail_msg("%s: %d %llx, not %d %llx", s, good, (unsigned long long)ours, want,
+		         (unsigned long long)theirs);
 }
 
 /* Every text of up to five of the characters that matter. */
@@ -46,9 +49,24 @@ static void numbers_as_strtoull(void **state)
 /* At and beside 2^64, in every base. */
 static void numbers_of_64_bits(void **state)
 {
-	static const char *const texts[] = { "18446744073709551615", "18446744073709551616", "18446744073709551620", "99999999999999999999",
-		                             "0xffffffffffffffff", "0x10000000000000000", "0xfffffffffffffffff", "01777777777777777777777",
-		                             "02000000000000000000000", "0", "00", "0x0", "0x", "08", "07", "9", "a", "" };
+	static const char *const texts[] = { "18446744073709551615",
+		                             "18446744073709551616",
+		                             "18446744073709551620",
+		                             "99999999999999999999",
+		                             "0xffffffffffffffff",
+		                             "0x10000000000000000",
+		                             "0xfffffffffffffffff",
+		                             "01777777777777777777777",
+		                             "02000000000000000000000",
+		                             "0",
+		                             "00",
+		                             "0x0",
+		                             "0x",
+		                             "08",
+		                             "07",
+		                             "9",
+		                             "a",
+		                             "" };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(texts); i++)
@@ -78,8 +96,9 @@ static void digits(void **state)
 	(void)state;
 	for (int c = CHAR_MIN; c <= CHAR_MAX; c++) {
 		unsigned char u = (unsigned char)c;
-		unsigned want = u > 127 || !isxdigit(u) ? 99 : isdigit(u) ? (unsigned)(u - '0')
-		                                                          : (unsigned)tolower(u) - 'a' + 10;
+		unsigned want = u > 127 || !isxdigit(u) ? 99
+		                : isdigit(u)            ? (unsigned)(u - '0')
+		                                        : (unsigned)tolower(u) - 'a' + 10;
 
 		assert_int_equal(base_is_digit((char)c), u < 128 && isdigit(u));
 		assert_int_equal(base_digit_value((char)c), want);
@@ -93,15 +112,18 @@ static void case_of_letters(void **state)
 	for (unsigned a = 1; a < 256; a++)
 		for (unsigned b = 1; b < 256; b++) {
 			char one[] = { 'x', (char)a, '\0' }, two[] = { 'X', (char)b, '!', '\0' };
-			bool same = a == b || (a < 128 && b < 128 && tolower((int)a) == tolower((int)b));
-			const char *behind = pfmi_base_skip_prefix_icase(pfmi_base_make_slice(one), two);
+			bool same = a == b ||
+			            (a < 128 && b < 128 && tolower((int)a) == tolower((int)b));
+			const char *behind =
+				pfmi_base_skip_prefix_icase(pfmi_base_make_slice(one), two);
 
 			if (same)
 				assert_ptr_equal(behind, two + 2);
 			else
 				assert_null(behind);
 			two[2] = '\0';
-			assert_int_equal(pfmi_base_is_slice_icase(pfmi_base_make_slice(one), two), same);
+			assert_int_equal(pfmi_base_is_slice_icase(pfmi_base_make_slice(one), two),
+			                 same);
 		}
 }
 
@@ -132,12 +154,32 @@ static uint64_t bits_of(double d)
 /* The same bits as strtod() has in the C locale. */
 static void decimals_as_strtod(void **state)
 {
-	static const char *const good[] = { "0", "1", "-1", "+1", "0.5", ".5", "5.", "-.5", "1e3", "1E3", "1e+3", "1e-3", "1.5e10", "0.1", "0.3",
-		                            "123456789.123456789", "2.2250738585072011e-308", "1.7976931348623157e308", "4.9e-324", "1e400",
-		                            "9007199254740993", "00012", "-0" };
-	static const char *const bad[] = { "", "-", "+", ".", "-.", "e5", ".e5", "1e", "1e+", "1e-", "1.2.3",
-		                           "0x10", "inf", "nan", " 1", "1 ", "1,5",
-		                           "--1", "1e5.", "1e5e5" };
+	static const char *const good[] = { "0",
+		                            "1",
+		                            "-1",
+		                            "+1",
+		                            "0.5",
+		                            ".5",
+		                            "5.",
+		                            "-.5",
+		                            "1e3",
+		                            "1E3",
+		                            "1e+3",
+		                            "1e-3",
+		                            "1.5e10",
+		                            "0.1",
+		                            "0.3",
+		                            "123456789.123456789",
+		                            "2.2250738585072011e-308",
+		                            "1.7976931348623157e308",
+		                            "4.9e-324",
+		                            "1e400",
+		                            "9007199254740993",
+		                            "00012",
+		                            "-0" };
+	static const char *const bad[] = { "",   "-",   "+",   ".",     "-.",   "e5",   ".e5",
+		                           "1e", "1e+", "1e-", "1.2.3", "0x10", "inf",  "nan",
+		                           " 1", "1 ",  "1,5", "--1",   "1e5.", "1e5e5" };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(good); i++) {
@@ -173,7 +215,8 @@ static void long_decimals(void **state)
 /* With a decimal comma, where the system has such a locale. The number stays what it is in C. */
 static void decimals_in_other_locales(void **state)
 {
-	static const char *const locales[] = { "de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "ru_RU.UTF-8" };
+	static const char *const locales[] = { "de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8",
+		                               "ru_RU.UTF-8" };
 	double v = 0;
 
 	(void)state;
@@ -186,6 +229,8 @@ static void decimals_in_other_locales(void **state)
 	setlocale(LC_NUMERIC, "C");
 }
 
-UNIT(base_text, cmocka_unit_test(numbers_as_strtoull), cmocka_unit_test(numbers_of_64_bits), cmocka_unit_test(numbers_of_slices),
-     cmocka_unit_test(digits), cmocka_unit_test(case_of_letters), cmocka_unit_test(words), cmocka_unit_test(decimals_as_strtod),
-     cmocka_unit_test(long_decimals), cmocka_unit_test(decimals_in_other_locales));
+UNIT(base_text, cmocka_unit_test(numbers_as_strtoull), cmocka_unit_test(numbers_of_64_bits),
+     cmocka_unit_test(numbers_of_slices), cmocka_unit_test(digits),
+     cmocka_unit_test(case_of_letters), cmocka_unit_test(words),
+     cmocka_unit_test(decimals_as_strtod), cmocka_unit_test(long_decimals),
+     cmocka_unit_test(decimals_in_other_locales));

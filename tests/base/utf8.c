@@ -22,9 +22,7 @@ static unsigned encode(unsigned long c, unsigned length, char out[4])
 
 static unsigned shortest_length(unsigned long c)
 {
-	return c < 0x80 ? 1 : c < 0x800 ? 2
-	              : c < 0x10000     ? 3
-	                                : 4;
+	return c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
 }
 
 static void every_number_in_every_length(void **state)

@@ -16,7 +16,8 @@ int main(void)
 
 	memset(&e, 0, sizeof(e));
 	e.size = sizeof(e);
-	if (pfm_encode_event(NULL, "coreduo::L2_LINES_IN:BOTH_CORES:PREFETCH", 0, &e, NULL) || e.n_regs != 1)
+	if (pfm_encode_event(NULL, "coreduo::L2_LINES_IN:BOTH_CORES:PREFETCH", 0, &e, NULL) ||
+	    e.n_regs != 1)
 		return 1;
 	printf("%#llx\n", (unsigned long long)e.regs[0].value);
 	memset(&info, 0, sizeof(info));

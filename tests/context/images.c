@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of event tables on a search path: which of them are taken, why others are not, and that what others may change is not what was
- * checked. */
+/* Files of event tables on a search path: which of them are taken, why others are not, and that
+ * what others may change is not what was checked. */
 #include "units.h"
 #include <stdio.h>
 #include <sys/stat.h>
@@ -15,7 +15,8 @@ static pfm_error_t why;
 static int make_folder(void **state)
 {
 	(void)state;
-	memcpy(folder, P_tmpdir "/perfmon-images-XXXXXX", sizeof(P_tmpdir "/perfmon-images-XXXXXX"));
+	memcpy(folder, P_tmpdir "/perfmon-images-XXXXXX",
+	       sizeof(P_tmpdir "/perfmon-images-XXXXXX"));
 	why = (pfm_error_t){ .size = sizeof(why) };
 	images = (struct image_set){ 0 };
 	return mkdtemp(folder) ? 0 : -1;
@@ -48,7 +49,8 @@ static int remove_folder(void **state)
 	return rmdir(folder);
 }
 
-/* The first @n bytes of the image that is built in (0: all), with a byte changed at @change, unless that is 0. */
+/* The first @n bytes of the image that is built in (0: all), with a byte changed at @change, unless
+ * that is 0. */
 static void put(const char *name, size_t n, size_t change, mode_t mode)
 {
 	const struct image *im = table_builtin_image();
@@ -101,13 +103,15 @@ static void expect_named_refused(const char *name, const char *because)
 	assert_non_null(strstr(why.detail, because));
 	assert_int_equal(why.start, strlen("/nowhere:"));
 	assert_int_equal(why.end, strlen("/nowhere:") + strlen(named(name)));
-	assert_true(images.n_maps == 0 && images.n_rejected == 0 && !images.maps && !images.rejected);
+	assert_true(images.n_maps == 0 && images.n_rejected == 0 && !images.maps &&
+	            !images.rejected);
 }
 
 static void where_they_are_looked_for(void **state)
 {
 	const char *old_data = getenv("XDG_DATA_HOME"), *old_home = getenv("HOME");
-	char *data = old_data ? strdup(old_data) : NULL, *home = old_home ? strdup(old_home) : NULL, out[256], small[8];
+	char *data = old_data ? strdup(old_data) : NULL, *home = old_home ? strdup(old_home) : NULL,
+	     out[256], small[8];
 	const char *standard;
 	size_t n;
 
@@ -125,7 +129,8 @@ static void where_they_are_looked_for(void **state)
 	assert_int_equal(strncmp(out, "/h/.local/share/perfmon:", 24), 0);
 	assert_string_equal(out + 24, standard);
 	setenv("XDG_DATA_HOME", "/d", 1);
-	assert_int_equal(pfmi_image_get_default_path(out, sizeof(out)), strlen("/d/perfmon:") + strlen(standard));
+	assert_int_equal(pfmi_image_get_default_path(out, sizeof(out)),
+	                 strlen("/d/perfmon:") + strlen(standard));
 	assert_int_equal(strncmp(out, "/d/perfmon:", 11), 0);
 	assert_string_equal(out + 11, standard);
 	/* Too little room: the length that is needed. */
@@ -176,7 +181,8 @@ static void what_is_taken(void **state)
 	for (unsigned i = 0; i < 5; i++) {
 		assert_int_equal(images.maps[i].size, table_builtin_image()->size);
 		assert_memory_equal(images.maps[i].image, table_builtin_image(), 4096);
-		/* What the caller named was looked at as a whole, others when somebody needs them. */
+		/* What the caller named was looked at as a whole, others when somebody needs them.
+		 */
 		assert_int_equal(atomic_load(&images.maps[i].check_state), i == 0);
 		assert_null(pfmi_image_check_fault(&images.maps[i]));
 		assert_int_equal(atomic_load(&images.maps[i].check_state), 1);
@@ -192,10 +198,13 @@ static void what_is_taken(void **state)
 	assert_int_equal(open_path(first), PFMLIB_SUCCESS);
 	assert_true(images.n_maps == 0 && images.n_rejected == 1);
 	assert_string_equal(images.rejected[0].path, first);
-	assert_string_equal(images.rejected[0].reason, "expected a folder or a file whose name ends in .pmdb");
+	assert_string_equal(images.rejected[0].reason,
+	                    "expected a folder or a file whose name ends in .pmdb");
 }
 
-/* ---- refused ------------------------------------------------------------------------------------------------------- */
+/* ---- refused
+ * -------------------------------------------------------------------------------------------------------
+ */
 
 static void what_is_no_image(void **state)
 {
@@ -291,7 +300,8 @@ static void many_refusals(void **state)
 	}
 }
 
-/* The bytes that were checked are those that are used, also when somebody writes into the file afterwards. */
+/* The bytes that were checked are those that are used, also when somebody writes into the file
+ * afterwards. */
 static void bytes_are_kept(void **state)
 {
 	const uint8_t *bytes;
@@ -311,11 +321,13 @@ static void bytes_are_kept(void **state)
 	assert_int_equal(fclose(f), 0);
 	assert_int_equal(bytes[5000], was);
 	assert_int_equal(truncate(named("x.pmdb"), 0), 0);
-	assert_int_equal(bytes[table_builtin_image()->size - 1], ((const uint8_t *)table_builtin_image())[table_builtin_image()->size - 1]);
+	assert_int_equal(bytes[table_builtin_image()->size - 1],
+	                 ((const uint8_t *)table_builtin_image())[table_builtin_image()->size - 1]);
 	assert_null(pfmi_image_check_fault(&images.maps[0]));
 }
 
-/* A head that is good before a body that is not: found when the table is needed, or at once where the file was named. */
+/* A head that is good before a body that is not: found when the table is needed, or at once where
+ * the file was named. */
 static void damage_is_found_later(void **state)
 {
 	const char *fault;
@@ -335,5 +347,7 @@ static void damage_is_found_later(void **state)
 
 #define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, make_folder, remove_folder)
 
-UNIT(context_images, cmocka_unit_test(where_they_are_looked_for), CASE(what_is_taken), CASE(what_is_no_image), CASE(what_is_too_long),
-     CASE(what_others_may_write), CASE(what_may_not_be_read), CASE(many_refusals), CASE(bytes_are_kept), CASE(damage_is_found_later));
+UNIT(context_images, cmocka_unit_test(where_they_are_looked_for), CASE(what_is_taken),
+     CASE(what_is_no_image), CASE(what_is_too_long), CASE(what_others_may_write),
+     CASE(what_may_not_be_read), CASE(many_refusals), CASE(bytes_are_kept),
+     CASE(damage_is_found_later));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Want of everything: each allocation and each system call that a context, its images, its machine and its sessions make fails in
- * turn, once or from then on. Every call says so with the right error, nothing is lost, and what is still open answers in
- * full when there is enough again. */
+/* Want of everything: each allocation and each system call that a context, its images, its machine
+ * and its sessions make fails in turn, once or from then on. Every call says so with the right
+ * error, nothing is lost, and what is still open answers in full when there is enough again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,17 +34,12 @@ static char here[] = P_tmpdir "/perfmon-starve-XXXXXX", image[64];
 static bool have_image;
 static unsigned calls; /* how many the stretch made; for the log */
 
-/* ---- calls of image.c, which has no seam ---------------------------------------------------------------------- */
+/* ---- calls of image.c, which has no seam
+ * ---------------------------------------------------------------------- */
 
-/* It opens, asks about and maps files of its own accord. Its text stands here, with calls that fail when they are told to, in place
- * of the library's own. */
-enum { NO_CALL,
-       CALL_OPEN,
-       CALL_FSTAT,
-       CALL_MMAP,
-       CALL_SCANDIR,
-       CALL_STAT,
-       N_CALLS };
+/* It opens, asks about and maps files of its own accord. Its text stands here, with calls that fail
+ * when they are told to, in place of the library's own. */
+enum { NO_CALL, CALL_OPEN, CALL_FSTAT, CALL_MMAP, CALL_SCANDIR, CALL_STAT, N_CALLS };
 static unsigned broken_call, broken_at, uses[N_CALLS];
 static int broken_errno, maps, descriptors;
 
@@ -85,7 +80,8 @@ static void *counted_map(void *at)
 #undef mmap
 #undef munmap
 
-/* ---- one life of a context ------------------------------------------------------------------------------------ */
+/* ---- one life of a context
+ * ------------------------------------------------------------------------------------ */
 
 struct life {
 	pfm_ctx_options_t options;
@@ -107,10 +103,12 @@ static bool went_well(struct life *l, const char *what, int rc, const pfm_error_
 		return true;
 	}
 	if (!starve_hit || rc != PFMLIB_ERR_NOMEM)
-		fail_msg("%s: %d (%s), kind %s, %s", what, rc, pfm_result_text(rc), why ? pfm_error_kind_name(why->kind) : "unknown",
+		fail_msg("%s: %d (%s), kind %s, %s", what, rc, pfm_result_text(rc),
+		         why ? pfm_error_kind_name(why->kind) : "unknown",
 		         starve_hit ? "an allocation had failed" : "nothing had failed");
 	if (why && (why->code != PFMLIB_ERR_NOMEM || why->kind != PFM_KIND_SYSTEM))
-		fail_msg("%s: no memory, but the error says %d, kind %s", what, why->code, pfm_error_kind_name(why->kind));
+		fail_msg("%s: no memory, but the error says %d, kind %s", what, why->code,
+		         pfm_error_kind_name(why->kind));
 	l->refused++;
 	return false;
 }
@@ -155,7 +153,8 @@ static void open_life(struct life *l)
 
 static void ask_everything(struct life *l)
 {
-	static const char *const set[] = { "montecito::IA64_INST_RETIRED_THIS", "montecito::CPU_OP_CYCLES_ALL" };
+	static const char *const set[] = { "montecito::IA64_INST_RETIRED_THIS",
+		                           "montecito::CPU_OP_CYCLES_ALL" };
 	static pfm_set_t out;
 	pfm_encoding_t e = PFM_INIT(e);
 	pfm_error_t why = PFM_INIT(why);
@@ -181,12 +180,15 @@ static void ask_everything(struct life *l)
 	}
 	out.size = sizeof(out);
 	went_well(l, "pfm_dispatch_set", pfm_dispatch_set(l->ctx, set, 2, NULL, &out, &why), &why);
-	went_well(l, "pfm_print_event", pfm_print_event(l->ctx, set[0], PFM_DIALECT_LIBPFM, buf, sizeof(buf), &why), &why);
+	went_well(l, "pfm_print_event",
+	          pfm_print_event(l->ctx, set[0], PFM_DIALECT_LIBPFM, buf, sizeof(buf), &why),
+	          &why);
 }
 
 static void count_something(struct life *l, unsigned flags, const char *cpus)
 {
-	static const char *const texts[] = { "cycles", "{instructions,branch-misses}:W", "page-faults" };
+	static const char *const texts[] = { "cycles", "{instructions,branch-misses}:W",
+		                             "page-faults" };
 	pfm_session_options_t o = { .size = sizeof(o), .flags = flags, .pid = 0, .cpus = cpus };
 	pfm_error_t why = PFM_INIT(why);
 	pfm_session_t *s;
@@ -194,7 +196,8 @@ static void count_something(struct life *l, unsigned flags, const char *cpus)
 
 	if (l->options.flags & PFM_CTX_NO_HOST)
 		return;
-	if (!went_well(l, "pfm_open_session", pfm_open_session(&s, l->ctx, &o, texts, 3, &why), &why)) {
+	if (!went_well(l, "pfm_open_session", pfm_open_session(&s, l->ctx, &o, texts, 3, &why),
+	               &why)) {
 		assert_null(s);
 		return;
 	}
@@ -214,23 +217,29 @@ static void count_something(struct life *l, unsigned flags, const char *cpus)
 	pfm_close_session(s);
 }
 
-/* On the model of the Tru64 device, which needs memory as well, and has nothing to say but that a request failed. */
+/* On the model of the Tru64 device, which needs memory as well, and has nothing to say but that a
+ * request failed. */
 static void count_on_a_device(struct life *l)
 {
 	static const char *const texts[] = { "ev5::cycles", "ev5::issues", "ev5::loads" };
-	pfmlib_alpha_input_param_t settings = { .pfp_alpha_scope = PFM_ALPHA_SCOPE_SYSTEM, .pfp_alpha_open = PFM_ALPHA_OPEN_EACH };
+	pfmlib_alpha_input_param_t settings = { .pfp_alpha_scope = PFM_ALPHA_SCOPE_SYSTEM,
+		                                .pfp_alpha_open = PFM_ALPHA_OPEN_EACH };
 	pfm_alpha_session_t device = { .size = sizeof(device), .model = &settings };
-	pfm_session_options_t o = { .size = sizeof(o), .backend = "pfm_device", .backend_options = &device };
+	pfm_session_options_t o = { .size = sizeof(o),
+		                    .backend = "pfm_device",
+		                    .backend_options = &device };
 	pfm_error_t why = PFM_INIT(why);
 	struct alpha_emulator *emulator = NULL;
 	pfm_session_t *s;
 	pfm_count_t count;
 	bool ok;
 
-	if (!went_well(l, "alpha_emulator_open", alpha_emulator_open("ev5", 2, 0, 0, &emulator) ? PFMLIB_ERR_NOMEM : 0, NULL))
+	if (!went_well(l, "alpha_emulator_open",
+	               alpha_emulator_open("ev5", 2, 0, 0, &emulator) ? PFMLIB_ERR_NOMEM : 0, NULL))
 		return;
 	device.emulator = alpha_emulator_get_device(emulator);
-	if (!went_well(l, "pfm_open_session", pfm_open_session(&s, l->ctx, &o, texts, 3, &why), &why)) {
+	if (!went_well(l, "pfm_open_session", pfm_open_session(&s, l->ctx, &o, texts, 3, &why),
+	               &why)) {
 		assert_null(s);
 		alpha_emulator_close(emulator);
 		return;
@@ -239,7 +248,8 @@ static void count_on_a_device(struct life *l)
 	ok &= pfm_stop_session(s) == 0;
 	for (unsigned i = 0; i < 3; i++) {
 		count = (pfm_count_t)PFM_INIT(count);
-		ok &= pfm_read_count(s, i, &count) == 0 && (count.cause == PFM_CAUSE_NONE || count.cause == PFM_CAUSE_NO_TIME);
+		ok &= pfm_read_count(s, i, &count) == 0 &&
+		      (count.cause == PFM_CAUSE_NONE || count.cause == PFM_CAUSE_NO_TIME);
 	}
 	if (!ok && !starve_hit)
 		fail_msg("the model of the device refuses something, and nothing had failed");
@@ -272,7 +282,8 @@ static void nothing_is_lost(long before)
 		fail_msg("%ld pieces of memory are not given back", starve_live - before);
 }
 
-/* The life of a context with @options, in which the @at-th allocation fails; false if there were fewer. */
+/* The life of a context with @options, in which the @at-th allocation fails; false if there were
+ * fewer. */
 static bool live_starved(const pfm_ctx_options_t *options, uint64_t healthy, unsigned at, bool on)
 {
 	struct life l = { .options = *options };
@@ -319,7 +330,8 @@ static void every_allocation(const pfm_ctx_options_t *options)
 	print_message("# %u allocations\n", calls);
 }
 
-/* ---- allocations ---------------------------------------------------------------------------------------------- */
+/* ---- allocations
+ * ---------------------------------------------------------------------------------------------- */
 
 static void contexts_of_what_is_built_in(void **state)
 {
@@ -362,7 +374,9 @@ static void contexts_with_an_image(void **state)
 static void contexts_with_folders_of_images(void **state)
 {
 	char path[256];
-	pfm_ctx_options_t o = { .size = sizeof(o), .flags = PFM_CTX_NO_HOST, .images = path, .pmu = "testpmu" };
+	pfm_ctx_options_t o = {
+		.size = sizeof(o), .flags = PFM_CTX_NO_HOST, .images = path, .pmu = "testpmu"
+	};
 
 	(void)state;
 	need_image();
@@ -372,7 +386,9 @@ static void contexts_with_folders_of_images(void **state)
 
 static void contexts_of_a_machine_and_its_sessions(void **state)
 {
-	pfm_ctx_options_t o = { .size = sizeof(o), .flags = PFM_CTX_NO_IMAGES, .cpuid = "GenuineIntel-6-97-2" };
+	pfm_ctx_options_t o = { .size = sizeof(o),
+		                .flags = PFM_CTX_NO_IMAGES,
+		                .cpuid = "GenuineIntel-6-97-2" };
 
 	(void)state;
 	every_allocation(&o);
@@ -403,8 +419,10 @@ static void nothing_is_allocated_for_an_event(void **state)
 	open_life(&l);
 	pfm_count_pmus(l.ctx);
 	assert_int_equal(pfm_force_pmu(PFMLIB_MONTECITO_PMU), PFMLIB_SUCCESS);
-	assert_int_equal(pfm_find_event("CPU_OP_CYCLES_ALL", &in.pfp_events[0].event), PFMLIB_SUCCESS);
-	assert_int_equal(pfm_find_event("IA64_INST_RETIRED_THIS", &in.pfp_events[1].event), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_find_event("CPU_OP_CYCLES_ALL", &in.pfp_events[0].event),
+	                 PFMLIB_SUCCESS);
+	assert_int_equal(pfm_find_event("IA64_INST_RETIRED_THIS", &in.pfp_events[1].event),
+	                 PFMLIB_SUCCESS);
 	starve_hit = false;
 	starve_on = true;
 	starve_at = 1;
@@ -412,9 +430,12 @@ static void nothing_is_allocated_for_an_event(void **state)
 	encode_nonsense(&l);
 	assert_int_equal(pfm_dispatch_set(l.ctx, set, 2, NULL, &placed, &why), PFMLIB_SUCCESS);
 	for (int d = PFM_DIALECT_LIBPFM; d <= PFM_DIALECT_VENDOR; d++)
-		assert_int_equal(pfm_print_event(l.ctx, set[0], (pfm_dialect_t)d, buf, sizeof(buf), &why), PFMLIB_SUCCESS);
+		assert_int_equal(
+			pfm_print_event(l.ctx, set[0], (pfm_dialect_t)d, buf, sizeof(buf), &why),
+			PFMLIB_SUCCESS);
 	assert_int_equal(pfm_dispatch_events(&in, NULL, &out, NULL), PFMLIB_SUCCESS);
-	assert_int_equal(pfm_decode_event(l.ctx, pfm_find_pmu(l.ctx, "coreduo"), "PERFEVTSEL0", 0x4300c0, 0, buf, sizeof(buf)),
+	assert_int_equal(pfm_decode_event(l.ctx, pfm_find_pmu(l.ctx, "coreduo"), "PERFEVTSEL0",
+	                                  0x4300c0, 0, buf, sizeof(buf)),
 	                 PFMLIB_SUCCESS);
 	starve_at = 0;
 	assert_false(starve_hit);
@@ -435,21 +456,25 @@ static void texts_to_keep(void **state)
 #endif
 	assert_int_equal(pfm_force_pmu(PFMLIB_MONTECITO_PMU), PFMLIB_SUCCESS);
 	assert_int_equal(pfm_find_full_event("L3_INSERTS:M", &event), PFMLIB_SUCCESS);
-	assert_int_equal(pfm_encode_perf_attr("software::page-faults", PFM_PLM3, &attr, NULL, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_encode_perf_attr("software::page-faults", PFM_PLM3, &attr, NULL, NULL),
+	                 PFMLIB_SUCCESS);
 	before = starve_live;
 	starve_hit = false;
 	starve_on = true;
 	starve_at = 1;
 	assert_int_equal(pfm_get_event_description(event.event, &text), PFMLIB_ERR_NOMEM);
 	assert_int_equal(pfm_get_event_mask_description(event.event, 0, &text), PFMLIB_ERR_NOMEM);
-	assert_int_equal(pfm_encode_perf_attr("software::page-faults", PFM_PLM3, &attr, &text, NULL), PFMLIB_ERR_NOMEM);
+	assert_int_equal(
+		pfm_encode_perf_attr("software::page-faults", PFM_PLM3, &attr, &text, NULL),
+		PFMLIB_ERR_NOMEM);
 	starve_at = 0;
 	assert_ptr_equal(text, here_before);
 	assert_int_equal(starve_live, before);
 }
 
-/* The default context is made by whoever comes first, once in a process: so in one of its own each time. The @at-th allocation fails;
- * 0 if it was there and all went as it should, 1 if there were fewer, else what went wrong. */
+/* The default context is made by whoever comes first, once in a process: so in one of its own each
+ * time. The @at-th allocation fails; 0 if it was there and all went as it should, 1 if there were
+ * fewer, else what went wrong. */
 static int first_use(unsigned at)
 {
 	pfm_encoding_t e = PFM_INIT(e);
@@ -463,8 +488,10 @@ static int first_use(unsigned at)
 	starve_at = 0;
 	if (!starve_hit)
 		return 1;
-	/* pfm_initialize() may also find no processor it knows here; what failed may have been something that can be done without. */
-	if (at % 2 ? rc && (rc != PFMLIB_ERR_NOMEM || why.code != rc) : rc != 0 && rc != PFMLIB_ERR_NOMEM && rc != PFMLIB_ERR_NOTSUPP)
+	/* pfm_initialize() may also find no processor it knows here; what failed may have been
+	 * something that can be done without. */
+	if (at % 2 ? rc && (rc != PFMLIB_ERR_NOMEM || why.code != rc)
+	           : rc != 0 && rc != PFMLIB_ERR_NOMEM && rc != PFMLIB_ERR_NOTSUPP)
 		return 2;
 	return pfm_encode_event(NULL, "coreduo::Instr_Ret", 0, &e, &why) ? 3 : 0;
 }
@@ -492,7 +519,8 @@ static void the_default_context(void **state)
 	assert_true(at > 2);
 }
 
-/* What the environment says is not forgotten for want of memory: whoever asks first gets an error, and the next one the answer. */
+/* What the environment says is not forgotten for want of memory: whoever asks first gets an error,
+ * and the next one the answer. */
 static int first_wish(unsigned at)
 {
 	pfm_encoding_t e = PFM_INIT(e), again = PFM_INIT(again);
@@ -536,11 +564,14 @@ static void the_environment_is_not_forgotten(void **state)
 	assert_true(at > 4);
 }
 
-/* ---- system calls --------------------------------------------------------------------------------------------- */
+/* ---- system calls
+ * --------------------------------------------------------------------------------------------- */
 
 static void count_pmus(void)
 {
-	pfm_ctx_options_t o = { .size = sizeof(o), .flags = PFM_CTX_NO_IMAGES, .cpuid = "GenuineIntel-6-97-2" };
+	pfm_ctx_options_t o = { .size = sizeof(o),
+		                .flags = PFM_CTX_NO_IMAGES,
+		                .cpuid = "GenuineIntel-6-97-2" };
 	pfm_ctx_t *ctx;
 
 	assert_int_equal(pfm_open_context(&ctx, &o, NULL), PFMLIB_SUCCESS);
@@ -550,29 +581,33 @@ static void count_pmus(void)
 	pfm_close_context(ctx);
 }
 
-/* In a process that has no room (@want) nobody can say which PMUs the machine has: an error, and no answer without them. */
+/* In a process that has no room (@want) nobody can say which PMUs the machine has: an error, and no
+ * answer without them. */
 static void ask_of_the_machine(const pfm_ctx_t *ctx, bool want)
 {
 	pfm_encoding_t code = PFM_INIT(code);
 	pfm_error_t why = PFM_INIT(why);
-	int n = pfm_count_pmus(ctx), rc = pfm_encode_event(ctx, "coreduo::Instr_Ret", 0, &code, &why);
+	int n = pfm_count_pmus(ctx),
+	    rc = pfm_encode_event(ctx, "coreduo::Instr_Ret", 0, &code, &why);
 
 	if (!want) {
 		assert_true(n >= (int)table_count_builtins());
 		assert_int_equal(rc, PFMLIB_SUCCESS);
 	}
 	assert_true(!want || n == n_pmus || n == PFMLIB_ERR_NOMEM || n == PFMLIB_ERR_SYS);
-	assert_true(rc == PFMLIB_SUCCESS || ((rc == PFMLIB_ERR_NOMEM || rc == PFMLIB_ERR_SYS) && why.code == rc && why.detail));
+	assert_true(rc == PFMLIB_SUCCESS || ((rc == PFMLIB_ERR_NOMEM || rc == PFMLIB_ERR_SYS) &&
+	                                     why.code == rc && why.detail));
 }
 
-/* A machine that answers every question but one. Whatever is missing then, the library does not fall over it, loses nothing,
- * and tells of the failure where it is asked about it. */
+/* A machine that answers every question but one. Whatever is missing then, the library does not
+ * fall over it, loses nothing, and tells of the failure where it is asked about it. */
 static void every_call_to_the_machine(void **state)
 {
 	static const int errors[] = { EIO, ENOMEM, EMFILE, EACCES, EINTR };
-	static const enum fake_call kinds[] = { FAKE_OPEN, FAKE_READ, FAKE_LIST, FAKE_CLOSE,
+	static const enum fake_call kinds[] = { FAKE_OPEN, FAKE_READ, FAKE_LIST,  FAKE_CLOSE,
 		                                FAKE_MMAP, FAKE_PERF, FAKE_IOCTL, FAKE_READ_PERF };
-	static const char *const texts[] = { "cycles", "{instructions,branch-misses}:W", "page-faults" };
+	static const char *const texts[] = { "cycles", "{instructions,branch-misses}:W",
+		                             "page-faults" };
 	unsigned step = getenv("PERFMON_QUICK") ? 2 : 1, told = 0, all = 0;
 
 	(void)state;
@@ -580,7 +615,9 @@ static void every_call_to_the_machine(void **state)
 	for (unsigned e = 0; e < N_OF(errors); e += step)
 		for (unsigned k = 0; k < N_OF(kinds); k++)
 			for (unsigned at = 1;; at += getenv("PERFMON_QUICK") ? 1 + at / 4 : 1) {
-				pfm_ctx_options_t o = { .size = sizeof(o), .flags = PFM_CTX_NO_IMAGES, .cpuid = "GenuineIntel-6-97-2" };
+				pfm_ctx_options_t o = { .size = sizeof(o),
+					                .flags = PFM_CTX_NO_IMAGES,
+					                .cpuid = "GenuineIntel-6-97-2" };
 				pfm_error_t why = PFM_INIT(why);
 				long before = starve_live;
 				pfm_session_t *s = NULL;
@@ -595,13 +632,15 @@ static void every_call_to_the_machine(void **state)
 				fake.fail_errno = errors[e];
 				fake.fail_on = e % 2;
 				ask_of_the_machine(ctx, errors[e] == ENOMEM || errors[e] == EMFILE);
-				if (pfm_open_session(&s, ctx, NULL, texts, N_OF(texts), &why) == PFMLIB_SUCCESS) {
+				if (pfm_open_session(&s, ctx, NULL, texts, N_OF(texts), &why) ==
+				    PFMLIB_SUCCESS) {
 					pfm_count_t count = PFM_INIT(count);
 					bool ok = pfm_start_session(s) == 0;
 
 					ok &= pfm_stop_session(s) == 0;
 					for (unsigned i = 0; i < pfm_session_size(s); i++)
-						ok &= pfm_read_count(s, i, &count) == 0 && count.cause == PFM_CAUSE_NONE;
+						ok &= pfm_read_count(s, i, &count) == 0 &&
+						      count.cause == PFM_CAUSE_NONE;
 					told += !ok;
 				} else {
 					assert_null(s);
@@ -622,8 +661,8 @@ static void every_call_to_the_machine(void **state)
 	assert_true(told > (step > 1 ? 5 : 20));
 }
 
-/* An image that was named has to be there, so what the system says against it is the answer; one in a folder is left out, but not for
- * want of descriptors. */
+/* An image that was named has to be there, so what the system says against it is the answer; one in
+ * a folder is left out, but not for want of descriptors. */
 static void every_call_for_an_image(void **state)
 {
 	char path[256];
@@ -635,7 +674,8 @@ static void every_call_for_an_image(void **state)
 	for (unsigned named = 0; named < 4; named++)
 		for (unsigned call = CALL_OPEN; call < N_CALLS; call++)
 			for (unsigned at = 1;; at++) {
-				bool want = named > 1 && (call == CALL_OPEN || call == CALL_SCANDIR);
+				bool want =
+					named > 1 && (call == CALL_OPEN || call == CALL_SCANDIR);
 				pfm_error_t why = PFM_INIT(why);
 				pfm_encoding_t e = PFM_INIT(e);
 				long before = starve_live;
@@ -646,37 +686,44 @@ static void every_call_for_an_image(void **state)
 				memset(uses, 0, sizeof(uses));
 				broken_call = call;
 				broken_at = at;
-				broken_errno = call == CALL_MMAP ? ENOMEM : want ? EMFILE
-				                                                 : EIO;
+				broken_errno = call == CALL_MMAP ? ENOMEM : want ? EMFILE : EIO;
 				rc = pfm_open_context(&ctx, &o, &why);
 				if (rc) {
 					assert_null(ctx);
-					assert_true(rc == PFMLIB_ERR_IMAGE || rc == PFMLIB_ERR_NOMEM || rc == PFMLIB_ERR_SYS);
+					assert_true(rc == PFMLIB_ERR_IMAGE ||
+					            rc == PFMLIB_ERR_NOMEM || rc == PFMLIB_ERR_SYS);
 					assert_int_equal(why.code, rc);
 					assert_true(why.detail && *why.detail);
 					refused++;
 				} else {
-					rc = pfm_encode_event(ctx, "testpmu::LAST_ONE", 0, &e, &why);
-					assert_true(rc == PFMLIB_SUCCESS || rc == PFMLIB_ERR_NOPMU || rc == PFMLIB_ERR_NOMEM ||
+					rc = pfm_encode_event(ctx, "testpmu::LAST_ONE", 0, &e,
+					                      &why);
+					assert_true(rc == PFMLIB_SUCCESS ||
+					            rc == PFMLIB_ERR_NOPMU ||
+					            rc == PFMLIB_ERR_NOMEM ||
 					            rc == PFMLIB_ERR_IMAGE || rc == PFMLIB_ERR_SYS);
 					if (rc)
 						assert_int_equal(why.code, rc);
 					refused += rc != 0;
 				}
 				if (want && !(named & 1) && at == 1)
-					assert_int_equal(rc, uses[call] ? PFMLIB_ERR_SYS : PFMLIB_SUCCESS);
+					assert_int_equal(rc, uses[call] ? PFMLIB_ERR_SYS
+					                                : PFMLIB_SUCCESS);
 				broken_call = NO_CALL;
 				pfm_close_context(ctx);
 				nothing_is_lost(before);
 				if (uses[call] < at)
 					break;
-				if (rc == 0 && at == 1 && named & 1 && call != CALL_SCANDIR && call != CALL_STAT)
+				if (rc == 0 && at == 1 && named & 1 && call != CALL_SCANDIR &&
+				    call != CALL_STAT)
 					fail_msg("call %u failed and nobody said so", call);
 			}
 	assert_true(refused >= 6);
 }
 
-/* ---- main ----------------------------------------------------------------------------------------------------- */
+/* ---- main
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 static int set_up(void **state)
 {
@@ -688,8 +735,10 @@ static int set_up(void **state)
 	if (!mkdtemp(here))
 		return -1;
 	snprintf(image, sizeof(image), "%s/test.pmdb", here);
-	snprintf(command, sizeof(command), "python3 '%s' --byteorder %s --image '%s' '%s/pmu/testpmu.pmu'", pmuc ? pmuc : "",
-	         __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? "big" : "little", image, tests ? tests : "tests");
+	snprintf(command, sizeof(command),
+	         "python3 '%s' --byteorder %s --image '%s' '%s/pmu/testpmu.pmu'", pmuc ? pmuc : "",
+	         __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? "big" : "little", image,
+	         tests ? tests : "tests");
 	have_image = pmuc && system(command) == 0;
 	return 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads: the first use of everything by several at once, contexts and images they share, the libpfm 3 calls while another
- * thread changes the processor, sessions side by side. Every thread's answers are held against those of one thread alone; run
- * under ThreadSanitizer and helgrind this is also the test for races. */
+/* Threads: the first use of everything by several at once, contexts and images they share, the
+ * libpfm 3 calls while another thread changes the processor, sessions side by side. Every thread's
+ * answers are held against those of one thread alone; run under ThreadSanitizer and helgrind this
+ * is also the test for races. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +23,8 @@
 
 enum { THREADS = 4 };
 
-/* What the threads of a test work on. A thread may not assert: it says what is wrong, and the test's own thread does. */
+/* What the threads of a test work on. A thread may not assert: it says what is wrong, and the
+ * test's own thread does. */
 struct work {
 	pthread_barrier_t start;
 	pfm_ctx_t *ctx;
@@ -90,7 +92,9 @@ static void all_agree(const struct worker workers[THREADS], uint64_t alone)
 		assert_int_equal(workers[i].sum, alone);
 }
 
-/* ---- first use ------------------------------------------------------------------------------------------------ */
+/* ---- first use
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static int dispatch_one(int event, pfmlib_output_param_t *out)
 {
@@ -129,7 +133,8 @@ static void first_call(struct worker *w, unsigned kind)
 		break;
 	case 3:
 		rc = dispatch_one(0, out);
-		if (rc != PFMLIB_SUCCESS && rc != PFMLIB_ERR_NOINIT && rc != PFMLIB_ERR_INVAL && rc != PFMLIB_ERR_NOASSIGN)
+		if (rc != PFMLIB_SUCCESS && rc != PFMLIB_ERR_NOINIT && rc != PFMLIB_ERR_INVAL &&
+		    rc != PFMLIB_ERR_NOASSIGN)
 			w->wrong = "pfm_dispatch_events";
 		break;
 	case 4:
@@ -184,7 +189,8 @@ static void first_use_by_several_threads(void **state)
 			pthread_barrier_init(&work.start, NULL, THREADS);
 			for (unsigned k = 0; k < THREADS; k++) {
 				workers[k] = (struct worker){ .work = &work, .number = k };
-				wrong |= pthread_create(&threads[k], NULL, use_first, &workers[k]) != 0;
+				wrong |= pthread_create(&threads[k], NULL, use_first,
+				                        &workers[k]) != 0;
 			}
 			for (unsigned k = 0; k < THREADS; k++) {
 				pthread_join(threads[k], NULL);
@@ -192,8 +198,9 @@ static void first_use_by_several_threads(void **state)
 					fprintf(stderr, "# %s\n", workers[k].wrong);
 				wrong |= workers[k].wrong != NULL;
 			}
-			/* Not through exit(): the reports and leak checks of the parent are the parent's. A checker of threads speaks up
-			 * at once and gives its own status then. */
+			/* Not through exit(): the reports and leak checks of the parent are the
+			 * parent's. A checker of threads speaks up at once and gives its own status
+			 * then. */
 			_exit(wrong);
 		}
 		assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -201,7 +208,9 @@ static void first_use_by_several_threads(void **state)
 	}
 }
 
-/* ---- contexts ------------------------------------------------------------------------------------------------- */
+/* ---- contexts
+ * -------------------------------------------------------------------------------------------------
+ */
 
 /* Everything about the first events of every processor. */
 static void walk(struct worker *w, const pfm_ctx_t *ctx, unsigned most)
@@ -230,7 +239,8 @@ static void walk(struct worker *w, const pfm_ctx_t *ctx, unsigned most)
 			add(w, (uint64_t)pfm_encode_event(ctx, text, 0, &code, NULL));
 			for (unsigned r = 0; r < code.n_regs; r++)
 				add(w, code.regs[r].value);
-			if (!pfm_print_event(ctx, text, PFM_DIALECT_PERF, printed, sizeof(printed), NULL))
+			if (!pfm_print_event(ctx, text, PFM_DIALECT_PERF, printed, sizeof(printed),
+			                     NULL))
 				add_text(w, printed);
 		}
 	}
@@ -268,8 +278,9 @@ static void a_context_is_shared(void **state)
 
 static void *ask_by_name(void *arg)
 {
-	static const char *const texts[] = { "testpmu::L2_LINES_IN:BOTH_CORES", "testpmu::LAST_ONE", "testpmu::NO_SUCH_EVENT",
-		                             "coreduo::Instr_Ret", "no_such_pmu::cycles" };
+	static const char *const texts[] = { "testpmu::L2_LINES_IN:BOTH_CORES", "testpmu::LAST_ONE",
+		                             "testpmu::NO_SUCH_EVENT", "coreduo::Instr_Ret",
+		                             "no_such_pmu::cycles" };
 	struct worker *w = arg;
 
 	pthread_barrier_wait(&w->work->start);
@@ -296,8 +307,10 @@ static void an_image_is_first_used_by_several(void **state)
 	(void)state;
 	assert_non_null(mkdtemp(folder));
 	snprintf(image, sizeof(image), "%s/test.pmdb", folder);
-	snprintf(command, sizeof(command), "python3 '%s' --byteorder %s --image '%s' '%s/pmu/testpmu.pmu'", pmuc ? pmuc : "",
-	         __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? "big" : "little", image, tests ? tests : "");
+	snprintf(command, sizeof(command),
+	         "python3 '%s' --byteorder %s --image '%s' '%s/pmu/testpmu.pmu'", pmuc ? pmuc : "",
+	         __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? "big" : "little", image,
+	         tests ? tests : "");
 	if (!pmuc || !tests || system(command) != 0) {
 		print_message("# SKIP no compiler of tables here\n");
 		rmdir(folder);
@@ -316,9 +329,12 @@ static void an_image_is_first_used_by_several(void **state)
 	rmdir(folder);
 }
 
-/* ---- fork() ----------------------------------------------------------------------------------------------------- */
+/* ---- fork()
+ * -----------------------------------------------------------------------------------------------------
+ */
 
-/* A new context each time, which loads everything at its first question: a name that no processor has. */
+/* A new context each time, which loads everything at its first question: a name that no processor
+ * has. */
 static const char *load_it_all(void)
 {
 	pfm_ctx_options_t o = PFM_INIT(o);
@@ -329,7 +345,8 @@ static const char *load_it_all(void)
 	o.flags = PFM_CTX_NO_IMAGES;
 	if (pfm_open_context(&ctx, &o, NULL))
 		return "pfm_open_context";
-	if (pfm_encode_event(ctx, "no_such_event_of_any_processor", 0, &e, NULL) != PFMLIB_ERR_NOTFOUND)
+	if (pfm_encode_event(ctx, "no_such_event_of_any_processor", 0, &e, NULL) !=
+	    PFMLIB_ERR_NOTFOUND)
 		wrong = "a name that does not exist";
 	if (pfm_encode_event(ctx, "ev67::cycles", 0, &e, NULL))
 		wrong = "ev67::cycles";
@@ -349,7 +366,8 @@ static void *load_without_end(void *arg)
 	return NULL;
 }
 
-/* What a program may do between fork() and exec(): a lock that another thread held at that moment nobody would ever give back. */
+/* What a program may do between fork() and exec(): a lock that another thread held at that moment
+ * nobody would ever give back. */
 static int in_the_child(void)
 {
 	pfm_session_options_t o = PFM_INIT(o);
@@ -379,7 +397,8 @@ static void a_child_is_born_while_others_load(void **state)
 	pthread_barrier_init(&work.start, NULL, 3);
 	for (unsigned i = 0; i < 2; i++) {
 		workers[i] = (struct worker){ .work = &work, .number = i };
-		assert_int_equal(pthread_create(&threads[i], NULL, load_without_end, &workers[i]), 0);
+		assert_int_equal(pthread_create(&threads[i], NULL, load_without_end, &workers[i]),
+		                 0);
 	}
 	pthread_barrier_wait(&work.start);
 	assert_int_equal(pipe(ends), 0);
@@ -389,13 +408,14 @@ static void a_child_is_born_while_others_load(void **state)
 
 		if (pid == 0) {
 			said = (char)in_the_child();
-			/* Killed, not ended: what the other threads were making is lost here, and valgrind would say so. */
+			/* Killed, not ended: what the other threads were making is lost here, and
+			 * valgrind would say so. */
 			if (write(ends[1], &said, 1) == 1)
 				kill(getpid(), SIGKILL);
 			_exit(1);
 		}
-		bad = pid < 0 || waitpid(pid, &status, 0) != pid || !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL ||
-		      read(ends[0], &said, 1) != 1 || said;
+		bad = pid < 0 || waitpid(pid, &status, 0) != pid || !WIFSIGNALED(status) ||
+		      WTERMSIG(status) != SIGKILL || read(ends[0], &said, 1) != 1 || said;
 	}
 	close(ends[0]);
 	close(ends[1]);
@@ -408,7 +428,8 @@ static void a_child_is_born_while_others_load(void **state)
 	assert_null(workers[1].wrong);
 }
 
-/* ---- contexts of one's own ------------------------------------------------------------------------------------- */
+/* ---- contexts of one's own
+ * ------------------------------------------------------------------------------------- */
 
 static void *open_and_close(void *arg)
 {
@@ -426,7 +447,9 @@ static void *open_and_close(void *arg)
 			w->wrong = "pfm_open_context";
 			return NULL;
 		}
-		if (pfm_encode_event(ctx, w->number % 2 ? "CPU_OP_CYCLES_ALL" : "cycles", 0, &e, NULL) || pfm_count_pmus(ctx) < 10)
+		if (pfm_encode_event(ctx, w->number % 2 ? "CPU_OP_CYCLES_ALL" : "cycles", 0, &e,
+		                     NULL) ||
+		    pfm_count_pmus(ctx) < 10)
 			w->wrong = "an event of the processor that was wished for";
 		pfm_close_context(ctx);
 	}
@@ -442,7 +465,8 @@ static void contexts_come_and_go(void **state)
 	together(&work, open_and_close, workers);
 }
 
-/* ---- the libpfm 3 interface ----------------------------------------------------------------------------------- */
+/* ---- the libpfm 3 interface
+ * ----------------------------------------------------------------------------------- */
 
 /* Names, codes and registers of the first events. */
 static void walk_pfmlib(struct worker *w, unsigned most)
@@ -498,11 +522,12 @@ static bool is_one_of(int type, const int *types, unsigned n)
 	return false;
 }
 
-/* The first thread changes the processor all the time. The others cannot know whose events they get; they get one's or the
- * other's, whole. */
+/* The first thread changes the processor all the time. The others cannot know whose events they
+ * get; they get one's or the other's, whole. */
 static void *change_processors(void *arg)
 {
-	static const int types[] = { PFMLIB_MONTECITO_PMU, PFMLIB_COREDUO_PMU, PFMLIB_ALPHA_EV67_PMU };
+	static const int types[] = { PFMLIB_MONTECITO_PMU, PFMLIB_COREDUO_PMU,
+		                     PFMLIB_ALPHA_EV67_PMU };
 	struct worker *w = arg;
 	pfmlib_output_param_t *out = calloc(1, sizeof(*out));
 
@@ -519,7 +544,8 @@ static void *change_processors(void *arg)
 		if (pfm_get_pmu_type(&type) || !is_one_of(type, types, 3))
 			w->wrong = "a processor nobody asked for";
 		rc = dispatch_one((int)(i % 200), out);
-		if (rc == PFMLIB_SUCCESS && (out->pfp_pmc_count == 0 || out->pfp_pmc_count > PFMLIB_MAX_PMCS))
+		if (rc == PFMLIB_SUCCESS &&
+		    (out->pfp_pmc_count == 0 || out->pfp_pmc_count > PFMLIB_MAX_PMCS))
 			w->wrong = "success without registers";
 	}
 	free(out);
@@ -536,12 +562,15 @@ static void the_processor_changes_meanwhile(void **state)
 	together(&work, change_processors, workers);
 }
 
-/* ---- sessions ------------------------------------------------------------------------------------------------- */
+/* ---- sessions
+ * -------------------------------------------------------------------------------------------------
+ */
 
 static void touch_pages(unsigned n)
 {
 	long page = sysconf(_SC_PAGESIZE);
-	volatile char *p = mmap(NULL, (size_t)(n * (unsigned long)page), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	volatile char *p = mmap(NULL, (size_t)(n * (unsigned long)page), PROT_READ | PROT_WRITE,
+	                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (p == MAP_FAILED)
 		return;
@@ -555,7 +584,8 @@ static bool watched(void)
 	return SANITIZED || quick();
 }
 
-/* Each thread counts its own faults: those it makes, not those of its neighbours, who make many more or less. */
+/* Each thread counts its own faults: those it makes, not those of its neighbours, who make many
+ * more or less. */
 static void *count_own_faults(void *arg)
 {
 	static const char *const texts[] = { "page-faults", "task-clock" };
@@ -576,7 +606,8 @@ static void *count_own_faults(void *arg)
 		touch_pages(pages);
 		if (pfm_stop_session(s) < 0 || pfm_read_session(s, counts, 2))
 			w->wrong = "pfm_read_session";
-		if (counts[0].quality == PFM_QUALITY_EXACT && (counts[0].value < pages || (!watched() && counts[0].value > pages + 50)))
+		if (counts[0].quality == PFM_QUALITY_EXACT &&
+		    (counts[0].value < pages || (!watched() && counts[0].value > pages + 50)))
 			w->wrong = "the faults are not this thread's";
 		add(w, (uint64_t)counts[0].quality);
 		pfm_close_session(s);
@@ -641,7 +672,8 @@ static void the_last_session_takes_the_context_along(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(first_use_by_several_threads), /* before anything else has used anything */
+		cmocka_unit_test(
+			first_use_by_several_threads), /* before anything else has used anything */
 		cmocka_unit_test(a_context_is_shared),
 		cmocka_unit_test(an_image_is_first_used_by_several),
 		cmocka_unit_test(a_child_is_born_while_others_load),

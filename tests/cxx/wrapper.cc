@@ -20,8 +20,11 @@ static void names()
 
 	expect(1, c.encode("coreduo::L2_LINES_IN:BOTH_CORES:PREFETCH").regs[0].value == 0x53d024);
 	expect(2, same.get() == c.get());
-	expect(3, c.encode(std::string_view("coreduo::Instr_Ret and more").substr(0, 18)).regs[0].value == 0x5300c0);
-	expect(4, c.print("coreduo::L2_LINES_IN:BOTH_CORES:PREFETCH", PFM_DIALECT_LIBPMC) == "L2_Lines_In,core=all,prefetch=only");
+	expect(3, c.encode(std::string_view("coreduo::Instr_Ret and more").substr(0, 18))
+	                          .regs[0]
+	                          .value == 0x5300c0);
+	expect(4, c.print("coreduo::L2_LINES_IN:BOTH_CORES:PREFETCH", PFM_DIALECT_LIBPMC) ==
+	                  "L2_Lines_In,core=all,prefetch=only");
 	expect(5, c.events("montecito").size() == 637 && c.events("nobody").empty());
 	expect(6, c.pmus().size() > 10);
 	for (const pfm_pmu_info_t &pmu : c.pmus())
@@ -34,14 +37,16 @@ static void refusals()
 	perfmon::context c;
 	auto r = c.try_encode("coreduo::L2_LINES_INN");
 
-	expect(10, !r && r.error().code() == PFMLIB_ERR_NOTFOUND && r.error().kind() == "unknown_event");
+	expect(10, !r && r.error().code() == PFMLIB_ERR_NOTFOUND &&
+	                   r.error().kind() == "unknown_event");
 	expect(11, r.error().at() == std::pair<std::size_t, std::size_t>(9, 21));
 	expect(12, !r.error().suggestions().empty() && r.error().suggestions()[0] == "L2_Lines_In");
 	try {
 		c.encode("coreduo::L2_LINES_INN");
 		expect(13, false);
 	} catch (const perfmon::error &e) {
-		expect(14, std::string_view(e.what()).find("is not an event of coreduo") != std::string_view::npos);
+		expect(14, std::string_view(e.what()).find("is not an event of coreduo") !=
+		                   std::string_view::npos);
 	}
 	try {
 		perfmon::session s(c, { "page-faults", "nonsense" });
@@ -51,7 +56,8 @@ static void refusals()
 	}
 	const std::string_view cut("coreduo::Instr_Ret\0xx", 21);
 
-	expect(18, !c.try_encode(cut) && c.try_encode(cut).error().kind() == "syntax" && !c.try_print(cut, PFM_DIALECT_PERF));
+	expect(18, !c.try_encode(cut) && c.try_encode(cut).error().kind() == "syntax" &&
+	                   !c.try_print(cut, PFM_DIALECT_PERF));
 	expect(18, c.try_encode(cut).error().at() == std::pair<std::size_t, std::size_t>(18, 19));
 	expect(18, c.events(std::string_view("coreduo\0x", 9)).empty());
 	try {
@@ -66,7 +72,8 @@ static void refusals()
 static void counts()
 {
 	perfmon::context c;
-	perfmon::session first(c, { "page-faults:u", "montecito::CPU_OP_CYCLES_ALL" }), s = std::move(first);
+	perfmon::session first(c, { "page-faults:u", "montecito::CPU_OP_CYCLES_ALL" }),
+		s = std::move(first);
 	std::vector<char> memory;
 
 	expect(20, first.get() == nullptr);
@@ -75,13 +82,15 @@ static void counts()
 	s.stop();
 	auto readings = s.read();
 	expect(21, readings.size() == 2 && readings[0].name == "page-faults:u");
-	expect(22, !readings[1].value && readings[1].quality_name() == "not supported" && !readings[1].why.empty());
+	expect(22, !readings[1].value && readings[1].quality_name() == "not supported" &&
+	                   !readings[1].why.empty());
 	if (readings[0].value)
 		expect(23, *readings[0].value > 0 && readings[0].exact());
 	s.reset();
 #ifdef __cpp_lib_span
 	const std::string_view texts[] = { "page-faults:u", "task-clock" };
-	expect(24, perfmon::session(c, std::span<const std::string_view>(texts)).read().size() == 2);
+	expect(24,
+	       perfmon::session(c, std::span<const std::string_view>(texts)).read().size() == 2);
 #endif
 }
 

@@ -20,10 +20,22 @@ struct decoding {
 static void registers_in_order_of_likelihood(void **state)
 {
 	static const struct decoding lines[] = {
-		{ "coreduo", "PERFEVTSEL0", 0x53412e, { "LLC_Misses", "L2_Rqsts:prefetch=exclude:cachestate=i" } },
-		{ "coreduo", "config", 0x412e, { "LLC_Misses", "L2_Rqsts:prefetch=exclude:cachestate=i" } },
-		{ "coreduo", "config", 0x53412e, { "LLC_Misses", "L2_Rqsts:prefetch=exclude:cachestate=i" } },
-		{ "coreduo", "IA32_PERFEVTSEL1", 0x51d024, { "L2_Lines_In:core=all:prefetch=only:u" } },
+		{ "coreduo",
+		  "PERFEVTSEL0",
+		  0x53412e,
+		  { "LLC_Misses", "L2_Rqsts:prefetch=exclude:cachestate=i" } },
+		{ "coreduo",
+		  "config",
+		  0x412e,
+		  { "LLC_Misses", "L2_Rqsts:prefetch=exclude:cachestate=i" } },
+		{ "coreduo",
+		  "config",
+		  0x53412e,
+		  { "LLC_Misses", "L2_Rqsts:prefetch=exclude:cachestate=i" } },
+		{ "coreduo",
+		  "IA32_PERFEVTSEL1",
+		  0x51d024,
+		  { "L2_Lines_In:core=all:prefetch=only:u" } },
 		{ "coreduo", "PERFEVTSEL1", 0x1c300c0, { "Instr_Ret:cmask=1:inv" } },
 		/* It cannot be on counter 0. */
 		{ "coreduo", "PERFEVTSEL1", 0x530011, { "FP_Assist" } },
@@ -37,19 +49,28 @@ static void registers_in_order_of_likelihood(void **state)
 		{ "amd", "PERF_CTL2", 0x430129, { "ls_dispatch.ld_dispatch" } },
 		{ "armv8", "config", 0x11, { "CPU_CYCLES" } },
 		{ "software", "config", 2, { "page-faults" } },
-		{ "intel_arch", "FIXED_CTR_CTRL", 0x32, { "UNHALTED_CORE_CYCLES", "INSTRUCTION_RETIRED:u" } },
+		{ "intel_arch",
+		  "FIXED_CTR_CTRL",
+		  0x32,
+		  { "UNHALTED_CORE_CYCLES", "INSTRUCTION_RETIRED:u" } },
 		{ "montecito", "PMC4", 0x2035808, { "ALAT_CAPACITY_MISS_ALL" } },
 		{ "montecito", "PMC5", 0x2135809, { "ALAT_CAPACITY_MISS_ALL:thres=1:k:u" } },
 		{ "montecito", "PMC38", 0xdb6, { NULL } },
 		/* Pentium 4: its ESCR in the upper half. */
 		{ "netburst", "CCCR12", 0x0c00020f0003b000, { "branch_retired:m32=MMNP" } },
-		{ "netburst", "PMC12", 0x0c0002050133b000 | 1 << 18, { "branch_retired:m32=MMNP:edge:thr=3:u" } },
+		{ "netburst",
+		  "PMC12",
+		  0x0c0002050133b000 | 1 << 18,
+		  { "branch_retired:m32=MMNP:edge:thr=3:u" } },
 		{ "netburst", "CCCR8", 0x0c00020f0003b000, { NULL } },
 		{ "netburst", "CCCR12", 0x0c00020f00039000, { NULL } },
 		{ "netburst", "CCCR12", 0x0c00020f0003b001, { NULL } },
 		{ "netburst", "CCCR12", 0x8c00020f0003b000, { NULL } },
 		{ "netburst", "CCCR12", 0x3b000, { NULL } },
-		{ "netburst", "ESCR1", 0xc00020a, { "BSQ_active_entries:m12=REQ_TYPE0:k", "branch_retired:m32=MMNP:k" } },
+		{ "netburst",
+		  "ESCR1",
+		  0xc00020a,
+		  { "BSQ_active_entries:m12=REQ_TYPE0:k", "branch_retired:m32=MMNP:k" } },
 		{ "ev4", "ICCSR", 0x200000b00, { "palmode", "dual" } },
 		{ "ev5", "PMCTR", 0x8000000c, { "cycles", "issues", "nonissue" } },
 		{ "ev67", "PCTR_CTL", 0xc, { "replay", "cycles0+replay" } },
@@ -62,11 +83,13 @@ static void registers_in_order_of_likelihood(void **state)
 		char buf[PRINTED_TEXT_SIZE];
 
 		for (unsigned k = 0; k < 4; k++) {
-			int rc = pfm_decode_event(ctx, pmu, lines[i].reg, lines[i].value, k, buf, sizeof(buf));
+			int rc = pfm_decode_event(ctx, pmu, lines[i].reg, lines[i].value, k, buf,
+			                          sizeof(buf));
 
 			if (!lines[i].events[k]) {
 				if (rc != PFMLIB_ERR_NOTFOUND)
-					fail_msg("%s=0x%" PRIx64 ": %s as well", lines[i].reg, lines[i].value, buf);
+					fail_msg("%s=0x%" PRIx64 ": %s as well", lines[i].reg,
+					         lines[i].value, buf);
 				break;
 			}
 			assert_int_equal(rc, PFMLIB_SUCCESS);
@@ -76,7 +99,8 @@ static void registers_in_order_of_likelihood(void **state)
 	}
 }
 
-static unsigned count_events(const char *name, const char *reg, uint64_t value, const char *part, unsigned *with_part)
+static unsigned count_events(const char *name, const char *reg, uint64_t value, const char *part,
+                             unsigned *with_part)
 {
 	pfm_ctx_t *ctx = open_for(name);
 	char buf[PRINTED_TEXT_SIZE];
@@ -84,14 +108,17 @@ static unsigned count_events(const char *name, const char *reg, uint64_t value, 
 	int rc;
 
 	*with_part = 0;
-	for (; (rc = pfm_decode_event(ctx, pfm_find_pmu(ctx, name), reg, value, n, buf, sizeof(buf))) == PFMLIB_SUCCESS; n++)
+	for (; (rc = pfm_decode_event(ctx, pfm_find_pmu(ctx, name), reg, value, n, buf,
+	                              sizeof(buf))) == PFMLIB_SUCCESS;
+	     n++)
 		*with_part += strstr(buf, part) != NULL;
 	assert_int_equal(rc, PFMLIB_ERR_NOTFOUND);
 	pfm_close_context(ctx);
 	return n;
 }
 
-/* One event among them wants masks that are in another word: it cannot be told from this one, and hides none of the others. */
+/* One event among them wants masks that are in another word: it cannot be told from this one, and
+ * hides none of the others. */
 static void events_behind_one_that_cannot_be_told(void **state)
 {
 	unsigned n;
@@ -115,12 +142,15 @@ static void events_that_have_one_extra_register(void **state)
 	assert_int_equal(n, 0);
 }
 
-static uint64_t field_of(const pfm_ctx_t *ctx, const char *pmu, const char *reg, uint64_t value, const char *wanted, char word[32])
+static uint64_t field_of(const pfm_ctx_t *ctx, const char *pmu, const char *reg, uint64_t value,
+                         const char *wanted, char word[32])
 {
 	const char *name, *text;
 	uint64_t field;
 
-	for (unsigned i = 0; pfm_decode_field(ctx, pfm_find_pmu(ctx, pmu), reg, value, i, &name, &field, &text) == PFMLIB_SUCCESS; i++)
+	for (unsigned i = 0; pfm_decode_field(ctx, pfm_find_pmu(ctx, pmu), reg, value, i, &name,
+	                                      &field, &text) == PFMLIB_SUCCESS;
+	     i++)
 		if (strcmp(name, wanted) == 0) {
 			snprintf(word, 32, "%s", text);
 			return field;
@@ -148,15 +178,19 @@ static void events_of_libpfm3(void **state)
 		    pfm_encode_event_at(ctx, pmu, i, 0, &e, NULL) != PFMLIB_SUCCESS)
 			continue;
 		snprintf(reg, sizeof(reg), "PMC%u", (unsigned)e.regs[0].num);
-		for (unsigned k = 0; !found && !pfm_decode_event(ctx, pmu, reg, e.regs[0].value, k, text, sizeof(text)); k++) {
+		for (unsigned k = 0; !found && !pfm_decode_event(ctx, pmu, reg, e.regs[0].value, k,
+		                                                 text, sizeof(text));
+		     k++) {
 			pfm_encoding_t back = PFM_INIT(back);
 
-			assert_int_equal(pfm_encode_event(ctx, text, 0, &back, NULL), PFMLIB_SUCCESS);
+			assert_int_equal(pfm_encode_event(ctx, text, 0, &back, NULL),
+			                 PFMLIB_SUCCESS);
 			assert_int_equal(back.regs[0].value, e.regs[0].value);
 			found = strncmp(text, info.name, strlen(info.name)) == 0;
 		}
 		if (!found)
-			fail_msg("%s: %s=0x%" PRIx64 " is not decoded", info.name, reg, e.regs[0].value);
+			fail_msg("%s: %s=0x%" PRIx64 " is not decoded", info.name, reg,
+			         e.regs[0].value);
 		n++;
 	}
 	assert_true(n >= 12);
@@ -179,9 +213,14 @@ static void fields_of_registers(void **state)
 	assert_int_equal(field_of(ctx, "amd", "config", 0x100000029, "code", word), 0x129);
 	assert_int_equal(field_of(ctx, "montecito", "PMC4", 0x2035808, "plm", word), 8);
 	assert_int_equal(field_of(ctx, "ev5", "PMCTR", 0x8000000c, "sel2", word), 0xc);
-	assert_int_equal(pfm_decode_field(ctx, pfm_find_pmu(ctx, "coreduo"), "PERFEVTSEL2", 0, 0, &name, &field, &text), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_decode_field(ctx, pfm_find_pmu(ctx, "montecito"), "config", 0, 0, &name, &field, &text), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_decode_field(ctx, -1, "PMC0", 0, 0, &name, &field, &text), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_decode_field(ctx, pfm_find_pmu(ctx, "coreduo"), "PERFEVTSEL2", 0, 0,
+	                                  &name, &field, &text),
+	                 PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_decode_field(ctx, pfm_find_pmu(ctx, "montecito"), "config", 0, 0,
+	                                  &name, &field, &text),
+	                 PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_decode_field(ctx, -1, "PMC0", 0, 0, &name, &field, &text),
+	                 PFMLIB_ERR_INVAL);
 	pfm_close_context(ctx);
 }
 
@@ -267,10 +306,12 @@ static void every_kind_of_register(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		field = field_of(ctx, rows[i].pmu, rows[i].reg, rows[i].value, rows[i].field, word);
 		if (field != rows[i].expected)
-			fail_msg("%s=0x%" PRIx64 ": %s is 0x%" PRIx64, rows[i].reg, rows[i].value, rows[i].field, field);
+			fail_msg("%s=0x%" PRIx64 ": %s is 0x%" PRIx64, rows[i].reg, rows[i].value,
+			         rows[i].field, field);
 	}
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
-		if (pfm_decode_field(ctx, pfm_find_pmu(ctx, none[i].pmu), none[i].reg, 0, 0, &name, &field, &text) != PFMLIB_ERR_INVAL)
+		if (pfm_decode_field(ctx, pfm_find_pmu(ctx, none[i].pmu), none[i].reg, 0, 0, &name,
+		                     &field, &text) != PFMLIB_ERR_INVAL)
 			fail_msg("%s has a register \"%s\"", none[i].pmu, none[i].reg);
 	pfm_close_context(ctx);
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests of the golden vectors, one JSON object a line: {"id": ..., "req": {...}} is answered with {"id": ..., "res": {...}}.
+/* Requests of the golden vectors, one JSON object a line: {"id": ..., "req": {...}} is answered
+ * with {"id": ..., "res": {...}}.
  *
- * A request is a call of the libpfm 3 interface written down. What is zero or empty may be left out, in requests and in
- * answers; 64-bit quantities are hexadecimal strings. tests/driver/README.md describes the keys. */
+ * A request is a call of the libpfm 3 interface written down. What is zero or empty may be left
+ * out, in requests and in answers; 64-bit quantities are hexadecimal strings.
+ * tests/driver/README.md describes the keys. */
 #include "requests.h"
 
 #include <inttypes.h>
@@ -11,7 +13,9 @@
 
 enum { TEXT_MAX = 1024 };
 
-/* ---- reading ------------------------------------------------------------------------------------------------------------- */
+/* ---- reading
+ * -------------------------------------------------------------------------------------------------------------
+ */
 
 uint64_t request_value(const json_t *value)
 {
@@ -64,7 +68,9 @@ int request_event(const json_t *value, unsigned *index)
 	return pfm_find_event_byname(name ? name : "", index);
 }
 
-/* ---- the other operations ------------------------------------------------------------------------------------------------- */
+/* ---- the other operations
+ * -------------------------------------------------------------------------------------------------
+ */
 
 static void write_name(struct json *j, int rc, unsigned index)
 {
@@ -178,7 +184,8 @@ static void op_mask_name(struct request_state *w, struct json *j, const json_t *
 
 	(void)w;
 	if (rc == PFMLIB_SUCCESS)
-		rc = pfm_get_event_mask_name(index, request_small(req, "mask"), name, json_text_length(req));
+		rc = pfm_get_event_mask_name(index, request_small(req, "mask"), name,
+		                             json_text_length(req));
 	write_text(j, rc, name);
 }
 
@@ -199,7 +206,8 @@ static void write_event(struct json *j, const char *key, int rc, const pfmlib_ev
 {
 	char name[TEXT_MAX];
 
-	if (rc == PFMLIB_SUCCESS && pfm_get_event_name(e->event, name, sizeof(name)) == PFMLIB_SUCCESS)
+	if (rc == PFMLIB_SUCCESS &&
+	    pfm_get_event_name(e->event, name, sizeof(name)) == PFMLIB_SUCCESS)
 		put_text(j, key, name);
 }
 
@@ -214,12 +222,18 @@ static void op_info(struct request_state *w, struct json *j, const json_t *req)
 
 	(void)w;
 	(void)req;
-	if (pfm_get_pmu_name(name, sizeof(name)) != PFMLIB_SUCCESS || pfm_get_pmu_type(&type) != PFMLIB_SUCCESS ||
-	    pfm_get_version(&version) != PFMLIB_SUCCESS || pfm_get_num_events(&events) != PFMLIB_SUCCESS ||
-	    pfm_get_num_pmcs(&n_pmcs) != PFMLIB_SUCCESS || pfm_get_num_pmds(&n_pmds) != PFMLIB_SUCCESS ||
-	    pfm_get_num_counters(&n_counters) != PFMLIB_SUCCESS || pfm_get_hw_counter_width(&width) != PFMLIB_SUCCESS ||
-	    pfm_get_max_event_name_len(&longest) != PFMLIB_SUCCESS || pfm_get_impl_pmcs(&pmcs) != PFMLIB_SUCCESS ||
-	    pfm_get_impl_pmds(&pmds) != PFMLIB_SUCCESS || pfm_get_impl_counters(&counters) != PFMLIB_SUCCESS) {
+	if (pfm_get_pmu_name(name, sizeof(name)) != PFMLIB_SUCCESS ||
+	    pfm_get_pmu_type(&type) != PFMLIB_SUCCESS ||
+	    pfm_get_version(&version) != PFMLIB_SUCCESS ||
+	    pfm_get_num_events(&events) != PFMLIB_SUCCESS ||
+	    pfm_get_num_pmcs(&n_pmcs) != PFMLIB_SUCCESS ||
+	    pfm_get_num_pmds(&n_pmds) != PFMLIB_SUCCESS ||
+	    pfm_get_num_counters(&n_counters) != PFMLIB_SUCCESS ||
+	    pfm_get_hw_counter_width(&width) != PFMLIB_SUCCESS ||
+	    pfm_get_max_event_name_len(&longest) != PFMLIB_SUCCESS ||
+	    pfm_get_impl_pmcs(&pmcs) != PFMLIB_SUCCESS ||
+	    pfm_get_impl_pmds(&pmds) != PFMLIB_SUCCESS ||
+	    pfm_get_impl_counters(&counters) != PFMLIB_SUCCESS) {
 		put_int(j, "rc", PFMLIB_ERR_NOTSUPP);
 		return;
 	}
@@ -257,10 +271,12 @@ static const struct {
 	{ "info", op_info },
 };
 
-/* ---- lines ---------------------------------------------------------------------------------------------------------------- */
+/* ---- lines
+ * ----------------------------------------------------------------------------------------------------------------
+ */
 
-/* The type of the processor called @name, or PFMLIB_NO_PMU. The Core Duo has a table of its own for this interface, which knows
- * fewer events by other names. */
+/* The type of the processor called @name, or PFMLIB_NO_PMU. The Core Duo has a table of its own for
+ * this interface, which knows fewer events by other names. */
 static int json_type_name(const pfm_ctx_t *ctx, const char *name)
 {
 	pfm_pmu_info_t info = PFM_INIT(info);
@@ -287,7 +303,8 @@ static bool select_pmu(struct request_state *w, const pfm_ctx_t *ctx, const char
 	return true;
 }
 
-static void write_failure(struct json *j, int code, pfm_error_kind_t kind, size_t at, const char *message)
+static void write_failure(struct json *j, int code, pfm_error_kind_t kind, size_t at,
+                          const char *message)
 {
 	put_begin(j, "error", '{');
 	put_int(j, "code", code);
@@ -302,7 +319,8 @@ static void write_failure(struct json *j, int code, pfm_error_kind_t kind, size_
 	put_end(j, '}');
 }
 
-static bool answer_request(struct request_state *w, const pfm_ctx_t *ctx, struct json *j, const json_t *req)
+static bool answer_request(struct request_state *w, const pfm_ctx_t *ctx, struct json *j,
+                           const json_t *req)
 {
 	const char *op = request_has(req, "op") ? request_text(req, "op") : "dispatch";
 	char message[128];
@@ -313,7 +331,8 @@ static bool answer_request(struct request_state *w, const pfm_ctx_t *ctx, struct
 		return false;
 	}
 	if (!select_pmu(w, ctx, request_text(req, "pmu"))) {
-		write_failure(j, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, 0, "no processor of that name in the libpfm 3 interface");
+		write_failure(j, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, 0,
+		              "no processor of that name in the libpfm 3 interface");
 		return false;
 	}
 	for (i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
@@ -335,7 +354,8 @@ static void write_id(struct json *j, const json_t *line)
 		put_value_of(j, "id", id);
 }
 
-static bool answer_line(struct request_state *w, const pfm_ctx_t *ctx, struct json *j, const char *line, size_t len)
+static bool answer_line(struct request_state *w, const pfm_ctx_t *ctx, struct json *j,
+                        const char *line, size_t len)
 {
 	json_error_t where;
 	json_t *parsed = json_loadb(line, len, JSON_REJECT_DUPLICATES, &where);
@@ -345,7 +365,8 @@ static bool answer_line(struct request_state *w, const pfm_ctx_t *ctx, struct js
 	put_begin(j, NULL, '{');
 	write_id(j, parsed);
 	if (!parsed)
-		write_failure(j, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, where.position > 0 ? (size_t)where.position - 1 : 0, where.text);
+		write_failure(j, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX,
+		              where.position > 0 ? (size_t)where.position - 1 : 0, where.text);
 	else if (!json_is_object(parsed) || (req && !json_is_object(req)))
 		write_failure(j, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, 0, "a request is an object");
 	else

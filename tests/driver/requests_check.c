@@ -10,13 +10,7 @@
 /* Optional members may be null; a number may be a string, of the width of what it is put into. */
 struct request_member {
 	const char *key;
-	enum { TEXT,
-	       SCOPE,
-	       NUMBER,
-	       NUMBERS,
-	       EVENTS,
-	       FEATURE,
-	       LIMITS } kind;
+	enum { TEXT, SCOPE, NUMBER, NUMBERS, EVENTS, FEATURE, LIMITS } kind;
 	unsigned bits, max_value; /* of a number; of a list's entries, 0 for any number of them */
 };
 
@@ -60,24 +54,12 @@ static const struct request_member request_members[] = {
 };
 
 static const struct request_member feature_members[] = {
-	{ "used", NUMBER, 8, 0 },
-	{ "m", NUMBER, 8, 0 },
-	{ "i", NUMBER, 8, 0 },
-	{ "f", NUMBER, 8, 0 },
-	{ "b", NUMBER, 8, 0 },
-	{ "match", NUMBER, 64, 0 },
-	{ "mask", NUMBER, 64, 0 },
-	{ "mode", NUMBER, 32, 0 },
-	{ "plm", NUMBER, 32, 0 },
-	{ "um", NUMBER, 64, 0 },
-	{ "fl", NUMBER, 32, 0 },
-	{ "ds", NUMBER, 8, 0 },
-	{ "tm", NUMBER, 8, 0 },
-	{ "ptm", NUMBER, 8, 0 },
-	{ "ppm", NUMBER, 8, 0 },
-	{ "brt", NUMBER, 8, 0 },
-	{ "delay", NUMBER, 16, 0 },
-	{ "lim", LIMITS, 64, 4 },
+	{ "used", NUMBER, 8, 0 },  { "m", NUMBER, 8, 0 },      { "i", NUMBER, 8, 0 },
+	{ "f", NUMBER, 8, 0 },     { "b", NUMBER, 8, 0 },      { "match", NUMBER, 64, 0 },
+	{ "mask", NUMBER, 64, 0 }, { "mode", NUMBER, 32, 0 },  { "plm", NUMBER, 32, 0 },
+	{ "um", NUMBER, 64, 0 },   { "fl", NUMBER, 32, 0 },    { "ds", NUMBER, 8, 0 },
+	{ "tm", NUMBER, 8, 0 },    { "ptm", NUMBER, 8, 0 },    { "ppm", NUMBER, 8, 0 },
+	{ "brt", NUMBER, 8, 0 },   { "delay", NUMBER, 16, 0 }, { "lim", LIMITS, 64, 4 },
 	{ NULL, TEXT, 0, 0 },
 };
 
@@ -118,7 +100,8 @@ static bool is_list(const json_t *v, const struct request_member *m)
 	return true;
 }
 
-static const struct request_member *find_malformed(const json_t *object, const struct request_member *m);
+static const struct request_member *find_malformed(const json_t *object,
+                                                   const struct request_member *m);
 
 /* The first of an event's members that is not what it has to be. */
 static const struct request_member *find_malformed_event(const json_t *events)
@@ -133,7 +116,8 @@ static const struct request_member *find_malformed_event(const json_t *events)
 	return wrong;
 }
 
-static const struct request_member *is_malformed_member(const json_t *v, const struct request_member *m)
+static const struct request_member *is_malformed_member(const json_t *v,
+                                                        const struct request_member *m)
 {
 	const struct request_member *inside = NULL;
 	const char *text = json_string_value(v);
@@ -141,7 +125,9 @@ static const struct request_member *is_malformed_member(const json_t *v, const s
 
 	switch (m->kind) {
 	case TEXT: fits = text; break;
-	case SCOPE: fits = text && (strcmp(text, "system") == 0 || strcmp(text, "process") == 0); break;
+	case SCOPE:
+		fits = text && (strcmp(text, "system") == 0 || strcmp(text, "process") == 0);
+		break;
 	case NUMBER: fits = is_number(v, m->bits); break;
 	case NUMBERS:
 	case LIMITS: fits = is_list(v, m); break;
@@ -157,7 +143,8 @@ static const struct request_member *is_malformed_member(const json_t *v, const s
 	return fits ? inside : m;
 }
 
-static const struct request_member *find_malformed(const json_t *object, const struct request_member *m)
+static const struct request_member *find_malformed(const json_t *object,
+                                                   const struct request_member *m)
 {
 	const struct request_member *wrong = NULL;
 
@@ -181,12 +168,22 @@ bool request_find_malformed(const json_t *request, char *text, size_t size)
 		snprintf(most, sizeof(most), "up to %u ", m->max_value);
 	switch (m->kind) {
 	case TEXT: snprintf(text, size, "expected a text in \"%s\"", m->key); break;
-	case SCOPE: snprintf(text, size, "\"%s\" is neither \"system\" nor \"process\"", m->key); break;
-	case NUMBER: snprintf(text, size, "expected a number of %u bits in \"%s\"", m->bits, m->key); break;
-	case NUMBERS: snprintf(text, size, "expected a list of %snumbers of %u bits in \"%s\"", most, m->bits, m->key); break;
+	case SCOPE:
+		snprintf(text, size, "\"%s\" is neither \"system\" nor \"process\"", m->key);
+		break;
+	case NUMBER:
+		snprintf(text, size, "expected a number of %u bits in \"%s\"", m->bits, m->key);
+		break;
+	case NUMBERS:
+		snprintf(text, size, "expected a list of %snumbers of %u bits in \"%s\"", most,
+		         m->bits, m->key);
+		break;
 	case EVENTS: snprintf(text, size, "expected a list of events in \"%s\"", m->key); break;
 	case FEATURE: snprintf(text, size, "expected an object in \"%s\"", m->key); break;
-	case LIMITS: snprintf(text, size, "expected a list of %slists of numbers in \"%s\"", most, m->key); break;
+	case LIMITS:
+		snprintf(text, size, "expected a list of %slists of numbers in \"%s\"", most,
+		         m->key);
+		break;
 	}
 	return true;
 }

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Dispatch as a request: counters, levels and what each model takes beside them go in, registers come out. */
+/* Dispatch as a request: counters, levels and what each model takes beside them go in, registers
+ * come out. */
 #include "requests.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- input ------------------------------------------------------------------------------------------------------ */
+/* ---- input
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 static void clear_used_events(struct request_state *w)
 {
@@ -141,10 +144,12 @@ static void read_montecito(pfmlib_mont_input_param_t *in, const json_t *req)
 	in->pfp_mont_ipear.ipear_delay = (unsigned short)request_number(ipear, "delay");
 }
 
-/* Whether a model input is passed: as "in" says, else if the request holds anything to put in it. */
+/* Whether a model input is passed: as "in" says, else if the request holds anything to put in it.
+ */
 static bool wants_model_in(const json_t *req)
 {
-	static const char *const features[] = { "op1", "op2", "iear", "dear", "etb", "ipear", "ir", "dr" };
+	static const char *const features[] = { "op1", "op2",   "iear", "dear",
+		                                "etb", "ipear", "ir",   "dr" };
 	const json_t *event;
 	size_t i;
 
@@ -154,17 +159,21 @@ static bool wants_model_in(const json_t *req)
 		if (request_has(req, features[i]))
 			return true;
 	json_array_foreach (json_object_get(req, "ev"), i, event)
-		if (request_has(event, "th") || request_has(event, "fl") || request_has(event, "cm"))
+		if (request_has(event, "th") || request_has(event, "fl") ||
+		    request_has(event, "cm"))
 			return true;
 	return false;
 }
 
 static bool wants_model_out(const json_t *req)
 {
-	return request_has(req, "out") ? request_number(req, "out") != 0 : request_has(req, "ir") || request_has(req, "dr");
+	return request_has(req, "out") ? request_number(req, "out") != 0
+	                               : request_has(req, "ir") || request_has(req, "dr");
 }
 
-/* ---- output ----------------------------------------------------------------------------------------------------- */
+/* ---- output
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 static void write_pmcs(struct json *j, const pfmlib_reg_t *regs, unsigned n)
 {
@@ -190,7 +199,8 @@ static void write_pmds(struct json *j, const pfmlib_reg_t *regs, unsigned n)
 
 	put_begin(j, "pmd", '[');
 	for (i = 0; i < n; i++) {
-		if (regs[i].reg_addr == regs[i].reg_num && regs[i].reg_alt_addr == regs[i].reg_num) {
+		if (regs[i].reg_addr == regs[i].reg_num &&
+		    regs[i].reg_alt_addr == regs[i].reg_num) {
 			put_int(j, NULL, regs[i].reg_num);
 			continue;
 		}
@@ -235,7 +245,9 @@ static void write_range(struct json *j, const char *key, const pfmlib_mont_outpu
 	put_end(j, '}');
 }
 
-/* ---- Alpha ------------------------------------------------------------------------------------------------------ */
+/* ---- Alpha
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 /* Words of the device and of wrperfmon have all their digits, as the vectors write them. */
 static void read_word(struct json *j, const char *key, uint64_t value)
@@ -270,7 +282,9 @@ static void read_alpha(pfmlib_alpha_input_param_t *in, const json_t *req)
 	json_array_foreach (json_object_get(req, "period"), i, value)
 		if (i < PFM_ALPHA_MAX_COUNTERS)
 			in->pfp_alpha_periods[i] = request_value(value);
-	in->pfp_alpha_scope = strcmp(request_text(req, "scope"), "process") == 0 ? PFM_ALPHA_SCOPE_PROCESS : PFM_ALPHA_SCOPE_SYSTEM;
+	in->pfp_alpha_scope = strcmp(request_text(req, "scope"), "process") == 0
+	                              ? PFM_ALPHA_SCOPE_PROCESS
+	                              : PFM_ALPHA_SCOPE_SYSTEM;
 	in->pfp_alpha_modes = request_small(req, "modes");
 	in->pfp_alpha_items = request_small(req, "items");
 	in->pfp_alpha_statistic = request_small(req, "stat");
@@ -310,7 +324,8 @@ static void write_alpha_select(struct json *j, const pfmlib_alpha_output_param_t
 	unsigned i;
 
 	for (i = 0; i < out->n_ioctls && i < PFM_ALPHA_MAX_IOCTLS; i++)
-		if (out->ioctls[i].request == PCNTSETMUX || out->ioctls[i].request == PCNT5MUX || out->ioctls[i].request == PCNT6MUX)
+		if (out->ioctls[i].request == PCNTSETMUX || out->ioctls[i].request == PCNT5MUX ||
+		    out->ioctls[i].request == PCNT6MUX)
 			read_word(j, "arg", out->ioctls[i].words[0]);
 	for (i = 0; i < out->n_calls && i < PFM_ALPHA_MAX_CALLS; i++)
 		if (out->calls[i].function == 2) {
@@ -344,11 +359,13 @@ static void write_alpha(struct json *j, int pmu, const pfmlib_alpha_output_param
 }
 
 /* The "freq" vectors: the words that set the rates. */
-static int write_alpha_rates(struct json *j, int pmu, const pfmlib_alpha_input_param_t *in, const json_t *req)
+static int write_alpha_rates(struct json *j, int pmu, const pfmlib_alpha_input_param_t *in,
+                             const json_t *req)
 {
 	unsigned counters = (1u << pfm_alpha_num_counters(pmu)) - 1;
 	uint64_t arg, a1;
-	int privileged, rc = pfm_alpha_rate_word(pmu, in->pfp_alpha_rates, counters, &arg, &privileged);
+	int privileged,
+		rc = pfm_alpha_rate_word(pmu, in->pfp_alpha_rates, counters, &arg, &privileged);
 
 	if (!request_has(req, "freq") || rc != PFMLIB_SUCCESS)
 		return rc;

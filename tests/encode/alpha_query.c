@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Questions about Alpha's events: each kind of answer on an event that the manuals describe so, and every refusal. */
+/* Questions about Alpha's events: each kind of answer on an event that the manuals describe so, and
+ * every refusal. */
 #include "unit_tables.h"
 #include <perfmon/alpha.h>
 #include "alpha_tables.h"
 
-enum { EV4 = PFMLIB_ALPHA_EV4_PMU,
-       EV5 = PFMLIB_ALPHA_EV5_PMU,
-       EV6 = PFMLIB_ALPHA_EV6_PMU,
-       EV67 = PFMLIB_ALPHA_EV67_PMU };
+enum {
+	EV4 = PFMLIB_ALPHA_EV4_PMU,
+	EV5 = PFMLIB_ALPHA_EV5_PMU,
+	EV6 = PFMLIB_ALPHA_EV6_PMU,
+	EV67 = PFMLIB_ALPHA_EV67_PMU
+};
 
 static pfm_alpha_event_info_t info_of(int pmu, const char *name)
 {
@@ -24,8 +27,10 @@ static void plain_events(void **state)
 	pfm_alpha_event_info_t i = info_of(EV4, "cycles");
 
 	(void)state;
-	assert_true(i.kind == PFM_ALPHA_EVENT && i.statistic == 0 && i.pm_mode == -1 && i.weight_num == 1 && i.weight_den == 1);
-	assert_true(i.half_units == 0 && i.counters == 1 && i.uncertainty == 0 && i.error_counts == 0 && i.shift_cycles == 0);
+	assert_true(i.kind == PFM_ALPHA_EVENT && i.statistic == 0 && i.pm_mode == -1 &&
+	            i.weight_num == 1 && i.weight_den == 1);
+	assert_true(i.half_units == 0 && i.counters == 1 && i.uncertainty == 0 &&
+	            i.error_counts == 0 && i.shift_cycles == 0);
 	assert_true(i.window_less == 0 && i.linux_raw == 0);
 	assert_string_equal(i.constant, "PF_CYCLES");
 	assert_string_equal(i.formula, "");
@@ -71,7 +76,8 @@ static void doubts(void **state)
 		pfm_alpha_event_info_t got = info_of(rows[i].pmu, rows[i].name);
 
 		assert_int_equal(got.uncertainty, rows[i].want);
-		assert_true(got.error_counts == rows[i].error && got.shift_cycles == rows[i].shift && got.window_less == rows[i].less);
+		assert_true(got.error_counts == rows[i].error &&
+		            got.shift_cycles == rows[i].shift && got.window_less == rows[i].less);
 	}
 }
 
@@ -100,15 +106,19 @@ static void kinds(void **state)
 
 		assert_int_equal(got.kind, rows[i].kind);
 		assert_int_equal(got.pm_mode, rows[i].mode);
-		assert_true(got.statistic == rows[i].statistic && got.linux_raw == (int)rows[i].raw && got.counters == rows[i].counters);
+		assert_true(got.statistic == rows[i].statistic &&
+		            got.linux_raw == (int)rows[i].raw && got.counters == rows[i].counters);
 		assert_int_equal(pfm_alpha_is_pair(EV67, row), rows[i].kind == PFM_ALPHA_PAIR);
 		assert_int_equal(pfm_alpha_is_ratio(EV67, row), rows[i].kind == PFM_ALPHA_RATIO);
-		assert_int_equal(pfm_alpha_is_profileme(EV67, row), rows[i].kind >= PFM_ALPHA_PROFILEME);
+		assert_int_equal(pfm_alpha_is_profileme(EV67, row),
+		                 rows[i].kind >= PFM_ALPHA_PROFILEME);
 	}
 	assert_string_equal(info_of(EV67, "abort_per_ret").formula, "100 * abort / retired");
 	assert_non_null(strstr(info_of(EV67, "cycles0").note, "replay"));
 	/* Of other tables no event is of these kinds. */
-	assert_int_equal(pfm_alpha_is_pair(EV6, 0) | pfm_alpha_is_ratio(EV6, 0) | pfm_alpha_is_profileme(EV6, 0), 0);
+	assert_int_equal(pfm_alpha_is_pair(EV6, 0) | pfm_alpha_is_ratio(EV6, 0) |
+	                         pfm_alpha_is_profileme(EV6, 0),
+	                 0);
 	assert_int_equal(info_of(EV6, "retbranchmispr").pm_mode, -1);
 }
 
@@ -123,14 +133,19 @@ static void selects(void **state)
 	assert_int_equal(pfm_alpha_get_event_select(EV5, row, 1, NULL, NULL), PFMLIB_SUCCESS);
 	assert_int_equal(pfm_alpha_get_event_select(EV5, row, 0, &select, &cbox), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_alpha_get_event_select(EV5, row, 2, &select, &cbox), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_alpha_get_event_select(EV5, row, 64, &select, &cbox), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_alpha_get_event_select(EV5, row, 65, &select, &cbox), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_get_event_select(EV5, row, 64, &select, &cbox),
+	                 PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_get_event_select(EV5, row, 65, &select, &cbox),
+	                 PFMLIB_ERR_INVAL);
 	row = row_of(EV67, "anycycles"); /* another select and another constant on each counter */
 	for (unsigned counter = 0; counter < 2; counter++) {
-		assert_int_equal(pfm_alpha_get_event_select(EV67, row, counter, &select, &cbox), PFMLIB_SUCCESS);
+		assert_int_equal(pfm_alpha_get_event_select(EV67, row, counter, &select, &cbox),
+		                 PFMLIB_SUCCESS);
 		assert_true(select == !counter && cbox == 0);
-		assert_int_equal(pfm_alpha_get_event_constant(EV67, row, counter, &constant), PFMLIB_SUCCESS);
-		assert_string_equal(constant, counter ? "PF67_RET_INST_AND_CYCLES" : "PF67_CYCLES_AND_UNDEFINED");
+		assert_int_equal(pfm_alpha_get_event_constant(EV67, row, counter, &constant),
+		                 PFMLIB_SUCCESS);
+		assert_string_equal(constant, counter ? "PF67_RET_INST_AND_CYCLES"
+		                                      : "PF67_CYCLES_AND_UNDEFINED");
 	}
 	assert_string_equal(info_of(EV67, "anycycles").constant, "PF67_CYCLES_AND_UNDEFINED");
 	assert_int_equal(pfm_alpha_get_event_constant(EV67, row, 2, &constant), PFMLIB_ERR_INVAL);
@@ -149,7 +164,10 @@ static void partners(void **state)
 
 		for (uint32_t i = 0; i < t->n_rows; i++) {
 			struct event events[2];
-			struct encode_request req = { .table = t, .events = events, .n_events = 2, .plm = PFM_PLM0 | PFM_PLM3 };
+			struct encode_request req = { .table = t,
+				                      .events = events,
+				                      .n_events = 2,
+				                      .plm = PFM_PLM0 | PFM_PLM3 };
 			struct placement where;
 			struct register_values regs;
 
@@ -157,11 +175,13 @@ static void partners(void **state)
 			pfmi_pmu_init_event(&events[1], t, row);
 			if (pfmi_encode_dispatch(&req, &where, &regs, NULL) != PFMLIB_SUCCESS)
 				continue;
-			assert_int_equal(pfm_alpha_get_event_partner(pmus[p], row, n++, &with), PFMLIB_SUCCESS);
+			assert_int_equal(pfm_alpha_get_event_partner(pmus[p], row, n++, &with),
+			                 PFMLIB_SUCCESS);
 			assert_int_equal(with, i);
 		}
 		assert_true(n > 0);
-		assert_int_equal(pfm_alpha_get_event_partner(pmus[p], row, n, &with), PFMLIB_ERR_NOTFOUND);
+		assert_int_equal(pfm_alpha_get_event_partner(pmus[p], row, n, &with),
+		                 PFMLIB_ERR_NOTFOUND);
 	}
 }
 
@@ -181,19 +201,26 @@ static void what_does_not_exist(void **state)
 		assert_int_equal(pfm_alpha_get_event_info(pmu, end - 1, NULL), PFMLIB_ERR_INVAL);
 		assert_int_equal(pfm_alpha_get_event_info(pmu, end, &info), PFMLIB_ERR_INVAL);
 		assert_int_equal(pfm_alpha_get_event_select(pmu, end, 0, &n, &n), PFMLIB_ERR_INVAL);
-		assert_int_equal(pfm_alpha_get_event_constant(pmu, end, 0, &constant), PFMLIB_ERR_INVAL);
+		assert_int_equal(pfm_alpha_get_event_constant(pmu, end, 0, &constant),
+		                 PFMLIB_ERR_INVAL);
 		assert_int_equal(pfm_alpha_get_event_partner(pmu, end, 0, &n), PFMLIB_ERR_INVAL);
 		assert_int_equal(pfm_alpha_get_event_partner(pmu, 0, 0, NULL), PFMLIB_ERR_INVAL);
-		assert_int_equal(pfm_alpha_is_pair(pmu, end) | pfm_alpha_is_profileme(pmu, end) | pfm_alpha_is_ratio(pmu, end), 0);
+		assert_int_equal(pfm_alpha_is_pair(pmu, end) | pfm_alpha_is_profileme(pmu, end) |
+		                         pfm_alpha_is_ratio(pmu, end),
+		                 0);
 	}
 	for (size_t i = 0; i < COUNT(none); i++) {
 		assert_int_equal(pfm_alpha_get_event_info(none[i], 0, &info), PFMLIB_ERR_NOTSUPP);
-		assert_int_equal(pfm_alpha_get_event_select(none[i], 0, 0, &n, &n), PFMLIB_ERR_NOTSUPP);
-		assert_int_equal(pfm_alpha_get_event_constant(none[i], 0, 0, &constant), PFMLIB_ERR_NOTSUPP);
-		assert_int_equal(pfm_alpha_get_event_partner(none[i], 0, 0, &n), PFMLIB_ERR_NOTSUPP);
+		assert_int_equal(pfm_alpha_get_event_select(none[i], 0, 0, &n, &n),
+		                 PFMLIB_ERR_NOTSUPP);
+		assert_int_equal(pfm_alpha_get_event_constant(none[i], 0, 0, &constant),
+		                 PFMLIB_ERR_NOTSUPP);
+		assert_int_equal(pfm_alpha_get_event_partner(none[i], 0, 0, &n),
+		                 PFMLIB_ERR_NOTSUPP);
 		assert_int_equal(pfm_alpha_is_pair(none[i], 0), 0);
 	}
 }
 
-UNIT(encode_alpha_query, cmocka_unit_test(plain_events), cmocka_unit_test(weights), cmocka_unit_test(doubts), cmocka_unit_test(kinds),
-     cmocka_unit_test(selects), cmocka_unit_test(partners), cmocka_unit_test(what_does_not_exist));
+UNIT(encode_alpha_query, cmocka_unit_test(plain_events), cmocka_unit_test(weights),
+     cmocka_unit_test(doubts), cmocka_unit_test(kinds), cmocka_unit_test(selects),
+     cmocka_unit_test(partners), cmocka_unit_test(what_does_not_exist));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One event and sets of them: other ways to count the same, events that must be alone or need no counter, levels. */
+/* One event and sets of them: other ways to count the same, events that must be alone or need no
+ * counter, levels. */
 #include "unit_tables.h"
 #include <perfmon/types.h>
 #include "open_for.h"
@@ -8,15 +9,16 @@
 static struct event with(struct event ev, uint64_t code, uint64_t umask)
 {
 	const uint64_t values[] = { code, umask };
-	const unsigned fields[] = { table_key_field_plus1(ev.table, KEY_CODE) - 1, table_key_field_plus1(ev.table, KEY_UMASK) - 1 };
+	const unsigned fields[] = { table_key_field_plus1(ev.table, KEY_CODE) - 1,
+		                    table_key_field_plus1(ev.table, KEY_UMASK) - 1 };
 
 	for (unsigned i = 0; i < 2; i++)
 		assert_true(pfmi_pmu_set_user_field(&ev, fields[i], values[i]));
 	return ev;
 }
 
-/* Intel's two registers for off-core responses: event b7, unit mask 1 (later 2a, 1) has MSR 1a6; what counts the same with 1a7 is
- * bb, 1 (2b, 1) or, of Atoms, b7, 2. */
+/* Intel's two registers for off-core responses: event b7, unit mask 1 (later 2a, 1) has MSR 1a6;
+ * what counts the same with 1a7 is bb, 1 (2b, 1) or, of Atoms, b7, 2. */
 static void expect_twin(const pfm_encoding_t *e)
 {
 	uint64_t word = e->attr.config & 0xffff, twin = e->alternatives[0].config & 0xffff;
@@ -27,14 +29,17 @@ static void expect_twin(const pfm_encoding_t *e)
 	assert_true(e->alternatives[0].msr == 0x1a7);
 }
 
-/* Each other way to count a row: its control register is what the event has with that code and unit mask. */
+/* Each other way to count a row: its control register is what the event has with that code and unit
+ * mask. */
 static unsigned expect_alternatives(const pfm_ctx_t *ctx, unsigned pmu, uint32_t row)
 {
 	const struct table *t = table_builtin_at(pmu);
-	const struct field *code = table_key_field(t, KEY_CODE), *umask = table_key_field(t, KEY_UMASK);
+	const struct field *code = table_key_field(t, KEY_CODE),
+			   *umask = table_key_field(t, KEY_UMASK);
 	pfm_encoding_t e = PFM_INIT(e);
 
-	assert_int_equal(pfm_encode_event_at(ctx, (int)pmu, row, PFM_PLM3, &e, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_encode_event_at(ctx, (int)pmu, row, PFM_PLM3, &e, NULL),
+	                 PFMLIB_SUCCESS);
 	expect_twin(&e);
 	for (unsigned i = 0; i < e.n_alternatives; i++) {
 		const uint64_t config[4] = { e.alternatives[i].config };
@@ -43,12 +48,15 @@ static unsigned expect_alternatives(const pfm_ctx_t *ctx, unsigned pmu, uint32_t
 		struct register_values regs;
 
 		pfmi_pmu_init_event(&ev, t, row);
-		other = with(ev, pfmi_pmu_extract_field(code, config), pfmi_pmu_extract_field(umask, config));
+		other = with(ev, pfmi_pmu_extract_field(code, config),
+		             pfmi_pmu_extract_field(umask, config));
 		find_place(&other, 1, PFM_PLM3, &where, &regs);
 		assert_true(e.alternatives[i].control == regs.pmcs[0].value);
 		assert_true(e.alternatives[i].config != e.attr.config);
 		/* Off-core responses, and what later processors have in their place. */
-		assert_true(e.alternatives[i].msr == 0 || e.alternatives[i].msr >> 1 == 0x1a6 >> 1 || e.alternatives[i].msr >> 2 == 0x3e0 >> 2);
+		assert_true(e.alternatives[i].msr == 0 ||
+		            e.alternatives[i].msr >> 1 == 0x1a6 >> 1 ||
+		            e.alternatives[i].msr >> 2 == 0x3e0 >> 2);
 		for (unsigned k = 1; k < e.n_regs; k++)
 			assert_true(e.alternatives[i].value == e.regs[k].value);
 	}
@@ -65,7 +73,8 @@ static void other_ways(void **state)
 		const struct table *t = table_builtin_at(i);
 		unsigned here = 0;
 
-		for (uint32_t row = 0; table_key_field_plus1(t, KEY_ALT) && row < t->n_rows && here < 10; row++)
+		for (uint32_t row = 0;
+		     table_key_field_plus1(t, KEY_ALT) && row < t->n_rows && here < 10; row++)
 			if (is_event(t, row) && pfmi_table_has_row_value(t, row, KEY_ALT))
 				here += expect_alternatives(ctx, i, row);
 		found += here;
@@ -83,13 +92,16 @@ static bool beside(const struct table *t, uint32_t alone, uint32_t other)
 	struct register_values regs;
 
 	for (unsigned first = 0; first < 2; first++) {
-		struct encode_request req = { .table = t, .events = events, .n_events = 2, .plm = PFM_PLM3 };
+		struct encode_request req = {
+			.table = t, .events = events, .n_events = 2, .plm = PFM_PLM3
+		};
 		pfm_error_t why = PFM_INIT(why);
 		int rc;
 
 		pfmi_pmu_init_event(&events[first], t, alone);
 		pfmi_pmu_init_event(&events[!first], t, other);
-		if (pfmi_pmu_check_event(&events[0], NULL) || pfmi_pmu_check_event(&events[1], NULL))
+		if (pfmi_pmu_check_event(&events[0], NULL) ||
+		    pfmi_pmu_check_event(&events[1], NULL))
 			return false;
 		rc = pfmi_encode_dispatch(&req, &where, &regs, &why);
 		if (rc == PFMLIB_ERR_EVTINCOMP) /* they differ in a register that there is once */
@@ -120,12 +132,15 @@ static void counted_alone(void **state)
 		if (t->encoder != ENCODER_X86)
 			continue;
 		for (uint32_t row = 0; row < t->n_rows; row++)
-			if (table_row(t, row)->flags & ROW_EXCLUSIVE && is_event(t, row) && !table_row(t, row)->n_groups)
+			if (table_row(t, row)->flags & ROW_EXCLUSIVE && is_event(t, row) &&
+			    !table_row(t, row)->n_groups)
 				alone = row;
 		for (uint32_t row = 0; alone != ROW_NONE && row < t->n_rows; row += 13) {
 			const struct row *r = table_row(t, row);
 
-			if (!is_event(t, row) || r->n_groups || r->flags & (ROW_EXCLUSIVE | ROW_FREE_RUNNING) || !table_row_counter_mask(t, r))
+			if (!is_event(t, row) || r->n_groups ||
+			    r->flags & (ROW_EXCLUSIVE | ROW_FREE_RUNNING) ||
+			    !table_row_counter_mask(t, r))
 				continue;
 			seen[table_row_counter_mask(t, r) >> 32 != 0] += beside(t, alone, row);
 		}
@@ -182,8 +197,9 @@ static void levels(void **state)
 		for (unsigned k = 0; k < 4; k++) {
 			const unsigned asked[] = { 0, PFM_PLM0, PFM_PLM3, PFM_PLM0 | PFM_PLM3 };
 			bool named = texts[i].levels || texts[i].hypervisor;
-			unsigned want = named ? texts[i].levels : asked[k] ? asked[k]
-			                                                   : PFM_PLM0 | PFM_PLM3;
+			unsigned want = named      ? texts[i].levels
+			                : asked[k] ? asked[k]
+			                           : PFM_PLM0 | PFM_PLM3;
 			pfm_encoding_t e = PFM_INIT(e);
 			char text[64];
 
@@ -192,9 +208,11 @@ static void levels(void **state)
 				fail_msg("%s", text);
 			assert_int_equal(e.attr.exclude_user, !(want & PFM_PLM3));
 			assert_int_equal(e.attr.exclude_kernel, !(want & PFM_PLM0));
-			assert_int_equal(e.attr.exclude_hv, named ? !texts[i].hypervisor : asked[k] != 0);
+			assert_int_equal(e.attr.exclude_hv,
+			                 named ? !texts[i].hypervisor : asked[k] != 0);
 			/* Bits 16 and 17 of the control register: user and kernel. */
-			assert_int_equal(e.regs[0].value >> 16 & 3, (want & PFM_PLM3 ? 1u : 0) | (want & PFM_PLM0 ? 2u : 0));
+			assert_int_equal(e.regs[0].value >> 16 & 3,
+			                 (want & PFM_PLM3 ? 1u : 0) | (want & PFM_PLM0 ? 2u : 0));
 		}
 	pfm_close_context(ctx);
 }
@@ -202,16 +220,19 @@ static void levels(void **state)
 static void refused_sets(void **state)
 {
 	pfm_ctx_t *ctx = open_for("skl");
-	const char *many[PFM_MAX_SET + 1], *two[] = { "INST_RETIRED.ANY_P", "ev6::cycles" }, *hole[] = { "INST_RETIRED.ANY_P", NULL };
+	const char *many[PFM_MAX_SET + 1], *two[] = { "INST_RETIRED.ANY_P", "ev6::cycles" },
+					   *hole[] = { "INST_RETIRED.ANY_P", NULL };
 	pfm_set_t out = PFM_INIT(out);
 	pfm_error_t why = PFM_INIT(why);
 
 	(void)state;
 	for (unsigned i = 0; i <= PFM_MAX_SET; i++)
 		many[i] = "software::page-faults";
-	assert_int_equal(pfm_dispatch_set(ctx, many, PFM_MAX_SET + 1, NULL, &out, &why), PFMLIB_ERR_TOOMANY);
+	assert_int_equal(pfm_dispatch_set(ctx, many, PFM_MAX_SET + 1, NULL, &out, &why),
+	                 PFMLIB_ERR_TOOMANY);
 	assert_int_equal(why.kind, PFM_KIND_TOO_MANY);
-	assert_int_equal(pfm_dispatch_set(ctx, many, PFM_MAX_SET, NULL, &out, &why), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_dispatch_set(ctx, many, PFM_MAX_SET, NULL, &out, &why),
+	                 PFMLIB_SUCCESS);
 	assert_int_equal(out.n_events, PFM_MAX_SET);
 	assert_int_equal(out.n_pmcs, PFM_MAX_SET);
 	for (unsigned i = 0; i < PFM_MAX_SET; i++)
@@ -226,8 +247,10 @@ static void refused_sets(void **state)
 	pfm_close_context(ctx);
 }
 
-/* True if the event @text can be counted where @free are the only counters that are. @counter: where, or -1 if it takes none. */
-static bool countable_on(const pfm_ctx_t *ctx, const struct table *t, const char *text, uint64_t free, int *counter)
+/* True if the event @text can be counted where @free are the only counters that are. @counter:
+ * where, or -1 if it takes none. */
+static bool countable_on(const pfm_ctx_t *ctx, const struct table *t, const char *text,
+                         uint64_t free, int *counter)
 {
 	pfmlib_regmask_t taken = { 0 };
 	pfm_set_options_t options = PFM_INIT(options);
@@ -248,23 +271,21 @@ static void expect_counters(const pfm_ctx_t *ctx, const struct table *t, const c
 	pfm_encoding_t e = PFM_INIT(e);
 	int counter;
 
-	if (pfm_encode_event(ctx, text, PFM_PLM3, &e, NULL) != PFMLIB_SUCCESS || !countable_on(ctx, t, text, t->all_counters, &counter) ||
-	    counter < 0)
+	if (pfm_encode_event(ctx, text, PFM_PLM3, &e, NULL) != PFMLIB_SUCCESS ||
+	    !countable_on(ctx, t, text, t->all_counters, &counter) || counter < 0)
 		return;
 	for (unsigned c = 0; c < 64; c++)
-		if (t->all_counters >> c & 1 && countable_on(ctx, t, text, (uint64_t)1 << c, &counter) != (e.counters >> c & 1))
+		if (t->all_counters >> c & 1 &&
+		    countable_on(ctx, t, text, (uint64_t)1 << c, &counter) != (e.counters >> c & 1))
 			fail_msg("%s: counter %u", text, c);
 }
 
 static void counters_as_written(void **state)
 {
 	static const char *const codes[] = {
-		"/event=0x51,umask=0xfe/",
-		"/event=0x51,umask=0xfe,cmask=1/",
-		"/event=0,umask=1/",
-		"/event=0,umask=3/",
-		"/event=0,umask=0x80/",
-		"/event=0x1e/",
+		"/event=0x51,umask=0xfe/", "/event=0x51,umask=0xfe,cmask=1/",
+		"/event=0,umask=1/",       "/event=0,umask=3/",
+		"/event=0,umask=0x80/",    "/event=0x1e/",
 		"/event=0x2001e/",
 	};
 	char text[512];
@@ -275,7 +296,8 @@ static void counters_as_written(void **state)
 		const char *name = table_text(t, t->name);
 		pfm_ctx_t *ctx;
 
-		if ((t->encoder != ENCODER_X86 && t->encoder != ENCODER_FORMAT) || !t->all_counters || t->flags & TABLE_COMPAT_VIEW)
+		if ((t->encoder != ENCODER_X86 && t->encoder != ENCODER_FORMAT) ||
+		    !t->all_counters || t->flags & TABLE_COMPAT_VIEW)
 			continue;
 		ctx = open_for(name);
 		for (size_t i = 0; i < COUNT(codes); i++) {
@@ -283,7 +305,8 @@ static void counters_as_written(void **state)
 			expect_counters(ctx, t, text);
 		}
 		for (uint32_t row = pmu % 5; row < t->n_rows; row += 5) {
-			snprintf(text, sizeof(text), "%s::%s", name, table_text(t, table_row(t, row)->name));
+			snprintf(text, sizeof(text), "%s::%s", name,
+			         table_text(t, table_row(t, row)->name));
 			expect_counters(ctx, t, text);
 			strcat(text, ":c=1");
 			expect_counters(ctx, t, text);
@@ -309,11 +332,12 @@ static void precision_that_rows_need(void **state)
 			bool must = pfmi_table_row_value(t, row, KEY_PRECISE, ANY_COUNTER) == 2;
 			pfm_encoding_t e = PFM_INIT(e);
 
-			if (!is_event(t, row) || pfm_encode_event_at(ctx, (int)pmu, row, 0, &e, NULL) != PFMLIB_SUCCESS)
+			if (!is_event(t, row) ||
+			    pfm_encode_event_at(ctx, (int)pmu, row, 0, &e, NULL) != PFMLIB_SUCCESS)
 				continue;
 			if (e.attr.precise != must)
-				fail_msg("%s::%s: precise %u, expected %u", table_text(t, t->name), table_row_name(t, row),
-				         e.attr.precise, must);
+				fail_msg("%s::%s: precise %u, expected %u", table_text(t, t->name),
+				         table_row_name(t, row), e.attr.precise, must);
 			n_must += must;
 		}
 		pfm_close_context(ctx);
@@ -342,11 +366,13 @@ static void precision_that_texts_ask_for(void **state)
 		int rc = pfm_encode_event(ctx, lines[i].text, 0, &e, NULL);
 
 		if (rc != lines[i].rc || (!rc && e.attr.precise != lines[i].precise))
-			fail_msg("%s: %d, precise %u; expected %d, %u", lines[i].text, rc, e.attr.precise, lines[i].rc,
-			         lines[i].precise);
+			fail_msg("%s: %d, precise %u; expected %d, %u", lines[i].text, rc,
+			         e.attr.precise, lines[i].rc, lines[i].precise);
 	}
 	pfm_close_context(ctx);
 }
 
-UNIT(encode_encode, cmocka_unit_test(precision_that_rows_need), cmocka_unit_test(precision_that_texts_ask_for), cmocka_unit_test(other_ways), cmocka_unit_test(counters_as_written), cmocka_unit_test(counted_alone),
+UNIT(encode_encode, cmocka_unit_test(precision_that_rows_need),
+     cmocka_unit_test(precision_that_texts_ask_for), cmocka_unit_test(other_ways),
+     cmocka_unit_test(counters_as_written), cmocka_unit_test(counted_alone),
      cmocka_unit_test(free_running), cmocka_unit_test(levels), cmocka_unit_test(refused_sets));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a context knows, told: each answer against the table it comes from, for all that is built in, and each wrong question. */
+/* What a context knows, told: each answer against the table it comes from, for all that is built
+ * in, and each wrong question. */
 #include "units.h"
 #include "open_for.h"
 #include "context/context.h"
@@ -7,7 +8,9 @@
 /* Where the value of @key for every counter is; NULL if the row does not say. */
 static const char *text_of(const struct table *t, uint32_t row, enum field_key key)
 {
-	return pfmi_table_has_row_value(t, row, key) ? table_text(t, (uint32_t)pfmi_table_row_value(t, row, key, ANY_COUNTER)) : "";
+	return pfmi_table_has_row_value(t, row, key)
+	               ? table_text(t, (uint32_t)pfmi_table_row_value(t, row, key, ANY_COUNTER))
+	               : "";
 }
 
 static void check_event(const pfm_ctx_t *ctx, unsigned pmu, const struct table *t, uint32_t row)
@@ -16,16 +19,24 @@ static void check_event(const pfm_ctx_t *ctx, unsigned pmu, const struct table *
 	pfm_event_info_t info = { .size = sizeof(info) };
 
 	assert_int_equal(pfm_describe_event(ctx, (int)pmu, row, &info), PFMLIB_SUCCESS);
-	assert_true(info.pmu == (int)pmu && info.event == row && info.counters == table_row_counter_mask(t, r) && info.n_fields == r->n_values);
+	assert_true(info.pmu == (int)pmu && info.event == row &&
+	            info.counters == table_row_counter_mask(t, r) && info.n_fields == r->n_values);
 	assert_true(info.name == table_text(t, r->name) && info.desc == table_text(t, r->desc));
 	assert_string_equal(info.errata, text_of(t, row, KEY_ERRATA));
 	assert_string_equal(info.note, text_of(t, row, KEY_NOTE));
 	assert_string_equal(info.replaced, text_of(t, row, KEY_REPLACED));
 	assert_string_equal(info.unit, text_of(t, row, KEY_UNIT));
 	assert_string_equal(info.detail, text_of(t, row, KEY_DETAIL));
-	assert_true(info.period == (pfmi_table_has_row_value(t, row, KEY_PERIOD) ? pfmi_table_row_value(t, row, KEY_PERIOD, ANY_COUNTER) : 0));
-	assert_true(info.code == (pfmi_table_has_row_value(t, row, KEY_CODE) ? pfmi_table_row_value(t, row, KEY_CODE, ANY_COUNTER) : 0));
-	assert_true(info.counters_htoff == (pfmi_table_has_row_value(t, row, KEY_HTOFF) ? pfmi_table_row_value(t, row, KEY_HTOFF, ANY_COUNTER) : 0));
+	assert_true(info.period == (pfmi_table_has_row_value(t, row, KEY_PERIOD)
+	                                    ? pfmi_table_row_value(t, row, KEY_PERIOD, ANY_COUNTER)
+	                                    : 0));
+	assert_true(info.code == (pfmi_table_has_row_value(t, row, KEY_CODE)
+	                                  ? pfmi_table_row_value(t, row, KEY_CODE, ANY_COUNTER)
+	                                  : 0));
+	assert_true(info.counters_htoff ==
+	            (pfmi_table_has_row_value(t, row, KEY_HTOFF)
+	                     ? pfmi_table_row_value(t, row, KEY_HTOFF, ANY_COUNTER)
+	                     : 0));
 	assert_int_equal(!!(info.flags & PFM_EVENT_HIDDEN), !!(r->flags & ROW_HIDDEN));
 	assert_int_equal(!!(info.flags & PFM_EVENT_DEPRECATED), !!(r->flags & ROW_DEPRECATED));
 	assert_int_equal(!!(info.flags & PFM_EVENT_METRIC), !!(r->flags & ROW_METRIC));
@@ -48,7 +59,8 @@ static void check_parts(const pfm_ctx_t *ctx, unsigned pmu, const struct table *
 		assert_int_equal(rc, i < info.n_umasks ? PFMLIB_SUCCESS : PFMLIB_ERR_NOTFOUND);
 		if (rc)
 			continue;
-		assert_true(mask.name == table_text(t, w->name) && mask.value == w->value && mask.group == table_text(t, g->name));
+		assert_true(mask.name == table_text(t, w->name) && mask.value == w->value &&
+		            mask.group == table_text(t, g->name));
 		assert_int_equal(mask.is_combinable, !!(g->flags & GROUP_COMBINABLE));
 		if (!(g->flags & GROUP_HAS_DEFAULT))
 			assert_false(mask.is_default);
@@ -58,7 +70,8 @@ static void check_parts(const pfm_ctx_t *ctx, unsigned pmu, const struct table *
 	for (unsigned i = 0; i <= info.n_fields; i++) {
 		const char *name, *text;
 		uint64_t value;
-		int counter, rc = pfm_describe_field(ctx, (int)pmu, row, i, &name, &text, &value, &counter);
+		int counter, rc = pfm_describe_field(ctx, (int)pmu, row, i, &name, &text, &value,
+		                                     &counter);
 		struct field_value v;
 
 		assert_int_equal(rc, i < info.n_fields ? PFMLIB_SUCCESS : PFMLIB_ERR_NOTFOUND);
@@ -89,7 +102,8 @@ static void all_events(void **state)
 			check_parts(ctx, pmu, t, row);
 		}
 		assert_int_equal(pfm_describe_event(ctx, (int)pmu, end, &info), PFMLIB_ERR_INVAL);
-		assert_int_equal(pfm_describe_umask(ctx, (int)pmu, end, 0, &mask), PFMLIB_ERR_INVAL);
+		assert_int_equal(pfm_describe_umask(ctx, (int)pmu, end, 0, &mask),
+		                 PFMLIB_ERR_INVAL);
 	}
 	pfm_close_context(ctx);
 }
@@ -109,20 +123,32 @@ static void all_units(void **state)
 		int found;
 
 		assert_int_equal(pfm_describe_pmu(ctx, (int)pmu, &info), PFMLIB_SUCCESS);
-		assert_true(info.name == table_text(t, t->name) && info.desc == table_text(t, t->desc) && info.aliases == table_text(t, t->aliases));
-		assert_true(info.n_events == t->n_rows && info.libpfm_type == t->libpfm_type && info.type == t->perf_type);
+		assert_true(info.name == table_text(t, t->name) &&
+		            info.desc == table_text(t, t->desc) &&
+		            info.aliases == table_text(t, t->aliases));
+		assert_true(info.n_events == t->n_rows && info.libpfm_type == t->libpfm_type &&
+		            info.type == t->perf_type);
 		assert_int_equal(info.n_counters, __builtin_popcount((uint32_t)t->all_counters));
-		assert_int_equal(info.n_fixed, __builtin_popcount((uint32_t)(t->all_counters >> 32)));
+		assert_int_equal(info.n_fixed,
+		                 __builtin_popcount((uint32_t)(t->all_counters >> 32)));
 		assert_int_equal(info.width, t->n_counters ? table_counters(t)->width : 64);
 		assert_true(info.n_instances == 0 && *info.cpus == '\0');
 		for (unsigned i = 0; i < t->n_features; i++) {
-			assert_int_equal(pfm_describe_feature(ctx, (int)pmu, i, &name, &text, &value), PFMLIB_SUCCESS);
-			assert_true(name == table_text(t, table_features(t)[i].name) && text == table_text(t, table_features(t)[i].text));
+			assert_int_equal(
+				pfm_describe_feature(ctx, (int)pmu, i, &name, &text, &value),
+				PFMLIB_SUCCESS);
+			assert_true(name == table_text(t, table_features(t)[i].name) &&
+			            text == table_text(t, table_features(t)[i].text));
 			assert_true(value == table_features(t)[i].value);
 		}
-		assert_int_equal(pfm_describe_feature(ctx, (int)pmu, t->n_features, &name, &text, &value), PFMLIB_ERR_NOTFOUND);
+		assert_int_equal(
+			pfm_describe_feature(ctx, (int)pmu, t->n_features, &name, &text, &value),
+			PFMLIB_ERR_NOTFOUND);
 		found = pfm_find_pmu(ctx, info.name);
-		assert_true(found >= 0 && strcmp(table_text(table_builtin_at((unsigned)found), table_builtin_at((unsigned)found)->name), info.name) == 0);
+		assert_true(found >= 0 &&
+		            strcmp(table_text(table_builtin_at((unsigned)found),
+		                              table_builtin_at((unsigned)found)->name),
+		                   info.name) == 0);
 	}
 	assert_int_equal(pfm_find_pmu(ctx, "no such unit"), -1);
 	assert_int_equal(pfm_find_pmu(ctx, NULL), -1);
@@ -179,16 +205,22 @@ static void questions_that_make_no_sense(void **state)
 		assert_int_equal(pfm_describe_pmu(ctx, none[i], &pmu), PFMLIB_ERR_INVAL);
 		assert_int_equal(pfm_describe_event(ctx, none[i], 0, &event), PFMLIB_ERR_INVAL);
 		assert_int_equal(pfm_describe_umask(ctx, none[i], 0, 0, &mask), PFMLIB_ERR_INVAL);
-		assert_int_equal(pfm_describe_field(ctx, none[i], 0, 0, &name, &text, &value, &n), PFMLIB_ERR_INVAL);
-		assert_int_equal(pfm_describe_feature(ctx, none[i], 0, &name, &text, &value), PFMLIB_ERR_INVAL);
+		assert_int_equal(pfm_describe_field(ctx, none[i], 0, 0, &name, &text, &value, &n),
+		                 PFMLIB_ERR_INVAL);
+		assert_int_equal(pfm_describe_feature(ctx, none[i], 0, &name, &text, &value),
+		                 PFMLIB_ERR_INVAL);
 	}
 	assert_int_equal(pfm_describe_event(ctx, 0, 0, NULL), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_describe_pmu(ctx, 0, NULL), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_describe_umask(ctx, 0, 0, 0, NULL), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_describe_field(ctx, 0, 0, 0, NULL, &text, &value, &n), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_describe_field(ctx, 0, 0, 0, &name, NULL, &value, &n), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_describe_field(ctx, 0, 0, 0, &name, &text, NULL, &n), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_describe_field(ctx, 0, 0, 0, &name, &text, &value, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_describe_field(ctx, 0, 0, 0, NULL, &text, &value, &n),
+	                 PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_describe_field(ctx, 0, 0, 0, &name, NULL, &value, &n),
+	                 PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_describe_field(ctx, 0, 0, 0, &name, &text, NULL, &n),
+	                 PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_describe_field(ctx, 0, 0, 0, &name, &text, &value, NULL),
+	                 PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_describe_feature(ctx, 0, 0, &name, &text, NULL), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_find_event_by_text(ctx, NULL, &n, &row, NULL), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_find_event_by_text(ctx, "x", NULL, &row, NULL), PFMLIB_ERR_INVAL);
@@ -196,5 +228,6 @@ static void questions_that_make_no_sense(void **state)
 	pfm_close_context(ctx);
 }
 
-UNIT(format_describe, cmocka_unit_test(all_events), cmocka_unit_test(all_units), cmocka_unit_test(found_without_loading),
-     cmocka_unit_test(smaller_structs), cmocka_unit_test(questions_that_make_no_sense));
+UNIT(format_describe, cmocka_unit_test(all_events), cmocka_unit_test(all_units),
+     cmocka_unit_test(found_without_loading), cmocka_unit_test(smaller_structs),
+     cmocka_unit_test(questions_that_make_no_sense));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Words of groups: an event said in another dialect's terms stays the event, and what was said is what is written. */
+/* Words of groups: an event said in another dialect's terms stays the event, and what was said is
+ * what is written. */
 #include "unit_tables.h"
 #include <perfmon/types.h>
 #include "format/printer.h"
@@ -15,22 +16,26 @@ static uint64_t some_value(const struct table *t, const struct umask_group *g, u
 	return value;
 }
 
-/* Each row with groups, with words at random, once as a raw mask: the same registers whatever words a dialect likes. */
+/* Each row with groups, with words at random, once as a raw mask: the same registers whatever words
+ * a dialect likes. */
 static void other_terms_are_the_same_event(void **state)
 {
-	static const pfm_dialect_t dialects[] = { PFM_DIALECT_LIBPFM, PFM_DIALECT_LIBPMC, PFM_DIALECT_VENDOR };
+	static const pfm_dialect_t dialects[] = { PFM_DIALECT_LIBPFM, PFM_DIALECT_LIBPMC,
+		                                  PFM_DIALECT_VENDOR };
 	const struct table *t = table_with(ENCODER_X86, "coreduo");
 	uint64_t random = 43;
 	unsigned tried = 0;
 
 	(void)state;
 	for (uint32_t row = 0; row < t->n_rows; row++)
-		for (unsigned i = 0; i < 50 && is_event(t, row) && table_row(t, row)->n_groups; i++, tried++) {
+		for (unsigned i = 0; i < 50 && is_event(t, row) && table_row(t, row)->n_groups;
+		     i++, tried++) {
 			struct event ev, said;
 
 			pfmi_pmu_init_event(&ev, t, row);
 			for (unsigned k = 0; k < table_row(t, row)->n_groups; k++)
-				ev.group_values[k] = some_value(t, pfmi_pmu_row_group(t, row, k), &random);
+				ev.group_values[k] =
+					some_value(t, pfmi_pmu_row_group(t, row, k), &random);
 			ev.has_raw_umask = unit_random(&random) & 1;
 			for (size_t d = 0; d < COUNT(dialects); d++) {
 				said = ev;
@@ -41,7 +46,8 @@ static void other_terms_are_the_same_event(void **state)
 	assert_true(tried > 1000);
 }
 
-static const char *written(const char *name, pfm_dialect_t dialect, void (*change)(struct event *ev))
+static const char *written(const char *name, pfm_dialect_t dialect,
+                           void (*change)(struct event *ev))
 {
 	const struct table *t = table_with(ENCODER_X86, "coreduo");
 	static struct event_printer p;
@@ -75,7 +81,8 @@ static void pinned(struct event *ev)
 
 static void threshold(struct event *ev)
 {
-	assert_true(pfmi_pmu_set_user_field(ev, table_key_field_plus1(ev->table, KEY_CMASK) - 1, 2));
+	assert_true(
+		pfmi_pmu_set_user_field(ev, table_key_field_plus1(ev->table, KEY_CMASK) - 1, 2));
 	assert_true(pfmi_pmu_set_user_field(ev, table_key_field_plus1(ev->table, KEY_INV) - 1, 1));
 }
 
@@ -85,12 +92,18 @@ static void words(void **state)
 	assert_string_equal(written("Instr_Ret", PFM_DIALECT_LIBPFM, user), "coreduo::INSTR_RET:u");
 	assert_string_equal(written("Instr_Ret", PFM_DIALECT_LIBPMC, user), "Instr_Ret,usr");
 	assert_string_equal(written("Instr_Ret", PFM_DIALECT_VENDOR, user), "Instr_Ret:u");
-	assert_string_equal(written("Instr_Ret", PFM_DIALECT_LIBPFM, threshold), "coreduo::INSTR_RET:i:c=2");
-	assert_string_equal(written("Instr_Ret", PFM_DIALECT_LIBPMC, threshold), "Instr_Ret,cmask=2,inv");
+	assert_string_equal(written("Instr_Ret", PFM_DIALECT_LIBPFM, threshold),
+	                    "coreduo::INSTR_RET:i:c=2");
+	assert_string_equal(written("Instr_Ret", PFM_DIALECT_LIBPMC, threshold),
+	                    "Instr_Ret,cmask=2,inv");
 	assert_string_equal(written("Instr_Ret", PFM_DIALECT_VENDOR, levels_off), "Instr_Ret:u=0");
-	assert_string_equal(written("Instr_Ret", PFM_DIALECT_LIBPMC, levels_off), "libpmc cannot switch every level off");
-	assert_string_equal(written("Instr_Ret", PFM_DIALECT_VENDOR, pinned), "Instr_Ret:counter=1");
-	assert_string_equal(written("Instr_Ret", PFM_DIALECT_LIBPMC, pinned), "libpmc cannot name the counter");
+	assert_string_equal(written("Instr_Ret", PFM_DIALECT_LIBPMC, levels_off),
+	                    "libpmc cannot switch every level off");
+	assert_string_equal(written("Instr_Ret", PFM_DIALECT_VENDOR, pinned),
+	                    "Instr_Ret:counter=1");
+	assert_string_equal(written("Instr_Ret", PFM_DIALECT_LIBPMC, pinned),
+	                    "libpmc cannot name the counter");
 }
 
-UNIT(format_print_attributes, cmocka_unit_test(other_terms_are_the_same_event), cmocka_unit_test(words));
+UNIT(format_print_attributes, cmocka_unit_test(other_terms_are_the_same_event),
+     cmocka_unit_test(words));

@@ -4,7 +4,8 @@
 #include <perfmon/types.h>
 #include "format/printer.h"
 
-/* One letter for each thing that is said, in perf's order; two at random beside each other as well. */
+/* One letter for each thing that is said, in perf's order; two at random beside each other as well.
+ */
 static void letters(void **state)
 {
 	uint64_t random = 41;
@@ -16,8 +17,11 @@ static void letters(void **state)
 		char expect[12], got[12];
 		unsigned n = 0;
 
-		ev.plm = (r & 1 ? PFM_PLM3 : 0u) | (r & 2 ? PFM_PLM0 : 0u) | (r & 4 ? PFMI_PLMH : 0u);
-		ev.exclude_flags = (r & 8 ? EVENT_ONLY_GUEST : 0u) | (r & 16 ? EVENT_ONLY_HOST : 0u) | (r & 32 ? EVENT_EXCLUDE_IDLE : 0u);
+		ev.plm = (r & 1 ? PFM_PLM3 : 0u) | (r & 2 ? PFM_PLM0 : 0u) |
+		         (r & 4 ? PFMI_PLMH : 0u);
+		ev.exclude_flags = (r & 8 ? EVENT_ONLY_GUEST : 0u) |
+		                   (r & 16 ? EVENT_ONLY_HOST : 0u) |
+		                   (r & 32 ? EVENT_EXCLUDE_IDLE : 0u);
 		for (unsigned k = 0; k < 3; k++)
 			if (r >> k & 1)
 				expect[n++] = "ukh"[k];
@@ -35,10 +39,12 @@ static void letters(void **state)
 static void set(struct event *ev, enum field_key key, uint64_t value)
 {
 	if (value)
-		assert_true(pfmi_pmu_set_user_field(ev, table_key_field_plus1(ev->table, key) - 1, value));
+		assert_true(pfmi_pmu_set_user_field(ev, table_key_field_plus1(ev->table, key) - 1,
+		                                    value));
 }
 
-/* Code and unit mask of a row without groups, and what was set beside them; what is 0 is left out. */
+/* Code and unit mask of a row without groups, and what was set beside them; what is 0 is left out.
+ */
 static void terms(void **state)
 {
 	const struct table *t = table_with(ENCODER_X86, "coreduo");
@@ -47,28 +53,39 @@ static void terms(void **state)
 
 	(void)state;
 	for (uint32_t row = 0; row < t->n_rows; row++) {
-		for (unsigned i = 0; i < 20 && is_event(t, row) && !table_row(t, row)->n_groups; i++, tried++) {
-			uint64_t r = unit_random(&random), umask = pfmi_table_row_value(t, row, KEY_UMASK, ANY_COUNTER);
-			unsigned cmask = r & 1 ? (unsigned)(r >> 8 & 255) : 0, inv = r >> 1 & 1, edge = r >> 2 & 1;
+		for (unsigned i = 0; i < 20 && is_event(t, row) && !table_row(t, row)->n_groups;
+		     i++, tried++) {
+			uint64_t r = unit_random(&random),
+				 umask = pfmi_table_row_value(t, row, KEY_UMASK, ANY_COUNTER);
+			unsigned cmask = r & 1 ? (unsigned)(r >> 8 & 255) : 0, inv = r >> 1 & 1,
+				 edge = r >> 2 & 1;
 			static struct event_printer p;
 			struct event ev;
 			char expect[128];
 			int n;
 
 			pfmi_pmu_init_event(&ev, t, row);
-			if (pfmi_pmu_event_field_value(&ev, table_key_field_plus1(t, KEY_EDGE) - 1, ANY_COUNTER))
+			if (pfmi_pmu_event_field_value(&ev, table_key_field_plus1(t, KEY_EDGE) - 1,
+			                               ANY_COUNTER))
 				continue;
 			set(&ev, KEY_CMASK, cmask);
 			set(&ev, KEY_INV, inv);
 			set(&ev, KEY_EDGE, edge);
 			ev.plm = r & 8 ? PFM_PLM3 : 0;
-			n = snprintf(expect, sizeof(expect), "cpu/event=0x%x", (unsigned)pfmi_table_row_value(t, row, KEY_CODE, ANY_COUNTER));
+			n = snprintf(expect, sizeof(expect), "cpu/event=0x%x",
+			             (unsigned)pfmi_table_row_value(t, row, KEY_CODE, ANY_COUNTER));
 			if (umask)
-				n += snprintf(expect + n, sizeof(expect) - (size_t)n, ",umask=0x%x", (unsigned)umask);
+				n += snprintf(expect + n, sizeof(expect) - (size_t)n, ",umask=0x%x",
+				              (unsigned)umask);
 			if (cmask)
-				n += snprintf(expect + n, sizeof(expect) - (size_t)n, ",cmask=%u", cmask);
-			snprintf(expect + n, sizeof(expect) - (size_t)n, "%s%s/%s", inv ? ",inv" : "", edge ? ",edge" : "", ev.plm ? "u" : "");
-			p = (struct event_printer){ .event = &ev, .table = t, .dialect = PFM_DIALECT_PERF, .device = pfmi_base_make_slice("cpu") };
+				n += snprintf(expect + n, sizeof(expect) - (size_t)n, ",cmask=%u",
+				              cmask);
+			snprintf(expect + n, sizeof(expect) - (size_t)n, "%s%s/%s",
+			         inv ? ",inv" : "", edge ? ",edge" : "", ev.plm ? "u" : "");
+			p = (struct event_printer){ .event = &ev,
+				                    .table = t,
+				                    .dialect = PFM_DIALECT_PERF,
+				                    .device = pfmi_base_make_slice("cpu") };
 			assert_true(pfmi_format_append_perf_event(&p));
 			assert_string_equal(p.text, expect);
 		}
@@ -84,7 +101,10 @@ static void refusals(void **state)
 	struct event ev;
 
 	(void)state;
-	p = (struct event_printer){ .event = &ev, .table = t, .dialect = PFM_DIALECT_PERF, .device = pfmi_base_make_slice("cpu") };
+	p = (struct event_printer){ .event = &ev,
+		                    .table = t,
+		                    .dialect = PFM_DIALECT_PERF,
+		                    .device = pfmi_base_make_slice("cpu") };
 	pfmi_pmu_init_event(&ev, t, 0);
 	ev.has_no_levels = true;
 	assert_false(pfmi_format_append_perf_event(&p));
@@ -93,7 +113,8 @@ static void refusals(void **state)
 	ev.plm = PFM_PLM1;
 	p.reason = NULL;
 	assert_false(pfmi_format_append_perf_event(&p));
-	assert_string_equal(p.reason, "perf tells user from kernel and hypervisor, no other levels");
+	assert_string_equal(p.reason,
+	                    "perf tells user from kernel and hypervisor, no other levels");
 	pfmi_pmu_init_event(&ev, t, 0);
 	ev.counter_pin = 1;
 	p.reason = NULL;
@@ -101,8 +122,10 @@ static void refusals(void **state)
 	assert_string_equal(p.reason, "perf leaves the choice of the counter to the kernel");
 }
 
-/* The extra register that the text names, with @value, 0 as well: perf's spelling says the same one. */
-static void keeps_its_register(const pfm_ctx_t *ctx, const char *event, const char *field, unsigned value)
+/* The extra register that the text names, with @value, 0 as well: perf's spelling says the same
+ * one. */
+static void keeps_its_register(const pfm_ctx_t *ctx, const char *event, const char *field,
+                               unsigned value)
 {
 	pfm_encoding_t first = PFM_INIT(first), again = PFM_INIT(again);
 	char text[512], perf[512];
@@ -110,7 +133,8 @@ static void keeps_its_register(const pfm_ctx_t *ctx, const char *event, const ch
 	snprintf(text, sizeof(text), "%s:%s=%u", event, field, value);
 	assert_int_equal(pfm_encode_event(ctx, text, 0, &first, NULL), PFMLIB_SUCCESS);
 	assert_int_equal(first.n_regs, 2);
-	assert_int_equal(pfm_print_event(ctx, text, PFM_DIALECT_PERF, perf, sizeof(perf), NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_print_event(ctx, text, PFM_DIALECT_PERF, perf, sizeof(perf), NULL),
+	                 PFMLIB_SUCCESS);
 	assert_non_null(strstr(perf, field));
 	assert_int_equal(pfm_encode_event(ctx, perf, 0, &again, NULL), PFMLIB_SUCCESS);
 	if (again.n_regs != 2 || memcmp(again.regs, first.regs, 2 * sizeof(first.regs[0])) != 0)
@@ -128,7 +152,8 @@ static void extra_registers(void **state)
 		pfm_ctx_options_t o = PFM_INIT(o);
 		pfm_ctx_t *ctx;
 
-		if (t->encoder != ENCODER_X86 || t->flags & TABLE_COMPAT_VIEW || !(table_key_field_plus1(t, KEY_LDLAT) | table_key_field_plus1(t, KEY_FRONTEND)))
+		if (t->encoder != ENCODER_X86 || t->flags & TABLE_COMPAT_VIEW ||
+		    !(table_key_field_plus1(t, KEY_LDLAT) | table_key_field_plus1(t, KEY_FRONTEND)))
 			continue;
 		o.pmu = table_text(t, t->name);
 		o.flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES;
@@ -136,13 +161,21 @@ static void extra_registers(void **state)
 		for (uint32_t row = 0, n = 0; row < t->n_rows && n < 5; row++) {
 			const struct row *r = table_row(t, row);
 
-			/* On a general counter, without a register of its own, and of a name that leads to it. */
-			if (r->n_groups || r->flags & (ROW_SHADOWED | ROW_METRIC | ROW_FREE_RUNNING) ||
-			    pfmi_table_has_row_value(t, row, KEY_MSR) || !(table_row_counter_mask(t, r) & 1))
+			/* On a general counter, without a register of its own, and of a name that
+			 * leads to it. */
+			if (r->n_groups ||
+			    r->flags & (ROW_SHADOWED | ROW_METRIC | ROW_FREE_RUNNING) ||
+			    pfmi_table_has_row_value(t, row, KEY_MSR) ||
+			    !(table_row_counter_mask(t, r) & 1))
 				continue;
 			for (unsigned i = 0; i < COUNT(keys); i++)
-				for (unsigned value = 0; table_key_field_plus1(t, keys[i]) && value < 3; value++, tried++)
-					keeps_its_register(ctx, table_text(t, r->name), table_text(t, table_key_field(t, keys[i])->name), value);
+				for (unsigned value = 0;
+				     table_key_field_plus1(t, keys[i]) && value < 3;
+				     value++, tried++)
+					keeps_its_register(
+						ctx, table_text(t, r->name),
+						table_text(t, table_key_field(t, keys[i])->name),
+						value);
 			n++;
 		}
 		pfm_close_context(ctx);
@@ -150,4 +183,5 @@ static void extra_registers(void **state)
 	assert_true(tried > 100);
 }
 
-UNIT(format_print_perf, cmocka_unit_test(letters), cmocka_unit_test(terms), cmocka_unit_test(refusals), cmocka_unit_test(extra_registers));
+UNIT(format_print_perf, cmocka_unit_test(letters), cmocka_unit_test(terms),
+     cmocka_unit_test(refusals), cmocka_unit_test(extra_registers));

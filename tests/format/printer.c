@@ -65,7 +65,8 @@ static void numbers(void **state)
 	assert_string_equal(value_of(t, KEY_CMASK, 46), "46");
 }
 
-/* Every word of every field that has some: what is written for its value is a word of that value, or the number. */
+/* Every word of every field that has some: what is written for its value is a word of that value,
+ * or the number. */
 static void words(void **state)
 {
 	static struct event_printer p;
@@ -78,15 +79,24 @@ static void words(void **state)
 		for (unsigned i = 0; i < t->n_fields; i++) {
 			const struct field *f = table_fields(t) + i;
 
-			for (unsigned n = 0; n < f->n_named_values && f->kind != FIELD_NUMBER && f->kind != FIELD_TEXT; n++) {
-				const struct named_value *w = table_named_values(t) + f->first_named_value + n;
+			for (unsigned n = 0; n < f->n_named_values && f->kind != FIELD_NUMBER &&
+			                     f->kind != FIELD_TEXT;
+			     n++) {
+				const struct named_value *w =
+					table_named_values(t) + f->first_named_value + n;
 				bool same = false;
 
 				begin(&p, t);
 				pfmi_format_append_value(&p, f, w->value);
 				for (unsigned m = 0; m < f->n_named_values; m++)
-					same |= table_named_values(t)[f->first_named_value + m].value == w->value &&
-					        strcmp(p.text, table_text(t, table_named_values(t)[f->first_named_value + m].name)) == 0;
+					same |= table_named_values(t)[f->first_named_value + m]
+					                        .value == w->value &&
+					        strcmp(p.text,
+					               table_text(
+							       t,
+							       table_named_values(
+								       t)[f->first_named_value + m]
+								       .name)) == 0;
 				as_word += same;
 				assert_true(same || strtoull(p.text, NULL, 0) == w->value);
 			}
@@ -95,5 +105,5 @@ static void words(void **state)
 	assert_true(as_word > 0);
 }
 
-UNIT(format_printer, cmocka_unit_test(the_room_ends), cmocka_unit_test(the_first_reason_stays), cmocka_unit_test(numbers),
-     cmocka_unit_test(words));
+UNIT(format_printer, cmocka_unit_test(the_room_ends), cmocka_unit_test(the_first_reason_stays),
+     cmocka_unit_test(numbers), cmocka_unit_test(words));

@@ -17,33 +17,44 @@ struct sentence {
 static void sentences_name_the_token_and_the_way_out(void **state)
 {
 	static const struct sentence lines[] = {
-		{ "L2_ADS,core=both", "\"core=both\": \"both\" is not a value of core (this, all)" },
-		{ "Instr_Rett", "\"Instr_Rett\" is not an event of coreduo; another processor's is written PROCESSOR::EVENT" },
+		{ "L2_ADS,core=both",
+		  "\"core=both\": \"both\" is not a value of core (this, all)" },
+		{ "Instr_Rett", "\"Instr_Rett\" is not an event of coreduo; another processor's is "
+		                "written PROCESSOR::EVENT" },
 		{ "montecito::Instr_Rett", "\"Instr_Rett\" is not an event of montecito" },
 		{ "nopmu::x", "unknown PMU \"nopmu\"" },
-		{ "dc-misses", "\"dc-misses\": no event of this processor counts misses of the L1 data cache" },
-		{ "L2_ADS,foo", "\"foo\" is not a qualifier of L2_ADS, which takes core, edge, inv, cmask, os, usr" },
-		{ "coreduo::L2_ADS:foo", "\"foo\" is not a qualifier of L2_ADS, which takes SELF, BOTH_CORES, edge, inv, cmask, u, k" },
-		{ "cpu/evnt=1/", "\"evnt\" is not a qualifier of coreduo, which takes event, umask, edge, pc, inv, cmask" },
-		{ "cpu/event=1/z",
-		  "\"z\" is not a modifier: u, k and h for levels, p, pp or ppp for precision and G, H and I for guests, the host and no "
-		  "idle time can stand behind the last slash" },
+		{ "dc-misses",
+		  "\"dc-misses\": no event of this processor counts misses of the L1 data cache" },
+		{ "L2_ADS,foo", "\"foo\" is not a qualifier of L2_ADS, which takes core, edge, "
+		                "inv, cmask, os, usr" },
+		{ "coreduo::L2_ADS:foo", "\"foo\" is not a qualifier of L2_ADS, which takes SELF, "
+		                         "BOTH_CORES, edge, inv, cmask, u, k" },
+		{ "cpu/evnt=1/", "\"evnt\" is not a qualifier of coreduo, which takes event, "
+		                 "umask, edge, pc, inv, cmask" },
+		{ "cpu/event=1/z", "\"z\" is not a modifier: u, k and h for levels, p, pp or ppp "
+		                   "for precision and G, H and I for guests, the host and no "
+		                   "idle time can stand behind the last slash" },
 		{ "cpu/event=1/ue", "\"e\": this library has no exclusive groups" },
 		{ "Instr_Ret:ub", "\"b\": this library does not count with BPF" },
-		{ "L2_ADS,,usr", "a qualifier is empty at position 8: leave the separator out, or name one of core, edge, inv, cmask, "
+		{ "L2_ADS,,usr", "a qualifier is empty at position 8: leave the separator out, or "
+		                 "name one of core, edge, inv, cmask, "
 		                 "os, usr" },
 		{ "L2_ADS,usr=1", "\"usr\" takes no value: it stands alone" },
 		{ "L2_ADS,core", "\"core\" needs a value: this, all" },
 		{ "L2_ADS,cmask=", "\"cmask\" needs a value: a number behind \"=\"" },
 		{ "L2_ADS,cmask=256", "\"cmask=256\": \"256\" is out of range: at most 255" },
 		{ "L2_ADS,cmask=x", "\"cmask=x\": \"x\" is not valid: a number is expected" },
-		{ "L2_ADS,agent=any", "\"agent\" does not go with L2_ADS, which takes core, edge, inv, cmask, os, usr" },
+		{ "L2_ADS,agent=any", "\"agent\" does not go with L2_ADS, which takes core, edge, "
+		                      "inv, cmask, os, usr" },
 		{ "SSE_PREFETCH", "SSE_PREFETCH needs one of NTA, T1, T2" },
-		{ "SIMD_INT_INSTRUCTIONS", "SIMD_INT_INSTRUCTIONS needs at least one of MUL, SHIFT, PACK, UNPACK, LOGICAL, ARITHMETIC" },
-		{ "coreduo::L2_ADS:SELF:BOTH_CORES", "\"BOTH_CORES\": only one value of this group can be chosen" },
+		{ "SIMD_INT_INSTRUCTIONS", "SIMD_INT_INSTRUCTIONS needs at least one of MUL, "
+		                           "SHIFT, PACK, UNPACK, LOGICAL, ARITHMETIC" },
+		{ "coreduo::L2_ADS:SELF:BOTH_CORES",
+		  "\"BOTH_CORES\": only one value of this group can be chosen" },
 		{ "cpu/event=1", "\"/event=1\": a second '/' must follow the terms" },
 		/* What cannot be printed is not printed. */
-		{ "Instr\001\nRet", "\"Instr??Ret\" is not an event of coreduo; another processor's is written PROCESSOR::EVENT" },
+		{ "Instr\001\nRet", "\"Instr??Ret\" is not an event of coreduo; another "
+		                    "processor's is written PROCESSOR::EVENT" },
 	};
 
 	(void)state;
@@ -52,8 +63,10 @@ static void sentences_name_the_token_and_the_way_out(void **state)
 		pfm_error_t error = PFM_INIT(error);
 		char buf[512];
 
-		assert_int_not_equal(pfm_encode_event(ctx, lines[i].text, 0, &e, &error), PFMLIB_SUCCESS);
-		assert_int_equal(pfm_explain_error(ctx, lines[i].text, &error, buf, sizeof(buf)), strlen(lines[i].sentence));
+		assert_int_not_equal(pfm_encode_event(ctx, lines[i].text, 0, &e, &error),
+		                     PFMLIB_SUCCESS);
+		assert_int_equal(pfm_explain_error(ctx, lines[i].text, &error, buf, sizeof(buf)),
+		                 strlen(lines[i].sentence));
 		assert_string_equal(buf, lines[i].sentence);
 	}
 }
@@ -71,18 +84,23 @@ static void sets_are_explained_by_number_or_by_name(void **state)
 	pfm_explain_error(ctx, NULL, &error, buf, sizeof(buf));
 	assert_string_equal(buf, "events number 2 and 3 can only count on counter 1");
 	pfm_explain_error(ctx, "Instr_Ret,FP_Assist,cmask=1,inv,Mul,Div", &error, buf, sizeof(buf));
-	assert_string_equal(buf, "\"FP_Assist,cmask=1,inv\" and \"Mul\" can only count on counter 1");
+	assert_string_equal(buf,
+	                    "\"FP_Assist,cmask=1,inv\" and \"Mul\" can only count on counter 1");
 	error.clash = 0xd;
 	error.clash_counters = 0x300000003;
 	pfm_explain_error(ctx, NULL, &error, buf, sizeof(buf));
-	assert_string_equal(buf, "events number 1, 3 and 4 can only count on counters 0 and 1 and fixed counters 0 and 1");
+	assert_string_equal(buf, "events number 1, 3 and 4 can only count on counters 0 and 1 and "
+	                         "fixed counters 0 and 1");
 	pfm_explain_error(ctx, "Instr_Ret,FP_Assist,Mul,Div", &error, buf, sizeof(buf));
-	assert_string_equal(buf, "\"Instr_Ret\", \"Mul\" and \"Div\" can only count on counters 0 and 1 and fixed counters 0 and 1");
+	assert_string_equal(buf, "\"Instr_Ret\", \"Mul\" and \"Div\" can only count on counters 0 "
+	                         "and 1 and fixed counters 0 and 1");
 	pfm_explain_error(ctx, "w,x,y,z", &error, buf, sizeof(buf));
-	assert_string_equal(buf, "\"w\", \"y\" and \"z\" can only count on counters 0 and 1 and fixed counters 0 and 1");
+	assert_string_equal(buf, "\"w\", \"y\" and \"z\" can only count on counters 0 and 1 and "
+	                         "fixed counters 0 and 1");
 	/* A text that is one event of the set, not all of them. */
 	pfm_explain_error(ctx, "Div", &error, buf, sizeof(buf));
-	assert_string_equal(buf, "events number 1, 3 and 4 can only count on counters 0 and 1 and fixed counters 0 and 1");
+	assert_string_equal(buf, "events number 1, 3 and 4 can only count on counters 0 and 1 and "
+	                         "fixed counters 0 and 1");
 	error.clash = 0x1;
 	error.clash_counters = 0;
 	pfm_explain_error(ctx, NULL, &error, buf, sizeof(buf));
@@ -102,7 +120,8 @@ static void more_events_than_counters(void **state)
 		pfm_error_t error = PFM_INIT(error);
 		pfm_set_t set = PFM_INIT(set);
 
-		assert_int_equal(pfm_dispatch_set(ctx, texts, n, NULL, &set, &error), n > 12 ? PFMLIB_ERR_NOASSIGN : PFMLIB_SUCCESS);
+		assert_int_equal(pfm_dispatch_set(ctx, texts, n, NULL, &set, &error),
+		                 n > 12 ? PFMLIB_ERR_NOASSIGN : PFMLIB_SUCCESS);
 		if (n == 12)
 			continue;
 		assert_int_equal(error.event, 12);
@@ -111,7 +130,8 @@ static void more_events_than_counters(void **state)
 	}
 }
 
-/* The event that wants no others is the one the error names; the first, where it names none of a set. */
+/* The event that wants no others is the one the error names; the first, where it names none of a
+ * set. */
 static void an_event_that_must_be_alone(void **state)
 {
 	static const struct {
@@ -119,23 +139,29 @@ static void an_event_that_must_be_alone(void **state)
 		uint64_t clash;
 		const char *text, *said;
 	} rows[] = {
-		{ 1, 0x6, NULL, "event number 2 must be counted alone: event number 3 has no counter beside it" },
+		{ 1, 0x6, NULL,
+		  "event number 2 must be counted alone: event number 3 has no counter beside it" },
 		{ 0, 0x5, "a,b,c", "\"a\" must be counted alone: \"c\" has no counter beside it" },
 		{ 2, 0x6, "a,b,c", "\"c\" must be counted alone: \"b\" has no counter beside it" },
-		{ 63,
-		  UINT64_C(0x8000000000000001),
-		  NULL,
-		  "event number 64 must be counted alone: event number 1 has no counter beside it" },
-		{ -1, 0x3, NULL, "event number 1 must be counted alone: event number 2 has no counter beside it" },
-		{ 64, 0x3, NULL, "event number 1 must be counted alone: event number 2 has no counter beside it" },
-		{ -1, 0x1, "Mul", "\"Mul\" must be counted alone: others of its group need counters beside it" },
-		{ 3, 0x8, "Mul", "\"Mul\" must be counted alone: others of its group need counters beside it" },
+		{ 63, UINT64_C(0x8000000000000001), NULL,
+		  "event number 64 must be counted alone: event number 1 has no counter beside "
+		  "it" },
+		{ -1, 0x3, NULL,
+		  "event number 1 must be counted alone: event number 2 has no counter beside it" },
+		{ 64, 0x3, NULL,
+		  "event number 1 must be counted alone: event number 2 has no counter beside it" },
+		{ -1, 0x1, "Mul",
+		  "\"Mul\" must be counted alone: others of its group need counters beside it" },
+		{ 3, 0x8, "Mul",
+		  "\"Mul\" must be counted alone: others of its group need counters beside it" },
 	};
 	char buf[256];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		pfm_error_t error = { .size = sizeof(error), .code = PFMLIB_ERR_NOASSIGN, .kind = PFM_KIND_ALONE };
+		pfm_error_t error = { .size = sizeof(error),
+			              .code = PFMLIB_ERR_NOASSIGN,
+			              .kind = PFM_KIND_ALONE };
 
 		error.event = rows[i].event;
 		error.clash = rows[i].clash;
@@ -147,12 +173,16 @@ static void an_event_that_must_be_alone(void **state)
 /* Where nothing is marked the sentence is about the whole text. */
 static void an_error_without_a_place(void **state)
 {
-	pfm_error_t error = { .size = sizeof(error), .code = PFMLIB_ERR_NOTSUPP, .kind = PFM_KIND_NOT_ON_CPU, .event = -1 };
+	pfm_error_t error = { .size = sizeof(error),
+		              .code = PFMLIB_ERR_NOTSUPP,
+		              .kind = PFM_KIND_NOT_ON_CPU,
+		              .event = -1 };
 	char buf[256];
 
 	(void)state;
 	pfm_explain_error(ctx, "Instr_Ret", &error, buf, sizeof(buf));
-	assert_string_equal(buf, "\"Instr_Ret\": this processor says that it does not have this architectural event");
+	assert_string_equal(buf, "\"Instr_Ret\": this processor says that it does not have this "
+	                         "architectural event");
 	error.kind = PFM_KIND_SYSTEM;
 	error.detail = "the counters cannot be opened";
 	error.sys_errno = 13;
@@ -163,7 +193,9 @@ static void an_error_without_a_place(void **state)
 /* Every kind has a word and a sentence, with and without a text, in a buffer of any size. */
 static void every_kind_in_every_buffer(void **state)
 {
-	static const char *const texts[] = { NULL, "", "L2_Rqsts,core=x", "cpu/event=1/", "a::b", ":::", "\xff" };
+	static const char *const texts[] = {
+		NULL, "", "L2_Rqsts,core=x", "cpu/event=1/", "a::b", ":::", "\xff"
+	};
 	char names[8][96];
 
 	(void)state;
@@ -186,19 +218,24 @@ static void every_kind_in_every_buffer(void **state)
 					.clash_counters = start,
 				};
 				char whole[512], buf[64];
-				size_t len = pfm_explain_error(ctx, texts[t], &error, whole, sizeof(whole));
+				size_t len = pfm_explain_error(ctx, texts[t], &error, whole,
+				                               sizeof(whole));
 
 				assert_true(len > 0 && len == strlen(whole));
 				for (size_t size = 0; size < sizeof(buf); size += 7) {
 					memset(buf, 'x', sizeof(buf));
-					assert_int_equal(pfm_explain_error(ctx, texts[t], &error, buf, size), len);
+					assert_int_equal(
+						pfm_explain_error(ctx, texts[t], &error, buf, size),
+						len);
 					assert_int_equal(buf[size], 'x');
 					if (size) {
-						assert_int_equal(strlen(buf), len < size ? len : size - 1);
+						assert_int_equal(strlen(buf),
+						                 len < size ? len : size - 1);
 						assert_memory_equal(buf, whole, strlen(buf));
 					}
 				}
-				assert_true(pfm_suggest_names(ctx, texts[t], &error, names, 8) <= 8);
+				assert_true(pfm_suggest_names(ctx, texts[t], &error, names, 8) <=
+				            8);
 			}
 	assert_int_equal(pfm_explain_error(ctx, NULL, NULL, NULL, 0), 0);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What may be written: the answers about registers, modifiers, levels and words agree with what is taken. */
+/* What may be written: the answers about registers, modifiers, levels and words agree with what is
+ * taken. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -10,14 +11,17 @@
 #include <cmocka.h>
 #include "built_in.h"
 
-/* ---- registers ------------------------------------------------------------------------------------------------------- */
+/* ---- registers
+ * -------------------------------------------------------------------------------------------------------
+ */
 
 static void expect_registers(const char *pmu, const char *wanted)
 {
 	char all[1024] = "", name[16];
 	size_t n = 0;
 
-	for (unsigned i = 0; !pfm_describe_register(ctx, pfm_find_pmu(ctx, pmu), i, name, sizeof(name)); i++)
+	for (unsigned i = 0;
+	     !pfm_describe_register(ctx, pfm_find_pmu(ctx, pmu), i, name, sizeof(name)); i++)
 		n += (size_t)snprintf(all + n, sizeof(all) - n, "%s%s", i ? " " : "", name);
 	assert_string_equal(all, wanted);
 }
@@ -30,11 +34,18 @@ static void registers_by_name(void **state)
 	expect_registers("coreduo", "PMC0 PMC1 PERFEVTSEL0 PERFEVTSEL1 config");
 	expect_registers("ev5", "PMCTR PCNT5MUX FREQ BC_CTL PMC8 PMC9 PMC11");
 	expect_registers("armv8", "config config1");
-	expect_registers("intel_arch", "PMC0 PMC1 PMC2 PMC3 PMC4 PMC5 PMC6 PMC7 PERFEVTSEL0 PERFEVTSEL1 PERFEVTSEL2 PERFEVTSEL3 "
-	                               "PERFEVTSEL4 "
-	                               "PERFEVTSEL5 PERFEVTSEL6 PERFEVTSEL7 FIXED_CTR_CTRL GLOBAL_CTRL PEBS_LD_LAT PEBS_FRONTEND OFFCORE_RSP_0 OFFCORE_RSP_1 SNOOP_RSP_0 SNOOP_RSP_1 config");
-	assert_int_equal(pfm_describe_register(ctx, pfm_find_pmu(ctx, "coreduo"), 0, little, sizeof(little)), PFMLIB_ERR_FULL);
-	assert_int_equal(pfm_describe_register(ctx, -1, 0, little, sizeof(little)), PFMLIB_ERR_INVAL);
+	expect_registers(
+		"intel_arch",
+		"PMC0 PMC1 PMC2 PMC3 PMC4 PMC5 PMC6 PMC7 PERFEVTSEL0 PERFEVTSEL1 PERFEVTSEL2 "
+	        "PERFEVTSEL3 "
+		"PERFEVTSEL4 "
+		"PERFEVTSEL5 PERFEVTSEL6 PERFEVTSEL7 FIXED_CTR_CTRL GLOBAL_CTRL PEBS_LD_LAT "
+	        "PEBS_FRONTEND OFFCORE_RSP_0 OFFCORE_RSP_1 SNOOP_RSP_0 SNOOP_RSP_1 config");
+	assert_int_equal(
+		pfm_describe_register(ctx, pfm_find_pmu(ctx, "coreduo"), 0, little, sizeof(little)),
+		PFMLIB_ERR_FULL);
+	assert_int_equal(pfm_describe_register(ctx, -1, 0, little, sizeof(little)),
+	                 PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_describe_register(ctx, 0, 0, NULL, 16), PFMLIB_ERR_INVAL);
 }
 
@@ -49,7 +60,9 @@ static void registers_are_taken(void **state)
 
 		for (unsigned i = 0; !pfm_describe_register(ctx, pmu, i, name, sizeof(name)); i++) {
 			assert_true(i < 128);
-			assert_int_equal(pfm_decode_field(ctx, pmu, name, 0, 0, &field, &value, &text), PFMLIB_SUCCESS);
+			assert_int_equal(
+				pfm_decode_field(ctx, pmu, name, 0, 0, &field, &value, &text),
+				PFMLIB_SUCCESS);
 			for (unsigned k = 0; k < i; k++)
 				assert_string_not_equal(name, before[k]);
 			memcpy(before[i], name, sizeof(name));
@@ -57,7 +70,8 @@ static void registers_are_taken(void **state)
 	}
 }
 
-/* ---- modifiers and levels --------------------------------------------------------------------------------------------- */
+/* ---- modifiers and levels
+ * --------------------------------------------------------------------------------------------- */
 
 static int encode_with(const char *event, const char *name, uint64_t value)
 {
@@ -100,14 +114,19 @@ static void levels_are_taken(void **state)
 	for (; !pfm_describe_privilege_level(ctx, pmu, n, &word, &plm, &usual); n++)
 		assert_int_equal(usual, plm == PFM_PLM3);
 	assert_int_equal(n, 5);
-	assert_int_equal(pfm_describe_privilege_level(ctx, pfm_find_pmu(ctx, "coreduo"), 1, &word, &plm, &usual), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_describe_privilege_level(ctx, pfm_find_pmu(ctx, "coreduo"), 1, &word,
+	                                              &plm, &usual),
+	                 PFMLIB_SUCCESS);
 	assert_string_equal(word, "k");
 	assert_int_equal(plm, PFM_PLM0);
 	assert_true(usual);
-	assert_int_equal(pfm_describe_privilege_level(ctx, -1, 0, &word, &plm, &usual), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_describe_privilege_level(ctx, -1, 0, &word, &plm, &usual),
+	                 PFMLIB_ERR_INVAL);
 }
 
-/* ---- words ------------------------------------------------------------------------------------------------------------ */
+/* ---- words
+ * ------------------------------------------------------------------------------------------------------------
+ */
 
 static void words_of_fields(void **state)
 {
@@ -116,19 +135,26 @@ static void words_of_fields(void **state)
 	uint64_t value;
 
 	(void)state;
-	assert_int_equal(pfm_describe_value_name(ctx, pmu, "accepts", 2, &word, &value), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_describe_value_name(ctx, pmu, "accepts", 2, &word, &value),
+	                 PFMLIB_SUCCESS);
 	assert_string_equal(word, "darr");
 	assert_int_equal(value, 4);
-	assert_int_equal(pfm_describe_value_name(ctx, pmu, "accepts", 3, &word, &value), PFMLIB_ERR_NOTFOUND);
-	assert_int_equal(pfm_describe_value_name(ctx, pmu, "ear", 0, &word, &value), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_describe_value_name(ctx, pmu, "accepts", 3, &word, &value),
+	                 PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_describe_value_name(ctx, pmu, "ear", 0, &word, &value),
+	                 PFMLIB_SUCCESS);
 	assert_string_equal(word, "none");
 	assert_int_equal(value, 0);
-	assert_int_equal(pfm_describe_value_name(ctx, pmu, "ear", 5, &word, &value), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_describe_value_name(ctx, pmu, "ear", 5, &word, &value),
+	                 PFMLIB_SUCCESS);
 	assert_string_equal(word, "alat");
 	assert_int_equal(value, 5);
-	assert_int_equal(pfm_describe_value_name(ctx, pmu, "nothing", 0, &word, &value), PFMLIB_ERR_NOTFOUND);
-	assert_int_equal(pfm_describe_value_name(ctx, pmu, "code", 0, &word, &value), PFMLIB_ERR_NOTFOUND);
-	assert_int_equal(pfm_describe_value_name(ctx, pmu, NULL, 0, &word, &value), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_describe_value_name(ctx, pmu, "nothing", 0, &word, &value),
+	                 PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_describe_value_name(ctx, pmu, "code", 0, &word, &value),
+	                 PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_describe_value_name(ctx, pmu, NULL, 0, &word, &value),
+	                 PFMLIB_ERR_INVAL);
 }
 
 static void spellings_of_a_unit_mask(void **state)
@@ -138,7 +164,8 @@ static void spellings_of_a_unit_mask(void **state)
 	int pmu;
 
 	(void)state;
-	assert_int_equal(pfm_find_event_by_text(ctx, "coreduo::L2_Lines_In", &pmu, &row, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_find_event_by_text(ctx, "coreduo::L2_Lines_In", &pmu, &row, NULL),
+	                 PFMLIB_SUCCESS);
 	assert_int_equal(pfm_describe_umask_name(ctx, pmu, row, 1, 0, &name), PFMLIB_SUCCESS);
 	assert_string_equal(name, "all");
 	assert_int_equal(pfm_describe_umask_name(ctx, pmu, row, 1, 1, &name), PFMLIB_SUCCESS);
@@ -148,7 +175,9 @@ static void spellings_of_a_unit_mask(void **state)
 	assert_int_equal(pfm_describe_umask_name(ctx, pmu, row, 0, 0, NULL), PFMLIB_ERR_INVAL);
 }
 
-/* ---- this machine ------------------------------------------------------------------------------------------------------ */
+/* ---- this machine
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 static int stand_in_for(const char *cpuid)
 {

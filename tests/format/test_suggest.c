@@ -29,12 +29,15 @@ static void suggestions_closest_first(void **state)
 		/* One letter is less than half of the text. */
 		{ "MEM_LOAD_RETIRED.L3_MIS", { "adl_goldencove::MEM_LOAD_RETIRED.L3_MISS" } },
 		/* Children of the name, then names that contain its words. */
-		{ "spr::MEM_LOAD_RETIRED", { "MEM_LOAD_RETIRED.L1_HIT", "MEM_LOAD_RETIRED.L2_HIT", "MEM_LOAD_RETIRED.L3_HIT",
-		                             "MEM_LOAD_RETIRED.L1_MISS", "MEM_LOAD_RETIRED.L2_MISS", "MEM_LOAD_RETIRED.L3_MISS",
-		                             "MEM_LOAD_RETIRED.FB_HIT", "MEM_LOAD_RETIRED.LOCAL_PMM" } },
+		{ "spr::MEM_LOAD_RETIRED",
+		  { "MEM_LOAD_RETIRED.L1_HIT", "MEM_LOAD_RETIRED.L2_HIT", "MEM_LOAD_RETIRED.L3_HIT",
+		    "MEM_LOAD_RETIRED.L1_MISS", "MEM_LOAD_RETIRED.L2_MISS",
+		    "MEM_LOAD_RETIRED.L3_MISS", "MEM_LOAD_RETIRED.FB_HIT",
+		    "MEM_LOAD_RETIRED.LOCAL_PMM" } },
 		{ "hsx::RETIRED.L3_MISS", { "MEM_LOAD_UOPS_RETIRED.L3_MISS" } },
 		/* A processor leads to its PMUs. */
-		{ "zen 4::X", { "amdzen4", "amdzen4_amd_l3", "amdzen4_amd_df", "amdzen4_amd_umc" } },
+		{ "zen 4::X",
+		  { "amdzen4", "amdzen4_amd_l3", "amdzen4_amd_df", "amdzen4_amd_umc" } },
 		{ "page-fault", { "software::page-faults" } },
 		{ "coreduoo::x", { "coreduo" } },
 		{ "coredou::x", { "coreduo" } },
@@ -50,7 +53,9 @@ static void suggestions_closest_first(void **state)
 		{ "L2_Lines_In,core=", { "core=this", "core=all" } },
 		{ "SSE_PRE_MISS,prefmiss=T3_MISS", { "T1_MISS", "T2_MISS", "NTA_MISS" } },
 		{ "SSE_PRE_MISS,prefmiss=TT_MIS", { "T1_MISS", "T2_MISS" } },
-		{ "SSE_PRE_MISS,prefmiss=", { "prefmiss=NTA_MISS", "prefmiss=T1_MISS", "prefmiss=T2_MISS", "prefmiss=STORES_MISS" } },
+		{ "SSE_PRE_MISS,prefmiss=",
+		  { "prefmiss=NTA_MISS", "prefmiss=T1_MISS", "prefmiss=T2_MISS",
+		    "prefmiss=STORES_MISS" } },
 		{ "SSE_PREFETCH", { "NTA", "T1", "T2" } },
 		{ "Instr_Ret,usr=1", { "usr" } },
 		{ "L2_LINES_IN:SELF", { "coreduo::L2_LINES_IN:SELF" } },
@@ -68,7 +73,8 @@ static void suggestions_closest_first(void **state)
 		char names[8][96];
 		size_t n, k;
 
-		assert_int_not_equal(pfm_encode_event(ctx, lines[i].text, 0, &e, &error), PFMLIB_SUCCESS);
+		assert_int_not_equal(pfm_encode_event(ctx, lines[i].text, 0, &e, &error),
+		                     PFMLIB_SUCCESS);
 		n = pfm_suggest_names(ctx, lines[i].text, &error, names, 8);
 		for (k = 0; k < n && k < 8 && lines[i].names[k]; k++)
 			assert_string_equal(names[k], lines[i].names[k]);
@@ -80,7 +86,8 @@ static void suggestions_closest_first(void **state)
 		if (n > 1) {
 			char first[1][96];
 
-			assert_int_equal(pfm_suggest_names(ctx, lines[i].text, &error, first, 1), 1);
+			assert_int_equal(pfm_suggest_names(ctx, lines[i].text, &error, first, 1),
+			                 1);
 			assert_string_equal(first[0], names[0]);
 		}
 	}

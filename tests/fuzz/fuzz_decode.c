@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any recorded registers: values of any register of any processor back to names, Montecito's address registers and trace buffer,
- * ProfileMe samples and interrupts of Alpha processors. */
+/* Any recorded registers: values of any register of any processor back to names, Montecito's
+ * address registers and trace buffer, ProfileMe samples and interrupts of Alpha processors. */
 #include <stdlib.h>
 #include <perfmon/perfmon.h>
 #include <perfmon/alpha.h>
@@ -20,9 +20,13 @@ static pfm_ctx_t *context(void)
 
 static void registers(struct bytes *b)
 {
-	static const char *const names[] = { "config", "config1", "config2", "PERFEVTSEL0", "PERFEVTSEL1", "PERF_CTL0", "PMC4", "PMC32",
-		                             "PMC34", "PMC37", "PMC38", "PMC39", "PMC40", "PMC41", "PMC42", "ICCSR", "PMCTR", "CBOX",
-		                             "PCTR_CTL", "I_STAT", "FIXED_CTR_CTRL", "GLOBAL_CTRL", "PEBS_LD_LAT", "PEBS_FRONTEND", "" };
+	static const char *const names[] = {
+		"config",         "config1",     "config2",     "PERFEVTSEL0",   "PERFEVTSEL1",
+		"PERF_CTL0",      "PMC4",        "PMC32",       "PMC34",         "PMC37",
+		"PMC38",          "PMC39",       "PMC40",       "PMC41",         "PMC42",
+		"ICCSR",          "PMCTR",       "CBOX",        "PCTR_CTL",      "I_STAT",
+		"FIXED_CTR_CTRL", "GLOBAL_CTRL", "PEBS_LD_LAT", "PEBS_FRONTEND", ""
+	};
 	const pfm_ctx_t *ctx = context();
 	int pmu = (int)byte(b) % 32;
 	const char *reg = names[byte(b) % (sizeof(names) / sizeof(names[0]))];
@@ -59,12 +63,14 @@ static void montecito(struct bytes *b)
 	take(b, pmds, sizeof(pmds));
 	pfm_mont_decode_dear((pfmlib_mont_ear_mode_t)mode, r[0], r[1], r[2], &dear);
 	pfm_mont_decode_iear((pfmlib_mont_ear_mode_t)mode, r[0], r[1], &iear);
-	if (pfm_mont_decode_etb(r[0], r[1], pmds, branches, &n) == PFMLIB_SUCCESS && n > PMU_MONT_NUM_ETB)
+	if (pfm_mont_decode_etb(r[0], r[1], pmds, branches, &n) == PFMLIB_SUCCESS &&
+	    n > PMU_MONT_NUM_ETB)
 		abort();
 	for (unsigned i = 0; i < n; i++)
 		if (branches[i].br_entry >= PMU_MONT_NUM_ETB || branches[i].br_slot > 3)
 			abort();
-	if (pfm_mont_decode_ipear(r[0], r[1], pmds, ips, &n) == PFMLIB_SUCCESS && n > PMU_MONT_NUM_ETB)
+	if (pfm_mont_decode_ipear(r[0], r[1], pmds, ips, &n) == PFMLIB_SUCCESS &&
+	    n > PMU_MONT_NUM_ETB)
 		abort();
 	for (unsigned i = 0; i < n; i++)
 		if (ips[i].ip_entry >= PMU_MONT_NUM_ETB || ips[i].ip_cycles > 63)
@@ -93,8 +99,7 @@ static void alpha(struct bytes *b)
 
 		if (pfm_alpha_counter_word(pmu, select, cpu, values, &w) == PFMLIB_SUCCESS &&
 		    (pfm_alpha_split_counter_word(pmu, w, &select, &cpu, values) ||
-		     pfm_alpha_counter_word(pmu, select, cpu, values, &again) ||
-		     again != w))
+		     pfm_alpha_counter_word(pmu, select, cpu, values, &again) || again != w))
 			abort();
 	}
 	pfm_alpha_rate_word(pmu, r, byte(b), &w, &a);

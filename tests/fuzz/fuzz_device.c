@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The Alpha counter device. Either a walk: several processes open, ask, read, fork and end in any order, and after each step the
- * model must agree with what this file remembers. Or a session of the library on the device, with any settings. */
+/* The Alpha counter device. Either a walk: several processes open, ask, read, fork and end in any
+ * order, and after each step the model must agree with what this file remembers. Or a session of
+ * the library on the device, with any settings. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,12 +12,14 @@
 #include "device_sys.h"
 #include "settings.h"
 
-enum { MAX_CPUS = 5,
-       MAX_PIDS = 6,
-       MAX_STEPS = 120,
-       AT_WORDS = 0x1000,
-       AT_POINTER = 0x2000,
-       AT_ARRAY = 0x10000 };
+enum {
+	MAX_CPUS = 5,
+	MAX_PIDS = 6,
+	MAX_STEPS = 120,
+	AT_WORDS = 0x1000,
+	AT_POINTER = 0x2000,
+	AT_ARRAY = 0x10000
+};
 
 /* What a process has at the addresses above. */
 struct memory {
@@ -28,7 +31,7 @@ struct memory {
 struct walk {
 	struct bytes in;
 	struct alpha_device *m;
-	struct model_options options;
+	struct alpha_device_options options;
 	struct memory memory;
 	struct {
 		int pid; /* who opened it; 0: nobody */
@@ -37,18 +40,21 @@ struct walk {
 	} uses[ALPHA_DEVICE_MAX_CPUS];
 	int cpu_of[MAX_PIDS + 1]; /* processor each process is bound to; -2: no such process */
 	unsigned uid_of[MAX_PIDS + 1];
-	struct model_view before[MAX_CPUS];
+	struct alpha_device_view before[MAX_CPUS];
 	uint64_t cleared; /* processors whose counts this step may have zeroed */
 	bool changed;     /* this step may change what can be seen */
 };
 
-/* ---- memory ----------------------------------------------------------------------------------------------------------- */
+/* ---- memory
+ * -----------------------------------------------------------------------------------------------------------
+ */
 
 static uint8_t *place(struct memory *mem, uint64_t at, size_t n)
 {
 	if (at >= AT_ARRAY && at - AT_ARRAY <= mem->room && n <= mem->room - (at - AT_ARRAY))
 		return mem->array + (at - AT_ARRAY);
-	if (at >= AT_WORDS && at - AT_WORDS <= sizeof(mem->words) && n <= sizeof(mem->words) - (at - AT_WORDS))
+	if (at >= AT_WORDS && at - AT_WORDS <= sizeof(mem->words) &&
+	    n <= sizeof(mem->words) - (at - AT_WORDS))
 		return (uint8_t *)mem->words + (at - AT_WORDS);
 	return at == AT_POINTER && n <= sizeof(mem->pointer) ? (uint8_t *)&mem->pointer : NULL;
 }
@@ -76,7 +82,9 @@ static struct alpha_device_memory access(struct walk *w)
 	return (struct alpha_device_memory){ memory_get, memory_put, &w->memory };
 }
 
-/* ---- what is remembered ------------------------------------------------------------------------------------------------ */
+/* ---- what is remembered
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static void forget(struct walk *w, uint64_t cpus, int pid)
 {
@@ -85,7 +93,7 @@ static void forget(struct walk *w, uint64_t cpus, int pid)
 			w->uses[i].pid = 0;
 }
 
-static void look(const struct walk *w, struct model_view *views)
+static void look(const struct walk *w, struct alpha_device_view *views)
 {
 	for (unsigned i = 0; i < w->options.n_cpus; i++)
 		if (alpha_device_get_view(w->m, i, &views[i]))
@@ -97,7 +105,8 @@ static unsigned width(const struct walk *w, unsigned counter)
 	return pfm_alpha_counter_width(PFMLIB_ALPHA_EV4_PMU + (int)w->options.family, counter);
 }
 
-static void check_processor(const struct walk *w, unsigned cpu, const struct model_view *old, const struct model_view *v)
+static void check_processor(const struct walk *w, unsigned cpu, const struct alpha_device_view *old,
+                            const struct alpha_device_view *v)
 {
 	int holder = -1;
 
@@ -107,18 +116,21 @@ static void check_processor(const struct walk *w, unsigned cpu, const struct mod
 				abort(); /* two hold it */
 			holder = w->uses[i].pid;
 		}
-	if (v->holder != holder || (holder < 0 && v->running))
+	if (v->holder_pid != holder || (holder < 0 && v->running_counters))
 		abort();
-	for (unsigned k = 0; k < pfm_alpha_num_counters(PFMLIB_ALPHA_EV4_PMU + (int)w->options.family); k++)
-		if (v->value[k] >> width(w, k) || (v->interrupt_counts[k] < old->interrupt_counts[k] && !(w->cleared >> cpu & 1)))
+	for (unsigned k = 0;
+	     k < pfm_alpha_num_counters(PFMLIB_ALPHA_EV4_PMU + (int)w->options.family); k++)
+		if (v->chip_values[k] >> width(w, k) ||
+		    (v->interrupt_counts[k] < old->interrupt_counts[k] && !(w->cleared >> cpu & 1)))
 			abort();
-	if (v->discarded < old->discarded || (v->cycles < old->cycles && !(w->cleared >> cpu & 1)))
+	if (v->n_discarded < old->n_discarded ||
+	    (v->cycles < old->cycles && !(w->cleared >> cpu & 1)))
 		abort();
 }
 
 static void check(struct walk *w)
 {
-	struct model_view views[MAX_CPUS];
+	struct alpha_device_view views[MAX_CPUS];
 
 	look(w, views);
 	if (!w->changed && memcmp(views, w->before, w->options.n_cpus * sizeof(views[0])))
@@ -131,7 +143,9 @@ static void check(struct walk *w)
 	memcpy(w->before, views, sizeof(views));
 }
 
-/* ---- steps ------------------------------------------------------------------------------------------------------------- */
+/* ---- steps
+ * -------------------------------------------------------------------------------------------------------------
+ */
 
 static int some_pid(struct walk *w)
 {
@@ -151,14 +165,16 @@ static void step_process(struct walk *w)
 
 static void step_fork(struct walk *w)
 {
-	int parent = some_pid(w), child = some_pid(w), err = alpha_device_fork_process(w->m, parent, child);
+	int parent = some_pid(w), child = some_pid(w),
+	    err = alpha_device_fork_process(w->m, parent, child);
 
 	if ((err == 0) != (w->cpu_of[parent] != -2 && w->cpu_of[child] == -2))
 		abort();
 	if (err == 0) {
 		w->cpu_of[child] = w->cpu_of[parent];
 		w->uid_of[child] = w->uid_of[parent];
-		if (alpha_device_is_process_marked(w->m, child) != alpha_device_is_process_marked(w->m, parent))
+		if (alpha_device_is_process_marked(w->m, child) !=
+		    alpha_device_is_process_marked(w->m, parent))
 			abort();
 	}
 }
@@ -187,7 +203,8 @@ static void step_open(struct walk *w)
 	if (w->cpu_of[pid] == -2 || handle >= ALPHA_DEVICE_MAX_CPUS)
 		abort();
 	w->changed = true;
-	cpus = mode == PCNTOPENONE ? UINT64_C(1) << w->cpu_of[pid] : (UINT64_C(1) << w->options.n_cpus) - 1;
+	cpus = mode == PCNTOPENONE ? UINT64_C(1) << w->cpu_of[pid]
+	                           : (UINT64_C(1) << w->options.n_cpus) - 1;
 	if (w->options.root_evicts && w->uid_of[pid] == 0)
 		forget(w, w->options.single_holder ? ~UINT64_C(0) : cpus, 0);
 	w->uses[handle].pid = pid;
@@ -199,7 +216,8 @@ static void step_open(struct walk *w)
 static void check_counts(const struct walk *w, int handle, bool events)
 {
 	int pmu = PFMLIB_ALPHA_EV4_PMU + (int)w->options.family;
-	unsigned n = pfm_alpha_num_counters(pmu), first = pmu != PFMLIB_ALPHA_EV4_PMU, each = w->uses[handle].mode == PCNTOPENEACH;
+	unsigned n = pfm_alpha_num_counters(pmu), first = pmu != PFMLIB_ALPHA_EV4_PMU,
+		 each = w->uses[handle].mode == PCNTOPENEACH;
 
 	for (unsigned e = 0; e < (each ? w->options.n_cpus : 1); e++)
 		for (unsigned k = 0; k < n; k++) {
@@ -207,7 +225,9 @@ static void check_counts(const struct walk *w, int handle, bool events)
 
 			for (unsigned i = 0; i < w->options.n_cpus; i++)
 				if (each ? i == e : w->uses[handle].cpus >> i & 1)
-					sum += events ? (w->before[i].interrupt_counts[k] << width(w, k)) + w->before[i].value[k]
+					sum += events ? (w->before[i].interrupt_counts[k]
+					                 << width(w, k)) +
+					                        w->before[i].chip_values[k]
 					              : w->before[i].interrupt_counts[k];
 			memcpy(&is, w->memory.array + (e * (n + 1) + k + first) * 8, 8);
 			if (is != sum)
@@ -224,16 +244,22 @@ static void step_ioctl(struct walk *w)
 	uint32_t number;
 	size_t size;
 
-	number = pfm_alpha_request(which, &request) == PFMLIB_SUCCESS ? request.request : (uint32_t)word(&w->in);
+	number = pfm_alpha_request(which, &request) == PFMLIB_SUCCESS ? request.request
+	                                                              : (uint32_t)word(&w->in);
 	for (unsigned i = 0; i < 4; i++)
-		w->memory.words[i] = how >> i & 1 ? word(&w->in) : (i < 2 && how & 16 ? w->options.ktext_start : 0) + shifted(&w->in);
+		w->memory.words[i] = how >> i & 1
+		                             ? word(&w->in)
+		                             : (i < 2 && how & 16 ? w->options.ktext_start : 0) +
+		                                       shifted(&w->in);
 	size = alpha_device_get_result_size(w->m, handle, number);
 	w->memory.room = how & 32 ? byte(&w->in) : sizeof(w->memory.array);
 	w->memory.pointer = AT_ARRAY;
 	if (how & 64)
 		alpha_device_fail_next_alloc(w->m);
-	err = alpha_device_do_ioctl(w->m, handle, pid, number, how & 128 ? shifted(&w->in) : size ? AT_POINTER
-	                                                                                          : AT_WORDS,
+	err = alpha_device_do_ioctl(w->m, handle, pid, number,
+	                            how & 128 ? shifted(&w->in)
+	                            : size    ? AT_POINTER
+	                                      : AT_WORDS,
 	                            &mem);
 	if (err > 0 || (err == 0 && (w->cpu_of[pid] == -2 || !w->uses[handle].pid)))
 		abort();
@@ -242,7 +268,8 @@ static void step_ioctl(struct walk *w)
 	w->changed = true;
 	if (number == PCNTCLEARCNT)
 		w->cleared = w->uses[handle].cpus;
-	if (how & 128 || !w->options.family_errno) /* the latter: other families' requests succeed and do nothing */
+	if (how & 128 || !w->options.family_errno) /* the latter: other families' requests succeed
+	                                              and do nothing */
 		return;
 	if (size && number != PCNTGETIPLHIS)
 		check_counts(w, handle, number == PCNT5READCNTRS || number == PCNT6READCNTRS);
@@ -263,7 +290,8 @@ static void step_read(struct walk *w)
 		size = w->memory.words[0];
 	}
 	got = alpha_device_read_samples(w->m, handle, AT_ARRAY, n, &mem);
-	if ((got >= 0) != (pid && (size < n ? size : n) <= sizeof(w->memory.array)) || got > (long)n)
+	if ((got >= 0) != (pid && (size < n ? size : n) <= sizeof(w->memory.array)) ||
+	    got > (long)n)
 		abort();
 	if (got >= 0 && (uint64_t)got != (size < n ? size : n))
 		abort();
@@ -281,15 +309,17 @@ static void step_close(struct walk *w)
 
 static void step_work(struct walk *w)
 {
-	unsigned cpu = byte(&w->in) % (MAX_CPUS + 1), how = byte(&w->in), counter = byte(&w->in) & 3;
-	struct model_work work = { .pid = some_pid(w),
-		                   .user = how & 1,
-		                   .pal = how & 2,
-		                   .idle = how & 4,
-		                   .ipl = how >> 3 & 7,
-		                   .cycles = shifted(&w->in) & UINT32_MAX,
-		                   .pc = shifted(&w->in) + (how & 64 ? w->options.ktext_start : 0),
-		                   .caller = shifted(&w->in) };
+	unsigned cpu = byte(&w->in) % (MAX_CPUS + 1), how = byte(&w->in),
+		 counter = byte(&w->in) & 3;
+	struct alpha_device_work work = { .pid = some_pid(w),
+		                          .is_user = how & 1,
+		                          .is_pal = how & 2,
+		                          .is_idle = how & 4,
+		                          .ipl = how >> 3 & 7,
+		                          .cycles = shifted(&w->in) & UINT32_MAX,
+		                          .pc = shifted(&w->in) +
+		                                (how & 64 ? w->options.ktext_start : 0),
+		                          .return_address = shifted(&w->in) };
 
 	for (unsigned k = 0; k < ALPHA_DEVICE_MAX_COUNTERS; k++)
 		work.events[k] = shifted(&w->in) & (UINT64_MAX >> 8);
@@ -311,7 +341,7 @@ static void step_foreign(struct walk *w)
 }
 
 /* Every setting has its other value somewhere. */
-static void take_options(struct bytes *b, struct model_options *o)
+static void take_options(struct bytes *b, struct alpha_device_options *o)
 {
 	unsigned family = byte(b), how = pair(b), errors = pair(b);
 
@@ -344,9 +374,11 @@ static void take_options(struct bytes *b, struct model_options *o)
 
 static void walk(struct bytes b)
 {
-	static void (*const steps[])(struct walk * w) = { step_process, step_fork, step_exit, step_open, step_open, step_ioctl, step_ioctl,
-		                                          step_ioctl, step_ioctl, step_ioctl, step_read, step_close, step_work, step_work,
-		                                          step_work, step_foreign };
+	static void (*const steps[])(struct walk *
+	                             w) = { step_process, step_fork,  step_exit,  step_open,
+		                            step_open,    step_ioctl, step_ioctl, step_ioctl,
+		                            step_ioctl,   step_ioctl, step_read,  step_close,
+		                            step_work,    step_work,  step_work,  step_foreign };
 	static struct walk w;
 
 	memset(&w, 0, sizeof(w));
@@ -357,7 +389,9 @@ static void walk(struct bytes b)
 		abort();
 	for (int pid = 1; pid <= MAX_PIDS; pid++) {
 		w.cpu_of[pid] = -2;
-		if (pid <= 3 && alpha_device_set_process(w.m, pid, pid == 2, pid == 3 ? ALPHA_DEVICE_UNBOUND : 0) == 0) {
+		if (pid <= 3 &&
+		    alpha_device_set_process(w.m, pid, pid == 2,
+		                             pid == 3 ? ALPHA_DEVICE_UNBOUND : 0) == 0) {
 			w.cpu_of[pid] = pid == 3 ? ALPHA_DEVICE_UNBOUND : 0;
 			w.uid_of[pid] = pid == 2;
 		}
@@ -372,12 +406,14 @@ static void walk(struct bytes b)
 	alpha_device_free(w.m);
 }
 
-/* ---- a session ---------------------------------------------------------------------------------------------------------- */
+/* ---- a session
+ * ----------------------------------------------------------------------------------------------------------
+ */
 
 static void some_work(struct bytes *b, struct alpha_device *m, unsigned n_cpus)
 {
 	for (unsigned i = 0; i < n_cpus; i++) {
-		struct model_work work = { .pid = 1, .user = true, .cycles = pair(b) };
+		struct alpha_device_work work = { .pid = 1, .is_user = true, .cycles = pair(b) };
 
 		for (unsigned k = 0; k < ALPHA_DEVICE_MAX_COUNTERS; k++)
 			work.events[k] = (uint64_t)pair(b) << 3;
@@ -433,7 +469,8 @@ static void use_session(struct bytes *b, pfm_session_t *s, struct alpha_device *
 	}
 }
 
-/* Time must not decide which way the library goes. While a session lasts, each look at the clock is a microsecond later. */
+/* Time must not decide which way the library goes. While a session lasts, each look at the clock is
+ * a microsecond later. */
 static uint64_t ticks;
 
 int __real_clock_gettime(clockid_t clock, struct timespec *t);
@@ -444,21 +481,24 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
 	if (!ticks)
 		return __real_clock_gettime(clock, t);
 	ticks++;
-	*t = (struct timespec){ .tv_sec = (time_t)(ticks / 1000000), .tv_nsec = (long)(ticks % 1000000 * 1000) };
+	*t = (struct timespec){ .tv_sec = (time_t)(ticks / 1000000),
+		                .tv_nsec = (long)(ticks % 1000000 * 1000) };
 	return 0;
 }
 
 static void session(struct bytes b)
 {
-	static const char *const families[] = { "alpha_ev4", "alpha_ev5", "alpha_pca56", "alpha_ev6", "alpha_ev67" };
-	unsigned family = byte(&b) % 5, n_cpus = byte(&b) % MAX_CPUS + 1, n = byte(&b) % 3 + 1, flags = byte(&b);
+	static const char *const families[] = { "alpha_ev4", "alpha_ev5", "alpha_pca56",
+		                                "alpha_ev6", "alpha_ev67" };
+	unsigned family = byte(&b) % 5, n_cpus = byte(&b) % MAX_CPUS + 1, n = byte(&b) % 3 + 1,
+		 flags = byte(&b);
 	pfmlib_alpha_input_param_t settings;
 	pfm_alpha_session_t own = PFM_INIT(own);
 	pfm_session_options_t options = PFM_INIT(options);
 	pfm_ctx_options_t o = PFM_INIT(o);
-	struct model_options model_options;
-	struct model_sys sys = { .pid = 1 };
-	struct model_view v;
+	struct alpha_device_options model_options;
+	struct alpha_device_sys sys = { .pid = 1 };
+	struct alpha_device_view v;
 	char texts[3][128];
 	const char *pointers[3];
 	pfm_session_t *s;
@@ -472,7 +512,8 @@ static void session(struct bytes b)
 		pfm_event_info_t event = PFM_INIT(event);
 		int number = pfm_find_pmu(ctx, families[family]);
 
-		if (pfm_describe_pmu(ctx, number, &pmu) || pfm_describe_event(ctx, number, pair(&b) % pmu.n_events, &event))
+		if (pfm_describe_pmu(ctx, number, &pmu) ||
+		    pfm_describe_event(ctx, number, pair(&b) % pmu.n_events, &event))
 			abort();
 		snprintf(texts[i], sizeof(texts[i]), "%s::%s", families[family], event.name);
 		pointers[i] = texts[i];
@@ -481,23 +522,24 @@ static void session(struct bytes b)
 	alpha_device_set_defaults(&model_options, (enum alpha_device_family)family);
 	model_options.n_cpus = n_cpus;
 	model_options.max_buffer = 1 << 16;
-	sys.m = alpha_device_new(&model_options);
-	if (!sys.m || alpha_device_set_process(sys.m, 1, flags >> 6 & 1, 0))
+	sys.device = alpha_device_new(&model_options);
+	if (!sys.device || alpha_device_set_process(sys.device, 1, flags >> 6 & 1, 0))
 		abort();
 	init_device_sys(&ctx->sys, &sys);
 	own.model = flags & 128 ? NULL : &settings;
 	own.n_cpus = n_cpus;
 	options.backend = "pfm_device";
 	options.backend_options = &own;
-	options.flags = flags & (PFM_SESSION_ENABLE_ON_EXEC | PFM_SESSION_SYSTEM_WIDE | PFM_SESSION_STRICT);
+	options.flags =
+		flags & (PFM_SESSION_ENABLE_ON_EXEC | PFM_SESSION_SYSTEM_WIDE | PFM_SESSION_STRICT);
 	if (pfm_open_session(&s, ctx, &options, pointers, n, NULL) == PFMLIB_SUCCESS) {
-		use_session(&b, s, sys.m, n_cpus);
+		use_session(&b, s, sys.device, n_cpus);
 		pfm_close_session(s);
 	}
 	for (unsigned i = 0; i < n_cpus; i++)
-		if (alpha_device_get_view(sys.m, i, &v) || v.holder >= 0)
+		if (alpha_device_get_view(sys.device, i, &v) || v.holder_pid >= 0)
 			abort();
-	alpha_device_free(sys.m);
+	alpha_device_free(sys.device);
 	pfm_close_context(ctx);
 }
 

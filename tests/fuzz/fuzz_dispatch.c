@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Any set of events with any settings that only one processor has: Montecito's filters, ranges and address registers, the counter
- * masks of the Core Duo, rates and ranges of the Alpha device. Through the libpfm 3 interface, and as texts through
- * pfm_dispatch_set(). Nothing outside the answer may be touched, and no two events may share a counter. */
+/* Any set of events with any settings that only one processor has: Montecito's filters, ranges and
+ * address registers, the counter masks of the Core Duo, rates and ranges of the Alpha device.
+ * Through the libpfm 3 interface, and as texts through pfm_dispatch_set(). Nothing outside the
+ * answer may be touched, and no two events may share a counter. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <perfmon/perfmon.h>
 #include <perfmon/pfmlib.h>
 #include <perfmon/alpha.h>
 #include <perfmon/coreduo.h>
-#include <perfmon/pfmlib_montecito.h>
+#include <perfmon/montecito.h>
 #include "bytes.h"
 #include "settings.h"
 
-enum { MAX_EVENTS = 16,
-       UNTOUCHED = 0x5a };
+enum { MAX_EVENTS = 16, UNTOUCHED = 0x5a };
 
 /* What a processor is given beside its events; sizes are those of the public structures. */
 static union {
@@ -27,7 +27,9 @@ static union {
 	pfmlib_alpha_output_param_t alpha;
 } model_out;
 
-/* ---- settings --------------------------------------------------------------------------------------------------------- */
+/* ---- settings
+ * ---------------------------------------------------------------------------------------------------------
+ */
 
 /* Mostly a block of memory, sometimes two words. */
 static void take_range(struct bytes *b, pfmlib_mont_input_rr_t *r)
@@ -39,7 +41,8 @@ static void take_range(struct bytes *b, pfmlib_mont_input_rr_t *r)
 	for (unsigned i = 0; i < (how >> 5 & 3) + 1; i++) {
 		r->rr_limits[i].rr_plm = byte(b) & 15;
 		r->rr_limits[i].rr_start = how & 128 ? word(b) : shifted(b);
-		r->rr_limits[i].rr_end = how & 128 ? word(b) : r->rr_limits[i].rr_start + shifted(b);
+		r->rr_limits[i].rr_end =
+			how & 128 ? word(b) : r->rr_limits[i].rr_start + shifted(b);
 	}
 }
 
@@ -115,7 +118,8 @@ static void take_model(struct bytes *b, int type)
 
 static void check_model(int type)
 {
-	const pfmlib_mont_output_rr_t *r[] = { &model_out.montecito.pfp_mont_drange, &model_out.montecito.pfp_mont_irange };
+	const pfmlib_mont_output_rr_t *r[] = { &model_out.montecito.pfp_mont_drange,
+		                               &model_out.montecito.pfp_mont_irange };
 	const pfmlib_alpha_output_param_t *a = &model_out.alpha;
 
 	if (type == PFMLIB_MONTECITO_PMU)
@@ -131,7 +135,9 @@ static void check_model(int type)
 			abort();
 }
 
-/* ---- libpfm 3 --------------------------------------------------------------------------------------------------------- */
+/* ---- libpfm 3
+ * ---------------------------------------------------------------------------------------------------------
+ */
 
 static void check_output(const pfmlib_output_param_t *out)
 {
@@ -139,7 +145,8 @@ static void check_output(const pfmlib_output_param_t *out)
 
 	if (out->pfp_pmc_count > PFMLIB_MAX_PMCS || out->pfp_pmd_count > PFMLIB_MAX_PMDS)
 		abort();
-	for (size_t i = 0; i < (PFMLIB_MAX_PMCS - out->pfp_pmc_count) * sizeof(out->pfp_pmcs[0]); i++)
+	for (size_t i = 0; i < (PFMLIB_MAX_PMCS - out->pfp_pmc_count) * sizeof(out->pfp_pmcs[0]);
+	     i++)
 		if (rest[i] != UNTOUCHED)
 			abort();
 }
@@ -168,14 +175,17 @@ static void dispatch_numbers(struct bytes *b, int type, unsigned shape)
 	if (shape & 64)
 		take(b, in.pfp_unavail_pmcs.bits, 8);
 	take_model(b, type);
-	if (pfm_dispatch_events(&in, shape & 8 ? &model_in : NULL, &out, shape & 16 ? &model_out : NULL))
+	if (pfm_dispatch_events(&in, shape & 8 ? &model_in : NULL, &out,
+	                        shape & 16 ? &model_out : NULL))
 		return;
 	check_output(&out);
 	if (shape & 16)
 		check_model(type);
 }
 
-/* ---- sets of texts ---------------------------------------------------------------------------------------------------- */
+/* ---- sets of texts
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 static int find_type(const pfm_ctx_t *ctx, int type)
 {
@@ -188,7 +198,8 @@ static int find_type(const pfm_ctx_t *ctx, int type)
 }
 
 /* An event by its number, with one of its unit masks. */
-static void write_text(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned mask, char *to, size_t room)
+static void write_text(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned mask, char *to,
+                       size_t room)
 {
 	pfm_pmu_info_t p = PFM_INIT(p);
 	pfm_event_info_t e = PFM_INIT(e);
@@ -198,7 +209,8 @@ static void write_text(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned m
 	if (pfm_describe_pmu(ctx, pmu, &p) || pfm_describe_event(ctx, pmu, event % p.n_events, &e))
 		abort();
 	n = snprintf(to, room, "%s::%s", p.name, e.name);
-	if (mask && pfm_describe_umask(ctx, pmu, event % p.n_events, mask - 1, &u) == PFMLIB_SUCCESS)
+	if (mask &&
+	    pfm_describe_umask(ctx, pmu, event % p.n_events, mask - 1, &u) == PFMLIB_SUCCESS)
 		snprintf(to + n, room - (size_t)n, ":%s", u.name);
 }
 
@@ -263,8 +275,10 @@ static void dispatch_texts(struct bytes *b, int type, unsigned shape)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const int types[] = { PFMLIB_MONTECITO_PMU, PFMLIB_COREDUO_PMU, PFMLIB_GEN_IA32_PMU, PFMLIB_ALPHA_EV4_PMU,
-		                     PFMLIB_ALPHA_EV5_PMU, PFMLIB_ALPHA_PCA56_PMU, PFMLIB_ALPHA_EV6_PMU, PFMLIB_ALPHA_EV67_PMU };
+	static const int types[] = { PFMLIB_MONTECITO_PMU, PFMLIB_COREDUO_PMU,
+		                     PFMLIB_GEN_IA32_PMU,  PFMLIB_ALPHA_EV4_PMU,
+		                     PFMLIB_ALPHA_EV5_PMU, PFMLIB_ALPHA_PCA56_PMU,
+		                     PFMLIB_ALPHA_EV6_PMU, PFMLIB_ALPHA_EV67_PMU };
 	struct bytes b = { data, size };
 	unsigned shape = byte(&b);
 	int type = types[shape & 7];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The code of a metric as an image could have it, three lines: value, threshold, input. It is run, differentiated and printed; what
- * comes out must be finite, the same each time, and inside its buffer. */
+/* The code of a metric as an image could have it, three lines: value, threshold, input. It is run,
+ * differentiated and printed; what comes out must be finite, the same each time, and inside its
+ * buffer. */
 #include <float.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +9,7 @@
 #include "metric/metric.h"
 #include "table/build.h"
 
-enum { MAX_LINE = 6000,
-       N_INPUTS = 8 };
+enum { MAX_LINE = 6000, N_INPUTS = 8 };
 
 /* The next line of the input, terminated; what does not fit is dropped. */
 static void take_line(const uint8_t **at, const uint8_t *end, char line[MAX_LINE])
@@ -23,11 +23,11 @@ static void take_line(const uint8_t **at, const uint8_t *end, char line[MAX_LINE
 	*at += *at < end;
 }
 
-static void check_run(const char *code, const struct cell *own)
+static void check_run(const char *code, const struct metric_number *own)
 {
 	static const double values[N_INPUTS] = { 1, 0, 3, 1e300, 0.25, -7, 12, 5e-324 };
 	pfm_metric_operand_t in[N_INPUTS];
-	struct cell out, again;
+	struct metric_number out, again;
 
 	for (unsigned i = 0; i < N_INPUTS; i++)
 		in[i] = (pfm_metric_operand_t){ .value = values[i], .known = i != 6 };
@@ -38,7 +38,9 @@ static void check_run(const char *code, const struct cell *own)
 			abort();
 		if (rc || out.state)
 			continue;
-		if (!(out.v <= DBL_MAX && out.v >= -DBL_MAX) || !(out.d <= DBL_MAX && out.d >= -DBL_MAX) || out.v != again.v)
+		if (!(out.value <= DBL_MAX && out.value >= -DBL_MAX) ||
+		    !(out.derivative <= DBL_MAX && out.derivative >= -DBL_MAX) ||
+		    out.value != again.value)
 			abort();
 	}
 }
@@ -52,7 +54,8 @@ static void check_print(const struct metric *m, int threshold)
 		return;
 	for (int len = 1; len <= n + 1; len += n / 2 + 1) {
 		text = malloc((size_t)len);
-		if (!text || pfmi_metric_print_formula(m, threshold, text, (size_t)len) != n || strlen(text) >= (size_t)len)
+		if (!text || pfmi_metric_print_formula(m, threshold, text, (size_t)len) != n ||
+		    strlen(text) >= (size_t)len)
 			abort();
 		free(text);
 	}
@@ -61,7 +64,7 @@ static void check_print(const struct metric *m, int threshold)
 /* A table of one metric, which has one input. */
 static struct table *table_with_input(const char *text)
 {
-	struct builder b;
+	struct table_builder b;
 	unsigned field;
 
 	pfmi_table_begin(&b);
@@ -77,8 +80,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static char code[MAX_LINE], threshold[MAX_LINE], inputs[MAX_LINE];
 	const uint8_t *end = data + size;
-	const struct cell own = { .v = 2 };
-	struct metric m = { .code = code, .threshold = threshold };
+	const struct metric_number own = { .value = 2 };
+	struct metric m = { .code = code, .threshold_code = threshold };
 	struct metric_input in;
 	struct table *t;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as an image. What the check lets through is used in every way the library uses a table. */
+/* Any bytes as an image. What the check lets through is used in every way the library uses a table.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include "machine/machine.h"
@@ -8,8 +9,8 @@
 /* Whoever has the table: the machines of each way to say who one is. */
 static void ask_for_hosts(const struct table *t)
 {
-	static const char *const machines[] = { "GenuineIntel-6-97-2", "AuthenticAMD-25-17-1", "alpha-11", "ia64-32-0",
-		                                "0x00000000413fd0c1" };
+	static const char *const machines[] = { "GenuineIntel-6-97-2", "AuthenticAMD-25-17-1",
+		                                "alpha-11", "ia64-32-0", "0x00000000413fd0c1" };
 	struct host host;
 	unsigned core;
 
@@ -19,7 +20,8 @@ static void ask_for_hosts(const struct table *t)
 	pfmi_machine_is_better_table(t, t);
 }
 
-/* The checksum only catches accidents; a hostile file has a right one. So the fuzzer goes past it, table by table. */
+/* The checksum only catches accidents; a hostile file has a right one. So the fuzzer goes past it,
+ * table by table. */
 static void use(const struct table *t)
 {
 	uint64_t config[4];
@@ -27,9 +29,11 @@ static void use(const struct table *t)
 	ask_for_hosts(t);
 	for (uint32_t row = 0; row < t->n_rows && row < 64; row++) {
 		struct event ev;
-		struct request req = { .table = t, .events = &ev, .n = 1, .plm = PFM_PLM0 | PFM_PLM3 };
+		struct encode_request req = {
+			.table = t, .events = &ev, .n_events = 1, .plm = PFM_PLM0 | PFM_PLM3
+		};
 		struct placement where;
-		struct regs regs;
+		struct register_values regs;
 		pfm_error_t why = PFM_INIT(why);
 		const char *name = table_row_name(t, row);
 		uint32_t h = NAME_HASH_SEED;
@@ -40,12 +44,16 @@ static void use(const struct table *t)
 		pfmi_pmu_init_event(&ev, t, row);
 		for (unsigned i = 0; i < pfmi_pmu_count_row_umasks(t, row) && i < 48; i++)
 			pfmi_pmu_add_umask(&ev, i);
-		pfmi_pmu_build_config_words(&ev, ANYWHERE, config);
+		pfmi_pmu_build_config_words(&ev, ANY_COUNTER, config);
 		for (int k = 1; k < N_KEYS; k++)
-			pfmi_table_row_text(t, row,
-			                    (enum key)(table_field(t, (enum key)k) && table_field(t, (enum key)k)->kind == FIELD_TEXT
-			                                       ? k
-			                                       : KEY_NONE));
+			pfmi_table_row_text(
+				t, row,
+				(enum field_key)(
+					table_field(t, (enum field_key)k) &&
+							table_field(t, (enum field_key)k)->kind ==
+								FIELD_TEXT
+						? k
+						: KEY_NONE));
 		pfmi_encode_dispatch(&req, &where, &regs, &why);
 	}
 }
@@ -60,19 +68,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!copy)
 		return 0;
 	memcpy(copy, data, size);
-	pfmi_table_verify_image(copy, size, CHECK_ALL, &why);
+	pfmi_table_verify_image(copy, size, VERIFY_ALL, &why);
 	if (size >= sizeof(struct image) + 8)
 		((struct image *)copy)->size = size;
-	if (size >= sizeof(struct image) + 8 && pfmi_table_verify_image(copy, size, CHECK_HEAD, &why) == 0) {
+	if (size >= sizeof(struct image) + 8 &&
+	    pfmi_table_verify_image(copy, size, VERIFY_HEAD, &why) == 0) {
 		const struct image *im = copy;
-		const struct whole *wholes = image_array(im, ARRAY_FAMILIES);
+		const struct pmu_family *wholes = image_array(im, ARRAY_FAMILIES);
 
-		for (uint32_t i = 0; i < im->arrays[ARRAY_FAMILIES].n; i++)
+		for (uint32_t i = 0; i < im->arrays[ARRAY_FAMILIES].n_elements; i++)
 			table_can_family_have_name(im, &wholes[i], (uint32_t)size * 0x9e3779b1u);
 		for (uint32_t i = 0; i < im->n_tables; i++) {
 			const struct table *t = image_table(im, i);
 
-			if (pfmi_table_verify(t, size - (size_t)((const char *)t - (const char *)copy), CHECK_ALL, &why) == 0)
+			if (pfmi_table_verify(t,
+			                      size - (size_t)((const char *)t - (const char *)copy),
+			                      VERIFY_ALL, &why) == 0)
 				use(t);
 		}
 	}

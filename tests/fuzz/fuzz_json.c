@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as what pfm dispatch --json and pfm session --json read. Each line is answered with one line, and that is an object of
- * JSON. */
+/* Any bytes as what pfm dispatch --json and pfm session --json read. Each line is answered with one
+ * line, and that is an object of JSON. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +83,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	} else {
 		if (file < 0)
 			file = memfd_create("requests", MFD_CLOEXEC);
-		if (pwrite(file, text, size, 0) != (ssize_t)size || ftruncate(file, (off_t)size) || lseek(file, 0, SEEK_SET))
+		if (pwrite(file, text, size, 0) != (ssize_t)size || ftruncate(file, (off_t)size) ||
+		    lseek(file, 0, SEEK_SET))
 			abort();
 		answer_requests(file, to);
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any text given to libpfm.so.4, for its words and for each of the kernel's interfaces, on any PMU. What is accepted has a fully
- * qualified string that reads back to the same. */
+/* Any text given to libpfm.so.4, for its words and for each of the kernel's interfaces, on any PMU.
+ * What is accepted has a fully qualified string that reads back to the same. */
 #include <perfmon/pfmlib_perf_event.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,8 @@ static void check_words(const char *text, int levels)
 
 	if (words(text, levels, first, &n, &name))
 		return;
-	if (words(name, levels, again, &m, &second) || n != m || memcmp(first, again, sizeof(first)) || strcmp(name, second))
+	if (words(name, levels, again, &m, &second) || n != m ||
+	    memcmp(first, again, sizeof(first)) || strcmp(name, second))
 		abort();
 	free(second);
 	free(name);
@@ -45,7 +46,8 @@ static void check_words(const char *text, int levels)
 		abort();
 }
 
-static int attr_of(const char *text, int levels, pfm_os_t os, struct perf_event_attr *attr, char **name)
+static int attr_of(const char *text, int levels, pfm_os_t os, struct perf_event_attr *attr,
+                   char **name)
 {
 	pfm_perf_encode_arg_t arg = { .attr = attr, .fstr = name, .size = sizeof(arg) };
 
@@ -62,10 +64,11 @@ static void check_attr(const char *text, int levels, pfm_os_t os)
 
 	if (attr_of(text, levels, os, &first, &name))
 		return;
-	if (attr_of(name, levels, os, &again, &second) || first.type != again.type || first.config != again.config ||
-	    first.config1 != again.config1 || first.config2 != again.config2 || first.sample_period != again.sample_period ||
-	    first.exclude_user != again.exclude_user || first.exclude_kernel != again.exclude_kernel ||
-	    first.precise_ip != again.precise_ip)
+	if (attr_of(name, levels, os, &again, &second) || first.type != again.type ||
+	    first.config != again.config || first.config1 != again.config1 ||
+	    first.config2 != again.config2 || first.sample_period != again.sample_period ||
+	    first.exclude_user != again.exclude_user ||
+	    first.exclude_kernel != again.exclude_kernel || first.precise_ip != again.precise_ip)
 		abort();
 	free(second);
 	free(name);
@@ -80,7 +83,8 @@ static void check_index(int idx)
 	if (pfm_get_event_info(idx, PFM_OS_NONE, &info))
 		return;
 	for (int i = 0; i < info.nattrs; i++)
-		if (pfm_get_event_attr_info(idx, i, PFM_OS_NONE, &attr) || attr.idx != i || !attr.name || !attr.desc)
+		if (pfm_get_event_attr_info(idx, i, PFM_OS_NONE, &attr) || attr.idx != i ||
+		    !attr.name || !attr.desc)
 			abort();
 	if (!pfm_get_event_attr_info(idx, info.nattrs, PFM_OS_NONE, &attr))
 		abort();

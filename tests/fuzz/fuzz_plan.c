@@ -85,8 +85,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 		return 0;
 	}
-	if (pfm_describe_plan(plan, &info) || info.bound > info.n_groups || (info.optimal && info.bound != info.n_groups) ||
-	    !*info.certificate)
+	if (pfm_describe_plan(plan, &info) || info.bound > info.n_groups ||
+	    (info.optimal && info.bound != info.n_groups) || !*info.certificate)
 		abort();
 	for (unsigned g = 0; g < info.n_groups; g++)
 		check_group(plan, g, &options);

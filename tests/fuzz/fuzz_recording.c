@@ -20,7 +20,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (pfm_open_recording(&s, path, NULL) == PFMLIB_SUCCESS) {
 		while (pfm_next_record(s, &r) == 1)
-			if (r.raw_size < 8 || (r.type == PFM_RECORD_COMM && r.body.comm.name && strlen(r.body.comm.name) >= r.raw_size))
+			if (r.raw_size < 8 || (r.type == PFM_RECORD_COMM && r.body.comm.name &&
+			                       strlen(r.body.comm.name) >= r.raw_size))
 				abort();
 		for (unsigned i = 0; i < pfm_session_size(s); i++) {
 			pfm_count_info_t info = PFM_INIT(info);

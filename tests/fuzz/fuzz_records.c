@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a record of any layout, in either byte order: every pointer that comes out leads into the record. */
+/* Any bytes as a record of any layout, in either byte order: every pointer that comes out leads
+ * into the record. */
 #include <stdlib.h>
 #include <string.h>
 #include "bytes.h"
@@ -35,11 +36,22 @@ static void check(const pfm_record_t *r, const uint8_t *from, size_t size)
 		inside(r->body.map.name, strlen(r->body.map.name) + 1, from, size);
 		inside(r->body.map.build_id, r->body.map.build_id_size, from, size);
 		break;
-	case PFM_RECORD_COMM: inside(r->body.comm.name, strlen(r->body.comm.name) + 1, from, size); break;
-	case PFM_RECORD_CGROUP: inside(r->body.cgroup.path, strlen(r->body.cgroup.path) + 1, from, size); break;
-	case PFM_RECORD_NAMESPACES: inside(r->body.namespaces.links, r->body.namespaces.n * 16, from, size); break;
-	case PFM_RECORD_TEXT_POKE: inside(r->body.poke.bytes, r->body.poke.old_length + r->body.poke.new_length, from, size); break;
-	case PFM_RECORD_READ: inside(r->body.read.words, r->body.read.n * (uint64_t)8, from, size); break;
+	case PFM_RECORD_COMM:
+		inside(r->body.comm.name, strlen(r->body.comm.name) + 1, from, size);
+		break;
+	case PFM_RECORD_CGROUP:
+		inside(r->body.cgroup.path, strlen(r->body.cgroup.path) + 1, from, size);
+		break;
+	case PFM_RECORD_NAMESPACES:
+		inside(r->body.namespaces.links, r->body.namespaces.n * 16, from, size);
+		break;
+	case PFM_RECORD_TEXT_POKE:
+		inside(r->body.poke.bytes, r->body.poke.old_length + r->body.poke.new_length, from,
+		       size);
+		break;
+	case PFM_RECORD_READ:
+		inside(r->body.read.words, r->body.read.n * (uint64_t)8, from, size);
+		break;
 	default: break;
 	}
 }
@@ -48,18 +60,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct bytes b = { data, size };
 	unsigned flags = byte(&b);
-	struct layout l = { .trailers = flags & 1 };
-	struct record_head head = { 0 };
+	struct record_layout l = { .has_trailers = flags & 1 };
+	struct record_header head = { 0 };
 	pfm_record_t r;
 	uint8_t *copy;
 
 	take(&b, &l.fields, 4);
 	take(&b, &l.read_format, 1);
 	take(&b, &l.branch_type, 3);
-	take(&b, &l.regs, 8);
-	l.intr_regs = l.regs >> 3;
-	size = b.left < RECORD_HEAD ? RECORD_HEAD : b.left > RECORD_MAX - 1 ? RECORD_MAX - 1
-	                                                                    : b.left;
+	take(&b, &l.user_regs, 8);
+	l.intr_regs = l.user_regs >> 3;
+	size = b.left < RECORD_HEADER_SIZE    ? RECORD_HEADER_SIZE
+	       : b.left > MAX_RECORD_SIZE - 1 ? MAX_RECORD_SIZE - 1
+	                                      : b.left;
 	copy = calloc(1, size); /* just as long as the record, so that reading beyond shows */
 	if (!copy)
 		abort();

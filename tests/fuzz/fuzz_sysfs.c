@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Any machine: the input is what its kernel shows, and what is asked of it. Lines of a path, a TAB and the text; a line without
- * a TAB goes on with the text above it. Three names are no paths:
- *   cpuid  LEAF SUBLEAF EAX EBX ECX EDX   (hexadecimal) what the processor answers; the first such line is the host's id if it is text
- *   event  TEXT                          an event to encode and to open
- *   fail   CALL USE ERRNO                the system call that fails
- * Every table made of it must be sound, every name must encode, and nothing may stay open. */
+/* Any machine: the input is what its kernel shows, and what is asked of it. Lines of a path, a TAB
+ * and the text; a line without a TAB goes on with the text above it. Three names are no paths:
+ *   cpuid  LEAF SUBLEAF EAX EBX ECX EDX   (hexadecimal) what the processor answers; the first such
+ * line is the host's id if it is text event  TEXT                          an event to encode and
+ * to open fail   CALL USE ERRNO                the system call that fails Every table made of it
+ * must be sound, every name must encode, and nothing may stay open. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "fake_sys.h"
 #include "context/context.h"
 
-enum { MAX_LEAVES = 8,
-       MAX_EVENTS = 12,
-       MAX_ROWS = 24 };
+enum { MAX_LEAVES = 8, MAX_EVENTS = 12, MAX_ROWS = 24 };
 
 static struct fake fake;
 static uint32_t leaves[MAX_LEAVES][6];
@@ -65,7 +63,8 @@ static void take_entry(char *name, const char *text)
 			fake.fail_errno = (int)(err % 128) + 1;
 		}
 	} else if (strlen(name) < 256) { /* longer names no folder has */
-		snprintf(path, sizeof(path), "%s%s", name[0] == '/' ? "" : "/sys/bus/event_source/devices/", name);
+		snprintf(path, sizeof(path), "%s%s",
+		         name[0] == '/' ? "" : "/sys/bus/event_source/devices/", name);
 		fake_file(&fake, path, text);
 	}
 }
@@ -94,7 +93,8 @@ static void read_machine(char *text)
 		take_entry(name, content);
 }
 
-/* What the kernel's own PMUs are called for perf must be read as the same; names that perf itself has may be theirs as well. */
+/* What the kernel's own PMUs are called for perf must be read as the same; names that perf itself
+ * has may be theirs as well. */
 static void check_text(const pfm_ctx_t *ctx, const char *text)
 {
 	pfm_encoding_t e = PFM_INIT(e), again = PFM_INIT(again);
@@ -111,7 +111,8 @@ static void check_text(const pfm_ctx_t *ctx, const char *text)
 		if (pfm_print_event(ctx, text, (pfm_dialect_t)d, name, sizeof(name), NULL))
 			continue;
 		if (d == PFM_DIALECT_PERF && e.pmu >= (int)table_count_builtins() &&
-		    (pfm_encode_event(ctx, name, 0, &again, NULL) || memcmp(&e.attr, &again.attr, sizeof(e.attr))))
+		    (pfm_encode_event(ctx, name, 0, &again, NULL) ||
+		     memcmp(&e.attr, &again.attr, sizeof(e.attr))))
 			abort();
 	}
 }
@@ -142,11 +143,11 @@ static void check_tables(const pfm_ctx_t *ctx)
 
 	if (n < 0)
 		return;
-	for (unsigned i = 0; i < ctx->kernel->n; i++) {
+	for (unsigned i = 0; i < ctx->kernel->n_pmus; i++) {
 		const struct table *t = ctx->kernel->pmus[i].table;
 		const char *why;
 
-		if (pfmi_table_verify(t, t->size, CHECK_ALL, &why))
+		if (pfmi_table_verify(t, t->size, VERIFY_ALL, &why))
 			abort();
 	}
 	for (int pmu = (int)table_count_builtins(); pmu < n; pmu++) {
@@ -156,7 +157,8 @@ static void check_tables(const pfm_ctx_t *ctx)
 
 		if (pfm_describe_pmu(ctx, pmu, &info))
 			abort();
-		for (unsigned i = 0; pfm_describe_feature(ctx, pmu, i, &name, &text, &value) == PFMLIB_SUCCESS; i++)
+		for (unsigned i = 0;
+		     pfm_describe_feature(ctx, pmu, i, &name, &text, &value) == PFMLIB_SUCCESS; i++)
 			;
 		for (unsigned i = 0; i < info.n_events && i < MAX_ROWS; i++)
 			check_event(ctx, pmu, i);
@@ -165,8 +167,12 @@ static void check_tables(const pfm_ctx_t *ctx)
 
 static void check_session(const pfm_ctx_t *ctx)
 {
-	static const unsigned flags[] = { 0, PFM_SESSION_INHERIT, PFM_SESSION_SYSTEM_WIDE, PFM_SESSION_SYSTEM_WIDE | PFM_SESSION_PER_CPU,
-		                          PFM_SESSION_STRICT, PFM_SESSION_USER_READ };
+	static const unsigned flags[] = { 0,
+		                          PFM_SESSION_INHERIT,
+		                          PFM_SESSION_SYSTEM_WIDE,
+		                          PFM_SESSION_SYSTEM_WIDE | PFM_SESSION_PER_CPU,
+		                          PFM_SESSION_STRICT,
+		                          PFM_SESSION_USER_READ };
 	pfm_session_options_t options = PFM_INIT(options);
 	pfm_count_t counts[64];
 	pfm_session_t *s;
@@ -184,7 +190,8 @@ static void check_session(const pfm_ctx_t *ctx)
 	for (unsigned i = 0; i < n && i < 64; i++) {
 		pfm_count_info_t info = PFM_INIT(info);
 
-		if (pfm_describe_count(s, i, &info) || !info.name || !info.why || !info.remedy || !info.cpus)
+		if (pfm_describe_count(s, i, &info) || !info.name || !info.why || !info.remedy ||
+		    !info.cpus)
 			abort();
 	}
 	pfm_stop_session(s);
@@ -204,7 +211,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	n_leaves = n_events = 0;
 	id = NULL;
 	fake_begin(&fake);
-	fake.sys.cpuid = answer_cpuid;
+	fake.sys.read_cpuid = answer_cpuid;
 	read_machine(text);
 	o.flags = PFM_CTX_NO_IMAGES;
 	o.cpuid = id;

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Any text, on any processor, in every dialect: parsed, encoded, printed, read back. What prints must read back to the same
- * registers; what is refused must say where inside the text. The calls of libpfm 3, which have a grammar of their own, get the same
- * text, and what they call an event must find it again. */
+/* Any text, on any processor, in every dialect: parsed, encoded, printed, read back. What prints
+ * must read back to the same registers; what is refused must say where inside the text. The calls
+ * of libpfm 3, which have a grammar of their own, get the same text, and what they call an event
+ * must find it again. */
 #include <stdlib.h>
 #include <string.h>
 #include <perfmon/perfmon.h>
 #include <perfmon/pfmlib.h>
 
-enum { ASKED = 64 }; /* contexts that inputs choose from; what is printed is read in that of its processor, whichever it is */
+enum {
+	ASKED = 64
+}; /* contexts that inputs choose from; what is printed is read in that of its processor, whichever
+      it is */
 
 static pfm_ctx_t *contexts[1024];
 static int types[ASKED]; /* PFMLIB_*_PMU of each, -1 for none */
@@ -45,7 +49,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	return 0;
 }
 
-/* Not every dialect can name the processor: what is printed is read where its names are the processor's own. */
+/* Not every dialect can name the processor: what is printed is read where its names are the
+ * processor's own. */
 static void check_round_trip(const pfm_ctx_t *ctx, const char *text, const pfm_encoding_t *e)
 {
 	const pfm_ctx_t *home = contexts[e->pmu + 1];
@@ -62,8 +67,10 @@ static void check_round_trip(const pfm_ctx_t *ctx, const char *text, const pfm_e
 	}
 }
 
-/* Suggestions look at every name of every processor: @rarely, and so often that an input kept alone still gets them. */
-static void check_error(const pfm_ctx_t *ctx, const char *text, size_t len, const pfm_error_t *why, int rarely)
+/* Suggestions look at every name of every processor: @rarely, and so often that an input kept alone
+ * still gets them. */
+static void check_error(const pfm_ctx_t *ctx, const char *text, size_t len, const pfm_error_t *why,
+                        int rarely)
 {
 	static unsigned suggested;
 	char sentence[160], names[4][96];
@@ -85,12 +92,14 @@ static void check_libpfm3(int type, const char *text)
 		return;
 	memset(&e, 0, sizeof(e));
 	memset(&again, 0, sizeof(again));
-	if (pfm_find_event(text, &idx) == PFMLIB_SUCCESS && pfm_get_event_name(idx, name, sizeof(name)))
+	if (pfm_find_event(text, &idx) == PFMLIB_SUCCESS &&
+	    pfm_get_event_name(idx, name, sizeof(name)))
 		abort();
 	pfm_find_event_mask(0, text, &idx);
 	if (pfm_find_full_event(text, &e) || pfm_get_full_event_name(&e, name, sizeof(name)))
 		return;
-	if (pfm_find_full_event(name, &again) || again.event != e.event || again.num_masks != e.num_masks)
+	if (pfm_find_full_event(name, &again) || again.event != e.event ||
+	    again.num_masks != e.num_masks)
 		abort();
 }
 

@@ -12,8 +12,9 @@ static inline void take_alpha(struct bytes *b, int type, pfmlib_alpha_input_para
 	for (unsigned i = 0; i < PFM_ALPHA_MAX_COUNTERS; i++) {
 		unsigned how = byte(b);
 
-		in->pfp_alpha_rates[i] = how < 8 ? pfm_alpha_rate(type, i, how) : how < 16 ? shifted(b)
-		                                                                           : 0;
+		in->pfp_alpha_rates[i] = how < 8    ? pfm_alpha_rate(type, i, how)
+		                         : how < 16 ? shifted(b)
+		                                    : 0;
 		in->pfp_alpha_periods[i] = how & 128 ? shifted(b) : 0;
 	}
 	in->pfp_alpha_flags = byte(b);
@@ -26,7 +27,8 @@ static inline void take_alpha(struct bytes *b, int type, pfmlib_alpha_input_para
 	in->pfp_alpha_ctxt = word(b);
 	in->pfp_alpha_stride = shifted(b);
 	for (unsigned i = 0; i < PFM_ALPHA_MAX_RANGES && i < in->pfp_alpha_n_ranges; i++) {
-		in->pfp_alpha_ranges[i].start = (byte(b) & 1 ? UINT64_C(0xfffffc0000000000) : 0) + shifted(b);
+		in->pfp_alpha_ranges[i].start =
+			(byte(b) & 1 ? UINT64_C(0xfffffc0000000000) : 0) + shifted(b);
 		in->pfp_alpha_ranges[i].end = in->pfp_alpha_ranges[i].start + shifted(b);
 	}
 }

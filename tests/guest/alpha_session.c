@@ -6,9 +6,9 @@
  *   session   events of table ev67 through pfm_open_session()
  *   user      the same for an ordinary user, at perf_event_paranoid 2
  *
- * The emulator's counters stand still: whatever is loaded, the same comes back. So a count tells nothing about events, but
- * something else: the driver loads a counter with minus what is left of the period, and what it then takes for a count is the
- * difference. Hence read_left().
+ * The emulator's counters stand still: whatever is loaded, the same comes back. So a count tells
+ * nothing about events, but something else: the driver loads a counter with minus what is left of
+ * the period, and what it then takes for a count is the difference. Hence read_left().
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -19,19 +19,19 @@
 #include <unistd.h>
 #include "session.h"
 
-enum { CYCLES = 1,
-       INSTRUCTIONS,
-       BCACHE,
-       MBOX };
+enum { CYCLES = 1, INSTRUCTIONS, BCACHE, MBOX };
 
-static const char *const names[] = { NULL, "ev67::anycycles", "ev67::retinst", "ev67::bcachemisses", "ev67::replay" };
+static const char *const names[] = { NULL, "ev67::anycycles", "ev67::retinst", "ev67::bcachemisses",
+	                             "ev67::replay" };
 
 /* The descriptor, or the errno negated. Counting is stopped. */
 static int open_event(uint32_t type, uint64_t config, uint64_t period, int group)
 {
-	struct perf_event_attr attr = {
-		.size = sizeof(attr), .type = type, .config = config, .sample_period = period, .disabled = group < 0
-	};
+	struct perf_event_attr attr = { .size = sizeof(attr),
+		                        .type = type,
+		                        .config = config,
+		                        .sample_period = period,
+		                        .disabled = group < 0 };
 	long fd = syscall(SYS_perf_event_open, &attr, 0, -1, group, 0);
 
 	return fd < 0 ? -errno : (int)fd;
@@ -47,19 +47,25 @@ static int try_event(uint32_t type, uint64_t config, int group)
 	return 0;
 }
 
-/* ---- single events --------------------------------------------------------------------------------------------------- */
+/* ---- single events
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 static void check_event(uint32_t type, uint64_t config)
 {
-	int kernel = try_event(type, config, -1), ours = pfm_alpha_linux_event(type, config, NULL, NULL, NULL);
+	int kernel = try_event(type, config, -1),
+	    ours = pfm_alpha_linux_event(type, config, NULL, NULL, NULL);
 
-	check(kernel == ours, "type %u config 0x%llx: the driver says %d, we say %d", (unsigned)type, (unsigned long long)config,
-	      -kernel, -ours);
+	check(kernel == ours, "type %u config 0x%llx: the driver says %d, we say %d",
+	      (unsigned)type, (unsigned long long)config, -kernel, -ours);
 }
 
 static void check_events(void)
 {
-	static const uint64_t odd[] = { 0x100, 0x101, UINT64_C(1) << 32, (UINT64_C(1) << 32) + 1, UINT64_C(1) << 63, UINT64_MAX };
+	static const uint64_t odd[] = {
+		0x100,     0x101, UINT64_C(1) << 32, (UINT64_C(1) << 32) + 1, UINT64_C(1) << 63,
+		UINT64_MAX
+	};
 
 	for (uint64_t config = 0; config < 8; config++)
 		check_event(PERF_TYPE_RAW, config);
@@ -91,7 +97,9 @@ static void check_exclusion(void)
 	}
 }
 
-/* ---- pairs -------------------------------------------------------------------------------------------------------------- */
+/* ---- pairs
+ * --------------------------------------------------------------------------------------------------------------
+ */
 
 static void check_pairs(void)
 {
@@ -100,12 +108,14 @@ static void check_pairs(void)
 	for (unsigned a = CYCLES; a <= MBOX; a++)
 		for (unsigned b = CYCLES; b <= MBOX; b++) {
 			const unsigned raw[2] = { a, b };
-			int first = open_event(PERF_TYPE_RAW, a, 0, -1), kernel = try_event(PERF_TYPE_RAW, b, first);
+			int first = open_event(PERF_TYPE_RAW, a, 0, -1),
+			    kernel = try_event(PERF_TYPE_RAW, b, first);
 			int ours = pfm_alpha_linux_pair(raw, NULL, NULL);
 
 			close(first);
 			fits += ours == 0;
-			check(first >= 0 && kernel == ours, "raw %u and %u: the driver says %d, we say %d", a, b, -kernel, -ours);
+			check(first >= 0 && kernel == ours,
+			      "raw %u and %u: the driver says %d, we say %d", a, b, -kernel, -ours);
 		}
 	check(fits == 6, "%u of 16 pairs fit", fits);
 }
@@ -117,7 +127,8 @@ static void check_thirds(void)
 	for (unsigned a = CYCLES; a <= MBOX; a++)
 		for (unsigned b = CYCLES; b <= MBOX; b++) {
 			const unsigned raw[2] = { a, b };
-			int first = open_event(PERF_TYPE_RAW, a, 0, -1), second = open_event(PERF_TYPE_RAW, b, 0, first);
+			int first = open_event(PERF_TYPE_RAW, a, 0, -1),
+			    second = open_event(PERF_TYPE_RAW, b, 0, first);
 
 			for (unsigned c = CYCLES; second >= 0 && c <= MBOX; c++) {
 				tried++;
@@ -127,12 +138,16 @@ static void check_thirds(void)
 				close(second);
 			close(first);
 		}
-	check(tried == 24 && refused == tried, "a third member is EINVAL in %u of %u cases", refused, tried);
+	check(tried == 24 && refused == tried, "a third member is EINVAL in %u of %u cases",
+	      refused, tried);
 }
 
-/* ---- what is loaded ------------------------------------------------------------------------------------------------------ */
+/* ---- what is loaded
+ * ------------------------------------------------------------------------------------------------------
+ */
 
-/* What event @i of the group counts when its counter is loaded with what is left of @period, and does not move. */
+/* What event @i of the group counts when its counter is loaded with what is left of @period, and
+ * does not move. */
 static uint64_t read_left(const unsigned raw[2], unsigned n, unsigned i, uint64_t period)
 {
 	int fd[2] = { -1, -1 };
@@ -162,7 +177,8 @@ static uint64_t expect_left(unsigned counter, uint64_t period)
 	return (UINT64_C(1) << 20) - ((call.argument & mask) >> shift);
 }
 
-/* Where the counters stand, from a period that nobody shortens or lengthens. The emulator has one number for both. */
+/* Where the counters stand, from a period that nobody shortens or lengthens. The emulator has one
+ * number for both. */
 static uint64_t standing(unsigned counter)
 {
 	const unsigned raw = counter == 0 ? INSTRUCTIONS : CYCLES;
@@ -170,9 +186,11 @@ static uint64_t standing(unsigned counter)
 	return (read_left(&raw, 1, 0, 1000) - 1000) & 0xfffff;
 }
 
-/* What is left of event @i's period, by the driver. Counts are taken modulo the width of the counters. If the process is
- * interrupted before it reads, the counter has been loaded more than once: hence some attempts to find what we @expect. */
-static uint64_t left(const unsigned raw[2], unsigned n, unsigned i, unsigned counter, uint64_t period, uint64_t expect)
+/* What is left of event @i's period, by the driver. Counts are taken modulo the width of the
+ * counters. If the process is interrupted before it reads, the counter has been loaded more than
+ * once: hence some attempts to find what we @expect. */
+static uint64_t left(const unsigned raw[2], unsigned n, unsigned i, unsigned counter,
+                     uint64_t period, uint64_t expect)
 {
 	uint64_t value = 0;
 
@@ -183,22 +201,28 @@ static uint64_t left(const unsigned raw[2], unsigned n, unsigned i, unsigned cou
 
 static void check_writes(void)
 {
-	static const uint64_t periods[] = { 1, 3, 4, 5, 15, 16, 17, 1000, 0x7ffff, 0xffffe, 0xfffff, 0x100000, 0x12345678 };
+	static const uint64_t periods[] = { 1,       3,        4,         5,       15,
+		                            16,      17,       1000,      0x7ffff, 0xffffe,
+		                            0xfffff, 0x100000, 0x12345678 };
 
 	for (unsigned raw = CYCLES; raw <= MBOX; raw++) {
 		unsigned counter = 9;
 
 		pfm_alpha_linux_event(PERF_TYPE_RAW, raw, NULL, &counter, NULL);
 		for (size_t i = 0; i < N(periods); i++) {
-			uint64_t ours = expect_left(counter, periods[i]), driver = left(&raw, 1, 0, counter, periods[i], ours);
+			uint64_t ours = expect_left(counter, periods[i]),
+				 driver = left(&raw, 1, 0, counter, periods[i], ours);
 
-			check(driver == ours, "raw %u, counter %u, period %llu: the driver loads %llu, we %llu", raw, counter,
-			      (unsigned long long)periods[i], (unsigned long long)driver, (unsigned long long)ours);
+			check(driver == ours,
+			      "raw %u, counter %u, period %llu: the driver loads %llu, we %llu",
+			      raw, counter, (unsigned long long)periods[i],
+			      (unsigned long long)driver, (unsigned long long)ours);
 		}
 	}
 }
 
-/* The shortest period is 16 on counter 0 and 4 on counter 1: what becomes of 5 tells the counter. */
+/* The shortest period is 16 on counter 0 and 4 on counter 1: what becomes of 5 tells the counter.
+ */
 static void check_places(void)
 {
 	for (unsigned a = CYCLES; a <= MBOX; a++)
@@ -210,17 +234,23 @@ static void check_places(void)
 			if (pfm_alpha_linux_pair(raw, counter, NULL) != 0)
 				continue;
 			for (unsigned i = 0; i < 2; i++)
-				same &= left(raw, 2, i, counter[i], 5, expect_left(counter[i], 5)) == expect_left(counter[i], 5);
-			check(same, "raw %u and %u are on counters %u and %u", a, b, counter[0], counter[1]);
+				same &= left(raw, 2, i, counter[i], 5,
+				             expect_left(counter[i], 5)) ==
+				        expect_left(counter[i], 5);
+			check(same, "raw %u and %u are on counters %u and %u", a, b, counter[0],
+			      counter[1]);
 		}
 }
 
-/* ---- sessions ------------------------------------------------------------------------------------------------------------ */
+/* ---- sessions
+ * ------------------------------------------------------------------------------------------------------------
+ */
 
 /* Opens @text and reads it once. True if it is counted. */
 static bool counted(const char *text)
 {
-	return open_text(text) && pfm_start_session(session) == 0 && pfm_stop_session(session) == 0 && read_counts() &&
+	return open_text(text) && pfm_start_session(session) == 0 &&
+	       pfm_stop_session(session) == 0 && read_counts() &&
 	       counts[0].quality != PFM_QUALITY_NOT_SUPPORTED;
 }
 
@@ -234,11 +264,13 @@ static void check_host(void)
 	pfm_pmu_info_t info = PFM_INIT(info);
 	int pmu = pfm_find_pmu(NULL, "ev67");
 
-	check(pmu >= 0 && pfm_describe_pmu(NULL, pmu, &info) == 0 && (info.flags & PFM_PMU_HOST), "this machine is an ev67");
+	check(pmu >= 0 && pfm_describe_pmu(NULL, pmu, &info) == 0 && (info.flags & PFM_PMU_HOST),
+	      "this machine is an ev67");
 	check(info.type == PERF_TYPE_RAW, "whose events have type %d", info.type);
 }
 
-/* Every event of the table: what we call countable opens, with nothing excluded; the rest says why not. */
+/* Every event of the table: what we call countable opens, with nothing excluded; the rest says why
+ * not. */
 static void check_table(void)
 {
 	unsigned countable = 0, opened = 0, plain = 0, refused = 0, n;
@@ -254,7 +286,8 @@ static void check_table(void)
 
 		pfm_describe_event(NULL, pmu, i, &event);
 		snprintf(text, sizeof(text), "ev67::%s", event.name);
-		if (pfm_encode_event(NULL, text, 0, &code, NULL) != 0 || !open_text(text) || !read_counts())
+		if (pfm_encode_event(NULL, text, 0, &code, NULL) != 0 || !open_text(text) ||
+		    !read_counts())
 			continue;
 		if (!code.attr.expressible) {
 			refused += is(0, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_NO_PMU) &&
@@ -262,13 +295,17 @@ static void check_table(void)
 			continue;
 		}
 		countable++;
-		plain += !code.attr.exclude_user && !code.attr.exclude_kernel && !code.attr.exclude_hv && !code.attr.exclude_idle;
-		opened += code.attr.type == PERF_TYPE_RAW && try_event(code.attr.type, code.attr.config, -1) == 0 &&
+		plain += !code.attr.exclude_user && !code.attr.exclude_kernel &&
+		         !code.attr.exclude_hv && !code.attr.exclude_idle;
+		opened += code.attr.type == PERF_TYPE_RAW &&
+		          try_event(code.attr.type, code.attr.config, -1) == 0 &&
 		          about(0).n_parts == 1 && counts[0].quality != PFM_QUALITY_NOT_SUPPORTED;
 	}
-	check(countable == 6 && opened == countable, "%u of %u countable events open", opened, countable);
+	check(countable == 6 && opened == countable, "%u of %u countable events open", opened,
+	      countable);
 	check(plain == countable, "%u of them exclude nothing", plain);
-	check(n > 50 && refused == n - countable, "%u of the other %u say that Linux cannot count them", refused, n - countable);
+	check(n > 50 && refused == n - countable,
+	      "%u of the other %u say that Linux cannot count them", refused, n - countable);
 }
 
 static void check_session_pairs(void)
@@ -286,16 +323,21 @@ static void check_session_pairs(void)
 			else if (fits)
 				ok = ok && counts[1].quality != PFM_QUALITY_NOT_SUPPORTED;
 			else
-				ok = ok && is(1, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_GROUP) && counts[1].sys_errno == EINVAL &&
-				     says(1, "the group does not fit: with the members before it, no counter is left for this event",
-				          "make the group smaller, or let it be broken up (:W behind the brace)");
+				ok = ok && is(1, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_GROUP) &&
+				     counts[1].sys_errno == EINVAL &&
+				     says(1,
+				          "the group does not fit: with the members before it, no "
+				          "counter is left for this event",
+				          "make the group smaller, or let it be broken up (:W "
+				          "behind the brace)");
 			check(ok, "%s %s", text, fits ? "is counted" : "does not fit");
 		}
 }
 
 static void check_session_limits(void)
 {
-	static const char *const singles[] = { "ev67::retinst", "ev67::cycles1", "ev67::replay", "ev67::bcachemisses" };
+	static const char *const singles[] = { "ev67::retinst", "ev67::cycles1", "ev67::replay",
+		                               "ev67::bcachemisses" };
 
 	check(open_text("{ev67::retinst,ev67::cycles1,ev67::bcachemisses}") && read_counts() &&
 	              is(2, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_GROUP),
@@ -303,23 +345,30 @@ static void check_session_limits(void)
 	check(open_text("{ev67::retinst,ev67::cycles1,ev67::bcachemisses}:W") && read_counts() &&
 	              !is(2, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_GROUP),
 	      "unless the group may be broken up");
-	check(open_texts(singles, N(singles)) == 0 && pfm_start_session(session) == 0 && read_counts() &&
-	              about(0).n_parts + about(1).n_parts + about(2).n_parts + about(3).n_parts == 4,
+	check(open_texts(singles, N(singles)) == 0 && pfm_start_session(session) == 0 &&
+	              read_counts() &&
+	              about(0).n_parts + about(1).n_parts + about(2).n_parts + about(3).n_parts ==
+	                      4,
 	      "four single events open");
-	check(counted("retinst") && strcmp(about(0).pmu, "cpu") == 0, "the processor need not be named");
+	check(counted("retinst") && strcmp(about(0).pmu, "cpu") == 0,
+	      "the processor need not be named");
 	check(refused("ev6::cycles", PFM_CAUSE_NO_PMU) &&
-	              says(0, "this machine has no ev6: its events can be encoded but not counted here",
+	              says(0,
+	                   "this machine has no ev6: its events can be encoded but not counted "
+	                   "here",
 	                   "name an event of this machine: pfm list shows them"),
 	      "events of another Alpha are not counted");
-	check(refused("cache-references", PFM_CAUSE_NO_PMU) &&
-	              counts[0].sys_errno == EPERM && says(0, "the PMU of this processor has no such event", "choose another event"),
+	check(refused("cache-references", PFM_CAUSE_NO_PMU) && counts[0].sys_errno == EPERM &&
+	              says(0, "the PMU of this processor has no such event",
+	                   "choose another event"),
 	      "EPERM for cache references does not mean permission");
 	options.backend = "perf_event";
 	check(counted("ev67::replay"), "the backend is perf_event");
 	options.backend = "pfm_device";
 	check(refused("ev67::replay", PFM_CAUSE_NO_KERNEL) &&
 	              says(0, "this system has no counter device (/dev/pfcntr)",
-	                   "on Tru64 UNIX configure it: sysconfig -c pfm; elsewhere use a model of it"),
+	                   "on Tru64 UNIX configure it: sysconfig -c pfm; elsewhere use a model of "
+	                   "it"),
 	      "the other one has no device here");
 	options.backend = NULL;
 }
@@ -327,18 +376,16 @@ static void check_session_limits(void)
 /* Levels cannot be chosen: a count of everything must never pass for a count of user code. */
 static void check_levels(void)
 {
-	static const char why[] = "Linux cannot tell privilege levels apart on ev67", remedy[] = "name no levels: every level is counted";
+	static const char why[] = "Linux cannot tell privilege levels apart on ev67",
+			  remedy[] = "name no levels: every level is counted";
 
-	check(refused("ev67::retinst:u", PFM_CAUSE_ATTRIBUTE) &&
-	              says(0, why, remedy),
+	check(refused("ev67::retinst:u", PFM_CAUSE_ATTRIBUTE) && says(0, why, remedy),
 	      "user code alone cannot be counted");
-	check(refused("ev67::retinst:k", PFM_CAUSE_ATTRIBUTE) &&
-	              says(0, why, remedy),
+	check(refused("ev67::retinst:k", PFM_CAUSE_ATTRIBUTE) && says(0, why, remedy),
 	      "nor the kernel alone");
 	check(counted("ev67::retinst:u:k"), "both together can");
 	options.plm = PFM_PLM3;
-	check(refused("ev67::retinst", PFM_CAUSE_ATTRIBUTE) &&
-	              says(0, why, remedy),
+	check(refused("ev67::retinst", PFM_CAUSE_ATTRIBUTE) && says(0, why, remedy),
 	      "levels of the session are not forgotten");
 	options.plm = PFM_PLM0 | PFM_PLM3;
 	check(counted("ev67::retinst"), "all levels named for the session are all levels");
@@ -349,12 +396,15 @@ static void check_user(void)
 {
 	check(getuid() != 0, "this is an ordinary user");
 	check(refused("ev67::retinst", PFM_CAUSE_PERMISSION) &&
-	              says(0, "perf_event_paranoid is 2: this event happens in the kernel or cannot leave it out",
+	              says(0,
+	                   "perf_event_paranoid is 2: this event happens in the kernel or cannot "
+	                   "leave it out",
 	                   "run with the capability CAP_PERFMON (CAP_SYS_ADMIN before Linux 5.8), "
 	                   "which root has outside of containers, "
 	                   "or set kernel.perf_event_paranoid to 1 or lower"),
 	      "the kernel cannot be left out");
-	check(open_text("task-clock") && read_counts() && about(0).attr.exclude_kernel, "software events can");
+	check(open_text("task-clock") && read_counts() && about(0).attr.exclude_kernel,
+	      "software events can");
 }
 
 int main(int argc, char **argv)

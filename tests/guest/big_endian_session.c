@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sessions on a big-endian kernel that has no PMU, in the s390x guest: that the single bits of struct perf_event_attr and the
- * words of every read format are where the kernel looks for them. Each switch of a session is seen to do what it says.
+ * Sessions on a big-endian kernel that has no PMU, in the s390x guest: that the single bits of
+ * struct perf_event_attr and the words of every read format are where the kernel looks for them.
+ * Each switch of a session is seen to do what it says.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -20,7 +21,8 @@
 /* @n pages that nobody has touched, touched: as many page faults. */
 static void touch(size_t n)
 {
-	char *fresh = mmap(NULL, n * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *fresh =
+		mmap(NULL, n * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	/* One fault brings one page. */
 	madvise(fresh, n * PAGE, MADV_NOHUGEPAGE);
@@ -63,7 +65,8 @@ static bool counted(unsigned i, uint64_t value)
 {
 	if (!is(i, PFM_QUALITY_EXACT, PFM_CAUSE_NONE) || counts[i].value != value)
 		tell();
-	return is(i, PFM_QUALITY_EXACT, PFM_CAUSE_NONE) && counts[i].value == value && counts[i].running == counts[i].enabled;
+	return is(i, PFM_QUALITY_EXACT, PFM_CAUSE_NONE) && counts[i].value == value &&
+	       counts[i].running == counts[i].enabled;
 }
 
 #define A "syscalls:sys_enter_getppid"
@@ -71,56 +74,81 @@ static bool counted(unsigned i, uint64_t value)
 #define C "syscalls:sys_exit_getppid"
 #define D "syscalls:sys_exit_getpgid"
 
-/* ---- what is read ------------------------------------------------------------------------------------------------------ */
+/* ---- what is read
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 static void check_formats(void)
 {
 	static const char *const apart[] = { A, B };
 	uint64_t enabled;
 
-	check(open_text(A) && start() && (call(7, 3), stop()) && counted(0, 7), "one event: its value and its times");
+	check(open_text(A) && start() && (call(7, 3), stop()) && counted(0, 7),
+	      "one event: its value and its times");
 	enabled = counts[0].enabled;
-	check(enabled > 0 && enabled < UINT64_C(10000000000), "in %llu ns", (unsigned long long)enabled);
-	check(open_text("{" A "," B "," C "}") && start() && (call(7, 3), stop()) && counted(0, 7) && counted(1, 3) && counted(2, 7),
+	check(enabled > 0 && enabled < UINT64_C(10000000000), "in %llu ns",
+	      (unsigned long long)enabled);
+	check(open_text("{" A "," B "," C "}") && start() && (call(7, 3), stop()) &&
+	              counted(0, 7) && counted(1, 3) && counted(2, 7),
 	      "a group of three: each value in its place");
-	check(counts[0].enabled == counts[1].enabled && counts[1].enabled == counts[2].enabled, "with one time for all");
-	check(open_texts(apart, 2) == 0 && start() && (call(2, 5), stop()) && counted(0, 2) && counted(1, 5), "two that are no group");
-	check(open_text("{" A "," B "," C "," D "," A ":k," B ":k," C ":k," D ":k}") && start() && (call(1, 2), stop()), "a group of eight");
+	check(counts[0].enabled == counts[1].enabled && counts[1].enabled == counts[2].enabled,
+	      "with one time for all");
+	check(open_texts(apart, 2) == 0 && start() && (call(2, 5), stop()) && counted(0, 2) &&
+	              counted(1, 5),
+	      "two that are no group");
+	check(open_text("{" A "," B "," C "," D "," A ":k," B ":k," C ":k," D ":k}") && start() &&
+	              (call(1, 2), stop()),
+	      "a group of eight");
 	for (unsigned i = 0; i < 8; i++)
 		check(counted(i, 1 + i % 2), "member %u", i + 1);
 }
 
 static void check_states(void)
 {
-	check(open_text(A) && (call(5, 0), read_counts()) && is(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_TIME) && counts[0].value == 0 &&
+	check(open_text(A) && (call(5, 0), read_counts()) &&
+	              is(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_TIME) && counts[0].value == 0 &&
 	              says(0, "counting was never started", "start the session before reading it"),
 	      "nothing is counted before the start");
 	check(start() && (call(2, 0), stop()) && counted(0, 2), "nor has it been");
 	call(9, 0);
 	check(read_counts() && counted(0, 2), "nothing is counted after the stop");
 	check(start() && (call(4, 0), stop()) && counted(0, 6), "a second start goes on");
-	check(pfm_reset_session(session) == 0 && start() && (call(1, 0), stop()) && counted(0, 1), "a reset begins again");
+	check(pfm_reset_session(session) == 0 && start() && (call(1, 0), stop()) && counted(0, 1),
+	      "a reset begins again");
 }
 
-/* ---- switches ------------------------------------------------------------------------------------------------------------- */
+/* ---- switches
+ * -------------------------------------------------------------------------------------------------------------
+ */
 
 static void check_levels(void)
 {
-	check(open_text("{page-faults,page-faults:u,page-faults:k}") && start() && (touch(100), stop()), "levels are asked for");
+	check(open_text("{page-faults,page-faults:u,page-faults:k}") && start() &&
+	              (touch(100), stop()),
+	      "levels are asked for");
 	tell();
-	check(counts[1].value >= 100 && counts[1].value < 120, "user code faults on 100 pages: %llu", (unsigned long long)counts[1].value);
-	check(counts[2].value < 20 && counts[0].value == counts[1].value + counts[2].value, "the kernel on the rest");
+	check(counts[1].value >= 100 && counts[1].value < 120,
+	      "user code faults on 100 pages: %llu", (unsigned long long)counts[1].value);
+	check(counts[2].value < 20 && counts[0].value == counts[1].value + counts[2].value,
+	      "the kernel on the rest");
 	options.plm = PFM_PLM0;
-	check(open_text("page-faults") && start() && (touch(100), stop()) && counts[0].value < 20, "levels of the session hold as well");
+	check(open_text("page-faults") && start() && (touch(100), stop()) && counts[0].value < 20,
+	      "levels of the session hold as well");
 	options.plm = 0;
 }
 
 static void check_inherit(void)
 {
-	check(open_text(A) && start() && (call(1, 0), call_in_child(10, 0), stop()) && counted(0, 1), "children are not counted");
+	check(open_text(A) && start() && (call(1, 0), call_in_child(10, 0), stop()) &&
+	              counted(0, 1),
+	      "children are not counted");
 	options.flags = PFM_SESSION_INHERIT;
-	check(open_text(A) && start() && (call(1, 0), call_in_child(10, 0), stop()) && counted(0, 11), "unless inherit says so");
-	check(open_text("{" A "," B "}") && start() && (call(1, 2), call_in_child(10, 20), stop()) && counted(0, 11) && counted(1, 22),
+	check(open_text(A) && start() && (call(1, 0), call_in_child(10, 0), stop()) &&
+	              counted(0, 11),
+	      "unless inherit says so");
+	check(open_text("{" A "," B "}") && start() &&
+	              (call(1, 2), call_in_child(10, 20), stop()) && counted(0, 11) &&
+	              counted(1, 22),
 	      "in groups too");
 	options.flags = 0;
 }
@@ -140,11 +168,12 @@ static void check_other_process(void)
 		_exit(write(done[1], "", 1) == 1 ? 0 : 1);
 	}
 	options.pid = child;
-	check(open_text(A) && start() && (call(50, 0), write(go[1], "", 1) == 1) && read(done[0], &byte, 1) == 1 && stop() &&
-	              counted(0, 13),
+	check(open_text(A) && start() && (call(50, 0), write(go[1], "", 1) == 1) &&
+	              read(done[0], &byte, 1) == 1 && stop() && counted(0, 13),
 	      "another process is counted and nothing of this one");
 	waitpid(child, NULL, 0);
-	check(open_text(A) && read_counts() && is(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_PROCESS), "when it is gone nothing can be");
+	check(open_text(A) && read_counts() && is(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_PROCESS),
+	      "when it is gone nothing can be");
 	options.pid = 0;
 }
 
@@ -167,30 +196,32 @@ static void check_exec(void)
 	}
 	options.pid = child;
 	options.flags = PFM_SESSION_ENABLE_ON_EXEC;
-	check(open_text("{" A "," B "}") && write(go[1], "", 1) == 1 && waitpid(child, &status, 0) == child && status == 0,
+	check(open_text("{" A "," B "}") && write(go[1], "", 1) == 1 &&
+	              waitpid(child, &status, 0) == child && status == 0,
 	      "a session waits for a program");
-	check(read_counts() && counted(0, 17) && counted(1, 4), "and counts from its first instruction");
+	check(read_counts() && counted(0, 17) && counted(1, 4),
+	      "and counts from its first instruction");
 	options.pid = 0;
 	options.flags = 0;
 }
 
 static void check_pinned(void)
 {
-	check(open_text(A ":D") && start() && (call(6, 0), stop()) && counted(0, 6), "pinned events are counted");
+	check(open_text(A ":D") && start() && (call(6, 0), stop()) && counted(0, 6),
+	      "pinned events are counted");
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
-	check(open_text(A) && start() && (call(3, 0), call_in_child(4, 0), stop()) && counts[0].value >= 7 && counts[0].value < 100,
+	check(open_text(A) && start() && (call(3, 0), call_in_child(4, 0), stop()) &&
+	              counts[0].value >= 7 && counts[0].value < 100,
 	      "every process of the system together");
 	options.flags = 0;
 }
 
-/* ---- other kinds of events ---------------------------------------------------------------------------------------------- */
+/* ---- other kinds of events
+ * ---------------------------------------------------------------------------------------------- */
 
 __attribute__((noinline)) static void probed(void)
 {
-	__asm__ volatile(""
-	                 :
-	                 :
-	                 : "memory");
+	__asm__ volatile("" : : : "memory");
 }
 
 /* Where @code lies in the file of this program. */
@@ -209,7 +240,9 @@ static void check_uprobe(void)
 {
 	FILE *f = fopen(TRACE, "w");
 
-	if (f == NULL || fprintf(f, "p:perfmon/probed /big_endian_session:0x%lx\n", file_offset((const void *)(uintptr_t)&probed)) < 0 ||
+	if (f == NULL ||
+	    fprintf(f, "p:perfmon/probed /big_endian_session:0x%lx\n",
+	            file_offset((const void *)(uintptr_t)&probed)) < 0 ||
 	    fclose(f) != 0) {
 		check(false, "a probe is placed in this program");
 		return;
@@ -224,14 +257,17 @@ static void check_missing(void)
 {
 	static const char *const texts[] = { "cycles", "instructions:u", "L1-dcache-load-misses" };
 
-	check(open_texts(texts, N(texts)) == 0 && start() && stop(), "hardware events can be asked for");
+	check(open_texts(texts, N(texts)) == 0 && start() && stop(),
+	      "hardware events can be asked for");
 	for (unsigned i = 0; i < N(texts); i++)
-		check(is(i, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_NO_PMU) && counts[i].value == 0 && *about(i).remedy, "%s: %s", texts[i],
-		      about(i).why);
+		check(is(i, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_NO_PMU) && counts[i].value == 0 &&
+		              *about(i).remedy,
+		      "%s: %s", texts[i], about(i).why);
 	check(!open_text("mem:0x10000:w"), "nor has the kernel breakpoints");
 	check(open_text("{task-clock,cycles,page-faults}") && start() && (touch(30), stop()) &&
-	              is(1, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_NO_PMU) && is(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE) &&
-	              counts[2].value >= 30 && counts[2].value < 60,
+	              is(1, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_NO_PMU) &&
+	              is(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE) && counts[2].value >= 30 &&
+	              counts[2].value < 60,
 	      "the others of its group are counted, each in its place");
 }
 

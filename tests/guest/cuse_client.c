@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cuse_client STORY: sessions on a counter device that a real kernel has: the nodes that cuse_server.c serves in the amd64
- * guest, one for each family: /dev/pfcntr is an ev5, the others are /dev/pfcntr-FAMILY. Run there with two processors.
+ * cuse_client STORY: sessions on a counter device that a real kernel has: the nodes that
+ * cuse_server.c serves in the amd64 guest, one for each family: /dev/pfcntr is an ev5, the others
+ * are /dev/pfcntr-FAMILY. Run there with two processors.
  *
  *   root     the superuser
  *   closed   an ordinary user, before the node is readable for everybody
@@ -35,7 +36,11 @@ struct family {
 static const struct family families[] = {
 	{ "/dev/pfcntr", { "ev5::cycles", "ev5::loads", "ev5::dcachemisses" }, 3, 0, 0 },
 	{ "/dev/pfcntr-ev4", { "ev4::cycles", "ev4::dcache" }, 2, 0, 65536 },
-	{ "/dev/pfcntr-pca56", { "pca56::cycles", "pca56::icacheaccess", "pca56::dcachemisses" }, 3, 0, 0 },
+	{ "/dev/pfcntr-pca56",
+	  { "pca56::cycles", "pca56::icacheaccess", "pca56::dcachemisses" },
+	  3,
+	  0,
+	  0 },
 	{ "/dev/pfcntr-ev6", { "ev6::cycles", "ev6::replay" }, 2, 0, 0 },
 	{ "/dev/pfcntr-ev67", { "ev67::cycles0", "ev67::replay" }, 2, 0, 0 },
 };
@@ -47,7 +52,8 @@ static void nap(long ms)
 	nanosleep(&(struct timespec){ 0, ms * 1000000 }, NULL);
 }
 
-/* Nanoseconds that counting has lasted since the session was opened, at the least and at the most. */
+/* Nanoseconds that counting has lasted since the session was opened, at the least and at the most.
+ */
 static uint64_t least, most;
 
 static uint64_t now(void)
@@ -79,17 +85,22 @@ static bool count_nap(long ms)
 	return ok && read_counts();
 }
 
-/* True if count @i is the cycles of @cpus processors in the time that has passed; it may lack @missing of each. */
+/* True if count @i is the cycles of @cpus processors in the time that has passed; it may lack
+ * @missing of each. */
 static bool plausible(unsigned i, unsigned cpus, uint64_t missing)
 {
-	uint64_t value = counts[i].value, low = (CYCLES_OF(least) - missing) * cpus, high = (CYCLES_OF(most) + 500) * cpus;
+	uint64_t value = counts[i].value, low = (CYCLES_OF(least) - missing) * cpus,
+		 high = (CYCLES_OF(most) + 500) * cpus;
 
 	if (value < low || value > high)
-		printf("# %llu, not between %llu and %llu\n", (unsigned long long)value, (unsigned long long)low, (unsigned long long)high);
+		printf("# %llu, not between %llu and %llu\n", (unsigned long long)value,
+		       (unsigned long long)low, (unsigned long long)high);
 	return value >= low && value <= high;
 }
 
-/* ---- counts --------------------------------------------------------------------------------------------------------------- */
+/* ---- counts
+ * ---------------------------------------------------------------------------------------------------------------
+ */
 
 static void check_family(const struct family *f)
 {
@@ -105,17 +116,22 @@ static void check_family(const struct family *f)
 		some &= counts[i].value > 0;
 	}
 	check(exact && some, "%s: all of its %u counts are exact", f->node, f->n);
-	check(plausible(f->cycles, 2, f->rate + 500), "%s: %s of two processors at 500 MHz", f->node, cycles);
+	check(plausible(f->cycles, 2, f->rate + 500), "%s: %s of two processors at 500 MHz",
+	      f->node, cycles);
 	before = counts[f->cycles].value;
 	nap(10);
-	check(read_counts() && counts[f->cycles].value == before, "%s: stopped counters stand", f->node);
-	check(count_nap(10) && counts[f->cycles].value > before && plausible(f->cycles, 2, f->rate + 500),
+	check(read_counts() && counts[f->cycles].value == before, "%s: stopped counters stand",
+	      f->node);
+	check(count_nap(10) && counts[f->cycles].value > before &&
+	              plausible(f->cycles, 2, f->rate + 500),
 	      "%s: and go on from there", f->node);
-	check(pfm_reset_session(session) == 0 && read_counts() && counts[f->cycles].value == 0, "%s: reset, they are 0", f->node);
+	check(pfm_reset_session(session) == 0 && read_counts() && counts[f->cycles].value == 0,
+	      "%s: reset, they are 0", f->node);
 	options.flags = 0;
 	if (f->rate != 0)
 		return;
-	check(open_on(f) && count_nap(20) && plausible(f->cycles, 1, 500), "%s: this process alone has one processor", f->node);
+	check(open_on(f) && count_nap(20) && plausible(f->cycles, 1, 500),
+	      "%s: this process alone has one processor", f->node);
 }
 
 static void check_processors(void)
@@ -123,12 +139,13 @@ static void check_processors(void)
 	uint64_t one = 0, other = 0;
 
 	options.flags = PFM_SESSION_SYSTEM_WIDE | PFM_SESSION_PER_CPU;
-	check(open_on(&families[0]) && count_nap(20) && pfm_alpha_session_entries(session) == 2 && pfm_session_size(session) == 6,
+	check(open_on(&families[0]) && count_nap(20) && pfm_alpha_session_entries(session) == 2 &&
+	              pfm_session_size(session) == 6,
 	      "processors are counted one by one");
 	pfm_alpha_session_count(session, 0, 0, &one);
 	pfm_alpha_session_count(session, 1, 0, &other);
-	check(one > 0 && one == other && one == counts[0].value && plausible(0, 1, 500), "with the same number of cycles on both: %llu",
-	      (unsigned long long)one);
+	check(one > 0 && one == other && one == counts[0].value && plausible(0, 1, 500),
+	      "with the same number of cycles on both: %llu", (unsigned long long)one);
 	options.flags = 0;
 }
 
@@ -139,21 +156,25 @@ static void check_one(void)
 	cpu_set_t all, one;
 
 	device.model = &how;
-	check(open_on(&families[0]) && read_counts() && is(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_CPU) &&
-	              says(0, "this process is not bound to one processor", "bind it (bind_to_cpu) before counting"),
+	check(open_on(&families[0]) && read_counts() &&
+	              is(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_CPU) &&
+	              says(0, "this process is not bound to one processor",
+	                   "bind it (bind_to_cpu) before counting"),
 	      "one processor needs a process that is bound to it");
 	CPU_ZERO(&one);
 	CPU_SET(1, &one);
 	sched_getaffinity(0, sizeof(all), &all);
 	sched_setaffinity(0, sizeof(one), &one);
 	device.bind = 1;
-	check(open_on(&families[0]) && count_nap(20) && plausible(0, 1, 500), "bound, it counts there");
+	check(open_on(&families[0]) && count_nap(20) && plausible(0, 1, 500),
+	      "bound, it counts there");
 	device.bind = 0;
 	device.model = NULL;
 	sched_setaffinity(0, sizeof(all), &all);
 }
 
-/* ---- what is collected besides ------------------------------------------------------------------------------------------- */
+/* ---- what is collected besides
+ * ------------------------------------------------------------------------------------------- */
 
 static void check_profile(void)
 {
@@ -174,16 +195,21 @@ static void check_profile(void)
 	n = pfm_alpha_session_samples(session, buckets, N(buckets));
 	for (int i = 0; i < n; i++)
 		samples += buckets[i];
-	check(n == 16 && samples > 0 && samples == buckets[0], "which read(2) delivers: %llu samples, all where the process was",
+	check(n == 16 && samples > 0 && samples == buckets[0],
+	      "which read(2) delivers: %llu samples, all where the process was",
 	      (unsigned long long)samples);
-	check(pfm_alpha_session_levels(session, 0, &levels) == 0, "interrupt levels come through a pointer in memory");
+	check(pfm_alpha_session_levels(session, 0, &levels) == 0,
+	      "interrupt levels come through a pointer in memory");
 	for (size_t i = 0; i < N(levels.ipl); i++)
 		interrupts += levels.ipl[i];
-	check(interrupts >= samples, "and are at least as many: %llu", (unsigned long long)interrupts);
+	check(interrupts >= samples, "and are at least as many: %llu",
+	      (unsigned long long)interrupts);
 	device.model = NULL;
 }
 
-/* ---- who has it ---------------------------------------------------------------------------------------------------------- */
+/* ---- who has it
+ * ----------------------------------------------------------------------------------------------------------
+ */
 
 static bool is_busy(void)
 {
@@ -192,10 +218,14 @@ static bool is_busy(void)
 	bool busy;
 
 	device.device = families[0].node;
-	busy = pfm_open_session(&second, NULL, &options, families[0].texts, 1, NULL) == 0 && pfm_read_session(second, &count, 1) == 0 &&
-	       count.quality == PFM_QUALITY_NOT_COUNTED && count.cause == PFM_CAUSE_BUSY && count.sys_errno == EBUSY;
+	busy = pfm_open_session(&second, NULL, &options, families[0].texts, 1, NULL) == 0 &&
+	       pfm_read_session(second, &count, 1) == 0 &&
+	       count.quality == PFM_QUALITY_NOT_COUNTED && count.cause == PFM_CAUSE_BUSY &&
+	       count.sys_errno == EBUSY;
 	session = second;
-	busy = busy && says(0, "another process has the counter device, or did not give the counter interrupt back",
+	busy = busy && says(0,
+	                    "another process has the counter device, or did not give the counter "
+	                    "interrupt back",
 	                    "wait for it; if nobody uses the counters, run this once as superuser");
 	pfm_close_session(second);
 	session = mine;
@@ -213,7 +243,8 @@ static void check_holders(void)
 	char byte;
 	pid_t child;
 
-	check(open_on(&families[0]) && is_busy(), "who comes second is told that the device is busy");
+	check(open_on(&families[0]) && is_busy(),
+	      "who comes second is told that the device is busy");
 	pfm_close_session(session);
 	session = NULL;
 	check(is_free(), "when the first one closes it is free again");
@@ -236,7 +267,9 @@ static void check_holders(void)
 	session = NULL;
 }
 
-/* ---- what is refused ----------------------------------------------------------------------------------------------------- */
+/* ---- what is refused
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 /* Requests by hand: the kernel's and the server's part in passing arguments. */
 static void check_requests(void)
@@ -250,17 +283,24 @@ static void check_requests(void)
 	check(ioctl(fd, PCNT5MUX, &word) == 0, "an argument is fetched");
 	check(ioctl(fd, PCNT5MUX, 8) < 0 && errno == EFAULT, "one that is not there is EFAULT");
 	where = (uint64_t)(uintptr_t)&three[1];
-	check(ioctl(fd, PCNT5GETCNT, &where) == 0 && three[1].pf_cntr0 != three[0].pf_cntr0, "an array is written");
-	check(memcmp(&three[0], &three[2], sizeof(three[0])) == 0 && ((unsigned char *)&three[2])[0] == 0x5a, "and nothing beside it");
+	check(ioctl(fd, PCNT5GETCNT, &where) == 0 && three[1].pf_cntr0 != three[0].pf_cntr0,
+	      "an array is written");
+	check(memcmp(&three[0], &three[2], sizeof(three[0])) == 0 &&
+	              ((unsigned char *)&three[2])[0] == 0x5a,
+	      "and nothing beside it");
 	where = 8;
-	check(ioctl(fd, PCNT5GETCNT, &where) < 0 && errno == EFAULT, "an array that is not there is EFAULT");
-	check(ioctl(fd, PCNT6MUX, &word) < 0 && errno == EINVAL, "another family's request is EINVAL");
+	check(ioctl(fd, PCNT5GETCNT, &where) < 0 && errno == EFAULT,
+	      "an array that is not there is EFAULT");
+	check(ioctl(fd, PCNT6MUX, &word) < 0 && errno == EINVAL,
+	      "another family's request is EINVAL");
 	check(ioctl(fd, 0x5001UL, 0) < 0 && errno == EINVAL, "an unknown one too");
 	word = PF5_CTRS(1, PMCTRS_ALL_CPUS, 0, 0, 0);
-	check(ioctl(fd, PCNT5RESTART, &word) == 0 && ioctl(fd, PCNT5DISABLE, &word) == 0, "it starts and stops");
+	check(ioctl(fd, PCNT5RESTART, &word) == 0 && ioctl(fd, PCNT5DISABLE, &word) == 0,
+	      "it starts and stops");
 	close(fd);
 	fd = open(PFCNTR_DEVICE, O_RDONLY | PCNTOPENONE);
-	check(fd < 0 && errno == EINVAL, "an open to one processor by a process that is not bound is EINVAL");
+	check(fd < 0 && errno == EINVAL,
+	      "an open to one processor by a process that is not bound is EINVAL");
 }
 
 static void check_user(void)
@@ -269,16 +309,20 @@ static void check_user(void)
 
 	check(is_free(), "an ordinary user counts where the node lets him");
 	device.model = &fast;
-	check(open_on(&families[0]) && read_counts() && is(0, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_PERMISSION) &&
-	              says(0, "an interrupt every 256 events needs superuser privilege", "take the slow rate"),
+	check(open_on(&families[0]) && read_counts() &&
+	              is(0, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_PERMISSION) &&
+	              says(0, "an interrupt every 256 events needs superuser privilege",
+	                   "take the slow rate"),
 	      "but not at the fast rate");
 	device.model = NULL;
 }
 
 static void check_closed(void)
 {
-	check(open_on(&families[0]) && read_counts() && is(0, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_PERMISSION) &&
-	              says(0, "the counter device may not be opened", "ask for read permission on it"),
+	check(open_on(&families[0]) && read_counts() &&
+	              is(0, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_PERMISSION) &&
+	              says(0, "the counter device may not be opened",
+	                   "ask for read permission on it"),
 	      "a node that is closed to users");
 }
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cuse_server FAMILY NODE [OPTION]...: a character device /dev/NODE, behind which is the model of the Tru64 counter device for
- * FAMILY (ev4 ... ev67). Served from user space, so that programs go through a real kernel. OPTIONs are libfuse's: -f -s.
+ * cuse_server FAMILY NODE [OPTION]...: a character device /dev/NODE, behind which is the model of
+ * the Tru64 counter device for FAMILY (ev4 ... ev67). Served from user space, so that programs go
+ * through a real kernel. OPTIONs are libfuse's: -f -s.
  *
- * Arguments of requests hold pointers, which only the model understands. So it is asked with the bytes of the caller that are
- * at hand; where it wants others, or wants to write, it gets EFAULT and the place is noted; the kernel is told to bring (or take)
- * these bytes too and to ask again. The model changes nothing before it has all it wants, so asking twice does no harm.
+ * Arguments of requests hold pointers, which only the model understands. So it is asked with the
+ * bytes of the caller that are at hand; where it wants others, or wants to write, it gets EFAULT
+ * and the place is noted; the kernel is told to bring (or take) these bytes too and to ask again.
+ * The model changes nothing before it has all it wants, so asking twice does no harm.
  */
 #define FUSE_USE_VERSION 31
 #include <cuse_lowlevel.h>
@@ -83,7 +85,9 @@ static int caller_put(void *arg, uint64_t to, const void *from, size_t n)
 	return 0;
 }
 
-/* ---- who is asking ------------------------------------------------------------------------------------------------------ */
+/* ---- who is asking
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 static uint64_t now(void)
 {
@@ -129,7 +133,8 @@ static int introduce(fuse_req_t req)
 	int cpu = bound_to(ctx->pid), parent = parent_of(ctx->pid);
 	uint64_t t = now();
 
-	if (alpha_device_is_process_marked(model, ctx->pid) < 0 && alpha_device_is_process_marked(model, parent) >= 0)
+	if (alpha_device_is_process_marked(model, ctx->pid) < 0 &&
+	    alpha_device_is_process_marked(model, parent) >= 0)
 		alpha_device_fork_process(model, parent, ctx->pid);
 	alpha_device_set_process(model, ctx->pid, ctx->uid, cpu);
 	alpha_device_run(model, t - then, ctx->pid, cpu < 0 ? 0 : (unsigned)cpu, 0x1000);
@@ -137,12 +142,15 @@ static int introduce(fuse_req_t req)
 	return ctx->pid;
 }
 
-/* ---- answers --------------------------------------------------------------------------------------------------------------- */
+/* ---- answers
+ * ---------------------------------------------------------------------------------------------------------------
+ */
 
 static void serve_open(fuse_req_t req, struct fuse_file_info *file)
 {
 	int moved = file->flags & PCNTOPENMASK >> DOOR_SHIFT;
-	/* Without door.c only the one bit can come through that every program of a 64-bit Linux has set. */
+	/* Without door.c only the one bit can come through that every program of a 64-bit Linux has
+	 * set. */
 	int mode = moved != 0 ? moved << DOOR_SHIFT : file->flags & PCNTOPENMASK;
 	int handle = alpha_device_open_session(model, introduce(req), (uint64_t)mode);
 
@@ -170,7 +178,10 @@ static void serve_read(fuse_req_t req, size_t size, off_t offset, struct fuse_fi
 
 	(void)offset;
 	introduce(req);
-	got = data == NULL ? -ENOMEM : alpha_device_read_samples(model, (int)file->fh, (uint64_t)(uintptr_t)data, n, &alpha_device_own_memory);
+	got = data == NULL
+	              ? -ENOMEM
+	              : alpha_device_read_samples(model, (int)file->fh, (uint64_t)(uintptr_t)data,
+	                                          n, &alpha_device_own_memory);
 	if (got < 0)
 		fuse_reply_err(req, (int)-got);
 	else
@@ -178,10 +189,10 @@ static void serve_read(fuse_req_t req, size_t size, off_t offset, struct fuse_fi
 	free(data);
 }
 
-/* Each time the kernel asks again, the model's questions are gone through from the first: what was brought for them lies in
- * their order. */
-static void serve_ioctl(fuse_req_t req, int cmd, void *arg, struct fuse_file_info *file, unsigned flags, const void *in,
-                        size_t in_size, size_t out_size)
+/* Each time the kernel asks again, the model's questions are gone through from the first: what was
+ * brought for them lies in their order. */
+static void serve_ioctl(fuse_req_t req, int cmd, void *arg, struct fuse_file_info *file,
+                        unsigned flags, const void *in, size_t in_size, size_t out_size)
 {
 	static struct asking a;
 	const struct alpha_device_memory memory = { caller_get, caller_put, &a };
@@ -199,7 +210,8 @@ static void serve_ioctl(fuse_req_t req, int cmd, void *arg, struct fuse_file_inf
 		a.brought = a.in.size;
 		a.room = a.out.size;
 		a.again = false;
-		rc = alpha_device_do_ioctl(model, (int)file->fh, pid, (uint32_t)cmd, (uint64_t)(uintptr_t)arg, &memory);
+		rc = alpha_device_do_ioctl(model, (int)file->fh, pid, (uint32_t)cmd,
+		                           (uint64_t)(uintptr_t)arg, &memory);
 	} while (a.again);
 	if (rc < 0)
 		fuse_reply_err(req, -rc);
@@ -217,7 +229,9 @@ int main(int argc, char **argv)
 	};
 	char name[64];
 	const char *info[] = { name };
-	struct cuse_info cuse = { .dev_info_argc = 1, .dev_info_argv = info, .flags = CUSE_UNRESTRICTED_IOCTL };
+	struct cuse_info cuse = { .dev_info_argc = 1,
+		                  .dev_info_argv = info,
+		                  .flags = CUSE_UNRESTRICTED_IOCTL };
 	struct model_options how;
 	int family = argc > 2 ? alpha_device_find_family(argv[1]) : -1;
 

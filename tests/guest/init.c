@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The first process of a guest: mounts what a test needs, runs the lines of /run.list one after another, and
- * powers the machine off.
+ * The first process of a guest: mounts what a test needs, runs the lines of /run.list one after
+ * another, and powers the machine off.
  *
  * A line is words separated by blanks, without quoting; # starts a comment line:
  *
@@ -13,11 +13,13 @@
  *     background=1  nobody waits for the command; it is killed at the end
  *     NAME=VALUE    (capital letters) goes to the command's environment
  *
- * Two commands are built in: "insmod FILE" and "waitfor PATH", which waits ten seconds for PATH to exist.
+ * Two commands are built in: "insmod FILE" and "waitfor PATH", which waits ten seconds for PATH to
+ * exist.
  *
- * On the console stands "GUEST-RUN n line" before and "GUEST-RC status line" after the output of line n (128 plus
- * the signal's number when one killed the command), and "GUEST-DONE n" when all n lines have run. A caller must
- * look for the last one: an emulator exits with 0 whatever happened inside.
+ * On the console stands "GUEST-RUN n line" before and "GUEST-RC status line" after the output of
+ * line n (128 plus the signal's number when one killed the command), and "GUEST-DONE n" when all n
+ * lines have run. A caller must look for the last one: an emulator exits with 0 whatever happened
+ * inside.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -46,8 +48,10 @@ struct line {
 static void mount_one(const char *type, const char *where)
 {
 	mkdir(where, 0755);
-	/* The kernel may have mounted devtmpfs, and a small one has no tracefs nor a place for it. */
-	if (mount(type, where, type, 0, NULL) != 0 && errno != EBUSY && errno != ENODEV && errno != ENOENT)
+	/* The kernel may have mounted devtmpfs, and a small one has no tracefs nor a place for it.
+	 */
+	if (mount(type, where, type, 0, NULL) != 0 && errno != EBUSY && errno != ENODEV &&
+	    errno != ENOENT)
 		printf("init: %s on %s: %s\n", type, where, strerror(errno));
 }
 
@@ -106,7 +110,8 @@ static int waitfor(const char *path)
 	return 1;
 }
 
-/* Take one prefix word. Returns 1 if it was one, 0 if the command begins here, -1 if it could not be obeyed. */
+/* Take one prefix word. Returns 1 if it was one, 0 if the command begins here, -1 if it could not
+ * be obeyed. */
 static int take_prefix(struct line *line, size_t *n_env, char *word)
 {
 	char *value = strchr(word, '=');
@@ -136,7 +141,8 @@ static int parse(char *text, struct line *line)
 
 	memset(line, 0, sizeof(*line));
 	line->uid = -1;
-	for (char *word = strtok_r(text, " \t", &save); word != NULL; word = strtok_r(NULL, " \t", &save)) {
+	for (char *word = strtok_r(text, " \t", &save); word != NULL;
+	     word = strtok_r(NULL, " \t", &save)) {
 		int prefix = n_arg == 0 ? take_prefix(line, &n_env, word) : 0;
 
 		if (prefix < 0)
@@ -153,7 +159,8 @@ static void become(const struct line *line)
 {
 	gid_t gid = (gid_t)line->uid;
 
-	if (line->uid >= 0 && (setgroups(0, NULL) != 0 || setgid(gid) != 0 || setuid((uid_t)line->uid) != 0)) {
+	if (line->uid >= 0 &&
+	    (setgroups(0, NULL) != 0 || setgid(gid) != 0 || setuid((uid_t)line->uid) != 0)) {
 		perror("init: change of user");
 		_exit(126);
 	}

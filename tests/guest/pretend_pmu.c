@@ -2,10 +2,11 @@
 /*
  * A PMU that is not there, for a guest whose emulator has none.
  *
- * It registers as "cpu" with PERF_TYPE_RAW, as the PMU of a real x86 processor does, and describes itself in sysfs
- * with format and events. Config bits outside the format are refused with EINVAL. There are four counters, and
- * each counts (event + 1) * (umask + 1) per microsecond: the count tells which numbers reached the kernel.
- * PERF_TYPE_HARDWARE's generic events are mapped to the raw numbers of the architectural events.
+ * It registers as "cpu" with PERF_TYPE_RAW, as the PMU of a real x86 processor does, and describes
+ * itself in sysfs with format and events. Config bits outside the format are refused with EINVAL.
+ * There are four counters, and each counts (event + 1) * (umask + 1) per microsecond: the count
+ * tells which numbers reached the kernel. PERF_TYPE_HARDWARE's generic events are mapped to the raw
+ * numbers of the architectural events.
  *
  * Only the kernel's registration call asks for a GPL-compatible licence.
  */
@@ -15,17 +16,15 @@
 #include <linux/module.h>
 #include <linux/perf_event.h>
 
-#define N_COUNTERS  4
-#define CONFIG_BITS (GENMASK_ULL(7, 0) | GENMASK_ULL(15, 8) | BIT_ULL(18) | BIT_ULL(23) | GENMASK_ULL(31, 24))
+#define N_COUNTERS 4
+#define CONFIG_BITS                                                                                \
+	(GENMASK_ULL(7, 0) | GENMASK_ULL(15, 8) | BIT_ULL(18) | BIT_ULL(23) | GENMASK_ULL(31, 24))
 
 /* What generic events mean, as event | umask << 8. 0: refused. */
 static const u64 generic[PERF_COUNT_HW_MAX] = {
-	[PERF_COUNT_HW_CPU_CYCLES] = 0x003c,
-	[PERF_COUNT_HW_INSTRUCTIONS] = 0x00c0,
-	[PERF_COUNT_HW_CACHE_REFERENCES] = 0x4f2e,
-	[PERF_COUNT_HW_CACHE_MISSES] = 0x412e,
-	[PERF_COUNT_HW_BRANCH_INSTRUCTIONS] = 0x00c4,
-	[PERF_COUNT_HW_BRANCH_MISSES] = 0x00c5,
+	[PERF_COUNT_HW_CPU_CYCLES] = 0x003c,          [PERF_COUNT_HW_INSTRUCTIONS] = 0x00c0,
+	[PERF_COUNT_HW_CACHE_REFERENCES] = 0x4f2e,    [PERF_COUNT_HW_CACHE_MISSES] = 0x412e,
+	[PERF_COUNT_HW_BRANCH_INSTRUCTIONS] = 0x00c4, [PERF_COUNT_HW_BRANCH_MISSES] = 0x00c5,
 };
 
 static DEFINE_PER_CPU(int, counters_used);
@@ -87,8 +86,7 @@ static int group_members(const struct perf_event *event)
 	if (leader == event)
 		return n;
 	n += leader->pmu == event->pmu;
-	for_each_sibling_event(sibling, leader)
-		n += sibling->pmu == event->pmu;
+	for_each_sibling_event(sibling, leader) n += sibling->pmu == event->pmu;
 	return n;
 }
 
@@ -106,8 +104,7 @@ static int pretend_event_init(struct perf_event *event)
 			return -EINVAL;
 		config = generic[config];
 		break;
-	default:
-		return -ENOENT;
+	default: return -ENOENT;
 	}
 	/* No interrupt ever comes. */
 	if (event->attr.sample_period)
@@ -126,12 +123,8 @@ PMU_FORMAT_ATTR(inv, "config:23");
 PMU_FORMAT_ATTR(cmask, "config:24-31");
 
 static struct attribute *format_attrs[] = {
-	&format_attr_event.attr,
-	&format_attr_umask.attr,
-	&format_attr_edge.attr,
-	&format_attr_inv.attr,
-	&format_attr_cmask.attr,
-	NULL,
+	&format_attr_event.attr, &format_attr_umask.attr, &format_attr_edge.attr,
+	&format_attr_inv.attr,   &format_attr_cmask.attr, NULL,
 };
 
 /* Names of sysfs files, not subtractions. */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probe STORY: checks that a guest is what our tests take it for, with the raw system call and nothing of ours.
+ * probe STORY: checks that a guest is what our tests take it for, with the raw system call and
+ * nothing of ours.
  *
- * When one of these fails the guest has changed (another kernel, another emulator), not the library.
+ * When one of these fails the guest has changed (another kernel, another emulator), not the
+ * library.
  *
  *   arm64 alpha s390x amd64   what the guest of that name does for root
  *   nopmu                     any guest without a PMU: every hardware event is ENOENT
@@ -128,7 +130,8 @@ static bool count_work(struct request req, struct count *out)
 	return ok;
 }
 
-/* Open @n events as one group, in this order. The number that opened; @error takes what the next one answered. */
+/* Open @n events as one group, in this order. The number that opened; @error takes what the next
+ * one answered. */
 static int open_group(const struct request *req, int n, int *error)
 {
 	int fd[32], opened;
@@ -188,7 +191,8 @@ struct software_group {
 	} member[N(software)];
 };
 
-/* Give every software event something to count. The clock of alpha has 128 ticks a second: wait until it moves. */
+/* Give every software event something to count. The clock of alpha has 128 ticks a second: wait
+ * until it moves. */
 static bool fill_software_group(int leader, struct software_group *out)
 {
 	char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -241,10 +245,14 @@ static void check_core(void)
 	int error;
 
 	check_software_group();
-	check(try_event(&(struct request){ SOFTWARE(12) }, -1) == -ENOENT, "software event 12 is ENOENT");
+	check(try_event(&(struct request){ SOFTWARE(12) }, -1) == -ENOENT,
+	      "software event 12 is ENOENT");
 	error = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0) < 0 ? errno : 0;
-	check(error == E2BIG && attr.size == 128, "attr of 63 bytes is E2BIG, and the kernel knows %u", attr.size);
-	attr = (struct perf_event_attr){ .size = sizeof(attr), .type = PERF_TYPE_SOFTWARE, .read_format = 1 << 20 };
+	check(error == E2BIG && attr.size == 128,
+	      "attr of 63 bytes is E2BIG, and the kernel knows %u", attr.size);
+	attr = (struct perf_event_attr){ .size = sizeof(attr),
+		                         .type = PERF_TYPE_SOFTWARE,
+		                         .read_format = 1 << 20 };
 	check(syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0) < 0 && errno == EINVAL,
 	      "an unknown read_format bit is EINVAL");
 }
@@ -254,7 +262,8 @@ static void check_no_pmu(void)
 	static const uint64_t raw[] = { 0, 0x11, 0xc0, 0xffffffffffffffff };
 
 	for (size_t i = 0; i < N(raw); i++)
-		check(try_raw(raw[i]) == -ENOENT, "raw 0x%llx is ENOENT", (unsigned long long)raw[i]);
+		check(try_raw(raw[i]) == -ENOENT, "raw 0x%llx is ENOENT",
+		      (unsigned long long)raw[i]);
 	for (uint64_t i = 0; i < PERF_COUNT_HW_MAX; i++)
 		check(try_generic(i) == -ENOENT, "generic hardware event %d is ENOENT", (int)i);
 	check(try_event(&(struct request){ .type = PERF_TYPE_HW_CACHE }, -1) == -ENOENT,
@@ -298,23 +307,30 @@ static void check_arm64(void)
 	check_text(DEVICES "armv8_pmuv3/events/inst_retired", "event=0x0008");
 	count_work(cycles, &first);
 	check(first.value > 4 * LOOPS, "cycles count: %llu", (unsigned long long)first.value);
-	check(first.running > 0 && first.running == first.enabled, "alone, an event runs all the time");
+	check(first.running > 0 && first.running == first.enabled,
+	      "alone, an event runs all the time");
 	count_work(user, &first);
 	check(first.value >= 4 * LOOPS && first.value < 4 * LOOPS + 1000,
-	      "a loop of %d user instructions counts %llu", 4 * LOOPS, (unsigned long long)first.value);
-	check(count_work(user, &second) && second.value == first.value, "and the same number again");
+	      "a loop of %d user instructions counts %llu", 4 * LOOPS,
+	      (unsigned long long)first.value);
+	check(count_work(user, &second) && second.value == first.value,
+	      "and the same number again");
 	for (size_t i = 1; i < N(group); i++)
 		group[i] = instructions;
 	n = open_group(group, 8, &error);
-	check(n == 7 && error == -EINVAL, "cycles and others: %d members fit, the next is EINVAL (%d)", n, -error);
+	check(n == 7 && error == -EINVAL,
+	      "cycles and others: %d members fit, the next is EINVAL (%d)", n, -error);
 	group[0] = instructions;
 	n = open_group(group, 8, &error);
-	check(n == 6 && error == -EINVAL, "without cycles: %d members fit, the next is EINVAL (%d)", n, -error);
+	check(n == 6 && error == -EINVAL, "without cycles: %d members fit, the next is EINVAL (%d)",
+	      n, -error);
 	check(count_work((struct request){ RAW(0x10011) }, &first) && first.value > 4 * LOOPS,
 	      "raw bits above 15 are dropped, not refused");
-	check(count_work((struct request){ RAW(0x1e) }, &first) && first.enabled > 0 && first.running == 0,
+	check(count_work((struct request){ RAW(0x1e) }, &first) && first.enabled > 0 &&
+	              first.running == 0,
 	      "the chain event opens and never runs");
-	check(count_work((struct request){ RAW(0x3c) }, &first) && first.value == 0 && first.running > 0,
+	check(count_work((struct request){ RAW(0x3c) }, &first) && first.value == 0 &&
+	              first.running > 0,
 	      "an event that the emulator does not have runs and stays 0");
 	check_multiplexing();
 }
@@ -324,8 +340,7 @@ static uint64_t read_cycle_counter(void)
 {
 	uint64_t value;
 
-	__asm__ volatile("isb\n\tmrs %0, pmccntr_el0"
-	                 : "=r"(value));
+	__asm__ volatile("isb\n\tmrs %0, pmccntr_el0" : "=r"(value));
 	return value;
 }
 
@@ -334,7 +349,8 @@ static void check_userread(void)
 	/* config1: 1 asks for 64 bits, 2 for access from user space. */
 	const struct request req = { RAW(0x11), .config1 = 3 };
 	int fd = open_event(&req, -1);
-	struct perf_event_mmap_page *page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd, 0);
+	struct perf_event_mmap_page *page =
+		mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd, 0);
 	uint64_t delta;
 
 	check(page != MAP_FAILED, "the page of a cycles event can be mapped");
@@ -355,18 +371,13 @@ static void check_userread(void)
 static void check_alpha(void)
 {
 	/* Numbers of the kernel's own, in the order of its table. */
-	enum { CYCLES = 1,
-	       INSTRUCTIONS,
-	       BCACHE,
-	       MBOX };
+	enum { CYCLES = 1, INSTRUCTIONS, BCACHE, MBOX };
 	static const struct {
 		uint64_t first, second;
 		bool fits;
 	} pairs[] = {
-		{ CYCLES, INSTRUCTIONS, true },
-		{ CYCLES, MBOX, true },
-		{ INSTRUCTIONS, BCACHE, true },
-		{ INSTRUCTIONS, MBOX, false },
+		{ CYCLES, INSTRUCTIONS, true }, { CYCLES, MBOX, true },
+		{ INSTRUCTIONS, BCACHE, true }, { INSTRUCTIONS, MBOX, false },
 		{ CYCLES, CYCLES, false },
 	};
 	const struct request excluding[] = {
@@ -393,12 +404,15 @@ static void check_alpha(void)
 	check(try_generic(PERF_COUNT_HW_CPU_CYCLES) == 0, "generic cycles opens");
 	check(try_generic(PERF_COUNT_HW_INSTRUCTIONS) == 0, "generic instructions opens");
 	check(try_generic(PERF_COUNT_HW_CACHE_MISSES) == 0, "generic cache-misses opens");
-	check(try_generic(PERF_COUNT_HW_CACHE_REFERENCES) == -EPERM, "generic cache-references is EPERM");
-	check(try_generic(PERF_COUNT_HW_BRANCH_INSTRUCTIONS) == -EINVAL, "generic branches is EINVAL");
+	check(try_generic(PERF_COUNT_HW_CACHE_REFERENCES) == -EPERM,
+	      "generic cache-references is EPERM");
+	check(try_generic(PERF_COUNT_HW_BRANCH_INSTRUCTIONS) == -EINVAL,
+	      "generic branches is EINVAL");
 	check(try_event(&(struct request){ .type = PERF_TYPE_HW_CACHE }, -1) == -EOPNOTSUPP,
 	      "hardware cache event is EOPNOTSUPP");
 	for (size_t i = 0; i < N(excluding); i++)
-		check(try_event(&excluding[i], -1) == -EINVAL, "exclusion %d of 4 is EINVAL", (int)i + 1);
+		check(try_event(&excluding[i], -1) == -EINVAL, "exclusion %d of 4 is EINVAL",
+		      (int)i + 1);
 	for (size_t i = 0; i < N(pairs); i++) {
 		const struct request pair[] = {
 			{ RAW(pairs[i].first) },
@@ -406,12 +420,14 @@ static void check_alpha(void)
 		};
 
 		n = open_group(pair, 2, &error);
-		check(n == (pairs[i].fits ? 2 : 1) && error == (pairs[i].fits ? 0 : -EINVAL), "raw %d and %d %s",
-		      (int)pairs[i].first, (int)pairs[i].second, pairs[i].fits ? "fit together" : "are EINVAL");
+		check(n == (pairs[i].fits ? 2 : 1) && error == (pairs[i].fits ? 0 : -EINVAL),
+		      "raw %d and %d %s", (int)pairs[i].first, (int)pairs[i].second,
+		      pairs[i].fits ? "fit together" : "are EINVAL");
 	}
 	n = open_group(three, 3, &error);
 	check(n == 2 && error == -EINVAL, "a third member is EINVAL");
-	check(count_work(three[0], &count), "a counter can be read, though its value means nothing here");
+	check(count_work(three[0], &count),
+	      "a counter can be read, though its value means nothing here");
 }
 
 static void check_s390x(void)
@@ -422,14 +438,16 @@ static void check_s390x(void)
 
 	memcpy(&flags, (char *)&attr + 40, sizeof(flags));
 	check(*(const unsigned char *)&one == 0, "the guest is big endian");
-	check(flags == UINT64_C(1) << 63, "the first flag of the attr is the highest bit of its word");
+	check(flags == UINT64_C(1) << 63,
+	      "the first flag of the attr is the highest bit of its word");
 	check_no_pmu();
 	attr = (struct perf_event_attr){ .type = PERF_TYPE_BREAKPOINT,
 		                         .size = sizeof(attr),
 		                         .bp_type = HW_BREAKPOINT_W,
 		                         .bp_addr = (uint64_t)(uintptr_t)&n_cases,
 		                         .bp_len = HW_BREAKPOINT_LEN_4 };
-	check(syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0) < 0 && errno == ENOENT, "breakpoints are ENOENT");
+	check(syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0) < 0 && errno == ENOENT,
+	      "breakpoints are ENOENT");
 }
 
 static void check_amd64(void)
@@ -449,8 +467,9 @@ static void check_amd64(void)
 }
 
 /*
- * True if an event counts @rate per microsecond of running. The kernel and the module take the time one after the
- * other, and a busy machine may stop the guest in between: hence a margin of one in fifty and three attempts.
+ * True if an event counts @rate per microsecond of running. The kernel and the module take the time
+ * one after the other, and a busy machine may stop the guest in between: hence a margin of one in
+ * fifty and three attempts.
  */
 static bool counts_at(const struct request *req, uint64_t rate)
 {
@@ -464,7 +483,8 @@ static bool counts_at(const struct request *req, uint64_t rate)
 		expected = count.running * rate / 1000;
 		printf("# %llu in %llu ns, expected %llu\n", (unsigned long long)count.value,
 		       (unsigned long long)count.running, (unsigned long long)expected);
-		if (count.value > expected - expected / 50 && count.value < expected + expected / 50)
+		if (count.value > expected - expected / 50 &&
+		    count.value < expected + expected / 50)
 			return true;
 	}
 	return false;
@@ -481,7 +501,9 @@ static void check_pretend(void)
 	} counted[] = {
 		{ { RAW(0xc0) }, 193, "event c0" },
 		{ { RAW(0x412e) }, 47 * 66, "event 2e with umask 41" },
-		{ { .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_INSTRUCTIONS }, 193, "generic instructions" },
+		{ { .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_INSTRUCTIONS },
+		  193,
+		  "generic instructions" },
 	};
 	struct request group[5];
 	int n, error;
@@ -490,14 +512,16 @@ static void check_pretend(void)
 	check_text(DEVICES "cpu/format/umask", "config:8-15");
 	check_text(DEVICES "cpu/events/cache-misses", "event=0x2e,umask=0x41");
 	for (size_t i = 0; i < N(counted); i++)
-		check(counts_at(&counted[i].req, counted[i].rate), "%s counts %d per microsecond", counted[i].name,
-		      (int)counted[i].rate);
+		check(counts_at(&counted[i].req, counted[i].rate), "%s counts %d per microsecond",
+		      counted[i].name, (int)counted[i].rate);
 	for (size_t i = 0; i < N(refused); i++)
-		check(try_raw(refused[i]) == -EINVAL, "raw 0x%llx is EINVAL", (unsigned long long)refused[i]);
+		check(try_raw(refused[i]) == -EINVAL, "raw 0x%llx is EINVAL",
+		      (unsigned long long)refused[i]);
 	for (size_t i = 0; i < N(group); i++)
 		group[i] = (struct request){ RAW(0x3c) };
 	n = open_group(group, 5, &error);
-	check(n == 4 && error == -EINVAL, "%d members fit in a group, the next is EINVAL (%d)", n, -error);
+	check(n == 4 && error == -EINVAL, "%d members fit in a group, the next is EINVAL (%d)", n,
+	      -error);
 }
 
 static void check_level(int level)
@@ -511,7 +535,8 @@ static void check_level(int level)
 	check(error == -EACCES, "with the kernel included: EACCES (%d)", -error);
 	req.exclude_kernel = true;
 	error = try_event(&req, -1);
-	check(error == (level == 2 ? 0 : -EACCES), "without the kernel: %s (%d)", level == 2 ? "ok" : "EACCES", -error);
+	check(error == (level == 2 ? 0 : -EACCES), "without the kernel: %s (%d)",
+	      level == 2 ? "ok" : "EACCES", -error);
 }
 
 static bool tell(const char *story)

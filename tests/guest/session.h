@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the guests' session programs share: TAP, a session at a time, and its counts. Included once by each program. */
+/* What the guests' session programs share: TAP, a session at a time, and its counts. Included once
+ * by each program. */
 #ifndef PERFMON_GUEST_SESSION_H
 #define PERFMON_GUEST_SESSION_H
 
@@ -56,7 +57,8 @@ static inline int open_texts(const char *const *texts, unsigned n)
 	session = NULL;
 	rc = pfm_open_session(&session, NULL, &options, texts, n, &error);
 	if (rc)
-		printf("# %s: %d %s: %s\n", texts[0], rc, pfm_error_kind_name(error.kind), error.detail ? error.detail : "");
+		printf("# %s: %d %s: %s\n", texts[0], rc, pfm_error_kind_name(error.kind),
+		       error.detail ? error.detail : "");
 	return rc;
 }
 
@@ -76,10 +78,11 @@ static bool read_counts(void)
 static inline void tell(void)
 {
 	for (unsigned i = 0; session && i < pfm_session_size(session) && i < MAX_COUNTS; i++)
-		printf("# %s on %s: %llu (enabled %llu, running %llu) %s, %s: %s | %s\n", about(i).name, about(i).pmu,
-		       (unsigned long long)counts[i].value, (unsigned long long)counts[i].enabled,
-		       (unsigned long long)counts[i].running, pfm_quality_name(counts[i].quality),
-		       pfm_cause_name(counts[i].cause), about(i).why, about(i).remedy);
+		printf("# %s on %s: %llu (enabled %llu, running %llu) %s, %s: %s | %s\n",
+		       about(i).name, about(i).pmu, (unsigned long long)counts[i].value,
+		       (unsigned long long)counts[i].enabled, (unsigned long long)counts[i].running,
+		       pfm_quality_name(counts[i].quality), pfm_cause_name(counts[i].cause),
+		       about(i).why, about(i).remedy);
 }
 
 static bool is(unsigned i, pfm_quality_t quality, pfm_cause_t cause)

@@ -90,12 +90,9 @@ static void fields_alone_are_placed_as_the_event_is(void **state)
 		const char *text;
 		uint64_t counters;
 	} lines[] = {
-		{ "cpu/event=0x11/", 2 },
-		{ "r11", 2 },
-		{ "cpu/event=0x11,cmask=1/u", 2 },
-		{ "r14", 1 },
-		{ "cpu/event=0xc0/", 3 },
-		{ "cpu/event=0x99/", 3 },
+		{ "cpu/event=0x11/", 2 },          { "r11", 2 },
+		{ "cpu/event=0x11,cmask=1/u", 2 }, { "r14", 1 },
+		{ "cpu/event=0xc0/", 3 },          { "cpu/event=0x99/", 3 },
 	};
 	pfm_ctx_t *ctx = open_for("coreduo");
 

@@ -38,8 +38,7 @@ static void boxes_of_a_machine(void **state)
 	assert_non_null(mkdtemp(root));
 	for (unsigned i = 0; i < 3; i++) {
 		snprintf(path, sizeof(path), DEVICES "uncore_cha_%u/type", i);
-		put(root, path, i == 0 ? "20\n" : i == 1 ? "21\n"
-		                                         : "22\n");
+		put(root, path, i == 0 ? "20\n" : i == 1 ? "21\n" : "22\n");
 		snprintf(path, sizeof(path), DEVICES "uncore_cha_%u/format/event", i);
 		put(root, path, "config:0-7\n");
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What perf writes instead of a name: every event's words as a raw number and as terms, names between slashes, numbers that are none. */
+/* What perf writes instead of a name: every event's words as a raw number and as terms, names
+ * between slashes, numbers that are none. */
 #include "unit_tables.h"
 #include <inttypes.h>
 #include <perfmon/types.h>
@@ -62,18 +63,12 @@ static void what_is_no_raw_number(void **state)
 		const char *text;
 		bool raw;
 	} cases[] = {
-		{ "r", false },
-		{ "r3c", true },
-		{ "r3C:u", true },
-		{ "r3g", false },
-		{ "3c", false },
-		{ "R3c", false },
-		{ "rr3c", false },
-		{ "r0000000000000003c", false },
-		{ "r0x3c", false },
-		{ "r3c.u", false },
-		{ "r3c,os", true },
-		{ "r000000000000003c", true },
+		{ "r", false },     { "r3c", true },
+		{ "r3C:u", true },  { "r3g", false },
+		{ "3c", false },    { "R3c", false },
+		{ "rr3c", false },  { "r0000000000000003c", false },
+		{ "r0x3c", false }, { "r3c.u", false },
+		{ "r3c,os", true }, { "r000000000000003c", true },
 	};
 	pfm_ctx_t *ctx = open_for("skl");
 
@@ -101,7 +96,9 @@ static void raw_numbers_of_nobody(void **state)
 	static const struct {
 		const char *text;
 		int rc;
-	} cases[] = { { "r3c", PFMLIB_ERR_NOTFOUND }, { "nobody::r3c", PFMLIB_ERR_NOPMU }, { "skl::r3c", PFMLIB_SUCCESS } };
+	} cases[] = { { "r3c", PFMLIB_ERR_NOTFOUND },
+		      { "nobody::r3c", PFMLIB_ERR_NOPMU },
+		      { "skl::r3c", PFMLIB_SUCCESS } };
 	pfm_ctx_t *ctx = open_for(NULL);
 
 	(void)state;
@@ -117,7 +114,8 @@ static void raw_numbers_of_nobody(void **state)
 /* The device of a part of the chosen processor, by numbers and by a name. */
 static void devices_of_parts(void **state)
 {
-	static const char *const texts[] = { "uncore_cha/event=0x35,umask=0x3/", "uncore_cha/UNC_CHA_CLOCKTICKS/",
+	static const char *const texts[] = { "uncore_cha/event=0x35,umask=0x3/",
+		                             "uncore_cha/UNC_CHA_CLOCKTICKS/",
 		                             "skx_uncore_cha/event=0x35,umask=3/" };
 	pfm_ctx_t *ctx = open_for("skx");
 
@@ -133,25 +131,29 @@ static void devices_of_parts(void **state)
 	pfm_close_context(ctx);
 }
 
-/* @field, which is an extra register, on the event with @word as its code and unit mask, as the first term and behind another. */
+/* @field, which is an extra register, on the event with @word as its code and unit mask, as the
+ * first term and behind another. */
 static void extra_stays(const pfm_ctx_t *ctx, const char *field, uint64_t word)
 {
 	static const char *const forms[] = { "cpu/%s=0x13,cmask=2,%s/", "cpu/cmask=2,%s=0x13,%s/" };
 	char numbers[48];
 
-	snprintf(numbers, sizeof(numbers), "event=0x%" PRIx64 ",umask=0x%" PRIx64, word & 0xff, word >> 8);
+	snprintf(numbers, sizeof(numbers), "event=0x%" PRIx64 ",umask=0x%" PRIx64, word & 0xff,
+	         word >> 8);
 	for (unsigned i = 0; i < COUNT(forms); i++) {
 		pfm_encoding_t e;
 		pfm_error_t error;
 		char text[96];
 
 		snprintf(text, sizeof(text), forms[i], field, numbers);
-		if (encode(ctx, text, &e, &error) || e.attr.config != (word | 2 << 24) || e.attr.config1 != 0x13)
+		if (encode(ctx, text, &e, &error) || e.attr.config != (word | 2 << 24) ||
+		    e.attr.config1 != 0x13)
 			fail_msg("%s: %" PRIx64 " %" PRIx64, text, e.attr.config, e.attr.config1);
 	}
 }
 
-/* On every event that is its code and unit mask, and no more: what was named is what is written, whichever row that is. */
+/* On every event that is its code and unit mask, and no more: what was named is what is written,
+ * whichever row that is. */
 static void extra_registers_that_are_named(void **state)
 {
 	static const char *const fields[] = { "ldlat", "offcore_rsp", "frontend" };
@@ -166,14 +168,17 @@ static void extra_registers_that_are_named(void **state)
 
 		pfmi_pmu_init_event(&ev, t, row);
 		pfmi_pmu_build_config_words(&ev, ANY_COUNTER, config);
-		for (unsigned k = 0; k < COUNT(fields) && is_event(t, row) && config[0] <= 0xffff && config[0] & 0xff; k++, n++)
+		for (unsigned k = 0; k < COUNT(fields) && is_event(t, row) && config[0] <= 0xffff &&
+		                     config[0] & 0xff;
+		     k++, n++)
 			extra_stays(ctx, fields[k], config[0]);
 	}
 	assert_true(n > 500);
 	pfm_close_context(ctx);
 }
 
-/* "PMU/.../" of a processor's own name or its device's: the row as a word and, of one with a code and a unit mask, in numbers. */
+/* "PMU/.../" of a processor's own name or its device's: the row as a word and, of one with a code
+ * and a unit mask, in numbers. */
 static void rows_between_slashes(void **state)
 {
 	static const char *const pmus[] = { "skl", "cpu" };
@@ -197,11 +202,14 @@ static void rows_between_slashes(void **state)
 		n++;
 		if (named.attr.config > 0xffff || named.attr.config1)
 			continue;
-		snprintf(text, sizeof(text), "cpu/event=0x%" PRIx64 ",umask=0x%" PRIx64 "/", named.attr.config & 0xff, named.attr.config >> 8);
+		snprintf(text, sizeof(text), "cpu/event=0x%" PRIx64 ",umask=0x%" PRIx64 "/",
+		         named.attr.config & 0xff, named.attr.config >> 8);
 		assert_int_equal(encode(ctx, text, &e, &error), PFMLIB_SUCCESS);
 		assert_int_equal(e.attr.config, named.attr.config);
-		/* The same as other terms, which stand for the row as well: its counters are known. */
-		snprintf(text, sizeof(text), "cpu/umask=0x%" PRIx64 ",event=0x%" PRIx64 "/u", named.attr.config >> 8, named.attr.config & 0xff);
+		/* The same as other terms, which stand for the row as well: its counters are known.
+		 */
+		snprintf(text, sizeof(text), "cpu/umask=0x%" PRIx64 ",event=0x%" PRIx64 "/u",
+		         named.attr.config >> 8, named.attr.config & 0xff);
 		assert_int_equal(encode(ctx, text, &e, &error), PFMLIB_SUCCESS);
 		assert_int_equal(e.attr.config, named.attr.config);
 		adopted += e.event != ROW_NONE && e.counters == named.counters;
@@ -233,13 +241,15 @@ static void what_is_wrong_between_slashes(void **state)
 		pfm_error_t error;
 		int rc = encode(ctx, cases[i].text, &e, &error);
 
-		if (rc != cases[i].rc || error.kind != cases[i].kind || error.start != cases[i].start || error.end != cases[i].end)
-			fail_msg("%s: %d, kind %d, %u to %u", cases[i].text, rc, error.kind, error.start, error.end);
+		if (rc != cases[i].rc || error.kind != cases[i].kind ||
+		    error.start != cases[i].start || error.end != cases[i].end)
+			fail_msg("%s: %d, kind %d, %u to %u", cases[i].text, rc, error.kind,
+			         error.start, error.end);
 	}
 	pfm_close_context(ctx);
 }
 
-UNIT(lookup_perf_syntax, cmocka_unit_test(every_word_is_a_raw_number), cmocka_unit_test(what_is_no_raw_number),
-     cmocka_unit_test(raw_numbers_of_nobody), cmocka_unit_test(devices_of_parts),
-     cmocka_unit_test(extra_registers_that_are_named), cmocka_unit_test(rows_between_slashes),
-     cmocka_unit_test(what_is_wrong_between_slashes));
+UNIT(lookup_perf_syntax, cmocka_unit_test(every_word_is_a_raw_number),
+     cmocka_unit_test(what_is_no_raw_number), cmocka_unit_test(raw_numbers_of_nobody),
+     cmocka_unit_test(devices_of_parts), cmocka_unit_test(extra_registers_that_are_named),
+     cmocka_unit_test(rows_between_slashes), cmocka_unit_test(what_is_wrong_between_slashes));

@@ -31,23 +31,35 @@ static void tracepoints_are_found_under_both_mount_points(void **state)
 
 	(void)state;
 	fake_recorded(&fake, "hybrid");
-	assert_int_equal(pfmi_lookup_tracepoint_id(&fake.sys, slice("sched"), slice("sched_switch"), &id), 0);
+	assert_int_equal(
+		pfmi_lookup_tracepoint_id(&fake.sys, slice("sched"), slice("sched_switch"), &id),
+		0);
 	assert_int_equal(id, 372);
-	assert_int_equal(pfmi_lookup_tracepoint_id(&fake.sys, slice("sched"), slice("nothing"), &id), -ENOENT);
-	assert_int_equal(pfmi_lookup_tracepoint_id(&fake.sys, slice(".."), slice("x"), &id), -ENOENT);
-	assert_int_equal(pfmi_lookup_tracepoint_id(&fake.sys, slice("sched"), slice("a/b"), &id), -ENOENT);
+	assert_int_equal(
+		pfmi_lookup_tracepoint_id(&fake.sys, slice("sched"), slice("nothing"), &id),
+		-ENOENT);
+	assert_int_equal(pfmi_lookup_tracepoint_id(&fake.sys, slice(".."), slice("x"), &id),
+	                 -ENOENT);
+	assert_int_equal(pfmi_lookup_tracepoint_id(&fake.sys, slice("sched"), slice("a/b"), &id),
+	                 -ENOENT);
 	fake_remove(&fake, "/sys/kernel/tracing/events/sched/sched_switch/id");
 	fake_remove(&fake, "/sys/kernel/tracing/events/syscalls/sys_enter_getppid/id");
-	assert_int_equal(pfmi_lookup_tracepoint_id(&fake.sys, slice("sched"), slice("sched_switch"), &id), -ENODEV);
+	assert_int_equal(
+		pfmi_lookup_tracepoint_id(&fake.sys, slice("sched"), slice("sched_switch"), &id),
+		-ENODEV);
 	fake_file(&fake, "/sys/kernel/debug/tracing/events/sched/sched_switch/id", "7");
-	assert_int_equal(pfmi_lookup_tracepoint_id(&fake.sys, slice("sched"), slice("sched_switch"), &id), 0);
+	assert_int_equal(
+		pfmi_lookup_tracepoint_id(&fake.sys, slice("sched"), slice("sched_switch"), &id),
+		0);
 	assert_int_equal(id, 7);
 	fake.fail = FAKE_OPEN;
 	fake.fail_at = 1;
 	fake.fail_on = true;
 	fake.fail_errno = EACCES;
 	fake.uses[FAKE_OPEN] = 0;
-	assert_int_equal(pfmi_lookup_tracepoint_id(&fake.sys, slice("sched"), slice("sched_switch"), &id), -EACCES);
+	assert_int_equal(
+		pfmi_lookup_tracepoint_id(&fake.sys, slice("sched"), slice("sched_switch"), &id),
+		-EACCES);
 }
 
 /* A context that looks at the fake machine. */
@@ -109,15 +121,19 @@ static void kernel_events_by_name(void **state)
 		pfm_error_t why = PFM_INIT(why);
 		int rc = encode(ctx, rows[i].text, &attr, &why);
 
-		if (rc || attr.type != rows[i].type || attr.config != rows[i].config || attr.config1 != rows[i].config1 ||
-		    attr.config2 != rows[i].config2 || attr.exclude_kernel != rows[i].user_only)
-			fail_msg("%s: %d (%s), type %u config %llx %llx %llx", rows[i].text, rc, why.detail ? why.detail : "", attr.type,
-			         (unsigned long long)attr.config, (unsigned long long)attr.config1, (unsigned long long)attr.config2);
+		if (rc || attr.type != rows[i].type || attr.config != rows[i].config ||
+		    attr.config1 != rows[i].config1 || attr.config2 != rows[i].config2 ||
+		    attr.exclude_kernel != rows[i].user_only)
+			fail_msg("%s: %d (%s), type %u config %llx %llx %llx", rows[i].text, rc,
+			         why.detail ? why.detail : "", attr.type,
+			         (unsigned long long)attr.config, (unsigned long long)attr.config1,
+			         (unsigned long long)attr.config2);
 	}
 	pfm_close_context(ctx);
 }
 
-/* What is written for perf means the very same: the device, be it one of several, the words, the levels. */
+/* What is written for perf means the very same: the device, be it one of several, the words, the
+ * levels. */
 static void kernel_events_as_perf_writes_them(void **state)
 {
 	static const char *const rows[] = {
@@ -139,7 +155,9 @@ static void kernel_events_as_perf_writes_them(void **state)
 		pfm_attr_t attr, again;
 		char text[256];
 
-		assert_int_equal(pfm_print_event(ctx, rows[i], PFM_DIALECT_PERF, text, sizeof(text), NULL), PFMLIB_SUCCESS);
+		assert_int_equal(
+			pfm_print_event(ctx, rows[i], PFM_DIALECT_PERF, text, sizeof(text), NULL),
+			PFMLIB_SUCCESS);
 		assert_memory_equal(text, rows[i], strcspn(rows[i], "/:"));
 		assert_int_equal(encode(ctx, rows[i], &attr, NULL), PFMLIB_SUCCESS);
 		assert_int_equal(encode(ctx, text, &again, NULL), PFMLIB_SUCCESS);
@@ -177,8 +195,10 @@ static void wrong_kernel_events_are_refused(void **state)
 		pfm_error_t why = PFM_INIT(why);
 		int rc = encode(ctx, rows[i].text, &attr, &why);
 
-		if (rc != rows[i].code || why.kind != rows[i].kind || why.end > strlen(rows[i].text))
-			fail_msg("%s: %d %s at %u-%u", rows[i].text, rc, pfm_error_kind_name(why.kind), why.start, why.end);
+		if (rc != rows[i].code || why.kind != rows[i].kind ||
+		    why.end > strlen(rows[i].text))
+			fail_msg("%s: %d %s at %u-%u", rows[i].text, rc,
+			         pfm_error_kind_name(why.kind), why.start, why.end);
 	}
 	pfm_close_context(ctx);
 }
@@ -188,9 +208,12 @@ static void parameters_of_kernel_events(void **state)
 	static const struct {
 		const char *text, *sentence;
 	} rows[] = {
-		{ "hv_24x7/PM_PB_CYC/", "\"PM_PB_CYC\" wants a value for chip: write hv_24x7/PM_PB_CYC,chip=NUMBER/" },
-		{ "hv_24x7/PM_PB_CYC,domain=2/u", "\"PM_PB_CYC\" wants a value for chip: write hv_24x7/PM_PB_CYC,domain=2,chip=NUMBER/u" },
-		{ "hv_24x7::PM_PB_CYC", "\"PM_PB_CYC\" wants a value for chip: write hv_24x7::PM_PB_CYC,chip=NUMBER" },
+		{ "hv_24x7/PM_PB_CYC/",
+		  "\"PM_PB_CYC\" wants a value for chip: write hv_24x7/PM_PB_CYC,chip=NUMBER/" },
+		{ "hv_24x7/PM_PB_CYC,domain=2/u", "\"PM_PB_CYC\" wants a value for chip: write "
+		                                  "hv_24x7/PM_PB_CYC,domain=2,chip=NUMBER/u" },
+		{ "hv_24x7::PM_PB_CYC",
+		  "\"PM_PB_CYC\" wants a value for chip: write hv_24x7::PM_PB_CYC,chip=NUMBER" },
 	};
 	char sentence[256];
 	pfm_ctx_t *ctx = context("uncore");
@@ -208,7 +231,8 @@ static void parameters_of_kernel_events(void **state)
 	}
 	assert_int_equal(encode(ctx, "hv_24x7/PM_PB_CYC,chip=3/", &attr, &why), PFMLIB_SUCCESS);
 	assert_true(attr.config == 0x6000030001);
-	assert_int_equal(encode(ctx, "hv_24x7/PM_PB_CYC,chip=3,domain=2/", &attr, &why), PFMLIB_SUCCESS);
+	assert_int_equal(encode(ctx, "hv_24x7/PM_PB_CYC,chip=3,domain=2/", &attr, &why),
+	                 PFMLIB_SUCCESS);
 	assert_true(attr.config == 0x6000030002);
 	pfm_close_context(ctx);
 }

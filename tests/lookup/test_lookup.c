@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of everything that is built in: each is found where it is written, however much another looks like it. */
+/* Names of everything that is built in: each is found where it is written, however much another
+ * looks like it. */
 #include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,9 +16,12 @@
 
 #define BIG_CORE 0x40 /* CPUID leaf 1AH: a Core, not an Atom */
 
-/* ---- processors ------------------------------------------------------------------------------------------------------ */
+/* ---- processors
+ * ------------------------------------------------------------------------------------------------------
+ */
 
-/* A walk over what answers to @name: first what is called so itself, then what has it for another name, and all of them. */
+/* A walk over what answers to @name: first what is called so itself, then what has it for another
+ * name, and all of them. */
 static void walk(const pfm_ctx_t *c, const char *name, unsigned *n_others)
 {
 	struct slice s = pfmi_base_make_slice(name);
@@ -37,7 +41,8 @@ static void walk(const pfm_ctx_t *c, const char *name, unsigned *n_others)
 	while ((at = pfmi_context_next_named_pmu(c, s, pfmi_table_hash_name(s), &called)) >= 0) {
 		const struct table *t = context_pmu_table(c, (unsigned)at);
 
-		if (called.table != t || !pfmi_context_table_has_name(t, s) || context_table_has_own_name(t, s) != (own > 0))
+		if (called.table != t || !pfmi_context_table_has_name(t, s) ||
+		    context_table_has_own_name(t, s) != (own > 0))
 			fail_msg("%s: %s is not next", name, table_text(t, t->name));
 		assert_true(++steps < 2 * n);
 		/* Two other names of one table that differ in an underscore lead to it twice. */
@@ -62,7 +67,8 @@ static unsigned walk_all(const pfm_ctx_t *c)
 		const struct table *t = context_pmu_table(c, i);
 		char names[512], *name = names;
 
-		snprintf(names, sizeof(names), "%s %s", table_text(t, t->name), table_text(t, t->aliases));
+		snprintf(names, sizeof(names), "%s %s", table_text(t, t->name),
+		         table_text(t, t->aliases));
 		for (unsigned k = 0; (name = strtok(k ? NULL : names, " ")); k++) {
 			walk(c, name, &others);
 			for (char *p = name; *p; p++)
@@ -84,7 +90,9 @@ static void all_of_a_name_are_called(void **state)
 	assert_int_equal(others, 0);
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------------------------ */
+/* ---- rows
+ * ------------------------------------------------------------------------------------------------------------
+ */
 
 /* libpfm 3 has one name twice: the first event is found. */
 static bool is_found(int pmu, const char *table, uint32_t row)
@@ -97,7 +105,10 @@ static bool is_found(int pmu, const char *table, uint32_t row)
 	snprintf(text, sizeof(text), "%s::%s", table, name);
 	if (pfm_find_event_by_text(ctx, text, &at, &event, NULL))
 		return false;
-	return at == pmu && (event == row || (event < row && strcasecmp(table_row_name(table_builtin_at((unsigned)pmu), event), name) == 0));
+	return at == pmu &&
+	       (event == row ||
+	        (event < row &&
+	         strcasecmp(table_row_name(table_builtin_at((unsigned)pmu), event), name) == 0));
 }
 
 /* What the table that answers to a name first has under it. */
@@ -124,7 +135,8 @@ static void every_row_is_found_by_its_name(void **state)
 	assert_true(twins > 0);
 }
 
-/* ---- hybrid processors ---------------------------------------------------------------------------------------------- */
+/* ---- hybrid processors
+ * ---------------------------------------------------------------------------------------------- */
 
 /* The type of core that @t is for; 0 if it does not say. */
 static unsigned core_type(const struct table *t)
@@ -138,27 +150,33 @@ static unsigned core_type(const struct table *t)
 static bool has_big_core(const char *whole)
 {
 	for (unsigned i = 0; i < table_count_builtins(); i++)
-		if (strcmp(table_text(table_builtin_at(i), table_builtin_at(i)->family_name), whole) == 0 && core_type(table_builtin_at(i)) == BIG_CORE)
+		if (strcmp(table_text(table_builtin_at(i), table_builtin_at(i)->family_name),
+		           whole) == 0 &&
+		    core_type(table_builtin_at(i)) == BIG_CORE)
 			return true;
 	return false;
 }
 
-/* "arl" stands for all of its parts: where several cores have an event it is the big one's, in the list and in any other order. */
+/* "arl" stands for all of its parts: where several cores have an event it is the big one's, in the
+ * list and in any other order. */
 static void the_big_core_comes_first(void **state)
 {
 	unsigned n = 0;
 
 	(void)state;
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
-		const char *whole = table_text(table_builtin_at(i), table_builtin_at(i)->family_name);
+		const char *whole =
+			table_text(table_builtin_at(i), table_builtin_at(i)->family_name);
 		char text[128];
 		unsigned event;
 		int pmu;
 
-		if (!*whole || core_type(table_builtin_at(i)) == BIG_CORE || !core_type(table_builtin_at(i)) || !has_big_core(whole))
+		if (!*whole || core_type(table_builtin_at(i)) == BIG_CORE ||
+		    !core_type(table_builtin_at(i)) || !has_big_core(whole))
 			continue;
 		snprintf(text, sizeof(text), "%s::INST_RETIRED.ANY", whole);
-		if (pfm_find_event_by_text(ctx, text, &pmu, &event, NULL) || core_type(table_builtin_at((unsigned)pmu)) != BIG_CORE)
+		if (pfm_find_event_by_text(ctx, text, &pmu, &event, NULL) ||
+		    core_type(table_builtin_at((unsigned)pmu)) != BIG_CORE)
 			fail_msg("%s is not the big core's", text);
 		n++;
 	}
@@ -166,9 +184,12 @@ static void the_big_core_comes_first(void **state)
 		assert_true(n >= 6);
 }
 
-/* ---- parts ----------------------------------------------------------------------------------------------------------- */
+/* ---- parts
+ * -----------------------------------------------------------------------------------------------------------
+ */
 
-/* "skx" stands for its boxes as well: an event of each is found under that name, on that part or on one before it. */
+/* "skx" stands for its boxes as well: an event of each is found under that name, on that part or on
+ * one before it. */
 static bool part_is_asked(const struct image *im, const struct pmu_family *w, uint32_t k)
 {
 	const struct table *t = table_image_table_at(im, table_family_members(im, w)[k]);
@@ -176,7 +197,8 @@ static bool part_is_asked(const struct image *im, const struct pmu_family *w, ui
 	unsigned event;
 	int pmu;
 
-	snprintf(text, sizeof(text), "%s::%s", (const char *)table_image_array(im, ARRAY_POOL) + w->name, table_row_name(t, 0));
+	snprintf(text, sizeof(text), "%s::%s",
+	         (const char *)table_image_array(im, ARRAY_POOL) + w->name, table_row_name(t, 0));
 	if (pfm_find_event_by_text(ctx, text, &pmu, &event, NULL) == PFMLIB_SUCCESS)
 		return true;
 	print_message("# %s, of %s\n", text, table_text(t, t->name));
@@ -196,9 +218,12 @@ static void each_part_is_asked(void **state)
 	assert_int_equal(missing, 0);
 }
 
-/* ---- one unit -------------------------------------------------------------------------------------------------------- */
+/* ---- one unit
+ * --------------------------------------------------------------------------------------------------------
+ */
 
-/* On one unit alone there are its events and no others; between slashes stands what is on a unit already. */
+/* On one unit alone there are its events and no others; between slashes stands what is on a unit
+ * already. */
 static void texts_on_one_unit(void **state)
 {
 	static const struct {
@@ -224,18 +249,27 @@ static void texts_on_one_unit(void **state)
 		pfm_error_t why = PFM_INIT(why);
 		int rc = pfmi_lookup_event_on_pmu(ctx, cases[i].text, unit, &ev, &why);
 
-		if (rc != cases[i].rc || (rc && (why.kind != cases[i].kind || why.start != cases[i].start || why.end != cases[i].end)))
-			fail_msg("'%s': %d, kind %d, %u to %u", cases[i].text, rc, why.kind, why.start, why.end);
+		if (rc != cases[i].rc ||
+		    (rc && (why.kind != cases[i].kind || why.start != cases[i].start ||
+		            why.end != cases[i].end)))
+			fail_msg("'%s': %d, kind %d, %u to %u", cases[i].text, rc, why.kind,
+			         why.start, why.end);
 		if (!rc)
 			assert_ptr_equal(ev.table, context_pmu_table(ctx, unit));
 	}
-	assert_int_equal(pfmi_lookup_event_on_pmu(ctx, "Instr_Ret", context_count_pmus(ctx), &ev, NULL), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfmi_lookup_event_on_pmu(ctx, "Instr_Ret", ~0u, &ev, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(
+		pfmi_lookup_event_on_pmu(ctx, "Instr_Ret", context_count_pmus(ctx), &ev, NULL),
+		PFMLIB_ERR_INVAL);
+	assert_int_equal(pfmi_lookup_event_on_pmu(ctx, "Instr_Ret", ~0u, &ev, NULL),
+	                 PFMLIB_ERR_INVAL);
 }
 
-/* ---- what is no event ------------------------------------------------------------------------------------------------ */
+/* ---- what is no event
+ * ------------------------------------------------------------------------------------------------
+ */
 
-/* A formula has no register: by no way it is one of the events, whatever its table's encoder would make of its empty fields. */
+/* A formula has no register: by no way it is one of the events, whatever its table's encoder would
+ * make of its empty fields. */
 static void no_metric_is_encoded(void **state)
 {
 	unsigned n = 0;
@@ -250,23 +284,31 @@ static void no_metric_is_encoded(void **state)
 
 			if (!(table_row(t, row)->flags & ROW_METRIC))
 				continue;
-			snprintf(text, sizeof(text), "%s::%s", table_text(t, t->name), table_row_name(t, row));
-			assert_int_equal(pfm_encode_event(ctx, text, 0, &e, NULL), PFMLIB_ERR_ALIAS);
-			assert_int_equal(pfm_encode_event_at(ctx, (int)i, row, 0, &e, NULL), PFMLIB_ERR_ALIAS);
+			snprintf(text, sizeof(text), "%s::%s", table_text(t, t->name),
+			         table_row_name(t, row));
+			assert_int_equal(pfm_encode_event(ctx, text, 0, &e, NULL),
+			                 PFMLIB_ERR_ALIAS);
+			assert_int_equal(pfm_encode_event_at(ctx, (int)i, row, 0, &e, NULL),
+			                 PFMLIB_ERR_ALIAS);
 			n++;
 		}
 	}
 	assert_true(n > 4000);
 }
 
-/* ---- modifiers ------------------------------------------------------------------------------------------------------- */
+/* ---- modifiers
+ * -------------------------------------------------------------------------------------------------------
+ */
 
-/* @event of @pmu with the flag @name set to @value, in perf's form or libpfm's: what it says, or what is wrong. */
-static int encode_flag(const char *pmu, const char *event, const char *name, const char *value, bool perf, pfm_encoding_t *e)
+/* @event of @pmu with the flag @name set to @value, in perf's form or libpfm's: what it says, or
+ * what is wrong. */
+static int encode_flag(const char *pmu, const char *event, const char *name, const char *value,
+                       bool perf, pfm_encoding_t *e)
 {
 	char text[512];
 
-	snprintf(text, sizeof(text), perf ? "%s/%s,%s=%s/" : "%s::%s:%s=%s", pmu, event, name, value);
+	snprintf(text, sizeof(text), perf ? "%s/%s,%s=%s/" : "%s::%s:%s=%s", pmu, event, name,
+	         value);
 	memset(e, 0, sizeof(*e));
 	e->size = sizeof(*e);
 	return pfm_encode_event(ctx, text, 0, e, NULL);
@@ -280,18 +322,24 @@ static void flags_are_numbers(void **state)
 	(void)state;
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
 		const struct table *t = table_builtin_at(i);
-		const char *pmu = table_text(t, t->name), *event = t->n_rows ? table_row_name(t, t->n_rows / 2) : "";
+		const char *pmu = table_text(t, t->name),
+			   *event = t->n_rows ? table_row_name(t, t->n_rows / 2) : "";
 
 		for (unsigned f = 0; f < t->n_fields; f++) {
 			const struct field *field = &table_fields(t)[f];
 
-			for (unsigned perf = 0; perf < 2 && field->is_modifier && field->width == 1; perf++) {
+			for (unsigned perf = 0; perf < 2 && field->is_modifier && field->width == 1;
+			     perf++) {
 				const char *name = table_text(t, field->name);
 				pfm_encoding_t off, on, hex_off, hex_on;
-				int rc_off = encode_flag(pmu, event, name, "0", perf, &off), rc_on = encode_flag(pmu, event, name, "1", perf, &on);
+				int rc_off = encode_flag(pmu, event, name, "0", perf, &off),
+				    rc_on = encode_flag(pmu, event, name, "1", perf, &on);
 
-				assert_int_equal(encode_flag(pmu, event, name, "0x0", perf, &hex_off), rc_off);
-				assert_int_equal(encode_flag(pmu, event, name, "0x1", perf, &hex_on), rc_on);
+				assert_int_equal(
+					encode_flag(pmu, event, name, "0x0", perf, &hex_off),
+					rc_off);
+				assert_int_equal(
+					encode_flag(pmu, event, name, "0x1", perf, &hex_on), rc_on);
 				assert_memory_equal(&off, &hex_off, sizeof(off));
 				assert_memory_equal(&on, &hex_on, sizeof(on));
 				n += !rc_on && !rc_off;
@@ -301,7 +349,8 @@ static void flags_are_numbers(void **state)
 	assert_true(n > 1000);
 }
 
-/* A name of libpfm4's that has masks is the same row's with a separator behind it: lib/lookup/lookup.c looks for one of them alone. */
+/* A name of libpfm4's that has masks is the same row's with a separator behind it:
+ * lib/lookup/lookup.c looks for one of them alone. */
 static void a_separator_changes_nothing(void **state)
 {
 	unsigned pairs = 0;
@@ -314,7 +363,8 @@ static void a_separator_changes_nothing(void **state)
 			struct name_entry n = table_name_at(t, i), without;
 			struct slice s = pfmi_base_make_slice(table_text(t, n.text));
 
-			if (n.kind != NAME_SYNONYM || n.row < t->n_rows || !s.len || !strchr(".:", s.text[s.len - 1]))
+			if (n.kind != NAME_SYNONYM || n.row < t->n_rows || !s.len ||
+			    !strchr(".:", s.text[s.len - 1]))
 				continue;
 			s.len--;
 			without = table_find_name(t, pfmi_table_hash_name(s), s.text, s.len);
@@ -336,7 +386,8 @@ static uint32_t row_before(const struct table *t, struct slice name, const char 
 	struct spec spec;
 	struct name_entry n;
 
-	snprintf(text, sizeof(text), "%s::%.*s:%s", table_text(t, t->name), (int)name.len, name.text, behind);
+	snprintf(text, sizeof(text), "%s::%.*s:%s", table_text(t, t->name), (int)name.len,
+	         name.text, behind);
 	assert_int_equal(pfmi_spec_parse(text, &spec, NULL), PFMLIB_SUCCESS);
 	n = pfmi_lookup_spec_name(t, &spec);
 	return n.kind == NAME_NONE ? ROW_NONE : n.row;
@@ -345,13 +396,14 @@ static uint32_t row_before(const struct table *t, struct slice name, const char 
 static bool has_group(const struct table *t, uint32_t row, const char *name)
 {
 	for (unsigned i = 0; row != ROW_NONE && i < table_row(t, row)->n_groups; i++)
-		if (strcasecmp(table_text(t, table_row_group_at(t, table_row(t, row), i)->name), name) == 0)
+		if (strcasecmp(table_text(t, table_row_group_at(t, table_row(t, row), i)->name),
+		               name) == 0)
 			return true;
 	return false;
 }
 
-/* Two events of one name, the vendor's row @own, or ROW_NONE, and the row @lent of libpfm4's: what stands behind the name says which. What
- * both have, and what neither has, is the vendor's. */
+/* Two events of one name, the vendor's row @own, or ROW_NONE, and the row @lent of libpfm4's: what
+ * stands behind the name says which. What both have, and what neither has, is the vendor's. */
 static void either_of_a_name(const struct table *t, struct slice name, uint32_t own, uint32_t lent)
 {
 	for (unsigned i = 0; i < table_row(t, lent)->n_groups; i++) {
@@ -359,14 +411,18 @@ static void either_of_a_name(const struct table *t, struct slice name, uint32_t 
 		const char *group = table_text(t, g->name);
 		char behind[256];
 
-		snprintf(behind, sizeof(behind), "%s=%s", group, table_text(t, table_named_values(t)[g->first_named_value].name));
-		assert_int_equal(row_before(t, name, behind), has_group(t, own, group) ? own : lent);
+		snprintf(behind, sizeof(behind), "%s=%s", group,
+		         table_text(t, table_named_values(t)[g->first_named_value].name));
+		assert_int_equal(row_before(t, name, behind),
+		                 has_group(t, own, group) ? own : lent);
 	}
-	assert_int_equal(row_before(t, name, "0x1"), own != ROW_NONE && table_row(t, own)->n_groups ? own : lent);
+	assert_int_equal(row_before(t, name, "0x1"),
+	                 own != ROW_NONE && table_row(t, own)->n_groups ? own : lent);
 	assert_int_equal(row_before(t, name, "no_such_group=1"), own);
 }
 
-/* All names of rows of libpfm4's with masks that are a row's of the vendor's without the separator, or nobody's. */
+/* All names of rows of libpfm4's with masks that are a row's of the vendor's without the separator,
+ * or nobody's. */
 static void groups_tell_events_of_a_name_apart(void **state)
 {
 	unsigned pairs = 0, alone = 0;
@@ -379,13 +435,15 @@ static void groups_tell_events_of_a_name_apart(void **state)
 			struct name_entry n = table_name_at(t, i), own;
 			struct slice s = pfmi_base_make_slice(table_text(t, n.text));
 
-			if (n.kind != NAME_SYNONYM || n.row < t->n_rows || s.len < 2 || !strchr(".:", s.text[s.len - 1]))
+			if (n.kind != NAME_SYNONYM || n.row < t->n_rows || s.len < 2 ||
+			    !strchr(".:", s.text[s.len - 1]))
 				continue;
 			s.len--;
 			own = table_find_name(t, pfmi_table_hash_name(s), s.text, s.len);
 			if (own.kind < NAME_UNSUPPORTED && own.row == n.row)
 				continue;
-			either_of_a_name(t, s, own.kind < NAME_UNSUPPORTED ? own.row : ROW_NONE, n.row);
+			either_of_a_name(t, s, own.kind < NAME_UNSUPPORTED ? own.row : ROW_NONE,
+			                 n.row);
 			pairs += own.kind < NAME_UNSUPPORTED;
 			alone += own.kind >= NAME_UNSUPPORTED;
 		}

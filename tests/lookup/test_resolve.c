@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What stands behind an event's name: every rule of the three grammars once, with the place of the culprit where a rule is
- * broken. */
+/* What stands behind an event's name: every rule of the three grammars once, with the place of the
+ * culprit where a rule is broken. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,8 @@
 #include "open_for.h"
 #include "attr_texts.h"
 
-/* ---- what is right -------------------------------------------------------------------------------------------- */
+/* ---- what is right
+ * -------------------------------------------------------------------------------------------- */
 
 static void commas(void **state)
 {
@@ -75,7 +76,8 @@ static void colons(void **state)
 		/* Twice the same is once. */
 		{ "Instr_Ret:c=2:c=2", 0x25300c0 },
 		{ "coreduo::L2_LINES_IN:SELF:SELF", 0x537024 },
-		/* Without "pmu::" every group whose default libpfm 3 and 4 disagree on has to be named. */
+		/* Without "pmu::" every group whose default libpfm 3 and 4 disagree on has to be
+		   named. */
 		{ "L2_LINES_IN:SELF:ANY", 0x537024 },
 		{ "L2_LINES_IN:u", 0x517024 },
 	};
@@ -103,7 +105,8 @@ static void slashes(void **state)
 	check_values("coreduo", lines, sizeof(lines) / sizeof(lines[0]));
 }
 
-/* A caller whose struct ends earlier gets what it has room for, and nothing that lay on the stack. */
+/* A caller whose struct ends earlier gets what it has room for, and nothing that lay on the stack.
+ */
 static void older_callers_get_clean_structs(void **state)
 {
 	pfm_ctx_t *ctx = open_for("coreduo");
@@ -148,7 +151,8 @@ static void errors_point_at_the_culprit(void **state)
 		{ "Instr_Ret,,usr", PFMLIB_ERR_ATTR_EMPTY, PFM_KIND_EMPTY_QUALIFIER, 10, 10 },
 		{ "Instr_Ret,", PFMLIB_ERR_ATTR_EMPTY, PFM_KIND_EMPTY_QUALIFIER, 10, 10 },
 		{ "Instr_Ret:", PFMLIB_ERR_ATTR_EMPTY, PFM_KIND_EMPTY_QUALIFIER, 10, 10 },
-		{ "Instr_Ret,usr=1", PFMLIB_ERR_ATTR_UNEXPECTED, PFM_KIND_UNEXPECTED_VALUE, 14, 15 },
+		{ "Instr_Ret,usr=1", PFMLIB_ERR_ATTR_UNEXPECTED, PFM_KIND_UNEXPECTED_VALUE, 14,
+		  15 },
 		{ "Instr_Ret,cmask", PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, 10, 15 },
 		{ "Instr_Ret,cmask=", PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, 10, 15 },
 		{ "L2_Ads,core", PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, 7, 11 },
@@ -161,22 +165,33 @@ static void errors_point_at_the_culprit(void **state)
 		{ "Instr_Ret,cmask=08", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 16, 18 },
 		{ "Instr_Ret:u=2", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 12, 13 },
 		{ "Instr_Ret:counter=2", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 0, 0 },
-		{ "montecito::L3_READS_ALL_ALL:0x1f", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 0, 0 },
-		{ "montecito::ALAT_CAPACITY_MISS_ALL:thres=2", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 34, 39 },
-		{ "montecito::ALAT_CAPACITY_MISS_ALL:u:thres=7:k", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 36, 41 },
-		{ "montecito::CPU_OP_CYCLES_ALL:thres=1", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 29, 34 },
+		{ "montecito::L3_READS_ALL_ALL:0x1f", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 0,
+		  0 },
+		{ "montecito::ALAT_CAPACITY_MISS_ALL:thres=2", PFMLIB_ERR_ATTR_VAL,
+		  PFM_KIND_BAD_VALUE, 34, 39 },
+		{ "montecito::ALAT_CAPACITY_MISS_ALL:u:thres=7:k", PFMLIB_ERR_ATTR_VAL,
+		  PFM_KIND_BAD_VALUE, 36, 41 },
+		{ "montecito::CPU_OP_CYCLES_ALL:thres=1", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE,
+		  29, 34 },
 		{ "cpu/event=0x100/", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 10, 15 },
 		{ "cpu/event=1/pppp", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 15, 16 },
 		{ "coreduo::L2_LINES_IN:0x141", PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, 21, 26 },
-		{ "Instr_Ret,core=all", PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED, 10, 14 },
-		{ "coreduo::INSTR_RET:SELF", PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED, 19, 23 },
-		{ "coreduo::INSTR_RET:0x41", PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED, 19, 23 },
+		{ "Instr_Ret,core=all", PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED, 10,
+		  14 },
+		{ "coreduo::INSTR_RET:SELF", PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED,
+		  19, 23 },
+		{ "coreduo::INSTR_RET:0x41", PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED,
+		  19, 23 },
 		{ "coreduo::SSE_PREFETCH", PFMLIB_ERR_UMASK, PFM_KIND_MISSING_UMASK, 21, 21 },
-		{ "coreduo::L2_LINES_IN:SELF:BOTH_CORES", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 26, 36 },
-		{ "coreduo::L2_LINES_IN:SELF:0x41", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 26, 30 },
-		{ "coreduo::L2_LINES_IN:0x41:SELF", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 26, 30 },
+		{ "coreduo::L2_LINES_IN:SELF:BOTH_CORES", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT,
+		  26, 36 },
+		{ "coreduo::L2_LINES_IN:SELF:0x41", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 26,
+		  30 },
+		{ "coreduo::L2_LINES_IN:0x41:SELF", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 26,
+		  30 },
 		{ "Instr_Ret:c=1:c=2", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 14, 15 },
-		{ "coreduo::THERMAL_TRIP:TRIPS:e=0", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 28, 29 },
+		{ "coreduo::THERMAL_TRIP:TRIPS:e=0", PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, 28,
+		  29 },
 		{ "cpu/event=1", PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, 3, 11 },
 		{ "cpu//", PFMLIB_ERR_ATTR_EMPTY, PFM_KIND_EMPTY_QUALIFIER, 4, 4 },
 		{ "L2_LINES_IN:SELF", PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, 0, 16 },
@@ -198,7 +213,8 @@ static void what_fails_leaves_the_result_alone(void **state)
 	memset(&e, 0x5a, sizeof(e));
 	e.size = sizeof(e);
 	before = e;
-	assert_int_equal(pfm_encode_event(ctx, "Instr_Ret,core=all", 0, &e, NULL), PFMLIB_ERR_ATTR_EVENT);
+	assert_int_equal(pfm_encode_event(ctx, "Instr_Ret,core=all", 0, &e, NULL),
+	                 PFMLIB_ERR_ATTR_EVENT);
 	assert_memory_equal(&e, &before, sizeof(e));
 	pfm_close_context(ctx);
 }

@@ -29,7 +29,9 @@ static uint32_t hash_of(const char *s, size_t n)
 	return h;
 }
 
-/* ---- forms ---------------------------------------------------------------------------------------------------- */
+/* ---- forms
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 struct form {
 	const char *text;
@@ -101,7 +103,9 @@ static void a_text_has_4096_bytes_at_most(void **state)
 	free(text);
 }
 
-/* ---- cuts ----------------------------------------------------------------------------------------------------- */
+/* ---- cuts
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 static void a_name_may_end_at_every_separator(void **state)
 {
@@ -135,7 +139,8 @@ static void the_whole_name_is_a_cut_however_many_there_are(void **state)
 
 static void folding_ignores_case_blanks_and_joins(void **state)
 {
-	static const char *const same[] = { "L2_Rqsts", "l2rqsts", "L2 RQSTS", "l2-rqsts", "\tL2__rqsts" };
+	static const char *const same[] = { "L2_Rqsts", "l2rqsts", "L2 RQSTS", "l2-rqsts",
+		                            "\tL2__rqsts" };
 	struct spec spec;
 	uint32_t h = hash_of("l2rqsts", 7);
 
@@ -148,7 +153,9 @@ static void folding_ignores_case_blanks_and_joins(void **state)
 	assert_int_not_equal(hash_of("a:b", 3), hash_of("ab", 2));
 }
 
-/* ---- attributes ----------------------------------------------------------------------------------------------- */
+/* ---- attributes
+ * -----------------------------------------------------------------------------------------------
+ */
 
 struct attr {
 	char at;
@@ -174,11 +181,21 @@ static void check_attrs(const char *rest, const struct attr *expected, unsigned 
 
 static void attributes_one_after_the_other(void **state)
 {
-	static const struct attr libpmc[] = { { ',', "core", true, "all" }, { ',', "cmask", true, "2" }, { ',', "usr", false, "" } };
-	static const struct attr libpfm[] = { { ':', "SELF", false, "" }, { '.', "c", true, "1" }, { ':', "i", false, "" } };
-	static const struct attr empty[] = { { ',', "", false, "" }, { ',', "usr", false, "" }, { ',', "", false, "" } };
-	static const struct attr odd[] = { { ':', "", true, "5" }, { ':', "a", true, "b=c" }, { ':', "d", true, "" } };
-	static const struct attr terms[] = { { '/', "event", true, "0x2e" }, { ',', "name", true, "a.b:c" }, { ',', "inv", false, "" } };
+	static const struct attr libpmc[] = { { ',', "core", true, "all" },
+		                              { ',', "cmask", true, "2" },
+		                              { ',', "usr", false, "" } };
+	static const struct attr libpfm[] = { { ':', "SELF", false, "" },
+		                              { '.', "c", true, "1" },
+		                              { ':', "i", false, "" } };
+	static const struct attr empty[] = { { ',', "", false, "" },
+		                             { ',', "usr", false, "" },
+		                             { ',', "", false, "" } };
+	static const struct attr odd[] = { { ':', "", true, "5" },
+		                           { ':', "a", true, "b=c" },
+		                           { ':', "d", true, "" } };
+	static const struct attr terms[] = { { '/', "event", true, "0x2e" },
+		                             { ',', "name", true, "a.b:c" },
+		                             { ',', "inv", false, "" } };
 
 	(void)state;
 	check_attrs(",core=all,cmask=2,usr", libpmc, 3);
@@ -243,7 +260,9 @@ static void terms_of_numbers_alone(void **state)
 	}
 }
 
-/* ---- numbers -------------------------------------------------------------------------------------------------- */
+/* ---- numbers
+ * --------------------------------------------------------------------------------------------------
+ */
 
 static void numbers_as_c_has_them(void **state)
 {
@@ -297,7 +316,9 @@ static void words_compare_without_case(void **state)
 	assert_true(pfmi_base_is_slice_icase(pfmi_base_make_slice(""), ""));
 }
 
-/* ---- anything ------------------------------------------------------------------------------------------------- */
+/* ---- anything
+ * -------------------------------------------------------------------------------------------------
+ */
 
 /* Every slice lies in the text and the attributes put together are the rest, whatever the bytes. */
 static void any_bytes_are_cut_inside_the_text(void **state)
@@ -319,13 +340,19 @@ static void any_bytes_are_cut_inside_the_text(void **state)
 		}
 		text[len] = '\0';
 		if (pfmi_spec_parse(text, &spec, NULL) == PFMLIB_SUCCESS) {
-			assert_true(spec.name.text >= text && spec.name.text + spec.name.len <= text + len);
-			assert_true(spec.pmu_name.text >= text && spec.pmu_name.text + spec.pmu_name.len <= text + len);
+			assert_true(spec.name.text >= text &&
+			            spec.name.text + spec.name.len <= text + len);
+			assert_true(spec.pmu_name.text >= text &&
+			            spec.pmu_name.text + spec.pmu_name.len <= text + len);
 			for (unsigned i = 0; i < spec.n_prefixes; i++)
-				assert_true(spec.prefixes[i].len <= spec.name.len && (i == 0 || spec.prefixes[i].len > spec.prefixes[i - 1].len));
-			rest = spec.form == SPEC_PERF ? spec.attrs : (struct slice){ text + len, 0 };
+				assert_true(spec.prefixes[i].len <= spec.name.len &&
+				            (i == 0 ||
+				             spec.prefixes[i].len > spec.prefixes[i - 1].len));
+			rest = spec.form == SPEC_PERF ? spec.attrs
+			                              : (struct slice){ text + len, 0 };
 			while (pfmi_spec_next_attr(&rest, &a))
-				assert_true(a.name.text + a.name.len <= text + len && a.value.text + a.value.len <= text + len);
+				assert_true(a.name.text + a.name.len <= text + len &&
+				            a.value.text + a.value.len <= text + len);
 		}
 		free(text);
 	}

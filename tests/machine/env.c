@@ -19,8 +19,8 @@ static void with(char **variables, struct env_options *out)
 
 static void each_one(void **state)
 {
-	char pmu[] = "PERFMON_PMU=a", events[] = "PERFMON_EVENTS=b", cpuid[] = "PERFMON_CPUID=c", sysfs[] = "PERFMON_SYSFS=d",
-	     force[] = "LIBPFM_FORCE_PMU=e", other[] = "PATH=/bin";
+	char pmu[] = "PERFMON_PMU=a", events[] = "PERFMON_EVENTS=b", cpuid[] = "PERFMON_CPUID=c",
+	     sysfs[] = "PERFMON_SYSFS=d", force[] = "LIBPFM_FORCE_PMU=e", other[] = "PATH=/bin";
 	struct env_options w;
 
 	(void)state;
@@ -40,9 +40,24 @@ static void each_one(void **state)
 
 static void none(void **state)
 {
-	char *const like[] = { "", "=", "P", "L", "PERFMON_", "PERFMON_=x", "PERFMON_PMU", "PERFMON_PMU=", "PERFMON_PMUS=x", "PERFMON_PM=x",
-		               "perfmon_pmu=x", "XPERFMON_PMU=x", "PERFMON_EVENTS=", "LIBPFM_FORCE_PMU=", "LIBPFM_FORCE_PM=x", "LIBPFM_FORCE_PMUS=x",
-		               "PERFMON_LIBPFM_FORCE_PMU=x", "LIBPFM_FORCE_PMU" };
+	char *const like[] = { "",
+		               "=",
+		               "P",
+		               "L",
+		               "PERFMON_",
+		               "PERFMON_=x",
+		               "PERFMON_PMU",
+		               "PERFMON_PMU=",
+		               "PERFMON_PMUS=x",
+		               "PERFMON_PM=x",
+		               "perfmon_pmu=x",
+		               "XPERFMON_PMU=x",
+		               "PERFMON_EVENTS=",
+		               "LIBPFM_FORCE_PMU=",
+		               "LIBPFM_FORCE_PM=x",
+		               "LIBPFM_FORCE_PMUS=x",
+		               "PERFMON_LIBPFM_FORCE_PMU=x",
+		               "LIBPFM_FORCE_PMU" };
 	struct env_options w;
 
 	(void)state;
@@ -78,14 +93,16 @@ static void trace_topics(void **state)
 		snprintf(variable, sizeof(variable), "%s", texts[i].variable);
 		WITH(&w, variable);
 		if (w.trace != texts[i].topics)
-			fail_msg("%s: topics 0x%x, expected 0x%x", variable, w.trace, texts[i].topics);
+			fail_msg("%s: topics 0x%x, expected 0x%x", variable, w.trace,
+			         texts[i].topics);
 	}
 }
 
 /* As getenv() does: the first one with a value is meant. */
 static void twice(void **state)
 {
-	char empty[] = "PERFMON_PMU=", first[] = "PERFMON_PMU=first", second[] = "PERFMON_PMU=second";
+	char empty[] = "PERFMON_PMU=", first[] = "PERFMON_PMU=first",
+	     second[] = "PERFMON_PMU=second";
 	struct env_options w;
 
 	(void)state;
@@ -104,4 +121,5 @@ static void by_name(void **state)
 	assert_null(pfmi_machine_get_env("PERFMON_UNIT_TEST"));
 }
 
-UNIT(machine_env, cmocka_unit_test(each_one), cmocka_unit_test(none), cmocka_unit_test(trace_topics), cmocka_unit_test(twice), cmocka_unit_test(by_name));
+UNIT(machine_env, cmocka_unit_test(each_one), cmocka_unit_test(none),
+     cmocka_unit_test(trace_topics), cmocka_unit_test(twice), cmocka_unit_test(by_name));

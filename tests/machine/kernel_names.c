@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which PMU a name, a number or an identifier means, on PMUs made up letter by letter: names that begin like another, that end like
- * another, and that only look as if they had a number. */
+/* Which PMU a name, a number or an identifier means, on PMUs made up letter by letter: names that
+ * begin like another, that end like another, and that only look as if they had a number. */
 #include "units.h"
 #include "context/context.h"
 #include "machine/machine.h"
@@ -17,36 +17,27 @@ static void bases(void **state)
 		const char *name;
 		size_t base;
 	} rows[] = {
-		{ "", 0 },
-		{ "cpu", 3 },
-		{ "a0", 1 },
-		{ "a_0", 1 },
-		{ "a_00", 1 },
-		{ "a_9z", 4 },
-		{ "12", 2 },
-		{ "_1", 1 },
-		{ "a__1", 2 },
-		{ "a_b", 3 },
-		{ "a_bc", 4 },  /* two hexadecimal digits are letters */
-		{ "a_bcd", 1 }, /* three are an address */
-		{ "a_BCD", 1 }, /* of either case */
-		{ "a_bcg", 5 },
-		{ "a_b2", 3 }, /* digits behind letters */
-		{ "a_ff12", 1 },
-		{ "abcdef", 6 }, /* without a line before it nothing is an address */
-		{ "_abc", 4 },
-		{ "a_12_abc", 4 },
-		{ "a_abc_12", 5 },
-		{ "fff40", 3 },
+		{ "", 0 },       { "cpu", 3 },      { "a0", 1 },       { "a_0", 1 },
+		{ "a_00", 1 },   { "a_9z", 4 },     { "12", 2 },       { "_1", 1 },
+		{ "a__1", 2 },   { "a_b", 3 },      { "a_bc", 4 }, /* two hexadecimal digits are
+		                                                      letters */
+		{ "a_bcd", 1 },                                    /* three are an address */
+		{ "a_BCD", 1 },                                    /* of either case */
+		{ "a_bcg", 5 },  { "a_b2", 3 },                    /* digits behind letters */
+		{ "a_ff12", 1 }, { "abcdef", 6 }, /* without a line before it nothing is an address
+		                                   */
+		{ "_abc", 4 },   { "a_12_abc", 4 }, { "a_abc_12", 5 }, { "fff40", 3 },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++)
 		if (pfmi_machine_instance_base_length(rows[i].name) != rows[i].base)
-			fail_msg("%s: %zu, not %zu", rows[i].name, pfmi_machine_instance_base_length(rows[i].name), rows[i].base);
+			fail_msg("%s: %zu, not %zu", rows[i].name,
+			         pfmi_machine_instance_base_length(rows[i].name), rows[i].base);
 }
 
-/* A table without events that answers to other names as well and, unless that is NULL, has an identifier. */
+/* A table without events that answers to other names as well and, unless that is NULL, has an
+ * identifier. */
 static struct table *table_of(const char *aka, const char *identifier)
 {
 	struct table_builder b;
@@ -62,12 +53,18 @@ static struct table *table_of(const char *aka, const char *identifier)
 	return t;
 }
 
-static const char *const cha_names[] = { "cha_0", "cha_1", "cha_10", "cha_11" }, *const alone[] = { "imc_3" };
+static const char *const cha_names[] = { "cha_0", "cha_1", "cha_10", "cha_11" }, *const alone[] = {
+	"imc_3"
+};
 
 static void instances(void **state)
 {
-	const struct kernel_pmu cha = { .name = "cha", .n_instances = 4, .instance_names = cha_names },
-				imc = { .name = "imc_3", .n_instances = 1, .instance_names = alone };
+	const struct kernel_pmu cha = { .name = "cha",
+		                        .n_instances = 4,
+		                        .instance_names = cha_names },
+				imc = { .name = "imc_3",
+		                        .n_instances = 1,
+		                        .instance_names = alone };
 
 	(void)state;
 	assert_int_equal(pfmi_machine_find_instance(&cha, slice("cha")), 0);
@@ -96,8 +93,12 @@ static void an_instance_called_like_the_pmu(void **state)
 static void numbers(void **state)
 {
 	static const char *const addresses[] = { "mesh_fff40", "mesh_7", "mesh_ff007" };
-	const struct kernel_pmu cha = { .name = "cha", .n_instances = 4, .instance_names = cha_names },
-				mesh = { .name = "mesh", .n_instances = 3, .instance_names = addresses };
+	const struct kernel_pmu cha = { .name = "cha",
+		                        .n_instances = 4,
+		                        .instance_names = cha_names },
+				mesh = { .name = "mesh",
+		                         .n_instances = 3,
+		                         .instance_names = addresses };
 
 	(void)state;
 	assert_int_equal(pfmi_machine_find_instance_number(&cha, slice("0")), 1);
@@ -110,7 +111,9 @@ static void numbers(void **state)
 	assert_int_equal(pfmi_machine_find_instance_number(&mesh, slice("40")), 1);
 	assert_int_equal(pfmi_machine_find_instance_number(&mesh, slice("7")), 2);
 	assert_int_equal(pfmi_machine_find_instance_number(&mesh, slice("007")), 3);
-	assert_int_equal(pfmi_machine_find_instance_number(&(struct kernel_pmu){ .name = "none" }, slice("0")), 0);
+	assert_int_equal(pfmi_machine_find_instance_number(&(struct kernel_pmu){ .name = "none" },
+	                                                   slice("0")),
+	                 0);
 }
 
 static void found(void **state)
@@ -128,7 +131,8 @@ static void found(void **state)
 	assert_ptr_equal(pfmi_machine_find_kernel_pmu(&k, slice("imc")), &pmus[0]);
 	assert_ptr_equal(pfmi_machine_find_kernel_pmu(&k, slice("imc_3")), &pmus[0]);
 	assert_ptr_equal(pfmi_machine_find_kernel_pmu(&k, slice("first")), &pmus[0]);
-	assert_ptr_equal(pfmi_machine_find_kernel_pmu(&k, slice("second")), &pmus[0]); /* the first that answers to it */
+	assert_ptr_equal(pfmi_machine_find_kernel_pmu(&k, slice("second")),
+	                 &pmus[0]); /* the first that answers to it */
 	assert_ptr_equal(pfmi_machine_find_kernel_pmu(&k, slice("cha_10")), &pmus[1]);
 	assert_ptr_equal(pfmi_machine_find_kernel_pmu(&k, slice("cha_11")), &pmus[1]);
 	assert_null(pfmi_machine_find_kernel_pmu(&k, slice("first second")));
@@ -144,7 +148,8 @@ static void found(void **state)
 	free(two);
 }
 
-/* A list's table: rows that are for the identifiers in @compat, "" for a row that says nothing of them. */
+/* A list's table: rows that are for the identifiers in @compat, "" for a row that says nothing of
+ * them. */
 static struct table *list_of(const char *const *compat, unsigned n, const char *field)
 {
 	const struct bitrange word = { .width = 32 }, other = { .config_word = 1, .width = 32 };
@@ -163,7 +168,8 @@ static struct table *list_of(const char *const *compat, unsigned n, const char *
 		/* A number that would lead to the first list's text. */
 		pfmi_table_set_row_value(&b, code, pfmi_table_add_text(&b, "other", 5));
 		if (*compat[i])
-			pfmi_table_set_row_value(&b, ids, pfmi_table_add_text(&b, compat[i], strlen(compat[i])));
+			pfmi_table_set_row_value(
+				&b, ids, pfmi_table_add_text(&b, compat[i], strlen(compat[i])));
 	}
 	t = pfmi_table_finish(&b);
 	assert_non_null(t);
@@ -182,9 +188,10 @@ static void expect_identified(const char *identifier, const struct table *list, 
 
 static void identifiers(void **state)
 {
-	static const char *const two_rows[] = { "0x00000030 0x00000040", "", "arm_cmn700* x" }, *const star[] = { "*" },
-				 *const all[] = { "", "" };
-	struct table *list = list_of(two_rows, 3, "compat"), *any = list_of(star, 1, "compat"), *silent = list_of(all, 2, "compat"),
+	static const char *const two_rows[] = { "0x00000030 0x00000040", "", "arm_cmn700* x" },
+				 *const star[] = { "*" }, *const all[] = { "", "" };
+	struct table *list = list_of(two_rows, 3, "compat"), *any = list_of(star, 1, "compat"),
+		     *silent = list_of(all, 2, "compat"),
 		     *another = list_of(two_rows, 3, "compatible");
 
 	(void)state;
@@ -210,5 +217,6 @@ static void identifiers(void **state)
 	free(another);
 }
 
-UNIT(machine_kernel_names, cmocka_unit_test(bases), cmocka_unit_test(instances), cmocka_unit_test(an_instance_called_like_the_pmu),
-     cmocka_unit_test(numbers), cmocka_unit_test(found), cmocka_unit_test(identifiers));
+UNIT(machine_kernel_names, cmocka_unit_test(bases), cmocka_unit_test(instances),
+     cmocka_unit_test(an_instance_called_like_the_pmu), cmocka_unit_test(numbers),
+     cmocka_unit_test(found), cmocka_unit_test(identifiers));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* One PMU of sysfs as a table, file by file: which bits a format names, what the terms of an event come to, which files belong to another
- * one. What cannot be understood is left out, and nothing of it stays. */
+/* One PMU of sysfs as a table, file by file: which bits a format names, what the terms of an event
+ * come to, which files belong to another one. What cannot be understood is left out, and nothing of
+ * it stays. */
 #include "units.h"
 #include "fake_sys.h"
 #include "machine/machine_internal.h"
@@ -271,7 +272,9 @@ static void terms(void **state)
 		{ "bare", "event=1,inv", { 1 | 1 << 23 } },
 		{ "bare-first", "inv,event=2", { 2 | 1 << 23 } },
 		{ "zero", "event=0,umask=0", { 0 } },
-		{ "most", "event=0xff,chip=0xffff,wide=0xffffffffffffffff", { 0xff, 0xffff, UINT64_MAX } },
+		{ "most",
+		  "event=0xff,chip=0xffff,wide=0xffffffffffffffff",
+		  { 0xff, 0xffff, UINT64_MAX } },
 		{ "words", "config=0x100,config1=7", { 0x100, 7 } },
 		{ "given", "event=4,chip=?", { 4 } },
 	};
@@ -313,7 +316,8 @@ static void terms(void **state)
 	for (size_t i = 0; i < COUNT(good); i++)
 		for (unsigned k = 0; k < 3; k++)
 			if (config(good[i].name, k) != good[i].config[k])
-				fail_msg("%s: word %u is 0x%llx", good[i].name, k, (unsigned long long)config(good[i].name, k));
+				fail_msg("%s: word %u is 0x%llx", good[i].name, k,
+				         (unsigned long long)config(good[i].name, k));
 }
 
 /* What the user must give is kept by name; more of that than there is room for loses the event. */
@@ -329,10 +333,12 @@ static void parameters(void **state)
 	for (unsigned i = 0; i < 6; i++) { /* 50 letters each: five and their blanks fit */
 		char name[64];
 
-		snprintf(name, sizeof(name), "n%u234567890123456789012345678901234567890123456789", i);
+		snprintf(name, sizeof(name), "n%u234567890123456789012345678901234567890123456789",
+		         i);
 		snprintf(path, sizeof(path), "format/%s", name);
 		put(path, "config1:32");
-		snprintf(many + strlen(many), sizeof(many) - strlen(many), "%s%s=?", i ? "," : "", name);
+		snprintf(many + strlen(many), sizeof(many) - strlen(many), "%s%s=?", i ? "," : "",
+		         name);
 		snprintf(path, sizeof(path), "events/many%u", i + 1);
 		put(path, many);
 	}
@@ -369,10 +375,13 @@ static void companions(void **state)
 	assert_int_equal(table->n_rows, 5);
 	assert_string_equal(text("energy", KEY_SCALE), "2.5e-1");
 	assert_string_equal(text("energy", KEY_UNIT), "Joules");
-	assert_int_equal(table_row(table, (uint32_t)row("energy"))->flags & (ROW_PER_PKG | ROW_SNAPSHOT), ROW_PER_PKG | ROW_SNAPSHOT);
+	assert_int_equal(table_row(table, (uint32_t)row("energy"))->flags &
+	                         (ROW_PER_PKG | ROW_SNAPSHOT),
+	                 ROW_PER_PKG | ROW_SNAPSHOT);
 	assert_string_equal(text("off", KEY_SCALE), "");
 	assert_string_equal(text("off", KEY_UNIT), "");
-	assert_int_equal(table_row(table, (uint32_t)row("off"))->flags & (ROW_PER_PKG | ROW_SNAPSHOT), 0);
+	assert_int_equal(
+		table_row(table, (uint32_t)row("off"))->flags & (ROW_PER_PKG | ROW_SNAPSHOT), 0);
 	assert_string_equal(text("plain", KEY_SCALE), "");
 	assert_string_equal(text("plain", KEY_UNIT), "");
 	assert_true(config(".unit", 0) == 6 && config("x.units", 0) == 7);
@@ -382,7 +391,8 @@ static void companions(void **state)
 /* Without a scale that makes sense a count is one, and none of Joules. */
 static void senseless_scales(void **state)
 {
-	static const char *const scales[] = { "0", "-1", "1e400", "1e-400", "nan", "inf", "0x10", "", "1 2" };
+	static const char *const scales[] = { "0",   "-1",   "1e400", "1e-400", "nan",
+		                              "inf", "0x10", "",      "1 2" };
 
 	(void)state;
 	usual_formats();
@@ -424,8 +434,10 @@ static void one_flag_each(void **state)
 	put("events/b", "event=1");
 	put("events/b.snapshot", "1");
 	look();
-	assert_int_equal(table_row(table, (uint32_t)row("a"))->flags & (ROW_PER_PKG | ROW_SNAPSHOT), ROW_PER_PKG);
-	assert_int_equal(table_row(table, (uint32_t)row("b"))->flags & (ROW_PER_PKG | ROW_SNAPSHOT), ROW_SNAPSHOT);
+	assert_int_equal(table_row(table, (uint32_t)row("a"))->flags & (ROW_PER_PKG | ROW_SNAPSHOT),
+	                 ROW_PER_PKG);
+	assert_int_equal(table_row(table, (uint32_t)row("b"))->flags & (ROW_PER_PKG | ROW_SNAPSHOT),
+	                 ROW_SNAPSHOT);
 }
 
 static void capabilities(void **state)
@@ -445,7 +457,8 @@ static void capabilities(void **state)
 	assert_null(feature("identifier"));
 	put("identifier", "42");
 	look();
-	assert_string_equal(table_text(table, feature("identifier")->text), "42"); /* a text, also where it is a number */
+	assert_string_equal(table_text(table, feature("identifier")->text),
+	                    "42"); /* a text, also where it is a number */
 	assert_true(feature("identifier")->value == 0);
 }
 
@@ -453,8 +466,10 @@ UNIT(machine_kernel_table, cmocka_unit_test_setup_teardown(formats, begin, end),
      cmocka_unit_test_setup_teardown(ranges_in_their_order, begin, end),
      cmocka_unit_test_setup_teardown(whole_words, begin, end),
      cmocka_unit_test_setup_teardown(fields_that_are_known, begin, end),
-     cmocka_unit_test_setup_teardown(too_many_formats, begin, end), cmocka_unit_test_setup_teardown(terms, begin, end),
-     cmocka_unit_test_setup_teardown(parameters, begin, end), cmocka_unit_test_setup_teardown(companions, begin, end),
+     cmocka_unit_test_setup_teardown(too_many_formats, begin, end),
+     cmocka_unit_test_setup_teardown(terms, begin, end),
+     cmocka_unit_test_setup_teardown(parameters, begin, end),
+     cmocka_unit_test_setup_teardown(companions, begin, end),
      cmocka_unit_test_setup_teardown(senseless_scales, begin, end),
      cmocka_unit_test_setup_teardown(one_flag_each, begin, end),
      cmocka_unit_test_setup_teardown(capabilities, begin, end));

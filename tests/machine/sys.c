@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The real end of the seam, below a folder of our own: files of every awkward size, and nothing of this machine. */
+/* The real end of the seam, below a folder of our own: files of every awkward size, and nothing of
+ * this machine. */
 #include "units.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -62,7 +63,8 @@ static int remove_folder(void **state)
 /* Into buffers of every length: all of it or nothing, ended, and never behind the end. */
 static void slurp(void **state)
 {
-	static const char *const texts[] = { "", "a", "a\n", "abc\r\n", "\n", "\n\n\n", "a\nb\n", " a ", "a\n ", "0123456789" };
+	static const char *const texts[] = { "",       "a",      "a\n", "abc\r\n", "\n",
+		                             "\n\n\n", "a\nb\n", " a ", "a\n ",    "0123456789" };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(texts); i++) {
@@ -92,7 +94,8 @@ static void slurp(void **state)
 /* Lengths around those at which the buffer grows. */
 static void whole_files(void **state)
 {
-	static const size_t sizes[] = { 0, 1, 4094, 4095, 4096, 4097, 12286, 12287, 12288, 12289, 100000 };
+	static const size_t sizes[] = { 0,     1,     4094,  4095,  4096,  4097,
+		                        12286, 12287, 12288, 12289, 100000 };
 	char *bytes = malloc(100000), *got;
 	uint64_t seed = 5;
 	size_t len;
@@ -294,7 +297,10 @@ static void calls(void **state)
 /* A program may have closed its input: 0 is a descriptor like any other. */
 static void descriptor_0(void **state)
 {
-	struct perf_event_attr a = { .size = sizeof(a), .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY, .exclude_kernel = 1 };
+	struct perf_event_attr a = { .size = sizeof(a),
+		                     .type = PERF_TYPE_SOFTWARE,
+		                     .config = PERF_COUNT_SW_DUMMY,
+		                     .exclude_kernel = 1 };
 	int input = dup(0), opened, counted;
 	struct sys here;
 
@@ -312,10 +318,12 @@ static void descriptor_0(void **state)
 	if (input >= 0 && dup2(input, 0) == 0)
 		close(input);
 	assert_int_equal(opened, 0);
-	assert_true(counted == 0 || counted == -ENOSYS || counted == -EACCES || counted == -EPERM || counted == -ENOENT);
+	assert_true(counted == 0 || counted == -ENOSYS || counted == -EACCES || counted == -EPERM ||
+	            counted == -ENOENT);
 }
 
 #define IN_FOLDER(TEST) cmocka_unit_test_setup_teardown(TEST, make_folder, remove_folder)
 
-UNIT(machine_sys, IN_FOLDER(slurp), IN_FOLDER(whole_files), cmocka_unit_test(endless), IN_FOLDER(numbers), IN_FOLDER(folders),
-     IN_FOLDER(many_names), IN_FOLDER(roots), IN_FOLDER(calls), IN_FOLDER(descriptor_0));
+UNIT(machine_sys, IN_FOLDER(slurp), IN_FOLDER(whole_files), cmocka_unit_test(endless),
+     IN_FOLDER(numbers), IN_FOLDER(folders), IN_FOLDER(many_names), IN_FOLDER(roots),
+     IN_FOLDER(calls), IN_FOLDER(descriptor_0));

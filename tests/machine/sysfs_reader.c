@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Files and folders of sysfs while they are read: memory that is clean however it was used before, names that are sorted and no more than
- * asked for, paths that fit. */
+/* Files and folders of sysfs while they are read: memory that is clean however it was used before,
+ * names that are sorted and no more than asked for, paths that fit. */
 #include "units.h"
 #include <errno.h>
 #include <stddef.h>
@@ -42,8 +42,7 @@ static void soil_memory(void)
 		old[i] = malloc(12000);
 		assert_non_null(old[i]);
 		memset(old[i], 0xa5, 12000);
-		__asm__ volatile("" ::"r"(old[i])
-		                 : "memory"); /* or nobody needs to write that */
+		__asm__ volatile("" ::"r"(old[i]) : "memory"); /* or nobody needs to write that */
 	}
 	for (size_t i = 0; i < COUNT(old); i++)
 		free(old[i]);
@@ -52,7 +51,8 @@ static void soil_memory(void)
 /* Pieces of all sizes: zero, on multiples of 16, and nobody's bytes are another's. */
 static void memory(void **state)
 {
-	static const size_t sizes[] = { 1, 15, 16, 17, 0, 3000, 4000, 7999, 8000, 8001, 1, 20000, 16, 5 };
+	static const size_t sizes[] = { 1,    15,   16,   17, 0,     3000, 4000,
+		                        7999, 8000, 8001, 1,  20000, 16,   5 };
 	uint8_t *at[COUNT(sizes)];
 
 	(void)state;
@@ -221,8 +221,11 @@ static void names_without_memory(void **state)
 
 	(void)state;
 	put_events(40);
-	assert_true(pfmi_machine_can_have_sysfs_file(reading, "cpu", "events"));       /* what is in its folder is known */
-	assert_non_null(pfmi_machine_arena_alloc(&scrap, 7700 - 32 * sizeof(void *))); /* what is left: a list of sixteen, not all of their names */
+	assert_true(pfmi_machine_can_have_sysfs_file(
+		reading, "cpu", "events")); /* what is in its folder is known */
+	assert_non_null(pfmi_machine_arena_alloc(
+		&scrap, 7700 - 32 * sizeof(void *))); /* what is left: a list of sixteen, not all of
+	                                                 their names */
 	scrap.failed = true;
 	s = pfmi_machine_list_sysfs_names(reading, "cpu", "events", 100, 63);
 	assert_int_equal(s.n, 16);
@@ -230,7 +233,11 @@ static void names_without_memory(void **state)
 	assert_string_equal(s.items[15], "");
 }
 
-UNIT(machine_sysfs_reader, cmocka_unit_test_setup_teardown(memory, begin, end), cmocka_unit_test_setup_teardown(a_block_is_used_up, begin, end),
-     cmocka_unit_test_setup_teardown(memory_that_failed_once, begin, end), cmocka_unit_test_setup_teardown(files, begin, end),
-     cmocka_unit_test_setup_teardown(names, begin, end), cmocka_unit_test_setup_teardown(names_that_are_too_long, begin, end),
-     cmocka_unit_test_setup_teardown(folders, begin, end), cmocka_unit_test_setup_teardown(names_without_memory, begin, end));
+UNIT(machine_sysfs_reader, cmocka_unit_test_setup_teardown(memory, begin, end),
+     cmocka_unit_test_setup_teardown(a_block_is_used_up, begin, end),
+     cmocka_unit_test_setup_teardown(memory_that_failed_once, begin, end),
+     cmocka_unit_test_setup_teardown(files, begin, end),
+     cmocka_unit_test_setup_teardown(names, begin, end),
+     cmocka_unit_test_setup_teardown(names_that_are_too_long, begin, end),
+     cmocka_unit_test_setup_teardown(folders, begin, end),
+     cmocka_unit_test_setup_teardown(names_without_memory, begin, end));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* CPU lists and sets: grammar, sets against a naive model, and files as long as the kernel can write them. */
+/* CPU lists and sets: grammar, sets against a naive model, and files as long as the kernel can
+ * write them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +28,8 @@ static void ranges_one_by_one(void **state)
 
 static void what_is_no_list(void **state)
 {
-	static const char *const bad[] = { "0-", "-1", "3-1", "0,,1", "0 1", ",", "0,", "a", "99999999999", "65536", "0-65536" };
+	static const char *const bad[] = { "0-", "-1", "3-1",         "0,,1",  "0 1",    ",",
+		                           "0,", "a",  "99999999999", "65536", "0-65536" };
 	struct cpu_mask set;
 
 	(void)state;
@@ -73,9 +75,12 @@ static void sets_are_what_a_naive_one_is(void **state)
 		size_t at = 0;
 
 		for (int n = rand() % 8; n >= 0; n--) {
-			unsigned first = (unsigned)rand() % 200, last = first + (unsigned)(rand() % 3 ? rand() % 100 : 0);
+			unsigned first = (unsigned)rand() % 200,
+				 last = first + (unsigned)(rand() % 3 ? rand() % 100 : 0);
 
-			at += (size_t)snprintf(list + at, sizeof(list) - at, first == last ? "%s%u" : "%s%u-%u", at ? "," : "", first, last);
+			at += (size_t)snprintf(list + at, sizeof(list) - at,
+			                       first == last ? "%s%u" : "%s%u-%u", at ? "," : "",
+			                       first, last);
 			memset(naive + first, 1, last - first + 1);
 		}
 		check_set(list, naive, sizeof(naive));
@@ -108,7 +113,8 @@ static void files_of_any_length(void **state)
 	free(list);
 	fake_file(&fake, "/list", "5,0-3,2-4,9,007,5-5,63-64,65535");
 	assert_int_equal(pfmi_machine_read_cpu_list(&fake.sys, "/list", &read), 0);
-	assert_string_equal(read, "0-5,7,9,63-64,65535"); /* each CPU once, however often it is said */
+	assert_string_equal(read,
+	                    "0-5,7,9,63-64,65535"); /* each CPU once, however often it is said */
 	free(read);
 	read = NULL;
 	assert_int_equal(pfmi_machine_read_cpu_list(&fake.sys, "/nothing", &read), -ENOENT);
@@ -127,7 +133,8 @@ static void files_of_any_length(void **state)
 	assert_int_equal(fake.uses[FAKE_READ], 1);
 	assert_int_equal(pfmi_machine_count_cpus(&set), 3);
 	assert_int_equal(pfmi_machine_copy_cpus(&set, &copy), 0);
-	assert_true(pfmi_machine_has_cpu(&copy, 1) && !pfmi_machine_has_cpu(&copy, 2) && pfmi_machine_has_cpu(&copy, 4));
+	assert_true(pfmi_machine_has_cpu(&copy, 1) && !pfmi_machine_has_cpu(&copy, 2) &&
+	            pfmi_machine_has_cpu(&copy, 4));
 	pfmi_machine_free_cpus(&set);
 	pfmi_machine_free_cpus(&copy);
 	fake_file(&fake, "/list", "1-");
@@ -137,7 +144,8 @@ static void files_of_any_length(void **state)
 	fake_end(&fake);
 }
 
-/* The kernel cuts a list that does not fit a page, and what is left looks like a list. Only the newline is missing. */
+/* The kernel cuts a list that does not fit a page, and what is left looks like a list. Only the
+ * newline is missing. */
 static void a_list_the_kernel_has_cut(void **state)
 {
 	char *list = every_second(8192), *read = NULL;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Which processor a machine is, told from CPUID, from files and from texts; and which tables are for it. */
+/* Which processor a machine is, told from CPUID, from files and from texts; and which tables are
+ * for it. */
 #include "rows.h"
 #include <errno.h>
 #include "guard.h"
 #include "machine/machine.h"
 #include "table/table.h"
 
-/* ---- a machine made of a few files and CPUID leaves ----------------------------------------------------------- */
+/* ---- a machine made of a few files and CPUID leaves
+ * ----------------------------------------------------------- */
 
 struct machine {
 	const char *paths[8], *texts[8];
@@ -66,7 +68,11 @@ static bool machine_cpuid(const struct sys *sys, uint32_t leaf, uint32_t subleaf
 
 static struct sys sys_of(struct machine *m)
 {
-	return (struct sys){ .open = machine_open, .read = machine_read, .close = machine_close, .read_cpuid = machine_cpuid, .arg = m };
+	return (struct sys){ .open = machine_open,
+		             .read = machine_read,
+		             .close = machine_close,
+		             .read_cpuid = machine_cpuid,
+		             .arg = m };
 }
 
 static void describe(struct machine *m, struct host *h)
@@ -81,7 +87,10 @@ static void describe(struct machine *m, struct host *h)
 
 static void cpuid_of_a_core_duo(void **state)
 {
-	struct machine m = { .n_leaves = 3, .leaves = { { 0, { 10, INTEL } }, { 1, { 0x6e8, 0, 0, 0 } }, { 0xa, { 0x07280201, 0, 0, 0 } } } };
+	struct machine m = { .n_leaves = 3,
+		             .leaves = { { 0, { 10, INTEL } },
+		                         { 1, { 0x6e8, 0, 0, 0 } },
+		                         { 0xa, { 0x07280201, 0, 0, 0 } } } };
 	struct sys sys = sys_of(&m);
 	struct host h;
 
@@ -115,8 +124,13 @@ static void cpuid_of_a_core_duo(void **state)
 /* What CPUID says is asked of known x86 processors alone. */
 static void details_are_of_known_x86_processors(void **state)
 {
-	static const struct host hosts[] = { { .is_known = true, .arch = "x86" }, { .is_known = true, .arch = "ia64" }, { .arch = "x86" } };
-	struct machine m = { .n_leaves = 3, .leaves = { { 0, { 10, INTEL } }, { 1, { 0x6e8, 0, 0, 0 } }, { 0xa, { 0x07280201, 0, 0, 0 } } } };
+	static const struct host hosts[] = { { .is_known = true, .arch = "x86" },
+		                             { .is_known = true, .arch = "ia64" },
+		                             { .arch = "x86" } };
+	struct machine m = { .n_leaves = 3,
+		             .leaves = { { 0, { 10, INTEL } },
+		                         { 1, { 0x6e8, 0, 0, 0 } },
+		                         { 0xa, { 0x07280201, 0, 0, 0 } } } };
 	struct sys sys = sys_of(&m);
 
 	(void)state;
@@ -131,9 +145,13 @@ static void details_are_of_known_x86_processors(void **state)
 
 static void cpuid_with_extended_numbers(void **state)
 {
-	struct machine skx = { .n_leaves = 2, .leaves = { { 0, { 22, INTEL } }, { 1, { 0x50654, 0, 0x80000000, 0 } } } };
-	struct machine zen4 = { .n_leaves = 2, .leaves = { { 0, { 16, AMD } }, { 1, { 0xa60f12, 0, 0, 0 } } } };
-	struct machine nova = { .n_leaves = 2, .leaves = { { 0, { 40, INTEL } }, { 1, { 0x300f10, 0, 0, 0 } } } };
+	struct machine skx = { .n_leaves = 2,
+		               .leaves = { { 0, { 22, INTEL } },
+		                           { 1, { 0x50654, 0, 0x80000000, 0 } } } };
+	struct machine zen4 = { .n_leaves = 2,
+		                .leaves = { { 0, { 16, AMD } }, { 1, { 0xa60f12, 0, 0, 0 } } } };
+	struct machine nova = { .n_leaves = 2,
+		                .leaves = { { 0, { 40, INTEL } }, { 1, { 0x300f10, 0, 0, 0 } } } };
 	struct host h;
 
 	(void)state;
@@ -150,8 +168,11 @@ static void core_types_of_a_hybrid(void **state)
 {
 	struct machine m = {
 		.n_leaves = 3,
-		.leaves = { { 0, { 32, INTEL } }, { 1, { 0xc0652, 0, 0, 0 } }, { 0x1a, { 0x40000003, 0, 0, 0 } } },
-		.paths = { "/sys/bus/event_source/devices/cpu_core/cpus", "/sys/bus/event_source/devices/cpu_atom/cpus",
+		.leaves = { { 0, { 32, INTEL } },
+		            { 1, { 0xc0652, 0, 0, 0 } },
+		            { 0x1a, { 0x40000003, 0, 0, 0 } } },
+		.paths = { "/sys/bus/event_source/devices/cpu_core/cpus",
+		           "/sys/bus/event_source/devices/cpu_atom/cpus",
 		           "/sys/bus/event_source/devices/cpu_lowpower/cpus" },
 		.texts = { "0-5\n", "6-13\n", "14-15\n" },
 	};
@@ -173,11 +194,13 @@ static void core_types_of_a_hybrid(void **state)
 
 #define NOT_KNOWN 0xffffffffu
 
-/* What a core says of itself is good for its own type, and for none of which it is known already. */
+/* What a core says of itself is good for its own type, and for none of which it is known already.
+ */
 static void a_core_speaks_for_its_own_type(void **state)
 {
 	static const struct {
-		uint32_t says, core, atom; /* each of two cores that are asked, and what is known then */
+		uint32_t says, core,
+			atom; /* each of two cores that are asked, and what is known then */
 	} rows[][2] = {
 		{ { 0x40000003, 3, NOT_KNOWN }, { 0x20000004, 3, 4 } },
 		{ { 0x20000002, NOT_KNOWN, 2 }, { 0x40000005, 5, 2 } },
@@ -189,8 +212,11 @@ static void a_core_speaks_for_its_own_type(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct machine m = {
 			.n_leaves = 3,
-			.leaves = { { 0, { 32, INTEL } }, { 1, { 0x90672, 0, 0, 0 } }, { 0x1a, { 0 } } },
-			.paths = { "/sys/bus/event_source/devices/cpu_core/cpus", "/sys/bus/event_source/devices/cpu_atom/cpus",
+			.leaves = { { 0, { 32, INTEL } },
+			            { 1, { 0x90672, 0, 0, 0 } },
+			            { 0x1a, { 0 } } },
+			.paths = { "/sys/bus/event_source/devices/cpu_core/cpus",
+			           "/sys/bus/event_source/devices/cpu_atom/cpus",
 			           "/sys/bus/event_source/devices/cpu_lowpower/cpus" },
 			.texts = { "0-5\n", "6-13\n", "14-15\n" },
 		};
@@ -209,28 +235,39 @@ static void a_core_speaks_for_its_own_type(void **state)
 	}
 }
 
-/* ---- files ---------------------------------------------------------------------------------------------------- */
+/* ---- files
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 static const char power_cpuinfo[] =
-	"processor\t: 0\ncpu\t\t: POWER9, altivec supported\nclock\t\t: 2300.000000MHz\nrevision\t: 2.2 (pvr 004e 1202)\n\nplatform\t: "
+	"processor\t: 0\ncpu\t\t: POWER9, altivec supported\nclock\t\t: "
+        "2300.000000MHz\nrevision\t: 2.2 (pvr 004e 1202)\n\nplatform\t: "
 	"pSeries\n";
-static const char alpha_cpuinfo[] = "cpu\t\t\t: Alpha\ncpu model\t\t: EV67\ncpu variation\t\t: 7\ncpu revision\t\t: 0\n";
-static const char itanium_cpuinfo[] =
-	"processor  : 0\nvendor     : GenuineIntel\narch       : IA-64\nfamily     : 32\nmodel      : 0\nrevision   : 7\n";
-static const char riscv_cpuinfo[] = "processor\t: 0\nhart\t\t: 1\nisa\t\t: rv64imafdc\nmvendorid\t: 0x489\nmarchid\t\t: "
-				    "0x8000000000000007\nmimpid\t\t: 0x4210427\n";
-static const char sparc_cpuinfo[] = "cpu\t\t: UltraSparc T2 (Niagara2)\npmu\t\t: niagara2\ntype\t\t: sun4v\n";
-static const char mips_cpuinfo[] = "system type\t\t: Malta\nprocessor\t\t: 0\ncpu model\t\t: MIPS 74Kc V4.12  FPU V0.0\n";
+static const char alpha_cpuinfo[] =
+	"cpu\t\t\t: Alpha\ncpu model\t\t: EV67\ncpu variation\t\t: 7\ncpu revision\t\t: 0\n";
+static const char itanium_cpuinfo[] = "processor  : 0\nvendor     : GenuineIntel\narch       : "
+                                      "IA-64\nfamily     : 32\nmodel      : 0\nrevision   : 7\n";
+static const char riscv_cpuinfo[] =
+	"processor\t: 0\nhart\t\t: 1\nisa\t\t: rv64imafdc\nmvendorid\t: 0x489\nmarchid\t\t: "
+	"0x8000000000000007\nmimpid\t\t: 0x4210427\n";
+static const char sparc_cpuinfo[] =
+	"cpu\t\t: UltraSparc T2 (Niagara2)\npmu\t\t: niagara2\ntype\t\t: sun4v\n";
+static const char mips_cpuinfo[] =
+	"system type\t\t: Malta\nprocessor\t\t: 0\ncpu model\t\t: MIPS 74Kc V4.12  FPU V0.0\n";
 static const char x86_cpuinfo[] =
-	"processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 158\nmodel name\t: something\nstepping\t: 10\nflags\t\t: "
+	"processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 158\nmodel name\t: "
+        "something\nstepping\t: 10\nflags\t\t: "
 	"fpu vme hypervisor lahf_lm\n";
-static const char arm_cpuinfo[] =
-	"processor\t: 0\nCPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x3\nCPU part\t: 0xd0c\nCPU revision\t: 1\n";
-static const char s390_sysinfo[] = "Manufacturer:         IBM\nType:                 8561\nModel:                703              "
+static const char arm_cpuinfo[] = "processor\t: 0\nCPU implementer\t: 0x41\nCPU architecture: "
+                                  "8\nCPU variant\t: 0x3\nCPU part\t: 0xd0c\nCPU revision\t: 1\n";
+static const char s390_sysinfo[] = "Manufacturer:         IBM\nType:                 8561\nModel:  "
+                                   "              703              "
 				   "T01\nSequence Code:        0000\n";
-static const char s390_levels[] = "qeth: 2.4.3\nCPU-MF: Counter facility: version=3.6 authorization=002f\nCPU-MF: Sampling facility: x\n";
+static const char s390_levels[] = "qeth: 2.4.3\nCPU-MF: Counter facility: version=3.6 "
+                                  "authorization=002f\nCPU-MF: Sampling facility: x\n";
 
-static void check_files(const char *path, const char *text, const char *more, const char *text2, const char *arch, const char *id)
+static void check_files(const char *path, const char *text, const char *more, const char *text2,
+                        const char *arch, const char *id)
 {
 	struct machine m = { .paths = { path, more }, .texts = { text, text2 } };
 	struct host h, named;
@@ -241,39 +278,47 @@ static void check_files(const char *path, const char *text, const char *more, co
 	assert_string_equal(h.id_text, id);
 	/* Who is given the identity knows what the files say. */
 	if (pfmi_machine_parse_host_id(id, &named))
-		assert_true(h.id_register == named.id_register && h.family == named.family && h.model == named.model);
+		assert_true(h.id_register == named.id_register && h.family == named.family &&
+		            h.model == named.model);
 }
 
 static void files_of_every_architecture(void **state)
 {
 	(void)state;
-	check_files("/sys/devices/system/cpu/cpu0/regs/identification/midr_el1", "0x00000000413fd0c1\n", NULL, NULL, "arm64",
-	            "0x00000000413fd0c1");
+	check_files("/sys/devices/system/cpu/cpu0/regs/identification/midr_el1",
+	            "0x00000000413fd0c1\n", NULL, NULL, "arm64", "0x00000000413fd0c1");
 	check_files("/proc/cpuinfo", arm_cpuinfo, NULL, NULL, "arm64", "0x00000000413fd0c1");
 	check_files("/proc/cpuinfo", power_cpuinfo, NULL, NULL, "powerpc", "0x004e1202");
 	check_files("/proc/cpuinfo", alpha_cpuinfo, NULL, NULL, "alpha", "alpha-11");
 	check_files("/proc/cpuinfo", itanium_cpuinfo, NULL, NULL, "ia64", "ia64-32-0");
-	check_files("/proc/cpuinfo", riscv_cpuinfo, NULL, NULL, "riscv", "0x489-0x8000000000000007-0x4210427");
+	check_files("/proc/cpuinfo", riscv_cpuinfo, NULL, NULL, "riscv",
+	            "0x489-0x8000000000000007-0x4210427");
 	check_files("/proc/cpuinfo", sparc_cpuinfo, NULL, NULL, "sparc", "sparc,niagara2");
 	check_files("/proc/cpuinfo", mips_cpuinfo, NULL, NULL, "mips", "mips,74Kc");
 	check_files("/proc/cpuinfo", x86_cpuinfo, NULL, NULL, "x86", "GenuineIntel-6-9E-A");
-	check_files("/proc/sysinfo", s390_sysinfo, "/proc/service_levels", s390_levels, "s390", "IBM,8561,703,T01,3.6,002f");
+	check_files("/proc/sysinfo", s390_sysinfo, "/proc/service_levels", s390_levels, "s390",
+	            "IBM,8561,703,T01,3.6,002f");
 }
 
 /* What the kernel leaves out is 0. */
 static void numbers_that_are_not_told(void **state)
 {
 	(void)state;
-	check_files("/proc/cpuinfo", "vendor_id\t: GenuineIntel\n", NULL, NULL, "x86", "GenuineIntel-0-0-0");
-	check_files("/proc/cpuinfo", "vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: unknown\nstepping\t: unknown\n", NULL, NULL, "x86",
-	            "GenuineIntel-6-0-0");
+	check_files("/proc/cpuinfo", "vendor_id\t: GenuineIntel\n", NULL, NULL, "x86",
+	            "GenuineIntel-0-0-0");
+	check_files("/proc/cpuinfo",
+	            "vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: unknown\nstepping\t: "
+	            "unknown\n",
+	            NULL, NULL, "x86", "GenuineIntel-6-0-0");
 	check_files("/proc/cpuinfo", "vendor\t: GenuineIntel\n", NULL, NULL, "ia64", "ia64-0-0");
-	check_files("/proc/cpuinfo", "vendor\t: GenuineIntel\nfamily\t: 31\nmodel\t: 10\n", NULL, NULL, "ia64", "ia64-31-A");
+	check_files("/proc/cpuinfo", "vendor\t: GenuineIntel\nfamily\t: 31\nmodel\t: 10\n", NULL,
+	            NULL, "ia64", "ia64-31-A");
 }
 
 static void nothing_known(void **state)
 {
-	struct machine m = { .paths = { "/proc/cpuinfo" }, .texts = { "processor : 0\nnothing : here\n" } };
+	struct machine m = { .paths = { "/proc/cpuinfo" },
+		             .texts = { "processor : 0\nnothing : here\n" } };
 	struct machine empty = { .n_leaves = 0 };
 	struct host h;
 
@@ -285,7 +330,9 @@ static void nothing_known(void **state)
 	assert_string_equal(h.id_text, "");
 }
 
-/* ---- texts ---------------------------------------------------------------------------------------------------- */
+/* ---- texts
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 static void texts_of_every_form(void **state)
 {
@@ -302,16 +349,30 @@ static void texts_of_every_form(void **state)
 		{ "0x004e1202", "powerpc", 0x4e1202, 0, 0, 0xffffffff },
 		{ "004e1202", "powerpc", 0x4e1202, 0, 0, 0xffffffff },
 		{ "IBM,8561,703,T01,3.6,002f", "s390", 0, 0, 0, 0xffffffff },
-		{ "0x489-0x8000000000000007-0x4210427", "riscv", 0x8000000000000007ull, 0, 0, 0xffffffff },
+		{ "0x489-0x8000000000000007-0x4210427", "riscv", 0x8000000000000007ull, 0, 0,
+		  0xffffffff },
 		{ "alpha-7", "alpha", 7, 0, 0, 0xffffffff },
 		{ "sparc,ultra3+", "sparc", 0, 0, 0, 0xffffffff },
 		{ "mips,74Kc", "mips", 0, 0, 0, 0xffffffff },
 		{ "ia64-32-0", "ia64", 0, 32, 0, 0xffffffff },
 	};
-	static const char *const bad[] = { "", "-", "GenuineIntel", "GenuineIntel-6", "GenuineIntel-6-", "GenuineIntel-6-5Z",
+	static const char *const bad[] = { "",
+		                           "-",
+		                           "GenuineIntel",
+		                           "GenuineIntel-6",
+		                           "GenuineIntel-6-",
+		                           "GenuineIntel-6-5Z",
 		                           "Nobody-6-55-4",
-		                           "GenuineIntel-6-55-4-1", "GenuineIntel--6-55", "0x", "0x123", "xyz", "0x1-0x2",
-		                           "0x1-0x2-0x3-0x4", "alpha-1-2", "alpha-", "GenuineIntel- 6-55" };
+		                           "GenuineIntel-6-55-4-1",
+		                           "GenuineIntel--6-55",
+		                           "0x",
+		                           "0x123",
+		                           "xyz",
+		                           "0x1-0x2",
+		                           "0x1-0x2-0x3-0x4",
+		                           "alpha-1-2",
+		                           "alpha-",
+		                           "GenuineIntel- 6-55" };
 	char lengthy[200];
 	struct host h;
 
@@ -335,7 +396,9 @@ static void texts_of_every_form(void **state)
 	assert_false(pfmi_machine_parse_host_id(lengthy, &h));
 }
 
-/* ---- matching ------------------------------------------------------------------------------------------------- */
+/* ---- matching
+ * -------------------------------------------------------------------------------------------------
+ */
 
 /* A table that is nothing but its matches. */
 struct small {
@@ -344,7 +407,8 @@ struct small {
 	char pool[256];
 };
 
-static void make(struct small *s, const struct host_match *m, unsigned n, const char *arch, const char *vendor, const char *prefix)
+static void make(struct small *s, const struct host_match *m, unsigned n, const char *arch,
+                 const char *vendor, const char *prefix)
 {
 	memset(s, 0, sizeof(*s));
 	s->head.matches = offsetof(struct small, matches);
@@ -362,7 +426,9 @@ static void make(struct small *s, const struct host_match *m, unsigned n, const 
 }
 
 #define ANY 0xffffffffu
-static const struct host_match anything = { .family = ANY, .model_hi = ANY, .version_hi = 255, .native_model = ANY };
+static const struct host_match anything = {
+	.family = ANY, .model_hi = ANY, .version_hi = 255, .native_model = ANY
+};
 
 static bool matches(const struct small *s, const char *id, unsigned *core)
 {
@@ -414,7 +480,8 @@ static void identities_start_with_a_prefix_or_are_it(void **state)
 	(void)state;
 	assert_true(starts("IBM,8561,", false, "IBM,8561,703,T01,3.6,002f"));
 	assert_false(starts("IBM,8562,", false, "IBM,8561,703,T01,3.6,002f"));
-	assert_true(starts("0x489-0x8000000000000007-0x", false, "0x489-0x8000000000000007-0x4210427"));
+	assert_true(
+		starts("0x489-0x8000000000000007-0x", false, "0x489-0x8000000000000007-0x4210427"));
 	assert_true(starts("0x5b7-0x0-0x0", true, "0x5b7-0x0-0x0"));
 	assert_false(starts("0x5b7-0x0-0x0", true, "0x5b7-0x0-0x01"));
 	assert_false(starts("0x5b7-0x0-0x01", false, "0x5b7-0x0-0x0"));
@@ -488,7 +555,9 @@ static void built_in_tables_know_their_hosts(void **state)
 			const struct table *t = table_builtin_at(k);
 
 			/* A fallback stands aside for a table of the processor itself. */
-			if (!(t->flags & TABLE_COMPAT_VIEW) && pfmi_machine_is_table_for_host(&h, t, &core) && (!found || found->flags & TABLE_FALLBACK))
+			if (!(t->flags & TABLE_COMPAT_VIEW) &&
+			    pfmi_machine_is_table_for_host(&h, t, &core) &&
+			    (!found || found->flags & TABLE_FALLBACK))
 				found = t;
 		}
 		assert_non_null(found);
@@ -496,7 +565,8 @@ static void built_in_tables_know_their_hosts(void **state)
 	}
 }
 
-/* ---- the hash table of an image ------------------------------------------------------------------------------- */
+/* ---- the hash table of an image
+ * ------------------------------------------------------------------------------- */
 
 enum { SLOTS = 160 };
 
@@ -515,8 +585,8 @@ static void meet(void *arg, uint32_t table, unsigned core)
 	met[table]++;
 }
 
-/* One walk, of an image with @n slots. The key's slot and those behind it are full, up to the last, and so is the first: of every second
- * one the key is @key, and of that. */
+/* One walk, of an image with @n slots. The key's slot and those behind it are full, up to the last,
+ * and so is the first: of every second one the key is @key, and of that. */
 static void walk(uint32_t key, unsigned n, bool of_device)
 {
 	const struct host nobody = { .is_known = false };
@@ -525,10 +595,12 @@ static void walk(uint32_t key, unsigned n, bool of_device)
 	unsigned start = table_first_slot(key, n), last = n - start;
 
 	im->head.arrays[ARRAY_TABLES].offset = offsetof(struct hosts_last, tables);
-	im->head.arrays[ARRAY_HOSTS] = (struct image_array_span){ offsetof(struct hosts_last, hosts), n };
+	im->head.arrays[ARRAY_HOSTS] =
+		(struct image_array_span){ offsetof(struct hosts_last, hosts), n };
 	for (unsigned i = 0; i <= last; i++) {
 		im->tables[i].encoder = ENCODER_PERF;
-		im->hosts[(start + i) % n] = (struct host_slot){ i % 2 || i == last ? key : key + 1, i + 1 };
+		im->hosts[(start + i) % n] =
+			(struct host_slot){ i % 2 || i == last ? key : key + 1, i + 1 };
 	}
 	memset(met, 0, sizeof(met));
 	if (of_device)

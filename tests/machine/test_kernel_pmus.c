@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel shows in sysfs becomes tables: recorded machines, odd and hostile files, every system call and every
- * allocation failing, and the real file system below a root. */
+/* What the kernel shows in sysfs becomes tables: recorded machines, odd and hostile files, every
+ * system call and every allocation failing, and the real file system below a root. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -80,7 +80,9 @@ static uint64_t config_of(const struct kernel_pmu *p, const char *row, unsigned 
 	return config[word];
 }
 
-/* ---- recorded machines ------------------------------------------------------------------------------------------------ */
+/* ---- recorded machines
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static void hybrid_machine_has_two_core_pmus(void **state)
 {
@@ -141,7 +143,8 @@ static void units_of_different_make_are_not_one(void **state)
 	fake_file(&fake, "/sys/bus/event_source/devices/box_1/format/event", "config:0-7");
 	fake_file(&fake, "/sys/bus/event_source/devices/box_1/format/umask", "config:8-15");
 	fake_file(&fake, "/sys/bus/event_source/devices/pair_0/type", "10");
-	fake_file(&fake, "/sys/bus/event_source/devices/pair_0/format/event", "config:0,1,2,3,4,5-7");
+	fake_file(&fake, "/sys/bus/event_source/devices/pair_0/format/event",
+	          "config:0,1,2,3,4,5-7");
 	look();
 	assert_int_equal(kernel->n_pmus, 3);
 	assert_null(find("box"));
@@ -153,7 +156,8 @@ static void units_of_different_make_are_not_one(void **state)
 	check_tables();
 }
 
-/* What programs are counted on, by its file of CPUs, is no box, whatever it is called and formed like. */
+/* What programs are counted on, by its file of CPUs, is no box, whatever it is called and formed
+ * like. */
 static void cores_and_boxes_are_not_one(void **state)
 {
 	(void)state;
@@ -164,9 +168,11 @@ static void cores_and_boxes_are_not_one(void **state)
 		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/box_%u/type", i);
 		snprintf(type, sizeof(type), "%u", 10 + i);
 		fake_file(&fake, path, type);
-		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/box_%u/format/event", i);
+		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/box_%u/format/event",
+		         i);
 		fake_file(&fake, path, "config:0-7");
-		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/box_%u/%s", i, i == 1 || i == 3 ? "cpus" : "cpumask");
+		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/box_%u/%s", i,
+		         i == 1 || i == 3 ? "cpus" : "cpumask");
 		fake_file(&fake, path, "0-3");
 	}
 	look();
@@ -174,19 +180,24 @@ static void cores_and_boxes_are_not_one(void **state)
 	assert_null(find("box"));
 	assert_ptr_equal(find("box_4"), find("box_0"));
 	assert_ptr_not_equal(find("box_3"), find("box_1"));
-	assert_true(!find("box_0")->is_core && find("box_0")->is_uncore && find("box_0")->n_instances == 3);
+	assert_true(!find("box_0")->is_core && find("box_0")->is_uncore &&
+	            find("box_0")->n_instances == 3);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(find("box_0")->instance_types[i], 10 + 2 * i);
-	assert_true(find("box_1")->is_core && !find("box_1")->is_uncore && find("box_1")->n_instances == 1);
-	assert_true(find("box_3")->is_core && find("box_3")->n_instances == 1 && find("box_3")->instance_types[0] == 13);
+	assert_true(find("box_1")->is_core && !find("box_1")->is_uncore &&
+	            find("box_1")->n_instances == 1);
+	assert_true(find("box_3")->is_core && find("box_3")->n_instances == 1 &&
+	            find("box_3")->instance_types[0] == 13);
 	check_tables();
 }
 
 /* "hisi_sccl,ddrc" of the vendor's list is every hisi_sccl<die>_ddrc<number>. */
 static void dies_and_their_units_are_one(void **state)
 {
-	static const char *const names[] = { "hisi_sccl1_ddrc0", "hisi_sccl1_ddrc1", "hisi_sccl3_ddrc0", "hisi_sccl11_ddrc0",
-		                             "hisi_sccl3_l3c12", "hisi_sccl3_l3c2", "imx8_ddr0", "hisi_sccl1_uncore" };
+	static const char *const names[] = { "hisi_sccl1_ddrc0", "hisi_sccl1_ddrc1",
+		                             "hisi_sccl3_ddrc0", "hisi_sccl11_ddrc0",
+		                             "hisi_sccl3_l3c12", "hisi_sccl3_l3c2",
+		                             "imx8_ddr0",        "hisi_sccl1_uncore" };
 	char path[128];
 
 	(void)state;
@@ -194,7 +205,8 @@ static void dies_and_their_units_are_one(void **state)
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", names[i]);
 		fake_file(&fake, path, "9");
-		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/format/event", names[i]);
+		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/format/event",
+		         names[i]);
 		fake_file(&fake, path, "config:0-7");
 	}
 	look();
@@ -203,7 +215,8 @@ static void dies_and_their_units_are_one(void **state)
 	for (unsigned i = 0; i < 4; i++) {
 		assert_string_equal(find("hisi_sccl_ddrc")->instance_names[i], names[i]);
 		assert_ptr_equal(find(names[i]), find("hisi_sccl_ddrc"));
-		assert_int_equal(pfmi_machine_find_instance(find("hisi_sccl_ddrc"), slice(names[i])), i + 1);
+		assert_int_equal(
+			pfmi_machine_find_instance(find("hisi_sccl_ddrc"), slice(names[i])), i + 1);
 	}
 	assert_string_equal(find("hisi_sccl_l3c")->instance_names[0], "hisi_sccl3_l3c2");
 	assert_null(find("hisi_sccl1_ddrc"));
@@ -262,11 +275,13 @@ static void what_a_folder_has_not_is_not_asked_for(void **state)
 	assert_int_equal(n_missing, 0);
 }
 
-static int (*list)(const struct sys *sys, const char *path, int (*each)(void *arg, const char *name), void *arg);
+static int (*list)(const struct sys *sys, const char *path,
+                   int (*each)(void *arg, const char *name), void *arg);
 static unsigned n_listed;
 
 /* Counts the folders of PMUs. */
-static int counted_list(const struct sys *sys, const char *path, int (*each)(void *arg, const char *name), void *arg)
+static int counted_list(const struct sys *sys, const char *path,
+                        int (*each)(void *arg, const char *name), void *arg)
 {
 	const char *pmu = strstr(path, "/devices/");
 
@@ -321,7 +336,8 @@ static void companions_are_not_events(void **state)
 	imc = find("uncore_imc");
 	assert_int_equal(imc->table->n_rows, 2);
 	row = row_of(imc, "cas_count_read");
-	assert_string_equal(pfmi_table_row_text(imc->table, (uint32_t)row, KEY_SCALE), "6.103515625e-5");
+	assert_string_equal(pfmi_table_row_text(imc->table, (uint32_t)row, KEY_SCALE),
+	                    "6.103515625e-5");
 	assert_string_equal(pfmi_table_row_text(imc->table, (uint32_t)row, KEY_UNIT), "MiB");
 	assert_true(table_row(imc->table, (uint32_t)row)->flags & ROW_PER_PKG);
 	row = row_of(find("mesh"), "occupancy");
@@ -390,7 +406,9 @@ static void core_pmu_with_a_number_answers_to_its_family(void **state)
 	assert_int_equal(kernel->n_pmus, 2);
 }
 
-/* ---- hostile files ------------------------------------------------------------------------------------------------------ */
+/* ---- hostile files
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 #define DEV "/sys/bus/event_source/devices/"
 
@@ -447,12 +465,17 @@ static void odd_files_cost_only_themselves(void **state)
 	assert_null(find("bigtype"));
 	assert_false(find("badcpus")->is_uncore);
 	for (unsigned i = 0; i < find("cpu_core")->table->n_fields; i++)
-		assert_null(strstr(table_text(find("cpu_core")->table, table_fields(find("cpu_core")->table)[i].name), "x_"));
+		assert_null(strstr(table_text(find("cpu_core")->table,
+		                              table_fields(find("cpu_core")->table)[i].name),
+		                   "x_"));
 	for (unsigned i = 0; i < sizeof(events) / sizeof(events[0]); i++)
 		if (strcmp(events[i][0], "twice") != 0)
 			assert_int_equal(row_of(find("cpu_core"), events[i][0]), -1);
 	assert_int_equal(config_of(find("cpu_core"), "twice", 0), 2);
-	assert_string_equal(pfmi_table_row_text(find("cpu_core")->table, (uint32_t)row_of(find("cpu_core"), "cpu-cycles"), KEY_SCALE), "");
+	assert_string_equal(pfmi_table_row_text(find("cpu_core")->table,
+	                                        (uint32_t)row_of(find("cpu_core"), "cpu-cycles"),
+	                                        KEY_SCALE),
+	                    "");
 	assert_int_equal(config_of(find("cpu_core"), "instructions", 0), 0xc0);
 }
 
@@ -504,7 +527,8 @@ static void random_damage_never_breaks_a_table(void **state)
 			static const char odd[] = "0123456789,-=?:.x_configevnt\n \xff";
 
 			if (len)
-				f->text[random_number() % len] = odd[random_number() % (sizeof(odd) - 1)];
+				f->text[random_number() % len] =
+					odd[random_number() % (sizeof(odd) - 1)];
 		}
 		look();
 		check_tables();
@@ -557,12 +581,16 @@ static void every_allocation_may_fail(void **state)
 	}
 }
 
-/* ---- small parts -------------------------------------------------------------------------------------------------------- */
+/* ---- small parts
+ * --------------------------------------------------------------------------------------------------------
+ */
 
 static void decimals_do_not_depend_on_the_locale(void **state)
 {
-	static const char *const locales[] = { "C", "de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "ps_AF.UTF-8" };
-	static const char *const bad[] = { "", ".", "1,5", "1.5 ", " 1", "0x10", "nan", "inf", "1e", "1.2.3", "--1" };
+	static const char *const locales[] = { "C", "de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8",
+		                               "ps_AF.UTF-8" };
+	static const char *const bad[] = { "",    ".",   "1,5", "1.5 ",  " 1", "0x10",
+		                           "nan", "inf", "1e",  "1.2.3", "--1" };
 	double v;
 
 	(void)state;
@@ -603,7 +631,8 @@ static void instance_numbers(void **state)
 		assert_int_equal(pfmi_machine_instance_base_length(rows[i].name), rows[i].base);
 }
 
-/* ---- the real file system --------------------------------------------------------------------------------------------- */
+/* ---- the real file system
+ * --------------------------------------------------------------------------------------------- */
 
 static char folder[] = P_tmpdir "/perfmon-kernel-XXXXXX";
 
@@ -699,7 +728,8 @@ static void real_files_below_a_root(void **state)
 	for (unsigned i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		put("/n/number", numbers[i].text);
 		v = 77;
-		if (pfmi_machine_read_number(&sys, "/n/number", &v) != numbers[i].rc || v != numbers[i].value)
+		if (pfmi_machine_read_number(&sys, "/n/number", &v) != numbers[i].rc ||
+		    v != numbers[i].value)
 			fail_msg("%s is 0x%" PRIx64, numbers[i].text, v);
 	}
 	/* More names than fit the first buffer, in order all the same. */
@@ -724,11 +754,13 @@ static void real_files_below_a_root(void **state)
 	assert_memory_equal(page, "hello\n", 7);
 	assert_int_equal(sys.munmap(&sys, page, 4096), 0);
 	assert_int_equal(sys.munmap(&sys, (char *)page + 1, 4096), -EINVAL);
-	assert_int_equal(sys.mmap(&sys, (int)n, 4096, 1, &page), -EACCES); /* it was opened for reading */
+	assert_int_equal(sys.mmap(&sys, (int)n, 4096, 1, &page),
+	                 -EACCES); /* it was opened for reading */
 	assert_int_equal(sys.close(&sys, (int)n), 0);
 	assert_int_equal(sys.mmap(&sys, (int)n, 4096, 0, &page), -EBADF);
 	assert_int_equal(sys.close(&sys, (int)n), -EBADF);
-	assert_int_equal(sys.ioctl(&sys, (int)n, FIONREAD, &n_read), -EBADF); /* one that emulators know as well */
+	assert_int_equal(sys.ioctl(&sys, (int)n, FIONREAD, &n_read),
+	                 -EBADF); /* one that emulators know as well */
 	assert_int_equal(sys.read(&sys, (int)n, path, 1), -EBADF);
 	assert_false(sys.read_cpuid(&sys, 1, 0, (uint32_t[4]){ 0 })); /* not this machine's */
 	/* A FIFO has no writer: reading it must not wait for one. */
@@ -760,10 +792,12 @@ static void recorded_machine_below_a_root(void **state)
 	o.sysfs_root = folder;
 	o.flags = PFM_CTX_NO_IMAGES;
 	assert_int_equal(pfm_open_context(&ctx, &o, NULL), PFMLIB_SUCCESS);
-	assert_int_equal(pfm_encode_event(ctx, "cpu_atom/mem-stores/", 0, &e, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_encode_event(ctx, "cpu_atom/mem-stores/", 0, &e, NULL),
+	                 PFMLIB_SUCCESS);
 	assert_int_equal(e.attr.type, 10);
 	assert_int_equal(e.attr.config, 0x6d0);
-	assert_int_equal(pfm_encode_event(ctx, "syscalls:sys_enter_getppid", 0, &e, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_encode_event(ctx, "syscalls:sys_enter_getppid", 0, &e, NULL),
+	                 PFMLIB_SUCCESS);
 	assert_int_equal(e.attr.config, 305);
 	pfm_close_context(ctx);
 }
@@ -831,11 +865,13 @@ static void shared_machines(void **state)
 		assert_true(find(rows[i].pmu)->is_core);
 		assert_int_equal(find(rows[i].pmu)->n_instances, rows[i].instances);
 		if (rows[i].event)
-			assert_true(config_of(find(rows[i].pmu), rows[i].event, 0) == rows[i].config);
+			assert_true(config_of(find(rows[i].pmu), rows[i].event, 0) ==
+			            rows[i].config);
 		for (unsigned k = 0; k < kernel->n_pmus; k++) {
 			folded += kernel->pmus[k].n_instances;
 			for (unsigned j = 0; j < kernel->pmus[k].n_instances; j++)
-				assert_ptr_equal(find(kernel->pmus[k].instance_names[j]), &kernel->pmus[k]);
+				assert_ptr_equal(find(kernel->pmus[k].instance_names[j]),
+				                 &kernel->pmus[k]);
 		}
 		assert_true(folded >= kernel->n_pmus);
 		done(NULL);
@@ -846,7 +882,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(hybrid_machine_has_two_core_pmus, done),
-		cmocka_unit_test_teardown(instances_are_one_pmu_in_the_order_of_their_numbers, done),
+		cmocka_unit_test_teardown(instances_are_one_pmu_in_the_order_of_their_numbers,
+		                          done),
 		cmocka_unit_test_teardown(names_that_only_look_numbered_stay_whole, done),
 		cmocka_unit_test_teardown(units_of_different_make_are_not_one, done),
 		cmocka_unit_test_teardown(cores_and_boxes_are_not_one, done),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Included before everything else in the build for helgrind, which does not know what C11's atomic operations promise: here they
- * say it. The plain accesses that they guard stay as they are, and those are what helgrind is to judge. */
+/* Included before everything else in the build for helgrind, which does not know what C11's atomic
+ * operations promise: here they say it. The plain accesses that they guard stay as they are, and
+ * those are what helgrind is to judge. */
 /* The embedded image is a source of the assembler. */
 #if !defined PERFMON_HELGRIND_ATOMICS_H && !defined __ASSEMBLER__
 #define PERFMON_HELGRIND_ATOMICS_H
@@ -11,33 +12,33 @@
 /* The atomic itself may be touched by all at once. */
 #define HG_ATOMIC(P) VALGRIND_HG_DISABLE_CHECKING((P), sizeof(*(P)))
 
-#define HG_LOAD(P, ORDER)                               \
-	__extension__({                                 \
-		__auto_type hg_at = (P);                \
-		__typeof__((void)0, *hg_at) hg_value;   \
-		HG_ATOMIC(hg_at);                       \
-		__atomic_load(hg_at, &hg_value, ORDER); \
-		ANNOTATE_HAPPENS_AFTER(hg_at);          \
-		hg_value;                               \
+#define HG_LOAD(P, ORDER)                                                                          \
+	__extension__({                                                                            \
+		__auto_type hg_at = (P);                                                           \
+		__typeof__((void)0, *hg_at) hg_value;                                              \
+		HG_ATOMIC(hg_at);                                                                  \
+		__atomic_load(hg_at, &hg_value, ORDER);                                            \
+		ANNOTATE_HAPPENS_AFTER(hg_at);                                                     \
+		hg_value;                                                                          \
 	})
 
-#define HG_STORE(P, V, ORDER)                               \
-	__extension__({                                     \
-		__auto_type hg_at = (P);                    \
-		__typeof__((void)0, *hg_at) hg_value = (V); \
-		HG_ATOMIC(hg_at);                           \
-		ANNOTATE_HAPPENS_BEFORE(hg_at);             \
-		__atomic_store(hg_at, &hg_value, ORDER);    \
+#define HG_STORE(P, V, ORDER)                                                                      \
+	__extension__({                                                                            \
+		__auto_type hg_at = (P);                                                           \
+		__typeof__((void)0, *hg_at) hg_value = (V);                                        \
+		HG_ATOMIC(hg_at);                                                                  \
+		ANNOTATE_HAPPENS_BEFORE(hg_at);                                                    \
+		__atomic_store(hg_at, &hg_value, ORDER);                                           \
 	})
 
-#define HG_CHANGE(OPERATION, P, V, ORDER)                            \
-	__extension__({                                              \
-		__auto_type hg_at = (P);                             \
-		HG_ATOMIC(hg_at);                                    \
-		ANNOTATE_HAPPENS_BEFORE(hg_at);                      \
-		__auto_type hg_value = OPERATION(hg_at, (V), ORDER); \
-		ANNOTATE_HAPPENS_AFTER(hg_at);                       \
-		hg_value;                                            \
+#define HG_CHANGE(OPERATION, P, V, ORDER)                                                          \
+	__extension__({                                                                            \
+		__auto_type hg_at = (P);                                                           \
+		HG_ATOMIC(hg_at);                                                                  \
+		ANNOTATE_HAPPENS_BEFORE(hg_at);                                                    \
+		__auto_type hg_value = OPERATION(hg_at, (V), ORDER);                               \
+		ANNOTATE_HAPPENS_AFTER(hg_at);                                                     \
+		hg_value;                                                                          \
 	})
 
 #undef atomic_load

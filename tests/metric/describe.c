@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Metrics as tables have them, and their code as formulas: each instruction by itself, every buffer, what built-in tables say. */
+/* Metrics as tables have them, and their code as formulas: each instruction by itself, every
+ * buffer, what built-in tables say. */
 #include "units.h"
 #include "open_for.h"
 #include "metric/metric.h"
 #include "table/build.h"
 
-/* A metric of one input, "Input" or what else @input says ("name|alias|preset"), in a table of its own. */
+/* A metric of one input, "Input" or what else @input says ("name|alias|preset"), in a table of its
+ * own. */
 static struct table *make(const char *input)
 {
 	struct table_builder b;
@@ -23,7 +25,9 @@ static struct table *make(const char *input)
 /* What code (of the threshold, if @threshold) is as a formula. */
 static void prints(const struct table *t, const char *code, int threshold, const char *want)
 {
-	const struct metric m = { .table = t, .row = 1, .code = threshold ? "i1" : code, .threshold_code = code };
+	const struct metric m = {
+		.table = t, .row = 1, .code = threshold ? "i1" : code, .threshold_code = code
+	};
 	char buf[512];
 
 	memset(buf, 'x', sizeof(buf));
@@ -139,7 +143,8 @@ static void numbers(void **state)
 /* What is no number is in no list. */
 static void no_numbers(void **state)
 {
-	static const char *const codes[] = { "kookkikookki", "k7o`00000000", "k?o`00000000", "k7oh00000000" };
+	static const char *const codes[] = { "kookkikookki", "k7o`00000000", "k?o`00000000",
+		                             "k7oh00000000" };
 	const struct metric_number own = { .value = 2 };
 	struct table *t = make("Input||");
 	struct metric_number value;
@@ -147,10 +152,14 @@ static void no_numbers(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(codes); i++) {
-		const struct metric m = { .table = t, .row = 1, .code = codes[i], .threshold_code = "" };
+		const struct metric m = {
+			.table = t, .row = 1, .code = codes[i], .threshold_code = ""
+		};
 
-		assert_int_equal(pfmi_metric_print_formula(&m, 0, buf, sizeof(buf)), PFMLIB_ERR_INVAL);
-		assert_int_equal(pfmi_metric_run_code(codes[i], NULL, 0, 0, &own, &value), PFMLIB_ERR_INVAL);
+		assert_int_equal(pfmi_metric_print_formula(&m, 0, buf, sizeof(buf)),
+		                 PFMLIB_ERR_INVAL);
+		assert_int_equal(pfmi_metric_run_code(codes[i], NULL, 0, 0, &own, &value),
+		                 PFMLIB_ERR_INVAL);
 	}
 	free(t);
 }
@@ -186,10 +195,14 @@ static void code_that_is_none(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(codes); i++) {
-		const struct metric m = { .table = t, .row = 1, .code = codes[i], .threshold_code = codes[i] };
+		const struct metric m = {
+			.table = t, .row = 1, .code = codes[i], .threshold_code = codes[i]
+		};
 
-		assert_int_equal(pfmi_metric_print_formula(&m, 0, buf, sizeof(buf)), PFMLIB_ERR_INVAL);
-		assert_int_equal(pfmi_metric_print_formula(&m, 1, buf, sizeof(buf)), PFMLIB_ERR_INVAL);
+		assert_int_equal(pfmi_metric_print_formula(&m, 0, buf, sizeof(buf)),
+		                 PFMLIB_ERR_INVAL);
+		assert_int_equal(pfmi_metric_print_formula(&m, 1, buf, sizeof(buf)),
+		                 PFMLIB_ERR_INVAL);
 	}
 	free(t);
 }
@@ -199,23 +212,23 @@ static void pieces_of_inputs(void **state)
 	static const struct {
 		const char *item, *name, *alias, *preset;
 	} rows[] = {
-		{ "a", "a", "", "" },
-		{ "a|b", "a", "b", "" },
-		{ "a|b|1.5", "a", "b", "1.5" },
-		{ "a||2", "a", "", "2" },
-		{ "a|b|1|2", "a", "b", "1|2" },
-		{ "a::b:u|c", "a::b:u", "c", "" },
+		{ "a", "a", "", "" },           { "a|b", "a", "b", "" },
+		{ "a|b|1.5", "a", "b", "1.5" }, { "a||2", "a", "", "2" },
+		{ "a|b|1|2", "a", "b", "1|2" }, { "a::b:u|c", "a::b:u", "c", "" },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct table *t = make(rows[i].item);
-		const struct metric m = { .table = t, .row = 1, .code = "", .threshold_code = "" }, other = { .table = t, .row = 0 };
+		const struct metric m = { .table = t, .row = 1, .code = "", .threshold_code = "" },
+				    other = { .table = t, .row = 0 };
 		struct metric_input in;
 
 		assert_int_equal(pfmi_metric_count_inputs(&m), 1);
 		assert_true(pfmi_metric_get_input(&m, 0, &in));
-		assert_true(pfmi_base_is_slice_icase(in.name, rows[i].name) && pfmi_base_is_slice_icase(in.alias, rows[i].alias) && pfmi_base_is_slice_icase(in.preset, rows[i].preset));
+		assert_true(pfmi_base_is_slice_icase(in.name, rows[i].name) &&
+		            pfmi_base_is_slice_icase(in.alias, rows[i].alias) &&
+		            pfmi_base_is_slice_icase(in.preset, rows[i].preset));
 		assert_false(pfmi_metric_get_input(&m, 1, &in));
 		assert_int_equal(pfmi_metric_count_inputs(&other), 0);
 		assert_false(pfmi_metric_get_input(&other, 0, &in));
@@ -224,7 +237,8 @@ static void pieces_of_inputs(void **state)
 }
 
 /* What is said of a metric of a built-in table is what its row has. */
-static void check_metric(const pfm_ctx_t *ctx, unsigned unit, uint32_t row, const pfm_metric_info_t *info)
+static void check_metric(const pfm_ctx_t *ctx, unsigned unit, uint32_t row,
+                         const pfm_metric_info_t *info)
 {
 	const struct table *t = context_pmu_table(ctx, unit);
 	unsigned n = 0, key = table_key_field_plus1(t, KEY_METRIC_INPUTS), reads = 0;
@@ -238,17 +252,21 @@ static void check_metric(const pfm_ctx_t *ctx, unsigned unit, uint32_t row, cons
 	for (unsigned step; (step = pfmi_metric_get_instruction_length(code)); code += step)
 		if (*code == 'e' && pfmi_metric_get_operand(code) + 1 > reads)
 			reads = (unsigned)pfmi_metric_get_operand(code) + 1;
-	assert_true(info->pmu == (int)unit && info->event == row && info->n_inputs == n && info->n_value_inputs == reads);
+	assert_true(info->pmu == (int)unit && info->event == row && info->n_inputs == n &&
+	            info->n_value_inputs == reads);
 	assert_string_equal(info->name, table_row_name(t, row));
 	assert_string_equal(info->unit, pfmi_table_row_text(t, row, KEY_UNIT));
 	assert_string_equal(info->groups, pfmi_table_row_text(t, row, KEY_METRIC_GROUP));
-	assert_int_equal(info->has_threshold, *pfmi_table_row_text(t, row, KEY_METRIC_THRESHOLD) != '\0');
+	assert_int_equal(info->has_threshold,
+	                 *pfmi_table_row_text(t, row, KEY_METRIC_THRESHOLD) != '\0');
 }
 
-/* An input is a whole text: of another table, of a unit of the kernel, a constant, or with its own table's name before it. */
+/* An input is a whole text: of another table, of a unit of the kernel, a constant, or with its own
+ * table's name before it. */
 static void check_inputs(const pfm_ctx_t *ctx, const pfm_metric_info_t *info)
 {
-	const char *own = table_text(context_pmu_table(ctx, (unsigned)info->pmu), context_pmu_table(ctx, (unsigned)info->pmu)->name);
+	const char *own = table_text(context_pmu_table(ctx, (unsigned)info->pmu),
+	                             context_pmu_table(ctx, (unsigned)info->pmu)->name);
 
 	for (unsigned i = 0; i <= info->n_inputs; i++) {
 		pfm_metric_input_t in = { .size = sizeof(in) };
@@ -259,7 +277,8 @@ static void check_inputs(const pfm_ctx_t *ctx, const pfm_metric_info_t *info)
 			continue;
 		assert_int_equal(in.is_constant, in.text[0] == '#');
 		assert_true(in.is_constant || strchr(in.text, '/') || strstr(in.text, "::"));
-		if (!in.is_constant && !strchr(in.text, '/') && strncmp(in.text, own, strlen(own)) == 0)
+		if (!in.is_constant && !strchr(in.text, '/') &&
+		    strncmp(in.text, own, strlen(own)) == 0)
 			assert_null(strstr(strstr(in.text, "::") + 2, "::"));
 	}
 }
@@ -271,14 +290,17 @@ static void built_in_metrics(void **state)
 
 	(void)state;
 	for (unsigned u = 0; u < context_count_pmus(ctx); u++) {
-		uint32_t end = context_is_pmu_usable(ctx, u) ? context_pmu_table(ctx, u)->n_rows : 0;
+		uint32_t end =
+			context_is_pmu_usable(ctx, u) ? context_pmu_table(ctx, u)->n_rows : 0;
 
 		for (uint32_t row = 0; row <= end && end; row++) {
 			pfm_metric_info_t info = { .size = sizeof(info) };
 			int rc = pfm_describe_metric(ctx, (int)u, row, &info);
 
-			if (row == end || !(table_row(context_pmu_table(ctx, u), row)->flags & ROW_METRIC)) {
-				assert_int_equal(rc, row == end ? PFMLIB_ERR_INVAL : PFMLIB_ERR_NOTFOUND);
+			if (row == end ||
+			    !(table_row(context_pmu_table(ctx, u), row)->flags & ROW_METRIC)) {
+				assert_int_equal(rc, row == end ? PFMLIB_ERR_INVAL
+				                                : PFMLIB_ERR_NOTFOUND);
 				plain++;
 				continue;
 			}
@@ -306,13 +328,15 @@ static void questions_that_make_no_sense(void **state)
 	info.size = sizeof(info);
 	in.size = sizeof(in);
 	assert_int_equal(pfm_describe_metric(ctx, -1, 0, &info), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_describe_metric(ctx, (int)context_count_pmus(ctx), 0, &info), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_describe_metric(ctx, (int)context_count_pmus(ctx), 0, &info),
+	                 PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_describe_metric_input(ctx, -1, 0, 0, &in), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_print_metric(ctx, -1, 0, 0, buf, sizeof(buf)), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_print_metric(ctx, 0, 0, 0, NULL, 8), PFMLIB_ERR_INVAL);
 	pfm_close_context(ctx);
 }
 
-UNIT(metric_describe, cmocka_unit_test(instructions), cmocka_unit_test(names), cmocka_unit_test(numbers), cmocka_unit_test(no_numbers),
-     cmocka_unit_test(buffers), cmocka_unit_test(code_that_is_none), cmocka_unit_test(pieces_of_inputs), cmocka_unit_test(built_in_metrics),
-     cmocka_unit_test(questions_that_make_no_sense));
+UNIT(metric_describe, cmocka_unit_test(instructions), cmocka_unit_test(names),
+     cmocka_unit_test(numbers), cmocka_unit_test(no_numbers), cmocka_unit_test(buffers),
+     cmocka_unit_test(code_that_is_none), cmocka_unit_test(pieces_of_inputs),
+     cmocka_unit_test(built_in_metrics), cmocka_unit_test(questions_that_make_no_sense));

@@ -1,27 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* The search for the least number of groups: small problems against every way to share them out, and what it says beside the number. */
+/* The search for the least number of groups: small problems against every way to share them out,
+ * and what it says beside the number. */
 #include "units.h"
 #include <perfmon/types.h>
 #include "metric/group_packing.h"
 
 enum { MOST = 6 };
 
-/* Items with counters; those of one color of @clash (not 0) cannot be in one group unless they are plain. */
+/* Items with counters; those of one color of @clash (not 0) cannot be in one group unless they are
+ * plain. */
 struct problem {
 	struct pack_problem p;
 	uint64_t mask[PACK_MAX_ITEMS + 1];
 	bool plain[PACK_MAX_ITEMS + 1], apart[PACK_MAX_ITEMS + 1];
 	uint16_t family[PACK_MAX_ITEMS + 1], group[PACK_MAX_ITEMS + 1];
 	uint8_t clash[PACK_MAX_ITEMS + 1];
-	uint8_t side[PACK_MAX_ITEMS + 1], rank[PACK_MAX_ITEMS + 1]; /* those of sides 1 and 2 go together if they are of one rank */
+	uint8_t side[PACK_MAX_ITEMS + 1],
+		rank[PACK_MAX_ITEMS +
+	             1]; /* those of sides 1 and 2 go together if they are of one rank */
 	unsigned asked;
 	bool wrong; /* fits() was asked something that its caller promises not to */
 };
 
 #define GENERAL 0xffffffffull
 
-/* Every item a counter of its own, by trying; nobody has a general one beside an item that is kept apart. */
-static bool seats(const struct problem *q, const uint16_t *items, unsigned n, unsigned i, uint64_t taken)
+/* Every item a counter of its own, by trying; nobody has a general one beside an item that is kept
+ * apart. */
+static bool seats(const struct problem *q, const uint16_t *items, unsigned n, unsigned i,
+                  uint64_t taken)
 {
 	uint64_t left;
 	bool lonely = false;
@@ -45,9 +51,12 @@ static bool agree(const struct problem *q, const uint16_t *items, unsigned n)
 		for (unsigned k = 0; k < i; k++) {
 			unsigned a = items[i], b = items[k];
 
-			if (q->side[a] + q->side[b] == 3 && q->side[a] && q->side[b] && q->rank[a] != q->rank[b])
+			if (q->side[a] + q->side[b] == 3 && q->side[a] && q->side[b] &&
+			    q->rank[a] != q->rank[b])
 				return false;
-			if ((q->clash[a] && q->clash[a] == q->clash[b] && !q->plain[a] && !q->plain[b]) || (q->apart[a] && q->apart[b]))
+			if ((q->clash[a] && q->clash[a] == q->clash[b] && !q->plain[a] &&
+			     !q->plain[b]) ||
+			    (q->apart[a] && q->apart[b]))
 				return false;
 		}
 	return true;
@@ -67,7 +76,13 @@ static struct problem *init_attempt(unsigned n)
 	static struct problem q;
 
 	memset(&q, 0, sizeof(q));
-	q.p = (struct pack_problem){ .n_items = n, .counter_mask = q.mask, .is_plain = q.plain, .can_share_group = fits, .arg = &q, .group = q.group, .effort = 100000 };
+	q.p = (struct pack_problem){ .n_items = n,
+		                     .counter_mask = q.mask,
+		                     .is_plain = q.plain,
+		                     .can_share_group = fits,
+		                     .arg = &q,
+		                     .group = q.group,
+		                     .effort = 100000 };
 	for (unsigned i = 0; i < n; i++) {
 		q.plain[i] = true;
 		q.mask[i] = 1;
@@ -103,7 +118,8 @@ static unsigned least(struct problem *q)
 	for (unsigned k = 1;; k++)
 		for (unsigned long way = 0, ways = 1; way < ways; way++) {
 			ways = 1;
-			for (unsigned i = 0, left = (unsigned)way; i < q->p.n_items; i++, left /= k, ways *= k)
+			for (unsigned i = 0, left = (unsigned)way; i < q->p.n_items;
+			     i++, left /= k, ways *= k)
 				q->group[i] = (uint16_t)(left % k);
 			if (sound(q, k)) {
 				memcpy(q->group, given, sizeof(given));
@@ -130,7 +146,8 @@ static void any_small_problem(void **state)
 			q->apart[i] = some_apart && !q->plain[i] && q->mask[i] && (r >> 24 & 1);
 		}
 		q->p.is_exclusive = some_apart ? q->apart : NULL;
-		if (pfmi_plan_pack_groups(&q->p) != PFMLIB_SUCCESS || !q->p.is_optimal || q->wrong || !sound(q, q->p.n_groups))
+		if (pfmi_plan_pack_groups(&q->p) != PFMLIB_SUCCESS || !q->p.is_optimal ||
+		    q->wrong || !sound(q, q->p.n_groups))
 			fail_msg("round %u", round);
 		if (q->p.n_groups != least(q) || q->p.bound != q->p.n_groups)
 			fail_msg("round %u: %u groups, %u", round, q->p.n_groups, least(q));
@@ -150,18 +167,22 @@ static void proofs(void **state)
 	for (unsigned i = 0; i < 5; i++)
 		q->mask[i] = i < 3 ? 4 : 0xff;
 	pfmi_plan_pack_groups(&q->p);
-	assert_true(q->p.n_groups == 3 && q->p.bound == 3 && q->p.proof == PACK_PROOF_COUNTERS && q->p.proof_counters == 4);
+	assert_true(q->p.n_groups == 3 && q->p.bound == 3 && q->p.proof == PACK_PROOF_COUNTERS &&
+	            q->p.proof_counters == 4);
 	q = init_attempt(5); /* five on two: by counting */
 	for (unsigned i = 0; i < 5; i++)
 		q->mask[i] = 3;
 	pfmi_plan_pack_groups(&q->p);
-	assert_true(q->p.n_groups == 3 && q->p.proof == PACK_PROOF_COUNTERS && q->p.proof_counters == 3);
+	assert_true(q->p.n_groups == 3 && q->p.proof == PACK_PROOF_COUNTERS &&
+	            q->p.proof_counters == 3);
 	q->p.proven_bound = 3;
 	pfmi_plan_pack_groups(&q->p);
-	assert_true(q->p.n_groups == 3 && q->p.proof == PACK_PROOF_COUNTERS); /* what is given proves no more */
+	assert_true(q->p.n_groups == 3 &&
+	            q->p.proof == PACK_PROOF_COUNTERS); /* what is given proves no more */
 	q->p.proven_bound = 4;
 	pfmi_plan_pack_groups(&q->p);
-	assert_true(q->p.n_groups == 4 && q->p.bound == 4 && q->p.proof == PACK_PROOF_CALLER && q->p.is_optimal);
+	assert_true(q->p.n_groups == 4 && q->p.bound == 4 && q->p.proof == PACK_PROOF_CALLER &&
+	            q->p.is_optimal);
 	q = init_attempt(3); /* three that never go together, though there are counters */
 	for (unsigned i = 0; i < 3; i++) {
 		q->mask[i] = 0xff;
@@ -169,7 +190,8 @@ static void proofs(void **state)
 		q->clash[i] = 1;
 	}
 	pfmi_plan_pack_groups(&q->p);
-	assert_true(q->p.n_groups == 3 && q->p.bound == 3 && q->p.proof == PACK_PROOF_SEARCH && q->p.is_optimal);
+	assert_true(q->p.n_groups == 3 && q->p.bound == 3 && q->p.proof == PACK_PROOF_SEARCH &&
+	            q->p.is_optimal);
 	for (unsigned i = 0; i < 3; i++) {
 		q->clash[i] = 0;
 		q->apart[i] = true;
@@ -278,7 +300,8 @@ static void families(void **state)
 	assert_int_not_equal(q->group[0], q->group[3]);
 }
 
-/* Of any number of items, which is any size of memory: all in a family, and no more of them in a group than there are counters. */
+/* Of any number of items, which is any size of memory: all in a family, and no more of them in a
+ * group than there are counters. */
 static void families_of_any_size(void **state)
 {
 	(void)state;
@@ -297,8 +320,9 @@ static void families_of_any_size(void **state)
 		}
 }
 
-/* Two groups would do, but for the first two items: the first group that both fit into is the wrong one, and many that fit anywhere
- * stand before those that tell. A search that is cut short says so, and how far off it may be; its groups are good ones. */
+/* Two groups would do, but for the first two items: the first group that both fit into is the wrong
+ * one, and many that fit anywhere stand before those that tell. A search that is cut short says so,
+ * and how far off it may be; its groups are good ones. */
 static void little_effort(void **state)
 {
 	enum { ITEMS = 25 };
@@ -317,10 +341,12 @@ static void little_effort(void **state)
 	}
 	q->p.effort = 100;
 	assert_int_equal(pfmi_plan_pack_groups(&q->p), PFMLIB_SUCCESS);
-	assert_true(sound(q, q->p.n_groups) && q->p.n_groups == 3 && q->p.bound == 2 && !q->p.is_optimal);
+	assert_true(sound(q, q->p.n_groups) && q->p.n_groups == 3 && q->p.bound == 2 &&
+	            !q->p.is_optimal);
 	assert_true(q->p.proof == PACK_PROOF_SEARCH);
 }
 
-UNIT(metric_group_packing, cmocka_unit_test(any_small_problem), cmocka_unit_test(proofs), cmocka_unit_test(items_without_counters),
-     cmocka_unit_test(limits), cmocka_unit_test(items_that_do_not_fit), cmocka_unit_test(families), cmocka_unit_test(families_of_any_size),
-     cmocka_unit_test(little_effort));
+UNIT(metric_group_packing, cmocka_unit_test(any_small_problem), cmocka_unit_test(proofs),
+     cmocka_unit_test(items_without_counters), cmocka_unit_test(limits),
+     cmocka_unit_test(items_that_do_not_fit), cmocka_unit_test(families),
+     cmocka_unit_test(families_of_any_size), cmocka_unit_test(little_effort));

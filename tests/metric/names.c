@@ -23,7 +23,8 @@ static unsigned members(const struct table *t, const char *group)
 	unsigned n = 0;
 
 	for (uint32_t row = 0; row < t->n_rows; row++)
-		n += table_row(t, row)->flags & ROW_METRIC && word_in(pfmi_table_row_text(t, row, KEY_METRIC_GROUP), group);
+		n += table_row(t, row)->flags & ROW_METRIC &&
+		     word_in(pfmi_table_row_text(t, row, KEY_METRIC_GROUP), group);
 	return n;
 }
 
@@ -45,7 +46,8 @@ static void groups_of(const pfm_ctx_t *ctx, const struct table *t, uint32_t row)
 	for (unsigned i = 0; i < found.n_metrics; i++) {
 		const struct table *of = context_pmu_table(ctx, found.refs[i].pmu);
 
-		assert_true(word_in(pfmi_table_row_text(of, found.refs[i].row, KEY_METRIC_GROUP), group));
+		assert_true(word_in(pfmi_table_row_text(of, found.refs[i].row, KEY_METRIC_GROUP),
+		                    group));
 	}
 	assert_true(found.n_metrics >= members(t, group));
 	free(found.refs);
@@ -59,7 +61,8 @@ static void groups(void **state)
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
 		const struct table *t = table_builtin_at(i);
 
-		for (uint32_t row = 0, n = 0; table_key_field_plus1(t, KEY_METRIC) && row < t->n_rows && n < 3; row++)
+		for (uint32_t row = 0, n = 0;
+		     table_key_field_plus1(t, KEY_METRIC) && row < t->n_rows && n < 3; row++)
 			if (table_row(t, row)->flags & ROW_METRIC) {
 				groups_of(ctx, t, row);
 				n++;
@@ -77,16 +80,25 @@ static void by_name(void **state)
 	assert_int_equal(pfmi_metric_find_by_name(ctx, "hardware::ipc", &list), PFMLIB_SUCCESS);
 	assert_int_equal(pfmi_metric_find_by_name(ctx, "HARDWARE::GHZ", &list), PFMLIB_SUCCESS);
 	assert_int_equal(list.n_metrics, 2);
-	assert_true(table_row(context_pmu_table(ctx, list.refs[1].pmu), list.refs[1].row)->flags & ROW_METRIC);
-	assert_int_equal(strcasecmp(table_row_name(context_pmu_table(ctx, list.refs[1].pmu), list.refs[1].row), "ghz"), 0);
+	assert_true(table_row(context_pmu_table(ctx, list.refs[1].pmu), list.refs[1].row)->flags &
+	            ROW_METRIC);
+	assert_int_equal(strcasecmp(table_row_name(context_pmu_table(ctx, list.refs[1].pmu),
+	                                           list.refs[1].row),
+	                            "ghz"),
+	                 0);
 	/* Events are none, nor are groups or what nobody knows; the list stays as it is. */
-	assert_int_equal(pfmi_metric_find_by_name(ctx, "hardware::cycles", &list), PFMLIB_ERR_NOTFOUND);
-	assert_int_equal(pfmi_metric_find_by_name(ctx, "software::ratios", &list), PFMLIB_ERR_NOTFOUND);
-	assert_int_equal(pfmi_metric_find_by_name(ctx, "hardware::nothing", &list), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfmi_metric_find_by_name(ctx, "hardware::cycles", &list),
+	                 PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfmi_metric_find_by_name(ctx, "software::ratios", &list),
+	                 PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfmi_metric_find_by_name(ctx, "hardware::nothing", &list),
+	                 PFMLIB_ERR_NOTFOUND);
 	assert_int_equal(pfmi_metric_find_by_name(ctx, "", &list), PFMLIB_ERR_NOTFOUND);
 	assert_int_equal(pfmi_metric_find_group(ctx, "hardware::ipc", &list), PFMLIB_ERR_NOTFOUND);
-	assert_int_equal(pfmi_metric_find_group(ctx, "software::ratio", &list), PFMLIB_ERR_NOTFOUND);
-	assert_int_equal(pfmi_metric_find_group(ctx, "software::ratioss", &list), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfmi_metric_find_group(ctx, "software::ratio", &list),
+	                 PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfmi_metric_find_group(ctx, "software::ratioss", &list),
+	                 PFMLIB_ERR_NOTFOUND);
 	assert_int_equal(pfmi_metric_find_group(ctx, "", &list), PFMLIB_ERR_NOTFOUND);
 	assert_int_equal(list.n_metrics, 2);
 	assert_int_equal(pfmi_metric_find_group(ctx, "software::ratios", &list), PFMLIB_SUCCESS);
@@ -103,9 +115,11 @@ static void many(void **state)
 
 	(void)state;
 	for (unsigned i = 1; i <= 100; i++) {
-		assert_int_equal(pfmi_metric_find_group(ctx, "software::ratios", &list), PFMLIB_SUCCESS);
+		assert_int_equal(pfmi_metric_find_group(ctx, "software::ratios", &list),
+		                 PFMLIB_SUCCESS);
 		assert_int_equal(list.n_metrics, 4 * i);
-		assert_true(list.refs[4 * i - 4].row == list.refs[0].row && list.refs[4 * i - 1].row == list.refs[3].row);
+		assert_true(list.refs[4 * i - 4].row == list.refs[0].row &&
+		            list.refs[4 * i - 1].row == list.refs[3].row);
 	}
 	free(list.refs);
 	pfm_close_context(ctx);

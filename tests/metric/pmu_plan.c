@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* One PMU's part of a plan: groups, counters, and what is said for the number, of sets that anybody can check. */
+/* One PMU's part of a plan: groups, counters, and what is said for the number, of sets that anybody
+ * can check. */
 #include "units.h"
 #include "open_for.h"
 #include "metric/plan.h"
 #include "lookup/lookup.h"
 
 /* A plan with @n events of the texts; they are of unit @unit, the last one that was looked up. */
-static struct pfm_plan *plan_of(const pfm_ctx_t *ctx, const char *const *texts, unsigned n, unsigned *unit)
+static struct pfm_plan *plan_of(const pfm_ctx_t *ctx, const char *const *texts, unsigned n,
+                                unsigned *unit)
 {
 	struct pfm_plan *plan = calloc(1, sizeof(*plan));
 
@@ -19,7 +21,8 @@ static struct pfm_plan *plan_of(const pfm_ctx_t *ctx, const char *const *texts, 
 		assert_non_null(e);
 		*e = (struct planned_event){ .request_index = i, .counter = -1 };
 		snprintf(e->text, sizeof(e->text), "%s", texts[i]);
-		assert_int_equal(pfmi_lookup_event(ctx, texts[i], &e->pmu, &e->event, NULL), PFMLIB_SUCCESS);
+		assert_int_equal(pfmi_lookup_event(ctx, texts[i], &e->pmu, &e->event, NULL),
+		                 PFMLIB_SUCCESS);
 		*unit = e->pmu;
 	}
 	return plan;
@@ -39,11 +42,17 @@ static int part(struct pfm_plan *plan, unsigned unit, bool several, pfm_error_t 
 	return pfmi_plan_group_pmu_events(plan, &u, several, why);
 }
 
-static const char TEXTS[][40] = { "skx::L2_RQSTS.MISS", "skx::L2_RQSTS.REFERENCES", "skx::LONGEST_LAT_CACHE.MISS",
-	                          "skx::LONGEST_LAT_CACHE.REFERENCE", "skx::BR_INST_RETIRED.ALL_BRANCHES",
-	                          "skx::BR_MISP_RETIRED.ALL_BRANCHES", "skx::MACHINE_CLEARS.COUNT", "skx::ARITH.DIVIDER_ACTIVE" };
+static const char TEXTS[][40] = { "skx::L2_RQSTS.MISS",
+	                          "skx::L2_RQSTS.REFERENCES",
+	                          "skx::LONGEST_LAT_CACHE.MISS",
+	                          "skx::LONGEST_LAT_CACHE.REFERENCE",
+	                          "skx::BR_INST_RETIRED.ALL_BRANCHES",
+	                          "skx::BR_MISP_RETIRED.ALL_BRANCHES",
+	                          "skx::MACHINE_CLEARS.COUNT",
+	                          "skx::ARITH.DIVIDER_ACTIVE" };
 
-/* @n of those events, on the counters that are left: as many groups as it takes, each counter once in each. */
+/* @n of those events, on the counters that are left: as many groups as it takes, each counter once
+ * in each. */
 static void groups_of(unsigned n, uint64_t taken, unsigned want, const char *proof)
 {
 	pfm_ctx_t *ctx = open_for(NULL);
@@ -59,11 +68,13 @@ static void groups_of(unsigned n, uint64_t taken, unsigned want, const char *pro
 	assert_int_equal(part(plan, unit, false, NULL), PFMLIB_SUCCESS);
 	if (strcmp(plan->certificate, proof) != 0)
 		fail_msg("%s", plan->certificate);
-	assert_true(plan->n_groups == want && plan->bound == want && plan->n_rounds == want && plan->is_optimal);
+	assert_true(plan->n_groups == want && plan->bound == want && plan->n_rounds == want &&
+	            plan->is_optimal);
 	for (unsigned i = 0; i < n; i++) {
 		const struct planned_event *e = &plan->events[i];
 
-		assert_true(e->group < want && e->counter >= 0 && e->counter < 8 && !(taken >> e->counter & 1));
+		assert_true(e->group < want && e->counter >= 0 && e->counter < 8 &&
+		            !(taken >> e->counter & 1));
 		assert_false(used[e->group] >> e->counter & 1);
 		used[e->group] |= (uint64_t)1 << e->counter;
 		assert_int_equal(e->is_in_proof, want > 1);
@@ -78,12 +89,14 @@ static void events_of_general_counters(void **state)
 	groups_of(1, 0, 1, "one group holds every event");
 	groups_of(4, 0, 1, "one group holds every event");
 	groups_of(8, 0, 2, "8 events have 4 counters (0,1,2,3) and no others: at least 2 groups");
-	groups_of(8, 0xf0, 2, "8 events have 4 counters (0,1,2,3) and no others: at least 2 groups");
+	groups_of(8, 0xf0, 2,
+	          "8 events have 4 counters (0,1,2,3) and no others: at least 2 groups");
 	groups_of(8, 0xfe, 8, "8 events have 1 counter (0) and no other: at least 8 groups");
 	groups_of(5, 0xfc, 3, "5 events have 2 counters (0,1) and no others: at least 3 groups");
 }
 
-/* Groups come behind those that are there, and a certificate says whose it is if there are several. */
+/* Groups come behind those that are there, and a certificate says whose it is if there are several.
+ */
 static void behind_other_parts(void **state)
 {
 	pfm_ctx_t *ctx = open_for(NULL);
@@ -100,8 +113,11 @@ static void behind_other_parts(void **state)
 	plan->certificate = strdup("before");
 	assert_int_equal(part(plan, unit, true, NULL), PFMLIB_SUCCESS);
 	assert_true(plan->n_groups == 5 && plan->bound == 5 && plan->n_rounds == 2);
-	assert_true(plan->events[0].group + plan->events[1].group == 3 + 4 && plan->events[0].group != plan->events[1].group);
-	assert_string_equal(plan->certificate, "before; skx: 2 events have 1 counter (0) and no other: at least 2 groups");
+	assert_true(plan->events[0].group + plan->events[1].group == 3 + 4 &&
+	            plan->events[0].group != plan->events[1].group);
+	assert_string_equal(
+		plan->certificate,
+		"before; skx: 2 events have 1 counter (0) and no other: at least 2 groups");
 	done(plan);
 	pfm_close_context(ctx);
 }
@@ -128,8 +144,10 @@ static void no_counter(void **state)
 static void extra_registers(void **state)
 {
 	pfm_ctx_t *ctx = open_for(NULL);
-	const char *texts[] = { "skx::MEM_TRANS_RETIRED.LOAD_LATENCY_GT_4", "skx::MEM_TRANS_RETIRED.LOAD_LATENCY_GT_8",
-		                "skx::MEM_TRANS_RETIRED.LOAD_LATENCY_GT_16", "skx::INST_RETIRED.ANY" };
+	const char *texts[] = { "skx::MEM_TRANS_RETIRED.LOAD_LATENCY_GT_4",
+		                "skx::MEM_TRANS_RETIRED.LOAD_LATENCY_GT_8",
+		                "skx::MEM_TRANS_RETIRED.LOAD_LATENCY_GT_16",
+		                "skx::INST_RETIRED.ANY" };
 	struct pfm_plan *plan;
 	unsigned unit;
 
@@ -138,7 +156,9 @@ static void extra_registers(void **state)
 	assert_int_equal(part(plan, unit, false, NULL), PFMLIB_SUCCESS);
 	if (plan->n_groups != 3 || plan->bound != 3 || !plan->is_optimal)
 		fail_msg("%u: %s", plan->n_groups, plan->certificate);
-	assert_string_equal(plan->certificate, "3 events need different values in the same extra registers: at least 3 groups");
+	assert_string_equal(
+		plan->certificate,
+		"3 events need different values in the same extra registers: at least 3 groups");
 	for (unsigned i = 0; i < 4; i++)
 		assert_int_equal(plan->events[i].is_in_proof, i < 3);
 	done(plan);
@@ -156,13 +176,14 @@ static void events_of_others(void **state)
 	(void)state;
 	plan = plan_of(ctx, texts, 2, &unit);
 	assert_int_equal(part(plan, unit, false, NULL), PFMLIB_SUCCESS);
-	assert_true(plan->events[0].counter == -1 && plan->events[1].counter >= 0 && plan->n_groups == 1);
+	assert_true(plan->events[0].counter == -1 && plan->events[1].counter >= 0 &&
+	            plan->n_groups == 1);
 	done(plan);
 	pfm_close_context(ctx);
 }
 
-/* Each event as "group:counter", where "-" is none and F a fixed one; "+" if it was added, "!" if others stand behind it, "*" if the proof
- * speaks of it. */
+/* Each event as "group:counter", where "-" is none and F a fixed one; "+" if it was added, "!" if
+ * others stand behind it, "*" if the proof speaks of it. */
 static void write_plan(const struct pfm_plan *plan, char *buf, size_t len)
 {
 	size_t at = 0;
@@ -172,9 +193,11 @@ static void write_plan(const struct pfm_plan *plan, char *buf, size_t len)
 		char counter[8] = "-";
 
 		if (e->counter >= 0)
-			snprintf(counter, sizeof(counter), "%s%d", e->counter < 32 ? "" : "F", e->counter % 32);
-		at += (size_t)snprintf(buf + at, len - at, "%s%u:%s%s%s%s", i ? " " : "", e->group, counter, e->is_added ? "+" : "",
-		                       e->is_leader ? "!" : "", e->is_in_proof ? "*" : "");
+			snprintf(counter, sizeof(counter), "%s%d", e->counter < 32 ? "" : "F",
+			         e->counter % 32);
+		at += (size_t)snprintf(buf + at, len - at, "%s%u:%s%s%s%s", i ? " " : "", e->group,
+		                       counter, e->is_added ? "+" : "", e->is_leader ? "!" : "",
+		                       e->is_in_proof ? "*" : "");
 	}
 }
 
@@ -200,7 +223,8 @@ static void plan_is(const struct wanted *w)
 	plan->options.taken = w->taken;
 	assert_int_equal(part(plan, unit, false, NULL), PFMLIB_SUCCESS);
 	write_plan(plan, text, sizeof(text));
-	if (strcmp(text, w->plan) != 0 || strcmp(plan->certificate, w->proof) != 0 || plan->n_groups != w->groups || plan->bound != w->groups)
+	if (strcmp(text, w->plan) != 0 || strcmp(plan->certificate, w->proof) != 0 ||
+	    plan->n_groups != w->groups || plan->bound != w->groups)
 		fail_msg("%s: %s: %u, %s", w->texts[0], text, plan->n_groups, plan->certificate);
 	done(plan);
 	pfm_close_context(ctx);
@@ -217,19 +241,34 @@ static void values_of_registers(void **state)
 {
 	static const struct wanted rows[] = {
 		{ { OCR "DATA_RD.L3_MISS", OCR "RFO.LOCAL_DRAM" }, 0, 1, "0:0 0:1", ONE },
-		{ { OCR "DATA_RD.L3_MISS", OCR "RFO.LOCAL_DRAM", OCR "DATA_RD.L3_MISS", OCR "RFO.LOCAL_DRAM" }, 0, 1, "0:0 0:1 0:2 0:3", ONE },
-		{ { OCR "DATA_RD.L3_MISS", OCR "RFO.LOCAL_DRAM", OCR "CODE_RD.L3_MISS" }, 0, 2, "0:0* 0:1* 1:0*", VALUES("3") "2 groups" },
-		{ { OCR "DATA_RD.L3_MISS", OCR "RFO.LOCAL_DRAM", OCR "CODE_RD.L3_MISS", OCR "CODE_RD.LOCAL_DRAM" },
+		{ { OCR "DATA_RD.L3_MISS", OCR "RFO.LOCAL_DRAM", OCR "DATA_RD.L3_MISS",
+		    OCR "RFO.LOCAL_DRAM" },
+		  0,
+		  1,
+		  "0:0 0:1 0:2 0:3",
+		  ONE },
+		{ { OCR "DATA_RD.L3_MISS", OCR "RFO.LOCAL_DRAM", OCR "CODE_RD.L3_MISS" },
+		  0,
+		  2,
+		  "0:0* 0:1* 1:0*",
+		  VALUES("3") "2 groups" },
+		{ { OCR "DATA_RD.L3_MISS", OCR "RFO.LOCAL_DRAM", OCR "CODE_RD.L3_MISS",
+		    OCR "CODE_RD.LOCAL_DRAM" },
 		  0,
 		  2,
 		  "0:0* 0:1* 1:0* 1:1*",
 		  VALUES("4") "2 groups" },
-		{ { OCR "DATA_RD.L3_MISS", OCR "RFO.LOCAL_DRAM", OCR "CODE_RD.L3_MISS", OCR "CODE_RD.LOCAL_DRAM", OCR "DATA_RD.ANY_RESPONSE" },
+		{ { OCR "DATA_RD.L3_MISS", OCR "RFO.LOCAL_DRAM", OCR "CODE_RD.L3_MISS",
+		    OCR "CODE_RD.LOCAL_DRAM", OCR "DATA_RD.ANY_RESPONSE" },
 		  0,
 		  3,
 		  "0:0* 0:1* 1:0* 1:1* 2:0*",
 		  VALUES("5") "3 groups" },
-		{ { FRONTEND "DSB_MISS", FRONTEND "L1I_MISS" }, 0, 2, "0:0* 1:0*", VALUES("2") "2 groups" },
+		{ { FRONTEND "DSB_MISS", FRONTEND "L1I_MISS" },
+		  0,
+		  2,
+		  "0:0* 1:0*",
+		  VALUES("2") "2 groups" },
 	};
 
 	(void)state;
@@ -237,13 +276,23 @@ static void values_of_registers(void **state)
 		plan_is(&rows[i]);
 }
 
-/* Events that must be alone share a group with those that have fixed counters, but not with each other. */
+/* Events that must be alone share a group with those that have fixed counters, but not with each
+ * other. */
 static void lonely_events(void **state)
 {
 	static const struct wanted rows[] = {
 		{ { FRONTEND "DSB_MISS", "skx::INST_RETIRED.ANY" }, 0, 1, "0:0 0:F0", ONE },
-		{ { FRONTEND "DSB_MISS", FRONTEND "DSB_MISS", "skx::INST_RETIRED.ANY" }, 0, 2, "0:0* 1:0* 0:F0", ALONE("2") },
-		{ { FRONTEND "DSB_MISS", FRONTEND "L1I_MISS", FRONTEND "DSB_MISS", FRONTEND "L2_MISS" }, 0, 4, "0:0* 1:0* 2:0* 3:0*", ALONE("4") },
+		{ { FRONTEND "DSB_MISS", FRONTEND "DSB_MISS", "skx::INST_RETIRED.ANY" },
+		  0,
+		  2,
+		  "0:0* 1:0* 0:F0",
+		  ALONE("2") },
+		{ { FRONTEND "DSB_MISS", FRONTEND "L1I_MISS", FRONTEND "DSB_MISS",
+		    FRONTEND "L2_MISS" },
+		  0,
+		  4,
+		  "0:0* 1:0* 2:0* 3:0*",
+		  ALONE("4") },
 	};
 
 	(void)state;
@@ -254,13 +303,18 @@ static void lonely_events(void **state)
 static void fixed_counters(void **state)
 {
 	static const struct wanted rows[] = {
-		{ { "skx::INST_RETIRED.ANY", "skx::CPU_CLK_UNHALTED.REF_TSC" }, 0xff, 1, "0:F0 0:F2", ONE },
+		{ { "skx::INST_RETIRED.ANY", "skx::CPU_CLK_UNHALTED.REF_TSC" },
+		  0xff,
+		  1,
+		  "0:F0 0:F2",
+		  ONE },
 		{ { "skx::INST_RETIRED.ANY", "skx::INST_RETIRED.ANY" },
 		  0,
 		  2,
 		  "0:F0* 1:F0*",
 		  "2 events have 1 counter (F0) and no other: at least 2 groups" },
-		{ { "skx::CPU_CLK_UNHALTED.REF_TSC", "skx::BR_INST_RETIRED.ALL_BRANCHES", "skx::CPU_CLK_UNHALTED.REF_TSC" },
+		{ { "skx::CPU_CLK_UNHALTED.REF_TSC", "skx::BR_INST_RETIRED.ALL_BRANCHES",
+		    "skx::CPU_CLK_UNHALTED.REF_TSC" },
 		  0,
 		  2,
 		  "0:F2* 0:0 1:F2*",
@@ -277,9 +331,17 @@ static void figures_behind_a_leader(void **state)
 {
 	static const struct wanted rows[] = {
 		{ { "icx::PERF_METRICS.RETIRING" }, 0, 1, "0:- 0:F3+!", ONE },
-		{ { "icx::PERF_METRICS.RETIRING", "icx::PERF_METRICS.BAD_SPECULATION" }, 0, 1, "0:- 0:- 0:F3+!", ONE },
+		{ { "icx::PERF_METRICS.RETIRING", "icx::PERF_METRICS.BAD_SPECULATION" },
+		  0,
+		  1,
+		  "0:- 0:- 0:F3+!",
+		  ONE },
 		{ { "icx::TOPDOWN.SLOTS", "icx::PERF_METRICS.RETIRING" }, 0, 1, "0:F3! 0:-", ONE },
-		{ { "icx::PERF_METRICS.RETIRING", "icx::INST_RETIRED.ANY", "icx::TOPDOWN.SLOTS" }, 0, 1, "0:- 0:F0 0:F3!", ONE },
+		{ { "icx::PERF_METRICS.RETIRING", "icx::INST_RETIRED.ANY", "icx::TOPDOWN.SLOTS" },
+		  0,
+		  1,
+		  "0:- 0:F0 0:F3!",
+		  ONE },
 	};
 
 	(void)state;
@@ -310,15 +372,28 @@ static void no_leader(void **state)
 static void other_processors(void **state)
 {
 	static const struct wanted rows[] = {
-		{ { "montecito::CPU_OP_CYCLES_ALL", "montecito::L2D_REFERENCES_ALL", "montecito::L1D_READS_SET0" }, 0, 1, "0:6 0:4 0:5", ONE },
-		{ { "montecito::L1D_READS_SET0", "montecito::L1D_READS_SET1" }, 0, 2, "0:5 1:5", "every way to use fewer than 2 groups was tried" },
+		{ { "montecito::CPU_OP_CYCLES_ALL", "montecito::L2D_REFERENCES_ALL",
+		    "montecito::L1D_READS_SET0" },
+		  0,
+		  1,
+		  "0:6 0:4 0:5",
+		  ONE },
+		{ { "montecito::L1D_READS_SET0", "montecito::L1D_READS_SET1" },
+		  0,
+		  2,
+		  "0:5 1:5",
+		  "every way to use fewer than 2 groups was tried" },
 		{ { "ev5::cycles", "ev5::issues" }, 0, 1, "0:2 0:0", ONE },
 		{ { "ev5::cycles", "ev5::issues", "ev5::cycles" },
 		  0,
 		  2,
 		  "0:2* 0:0* 1:0*",
 		  "3 events have 2 counters (0,2) and no others: at least 2 groups" },
-		{ { "ev5::cycles", "ev5::issues" }, 4, 2, "0:0* 1:0*", "2 events have 1 counter (0) and no other: at least 2 groups" },
+		{ { "ev5::cycles", "ev5::issues" },
+		  4,
+		  2,
+		  "0:0* 1:0*",
+		  "2 events have 1 counter (0) and no other: at least 2 groups" },
 		{ { "ev67::cycles0", "ev67::replay" }, 0, 1, "0:0 0:1", ONE },
 		{ { "amdzen4::EX_RET_INSTR", "amdzen4::EX_RET_BRN" }, 0, 1, "0:0 0:1", ONE },
 	};
@@ -348,7 +423,8 @@ static void events_of_the_kernel(void **state)
 		assert_int_equal(part(plan, unit, false, NULL), PFMLIB_SUCCESS);
 		assert_int_equal(plan->n_groups, rows[i].groups);
 		for (unsigned k = 0; k < rows[i].n; k++) {
-			assert_true(plan->events[k].group < rows[i].groups && plan->events[k].counter == -1);
+			assert_true(plan->events[k].group < rows[i].groups &&
+			            plan->events[k].counter == -1);
 			in_group[plan->events[k].group]++;
 		}
 		for (unsigned g = 0; g < 3; g++)
@@ -358,8 +434,10 @@ static void events_of_the_kernel(void **state)
 	}
 }
 
-/* The plan of events while a watchdog holds a counter of the unit, which has @flags; NULL: there is none. */
-static void beside_watchdog(const char *const *texts, unsigned n, bool on, unsigned flags, unsigned plan_flags, const char *want)
+/* The plan of events while a watchdog holds a counter of the unit, which has @flags; NULL: there is
+ * none. */
+static void beside_watchdog(const char *const *texts, unsigned n, bool on, unsigned flags,
+                            unsigned plan_flags, const char *want)
 {
 	pfm_ctx_t *ctx = open_for(NULL);
 	struct pfm_ctx machine;
@@ -376,7 +454,8 @@ static void beside_watchdog(const char *const *texts, unsigned n, bool on, unsig
 	u.flags |= flags;
 	plan->ctx = &machine;
 	plan->options.flags = plan_flags;
-	assert_int_equal(pfmi_plan_group_pmu_events(plan, &u, false, NULL), want ? PFMLIB_SUCCESS : PFMLIB_ERR_NOASSIGN);
+	assert_int_equal(pfmi_plan_group_pmu_events(plan, &u, false, NULL),
+	                 want ? PFMLIB_SUCCESS : PFMLIB_ERR_NOASSIGN);
 	write_plan(plan, text, sizeof(text));
 	if (want)
 		assert_string_equal(text, want);
@@ -388,9 +467,11 @@ static void beside_watchdog(const char *const *texts, unsigned n, bool on, unsig
 static void watchdogs(void **state)
 {
 	static const char *const two[] = { "coreduo::BACLEARS", "coreduo::BR_CND_EXEC" },
-				 *const cycles[] = { "skx::CPU_CLK_UNHALTED.THREAD", "skx::INST_RETIRED.ANY" },
+				 *const cycles[] = { "skx::CPU_CLK_UNHALTED.THREAD",
+		                                     "skx::INST_RETIRED.ANY" },
 				 *const four[] = { TEXTS[0], TEXTS[1], TEXTS[2], TEXTS[3] },
-				 *const other[] = { "montecito::L1D_READS_SET0", "montecito::L2D_REFERENCES_ALL" };
+				 *const other[] = { "montecito::L1D_READS_SET0",
+		                                    "montecito::L2D_REFERENCES_ALL" };
 
 	(void)state;
 	beside_watchdog(two, 2, true, PFM_PMU_HOST, 0, "0:0* 1:0*");
@@ -404,8 +485,10 @@ static void watchdogs(void **state)
 	beside_watchdog(other, 2, true, PFM_PMU_HOST, 0, "0:5 0:4");
 }
 
-UNIT(metric_pmu_plan, cmocka_unit_test(events_of_general_counters), cmocka_unit_test(behind_other_parts), cmocka_unit_test(no_counter),
-     cmocka_unit_test(extra_registers), cmocka_unit_test(events_of_others), cmocka_unit_test(values_of_registers),
-     cmocka_unit_test(lonely_events), cmocka_unit_test(fixed_counters), cmocka_unit_test(figures_behind_a_leader),
-     cmocka_unit_test(no_leader), cmocka_unit_test(other_processors), cmocka_unit_test(events_of_the_kernel),
-     cmocka_unit_test(watchdogs));
+UNIT(metric_pmu_plan, cmocka_unit_test(events_of_general_counters),
+     cmocka_unit_test(behind_other_parts), cmocka_unit_test(no_counter),
+     cmocka_unit_test(extra_registers), cmocka_unit_test(events_of_others),
+     cmocka_unit_test(values_of_registers), cmocka_unit_test(lonely_events),
+     cmocka_unit_test(fixed_counters), cmocka_unit_test(figures_behind_a_leader),
+     cmocka_unit_test(no_leader), cmocka_unit_test(other_processors),
+     cmocka_unit_test(events_of_the_kernel), cmocka_unit_test(watchdogs));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The machine that computes metrics: hostile code, slopes against differences, intervals against the truth. */
+/* The machine that computes metrics: hostile code, slopes against differences, intervals against
+ * the truth. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,14 +13,17 @@
 
 static const pfm_metric_operand_t none;
 
-static int run(const char *code, const pfm_metric_operand_t *in, unsigned n, struct metric_number *out)
+static int run(const char *code, const pfm_metric_operand_t *in, unsigned n,
+               struct metric_number *out)
 {
 	return pfmi_metric_run_code(code, in, n, n, NULL, out);
 }
 
 static void instructions(void **state)
 {
-	const pfm_metric_operand_t in[] = { { .value = 12, .known = 1 }, { .value = 5, .known = 1 }, { .known = 0 } };
+	const pfm_metric_operand_t in[] = { { .value = 12, .known = 1 },
+		                            { .value = 5, .known = 1 },
+		                            { .known = 0 } };
 	static const struct {
 		const char *code;
 		double value;
@@ -72,7 +76,9 @@ static int expected(char op, double a, double b, double *v)
 	case '*': *v = a * b; break;
 	case '/': *v = b != 0 ? a / b : 0; return b != 0 ? PFM_METRIC_DEFINED : PFM_METRIC_DIVISION;
 	case 'd': *v = b != 0 ? a / b : 0; break;
-	case '%': *v = trunc(b) != 0 ? fmod(trunc(a), trunc(b)) : 0; return trunc(b) != 0 ? PFM_METRIC_DEFINED : PFM_METRIC_DIVISION;
+	case '%':
+		*v = trunc(b) != 0 ? fmod(trunc(a), trunc(b)) : 0;
+		return trunc(b) != 0 ? PFM_METRIC_DEFINED : PFM_METRIC_DIVISION;
 	case '<': *v = a < b; break;
 	case '>': *v = a > b; break;
 	case '[': *v = a <= b; break;
@@ -88,8 +94,8 @@ static int expected(char op, double a, double b, double *v)
 	return PFM_METRIC_DEFINED;
 }
 
-/* Of numbers that are less, equal and more, of both signs and none: by the short way for values alone, and by the machine, which is
- * asked for the slope along an input that is not there. */
+/* Of numbers that are less, equal and more, of both signs and none: by the short way for values
+ * alone, and by the machine, which is asked for the slope along an input that is not there. */
 static void operators_on_either_way(void **state)
 {
 	static const double values[] = { -7.5, -2, -1, -0.5, 0, 0.5, 1, 2, 7.5 };
@@ -100,15 +106,20 @@ static void operators_on_either_way(void **state)
 	(void)state;
 	for (const char *op = "+-*/%<>[]=!&|^mMd"; *op; op++)
 		for (unsigned i = 0; i < n * n; i++) {
-			const pfm_metric_operand_t in[] = { { .value = values[i / n], .known = 1 }, { .value = values[i % n], .known = 1 } };
+			const pfm_metric_operand_t in[] = { { .value = values[i / n], .known = 1 },
+				                            { .value = values[i % n],
+				                              .known = 1 } };
 			double v;
 			int known = expected(*op, in[0].value, in[1].value, &v);
 
 			code[6] = *op;
 			for (unsigned along = 2; along < 4; along++) {
-				assert_int_equal(pfmi_metric_run_code(code, in, 2, along, NULL, &out), PFMLIB_SUCCESS);
+				assert_int_equal(
+					pfmi_metric_run_code(code, in, 2, along, NULL, &out),
+					PFMLIB_SUCCESS);
 				if (out.state != known || (!known && fabs(out.value - v) > 1e-12))
-					fail_msg("%g %c %g: %g, state %d", in[0].value, *op, in[1].value, out.value, out.state);
+					fail_msg("%g %c %g: %g, state %d", in[0].value, *op,
+					         in[1].value, out.value, out.state);
 			}
 		}
 }
@@ -127,23 +138,26 @@ static void the_machine_is_full_when_it_is_full(void **state)
 				strcat(code, "i1");
 			for (unsigned i = 1; i < METRIC_MAX_STACK + more; i++)
 				strcat(code, "+");
-			assert_int_equal(pfmi_metric_run_code(code, &none, 1, along, NULL, &out), more ? PFMLIB_ERR_INVAL : PFMLIB_SUCCESS);
+			assert_int_equal(pfmi_metric_run_code(code, &none, 1, along, NULL, &out),
+			                 more ? PFMLIB_ERR_INVAL : PFMLIB_SUCCESS);
 			assert_true(more || out.value == METRIC_MAX_STACK);
 			strcpy(code, "i1");
 			for (unsigned i = 0; i < METRIC_MAX_SLOTS + more; i++) {
-				char one[4] = { 's', (char)('0' + i / 64), (char)('0' + i % 64), '\0' };
+				char one[4] = { 's', (char)('0' + i / 64), (char)('0' + i % 64),
+					        '\0' };
 
 				strcat(code, one);
 			}
-			assert_int_equal(pfmi_metric_run_code(code, &none, 1, along, NULL, &out), more ? PFMLIB_ERR_INVAL : PFMLIB_SUCCESS);
+			assert_int_equal(pfmi_metric_run_code(code, &none, 1, along, NULL, &out),
+			                 more ? PFMLIB_ERR_INVAL : PFMLIB_SUCCESS);
 		}
 }
 
 static void code_that_is_none_is_refused(void **state)
 {
-	static const char *const codes[] = { "", "+", "i1+", "i1i1", "e", "e0", "e0z", "e05", "l00", "s00", "i1s01", "?", "i1i1?", "~",
-		                             "v", "x", "i", "k0000",
-		                             "i1l00+" };
+	static const char *const codes[] = { "",    "+",   "i1+", "i1i1",  "e",     "e0",    "e0z",
+		                             "e05", "l00", "s00", "i1s01", "?",     "i1i1?", "~",
+		                             "v",   "x",   "i",   "k0000", "i1l00+" };
 	char deep[3 * 80 + 1] = "", slots[8000] = "i1";
 	struct metric_number out;
 
@@ -172,7 +186,9 @@ static bool is_quick(void)
 static void noise_never_leaves_the_machine(void **state)
 {
 	static const char letters[] = "eijkslv+-*/%<>[]=!&|^mMd~?00001230";
-	pfm_metric_operand_t in[4] = { { .value = 1, .known = 1 }, { .value = 0, .known = 1 }, { .value = 1e300, .known = 1 } };
+	pfm_metric_operand_t in[4] = { { .value = 1, .known = 1 },
+		                       { .value = 0, .known = 1 },
+		                       { .value = 1e300, .known = 1 } };
 	char code[64];
 	struct metric_number out, careful;
 	unsigned n_defined = 0, rounds = is_quick() ? 20000 : 200000;
@@ -180,7 +196,8 @@ static void noise_never_leaves_the_machine(void **state)
 	(void)state;
 	srand(5);
 	for (unsigned round = 0; round < rounds; round++) {
-		unsigned n = (unsigned)rand() % (round % 2 ? 60 : 8); /* short ones mean something more often */
+		unsigned n = (unsigned)rand() %
+		             (round % 2 ? 60 : 8); /* short ones mean something more often */
 
 		for (unsigned i = 0; i < n; i++)
 			code[i] = letters[(unsigned)rand() % (sizeof(letters) - 1)];
@@ -188,7 +205,8 @@ static void noise_never_leaves_the_machine(void **state)
 		if (run(code, in, 4, &out) == PFMLIB_SUCCESS && !out.state) {
 			assert_true(isfinite(out.value));
 			/* With a slope it takes the long way, which has to come to the same. */
-			assert_int_equal(pfmi_metric_run_code(code, in, 4, 0, NULL, &careful), PFMLIB_SUCCESS);
+			assert_int_equal(pfmi_metric_run_code(code, in, 4, 0, NULL, &careful),
+			                 PFMLIB_SUCCESS);
 			assert_true(!careful.state && careful.value == out.value);
 			n_defined++;
 		}
@@ -199,26 +217,32 @@ static void noise_never_leaves_the_machine(void **state)
 /* (a - b) / max(a * b, c) and its kin: the slope along each input is what a small step makes. */
 static void slopes_are_those_of_differences(void **state)
 {
-	static const char *const codes[] = { "e00e01-e00e01*e02M/", "e00e01/s00l00*e02+", "e00e01e02*>e00e01e02/?", "e00~e01d",
-		                             "e00e01me02*" };
-	pfm_metric_operand_t in[3] = { { .value = 7, .known = 1 }, { .value = 3, .known = 1 }, { .value = 11, .known = 1 } };
+	static const char *const codes[] = { "e00e01-e00e01*e02M/", "e00e01/s00l00*e02+",
+		                             "e00e01e02*>e00e01e02/?", "e00~e01d", "e00e01me02*" };
+	pfm_metric_operand_t in[3] = { { .value = 7, .known = 1 },
+		                       { .value = 3, .known = 1 },
+		                       { .value = 11, .known = 1 } };
 	const double step = 1e-6;
 	struct metric_number low, high, at;
 
 	(void)state;
 	for (size_t c = 0; c < sizeof(codes) / sizeof(codes[0]); c++)
 		for (unsigned i = 0; i < 3; i++) {
-			assert_int_equal(pfmi_metric_run_code(codes[c], in, 3, i, NULL, &at), PFMLIB_SUCCESS);
+			assert_int_equal(pfmi_metric_run_code(codes[c], in, 3, i, NULL, &at),
+			                 PFMLIB_SUCCESS);
 			in[i].value += step;
 			run(codes[c], in, 3, &high);
 			in[i].value -= 2 * step;
 			run(codes[c], in, 3, &low);
 			in[i].value += step;
-			assert_true(fabs((high.value - low.value) / (2 * step) - at.derivative) < 1e-6);
+			assert_true(fabs((high.value - low.value) / (2 * step) - at.derivative) <
+			            1e-6);
 		}
 }
 
-/* ---- intervals ----------------------------------------------------------------------------------------------------------- */
+/* ---- intervals
+ * -----------------------------------------------------------------------------------------------------------
+ */
 
 static double uniform(void)
 {
@@ -235,8 +259,9 @@ static void find(const char *name, int *pmu, unsigned *event)
 	assert_int_equal(pfm_find_event_by_text(NULL, name, pmu, event, NULL), PFMLIB_SUCCESS);
 }
 
-/* A program of a known IPC, its events on counters a part of the time: what is extrapolated is off by some per cent, and rounds
- * differ in length. The true value lies in the interval 95 times of 100. */
+/* A program of a known IPC, its events on counters a part of the time: what is extrapolated is off
+ * by some per cent, and rounds differ in length. The true value lies in the interval 95 times of
+ * 100. */
 static void the_truth_is_in_the_interval(void **state)
 {
 	const double ipc = 1.7;
@@ -256,13 +281,15 @@ static void the_truth_is_in_the_interval(void **state)
 			samples[2 * r] = ipc * length * (1 + 0.03 * normal());
 			samples[2 * r + 1] = length * (1 + 0.03 * normal());
 		}
-		assert_int_equal(compute_from_repetitions(NULL, pmu, event, samples, rounds, 2, &v), PFMLIB_SUCCESS);
+		assert_int_equal(compute_from_repetitions(NULL, pmu, event, samples, rounds, 2, &v),
+		                 PFMLIB_SUCCESS);
 		inside += v.low <= ipc && ipc <= v.high;
 	}
 	assert_in_range(inside, trials * 93 / 100, trials * 97 / 100);
 }
 
-/* The share of Student's distribution with @n degrees of freedom that lies within @t of 0, by Simpson's rule. */
+/* The share of Student's distribution with @n degrees of freedom that lies within @t of 0, by
+ * Simpson's rule. */
 static double share_within(double t, unsigned n)
 {
 	const unsigned steps = 2000;
@@ -271,8 +298,9 @@ static double share_within(double t, unsigned n)
 	for (unsigned i = 0; i <= steps; i++) {
 		double x = t * i / steps;
 
-		sum += (i == 0 || i == steps ? 1 : i % 2 ? 4
-		                                         : 2) *
+		sum += (i == 0 || i == steps ? 1
+		        : i % 2              ? 4
+		                             : 2) *
 		       pow(1 + x * x / n, -0.5 * (n + 1));
 	}
 	return 2 * factor * sum * t / steps / 3;
@@ -293,24 +321,28 @@ static void an_interval_is_students(void **state)
 	for (unsigned n = 1; n <= 200; n++) {
 		pfm_metric_value_t v = PFM_INIT(v);
 
-		assert_int_equal(compute_from_repetitions(NULL, pmu, event, samples, n + 1, 2, &v), PFMLIB_SUCCESS);
+		assert_int_equal(compute_from_repetitions(NULL, pmu, event, samples, n + 1, 2, &v),
+		                 PFMLIB_SUCCESS);
 		assert_true(v.error > 0 && fabs((v.high - v.value) - (v.value - v.low)) < 1e-9);
 		assert_true(fabs(share_within((v.high - v.value) / v.error, n) - 0.95) < 1e-5);
 	}
 }
 
-/* ---- one measurement whose groups took turns ------------------------------------------------------------------------------- */
+/* ---- one measurement whose groups took turns
+ * ------------------------------------------------------------------------------- */
 
-enum { TURNS = 60,
-       MOST_PARTS = 32 };
+enum { TURNS = 60, MOST_PARTS = 32 };
 
-/* A program of known IPC, run once. Its speed changes from turn to turn, and slowly over the run; groups of events take turns. */
+/* A program of known IPC, run once. Its speed changes from turn to turn, and slowly over the run;
+ * groups of events take turns. */
 struct run {
 	double parts[2 * MOST_PARTS], truth[2], counted[2];
 };
 
-/* @groups take turns, instructions in group 0, cycles in group @second. @drift: how much faster it is at the end. */
-static void run_program(struct run *r, unsigned n_parts, unsigned groups, unsigned second, double drift)
+/* @groups take turns, instructions in group 0, cycles in group @second. @drift: how much faster it
+ * is at the end. */
+static void run_program(struct run *r, unsigned n_parts, unsigned groups, unsigned second,
+                        double drift)
 {
 	const double ipc = 1.7;
 
@@ -318,7 +350,8 @@ static void run_program(struct run *r, unsigned n_parts, unsigned groups, unsign
 	for (unsigned k = 0; k < n_parts; k++)
 		for (unsigned t = 0; t < TURNS; t++) {
 			double cycles = 1e6 * (1 + 0.1 * normal());
-			double instructions = cycles * ipc * (1 + drift * k / n_parts) * (1 + 0.2 * normal());
+			double instructions =
+				cycles * ipc * (1 + drift * k / n_parts) * (1 + 0.2 * normal());
 
 			r->truth[0] += instructions;
 			r->truth[1] += cycles;
@@ -333,7 +366,8 @@ static void run_program(struct run *r, unsigned n_parts, unsigned groups, unsign
 }
 
 /* How often, of @trials, the interval has the ratio that the whole run had. */
-static unsigned judged_rightly(unsigned trials, unsigned n_parts, unsigned groups, unsigned second, double drift)
+static unsigned judged_rightly(unsigned trials, unsigned n_parts, unsigned groups, unsigned second,
+                               double drift)
 {
 	unsigned inside = 0, event;
 	int pmu;
@@ -344,10 +378,13 @@ static unsigned judged_rightly(unsigned trials, unsigned n_parts, unsigned group
 		struct run r;
 
 		run_program(&r, n_parts, groups, second, drift);
-		assert_int_equal(compute_from_intervals(NULL, pmu, event,
-		                                  (pfm_metric_operand_t[]){ { .value = r.counted[0], .known = 1 }, { .value = r.counted[1], .known = 1 } },
-		                                  2, r.parts, n_parts, second ? 0 : 1.0 / groups, &v),
-		                 PFMLIB_SUCCESS);
+		assert_int_equal(
+			compute_from_intervals(
+				NULL, pmu, event,
+				(pfm_metric_operand_t[]){ { .value = r.counted[0], .known = 1 },
+		                                          { .value = r.counted[1], .known = 1 } },
+				2, r.parts, n_parts, second ? 0 : 1.0 / groups, &v),
+			PFMLIB_SUCCESS);
 		assert_true(fabs(v.value - r.counted[0] / r.counted[1]) < 1e-12);
 		inside += v.low <= r.truth[0] / r.truth[1] && r.truth[0] / r.truth[1] <= v.high;
 	}
@@ -356,17 +393,22 @@ static unsigned judged_rightly(unsigned trials, unsigned n_parts, unsigned group
 
 static void what_was_extrapolated_is_in_the_interval(void **state)
 {
-	const unsigned trials = 2000, most = is_quick() ? 8 : MOST_PARTS, most_groups = is_quick() ? 2 : 4;
+	const unsigned trials = 2000, most = is_quick() ? 8 : MOST_PARTS,
+		       most_groups = is_quick() ? 2 : 4;
 
 	(void)state;
 	srand(23);
 	for (unsigned n = 8; n <= most; n *= 4)
 		for (unsigned groups = 2; groups <= most_groups; groups += 2) {
 			/* All in one group: neither too narrow nor too wide. */
-			assert_in_range(judged_rightly(trials, n, groups, 0, 0), trials * 93 / 100, trials * 97 / 100);
-			/* It gets faster on the way, or its events are in groups of their own: the bound holds. */
-			assert_in_range(judged_rightly(trials, n, groups, 0, 0.3), trials * 93 / 100, trials);
-			assert_in_range(judged_rightly(trials, n, groups, 1, 0), trials * 93 / 100, trials);
+			assert_in_range(judged_rightly(trials, n, groups, 0, 0), trials * 93 / 100,
+			                trials * 97 / 100);
+			/* It gets faster on the way, or its events are in groups of their own: the
+			 * bound holds. */
+			assert_in_range(judged_rightly(trials, n, groups, 0, 0.3),
+			                trials * 93 / 100, trials);
+			assert_in_range(judged_rightly(trials, n, groups, 1, 0), trials * 93 / 100,
+			                trials);
 		}
 }
 
@@ -380,28 +422,38 @@ static void parts_that_do_not_tell(void **state)
 
 	(void)state;
 	find("hardware::ipc", &pmu, &event);
-	assert_int_equal(compute_from_intervals(NULL, pmu, event, in, 2, parts, 2, 0.5, &v), PFMLIB_SUCCESS);
-	/* 18 / 10 and 22 / 10: (0.4 ** 2 / 2 / 2) * 0.5 is the variance, 12.7062 Student's of one degree. */
+	assert_int_equal(compute_from_intervals(NULL, pmu, event, in, 2, parts, 2, 0.5, &v),
+	                 PFMLIB_SUCCESS);
+	/* 18 / 10 and 22 / 10: (0.4 ** 2 / 2 / 2) * 0.5 is the variance, 12.7062 Student's of one
+	 * degree. */
 	assert_true(fabs(v.error - sqrt(0.02)) < 1e-12);
 	assert_true(fabs((v.high - 2) / v.error - 12.7062) < 1e-4);
-	assert_int_equal(compute_from_intervals(NULL, pmu, event, in, 2, parts, 1, 0.5, &v), PFMLIB_SUCCESS);
+	assert_int_equal(compute_from_intervals(NULL, pmu, event, in, 2, parts, 1, 0.5, &v),
+	                 PFMLIB_SUCCESS);
 	assert_true(v.value == 2 && v.error < 0 && v.low < -1e300 && v.high > 1e300);
-	assert_int_equal(compute_from_intervals(NULL, pmu, event, in, 2, NULL, 0, 1, &v), PFMLIB_SUCCESS);
+	assert_int_equal(compute_from_intervals(NULL, pmu, event, in, 2, NULL, 0, 1, &v),
+	                 PFMLIB_SUCCESS);
 	assert_true(v.error == 0 && v.low == 2 && v.high == 2);
 	parts[1] = NAN;
-	assert_int_equal(compute_from_intervals(NULL, pmu, event, in, 2, parts, 2, 0, &v), PFMLIB_SUCCESS);
+	assert_int_equal(compute_from_intervals(NULL, pmu, event, in, 2, parts, 2, 0, &v),
+	                 PFMLIB_SUCCESS);
 	assert_true(v.error < 0);
 	in[1].known = 0;
-	assert_int_equal(compute_from_intervals(NULL, pmu, event, in, 2, parts, 2, 0, &v), PFMLIB_SUCCESS);
+	assert_int_equal(compute_from_intervals(NULL, pmu, event, in, 2, parts, 2, 0, &v),
+	                 PFMLIB_SUCCESS);
 	assert_int_equal(v.state, PFM_METRIC_NOT_COUNTED);
-	assert_int_equal(compute_from_intervals(NULL, pmu, event, in, 2, NULL, 2, 0, &v), PFMLIB_ERR_INVAL);
-	assert_int_equal(compute_from_intervals(NULL, pmu, event, in, 2, parts, 2, 1.5, &v), PFMLIB_ERR_INVAL);
-	assert_int_equal(compute_from_intervals(NULL, pmu, event, in, 2, parts, 2, NAN, &v), PFMLIB_ERR_INVAL);
+	assert_int_equal(compute_from_intervals(NULL, pmu, event, in, 2, NULL, 2, 0, &v),
+	                 PFMLIB_ERR_INVAL);
+	assert_int_equal(compute_from_intervals(NULL, pmu, event, in, 2, parts, 2, 1.5, &v),
+	                 PFMLIB_ERR_INVAL);
+	assert_int_equal(compute_from_intervals(NULL, pmu, event, in, 2, parts, 2, NAN, &v),
+	                 PFMLIB_ERR_INVAL);
 }
 
 static void errors_of_counts_become_errors_of_values(void **state)
 {
-	pfm_metric_operand_t in[] = { { .value = 2000, .error = 20, .known = 1 }, { .value = 1000, .error = 10, .known = 1 } };
+	pfm_metric_operand_t in[] = { { .value = 2000, .error = 20, .known = 1 },
+		                      { .value = 1000, .error = 10, .known = 1 } };
 	pfm_metric_value_t v = PFM_INIT(v);
 	unsigned event;
 	int pmu;
@@ -419,7 +471,8 @@ static void errors_of_counts_become_errors_of_values(void **state)
 	assert_int_equal(compute_propagated(NULL, pmu, 0, in, 2, &v), PFMLIB_ERR_NOTFOUND);
 }
 
-/* Counts that go up and down together: nothing is left of that in their ratio, not even what was rounded. */
+/* Counts that go up and down together: nothing is left of that in their ratio, not even what was
+ * rounded. */
 static void what_cancels_leaves_nothing(void **state)
 {
 	pfm_metric_value_t v = PFM_INIT(v);
@@ -437,10 +490,12 @@ static void what_cancels_leaves_nothing(void **state)
 			samples[2 * r + 1] = 1e6 + rand() % 1000000;
 			samples[2 * r] = ipc * samples[2 * r + 1];
 		}
-		assert_int_equal(compute_from_repetitions(NULL, pmu, event, samples, 16, 2, &v), PFMLIB_SUCCESS);
+		assert_int_equal(compute_from_repetitions(NULL, pmu, event, samples, 16, 2, &v),
+		                 PFMLIB_SUCCESS);
 		assert_true(v.error == 0 && v.low == v.value && v.high == v.value);
 		samples[0] *= 1 + 1e-12;
-		assert_int_equal(compute_from_repetitions(NULL, pmu, event, samples, 16, 2, &v), PFMLIB_SUCCESS);
+		assert_int_equal(compute_from_repetitions(NULL, pmu, event, samples, 16, 2, &v),
+		                 PFMLIB_SUCCESS);
 		assert_true(v.error > 0 && v.low < v.value && v.high > v.value);
 	}
 }
@@ -475,23 +530,30 @@ static void repetitions(void **state)
 		samples[2 * i + 1] = 1000;
 	}
 	/* One round says nothing of its error. */
-	assert_int_equal(compute_from_repetitions(NULL, pmu, event, samples, 1, 2, &v), PFMLIB_SUCCESS);
+	assert_int_equal(compute_from_repetitions(NULL, pmu, event, samples, 1, 2, &v),
+	                 PFMLIB_SUCCESS);
 	assert_true(v.low < -1e300 && v.high > 1e300 && v.value == 2);
-	assert_int_equal(compute_from_repetitions(NULL, pmu, event, samples, 40, 2, &v), PFMLIB_SUCCESS);
+	assert_int_equal(compute_from_repetitions(NULL, pmu, event, samples, 40, 2, &v),
+	                 PFMLIB_SUCCESS);
 	assert_true(fabs(v.value - 2.0005) < 1e-12);
 	/* Student's 2.0227 for 39 degrees of freedom. */
 	assert_true(fabs((v.high - v.value) / v.error - 2.0227) < 1e-3);
 	samples[1] = 0;
-	assert_int_equal(compute_from_repetitions(NULL, pmu, event, samples, 1, 2, &v), PFMLIB_SUCCESS);
+	assert_int_equal(compute_from_repetitions(NULL, pmu, event, samples, 1, 2, &v),
+	                 PFMLIB_SUCCESS);
 	assert_int_equal(v.state, PFM_METRIC_DIVISION);
 	assert_int_equal(v.missing, -1);
 	samples[1] = NAN;
-	assert_int_equal(compute_from_repetitions(NULL, pmu, event, samples, 1, 2, &v), PFMLIB_SUCCESS);
+	assert_int_equal(compute_from_repetitions(NULL, pmu, event, samples, 1, 2, &v),
+	                 PFMLIB_SUCCESS);
 	assert_int_equal(v.state, PFM_METRIC_NOT_COUNTED);
-	assert_int_equal(compute_from_repetitions(NULL, pmu, event, samples, 0, 2, &v), PFMLIB_ERR_INVAL);
-	assert_int_equal(compute_from_repetitions(NULL, pmu, event, NULL, 1, 2, &v), PFMLIB_ERR_INVAL);
+	assert_int_equal(compute_from_repetitions(NULL, pmu, event, samples, 0, 2, &v),
+	                 PFMLIB_ERR_INVAL);
+	assert_int_equal(compute_from_repetitions(NULL, pmu, event, NULL, 1, 2, &v),
+	                 PFMLIB_ERR_INVAL);
 	/* Fewer counts than the formula reads. */
-	assert_int_equal(compute_from_repetitions(NULL, pmu, event, samples, 1, 1, &v), PFMLIB_ERR_INVAL);
+	assert_int_equal(compute_from_repetitions(NULL, pmu, event, samples, 1, 1, &v),
+	                 PFMLIB_ERR_INVAL);
 	assert_int_equal(compute_propagated(NULL, pmu, event, NULL, 1, &v), PFMLIB_ERR_INVAL);
 }
 
@@ -530,11 +592,13 @@ static void what_a_table_says(void **state)
 	assert_int_equal(pfm_describe_metric_input(NULL, pmu, event, 2, &in), PFMLIB_ERR_NOTFOUND);
 	assert_int_equal(pfm_describe_metric(NULL, pmu, 0, &info), PFMLIB_ERR_NOTFOUND);
 	assert_int_equal(pfm_describe_metric(NULL, -1, 0, &info), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_describe_metric(NULL, pfm_count_pmus(NULL), 0, &info), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_describe_metric(NULL, pfm_count_pmus(NULL), 0, &info),
+	                 PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_describe_pmu(NULL, pmu, &whole), PFMLIB_SUCCESS);
 	assert_int_equal(pfm_describe_metric(NULL, pmu, whole.n_events, &info), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_describe_metric_input(NULL, pmu, 0, 0, &in), PFMLIB_ERR_NOTFOUND);
-	assert_int_equal(pfm_print_metric(NULL, pmu, 0, 0, text, sizeof(text)), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_print_metric(NULL, pmu, 0, 0, text, sizeof(text)),
+	                 PFMLIB_ERR_NOTFOUND);
 	assert_int_equal(pfm_print_metric(NULL, pmu, event, 0, NULL, 1), PFMLIB_ERR_INVAL);
 	/* A struct that knows of less is filled as far as it goes. */
 	info.size = offsetof(pfm_metric_info_t, name);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Plans against brute force: the least number of groups of random sets, found by trying every way, for every processor there is.
- * PERFMON_EVENTS adds the processors of images. By hand: test_plan [SETS [FIRST-LAST [SEED]]] takes so many sets of up to 12 events
- * from each PMU with a number in that range, and says which it is at. */
+/* Plans against brute force: the least number of groups of random sets, found by trying every way,
+ * for every processor there is. PERFMON_EVENTS adds the processors of images. By hand: test_plan
+ * [SETS [FIRST-LAST [SEED]]] takes so many sets of up to 12 events from each PMU with a number in
+ * that range, and says which it is at. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +21,9 @@ static unsigned n_sets = 12, size_limit = 8, seed = 17;
 static int first_pmu, last_pmu = 1 << 30;
 static pfm_ctx_t *ctx;
 
-/* ---- the slow way ------------------------------------------------------------------------------------------------------- */
+/* ---- the slow way
+ * -------------------------------------------------------------------------------------------------------
+ */
 
 /* What is asked about again and again: each text is read once. */
 struct brute {
@@ -42,7 +45,10 @@ static bool read_texts(struct brute *b)
 /* The corridor behind pfm_dispatch_set(). */
 static bool dispatched(const struct event *events, unsigned n)
 {
-	struct encode_request req = { .table = events->table, .events = events, .n_events = n, .plm = pfmi_pmu_get_default_levels(events->table) };
+	struct encode_request req = { .table = events->table,
+		                      .events = events,
+		                      .n_events = n,
+		                      .plm = pfmi_pmu_get_default_levels(events->table) };
 	struct placement where;
 	struct register_values regs;
 
@@ -99,8 +105,9 @@ static bool lacks_one(const bool *fits, unsigned set)
 	return false;
 }
 
-/* Which sets fit. Where nobody wants to be first, order is the same to all, and what does not fit fits with no more beside it either:
- * of many sets by hand one refusal each is looked at in every way, in the suite each. */
+/* Which sets fit. Where nobody wants to be first, order is the same to all, and what does not fit
+ * fits with no more beside it either: of many sets by hand one refusal each is looked at in every
+ * way, in the suite each. */
 static void try_all(const struct brute *b, bool *fits)
 {
 	bool led = has_leader(b);
@@ -111,7 +118,8 @@ static void try_all(const struct brute *b, bool *fits)
 		if (led)
 			fits[s] = placed(b, s);
 		else
-			fits[s] = !lacks_one(fits, s) && dispatched(members, members_of(b, s, members));
+			fits[s] = !lacks_one(fits, s) &&
+			          dispatched(members, members_of(b, s, members));
 		if (fits[s] || led)
 			continue;
 		if (size_limit < MOST)
@@ -156,10 +164,13 @@ static void check_short_way(const struct brute *b)
 			texts[n] = b->texts[i];
 			events[n++] = b->events[i];
 		}
-	assert_int_equal(dispatched(events, n), pfm_dispatch_set(ctx, texts, n, NULL, &set, NULL) == PFMLIB_SUCCESS);
+	assert_int_equal(dispatched(events, n),
+	                 pfm_dispatch_set(ctx, texts, n, NULL, &set, NULL) == PFMLIB_SUCCESS);
 }
 
-/* ---- plans -------------------------------------------------------------------------------------------------------------- */
+/* ---- plans
+ * --------------------------------------------------------------------------------------------------------------
+ */
 
 /* Every group of @plan can be dispatched, on the counters it names. */
 static void check_groups(const pfm_plan_t *plan, unsigned n_groups)
@@ -177,13 +188,15 @@ static void check_groups(const pfm_plan_t *plan, unsigned n_groups)
 				members[n] = e.text;
 				counters[n++] = e.counter;
 			}
-		assert_int_equal(pfm_dispatch_set(ctx, members, n, NULL, &set, NULL), PFMLIB_SUCCESS);
+		assert_int_equal(pfm_dispatch_set(ctx, members, n, NULL, &set, NULL),
+		                 PFMLIB_SUCCESS);
 		for (unsigned i = 0; i < n; i++)
 			assert_int_equal(set.counter[i], counters[i]);
 	}
 }
 
-/* With an event more than was asked for, sets fit that would not: it belongs to the question then. */
+/* With an event more than was asked for, sets fit that would not: it belongs to the question then.
+ */
 static void ask_for_added(const pfm_plan_t *plan, struct brute *b)
 {
 	pfm_planned_event_t e = PFM_INIT(e);
@@ -207,10 +220,11 @@ static void check_set(const char *pmu, struct brute *b)
 	check_short_way(b);
 	want = least(b);
 	/* What fits nowhere is refused. */
-	if (want ? rc || pfm_describe_plan(plan, &info) || info.n_groups != want || !info.optimal || info.bound != want
+	if (want ? rc || pfm_describe_plan(plan, &info) || info.n_groups != want || !info.optimal ||
+	                    info.bound != want
 	         : rc != PFMLIB_ERR_NOASSIGN) {
-		print_message("# %s: %u groups, %u wanted, bound %u, optimal %d, %s\n", pmu, info.n_groups, want, info.bound, info.optimal,
-		              pfm_result_text(rc));
+		print_message("# %s: %u groups, %u wanted, bound %u, optimal %d, %s\n", pmu,
+		              info.n_groups, want, info.bound, info.optimal, pfm_result_text(rc));
 		for (unsigned i = 0; i < b->n; i++)
 			print_message("#   %s\n", b->texts[i]);
 		fail();
@@ -220,7 +234,8 @@ static void check_set(const char *pmu, struct brute *b)
 	pfm_free_plan(plan);
 }
 
-/* Behind half of the events: a unit mask, or a number that any event takes, of which few are used so that some agree. */
+/* Behind half of the events: a unit mask, or a number that any event takes, of which few are used
+ * so that some agree. */
 static void qualify(int pmu, const pfm_event_info_t *e, char *text, size_t len)
 {
 	pfm_umask_info_t mask = PFM_INIT(mask);
@@ -230,10 +245,14 @@ static void qualify(int pmu, const pfm_event_info_t *e, char *text, size_t len)
 
 	while (!pfm_describe_modifier(ctx, pmu, e->event, n, &m))
 		n++;
-	if (e->n_umasks && rand() & 1 && !pfm_describe_umask(ctx, pmu, e->event, (unsigned)rand() % e->n_umasks, &mask))
+	if (e->n_umasks && rand() & 1 &&
+	    !pfm_describe_umask(ctx, pmu, e->event, (unsigned)rand() % e->n_umasks, &mask))
 		snprintf(text + at, len - at, ":%s", mask.name);
-	else if (n && rand() & 1 && !pfm_describe_modifier(ctx, pmu, e->event, (unsigned)rand() % n, &m))
-		snprintf(text + at, len - at, ":%s=%llu", m.name, (unsigned long long)m.min + (unsigned)rand() % (m.max - m.min > 2 ? 3 : 2));
+	else if (n && rand() & 1 &&
+	         !pfm_describe_modifier(ctx, pmu, e->event, (unsigned)rand() % n, &m))
+		snprintf(text + at, len - at, ":%s=%llu", m.name,
+		         (unsigned long long)m.min +
+		                 (unsigned)rand() % (m.max - m.min > 2 ? 3 : 2));
 }
 
 static bool encodes(int pmu, const char *text)
@@ -250,7 +269,8 @@ static bool pick(int pmu, const pfm_pmu_info_t *info, char *text, size_t len)
 		pfm_event_info_t e = PFM_INIT(e);
 		size_t bare;
 
-		if (pfm_describe_event(ctx, pmu, (unsigned)rand() % info->n_events, &e) || e.flags & PFM_EVENT_METRIC)
+		if (pfm_describe_event(ctx, pmu, (unsigned)rand() % info->n_events, &e) ||
+		    e.flags & PFM_EVENT_METRIC)
 			continue;
 		snprintf(text, len, "%s::%s", info->name, e.name);
 		bare = strlen(text);
@@ -265,7 +285,8 @@ static bool pick(int pmu, const pfm_pmu_info_t *info, char *text, size_t len)
 }
 
 /* Up to @wanted different events; returns how many there are. */
-static unsigned pick_set(int pmu, const pfm_pmu_info_t *info, unsigned wanted, char room[MOST][300], struct brute *b)
+static unsigned pick_set(int pmu, const pfm_pmu_info_t *info, unsigned wanted, char room[MOST][300],
+                         struct brute *b)
 {
 	b->n = 0;
 	while (b->n < wanted && pick(pmu, info, room[b->n], sizeof(room[0]))) {
@@ -307,7 +328,8 @@ static void random_sets_need_no_fewer_groups(void **state)
 		pfm_pmu_info_t info = PFM_INIT(info);
 		unsigned sets;
 
-		if (pfm_describe_pmu(ctx, pmu, &info) || !info.n_events || info.flags & PFM_PMU_HIDDEN)
+		if (pfm_describe_pmu(ctx, pmu, &info) || !info.n_events ||
+		    info.flags & PFM_PMU_HIDDEN)
 			continue;
 		sets = check_pmu(pmu, &info);
 		done += sets;
@@ -317,7 +339,9 @@ static void random_sets_need_no_fewer_groups(void **state)
 	assert_true(done >= n_sets || first_pmu);
 }
 
-/* ---- packing alone ------------------------------------------------------------------------------------------------------- */
+/* ---- packing alone
+ * -------------------------------------------------------------------------------------------------------
+ */
 
 struct clashes {
 	unsigned n;
@@ -377,7 +401,13 @@ static void packing_is_exact(void **state)
 		struct clashes c = { .n = 2 + (unsigned)rand() % 8 };
 		bool plain[MOST];
 		uint16_t group[MOST];
-		struct pack_problem p = { .n_items = c.n, .counter_mask = c.mask, .is_plain = plain, .can_share_group = together, .arg = &c, .group = group, .effort = 1000000 };
+		struct pack_problem p = { .n_items = c.n,
+			                  .counter_mask = c.mask,
+			                  .is_plain = plain,
+			                  .can_share_group = together,
+			                  .arg = &c,
+			                  .group = group,
+			                  .effort = 1000000 };
 		unsigned counters = 2 + (unsigned)rand() % 4;
 
 		for (unsigned i = 0; i < c.n; i++) {
@@ -419,19 +449,23 @@ static bool nothing_fits(void *arg, const uint16_t *items, unsigned n)
 	return n == 1 && items[0] != 7;
 }
 
-/* 18 items on four counters, where taking the first free counter leaves the last of them without one: five groups, not six. */
+/* 18 items on four counters, where taking the first free counter leaves the last of them without
+ * one: five groups, not six. */
 static void eighteen_on_four(void **state)
 {
 	uint64_t mask[18];
 	bool plain[18];
 	uint16_t group[18];
-	struct pack_problem p = { .n_items = 18, .counter_mask = mask, .is_plain = plain, .can_share_group = never_asked, .group = group, .effort = 1 };
+	struct pack_problem p = { .n_items = 18,
+		                  .counter_mask = mask,
+		                  .is_plain = plain,
+		                  .can_share_group = never_asked,
+		                  .group = group,
+		                  .effort = 1 };
 
 	(void)state;
 	for (unsigned i = 0; i < 18; i++) {
-		mask[i] = i < 5 ? 0xf : i < 9 ? 0x3
-		                : i < 14      ? 0x1
-		                              : 0xc;
+		mask[i] = i < 5 ? 0xf : i < 9 ? 0x3 : i < 14 ? 0x1 : 0xc;
 		plain[i] = true;
 	}
 	assert_int_equal(pfmi_plan_pack_groups(&p), PFMLIB_SUCCESS);
@@ -452,7 +486,13 @@ static void packing_that_gives_up_says_so(void **state)
 	bool plain[12] = { false };
 	uint16_t group[12];
 	struct clashes c = { .n = 12 };
-	struct pack_problem p = { .n_items = 12, .counter_mask = mask, .is_plain = plain, .can_share_group = together, .arg = &c, .group = group, .effort = 1 };
+	struct pack_problem p = { .n_items = 12,
+		                  .counter_mask = mask,
+		                  .is_plain = plain,
+		                  .can_share_group = together,
+		                  .arg = &c,
+		                  .group = group,
+		                  .effort = 1 };
 
 	(void)state;
 	/* Pairs that clash, all on four counters. */
@@ -475,12 +515,17 @@ static void packing_that_gives_up_says_so(void **state)
 	assert_int_equal(p.n_groups, 7);
 }
 
-/* ---- manners ------------------------------------------------------------------------------------------------------------- */
+/* ---- manners
+ * -------------------------------------------------------------------------------------------------------------
+ */
 
 static void equal_input_gives_an_equal_plan(void **state)
 {
-	const char *texts[] = { "montecito::CPU_OP_CYCLES_ALL", "montecito::BUS_ALL_IO", "montecito::BUS_ALL_ANY",
-		                "montecito::IA64_INST_RETIRED_THIS", "montecito::CPU_OP_CYCLES_HALTED", "hardware::ipc" };
+	const char *texts[] = {
+		"montecito::CPU_OP_CYCLES_ALL",    "montecito::BUS_ALL_IO",
+		"montecito::BUS_ALL_ANY",          "montecito::IA64_INST_RETIRED_THIS",
+		"montecito::CPU_OP_CYCLES_HALTED", "hardware::ipc"
+	};
 	pfm_planned_event_t one = PFM_INIT(one), two = PFM_INIT(two);
 	pfm_plan_t *a, *b;
 	unsigned n = 0;
@@ -525,7 +570,9 @@ static void taken_counters_are_left_alone(void **state)
 	assert_int_equal(error.event, 1);
 }
 
-/* ---- what a plan says ----------------------------------------------------------------------------------------------------- */
+/* ---- what a plan says
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 static pfm_plan_t *plan_of(const char *const *texts, unsigned n, pfm_plan_info_t *info)
 {
@@ -537,11 +584,12 @@ static pfm_plan_t *plan_of(const char *const *texts, unsigned n, pfm_plan_info_t
 	return plan;
 }
 
-/* The figures of PERF_METRICS stand behind SLOTS: one that is there already, before or behind them, or one that is added. */
+/* The figures of PERF_METRICS stand behind SLOTS: one that is there already, before or behind them,
+ * or one that is added. */
 static void figures_are_led_by_slots(void **state)
 {
-	const char *texts[] = { "icl::PERF_METRICS.RETIRING", "icl::PERF_METRICS.BAD_SPECULATION", "icl::INST_RETIRED.ANY",
-		                "icl::TOPDOWN.SLOTS" };
+	const char *texts[] = { "icl::PERF_METRICS.RETIRING", "icl::PERF_METRICS.BAD_SPECULATION",
+		                "icl::INST_RETIRED.ANY", "icl::TOPDOWN.SLOTS" };
 	const char *slots_first[] = { "icl::TOPDOWN.SLOTS", "icl::PERF_METRICS.RETIRING" };
 	pfm_plan_info_t info = PFM_INIT(info);
 	pfm_planned_event_t e = PFM_INIT(e);
@@ -574,13 +622,15 @@ static void figures_need_the_slots_counter(void **state)
 	for (unsigned n = 1; n <= 2; n++) {
 		pfm_plan_t *plan;
 
-		assert_int_equal(pfm_create_plan(&plan, ctx, texts, n, &o, &error), PFMLIB_ERR_NOASSIGN);
+		assert_int_equal(pfm_create_plan(&plan, ctx, texts, n, &o, &error),
+		                 PFMLIB_ERR_NOASSIGN);
 		assert_null(plan);
 		assert_int_equal(error.event, 0);
 	}
 }
 
-/* The same where the events move when SLOTS comes to them: whatever number of them there is room for. */
+/* The same where the events move when SLOTS comes to them: whatever number of them there is room
+ * for. */
 static void figures_that_move_need_the_slots_counter(void **state)
 {
 	const char *texts[70];
@@ -593,7 +643,8 @@ static void figures_that_move_need_the_slots_counter(void **state)
 		pfm_plan_t *plan;
 
 		texts[n] = "icl::PERF_METRICS.RETIRING";
-		assert_int_equal(pfm_create_plan(&plan, ctx, texts, n + 1, &o, &error), PFMLIB_ERR_NOASSIGN);
+		assert_int_equal(pfm_create_plan(&plan, ctx, texts, n + 1, &o, &error),
+		                 PFMLIB_ERR_NOASSIGN);
 		assert_int_equal(error.event, n);
 		assert_int_equal(error.start, 0);
 		assert_int_equal(error.end, strlen(texts[n]));
@@ -604,8 +655,10 @@ static void figures_that_move_need_the_slots_counter(void **state)
 /* Values for one register are as many groups, and the certificate counts them. */
 static void values_of_one_register_are_groups(void **state)
 {
-	const char *texts[] = { "skx::MEM_TRANS_RETIRED.LOAD_LATENCY_GT_4", "skx::MEM_TRANS_RETIRED.LOAD_LATENCY_GT_8",
-		                "skx::MEM_TRANS_RETIRED.LOAD_LATENCY_GT_16", "skx::INST_RETIRED.ANY" };
+	const char *texts[] = { "skx::MEM_TRANS_RETIRED.LOAD_LATENCY_GT_4",
+		                "skx::MEM_TRANS_RETIRED.LOAD_LATENCY_GT_8",
+		                "skx::MEM_TRANS_RETIRED.LOAD_LATENCY_GT_16",
+		                "skx::INST_RETIRED.ANY" };
 	pfm_plan_info_t info = PFM_INIT(info);
 	pfm_planned_event_t e = PFM_INIT(e);
 	pfm_plan_t *plan = plan_of(texts, 4, &info);
@@ -613,7 +666,9 @@ static void values_of_one_register_are_groups(void **state)
 	(void)state;
 	assert_int_equal(info.n_groups, 3);
 	assert_int_equal(info.bound, 3);
-	assert_string_equal(info.certificate, "3 events need different values in the same extra registers: at least 3 groups");
+	assert_string_equal(
+		info.certificate,
+		"3 events need different values in the same extra registers: at least 3 groups");
 	for (unsigned i = 0; !pfm_describe_planned_event(plan, i, &e); i++)
 		assert_int_equal(e.in_proof, strcmp(e.text, texts[3]) != 0);
 	pfm_free_plan(plan);
@@ -628,7 +683,8 @@ static void counters_of_a_proof_are_named(void **state)
 	} rows[] = {
 		{ { "coreduo::Uops_Ret", "coreduo::Instr_Ret", "coreduo::L2_Lines_In" },
 		  "3 events have 2 counters (0,1) and no others: at least 2 groups" },
-		{ { "coreduo::FP_Assist", "coreduo::FP_Assist:u", NULL }, "2 events have 1 counter (1) and no other: at least 2 groups" },
+		{ { "coreduo::FP_Assist", "coreduo::FP_Assist:u", NULL },
+		  "2 events have 1 counter (1) and no other: at least 2 groups" },
 		{ { "skx::INST_RETIRED.ANY", "skx::INST_RETIRED.ANY:u", NULL },
 		  "2 events have 1 counter (F0) and no other: at least 2 groups" },
 	};
@@ -661,7 +717,8 @@ static void events_without_counters_are_spread(void **state)
 	assert_int_equal(info.bound, 2);
 }
 
-/* Events of several PMUs count side by side; of a group of metrics the events that are shared come once. */
+/* Events of several PMUs count side by side; of a group of metrics the events that are shared come
+ * once. */
 static void groups_of_metrics_and_pmus(void **state)
 {
 	const char *texts[] = { "software::ratios", "hardware::ipc", "coreduo::Uops_Ret" };
@@ -734,9 +791,11 @@ static void short_structs_stay_short(void **state)
 
 	(void)state;
 	memset((char *)&room.error + room.error.size, 0x5a, sizeof(room) - room.error.size);
-	assert_int_equal(pfm_create_plan(&plan, ctx, texts, 1, NULL, &room.error), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_create_plan(&plan, ctx, texts, 1, NULL, &room.error),
+	                 PFMLIB_ERR_NOTFOUND);
 	assert_int_equal(room.error.code, PFMLIB_ERR_NOTFOUND);
-	for (const char *p = (const char *)&room + room.error.size; p < (const char *)(&room + 1); p++)
+	for (const char *p = (const char *)&room + room.error.size; p < (const char *)(&room + 1);
+	     p++)
 		assert_int_equal(*p, 0x5a);
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Asks the peer, Debian's libpfm4, built against its own headers: every event and unit mask of the processors named on the
- * command line, one a line: processor, event, code and unit mask bits of the table, registers, type and config words of the perf
- * attribute; tabs between. A name it refuses to encode has "-" and the reason. "-" among the processors: also the names on
- * standard input, as PMU::EVENT. Without a processor: those it has, with the number of their events.
+/* Asks the peer, Debian's libpfm4, built against its own headers: every event and unit mask of the
+ * processors named on the command line, one a line: processor, event, code and unit mask bits of
+ * the table, registers, type and config words of the perf attribute; tabs between. A name it
+ * refuses to encode has "-" and the reason. "-" among the processors: also the names on standard
+ * input, as PMU::EVENT. Without a processor: those it has, with the number of their events.
  * LIBPFM_ENCODE_INACTIVE=1 lets it speak of processors other than this one. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -43,15 +44,17 @@ static void print_attr(const char *event)
 	if (rc)
 		printf("\t-%s\n", pfm_strerror(rc));
 	else
-		printf("\t%u\t0x%" PRIx64 "\t0x%" PRIx64 "\t0x%" PRIx64 "\n", (unsigned)attr.type, (uint64_t)attr.config,
-		       (uint64_t)attr.config1, (uint64_t)attr.config2);
+		printf("\t%u\t0x%" PRIx64 "\t0x%" PRIx64 "\t0x%" PRIx64 "\n", (unsigned)attr.type,
+		       (uint64_t)attr.config, (uint64_t)attr.config1, (uint64_t)attr.config2);
 }
 
-static void print_name(const char *pmu, const char *event, const char *mask, uint64_t code, uint64_t bits)
+static void print_name(const char *pmu, const char *event, const char *mask, uint64_t code,
+                       uint64_t bits)
 {
 	char text[512];
 
-	if (snprintf(text, sizeof(text), "%s::%s%s%s", pmu, event, mask ? ":" : "", mask ? mask : "") >= (int)sizeof(text))
+	if (snprintf(text, sizeof(text), "%s::%s%s%s", pmu, event, mask ? ":" : "",
+	             mask ? mask : "") >= (int)sizeof(text))
 		return; /* no name of the peer's is that long */
 	printf("%s\t%s\t0x%" PRIx64 "\t0x%" PRIx64, pmu, text + strlen(pmu) + 2, code, bits);
 	print_regs(text);

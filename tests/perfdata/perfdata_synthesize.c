@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What was there before the first record, from a scripted /proc: each name and each executable mapping as the record that the kernel would
- * have written, field by field, and what cannot be read left out. */
+/* What was there before the first record, from a scripted /proc: each name and each executable
+ * mapping as the record that the kernel would have written, field by field, and what cannot be read
+ * left out. */
 #include "bare_session.h"
 #include <errno.h>
 #include <sched.h>
@@ -28,7 +29,8 @@ static int begin_record(void **state)
 	(void)state;
 	if (!begin_bare())
 		return -1;
-	snprintf(s->sys.root, sizeof(s->sys.root), "/root"); /* the kernel that runs is none of its business */
+	snprintf(s->sys.root, sizeof(s->sys.root),
+	         "/root"); /* the kernel that runs is none of its business */
 	memset(&sampling, 0, sizeof(sampling));
 	s->sampling = &sampling;
 	s->options.pid = 42;
@@ -58,12 +60,12 @@ static uint64_t number(unsigned i, size_t at, size_t bytes)
 	memcpy(&wide, records[i] + at, sizeof(wide));
 	memcpy(&narrow, records[i] + at, sizeof(narrow));
 	memcpy(&half, records[i] + at, sizeof(half));
-	return bytes == 2 ? half : bytes == 4 ? narrow
-	                                      : wide;
+	return bytes == 2 ? half : bytes == 4 ? narrow : wide;
 }
 
 /* The head, and zeros from @at on. */
-static void expect_head(unsigned i, uint32_t type, uint16_t misc, uint32_t pid, uint32_t tid, size_t size, size_t at)
+static void expect_head(unsigned i, uint32_t type, uint16_t misc, uint32_t pid, uint32_t tid,
+                        size_t size, size_t at)
 {
 	assert_true(i < n);
 	assert_int_equal(sizes[i], size);
@@ -75,19 +77,22 @@ static void expect_head(unsigned i, uint32_t type, uint16_t misc, uint32_t pid, 
 
 static void expect_name(unsigned i, uint32_t pid, uint32_t tid, const char *name)
 {
-	expect_head(i, PFM_RECORD_COMM, 0, pid, tid, 16 + ((strlen(name) + 8) & ~(size_t)7), 16 + strlen(name));
+	expect_head(i, PFM_RECORD_COMM, 0, pid, tid, 16 + ((strlen(name) + 8) & ~(size_t)7),
+	            16 + strlen(name));
 	assert_string_equal(records[i] + 16, name);
 }
 
-static void expect_map(unsigned i, uint32_t pid, const uint64_t where[3], const uint32_t device[2], uint64_t inode, uint32_t flags,
-                       const char *name)
+static void expect_map(unsigned i, uint32_t pid, const uint64_t where[3], const uint32_t device[2],
+                       uint64_t inode, uint32_t flags, const char *name)
 {
-	expect_head(i, PFM_RECORD_MAP2, PFM_MISC_USER, pid, pid, 72 + ((strlen(name) + 8) & ~(size_t)7), 72 + strlen(name));
+	expect_head(i, PFM_RECORD_MAP2, PFM_MISC_USER, pid, pid,
+	            72 + ((strlen(name) + 8) & ~(size_t)7), 72 + strlen(name));
 	for (unsigned k = 0; k < 3; k++)
 		assert_true(number(i, 16 + 8 * k, 8) == where[k]);
 	assert_true(number(i, 40, 4) == device[0] && number(i, 44, 4) == device[1]);
 	assert_true(number(i, 48, 8) == inode && number(i, 56, 8) == 0);
-	assert_true(number(i, 64, 4) == 5 && number(i, 68, 4) == flags); /* may be read and executed */
+	assert_true(number(i, 64, 4) == 5 &&
+	            number(i, 68, 4) == flags); /* may be read and executed */
 	assert_string_equal(records[i] + 72, name);
 }
 
@@ -123,15 +128,20 @@ static void maps(void **state)
 	          "garbage\n"
 	          "\n"
 	          "7f30000000-7f30001000 r-xp 00000000 00:00\n"
-	          "ffffffffff600000-ffffffffff601000 --xp fffffffffffff000 00:00 18446744073709551615 [vsyscall]");
+	          "ffffffffff600000-ffffffffff601000 --xp fffffffffffff000 00:00 "
+	          "18446744073709551615 [vsyscall]");
 	assert_int_equal(before(), 0);
 	assert_int_equal(n, 5);
-	expect_map(0, 42, (const uint64_t[]){ 0x400000, 0x52000, 0x1000 }, (const uint32_t[]){ 8, 2 }, 173521, 2, "/usr/bin/x y");
-	expect_map(1, 42, (const uint64_t[]){ 0x7f00000000, 0x1000, 0 }, (const uint32_t[]){ 0xfe, 10 }, 9, 1, "/dev/zero (deleted)");
-	expect_map(2, 42, (const uint64_t[]){ 0x7f10000000, 0x1000, 0 }, (const uint32_t[]){ 0, 0 }, 0, 2, "//anon");
-	expect_map(3, 42, (const uint64_t[]){ 0x7f20000000, 0x1000, 0 }, (const uint32_t[]){ 0, 0 }, 0, 2, "//anon");
-	expect_map(4, 42, (const uint64_t[]){ 0xffffffffff600000, 0x1000, 0xfffffffffffff000 }, (const uint32_t[]){ 0, 0 }, UINT64_MAX, 2,
-	           "[vsyscall]");
+	expect_map(0, 42, (const uint64_t[]){ 0x400000, 0x52000, 0x1000 },
+	           (const uint32_t[]){ 8, 2 }, 173521, 2, "/usr/bin/x y");
+	expect_map(1, 42, (const uint64_t[]){ 0x7f00000000, 0x1000, 0 },
+	           (const uint32_t[]){ 0xfe, 10 }, 9, 1, "/dev/zero (deleted)");
+	expect_map(2, 42, (const uint64_t[]){ 0x7f10000000, 0x1000, 0 }, (const uint32_t[]){ 0, 0 },
+	           0, 2, "//anon");
+	expect_map(3, 42, (const uint64_t[]){ 0x7f20000000, 0x1000, 0 }, (const uint32_t[]){ 0, 0 },
+	           0, 2, "//anon");
+	expect_map(4, 42, (const uint64_t[]){ 0xffffffffff600000, 0x1000, 0xfffffffffffff000 },
+	           (const uint32_t[]){ 0, 0 }, UINT64_MAX, 2, "[vsyscall]");
 }
 
 /* As long a name as a path may be, and one that is longer than any. */
@@ -160,15 +170,18 @@ static void long_names(void **state)
 /* Behind each there is room for the fields that say whose and when, of zeros, and for no others. */
 static void trailers(void **state)
 {
-	static const uint64_t fields[] = { PFM_SAMPLE_TID, PFM_SAMPLE_TIME, PFM_SAMPLE_ID,
-		                           PFM_SAMPLE_STREAM, PFM_SAMPLE_CPU, PFM_SAMPLE_IDENTIFIER };
+	static const uint64_t fields[] = {
+		PFM_SAMPLE_TID,    PFM_SAMPLE_TIME, PFM_SAMPLE_ID,
+		PFM_SAMPLE_STREAM, PFM_SAMPLE_CPU,  PFM_SAMPLE_IDENTIFIER
+	};
 
 	(void)state;
 	fake_file(&fake, "/proc/42/task/42/comm", "x");
 	for (unsigned set = 0; set < 64; set++) {
 		unsigned words = 0;
 
-		sampling.config.fields = PFM_SAMPLE_IP | PFM_SAMPLE_PERIOD | PFM_SAMPLE_ADDR | PFM_SAMPLE_CHAIN | PFM_SAMPLE_RAW;
+		sampling.config.fields = PFM_SAMPLE_IP | PFM_SAMPLE_PERIOD | PFM_SAMPLE_ADDR |
+		                         PFM_SAMPLE_CHAIN | PFM_SAMPLE_RAW;
 		for (unsigned k = 0; k < 6; k++)
 			if (set >> k & 1) {
 				sampling.config.fields |= fields[k];
@@ -201,14 +214,14 @@ static void system_wide(void **state)
 	assert_true(number(3, 0, 4) == PFM_RECORD_MAP2);
 }
 
-/* ---- the kernel ---------------------------------------------------------------------------------------------------- */
+/* ---- the kernel
+ * ----------------------------------------------------------------------------------------------------
+ */
 
-enum { NO_RECORD,
-       RECORD,
-       NOT_TRIED,
-       WRONG };
+enum { NO_RECORD, RECORD, NOT_TRIED, WRONG };
 
-/* What there is of the kernel where @text is what it says of its symbols, in a process of its own: in no other is the file another one. */
+/* What there is of the kernel where @text is what it says of its symbols, in a process of its own:
+ * in no other is the file another one. */
 static int with_symbols(const char *text, uint64_t start)
 {
 	char path[] = P_tmpdir "/perfmon-kallsyms-XXXXXX";
@@ -219,16 +232,19 @@ static int with_symbols(const char *text, uint64_t start)
 	close(fd);
 	child = fork();
 	if (!child) {
-		if ((unshare(CLONE_NEWNS) && unshare(CLONE_NEWUSER | CLONE_NEWNS)) || mount("none", "/", "", MS_REC | MS_PRIVATE, "") ||
+		if ((unshare(CLONE_NEWNS) && unshare(CLONE_NEWUSER | CLONE_NEWNS)) ||
+		    mount("none", "/", "", MS_REC | MS_PRIVATE, "") ||
 		    mount(path, "/proc/kallsyms", "", MS_BIND, ""))
 			_exit(NOT_TRIED);
 		if (before() || n > 1)
 			_exit(WRONG);
 		if (!n)
 			_exit(NO_RECORD);
-		_exit(number(0, 0, 4) == PFM_RECORD_MAP && number(0, 4, 2) == PFM_MISC_KERNEL && number(0, 8, 4) == UINT32_MAX &&
-		                      number(0, 16, 8) == start && number(0, 32, 8) == start &&
-		                      strcmp((const char *)records[0] + 40, "[kernel.kallsyms]_stext") == 0
+		_exit(number(0, 0, 4) == PFM_RECORD_MAP && number(0, 4, 2) == PFM_MISC_KERNEL &&
+		                      number(0, 8, 4) == UINT32_MAX && number(0, 16, 8) == start &&
+		                      number(0, 32, 8) == start &&
+		                      strcmp((const char *)records[0] + 40,
+		                             "[kernel.kallsyms]_stext") == 0
 		              ? RECORD
 		              : WRONG);
 	}
@@ -244,11 +260,14 @@ static void where_the_kernel_is(void **state)
 		const char *text;
 		int found;
 	} rows[] = {
-		{ "ffffffff81000000 T _text\nffffffff81000040 T _stext\nffffffff81000080 t more [module]\n", RECORD },
+		{ "ffffffff81000000 T _text\nffffffff81000040 T _stext\nffffffff81000080 t more "
+		  "[module]\n",
+		  RECORD },
 		{ "ffffffff81000040 T _stext", RECORD },
 		{ "ffffffff81000000 T _text\n", NO_RECORD },
 		{ "ffffffff81000000 T _stext_of_another\nffffffff81000000 T _ste\n", NO_RECORD },
-		{ "0000000000000000 T _text\n0000000000000000 T _stext\n0000000000000000 T more\n", NO_RECORD },
+		{ "0000000000000000 T _text\n0000000000000000 T _stext\n0000000000000000 T more\n",
+		  NO_RECORD },
 		{ "nothing of the kind\n", NO_RECORD },
 		{ "", NO_RECORD },
 	};
@@ -297,5 +316,5 @@ static void errors(void **state)
 
 #define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, begin_record, end)
 
-UNIT(perfdata_perfdata_synthesize, CASE(names), CASE(maps), CASE(long_names), CASE(trailers), CASE(system_wide), CASE(where_the_kernel_is),
-     CASE(errors));
+UNIT(perfdata_perfdata_synthesize, CASE(names), CASE(maps), CASE(long_names), CASE(trailers),
+     CASE(system_wide), CASE(where_the_kernel_is), CASE(errors));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* How recordings are read, byte by byte: files that the test itself wrote down, in both byte orders, as files and as pipes, whole, wrong
- * and cut; and those that a session on a scripted kernel wrote, with disks that are full and memory that is short. */
+/* How recordings are read, byte by byte: files that the test itself wrote down, in both byte
+ * orders, as files and as pipes, whole, wrong and cut; and those that a session on a scripted
+ * kernel wrote, with disks that are full and memory that is short. */
 #include "fake_session.h"
 
 #include <byteswap.h>
@@ -19,7 +20,9 @@ static pfm_session_t *reading;
 static pfm_recording_t *recording;
 static pfm_record_t record;
 
-/* ---- a file in the making -------------------------------------------------------------------------------------------------------- */
+/* ---- a file in the making
+ * --------------------------------------------------------------------------------------------------------
+ */
 
 static struct {
 	uint8_t bytes[1 << 20];
@@ -109,7 +112,8 @@ static void put_round(void)
 	put_head(PERFDATA_RECORD_FINISHED_ROUND, 0, 8);
 }
 
-/* The head and the attributes of two events, page faults with id 11 and cycles (1000 a second) with ids 12 and 13. Data follows. */
+/* The head and the attributes of two events, page faults with id 11 and cycles (1000 a second) with
+ * ids 12 and 13. Data follows. */
 static void begin_file(bool foreign)
 {
 	memset(&file, 0, sizeof(file));
@@ -128,7 +132,8 @@ static void begin_file(bool foreign)
 	put_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 1, FIELDS, false);
 	put64(104);
 	put64(8);
-	put_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 1000, FIELDS | PFM_SAMPLE_PERIOD, true);
+	put_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 1000, FIELDS | PFM_SAMPLE_PERIOD,
+	         true);
 	put64(112);
 	put64(16);
 	assert_int_equal(file.n, 288);
@@ -229,7 +234,9 @@ static void expect_sample(unsigned event_number, uint64_t ip, uint64_t time)
 	assert_int_equal(record.tid, 8);
 }
 
-/* ---- reading --------------------------------------------------------------------------------------------------------------------- */
+/* ---- reading
+ * ---------------------------------------------------------------------------------------------------------------------
+ */
 
 static void a_file_of_either_byte_order_is_read_the_same(void **state)
 {
@@ -332,7 +339,8 @@ static void one_event_needs_no_ids(void **state)
 	expect_sample(0, 0x77, 5);
 }
 
-/* One event that takes call chains of @most frames, 0 for the kernel's usual 127, and a chain of @frames, behind a mark with @mark. */
+/* One event that takes call chains of @most frames, 0 for the kernel's usual 127, and a chain of
+ * @frames, behind a mark with @mark. */
 static void put_chain(bool foreign, unsigned most, unsigned frames, unsigned mark)
 {
 	enum { ATTR = 120 };
@@ -346,7 +354,8 @@ static void put_chain(bool foreign, unsigned most, unsigned frames, unsigned mar
 	put64(ATTR + 16);
 	put64(104 + ATTR + 16);
 	file.n = 104;
-	put_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 1, PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_CHAIN, false);
+	put_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 1,
+	         PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_CHAIN, false);
 	for (unsigned i = 64; i < ATTR; i += 8)
 		put64(0);
 	file.n = 104 + 4;
@@ -369,7 +378,8 @@ static void put_chain(bool foreign, unsigned most, unsigned frames, unsigned mar
 /* A chain of as many frames as its event takes may have been longer. */
 static void a_chain_is_full_where_its_event_says_so(void **state)
 {
-	static const unsigned rows[][2] = { { 3, 2 }, { 3, 3 }, { 3, 4 }, { 300, 299 }, { 300, 300 }, { 0, 126 }, { 0, 127 } };
+	static const unsigned rows[][2] = { { 3, 2 },     { 3, 3 },   { 3, 4 },  { 300, 299 },
+		                            { 300, 300 }, { 0, 126 }, { 0, 127 } };
 
 	(void)state;
 	for (unsigned round = 0; round < 4; round++)
@@ -381,14 +391,14 @@ static void a_chain_is_full_where_its_event_says_so(void **state)
 			expect_sample(0, 0x77, 5);
 			assert_int_equal(record.body.sample.n_chain, rows[i][1] + mark);
 			assert_int_equal(record.body.sample.chain[mark], 0x1000);
-			assert_int_equal((record.truncated & PFM_TRUNCATED_CHAIN) != 0, rows[i][1] >= most);
+			assert_int_equal((record.truncated & PFM_TRUNCATED_CHAIN) != 0,
+			                 rows[i][1] >= most);
 		}
 }
 
 static void rounds_sort_what_came_late(void **state)
 {
-	enum { ROUNDS = 50,
-	       SOME = 300 };
+	enum { ROUNDS = 50, SOME = 300 };
 	uint64_t time = 0;
 	unsigned n = 0;
 
@@ -396,7 +406,9 @@ static void rounds_sort_what_came_late(void **state)
 	begin_file(false);
 	for (unsigned r = 0; r < ROUNDS; r++) {
 		for (unsigned i = 0; i < SOME; i++)
-			put_sample(11, i, (r + i % 2) * SOME + i); /* every second one belongs to the next round */
+			put_sample(11, i,
+			           (r + i % 2) * SOME +
+			                   i); /* every second one belongs to the next round */
 		put_round();
 	}
 	assert_int_equal(read_it(), PFMLIB_SUCCESS);
@@ -462,11 +474,12 @@ static void names_that_lie_are_left_out(void **state)
 		uint64_t value;
 		const char *first, *second;
 	} rows[] = {
-		{ 16, 1u << 30, "page-faults", "cycles" },             /* they are behind the end */
-		{ 24, 4, "page-faults", "cycles" },                    /* too few bytes */
-		{ 24, 8 + 144 + 80, "faults", "cycles" },              /* only the first is there */
-		{ 32 + 8 + 64 + 4, 1000000, "page-faults", "cycles" }, /* the first is longer than all */
-		{ 32 + 8 + 64, 1000000, "faults", "cycles" },          /* and has more ids */
+		{ 16, 1u << 30, "page-faults", "cycles" }, /* they are behind the end */
+		{ 24, 4, "page-faults", "cycles" },        /* too few bytes */
+		{ 24, 8 + 144 + 80, "faults", "cycles" },  /* only the first is there */
+		{ 32 + 8 + 64 + 4, 1000000, "page-faults",
+		  "cycles" },                                 /* the first is longer than all */
+		{ 32 + 8 + 64, 1000000, "faults", "cycles" }, /* and has more ids */
 	};
 
 	(void)state;
@@ -530,7 +543,9 @@ static void reading_with_little_memory(void **state)
 	assert_true(broken > 1);
 }
 
-/* ---- writing --------------------------------------------------------------------------------------------------------------------- */
+/* ---- writing
+ * ---------------------------------------------------------------------------------------------------------------------
+ */
 
 static pfm_sampling_t sampling;
 
@@ -540,9 +555,13 @@ static void begin_session(void)
 	fake_file(&fake, "/proc/40/status", "Name:\tmain\nTgid:\t40");
 	fake_file(&fake, "/proc/40/task/40/comm", "main");
 	fake_file(&fake, "/proc/40/comm", "main");
-	fake_file(&fake, "/proc/40/maps", "00400000-00500000 r-xp 00001000 08:01 77 /bin/main\n00500000-00600000 r-xp 00000000 00:00 0 \n"
-	                                  "00600000-00700000 rw-p 00000000 00:00 0 ");
-	sampling = (pfm_sampling_t){ .size = sizeof(sampling), .pages = 1, .records = PFM_SIDEBAND_USUAL };
+	fake_file(&fake, "/proc/40/maps",
+	          "00400000-00500000 r-xp 00001000 08:01 77 /bin/main\n00500000-00600000 r-xp "
+	          "00000000 00:00 0 \n"
+	          "00600000-00700000 rw-p 00000000 00:00 0 ");
+	sampling = (pfm_sampling_t){ .size = sizeof(sampling),
+		                     .pages = 1,
+		                     .records = PFM_SIDEBAND_USUAL };
 	options.sampling = &sampling;
 	options.pid = 40;
 	must_open(TEXTS("page-faults", "cycles:period=100"));
@@ -567,7 +586,8 @@ static void what_a_script_records_is_read(void **state)
 
 	(void)state;
 	begin_session();
-	assert_int_equal(pfm_create_recording(&recording, path, session, "pfm\nrecord", &error), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_create_recording(&recording, path, session, "pfm\nrecord", &error),
+	                 PFMLIB_SUCCESS);
 	assert_int_equal(pfm_write_records(recording, &before), PFMLIB_SUCCESS);
 	fault(0x401000, 5);
 	fault(0x402000, 6);
@@ -578,12 +598,14 @@ static void what_a_script_records_is_read(void **state)
 	assert_int_equal(pfm_open_recording(&reading, path, &error), PFMLIB_SUCCESS);
 	while (next() == 1) {
 		named |= record.type == PFM_RECORD_COMM && !strcmp(record.body.comm.name, "main");
-		mapped |= record.type == PFM_RECORD_MAP2 && record.body.map.start == 0x400000 && record.body.map.offset == 0x1000 &&
+		mapped |= record.type == PFM_RECORD_MAP2 && record.body.map.start == 0x400000 &&
+		          record.body.map.offset == 0x1000 &&
 		          !strcmp(record.body.map.name, "/bin/main");
 		maps += record.type == PFM_RECORD_MAP2;
 		if (record.type == PFM_RECORD_MAP2 && record.body.map.start == 0x500000)
 			assert_string_equal(record.body.map.name, "//anon");
-		samples += record.type == PFM_RECORD_SAMPLE && record.event == 0 && record.body.sample.ip == 0x401000 + 0x1000u * samples;
+		samples += record.type == PFM_RECORD_SAMPLE && record.event == 0 &&
+		           record.body.sample.ip == 0x401000 + 0x1000u * samples;
 	}
 	assert_true(named && mapped);
 	assert_int_equal(maps, 2); /* data is no place where samples are */
@@ -591,7 +613,8 @@ static void what_a_script_records_is_read(void **state)
 	assert_string_equal(name_of(1), "cycles:period=100");
 }
 
-/* What the recording of this machine says of how it is packed: version, kind, level, ratio, room. */
+/* What the recording of this machine says of how it is packed: version, kind, level, ratio, room.
+ */
 static void read_packing(uint32_t words[5])
 {
 	struct perfdata_header head;
@@ -605,7 +628,10 @@ static void read_packing(uint32_t words[5])
 	assert_true(before >> PERFDATA_FEATURE_COMPRESSED & 1);
 	before &= ((uint64_t)1 << PERFDATA_FEATURE_COMPRESSED) - 1;
 	memcpy(section, (const uint8_t *)&head + 40, sizeof(section));
-	assert_int_equal(fseek(f, (long)(section[0] + section[1]) + 16 * __builtin_popcountll(before), SEEK_SET), 0);
+	assert_int_equal(fseek(f,
+	                       (long)(section[0] + section[1]) + 16 * __builtin_popcountll(before),
+	                       SEEK_SET),
+	                 0);
 	assert_int_equal(fread(section, sizeof(section), 1, f), 1);
 	assert_int_equal(section[1], 20);
 	assert_int_equal(fseek(f, (long)section[0], SEEK_SET), 0);
@@ -621,7 +647,8 @@ static void nothing_is_packed_one_to_one(void **state)
 
 	(void)state;
 	begin_session();
-	assert_int_equal(pfm_create_recording(&recording, path, session, NULL, &error), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_create_recording(&recording, path, session, NULL, &error),
+	                 PFMLIB_SUCCESS);
 	if (pfm_compress_recording(recording, 3) == PFMLIB_ERR_NOTSUPP) {
 		print_message("# SKIP no libzstd.so.1\n");
 		skip();
@@ -632,7 +659,8 @@ static void nothing_is_packed_one_to_one(void **state)
 	assert_memory_equal(words, want, sizeof(want));
 }
 
-/* Packed, a third of the bytes at most; and the same records, though they went over the ends of buffers and of packed pieces. */
+/* Packed, a third of the bytes at most; and the same records, though they went over the ends of
+ * buffers and of packed pieces. */
 static void what_is_packed_is_read_the_same(void **state)
 {
 	enum { SAMPLES = 4000 };
@@ -643,7 +671,8 @@ static void what_is_packed_is_read_the_same(void **state)
 	(void)state;
 	begin_session();
 	assert_int_equal(pfm_compress_recording(NULL, 1), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_create_recording(&recording, path, session, NULL, &error), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_create_recording(&recording, path, session, NULL, &error),
+	                 PFMLIB_SUCCESS);
 	assert_int_equal(pfm_compress_recording(recording, 0), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_compress_recording(recording, 23), PFMLIB_ERR_INVAL);
 	if (pfm_compress_recording(recording, 1) == PFMLIB_ERR_NOTSUPP) {
@@ -660,7 +689,8 @@ static void what_is_packed_is_read_the_same(void **state)
 	recording = NULL;
 	assert_in_range(size, 1, SAMPLES * 48 / 3);
 	read_packing(words);
-	assert_true(words[0] == 0 && words[1] == 1 && words[2] == 1 && words[3] >= 3 && words[4] == 65536);
+	assert_true(words[0] == 0 && words[1] == 1 && words[2] == 1 && words[3] >= 3 &&
+	            words[4] == 65536);
 	assert_int_equal(pfm_open_recording(&reading, path, &error), PFMLIB_SUCCESS);
 	while (next() == 1)
 		if (record.type == PFM_RECORD_SAMPLE) {
@@ -698,7 +728,8 @@ static void put_packed(const void *bytes, size_t n)
 	put_packed_as(PERFDATA_RECORD_COMPRESSED, bytes, n, 0);
 }
 
-/* Since Linux 6.16 a piece says how many bytes it has and is filled up; on a machine of either byte order. */
+/* Since Linux 6.16 a piece says how many bytes it has and is filled up; on a machine of either byte
+ * order. */
 static void pieces_that_are_filled_up_are_unpacked(void **state)
 {
 	(void)state;
@@ -710,8 +741,10 @@ static void pieces_that_are_filled_up_are_unpacked(void **state)
 			put_sample(11, i, i);
 		memcpy(plain, file.bytes + 288, sizeof(plain));
 		file.n = 288;
-		for (unsigned i = 0; i < 7; i++) /* of different lengths: also records that go on in the next piece */
-			put_packed_as(PERFDATA_RECORD_COMPRESSED2, plain + 41 * i, i < 6 ? 41 : 34, 0);
+		for (unsigned i = 0; i < 7;
+		     i++) /* of different lengths: also records that go on in the next piece */
+			put_packed_as(PERFDATA_RECORD_COMPRESSED2, plain + 41 * i, i < 6 ? 41 : 34,
+			              0);
 		set64(48, file.n - 288);
 		assert_int_equal(read_it(), PFMLIB_SUCCESS);
 		for (unsigned i = 0; i < 7; i++)
@@ -729,7 +762,8 @@ static void pieces_that_are_filled_up_are_unpacked(void **state)
 	}
 }
 
-/* A record may begin in one packed piece and end in the next; what is damaged, or makes more than anybody has, is the end. */
+/* A record may begin in one packed piece and end in the next; what is damaged, or makes more than
+ * anybody has, is the end. */
 static void packed_pieces_that_lie_end_the_reading(void **state)
 {
 	enum { HUGE_SIZE = 80 << 20 };
@@ -769,10 +803,12 @@ static void packed_pieces_that_lie_end_the_reading(void **state)
 	assert_true(broke_off());
 }
 
-/* How a tracepoint's fields lie in its bytes, once for each, and only where the file that says so is about this very event. */
+/* How a tracepoint's fields lie in its bytes, once for each, and only where the file that says so
+ * is about this very event. */
 static void formats_of_tracepoints_are_kept(void **state)
 {
-	static const char format[] = "name: sched_switch\nID: 372\nformat:\n\tfield:int prev_pid; offset:8; size:4; signed:1;";
+	static const char format[] = "name: sched_switch\nID: 372\nformat:\n\tfield:int prev_pid; "
+	                             "offset:8; size:4; signed:1;";
 	static char text[1 << 16];
 	const char *at;
 	unsigned found = 0;
@@ -782,14 +818,19 @@ static void formats_of_tracepoints_are_kept(void **state)
 	(void)state;
 	make_machine("uncore");
 	fake_file(&fake, "/sys/kernel/tracing/events/sched/sched_switch/format", format);
-	fake_file(&fake, "/sys/kernel/tracing/events/header_page", "\tfield: u64 timestamp; offset:0; size:8; signed:0;");
-	sampling = (pfm_sampling_t){ .size = sizeof(sampling), .pages = 1, .fields = PFM_SAMPLE_RAW };
+	fake_file(&fake, "/sys/kernel/tracing/events/header_page",
+	          "\tfield: u64 timestamp; offset:0; size:8; signed:0;");
+	sampling =
+		(pfm_sampling_t){ .size = sizeof(sampling), .pages = 1, .fields = PFM_SAMPLE_RAW };
 	options.sampling = &sampling;
 	for (unsigned wrong = 0; wrong < 2; wrong++) {
-		must_open(TEXTS("sched:sched_switch", "sched:sched_switch:period=2", "page-faults"));
+		must_open(
+			TEXTS("sched:sched_switch", "sched:sched_switch:period=2", "page-faults"));
 		if (wrong)
-			fake_file(&fake, "/sys/kernel/tracing/events/sched/sched_switch/format", "name: another\nID: 373");
-		assert_int_equal(pfm_create_recording(&recording, path, session, NULL, &error), PFMLIB_SUCCESS);
+			fake_file(&fake, "/sys/kernel/tracing/events/sched/sched_switch/format",
+			          "name: another\nID: 373");
+		assert_int_equal(pfm_create_recording(&recording, path, session, NULL, &error),
+		                 PFMLIB_SUCCESS);
 		assert_int_equal(pfm_close_recording(recording), PFMLIB_SUCCESS);
 		recording = NULL;
 		end_session();
@@ -804,23 +845,31 @@ static void formats_of_tracepoints_are_kept(void **state)
 	}
 }
 
-/* Samples that were lost behind the last record, which no buffer had room to tell: each event's own are in the recording. */
+/* Samples that were lost behind the last record, which no buffer had room to tell: each event's own
+ * are in the recording. */
 static void losses_without_a_record_are_kept(void **state)
 {
 	static const uint64_t lost[] = { 7, 0, 9 };
-	static const uint64_t config[] = { PERF_COUNT_SW_PAGE_FAULTS, PERF_COUNT_SW_CONTEXT_SWITCHES, PERF_COUNT_SW_CPU_MIGRATIONS };
+	static const uint64_t config[] = { PERF_COUNT_SW_PAGE_FAULTS,
+		                           PERF_COUNT_SW_CONTEXT_SWITCHES,
+		                           PERF_COUNT_SW_CPU_MIGRATIONS };
 	unsigned told = 0;
 
 	(void)state;
 	make_machine("uncore");
-	sampling = (pfm_sampling_t){ .size = sizeof(sampling), .pages = 1, .fields = PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME };
+	sampling = (pfm_sampling_t){ .size = sizeof(sampling),
+		                     .pages = 1,
+		                     .fields = PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME };
 	options.sampling = &sampling;
 	must_open(TEXTS("page-faults", "context-switches", "cpu-migrations"));
 	for (unsigned i = 0; i < fake.n_events; i++)
 		for (unsigned k = 0; k < 3; k++)
-			if (event_text(i)->used && event_text(i)->a.attr.type == PERF_TYPE_SOFTWARE && event_text(i)->a.attr.config == config[k])
+			if (event_text(i)->used &&
+			    event_text(i)->a.attr.type == PERF_TYPE_SOFTWARE &&
+			    event_text(i)->a.attr.config == config[k])
 				event_text(i)->lost = lost[k];
-	assert_int_equal(pfm_create_recording(&recording, path, session, NULL, &error), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_create_recording(&recording, path, session, NULL, &error),
+	                 PFMLIB_SUCCESS);
 	assert_int_equal(pfm_close_recording(recording), PFMLIB_SUCCESS);
 	recording = NULL;
 	end_session();
@@ -829,25 +878,29 @@ static void losses_without_a_record_are_kept(void **state)
 	while (pfm_next_record(reading, &record) == 1) {
 		if (record.type != PFM_RECORD_LOST_SAMPLES)
 			continue;
-		assert_true(record.event < 3 && lost[record.event] && record.body.lost.lost == lost[record.event] && record.unparsed == 0);
+		assert_true(record.event < 3 && lost[record.event] &&
+		            record.body.lost.lost == lost[record.event] && record.unparsed == 0);
 		told |= 1u << record.event;
 	}
 	assert_int_equal(told, 5);
 }
 
-/* How the fields of tracepoint 372 lie, as perf writes it into its files. @cut: so much is missing of it. */
+/* How the fields of tracepoint 372 lie, as perf writes it into its files. @cut: so much is missing
+ * of it. */
 static void put_tracing(size_t cut)
 {
-	static const char other[] = "name: nobody\nID: 37\nformat:\n\tfield:int a;\toffset:0;\tsize:4;\tsigned:1;\n";
-	static const char format[] = "name: some\nID: 372\nformat:\n"
-				     "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"
-				     "\tfield:int less;\toffset:4;\tsize:4;\tsigned:1;\n"
-				     "\tfield:const char * at;\toffset:8;\tsize:%c;\tsigned:0;\n"
-				     "\tfield:char name[4];\toffset:16;\tsize:4;\tsigned:0;\n"
-				     "\tfield:__data_loc char[] text;\toffset:20;\tsize:4;\tsigned:0;\n"
-				     "\tfield:__rel_loc char[] more;\toffset:24;\tsize:4;\tsigned:0;\n"
-				     "\tfield:u8 far;\toffset:4000;\tsize:1;\tsigned:0;\n"
-				     "\nprint fmt: \"%%d\", REC->less\n";
+	static const char other[] =
+		"name: nobody\nID: 37\nformat:\n\tfield:int a;\toffset:0;\tsize:4;\tsigned:1;\n";
+	static const char format[] =
+		"name: some\nID: 372\nformat:\n"
+		"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"
+		"\tfield:int less;\toffset:4;\tsize:4;\tsigned:1;\n"
+		"\tfield:const char * at;\toffset:8;\tsize:%c;\tsigned:0;\n"
+		"\tfield:char name[4];\toffset:16;\tsize:4;\tsigned:0;\n"
+		"\tfield:__data_loc char[] text;\toffset:20;\tsize:4;\tsigned:0;\n"
+		"\tfield:__rel_loc char[] more;\toffset:24;\tsize:4;\tsigned:0;\n"
+		"\tfield:u8 far;\toffset:4000;\tsize:1;\tsigned:0;\n"
+		"\nprint fmt: \"%%d\", REC->less\n";
 	size_t start = file.n, len;
 	char text[sizeof(format)];
 
@@ -906,7 +959,8 @@ static void put_trace_sample(void)
 	put("\0\0\0\0\0\0\0", 8);
 }
 
-static void expect_field(const char *name, const char *type, uint32_t flags, uint64_t value, const char *bytes, uint32_t n)
+static void expect_field(const char *name, const char *type, uint32_t flags, uint64_t value,
+                         const char *bytes, uint32_t n)
 {
 	pfm_trace_field_t f = PFM_INIT(f);
 	const void *at = NULL;
@@ -983,18 +1037,21 @@ static void fields_of_tracepoints_are_read_by_name(void **state)
 		expect_field("text", "char", PFM_TRACE_DYNAMIC, 0, "four", 4);
 		expect_field("more", "char", PFM_TRACE_DYNAMIC | PFM_TRACE_RELATIVE, 0, "six", 3);
 		assert_int_equal(pfm_find_trace_field(reading, 0, "far", &f), PFMLIB_SUCCESS);
-		assert_int_equal(pfm_read_trace_field(reading, &record, &f, NULL, NULL, NULL), PFMLIB_ERR_NOTFOUND);
+		assert_int_equal(pfm_read_trace_field(reading, &record, &f, NULL, NULL, NULL),
+		                 PFMLIB_ERR_NOTFOUND);
 		assert_int_equal(pfm_find_trace_field(reading, 0, "a", &f), PFMLIB_ERR_NOTFOUND);
 		assert_int_equal(pfm_find_trace_field(reading, 1, "less", &f), PFMLIB_ERR_INVAL);
 		assert_int_equal(pfm_describe_trace_field(reading, 0, 7, &f), PFMLIB_ERR_NOTFOUND);
 		assert_int_equal(pfm_find_trace_field(reading, 0, NULL, &f), PFMLIB_ERR_INVAL);
 		assert_int_equal(pfm_find_trace_field(reading, 0, "less", NULL), PFMLIB_ERR_INVAL);
-		assert_int_equal(pfm_read_trace_field(reading, NULL, &f, NULL, NULL, NULL), PFMLIB_ERR_INVAL);
+		assert_int_equal(pfm_read_trace_field(reading, NULL, &f, NULL, NULL, NULL),
+		                 PFMLIB_ERR_INVAL);
 		assert_int_equal(next(), 0);
 	}
 }
 
-/* What follows a record of a pipe may be longer than what is read at once, and is not the records behind it. */
+/* What follows a record of a pipe may be longer than what is read at once, and is not the records
+ * behind it. */
 static void what_follows_a_record_may_be_long(void **state)
 {
 	enum { LONG = (1 << 18) + 9 };
@@ -1022,7 +1079,8 @@ static void what_follows_a_record_may_be_long(void **state)
 		assert_int_equal(next(), 0);
 		assert_false(broke_off());
 		at = pfmi_perfdata_get_tracing_data(reading, &len, &foreign);
-		assert_true(type ? !at && !len : len == LONG && at[LONG - 1] == 1 && at[LONG - 2] == 0);
+		assert_true(type ? !at && !len
+		                 : len == LONG && at[LONG - 1] == 1 && at[LONG - 2] == 0);
 		file.n -= 40 + LONG / 2; /* cut off within it */
 		assert_int_equal(read_it(), PFMLIB_SUCCESS);
 		assert_int_equal(next(), 0);
@@ -1030,14 +1088,16 @@ static void what_follows_a_record_may_be_long(void **state)
 	begin_pipe(false);
 	put_pipe_attr(PERF_COUNT_SW_PAGE_FAULTS, 21);
 	put_head(PERFDATA_RECORD_TRACING_DATA, 0, 12);
-	put32((1u << 26) + 1); /* more than anybody has: passed over, and the file ends before it does */
+	put32((1u << 26) +
+	      1); /* more than anybody has: passed over, and the file ends before it does */
 	put_sample(21, 0x1000, 5);
 	assert_int_equal(read_it(), PFMLIB_SUCCESS);
 	assert_int_equal(next(), 0);
 	assert_null(pfmi_perfdata_get_tracing_data(reading, &len, &foreign));
 }
 
-/* Also where a record ends, and where the writer was killed before it could say how much there is. */
+/* Also where a record ends, and where the writer was killed before it could say how much there is.
+ */
 static void what_is_cut_off_between_records_is_told(void **state)
 {
 	(void)state;
@@ -1080,7 +1140,8 @@ static void a_recording_is_descriptor_0(void **state)
 	assert_int_equal(rc, PFMLIB_SUCCESS);
 }
 
-/* A machine of 32 bits writes words of 64 as all do; narrow are its pointers in the bytes of tracepoints, its registers and its stack. */
+/* A machine of 32 bits writes words of 64 as all do; narrow are its pointers in the bytes of
+ * tracepoints, its registers and its stack. */
 static void a_recording_of_32_bits_is_read(void **state)
 {
 	(void)state;
@@ -1107,7 +1168,8 @@ static void a_recording_of_32_bits_is_read(void **state)
 		put64(0xc0008000);
 		put64(PFM_CHAIN_USER);
 		put64(0xbefff000);
-		put64(1); /* registers of 32 bits, of which none were asked for by an attribute of 64 bytes */
+		put64(1); /* registers of 32 bits, of which none were asked for by an attribute of
+		             64 bytes */
 		put64(8);
 		put("\1\2\3\4\5\6\7\10", 8);
 		put64(4);
@@ -1117,8 +1179,10 @@ static void a_recording_of_32_bits_is_read(void **state)
 		assert_int_equal(read_it(), PFMLIB_SUCCESS);
 		expect_sample(0, 0xbefff000, 5);
 		assert_int_equal(record.body.sample.n_chain, 4);
-		assert_true(record.body.sample.chain[0] == PFM_CHAIN_KERNEL && record.body.sample.chain[1] == 0xc0008000);
-		assert_true(record.body.sample.chain[2] == PFM_CHAIN_USER && record.body.sample.chain[3] == 0xbefff000);
+		assert_true(record.body.sample.chain[0] == PFM_CHAIN_KERNEL &&
+		            record.body.sample.chain[1] == 0xc0008000);
+		assert_true(record.body.sample.chain[2] == PFM_CHAIN_USER &&
+		            record.body.sample.chain[3] == 0xbefff000);
 		assert_int_equal(record.body.sample.regs.abi, 1);
 		assert_int_equal(record.body.sample.stack_size, 8);
 		assert_int_equal(record.body.sample.stack_used, 4);
@@ -1145,17 +1209,20 @@ static void a_disk_that_is_full_is_told(void **state)
 {
 	(void)state;
 	begin_session();
-	assert_int_equal(pfm_create_recording(&recording, "/dev/full", session, NULL, &error), PFMLIB_ERR_SYS);
+	assert_int_equal(pfm_create_recording(&recording, "/dev/full", session, NULL, &error),
+	                 PFMLIB_ERR_SYS);
 	assert_int_equal(error.sys_errno, ENOSPC);
 	assert_null(recording);
-	assert_int_equal(pfm_create_recording(&recording, "/nowhere/at/all", session, NULL, &error), PFMLIB_ERR_SYS);
+	assert_int_equal(pfm_create_recording(&recording, "/nowhere/at/all", session, NULL, &error),
+	                 PFMLIB_ERR_SYS);
 	assert_int_equal(error.sys_errno, ENOENT);
 	assert_int_equal(pfm_create_recording(NULL, path, session, NULL, &error), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_write_records(NULL, NULL), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_close_recording(NULL), PFMLIB_SUCCESS);
 }
 
-/* Room on the disk ends later: what was written before stays, and every call says so from then on. */
+/* Room on the disk ends later: what was written before stays, and every call says so from then on.
+ */
 static void a_disk_that_fills_up_is_told(void **state)
 {
 	struct stat st;
@@ -1163,7 +1230,8 @@ static void a_disk_that_fills_up_is_told(void **state)
 
 	(void)state;
 	begin_session();
-	assert_int_equal(pfm_create_recording(&recording, path, session, NULL, &error), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_create_recording(&recording, path, session, NULL, &error),
+	                 PFMLIB_SUCCESS);
 	assert_int_equal(stat(path, &st), 0);
 	full = open("/dev/full", O_RDWR);
 	if (full < 0)
@@ -1172,7 +1240,8 @@ static void a_disk_that_fills_up_is_told(void **state)
 	for (fd = 3; fd < 64; fd++) {
 		struct stat other;
 
-		if (fstat(fd, &other) == 0 && other.st_ino == st.st_ino && other.st_dev == st.st_dev)
+		if (fstat(fd, &other) == 0 && other.st_ino == st.st_ino &&
+		    other.st_dev == st.st_dev)
 			break;
 	}
 	assert_true(fd < 64);
@@ -1206,7 +1275,8 @@ static void recording_with_little_memory(void **state)
 	skip();
 #endif
 	begin_session();
-	assert_int_equal(pfm_create_recording(&recording, path, session, "x", &error), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_create_recording(&recording, path, session, "x", &error),
+	                 PFMLIB_SUCCESS);
 	assert_int_equal(pfm_close_recording(recording), PFMLIB_SUCCESS);
 	whole = size_of_file();
 	for (unsigned at = 1;; at++) {

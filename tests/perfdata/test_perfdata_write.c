@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* How recordings are written: what is written is read back, sample by sample; perf, where it is installed, reads the same out of our file,
- * and we read the same out of perf's. Files that were cut off, and files that were damaged, are read as far as they make sense. */
+/* How recordings are written: what is written is read back, sample by sample; perf, where it is
+ * installed, reads the same out of our file, and we read the same out of perf's. Files that were
+ * cut off, and files that were damaged, are read as far as they make sense. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +41,9 @@ int close(int fd)
 	return -1;
 }
 
-#define TEXTS(...) (const char *const[]){ __VA_ARGS__ }, sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(const char *)
+#define TEXTS(...)                                                                                 \
+	(const char *const[]){ __VA_ARGS__ },                                                      \
+		sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(const char *)
 
 static int set_up(void **state)
 {
@@ -70,7 +73,8 @@ static void skip_because(const char *why)
 	skip();
 }
 
-__attribute__((noinline, no_sanitize("address"), no_sanitize("thread"))) static void touch(char *p, size_t pages, size_t size)
+__attribute__((noinline, no_sanitize("address"), no_sanitize("thread"))) static void
+touch(char *p, size_t pages, size_t size)
 {
 	for (size_t i = 0; i < pages; i++)
 		*((volatile char *)p + i * size) = 1;
@@ -79,7 +83,8 @@ __attribute__((noinline, no_sanitize("address"), no_sanitize("thread"))) static 
 static void touch_pages(void)
 {
 	size_t size = (size_t)sysconf(_SC_PAGESIZE);
-	char *p = mmap(NULL, PAGES * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *p = mmap(NULL, PAGES * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+	               0);
 
 	madvise(p, PAGES * size, MADV_NOHUGEPAGE);
 	touch(p, PAGES, size);
@@ -93,8 +98,8 @@ static void begin_at(pid_t pid, const char *const *texts, unsigned n)
 	pfm_count_info_t info = PFM_INIT(info);
 	pfm_error_t error = PFM_INIT(error);
 
-	sampling.fields = PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_ADDR | PFM_SAMPLE_CPU | PFM_SAMPLE_PERIOD |
-	                  PFM_SAMPLE_RAW;
+	sampling.fields = PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_ADDR |
+	                  PFM_SAMPLE_CPU | PFM_SAMPLE_PERIOD | PFM_SAMPLE_RAW;
 	sampling.records = PFM_SIDEBAND_USUAL;
 	options.sampling = &sampling;
 	options.pid = pid;
@@ -104,7 +109,9 @@ static void begin_at(pid_t pid, const char *const *texts, unsigned n)
 	if (*info.why)
 		skip_because(info.why);
 	pfm_start_session(session);
-	assert_int_equal(pfm_create_recording(&recording, path, session, "test\nof recordings", &error), PFMLIB_SUCCESS);
+	assert_int_equal(
+		pfm_create_recording(&recording, path, session, "test\nof recordings", &error),
+		PFMLIB_SUCCESS);
 }
 
 static void begin(const char *const *texts, unsigned n)
@@ -146,7 +153,8 @@ static char *ours(unsigned *n)
 		fail_msg("%d %s", rc, error.detail);
 	while ((rc = pfm_next_record(reading, &r)) == 1)
 		if (r.type == PFM_RECORD_SAMPLE) {
-			fprintf(f, "%u %u %llu %llx %llx\n", r.tid, r.cpu, (unsigned long long)r.time, (unsigned long long)r.body.sample.addr,
+			fprintf(f, "%u %u %llu %llx %llx\n", r.tid, r.cpu,
+			        (unsigned long long)r.time, (unsigned long long)r.body.sample.addr,
 			        (unsigned long long)r.body.sample.ip);
 			(*n)++;
 		}
@@ -168,15 +176,18 @@ static char *theirs(unsigned *n)
 	FILE *out = open_memstream(&text, &size), *f;
 
 	*n = 0;
-	snprintf(command, sizeof(command), "perf script -i %s --ns -F tid,cpu,time,addr,ip 2>/dev/null", path);
+	snprintf(command, sizeof(command),
+	         "perf script -i %s --ns -F tid,cpu,time,addr,ip 2>/dev/null", path);
 	f = popen(command, "r");
 	while (f && fgets(line, sizeof(line), f)) {
 		unsigned long long seconds, ns, addr, ip;
 		unsigned tid, cpu;
 
-		if (sscanf(line, " %u [%u] %llu.%llu: %llx %llx", &tid, &cpu, &seconds, &ns, &addr, &ip) != 6)
+		if (sscanf(line, " %u [%u] %llu.%llu: %llx %llx", &tid, &cpu, &seconds, &ns, &addr,
+		           &ip) != 6)
 			continue;
-		fprintf(out, "%u %u %llu %llx %llx\n", tid, cpu, seconds * 1000000000 + ns, addr, ip);
+		fprintf(out, "%u %u %llu %llx %llx\n", tid, cpu, seconds * 1000000000 + ns, addr,
+		        ip);
 		(*n)++;
 	}
 	assert_int_equal(pclose(f), 0);
@@ -202,7 +213,8 @@ static pid_t three_threads(void)
 	if (pid == 0) {
 		pthread_t id[2];
 
-		if (pthread_create(&id[0], NULL, wait_for_ever, NULL) || pthread_create(&id[1], NULL, wait_for_ever, NULL) ||
+		if (pthread_create(&id[0], NULL, wait_for_ever, NULL) ||
+		    pthread_create(&id[1], NULL, wait_for_ever, NULL) ||
 		    write(ready[1], "", 1) != 1)
 			_exit(1);
 		pause();
@@ -213,7 +225,8 @@ static pid_t three_threads(void)
 	return pid;
 }
 
-/* What was there before the first record: each thread's name, and each mapping once, however many threads have it. */
+/* What was there before the first record: each thread's name, and each mapping once, however many
+ * threads have it. */
 static void what_was_mapped_before_is_told_once(void **state)
 {
 	enum { MANY = 400 };
@@ -267,7 +280,8 @@ static void what_is_written_is_read(void **state)
 	assert_string_equal(info.name, "minor-faults:u:period=10");
 }
 
-/* Events stand twice in a file, in front and among the features: all of them in both, the one beside samples too. */
+/* Events stand twice in a file, in front and among the features: all of them in both, the one
+ * beside samples too. */
 static void features_have_each_event(void **state)
 {
 	enum { EVENT_DESC = 12 };
@@ -286,7 +300,9 @@ static void features_have_each_event(void **state)
 	assert_int_equal(pread(fd, &head, sizeof(head), 0), sizeof(head));
 	assert_true(head.features[0] >> EVENT_DESC & 1);
 	n = (uint32_t)__builtin_popcountll(head.features[0] & ((1u << EVENT_DESC) - 1));
-	assert_int_equal(pread(fd, section, sizeof(section), (off_t)(head.data[0] + head.data[1] + n * sizeof(section))), sizeof(section));
+	assert_int_equal(pread(fd, section, sizeof(section),
+	                       (off_t)(head.data[0] + head.data[1] + n * sizeof(section))),
+	                 sizeof(section));
 	assert_int_equal(pread(fd, &n, sizeof(n), (off_t)section[0]), sizeof(n));
 	close(fd);
 	assert_int_equal(n, 3);
@@ -332,7 +348,8 @@ static void perf_unpacks_what_we_pack(void **state)
 	unsigned n, m;
 
 	(void)state;
-	if (!have_perf() || system("perf version --build-options 2>/dev/null | grep -q 'zstd: .*on'"))
+	if (!have_perf() ||
+	    system("perf version --build-options 2>/dev/null | grep -q 'zstd: .*on'"))
 		skip_because("there is no perf that knows zstd");
 	begin(TEXTS("page-faults:u", "minor-faults:u:period=10"));
 	if (pfm_compress_recording(recording, 1) == PFMLIB_ERR_NOTSUPP)
@@ -366,7 +383,8 @@ static void perf_prints_the_fields_of_tracepoints(void **state)
 	mount("none", "/sys/kernel/tracing", "tracefs", 0, NULL);
 	if (access("/sys/kernel/tracing/events/signal/signal_generate/format", R_OK))
 		skip_because("this user cannot read what tracepoints look like");
-	/* Not a system call's: a 64-bit kernel traces none of a 32-bit program. Nobody minds SIGURG. */
+	/* Not a system call's: a 64-bit kernel traces none of a 32-bit program. Nobody minds
+	 * SIGURG. */
 	begin(TEXTS("signal:signal_generate", "page-faults:u"));
 	for (unsigned i = 0; i < CALLS; i++)
 		raise(SIGURG);
@@ -389,10 +407,11 @@ static void read_perfs(const char *pack)
 
 	if (!have_perf())
 		skip_because("perf is not installed");
-	snprintf(command, sizeof(command), "perf record -q %s --sample-cpu -o %s -d -c 1 -e page-faults:u -e minor-faults:u true "
-	                                   ">/dev/null 2>&1",
-	         pack,
-	         path);
+	snprintf(command, sizeof(command),
+	         "perf record -q %s --sample-cpu -o %s -d -c 1 -e page-faults:u -e minor-faults:u "
+	         "true "
+	         ">/dev/null 2>&1",
+	         pack, path);
 	unlink(path); /* perf keeps what is there, under another name */
 	if (system(command))
 		skip_because("perf cannot record here");
@@ -474,7 +493,8 @@ static void a_killed_writer_leaves_a_readable_file(void **state)
 	pid_t pid;
 
 	(void)state;
-	begin(TEXTS("page-faults:u")); // ends the case where nothing can be sampled, before there is a child to go on with the others
+	begin(TEXTS("page-faults:u")); // ends the case where nothing can be sampled, before there
+	                               // is a child to go on with the others
 	finish();
 	pfm_close_session(session);
 	session = NULL;
@@ -508,11 +528,13 @@ static void record_for_ever(volatile unsigned *rounds)
 	}
 }
 
-/* Killed at any moment, be it in the middle of a write: what the last call that returned has moved is there. */
+/* Killed at any moment, be it in the middle of a write: what the last call that returned has moved
+ * is there. */
 static void killed_at_any_moment_it_is_readable(void **state)
 {
 	enum { KILLS = 24 };
-	volatile unsigned *rounds = mmap(NULL, sizeof(*rounds), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	volatile unsigned *rounds = mmap(NULL, sizeof(*rounds), PROT_READ | PROT_WRITE,
+	                                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	bool perf = have_perf();
 
 	(void)state;
@@ -610,7 +632,8 @@ static void what_is_no_recording_is_refused(void **state)
 	assert_non_null(error.detail);
 	assert_int_equal(pfm_open_recording(&reading, "/nonexistent/file", &error), PFMLIB_ERR_SYS);
 	assert_int_equal(error.sys_errno, ENOENT);
-	assert_int_equal(pfm_create_recording(&recording, path, NULL, NULL, &error), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_create_recording(&recording, path, NULL, NULL, &error),
+	                 PFMLIB_ERR_INVAL);
 }
 
 int main(void)

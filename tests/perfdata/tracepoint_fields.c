@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Fields of tracepoints: a session made up by hand, descriptions in a scripted tracefs, samples of which every byte is known. What is
- * declared how, and what lies where, to the last byte that belongs to the sample. */
+/* Fields of tracepoints: a session made up by hand, descriptions in a scripted tracefs, samples of
+ * which every byte is known. What is declared how, and what lies where, to the last byte that
+ * belongs to the sample. */
 #include "bare_session.h"
 
 #define FORMAT "/sys/kernel/tracing/events/a/b/format"
@@ -44,8 +45,8 @@ static void describe_lines(const char *const *lines, unsigned n)
 	char text[8192] = "name: b\nID: 7\nformat:\n";
 
 	for (unsigned i = 0; i < n; i++)
-		snprintf(text + strlen(text), sizeof(text) - strlen(text), "\tfield:%s;\toffset:%u;\tsize:4;\tsigned:%u;\n", lines[i], 4 * i,
-		         i % 2);
+		snprintf(text + strlen(text), sizeof(text) - strlen(text),
+		         "\tfield:%s;\toffset:%u;\tsize:4;\tsigned:%u;\n", lines[i], 4 * i, i % 2);
 	fake_file(&fake, FORMAT, text);
 }
 
@@ -57,7 +58,9 @@ static pfm_trace_field_t field(unsigned k)
 	return f;
 }
 
-/* ---- declarations -------------------------------------------------------------------------------------------------- */
+/* ---- declarations
+ * --------------------------------------------------------------------------------------------------
+ */
 
 static void declarations(void **state)
 {
@@ -72,7 +75,8 @@ static void declarations(void **state)
 		{ "char comm[16]", "comm", "char", PFM_TRACE_ARRAY },
 		{ "unsigned long args[6]", "args", "unsigned long", PFM_TRACE_ARRAY },
 		{ "__data_loc char[] text", "text", "char", PFM_TRACE_DYNAMIC },
-		{ "__rel_loc char[] text2", "text2", "char", PFM_TRACE_DYNAMIC | PFM_TRACE_RELATIVE },
+		{ "__rel_loc char[] text2", "text2", "char",
+		  PFM_TRACE_DYNAMIC | PFM_TRACE_RELATIVE },
 		{ "__data_loc unsigned long[] l", "l", "unsigned long", PFM_TRACE_DYNAMIC },
 		{ "struct x_y Z9_", "Z9_", "struct x_y", 0 },
 		{ "alone", "alone", "", 0 },
@@ -97,14 +101,21 @@ static void declarations(void **state)
 	}
 	/* A line without a name is none, nor one without a place. */
 	fake_file(&fake, FORMAT,
-	          "name: b\nID: 7\n\tfield:int ;\toffset:0;\tsize:4;\n\tfield:;\toffset:0;\tsize:4;\n\tfield:int a;\tsize:4;\n"
-	          "\tfield:int b;\toffset:;\tsize:4;\n\tfield:int c;\toffset:8;\n\tint d;\toffset:8;\tsize:4;\n"
-	          "\tfield:char[] ;\toffset:0;\tsize:4;\n\tfield:int good;\toffset:8;\tsize:2;\n\nprint fmt: \"field:x\"");
+	          "name: b\nID: 7\n\tfield:int "
+	          ";\toffset:0;\tsize:4;\n\tfield:;\toffset:0;\tsize:4;\n\tfield:int a;\tsize:4;\n"
+	          "\tfield:int b;\toffset:;\tsize:4;\n\tfield:int c;\toffset:8;\n\tint "
+	          "d;\toffset:8;\tsize:4;\n"
+	          "\tfield:char[] ;\toffset:0;\tsize:4;\n\tfield:int "
+	          "good;\toffset:8;\tsize:2;\n\nprint fmt: \"field:x\"");
 	if (sampling.free_trace_formats)
 		sampling.free_trace_formats(&sampling);
 	assert_string_equal(field(0).name, "good");
-	assert_true(field(0).offset == 8 && field(0).length == 2 && field(0).flags == 0); /* older kernels say nothing of signs */
-	assert_int_equal(pfm_describe_trace_field(s, 0, 1, &(pfm_trace_field_t){ .size = sizeof(pfm_trace_field_t) }), PFMLIB_ERR_NOTFOUND);
+	assert_true(field(0).offset == 8 && field(0).length == 2 &&
+	            field(0).flags == 0); /* older kernels say nothing of signs */
+	assert_int_equal(
+		pfm_describe_trace_field(s, 0, 1,
+	                                 &(pfm_trace_field_t){ .size = sizeof(pfm_trace_field_t) }),
+		PFMLIB_ERR_NOTFOUND);
 }
 
 static void as_many_as_there_is_room_for(void **state)
@@ -115,7 +126,8 @@ static void as_many_as_there_is_room_for(void **state)
 	(void)state;
 	snprintf(text, sizeof(text), "name: b\nID: 7\n");
 	for (unsigned i = 0; i < 300; i++)
-		snprintf(text + strlen(text), 100, "\tfield:int f%u;\toffset:%u;\tsize:4;\tsigned:0;\n", i, i);
+		snprintf(text + strlen(text), 100,
+		         "\tfield:int f%u;\toffset:%u;\tsize:4;\tsigned:0;\n", i, i);
 	fake_file(&fake, FORMAT, text);
 	assert_string_equal(field(0).name, "f0");
 	assert_string_equal(field(255).name, "f255");
@@ -125,14 +137,16 @@ static void as_many_as_there_is_room_for(void **state)
 	assert_int_equal(f.offset, 25);
 }
 
-/* ---- who may be asked ---------------------------------------------------------------------------------------------- */
+/* ---- who may be asked
+ * ---------------------------------------------------------------------------------------------- */
 
 static void questions_that_have_no_answer(void **state)
 {
 	pfm_trace_field_t f = PFM_INIT(f), none = { .size = 0 };
 
 	(void)state;
-	assert_int_equal(pfm_describe_trace_field(s, 0, 0, &f), PFMLIB_ERR_NOTSUPP); /* nobody describes it */
+	assert_int_equal(pfm_describe_trace_field(s, 0, 0, &f),
+	                 PFMLIB_ERR_NOTSUPP); /* nobody describes it */
 	describe_lines((const char *const[]){ "int a" }, 1);
 	assert_int_equal(pfm_describe_trace_field(s, 0, 0, &f), PFMLIB_SUCCESS);
 	assert_int_equal(pfm_describe_trace_field(s, 0, 1, &f), PFMLIB_ERR_NOTFOUND);
@@ -164,13 +178,21 @@ static void descriptions_are_kept(void **state)
 	fake_remove(&fake, FORMAT);
 	assert_string_equal(field(1).name, "b");
 	assert_int_equal(fake.uses[FAKE_OPEN], reads);
-	assert_int_equal(pfm_describe_trace_field(s, 1, 0, &(pfm_trace_field_t){ .size = sizeof(pfm_trace_field_t) }), PFMLIB_ERR_NOTSUPP);
+	assert_int_equal(
+		pfm_describe_trace_field(s, 1, 0,
+	                                 &(pfm_trace_field_t){ .size = sizeof(pfm_trace_field_t) }),
+		PFMLIB_ERR_NOTSUPP);
 	describe_lines((const char *const[]){ "int c" }, 1);
-	assert_int_equal(pfm_find_trace_field(s, 1, "c", &(pfm_trace_field_t){ .size = sizeof(pfm_trace_field_t) }), PFMLIB_SUCCESS);
+	assert_int_equal(
+		pfm_find_trace_field(s, 1, "c",
+	                             &(pfm_trace_field_t){ .size = sizeof(pfm_trace_field_t) }),
+		PFMLIB_SUCCESS);
 	assert_string_equal(field(0).name, "a");
 }
 
-/* ---- values -------------------------------------------------------------------------------------------------------- */
+/* ---- values
+ * --------------------------------------------------------------------------------------------------------
+ */
 
 static const uint8_t raw[] = { 0x81, 0x92, 0xa3, 0xb4, 0xc5, 0xd6, 0xe7, 0xf8, 0x09, 0x1a };
 static pfm_record_t record;
@@ -184,7 +206,10 @@ static void new_sample(const void *bytes, uint32_t n)
 
 static pfm_trace_field_t at(uint32_t offset, uint32_t length, uint32_t flags)
 {
-	return (pfm_trace_field_t){ .size = sizeof(pfm_trace_field_t), .offset = offset, .length = length, .flags = flags };
+	return (pfm_trace_field_t){ .size = sizeof(pfm_trace_field_t),
+		                    .offset = offset,
+		                    .length = length,
+		                    .flags = flags };
 }
 
 static uint64_t of_this_order(unsigned offset, unsigned n)
@@ -236,27 +261,36 @@ static void arrays(void **state)
 
 	(void)state;
 	new_sample(raw, sizeof(raw));
-	assert_int_equal(pfm_read_trace_field(s, &record, &f, &value, &bytes, &len), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_read_trace_field(s, &record, &f, &value, &bytes, &len),
+	                 PFMLIB_SUCCESS);
 	assert_true(value == 0 && bytes == raw + 2 && len == 4);
 	assert_int_equal(pfm_read_trace_field(s, &record, &f, NULL, NULL, NULL), PFMLIB_SUCCESS);
 	f = at(UINT32_MAX, UINT32_MAX, 0);
-	assert_int_equal(pfm_read_trace_field(s, &record, &f, &value, NULL, NULL), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_read_trace_field(s, &record, &f, &value, NULL, NULL),
+	                 PFMLIB_ERR_NOTFOUND);
 	f = at(UINT32_MAX - 1, 4, 0);
-	assert_int_equal(pfm_read_trace_field(s, &record, &f, &value, NULL, NULL), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_read_trace_field(s, &record, &f, &value, NULL, NULL),
+	                 PFMLIB_ERR_NOTFOUND);
 	record.type = PFM_RECORD_COMM;
 	f = at(0, 4, 0);
-	assert_int_equal(pfm_read_trace_field(s, &record, &f, &value, NULL, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_read_trace_field(s, &record, &f, &value, NULL, NULL),
+	                 PFMLIB_ERR_INVAL);
 	new_sample(NULL, 100);
-	assert_int_equal(pfm_read_trace_field(s, &record, &f, &value, NULL, NULL), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_read_trace_field(s, &record, &f, &value, NULL, NULL),
+	                 PFMLIB_ERR_NOTFOUND);
 	f.size = 0;
-	assert_int_equal(pfm_read_trace_field(s, &record, &f, &value, NULL, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_read_trace_field(s, &record, &f, &value, NULL, NULL),
+	                 PFMLIB_ERR_INVAL);
 	f.size = sizeof(f);
-	assert_int_equal(pfm_read_trace_field(NULL, &record, &f, &value, NULL, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_read_trace_field(NULL, &record, &f, &value, NULL, NULL),
+	                 PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_read_trace_field(s, NULL, &f, &value, NULL, NULL), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_read_trace_field(s, &record, NULL, &value, NULL, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_read_trace_field(s, &record, NULL, &value, NULL, NULL),
+	                 PFMLIB_ERR_INVAL);
 }
 
-/* A word that says where the bytes are and how many: @where from the start of the sample's bytes, or from behind the word. */
+/* A word that says where the bytes are and how many: @where from the start of the sample's bytes,
+ * or from behind the word. */
 static void expect_dynamic(uint32_t flags, uint16_t where, uint16_t n, unsigned start)
 {
 	static uint8_t bytes[24];
@@ -294,10 +328,12 @@ static void dynamic_fields(void **state)
 	expect_dynamic(0, 0, 0xffff, 0);
 	/* Where the word itself is not all there, nothing is. */
 	new_sample(bytes, sizeof(bytes));
-	assert_int_equal(pfm_read_trace_field(s, &record, &f, NULL, NULL, NULL), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_read_trace_field(s, &record, &f, NULL, NULL, NULL),
+	                 PFMLIB_ERR_NOTFOUND);
 }
 
 #define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, begin, end)
 
-UNIT(perfdata_tracepoint_fields, CASE(declarations), CASE(as_many_as_there_is_room_for), CASE(questions_that_have_no_answer),
-     CASE(descriptions_are_kept), CASE(numbers), CASE(arrays), CASE(dynamic_fields));
+UNIT(perfdata_tracepoint_fields, CASE(declarations), CASE(as_many_as_there_is_room_for),
+     CASE(questions_that_have_no_answer), CASE(descriptions_are_kept), CASE(numbers), CASE(arrays),
+     CASE(dynamic_fields));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a recording holds of tracefs, byte for byte, and which text describes a tracepoint: that of its number, wherever tracefs is
- * mounted, once for each. */
+/* What a recording holds of tracefs, byte for byte, and which text describes a tracepoint: that of
+ * its number, wherever tracefs is mounted, once for each. */
 #include "bare_session.h"
 
 #define EVENTS "/sys/kernel/tracing/events/"
@@ -57,7 +57,8 @@ static void numbers(void **state)
 	assert_false(pfmi_perfdata_has_tracepoint_id("name: x\nID: 372\nformat:\n", 37));
 	assert_false(pfmi_perfdata_has_tracepoint_id("name: x\nID: 37\nformat:\n", 372));
 	assert_true(pfmi_perfdata_has_tracepoint_id("\nID: 18446744073709551615", UINT64_MAX));
-	assert_false(pfmi_perfdata_has_tracepoint_id("ID: 372\n", 372)); /* the first line is a name's */
+	assert_false(
+		pfmi_perfdata_has_tracepoint_id("ID: 372\n", 372)); /* the first line is a name's */
 	assert_false(pfmi_perfdata_has_tracepoint_id("name: x\nXID: 372\n", 372));
 	assert_false(pfmi_perfdata_has_tracepoint_id("", 0));
 	assert_true(pfmi_perfdata_has_tracepoint_id("\nID: 0\n", 0));
@@ -111,7 +112,9 @@ static void modifiers_are_no_name(void **state)
 	expect_format(2, NULL);
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------------------------- */
+/* ---- the whole
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 static struct byte_buffer expected, out;
 
@@ -237,7 +240,8 @@ static void no_room(void **state)
 	fake_file(&fake, EVENTS "a/b/format", "first\nID: 1");
 	add_count("a:b", PERF_TYPE_TRACEPOINT, 1);
 	/* More than half of what may be: it is never made longer. */
-	out = (struct byte_buffer){ .data = malloc(MAX_UNPACKED_SIZE / 2 + 1), .capacity = MAX_UNPACKED_SIZE / 2 + 1 };
+	out = (struct byte_buffer){ .data = malloc(MAX_UNPACKED_SIZE / 2 + 1),
+		                    .capacity = MAX_UNPACKED_SIZE / 2 + 1 };
 	assert_non_null(out.data);
 	for (size_t left = 0; !ok; left++) {
 		assert_true(left < 200);
@@ -250,6 +254,6 @@ static void no_room(void **state)
 
 #define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, begin, end)
 
-UNIT(perfdata_tracing_data, cmocka_unit_test(numbers), CASE(which_text), CASE(where_nothing_is_mounted), CASE(modifiers_are_no_name),
-     CASE(byte_for_byte), CASE(it_is_added),
-     CASE(no_room));
+UNIT(perfdata_tracing_data, cmocka_unit_test(numbers), CASE(which_text),
+     CASE(where_nothing_is_mounted), CASE(modifiers_are_no_name), CASE(byte_for_byte),
+     CASE(it_is_added), CASE(no_room));

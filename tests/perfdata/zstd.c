@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* zstd and the buffer that it fills: streams that come in pieces of every size, that are none, and that would unpack to more than anybody
- * may ask for. */
+/* zstd and the buffer that it fills: streams that come in pieces of every size, that are none, and
+ * that would unpack to more than anybody may ask for. */
 #include "units.h"
 #include "perfdata/perfdata.h"
 
-/* ---- a buffer that grows ------------------------------------------------------------------------------------------- */
+/* ---- a buffer that grows
+ * ------------------------------------------------------------------------------------------- */
 
 static void add(struct byte_buffer *b, uint8_t byte, size_t n)
 {
@@ -28,7 +29,8 @@ static void room(void **state)
 	assert_int_equal(b.end, 110);
 	b.n_consumed = 9;
 	at = b.data;
-	assert_true(pfmi_perfdata_reserve_bytes(&b, b.capacity - b.end + 9)); /* as much as there is then */
+	assert_true(pfmi_perfdata_reserve_bytes(&b, b.capacity - b.end +
+	                                                    9)); /* as much as there is then */
 	assert_ptr_equal(b.data, at);
 	assert_true(b.n_consumed == 0 && b.end == 101);
 	assert_int_equal(b.data[0], 1);
@@ -62,7 +64,9 @@ static void too_much(void **state)
 	free(b.data);
 }
 
-/* ---- packing ------------------------------------------------------------------------------------------------------- */
+/* ---- packing
+ * -------------------------------------------------------------------------------------------------------
+ */
 
 #define PLAIN 300000u /* more than one step of unpacking */
 
@@ -105,7 +109,8 @@ static void expect_plain(size_t n, size_t step, size_t expected)
 	struct byte_buffer out = { .data = NULL };
 
 	for (size_t at = 0; at < n; at += step)
-		assert_true(pfmi_perfdata_decompress_bytes(z, &out, packed + at, step < n - at ? step : n - at));
+		assert_true(pfmi_perfdata_decompress_bytes(z, &out, packed + at,
+		                                           step < n - at ? step : n - at));
 	assert_int_equal(out.end, expected);
 	if (expected)
 		assert_memory_equal(out.data, plain, expected);
@@ -114,7 +119,9 @@ static void expect_plain(size_t n, size_t step, size_t expected)
 
 static void pieces_of_every_size(void **state)
 {
-	static const size_t sizes[] = { 0, 1, 100, MIN_UNPACK_SIZE - 1, MIN_UNPACK_SIZE, MIN_UNPACK_SIZE + 1, PLAIN };
+	static const size_t sizes[] = {
+		0, 1, 100, MIN_UNPACK_SIZE - 1, MIN_UNPACK_SIZE, MIN_UNPACK_SIZE + 1, PLAIN
+	};
 	static const size_t steps[] = { 1, 7, 1000, SIZE_MAX };
 
 	(void)state;
@@ -123,7 +130,8 @@ static void pieces_of_every_size(void **state)
 			expect_plain(pack(sizes[i]), steps[k], sizes[i]);
 }
 
-/* A record holds a frame, and the next one goes on in the same stream; what is taken out of the buffer meanwhile does not matter. */
+/* A record holds a frame, and the next one goes on in the same stream; what is taken out of the
+ * buffer meanwhile does not matter. */
 static void frames_behind_frames(void **state)
 {
 	struct byte_buffer out = { .data = NULL };
@@ -136,7 +144,8 @@ static void frames_behind_frames(void **state)
 		assert_int_equal(out.end - out.n_consumed, 1000 + i);
 		assert_memory_equal(out.data + out.n_consumed, plain, 1000 + i);
 		out.n_consumed = out.end;
-		assert_true(pfmi_perfdata_decompress_bytes(z, &out, packed, 0)); /* nothing is nothing */
+		assert_true(pfmi_perfdata_decompress_bytes(z, &out, packed,
+		                                           0)); /* nothing is nothing */
 	}
 	free(out.data);
 }
@@ -148,7 +157,8 @@ static void what_does_not_fit_is_not_packed(void **state)
 	(void)state;
 	for (size_t n = 0; n < 8; n++)
 		assert_int_equal(pfmi_perfdata_compress_frame(z, packed, n, plain, 1000, 1), 0);
-	assert_int_equal(pfmi_perfdata_compress_frame(z, packed, sizeof(packed), plain, 1000, 1), size);
+	assert_int_equal(pfmi_perfdata_compress_frame(z, packed, sizeof(packed), plain, 1000, 1),
+	                 size);
 }
 
 static void what_is_no_stream(void **state)
@@ -199,6 +209,6 @@ static void without_the_library(void **state)
 
 #define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, open_library, close_library)
 
-UNIT(perfdata_zstd, cmocka_unit_test(room), cmocka_unit_test(too_much), CASE(pieces_of_every_size), CASE(frames_behind_frames),
-     CASE(what_does_not_fit_is_not_packed), CASE(what_is_no_stream), CASE(a_stream_that_stands_for_too_much),
-     cmocka_unit_test(without_the_library));
+UNIT(perfdata_zstd, cmocka_unit_test(room), cmocka_unit_test(too_much), CASE(pieces_of_every_size),
+     CASE(frames_behind_frames), CASE(what_does_not_fit_is_not_packed), CASE(what_is_no_stream),
+     CASE(a_stream_that_stands_for_too_much), cmocka_unit_test(without_the_library));

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What interrupt handlers and the registers of ProfileMe say: each bit alone, each edge, each refusal. */
+/* What interrupt handlers and the registers of ProfileMe say: each bit alone, each edge, each
+ * refusal. */
 #include "units.h"
 #include <ctype.h>
 #include <perfmon/alpha.h>
 
-static const int TYPES[] = { PFMLIB_ALPHA_EV4_PMU, PFMLIB_ALPHA_EV5_PMU, PFMLIB_ALPHA_PCA56_PMU, PFMLIB_ALPHA_EV6_PMU,
-	                     PFMLIB_ALPHA_EV67_PMU };
+static const int TYPES[] = { PFMLIB_ALPHA_EV4_PMU, PFMLIB_ALPHA_EV5_PMU, PFMLIB_ALPHA_PCA56_PMU,
+	                     PFMLIB_ALPHA_EV6_PMU, PFMLIB_ALPHA_EV67_PMU };
 
 static void interrupts(void **state)
 {
@@ -13,34 +14,55 @@ static void interrupts(void **state)
 	for (size_t i = 0; i < COUNT(TYPES); i++)
 		for (uint64_t n = 0; n < 5; n++) {
 			uint64_t regs[3] = { 4, 0x650, n };
-			int want = n < pfm_alpha_num_counters(TYPES[i]) ? PFMLIB_SUCCESS : PFMLIB_ERR_INVAL;
+			int want = n < pfm_alpha_num_counters(TYPES[i]) ? PFMLIB_SUCCESS
+			                                                : PFMLIB_ERR_INVAL;
 			pfm_alpha_interrupt_t out = { 0 };
 
-			assert_int_equal(pfm_alpha_decode_interrupt(TYPES[i], PFM_ALPHA_OS_UNIX, regs, &out), want);
+			assert_int_equal(
+				pfm_alpha_decode_interrupt(TYPES[i], PFM_ALPHA_OS_UNIX, regs, &out),
+				want);
 			if (want == PFMLIB_SUCCESS)
-				assert_true(out.counter == n && out.ipl == 6 && strcmp(out.entry, "entINT") == 0 && out.vector == 0x650);
-			assert_int_equal(pfm_alpha_decode_interrupt(TYPES[i], PFM_ALPHA_OS_VMS, regs + 2, &out), want);
+				assert_true(out.counter == n && out.ipl == 6 &&
+				            strcmp(out.entry, "entINT") == 0 &&
+				            out.vector == 0x650);
+			assert_int_equal(pfm_alpha_decode_interrupt(TYPES[i], PFM_ALPHA_OS_VMS,
+			                                            regs + 2, &out),
+			                 want);
 			if (want == PFMLIB_SUCCESS)
-				assert_true(out.counter == n && out.ipl == 29 && strcmp(out.entry, "") == 0 && out.vector == 0x650);
+				assert_true(out.counter == n && out.ipl == 29 &&
+				            strcmp(out.entry, "") == 0 && out.vector == 0x650);
 		}
 }
 
 static void interrupts_of_others(void **state)
 {
-	static const uint64_t bad[][3] = { { 3, 0x650, 0 }, { 5, 0x650, 0 }, { 4, 0x651, 0 }, { 4, 0x64f, 0 } };
+	static const uint64_t bad[][3] = {
+		{ 3, 0x650, 0 }, { 5, 0x650, 0 }, { 4, 0x651, 0 }, { 4, 0x64f, 0 }
+	};
 	uint64_t regs[3] = { 4, 0x650, UINT64_C(1) << 32 };
 	pfm_alpha_interrupt_t out;
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(bad); i++)
-		assert_int_equal(pfm_alpha_decode_interrupt(PFMLIB_ALPHA_EV5_PMU, PFM_ALPHA_OS_UNIX, bad[i], &out), PFMLIB_ERR_NOTFOUND);
-	assert_int_equal(pfm_alpha_decode_interrupt(PFMLIB_ALPHA_EV5_PMU, PFM_ALPHA_OS_UNIX, regs, &out), PFMLIB_ERR_INVAL);
+		assert_int_equal(pfm_alpha_decode_interrupt(PFMLIB_ALPHA_EV5_PMU, PFM_ALPHA_OS_UNIX,
+		                                            bad[i], &out),
+		                 PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(
+		pfm_alpha_decode_interrupt(PFMLIB_ALPHA_EV5_PMU, PFM_ALPHA_OS_UNIX, regs, &out),
+		PFMLIB_ERR_INVAL);
 	regs[2] = 0;
-	assert_int_equal(pfm_alpha_decode_interrupt(PFMLIB_ALPHA_EV5_PMU, 2, regs, &out), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_alpha_decode_interrupt(PFMLIB_ALPHA_EV5_PMU, -1, regs, &out), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_alpha_decode_interrupt(4, PFM_ALPHA_OS_UNIX, regs, &out), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_alpha_decode_interrupt(PFMLIB_ALPHA_EV5_PMU, PFM_ALPHA_OS_UNIX, NULL, &out), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_alpha_decode_interrupt(PFMLIB_ALPHA_EV5_PMU, PFM_ALPHA_OS_UNIX, regs, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_decode_interrupt(PFMLIB_ALPHA_EV5_PMU, 2, regs, &out),
+	                 PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_decode_interrupt(PFMLIB_ALPHA_EV5_PMU, -1, regs, &out),
+	                 PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_decode_interrupt(4, PFM_ALPHA_OS_UNIX, regs, &out),
+	                 PFMLIB_ERR_INVAL);
+	assert_int_equal(
+		pfm_alpha_decode_interrupt(PFMLIB_ALPHA_EV5_PMU, PFM_ALPHA_OS_UNIX, NULL, &out),
+		PFMLIB_ERR_INVAL);
+	assert_int_equal(
+		pfm_alpha_decode_interrupt(PFMLIB_ALPHA_EV5_PMU, PFM_ALPHA_OS_UNIX, regs, NULL),
+		PFMLIB_ERR_INVAL);
 }
 
 enum { STATISTICS = 44 };
@@ -83,7 +105,8 @@ static void ratios(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i <= STATISTICS; i++) {
-		const char *name = pfm_alpha_statistic_name(i), *end = name ? strstr(name, "_PER_RET") : NULL;
+		const char *name = pfm_alpha_statistic_name(i),
+			   *end = name ? strstr(name, "_PER_RET") : NULL;
 		int got = pfm_alpha_ratio(i, 7, 3, &num, &den);
 
 		assert_int_equal(got, end ? PFMLIB_SUCCESS : PFMLIB_ERR_INVAL);
@@ -103,35 +126,39 @@ static void statistics_of_registers(void **state)
 {
 	static const struct {
 		unsigned bit, statistic;
-	} control[] = { { 0, PF67_PM_CBR_TAKEN }, { 1, PF67_PM_VALID }, { 26, PF67_PM_EARLY_KILL }, { 27, PF67_PM_MAP_STALL } };
+	} control[] = { { 0, PF67_PM_CBR_TAKEN },
+		        { 1, PF67_PM_VALID },
+		        { 26, PF67_PM_EARLY_KILL },
+		        { 27, PF67_PM_MAP_STALL } };
 	static const struct {
 		uint64_t entry;
 		unsigned statistic;
-	} entries[] = { { 0x581, PF67_PM_ITB_MISS }, { 0x481, PF67_PM_ISTREAM_ACCVIO }, { 0x681, PF67_PM_INTERRUPT } };
+	} entries[] = { { 0x581, PF67_PM_ITB_MISS },
+		        { 0x481, PF67_PM_ISTREAM_ACCVIO },
+		        { 0x681, PF67_PM_INTERRUPT } };
 	uint64_t all = 0;
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(control); i++) {
-		assert_true(pfm_alpha_pctr_ctl_statistics(BIT(control[i].bit)) == BIT(control[i].statistic));
+		assert_true(pfm_alpha_pctr_ctl_statistics(BIT(control[i].bit)) ==
+		            BIT(control[i].statistic));
 		all |= BIT(control[i].statistic);
 	}
 	assert_true(pfm_alpha_pctr_ctl_statistics(~UINT64_C(0)) == all);
 	assert_true(pfm_alpha_pctr_ctl_statistics(~(BIT(0) | BIT(1) | BIT(26) | BIT(27))) == 0);
-	for (size_t i = 0; i < COUNT(entries); i++) { /* the 15 bits of an address in PALcode, whatever is above them */
-		assert_true(pfm_alpha_pmpc_statistics(entries[i].entry) == BIT(entries[i].statistic));
-		assert_true(pfm_alpha_pmpc_statistics(entries[i].entry | ~UINT64_C(0x7fff)) == BIT(entries[i].statistic));
+	for (size_t i = 0; i < COUNT(entries);
+	     i++) { /* the 15 bits of an address in PALcode, whatever is above them */
+		assert_true(pfm_alpha_pmpc_statistics(entries[i].entry) ==
+		            BIT(entries[i].statistic));
+		assert_true(pfm_alpha_pmpc_statistics(entries[i].entry | ~UINT64_C(0x7fff)) ==
+		            BIT(entries[i].statistic));
 		assert_true(pfm_alpha_pmpc_statistics(entries[i].entry ^ 0x4000) == 0);
 		assert_true(pfm_alpha_pmpc_statistics(entries[i].entry ^ 1) == 0);
 	}
 	assert_true(pfm_alpha_pmpc_statistics(0) == 0);
 }
 
-enum { PAR = 29,
-       ICM = 33,
-       TYPE = 34,
-       LSO = 38,
-       TRP = 39,
-       MIS = 40 };
+enum { PAR = 29, ICM = 33, TYPE = 34, LSO = 38, TRP = 39, MIS = 40 };
 
 static const struct {
 	int type;
@@ -164,26 +191,34 @@ static void traps(void **state)
 {
 	(void)state;
 	for (unsigned type = 0; type < 16; type++)
-		for (unsigned flags = 0; flags < 8; flags++) { /* trapped, mispredicted, out of order */
-			uint64_t stat = (uint64_t)type << TYPE | (flags & 1 ? BIT(TRP) : 0) | (flags & 2 ? BIT(MIS) : 0) | (flags & 4 ? BIT(LSO) : 0);
+		for (unsigned flags = 0; flags < 8;
+		     flags++) { /* trapped, mispredicted, out of order */
+			uint64_t stat = (uint64_t)type << TYPE | (flags & 1 ? BIT(TRP) : 0) |
+			                (flags & 2 ? BIT(MIS) : 0) | (flags & 4 ? BIT(LSO) : 0);
 			uint64_t want = 0;
 			pfm_alpha_sample_t s;
 
 			if (flags & 1)
-				want = BIT(PF67_PM_TRAP) | (flags & 2 ? BIT(PF67_PM_MISPREDICT) : trap_bit(type));
+				want = BIT(PF67_PM_TRAP) |
+				       (flags & 2 ? BIT(PF67_PM_MISPREDICT) : trap_bit(type));
 			if ((flags & 3) == 1 && (flags & 4) && type == PFM_ALPHA_TRAP_REPLAY)
 				want |= BIT(PF67_PM_LDST_ORDER_TRAP);
 			assert_true(pfm_alpha_i_stat_statistics(stat) == want);
 			memset(&s, 0xff, sizeof s);
 			pfm_alpha_decode_sample(stat, 0, 0, &s);
-			assert_int_equal(s.trap, !(flags & 1) || (flags & 2) ? PFM_ALPHA_TRAP_NONE : trap_bit(type) ? (int)type
-			                                                                                            : PFM_ALPHA_TRAP_INVALID);
+			assert_int_equal(s.trap, !(flags & 1) || (flags & 2) ? PFM_ALPHA_TRAP_NONE
+			                         : trap_bit(type)            ? (int)type
+			                                          : PFM_ALPHA_TRAP_INVALID);
 			if (flags & 1)
-				assert_true((s.trap_name[0] != '\0') == ((flags & 2) || trap_bit(type)));
+				assert_true((s.trap_name[0] != '\0') ==
+				            ((flags & 2) || trap_bit(type)));
 			else
 				assert_string_equal(s.trap_name, "");
-			assert_true(!(flags & 2) || !(flags & 1) || strcmp(s.trap_name, "mispredict") == 0);
-			assert_true(s.trapped == (flags & 1) && s.mispredicted == (flags >> 1 & 1) && s.load_store_order == flags >> 2);
+			assert_true(!(flags & 2) || !(flags & 1) ||
+			            strcmp(s.trap_name, "mispredict") == 0);
+			assert_true(s.trapped == (flags & 1) &&
+			            s.mispredicted == (flags >> 1 & 1) &&
+			            s.load_store_order == flags >> 2);
 		}
 }
 
@@ -202,15 +237,20 @@ static void fields_of_samples(void **state)
 		assert_true(s.icache_parity == !inverted && s.icache_miss == inverted);
 		for (unsigned bit = 0; bit < 64; bit++) {
 			pfm_alpha_decode_sample(BIT(bit) ^ turn, 0, BIT(bit) ^ turn, &s);
-			assert_int_equal(s.residue, (bit >= 30 && bit <= 32 ? 1u << (bit - 30) : 0) ^ (inverted ? 7 : 0));
+			assert_int_equal(s.residue,
+			                 (bit >= 30 && bit <= 32 ? 1u << (bit - 30) : 0) ^
+			                         (inverted ? 7 : 0));
 			assert_int_equal(s.taken, (bit == 0) ^ inverted);
 			assert_int_equal(s.valid, (bit == 1) ^ inverted);
-			assert_int_equal(s.mode, (bit == 2 || bit == 3 ? 1u << (bit - 2) : 0) ^ (inverted ? 3 : 0));
+			assert_int_equal(s.mode, (bit == 2 || bit == 3 ? 1u << (bit - 2) : 0) ^
+			                                 (inverted ? 3 : 0));
 			assert_int_equal(s.profileme, (bit == 4) ^ inverted);
-			assert_int_equal(s.pctr1, (bit >= 6 && bit < 26 ? 1u << (bit - 6) : 0) ^ (inverted ? 0xfffff : 0));
+			assert_int_equal(s.pctr1, (bit >= 6 && bit < 26 ? 1u << (bit - 6) : 0) ^
+			                                  (inverted ? 0xfffff : 0));
 			assert_int_equal(s.killed_early, (bit == 26) ^ inverted);
 			assert_int_equal(s.stalled, (bit == 27) ^ inverted);
-			assert_int_equal(s.pctr0, (bit >= 28 && bit < 48 ? 1u << (bit - 28) : 0) ^ (inverted ? 0xfffff : 0));
+			assert_int_equal(s.pctr0, (bit >= 28 && bit < 48 ? 1u << (bit - 28) : 0) ^
+			                                  (inverted ? 0xfffff : 0));
 			assert_int_equal(s.trapped, (bit == TRP) ^ inverted);
 			assert_int_equal(s.mispredicted, (bit == MIS) ^ inverted);
 			assert_int_equal(s.load_store_order, (bit == LSO) ^ inverted);
@@ -235,7 +275,8 @@ static void addresses(void **state)
 	pfm_alpha_decode_sample(0, 0x12000abce, 0, &s);
 	assert_true(s.pc == 0x12000abcc && s.pal == 0);
 	pfm_alpha_decode_sample(0, 0x8581, 0, &s);
-	assert_true(s.pc == 0 && s.pal == 1 && s.pc_in_exc_addr == 1 && s.statistics == BIT(PF67_PM_ITB_MISS));
+	assert_true(s.pc == 0 && s.pal == 1 && s.pc_in_exc_addr == 1 &&
+	            s.statistics == BIT(PF67_PM_ITB_MISS));
 }
 
 /* Valid and not trapped: retired. Not valid, and anything known of it: aborted. */
@@ -263,12 +304,16 @@ static void retired_or_aborted(void **state)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		pfm_alpha_decode_sample(rows[i].i_stat, 0, rows[i].control, &s);
 		assert_true((s.statistics & ends) == rows[i].want);
-		assert_true((s.statistics & ~ends) == (pfm_alpha_i_stat_statistics(rows[i].i_stat) | pfm_alpha_pctr_ctl_statistics(rows[i].control)));
+		assert_true((s.statistics & ~ends) ==
+		            (pfm_alpha_i_stat_statistics(rows[i].i_stat) |
+		             pfm_alpha_pctr_ctl_statistics(rows[i].control)));
 	}
 	pfm_alpha_decode_sample(trapped, 0, killed | valid, &s);
 	assert_true(s.trapped && s.killed_early && s.valid);
 }
 
-UNIT(pmu_alpha_decode, cmocka_unit_test(interrupts), cmocka_unit_test(interrupts_of_others), cmocka_unit_test(names_of_statistics),
-     cmocka_unit_test(ratios), cmocka_unit_test(statistics_of_registers), cmocka_unit_test(traps), cmocka_unit_test(fields_of_samples),
-     cmocka_unit_test(addresses), cmocka_unit_test(retired_or_aborted));
+UNIT(pmu_alpha_decode, cmocka_unit_test(interrupts), cmocka_unit_test(interrupts_of_others),
+     cmocka_unit_test(names_of_statistics), cmocka_unit_test(ratios),
+     cmocka_unit_test(statistics_of_registers), cmocka_unit_test(traps),
+     cmocka_unit_test(fields_of_samples), cmocka_unit_test(addresses),
+     cmocka_unit_test(retired_or_aborted));

@@ -6,34 +6,22 @@
 #include <perfmon/alpha.h>
 
 /* The driver's numbers, and the generic ones of the kernel that lead to them. */
-enum { CYCLES = 1,
-       INSTRUCTIONS,
-       MISSES,
-       REPLAYS };
+enum { CYCLES = 1, INSTRUCTIONS, MISSES, REPLAYS };
 
 static const struct {
 	uint64_t config;
 	uint32_t type;
 	int answer; /* a number, or an errno */
 } EVENTS[] = {
-	{ 0, 0, CYCLES },
-	{ 1, 0, INSTRUCTIONS },
-	{ 2, 0, -EPERM },
-	{ 3, 0, MISSES },
-	{ 4, 0, -EINVAL },
-	{ UINT64_MAX, 0, -EINVAL },
-	{ 0, 1, -ENOENT },
-	{ 1, 2, -ENOENT },
-	{ 0, 3, -EOPNOTSUPP },
-	{ 0, 4, -EINVAL },
-	{ 1, 4, CYCLES },
-	{ 2, 4, INSTRUCTIONS },
-	{ 3, 4, MISSES },
-	{ 4, 4, REPLAYS },
-	{ 5, 4, -EINVAL },
-	{ UINT64_C(1) << 32 | 1, 4, -EINVAL },
-	{ 0, 5, -ENOENT },
-	{ 1, 6, -ENOENT },
+	{ 0, 0, CYCLES },           { 1, 0, INSTRUCTIONS },
+	{ 2, 0, -EPERM },           { 3, 0, MISSES },
+	{ 4, 0, -EINVAL },          { UINT64_MAX, 0, -EINVAL },
+	{ 0, 1, -ENOENT },          { 1, 2, -ENOENT },
+	{ 0, 3, -EOPNOTSUPP },      { 0, 4, -EINVAL },
+	{ 1, 4, CYCLES },           { 2, 4, INSTRUCTIONS },
+	{ 3, 4, MISSES },           { 4, 4, REPLAYS },
+	{ 5, 4, -EINVAL },          { UINT64_C(1) << 32 | 1, 4, -EINVAL },
+	{ 0, 5, -ENOENT },          { 1, 6, -ENOENT },
 	{ 1, UINT32_MAX, -ENOENT },
 };
 
@@ -51,14 +39,18 @@ static void events(void **state)
 	for (size_t i = 0; i < COUNT(EVENTS); i++) {
 		unsigned raw = 77, counter = 77;
 		uint64_t mode = 77;
-		int got = pfm_alpha_linux_event(EVENTS[i].type, EVENTS[i].config, &raw, &counter, &mode);
+		int got = pfm_alpha_linux_event(EVENTS[i].type, EVENTS[i].config, &raw, &counter,
+		                                &mode);
 
 		assert_int_equal(got, EVENTS[i].answer < 0 ? EVENTS[i].answer : 0);
-		assert_int_equal(pfm_alpha_linux_event(EVENTS[i].type, EVENTS[i].config, NULL, NULL, NULL), got);
+		assert_int_equal(
+			pfm_alpha_linux_event(EVENTS[i].type, EVENTS[i].config, NULL, NULL, NULL),
+			got);
 		if (got < 0)
 			assert_true(raw == 77 && counter == 77 && mode == 77);
 		else
-			assert_true(raw == (unsigned)EVENTS[i].answer && counter == alone[raw].counter && mode == alone[raw].mode);
+			assert_true(raw == (unsigned)EVENTS[i].answer &&
+			            counter == alone[raw].counter && mode == alone[raw].mode);
 	}
 }
 
@@ -70,49 +62,65 @@ static void pairs(void **state)
 	(void)state;
 	for (unsigned a = 0; a < 6; a++)
 		for (unsigned b = 0; b < 6; b++) {
-			bool swapped = (a == CYCLES && b == INSTRUCTIONS) || (a == MISSES && b == INSTRUCTIONS) || (a == REPLAYS && b == CYCLES);
-			bool straight = (b == CYCLES && a == INSTRUCTIONS) || (b == MISSES && a == INSTRUCTIONS) || (b == REPLAYS && a == CYCLES);
+			bool swapped = (a == CYCLES && b == INSTRUCTIONS) ||
+			               (a == MISSES && b == INSTRUCTIONS) ||
+			               (a == REPLAYS && b == CYCLES);
+			bool straight = (b == CYCLES && a == INSTRUCTIONS) ||
+			                (b == MISSES && a == INSTRUCTIONS) ||
+			                (b == REPLAYS && a == CYCLES);
 			unsigned counter[2] = { 77, 77 };
 			uint64_t mode = 77;
 			int got = pfm_alpha_linux_pair((unsigned[]){ a, b }, counter, &mode);
 
 			assert_int_equal(got, swapped || straight ? 0 : -EINVAL);
-			assert_int_equal(pfm_alpha_linux_pair((unsigned[]){ a, b }, NULL, NULL), got);
+			assert_int_equal(pfm_alpha_linux_pair((unsigned[]){ a, b }, NULL, NULL),
+			                 got);
 			if (got) {
 				assert_true(counter[0] == 77 && counter[1] == 77 && mode == 77);
 				continue;
 			}
 			good++;
-			assert_true(counter[0] == (swapped ? 1 : 0) && counter[1] == (swapped ? 0 : 1));
-			assert_int_equal(mode, a == MISSES || b == MISSES     ? PF67_RET_INST_AND_BCACHE_MISS
-			                       : a == REPLAYS || b == REPLAYS ? PF67_CYCLES_AND_REPLAY_TRAPS
-			                                                      : PF67_RET_INST_AND_CYCLES);
+			assert_true(counter[0] == (swapped ? 1 : 0) &&
+			            counter[1] == (swapped ? 0 : 1));
+			assert_int_equal(
+				mode, a == MISSES || b == MISSES     ? PF67_RET_INST_AND_BCACHE_MISS
+				      : a == REPLAYS || b == REPLAYS ? PF67_CYCLES_AND_REPLAY_TRAPS
+								     : PF67_RET_INST_AND_CYCLES);
 		}
 	assert_int_equal(good, 6);
 	assert_int_equal(pfm_alpha_linux_pair(NULL, NULL, NULL), -EINVAL);
 }
 
-/* The counter overflows after the period, as far as it reaches: 2^20 - 1 at most, 16 and 4 at least. */
+/* The counter overflows after the period, as far as it reaches: 2^20 - 1 at most, 16 and 4 at
+ * least. */
 static void writes(void **state)
 {
-	static const uint64_t periods[] = { 0, 1, 3, 4, 5, 15, 16, 17, 0xffffe, 0xfffff, 0x100000, UINT64_MAX };
+	static const uint64_t periods[] = { 0,  1,  3,       4,       5,        15,
+		                            16, 17, 0xffffe, 0xfffff, 0x100000, UINT64_MAX };
 
 	(void)state;
 	for (unsigned counter = 0; counter < 2; counter++)
 		for (size_t i = 0; i < COUNT(periods); i++) {
 			pfmlib_alpha_call_t call = { 77, 77, 77 };
-			uint64_t least = counter ? 4 : 16, left = periods[i] > 0xfffff ? 0xfffff : periods[i] < least ? least
-			                                                                                              : periods[i],
+			uint64_t least = counter ? 4 : 16,
+				 left = periods[i] > 0xfffff ? 0xfffff
+			                : periods[i] < least ? least
+			                                     : periods[i],
 				 values[2];
 			unsigned select;
 
-			assert_int_equal(pfm_alpha_linux_write(counter, periods[i], &call), PFMLIB_SUCCESS);
+			assert_int_equal(pfm_alpha_linux_write(counter, periods[i], &call),
+			                 PFMLIB_SUCCESS);
 			assert_true(call.function == 6 && call.reserved == 0);
-			assert_int_equal(pfm_alpha_split_counter_word(PFMLIB_ALPHA_EV67_PMU, call.argument, &select, NULL, values), PFMLIB_SUCCESS);
+			assert_int_equal(pfm_alpha_split_counter_word(PFMLIB_ALPHA_EV67_PMU,
+			                                              call.argument, &select, NULL,
+			                                              values),
+			                 PFMLIB_SUCCESS);
 			assert_int_equal(select, 1u << counter);
 			assert_true(values[counter] == 0x100000 - left && values[!counter] == 0);
 		}
-	assert_int_equal(pfm_alpha_linux_write(2, 100, &(pfmlib_alpha_call_t){ 0 }), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_alpha_linux_write(2, 100, &(pfmlib_alpha_call_t){ 0 }),
+	                 PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_alpha_linux_write(0, 100, NULL), PFMLIB_ERR_INVAL);
 }
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What every encoder has to have: registers that it names and knows, whose fields lie side by side. */
+/* What every encoder has to have: registers that it names and knows, whose fields lie side by side.
+ */
 #include "unit_tables.h"
 #include <perfmon/types.h>
 
 /* Calls @each with every register that the list of @t's encoder spells: "A[0-2] B". */
-static void each_register(const struct table *t, void (*each)(const struct table *t, const char *name))
+static void each_register(const struct table *t,
+                          void (*each)(const struct table *t, const char *name))
 {
 	const char *s = pfmi_pmu_list_registers(t);
 	char stem[32], name[48];
@@ -90,8 +92,10 @@ static void fields_of_registers(void **state)
 		const char *table, *name, *fields;
 	} rows[] = {
 		{ "ev4", "ICCSR", "pc1:0+1 pc0:3+1 mux0:8+4 mux1:32+3 disable:35+2" },
-		{ "ev5", "PMCTR", "sel2:0+4 sel1:4+4 kk:8+1 kp:9+1 ctl2:10+2 ctl1:12+2 ctl0:14+2 ctr2:16+14 ku:30+1 sel0:31+1 "
-		                  "ctr1:32+16 ctr0:48+16" },
+		{ "ev5", "PMCTR",
+		  "sel2:0+4 sel1:4+4 kk:8+1 kp:9+1 ctl2:10+2 ctl1:12+2 ctl0:14+2 ctr2:16+14 "
+		  "ku:30+1 sel0:31+1 "
+		  "ctr1:32+16 ctr0:48+16" },
 		{ "ev5", "PCNT5MUX", "sel2:0+4 sel1:4+4 sel0:31+1 cbox1:51+3 cbox2:54+3" },
 		{ "pca56", "FREQ", "frq2:4+2 frq1:6+2 frq0:8+2" },
 		{ "ev5", "BC_CTL", "cbox1:19+3 cbox2:22+3" },
@@ -100,29 +104,48 @@ static void fields_of_registers(void **state)
 		{ "pca56", "PMC8", "sel2:0+4 sel1:4+4 sel0:31+1 cbox1:8+3 cbox2:11+3" },
 		{ "ev6", "PCTR_CTL", "sl1:0+4 sl0:4+1 pctr1:6+20 pctr0:28+20" },
 		{ "ev6", "I_CTL", "spce:0+1 pct0_en:18+1 pct1_en:19+1" },
-		{ "ev67", "PCTR_CTL", "tak:0+1 val:1+1 sl1:2+2 sl0:4+1 pctr1:6+20 pm_killed_bm:26+1 pm_stalled:27+1 pctr0:28+20" },
-		{ "ev67", "I_STAT", "par:29+1 ovr:30+3 icm:33+1 trap_type:34+4 lso:38+1 trp:39+1 mis:40+1" },
-		{ "coreduo", "PERFEVTSEL1", "event:0+8 umask:8+8 usr:16+1 os:17+1 edge:18+1 pc:19+1 int:20+1 en:22+1 inv:23+1 cmask:24+8" },
-		{ "intel_arch", "PERFEVTSEL0", "event:0+8 umask:8+8 usr:16+1 os:17+1 edge:18+1 pc:19+1 int:20+1 any:21+1 en:22+1 inv:23+1 cmask:24+8 "
-		                               "in_tx:32+1 in_tx_cp:33+1 eq:36+1 umask2:40+8" },
-		{ "intel_arch", "FIXED_CTR_CTRL", "os0:0+1 usr0:1+1 any0:2+1 pmi0:3+1 os1:4+1 usr1:5+1 any1:6+1 pmi1:7+1 os2:8+1 usr2:9+1 any2:10+1 "
-		                                  "pmi2:11+1 os3:12+1 usr3:13+1 any3:14+1 pmi3:15+1 os4:16+1 usr4:17+1 any4:18+1 pmi4:19+1 os5:20+1 "
-		                                  "usr5:21+1 any5:22+1 pmi5:23+1 os6:24+1 usr6:25+1 any6:26+1 pmi6:27+1" },
+		{ "ev67", "PCTR_CTL",
+		  "tak:0+1 val:1+1 sl1:2+2 sl0:4+1 pctr1:6+20 pm_killed_bm:26+1 pm_stalled:27+1 "
+		  "pctr0:28+20" },
+		{ "ev67", "I_STAT",
+		  "par:29+1 ovr:30+3 icm:33+1 trap_type:34+4 lso:38+1 trp:39+1 mis:40+1" },
+		{ "coreduo", "PERFEVTSEL1",
+		  "event:0+8 umask:8+8 usr:16+1 os:17+1 edge:18+1 pc:19+1 int:20+1 en:22+1 "
+		  "inv:23+1 cmask:24+8" },
+		{ "intel_arch", "PERFEVTSEL0",
+		  "event:0+8 umask:8+8 usr:16+1 os:17+1 edge:18+1 pc:19+1 int:20+1 any:21+1 "
+		  "en:22+1 inv:23+1 cmask:24+8 "
+		  "in_tx:32+1 in_tx_cp:33+1 eq:36+1 umask2:40+8" },
+		{ "intel_arch", "FIXED_CTR_CTRL",
+		  "os0:0+1 usr0:1+1 any0:2+1 pmi0:3+1 os1:4+1 usr1:5+1 any1:6+1 pmi1:7+1 os2:8+1 "
+		  "usr2:9+1 any2:10+1 "
+		  "pmi2:11+1 os3:12+1 usr3:13+1 any3:14+1 pmi3:15+1 os4:16+1 usr4:17+1 any4:18+1 "
+		  "pmi4:19+1 os5:20+1 "
+		  "usr5:21+1 any5:22+1 pmi5:23+1 os6:24+1 usr6:25+1 any6:26+1 pmi6:27+1" },
 		{ "intel_arch", "GLOBAL_CTRL", "general:0+32 fixed:32+16 metrics:48+1" },
 		{ "intel_arch", "PEBS_LD_LAT", "latency:0+16" },
 		{ "intel_arch", "PEBS_FRONTEND", "event:0+8 latency:8+12 bubbles:20+3" },
-		{ "amd", "PERFEVTSEL0", "event:0+8 umask:8+8 usr:16+1 os:17+1 edge:18+1 int:20+1 en:22+1 inv:23+1 cmask:24+8 event_high:32+4 "
-		                        "guest_only:40+1 host_only:41+1" },
-		{ "montecito", "PMC4", "plm:0+4 ev:4+1 oi:5+1 pm:6+1 es:8+8 umask:16+4 thres:20+3 ism:24+2 all:26+1 mesi:27+4" },
-		{ "montecito", "PMC32", "mask:0+41 b:48+1 f:49+1 i:50+1 m:51+1 inv:56+1 ig_ad:57+1" },
+		{ "amd", "PERFEVTSEL0",
+		  "event:0+8 umask:8+8 usr:16+1 os:17+1 edge:18+1 int:20+1 en:22+1 inv:23+1 "
+		  "cmask:24+8 event_high:32+4 "
+		  "guest_only:40+1 host_only:41+1" },
+		{ "montecito", "PMC4",
+		  "plm:0+4 ev:4+1 oi:5+1 pm:6+1 es:8+8 umask:16+4 thres:20+3 ism:24+2 all:26+1 "
+		  "mesi:27+4" },
+		{ "montecito", "PMC32",
+		  "mask:0+41 b:48+1 f:49+1 i:50+1 m:51+1 inv:56+1 ig_ad:57+1" },
 		{ "montecito", "PMC33", "match:0+41" },
-		{ "montecito", "PMC36", "ch0_ig_opcm:0+1 ch1_ig_opcm:1+1 ch2_ig_opcm:2+1 ch3_ig_opcm:3+1" },
+		{ "montecito", "PMC36",
+		  "ch0_ig_opcm:0+1 ch1_ig_opcm:1+1 ch2_ig_opcm:2+1 ch3_ig_opcm:3+1" },
 		{ "montecito", "PMC37", "plm:0+4 pm:4+1 umask:5+8 ct:13+1" },
-		{ "montecito", "PMC38", "ig_ibrp0:1+1 ig_ibrp1:4+1 ig_ibrp2:7+1 ig_ibrp3:10+1 fine:13+1" },
+		{ "montecito", "PMC38",
+		  "ig_ibrp0:1+1 ig_ibrp1:4+1 ig_ibrp2:7+1 ig_ibrp3:10+1 fine:13+1" },
 		{ "montecito", "PMC39", "plm:0+4 pm:6+1 ds:7+1 tm:8+2 ptm:10+2 ppm:12+2 brt:14+2" },
 		{ "montecito", "PMC40", "plm:0+4 pm:6+1 mode:7+2 umask:16+4 ism:24+2" },
-		{ "montecito", "PMC41", "cfg_dtag0:3+2 cfg_dtag1:11+2 cfg_dtag2:19+2 cfg_dtag3:27+2 ena_dbrp0:45+1 ena_dbrp1:46+1 "
-		                        "ena_dbrp2:47+1 ena_dbrp3:48+1" },
+		{ "montecito", "PMC41",
+		  "cfg_dtag0:3+2 cfg_dtag1:11+2 cfg_dtag2:19+2 cfg_dtag3:27+2 ena_dbrp0:45+1 "
+		  "ena_dbrp1:46+1 "
+		  "ena_dbrp2:47+1 ena_dbrp3:48+1" },
 		{ "montecito", "PMC42", "plm:0+4 pm:6+1 mode:8+3 delay:11+8" },
 		{ "montecito", "PMD4", "count:0+47 sxt47:47+17" },
 		{ "montecito", "PMD32", "daddr:0+64" },
@@ -131,15 +154,21 @@ static void fields_of_registers(void **state)
 		{ "montecito", "PMD35", "latency:0+12 overflow:12+1" },
 		{ "montecito", "PMD36", "slot:0+2 bundle:2+1 valid:3+1 iaddr:4+60" },
 		{ "montecito", "PMD38", "next:0+4 full:5+1" },
-		{ "montecito", "PMD39", "ext48:0+4 ext56:4+4 ext49:8+4 ext57:12+4 ext50:16+4 ext58:20+4 ext51:24+4 ext59:28+4 ext52:32+4 "
-		                        "ext60:36+4 ext53:40+4 ext61:44+4 ext54:48+4 ext62:52+4 ext55:56+4 ext63:60+4" },
+		{ "montecito", "PMD39",
+		  "ext48:0+4 ext56:4+4 ext49:8+4 ext57:12+4 ext50:16+4 ext58:20+4 ext51:24+4 "
+		  "ext59:28+4 ext52:32+4 "
+		  "ext60:36+4 ext53:40+4 ext61:44+4 ext54:48+4 ext62:52+4 ext55:56+4 ext63:60+4" },
 		{ "montecito", "PMD48", "source:0+1 mispredict:1+1 slot:2+2 addr:4+60" },
 		{ "montecito", "IBR0", "addr:0+64" },
 		{ "montecito", "DBR7", "mask:0+56 plm:56+4 w:62+1 rx:63+1" },
 		{ "mips_74k", "PERFCTL0", "e:0+1 os:1+1 s:2+1 usr:3+1 int:4+1 event:5+7" },
-		{ "netburst", "CCCR0", "enable:12+1 select:13+3 thread:16+2 compare:18+1 cmpl:19+1 thr:20+4 edge:24+1 force_ovf:25+1 "
-		                       "pmi0:26+1 pmi1:27+1 cascade:30+1 ovf:31+1" },
-		{ "netburst", "ESCR0", "t1_usr:0+1 t1_os:1+1 t0_usr:2+1 t0_os:3+1 tag_enable:4+1 tag:5+4 mask:9+16 event:25+6" },
+		{ "netburst", "CCCR0",
+		  "enable:12+1 select:13+3 thread:16+2 compare:18+1 cmpl:19+1 thr:20+4 edge:24+1 "
+		  "force_ovf:25+1 "
+		  "pmi0:26+1 pmi1:27+1 cascade:30+1 ovf:31+1" },
+		{ "netburst", "ESCR0",
+		  "t1_usr:0+1 t1_os:1+1 t0_usr:2+1 t0_os:3+1 tag_enable:4+1 tag:5+4 mask:9+16 "
+		  "event:25+6" },
 	};
 
 	(void)state;
@@ -152,7 +181,8 @@ static void fields_of_registers(void **state)
 
 		assert_non_null(b);
 		for (unsigned k = 0; k < n && at < sizeof(text); k++)
-			at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s:%u+%u", k ? " " : "", b[k].name, (unsigned)b[k].lsb,
+			at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s:%u+%u",
+			                       k ? " " : "", b[k].name, (unsigned)b[k].lsb,
 			                       (unsigned)b[k].width);
 		if (strcmp(text, rows[i].fields) != 0)
 			fail_msg("%s of %s: %s", rows[i].name, rows[i].table, text);
@@ -166,15 +196,19 @@ static void alone_with_alpha(void **state)
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
 		const struct table *t = table_builtin_at(i);
 		const char *name = table_text(t, t->name);
-		bool alpha = strcmp(name, "ev4") == 0 || strcmp(name, "ev5") == 0 || strcmp(name, "pca56") == 0 ||
-		             strcmp(name, "ev6") == 0 || strcmp(name, "ev67") == 0;
+		bool alpha = strcmp(name, "ev4") == 0 || strcmp(name, "ev5") == 0 ||
+		             strcmp(name, "pca56") == 0 || strcmp(name, "ev6") == 0 ||
+		             strcmp(name, "ev67") == 0;
 
 		assert_int_equal(pfmi_pmu_counts_all_levels(t), alpha);
 		assert_int_equal(pfmi_pmu_has_pfcntr(t), alpha);
 		assert_int_equal(pfmi_pmu_describe_alternatives(t) != NULL, alpha);
 		assert_int_equal(pfmi_pmu_has_event_select_mask(t),
-		                 alpha || strcmp(name, "montecito") == 0 || strcmp(name, "coreduo3") == 0 || t->encoder == ENCODER_MIPS);
-		assert_int_equal(pfmi_pmu_get_default_levels(t), strcmp(name, "montecito") == 0 ? PFM_PLM3 : PFM_PLM3 | PFM_PLM0);
+		                 alpha || strcmp(name, "montecito") == 0 ||
+		                         strcmp(name, "coreduo3") == 0 ||
+		                         t->encoder == ENCODER_MIPS);
+		assert_int_equal(pfmi_pmu_get_default_levels(t),
+		                 strcmp(name, "montecito") == 0 ? PFM_PLM3 : PFM_PLM3 | PFM_PLM0);
 	}
 }
 
@@ -206,7 +240,8 @@ static void unknown_encoders(void **state)
 	}
 }
 
-/* An event whose levels are all switched off is programmed as one in a request for none, whatever the request is for. */
+/* An event whose levels are all switched off is programmed as one in a request for none, whatever
+ * the request is for. */
 static void levels_switched_off(void **state)
 {
 	unsigned n = 0;
@@ -219,7 +254,8 @@ static void levels_switched_off(void **state)
 		struct event ev;
 		struct encode_request req = { .table = t, .events = &ev, .n_events = 1 };
 
-		if ((t->encoder >= ENCODER_EV4 && t->encoder <= ENCODER_EV67) || !table_counters(t) || !is_event(t, 0))
+		if ((t->encoder >= ENCODER_EV4 && t->encoder <= ENCODER_EV67) ||
+		    !table_counters(t) || !is_event(t, 0))
 			continue;
 		pfmi_pmu_init_event(&ev, t, 0);
 		if (pfmi_encode_dispatch(&req, &where, &none, NULL))

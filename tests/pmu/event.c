@@ -47,7 +47,10 @@ static struct field random_field(uint64_t *seed)
 	for (unsigned r = 0; r < f.n_ranges; r++) {
 		uint8_t width = widths[unit_random(seed) % COUNT(widths)];
 
-		f.ranges[r] = (struct bitrange){ .config_word = (uint8_t)r, .width = width, .lsb = (uint8_t)(unit_random(seed) % (65u - width)) };
+		f.ranges[r] =
+			(struct bitrange){ .config_word = (uint8_t)r,
+			                   .width = width,
+			                   .lsb = (uint8_t)(unit_random(seed) % (65u - width)) };
 	}
 	return f;
 }
@@ -59,7 +62,8 @@ static void bits_of_fields(void **state)
 	(void)state;
 	for (unsigned round = 0; round < 20000; round++) {
 		struct field f = random_field(&seed);
-		uint64_t ours[4], parts[4], slow[4], value = unit_random(&seed) >> unit_random(&seed) % 64;
+		uint64_t ours[4], parts[4], slow[4],
+			value = unit_random(&seed) >> unit_random(&seed) % 64;
 
 		for (unsigned i = 0; i < 4; i++)
 			ours[i] = parts[i] = slow[i] = unit_random(&seed);
@@ -107,25 +111,31 @@ static void expect_row(const struct table *t, uint32_t row, unsigned counter)
 	for (unsigned i = 0; i < t->n_fields; i++) {
 		uint64_t want;
 
-		if (f[i].kind == FIELD_TEXT || table_key_field_plus1(t, f[i].key) != i + 1 || f[i].key == KEY_ALT) /* that is a list */
+		if (f[i].kind == FIELD_TEXT || table_key_field_plus1(t, f[i].key) != i + 1 ||
+		    f[i].key == KEY_ALT) /* that is a list */
 			continue;
 		want = pfmi_table_row_value(t, row, f[i].key, counter) | preset_groups(t, row, i);
 		if (pfmi_pmu_event_field_value(&ev, i, counter) != want)
-			fail_msg("%s %s %s", table_text(t, t->name), table_row_name(t, row), table_text(t, f[i].name));
+			fail_msg("%s %s %s", table_text(t, t->name), table_row_name(t, row),
+			         table_text(t, f[i].name));
 		assert_true(pfmi_pmu_event_key_value(&ev, f[i].key, counter) == want);
 		assert_int_equal(event_has_key(&ev, f[i].key), has_value(t, row, i));
 		assert_false(pfmi_pmu_has_user_key(&ev, f[i].key));
 	}
-	/* Fields may share bits: what a row does not use is 0 and must not wipe out what it uses. */
+	/* Fields may share bits: what a row does not use is 0 and must not wipe out what it uses.
+	 */
 	for (unsigned i = 0; i < t->n_fields; i++)
-		if (f[i].kind != FIELD_TEXT && f[i].n_ranges && pfmi_pmu_event_field_value(&ev, i, counter))
+		if (f[i].kind != FIELD_TEXT && f[i].n_ranges &&
+		    pfmi_pmu_event_field_value(&ev, i, counter))
 			put_slowly(&f[i], slow, pfmi_pmu_event_field_value(&ev, i, counter));
 	pfmi_pmu_build_config_words(&ev, counter, ours);
 	assert_memory_equal(ours, slow, sizeof(slow));
-	assert_true(pfmi_pmu_event_counter_mask(&ev) == table_row_counter_mask(t, table_row(t, row)));
+	assert_true(pfmi_pmu_event_counter_mask(&ev) ==
+	            table_row_counter_mask(t, table_row(t, row)));
 }
 
-/* Rows of every table that is built in; of long ones not all. Values for one counter alone are asked for on each. */
+/* Rows of every table that is built in; of long ones not all. Values for one counter alone are
+ * asked for on each. */
 static void rows(void **state)
 {
 	(void)state;
@@ -153,14 +163,20 @@ static void no_row(void **state)
 		memset(&ev, 0xa5, sizeof(ev));
 		pfmi_pmu_init_event(&ev, t, ROW_NONE);
 		for (unsigned f = 0; f < t->n_fields; f++) {
-			assert_true(table_fields(t)[f].kind == FIELD_TEXT || pfmi_pmu_event_field_value(&ev, f, ANY_COUNTER) == table_fields(t)[f].default_value);
-			if (table_fields(t)[f].kind != FIELD_TEXT && table_fields(t)[f].default_value)
-				put_slowly(&table_fields(t)[f], slow, table_fields(t)[f].default_value);
+			assert_true(table_fields(t)[f].kind == FIELD_TEXT ||
+			            pfmi_pmu_event_field_value(&ev, f, ANY_COUNTER) ==
+			                    table_fields(t)[f].default_value);
+			if (table_fields(t)[f].kind != FIELD_TEXT &&
+			    table_fields(t)[f].default_value)
+				put_slowly(&table_fields(t)[f], slow,
+				           table_fields(t)[f].default_value);
 		}
 		pfmi_pmu_build_config_words(&ev, ANY_COUNTER, ours);
 		assert_memory_equal(ours, slow, sizeof(slow));
 		assert_true(pfmi_pmu_event_counter_mask(&ev) == t->all_counters);
-		assert_true(ev.plm == 0 && ev.has_no_levels == 0 && ev.precise == 0 && ev.n_user_fields == 0 && ev.exclude_flags == 0 && ev.chosen_groups == 0);
+		assert_true(ev.plm == 0 && ev.has_no_levels == 0 && ev.precise == 0 &&
+		            ev.n_user_fields == 0 && ev.exclude_flags == 0 &&
+		            ev.chosen_groups == 0);
 		ev.counter_pin = 2;
 		assert_true(pfmi_pmu_event_counter_mask(&ev) == (t->all_counters & 4));
 	}
@@ -185,7 +201,8 @@ static void set_by_users(void **state)
 			assert_false(pfmi_pmu_has_user_key(&ev, field->key));
 			assert_true(pfmi_pmu_set_user_field(&ev, f, field->max));
 			want |= preset_groups(t, ev.row_index, f);
-			assert_true(pfmi_pmu_event_field_value(&ev, f, 0) == want && pfmi_pmu_event_key_value(&ev, field->key, 0) == want);
+			assert_true(pfmi_pmu_event_field_value(&ev, f, 0) == want &&
+			            pfmi_pmu_event_key_value(&ev, field->key, 0) == want);
 			assert_true(pfmi_pmu_has_user_key(&ev, field->key));
 			put_slowly(field, before, want);
 			pfmi_pmu_build_config_words(&ev, ANY_COUNTER, after);
@@ -194,7 +211,8 @@ static void set_by_users(void **state)
 	}
 }
 
-/* Unit masks by their number: group after group, each word with its bits; the first word of a group replaces the default. */
+/* Unit masks by their number: group after group, each word with its bits; the first word of a group
+ * replaces the default. */
 static void unit_masks(void **state)
 {
 	unsigned seen = 0;
@@ -207,21 +225,30 @@ static void unit_masks(void **state)
 			unsigned n = 0;
 
 			for (unsigned g = 0; g < table_row(t, row)->n_groups; g++) {
-				const struct umask_group *group = pfmi_pmu_row_group(t, row, g), *found = NULL;
-				const struct named_value *words = table_named_values(t) + group->first_named_value;
-				uint64_t first = words[0].value, last = words[group->n_values - 1].value;
+				const struct umask_group *group = pfmi_pmu_row_group(t, row, g),
+							 *found = NULL;
+				const struct named_value *words =
+					table_named_values(t) + group->first_named_value;
+				uint64_t first = words[0].value,
+					 last = words[group->n_values - 1].value;
 				struct event ev;
 
 				assert_ptr_equal(pfmi_pmu_get_row_umask(t, row, n, &found), words);
 				assert_ptr_equal(found, group);
-				assert_ptr_equal(pfmi_pmu_get_row_umask(t, row, n + group->n_values - 1u, NULL), words + group->n_values - 1);
+				assert_ptr_equal(pfmi_pmu_get_row_umask(
+							 t, row, n + group->n_values - 1u, NULL),
+				                 words + group->n_values - 1);
 				pfmi_pmu_init_event(&ev, t, row);
 				assert_int_equal(pfmi_pmu_add_umask(&ev, n), PFMLIB_SUCCESS);
-				assert_true(ev.group_values[g] == first && ev.chosen_groups == 1u << g);
-				assert_int_equal(pfmi_pmu_add_umask(&ev, n + group->n_values - 1u), PFMLIB_SUCCESS);
-				assert_true(ev.group_values[g] == (first | last) && ev.chosen_groups == 1u << g);
+				assert_true(ev.group_values[g] == first &&
+				            ev.chosen_groups == 1u << g);
+				assert_int_equal(pfmi_pmu_add_umask(&ev, n + group->n_values - 1u),
+				                 PFMLIB_SUCCESS);
+				assert_true(ev.group_values[g] == (first | last) &&
+				            ev.chosen_groups == 1u << g);
 				n += group->n_values;
-				assert_int_equal(pfmi_pmu_add_umask(&ev, UINT32_MAX), PFMLIB_ERR_UMASK);
+				assert_int_equal(pfmi_pmu_add_umask(&ev, UINT32_MAX),
+				                 PFMLIB_ERR_UMASK);
 				seen++;
 			}
 			assert_int_equal(pfmi_pmu_count_row_umasks(t, row), n);
@@ -231,5 +258,5 @@ static void unit_masks(void **state)
 	assert_true(seen > 100);
 }
 
-UNIT(pmu_event, cmocka_unit_test(bits_of_fields), cmocka_unit_test(rows), cmocka_unit_test(no_row), cmocka_unit_test(set_by_users),
-     cmocka_unit_test(unit_masks));
+UNIT(pmu_event, cmocka_unit_test(bits_of_fields), cmocka_unit_test(rows), cmocka_unit_test(no_row),
+     cmocka_unit_test(set_by_users), cmocka_unit_test(unit_masks));

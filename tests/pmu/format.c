@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Events that are words and nothing else: whose counter the word itself says, who has one of his own, what the kernel wants to be told. */
+/* Events that are words and nothing else: whose counter the word itself says, who has one of his
+ * own, what the kernel wants to be told. */
 #include "unit_tables.h"
 #include <perfmon/types.h>
 #include "pmu/pmu_internal.h"
@@ -31,7 +32,9 @@ static void counter_in_the_code(void **state)
 		for (uint32_t row = 0; row < t->n_rows; row++) {
 			struct event ev;
 			struct plan plan;
-			const struct encode_request req = { .table = t, .events = &ev, .n_events = 1, .plm = PFM_PLM3 };
+			const struct encode_request req = {
+				.table = t, .events = &ev, .n_events = 1, .plm = PFM_PLM3
+			};
 			uint64_t config[4], want;
 			unsigned pmc;
 
@@ -43,7 +46,8 @@ static void counter_in_the_code(void **state)
 			want = table_row_counter_mask(t, table_row(t, row));
 			if (pmc)
 				want &= (uint64_t)1 << pmc;
-			assert_int_equal(pfmi_pmu_constrain_format_set(&req, &plan, NULL), PFMLIB_SUCCESS);
+			assert_int_equal(pfmi_pmu_constrain_format_set(&req, &plan, NULL),
+			                 PFMLIB_SUCCESS);
 			assert_true(plan.alternatives[0].counter_masks[0] == want);
 			named += pmc != 0;
 			free += pmc == 0;
@@ -52,7 +56,8 @@ static void counter_in_the_code(void **state)
 	assert_true(named > 100 && free > 0);
 }
 
-/* Arm: the counter of cycles is for cycles alone. They have it if they are there; of two the first; and nothing else ever has it. */
+/* Arm: the counter of cycles is for cycles alone. They have it if they are there; of two the first;
+ * and nothing else ever has it. */
 static void counter_of_cycles(void **state)
 {
 	const struct table *t = table_with(ENCODER_FORMAT, "armv8");
@@ -76,7 +81,8 @@ static void counter_of_cycles(void **state)
 		find_place(events, 6, PFM_PLM3, &where, &regs);
 		for (unsigned i = 0; i < 6; i++) {
 			assert_int_equal(where.counters[i] == own, i == at);
-			assert_true(regs.pmds[i].num == where.counters[i] && regs.pmds[i].addr == where.counters[i]);
+			assert_true(regs.pmds[i].num == where.counters[i] &&
+			            regs.pmds[i].addr == where.counters[i]);
 			assert_true(regs.pmcs[i].addr == i && regs.pmcs[i].kind == PFM_REG_CONFIG);
 		}
 	}
@@ -92,21 +98,26 @@ static void no_counter_of_cycles(void **state)
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
 		const struct table *t = table_builtin_at(i);
 
-		if (t->encoder != ENCODER_FORMAT || fact(t, "cycle_counter", &value) || fact(t, "counter_at", &value))
+		if (t->encoder != ENCODER_FORMAT || fact(t, "cycle_counter", &value) ||
+		    fact(t, "counter_at", &value))
 			continue;
 		for (uint32_t row = 0; row < t->n_rows; row++) {
 			struct event ev;
 			struct plan plan;
-			const struct encode_request req = { .table = t, .events = &ev, .n_events = 1, .plm = PFM_PLM3 };
+			const struct encode_request req = {
+				.table = t, .events = &ev, .n_events = 1, .plm = PFM_PLM3
+			};
 			uint64_t want = table_row_counter_mask(t, table_row(t, row));
 
 			if (!is_event(t, row) || want >> 32)
 				continue;
 			pfmi_pmu_init_event(&ev, t, row);
-			assert_int_equal(pfmi_pmu_constrain_format_set(&req, &plan, NULL), PFMLIB_SUCCESS);
+			assert_int_equal(pfmi_pmu_constrain_format_set(&req, &plan, NULL),
+			                 PFMLIB_SUCCESS);
 			assert_int_equal(plan.n_alternatives, 1);
 			assert_true(plan.alternatives[0].counter_masks[0] == want);
-			zero += (want & 1) && pfmi_pmu_event_key_value(&ev, KEY_CODE, ANY_COUNTER) == 0;
+			zero += (want & 1) &&
+			        pfmi_pmu_event_key_value(&ev, KEY_CODE, ANY_COUNTER) == 0;
 		}
 	}
 	assert_true(zero > 0);
@@ -119,13 +130,16 @@ static void unavailable(void **state)
 	struct event ev;
 	struct plan plan;
 	pfmlib_regmask_t busy = { 0 };
-	struct encode_request req = { .table = t, .events = &ev, .n_events = 1, .unavailable_regs = &busy };
+	struct encode_request req = {
+		.table = t, .events = &ev, .n_events = 1, .unavailable_regs = &busy
+	};
 
 	(void)state;
 	pfmi_pmu_init_event(&ev, t, 0);
 	busy.bits[0] = 5;
 	assert_int_equal(pfmi_pmu_constrain_format_set(&req, &plan, NULL), PFMLIB_SUCCESS);
-	assert_true(plan.alternatives[plan.n_alternatives - 1].counter_masks[0] == (table_row_counter_mask(t, table_row(t, 0)) & ~(uint64_t)5));
+	assert_true(plan.alternatives[plan.n_alternatives - 1].counter_masks[0] ==
+	            (table_row_counter_mask(t, table_row(t, 0)) & ~(uint64_t)5));
 	req.model_in = &busy;
 	assert_int_equal(pfmi_pmu_constrain_format_set(&req, &plan, NULL), PFMLIB_ERR_NOTSUPP);
 }
@@ -133,7 +147,8 @@ static void unavailable(void **state)
 /* A table as the kernel has it: two words, and an event whose parameters the user has to give. */
 static struct table *with_parameters(void)
 {
-	const struct bitrange code = { .config_word = 0, .lsb = 0, .width = 16 }, domain = { .config_word = 1, .lsb = 0, .width = 8 },
+	const struct bitrange code = { .config_word = 0, .lsb = 0, .width = 16 },
+			      domain = { .config_word = 1, .lsb = 0, .width = 8 },
 			      core = { .config_word = 2, .lsb = 32, .width = 32 };
 	struct table_builder b;
 	unsigned params, event;
@@ -178,16 +193,20 @@ static void parameters(void **state)
 	ev->user_fields[ev->n_user_fields].field = 1;
 	ev->user_fields[ev->n_user_fields++].value = 9;
 	assert_int_equal(pfmi_pmu_check_format_event(ev, NULL), PFMLIB_SUCCESS);
-	/* First every event's word, then the further words that are not 0. No counters are known, so there are none. */
+	/* First every event's word, then the further words that are not 0. No counters are known,
+	 * so there are none. */
 	find_place(events, 2, PFM_PLM3, &where, &regs);
 	assert_int_equal(regs.n_pmds, 0);
 	assert_int_equal(regs.n_pmcs, 4);
-	assert_true(regs.pmcs[0].value == 0x1234 && regs.pmcs[0].addr == 0 && regs.pmcs[0].num == 0);
+	assert_true(regs.pmcs[0].value == 0x1234 && regs.pmcs[0].addr == 0 &&
+	            regs.pmcs[0].num == 0);
 	assert_true(regs.pmcs[1].value == 7 && regs.pmcs[1].addr == 1 && regs.pmcs[1].num == 0);
 	assert_true(regs.pmcs[2].value == 9 && regs.pmcs[2].addr == 1 && regs.pmcs[2].num == 1);
-	assert_true(regs.pmcs[3].value == (uint64_t)3 << 32 && regs.pmcs[3].addr == 1 && regs.pmcs[3].num == 2);
+	assert_true(regs.pmcs[3].value == (uint64_t)3 << 32 && regs.pmcs[3].addr == 1 &&
+	            regs.pmcs[3].num == 2);
 	free(t);
 }
 
 UNIT(pmu_format, cmocka_unit_test(counter_in_the_code), cmocka_unit_test(counter_of_cycles),
-     cmocka_unit_test(no_counter_of_cycles), cmocka_unit_test(unavailable), cmocka_unit_test(parameters));
+     cmocka_unit_test(no_counter_of_cycles), cmocka_unit_test(unavailable),
+     cmocka_unit_test(parameters));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* MIPS: PerfCtl as the architecture has it: EXL, K, S, U in bits 0 to 3, the event from bit 5 on. */
+/* MIPS: PerfCtl as the architecture has it: EXL, K, S, U in bits 0 to 3, the event from bit 5 on.
+ */
 #include "unit_tables.h"
 #include <perfmon/types.h>
 #include "pmu/pmu_internal.h"
@@ -23,8 +24,9 @@ static void build_perfctl(void **state)
 	for (uint32_t row = 0; row < t->n_rows; row++)
 		for (unsigned plm = 1; plm < 16; plm++)
 			for (unsigned counter = 0; counter < 4; counter++) {
-				uint64_t levels = (plm & PFM_PLM0 ? 2u : 0) | (plm & PFM_PLM1 ? 4u : 0) | (plm & PFM_PLM2 ? 1u : 0) |
-				                  (plm & PFM_PLM3 ? 8u : 0);
+				uint64_t levels =
+					(plm & PFM_PLM0 ? 2u : 0) | (plm & PFM_PLM1 ? 4u : 0) |
+					(plm & PFM_PLM2 ? 1u : 0) | (plm & PFM_PLM3 ? 8u : 0);
 				struct placement where;
 				struct event ev;
 				struct register_values regs;
@@ -36,13 +38,19 @@ static void build_perfctl(void **state)
 				find_place(&ev, 1, plm, &where, &regs);
 				assert_int_equal(regs.n_pmcs, 1);
 				assert_int_equal(regs.n_pmds, 1);
-				assert_true(regs.pmcs[0].num == counter && regs.pmcs[0].addr == counter && regs.pmcs[0].kind == PFM_REG_PMC);
-				assert_true(regs.pmds[0].num == counter && regs.pmds[0].addr == counter && regs.pmds[0].kind == PFM_REG_PMD);
-				assert_true(regs.pmcs[0].value == ((code_of(t, row) & 0x7f) << 5 | levels));
+				assert_true(regs.pmcs[0].num == counter &&
+				            regs.pmcs[0].addr == counter &&
+				            regs.pmcs[0].kind == PFM_REG_PMC);
+				assert_true(regs.pmds[0].num == counter &&
+				            regs.pmds[0].addr == counter &&
+				            regs.pmds[0].kind == PFM_REG_PMD);
+				assert_true(regs.pmcs[0].value ==
+				            ((code_of(t, row) & 0x7f) << 5 | levels));
 			}
 }
 
-/* Bit 7 of the kernel's number: the odd counters know the event under these bits, and the even ones do not. */
+/* Bit 7 of the kernel's number: the odd counters know the event under these bits, and the even ones
+ * do not. */
 static void odd_counters(void **state)
 {
 	const struct table *t = mips();
@@ -57,7 +65,8 @@ static void odd_counters(void **state)
 	assert_true(odd > 10);
 }
 
-/* Levels that only this processor has: said of an event they are all that is counted, and the kernel has no way to say them. */
+/* Levels that only this processor has: said of an event they are all that is counted, and the
+ * kernel has no way to say them. */
 static void own_levels(void **state)
 {
 	const struct table *t = mips();
@@ -76,7 +85,8 @@ static void own_levels(void **state)
 		pfmi_pmu_init_event(&ev, t, 0);
 		assert_int_equal(pfmi_pmu_encode_attr(&ev, PFM_PLM3, &attr, NULL), PFMLIB_SUCCESS);
 		assert_true(attr.expressible && attr.config == code_of(t, 0));
-		assert_true(pfmi_pmu_set_user_field(&ev, table_key_field_plus1(t, levels[i].key) - 1u, 1));
+		assert_true(pfmi_pmu_set_user_field(
+			&ev, table_key_field_plus1(t, levels[i].key) - 1u, 1));
 		find_place(&ev, 1, PFM_PLM0 | PFM_PLM3, &where, &regs);
 		assert_true((regs.pmcs[0].value & 15) == levels[i].bit);
 		ev.plm = PFM_PLM3;
@@ -90,7 +100,9 @@ static void own_levels(void **state)
 static void names(void **state)
 {
 	static const char *const good[] = { "PERFCTL0", "perfctl3", "PMC1", "pmc2" };
-	static const char *const bad[] = { "PERFCTL", "PERFCTL4", "PERFCTL10", "PERFCTL1x", "PMD0", "PERFCTLX0", "PERFCT0", "0", "", "PMC/" };
+	static const char *const bad[] = { "PERFCTL", "PERFCTL4",  "PERFCTL10", "PERFCTL1x",
+		                           "PMD0",    "PERFCTLX0", "PERFCT0",   "0",
+		                           "",        "PMC/" };
 	unsigned n, counter;
 
 	(void)state;
@@ -106,4 +118,5 @@ static void names(void **state)
 	}
 }
 
-UNIT(pmu_mips, cmocka_unit_test(build_perfctl), cmocka_unit_test(odd_counters), cmocka_unit_test(own_levels), cmocka_unit_test(names));
+UNIT(pmu_mips, cmocka_unit_test(build_perfctl), cmocka_unit_test(odd_counters),
+     cmocka_unit_test(own_levels), cmocka_unit_test(names));

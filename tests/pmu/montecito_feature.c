@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What Montecito has beside its counters, register by register and refusal by refusal: bits as the manual numbers them. */
+/* What Montecito has beside its counters, register by register and refusal by refusal: bits as the
+ * manual numbers them. */
 #include "units.h"
 #include "pmu/montecito.h"
 
@@ -19,8 +20,12 @@ static struct asked *begin(unsigned n)
 	static struct asked a;
 
 	memset(&a, 0, sizeof(a));
-	a.req = (struct encode_request){ .n_events = n, .plm = 8, .unavailable_regs = &a.unavailable, .model_out = &a.out };
-	a.w = (struct mont_plan_context){ .req = &a.req, .input = &a.in, .plan = &a.mp, .error = &a.why };
+	a.req = (struct encode_request){
+		.n_events = n, .plm = 8, .unavailable_regs = &a.unavailable, .model_out = &a.out
+	};
+	a.w = (struct mont_plan_context){
+		.req = &a.req, .input = &a.in, .plan = &a.mp, .error = &a.why
+	};
 	a.why.size = sizeof(a.why);
 	for (unsigned i = 0; i < n; i++) {
 		a.mp.events[i].max_increment = 1;
@@ -39,7 +44,8 @@ static int plan(struct asked *a)
 static void refused(struct asked *a, int code, int event)
 {
 	assert_int_equal(plan(a), code);
-	assert_true(a->why.code == code && a->why.event == event && a->why.kind == PFM_KIND_MODEL && a->why.detail);
+	assert_true(a->why.code == code && a->why.event == event && a->why.kind == PFM_KIND_MODEL &&
+	            a->why.detail);
 	a->w.error = NULL; /* nobody has to listen */
 	assert_int_equal(pfmi_mont_plan_features(&a->w), code);
 	a->w.error = &a->why;
@@ -62,7 +68,8 @@ static void registers_are(const struct asked *a, const char *want)
 	size_t at = 0;
 
 	for (unsigned i = 0; i < a->mp.n_pmcs; i++)
-		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%u", i ? " " : "", a->mp.pmcs[i].num);
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%u", i ? " " : "",
+		                       a->mp.pmcs[i].num);
 	at += (size_t)snprintf(text + at, sizeof(text) - at, ":");
 	for (unsigned i = 0; i < a->mp.n_pmds; i++)
 		at += (size_t)snprintf(text + at, sizeof(text) - at, " %u", a->mp.pmds[i]);
@@ -101,12 +108,15 @@ static void instruction_ears(void **state)
 	a->mp.events[1].ear = MONT_EAR_ITLB;
 	a->req.flags = PFMLIB_PFP_SYSTEMWIDE;
 	plan(a);
-	assert_int_equal(pmc(a, 37), 8 | 1 << 4 | 0x61 << 5); /* seven bits of unit mask, and ct is 0 */
+	assert_int_equal(pmc(a, 37),
+	                 8 | 1 << 4 | 0x61 << 5); /* seven bits of unit mask, and ct is 0 */
 	a->w.input = NULL;
 	plan(a);
 	assert_int_equal(pmc(a, 37), 8 | 1 << 4 | 0x61 << 5);
 	a->w.input = &a->in;
-	a->in.pfp_mont_iear = (pfmlib_mont_ear_t){ .ear_used = 1, .ear_mode = PFMLIB_MONT_EAR_CACHE_MODE, .ear_plm = 1, .ear_umask = 3 };
+	a->in.pfp_mont_iear = (pfmlib_mont_ear_t){
+		.ear_used = 1, .ear_mode = PFMLIB_MONT_EAR_CACHE_MODE, .ear_plm = 1, .ear_umask = 3
+	};
 	plan(a);
 	assert_int_equal(pmc(a, 37), 1 | 1 << 4 | 3 << 5 | 1 << 13);
 	a->in.pfp_mont_iear.ear_plm = 0;
@@ -126,7 +136,9 @@ static void data_ears(void **state)
 	static const struct {
 		unsigned ear, mode;
 		const char *registers;
-	} rows[] = { { MONT_EAR_DCACHE, 0, "40: 32 33 36" }, { MONT_EAR_DTLB, 1, "40 39: 32 33 36" }, { MONT_EAR_ALAT, 2, "40 39: 32 33 36" } };
+	} rows[] = { { MONT_EAR_DCACHE, 0, "40: 32 33 36" },
+		     { MONT_EAR_DTLB, 1, "40 39: 32 33 36" },
+		     { MONT_EAR_ALAT, 2, "40 39: 32 33 36" } };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -140,7 +152,10 @@ static void data_ears(void **state)
 		assert_int_equal(pmc(a, 40), 8 | rows[i].mode << 7 | 5 << 16 | 2 << 24);
 		a = begin(1);
 		a->in.pfp_mont_dear =
-			(pfmlib_mont_ear_t){ .ear_used = 1, .ear_mode = (pfmlib_mont_ear_mode_t)rows[i].mode, .ear_plm = 3, .ear_umask = 2 };
+			(pfmlib_mont_ear_t){ .ear_used = 1,
+			                     .ear_mode = (pfmlib_mont_ear_mode_t)rows[i].mode,
+			                     .ear_plm = 3,
+			                     .ear_umask = 2 };
 		a->req.flags = PFMLIB_PFP_SYSTEMWIDE;
 		assert_int_equal(plan(a), PFMLIB_SUCCESS);
 		registers_are(a, rows[i].registers);
@@ -166,7 +181,8 @@ static void ears_of_two_events(void **state)
 		a->mp.events[2].row = 0;
 		assert_int_equal(plan(a), PFMLIB_SUCCESS);
 		a->mp.events[2].row = 2;
-		a->mp.events[2].ear = ear == MONT_EAR_ICACHE ? MONT_EAR_DCACHE : MONT_EAR_ICACHE; /* one of either */
+		a->mp.events[2].ear = ear == MONT_EAR_ICACHE ? MONT_EAR_DCACHE
+		                                             : MONT_EAR_ICACHE; /* one of either */
 		assert_int_equal(plan(a), PFMLIB_SUCCESS);
 		registers_are(a, "37 40: 34 35 32 33 36");
 	}
@@ -193,13 +209,15 @@ static void code_ranges(void **state)
 	assert_true(pmc(a, 32) == UINT64_C(0x010f01ffffffffff));
 	in->rr_flags = 0;
 	assert_int_equal(plan(a), PFMLIB_SUCCESS);
-	assert_int_equal(pmc(a, 38), (0xdb6 & ~2 & ~0x80) | 1 << 13); /* pairs 0 and 2: lower and upper limit */
-	a->mp.events[0].code = CODE_L1I_PREFETCHES;                   /* looks at pair 1 */
+	assert_int_equal(pmc(a, 38),
+	                 (0xdb6 & ~2 & ~0x80) | 1 << 13); /* pairs 0 and 2: lower and upper limit */
+	a->mp.events[0].code = CODE_L1I_PREFETCHES;       /* looks at pair 1 */
 	assert_int_equal(plan(a), PFMLIB_SUCCESS);
 	assert_int_equal(pmc(a, 38), (0xdb6 & ~0x10 & ~0x400) | 1 << 13);
 	a->mp.events[0].code = CODE_L1I_FILLS;
 	refused(a, PFMLIB_ERR_IRRFLAGS, 0);
-	in->rr_flags = PFMLIB_MONT_IRR_DEMAND_FETCH | PFMLIB_MONT_IRR_PREFETCH_MATCH | PFMLIB_MONT_RR_NO_FINE_MODE;
+	in->rr_flags = PFMLIB_MONT_IRR_DEMAND_FETCH | PFMLIB_MONT_IRR_PREFETCH_MATCH |
+	               PFMLIB_MONT_RR_NO_FINE_MODE;
 	assert_int_equal(plan(a), PFMLIB_SUCCESS);
 	assert_int_equal(pmc(a, 38), 0xdb6 & ~2 & ~0x10);
 	in->rr_flags &= ~(unsigned)PFMLIB_MONT_IRR_DEMAND_FETCH;
@@ -225,7 +243,8 @@ static void code_ranges_that_cannot_be(void **state)
 	refused(a, PFMLIB_ERR_IRRINVAL, -1);
 	assert_null(strstr(a->why.detail, "16-byte"));
 	for (unsigned i = 0; i < 3; i++)
-		in->rr_limits[i] = (pfmlib_mont_input_rr_desc_t){ 8, 0x1000 + 0x100 * i, 0x1010 + 0x100 * i };
+		in->rr_limits[i] =
+			(pfmlib_mont_input_rr_desc_t){ 8, 0x1000 + 0x100 * i, 0x1010 + 0x100 * i };
 	refused(a, PFMLIB_ERR_IRRTOOMANY, -1); /* fine mode has two */
 	in->rr_limits[2] = (pfmlib_mont_input_rr_desc_t){ 0 };
 	assert_int_equal(plan(a), PFMLIB_SUCCESS);
@@ -235,7 +254,8 @@ static void code_ranges_that_cannot_be(void **state)
 	in->rr_flags = PFMLIB_MONT_RR_NO_FINE_MODE;
 	refused(a, PFMLIB_ERR_IRRTOOMANY, -1); /* more than one: retired instructions alone */
 	in->rr_limits[1] = (pfmlib_mont_input_rr_desc_t){ 0 };
-	a->mp.events[1].code = CODE_L2I_PREFETCHES; /* pair 1, and the other event looks at pair 0 */
+	a->mp.events[1].code =
+		CODE_L2I_PREFETCHES; /* pair 1, and the other event looks at pair 0 */
 	refused(a, PFMLIB_ERR_FEATCOMB, -1);
 	a->mp.events[0].code = CODE_CYCLES;
 	a->mp.events[0].umask = UMASK_CYCLES_QUAL;
@@ -243,7 +263,8 @@ static void code_ranges_that_cannot_be(void **state)
 	refused(a, PFMLIB_ERR_FEATCOMB, -1);
 	a->mp.events[0].umask = 0;
 	assert_int_equal(plan(a), PFMLIB_SUCCESS);
-	a->mp.events[0].code = CODE_RETIRED; /* tagged by pair 2, and an event that looks at pair 0 */
+	a->mp.events[0].code =
+		CODE_RETIRED; /* tagged by pair 2, and an event that looks at pair 0 */
 	a->mp.events[0].umask = 2;
 	a->mp.events[1].code = 0;
 	in->rr_flags = PFMLIB_MONT_RR_NO_FINE_MODE;
@@ -252,11 +273,13 @@ static void code_ranges_that_cannot_be(void **state)
 	assert_int_equal(plan(a), PFMLIB_SUCCESS);
 	in->rr_limits[0] = (pfmlib_mont_input_rr_desc_t){ 8, 0, UINT64_C(1) << 57 };
 	refused(a, PFMLIB_ERR_IRRTOOBIG, -1);
-	in->rr_limits[0] = (pfmlib_mont_input_rr_desc_t){ 8, (UINT64_C(1) << 57) - 16, (UINT64_C(1) << 57) + 16 };
+	in->rr_limits[0] = (pfmlib_mont_input_rr_desc_t){ 8, (UINT64_C(1) << 57) - 16,
+		                                          (UINT64_C(1) << 57) + 16 };
 	refused(a, PFMLIB_ERR_IRRINVAL, -1);
 }
 
-/* Retired instructions have as many blocks as there are events that are tagged by the pairs of them, from the first on. */
+/* Retired instructions have as many blocks as there are events that are tagged by the pairs of
+ * them, from the first on. */
 static void ranges_of_retired_instructions(void **state)
 {
 	for (unsigned tagged = 0; tagged < 16; tagged++)
@@ -277,15 +300,19 @@ static void ranges_of_retired_instructions(void **state)
 			a->in.pfp_mont_irange.rr_used = 1;
 			a->in.pfp_mont_irange.rr_flags = PFMLIB_MONT_RR_NO_FINE_MODE;
 			for (unsigned i = 0; i < blocks; i++)
-				a->in.pfp_mont_irange.rr_limits[i] = (pfmlib_mont_input_rr_desc_t){ 8, 0x100000 + 0x30000 * i, 0x110000 + 0x30000 * i };
+				a->in.pfp_mont_irange.rr_limits[i] =
+					(pfmlib_mont_input_rr_desc_t){ 8, 0x100000 + 0x30000 * i,
+					                               0x110000 + 0x30000 * i };
 			rc = plan(a);
 			if (blocks > leading && rc == PFMLIB_ERR_IRRINVAL) {
 				char pair[8];
 
 				snprintf(pair, sizeof(pair), "IBRP%u", blocks - 1);
-				assert_non_null(strstr(a->why.detail, pair)); /* what has to be counted as well */
+				assert_non_null(strstr(a->why.detail,
+				                       pair)); /* what has to be counted as well */
 			} else if (rc == PFMLIB_SUCCESS) {
-				assert_true(a->mp.irange.rr_nbr_used <= 2 * leading && a->mp.irange.rr_nbr_used);
+				assert_true(a->mp.irange.rr_nbr_used <= 2 * leading &&
+				            a->mp.irange.rr_nbr_used);
 				for (unsigned i = 0; i < a->mp.irange.rr_nbr_used; i++)
 					assert_int_equal(a->mp.irange.rr_br[i].reg_num, i);
 			} else {
@@ -295,7 +322,8 @@ static void ranges_of_retired_instructions(void **state)
 		}
 }
 
-/* What each channel of PMC41 has to pass: nothing, data, opcode, code, in the codes of the manual. */
+/* What each channel of PMC41 has to pass: nothing, data, opcode, code, in the codes of the manual.
+ */
 static void channels(void **state)
 {
 	struct asked *a = begin(1);
@@ -310,8 +338,8 @@ static void channels(void **state)
 	registers_are(a, "41:");
 	assert_int_equal(a->mp.drange.rr_nbr_used, 4);
 	/* Channels 0 and 1 are on and look at data (2), the others are off (3). */
-	assert_true(pmc(a, 41) ==
-	            ((base & ~(UINT64_C(15) << 45) & ~UINT64_C(0x18181818)) | 2u << 3 | 2u << 11 | 3u << 19 | 3u << 27 | UINT64_C(3) << 45));
+	assert_true(pmc(a, 41) == ((base & ~(UINT64_C(15) << 45) & ~UINT64_C(0x18181818)) |
+	                           2u << 3 | 2u << 11 | 3u << 19 | 3u << 27 | UINT64_C(3) << 45));
 	a->w.has_opcm2 = true; /* for channels 1 and 3: data and opcode is 0 */
 	plan(a);
 	registers_are(a, "41 34 35:");
@@ -322,7 +350,8 @@ static void channels(void **state)
 	assert_true((pmc(a, 41) & 0x18181818) == (0u << 3 | 2u << 11 | 3u << 19 | 3u << 27));
 	a->w.has_opcm1 = false;
 	a->w.has_irange = true;
-	a->in.pfp_mont_irange.rr_used = 1; /* fine mode: pair 0 has a range, pair 2 its upper limit */
+	a->in.pfp_mont_irange.rr_used =
+		1; /* fine mode: pair 0 has a range, pair 2 its upper limit */
 	a->in.pfp_mont_irange.rr_limits[0] = (pfmlib_mont_input_rr_desc_t){ 8, 0x1000, 0x2000 };
 	plan(a);
 	registers_are(a, "38 41 32:");
@@ -344,7 +373,8 @@ static void data_ranges_that_cannot_be(void **state)
 	in->rr_used = 1;
 	refused(a, PFMLIB_ERR_DRRINVAL, -1);
 	for (unsigned i = 0; i < 4; i++) /* each of them takes two */
-		in->rr_limits[i] = (pfmlib_mont_input_rr_desc_t){ 1u << i % 4, 0xfff + 0x100000 * i, 0x1003 + 0x100000 * i };
+		in->rr_limits[i] = (pfmlib_mont_input_rr_desc_t){ 1u << i % 4, 0xfff + 0x100000 * i,
+			                                          0x1003 + 0x100000 * i };
 	in->rr_limits[0] = (pfmlib_mont_input_rr_desc_t){ 8, 0, ~UINT64_C(0) };
 	refused(a, PFMLIB_ERR_DRRTOOMANY, -1);
 	in->rr_limits[0] = (pfmlib_mont_input_rr_desc_t){ 16, 0x1000, 0x1001 };
@@ -363,11 +393,14 @@ static void opcode_matchers(void **state)
 
 	(void)state;
 	a->w.has_opcm1 = a->w.has_opcm2 = true;
-	a->in.pfp_mont_opcm1 = (pfmlib_mont_opcm_t){ 1, .opcm_m = 1, .opcm_f = 1, .opcm_match = most, .opcm_mask = 1 };
-	a->in.pfp_mont_opcm2 = (pfmlib_mont_opcm_t){ 1, .opcm_i = 1, .opcm_b = 1, .opcm_match = 5, .opcm_mask = most };
+	a->in.pfp_mont_opcm1 = (pfmlib_mont_opcm_t){ 1, .opcm_m = 1, .opcm_f = 1,
+		                                     .opcm_match = most, .opcm_mask = 1 };
+	a->in.pfp_mont_opcm2 = (pfmlib_mont_opcm_t){ 1, .opcm_i = 1, .opcm_b = 1, .opcm_match = 5,
+		                                     .opcm_mask = most };
 	assert_int_equal(plan(a), PFMLIB_SUCCESS);
 	registers_are(a, "32 33 34 35:");
-	assert_true(pmc(a, 32) == (UINT64_C(0x0200000000000001) | UINT64_C(1) << 49 | UINT64_C(1) << 51)); /* and no range: ig_ad */
+	assert_true(pmc(a, 32) == (UINT64_C(0x0200000000000001) | UINT64_C(1) << 49 |
+	                           UINT64_C(1) << 51)); /* and no range: ig_ad */
 	assert_true(pmc(a, 33) == most && pmc(a, 35) == 5);
 	assert_true(pmc(a, 34) == (most | UINT64_C(1) << 48 | UINT64_C(1) << 50));
 	a->in.pfp_mont_opcm1.opcm_match = most + 1;
@@ -393,14 +426,17 @@ static void trace_buffer(void **state)
 	assert_int_equal(plan(a), PFMLIB_SUCCESS);
 	registers_are(a, "39:" TRACE);
 	assert_int_equal(pmc(a, 39), 8 | 0x3f00);
-	*e = (pfmlib_mont_etb_t){ .etb_used = 1, .etb_plm = 5, .etb_tm = 1, .etb_ptm = 2, .etb_ppm = 3, .etb_brt = 2 };
+	*e = (pfmlib_mont_etb_t){
+		.etb_used = 1, .etb_plm = 5, .etb_tm = 1, .etb_ptm = 2, .etb_ppm = 3, .etb_brt = 2
+	};
 	a->req.flags = PFMLIB_PFP_SYSTEMWIDE;
 	plan(a);
 	assert_int_equal(pmc(a, 39), 5 | 1 << 6 | 1 << 8 | 2 << 10 | 3 << 12 | 2 << 14);
 	for (unsigned i = 0; i < 4; i++) {
-		unsigned char *field = i == 0 ? &e->etb_tm : i == 1 ? &e->etb_ptm
-		                                     : i == 2       ? &e->etb_ppm
-		                                                    : &e->etb_brt;
+		unsigned char *field = i == 0   ? &e->etb_tm
+		                       : i == 1 ? &e->etb_ptm
+		                       : i == 2 ? &e->etb_ppm
+		                                : &e->etb_brt;
 
 		*field = 4;
 		refused(a, PFMLIB_ERR_INVAL, -1);
@@ -420,7 +456,8 @@ static void trace_buffer(void **state)
 	refused(a, PFMLIB_ERR_EVTINCOMP, -1);
 	a->mp.events[0].ear = MONT_EAR_DCACHE;
 	assert_int_equal(plan(a), PFMLIB_SUCCESS);
-	a->in.pfp_mont_dear = (pfmlib_mont_ear_t){ .ear_used = 1, .ear_mode = PFMLIB_MONT_EAR_TLB_MODE };
+	a->in.pfp_mont_dear =
+		(pfmlib_mont_ear_t){ .ear_used = 1, .ear_mode = PFMLIB_MONT_EAR_TLB_MODE };
 	refused(a, PFMLIB_ERR_EVTINCOMP, -1);
 }
 
@@ -429,7 +466,8 @@ static void instruction_addresses(void **state)
 	struct asked *a = begin(1);
 
 	(void)state;
-	a->in.pfp_mont_ipear = (pfmlib_mont_ipear_t){ .ipear_used = 1, .ipear_plm = 2, .ipear_delay = 0x1c4 };
+	a->in.pfp_mont_ipear =
+		(pfmlib_mont_ipear_t){ .ipear_used = 1, .ipear_plm = 2, .ipear_delay = 0x1c4 };
 	assert_int_equal(plan(a), PFMLIB_SUCCESS);
 	registers_are(a, "42:" TRACE);
 	assert_int_equal(pmc(a, 42), 2 | 4 << 8 | 0xc4 << 11);
@@ -486,8 +524,10 @@ static void registers_that_are_taken(void **state)
 			is_needed |= needed[i] == num;
 		a->w.has_opcm1 = a->w.has_opcm2 = a->w.has_irange = true;
 		a->in.pfp_mont_irange.rr_used = 1;
-		a->in.pfp_mont_irange.rr_limits[0] = (pfmlib_mont_input_rr_desc_t){ 8, 0x1000, 0x2000 };
-		a->in.pfp_mont_iear.ear_used = a->in.pfp_mont_dear.ear_used = a->in.pfp_mont_ipear.ipear_used = 1;
+		a->in.pfp_mont_irange.rr_limits[0] =
+			(pfmlib_mont_input_rr_desc_t){ 8, 0x1000, 0x2000 };
+		a->in.pfp_mont_iear.ear_used = a->in.pfp_mont_dear.ear_used =
+			a->in.pfp_mont_ipear.ipear_used = 1;
 		assert_int_equal(plan(a), PFMLIB_SUCCESS);
 		registers_are(a, "37 40 38 41 32 33 34 35 42: 34 35 32 33 36" TRACE);
 		assert_int_equal(pfm_regmask_set(&a->unavailable, num), PFMLIB_SUCCESS);
@@ -495,8 +535,10 @@ static void registers_that_are_taken(void **state)
 	}
 }
 
-UNIT(pmu_montecito_feature, cmocka_unit_test(nothing), cmocka_unit_test(instruction_ears), cmocka_unit_test(data_ears),
-     cmocka_unit_test(ears_of_two_events), cmocka_unit_test(code_ranges), cmocka_unit_test(code_ranges_that_cannot_be),
-     cmocka_unit_test(ranges_of_retired_instructions), cmocka_unit_test(channels), cmocka_unit_test(data_ranges_that_cannot_be),
-     cmocka_unit_test(opcode_matchers), cmocka_unit_test(trace_buffer), cmocka_unit_test(instruction_addresses),
+UNIT(pmu_montecito_feature, cmocka_unit_test(nothing), cmocka_unit_test(instruction_ears),
+     cmocka_unit_test(data_ears), cmocka_unit_test(ears_of_two_events),
+     cmocka_unit_test(code_ranges), cmocka_unit_test(code_ranges_that_cannot_be),
+     cmocka_unit_test(ranges_of_retired_instructions), cmocka_unit_test(channels),
+     cmocka_unit_test(data_ranges_that_cannot_be), cmocka_unit_test(opcode_matchers),
+     cmocka_unit_test(trace_buffer), cmocka_unit_test(instruction_addresses),
      cmocka_unit_test(counters_of_events), cmocka_unit_test(registers_that_are_taken));

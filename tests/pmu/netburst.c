@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Pentium 4: two events of one ESCR share its counters by halves. A search through all placements says which sets can be had. */
+/* Pentium 4: two events of one ESCR share its counters by halves. A search through all placements
+ * says which sets can be had. */
 #include "unit_tables.h"
 #include <perfmon/types.h>
 #include "pmu/pmu_internal.h"
 
-/* The counters whose ESCR is the second one of a pair: 2, 3, 6, 7, 10, 11 and 14, 15, 17 (the manual's table of ESCRs). */
+/* The counters whose ESCR is the second one of a pair: 2, 3, 6, 7, 10, 11 and 14, 15, 17 (the
+ * manual's table of ESCRs). */
 static bool upper(unsigned counter)
 {
 	static const unsigned second[] = { 2, 3, 6, 7, 10, 11, 14, 15, 17 };
@@ -29,7 +31,9 @@ static bool fits(const struct event *events, unsigned n, unsigned i, unsigned co
 		bool free = pfmi_pmu_event_counter_mask(&events[i]) >> c & 1;
 
 		for (unsigned k = 0; k < i; k++)
-			free = free && counter[k] != c && (escr_of(&events[k]) != escr_of(&events[i]) || upper(counter[k]) != upper(c));
+			free = free && counter[k] != c &&
+			       (escr_of(&events[k]) != escr_of(&events[i]) ||
+			        upper(counter[k]) != upper(c));
 		counter[i] = c;
 		if (free && fits(events, n, i + 1, counter))
 			return true;
@@ -58,7 +62,9 @@ static void sets(void **state)
 	for (unsigned round = 0; round < 4000; round++) {
 		struct event events[4];
 		unsigned n = 1 + (unsigned)(unit_random(&seed) % 4), counter[4];
-		struct encode_request req = { .table = t, .events = events, .n_events = n, .plm = PFM_PLM3 };
+		struct encode_request req = {
+			.table = t, .events = events, .n_events = n, .plm = PFM_PLM3
+		};
 		struct placement where;
 		struct register_values regs;
 		int rc;
@@ -66,26 +72,31 @@ static void sets(void **state)
 		for (unsigned i = 0; i < n; i++)
 			pfmi_pmu_init_event(&events[i], t, random_event(t, &seed));
 		rc = pfmi_encode_dispatch(&req, &where, &regs, NULL);
-		assert_int_equal(rc, fits(events, n, 0, counter) ? PFMLIB_SUCCESS : PFMLIB_ERR_NOASSIGN);
+		assert_int_equal(rc, fits(events, n, 0, counter) ? PFMLIB_SUCCESS
+		                                                 : PFMLIB_ERR_NOASSIGN);
 		refused += rc != 0;
 		placed += rc == 0;
 		for (unsigned i = 0; i < n && !rc; i++) {
 			unsigned c = where.counters[i];
 
 			assert_true(pfmi_pmu_event_counter_mask(&events[i]) >> c & 1);
-			/* CCCRs from 0x360, counters from 0x300; the ESCR of its half, the first ESCR being the row's. */
-			assert_true(regs.pmcs[i].addr == 0x360 + c && regs.pmcs[i].num == c && regs.pmcs[i].kind == PFM_REG_PMC);
+			/* CCCRs from 0x360, counters from 0x300; the ESCR of its half, the first
+			 * ESCR being the row's. */
+			assert_true(regs.pmcs[i].addr == 0x360 + c && regs.pmcs[i].num == c &&
+			            regs.pmcs[i].kind == PFM_REG_PMC);
 			assert_true(regs.pmds[i].addr == 0x300 + c && regs.pmds[i].num == c);
 			assert_true(regs.pmcs[n + i].addr == escr_of(&events[i]) + upper(c));
 			assert_int_equal(regs.pmcs[n + i].kind, PFM_REG_EXTRA);
 			for (unsigned k = 0; k < i; k++)
-				assert_true(where.counters[k] != c && regs.pmcs[n + k].addr != regs.pmcs[n + i].addr);
+				assert_true(where.counters[k] != c &&
+				            regs.pmcs[n + k].addr != regs.pmcs[n + i].addr);
 		}
 	}
 	assert_true(placed > 500 && refused > 100);
 }
 
-/* ESCR: levels in its lowest bits for both threads (user 0 and 2, kernel 1 and 3), the event from bit 25 on. CCCR: no PEBS in it. */
+/* ESCR: levels in its lowest bits for both threads (user 0 and 2, kernel 1 and 3), the event from
+ * bit 25 on. CCCR: no PEBS in it. */
 static void values(void **state)
 {
 	const struct table *t = table_with(ENCODER_NETBURST, NULL);
@@ -103,16 +114,20 @@ static void values(void **state)
 				continue;
 			pfmi_pmu_init_event(&ev, t, row);
 			find_place(&ev, 1, plm, &where, &regs);
-			assert_int_equal(pfmi_netburst_build_attr(&ev, plm, &attr, NULL), PFMLIB_SUCCESS);
+			assert_int_equal(pfmi_netburst_build_attr(&ev, plm, &attr, NULL),
+			                 PFMLIB_SUCCESS);
 			assert_true(attr.expressible);
 			assert_int_equal(regs.pmcs[1].value & 15, levels);
-			assert_true(regs.pmcs[1].value >> 25 == pfmi_pmu_event_key_value(&ev, KEY_SEL, ANY_COUNTER));
-			assert_true((regs.pmcs[1].value >> 4 & 0x1fffff) == (attr.config >> 36 & 0x1fffff));
+			assert_true(regs.pmcs[1].value >> 25 ==
+			            pfmi_pmu_event_key_value(&ev, KEY_SEL, ANY_COUNTER));
+			assert_true((regs.pmcs[1].value >> 4 & 0x1fffff) ==
+			            (attr.config >> 36 & 0x1fffff));
 			assert_true(regs.pmcs[0].value == (attr.config & 0xffffffc0));
 		}
 }
 
-/* An edge, a threshold or a complement is one of the comparison: its own bit, 18, goes on with each of them. */
+/* An edge, a threshold or a complement is one of the comparison: its own bit, 18, goes on with each
+ * of them. */
 static void comparison(void **state)
 {
 	const struct table *t = table_with(ENCODER_NETBURST, NULL);
@@ -120,13 +135,15 @@ static void comparison(void **state)
 	(void)state;
 	for (unsigned i = 0; i < t->n_fields; i++) {
 		const char *name = table_text(t, table_fields(t)[i].name);
-		bool compares = strcmp(name, "edge") == 0 || strcmp(name, "thr") == 0 || strcmp(name, "cmpl") == 0;
+		bool compares = strcmp(name, "edge") == 0 || strcmp(name, "thr") == 0 ||
+		                strcmp(name, "cmpl") == 0;
 		struct event ev;
 		pfm_attr_t attr = { 0 };
 
 		if (!table_fields(t)[i].is_modifier)
 			continue;
-		for (uint64_t value = 0; value <= (strcmp(name, "thr") == 0 ? 15 : 1); value += value ? value : 1) {
+		for (uint64_t value = 0; value <= (strcmp(name, "thr") == 0 ? 15 : 1);
+		     value += value ? value : 1) {
 			pfmi_pmu_init_event(&ev, t, 0);
 			assert_true(pfmi_pmu_set_user_field(&ev, i, value));
 			pfmi_netburst_build_attr(&ev, PFM_PLM3, &attr, NULL);
@@ -150,4 +167,5 @@ static void registers(void **state)
 	assert_null(pfmi_netburst_find_layout(NULL, "PMD0", &n));
 }
 
-UNIT(pmu_netburst, cmocka_unit_test(sets), cmocka_unit_test(values), cmocka_unit_test(comparison), cmocka_unit_test(registers));
+UNIT(pmu_netburst, cmocka_unit_test(sets), cmocka_unit_test(values), cmocka_unit_test(comparison),
+     cmocka_unit_test(registers));

@@ -7,15 +7,16 @@
 
 static void expect_number(const char *text, uint32_t type, uint64_t config)
 {
-	pfm_ctx_options_t options = { .size = sizeof(options), .flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES };
+	pfm_ctx_options_t options = { .size = sizeof(options),
+		                      .flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES };
 	pfm_encoding_t e = PFM_INIT(e);
 	pfm_ctx_t *ctx;
 
 	assert_int_equal(pfm_open_context(&ctx, &options, NULL), PFMLIB_SUCCESS);
 	assert_int_equal(pfm_encode_event(ctx, text, 0, &e, NULL), PFMLIB_SUCCESS);
 	assert_true(e.attr.type_known && e.attr.expressible);
-	if (e.attr.type != type || e.attr.config != config || e.n_regs != 1 || e.regs[0].value != config ||
-	    e.regs[0].kind != PFM_REG_CONFIG)
+	if (e.attr.type != type || e.attr.config != config || e.n_regs != 1 ||
+	    e.regs[0].value != config || e.regs[0].kind != PFM_REG_CONFIG)
 		fail_msg("%s: %u %llx", text, e.attr.type, (unsigned long long)e.attr.config);
 	pfm_close_context(ctx);
 }
@@ -26,15 +27,18 @@ static void numbers(void **state)
 	expect_number("software::cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
 	expect_number("software::task-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
 	expect_number("software::page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
-	expect_number("software::context-switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES);
+	expect_number("software::context-switches", PERF_TYPE_SOFTWARE,
+	              PERF_COUNT_SW_CONTEXT_SWITCHES);
 	expect_number("software::cpu-migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS);
 	expect_number("hardware::cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
 	expect_number("hardware::instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
 	expect_number("hardware::branch-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES);
 	expect_number("hw_cache::L1-dcache-load-misses", PERF_TYPE_HW_CACHE,
-	              PERF_COUNT_HW_CACHE_L1D | PERF_COUNT_HW_CACHE_OP_READ << 8 | PERF_COUNT_HW_CACHE_RESULT_MISS << 16);
+	              PERF_COUNT_HW_CACHE_L1D | PERF_COUNT_HW_CACHE_OP_READ << 8 |
+	                      PERF_COUNT_HW_CACHE_RESULT_MISS << 16);
 	expect_number("hw_cache::LLC-stores", PERF_TYPE_HW_CACHE,
-	              PERF_COUNT_HW_CACHE_LL | PERF_COUNT_HW_CACHE_OP_WRITE << 8 | PERF_COUNT_HW_CACHE_RESULT_ACCESS << 16);
+	              PERF_COUNT_HW_CACHE_LL | PERF_COUNT_HW_CACHE_OP_WRITE << 8 |
+	                      PERF_COUNT_HW_CACHE_RESULT_ACCESS << 16);
 }
 
 /* As many as there may be, all together: each in its place, none on a counter. */
@@ -47,7 +51,8 @@ static void sets(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < PLAN_MAX_EVENTS; i++)
-		pfmi_pmu_init_event(&events[i], t, i * 5 % 12); /* the row's number is the kernel's */
+		pfmi_pmu_init_event(&events[i], t,
+		                    i * 5 % 12); /* the row's number is the kernel's */
 	find_place(events, PLAN_MAX_EVENTS, PFM_PLM3, &where, &regs);
 	assert_int_equal(regs.n_pmcs, PLAN_MAX_EVENTS);
 	assert_int_equal(regs.n_pmds, 0);
@@ -83,7 +88,10 @@ static void no_settings(void **state)
 {
 	struct event ev;
 	pfm_error_t why = PFM_INIT(why);
-	struct encode_request req = { .table = table_with(ENCODER_PERF, "software"), .events = &ev, .n_events = 1, .model_in = &why };
+	struct encode_request req = { .table = table_with(ENCODER_PERF, "software"),
+		                      .events = &ev,
+		                      .n_events = 1,
+		                      .model_in = &why };
 	struct plan plan;
 
 	(void)state;
@@ -92,4 +100,5 @@ static void no_settings(void **state)
 	assert_int_equal(why.kind, PFM_KIND_MODEL);
 }
 
-UNIT(pmu_perf, cmocka_unit_test(numbers), cmocka_unit_test(sets), cmocka_unit_test(plans), cmocka_unit_test(no_settings));
+UNIT(pmu_perf, cmocka_unit_test(numbers), cmocka_unit_test(sets), cmocka_unit_test(plans),
+     cmocka_unit_test(no_settings));

@@ -9,20 +9,10 @@ static void words(void **state)
 		const char *name;
 		int word;
 	} names[] = {
-		{ "config", 0 },
-		{ "CONFIG", 0 },
-		{ "config0", 0 },
-		{ "Config1", 1 },
-		{ "config2", 2 },
-		{ "config3", 3 },
-		{ "config4", -1 },
-		{ "config/", -1 },
-		{ "config00", -1 },
-		{ "config1x", -1 },
-		{ "confi", -1 },
-		{ "", -1 },
-		{ "xconfig", -1 },
-		{ "PERFEVTSEL", -1 },
+		{ "config", 0 },    { "CONFIG", 0 },      { "config0", 0 },  { "Config1", 1 },
+		{ "config2", 2 },   { "config3", 3 },     { "config4", -1 }, { "config/", -1 },
+		{ "config00", -1 }, { "config1x", -1 },   { "confi", -1 },   { "", -1 },
+		{ "xconfig", -1 },  { "PERFEVTSEL", -1 },
 	};
 
 	(void)state;
@@ -38,14 +28,10 @@ static void targets(void **state)
 		bool found;
 		unsigned counter;
 	} regs[] = {
-		{ "PERFEVTSEL0", true, 0 },
-		{ "PERFEVTSEL12", false, 12 },
-		{ "PMC1", true, 1 },
-		{ "config", true, 64 },
-		{ "config1", true, 64 },
-		{ "PERFEVTSEL", true, 64 },
-		{ "NOTHING", false, 64 },
-		{ "FIXED_CTR_CTRL", false, 64 },
+		{ "PERFEVTSEL0", true, 0 }, { "PERFEVTSEL12", false, 12 },
+		{ "PMC1", true, 1 },        { "config", true, 64 },
+		{ "config1", true, 64 },    { "PERFEVTSEL", true, 64 },
+		{ "NOTHING", false, 64 },   { "FIXED_CTR_CTRL", false, 64 },
 	};
 	const struct table *t = table_with(ENCODER_X86, "coreduo");
 
@@ -66,7 +52,8 @@ static void config_of(const struct table *t, uint32_t row, uint64_t config[4])
 	pfm_attr_t a;
 
 	pfmi_pmu_init_event(&ev, t, row);
-	assert_int_equal(pfmi_encode_event_attr(&ev, -1, PFM_PLM0 | PFM_PLM3, &a, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_encode_event_attr(&ev, -1, PFM_PLM0 | PFM_PLM3, &a, NULL),
+	                 PFMLIB_SUCCESS);
 	config[0] = a.config;
 	config[1] = a.config1;
 	config[2] = a.config2;
@@ -77,14 +64,15 @@ static void config_of(const struct table *t, uint32_t row, uint64_t config[4])
 static const struct table *long_table(void)
 {
 	for (unsigned i = 0; i < table_count_builtins(); i++)
-		if (table_builtin_at(i)->encoder == ENCODER_FORMAT && table_builtin_at(i)->n_rows > 150 && table_builtin_at(i)->n_rows < 600)
+		if (table_builtin_at(i)->encoder == ENCODER_FORMAT &&
+		    table_builtin_at(i)->n_rows > 150 && table_builtin_at(i)->n_rows < 600)
 			return table_builtin_at(i);
 	fail();
 	return NULL;
 }
 
-/* All events that a value may be, one after the other: more than are kept at a time. Each comes once, the better ones first, and all rows
- * that need nothing else are among them. */
+/* All events that a value may be, one after the other: more than are kept at a time. Each comes
+ * once, the better ones first, and all rows that need nothing else are among them. */
 static void every_answer(void **state)
 {
 	const struct table *t = long_table();
@@ -118,7 +106,8 @@ static void every_answer(void **state)
 	assert_false(pfmi_decode_find_event(&g, fits + 64, &ev));
 }
 
-/* What a row says of itself leads back to the row, or to an earlier one with the same words; what the caller had of levels stays. */
+/* What a row says of itself leads back to the row, or to an earlier one with the same words; what
+ * the caller had of levels stays. */
 static void own_words(void **state)
 {
 	unsigned n = 0;
@@ -130,16 +119,21 @@ static void own_words(void **state)
 		if (!table_has_field_bits(t) || t->encoder == ENCODER_NETBURST)
 			continue;
 		for (uint32_t row = 0; row < t->n_rows; row += 1 + t->n_rows / 15) {
-			struct event ev = { .plm = PFM_PLM3, .precise = 2, .counter_pin = 1, .exclude_flags = EVENT_EXCLUDE_IDLE };
+			struct event ev = { .plm = PFM_PLM3,
+				            .precise = 2,
+				            .counter_pin = 1,
+				            .exclude_flags = EVENT_EXCLUDE_IDLE };
 			uint64_t config[4], back[4];
 
 			if (!is_event(t, row) || table_row(t, row)->n_groups)
 				continue;
 			config_of(t, row, config);
 			assert_true(pfmi_decode_config_words(t, config, 15, &ev));
-			assert_true(ev.plm == PFM_PLM3 && ev.precise == 2 && ev.counter_pin == 1 && ev.exclude_flags == EVENT_EXCLUDE_IDLE);
+			assert_true(ev.plm == PFM_PLM3 && ev.precise == 2 && ev.counter_pin == 1 &&
+			            ev.exclude_flags == EVENT_EXCLUDE_IDLE);
 			pfmi_pmu_build_config_words(&ev, ANY_COUNTER, back);
-			if (!ev.has_counter_values && ev.n_user_fields == 0 && !table_row(t, ev.row_index)->n_groups)
+			if (!ev.has_counter_values && ev.n_user_fields == 0 &&
+			    !table_row(t, ev.row_index)->n_groups)
 				config_of(t, ev.row_index, back);
 			assert_memory_equal(config, back, sizeof(back));
 			n++;
@@ -161,7 +155,8 @@ static int extra_field(const struct table *t, uint32_t row)
 			continue;
 		pfmi_pmu_init_event(&ev, t, row);
 		before = pfmi_pmu_get_config_words(&ev, own)[1];
-		assert_true(pfmi_pmu_set_user_field(&ev, table_key_field_plus1(t, keys[i]) - 1u, before + 1));
+		assert_true(pfmi_pmu_set_user_field(&ev, table_key_field_plus1(t, keys[i]) - 1u,
+		                                    before + 1));
 		if (before && pfmi_pmu_get_config_words(&ev, own)[1] == before + 1)
 			return (int)table_key_field_plus1(t, keys[i]) - 1;
 	}
@@ -174,11 +169,15 @@ static uint64_t order_of(const struct table *t, uint32_t row)
 	const struct row *r = table_row(t, row);
 	unsigned unlikely = (r->flags & ROW_HIDDEN ? 8 : 0) + (r->flags & ROW_DEPRECATED ? 4 : 0);
 
-	return (uint64_t)(unlikely + (table_row_counter_mask(t, r) && !(table_row_counter_mask(t, r) & 0xffffffff))) << 32 | row;
+	return (uint64_t)(unlikely + (table_row_counter_mask(t, r) &&
+	                              !(table_row_counter_mask(t, r) & 0xffffffff)))
+	               << 32 |
+	       row;
 }
 
 /* The best row that has the words @want when @field is set to @value, by a look at all of them. */
-static uint64_t best_with(const struct table *t, unsigned field, uint64_t value, const uint64_t want[4])
+static uint64_t best_with(const struct table *t, unsigned field, uint64_t value,
+                          const uint64_t want[4])
 {
 	uint64_t best = ~(uint64_t)0;
 
@@ -190,13 +189,15 @@ static uint64_t best_with(const struct table *t, unsigned field, uint64_t value,
 			continue;
 		pfmi_pmu_init_event(&ev, t, row);
 		assert_true(pfmi_pmu_set_user_field(&ev, field, value));
-		if (memcmp(pfmi_pmu_get_config_words(&ev, own), want, sizeof(own)) == 0 && order_of(t, row) < best)
+		if (memcmp(pfmi_pmu_get_config_words(&ev, own), want, sizeof(own)) == 0 &&
+		    order_of(t, row) < best)
 			best = order_of(t, row);
 	}
 	return best;
 }
 
-/* An extra register with a value that no row has: of the rows that differ in this alone the index has one, and it is the right one. */
+/* An extra register with a value that no row has: of the rows that differ in this alone the index
+ * has one, and it is the right one. */
 static void other_extra_values(void **state)
 {
 	unsigned n = 0;
@@ -211,18 +212,23 @@ static void other_extra_values(void **state)
 			int field;
 
 			config_of(t, row, want);
-			field = is_event(t, row) && !table_row(t, row)->n_groups ? extra_field(t, row) : -1;
+			field = is_event(t, row) && !table_row(t, row)->n_groups
+			                ? extra_field(t, row)
+			                : -1;
 			if (field < 0)
 				continue;
 			value = pfmi_pmu_extract_field(&table_fields(t)[field], want) ^ 0x5a3;
-			if (value < table_fields(t)[field].min || value > table_fields(t)[field].max)
+			if (value < table_fields(t)[field].min ||
+			    value > table_fields(t)[field].max)
 				continue;
 			field_insert(&table_fields(t)[field], want, value);
 			assert_true(pfmi_decode_config_words(t, want, 15, &ev));
-			assert_memory_equal(pfmi_pmu_get_config_words(&ev, own), want, sizeof(want));
+			assert_memory_equal(pfmi_pmu_get_config_words(&ev, own), want,
+			                    sizeof(want));
 			assert_true(ev.n_user_fields <= 1);
 			if (ev.n_user_fields && !table_row(t, ev.row_index)->n_groups)
-				assert_true(order_of(t, ev.row_index) == best_with(t, (unsigned)field, value, want));
+				assert_true(order_of(t, ev.row_index) ==
+				            best_with(t, (unsigned)field, value, want));
 			n += ev.n_user_fields != 0;
 		}
 	}
@@ -237,7 +243,8 @@ static bool has_presets(const struct table *t, uint32_t row)
 	return table_row(t, row)->n_groups > 0;
 }
 
-/* A row that takes groups, with their presets, needs nothing: no row that needs an attribute is better. */
+/* A row that takes groups, with their presets, needs nothing: no row that needs an attribute is
+ * better. */
 static void rows_with_presets(void **state)
 {
 	unsigned n = 0;
@@ -246,22 +253,28 @@ static void rows_with_presets(void **state)
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
 		const struct table *t = table_builtin_at(i);
 
-		for (uint32_t row = 0; row < t->n_rows && table_has_field_bits(t) && t->encoder != ENCODER_NETBURST; row++) {
+		for (uint32_t row = 0;
+		     row < t->n_rows && table_has_field_bits(t) && t->encoder != ENCODER_NETBURST;
+		     row++) {
 			struct event ev = { .counter_pin = ANY_COUNTER };
 			uint64_t config[4], own[4];
 
 			if (!is_event(t, row) || !has_presets(t, row))
 				continue;
 			config_of(t, row, config);
-			if (!pfmi_decode_config_words(t, config, 15, &ev) || ev.n_user_fields || ev.chosen_groups || order_of(t, ev.row_index) > order_of(t, row))
-				fail_msg("%s::%s is taken for another row", table_text(t, t->name), table_row_name(t, row));
+			if (!pfmi_decode_config_words(t, config, 15, &ev) || ev.n_user_fields ||
+			    ev.chosen_groups || order_of(t, ev.row_index) > order_of(t, row))
+				fail_msg("%s::%s is taken for another row", table_text(t, t->name),
+				         table_row_name(t, row));
 			if (!ev.has_counter_values)
-				assert_memory_equal(pfmi_pmu_get_config_words(&ev, own), config, sizeof(config));
+				assert_memory_equal(pfmi_pmu_get_config_words(&ev, own), config,
+				                    sizeof(config));
 			n++;
 		}
 	}
 	assert_true(n > 100);
 }
 
-UNIT(pmu_register_match, cmocka_unit_test(words), cmocka_unit_test(targets), cmocka_unit_test(every_answer), cmocka_unit_test(own_words),
+UNIT(pmu_register_match, cmocka_unit_test(words), cmocka_unit_test(targets),
+     cmocka_unit_test(every_answer), cmocka_unit_test(own_words),
      cmocka_unit_test(other_extra_values), cmocka_unit_test(rows_with_presets));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Alpha: every golden vector that is about words, events and groups, through the library. The device's own are in
- * test_device_model.c. */
+/* Alpha: every golden vector that is about words, events and groups, through the library. The
+ * device's own are in test_device_model.c. */
 #include <errno.h>
 #include <jansson.h>
 #include <perfmon/pfmlib_alpha.h>
@@ -12,7 +12,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-/* ---- reading vectors --------------------------------------------------------------------------------------------- */
+/* ---- reading vectors
+ * --------------------------------------------------------------------------------------------- */
 
 static json_t *load(const char *name)
 {
@@ -40,7 +41,8 @@ static json_t *load(const char *name)
 
 static uint64_t num(const json_t *v)
 {
-	return json_is_string(v) ? strtoull(json_string_value(v), NULL, 0) : (uint64_t)json_integer_value(v);
+	return json_is_string(v) ? strtoull(json_string_value(v), NULL, 0)
+	                         : (uint64_t)json_integer_value(v);
 }
 
 static uint64_t get(const json_t *o, const char *key)
@@ -72,10 +74,8 @@ static int pmu_of(const json_t *o)
 		const char *name;
 		int type;
 	} types[] = {
-		{ "ev4", PFMLIB_ALPHA_EV4_PMU },
-		{ "ev5", PFMLIB_ALPHA_EV5_PMU },
-		{ "pca56", PFMLIB_ALPHA_PCA56_PMU },
-		{ "ev6", PFMLIB_ALPHA_EV6_PMU },
+		{ "ev4", PFMLIB_ALPHA_EV4_PMU },     { "ev5", PFMLIB_ALPHA_EV5_PMU },
+		{ "pca56", PFMLIB_ALPHA_PCA56_PMU }, { "ev6", PFMLIB_ALPHA_EV6_PMU },
 		{ "ev67", PFMLIB_ALPHA_EV67_PMU },
 	};
 
@@ -100,22 +100,26 @@ static int errno_of(const json_t *v)
 {
 	const char *name = str(v, "errno");
 
-	return strcmp(name, "EINVAL") == 0 ? -EINVAL : strcmp(name, "EPERM") == 0 ? -EPERM
-	                                       : strcmp(name, "ENOENT") == 0      ? -ENOENT
-	                                       : strcmp(name, "EOPNOTSUPP") == 0  ? -EOPNOTSUPP
-	                                                                          : -1000;
+	return strcmp(name, "EINVAL") == 0       ? -EINVAL
+	       : strcmp(name, "EPERM") == 0      ? -EPERM
+	       : strcmp(name, "ENOENT") == 0     ? -ENOENT
+	       : strcmp(name, "EOPNOTSUPP") == 0 ? -EOPNOTSUPP
+	                                         : -1000;
 }
 
-/* ---- words ------------------------------------------------------------------------------------------------------- */
+/* ---- words
+ * -------------------------------------------------------------------------------------------------------
+ */
 
 static void v_ioctl_code(const json_t *v)
 {
 	static const struct {
 		const char *dir;
 		uint32_t bits;
-	} dirs[] = {
-		{ "void", PFCNTR_VOID }, { "out", PFCNTR_OUT }, { "in", PFCNTR_IN }, { "both", PFCNTR_IN | PFCNTR_OUT }
-	};
+	} dirs[] = { { "void", PFCNTR_VOID },
+		     { "out", PFCNTR_OUT },
+		     { "in", PFCNTR_IN },
+		     { "both", PFCNTR_IN | PFCNTR_OUT } };
 	pfm_alpha_request_t r;
 	uint32_t formula = 0;
 
@@ -123,9 +127,11 @@ static void v_ioctl_code(const json_t *v)
 	assert_int_equal(r.request, get(v, "request"));
 	for (unsigned i = 0; i < 4; i++)
 		if (strncmp(str(v, "dir"), dirs[i].dir, 2) == 0)
-			formula = PFCNTR_REQUEST(dirs[i].bits, (uint32_t)get(v, "nr"), get(v, "size"));
+			formula = PFCNTR_REQUEST(dirs[i].bits, (uint32_t)get(v, "nr"),
+			                         get(v, "size"));
 	if (strcmp(str(v, "dir"), "inout") == 0)
-		formula = PFCNTR_REQUEST(PFCNTR_IN | PFCNTR_OUT, (uint32_t)get(v, "nr"), get(v, "size"));
+		formula = PFCNTR_REQUEST(PFCNTR_IN | PFCNTR_OUT, (uint32_t)get(v, "nr"),
+		                         get(v, "size"));
 	assert_int_equal(formula, get(v, "request"));
 	assert_int_equal(r.families, strcmp(str(v, "family"), "any") == 0       ? 7
 	                             : strcmp(str(v, "family"), "ev4") == 0     ? 1
@@ -199,9 +205,9 @@ static void v_rsize(const json_t *v)
 	                : strcmp(str(v, "mode"), "one") == 0 ? PFM_ALPHA_OPEN_ONE
 	                                                     : PFM_ALPHA_OPEN_ALL;
 
-	assert_int_equal(
-		pfm_alpha_sample_bytes(get(v, "start"), get(v, "end"), get(v, "stride"), open, (unsigned)get(v, "ncpu"), &bytes),
-		0);
+	assert_int_equal(pfm_alpha_sample_bytes(get(v, "start"), get(v, "end"), get(v, "stride"),
+	                                        open, (unsigned)get(v, "ncpu"), &bytes),
+	                 0);
 	assert_int_equal(bytes, get(v, "bytes"));
 }
 
@@ -224,12 +230,16 @@ static void v_readcntrs(const json_t *v)
 	list(v, "raw", raw, 3);
 	list(v, "events", events, 3);
 	for (unsigned i = 0; i < n; i++)
-		assert_int_equal(pfm_alpha_events_raw(interrupts[i], pfm_alpha_counter_width(pmu_of(v), i), raw[i]), events[i]);
+		assert_int_equal(pfm_alpha_events_raw(interrupts[i],
+		                                      pfm_alpha_counter_width(pmu_of(v), i),
+		                                      raw[i]),
+		                 events[i]);
 }
 
 static void v_single_issue(const json_t *v)
 {
-	assert_int_equal(pfm_alpha_single_issues(get(v, "issues"), get(v, "dual")), get(v, "single"));
+	assert_int_equal(pfm_alpha_single_issues(get(v, "issues"), get(v, "dual")),
+	                 get(v, "single"));
 }
 
 static void v_ctrs_word(const json_t *v)
@@ -237,7 +247,9 @@ static void v_ctrs_word(const json_t *v)
 	uint64_t c[3] = { 0 }, back[3] = { 0 }, word;
 	unsigned select, cpu, n = list(v, "c", c, 3);
 
-	assert_int_equal(pfm_alpha_counter_word(pmu_of(v), (unsigned)get(v, "select"), (unsigned)get(v, "cpu"), c, &word), 0);
+	assert_int_equal(pfm_alpha_counter_word(pmu_of(v), (unsigned)get(v, "select"),
+	                                        (unsigned)get(v, "cpu"), c, &word),
+	                 0);
 	assert_int_equal(word, get(v, "word"));
 	assert_int_equal(pfm_alpha_split_counter_word(pmu_of(v), word, &select, &cpu, back), 0);
 	assert_int_equal(select, get(v, "select"));
@@ -256,14 +268,17 @@ static void v_mask(const json_t *v)
 
 static void v_ipl(const json_t *v)
 {
-	assert_int_equal(pfm_alpha_level_entry((int)get(v, "user"), (int)get(v, "idle"), (unsigned)get(v, "ipl")), get(v, "entry"));
+	assert_int_equal(pfm_alpha_level_entry((int)get(v, "user"), (int)get(v, "idle"),
+	                                       (unsigned)get(v, "ipl")),
+	                 get(v, "entry"));
 }
 
 static void v_linux_event(const json_t *v)
 {
 	unsigned raw, counter;
 	uint64_t mode;
-	int rc = pfm_alpha_linux_event((uint32_t)get(v, "type"), get(v, "config"), &raw, &counter, &mode);
+	int rc = pfm_alpha_linux_event((uint32_t)get(v, "type"), get(v, "config"), &raw, &counter,
+	                               &mode);
 
 	if (json_is_false(json_object_get(v, "ok"))) {
 		assert_int_equal(rc, errno_of(v));
@@ -301,7 +316,8 @@ static void v_linux_write(const json_t *v)
 {
 	pfmlib_alpha_call_t call;
 
-	assert_int_equal(pfm_alpha_linux_write((unsigned)get(v, "pmc"), get(v, "period"), &call), 0);
+	assert_int_equal(pfm_alpha_linux_write((unsigned)get(v, "pmc"), get(v, "period"), &call),
+	                 0);
 	assert_int_equal(call.function, get(v, "a0"));
 	assert_int_equal(call.argument, get(v, "a1"));
 }
@@ -309,7 +325,8 @@ static void v_linux_write(const json_t *v)
 static void v_pm_ratio(const json_t *v)
 {
 	uint64_t num_den[2], n, d;
-	int rc = pfm_alpha_ratio((unsigned)get(v, "enum"), get(v, "stat"), get(v, "retired"), &n, &d);
+	int rc = pfm_alpha_ratio((unsigned)get(v, "enum"), get(v, "stat"), get(v, "retired"), &n,
+	                         &d);
 
 	if (json_is_null(json_object_get(v, "num_den"))) {
 		assert_int_equal(rc, PFMLIB_ERR_NOTFOUND);
@@ -337,7 +354,8 @@ static void v_pm_redirect(const json_t *v)
 {
 	pfm_alpha_sample_t s;
 
-	assert_int_equal(pfm_alpha_pmpc_statistics(get(v, "pmpc_14_0")), (uint64_t)1 << get(v, "stat"));
+	assert_int_equal(pfm_alpha_pmpc_statistics(get(v, "pmpc_14_0")),
+	                 (uint64_t)1 << get(v, "stat"));
 	pfm_alpha_decode_sample(0, UINT64_C(0xfffffc0000000000) | get(v, "pmpc_14_0"), 0, &s);
 	assert_true(s.pc_in_exc_addr && s.pal && s.pc == 0);
 }
@@ -365,20 +383,27 @@ static void v_irq(const json_t *v)
 	bool vms = strcmp(str(v, "os"), "vms") == 0;
 	uint64_t regs[3] = { get(v, vms ? "r4" : "a0"), get(v, "a1"), get(v, "a2") };
 
-	assert_int_equal(pfm_alpha_decode_interrupt(pmu_of(v), vms ? PFM_ALPHA_OS_VMS : PFM_ALPHA_OS_UNIX, regs, &irq), 0);
+	assert_int_equal(pfm_alpha_decode_interrupt(
+				 pmu_of(v), vms ? PFM_ALPHA_OS_VMS : PFM_ALPHA_OS_UNIX, regs, &irq),
+	                 0);
 	assert_int_equal(irq.counter, get(v, vms ? "r4" : "a2"));
 	assert_int_equal(irq.ipl, get(v, "ipl"));
 	assert_int_equal(irq.vector, vms ? get(v, "scb_offset") : get(v, "a1"));
 	assert_string_equal(irq.entry, str(v, "entry"));
 }
 
-/* ---- events ------------------------------------------------------------------------------------------------------ */
+/* ---- events
+ * ------------------------------------------------------------------------------------------------------
+ */
 
-/* Dispatches [[counter, event], ...] by names alone: the solver must find these counters itself, unless @pin. */
-static int dispatch(const json_t *v, const json_t *events, bool pin, const pfmlib_alpha_input_param_t *in,
-                    pfmlib_alpha_output_param_t *out, pfm_set_t *set)
+/* Dispatches [[counter, event], ...] by names alone: the solver must find these counters itself,
+ * unless @pin. */
+static int dispatch(const json_t *v, const json_t *events, bool pin,
+                    const pfmlib_alpha_input_param_t *in, pfmlib_alpha_output_param_t *out,
+                    pfm_set_t *set)
 {
-	pfm_ctx_options_t options = { .size = sizeof options, .flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES };
+	pfm_ctx_options_t options = { .size = sizeof options,
+		                      .flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES };
 	pfmlib_alpha_input_param_t copy = *in;
 	pfm_set_options_t so = { .size = sizeof so, .model_in = &copy, .model_out = out };
 	const char *pointers[3];
@@ -390,8 +415,9 @@ static int dispatch(const json_t *v, const json_t *events, bool pin, const pfmli
 	for (unsigned i = 0; i < n; i++) {
 		const json_t *e = json_array_get(events, i);
 
-		snprintf(texts[i], sizeof texts[i], pin ? "%s::%s:counter=%d" : "%s::%s", str(v, "pmu"),
-		         json_string_value(json_array_get(e, 1)), (int)num(json_array_get(e, 0)));
+		snprintf(texts[i], sizeof texts[i], pin ? "%s::%s:counter=%d" : "%s::%s",
+		         str(v, "pmu"), json_string_value(json_array_get(e, 1)),
+		         (int)num(json_array_get(e, 0)));
 		pointers[i] = texts[i];
 	}
 	assert_int_equal(pfm_open_context(&ctx, &options, NULL), 0);
@@ -426,7 +452,8 @@ static void v_event(const json_t *v)
 	json_t *events = json_pack("[[i,s]]", (int)get(v, "counter"), str(v, "event"));
 	pfm_set_t set;
 	const char *constant;
-	unsigned idx = find_event(v, str(v, "event")), select, cbox, counter = (unsigned)get(v, "counter");
+	unsigned idx = find_event(v, str(v, "event")), select, cbox,
+		 counter = (unsigned)get(v, "counter");
 
 	assert_int_equal(dispatch(v, events, true, &in, &out, &set), 0);
 	json_decref(events);
@@ -436,7 +463,8 @@ static void v_event(const json_t *v)
 	assert_int_equal(set.pmcs[0].addr, 2);
 	assert_int_equal(out.calls[0].argument, get(v, "a1"));
 	assert_int_equal(pfm_alpha_get_event_constant(pmu_of(v), idx, counter, &constant), 0);
-	/* Constants of EV67 name a mode, so several of them may stand behind a statistic: the first is meant. */
+	/* Constants of EV67 name a mode, so several of them may stand behind a statistic: the first
+	 * is meant. */
 	assert_int_equal(strncmp(constant, str(v, "const"), strlen(str(v, "const"))), 0);
 	assert_int_equal(pfm_alpha_get_event_select(pmu_of(v), idx, counter, &select, &cbox), 0);
 	assert_true(select < 16 && cbox < 8);
@@ -474,7 +502,8 @@ static void v_freq(const json_t *v)
 	if (pmu == PFMLIB_ALPHA_EV4_PMU) {
 		memset(&in, 0, sizeof in);
 		memcpy(in.pfp_alpha_rates, rates, sizeof rates);
-		assert_int_equal(dispatch(v, json_object_get(v, "events"), false, &in, &out, &set), 0);
+		assert_int_equal(dispatch(v, json_object_get(v, "events"), false, &in, &out, &set),
+		                 0);
 		assert_int_equal(ioctl_word(&out, PCNTSETMUX), get(v, "arg"));
 		assert_int_equal((word & ICCSR_PC0) != 0, get(v, "pc0"));
 		assert_int_equal((word & ICCSR_PC1) != 0, get(v, "pc1"));
@@ -489,7 +518,9 @@ static void v_freq(const json_t *v)
 
 		list(v, "start", start, 2);
 		for (unsigned i = 0; i < 2; i++) {
-			assert_int_equal(pfm_alpha_start_value(pfm_alpha_counter_width(pmu, i), rates[i], &value), 0);
+			assert_int_equal(pfm_alpha_start_value(pfm_alpha_counter_width(pmu, i),
+			                                       rates[i], &value),
+			                 0);
 			assert_int_equal(value, start[i]);
 		}
 	}
@@ -530,7 +561,9 @@ static void v_pm_mode(const json_t *v)
 	assert_int_equal(set.n_pmds, 2);
 }
 
-/* ---- the run ----------------------------------------------------------------------------------------------------- */
+/* ---- the run
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 static const struct {
 	const char *kind;
@@ -596,7 +629,8 @@ static void every_vector_about_words_and_events_is_met(void **state)
 	check_file("alpha_events.jsonl", seen);
 	for (unsigned k = 0; k < N_KINDS; k++)
 		if (seen[k] != KINDS[k].lines)
-			fail_msg("%s: %u lines checked, %u expected", KINDS[k].kind, seen[k], KINDS[k].lines);
+			fail_msg("%s: %u lines checked, %u expected", KINDS[k].kind, seen[k],
+			         KINDS[k].lines);
 }
 
 static int say_current(void **state)

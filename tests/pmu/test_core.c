@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Core Solo and Core Duo as pmc.core(3) has them: every golden specifier, the spellings of libpfm 3, libpfm 4 and perf for the
- * same registers, and sets placed against brute force. */
+/* Core Solo and Core Duo as pmc.core(3) has them: every golden specifier, the spellings of libpfm
+ * 3, libpfm 4 and perf for the same registers, and sets placed against brute force. */
 #include "rows.h"
 #include <perfmon/perfmon.h>
 
 static pfm_ctx_t *ctx;
 
-/* ---- vectors -------------------------------------------------------------------------------------------------- */
+/* ---- vectors
+ * --------------------------------------------------------------------------------------------------
+ */
 
 static void test_vector(void **state)
 {
@@ -54,7 +56,8 @@ static uint64_t select_of(const char *spec)
 	int rc = pfm_encode_event(ctx, spec, 0, &e, &error);
 
 	if (rc)
-		print_message("%s: %d, %s at %u..%u\n", spec, rc, pfm_error_kind_name(error.kind), error.start, error.end);
+		print_message("%s: %d, %s at %u..%u\n", spec, rc, pfm_error_kind_name(error.kind),
+		              error.start, error.end);
 	assert_int_equal(rc, PFMLIB_SUCCESS);
 	return e.regs[0].value;
 }
@@ -76,34 +79,44 @@ static void add_names(struct rows *rows, json_t *row)
 {
 	char name[160];
 
-	snprintf(name, sizeof(name), "'%s' is libpfm's '%s' and '%s'", row_text(row, "libpmc"), row_text(row, "libpfm3"),
-	         row_text(row, "libpfm4"));
+	snprintf(name, sizeof(name), "'%s' is libpfm's '%s' and '%s'", row_text(row, "libpmc"),
+	         row_text(row, "libpfm3"), row_text(row, "libpfm4"));
 	rows_add(rows, name, test_names, row);
 }
 
-/* ---- the same register in several grammars -------------------------------------------------------------------- */
+/* ---- the same register in several grammars
+ * -------------------------------------------------------------------- */
 
 static const struct {
 	const char *libpmc, *libpfm, *perf;
 	uint64_t value;
 } same[] = {
 	{ "Instr_Ret,usr", "coreduo::INSTR_RET:u", "cpu/event=0xc0/u", 0x005100c0 },
-	{ "L2_Lines_In,core=all,prefetch=only", "coreduo::L2_LINES_IN:BOTH_CORES:PREFETCH", "cpu/event=0x24,umask=0xd0/",
-	  0x0053d024 },
+	{ "L2_Lines_In,core=all,prefetch=only", "coreduo::L2_LINES_IN:BOTH_CORES:PREFETCH",
+	  "cpu/event=0x24,umask=0xd0/", 0x0053d024 },
 	{ "L2_Rqsts,cachestate=mi,cmask=1,inv", "coreduo::L2_RQSTS:M_STATE:I_STATE:c=1:i",
 	  "cpu/event=0x2e,umask=0x79,cmask=1,inv/", 0x01d3792e },
-	{ "Thermal_Trip,edge", "coreduo::THERMAL_TRIP:TRIPS", "cpu/event=0x3b,umask=0xc0,edge/", 0x0057c03b },
-	{ "DCache_Cache_ST,os,cmask=2,edge", "coreduo::DCACHE_CACHE_ST:k:c=2:e", "cpu/event=0x41,umask=0xf,cmask=2,edge/k",
-	  0x02560f41 },
-	{ "Bus_Req_Outstanding,agent=any", "coreduo::BUS_REQ_OUTSTANDING:0x60", "cpu/event=0x60,umask=0x60/", 0x00536060 },
-	{ "L2_Lines_In,prefetch=exclude", "coreduo::L2_LINES_IN:0x40", "cpu/event=0x24,umask=0x40/", 0x00534024 },
-	{ "Bus_Snoops,agent=any", "coreduo::BUS_SNOOPS:0x2f", "cpu/event=0x77,umask=0x2f/", 0x00532f77 },
-	{ "Bus_Trans_Any,agent=any", "coreduo::BUS_TRANS_ANY:ALL_AGENTS", "cpu/event=0x70,umask=0xe0/", 0x0053e070 },
-	{ "EST_Trans,trans=frequency", "coreduo::EST_TRANS:FREQ", "cpu/event=0x3a,umask=0x10/", 0x0053103a },
-	{ "L2_Lines_In,core=all,prefetch=only", "L2_LINES_IN:BOTH_CORES:PREFETCH", "cpu/event=0x24,umask=0xd0/", 0x0053d024 },
-	{ "Uops_Ret,cmask=1,edge", "coreduo::UOPS_RET.e.c=1.u.k", "cpu/event=0xc2,edge,cmask=1/", 0x015700c2 },
+	{ "Thermal_Trip,edge", "coreduo::THERMAL_TRIP:TRIPS", "cpu/event=0x3b,umask=0xc0,edge/",
+	  0x0057c03b },
+	{ "DCache_Cache_ST,os,cmask=2,edge", "coreduo::DCACHE_CACHE_ST:k:c=2:e",
+	  "cpu/event=0x41,umask=0xf,cmask=2,edge/k", 0x02560f41 },
+	{ "Bus_Req_Outstanding,agent=any", "coreduo::BUS_REQ_OUTSTANDING:0x60",
+	  "cpu/event=0x60,umask=0x60/", 0x00536060 },
+	{ "L2_Lines_In,prefetch=exclude", "coreduo::L2_LINES_IN:0x40", "cpu/event=0x24,umask=0x40/",
+	  0x00534024 },
+	{ "Bus_Snoops,agent=any", "coreduo::BUS_SNOOPS:0x2f", "cpu/event=0x77,umask=0x2f/",
+	  0x00532f77 },
+	{ "Bus_Trans_Any,agent=any", "coreduo::BUS_TRANS_ANY:ALL_AGENTS",
+	  "cpu/event=0x70,umask=0xe0/", 0x0053e070 },
+	{ "EST_Trans,trans=frequency", "coreduo::EST_TRANS:FREQ", "cpu/event=0x3a,umask=0x10/",
+	  0x0053103a },
+	{ "L2_Lines_In,core=all,prefetch=only", "L2_LINES_IN:BOTH_CORES:PREFETCH",
+	  "cpu/event=0x24,umask=0xd0/", 0x0053d024 },
+	{ "Uops_Ret,cmask=1,edge", "coreduo::UOPS_RET.e.c=1.u.k", "cpu/event=0xc2,edge,cmask=1/",
+	  0x015700c2 },
 	{ "SSE_PrefT2_Ret,os", "coreduo::SSE_PREFETCH:k:T2", "cpu/event=7,umask=2/k", 0x00520207 },
-	{ "SIMD_Int_Pmul_Exec", "coreduo::SIMD_INT_INSTRUCTIONS:MUL", "cpu/event=0xb3,umask=1/", 0x005301b3 },
+	{ "SIMD_Int_Pmul_Exec", "coreduo::SIMD_INT_INSTRUCTIONS:MUL", "cpu/event=0xb3,umask=1/",
+	  0x005301b3 },
 	{ "Uops_Ret,usr", "coreduo::UOPS_RET:k=0:u=1", "cpu/event=0xc2/u", 0x005100c2 },
 };
 
@@ -152,7 +165,8 @@ static void refused_with_its_kind(void **state)
 		int rc = pfm_encode_event(ctx, refused[i].spec, 0, &e, &error);
 
 		if (rc >= 0 || strcmp(pfm_error_kind_name(error.kind), refused[i].kind) != 0)
-			print_message("%s: %d %s, expected %s\n", refused[i].spec, rc, pfm_error_kind_name(error.kind), refused[i].kind);
+			print_message("%s: %d %s, expected %s\n", refused[i].spec, rc,
+			              pfm_error_kind_name(error.kind), refused[i].kind);
 		assert_true(rc < 0);
 		assert_string_equal(pfm_error_kind_name(error.kind), refused[i].kind);
 	}
@@ -168,17 +182,21 @@ static void default_levels_are_the_callers(void **state)
 	assert_int_equal(e.attr.exclude_kernel, 1);
 	assert_int_equal(pfm_encode_event(ctx, "Uops_Ret,os", PFM_PLM3, &e, NULL), PFMLIB_SUCCESS);
 	assert_int_equal(e.regs[0].value, 0x005200c2);
-	assert_int_equal(pfm_encode_event(ctx, "coreduo::UOPS_RET:u=0", 0, &e, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_encode_event(ctx, "coreduo::UOPS_RET:u=0", 0, &e, NULL),
+	                 PFMLIB_SUCCESS);
 	assert_int_equal(e.regs[0].value, 0x005000c2);
 }
 
-/* ---- what the manual page says about the class and its events ------------------------------------------------- */
+/* ---- what the manual page says about the class and its events
+ * ------------------------------------------------- */
 
 static const char *feature_text(const char *name, uint64_t *value)
 {
 	const char *n, *text;
 
-	for (unsigned i = 0; pfm_describe_feature(ctx, pfm_find_pmu(ctx, "coreduo"), i, &n, &text, value) == PFMLIB_SUCCESS; i++)
+	for (unsigned i = 0; pfm_describe_feature(ctx, pfm_find_pmu(ctx, "coreduo"), i, &n, &text,
+	                                          value) == PFMLIB_SUCCESS;
+	     i++)
 		if (strcmp(n, name) == 0)
 			return text;
 	return NULL;
@@ -190,17 +208,10 @@ static void capabilities_as_the_page_lists_them(void **state)
 		const char *name;
 		uint64_t yes;
 	} caps[] = {
-		{ "PMC_CAP_CASCADE", 0 },
-		{ "PMC_CAP_EDGE", 1 },
-		{ "PMC_CAP_INTERRUPT", 1 },
-		{ "PMC_CAP_INVERT", 1 },
-		{ "PMC_CAP_READ", 1 },
-		{ "PMC_CAP_PRECISE", 0 },
-		{ "PMC_CAP_SYSTEM", 1 },
-		{ "PMC_CAP_TAGGING", 0 },
-		{ "PMC_CAP_THRESHOLD", 1 },
-		{ "PMC_CAP_USER", 1 },
-		{ "PMC_CAP_WRITE", 1 },
+		{ "PMC_CAP_CASCADE", 0 }, { "PMC_CAP_EDGE", 1 },    { "PMC_CAP_INTERRUPT", 1 },
+		{ "PMC_CAP_INVERT", 1 },  { "PMC_CAP_READ", 1 },    { "PMC_CAP_PRECISE", 0 },
+		{ "PMC_CAP_SYSTEM", 1 },  { "PMC_CAP_TAGGING", 0 }, { "PMC_CAP_THRESHOLD", 1 },
+		{ "PMC_CAP_USER", 1 },    { "PMC_CAP_WRITE", 1 },
 	};
 	pfm_pmu_info_t info = PFM_INIT(info);
 	uint64_t value;
@@ -245,7 +256,9 @@ static void every_event_has_a_description_of_its_own(void **state)
 	assert_int_equal(arch, 7);
 }
 
-/* ---- sets ----------------------------------------------------------------------------------------------------- */
+/* ---- sets
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 static void two_events_of_one_counter_clash(void **state)
 {
@@ -254,7 +267,8 @@ static void two_events_of_one_counter_clash(void **state)
 	pfm_error_t error = PFM_INIT(error);
 
 	(void)state;
-	assert_int_equal(pfm_dispatch_set(ctx, texts + 1, 2, NULL, &set, &error), PFMLIB_ERR_NOASSIGN);
+	assert_int_equal(pfm_dispatch_set(ctx, texts + 1, 2, NULL, &set, &error),
+	                 PFMLIB_ERR_NOASSIGN);
 	assert_int_equal(error.clash, 3);
 	assert_int_equal(error.clash_counters, 2);
 	assert_int_equal(pfm_dispatch_set(ctx, texts, 2, NULL, &set, &error), PFMLIB_SUCCESS);
@@ -310,7 +324,8 @@ static unsigned smallest_clash(const uint64_t *mask, unsigned n)
 	return best;
 }
 
-static void check_set(const char *const *texts, const uint64_t *mask, unsigned n, const pfm_set_options_t *options)
+static void check_set(const char *const *texts, const uint64_t *mask, unsigned n,
+                      const pfm_set_options_t *options)
 {
 	pfm_set_t set = PFM_INIT(set);
 	pfm_error_t error = PFM_INIT(error);
@@ -352,18 +367,24 @@ static void random_sets(const char *prefix, unsigned most, unsigned rounds)
 			int filtered;
 
 			do
-				assert_int_equal(pfm_describe_event(ctx, pmu, pick(info.n_events), &e), PFMLIB_SUCCESS);
-			while (e.flags & PFM_EVENT_HIDDEN || strncmp(e.name, "PERF_METRICS", 12) == 0);
-			/* Constrained events are rare in the table: take them more often than chance would. */
+				assert_int_equal(
+					pfm_describe_event(ctx, pmu, pick(info.n_events), &e),
+					PFMLIB_SUCCESS);
+			while (e.flags & PFM_EVENT_HIDDEN ||
+			       strncmp(e.name, "PERF_METRICS", 12) == 0);
+			/* Constrained events are rare in the table: take them more often than
+			 * chance would. */
 			if (strcmp(prefix, "coreduo") == 0 && pick(2))
 				e.counters = pick(2) ? 1 : 2;
 			filtered = e.counters >> 32 && e.counters & 0xffffffff && pick(3) == 0;
 			snprintf(text[i], sizeof(text[i]), "%s::%s%s", prefix,
-			         strcmp(prefix, "coreduo") ? e.name : e.counters == 1 ? "Cycles_Div_Busy"
-			                                      : e.counters == 2       ? "Div"
-			                                                              : e.name,
+			         strcmp(prefix, "coreduo") ? e.name
+			         : e.counters == 1         ? "Cycles_Div_Busy"
+			         : e.counters == 2         ? "Div"
+			                                   : e.name,
 			         filtered ? ":c=1" : "");
-			mask[i] = (filtered ? e.counters & 0xffffffff : e.counters) & ~taken.bits[0];
+			mask[i] =
+				(filtered ? e.counters & 0xffffffff : e.counters) & ~taken.bits[0];
 			texts[i] = text[i];
 		}
 		check_set(texts, mask, n, &options);
@@ -382,23 +403,31 @@ static void solver_agrees_with_brute_force_on_intel_arch(void **state)
 	random_sets("intel_arch", 9, 1500);
 }
 
-/* ---- main ----------------------------------------------------------------------------------------------------- */
+/* ---- main
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 static void add_tests(struct rows *rows)
 {
 	rows_add(rows, "same register in every grammar", same_register_in_every_grammar, NULL);
 	rows_add(rows, "refused with its kind", refused_with_its_kind, NULL);
 	rows_add(rows, "default levels are the caller's", default_levels_are_the_callers, NULL);
-	rows_add(rows, "capabilities as the page lists them", capabilities_as_the_page_lists_them, NULL);
-	rows_add(rows, "every event has a description of its own", every_event_has_a_description_of_its_own, NULL);
+	rows_add(rows, "capabilities as the page lists them", capabilities_as_the_page_lists_them,
+	         NULL);
+	rows_add(rows, "every event has a description of its own",
+	         every_event_has_a_description_of_its_own, NULL);
 	rows_add(rows, "two events of one counter clash", two_events_of_one_counter_clash, NULL);
-	rows_add(rows, "solver agrees with brute force on coreduo", solver_agrees_with_brute_force_on_coreduo, NULL);
-	rows_add(rows, "solver agrees with brute force on intel_arch", solver_agrees_with_brute_force_on_intel_arch, NULL);
+	rows_add(rows, "solver agrees with brute force on coreduo",
+	         solver_agrees_with_brute_force_on_coreduo, NULL);
+	rows_add(rows, "solver agrees with brute force on intel_arch",
+	         solver_agrees_with_brute_force_on_intel_arch, NULL);
 }
 
 int main(void)
 {
-	pfm_ctx_options_t options = { .size = sizeof(options), .flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES, .pmu = "coreduo" };
+	pfm_ctx_options_t options = { .size = sizeof(options),
+		                      .flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES,
+		                      .pmu = "coreduo" };
 	struct rows rows = { 0 };
 	char path[512];
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The libpfm 3 interface on Core Solo and Core Duo: golden requests, then what the header promises beyond them. */
+/* The libpfm 3 interface on Core Solo and Core Duo: golden requests, then what the header promises
+ * beyond them. */
 #include "rows.h"
 #include <perfmon/pfmlib_coreduo.h>
 
@@ -8,7 +9,9 @@ static bool is_marked(const json_t *row)
 	return json_array_size(json_object_get(row, "q")) != 0;
 }
 
-/* ---- requests ------------------------------------------------------------------------------------------------- */
+/* ---- requests
+ * -------------------------------------------------------------------------------------------------
+ */
 
 struct request {
 	pfmlib_input_param_t in;
@@ -65,9 +68,11 @@ static void check_pmc(const json_t *want, const pfmlib_reg_t *got)
 	json_int_t addr = json_integer_value(json_array_get(want, 2));
 
 	assert_int_equal(got->reg_num, json_integer_value(json_array_get(want, 0)));
-	assert_int_equal(got->reg_value, strtoull(json_string_value(json_array_get(want, 1)), NULL, 0));
+	assert_int_equal(got->reg_value,
+	                 strtoull(json_string_value(json_array_get(want, 1)), NULL, 0));
 	assert_int_equal(got->reg_addr, addr);
-	assert_int_equal(got->reg_alt_addr, n == 4 ? json_integer_value(json_array_get(want, 3)) : addr);
+	assert_int_equal(got->reg_alt_addr,
+	                 n == 4 ? json_integer_value(json_array_get(want, 3)) : addr);
 }
 
 static void check_pmd(const json_t *want, const pfmlib_reg_t *got)
@@ -78,7 +83,8 @@ static void check_pmd(const json_t *want, const pfmlib_reg_t *got)
 	assert_int_equal(got->reg_alt_addr, json_integer_value(json_array_get(want, 2)));
 }
 
-/* 3.10 puts two events on counter 1 in these rows; the values are right and the free event belongs on counter 0. */
+/* 3.10 puts two events on counter 1 in these rows; the values are right and the free event belongs
+ * on counter 0. */
 static void check_marked(const json_t *res, const pfmlib_output_param_t *out)
 {
 	unsigned used = 0;
@@ -87,7 +93,8 @@ static void check_marked(const json_t *res, const pfmlib_output_param_t *out)
 	for (unsigned i = 0; i < 2; i++) {
 		const json_t *want = json_array_get(json_object_get(res, "pmc"), i);
 
-		assert_int_equal(out->pfp_pmcs[i].reg_value, strtoull(json_string_value(json_array_get(want, 1)), NULL, 0));
+		assert_int_equal(out->pfp_pmcs[i].reg_value,
+		                 strtoull(json_string_value(json_array_get(want, 1)), NULL, 0));
 		assert_int_equal(out->pfp_pmcs[i].reg_addr, 0x186 + out->pfp_pmcs[i].reg_num);
 		used |= 1u << out->pfp_pmcs[i].reg_num;
 	}
@@ -104,7 +111,8 @@ static void test_dispatch(const json_t *row)
 
 	read_request(req, &r);
 	memset(&out, 0x5a, sizeof(out));
-	rc = pfm_dispatch_events(row_int(req, "noinp", 0) ? NULL : &r.in, r.has_model ? &r.model : NULL,
+	rc = pfm_dispatch_events(row_int(req, "noinp", 0) ? NULL : &r.in,
+	                         r.has_model ? &r.model : NULL,
 	                         row_int(req, "nooutp", 0) ? NULL : &out, NULL);
 	if (is_marked(row) && row_int(req, "un", -1) < 0 && !json_object_get(req, "un")) {
 		assert_int_equal(rc, PFMLIB_SUCCESS);
@@ -133,7 +141,8 @@ static void test_find(const json_t *row, bool full)
 	pfmlib_event_t event = { 0 };
 	char name[128];
 	size_t i;
-	int rc = full ? pfm_find_full_event(row_text(req, "s"), &event) : pfm_find_event(row_text(req, "s"), &event.event);
+	int rc = full ? pfm_find_full_event(row_text(req, "s"), &event)
+	              : pfm_find_event(row_text(req, "s"), &event.event);
 
 	assert_int_equal(rc, row_int(res, "rc", 0));
 	if (rc)
@@ -166,7 +175,8 @@ static void add_vector(struct rows *rows, json_t *row)
 	rows_add(rows, name, test_vector, row);
 }
 
-/* ---- beyond the vectors --------------------------------------------------------------------------------------- */
+/* ---- beyond the vectors
+ * --------------------------------------------------------------------------------------- */
 
 static void numbers_as_libpfm_3_10_has_them(void **state)
 {
@@ -246,7 +256,8 @@ static void two_events_of_one_counter_are_refused(void **state)
 
 	(void)state;
 	assert_int_equal(dispatch("MUL", "DIV", &out), PFMLIB_ERR_NOASSIGN);
-	assert_int_equal(dispatch("CYCLES_DIV_BUSY", "FP_COMP_INSTR_RET", &out), PFMLIB_ERR_NOASSIGN);
+	assert_int_equal(dispatch("CYCLES_DIV_BUSY", "FP_COMP_INSTR_RET", &out),
+	                 PFMLIB_ERR_NOASSIGN);
 	assert_int_equal(dispatch("FP_ASSIST", "CYCLES_DIV_BUSY", &out), PFMLIB_SUCCESS);
 	assert_int_equal(out.pfp_pmcs[0].reg_num, 1);
 	assert_int_equal(out.pfp_pmcs[1].reg_num, 0);
@@ -271,14 +282,16 @@ static void every_event_dispatches_with_its_first_mask(void **state)
 	(void)state;
 	assert_int_equal(pfm_get_num_events(&n), PFMLIB_SUCCESS);
 	for (unsigned i = 0; i < n; i++) {
-		pfmlib_input_param_t in = { .pfp_dfl_plm = PFM_PLM0 | PFM_PLM3, .pfp_event_count = 1 };
+		pfmlib_input_param_t in = { .pfp_dfl_plm = PFM_PLM0 | PFM_PLM3,
+			                    .pfp_event_count = 1 };
 		unsigned masks;
 		int code;
 
 		in.pfp_events[0].event = i;
 		assert_int_equal(pfm_get_num_event_masks(i, &masks), PFMLIB_SUCCESS);
 		if (masks) {
-			assert_int_equal(pfm_dispatch_events(&in, NULL, &out, NULL), PFMLIB_ERR_UMASK);
+			assert_int_equal(pfm_dispatch_events(&in, NULL, &out, NULL),
+			                 PFMLIB_ERR_UMASK);
 			in.pfp_events[0].num_masks = 1;
 		}
 		assert_int_equal(pfm_dispatch_events(&in, NULL, &out, NULL), PFMLIB_SUCCESS);
@@ -322,10 +335,14 @@ int main(void)
 		return 1;
 	rows_add(&rows, "numbers as libpfm 3.10 has them", numbers_as_libpfm_3_10_has_them, NULL);
 	rows_add(&rows, "TRIPS sets edge", trips_sets_edge, NULL);
-	rows_add(&rows, "missing masks of two kinds have defaults", missing_masks_of_two_kinds_have_defaults, NULL);
-	rows_add(&rows, "two events of one counter are refused", two_events_of_one_counter_are_refused, NULL);
-	rows_add(&rows, "output beyond the counts is left alone", output_beyond_the_counts_is_left_alone, NULL);
-	rows_add(&rows, "every event dispatches with its first mask", every_event_dispatches_with_its_first_mask, NULL);
+	rows_add(&rows, "missing masks of two kinds have defaults",
+	         missing_masks_of_two_kinds_have_defaults, NULL);
+	rows_add(&rows, "two events of one counter are refused",
+	         two_events_of_one_counter_are_refused, NULL);
+	rows_add(&rows, "output beyond the counts is left alone",
+	         output_beyond_the_counts_is_left_alone, NULL);
+	rows_add(&rows, "every event dispatches with its first mask",
+	         every_event_dispatches_with_its_first_mask, NULL);
 	rows_add(&rows, "settings are checked", settings_are_checked, NULL);
 	return rows_run("coreduo", &rows);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Today's processors from lists: every golden row through an image made of the list it names, and what sets of such events may and
- * may not do. The vendors' lists are not part of this project: without them the invented ones of tests/lists stand alone, and sets
- * are those of the built-in tables. */
+/* Today's processors from lists: every golden row through an image made of the list it names, and
+ * what sets of such events may and may not do. The vendors' lists are not part of this project:
+ * without them the invented ones of tests/lists stand alone, and sets are those of the built-in
+ * tables. */
 #include "rows.h"
 #include "shared.h"
 #include <stdio.h>
@@ -12,10 +13,12 @@
 static const struct tree {
 	const char *name;
 	bool ours;
-} trees[] = { { "intel-like", true }, { "linux-like", true }, { "intel", false }, { "linux-6.12", false }, { "linux-6.1", false } };
-enum { INTEL = 2,
-       LINUX = 3,
-       TREES = 5 };
+} trees[] = { { "intel-like", true },
+	      { "linux-like", true },
+	      { "intel", false },
+	      { "linux-6.12", false },
+	      { "linux-6.1", false } };
+enum { INTEL = 2, LINUX = 3, TREES = 5 };
 static pfm_ctx_t *of_tree[TREES], *builtin;
 static char lists[512], images[64];
 
@@ -30,7 +33,9 @@ static pfm_ctx_t *context_of(const json_t *row)
 	return NULL;
 }
 
-/* ---- vectors -------------------------------------------------------------------------------------------------- */
+/* ---- vectors
+ * --------------------------------------------------------------------------------------------------
+ */
 
 /* The table a row's list became. */
 static void table_name(const json_t *row, char *out, size_t room)
@@ -38,26 +43,26 @@ static void table_name(const json_t *row, char *out, size_t room)
 	static const struct {
 		const char *cpu, *table;
 	} named[] = {
-		{ "DUO/core", "duo_oxen" },
-		{ "DUO/atom", "duo_goats" },
-		{ "ADL/core", "adl_goldencove" },
-		{ "ADL/atom", "adl_gracemont" },
-		{ "LNL/core", "lnl_lioncove" },
-		{ "LNL/atom", "lnl_skymont" },
+		{ "DUO/core", "duo_oxen" },       { "DUO/atom", "duo_goats" },
+		{ "ADL/core", "adl_goldencove" }, { "ADL/atom", "adl_gracemont" },
+		{ "LNL/core", "lnl_lioncove" },   { "LNL/atom", "lnl_skymont" },
 	};
-	const char *cpu = row_text(row, "cpu"), *pmu = row_text(row, "pmu"), *base = strrchr(cpu, '/');
-	bool core = strcmp(pmu, "cpu") == 0 || strncmp(pmu, "armv8", 5) == 0 || strcmp(pmu, "cpum_cf") == 0;
+	const char *cpu = row_text(row, "cpu"), *pmu = row_text(row, "pmu"),
+		   *base = strrchr(cpu, '/');
+	bool core = strcmp(pmu, "cpu") == 0 || strncmp(pmu, "armv8", 5) == 0 ||
+	            strcmp(pmu, "cpum_cf") == 0;
 
 	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++)
 		if (strcmp(cpu, named[i].cpu) == 0) {
 			snprintf(out, room, "%s", named[i].table);
 			return;
 		}
-	snprintf(out, room, "%s%s%s", base ? base + 1 : cpu, core ? "" : "_", core ? "" : strncmp(pmu, "cpu_", 4) ? pmu
-	                                                                                                          : pmu + 4);
+	snprintf(out, room, "%s%s%s", base ? base + 1 : cpu, core ? "" : "_",
+	         core                      ? ""
+	         : strncmp(pmu, "cpu_", 4) ? pmu
+	                                   : pmu + 4);
 	for (char *p = out; *p; p++)
-		*p = *p == '-' ? '_' : *p >= 'A' && *p <= 'Z' ? (char)(*p + 32)
-		                                              : *p;
+		*p = *p == '-' ? '_' : *p >= 'A' && *p <= 'Z' ? (char)(*p + 32) : *p;
 }
 
 static void write_spec(const json_t *row, char *out, size_t room)
@@ -71,9 +76,11 @@ static void write_spec(const json_t *row, char *out, size_t room)
 	used = (size_t)snprintf(out, room, "%s::%s", table, row_text(row, "event"));
 	json_object_foreach (mods, key, value) {
 		if (strcmp(key, "plm") == 0)
-			used += (size_t)snprintf(out + used, room - used, ":%s", json_string_value(value));
+			used += (size_t)snprintf(out + used, room - used, ":%s",
+			                         json_string_value(value));
 		else
-			used += (size_t)snprintf(out + used, room - used, ":%s=%lld", key, (long long)json_integer_value(value));
+			used += (size_t)snprintf(out + used, room - used, ":%s=%lld", key,
+			                         (long long)json_integer_value(value));
 	}
 }
 
@@ -112,7 +119,8 @@ static void check_registers(const json_t *row, const pfm_encoding_t *e)
 	json_t *msr = json_object_get(row, "msr"), *alt;
 	size_t i;
 
-	/* One Linux list writes fixed counter 6 as 38, and its row was made without knowing; Intel's list of that core has it right. */
+	/* One Linux list writes fixed counter 6 as 38, and its row was made without knowing;
+	 * Intel's list of that core has it right. */
 	if (e->counters >> 38 & 1 && json_object_get(row, "evtsel")) {
 		assert_int_equal(e->regs[0].kind, PFM_REG_FIXED_CTRL);
 		assert_int_equal(e->regs[0].value, 0x3000000);
@@ -135,7 +143,8 @@ static void check_registers(const json_t *row, const pfm_encoding_t *e)
 		assert_int_equal(e->alternatives[i].config, row_hex(alt, "config"));
 		assert_int_equal(e->alternatives[i].control, row_hex(alt, "evtsel"));
 		if (json_object_get(alt, "msr"))
-			check_msr(json_object_get(alt, "msr"), e->alternatives[i].msr, e->alternatives[i].value);
+			check_msr(json_object_get(alt, "msr"), e->alternatives[i].msr,
+			          e->alternatives[i].value);
 	}
 	assert_int_equal(e->n_alternatives, json_array_size(json_object_get(row, "alt")));
 }
@@ -151,7 +160,8 @@ static void check_description(const pfm_ctx_t *from, const json_t *row, const pf
 	if (json_object_get(row, "counters") && json_object_get(row, "precise"))
 		assert_int_equal(info.counters, counter_set(json_object_get(row, "counters")));
 	if (json_object_get(row, "counters_htoff"))
-		assert_int_equal(info.counters_htoff, counter_set(json_object_get(row, "counters_htoff")));
+		assert_int_equal(info.counters_htoff,
+		                 counter_set(json_object_get(row, "counters_htoff")));
 	assert_int_equal((info.flags & PFM_EVENT_DEPRECATED) != 0, row_int(row, "deprecated", 0));
 	assert_int_equal((info.flags & PFM_EVENT_ALONE) != 0, row_int(row, "alone", 0));
 }
@@ -193,7 +203,9 @@ static void add_vector(struct rows *rows, json_t *row)
 	rows_add(rows, spec, test_vector, row);
 }
 
-/* ---- sets ----------------------------------------------------------------------------------------------------- */
+/* ---- sets
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 /* The vendors' own where they are at hand. */
 static pfm_ctx_t *lists_of(unsigned tree)
@@ -205,9 +217,7 @@ static int dispatch(pfm_set_t *set, pfm_error_t *error, const char *a, const cha
 {
 	const char *texts[3] = { a, b, c };
 
-	return pfm_dispatch_set(lists_of(INTEL), texts, c ? 3 : b ? 2
-	                                                          : 1,
-	                        NULL, set, error);
+	return pfm_dispatch_set(lists_of(INTEL), texts, c ? 3 : b ? 2 : 1, NULL, set, error);
 }
 
 static const pfm_reg_t *find_extra(const pfm_set_t *set, uint64_t msr)
@@ -226,18 +236,22 @@ static void offcore_values_are_shared_or_moved(void **state)
 	pfm_error_t error = PFM_INIT(error);
 
 	(void)state;
-	assert_int_equal(dispatch(&set, &error, OFFCORE "0x10001", OFFCORE "0x10001", NULL), PFMLIB_SUCCESS);
+	assert_int_equal(dispatch(&set, &error, OFFCORE "0x10001", OFFCORE "0x10001", NULL),
+	                 PFMLIB_SUCCESS);
 	assert_int_equal(set.n_pmcs, 4); /* two counters, the shared register and GLOBAL_CTRL */
 	assert_int_equal(set.pmcs[3].kind, PFM_REG_GLOBAL_CTRL);
 	assert_int_equal(set.pmcs[3].value, 3);
 	assert_int_equal(find_extra(&set, 0x1a6)->value, 0x10001);
-	assert_int_equal(dispatch(&set, &error, OFFCORE "0x10001", OFFCORE "0x10002", OFFCORE "0x10001"), PFMLIB_SUCCESS);
+	assert_int_equal(
+		dispatch(&set, &error, OFFCORE "0x10001", OFFCORE "0x10002", OFFCORE "0x10001"),
+		PFMLIB_SUCCESS);
 	assert_int_equal(set.pmcs[0].value & 0xffff, 0x01b7);
 	assert_int_equal(set.pmcs[1].value & 0xffff, 0x01bb);
 	assert_int_equal(set.pmcs[2].value & 0xffff, 0x01b7);
 	assert_int_equal(find_extra(&set, 0x1a6)->value, 0x10001);
 	assert_int_equal(find_extra(&set, 0x1a7)->value, 0x10002);
-	assert_int_equal(dispatch(&set, &error, OFFCORE "1", OFFCORE "2", OFFCORE "4"), PFMLIB_ERR_NOASSIGN);
+	assert_int_equal(dispatch(&set, &error, OFFCORE "1", OFFCORE "2", OFFCORE "4"),
+	                 PFMLIB_ERR_NOASSIGN);
 	assert_int_equal(error.clash, 7);
 }
 
@@ -247,7 +261,8 @@ static void one_latency_and_one_front_end_value(void **state)
 	pfm_error_t error = PFM_INIT(error);
 
 	(void)state;
-	assert_int_equal(dispatch(&set, &error, "skl::MEM_TRANS_RETIRED.LOAD_LATENCY_GT_8:ldlat=9", "skl::FRONTEND_RETIRED.DSB_MISS", NULL),
+	assert_int_equal(dispatch(&set, &error, "skl::MEM_TRANS_RETIRED.LOAD_LATENCY_GT_8:ldlat=9",
+	                          "skl::FRONTEND_RETIRED.DSB_MISS", NULL),
 	                 PFMLIB_ERR_NOASSIGN);
 	assert_int_equal(error.kind, PFM_KIND_ALONE);
 	assert_int_equal(error.event, 0);
@@ -255,7 +270,8 @@ static void one_latency_and_one_front_end_value(void **state)
 	                          "skl::MEM_TRANS_RETIRED.LOAD_LATENCY_GT_16", NULL),
 	                 PFMLIB_ERR_NOASSIGN);
 	assert_int_equal(error.clash, 3);
-	assert_int_equal(dispatch(&set, &error, "skl::FRONTEND_RETIRED.DSB_MISS", "skl::FRONTEND_RETIRED.L1I_MISS", NULL),
+	assert_int_equal(dispatch(&set, &error, "skl::FRONTEND_RETIRED.DSB_MISS",
+	                          "skl::FRONTEND_RETIRED.L1I_MISS", NULL),
 	                 PFMLIB_ERR_NOASSIGN);
 }
 
@@ -265,7 +281,9 @@ static void extra_registers_do_not_mix_in_one_event(void **state)
 	pfm_error_t error = PFM_INIT(error);
 
 	(void)state;
-	assert_int_equal(pfm_encode_event(lists_of(INTEL), "skl::FRONTEND_RETIRED.DSB_MISS:ldlat=3", 0, &e, &error), PFMLIB_ERR_ATTR_SET);
+	assert_int_equal(pfm_encode_event(lists_of(INTEL), "skl::FRONTEND_RETIRED.DSB_MISS:ldlat=3",
+	                                  0, &e, &error),
+	                 PFMLIB_ERR_ATTR_SET);
 	assert_int_equal(error.kind, PFM_KIND_CONFLICT);
 	assert_int_equal(error.start, strlen("skl::FRONTEND_RETIRED.DSB_MISS:"));
 }
@@ -280,9 +298,12 @@ static void hyper_threading_off_frees_counters(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 8; i++)
 		texts[i] = "skl::UOPS_ISSUED.STALL_CYCLES";
-	assert_int_equal(pfm_dispatch_set(lists_of(INTEL), texts, 4, NULL, &set, &error), PFMLIB_SUCCESS);
-	assert_int_equal(pfm_dispatch_set(lists_of(INTEL), texts, 5, NULL, &set, &error), PFMLIB_ERR_NOASSIGN);
-	assert_int_equal(pfm_dispatch_set(lists_of(INTEL), texts, 8, &options, &set, &error), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_dispatch_set(lists_of(INTEL), texts, 4, NULL, &set, &error),
+	                 PFMLIB_SUCCESS);
+	assert_int_equal(pfm_dispatch_set(lists_of(INTEL), texts, 5, NULL, &set, &error),
+	                 PFMLIB_ERR_NOASSIGN);
+	assert_int_equal(pfm_dispatch_set(lists_of(INTEL), texts, 8, &options, &set, &error),
+	                 PFMLIB_SUCCESS);
 }
 
 static void amd_registers(void **state)
@@ -290,7 +311,10 @@ static void amd_registers(void **state)
 	pfm_encoding_t e = PFM_INIT(e);
 
 	(void)state;
-	assert_int_equal(pfm_encode_event(lists_of(LINUX), "amdzen4::ex_tagged_ibs_ops.ibs_tagged_ops:u", 0, &e, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_encode_event(lists_of(LINUX),
+	                                  "amdzen4::ex_tagged_ibs_ops.ibs_tagged_ops:u", 0, &e,
+	                                  NULL),
+	                 PFMLIB_SUCCESS);
 	assert_int_equal(e.regs[0].addr, 0xc0010200);
 	assert_int_equal(e.regs[0].value, 0x1005101cfull);
 	assert_int_equal(e.attr.config, 0x1000001cfull);
@@ -308,15 +332,19 @@ static void power_code_fixes_the_counter(void **state)
 	assert_int_equal(pfm_encode_event(lists_of(LINUX), texts[0], 0, &e, NULL), PFMLIB_SUCCESS);
 	pmc = (unsigned)(e.attr.config >> 16 & 0xf);
 	assert_true(pmc >= 1 && pmc <= 6);
-	assert_int_equal(pfm_dispatch_set(lists_of(LINUX), texts, 1, NULL, &set, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_dispatch_set(lists_of(LINUX), texts, 1, NULL, &set, NULL),
+	                 PFMLIB_SUCCESS);
 	assert_int_equal(set.counter[0], pmc);
-	assert_int_equal(pfm_dispatch_set(lists_of(LINUX), texts, 2, NULL, &set, NULL), PFMLIB_ERR_NOASSIGN);
-	assert_int_equal(pfm_dispatch_set(lists_of(LINUX), codes, 2, NULL, &set, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_dispatch_set(lists_of(LINUX), texts, 2, NULL, &set, NULL),
+	                 PFMLIB_ERR_NOASSIGN);
+	assert_int_equal(pfm_dispatch_set(lists_of(LINUX), codes, 2, NULL, &set, NULL),
+	                 PFMLIB_SUCCESS);
 	assert_int_equal(set.counter[0], 4);
 	assert_int_equal(set.counter[1], 1);
 }
 
-/* ---- built-in tables ------------------------------------------------------------------------------------------ */
+/* ---- built-in tables
+ * ------------------------------------------------------------------------------------------ */
 
 static void check(const char *spec, uint64_t type, uint64_t config, uint64_t control)
 {
@@ -332,12 +360,14 @@ static void check(const char *spec, uint64_t type, uint64_t config, uint64_t con
 	assert_int_equal(e.regs[0].value, control);
 }
 
-static int dispatch_builtin(pfm_set_t *set, pfm_error_t *error, unsigned n, const char *const *texts)
+static int dispatch_builtin(pfm_set_t *set, pfm_error_t *error, unsigned n,
+                            const char *const *texts)
 {
 	return pfm_dispatch_set(builtin, texts, n, NULL, set, error);
 }
 
-/* What one event is encoded to and what a set of that event has are the same, although the library goes two ways to them. */
+/* What one event is encoded to and what a set of that event has are the same, although the library
+ * goes two ways to them. */
 static void check_alone(const char *text)
 {
 	pfm_encoding_t e = PFM_INIT(e);
@@ -352,7 +382,8 @@ static void check_alone(const char *text)
 		return;
 	}
 	/* A set has the register that enables its counters as well. */
-	assert_int_equal(set.n_pmcs - (set.pmcs[set.n_pmcs - 1].kind == PFM_REG_GLOBAL_CTRL), e.n_regs);
+	assert_int_equal(set.n_pmcs - (set.pmcs[set.n_pmcs - 1].kind == PFM_REG_GLOBAL_CTRL),
+	                 e.n_regs);
 	for (unsigned i = 0; i < e.n_regs; i++) {
 		assert_int_equal(e.regs[i].num, set.pmcs[i].num);
 		assert_int_equal(e.regs[i].kind, set.pmcs[i].kind);
@@ -364,7 +395,9 @@ static void check_alone(const char *text)
 
 static void one_event_is_a_set_of_one(void **state)
 {
-	static const char *const attributes[] = { "", ":u:c=2", ":e", ":counter=1", ":k:ldlat=9", ":offcore_rsp=0x10003" };
+	static const char *const attributes[] = {
+		"", ":u:c=2", ":e", ":counter=1", ":k:ldlat=9", ":offcore_rsp=0x10003"
+	};
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);
 	pfm_event_info_t info = PFM_INIT(info);
 	char text[400];
@@ -373,8 +406,10 @@ static void one_event_is_a_set_of_one(void **state)
 	for (int p = 0; pfm_describe_pmu(builtin, p, &pmu) == PFMLIB_SUCCESS; p++) {
 		if (!(pmu.flags & PFM_PMU_CORE))
 			continue;
-		for (unsigned e = 0; pfm_describe_event(builtin, p, e, &info) == PFMLIB_SUCCESS; e++) {
-			snprintf(text, sizeof(text), "%s::%s%s", pmu.name, info.name, attributes[e % 2 ? 0 : e / 2 % 6]);
+		for (unsigned e = 0; pfm_describe_event(builtin, p, e, &info) == PFMLIB_SUCCESS;
+		     e++) {
+			snprintf(text, sizeof(text), "%s::%s%s", pmu.name, info.name,
+			         attributes[e % 2 ? 0 : e / 2 % 6]);
 			check_alone(text);
 		}
 	}
@@ -382,8 +417,10 @@ static void one_event_is_a_set_of_one(void **state)
 
 static void what_must_be_counted_alone_is(void **state)
 {
-	const char *with_fixed[] = { "spr::INST_RETIRED.ANY", "spr::FRONTEND_RETIRED.DSB_MISS", "spr::CPU_CLK_UNHALTED.THREAD" };
-	const char *with_general[] = { "spr::INST_RETIRED.ANY", "spr::FRONTEND_RETIRED.DSB_MISS", "spr::L2_RQSTS.MISS" };
+	const char *with_fixed[] = { "spr::INST_RETIRED.ANY", "spr::FRONTEND_RETIRED.DSB_MISS",
+		                     "spr::CPU_CLK_UNHALTED.THREAD" };
+	const char *with_general[] = { "spr::INST_RETIRED.ANY", "spr::FRONTEND_RETIRED.DSB_MISS",
+		                       "spr::L2_RQSTS.MISS" };
 	pfm_set_t set = PFM_INIT(set);
 	pfm_error_t error = PFM_INIT(error);
 	char text[256];
@@ -397,8 +434,11 @@ static void what_must_be_counted_alone_is(void **state)
 	assert_int_equal(error.kind, PFM_KIND_ALONE);
 	assert_int_equal(error.event, 1);
 	assert_int_equal(error.clash, 6);
-	pfm_explain_error(builtin, "spr::INST_RETIRED.ANY,spr::FRONTEND_RETIRED.DSB_MISS,spr::L2_RQSTS.MISS", &error, text, sizeof(text));
-	assert_string_equal(text, "\"spr::FRONTEND_RETIRED.DSB_MISS\" must be counted alone: \"spr::L2_RQSTS.MISS\" has no counter "
+	pfm_explain_error(builtin,
+	                  "spr::INST_RETIRED.ANY,spr::FRONTEND_RETIRED.DSB_MISS,spr::L2_RQSTS.MISS",
+	                  &error, text, sizeof(text));
+	assert_string_equal(text, "\"spr::FRONTEND_RETIRED.DSB_MISS\" must be counted alone: "
+	                          "\"spr::L2_RQSTS.MISS\" has no counter "
 	                          "beside it");
 }
 
@@ -444,7 +484,8 @@ static void kernel_events(void **state)
 
 static void fixed_counters_share_one_control_register(void **state)
 {
-	static const char *const texts[] = { "intel_arch::CPU_CLK_UNHALTED.REF_TSC:u", "intel_arch::TOPDOWN.SLOTS",
+	static const char *const texts[] = { "intel_arch::CPU_CLK_UNHALTED.REF_TSC:u",
+		                             "intel_arch::TOPDOWN.SLOTS",
 		                             "intel_arch::LLC_MISSES" };
 	pfm_set_t set = PFM_INIT(set);
 
@@ -463,7 +504,8 @@ static void fixed_counters_share_one_control_register(void **state)
 
 static void a_filter_needs_a_general_counter(void **state)
 {
-	static const char *const plain[] = { "intel_arch::INST_RETIRED.ANY", "intel_arch::INST_RETIRED.ANY" };
+	static const char *const plain[] = { "intel_arch::INST_RETIRED.ANY",
+		                             "intel_arch::INST_RETIRED.ANY" };
 	static const char *const filtered[] = { "intel_arch::INST_RETIRED.ANY:c=1" };
 	pfmlib_regmask_t taken = { { 0xff } };
 	pfm_set_options_t options = { .size = sizeof(options), .unavailable = &taken };
@@ -474,16 +516,22 @@ static void a_filter_needs_a_general_counter(void **state)
 	(void)state;
 	assert_int_equal(pfm_dispatch_set(builtin, plain, 1, &options, &set, NULL), PFMLIB_SUCCESS);
 	assert_int_equal(set.counter[0], 32);
-	assert_int_equal(pfm_dispatch_set(builtin, plain, 2, &options, &set, NULL), PFMLIB_ERR_NOASSIGN);
-	assert_int_equal(pfm_dispatch_set(builtin, filtered, 1, &options, &set, NULL), PFMLIB_ERR_NOASSIGN);
-	assert_int_equal(pfm_encode_event(builtin, "intel_arch::TOPDOWN.SLOTS:c=1", 0, &e, &error), PFMLIB_ERR_ATTR_EVENT);
+	assert_int_equal(pfm_dispatch_set(builtin, plain, 2, &options, &set, NULL),
+	                 PFMLIB_ERR_NOASSIGN);
+	assert_int_equal(pfm_dispatch_set(builtin, filtered, 1, &options, &set, NULL),
+	                 PFMLIB_ERR_NOASSIGN);
+	assert_int_equal(pfm_encode_event(builtin, "intel_arch::TOPDOWN.SLOTS:c=1", 0, &e, &error),
+	                 PFMLIB_ERR_ATTR_EVENT);
 	assert_int_equal(error.kind, PFM_KIND_QUALIFIER_NOT_ALLOWED);
 }
 
 static void top_down_figures_follow_slots(void **state)
 {
-	static const char *const good[] = { "intel_arch::TOPDOWN.SLOTS", "intel_arch::topdown-retiring", "intel_arch::topdown-bad-spec" };
-	static const char *const bad[] = { "intel_arch::topdown-retiring", "intel_arch::TOPDOWN.SLOTS" };
+	static const char *const good[] = { "intel_arch::TOPDOWN.SLOTS",
+		                            "intel_arch::topdown-retiring",
+		                            "intel_arch::topdown-bad-spec" };
+	static const char *const bad[] = { "intel_arch::topdown-retiring",
+		                           "intel_arch::TOPDOWN.SLOTS" };
 	pfm_set_t set = PFM_INIT(set);
 	pfm_encoding_t e = PFM_INIT(e);
 	pfm_error_t error = PFM_INIT(error);
@@ -493,18 +541,26 @@ static void top_down_figures_follow_slots(void **state)
 	assert_int_equal(set.counter[0], 35);
 	assert_int_equal(set.counter[1], -1);
 	assert_int_equal(set.counter[2], -1);
-	assert_int_equal(pfm_dispatch_set(builtin, bad, 2, NULL, &set, &error), PFMLIB_ERR_EVTINCOMP);
+	assert_int_equal(pfm_dispatch_set(builtin, bad, 2, NULL, &set, &error),
+	                 PFMLIB_ERR_EVTINCOMP);
 	assert_int_equal(error.event, 0);
-	assert_int_equal(pfm_encode_event(builtin, "intel_arch::topdown-fe-bound", 0, &e, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_encode_event(builtin, "intel_arch::topdown-fe-bound", 0, &e, NULL),
+	                 PFMLIB_SUCCESS);
 	assert_int_equal(e.attr.config, 0x8200);
-	assert_int_equal(pfm_encode_event(builtin, "intel_arch::topdown-fe-bound:e", 0, &e, &error), PFMLIB_ERR_ATTR_EVENT);
-	/* Nor does it reach an extra register: two with different values would have been alone for ever. */
-	assert_int_equal(pfm_encode_event(builtin, "arl_lioncove::PERF_METRICS.MEMORY_BOUND:ldlat=2", 0, &e, &error), PFMLIB_ERR_ATTR_EVENT);
+	assert_int_equal(pfm_encode_event(builtin, "intel_arch::topdown-fe-bound:e", 0, &e, &error),
+	                 PFMLIB_ERR_ATTR_EVENT);
+	/* Nor does it reach an extra register: two with different values would have been alone for
+	 * ever. */
+	assert_int_equal(pfm_encode_event(builtin,
+	                                  "arl_lioncove::PERF_METRICS.MEMORY_BOUND:ldlat=2", 0, &e,
+	                                  &error),
+	                 PFMLIB_ERR_ATTR_EVENT);
 }
 
 static void arm_cycles_take_the_cycle_counter(void **state)
 {
-	static const char *const texts[] = { "armv8::INST_RETIRED", "armv8::CPU_CYCLES", "armv8::CPU_CYCLES" };
+	static const char *const texts[] = { "armv8::INST_RETIRED", "armv8::CPU_CYCLES",
+		                             "armv8::CPU_CYCLES" };
 	pfm_set_t set = PFM_INIT(set);
 
 	(void)state;
@@ -516,7 +572,9 @@ static void arm_cycles_take_the_cycle_counter(void **state)
 	assert_int_equal(set.pmcs[1].value, 0x11);
 }
 
-/* ---- main ----------------------------------------------------------------------------------------------------- */
+/* ---- main
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 /* False if a tree is there and cannot be had. */
 static bool make_image(unsigned tree, const char *pmuc)
@@ -524,11 +582,13 @@ static bool make_image(unsigned tree, const char *pmuc)
 	pfm_ctx_options_t options = { .size = sizeof(options), .flags = PFM_CTX_NO_HOST };
 	char command[2048], path[256], from[600];
 
-	snprintf(from, sizeof(from), "%s%s/%s", trees[tree].ours ? rows_folder() : lists, trees[tree].ours ? "/lists" : "", trees[tree].name);
+	snprintf(from, sizeof(from), "%s%s/%s", trees[tree].ours ? rows_folder() : lists,
+	         trees[tree].ours ? "/lists" : "", trees[tree].name);
 	if (access(from, R_OK) || access(pmuc, R_OK))
 		return true;
 	snprintf(path, sizeof(path), "%s/%s", images, trees[tree].name);
-	snprintf(command, sizeof(command), "python3 '%s' import --byteorder %s '%s' -o '%s/' >/dev/null 2>&1", pmuc,
+	snprintf(command, sizeof(command),
+	         "python3 '%s' import --byteorder %s '%s' -o '%s/' >/dev/null 2>&1", pmuc,
 	         __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? "big" : "little", from, path);
 	options.images = path;
 	return !system(command) && !pfm_open_context(&of_tree[tree], &options, NULL);
@@ -558,21 +618,28 @@ static void remove_images(void)
 
 static void add_tests(struct rows *rows)
 {
-	rows_add(rows, "offcore values are shared or moved", offcore_values_are_shared_or_moved, NULL);
-	rows_add(rows, "one latency and one front-end value", one_latency_and_one_front_end_value, NULL);
-	rows_add(rows, "extra registers do not mix in one event", extra_registers_do_not_mix_in_one_event, NULL);
-	rows_add(rows, "hyper-threading off frees counters", hyper_threading_off_frees_counters, NULL);
+	rows_add(rows, "offcore values are shared or moved", offcore_values_are_shared_or_moved,
+	         NULL);
+	rows_add(rows, "one latency and one front-end value", one_latency_and_one_front_end_value,
+	         NULL);
+	rows_add(rows, "extra registers do not mix in one event",
+	         extra_registers_do_not_mix_in_one_event, NULL);
+	rows_add(rows, "hyper-threading off frees counters", hyper_threading_off_frees_counters,
+	         NULL);
 	rows_add(rows, "AMD registers", amd_registers, NULL);
 	rows_add(rows, "a POWER code fixes the counter", power_code_fixes_the_counter, NULL);
 	rows_add(rows, "architectural events", architectural_events, NULL);
 	rows_add(rows, "kernel events", kernel_events, NULL);
-	rows_add(rows, "fixed counters share one control register", fixed_counters_share_one_control_register, NULL);
+	rows_add(rows, "fixed counters share one control register",
+	         fixed_counters_share_one_control_register, NULL);
 	rows_add(rows, "a filter needs a general counter", a_filter_needs_a_general_counter, NULL);
 	rows_add(rows, "one event is a set of one", one_event_is_a_set_of_one, NULL);
 	rows_add(rows, "what must be counted alone is", what_must_be_counted_alone_is, NULL);
-	rows_add(rows, "free-running counters are not given out", free_running_counters_are_not_given_out, NULL);
+	rows_add(rows, "free-running counters are not given out",
+	         free_running_counters_are_not_given_out, NULL);
 	rows_add(rows, "top-down figures follow slots", top_down_figures_follow_slots, NULL);
-	rows_add(rows, "arm cycles take the cycle counter", arm_cycles_take_the_cycle_counter, NULL);
+	rows_add(rows, "arm cycles take the cycle counter", arm_cycles_take_the_cycle_counter,
+	         NULL);
 }
 
 static void no_vectors(void **state)
@@ -583,7 +650,8 @@ static void no_vectors(void **state)
 
 int main(void)
 {
-	pfm_ctx_options_t options = { .size = sizeof(options), .flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES };
+	pfm_ctx_options_t options = { .size = sizeof(options),
+		                      .flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES };
 	struct rows rows = { 0 };
 	char path[1024];
 	int rc;

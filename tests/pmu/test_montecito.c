@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Golden requests to the libpfm 3 interface on Montecito. Rows without a mark are exact. A row with a mark is one where libpfm 3.10 is
- * wrong: vectors/montecito_better.jsonl has our answer, and the row of "What a better library should do" in the facts
- * that asks for it; the judge of montecito.h checks that answer against the rules of the hardware. */
+/* Golden requests to the libpfm 3 interface on Montecito. Rows without a mark are exact. A row with
+ * a mark is one where libpfm 3.10 is wrong: vectors/montecito_better.jsonl has our answer, and the
+ * row of "What a better library should do" in the facts that asks for it; the judge of montecito.h
+ * checks that answer against the rules of the hardware. */
 #include "montecito.h"
 
-/* ---- comparing ------------------------------------------------------------------------------------------------ */
+/* ---- comparing
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static void check_regs(const json_t *want, const pfmlib_reg_t *got, unsigned n, bool value)
 {
@@ -13,11 +16,17 @@ static void check_regs(const json_t *want, const pfmlib_reg_t *got, unsigned n, 
 
 	assert_int_equal(json_array_size(want), n);
 	json_array_foreach (want, i, w) {
-		unsigned num = (unsigned)(json_is_array(w) ? json_integer_value(json_array_get(w, 0)) : json_integer_value(w));
-		unsigned addr = value && json_array_size(w) > 2 ? (unsigned)json_integer_value(json_array_get(w, 2)) : num;
+		unsigned num =
+			(unsigned)(json_is_array(w) ? json_integer_value(json_array_get(w, 0))
+		                                    : json_integer_value(w));
+		unsigned addr = value && json_array_size(w) > 2
+		                        ? (unsigned)json_integer_value(json_array_get(w, 2))
+		                        : num;
 
 		assert_int_equal(got[i].reg_num, num);
-		assert_int_equal(got[i].reg_value, value ? strtoull(json_string_value(json_array_get(w, 1)), NULL, 0) : 0);
+		assert_int_equal(got[i].reg_value,
+		                 value ? strtoull(json_string_value(json_array_get(w, 1)), NULL, 0)
+		                       : 0);
 		assert_int_equal(got[i].reg_addr, addr);
 		assert_int_equal(got[i].reg_alt_addr, addr);
 	}
@@ -32,8 +41,12 @@ static void check_range(const json_t *want, const pfmlib_mont_output_rr_t *got)
 	for (size_t i = 0; i < 4; i++) {
 		const json_t *info = json_array_get(infos, i);
 
-		assert_int_equal(got->rr_infos[i].rr_soff, info ? strtoull(json_string_value(json_array_get(info, 0)), NULL, 0) : 0);
-		assert_int_equal(got->rr_infos[i].rr_eoff, info ? strtoull(json_string_value(json_array_get(info, 1)), NULL, 0) : 0);
+		assert_int_equal(
+			got->rr_infos[i].rr_soff,
+			info ? strtoull(json_string_value(json_array_get(info, 0)), NULL, 0) : 0);
+		assert_int_equal(
+			got->rr_infos[i].rr_eoff,
+			info ? strtoull(json_string_value(json_array_get(info, 1)), NULL, 0) : 0);
 	}
 }
 
@@ -68,7 +81,8 @@ static void check_dispatch(const json_t *req, const json_t *res)
 	free(a);
 }
 
-/* ---- the other calls ------------------------------------------------------------------------------------------- */
+/* ---- the other calls
+ * ------------------------------------------------------------------------------------------- */
 
 static void check_event_name(unsigned event, const json_t *res)
 {
@@ -127,8 +141,9 @@ static void check_bycode(const json_t *req, const json_t *res, int want)
 	unsigned event = ~0u;
 	int code = (int)row_int(req, "code", 0);
 
-	assert_int_equal(json_object_get(req, "e") ? pfm_find_event_bycode_next(code, index_of(req), &event)
-	                                           : pfm_find_event_bycode(code, &event),
+	assert_int_equal(json_object_get(req, "e")
+	                         ? pfm_find_event_bycode_next(code, index_of(req), &event)
+	                         : pfm_find_event_bycode(code, &event),
 	                 want);
 	if (!want)
 		check_event_name(event, res);
@@ -163,7 +178,9 @@ static void check_code_counter(const json_t *req, const json_t *res, int want)
 {
 	int code = -1;
 
-	assert_int_equal(pfm_get_event_code_counter(index_of(req), (unsigned)row_int(req, "cnt", 0), &code), want);
+	assert_int_equal(
+		pfm_get_event_code_counter(index_of(req), (unsigned)row_int(req, "cnt", 0), &code),
+		want);
 	if (!want)
 		assert_int_equal(code, row_int(res, "code", 0));
 }
@@ -190,7 +207,8 @@ static void check_info(const json_t *res)
 	assert_int_equal(pfm_get_pmu_type(&type), 0);
 	assert_int_equal(type, row_int(res, "pmu_type", 0));
 	assert_int_equal(pfm_get_version(&n), 0);
-	assert_int_equal(n, row_int(res, "version", 0) + 1); /* the golden answers are those of 3.10 */
+	assert_int_equal(n,
+	                 row_int(res, "version", 0) + 1); /* the golden answers are those of 3.10 */
 	assert_int_equal(pfm_get_num_events(&n), 0);
 	assert_int_equal(n, row_int(res, "num_events", 0));
 	assert_int_equal(pfm_get_num_pmcs(&n), 0);
@@ -230,11 +248,14 @@ static void check_op(const char *op, const json_t *req, const json_t *res)
 		check_name(op, req, res, want);
 }
 
-/* ---- rows ----------------------------------------------------------------------------------------------------- */
+/* ---- rows
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 static json_t *better; /* by id: our answer to a marked row */
 
-/* An L2D set with PMC4 taken by others: the very example of row 1, as mp0975, though this one came without its mark. */
+/* An L2D set with PMC4 taken by others: the very example of row 1, as mp0975, though this one came
+ * without its mark. */
 #define WITHOUT_MARK "mp1130"
 
 static void test_row(void **state)
@@ -242,7 +263,8 @@ static void test_row(void **state)
 	const json_t *row = *state, *res = json_object_get(row, "res");
 	const json_t *ours = json_object_get(better, row_text(row, "id"));
 
-	if (json_array_size(json_object_get(row, "q")) || strcmp(row_text(row, "id"), WITHOUT_MARK) == 0) {
+	if (json_array_size(json_object_get(row, "q")) ||
+	    strcmp(row_text(row, "id"), WITHOUT_MARK) == 0) {
 		assert_non_null(ours);
 		res = json_object_get(ours, "res") ? json_object_get(ours, "res") : res;
 	} else {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the hardware records, written down by a packer that follows the manual bit by bit, must come back as it went in. */
+/* What the hardware records, written down by a packer that follows the manual bit by bit, must come
+ * back as it went in. */
 #include "rows.h"
 #include <perfmon/montecito.h>
 
@@ -18,7 +19,8 @@ static unsigned below(unsigned n)
 	return (unsigned)(any64() % n);
 }
 
-/* ---- packer: places a value bit after bit ---------------------------------------------------------------------- */
+/* ---- packer: places a value bit after bit
+ * ---------------------------------------------------------------------- */
 
 static uint64_t place(uint64_t value, unsigned from, unsigned to)
 {
@@ -36,7 +38,8 @@ static uint64_t noise(unsigned from, unsigned to)
 	return place(any64(), from, to);
 }
 
-/* ---- address registers ----------------------------------------------------------------------------------------- */
+/* ---- address registers
+ * ----------------------------------------------------------------------------------------- */
 
 static void test_dear(void **state)
 {
@@ -44,15 +47,19 @@ static void test_dear(void **state)
 	for (unsigned round = 0; round < 20000; round++) {
 		pfmlib_mont_ear_mode_t mode = (pfmlib_mont_ear_mode_t)below(3);
 		uint64_t daddr = any64(), bundle = any64() & ~(uint64_t)31, status = below(4);
-		unsigned latency = below(1 << 13), overflow = below(2), slot = below(3), second = below(2), valid = below(2);
+		unsigned latency = below(1 << 13), overflow = below(2), slot = below(3),
+			 second = below(2), valid = below(2);
 		bool cache = mode == PFMLIB_MONT_EAR_CACHE_MODE;
 		pfmlib_mont_dear_sample_t s;
 
 		memset(&s, 0xa5, sizeof(s));
 		assert_int_equal(pfm_mont_decode_dear(mode, daddr,
-		                                      place(latency, 0, 12) | place(overflow, 13, 13) | place(status, 14, 15) |
-		                                              noise(16, 63),
-		                                      place(slot, 0, 1) | place(second, 2, 2) | place(valid, 3, 3) | bundle, &s),
+		                                      place(latency, 0, 12) |
+		                                              place(overflow, 13, 13) |
+		                                              place(status, 14, 15) | noise(16, 63),
+		                                      place(slot, 0, 1) | place(second, 2, 2) |
+		                                              place(valid, 3, 3) | bundle,
+		                                      &s),
 		                 0);
 		assert_int_equal(s.dear_daddr, daddr);
 		assert_int_equal(s.dear_iaddr, bundle + (second ? 16 : 0));
@@ -66,7 +73,9 @@ static void test_dear(void **state)
 		else if (!cache)
 			assert_int_equal(s.dear_level, status);
 		else
-			assert_int_equal(s.dear_level, latency < 14 && !overflow ? PFMLIB_MONT_LEVEL_L2 : PFMLIB_MONT_LEVEL_FAR);
+			assert_int_equal(s.dear_level, latency < 14 && !overflow
+			                                       ? PFMLIB_MONT_LEVEL_L2
+			                                       : PFMLIB_MONT_LEVEL_FAR);
 	}
 }
 
@@ -80,10 +89,13 @@ static void test_iear(void **state)
 		pfmlib_mont_iear_sample_t s;
 
 		memset(&s, 0xa5, sizeof(s));
-		assert_int_equal(pfm_mont_decode_iear(cache ? PFMLIB_MONT_EAR_CACHE_MODE : PFMLIB_MONT_EAR_TLB_MODE,
-		                                      line | place(status, 0, 1) | noise(2, 4),
-		                                      place(latency, 0, 11) | place(overflow, 12, 12) | noise(13, 63), &s),
-		                 0);
+		assert_int_equal(
+			pfm_mont_decode_iear(
+				cache ? PFMLIB_MONT_EAR_CACHE_MODE : PFMLIB_MONT_EAR_TLB_MODE,
+				line | place(status, 0, 1) | noise(2, 4),
+				place(latency, 0, 11) | place(overflow, 12, 12) | noise(13, 63),
+				&s),
+			0);
 		assert_int_equal(s.iear_iaddr, line);
 		assert_int_equal(s.iear_valid, status != 0);
 		assert_int_equal(s.iear_latency, cache ? latency : 0);
@@ -93,11 +105,14 @@ static void test_iear(void **state)
 		else if (!cache)
 			assert_int_equal(s.iear_level, status);
 		else
-			assert_int_equal(s.iear_level, latency < 14 && !overflow ? PFMLIB_MONT_LEVEL_L2 : PFMLIB_MONT_LEVEL_FAR);
+			assert_int_equal(s.iear_level, latency < 14 && !overflow
+			                                       ? PFMLIB_MONT_LEVEL_L2
+			                                       : PFMLIB_MONT_LEVEL_FAR);
 	}
 }
 
-/* ---- trace buffer ---------------------------------------------------------------------------------------------- */
+/* ---- trace buffer
+ * ---------------------------------------------------------------------------------------------- */
 
 struct buffer {
 	uint64_t pmd38, pmd39, pmds[16];
@@ -113,7 +128,8 @@ static void record(struct buffer *b, uint64_t pmd, unsigned nibble)
 	b->pmd39 = (b->pmd39 & ~place(15, lsb, lsb + 3)) | place(nibble, lsb, lsb + 3);
 	b->next = (at + 1) % 16;
 	b->written++;
-	b->pmd38 = place(b->next, 0, 3) | place(b->written >= 16, 5, 5) | noise(6, 63) | noise(4, 4);
+	b->pmd38 =
+		place(b->next, 0, 3) | place(b->written >= 16, 5, 5) | noise(6, 63) | noise(4, 4);
 }
 
 static void clear(struct buffer *b)
@@ -128,7 +144,9 @@ static void record_source(struct buffer *b, const pfmlib_mont_branch_t *br)
 {
 	bool second = br->br_source & 16 && below(2);
 
-	record(b, place(1, 0, 0) | place(br->br_mispredicted, 1, 1) | place(br->br_slot, 2, 3) | (br->br_source - (second ? 16 : 0)),
+	record(b,
+	       place(1, 0, 0) | place(br->br_mispredicted, 1, 1) | place(br->br_slot, 2, 3) |
+	               (br->br_source - (second ? 16 : 0)),
 	       (unsigned)(place(second, 0, 0) | place(br->br_flushed, 1, 1) | noise(2, 3)));
 }
 
@@ -187,9 +205,10 @@ static void test_branches(void **state)
 			if (entry_of[i] >= first) {
 				want[kept++] = all[i];
 			} else if (all[i].br_taken && entry_of[i] + 1 == first) {
-				want[kept] = (pfmlib_mont_branch_t){
-					.br_target = all[i].br_target, .br_target_valid = 1, .br_taken = 1, .br_slot = 3
-				};
+				want[kept] = (pfmlib_mont_branch_t){ .br_target = all[i].br_target,
+					                             .br_target_valid = 1,
+					                             .br_taken = 1,
+					                             .br_slot = 3 };
 				kept++;
 			}
 		}
@@ -216,10 +235,12 @@ static void test_branch_without_target(void **state)
 	check_branches(&b, br, 2);
 }
 
-/* The branch before has its target: the next one belongs to a branch that the buffer does not tell. */
+/* The branch before has its target: the next one belongs to a branch that the buffer does not tell.
+ */
 static void test_target_without_branch(void **state)
 {
-	pfmlib_mont_branch_t br[2] = { any_branch(), { .br_target_valid = 1, .br_taken = 1, .br_slot = 3 } };
+	pfmlib_mont_branch_t br[2] = { any_branch(),
+		                       { .br_target_valid = 1, .br_taken = 1, .br_slot = 3 } };
 	struct buffer b;
 
 	(void)state;
@@ -262,12 +283,14 @@ static void test_instruction_addresses(void **state)
 
 			ip.ip_delay = ip.ip_early_freeze ? below(256) : 0;
 			ip.ip_addr = any64() & ~(uint64_t)(ip.ip_early_freeze ? 4095 : 15);
-			pmd |= ip.ip_early_freeze ? place(ip.ip_delay, 0, 7) | place(ip.ip_addr >> 12, 8, 59)
-			                          : place(ip.ip_addr >> 4, 0, 59);
+			pmd |= ip.ip_early_freeze
+			               ? place(ip.ip_delay, 0, 7) | place(ip.ip_addr >> 12, 8, 59)
+			               : place(ip.ip_addr >> 4, 0, 59);
 			ip.ip_entry = (uint8_t)(b.written % 16);
 			all[i] = ip;
 			record(&b, pmd,
-			       (unsigned)(place(ip.ip_cycles >> 4, 0, 1) | place(ip.ip_flushed, 2, 2) |
+			       (unsigned)(place(ip.ip_cycles >> 4, 0, 1) |
+			                  place(ip.ip_flushed, 2, 2) |
 			                  place(ip.ip_early_freeze, 3, 3)));
 		}
 		first = n > 16 ? n - 16 : 0;
@@ -278,7 +301,9 @@ static void test_instruction_addresses(void **state)
 	}
 }
 
-/* ---- arguments ------------------------------------------------------------------------------------------------- */
+/* ---- arguments
+ * -------------------------------------------------------------------------------------------------
+ */
 
 static void test_arguments(void **state)
 {
@@ -290,10 +315,14 @@ static void test_arguments(void **state)
 	unsigned n;
 
 	(void)state;
-	assert_int_equal(pfm_mont_decode_dear(PFMLIB_MONT_EAR_CACHE_MODE, 0, 0, 0, NULL), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_mont_decode_dear((pfmlib_mont_ear_mode_t)3, 0, 0, 0, &d), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_mont_decode_iear(PFMLIB_MONT_EAR_ALAT_MODE, 0, 0, &s), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_mont_decode_iear(PFMLIB_MONT_EAR_TLB_MODE, 0, 0, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_mont_decode_dear(PFMLIB_MONT_EAR_CACHE_MODE, 0, 0, 0, NULL),
+	                 PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_mont_decode_dear((pfmlib_mont_ear_mode_t)3, 0, 0, 0, &d),
+	                 PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_mont_decode_iear(PFMLIB_MONT_EAR_ALAT_MODE, 0, 0, &s),
+	                 PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_mont_decode_iear(PFMLIB_MONT_EAR_TLB_MODE, 0, 0, NULL),
+	                 PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_mont_decode_etb(0, 0, NULL, br, &n), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_mont_decode_etb(0, 0, pmds, NULL, &n), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_mont_decode_etb(0, 0, pmds, br, NULL), PFMLIB_ERR_INVAL);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The Montecito event table through its public questions, against vectors/montecito_events.jsonl, and the libpfm 3 calls with
- * arguments nobody should pass. Group and set are the hardware's (hw_group, hw_set): libpfm 3.10 reads them at wrong bits. */
+/* The Montecito event table through its public questions, against vectors/montecito_events.jsonl,
+ * and the libpfm 3 calls with arguments nobody should pass. Group and set are the hardware's
+ * (hw_group, hw_set): libpfm 3.10 reads them at wrong bits. */
 #include "montecito.h"
 
-/* ---- one test per event ---------------------------------------------------------------------------------------- */
+/* ---- one test per event
+ * ---------------------------------------------------------------------------------------- */
 
 static unsigned index_of_row(const json_t *row)
 {
@@ -116,7 +118,8 @@ static void add_event(struct rows *rows, json_t *row)
 	rows_add(rows, row_text(row, "name"), test_event, row);
 }
 
-/* ---- arguments nobody should pass ------------------------------------------------------------------------------ */
+/* ---- arguments nobody should pass
+ * ------------------------------------------------------------------------------ */
 
 static void test_indexes_beyond_the_table(void **state)
 {
@@ -130,10 +133,12 @@ static void test_indexes_beyond_the_table(void **state)
 
 	(void)state;
 	for (size_t k = 0; k < sizeof(bad) / sizeof(bad[0]); k++) {
-		assert_int_equal(pfm_mont_is_ear(bad[k]) | pfm_mont_is_dear(bad[k]) | pfm_mont_is_iear(bad[k]) |
-		                         pfm_mont_is_etb(bad[k]),
+		assert_int_equal(pfm_mont_is_ear(bad[k]) | pfm_mont_is_dear(bad[k]) |
+		                         pfm_mont_is_iear(bad[k]) | pfm_mont_is_etb(bad[k]),
 		                 0);
-		assert_int_equal(pfm_mont_support_opcm(bad[k]) | pfm_mont_support_iarr(bad[k]) | pfm_mont_support_darr(bad[k]), 0);
+		assert_int_equal(pfm_mont_support_opcm(bad[k]) | pfm_mont_support_iarr(bad[k]) |
+		                         pfm_mont_support_darr(bad[k]),
+		                 0);
 		assert_int_equal(pfm_mont_get_event_maxincr(bad[k], &u), PFMLIB_ERR_INVAL);
 		assert_int_equal(pfm_mont_get_event_umask(bad[k], &umask), PFMLIB_ERR_INVAL);
 		assert_int_equal(pfm_mont_get_event_group(bad[k], &value), PFMLIB_ERR_INVAL);
@@ -145,13 +150,16 @@ static void test_indexes_beyond_the_table(void **state)
 		assert_int_equal(pfm_get_event_counters(bad[k], &mask), PFMLIB_ERR_INVAL);
 		assert_int_equal(pfm_get_event_description(bad[k], &desc), PFMLIB_ERR_INVAL);
 		assert_int_equal(pfm_get_num_event_masks(bad[k], &u), PFMLIB_ERR_INVAL);
-		assert_int_equal(pfm_get_event_mask_name(bad[k], 0, name, sizeof(name)), PFMLIB_ERR_INVAL);
+		assert_int_equal(pfm_get_event_mask_name(bad[k], 0, name, sizeof(name)),
+		                 PFMLIB_ERR_INVAL);
 		assert_int_equal(pfm_get_event_mask_code(bad[k], 0, &u), PFMLIB_ERR_INVAL);
-		assert_int_equal(pfm_get_event_mask_description(bad[k], 0, &desc), PFMLIB_ERR_INVAL);
+		assert_int_equal(pfm_get_event_mask_description(bad[k], 0, &desc),
+		                 PFMLIB_ERR_INVAL);
 		assert_int_equal(pfm_find_event_mask(bad[k], "M", &u), PFMLIB_ERR_INVAL);
 		assert_int_equal(pfm_find_event_bycode_next(0x08, bad[k], &u), PFMLIB_ERR_NOTFOUND);
 	}
-	assert_true(u == 9 && umask == 9 && value == 9 && !desc && mode == PFMLIB_MONT_EAR_TLB_MODE);
+	assert_true(u == 9 && umask == 9 && value == 9 && !desc &&
+	            mode == PFMLIB_MONT_EAR_TLB_MODE);
 }
 
 static void test_null_everywhere(void **state)
@@ -258,7 +266,8 @@ static void test_dispatch_without_its_pointers(void **state)
 	free(out);
 }
 
-/* ---- the selected PMU ------------------------------------------------------------------------------------------ */
+/* ---- the selected PMU
+ * ------------------------------------------------------------------------------------------ */
 
 static void test_special_events(void **state)
 {
@@ -292,7 +301,8 @@ static void test_types(void **state)
 	assert_string_equal(name, "dual-core Itanium 2");
 	assert_int_equal(pfm_get_pmu_name_bytype(PFMLIB_MONTECITO_PMU, cut, sizeof(cut)), 0);
 	assert_string_equal(cut, "dual");
-	assert_int_equal(pfm_get_pmu_name_bytype(PFMLIB_CELL_PMU, name, sizeof(name)), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_get_pmu_name_bytype(PFMLIB_CELL_PMU, name, sizeof(name)),
+	                 PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_get_pmu_name(cut, 0), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_get_pmu_name(cut, -1), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_get_pmu_name(cut, 1), 0);
@@ -332,7 +342,8 @@ static void test_before_a_choice(void **state)
 	assert_int_equal(pfm_force_pmu(PFMLIB_MONTECITO_PMU), 0);
 }
 
-/* ---- sets of registers ------------------------------------------------------------------------------------------ */
+/* ---- sets of registers
+ * ------------------------------------------------------------------------------------------ */
 
 static void test_register_sets(void **state)
 {
@@ -345,7 +356,8 @@ static void test_register_sets(void **state)
 	assert_int_equal(pfm_regmask_set(&a, 512), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_regmask_clr(&a, 512), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_regmask_clr(NULL, 1), PFMLIB_ERR_INVAL);
-	assert_true(pfm_regmask_isset(&a, 0) && pfm_regmask_isset(&a, 511) && !pfm_regmask_isset(&a, 512) && !pfm_regmask_isset(&a, 64));
+	assert_true(pfm_regmask_isset(&a, 0) && pfm_regmask_isset(&a, 511) &&
+	            !pfm_regmask_isset(&a, 512) && !pfm_regmask_isset(&a, 64));
 	assert_true(a.bits[0] == 1 && a.bits[7] == (uint64_t)1 << 63);
 	assert_int_equal(pfm_regmask_weight(&a, &n), 0);
 	assert_int_equal(n, 2);
@@ -378,7 +390,8 @@ int main(void)
 	rows_add(&rows, "dispatch without its pointers", test_dispatch_without_its_pointers, NULL);
 	rows_add(&rows, "cycles and instructions", test_special_events, NULL);
 	rows_add(&rows, "PMU types and names", test_types, NULL);
-	rows_add(&rows, "every result code has a text of its own", test_every_code_has_a_text, NULL);
+	rows_add(&rows, "every result code has a text of its own", test_every_code_has_a_text,
+	         NULL);
 	rows_add(&rows, "sets of registers", test_register_sets, NULL);
 	snprintf(path, sizeof(path), "%s/vectors/montecito_events.jsonl", rows_folder());
 	if (!rows_read(path, add_event, &rows))

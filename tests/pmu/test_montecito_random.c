@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Properties of pfm_dispatch_events() on Montecito over random requests: a set that is placed breaks no rule, a set that is refused for
- * its counters has no placement at all, ranges are covered, and whatever comes in nothing is written where it should not be. */
+/* Properties of pfm_dispatch_events() on Montecito over random requests: a set that is placed
+ * breaks no rule, a set that is refused for its counters has no placement at all, ranges are
+ * covered, and whatever comes in nothing is written where it should not be. */
 #include "montecito.h"
 #include "open_for.h"
 #include <pthread.h>
@@ -22,17 +23,20 @@ static bool chance(uint64_t *seed, unsigned percent)
 	return below(seed, 100) < percent;
 }
 
-/* ---- requests a user could make -------------------------------------------------------------------------------- */
+/* ---- requests a user could make
+ * -------------------------------------------------------------------------------- */
 
-/* Events of the cache groups and those with few counters come up more often than their share. @set narrows the groups to few sets. */
+/* Events of the cache groups and those with few counters come up more often than their share. @set
+ * narrows the groups to few sets. */
 static unsigned any_event(uint64_t *seed, unsigned taste, unsigned set)
 {
 	for (unsigned tries = 0; tries < 4000; tries++) {
 		unsigned i = below(seed, N_EVENTS);
 		const struct event_fact *f = &facts[i];
 
-		if (taste == 0 || (taste == 1 && f->group && (unsigned)f->set % 4 == set) || (taste == 2 && f->counters != 0xfff0) ||
-		    (taste == 3 && f->code == 8) || (taste == 4 && f->group == 2 && (unsigned)f->set == set))
+		if (taste == 0 || (taste == 1 && f->group && (unsigned)f->set % 4 == set) ||
+		    (taste == 2 && f->counters != 0xfff0) || (taste == 3 && f->code == 8) ||
+		    (taste == 4 && f->group == 2 && (unsigned)f->set == set))
 			return i;
 	}
 	return below(seed, N_EVENTS);
@@ -40,8 +44,10 @@ static unsigned any_event(uint64_t *seed, unsigned taste, unsigned set)
 
 static void any_events(uint64_t *seed, struct mont_request *r)
 {
-	unsigned n = below(seed, 13), set = below(seed, 4), only = chance(seed, 20) ? 3 : chance(seed, 30) ? 4
-	                                                                                                   : 9;
+	unsigned n = below(seed, 13), set = below(seed, 4),
+		 only = chance(seed, 20)   ? 3
+	                : chance(seed, 30) ? 4
+	                                   : 9;
 
 	r->in.pfp_event_count = n;
 	for (unsigned i = 0; i < n; i++) {
@@ -137,7 +143,8 @@ static void test_requests(void **state)
 	free(a);
 }
 
-/* ---- requests nobody would make -------------------------------------------------------------------------------- */
+/* ---- requests nobody would make
+ * -------------------------------------------------------------------------------- */
 
 static void fill(uint64_t *seed, void *at, size_t n)
 {
@@ -159,9 +166,11 @@ static void test_garbage(void **state)
 		if (chance(&seed, 60))
 			fill(&seed, &r->model, sizeof(r->model));
 		for (unsigned k = below(&seed, 12); k > 0; k--)
-			((unsigned char *)&r->model)[below(&seed, sizeof(r->model))] = (unsigned char)any64(&seed);
+			((unsigned char *)&r->model)[below(&seed, sizeof(r->model))] =
+				(unsigned char)any64(&seed);
 		if (chance(&seed, 30))
-			fill(&seed, &r->in.pfp_events[below(&seed, 13)], sizeof(r->in.pfp_events[0]));
+			fill(&seed, &r->in.pfp_events[below(&seed, 13)],
+			     sizeof(r->in.pfp_events[0]));
 		if (chance(&seed, 10))
 			r->in.pfp_event_count = (unsigned)any64(&seed) >> below(&seed, 32);
 		if (chance(&seed, 20))
@@ -196,9 +205,11 @@ static void test_texts(void **state)
 	}
 }
 
-/* ---- what refusals say ----------------------------------------------------------------------------------------- */
+/* ---- what refusals say
+ * ----------------------------------------------------------------------------------------- */
 
-/* The same sets and settings by name: a refusal is about one of the events or about none, never about another number. */
+/* The same sets and settings by name: a refusal is about one of the events or about none, never
+ * about another number. */
 static void test_refusals_name_an_event_or_none(void **state)
 {
 	pfm_ctx_t *ctx = open_for("montecito");
@@ -217,7 +228,9 @@ static void test_refusals_name_an_event_or_none(void **state)
 
 		any_request(&seed, r);
 		for (unsigned i = 0; i < r->in.pfp_event_count; i++) {
-			assert_int_equal(pfm_get_full_event_name(&r->in.pfp_events[i], names[i], sizeof(names[i])), 0);
+			assert_int_equal(pfm_get_full_event_name(&r->in.pfp_events[i], names[i],
+			                                         sizeof(names[i])),
+			                 0);
 			texts[i] = names[i];
 		}
 		o.model_in = chance(&seed, 90) ? &r->model : NULL;
@@ -236,7 +249,8 @@ static void test_refusals_name_an_event_or_none(void **state)
 	pfm_close_context(ctx);
 }
 
-/* ---- names there and back -------------------------------------------------------------------------------------- */
+/* ---- names there and back
+ * -------------------------------------------------------------------------------------- */
 
 static void test_full_names_come_back(void **state)
 {
@@ -257,7 +271,9 @@ static void test_full_names_come_back(void **state)
 	}
 }
 
-/* ---- threads --------------------------------------------------------------------------------------------------- */
+/* ---- threads
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 struct share {
 	struct mont_request *requests;
@@ -276,7 +292,8 @@ static void *ask_all(void *arg)
 		if (i % 16 == 0)
 			pfm_force_pmu(PFMLIB_MONTECITO_PMU);
 		dispatch_request(&s->requests[i], a);
-		s->same &= a->rc == s->answers[i].rc && memcmp(&a->out, &s->answers[i].out, sizeof(a->out)) == 0;
+		s->same &= a->rc == s->answers[i].rc &&
+		           memcmp(&a->out, &s->answers[i].out, sizeof(a->out)) == 0;
 	}
 	free(a);
 	return NULL;
@@ -284,8 +301,7 @@ static void *ask_all(void *arg)
 
 static void test_threads_agree(void **state)
 {
-	enum { N = 200,
-	       THREADS = 4 };
+	enum { N = 200, THREADS = 4 };
 	struct mont_request *requests = malloc(N * sizeof(*requests));
 	struct mont_answer *answers = malloc(N * sizeof(*answers));
 	struct share shares[THREADS];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Address ranges and blocks: the smallest cover against trying everything in a small world, and any cover against what it is for. */
+/* Address ranges and blocks: the smallest cover against trying everything in a small world, and any
+ * cover against what it is for. */
 #include "rows.h"
 #include "pmu/montecito.h"
 
@@ -18,7 +19,8 @@ static unsigned below(unsigned n)
 	return (unsigned)(any64() % n);
 }
 
-/* ---- a world of 32 addresses ----------------------------------------------------------------------------------- */
+/* ---- a world of 32 addresses
+ * ----------------------------------------------------------------------------------- */
 
 #define WORLD    32u
 #define N_BLOCKS 63 /* aligned blocks in it */
@@ -39,8 +41,8 @@ static uint32_t bits_of(const struct mont_range *r)
 	return (uint32_t)((((uint64_t)1 << (r->last - r->first + 1)) - 1) << r->first);
 }
 
-/* Fewest addresses any @pairs blocks cover when they cover all of @asked. Blocks that overlap are no use, so each next one
- * begins at the first address that is still missing. */
+/* Fewest addresses any @pairs blocks cover when they cover all of @asked. Blocks that overlap are
+ * no use, so each next one begins at the first address that is still missing. */
 static unsigned fewest(uint32_t asked, unsigned pairs)
 {
 	unsigned best = WORLD + 1;
@@ -49,7 +51,8 @@ static unsigned fewest(uint32_t asked, unsigned pairs)
 		return 0;
 	for (unsigned i = 0; pairs && i < N_BLOCKS; i++)
 		if (world_block[i] >> __builtin_ctz(asked) & 1) {
-			unsigned cost = (unsigned)__builtin_popcount(world_block[i]) + fewest(asked & ~world_block[i], pairs - 1);
+			unsigned cost = (unsigned)__builtin_popcount(world_block[i]) +
+			                fewest(asked & ~world_block[i], pairs - 1);
 
 			best = cost < best ? cost : best;
 		}
@@ -72,7 +75,8 @@ static unsigned fewest_by_level(const struct mont_range *r, unsigned n, unsigned
 	return best;
 }
 
-static void check_cover(const struct mont_range *r, unsigned n, const struct mont_block *b, int n_blocks, unsigned pairs)
+static void check_cover(const struct mont_range *r, unsigned n, const struct mont_block *b,
+                        int n_blocks, unsigned pairs)
 {
 	assert_in_range(n_blocks, 1, pairs);
 	for (int i = 0; i < n_blocks; i++) {
@@ -86,7 +90,8 @@ static void check_cover(const struct mont_range *r, unsigned n, const struct mon
 		while (!done) {
 			int k = 0;
 
-			while (k < n_blocks && !(b[k].plm == r[i].plm && b[k].addr <= at && at <= mont_block_last(b[k])))
+			while (k < n_blocks && !(b[k].plm == r[i].plm && b[k].addr <= at &&
+			                         at <= mont_block_last(b[k])))
 				k++;
 			assert_true(k < n_blocks);
 			done = mont_block_last(b[k]) >= r[i].last;
@@ -118,7 +123,8 @@ static void check_small(const struct mont_range *r, unsigned n)
 		}
 		check_cover(r, n, b, got, pairs);
 		assert_int_equal(bytes_of(b, got), best);
-		assert_true(got == 1 || fewest_by_level(r, n, (unsigned)got - 1) > best); /* no pair is wasted */
+		assert_true(got == 1 || fewest_by_level(r, n, (unsigned)got - 1) >
+		                                best); /* no pair is wasted */
 	}
 }
 
@@ -149,7 +155,8 @@ static void test_several_ranges(void **state)
 	}
 }
 
-/* ---- the real world --------------------------------------------------------------------------------------------- */
+/* ---- the real world
+ * --------------------------------------------------------------------------------------------- */
 
 static struct mont_range any_range(unsigned plm)
 {
@@ -174,7 +181,8 @@ static void test_any_ranges_are_covered(void **state)
 		for (unsigned i = 0; i < n; i++)
 			r[i] = any_range(below(4) ? 8 : 1);
 		for (unsigned i = 0; i < n; i++)
-			r[i].last -= r[i].last == ~(uint64_t)0; /* ends are exclusive in the interface */
+			r[i].last -=
+				r[i].last == ~(uint64_t)0; /* ends are exclusive in the interface */
 		got = pfmi_mont_cover_ranges(r, n, 4, b);
 		smallest = pfmi_mont_find_best_cover(r, n, 4, best);
 		assert_int_equal(got < 0, smallest < 0);
@@ -203,8 +211,10 @@ static void test_top_of_memory(void **state)
 
 static void test_blocks_end_where_all_bits_are_compared(void **state)
 {
-	struct mont_range whole = { 0, ((uint64_t)1 << 56) - 1, 8 }, more = { 0, (uint64_t)1 << 56, 8 };
-	struct mont_range five = { 0, ((uint64_t)4 << 56) | 1, 8 }, across = { ((uint64_t)3 << 56) - 16, ((uint64_t)3 << 56) + 15, 8 };
+	struct mont_range whole = { 0, ((uint64_t)1 << 56) - 1, 8 },
+			  more = { 0, (uint64_t)1 << 56, 8 };
+	struct mont_range five = { 0, ((uint64_t)4 << 56) | 1, 8 },
+			  across = { ((uint64_t)3 << 56) - 16, ((uint64_t)3 << 56) + 15, 8 };
 	struct mont_block b[4];
 
 	(void)state;
@@ -219,7 +229,8 @@ static void test_blocks_end_where_all_bits_are_compared(void **state)
 
 static void test_fine_mode_is_one_page(void **state)
 {
-	struct mont_range in = { 0x10000, 0x1ffff, 8 }, out = { 0x1fff0, 0x2000f, 8 }, far = { 0x10000, 0x10001ffffull, 8 };
+	struct mont_range in = { 0x10000, 0x1ffff, 8 }, out = { 0x1fff0, 0x2000f, 8 },
+			  far = { 0x10000, 0x10001ffffull, 8 };
 
 	(void)state;
 	assert_true(pfmi_mont_is_fine_range(&in));

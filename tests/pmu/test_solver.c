@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The solver against brute force: it places a set exactly when that is possible, the placement is the first in the documented order,
- * and what it blames really clashes and is as small as can be. */
+/* The solver against brute force: it places a set exactly when that is possible, the placement is
+ * the first in the documented order, and what it blames really clashes and is as small as can be.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,9 +51,11 @@ static void begin(struct set *s, unsigned n, unsigned n_alternatives)
 		s->plan.alternatives[a].n_holds = 0;
 }
 
-/* ---- the slow way --------------------------------------------------------------------------------------------- */
+/* ---- the slow way
+ * --------------------------------------------------------------------------------------------- */
 
-/* Events in the order in which they choose: fewest candidates first, then as the caller gave them. */
+/* Events in the order in which they choose: fewest candidates first, then as the caller gave them.
+ */
 static unsigned order_events(const uint64_t *mask, uint64_t active, unsigned n, unsigned *order)
 {
 	unsigned count = 0;
@@ -64,13 +67,15 @@ static unsigned order_events(const uint64_t *mask, uint64_t active, unsigned n, 
 	return count;
 }
 
-static bool holds_filled(const struct alternative *alt, uint64_t active, unsigned n, const uint8_t *counter)
+static bool holds_filled(const struct alternative *alt, uint64_t active, unsigned n,
+                         const uint8_t *counter)
 {
 	for (unsigned h = 0; h < alt->n_holds; h++) {
 		bool filled = !(alt->holds[h].events & active);
 
 		for (unsigned i = 0; i < n; i++)
-			filled |= alt->holds[h].events & active & (uint64_t)1 << i && counter[i] == alt->holds[h].counter;
+			filled |= alt->holds[h].events & active & (uint64_t)1 << i &&
+			          counter[i] == alt->holds[h].counter;
 		if (!filled)
 			return false;
 	}
@@ -101,7 +106,8 @@ static bool try_all(const struct attempt *t, unsigned at, uint64_t used)
 }
 
 /* A counter that is held is for the events of its hold alone. */
-static bool try_alternative(const struct alternative *alt, uint64_t active, unsigned n, uint8_t *counter)
+static bool try_alternative(const struct alternative *alt, uint64_t active, unsigned n,
+                            uint8_t *counter)
 {
 	uint64_t mask[PLAN_MAX_EVENTS];
 	unsigned order[PLAN_MAX_EVENTS];
@@ -129,11 +135,15 @@ static bool brute(const struct plan *plan, uint64_t active, struct placement *ou
 	return false;
 }
 
-/* ---- comparison ----------------------------------------------------------------------------------------------- */
+/* ---- comparison
+ * -----------------------------------------------------------------------------------------------
+ */
 
 static uint64_t all_of(const struct plan *plan)
 {
-	return (plan->request->n_events >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << plan->request->n_events) - 1) & ~plan->counterless_events;
+	return (plan->request->n_events >= 64 ? ~(uint64_t)0
+	                                      : ((uint64_t)1 << plan->request->n_events) - 1) &
+	       ~plan->counterless_events;
 }
 
 static void check_clash(const struct plan *plan, const pfm_error_t *why)
@@ -150,7 +160,8 @@ static void check_clash(const struct plan *plan, const pfm_error_t *why)
 			assert_true(brute(plan, s, &scratch));
 	for (unsigned a = 0; a < plan->n_alternatives; a++)
 		for (unsigned i = 0; i < plan->request->n_events; i++)
-			counters |= why->clash >> i & 1 ? plan->alternatives[a].counter_masks[i] : 0;
+			counters |=
+				why->clash >> i & 1 ? plan->alternatives[a].counter_masks[i] : 0;
 	assert_true(why->clash_counters == counters);
 }
 
@@ -218,10 +229,14 @@ static void so_do_holds_alternatives_and_events_without_a_counter(void **state)
 			fill(alt, n, n_counters, 20 + random_below(70));
 			alt->n_holds = random_below(3);
 			for (unsigned h = 0; h < alt->n_holds; h++)
-				alt->holds[h] = (struct counter_hold){ random_bits() & (((uint64_t)1 << n) - 1),
-					                               random_below(n_counters) * 7 % 64 };
+				alt->holds[h] =
+					(struct counter_hold){ random_bits() &
+					                               (((uint64_t)1 << n) - 1),
+					                       random_below(n_counters) * 7 % 64 };
 			for (unsigned i = 0; i < n; i++)
-				alt->counter_masks[i] = s.plan.counterless_events >> i & 1 ? 0 : alt->counter_masks[i];
+				alt->counter_masks[i] = s.plan.counterless_events >> i & 1
+				                                ? 0
+				                                : alt->counter_masks[i];
 		}
 		*(compare(&s.plan) ? &placed : &refused) += 1;
 	}
@@ -229,7 +244,9 @@ static void so_do_holds_alternatives_and_events_without_a_counter(void **state)
 	assert_true(placed > 2000 && refused > 2000);
 }
 
-/* ---- by hand -------------------------------------------------------------------------------------------------- */
+/* ---- by hand
+ * --------------------------------------------------------------------------------------------------
+ */
 
 static int assign_masks(const uint64_t *mask, unsigned n, struct placement *out, pfm_error_t *why)
 {
@@ -259,7 +276,8 @@ static void the_choosy_come_first_and_take_their_lowest(void **state)
 	assert_int_equal(p.counters[1], 1);
 }
 
-/* Three that share two counters while a fourth is free: greedy choices alone would not do for the first set. */
+/* Three that share two counters while a fourth is free: greedy choices alone would not do for the
+ * first set. */
 static void who_must_step_aside_does(void **state)
 {
 	static const uint64_t fits[] = { 0x3, 0x6, 0x5 }, clashes[] = { 0xf, 0x3, 0x3, 0x3 };
@@ -290,9 +308,12 @@ static void nobody_is_always_placed(void **state)
 	assert_true(why.clash == 1 && why.clash_counters == 0);
 }
 
-/* ---- hard sets ------------------------------------------------------------------------------------------------ */
+/* ---- hard sets
+ * ------------------------------------------------------------------------------------------------
+ */
 
-/* Two of many events want one counter, nine others eight: the two are the smaller clash, also of sets too large to try every subset. */
+/* Two of many events want one counter, nine others eight: the two are the smaller clash, also of
+ * sets too large to try every subset. */
 static void of_two_clashes_the_smaller_is_told(void **state)
 {
 	uint64_t mask[14];
@@ -301,8 +322,7 @@ static void of_two_clashes_the_smaller_is_told(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 14; i++)
-		mask[i] = i < 2 ? 1 : i < 11 ? 0x1fe
-		                             : 0xe00;
+		mask[i] = i < 2 ? 1 : i < 11 ? 0x1fe : 0xe00;
 	assert_int_equal(assign_masks(mask, 14, &p, &why), PFMLIB_ERR_NOASSIGN);
 	assert_true(why.clash == 3 && why.clash_counters == 1);
 }
@@ -312,7 +332,8 @@ static double seconds(void)
 	return (double)clock() / CLOCKS_PER_SEC;
 }
 
-/* Sets that make a search by trial and error take for ever. Each must be settled in a moment, also under a sanitizer. */
+/* Sets that make a search by trial and error take for ever. Each must be settled in a moment, also
+ * under a sanitizer. */
 static void hard_sets_take_no_time(void **state)
 {
 	uint64_t mask[64];
@@ -349,7 +370,8 @@ static void hard_sets_take_no_time(void **state)
 	assert_true(seconds() - start < 2);
 }
 
-/* For sets too large to try every subset: nobody in the clash can be left out, and without one of them the rest has a place. */
+/* For sets too large to try every subset: nobody in the clash can be left out, and without one of
+ * them the rest has a place. */
 static void a_large_clash_cannot_be_made_smaller(void **state)
 {
 	unsigned seen = 0;
@@ -374,7 +396,8 @@ static void a_large_clash_cannot_be_made_smaller(void **state)
 					inner[k++] = mask[i];
 			if (out < n && !(why.clash >> out & 1))
 				continue;
-			assert_int_equal(assign_masks(inner, k, &p, NULL), out < n ? PFMLIB_SUCCESS : PFMLIB_ERR_NOASSIGN);
+			assert_int_equal(assign_masks(inner, k, &p, NULL),
+			                 out < n ? PFMLIB_SUCCESS : PFMLIB_ERR_NOASSIGN);
 		}
 	}
 	print_message("# %u clashes\n", seen);

@@ -11,8 +11,7 @@ static function core[16], core2[16], *core_table[16], *core2_table[16];
 static int functions_of(int module, function ***table, unsigned *n)
 {
 	*n = 16;
-	*table = module == 1 ? core_table : module == 5 ? core2_table
-	                                                : NULL;
+	*table = module == 1 ? core_table : module == 5 ? core2_table : NULL;
 	return *table != NULL;
 }
 

@@ -27,16 +27,16 @@
 #endif
 
 /* Ends the story with what was expected, what was found, and where the expectation comes from. */
-#define EXPECT(ACTUAL, EXPECTED, ...)                                                        \
-	do {                                                                                 \
-		uint64_t actual_ = (uint64_t)(ACTUAL), expected_ = (uint64_t)(EXPECTED);     \
-		if (COMPARES && actual_ != expected_) {                                      \
-			printf("# %s:%d: ", __FILE__, __LINE__);                             \
-			printf(__VA_ARGS__);                                                 \
-			printf(": %" PRIu64 ", expected %" PRIu64 "\n", actual_, expected_); \
-			fflush(stdout);                                                      \
-			_exit(1);                                                            \
-		}                                                                            \
+#define EXPECT(ACTUAL, EXPECTED, ...)                                                              \
+	do {                                                                                       \
+		uint64_t actual_ = (uint64_t)(ACTUAL), expected_ = (uint64_t)(EXPECTED);           \
+		if (COMPARES && actual_ != expected_) {                                            \
+			printf("# %s:%d: ", __FILE__, __LINE__);                                   \
+			printf(__VA_ARGS__);                                                       \
+			printf(": %" PRIu64 ", expected %" PRIu64 "\n", actual_, expected_);       \
+			fflush(stdout);                                                            \
+			_exit(1);                                                                  \
+		}                                                                                  \
 	} while (0)
 #define EXPECT_TRUE(WHAT, ...) EXPECT(!!(WHAT), 1, __VA_ARGS__)
 

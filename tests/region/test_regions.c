@@ -148,8 +148,7 @@ static void deep_story(void)
 
 /* ---- threads ----------------------------------------------------------------------------- */
 
-enum { THREADS = 64,
-       ROUNDS = 20 };
+enum { THREADS = 64, ROUNDS = 20 };
 
 struct worker {
 	pthread_t thread;
@@ -355,8 +354,7 @@ static void *enter_one(void *arg)
  * for the product. */
 static void memory_story(void)
 {
-	enum { REGIONS = 10000,
-	       HERE = 300 };
+	enum { REGIONS = 10000, HERE = 300 };
 	static pthread_t threads[HERE];
 	char name[32];
 	long before, regions, per_thread;
@@ -674,9 +672,7 @@ static void inner_rounds_story(void)
 
 /* ---- random sequences against a model ---------------------------------------------------- */
 
-enum { NAMES = 5,
-       DEPTH = 40,
-       STEPS = 20000 };
+enum { NAMES = 5, DEPTH = 40, STEPS = 20000 };
 
 /* The model: every open visit gets all faults, the last one begun of those that are open has them
  * for its own. */
@@ -761,11 +757,11 @@ static void random_story(void)
 	pfm_free_region_results(r);
 }
 
-#define STORY(NAME)                         \
-	static void test_##NAME(void **ctx) \
-	{                                   \
-		(void)ctx;                  \
-		tell(NAME##_story);         \
+#define STORY(NAME)                                                                                \
+	static void test_##NAME(void **ctx)                                                        \
+	{                                                                                          \
+		(void)ctx;                                                                         \
+		tell(NAME##_story);                                                                \
 	}
 STORY(nested)
 STORY(recursive)
@@ -792,26 +788,16 @@ STORY(random)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nested),
-		cmocka_unit_test(test_recursive),
-		cmocka_unit_test(test_overlapping),
-		cmocka_unit_test(test_unmatched),
-		cmocka_unit_test(test_deep),
-		cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_short_threads),
-		cmocka_unit_test(test_cancelled),
-		cmocka_unit_test(test_switches),
-		cmocka_unit_test(test_million),
-		cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_handles),
-		cmocka_unit_test(test_fork),
-		cmocka_unit_test(test_signal),
-		cmocka_unit_test(test_off),
-		cmocka_unit_test(test_stop),
-		cmocka_unit_test(test_reset),
-		cmocka_unit_test(test_errno),
-		cmocka_unit_test(test_rounds),
-		cmocka_unit_test(test_inner_rounds),
+		cmocka_unit_test(test_nested),        cmocka_unit_test(test_recursive),
+		cmocka_unit_test(test_overlapping),   cmocka_unit_test(test_unmatched),
+		cmocka_unit_test(test_deep),          cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_short_threads), cmocka_unit_test(test_cancelled),
+		cmocka_unit_test(test_switches),      cmocka_unit_test(test_million),
+		cmocka_unit_test(test_memory),        cmocka_unit_test(test_handles),
+		cmocka_unit_test(test_fork),          cmocka_unit_test(test_signal),
+		cmocka_unit_test(test_off),           cmocka_unit_test(test_stop),
+		cmocka_unit_test(test_reset),         cmocka_unit_test(test_errno),
+		cmocka_unit_test(test_rounds),        cmocka_unit_test(test_inner_rounds),
 		cmocka_unit_test(test_random),
 	};
 

@@ -12,11 +12,13 @@ static void every_id_is_found(void **state)
 	(void)state;
 	for (unsigned form = 0; form < 2; form++) {
 		for (uint32_t i = 0; i < COUNT(ids); i++)
-			assert_int_equal(pfmi_sampling_find_count(&sm, ids[i].id), ids[i].count_index);
+			assert_int_equal(pfmi_sampling_find_count(&sm, ids[i].id),
+			                 ids[i].count_index);
 		assert_int_equal(pfmi_sampling_find_count(&sm, 0), -1);
 		assert_int_equal(pfmi_sampling_find_count(&sm, 1023), -1);
 		for (uint32_t i = 0; i < COUNT(ids) && form == 0; i++)
-			assert_true(pfmi_base_add_hash(&sm.id_table, pfmi_base_hash_number(ids[i].id), i));
+			assert_true(pfmi_base_add_hash(&sm.id_table,
+			                               pfmi_base_hash_number(ids[i].id), i));
 	}
 	pfmi_base_free_hash(&sm.id_table);
 }

@@ -31,7 +31,9 @@ static int end(void **state)
 /* A sample of the leader with the values @leader and @member, in task @tid. */
 static pfm_record_t take_sample(uint64_t words[6], uint32_t tid, uint64_t leader, uint64_t member)
 {
-	pfm_record_t r = { .size = sizeof(r), .type = PFM_RECORD_SAMPLE, .has = PFM_SAMPLE_READ, .tid = tid };
+	pfm_record_t r = {
+		.size = sizeof(r), .type = PFM_RECORD_SAMPLE, .has = PFM_SAMPLE_READ, .tid = tid
+	};
 	const uint64_t all[6] = { 2, 1000, leader, 10, member, 20 };
 
 	memcpy(words, all, sizeof(all));

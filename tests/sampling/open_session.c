@@ -28,4 +28,5 @@ static void sessions_sample_where_the_options_say_so(void **state)
 	assert_int_equal(fake.n_open, 0);
 }
 
-UNIT(sampling_open_session, cmocka_unit_test_teardown(sessions_sample_where_the_options_say_so, end));
+UNIT(sampling_open_session,
+     cmocka_unit_test_teardown(sessions_sample_where_the_options_say_so, end));

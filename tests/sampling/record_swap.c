@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Records of the other byte order, byte for byte: each is written down twice, once in either order, from one list of its numbers; the
- * foreign one must become the other. Cut anywhere it says so, and nothing behind its end is touched. */
+/* Records of the other byte order, byte for byte: each is written down twice, once in either order,
+ * from one list of its numbers; the foreign one must become the other. Cut anywhere it says so, and
+ * nothing behind its end is touched. */
 #include "units.h"
 #include <byteswap.h>
 #include "sampling/sampling.h"
@@ -11,7 +12,8 @@
 struct pair {
 	_Alignas(8) uint8_t ours[1024], theirs[1024];
 	size_t n;
-	uint64_t next; /* numbers that are all different, and none of them the same from both sides */
+	uint64_t next; /* numbers that are all different, and none of them the same from both sides
+	                */
 };
 
 static struct pair p;
@@ -21,8 +23,9 @@ static void put(uint64_t v, unsigned bytes)
 	const uint16_t half[2] = { (uint16_t)v, bswap_16((uint16_t)v) };
 	const uint32_t word[2] = { (uint32_t)v, bswap_32((uint32_t)v) };
 	const uint64_t twice[2] = { v, bswap_64(v) };
-	const uint8_t *from = bytes == 2 ? (const uint8_t *)half : bytes == 4 ? (const uint8_t *)word
-	                                                                      : (const uint8_t *)twice;
+	const uint8_t *from = bytes == 2   ? (const uint8_t *)half
+	                      : bytes == 4 ? (const uint8_t *)word
+	                                   : (const uint8_t *)twice;
 
 	assert_true(p.n + bytes <= sizeof(p.ours));
 	memcpy(p.ours + p.n, from, bytes);
@@ -63,7 +66,8 @@ static void expect_swapped(const struct record_layout *l, const char *what)
 		fail_msg("%s: damaged", what);
 	for (size_t i = 0; i < p.n; i++)
 		if (bytes[i] != p.ours[i])
-			fail_msg("%s: byte %zu is 0x%02x, not 0x%02x", what, i, bytes[i], p.ours[i]);
+			fail_msg("%s: byte %zu is 0x%02x, not 0x%02x", what, i, bytes[i],
+			         p.ours[i]);
 	for (size_t i = p.n; i < sizeof(bytes); i++)
 		assert_int_equal(bytes[i], GUARD);
 }
@@ -77,15 +81,20 @@ static void expect_damaged_before(const struct record_layout *l, size_t least, c
 		memset(bytes, GUARD, sizeof(bytes));
 		memcpy(bytes, p.theirs, n);
 		if (pfmi_sampling_swap_record(l, bytes, n) != (n >= least))
-			fail_msg("%s of %zu bytes: %s", what, n, n >= least ? "damaged" : "not damaged");
+			fail_msg("%s of %zu bytes: %s", what, n,
+			         n >= least ? "damaged" : "not damaged");
 		for (size_t i = n; i < sizeof(bytes); i++)
 			assert_int_equal(bytes[i], GUARD);
 	}
 }
 
-/* ---- samples ------------------------------------------------------------------------------------------------------- */
+/* ---- samples
+ * -------------------------------------------------------------------------------------------------------
+ */
 
-static const struct record_layout plain = { .read_format = 0, .user_regs = 0x8000000000000001, .intr_regs = 0x70 };
+static const struct record_layout plain = { .read_format = 0,
+	                                    .user_regs = 0x8000000000000001,
+	                                    .intr_regs = 0x70 };
 
 static unsigned bit(uint64_t set, unsigned n)
 {
@@ -94,7 +103,8 @@ static unsigned bit(uint64_t set, unsigned n)
 
 static void put_read(uint64_t format, unsigned members)
 {
-	unsigned each = 1 + bit(format, 2) + bit(format, 4), times = bit(format, 0) + bit(format, 1);
+	unsigned each = 1 + bit(format, 2) + bit(format, 4),
+		 times = bit(format, 0) + bit(format, 1);
 
 	if (format & 8)
 		put(members, 8);
@@ -191,7 +201,8 @@ static void samples_with_everything(void **state)
 	}
 }
 
-/* The bytes of AUX are the last of a sample, and nobody looks at them; whatever is before them must be there. */
+/* The bytes of AUX are the last of a sample, and nobody looks at them; whatever is before them must
+ * be there. */
 static void samples_that_are_cut(void **state)
 {
 	struct record_layout l = plain;
@@ -213,8 +224,11 @@ static void samples_that_are_cut(void **state)
 
 static void lengths_that_lie(void **state)
 {
-	static const uint64_t lies[] = { 3, 4, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000, (uint64_t)1 << 61, UINT64_MAX / 8, UINT64_MAX };
-	static const uint64_t fields[] = { PFM_SAMPLE_CHAIN, PFM_SAMPLE_BRANCH, PFM_SAMPLE_STACK, PFM_SAMPLE_READ };
+	static const uint64_t lies[] = { 3,          4,           0x7fffffff,        0x80000000,
+		                         0xffffffff, 0x100000000, (uint64_t)1 << 61, UINT64_MAX / 8,
+		                         UINT64_MAX };
+	static const uint64_t fields[] = { PFM_SAMPLE_CHAIN, PFM_SAMPLE_BRANCH, PFM_SAMPLE_STACK,
+		                           PFM_SAMPLE_READ };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(lies); i++)
@@ -228,7 +242,9 @@ static void lengths_that_lie(void **state)
 		}
 }
 
-/* ---- other records ------------------------------------------------------------------------------------------------- */
+/* ---- other records
+ * -------------------------------------------------------------------------------------------------
+ */
 
 /* A list of widths: numbers of 8, 4 and 2 bytes, and 't' for eight letters that have no order. */
 static void put_list(const char *list)
@@ -277,19 +293,18 @@ static void records_and_their_trailers(void **state)
 		uint64_t field;
 		const char *list;
 	} trailers[] = {
-		{ PFM_SAMPLE_TID, "44" },
-		{ PFM_SAMPLE_TIME, "8" },
-		{ PFM_SAMPLE_ID, "8" },
-		{ PFM_SAMPLE_STREAM, "8" },
-		{ PFM_SAMPLE_CPU, "44" },
-		{ PFM_SAMPLE_IDENTIFIER, "8" },
+		{ PFM_SAMPLE_TID, "44" }, { PFM_SAMPLE_TIME, "8" },
+		{ PFM_SAMPLE_ID, "8" },   { PFM_SAMPLE_STREAM, "8" },
+		{ PFM_SAMPLE_CPU, "44" }, { PFM_SAMPLE_IDENTIFIER, "8" },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(records); i++)
 		for (unsigned set = 0; set < 64; set++) {
 			/* Fields that have no place in a trailer must not look for one. */
-			struct record_layout l = { .fields = PFM_SAMPLE_IP | PFM_SAMPLE_PERIOD | PFM_SAMPLE_CHAIN, .has_trailers = true };
+			struct record_layout l = { .fields = PFM_SAMPLE_IP | PFM_SAMPLE_PERIOD |
+				                             PFM_SAMPLE_CHAIN,
+				                   .has_trailers = true };
 			bool known = records[i].type <= PFM_RECORD_AUX_ID;
 			char what[64];
 
@@ -301,14 +316,16 @@ static void records_and_their_trailers(void **state)
 					l.fields |= trailers[k].field;
 					put_list(trailers[k].list);
 				}
-			snprintf(what, sizeof(what), "record %u, trailers %u", records[i].type, set);
+			snprintf(what, sizeof(what), "record %u, trailers %u", records[i].type,
+			         set);
 			expect_swapped(&l, what);
 		}
 }
 
 static void records_without_trailers(void **state)
 {
-	const struct record_layout l = { .fields = PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_IDENTIFIER };
+	const struct record_layout l = { .fields = PFM_SAMPLE_TID | PFM_SAMPLE_TIME |
+		                                   PFM_SAMPLE_IDENTIFIER };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(records); i++) {
@@ -326,7 +343,9 @@ static void records_without_trailers(void **state)
 /* A trailer that does not fit, and one that leaves nothing of the record. */
 static void trailers_that_do_not_fit(void **state)
 {
-	const struct record_layout l = { .fields = PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_IDENTIFIER, .has_trailers = true };
+	const struct record_layout l = { .fields = PFM_SAMPLE_TID | PFM_SAMPLE_TIME |
+		                                   PFM_SAMPLE_IDENTIFIER,
+		                         .has_trailers = true };
 
 	(void)state;
 	begin(PFM_RECORD_SWITCH, 0);
@@ -374,6 +393,8 @@ static void readings(void **state)
 	}
 }
 
-UNIT(sampling_record_swap, cmocka_unit_test(samples), cmocka_unit_test(samples_with_everything), cmocka_unit_test(samples_that_are_cut),
-     cmocka_unit_test(lengths_that_lie), cmocka_unit_test(records_and_their_trailers), cmocka_unit_test(records_without_trailers),
-     cmocka_unit_test(trailers_that_do_not_fit), cmocka_unit_test(namespaces), cmocka_unit_test(readings));
+UNIT(sampling_record_swap, cmocka_unit_test(samples), cmocka_unit_test(samples_with_everything),
+     cmocka_unit_test(samples_that_are_cut), cmocka_unit_test(lengths_that_lie),
+     cmocka_unit_test(records_and_their_trailers), cmocka_unit_test(records_without_trailers),
+     cmocka_unit_test(trailers_that_do_not_fit), cmocka_unit_test(namespaces),
+     cmocka_unit_test(readings));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* One buffer, against a kernel that writes into it as the real one does: records that lie over its end at every place, buffers that are
- * full, positions that no longer fit 32 bits or begin again at zero, pages that say what cannot be. */
+/* One buffer, against a kernel that writes into it as the real one does: records that lie over its
+ * end at every place, buffers that are full, positions that no longer fit 32 bits or begin again at
+ * zero, pages that say what cannot be. */
 #include "units.h"
 #include <linux/perf_event.h>
 #include "sampling/sampling.h"
@@ -35,7 +36,8 @@ static void open_ring(struct ring_buffer *r)
 	assert_null(r->wrapped_record);
 }
 
-/* Writes a record of @size bytes which says its @number, and nothing else, in each byte; false where there is no room. */
+/* Writes a record of @size bytes which says its @number, and nothing else, in each byte; false
+ * where there is no room. */
 static bool kernel_writes(uint16_t size, uint8_t number)
 {
 	struct record_header head = { number, number, size };
@@ -73,7 +75,9 @@ static void expect_no_record(struct ring_buffer *r)
 	assert_null(pfmi_sampling_read_ring_record(r, &n));
 }
 
-/* ---- pages --------------------------------------------------------------------------------------------------------- */
+/* ---- pages
+ * ---------------------------------------------------------------------------------------------------------
+ */
 
 static void pages_that_cannot_be(void **state)
 {
@@ -107,7 +111,9 @@ static void pages_that_cannot_be(void **state)
 		page()->data_offset = rows[i].offset;
 		page()->data_size = rows[i].size;
 		if (pfmi_sampling_init_ring(&r, w.map, rows[i].len) != rows[i].good)
-			fail_msg("offset %llu, size %llu of %zu", (unsigned long long)rows[i].offset, (unsigned long long)rows[i].size, rows[i].len);
+			fail_msg("offset %llu, size %llu of %zu",
+			         (unsigned long long)rows[i].offset,
+			         (unsigned long long)rows[i].size, rows[i].len);
 		if (rows[i].good)
 			assert_ptr_equal(r.data, w.map + rows[i].offset);
 		pfmi_sampling_free_ring(&r);
@@ -115,7 +121,9 @@ static void pages_that_cannot_be(void **state)
 	}
 }
 
-/* ---- records ------------------------------------------------------------------------------------------------------- */
+/* ---- records
+ * -------------------------------------------------------------------------------------------------------
+ */
 
 static void records_are_whole_wherever_the_buffer_ends(void **state)
 {
@@ -144,7 +152,8 @@ static void records_are_whole_wherever_the_buffer_ends(void **state)
 		}
 }
 
-/* Two records over the end, one after the other turn of the buffer: the memory for the first serves the second. */
+/* Two records over the end, one after the other turn of the buffer: the memory for the first serves
+ * the second. */
 static void a_second_record_over_the_end(void **state)
 {
 	const void *bounce;
@@ -171,8 +180,9 @@ static void a_second_record_over_the_end(void **state)
 /* Positions only ever grow: beyond 32 bits, and over the end of 64. */
 static void great_positions(void **state)
 {
-	static const uint64_t starts[] = { ((uint64_t)1 << 31) - 16, ((uint64_t)1 << 32) - 16, (uint64_t)1 << 32, ((uint64_t)5 << 40) + 8,
-		                           UINT64_MAX - 15, UINT64_MAX - 7 };
+	static const uint64_t starts[] = { ((uint64_t)1 << 31) - 16, ((uint64_t)1 << 32) - 16,
+		                           (uint64_t)1 << 32,        ((uint64_t)5 << 40) + 8,
+		                           UINT64_MAX - 15,          UINT64_MAX - 7 };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(starts); i++) {
@@ -217,7 +227,8 @@ static void one_pass_ends_where_the_kernel_was(void **state)
 	pfmi_sampling_free_ring(&r);
 }
 
-/* ---- room that is given back --------------------------------------------------------------------------------------- */
+/* ---- room that is given back
+ * --------------------------------------------------------------------------------------- */
 
 static void room_is_given_back(void **state)
 {
@@ -247,7 +258,9 @@ static void room_is_given_back(void **state)
 	pfmi_sampling_free_ring(&r);
 }
 
-/* ---- spans --------------------------------------------------------------------------------------------------------- */
+/* ---- spans
+ * ---------------------------------------------------------------------------------------------------------
+ */
 
 static void expect_span(struct ring_buffer *r, size_t at, size_t n)
 {
@@ -290,7 +303,9 @@ static void spans_are_the_bytes_in_two_pieces_at_most(void **state)
 	pfmi_sampling_free_ring(&r);
 }
 
-/* ---- damage -------------------------------------------------------------------------------------------------------- */
+/* ---- damage
+ * --------------------------------------------------------------------------------------------------------
+ */
 
 /* A record of @size, of which the kernel says that @written bytes are there. */
 static void expect_damage(uint16_t size, uint64_t written, bool damaged)
@@ -329,7 +344,9 @@ static void a_damaged_buffer_ends_the_reading(void **state)
 	expect_damage(8, UINT64_MAX - 7, true);
 }
 
-UNIT(sampling_ring_buffer, cmocka_unit_test(pages_that_cannot_be), cmocka_unit_test(records_are_whole_wherever_the_buffer_ends),
+UNIT(sampling_ring_buffer, cmocka_unit_test(pages_that_cannot_be),
+     cmocka_unit_test(records_are_whole_wherever_the_buffer_ends),
      cmocka_unit_test(a_second_record_over_the_end), cmocka_unit_test(great_positions),
      cmocka_unit_test(one_pass_ends_where_the_kernel_was), cmocka_unit_test(room_is_given_back),
-     cmocka_unit_test(spans_are_the_bytes_in_two_pieces_at_most), cmocka_unit_test(a_damaged_buffer_ends_the_reading));
+     cmocka_unit_test(spans_are_the_bytes_in_two_pieces_at_most),
+     cmocka_unit_test(a_damaged_buffer_ends_the_reading));

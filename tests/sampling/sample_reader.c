@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Records of several buffers that the test fills by hand: the order in which they come, one by one and many at once, what waits, what is
- * given up, whose they are and what is added up on the way. */
+/* Records of several buffers that the test fills by hand: the order in which they come, one by one
+ * and many at once, what waits, what is given up, whose they are and what is added up on the way.
+ */
 #include "units.h"
 #include <errno.h>
 #include <limits.h>
@@ -38,7 +39,9 @@ static struct perf_event_mmap_page *page(unsigned i)
 
 static int begin(void **state)
 {
-	const struct record_layout layout = { .fields = PFM_SAMPLE_IDENTIFIER | PFM_SAMPLE_IP | PFM_SAMPLE_TIME, .has_trailers = true };
+	const struct record_layout layout = { .fields = PFM_SAMPLE_IDENTIFIER | PFM_SAMPLE_IP |
+		                                        PFM_SAMPLE_TIME,
+		                              .has_trailers = true };
 
 	(void)state;
 	fake_begin(&fake);
@@ -73,7 +76,8 @@ static int begin(void **state)
 	s->sampling = &sm;
 	s->n_counts = COUNTS;
 	sm.n_event_ids = COUNTS;
-	for (unsigned i = 0; i < COUNTS; i++) { /* ids 100, 110 ...; those of later counts come first */
+	for (unsigned i = 0; i < COUNTS;
+	     i++) { /* ids 100, 110 ...; those of later counts come first */
 		known[i] = (struct event_id){ 100 + 10 * i, COUNTS - 1 - i };
 		tallies[i].layout = layout;
 		pfmi_sampling_complete_layout(&tallies[i].layout);
@@ -106,7 +110,11 @@ static void open_buffers(unsigned n)
 	for (unsigned i = 0; i < n; i++) {
 		page(i)->data_offset = PAGE;
 		page(i)->data_size = PAGE;
-		streams[i] = (struct sample_buffer){ .mapping = maps[i], .mapping_size = 2 * PAGE, .cpu = (int)i, .pid = -1, .polled_event = (int)i };
+		streams[i] = (struct sample_buffer){ .mapping = maps[i],
+			                             .mapping_size = 2 * PAGE,
+			                             .cpu = (int)i,
+			                             .pid = -1,
+			                             .polled_event = (int)i };
 		places[i] = (struct side_event){ .fd = -1, .cpu = (int)i, .buffer_index = i };
 		assert_true(pfmi_sampling_init_ring(&streams[i].ring, maps[i], 2 * PAGE));
 	}
@@ -129,7 +137,8 @@ static bool write_words(unsigned i, uint32_t type, uint16_t misc, const uint64_t
 
 static bool write_sample(unsigned i, unsigned count, uint64_t ip, uint64_t time)
 {
-	return write_words(i, PFM_RECORD_SAMPLE, ip % 2 ? PFM_MISC_EXACT : 0, (const uint64_t[]){ id_of(count), ip, time }, 3);
+	return write_words(i, PFM_RECORD_SAMPLE, ip % 2 ? PFM_MISC_EXACT : 0,
+	                   (const uint64_t[]){ id_of(count), ip, time }, 3);
 }
 
 /* Another record: one word of its own, then when, then whose. */
@@ -148,9 +157,12 @@ static bool next(void)
 	return rc;
 }
 
-/* ---- order ---------------------------------------------------------------------------------------------------------------- */
+/* ---- order
+ * ----------------------------------------------------------------------------------------------------------------
+ */
 
-/* What was written, in the order in which it must come: by time, and at one time the first buffer's before others', each in its order. */
+/* What was written, in the order in which it must come: by time, and at one time the first buffer's
+ * before others', each in its order. */
 static struct written {
 	uint64_t time, ip;
 	unsigned buffer, count;
@@ -183,7 +195,8 @@ static void fill(unsigned most, uint64_t *seed)
 			struct written *w = &written[n_written++];
 
 			time += unit_random(seed) % 8 / 5 * (unit_random(seed) % 40);
-			*w = (struct written){ time, ++ip, i, (unsigned)(unit_random(seed) % events) };
+			*w = (struct written){ time, ++ip, i,
+				               (unsigned)(unit_random(seed) % events) };
 			assert_true(write_sample(i, w->count, w->ip, w->time));
 		}
 	}
@@ -194,10 +207,12 @@ static void expect_written(const pfm_record_t *r, unsigned k)
 {
 	const struct written *w = &written[k];
 
-	if (r->type != PFM_RECORD_SAMPLE || r->time != w->time || r->body.sample.ip != w->ip || r->event != w->count ||
-	    r->body.sample.period != 1000 + w->count)
-		fail_msg("record %u of %u: %llu at %llu of count %u, not %llu at %llu of %u", k, n_written, (unsigned long long)r->body.sample.ip,
-		         (unsigned long long)r->time, r->event, (unsigned long long)w->ip, (unsigned long long)w->time, w->count);
+	if (r->type != PFM_RECORD_SAMPLE || r->time != w->time || r->body.sample.ip != w->ip ||
+	    r->event != w->count || r->body.sample.period != 1000 + w->count)
+		fail_msg("record %u of %u: %llu at %llu of count %u, not %llu at %llu of %u", k,
+		         n_written, (unsigned long long)r->body.sample.ip,
+		         (unsigned long long)r->time, r->event, (unsigned long long)w->ip,
+		         (unsigned long long)w->time, w->count);
 }
 
 /* All that was written has been told, once. */
@@ -236,7 +251,8 @@ static void the_oldest_comes_first(void **state)
 			assert_false(next());
 			expect_accounts();
 			for (unsigned i = 0; i < n; i++)
-				streams[i].next_time = 0; /* the next round begins at the same time */
+				streams[i].next_time =
+					0; /* the next round begins at the same time */
 		}
 	}
 }
@@ -289,13 +305,15 @@ static void records_without_a_time(void **state)
 	assert_true(write_words(1, PFM_RECORD_LOST_SAMPLES, 0, (const uint64_t[]){ 4 }, 1));
 	for (size_t i = 0; i < COUNT(expected); i++) {
 		assert_true(next());
-		assert_true((record.type == PFM_RECORD_SAMPLE ? record.body.sample.ip : record.body.lost.lost) == expected[i]);
+		assert_true((record.type == PFM_RECORD_SAMPLE
+		                     ? record.body.sample.ip
+		                     : record.body.lost.lost) == expected[i]);
 	}
 	assert_false(next());
 }
 
-/* They do so in the next pass as well, however many came at once: in the second buffer is what is younger than the last time of the first,
- * and what is older. */
+/* They do so in the next pass as well, however many came at once: in the second buffer is what is
+ * younger than the last time of the first, and what is older. */
 static void the_last_time_stays(void **state)
 {
 	static const uint64_t expected[] = { 7, 8, 9 };
@@ -320,13 +338,17 @@ static void the_last_time_stays(void **state)
 		assert_true(write_sample(1, 0, 9, 55));
 		for (size_t i = 0; i < COUNT(expected); i++) {
 			assert_true(next());
-			assert_true((record.type == PFM_RECORD_SAMPLE ? record.body.sample.ip : record.body.lost.lost) == expected[i]);
+			assert_true((record.type == PFM_RECORD_SAMPLE
+			                     ? record.body.sample.ip
+			                     : record.body.lost.lost) == expected[i]);
 		}
 		assert_false(next());
 	}
 }
 
-/* ---- passes ------------------------------------------------------------------------------------------------------------------ */
+/* ---- passes
+ * ------------------------------------------------------------------------------------------------------------------
+ */
 
 static uint64_t get_clock_ns(void)
 {
@@ -354,7 +376,8 @@ static void what_is_young_waits(void **state)
 		assert_true(next() && record.body.sample.ip == 1);
 		assert_int_equal(next(), why != 0);
 	}
-	/* A moment ago is young as well: nothing stops this for two of these moments, or if so, once more. */
+	/* A moment ago is young as well: nothing stops this for two of these moments, or if so,
+	 * once more. */
 	for (unsigned attempt = 0; attempt < 100; attempt++) {
 		bool got;
 
@@ -419,8 +442,10 @@ static void room_is_given_back(void **state)
 	assert_int_equal(n, PAGE / 32);
 	for (unsigned i = 0; i < n; i++) {
 		assert_true(next());
-		assert_true(page(0)->data_tail <= 32 * (uint64_t)i);                 /* what was handed out last is still there */
-		assert_true(32 * (uint64_t)i - page(0)->data_tail <= PAGE / 4 + 32); /* and not much more */
+		assert_true(page(0)->data_tail <=
+		            32 * (uint64_t)i); /* what was handed out last is still there */
+		assert_true(32 * (uint64_t)i - page(0)->data_tail <=
+		            PAGE / 4 + 32); /* and not much more */
 	}
 	assert_false(next());
 	assert_true(page(0)->data_tail == PAGE);
@@ -442,7 +467,9 @@ static void a_damaged_buffer(void **state)
 	assert_int_equal(sm.n_damaged_buffers, 1);
 }
 
-/* ---- bytes ------------------------------------------------------------------------------------------------------------------- */
+/* ---- bytes
+ * -------------------------------------------------------------------------------------------------------------------
+ */
 
 /* A kernel that writes as fast as it is read does not keep the reader in one buffer. */
 static void raw_bytes_of_a_busy_buffer(void **state)
@@ -467,7 +494,8 @@ static void raw_bytes_of_a_busy_buffer(void **state)
 		assert_true(write_sample(2, 0, 2, 10));
 		assert_true(write_sample(0, 0, 1, 10));
 		assert_int_equal(pfm_next_bytes(s, &bytes, &len, NULL), 0);
-		/* Both of the first buffer's are there for the next pass; one of them is taken out of its way. */
+		/* Both of the first buffer's are there for the next pass; one of them is taken out
+		 * of its way. */
 		page(0)->data_head = heads[0] -= 32;
 	}
 	assert_true(sm.n_bytes == 200 * 64);
@@ -501,7 +529,9 @@ static void raw_bytes_over_the_end(void **state)
 	assert_true(pfm_next_bytes(s, &bytes, &len, &buffer) == 1 && buffer == 0 && len == 32);
 }
 
-/* ---- whose ------------------------------------------------------------------------------------------------------------------- */
+/* ---- whose
+ * -------------------------------------------------------------------------------------------------------------------
+ */
 
 static void every_event_is_found(void **state)
 {
@@ -515,21 +545,25 @@ static void every_event_is_found(void **state)
 	}
 	/* Ids below, between and above those that are known. */
 	for (unsigned i = 0; i <= COUNTS; i++) {
-		assert_true(write_words(0, PFM_RECORD_SAMPLE, 0, (const uint64_t[]){ 95 + 10 * (uint64_t)i, 5, 6 }, 3));
+		assert_true(write_words(0, PFM_RECORD_SAMPLE, 0,
+		                        (const uint64_t[]){ 95 + 10 * (uint64_t)i, 5, 6 }, 3));
 		assert_true(next());
-		assert_true(record.event == PFM_NO_EVENT && record.body.sample.ip == 5 && record.time == 6);
+		assert_true(record.event == PFM_NO_EVENT && record.body.sample.ip == 5 &&
+		            record.time == 6);
 	}
 	assert_true(sm.n_ambiguous_samples == 0);
 }
 
-/* Events of the kernel's own may come with the id of another one: where one count alone can be meant it is that, else nobody. */
+/* Events of the kernel's own may come with the id of another one: where one count alone can be
+ * meant it is that, else nobody. */
 static void ids_of_others(void **state)
 {
 	const uint64_t words[] = { 7, 5, 6 };
 
 	(void)state;
 	open_buffers(2);
-	counts[3].config.attr = (pfm_attr_t){ .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS };
+	counts[3].config.attr =
+		(pfm_attr_t){ .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS };
 	assert_true(write_words(0, PFM_RECORD_SAMPLE, 0, words, 3));
 	assert_true(next() && record.event == PFM_NO_EVENT); /* it is not open */
 	counts[3].kernel_state.n_open = 1;
@@ -541,7 +575,8 @@ static void ids_of_others(void **state)
 	assert_true(write_words(1, PFM_RECORD_SAMPLE, 0, words, 3));
 	assert_true(next() && record.event == 3);
 	/* Clocks have their own ids. */
-	counts[4].config.attr = (pfm_attr_t){ .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK };
+	counts[4].config.attr =
+		(pfm_attr_t){ .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK };
 	counts[4].kernel_state.n_open = 1;
 	assert_true(write_words(1, PFM_RECORD_SAMPLE, 0, words, 3));
 	assert_true(next() && record.event == 3 && sm.n_ambiguous_samples == 0);
@@ -558,22 +593,32 @@ static void what_is_added_up(void **state)
 	open_buffers(1);
 	assert_true(write_side(0, PFM_RECORD_LOST_SAMPLES, 2, 5, 10));
 	assert_true(write_side(0, PFM_RECORD_LOST_SAMPLES, 2, 6, 11));
-	assert_true(write_words(0, PFM_RECORD_UNTHROTTLE, 0, (const uint64_t[]){ 12, 0, 0, 12, id_of(2) }, 5)); /* of nothing */
-	assert_true(write_words(0, PFM_RECORD_THROTTLE, 0, (const uint64_t[]){ 20, 0, 0, 20, id_of(2) }, 5));
-	assert_true(write_words(0, PFM_RECORD_UNTHROTTLE, 0, (const uint64_t[]){ 50, 0, 0, 50, id_of(2) }, 5));
-	assert_true(write_words(0, PFM_RECORD_UNTHROTTLE, 0, (const uint64_t[]){ 70, 0, 0, 70, id_of(2) }, 5)); /* once more */
-	assert_true(write_words(0, PFM_RECORD_THROTTLE, 0, (const uint64_t[]){ 90, 0, 0, 90, id_of(2) }, 5));
-	assert_true(write_words(0, PFM_RECORD_UNTHROTTLE, 0, (const uint64_t[]){ 80, 0, 0, 80, id_of(2) }, 5)); /* clocks */
+	assert_true(write_words(0, PFM_RECORD_UNTHROTTLE, 0,
+	                        (const uint64_t[]){ 12, 0, 0, 12, id_of(2) }, 5)); /* of nothing */
+	assert_true(write_words(0, PFM_RECORD_THROTTLE, 0,
+	                        (const uint64_t[]){ 20, 0, 0, 20, id_of(2) }, 5));
+	assert_true(write_words(0, PFM_RECORD_UNTHROTTLE, 0,
+	                        (const uint64_t[]){ 50, 0, 0, 50, id_of(2) }, 5));
+	assert_true(write_words(0, PFM_RECORD_UNTHROTTLE, 0,
+	                        (const uint64_t[]){ 70, 0, 0, 70, id_of(2) }, 5)); /* once more */
+	assert_true(write_words(0, PFM_RECORD_THROTTLE, 0,
+	                        (const uint64_t[]){ 90, 0, 0, 90, id_of(2) }, 5));
+	assert_true(write_words(0, PFM_RECORD_UNTHROTTLE, 0,
+	                        (const uint64_t[]){ 80, 0, 0, 80, id_of(2) }, 5)); /* clocks */
 	while (next())
 		assert_int_equal(record.event, 2);
 	assert_true(t->n_discarded == 11 && t->n_throttled == 2 && t->throttled_ns == 30);
 	/* Lost records are everybody's in that buffer: the id is of whoever came through. */
-	assert_true(write_words(0, PFM_RECORD_LOST, 0, (const uint64_t[]){ id_of(2), 9, 100, id_of(2) }, 4));
-	assert_true(next() && record.event == PFM_NO_EVENT && record.body.lost.lost == 9 && !(record.has & PFM_SAMPLE_ID));
+	assert_true(write_words(0, PFM_RECORD_LOST, 0,
+	                        (const uint64_t[]){ id_of(2), 9, 100, id_of(2) }, 4));
+	assert_true(next() && record.event == PFM_NO_EVENT && record.body.lost.lost == 9 &&
+	            !(record.has & PFM_SAMPLE_ID));
 	assert_true(sm.n_lost == 9 && t->n_discarded == 11);
 }
 
-/* ---- waiting ------------------------------------------------------------------------------------------------------------------- */
+/* ---- waiting
+ * -------------------------------------------------------------------------------------------------------------------
+ */
 
 static void waiting(void **state)
 {
@@ -584,7 +629,9 @@ static void waiting(void **state)
 	open_buffers(2);
 	sm.n_side_events = 3;
 	for (unsigned i = 0; i < 3; i++)
-		places[i] = (struct side_event){ .fd = fake.sys.perf_event_open(&fake.sys, &a, 40 + (int)i, -1, -1, 0), .buffer_index = i ? 1 : 0 };
+		places[i] = (struct side_event){ .fd = fake.sys.perf_event_open(
+							 &fake.sys, &a, 40 + (int)i, -1, -1, 0),
+			                         .buffer_index = i ? 1 : 0 };
 	assert_int_equal(pfm_wait_session(s, 10), PFM_WAIT_TIMEOUT);
 	assert_int_equal(fake.uses[FAKE_POLL], 1);
 	assert_int_equal(pfm_session_fds(s, fds, 1), 2);
@@ -616,7 +663,8 @@ static void waiting(void **state)
 	assert_int_equal(pfm_wait_session(s, 10), PFM_WAIT_READY); /* what is left can be read */
 }
 
-/* What is short of the mark is there as well, but the kernel is asked first. A record that was looked at and not handed out counts. */
+/* What is short of the mark is there as well, but the kernel is asked first. A record that was
+ * looked at and not handed out counts. */
 static void waiting_for_a_mark(void **state)
 {
 	static const struct {
@@ -629,9 +677,12 @@ static void waiting_for_a_mark(void **state)
 	open_buffers(2);
 	sm.n_side_events = 2;
 	for (unsigned i = 0; i < 2; i++)
-		places[i] = (struct side_event){ .fd = fake.sys.perf_event_open(&fake.sys, &a, 40 + (int)i, -1, -1, 0), .buffer_index = i };
+		places[i] = (struct side_event){ .fd = fake.sys.perf_event_open(
+							 &fake.sys, &a, 40 + (int)i, -1, -1, 0),
+			                         .buffer_index = i };
 	sm.config.wakeup_events = 0;
-	assert_true(write_sample(0, 0, 1, 1) && write_sample(1, 0, 1, 2) && write_sample(1, 0, 1, 3)); /* 32 bytes each */
+	assert_true(write_sample(0, 0, 1, 1) && write_sample(1, 0, 1, 2) &&
+	            write_sample(1, 0, 1, 3)); /* 32 bytes each */
 	assert_true(next());
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		unsigned before = fake.uses[FAKE_POLL];
@@ -660,7 +711,9 @@ static void waiting_that_fails(void **state)
 	assert_int_equal(pfm_wait_session(NULL, 10), PFMLIB_ERR_INVAL);
 }
 
-/* ---- accounts ------------------------------------------------------------------------------------------------------------ */
+/* ---- accounts
+ * ------------------------------------------------------------------------------------------------------------
+ */
 
 static uint64_t counted;
 
@@ -668,7 +721,9 @@ static int read_at_once(struct pfm_session *session, unsigned i, pfm_count_t *co
 {
 	(void)session;
 	(void)i;
-	*count = (pfm_count_t){ .size = sizeof(*count), .value = counted, .raw = counted, .enabled = 5, .running = 5 };
+	*count = (pfm_count_t){
+		.size = sizeof(*count), .value = counted, .raw = counted, .enabled = 5, .running = 5
+	};
 	return PFMLIB_SUCCESS;
 }
 
@@ -678,7 +733,8 @@ static pfm_count_t last[COUNTS];
 
 static unsigned one, other; /* the count that is asked about, and the one beside it */
 
-/* Two counts with two parts each, of which @one took @samples samples every 10 of what was @counted. */
+/* Two counts with two parts each, of which @one took @samples samples every 10 of what was
+ * @counted. */
 static void begin_accounts(uint64_t count, uint64_t samples)
 {
 	counted = count;
@@ -690,7 +746,9 @@ static void begin_accounts(uint64_t count, uint64_t samples)
 	s->running = false;
 	s->n_counts = 2;
 	for (unsigned i = 0; i < 2; i++) {
-		counts[i].kernel_state = (struct count_kernel_state){ .first_event = 2 * i, .n_events = 2, .n_open = 2 };
+		counts[i].kernel_state = (struct count_kernel_state){ .first_event = 2 * i,
+			                                              .n_events = 2,
+			                                              .n_open = 2 };
 		counts[i].config.period = 10;
 		memset(&tallies[i], 0, offsetof(struct sample_totals, layout));
 	}
@@ -713,7 +771,8 @@ static pfm_sample_statistics_t expect_account(pfm_quality_t quality, pfm_cause_t
 
 	assert_int_equal(pfm_sampling_statistics(s, one, &c), PFMLIB_SUCCESS);
 	if (c.quality != quality || c.cause != cause)
-		fail_msg("%llu samples of %llu are %s %s", (unsigned long long)c.samples, (unsigned long long)c.count, pfm_quality_name(c.quality),
+		fail_msg("%llu samples of %llu are %s %s", (unsigned long long)c.samples,
+		         (unsigned long long)c.count, pfm_quality_name(c.quality),
 		         pfm_cause_name(c.cause));
 	assert_true(c.count == counted && c.period == 10 && c.samples == tallies[one].n_samples);
 	return c;
@@ -725,12 +784,14 @@ static void fewer_samples(void)
 	static const struct {
 		uint64_t count, samples;
 		bool few;
-	} rows[] = { { 109, 0, false }, { 110, 0, true }, { 110, 3, true }, { 110, 4, false }, { 1000, 48, true }, { 1000, 49, false } };
+	} rows[] = { { 109, 0, false }, { 110, 0, true },   { 110, 3, true },
+		     { 110, 4, false }, { 1000, 48, true }, { 1000, 49, false } };
 
 	open_buffers(1);
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		begin_accounts(rows[i].count, rows[i].samples);
-		expect_account(rows[i].few ? PFM_QUALITY_PARTIAL : PFM_QUALITY_EXACT, rows[i].few ? PFM_CAUSE_OTHER : PFM_CAUSE_NONE);
+		expect_account(rows[i].few ? PFM_QUALITY_PARTIAL : PFM_QUALITY_EXACT,
+		               rows[i].few ? PFM_CAUSE_OTHER : PFM_CAUSE_NONE);
 		s->options.flags = PFM_SESSION_INHERIT; /* those of children are too many to know */
 		expect_account(PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 		s->options.flags = 0;
@@ -775,19 +836,22 @@ static void what_was_lost(void **state)
 	of_both(state, get_lost_samples);
 }
 
-/* Two counts of one event of the kernel's own may have taken each other's samples: their number shows it, once all were taken. */
+/* Two counts of one event of the kernel's own may have taken each other's samples: their number
+ * shows it, once all were taken. */
 static void twins(void)
 {
 	open_buffers(1);
 	for (unsigned i = 0; i < 2; i++)
-		counts[i].config.attr = (pfm_attr_t){ .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS };
+		counts[i].config.attr = (pfm_attr_t){ .type = PERF_TYPE_SOFTWARE,
+			                              .config = PERF_COUNT_SW_PAGE_FAULTS };
 	begin_accounts(50, 5);
 	expect_account(PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	for (uint64_t samples = 0; samples < 12; samples++) {
 		bool right = samples >= 3 && samples <= 7;
 
 		begin_accounts(50, samples);
-		expect_account(right ? PFM_QUALITY_EXACT : PFM_QUALITY_PARTIAL, right ? PFM_CAUSE_NONE : PFM_CAUSE_OTHER);
+		expect_account(right ? PFM_QUALITY_EXACT : PFM_QUALITY_PARTIAL,
+		               right ? PFM_CAUSE_NONE : PFM_CAUSE_OTHER);
 		s->running = true; /* there may be more to come */
 		expect_account(PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	}
@@ -807,9 +871,10 @@ static void samples_of_twins(void **state)
 
 #define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, begin, end)
 
-UNIT(sampling_sample_reader, CASE(the_oldest_comes_first), CASE(many_at_once), CASE(records_without_a_time), CASE(the_last_time_stays),
-     CASE(what_is_young_waits), CASE(signals_of_what_is_not_there),
-     CASE(a_pass_ends), CASE(room_is_given_back), CASE(a_damaged_buffer), CASE(raw_bytes_of_a_busy_buffer), CASE(raw_bytes_over_the_end),
+UNIT(sampling_sample_reader, CASE(the_oldest_comes_first), CASE(many_at_once),
+     CASE(records_without_a_time), CASE(the_last_time_stays), CASE(what_is_young_waits),
+     CASE(signals_of_what_is_not_there), CASE(a_pass_ends), CASE(room_is_given_back),
+     CASE(a_damaged_buffer), CASE(raw_bytes_of_a_busy_buffer), CASE(raw_bytes_over_the_end),
      CASE(every_event_is_found), CASE(ids_of_others), CASE(what_is_added_up), CASE(waiting),
-     CASE(waiting_for_a_mark), CASE(waiting_that_fails),
-     CASE(fewer_samples_than_are_due), CASE(what_was_lost), CASE(samples_of_twins));
+     CASE(waiting_for_a_mark), CASE(waiting_that_fails), CASE(fewer_samples_than_are_due),
+     CASE(what_was_lost), CASE(samples_of_twins));

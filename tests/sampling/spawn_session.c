@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Spawned programs: counted from the first instruction, and no process or file left after failures. */
+/* Spawned programs: counted from the first instruction, and no process or file left after failures.
+ */
 #include "units.h"
 #include <dirent.h>
 #include <errno.h>
@@ -29,7 +30,8 @@ static void programs_are_counted_from_their_start(void **state)
 	int pid, status;
 
 	(void)state;
-	assert_int_equal(pfm_spawn_session(&s, NULL, NULL, texts, 1, argv, &pid, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_spawn_session(&s, NULL, NULL, texts, 1, argv, &pid, NULL),
+	                 PFMLIB_SUCCESS);
 	assert_true(pid > 0);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 7);
@@ -39,7 +41,8 @@ static void programs_are_counted_from_their_start(void **state)
 		pfm_close_session(s);
 		skip(); /* counting is forbidden here */
 	}
-	/* A shell has some ten page faults before it does anything; its parent's are not among them. */
+	/* A shell has some ten page faults before it does anything; its parent's are not among
+	 * them. */
 	assert_int_equal(count.quality, PFM_QUALITY_EXACT);
 	assert_true(count.value > 5 && count.value < 5000);
 	pfm_close_session(s);
@@ -48,7 +51,8 @@ static void programs_are_counted_from_their_start(void **state)
 
 static void failures_leave_nothing(void **state)
 {
-	char *missing[] = { "/nonexistent/program", NULL }, *good[] = { "true", NULL }, *empty[] = { NULL };
+	char *missing[] = { "/nonexistent/program", NULL }, *good[] = { "true", NULL },
+	     *empty[] = { NULL };
 	const char *const texts[] = { "page-faults:u" }, *const bad[] = { "no-such-event" };
 	pfm_session_options_t options = PFM_INIT(options);
 	pfm_error_t error = PFM_INIT(error);
@@ -57,17 +61,22 @@ static void failures_leave_nothing(void **state)
 	int pid;
 
 	(void)state;
-	assert_int_equal(pfm_spawn_session(&s, NULL, NULL, texts, 1, missing, &pid, &error), PFMLIB_ERR_SYS);
+	assert_int_equal(pfm_spawn_session(&s, NULL, NULL, texts, 1, missing, &pid, &error),
+	                 PFMLIB_ERR_SYS);
 	assert_int_equal(error.sys_errno, ENOENT);
 	assert_true(s == NULL && pid == 0);
-	assert_int_equal(pfm_spawn_session(&s, NULL, NULL, bad, 1, good, &pid, &error), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_spawn_session(&s, NULL, NULL, bad, 1, good, &pid, &error),
+	                 PFMLIB_ERR_NOTFOUND);
 	assert_true(s == NULL && pid == 0);
-	assert_int_equal(pfm_spawn_session(&s, NULL, NULL, texts, 1, empty, &pid, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_spawn_session(&s, NULL, NULL, texts, 1, empty, &pid, NULL),
+	                 PFMLIB_ERR_INVAL);
 	options.pid = 1;
-	assert_int_equal(pfm_spawn_session(&s, NULL, &options, texts, 1, good, &pid, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_spawn_session(&s, NULL, &options, texts, 1, good, &pid, NULL),
+	                 PFMLIB_ERR_INVAL);
 	options.pid = 0;
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
-	assert_int_equal(pfm_spawn_session(&s, NULL, &options, texts, 1, good, &pid, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_spawn_session(&s, NULL, &options, texts, 1, good, &pid, NULL),
+	                 PFMLIB_ERR_INVAL);
 	/* Every child was waited for. */
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 	assert_int_equal(errno, ECHILD);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples of the Tru64 counter device, through the calls that sample on Linux. The device is the model, which is driven by hand: the
- * test keeps its own account of where every interrupt was, and the records must tell the same. */
+/* Samples of the Tru64 counter device, through the calls that sample on Linux. The device is the
+ * model, which is driven by hand: the test keeps its own account of where every interrupt was, and
+ * the records must tell the same. */
 #include <errno.h>
 #include <perfmon/alpha.h>
 #include <perfmon/perfmon.h>
@@ -14,9 +15,7 @@
 #include "device_sys.h"
 #include "context/context.h"
 
-enum { TEXT = 0x20000000,
-       SIZE = 0x400,
-       MAX_CPUS = 4 };
+enum { TEXT = 0x20000000, SIZE = 0x400, MAX_CPUS = 4 };
 
 static struct alpha_device *model;
 static struct alpha_device_sys model_state;
@@ -68,9 +67,15 @@ static void begin(enum alpha_device_family family, unsigned n_cpus)
 	alpha_device_set_defaults(&quirks, family);
 	quirks.n_cpus = n_cpus;
 	sampling = (pfm_sampling_t){ .size = sizeof(sampling) };
-	settings = (pfmlib_alpha_input_param_t){ .pfp_alpha_n_ranges = 1, .pfp_alpha_ranges = { { TEXT, TEXT + SIZE } } };
-	device = (pfm_alpha_session_t){ .size = sizeof(device), .model = &settings, .n_cpus = n_cpus };
-	options = (pfm_session_options_t){ .size = sizeof(options), .backend = "pfm_device", .backend_options = &device, .sampling = &sampling };
+	settings = (pfmlib_alpha_input_param_t){ .pfp_alpha_n_ranges = 1,
+		                                 .pfp_alpha_ranges = { { TEXT, TEXT + SIZE } } };
+	device = (pfm_alpha_session_t){ .size = sizeof(device),
+		                        .model = &settings,
+		                        .n_cpus = n_cpus };
+	options = (pfm_session_options_t){ .size = sizeof(options),
+		                           .backend = "pfm_device",
+		                           .backend_options = &device,
+		                           .sampling = &sampling };
 	error = (pfm_error_t){ .size = sizeof(error) };
 	fail_at = asked = 0;
 }
@@ -132,7 +137,11 @@ static struct {
 /* @cpu does so much at @pc. Where it interrupts, the test works out for itself. */
 static void work(unsigned cpu, uint64_t pc, bool user, uint64_t events)
 {
-	struct alpha_device_work w = { .pid = 1, .is_user = user, .pc = pc, .cycles = events, .events = { events, events, events } };
+	struct alpha_device_work w = { .pid = 1,
+		                       .is_user = user,
+		                       .pc = pc,
+		                       .cycles = events,
+		                       .events = { events, events, events } };
 	uint64_t before = truth.events[cpu] / truth.period;
 
 	truth.events[cpu] += events;
@@ -159,12 +168,14 @@ static unsigned take(bool each)
 	int rc;
 
 	for (; (rc = pfm_next_record(session, &r)) == 1; n++) {
-		unsigned *left = &truth.expected[each ? r.cpu : 0][(r.body.sample.ip - TEXT) / truth.width];
+		unsigned *left =
+			&truth.expected[each ? r.cpu : 0][(r.body.sample.ip - TEXT) / truth.width];
 
 		assert_int_equal(r.type, PFM_RECORD_SAMPLE);
 		assert_int_equal(r.misc, PFM_MISC_USER);
 		assert_int_equal(r.event, 0);
-		assert_int_equal(r.has, PFM_SAMPLE_IDENTIFIER | PFM_SAMPLE_IP | PFM_SAMPLE_PERIOD | (each ? PFM_SAMPLE_CPU : 0));
+		assert_int_equal(r.has, PFM_SAMPLE_IDENTIFIER | PFM_SAMPLE_IP | PFM_SAMPLE_PERIOD |
+		                                (each ? PFM_SAMPLE_CPU : 0));
 		assert_in_range(r.body.sample.ip, TEXT, TEXT + SIZE - 4);
 		assert_int_equal((r.body.sample.ip - TEXT) % truth.width, 0);
 		assert_int_equal(r.body.sample.period, truth.period);
@@ -190,10 +201,12 @@ static pfm_sample_statistics_t account(void)
 	return n;
 }
 
-/* ---- the profile -------------------------------------------------------------------------------------------------------- */
+/* ---- the profile
+ * --------------------------------------------------------------------------------------------------------
+ */
 
-/* Each family with its slowest rate; odd amounts of events at odd places, while the reader comes and goes; whether reading empties
- * the buckets or not. */
+/* Each family with its slowest rate; odd amounts of events at odd places, while the reader comes
+ * and goes; whether reading empties the buckets or not. */
 static void every_interrupt_in_the_range_is_a_record(void **state)
 {
 	static const struct {
@@ -220,7 +233,8 @@ static void every_interrupt_in_the_range_is_a_record(void **state)
 		start(all[k / 2].event);
 		for (unsigned i = 0; i < 3000; i++) {
 			chance = chance * 6364136223846793005u + 1442695040888963407u;
-			work(0, TEXT - 64 + (chance >> 33) % (SIZE + 128) / 4 * 4, (chance >> 20) % 8 != 0, (chance >> 40) % (3 * truth.period));
+			work(0, TEXT - 64 + (chance >> 33) % (SIZE + 128) / 4 * 4,
+			     (chance >> 20) % 8 != 0, (chance >> 40) % (3 * truth.period));
 			if (i % 7 == 0)
 				taken += take(false);
 		}
@@ -285,7 +299,8 @@ static void the_kernel_is_profiled_where_it_is_asked_for(void **state)
 	(void)state;
 	begin(ALPHA_DEVICE_EV5, 1);
 	settings.pfp_alpha_flags = PFM_ALPHA_FL_KERNEL;
-	settings.pfp_alpha_ranges[0] = (pfmlib_alpha_range_t){ quirks.ktext_start, quirks.ktext_start + 0x1000 };
+	settings.pfp_alpha_ranges[0] =
+		(pfmlib_alpha_range_t){ quirks.ktext_start, quirks.ktext_start + 0x1000 };
 	begin_truth(65536);
 	start("ev5::cycles");
 	work(0, TEXT, true, 40 * 65536);
@@ -318,7 +333,8 @@ static void the_period_is_the_text_s_or_the_session_s(void **state)
 	assert_int_equal(account().period, 256);
 }
 
-/* What comes while a pass goes on waits for the next; a device that was stopped gives everything at once. */
+/* What comes while a pass goes on waits for the next; a device that was stopped gives everything at
+ * once. */
 static void a_pass_ends_where_its_look_did(void **state)
 {
 	pfm_record_t r = PFM_INIT(r);
@@ -343,7 +359,9 @@ static void a_pass_ends_where_its_look_did(void **state)
 	assert_int_equal(pfm_next_record(session, &r), 0);
 }
 
-/* ---- pairs --------------------------------------------------------------------------------------------------------------- */
+/* ---- pairs
+ * ---------------------------------------------------------------------------------------------------------------
+ */
 
 static void begin_pairs(void)
 {
@@ -354,7 +372,11 @@ static void begin_pairs(void)
 
 static void pairs_of_profileme_are_records(void **state)
 {
-	const struct alpha_device_work w = { .pid = 1, .is_user = true, .pc = TEXT, .events = { (uint64_t)25 << 20, (uint64_t)200 << 20 } };
+	const struct alpha_device_work w = { .pid = 1,
+		                             .is_user = true,
+		                             .pc = TEXT,
+		                             .events = { (uint64_t)25 << 20,
+		                                         (uint64_t)200 << 20 } };
 	pfm_record_t r = PFM_INIT(r);
 
 	(void)state;
@@ -368,7 +390,8 @@ static void pairs_of_profileme_are_records(void **state)
 		assert_int_equal(r.type, PFM_RECORD_READ);
 		assert_int_equal(r.event, 0);
 		assert_int_equal(r.cpu, 1);
-		assert_true(r.pid == UINT32_MAX && r.tid == UINT32_MAX); /* nobody says whose they are */
+		assert_true(r.pid == UINT32_MAX &&
+		            r.tid == UINT32_MAX); /* nobody says whose they are */
 		assert_int_equal(r.unparsed, 0);
 		assert_true(r.body.read.n == 3 && r.body.read.words[0] == 2);
 		assert_int_equal(r.body.read.words[1], 25 * i);
@@ -381,7 +404,11 @@ static void pairs_of_profileme_are_records(void **state)
 /* Counts of pairs begin at 0 where the session's do: each CPU has its own. */
 static void pairs_begin_anew_with_the_session(void **state)
 {
-	const struct alpha_device_work w = { .pid = 1, .is_user = true, .pc = TEXT, .events = { (uint64_t)25 << 20, (uint64_t)200 << 20 } };
+	const struct alpha_device_work w = { .pid = 1,
+		                             .is_user = true,
+		                             .pc = TEXT,
+		                             .events = { (uint64_t)25 << 20,
+		                                         (uint64_t)200 << 20 } };
 	pfm_record_t r = PFM_INIT(r);
 
 	(void)state;
@@ -397,13 +424,15 @@ static void pairs_begin_anew_with_the_session(void **state)
 		for (uint32_t cpu = 0; cpu < 2; cpu++) {
 			assert_int_equal(pfm_next_record(session, &r), 1);
 			assert_int_equal(r.cpu, cpu);
-			assert_true(r.body.read.words[1] == 25 * i && r.body.read.words[2] == 200 * i);
+			assert_true(r.body.read.words[1] == 25 * i &&
+			            r.body.read.words[2] == 200 * i);
 		}
 		assert_int_equal(pfm_next_record(session, &r), 0);
 	}
 }
 
-/* ---- waiting, and what the device does not have --------------------------------------------------------------------------- */
+/* ---- waiting, and what the device does not have
+ * --------------------------------------------------------------------------- */
 
 static void waiting_ends_with_records_time_or_the_session(void **state)
 {
@@ -435,8 +464,9 @@ static void what_the_device_does_not_know_is_refused(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
 		begin(ALPHA_DEVICE_EV5, 1);
-		sampling.fields = i == 0 ? PFM_SAMPLE_IP | PFM_SAMPLE_TID : i == 1 ? PFM_SAMPLE_CHAIN
-		                                                                   : 0;
+		sampling.fields = i == 0   ? PFM_SAMPLE_IP | PFM_SAMPLE_TID
+		                  : i == 1 ? PFM_SAMPLE_CHAIN
+		                           : 0;
 		sampling.records = i == 2 ? PFM_SIDEBAND_COMM : 0;
 		assert_int_equal(open_text("ev5::cycles"), PFMLIB_ERR_NOTSUPP);
 		assert_non_null(strstr(error.detail, i == 2 ? "records" : "IP, PERIOD and CPU"));
@@ -444,7 +474,9 @@ static void what_the_device_does_not_know_is_refused(void **state)
 	}
 }
 
-/* ---- recordings --------------------------------------------------------------------------------------------------------- */
+/* ---- recordings
+ * ---------------------------------------------------------------------------------------------------------
+ */
 
 static char file[32];
 static pfm_session_t *live;
@@ -539,7 +571,10 @@ static void a_recording_of_many_at_once(void **state)
 
 static void a_recording_holds_pairs(void **state)
 {
-	struct alpha_device_work w = { .pid = 1, .is_user = true, .pc = TEXT, .events = { (uint64_t)25 << 20, (uint64_t)200 << 20 } };
+	struct alpha_device_work w = { .pid = 1,
+		                       .is_user = true,
+		                       .pc = TEXT,
+		                       .events = { (uint64_t)25 << 20, (uint64_t)200 << 20 } };
 	pfm_recording_t *recording;
 	pfm_record_t r = PFM_INIT(r);
 
@@ -563,7 +598,8 @@ static void a_recording_holds_pairs(void **state)
 	restore();
 }
 
-/* A device that fails while it is recorded ends the recording with its reason; what was written before is readable. */
+/* A device that fails while it is recorded ends the recording with its reason; what was written
+ * before is readable. */
 static void a_recording_tells_of_a_device_that_fails(void **state)
 {
 	pfm_recording_t *r;
@@ -614,7 +650,8 @@ static void events_that_cannot_be_sampled_say_why(void **state)
 		{ ALPHA_DEVICE_EV5, "ev5::cycles", "not by frequency", 0, 1000, 0, false },
 		{ ALPHA_DEVICE_EV5, "ev5::cycles", "after so many", 1000, 0, 0, false },
 		{ ALPHA_DEVICE_EV4, "ev4::dcache", "after so many", 65536, 0, 0, false },
-		{ ALPHA_DEVICE_EV6, "ev6::retinst:period=1000", "1048576 events apart", 0, 0, 0, false },
+		{ ALPHA_DEVICE_EV6, "ev6::retinst:period=1000", "1048576 events apart", 0, 0, 0,
+		  false },
 		{ ALPHA_DEVICE_EV6, "ev6::retinst", "after so many", 1000, 0, 0, false },
 		{ ALPHA_DEVICE_EV67, "ev67::mispredict_per_ret", "no period", 4096, 0, 0, false },
 		{ ALPHA_DEVICE_EV5, "ev5::cycles", "no addresses", 0, 0, 0, true },
@@ -652,7 +689,8 @@ static void one_event_is_sampled_at_a_time(void **state)
 	begin(ALPHA_DEVICE_EV5, 1);
 	assert_int_equal(open_text("ev5::cycles"), PFMLIB_SUCCESS);
 	pfm_close_session(session);
-	assert_int_equal(pfm_open_session(&session, ctx, &options, texts, 2, &error), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_open_session(&session, ctx, &options, texts, 2, &error),
+	                 PFMLIB_SUCCESS);
 	assert_int_equal(pfm_describe_count(session, 0, &info), PFMLIB_SUCCESS);
 	assert_string_equal(info.why, "");
 	assert_int_equal(pfm_describe_count(session, 1, &info), PFMLIB_SUCCESS);
@@ -673,23 +711,28 @@ static void requests_that_fail_are_told(void **state)
 			failing = requests[i];
 			fail_at = at;
 			if (i == 0) {
-				assert_int_equal(open_text("ev5::cycles"), at == 1 ? PFMLIB_ERR_SYS : PFMLIB_SUCCESS);
+				assert_int_equal(open_text("ev5::cycles"),
+				                 at == 1 ? PFMLIB_ERR_SYS : PFMLIB_SUCCESS);
 				assert_true(at == 2 || error.sys_errno == EIO);
 			} else {
 				start("ev5::cycles");
 				work(0, TEXT, true, 65536 * 3);
-				assert_int_equal(pfm_next_record(session, &r), at == 1 || i == 2 ? PFMLIB_ERR_SYS : 1);
-				assert_true(pfm_session_errno(session) == (at == 2 && i == 1 ? 0 : i == 2 ? EFAULT
-				                                                                          : EIO));
+				assert_int_equal(pfm_next_record(session, &r),
+				                 at == 1 || i == 2 ? PFMLIB_ERR_SYS : 1);
+				assert_true(pfm_session_errno(session) == (at == 2 && i == 1 ? 0
+				                                           : i == 2 ? EFAULT
+				                                                    : EIO));
 				fail_at = 0;
 				work(0, TEXT, true, 65536);
-				assert_int_equal(take(false) + (at == 2 && i == 1) + take(false), 4);
+				assert_int_equal(take(false) + (at == 2 && i == 1) + take(false),
+				                 4);
 			}
 			end();
 		}
 }
 
-/* On the model inside the process: a program is invented with the events, and its profile has a shape. */
+/* On the model inside the process: a program is invented with the events, and its profile has a
+ * shape. */
 static void the_model_has_a_program_to_profile(void **state)
 {
 	static const char *const texts[] = { "ev5::cycles" };
@@ -700,20 +743,27 @@ static void the_model_has_a_program_to_profile(void **state)
 	(void)state;
 	begin(ALPHA_DEVICE_EV5, 1);
 	assert_int_equal(alpha_emulator_open("ev5", 1, 0, 0, &emulator), 0);
-	device = (pfm_alpha_session_t){ .size = sizeof(device), .emulator = alpha_emulator_get_device(emulator) };
-	assert_int_equal(pfm_open_session(&session, NULL, &options, texts, 1, &error), PFMLIB_SUCCESS);
+	device = (pfm_alpha_session_t){ .size = sizeof(device),
+		                        .emulator = alpha_emulator_get_device(emulator) };
+	assert_int_equal(pfm_open_session(&session, NULL, &options, texts, 1, &error),
+	                 PFMLIB_SUCCESS);
 	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
 	for (; n < 400 && rounds < 1000; rounds++) {
 		assert_int_equal(pfm_wait_session(session, 1000), PFM_WAIT_READY);
 		while (pfm_next_record(session, &r) == 1) {
-			assert_in_range(r.body.sample.ip, ALPHA_DEVICE_TEXT, ALPHA_DEVICE_TEXT + ALPHA_DEVICE_TEXT_SIZE - 1);
+			assert_in_range(r.body.sample.ip, ALPHA_DEVICE_TEXT,
+			                ALPHA_DEVICE_TEXT + ALPHA_DEVICE_TEXT_SIZE - 1);
 			in[(r.body.sample.ip - ALPHA_DEVICE_TEXT) / (ALPHA_DEVICE_TEXT_SIZE / 4)]++;
-			seen[(r.body.sample.ip - ALPHA_DEVICE_TEXT) / (ALPHA_DEVICE_TEXT_SIZE / 4)] |= UINT64_C(1) << (r.body.sample.ip - ALPHA_DEVICE_TEXT) / (ALPHA_DEVICE_TEXT_SIZE / 256) % 64;
+			seen[(r.body.sample.ip - ALPHA_DEVICE_TEXT) /
+			     (ALPHA_DEVICE_TEXT_SIZE / 4)] |=
+				UINT64_C(1) << (r.body.sample.ip - ALPHA_DEVICE_TEXT) /
+						       (ALPHA_DEVICE_TEXT_SIZE / 256) % 64;
 			n++;
 		}
 	}
 	assert_true(n >= 400);
-	/* A half, a quarter and twice an eighth of them, by the standard error of so many; and not in few places of a part. */
+	/* A half, a quarter and twice an eighth of them, by the standard error of so many; and not
+	 * in few places of a part. */
 	assert_in_range(in[0], n * 0.4, n * 0.6);
 	assert_in_range(in[1], n * 0.16, n * 0.34);
 	assert_in_range(in[2], n * 0.07, n * 0.18);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Records against bytes that the test itself wrote down field by field: every field alone, in pairs and together, in both byte orders, cut
- * at every length. */
+/* Records against bytes that the test itself wrote down field by field: every field alone, in pairs
+ * and together, in both byte orders, cut at every length. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -251,7 +251,8 @@ static void check_fields(uint64_t f)
 
 static bool allowed(uint64_t f)
 {
-	return (f & (PFM_SAMPLE_WEIGHT | PFM_SAMPLE_WEIGHTS)) != (PFM_SAMPLE_WEIGHT | PFM_SAMPLE_WEIGHTS);
+	return (f & (PFM_SAMPLE_WEIGHT | PFM_SAMPLE_WEIGHTS)) !=
+	       (PFM_SAMPLE_WEIGHT | PFM_SAMPLE_WEIGHTS);
 }
 
 static void every_field_is_where_the_kernel_puts_it(void **state)
@@ -290,10 +291,13 @@ static void newer_bytes_behind_the_known_fields_are_no_error(void **state)
 	assert_int_equal(r.unparsed, 8);
 }
 
-/* ---- the other records ---------------------------------------------------------------------------------------------------- */
+/* ---- the other records
+ * ----------------------------------------------------------------------------------------------------
+ */
 
-#define TRAILER_FIELDS \
-	(PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_ID | PFM_SAMPLE_STREAM | PFM_SAMPLE_CPU | PFM_SAMPLE_IDENTIFIER)
+#define TRAILER_FIELDS                                                                             \
+	(PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_ID | PFM_SAMPLE_STREAM | PFM_SAMPLE_CPU |   \
+	 PFM_SAMPLE_IDENTIFIER)
 
 static void put_own(struct maker *m, uint32_t type)
 {
@@ -400,32 +404,50 @@ static void expect_own(const pfm_record_t *r)
 	switch (r->type) {
 	case PFM_RECORD_MAP2:
 		assert_int_equal(r->body.map.inode, 99);
-		assert_true(r->body.map.major == 8 && r->body.map.minor == 1 && r->body.map.generation == 7 && r->body.map.prot == 5 && r->body.map.flags == 2);
+		assert_true(r->body.map.major == 8 && r->body.map.minor == 1 &&
+		            r->body.map.generation == 7 && r->body.map.prot == 5 &&
+		            r->body.map.flags == 2);
 		/* fall through */
 	case PFM_RECORD_MAP:
-		assert_true(r->pid == 21 && r->tid == 22 && r->body.map.start == 0x1000 && r->body.map.length == 0x2000 && r->body.map.offset == 0x3000);
+		assert_true(r->pid == 21 && r->tid == 22 && r->body.map.start == 0x1000 &&
+		            r->body.map.length == 0x2000 && r->body.map.offset == 0x3000);
 		assert_string_equal(r->body.map.name, "/usr/lib/libsomething");
 		break;
 	case PFM_RECORD_LOST: assert_true(r->id == 778 && r->body.lost.lost == 373); break;
 	case PFM_RECORD_COMM: assert_string_equal(r->body.comm.name, "name"); break;
 	case PFM_RECORD_EXIT:
 	case PFM_RECORD_FORK:
-		assert_true(r->pid == 21 && r->body.task.ppid == 22 && r->tid == 23 && r->body.task.ptid == 24 && r->time == 3);
+		assert_true(r->pid == 21 && r->body.task.ppid == 22 && r->tid == 23 &&
+		            r->body.task.ptid == 24 && r->time == 3);
 		break;
 	case PFM_RECORD_THROTTLE:
-	case PFM_RECORD_UNTHROTTLE: assert_true(r->time == 31 && r->id == 32 && r->stream == 33); break;
-	case PFM_RECORD_AUX: assert_true(r->body.aux.offset == 31 && r->body.aux.size == 32 && r->body.aux.flags == 33); break;
-	case PFM_RECORD_READ: assert_true(r->body.read.n == 3 && r->body.read.words[0] == 41 && r->body.read.words[2] == 43); break;
-	case PFM_RECORD_SWITCH_CPU: assert_true(r->body.change.other_pid == 21 && r->body.change.other_tid == 22); break;
+	case PFM_RECORD_UNTHROTTLE:
+		assert_true(r->time == 31 && r->id == 32 && r->stream == 33);
+		break;
+	case PFM_RECORD_AUX:
+		assert_true(r->body.aux.offset == 31 && r->body.aux.size == 32 &&
+		            r->body.aux.flags == 33);
+		break;
+	case PFM_RECORD_READ:
+		assert_true(r->body.read.n == 3 && r->body.read.words[0] == 41 &&
+		            r->body.read.words[2] == 43);
+		break;
+	case PFM_RECORD_SWITCH_CPU:
+		assert_true(r->body.change.other_pid == 21 && r->body.change.other_tid == 22);
+		break;
 	case PFM_RECORD_LOST_SAMPLES: assert_int_equal(r->body.lost.lost, 51); break;
 	case PFM_RECORD_AUX_ID: assert_int_equal(r->body.aux_id.id, 51); break;
-	case PFM_RECORD_NAMESPACES: assert_true(r->body.namespaces.n == 2 && r->body.namespaces.links[3] == 64); break;
+	case PFM_RECORD_NAMESPACES:
+		assert_true(r->body.namespaces.n == 2 && r->body.namespaces.links[3] == 64);
+		break;
 	case PFM_RECORD_KSYMBOL:
-		assert_true(r->body.ksymbol.addr == 71 && r->body.ksymbol.length == 72 && r->body.ksymbol.type == 1 && r->body.ksymbol.flags == 2);
+		assert_true(r->body.ksymbol.addr == 71 && r->body.ksymbol.length == 72 &&
+		            r->body.ksymbol.type == 1 && r->body.ksymbol.flags == 2);
 		assert_string_equal(r->body.ksymbol.name, "bpf_prog");
 		break;
 	case PFM_RECORD_BPF:
-		assert_true(r->body.bpf.type == 1 && r->body.bpf.flags == 2 && r->body.bpf.id == 81);
+		assert_true(r->body.bpf.type == 1 && r->body.bpf.flags == 2 &&
+		            r->body.bpf.id == 81);
 		assert_memory_equal(r->body.bpf.tag, "tagtagta", 8);
 		break;
 	case PFM_RECORD_CGROUP:
@@ -433,7 +455,8 @@ static void expect_own(const pfm_record_t *r)
 		assert_string_equal(r->body.cgroup.path, "/user");
 		break;
 	case PFM_RECORD_TEXT_POKE:
-		assert_true(r->body.poke.addr == 101 && r->body.poke.old_length == 5 && r->body.poke.new_length == 5);
+		assert_true(r->body.poke.addr == 101 && r->body.poke.old_length == 5 &&
+		            r->body.poke.new_length == 5);
 		assert_memory_equal(r->body.poke.bytes, "old..new..", 10);
 		break;
 	default: break;
@@ -507,7 +530,8 @@ static void a_patch_that_is_not_there(void **state)
 	expect_nothing_of(PFM_RECORD_TEXT_POKE, m.bytes, m.n, &r);
 }
 
-/* What is there of a record that ends too early, before its own fields are over, or its trailer, is not taken for all of it. */
+/* What is there of a record that ends too early, before its own fields are over, or its trailer, is
+ * not taken for all of it. */
 static void a_record_that_is_cut_is_damaged(void **state)
 {
 	struct record_layout l = plain;
@@ -540,7 +564,9 @@ static void a_record_that_is_cut_is_damaged(void **state)
 
 static void links_that_are_not_there(void **state)
 {
-	static const uint64_t lies[] = { UINT64_MAX, (uint64_t)1 << 63, (uint64_t)1 << 60, 1, 2, 3 };
+	static const uint64_t lies[] = {
+		UINT64_MAX, (uint64_t)1 << 63, (uint64_t)1 << 60, 1, 2, 3
+	};
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
@@ -560,7 +586,8 @@ static void links_that_are_not_there(void **state)
 
 static void the_id_is_found_without_an_identifier(void **state)
 {
-	struct record_layout l = { .fields = TRAILER_FIELDS & ~(uint64_t)PFM_SAMPLE_IDENTIFIER, .has_trailers = true };
+	struct record_layout l = { .fields = TRAILER_FIELDS & ~(uint64_t)PFM_SAMPLE_IDENTIFIER,
+		                   .has_trailers = true };
 	struct maker m;
 
 	(void)state;
@@ -591,18 +618,19 @@ static void a_record_nobody_knows_is_handed_on_whole(void **state)
 	assert_int_equal(pfmi_sampling_get_record_id(&l, m.bytes, m.n), 0);
 }
 
-/* A sample with the counts of its group: how many, times, then for each member its value, id and losses. */
+/* A sample with the counts of its group: how many, times, then for each member its value, id and
+ * losses. */
 static void the_counts_of_a_group_are_in_its_sample(void **state)
 {
-	enum { GROUP_ID_LOST = 4 | 8 | 16,
-	       TIMES = 1 | 2 };
+	enum { GROUP_ID_LOST = 4 | 8 | 16, TIMES = 1 | 2 };
 	static const uint64_t words[] = { 2, 1000, 900, 11, 101, 0, 22, 102, 3 };
 
 	(void)state;
 	for (unsigned times = 0; times < 2; times++)
 		for (unsigned foreign = 0; foreign < 2; foreign++) {
 			struct record_layout l = { .fields = PFM_SAMPLE_READ | PFM_SAMPLE_PERIOD,
-				                   .read_format = GROUP_ID_LOST | (times ? TIMES : 0) };
+				                   .read_format =
+				                           GROUP_ID_LOST | (times ? TIMES : 0) };
 			unsigned n = times ? 9 : 7;
 			struct maker m;
 			pfm_record_t r;
@@ -620,10 +648,12 @@ static void the_counts_of_a_group_are_in_its_sample(void **state)
 			assert_int_equal(r.body.sample.n_read, n);
 			assert_int_equal(r.body.sample.read_format, l.read_format);
 			assert_int_equal(r.body.sample.read[0], 2);
-			assert_memory_equal(r.body.sample.read + n - 6, words + 3, 6 * sizeof(words[0]));
+			assert_memory_equal(r.body.sample.read + n - 6, words + 3,
+			                    6 * sizeof(words[0]));
 			assert_int_equal(r.unparsed, 0);
 			/* Cut off, or with more members than there is room for. */
-			assert_false(pfmi_sampling_decode_record(&l, m.bytes, 16 + (times ? 16 : 0), &r));
+			assert_false(pfmi_sampling_decode_record(&l, m.bytes, 16 + (times ? 16 : 0),
+			                                         &r));
 			m.bytes[16] = m.bytes[23] = 3;
 			assert_false(pfmi_sampling_decode_record(&l, m.bytes, m.n, &r));
 			assert_int_equal(r.body.sample.n_read, 0);
@@ -633,7 +663,8 @@ static void the_counts_of_a_group_are_in_its_sample(void **state)
 static void lengths_that_lie_lead_nowhere(void **state)
 {
 	static const uint64_t lies[] = { UINT64_MAX, (uint64_t)1 << 61, (uint64_t)1 << 32, 9 };
-	static const uint64_t fields[] = { PFM_SAMPLE_CHAIN, PFM_SAMPLE_BRANCH, PFM_SAMPLE_STACK, PFM_SAMPLE_AUX, PFM_SAMPLE_RAW };
+	static const uint64_t fields[] = { PFM_SAMPLE_CHAIN, PFM_SAMPLE_BRANCH, PFM_SAMPLE_STACK,
+		                           PFM_SAMPLE_AUX, PFM_SAMPLE_RAW };
 
 	(void)state;
 	for (unsigned i = 0; i < 4; i++)
@@ -652,7 +683,9 @@ static void lengths_that_lie_lead_nowhere(void **state)
 			put64(&m, 0);
 			finish(&m);
 			assert_false(pfmi_sampling_decode_record(&l, m.bytes, m.n, &r));
-			assert_int_equal(r.body.sample.n_chain + r.body.sample.n_branches + r.body.sample.raw_size, 0);
+			assert_int_equal(r.body.sample.n_chain + r.body.sample.n_branches +
+			                         r.body.sample.raw_size,
+			                 0);
 		}
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Sampling on the kernel we run on, against what is known from elsewhere: pages touched, each once; system calls made; where a loop is;
- * who was born and who ended. samples + lost = floor(count / period) is the law that nothing may break. What this kernel or this
- * user does not allow is skipped with the session's own reason. */
+/* Sampling on the kernel we run on, against what is known from elsewhere: pages touched, each once;
+ * system calls made; where a loop is; who was born and who ended. samples + lost = floor(count /
+ * period) is the law that nothing may break. What this kernel or this user does not allow is
+ * skipped with the session's own reason. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +31,9 @@ static pfm_session_t *session;
 static pfm_session_options_t options;
 static pfm_sampling_t sampling;
 
-#define TEXTS(...) (const char *const[]){ __VA_ARGS__ }, sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(const char *)
+#define TEXTS(...)                                                                                 \
+	(const char *const[]){ __VA_ARGS__ },                                                      \
+		sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(const char *)
 
 static int set_up(void **state)
 {
@@ -62,7 +65,8 @@ static void open_or_skip(const char *const *texts, unsigned n)
 	if (rc == PFMLIB_ERR_NOTFOUND && error.sys_errno)
 		skip_because(error.detail);
 	if (rc)
-		fail_msg("open: %d %s %s", rc, pfm_error_kind_name(error.kind), error.detail ? error.detail : "");
+		fail_msg("open: %d %s %s", rc, pfm_error_kind_name(error.kind),
+		         error.detail ? error.detail : "");
 	for (unsigned i = 0; i < pfm_session_size(session); i++) {
 		pfm_count_info_t info = PFM_INIT(info);
 
@@ -97,20 +101,24 @@ static size_t page_size(void)
 
 static char *fresh(size_t pages)
 {
-	char *p = mmap(NULL, pages * page_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *p = mmap(NULL, pages * page_size(), PROT_READ | PROT_WRITE,
+	               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	assert_ptr_not_equal(p, MAP_FAILED);
 	madvise(p, pages * page_size(), MADV_NOHUGEPAGE);
 	return p;
 }
 
-__attribute__((noinline, no_sanitize("address"), no_sanitize("thread"))) static void touch(char *p, size_t pages, size_t size)
+__attribute__((noinline, no_sanitize("address"), no_sanitize("thread"))) static void
+touch(char *p, size_t pages, size_t size)
 {
 	for (size_t i = 0; i < pages; i++)
 		*((volatile char *)p + i * size) = 1;
 }
 
-/* ---- page faults ------------------------------------------------------------------------------------------------------------- */
+/* ---- page faults
+ * -------------------------------------------------------------------------------------------------------------
+ */
 
 static void every_page_comes_once_with_its_address(void **state)
 {
@@ -133,7 +141,8 @@ static void every_page_comes_once_with_its_address(void **state)
 		assert_int_equal(r.body.sample.period, 1);
 		assert_true(r.time >= time);
 		time = r.time;
-		if (r.body.sample.addr < (uintptr_t)p || r.body.sample.addr >= (uintptr_t)p + PAGES * size)
+		if (r.body.sample.addr < (uintptr_t)p ||
+		    r.body.sample.addr >= (uintptr_t)p + PAGES * size)
 			continue; /* the session's own memory */
 		assert_int_equal(r.body.sample.addr, (uintptr_t)p + at++ * size);
 		assert_int_equal(r.misc & PFM_MISC_MODE, PFM_MISC_USER);
@@ -184,7 +193,8 @@ static void what_a_slow_reader_misses_is_told_to_the_sample(void **state)
 	touch(p, PAGES, page_size());
 	pfm_stop_session(session);
 	while (next(&r))
-		assert_int_not_equal(r.type, PFM_RECORD_LOST); /* nothing was written after the losses: no record tells them */
+		assert_int_not_equal(r.type, PFM_RECORD_LOST); /* nothing was written after the
+		                                                  losses: no record tells them */
 	c = samples_of(0);
 	assert_true(c.count >= PAGES);
 	assert_true(c.lost > 0 && c.samples > 0);
@@ -273,7 +283,9 @@ static void raw_bytes_are_whole_records(void **state)
 	munmap(p, PAGES * page_size());
 }
 
-/* ---- clocks ---------------------------------------------------------------------------------------------------------------- */
+/* ---- clocks
+ * ----------------------------------------------------------------------------------------------------------------
+ */
 
 static volatile unsigned sink;
 
@@ -286,9 +298,10 @@ __attribute__((noinline, section("busy"))) static void busy_loop(void)
 
 extern const char __start_busy[], __stop_busy[];
 
-/* The timer of a busy machine comes late, and what it should have told between is left out; a task that is off its CPU loses a part
- * of a period. Either shows as a gap in time. So: no sample more than the count allows, as few less as there are gaps, and
- * where there is no gap, one period from one to the next. */
+/* The timer of a busy machine comes late, and what it should have told between is left out; a task
+ * that is off its CPU loses a part of a period. Either shows as a gap in time. So: no sample more
+ * than the count allows, as few less as there are gaps, and where there is no gap, one period from
+ * one to the next. */
 static void samples_of_a_loop_are_in_the_loop(void **state)
 {
 	enum { PERIOD = 1000000 };
@@ -314,7 +327,8 @@ static void samples_of_a_loop_are_in_the_loop(void **state)
 		regular += last && (r.time - last + PERIOD / 2) / PERIOD == 1;
 		last = r.time;
 		all++;
-		inside += r.body.sample.ip >= (uintptr_t)__start_busy && r.body.sample.ip < (uintptr_t)__stop_busy;
+		inside += r.body.sample.ip >= (uintptr_t)__start_busy &&
+		          r.body.sample.ip < (uintptr_t)__stop_busy;
 		assert_int_equal(r.body.sample.period, PERIOD);
 	}
 	missed += (uint64_t)(after.ru_nivcsw - before.ru_nivcsw + after.ru_nvcsw - before.ru_nvcsw);
@@ -342,7 +356,8 @@ static void a_frequency_weighs_its_samples(void **state)
 	busy_loop();
 	pfm_stop_session(session);
 	while (next(&r)) {
-		assert_true(r.type != PFM_RECORD_SAMPLE || (r.has & PFM_SAMPLE_PERIOD && r.body.sample.period));
+		assert_true(r.type != PFM_RECORD_SAMPLE ||
+		            (r.has & PFM_SAMPLE_PERIOD && r.body.sample.period));
 		weight += r.type == PFM_RECORD_SAMPLE ? r.body.sample.period : 0;
 	}
 	c = samples_of(0);
@@ -351,7 +366,9 @@ static void a_frequency_weighs_its_samples(void **state)
 	assert_int_equal(c.period, 0);
 }
 
-/* ---- call chains ------------------------------------------------------------------------------------------------------------ */
+/* ---- call chains
+ * ------------------------------------------------------------------------------------------------------------
+ */
 
 /* Called through a variable, so that no compiler makes copies of it for known depths. */
 static unsigned recurse(unsigned depth, char *p);
@@ -361,8 +378,7 @@ static unsigned recurse(unsigned depth, char *p)
 {
 	unsigned v = depth ? again(depth - 1, p) + 1 : (unsigned)(*(volatile char *)p = 1);
 
-	__asm__ volatile("" ::
-	                         : "memory");
+	__asm__ volatile("" ::: "memory");
 	return v;
 }
 
@@ -447,8 +463,8 @@ static void a_stack_that_is_cut_says_so(void **state)
 	munmap(p, 10 * page_size());
 }
 
-/* Faults inside of a system call: with the kernel left out there is no sample of them; with chains of user code alone there is, and it
- * says who called. */
+/* Faults inside of a system call: with the kernel left out there is no sample of them; with chains
+ * of user code alone there is, and it says who called. */
 static void user_code_under_a_system_call_is_seen(void **state)
 {
 	enum { PAGES = 50 };
@@ -461,13 +477,15 @@ static void user_code_under_a_system_call_is_seen(void **state)
 	assert_true(zero >= 0);
 	sampling.fields = PFM_SAMPLE_IP | PFM_SAMPLE_ADDR | PFM_SAMPLE_CHAIN;
 	sampling.flags = PFM_SAMPLING_USER_CHAIN;
-	open_or_skip(TEXTS("page-faults:uk", "minor-faults:u")); /* by name, so that who may not is told */
+	open_or_skip(TEXTS("page-faults:uk",
+	                   "minor-faults:u")); /* by name, so that who may not is told */
 	pfm_start_session(session);
 	assert_int_equal(read(zero, p, PAGES * page_size()), PAGES * page_size());
 	pfm_stop_session(session);
 	close(zero);
 	while (next(&r)) {
-		bool ours = r.body.sample.addr >= (uintptr_t)p && r.body.sample.addr < (uintptr_t)p + PAGES * page_size();
+		bool ours = r.body.sample.addr >= (uintptr_t)p &&
+		            r.body.sample.addr < (uintptr_t)p + PAGES * page_size();
 
 		if (r.type != PFM_RECORD_SAMPLE || !ours)
 			continue;
@@ -475,14 +493,17 @@ static void user_code_under_a_system_call_is_seen(void **state)
 		assert_int_equal(r.misc & PFM_MISC_MODE, PFM_MISC_KERNEL);
 		assert_true(r.body.sample.n_chain >= 2);
 		assert_int_equal(r.body.sample.chain[0], PFM_CHAIN_USER);
-		assert_true(r.body.sample.chain[1] < PFM_CHAIN_MARKER && r.body.sample.chain[1] != r.body.sample.ip);
+		assert_true(r.body.sample.chain[1] < PFM_CHAIN_MARKER &&
+		            r.body.sample.chain[1] != r.body.sample.ip);
 		seen++;
 	}
 	assert_int_equal(seen, PAGES);
 	munmap(p, PAGES * page_size());
 }
 
-/* ---- tracepoints ------------------------------------------------------------------------------------------------------------- */
+/* ---- tracepoints
+ * -------------------------------------------------------------------------------------------------------------
+ */
 
 static void every_call_of_a_tracepoint_comes(void **state)
 {
@@ -493,7 +514,8 @@ static void every_call_of_a_tracepoint_comes(void **state)
 	(void)state;
 	mount("none", "/sys/kernel/tracing", "tracefs", 0, NULL);
 	sampling.fields = PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_RAW;
-	/* Not a system call's: a 64-bit kernel traces none of a 32-bit program. Nobody minds SIGURG. */
+	/* Not a system call's: a 64-bit kernel traces none of a 32-bit program. Nobody minds
+	 * SIGURG. */
 	open_or_skip(TEXTS("signal:signal_generate"));
 	pfm_start_session(session);
 	for (unsigned i = 0; i < CALLS; i++)
@@ -507,7 +529,9 @@ static void every_call_of_a_tracepoint_comes(void **state)
 	assert_int_equal(samples_of(0).count, CALLS);
 }
 
-/* ---- children ---------------------------------------------------------------------------------------------------------------- */
+/* ---- children
+ * ----------------------------------------------------------------------------------------------------------------
+ */
 
 /* A child that waits for a byte, then does @work. */
 static pid_t child(int *go, void (*work)(void))
@@ -541,7 +565,8 @@ enum { TREE_PAGES = 200 };
 
 static void touch_some(void)
 {
-	char *p = mmap(NULL, TREE_PAGES * page_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *p = mmap(NULL, TREE_PAGES * page_size(), PROT_READ | PROT_WRITE,
+	               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	madvise(p, TREE_PAGES * page_size(), MADV_NOHUGEPAGE);
 	touch(p, TREE_PAGES, page_size());
@@ -559,8 +584,9 @@ static void a_tree(void)
 		;
 }
 
-/* A CPU that is held up while it writes, for longer than its records are waited for, comes too late for its turn: on a loaded machine
- * a few do. @run returns how many, and gets another try where there were more. */
+/* A CPU that is held up while it writes, for longer than its records are waited for, comes too late
+ * for its turn: on a loaded machine a few do. @run returns how many, and gets another try where
+ * there were more. */
 static void in_order(uint64_t (*run)(void))
 {
 	uint64_t late = UINT64_MAX;
@@ -681,7 +707,8 @@ static void every_thread_of_a_process_is_sampled(void **state)
 		assert_true(seen[i] >= TREE_PAGES);
 }
 
-/* Two children may run at once, which a buffer of one task is not made for: where they are followed there is one for each CPU. */
+/* Two children may run at once, which a buffer of one task is not made for: where they are followed
+ * there is one for each CPU. */
 static void the_layout_of_buffers_is_told(void **state)
 {
 	pfm_buffer_info_t b = PFM_INIT(b);
@@ -729,7 +756,8 @@ static void a_program_is_sampled_from_its_start(void **state)
 	assert_true(samples_of(0).samples > 20);
 }
 
-/* Two counts of one event: the kernel may give the samples of both the id of the first. Whoever it does that to hears so. */
+/* Two counts of one event: the kernel may give the samples of both the id of the first. Whoever it
+ * does that to hears so. */
 static void samples_that_are_mixed_up_are_told(void **state)
 {
 	enum { PAGES = 1000 };
@@ -744,7 +772,8 @@ static void samples_that_are_mixed_up_are_told(void **state)
 	while (next(&r))
 		;
 	munmap(p, PAGES * page_size());
-	assert_int_equal(samples_of(0).samples + samples_of(1).samples, samples_of(0).count + samples_of(1).count / 10);
+	assert_int_equal(samples_of(0).samples + samples_of(1).samples,
+	                 samples_of(0).count + samples_of(1).count / 10);
 	for (unsigned i = 0; i < 2; i++)
 		if (samples_of(i).samples != samples_of(i).count / samples_of(i).period)
 			assert_int_equal(samples_of(i).quality, PFM_QUALITY_PARTIAL);
@@ -752,7 +781,9 @@ static void samples_that_are_mixed_up_are_told(void **state)
 			assert_int_equal(samples_of(i).quality, PFM_QUALITY_EXACT);
 }
 
-/* ---- several buffers ---------------------------------------------------------------------------------------------------------- */
+/* ---- several buffers
+ * ----------------------------------------------------------------------------------------------------------
+ */
 
 static uint64_t sample_all_cpus(void)
 {
@@ -787,11 +818,13 @@ static uint64_t sample_all_cpus(void)
 		n += r.type == PFM_RECORD_SAMPLE;
 		strange += r.type == PFM_RECORD_SAMPLE && r.event == PFM_NO_EVENT;
 	}
-	/* Others on this machine may sample faults as well: theirs and ours of one fault carry one id, which may be theirs. */
+	/* Others on this machine may sample faults as well: theirs and ours of one fault carry one
+	 * id, which may be theirs. */
 	assert_int_equal(n, samples_of(0).samples + samples_of(1).samples + strange);
 	assert_true(!strange || samples_of(0).quality == PFM_QUALITY_PARTIAL);
-	/* A CPU may have been stopped between counting a fault and writing its sample: it comes when we have gone. What is throttled
-	 * counts on for a moment, and says that its count is wrong. */
+	/* A CPU may have been stopped between counting a fault and writing its sample: it comes
+	 * when we have gone. What is throttled counts on for a moment, and says that its count is
+	 * wrong. */
 	if (!samples_of(0).throttled)
 		assert_in_range(samples_of(0).count - samples_of(0).samples - samples_of(0).lost, 0,
 		                (uint64_t)sysconf(_SC_NPROCESSORS_ONLN) + strange);
@@ -807,7 +840,9 @@ static void times_rise_over_all_cpus(void **state)
 	in_order(sample_all_cpus);
 }
 
-/* ---- waiting ------------------------------------------------------------------------------------------------------------------ */
+/* ---- waiting
+ * ------------------------------------------------------------------------------------------------------------------
+ */
 
 static void waiting_ends_with_data_with_time_or_with_the_task(void **state)
 {
@@ -846,10 +881,12 @@ static void a_full_buffer_wakes_who_waits(void **state)
 	assert_int_equal(pipe(ends), 0);
 	pid = fork();
 	if (pid == 0) {
-		char *p = mmap(NULL, PAGES * page_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		char *p = mmap(NULL, PAGES * page_size(), PROT_READ | PROT_WRITE,
+		               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 		close(ends[1]);
-		if (p != MAP_FAILED && !madvise(p, PAGES * page_size(), MADV_NOHUGEPAGE) && read(ends[0], &byte, 1) == 1) {
+		if (p != MAP_FAILED && !madvise(p, PAGES * page_size(), MADV_NOHUGEPAGE) &&
+		    read(ends[0], &byte, 1) == 1) {
 			usleep(50000); /* the other one waits by then */
 			touch(p, PAGES, page_size());
 			pause();
@@ -934,24 +971,31 @@ static void a_signal_comes_with_the_samples(void **state)
 	munmap(p, 100 * page_size());
 }
 
-/* ---- what is refused ---------------------------------------------------------------------------------------------------------- */
+/* ---- what is refused
+ * ----------------------------------------------------------------------------------------------------------
+ */
 
 static void a_wrong_term_is_pointed_at(void **state)
 {
 	static const struct {
 		const char *text;
 		uint32_t start, end;
-	} rows[] = { { "page-faults:period=0", 12, 20 }, { "page-faults:u:freq=x", 14, 20 }, { "page-faults:precise=4", 12, 21 } };
+	} rows[] = { { "page-faults:period=0", 12, 20 },
+		     { "page-faults:u:freq=x", 14, 20 },
+		     { "page-faults:precise=4", 12, 21 } };
 	pfm_error_t error = PFM_INIT(error);
 
 	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
-		assert_int_equal(pfm_open_session(&session, NULL, &options, &rows[i].text, 1, &error), PFMLIB_ERR_ATTR_VAL);
+		assert_int_equal(
+			pfm_open_session(&session, NULL, &options, &rows[i].text, 1, &error),
+			PFMLIB_ERR_ATTR_VAL);
 		assert_int_equal(error.start, rows[i].start);
 		assert_int_equal(error.end, rows[i].end);
 	}
 	options.sampling = NULL; /* to count there is no period */
-	assert_true(pfm_open_session(&session, NULL, &options, TEXTS("page-faults:period=10"), &error) < 0);
+	assert_true(pfm_open_session(&session, NULL, &options, TEXTS("page-faults:period=10"),
+	                             &error) < 0);
 }
 
 static void settings_that_cannot_be_are_refused(void **state)
@@ -974,7 +1018,9 @@ static void settings_that_cannot_be_are_refused(void **state)
 	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		options.sampling = &wrong[i];
 		error.detail = NULL;
-		assert_int_equal(pfm_open_session(&session, NULL, &options, TEXTS("page-faults"), &error), PFMLIB_ERR_INVAL);
+		assert_int_equal(
+			pfm_open_session(&session, NULL, &options, TEXTS("page-faults"), &error),
+			PFMLIB_ERR_INVAL);
 		assert_non_null(error.detail);
 	}
 }
@@ -1038,8 +1084,9 @@ static void buffers_shrink_to_the_limit(void **state)
 			_exit(error.sys_errno == EACCES ? 77 : 2);
 		if (pfm_buffer_statistics(session, &b))
 			_exit(77); /* nothing can be opened at all */
-		_exit(b.wanted == 8192 && b.pages >= 16 && (b.pages < 8192) ? 0 : b.pages == 8192 ? 77
-		                                                                                  : 3);
+		_exit(b.wanted == 8192 && b.pages >= 16 && (b.pages < 8192) ? 0
+		      : b.pages == 8192                                     ? 77
+		                                                            : 3);
 	}
 	waitpid(pid, &status, 0);
 	if (WEXITSTATUS(status) == 77)
@@ -1047,11 +1094,15 @@ static void buffers_shrink_to_the_limit(void **state)
 	assert_int_equal(status, 0);
 }
 
-/* ---- redirection, by hand ------------------------------------------------------------------------------------------------- */
+/* ---- redirection, by hand
+ * -------------------------------------------------------------------------------------------------
+ */
 
 static int open_by_hand(uint64_t config)
 {
-	struct perf_event_attr a = { .size = sizeof(a), .type = PERF_TYPE_SOFTWARE, .config = config };
+	struct perf_event_attr a = { .size = sizeof(a),
+		                     .type = PERF_TYPE_SOFTWARE,
+		                     .config = config };
 
 	a.sample_period = 1;
 	a.sample_type = PERF_SAMPLE_IP;
@@ -1074,12 +1125,14 @@ static uint64_t head_after(const struct perf_event_mmap_page *page)
 	return head_of(page);
 }
 
-/* The kernel's trap: what ends a redirection is the long -1. An int of that value, in a register of 64 bits, is a descriptor that nobody
- * has; the event goes on writing where it did, and who does not look at the answer reads samples that are not his. To a kernel of 64
- * bits the long of a 32-bit program is such an int too. */
+/* The kernel's trap: what ends a redirection is the long -1. An int of that value, in a register of
+ * 64 bits, is a descriptor that nobody has; the event goes on writing where it did, and who does
+ * not look at the answer reads samples that are not his. To a kernel of 64 bits the long of a
+ * 32-bit program is such an int too. */
 static void a_redirection_ends_at_the_long_minus_one(void **state)
 {
-	int owner = open_by_hand(PERF_COUNT_SW_DUMMY), faults = open_by_hand(PERF_COUNT_SW_PAGE_FAULTS);
+	int owner = open_by_hand(PERF_COUNT_SW_DUMMY),
+	    faults = open_by_hand(PERF_COUNT_SW_PAGE_FAULTS);
 	size_t len = 9 * page_size();
 	struct perf_event_mmap_page *page;
 	uint64_t head;
@@ -1093,7 +1146,8 @@ static void a_redirection_ends_at_the_long_minus_one(void **state)
 	head = head_after(page);
 	assert_true(head >= 160);
 	if (sizeof(long) == 8) {
-		assert_int_equal(ioctl(faults, PERF_EVENT_IOC_SET_OUTPUT, (unsigned long)(unsigned)-1), -1);
+		assert_int_equal(
+			ioctl(faults, PERF_EVENT_IOC_SET_OUTPUT, (unsigned long)(unsigned)-1), -1);
 		assert_int_equal(errno, EBADF);
 		assert_true(head_after(page) >= head + 160);
 	}
@@ -1110,8 +1164,8 @@ static void a_redirection_ends_at_the_long_minus_one(void **state)
 	close(faults);
 }
 
-/* Sessions never end a redirection: an event lives and dies in the buffer that it was led into, and those of one session see nothing of
- * another's, whichever is closed first. */
+/* Sessions never end a redirection: an event lives and dies in the buffer that it was led into, and
+ * those of one session see nothing of another's, whichever is closed first. */
 static void sessions_keep_to_their_buffers(void **state)
 {
 	enum { PAGES = 30 };

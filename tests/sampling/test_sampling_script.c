@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Sampling sessions on a scripted kernel: buffers that a test fills record by record, limits and refusals as kernels have them, tasks
- * and CPUs that go away, and every system call and every allocation of a session failing in turn. */
+/* Sampling sessions on a scripted kernel: buffers that a test fills record by record, limits and
+ * refusals as kernels have them, tasks and CPUs that go away, and every system call and every
+ * allocation of a session failing in turn. */
 #include "fake_session.h"
 
 #include <errno.h>
@@ -18,7 +19,9 @@
 static pfm_sampling_t sampling;
 static pfm_record_t record;
 
-/* ---- what the kernel does ------------------------------------------------------------------------------------------------------ */
+/* ---- what the kernel does
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 static void begin(void)
 {
@@ -52,8 +55,8 @@ static int nth_on(uint32_t type, uint64_t config, int cpu, unsigned nth)
 	for (unsigned i = 0; i < fake.n_events; i++) {
 		const struct fake_event *e = event_text(i);
 
-		if (e->used && e->a.attr.type == type && e->a.attr.config == config && e->a.attr.sample_id_all && e->cpu == cpu &&
-		    nth-- == 0)
+		if (e->used && e->a.attr.type == type && e->a.attr.config == config &&
+		    e->a.attr.sample_id_all && e->cpu == cpu && nth-- == 0)
 			return fake_fd(i);
 	}
 	return -1;
@@ -138,7 +141,9 @@ static pfm_buffer_info_t buffers(void)
 	return b;
 }
 
-/* ---- what is asked of the kernel ------------------------------------------------------------------------------------------------ */
+/* ---- what is asked of the kernel
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static void usual_rates_are_told_by_the_kind_of_event(void **state)
 {
@@ -161,7 +166,8 @@ static void what_samples_shall_hold_reaches_the_kernel(void **state)
 
 	(void)state;
 	begin();
-	sampling.fields = PFM_SAMPLE_IP | PFM_SAMPLE_CHAIN | PFM_SAMPLE_BRANCH | PFM_SAMPLE_REGS | PFM_SAMPLE_INTR_REGS | PFM_SAMPLE_STACK;
+	sampling.fields = PFM_SAMPLE_IP | PFM_SAMPLE_CHAIN | PFM_SAMPLE_BRANCH | PFM_SAMPLE_REGS |
+	                  PFM_SAMPLE_INTR_REGS | PFM_SAMPLE_STACK;
 	sampling.flags = PFM_SAMPLING_USER_CHAIN | PFM_SAMPLING_CLOCK;
 	sampling.clock = 7;
 	sampling.max_stack = 12;
@@ -213,9 +219,11 @@ static void a_limit_of_the_kernel_that_cannot_be_read_is_none(void **state)
 	assert_string_equal(is_about(0).why, "");
 }
 
-/* ---- kernels and PMUs that give less ---------------------------------------------------------------------------------------------- */
+/* ---- kernels and PMUs that give less
+ * ---------------------------------------------------------------------------------------------- */
 
-static int without_losses(struct fake *f, const struct perf_event_attr *a, int pid, int cpu, int group)
+static int without_losses(struct fake *f, const struct perf_event_attr *a, int pid, int cpu,
+                          int group)
 {
 	(void)f;
 	(void)pid;
@@ -289,7 +297,8 @@ static int no_stacks(struct fake *f, const struct perf_event_attr *a, int pid, i
 	return a->sample_type & PFM_SAMPLE_STACK ? -EINVAL : 0;
 }
 
-static int no_interrupt(struct fake *f, const struct perf_event_attr *a, int pid, int cpu, int group)
+static int no_interrupt(struct fake *f, const struct perf_event_attr *a, int pid, int cpu,
+                        int group)
 {
 	(void)f;
 	(void)pid;
@@ -298,7 +307,8 @@ static int no_interrupt(struct fake *f, const struct perf_event_attr *a, int pid
 	return a->type == PERF_TYPE_HARDWARE && a->sample_period ? -EOPNOTSUPP : 0;
 }
 
-static int nothing_at_all(struct fake *f, const struct perf_event_attr *a, int pid, int cpu, int group)
+static int nothing_at_all(struct fake *f, const struct perf_event_attr *a, int pid, int cpu,
+                          int group)
 {
 	(void)f;
 	(void)pid;
@@ -310,7 +320,8 @@ static int nothing_at_all(struct fake *f, const struct perf_event_attr *a, int p
 static void what_cannot_be_sampled_says_which_wish_it_was(void **state)
 {
 	static const struct {
-		int (*decide)(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group);
+		int (*decide)(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,
+		              int group);
 		uint64_t fields;
 		const char *why;
 	} rows[] = {
@@ -330,12 +341,15 @@ static void what_cannot_be_sampled_says_which_wish_it_was(void **state)
 		read_all();
 		assert_int_not_equal(counts[0].cause, PFM_CAUSE_NONE);
 		expect_why(0, rows[i].why);
-		assert_int_equal(fake_open_events(&fake), 0); /* neither what was tried nor a buffer nobody writes into */
+		assert_int_equal(fake_open_events(&fake),
+		                 0); /* neither what was tried nor a buffer nobody writes into */
 		end_session();
 	}
 }
 
-/* ---- buffers -------------------------------------------------------------------------------------------------------------------- */
+/* ---- buffers
+ * --------------------------------------------------------------------------------------------------------------------
+ */
 
 static void all_buffers_shrink_until_they_fit(void **state)
 {
@@ -351,11 +365,13 @@ static void all_buffers_shrink_until_they_fit(void **state)
 	assert_int_equal(buffers().pages, 16);
 	assert_int_equal(buffers().wanted, 64);
 	assert_int_equal(fake.mapped, fake.locked);
-	assert_int_equal(event_text(fake_number(side_on(0, 0)))->a.attr.wakeup_watermark, 16 * page / 4);
+	assert_int_equal(event_text(fake_number(side_on(0, 0)))->a.attr.wakeup_watermark,
+	                 16 * page / 4);
 	end_session();
 	sampling.watermark = 1 << 30; /* more than the buffer holds: a full one would wake nobody */
 	must_open(TEXTS("page-faults"));
-	assert_int_equal(event_text(fake_number(side_on(0, 0)))->a.attr.wakeup_watermark, 16 * page / 2);
+	assert_int_equal(event_text(fake_number(side_on(0, 0)))->a.attr.wakeup_watermark,
+	                 16 * page / 2);
 	end_session();
 	assert_int_equal(fake.mapped, 0);
 	fake.locked = 3 * page; /* not even the smallest */
@@ -367,7 +383,8 @@ static void all_buffers_shrink_until_they_fit(void **state)
 	assert_int_equal(fake.n_maps, 0);
 }
 
-/* The allowance is one for all that a user has open: what is left decides, and who gets nothing hears of it. */
+/* The allowance is one for all that a user has open: what is left decides, and who gets nothing
+ * hears of it. */
 static void what_another_session_holds_is_missing(void **state)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -399,7 +416,9 @@ static int refused(struct fake *f, const struct perf_event_attr *a, int pid, int
 	(void)pid;
 	(void)cpu;
 	(void)group;
-	return a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_DUMMY && a->sample_id_all ? -f->number : 0;
+	return a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_DUMMY && a->sample_id_all
+	               ? -f->number
+	               : 0;
 }
 
 static void buffers_that_cannot_be_say_what_is_missing(void **state)
@@ -422,7 +441,9 @@ static void buffers_that_cannot_be_say_what_is_missing(void **state)
 		assert_int_equal(open_texts(TEXTS("page-faults")), rows[i].code);
 		assert_int_equal(error.sys_errno, rows[i].err);
 		assert_non_null(strstr(error.detail, rows[i].detail));
-		assert_int_equal(error.number, rows[i].err == EMFILE ? 2 : 0); /* the event, and who owns the buffer */
+		assert_int_equal(
+			error.number,
+			rows[i].err == EMFILE ? 2 : 0); /* the event, and who owns the buffer */
 		assert_int_equal(fake.n_open, 0);
 	}
 }
@@ -461,7 +482,9 @@ static void a_buffer_that_makes_no_sense_is_refused(void **state)
 	assert_int_equal(fake.n_maps, 0);
 }
 
-/* ---- order ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- order
+ * ----------------------------------------------------------------------------------------------------------------------
+ */
 
 static void the_oldest_of_all_buffers_comes_first(void **state)
 {
@@ -536,7 +559,8 @@ static void room_is_given_back_while_a_long_pass_is_read(void **state)
 		n++;
 	for (unsigned i = 0; i < n / 2; i++)
 		assert_true(next());
-	assert_true(write_sample(faults_on(-1), n, n)); /* half has been read: there is room again */
+	assert_true(
+		write_sample(faults_on(-1), n, n)); /* half has been read: there is room again */
 	for (unsigned i = n / 2; i <= n; i++) {
 		assert_true(next());
 		assert_int_equal(record.body.sample.ip, i);
@@ -562,8 +586,8 @@ static void an_older_program_gets_the_record_it_knows(void **state)
 	assert_int_equal(pfm_next_record(session, &old), PFMLIB_ERR_INVAL);
 }
 
-/* Some records on some CPU: samples of two events with fields of their own, records of other kinds, ids of nobody here, times that stand
- * still or go back. */
+/* Some records on some CPU: samples of two events with fields of their own, records of other kinds,
+ * ids of nobody here, times that stand still or go back. */
 static void write_some(uint64_t *random, uint64_t time)
 {
 	static const int cpus[] = { 0, 1, 2, 3, 4, 5, 7 };
@@ -575,11 +599,17 @@ static void write_some(uint64_t *random, uint64_t time)
 	cycles = nth_on(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, cpu, 0);
 	assert_true(cycles >= 0);
 	for (uint64_t n = (*random >> 40) % 6; n; n--) {
-		const uint64_t words[] = { fake_id(cycles), time + n, pair(7, 8), time, pair((uint32_t)cpu, 0), 100 + n };
+		const uint64_t words[] = { fake_id(cycles),        time + n, pair(7, 8), time,
+			                   pair((uint32_t)cpu, 0), 100 + n };
 
 		switch ((*random >> 45) % 9) {
-		case 0: assert_true(write_words(cycles, PFM_RECORD_SAMPLE, PFM_MISC_EXACT, words, 6)); break;
-		case 1: assert_true(write_side(side_on(cpu, 0), PFM_RECORD_COMM, own, 2, time)); break;
+		case 0:
+			assert_true(
+				write_words(cycles, PFM_RECORD_SAMPLE, PFM_MISC_EXACT, words, 6));
+			break;
+		case 1:
+			assert_true(write_side(side_on(cpu, 0), PFM_RECORD_COMM, own, 2, time));
+			break;
 		case 2: assert_true(write_foreign(faults_on(cpu), time, time)); break;
 		case 3: assert_true(write_sample(faults_on(cpu), time, time - 5)); break;
 		default: assert_true(write_sample(faults_on(cpu), time + n, time + n % 2)); break;
@@ -587,18 +617,34 @@ static void write_some(uint64_t *random, uint64_t time)
 	}
 }
 
-/* Takes all there are, up to @at_once a call, 0: one by one. Returns a number that stands for what they say, in their order. */
+/* Takes all there are, up to @at_once a call, 0: one by one. Returns a number that stands for what
+ * they say, in their order. */
 static uint64_t take_all(pfm_record_t *records, unsigned at_once)
 {
 	uint64_t sum = 0;
 	int n;
 
-	while ((n = at_once ? pfm_next_records(session, records, at_once) : pfm_next_record(session, records)) > 0)
+	while ((n = at_once ? pfm_next_records(session, records, at_once)
+	                    : pfm_next_record(session, records)) > 0)
 		for (int i = 0; i < n; i++) {
 			const pfm_record_t *r = &records[i];
-			const uint64_t say[] = { r->type, r->misc, r->event, r->has, r->time, r->id, r->pid, r->tid, r->cpu, r->raw_size,
-				                 r->unparsed, r->stream, r->type == PFM_RECORD_SAMPLE ? r->body.sample.ip : 0,
-				                 r->type == PFM_RECORD_SAMPLE ? r->body.sample.period : 0, *(const uint32_t *)r->raw };
+			const uint64_t say[] = {
+				r->type,
+				r->misc,
+				r->event,
+				r->has,
+				r->time,
+				r->id,
+				r->pid,
+				r->tid,
+				r->cpu,
+				r->raw_size,
+				r->unparsed,
+				r->stream,
+				r->type == PFM_RECORD_SAMPLE ? r->body.sample.ip : 0,
+				r->type == PFM_RECORD_SAMPLE ? r->body.sample.period : 0,
+				*(const uint32_t *)r->raw
+			};
 
 			for (unsigned k = 0; k < sizeof(say) / sizeof(say[0]); k++)
 				sum = (sum ^ say[k]) * 0x100000001b3u;
@@ -607,12 +653,11 @@ static uint64_t take_all(pfm_record_t *records, unsigned at_once)
 	return sum;
 }
 
-/* The first turn is a program's that has a longer record than ours: each of its records is decoded for itself. */
+/* The first turn is a program's that has a longer record than ours: each of its records is decoded
+ * for itself. */
 static void many_at_once_are_what_they_are_one_by_one(void **state)
 {
-	enum { MOST = 40,
-	       ROUNDS = 30,
-	       AT_A_TIME = 40 };
+	enum { MOST = 40, ROUNDS = 30, AT_A_TIME = 40 };
 	static const unsigned turns[] = { 0, 0, 1, 2, 3, MOST };
 	static pfm_record_t records[MOST];
 	uint64_t right[ROUNDS], samples[2] = { 0 }, weight = 0, bytes = 0;
@@ -663,12 +708,15 @@ static void many_at_once_keep_their_room(void **state)
 	for (unsigned round = 0; round < 3; round++) {
 		for (n = 0; write_sample(faults_on(-1), n, n);)
 			n++;
-		assert_int_equal(pfm_next_records(session, records, sizeof(records) / sizeof(records[0])), n);
+		assert_int_equal(
+			pfm_next_records(session, records, sizeof(records) / sizeof(records[0])),
+			n);
 		assert_false(write_sample(faults_on(-1), 0, 0));
 		for (unsigned i = 0; i < n; i++) {
 			assert_int_equal(records[i].size, sizeof(records[0]));
 			assert_int_equal(records[i].body.sample.ip, i);
-			assert_memory_equal((const uint64_t *)records[i].raw + 2, &records[i].body.sample.ip, 8);
+			assert_memory_equal((const uint64_t *)records[i].raw + 2,
+			                    &records[i].body.sample.ip, 8);
 		}
 		assert_int_equal(pfm_next_records(session, records, 1), 0);
 	}
@@ -714,7 +762,8 @@ static int fill_buffers(void *out)
 	return pfm_buffer_statistics(session, out);
 }
 
-/* One byte shorter or longer than ours, and everything in between: what both know is the same, what is behind it is left alone. */
+/* One byte shorter or longer than ours, and everything in between: what both know is the same, what
+ * is behind it is left alone. */
 static void expect_every_length(int (*fill)(void *out), const void *full, size_t ours)
 {
 	for (size_t size = sizeof(size_t); size <= ours + 24; size++) {
@@ -730,7 +779,8 @@ static void expect_every_length(int (*fill)(void *out), const void *full, size_t
 			assert_int_equal(s[b], 0xa5);
 		/* The members, not the holes: 8 bytes after the size begin one in both. */
 		if (shared >= sizeof(size_t) + 8)
-			assert_memory_equal(s + sizeof(size_t), (const char *)full + sizeof(size_t), 8);
+			assert_memory_equal(s + sizeof(size_t), (const char *)full + sizeof(size_t),
+			                    8);
 		free(s);
 	}
 	for (size_t size = 0; size < sizeof(size_t); size++)
@@ -756,7 +806,8 @@ static void structs_of_every_length(void **state)
 		assert_non_null(given);
 		memcpy(given, &size, sizeof(size));
 		options.sampling = given;
-		assert_int_equal(pfm_open_session(&session, ctx, &options, (const char *[]){ "page-faults" }, 1, NULL),
+		assert_int_equal(pfm_open_session(&session, ctx, &options,
+		                                  (const char *[]){ "page-faults" }, 1, NULL),
 		                 size < sizeof(size_t) ? PFMLIB_ERR_INVAL : PFMLIB_SUCCESS);
 		pfm_close_session(session);
 		session = NULL;
@@ -764,13 +815,19 @@ static void structs_of_every_length(void **state)
 	}
 }
 
-/* ---- accounts ------------------------------------------------------------------------------------------------------------------- */
+/* ---- accounts
+ * -------------------------------------------------------------------------------------------------------------------
+ */
 
 /* What the caller's record held before, of this session or another, is never seen in the next. */
 static void nothing_of_another_record_shows_through(void **state)
 {
 	static const pfm_record_t empty;
-	pfm_record_t left = { .type = PFM_RECORD_SAMPLE, .has = PFM_SAMPLE_IP, .raw = &left, .stream = 5 }, kept;
+	pfm_record_t left = { .type = PFM_RECORD_SAMPLE,
+		              .has = PFM_SAMPLE_IP,
+		              .raw = &left,
+		              .stream = 5 },
+		     kept;
 
 	(void)state;
 	left.body.sample.n_chain = 3;
@@ -790,14 +847,16 @@ static void nothing_of_another_record_shows_through(void **state)
 		assert_int_equal(record.event, 0);
 		kept = record;
 		kept.body.sample.ip = kept.body.sample.period = 0;
-		assert_memory_equal(&kept.body.sample, &empty.body.sample, sizeof(kept.body.sample));
+		assert_memory_equal(&kept.body.sample, &empty.body.sample,
+		                    sizeof(kept.body.sample));
 		assert_true(record.stream == 0 && record.unparsed == 0);
 	}
 	assert_false(next());
 	assert_int_equal(account(0).samples, 8);
 }
 
-/* One occurrence of a software event is sampled for everybody who has it open, and the samples of all carry the id of the first. */
+/* One occurrence of a software event is sampled for everybody who has it open, and the samples of
+ * all carry the id of the first. */
 static void samples_with_a_foreign_id_are_told(void **state)
 {
 	(void)state;
@@ -817,13 +876,16 @@ static void samples_with_a_foreign_id_are_told(void **state)
 		assert_false(next());
 		assert_int_equal(pfm_stop_session(session), PFMLIB_SUCCESS);
 		assert_int_equal(account(0).samples, !several);
-		assert_int_equal(account(0).quality, several ? PFM_QUALITY_PARTIAL : PFM_QUALITY_EXACT);
-		assert_int_equal(account(1).quality, several ? PFM_QUALITY_PARTIAL : PFM_QUALITY_EXACT);
+		assert_int_equal(account(0).quality,
+		                 several ? PFM_QUALITY_PARTIAL : PFM_QUALITY_EXACT);
+		assert_int_equal(account(1).quality,
+		                 several ? PFM_QUALITY_PARTIAL : PFM_QUALITY_EXACT);
 		done(NULL);
 	}
 }
 
-/* What is counted and what is sampled do not fit together: interrupts that came with a virtual machine's clock alone. */
+/* What is counted and what is sampled do not fit together: interrupts that came with a virtual
+ * machine's clock alone. */
 static void too_few_samples_for_the_count_are_told(void **state)
 {
 	(void)state;
@@ -832,12 +894,14 @@ static void too_few_samples_for_the_count_are_told(void **state)
 		options.flags = inherit ? PFM_SESSION_INHERIT : 0;
 		open_at_rest(TEXTS("page-faults:period=1000"));
 		for (uint64_t i = 1; i <= 10; i++)
-			assert_true(write_sample(faults_on(inherit ? 0 : -1), 0x401000, i) && next());
+			assert_true(write_sample(faults_on(inherit ? 0 : -1), 0x401000, i) &&
+			            next());
 		so_many = 21000; /* 20 without the part that the counter has begun */
 		assert_int_equal(account(0).quality, PFM_QUALITY_EXACT);
 		so_many = 40000;
 		assert_int_equal(account(0).samples, 10);
-		assert_int_equal(account(0).quality, inherit ? PFM_QUALITY_EXACT : PFM_QUALITY_PARTIAL);
+		assert_int_equal(account(0).quality,
+		                 inherit ? PFM_QUALITY_EXACT : PFM_QUALITY_PARTIAL);
 		assert_int_equal(account(0).cause, inherit ? PFM_CAUSE_NONE : PFM_CAUSE_OTHER);
 		done(NULL);
 	}
@@ -852,7 +916,8 @@ static void what_the_kernel_and_the_processor_dropped_is_told(void **state)
 	begin();
 	open_at_rest(TEXTS("page-faults", "cycles:period=1000"));
 	assert_int_equal(account(1).quality, PFM_QUALITY_EXACT);
-	assert_true(write_side(event_text(2)->used ? fake_fd(2) : -1, PFM_RECORD_LOST_SAMPLES, dropped, 1, 50));
+	assert_true(write_side(event_text(2)->used ? fake_fd(2) : -1, PFM_RECORD_LOST_SAMPLES,
+	                       dropped, 1, 50));
 	assert_true(next());
 	assert_int_equal(record.event, 1);
 	assert_int_equal(account(1).discarded, 3);
@@ -878,7 +943,9 @@ static void what_the_kernel_and_the_processor_dropped_is_told(void **state)
 	fake.fail_at = 0;
 }
 
-/* ---- waiting -------------------------------------------------------------------------------------------------------------------- */
+/* ---- waiting
+ * --------------------------------------------------------------------------------------------------------------------
+ */
 
 static void tasks_end_one_after_the_other(void **state)
 {
@@ -934,7 +1001,8 @@ static void a_buffer_goes_to_descriptor_0_as_to_any(void **state)
 	second->fd = 0;
 	fake_event(&fake, side_on(0, 0))->revents = POLLHUP;
 	fake.fail = FAKE_POLL;
-	fake.fail_at = fake.uses[FAKE_POLL] + 2; /* no second look, for which the script has no such descriptor */
+	fake.fail_at = fake.uses[FAKE_POLL] +
+	               2; /* no second look, for which the script has no such descriptor */
 	fake.fail_errno = EINTR;
 	pfm_wait_session(session, 100);
 	pfm_session_fds(session, fds, 4);
@@ -955,7 +1023,8 @@ static void waiting_that_fails_says_so(void **state)
 	fake.fail_at = fake.uses[FAKE_POLL] + 1;
 	fake.fail_errno = EINTR; /* a signal: the caller looks what there is */
 	assert_int_equal(pfm_wait_session(session, 5), PFM_WAIT_TIMEOUT);
-	/* Descriptors of a script take no signals, but for the first, which is one of this program's. */
+	/* Descriptors of a script take no signals, but for the first, which is one of this
+	 * program's. */
 	end_session();
 	must_open(TEXTS("page-faults"));
 	assert_int_equal(pfm_session_signal(session, SIGRTMIN), PFMLIB_ERR_SYS);
@@ -986,9 +1055,12 @@ static void raw_bytes_come_buffer_by_buffer(void **state)
 	assert_int_equal(buffers().bytes, 3 * 48);
 }
 
-/* ---- everything fails once ------------------------------------------------------------------------------------------------------ */
+/* ---- everything fails once
+ * ------------------------------------------------------------------------------------------------------
+ */
 
-static const char *const some[] = { "page-faults:u", "cycles:precise=2:period=1000", "{task-clock,instructions:period=100}" };
+static const char *const some[] = { "page-faults:u", "cycles:precise=2:period=1000",
+	                            "{task-clock,instructions:period=100}" };
 
 /* True if @rc is no failure; what failed has a reason the user can be told. */
 static bool fine(int rc)
@@ -1033,19 +1105,22 @@ static bool whole_session(void)
 	return ok;
 }
 
-/* What is given back is gone, whatever close says; the first event is a question whether there is the call at all; a smaller buffer
- * fits where a larger did not; and an event that is refused, or whose task or CPU has gone, is asked for in another way. */
+/* What is given back is gone, whatever close says; the first event is a question whether there is
+ * the call at all; a smaller buffer fits where a larger did not; and an event that is refused, or
+ * whose task or CPU has gone, is asked for in another way. */
 static bool may_be_silent(enum fake_call call, unsigned at, int err)
 {
 	if (call == FAKE_CLOSE || (err == EPERM && (call == FAKE_PERF || call == FAKE_MMAP)))
 		return true;
-	return call == FAKE_PERF && (at == 1 || err == EACCES || err == EINVAL || err == ENODEV || err == ESRCH);
+	return call == FAKE_PERF &&
+	       (at == 1 || err == EACCES || err == EINVAL || err == ENODEV || err == ESRCH);
 }
 
 static void every_call_may_fail(void **state)
 {
 	static const int errors[] = { EMFILE, EACCES, EPERM, EINVAL, ENODEV, ESRCH, ENOMEM, EIO };
-	static const enum fake_call calls[] = { FAKE_PERF, FAKE_MMAP, FAKE_IOCTL, FAKE_POLL, FAKE_READ_PERF, FAKE_CLOSE };
+	static const enum fake_call calls[] = { FAKE_PERF, FAKE_MMAP,      FAKE_IOCTL,
+		                                FAKE_POLL, FAKE_READ_PERF, FAKE_CLOSE };
 	unsigned step = getenv("PERFMON_QUICK") ? 3 : 1;
 
 	(void)state;
@@ -1055,15 +1130,19 @@ static void every_call_may_fail(void **state)
 	for (unsigned wide = 0; wide < 2; wide++)
 		for (unsigned e = 0; e < sizeof(errors) / sizeof(errors[0]); e += step)
 			for (unsigned k = 0; k < sizeof(calls) / sizeof(calls[0]); k++)
-				for (unsigned at = 1; at == 1 || fake.uses[calls[k]] >= at - 1; at++) {
+				for (unsigned at = 1; at == 1 || fake.uses[calls[k]] >= at - 1;
+				     at++) {
 					memset(fake.uses, 0, sizeof(fake.uses));
 					fake.n_events = 0;
 					options.flags = wide ? PFM_SESSION_SYSTEM_WIDE : 0;
 					fake.fail = calls[k];
 					fake.fail_at = at;
 					fake.fail_errno = errors[e];
-					if (whole_session() && fake.uses[calls[k]] >= at && !may_be_silent(calls[k], at, errors[e]))
-						fail_msg("call %u, use %u, errno %d: nobody said so", (unsigned)calls[k], at, errors[e]);
+					if (whole_session() && fake.uses[calls[k]] >= at &&
+					    !may_be_silent(calls[k], at, errors[e]))
+						fail_msg(
+							"call %u, use %u, errno %d: nobody said so",
+							(unsigned)calls[k], at, errors[e]);
 				}
 	fake.fail_at = 0;
 }

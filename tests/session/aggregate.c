@@ -40,7 +40,10 @@ static void missing_counts(void **state)
 	const pfm_count_t good = make_count(5, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	const pfm_count_t missing = make_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_PERMISSION);
 	const pfm_count_t idle = make_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_TIME);
-	const pfm_count_t *orders[][3] = { { &good, &missing, &idle }, { &missing, &good, &idle }, { &idle, &missing, &good }, { &idle, &good, &missing } };
+	const pfm_count_t *orders[][3] = { { &good, &missing, &idle },
+		                           { &missing, &good, &idle },
+		                           { &idle, &missing, &good },
+		                           { &idle, &good, &missing } };
 
 	(void)state;
 	for (unsigned i = 0; i < COUNT(orders); i++) {

@@ -85,7 +85,8 @@ static void one_for_each(void **state)
 	add_count("cycles", "cpu", 0);
 	add_count("uncore_imc/clockticks/", "uncore_imc", 1);
 	assert_int_equal(keep_cpus(NULL, EACH), PFMLIB_SUCCESS);
-	assert_int_equal(s->n_counts, 7 + 2); /* all that are on line, and the first of each package */
+	assert_int_equal(s->n_counts,
+	                 7 + 2); /* all that are on line, and the first of each package */
 	expect_copy(0, "cycles", "0", 0);
 	expect_copy(1, "uncore_imc/clockticks/", "0", 1);
 	expect_copy(2, "cycles", "1", 2);
@@ -104,7 +105,11 @@ static void one_instance(void **state)
 	const char *where[] = { "0", "4-5" };
 	static const char *const names[] = { "box_0", "box_1" };
 	static const int types[] = { 40, 41 };
-	struct kernel_pmu box = { .name = "box", .n_instances = 2, .instance_types = types, .instance_names = names, .instance_cpu_lists = where };
+	struct kernel_pmu box = { .name = "box",
+		                  .n_instances = 2,
+		                  .instance_types = types,
+		                  .instance_names = names,
+		                  .instance_cpu_lists = where };
 
 	(void)state;
 	use("uncore");
@@ -140,11 +145,14 @@ static void too_many_counts(void **state)
 	assert_int_equal(keep_cpus(NULL, EACH), PFMLIB_ERR_NOTFOUND);
 	begin_session();
 	add_count("cycles", NULL, 0);
-	assert_int_equal(keep_cpus("3", EACH), PFMLIB_SUCCESS); /* who names them needs to know nothing */
+	assert_int_equal(keep_cpus("3", EACH),
+	                 PFMLIB_SUCCESS); /* who names them needs to know nothing */
 	assert_int_equal(s->n_counts, 1);
 }
 
-/* ---- CPUs on line ------------------------------------------------------------------------------------------------------------ */
+/* ---- CPUs on line
+ * ------------------------------------------------------------------------------------------------------------
+ */
 
 #define ONLINE   "/sys/devices/system/cpu/online"
 #define POSSIBLE "/sys/devices/system/cpu/possible"
@@ -162,7 +170,8 @@ static void expect_asked(unsigned files, unsigned n, bool assumed)
 	assert_int_equal(s->is_online_assumed, assumed);
 }
 
-/* The second session looks whether there can be more; if not, the third asks nobody. What turns out otherwise is asked for ever after. */
+/* The second session looks whether there can be more; if not, the third asks nobody. What turns out
+ * otherwise is asked for ever after. */
 static void who_asks_when(void **state)
 {
 	(void)state;
@@ -190,7 +199,11 @@ static void machines_that_may_change(void **state)
 	static const struct {
 		const char *online, *possible;
 		unsigned n;
-	} rows[] = { { "0-3", "0-7", 4 }, { "1-4", "1-4", 4 }, { "0-3", NULL, 4 }, { "0-3", "all", 4 }, { "0,2-4", "0-3", 4 } };
+	} rows[] = { { "0-3", "0-7", 4 },
+		     { "1-4", "1-4", 4 },
+		     { "0-3", NULL, 4 },
+		     { "0-3", "all", 4 },
+		     { "0,2-4", "0-3", 4 } };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {

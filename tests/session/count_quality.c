@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What a count is worth: extrapolation without losing a bit, differences of two readings, and the names of both scales. */
+/* What a count is worth: extrapolation without losing a bit, differences of two readings, and the
+ * names of both scales. */
 #include "units.h"
 #include "session/perf_event_internal.h"
 
-/* raw * enabled / running to the nearest, by long division of a product of single bits: slow, and another way. */
+/* raw * enabled / running to the nearest, by long division of a product of single bits: slow, and
+ * another way. */
 static uint64_t by_long_division(uint64_t raw, uint64_t enabled, uint64_t running)
 {
 	uint64_t hi = 0, lo = 0, q = 0, rest = 0;
@@ -37,8 +39,17 @@ static uint64_t by_long_division(uint64_t raw, uint64_t enabled, uint64_t runnin
 
 static void extrapolation(void **state)
 {
-	static const uint64_t edges[] = { 0, 1, 2, 3, 0xffffffff, 0x100000000, 0x100000001, INT64_MAX,
-		                          (uint64_t)1 << 63, UINT64_MAX - 1, UINT64_MAX };
+	static const uint64_t edges[] = { 0,
+		                          1,
+		                          2,
+		                          3,
+		                          0xffffffff,
+		                          0x100000000,
+		                          0x100000001,
+		                          INT64_MAX,
+		                          (uint64_t)1 << 63,
+		                          UINT64_MAX - 1,
+		                          UINT64_MAX };
 	uint64_t seed = 7;
 
 	(void)state;
@@ -46,14 +57,19 @@ static void extrapolation(void **state)
 		for (size_t b = 0; b < COUNT(edges); b++) {
 			assert_true(pfmi_session_extrapolate_value(edges[a], edges[b], 0) == 0);
 			for (size_t c = 1; c < COUNT(edges); c++)
-				assert_true(pfmi_session_extrapolate_value(edges[a], edges[b], edges[c]) == by_long_division(edges[a], edges[b], edges[c]));
+				assert_true(pfmi_session_extrapolate_value(edges[a], edges[b],
+				                                           edges[c]) ==
+				            by_long_division(edges[a], edges[b], edges[c]));
 		}
 	for (unsigned i = 0; i < 20000; i++) {
-		uint64_t raw = unit_random(&seed) >> unit_random(&seed) % 64, enabled = unit_random(&seed) >> unit_random(&seed) % 64,
+		uint64_t raw = unit_random(&seed) >> unit_random(&seed) % 64,
+			 enabled = unit_random(&seed) >> unit_random(&seed) % 64,
 			 running = (unit_random(&seed) >> unit_random(&seed) % 64) | 1;
 
-		if (pfmi_session_extrapolate_value(raw, enabled, running) != by_long_division(raw, enabled, running))
-			fail_msg("%llu * %llu / %llu", (unsigned long long)raw, (unsigned long long)enabled, (unsigned long long)running);
+		if (pfmi_session_extrapolate_value(raw, enabled, running) !=
+		    by_long_division(raw, enabled, running))
+			fail_msg("%llu * %llu / %llu", (unsigned long long)raw,
+			         (unsigned long long)enabled, (unsigned long long)running);
 	}
 }
 
@@ -66,7 +82,8 @@ static void rounding(void **state)
 	assert_true(pfmi_session_extrapolate_value(1, 5, 2) == 3);
 	assert_true(pfmi_session_extrapolate_value(1, 3, 2) == 2);
 	assert_true(pfmi_session_extrapolate_value(100, 1, 3) == 33);
-	assert_true(pfmi_session_extrapolate_value(UINT64_MAX, UINT64_MAX, UINT64_MAX) == UINT64_MAX);
+	assert_true(pfmi_session_extrapolate_value(UINT64_MAX, UINT64_MAX, UINT64_MAX) ==
+	            UINT64_MAX);
 	assert_true(pfmi_session_extrapolate_value(UINT64_MAX, 2, 1) == UINT64_MAX);
 	assert_true(pfmi_session_extrapolate_value(UINT64_MAX / 2, 2, 1) == UINT64_MAX - 1);
 }
@@ -84,45 +101,64 @@ static pfm_count_t reading(uint64_t raw, uint64_t enabled, uint64_t running, pfm
 	return n;
 }
 
-static void expect_between(pfm_count_t a, pfm_count_t b, int is_level, uint64_t value, pfm_quality_t quality, pfm_cause_t cause)
+static void expect_between(pfm_count_t a, pfm_count_t b, int is_level, uint64_t value,
+                           pfm_quality_t quality, pfm_cause_t cause)
 {
 	pfm_count_t d = PFM_INIT(d);
 
 	assert_int_equal(pfm_subtract_counts(&a, &b, is_level, &d), PFMLIB_SUCCESS);
 	if (d.value != value || d.quality != quality || d.cause != cause)
-		fail_msg("%llu %s %s, not %llu %s", (unsigned long long)d.value, pfm_quality_name(d.quality), pfm_cause_name(d.cause),
+		fail_msg("%llu %s %s, not %llu %s", (unsigned long long)d.value,
+		         pfm_quality_name(d.quality), pfm_cause_name(d.cause),
 		         (unsigned long long)value, pfm_quality_name(quality));
 }
 
 static void differences(void **state)
 {
-	const int exact = PFM_QUALITY_EXACT, scaled = PFM_QUALITY_SCALED, partial = PFM_QUALITY_PARTIAL,
-		  none = PFM_QUALITY_NOT_COUNTED, shared = PFM_CAUSE_MULTIPLEXED;
+	const int exact = PFM_QUALITY_EXACT, scaled = PFM_QUALITY_SCALED,
+		  partial = PFM_QUALITY_PARTIAL, none = PFM_QUALITY_NOT_COUNTED,
+		  shared = PFM_CAUSE_MULTIPLEXED;
 
 	(void)state;
-	expect_between(reading(100, 50, 50, exact), reading(300, 90, 90, exact), 0, 200, exact, PFM_CAUSE_NONE);
+	expect_between(reading(100, 50, 50, exact), reading(300, 90, 90, exact), 0, 200, exact,
+	               PFM_CAUSE_NONE);
 	/* Shared before, alone since: what was counted since is all there was. */
-	expect_between(reading(1000, 100, 50, scaled), reading(1500, 200, 150, scaled), 0, 500, exact, PFM_CAUSE_NONE);
-	expect_between(reading(1000, 100, 50, scaled), reading(1500, 200, 149, scaled), 0, 505, scaled, shared);
+	expect_between(reading(1000, 100, 50, scaled), reading(1500, 200, 150, scaled), 0, 500,
+	               exact, PFM_CAUSE_NONE);
+	expect_between(reading(1000, 100, 50, scaled), reading(1500, 200, 149, scaled), 0, 505,
+	               scaled, shared);
 	/* Between exact readings no time is missing, whatever the clocks say. */
-	expect_between(reading(100, 100, 99, exact), reading(300, 200, 198, exact), 0, 200, exact, PFM_CAUSE_NONE);
-	expect_between(reading(1000, 100, 50, scaled), reading(1000, 200, 50, scaled), 0, 0, none, shared);
-	/* What is missing of a part is not made up: the greater one of what was counted and what was known. */
-	expect_between(reading(100, 100, 50, partial), reading(300, 200, 100, partial), 0, 400, partial, shared);
-	expect_between(reading(100, 100, 50, partial), reading(300, 200, 200, partial), 0, 200, partial, shared);
+	expect_between(reading(100, 100, 99, exact), reading(300, 200, 198, exact), 0, 200, exact,
+	               PFM_CAUSE_NONE);
+	expect_between(reading(1000, 100, 50, scaled), reading(1000, 200, 50, scaled), 0, 0, none,
+	               shared);
+	/* What is missing of a part is not made up: the greater one of what was counted and what
+	 * was known. */
+	expect_between(reading(100, 100, 50, partial), reading(300, 200, 100, partial), 0, 400,
+	               partial, shared);
+	expect_between(reading(100, 100, 50, partial), reading(300, 200, 200, partial), 0, 200,
+	               partial, shared);
 	/* A level is what it is now. */
-	expect_between(reading(80, 10, 10, exact), reading(60, 20, 20, exact), 1, 60, exact, PFM_CAUSE_NONE);
-	expect_between(reading(60, 10, 10, exact), reading(80, 20, 20, exact), 1, 80, exact, PFM_CAUSE_NONE);
+	expect_between(reading(80, 10, 10, exact), reading(60, 20, 20, exact), 1, 60, exact,
+	               PFM_CAUSE_NONE);
+	expect_between(reading(60, 10, 10, exact), reading(80, 20, 20, exact), 1, 80, exact,
+	               PFM_CAUSE_NONE);
 	/* Reset between the two: the later one is all. */
-	expect_between(reading(100, 50, 50, exact), reading(99, 90, 90, exact), 0, 99, exact, PFM_CAUSE_NONE);
-	expect_between(reading(100, 50, 50, exact), reading(100, 49, 49, exact), 0, 100, exact, PFM_CAUSE_NONE);
-	expect_between(reading(100, 50, 50, exact), reading(100, 50, 49, scaled), 0, 102, scaled, shared);
+	expect_between(reading(100, 50, 50, exact), reading(99, 90, 90, exact), 0, 99, exact,
+	               PFM_CAUSE_NONE);
+	expect_between(reading(100, 50, 50, exact), reading(100, 49, 49, exact), 0, 100, exact,
+	               PFM_CAUSE_NONE);
+	expect_between(reading(100, 50, 50, exact), reading(100, 50, 49, scaled), 0, 102, scaled,
+	               shared);
 	expect_between(reading(5, 1, 1, exact), reading(0, 0, 0, none), 0, 0, none, shared);
 	/* Nothing is exact that was enabled for no time; a cause that is known stays. */
-	expect_between(reading(7, 7, 7, exact), reading(7, 7, 7, exact), 0, 0, none, PFM_CAUSE_NO_TIME);
-	expect_between(reading(7, 7, 7, exact), reading(9, 7, 7, exact), 0, 0, none, PFM_CAUSE_NO_TIME);
+	expect_between(reading(7, 7, 7, exact), reading(7, 7, 7, exact), 0, 0, none,
+	               PFM_CAUSE_NO_TIME);
+	expect_between(reading(7, 7, 7, exact), reading(9, 7, 7, exact), 0, 0, none,
+	               PFM_CAUSE_NO_TIME);
 	expect_between(reading(7, 7, 7, partial), reading(7, 7, 7, partial), 0, 0, none, shared);
-	expect_between(reading(0, 0, 0, exact), reading(UINT64_MAX, 5, 5, exact), 0, UINT64_MAX, exact, PFM_CAUSE_NONE);
+	expect_between(reading(0, 0, 0, exact), reading(UINT64_MAX, 5, 5, exact), 0, UINT64_MAX,
+	               exact, PFM_CAUSE_NONE);
 }
 
 static void differences_refused(void **state)
@@ -203,6 +239,6 @@ static void the_first_reason_stays(void **state)
 	assert_string_equal(c.status.remedy, "ask");
 }
 
-UNIT(session_count_quality, cmocka_unit_test(extrapolation), cmocka_unit_test(rounding), cmocka_unit_test(differences),
-     cmocka_unit_test(differences_refused), cmocka_unit_test(names), cmocka_unit_test(a_late_cpu_has_nothing),
-     cmocka_unit_test(the_first_reason_stays));
+UNIT(session_count_quality, cmocka_unit_test(extrapolation), cmocka_unit_test(rounding),
+     cmocka_unit_test(differences), cmocka_unit_test(differences_refused), cmocka_unit_test(names),
+     cmocka_unit_test(a_late_cpu_has_nothing), cmocka_unit_test(the_first_reason_stays));

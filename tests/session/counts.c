@@ -101,5 +101,5 @@ static void readings_in_user_space(void **state)
 	assert_true(read_text("cycles")->get_user_read_bits == 0);
 }
 
-UNIT(session_counts, CASE(what_is_asked), CASE(what_cannot_be_counted), CASE(events_without_a_level),
-     CASE(readings_in_user_space));
+UNIT(session_counts, CASE(what_is_asked), CASE(what_cannot_be_counted),
+     CASE(events_without_a_level), CASE(readings_in_user_space));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Dry runs: everything that only looks reaches the system, nothing that opens, counts or maps does; and the session has its own system
- * back afterwards, however it ends. */
+/* Dry runs: everything that only looks reaches the system, nothing that opens, counts or maps does;
+ * and the session has its own system back afterwards, however it ends. */
 #include "units.h"
 #include <errno.h>
 #include <perfmon/sampling.h>
@@ -37,8 +37,10 @@ static void expect_nothing(unsigned n)
 
 static void groups_of_every_size(void **state)
 {
-	static const char *const texts[] = { "cycles", "{cycles,instructions}", "{cycles,instructions,branches}",
-		                             "{cycles,instructions,branches,branch-misses,cache-misses}" };
+	static const char *const texts[] = {
+		"cycles", "{cycles,instructions}", "{cycles,instructions,branches}",
+		"{cycles,instructions,branches,branch-misses,cache-misses}"
+	};
 	static const unsigned members[] = { 1, 2, 3, 5 };
 
 	(void)state;
@@ -62,9 +64,11 @@ static void the_machine_is_looked_at(void **state)
 	assert_ptr_equal(session->backend, &pfmi_session_dry_run_backend);
 	assert_ptr_not_equal(session->sys.arg, before.arg);
 	fake_file(&fake, "/x/y", "seen");
-	assert_int_equal(pfmi_machine_read_small_file(&session->sys, "/x/y", text, sizeof(text)), 4);
+	assert_int_equal(pfmi_machine_read_small_file(&session->sys, "/x/y", text, sizeof(text)),
+	                 4);
 	assert_string_equal(text, "seen");
-	assert_int_equal(pfmi_machine_read_small_file(&session->sys, "/x/z", text, sizeof(text)), -ENOENT);
+	assert_int_equal(pfmi_machine_read_small_file(&session->sys, "/x/z", text, sizeof(text)),
+	                 -ENOENT);
 	assert_int_equal(session->sys.list_folder(&session->sys, "/nowhere", NULL, NULL), -ENOENT);
 	/* What is not ours is not answered for. */
 	assert_int_equal(session->sys.ioctl(&session->sys, 3, PERF_EVENT_IOC_ENABLE, NULL), -EBADF);
@@ -125,4 +129,5 @@ static void samples(void **state)
 
 #define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, begin, end)
 
-UNIT(session_dry_run, CASE(groups_of_every_size), CASE(the_machine_is_looked_at), CASE(numbers), CASE(a_plan_that_fails), CASE(samples));
+UNIT(session_dry_run, CASE(groups_of_every_size), CASE(the_machine_is_looked_at), CASE(numbers),
+     CASE(a_plan_that_fails), CASE(samples));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* From one text to its counts, without a session around it: what letters and braces do to each member, on which types of core it is
- * counted, and where in the text an error is. */
+/* From one text to its counts, without a session around it: what letters and braces do to each
+ * member, on which types of core it is counted, and where in the text an error is. */
 #include "units.h"
 #include "fake_session.h"
 #include "sampling/sampling.h"
@@ -9,7 +9,8 @@ static struct session_builder opening;
 
 static void begin_text(void)
 {
-	opening = (struct session_builder){ .session = calloc(1, sizeof(*opening.session)), .error = &error };
+	opening = (struct session_builder){ .session = calloc(1, sizeof(*opening.session)),
+		                            .error = &error };
 	assert_non_null(opening.session);
 	opening.session->ctx = ctx;
 	opening.session->sys = ctx->sys;
@@ -66,13 +67,16 @@ static void refuse(const char *text, int code, uint32_t start, uint32_t end)
 	error = (pfm_error_t){ .size = sizeof(error) };
 	rc = pfmi_session_add_text(&opening, text);
 	if (rc != code || error.start != start || error.end != end || error.event != 7)
-		fail_msg("%s: %d at %u-%u of event %d", text, rc, error.start, error.end, error.event);
+		fail_msg("%s: %d at %u-%u of event %d", text, rc, error.start, error.end,
+		         error.event);
 	error.start = 99;
 	opening.error = NULL; /* who does not ask is not told */
 	assert_int_equal(pfmi_session_add_text(&opening, text), code);
 }
 
-/* ---- cores -------------------------------------------------------------------------------------------------------------- */
+/* ---- cores
+ * --------------------------------------------------------------------------------------------------------------
+ */
 
 static void cores(void **state)
 {
@@ -91,7 +95,8 @@ static void cores(void **state)
 	fake_begin(&fake);
 	for (int c = 'a'; c <= 'f'; c++) {
 		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/cpu_%c/type", c);
-		fake_file(&fake, path, (const char[]){ '1', c == 'f' ? '0' : (char)(c - 'a' + '1'), '\0' });
+		fake_file(&fake, path,
+		          (const char[]){ '1', c == 'f' ? '0' : (char)(c - 'a' + '1'), '\0' });
 		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/cpu_%c/cpus", c);
 		fake_file(&fake, path, (const char[]){ (char)(c - 'a' + '0'), '\0' });
 	}
@@ -102,7 +107,9 @@ static void cores(void **state)
 	parse_event_text("cycles", MAX_CORE_PMUS);
 }
 
-/* ---- letters -------------------------------------------------------------------------------------------------------------- */
+/* ---- letters
+ * --------------------------------------------------------------------------------------------------------------
+ */
 
 /* Which letters are a session's, and which an event's: the name stays as it was written. */
 static void letters(void **state)
@@ -132,8 +139,10 @@ static void letters(void **state)
 		const struct count_config *a = parse_event_text(rows[i].text, 1);
 
 		assert_string_equal(a->name, rows[i].text + strspn(rows[i].text, " "));
-		if (a->attr.pinned != rows[i].pinned || a->attr.exclude_kernel != rows[i].no_kernel ||
-		    a->attr.exclude_user != rows[i].no_user || a->attr.precise != rows[i].precise || a->weak)
+		if (a->attr.pinned != rows[i].pinned ||
+		    a->attr.exclude_kernel != rows[i].no_kernel ||
+		    a->attr.exclude_user != rows[i].no_user || a->attr.precise != rows[i].precise ||
+		    a->weak)
 			fail_msg("%s", rows[i].text);
 	}
 	refuse("D", PFMLIB_ERR_NOTFOUND, 0, 1);
@@ -151,7 +160,8 @@ static void letters_behind_a_brace(void **state)
 	assert_true(asked(0)->attr.exclude_kernel && asked(1)->attr.exclude_kernel);
 	parse_event_text("{ cycles , instructions }uDW", 2); /* the colon may be missing */
 	for (unsigned i = 0; i < 2; i++)
-		assert_true(asked(i)->attr.exclude_kernel && asked(i)->attr.pinned && asked(i)->weak);
+		assert_true(asked(i)->attr.exclude_kernel && asked(i)->attr.pinned &&
+		            asked(i)->weak);
 	assert_string_equal(asked(0)->name, "cycles:u");
 	parse_event_text("{cycles,instructions:D}:S", 2);
 	assert_true(!asked(0)->attr.pinned && asked(1)->attr.pinned && !asked(0)->weak);
@@ -165,11 +175,15 @@ static void letters_behind_a_brace(void **state)
 	refuse("{cycles}:uq", PFMLIB_ERR_ATTR, 10, 11);
 	refuse("{cycles}::u", PFMLIB_ERR_ATTR, 9, 10);
 	refuse("{cycles} u", PFMLIB_ERR_ATTR, 8, 9);
-	parse_event_text("{cycles}:WDSWDSWDSWDSWDSWDSWDSu", 1);       /* letters of the group need no room */
-	refuse("{cycles}:uuuuuuuuuuuuuuuu", PFMLIB_ERR_ATTR, 24, 25); /* those of events have some for fifteen */
+	parse_event_text("{cycles}:WDSWDSWDSWDSWDSWDSWDSu",
+	                 1); /* letters of the group need no room */
+	refuse("{cycles}:uuuuuuuuuuuuuuuu", PFMLIB_ERR_ATTR, 24,
+	       25); /* those of events have some for fifteen */
 }
 
-/* ---- groups --------------------------------------------------------------------------------------------------------------- */
+/* ---- groups
+ * ---------------------------------------------------------------------------------------------------------------
+ */
 
 static void texts_that_are_no_list(void **state)
 {
@@ -187,7 +201,8 @@ static void texts_that_are_no_list(void **state)
 	refuse("", PFMLIB_ERR_NOTFOUND, 0, 0);
 }
 
-/* Members that are named again, whatever is between them; names of few letters, of which many look alike; as many as there may be. */
+/* Members that are named again, whatever is between them; names of few letters, of which many look
+ * alike; as many as there may be. */
 static void sets(void **state)
 {
 	char many[4096];
@@ -243,7 +258,8 @@ static void one_that_keeps_others_out(void **state)
 	snprintf(text, sizeof(text), "{%s,%s}", alone, other);
 	refuse(text, PFMLIB_ERR_NOASSIGN, 1, sizeof(alone));
 	snprintf(text, sizeof(text), "{%s,%s}", other, alone);
-	refuse(text, PFMLIB_ERR_NOASSIGN, 1 + sizeof(other), (uint32_t)(sizeof(other) + sizeof(alone)));
+	refuse(text, PFMLIB_ERR_NOASSIGN, 1 + sizeof(other),
+	       (uint32_t)(sizeof(other) + sizeof(alone)));
 	snprintf(text, sizeof(text), "{%s,%s}:W", other, alone);
 	parse_event_text(text, 2);
 	assert_true(asked(0)->group == 0 && asked(1)->group == 1);
@@ -252,14 +268,17 @@ static void one_that_keeps_others_out(void **state)
 	assert_true(asked(0)->group == 0 && asked(1)->group == 0);
 	snprintf(text, sizeof(text), "{%s,page-faults}", alone); /* on no PMU at all */
 	parse_event_text(text, 2);
-	/* The kernel's own events are counted on that core, too; those of the other type of core are not. */
+	/* The kernel's own events are counted on that core, too; those of the other type of core
+	 * are not. */
 	snprintf(text, sizeof(text), "{branches,%s}", alone);
 	refuse(text, PFMLIB_ERR_NOASSIGN, 10, 9 + sizeof(alone));
 	snprintf(text, sizeof(text), "{cpu_atom/cache-misses/,%s}", alone);
 	parse_event_text(text, 2);
 }
 
-/* ---- types of cores ---------------------------------------------------------------------------------------------------------- */
+/* ---- types of cores
+ * ----------------------------------------------------------------------------------------------------------
+ */
 
 static void on_each_type(void **state)
 {
@@ -268,13 +287,16 @@ static void on_each_type(void **state)
 	parse_event_text("cycles", 2);
 	for (unsigned i = 0; i < 2; i++) {
 		assert_ptr_equal(asked(i)->kernel_pmu, opening.core_pmus[i]);
-		assert_true(asked(i)->attr.config >> 32 == (uint64_t)opening.core_pmus[i]->instance_types[0]);
+		assert_true(asked(i)->attr.config >> 32 ==
+		            (uint64_t)opening.core_pmus[i]->instance_types[0]);
 		assert_int_equal(asked(i)->group, i);
-		assert_true(asked(i)->sibling_set && asked(i)->sibling_set == asked(0)->sibling_set);
+		assert_true(asked(i)->sibling_set &&
+		            asked(i)->sibling_set == asked(0)->sibling_set);
 		assert_true(!asked(i)->lacks_core_types && !asked(i)->missing_core);
 	}
 	assert_int_equal(pfmi_session_add_text(&opening, "instructions"), PFMLIB_SUCCESS);
-	assert_true(asked(2)->sibling_set == asked(3)->sibling_set && asked(2)->sibling_set != asked(0)->sibling_set);
+	assert_true(asked(2)->sibling_set == asked(3)->sibling_set &&
+	            asked(2)->sibling_set != asked(0)->sibling_set);
 	/* A name of the kernel's that only one has. */
 	parse_event_text("slots", 1);
 	assert_string_equal(asked(0)->kernel_pmu->name, "cpu_core");
@@ -286,7 +308,8 @@ static void on_each_type(void **state)
 	/* Where somebody says which, nobody is missed. */
 	parse_event_text("cpu_atom/mem-stores/", 1);
 	assert_string_equal(asked(0)->kernel_pmu->name, "cpu_atom");
-	assert_true(asked(0)->lacks_core_types && !asked(0)->missing_core && !asked(0)->sibling_set);
+	assert_true(asked(0)->lacks_core_types && !asked(0)->missing_core &&
+	            !asked(0)->sibling_set);
 	parse_event_text(BIG "L2_RQSTS.MISS", 1);
 	assert_string_equal(asked(0)->kernel_pmu->name, "cpu_core");
 	parse_event_text("page-faults", 1);
@@ -295,7 +318,8 @@ static void on_each_type(void **state)
 	assert_false(asked(0)->lacks_core_types);
 }
 
-/* A group is one group on each type that has any of it; what belongs to none goes with the first. */
+/* A group is one group on each type that has any of it; what belongs to none goes with the first.
+ */
 static void groups_on_each_type(void **state)
 {
 	(void)state;
@@ -306,7 +330,8 @@ static void groups_on_each_type(void **state)
 	assert_string_equal(asked(1)->name, "page-faults");
 	assert_string_equal(asked(2)->name, "cycles");
 	assert_string_equal(asked(3)->name, "slots");
-	assert_true(asked(0)->group == 0 && asked(1)->group == 0 && asked(2)->group == 1 && asked(3)->group == 1);
+	assert_true(asked(0)->group == 0 && asked(1)->group == 0 && asked(2)->group == 1 &&
+	            asked(3)->group == 1);
 	assert_int_equal(asked(0)->sibling_set, asked(2)->sibling_set);
 	parse_event_text("{page-faults,slots}", 2);
 	assert_true(asked(0)->group == 0 && asked(1)->group == 0);
@@ -314,7 +339,9 @@ static void groups_on_each_type(void **state)
 	assert_true(asked(0)->group == 0 && asked(1)->group == 0 && opening.session->n_groups == 1);
 }
 
-/* ---- samples ------------------------------------------------------------------------------------------------------------------ */
+/* ---- samples
+ * ------------------------------------------------------------------------------------------------------------------
+ */
 
 static void terms_of_samples(void **state)
 {
@@ -327,18 +354,23 @@ static void terms_of_samples(void **state)
 	begin_text();
 	opening.session->sampling = &sampling;
 	assert_int_equal(pfmi_session_add_text(&opening, "cycles:period=5"), PFMLIB_SUCCESS);
-	assert_int_equal(pfmi_session_add_text(&opening, "{cycles,cpu/instructions,freq=7/}:u"), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_session_add_text(&opening, "{cycles,cpu/instructions,freq=7/}:u"),
+	                 PFMLIB_SUCCESS);
 	assert_int_equal(pfmi_session_add_text(&opening, "cycles:period=9:uD"), PFMLIB_SUCCESS);
 	assert_true(asked(0)->period == 5 && asked(0)->freq == 0);
 	assert_true(asked(1)->period == 0 && asked(2)->freq == 7);
-	assert_true(asked(3)->period == 9 && asked(3)->attr.pinned && asked(3)->attr.exclude_kernel);
+	assert_true(asked(3)->period == 9 && asked(3)->attr.pinned &&
+	            asked(3)->attr.exclude_kernel);
 	error = (pfm_error_t){ .size = sizeof(error) };
-	assert_int_equal(pfmi_session_add_text(&opening, "{cycles,instructions:period=0}"), PFMLIB_ERR_ATTR_VAL);
+	assert_int_equal(pfmi_session_add_text(&opening, "{cycles,instructions:period=0}"),
+	                 PFMLIB_ERR_ATTR_VAL);
 	assert_int_equal(error.start, 21);
 	assert_int_equal(error.end, 29);
 }
 
 #define CASE(NAME) cmocka_unit_test_teardown(NAME, end)
 
-UNIT(session_event_list, CASE(cores), CASE(letters), CASE(letters_behind_a_brace), CASE(texts_that_are_no_list), CASE(sets),
-     CASE(groups_are_numbered), CASE(one_that_keeps_others_out), CASE(on_each_type), CASE(groups_on_each_type), CASE(terms_of_samples));
+UNIT(session_event_list, CASE(cores), CASE(letters), CASE(letters_behind_a_brace),
+     CASE(texts_that_are_no_list), CASE(sets), CASE(groups_are_numbered),
+     CASE(one_that_keeps_others_out), CASE(on_each_type), CASE(groups_on_each_type),
+     CASE(terms_of_samples));

@@ -41,7 +41,8 @@ static void who_keeps_whom_out(void **state)
 			fail_msg("%s", rows[i].other);
 		assert_false(pfmi_session_has_exclusive_conflict(&other, &other));
 		if (strcmp(rows[i].other, BIG "L2_RQSTS.MISS") == 0)
-			assert_false(pfmi_session_has_exclusive_conflict(&other, &alone)); /* it is the other one's rule */
+			assert_false(pfmi_session_has_exclusive_conflict(
+				&other, &alone)); /* it is the other one's rule */
 	}
 }
 
@@ -54,7 +55,8 @@ static void expect_exclusive(const char *marks)
 			fail_msg("count %u of %s", i, marks);
 }
 
-/* The whole group of one that must be alone takes turns with another group that it keeps out; with its own it does not. */
+/* The whole group of one that must be alone takes turns with another group that it keeps out; with
+ * its own it does not. */
 static void turns(void **state)
 {
 	(void)state;

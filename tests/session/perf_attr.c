@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Encodings in the kernel's own structure: each member where it belongs, and what was not asked about left alone. */
+/* Encodings in the kernel's own structure: each member where it belongs, and what was not asked
+ * about left alone. */
 #include "units.h"
 #include <perfmon/perf_attr.h>
 #include "session/perf_event_internal.h"
@@ -11,19 +12,25 @@ static void fill(union perf_attr_buffer *to, const pfm_attr_t *from, size_t room
 
 static void words(void **state)
 {
-	const pfm_attr_t from = { .type = 0x80000004, .config = UINT64_MAX - 1, .config1 = 0x123456789abcdef0, .config2 = 0xfedcba9876543210 };
+	const pfm_attr_t from = { .type = 0x80000004,
+		                  .config = UINT64_MAX - 1,
+		                  .config1 = 0x123456789abcdef0,
+		                  .config2 = 0xfedcba9876543210 };
 	union perf_attr_buffer a = { .words = { 0 } };
 
 	(void)state;
 	fill(&a, &from, sizeof(a), PFMLIB_SUCCESS);
 	assert_int_equal(a.attr.type, 0x80000004);
 	assert_int_equal(a.attr.size, sizeof(a.attr));
-	/* Their places in the kernel's ABI: config is the second word, config1 and config2 the eighth and ninth. */
-	assert_true(a.words[1] == from.config && a.words[7] == from.config1 && a.words[8] == from.config2);
+	/* Their places in the kernel's ABI: config is the second word, config1 and config2 the
+	 * eighth and ninth. */
+	assert_true(a.words[1] == from.config && a.words[7] == from.config1 &&
+	            a.words[8] == from.config2);
 	assert_true(a.attr.bp_type == 0);
 }
 
-/* The third word lies behind what older headers know: there must be room, and only then the struct is that long. */
+/* The third word lies behind what older headers know: there must be room, and only then the struct
+ * is that long. */
 static void third_word(void **state)
 {
 	const pfm_attr_t from = { .config3 = 0xaabbccdd11223344 };
@@ -48,8 +55,9 @@ static void room(void **state)
 		bool enough = size >= 80; /* the second size that the struct ever had */
 
 		fill(&a, &from, size, enough ? PFMLIB_SUCCESS : PFMLIB_ERR_FULL);
-		assert_int_equal(a.attr.size, !enough ? 0 : size < sizeof(a.attr) ? size
-		                                                                  : sizeof(a.attr));
+		assert_int_equal(a.attr.size, !enough                 ? 0
+		                              : size < sizeof(a.attr) ? size
+		                                                      : sizeof(a.attr));
 		assert_int_equal(a.attr.type, enough ? 4 : 0);
 	}
 }
@@ -57,7 +65,9 @@ static void room(void **state)
 /* Breakpoints: the kind is in a member of its own, beside an address and a length. */
 static void breakpoints(void **state)
 {
-	const pfm_attr_t from = { .type = PERF_TYPE_BREAKPOINT, .config = 3, .config1 = 0x7fff0000, .config2 = 8 };
+	const pfm_attr_t from = {
+		.type = PERF_TYPE_BREAKPOINT, .config = 3, .config1 = 0x7fff0000, .config2 = 8
+	};
 	union perf_attr_buffer a = { .words = { 0 } };
 
 	(void)state;
@@ -66,7 +76,8 @@ static void breakpoints(void **state)
 	assert_true(a.attr.bp_type == 3 && a.attr.bp_addr == 0x7fff0000 && a.attr.bp_len == 8);
 }
 
-/* Levels are as the text says; the other switches go on where it says so and stay where it does not. */
+/* Levels are as the text says; the other switches go on where it says so and stay where it does
+ * not. */
 static void switches(void **state)
 {
 	(void)state;
@@ -83,7 +94,8 @@ static void switches(void **state)
 			union perf_attr_buffer a = { .words = { 0 } };
 
 			a.attr.exclude_user = a.attr.exclude_kernel = a.attr.exclude_hv = had & 1u;
-			a.attr.exclude_idle = a.attr.exclude_host = a.attr.exclude_guest = a.attr.pinned = had & 1u;
+			a.attr.exclude_idle = a.attr.exclude_host = a.attr.exclude_guest =
+				a.attr.pinned = had & 1u;
 			a.attr.inherit = had & 1u;
 			a.attr.precise_ip = 1;
 			fill(&a, &from, sizeof(a.attr), PFMLIB_SUCCESS);
@@ -99,37 +111,46 @@ static void switches(void **state)
 		}
 }
 
-/* What the public call refuses: encodings of nothing, of what the kernel cannot count, of other machines' processors. */
+/* What the public call refuses: encodings of nothing, of what the kernel cannot count, of other
+ * machines' processors. */
 static void refusals(void **state)
 {
-	pfm_ctx_options_t options = { .size = sizeof(options), .flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES };
+	pfm_ctx_options_t options = { .size = sizeof(options),
+		                      .flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES };
 	struct perf_event_attr attr = { 0 };
 	pfm_encoding_t e = PFM_INIT(e);
 	pfm_ctx_t *ctx;
 
 	(void)state;
 	assert_int_equal(pfm_open_context(&ctx, &options, NULL), PFMLIB_SUCCESS);
-	assert_int_equal(pfm_encode_event(ctx, "software::page-faults", 0, &e, NULL), PFMLIB_SUCCESS);
-	assert_int_equal(pfm_fill_perf_event_attr(ctx, NULL, &attr, sizeof(attr)), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_encode_event(ctx, "software::page-faults", 0, &e, NULL),
+	                 PFMLIB_SUCCESS);
+	assert_int_equal(pfm_fill_perf_event_attr(ctx, NULL, &attr, sizeof(attr)),
+	                 PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_fill_perf_event_attr(ctx, &e, NULL, sizeof(attr)), PFMLIB_ERR_INVAL);
 	for (int pmu = -2; pmu < 0; pmu++) {
 		pfm_encoding_t none = e;
 
 		none.pmu = pmu;
-		assert_int_equal(pfm_fill_perf_event_attr(ctx, &none, &attr, sizeof(attr)), PFMLIB_ERR_INVAL);
+		assert_int_equal(pfm_fill_perf_event_attr(ctx, &none, &attr, sizeof(attr)),
+		                 PFMLIB_ERR_INVAL);
 	}
 	e.pmu = INT32_MAX;
 	assert_int_equal(pfm_fill_perf_event_attr(ctx, &e, &attr, sizeof(attr)), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_encode_event(ctx, "coreduo::Instr_Ret", 0, &e, NULL), PFMLIB_SUCCESS);
 	assert_int_equal(pfm_fill_perf_event_attr(ctx, &e, &attr, sizeof(attr)), PFMLIB_ERR_NOPMU);
 	e.attr.expressible = 0;
-	assert_int_equal(pfm_fill_perf_event_attr(ctx, &e, &attr, sizeof(attr)), PFMLIB_ERR_NOTSUPP);
+	assert_int_equal(pfm_fill_perf_event_attr(ctx, &e, &attr, sizeof(attr)),
+	                 PFMLIB_ERR_NOTSUPP);
 	assert_true(attr.size == 0 && attr.type == 0 && attr.config == 0);
 	pfm_close_context(ctx);
 	assert_int_equal(pfm_encode_perf_attr(NULL, 0, &attr, NULL, NULL), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_encode_perf_attr("page-faults", 0, NULL, NULL, NULL), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_encode_perf_attr("page-faults", -1, &attr, NULL, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_encode_perf_attr("page-faults", 0, NULL, NULL, NULL),
+	                 PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_encode_perf_attr("page-faults", -1, &attr, NULL, NULL),
+	                 PFMLIB_ERR_INVAL);
 }
 
-UNIT(session_perf_attr, cmocka_unit_test(words), cmocka_unit_test(third_word), cmocka_unit_test(room), cmocka_unit_test(breakpoints),
-     cmocka_unit_test(switches), cmocka_unit_test(refusals));
+UNIT(session_perf_attr, cmocka_unit_test(words), cmocka_unit_test(third_word),
+     cmocka_unit_test(room), cmocka_unit_test(breakpoints), cmocka_unit_test(switches),
+     cmocka_unit_test(refusals));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Why the kernel refused, asked of one event without a session around it: each error number, under every circumstance that changes what it
- * means, beside a kernel that takes the event again where the test says so. Nothing stays open of all that asking. */
+/* Why the kernel refused, asked of one event without a session around it: each error number, under
+ * every circumstance that changes what it means, beside a kernel that takes the event again where
+ * the test says so. Nothing stays open of all that asking. */
 #include "units.h"
 #include <errno.h>
 #include "session/perf_event_internal.h"
@@ -29,8 +30,10 @@ static int decide(struct fake *f, const struct perf_event_attr *a, int pid, int 
 
 static struct table *new_format(void)
 {
-	const struct bitrange code = { .width = 8 }, umask = { .lsb = 8, .width = 8 }, ldlat = { .config_word = 1, .width = 16 },
-			      whole = { .width = 64 }, whole2 = { .config_word = 2, .width = 64 }, split[] = { { .lsb = 32, .width = 4 }, { .lsb = 40, .width = 2 } };
+	const struct bitrange code = { .width = 8 }, umask = { .lsb = 8, .width = 8 },
+			      ldlat = { .config_word = 1, .width = 16 }, whole = { .width = 64 },
+			      whole2 = { .config_word = 2, .width = 64 },
+			      split[] = { { .lsb = 32, .width = 4 }, { .lsb = 40, .width = 2 } };
 	struct table_builder b;
 
 	pfmi_table_begin(&b);
@@ -41,7 +44,8 @@ static struct table *new_format(void)
 	pfmi_table_add_field(&b, "split", KEY_NONE, split, 2);
 	pfmi_table_add_field(&b, "config", KEY_CONFIG, &whole, 1);
 	pfmi_table_add_field(&b, "config2", KEY_NONE, &whole2, 1);
-	pfmi_table_add_field(&b, "late", KEY_NONE, &(struct bitrange){ .config_word = 3, .lsb = 4, .width = 8 }, 1);
+	pfmi_table_add_field(&b, "late", KEY_NONE,
+	                     &(struct bitrange){ .config_word = 3, .lsb = 4, .width = 8 }, 1);
 	pfmi_table_add_text_field(&b, KEY_UNIT);
 	return pfmi_table_finish(&b);
 }
@@ -59,7 +63,9 @@ static int begin(void **state)
 	if (!format || !s || !ctx)
 		return -1;
 	memset(counts, 0, sizeof(counts));
-	part = (struct kernel_event){ .fd = -1, .leader = -1, .time_reference = -1, .pid = 0, .cpu = -1 };
+	part = (struct kernel_event){
+		.fd = -1, .leader = -1, .time_reference = -1, .pid = 0, .cpu = -1
+	};
 	perf = (struct perf_state){ .events = &part, .n_events = 7, .cgroup_fd = -1 };
 	pmu = (struct kernel_pmu){ .name = "cpu", .is_core = true, .table = format };
 	kernel = (struct kernel_info){ .n_pmus = 1, .pmus = &pmu };
@@ -71,7 +77,9 @@ static int begin(void **state)
 	s->backend_state = &perf;
 	counts[0].config.event.table = format;
 	counts[0].config.kernel_pmu = &pmu;
-	counts[0].config.attr = (pfm_attr_t){ .type = PERF_TYPE_RAW, .config = 0x1cd, .type_known = 1, .expressible = 1 };
+	counts[0].config.attr = (pfm_attr_t){
+		.type = PERF_TYPE_RAW, .config = 0x1cd, .type_known = 1, .expressible = 1
+	};
 	return 0;
 }
 
@@ -100,8 +108,10 @@ static void expect(int group, int err, pfm_cause_t cause, const char *piece)
 	const struct count_status *told = &counts[0].status;
 
 	diagnose(group, err);
-	if (told->cause != cause || told->reason_cause != cause || (!strstr(told->reason, piece) && !strstr(told->remedy, piece)))
-		fail_msg("error %d is %s: %s (%s), not: %s", err, pfm_cause_name(told->cause), told->reason, told->remedy, piece);
+	if (told->cause != cause || told->reason_cause != cause ||
+	    (!strstr(told->reason, piece) && !strstr(told->remedy, piece)))
+		fail_msg("error %d is %s: %s (%s), not: %s", err, pfm_cause_name(told->cause),
+		         told->reason, told->remedy, piece);
 }
 
 static bool everything(const struct perf_event_attr *a, int pid, int cpu, int group)
@@ -113,14 +123,16 @@ static bool everything(const struct perf_event_attr *a, int pid, int cpu, int gr
 	return true;
 }
 
-/* ---- numbers that mean one thing ----------------------------------------------------------------------------------- */
+/* ---- numbers that mean one thing
+ * ----------------------------------------------------------------------------------- */
 
 static void plain_numbers(void **state)
 {
 	(void)state;
 	part.cpu = 3;
 	part.pid = 42;
-	expect(-1, ENODEV, PFM_CAUSE_NO_CPU, "CPU 3 has been switched off or cpu does not serve it");
+	expect(-1, ENODEV, PFM_CAUSE_NO_CPU,
+	       "CPU 3 has been switched off or cpu does not serve it");
 	expect(-1, ESRCH, PFM_CAUSE_NO_PROCESS, "process 42 does not exist");
 	expect(-1, ENOMEM, PFM_CAUSE_MEMORY, "no memory");
 	expect(-1, EAGAIN, PFM_CAUSE_MEMORY, "no memory");
@@ -135,10 +147,13 @@ static void open_files(void **state)
 {
 	(void)state;
 	expect(-1, EMFILE, PFM_CAUSE_FILES, "no more files can be opened");
-	fake_file(&fake, "/proc/self/limits", "Limit  Soft  Hard  Units\nMax processes  99  99  x\nMax open files  1024   4096  files");
+	fake_file(&fake, "/proc/self/limits",
+	          "Limit  Soft  Hard  Units\nMax processes  99  99  x\nMax open files  1024   4096 "
+	          " files");
 	expect(-1, EMFILE, PFM_CAUSE_FILES, "may have 1024 files open, and the session needs 7:");
 	expect(-1, ENFILE, PFM_CAUSE_FILES, "the system has no more open files");
-	fake_file(&fake, "/proc/self/limits", "Max open files            unlimited            unlimited            files");
+	fake_file(&fake, "/proc/self/limits",
+	          "Max open files            unlimited            unlimited            files");
 	expect(-1, EMFILE, PFM_CAUSE_FILES, "no more files can be opened");
 	fake_file(&fake, "/proc/self/limits", "nothing of files");
 	expect(-1, EMFILE, PFM_CAUSE_FILES, "no more files can be opened");
@@ -158,23 +173,27 @@ static void counters_in_use(void **state)
 	expect(-1, EBUSY, PFM_CAUSE_BUSY, "somebody else holds");
 }
 
-/* ---- what is not there --------------------------------------------------------------------------------------------- */
+/* ---- what is not there
+ * --------------------------------------------------------------------------------------------- */
 
 static void no_such_event(void **state)
 {
 	static const int errors[] = { ENOENT, ENXIO, EOPNOTSUPP };
-	static const uint32_t of_the_core[] = { PERF_TYPE_HARDWARE, PERF_TYPE_HW_CACHE, PERF_TYPE_RAW };
+	static const uint32_t of_the_core[] = { PERF_TYPE_HARDWARE, PERF_TYPE_HW_CACHE,
+		                                PERF_TYPE_RAW };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(errors); i++) {
 		for (size_t k = 0; k < COUNT(of_the_core); k++) {
 			counts[0].config.attr.type = of_the_core[k];
 			pmu.is_core = true;
-			expect(-1, errors[i], PFM_CAUSE_NO_PMU, "the PMU of this processor has no event for it");
+			expect(-1, errors[i], PFM_CAUSE_NO_PMU,
+			       "the PMU of this processor has no event for it");
 			pmu.is_core = false;
 			expect(-1, errors[i], PFM_CAUSE_NO_PMU, "the kernel exports no PMU");
 			ctx->host.has_hypervisor = true;
-			expect(-1, errors[i], PFM_CAUSE_NO_PMU, "the hypervisor gives this virtual machine no PMU");
+			expect(-1, errors[i], PFM_CAUSE_NO_PMU,
+			       "the hypervisor gives this virtual machine no PMU");
 			ctx->host.has_hypervisor = false;
 			ctx->kernel = NULL;
 			expect(-1, errors[i], PFM_CAUSE_NO_PMU, "the kernel exports no PMU");
@@ -195,7 +214,9 @@ static void no_such_event(void **state)
 	}
 }
 
-/* ---- settings ------------------------------------------------------------------------------------------------------ */
+/* ---- settings
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 static struct perf_event_attr wanted; /* the bits that the kernel does not take */
 
@@ -204,10 +225,13 @@ static bool without_those(const struct perf_event_attr *a, int pid, int cpu, int
 	(void)pid;
 	(void)cpu;
 	(void)group;
-	return !(a->precise_ip & wanted.precise_ip) && !(a->exclude_kernel & wanted.exclude_kernel) && !(a->exclude_user & wanted.exclude_user) &&
-	       !(a->exclude_hv & wanted.exclude_hv) && !(a->exclude_idle & wanted.exclude_idle) && !(a->exclude_host & wanted.exclude_host) &&
-	       !(a->exclude_guest & wanted.exclude_guest) && !(a->pinned & wanted.pinned) && !(a->inherit & wanted.inherit) &&
-	       !(a->enable_on_exec & wanted.enable_on_exec);
+	return !(a->precise_ip & wanted.precise_ip) &&
+	       !(a->exclude_kernel & wanted.exclude_kernel) &&
+	       !(a->exclude_user & wanted.exclude_user) && !(a->exclude_hv & wanted.exclude_hv) &&
+	       !(a->exclude_idle & wanted.exclude_idle) &&
+	       !(a->exclude_host & wanted.exclude_host) &&
+	       !(a->exclude_guest & wanted.exclude_guest) && !(a->pinned & wanted.pinned) &&
+	       !(a->inherit & wanted.inherit) && !(a->enable_on_exec & wanted.enable_on_exec);
 }
 
 /* Everything is set; the kernel refuses one of it. */
@@ -234,7 +258,8 @@ static void one_setting_is_refused(void **state)
 	(void)state;
 	takes = without_those;
 	a->precise = 2;
-	a->exclude_user = a->exclude_kernel = a->exclude_hv = a->exclude_idle = a->exclude_host = a->exclude_guest = a->pinned = 1;
+	a->exclude_user = a->exclude_kernel = a->exclude_hv = a->exclude_idle = a->exclude_host =
+		a->exclude_guest = a->pinned = 1;
 	s->options.flags = PFM_SESSION_INHERIT | PFM_SESSION_ENABLE_ON_EXEC;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		wanted = rows[i].refused;
@@ -258,7 +283,8 @@ static struct {
 static bool without_bits(const struct perf_event_attr *a, int pid, int cpu, int group)
 {
 	const union perf_attr_buffer *all = (const union perf_attr_buffer *)(const void *)a;
-	const uint64_t words[4] = { a->config, a->config1, a->config2, a->size > 128 ? all->words[16] : 0 };
+	const uint64_t words[4] = { a->config, a->config1, a->config2,
+		                    a->size > 128 ? all->words[16] : 0 };
 
 	(void)pid;
 	(void)cpu;
@@ -279,7 +305,8 @@ static void one_field_is_refused(void **state)
 		{ 0, (uint64_t)1 << 40, "split=0x12 on cpu" },
 		{ 2, 8, "config2=0xc on cpu" },
 		{ 3, 0x20, "late=0xa on cpu" },
-		{ 1, 0x10000, "the kernel refuses config=0x102000001cd on cpu" }, /* not set: nobody is at fault */
+		{ 1, 0x10000, "the kernel refuses config=0x102000001cd on cpu" }, /* not set: nobody
+		                                                                     is at fault */
 	};
 	pfm_attr_t *a = &counts[0].config.attr;
 
@@ -306,7 +333,8 @@ static void bits_that_nobody_declared(void **state)
 
 	(void)state;
 	counts[0].config.attr.config = 0x4301cd;
-	expect(-1, EINVAL, PFM_CAUSE_ATTRIBUTE, "config=0x4301cd on cpu, whose format has no field for 0x430000 of it");
+	expect(-1, EINVAL, PFM_CAUSE_ATTRIBUTE,
+	       "config=0x4301cd on cpu, whose format has no field for 0x430000 of it");
 	counts[0].config.attr.config = (uint64_t)3 << 41 | 0xcd;
 	expect(-1, EINVAL, PFM_CAUSE_ATTRIBUTE, "no field for 0x40000000000 of it");
 	counts[0].config.attr.config = 0xffff;
@@ -324,7 +352,8 @@ static void bits_that_nobody_declared(void **state)
 	for (unsigned i = 0; i < 4; i++) {
 		const struct bitrange part_of_it = { .lsb = (uint8_t)(4 * i), .width = 4 };
 
-		pfmi_table_add_field(&b, (const char *const[]){ "a", "b", "c", "d" }[i], KEY_NONE, &part_of_it, 1);
+		pfmi_table_add_field(&b, (const char *const[]){ "a", "b", "c", "d" }[i], KEY_NONE,
+		                     &part_of_it, 1);
 	}
 	none = pfmi_table_finish(&b);
 	assert_non_null(none);
@@ -370,7 +399,9 @@ static void breakpoints(void **state)
 	expect(-1, EINVAL, PFM_CAUSE_ATTRIBUTE, "cannot watch 8 bytes");
 }
 
-/* ---- control groups ------------------------------------------------------------------------------------------------ */
+/* ---- control groups
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static bool everybody(const struct perf_event_attr *a, int pid, int cpu, int group)
 {
@@ -394,9 +425,11 @@ static void no_control_group(void **state)
 	perf.cgroup_fd = 7;
 	for (size_t i = 0; i < COUNT(errors); i++) {
 		takes = everybody;
-		expect(-1, errors[i], PFM_CAUSE_ATTRIBUTE, "the folder is not a control group, or its hierarchy lacks perf_event");
+		expect(-1, errors[i], PFM_CAUSE_ATTRIBUTE,
+		       "the folder is not a control group, or its hierarchy lacks perf_event");
 		takes = nobody;
-		expect(-1, errors[i], i ? PFM_CAUSE_OTHER : PFM_CAUSE_NO_KERNEL, i ? "error number" : "no such software event");
+		expect(-1, errors[i], i ? PFM_CAUSE_OTHER : PFM_CAUSE_NO_KERNEL,
+		       i ? "error number" : "no such software event");
 	}
 	takes = everybody;
 	expect(-1, ENXIO, PFM_CAUSE_NO_KERNEL, "no such software event");
@@ -407,7 +440,9 @@ static void no_control_group(void **state)
 	expect(-1, ENOENT, PFM_CAUSE_NO_KERNEL, "no such software event");
 }
 
-/* ---- groups -------------------------------------------------------------------------------------------------------- */
+/* ---- groups
+ * --------------------------------------------------------------------------------------------------------
+ */
 
 static bool alone(const struct perf_event_attr *a, int pid, int cpu, int group)
 {
@@ -443,13 +478,15 @@ static void groups(void **state)
 	assert_non_null(strstr(counts[0].status.reason, "cpu is counted at other places"));
 }
 
-/* ---- permission ---------------------------------------------------------------------------------------------------- */
+/* ---- permission
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 /* Linux permits a process to count itself in user mode, whatever the event. */
 static bool own_user_mode(const struct perf_event_attr *a, int pid, int cpu, int group)
 {
-	return a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_DUMMY && a->exclude_kernel && a->exclude_hv && pid == 0 &&
-	       cpu == -1 && group == -1;
+	return a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_DUMMY &&
+	       a->exclude_kernel && a->exclude_hv && pid == 0 && cpu == -1 && group == -1;
 }
 
 static void expect_denied(const char *level, const char *piece)
@@ -464,7 +501,9 @@ static void expect_denied(const char *level, const char *piece)
 
 static void a_level_that_cannot_be_read(void **state)
 {
-	static const char *const levels[] = { NULL, "", "2x", "very", "100", "-100", "99999999999999999999" };
+	static const char *const levels[] = {
+		NULL, "", "2x", "very", "100", "-100", "99999999999999999999"
+	};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(levels); i++)
@@ -494,16 +533,19 @@ static void this_is_not_permitted(void **state)
 	takes = own_user_mode;
 	part.pid = -1;
 	part.cpu = 0;
-	expect_denied("1", "perf_event_paranoid is 1: counting everything on a CPU needs 0 or lower");
+	expect_denied("1",
+	              "perf_event_paranoid is 1: counting everything on a CPU needs 0 or lower");
 	a->attr.exclude_kernel = 1;
 	expect_denied("0", "although perf_event_paranoid is 0");
 	part.pid = 0;
 	part.cpu = -1;
-	expect_denied("2", "although perf_event_paranoid is 2"); /* the kernel is left out: nothing tells why */
+	expect_denied("2", "although perf_event_paranoid is 2"); /* the kernel is left out: nothing
+	                                                            tells why */
 	a->attr.exclude_kernel = 0;
 	expect_denied("2", "perf_event_paranoid is 2: counting the kernel needs 1 or lower");
 	a->has_default_levels = true;
-	expect_denied("2", "perf_event_paranoid is 2: this event happens in the kernel or cannot leave it out");
+	expect_denied("2", "perf_event_paranoid is 2: this event happens in the kernel or cannot "
+	                   "leave it out");
 	expect_denied("1", "although perf_event_paranoid is 1");
 	part.pid = 42;
 	expect_denied("1", "process 42 belongs to another user");
@@ -514,11 +556,13 @@ static void this_is_not_permitted(void **state)
 	expect_denied("1", "process 42 belongs to another user");
 }
 
-/* A driver that says EPERM of events it does not have: others are permitted at the same place and levels. */
+/* A driver that says EPERM of events it does not have: others are permitted at the same place and
+ * levels. */
 static bool dummy_there(const struct perf_event_attr *a, int pid, int cpu, int group)
 {
-	return a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_DUMMY && !a->config1 && !a->config2 && !a->precise_ip &&
-	       pid == 0 && cpu == 3 && group == -1 && a->exclude_user && !a->exclude_kernel;
+	return a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_DUMMY && !a->config1 &&
+	       !a->config2 && !a->precise_ip && pid == 0 && cpu == 3 && group == -1 &&
+	       a->exclude_user && !a->exclude_kernel;
 }
 
 static void events_that_a_driver_denies(void **state)
@@ -529,7 +573,12 @@ static void events_that_a_driver_denies(void **state)
 	takes = dummy_there;
 	part.cpu = 3;
 	fake_file(&fake, PARANOID, "1");
-	*a = (pfm_attr_t){ .type = PERF_TYPE_HARDWARE, .config = 7, .config1 = 1, .config2 = 2, .precise = 1, .exclude_user = 1 };
+	*a = (pfm_attr_t){ .type = PERF_TYPE_HARDWARE,
+		           .config = 7,
+		           .config1 = 1,
+		           .config2 = 2,
+		           .precise = 1,
+		           .exclude_user = 1 };
 	expect(-1, EPERM, PFM_CAUSE_NO_PMU, "the PMU of this processor has no such event");
 	expect(-1, EACCES, PFM_CAUSE_PERMISSION, "perf_event_paranoid is 1");
 	a->type = PERF_TYPE_HW_CACHE;
@@ -541,7 +590,9 @@ static void events_that_a_driver_denies(void **state)
 	expect(-1, EPERM, PFM_CAUSE_PERMISSION, "perf_event_paranoid is 1");
 }
 
-/* ---- names --------------------------------------------------------------------------------------------------------- */
+/* ---- names
+ * ---------------------------------------------------------------------------------------------------------
+ */
 
 static void who_refuses(void **state)
 {
@@ -562,7 +613,8 @@ static void who_refuses(void **state)
 
 #define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, begin, end)
 
-UNIT(session_perf_diagnose, CASE(plain_numbers), CASE(open_files), CASE(counters_in_use), CASE(no_such_event),
-     CASE(one_setting_is_refused), CASE(one_field_is_refused), CASE(bits_that_nobody_declared), CASE(the_kernels_own_events),
-     CASE(breakpoints), CASE(groups), CASE(no_control_group), CASE(a_level_that_cannot_be_read), CASE(is_counting_forbidden),
+UNIT(session_perf_diagnose, CASE(plain_numbers), CASE(open_files), CASE(counters_in_use),
+     CASE(no_such_event), CASE(one_setting_is_refused), CASE(one_field_is_refused),
+     CASE(bits_that_nobody_declared), CASE(the_kernels_own_events), CASE(breakpoints), CASE(groups),
+     CASE(no_control_group), CASE(a_level_that_cannot_be_read), CASE(is_counting_forbidden),
      CASE(this_is_not_permitted), CASE(events_that_a_driver_denies), CASE(who_refuses));

@@ -4,7 +4,9 @@
 #include <errno.h>
 #include "fake_session.h"
 
-/* ---- attributes ------------------------------------------------------------------------------------------------------- */
+/* ---- attributes
+ * -------------------------------------------------------------------------------------------------------
+ */
 
 static struct pfm_session *made;
 static struct session_count list[3];
@@ -25,7 +27,9 @@ static int make(void **state)
 	perf = (struct perf_state){ .events = parts };
 	for (unsigned i = 0; i < COUNT(list); i++) {
 		list[i].config.group = i;
-		list[i].config.attr = (pfm_attr_t){ .type = PERF_TYPE_RAW, .config = 5, .config1 = 6, .exclude_user = 1 };
+		list[i].config.attr = (pfm_attr_t){
+			.type = PERF_TYPE_RAW, .config = 5, .config1 = 6, .exclude_user = 1
+		};
 		list[i].kernel_state.first_event = i;
 		parts[i] = (struct kernel_event){ .fd = -1, .cpu = -1 };
 	}
@@ -56,7 +60,8 @@ static bool reads_group(unsigned i)
 {
 	uint64_t format = attr_of(i, true).read_format;
 
-	assert_int_equal(format & ~(uint64_t)PERF_FORMAT_GROUP, PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING);
+	assert_int_equal(format & ~(uint64_t)PERF_FORMAT_GROUP,
+	                 PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING);
 	return format & PERF_FORMAT_GROUP;
 }
 
@@ -87,7 +92,8 @@ static void leaders_and_members(void **state)
 	made->options.flags = PFM_SESSION_INHERIT | PFM_SESSION_ENABLE_ON_EXEC;
 	a = attr_of(0, true);
 	assert_true(a.disabled && a.pinned && a.exclusive && a.enable_on_exec && a.inherit);
-	assert_true(a.type == PERF_TYPE_RAW && a.config == 5 && a.config1 == 6 && a.exclude_user && !a.exclude_kernel);
+	assert_true(a.type == PERF_TYPE_RAW && a.config == 5 && a.config1 == 6 && a.exclude_user &&
+	            !a.exclude_kernel);
 	a = attr_of(0, false);
 	assert_true(!a.disabled && !a.pinned && !a.exclusive && !a.enable_on_exec && a.inherit);
 	parts[0].pid = -1;
@@ -124,7 +130,8 @@ static void boxes_and_wishes(void **state)
 
 static void what_happens_in_the_kernel_alone(void **state)
 {
-	static const uint64_t alone[] = { PERF_COUNT_SW_CONTEXT_SWITCHES, PERF_COUNT_SW_CPU_MIGRATIONS, 10, 11 };
+	static const uint64_t alone[] = { PERF_COUNT_SW_CONTEXT_SWITCHES,
+		                          PERF_COUNT_SW_CPU_MIGRATIONS, 10, 11 };
 
 	(void)state;
 	for (uint64_t config = 0; config < 100; config++) {
@@ -145,12 +152,15 @@ static void what_happens_in_the_kernel_alone(void **state)
 	}
 }
 
-/* ---- calls ------------------------------------------------------------------------------------------------------------- */
+/* ---- calls
+ * -------------------------------------------------------------------------------------------------------------
+ */
 
 static unsigned tries;
 static int answer;
 
-static int interrupted(const struct sys *sys, struct perf_event_attr *a, int pid, int cpu, int group, unsigned long flags)
+static int interrupted(const struct sys *sys, struct perf_event_attr *a, int pid, int cpu,
+                       int group, unsigned long flags)
 {
 	(void)sys;
 	assert_true(a->config == 5 && pid == 42 && cpu == 3 && group == 9);
@@ -174,7 +184,8 @@ static void signals(void **state)
 static int refuse_all(struct fake *f, const struct perf_event_attr *a, int pid, int cpu, int group)
 {
 	/* The one question everybody may ask: of oneself, in user mode, stopped. */
-	assert_true(a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_DUMMY && a->disabled && a->exclude_kernel && a->exclude_hv);
+	assert_true(a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_DUMMY &&
+	            a->disabled && a->exclude_kernel && a->exclude_hv);
 	assert_true(pid == 0 && cpu == -1 && group == -1);
 	return -f->number;
 }
@@ -226,7 +237,8 @@ static void a_control_group_at_descriptor_0(void **state)
 
 	(void)state;
 	make_machine("uncore");
-	fake.sys.close(&fake.sys, fake.sys.perf_event_open(&fake.sys, &none, 0, -1, -1, 0)); /* no event has it */
+	fake.sys.close(&fake.sys, fake.sys.perf_event_open(&fake.sys, &none, 0, -1, -1,
+	                                                   0)); /* no event has it */
 	before = ctx->sys;
 	ctx->sys.open = open_at_0;
 	ctx->sys.close = close_at_0;
@@ -254,16 +266,20 @@ static void control_groups(void **state)
 	for (unsigned i = 0; i < fake.n_events; i++)
 		if (fake.events[i].used)
 			n[fake.events[i].a.attr.config == PERF_COUNT_SW_DUMMY] +=
-				fake.events[i].pid == folder && fake.events[i].flags == (PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC);
+				fake.events[i].pid == folder &&
+				fake.events[i].flags ==
+					(PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC);
 	/* Each with its CPU's witness. */
-	assert_true(n[0] == is_about(0).n_kernel_events && n[1] == 0 && fake_open_events(&fake) == 2 * n[0]);
+	assert_true(n[0] == is_about(0).n_kernel_events && n[1] == 0 &&
+	            fake_open_events(&fake) == 2 * n[0]);
 	/* The folder's descriptor is one of those that must not stay open. */
 	end_session();
 	/* A unit says itself which its CPUs are, where nobody knows which are on line. */
 	fake_file(&fake, "/sys/devices/system/cpu/online", "x");
 	must_open(TEXTS("uncore_imc/clockticks/"));
 	assert_int_equal(((const struct perf_state *)session->backend_state)->n_time_references, 0);
-	assert_true(is_about(0).n_kernel_events && fake_open_events(&fake) == is_about(0).n_kernel_events);
+	assert_true(is_about(0).n_kernel_events &&
+	            fake_open_events(&fake) == is_about(0).n_kernel_events);
 	end_session();
 	options.cgroup = "/sys/fs/cgroup/none";
 	assert_int_equal(open_texts(TEXTS("cycles")), PFMLIB_ERR_SYS);
@@ -298,14 +314,16 @@ static void a_control_groups_time_that_starts_with_the_kernel(void **state)
 	read_all();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	/* enabled <= CPUs x elapsed */
-	assert_true(counts[0].enabled && counts[0].enabled <= is_about(0).n_kernel_events * (uint64_t)2000000000);
+	assert_true(counts[0].enabled &&
+	            counts[0].enabled <= is_about(0).n_kernel_events * (uint64_t)2000000000);
 	end_session();
 }
 
 #define MADE(NAME)   cmocka_unit_test_setup_teardown(NAME, make, forget)
 #define OPENED(NAME) cmocka_unit_test_teardown(NAME, done)
 
-UNIT(session_perf_event, MADE(who_is_read_as_a_group), MADE(leaders_and_members), MADE(boxes_and_wishes),
-     cmocka_unit_test(what_happens_in_the_kernel_alone), cmocka_unit_test(signals), OPENED(is_there_such_a_call),
-     OPENED(control_groups), OPENED(a_control_group_at_descriptor_0),
+UNIT(session_perf_event, MADE(who_is_read_as_a_group), MADE(leaders_and_members),
+     MADE(boxes_and_wishes), cmocka_unit_test(what_happens_in_the_kernel_alone),
+     cmocka_unit_test(signals), OPENED(is_there_such_a_call), OPENED(control_groups),
+     OPENED(a_control_group_at_descriptor_0),
      OPENED(a_control_groups_time_that_starts_with_the_kernel));

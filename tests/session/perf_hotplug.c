@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* CPUs that come and go while what runs on them is counted: time that stands still, and lists that grow. */
+/* CPUs that come and go while what runs on them is counted: time that stands still, and lists that
+ * grow. */
 #include "units.h"
 #include <string.h>
 #include <linux/perf_event.h>
@@ -9,7 +10,8 @@
 #define ONLINE   "/sys/devices/system/cpu/online"
 #define POSSIBLE "/sys/devices/system/cpu/possible"
 
-static uint64_t on[8], groups_on[8]; /* for how long whoever runs on a CPU has been counted there, and a control group */
+static uint64_t on[8], groups_on[8]; /* for how long whoever runs on a CPU has been counted there,
+                                        and a control group */
 
 static void by_cpu(struct fake *f, struct fake_event *e)
 {
@@ -41,7 +43,8 @@ static void open_on(const char *online, const char *possible, const char *cpus, 
 
 static void expect_whole(unsigned i, bool whole)
 {
-	expect_count(i, whole ? PFM_QUALITY_EXACT : PFM_QUALITY_PARTIAL, whole ? PFM_CAUSE_NONE : PFM_CAUSE_NO_CPU);
+	expect_count(i, whole ? PFM_QUALITY_EXACT : PFM_QUALITY_PARTIAL,
+	             whole ? PFM_CAUSE_NONE : PFM_CAUSE_NO_CPU);
 	if (!whole)
 		expect_why(i, "came back");
 }
@@ -94,7 +97,9 @@ static void time_stands_still(void **state)
 		fake_file(&fake, ONLINE, rows[i / 4].online);
 		expect_now(rows[i / 4].whole);
 		pfmi_perf_check_hotplug(session);
-		assert_int_equal(((const struct perf_state *)session->backend_state)->hotplug.min_enabled_time, DUE);
+		assert_int_equal(((const struct perf_state *)session->backend_state)
+		                         ->hotplug.min_enabled_time,
+		                 DUE);
 		done(NULL);
 	}
 	/* It never had any, and others did. */
@@ -120,13 +125,15 @@ static void time_stands_still(void **state)
 	assert_true(counts[0].enabled < 5 * (uint64_t)SECOND);
 }
 
-/* What is lost stays lost, whatever is set to zero; other time than that between a start and a stop is nobody's. */
+/* What is lost stays lost, whatever is set to zero; other time than that between a start and a stop
+ * is nobody's. */
 static void only_time_that_was_counted(void **state)
 {
 	(void)state;
 	open_on("0-3", "0-3", "3", "cycles");
 	for (unsigned i = 0; i < 3; i++) {
-		assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS); /* for the second time */
+		assert_int_equal(pfm_start_session(session),
+		                 PFMLIB_SUCCESS); /* for the second time */
 		pass(SECOND);
 		assert_int_equal(pfm_stop_session(session), PFMLIB_SUCCESS);
 		fake.clock_ns += 60 * (uint64_t)SECOND;
@@ -243,5 +250,5 @@ static void control_group(void **state)
 
 #define CASE(NAME) cmocka_unit_test_teardown(NAME, done)
 
-UNIT(session_perf_hotplug, CASE(time_stands_still), CASE(only_time_that_was_counted), CASE(others_come), CASE(others_do_not_matter),
-     CASE(control_group));
+UNIT(session_perf_hotplug, CASE(time_stands_still), CASE(only_time_that_was_counted),
+     CASE(others_come), CASE(others_do_not_matter), CASE(control_group));

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening of kernel events: for any set of events that the kernel refuses, the rest is whole. Groups
- * know their members, no descriptor leaks, and members are closed before their leaders. */
+/* Opening of kernel events: for any set of events that the kernel refuses, the rest is whole.
+ * Groups know their members, no descriptor leaks, and members are closed before their leaders. */
 #include "units.h"
 #include <errno.h>
 #include "fake_session.h"
 
-/* ---- what stays open ------------------------------------------------------------------------------------------------------ */
+/* ---- what stays open
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 static uint64_t seed;
 static unsigned one_in; /* so many calls are refused */
@@ -13,8 +15,11 @@ static unsigned one_in; /* so many calls are refused */
 /* The same answer each time the same is asked. */
 static int refuse_some(struct fake *f, const struct perf_event_attr *a, int pid, int cpu, int group)
 {
-	static const int errors[] = { EINVAL, ENODEV, EBUSY, EACCES, ESRCH, ENOENT, EINVAL, ENODEV };
-	uint64_t hash = seed + a->config * 0x9e3779b97f4a7c15 + (uint64_t)(cpu + 2) * 0xc2b2ae3d27d4eb4f;
+	static const int errors[] = {
+		EINVAL, ENODEV, EBUSY, EACCES, ESRCH, ENOENT, EINVAL, ENODEV
+	};
+	uint64_t hash =
+		seed + a->config * 0x9e3779b97f4a7c15 + (uint64_t)(cpu + 2) * 0xc2b2ae3d27d4eb4f;
 
 	(void)f;
 	hash += (uint64_t)(pid + 2) * 0xff51afd7ed558ccd + (group >= 0 ? 77 : 0) + a->type;
@@ -28,7 +33,8 @@ static int (*real_close)(const struct sys *sys, int fd);
 static int close_in_order(const struct sys *sys, int fd)
 {
 	for (unsigned i = 0; i < fake.n_events; i++)
-		assert_false(fake.events[i].used && fake.events[i].group == fd); /* a member of it is still open */
+		assert_false(fake.events[i].used &&
+		             fake.events[i].group == fd); /* a member of it is still open */
 	return real_close(sys, fd);
 }
 
@@ -62,7 +68,8 @@ static void check_session(void)
 		const struct fake_event *e;
 
 		if (p->fd < 0) {
-			assert_true(p->leader == -1 && p->next_member == -1 && p->last_member == -1 && p->n_members == 0);
+			assert_true(p->leader == -1 && p->next_member == -1 &&
+			            p->last_member == -1 && p->n_members == 0);
 			continue;
 		}
 		open++;
@@ -83,14 +90,17 @@ static void check_session(void)
 			assert_true(!o->is_ungrouped || st->events[o->first_event + k].leader < 0);
 		}
 		assert_int_equal(n, o->n_open);
-		assert_true(n || session->counts[i].status.cause); /* what is not counted says why */
+		assert_true(n ||
+		            session->counts[i].status.cause); /* what is not counted says why */
 	}
 }
 
 static void whatever_is_refused(void **state)
 {
-	static const char *const weak[] = { "{cycles,instructions,branches,page-faults}:W", "{cache-misses,cycles}:W", "branches" };
-	static const char *const firm[] = { "{cycles,instructions,branches,page-faults}", "{cache-misses,cycles}", "branches" };
+	static const char *const weak[] = { "{cycles,instructions,branches,page-faults}:W",
+		                            "{cache-misses,cycles}:W", "branches" };
+	static const char *const firm[] = { "{cycles,instructions,branches,page-faults}",
+		                            "{cache-misses,cycles}", "branches" };
 	static const unsigned rates[] = { 3, 10, 40 };
 
 	(void)state;
@@ -117,7 +127,8 @@ static void whatever_is_refused(void **state)
 }
 
 /* CPU 4 or thread 43 goes before it is opened: the others stay. */
-static int one_has_gone(struct fake *f, const struct perf_event_attr *a, int pid, int cpu, int group)
+static int one_has_gone(struct fake *f, const struct perf_event_attr *a, int pid, int cpu,
+                        int group)
 {
 	(void)a;
 	(void)group;
@@ -157,8 +168,8 @@ static void places_that_have_gone(void **state)
 	check_session();
 }
 
-/* Members that are somewhere else than their leader: what the kernel counts itself is open by itself, on either side; any other event is
- * refused, and says that it is another unit's. */
+/* Members that are somewhere else than their leader: what the kernel counts itself is open by
+ * itself, on either side; any other event is refused, and says that it is another unit's. */
 static void members_elsewhere(void **state)
 {
 	static const char box[] = "uncore_imc/clockticks/";
@@ -166,12 +177,9 @@ static void members_elsewhere(void **state)
 		const char *leader, *member;
 		bool opens;
 	} rows[] = {
-		{ box, "page-faults", true },
-		{ box, "sched:sched_switch", true },
-		{ "page-faults", box, true },
-		{ "sched:sched_switch", box, true },
-		{ box, "cycles", false },
-		{ "cycles", box, false },
+		{ box, "page-faults", true }, { box, "sched:sched_switch", true },
+		{ "page-faults", box, true }, { "sched:sched_switch", box, true },
+		{ box, "cycles", false },     { "cycles", box, false },
 	};
 	unsigned whole[2];
 
@@ -191,14 +199,16 @@ static void members_elsewhere(void **state)
 		must_open(TEXTS(text));
 		check_session();
 		assert_int_equal(session->counts[0].kernel_state.n_open, whole[!box_leads]);
-		assert_int_equal(session->counts[1].kernel_state.n_open, rows[i].opens ? whole[box_leads] : 0);
+		assert_int_equal(session->counts[1].kernel_state.n_open,
+		                 rows[i].opens ? whole[box_leads] : 0);
 		if (!rows[i].opens)
 			expect_why(1, "at other places than the group's first event");
 		end_session();
 	}
 }
 
-/* A task on one CPU has a witness beside its counts: an event that never waits, at the same place, as whole as they are. */
+/* A task on one CPU has a witness beside its counts: an event that never waits, at the same place,
+ * as whole as they are. */
 static void witnesses(void **state)
 {
 	const struct perf_state *st;
@@ -214,9 +224,12 @@ static void witnesses(void **state)
 	e = fake_event(&fake, st->time_references[0].fd);
 	assert_non_null(e);
 	assert_true(e->pid == 0 && e->cpu == 3 && e->group == -1);
-	assert_true(e->a.attr.size == sizeof(e->a.attr) && e->a.attr.type == PERF_TYPE_SOFTWARE && e->a.attr.config == PERF_COUNT_SW_DUMMY);
-	assert_int_equal(e->a.attr.read_format, PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING);
-	assert_true(e->a.attr.disabled && e->a.attr.exclude_kernel && e->a.attr.exclude_hv && e->a.attr.inherit && e->a.attr.enable_on_exec);
+	assert_true(e->a.attr.size == sizeof(e->a.attr) && e->a.attr.type == PERF_TYPE_SOFTWARE &&
+	            e->a.attr.config == PERF_COUNT_SW_DUMMY);
+	assert_int_equal(e->a.attr.read_format,
+	                 PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING);
+	assert_true(e->a.attr.disabled && e->a.attr.exclude_kernel && e->a.attr.exclude_hv &&
+	            e->a.attr.inherit && e->a.attr.enable_on_exec);
 	end_session();
 	options.flags = 0;
 	must_open(TEXTS("cycles"));

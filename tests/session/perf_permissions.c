@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes whose programs have more rights than who counts them: their time goes on, and their events stand still. */
+/* Processes whose programs have more rights than who counts them: their time goes on, and their
+ * events stand still. */
 #include "units.h"
 #include "fake_session.h"
 
@@ -14,7 +15,8 @@ static void follow(void)
 	options.flags = PFM_SESSION_INHERIT;
 }
 
-/* The kernel takes the events of a task away that starts a set-user-ID program: it goes on, and they do not. */
+/* The kernel takes the events of a task away that starts a set-user-ID program: it goes on, and
+ * they do not. */
 static void a_program_with_more_rights(void **state)
 {
 	(void)state;
@@ -119,4 +121,5 @@ static void only_time_that_is_known(void **state)
 
 #define CASE(NAME) cmocka_unit_test_teardown(NAME, done)
 
-UNIT(session_perf_permissions, CASE(a_program_with_more_rights), CASE(time_between_two_readings), CASE(time_of_its_own), CASE(only_time_that_is_known));
+UNIT(session_perf_permissions, CASE(a_program_with_more_rights), CASE(time_between_two_readings),
+     CASE(time_of_its_own), CASE(only_time_that_is_known));

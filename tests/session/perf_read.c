@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Readings, from a layout of kernel events that the test makes by hand: what is read and where it goes, where zero is, what the parts of
- * a count come to, and what starting and stopping says when some of it fails. */
+/* Readings, from a layout of kernel events that the test makes by hand: what is read and where it
+ * goes, where zero is, what the parts of a count come to, and what starting and stopping says when
+ * some of it fails. */
 #include "units.h"
 #include <errno.h>
 #include "session/perf_event_internal.h"
@@ -35,7 +36,9 @@ static int begin(void **state)
 	memset(parts, 0, sizeof(parts));
 	memset(counts, 0, sizeof(counts));
 	memset(witnesses, 0, sizeof(witnesses));
-	perf = (struct perf_state){ .events = parts, .cgroup_fd = -1, .time_references = witnesses };
+	perf = (struct perf_state){ .events = parts,
+		                    .cgroup_fd = -1,
+		                    .time_references = witnesses };
 	s->ctx = ctx;
 	s->sys = fake.sys;
 	s->counts = counts;
@@ -55,7 +58,9 @@ static int end(void **state)
 
 static int open_event(uint64_t format, int group, int pid, int cpu)
 {
-	struct perf_event_attr a = { .size = sizeof(a), .read_format = 3 | format, .disabled = group < 0 };
+	struct perf_event_attr a = { .size = sizeof(a),
+		                     .read_format = 3 | format,
+		                     .disabled = group < 0 };
 
 	return fake.sys.perf_event_open(&fake.sys, &a, pid, cpu, group, 0);
 }
@@ -66,10 +71,18 @@ static struct kernel_event *add_event_to_sum(unsigned count, int lead, bool whol
 	unsigned me = perf.n_events++;
 	struct kernel_event *p = &parts[me];
 
-	*p = (struct kernel_event){ .leader = lead, .reads_group = whole, .time_reference = -1, .next_member = -1, .last_member = -1, .pid = pid, .cpu = cpu, .count_index = count };
+	*p = (struct kernel_event){ .leader = lead,
+		                    .reads_group = whole,
+		                    .time_reference = -1,
+		                    .next_member = -1,
+		                    .last_member = -1,
+		                    .pid = pid,
+		                    .cpu = cpu,
+		                    .count_index = count };
 	p->fd = open_event(whole ? PERF_FORMAT_GROUP : 0, lead < 0 ? -1 : parts[lead].fd, pid, cpu);
 	if (lead >= 0) {
-		parts[parts[lead].last_member < 0 ? lead : parts[lead].last_member].next_member = (int)me;
+		parts[parts[lead].last_member < 0 ? lead : parts[lead].last_member].next_member =
+			(int)me;
 		parts[lead].last_member = (int)me;
 		parts[lead].n_members++;
 	}
@@ -96,13 +109,17 @@ static int try_read(void)
 	return pfmi_perf_read_counts(s, read_counts, s->n_counts);
 }
 
-static void expect(unsigned i, uint64_t value, uint64_t raw, uint64_t enabled, uint64_t running, pfm_quality_t quality, pfm_cause_t cause)
+static void expect(unsigned i, uint64_t value, uint64_t raw, uint64_t enabled, uint64_t running,
+                   pfm_quality_t quality, pfm_cause_t cause)
 {
 	const pfm_count_t *c = &read_counts[i];
 
-	if (c->value != value || c->raw != raw || c->enabled != enabled || c->running != running || c->quality != quality || c->cause != cause)
-		fail_msg("count %u: %llu (%llu) in %llu of %llu, %s %s", i, (unsigned long long)c->value, (unsigned long long)c->raw,
-		         (unsigned long long)c->running, (unsigned long long)c->enabled, pfm_quality_name(c->quality), pfm_cause_name(c->cause));
+	if (c->value != value || c->raw != raw || c->enabled != enabled || c->running != running ||
+	    c->quality != quality || c->cause != cause)
+		fail_msg("count %u: %llu (%llu) in %llu of %llu, %s %s", i,
+		         (unsigned long long)c->value, (unsigned long long)c->raw,
+		         (unsigned long long)c->running, (unsigned long long)c->enabled,
+		         pfm_quality_name(c->quality), pfm_cause_name(c->cause));
 	assert_int_equal(c->size, sizeof(*c));
 }
 
@@ -111,7 +128,9 @@ static void expect_exact(unsigned i, uint64_t value, uint64_t time)
 	expect(i, value, value, time, time, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 }
 
-/* ---- places -------------------------------------------------------------------------------------------------------- */
+/* ---- places
+ * --------------------------------------------------------------------------------------------------------
+ */
 
 static void one_event(void **state)
 {
@@ -133,7 +152,8 @@ static void one_event(void **state)
 	expect(0, 40, 20, 40, 20, PFM_QUALITY_SCALED, PFM_CAUSE_NONE);
 }
 
-/* Two groups with something between them, one of them of a single member; what is not open has no place. */
+/* Two groups with something between them, one of them of a single member; what is not open has no
+ * place. */
 static void groups_and_others(void **state)
 {
 	(void)state;
@@ -163,8 +183,7 @@ static void groups_and_others(void **state)
 		set(i, 200 + 2 * i, 100, 100);
 	assert_int_equal(try_read(), PFMLIB_SUCCESS);
 	for (unsigned i = 0; i < 5; i++)
-		expect_exact(i, 100 + i, i == 1 ? 90 : i == 3 ? 70
-		                                              : 30);
+		expect_exact(i, 100 + i, i == 1 ? 90 : i == 3 ? 70 : 30);
 	/* Laid out again nothing is left of the last zero. */
 	assert_int_equal(pfmi_perf_assign_readings(s), 0);
 	assert_int_equal(try_read(), PFMLIB_SUCCESS);
@@ -202,7 +221,9 @@ static void a_group_of_another_size(void **state)
 	assert_int_equal(s->sys_errno, EIO);
 }
 
-/* ---- losses -------------------------------------------------------------------------------------------------------- */
+/* ---- losses
+ * --------------------------------------------------------------------------------------------------------
+ */
 
 static void what_did_not_fit(void **state)
 {
@@ -221,7 +242,8 @@ static void what_did_not_fit(void **state)
 	expect_exact(1, 2, 6);
 }
 
-/* A pinned event without its counter reads as the end of a file: it is said, and what it counted before is no more than that. */
+/* A pinned event without its counter reads as the end of a file: it is said, and what it counted
+ * before is no more than that. */
 static void a_pinned_event_lost_its_counter(void **state)
 {
 	(void)state;
@@ -248,7 +270,9 @@ static void a_pinned_event_lost_its_counter(void **state)
 	}
 }
 
-/* ---- sums ---------------------------------------------------------------------------------------------------------- */
+/* ---- sums
+ * ----------------------------------------------------------------------------------------------------------
+ */
 
 static void parts_add_up(void **state)
 {
@@ -293,7 +317,8 @@ static void levels(void **state)
 	expect(0, 40, 40, 20, 10, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 }
 
-/* ---- time on other CPUs -------------------------------------------------------------------------------------------- */
+/* ---- time on other CPUs
+ * -------------------------------------------------------------------------------------------- */
 
 static void watch(unsigned i, uint64_t on, uint64_t running)
 {
@@ -322,18 +347,21 @@ static void time_elsewhere(void **state)
 	assert_int_equal(pfmi_perf_assign_readings(s), 0);
 	set(0, 10, 100, 40);
 	assert_int_equal(pfmi_perf_reset_counts(s), PFMLIB_SUCCESS);
-	/* 60 more of which it was here for 20, and counted all of them; 30 on the CPU that cannot count it. */
+	/* 60 more of which it was here for 20, and counted all of them; 30 on the CPU that cannot
+	 * count it. */
 	watch(0, 160, 60);
 	watch(1, 600, 130);
 	set(0, 25, 160, 60);
 	assert_int_equal(try_read(), PFMLIB_SUCCESS);
 	expect(0, 15, 15, 20 + 30, 20, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
-	assert_true(counts[0].kernel_state.time_elsewhere == 40 && witnesses[0].time_on_cpu == 20 && witnesses[1].time_on_cpu == 30);
+	assert_true(counts[0].kernel_state.time_elsewhere == 40 && witnesses[0].time_on_cpu == 20 &&
+	            witnesses[1].time_on_cpu == 30);
 	/* It counted half of the time that it was here. */
 	set(0, 25, 160, 50);
 	assert_int_equal(try_read(), PFMLIB_SUCCESS);
 	expect(0, 30, 15, 20 + 30, 10, PFM_QUALITY_SCALED, PFM_CAUSE_NONE);
-	/* Clocks are not read at one moment: it may seem to have been away for longer than it did not count. */
+	/* Clocks are not read at one moment: it may seem to have been away for longer than it did
+	 * not count. */
 	set(0, 25, 160, 101);
 	assert_int_equal(try_read(), PFMLIB_SUCCESS);
 	expect(0, 15, 15, 61 + 30, 61, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
@@ -347,9 +375,12 @@ static void time_elsewhere(void **state)
 	assert_int_equal(try_read(), PFMLIB_SUCCESS);
 }
 
-/* ---- clear readings ------------------------------------------------------------------------------------------------ */
+/* ---- clear readings
+ * ------------------------------------------------------------------------------------------------
+ */
 
-/* Counts that were clear are taken over without another look, as long as nothing but numbers changes; what they come to is the same. */
+/* Counts that were clear are taken over without another look, as long as nothing but numbers
+ * changes; what they come to is the same. */
 static void clear_readings(void **state)
 {
 	pfm_count_t into[PARTS];
@@ -394,7 +425,8 @@ static void clear_readings(void **state)
 	expect(0, 3, 3, 100, 99, PFM_QUALITY_SCALED, PFM_CAUSE_NONE);
 }
 
-/* What keeps counts from being taken over: a level, a part that is missing, a witness, groups that are not alike. */
+/* What keeps counts from being taken over: a level, a part that is missing, a witness, groups that
+ * are not alike. */
 static void counts_that_are_looked_at(void **state)
 {
 	(void)state;
@@ -423,7 +455,9 @@ static void counts_that_are_looked_at(void **state)
 	assert_false(perf.is_uniform);
 }
 
-/* ---- calls that fail ----------------------------------------------------------------------------------------------- */
+/* ---- calls that fail
+ * -----------------------------------------------------------------------------------------------
+ */
 
 static int scripted[200]; /* what reading says, from the first on; 0: what the event has */
 static unsigned at;
@@ -496,7 +530,8 @@ static void groups_that_differ(void **state)
 	assert_true(pfmi_perf_has_unreadable_group(s));
 }
 
-/* ---- starting and stopping ----------------------------------------------------------------------------------------- */
+/* ---- starting and stopping
+ * ----------------------------------------------------------------------------------------- */
 
 static struct {
 	int fd;
@@ -520,7 +555,8 @@ static int noted_ioctl(const struct sys *sys, int fd, unsigned long request, voi
 static void expect_commands(const char *what, const int *fds)
 {
 	for (unsigned i = 0; what[i]; i++) {
-		unsigned long request = what[i] == '+' ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;
+		unsigned long request =
+			what[i] == '+' ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;
 
 		if (i >= n_commands || commands[i].request != request || commands[i].fd != fds[i])
 			fail_msg("command %u of %u", i, n_commands);
@@ -564,7 +600,8 @@ static void who_is_started(void **state)
 	assert_int_equal(pfmi_perf_start_counting(s), PFMLIB_SUCCESS);
 	expect_commands("", NULL);
 	parts[2].pid = -1;
-	/* One that fails: all are asked, all are switched off again, and the first error is told. */
+	/* One that fails: all are asked, all are switched off again, and the first error is told.
+	 */
 	s->options.flags = 0;
 	fails_fd = a;
 	fails_with = -EACCES;
@@ -598,7 +635,8 @@ static void readings_without_a_call(void **state)
 
 #define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, begin, end)
 
-UNIT(session_perf_read, CASE(one_event), CASE(groups_and_others), CASE(a_group_read_one_by_one), CASE(a_group_of_another_size),
-     CASE(what_did_not_fit), CASE(a_pinned_event_lost_its_counter), CASE(parts_add_up), CASE(levels), CASE(time_elsewhere),
-     CASE(clear_readings), CASE(counts_that_are_looked_at), CASE(reading_fails), CASE(groups_that_differ),
+UNIT(session_perf_read, CASE(one_event), CASE(groups_and_others), CASE(a_group_read_one_by_one),
+     CASE(a_group_of_another_size), CASE(what_did_not_fit), CASE(a_pinned_event_lost_its_counter),
+     CASE(parts_add_up), CASE(levels), CASE(time_elsewhere), CASE(clear_readings),
+     CASE(counts_that_are_looked_at), CASE(reading_fails), CASE(groups_that_differ),
      CASE(who_is_started), CASE(readings_without_a_call));

@@ -14,8 +14,7 @@ static const char *rest(const char *text, bool taken)
 	memset(&member, 0, sizeof(member));
 	snprintf(left, sizeof(left), "%s", text);
 	if (pfmi_session_extract_terms(left, &member, &bad) != taken || bad)
-		fail_msg("%s: %s", text, bad ? bad : taken ? "nothing taken"
-		                                           : "something taken");
+		fail_msg("%s: %s", text, bad ? bad : taken ? "nothing taken" : "something taken");
 	return left;
 }
 
@@ -53,14 +52,29 @@ static void every_term(void **state)
 
 static void others_stay(void **state)
 {
-	static const char *const texts[] = { "", "cycles", "cycles:u", "cycles:period", "cycles:freq", "cycles:precise", "cycles:pinned=1",
-		                             "cycles:excl=0", "cycles:periods=5", "cycles:perio=5", "period=5", "pinned", "cpu/event=1,umask=2/u",
-		                             "cycles:", "cycles::", "cpu//", "cycles:=5" };
+	static const char *const texts[] = { "",
+		                             "cycles",
+		                             "cycles:u",
+		                             "cycles:period",
+		                             "cycles:freq",
+		                             "cycles:precise",
+		                             "cycles:pinned=1",
+		                             "cycles:excl=0",
+		                             "cycles:periods=5",
+		                             "cycles:perio=5",
+		                             "period=5",
+		                             "pinned",
+		                             "cpu/event=1,umask=2/u",
+		                             "cycles:",
+		                             "cycles::",
+		                             "cpu//",
+		                             "cycles:=5" };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(texts); i++) {
 		assert_string_equal(rest(texts[i], false), texts[i]);
-		assert_true(!member.period && !member.freq && !member.precise && !member.pinned && !member.exclusive);
+		assert_true(!member.period && !member.freq && !member.precise && !member.pinned &&
+		            !member.exclusive);
 	}
 }
 
@@ -125,8 +139,10 @@ static void terms_of_a_pmu(void **state)
 /* Texts put together of terms and other words: the other words are left, in order. */
 static void any_mixture(void **state)
 {
-	static const char *const ours[] = { "period=4000", "freq=99", "precise=2", "pinned", "excl" };
-	static const char *const others[] = { "u", "k", "cmask=2", "edge", "periods", "pinned=0", "x=" };
+	static const char *const ours[] = { "period=4000", "freq=99", "precise=2", "pinned",
+		                            "excl" };
+	static const char *const others[] = { "u",       "k",        "cmask=2", "edge",
+		                              "periods", "pinned=0", "x=" };
 	uint64_t seed = 1;
 
 	(void)state;
@@ -137,7 +153,8 @@ static void any_mixture(void **state)
 		for (uint64_t n = unit_random(&seed) % 7; n; n--) {
 			const char *sep = unit_random(&seed) % 2 ? ":" : ",";
 			uint64_t pick = unit_random(&seed) % (COUNT(ours) + COUNT(others));
-			const char *word = pick < COUNT(ours) ? ours[pick] : others[pick - COUNT(ours)];
+			const char *word =
+				pick < COUNT(ours) ? ours[pick] : others[pick - COUNT(ours)];
 
 			strcat(strcat(text, sep), word);
 			if (pick < COUNT(ours))
@@ -149,5 +166,5 @@ static void any_mixture(void **state)
 	}
 }
 
-UNIT(session_sampling_terms, cmocka_unit_test(every_term), cmocka_unit_test(others_stay), cmocka_unit_test(bad_values),
-     cmocka_unit_test(terms_of_a_pmu), cmocka_unit_test(any_mixture));
+UNIT(session_sampling_terms, cmocka_unit_test(every_term), cmocka_unit_test(others_stay),
+     cmocka_unit_test(bad_values), cmocka_unit_test(terms_of_a_pmu), cmocka_unit_test(any_mixture));

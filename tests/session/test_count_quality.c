@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* How far the counts of a session are trusted, on a scripted kernel: what is extrapolated, what is missing, and differences of two
- * readings. */
+/* How far the counts of a session are trusted, on a scripted kernel: what is extrapolated, what is
+ * missing, and differences of two readings. */
 #include <errno.h>
 #include "fake_session.h"
 #include "shared.h"
 
-/* ---- how far counts are trusted ------------------------------------------------------------------------------------------- */
+/* ---- how far counts are trusted
+ * ------------------------------------------------------------------------------------------- */
 
 static uint64_t now[3];
 
@@ -58,10 +59,13 @@ static void qualities(void **state)
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE); /* and the sentence is gone */
 }
 
-/* A level that was looked at for a part of the time is what it was then: not extrapolated, and nothing is said of it. */
+/* A level that was looked at for a part of the time is what it was then: not extrapolated, and
+ * nothing is said of it. */
 static void qualities_of_levels(void **state)
 {
-	static const uint64_t times[][2] = { { 1000, 1 }, { 1000, 250 }, { 2000, 1999 }, { 3000, 3000 } };
+	static const uint64_t times[][2] = {
+		{ 1000, 1 }, { 1000, 250 }, { 2000, 1999 }, { 3000, 3000 }
+	};
 
 	(void)state;
 	make_machine("uncore");
@@ -75,7 +79,8 @@ static void qualities_of_levels(void **state)
 		counted(7 + i, times[i][0], times[i][1]);
 		expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 		assert_true(counts[0].value == 2 * (7 + i) && counts[0].raw == counts[0].value);
-		assert_true(counts[0].enabled == 2 * times[i][0] && counts[0].running == 2 * times[i][1]);
+		assert_true(counts[0].enabled == 2 * times[i][0] &&
+		            counts[0].running == 2 * times[i][1]);
 	}
 	counted(7, 0, 0); /* enabled for no time: when it was looked at is not known */
 	expect_count(0, PFM_QUALITY_PARTIAL, PFM_CAUSE_NO_TIME);
@@ -145,7 +150,8 @@ static void after_clear_readings(unsigned n)
 	end_session();
 }
 
-/* Counts that were clear once are looked at less closely: whatever happens to them is seen all the same. */
+/* Counts that were clear once are looked at less closely: whatever happens to them is seen all the
+ * same. */
 static void clear_readings_may_change(void **state)
 {
 	(void)state;
@@ -178,7 +184,8 @@ static void clear_readings_may_change(void **state)
 	assert_int_equal(counts[0].value, 2 * 300);
 }
 
-/* Clear readings, too, go to as many structs as the caller has, of the size the caller knows, or nowhere. */
+/* Clear readings, too, go to as many structs as the caller has, of the size the caller knows, or
+ * nowhere. */
 static void clear_readings_into_other_arrays(void **state)
 {
 	struct {
@@ -194,7 +201,10 @@ static void clear_readings_into_other_arrays(void **state)
 	for (unsigned i = 1; i <= 2; i++)
 		counted(100 * i, 1000 * i, 1000 * i);
 	for (unsigned i = 0; i < 8; i++)
-		counts[i] = (pfm_count_t){ .size = sizeof(counts[i]), .quality = (pfm_quality_t)-1, .cause = (pfm_cause_t)-1, .sys_errno = -1 };
+		counts[i] = (pfm_count_t){ .size = sizeof(counts[i]),
+			                   .quality = (pfm_quality_t)-1,
+			                   .cause = (pfm_cause_t)-1,
+			                   .sys_errno = -1 };
 	now[0] = 300;
 	assert_int_equal(pfm_read_session(session, counts, 1), PFMLIB_SUCCESS);
 	assert_int_equal(counts[0].value, 300);
@@ -250,7 +260,8 @@ static void causes_of_not_being_counted(void **state)
 	fake.tick = first_gets_everything;
 	must_open(TEXTS("cycles", "instructions"));
 	run_session();
-	expect_count(1, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_BUSY); /* another PMU's event ran: that says nothing */
+	expect_count(1, PFM_QUALITY_NOT_COUNTED,
+	             PFM_CAUSE_BUSY); /* another PMU's event ran: that says nothing */
 	end_session();
 	fake.n_events = 1;
 	must_open(TEXTS("cpu/cpu-cycles/", "cpu/instructions/"));
@@ -274,8 +285,7 @@ static void last_cpu_waits(struct fake *f, struct fake_event *e)
 	(void)f;
 	e->value = 10;
 	e->is_open = 1000;
-	e->running = e->cpu == 7 ? 0 : e->cpu == 5 ? 500
-	                                           : 1000;
+	e->running = e->cpu == 7 ? 0 : e->cpu == 5 ? 500 : 1000;
 }
 
 static void parts_are_extrapolated_one_by_one(void **state)
@@ -361,15 +371,20 @@ static void extrapolation(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (pfmi_session_extrapolate_value(rows[i].raw, rows[i].enabled, rows[i].running) != rows[i].value)
+		if (pfmi_session_extrapolate_value(rows[i].raw, rows[i].enabled, rows[i].running) !=
+		    rows[i].value)
 			fail_msg("row %u gives %llx", i,
-			         (unsigned long long)pfmi_session_extrapolate_value(rows[i].raw, rows[i].enabled, rows[i].running));
+			         (unsigned long long)pfmi_session_extrapolate_value(
+					 rows[i].raw, rows[i].enabled, rows[i].running));
 	assert_true(pfmi_session_extrapolate_value(max, max, max) == max);
 }
 
-/* ---- differences -------------------------------------------------------------------------------------------------------------- */
+/* ---- differences
+ * --------------------------------------------------------------------------------------------------------------
+ */
 
-static pfm_count_t reading(uint64_t value, uint64_t raw, uint64_t enabled, uint64_t running, pfm_quality_t quality)
+static pfm_count_t reading(uint64_t value, uint64_t raw, uint64_t enabled, uint64_t running,
+                           pfm_quality_t quality)
 {
 	pfm_count_t c = PFM_INIT(c);
 
@@ -391,19 +406,61 @@ static void differences_are_judged_by_their_own_times(void **state)
 		pfm_cause_t cause;
 	} lines[] = {
 		/* Shared before, not shared since. */
-		{ { 2000, 1000, 100, 50 }, { 2000, 1500, 200, 150 }, { 1, 1 }, 0, 500, PFM_QUALITY_EXACT, 0 },
+		{ { 2000, 1000, 100, 50 },
+		  { 2000, 1500, 200, 150 },
+		  { 1, 1 },
+		  0,
+		  500,
+		  PFM_QUALITY_EXACT,
+		  0 },
 		/* The other way round: half of the time. */
-		{ { 1000, 1000, 100, 100 }, { 1600, 1200, 200, 150 }, { 0, 1 }, 0, 400, PFM_QUALITY_SCALED, PFM_CAUSE_MULTIPLEXED },
-		{ { 1000, 1000, 100, 100 }, { 2000, 1000, 200, 100 }, { 0, 1 }, 0, 0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_MULTIPLEXED },
+		{ { 1000, 1000, 100, 100 },
+		  { 1600, 1200, 200, 150 },
+		  { 0, 1 },
+		  0,
+		  400,
+		  PFM_QUALITY_SCALED,
+		  PFM_CAUSE_MULTIPLEXED },
+		{ { 1000, 1000, 100, 100 },
+		  { 2000, 1000, 200, 100 },
+		  { 0, 1 },
+		  0,
+		  0,
+		  PFM_QUALITY_NOT_COUNTED,
+		  PFM_CAUSE_MULTIPLEXED },
 		/* What it counted meanwhile was counted in no time: there is no value. */
-		{ { 1000, 1000, 100, 100 }, { 2006, 1003, 200, 100 }, { 0, 1 }, 0, 0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_MULTIPLEXED },
+		{ { 1000, 1000, 100, 100 },
+		  { 2006, 1003, 200, 100 },
+		  { 0, 1 },
+		  0,
+		  0,
+		  PFM_QUALITY_NOT_COUNTED,
+		  PFM_CAUSE_MULTIPLEXED },
 		/* A level falls. */
-		{ { 80, 80, 100, 100 }, { 60, 60, 200, 200 }, { 0, 0 }, 1, 60, PFM_QUALITY_EXACT, 0 },
+		{ { 80, 80, 100, 100 },
+		  { 60, 60, 200, 200 },
+		  { 0, 0 },
+		  1,
+		  60,
+		  PFM_QUALITY_EXACT,
+		  0 },
 		/* Reset in between. */
 		{ { 80, 80, 100, 100 }, { 60, 60, 50, 50 }, { 0, 0 }, 0, 60, PFM_QUALITY_EXACT, 0 },
 		/* On another type of core for half of the time, which is known to be no loss. */
-		{ { 10, 10, 100, 50 }, { 30, 30, 200, 100 }, { 0, 0 }, 0, 20, PFM_QUALITY_EXACT, 0 },
-		{ { 10, 10, 100, 50 }, { 30, 30, 200, 100 }, { 2, 2 }, 0, 20, PFM_QUALITY_PARTIAL, 0 },
+		{ { 10, 10, 100, 50 },
+		  { 30, 30, 200, 100 },
+		  { 0, 0 },
+		  0,
+		  20,
+		  PFM_QUALITY_EXACT,
+		  0 },
+		{ { 10, 10, 100, 50 },
+		  { 30, 30, 200, 100 },
+		  { 2, 2 },
+		  0,
+		  20,
+		  PFM_QUALITY_PARTIAL,
+		  0 },
 		/* Nothing to begin with; and nothing at all. */
 		{ { 0, 0, 0, 0 }, { 7, 7, 10, 10 }, { 3, 0 }, 0, 7, PFM_QUALITY_EXACT, 0 },
 		{ { 7, 7, 10, 10 }, { 0, 0, 0, 0 }, { 0, 4 }, 0, 0, PFM_QUALITY_NOT_SUPPORTED, 0 },
@@ -413,12 +470,14 @@ static void differences_are_judged_by_their_own_times(void **state)
 	for (unsigned i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		const uint64_t *f = lines[i].first, *l = lines[i].second;
 		pfm_count_t a = reading(f[0], f[1], f[2], f[3], lines[i].qualities[0]);
-		pfm_count_t b = reading(l[0], l[1], l[2], l[3], lines[i].qualities[1]), d = PFM_INIT(d);
+		pfm_count_t b = reading(l[0], l[1], l[2], l[3], lines[i].qualities[1]),
+			    d = PFM_INIT(d);
 
 		assert_int_equal(pfm_subtract_counts(&a, &b, lines[i].level, &d), 0);
-		if (d.value != lines[i].value || d.quality != lines[i].quality || d.cause != lines[i].cause)
-			fail_msg("line %u: %llu, %s, %s", i, (unsigned long long)d.value, pfm_quality_name(d.quality),
-			         pfm_cause_name(d.cause));
+		if (d.value != lines[i].value || d.quality != lines[i].quality ||
+		    d.cause != lines[i].cause)
+			fail_msg("line %u: %llu, %s, %s", i, (unsigned long long)d.value,
+			         pfm_quality_name(d.quality), pfm_cause_name(d.cause));
 		assert_int_equal(pfm_subtract_counts(&a, &b, lines[i].level, &b), 0);
 		assert_int_equal(b.value, d.value);
 	}
@@ -428,7 +487,8 @@ static void levels_are_marked(void **state)
 {
 	(void)state;
 	make_machine("hybrid");
-	fake_file(&fake, "/sys/bus/event_source/devices/uncore_imc_0/events/data_reads.snapshot", "1");
+	fake_file(&fake, "/sys/bus/event_source/devices/uncore_imc_0/events/data_reads.snapshot",
+	          "1");
 	must_open(TEXTS("uncore_imc/data_reads/", "cycles"));
 	assert_int_equal(is_about(0).is_level, 1);
 	assert_int_equal(is_about(1).is_level, 0);

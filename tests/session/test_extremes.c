@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables that no processor has, but that an image may hold: more counters than a control register has room for, an extra register
- * for every event, alternatives without the fields they replace, figures without what they are figures of, two rows for
- * one value. They are refused or harmless. */
+/* Tables that no processor has, but that an image may hold: more counters than a control register
+ * has room for, an extra register for every event, alternatives without the fields they replace,
+ * figures without what they are figures of, two rows for one value. They are refused or harmless.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,18 +21,23 @@ static pfm_ctx_t *ctx;
 
 static void crowd(FILE *f)
 {
-	fputs("pmu crowd \"Invented: a counter and an extra register for each of 64 events\"\nencoder x86\ntest\nsource \"invented\"\n"
-	      "counter 0..31 width=48 control=0x186 value=0xc1\ncounter F0..F31 width=48 control=0x38d value=0x309\n"
+	fputs("pmu crowd \"Invented: a counter and an extra register for each of 64 "
+	      "events\"\nencoder x86\ntest\nsource \"invented\"\n"
+	      "counter 0..31 width=48 control=0x186 value=0xc1\ncounter F0..F31 width=48 "
+	      "control=0x38d value=0x309\n"
 	      "field code at=config:0-7\nfield umask at=config:8-15\nfield msr bits=32\n",
 	      f);
 	for (unsigned i = 0; i < 64; i++)
-		fprintf(f, "event E%u code=%u msr=0x%x on=%s%u \"Event.\"\n", i, i + 1, 0x1000 + i, i < 32 ? "" : "F", i % 32);
+		fprintf(f, "event E%u code=%u msr=0x%x on=%s%u \"Event.\"\n", i, i + 1, 0x1000 + i,
+		        i < 32 ? "" : "F", i % 32);
 }
 
 static void flood(FILE *f)
 {
-	fputs("pmu flood \"Invented: three words for each event, and no counters that anybody knows\"\nencoder format\ntest\nsource \"invented\"\n"
-	      "field code at=config:0-7\nfield filter at=config1:0-7\nfield other at=config3:0-7\nmodifier filter\nmodifier other\n",
+	fputs("pmu flood \"Invented: three words for each event, and no counters that anybody "
+	      "knows\"\nencoder format\ntest\nsource \"invented\"\n"
+	      "field code at=config:0-7\nfield filter at=config1:0-7\nfield other "
+	      "at=config3:0-7\nmodifier filter\nmodifier other\n",
 	      f);
 	for (unsigned i = 0; i < 64; i++)
 		fprintf(f, "event E%u code=%u filter=%u other=1 \"Event.\"\n", i, i + 1, i + 1);
@@ -39,8 +45,10 @@ static void flood(FILE *f)
 
 static void without_umask(FILE *f)
 {
-	fputs("pmu bare \"Invented: a way to count an event that no field can say\"\nencoder x86\ntest\nsource \"invented\"\n"
-	      "counter 0..3 width=48\nfield code at=config:0-7\nfield msr bits=32\nfield offcore_rsp at=config1:0-63\nfield alt bits=64\n"
+	fputs("pmu bare \"Invented: a way to count an event that no field can say\"\nencoder "
+	      "x86\ntest\nsource \"invented\"\n"
+	      "counter 0..3 width=48\nfield code at=config:0-7\nfield msr bits=32\nfield "
+	      "offcore_rsp at=config1:0-63\nfield alt bits=64\n"
 	      "event A code=1 msr=0x1a6 offcore_rsp=1 alt=0x1a7000001bb \"Event.\"\n"
 	      "event B code=1 msr=0x1a6 offcore_rsp=2 alt=0x1a7000001bb \"Event.\"\n",
 	      f);
@@ -48,15 +56,19 @@ static void without_umask(FILE *f)
 
 static void without_slots(FILE *f)
 {
-	fputs("pmu slotless \"Invented: a figure of slots that nothing counts\"\nencoder x86\ntest\nsource \"invented\"\n"
-	      "counter 0..3 width=48\ncounter F3 width=48\nfield code at=config:0-7\nfield umask at=config:8-15\n"
-	      "event FIGURE code=0 umask=0x80 on=F3 \"Event.\"\nevent OTHER code=1 umask=1 \"Event.\"\n",
+	fputs("pmu slotless \"Invented: a figure of slots that nothing counts\"\nencoder "
+	      "x86\ntest\nsource \"invented\"\n"
+	      "counter 0..3 width=48\ncounter F3 width=48\nfield code at=config:0-7\nfield umask "
+	      "at=config:8-15\n"
+	      "event FIGURE code=0 umask=0x80 on=F3 \"Event.\"\nevent OTHER code=1 umask=1 "
+	      "\"Event.\"\n",
 	      f);
 }
 
 static void many_modifiers(FILE *f)
 {
-	fputs("pmu many \"Invented: more modifiers than an event can be given\"\nencoder x86\ntest\nsource \"invented\"\n"
+	fputs("pmu many \"Invented: more modifiers than an event can be given\"\nencoder "
+	      "x86\ntest\nsource \"invented\"\n"
 	      "counter 0..3 width=48\nfield code at=config:0-7\nfield umask at=config:8-15\n",
 	      f);
 	for (unsigned i = 0; i < 17; i++)
@@ -66,13 +78,16 @@ static void many_modifiers(FILE *f)
 
 static void rivals(FILE *f)
 {
-	fputs("pmu rivals \"Invented: a value is one row with a modifier taken back, or another that needs nothing\"\nencoder x86\ntest\n"
-	      "source \"invented\"\ncounter 0..3 width=48\nfield code at=config:0-7\nfield umask at=config:8-15\n"
+	fputs("pmu rivals \"Invented: a value is one row with a modifier taken back, or another "
+	      "that needs nothing\"\nencoder x86\ntest\n"
+	      "source \"invented\"\ncounter 0..3 width=48\nfield code at=config:0-7\nfield umask "
+	      "at=config:8-15\n"
 	      "field cmask at=config:24-31\nmodifier cmask\n"
 	      "group part one default=left left=1:\"Left.\" right=2:\"Right.\"\n"
 	      "event A code=1 umask=1 cmask=2 \"Event.\"\nevent B code=1 umasks=part \"Event.\"\n"
 	      "event C code=1 umask=2 cmask=2 \"Event.\"\n"
-	      "group also one default=none none=0:\"None.\" left=0x10:\"Left too.\"\nevent D code=3 umasks=part,also \"Event.\"\n",
+	      "group also one default=none none=0:\"None.\" left=0x10:\"Left too.\"\nevent D "
+	      "code=3 umasks=part,also \"Event.\"\n",
 	      f);
 }
 
@@ -103,8 +118,9 @@ static int open_images(void **state)
 	write_source("slotless", without_slots);
 	write_source("rivals", rivals);
 	write_source("many", many_modifiers);
-	snprintf(command, sizeof(command), "cd %s && python3 '%s' --byteorder %s --image x.pmdb *.pmu", folder,
-	         pmuc, BYTE_ORDER_NAME);
+	snprintf(command, sizeof(command),
+	         "cd %s && python3 '%s' --byteorder %s --image x.pmdb *.pmu", folder, pmuc,
+	         BYTE_ORDER_NAME);
 	snprintf(path, sizeof(path), "%s/x.pmdb", folder);
 	o.images = path;
 	o.flags = PFM_CTX_NO_HOST;
@@ -113,7 +129,8 @@ static int open_images(void **state)
 
 static int remove_images(void **state)
 {
-	static const char *const names[] = { "crowd.pmu", "bare.pmu", "flood.pmu", "slotless.pmu", "rivals.pmu", "many.pmu", "x.pmdb" };
+	static const char *const names[] = { "crowd.pmu",  "bare.pmu", "flood.pmu", "slotless.pmu",
+		                             "rivals.pmu", "many.pmu", "x.pmdb" };
 	char path[96];
 
 	(void)state;
@@ -158,7 +175,8 @@ static void a_set_has_as_many_words_as_fit_the_answer(void **state)
 	assert_int_equal(dispatch_of("flood", 32, &set, &why), PFMLIB_SUCCESS);
 	assert_int_equal(set.n_pmcs, PFM_MAX_SET_REGS);
 	for (unsigned i = 0; i < 32; i++)
-		assert_true(set.pmcs[i].value == i + 1 && set.pmcs[32 + 2 * i].value == i + 1 && set.pmcs[33 + 2 * i].value == 1);
+		assert_true(set.pmcs[i].value == i + 1 && set.pmcs[32 + 2 * i].value == i + 1 &&
+		            set.pmcs[33 + 2 * i].value == 1);
 	assert_int_equal(dispatch_of("flood", 33, &set, &why), PFMLIB_ERR_TOOMANY);
 	assert_int_equal(why.kind, PFM_KIND_TOO_MANY);
 	assert_int_equal(dispatch_of("flood", 64, &set, &why), PFMLIB_ERR_TOOMANY);
@@ -226,7 +244,8 @@ static void a_figure_needs_its_slots(void **state)
 	pfm_free_plan(plan);
 }
 
-/* Fewer attributes are better, wherever the row stands: those that groups have by themselves are none. */
+/* Fewer attributes are better, wherever the row stands: those that groups have by themselves are
+ * none. */
 static void the_row_that_needs_least_is_it(void **state)
 {
 	static const struct {
@@ -247,10 +266,14 @@ static void the_row_that_needs_least_is_it(void **state)
 	if (!ctx)
 		skip();
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		assert_int_equal(pfm_print_event(ctx, rows[i].text, PFM_DIALECT_VENDOR, buf, sizeof(buf), NULL), PFMLIB_SUCCESS);
+		assert_int_equal(pfm_print_event(ctx, rows[i].text, PFM_DIALECT_VENDOR, buf,
+		                                 sizeof(buf), NULL),
+		                 PFMLIB_SUCCESS);
 		assert_string_equal(buf, rows[i].said);
 	}
-	assert_int_equal(pfm_print_event(ctx, "rivals::D:right:also=left", PFM_DIALECT_LIBPFM, buf, sizeof(buf), NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_print_event(ctx, "rivals::D:right:also=left", PFM_DIALECT_LIBPFM, buf,
+	                                 sizeof(buf), NULL),
+	                 PFMLIB_SUCCESS);
 	assert_string_equal(buf, "rivals::D:right:also=left");
 }
 
@@ -274,28 +297,34 @@ static void an_event_takes_so_many_attributes(void **state)
 		if (!rc)
 			assert_int_equal(e.attr.config1, (UINT64_C(2) << i) - 1);
 		else
-			assert_true(why.kind == PFM_KIND_TOO_MANY && why.start == start && why.end == strlen(text));
+			assert_true(why.kind == PFM_KIND_TOO_MANY && why.start == start &&
+			            why.end == strlen(text));
 	}
 }
 
 /* A register's number is that of a counter there is, not of one that looks the same in six bits. */
 static void registers_are_as_many_as_counters(void **state)
 {
-	static const char *const wrong[] = { "PMC2", "PMC32", "PMC33", "PMC64", "PMC65", "PERFEVTSEL64", "PMC99" };
+	static const char *const wrong[] = { "PMC2",  "PMC32",        "PMC33", "PMC64",
+		                             "PMC65", "PERFEVTSEL64", "PMC99" };
 	int pmu = pfm_find_pmu(NULL, "coreduo");
 	const char *name, *text;
 	uint64_t value;
 
 	(void)state;
-	assert_int_equal(pfm_decode_field(NULL, pmu, "PMC1", 0, 0, &name, &value, &text), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_decode_field(NULL, pmu, "PMC1", 0, 0, &name, &value, &text),
+	                 PFMLIB_SUCCESS);
 	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
-		assert_int_equal(pfm_decode_field(NULL, pmu, wrong[i], 0, 0, &name, &value, &text), PFMLIB_ERR_INVAL);
+		assert_int_equal(pfm_decode_field(NULL, pmu, wrong[i], 0, 0, &name, &value, &text),
+		                 PFMLIB_ERR_INVAL);
 }
 
 /* Nothing an event says takes more than 4096 bytes, in no form. */
 static void long_texts_are_refused_in_every_form(void **state)
 {
-	static const char *const heads[] = { "", "coreduo::", "cpu/", "cpu/event=1/", "coreduo::Mul,", "coreduo::Mul:" };
+	static const char *const heads[] = {
+		"", "coreduo::", "cpu/", "cpu/event=1/", "coreduo::Mul,", "coreduo::Mul:"
+	};
 	static char text[10000];
 
 	(void)state;
@@ -326,5 +355,6 @@ int main(void)
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("tables and texts at their limits", tests, open_images, remove_images);
+	return cmocka_run_group_tests_name("tables and texts at their limits", tests, open_images,
+	                                   remove_images);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Every call of perfmon.h that asks about events: arguments that are wrong, structs of callers older than the library, the default
- * context, and an invented processor that has whatever a list can say of an event. */
+/* Every call of perfmon.h that asks about events: arguments that are wrong, structs of callers
+ * older than the library, the default context, and an invented processor that has whatever a list
+ * can say of an event. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -39,43 +40,46 @@ static const char toy_text[] =
 	"choice pc level change\n"
 	"choice int quiet\n"
 	"choice speed slow fast turbo=7\n"
-	"modifier cmask\nmodifier edge\nmodifier inv\nmodifier offcore_rsp\nmodifier ldlat\nmodifier frontend\nmodifier speed\n"
+	"modifier cmask\nmodifier edge\nmodifier inv\nmodifier offcore_rsp\nmodifier "
+        "ldlat\nmodifier frontend\nmodifier speed\n"
 	"default umask=0 on=0..3\n"
-	"event FULL code=0x11 period=2000003 precise=must on=0..1 on_htoff=0..3 errata=\"X1\" note=\"A note.\" replaced=OTHER "
+	"event FULL code=0x11 period=2000003 precise=must on=0..1 on_htoff=0..3 errata=\"X1\" "
+        "note=\"A note.\" replaced=OTHER "
 	"scale=\"6.25e-02\" unit=\"MiB\" speed=turbo \"Short.\" \"Long.\"\n"
 	"event OTHER code=0x12 scale=\"64\" precise=no \"Other.\"\n"
 	"event TINY code=0x13 alias=TINIER,TINIEST scale=\"1e-30\" precise=may \"Tiny.\"\n"
 	"event ODD code=0x14 scale=\"0.92030920993190389\" \"More digits than a double has.\"\n"
 	"event NEVER code=0x15 scale=\"-2\" \"No multiplier.\"\n"
-	"event BOTH code=0xb7 umask=1 msr=0x1a6 alt=0x1a7000101bb \"Either of two extra registers.\"\n"
+	"event BOTH code=0xb7 umask=1 msr=0x1a6 alt=0x1a7000101bb \"Either of two extra "
+        "registers.\"\n"
 	"event SECOND code=0xbb umask=1 msr=0x1a7 \"The second one alone.\"\n"
 	"event SAME code=0xb7 umask=1 msr=0x1a6 alt=0x1a6000101b7 \"An other way that is none.\"\n"
-	"event STRANGE code=0xb7 umask=1 msr=0x1a6 alt=0x1a8000101b7 \"A way into a register that is not of the pair.\"\n"
+	"event STRANGE code=0xb7 umask=1 msr=0x1a6 alt=0x1a8000101b7 \"A way into a register that "
+        "is not of the pair.\"\n"
 	"event LOAD code=0xcd umask=1 \"A load, slow if told so.\"\n"
 	"event PLAIN code=0x2e \"No extra register.\"\n"
 	"event FIXED code=0 umask=1 on=F0 \"On a fixed counter.\"\n";
 
 /* A box of it, and kernel events whose rows have types of their own. */
-static const char box_text[] =
-	"pmu toy_box \"Invented: a part of toy\"\n"
-	"encoder format\n"
-	"family toy\n"
-	"uncore BOX\n"
-	"source \"invented\"\n"
-	"counter 0..1 width=48\n"
-	"field event at=config:0-7\n"
-	"event IN_BOX event=7 \"Of the box.\"\n";
-static const char kinds_text[] =
-	"pmu kinds \"Invented: events of several kernel PMUs\"\n"
-	"encoder perf\n"
-	"pmctype perf 1\n"
-	"source \"invented\"\n"
-	"field config at=config:0-63\n"
-	"field attr_type bits=32\n"
-	"event USUAL config=5 \"Of the table's type.\"\n"
-	"event OWN config=6 attr_type=2 \"Of a type of its own.\"\n";
+static const char box_text[] = "pmu toy_box \"Invented: a part of toy\"\n"
+			       "encoder format\n"
+			       "family toy\n"
+			       "uncore BOX\n"
+			       "source \"invented\"\n"
+			       "counter 0..1 width=48\n"
+			       "field event at=config:0-7\n"
+			       "event IN_BOX event=7 \"Of the box.\"\n";
+static const char kinds_text[] = "pmu kinds \"Invented: events of several kernel PMUs\"\n"
+				 "encoder perf\n"
+				 "pmctype perf 1\n"
+				 "source \"invented\"\n"
+				 "field config at=config:0-63\n"
+				 "field attr_type bits=32\n"
+				 "event USUAL config=5 \"Of the table's type.\"\n"
+				 "event OWN config=6 attr_type=2 \"Of a type of its own.\"\n";
 
-/* A unit that comes with any processor: what the kernel reads from it says whether the list is its. */
+/* A unit that comes with any processor: what the kernel reads from it says whether the list is its.
+ */
 static const char mesh_text[] =
 	"pmu mesh_list \"Invented: known by what it says of itself\"\n"
 	"encoder format\n"
@@ -90,7 +94,10 @@ static const char mesh_text[] =
 
 static const struct {
 	const char *name, *text;
-} sources[] = { { "toy", toy_text }, { "toy_box", box_text }, { "kinds", kinds_text }, { "mesh_list", mesh_text } };
+} sources[] = { { "toy", toy_text },
+	        { "toy_box", box_text },
+	        { "kinds", kinds_text },
+	        { "mesh_list", mesh_text } };
 #define N_SOURCES (sizeof(sources) / sizeof(sources[0]))
 
 static char folder[] = P_tmpdir "/perfmon-interface-XXXXXX", image[64];
@@ -108,7 +115,8 @@ static int make_image(void **state)
 	if (!pmuc || !mkdtemp(folder))
 		return 0;
 	snprintf(image, sizeof(image), "%s/toy.pmdb", folder);
-	at = snprintf(command, sizeof(command), "python3 '%s' --byteorder %s --image %s", pmuc, BYTE_ORDER_NAME, image);
+	at = snprintf(command, sizeof(command), "python3 '%s' --byteorder %s --image %s", pmuc,
+	              BYTE_ORDER_NAME, image);
 	for (unsigned i = 0; i < N_SOURCES; i++) {
 		char path[64];
 		FILE *f;
@@ -149,14 +157,17 @@ static unsigned event_of(const char *text)
 	return event;
 }
 
-/* ---- descriptions ----------------------------------------------------------------------------------------------- */
+/* ---- descriptions
+ * -----------------------------------------------------------------------------------------------
+ */
 
 static void an_event_is_described_in_full(void **state)
 {
 	pfm_event_info_t info = PFM_INIT(info);
 
 	(void)state;
-	assert_int_equal(pfm_describe_event(ctx, toy, event_of("toy::FULL"), &info), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_describe_event(ctx, toy, event_of("toy::FULL"), &info),
+	                 PFMLIB_SUCCESS);
 	assert_int_equal(info.pmu, toy);
 	assert_string_equal(info.name, "FULL");
 	assert_string_equal(info.desc, "Short.");
@@ -181,7 +192,8 @@ static void an_event_is_described_in_a_struct_that_was_used(void **state)
 	int kinds;
 
 	(void)state;
-	assert_int_equal(pfm_find_event_by_text(ctx, "kinds::USUAL", &kinds, &usual, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_find_event_by_text(ctx, "kinds::USUAL", &kinds, &usual, NULL),
+	                 PFMLIB_SUCCESS);
 	assert_int_equal(pfm_describe_event(ctx, toy, full, &info), PFMLIB_SUCCESS);
 	assert_int_equal(pfm_describe_event(ctx, kinds, usual, &info), PFMLIB_SUCCESS);
 	assert_int_equal(info.size, sizeof(info));
@@ -211,18 +223,16 @@ static void scales_are_read_to_the_last_bit(void **state)
 		const char *text;
 		double scale;
 	} rows[] = {
-		{ "toy::OTHER", 64 },
-		{ "toy::TINY", 1e-30 },
-		{ "toy::ODD", 0.92030920993190389 },
-		{ "toy::NEVER", 1 },
-		{ "toy::PLAIN", 1 },
+		{ "toy::OTHER", 64 }, { "toy::TINY", 1e-30 }, { "toy::ODD", 0.92030920993190389 },
+		{ "toy::NEVER", 1 },  { "toy::PLAIN", 1 },
 	};
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		pfm_event_info_t info = PFM_INIT(info);
 
-		assert_int_equal(pfm_describe_event(ctx, toy, event_of(rows[i].text), &info), PFMLIB_SUCCESS);
+		assert_int_equal(pfm_describe_event(ctx, toy, event_of(rows[i].text), &info),
+		                 PFMLIB_SUCCESS);
 		if (info.scale != rows[i].scale)
 			fail_msg("%s: %.17g", rows[i].text, info.scale);
 	}
@@ -237,7 +247,8 @@ static void fields_have_words(void **state)
 	int counter, rc;
 
 	(void)state;
-	while ((rc = pfm_describe_field(ctx, toy, event, i++, &name, &text, &value, &counter)) == PFMLIB_SUCCESS) {
+	while ((rc = pfm_describe_field(ctx, toy, event, i++, &name, &text, &value, &counter)) ==
+	       PFMLIB_SUCCESS) {
 		assert_int_equal(counter, -1);
 		if (strcmp(name, "speed") == 0) {
 			assert_string_equal(text, "turbo");
@@ -257,14 +268,18 @@ static void fields_have_words(void **state)
 	}
 	assert_int_equal(rc, PFMLIB_ERR_NOTFOUND);
 	assert_int_equal(seen, 4);
-	assert_int_equal(pfm_find_event_by_text(NULL, "ev5::cycles", &counter, &event, NULL), PFMLIB_SUCCESS);
-	for (i = 0, seen = 0; !pfm_describe_field(NULL, pfm_find_pmu(NULL, "ev5"), event, i, &name, &text, &value, &counter); i++)
+	assert_int_equal(pfm_find_event_by_text(NULL, "ev5::cycles", &counter, &event, NULL),
+	                 PFMLIB_SUCCESS);
+	for (i = 0, seen = 0; !pfm_describe_field(NULL, pfm_find_pmu(NULL, "ev5"), event, i, &name,
+	                                          &text, &value, &counter);
+	     i++)
 		if (strcmp(name, "sel") == 0)
 			seen |= 1u << counter;
 	assert_int_equal(seen, 5); /* cycles count on 0 and 2, each with a select of its own */
 }
 
-/* ---- extra registers -------------------------------------------------------------------------------------------- */
+/* ---- extra registers
+ * -------------------------------------------------------------------------------------------- */
 
 static int dispatch(pfm_set_t *set, pfm_error_t *why, const char *a, const char *b, const char *c)
 {
@@ -291,19 +306,24 @@ static void one_of_two_extra_registers(void **state)
 
 	(void)state;
 	event_of("toy::BOTH");
-	assert_int_equal(pfm_encode_event(ctx, "toy::BOTH:offcore_rsp=0x10001", 0, &e, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_encode_event(ctx, "toy::BOTH:offcore_rsp=0x10001", 0, &e, NULL),
+	                 PFMLIB_SUCCESS);
 	assert_int_equal(e.regs[0].value, 0x5301b7);
-	assert_true(e.n_regs == 2 && e.regs[1].kind == PFM_REG_EXTRA && e.regs[1].addr == 0x1a6 && e.regs[1].value == 0x10001);
+	assert_true(e.n_regs == 2 && e.regs[1].kind == PFM_REG_EXTRA && e.regs[1].addr == 0x1a6 &&
+	            e.regs[1].value == 0x10001);
 	assert_int_equal(e.attr.config1, 0x10001);
 	assert_int_equal(e.n_alternatives, 1);
 	assert_int_equal(e.alternatives[0].config, 0x1bb);
 	assert_int_equal(e.alternatives[0].control, 0x5301bb);
 	assert_int_equal(e.alternatives[0].msr, 0x1a7);
 	assert_int_equal(e.alternatives[0].value, 0x10001);
-	assert_int_equal(dispatch(&set, &why, "toy::BOTH:offcore_rsp=1", "toy::BOTH:offcore_rsp=1", NULL), PFMLIB_SUCCESS);
+	assert_int_equal(
+		dispatch(&set, &why, "toy::BOTH:offcore_rsp=1", "toy::BOTH:offcore_rsp=1", NULL),
+		PFMLIB_SUCCESS);
 	assert_int_equal(set.n_pmcs, 4); /* two controls, the extra register, GLOBAL_CTRL */
 	assert_int_equal(extra_of(&set, 0x1a6), 1);
-	assert_int_equal(dispatch(&set, &why, "toy::BOTH:offcore_rsp=1", "toy::BOTH:offcore_rsp=2", "toy::BOTH:offcore_rsp=2"),
+	assert_int_equal(dispatch(&set, &why, "toy::BOTH:offcore_rsp=1", "toy::BOTH:offcore_rsp=2",
+	                          "toy::BOTH:offcore_rsp=2"),
 	                 PFMLIB_SUCCESS);
 	assert_int_equal(extra_of(&set, 0x1a6), 1);
 	assert_int_equal(extra_of(&set, 0x1a7), 2);
@@ -311,17 +331,25 @@ static void one_of_two_extra_registers(void **state)
 	assert_int_equal(set.pmcs[1].value & 0xffff, 0x01bb);
 	assert_int_equal(set.pmcs[2].value & 0xffff, 0x01bb);
 	/* Who knows one register only comes first, wherever it stands. */
-	assert_int_equal(dispatch(&set, &why, "toy::BOTH:offcore_rsp=1", "toy::BOTH:offcore_rsp=2", "toy::SECOND:offcore_rsp=2"),
+	assert_int_equal(dispatch(&set, &why, "toy::BOTH:offcore_rsp=1", "toy::BOTH:offcore_rsp=2",
+	                          "toy::SECOND:offcore_rsp=2"),
 	                 PFMLIB_SUCCESS);
 	assert_int_equal(extra_of(&set, 0x1a6), 1);
-	assert_int_equal(dispatch(&set, &why, "toy::BOTH:offcore_rsp=1", "toy::BOTH:offcore_rsp=2", "toy::SECOND:offcore_rsp=4"),
+	assert_int_equal(dispatch(&set, &why, "toy::BOTH:offcore_rsp=1", "toy::BOTH:offcore_rsp=2",
+	                          "toy::SECOND:offcore_rsp=4"),
 	                 PFMLIB_ERR_NOASSIGN);
 	assert_int_equal(why.clash, 7);
-	assert_int_equal(dispatch(&set, &why, "toy::SAME:offcore_rsp=1", "toy::SAME:offcore_rsp=2", NULL), PFMLIB_ERR_NOASSIGN);
+	assert_int_equal(
+		dispatch(&set, &why, "toy::SAME:offcore_rsp=1", "toy::SAME:offcore_rsp=2", NULL),
+		PFMLIB_ERR_NOASSIGN);
 	assert_int_equal(why.clash, 3);
-	assert_int_equal(dispatch(&set, &why, "toy::STRANGE:offcore_rsp=1", "toy::STRANGE:offcore_rsp=2", NULL), PFMLIB_ERR_NOASSIGN);
-	assert_int_equal(pfm_dispatch_set(ctx, (const char *const[]){ "toy::STRANGE:offcore_rsp=1", "toy::SAME:offcore_rsp=2" }, 2,
-	                                  NULL, &set, NULL),
+	assert_int_equal(dispatch(&set, &why, "toy::STRANGE:offcore_rsp=1",
+	                          "toy::STRANGE:offcore_rsp=2", NULL),
+	                 PFMLIB_ERR_NOASSIGN);
+	assert_int_equal(pfm_dispatch_set(ctx,
+	                                  (const char *const[]){ "toy::STRANGE:offcore_rsp=1",
+	                                                         "toy::SAME:offcore_rsp=2" },
+	                                  2, NULL, &set, NULL),
 	                 PFMLIB_ERR_NOASSIGN);
 }
 
@@ -332,10 +360,8 @@ static void a_setting_chooses_the_extra_register(void **state)
 		const char *text;
 		uint64_t addr, value;
 	} rows[] = {
-		{ "toy::LOAD:ldlat=9", 0x3f6, 9 },
-		{ "toy::LOAD:ldlat=0", 0x3f6, 0 },
-		{ "toy::LOAD:fe_thres=0x11", 0x3f7, 0x11 },
-		{ "toy::LOAD:offcore_rsp=3", 0x1a6, 3 },
+		{ "toy::LOAD:ldlat=9", 0x3f6, 9 },          { "toy::LOAD:ldlat=0", 0x3f6, 0 },
+		{ "toy::LOAD:fe_thres=0x11", 0x3f7, 0x11 }, { "toy::LOAD:offcore_rsp=3", 0x1a6, 3 },
 		{ "toy::SECOND:offcore_rsp=3", 0x1a7, 3 },
 	};
 	pfm_encoding_t e = PFM_INIT(e);
@@ -345,18 +371,22 @@ static void a_setting_chooses_the_extra_register(void **state)
 	event_of("toy::LOAD");
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		assert_int_equal(pfm_encode_event(ctx, rows[i].text, 0, &e, &why), PFMLIB_SUCCESS);
-		if (e.n_regs != 2 || e.regs[1].addr != rows[i].addr || e.regs[1].value != rows[i].value ||
-		    e.attr.config1 != rows[i].value)
-			fail_msg("%s: 0x%llx in 0x%llx", rows[i].text, (unsigned long long)e.regs[1].value,
+		if (e.n_regs != 2 || e.regs[1].addr != rows[i].addr ||
+		    e.regs[1].value != rows[i].value || e.attr.config1 != rows[i].value)
+			fail_msg("%s: 0x%llx in 0x%llx", rows[i].text,
+			         (unsigned long long)e.regs[1].value,
 			         (unsigned long long)e.regs[1].addr);
 	}
 	assert_int_equal(pfm_encode_event(ctx, "toy::LOAD", 0, &e, &why), PFMLIB_SUCCESS);
 	assert_int_equal(e.n_regs, 1);
-	assert_int_equal(pfm_encode_event(ctx, "toy::BOTH:ldlat=3", 0, &e, &why), PFMLIB_ERR_ATTR_SET);
+	assert_int_equal(pfm_encode_event(ctx, "toy::BOTH:ldlat=3", 0, &e, &why),
+	                 PFMLIB_ERR_ATTR_SET);
 	assert_string_equal(why.detail, "the event uses another extra register");
 	assert_int_equal(why.start, strlen("toy::BOTH:"));
-	assert_int_equal(pfm_encode_event(ctx, "toy::LOAD:ldlat=3:offcore_rsp=1", 0, &e, NULL), PFMLIB_ERR_ATTR_SET);
-	assert_int_equal(pfm_encode_event(ctx, "toy::LOAD:ldlat=70000", 0, &e, &why), PFMLIB_ERR_ATTR_VAL);
+	assert_int_equal(pfm_encode_event(ctx, "toy::LOAD:ldlat=3:offcore_rsp=1", 0, &e, NULL),
+	                 PFMLIB_ERR_ATTR_SET);
+	assert_int_equal(pfm_encode_event(ctx, "toy::LOAD:ldlat=70000", 0, &e, &why),
+	                 PFMLIB_ERR_ATTR_VAL);
 }
 
 /* A list may have words for the values of a field that the processor's registers have. */
@@ -366,12 +396,9 @@ static void a_field_of_a_register_is_told_in_words(void **state)
 		const char *field, *word;
 		uint64_t value;
 	} rows[] = {
-		{ "pc", "level", 0x53002e },
-		{ "pc", "change", 0x5b002e },
-		{ "int", "quiet", 0x43002e },
-		{ "int", "", 0x53002e },
-		{ "en", "", 0x53002e },
-		{ "event", "", 0x53002e },
+		{ "pc", "level", 0x53002e },  { "pc", "change", 0x5b002e },
+		{ "int", "quiet", 0x43002e }, { "int", "", 0x53002e },
+		{ "en", "", 0x53002e },       { "event", "", 0x53002e },
 	};
 
 	(void)state;
@@ -381,12 +408,16 @@ static void a_field_of_a_register_is_told_in_words(void **state)
 		uint64_t field;
 
 		for (unsigned k = 0; strcmp(name, rows[i].field) != 0; k++)
-			assert_int_equal(pfm_decode_field(ctx, toy, "PERFEVTSEL0", rows[i].value, k, &name, &field, &word), PFMLIB_SUCCESS);
+			assert_int_equal(pfm_decode_field(ctx, toy, "PERFEVTSEL0", rows[i].value, k,
+			                                  &name, &field, &word),
+			                 PFMLIB_SUCCESS);
 		assert_string_equal(word, rows[i].word);
 	}
 }
 
-/* ---- attributes ------------------------------------------------------------------------------------------------- */
+/* ---- attributes
+ * -------------------------------------------------------------------------------------------------
+ */
 
 static void a_modifier_may_be_a_choice(void **state)
 {
@@ -432,7 +463,8 @@ static void a_modifier_may_be_a_choice(void **state)
 		int rc = pfm_encode_event(ctx, rows[i].text, 0, &e, &why);
 
 		if (rc != rows[i].rc || (rc && why.kind != rows[i].kind))
-			fail_msg("%s: %d %s %s", rows[i].text, rc, pfm_error_kind_name(why.kind), why.detail ? why.detail : "");
+			fail_msg("%s: %d %s %s", rows[i].text, rc, pfm_error_kind_name(why.kind),
+			         why.detail ? why.detail : "");
 	}
 }
 
@@ -443,17 +475,20 @@ static void what_a_setting_does_is_in_the_answer(void **state)
 	(void)state;
 	event_of("toy::PLAIN");
 	assert_int_equal(pfm_encode_event(ctx, "toy/TINY/hp", 0, &e, NULL), PFMLIB_SUCCESS);
-	assert_true(e.attr.exclude_user && e.attr.exclude_kernel && !e.attr.exclude_hv && e.attr.precise == 1);
+	assert_true(e.attr.exclude_user && e.attr.exclude_kernel && !e.attr.exclude_hv &&
+	            e.attr.precise == 1);
 	assert_int_equal(e.regs[0].value, 0x500013); /* no level that the register knows */
 	assert_int_equal(pfm_encode_event(ctx, "toy/TINY/P", 0, &e, NULL), PFMLIB_SUCCESS);
 	assert_int_equal(e.attr.precise, 3);
 	assert_int_equal(pfm_encode_event(ctx, "toy/code/", 0, &e, NULL), PFMLIB_SUCCESS);
 	assert_int_equal(e.attr.config, 1); /* perf: a term without a value is 1 */
-	assert_int_equal(pfm_encode_event(ctx, "toy::PLAIN:counter=2", 0, &e, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_encode_event(ctx, "toy::PLAIN:counter=2", 0, &e, NULL),
+	                 PFMLIB_SUCCESS);
 	assert_true(e.regs[0].num == 2 && e.regs[0].addr == 0x188);
 }
 
-/* ---- names without a processor ---------------------------------------------------------------------------------- */
+/* ---- names without a processor
+ * ---------------------------------------------------------------------------------- */
 
 static void a_name_of_one_processor_alone_is_that_ones(void **state)
 {
@@ -463,17 +498,23 @@ static void a_name_of_one_processor_alone_is_that_ones(void **state)
 
 	(void)state;
 	event_of("toy::PLAIN");
-	assert_int_equal(pfm_find_event_by_text(ctx, "CPU_OP_CYCLES_ALL", &pmu, &event, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_find_event_by_text(ctx, "CPU_OP_CYCLES_ALL", &pmu, &event, NULL),
+	                 PFMLIB_SUCCESS);
 	assert_int_equal(pmu, pfm_find_pmu(ctx, "montecito"));
-	assert_int_equal(pfm_find_event_by_text(ctx, "STRANGE:offcore_rsp=1", &pmu, &event, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_find_event_by_text(ctx, "STRANGE:offcore_rsp=1", &pmu, &event, NULL),
+	                 PFMLIB_SUCCESS);
 	assert_int_equal(pmu, toy);
-	assert_int_equal(pfm_find_event_by_text(ctx, "issues", &pmu, &event, &why), PFMLIB_ERR_AMBIGUOUS);
+	assert_int_equal(pfm_find_event_by_text(ctx, "issues", &pmu, &event, &why),
+	                 PFMLIB_ERR_AMBIGUOUS);
 	assert_int_equal(why.kind, PFM_KIND_AMBIGUOUS);
 	assert_true(why.start == 0 && why.end == 6);
-	assert_int_equal(pfm_find_event_by_text(ctx, "nothing-has-this", &pmu, &event, &why), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_find_event_by_text(ctx, "nothing-has-this", &pmu, &event, &why),
+	                 PFMLIB_ERR_NOTFOUND);
 	assert_int_equal(why.kind, PFM_KIND_UNKNOWN_EVENT);
-	assert_int_equal(pfm_find_event_by_text(ctx, "dc-misses", &pmu, &event, &why), PFMLIB_ERR_ALIAS);
-	assert_int_equal(pfm_find_event_by_text(ctx, "toy/code=3/", &pmu, &event, &why), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_find_event_by_text(ctx, "dc-misses", &pmu, &event, &why),
+	                 PFMLIB_ERR_ALIAS);
+	assert_int_equal(pfm_find_event_by_text(ctx, "toy/code=3/", &pmu, &event, &why),
+	                 PFMLIB_ERR_NOTFOUND);
 	assert_string_equal(why.detail, "the text names fields, no event");
 }
 
@@ -485,11 +526,14 @@ static void a_processor_stands_for_its_parts(void **state)
 
 	(void)state;
 	event_of("toy::PLAIN");
-	assert_int_equal(pfm_find_event_by_text(ctx, "toy::IN_BOX", &pmu, &event, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_find_event_by_text(ctx, "toy::IN_BOX", &pmu, &event, NULL),
+	                 PFMLIB_SUCCESS);
 	assert_int_equal(pmu, pfm_find_pmu(ctx, "toy_box"));
-	assert_int_equal(pfm_find_event_by_text(ctx, "toy_box::PLAIN", &pmu, &event, &why), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_find_event_by_text(ctx, "toy_box::PLAIN", &pmu, &event, &why),
+	                 PFMLIB_ERR_NOTFOUND);
 	assert_int_equal(why.kind, PFM_KIND_UNKNOWN_EVENT);
-	assert_int_equal(pfm_find_event_by_text(ctx, "to::PLAIN", &pmu, &event, &why), PFMLIB_ERR_NOPMU);
+	assert_int_equal(pfm_find_event_by_text(ctx, "to::PLAIN", &pmu, &event, &why),
+	                 PFMLIB_ERR_NOPMU);
 }
 
 static void rows_may_have_a_type_of_their_own(void **state)
@@ -509,7 +553,8 @@ static void units_are_known_by_their_identifier(void **state)
 	static const struct {
 		const char *identifier; /* "": the kernel reads none */
 		bool known;
-	} rows[] = { { "43401", true }, { "50a", true }, { "777", true }, { "0434", false }, { "43701", false }, { "50", false }, { "", false } };
+	} rows[] = { { "43401", true },  { "50a", true }, { "777", true }, { "0434", false },
+		     { "43701", false }, { "50", false }, { "", false } };
 
 	(void)state;
 	event_of("toy::PLAIN");
@@ -522,24 +567,29 @@ static void units_are_known_by_their_identifier(void **state)
 
 		snprintf(root, sizeof(root), "%s/machine", folder);
 		snprintf(command, sizeof(command),
-		         "rm -rf %s && mkdir -p %s/sys/bus/event_source/devices/mesh/format && cd %s/sys/bus/event_source/devices/mesh && "
-		         "echo 60 >type && echo 0 >cpumask && echo config:0-7 >format/event && { [ -z '%s' ] || echo '%s' >identifier; }",
+		         "rm -rf %s && mkdir -p %s/sys/bus/event_source/devices/mesh/format && cd "
+		         "%s/sys/bus/event_source/devices/mesh && "
+		         "echo 60 >type && echo 0 >cpumask && echo config:0-7 >format/event && { [ "
+		         "-z '%s' ] || echo '%s' >identifier; }",
 		         root, root, root, rows[i].identifier, rows[i].identifier);
 		assert_int_equal(system(command), 0);
 		o.sysfs_root = root;
 		o.images = image;
 		o.cpuid = "0x00000000413fd0c1";
 		assert_int_equal(pfm_open_context(&c, &o, NULL), PFMLIB_SUCCESS);
-		assert_int_equal(pfm_describe_pmu(c, pfm_find_pmu(c, "mesh_list"), &about), PFMLIB_SUCCESS);
+		assert_int_equal(pfm_describe_pmu(c, pfm_find_pmu(c, "mesh_list"), &about),
+		                 PFMLIB_SUCCESS);
 		if (((about.flags & PFM_PMU_HOST) != 0) != rows[i].known)
 			fail_msg("identifier \"%s\"", rows[i].identifier);
-		assert_int_equal(pfm_encode_event(c, "MESH_FLITS", 0, &e, NULL), rows[i].known ? PFMLIB_SUCCESS : PFMLIB_ERR_NOTFOUND);
+		assert_int_equal(pfm_encode_event(c, "MESH_FLITS", 0, &e, NULL),
+		                 rows[i].known ? PFMLIB_SUCCESS : PFMLIB_ERR_NOTFOUND);
 		assert_true(!rows[i].known || (e.attr.type == 60 && e.attr.config == 0x21));
 		pfm_close_context(c);
 	}
 }
 
-/* Where others may write to the file it is read, not mapped: nothing they do to it ends this process. */
+/* Where others may write to the file it is read, not mapped: nothing they do to it ends this
+ * process. */
 static void an_image_may_shrink_while_it_is_used(void **state)
 {
 	char command[320], path[96];
@@ -573,8 +623,10 @@ static void a_name_that_several_images_have(void **state)
 	event_of("toy::PLAIN");
 	snprintf(path, sizeof(path), "%s/several", folder);
 	snprintf(command, sizeof(command),
-	         "mkdir %s && for i in 1 2 3 4 5; do printf 'pmu p%%d \"Invented.\"\\nalias shared\\nencoder format\\ncounter 0 width=8\\n"
-	         "field code at=config:0-7\\nevent E%%d code=%%d \"Event.\"\\n' $i $i $i >%s/p$i.pmu && "
+	         "mkdir %s && for i in 1 2 3 4 5; do printf 'pmu p%%d \"Invented.\"\\nalias "
+	         "shared\\nencoder format\\ncounter 0 width=8\\n"
+	         "field code at=config:0-7\\nevent E%%d code=%%d \"Event.\"\\n' $i $i $i "
+	         ">%s/p$i.pmu && "
 	         "python3 '%s' --byteorder %s --image %s/p$i.pmdb %s/p$i.pmu || exit 1; done",
 	         path, path, getenv("PERFMON_PMUC"), BYTE_ORDER_NAME, path, path);
 	assert_int_equal(system(command), 0);
@@ -605,21 +657,31 @@ static void settings_belong_to_processors_that_have_some(void **state)
 	event_of("toy::PLAIN");
 	o.model_in = &o;
 	for (unsigned i = 0; i < 3; i++) {
-		assert_int_equal(pfm_dispatch_set(ctx, &texts[i], 1, &o, &set, &why), PFMLIB_ERR_NOTSUPP);
+		assert_int_equal(pfm_dispatch_set(ctx, &texts[i], 1, &o, &set, &why),
+		                 PFMLIB_ERR_NOTSUPP);
 		assert_int_equal(why.kind, PFM_KIND_MODEL);
-		assert_int_equal(pfm_dispatch_set(ctx, &texts[i], 1, NULL, &set, &why), PFMLIB_SUCCESS);
+		assert_int_equal(pfm_dispatch_set(ctx, &texts[i], 1, NULL, &set, &why),
+		                 PFMLIB_SUCCESS);
 	}
 	/* More counters where hyper-threading is off. */
 	o.model_in = NULL;
 	o.htoff = 1;
-	assert_int_equal(pfm_dispatch_set(ctx, (const char *const[]){ "toy::FULL", "toy::FULL", "toy::FULL" }, 3, &o, &set, NULL),
-	                 PFMLIB_SUCCESS);
+	assert_int_equal(
+		pfm_dispatch_set(ctx,
+	                         (const char *const[]){ "toy::FULL", "toy::FULL", "toy::FULL" }, 3,
+	                         &o, &set, NULL),
+		PFMLIB_SUCCESS);
 	o.htoff = 0;
-	assert_int_equal(pfm_dispatch_set(ctx, (const char *const[]){ "toy::FULL", "toy::FULL", "toy::FULL" }, 3, &o, &set, NULL),
-	                 PFMLIB_ERR_NOASSIGN);
+	assert_int_equal(
+		pfm_dispatch_set(ctx,
+	                         (const char *const[]){ "toy::FULL", "toy::FULL", "toy::FULL" }, 3,
+	                         &o, &set, NULL),
+		PFMLIB_ERR_NOASSIGN);
 }
 
-/* ---- images ----------------------------------------------------------------------------------------------------- */
+/* ---- images
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 /* Opens a context that looks for images where the user's are. True if one of ours is refused. */
 static bool look_in_folder(pfm_ctx_t **c, const char **path, const char **why)
@@ -646,13 +708,15 @@ static void images_of_the_user_are_found_and_judged(void **state)
 	} rows[] = {
 		{ "cp ../../toy.pmdb a.pmdb", NULL },
 		{ "chmod o+w a.pmdb", "anybody can write to it" },
-		{ "chmod o-w a.pmdb; chmod o+w .", "its folder belongs to another user or can be written to by anybody" },
+		{ "chmod o-w a.pmdb; chmod o+w .",
+		  "its folder belongs to another user or can be written to by anybody" },
 		{ "chmod o-w .; head -c 20 ../../toy.pmdb >a.pmdb", "too short for an image" },
 		{ "head -c 2000 ../../toy.pmdb >a.pmdb", "truncated or extended" },
 		{ "rm a.pmdb; mkdir a.pmdb", "not a regular file" },
 		{ "rmdir a.pmdb; ln -s nothing a.pmdb", "the file does not exist" },
 		/* The head is in order; what is behind it is looked at when somebody asks. */
-		{ "rm a.pmdb; cp ../../toy.pmdb a.pmdb; printf '\\377\\377\\377\\377' | dd of=a.pmdb bs=1 seek=$(($(wc -c <a.pmdb) - "
+		{ "rm a.pmdb; cp ../../toy.pmdb a.pmdb; printf '\\377\\377\\377\\377' | dd "
+		  "of=a.pmdb bs=1 seek=$(($(wc -c <a.pmdb) - "
 		  "40)) conv=notrunc 2>/dev/null",
 		  "" },
 		{ "rm a.pmdb", NULL },
@@ -673,13 +737,16 @@ static void images_of_the_user_are_found_and_judged(void **state)
 		pfm_ctx_t *c;
 		int rc;
 
-		snprintf(command, sizeof(command), "mkdir -p %s/perfmon && cd %s/perfmon && %s", data, data, rows[i].prepare);
+		snprintf(command, sizeof(command), "mkdir -p %s/perfmon && cd %s/perfmon && %s",
+		         data, data, rows[i].prepare);
 		assert_int_equal(system(command), 0);
-		if (look_in_folder(&c, &path, &why) != (rows[i].why != NULL) || (rows[i].why && !strstr(why, rows[i].why)))
+		if (look_in_folder(&c, &path, &why) != (rows[i].why != NULL) ||
+		    (rows[i].why && !strstr(why, rows[i].why)))
 			fail_msg("%s: %s", rows[i].prepare, why ? why : "not refused");
 		rc = pfm_find_event_by_text(c, "toy::PLAIN", &pmu, &event, &error);
-		assert_int_equal(rc, i == 0 ? PFMLIB_SUCCESS : rows[i].why && !*rows[i].why ? PFMLIB_ERR_IMAGE
-		                                                                            : PFMLIB_ERR_NOPMU);
+		assert_int_equal(rc, i == 0                         ? PFMLIB_SUCCESS
+		                     : rows[i].why && !*rows[i].why ? PFMLIB_ERR_IMAGE
+		                                                    : PFMLIB_ERR_NOPMU);
 		if (rc == PFMLIB_ERR_IMAGE)
 			assert_true(error.kind == PFM_KIND_IMAGE && error.detail);
 		pfm_close_context(c);
@@ -691,7 +758,9 @@ static void images_of_the_user_are_found_and_judged(void **state)
 	free(old);
 }
 
-/* ---- suggestions ------------------------------------------------------------------------------------------------ */
+/* ---- suggestions
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static void suggestions_are_about_what_was_wrong(void **state)
 {
@@ -723,9 +792,11 @@ static void suggestions_are_about_what_was_wrong(void **state)
 		char names[8][96] = { "" };
 		size_t n;
 
-		assert_int_not_equal(pfm_encode_event(ctx, rows[i].text, 0, &e, &why), PFMLIB_SUCCESS);
+		assert_int_not_equal(pfm_encode_event(ctx, rows[i].text, 0, &e, &why),
+		                     PFMLIB_SUCCESS);
 		n = pfm_suggest_names(ctx, rows[i].text, &why, names, 8);
-		if ((n != 0) != (rows[i].first != NULL) || (n && strcmp(names[0], rows[i].first) != 0))
+		if ((n != 0) != (rows[i].first != NULL) ||
+		    (n && strcmp(names[0], rows[i].first) != 0))
 			fail_msg("%s: %zu, %s", rows[i].text, n, names[0]);
 		/* Room for fewer: the same ones, the best first. */
 		if (n > 1) {
@@ -738,7 +809,9 @@ static void suggestions_are_about_what_was_wrong(void **state)
 	assert_int_equal(pfm_suggest_names(ctx, NULL, NULL, NULL, 0), 0);
 }
 
-/* ---- arguments -------------------------------------------------------------------------------------------------- */
+/* ---- arguments
+ * --------------------------------------------------------------------------------------------------
+ */
 
 static void arguments_of_descriptions(void **state)
 {
@@ -757,32 +830,50 @@ static void arguments_of_descriptions(void **state)
 		assert_int_equal(pfm_describe_pmu(NULL, wrong, &about), PFMLIB_ERR_INVAL);
 		assert_int_equal(pfm_describe_event(NULL, wrong, 0, &info), PFMLIB_ERR_INVAL);
 		assert_int_equal(pfm_describe_umask(NULL, wrong, 0, 0, &umask), PFMLIB_ERR_INVAL);
-		assert_int_equal(pfm_describe_field(NULL, wrong, 0, 0, &name, &text, &value, &counter), PFMLIB_ERR_INVAL);
-		assert_int_equal(pfm_describe_feature(NULL, wrong, 0, &name, &text, &value), PFMLIB_ERR_INVAL);
+		assert_int_equal(
+			pfm_describe_field(NULL, wrong, 0, 0, &name, &text, &value, &counter),
+			PFMLIB_ERR_INVAL);
+		assert_int_equal(pfm_describe_feature(NULL, wrong, 0, &name, &text, &value),
+		                 PFMLIB_ERR_INVAL);
 	}
 	assert_int_equal(pfm_describe_pmu(NULL, coreduo, NULL), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_describe_pmu(NULL, coreduo, &about), PFMLIB_SUCCESS);
-	assert_int_equal(pfm_describe_event(NULL, coreduo, about.n_events, &info), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_describe_event(NULL, coreduo, about.n_events, &info),
+	                 PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_describe_event(NULL, coreduo, 0, NULL), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_describe_umask(NULL, coreduo, about.n_events, 0, &umask), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_describe_umask(NULL, coreduo, about.n_events, 0, &umask),
+	                 PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_describe_umask(NULL, coreduo, 0, 0, NULL), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_describe_field(NULL, coreduo, about.n_events, 0, &name, &text, &value, &counter), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_describe_field(NULL, coreduo, 0, 0, NULL, &text, &value, &counter), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_describe_field(NULL, coreduo, 0, 0, &name, NULL, &value, &counter), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_describe_field(NULL, coreduo, 0, 0, &name, &text, NULL, &counter), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_describe_field(NULL, coreduo, 0, 0, &name, &text, &value, NULL), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_describe_field(NULL, coreduo, 0, 100, &name, &text, &value, &counter), PFMLIB_ERR_NOTFOUND);
-	assert_int_equal(pfm_describe_feature(NULL, coreduo, 0, NULL, &text, &value), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_describe_feature(NULL, coreduo, 0, &name, NULL, &value), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_describe_feature(NULL, coreduo, 0, &name, &text, NULL), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_describe_feature(NULL, coreduo, 1000, &name, &text, &value), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_describe_field(NULL, coreduo, about.n_events, 0, &name, &text, &value,
+	                                    &counter),
+	                 PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_describe_field(NULL, coreduo, 0, 0, NULL, &text, &value, &counter),
+	                 PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_describe_field(NULL, coreduo, 0, 0, &name, NULL, &value, &counter),
+	                 PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_describe_field(NULL, coreduo, 0, 0, &name, &text, NULL, &counter),
+	                 PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_describe_field(NULL, coreduo, 0, 0, &name, &text, &value, NULL),
+	                 PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_describe_field(NULL, coreduo, 0, 100, &name, &text, &value, &counter),
+	                 PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_describe_feature(NULL, coreduo, 0, NULL, &text, &value),
+	                 PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_describe_feature(NULL, coreduo, 0, &name, NULL, &value),
+	                 PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_describe_feature(NULL, coreduo, 0, &name, &text, NULL),
+	                 PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_describe_feature(NULL, coreduo, 1000, &name, &text, &value),
+	                 PFMLIB_ERR_NOTFOUND);
 	assert_int_equal(pfm_describe_rejected_image(NULL, 0, NULL, &text), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_describe_rejected_image(NULL, 0, &name, NULL), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_describe_rejected_image(NULL, 1000, &name, &text), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_describe_rejected_image(NULL, 1000, &name, &text),
+	                 PFMLIB_ERR_NOTFOUND);
 	assert_int_equal(pfm_find_event_by_text(NULL, NULL, &pmu, &event, NULL), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_find_event_by_text(NULL, "x", NULL, &event, NULL), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_find_event_by_text(NULL, "x", &pmu, NULL, NULL), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_find_event_by_text(NULL, "coreduo::L2_ADS", &pmu, &event, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_find_event_by_text(NULL, "coreduo::L2_ADS", &pmu, &event, NULL),
+	                 PFMLIB_SUCCESS);
 	assert_int_equal(pfm_describe_umask(NULL, pmu, event, 100, &umask), PFMLIB_ERR_NOTFOUND);
 	about.size = info.size = umask.size = sizeof(size_t) - 1;
 	assert_int_equal(pfm_describe_pmu(NULL, coreduo, &about), PFMLIB_ERR_INVAL);
@@ -827,16 +918,25 @@ static void arguments_of_encodings(void **state)
 	assert_int_equal(why.event, 1);
 	set.size = sizeof(size_t) - 1;
 	assert_int_equal(pfm_dispatch_set(NULL, texts, 1, NULL, &set, NULL), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_decode_field(NULL, -1, "PMC0", 0, 0, &name, &value, &text), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_decode_field(NULL, n, "PMC0", 0, 0, &name, &value, &text), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_decode_field(NULL, coreduo, NULL, 0, 0, &name, &value, &text), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_decode_field(NULL, coreduo, "PMC0", 0, 0, NULL, &value, &text), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_decode_field(NULL, coreduo, "PMC0", 0, 0, &name, NULL, &text), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_decode_field(NULL, coreduo, "PMC0", 0, 0, &name, &value, NULL), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_decode_event(NULL, -1, "PMC0", 0, 0, buf, sizeof(buf)), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_decode_event(NULL, coreduo, NULL, 0, 0, buf, sizeof(buf)), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_decode_field(NULL, -1, "PMC0", 0, 0, &name, &value, &text),
+	                 PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_decode_field(NULL, n, "PMC0", 0, 0, &name, &value, &text),
+	                 PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_decode_field(NULL, coreduo, NULL, 0, 0, &name, &value, &text),
+	                 PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_decode_field(NULL, coreduo, "PMC0", 0, 0, NULL, &value, &text),
+	                 PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_decode_field(NULL, coreduo, "PMC0", 0, 0, &name, NULL, &text),
+	                 PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_decode_field(NULL, coreduo, "PMC0", 0, 0, &name, &value, NULL),
+	                 PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_decode_event(NULL, -1, "PMC0", 0, 0, buf, sizeof(buf)),
+	                 PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_decode_event(NULL, coreduo, NULL, 0, 0, buf, sizeof(buf)),
+	                 PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_decode_event(NULL, coreduo, "PMC0", 0, 0, NULL, 0), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_decode_event(NULL, coreduo, "PMC9", 0, 0, buf, sizeof(buf)), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_decode_event(NULL, coreduo, "PMC9", 0, 0, buf, sizeof(buf)),
+	                 PFMLIB_ERR_INVAL);
 }
 
 static void arguments_of_contexts(void **state)
@@ -855,7 +955,9 @@ static void arguments_of_contexts(void **state)
 	assert_int_equal(pfm_count_pmus(c), pfm_count_pmus(NULL));
 	pfm_close_context(c);
 	pfm_close_context(NULL);
-	o = (pfm_ctx_options_t){ .size = sizeof(o), .pmu = "no such processor", .flags = PFM_CTX_NO_HOST };
+	o = (pfm_ctx_options_t){ .size = sizeof(o),
+		                 .pmu = "no such processor",
+		                 .flags = PFM_CTX_NO_HOST };
 	assert_int_equal(pfm_open_context(&c, &o, &why), PFMLIB_ERR_NOPMU);
 	assert_null(c);
 	/* A caller that knows the flags alone. */
@@ -864,7 +966,8 @@ static void arguments_of_contexts(void **state)
 	pfm_close_context(c);
 }
 
-/* ---- older callers ---------------------------------------------------------------------------------------------- */
+/* ---- older callers
+ * ---------------------------------------------------------------------------------------------- */
 
 #define OLD 0x5a
 
@@ -879,10 +982,10 @@ static int kept(const void *s, size_t size, size_t whole)
 	return 1;
 }
 
-#define OLDER(VAR, MEMBER)                                                                 \
-	do {                                                                               \
-		memset(&(VAR), OLD, sizeof(VAR));                                          \
-		(VAR).size = (size_t)((const char *)&(VAR).MEMBER - (const char *)&(VAR)); \
+#define OLDER(VAR, MEMBER)                                                                         \
+	do {                                                                                       \
+		memset(&(VAR), OLD, sizeof(VAR));                                                  \
+		(VAR).size = (size_t)((const char *)&(VAR).MEMBER - (const char *)&(VAR));         \
 	} while (0)
 
 static void structs_of_older_callers_get_what_they_have_room_for(void **state)
@@ -895,28 +998,35 @@ static void structs_of_older_callers_get_what_they_have_room_for(void **state)
 	unsigned event;
 
 	(void)state;
-	assert_int_equal(pfm_find_event_by_text(NULL, "coreduo::L2_ADS", &pmu, &event, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_find_event_by_text(NULL, "coreduo::L2_ADS", &pmu, &event, NULL),
+	                 PFMLIB_SUCCESS);
 	OLDER(about, origin);
 	assert_int_equal(pfm_describe_pmu(NULL, coreduo, &about), PFMLIB_SUCCESS);
 	assert_string_equal(about.name, "coreduo");
-	assert_true(kept(&about, about.size, sizeof(about)) && about.size == offsetof(pfm_pmu_info_t, origin));
+	assert_true(kept(&about, about.size, sizeof(about)) &&
+	            about.size == offsetof(pfm_pmu_info_t, origin));
 	OLDER(info, detail);
 	assert_int_equal(pfm_describe_event(NULL, coreduo, event, &info), PFMLIB_SUCCESS);
 	assert_string_equal(info.name, "L2_ADS");
-	assert_true(info.pmu == coreduo && info.event == event && kept(&info, info.size, sizeof(info)));
+	assert_true(info.pmu == coreduo && info.event == event &&
+	            kept(&info, info.size, sizeof(info)));
 	assert_int_equal(pfm_describe_event(NULL, coreduo, 100000, &info), PFMLIB_ERR_INVAL);
 	OLDER(umask, desc);
 	assert_int_equal(pfm_describe_umask(NULL, coreduo, event, 0, &umask), PFMLIB_SUCCESS);
 	assert_string_equal(umask.group, "core");
 	assert_true(kept(&umask, umask.size, sizeof(umask)));
-	assert_int_equal(pfm_encode_event(NULL, "coreduo::L2_ADS:u", 0, &all, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_encode_event(NULL, "coreduo::L2_ADS:u", 0, &all, NULL),
+	                 PFMLIB_SUCCESS);
 	OLDER(e, attr);
 	assert_int_equal(pfm_encode_event(NULL, "coreduo::L2_ADS:u", 0, &e, NULL), PFMLIB_SUCCESS);
-	assert_true(e.pmu == coreduo && e.plm == PFM_PLM3 && e.n_regs == 1 && e.regs[0].value == all.regs[0].value);
-	assert_true(e.counters == all.counters && kept(&e, e.size, sizeof(e)) && e.size == offsetof(pfm_encoding_t, attr));
+	assert_true(e.pmu == coreduo && e.plm == PFM_PLM3 && e.n_regs == 1 &&
+	            e.regs[0].value == all.regs[0].value);
+	assert_true(e.counters == all.counters && kept(&e, e.size, sizeof(e)) &&
+	            e.size == offsetof(pfm_encoding_t, attr));
 	/* What fails leaves it alone. */
 	OLDER(e, attr);
-	assert_int_equal(pfm_encode_event(NULL, "coreduo::L2_ADS:counter=7", 0, &e, NULL), PFMLIB_ERR_ATTR_VAL);
+	assert_int_equal(pfm_encode_event(NULL, "coreduo::L2_ADS:counter=7", 0, &e, NULL),
+	                 PFMLIB_ERR_ATTR_VAL);
 	assert_true(kept(&e.pmu, 0, sizeof(e) - offsetof(pfm_encoding_t, pmu)));
 }
 
@@ -928,8 +1038,10 @@ static void groups_of_one_and_of_any(void **state)
 	int pmu;
 
 	(void)state;
-	assert_int_equal(pfm_find_event_by_text(NULL, "coreduo::L2_LD", &pmu, &event, NULL), PFMLIB_SUCCESS);
-	for (unsigned i = 0; pfm_describe_umask(NULL, pmu, event, i, &umask) == PFMLIB_SUCCESS; i++) {
+	assert_int_equal(pfm_find_event_by_text(NULL, "coreduo::L2_LD", &pmu, &event, NULL),
+	                 PFMLIB_SUCCESS);
+	for (unsigned i = 0; pfm_describe_umask(NULL, pmu, event, i, &umask) == PFMLIB_SUCCESS;
+	     i++) {
 		assert_int_equal(umask.is_combinable, strcmp(umask.group, "cachestate") == 0);
 		any += umask.is_combinable != 0;
 		one += !umask.is_combinable;
@@ -943,7 +1055,8 @@ static void options_of_older_callers_are_the_usual_ones(void **state)
 	pfm_set_options_t o = {
 		.size = offsetof(pfm_set_options_t, unavailable),
 		.plm = PFM_PLM3,
-		.unavailable = (const pfmlib_regmask_t *)(const void *)1, /* what lies behind the caller's struct */
+		.unavailable = (const pfmlib_regmask_t *)(const void *)1, /* what lies behind the
+		                                                             caller's struct */
 	};
 	pfm_set_t set = PFM_INIT(set);
 
@@ -952,7 +1065,8 @@ static void options_of_older_callers_are_the_usual_ones(void **state)
 	assert_int_equal(set.pmcs[0].value, 0x5100c0);
 }
 
-/* ---- the same by number ----------------------------------------------------------------------------------------- */
+/* ---- the same by number
+ * ----------------------------------------------------------------------------------------- */
 
 static void events_by_number_are_events_by_name(void **state)
 {
@@ -962,7 +1076,8 @@ static void events_by_number_are_events_by_name(void **state)
 	int n;
 
 	(void)state;
-	o.flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES; /* a processor may say that it lacks an event */
+	o.flags = PFM_CTX_NO_HOST |
+	          PFM_CTX_NO_IMAGES; /* a processor may say that it lacks an event */
 	assert_int_equal(pfm_open_context(&c, &o, NULL), PFMLIB_SUCCESS);
 	n = pfm_count_pmus(c);
 	for (int pmu = 0; pmu < n; pmu++) {
@@ -981,15 +1096,18 @@ static void events_by_number_are_events_by_name(void **state)
 			snprintf(text, sizeof(text), "%s::%s", about.name, info.name);
 			rc = pfm_encode_event_at(c, pmu, event, PFM_PLM3, &a, &why);
 			/* A name that two rows share is the first one's. */
-			if (pfm_find_event_by_text(c, text, &found, &first, NULL) || found != pmu || first != event)
+			if (pfm_find_event_by_text(c, text, &found, &first, NULL) || found != pmu ||
+			    first != event)
 				continue;
 			if (rc != pfm_encode_event(c, text, PFM_PLM3, &b, NULL))
 				fail_msg("%s: %d by number", text, rc);
 			if (rc)
 				continue;
-			if (a.pmu != b.pmu || a.event != b.event || a.plm != b.plm || a.n_regs != b.n_regs ||
-			    memcmp(a.regs, b.regs, a.n_regs * sizeof(a.regs[0])) != 0 || a.counters != b.counters ||
-			    a.attr.config != b.attr.config || a.attr.type != b.attr.type)
+			if (a.pmu != b.pmu || a.event != b.event || a.plm != b.plm ||
+			    a.n_regs != b.n_regs ||
+			    memcmp(a.regs, b.regs, a.n_regs * sizeof(a.regs[0])) != 0 ||
+			    a.counters != b.counters || a.attr.config != b.attr.config ||
+			    a.attr.type != b.attr.type)
 				fail_msg("%s differs by number", text);
 			same++;
 		}
@@ -1006,14 +1124,17 @@ static void a_mask_that_must_be_named_cannot_be_left_out(void **state)
 	int pmu;
 
 	(void)state;
-	assert_int_equal(pfm_find_event_by_text(NULL, "coreduo::SSE_PREFETCH", &pmu, &event, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_find_event_by_text(NULL, "coreduo::SSE_PREFETCH", &pmu, &event, NULL),
+	                 PFMLIB_SUCCESS);
 	assert_int_equal(pfm_encode_event_at(NULL, pmu, event, 0, &e, &why), PFMLIB_ERR_UMASK);
 	assert_int_equal(why.kind, PFM_KIND_MISSING_UMASK);
 }
 
-/* ---- the kernel's own structure --------------------------------------------------------------------------------- */
+/* ---- the kernel's own structure
+ * --------------------------------------------------------------------------------- */
 
-/* What the kernel wants of a breakpoint, what older headers have no room for, and what is not for this machine. */
+/* What the kernel wants of a breakpoint, what older headers have no room for, and what is not for
+ * this machine. */
 /* A level that is none would be one at which nothing is counted. */
 static void levels_that_are_none_are_refused(void **state)
 {
@@ -1039,7 +1160,8 @@ static void levels_that_are_none_are_refused(void **state)
 		assert_int_equal(pfm_dispatch_set(NULL, text, 1, &of_set, &set, NULL), want);
 		assert_int_equal(pfm_create_plan(&plan, NULL, text, 1, &of_plan, NULL), want);
 		pfm_free_plan(plan);
-		assert_int_equal(pfm_open_session(&session, NULL, &of_session, text, 1, NULL), want);
+		assert_int_equal(pfm_open_session(&session, NULL, &of_session, text, 1, NULL),
+		                 want);
 		pfm_close_session(session);
 	}
 }
@@ -1076,7 +1198,8 @@ static void attributes_for_the_kernel(void **state)
 	assert_int_equal(big.words[16], 0x1122334455667788);
 	assert_int_equal(big.attr.size, 136);
 	assert_true(big.attr.pinned);
-	assert_int_equal(pfm_fill_perf_event_attr(NULL, NULL, &attr, sizeof(attr)), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_fill_perf_event_attr(NULL, NULL, &attr, sizeof(attr)),
+	                 PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_fill_perf_event_attr(NULL, &e, NULL, sizeof(attr)), PFMLIB_ERR_INVAL);
 	e.pmu = pfm_count_pmus(NULL);
 	assert_int_equal(pfm_fill_perf_event_attr(NULL, &e, &attr, sizeof(attr)), PFMLIB_ERR_INVAL);
@@ -1099,20 +1222,29 @@ static void the_kernels_structure_is_filled(void **state)
 	(void)state;
 	memset(&attr, 0, sizeof(attr));
 	attr.sample_period = 77;
-	assert_int_equal(pfm_encode_perf_attr("software::page-faults:u", PFM_PLM0 | PFM_PLM3, &attr, &name, &index), PFMLIB_SUCCESS);
-	assert_true(attr.type == PERF_TYPE_SOFTWARE && attr.config == PERF_COUNT_SW_PAGE_FAULTS && attr.size == sizeof(attr));
-	assert_true(!attr.exclude_user && attr.exclude_kernel && attr.exclude_hv && !attr.precise_ip);
+	assert_int_equal(pfm_encode_perf_attr("software::page-faults:u", PFM_PLM0 | PFM_PLM3, &attr,
+	                                      &name, &index),
+	                 PFMLIB_SUCCESS);
+	assert_true(attr.type == PERF_TYPE_SOFTWARE && attr.config == PERF_COUNT_SW_PAGE_FAULTS &&
+	            attr.size == sizeof(attr));
+	assert_true(!attr.exclude_user && attr.exclude_kernel && attr.exclude_hv &&
+	            !attr.precise_ip);
 	assert_int_equal(attr.sample_period, 77); /* the caller's own */
 	assert_string_equal(name, "software::PAGE-FAULTS:u");
 	assert_true(index >= 0);
 	free(name);
-	assert_int_equal(pfm_encode_perf_attr("hardware::cycles:kpp", PFM_PLM3, &attr, NULL, NULL), PFMLIB_SUCCESS);
-	assert_true(attr.type == PERF_TYPE_HARDWARE && attr.config == 0 && attr.exclude_user && !attr.exclude_kernel);
+	assert_int_equal(pfm_encode_perf_attr("hardware::cycles:kpp", PFM_PLM3, &attr, NULL, NULL),
+	                 PFMLIB_SUCCESS);
+	assert_true(attr.type == PERF_TYPE_HARDWARE && attr.config == 0 && attr.exclude_user &&
+	            !attr.exclude_kernel);
 	assert_int_equal(attr.precise_ip, 2);
-	assert_int_equal(pfm_encode_perf_attr("hardware::cycles", PFM_PLM3, &attr, NULL, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_encode_perf_attr("hardware::cycles", PFM_PLM3, &attr, NULL, NULL),
+	                 PFMLIB_SUCCESS);
 	assert_true(!attr.exclude_user && attr.exclude_kernel);
 	/* No other spelling than the caller's. */
-	assert_int_equal(pfm_encode_perf_attr("software/config=0x99/", PFM_PLM3, &attr, &name, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(
+		pfm_encode_perf_attr("software/config=0x99/", PFM_PLM3, &attr, &name, NULL),
+		PFMLIB_SUCCESS);
 	assert_string_equal(name, "software/config=0x99/");
 	assert_true(attr.type == PERF_TYPE_SOFTWARE && attr.config == 0x99);
 	free(name);
@@ -1136,10 +1268,14 @@ static void what_the_kernel_cannot_count_is_not_filled_in(void **state)
 	memset(&attr, OLD, sizeof(attr));
 	before = attr;
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		assert_int_equal(pfm_encode_perf_attr(rows[i].text, PFM_PLM3, &attr, &name, &index), rows[i].rc);
-	assert_int_equal(pfm_encode_perf_attr(NULL, PFM_PLM3, &attr, &name, &index), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_encode_perf_attr("cycles", PFM_PLM3, NULL, &name, &index), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_encode_perf_attr("cycles", -1, &attr, &name, &index), PFMLIB_ERR_INVAL);
+		assert_int_equal(pfm_encode_perf_attr(rows[i].text, PFM_PLM3, &attr, &name, &index),
+		                 rows[i].rc);
+	assert_int_equal(pfm_encode_perf_attr(NULL, PFM_PLM3, &attr, &name, &index),
+	                 PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_encode_perf_attr("cycles", PFM_PLM3, NULL, &name, &index),
+	                 PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_encode_perf_attr("cycles", -1, &attr, &name, &index),
+	                 PFMLIB_ERR_INVAL);
 	assert_true(memcmp(&attr, &before, sizeof(attr)) == 0 && !name && index == -1);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Counting on the kernel we run on, against what is known from elsewhere: pages touched, rusage, the CPU clock, system calls
- * made, stores made. What this kernel or this user does not allow is skipped with the session's own reason. */
+/* Counting on the kernel we run on, against what is known from elsewhere: pages touched, rusage,
+ * the CPU clock, system calls made, stores made. What this kernel or this user does not allow is
+ * skipped with the session's own reason. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +28,9 @@ static pfm_session_t *session;
 static pfm_session_options_t options;
 static pfm_count_t counts[16];
 
-#define TEXTS(...) (const char *const[]){ __VA_ARGS__ }, sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(const char *)
+#define TEXTS(...)                                                                                 \
+	(const char *const[]){ __VA_ARGS__ },                                                      \
+		sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(const char *)
 
 static int set_up(void **state)
 {
@@ -65,7 +68,8 @@ static void read_counts(void)
 /* Nothing was started yet: what was opened has had no time. */
 static bool not_opened(const pfm_count_t *c)
 {
-	return c->quality == PFM_QUALITY_NOT_SUPPORTED || (c->quality == PFM_QUALITY_NOT_COUNTED && c->cause != PFM_CAUSE_NO_TIME);
+	return c->quality == PFM_QUALITY_NOT_SUPPORTED ||
+	       (c->quality == PFM_QUALITY_NOT_COUNTED && c->cause != PFM_CAUSE_NO_TIME);
 }
 
 /* Opens a session, or skips the test when this machine cannot count one of the events. */
@@ -79,7 +83,8 @@ static void open_or_skip(const char *const *texts, unsigned n)
 		skip();
 	}
 	if (rc)
-		fail_msg("open: %d %s %s", rc, pfm_error_kind_name(error.kind), error.detail ? error.detail : "");
+		fail_msg("open: %d %s %s", rc, pfm_error_kind_name(error.kind),
+		         error.detail ? error.detail : "");
 	read_counts();
 	for (unsigned i = 0; i < pfm_session_size(session); i++)
 		if (not_opened(&counts[i])) {
@@ -102,9 +107,11 @@ static void stop(void)
 static void expect_between(unsigned i, uint64_t low, uint64_t high)
 {
 	if (counts[i].quality != PFM_QUALITY_EXACT)
-		fail_msg("%s is %s: %s", about(i).name, pfm_quality_name(counts[i].quality), about(i).why);
+		fail_msg("%s is %s: %s", about(i).name, pfm_quality_name(counts[i].quality),
+		         about(i).why);
 	if (counts[i].value < low || counts[i].value > high)
-		fail_msg("%s is %llu, not %llu to %llu", about(i).name, (unsigned long long)counts[i].value, (unsigned long long)low,
+		fail_msg("%s is %llu, not %llu to %llu", about(i).name,
+		         (unsigned long long)counts[i].value, (unsigned long long)low,
 		         (unsigned long long)high);
 }
 
@@ -120,7 +127,8 @@ static void *fresh(size_t pages)
 }
 
 /* Sanitizers keep books in memory of their own: not about these pages. */
-__attribute__((noinline, no_sanitize("address"), no_sanitize("thread"))) static void write_to(void *p, size_t pages, size_t size)
+__attribute__((noinline, no_sanitize("address"), no_sanitize("thread"))) static void
+write_to(void *p, size_t pages, size_t size)
 {
 	for (size_t i = 0; i < pages; i++)
 		*((volatile char *)p + i * size) = 1;
@@ -143,7 +151,8 @@ static void page_faults_are_fresh_pages(void **state)
 	(void)state;
 	open_or_skip(TEXTS("page-faults"));
 	start();
-	write_to((char *)p + 1000 * size, 1, size); /* what the calls around it touch for the first time themselves */
+	write_to((char *)p + 1000 * size, 1,
+	         size); /* what the calls around it touch for the first time themselves */
 	assert_int_equal(pfm_reset_session(session), PFMLIB_SUCCESS);
 	write_to(p, 1000, size);
 	stop();
@@ -167,7 +176,8 @@ static void burn(double time)
 		;
 }
 
-/* Counts the clock while CPU time passes, which must be between *@low and *@high nanoseconds then. */
+/* Counts the clock while CPU time passes, which must be between *@low and *@high nanoseconds then.
+ */
 static void clock_cpu_time(uint64_t *low, uint64_t *high)
 {
 	double before, outer, inner;
@@ -186,8 +196,10 @@ static void clock_cpu_time(uint64_t *low, uint64_t *high)
 	*high = (uint64_t)(outer * 1e9 * 1.005);
 }
 
-/* Only one of the two clocks sees what a hypervisor or an interrupt takes away: one attempt may be unlucky. */
-/* A forked child that drops its copy of the session, as Python's does when it ends, takes nothing from the parent. */
+/* Only one of the two clocks sees what a hypervisor or an interrupt takes away: one attempt may be
+ * unlucky. */
+/* A forked child that drops its copy of the session, as Python's does when it ends, takes nothing
+ * from the parent. */
 static void a_child_drops_its_copy(void **state)
 {
 	size_t size = (size_t)sysconf(_SC_PAGESIZE);
@@ -219,14 +231,16 @@ static void task_clock_is_cpu_time(void **state)
 
 	(void)state;
 	open_or_skip(TEXTS("task-clock"));
-	for (unsigned attempt = 0; attempt < 5 && (counts[0].value < low || counts[0].value > high || !high); attempt++)
+	for (unsigned attempt = 0;
+	     attempt < 5 && (counts[0].value < low || counts[0].value > high || !high); attempt++)
 		clock_cpu_time(&low, &high);
 	expect_between(0, low, high);
 	assert_true(counts[0].scale == msec);
 	assert_string_equal(about(0).unit, "msec");
 }
 
-/* Two processes on one CPU that hand a byte back and forth: whoever reads waits, and the other runs. */
+/* Two processes on one CPU that hand a byte back and forth: whoever reads waits, and the other
+ * runs. */
 static void ping_pong(unsigned rounds)
 {
 	int there[2], back[2];
@@ -359,7 +373,8 @@ static void breakpoint_registers_run_out(void **state)
 
 	(void)state;
 	for (i = 0; i < 16; i++) {
-		snprintf(names[i], sizeof(names[i]), "mem:0x%llx/1:w:u", (unsigned long long)(uintptr_t)names[i]);
+		snprintf(names[i], sizeof(names[i]), "mem:0x%llx/1:w:u",
+		         (unsigned long long)(uintptr_t)names[i]);
 		texts[i] = names[i];
 	}
 	assert_int_equal(pfm_open_session(&session, NULL, NULL, texts, 16, &error), PFMLIB_SUCCESS);
@@ -432,13 +447,15 @@ static void processes_that_are_not_there(void **state)
 		_exit(0);
 	waitpid(child, NULL, 0);
 	options.pid = child;
-	assert_int_equal(pfm_open_session(&session, NULL, &options, TEXTS("page-faults:u"), NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_open_session(&session, NULL, &options, TEXTS("page-faults:u"), NULL),
+	                 PFMLIB_SUCCESS);
 	read_counts();
 	/* The kernel looks at permissions first. */
 	if (geteuid() == 0)
 		assert_int_equal(counts[0].cause, PFM_CAUSE_NO_PROCESS);
-	assert_int_equal(counts[0].quality,
-	                 counts[0].cause == PFM_CAUSE_NO_PROCESS ? PFM_QUALITY_NOT_COUNTED : PFM_QUALITY_NOT_SUPPORTED);
+	assert_int_equal(counts[0].quality, counts[0].cause == PFM_CAUSE_NO_PROCESS
+	                                            ? PFM_QUALITY_NOT_COUNTED
+	                                            : PFM_QUALITY_NOT_SUPPORTED);
 }
 
 static void whole_system_runs_as_long_as_the_clock(void **state)
@@ -456,7 +473,8 @@ static void whole_system_runs_as_long_as_the_clock(void **state)
 	assert_int_equal(pfm_stop_session(session), PFMLIB_SUCCESS);
 	wall = seconds(CLOCK_MONOTONIC) - wall;
 	read_counts();
-	expect_between(0, (uint64_t)(0.045e9 * (double)cpus), (uint64_t)(wall * 1e9 * (double)cpus * 1.01));
+	expect_between(0, (uint64_t)(0.045e9 * (double)cpus),
+	               (uint64_t)(wall * 1e9 * (double)cpus * 1.01));
 }
 
 static void cpus_that_do_not_exist(void **state)
@@ -464,7 +482,8 @@ static void cpus_that_do_not_exist(void **state)
 	(void)state;
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
 	options.cpus = "4096";
-	assert_int_equal(pfm_open_session(&session, NULL, &options, TEXTS("cpu-clock"), NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_open_session(&session, NULL, &options, TEXTS("cpu-clock"), NULL),
+	                 PFMLIB_SUCCESS);
 	read_counts();
 	assert_int_equal(counts[0].cause, PFM_CAUSE_NO_CPU);
 }
@@ -472,7 +491,8 @@ static void cpus_that_do_not_exist(void **state)
 static void hardware_counts_or_says_why(void **state)
 {
 	(void)state;
-	assert_int_equal(pfm_open_session(&session, NULL, NULL, TEXTS("instructions:u"), NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_open_session(&session, NULL, NULL, TEXTS("instructions:u"), NULL),
+	                 PFMLIB_SUCCESS);
 	start();
 	burn(0.01);
 	stop();
@@ -512,7 +532,8 @@ static void descriptors_run_out_and_come_back(void **state)
 	few.rlim_cur = (rlim_t)next + 2; /* room for two more */
 	setrlimit(RLIMIT_NOFILE, &few);
 	assert_int_equal(pfm_open_session(&session, NULL, NULL,
-	                                  TEXTS("page-faults:u", "task-clock", "page-faults:u", "task-clock", "page-faults:u"),
+	                                  TEXTS("page-faults:u", "task-clock", "page-faults:u",
+	                                        "task-clock", "page-faults:u"),
 	                                  NULL),
 	                 PFMLIB_SUCCESS);
 	read_counts();
@@ -545,7 +566,8 @@ static void ordinary_user(void **state)
 		fclose(f);
 	}
 	if (geteuid() != 0 || atoi(level) != 2) {
-		print_message("# SKIP needs root to become somebody else, and perf_event_paranoid at its usual 2\n");
+		print_message("# SKIP needs root to become somebody else, and perf_event_paranoid "
+		              "at its usual 2\n");
 		skip();
 	}
 	child = fork();
@@ -555,14 +577,18 @@ static void ordinary_user(void **state)
 
 		if (setgid(65534) || setuid(65534))
 			_exit(10);
-		if (pfm_open_session(&session, NULL, NULL, TEXTS("page-faults", "context-switches", "page-faults:k"), NULL))
+		if (pfm_open_session(&session, NULL, NULL,
+		                     TEXTS("page-faults", "context-switches", "page-faults:k"),
+		                     NULL))
 			_exit(11);
 		if (pfm_start_session(session))
 			_exit(12);
 		touch(100);
-		if (pfm_stop_session(session) || pfm_read_session(session, c, 3) || pfm_describe_count(session, 0, &info))
+		if (pfm_stop_session(session) || pfm_read_session(session, c, 3) ||
+		    pfm_describe_count(session, 0, &info))
 			_exit(13);
-		if (c[0].quality != PFM_QUALITY_EXACT || c[0].value < 100 || strcmp(info.name, "page-faults:u") != 0)
+		if (c[0].quality != PFM_QUALITY_EXACT || c[0].value < 100 ||
+		    strcmp(info.name, "page-faults:u") != 0)
 			_exit(14);
 		if (c[1].cause != PFM_CAUSE_PERMISSION || c[2].cause != PFM_CAUSE_PERMISSION)
 			_exit(15);
@@ -575,8 +601,8 @@ static void ordinary_user(void **state)
 /* Where nobody has mounted tracefs, root does it for this process alone. */
 static void see_tracepoints(void)
 {
-	if (geteuid() != 0 || access("/sys/kernel/tracing/events", F_OK) == 0 || unshare(CLONE_NEWNS) != 0 ||
-	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
+	if (geteuid() != 0 || access("/sys/kernel/tracing/events", F_OK) == 0 ||
+	    unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
 		return;
 	if (mount("tracefs", "/sys/kernel/tracing", "tracefs", 0, NULL) != 0)
 		print_message("# tracefs cannot be mounted: %s\n", strerror(errno));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Metrics as texts of sessions, on a scripted kernel: what is opened for them, and what their values are worth. */
+/* Metrics as texts of sessions, on a scripted kernel: what is opened for them, and what their
+ * values are worth. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -7,7 +8,8 @@
 #include "fake_session.h"
 #include "starve.h"
 
-/* The generic events count a known program: 3,000 instructions in 2,000 clocks, 500 branches of which 25 were not foreseen. */
+/* The generic events count a known program: 3,000 instructions in 2,000 clocks, 500 branches of
+ * which 25 were not foreseen. */
 static void known_program(struct fake *f, struct fake_event *e)
 {
 	static const uint64_t of[] = {
@@ -30,7 +32,8 @@ static pfm_session_metric_t compute(unsigned i, unsigned rounds, double seconds)
 {
 	pfm_session_metric_t m = PFM_INIT(m);
 
-	assert_int_equal(pfm_compute_session_metric(session, i, counts, rounds, seconds, &m), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_compute_session_metric(session, i, counts, rounds, seconds, &m),
+	                 PFMLIB_SUCCESS);
 	return m;
 }
 
@@ -138,19 +141,23 @@ static void rounds(void **state)
 		}
 	memcpy(counts, all, sizeof(all));
 	m = compute(0, 8, 0);
-	assert_true(m.error > 0 && m.low < m.value && m.value < m.high && fabs(m.value - 1.5) < 0.05);
+	assert_true(m.error > 0 && m.low < m.value && m.value < m.high &&
+	            fabs(m.value - 1.5) < 0.05);
 	m = compute(0, 0, 0);
 	assert_int_equal(m.state, PFM_METRIC_NOT_COUNTED);
 	assert_string_equal(metric_name(&m), "ipc");
 }
 
-static int no_branches(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
+static int no_branches(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,
+                       int group)
 {
 	(void)f;
 	(void)pid;
 	(void)cpu;
 	(void)group;
-	return attr->type == PERF_TYPE_HARDWARE && attr->config == PERF_COUNT_HW_BRANCH_INSTRUCTIONS ? -ENOENT : 0;
+	return attr->type == PERF_TYPE_HARDWARE && attr->config == PERF_COUNT_HW_BRANCH_INSTRUCTIONS
+	               ? -ENOENT
+	               : 0;
 }
 
 /* What was not counted is no number, and is named. */
@@ -233,7 +240,8 @@ static void tree(void **state)
 		bool leads = i == 0 || is_about(i).group != is_about(i - 1).group;
 
 		assert_string_equal(is_about(i).pmu, "cpu_core");
-		if (!strstr(is_about(i).name, "TOPDOWN.SLOTS") || strstr(is_about(i).name, "SLOTS_P"))
+		if (!strstr(is_about(i).name, "TOPDOWN.SLOTS") ||
+		    strstr(is_about(i).name, "SLOTS_P"))
 			continue;
 		assert_true(leads);
 		slots++;
@@ -319,13 +327,15 @@ static void refusals(void **state)
 	must_open(TEXTS("page-faults"));
 	assert_int_equal(pfm_count_metrics(session), 0);
 	assert_int_equal(pfm_count_metrics(NULL), 0);
-	assert_int_equal(pfm_compute_session_metric(session, 0, counts, 1, 0, &m), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_compute_session_metric(session, 0, counts, 1, 0, &m),
+	                 PFMLIB_ERR_INVAL);
 	end_session();
 	must_open(TEXTS("hardware::ipc"));
 	assert_int_equal(pfm_compute_session_metric(session, 0, NULL, 1, 0, &m), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_compute_session_metric(NULL, 0, counts, 1, 0, &m), PFMLIB_ERR_INVAL);
 	m.size = 0;
-	assert_int_equal(pfm_compute_session_metric(session, 0, counts, 0, 0, &m), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_compute_session_metric(session, 0, counts, 0, 0, &m),
+	                 PFMLIB_ERR_INVAL);
 }
 
 int main(void)

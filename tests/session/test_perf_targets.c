@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which tasks and CPUs a count is opened for, and that what cannot be known makes it partial, never exact. */
+/* Which tasks and CPUs a count is opened for, and that what cannot be known makes it partial, never
+ * exact. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,9 +44,12 @@ static unsigned witnesses(void)
 	return n;
 }
 
-/* ---- tasks ----------------------------------------------------------------------------------------------------------- */
+/* ---- tasks
+ * -----------------------------------------------------------------------------------------------------------
+ */
 
-/* A member of a thousand groups: the kernel's description of the process is longer than any buffer somebody thought enough. */
+/* A member of a thousand groups: the kernel's description of the process is longer than any buffer
+ * somebody thought enough. */
 static void a_long_description(void **state)
 {
 	char status[12000];
@@ -54,7 +58,8 @@ static void a_long_description(void **state)
 	(void)state;
 	two_threads();
 	while (at < sizeof(status) - 20)
-		at += (size_t)snprintf(status + at, sizeof(status) - at, "%u ", 100000 + (unsigned)at);
+		at += (size_t)snprintf(status + at, sizeof(status) - at, "%u ",
+		                       100000 + (unsigned)at);
 	process(42, status);
 	must_open(TEXTS("cycles"));
 	assert_int_equal(is_about(0).n_kernel_events, 2);
@@ -112,7 +117,8 @@ static void the_folder_cannot_be_read(void **state)
 		fake.fail_at = fake.uses[FAKE_LIST] + 1;
 		must_open(TEXTS("cycles"));
 		run_session();
-		expect_count(0, PFM_QUALITY_PARTIAL, errors[i] == EIO ? PFM_CAUSE_OTHER : PFM_CAUSE_PERMISSION);
+		expect_count(0, PFM_QUALITY_PARTIAL,
+		             errors[i] == EIO ? PFM_CAUSE_OTHER : PFM_CAUSE_PERMISSION);
 		assert_int_equal(counts[0].sys_errno, errors[i]);
 		end_session();
 		pfm_close_context(ctx);
@@ -167,7 +173,8 @@ static void threads_born_while_it_is_opened(void **state)
 	fake.decide = birth;
 	fake.number = 2;
 	must_open(TEXTS("cycles"));
-	/* All of them, each once: nobody can see which of the newcomers were counted already, so all was opened anew. */
+	/* All of them, each once: nobody can see which of the newcomers were counted already, so
+	 * all was opened anew. */
 	assert_int_equal(is_about(0).n_kernel_events, 4);
 	assert_int_equal(fake_open_events(&fake), 4);
 	run_session();
@@ -190,7 +197,8 @@ static void threads_born_while_it_is_opened(void **state)
 }
 
 /* Thread 45 starts a program once 42 was opened: from then on it is 42 itself, and 45 is gone. */
-static int program_of_a_thread(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
+static int program_of_a_thread(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,
+                               int group)
 {
 	(void)attr;
 	(void)cpu;
@@ -229,14 +237,15 @@ static void without_children_it_does_so_too(void **state)
 	becomes_the_first(0);
 }
 
-/* What was settled in the first round is so in the others: levels left out, groups broken up, causes of what cannot be opened. */
-static int birth_and_refusals(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
+/* What was settled in the first round is so in the others: levels left out, groups broken up,
+ * causes of what cannot be opened. */
+static int birth_and_refusals(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,
+                              int group)
 {
 	birth(f, attr, pid, cpu, group);
 	if (attr->type != PERF_TYPE_SOFTWARE && !attr->exclude_kernel)
 		return -EACCES;
-	return group >= 0 ? -EINVAL : attr->type == PERF_TYPE_SOFTWARE ? -ENOENT
-	                                                               : 0;
+	return group >= 0 ? -EINVAL : attr->type == PERF_TYPE_SOFTWARE ? -ENOENT : 0;
 }
 
 static void a_second_round_begins_afresh(void **state)
@@ -274,8 +283,8 @@ static void a_second_round_on_two_types_of_cores(void **state)
 	run_session();
 }
 
-/* Linux refuses to read a group of which some child has not all the members: while a child is born or ends, and for good where it was
- * forked between the opening of two members. */
+/* Linux refuses to read a group of which some child has not all the members: while a child is born
+ * or ends, and for good where it was forked between the opening of two members. */
 static void a_group_is_incomplete_for_a_moment(void **state)
 {
 	(void)state;
@@ -290,7 +299,8 @@ static void a_group_is_incomplete_for_a_moment(void **state)
 	assert_int_equal(fake.uses[FAKE_READ_PERF], fake.fail_at + 1);
 	fake.fail_at = fake.uses[FAKE_READ_PERF] + 1;
 	fake.fail_on = true;
-	assert_int_equal(pfm_read_session(session, counts, pfm_session_size(session)), PFMLIB_ERR_SYS);
+	assert_int_equal(pfm_read_session(session, counts, pfm_session_size(session)),
+	                 PFMLIB_ERR_SYS);
 	assert_int_equal(pfm_session_errno(session), ECHILD);
 	fake.fail_on = false;
 }
@@ -303,7 +313,8 @@ static void a_child_with_half_a_group(void **state)
 	fake.fail_errno = ECHILD;
 	fake.fail_at = 1;
 	must_open(TEXTS("{cycles,instructions}", "page-faults"));
-	assert_int_equal(fake.uses[FAKE_READ_PERF], 3); /* the groups of two threads, one of them again */
+	assert_int_equal(fake.uses[FAKE_READ_PERF],
+	                 3); /* the groups of two threads, one of them again */
 	assert_int_equal(fake_open_events(&fake), 6);
 	run_session();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
@@ -328,7 +339,9 @@ static void a_child_with_half_a_group(void **state)
 	fake.fail_at = 0;
 }
 
-/* ---- CPUs ------------------------------------------------------------------------------------------------------------ */
+/* ---- CPUs
+ * ------------------------------------------------------------------------------------------------------------
+ */
 
 static void each_cpu_once(void **state)
 {
@@ -412,7 +425,8 @@ static void a_unit_with_a_long_list(void **state)
 
 static void nobody_knows_the_cpus(void **state)
 {
-	static const unsigned flags[] = { PFM_SESSION_SYSTEM_WIDE, PFM_SESSION_SYSTEM_WIDE | PFM_SESSION_PER_CPU };
+	static const unsigned flags[] = { PFM_SESSION_SYSTEM_WIDE,
+		                          PFM_SESSION_SYSTEM_WIDE | PFM_SESSION_PER_CPU };
 
 	(void)state;
 	make_machine("uncore");
@@ -437,7 +451,9 @@ static void nobody_knows_the_cpus(void **state)
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 }
 
-/* ---- tasks on CPUs --------------------------------------------------------------------------------------------------- */
+/* ---- tasks on CPUs
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 /* One event for each task and CPU, and one that never waits. */
 static void process_on_some_cpus(void **state)
@@ -560,12 +576,14 @@ static void witnesses_are_first_and_last(void **state)
 	}
 }
 
-static int no_witness(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
+static int no_witness(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,
+                      int group)
 {
 	(void)pid;
 	(void)cpu;
 	(void)group;
-	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY ? -f->number : 0;
+	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY ? -f->number
+	                                                                               : 0;
 }
 
 static void without_a_witness_there_is_no_count(void **state)
@@ -592,8 +610,7 @@ static void on_both_types(struct fake *f, struct fake_event *e)
 
 	(void)f;
 	e->is_open = 1000;
-	e->running = e->cpu == 2 ? 400 : e->cpu == 5 ? 600
-	                                             : 0;
+	e->running = e->cpu == 2 ? 400 : e->cpu == 5 ? 600 : 0;
 	if (e->a.attr.type == 4 || type == 4)
 		e->running = e->cpu == 2 ? 400 : 0;
 	e->value = e->running;

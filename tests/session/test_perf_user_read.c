@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters read from user space, on a model of the kernel's page: every number of few bits, every way in which a writer can come between
- * the reader's steps, and a writer that never rests. */
+/* Counters read from user space, on a model of the kernel's page: every number of few bits, every
+ * way in which a writer can come between the reader's steps, and a writer that never rests. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,9 @@
 #define TEST_PERF_PAGE
 #include "../lib/session/perf_user_read.c"
 
-/* ---- the model ------------------------------------------------------------------------------------------------------------ */
+/* ---- the model
+ * ------------------------------------------------------------------------------------------------------------
+ */
 
 static struct {
 	struct perf_event_mmap_page page;
@@ -42,8 +44,7 @@ static uint64_t read_clock(void)
 
 static void emit_compiler_barrier(void)
 {
-	__asm__ volatile("" ::
-	                         : "memory");
+	__asm__ volatile("" ::: "memory");
 	if (between)
 		between();
 }
@@ -58,9 +59,12 @@ static void begin(void)
 	world.page.index = 1;
 }
 
-/* ---- numbers ---------------------------------------------------------------------------------------------------------------- */
+/* ---- numbers
+ * ----------------------------------------------------------------------------------------------------------------
+ */
 
-/* A counter of @width bits starts below zero, so that it overflows in time: what it holds is a signed number. */
+/* A counter of @width bits starts below zero, so that it overflows in time: what it holds is a
+ * signed number. */
 static void every_number_of_few_bits(void **state)
 {
 	uint64_t out[3];
@@ -69,7 +73,8 @@ static void every_number_of_few_bits(void **state)
 	begin();
 	for (unsigned width = 1; width <= 12; width++)
 		for (uint64_t v = 0; v < (uint64_t)4 << width; v++) {
-			int64_t low = (int64_t)(v % ((uint64_t)1 << width)), half = (int64_t)1 << (width - 1);
+			int64_t low = (int64_t)(v % ((uint64_t)1 << width)),
+				half = (int64_t)1 << (width - 1);
 
 			world.page.pmc_width = (uint16_t)width;
 			world.page.offset = 1000000;
@@ -115,7 +120,8 @@ static void every_clock_of_few_bits(void **state)
 				world.page.time_mult = mult;
 				expect_time(world.clock);
 			}
-	/* One of so few bits that it goes round: since the page was written it has done so at most once. */
+	/* One of so few bits that it goes round: since the page was written it has done so at most
+	 * once. */
 	world.page.cap_user_time_short = 1;
 	world.page.time_shift = 2;
 	world.page.time_mult = 13;
@@ -150,10 +156,11 @@ static void what_the_page_cannot_tell(void **state)
 	assert_int_equal(asked[0] + asked[3], 2);
 }
 
-/* ---- a writer between the reader's steps ------------------------------------------------------------------------------------------ */
+/* ---- a writer between the reader's steps
+ * ------------------------------------------------------------------------------------------ */
 
 #define STATES 4
-#define STEPS  9                      /* of the way from one state to the next, the first and the last on the lock */
+#define STEPS  9 /* of the way from one state to the next, the first and the last on the lock */
 #define LAST   ((STATES - 1) * STEPS) /* steps of the writer */
 
 /* The event moves from counter to counter. No piece of one state fits into another. */
@@ -217,7 +224,8 @@ static void in_state_0(void)
 static bool is_a_state(const uint64_t out[3], unsigned first)
 {
 	for (unsigned i = first; i < STATES; i++)
-		if (out[0] == wholes[i].count && out[1] == wholes[i].enabled && out[2] == wholes[i].enabled / 2)
+		if (out[0] == wholes[i].count && out[1] == wholes[i].enabled &&
+		    out[2] == wholes[i].enabled / 2)
 			return true;
 	return false;
 }
@@ -234,7 +242,8 @@ static bool read_beside(unsigned start)
 	between = write_to_hook;
 	known = pfmi_perf_read_user_page(&world.page, out);
 	if (known && !is_a_state(out, start / STEPS))
-		fail_msg("torn: %llu %llu %llu, writer at %u, then %u %u %u %u", (unsigned long long)out[0], (unsigned long long)out[1],
+		fail_msg("torn: %llu %llu %llu, writer at %u, then %u %u %u %u",
+		         (unsigned long long)out[0], (unsigned long long)out[1],
 		         (unsigned long long)out[2], start, hooks[0], hooks[1], hooks[2], hooks[3]);
 	assert_int_equal(strange, 0);
 	return known;
@@ -275,10 +284,14 @@ static void a_writer_that_never_rests(void **state)
 	assert_in_range(written, 2, 1000);
 }
 
-/* ---- a thread --------------------------------------------------------------------------------------------------------------- */
+/* ---- a thread
+ * ---------------------------------------------------------------------------------------------------------------
+ */
 
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
-#define HAVE_THREAD 1 /* stores are seen in their order, as they are by the kernel's reader on its own processor */
+#define HAVE_THREAD                                                                                \
+	1 /* stores are seen in their order, as they are by the kernel's reader on its own         \
+	     processor */
 #endif
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
@@ -332,7 +345,8 @@ static void a_thread_that_writes(void **state)
 			known++;
 			if (out[0] != 3 * out[1] || out[2] != out[1]) {
 				over = true;
-				fail_msg("torn: %llu at %llu", (unsigned long long)out[0], (unsigned long long)out[1]);
+				fail_msg("torn: %llu at %llu", (unsigned long long)out[0],
+				         (unsigned long long)out[1]);
 			}
 		}
 	over = true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sessions on the Tru64 counter device: what the backend asks of it, in which order, and what it makes of the answers. The device
- * is the model; a spy writes down every call. */
+/* Sessions on the Tru64 counter device: what the backend asks of it, in which order, and what it
+ * makes of the answers. The device is the model; a spy writes down every call. */
 #include <errno.h>
 #include <jansson.h>
 #include <perfmon/alpha.h>
@@ -16,7 +16,8 @@
 #include "device_sys.h"
 #include "session/perf_event_internal.h"
 
-/* ---- a session by hand -------------------------------------------------------------------------------------------- */
+/* ---- a session by hand
+ * -------------------------------------------------------------------------------------------- */
 
 enum { MAX_CALLS = 64 };
 
@@ -97,7 +98,8 @@ static const struct table *table_of(enum alpha_device_family family)
 	return NULL;
 }
 
-static struct fixture *begin(enum alpha_device_family family, unsigned n_cpus, unsigned uid, int bound)
+static struct fixture *begin(enum alpha_device_family family, unsigned n_cpus, unsigned uid,
+                             int bound)
 {
 	struct fixture *f = calloc(1, sizeof *f);
 	struct alpha_device_options o;
@@ -108,7 +110,9 @@ static struct fixture *begin(enum alpha_device_family family, unsigned n_cpus, u
 	assert_int_equal(alpha_device_set_process(f->m, 1, uid, bound), 0);
 	f->model_sys = (struct alpha_device_sys){ .device = f->m, .pid = 1 };
 	init_device_sys(&f->inner, &f->model_sys);
-	f->s.sys = (struct sys){ .open = spy_open, .ioctl = spy_ioctl, .read = spy_read, .close = spy_close, .arg = f };
+	f->s.sys = (struct sys){
+		.open = spy_open, .ioctl = spy_ioctl, .read = spy_read, .close = spy_close, .arg = f
+	};
 	f->s.backend = &pfmi_device_backend;
 	f->s.counts = f->counts;
 	f->options.size = sizeof f->options;
@@ -125,7 +129,11 @@ static void add(struct fixture *f, const char *name)
 
 	for (uint32_t i = 0; i < t->n_rows; i++)
 		if (strcmp(table_row_name(t, i), name) == 0) {
-			*c = (struct session_count){ .config.request = f->s.n_counts++, .config.cpus = "", .config.cpu = -1, .config.unit = "", .config.scale = 1 };
+			*c = (struct session_count){ .config.request = f->s.n_counts++,
+				                     .config.cpus = "",
+				                     .config.cpu = -1,
+				                     .config.unit = "",
+				                     .config.scale = 1 };
 			pfmi_pmu_init_event(&c->config.event, t, i);
 			return;
 		}
@@ -139,11 +147,14 @@ static void end(struct fixture *f)
 	free(f);
 }
 
-/* ---- golden orders ------------------------------------------------------------------------------------------------- */
+/* ---- golden orders
+ * -------------------------------------------------------------------------------------------------
+ */
 
 static uint64_t num(const json_t *v)
 {
-	return json_is_string(v) ? strtoull(json_string_value(v), NULL, 0) : (uint64_t)json_integer_value(v);
+	return json_is_string(v) ? strtoull(json_string_value(v), NULL, 0)
+	                         : (uint64_t)json_integer_value(v);
 }
 
 static bool is(const json_t *o, const char *key, const char *word)
@@ -159,9 +170,11 @@ static void settings(const json_t *v, pfmlib_alpha_input_param_t *in)
 		in->pfp_alpha_rates[i] = num(json_array_get(freq, i));
 		in->pfp_alpha_periods[i] = num(json_array_get(period, i));
 	}
-	in->pfp_alpha_scope = is(v, "scope", "process") ? PFM_ALPHA_SCOPE_PROCESS : PFM_ALPHA_SCOPE_SYSTEM;
-	in->pfp_alpha_open = is(v, "mode", "one") ? PFM_ALPHA_OPEN_ONE : is(v, "mode", "each") ? PFM_ALPHA_OPEN_EACH
-	                                                                                       : PFM_ALPHA_OPEN_ALL;
+	in->pfp_alpha_scope =
+		is(v, "scope", "process") ? PFM_ALPHA_SCOPE_PROCESS : PFM_ALPHA_SCOPE_SYSTEM;
+	in->pfp_alpha_open = is(v, "mode", "one")    ? PFM_ALPHA_OPEN_ONE
+	                     : is(v, "mode", "each") ? PFM_ALPHA_OPEN_EACH
+	                                             : PFM_ALPHA_OPEN_ALL;
 	in->pfp_alpha_items = (unsigned)num(json_object_get(v, "items"));
 	if (json_object_get(v, "ctxt")) {
 		in->pfp_alpha_flags = PFM_ALPHA_FL_CTXT;
@@ -176,16 +189,20 @@ static void same_calls(const struct fixture *f, const json_t *v)
 	size_t i;
 
 	json_array_foreach (seq, i, step) {
-		uint32_t request = is(step, "op", "open") ? 0 : is(step, "op", "close") ? 1
-		                                                                        : (uint32_t)num(json_object_get(step, "req"));
+		uint32_t request = is(step, "op", "open") ? 0
+		                   : is(step, "op", "close")
+		                           ? 1
+		                           : (uint32_t)num(json_object_get(step, "req"));
 		const json_t *arg = json_array_get(json_object_get(step, "arg"), 0);
 
-		/* The chip's own counters are read on top of the driver's where the golden session does without. */
-		while (at < f->n_calls && (f->calls[at].request == PCNT5READCNTRS || f->calls[at].request == PCNT5GETCNTRS))
+		/* The chip's own counters are read on top of the driver's where the golden session
+		 * does without. */
+		while (at < f->n_calls && (f->calls[at].request == PCNT5READCNTRS ||
+		                           f->calls[at].request == PCNT5GETCNTRS))
 			at++;
 		if (at == f->n_calls || f->calls[at].request != request)
-			fail_msg("%s: step %zu is %#x", json_string_value(json_object_get(v, "id")), i,
-			         at < f->n_calls ? f->calls[at].request : 0);
+			fail_msg("%s: step %zu is %#x", json_string_value(json_object_get(v, "id")),
+			         i, at < f->n_calls ? f->calls[at].request : 0);
 		if (request == 0)
 			assert_int_equal(f->calls[at].arg, num(json_object_get(step, "flags")));
 		if (arg)
@@ -206,7 +223,8 @@ static void golden_session(const json_t *v)
 
 	while (!is(v, "pmu", families[family]))
 		family++;
-	f = begin((enum alpha_device_family)family, (unsigned)num(json_object_get(v, "ncpu")), 0, 0);
+	f = begin((enum alpha_device_family)family, (unsigned)num(json_object_get(v, "ncpu")), 0,
+	          0);
 	settings(v, &f->in);
 	f->options.model = &f->in;
 	for (size_t i = 0; i < json_array_size(events); i++)
@@ -248,11 +266,15 @@ static void requests_come_in_the_golden_order(void **state)
 	assert_int_equal(n, 32);
 }
 
-/* ---- counts -------------------------------------------------------------------------------------------------------- */
+/* ---- counts
+ * --------------------------------------------------------------------------------------------------------
+ */
 
 static void work(struct fixture *f, unsigned cpu, uint64_t c0, uint64_t c1, uint64_t c2)
 {
-	struct alpha_device_work w = { .pid = 1, .is_user = true, .cycles = 1000, .events = { c0, c1, c2 } };
+	struct alpha_device_work w = {
+		.pid = 1, .is_user = true, .cycles = 1000, .events = { c0, c1, c2 }
+	};
 
 	assert_int_equal(alpha_device_do_work(f->m, cpu, &w), 0);
 }
@@ -368,9 +390,11 @@ static void a_statistic_comes_with_what_retired(void **state)
 	add(f, "mispredict_per_ret");
 	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
 	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
-	work(f, 0, (uint64_t)25 << 20, (uint64_t)200 << 20, 0); /* the model's pairs are the two counters' interrupts */
+	work(f, 0, (uint64_t)25 << 20, (uint64_t)200 << 20,
+	     0); /* the model's pairs are the two counters' interrupts */
 	assert_int_equal(pfm_alpha_session_pair(&f->s, 0, &stat, &retired), 0);
-	assert_int_equal(pfm_alpha_ratio(PF67_PM_MISPREDICT_PER_RET, stat, retired, &num_, &den), 0);
+	assert_int_equal(pfm_alpha_ratio(PF67_PM_MISPREDICT_PER_RET, stat, retired, &num_, &den),
+	                 0);
 	assert_true(num_ == 2500 && den == 200);
 	end(f);
 }
@@ -378,7 +402,9 @@ static void a_statistic_comes_with_what_retired(void **state)
 static void levels_and_samples_are_read(void **state)
 {
 	struct fixture *f = begin(ALPHA_DEVICE_EV5, 1, 0, ALPHA_DEVICE_UNBOUND);
-	struct alpha_device_work w = { .pid = 1, .is_user = true, .pc = 0x20001020, .events = { 65536 } };
+	struct alpha_device_work w = {
+		.pid = 1, .is_user = true, .pc = 0x20001020, .events = { 65536 }
+	};
 	pfcntr_bucket_t buckets[8];
 	struct pfipls levels;
 	uint64_t bytes;
@@ -401,7 +427,9 @@ static void levels_and_samples_are_read(void **state)
 	end(f);
 }
 
-/* ---- refusals ------------------------------------------------------------------------------------------------------- */
+/* ---- refusals
+ * -------------------------------------------------------------------------------------------------------
+ */
 
 static void a_busy_device_is_tried_once_more_and_then_explained(void **state)
 {
@@ -464,7 +492,9 @@ static void what_stands_in_the_way_is_told_apart(void **state)
 	f->s.backend->close_counts(&f->s);
 	f->counts[0].status.cause = 0;
 	f->options.device = NULL;
-	f->in = (pfmlib_alpha_input_param_t){ .pfp_alpha_items = 4, .pfp_alpha_n_ranges = 1, .pfp_alpha_ranges = { { 0x1000, 0x2000 } } };
+	f->in = (pfmlib_alpha_input_param_t){ .pfp_alpha_items = 4,
+		                              .pfp_alpha_n_ranges = 1,
+		                              .pfp_alpha_ranges = { { 0x1000, 0x2000 } } };
 	alpha_device_fail_next_alloc(f->m);
 	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
 	assert_int_equal(f->counts[0].status.cause, PFM_CAUSE_MEMORY);
@@ -500,7 +530,8 @@ static void events_that_do_not_fit_are_left_out_and_say_so(void **state)
 	add(f, "cycles"); /* moves to counter 2 */
 	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
 	assert_int_equal(f->counts[2].status.cause, PFM_CAUSE_GROUP);
-	assert_true(f->counts[0].status.cause == 0 && f->counts[1].status.cause == 0 && f->counts[3].status.cause == 0);
+	assert_true(f->counts[0].status.cause == 0 && f->counts[1].status.cause == 0 &&
+	            f->counts[3].status.cause == 0);
 	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
 	work(f, 0, 1, 2, 3);
 	assert_true(value(f, 0) == 1 && value(f, 1) == 2 && value(f, 2) == 0 && value(f, 3) == 3);
@@ -512,12 +543,9 @@ static void errors_of_open_have_causes(void **state)
 	static const struct {
 		int err, cause;
 	} rows[] = {
-		{ ENOENT, PFM_CAUSE_NO_KERNEL },
-		{ ENXIO, PFM_CAUSE_NO_KERNEL },
-		{ ENODEV, PFM_CAUSE_NO_KERNEL },
-		{ EBUSY, PFM_CAUSE_BUSY },
-		{ EACCES, PFM_CAUSE_PERMISSION },
-		{ EPERM, PFM_CAUSE_PERMISSION },
+		{ ENOENT, PFM_CAUSE_NO_KERNEL },  { ENXIO, PFM_CAUSE_NO_KERNEL },
+		{ ENODEV, PFM_CAUSE_NO_KERNEL },  { EBUSY, PFM_CAUSE_BUSY },
+		{ EACCES, PFM_CAUSE_PERMISSION }, { EPERM, PFM_CAUSE_PERMISSION },
 		{ EINVAL, PFM_CAUSE_OTHER },
 	};
 	struct fixture *f = begin(ALPHA_DEVICE_EV5, 1, 0, ALPHA_DEVICE_UNBOUND);
@@ -541,12 +569,9 @@ static void settings_the_device_refuses(void **state)
 		uint64_t rate;
 		int err, cause;
 	} rows[] = {
-		{ 256, EPERM, PFM_CAUSE_PERMISSION },
-		{ 256, EACCES, PFM_CAUSE_PERMISSION },
-		{ 256, EINVAL, PFM_CAUSE_PERMISSION },
-		{ 256, EIO, PFM_CAUSE_ATTRIBUTE },
-		{ 0, EPERM, PFM_CAUSE_ATTRIBUTE },
-		{ 0, EINVAL, PFM_CAUSE_ATTRIBUTE },
+		{ 256, EPERM, PFM_CAUSE_PERMISSION },  { 256, EACCES, PFM_CAUSE_PERMISSION },
+		{ 256, EINVAL, PFM_CAUSE_PERMISSION }, { 256, EIO, PFM_CAUSE_ATTRIBUTE },
+		{ 0, EPERM, PFM_CAUSE_ATTRIBUTE },     { 0, EINVAL, PFM_CAUSE_ATTRIBUTE },
 		{ 0, ENOMEM, PFM_CAUSE_MEMORY },
 	};
 	struct fixture *f = begin(ALPHA_DEVICE_EV5, 1, 0, ALPHA_DEVICE_UNBOUND);
@@ -569,7 +594,8 @@ static void settings_the_device_refuses(void **state)
 	end(f);
 }
 
-/* Whatever is refused while counting has its code and its errno, and the session goes on when the device does. */
+/* Whatever is refused while counting has its code and its errno, and the session goes on when the
+ * device does. */
 static void errors_while_counting_are_handed_on(void **state)
 {
 	static const struct {
@@ -578,15 +604,23 @@ static void errors_while_counting_are_handed_on(void **state)
 		uint32_t start, again, stop, read;
 	} rows[] = {
 		{ ALPHA_DEVICE_EV4, "cycles", PCNTRENABLE, PCNTRENABLE, PCNTRDISABLE, PCNTGETCNT },
-		{ ALPHA_DEVICE_EV5, "issues", PCNT5RESTART, PCNT5ENABLE, PCNT5DISABLE, PCNT5GETCNT },
-		{ ALPHA_DEVICE_EV5, "issues", PCNT5RESTART, PCNT5ENABLE, PCNT5DISABLE, PCNT5READCNTRS },
-		{ ALPHA_DEVICE_PCA56, "issues", PCNT5RESTART, PCNT5ENABLE, PCNT5DISABLE, PCNT5GETCNT },
-		{ ALPHA_DEVICE_EV6, "retinst", PCNT6RESTART, PCNT6ENABLE, PCNT6DISABLE, PCNT6READCNTRS },
-		{ ALPHA_DEVICE_EV67, "retinst", PCNT6RESTART, PCNT6ENABLE, PCNT6DISABLE, PCNT6READCNTRS },
+		{ ALPHA_DEVICE_EV5, "issues", PCNT5RESTART, PCNT5ENABLE, PCNT5DISABLE,
+		  PCNT5GETCNT },
+		{ ALPHA_DEVICE_EV5, "issues", PCNT5RESTART, PCNT5ENABLE, PCNT5DISABLE,
+		  PCNT5READCNTRS },
+		{ ALPHA_DEVICE_PCA56, "issues", PCNT5RESTART, PCNT5ENABLE, PCNT5DISABLE,
+		  PCNT5GETCNT },
+		{ ALPHA_DEVICE_EV6, "retinst", PCNT6RESTART, PCNT6ENABLE, PCNT6DISABLE,
+		  PCNT6READCNTRS },
+		{ ALPHA_DEVICE_EV67, "retinst", PCNT6RESTART, PCNT6ENABLE, PCNT6DISABLE,
+		  PCNT6READCNTRS },
 	};
 	static const struct {
 		int err, rc;
-	} errors[] = { { EPERM, PFMLIB_ERR_PERM }, { EACCES, PFMLIB_ERR_PERM }, { EBUSY, PFMLIB_ERR_BUSY }, { EIO, PFMLIB_ERR_SYS } };
+	} errors[] = { { EPERM, PFMLIB_ERR_PERM },
+		       { EACCES, PFMLIB_ERR_PERM },
+		       { EBUSY, PFMLIB_ERR_BUSY },
+		       { EIO, PFMLIB_ERR_SYS } };
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++)
@@ -772,10 +806,12 @@ static void probing_asks_whether_there_is_a_device(void **state)
 	assert_int_equal(f->s.backend->probe(&f->s.sys, NULL), PFMLIB_SUCCESS);
 	assert_true(f->n_calls == 2 && f->calls[1].request == 1); /* closed again */
 	f->open_errors = 1;
-	assert_int_equal(f->s.backend->probe(&f->s.sys, NULL), PFMLIB_SUCCESS); /* somebody has it, so it is there */
+	assert_int_equal(f->s.backend->probe(&f->s.sys, NULL),
+	                 PFMLIB_SUCCESS); /* somebody has it, so it is there */
 	f->open_errno = ENOENT;
 	assert_int_equal(f->s.backend->probe(&f->s.sys, NULL), PFMLIB_ERR_NOTSUPP);
-	assert_int_equal(f->s.backend->probe(&f->s.sys, &why), PFMLIB_SUCCESS); /* asked for by name: each count says why not */
+	assert_int_equal(f->s.backend->probe(&f->s.sys, &why),
+	                 PFMLIB_SUCCESS); /* asked for by name: each count says why not */
 	end(f);
 }
 
@@ -799,7 +835,8 @@ static void questions_that_have_no_answer(void **state)
 	f->options.model = &f->in;
 	f->in.pfp_alpha_items = PFM_COUNTERS | PFM_PROFILING;
 	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
-	assert_int_equal(pfm_alpha_session_count(&f->s, 0, 0, &v), PFMLIB_SUCCESS); /* before the first start */
+	assert_int_equal(pfm_alpha_session_count(&f->s, 0, 0, &v),
+	                 PFMLIB_SUCCESS); /* before the first start */
 	assert_int_equal(v, 0);
 	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
 	assert_int_equal(pfm_alpha_session_count(&f->s, 0, 0, NULL), PFMLIB_ERR_INVAL);
@@ -807,12 +844,14 @@ static void questions_that_have_no_answer(void **state)
 	assert_int_equal(pfm_alpha_session_count(&f->s, 0, 2, &v), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_alpha_session_cycles(&f->s, 0, NULL), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_alpha_session_cycles(&f->s, 1, &v), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_alpha_session_levels(&f->s, 0, &levels), PFMLIB_ERR_INVAL); /* they are not collected */
+	assert_int_equal(pfm_alpha_session_levels(&f->s, 0, &levels),
+	                 PFMLIB_ERR_INVAL); /* they are not collected */
 	assert_int_equal(pfm_alpha_session_sample_bytes(&f->s, NULL), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_alpha_session_samples(&f->s, NULL, 2), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_alpha_session_samples(&f->s, buckets, SIZE_MAX), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_alpha_session_samples(&f->s, buckets, 2), 0);            /* no range was set */
-	assert_int_equal(pfm_alpha_session_pair(&f->s, 0, &v, &w), PFMLIB_ERR_INVAL); /* no statistic */
+	assert_int_equal(pfm_alpha_session_samples(&f->s, buckets, 2), 0); /* no range was set */
+	assert_int_equal(pfm_alpha_session_pair(&f->s, 0, &v, &w),
+	                 PFMLIB_ERR_INVAL); /* no statistic */
 	assert_int_equal(pfm_alpha_session_pair(&f->s, 0, NULL, &w), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_alpha_session_pair(&f->s, 1, &v, &w), PFMLIB_ERR_INVAL);
 	f->refused_errno = EACCES;
@@ -837,7 +876,8 @@ static void questions_that_have_no_answer(void **state)
 	end(f);
 }
 
-/* ---- on an emulator in this process ---------------------------------------------------------------------------------------- */
+/* ---- on an emulator in this process
+ * ---------------------------------------------------------------------------------------- */
 
 static struct alpha_emulator *emulator;
 
@@ -846,14 +886,17 @@ static pfm_alpha_session_t on_emulator(const char *family, unsigned n_cpus)
 {
 	alpha_emulator_close(emulator);
 	assert_int_equal(alpha_emulator_open(family, n_cpus, 0, 0, &emulator), 0);
-	return (pfm_alpha_session_t){ .size = sizeof(pfm_alpha_session_t), .emulator = alpha_emulator_get_device(emulator) };
+	return (pfm_alpha_session_t){ .size = sizeof(pfm_alpha_session_t),
+		                      .emulator = alpha_emulator_get_device(emulator) };
 }
 
-static pfm_session_t *model_session(const pfm_alpha_session_t *alpha, unsigned flags, const char *const *texts, unsigned n,
-                                    pfm_error_t *why)
+static pfm_session_t *model_session(const pfm_alpha_session_t *alpha, unsigned flags,
+                                    const char *const *texts, unsigned n, pfm_error_t *why)
 {
 	pfm_ctx_options_t o = { .size = sizeof o, .flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES };
-	pfm_session_options_t options = { .size = sizeof options, .flags = flags, .backend = "pfm_device" };
+	pfm_session_options_t options = { .size = sizeof options,
+		                          .flags = flags,
+		                          .backend = "pfm_device" };
 	pfm_session_t *s = NULL;
 	pfm_ctx_t *ctx;
 	union {
@@ -870,7 +913,8 @@ static pfm_session_t *model_session(const pfm_alpha_session_t *alpha, unsigned f
 	return s;
 }
 
-/* How often an event happens on the model is its own affair; that it does, and that time passes, is not. */
+/* How often an event happens on the model is its own affair; that it does, and that time passes, is
+ * not. */
 static void every_family_counts_on_its_model(void **state)
 {
 	static const struct {
@@ -888,12 +932,14 @@ static void every_family_counts_on_its_model(void **state)
 	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		pfm_alpha_session_t alpha = on_emulator(rows[i].model, 0);
 		unsigned n = rows[i].texts[2] ? 3 : 2;
-		pfm_count_t counts[3] = { PFM_INIT(counts[0]), PFM_INIT(counts[0]), PFM_INIT(counts[0]) };
+		pfm_count_t counts[3] = { PFM_INIT(counts[0]), PFM_INIT(counts[0]),
+			                  PFM_INIT(counts[0]) };
 		struct timespec t, begin_, late = { 0, 3000000 };
 		pfm_error_t why;
 		pfm_session_t *s;
 
-		s = model_session(&alpha, PFM_SESSION_ENABLE_ON_EXEC, rows[i].texts, n, &why); /* begins at once */
+		s = model_session(&alpha, PFM_SESSION_ENABLE_ON_EXEC, rows[i].texts, n,
+		                  &why); /* begins at once */
 		assert_non_null(s);
 		clock_gettime(CLOCK_MONOTONIC, &begin_);
 		nanosleep(&late, NULL);
@@ -960,9 +1006,11 @@ static void emulators_that_are_incomplete(void **state)
 
 static void events_of_other_processors_are_left_out(void **state)
 {
-	static const char *const texts[] = { "ev6::cycles", "ev5::issues", "coreduo::Instr_Ret", "ev5::cycles", "ev5::loads",
-		                             "ev5::loads" };
-	static const int causes[] = { PFM_CAUSE_NO_PMU, 0, PFM_CAUSE_NO_PMU, 0, 0, PFM_CAUSE_GROUP };
+	static const char *const texts[] = { "ev6::cycles", "ev5::issues", "coreduo::Instr_Ret",
+		                             "ev5::cycles", "ev5::loads",  "ev5::loads" };
+	static const int causes[] = {
+		PFM_CAUSE_NO_PMU, 0, PFM_CAUSE_NO_PMU, 0, 0, PFM_CAUSE_GROUP
+	};
 	pfm_alpha_session_t alpha = on_emulator("ev5", 2);
 	pfmlib_alpha_input_param_t in = { .pfp_alpha_rates = { 7 } };
 	pfm_count_t counts[6];
@@ -976,7 +1024,8 @@ static void events_of_other_processors_are_left_out(void **state)
 			counts[i] = (pfm_count_t){ .size = sizeof counts[i] };
 		assert_int_equal(pfm_read_session(s, counts, 6), PFMLIB_SUCCESS);
 		for (unsigned i = 0; i < 6 && pass == 0; i++)
-			assert_int_equal(counts[i].cause == PFM_CAUSE_NO_TIME ? 0 : counts[i].cause, causes[i]);
+			assert_int_equal(counts[i].cause == PFM_CAUSE_NO_TIME ? 0 : counts[i].cause,
+			                 causes[i]);
 		assert_true(pass == 0 || counts[1].cause == PFM_CAUSE_ATTRIBUTE);
 		pfm_close_session(s);
 		alpha.model = &in; /* no such rate */
@@ -993,11 +1042,13 @@ static void events_of_other_processors_are_left_out(void **state)
 	pfm_close_session(s);
 }
 
-/* Idle time, the host and guests are nothing the device knows; a count that asks for one of them alone says so, its neighbour counts. */
+/* Idle time, the host and guests are nothing the device knows; a count that asks for one of them
+ * alone says so, its neighbour counts. */
 static void what_the_device_cannot_leave_out_is_told(void **state)
 {
 	static const char *const texts[] = { "ev5/cycles/G", "ev5::issues", "ev5/loads/I" };
-	static const char *const remedies[] = { "leave the letters G, H and I away", "", "leave the letters G, H and I away" };
+	static const char *const remedies[] = { "leave the letters G, H and I away", "",
+		                                "leave the letters G, H and I away" };
 	pfm_alpha_session_t alpha = on_emulator("ev5", 0);
 	pfm_error_t why;
 	pfm_session_t *s = model_session(&alpha, 0, texts, 3, &why);
@@ -1016,7 +1067,9 @@ static void what_the_device_cannot_leave_out_is_told(void **state)
 /* So are whom it cannot tell from others, and a filter; a count of one processor it has. */
 static void whom_the_device_cannot_count_is_told(void **state)
 {
-	static const char *const texts[] = { "ev5::cycles", "ev5::issues" }, *const filters[] = { NULL, "prev_pid == 0" };
+	static const char *const texts[] = { "ev5::cycles", "ev5::issues" }, *const filters[] = {
+		NULL, "prev_pid == 0"
+	};
 	pfm_alpha_session_t alpha = on_emulator("ev5", 0);
 	const struct {
 		const char *cpus, *cgroup;
@@ -1044,7 +1097,8 @@ static void whom_the_device_cannot_count_is_told(void **state)
 		pfm_session_t *s;
 
 		assert_int_equal(pfm_open_context(&ctx, NULL, NULL), PFMLIB_SUCCESS);
-		assert_int_equal(pfm_open_session(&s, ctx, &options, texts, 2, NULL), PFMLIB_SUCCESS);
+		assert_int_equal(pfm_open_session(&s, ctx, &options, texts, 2, NULL),
+		                 PFMLIB_SUCCESS);
 		pfm_close_context(ctx);
 		assert_int_equal(pfm_session_size(s), 2);
 		assert_int_equal(pfm_read_session(s, counts, 2), PFMLIB_SUCCESS);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Sessions beside a model of them: sequences, drawn by a generator of a fixed seed, of opening, starting, stopping, resetting, reading and
- * closing several sessions while threads are born, work, move between CPUs and end, and programs are forked and executed. What a session
- * counts must lie between what the kernel's own books of each thread (/proc/self/task, rusage) say for the time in which it certainly
- * counted and for the time in which it may have. A sequence that fails is made as short as it still fails, and printed.
+/* Sessions beside a model of them: sequences, drawn by a generator of a fixed seed, of opening,
+ * starting, stopping, resetting, reading and closing several sessions while threads are born, work,
+ * move between CPUs and end, and programs are forked and executed. What a session counts must lie
+ * between what the kernel's own books of each thread (/proc/self/task, rusage) say for the time in
+ * which it certainly counted and for the time in which it may have. A sequence that fails is made
+ * as short as it still fails, and printed.
  *
- * PERFMON_SEQUENCES: how many, PERFMON_SEED: the first one's number; what failed is run again by that number. */
+ * PERFMON_SEQUENCES: how many, PERFMON_SEED: the first one's number; what failed is run again by
+ * that number. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,30 +36,36 @@
 #define END_FAULTS   16 /* of a thread or program that ends, after its last word about itself */
 #define END_SWITCHES 8
 
-enum book { FAULTS,
-	    SWITCHES,
-	    TOUCHED, /* pages we touched on purpose: what user level alone must see at the least */
-	    BOOKS };
+enum book {
+	FAULTS,
+	SWITCHES,
+	TOUCHED, /* pages we touched on purpose: what user level alone must see at the least */
+	BOOKS
+};
 
-enum kind { OPEN,
-	    START,
-	    STOP,
-	    RESET,
-	    READ,
-	    CLOSE,
-	    TOUCH,
-	    SLEEP,
-	    BIRTH,
-	    DEATH,
-	    MOVE,
-	    FORK,
-	    EXEC,
-	    KINDS };
+enum kind {
+	OPEN,
+	START,
+	STOP,
+	RESET,
+	READ,
+	CLOSE,
+	TOUCH,
+	SLEEP,
+	BIRTH,
+	DEATH,
+	MOVE,
+	FORK,
+	EXEC,
+	KINDS
+};
 
-static const char *const kind_names[] = { "open", "start", "stop", "reset", "read", "close", "touch",
-	                                  "sleep", "birth", "death", "move", "fork", "exec" };
+static const char *const kind_names[] = { "open",  "start", "stop",  "reset", "read",
+	                                  "close", "touch", "sleep", "birth", "death",
+	                                  "move",  "fork",  "exec" };
 
-/* Operands are taken modulo what there is, so that a sequence stays one when some of it is left out. */
+/* Operands are taken modulo what there is, so that a sequence stays one when some of it is left
+ * out. */
 struct op {
 	uint8_t kind, a, b, c;
 };
@@ -109,7 +118,8 @@ __attribute__((format(printf, 1, 2))) static _Noreturn void wrong(const char *fm
 	_exit(1);
 }
 
-/* ---- what the kernel's books say ------------------------------------------------------------------------------------------ */
+/* ---- what the kernel's books say
+ * ------------------------------------------------------------------------------------------ */
 
 static void read_file(int tid, const char *name, char *text, size_t room)
 {
@@ -148,7 +158,8 @@ static void read_books(const struct actor *a, uint64_t out[BOOKS])
 		p = strchr(p + 1, ' ');
 	out[FAULTS] = p ? strtoull(p, NULL, 10) : 0;
 	read_file(a->tid, "status", text, sizeof(text));
-	out[SWITCHES] = field(text, "\nvoluntary_ctxt_switches:") + field(text, "\nnonvoluntary_ctxt_switches:");
+	out[SWITCHES] = field(text, "\nvoluntary_ctxt_switches:") +
+	                field(text, "\nnonvoluntary_ctxt_switches:");
 	out[TOUCHED] = a->touched;
 }
 
@@ -161,7 +172,9 @@ static struct books look(void)
 	return b;
 }
 
-/* ---- the model ------------------------------------------------------------------------------------------------------------- */
+/* ---- the model
+ * -------------------------------------------------------------------------------------------------------------
+ */
 
 static bool is_there(const struct model *m, unsigned actor)
 {
@@ -246,7 +259,8 @@ static void check_count(const struct model *m, unsigned i, const pfm_count_t *c)
 	if (c->quality == PFM_QUALITY_NOT_COUNTED && low == 0)
 		return; /* nobody ran */
 	if (c->quality != PFM_QUALITY_EXACT || c->value < low || c->value > m->high[book])
-		wrong("%s is %llu, %s (%s), not %llu to %llu", info.name, (unsigned long long)c->value, pfm_quality_name(c->quality), info.why,
+		wrong("%s is %llu, %s (%s), not %llu to %llu", info.name,
+		      (unsigned long long)c->value, pfm_quality_name(c->quality), info.why,
 		      (unsigned long long)low, (unsigned long long)m->high[book]);
 }
 
@@ -285,7 +299,8 @@ static void write_cpus(unsigned set, char *text, size_t room)
 	text[0] = '\0';
 	for (unsigned i = 0; i < 2 * n_cpus; i++)
 		if (set >> (i % n_cpus) & 1)
-			at += (size_t)snprintf(text + at, room - at, "%s%u", at ? "," : "", cpus[i % n_cpus]);
+			at += (size_t)snprintf(text + at, room - at, "%s%u", at ? "," : "",
+			                       cpus[i % n_cpus]);
 }
 
 static unsigned living(unsigned number)
@@ -317,23 +332,28 @@ static void model_open(struct model *m, const struct op *op)
 
 	if (m->session)
 		model_close(m);
-	options.pid = op->a % 4 == 0 ? 0 : op->a % 4 == 1 ? getpid()
-	                                                  : actors[target].tid;
-	options.flags = (op->c & 1 ? PFM_SESSION_INHERIT : 0u) | (op->c & 2 ? PFM_SESSION_ONE_THREAD : 0u);
+	options.pid = op->a % 4 == 0 ? 0 : op->a % 4 == 1 ? getpid() : actors[target].tid;
+	options.flags =
+		(op->c & 1 ? PFM_SESSION_INHERIT : 0u) | (op->c & 2 ? PFM_SESSION_ONE_THREAD : 0u);
 	m->inherits = op->c & 1;
 	m->cpus = op->c >> 2 & 1 ? (op->c >> 3) % (1u << n_cpus) : 0;
 	write_cpus(m->cpus, list, sizeof(list));
 	options.cpus = *list ? list : NULL;
 	for (unsigned i = 0; i < n_actors; i++)
 		m->counts[i] = is_meant(&actors[i], &options);
-	if (pfm_open_session(&m->session, NULL, &options, texts[which], texts[which][1] ? 2 : 1, &error))
-		wrong("open: %s %s", pfm_error_kind_name(error.kind), error.detail ? error.detail : "");
+	if (pfm_open_session(&m->session, NULL, &options, texts[which], texts[which][1] ? 2 : 1,
+	                     &error))
+		wrong("open: %s %s", pfm_error_kind_name(error.kind),
+		      error.detail ? error.detail : "");
 }
 
-/* ---- threads and programs --------------------------------------------------------------------------------------------------- */
+/* ---- threads and programs
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 /* Sanitizers keep books in memory of their own: not about these pages. */
-__attribute__((noinline, no_sanitize("address"), no_sanitize("thread"))) static void touch_pages(unsigned pages)
+__attribute__((noinline, no_sanitize("address"), no_sanitize("thread"))) static void
+touch_pages(unsigned pages)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = pages * page;
 	char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -511,7 +531,9 @@ static void run_program(const struct op *op)
 	}
 }
 
-/* ---- sequences ------------------------------------------------------------------------------------------------------------- */
+/* ---- sequences
+ * -------------------------------------------------------------------------------------------------------------
+ */
 
 static void perform(const struct op *op)
 {
@@ -585,8 +607,10 @@ static uint32_t next_number(uint32_t *seed)
 static void draw(uint32_t seed, struct sequence *s)
 {
 	/* Often enough that most operations find a session that runs. */
-	static const uint8_t kinds[] = { OPEN, OPEN, OPEN, START, START, START, START, STOP, STOP, RESET, READ, READ, READ, READ, CLOSE,
-		                         TOUCH, TOUCH, TOUCH, TOUCH, TOUCH, SLEEP, SLEEP, BIRTH, BIRTH, DEATH, MOVE, MOVE, FORK, EXEC };
+	static const uint8_t kinds[] = { OPEN,  OPEN,  OPEN,  START, START, START, START, STOP,
+		                         STOP,  RESET, READ,  READ,  READ,  READ,  CLOSE, TOUCH,
+		                         TOUCH, TOUCH, TOUCH, TOUCH, SLEEP, SLEEP, BIRTH, BIRTH,
+		                         DEATH, MOVE,  MOVE,  FORK,  EXEC };
 
 	seed = seed * 2654435761u | 1;
 	for (unsigned i = 0; i < 4; i++)
@@ -595,7 +619,8 @@ static void draw(uint32_t seed, struct sequence *s)
 	for (unsigned i = 0; i < s->n; i++) {
 		uint32_t r = next_number(&seed) >> 3;
 
-		s->ops[i] = (struct op){ i < 2 ? OPEN : kinds[next_number(&seed) % sizeof(kinds)], (uint8_t)r, (uint8_t)(r >> 8), (uint8_t)(r >> 16) };
+		s->ops[i] = (struct op){ i < 2 ? OPEN : kinds[next_number(&seed) % sizeof(kinds)],
+			                 (uint8_t)r, (uint8_t)(r >> 8), (uint8_t)(r >> 16) };
 	}
 }
 
@@ -607,7 +632,8 @@ static void shrink(struct sequence *s)
 			struct sequence less = { .n = s->n - piece };
 
 			memcpy(less.ops, s->ops, at * sizeof(*s->ops));
-			memcpy(less.ops + at, s->ops + at + piece, (s->n - at - piece) * sizeof(*s->ops));
+			memcpy(less.ops + at, s->ops + at + piece,
+			       (s->n - at - piece) * sizeof(*s->ops));
 			if (run_sequence(&less))
 				at += piece;
 			else
@@ -618,7 +644,8 @@ static void shrink(struct sequence *s)
 static void print_sequence(const struct sequence *s)
 {
 	for (unsigned i = 0; i < s->n; i++)
-		print_message("# %2u %s %u %u %u\n", i, kind_names[s->ops[i].kind], s->ops[i].a, s->ops[i].b, s->ops[i].c);
+		print_message("# %2u %s %u %u %u\n", i, kind_names[s->ops[i].kind], s->ops[i].a,
+		              s->ops[i].b, s->ops[i].c);
 }
 
 static unsigned number_of(const char *name, unsigned preset)
@@ -634,11 +661,13 @@ static void need_kernel(void)
 	pfm_count_t count = { .size = sizeof(count) };
 	pfm_session_t *s = NULL;
 
-	if (pfm_open_session(&s, NULL, NULL, (const char *const[]){ "minor-faults" }, 1, NULL) || pfm_read_session(s, &count, 1))
+	if (pfm_open_session(&s, NULL, NULL, (const char *const[]){ "minor-faults" }, 1, NULL) ||
+	    pfm_read_session(s, &count, 1))
 		fail_msg("no session can be opened");
 	pfm_close_session(s);
 	if (count.quality == PFM_QUALITY_NOT_SUPPORTED) {
-		print_message("# SKIP this kernel counts no page faults for this user: %s\n", pfm_cause_name(count.cause));
+		print_message("# SKIP this kernel counts no page faults for this user: %s\n",
+		              pfm_cause_name(count.cause));
 		skip();
 	}
 }
@@ -661,7 +690,8 @@ static void sessions_count_what_the_model_says(void **state)
 		print_message("# sequence %u: %s\n", seed, why);
 		run_sequence(&s);
 		print_sequence(&s);
-		fail_msg("sequence %u fails, made short: %s", seed, *verdict ? verdict : "not each time");
+		fail_msg("sequence %u fails, made short: %s", seed,
+		         *verdict ? verdict : "not each time");
 	}
 }
 
@@ -674,7 +704,8 @@ static int set_up(void **state)
 	for (unsigned i = 0; i < CPU_SETSIZE && n_cpus < MAX_CPUS; i++)
 		if (CPU_ISSET(i, &set))
 			cpus[n_cpus++] = i;
-	verdict = mmap(NULL, VERDICT_ROOM, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	verdict =
+		mmap(NULL, VERDICT_ROOM, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	return n_cpus && verdict != MAP_FAILED ? 0 : -1;
 }
 

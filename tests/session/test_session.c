@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sessions on a scripted kernel: what is opened where, groups, types of cores and units off the core. */
+/* Sessions on a scripted kernel: what is opened where, groups, types of cores and units off the
+ * core. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,8 +16,10 @@ static void events_of_the_kernel_alone(void **state)
 	(void)state;
 	for (attr.config = 0; attr.config < 80; attr.config++)
 		assert_int_equal(pfmi_perf_is_kernel_only_event(&attr),
-		                 attr.config == PERF_COUNT_SW_CONTEXT_SWITCHES || attr.config == PERF_COUNT_SW_CPU_MIGRATIONS ||
-		                         attr.config == PERF_COUNT_SW_BPF_OUTPUT || attr.config == PERF_COUNT_SW_CGROUP_SWITCHES);
+		                 attr.config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
+		                         attr.config == PERF_COUNT_SW_CPU_MIGRATIONS ||
+		                         attr.config == PERF_COUNT_SW_BPF_OUTPUT ||
+		                         attr.config == PERF_COUNT_SW_CGROUP_SWITCHES);
 	attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
 	attr.type = PERF_TYPE_HARDWARE;
 	assert_false(pfmi_perf_is_kernel_only_event(&attr));
@@ -25,7 +28,8 @@ static void events_of_the_kernel_alone(void **state)
 	assert_false(pfmi_perf_is_kernel_only_event(&attr));
 }
 
-/* ---- where and how events are opened ------------------------------------------------------------------------------------ */
+/* ---- where and how events are opened
+ * ------------------------------------------------------------------------------------ */
 
 static void own_thread(void **state)
 {
@@ -35,14 +39,17 @@ static void own_thread(void **state)
 	memset(fake.uses, 0, sizeof(fake.uses));
 	must_open(TEXTS("cycles"));
 	for (unsigned i = 0; i < N_FAKE_CALLS; i++)
-		assert_int_equal(fake.uses[i], i == FAKE_PERF); /* one call, and nothing else is asked */
+		assert_int_equal(fake.uses[i],
+		                 i == FAKE_PERF); /* one call, and nothing else is asked */
 	assert_int_equal(event_text(1)->a.attr.type, PERF_TYPE_HARDWARE);
 	assert_int_equal(event_text(1)->a.attr.config, 0);
 	assert_int_equal(event_text(1)->pid, 0);
 	assert_int_equal(event_text(1)->cpu, -1);
 	assert_int_equal(event_text(1)->group, -1);
 	assert_int_equal(event_text(1)->flags, PERF_FLAG_FD_CLOEXEC);
-	assert_int_equal(event_text(1)->a.attr.exclude_kernel | event_text(1)->a.attr.exclude_user | event_text(1)->a.attr.exclude_hv, 0);
+	assert_int_equal(event_text(1)->a.attr.exclude_kernel | event_text(1)->a.attr.exclude_user |
+	                         event_text(1)->a.attr.exclude_hv,
+	                 0);
 	assert_false(event_text(1)->enabled);
 	assert_int_equal(pfm_start_session(session), 0);
 	assert_true(event_text(1)->enabled);
@@ -59,14 +66,18 @@ static void levels(void **state)
 	(void)state;
 	make_machine("uncore");
 	must_open(TEXTS("cycles:u", "cycles:k", "cycles:uk", "cycles", "cpu/instructions/u"));
-	assert_true(event_text(1)->a.attr.exclude_kernel && event_text(1)->a.attr.exclude_hv && !event_text(1)->a.attr.exclude_user);
-	assert_true(!event_text(2)->a.attr.exclude_kernel && event_text(2)->a.attr.exclude_hv && event_text(2)->a.attr.exclude_user);
-	assert_true(!event_text(3)->a.attr.exclude_kernel && event_text(3)->a.attr.exclude_hv && !event_text(3)->a.attr.exclude_user);
+	assert_true(event_text(1)->a.attr.exclude_kernel && event_text(1)->a.attr.exclude_hv &&
+	            !event_text(1)->a.attr.exclude_user);
+	assert_true(!event_text(2)->a.attr.exclude_kernel && event_text(2)->a.attr.exclude_hv &&
+	            event_text(2)->a.attr.exclude_user);
+	assert_true(!event_text(3)->a.attr.exclude_kernel && event_text(3)->a.attr.exclude_hv &&
+	            !event_text(3)->a.attr.exclude_user);
 	assert_true(event_text(5)->a.attr.exclude_kernel && event_text(5)->a.attr.exclude_hv);
 	end_session();
 	options.plm = PFM_PLM3;
 	must_open(TEXTS("cycles", "cycles:k"));
-	assert_true(event_text(6)->a.attr.exclude_kernel && event_text(6)->a.attr.exclude_hv && !event_text(6)->a.attr.exclude_user);
+	assert_true(event_text(6)->a.attr.exclude_kernel && event_text(6)->a.attr.exclude_hv &&
+	            !event_text(6)->a.attr.exclude_user);
 	assert_true(!event_text(7)->a.attr.exclude_kernel && event_text(7)->a.attr.exclude_user);
 }
 
@@ -96,7 +107,8 @@ static void clocks_know_no_levels(void **state)
 {
 	(void)state;
 	make_machine("uncore");
-	must_open(TEXTS("task-clock:u", "cpu-clock:k", "task-clock:uk", "cpu-clock", "{page-faults,task-clock}:u", "task-clock:h"));
+	must_open(TEXTS("task-clock:u", "cpu-clock:k", "task-clock:uk", "cpu-clock",
+	                "{page-faults,task-clock}:u", "task-clock:h"));
 	run_session();
 	for (unsigned i = 0; i < 7; i++)
 		if (i == 2 || i == 3 || i == 4)
@@ -154,11 +166,12 @@ static void guests_host_and_idle_time(void **state)
 	must_open(texts, n);
 	for (unsigned i = 0; i < n; i++) {
 		const struct perf_event_attr *a = &event_text(i + 1)->a.attr;
-		unsigned excluded = (a->exclude_idle ? 1u : 0) | (a->exclude_host ? 2u : 0) | (a->exclude_guest ? 4u : 0);
+		unsigned excluded = (a->exclude_idle ? 1u : 0) | (a->exclude_host ? 2u : 0) |
+		                    (a->exclude_guest ? 4u : 0);
 
 		if (excluded != lines[i].excluded)
-			fail_msg("%s: idle %d, host %d, guest %d left out", lines[i].text, a->exclude_idle, a->exclude_host,
-			         a->exclude_guest);
+			fail_msg("%s: idle %d, host %d, guest %d left out", lines[i].text,
+			         a->exclude_idle, a->exclude_host, a->exclude_guest);
 		assert_false(a->exclude_hv && !strchr(lines[i].text, 'u'));
 	}
 }
@@ -204,7 +217,8 @@ static void a_pinned_group_is_pinned_by_its_leader(void **state)
 	assert_false(event_text(4)->a.attr.pinned);
 }
 
-static int room_for_two(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
+static int room_for_two(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,
+                        int group)
 {
 	int members = 1;
 
@@ -246,7 +260,8 @@ static void weak_group_is_broken_up(void **state)
 	assert_int_not_equal(is_about(0).group, is_about(1).group);
 	assert_int_not_equal(is_about(1).group, is_about(2).group);
 	for (unsigned i = 0; i < fake.n_events; i++)
-		assert_true(!fake.events[i].used || (fake.events[i].group == -1 && fake.events[i].a.attr.disabled));
+		assert_true(!fake.events[i].used ||
+		            (fake.events[i].group == -1 && fake.events[i].a.attr.disabled));
 }
 
 static void group_goes_on_without_its_first(void **state)
@@ -272,7 +287,8 @@ static void whole_system(void **state)
 	assert_int_equal(is_about(0).n_kernel_events, 7);
 	for (unsigned i = 1; i < 14; i += 2) {
 		assert_int_equal(event_text(i)->pid, -1);
-		assert_int_equal(event_text(i)->cpu, i == 13 ? 7 : (int)i / 2); /* CPU 6 is off line */
+		assert_int_equal(event_text(i)->cpu,
+		                 i == 13 ? 7 : (int)i / 2); /* CPU 6 is off line */
 		assert_int_equal(event_text(i + 1)->cpu, event_text(i)->cpu);
 		assert_int_equal(event_text(i + 1)->group, fake_fd(i));
 	}
@@ -290,7 +306,8 @@ static void one_count_per_cpu(void **state)
 	options.flags = PFM_SESSION_SYSTEM_WIDE | PFM_SESSION_PER_CPU;
 	options.cpus = "1,4-5";
 	must_open(TEXTS("{cycles,instructions}", "uncore_imc/cas_count_read/"));
-	assert_int_equal(pfm_session_size(session), 2 + 3 + 2); /* the memory controllers are served from 0 and 4 */
+	assert_int_equal(pfm_session_size(session),
+	                 2 + 3 + 2); /* the memory controllers are served from 0 and 4 */
 	assert_string_equal(is_about(0).cpus, "1");
 	assert_string_equal(is_about(2).cpus, "4");
 	assert_string_equal(is_about(4).cpus, "4");
@@ -323,7 +340,8 @@ static void cpus_that_are_off_line(void **state)
 }
 
 /* CPU fake.number is unplugged. */
-static int without_one_cpu(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
+static int without_one_cpu(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,
+                           int group)
 {
 	(void)attr;
 	(void)pid;
@@ -331,7 +349,8 @@ static int without_one_cpu(struct fake *f, const struct perf_event_attr *attr, i
 	return cpu == f->number ? -ENODEV : 0;
 }
 
-static int no_instructions_on_cpu_4(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
+static int no_instructions_on_cpu_4(struct fake *f, const struct perf_event_attr *attr, int pid,
+                                    int cpu, int group)
 {
 	(void)f;
 	(void)pid;
@@ -370,7 +389,8 @@ static void cpu_is_unplugged(void **state)
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	fake.tick = NULL;
 	end_session();
-	/* Afterwards: the list is read again for every session; and the CPU may come back, or others. */
+	/* Afterwards: the list is read again for every session; and the CPU may come back, or
+	 * others. */
 	fake.decide = without_one_cpu;
 	fake_file(&fake, "/sys/devices/system/cpu/online", "0-2,4-5");
 	options.cpus = NULL;
@@ -408,7 +428,8 @@ static void must_be_on(unsigned n, unsigned files)
 	end_session();
 }
 
-/* Where no other CPUs are possible than were on line, the kernel's refusal is asked for those that are not. */
+/* Where no other CPUs are possible than were on line, the kernel's refusal is asked for those that
+ * are not. */
 static void cpus_that_are_all_there(void **state)
 {
 	(void)state;
@@ -485,8 +506,10 @@ static void must_have_made(enum fake_call call, unsigned n)
 	memset(fake.uses, 0, sizeof(fake.uses));
 }
 
-/* Every step of a session for @texts makes the calls it would take by hand: one for each of @n kernel events, one for each of @groups. */
-static void calls_of_each_step(const char *const *texts, unsigned n_texts, unsigned n, unsigned groups)
+/* Every step of a session for @texts makes the calls it would take by hand: one for each of @n
+ * kernel events, one for each of @groups. */
+static void calls_of_each_step(const char *const *texts, unsigned n_texts, unsigned n,
+                               unsigned groups)
 {
 	memset(fake.uses, 0, sizeof(fake.uses));
 	must_open(texts, n_texts);
@@ -510,13 +533,16 @@ static void calls_of_each_step(const char *const *texts, unsigned n_texts, unsig
 /* As bench/sessions.c has them: the first @n of 64 events. */
 static const char *group_of(unsigned n)
 {
-	static const char events[][20] = { "page-faults", "minor-faults", "major-faults", "alignment-faults", "emulation-faults", "dummy" };
-	static const char levels[][8] = { "", ":u", ":k", ":uk", ":I", ":uI", ":kI", ":ukI", ":H", ":uH", ":kH" };
+	static const char events[][20] = { "page-faults",      "minor-faults",     "major-faults",
+		                           "alignment-faults", "emulation-faults", "dummy" };
+	static const char levels[][8] = { "",    ":u",   ":k", ":uk", ":I", ":uI",
+		                          ":kI", ":ukI", ":H", ":uH", ":kH" };
 	static char text[64 * 32];
 	size_t at = 0;
 
 	for (unsigned i = 0; i < n; i++)
-		at += (size_t)snprintf(text + at, sizeof(text) - at, "%c%s%s", i ? ',' : '{', events[i % 6], levels[i / 6]);
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%c%s%s", i ? ',' : '{',
+		                       events[i % 6], levels[i / 6]);
 	snprintf(text + at, sizeof(text) - at, "}");
 	return text;
 }
@@ -604,7 +630,8 @@ static void cpus_that_a_unit_does_not_serve(void **state)
 	expect_why(0, "counts only from CPUs 0,4");
 }
 
-static int thread_ends(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
+static int thread_ends(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,
+                       int group)
 {
 	(void)attr;
 	(void)cpu;
@@ -658,8 +685,10 @@ static void units_off_the_core_are_summed(void **state)
 	must_open(TEXTS("uncore_cha_3/event=0x35/", "uncore_cha_0/event=0x35/"));
 	for (unsigned i = 0; i < 2; i++) {
 		assert_int_equal(is_about(i).n_kernel_events, 2);
-		assert_int_equal(event_text(fake.n_events - 1 - i)->a.attr.type, is_about(1).attr.type);
-		assert_int_equal(event_text(fake.n_events - 3 - i)->a.attr.type, is_about(0).attr.type);
+		assert_int_equal(event_text(fake.n_events - 1 - i)->a.attr.type,
+		                 is_about(1).attr.type);
+		assert_int_equal(event_text(fake.n_events - 3 - i)->a.attr.type,
+		                 is_about(0).attr.type);
 	}
 	assert_int_equal(is_about(0).attr.type, is_about(1).attr.type + 3);
 }
@@ -675,7 +704,9 @@ static void scale_and_unit(void **state)
 	assert_string_equal(is_about(1).unit, "msec");
 }
 
-/* ---- types of cores ------------------------------------------------------------------------------------------------------ */
+/* ---- types of cores
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 static void event_fans_out_over_types_of_cores(void **state)
 {
@@ -702,17 +733,20 @@ static void group_fans_out_as_a_group(void **state)
 	must_open(TEXTS("{instructions,cache-misses,page-faults}"));
 	assert_int_equal(pfm_session_size(session), 5);
 	assert_int_equal(is_about(0).group, is_about(1).group);
-	assert_int_equal(is_about(0).group, is_about(2).group); /* page-faults once, with the first */
+	assert_int_equal(is_about(0).group,
+	                 is_about(2).group); /* page-faults once, with the first */
 	assert_int_equal(is_about(3).group, is_about(4).group);
 	assert_int_not_equal(is_about(0).group, is_about(3).group);
 	assert_int_equal(event_text(2)->group, fake_fd(1));
 	assert_int_equal(event_text(5)->group, fake_fd(4));
 }
 
-/* What is no core's counts in the group of the only type that the group is about, whichever that is. */
+/* What is no core's counts in the group of the only type that the group is about, whichever that
+ * is. */
 static void group_of_one_type_stays_together(void **state)
 {
-	static const char *const groups[] = { "{page-faults,cpu_atom/instructions/}", "{page-faults,cpu_core/instructions/}" };
+	static const char *const groups[] = { "{page-faults,cpu_atom/instructions/}",
+		                              "{page-faults,cpu_core/instructions/}" };
 
 	(void)state;
 	make_machine("hybrid");
@@ -832,7 +866,8 @@ static void zero_on_cores_that_were_not_used(void **state)
 
 #define BIG "adl_goldencove::"
 
-/* What must be counted alone is so: refused by name in a group, given turns of its own outside of one. */
+/* What must be counted alone is so: refused by name in a group, given turns of its own outside of
+ * one. */
 static void counted_alone(void **state)
 {
 	static const char group[] = "{" BIG "L2_RQSTS.MISS," BIG "FRONTEND_RETIRED.DSB_MISS}";
@@ -841,27 +876,36 @@ static void counted_alone(void **state)
 	make_machine("hybrid");
 	assert_int_equal(open_texts(TEXTS(group)), PFMLIB_ERR_NOASSIGN);
 	assert_int_equal(error.kind, PFM_KIND_ALONE);
-	assert_memory_equal(group + error.start, BIG "FRONTEND_RETIRED.DSB_MISS", error.end - error.start);
+	assert_memory_equal(group + error.start, BIG "FRONTEND_RETIRED.DSB_MISS",
+	                    error.end - error.start);
 	assert_int_equal(group[error.end], '}');
-	assert_int_equal(open_texts(TEXTS("{" BIG "FRONTEND_RETIRED.DSB_MISS,cache-misses}")), PFMLIB_ERR_NOASSIGN);
-	must_open(TEXTS("{" BIG "INST_RETIRED.ANY," BIG "FRONTEND_RETIRED.DSB_MISS,cpu_core/cycles/}", BIG "INST_RETIRED.ANY"));
+	assert_int_equal(open_texts(TEXTS("{" BIG "FRONTEND_RETIRED.DSB_MISS,cache-misses}")),
+	                 PFMLIB_ERR_NOASSIGN);
+	must_open(TEXTS("{" BIG "INST_RETIRED.ANY," BIG
+	                "FRONTEND_RETIRED.DSB_MISS,cpu_core/cycles/}",
+	                BIG "INST_RETIRED.ANY"));
 	for (unsigned i = 0; i < fake.n_events; i++)
 		assert_false(fake.events[i].used && fake.events[i].a.attr.exclusive);
 	end_session();
 	must_open(TEXTS(BIG "FRONTEND_RETIRED.DSB_MISS", BIG "L2_RQSTS.MISS"));
 	for (unsigned i = 0; i < fake.n_events; i++)
-		assert_true(!fake.events[i].used || fake.events[i].a.attr.exclusive == (fake.events[i].a.attr.config == 0x1c6));
+		assert_true(!fake.events[i].used ||
+		            fake.events[i].a.attr.exclusive ==
+		                    (fake.events[i].a.attr.config == 0x1c6));
 	end_session();
 	/* Beside what the kernel's own fields say. */
 	must_open(TEXTS(BIG "FRONTEND_RETIRED.DSB_MISS", "cpu_core/event=0xd1,umask=0x1/"));
 	for (unsigned i = 0; i < fake.n_events; i++)
-		assert_true(!fake.events[i].used || fake.events[i].a.attr.exclusive == (fake.events[i].a.attr.config == 0x1c6));
+		assert_true(!fake.events[i].used ||
+		            fake.events[i].a.attr.exclusive ==
+		                    (fake.events[i].a.attr.config == 0x1c6));
 	end_session();
 	must_open(TEXTS("{" BIG "FRONTEND_RETIRED.DSB_MISS," BIG "L2_RQSTS.MISS}:W"));
 	assert_int_not_equal(is_about(0).group, is_about(1).group);
 }
 
-/* In braces as outside of them: a qualifier of libpmc belongs to the event before it, however it is written. */
+/* In braces as outside of them: a qualifier of libpmc belongs to the event before it, however it is
+ * written. */
 static void qualifiers_within_a_group(void **state)
 {
 	(void)state;

@@ -7,7 +7,9 @@
 #include "shared.h"
 #include "starve.h"
 
-/* ---- dry runs ---------------------------------------------------------------------------------------------------------------- */
+/* ---- dry runs
+ * ----------------------------------------------------------------------------------------------------------------
+ */
 
 /* What part @k of the session would be opened as. */
 static void expect_part(unsigned k, unsigned type, uint64_t config, int pid, int cpu, int lead)
@@ -17,7 +19,9 @@ static void expect_part(unsigned k, unsigned type, uint64_t config, int pid, int
 	union perf_attr_buffer a;
 
 	assert_true(k < st->n_events);
-	pfmi_perf_build_attr(session, p->count_index, k - session->counts[p->count_index].kernel_state.first_event, p->leader < 0, &a);
+	pfmi_perf_build_attr(session, p->count_index,
+	                     k - session->counts[p->count_index].kernel_state.first_event,
+	                     p->leader < 0, &a);
 	assert_int_equal(a.attr.type, type);
 	assert_int_equal(type == PERF_TYPE_BREAKPOINT ? a.attr.bp_type : a.attr.config, config);
 	assert_int_equal(p->pid, pid);
@@ -30,7 +34,8 @@ static void dry_run_plans_and_opens_nothing(void **state)
 	(void)state;
 	make_machine("hybrid");
 	options.flags = PFM_SESSION_DRY_RUN;
-	must_open(TEXTS("{cpu_core/instructions/,cpu_core/cache-misses/}:u", "uncore_imc/data_reads/"));
+	must_open(TEXTS("{cpu_core/instructions/,cpu_core/cache-misses/}:u",
+	                "uncore_imc/data_reads/"));
 	expect_part(0, 4, 0xc0, 0, -1, -1);
 	expect_part(1, 4, 0x412e, 0, -1, 0);
 	expect_part(2, 21, 1, -1, 0, -1);
@@ -111,20 +116,25 @@ static void dry_runs_on_shared_machines(void **state)
 			skip();
 		}
 		for (unsigned k = 0; k < fake.n_files; k++)
-			boxes += strstr(fake.files[k].path, "/uncore_cha_") && strstr(fake.files[k].path, "/type");
+			boxes += strstr(fake.files[k].path, "/uncore_cha_") &&
+			         strstr(fake.files[k].path, "/type");
 		open_context(rows[i].cpuid);
 		options.flags = PFM_SESSION_DRY_RUN;
 		must_open(&rows[i].text, 1);
 		assert_int_equal(fake.uses[FAKE_PERF], 0);
 		assert_int_equal(pfm_session_size(session), rows[i].counts);
 		for (unsigned k = 0; k < rows[i].counts; k++)
-			assert_int_equal(is_about(k).n_kernel_events, rows[i].parts ? rows[i].parts : 2 * boxes); /* two packages */
+			assert_int_equal(is_about(k).n_kernel_events,
+			                 rows[i].parts ? rows[i].parts
+			                               : 2 * boxes); /* two packages */
 		done(NULL);
 	}
 	make_machine("uncore");
 }
 
-/* ---- everything fails once ------------------------------------------------------------------------------------------------------ */
+/* ---- everything fails once
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 static const char *const everything[] = {
 	"{cycles,instructions,page-faults}:u",
@@ -166,8 +176,11 @@ static void try_all(void)
 
 static void every_call_may_fail(void **state)
 {
-	static const int errors[] = { EMFILE, EACCES, EINVAL, ENOENT, EBUSY, ESRCH, ENODEV, ENOSPC, EOPNOTSUPP, ENOMEM, EIO };
-	static const unsigned flags[] = { 0, PFM_SESSION_SYSTEM_WIDE, PFM_SESSION_STRICT | PFM_SESSION_USER_READ | PFM_SESSION_INHERIT };
+	static const int errors[] = { EMFILE, EACCES, EINVAL,     ENOENT, EBUSY, ESRCH,
+		                      ENODEV, ENOSPC, EOPNOTSUPP, ENOMEM, EIO };
+	static const unsigned flags[] = { 0, PFM_SESSION_SYSTEM_WIDE,
+		                          PFM_SESSION_STRICT | PFM_SESSION_USER_READ |
+		                                  PFM_SESSION_INHERIT };
 
 	/* Emulators and valgrind are slow: one error that passes and one that stays. */
 	unsigned step = getenv("PERFMON_QUICK") ? 7 : 1;
@@ -230,7 +243,8 @@ static void every_allocation_may_fail(void **state)
 			return;
 		}
 		if (rc == 0)
-			end_session(); /* fake_sys's own memory is not the library's: it aborts, so this was someone's spare */
+			end_session(); /* fake_sys's own memory is not the library's: it aborts, so
+			                  this was someone's spare */
 		else
 			assert_int_equal(rc, PFMLIB_ERR_NOMEM);
 		assert_null(session);
@@ -254,7 +268,8 @@ static void wrong_arguments(void **state)
 	must_open(TEXTS("cycles", "instructions"));
 	small.enabled = 77;
 	assert_int_equal(pfm_start_session(session), 0);
-	assert_int_equal(pfm_read_session(session, &small, 1), PFMLIB_SUCCESS); /* fewer than there are: the first ones */
+	assert_int_equal(pfm_read_session(session, &small, 1),
+	                 PFMLIB_SUCCESS); /* fewer than there are: the first ones */
 	assert_int_equal(small.value, 2000);
 	assert_int_equal(small.enabled, 77);
 	assert_int_equal(pfm_describe_count(session, 2, &info), PFMLIB_ERR_INVAL);
@@ -267,7 +282,8 @@ static void wrong_arguments(void **state)
 	assert_int_equal(pfm_session_errno(NULL), 0);
 	assert_int_equal(pfm_read_count(NULL, 0, &small), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_read_count(session, 0, NULL), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_read_count(session, 0, &small), PFMLIB_ERR_INVAL); /* its size is 0 now */
+	assert_int_equal(pfm_read_count(session, 0, &small),
+	                 PFMLIB_ERR_INVAL); /* its size is 0 now */
 	assert_int_equal(pfm_describe_count(NULL, 0, &info), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_describe_count(session, 0, NULL), PFMLIB_ERR_INVAL);
 	info.size = sizeof(size_t) - 1;

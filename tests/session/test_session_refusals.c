@@ -7,14 +7,18 @@
 #include "lookup/lookup.h"
 #include "shared.h"
 
-/* ---- refusals -------------------------------------------------------------------------------------------------------------- */
+/* ---- refusals
+ * --------------------------------------------------------------------------------------------------------------
+ */
 
 /* An ordinary user at level fake.number. */
-static int ordinary_user(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
+static int ordinary_user(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,
+                         int group)
 {
 	(void)cpu;
 	(void)group;
-	if (f->number > 2 || (pid == -1 && f->number > 0) || (!attr->exclude_kernel && f->number > 1))
+	if (f->number > 2 || (pid == -1 && f->number > 0) ||
+	    (!attr->exclude_kernel && f->number > 1))
 		return -EACCES;
 	return pid == 1 ? -EACCES : 0;
 }
@@ -34,8 +38,8 @@ static void kernel_is_left_out_when_it_must(void **state)
 	(void)state;
 	make_machine("uncore");
 	as_user(2);
-	must_open(TEXTS("cycles", "cpu/instructions/", "cycles:k", "context-switches", "sched:sched_switch", "page-faults", "task-clock",
-	                "cpu-clock"));
+	must_open(TEXTS("cycles", "cpu/instructions/", "cycles:k", "context-switches",
+	                "sched:sched_switch", "page-faults", "task-clock", "cpu-clock"));
 	run_session();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	assert_string_equal(is_about(0).name, "cycles:u");
@@ -66,14 +70,17 @@ static void paranoid_levels(void **state)
 	make_machine("uncore");
 	for (int level = -1; level <= 4; level++) {
 		as_user(level);
-		snprintf(why, sizeof(why), "perf_event_paranoid is %d: ordinary users may not count anything", level);
+		snprintf(why, sizeof(why),
+		         "perf_event_paranoid is %d: ordinary users may not count anything", level);
 		options.flags = 0;
 		options.pid = 0;
 		must_open(TEXTS("cycles", "cycles:u"));
 		run_session();
-		assert_int_equal(counts[0].quality, level > 2 ? PFM_QUALITY_NOT_SUPPORTED : PFM_QUALITY_EXACT);
+		assert_int_equal(counts[0].quality,
+		                 level > 2 ? PFM_QUALITY_NOT_SUPPORTED : PFM_QUALITY_EXACT);
 		assert_string_equal(is_about(0).name, level == 2 ? "cycles:u" : "cycles");
-		assert_int_equal(is_about(0).attr.exclude_kernel, level == 2); /* nothing that is refused as well is kept */
+		assert_int_equal(is_about(0).attr.exclude_kernel,
+		                 level == 2); /* nothing that is refused as well is kept */
 		assert_int_equal(is_about(0).attr.exclude_hv, level == 2);
 		if (level > 2)
 			expect_why(1, why);
@@ -81,9 +88,11 @@ static void paranoid_levels(void **state)
 		options.flags = PFM_SESSION_SYSTEM_WIDE;
 		must_open(TEXTS("cycles"));
 		run_session();
-		assert_int_equal(counts[0].quality, level > 0 ? PFM_QUALITY_NOT_SUPPORTED : PFM_QUALITY_EXACT);
+		assert_int_equal(counts[0].quality,
+		                 level > 0 ? PFM_QUALITY_NOT_SUPPORTED : PFM_QUALITY_EXACT);
 		if (level > 0)
-			expect_why(0, level > 2 ? why : "counting everything on a CPU needs 0 or lower");
+			expect_why(0, level > 2 ? why
+			                        : "counting everything on a CPU needs 0 or lower");
 		end_session();
 		options.flags = 0;
 		options.pid = 1;
@@ -96,7 +105,8 @@ static void paranoid_levels(void **state)
 }
 
 /* Linux itself treats levels above 2 as 2. */
-static int user_of_linux(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
+static int user_of_linux(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,
+                         int group)
 {
 	(void)f;
 	(void)cpu;
@@ -133,7 +143,8 @@ static void level_or_filter(void **state)
 	as_user(3);
 	fake.decide = user_of_linux;
 	expect_permission("cycles:k", 0, 0, "counting the kernel needs 1 or lower");
-	expect_permission("cycles:u", PFM_SESSION_SYSTEM_WIDE, 0, "counting everything on a CPU needs 0 or lower");
+	expect_permission("cycles:u", PFM_SESSION_SYSTEM_WIDE, 0,
+	                  "counting everything on a CPU needs 0 or lower");
 	for (int level = -1; level <= 2; level++) {
 		as_user(level);
 		fake.decide = filtered;
@@ -158,11 +169,13 @@ static void count_whole(const char *text, int pid, unsigned flags)
 	end_session();
 }
 
-/* With CAP_PERFMON, or as root, the level means nothing: the kernel decides, and nobody before it. A level that cannot be read, or is
- * no number, is none. */
+/* With CAP_PERFMON, or as root, the level means nothing: the kernel decides, and nobody before it.
+ * A level that cannot be read, or is no number, is none. */
 static void capabilities_count_at_every_level(void **state)
 {
-	static const char *const levels[] = { "-1", "0", "1", "2", "3", "4", "99", "", "much", NULL };
+	static const char *const levels[] = {
+		"-1", "0", "1", "2", "3", "4", "99", "", "much", NULL
+	};
 
 	(void)state;
 	make_machine("uncore");
@@ -240,19 +253,22 @@ static void refused_settings_are_named(void **state)
 	expect_why(1, "umask=0x12");
 }
 
-static int as_number_says(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
+static int as_number_says(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,
+                          int group)
 {
 	(void)pid;
 	(void)cpu;
 	(void)group;
-	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY ? 0 : -f->number;
+	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY ? 0
+	                                                                               : -f->number;
 }
 
 /* What happened to be gone, taken or short was missed; the rest cannot be had as it was asked. */
 static int unopened(pfm_cause_t cause)
 {
-	static const pfm_cause_t missed[] = { PFM_CAUSE_BUSY, PFM_CAUSE_FILES, PFM_CAUSE_NO_PROCESS, PFM_CAUSE_NO_CPU, PFM_CAUSE_MEMORY,
-		                      PFM_CAUSE_OTHER };
+	static const pfm_cause_t missed[] = { PFM_CAUSE_BUSY,       PFM_CAUSE_FILES,
+		                              PFM_CAUSE_NO_PROCESS, PFM_CAUSE_NO_CPU,
+		                              PFM_CAUSE_MEMORY,     PFM_CAUSE_OTHER };
 
 	for (unsigned i = 0; i < sizeof(missed) / sizeof(missed[0]); i++)
 		if (missed[i] == cause)
@@ -299,7 +315,8 @@ static void errors_have_causes(void **state)
 		must_open(&rows[i].text, 1);
 		run_session();
 		if (counts[0].cause != rows[i].cause)
-			fail_msg("errno %d on %s: %s (%s)", rows[i].err, rows[i].text, pfm_cause_name(counts[0].cause), is_about(0).why);
+			fail_msg("errno %d on %s: %s (%s)", rows[i].err, rows[i].text,
+			         pfm_cause_name(counts[0].cause), is_about(0).why);
 		expect_count(0, unopened(rows[i].cause), rows[i].cause);
 		expect_why(0, rows[i].why);
 		assert_int_equal(counts[0].sys_errno, rows[i].err);
@@ -413,7 +430,8 @@ static void linux_on_alpha_counts_what_its_driver_has(void **state)
 	fake_file(&fake, "/sys/bus/event_source/devices/cpu/type", "4");
 	fake_file(&fake, "/sys/bus/event_source/devices/software/type", "1");
 	open_context("alpha-11");
-	must_open(TEXTS("ev67::retinst", "ev67::retinst:u", "ev67::inflt_retires", "ev67::inflt_retires:u"));
+	must_open(TEXTS("ev67::retinst", "ev67::retinst:u", "ev67::inflt_retires",
+	                "ev67::inflt_retires:u"));
 	run_session();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	assert_int_equal(event_text(1)->a.attr.type, PERF_TYPE_RAW);
@@ -452,13 +470,17 @@ static void generic_names_between_slashes(void **state)
 	make_machine("uncore");
 	assert_int_equal(pfm_encode_event(ctx, "cpu/cycles/u", 0, &e, &error), PFMLIB_SUCCESS);
 	assert_true(e.attr.type == 4 && e.attr.config == 0x3c && e.attr.exclude_kernel);
-	assert_int_equal(pfm_encode_event(ctx, "cpu/CPU-CYCLES,edge/", 0, &e, &error), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_encode_event(ctx, "cpu/CPU-CYCLES,edge/", 0, &e, &error),
+	                 PFMLIB_SUCCESS);
 	assert_int_equal(e.attr.config, 0x4003c);
-	assert_int_equal(pfm_encode_event(ctx, "cpu/stalled-cycles-backend/", 0, &e, &error), PFMLIB_ERR_ATTR); /* it has no file */
-	assert_int_equal(pfm_encode_event(ctx, "uncore_imc/cycles/", 0, &e, &error), PFMLIB_ERR_ATTR);
+	assert_int_equal(pfm_encode_event(ctx, "cpu/stalled-cycles-backend/", 0, &e, &error),
+	                 PFMLIB_ERR_ATTR); /* it has no file */
+	assert_int_equal(pfm_encode_event(ctx, "uncore_imc/cycles/", 0, &e, &error),
+	                 PFMLIB_ERR_ATTR);
 }
 
-/* An Intel processor without a list of its own, whose CPUID says that the misses of the last cache cannot be counted. */
+/* An Intel processor without a list of its own, whose CPUID says that the misses of the last cache
+ * cannot be counted. */
 static bool lacking_cpuid(const struct sys *sys, uint32_t leaf, uint32_t subleaf, uint32_t regs[4])
 {
 	static const uint32_t leaves[3][5] = { { 0, 0xa, 0x756e6547, 0x6c65746e, 0x49656e69 },
@@ -475,7 +497,8 @@ static bool lacking_cpuid(const struct sys *sys, uint32_t leaf, uint32_t subleaf
 	return false;
 }
 
-/* The processor says itself which of the architectural events it lacks, whatever was asked before. */
+/* The processor says itself which of the architectural events it lacks, whatever was asked before.
+ */
 static void ask_for_missing(bool loaded, bool by_number)
 {
 	pfm_encoding_t e = PFM_INIT(e);
@@ -484,7 +507,8 @@ static void ask_for_missing(bool loaded, bool by_number)
 	unsigned row = 0;
 
 	assert_true(pmu >= 0 && !context_is_loaded(ctx, LOADED_ALL));
-	while (strcmp(table_row_name(context_pmu_table(ctx, (unsigned)pmu), row), "LLC_MISSES") != 0)
+	while (strcmp(table_row_name(context_pmu_table(ctx, (unsigned)pmu), row), "LLC_MISSES") !=
+	       0)
 		row++;
 	if (loaded)
 		assert_true(pfm_count_pmus(ctx) > 0);
@@ -492,10 +516,13 @@ static void ask_for_missing(bool loaded, bool by_number)
 	               : pfm_encode_event(ctx, "intel_arch::LLC_MISSES", 0, &e, &error);
 	assert_int_equal(rc, PFMLIB_ERR_BADHOST);
 	assert_int_equal(error.kind, PFM_KIND_NOT_ON_CPU);
-	assert_int_equal(pfmi_lookup_event_on_pmu(ctx, "LLC_MISSES", (unsigned)pmu, &ev, &error), PFMLIB_ERR_BADHOST);
-	assert_int_equal(pfm_encode_event(ctx, "intel_arch::LLC_REFERENCES", 0, &e, &error), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_lookup_event_on_pmu(ctx, "LLC_MISSES", (unsigned)pmu, &ev, &error),
+	                 PFMLIB_ERR_BADHOST);
+	assert_int_equal(pfm_encode_event(ctx, "intel_arch::LLC_REFERENCES", 0, &e, &error),
+	                 PFMLIB_SUCCESS);
 	/* Another processor's list is not this one's business. */
-	assert_int_equal(pfm_encode_event(ctx, "coreduo::LLC_MISSES", 0, &e, &error), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_encode_event(ctx, "coreduo::LLC_MISSES", 0, &e, &error),
+	                 PFMLIB_SUCCESS);
 }
 
 static void architectural_events_may_be_missing(void **state)
@@ -510,7 +537,8 @@ static void architectural_events_may_be_missing(void **state)
 	}
 }
 
-static int no_system_call(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
+static int no_system_call(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,
+                          int group)
 {
 	(void)f;
 	(void)attr;
@@ -539,7 +567,8 @@ static void kernel_without_perf(void **state)
 	assert_int_equal(open_texts(TEXTS("cycles")), PFMLIB_ERR_INVAL);
 }
 
-/* Nothing on this machine counts: every event says so, that it is another processor's said before. */
+/* Nothing on this machine counts: every event says so, that it is another processor's said before.
+ */
 static void a_machine_without_anything_that_counts(void **state)
 {
 	(void)state;
@@ -566,7 +595,8 @@ static void too_few_descriptors(void **state)
 {
 	(void)state;
 	make_machine("uncore");
-	fake_file(&fake, "/proc/self/limits", "Limit Soft Hard Units\nMax open files            10        4096  files");
+	fake_file(&fake, "/proc/self/limits",
+	          "Limit Soft Hard Units\nMax open files            10        4096  files");
 	fake.limit = 10;
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
 	must_open(TEXTS("cycles", "instructions"));
@@ -616,8 +646,10 @@ static void texts_that_are_wrong(void **state)
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		int rc = open_texts((const char *const[]){ "page-faults", rows[i].text }, 2);
 
-		if (rc != rows[i].code || error.event != 1 || error.start != rows[i].start || error.end != rows[i].end)
-			fail_msg("%s: %d at %u-%u of event %d", rows[i].text, rc, error.start, error.end, error.event);
+		if (rc != rows[i].code || error.event != 1 || error.start != rows[i].start ||
+		    error.end != rows[i].end)
+			fail_msg("%s: %d at %u-%u of event %d", rows[i].text, rc, error.start,
+			         error.end, error.event);
 		assert_null(session);
 	}
 	for (unsigned i = 0; i < 65; i++)
@@ -627,7 +659,9 @@ static void texts_that_are_wrong(void **state)
 	assert_int_equal(error.start, 1 + 64 * strlen("r10,"));
 	assert_int_equal(open_texts((const char *const[]){ NULL }, 1), PFMLIB_ERR_INVAL);
 	assert_int_equal(open_texts((const char *const[]){ "cycles" }, 0), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_open_session(NULL, ctx, NULL, (const char *const[]){ "cycles" }, 1, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(
+		pfm_open_session(NULL, ctx, NULL, (const char *const[]){ "cycles" }, 1, NULL),
+		PFMLIB_ERR_INVAL);
 }
 
 static void lists_in_braces(void **state)
@@ -639,7 +673,8 @@ static void lists_in_braces(void **state)
 	assert_string_equal(is_about(0).name, "cpu/event=0xc0,umask=0x0,cmask=1/u");
 	assert_string_equal(is_about(1).name, "mem:0x1000/4:w:u");
 	assert_true(is_about(1).attr.exclude_kernel);
-	assert_int_equal(event_text(2)->a.attr.config, 0); /* of a breakpoint: its address is in the next word */
+	assert_int_equal(event_text(2)->a.attr.config,
+	                 0); /* of a breakpoint: its address is in the next word */
 	assert_int_equal(event_text(2)->a.attr.bp_addr, 0x1000);
 	end_session();
 	must_open(TEXTS("  { cycles, instructions}S"));
@@ -649,7 +684,8 @@ static void lists_in_braces(void **state)
 	assert_int_equal(pfm_session_size(session), 2);
 }
 
-/* A group is a set, a list is not: who asks twice for a count gets two, but a group has one counter for it. */
+/* A group is a set, a list is not: who asks twice for a count gets two, but a group has one counter
+ * for it. */
 static void an_event_is_in_a_group_once(void **state)
 {
 	(void)state;
@@ -685,7 +721,8 @@ static void places_that_cannot_be_grouped(void **state)
 	expect_count(1, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 }
 
-static int old_kernel(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
+static int old_kernel(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,
+                      int group)
 {
 	(void)f;
 	(void)pid;

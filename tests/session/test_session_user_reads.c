@@ -33,7 +33,8 @@ static void user_space_reads_fall_back(void **state)
 
 #ifdef __x86_64__
 
-/* What RDPMC would answer. Here it is a trap: the machine need not have the counter, and must not let this program read it. */
+/* What RDPMC would answer. Here it is a trap: the machine need not have the counter, and must not
+ * let this program read it. */
 static struct {
 	uint32_t index;
 	uint64_t value;
@@ -58,7 +59,8 @@ static void answer_rdpmc(int signal_number, siginfo_t *info, void *context)
 }
 
 /* A page as the kernel writes it while the event is on counter @index - 1. */
-static struct perf_event_mmap_page *page_of(unsigned i, uint32_t index, uint64_t offset, uint64_t raw)
+static struct perf_event_mmap_page *page_of(unsigned i, uint32_t index, uint64_t offset,
+                                            uint64_t raw)
 {
 	struct perf_event_mmap_page *page = event_text(i)->page;
 
@@ -74,7 +76,9 @@ static struct perf_event_mmap_page *page_of(unsigned i, uint32_t index, uint64_t
 static void counters_are_read_from_user_space(void **state)
 {
 	static const int signals[] = { SIGSEGV, SIGILL };
-	struct sigaction answer = { .sa_sigaction = answer_rdpmc, .sa_flags = SA_SIGINFO | SA_NODEFER }, old[2];
+	struct sigaction answer = { .sa_sigaction = answer_rdpmc,
+		                    .sa_flags = SA_SIGINFO | SA_NODEFER },
+			 old[2];
 	struct perf_event_mmap_page *page;
 	pfm_count_t count = PFM_INIT(count);
 	uint64_t before;
@@ -99,7 +103,8 @@ static void counters_are_read_from_user_space(void **state)
 	assert_int_equal(rdpmc.index, 2);
 	assert_int_equal(count.value, 5077);
 	assert_int_equal(count.quality, PFM_QUALITY_EXACT);
-	/* The counter holds the lower bits of a number below zero: it was set so that it overflows in time. */
+	/* The counter holds the lower bits of a number below zero: it was set so that it overflows
+	 * in time. */
 	page_of(1, 3, 5000, 0xfffffffffff0);
 	assert_int_equal(pfm_read_count(session, 0, &count), PFMLIB_SUCCESS);
 	assert_int_equal(count.value, 5000 - 16);
@@ -115,7 +120,8 @@ static void counters_are_read_from_user_space(void **state)
 	assert_int_equal(count.value, 2000);
 	assert_int_equal(fake.uses[FAKE_READ_PERF], 1);
 	assert_int_equal(rdpmc.n, 0);
-	/* With one: a quarter of a nanosecond for each tick, of which time_offset are not this event's. */
+	/* With one: a quarter of a nanosecond for each tick, of which time_offset are not this
+	 * event's. */
 	page = page_of(1, 1, 0, 300);
 	page->cap_user_time = 1;
 	page->time_mult = 1 << 8;

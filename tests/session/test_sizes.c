@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs are compiled with other versions of the headers than the library: their structs are shorter or longer. Each struct that
- * begins with its size is given in every length, in memory of exactly that length, and compared with what a caller of our own
- * version gets: the shared part is the same, whatever lies behind it is left alone. */
+/* Programs are compiled with other versions of the headers than the library: their structs are
+ * shorter or longer. Each struct that begins with its size is given in every length, in memory of
+ * exactly that length, and compared with what a caller of our own version gets: the shared part is
+ * the same, whatever lies behind it is left alone. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +27,8 @@ static int fill_error(void *out)
 {
 	pfm_encoding_t e = PFM_INIT(e);
 
-	return pfm_encode_event(ctx, "coreduo::NO_SUCH", 0, &e, out) == PFMLIB_ERR_NOTFOUND ? 0 : -1;
+	return pfm_encode_event(ctx, "coreduo::NO_SUCH", 0, &e, out) == PFMLIB_ERR_NOTFOUND ? 0
+	                                                                                    : -1;
 }
 
 static int fill_error_at(void *out)
@@ -41,21 +43,30 @@ static int fill_error_found(void *out)
 	int pmu;
 	unsigned event;
 
-	return pfm_find_event_by_text(ctx, "coreduo::NO_SUCH", &pmu, &event, out) == PFMLIB_ERR_NOTFOUND ? 0 : -1;
+	return pfm_find_event_by_text(ctx, "coreduo::NO_SUCH", &pmu, &event, out) ==
+	                       PFMLIB_ERR_NOTFOUND
+	               ? 0
+	               : -1;
 }
 
 static int fill_error_printed(void *out)
 {
 	char buf[80];
 
-	return pfm_print_event(ctx, "coreduo::NO_SUCH", PFM_DIALECT_PERF, buf, sizeof(buf), out) == PFMLIB_ERR_NOTFOUND ? 0 : -1;
+	return pfm_print_event(ctx, "coreduo::NO_SUCH", PFM_DIALECT_PERF, buf, sizeof(buf), out) ==
+	                       PFMLIB_ERR_NOTFOUND
+	               ? 0
+	               : -1;
 }
 
 static int fill_error_both(void *out)
 {
 	char buf[80];
 
-	return pfm_print_event(ctx, "coreduo::NO_SUCH", PFM_DIALECT_PERF, buf, sizeof(buf), out) == PFMLIB_ERR_NOTFOUND ? 0 : -1;
+	return pfm_print_event(ctx, "coreduo::NO_SUCH", PFM_DIALECT_PERF, buf, sizeof(buf), out) ==
+	                       PFMLIB_ERR_NOTFOUND
+	               ? 0
+	               : -1;
 }
 
 static int fill_error_set(void *out)
@@ -96,14 +107,19 @@ static int fill_error_reading(void *out)
 {
 	pfm_session_t *s;
 
-	return pfm_open_recording(&s, "/nonexistent/recording", out) == PFMLIB_ERR_SYS && !s ? 0 : -1;
+	return pfm_open_recording(&s, "/nonexistent/recording", out) == PFMLIB_ERR_SYS && !s ? 0
+	                                                                                     : -1;
 }
 
 static int fill_error_recording(void *out)
 {
 	pfm_recording_t *r;
 
-	return pfm_create_recording(&r, "/nonexistent/recording", NULL, NULL, out) == PFMLIB_ERR_INVAL && !r ? 0 : -1;
+	return pfm_create_recording(&r, "/nonexistent/recording", NULL, NULL, out) ==
+	                               PFMLIB_ERR_INVAL &&
+	                       !r
+	               ? 0
+	               : -1;
 }
 
 static pfm_plan_t *plan;
@@ -124,7 +140,8 @@ static unsigned first_metric(int pmu)
 	pfm_event_info_t e = PFM_INIT(e);
 	unsigned i = 0;
 
-	while (pfm_describe_event(ctx, pmu, i, &e) == PFMLIB_SUCCESS && !(e.flags & PFM_EVENT_METRIC))
+	while (pfm_describe_event(ctx, pmu, i, &e) == PFMLIB_SUCCESS &&
+	       !(e.flags & PFM_EVENT_METRIC))
 		i++;
 	return i;
 }
@@ -151,7 +168,10 @@ static int fill_metric_value(void *out)
 
 	pfm_describe_metric(ctx, pmu, first_metric(pmu), &info);
 	return pfm_compute_metric(ctx, pmu, first_metric(pmu),
-		&(pfm_metric_data_t){ .size = sizeof(pfm_metric_data_t), .n_inputs = info.n_inputs, .operands = counts }, out);
+	                          &(pfm_metric_data_t){ .size = sizeof(pfm_metric_data_t),
+	                                                .n_inputs = info.n_inputs,
+	                                                .operands = counts },
+	                          out);
 }
 
 static int fill_encoding(void *out)
@@ -166,7 +186,8 @@ static int fill_encoding_at(void *out)
 
 static int fill_set(void *out)
 {
-	static const char *const texts[] = { "montecito::CPU_OP_CYCLES_ALL", "montecito::IA64_INST_RETIRED" };
+	static const char *const texts[] = { "montecito::CPU_OP_CYCLES_ALL",
+		                             "montecito::IA64_INST_RETIRED" };
 
 	return pfm_dispatch_set(ctx, texts, 2, NULL, out, NULL);
 }
@@ -260,8 +281,8 @@ static size_t next_size(size_t size, size_t ours)
 	return size + (size < 256 || size + 8 > ours ? 1 : ours / 61);
 }
 
-/* Every byte the library wrote into a struct of its own size; nobody promises what is in holes between members, so bytes that differ
- * between two fillings of our own are not compared. */
+/* Every byte the library wrote into a struct of its own size; nobody promises what is in holes
+ * between members, so bytes that differ between two fillings of our own are not compared. */
 static void every_length(void **state)
 {
 	(void)state;
@@ -270,7 +291,8 @@ static void every_length(void **state)
 
 		if (outs[i].fill(full))
 			fail_msg("%s: refused in its own size", outs[i].name);
-		for (size_t size = sizeof(size_t); size <= outs[i].size + EXTRA; size = next_size(size, outs[i].size)) {
+		for (size_t size = sizeof(size_t); size <= outs[i].size + EXTRA;
+		     size = next_size(size, outs[i].size)) {
 			unsigned char *s = sized(size);
 			size_t kept, shared = size < outs[i].size ? size : outs[i].size;
 
@@ -280,7 +302,8 @@ static void every_length(void **state)
 			assert_int_equal(kept, size);
 			for (size_t b = sizeof(size_t); b < shared; b++)
 				if (s[b] != full[b] && full[b] != FILL && s[b] != FILL)
-					fail_msg("%s of size %zu: byte %zu is %#x, not %#x", outs[i].name, size, b, s[b], full[b]);
+					fail_msg("%s of size %zu: byte %zu is %#x, not %#x",
+					         outs[i].name, size, b, s[b], full[b]);
 			for (size_t b = shared; b < size; b++)
 				assert_int_equal(s[b], FILL);
 			free(s);
@@ -300,14 +323,18 @@ static void no_length_is_refused(void **state)
 			memset(s, FILL, sizeof(s));
 			memcpy(s, &size, sizeof(size));
 			rc = outs[i].fill(s);
-			/* An error without its size is one that nobody wants; everything else is asked for. */
-			assert_int_equal(rc, strncmp(outs[i].name, "error", 5) == 0 ? 0 : PFMLIB_ERR_INVAL);
+			/* An error without its size is one that nobody wants; everything else is
+			 * asked for. */
+			assert_int_equal(
+				rc, strncmp(outs[i].name, "error", 5) == 0 ? 0 : PFMLIB_ERR_INVAL);
 			for (size_t b = sizeof(size_t); b < sizeof(s); b++)
 				assert_int_equal(s[b], FILL);
 		}
 }
 
-/* ---- in ---------------------------------------------------------------------------------------------------------------- */
+/* ---- in
+ * ----------------------------------------------------------------------------------------------------------------
+ */
 
 static int give_ctx_options(const void *in)
 {
@@ -351,7 +378,8 @@ static int give_error(const void *in)
 	char buf[80], names[2][96];
 
 	pfm_suggest_names(ctx, "coreduo::NO_SUCH", in, names, 2);
-	return pfm_explain_error(ctx, "coreduo::NO_SUCH", in, buf, sizeof(buf)) ? 0 : PFMLIB_ERR_INVAL;
+	return pfm_explain_error(ctx, "coreduo::NO_SUCH", in, buf, sizeof(buf)) ? 0
+	                                                                        : PFMLIB_ERR_INVAL;
 }
 
 static void options_of_every_length(void **state)
@@ -375,13 +403,16 @@ static void options_of_every_length(void **state)
 
 			/* What is known is the usual, what is not known is anything. */
 			memset(s + sizeof(size), 0, shared - sizeof(size));
-			if (ins[i].give == give_error && size > offsetof(pfm_error_t, kind) + sizeof(int)) {
-				static const int code = PFMLIB_ERR_NOTFOUND, kind = PFM_KIND_UNKNOWN_EVENT;
+			if (ins[i].give == give_error &&
+			    size > offsetof(pfm_error_t, kind) + sizeof(int)) {
+				static const int code = PFMLIB_ERR_NOTFOUND,
+						 kind = PFM_KIND_UNKNOWN_EVENT;
 
 				memcpy(s + offsetof(pfm_error_t, code), &code, sizeof(code));
 				memcpy(s + offsetof(pfm_error_t, kind), &kind, sizeof(kind));
 			}
-			if (ins[i].give != give_error || size > offsetof(pfm_error_t, kind) + sizeof(int))
+			if (ins[i].give != give_error ||
+			    size > offsetof(pfm_error_t, kind) + sizeof(int))
 				assert_int_equal(ins[i].give(s), 0);
 			else
 				ins[i].give(s);
@@ -396,7 +427,9 @@ static void options_of_every_length(void **state)
 	}
 }
 
-/* ---- arrays ------------------------------------------------------------------------------------------------------------ */
+/* ---- arrays
+ * ------------------------------------------------------------------------------------------------------------
+ */
 
 static void counts_in_the_callers_stride(void **state)
 {
@@ -411,10 +444,13 @@ static void counts_in_the_callers_stride(void **state)
 		memset(all, FILL, 2 * size);
 		for (unsigned i = 0; i < 2; i++)
 			memcpy(all + i * size, &size, sizeof(size));
-		/* The library takes the address for what its own header says it is; nothing is read through that type. */
+		/* The library takes the address for what its own header says it is; nothing is read
+		 * through that type. */
 		assert_int_equal(pfm_read_session(session, (pfm_count_t *)(void *)all, 2), 0);
 		for (unsigned i = 0; i < 2; i++) {
-			assert_memory_equal(all + i * size + sizeof(size_t), (char *)&ours[i] + sizeof(size_t), shared - sizeof(size_t));
+			assert_memory_equal(all + i * size + sizeof(size_t),
+			                    (char *)&ours[i] + sizeof(size_t),
+			                    shared - sizeof(size_t));
 			for (size_t b = shared; b < size; b++)
 				assert_int_equal(all[i * size + b], FILL);
 		}
@@ -440,7 +476,8 @@ int main(void)
 
 	o.flags = PFM_CTX_NO_IMAGES;
 	so.flags = PFM_SESSION_DRY_RUN;
-	if (pfm_open_context(&ctx, &o, NULL) || pfm_open_session(&session, ctx, &so, texts, 2, NULL) ||
+	if (pfm_open_context(&ctx, &o, NULL) ||
+	    pfm_open_session(&session, ctx, &so, texts, 2, NULL) ||
 	    pfm_create_plan(&plan, ctx, planned, 2, NULL, NULL))
 		return 1;
 	rc = cmocka_run_group_tests_name("sizes", tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that does everything again and again: threads that open contexts and sessions, read them and take samples, forks in the
- * middle of that, children that close what they inherited and count for themselves. What it holds of memory and of descriptors must not
- * grow.
+/* A program that does everything again and again: threads that open contexts and sessions, read
+ * them and take samples, forks in the middle of that, children that close what they inherited and
+ * count for themselves. What it holds of memory and of descriptors must not grow.
  *
  * PERFMON_SOAK: for so many seconds (5, or 1 under a sanitizer); the figures are printed. */
 #include <setjmp.h>
@@ -30,7 +30,9 @@
 static atomic_ulong sessions, contexts, forks, samples, threads, failures;
 static atomic_bool over;
 
-/* ---- figures -------------------------------------------------------------------------------------------------------------- */
+/* ---- figures
+ * --------------------------------------------------------------------------------------------------------------
+ */
 
 static unsigned descriptors(void)
 {
@@ -74,11 +76,14 @@ static void note(bool good, int line)
 }
 #define must(GOOD) note(GOOD, __LINE__)
 
-/* ---- what is done ------------------------------------------------------------------------------------------------------------ */
+/* ---- what is done
+ * ------------------------------------------------------------------------------------------------------------
+ */
 
 static void count_with(const pfm_ctx_t *ctx, const pfm_session_options_t *options)
 {
-	static const char *const texts[] = { "{page-faults,context-switches,task-clock}:W", "page-faults", "no-such-event", "software::ratios" };
+	static const char *const texts[] = { "{page-faults,context-switches,task-clock}:W",
+		                             "page-faults", "no-such-event", "software::ratios" };
 	pfm_count_t counts[16] = { 0 };
 	pfm_session_t *s = NULL;
 	pfm_error_t why = PFM_INIT(why);
@@ -89,7 +94,8 @@ static void count_with(const pfm_ctx_t *ctx, const pfm_session_options_t *option
 	n = pfm_session_size(s);
 	for (unsigned i = 0; i < n && i < 16; i++)
 		counts[i].size = sizeof(counts[i]);
-	must(n && n <= 16 && !pfm_start_session(s) && !pfm_reset_session(s) && !pfm_read_session(s, counts, n) && !pfm_stop_session(s));
+	must(n && n <= 16 && !pfm_start_session(s) && !pfm_reset_session(s) &&
+	     !pfm_read_session(s, counts, n) && !pfm_stop_session(s));
 	pfm_close_session(s);
 	s = NULL;
 	(void)pfm_open_session(&s, ctx, options, texts + 3, 1, NULL); /* not every machine has it */
@@ -155,7 +161,9 @@ static void fork_amid(void)
 	pid_t pid;
 
 	options.flags = PFM_SESSION_INHERIT;
-	must(!pfm_open_session(&s, NULL, &options, (const char *const[]){ "page-faults", "task-clock" }, 2, NULL) && !pfm_start_session(s));
+	must(!pfm_open_session(&s, NULL, &options,
+	                       (const char *const[]){ "page-faults", "task-clock" }, 2, NULL) &&
+	     !pfm_start_session(s));
 	pid = fork();
 	if (pid == 0) {
 		failures = 0;
@@ -169,21 +177,25 @@ static void fork_amid(void)
 	forks++;
 }
 
-/* ---- the test --------------------------------------------------------------------------------------------------------------- */
+/* ---- the test
+ * ---------------------------------------------------------------------------------------------------------------
+ */
 
 struct figures {
 	unsigned descriptors;
 	unsigned long kib;
 };
 
-/* True where memory is counted by something else than need: sanitizers keep what is freed, valgrind and emulators are machines of their
- * own. A child that is born while a thread holds the lock of a sanitizer's allocator never gets it. */
+/* True where memory is counted by something else than need: sanitizers keep what is freed, valgrind
+ * and emulators are machines of their own. A child that is born while a thread holds the lock of a
+ * sanitizer's allocator never gets it. */
 static bool is_watched(void)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 	return true;
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
+	__has_feature(memory_sanitizer)
 	return true;
 #endif
 #endif
@@ -213,17 +225,17 @@ static struct figures soak_for(double seconds)
 static void nothing_grows(void **state)
 {
 	const char *wanted = getenv("PERFMON_SOAK");
-	double seconds = wanted && *wanted ? strtod(wanted, NULL) : is_watched() ? 1
-	                                                                         : 5;
+	double seconds = wanted && *wanted ? strtod(wanted, NULL) : is_watched() ? 1 : 5;
 	struct figures first, last;
 
 	(void)state;
 	first = soak_for(seconds / 5);
 	last = soak_for(seconds * 4 / 5);
-	print_message("# %.0f s: %lu contexts, %lu sessions, %lu threads, %lu forks, %lu samples\n", seconds, (unsigned long)contexts,
-	              (unsigned long)sessions, (unsigned long)threads, (unsigned long)forks, (unsigned long)samples);
-	print_message("# %u descriptors and %lu KiB after a fifth, %u and %lu at the end\n", first.descriptors, first.kib, last.descriptors,
-	              last.kib);
+	print_message("# %.0f s: %lu contexts, %lu sessions, %lu threads, %lu forks, %lu samples\n",
+	              seconds, (unsigned long)contexts, (unsigned long)sessions,
+	              (unsigned long)threads, (unsigned long)forks, (unsigned long)samples);
+	print_message("# %u descriptors and %lu KiB after a fifth, %u and %lu at the end\n",
+	              first.descriptors, first.kib, last.descriptors, last.kib);
 	assert_int_equal(failures, 0);
 	assert_int_equal(last.descriptors, first.descriptors);
 	if (!is_watched())

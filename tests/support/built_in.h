@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A context of what is built in alone, for all cases of a program: set-up and tear-down of its group. CHOSEN_PMU, if the program defines
- * it, is the processor that names belong to. */
+/* A context of what is built in alone, for all cases of a program: set-up and tear-down of its
+ * group. CHOSEN_PMU, if the program defines it, is the processor that names belong to. */
 #ifndef PERFMON_TESTS_BUILT_IN_H
 #define PERFMON_TESTS_BUILT_IN_H
 

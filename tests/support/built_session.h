@@ -69,7 +69,9 @@ static inline void add_count(const char *text, const char *device, unsigned grou
 	c = &s->counts[s->n_counts++];
 	memset(c, 0, sizeof(*c));
 	c->config.event = event_of(text);
-	c->config.kernel_pmu = device ? pfmi_machine_find_kernel_pmu(ctx->kernel, pfmi_base_make_slice(device)) : NULL;
+	c->config.kernel_pmu =
+		device ? pfmi_machine_find_kernel_pmu(ctx->kernel, pfmi_base_make_slice(device))
+		       : NULL;
 	c->config.group = group;
 	c->config.cpu = -1;
 	c->config.cpus = "";

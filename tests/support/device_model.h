@@ -13,8 +13,7 @@ struct model_device {
 	int handle;
 };
 
-enum { ROOT = 1,
-       USER = 2 };
+enum { ROOT = 1, USER = 2 };
 
 /* What the driver told PALcode last. */
 struct recorded_call {
@@ -41,7 +40,8 @@ static inline struct alpha_device_options options_of(enum alpha_device_family fa
 	return o;
 }
 
-/* Process ROOT has the device open, in @mode; process USER is there too. Both are bound to processor 0. */
+/* Process ROOT has the device open, in @mode; process USER is there too. Both are bound to
+ * processor 0. */
 static inline struct model_device open_device(const struct alpha_device_options *o, unsigned mode)
 {
 	struct model_device d = { alpha_device_new(o), -1 };
@@ -56,7 +56,8 @@ static inline struct model_device open_device(const struct alpha_device_options 
 
 static inline int send_request(const struct model_device *d, uint32_t request, void *arg)
 {
-	return alpha_device_do_ioctl(d->m, d->handle, ROOT, request, (uint64_t)(uintptr_t)arg, &alpha_device_own_memory);
+	return alpha_device_do_ioctl(d->m, d->handle, ROOT, request, (uint64_t)(uintptr_t)arg,
+	                             &alpha_device_own_memory);
 }
 
 /* A request whose argument is a word. */

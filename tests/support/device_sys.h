@@ -27,20 +27,22 @@ static inline int device_sys_close(const struct sys *sys, int fd)
 	return alpha_device_sys_close(sys->arg, fd);
 }
 
-static inline int refuse_perf_event(const struct sys *sys, struct perf_event_attr *attr, int pid, int cpu, int group,
-                                    unsigned long flags)
+static inline int refuse_perf_event(const struct sys *sys, struct perf_event_attr *attr, int pid,
+                                    int cpu, int group, unsigned long flags)
 {
 	(void)sys, (void)attr, (void)pid, (void)cpu, (void)group, (void)flags;
 	return -ENOSYS;
 }
 
-static inline int refuse_folder(const struct sys *sys, const char *path, int (*each)(void *arg, const char *name), void *arg)
+static inline int refuse_folder(const struct sys *sys, const char *path,
+                                int (*each)(void *arg, const char *name), void *arg)
 {
 	(void)sys, (void)path, (void)each, (void)arg;
 	return -ENOENT;
 }
 
-static inline bool refuse_cpuid(const struct sys *sys, uint32_t leaf, uint32_t subleaf, uint32_t regs[4])
+static inline bool refuse_cpuid(const struct sys *sys, uint32_t leaf, uint32_t subleaf,
+                                uint32_t regs[4])
 {
 	(void)sys, (void)leaf, (void)subleaf, (void)regs;
 	return false;

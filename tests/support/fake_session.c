@@ -13,7 +13,8 @@ pfm_session_options_t options;
 pfm_error_t error;
 pfm_count_t counts[64];
 
-/* Events are numbered from 1, also where the kernel shows its PMUs and nobody has to ask whether there is perf_event_open at all. */
+/* Events are numbered from 1, also where the kernel shows its PMUs and nobody has to ask whether
+ * there is perf_event_open at all. */
 static void use_a_number(void)
 {
 	struct perf_event_attr none = { .size = sizeof(none) };
@@ -56,7 +57,8 @@ void must_open(const char *const *texts, unsigned n)
 	int rc = open_texts(texts, n);
 
 	if (rc)
-		fail_msg("open: %d %s %s", rc, pfm_error_kind_name(error.kind), error.detail ? error.detail : "");
+		fail_msg("open: %d %s %s", rc, pfm_error_kind_name(error.kind),
+		         error.detail ? error.detail : "");
 }
 
 void read_all(void)
@@ -93,8 +95,9 @@ struct fake_event *event_text(unsigned i)
 void expect_count(unsigned i, pfm_quality_t quality, pfm_cause_t cause)
 {
 	if (counts[i].quality != quality || counts[i].cause != cause)
-		fail_msg("count %u (%s) is %s/%s: %s", i, is_about(i).name, pfm_quality_name(counts[i].quality),
-		         pfm_cause_name(counts[i].cause), is_about(i).why);
+		fail_msg("count %u (%s) is %s/%s: %s", i, is_about(i).name,
+		         pfm_quality_name(counts[i].quality), pfm_cause_name(counts[i].cause),
+		         is_about(i).why);
 	/* What is not exact says why. */
 	if (cause != PFM_CAUSE_NONE)
 		assert_true(*is_about(i).why);
@@ -105,7 +108,8 @@ void expect_count(unsigned i, pfm_quality_t quality, pfm_cause_t cause)
 void expect_why(unsigned i, const char *piece)
 {
 	if (!strstr(is_about(i).why, piece) && !strstr(is_about(i).remedy, piece))
-		fail_msg("\"%s\" is neither in \"%s\" nor in \"%s\"", piece, is_about(i).why, is_about(i).remedy);
+		fail_msg("\"%s\" is neither in \"%s\" nor in \"%s\"", piece, is_about(i).why,
+		         is_about(i).remedy);
 }
 
 void end_session(void)
@@ -150,7 +154,13 @@ int refuse_one(struct fake *f, const struct perf_event_attr *attr, int pid, int 
 	case 6: return attr->type == 4 ? -EINVAL : 0;
 	case 7: return attr->type == 5 ? -EINVAL : 0;
 	case 8: return attr->enable_on_exec ? -EOPNOTSUPP : 0;
-	case 9: return attr->exclude_host || attr->exclude_guest || attr->exclude_idle ? -EINVAL : 0;
-	default: return attr->size == 17 * sizeof(uint64_t) && ((const uint64_t *)(const void *)attr)[16] ? -EINVAL : 0;
+	case 9:
+		return attr->exclude_host || attr->exclude_guest || attr->exclude_idle ? -EINVAL
+		                                                                       : 0;
+	default:
+		return attr->size == 17 * sizeof(uint64_t) &&
+		                       ((const uint64_t *)(const void *)attr)[16]
+		               ? -EINVAL
+		               : 0;
 	}
 }

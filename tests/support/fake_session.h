@@ -19,7 +19,9 @@ extern pfm_session_options_t options;
 extern pfm_error_t error;
 extern pfm_count_t counts[64];
 
-#define TEXTS(...) (const char *const[]){ __VA_ARGS__ }, sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(const char *)
+#define TEXTS(...)                                                                                 \
+	(const char *const[]){ __VA_ARGS__ },                                                      \
+		sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(const char *)
 
 /* A context on the fake system, for the processor @cpuid. */
 void open_context(const char *cpuid);

@@ -32,8 +32,8 @@ static char *copy_text(const char *s, size_t len)
 	return c;
 }
 
-/* Files are in the order of their paths, where a folder's come before all that only begin like it: what is in a folder is together, and
- * in the order of its names. */
+/* Files are in the order of their paths, where a folder's come before all that only begin like it:
+ * what is in a folder is together, and in the order of its names. */
 static int compare_names(const char *a, const char *b)
 {
 	unsigned x, y;
@@ -117,7 +117,8 @@ bool fake_machine(struct fake *f, const char *path)
 		if (line[0] == '#' || !tab)
 			continue;
 		*tab = '\0';
-		snprintf(full, sizeof(full), "%s%s", line[0] == '/' ? "" : "/sys/bus/event_source/devices/", line);
+		snprintf(full, sizeof(full), "%s%s",
+		         line[0] == '/' ? "" : "/sys/bus/event_source/devices/", line);
 		fake_file(f, full, tab + 1);
 	}
 	fclose(in);
@@ -137,7 +138,9 @@ void fake_recorded(struct fake *f, const char *name)
 	}
 }
 
-/* ---- files --------------------------------------------------------------------------------------------------------- */
+/* ---- files
+ * ---------------------------------------------------------------------------------------------------------
+ */
 
 static int fake_open(const struct sys *sys, const char *path, int flags)
 {
@@ -185,7 +188,8 @@ static size_t put_event(struct fake *f, struct fake_event *e, uint64_t *out)
 		out[1] = e->is_open;
 		out[2] = e->running;
 		out[3] = e->lost;
-		return form & (1u << 4) ? 4 : 3; /* PERF_FORMAT_LOST, which older headers do not have */
+		return form & (1u << 4) ? 4
+		                        : 3; /* PERF_FORMAT_LOST, which older headers do not have */
 	}
 	out[1] = e->is_open;
 	out[2] = e->running;
@@ -253,15 +257,19 @@ static int fake_close(const struct sys *sys, int fd)
 	return is_failing_call(f, FAKE_CLOSE) ? -f->fail_errno : 0;
 }
 
-/* The name that is @within a folder, whose own takes the first @len characters of that, or the first behind it; NULL if there is none. */
+/* The name that is @within a folder, whose own takes the first @len characters of that, or the
+ * first behind it; NULL if there is none. */
 static const char *next_name(const struct fake *f, const char *within, size_t len)
 {
 	unsigned i = first_file(f, within);
 
-	return i < f->n_files && strncmp(f->files[i].path, within, len) == 0 ? f->files[i].path + len : NULL;
+	return i < f->n_files && strncmp(f->files[i].path, within, len) == 0
+	               ? f->files[i].path + len
+	               : NULL;
 }
 
-static int fake_list(const struct sys *sys, const char *path, int (*each)(void *arg, const char *name), void *arg)
+static int fake_list(const struct sys *sys, const char *path,
+                     int (*each)(void *arg, const char *name), void *arg)
 {
 	struct fake *f = find_fake(sys);
 	size_t len = strlen(path) + 1;
@@ -286,13 +294,16 @@ static int fake_list(const struct sys *sys, const char *path, int (*each)(void *
 		rc = each(arg, within + len);
 		if (rc)
 			return rc;
-		memcpy(within + len + n, "\1", 2); /* comes behind all that the name is, or is the folder of */
+		memcpy(within + len + n, "\1",
+		       2); /* comes behind all that the name is, or is the folder of */
 		next = next_name(f, within, len);
 	}
 	return 0;
 }
 
-/* ---- kernel events ------------------------------------------------------------------------------------------------- */
+/* ---- kernel events
+ * -------------------------------------------------------------------------------------------------
+ */
 
 struct fake_event *fake_event(struct fake *f, int fd)
 {
@@ -310,7 +321,8 @@ unsigned fake_open_events(const struct fake *f)
 	return n;
 }
 
-static int fake_perf(const struct sys *sys, struct perf_event_attr *attr, int pid, int cpu, int group, unsigned long flags)
+static int fake_perf(const struct sys *sys, struct perf_event_attr *attr, int pid, int cpu,
+                     int group, unsigned long flags)
 {
 	struct fake *f = find_fake(sys);
 	struct fake_event *e;
@@ -353,7 +365,8 @@ static int set_output(struct fake *f, struct fake_event *e, int fd)
 
 	if (!owner)
 		return -EBADF;
-	if (owner == e || !owner->page || owner->cpu != e->cpu || (e->cpu < 0 && owner->pid != e->pid))
+	if (owner == e || !owner->page || owner->cpu != e->cpu ||
+	    (e->cpu < 0 && owner->pid != e->pid))
 		return -EINVAL;
 	e->output = fd;
 	return 0;
@@ -441,7 +454,8 @@ static int fake_munmap(const struct sys *sys, void *at, size_t len)
 
 bool fake_record(struct fake *f, int fd, const void *record, size_t size)
 {
-	const struct fake_event *e = fake_event(f, fd), *owner = e && e->output >= 0 ? fake_event(f, e->output) : e;
+	const struct fake_event *e = fake_event(f, fd),
+				*owner = e && e->output >= 0 ? fake_event(f, e->output) : e;
 	struct perf_event_mmap_page *page = owner ? owner->page : NULL;
 	uint8_t *data = page ? (uint8_t *)page + page->data_offset : NULL;
 

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* A system made of a script: recorded files, kernel events that count what the test says, and any call failing at its n-th use.
- * What stays open or mapped is counted, so leaks show. */
+/* A system made of a script: recorded files, kernel events that count what the test says, and any
+ * call failing at its n-th use. What stays open or mapped is counted, so leaks show. */
 #ifndef PERFMON_TESTS_FAKE_SYS_H
 #define PERFMON_TESTS_FAKE_SYS_H
 
 #include <linux/perf_event.h>
 #include "machine/machine.h"
 
-enum fake_call { FAKE_OPEN,
-	         FAKE_READ,
-	         FAKE_IOCTL,
-	         FAKE_CLOSE,
-	         FAKE_MMAP,
-	         FAKE_PERF,
-	         FAKE_LIST,
-	         FAKE_READ_PERF,
-	         FAKE_POLL,
-	         N_FAKE_CALLS };
+enum fake_call {
+	FAKE_OPEN,
+	FAKE_READ,
+	FAKE_IOCTL,
+	FAKE_CLOSE,
+	FAKE_MMAP,
+	FAKE_PERF,
+	FAKE_LIST,
+	FAKE_READ_PERF,
+	FAKE_POLL,
+	N_FAKE_CALLS
+};
 
 struct fake_file {
 	char *path, *text;
@@ -39,11 +41,12 @@ struct fake_event {
 	} a;
 	int pid, cpu, group; /* group: descriptor of the leader, -1 for none */
 	unsigned long flags;
-	uint64_t value, is_open, running; /* what reading gives; the test may set them at any time */
-	uint64_t lost;                    /* read where PERF_FORMAT_LOST asks for it */
-	void *page;                       /* as mapped: a page and, if there is more, an empty ring behind it */
-	int output;                       /* whose ring it was led into, -1: none */
-	short revents;                    /* what poll(2) says of it */
+	uint64_t value, is_open,
+		running; /* what reading gives; the test may set them at any time */
+	uint64_t lost;   /* read where PERF_FORMAT_LOST asks for it */
+	void *page;      /* as mapped: a page and, if there is more, an empty ring behind it */
+	int output;      /* whose ring it was led into, -1: none */
+	short revents;   /* what poll(2) says of it */
 };
 
 struct fake {
@@ -61,8 +64,10 @@ struct fake {
 	bool fail_on;       /* and at every later one */
 	int n_open, n_maps; /* descriptors and maps not given back */
 	/* Decides what perf_event_open says: 0 or -errno. NULL: yes to everything. */
-	int (*decide)(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group);
-	/* Called before an event is read: may change its numbers. NULL: events count 1000 times their number and were never idle. */
+	int (*decide)(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,
+	              int group);
+	/* Called before an event is read: may change its numbers. NULL: events count 1000 times
+	 * their number and were never idle. */
 	void (*tick)(struct fake *f, struct fake_event *e);
 	int limit;     /* descriptors the process may have, 0 for any number */
 	size_t locked; /* bytes that may be mapped at a time, 0 for any number */
@@ -72,10 +77,9 @@ struct fake {
 	int number;        /* for the test's own use */
 };
 
-/* Event 0 is mostly to see whether the kernel has the call; the one after that gets descriptor 0, as it does where a program has closed its
- * input. No other is one that a program may have. */
-enum { FAKE_EVENT_FD = 100,
-       FAKE_FILE_FD = 900000 };
+/* Event 0 is mostly to see whether the kernel has the call; the one after that gets descriptor 0,
+ * as it does where a program has closed its input. No other is one that a program may have. */
+enum { FAKE_EVENT_FD = 100, FAKE_FILE_FD = 900000 };
 
 static inline int fake_fd(unsigned event)
 {
@@ -95,16 +99,19 @@ static inline uint64_t fake_id(int fd)
 
 void fake_begin(struct fake *f);
 void fake_end(struct fake *f);
-/* Adds (or replaces) a file, and returns it; a newline is put behind the text as the kernel does. */
+/* Adds (or replaces) a file, and returns it; a newline is put behind the text as the kernel does.
+ */
 struct fake_file *fake_file(struct fake *f, const char *path, const char *text);
 void fake_remove(struct fake *f, const char *path);
-/* Adds the files of a recorded machine: lines of a path, a TAB and the text. Paths that do not start with '/' are below
- * /sys/bus/event_source/devices; '#' starts a comment line. False if it cannot be read. */
+/* Adds the files of a recorded machine: lines of a path, a TAB and the text. Paths that do not
+ * start with '/' are below /sys/bus/event_source/devices; '#' starts a comment line. False if it
+ * cannot be read. */
 bool fake_machine(struct fake *f, const char *path);
 /* Begins with the machine that is recorded as tests/machines/@name.txt, which is there. */
 void fake_recorded(struct fake *f, const char *name);
 struct fake_event *fake_event(struct fake *f, int fd);
-/* Writes a record into the ring that event @fd was led into, as the kernel does: not at all (false) where there is no room. */
+/* Writes a record into the ring that event @fd was led into, as the kernel does: not at all (false)
+ * where there is no room. */
 bool fake_record(struct fake *f, int fd, const void *record, size_t size);
 /* Events that are open just now. */
 unsigned fake_open_events(const struct fake *f);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory whose last byte lies before a page that nobody may touch: who reads or writes behind it is stopped, with any compiler. */
+/* Memory whose last byte lies before a page that nobody may touch: who reads or writes behind it is
+ * stopped, with any compiler. */
 #ifndef PERFMON_TESTS_GUARD_H
 #define PERFMON_TESTS_GUARD_H
 
@@ -18,7 +19,8 @@ static inline size_t guard_pages(size_t n)
 static inline void *guard_begin(size_t n)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), room = guard_pages(n);
-	char *at = mmap(NULL, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *at =
+		mmap(NULL, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	assert_true(at != MAP_FAILED && mprotect(at + room, page, PROT_NONE) == 0);
 	return at + room - n;

@@ -9,12 +9,13 @@
 #include <unistd.h>
 #include "compat/libpfm4/l4.h"
 
-/* The folder that stands for /: libpfm4's state keeps the first it is told of, so there is one for the program. (libpfm4_state.c) */
+/* The folder that stands for /: libpfm4's state keeps the first it is told of, so there is one for
+ * the program. (libpfm4_state.c) */
 const char *l4_folder(void);
 /* A file of that folder with @text in it; folders on the way are made. NULL: the file goes. */
 void l4_file(const char *path, const char *text);
-/* Begins anew on the machine that @cpuid is, with these variables set and no other of those the library listens to: pairs of name
- * and value, then NULL. */
+/* Begins anew on the machine that @cpuid is, with these variables set and no other of those the
+ * library listens to: pairs of name and value, then NULL. */
 void l4_begin(const char *cpuid, const char *const *variables);
 
 /* Ends a case: as it was before. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests for the Montecito tests, and a judge of answers that shares nothing with the library: it knows the events from
- * vectors/montecito_events.jsonl and the hardware's rules from this file. */
+/* Requests for the Montecito tests, and a judge of answers that shares nothing with the library: it
+ * knows the events from vectors/montecito_events.jsonl and the hardware's rules from this file. */
 #ifndef PERFMON_TESTS_MONTECITO_H
 #define PERFMON_TESTS_MONTECITO_H
 
@@ -9,7 +9,9 @@
 
 #define N_EVENTS 637
 
-/* ---- events --------------------------------------------------------------------------------------------------- */
+/* ---- events
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 struct event_fact {
 	char name[64];
@@ -51,7 +53,9 @@ static inline int load_facts(void)
 	return rows_read(path, load_fact, NULL);
 }
 
-/* ---- requests ------------------------------------------------------------------------------------------------- */
+/* ---- requests
+ * -------------------------------------------------------------------------------------------------
+ */
 
 struct mont_request {
 	pfmlib_input_param_t in;
@@ -117,8 +121,10 @@ static inline void read_range(const json_t *req, const char *key, pfmlib_mont_in
 	rr->rr_used = (unsigned char)row_int(v, "used", 1);
 	rr->rr_flags = (unsigned)row_int(v, "fl", 0);
 	json_array_foreach (json_object_get(v, "lim"), i, limit) {
-		rr->rr_limits[i].rr_start = strtoull(json_string_value(json_array_get(limit, 0)), NULL, 0);
-		rr->rr_limits[i].rr_end = strtoull(json_string_value(json_array_get(limit, 1)), NULL, 0);
+		rr->rr_limits[i].rr_start =
+			strtoull(json_string_value(json_array_get(limit, 0)), NULL, 0);
+		rr->rr_limits[i].rr_end =
+			strtoull(json_string_value(json_array_get(limit, 1)), NULL, 0);
 		rr->rr_limits[i].rr_plm = (unsigned)json_integer_value(json_array_get(limit, 2));
 	}
 }
@@ -131,7 +137,10 @@ static inline bool read_event(const json_t *e, unsigned i, struct mont_request *
 	size_t k;
 
 	if (json_is_string(e) || json_object_get(e, "e"))
-		assert_int_equal(pfm_find_event_byname(json_is_string(e) ? json_string_value(e) : row_text(e, "e"), &event->event), 0);
+		assert_int_equal(pfm_find_event_byname(json_is_string(e) ? json_string_value(e)
+		                                                         : row_text(e, "e"),
+		                                       &event->event),
+		                 0);
 	else
 		event->event = (unsigned)row_int(e, "idx", 0);
 	if (json_is_string(e))
@@ -148,7 +157,8 @@ static inline bool read_event(const json_t *e, unsigned i, struct mont_request *
 
 static inline void read_request(const json_t *req, struct mont_request *r)
 {
-	static const char *const features[] = { "op1", "op2", "iear", "dear", "etb", "ipear", "ir", "dr" };
+	static const char *const features[] = { "op1", "op2",   "iear", "dear",
+		                                "etb", "ipear", "ir",   "dr" };
 	json_t *ev = json_object_get(req, "ev"), *e, *un;
 	bool model = false;
 	size_t i;
@@ -173,7 +183,8 @@ static inline void read_request(const json_t *req, struct mont_request *r)
 	r->has_in = !row_int(req, "noinp", 0);
 	r->has_out = !row_int(req, "nooutp", 0);
 	r->has_model_in = row_int(req, "in", model) != 0;
-	r->has_model_out = row_int(req, "out", json_object_get(req, "ir") || json_object_get(req, "dr")) != 0;
+	r->has_model_out =
+		row_int(req, "out", json_object_get(req, "ir") || json_object_get(req, "dr")) != 0;
 }
 
 struct mont_answer {
@@ -188,7 +199,8 @@ static inline void dispatch_request(struct mont_request *r, struct mont_answer *
 {
 	memset(&a->out, JUNK, sizeof(a->out));
 	memset(&a->model, JUNK, sizeof(a->model));
-	a->rc = pfm_dispatch_events(r->has_in ? &r->in : NULL, r->has_model_in ? &r->model : NULL, r->has_out ? &a->out : NULL,
+	a->rc = pfm_dispatch_events(r->has_in ? &r->in : NULL, r->has_model_in ? &r->model : NULL,
+	                            r->has_out ? &a->out : NULL,
 	                            r->has_model_out ? &a->model : NULL);
 }
 
@@ -200,16 +212,18 @@ static inline bool is_junk(const void *at, size_t n)
 	return true;
 }
 
-/* ---- the judge ------------------------------------------------------------------------------------------------ */
+/* ---- the judge
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static const char *wrong; /* what the judge found, for the message */
 
-#define MUST(CONDITION)                     \
-	do {                                \
-		if (!(CONDITION)) {         \
-			wrong = #CONDITION; \
-			return false;       \
-		}                           \
+#define MUST(CONDITION)                                                                            \
+	do {                                                                                       \
+		if (!(CONDITION)) {                                                                \
+			wrong = #CONDITION;                                                        \
+			return false;                                                              \
+		}                                                                                  \
 	} while (0)
 
 static inline const struct event_fact *fact_of(const struct mont_request *r, unsigned i)
@@ -219,11 +233,11 @@ static inline const struct event_fact *fact_of(const struct mont_request *r, uns
 
 static inline unsigned event_selector(unsigned c)
 {
-	return c == 4 || c == 5 || c == 8 ? 4 : c == 6 || c == 7 || c == 9 ? 6
-	                                                                   : 0;
+	return c == 4 || c == 5 || c == 8 ? 4 : c == 6 || c == 7 || c == 9 ? 6 : 0;
 }
 
-/* Do the rules of the cache groups allow event i on counter[i]? One set owns one selector and stays on its counters. */
+/* Do the rules of the cache groups allow event i on counter[i]? One set owns one selector and stays
+ * on its counters. */
 static inline bool do_groups_allow(const struct mont_request *r, const unsigned *counter)
 {
 	unsigned n = r->in.pfp_event_count, l1d = 0, l1d_on_5 = 0;
@@ -304,13 +318,15 @@ static inline bool are_values_right(const struct mont_request *r, const struct m
 		for (unsigned k = 0; k < e->num_masks; k++)
 			v |= (uint64_t)1 << (27 + e->unit_masks[k]);
 		MUST(a->out.pfp_pmcs[i].reg_value == v);
-		MUST(!r->has_model_in || r->model.pfp_mont_counters[i].thres < f->maxincr || r->model.pfp_mont_counters[i].thres == 0);
+		MUST(!r->has_model_in || r->model.pfp_mont_counters[i].thres < f->maxincr ||
+		     r->model.pfp_mont_counters[i].thres == 0);
 	}
 	return true;
 }
 
 /* The block a pair describes, as first and last address; false if the pair makes no block. */
-static inline bool block_of(const pfmlib_reg_t *addr, const pfmlib_reg_t *mask, uint64_t *first, uint64_t *last)
+static inline bool block_of(const pfmlib_reg_t *addr, const pfmlib_reg_t *mask, uint64_t *first,
+                            uint64_t *last)
 {
 	uint64_t free = ~mask->reg_value & 0xffffffffffffff;
 
@@ -321,7 +337,8 @@ static inline bool block_of(const pfmlib_reg_t *addr, const pfmlib_reg_t *mask, 
 	return true;
 }
 
-static inline bool do_blocks_cover(const pfmlib_mont_input_rr_desc_t *d, unsigned plm, const pfmlib_mont_output_rr_t *rr,
+static inline bool do_blocks_cover(const pfmlib_mont_input_rr_desc_t *d, unsigned plm,
+                                   const pfmlib_mont_output_rr_t *rr,
                                    const pfmlib_mont_output_rr_desc_t *info)
 {
 	uint64_t at = d->rr_start, first = 0, last = 0;
@@ -347,8 +364,9 @@ static inline bool do_blocks_cover(const pfmlib_mont_input_rr_desc_t *d, unsigne
 	return true;
 }
 
-static inline bool are_ranges_covered(const struct mont_request *r, const pfmlib_mont_input_rr_t *asked, const pfmlib_mont_output_rr_t *rr,
-                                      bool fine)
+static inline bool are_ranges_covered(const struct mont_request *r,
+                                      const pfmlib_mont_input_rr_t *asked,
+                                      const pfmlib_mont_output_rr_t *rr, bool fine)
 {
 	for (unsigned i = 0; i < 4; i++) {
 		const pfmlib_mont_input_rr_desc_t *d = &asked->rr_limits[i];
@@ -364,10 +382,12 @@ static inline bool are_ranges_covered(const struct mont_request *r, const pfmlib
 		for (unsigned k = 0; k + 3 < rr->rr_nbr_used; k += 4) {
 			uint64_t low = rr->rr_br[k].reg_value, high = rr->rr_br[k + 2].reg_value;
 
-			MUST(rr->rr_br[k + 2].reg_num == rr->rr_br[k].reg_num + 4 && low >> 16 == high >> 16 && low % 32 == 0 &&
-			     high % 32 == 16);
-			found |= low <= d->rr_start && high + 16 >= d->rr_end && rr->rr_br[k + 1].reg_value >> 56 == plm &&
-			         rr->rr_infos[i].rr_soff == d->rr_start - low && rr->rr_infos[i].rr_eoff == high + 16 - d->rr_end;
+			MUST(rr->rr_br[k + 2].reg_num == rr->rr_br[k].reg_num + 4 &&
+			     low >> 16 == high >> 16 && low % 32 == 0 && high % 32 == 16);
+			found |= low <= d->rr_start && high + 16 >= d->rr_end &&
+			         rr->rr_br[k + 1].reg_value >> 56 == plm &&
+			         rr->rr_infos[i].rr_soff == d->rr_start - low &&
+			         rr->rr_infos[i].rr_eoff == high + 16 - d->rr_end;
 		}
 		MUST(found);
 	}
@@ -385,7 +405,8 @@ static inline const pfmlib_reg_t *find_pmc(const struct mont_answer *a, unsigned
 	return NULL;
 }
 
-/* PMC38 says which pairs are in use, and retired-instruction events look at their own pair alone. */
+/* PMC38 says which pairs are in use, and retired-instruction events look at their own pair alone.
+ */
 static inline bool is_code_range_right(const struct mont_request *r, const struct mont_answer *a)
 {
 	const pfmlib_mont_output_rr_t *rr = &a->model.pfp_mont_irange;
@@ -405,7 +426,9 @@ static inline bool is_code_range_right(const struct mont_request *r, const struc
 		value &= pairs >> k & 1 ? ~((uint64_t)1 << (1 + 3 * k)) : ~(uint64_t)0;
 	MUST(pmc->reg_value == (value | (uint64_t)fine << 13));
 	for (unsigned i = 0; i < r->in.pfp_event_count; i++) {
-		prefetch += strchr("\x44\x5f\x45\x46\x65\x66\x41", (int)fact_of(r, i)->code) != NULL && fact_of(r, i)->code;
+		prefetch +=
+			strchr("\x44\x5f\x45\x46\x65\x66\x41", (int)fact_of(r, i)->code) != NULL &&
+			fact_of(r, i)->code;
 		if (fact_of(r, i)->code == 8) {
 			retired++;
 			events |= 1u << fact_of(r, i)->umask;
@@ -427,7 +450,8 @@ static inline bool are_filters_obeyed(const struct mont_request *r)
 			continue;
 		MUST(!m->pfp_mont_irange.rr_used || fact_of(r, i)->iarr);
 		MUST(!m->pfp_mont_drange.rr_used || fact_of(r, i)->darr);
-		MUST((!m->pfp_mont_opcm1.opcm_used && !m->pfp_mont_opcm2.opcm_used) || fact_of(r, i)->opcm);
+		MUST((!m->pfp_mont_opcm1.opcm_used && !m->pfp_mont_opcm2.opcm_used) ||
+		     fact_of(r, i)->opcm);
 	}
 	return true;
 }
@@ -443,8 +467,10 @@ static inline bool is_rest_untouched(const struct mont_request *r, const struct 
 		return true;
 	}
 	MUST(o->pfp_pmc_count <= 24 && o->pfp_pmd_count <= 36);
-	MUST(is_junk(&o->pfp_pmcs[o->pfp_pmc_count], (PFMLIB_MAX_PMCS - o->pfp_pmc_count) * sizeof(o->pfp_pmcs[0])));
-	MUST(is_junk(&o->pfp_pmds[o->pfp_pmd_count], (PFMLIB_MAX_PMDS - o->pfp_pmd_count) * sizeof(o->pfp_pmds[0])));
+	MUST(is_junk(&o->pfp_pmcs[o->pfp_pmc_count],
+	             (PFMLIB_MAX_PMCS - o->pfp_pmc_count) * sizeof(o->pfp_pmcs[0])));
+	MUST(is_junk(&o->pfp_pmds[o->pfp_pmd_count],
+	             (PFMLIB_MAX_PMDS - o->pfp_pmd_count) * sizeof(o->pfp_pmds[0])));
 	MUST(is_junk(o->reserved, sizeof(o->reserved)));
 	if (!r->has_model_out) {
 		MUST(is_junk(&a->model, sizeof(a->model)));
@@ -466,32 +492,41 @@ static inline bool judge(const struct mont_request *r, const struct mont_answer 
 		return false;
 	if (!r->has_model_in)
 		return true;
-	if (!are_filters_obeyed(r) || (r->model.pfp_mont_irange.rr_used && !is_code_range_right(r, a)))
+	if (!are_filters_obeyed(r) ||
+	    (r->model.pfp_mont_irange.rr_used && !is_code_range_right(r, a)))
 		return false;
-	return !r->model.pfp_mont_drange.rr_used || are_ranges_covered(r, &r->model.pfp_mont_drange, &a->model.pfp_mont_drange, false);
+	return !r->model.pfp_mont_drange.rr_used ||
+	       are_ranges_covered(r, &r->model.pfp_mont_drange, &a->model.pfp_mont_drange, false);
 }
 
-/* ---- is there a placement at all? ------------------------------------------------------------------------------ */
+/* ---- is there a placement at all?
+ * ------------------------------------------------------------------------------ */
 
-/* @groups: the events of the cache groups alone. Tries every counter for them; the choices of all others are nested, so counting
- * those is enough. Of the L1D events only one has a rule, so the others count as free to go anywhere. */
+/* @groups: the events of the cache groups alone. Tries every counter for them; the choices of all
+ * others are nested, so counting those is enough. Of the L1D events only one has a rule, so the
+ * others count as free to go anywhere. */
 struct placement_search {
 	const struct mont_request *groups;
 	unsigned bus, halted, rest; /* events for PMC4 to 9, for PMC10, for any counter */
 };
 
-static inline bool try_place(const struct placement_search *s, unsigned at, unsigned free, unsigned *counter)
+static inline bool try_place(const struct placement_search *s, unsigned at, unsigned free,
+                             unsigned *counter)
 {
 	if (at < s->groups->in.pfp_event_count) {
 		for (unsigned c = 4; c < 16; c++) {
 			counter[at] = c;
-			if (free >> c & 1 && (fact_of(s->groups, at)->group == 1 ? c == 5 : event_selector(c) != 0) &&
+			if (free >> c & 1 &&
+			    (fact_of(s->groups, at)->group == 1 ? c == 5
+			                                        : event_selector(c) != 0) &&
 			    try_place(s, at + 1, free & ~(1u << c), counter))
 				return true;
 		}
 		return false;
 	}
-	return do_groups_allow(s->groups, counter) && s->bus <= (unsigned)__builtin_popcount(free & 0x3f0) && s->halted <= (free >> 10 & 1) &&
+	return do_groups_allow(s->groups, counter) &&
+	       s->bus <= (unsigned)__builtin_popcount(free & 0x3f0) &&
+	       s->halted <= (free >> 10 & 1) &&
 	       s->bus + s->halted + s->rest <= (unsigned)__builtin_popcount(free);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Test cases out of a file of JSON lines: one cmocka test per row, so that every row is counted and named on its own. */
+/* Test cases out of a file of JSON lines: one cmocka test per row, so that every row is counted and
+ * named on its own. */
 #ifndef PERFMON_TESTS_ROWS_H
 #define PERFMON_TESTS_ROWS_H
 
@@ -19,8 +20,10 @@ struct rows {
 	size_t n, room;
 };
 
-/* Adds a test that gets @state. @name is copied; what TAP would read as a directive is left out of it. */
-static inline void rows_add(struct rows *rows, const char *name, CMUnitTestFunction test, void *state)
+/* Adds a test that gets @state. @name is copied; what TAP would read as a directive is left out of
+ * it. */
+static inline void rows_add(struct rows *rows, const char *name, CMUnitTestFunction test,
+                            void *state)
 {
 	char *copy = strdup(name);
 
@@ -33,11 +36,14 @@ static inline void rows_add(struct rows *rows, const char *name, CMUnitTestFunct
 	for (char *p = copy; *p; p++)
 		if (*p == '#' || *p == '\n')
 			*p = ' ';
-	rows->tests[rows->n++] = (struct CMUnitTest){ .name = copy, .test_func = test, .initial_state = state };
+	rows->tests[rows->n++] =
+		(struct CMUnitTest){ .name = copy, .test_func = test, .initial_state = state };
 }
 
-/* Calls @each with every object of @path; false if the file cannot be read. A broken line ends the program: vectors are ours. */
-static inline int rows_read(const char *path, void (*each)(struct rows *rows, json_t *row), struct rows *rows)
+/* Calls @each with every object of @path; false if the file cannot be read. A broken line ends the
+ * program: vectors are ours. */
+static inline int rows_read(const char *path, void (*each)(struct rows *rows, json_t *row),
+                            struct rows *rows)
 {
 	FILE *f = fopen(path, "r");
 	char *line = NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes the n-th allocation of a stretch of code fail. Included by one file of a test program: it takes malloc's place.
- * Sanitizers and other C libraries keep their own; then nothing ever fails and starve_hit stays false. */
+/* Makes the n-th allocation of a stretch of code fail. Included by one file of a test program: it
+ * takes malloc's place. Sanitizers and other C libraries keep their own; then nothing ever fails
+ * and starve_hit stays false. */
 #ifndef PERFMON_TESTS_STARVE_H
 #define PERFMON_TESTS_STARVE_H
 
@@ -9,13 +10,15 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-static unsigned starve_at;                     /* 0: nothing fails */
-__attribute__((unused)) static bool starve_on; /* and every later one fails as well, until starve_at is 0 again */
+static unsigned starve_at; /* 0: nothing fails */
+__attribute__((unused)) static bool
+	starve_on; /* and every later one fails as well, until starve_at is 0 again */
 static bool starve_hit;
 __attribute__((unused)) static long starve_live; /* pieces of memory that are not given back */
 
 #if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
+	__has_feature(memory_sanitizer)
 #define STARVE_NOT_HERE
 #endif
 #endif

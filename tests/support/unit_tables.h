@@ -11,7 +11,8 @@ static inline const struct table *table_with(unsigned encoder, const char *name)
 {
 	for (unsigned i = 0; i < table_count_builtins(); i++)
 		if (table_builtin_at(i)->encoder == encoder &&
-		    (!name || strcmp(table_text(table_builtin_at(i), table_builtin_at(i)->name), name) == 0))
+		    (!name ||
+		     strcmp(table_text(table_builtin_at(i), table_builtin_at(i)->name), name) == 0))
 			return table_builtin_at(i);
 	fail_msg("no table of encoder %u %s", encoder, name ? name : "");
 	return NULL;
@@ -28,9 +29,12 @@ static inline const struct table *table_called(const char *name)
 }
 
 /* The registers of @n events together; fails if there are none. */
-static inline void find_place(const struct event *events, unsigned n, unsigned plm, struct placement *where, struct register_values *out)
+static inline void find_place(const struct event *events, unsigned n, unsigned plm,
+                              struct placement *where, struct register_values *out)
 {
-	const struct encode_request req = { .table = events[0].table, .events = events, .n_events = n, .plm = plm };
+	const struct encode_request req = {
+		.table = events[0].table, .events = events, .n_events = n, .plm = plm
+	};
 
 	assert_int_equal(pfmi_encode_dispatch(&req, where, out, NULL), PFMLIB_SUCCESS);
 }

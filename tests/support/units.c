@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The cases of all files of this folder, as one group. */
 #include "units.h"
-#ifdef UNITS_OF_LIBPFM4 /* a program of their own: names of libpfm.so.4 are names of the library as well */
+#ifdef UNITS_OF_LIBPFM4 /* a program of their own: names of libpfm.so.4 are names of the library   \
+                           as well */
 #include "unit_files_libpfm4.h"
 #else
 #include "unit_files.h" /* the build writes them: UNIT_FILES */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of one source file each, ROOM_FILE.c for lib/ROOM/FILE.c, in one program. A file ends in UNIT(ROOM_FILE, its cases);
- * tests/meson.build lists them. */
+/* Tests of one source file each, ROOM_FILE.c for lib/ROOM/FILE.c, in one program. A file ends in
+ * UNIT(ROOM_FILE, its cases); tests/meson.build lists them. */
 #ifndef PERFMON_TESTS_UNITS_H
 #define PERFMON_TESTS_UNITS_H
 
@@ -18,8 +18,8 @@ struct unit_cases {
 	size_t n;
 };
 
-#define UNIT(NAME, ...)                                           \
-	static const struct CMUnitTest cases[] = { __VA_ARGS__ }; \
+#define UNIT(NAME, ...)                                                                            \
+	static const struct CMUnitTest cases[] = { __VA_ARGS__ };                                  \
 	const struct unit_cases unit_##NAME = { cases, sizeof(cases) / sizeof(cases[0]) }
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))

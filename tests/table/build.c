@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables that are built in memory: every piece comes back as it was given, and the whole passes the proof that images pass. */
+/* Tables that are built in memory: every piece comes back as it was given, and the whole passes the
+ * proof that images pass. */
 #include "units.h"
 #include "table/build.h"
 
-static const struct bitrange LOW8 = { .lsb = 0, .width = 8 }, HIGH64 = { .config_word = 1, .width = 64 };
+static const struct bitrange LOW8 = { .lsb = 0, .width = 8 },
+			     HIGH64 = { .config_word = 1, .width = 64 };
 
 static uint32_t text(struct table_builder *b, const char *s)
 {
@@ -46,8 +48,11 @@ static void an_empty_table(void **state)
 	(void)state;
 	pfmi_table_begin(&b);
 	t = finish(&b);
-	assert_true(t->encoder == ENCODER_FORMAT && t->flags == (TABLE_FROM_KERNEL | TABLE_VALUES_OVERRIDE) && t->perf_type == -1 && t->libpfm_type == -1);
-	assert_true(t->n_rows == 0 && t->n_fields == 0 && t->n_features == 0 && table_text(t, 0)[0] == '\0');
+	assert_true(t->encoder == ENCODER_FORMAT &&
+	            t->flags == (TABLE_FROM_KERNEL | TABLE_VALUES_OVERRIDE) && t->perf_type == -1 &&
+	            t->libpfm_type == -1);
+	assert_true(t->n_rows == 0 && t->n_fields == 0 && t->n_features == 0 &&
+	            table_text(t, 0)[0] == '\0');
 	assert_int_equal(find(t, "cycles").kind, NAME_NONE);
 	free(t);
 }
@@ -73,14 +78,17 @@ static void texts_are_tame(void **state)
 	pfmi_table_begin(&b);
 	for (size_t i = 0; i < COUNT(rows); i++)
 		assert_string_equal(text_in(&b, text(&b, rows[i][0])), rows[i][1]);
-	assert_string_equal(text_in(&b, pfmi_table_add_text(&b, "cut\xc2\x80", 4)), "cut\xc2"); /* what is behind its end is not looked at */
+	assert_string_equal(text_in(&b, pfmi_table_add_text(&b, "cut\xc2\x80", 4)),
+	                    "cut\xc2"); /* what is behind its end is not looked at */
 	assert_int_equal(pfmi_table_add_text(&b, "x", 0), 0);
 	free(finish(&b));
 }
 
 static void fields(void **state)
 {
-	static const struct bitrange split[] = { { .lsb = 0, .width = 8 }, { .lsb = 32, .width = 4 }, { .config_word = 2, .lsb = 1, .width = 1 } };
+	static const struct bitrange split[] = { { .lsb = 0, .width = 8 },
+		                                 { .lsb = 32, .width = 4 },
+		                                 { .config_word = 2, .lsb = 1, .width = 1 } };
 	struct table_builder b;
 	struct table *t;
 	const struct field *f;
@@ -101,12 +109,14 @@ static void fields(void **state)
 	assert_int_equal(t->n_fields, 4);
 	f = table_key_field(t, KEY_CODE); /* the first of two is the one that is meant */
 	assert_ptr_equal(f, table_fields(t));
-	assert_true(f->width == 13 && f->max == 0x1fff && f->n_ranges == 3 && f->kind == FIELD_NUMBER && f->is_modifier == 1);
+	assert_true(f->width == 13 && f->max == 0x1fff && f->n_ranges == 3 &&
+	            f->kind == FIELD_NUMBER && f->is_modifier == 1);
 	assert_memory_equal(f->ranges, split, sizeof(split));
 	assert_string_equal(table_text(t, f->name), "code");
 	assert_true(f[1].width == 64 && f[1].max == UINT64_MAX);
 	assert_true(f[2].key == KEY_CODE && f[2].max == 0xff);
-	assert_true(f[3].kind == FIELD_TEXT && f[3].width == 32 && f[3].max == UINT32_MAX && f[3].is_modifier == 0 && f[3].n_ranges == 0);
+	assert_true(f[3].kind == FIELD_TEXT && f[3].width == 32 && f[3].max == UINT32_MAX &&
+	            f[3].is_modifier == 0 && f[3].n_ranges == 0);
 	assert_ptr_equal(table_key_field(t, KEY_UNIT), f + 3);
 	assert_null(table_key_field(t, KEY_UMASK));
 	assert_int_equal(table_keys(t)[KEY_NONE], 0);
@@ -116,9 +126,11 @@ static void fields(void **state)
 /* Bits beside each other count together, and never beyond 64. */
 static void wide_fields(void **state)
 {
-	static const struct bitrange ranges[][2] = { { { .width = 63 }, { .config_word = 1, .width = 1 } },
-		                                     { { .width = 63 }, { .config_word = 1, .width = 2 } },
-		                                     { { .width = 60 }, { .config_word = 1, .width = 3 } } };
+	static const struct bitrange ranges[][2] = {
+		{ { .width = 63 }, { .config_word = 1, .width = 1 } },
+		{ { .width = 63 }, { .config_word = 1, .width = 2 } },
+		{ { .width = 60 }, { .config_word = 1, .width = 3 } }
+	};
 	static const unsigned widths[] = { 64, 64, 63 };
 	struct table_builder b;
 	struct table *t;
@@ -143,12 +155,16 @@ static void as_many_fields_as_a_byte_numbers(void **state)
 	(void)state;
 	pfmi_table_begin(&b);
 	for (unsigned i = 0; i < TABLE_MAX_FIELDS; i++)
-		assert_int_equal(pfmi_table_add_field(&b, "f", i == TABLE_MAX_FIELDS - 1 ? KEY_CODE : KEY_NONE, &LOW8, 1), i);
+		assert_int_equal(
+			pfmi_table_add_field(
+				&b, "f", i == TABLE_MAX_FIELDS - 1 ? KEY_CODE : KEY_NONE, &LOW8, 1),
+			i);
 	pfmi_table_add_field(&b, "more", KEY_UMASK, &LOW8, 1);
 	assert_int_equal(pfmi_table_find_built_field(&b, "more", 4), -1);
 	t = finish(&b);
 	assert_int_equal(t->n_fields, TABLE_MAX_FIELDS);
-	assert_true(table_key_field(t, KEY_UMASK) == NULL && table_key_field(t, KEY_CODE) == table_fields(t) + TABLE_MAX_FIELDS - 1);
+	assert_true(table_key_field(t, KEY_UMASK) == NULL &&
+	            table_key_field(t, KEY_CODE) == table_fields(t) + TABLE_MAX_FIELDS - 1);
 	free(t);
 }
 
@@ -175,7 +191,9 @@ static void features(void **state)
 /* Values on both sides of what lies in the row itself. */
 static void values(void **state)
 {
-	static const uint64_t v[] = { 0, 1, VALUE_IS_WIDE - 1, VALUE_IS_WIDE, VALUE_IS_WIDE + 1, UINT64_MAX };
+	static const uint64_t v[] = {
+		0, 1, VALUE_IS_WIDE - 1, VALUE_IS_WIDE, VALUE_IS_WIDE + 1, UINT64_MAX
+	};
 	struct table_builder b;
 	struct table *t;
 
@@ -203,7 +221,8 @@ static void values(void **state)
 		for (unsigned k = 0; k < 2; k++) {
 			struct field_value got = table_row_value_at(t, r, k);
 
-			assert_true(got.field == !k && got.value == v[i] && got.counter == ANY_COUNTER);
+			assert_true(got.field == !k && got.value == v[i] &&
+			            got.counter == ANY_COUNTER);
 		}
 	}
 	free(t);
@@ -225,9 +244,7 @@ static void rows_that_are_taken_back(void **state)
 		pfmi_table_set_row_value(&b, 0, 99);
 		pfmi_table_set_row_value(&b, 1, 98);
 		pfmi_table_drop_row(&b);
-		pfmi_table_begin_row(&b, i == 0 ? "a" : i == 1 ? "b"
-		                                               : "c",
-		                     "", 0);
+		pfmi_table_begin_row(&b, i == 0 ? "a" : i == 1 ? "b" : "c", "", 0);
 		pfmi_table_set_row_value(&b, 0, i);
 	}
 	pfmi_table_drop_row(&b);
@@ -236,14 +253,16 @@ static void rows_that_are_taken_back(void **state)
 	assert_int_equal(find(t, "gone").kind, NAME_NONE);
 	assert_int_equal(find(t, "c").kind, NAME_NONE);
 	for (uint32_t i = 0; i < 2; i++)
-		assert_true(table_row(t, i)->n_values == 1 && table_row_value_at(t, table_row(t, i), 0).value == i);
+		assert_true(table_row(t, i)->n_values == 1 &&
+		            table_row_value_at(t, table_row(t, i), 0).value == i);
 	free(t);
 }
 
 /* Of names that fold to the same the first is found in every spelling, the others by their own. */
 static void names_of_rows(void **state)
 {
-	static const char *const names[] = { "cache-misses", "cachemisses", "CACHE_MISSES", "other.one", "cycles" };
+	static const char *const names[] = { "cache-misses", "cachemisses", "CACHE_MISSES",
+		                             "other.one", "cycles" };
 	struct table_builder b;
 	struct table *t;
 
@@ -257,8 +276,10 @@ static void names_of_rows(void **state)
 		assert_string_equal(table_row_name(t, i), names[i]);
 		assert_int_equal(!!(table_row(t, i)->flags & ROW_SHADOWED), i == 1 || i == 2);
 	}
-	assert_true(find(t, "Cache__Misses").kind == NAME_EVENT && find(t, "Cache__Misses").row == 0);
-	assert_true(find(t, "Cache_Misses").row == 2 && find(t, "CacheMisses").row == 1); /* but for the case of its letters */
+	assert_true(find(t, "Cache__Misses").kind == NAME_EVENT &&
+	            find(t, "Cache__Misses").row == 0);
+	assert_true(find(t, "Cache_Misses").row == 2 &&
+	            find(t, "CacheMisses").row == 1); /* but for the case of its letters */
 	assert_int_equal(find(t, "cycles").row, 4);
 	assert_int_equal(find(t, "cycle").kind, NAME_NONE);
 	free(t);
@@ -286,12 +307,14 @@ static void many_rows(void **state)
 		pfmi_table_add_feature(&b, name, name, i);
 	}
 	t = finish(&b);
-	assert_true(t->n_rows == ROWS && t->n_features == ROWS && !(t->flags & TABLE_HAS_FOLDED_TWINS));
+	assert_true(t->n_rows == ROWS && t->n_features == ROWS &&
+	            !(t->flags & TABLE_HAS_FOLDED_TWINS));
 	seed = 7;
 	for (uint32_t i = 0; i < ROWS; i++) {
 		const struct row *r = table_row(t, i);
 
-		assert_true(find(t, table_row_name(t, i)).row == i && table_features(t)[i].value == i);
+		assert_true(find(t, table_row_name(t, i)).row == i &&
+		            table_features(t)[i].value == i);
 		assert_int_equal(r->n_values, i % 9);
 		for (unsigned k = 0; k < r->n_values; k++)
 			assert_true(table_row_value_at(t, r, k).value == unit_random(&seed));
@@ -321,7 +344,8 @@ static void no_memory(void **state)
 	free(finish(&b));
 }
 
-UNIT(table_build, cmocka_unit_test(an_empty_table), cmocka_unit_test(texts_are_tame), cmocka_unit_test(fields),
-     cmocka_unit_test(wide_fields),
-     cmocka_unit_test(as_many_fields_as_a_byte_numbers), cmocka_unit_test(features), cmocka_unit_test(values),
-     cmocka_unit_test(rows_that_are_taken_back), cmocka_unit_test(names_of_rows), cmocka_unit_test(many_rows), cmocka_unit_test(no_memory));
+UNIT(table_build, cmocka_unit_test(an_empty_table), cmocka_unit_test(texts_are_tame),
+     cmocka_unit_test(fields), cmocka_unit_test(wide_fields),
+     cmocka_unit_test(as_many_fields_as_a_byte_numbers), cmocka_unit_test(features),
+     cmocka_unit_test(values), cmocka_unit_test(rows_that_are_taken_back),
+     cmocka_unit_test(names_of_rows), cmocka_unit_test(many_rows), cmocka_unit_test(no_memory));

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Everything of two, and every bit turned. All pairs of events of every founding processor: what fits is what brute force says that
- * knows the events from the vectors and the rules from this file; the order decides nothing; both interfaces give the same
- * registers; and an event's registers are those it has alone, but for their place. All values one bit away from those of every
- * event: what decodes to an event is written as that value again, and the fields make up the value in any case. */
+/* Everything of two, and every bit turned. All pairs of events of every founding processor: what
+ * fits is what brute force says that knows the events from the vectors and the rules from this
+ * file; the order decides nothing; both interfaces give the same registers; and an event's
+ * registers are those it has alone, but for their place. All values one bit away from those of
+ * every event: what decodes to an event is written as that value again, and the fields make up the
+ * value in any case. */
 #include "montecito.h"
 #include <inttypes.h>
 #include <perfmon/perfmon.h>
@@ -13,32 +15,44 @@
 
 struct event {
 	char text[160], name[64];
-	unsigned counters;   /* that can count it, by the vectors */
-	uint64_t word[2][3]; /* Alpha: what selects it on each, for the processor and for the device */
-	uint64_t value;      /* its control register, alone */
+	unsigned counters; /* that can count it, by the vectors */
+	uint64_t word[2]
+		     [3]; /* Alpha: what selects it on each, for the processor and for the device */
+	uint64_t value;   /* its control register, alone */
 };
 
 struct founder {
 	const char *name;
 	int type;
 	unsigned plm;
-	const char *reg[2];  /* Alpha: registers with the word of selects, for the processor and for the device */
-	uint64_t part[2][3]; /* bits of them that choose what each counter counts; EV67: what chooses for both */
+	const char *reg[2];  /* Alpha: registers with the word of selects, for the processor and for
+	                        the device */
+	uint64_t part[2][3]; /* bits of them that choose what each counter counts; EV67: what
+	                        chooses for both */
 } founders[] = {
 	{ "coreduo", PFMLIB_COREDUO_PMU, BOTH, { NULL }, { { 0 } } },
 	{ "montecito", PFMLIB_MONTECITO_PMU, PFM_PLM3, { NULL }, { { 0 } } },
-	{ "ev4", PFMLIB_ALPHA_EV4_PMU, BOTH, { "PMC8", "PCNTSETMUX" }, { { 0xf00, 0x700000000 }, { 0xf00, 0x700000000 } } },
+	{ "ev4",
+	  PFMLIB_ALPHA_EV4_PMU,
+	  BOTH,
+	  { "PMC8", "PCNTSETMUX" },
+	  { { 0xf00, 0x700000000 }, { 0xf00, 0x700000000 } } },
 	{ "ev5",
 	  PFMLIB_ALPHA_EV5_PMU,
 	  BOTH,
 	  { "PMC8", "PCNT5MUX" },
-	  { { 0x80000000, 0x3800f0, 0x1c0000f }, { 0x80000000, 0x380000000000f0, 0x1c000000000000f } } },
+	  { { 0x80000000, 0x3800f0, 0x1c0000f },
+	    { 0x80000000, 0x380000000000f0, 0x1c000000000000f } } },
 	{ "pca56",
 	  PFMLIB_ALPHA_PCA56_PMU,
 	  BOTH,
 	  { "PMC8", "PCNT5MUX" },
 	  { { 0x80000000, 0x7f0, 0x380f }, { 0x80000000, 0x380000000000f0, 0x1c000000000000f } } },
-	{ "ev6", PFMLIB_ALPHA_EV6_PMU, BOTH, { "PMC8", "PCNT6MUX" }, { { 0x10, 0xf }, { 0x10, 0xf } } },
+	{ "ev6",
+	  PFMLIB_ALPHA_EV6_PMU,
+	  BOTH,
+	  { "PMC8", "PCNT6MUX" },
+	  { { 0x10, 0xf }, { 0x10, 0xf } } },
 	{ "ev67", PFMLIB_ALPHA_EV67_PMU, BOTH, { "PMC8", "PCNT6MUX" }, { { 0x1c }, { 0x1c } } },
 };
 
@@ -52,7 +66,9 @@ static bool is_alpha(void)
 	return now->type >= PFMLIB_ALPHA_EV4_PMU;
 }
 
-/* ---- events ------------------------------------------------------------------------------------------------------ */
+/* ---- events
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 static int encode(const char *text, pfm_encoding_t *e)
 {
@@ -60,7 +76,8 @@ static int encode(const char *text, pfm_encoding_t *e)
 	return pfm_encode_event(ctx, text, now->plm, e, NULL);
 }
 
-/* The @u-th way to write an event: bare, then with one unit mask each. False if that is no event. */
+/* The @u-th way to write an event: bare, then with one unit mask each. False if that is no event.
+ */
 static bool write_event(int pmu, const pfm_event_info_t *info, unsigned u, char *text, size_t room)
 {
 	pfm_umask_info_t mask = PFM_INIT(mask);
@@ -68,7 +85,8 @@ static bool write_event(int pmu, const pfm_event_info_t *info, unsigned u, char 
 
 	snprintf(text, room, "%s::%s", now->name, info->name);
 	if (u) {
-		assert_int_equal(pfm_describe_umask(ctx, pmu, info->event, u - 1, &mask), PFMLIB_SUCCESS);
+		assert_int_equal(pfm_describe_umask(ctx, pmu, info->event, u - 1, &mask),
+		                 PFMLIB_SUCCESS);
 		snprintf(text, room, "%s::%s:%s=%s", now->name, info->name, mask.group, mask.name);
 	}
 	return encode(text, &e) == PFMLIB_SUCCESS;
@@ -77,8 +95,9 @@ static bool write_event(int pmu, const pfm_event_info_t *info, unsigned u, char 
 /* Core Solo and Duo: five codes are bound to a counter. */
 static unsigned core_counters(uint64_t code)
 {
-	return code == 0x11 || code == 0x12 || code == 0x13 ? 2 : code == 0x14 || code == 0xc1 ? 1
-	                                                                                       : 3;
+	return code == 0x11 || code == 0x12 || code == 0x13 ? 2
+	       : code == 0x14 || code == 0xc1               ? 1
+	                                                    : 3;
 }
 
 static void load_alpha(struct rows *rows, json_t *row)
@@ -86,7 +105,8 @@ static void load_alpha(struct rows *rows, json_t *row)
 	unsigned c = (unsigned)row_int(row, "counter", 0);
 
 	(void)rows;
-	if (strcmp(row_text(row, "pmu"), now->name) == 0 && strcmp(row_text(row, "kind"), "event") == 0)
+	if (strcmp(row_text(row, "pmu"), now->name) == 0 &&
+	    strcmp(row_text(row, "kind"), "event") == 0)
 		for (unsigned i = 0; i < n_events; i++)
 			if (strcmp(events[i].name, row_text(row, "event")) == 0) {
 				events[i].counters |= 1u << c;
@@ -103,7 +123,8 @@ static void load_event(int pmu, unsigned i)
 	pfm_encoding_t code;
 
 	assert_int_equal(pfm_describe_event(ctx, pmu, i, &info), PFMLIB_SUCCESS);
-	for (unsigned u = 0; u <= info.n_umasks && !write_event(pmu, &info, u, e->text, sizeof(e->text)); u++)
+	for (unsigned u = 0;
+	     u <= info.n_umasks && !write_event(pmu, &info, u, e->text, sizeof(e->text)); u++)
 		;
 	assert_int_equal(encode(e->text, &code), PFMLIB_SUCCESS);
 	snprintf(e->name, sizeof(e->name), "%s", info.name);
@@ -135,13 +156,16 @@ static int load_events(const struct founder *f)
 	return pmu;
 }
 
-/* ---- what fits --------------------------------------------------------------------------------------------------- */
+/* ---- what fits
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 /* EV67, as pfm(7) puts it. */
 static bool ev67_fits(const struct event *a, const struct event *b)
 {
-	static const char pairs[][24] = { "cycles0 replay", "retinst cycles1", "retinst bcachemisses",
-		                          "anycycles replay", "retinst anycycles" };
+	static const char pairs[][24] = { "cycles0 replay", "retinst cycles1",
+		                          "retinst bcachemisses", "anycycles replay",
+		                          "retinst anycycles" };
 	char text[160];
 
 	snprintf(text, sizeof(text), "%s %s", a->name, b->name);
@@ -151,10 +175,12 @@ static bool ev67_fits(const struct event *a, const struct event *b)
 	return false;
 }
 
-/* Each event address register watches for one thing; that for data shares registers with the trace buffer, but for its cache mode. */
+/* Each event address register watches for one thing; that for data shares registers with the trace
+ * buffer, but for its cache mode. */
 static bool one_register_two_ways(const struct event_fact *a, const struct event_fact *b)
 {
-	bool not_cache = strncmp(a->name, "DATA_EAR_TLB", 12) == 0 || strcmp(a->name, "DATA_EAR_ALAT") == 0;
+	bool not_cache =
+		strncmp(a->name, "DATA_EAR_TLB", 12) == 0 || strcmp(a->name, "DATA_EAR_ALAT") == 0;
 	bool trace = strcmp(b->name, "ETB_EVENT") == 0 || strcmp(b->name, "BRANCH_EVENT") == 0;
 
 	return (a != b && a->ear && b->ear && a->code == b->code) || (not_cache && trace);
@@ -167,7 +193,8 @@ static bool montecito_fits(unsigned a, unsigned b)
 	r.in.pfp_event_count = 2;
 	r.in.pfp_events[0].event = a;
 	r.in.pfp_events[1].event = b;
-	return is_mix_allowed(&r) && is_placeable(&r) && !one_register_two_ways(&facts[a], &facts[b]) &&
+	return is_mix_allowed(&r) && is_placeable(&r) &&
+	       !one_register_two_ways(&facts[a], &facts[b]) &&
 	       !one_register_two_ways(&facts[b], &facts[a]);
 }
 
@@ -183,7 +210,9 @@ static bool brute_force(const struct event *a, const struct event *b)
 	return false;
 }
 
-/* ---- pairs ------------------------------------------------------------------------------------------------------- */
+/* ---- pairs
+ * -------------------------------------------------------------------------------------------------------
+ */
 
 /* Is the event's part of the answer what it is alone? */
 static bool is_itself(const struct event *e, const pfm_set_t *set, unsigned i)
@@ -225,7 +254,8 @@ static void check_old(const struct event *a, const struct event *b, int rc, cons
 		return;
 	same = out.pfp_pmc_count == set->n_pmcs && out.pfp_pmd_count == set->n_pmds;
 	for (unsigned i = 0; same && i < set->n_pmcs; i++)
-		same = out.pfp_pmcs[i].reg_num == set->pmcs[i].num && out.pfp_pmcs[i].reg_value == set->pmcs[i].value;
+		same = out.pfp_pmcs[i].reg_num == set->pmcs[i].num &&
+		       out.pfp_pmcs[i].reg_value == set->pmcs[i].value;
 	for (unsigned i = 0; same && i < set->n_pmds; i++)
 		same = out.pfp_pmds[i].reg_num == set->pmds[i].num;
 	if (!same)
@@ -249,8 +279,10 @@ static int check_order(const struct event *a, const struct event *b)
 
 	if (now->type != PFMLIB_COREDUO_PMU) /* it has a table of its own there: see below */
 		check_old(a, b, rc, &set);
-	if (!rc && (set.counter[0] == set.counter[1] || !is_itself(a, &set, 0) || !is_itself(b, &set, 1)))
-		fail_msg("%s on %d with %s on %d: not as they are alone", a->text, set.counter[0], b->text, set.counter[1]);
+	if (!rc &&
+	    (set.counter[0] == set.counter[1] || !is_itself(a, &set, 0) || !is_itself(b, &set, 1)))
+		fail_msg("%s on %d with %s on %d: not as they are alone", a->text, set.counter[0],
+		         b->text, set.counter[1]);
 	return rc;
 }
 
@@ -260,8 +292,8 @@ static bool check_pair(const struct event *a, const struct event *b)
 	bool fit = brute_force(a, b);
 
 	if ((rc == PFMLIB_SUCCESS) != fit || rc != other)
-		fail_msg("%s with %s: %d, the other way round %d, and by brute force they %s", a->text, b->text, rc, other,
-		         fit ? "fit" : "do not fit");
+		fail_msg("%s with %s: %d, the other way round %d, and by brute force they %s",
+		         a->text, b->text, rc, other, fit ? "fit" : "do not fit");
 	return fit;
 }
 
@@ -294,7 +326,8 @@ static void every_pair_of_libpfm_3(void **state)
 		in.pfp_events[0] = (pfmlib_event_t){ .event = i };
 		if (pfm_dispatch_events(&in, NULL, &alone[i], NULL)) {
 			in.pfp_events[0].num_masks = masks[i] = 1;
-			assert_int_equal(pfm_dispatch_events(&in, NULL, &alone[i], NULL), PFMLIB_SUCCESS);
+			assert_int_equal(pfm_dispatch_events(&in, NULL, &alone[i], NULL),
+			                 PFMLIB_SUCCESS);
 		}
 		counters[i] = core_counters(alone[i].pfp_pmcs[0].reg_value & 0xff);
 	}
@@ -305,12 +338,14 @@ static void every_pair_of_libpfm_3(void **state)
 
 			in.pfp_events[0] = (pfmlib_event_t){ .event = a, .num_masks = masks[a] };
 			in.pfp_events[1] = (pfmlib_event_t){ .event = b, .num_masks = masks[b] };
-			assert_int_equal(pfm_dispatch_events(&in, NULL, &out, NULL), fits ? PFMLIB_SUCCESS : PFMLIB_ERR_NOASSIGN);
+			assert_int_equal(pfm_dispatch_events(&in, NULL, &out, NULL),
+			                 fits ? PFMLIB_SUCCESS : PFMLIB_ERR_NOASSIGN);
 			if (!fits)
 				continue;
 			fit++;
 			assert_int_equal(out.pfp_pmc_count, 2);
-			assert_true(counters[a] >> out.pfp_pmcs[0].reg_num & counters[b] >> out.pfp_pmcs[1].reg_num & 1);
+			assert_true(counters[a] >> out.pfp_pmcs[0].reg_num &
+			            counters[b] >> out.pfp_pmcs[1].reg_num & 1);
 			assert_int_not_equal(out.pfp_pmcs[0].reg_num, out.pfp_pmcs[1].reg_num);
 			assert_int_equal(out.pfp_pmcs[0].reg_value, alone[a].pfp_pmcs[0].reg_value);
 			assert_int_equal(out.pfp_pmcs[1].reg_value, alone[b].pfp_pmcs[0].reg_value);
@@ -318,7 +353,9 @@ static void every_pair_of_libpfm_3(void **state)
 	print_message("# %u of %u ordered pairs fit\n", fit, n * n);
 }
 
-/* ---- bits -------------------------------------------------------------------------------------------------------- */
+/* ---- bits
+ * --------------------------------------------------------------------------------------------------------
+ */
 
 /* A register and where its fields are, found out by asking. */
 struct reg {
@@ -340,7 +377,9 @@ static uint64_t put_together(const struct reg *r, uint64_t value)
 	unsigned i;
 	int rc;
 
-	for (i = 0; (rc = pfm_decode_field(ctx, r->pmu, r->name, value, i, &name, &field, &text)) == PFMLIB_SUCCESS; i++)
+	for (i = 0; (rc = pfm_decode_field(ctx, r->pmu, r->name, value, i, &name, &field, &text)) ==
+	            PFMLIB_SUCCESS;
+	     i++)
 		all |= field << r->start[i];
 	assert_int_equal(rc, PFMLIB_ERR_NOTFOUND);
 	return all;
@@ -355,17 +394,20 @@ static void look_at(struct reg *r, int pmu, const char *name)
 	snprintf(r->name, sizeof(r->name), "%s", name);
 	for (unsigned i = 0; i < 64; i++)
 		for (unsigned bit = 64; bit-- > 0;)
-			if (!pfm_decode_field(ctx, pmu, name, UINT64_C(1) << bit, i, &field_name, &field, &text) && field == 1)
+			if (!pfm_decode_field(ctx, pmu, name, UINT64_C(1) << bit, i, &field_name,
+			                      &field, &text) &&
+			    field == 1)
 				r->start[i] = bit;
 	r->fields = put_together(r, ~UINT64_C(0));
 	assert_int_not_equal(r->fields, 0);
 }
 
-/* Bits that may differ between a value and what its event is written as: those the kernel keeps to itself, and on Montecito what is no
- * field, and fields that no event has or this one has not. */
+/* Bits that may differ between a value and what its event is written as: those the kernel keeps to
+ * itself, and on Montecito what is no field, and fields that no event has or this one has not. */
 static uint64_t may_differ(const struct reg *r, uint64_t value, const char *name)
 {
-	uint64_t levels = now->type == PFMLIB_COREDUO_PMU ? 0x30000 : 15, all = 0x500000; /* int, en */
+	uint64_t levels = now->type == PFMLIB_COREDUO_PMU ? 0x30000 : 15,
+		 all = 0x500000; /* int, en */
 
 	if (now->type == PFMLIB_MONTECITO_PMU) {
 		all = ~r->fields | 0x7000070; /* ev, oi, pm, ism, all */
@@ -373,7 +415,8 @@ static uint64_t may_differ(const struct reg *r, uint64_t value, const char *name
 			if (strcmp(facts[i].name, name) == 0 && !facts[i].mesi)
 				all |= 0x78000000;
 	}
-	return value & levels ? all : all | levels; /* a register that counts at no level says nothing about them */
+	return value & levels ? all : all | levels; /* a register that counts at no level says
+	                                               nothing about them */
 }
 
 static void check_event(const struct reg *r, uint64_t value, const char *text)
@@ -386,7 +429,8 @@ static void check_event(const struct reg *r, uint64_t value, const char *text)
 	if (encode(full, &e))
 		fail_msg("%s=%#" PRIx64 " is read as %s, which is no event", r->name, value, full);
 	if ((e.regs[0].value ^ value) & ~may_differ(r, value, name))
-		fail_msg("%s=%#" PRIx64 " is read as %s, which is %#" PRIx64, r->name, value, text, e.regs[0].value);
+		fail_msg("%s=%#" PRIx64 " is read as %s, which is %#" PRIx64, r->name, value, text,
+		         e.regs[0].value);
 }
 
 static void check_value(const struct reg *r, uint64_t value, struct tally *t)
@@ -410,31 +454,39 @@ static bool is_selected(const struct event *e, unsigned word, uint64_t value)
 	bool right = false;
 
 	for (unsigned c = 0; c < 3; c++)
-		right |= (e->counters >> c & 1) && !((value ^ e->word[word][c]) & now->part[word][c]);
+		right |= (e->counters >> c & 1) &&
+		         !((value ^ e->word[word][c]) & now->part[word][c]);
 	return right;
 }
 
-/* One word selects for all counters: what is found are the events that the vectors have for some counter's part of it, and no other. */
+/* One word selects for all counters: what is found are the events that the vectors have for some
+ * counter's part of it, and no other. */
 static void check_selects(const struct reg *r, unsigned word, uint64_t value)
 {
 	bool found[MAX_EVENTS] = { false };
 	char text[160];
 	unsigned k;
 
-	for (unsigned i = 0; pfm_decode_event(ctx, r->pmu, r->name, value, i, text, sizeof(text)) == PFMLIB_SUCCESS; i++) {
+	for (unsigned i = 0;
+	     pfm_decode_event(ctx, r->pmu, r->name, value, i, text, sizeof(text)) == PFMLIB_SUCCESS;
+	     i++) {
 		for (k = 0; k < n_events && strcmp(events[k].name, text) != 0; k++)
 			;
 		if (k == n_events || found[k])
 			fail_msg("%s=%#" PRIx64 " is read as %s", r->name, value, text);
 		found[k] = true;
 	}
-	/* EV67: what takes both counters and both names of a pair are right, and the vectors do not have them. */
+	/* EV67: what takes both counters and both names of a pair are right, and the vectors do not
+	 * have them. */
 	for (k = 0; k < n_events && now->type != PFMLIB_ALPHA_EV67_PMU; k++)
 		if (is_selected(&events[k], word, value) != found[k])
-			fail_msg("%s=%#" PRIx64 " is %sread as %s", r->name, value, found[k] ? "" : "not ", events[k].name);
+			fail_msg("%s=%#" PRIx64 " is %sread as %s", r->name, value,
+			         found[k] ? "" : "not ", events[k].name);
 	for (k = 0; k < n_events && now->type == PFMLIB_ALPHA_EV67_PMU; k++)
-		if (((events[k].value ^ value) & now->part[0][0]) == 0 && events[k].counters && !found[k])
-			fail_msg("%s=%#" PRIx64 " is not read as %s", r->name, value, events[k].name);
+		if (((events[k].value ^ value) & now->part[0][0]) == 0 && events[k].counters &&
+		    !found[k])
+			fail_msg("%s=%#" PRIx64 " is not read as %s", r->name, value,
+			         events[k].name);
 }
 
 static uint64_t turned(uint64_t value, int bit)
@@ -459,8 +511,13 @@ static void every_select(int pmu, unsigned word, struct tally *t)
 	look_at(&r, pmu, now->reg[word]);
 	for (unsigned i = 0; i < n_events; i++)
 		for (unsigned c = 0; c < 3 && !seen_before(i); c++)
-			for (int bit = -1; bit < 64 && (events[i].counters ? events[i].counters >> c & 1 : c == 0); bit += step) {
-				uint64_t value = turned(events[i].counters ? events[i].word[word][c] : events[i].value, bit);
+			for (int bit = -1;
+			     bit < 64 &&
+			     (events[i].counters ? events[i].counters >> c & 1 : c == 0);
+			     bit += step) {
+				uint64_t value = turned(events[i].counters ? events[i].word[word][c]
+				                                           : events[i].value,
+				                        bit);
 
 				check_value(&r, value, t);
 				check_selects(&r, word, value);
@@ -475,7 +532,8 @@ static void every_bit_of(const char *text, int pmu, int bits, struct tally *t)
 	char name[32];
 
 	assert_int_equal(encode(text, &e), PFMLIB_SUCCESS);
-	snprintf(name, sizeof(name), "%s%u", now->type == PFMLIB_COREDUO_PMU ? "PERFEVTSEL" : "PMC", (unsigned)e.regs[0].num);
+	snprintf(name, sizeof(name), "%s%u", now->type == PFMLIB_COREDUO_PMU ? "PERFEVTSEL" : "PMC",
+	         (unsigned)e.regs[0].num);
 	if (r.pmu != pmu || strcmp(name, r.name) != 0)
 		look_at(&r, pmu, name);
 	for (int bit = -1; bit < bits; bit++)
@@ -497,9 +555,12 @@ static void every_bit(void **state)
 		assert_int_equal(pfm_describe_event(ctx, pmu, i, &info), PFMLIB_SUCCESS);
 		for (unsigned u = 0; u <= info.n_umasks; u++)
 			if (write_event(pmu, &info, u, text, sizeof(text)))
-				every_bit_of(text, pmu, now->type == PFMLIB_MONTECITO_PMU && i % 16 ? 32 : 64, &t);
+				every_bit_of(text, pmu,
+				             now->type == PFMLIB_MONTECITO_PMU && i % 16 ? 32 : 64,
+				             &t);
 	}
-	print_message("# %s: %u values, %u of them are events, %u have a bit of no field\n", now->name, t.values, t.events, t.strange);
+	print_message("# %s: %u values, %u of them are events, %u have a bit of no field\n",
+	              now->name, t.values, t.events, t.strange);
 	assert_true(t.events >= 200);
 }
 

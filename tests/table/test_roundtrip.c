@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Whatever is printed reads back as the same registers: every row of every built-in table, bare and with random unit masks,
- * modifiers and levels, in every dialect. And the other way round: registers decode to an event that has them. */
+/* Whatever is printed reads back as the same registers: every row of every built-in table, bare and
+ * with random unit masks, modifiers and levels, in every dialect. And the other way round:
+ * registers decode to an event that has them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +18,8 @@
 #include "open_for.h"
 #include "shared.h"
 
-/* Every row of the tables written by hand; of the lists, a part where an emulator or a checker runs us. */
+/* Every row of the tables written by hand; of the lists, a part where an emulator or a checker runs
+ * us. */
 static uint32_t row_step(bool listed)
 {
 	return listed && getenv("PERFMON_QUICK") ? 29 : 1;
@@ -40,7 +42,9 @@ static unsigned random_below(unsigned n)
 	return (unsigned)((random_state >> 11) % n);
 }
 
-/* ---- texts ---------------------------------------------------------------------------------------------------- */
+/* ---- texts
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 static void add(char *text, const char *format, const char *a, const char *b)
 {
@@ -56,7 +60,8 @@ static void add_group(char *text, const struct table *t, const struct umask_grou
 	if (!(g->flags & GROUP_REQUIRED) && random_below(3) == 0)
 		return;
 	for (unsigned n = g->flags & GROUP_COMBINABLE ? 1 + random_below(3) : 1; n--;)
-		add(text, ":%s=%s", table_text(t, g->name), table_text(t, w[random_below(g->n_named_values)].name));
+		add(text, ":%s=%s", table_text(t, g->name),
+		    table_text(t, w[random_below(g->n_named_values)].name));
 }
 
 static void add_modifiers(char *text, const struct table *t)
@@ -69,7 +74,8 @@ static void add_modifiers(char *text, const struct table *t)
 
 		if (!f[i].is_modifier || random_below(3))
 			continue;
-		value = f[i].min + (span > 1000000 ? random_below(1000000) : random_below((unsigned)span + 1));
+		value = f[i].min +
+		        (span > 1000000 ? random_below(1000000) : random_below((unsigned)span + 1));
 		snprintf(number, sizeof(number), "%" PRIu64, value);
 		add(text, ":%s=%s", table_text(t, f[i].name), number);
 	}
@@ -98,15 +104,18 @@ static void make_text(char text[512], const struct table *t, uint32_t row, bool 
 	}
 }
 
-/* ---- the way there and back ----------------------------------------------------------------------------------- */
+/* ---- the way there and back
+ * ----------------------------------------------------------------------------------- */
 
 static bool same_attr(const pfm_encoding_t *a, const pfm_encoding_t *b)
 {
-	return a->plm == b->plm && a->attr.config == b->attr.config && a->attr.config1 == b->attr.config1 &&
-	       a->attr.config2 == b->attr.config2 && a->attr.exclude_user == b->attr.exclude_user &&
-	       a->attr.exclude_kernel == b->attr.exclude_kernel && a->attr.exclude_idle == b->attr.exclude_idle &&
-	       a->attr.exclude_host == b->attr.exclude_host && a->attr.exclude_guest == b->attr.exclude_guest &&
-	       a->attr.precise == b->attr.precise;
+	return a->plm == b->plm && a->attr.config == b->attr.config &&
+	       a->attr.config1 == b->attr.config1 && a->attr.config2 == b->attr.config2 &&
+	       a->attr.exclude_user == b->attr.exclude_user &&
+	       a->attr.exclude_kernel == b->attr.exclude_kernel &&
+	       a->attr.exclude_idle == b->attr.exclude_idle &&
+	       a->attr.exclude_host == b->attr.exclude_host &&
+	       a->attr.exclude_guest == b->attr.exclude_guest && a->attr.precise == b->attr.precise;
 }
 
 static bool same_regs(const pfm_encoding_t *a, const pfm_encoding_t *b)
@@ -114,11 +123,13 @@ static bool same_regs(const pfm_encoding_t *a, const pfm_encoding_t *b)
 	bool same = a->n_regs == b->n_regs && a->counters == b->counters;
 
 	for (unsigned i = 0; same && i < a->n_regs; i++)
-		same = a->regs[i].num == b->regs[i].num && a->regs[i].kind == b->regs[i].kind && a->regs[i].value == b->regs[i].value;
+		same = a->regs[i].num == b->regs[i].num && a->regs[i].kind == b->regs[i].kind &&
+		       a->regs[i].value == b->regs[i].value;
 	return same;
 }
 
-/* The extra register that an encoding has, 0 for none. It is told by what the kernel is given, too. */
+/* The extra register that an encoding has, 0 for none. It is told by what the kernel is given, too.
+ */
 static uint64_t extra_of(const pfm_encoding_t *e)
 {
 	for (unsigned i = 0; i < e->n_regs; i++)
@@ -139,14 +150,16 @@ static bool is_by_hand(const struct table *t)
 }
 
 /* Must the dialect be able to say it? */
-static bool must_print(const struct table *t, const pfm_encoding_t *e, const char *text, pfm_dialect_t dialect)
+static bool must_print(const struct table *t, const pfm_encoding_t *e, const char *text,
+                       pfm_dialect_t dialect)
 {
 	bool no_level = strstr(text, ":u=0") || strstr(text, ":k=0");
 
 	switch (dialect) {
 	case PFM_DIALECT_LIBPFM:
 	case PFM_DIALECT_VENDOR: return true;
-	case PFM_DIALECT_LIBPMC: return !no_level && !strstr(text, "=0"); /* it can set flags, but not clear them */
+	case PFM_DIALECT_LIBPMC:
+		return !no_level && !strstr(text, "=0"); /* it can set flags, but not clear them */
 	case PFM_DIALECT_PERF: return e->attr.expressible && table_has_field_bits(t) && !no_level;
 	}
 	return false;
@@ -156,7 +169,8 @@ struct tally {
 	unsigned texts, refused, printed[4];
 };
 
-static void there_and_back(const pfm_ctx_t *ctx, const struct table *t, const char *text, bool must_encode, struct tally *tally)
+static void there_and_back(const pfm_ctx_t *ctx, const struct table *t, const char *text,
+                           bool must_encode, struct tally *tally)
 {
 	pfm_encoding_t before = PFM_INIT(before), after = PFM_INIT(after);
 	pfm_error_t error = PFM_INIT(error);
@@ -173,8 +187,9 @@ static void there_and_back(const pfm_ctx_t *ctx, const struct table *t, const ch
 		int rc = pfm_print_event(ctx, text, d, printed, sizeof(printed), &error);
 
 		if ((unsigned)d == tally->texts % 4)
-		if (rc && must_print(t, &before, text, d))
-			fail_msg("%s in dialect %d: %d, %s", text, d, rc, error.detail ? error.detail : "");
+			if (rc && must_print(t, &before, text, d))
+				fail_msg("%s in dialect %d: %d, %s", text, d, rc,
+				         error.detail ? error.detail : "");
 		if (rc) {
 			assert_int_equal(rc, PFMLIB_ERR_NOTSUPP);
 			assert_int_equal(error.kind, PFM_KIND_UNEXPRESSIBLE);
@@ -182,8 +197,10 @@ static void there_and_back(const pfm_ctx_t *ctx, const struct table *t, const ch
 		}
 		tally->printed[d]++;
 		if (pfm_encode_event(ctx, printed, 0, &after, &error))
-			fail_msg("%s was printed as %s: %s", text, printed, pfm_error_kind_name(error.kind));
-		/* Vendors list events that the kernel cannot tell apart, on counters of their own; perf's fields mean the first of them. */
+			fail_msg("%s was printed as %s: %s", text, printed,
+			         pfm_error_kind_name(error.kind));
+		/* Vendors list events that the kernel cannot tell apart, on counters of their own;
+		 * perf's fields mean the first of them. */
 		if (!same_attr(&before, &after) || extra_of(&before) != extra_of(&after) ||
 		    ((d != PFM_DIALECT_PERF || is_by_hand(t)) && !same_regs(&before, &after)))
 			fail_msg("%s was printed as %s, which is something else", text, printed);
@@ -191,21 +208,26 @@ static void there_and_back(const pfm_ctx_t *ctx, const struct table *t, const ch
 }
 
 /* Asks @each about each table that is built in, with a context for it. */
-static void on_each_table(void (*each)(const pfm_ctx_t *ctx, const struct table *t, unsigned i, struct tally *all), struct tally *all)
+static void on_each_table(void (*each)(const pfm_ctx_t *ctx, const struct table *t, unsigned i,
+                                       struct tally *all),
+                          struct tally *all)
 {
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
-		pfm_ctx_t *ctx = open_for(table_text(table_builtin_at(i), table_builtin_at(i)->name));
+		pfm_ctx_t *ctx =
+			open_for(table_text(table_builtin_at(i), table_builtin_at(i)->name));
 
 		each(ctx, table_builtin_at(i), i, all);
 		pfm_close_context(ctx);
 	}
 }
 
-static void rows_in_every_dialect(const pfm_ctx_t *ctx, const struct table *t, unsigned i, struct tally *all)
+static void rows_in_every_dialect(const pfm_ctx_t *ctx, const struct table *t, unsigned i,
+                                  struct tally *all)
 {
 	char text[512];
 
-	for (uint32_t row = i % row_step(!is_by_hand(t)); row < t->n_rows; row += row_step(!is_by_hand(t))) {
+	for (uint32_t row = i % row_step(!is_by_hand(t)); row < t->n_rows;
+	     row += row_step(!is_by_hand(t))) {
 		if (table_row(t, row)->flags & (ROW_SHADOWED | ROW_METRIC))
 			continue;
 		make_text(text, t, row, false);
@@ -223,13 +245,15 @@ static void every_row_in_every_dialect(void **state)
 
 	(void)state;
 	on_each_table(rows_in_every_dialect, &all);
-	print_message("# %u texts, %u refused; printed %u libpfm, %u libpmc, %u perf, %u vendor\n", all.texts, all.refused,
-	              all.printed[0], all.printed[1], all.printed[2], all.printed[3]);
+	print_message("# %u texts, %u refused; printed %u libpfm, %u libpmc, %u perf, %u vendor\n",
+	              all.texts, all.refused, all.printed[0], all.printed[1], all.printed[2],
+	              all.printed[3]);
 	assert_true(all.refused < all.texts);
 }
 
 /* What perf is to be told counts the same, with the same extra register. */
-static void perfs_terms_and_back(const pfm_ctx_t *ctx, const char *text, const pfm_encoding_t *before)
+static void perfs_terms_and_back(const pfm_ctx_t *ctx, const char *text,
+                                 const pfm_encoding_t *before)
 {
 	pfm_encoding_t after = PFM_INIT(after);
 	char printed[PRINTED_TEXT_SIZE];
@@ -237,7 +261,8 @@ static void perfs_terms_and_back(const pfm_ctx_t *ctx, const char *text, const p
 
 	if (rc)
 		assert_int_equal(rc, PFMLIB_ERR_NOTSUPP);
-	else if (pfm_encode_event(ctx, printed, 0, &after, NULL) || !same_attr(before, &after) || extra_of(before) != extra_of(&after))
+	else if (pfm_encode_event(ctx, printed, 0, &after, NULL) || !same_attr(before, &after) ||
+	         extra_of(before) != extra_of(&after))
 		fail_msg("%s was printed as %s, which is something else", text, printed);
 }
 
@@ -255,21 +280,24 @@ static void full_name_and_back(const pfm_ctx_t *ctx, const char *text, struct ta
 	rc = pfm_print_event(ctx, text, PFM_DIALECT_LIBPFM, printed, sizeof(printed), NULL);
 	if (rc)
 		fail_msg("%s: %d", text, rc);
-	if (pfm_encode_event(ctx, printed, 0, &after, NULL) || !same_attr(&before, &after) || !same_regs(&before, &after))
+	if (pfm_encode_event(ctx, printed, 0, &after, NULL) || !same_attr(&before, &after) ||
+	    !same_regs(&before, &after))
 		fail_msg("%s was printed as %s, which is something else", text, printed);
 	perfs_terms_and_back(ctx, text, &before);
 	tally->texts++;
 }
 
 /* With each mask alone, and with several. */
-static void rows_with_each_mask(const pfm_ctx_t *ctx, const struct table *t, unsigned i, struct tally *all)
+static void rows_with_each_mask(const pfm_ctx_t *ctx, const struct table *t, unsigned i,
+                                struct tally *all)
 {
 	char text[512];
 
 	(void)i;
 	for (uint32_t row = t->n_rows; table_has_row(t, row); row++) {
 		for (unsigned k = 0; k < pfmi_pmu_count_row_umasks(t, row); k++) {
-			snprintf(text, sizeof(text), "%s:%s", table_row_name(t, row), table_text(t, pfmi_pmu_get_row_umask(t, row, k, NULL)->name));
+			snprintf(text, sizeof(text), "%s:%s", table_row_name(t, row),
+			         table_text(t, pfmi_pmu_get_row_umask(t, row, k, NULL)->name));
 			full_name_and_back(ctx, text, all);
 		}
 		for (unsigned k = 0; k < n_variants(); k++) {
@@ -279,8 +307,9 @@ static void rows_with_each_mask(const pfm_ctx_t *ctx, const struct table *t, uns
 	}
 }
 
-/* Big cores have a code for each off-core register, small ones a unit mask: so the kernel finds the register of an event, and nothing that
- * a table says may differ, nor what is made of fields that no row has. */
+/* Big cores have a code for each off-core register, small ones a unit mask: so the kernel finds the
+ * register of an event, and nothing that a table says may differ, nor what is made of fields that
+ * no row has. */
 static uint64_t offcore_of(uint64_t config)
 {
 	switch (config & 0xffff) {
@@ -293,7 +322,8 @@ static uint64_t offcore_of(uint64_t config)
 	}
 }
 
-static void rows_with_offcore(const pfm_ctx_t *ctx, const struct table *t, unsigned i, struct tally *all)
+static void rows_with_offcore(const pfm_ctx_t *ctx, const struct table *t, unsigned i,
+                              struct tally *all)
 {
 	char text[512];
 
@@ -304,11 +334,13 @@ static void rows_with_offcore(const pfm_ctx_t *ctx, const struct table *t, unsig
 
 		if (msr != 0x1a6 && msr != 0x1a7)
 			continue;
-		config = pfmi_table_row_value(t, row, KEY_CODE, ANY_COUNTER) | pfmi_table_row_value(t, row, KEY_UMASK, ANY_COUNTER) << 8;
+		config = pfmi_table_row_value(t, row, KEY_CODE, ANY_COUNTER) |
+		         pfmi_table_row_value(t, row, KEY_UMASK, ANY_COUNTER) << 8;
 		if (msr != offcore_of(config))
 			fail_msg("%s::%s", table_text(t, t->name), table_row_name(t, row));
-		snprintf(text, sizeof(text), "%s/event=0x%" PRIx64 ",umask=0x%" PRIx64 ",offcore_rsp=0x5a5a5a/", table_text(t, t->name),
-		         config & 0xff, config >> 8);
+		snprintf(text, sizeof(text),
+		         "%s/event=0x%" PRIx64 ",umask=0x%" PRIx64 ",offcore_rsp=0x5a5a5a/",
+		         table_text(t, t->name), config & 0xff, config >> 8);
 		assert_int_equal(pfm_encode_event(ctx, text, 0, &e, NULL), PFMLIB_SUCCESS);
 		assert_int_equal(extra_of(&e), offcore_of(config));
 		all->texts++;
@@ -325,9 +357,10 @@ static void offcore_registers_are_those_of_the_codes(void **state)
 	assert_true(all.texts > 1000);
 }
 
-/* What is said of @text, in registers and in libpfm's words, is said of @same too, for which there is no short way. False where @text,
- * which was made of @row, is the name of another one. */
-static bool same_answers(const pfm_ctx_t *ctx, const char *text, const char *same, uint32_t row, bool names)
+/* What is said of @text, in registers and in libpfm's words, is said of @same too, for which there
+ * is no short way. False where @text, which was made of @row, is the name of another one. */
+static bool same_answers(const pfm_ctx_t *ctx, const char *text, const char *same, uint32_t row,
+                         bool names)
 {
 	pfm_encoding_t a = PFM_INIT(a), b = PFM_INIT(b);
 	char name[PRINTED_TEXT_SIZE] = "", other[PRINTED_TEXT_SIZE] = "";
@@ -336,29 +369,35 @@ static bool same_answers(const pfm_ctx_t *ctx, const char *text, const char *sam
 	if (rc == 0 && a.event != row)
 		return false;
 	assert_int_equal(pfm_encode_event(ctx, same, 0, &b, NULL), rc);
-	assert_int_equal(pfm_print_event(ctx, text, PFM_DIALECT_LIBPFM, name, sizeof(name), NULL),
-	                 pfm_print_event(ctx, same, PFM_DIALECT_LIBPFM, other, sizeof(other), NULL));
+	assert_int_equal(
+		pfm_print_event(ctx, text, PFM_DIALECT_LIBPFM, name, sizeof(name), NULL),
+		pfm_print_event(ctx, same, PFM_DIALECT_LIBPFM, other, sizeof(other), NULL));
 	assert_memory_equal(&a, &b, sizeof(a));
 	if (names && strcmp(name, other) != 0)
 		fail_msg("%s is %d %s, and %s is %s", text, rc, name, same, other);
 	return rc == 0;
 }
 
-/* A mask that is named once is read, encoded and printed by a shorter way than one that is named twice. */
-static void rows_with_one_mask(const pfm_ctx_t *ctx, const struct table *t, unsigned i, struct tally *all)
+/* A mask that is named once is read, encoded and printed by a shorter way than one that is named
+ * twice. */
+static void rows_with_one_mask(const pfm_ctx_t *ctx, const struct table *t, unsigned i,
+                               struct tally *all)
 {
 	const struct field *edge = table_key_field(t, KEY_EDGE);
 	char text[1024], twice[1280];
 
 	for (uint32_t row = 0; table_has_row(t, row); row++) {
 		const struct row *r = table_row(t, row);
-		const char *name = table_text(t, r->name), *pmu = (row + i) % 2 ? table_text(t, t->name) : "", *colons = *pmu ? "::" : "";
+		const char *name = table_text(t, r->name),
+			   *pmu = (row + i) % 2 ? table_text(t, t->name) : "",
+			   *colons = *pmu ? "::" : "";
 
 		for (unsigned k = 0; k < r->n_groups; k++) {
 			const struct umask_group *g = table_row_group_at(t, r, k);
 
 			for (unsigned w = 0; w < g->n_named_values; w++) {
-				const char *word = table_text(t, table_named_values(t)[g->first_named_value + w].name);
+				const char *word = table_text(
+					t, table_named_values(t)[g->first_named_value + w].name);
 
 				snprintf(text, sizeof(text), "%s%s%s:%s", pmu, colons, name, word);
 				snprintf(twice, sizeof(twice), "%s:%s", text, word);
@@ -367,7 +406,8 @@ static void rows_with_one_mask(const pfm_ctx_t *ctx, const struct table *t, unsi
 		}
 		snprintf(text, sizeof(text), "%s%s%s", pmu, colons, name);
 		snprintf(twice, sizeof(twice), "%s:edge=0", text);
-		if (r->n_groups && edge && edge->is_modifier && t->encoder == ENCODER_X86 && !(t->flags & TABLE_COMPAT_VIEW))
+		if (r->n_groups && edge && edge->is_modifier && t->encoder == ENCODER_X86 &&
+		    !(t->flags & TABLE_COMPAT_VIEW))
 			all->printed[0] += same_answers(ctx, text, twice, row, false);
 	}
 }
@@ -399,8 +439,7 @@ static void spell_out(char text[512], const struct table *t, uint32_t row)
 	char *to = text + snprintf(text, 256, "%s::", table_text(t, t->name));
 
 	for (const char *s = table_row_name(t, row); *s; s++)
-		*to++ = *s == '.' ? ':' : *s >= 'a' && *s <= 'z' ? (char)(*s - 'a' + 'A')
-		                                                 : *s;
+		*to++ = *s == '.' ? ':' : *s >= 'a' && *s <= 'z' ? (char)(*s - 'a' + 'A') : *s;
 	*to = '\0';
 }
 
@@ -410,10 +449,12 @@ static bool leads_to(const struct table *t, const char *text, uint32_t row)
 	struct spec spec;
 	struct name_entry n;
 
-	if (pfmi_spec_parse(text, &spec, NULL) || spec.form != SPEC_NAME || spec.name.text + spec.name.len != text + strlen(text) ||
+	if (pfmi_spec_parse(text, &spec, NULL) || spec.form != SPEC_NAME ||
+	    spec.name.text + spec.name.len != text + strlen(text) ||
 	    strncmp(text, table_text(t, t->name), spec.pmu_name.len) != 0)
 		return false;
-	n = table_find_name(t, spec.prefixes[spec.n_prefixes - 1].hash, spec.name.text, spec.name.len);
+	n = table_find_name(t, spec.prefixes[spec.n_prefixes - 1].hash, spec.name.text,
+	                    spec.name.len);
 	return n.kind < NAME_UNSUPPORTED && n.row == row;
 }
 
@@ -434,7 +475,8 @@ static void every_bare_name_leads_back(void **state)
 				continue;
 			pfmi_pmu_init_event(&ev, t, row);
 			spell_out(text, t, row);
-			if (pfmi_format_print_event(&ev, NULL, PFM_DIALECT_LIBPFM, (struct slice){ 0 }, buf, sizeof(buf), NULL)) {
+			if (pfmi_format_print_event(&ev, NULL, PFM_DIALECT_LIBPFM,
+			                            (struct slice){ 0 }, buf, sizeof(buf), NULL)) {
 				if (leads_to(t, text, row))
 					fail_msg("%s is not printed", text);
 				refused++;
@@ -468,10 +510,13 @@ static void no_metric_encodes(void **state)
 			if (!(table_row(t, row)->flags & ROW_METRIC))
 				continue;
 			metrics++;
-			snprintf(text, sizeof(text), "%s::%s", table_text(t, t->name), table_row_name(t, row));
-			assert_int_equal(pfm_encode_event(ctx, text, 0, &e, &error), PFMLIB_ERR_ALIAS);
+			snprintf(text, sizeof(text), "%s::%s", table_text(t, t->name),
+			         table_row_name(t, row));
+			assert_int_equal(pfm_encode_event(ctx, text, 0, &e, &error),
+			                 PFMLIB_ERR_ALIAS);
 			assert_non_null(strstr(error.detail, "pfm stat -M"));
-			assert_int_equal(pfm_encode_event_at(ctx, (int)i, row, 0, &e, &error), PFMLIB_ERR_ALIAS);
+			assert_int_equal(pfm_encode_event_at(ctx, (int)i, row, 0, &e, &error),
+			                 PFMLIB_ERR_ALIAS);
 		}
 		pfm_close_context(ctx);
 	}
@@ -481,13 +526,19 @@ static void no_metric_encodes(void **state)
 
 static bool same_event(const struct event *a, const struct event *b)
 {
-	bool same = a->table == b->table && a->row_index == b->row_index && a->row == b->row && a->chosen_groups == b->chosen_groups && a->n_user_fields == b->n_user_fields &&
-	            a->row_keys == b->row_keys && memcmp(a->base_config, b->base_config, sizeof(a->base_config)) == 0 && a->has_counter_values == b->has_counter_values &&
-	            a->user_keys == b->user_keys && a->plm == b->plm && a->has_no_levels == b->has_no_levels && a->precise == b->precise &&
-	            a->exclude_flags == b->exclude_flags && a->counter_pin == b->counter_pin && a->has_raw_umask == b->has_raw_umask;
+	bool same = a->table == b->table && a->row_index == b->row_index && a->row == b->row &&
+	            a->chosen_groups == b->chosen_groups && a->n_user_fields == b->n_user_fields &&
+	            a->row_keys == b->row_keys &&
+	            memcmp(a->base_config, b->base_config, sizeof(a->base_config)) == 0 &&
+	            a->has_counter_values == b->has_counter_values &&
+	            a->user_keys == b->user_keys && a->plm == b->plm &&
+	            a->has_no_levels == b->has_no_levels && a->precise == b->precise &&
+	            a->exclude_flags == b->exclude_flags && a->counter_pin == b->counter_pin &&
+	            a->has_raw_umask == b->has_raw_umask;
 
 	for (unsigned i = 0; same && i < a->n_user_fields; i++)
-		same = a->user_fields[i].field == b->user_fields[i].field && a->user_fields[i].value == b->user_fields[i].value;
+		same = a->user_fields[i].field == b->user_fields[i].field &&
+		       a->user_fields[i].value == b->user_fields[i].value;
 	for (unsigned i = 0; same && a->row && i < a->row->n_groups; i++)
 		same = a->group_values[i] == b->group_values[i];
 	return same;
@@ -496,15 +547,19 @@ static bool same_event(const struct event *a, const struct event *b)
 /* What perf calls a code, and a unit mask beside it. */
 static void spell(char text[256], const char *pmu, const struct spec_codes *n, bool decimal)
 {
-	size_t at = (size_t)snprintf(text, 200, decimal ? "%s/event=%" PRIu64 : "%s/event=0x%" PRIx64, pmu, n->code);
+	size_t at = (size_t)snprintf(
+		text, 200, decimal ? "%s/event=%" PRIu64 : "%s/event=0x%" PRIx64, pmu, n->code);
 
 	if (n->n_terms == 2)
-		at += (size_t)snprintf(text + at, 40, decimal ? ",umask=%" PRIu64 : ",umask=0x%" PRIx64, n->umask);
+		at += (size_t)snprintf(text + at, 40,
+		                       decimal ? ",umask=%" PRIu64 : ",umask=0x%" PRIx64, n->umask);
 	strcpy(text + at, "/");
 }
 
-/* Hexadecimal digits are looked up as they are, others make an event of fields first. Counts those that were found at once, and not. */
-static void same_in_other_digits(const pfm_ctx_t *ctx, const char *pmu, struct spec_codes n, unsigned tally[2])
+/* Hexadecimal digits are looked up as they are, others make an event of fields first. Counts those
+ * that were found at once, and not. */
+static void same_in_other_digits(const pfm_ctx_t *ctx, const char *pmu, struct spec_codes n,
+                                 unsigned tally[2])
 {
 	char hexadecimal[256], decimal[256];
 	struct event quick, slow;
@@ -525,9 +580,11 @@ static void same_in_other_digits(const pfm_ctx_t *ctx, const char *pmu, struct s
 }
 
 /* The numbers of every @step-th row of @t, and some beside them. */
-static void all_in_other_digits(const pfm_ctx_t *ctx, const struct table *t, uint32_t step, unsigned tally[2])
+static void all_in_other_digits(const pfm_ctx_t *ctx, const struct table *t, uint32_t step,
+                                unsigned tally[2])
 {
-	const struct field *code = table_key_field(t, KEY_CODE), *umask = table_key_field(t, KEY_UMASK);
+	const struct field *code = table_key_field(t, KEY_CODE),
+			   *umask = table_key_field(t, KEY_UMASK);
 
 	for (uint32_t row = 0; code && row < t->n_rows; row += step) {
 		struct event ev;
@@ -557,7 +614,8 @@ static void codes_and_masks_mean_the_same_in_all_digits(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
-		pfm_ctx_t *ctx = open_for(table_text(table_builtin_at(i), table_builtin_at(i)->name));
+		pfm_ctx_t *ctx =
+			open_for(table_text(table_builtin_at(i), table_builtin_at(i)->name));
 
 		all_in_other_digits(ctx, table_builtin_at(i), row_step(true), tally);
 		pfm_close_context(ctx);
@@ -573,7 +631,8 @@ static bool is_fixed(const struct table *t, const struct row *r)
 	return on >> 32 && !(on & 0xffffffff) && !(r->flags & (ROW_SHADOWED | ROW_METRIC));
 }
 
-/* The kernel uses one configuration for an event of a fixed counter and its like on general ones: perf's dialect must tell them apart. */
+/* The kernel uses one configuration for an event of a fixed counter and its like on general ones:
+ * perf's dialect must tell them apart. */
 static void fixed_events_stay_fixed_in_perfs_dialect(void **state)
 {
 	unsigned seen = 0;
@@ -581,7 +640,8 @@ static void fixed_events_stay_fixed_in_perfs_dialect(void **state)
 	(void)state;
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
 		const struct table *t = table_builtin_at(i);
-		pfm_ctx_t *ctx = t->encoder == ENCODER_X86 ? open_for(table_text(t, t->name)) : NULL;
+		pfm_ctx_t *ctx =
+			t->encoder == ENCODER_X86 ? open_for(table_text(t, t->name)) : NULL;
 
 		for (uint32_t row = 0; ctx && row < t->n_rows; row++) {
 			pfm_encoding_t before = PFM_INIT(before), after = PFM_INIT(after);
@@ -589,11 +649,17 @@ static void fixed_events_stay_fixed_in_perfs_dialect(void **state)
 
 			if (!is_fixed(t, table_row(t, row)))
 				continue;
-			snprintf(text, sizeof(text), "%s%s", table_row_name(t, row), seen++ % 2 ? ":u" : "");
-			assert_int_equal(pfm_encode_event(ctx, text, 0, &before, NULL), PFMLIB_SUCCESS);
-			assert_int_equal(pfm_print_event(ctx, text, PFM_DIALECT_PERF, printed, sizeof(printed), NULL), PFMLIB_SUCCESS);
-			if (pfm_encode_event(ctx, printed, 0, &after, NULL) || !same_attr(&before, &after) || !same_regs(&before, &after))
-				fail_msg("%s::%s was printed as %s, which is something else", table_text(t, t->name), text, printed);
+			snprintf(text, sizeof(text), "%s%s", table_row_name(t, row),
+			         seen++ % 2 ? ":u" : "");
+			assert_int_equal(pfm_encode_event(ctx, text, 0, &before, NULL),
+			                 PFMLIB_SUCCESS);
+			assert_int_equal(pfm_print_event(ctx, text, PFM_DIALECT_PERF, printed,
+			                                 sizeof(printed), NULL),
+			                 PFMLIB_SUCCESS);
+			if (pfm_encode_event(ctx, printed, 0, &after, NULL) ||
+			    !same_attr(&before, &after) || !same_regs(&before, &after))
+				fail_msg("%s::%s was printed as %s, which is something else",
+				         table_text(t, t->name), text, printed);
 		}
 		if (ctx)
 			pfm_close_context(ctx);
@@ -602,7 +668,8 @@ static void fixed_events_stay_fixed_in_perfs_dialect(void **state)
 	assert_true(seen > 4);
 }
 
-/* ---- what the texts look like --------------------------------------------------------------------------------- */
+/* ---- what the texts look like
+ * --------------------------------------------------------------------------------- */
 
 /* An image for one test, in a folder of its own; removed at the end, however the test goes. */
 static char folder[32], image[64];
@@ -628,7 +695,8 @@ static bool make_image(const char *arguments)
 	if (!mkdtemp(folder))
 		return false;
 	snprintf(image, sizeof(image), "%s/it.pmdb", folder);
-	snprintf(command, sizeof(command), "python3 '%s' %s '%s' >/dev/null 2>&1", pmuc ? pmuc : "", arguments, image);
+	snprintf(command, sizeof(command), "python3 '%s' %s '%s' >/dev/null 2>&1", pmuc ? pmuc : "",
+	         arguments, image);
 	return pmuc && system(command) == 0;
 }
 
@@ -663,17 +731,25 @@ static void rows_beside_the_one_that_numbers_mean(void **state)
 	pfm_ctx_t *ctx;
 
 	(void)state;
-	snprintf(text, sizeof(text), "'%s/pmu/numbers.pmu' '%s/pmu/numbers_preset.pmu' --byteorder %s --image", tests, tests, BYTE_ORDER_NAME);
+	snprintf(text, sizeof(text),
+	         "'%s/pmu/numbers.pmu' '%s/pmu/numbers_preset.pmu' --byteorder %s --image", tests,
+	         tests, BYTE_ORDER_NAME);
 	if (!make_image(text))
 		skip();
 	ctx = open_image(NULL);
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
-		assert_int_equal(pfm_print_event(ctx, lines[i].text, PFM_DIALECT_LIBPFM, text, sizeof(text), NULL), PFMLIB_SUCCESS);
+		assert_int_equal(pfm_print_event(ctx, lines[i].text, PFM_DIALECT_LIBPFM, text,
+		                                 sizeof(text), NULL),
+		                 PFMLIB_SUCCESS);
 		assert_string_equal(text, lines[i].event);
 	}
 	/* No row has what these say. */
-	assert_int_equal(pfm_print_event(ctx, "numbers/event=0x6,umask=0x1/", PFM_DIALECT_LIBPFM, text, sizeof(text), NULL), PFMLIB_ERR_NOTSUPP);
-	assert_int_not_equal(pfm_print_event(ctx, "numbers/event=0x1,umask=0x11/", PFM_DIALECT_LIBPFM, text, sizeof(text), NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_print_event(ctx, "numbers/event=0x6,umask=0x1/", PFM_DIALECT_LIBPFM,
+	                                 text, sizeof(text), NULL),
+	                 PFMLIB_ERR_NOTSUPP);
+	assert_int_not_equal(pfm_print_event(ctx, "numbers/event=0x1,umask=0x11/",
+	                                     PFM_DIALECT_LIBPFM, text, sizeof(text), NULL),
+	                     PFMLIB_SUCCESS);
 	for (unsigned i = table_count_builtins(); i < (unsigned)pfm_count_pmus(ctx); i++)
 		all_in_other_digits(ctx, context_pmu_table(ctx, i), 1, tally);
 	assert_true(tally[1] > 0);
@@ -694,19 +770,21 @@ static void an_invented_processor_from_an_image(void **state)
 		    "testcpu/event=0x24,umask=0xcc,edge/u", "L2_LINES_IN:core=all:edge:u" } },
 		{ "testpmu",
 		  "L2_LINES_IN:m:state=e:s",
-		  { "testpmu::L2_LINES_IN:m:state=e:s", "L2_LINES_IN,state=mes", "testcpu/event=0x24,umask=0x4e/",
-		    "L2_LINES_IN:state=mes" } },
+		  { "testpmu::L2_LINES_IN:m:state=e:s", "L2_LINES_IN,state=mes",
+		    "testcpu/event=0x24,umask=0x4e/", "L2_LINES_IN:state=mes" } },
 		{ "testpmu",
 		  "BUS:TRAFFIC:a:cmask=3:b",
-		  { "testpmu::BUS:TRAFFIC:a:b:cmask=3", "BUS:TRAFFIC,free=ab,cmask=3", "testcpu/event=0x60,cmask=3,filter=3/",
-		    "BUS:TRAFFIC:free=ab:cmask=3" } },
+		  { "testpmu::BUS:TRAFFIC:a:b:cmask=3", "BUS:TRAFFIC,free=ab,cmask=3",
+		    "testcpu/event=0x60,cmask=3,filter=3/", "BUS:TRAFFIC:free=ab:cmask=3" } },
 		/* The row has all of this itself. */
 		{ "testpmu",
 		  "LAST_ONE:cmask=255:inv:edge",
-		  { "testpmu::LAST_ONE", "LAST_ONE", "testcpu/event=0x1,cmask=255,inv,edge,filter=65535,tag=15/", "LAST_ONE" } },
+		  { "testpmu::LAST_ONE", "LAST_ONE",
+		    "testcpu/event=0x1,cmask=255,inv,edge,filter=65535,tag=15/", "LAST_ONE" } },
 		{ "testpmu",
 		  "LAST_ONE:inv=0",
-		  { "testpmu::LAST_ONE:i=0", NULL, "testcpu/event=0x1,cmask=255,edge,filter=65535,tag=15/", "LAST_ONE:inv=0" } },
+		  { "testpmu::LAST_ONE:i=0", NULL,
+		    "testcpu/event=0x1,cmask=255,edge,filter=65535,tag=15/", "LAST_ONE:inv=0" } },
 	};
 	char buf[PRINTED_TEXT_SIZE], text[512];
 	const struct table *t;
@@ -714,14 +792,15 @@ static void an_invented_processor_from_an_image(void **state)
 	pfm_ctx_t *ctx;
 
 	(void)state;
-	snprintf(text, sizeof(text), "'%s/pmu/testpmu.pmu' --byteorder %s --image", getenv("PERFMON_TESTS") ? getenv("PERFMON_TESTS") : "",
-	         BYTE_ORDER_NAME);
+	snprintf(text, sizeof(text), "'%s/pmu/testpmu.pmu' --byteorder %s --image",
+	         getenv("PERFMON_TESTS") ? getenv("PERFMON_TESTS") : "", BYTE_ORDER_NAME);
 	if (!make_image(text))
 		skip();
 	ctx = open_image("testpmu");
 	t = context_pmu_table(ctx, (unsigned)pfm_find_pmu(ctx, "testpmu"));
 	for (uint32_t row = 0; row < t->n_rows; row++)
-		for (unsigned k = 0; k < 10 * n_variants() && !(table_row(t, row)->flags & ROW_SHADOWED); k++) {
+		for (unsigned k = 0;
+		     k < 10 * n_variants() && !(table_row(t, row)->flags & ROW_SHADOWED); k++) {
 			make_text(text, t, row, k > 0);
 			there_and_back(ctx, t, text, k == 0, &tally);
 		}
@@ -730,7 +809,8 @@ static void an_invented_processor_from_an_image(void **state)
 		for (pfm_dialect_t d = PFM_DIALECT_LIBPFM; d <= PFM_DIALECT_VENDOR; d++) {
 			int rc = pfm_print_event(ctx, lines[i].text, d, buf, sizeof(buf), NULL);
 
-			assert_int_equal(rc, lines[i].printed[d] ? PFMLIB_SUCCESS : PFMLIB_ERR_NOTSUPP);
+			assert_int_equal(rc,
+			                 lines[i].printed[d] ? PFMLIB_SUCCESS : PFMLIB_ERR_NOTSUPP);
 			if (!rc)
 				assert_string_equal(buf, lines[i].printed[d]);
 		}
@@ -747,7 +827,9 @@ static void imported_lists(void **state)
 
 	(void)state;
 	shared_path(data, sizeof(data), "data");
-	snprintf(arguments, sizeof(arguments), "import --byteorder %s '%s/intel' '%s/linux-6.12' -o", BYTE_ORDER_NAME, data, data);
+	snprintf(arguments, sizeof(arguments),
+	         "import --byteorder %s '%s/intel' '%s/linux-6.12' -o", BYTE_ORDER_NAME, data,
+	         data);
 	if (access(data, R_OK) || !make_image(arguments))
 		skip();
 	all = open_image(NULL);
@@ -761,8 +843,9 @@ static void imported_lists(void **state)
 		t = context_pmu_table(all, i);
 		ctx = open_image(table_text(t, t->name));
 		for (uint32_t row = 0; row < t->n_rows; row++)
-			for (unsigned k = 0; k < (n_variants() > 4 ? 3 : 1) &&
-			                     !(table_row(t, row)->flags & (ROW_SHADOWED | ROW_METRIC));
+			for (unsigned k = 0;
+			     k < (n_variants() > 4 ? 3 : 1) &&
+			     !(table_row(t, row)->flags & (ROW_SHADOWED | ROW_METRIC));
 			     k++) {
 				make_text(text, t, row, k > 0);
 				there_and_back(ctx, t, text, false, &tally);
@@ -771,18 +854,24 @@ static void imported_lists(void **state)
 		tables++;
 	}
 	pfm_close_context(all);
-	print_message("# %u tables, %u texts, %u refused; printed %u libpfm, %u libpmc, %u perf, %u vendor\n", tables, tally.texts,
-	              tally.refused, tally.printed[0], tally.printed[1], tally.printed[2], tally.printed[3]);
+	print_message("# %u tables, %u texts, %u refused; printed %u libpfm, %u libpmc, %u perf, "
+	              "%u vendor\n",
+	              tables, tally.texts, tally.refused, tally.printed[0], tally.printed[1],
+	              tally.printed[2], tally.printed[3]);
 	assert_true(tally.texts > 1000);
 }
 
-/* ---- registers ------------------------------------------------------------------------------------------------ */
+/* ---- registers
+ * ------------------------------------------------------------------------------------------------
+ */
 
-static bool decodes_to(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t value, const char *text)
+static bool decodes_to(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t value,
+                       const char *text)
 {
 	char buf[PRINTED_TEXT_SIZE];
 
-	for (unsigned i = 0; pfm_decode_event(ctx, pmu, reg, value, i, buf, sizeof(buf)) == PFMLIB_SUCCESS; i++)
+	for (unsigned i = 0;
+	     pfm_decode_event(ctx, pmu, reg, value, i, buf, sizeof(buf)) == PFMLIB_SUCCESS; i++)
 		if (strcmp(buf, text) == 0)
 			return true;
 	return false;
@@ -801,28 +890,34 @@ static const char *register_name(const struct table *t, const pfm_reg_t *reg, ch
 	return buf;
 }
 
-/* Pentium 4 has its event in two registers, of which the second is in the upper half of what is decoded. */
+/* Pentium 4 has its event in two registers, of which the second is in the upper half of what is
+ * decoded. */
 static uint64_t register_value(const struct table *t, const pfm_encoding_t *e)
 {
-	return t->encoder == ENCODER_NETBURST ? e->regs[0].value | e->regs[1].value << 32 : e->regs[0].value;
+	return t->encoder == ENCODER_NETBURST ? e->regs[0].value | e->regs[1].value << 32
+	                                      : e->regs[0].value;
 }
 
-/* Can the event be told from this one register? Fixed counters share one, some events need two, words of configuration know no levels,
- * a register that counts at none says nothing, and what Pentium 4 replays is not in its two. */
+/* Can the event be told from this one register? Fixed counters share one, some events need two,
+ * words of configuration know no levels, a register that counts at none says nothing, and what
+ * Pentium 4 replays is not in its two. */
 static bool is_decodable(const struct table *t, const pfm_encoding_t *e, const char *text)
 {
 	bool second = e->n_regs > 1 && e->regs[1].kind != PFM_REG_PMC;
 
-	if (e->n_regs == 0 || second != (t->encoder == ENCODER_NETBURST) || strstr(text, "u=0") || strstr(text, "k=0"))
+	if (e->n_regs == 0 || second != (t->encoder == ENCODER_NETBURST) || strstr(text, "u=0") ||
+	    strstr(text, "k=0"))
 		return false;
-	if ((t->encoder == ENCODER_X86 && e->attr.config1) || (t->encoder == ENCODER_NETBURST && e->attr.config & 0x3f))
+	if ((t->encoder == ENCODER_X86 && e->attr.config1) ||
+	    (t->encoder == ENCODER_NETBURST && e->attr.config & 0x3f))
 		return false;
 	if (e->regs[0].kind == PFM_REG_CONFIG)
 		return t->encoder != ENCODER_X86 && e->plm == (PFM_PLM0 | PFM_PLM3);
 	return e->regs[0].kind == PFM_REG_PMC;
 }
 
-static bool is_found_behind_its_register(const pfm_ctx_t *ctx, const struct table *t, const char *text)
+static bool is_found_behind_its_register(const pfm_ctx_t *ctx, const struct table *t,
+                                         const char *text)
 {
 	int pmu = pfm_find_pmu(ctx, table_text(t, t->name));
 	pfm_encoding_t e = PFM_INIT(e);
@@ -830,13 +925,17 @@ static bool is_found_behind_its_register(const pfm_ctx_t *ctx, const struct tabl
 
 	if (pfm_encode_event(ctx, text, 0, &e, NULL) || !is_decodable(t, &e, text))
 		return false;
-	assert_int_equal(pfm_print_event(ctx, text, PFM_DIALECT_VENDOR, vendor, sizeof(vendor), NULL), PFMLIB_SUCCESS);
+	assert_int_equal(
+		pfm_print_event(ctx, text, PFM_DIALECT_VENDOR, vendor, sizeof(vendor), NULL),
+		PFMLIB_SUCCESS);
 	/* Both levels are the usual case, which a register does not tell from none being named. */
 	if (strstr(vendor, ":k:u") && t->encoder != ENCODER_MONTECITO)
 		vendor[strlen(vendor) - 4] = '\0';
-	if (!decodes_to(ctx, pmu, register_name(t, &e.regs[0], name), register_value(t, &e), vendor))
-		fail_msg("%s::%s is not among what %s=0x%" PRIx64 " decodes to", table_text(t, t->name), vendor,
-		         register_name(t, &e.regs[0], name), register_value(t, &e));
+	if (!decodes_to(ctx, pmu, register_name(t, &e.regs[0], name), register_value(t, &e),
+	                vendor))
+		fail_msg("%s::%s is not among what %s=0x%" PRIx64 " decodes to",
+		         table_text(t, t->name), vendor, register_name(t, &e.regs[0], name),
+		         register_value(t, &e));
 	return true;
 }
 
@@ -855,7 +954,8 @@ static bool groups_overlap(const struct table *t, uint32_t row)
 	return false;
 }
 
-/* Every event is among those its own control register decodes to; where fields have bits, with its modifiers as well. */
+/* Every event is among those its own control register decodes to; where fields have bits, with its
+ * modifiers as well. */
 static void every_row_is_found_behind_its_register(void **state)
 {
 	unsigned rows[2] = { 0 }, found[2] = { 0 }, varied = 0;
@@ -868,20 +968,24 @@ static void every_row_is_found_behind_its_register(void **state)
 		bool listed = !is_by_hand(t);
 		uint32_t step = row_step(listed && t->encoder != ENCODER_NETBURST);
 
-		for (uint32_t row = i % step; row < t->n_rows && !(t->flags & TABLE_COMPAT_VIEW); row += step) {
-			if (table_row(t, row)->flags & (ROW_METRIC | ROW_SHADOWED) || groups_overlap(t, row))
+		for (uint32_t row = i % step; row < t->n_rows && !(t->flags & TABLE_COMPAT_VIEW);
+		     row += step) {
+			if (table_row(t, row)->flags & (ROW_METRIC | ROW_SHADOWED) ||
+			    groups_overlap(t, row))
 				continue;
 			rows[listed]++;
 			make_text(text, t, row, false);
 			found[listed] += is_found_behind_its_register(ctx, t, text);
-			for (unsigned k = 0; k < 3 && table_has_field_bits(t) && t->encoder != ENCODER_PERF; k++) {
+			for (unsigned k = 0;
+			     k < 3 && table_has_field_bits(t) && t->encoder != ENCODER_PERF; k++) {
 				make_text(text, t, row, true);
 				varied += is_found_behind_its_register(ctx, t, text);
 			}
 		}
 		pfm_close_context(ctx);
 	}
-	print_message("# %u of %u rows found again, %u of %u of lists, and %u variants\n", found[0], rows[0], found[1], rows[1], varied);
+	print_message("# %u of %u rows found again, %u of %u of lists, and %u variants\n", found[0],
+	              rows[0], found[1], rows[1], varied);
 	assert_true(found[0] > rows[0] - 20 && varied > 400);
 	/* The others want an extra register, or a fixed counter alone. */
 	assert_true(found[1] > rows[1] / 7 * 6);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Compiled tables: every name is found and nothing else, and a damaged table is refused or does no harm. */
+/* Compiled tables: every name is found and nothing else, and a damaged table is refused or does no
+ * harm. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +12,8 @@
 #include <unistd.h>
 #include "format/format.h"
 
-/* ---- a table of our own --------------------------------------------------------------------------------------- */
+/* ---- a table of our own
+ * --------------------------------------------------------------------------------------- */
 
 /* The image that pmuc.py makes of tests/pmu/testpmu.pmu, as it lies in a file. */
 static struct {
@@ -47,8 +49,9 @@ static int compile_image(void **state)
 	if (!pmuc || !tests || (fd = mkstemp(path)) < 0)
 		return 0;
 	close(fd);
-	snprintf(command, sizeof(command), "python3 '%s' --byteorder %s --image '%s' '%s/pmu/testpmu.pmu'", pmuc, BYTE_ORDER_NAME, path,
-	         tests);
+	snprintf(command, sizeof(command),
+	         "python3 '%s' --byteorder %s --image '%s' '%s/pmu/testpmu.pmu'", pmuc,
+	         BYTE_ORDER_NAME, path, tests);
 	if (system(command) != 0 || read_file(path))
 		image.bytes = NULL;
 	unlink(path);
@@ -69,11 +72,14 @@ static const struct table *test_table(void)
 	return table_image_table_at((const struct image *)(const void *)image.bytes, 0);
 }
 
-/* ---- looking up ----------------------------------------------------------------------------------------------- */
+/* ---- looking up
+ * -----------------------------------------------------------------------------------------------
+ */
 
 static struct name_entry find(const struct table *t, const char *text)
 {
-	return table_find_name(t, pfmi_table_hash_name(pfmi_base_make_slice(text)), text, strlen(text));
+	return table_find_name(t, pfmi_table_hash_name(pfmi_base_make_slice(text)), text,
+	                       strlen(text));
 }
 
 /* A spelling that must mean the same: other case, separators where none were, ':' for '.'. */
@@ -115,7 +121,8 @@ static uint32_t hash_of_beginning(struct slice name)
 	return pfmi_table_hash_name(name);
 }
 
-/* Every name of the parts of a processor passes its filter, also one that a separator ends, and few others do. */
+/* Every name of the parts of a processor passes its filter, also one that a separator ends, and few
+ * others do. */
 static void filters_let_the_names_of_parts_pass(void **state)
 {
 	const struct image *im = table_builtin_image();
@@ -125,25 +132,31 @@ static void filters_let_the_names_of_parts_pass(void **state)
 	(void)state;
 	for (uint32_t w = 0; w < im->arrays[ARRAY_FAMILIES].n_elements; w++)
 		for (uint32_t i = 0; i < wholes[w].n_members; i++) {
-			const struct table *t = table_image_table_at(im, table_family_members(im, &wholes[w])[i]);
+			const struct table *t =
+				table_image_table_at(im, table_family_members(im, &wholes[w])[i]);
 
 			for (uint32_t k = 0; k < table_count_names(t); k++, names++) {
-				struct slice name = pfmi_base_make_slice(table_text(t, table_name_at(t, k).text));
+				struct slice name = pfmi_base_make_slice(
+					table_text(t, table_name_at(t, k).text));
 				uint32_t h = pfmi_table_hash_name(name);
 
 				assert_true(table_can_family_have_name(im, &wholes[w], h));
-				assert_true(table_can_family_have_name(im, &wholes[w], hash_of_beginning(name)));
+				assert_true(table_can_family_have_name(im, &wholes[w],
+				                                       hash_of_beginning(name)));
 				others++;
-				passed += table_can_family_have_name(im, &wholes[w], table_hash_char(h, '~'));
+				passed += table_can_family_have_name(im, &wholes[w],
+				                                     table_hash_char(h, '~'));
 				name.len--;
 				if (name.text[name.len] == ':' || name.text[name.len] == '.')
-					assert_true(table_can_family_have_name(im, &wholes[w], pfmi_table_hash_name(name)));
+					assert_true(table_can_family_have_name(
+						im, &wholes[w], pfmi_table_hash_name(name)));
 			}
 		}
 	assert_true(names > 10000 && passed < others / 20);
 }
 
-/* So does what the names of a table begin with that is called like a whole, and few other beginnings do. */
+/* So does what the names of a table begin with that is called like a whole, and few other
+ * beginnings do. */
 static void filters_let_the_beginnings_of_names_pass(void **state)
 {
 	const struct image *im = table_builtin_image();
@@ -157,7 +170,8 @@ static void filters_let_the_beginnings_of_names_pass(void **state)
 
 		tables += w != NULL;
 		for (uint32_t k = 0; w && k < table_count_names(t); k++, others++) {
-			uint32_t h = hash_of_beginning(pfmi_base_make_slice(table_text(t, table_name_at(t, k).text)));
+			uint32_t h = hash_of_beginning(
+				pfmi_base_make_slice(table_text(t, table_name_at(t, k).text)));
 
 			assert_true(table_can_family_have_name(im, w, h));
 			passed += table_can_family_have_name(im, w, table_hash_char(h, '~'));
@@ -197,12 +211,11 @@ static void every_name_of_every_built_in_table_is_found(void **state)
 	assert_true(names > 1000);
 }
 
-/* Names that are entered one by one, in whatever order: each is found, the first of its hash first, and none that is lower stands on the
- * way to it. */
+/* Names that are entered one by one, in whatever order: each is found, the first of its hash first,
+ * and none that is lower stands on the way to it. */
 static void names_are_entered_in_their_order(void **state)
 {
-	enum { N = 60,
-	       SLOTS = 67 };
+	enum { N = 60, SLOTS = 67 };
 	uint32_t slots[SLOTS] = { 0 }, hashes[N], random = 1;
 
 	(void)state;
@@ -225,7 +238,8 @@ static void names_are_entered_in_their_order(void **state)
 
 static void names_that_are_not_there(void **state)
 {
-	static const char *const absent[] = { "", "x", "Instr_Re", "Instr_Rets", "nstr_Ret", "Instr.Ret", "\xff", "cycles!" };
+	static const char *const absent[] = { "",         "x",         "Instr_Re", "Instr_Rets",
+		                              "nstr_Ret", "Instr.Ret", "\xff",     "cycles!" };
 	const struct table *t = table_builtin_at(0);
 
 	(void)state;
@@ -245,11 +259,15 @@ static void built_in_tables_are_consistent(void **state)
 			fail_msg("%s: %s", table_text(t, t->name), why);
 		assert_null(why);
 		for (unsigned k = 0; k < i; k++)
-			assert_string_not_equal(table_text(t, t->name), table_text(table_builtin_at(k), table_builtin_at(k)->name));
+			assert_string_not_equal(
+				table_text(t, t->name),
+				table_text(table_builtin_at(k), table_builtin_at(k)->name));
 	}
 }
 
-/* ---- values --------------------------------------------------------------------------------------------------- */
+/* ---- values
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 static uint32_t row(const struct table *t, const char *name)
 {
@@ -274,18 +292,21 @@ static void values_of_rows(void **state)
 	assert_int_equal(pfmi_table_row_value(t, row(t, "CHOOSY"), KEY_SEL, 1), 0);
 	assert_int_equal(pfmi_table_row_value(t, row(t, "CHOOSY_ANYWHERE"), KEY_SEL, 1), 6);
 	assert_int_equal(pfmi_table_row_value(t, row(t, "CHOOSY_ANYWHERE"), KEY_SEL, 2), 5);
-	assert_int_equal(pfmi_table_row_value(t, row(t, "CHOOSY_ANYWHERE"), KEY_SEL, ANY_COUNTER), 5);
+	assert_int_equal(pfmi_table_row_value(t, row(t, "CHOOSY_ANYWHERE"), KEY_SEL, ANY_COUNTER),
+	                 5);
 	assert_int_equal(pfmi_table_row_value(t, row(t, "CYCLES"), KEY_PRECISE, ANY_COUNTER), 0);
 	assert_true(pfmi_table_has_row_value(t, row(t, "LAST_ONE"), KEY_CMASK));
 	assert_false(pfmi_table_has_row_value(t, row(t, "CYCLES"), KEY_CMASK));
 	assert_string_equal(pfmi_table_row_text(t, row(t, "L2_LINES_OUT"), KEY_ERRATA), "X1, X2");
-	assert_string_equal(pfmi_table_row_text(t, row(t, "BUS:TRAFFIC"), KEY_NOTE), "Counts \"half\" beats.");
+	assert_string_equal(pfmi_table_row_text(t, row(t, "BUS:TRAFFIC"), KEY_NOTE),
+	                    "Counts \"half\" beats.");
 	assert_string_equal(pfmi_table_row_text(t, row(t, "CYCLES"), KEY_NOTE), "");
 	assert_true(table_row_counter_mask(t, table_row(t, row(t, "CYCLES"))) == 0x10000000full);
 	assert_true(table_row_counter_mask(t, table_row(t, row(t, "CHOOSY"))) == 0x5);
 	assert_int_equal(find(t, "WHOLE.THING").row, row(t, "CYCLES"));
 	assert_int_equal(find(t, "NOT_HERE").kind, NAME_UNSUPPORTED);
-	assert_string_equal(table_text(t, find(t, "NOT_HERE").row), "the invented processor has no such event");
+	assert_string_equal(table_text(t, find(t, "NOT_HERE").row),
+	                    "the invented processor has no such event");
 }
 
 static void fields_are_laid_into_their_bits_and_taken_out(void **state)
@@ -310,12 +331,16 @@ static void fields_are_laid_into_their_bits_and_taken_out(void **state)
 	assert_true(config[0] == 0x4c24); /* this core, states m and e */
 }
 
-/* ---- damage --------------------------------------------------------------------------------------------------- */
+/* ---- damage
+ * ---------------------------------------------------------------------------------------------------
+ */
 
-/* Everything that is done with a table that passed its check. What comes out does not matter, that it comes out does. */
+/* Everything that is done with a table that passed its check. What comes out does not matter, that
+ * it comes out does. */
 static void use(const struct table *t)
 {
-	static const char *const attributes[] = { ":0x3", ":c=1:e:i:u", ":core=all:state=ms", ",core=this,cmask=2,usr", "" };
+	static const char *const attributes[] = { ":0x3", ":c=1:e:i:u", ":core=all:state=ms",
+		                                  ",core=this,cmask=2,usr", "" };
 	char buf[PRINTED_TEXT_SIZE];
 	struct event ev;
 	unsigned n;
@@ -323,7 +348,9 @@ static void use(const struct table *t)
 	for (uint32_t i = 0; i < table_count_names(t); i++)
 		find(t, table_text(t, table_name_at(t, i).text));
 	for (uint32_t i = 0; i < t->n_rows; i++) {
-		struct encode_request req = { .table = t, .events = &ev, .n_events = 1, .plm = PFM_PLM0 | PFM_PLM3 };
+		struct encode_request req = {
+			.table = t, .events = &ev, .n_events = 1, .plm = PFM_PLM0 | PFM_PLM3
+		};
 		struct placement where;
 		struct register_values regs;
 		pfm_error_t why = PFM_INIT(why);
@@ -336,10 +363,13 @@ static void use(const struct table *t)
 
 			pfmi_table_row_value(t, i, (enum field_key)key, i % 4);
 			if (f && f->kind == FIELD_TEXT)
-				assert_true(strlen(pfmi_table_row_text(t, i, (enum field_key)key)) < t->n_pool);
+				assert_true(strlen(pfmi_table_row_text(t, i, (enum field_key)key)) <
+				            t->n_pool);
 		}
 		for (unsigned m = 0; m < pfmi_pmu_count_row_umasks(t, i); m++)
-			assert_true(strlen(table_text(t, pfmi_pmu_get_row_umask(t, i, m, NULL)->name)) < t->n_pool);
+			assert_true(
+				strlen(table_text(t, pfmi_pmu_get_row_umask(t, i, m, NULL)->name)) <
+				t->n_pool);
 		if (!pfmi_pmu_has_encoder(t))
 			continue;
 		assert_int_equal(pfmi_spec_parse("x", &spec, NULL), PFMLIB_SUCCESS);
@@ -350,10 +380,12 @@ static void use(const struct table *t)
 			pfmi_pmu_init_event(&ev, t, i);
 		pfmi_encode_event_attr(&ev, 4, PFM_PLM3, &attr, &why);
 		pfmi_encode_dispatch(&req, &where, &regs, &why);
-		pfmi_format_print_event(&ev, NULL, (pfm_dialect_t)(i % 4), pfmi_base_make_slice("cpu"), buf, sizeof(buf), &why);
+		pfmi_format_print_event(&ev, NULL, (pfm_dialect_t)(i % 4),
+		                        pfmi_base_make_slice("cpu"), buf, sizeof(buf), &why);
 		if (i == 0)
 			pfmi_decode_config_words(t, (uint64_t[4]){ 0x3c }, 1, &ev);
-		pfmi_decode_row_from_codes(t, &(struct spec_codes){ .n_terms = 2, .code = i, .umask = 1 }, &found);
+		pfmi_decode_row_from_codes(
+			t, &(struct spec_codes){ .n_terms = 2, .code = i, .umask = 1 }, &found);
 	}
 	pfmi_pmu_get_register_layout(t, "PERFEVTSEL0", &n);
 }
@@ -365,11 +397,14 @@ static size_t stride(void)
 }
 
 /* Flips bytes one at a time: all of them, or every @step-th. */
-static void flip(const char *original, size_t size, size_t step, unsigned *accepted, unsigned *refused)
+static void flip(const char *original, size_t size, size_t step, unsigned *accepted,
+                 unsigned *refused)
 {
 	static const unsigned char masks[] = { 1, 2, 4, 8, 16, 32, 64, 128, 255 };
-	char *copy = malloc(size); /* exactly as large, so that a sanitizer sees one byte too many */
-	/* Every check reads all strings behind the table: where each read is slow, three masks of the nine. */
+	char *copy =
+		malloc(size); /* exactly as large, so that a sanitizer sees one byte too many */
+	/* Every check reads all strings behind the table: where each read is slow, three masks of
+	 * the nine. */
 	unsigned few = stride() > 1 && size > 65536 ? 4 : 1;
 	const char *why;
 
@@ -397,7 +432,8 @@ static void one_wrong_byte_is_refused_or_harmless(void **state)
 	(void)state;
 	use(t);
 	flip((const char *)t, t->size, stride(), &accepted, &refused);
-	print_message("# testpmu, %u bytes: %u refused, %u harmless\n", (unsigned)t->size, refused, accepted);
+	print_message("# testpmu, %u bytes: %u refused, %u harmless\n", (unsigned)t->size, refused,
+	              accepted);
 	assert_true(refused > 0);
 }
 
@@ -411,16 +447,20 @@ static void so_is_one_in_a_built_in_table(void **state)
 		const struct table *t = table_builtin_at(i);
 
 		/* About as much work for each: large tables have more rows to use, too. */
-		flip((const char *)t, t->size, t->size < 4096 ? 1 : t->size * stride() / 61 | 1, &accepted, &refused);
+		flip((const char *)t, t->size, t->size < 4096 ? 1 : t->size * stride() / 61 | 1,
+		     &accepted, &refused);
 	}
 	print_message("# %u refused, %u harmless\n", refused, accepted);
 	assert_true(refused > 0);
 }
 
-/* Not only single bytes: whole words of the head, and counts, replaced by what is most likely to hurt. */
+/* Not only single bytes: whole words of the head, and counts, replaced by what is most likely to
+ * hurt. */
 static void nasty_numbers_in_the_head(void **state)
 {
-	static const uint32_t nasty[] = { 0, 1, 7, 8, 0x7fffffff, 0x80000000, 0xfffffff8, 0xffffffff };
+	static const uint32_t nasty[] = {
+		0, 1, 7, 8, 0x7fffffff, 0x80000000, 0xfffffff8, 0xffffffff
+	};
 	const struct table *t = test_table();
 	const char *why;
 	char *copy = malloc(t->size);
@@ -437,10 +477,11 @@ static void nasty_numbers_in_the_head(void **state)
 	free(copy);
 }
 
-/* ---- each thing that can be wrong, once ------------------------------------------------------------------------- */
+/* ---- each thing that can be wrong, once
+ * ------------------------------------------------------------------------- */
 
-/* The table at @t is a copy that may be written to. Numbers are those of its own rows and groups, of the values of the first row and of the
- * words of the first group. */
+/* The table at @t is a copy that may be written to. Numbers are those of its own rows and groups,
+ * of the values of the first row and of the words of the first group. */
 static struct field *field_at(struct table *t, unsigned i)
 {
 	return (struct field *)(void *)((char *)t + t->fields) + i;
@@ -448,7 +489,8 @@ static struct field *field_at(struct table *t, unsigned i)
 
 static struct row *row_at(struct table *t, unsigned i)
 {
-	return (struct row *)(void *)((char *)t + t->rows) + (table_row_numbers(t)[i] & ROW_NUMBER_MASK);
+	return (struct row *)(void *)((char *)t + t->rows) +
+	       (table_row_numbers(t)[i] & ROW_NUMBER_MASK);
 }
 static struct stored_name *name_at(struct table *t, unsigned i)
 {
@@ -468,7 +510,8 @@ static struct umask_group *group_at(struct table *t, unsigned i)
 }
 static struct named_value *word_at(struct table *t, unsigned i)
 {
-	return (struct named_value *)(void *)((char *)t + t->named_values) + group_at(t, 0)->first_named_value + i;
+	return (struct named_value *)(void *)((char *)t + t->named_values) +
+	       group_at(t, 0)->first_named_value + i;
 }
 static struct counter_range *counter_at(struct table *t, unsigned i)
 {
@@ -592,7 +635,8 @@ static void way_to_nothing(struct table *t)
 }
 static void way_to_no_row(struct table *t)
 {
-	((uint16_t *)(void *)((char *)t + t->code_index))[0] = (uint16_t)(1u << table_code_index_bits(t));
+	((uint16_t *)(void *)((char *)t + t->code_index))[0] =
+		(uint16_t)(1u << table_code_index_bits(t));
 }
 static void rows_again_and_again(struct table *t)
 {
@@ -726,11 +770,14 @@ static void an_image_with_any_wrong_byte_behind_its_head_is_refused(void **state
 	(void)state;
 	test_table();
 	memcpy(copy, image.bytes, image.size);
-	assert_int_equal(pfmi_table_verify_image(copy, image.size, VERIFY_ALL, &why), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_table_verify_image(copy, image.size, VERIFY_ALL, &why),
+	                 PFMLIB_SUCCESS);
 	for (size_t at = offsetof(struct image, arrays); at < image.size; at += stride())
 		for (unsigned bit = 0; bit < 8; bit++) {
 			copy[at] = (char)(image.bytes[at] ^ 1 << bit);
-			assert_int_equal(pfmi_table_verify_image(copy, image.size, VERIFY_ALL, &why), PFMLIB_ERR_IMAGE);
+			assert_int_equal(
+				pfmi_table_verify_image(copy, image.size, VERIFY_ALL, &why),
+				PFMLIB_ERR_IMAGE);
 			copy[at] = image.bytes[at];
 		}
 	free(copy);
@@ -743,7 +790,8 @@ static void the_head_of_an_image(void **state)
 		const char *why;
 	} lines[] = {
 		{ offsetof(struct image, magic), "not an image of event tables" },
-		{ offsetof(struct image, version), "written by another version: import the lists again" },
+		{ offsetof(struct image, version),
+		  "written by another version: import the lists again" },
 		{ offsetof(struct image, size), "truncated or extended" },
 		{ offsetof(struct image, arrays), "the directory of tables is out of bounds" },
 	};
@@ -756,14 +804,17 @@ static void the_head_of_an_image(void **state)
 	for (unsigned i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		memcpy(copy, image.bytes, image.size);
 		copy[lines[i].at] = (char)(copy[lines[i].at] ^ 1);
-		assert_int_equal(pfmi_table_verify_image(copy, image.size, VERIFY_HEAD, &why), PFMLIB_ERR_IMAGE);
+		assert_int_equal(pfmi_table_verify_image(copy, image.size, VERIFY_HEAD, &why),
+		                 PFMLIB_ERR_IMAGE);
 		assert_string_equal(why, lines[i].why);
 	}
 	memcpy(copy, image.bytes, image.size);
 	im->magic = __builtin_bswap32(im->magic);
-	assert_int_equal(pfmi_table_verify_image(copy, image.size, VERIFY_HEAD, &why), PFMLIB_ERR_IMAGE);
+	assert_int_equal(pfmi_table_verify_image(copy, image.size, VERIFY_HEAD, &why),
+	                 PFMLIB_ERR_IMAGE);
 	assert_non_null(strstr(why, "byte order"));
-	assert_int_equal(pfmi_table_verify_image(copy, sizeof(struct image) - 1, VERIFY_HEAD, &why), PFMLIB_ERR_IMAGE);
+	assert_int_equal(pfmi_table_verify_image(copy, sizeof(struct image) - 1, VERIFY_HEAD, &why),
+	                 PFMLIB_ERR_IMAGE);
 	free(copy);
 }
 
@@ -776,8 +827,10 @@ static void parts_of_a_table_that_are_none(void **state)
 
 	(void)state;
 	memcpy(copy, im, (size_t)im->size);
-	memcpy(copy + im->arrays[ARRAY_TABLES].offset + offsetof(struct table, family_plus1), &parts, sizeof(parts));
-	assert_int_equal(pfmi_table_verify_image(copy, (size_t)im->size, VERIFY_HEAD, &why), PFMLIB_ERR_IMAGE);
+	memcpy(copy + im->arrays[ARRAY_TABLES].offset + offsetof(struct table, family_plus1),
+	       &parts, sizeof(parts));
+	assert_int_equal(pfmi_table_verify_image(copy, (size_t)im->size, VERIFY_HEAD, &why),
+	                 PFMLIB_ERR_IMAGE);
 	assert_string_equal(why, "the parts of a processor are out of bounds");
 	free(copy);
 }
@@ -790,10 +843,14 @@ static void wholes_out_of_bounds(void **state)
 		uint32_t value;
 	} lines[] = {
 		{ offsetof(struct pmu_family, name), im->arrays[ARRAY_POOL].n_elements },
-		{ offsetof(struct pmu_family, first_member), im->arrays[ARRAY_FAMILY_MEMBERS].n_elements + 1 },
-		{ offsetof(struct pmu_family, n_members), im->arrays[ARRAY_FAMILY_MEMBERS].n_elements + 1 },
-		{ offsetof(struct pmu_family, first_filter_word), im->arrays[ARRAY_NAME_FILTERS].n_elements },
-		{ offsetof(struct pmu_family, n_filter_words), im->arrays[ARRAY_NAME_FILTERS].n_elements + 1 },
+		{ offsetof(struct pmu_family, first_member),
+		  im->arrays[ARRAY_FAMILY_MEMBERS].n_elements + 1 },
+		{ offsetof(struct pmu_family, n_members),
+		  im->arrays[ARRAY_FAMILY_MEMBERS].n_elements + 1 },
+		{ offsetof(struct pmu_family, first_filter_word),
+		  im->arrays[ARRAY_NAME_FILTERS].n_elements },
+		{ offsetof(struct pmu_family, n_filter_words),
+		  im->arrays[ARRAY_NAME_FILTERS].n_elements + 1 },
 		{ offsetof(struct pmu_family, n_filter_words), 0xffffffffu },
 		{ offsetof(struct pmu_family, n_filter_words), 0 },
 	};
@@ -809,10 +866,12 @@ static void wholes_out_of_bounds(void **state)
 
 		memcpy(&was, member, sizeof(was));
 		memcpy(member, &lines[i].value, sizeof(was));
-		assert_int_equal(pfmi_table_verify_image(copy, (size_t)im->size, VERIFY_HEAD, &why), PFMLIB_ERR_IMAGE);
+		assert_int_equal(pfmi_table_verify_image(copy, (size_t)im->size, VERIFY_HEAD, &why),
+		                 PFMLIB_ERR_IMAGE);
 		assert_string_equal(why, "the parts of a processor are out of bounds");
 		memcpy(member, &was, sizeof(was));
-		assert_int_equal(pfmi_table_verify_image(copy, (size_t)im->size, VERIFY_HEAD, &why), PFMLIB_SUCCESS);
+		assert_int_equal(pfmi_table_verify_image(copy, (size_t)im->size, VERIFY_HEAD, &why),
+		                 PFMLIB_SUCCESS);
 	}
 	free(copy);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The proof of tables and images at its edges: the last thing that is right, and the first that is not. */
+/* The proof of tables and images at its edges: the last thing that is right, and the first that is
+ * not. */
 #include "units.h"
 #include <perfmon/types.h>
 #include "table/build.h"
@@ -7,7 +8,8 @@
 /* A table of each kind of thing that a builder knows, without its kernel's flag. */
 static struct table *make(void)
 {
-	static const struct bitrange code = { .width = 8 }, wide = { .config_word = 1, .width = 64 };
+	static const struct bitrange code = { .width = 8 },
+				     wide = { .config_word = 1, .width = 64 };
 	struct table_builder b;
 	struct table *t;
 
@@ -46,12 +48,13 @@ static void set_fault(const struct table *t, enum verify_depth depth, const char
 		fail_msg("\"%s\", not \"%s\"", why, part);
 }
 
-#define MEMBER(NAME, N, SIZE, ALIGN)                                \
-	{                                                           \
-		offsetof(struct table, NAME), N, SIZE, ALIGN, #NAME \
+#define MEMBER(NAME, N, SIZE, ALIGN)                                                               \
+	{                                                                                          \
+		offsetof(struct table, NAME), N, SIZE, ALIGN, #NAME                                \
 	}
 
-/* Each array may end where the table does, and no element later; it may not begin in the head or between two places. */
+/* Each array may end where the table does, and no element later; it may not begin in the head or
+ * between two places. */
 static void arrays_of_a_table(void **state)
 {
 	static const struct {
@@ -82,9 +85,11 @@ static void arrays_of_a_table(void **state)
 	assert_true(t->n_slots == 6 && t->n_fields == 3);
 	for (size_t i = 0; i < COUNT(arrays); i++) {
 		uint32_t *at = (uint32_t *)(void *)((char *)t + arrays[i].at), before = *at;
-		uint32_t last = (uint32_t)((t->size - arrays[i].n * arrays[i].size) / arrays[i].align * arrays[i].align);
+		uint32_t last = (uint32_t)((t->size - arrays[i].n * arrays[i].size) /
+		                           arrays[i].align * arrays[i].align);
 
-		if (arrays[i].at != offsetof(struct table, keys)) { /* what is there is read then: no keys */
+		if (arrays[i].at !=
+		    offsetof(struct table, keys)) { /* what is there is read then: no keys */
 			*at = last;
 			good(t, VERIFY_HEAD);
 		}
@@ -119,8 +124,9 @@ static void strings_of_matches(void **state)
 	m = (struct host_match *)(void *)((char *)more + more->matches);
 	good(more, VERIFY_HEAD);
 	for (unsigned i = 0; i < 6; i++) {
-		uint32_t *at = i % 3 == 0 ? &m[i / 3].arch : i % 3 == 1 ? &m[i / 3].vendor
-		                                                        : &m[i / 3].id_prefix;
+		uint32_t *at = i % 3 == 0   ? &m[i / 3].arch
+		               : i % 3 == 1 ? &m[i / 3].vendor
+		                            : &m[i / 3].id_prefix;
 
 		*at = (uint32_t)(more->n_pool - POOL_PAD);
 		good(more, VERIFY_HEAD);
@@ -143,7 +149,8 @@ static void heads(void **state)
 	good(t, VERIFY_HEAD);
 	assert_int_equal(pfmi_table_verify(t, sizeof(*t) - 1, VERIFY_HEAD, &why), PFMLIB_ERR_IMAGE);
 	assert_int_equal(pfmi_table_verify(t, t->size - 1, VERIFY_HEAD, &why), PFMLIB_ERR_IMAGE);
-	assert_int_equal(pfmi_table_verify((const char *)t + 4, t->size, VERIFY_HEAD, &why), PFMLIB_ERR_IMAGE);
+	assert_int_equal(pfmi_table_verify((const char *)t + 4, t->size, VERIFY_HEAD, &why),
+	                 PFMLIB_ERR_IMAGE);
 	t->size -= 4;
 	set_fault(t, VERIFY_HEAD, "longer than its file");
 	t->size = sizeof(*t) - 8;
@@ -170,9 +177,12 @@ static void heads(void **state)
 /* Eight zeros end the pool, and no string begins among them but at the first. */
 static void strings_of_a_table(void **state)
 {
-	static const size_t members[] = { offsetof(struct table, name), offsetof(struct table, desc), offsetof(struct table, source),
-		                          offsetof(struct table, aliases), offsetof(struct table, vendor_unit), offsetof(struct table, device),
-		                          offsetof(struct table, family_name) };
+	static const size_t members[] = {
+		offsetof(struct table, name),        offsetof(struct table, desc),
+		offsetof(struct table, source),      offsetof(struct table, aliases),
+		offsetof(struct table, vendor_unit), offsetof(struct table, device),
+		offsetof(struct table, family_name)
+	};
 	struct table *t = make();
 	char *pool = (char *)t + t->pool;
 
@@ -248,7 +258,8 @@ static void fields_of_a_table(void **state)
 	f[1].kind = FIELD_TEXT + 1;
 	set_fault(t, VERIFY_ALL, "malformed");
 	f[1] = wide;
-	f[1].key = KEY_UNIT; /* a number where texts are, though another field is the one that is found */
+	f[1].key = KEY_UNIT; /* a number where texts are, though another field is the one that is
+	                        found */
 	set_fault(t, VERIFY_ALL, "its key");
 	free(t);
 }
@@ -257,7 +268,8 @@ static void rows_of_a_table(void **state)
 {
 	struct table *t = make();
 	struct row *r = (struct row *)(void *)((char *)t + t->rows), before = r[2];
-	uint32_t *v = (uint32_t *)(void *)((char *)t + t->values) + r[2].first_value, *numbers = (uint32_t *)(void *)((char *)t + t->row_numbers);
+	uint32_t *v = (uint32_t *)(void *)((char *)t + t->values) + r[2].first_value,
+		 *numbers = (uint32_t *)(void *)((char *)t + t->row_numbers);
 	struct wide_value *w = (struct wide_value *)(void *)((char *)t + t->wide_values);
 	uint32_t packed = v[1], unit = v[2];
 
@@ -284,7 +296,8 @@ static void rows_of_a_table(void **state)
 	v[0] = 0x100;
 	set_fault(t, VERIFY_ALL, "wider than its field");
 	v[0] = 0xff;
-	v[1] = 1u << 24 | VALUE_IS_WIDE | (t->size - t->wide_values) / (uint32_t)sizeof(struct wide_value);
+	v[1] = 1u << 24 | VALUE_IS_WIDE |
+	       (t->size - t->wide_values) / (uint32_t)sizeof(struct wide_value);
 	set_fault(t, VERIFY_ALL, "out of bounds");
 	v[1] = packed;
 	w[2].counter = 63;
@@ -303,7 +316,8 @@ static void rows_of_a_table(void **state)
 static void bits_of_a_row(void **state)
 {
 	static const struct bitrange low[] = { { .width = 8 } };
-	static const struct bitrange two[] = { { .lsb = 8, .width = 4 }, { .config_word = 3, .lsb = 63, .width = 1 } },
+	static const struct bitrange two[] = { { .lsb = 8, .width = 4 },
+		                               { .config_word = 3, .lsb = 63, .width = 1 } },
 				     whole[] = { { .config_word = 2, .width = 64 } };
 	struct table_builder b;
 	struct table *t;
@@ -368,25 +382,18 @@ static void indexes_of_a_table(void **state)
 	free(t);
 }
 
-/* Control characters at every place of a word of eight bytes, those of two bytes across words as well. */
+/* Control characters at every place of a word of eight bytes, those of two bytes across words as
+ * well. */
 static void control_characters(void **state)
 {
 	static const struct {
 		const char *s;
 		bool good;
 	} rows[] = {
-		{ "\001", false },
-		{ "\037", false },
-		{ " ", true },
-		{ "~", true },
-		{ "\177", false },
-		{ "\x80", true },
-		{ "\xc2\x80", false },
-		{ "\xc2\x9f", false },
-		{ "\xc2\xa0", true },
-		{ "\xc2\x7e", true },
-		{ "\xc3\x80", true },
-		{ "\n", false },
+		{ "\001", false },     { "\037", false },     { " ", true },
+		{ "~", true },         { "\177", false },     { "\x80", true },
+		{ "\xc2\x80", false }, { "\xc2\x9f", false }, { "\xc2\xa0", true },
+		{ "\xc2\x7e", true },  { "\xc3\x80", true },  { "\n", false },
 	};
 	char long_text[64];
 	struct table_builder b;
@@ -421,12 +428,8 @@ static void processors_that_encoders_know(void **state)
 		int type;
 		uint64_t counters;
 	} shapes[] = {
-		{ ENCODER_MONTECITO, 4, 0xfff0 },
-		{ ENCODER_EV4, 150, 3 },
-		{ ENCODER_EV5, 151, 7 },
-		{ ENCODER_EV5, 152, 7 },
-		{ ENCODER_EV6, 153, 3 },
-		{ ENCODER_EV67, 154, 3 },
+		{ ENCODER_MONTECITO, 4, 0xfff0 }, { ENCODER_EV4, 150, 3 }, { ENCODER_EV5, 151, 7 },
+		{ ENCODER_EV5, 152, 7 },          { ENCODER_EV6, 153, 3 }, { ENCODER_EV67, 154, 3 },
 	};
 	struct table *t = make();
 	uint64_t *set = (uint64_t *)(void *)((char *)t + t->counter_masks);
@@ -453,33 +456,41 @@ static void processors_that_encoders_know(void **state)
 	free(t);
 }
 
-/* ---- images ------------------------------------------------------------------------------------------------------ */
+/* ---- images
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 /* An image of @n heads that share everything, with one host, one name and one whole. */
 static struct image *make_image(uint32_t n)
 {
 	struct table *t = make();
-	size_t heads = sizeof(struct image), body = t->size - sizeof(*t), more = heads + n * sizeof(*t) + body, size = more + 64;
+	size_t heads = sizeof(struct image), body = t->size - sizeof(*t),
+	       more = heads + n * sizeof(*t) + body, size = more + 64;
 	struct image *im = calloc(1, size);
 	uint32_t *tail;
 
 	if (!im)
 		abort();
 	tail = (uint32_t *)(void *)((char *)im + more);
-	*im = (struct image){ .magic = IMAGE_MAGIC, .version = IMAGE_VERSION, .size = size, .n_tables = n };
+	*im = (struct image){
+		.magic = IMAGE_MAGIC, .version = IMAGE_VERSION, .size = size, .n_tables = n
+	};
 	for (uint32_t i = 0; i < n; i++) {
 		struct table *h = (struct table *)(void *)((char *)im + heads) + i;
 		uint32_t shift = (n - 1 - i) * (uint32_t)sizeof(*t);
 
 		*h = *t;
-		for (uint32_t *at = &h->keys; at <= &h->row_groups; at++) /* they lie side by side */
+		for (uint32_t *at = &h->keys; at <= &h->row_groups;
+		     at++) /* they lie side by side */
 			*at += shift;
 		h->pool += shift;
 		h->size += shift;
 	}
 	memcpy((char *)im + heads + n * sizeof(*t), t + 1, body);
 	im->arrays[ARRAY_TABLES] = (struct image_array_span){ (uint32_t)heads, n };
-	im->arrays[ARRAY_POOL] = (struct image_array_span){ (uint32_t)(heads + (n - 1) * sizeof(*t)) + t->pool, t->n_pool };
+	im->arrays[ARRAY_POOL] =
+		(struct image_array_span){ (uint32_t)(heads + (n - 1) * sizeof(*t)) + t->pool,
+		                           t->n_pool };
 	im->arrays[ARRAY_PMU_NAMES] = (struct image_array_span){ (uint32_t)more, 3 };
 	im->arrays[ARRAY_HOSTS] = (struct image_array_span){ (uint32_t)more + 12, 2 };
 	im->arrays[ARRAY_FAMILY_MEMBERS] = (struct image_array_span){ (uint32_t)more + 28, 1 };
@@ -505,7 +516,8 @@ static void image_bad(const struct image *im, const char *part)
 {
 	const char *why = NULL;
 
-	assert_int_equal(pfmi_table_verify_image(im, (size_t)im->size, VERIFY_HEAD, &why), PFMLIB_ERR_IMAGE);
+	assert_int_equal(pfmi_table_verify_image(im, (size_t)im->size, VERIFY_HEAD, &why),
+	                 PFMLIB_ERR_IMAGE);
 	if (!strstr(why, part))
 		fail_msg("\"%s\", not \"%s\"", why, part);
 }
@@ -534,7 +546,8 @@ static void tables_of_an_image(void **state)
 static void each_table_of_an_image(void **state)
 {
 	struct image *im = make_image(3);
-	struct table *heads = (struct table *)(void *)((char *)im + im->arrays[ARRAY_TABLES].offset);
+	struct table *heads =
+		(struct table *)(void *)((char *)im + im->arrays[ARRAY_TABLES].offset);
 
 	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
@@ -594,10 +607,15 @@ static void names_and_hosts_of_an_image(void **state)
 {
 	struct image *im = make_image(2);
 	uint32_t *calls = (uint32_t *)(void *)((char *)im + im->arrays[ARRAY_PMU_NAMES].offset);
-	struct host_slot *hosts = (struct host_slot *)(void *)((char *)im + im->arrays[ARRAY_HOSTS].offset);
-	uint16_t *parts = (uint16_t *)(void *)((char *)im + im->arrays[ARRAY_FAMILY_MEMBERS].offset);
-	struct pmu_family *whole = (struct pmu_family *)(void *)((char *)im + im->arrays[ARRAY_FAMILIES].offset), w = *whole;
-	struct table *heads = (struct table *)(void *)((char *)im + im->arrays[ARRAY_TABLES].offset);
+	struct host_slot *hosts =
+		(struct host_slot *)(void *)((char *)im + im->arrays[ARRAY_HOSTS].offset);
+	uint16_t *parts =
+		(uint16_t *)(void *)((char *)im + im->arrays[ARRAY_FAMILY_MEMBERS].offset);
+	struct pmu_family *whole = (struct pmu_family *)(void *)((char *)im +
+	                                                         im->arrays[ARRAY_FAMILIES].offset),
+			  w = *whole;
+	struct table *heads =
+		(struct table *)(void *)((char *)im + im->arrays[ARRAY_TABLES].offset);
 
 	(void)state;
 	calls[1] = 3; /* two tables and a whole */
@@ -645,11 +663,10 @@ static void names_and_hosts_of_an_image(void **state)
 	free(im);
 }
 
-UNIT(table_verify, cmocka_unit_test(arrays_of_a_table), cmocka_unit_test(strings_of_matches), cmocka_unit_test(heads),
-     cmocka_unit_test(strings_of_a_table), cmocka_unit_test(fields_of_a_table), cmocka_unit_test(rows_of_a_table),
-     cmocka_unit_test(bits_of_a_row),
-     cmocka_unit_test(indexes_of_a_table),
-     cmocka_unit_test(control_characters),
-     cmocka_unit_test(processors_that_encoders_know),
-     cmocka_unit_test(tables_of_an_image), cmocka_unit_test(each_table_of_an_image), cmocka_unit_test(arrays_of_an_image),
-     cmocka_unit_test(names_and_hosts_of_an_image));
+UNIT(table_verify, cmocka_unit_test(arrays_of_a_table), cmocka_unit_test(strings_of_matches),
+     cmocka_unit_test(heads), cmocka_unit_test(strings_of_a_table),
+     cmocka_unit_test(fields_of_a_table), cmocka_unit_test(rows_of_a_table),
+     cmocka_unit_test(bits_of_a_row), cmocka_unit_test(indexes_of_a_table),
+     cmocka_unit_test(control_characters), cmocka_unit_test(processors_that_encoders_know),
+     cmocka_unit_test(tables_of_an_image), cmocka_unit_test(each_table_of_an_image),
+     cmocka_unit_test(arrays_of_an_image), cmocka_unit_test(names_and_hosts_of_an_image));

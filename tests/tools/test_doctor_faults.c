@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm doctor on kernels that a script makes: no event on one kind of core, counters that others hold, shared counters, no time at all. */
+/* pfm doctor on kernels that a script makes: no event on one kind of core, counters that others
+ * hold, shared counters, no time at all. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -108,7 +109,10 @@ static bool is_hardware(const struct perf_event_attr *attr)
 static void as_expected(struct fake *f, struct fake_event *e)
 {
 	(void)f;
-	e->value = e->a.attr.type == PERF_TYPE_SOFTWARE && e->a.attr.config == PERF_COUNT_SW_PAGE_FAULTS ? 600 : 15000000;
+	e->value = e->a.attr.type == PERF_TYPE_SOFTWARE &&
+	                           e->a.attr.config == PERF_COUNT_SW_PAGE_FAULTS
+	                   ? 600
+	                   : 15000000;
 	e->is_open = 1000000;
 	e->running = is_hardware(&e->a.attr) ? 500000 : 1000000;
 }
@@ -119,14 +123,17 @@ static void kinds_of_cores_are_added(void **state)
 	fake_recorded(&fake, "hybrid");
 	fake.tick = as_expected;
 	doctor();
-	assert_int_equal(json_integer_value(json_object_get(json_object_get(found, "instructions:u"), "count")), 30000000);
+	assert_int_equal(json_integer_value(json_object_get(
+				 json_object_get(found, "instructions:u"), "count")),
+	                 30000000);
 	assert_string_equal(said("instructions:u", "state"), "good");
 	assert_string_equal(said("instructions:u", "quality"), "exact");
 	end();
 }
 
 /* The slow cores know no event but time. */
-static int fast_cores_alone(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
+static int fast_cores_alone(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,
+                            int group)
 {
 	(void)f;
 	(void)pid;
@@ -149,7 +156,8 @@ static void hybrid_without_the_event(void **state)
 	end();
 }
 
-static int somebody_holds_it(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
+static int somebody_holds_it(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,
+                             int group)
 {
 	(void)f;
 	(void)pid;

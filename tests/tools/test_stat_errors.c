@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How far off pfm stat says that a metric may be, from slices that the test makes up: the same as the library says of the parts that the
- * test works out for itself. */
+/* How far off pfm stat says that a metric may be, from slices that the test makes up: the same as
+ * the library says of the parts that the test works out for itself. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,8 +14,7 @@
 #include "built_in.h"
 #include "metrics.h"
 
-enum { INPUTS = 2,
-       MOST = 64 };
+enum { INPUTS = 2, MOST = 64 };
 
 static struct stat_job job;
 static struct stat_row rows[INPUTS];
@@ -32,8 +31,14 @@ static int begin(void **state)
 	job.rows = rows;
 	job.n_rows = INPUTS;
 	job.repeat = 1;
-	judged = (struct metric_inputs){ .counts = counts, .n = INPUTS, .uses = uses, .n_uses = INPUTS, .quality = PFM_QUALITY_SCALED };
-	assert_int_equal(pfm_find_event_by_text(ctx, "hardware::ipc", &judged.metric.pmu, &judged.metric.event, NULL), PFMLIB_SUCCESS);
+	judged = (struct metric_inputs){ .counts = counts,
+		                         .n = INPUTS,
+		                         .uses = uses,
+		                         .n_uses = INPUTS,
+		                         .quality = PFM_QUALITY_SCALED };
+	assert_int_equal(pfm_find_event_by_text(ctx, "hardware::ipc", &judged.metric.pmu,
+	                                        &judged.metric.event, NULL),
+	                 PFMLIB_SUCCESS);
 	for (unsigned i = 0; i < INPUTS; i++) {
 		uses[i] = (struct row_use){ .input = i, .row = i };
 		counts[i] = (pfm_metric_operand_t){ .known = 1 };
@@ -75,7 +80,9 @@ static pfm_metric_value_t value(void)
 {
 	pfm_metric_value_t v = PFM_INIT(v);
 
-	assert_int_equal(compute_propagated(ctx, judged.metric.pmu, judged.metric.event, counts, INPUTS, &v), PFMLIB_SUCCESS);
+	assert_int_equal(
+		compute_propagated(ctx, judged.metric.pmu, judged.metric.event, counts, INPUTS, &v),
+		PFMLIB_SUCCESS);
 	return v;
 }
 
@@ -83,17 +90,21 @@ static void expect(const double *parts, unsigned n_parts, double observed)
 {
 	pfm_metric_value_t got = value(), want = value();
 
-	assert_int_equal(compute_from_intervals(ctx, judged.metric.pmu, judged.metric.event, counts, INPUTS, parts, n_parts, observed, &want),
+	assert_int_equal(compute_from_intervals(ctx, judged.metric.pmu, judged.metric.event, counts,
+	                                        INPUTS, parts, n_parts, observed, &want),
 	                 PFMLIB_SUCCESS);
 	estimate_metric_error(&job, &judged, &got);
 	if (got.error != want.error || got.low != want.low || got.high != want.high)
-		fail_msg("%g, %g to %g, not %g, %g to %g", got.error, got.low, got.high, want.error, want.low, want.high);
+		fail_msg("%g, %g to %g, not %g, %g to %g", got.error, got.low, got.high, want.error,
+		         want.low, want.high);
 }
 
 /* All slices are parts; the share is that of the input that was counted least, whichever it is. */
 static void the_least_share_of_all_inputs(void **state)
 {
-	static const uint64_t shares[][INPUTS] = { { 500, 1000 }, { 1000, 500 }, { 250, 500 }, { 500, 250 }, { 800, 800 } };
+	static const uint64_t shares[][INPUTS] = {
+		{ 500, 1000 }, { 1000, 500 }, { 250, 500 }, { 500, 250 }, { 800, 800 }
+	};
 
 	for (size_t s = 0; s < sizeof(shares) / sizeof(shares[0]); s++) {
 		double parts[16 * INPUTS];
@@ -102,12 +113,14 @@ static void the_least_share_of_all_inputs(void **state)
 		begin(state);
 		for (unsigned k = 0; k < 16; k++) {
 			for (unsigned i = 0; i < INPUTS; i++)
-				parts[k * INPUTS + i] = counted(i, k) * (1000 / (double)shares[s][i]);
+				parts[k * INPUTS + i] =
+					counted(i, k) * (1000 / (double)shares[s][i]);
 			slice(shares[s]);
 		}
 		for (unsigned i = 0; i < INPUTS; i++)
 			rows[i].tally.count.running = shares[s][i];
-		expect(parts, 16, (double)(shares[s][0] < shares[s][1] ? shares[s][0] : shares[s][1]) / 1000);
+		expect(parts, 16,
+		       (double)(shares[s][0] < shares[s][1] ? shares[s][0] : shares[s][1]) / 1000);
 		judged.spans_groups = true; /* never all together */
 		expect(parts, 16, 0);
 	}
@@ -194,12 +207,15 @@ static void runs(void **state)
 	}
 	for (unsigned i = 0; i < INPUTS; i++)
 		counts[i].value /= 8;
-	assert_int_equal(compute_from_repetitions(ctx, judged.metric.pmu, judged.metric.event, samples, 8, INPUTS, &e), PFMLIB_SUCCESS);
+	assert_int_equal(compute_from_repetitions(ctx, judged.metric.pmu, judged.metric.event,
+	                                          samples, 8, INPUTS, &e),
+	                 PFMLIB_SUCCESS);
 	got = value();
 	judged.quality = PFM_QUALITY_EXACT;
 	estimate_metric_error(&job, &judged, &got);
 	assert_true(e.error > 0 && got.error == e.error);
-	assert_true(fabs(got.low - (got.value - (e.value - e.low))) < 1e-12 && fabs(got.high - (got.value + (e.high - e.value))) < 1e-12);
+	assert_true(fabs(got.low - (got.value - (e.value - e.low))) < 1e-12 &&
+	            fabs(got.high - (got.value + (e.high - e.value))) < 1e-12);
 	assert_true(got.low < got.value && got.value < got.high);
 }
 

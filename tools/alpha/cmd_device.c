@@ -7,11 +7,11 @@
 #include <errno.h>
 #include <string.h>
 
-enum { OPT_CPUS = LONG_ONLY,
-       OPT_MHZ };
+enum { OPT_CPUS = LONG_ONLY, OPT_MHZ };
 
 static const struct command_option options[] = {
-	{ 'm', "model", "NAME", "processor of the device: ev4, ev5, pca56, ev6 or ev67; ev5 if not given" },
+	{ 'm', "model", "NAME",
+	  "processor of the device: ev4, ev5, pca56, ev6 or ev67; ev5 if not given" },
 	{ OPT_CPUS, "cpus", "N", "processors it has; 4" },
 	{ OPT_MHZ, "mhz", "N", "cycles that pass in a microsecond; 500" },
 	{ 0, NULL, NULL, NULL }
@@ -23,7 +23,8 @@ static int report_unknown_model(const struct command_args *args, const char *nam
 	int similar = closest_word(name, models);
 
 	if (similar >= 0)
-		return report_usage_error(args, "unknown model '%s'. Did you mean '%s'?", name, models[similar]);
+		return report_usage_error(args, "unknown model '%s'. Did you mean '%s'?", name,
+		                          models[similar]);
 	return report_usage_error(args, "expected ev4, ev5, pca56, ev6 or ev67, got '%s'.", name);
 }
 
@@ -33,7 +34,9 @@ struct alpha_emulator *open_device_model(const char *command, const char *model)
 	int err = alpha_emulator_open(model, 0, 0, 0, &e);
 
 	if (err == -ENODEV)
-		fprintf(stderr, "pfm %s: --device-model: expected ev4, ev5, pca56, ev6 or ev67, got '%s'\n", command, model);
+		fprintf(stderr,
+		        "pfm %s: --device-model: expected ev4, ev5, pca56, ev6 or ev67, got '%s'\n",
+		        command, model);
 	else if (err)
 		report_no_memory();
 	return e;
@@ -78,8 +81,10 @@ const struct command cmd_alpha_device = {
 	.name = "alpha device",
 	.usage = "[--model NAME] [--cpus N] [--mhz N] -- PROG [ARG]...",
 	.summary = "runs a program of the Tru64 counter device, with a model of that",
-	.about = "The program opens the device and issues its requests as on Tru64 UNIX; nothing in it has to be changed and no "
-		 "privilege is needed. Numbers of interrupts are invented, but the same in every run; everything else is as "
+	.about = "The program opens the device and issues its requests as on Tru64 UNIX; nothing "
+	         "in it has to be changed and no "
+		 "privilege is needed. Numbers of interrupts are invented, but the same in every "
+	         "run; everything else is as "
 		 "documented. The exit status is the program's.",
 	.examples = "A program written for an EV6\n"
 		    "pfm alpha device --model ev6 -- ./countcycles\n"

@@ -17,7 +17,8 @@ struct alpha_emulator {
 /* The program is in four parts of its text for a half, a quarter and an eighth each of the time. */
 static uint64_t choose_program_counter(struct alpha_device_sys *s)
 {
-	uint64_t chance = ++s->n_steps * UINT64_C(0x9e3779b97f4a7c15), part = (s->text_end - s->text_start) / 4;
+	uint64_t chance = ++s->n_steps * UINT64_C(0x9e3779b97f4a7c15),
+		 part = (s->text_end - s->text_start) / 4;
 	unsigned which = (unsigned)__builtin_ctzll(chance >> 60 | 8);
 
 	return s->text_start + which * part + (chance >> 20) % (part / 4) * 4;
@@ -26,13 +27,13 @@ static uint64_t choose_program_counter(struct alpha_device_sys *s)
 /* In steps that are short beside the time between interrupts, unless it is very long. */
 static void run_until(struct alpha_device_sys *s, uint64_t ns)
 {
-	enum { STEP = 10000,
-	       MOST = 4096 };
+	enum { STEP = 10000, MOST = 4096 };
 	uint64_t step = s->text_start < s->text_end ? ns / MOST + STEP : ns, part;
 
 	for (; ns; ns -= part) {
 		part = ns < step ? ns : step;
-		alpha_device_run(s->device, part, s->pid, s->cpu, s->text_start < s->text_end ? choose_program_counter(s) : 0);
+		alpha_device_run(s->device, part, s->pid, s->cpu,
+		                 s->text_start < s->text_end ? choose_program_counter(s) : 0);
 	}
 }
 
@@ -68,15 +69,16 @@ long alpha_device_sys_read(void *arg, int fd, void *buf, size_t n)
 {
 	struct alpha_device_sys *s = advance_device(arg);
 
-	return alpha_device_read_samples(s->device, fd, (uint64_t)(uintptr_t)buf, n, &alpha_device_own_memory);
+	return alpha_device_read_samples(s->device, fd, (uint64_t)(uintptr_t)buf, n,
+	                                 &alpha_device_own_memory);
 }
 
 int alpha_device_sys_ioctl(void *arg, int fd, unsigned long request, void *argument)
 {
 	struct alpha_device_sys *s = advance_device(arg);
 
-	return alpha_device_do_ioctl(s->device, fd, s->pid, (uint32_t)request, (uint64_t)(uintptr_t)argument,
-	                             &alpha_device_own_memory);
+	return alpha_device_do_ioctl(s->device, fd, s->pid, (uint32_t)request,
+	                             (uint64_t)(uintptr_t)argument, &alpha_device_own_memory);
 }
 
 int alpha_device_sys_close(void *arg, int fd)
@@ -84,7 +86,8 @@ int alpha_device_sys_close(void *arg, int fd)
 	return alpha_device_close_session(advance_device(arg)->device, fd);
 }
 
-/* ---- an emulator that runs in real time ------------------------------------------------------- */
+/* ---- an emulator that runs in real time -------------------------------------------------------
+ */
 
 static uint64_t read_monotonic_clock(void *arg)
 {
@@ -99,12 +102,13 @@ static void init_emulator(struct alpha_emulator *e, struct alpha_device *device,
 {
 	const struct alpha_device_options *o = alpha_device_get_options(device);
 
-	e->sys = (struct alpha_device_sys){ .device = device,
-		                            .pid = EMULATED_PID,
-		                            .cpu = cpu,
-		                            .read_clock = read_monotonic_clock,
-		                            .text_start = ALPHA_DEVICE_TEXT,
-		                            .text_end = ALPHA_DEVICE_TEXT + ALPHA_DEVICE_TEXT_SIZE };
+	e->sys =
+		(struct alpha_device_sys){ .device = device,
+		                           .pid = EMULATED_PID,
+		                           .cpu = cpu,
+		                           .read_clock = read_monotonic_clock,
+		                           .text_start = ALPHA_DEVICE_TEXT,
+		                           .text_end = ALPHA_DEVICE_TEXT + ALPHA_DEVICE_TEXT_SIZE };
 	alpha_device_start_clock(&e->sys);
 	e->device = (pfm_alpha_device_t){ .size = sizeof e->device,
 		                          .pmu = PFMLIB_ALPHA_EV4_PMU + (int)o->family,
@@ -118,7 +122,8 @@ static void init_emulator(struct alpha_emulator *e, struct alpha_device *device,
 		                          .close = alpha_device_sys_close };
 }
 
-int alpha_emulator_open(const char *family, unsigned n_cpus, int cpu, unsigned uid, struct alpha_emulator **out)
+int alpha_emulator_open(const char *family, unsigned n_cpus, int cpu, unsigned uid,
+                        struct alpha_emulator **out)
 {
 	struct alpha_device_options options;
 	struct alpha_device *device;

@@ -24,8 +24,8 @@ struct alpha_device_sys {
 
 /* Time counts from now on. Call it before the first operation. */
 void alpha_device_start_clock(struct alpha_device_sys *s);
-/* The system calls on /dev/pfcntr. Their arg is a struct alpha_device_sys; the device runs for the time
- * since the previous call first. Every other path is -ENOENT. */
+/* The system calls on /dev/pfcntr. Their arg is a struct alpha_device_sys; the device runs for the
+ * time since the previous call first. Every other path is -ENOENT. */
 int alpha_device_sys_open(void *arg, const char *path, int flags);
 long alpha_device_sys_read(void *arg, int fd, void *buf, size_t n);
 int alpha_device_sys_ioctl(void *arg, int fd, unsigned long request, void *argument);
@@ -33,10 +33,12 @@ int alpha_device_sys_close(void *arg, int fd);
 
 struct alpha_emulator;
 
-/* Makes an emulator of the device of processor @family ("ev4" ... "ev67") with @n_cpus processors, 0 for
- * the default, for one process of user @uid on processor @cpu; it runs in real time. Writes it to *@out.
- * Returns 0, -ENODEV for an unknown family, -EINVAL for a number out of range, or -ENOMEM. */
-int alpha_emulator_open(const char *family, unsigned n_cpus, int cpu, unsigned uid, struct alpha_emulator **out);
+/* Makes an emulator of the device of processor @family ("ev4" ... "ev67") with @n_cpus processors,
+ * 0 for the default, for one process of user @uid on processor @cpu; it runs in real time. Writes
+ * it to *@out. Returns 0, -ENODEV for an unknown family, -EINVAL for a number out of range, or
+ * -ENOMEM. */
+int alpha_emulator_open(const char *family, unsigned n_cpus, int cpu, unsigned uid,
+                        struct alpha_emulator **out);
 /* Frees @e, which may be NULL, after the sessions that use it. */
 void alpha_emulator_close(struct alpha_emulator *e);
 /* The device for pfm_alpha_session_t.emulator; owned by @e. */

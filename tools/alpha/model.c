@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The device model: options, processes, open and close. request.c answers requests, work.c moves the counters. */
+/* The device model: options, processes, open and close. request.c answers requests, work.c moves
+ * the counters. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +48,8 @@ struct alpha_device *alpha_device_new(const struct alpha_device_options *options
 {
 	struct alpha_device *m;
 
-	if (options->n_cpus == 0 || options->n_cpus > ALPHA_DEVICE_MAX_CPUS || options->ktext_start > options->ktext_end)
+	if (options->n_cpus == 0 || options->n_cpus > ALPHA_DEVICE_MAX_CPUS ||
+	    options->ktext_start > options->ktext_end)
 		return NULL;
 	m = calloc(1, sizeof *m);
 	if (!m)
@@ -73,7 +75,9 @@ const struct alpha_device_options *alpha_device_get_options(const struct alpha_d
 	return &m->options;
 }
 
-/* ---- processes ------------------------------------------------------------------------------------------------ */
+/* ---- processes
+ * ------------------------------------------------------------------------------------------------
+ */
 
 struct device_process *alpha_device_find_process(const struct alpha_device *m, int pid)
 {
@@ -90,7 +94,8 @@ int alpha_device_set_process(struct alpha_device *m, int pid, unsigned uid, int 
 	if (cpu != ALPHA_DEVICE_UNBOUND && (cpu < 0 || (unsigned)cpu >= m->options.n_cpus))
 		return -EINVAL;
 	if (!p) {
-		struct device_process *more = realloc(m->processes, (m->n_processes + 1) * sizeof *more);
+		struct device_process *more =
+			realloc(m->processes, (m->n_processes + 1) * sizeof *more);
 
 		if (!more)
 			return -ENOMEM;
@@ -167,7 +172,8 @@ void alpha_device_trace_pal(struct alpha_device *m, alpha_device_pal_fn fn, void
 	m->trace_arg = arg;
 }
 
-/* ---- open and close -------------------------------------------------------------------------------------------- */
+/* ---- open and close
+ * -------------------------------------------------------------------------------------------- */
 
 static int read_open_mode(const struct alpha_device *m, uint64_t flags, unsigned *mode)
 {
@@ -213,7 +219,8 @@ static int claim_cpus(struct alpha_device *m, const struct device_process *p, ui
 int alpha_device_open_session(struct alpha_device *m, int pid, uint64_t flags)
 {
 	const struct device_process *p = alpha_device_find_process(m, pid);
-	uint64_t cpus = m->options.n_cpus == 64 ? ~(uint64_t)0 : ((uint64_t)1 << m->options.n_cpus) - 1;
+	uint64_t cpus =
+		m->options.n_cpus == 64 ? ~(uint64_t)0 : ((uint64_t)1 << m->options.n_cpus) - 1;
 	unsigned mode;
 	int err, handle = 0;
 
@@ -252,7 +259,9 @@ int alpha_device_open_session(struct alpha_device *m, int pid, uint64_t flags)
 
 struct device_session *alpha_device_get_session(struct alpha_device *m, int handle)
 {
-	return handle >= 0 && handle < ALPHA_DEVICE_MAX_CPUS && m->sessions[handle].is_open ? &m->sessions[handle] : NULL;
+	return handle >= 0 && handle < ALPHA_DEVICE_MAX_CPUS && m->sessions[handle].is_open
+	               ? &m->sessions[handle]
+	               : NULL;
 }
 
 void alpha_device_drop_profile(struct device_session *u)

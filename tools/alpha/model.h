@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* A model of the Tru64 counter device: what /dev/pfcntr answers, and what its counters would count, without an Alpha.
+/* A model of the Tru64 counter device: what /dev/pfcntr answers, and what its counters would count,
+ * without an Alpha.
  *
- * The model is a state machine and nothing else. It makes no system call, knows no time, and changes only when one of
- * the functions below is called: processes appear, fork, bind and end; they open the device, issue requests and read;
- * processors do work, which moves counters and raises interrupts. Every call returns 0 (or a count) or -errno, as the
- * system call it stands for would.
+ * The model is a state machine and nothing else. It makes no system call, knows no time, and
+ * changes only when one of the functions below is called: processes appear, fork, bind and end;
+ * they open the device, issue requests and read; processors do work, which moves counters and
+ * raises interrupts. Every call returns 0 (or a count) or -errno, as the system call it stands for
+ * would.
  *
- * Where the manual page and the system's header say nothing, the rule is a setting in struct model_options; its
- * comment names the default that alpha_device_set_defaults() takes. Everything else is as documented and cannot be changed. */
+ * Where the manual page and the system's header say nothing, the rule is a setting in struct
+ * model_options; its comment names the default that alpha_device_set_defaults() takes. Everything
+ * else is as documented and cannot be changed. */
 #ifndef PERFMON_ALPHA_MODEL_H
 #define PERFMON_ALPHA_MODEL_H
 
@@ -20,11 +23,13 @@
 #define ALPHA_DEVICE_MAX_CALLER_RANGES 4 /* further ranges in caller mode */
 #define ALPHA_DEVICE_UNBOUND           (-1)
 
-enum alpha_device_family { ALPHA_DEVICE_EV4,
-	                   ALPHA_DEVICE_EV5,
-	                   ALPHA_DEVICE_PCA56,
-	                   ALPHA_DEVICE_EV6,
-	                   ALPHA_DEVICE_EV67 };
+enum alpha_device_family {
+	ALPHA_DEVICE_EV4,
+	ALPHA_DEVICE_EV5,
+	ALPHA_DEVICE_PCA56,
+	ALPHA_DEVICE_EV6,
+	ALPHA_DEVICE_EV67
+};
 
 struct alpha_device_options {
 	enum alpha_device_family family;
@@ -49,27 +54,33 @@ struct alpha_device_options {
 	int running_errno;   /* items changed while counting; 0: allowed */
 	int cpu_errno;       /* counter word for a processor that is not held; EINVAL */
 	int start_cpu_errno; /* start request for fewer than all processors; 0: all are started */
-	int range_errno;     /* first range that ends before it starts or is not aligned to an instruction; EFAULT */
+	int range_errno;     /* first range that ends before it starts or is not aligned to an
+	                        instruction; EFAULT */
 
 	/* Rules that could be otherwise. */
-	bool single_holder;     /* one process at a time even if ONE leaves processors free; false */
-	bool root_evicts;       /* the superuser takes the device from a process that holds it; false */
-	bool enable_gates;      /* EV5 and later count only after PCNTRENABLE as well; false */
+	bool single_holder; /* one process at a time even if ONE leaves processors free; false */
+	bool root_evicts;   /* the superuser takes the device from a process that holds it; false */
+	bool enable_gates;  /* EV5 and later count only after PCNTRENABLE as well; false */
 	bool idle_is_level0;    /* an idle interrupt is counted at level 0 too; false */
 	bool read_clears;       /* read() empties the buckets; false */
 	bool blocks_backwards;  /* EACH: the last processor's block comes first; false */
 	bool end_inclusive;     /* the last address of a range belongs to it; false */
 	bool round_down;        /* the rest of a range beyond whole buckets is dropped; false */
-	bool check_first_range; /* kernel ranges must lie in kernel text also outside caller mode; true */
-	bool echo_word;         /* GETCNTRS gives back the select and processor bits it was called with; true */
-	bool old_getcnt;        /* PCNTGETCNT is known by its number of 1997 too; true */
-	bool live_cycles;       /* the cycle field is the time of the request, not of the last interrupt; false */
-	bool user_is_exec;      /* user code runs in the chip's executive mode, as on Digital UNIX; true */
+	bool check_first_range; /* kernel ranges must lie in kernel text also outside caller mode;
+	                           true */
+	bool echo_word;    /* GETCNTRS gives back the select and processor bits it was called with;
+	                      true */
+	bool old_getcnt;   /* PCNTGETCNT is known by its number of 1997 too; true */
+	bool live_cycles;  /* the cycle field is the time of the request, not of the last interrupt;
+	                      false */
+	bool user_is_exec; /* user code runs in the chip's executive mode, as on Digital UNIX; true
+	                    */
 };
 
 /* The documented defaults for @family. */
 void alpha_device_set_defaults(struct alpha_device_options *out, enum alpha_device_family family);
-/* Family called "ev4", "ev5", "pca56", "ev6" or "ev67", in any of their spellings ("alpha_ev5"); -1 for others. */
+/* Family called "ev4", "ev5", "pca56", "ev6" or "ev67", in any of their spellings ("alpha_ev5"); -1
+ * for others. */
 int alpha_device_find_family(const char *name);
 
 struct alpha_device;
@@ -79,9 +90,12 @@ struct alpha_device *alpha_device_new(const struct alpha_device_options *options
 void alpha_device_free(struct alpha_device *m);
 const struct alpha_device_options *alpha_device_get_options(const struct alpha_device *m);
 
-/* ---- processes ------------------------------------------------------------------------------------------------ */
+/* ---- processes
+ * ------------------------------------------------------------------------------------------------
+ */
 
-/* Makes process @pid known, or changes one that is. @cpu: the processor it is bound to, or ALPHA_DEVICE_UNBOUND. */
+/* Makes process @pid known, or changes one that is. @cpu: the processor it is bound to, or
+ * ALPHA_DEVICE_UNBOUND. */
 int alpha_device_set_process(struct alpha_device *m, int pid, unsigned uid, int cpu);
 /* @child is a copy of @parent: user, binding and mark. */
 int alpha_device_fork_process(struct alpha_device *m, int parent, int child);
@@ -96,9 +110,11 @@ int alpha_device_set_foreign(struct alpha_device *m, unsigned cpu, bool taken);
 /* The next buffer for samples cannot be obtained. */
 void alpha_device_fail_next_alloc(struct alpha_device *m);
 
-/* ---- system calls --------------------------------------------------------------------------------------------- */
+/* ---- system calls
+ * --------------------------------------------------------------------------------------------- */
 
-/* The caller's memory. Each returns 0, or -errno when the process does not have all of these bytes. */
+/* The caller's memory. Each returns 0, or -errno when the process does not have all of these bytes.
+ */
 struct alpha_device_memory {
 	int (*read)(void *arg, uint64_t from, void *to, size_t n);
 	int (*write)(void *arg, uint64_t to, const void *from, size_t n);
@@ -110,42 +126,52 @@ extern const struct alpha_device_memory alpha_device_own_memory;
 
 /* Opens the device; returns a handle. @flags: the mode bits; others are ignored. */
 int alpha_device_open_session(struct alpha_device *m, int pid, uint64_t flags);
-int alpha_device_do_ioctl(struct alpha_device *m, int handle, int pid, uint32_t request, uint64_t arg, const struct alpha_device_memory *mem);
+int alpha_device_do_ioctl(struct alpha_device *m, int handle, int pid, uint32_t request,
+                          uint64_t arg, const struct alpha_device_memory *mem);
 /* Samples; always from the start. Bytes copied. */
-long alpha_device_read_samples(struct alpha_device *m, int handle, uint64_t to, size_t n, const struct alpha_device_memory *mem);
+long alpha_device_read_samples(struct alpha_device *m, int handle, uint64_t to, size_t n,
+                               const struct alpha_device_memory *mem);
 int alpha_device_close_session(struct alpha_device *m, int handle);
 
 /* Bytes that @request writes to the caller's array just now; 0 if it writes none. */
 size_t alpha_device_get_result_size(const struct alpha_device *m, int handle, uint32_t request);
-/* True if the last error is certain to come but no source tells its number: an open that is not bound, a rate without
- * privilege. */
+/* True if the last error is certain to come but no source tells its number: an open that is not
+ * bound, a rate without privilege. */
 bool alpha_device_is_error_unconfirmed(const struct alpha_device *m);
 
-/* ---- work ----------------------------------------------------------------------------------------------------- */
+/* ---- work
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 /* One slice of a processor's work. */
 struct alpha_device_work {
-	int pid;                                    /* process it runs for; -1: none */
-	bool is_user;                               /* user mode, else kernel */
-	bool is_pal;                                /* PALmode */
-	bool is_idle;                               /* the idle thread */
-	unsigned ipl;                               /* interrupt level, 0 to 5 */
-	uint64_t pc, return_address;                /* where it is, and the return address */
-	uint64_t cycles;                            /* cycles that pass */
-	uint64_t events[ALPHA_DEVICE_MAX_COUNTERS]; /* events that the select of each counter sees */
+	int pid;                     /* process it runs for; -1: none */
+	bool is_user;                /* user mode, else kernel */
+	bool is_pal;                 /* PALmode */
+	bool is_idle;                /* the idle thread */
+	unsigned ipl;                /* interrupt level, 0 to 5 */
+	uint64_t pc, return_address; /* where it is, and the return address */
+	uint64_t cycles;             /* cycles that pass */
+	uint64_t
+		events[ALPHA_DEVICE_MAX_COUNTERS]; /* events that the select of each counter sees */
 };
 
 /* @cpu does @work: counters that run move, those that reach their rate interrupt. */
-int alpha_device_do_work(struct alpha_device *m, unsigned cpu, const struct alpha_device_work *work);
+int alpha_device_do_work(struct alpha_device *m, unsigned cpu,
+                         const struct alpha_device_work *work);
 /* One interrupt of @counter on @cpu as it is, whatever its value. */
-int alpha_device_raise_interrupt(struct alpha_device *m, unsigned cpu, unsigned counter, const struct alpha_device_work *work);
-/* All processors work for @ns nanoseconds at options->mhz, for @pid in user mode on one of them and idle on the others.
- * How often an event happens is invented: a fixed share of the cycles for every select, the same in every run. */
+int alpha_device_raise_interrupt(struct alpha_device *m, unsigned cpu, unsigned counter,
+                                 const struct alpha_device_work *work);
+/* All processors work for @ns nanoseconds at options->mhz, for @pid in user mode on one of them and
+ * idle on the others. How often an event happens is invented: a fixed share of the cycles for every
+ * select, the same in every run. */
 void alpha_device_run(struct alpha_device *m, uint64_t ns, int pid, unsigned cpu, uint64_t pc);
 
-/* ---- looking inside ------------------------------------------------------------------------------------------- */
+/* ---- looking inside
+ * ------------------------------------------------------------------------------------------- */
 
-/* Told of each wrperfmon call the driver makes for selection, rates, modes, start and stop; once for all processors. */
+/* Told of each wrperfmon call the driver makes for selection, rates, modes, start and stop; once
+ * for all processors. */
 typedef void (*alpha_device_pal_fn)(void *arg, unsigned function, uint64_t a1);
 void alpha_device_trace_pal(struct alpha_device *m, alpha_device_pal_fn fn, void *arg);
 
@@ -164,6 +190,7 @@ struct alpha_device_view {
 	uint64_t pctr_ctl;    /* EV6, EV67: as written */
 	uint64_t i_ctl;       /* EV6, EV67: the two enables */
 };
-int alpha_device_get_view(const struct alpha_device *m, unsigned cpu, struct alpha_device_view *out);
+int alpha_device_get_view(const struct alpha_device *m, unsigned cpu,
+                          struct alpha_device_view *out);
 
 #endif

@@ -33,7 +33,8 @@ static int write_own_memory(void *arg, uint64_t to, const void *from, size_t n)
 	return 0;
 }
 
-const struct alpha_device_memory alpha_device_own_memory = { read_own_memory, write_own_memory, NULL };
+const struct alpha_device_memory alpha_device_own_memory = { read_own_memory, write_own_memory,
+	                                                     NULL };
 
 static int fetch_memory(const struct device_request *c, uint64_t from, void *to, size_t n)
 {
@@ -42,7 +43,8 @@ static int fetch_memory(const struct device_request *c, uint64_t from, void *to,
 
 static int store_memory(const struct device_request *c, uint64_t to, const void *from, size_t n)
 {
-	return c->memory->write(c->memory->arg, to, from, n) ? -c->device->options.pointer_errno : 0;
+	return c->memory->write(c->memory->arg, to, from, n) ? -c->device->options.pointer_errno
+	                                                     : 0;
 }
 
 static void trace_pal_call(const struct device_request *c, unsigned function, uint64_t a1)
@@ -51,7 +53,9 @@ static void trace_pal_call(const struct device_request *c, unsigned function, ui
 		c->device->trace_pal(c->device->trace_arg, function, a1);
 }
 
-/* ---- results ----------------------------------------------------------------------------------------------------- */
+/* ---- results
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 /* Entry @i of a result covers these processors. */
 static uint64_t get_entry_cpus(const struct device_request *c, unsigned i)
@@ -68,7 +72,8 @@ static int store_array(const struct device_request *c, const void *from, size_t 
 	return err ? err : store_memory(c, array, from, n);
 }
 
-static uint64_t sum_counter(const struct device_request *c, uint64_t cpus, unsigned counter, bool events)
+static uint64_t sum_counter(const struct device_request *c, uint64_t cpus, unsigned counter,
+                            bool events)
 {
 	uint64_t sum = 0;
 
@@ -78,7 +83,9 @@ static uint64_t sum_counter(const struct device_request *c, uint64_t cpus, unsig
 		if (!(cpus >> i & 1))
 			continue;
 		if (events)
-			sum += (cpu->interrupt_counts[counter] << alpha_device_counter_width(c->device, counter)) + cpu->chip_values[counter];
+			sum += (cpu->interrupt_counts[counter]
+			        << alpha_device_counter_width(c->device, counter)) +
+			       cpu->chip_values[counter];
 		else
 			sum += cpu->interrupt_counts[counter];
 	}
@@ -91,14 +98,16 @@ static uint64_t sum_cycles(const struct device_request *c, uint64_t cpus)
 
 	for (unsigned i = 0; i < c->device->options.n_cpus; i++)
 		if (cpus >> i & 1)
-			sum += c->device->options.live_cycles ? c->device->cpus[i].clock_cycles : c->device->cpus[i].interrupt_cycles;
+			sum += c->device->options.live_cycles ? c->device->cpus[i].clock_cycles
+			                                      : c->device->cpus[i].interrupt_cycles;
 	return sum;
 }
 
 /* Counts of all entries: the cycle field is last on EV4 and first on the others. */
 static int store_counts(const struct device_request *c, bool events)
 {
-	unsigned n_counters = alpha_device_count_counters(c->device), words = n_counters + 1, n = alpha_device_count_entries(c->device, c->session);
+	unsigned n_counters = alpha_device_count_counters(c->device), words = n_counters + 1,
+		 n = alpha_device_count_entries(c->device, c->session);
 	bool last = c->device->options.family == ALPHA_DEVICE_EV4;
 	uint64_t out[ALPHA_DEVICE_MAX_CPUS * (ALPHA_DEVICE_MAX_COUNTERS + 1)];
 
@@ -124,7 +133,8 @@ static int store_levels(const struct device_request *c)
 	memset(out, 0, n * sizeof out[0]);
 	for (unsigned i = 0; i < n; i++)
 		for (unsigned k = 0; k < c->device->options.n_cpus; k++)
-			for (unsigned l = 0; l < PFM_IPL_LEVELS && (get_entry_cpus(c, i) >> k & 1); l++)
+			for (unsigned l = 0; l < PFM_IPL_LEVELS && (get_entry_cpus(c, i) >> k & 1);
+			     l++)
 				out[i].ipl[l] += c->device->cpus[k].level_counts[l];
 	return store_array(c, out, n * sizeof out[0]);
 }
@@ -148,7 +158,9 @@ static int clear_counts(const struct device_request *c)
 	return 0;
 }
 
-/* ---- profiles ---------------------------------------------------------------------------------------------------- */
+/* ---- profiles
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 static size_t count_sample_bytes(const struct device_request *c)
 {
@@ -166,7 +178,8 @@ static bool is_valid_range(const struct device_text_range *r)
 
 static bool is_in_kernel_text(const struct alpha_device *m, const struct device_text_range *r)
 {
-	return is_valid_range(r) && r->start >= m->options.ktext_start && r->end <= m->options.ktext_end;
+	return is_valid_range(r) && r->start >= m->options.ktext_start &&
+	       r->end <= m->options.ktext_end;
 }
 
 static int add_caller_range(const struct device_request *c, const struct device_text_range *r)
@@ -181,7 +194,8 @@ static int add_caller_range(const struct device_request *c, const struct device_
 	return 0;
 }
 
-static uint64_t count_buckets(const struct alpha_device *m, const struct device_text_range *r, uint64_t stride)
+static uint64_t count_buckets(const struct alpha_device *m, const struct device_text_range *r,
+                              uint64_t stride)
 {
 	uint64_t bytes = r->end - r->start + (m->options.end_inclusive ? 4 : 0), per;
 
@@ -192,14 +206,16 @@ static uint64_t count_buckets(const struct alpha_device *m, const struct device_
 }
 
 /* Replaces the profile by a new one over @r. The old one stays when memory runs out. */
-static int replace_profile(const struct device_request *c, enum profile_mode mode, const struct device_text_range *r, uint64_t stride)
+static int replace_profile(const struct device_request *c, enum profile_mode mode,
+                           const struct device_text_range *r, uint64_t stride)
 {
 	struct device_profile *p = &c->session->profile;
 	uint64_t n = count_buckets(c->device, r, stride);
 	unsigned blocks = alpha_device_count_entries(c->device, c->session);
 	uint32_t *buckets = NULL;
 
-	if (!c->device->fails_next_alloc && n <= c->device->options.max_buffer / sizeof(uint32_t) / blocks)
+	if (!c->device->fails_next_alloc &&
+	    n <= c->device->options.max_buffer / sizeof(uint32_t) / blocks)
 		buckets = calloc(n ? (size_t)n * blocks : 1, sizeof *buckets);
 	c->device->fails_next_alloc = false;
 	if (!buckets)
@@ -233,7 +249,8 @@ static int set_range(const struct device_request *c, enum profile_mode mode, boo
 		return -c->device->options.stride_errno;
 	if (c->device->options.range_errno && !is_valid_range(&r))
 		return -c->device->options.range_errno;
-	if (mode == PROFILE_KERNEL && c->device->options.check_first_range && !is_in_kernel_text(c->device, &r))
+	if (mode == PROFILE_KERNEL && c->device->options.check_first_range &&
+	    !is_in_kernel_text(c->device, &r))
 		return -EFAULT;
 	return replace_profile(c, mode, &r, stride);
 }
@@ -246,7 +263,8 @@ static int start_charging_callers(const struct device_request *c)
 	return 0;
 }
 
-long alpha_device_read_samples(struct alpha_device *m, int handle, uint64_t to, size_t n, const struct alpha_device_memory *mem)
+long alpha_device_read_samples(struct alpha_device *m, int handle, uint64_t to, size_t n,
+                               const struct alpha_device_memory *mem)
 {
 	struct device_session *u = alpha_device_get_session(m, handle);
 	struct device_request c = { .device = m, .session = u, .memory = mem };
@@ -263,7 +281,8 @@ long alpha_device_read_samples(struct alpha_device *m, int handle, uint64_t to, 
 	for (unsigned i = 0; i < blocks && done < n; i++) {
 		unsigned which = m->options.blocks_backwards ? blocks - 1 - i : i;
 		size_t part = n - done < block ? n - done : block;
-		int err = store_memory(&c, to + done, u->profile.buckets + which * u->profile.n_buckets, part);
+		int err = store_memory(&c, to + done,
+		                       u->profile.buckets + which * u->profile.n_buckets, part);
 
 		if (err)
 			return err;
@@ -274,7 +293,9 @@ long alpha_device_read_samples(struct alpha_device *m, int handle, uint64_t to, 
 	return (long)done;
 }
 
-/* ---- settings ---------------------------------------------------------------------------------------------------- */
+/* ---- settings
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 static int set_items(const struct device_request *c, uint64_t word)
 {
@@ -304,7 +325,8 @@ static int set_mux4(const struct device_request *c, uint64_t word)
 {
 	if ((word & ICCSR_DISABLE_MASK) == ICCSR_DISABLE_MASK)
 		return -EINVAL;
-	c->session->mux_word = word & (ICCSR_PC0 | ICCSR_PC1 | ICCSR_MUX0_MASK | ICCSR_MUX1_MASK | ICCSR_DISABLE_MASK);
+	c->session->mux_word = word & (ICCSR_PC0 | ICCSR_PC1 | ICCSR_MUX0_MASK | ICCSR_MUX1_MASK |
+	                               ICCSR_DISABLE_MASK);
 	trace_pal_call(c, 2, c->session->mux_word & ~ICCSR_DISABLE_MASK);
 	return 0;
 }
@@ -312,7 +334,8 @@ static int set_mux4(const struct device_request *c, uint64_t word)
 /* The cache box selects move to where each chip's PALcode takes them. */
 static uint64_t build_ev5_pal_mux(const struct alpha_device *m, uint64_t mux)
 {
-	unsigned shift = m->options.family == ALPHA_DEVICE_PCA56 ? PFPCA56_MUX_CBOX_KSHIFT : PF5_MUX_CBOX_KSHIFT;
+	unsigned shift = m->options.family == ALPHA_DEVICE_PCA56 ? PFPCA56_MUX_CBOX_KSHIFT
+	                                                         : PF5_MUX_CBOX_KSHIFT;
 
 	return (mux & (UINT64_C(0xff) | PF5_MUX0_KMASK)) | (mux & PF5_MUX_CBOX_KMASK) >> shift;
 }
@@ -354,7 +377,9 @@ static int set_modes(const struct device_request *c, uint64_t word)
 	return 0;
 }
 
-/* ---- counters ---------------------------------------------------------------------------------------------------- */
+/* ---- counters
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 /* Fields of a counter word. */
 struct counter_word {
@@ -373,7 +398,8 @@ static struct counter_word split_counter_word(const struct alpha_device *m, uint
 			                      word & (PF6_CTR0_KMASK | PF6_CTR1_KMASK) };
 	return (struct counter_word){ (unsigned)(word & PF5_SEL_KMASK),
 		                      (unsigned)((word & PF5_CPU_KMASK) >> PF5_CPU_SHIFT),
-		                      { (word & PF5_CTR0_KMASK) >> PF5_CTR0_SHIFT, (word & PF5_CTR1_KMASK) >> PF5_CTR1_SHIFT,
+		                      { (word & PF5_CTR0_KMASK) >> PF5_CTR0_SHIFT,
+		                        (word & PF5_CTR1_KMASK) >> PF5_CTR1_SHIFT,
 		                        (word & PF5_CTR2_KMASK) >> PF5_CTR2_SHIFT },
 		                      word & PF5_WRITE_KMASK };
 }
@@ -386,17 +412,17 @@ static uint64_t get_named_cpus(const struct device_request *c, unsigned cpu)
 	return cpu < c->device->options.n_cpus ? c->session->cpus & (uint64_t)1 << cpu : 0;
 }
 
-static void load_counters(const struct device_request *c, const struct counter_word *w, uint64_t cpus, bool zero)
+static void load_counters(const struct device_request *c, const struct counter_word *w,
+                          uint64_t cpus, bool zero)
 {
 	for (unsigned i = 0; i < c->device->options.n_cpus; i++)
-		for (unsigned k = 0; k < alpha_device_count_counters(c->device) && (cpus >> i & 1); k++)
+		for (unsigned k = 0; k < alpha_device_count_counters(c->device) && (cpus >> i & 1);
+		     k++)
 			if (w->counter_mask >> k & 1)
 				c->device->cpus[i].chip_values[k] = zero ? 0 : w->counter_values[k];
 }
 
-enum start_mode { START_KEEP,
-	          START_ZERO,
-	          START_LOAD };
+enum start_mode { START_KEEP, START_ZERO, START_LOAD };
 
 static int start_counters(const struct device_request *c, uint64_t word, enum start_mode how)
 {
@@ -431,7 +457,9 @@ static int write_counters(const struct device_request *c, uint64_t word, bool ze
 	if (!cpus)
 		return -c->device->options.cpu_errno;
 	load_counters(c, &w, cpus, zero);
-	trace_pal_call(c, 6, (alpha_device_is_ev6(c->device) ? w.counter_mask : 0) | (zero ? 0 : w.value_bits));
+	trace_pal_call(c, 6,
+	               (alpha_device_is_ev6(c->device) ? w.counter_mask : 0) |
+	                       (zero ? 0 : w.value_bits));
 	return 0;
 }
 
@@ -447,24 +475,30 @@ static int read_counters(const struct device_request *c, uint64_t word)
 		i++;
 	if (alpha_device_is_ev6(c->device)) {
 		echo = word & (PF6_SEL_KMASK | PF6_CPU_KMASK);
-		out = PF6_CTRS(0, 0, c->device->cpus[i].chip_values[0], c->device->cpus[i].chip_values[1]);
+		out = PF6_CTRS(0, 0, c->device->cpus[i].chip_values[0],
+		               c->device->cpus[i].chip_values[1]);
 	} else {
 		echo = word & (PF5_SEL_KMASK | PF5_CPU_KMASK);
-		out = PF5_CTRS(0, 0, c->device->cpus[i].chip_values[0], c->device->cpus[i].chip_values[1], c->device->cpus[i].chip_values[2]);
+		out = PF5_CTRS(0, 0, c->device->cpus[i].chip_values[0],
+		               c->device->cpus[i].chip_values[1],
+		               c->device->cpus[i].chip_values[2]);
 	}
 	if (c->device->options.echo_word)
 		out |= echo;
 	return store_memory(c, c->arg, &out, sizeof out);
 }
 
-/* ---- dispatch ---------------------------------------------------------------------------------------------------- */
+/* ---- dispatch
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 static int switch_interrupts(const struct device_request *c, bool on)
 {
 	unsigned all = (1u << alpha_device_count_counters(c->device)) - 1;
 
 	c->session->has_interrupts_on = on;
-	if (c->device->options.family == ALPHA_DEVICE_EV4) { /* nothing else starts or stops these */
+	if (c->device->options.family ==
+	    ALPHA_DEVICE_EV4) { /* nothing else starts or stops these */
 		c->session->running_counters = on ? all : 0;
 		trace_pal_call(c, on, 0);
 	} else if (!on) {
@@ -480,37 +514,24 @@ static int do_common_request(const struct device_request *c)
 	int err;
 
 	switch (c->request) {
-	case PCNTRDISABLE:
-		return switch_interrupts(c, false);
-	case PCNTRENABLE:
-		return switch_interrupts(c, true);
-	case PCNTLOGALL:
-		return set_process_filter(c, false);
-	case PCNTLOGSELECT:
-		return set_process_filter(c, true);
-	case PCNTCLEARPCBPME:
-		c->caller->is_marked = false;
-		return 0;
-	case PCNTCLEARCNT:
-		return clear_counts(c);
-	case PCNTCALLER:
-		return start_charging_callers(c);
+	case PCNTRDISABLE: return switch_interrupts(c, false);
+	case PCNTRENABLE: return switch_interrupts(c, true);
+	case PCNTLOGALL: return set_process_filter(c, false);
+	case PCNTLOGSELECT: return set_process_filter(c, true);
+	case PCNTCLEARPCBPME: c->caller->is_marked = false; return 0;
+	case PCNTCLEARCNT: return clear_counts(c);
+	case PCNTCALLER: return start_charging_callers(c);
 	case PCNTGETRSIZE:
 		word = count_sample_bytes(c);
 		return store_memory(c, c->arg, &word, sizeof word);
-	case PCNTGETIPLHIS:
-		return store_levels(c);
+	case PCNTGETIPLHIS: return store_levels(c);
 	case PCNTSETITEMS:
 		err = fetch_memory(c, c->arg, &word, sizeof word);
 		return err ? err : set_items(c, word);
-	case PCNTSETUADDR:
-		return set_range(c, PROFILE_USER, false);
-	case PCNTSETKADDR:
-		return set_range(c, PROFILE_KERNEL, false);
-	case PCNTSETURANGE:
-		return set_range(c, PROFILE_USER, true);
-	default: /* PCNTSETKRANGE */
-		return set_range(c, PROFILE_KERNEL, true);
+	case PCNTSETUADDR: return set_range(c, PROFILE_USER, false);
+	case PCNTSETKADDR: return set_range(c, PROFILE_KERNEL, false);
+	case PCNTSETURANGE: return set_range(c, PROFILE_USER, true);
+	default: /* PCNTSETKRANGE */ return set_range(c, PROFILE_KERNEL, true);
 	}
 }
 
@@ -523,54 +544,47 @@ static int do_word_request(const struct device_request *c)
 	if (err)
 		return err;
 	switch (c->request) {
-	case PCNTSETMUX:
-		return set_mux4(c, word);
-	case PCNT5MUX:
-		return set_mux5(c, word);
-	case PCNT6MUX:
-		return set_mux6(c, word);
-	case PCNT5FREQ:
-		return set_freq(c, word);
-	case PCNT5CTXTS:
-		return set_modes(c, word);
+	case PCNTSETMUX: return set_mux4(c, word);
+	case PCNT5MUX: return set_mux5(c, word);
+	case PCNT6MUX: return set_mux6(c, word);
+	case PCNT5FREQ: return set_freq(c, word);
+	case PCNT5CTXTS: return set_modes(c, word);
 	case PCNT5ENABLE:
-	case PCNT6ENABLE:
-		return start_counters(c, word, START_KEEP);
+	case PCNT6ENABLE: return start_counters(c, word, START_KEEP);
 	case PCNT5RESTART:
-	case PCNT6RESTART:
-		return start_counters(c, word, START_ZERO);
-	case PCNT6ENABWRITE:
-		return start_counters(c, word, START_LOAD);
+	case PCNT6RESTART: return start_counters(c, word, START_ZERO);
+	case PCNT6ENABWRITE: return start_counters(c, word, START_LOAD);
 	case PCNT5DISABLE:
-	case PCNT6DISABLE:
-		return stop_counters(c, word);
+	case PCNT6DISABLE: return stop_counters(c, word);
 	case PCNT5CLEAR:
-	case PCNT6CLEAR:
-		return write_counters(c, word, true);
+	case PCNT6CLEAR: return write_counters(c, word, true);
 	case PCNT5SETCNTRS:
-	case PCNT6SETCNTRS:
-		return write_counters(c, word, false);
-	default: /* PCNT5GETCNTRS, PCNT6GETCNTRS */
-		return read_counters(c, word);
+	case PCNT6SETCNTRS: return write_counters(c, word, false);
+	default: /* PCNT5GETCNTRS, PCNT6GETCNTRS */ return read_counters(c, word);
 	}
 }
 
-enum request_family { REQUEST_UNKNOWN,
-	              REQUEST_ALL_FAMILIES,
-	              REQUEST_EV4,
-	              REQUEST_EV5,
-	              REQUEST_EV6 };
+enum request_family {
+	REQUEST_UNKNOWN,
+	REQUEST_ALL_FAMILIES,
+	REQUEST_EV4,
+	REQUEST_EV5,
+	REQUEST_EV6
+};
 
 /* Whose request this is. */
 static enum request_family find_request_family(const struct alpha_device *m, uint32_t request)
 {
-	static const uint32_t all[] = { PCNTRDISABLE, PCNTRENABLE, PCNTLOGALL, PCNTLOGSELECT, PCNTCLEARCNT, PCNTCLEARPCBPME,
-		                        PCNTCALLER, PCNTGETRSIZE, PCNTGETIPLHIS, PCNTSETITEMS, PCNTSETUADDR, PCNTSETKADDR,
+	static const uint32_t all[] = { PCNTRDISABLE,  PCNTRENABLE,     PCNTLOGALL,   PCNTLOGSELECT,
+		                        PCNTCLEARCNT,  PCNTCLEARPCBPME, PCNTCALLER,   PCNTGETRSIZE,
+		                        PCNTGETIPLHIS, PCNTSETITEMS,    PCNTSETUADDR, PCNTSETKADDR,
 		                        PCNTSETURANGE, PCNTSETKRANGE };
-	static const uint32_t ev5[] = { PCNT5CTXTS, PCNT5MUX, PCNT5FREQ, PCNT5DISABLE, PCNT5ENABLE, PCNT5CLEAR, PCNT5RESTART,
-		                        PCNT5SETCNTRS, PCNT5GETCNTRS, PCNT5GETCNT, PCNT5READCNTRS };
-	static const uint32_t ev6[] = { PCNT6MUX, PCNT6ENABWRITE, PCNT6DISABLE, PCNT6ENABLE, PCNT6CLEAR, PCNT6RESTART,
-		                        PCNT6SETCNTRS, PCNT6GETCNTRS, PCNT6GETCNT, PCNT6READCNTRS };
+	static const uint32_t ev5[] = { PCNT5CTXTS,    PCNT5MUX,    PCNT5FREQ,     PCNT5DISABLE,
+		                        PCNT5ENABLE,   PCNT5CLEAR,  PCNT5RESTART,  PCNT5SETCNTRS,
+		                        PCNT5GETCNTRS, PCNT5GETCNT, PCNT5READCNTRS };
+	static const uint32_t ev6[] = { PCNT6MUX,    PCNT6ENABWRITE, PCNT6DISABLE,  PCNT6ENABLE,
+		                        PCNT6CLEAR,  PCNT6RESTART,   PCNT6SETCNTRS, PCNT6GETCNTRS,
+		                        PCNT6GETCNT, PCNT6READCNTRS };
 
 	for (unsigned i = 0; i < sizeof all / sizeof all[0]; i++)
 		if (request == all[i])
@@ -581,20 +595,28 @@ static enum request_family find_request_family(const struct alpha_device *m, uin
 	for (unsigned i = 0; i < sizeof ev6 / sizeof ev6[0]; i++)
 		if (request == ev6[i])
 			return REQUEST_EV6;
-	if (request == PCNTSETMUX || request == PCNTGETCNT || (request == PCNTGETCNT_OLD && m->options.old_getcnt))
+	if (request == PCNTSETMUX || request == PCNTGETCNT ||
+	    (request == PCNTGETCNT_OLD && m->options.old_getcnt))
 		return REQUEST_EV4;
 	return REQUEST_UNKNOWN;
 }
 
 static enum request_family get_device_family(const struct alpha_device *m)
 {
-	return alpha_device_is_ev6(m) ? REQUEST_EV6 : alpha_device_is_ev5(m) ? REQUEST_EV5
-	                                                                     : REQUEST_EV4;
+	return alpha_device_is_ev6(m)   ? REQUEST_EV6
+	       : alpha_device_is_ev5(m) ? REQUEST_EV5
+	                                : REQUEST_EV4;
 }
 
-int alpha_device_do_ioctl(struct alpha_device *m, int handle, int pid, uint32_t request, uint64_t arg, const struct alpha_device_memory *mem)
+int alpha_device_do_ioctl(struct alpha_device *m, int handle, int pid, uint32_t request,
+                          uint64_t arg, const struct alpha_device_memory *mem)
 {
-	struct device_request c = { m, alpha_device_get_session(m, handle), alpha_device_find_process(m, pid), request, arg, mem };
+	struct device_request c = { m,
+		                    alpha_device_get_session(m, handle),
+		                    alpha_device_find_process(m, pid),
+		                    request,
+		                    arg,
+		                    mem };
 	enum request_family owner = find_request_family(m, request);
 
 	m->is_error_unconfirmed = false;
@@ -610,34 +632,27 @@ int alpha_device_do_ioctl(struct alpha_device *m, int handle, int pid, uint32_t 
 	case PCNTGETCNT:
 	case PCNTGETCNT_OLD:
 	case PCNT5GETCNT:
-	case PCNT6GETCNT:
-		return store_counts(&c, false);
+	case PCNT6GETCNT: return store_counts(&c, false);
 	case PCNT5READCNTRS:
-	case PCNT6READCNTRS:
-		return store_counts(&c, true);
-	default:
-		return do_word_request(&c);
+	case PCNT6READCNTRS: return store_counts(&c, true);
+	default: return do_word_request(&c);
 	}
 }
 
 size_t alpha_device_get_result_size(const struct alpha_device *m, int handle, uint32_t request)
 {
-	const struct device_session *u = handle >= 0 && handle < ALPHA_DEVICE_MAX_CPUS ? &m->sessions[handle] : NULL;
+	const struct device_session *u =
+		handle >= 0 && handle < ALPHA_DEVICE_MAX_CPUS ? &m->sessions[handle] : NULL;
 	size_t n = u && u->is_open ? alpha_device_count_entries(m, u) : 0;
 
 	switch (request) {
 	case PCNTGETCNT:
-	case PCNTGETCNT_OLD:
-		return n * sizeof(struct pfcntrs);
+	case PCNTGETCNT_OLD: return n * sizeof(struct pfcntrs);
 	case PCNT5GETCNT:
-	case PCNT5READCNTRS:
-		return n * sizeof(struct pfcntrs_ev5);
+	case PCNT5READCNTRS: return n * sizeof(struct pfcntrs_ev5);
 	case PCNT6GETCNT:
-	case PCNT6READCNTRS:
-		return n * sizeof(struct pfcntrs_ev6);
-	case PCNTGETIPLHIS:
-		return n * sizeof(struct pfipls);
-	default:
-		return 0;
+	case PCNT6READCNTRS: return n * sizeof(struct pfcntrs_ev6);
+	case PCNTGETIPLHIS: return n * sizeof(struct pfipls);
+	default: return 0;
 	}
 }

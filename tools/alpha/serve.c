@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm alpha device: serves /dev/pfcntr from the device model to an unmodified program.
  *
- * The program runs under a seccomp filter that hands opens, requests of the device's type and reads of high descriptors to
- * this process before the kernel sees them (user notification). Other calls continue unchanged.
- * An open of the device puts one end of a socket pair into the program, so that the descriptor can be duplicated, inherited
- * and passed on, and its last close is noticed at the other end. No privilege is needed, and static programs work too.
+ * The program runs under a seccomp filter that hands opens, requests of the device's type and reads
+ * of high descriptors to this process before the kernel sees them (user notification). Other calls
+ * continue unchanged. An open of the device puts one end of a socket pair into the program, so that
+ * the descriptor can be duplicated, inherited and passed on, and its last close is noticed at the
+ * other end. No privilege is needed, and static programs work too.
  *
- * This is not a security boundary: between our looking and the kernel's going on, the program could change its mind. */
+ * This is not a security boundary: between our looking and the kernel's going on, the program could
+ * change its mind. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -56,10 +58,7 @@
 #define NATIVE_ARCH 0 /* matches nothing: the program runs, the device is missing */
 #endif
 
-enum { CANNOT_RUN = 126,
-       NOT_FOUND = 127,
-       BY_SIGNAL = 128,
-       HIGH = 512 };
+enum { CANNOT_RUN = 126, NOT_FOUND = 127, BY_SIGNAL = 128, HIGH = 512 };
 
 /* One open of the device. */
 struct open_device {
@@ -71,7 +70,8 @@ struct open_device {
 struct device_server {
 	struct alpha_device *m;
 	int listener;
-	int high;      /* descriptors from here on are the device's; reads of lower ones are never seen */
+	int high; /* descriptors from here on are the device's; reads of lower ones are never seen
+	           */
 	uint64_t then; /* nanoseconds up to which the model has run */
 	struct open_device opened[ALPHA_DEVICE_MAX_CPUS];
 	struct seccomp_notif *notif;
@@ -79,7 +79,9 @@ struct device_server {
 	size_t notif_size, resp_size;
 };
 
-/* ---- the filter -------------------------------------------------------------------------------------------------- */
+/* ---- the filter
+ * --------------------------------------------------------------------------------------------------
+ */
 
 /* Where the low half of argument @n lies. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -119,11 +121,13 @@ static int install_filter(int high)
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return -errno;
-	fd = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &prog);
+	fd = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER,
+	                  &prog);
 	return fd < 0 ? -errno : fd;
 }
 
-/* ---- the program's side ------------------------------------------------------------------------------------------ */
+/* ---- the program's side
+ * ------------------------------------------------------------------------------------------ */
 
 union control {
 	char buf[CMSG_SPACE(sizeof(int))];
@@ -157,7 +161,10 @@ static int receive_listener(int from, int *fd)
 	union control control;
 	int err = -EIO;
 	struct iovec iov = { &err, sizeof err };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.buf, .msg_controllen = sizeof control.buf };
+	struct msghdr msg = { .msg_iov = &iov,
+		              .msg_iovlen = 1,
+		              .msg_control = control.buf,
+		              .msg_controllen = sizeof control.buf };
 	struct cmsghdr *c;
 	ssize_t got;
 
@@ -185,12 +192,14 @@ static _Noreturn void run_program(int to, int high, char *const argv[], const si
 	_exit(errno == ENOENT ? NOT_FOUND : CANNOT_RUN);
 }
 
-/* ---- the program's memory ---------------------------------------------------------------------------------------- */
+/* ---- the program's memory
+ * ---------------------------------------------------------------------------------------- */
 
 static int copy_caller_memory(pid_t pid, uint64_t there, void *here, size_t n, bool out)
 {
 	struct iovec local = { here, n }, remote = { (void *)(uintptr_t)there, n };
-	ssize_t done = out ? process_vm_writev(pid, &local, 1, &remote, 1, 0) : process_vm_readv(pid, &local, 1, &remote, 1, 0);
+	ssize_t done = out ? process_vm_writev(pid, &local, 1, &remote, 1, 0)
+	                   : process_vm_readv(pid, &local, 1, &remote, 1, 0);
 
 	return done == (ssize_t)n ? 0 : -EFAULT;
 }
@@ -215,11 +224,15 @@ static bool is_device_path(pid_t pid, uint64_t at)
 {
 	char path[sizeof PFCNTR_DEVICE];
 
-	/* Shorter paths at the end of what is mapped cannot be read in whole, and are not the device's. */
-	return copy_caller_memory(pid, at, path, sizeof path, false) == 0 && memcmp(path, PFCNTR_DEVICE, sizeof path) == 0;
+	/* Shorter paths at the end of what is mapped cannot be read in whole, and are not the
+	 * device's. */
+	return copy_caller_memory(pid, at, path, sizeof path, false) == 0 &&
+	       memcmp(path, PFCNTR_DEVICE, sizeof path) == 0;
 }
 
-/* ---- who is asking ----------------------------------------------------------------------------------------------- */
+/* ---- who is asking
+ * -----------------------------------------------------------------------------------------------
+ */
 
 struct caller {
 	int pid, parent;
@@ -258,14 +271,16 @@ static int read_bound_cpu(const struct device_server *s, pid_t task)
 	return ALPHA_DEVICE_UNBOUND;
 }
 
-/* Makes the model know the process of @task. A new one is a copy of the nearest ancestor that is known: marks are inherited. */
+/* Makes the model know the process of @task. A new one is a copy of the nearest ancestor that is
+ * known: marks are inherited. */
 static int identify_caller(struct device_server *s, pid_t task, int *cpu)
 {
 	struct caller who, up;
 
 	if (!find_opened(task, &who))
 		return -ESRCH;
-	for (up = who; alpha_device_is_process_marked(s->m, who.pid) < 0 && up.parent > 1 && find_opened(up.parent, &up);)
+	for (up = who; alpha_device_is_process_marked(s->m, who.pid) < 0 && up.parent > 1 &&
+	               find_opened(up.parent, &up);)
 		if (alpha_device_is_process_marked(s->m, up.pid) >= 0)
 			(void)alpha_device_fork_process(s->m, up.pid, who.pid);
 	*cpu = read_bound_cpu(s, task);
@@ -287,11 +302,14 @@ static void advance_time(struct device_server *s, int pid, int cpu)
 {
 	uint64_t t = read_clock_ns();
 
-	alpha_device_run(s->m, t - s->then, pid, cpu < 0 ? 0 : (unsigned)cpu, s->notif->data.instruction_pointer);
+	alpha_device_run(s->m, t - s->then, pid, cpu < 0 ? 0 : (unsigned)cpu,
+	                 s->notif->data.instruction_pointer);
 	s->then = t;
 }
 
-/* ---- descriptors ------------------------------------------------------------------------------------------------- */
+/* ---- descriptors
+ * -------------------------------------------------------------------------------------------------
+ */
 
 /* The handle behind descriptor @fd of @task, or -1. */
 static int find_handle(const struct device_server *s, pid_t task, unsigned fd)
@@ -339,7 +357,8 @@ static int free_number(const struct device_server *s, pid_t task)
 /* Puts a new descriptor for @handle into the program; its number there, or -errno. */
 static int add_descriptor(struct device_server *s, int handle, bool cloexec)
 {
-	struct seccomp_notif_addfd add = { .id = s->notif->id, .newfd_flags = cloexec ? O_CLOEXEC : 0 };
+	struct seccomp_notif_addfd add = { .id = s->notif->id,
+		                           .newfd_flags = cloexec ? O_CLOEXEC : 0 };
 	int pair[2], number = free_number(s, (pid_t)s->notif->pid);
 	struct stat st;
 
@@ -361,7 +380,9 @@ static int add_descriptor(struct device_server *s, int handle, bool cloexec)
 	return number;
 }
 
-/* ---- answers ----------------------------------------------------------------------------------------------------- */
+/* ---- answers
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 static bool is_caller_waiting(const struct device_server *s)
 {
@@ -389,7 +410,10 @@ static uint64_t open_flags(const struct device_server *s, uint64_t *path)
 	if (d->nr == __NR_openat)
 		return d->args[2];
 	if (d->nr == __NR_openat2)
-		return copy_caller_memory((pid_t)s->notif->pid, d->args[2], &flags, sizeof flags, false) ? 0 : flags;
+		return copy_caller_memory((pid_t)s->notif->pid, d->args[2], &flags, sizeof flags,
+		                          false)
+		               ? 0
+		               : flags;
 	*path = d->args[0];
 	return d->args[1];
 }
@@ -436,9 +460,11 @@ static void serve_call(struct device_server *s, bool is_read)
 	}
 	advance_time(s, pid, cpu);
 	if (is_read)
-		send_response(s, alpha_device_read_samples(s->m, handle, d->args[1], (size_t)d->args[2], &mem));
+		send_response(s, alpha_device_read_samples(s->m, handle, d->args[1],
+		                                           (size_t)d->args[2], &mem));
 	else
-		send_response(s, alpha_device_do_ioctl(s->m, handle, pid, (uint32_t)d->args[1], d->args[2], &mem));
+		send_response(s, alpha_device_do_ioctl(s->m, handle, pid, (uint32_t)d->args[1],
+		                                       d->args[2], &mem));
 }
 
 /* One notification. False when there will be no more. */
@@ -447,7 +473,8 @@ static bool serve_request(struct device_server *s)
 	memset(s->notif, 0, s->notif_size);
 	memset(s->resp, 0, s->resp_size);
 	if (ioctl(s->listener, SECCOMP_IOCTL_NOTIF_RECV, s->notif))
-		return errno == EINTR || errno == ENOENT; /* ENOENT: the task was killed meanwhile */
+		return errno == EINTR ||
+		       errno == ENOENT; /* ENOENT: the task was killed meanwhile */
 	s->resp->id = s->notif->id;
 	if (s->notif->data.nr == __NR_ioctl)
 		serve_call(s, false);
@@ -463,7 +490,8 @@ static bool serve_request(struct device_server *s)
 static void serve_until_exit(struct device_server *s)
 {
 	for (;;) {
-		struct pollfd p[1 + ALPHA_DEVICE_MAX_CPUS] = { { .fd = s->listener, .events = POLLIN } };
+		struct pollfd p[1 + ALPHA_DEVICE_MAX_CPUS] = { { .fd = s->listener,
+			                                         .events = POLLIN } };
 		nfds_t n = 1;
 
 		for (int i = 0; i < ALPHA_DEVICE_MAX_CPUS; i++)
@@ -481,7 +509,9 @@ static void serve_until_exit(struct device_server *s)
 	}
 }
 
-/* ---- start and end ----------------------------------------------------------------------------------------------- */
+/* ---- start and end
+ * -----------------------------------------------------------------------------------------------
+ */
 
 static int make_server(struct device_server *s, const struct alpha_device_options *options)
 {
@@ -491,12 +521,16 @@ static int make_server(struct device_server *s, const struct alpha_device_option
 	s->listener = -1;
 	s->high = HIGH;
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < HIGH + ALPHA_DEVICE_MAX_CPUS)
-		s->high = limit.rlim_cur > 2 * ALPHA_DEVICE_MAX_CPUS ? (int)limit.rlim_cur - ALPHA_DEVICE_MAX_CPUS : ALPHA_DEVICE_MAX_CPUS;
+		s->high = limit.rlim_cur > 2 * ALPHA_DEVICE_MAX_CPUS
+		                  ? (int)limit.rlim_cur - ALPHA_DEVICE_MAX_CPUS
+		                  : ALPHA_DEVICE_MAX_CPUS;
 	if (syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes))
 		return -errno;
 	/* The kernel's structs may be larger than ours. */
-	s->notif_size = sizes.seccomp_notif > sizeof *s->notif ? sizes.seccomp_notif : sizeof *s->notif;
-	s->resp_size = sizes.seccomp_notif_resp > sizeof *s->resp ? sizes.seccomp_notif_resp : sizeof *s->resp;
+	s->notif_size =
+		sizes.seccomp_notif > sizeof *s->notif ? sizes.seccomp_notif : sizeof *s->notif;
+	s->resp_size = sizes.seccomp_notif_resp > sizeof *s->resp ? sizes.seccomp_notif_resp
+	                                                          : sizeof *s->resp;
 	s->notif = malloc(s->notif_size);
 	s->resp = malloc(s->resp_size);
 	s->m = alpha_device_new(options);
@@ -517,9 +551,10 @@ static void free_server(struct device_server *s)
 
 static int report_errno(int err)
 {
-	const char *hint = err == -EBUSY                      ? " (another supervisor serves this program already)"
-	                   : err == -EINVAL || err == -ENOSYS ? " (seccomp user notification is needed: Linux 5.9)"
-	                                                      : "";
+	const char *hint = err == -EBUSY ? " (another supervisor serves this program already)"
+	                   : err == -EINVAL || err == -ENOSYS
+	                           ? " (seccomp user notification is needed: Linux 5.9)"
+	                           : "";
 
 	fprintf(stderr, "pfm alpha device: cannot serve the device: %s%s\n", strerror(-err), hint);
 	return CANNOT_RUN;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm alpha session --json: replays device sessions on the model of the Alpha counter device. One request a line; the answer
- * is the same object with what the device says filled in. docs: pfm_device(3). */
+/* pfm alpha session --json: replays device sessions on the model of the Alpha counter device. One
+ * request a line; the answer is the same object with what the device says filled in. docs:
+ * pfm_device(3). */
 #define _POSIX_C_SOURCE 200809L
 #include <ctype.h>
 #include <errno.h>
@@ -13,7 +14,8 @@
 #include "alpha/model.h"
 #include "alpha/session.h"
 
-/* Where a step's argument lies in the invented memory of its process: the words, then a pointer, then the array. */
+/* Where a step's argument lies in the invented memory of its process: the words, then a pointer,
+ * then the array. */
 #define AT_WORDS      UINT64_C(0x1000)
 #define AT_POINTER    UINT64_C(0x2000)
 #define AT_ARRAY      UINT64_C(0x10000)
@@ -39,27 +41,18 @@ struct session_replay_state {
 	const char *wrong; /* what is malformed */
 };
 
-/* ---- words -------------------------------------------------------------------------------------------------------- */
+/* ---- words
+ * --------------------------------------------------------------------------------------------------------
+ */
 
 static const struct {
 	int number;
 	const char *name;
 } ERRNOS[] = {
-	{ EPERM, "EPERM" },
-	{ ESRCH, "ESRCH" },
-	{ EBADF, "EBADF" },
-	{ ENOMEM, "ENOMEM" },
-	{ EFAULT, "EFAULT" },
-	{ EBUSY, "EBUSY" },
-	{ EEXIST, "EEXIST" },
-	{ ENODEV, "ENODEV" },
-	{ EINVAL, "EINVAL" },
-	{ ENOTTY, "ENOTTY" },
-	{ ENOSPC, "ENOSPC" },
-	{ ENOENT, "ENOENT" },
-	{ EACCES, "EACCES" },
-	{ EIO, "EIO" },
-	{ ENXIO, "ENXIO" },
+	{ EPERM, "EPERM" },   { ESRCH, "ESRCH" },   { EBADF, "EBADF" },   { ENOMEM, "ENOMEM" },
+	{ EFAULT, "EFAULT" }, { EBUSY, "EBUSY" },   { EEXIST, "EEXIST" }, { ENODEV, "ENODEV" },
+	{ EINVAL, "EINVAL" }, { ENOTTY, "ENOTTY" }, { ENOSPC, "ENOSPC" }, { ENOENT, "ENOENT" },
+	{ EACCES, "EACCES" }, { EIO, "EIO" },       { ENXIO, "ENXIO" },
 };
 
 static const char *errno_name(int err)
@@ -99,7 +92,8 @@ static uint64_t read_number(struct session_replay_state *r, const json_t *v, uin
 	return n;
 }
 
-static uint64_t read_key_number(struct session_replay_state *r, const json_t *o, const char *key, uint64_t otherwise)
+static uint64_t read_key_number(struct session_replay_state *r, const json_t *o, const char *key,
+                                uint64_t otherwise)
 {
 	return read_number(r, json_object_get(o, key), otherwise);
 }
@@ -112,13 +106,16 @@ static unsigned read_key_small(struct session_replay_state *r, const json_t *o, 
 	return n > UINT32_MAX ? UINT32_MAX : (unsigned)n;
 }
 
-/* ---- the invented memory ------------------------------------------------------------------------------------------- */
+/* ---- the invented memory
+ * ------------------------------------------------------------------------------------------- */
 
 static unsigned char *find_program_memory(struct program_memory *mem, uint64_t at, size_t n)
 {
-	if (at >= AT_ARRAY && at - AT_ARRAY <= mem->capacity && n <= mem->capacity - (at - AT_ARRAY))
+	if (at >= AT_ARRAY && at - AT_ARRAY <= mem->capacity &&
+	    n <= mem->capacity - (at - AT_ARRAY))
 		return mem->array + (at - AT_ARRAY);
-	if (at >= AT_WORDS && at - AT_WORDS <= sizeof mem->words && n <= sizeof mem->words - (at - AT_WORDS))
+	if (at >= AT_WORDS && at - AT_WORDS <= sizeof mem->words &&
+	    n <= sizeof mem->words - (at - AT_WORDS))
 		return (unsigned char *)mem->words + (at - AT_WORDS);
 	if (at == AT_POINTER && n <= sizeof mem->pointer)
 		return (unsigned char *)&mem->pointer;
@@ -145,7 +142,9 @@ static int write_program_memory(void *arg, uint64_t to, const void *from, size_t
 	return 0;
 }
 
-/* ---- steps --------------------------------------------------------------------------------------------------------- */
+/* ---- steps
+ * ---------------------------------------------------------------------------------------------------------
+ */
 
 /* Processes are letters; A when nobody says. Its pid is its place in the alphabet, from 1. */
 static int read_pid(struct session_replay_state *r, const json_t *step, const char *key)
@@ -162,13 +161,16 @@ static int read_pid(struct session_replay_state *r, const json_t *step, const ch
 	return name[0] - 'A' + 1;
 }
 
-/* Errors whose number is not known are answered with FAIL and, beside it, the number the model gives. */
+/* Errors whose number is not known are answered with FAIL and, beside it, the number the model
+ * gives. */
 static void record_result(struct session_replay_state *r, json_t *step, long err)
 {
 	bool unknown = err < 0 && alpha_device_is_error_unconfirmed(r->m);
 
-	json_object_set_new(step, "ret", json_string(err >= 0 ? "OK" : unknown ? "FAIL"
-	                                                                       : errno_name((int)-err)));
+	json_object_set_new(step, "ret",
+	                    json_string(err >= 0  ? "OK"
+	                                : unknown ? "FAIL"
+	                                          : errno_name((int)-err)));
 	if (unknown)
 		json_object_set_new(step, "errno", json_string(errno_name((int)-err)));
 }
@@ -180,7 +182,8 @@ static int register_process(struct session_replay_state *r, const json_t *step, 
 
 	if (alpha_device_is_process_marked(r->m, pid) < 0 || bound || json_object_get(step, "uid"))
 		return alpha_device_set_process(r->m, pid, read_key_small(r, step, "uid"),
-		                                cpu < INT32_MIN || cpu > INT32_MAX ? INT32_MAX : (int)cpu);
+		                                cpu < INT32_MIN || cpu > INT32_MAX ? INT32_MAX
+		                                                                   : (int)cpu);
 	return 0;
 }
 
@@ -205,8 +208,8 @@ static void step_close(struct session_replay_state *r, json_t *step)
 
 static bool has_prefix(uint32_t request)
 {
-	return request == PCNTRENABLE || request == PCNT5ENABLE || request == PCNT5RESTART || request == PCNT6ENABLE ||
-	       request == PCNT6RESTART || request == PCNT6ENABWRITE;
+	return request == PCNTRENABLE || request == PCNT5ENABLE || request == PCNT5RESTART ||
+	       request == PCNT6ENABLE || request == PCNT6RESTART || request == PCNT6ENABWRITE;
 }
 
 /* The registers of the first processor the session holds. */
@@ -260,9 +263,11 @@ static void show_array(struct session_replay_state *r, json_t *step, size_t size
 
 static void step_ioctl(struct session_replay_state *r, json_t *step)
 {
-	const struct alpha_device_memory mem = { read_program_memory, write_program_memory, &r->memory };
+	const struct alpha_device_memory mem = { read_program_memory, write_program_memory,
+		                                 &r->memory };
 	uint32_t request = (uint32_t)read_key_number(r, step, "req", 0);
-	int pid = read_pid(r, step, "proc"), handle = r->handle[pid - 1], err = register_process(r, step, pid);
+	int pid = read_pid(r, step, "proc"), handle = r->handle[pid - 1],
+	    err = register_process(r, step, pid);
 	size_t size = alpha_device_get_result_size(r->m, handle, request);
 
 	load_words(r, step);
@@ -273,14 +278,16 @@ static void step_ioctl(struct session_replay_state *r, json_t *step)
 	if (read_key_number(r, step, "alloc_fails", 0))
 		alpha_device_fail_next_alloc(r->m);
 	if (err == 0)
-		err = alpha_device_do_ioctl(r->m, handle, pid, request, size ? AT_POINTER : AT_WORDS, &mem);
+		err = alpha_device_do_ioctl(r->m, handle, pid, request,
+		                            size ? AT_POINTER : AT_WORDS, &mem);
 	record_result(r, step, err);
 	if (size && (err == 0 || err == -EFAULT))
 		json_object_set_new(step, "out_bytes", json_integer((json_int_t)size));
 	if (size && err == 0 && r->show_out)
 		show_array(r, step, size);
 	if (request == PCNTGETRSIZE && err == 0)
-		json_object_set_new(step, "out_value", json_integer((json_int_t)r->memory.words[0]));
+		json_object_set_new(step, "out_value",
+		                    json_integer((json_int_t)r->memory.words[0]));
 	if ((request == PCNT5GETCNTRS || request == PCNT6GETCNTRS) && err == 0)
 		json_object_set_new(step, "out_word", read_hex(r->memory.words[0], 16));
 	if (has_prefix(request) && err == 0)
@@ -290,7 +297,8 @@ static void step_ioctl(struct session_replay_state *r, json_t *step)
 
 static void step_read(struct session_replay_state *r, json_t *step)
 {
-	const struct alpha_device_memory mem = { read_program_memory, write_program_memory, &r->memory };
+	const struct alpha_device_memory mem = { read_program_memory, write_program_memory,
+		                                 &r->memory };
 	json_t *out = json_array();
 	uint32_t bucket;
 	long got;
@@ -310,11 +318,13 @@ static void step_read(struct session_replay_state *r, json_t *step)
 
 static void step_fork(struct session_replay_state *r, json_t *step)
 {
-	int parent = read_pid(r, step, "proc"), child = json_object_get(step, "child") ? read_pid(r, step, "child") : MAX_PROCESSES;
+	int parent = read_pid(r, step, "proc"),
+	    child = json_object_get(step, "child") ? read_pid(r, step, "child") : MAX_PROCESSES;
 	int err = alpha_device_fork_process(r->m, parent, child);
 
 	if (err == 0)
-		json_object_set_new(step, "child_pme", json_integer(alpha_device_is_process_marked(r->m, child)));
+		json_object_set_new(step, "child_pme",
+		                    json_integer(alpha_device_is_process_marked(r->m, child)));
 	else
 		record_result(r, step, err);
 	r->touches_mark = true;
@@ -346,7 +356,8 @@ static void step_work(struct session_replay_state *r, json_t *step)
 			r->wrong = "too many events in one step";
 	}
 	if (!r->wrong)
-		record_result(r, step, alpha_device_do_work(r->m, read_key_small(r, step, "cpu"), &w));
+		record_result(r, step,
+		              alpha_device_do_work(r->m, read_key_small(r, step, "cpu"), &w));
 }
 
 static void step_other(struct session_replay_state *r, json_t *step, const char *op)
@@ -369,12 +380,8 @@ static const struct {
 	const char *op;
 	void (*run)(struct session_replay_state *r, json_t *step);
 } STEPS[] = {
-	{ "open", step_open },
-	{ "ioctl", step_ioctl },
-	{ "close", step_close },
-	{ "read", step_read },
-	{ "fork", step_fork },
-	{ "exit", step_exit },
+	{ "open", step_open },    { "ioctl", step_ioctl }, { "close", step_close },
+	{ "read", step_read },    { "fork", step_fork },   { "exit", step_exit },
 	{ "advance", step_work },
 };
 
@@ -394,9 +401,12 @@ static void run_step(struct session_replay_state *r, json_t *step)
 	step_other(r, step, op);
 }
 
-/* ---- requests ------------------------------------------------------------------------------------------------------ */
+/* ---- requests
+ * ------------------------------------------------------------------------------------------------------
+ */
 
-/* Open and the scope of logging are left out: what the driver hands the PALcode there is not known. */
+/* Open and the scope of logging are left out: what the driver hands the PALcode there is not known.
+ */
 static void record_pal_call(void *arg, unsigned function, uint64_t a1)
 {
 	struct session_replay_state *r = arg;
@@ -408,7 +418,8 @@ static void record_pal_call(void *arg, unsigned function, uint64_t a1)
 }
 
 /* The number of processors stands in the request, or in one of its steps. */
-static unsigned find_n_cpus(struct session_replay_state *r, const json_t *request, const json_t *steps)
+static unsigned find_n_cpus(struct session_replay_state *r, const json_t *request,
+                            const json_t *steps)
 {
 	uint64_t n = read_key_number(r, request, "ncpu", 0);
 
@@ -422,7 +433,8 @@ static unsigned find_n_cpus(struct session_replay_state *r, const json_t *reques
 static bool has_op(const json_t *steps, const char *op)
 {
 	for (size_t i = 0; i < json_array_size(steps); i++) {
-		const char *name = json_string_value(json_object_get(json_array_get(steps, i), "op"));
+		const char *name =
+			json_string_value(json_object_get(json_array_get(steps, i), "op"));
 
 		if (name && strcmp(name, op) == 0)
 			return true;
@@ -430,11 +442,13 @@ static bool has_op(const json_t *steps, const char *op)
 	return false;
 }
 
-static struct alpha_device *make_model(struct session_replay_state *r, const json_t *request, const json_t *steps)
+static struct alpha_device *make_model(struct session_replay_state *r, const json_t *request,
+                                       const json_t *steps)
 {
 	const char *pmu = json_string_value(json_object_get(request, "pmu"));
 	struct alpha_device_options options;
-	int family = pmu && strcmp(pmu, "any") != 0 ? alpha_device_find_family(pmu) : ALPHA_DEVICE_EV5;
+	int family =
+		pmu && strcmp(pmu, "any") != 0 ? alpha_device_find_family(pmu) : ALPHA_DEVICE_EV5;
 
 	if (family < 0) {
 		r->wrong = "pmu is one of ev4, ev5, pca56, ev6, ev67, any";
@@ -458,13 +472,16 @@ static void add_outcome(struct session_replay_state *r, const json_t *steps, boo
 	}
 	json_object_set_new(r->answer, "expect", json_string(ret ? json_string_value(ret) : "OK"));
 	if (r->touches_mark)
-		json_object_set_new(r->answer, "pme_after", json_integer(alpha_device_is_process_marked(r->m, 1) > 0));
+		json_object_set_new(r->answer, "pme_after",
+		                    json_integer(alpha_device_is_process_marked(r->m, 1) > 0));
 }
 
 static void replay_steps(struct session_replay_state *r)
 {
 	const char *kind = json_string_value(json_object_get(r->answer, "kind"));
-	bool session = kind ? strcmp(kind, "session") == 0 : json_object_get(r->answer, "seq") || !json_object_get(r->answer, "steps");
+	bool session =
+		kind ? strcmp(kind, "session") == 0
+		     : json_object_get(r->answer, "seq") || !json_object_get(r->answer, "steps");
 	json_t *steps;
 
 	if (session && !json_object_get(r->answer, "seq"))
@@ -487,7 +504,9 @@ static void replay_steps(struct session_replay_state *r)
 /* Answers @r->answer in place; false if it could not be understood. */
 static bool answer_session(json_t *request)
 {
-	struct session_replay_state r = { .answer = request, .pal = json_array(), .regs = json_object() };
+	struct session_replay_state r = { .answer = request,
+		                          .pal = json_array(),
+		                          .regs = json_object() };
 
 	for (int i = 0; i < MAX_PROCESSES; i++)
 		r.handle[i] = -1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm alpha session --json: the steps of a session of which only events, rates and scope are given. They are those that the library
- * itself would take. */
+/* pfm alpha session --json: the steps of a session of which only events, rates and scope are given.
+ * They are those that the library itself would take. */
 #define _POSIX_C_SOURCE 200809L
 #include <ctype.h>
 #include <errno.h>
@@ -41,14 +41,16 @@ static json_t *read_hex(uint64_t value, int digits)
 
 static void fill_settings(uint64_t *out, const json_t *list, const char **wrong)
 {
-	if (list && !json_is_null(list) && (!json_is_array(list) || json_array_size(list) > PFM_ALPHA_MAX_COUNTERS))
+	if (list && !json_is_null(list) &&
+	    (!json_is_array(list) || json_array_size(list) > PFM_ALPHA_MAX_COUNTERS))
 		*wrong = "freq and period are lists with a number for each counter";
 	for (size_t i = 0; i < PFM_ALPHA_MAX_COUNTERS && i < json_array_size(list); i++)
 		out[i] = read_number(json_array_get(list, i), wrong);
 }
 
 /* Which of @words the value of @key is; the first if missing. */
-static unsigned find_word(const json_t *o, const char *key, const char *const *words, const char **wrong, const char *otherwise)
+static unsigned find_word(const json_t *o, const char *key, const char *const *words,
+                          const char **wrong, const char *otherwise)
 {
 	const json_t *v = json_object_get(o, key);
 	const char *s = json_string_value(v);
@@ -64,17 +66,23 @@ static unsigned find_word(const json_t *o, const char *key, const char *const *w
 /* Names the malformed member, or NULL. */
 static const char *read_settings(const json_t *request, pfmlib_alpha_input_param_t *in)
 {
-	static const char *const scopes[] = { "system", "process", NULL }, *const modes[] = { "all", "each", "one", NULL };
-	static const unsigned opens[] = { PFM_ALPHA_OPEN_ALL, PFM_ALPHA_OPEN_EACH, PFM_ALPHA_OPEN_ONE };
+	static const char *const scopes[] = { "system", "process", NULL }, *const modes[] = {
+		"all", "each", "one", NULL
+	};
+	static const unsigned opens[] = { PFM_ALPHA_OPEN_ALL, PFM_ALPHA_OPEN_EACH,
+		                          PFM_ALPHA_OPEN_ONE };
 	const char *wrong = NULL;
 	uint64_t items;
 
 	memset(in, 0, sizeof *in);
 	fill_settings(in->pfp_alpha_rates, json_object_get(request, "freq"), &wrong);
 	fill_settings(in->pfp_alpha_periods, json_object_get(request, "period"), &wrong);
-	in->pfp_alpha_scope = find_word(request, "scope", scopes, &wrong, "scope is system or process") ? PFM_ALPHA_SCOPE_PROCESS
-	                                                                                                : PFM_ALPHA_SCOPE_SYSTEM;
-	in->pfp_alpha_open = opens[find_word(request, "mode", modes, &wrong, "mode is all, each or one")];
+	in->pfp_alpha_scope =
+		find_word(request, "scope", scopes, &wrong, "scope is system or process")
+			? PFM_ALPHA_SCOPE_PROCESS
+			: PFM_ALPHA_SCOPE_SYSTEM;
+	in->pfp_alpha_open =
+		opens[find_word(request, "mode", modes, &wrong, "mode is all, each or one")];
 	items = read_number(json_object_get(request, "items"), &wrong);
 	in->pfp_alpha_items = items > UINT32_MAX ? UINT32_MAX : (unsigned)items;
 	if (json_object_get(request, "ctxt")) {
@@ -87,13 +95,15 @@ static const char *read_settings(const json_t *request, pfmlib_alpha_input_param
 /* An event is a name, or a counter and a name. */
 static bool read_event(const char *pmu, const json_t *event, char *text, size_t room)
 {
-	const json_t *name = json_is_array(event) ? json_array_get(event, 1) : event, *counter = json_array_get(event, 0);
+	const json_t *name = json_is_array(event) ? json_array_get(event, 1) : event,
+		     *counter = json_array_get(event, 0);
 	int n;
 
-	if (!json_is_string(name) || (json_is_array(event) && (json_array_size(event) != 2 || !json_is_integer(counter))))
+	if (!json_is_string(name) ||
+	    (json_is_array(event) && (json_array_size(event) != 2 || !json_is_integer(counter))))
 		return false;
-	n = json_is_array(event) ? snprintf(text, room, "%s::%s:counter=%" JSON_INTEGER_FORMAT, pmu, json_string_value(name),
-	                                    json_integer_value(counter))
+	n = json_is_array(event) ? snprintf(text, room, "%s::%s:counter=%" JSON_INTEGER_FORMAT, pmu,
+	                                    json_string_value(name), json_integer_value(counter))
 	                         : snprintf(text, room, "%s::%s", pmu, json_string_value(name));
 	return n > 0 && (size_t)n < room;
 }
@@ -109,7 +119,9 @@ static json_t *step_open(const pfmlib_alpha_output_param_t *out)
 
 static json_t *step_ioctl(const pfmlib_alpha_ioctl_t *io)
 {
-	json_t *step = json_pack("{s:s,s:s,s:o}", "op", "ioctl", "name", io->name, "req", read_hex(io->request, 8)), *words;
+	json_t *step = json_pack("{s:s,s:s,s:o}", "op", "ioctl", "name", io->name, "req",
+	                         read_hex(io->request, 8)),
+	       *words;
 
 	if (io->n_words == 0)
 		return step;
@@ -135,7 +147,8 @@ const char *session_compose(json_t *request)
 {
 	const char *pmu = json_string_value(json_object_get(request, "pmu")), *pointers[MAX_EVENTS];
 	const json_t *events = json_object_get(request, "events");
-	pfm_ctx_options_t options = { .size = sizeof options, .flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES };
+	pfm_ctx_options_t options = { .size = sizeof options,
+		                      .flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES };
 	pfm_set_options_t set_options = { .size = sizeof set_options };
 	pfm_set_t set = { .size = sizeof set };
 	pfmlib_alpha_input_param_t in;

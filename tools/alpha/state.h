@@ -13,9 +13,7 @@ struct device_process {
 	bool is_marked; /* PME */
 };
 
-enum profile_mode { PROFILE_NONE,
-	            PROFILE_USER,
-	            PROFILE_KERNEL };
+enum profile_mode { PROFILE_NONE, PROFILE_USER, PROFILE_KERNEL };
 
 struct device_text_range {
 	uint64_t start, end;
@@ -98,11 +96,13 @@ struct device_process *alpha_device_find_process(const struct alpha_device *m, i
 /* The use behind @handle, or NULL. */
 struct device_session *alpha_device_get_session(struct alpha_device *m, int handle);
 /* Events between interrupts of @counter with the settings of @u. */
-uint64_t alpha_device_get_rate(const struct alpha_device *m, const struct device_session *u, unsigned counter);
+uint64_t alpha_device_get_rate(const struct alpha_device *m, const struct device_session *u,
+                               unsigned counter);
 /* Drops the buckets. */
 void alpha_device_drop_profile(struct device_session *u);
 /* Blocks of samples and entries of results: one, or one per processor. */
-static inline unsigned alpha_device_count_entries(const struct alpha_device *m, const struct device_session *u)
+static inline unsigned alpha_device_count_entries(const struct alpha_device *m,
+                                                  const struct device_session *u)
 {
 	return u->mode == PCNTOPENEACH ? m->options.n_cpus : 1;
 }

@@ -4,7 +4,9 @@
 #include <string.h>
 #include "alpha/state.h"
 
-/* ---- rates ------------------------------------------------------------------------------------------------------- */
+/* ---- rates
+ * -------------------------------------------------------------------------------------------------------
+ */
 
 static uint64_t get_ev4_rate(const struct device_session *u, unsigned counter)
 {
@@ -19,7 +21,8 @@ static unsigned get_ev5_freq(const struct device_session *u, unsigned counter)
 	return (unsigned)(u->freq_word >> (8 - 2 * counter) & 3);
 }
 
-uint64_t alpha_device_get_rate(const struct alpha_device *m, const struct device_session *u, unsigned counter)
+uint64_t alpha_device_get_rate(const struct alpha_device *m, const struct device_session *u,
+                               unsigned counter)
 {
 	if (m->options.family == ALPHA_DEVICE_EV4)
 		return get_ev4_rate(u, counter);
@@ -28,9 +31,11 @@ uint64_t alpha_device_get_rate(const struct alpha_device *m, const struct device
 	return (uint64_t)1 << alpha_device_counter_width(m, counter);
 }
 
-/* ---- what one interrupt leaves ----------------------------------------------------------------------------------- */
+/* ---- what one interrupt leaves
+ * ----------------------------------------------------------------------------------- */
 
-static void count_level(const struct alpha_device *m, struct device_cpu *cpu, const struct alpha_device_work *w, uint64_t n)
+static void count_level(const struct alpha_device *m, struct device_cpu *cpu,
+                        const struct alpha_device_work *w, uint64_t n)
 {
 	if (w->is_user) {
 		cpu->level_counts[PFM_IPL_USER] += n;
@@ -50,7 +55,8 @@ static bool is_address_in_range(const struct device_text_range *r, uint64_t pc, 
 	return pc >= r->start && (pc < r->end || (inclusive && pc == r->end));
 }
 
-static void count_bucket(const struct alpha_device *m, struct device_session *u, unsigned block, const struct alpha_device_work *w, uint64_t n)
+static void count_bucket(const struct alpha_device *m, struct device_session *u, unsigned block,
+                         const struct alpha_device_work *w, uint64_t n)
 {
 	struct device_profile *p = &u->profile;
 	uint64_t pc = w->pc, bucket;
@@ -62,17 +68,21 @@ static void count_bucket(const struct alpha_device *m, struct device_session *u,
 			pc = w->return_address;
 	if (!is_address_in_range(&p->range, pc, m->options.end_inclusive))
 		return;
-	bucket = p->stride == 0 || p->stride > UINT64_MAX / 16 ? 0 : (pc - p->range.start) / (4 * p->stride);
+	bucket = p->stride == 0 || p->stride > UINT64_MAX / 16
+	                 ? 0
+	                 : (pc - p->range.start) / (4 * p->stride);
 	if (bucket < p->n_buckets)
 		p->buckets[block * p->n_buckets + bucket] += (uint32_t)n;
 }
 
 /* @n interrupts in one place. */
-static void count_interrupts(struct alpha_device *m, struct device_session *u, unsigned c, unsigned counter, const struct alpha_device_work *w, uint64_t n)
+static void count_interrupts(struct alpha_device *m, struct device_session *u, unsigned c,
+                             unsigned counter, const struct alpha_device_work *w, uint64_t n)
 {
 	struct device_cpu *cpu = &m->cpus[c];
 
-	if (m->options.family == ALPHA_DEVICE_EV4 && (u->mux_word >> (ICCSR_DISABLE_SHIFT + counter) & 1)) {
+	if (m->options.family == ALPHA_DEVICE_EV4 &&
+	    (u->mux_word >> (ICCSR_DISABLE_SHIFT + counter) & 1)) {
 		cpu->n_discarded += n; /* muted: they came, and are thrown away */
 		return;
 	}
@@ -86,11 +96,14 @@ static void count_interrupts(struct alpha_device *m, struct device_session *u, u
 		count_bucket(m, u, u->mode == PCNTOPENEACH ? c : 0, w, n);
 }
 
-/* ---- gates ------------------------------------------------------------------------------------------------------- */
+/* ---- gates
+ * -------------------------------------------------------------------------------------------------------
+ */
 
-/* True if the mode bits of PMCTR let the chip count what @w does. Kk alone covers the three inner modes; with the other two it
- * spares executive and supervisor. */
-static bool is_counted_mode(const struct alpha_device *m, const struct device_session *u, const struct alpha_device_work *w)
+/* True if the mode bits of PMCTR let the chip count what @w does. Kk alone covers the three inner
+ * modes; with the other two it spares executive and supervisor. */
+static bool is_counted_mode(const struct alpha_device *m, const struct device_session *u,
+                            const struct alpha_device_work *w)
 {
 	uint64_t off = u->mode_word & (PF5_CTXT_NO_USER | PF5_CTXT_NO_PAL | PF5_CTXT_NO_KERNEL);
 	bool exec = w->is_user && m->options.user_is_exec;
@@ -104,19 +117,23 @@ static bool is_counted_mode(const struct alpha_device *m, const struct device_se
 	return !(off & PF5_CTXT_NO_KERNEL);
 }
 
-static bool is_counted_process(const struct alpha_device *m, const struct device_session *u, const struct alpha_device_work *w)
+static bool is_counted_process(const struct alpha_device *m, const struct device_session *u,
+                               const struct alpha_device_work *w)
 {
 	const struct device_process *p;
 
-	if (!u->counts_marked_only || (m->options.family == ALPHA_DEVICE_EV4 && !m->options.ev4_pass3))
+	if (!u->counts_marked_only ||
+	    (m->options.family == ALPHA_DEVICE_EV4 && !m->options.ev4_pass3))
 		return true;
 	p = alpha_device_find_process(m, w->pid);
 	return p && p->is_marked;
 }
 
-static bool is_counting(const struct alpha_device *m, const struct device_session *u, unsigned counter, const struct alpha_device_work *w)
+static bool is_counting(const struct alpha_device *m, const struct device_session *u,
+                        unsigned counter, const struct alpha_device_work *w)
 {
-	if (!(u->running_counters >> counter & 1) || (m->options.enable_gates && !u->has_interrupts_on))
+	if (!(u->running_counters >> counter & 1) ||
+	    (m->options.enable_gates && !u->has_interrupts_on))
 		return false;
 	return is_counted_process(m, u, w) && (!alpha_device_is_ev5(m) || is_counted_mode(m, u, w));
 }
@@ -134,7 +151,8 @@ int alpha_device_do_work(struct alpha_device *m, unsigned cpu, const struct alph
 		return 0;
 	u = &m->sessions[c->session];
 	for (unsigned k = 0; k < alpha_device_count_counters(m); k++) {
-		uint64_t rate = alpha_device_get_rate(m, u, k), before = c->chip_values[k] / rate, sum;
+		uint64_t rate = alpha_device_get_rate(m, u, k), before = c->chip_values[k] / rate,
+			 sum;
 
 		if (!is_counting(m, u, k, w))
 			continue;
@@ -146,7 +164,8 @@ int alpha_device_do_work(struct alpha_device *m, unsigned cpu, const struct alph
 	return 0;
 }
 
-int alpha_device_raise_interrupt(struct alpha_device *m, unsigned cpu, unsigned counter, const struct alpha_device_work *w)
+int alpha_device_raise_interrupt(struct alpha_device *m, unsigned cpu, unsigned counter,
+                                 const struct alpha_device_work *w)
 {
 	struct device_session *u;
 
@@ -161,17 +180,22 @@ int alpha_device_raise_interrupt(struct alpha_device *m, unsigned cpu, unsigned 
 	return 0;
 }
 
-/* ---- invented work ----------------------------------------------------------------------------------------------- */
+/* ---- invented work
+ * -----------------------------------------------------------------------------------------------
+ */
 
 /* Which select @counter has now. */
-static unsigned get_select(const struct alpha_device *m, const struct device_session *u, unsigned counter)
+static unsigned get_select(const struct alpha_device *m, const struct device_session *u,
+                           unsigned counter)
 {
 	if (m->options.family == ALPHA_DEVICE_EV4)
-		return (unsigned)(counter == 0 ? (u->mux_word & ICCSR_MUX0_MASK) >> ICCSR_MUX0_SHIFT
-		                               : (u->mux_word & ICCSR_MUX1_MASK) >> ICCSR_MUX1_SHIFT);
+		return (unsigned)(counter == 0
+		                          ? (u->mux_word & ICCSR_MUX0_MASK) >> ICCSR_MUX0_SHIFT
+		                          : (u->mux_word & ICCSR_MUX1_MASK) >> ICCSR_MUX1_SHIFT);
 	if (alpha_device_is_ev6(m))
-		return (unsigned)(m->options.family == ALPHA_DEVICE_EV67 ? u->mux_word >> 2 & 7 : counter == 0 ? u->mux_word >> 4 & 1
-		                                                                                               : u->mux_word & 15);
+		return (unsigned)(m->options.family == ALPHA_DEVICE_EV67 ? u->mux_word >> 2 & 7
+		                  : counter == 0                         ? u->mux_word >> 4 & 1
+		                                                         : u->mux_word & 15);
 	if (counter == 0)
 		return (unsigned)(u->mux_word >> 31 & 1);
 	if (counter == 1)
@@ -179,14 +203,18 @@ static unsigned get_select(const struct alpha_device *m, const struct device_ses
 	return (unsigned)((u->mux_word & 15) << 3 | (u->mux_word >> 54 & 7));
 }
 
-/* Events in 1024 cycles: all of them where the select counts cycles, else some share that differs between selects. */
-static uint64_t invent_event_rate(const struct alpha_device *m, const struct device_session *u, unsigned counter)
+/* Events in 1024 cycles: all of them where the select counts cycles, else some share that differs
+ * between selects. */
+static uint64_t invent_event_rate(const struct alpha_device *m, const struct device_session *u,
+                                  unsigned counter)
 {
 	unsigned sel = get_select(m, u, counter);
 	bool cycles = (m->options.family == ALPHA_DEVICE_EV4 && counter == 0 && sel == PF_CYCLES) ||
-	              (alpha_device_is_ev5(m) && ((counter == 0 && sel == 0) || (counter == 2 && sel >> 3 == 0xc))) ||
+	              (alpha_device_is_ev5(m) &&
+	               ((counter == 0 && sel == 0) || (counter == 2 && sel >> 3 == 0xc))) ||
 	              (m->options.family == ALPHA_DEVICE_EV6 && sel == 0) ||
-	              (m->options.family == ALPHA_DEVICE_EV67 && (sel & 1) == !counter && (counter == 0 || sel == 0));
+	              (m->options.family == ALPHA_DEVICE_EV67 && (sel & 1) == !counter &&
+	               (counter == 0 || sel == 0));
 
 	return cycles ? 1024 : 16 + (sel * 149u + counter * 61u) % 640;
 }
@@ -196,13 +224,19 @@ void alpha_device_run(struct alpha_device *m, uint64_t ns, int pid, unsigned cpu
 	uint64_t cycles = ns / 1000 * m->options.mhz + ns % 1000 * m->options.mhz / 1000;
 
 	for (unsigned i = 0; i < m->options.n_cpus; i++) {
-		struct alpha_device_work w = { .pid = -1, .is_idle = true, .pc = m->options.ktext_start, .cycles = cycles };
-		const struct device_session *u = m->cpus[i].session < 0 ? NULL : &m->sessions[m->cpus[i].session];
+		struct alpha_device_work w = {
+			.pid = -1, .is_idle = true, .pc = m->options.ktext_start, .cycles = cycles
+		};
+		const struct device_session *u =
+			m->cpus[i].session < 0 ? NULL : &m->sessions[m->cpus[i].session];
 
 		if (i == cpu % m->options.n_cpus)
-			w = (struct alpha_device_work){ .pid = pid, .is_user = true, .pc = pc, .cycles = cycles };
+			w = (struct alpha_device_work){
+				.pid = pid, .is_user = true, .pc = pc, .cycles = cycles
+			};
 		for (unsigned k = 0; u && k < alpha_device_count_counters(m); k++) {
-			uint64_t units = cycles * invent_event_rate(m, u, k) + m->event_remainders[k];
+			uint64_t units =
+				cycles * invent_event_rate(m, u, k) + m->event_remainders[k];
 
 			w.events[k] = units / 1024;
 			m->event_remainders[k] = units % 1024;
@@ -211,10 +245,12 @@ void alpha_device_run(struct alpha_device *m, uint64_t ns, int pid, unsigned cpu
 	}
 }
 
-/* ---- looking inside ---------------------------------------------------------------------------------------------- */
+/* ---- looking inside
+ * ---------------------------------------------------------------------------------------------- */
 
 /* PMCTR as the chip has it: FRQ of a counter becomes its CTL when it is started. */
-static uint64_t build_pmctr(const struct alpha_device *m, const struct device_session *u, const struct device_cpu *c)
+static uint64_t build_pmctr(const struct alpha_device *m, const struct device_session *u,
+                            const struct device_cpu *c)
 {
 	uint64_t word = PF5_CTRS(0, 0, c->chip_values[0], c->chip_values[1], c->chip_values[2]);
 
@@ -235,7 +271,10 @@ int alpha_device_get_view(const struct alpha_device *m, unsigned cpu, struct alp
 		return -EINVAL;
 	c = &m->cpus[cpu];
 	u = c->session < 0 ? NULL : &m->sessions[c->session];
-	*out = (struct alpha_device_view){ .holder_pid = u ? u->pid : -1, .is_foreign = c->is_foreign, .cycles = c->interrupt_cycles, .n_discarded = c->n_discarded };
+	*out = (struct alpha_device_view){ .holder_pid = u ? u->pid : -1,
+		                           .is_foreign = c->is_foreign,
+		                           .cycles = c->interrupt_cycles,
+		                           .n_discarded = c->n_discarded };
 	memcpy(out->chip_values, c->chip_values, sizeof out->chip_values);
 	memcpy(out->interrupt_counts, c->interrupt_counts, sizeof out->interrupt_counts);
 	if (!u)

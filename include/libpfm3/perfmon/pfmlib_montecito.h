@@ -28,7 +28,8 @@ extern "C" {
  *   support_darr    the same for data ranges
  *   support_all     can count for both threads of the core
  *
- * All of them answer about the Montecito table whatever PMU is selected, and 0 for an index beyond it.  Since 1.0.
+ * All of them answer about the Montecito table whatever PMU is selected, and 0 for an index beyond
+ * it.  Since 1.0.
  */
 int pfm_mont_is_ear(unsigned int i);
 int pfm_mont_is_dear(unsigned int i);
@@ -45,16 +46,18 @@ int pfm_mont_support_darr(unsigned int i);
 int pfm_mont_support_all(unsigned int i);
 
 /**
- * Traits of event @i. PFMLIB_ERR_INVAL for an index beyond the table or a NULL result; the result is left alone then.
+ * Traits of event @i. PFMLIB_ERR_INVAL for an index beyond the table or a NULL result; the result
+ * is left alone then.
  *
  *   maxincr   most occurrences in one cycle; thresholds are below it
  *   umask     unit mask of the event; for an EAR event that of the register, not of the counter
- *   group     PFMLIB_MONT_EVT_*_GRP: the events of a group share selectors in the cache they look at
- *   set       number within the group, or PFMLIB_MONT_EVT_NO_SET. One set of L1D events, two of L2D events fit together
- *   type      PFMLIB_MONT_EVT_ACTIVE to _SELF_FLOATING
- *   ear_mode  PFMLIB_ERR_INVAL too if the event feeds no EAR
+ *   group     PFMLIB_MONT_EVT_*_GRP: the events of a group share selectors in the cache they look
+ * at set       number within the group, or PFMLIB_MONT_EVT_NO_SET. One set of L1D events, two of
+ * L2D events fit together type      PFMLIB_MONT_EVT_ACTIVE to _SELF_FLOATING ear_mode
+ * PFMLIB_ERR_INVAL too if the event feeds no EAR
  *
- * pfm_mont_get_event_grp() and pfm_mont_get_event_ear_mode() are other names of the same calls.  Since 1.0.
+ * pfm_mont_get_event_grp() and pfm_mont_get_event_ear_mode() are other names of the same calls.
+ * Since 1.0.
  */
 int pfm_mont_get_event_maxincr(unsigned int i, unsigned int *maxincr);
 int pfm_mont_get_event_umask(unsigned int i, uint64_t *umask);
@@ -66,7 +69,8 @@ int pfm_mont_get_ear_mode(unsigned int i, pfmlib_mont_ear_mode_t *mode);
 int pfm_mont_get_event_ear_mode(unsigned int i, pfmlib_mont_ear_mode_t *mode);
 
 /**
- * 1 if these outputs of a pfm_dispatch_events() that succeeded restrict code in fine mode, with exact limits; else 0.
+ * 1 if these outputs of a pfm_dispatch_events() that succeeded restrict code in fine mode, with
+ * exact limits; else 0.
  *
  * NULL, or outputs without a code range, give 0.  Since 1.0.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Binds calls of the libpfm 3 interface to libpfm.so.3 by version.
  *
- * libpfm4 has functions of the same names. With the version, a process can hold both libraries: this
- * program calls libpfm.so.3, and a library that was linked with libpfm4 (PAPI's) calls libpfm.so.4.
- * Define PERFMON_LIBPFM3_STATIC where the interface is linked statically. */
+ * libpfm4 has functions of the same names. With the version, a process can hold both libraries:
+ * this program calls libpfm.so.3, and a library that was linked with libpfm4 (PAPI's) calls
+ * libpfm.so.4. Define PERFMON_LIBPFM3_STATIC where the interface is linked statically. */
 #ifndef PERFMON_LIBPFM3_PFMLIB_SYMBOLS_H
 #define PERFMON_LIBPFM3_PFMLIB_SYMBOLS_H
 

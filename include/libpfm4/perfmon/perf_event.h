@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* struct perf_event_attr and what belongs to it come from the kernel's header; the call has no wrapper in the C library. */
+/* struct perf_event_attr and what belongs to it come from the kernel's header; the call has no
+ * wrapper in the C library. */
 #ifndef PERFMON_LIBPFM4_PERF_EVENT_H
 #define PERFMON_LIBPFM4_PERF_EVENT_H
 
@@ -16,7 +17,8 @@
 extern long syscall(long number, ...);
 #endif
 
-static inline int perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags)
+static inline int perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
+                                  unsigned long flags)
 {
 	return (int)syscall(__NR_perf_event_open, attr, pid, cpu, group_fd, flags);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* libpfm4's interface as libpfm.so.4 offers it: thirteen functions. Programs built with this header run with libpfm4's own library, and
- * the other way round. The manual is libpfm4(3); perfmon's own interface is <perfmon/perfmon.h>, in another folder. */
+/* libpfm4's interface as libpfm.so.4 offers it: thirteen functions. Programs built with this header
+ * run with libpfm4's own library, and the other way round. The manual is libpfm4(3); perfmon's own
+ * interface is <perfmon/perfmon.h>, in another folder. */
 #ifndef PERFMON_LIBPFM4_PFMLIB_H
 #define PERFMON_LIBPFM4_PFMLIB_H
 
@@ -26,8 +27,8 @@ extern "C" {
 #define PFM_PLM3 0x08 /* user */
 #define PFM_PLMH 0x10 /* hypervisor */
 
-/* PMUs. A program asks about each number from 0 up until the answer is PFM_ERR_INVAL; PFM_ERR_NOTSUPP is a gap. Names up to 516 are
- * those of libpfm4 4.13. */
+/* PMUs. A program asks about each number from 0 up until the answer is PFM_ERR_INVAL;
+ * PFM_ERR_NOTSUPP is a gap. Names up to 516 are those of libpfm4 4.13. */
 typedef enum {
 	/* clang-format off */
 	PFM_PMU_NONE = 0, PFM_PMU_GEN_IA64, PFM_PMU_ITANIUM, PFM_PMU_ITANIUM2, PFM_PMU_MONTECITO, PFM_PMU_AMD64, PFM_PMU_I386_P6,
@@ -243,25 +244,28 @@ typedef enum {
 } pfm_dtype_t;
 
 /* The component that applies an attribute. */
-typedef enum { PFM_ATTR_CTRL_UNKNOWN,
-	       PFM_ATTR_CTRL_PMU,
-	       PFM_ATTR_CTRL_PERF_EVENT,
-	       PFM_ATTR_CTRL_MAX } pfm_attr_ctrl_t;
+typedef enum {
+	PFM_ATTR_CTRL_UNKNOWN,
+	PFM_ATTR_CTRL_PMU,
+	PFM_ATTR_CTRL_PERF_EVENT,
+	PFM_ATTR_CTRL_MAX
+} pfm_attr_ctrl_t;
 
-/* The target of an encoding: registers, or the kernel's perf_event_open() with a few or all of its attributes. */
-typedef enum { PFM_OS_NONE,
-	       PFM_OS_PERF_EVENT,
-	       PFM_OS_PERF_EVENT_EXT,
-	       PFM_OS_MAX } pfm_os_t;
+/* The target of an encoding: registers, or the kernel's perf_event_open() with a few or all of its
+ * attributes. */
+typedef enum { PFM_OS_NONE, PFM_OS_PERF_EVENT, PFM_OS_PERF_EVENT_EXT, PFM_OS_MAX } pfm_os_t;
 
-typedef enum { PFM_EVENT_INFO_SPEC_NA,
-	       PFM_EVENT_INFO_SPEC_TRUE,
-	       PFM_EVENT_INFO_SPEC_FALSE } pfm_event_info_spec_t;
+typedef enum {
+	PFM_EVENT_INFO_SPEC_NA,
+	PFM_EVENT_INFO_SPEC_TRUE,
+	PFM_EVENT_INFO_SPEC_FALSE
+} pfm_event_info_spec_t;
 
 typedef int pfm_err_t;
 typedef int os_err_t;
 
-/* In each structure: @size is sizeof() or 0 (the first version) on entry, and the library's on return. */
+/* In each structure: @size is sizeof() or 0 (the first version) on entry, and the library's on
+ * return. */
 typedef struct {
 	const char *name; /* the prefix before "::" */
 	const char *desc;
@@ -326,7 +330,7 @@ typedef struct {
 /* For PFM_OS_NONE. */
 typedef struct {
 	uint64_t *codes; /* NULL: the library makes an array, the caller frees it */
-	char **fstr;     /* NULL, or where to put the fully qualified string, which the caller frees */
+	char **fstr; /* NULL, or where to put the fully qualified string, which the caller frees */
 	size_t size;
 	int count; /* in: room in @codes; out: words */
 	int idx;
@@ -353,10 +357,12 @@ extern pfm_err_t pfm_get_pmu_info(pfm_pmu_t pmu, pfm_pmu_info_t *output);
 extern int pfm_get_event_next(int idx);
 extern int pfm_find_event(const char *str);
 extern pfm_err_t pfm_get_event_info(int idx, pfm_os_t os, pfm_event_info_t *output);
-extern pfm_err_t pfm_get_event_attr_info(int eidx, int aidx, pfm_os_t os, pfm_event_attr_info_t *output);
+extern pfm_err_t pfm_get_event_attr_info(int eidx, int aidx, pfm_os_t os,
+                                         pfm_event_attr_info_t *output);
 /* @args: pfm_pmu_encode_arg_t, or pfm_perf_encode_arg_t with the kernel's interface. */
 extern pfm_err_t pfm_get_os_event_encoding(const char *str, int dfl_plm, pfm_os_t os, void *args);
-extern pfm_err_t pfm_get_event_encoding(const char *str, int dfl_plm, char **fstr, int *idx, uint64_t **codes, int *count);
+extern pfm_err_t pfm_get_event_encoding(const char *str, int dfl_plm, char **fstr, int *idx,
+                                        uint64_t **codes, int *count);
 extern pfm_err_t pfm_pmu_validate(pfm_pmu_t pmu_id, FILE *fp);
 
 #define PFM_SUCCESS      0

@@ -13,8 +13,9 @@ extern "C" {
 
 /* For PFM_OS_PERF_EVENT and PFM_OS_PERF_EVENT_EXT. */
 typedef struct {
-	struct perf_event_attr *attr; /* its size, 0 for the first version, says how much of it is read and written */
-	char **fstr;                  /* NULL, or where to put the fully qualified string, which the caller frees */
+	struct perf_event_attr *attr; /* its size, 0 for the first version, says how much of it is
+	                                 read and written */
+	char **fstr; /* NULL, or where to put the fully qualified string, which the caller frees */
 	size_t size;
 	int idx;
 	int cpu; /* what "cpu=" said, or -1 */
@@ -28,7 +29,8 @@ typedef struct {
 #define PFM_PERF_ENCODE_ABI0 28
 #endif
 
-extern pfm_err_t pfm_get_perf_event_encoding(const char *str, int dfl_plm, struct perf_event_attr *attr, char **fstr, int *idx);
+extern pfm_err_t pfm_get_perf_event_encoding(const char *str, int dfl_plm,
+                                             struct perf_event_attr *attr, char **fstr, int *idx);
 
 #ifdef __cplusplus
 }

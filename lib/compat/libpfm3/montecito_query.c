@@ -147,7 +147,8 @@ int pfm_mont_get_event_type(unsigned int i, int *type)
 
 	if (!type || get_column(i, KEY_TYPE, &value))
 		return PFMLIB_ERR_INVAL;
-	*type = (int)value; /* the words of the table stand in the order of PFMLIB_MONT_EVT_ACTIVE ... _SELF_FLOATING */
+	*type = (int)value; /* the words of the table stand in the order of PFMLIB_MONT_EVT_ACTIVE
+	                       ... _SELF_FLOATING */
 	return PFMLIB_SUCCESS;
 }
 
@@ -170,7 +171,8 @@ int pfm_mont_get_event_ear_mode(unsigned int i, pfmlib_mont_ear_mode_t *mode)
 
 int pfm_mont_irange_is_fine(pfmlib_output_param_t *outp, pfmlib_mont_output_param_t *mod_out)
 {
-	if (!outp || !mod_out || outp->pfp_pmc_count >= PFMLIB_MAX_PMCS || mod_out->pfp_mont_irange.rr_nbr_used == 0)
+	if (!outp || !mod_out || outp->pfp_pmc_count >= PFMLIB_MAX_PMCS ||
+	    mod_out->pfp_mont_irange.rr_nbr_used == 0)
 		return 0;
 	for (unsigned i = 0; i < outp->pfp_pmc_count; i++)
 		if (outp->pfp_pmcs[i].reg_num == 38)

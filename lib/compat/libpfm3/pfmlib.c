@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The libpfm 3 interface: a thin layer over the built-in tables and the dispatch of sets. Its one piece of state is
- * which processor is selected, so every call may be made from any thread.
+/* The libpfm 3 interface: a thin layer over the built-in tables and the dispatch of sets. Its one
+ * piece of state is which processor is selected, so every call may be made from any thread.
  *
- * Indexes are positions of rows. Names compare as libpfm 3 has it: in full, without regard to case, nothing ignored. */
+ * Indexes are positions of rows. Names compare as libpfm 3 has it: in full, without regard to case,
+ * nothing ignored. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,8 @@ static int select_table(const struct table *t)
 	return PFMLIB_SUCCESS;
 }
 
-/* ---- which processor ------------------------------------------------------------------------------------------ */
+/* ---- which processor
+ * ------------------------------------------------------------------------------------------ */
 
 static const struct table *find_table_by_type(int type)
 {
@@ -34,7 +36,8 @@ static const struct table *find_table_by_type(int type)
 	return NULL;
 }
 
-/* The PMU found for a name or a machine: libpfm 3 knew some processors; of the others any core's table serves. */
+/* The PMU found for a name or a machine: libpfm 3 knew some processors; of the others any core's
+ * table serves. */
 struct table_choice {
 	const struct table *libpfm3_table, *other_table;
 };
@@ -46,7 +49,8 @@ static const struct table *get_chosen_table(const struct table_choice *p)
 
 static bool is_core_table(const struct table *t)
 {
-	return t->encoder != ENCODER_PERF && !(t->flags & (TABLE_UNCORE | TABLE_COMPAT_VIEW | TABLE_TEST_ONLY));
+	return t->encoder != ENCODER_PERF &&
+	       !(t->flags & (TABLE_UNCORE | TABLE_COMPAT_VIEW | TABLE_TEST_ONLY));
 }
 
 static const struct table *find_table_by_name(const char *name)
@@ -56,7 +60,8 @@ static const struct table *find_table_by_name(const char *name)
 	for (unsigned i = 0; i < table_count_builtins() && !p.libpfm3_table; i++) {
 		const struct table *t = table_builtin_at(i);
 
-		if ((t->libpfm_type < 0 && (p.other_table || !is_core_table(t))) || !pfmi_context_table_has_name(t, pfmi_base_make_slice(name)))
+		if ((t->libpfm_type < 0 && (p.other_table || !is_core_table(t))) ||
+		    !pfmi_context_table_has_name(t, pfmi_base_make_slice(name)))
 			continue;
 		if (t->libpfm_type >= 0)
 			p.libpfm3_table = t;
@@ -75,7 +80,8 @@ static void keep_better(void *arg, uint32_t table, unsigned core)
 
 	(void)core;
 	if ((t->libpfm_type >= 0 || is_core_table(t)) &&
-	    (!*kept || pfmi_machine_is_better_table(t, *kept) || (t < *kept && !pfmi_machine_is_better_table(*kept, t))))
+	    (!*kept || pfmi_machine_is_better_table(t, *kept) ||
+	     (t < *kept && !pfmi_machine_is_better_table(*kept, t))))
 		*kept = t;
 }
 
@@ -99,12 +105,15 @@ static const struct table *choose_first_table(void)
 
 	pfmi_machine_read_env_options(&w);
 	if (w.force_pmu)
-		return pfmi_base_parse_number(pfmi_base_make_slice(w.force_pmu), &number) && number <= INT32_MAX ? find_table_by_type((int)number) : NULL;
+		return pfmi_base_parse_number(pfmi_base_make_slice(w.force_pmu), &number) &&
+		                       number <= INT32_MAX
+		               ? find_table_by_type((int)number)
+		               : NULL;
 	return w.pmu ? find_table_by_name(w.pmu) : find_table_by_host(&w);
 }
 
-/* Found out once. Threads that come at the same time all find the same, so nobody waits for anybody. The strongest order, because
- * the tools that look for races take it for what it is. */
+/* Found out once. Threads that come at the same time all find the same, so nobody waits for
+ * anybody. The strongest order, because the tools that look for races take it for what it is. */
 pfm_err_t pfm_initialize(void)
 {
 	static _Atomic(const struct table *) first;
@@ -141,7 +150,8 @@ char *pfm_strerror(int code)
 	return (char *)pfm_result_text(code);
 }
 
-/* ---- about processors ------------------------------------------------------------------------------------------ */
+/* ---- about processors
+ * ------------------------------------------------------------------------------------------ */
 
 static const struct feature *find_feature(const struct table *t, const char *name)
 {
@@ -299,19 +309,23 @@ pfm_err_t pfm_get_hw_counter_width(unsigned int *width)
 	return PFMLIB_SUCCESS;
 }
 
-/* ---- codes ---------------------------------------------------------------------------------------------------- */
+/* ---- codes
+ * ----------------------------------------------------------------------------------------------------
+ */
 
-/* Event codes as libpfm 3 knows them. On x86 the unit mask that belongs to the event is part of it; on processors whose selectors
- * differ between counters it is the one of @counter. */
+/* Event codes as libpfm 3 knows them. On x86 the unit mask that belongs to the event is part of it;
+ * on processors whose selectors differ between counters it is the one of @counter. */
 static uint64_t get_row_code(const struct table *t, unsigned row, unsigned counter)
 {
 	if (!table_key_field(t, KEY_CODE)) {
 		if (counter == ANY_COUNTER && table_row_counter_mask(t, table_row(t, row)))
-			counter = (unsigned)__builtin_ctzll(table_row_counter_mask(t, table_row(t, row)));
+			counter = (unsigned)__builtin_ctzll(
+				table_row_counter_mask(t, table_row(t, row)));
 		return pfmi_table_row_value(t, row, KEY_SEL, counter);
 	}
 	return pfmi_table_row_value(t, row, KEY_CODE, counter) |
-	       (t->encoder == ENCODER_X86 ? pfmi_table_row_value(t, row, KEY_UMASK, counter) << 8 : 0);
+	       (t->encoder == ENCODER_X86 ? pfmi_table_row_value(t, row, KEY_UMASK, counter) << 8
+	                                  : 0);
 }
 
 /* Montecito's states are known by their position, all other unit masks by their bits. */
@@ -327,7 +341,9 @@ static const char *get_umask_name(const struct table *t, unsigned row, unsigned 
 	return table_text(t, pfmi_pmu_get_row_umask(t, row, mask, NULL)->name);
 }
 
-/* ---- finding -------------------------------------------------------------------------------------------------- */
+/* ---- finding
+ * --------------------------------------------------------------------------------------------------
+ */
 
 static int find_row(const struct table *t, const char *s, size_t len, unsigned *idx)
 {
@@ -335,7 +351,8 @@ static int find_row(const struct table *t, const char *s, size_t len, unsigned *
 	struct name_entry n = table_find_name(t, pfmi_table_hash_name(name), s, len);
 
 	/* The index ignores blanks and dashes; here they count. */
-	if ((n.kind != NAME_EVENT && n.kind != NAME_ALIAS) || !pfmi_base_is_slice_icase(name, table_text(t, n.text)))
+	if ((n.kind != NAME_EVENT && n.kind != NAME_ALIAS) ||
+	    !pfmi_base_is_slice_icase(name, table_text(t, n.text)))
 		return PFMLIB_ERR_NOTFOUND;
 	*idx = n.row;
 	return PFMLIB_SUCCESS;
@@ -381,7 +398,8 @@ pfm_err_t pfm_find_event_bycode_next(int code, unsigned int start, unsigned int 
 		return PFMLIB_ERR_NOINIT;
 	if (!next)
 		return PFMLIB_ERR_INVAL;
-	return start < t->n_rows ? find_row_by_code(t, (uint64_t)(int64_t)code, start + 1, next) : PFMLIB_ERR_NOTFOUND;
+	return start < t->n_rows ? find_row_by_code(t, (uint64_t)(int64_t)code, start + 1, next)
+	                         : PFMLIB_ERR_NOTFOUND;
 }
 
 pfm_err_t pfm_find_event(const char *str, unsigned int *idx)
@@ -501,7 +519,8 @@ pfm_err_t pfm_find_full_event(const char *str, pfmlib_event_t *e)
 	return str[len] ? parse_umasks(t, str + len + 1, e) : PFMLIB_ERR_UMASK;
 }
 
-/* ---- about events --------------------------------------------------------------------------------------------- */
+/* ---- about events
+ * --------------------------------------------------------------------------------------------- */
 
 pfm_err_t pfm_get_num_events(unsigned int *count)
 {
@@ -534,7 +553,8 @@ pfm_err_t pfm_get_max_event_name_len(size_t *len)
 	return PFMLIB_SUCCESS;
 }
 
-/* Appends in capitals; false, with as much as fits, if there is not enough room for it and a NUL. */
+/* Appends in capitals; false, with as much as fits, if there is not enough room for it and a NUL.
+ */
 static bool append_upper_case(char *buf, size_t max, size_t *at, const char *text)
 {
 	for (; *text; text++) {
@@ -591,7 +611,9 @@ pfm_err_t pfm_get_full_event_name(pfmlib_event_t *e, char *name, size_t maxlen)
 	name[0] = '\0';
 	fits = append_upper_case(name, maxlen, &at, table_row_name(t, e->event));
 	for (unsigned i = 0; fits && i < e->num_masks; i++)
-		fits = append_upper_case(name, maxlen, &at, ":") && append_upper_case(name, maxlen, &at, get_umask_name(t, e->event, e->unit_masks[i]));
+		fits = append_upper_case(name, maxlen, &at, ":") &&
+		       append_upper_case(name, maxlen, &at,
+		                         get_umask_name(t, e->event, e->unit_masks[i]));
 	return fits ? PFMLIB_SUCCESS : PFMLIB_ERR_FULL;
 }
 
@@ -660,7 +682,8 @@ pfm_err_t pfm_get_num_event_masks(unsigned int idx, unsigned int *count)
 	return PFMLIB_SUCCESS;
 }
 
-pfm_err_t pfm_get_event_mask_name(unsigned int idx, unsigned int mask_idx, char *name, size_t maxlen)
+pfm_err_t pfm_get_event_mask_name(unsigned int idx, unsigned int mask_idx, char *name,
+                                  size_t maxlen)
 {
 	const struct table *t = get_selected_table();
 	size_t at = 0;
@@ -736,7 +759,9 @@ pfm_err_t pfm_get_inst_retired_event(pfmlib_event_t *e)
 	return find_special_event("libpfm_instructions", e);
 }
 
-/* ---- dispatch ------------------------------------------------------------------------------------------------- */
+/* ---- dispatch
+ * -------------------------------------------------------------------------------------------------
+ */
 
 static int init_event(const struct table *t, const pfmlib_event_t *e, struct event *ev)
 {
@@ -765,8 +790,8 @@ static void copy_registers(const pfm_reg_t *from, unsigned n, pfmlib_reg_t *to)
 			                .reg_alt_addr = from[i].alt_addr };
 }
 
-static int dispatch_set(const struct table *t, const pfmlib_input_param_t *in, const void *model_in, pfmlib_output_param_t *out,
-                        void *model_out)
+static int dispatch_set(const struct table *t, const pfmlib_input_param_t *in, const void *model_in,
+                        pfmlib_output_param_t *out, void *model_out)
 {
 	struct event events[PLAN_MAX_EVENTS];
 	struct encode_request req = { .table = t,
@@ -794,14 +819,16 @@ static int dispatch_set(const struct table *t, const pfmlib_input_param_t *in, c
 	return PFMLIB_SUCCESS;
 }
 
-pfm_err_t pfm_dispatch_events(pfmlib_input_param_t *in, void *model_in, pfmlib_output_param_t *out, void *model_out)
+pfm_err_t pfm_dispatch_events(pfmlib_input_param_t *in, void *model_in, pfmlib_output_param_t *out,
+                              void *model_out)
 {
 	const struct table *t = get_selected_table();
 	unsigned counters;
 
 	if (!t)
 		return PFMLIB_ERR_NOINIT;
-	if (!in || !out || in->pfp_dfl_plm == 0 || in->pfp_dfl_plm > 0xf || in->pfp_event_count >= PFMLIB_MAX_PMCS)
+	if (!in || !out || in->pfp_dfl_plm == 0 || in->pfp_dfl_plm > 0xf ||
+	    in->pfp_event_count >= PFMLIB_MAX_PMCS)
 		return PFMLIB_ERR_INVAL;
 	counters = (unsigned)__builtin_popcountll(t->all_counters);
 	if (in->pfp_event_count > counters || in->pfp_event_count > PLAN_MAX_EVENTS)

@@ -3,13 +3,13 @@
 #include <string.h>
 #include "compat/libpfm4/l4.h"
 
-#define BOOL_MODIFIER(name, desc)       \
-	{                               \
-		name, false, 0, 1, desc \
+#define BOOL_MODIFIER(name, desc)                                                                  \
+	{                                                                                          \
+		name, false, 0, 1, desc                                                            \
 	}
-#define NUMBER_MODIFIER(name, low, high, desc) \
-	{                                      \
-		name, true, low, high, desc    \
+#define NUMBER_MODIFIER(name, low, high, desc)                                                     \
+	{                                                                                          \
+		name, true, low, high, desc                                                        \
 	}
 #define MODIFIER_K                BOOL_MODIFIER("k", "count in the kernel")
 #define MODIFIER_U                BOOL_MODIFIER("u", "count in user mode")
@@ -17,35 +17,62 @@
 #define MODIFIER_E                BOOL_MODIFIER("e", "count beginnings, not cycles")
 #define MODIFIER_I                BOOL_MODIFIER("i", "count while below the threshold")
 #define MODIFIER_C                NUMBER_MODIFIER("c", 0, 255, "count cycles with at least this many")
-#define MODIFIER_THRESHOLD(high)  NUMBER_MODIFIER("t", 0, high, "count cycles with at least this many")
-#define MODIFIER_CORE_ID(high)    NUMBER_MODIFIER("cf", 0, high, "only requests of this core")
-#define MODIFIER_THREAD_ID(high)  NUMBER_MODIFIER("tf", 0, high, "only requests of this thread")
-#define MODIFIER_NODE(high)       NUMBER_MODIFIER("nf", 1, high, "only requests to these nodes")
-#define MODIFIER_T                BOOL_MODIFIER("t", "count both threads of the core")
-#define MODIFIER_LDLAT            NUMBER_MODIFIER("ldlat", 1, 65535, "loads of at least this many cycles")
-#define MODIFIER_INTX             BOOL_MODIFIER("intx", "count in transactions")
-#define MODIFIER_INTXCP           BOOL_MODIFIER("intxcp", "leave out aborted transactions")
+#define MODIFIER_THRESHOLD(high)                                                                   \
+	NUMBER_MODIFIER("t", 0, high, "count cycles with at least this many")
+#define MODIFIER_CORE_ID(high)   NUMBER_MODIFIER("cf", 0, high, "only requests of this core")
+#define MODIFIER_THREAD_ID(high) NUMBER_MODIFIER("tf", 0, high, "only requests of this thread")
+#define MODIFIER_NODE(high)      NUMBER_MODIFIER("nf", 1, high, "only requests to these nodes")
+#define MODIFIER_T               BOOL_MODIFIER("t", "count both threads of the core")
+#define MODIFIER_LDLAT           NUMBER_MODIFIER("ldlat", 1, 65535, "loads of at least this many cycles")
+#define MODIFIER_INTX            BOOL_MODIFIER("intx", "count in transactions")
+#define MODIFIER_INTXCP          BOOL_MODIFIER("intxcp", "leave out aborted transactions")
 
 const struct l4_modifier l4_modifiers[L4_N_ENCODERS][24] = {
-	[L4_ENCODER_CORE] = { MODIFIER_K, MODIFIER_U, MODIFIER_E, MODIFIER_I, MODIFIER_C, MODIFIER_T, MODIFIER_LDLAT, MODIFIER_INTX, MODIFIER_INTXCP, NUMBER_MODIFIER("fe_thres", 1, 4095, "bubbles of at least this many cycles") },
-	[L4_ENCODER_ARCH] = { MODIFIER_K, MODIFIER_U, MODIFIER_E, MODIFIER_I, MODIFIER_C, MODIFIER_T, MODIFIER_LDLAT, MODIFIER_INTX, MODIFIER_INTXCP },
-	[L4_ENCODER_NHM_UNC] = { MODIFIER_E, MODIFIER_I, MODIFIER_C, BOOL_MODIFIER("o", "count overflows of the queue") },
-	[L4_ENCODER_EP_UNC] = { MODIFIER_E, MODIFIER_I, MODIFIER_THRESHOLD(255), MODIFIER_THRESHOLD(31), MODIFIER_THREAD_ID(1), MODIFIER_CORE_ID(15), MODIFIER_NODE(255),
+	[L4_ENCODER_CORE] = { MODIFIER_K, MODIFIER_U, MODIFIER_E, MODIFIER_I, MODIFIER_C,
+	                      MODIFIER_T, MODIFIER_LDLAT, MODIFIER_INTX, MODIFIER_INTXCP,
+	                      NUMBER_MODIFIER("fe_thres", 1, 4095,
+	                                      "bubbles of at least this many cycles") },
+	[L4_ENCODER_ARCH] = { MODIFIER_K, MODIFIER_U, MODIFIER_E, MODIFIER_I, MODIFIER_C,
+	                      MODIFIER_T, MODIFIER_LDLAT, MODIFIER_INTX, MODIFIER_INTXCP },
+	[L4_ENCODER_NHM_UNC] = { MODIFIER_E, MODIFIER_I, MODIFIER_C,
+	                         BOOL_MODIFIER("o", "count overflows of the queue") },
+	[L4_ENCODER_EP_UNC] = { MODIFIER_E,
+	                        MODIFIER_I,
+	                        MODIFIER_THRESHOLD(255),
+	                        MODIFIER_THRESHOLD(31),
+	                        MODIFIER_THREAD_ID(1),
+	                        MODIFIER_CORE_ID(15),
+	                        MODIFIER_NODE(255),
 	                        NUMBER_MODIFIER("ff", 0, 255, "frequency, in steps of 100 MHz"),
-	                        NUMBER_MODIFIER("addr", 0, (1ull << 40) - 1, "only this physical address"), MODIFIER_NODE(255), BOOL_MODIFIER("isoc", "only isochronous requests"),
-	                        BOOL_MODIFIER("nc", "only requests that are not coherent"), MODIFIER_CORE_ID(63), MODIFIER_THREAD_ID(7), MODIFIER_CORE_ID(64),
+	                        NUMBER_MODIFIER("addr", 0, (1ull << 40) - 1,
+	                                        "only this physical address"),
+	                        MODIFIER_NODE(255),
+	                        BOOL_MODIFIER("isoc", "only isochronous requests"),
+	                        BOOL_MODIFIER("nc", "only requests that are not coherent"),
+	                        MODIFIER_CORE_ID(63),
+	                        MODIFIER_THREAD_ID(7),
+	                        MODIFIER_CORE_ID(64),
 	                        BOOL_MODIFIER("loc", "only requests to this socket"),
-	                        BOOL_MODIFIER("rem", "only requests to other sockets"), BOOL_MODIFIER("lmem", "only requests to this socket's memory"),
-	                        BOOL_MODIFIER("rmem", "only requests to other sockets' memory"), NUMBER_MODIFIER("dnid", 0, 15, "only this destination node"),
-	                        NUMBER_MODIFIER("rcsnid", 0, 15, "only this return channel's node"), MODIFIER_THRESHOLD(63),
-	                        BOOL_MODIFIER("occ_i", "count while occupancy is below the threshold"),
+	                        BOOL_MODIFIER("rem", "only requests to other sockets"),
+	                        BOOL_MODIFIER("lmem", "only requests to this socket's memory"),
+	                        BOOL_MODIFIER("rmem", "only requests to other sockets' memory"),
+	                        NUMBER_MODIFIER("dnid", 0, 15, "only this destination node"),
+	                        NUMBER_MODIFIER("rcsnid", 0, 15, "only this return channel's node"),
+	                        MODIFIER_THRESHOLD(63),
+	                        BOOL_MODIFIER("occ_i",
+	                                      "count while occupancy is below the threshold"),
 	                        BOOL_MODIFIER("occ_e", "count changes of occupancy") },
-	[L4_ENCODER_AMD64] = { MODIFIER_K, MODIFIER_U, MODIFIER_E, MODIFIER_I, MODIFIER_C, MODIFIER_HYPERVISOR("h"), BOOL_MODIFIER("g", "count in guests") },
+	[L4_ENCODER_AMD64] = { MODIFIER_K, MODIFIER_U, MODIFIER_E, MODIFIER_I, MODIFIER_C,
+	                       MODIFIER_HYPERVISOR("h"), BOOL_MODIFIER("g", "count in guests") },
 	[L4_ENCODER_ARM] = { MODIFIER_K, MODIFIER_U, MODIFIER_HYPERVISOR("hv") },
 	[L4_ENCODER_PLAIN] = { MODIFIER_K, MODIFIER_U, MODIFIER_HYPERVISOR("hv") },
 	[L4_ENCODER_SPARC] = { MODIFIER_K, MODIFIER_U, MODIFIER_HYPERVISOR("h") },
-	[L4_ENCODER_MIPS] = { MODIFIER_K, MODIFIER_U, BOOL_MODIFIER("s", "count in supervisor mode"), BOOL_MODIFIER("e", "count at exception level") },
-	[L4_ENCODER_NETBURST] = { MODIFIER_U, MODIFIER_K, BOOL_MODIFIER("cmpl", "count while below the threshold"), MODIFIER_E, NUMBER_MODIFIER("thr", 0, 15, "threshold") },
+	[L4_ENCODER_MIPS] = { MODIFIER_K, MODIFIER_U,
+	                      BOOL_MODIFIER("s", "count in supervisor mode"),
+	                      BOOL_MODIFIER("e", "count at exception level") },
+	[L4_ENCODER_NETBURST] = { MODIFIER_U, MODIFIER_K,
+	                          BOOL_MODIFIER("cmpl", "count while below the threshold"),
+	                          MODIFIER_E, NUMBER_MODIFIER("thr", 0, 15, "threshold") },
 };
 
 const struct l4_modifier l4_os_attrs[N_OS_ATTRS] = {
@@ -54,7 +81,8 @@ const struct l4_modifier l4_os_attrs[N_OS_ATTRS] = {
 	[OS_ATTR_H] = MODIFIER_HYPERVISOR("h"),
 	[OS_ATTR_PERIOD] = NUMBER_MODIFIER("period", 1, UINT64_MAX, "sample after this many"),
 	[OS_ATTR_FREQ] = NUMBER_MODIFIER("freq", 1, UINT64_MAX, "sample this often in a second"),
-	[OS_ATTR_PRECISE] = NUMBER_MODIFIER("precise", 0, 3, "how far a sample may be off: 3 not at all"),
+	[OS_ATTR_PRECISE] =
+		NUMBER_MODIFIER("precise", 0, 3, "how far a sample may be off: 3 not at all"),
 	[OS_ATTR_EXCL] = BOOL_MODIFIER("excl", "nothing else may count beside it"),
 	[OS_ATTR_MG] = BOOL_MODIFIER("mg", "count in guests"),
 	[OS_ATTR_MH] = BOOL_MODIFIER("mh", "count in the host"),
@@ -63,7 +91,9 @@ const struct l4_modifier l4_os_attrs[N_OS_ATTRS] = {
 	[OS_ATTR_HW_SMPL] = BOOL_MODIFIER("hw_smpl", "samples come from the hardware's buffer"),
 };
 
-/* ---- PMUs ----------------------------------------------------------------------------------------------------- */
+/* ---- PMUs
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 int l4_find_pmu_by_name(const char *name, size_t len)
 {
@@ -83,7 +113,9 @@ int l4_find_pmu_by_id(unsigned id)
 	return id < l4_image.pmus_by_id.n_elements ? by_id[id] - 1 : -1;
 }
 
-/* ---- events --------------------------------------------------------------------------------------------------- */
+/* ---- events
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 static bool is_in_revision_range(unsigned rev, uint32_t flags)
 {
@@ -94,7 +126,8 @@ static bool is_in_revision_range(unsigned rev, uint32_t flags)
 
 static bool is_valid_row(const struct l4_pmu *u, const struct l4_row *r, unsigned encoder)
 {
-	return (!r->only_pmu || r->only_pmu == u->id) && (!(u->flags & PMU_ROWS_BY_MACHINE) || l4_is_row_for_host(u, r)) &&
+	return (!r->only_pmu || r->only_pmu == u->id) &&
+	       (!(u->flags & PMU_ROWS_BY_MACHINE) || l4_is_row_for_host(u, r)) &&
 	       (encoder != L4_ENCODER_AMD64 || is_in_revision_range(u->revision, r->flags));
 }
 
@@ -103,7 +136,8 @@ static uint32_t count_table_rows(const struct l4_pmu *u)
 	return l4_pmu_table(u)->n_rows;
 }
 
-/* The architectural PMU has only the events that CPUID does not take away; positions count those. */
+/* The architectural PMU has only the events that CPUID does not take away; positions count those.
+ */
 static uint32_t convert_arch_position(uint32_t pos, bool from_table)
 {
 	unsigned version, missing, general, fixed;
@@ -128,15 +162,21 @@ static bool fill_event(uint32_t unit, uint32_t number, uint32_t pos, struct l4_e
 {
 	const struct l4_pmu *u = l4_pmu_at(unit);
 	const struct l4_table *t = l4_pmu_table(u);
-	const struct l4_row *r = l4_row_at(((const uint16_t *)l4_image_array(l4_image.row_numbers))[t->first_row_number + number]);
+	const struct l4_row *r = l4_row_at(((const uint16_t *)l4_image_array(
+		l4_image.row_numbers))[t->first_row_number + number]);
 
 	if (r->libpfm4_row && l4_is_exact())
 		r = l4_row_at(r->libpfm4_row);
-	*out = (struct l4_event){ .pmu_number = unit, .pmu = u, .row = r, .position = pos, .encoder = (uint8_t)t->encoder };
+	*out = (struct l4_event){ .pmu_number = unit,
+		                  .pmu = u,
+		                  .row = r,
+		                  .position = pos,
+		                  .encoder = (uint8_t)t->encoder };
 	return is_valid_row(u, r, t->encoder);
 }
 
-/* perf: after the fixed list come the tracepoints' subsystems, then the events the kernel lists for the core, rows of type 4. */
+/* perf: after the fixed list come the tracepoints' subsystems, then the events the kernel lists for
+ * the core, rows of type 4. */
 static uint32_t count_fixed_perf_rows(uint32_t unit)
 {
 	struct l4_event ev;
@@ -149,7 +189,8 @@ static uint32_t count_fixed_perf_rows(uint32_t unit)
 
 static bool is_listed_by_kernel(uint32_t unit, uint32_t number, uint32_t pos, struct l4_event *out)
 {
-	return fill_event(unit, number, pos, out) && l4_kernel_has_event(l4_get_text(out->row->name));
+	return fill_event(unit, number, pos, out) &&
+	       l4_kernel_has_event(l4_get_text(out->row->name));
 }
 
 /* The position of row @number of those of type 4, or of what would come next. */
@@ -196,7 +237,8 @@ bool l4_get_event(uint32_t unit, uint32_t pos, struct l4_event *out)
 	return pos < t->n_rows && fill_event(unit, pos, pos, out);
 }
 
-static bool find_tracepoint_system(uint32_t unit, const char *name, size_t len, struct l4_event *out)
+static bool find_tracepoint_system(uint32_t unit, const char *name, size_t len,
+                                   struct l4_event *out)
 {
 	int system = l4_find_trace_system(name, len);
 
@@ -227,10 +269,13 @@ bool l4_find_event(uint32_t unit, const char *name, size_t len, struct l4_event 
 	const struct l4_table *t = l4_pmu_table(l4_pmu_at(unit));
 	const uint16_t *slots = (const uint16_t *)l4_image_array(l4_image.slots) + t->first_slot;
 
-	for (uint32_t at = l4_hash_name(name, len) & t->slot_mask; slots[at]; at = (at + 1) & t->slot_mask) {
+	for (uint32_t at = l4_hash_name(name, len) & t->slot_mask; slots[at];
+	     at = (at + 1) & t->slot_mask) {
 		uint32_t number = slots[at] - 1u;
 
-		if (fill_event(unit, number, number, out) && l4_is_same_name(l4_get_text(out->row->name), name, len) && resolve_position(out))
+		if (fill_event(unit, number, number, out) &&
+		    l4_is_same_name(l4_get_text(out->row->name), name, len) &&
+		    resolve_position(out))
 			return true;
 	}
 	return t->encoder == L4_ENCODER_PERF && find_tracepoint_system(unit, name, len, out);
@@ -275,7 +320,9 @@ uint32_t l4_count_events(uint32_t unit)
 
 int l4_make_event_index(const struct l4_event *ev)
 {
-	uint32_t pos = ev->is_tracepoint_system ? count_fixed_perf_rows(ev->pmu_number) + ev->position : ev->position;
+	uint32_t pos = ev->is_tracepoint_system
+	                       ? count_fixed_perf_rows(ev->pmu_number) + ev->position
+	                       : ev->position;
 
 	return (int)((uint32_t)ev->pmu->id << L4_POSITION_BITS | pos);
 }
@@ -287,7 +334,8 @@ int l4_get_first_event_index(uint32_t unit)
 	struct l4_event ev;
 	uint32_t first = u->first_event;
 
-	while (u->flags & PMU_ROWS_BY_MACHINE && first < count_table_rows(u) && !fill_event(unit, first, first, &ev))
+	while (u->flags & PMU_ROWS_BY_MACHINE && first < count_table_rows(u) &&
+	       !fill_event(unit, first, first, &ev))
 		first++;
 	return l4_count_events(unit) ? (int)((uint32_t)u->id << L4_POSITION_BITS | first) : -1;
 }
@@ -296,19 +344,25 @@ bool l4_get_event_by_index(int idx, struct l4_event *out)
 {
 	int unit = idx < 0 ? -1 : l4_find_pmu_by_id((unsigned)idx >> L4_POSITION_BITS);
 
-	return unit >= 0 && l4_is_pmu_enabled((uint32_t)unit) && l4_get_event((uint32_t)unit, (uint32_t)idx & ((1u << L4_POSITION_BITS) - 1), out);
+	return unit >= 0 && l4_is_pmu_enabled((uint32_t)unit) &&
+	       l4_get_event((uint32_t)unit, (uint32_t)idx & ((1u << L4_POSITION_BITS) - 1), out);
 }
 
 const char *l4_get_event_name(const struct l4_event *ev)
 {
-	return ev->is_tracepoint_system ? l4_get_trace_system_name(ev->position) : l4_get_text(ev->row->name);
+	return ev->is_tracepoint_system ? l4_get_trace_system_name(ev->position)
+	                                : l4_get_text(ev->row->name);
 }
 
-/* ---- attributes ----------------------------------------------------------------------------------------------- */
+/* ---- attributes
+ * -----------------------------------------------------------------------------------------------
+ */
 
 bool l4_has_mask(const struct l4_event *ev, const struct l4_mask *m)
 {
-	return (!m->only_pmu || m->only_pmu == ev->pmu->id) && (ev->encoder != L4_ENCODER_AMD64 || is_in_revision_range(ev->pmu->revision, m->flags));
+	return (!m->only_pmu || m->only_pmu == ev->pmu->id) &&
+	       (ev->encoder != L4_ENCODER_AMD64 ||
+	        is_in_revision_range(ev->pmu->revision, m->flags));
 }
 
 /* How many masks of the row the PMU has. */
@@ -334,12 +388,15 @@ static uint32_t get_event_modifiers(const struct l4_event *ev)
 	if (ev->encoder != L4_ENCODER_ARCH)
 		return ev->is_tracepoint_system ? 0 : ev->row->modifiers;
 	l4_get_arch_pmu(&version, &missing, &general, &fixed);
-	return (ev->row->modifiers & ~(t | tx)) | (version == 3 || version == 4 ? t : 0) | (version > 3 ? tx : 0);
+	return (ev->row->modifiers & ~(t | tx)) | (version == 3 || version == 4 ? t : 0) |
+	       (version > 3 ? tx : 0);
 }
 
 #define OS_ATTR_BIT(a) (1u << OS_ATTR_##a)
-static const uint32_t SAMPLING_ATTRS = OS_ATTR_BIT(PERIOD) | OS_ATTR_BIT(FREQ) | OS_ATTR_BIT(PRECISE);
-static const uint32_t BASIC_OS_ATTRS = OS_ATTR_BIT(U) | OS_ATTR_BIT(K) | OS_ATTR_BIT(H) | OS_ATTR_BIT(MG) | OS_ATTR_BIT(MH);
+static const uint32_t SAMPLING_ATTRS =
+	OS_ATTR_BIT(PERIOD) | OS_ATTR_BIT(FREQ) | OS_ATTR_BIT(PRECISE);
+static const uint32_t BASIC_OS_ATTRS =
+	OS_ATTR_BIT(U) | OS_ATTR_BIT(K) | OS_ATTR_BIT(H) | OS_ATTR_BIT(MG) | OS_ATTR_BIT(MH);
 
 /* Attributes that the kernel's interface does not offer for Intel's PMUs. */
 static uint32_t get_intel_missing_attrs(const struct l4_event *ev)
@@ -366,8 +423,8 @@ static uint32_t get_perf_missing_attrs(const struct l4_event *ev)
 		return OS_ATTR_BIT(PRECISE) | OS_ATTR_BIT(H) | OS_ATTR_BIT(HW_SMPL);
 	if (!levels)
 		levels = ev->pmu->levels;
-	return OS_ATTR_BIT(HW_SMPL) | (levels & PFM_PLM3 ? 0 : OS_ATTR_BIT(U)) | (levels & PFM_PLM0 ? 0 : OS_ATTR_BIT(K)) |
-	       (levels & PFM_PLMH ? 0 : OS_ATTR_BIT(H));
+	return OS_ATTR_BIT(HW_SMPL) | (levels & PFM_PLM3 ? 0 : OS_ATTR_BIT(U)) |
+	       (levels & PFM_PLM0 ? 0 : OS_ATTR_BIT(K)) | (levels & PFM_PLMH ? 0 : OS_ATTR_BIT(H));
 }
 
 static bool is_rapl_event(const struct l4_event *ev)
@@ -375,7 +432,8 @@ static bool is_rapl_event(const struct l4_event *ev)
 	return strcmp(l4_get_text(ev->pmu->name), "rapl") == 0;
 }
 
-/* Attributes that each PMU's own code removes under an OS layer: its modifiers, and the layer's attributes. */
+/* Attributes that each PMU's own code removes under an OS layer: its modifiers, and the layer's
+ * attributes. */
 static void find_missing_attrs(const struct l4_event *ev, uint32_t *mods, uint32_t *os)
 {
 	uint32_t kept = OS_ATTR_BIT(PRECISE) | OS_ATTR_BIT(HW_SMPL);
@@ -396,28 +454,22 @@ static void find_missing_attrs(const struct l4_event *ev, uint32_t *mods, uint32
 		break;
 	case L4_ENCODER_AMD64:
 		*mods = 1u << 0 | 1u << 1 | 1u << 5;
-		*os = kept | (ev->pmu->revision < 8 || ev->pmu->revision == 11 ? OS_ATTR_BIT(H) : 0);
+		*os = kept |
+		      (ev->pmu->revision < 8 || ev->pmu->revision == 11 ? OS_ATTR_BIT(H) : 0);
 		break;
 	case L4_ENCODER_ARM:
-	case L4_ENCODER_SPARC:
-		*mods = 7;
-		break;
-	case L4_ENCODER_MIPS:
-		*mods = 15;
-		break;
+	case L4_ENCODER_SPARC: *mods = 7; break;
+	case L4_ENCODER_MIPS: *mods = 15; break;
 	case L4_ENCODER_NETBURST:
 		*mods = 3;
 		*os = kept | OS_ATTR_BIT(H);
 		break;
-	case L4_ENCODER_PERF:
-		*os = get_perf_missing_attrs(ev);
-		break;
-	case L4_ENCODER_PERF_RAW:
-		*os = 0;
-		break;
+	case L4_ENCODER_PERF: *os = get_perf_missing_attrs(ev); break;
+	case L4_ENCODER_PERF_RAW: *os = 0; break;
 	default:
 		*mods = 7;
-		*os = is_rapl_event(ev) ? get_intel_missing_attrs(ev) : kept | (amd ? OS_ATTR_BIT(H) : 0);
+		*os = is_rapl_event(ev) ? get_intel_missing_attrs(ev)
+		                        : kept | (amd ? OS_ATTR_BIT(H) : 0);
 	}
 	if (amd && strcmp(l4_get_text(ev->pmu->name), "amd64_fam15h_nb") == 0) {
 		*mods = 0;
@@ -436,7 +488,8 @@ void l4_list_attrs(const struct l4_event *ev, pfm_os_t os, struct l4_attr_list *
 		return;
 	find_missing_attrs(ev, &no_mods, &no_os);
 	out->modifiers &= ~no_mods;
-	out->os_attrs = (os == PFM_OS_PERF_EVENT ? BASIC_OS_ATTRS : (1u << N_OS_ATTRS) - 1) & ~no_os;
+	out->os_attrs =
+		(os == PFM_OS_PERF_EVENT ? BASIC_OS_ATTRS : (1u << N_OS_ATTRS) - 1) & ~no_os;
 }
 
 /* The number of the set bit with @n set bits below it. */
@@ -459,7 +512,8 @@ static uint16_t find_nth_mask(const struct l4_event *ev, unsigned n)
 			return (uint16_t)i;
 }
 
-bool l4_get_attr(const struct l4_event *ev, const struct l4_attr_list *list, unsigned index, struct l4_attr *out)
+bool l4_get_attr(const struct l4_event *ev, const struct l4_attr_list *list, unsigned index,
+                 struct l4_attr *out)
 {
 	unsigned mods;
 
@@ -490,5 +544,6 @@ const char *l4_get_attr_name(const struct l4_event *ev, const struct l4_attr *a)
 		return l4_os_attrs[a->number].name;
 	if (a->kind == L4_ATTR_MODIFIER)
 		return l4_modifiers[ev->encoder][a->number].name;
-	return ev->is_tracepoint_system ? l4_get_tracepoint_name(ev->position, a->number, NULL) : l4_get_text(l4_row_masks(ev->row)[a->number].name);
+	return ev->is_tracepoint_system ? l4_get_tracepoint_name(ev->position, a->number, NULL)
+	                                : l4_get_text(l4_row_masks(ev->row)[a->number].name);
 }

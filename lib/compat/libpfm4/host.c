@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which PMUs are this machine's: x86 says it in CPUID, POWER in a register, the others in /proc/cpuinfo. */
+/* Which PMUs are this machine's: x86 says it in CPUID, POWER in a register, the others in
+ * /proc/cpuinfo. */
 #include <ctype.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,43 +12,40 @@
 #include <cpuid.h>
 #endif
 
-/* ---- Intel and AMD -------------------------------------------------------------------------------------------- */
+/* ---- Intel and AMD
+ * -------------------------------------------------------------------------------------------- */
 
 /* Numbers of AMD's PMUs in the interface. */
-enum { AMD_PMU_K7 = 55,
-       AMD_PMU_K8_REVB,
-       AMD_PMU_K8_REVC,
-       AMD_PMU_K8_REVD,
-       AMD_PMU_K8_REVE,
-       AMD_PMU_K8_REVF,
-       AMD_PMU_K8_REVG,
-       AMD_PMU_BARCELONA,
-       AMD_PMU_SHANGHAI,
-       AMD_PMU_ISTANBUL,
-       AMD_PMU_BOBCAT = 69,
-       AMD_PMU_INTERLAGOS,
-       AMD_PMU_LLANO = 72,
-       AMD_PMU_TURION,
-       AMD_PMU_FAM16H = 318,
-       AMD_PMU_ZEN1 = 444,
-       AMD_PMU_ZEN2,
-       AMD_PMU_ZEN3 = 450,
-       AMD_PMU_ZEN4 = 514,
-       AMD_PMU_ZEN5 = 676,
-       AMD_PMU_ZEN6 = 698 };
+enum {
+	AMD_PMU_K7 = 55,
+	AMD_PMU_K8_REVB,
+	AMD_PMU_K8_REVC,
+	AMD_PMU_K8_REVD,
+	AMD_PMU_K8_REVE,
+	AMD_PMU_K8_REVF,
+	AMD_PMU_K8_REVG,
+	AMD_PMU_BARCELONA,
+	AMD_PMU_SHANGHAI,
+	AMD_PMU_ISTANBUL,
+	AMD_PMU_BOBCAT = 69,
+	AMD_PMU_INTERLAGOS,
+	AMD_PMU_LLANO = 72,
+	AMD_PMU_TURION,
+	AMD_PMU_FAM16H = 318,
+	AMD_PMU_ZEN1 = 444,
+	AMD_PMU_ZEN2,
+	AMD_PMU_ZEN3 = 450,
+	AMD_PMU_ZEN4 = 514,
+	AMD_PMU_ZEN5 = 676,
+	AMD_PMU_ZEN6 = 698
+};
 
 static unsigned find_k8_revision(unsigned model, unsigned stepping)
 {
 	static const uint8_t by_model[16] = {
-		[0] = AMD_PMU_K8_REVC,
-		[1] = AMD_PMU_K8_REVD,
-		[2] = AMD_PMU_K8_REVE,
-		[3] = AMD_PMU_K8_REVE,
-		[4] = AMD_PMU_K8_REVF,
-		[5] = AMD_PMU_K8_REVF,
-		[6] = AMD_PMU_K8_REVG,
-		[7] = AMD_PMU_K8_REVG,
-		[8] = AMD_PMU_K8_REVG,
+		[0] = AMD_PMU_K8_REVC,  [1] = AMD_PMU_K8_REVD, [2] = AMD_PMU_K8_REVE,
+		[3] = AMD_PMU_K8_REVE,  [4] = AMD_PMU_K8_REVF, [5] = AMD_PMU_K8_REVF,
+		[6] = AMD_PMU_K8_REVG,  [7] = AMD_PMU_K8_REVG, [8] = AMD_PMU_K8_REVG,
 		[12] = AMD_PMU_K8_REVF,
 	};
 	unsigned revision = model >> 4 < 16 ? by_model[model >> 4] : 0;
@@ -60,39 +58,34 @@ static unsigned find_k8_revision(unsigned model, unsigned stepping)
 static unsigned find_amd_pmu(unsigned family, unsigned model, unsigned stepping)
 {
 	switch (family) {
-	case 6:
-		return AMD_PMU_K7;
-	case 15:
-		return find_k8_revision(model, stepping);
+	case 6: return AMD_PMU_K7;
+	case 15: return find_k8_revision(model, stepping);
 	case 16:
-		return model >= 4 && model <= 6 ? AMD_PMU_SHANGHAI : model == 8 || model == 9 ? AMD_PMU_ISTANBUL
-		                                                                              : AMD_PMU_BARCELONA;
-	case 17:
-		return AMD_PMU_TURION;
-	case 18:
-		return AMD_PMU_LLANO;
-	case 20:
-		return AMD_PMU_BOBCAT;
-	case 21:
-		return AMD_PMU_INTERLAGOS;
-	case 22:
-		return AMD_PMU_FAM16H;
-	case 23:
-		return model >= 48 ? AMD_PMU_ZEN2 : AMD_PMU_ZEN1;
+		return model >= 4 && model <= 6   ? AMD_PMU_SHANGHAI
+		       : model == 8 || model == 9 ? AMD_PMU_ISTANBUL
+		                                  : AMD_PMU_BARCELONA;
+	case 17: return AMD_PMU_TURION;
+	case 18: return AMD_PMU_LLANO;
+	case 20: return AMD_PMU_BOBCAT;
+	case 21: return AMD_PMU_INTERLAGOS;
+	case 22: return AMD_PMU_FAM16H;
+	case 23: return model >= 48 ? AMD_PMU_ZEN2 : AMD_PMU_ZEN1;
 	case 25:
-		return model >= 0x60 || (model >= 0x10 && model <= 0x1f) ? AMD_PMU_ZEN4 : AMD_PMU_ZEN3;
+		return model >= 0x60 || (model >= 0x10 && model <= 0x1f) ? AMD_PMU_ZEN4
+		                                                         : AMD_PMU_ZEN3;
 	case 26:
-		return model <= 0x4f || (model >= 0x60 && model <= 0x7f) ? AMD_PMU_ZEN5 : AMD_PMU_ZEN6;
-	default:
-		return 0;
+		return model <= 0x4f || (model >= 0x60 && model <= 0x7f) ? AMD_PMU_ZEN5
+		                                                         : AMD_PMU_ZEN6;
+	default: return 0;
 	}
 }
 
 /* @name: the vendor's name for itself. */
 static void set_vendor(struct l4_host_identity *m, const char *name)
 {
-	m->vendor = strncmp(name, "GenuineIntel", 12) == 0 ? L4_HOST_INTEL : strncmp(name, "AuthenticAMD", 12) == 0 ? L4_HOST_AMD
-	                                                                                                            : L4_HOST_NONE;
+	m->vendor = strncmp(name, "GenuineIntel", 12) == 0   ? L4_HOST_INTEL
+	            : strncmp(name, "AuthenticAMD", 12) == 0 ? L4_HOST_AMD
+	                                                     : L4_HOST_NONE;
 }
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -102,8 +95,9 @@ static void read_x86_cpuid(struct l4_host_identity *m)
 
 	if (!__get_cpuid(0, &top, &b, &c, &d))
 		return;
-	m->vendor = b == signature_INTEL_ebx ? L4_HOST_INTEL : b == signature_AMD_ebx ? L4_HOST_AMD
-	                                                                              : L4_HOST_NONE;
+	m->vendor = b == signature_INTEL_ebx ? L4_HOST_INTEL
+	            : b == signature_AMD_ebx ? L4_HOST_AMD
+	                                     : L4_HOST_NONE;
 	__cpuid(1, a, b, c, d);
 	m->family = a >> 8 & 15;
 	m->model = (a >> 4 & 15) | (a >> 12 & 0xf0);
@@ -120,13 +114,15 @@ static void read_x86_cpuid(struct l4_host_identity *m)
 }
 #endif
 
-static bool is_intel_match(const struct l4_host_identity *m, const struct l4_pmu *u, const uint32_t *words)
+static bool is_intel_match(const struct l4_host_identity *m, const struct l4_pmu *u,
+                           const uint32_t *words)
 {
 	const char *name = l4_get_text(u->name);
 
 	if (m->vendor != L4_HOST_INTEL || m->family != words[0])
 		return false;
-	/* One model number for two processors, and a family whose other models are all the older one. */
+	/* One model number for two processors, and a family whose other models are all the older
+	 * one. */
 	if (strcmp(name, "skx") == 0 && m->stepping >= 5)
 		return false;
 	if (strcmp(name, "clx") == 0 && m->stepping < 5)
@@ -139,7 +135,9 @@ static bool is_intel_match(const struct l4_host_identity *m, const struct l4_pmu
 	return false;
 }
 
-/* ---- the others ----------------------------------------------------------------------------------------------- */
+/* ---- the others
+ * -----------------------------------------------------------------------------------------------
+ */
 
 static bool has_line_key(const char *line, const char *key)
 {
@@ -200,8 +198,9 @@ static void parse_cpuinfo_line(struct l4_host_identity *m, char *line)
 /* A line of SPARC's or of MIPS'. */
 static bool parse_cpuinfo_name(struct l4_host_identity *m, char *line)
 {
-	const char *key = has_line_key(line, "pmu") ? "pmu" : has_line_key(line, "cpu model") ? "cpu_model"
-	                                                                                      : NULL;
+	const char *key = has_line_key(line, "pmu")         ? "pmu"
+	                  : has_line_key(line, "cpu model") ? "cpu_model"
+	                                                    : NULL;
 
 	if (!key)
 		return false;
@@ -226,7 +225,8 @@ static void read_cpuinfo(struct l4_host_identity *m, const char *path)
 		} else if (has_line_key(line, "CPU architecture")) {
 			seen |= 2;
 		} else if (has_line_key(line, "CPU part") && seen == 3) {
-			add_arm_core(m, implementer, (unsigned)strtoul(get_line_value(line), NULL, 0));
+			add_arm_core(m, implementer,
+			             (unsigned)strtoul(get_line_value(line), NULL, 0));
 			seen = 0;
 		} else if (!parse_cpuinfo_name(m, line)) {
 			parse_cpuinfo_line(m, line);
@@ -235,7 +235,8 @@ static void read_cpuinfo(struct l4_host_identity *m, const char *path)
 	fclose(f);
 }
 
-/* An identity as perfmon(7) has them: "GenuineIntel-6-55-4", Arm's MIDR in 16 digits, POWER's PVR in 8. */
+/* An identity as perfmon(7) has them: "GenuineIntel-6-55-4", Arm's MIDR in 16 digits, POWER's PVR
+ * in 8. */
 static bool parse_identity(struct l4_host_identity *m, const char *id)
 {
 	const char *dash = strchr(id, '-');
@@ -261,7 +262,8 @@ static bool parse_identity(struct l4_host_identity *m, const char *id)
 	return true;
 }
 
-static bool is_arm_match(const struct l4_host_identity *m, const struct l4_pmu *u, const uint32_t *words)
+static bool is_arm_match(const struct l4_host_identity *m, const struct l4_pmu *u,
+                         const uint32_t *words)
 {
 	for (unsigned i = 0; i + 1 < u->n_host_numbers; i += 2)
 		for (unsigned k = 0; k < m->n_arm_core_ids; k++)
@@ -270,7 +272,8 @@ static bool is_arm_match(const struct l4_host_identity *m, const struct l4_pmu *
 	return false;
 }
 
-static bool is_host_number_match(const struct l4_host_identity *m, const struct l4_pmu *u, const uint32_t *words)
+static bool is_host_number_match(const struct l4_host_identity *m, const struct l4_pmu *u,
+                                 const uint32_t *words)
 {
 	unsigned want = m->vendor == L4_HOST_AMD ? m->amd_pmu_id : m->model;
 
@@ -280,7 +283,8 @@ static bool is_host_number_match(const struct l4_host_identity *m, const struct 
 	return false;
 }
 
-/* "pmu:ultra3" is the whole line; "cpu_model:MIPS_74K" is in it somewhere, with blanks for the lines. */
+/* "pmu:ultra3" is the whole line; "cpu_model:MIPS_74K" is in it somewhere, with blanks for the
+ * lines. */
 static bool is_cpuinfo_match(const char *line, const char *text)
 {
 	char part[64];
@@ -295,7 +299,9 @@ static bool is_cpuinfo_match(const char *line, const char *text)
 	return strncmp(line, "cpu_model:", 10) == 0 && strstr(line, part);
 }
 
-/* ---- all ------------------------------------------------------------------------------------------------------ */
+/* ---- all
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 static bool is_in_list(unsigned n, const uint16_t *list, unsigned len)
 {
@@ -308,9 +314,12 @@ static bool is_in_list(unsigned n, const uint16_t *list, unsigned len)
 /* Which lists of events that depend on the machine are this one's. */
 static unsigned find_event_lists(const struct l4_host_identity *m)
 {
-	/* In the order of the lists in cpum_cf.pmu, two types each; models as rapl.pmu has them from bit 1. */
-	static const uint16_t types[] = { 2097, 2098, 2817, 2818, 2827, 2828, 2964, 2965, 3906, 3907, 8561, 8562, 3931, 3932, 9175, 9176 };
-	static const uint16_t early[] = { 45, 62 }, platform[] = { 78, 94, 125, 126, 142, 157, 158, 165, 166 };
+	/* In the order of the lists in cpum_cf.pmu, two types each; models as rapl.pmu has them
+	 * from bit 1. */
+	static const uint16_t types[] = { 2097, 2098, 2817, 2818, 2827, 2828, 2964, 2965,
+		                          3906, 3907, 8561, 8562, 3931, 3932, 9175, 9176 };
+	static const uint16_t early[] = { 45, 62 },
+			      platform[] = { 78, 94, 125, 126, 142, 157, 158, 165, 166 };
 	static const uint16_t servers[] = { 63, 79, 85, 86, 106, 108, 143 };
 	unsigned z = 6, rapl = 0;
 
@@ -318,9 +327,10 @@ static unsigned find_event_lists(const struct l4_host_identity *m)
 		if (types[i] == m->ibm_z_type)
 			z = i / 2;
 	if (m->vendor == L4_HOST_INTEL && m->family == 6)
-		rapl = is_in_list(m->model, early, 2) ? 1 : is_in_list(m->model, platform, 9) ? 2
-		                                    : is_in_list(m->model, servers, 7)        ? 3
-		                                                                              : 0;
+		rapl = is_in_list(m->model, early, 2)      ? 1
+		       : is_in_list(m->model, platform, 9) ? 2
+		       : is_in_list(m->model, servers, 7)  ? 3
+		                                           : 0;
 	return 1u << z | 0x100u << rapl;
 }
 
@@ -332,8 +342,7 @@ static void read_running_machine(struct l4_host_identity *m)
 #elif defined(__powerpc__)
 	unsigned long pvr;
 
-	__asm__("mfspr %0, 287"
-	        : "=r"(pvr));
+	__asm__("mfspr %0, 287" : "=r"(pvr));
 	m->vendor = L4_HOST_POWER;
 	m->model = (unsigned)(pvr >> 16 & 0xffff);
 #else
@@ -351,7 +360,8 @@ void l4_identify_host(struct l4_host_identity *m, const char *cpuid, const char 
 		if (*cpuinfo || other)
 			read_cpuinfo(m, *cpuinfo ? cpuinfo : path);
 		/* x86 has more to say than that file does. */
-		if (!other && (m->vendor == L4_HOST_NONE || m->vendor == L4_HOST_INTEL || m->vendor == L4_HOST_AMD))
+		if (!other && (m->vendor == L4_HOST_NONE || m->vendor == L4_HOST_INTEL ||
+		               m->vendor == L4_HOST_AMD))
 			read_running_machine(m);
 	}
 	if (m->vendor == L4_HOST_AMD)
@@ -361,26 +371,23 @@ void l4_identify_host(struct l4_host_identity *m, const char *cpuid, const char 
 
 bool l4_is_pmu_for_host(const struct l4_host_identity *m, const struct l4_pmu *u)
 {
-	const uint32_t *words = (const uint32_t *)l4_image_array(l4_image.host_numbers) + u->host_numbers;
+	const uint32_t *words =
+		(const uint32_t *)l4_image_array(l4_image.host_numbers) + u->host_numbers;
 	char path[L4_PATH_SIZE];
 
 	switch (u->host_kind) {
-	case L4_HOST_INTEL:
-		return is_intel_match(m, u, words);
+	case L4_HOST_INTEL: return is_intel_match(m, u, words);
 	case L4_HOST_AMD:
-	case L4_HOST_POWER:
-		return m->vendor == u->host_kind && is_host_number_match(m, u, words);
-	case L4_HOST_ARM:
-		return m->vendor == L4_HOST_ARM && is_arm_match(m, u, words);
+	case L4_HOST_POWER: return m->vendor == u->host_kind && is_host_number_match(m, u, words);
+	case L4_HOST_ARM: return m->vendor == L4_HOST_ARM && is_arm_match(m, u, words);
 	case L4_HOST_CPUINFO:
-		return m->vendor == L4_HOST_CPUINFO && is_cpuinfo_match(m->cpuinfo_key, l4_get_text(u->host_text));
+		return m->vendor == L4_HOST_CPUINFO &&
+		       is_cpuinfo_match(m->cpuinfo_key, l4_get_text(u->host_text));
 	case L4_HOST_SYSFS:
 		l4_format_path(path, L4_EVENT_SOURCE_DIR "%s", l4_get_text(u->host_text));
 		return m->vendor == L4_HOST_NONE && access(path, F_OK) == 0;
-	case L4_HOST_ARCH:
-		return m->vendor == L4_HOST_INTEL && m->arch_version > 0;
-	default:
-		return u->host_kind == L4_HOST_ANY;
+	case L4_HOST_ARCH: return m->vendor == L4_HOST_INTEL && m->arch_version > 0;
+	default: return u->host_kind == L4_HOST_ANY;
 	}
 }
 

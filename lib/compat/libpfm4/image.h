@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* libpfm4's names as lib/pmuc/libpfm4.py compiles them: fixed-width rows, all strings in one pool, numbers instead of pointers.
- * The image is made for the byte order of the library that embeds it, so nothing is converted and nothing needs relocation. */
+/* libpfm4's names as lib/pmuc/libpfm4.py compiles them: fixed-width rows, all strings in one pool,
+ * numbers instead of pointers. The image is made for the byte order of the library that embeds it,
+ * so nothing is converted and nothing needs relocation. */
 #ifndef LIBPFM4_IMAGE_H
 #define LIBPFM4_IMAGE_H
 
@@ -12,7 +13,8 @@ struct l4_image_span {
 
 struct l4_image {
 	char magic[8];
-	struct l4_image_span rows, masks, filters, pmus, tables, row_numbers, host_numbers, slots, pmu_slots, pmus_by_id, strings;
+	struct l4_image_span rows, masks, filters, pmus, tables, row_numbers, host_numbers, slots,
+		pmu_slots, pmus_by_id, strings;
 };
 
 /* An event. */
@@ -28,7 +30,7 @@ struct l4_row {
 	uint8_t n_groups;
 	uint8_t traits;
 	uint8_t counter_pins; /* SPARC: which counters */
-	uint8_t kind;         /* perf: the kernel's type of event; with U_MACHINES: kinds of machines */
+	uint8_t kind; /* perf: the kernel's type of event; with U_MACHINES: kinds of machines */
 };
 
 struct l4_mask {
@@ -41,7 +43,8 @@ struct l4_mask {
 };
 
 struct l4_filter {
-	uint64_t words[2]; /* bits of a box's filters; of a corrected mask, bits to set in word 1, and to clear in word 0 */
+	uint64_t words[2]; /* bits of a box's filters; of a corrected mask, bits to set in word 1,
+	                      and to clear in word 0 */
 };
 
 /* A PMU. */
@@ -80,15 +83,17 @@ enum l4_encoder {
 	L4_N_ENCODERS
 };
 
-enum l4_host_kind { L4_HOST_NONE,
-	            L4_HOST_INTEL,
-	            L4_HOST_AMD,
-	            L4_HOST_ARM,
-	            L4_HOST_POWER,
-	            L4_HOST_CPUINFO,
-	            L4_HOST_SYSFS,
-	            L4_HOST_ANY,
-	            L4_HOST_ARCH };
+enum l4_host_kind {
+	L4_HOST_NONE,
+	L4_HOST_INTEL,
+	L4_HOST_AMD,
+	L4_HOST_ARM,
+	L4_HOST_POWER,
+	L4_HOST_CPUINFO,
+	L4_HOST_SYSFS,
+	L4_HOST_ANY,
+	L4_HOST_ARCH
+};
 
 /* Flags of Intel's events and masks, netburst's and perf's masks. */
 #define MASK_NO_COMBINATION          0x1u
@@ -107,7 +112,8 @@ enum l4_host_kind { L4_HOST_NONE,
 #define ROW_FORCES_FILTER0           0x20000u
 #define ROW_IS_SPECULATIVE           0x40000u
 #define MASK_TAKES_NO_MODIFIERS      0x200000u
-#define MASK_PATCHES_WORDS           0x80000000u /* corrected: filters are bits of word 1 to set and of word 0 to clear */
+#define MASK_PATCHES_WORDS                                                                         \
+	0x80000000u /* corrected: filters are bits of word 1 to set and of word 0 to clear */
 /* A pfm_attr_t that the listing shows among the masks. */
 #define MASK_ATTR_TYPE(flags) ((flags) >> 28 & 3)
 /* Flags of AMD's; revisions are in bits 8 to 15 (first) and 16 to 23 (last). */
@@ -119,12 +125,13 @@ enum l4_host_kind { L4_HOST_NONE,
 #define PMU_NO_SAMPLING         0x10u
 #define PMU_REPORTS_SPECULATION 0x20u
 #define PMU_DEPRECATED          0x40u
-#define PMU_ROWS_BY_MACHINE     0x80u    /* a row's type says which machines have it, a bit for each kind */
-#define PMU_EDGE_NEEDS_CMASK    0x10000u /* core: edge needs a counter mask */
-#define PMU_PEBS_ON_ALL         0x20000u
-#define PMU_IS_POWER_CONTROL    0x10000u /* uncore: events of the power control unit */
-#define PMU_IS_CBOX             0x20000u
-#define PMU_IS_CHA              0x40000u
+#define PMU_ROWS_BY_MACHINE                                                                        \
+	0x80u /* a row's type says which machines have it, a bit for each kind */
+#define PMU_EDGE_NEEDS_CMASK 0x10000u /* core: edge needs a counter mask */
+#define PMU_PEBS_ON_ALL      0x20000u
+#define PMU_IS_POWER_CONTROL 0x10000u /* uncore: events of the power control unit */
+#define PMU_IS_CBOX          0x20000u
+#define PMU_IS_CHA           0x40000u
 
 /* Traits of a row. */
 #define TRAIT_MODEL_MASKS 0x1 /* some masks are for some models only */

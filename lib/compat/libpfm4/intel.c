@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Intel's three layouts: cores, the uncore of Nehalem, and the boxes of later uncores. They share how unit masks combine. */
+/* Intel's three layouts: cores, the uncore of Nehalem, and the boxes of later uncores. They share
+ * how unit masks combine. */
 #include <string.h>
 #include "compat/libpfm4/l4.h"
 
@@ -12,14 +13,16 @@ struct mask_selection {
 	uint64_t mask_bits;       /* of unit masks, from bit 0 */
 	uint64_t named_mask_bits; /* bits of the masks that a user named */
 	uint64_t filters[2];
-	uint32_t fixed_modifiers, required_modifiers; /* modifiers that masks set, and that they need */
-	uint32_t named_mask_flags;                    /* of named masks, or-ed */
-	uint32_t highest_group, only_group;           /* no group above; no group but 0 and this */
-	uint32_t last_group;                          /* group of the mask before */
-	uint32_t served_groups, exclusive_groups;     /* groups with a mask; with one that wants no other */
-	uint32_t needed_groups;                       /* groups that must have one */
-	uint32_t override_code;                       /* another event code */
-	uint64_t given_modifiers;                     /* modifiers the user gave, by bit */
+	uint32_t fixed_modifiers,
+		required_modifiers;         /* modifiers that masks set, and that they need */
+	uint32_t named_mask_flags;          /* of named masks, or-ed */
+	uint32_t highest_group, only_group; /* no group above; no group but 0 and this */
+	uint32_t last_group;                /* group of the mask before */
+	uint32_t served_groups,
+		exclusive_groups; /* groups with a mask; with one that wants no other */
+	uint32_t needed_groups;   /* groups that must have one */
+	uint32_t override_code;   /* another event code */
+	uint64_t given_modifiers; /* modifiers the user gave, by bit */
 	uint64_t modifier_values[24];
 	bool has_raw_mask;
 };
@@ -33,7 +36,9 @@ static void begin_selection(struct mask_selection *p, const struct l4_query *q, 
 	p->highest_group = p->only_group = p->last_group = p->override_code = NO_GROUP;
 }
 
-/* ---- masks ---------------------------------------------------------------------------------------------------- */
+/* ---- masks
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 /* Adds a mask to the filters of a box, or a corrected mask to both words of a core's event. */
 static void add_mask_filters(struct mask_selection *p, const struct l4_mask *m)
@@ -46,7 +51,8 @@ static void add_mask_bits(struct mask_selection *p, const struct l4_mask *m)
 {
 	const struct l4_query *q = p->query;
 
-	if (q->event.encoder == L4_ENCODER_EP_UNC && (q->event.pmu->flags & PMU_IS_POWER_CONTROL) && (q->event.row->code & 0x80))
+	if (q->event.encoder == L4_ENCODER_EP_UNC && (q->event.pmu->flags & PMU_IS_POWER_CONTROL) &&
+	    (q->event.row->code & 0x80))
 		p->mask_bits = (p->mask_bits & ~0xc0ull) | (m->code >> 8 & 0xc0);
 	else
 		p->mask_bits |= m->code >> 8;
@@ -70,12 +76,15 @@ static bool has_group_clash(struct mask_selection *p, const struct l4_mask *m)
 static int select_mask(struct mask_selection *p, unsigned number)
 {
 	const struct l4_mask *m = &l4_row_masks(p->query->event.row)[number];
-	bool core = p->query->event.encoder == L4_ENCODER_CORE || p->query->event.encoder == L4_ENCODER_ARCH;
+	bool core = p->query->event.encoder == L4_ENCODER_CORE ||
+	            p->query->event.encoder == L4_ENCODER_ARCH;
 
-	if ((p->query->event.row->flags & ROW_GROUPS_EXCLUSIVE) && p->last_group != NO_GROUP && p->last_group != m->group)
+	if ((p->query->event.row->flags & ROW_GROUPS_EXCLUSIVE) && p->last_group != NO_GROUP &&
+	    p->last_group != m->group)
 		return PFM_ERR_FEATCOMB;
 	p->last_group = m->group;
-	if ((m->flags & MASK_EXCLUDES_HIGHER_GROUPS) && p->query->event.encoder != L4_ENCODER_NHM_UNC)
+	if ((m->flags & MASK_EXCLUDES_HIGHER_GROUPS) &&
+	    p->query->event.encoder != L4_ENCODER_NHM_UNC)
 		p->highest_group = m->group;
 	if ((m->flags & MASK_EXCLUDES_ALL_BUT_GROUP0) && core)
 		p->only_group = m->group;
@@ -83,7 +92,8 @@ static int select_mask(struct mask_selection *p, unsigned number)
 		p->needed_groups |= 1u << m->needed_group;
 	if (has_group_clash(p, m))
 		return PFM_ERR_FEATCOMB;
-	if (m->flags & MASK_OVERRIDES_CODE) /* masks with other codes do not get along in their group */
+	if (m->flags &
+	    MASK_OVERRIDES_CODE) /* masks with other codes do not get along in their group */
 		p->override_code = m->code & 0xff;
 	p->fixed_modifiers |= m->fixed_modifiers;
 	p->required_modifiers |= m->required_modifiers;
@@ -117,7 +127,8 @@ static int set_modifier(struct mask_selection *p, unsigned number, uint64_t valu
 	const struct l4_modifier *mod = &l4_modifiers[p->query->event.encoder][number];
 
 	if (mod->is_number && (value < mod->min || value > mod->max))
-		return p->query->event.encoder == L4_ENCODER_NHM_UNC ? PFM_ERR_INVAL : PFM_ERR_ATTR_VAL;
+		return p->query->event.encoder == L4_ENCODER_NHM_UNC ? PFM_ERR_INVAL
+		                                                     : PFM_ERR_ATTR_VAL;
 	p->given_modifiers |= 1ull << number;
 	p->modifier_values[number] = value;
 	return PFM_SUCCESS;
@@ -128,7 +139,9 @@ static bool is_group_excused(const struct mask_selection *p, const struct l4_mas
 {
 	uint32_t g = m->group;
 
-	return (p->highest_group != NO_GROUP && g > p->highest_group) || (m->flags & MASK_GROUP_OPTIONAL) || (p->only_group != NO_GROUP && g != 0 && g != p->only_group);
+	return (p->highest_group != NO_GROUP && g > p->highest_group) ||
+	       (m->flags & MASK_GROUP_OPTIONAL) ||
+	       (p->only_group != NO_GROUP && g != 0 && g != p->only_group);
 }
 
 /* The defaults of one group: number added, or an error. */
@@ -168,7 +181,8 @@ static int add_defaults(struct mask_selection *p, bool every)
 	bool some = p->served_groups & all;
 	int n = 0;
 
-	if ((p->served_groups & all) == all || !(every || !(r->flags & ROW_GROUPS_EXCLUSIVE) || !some))
+	if ((p->served_groups & all) == all ||
+	    !(every || !(r->flags & ROW_GROUPS_EXCLUSIVE) || !some))
 		return PFM_SUCCESS;
 	for (uint32_t g = 0; g < r->n_groups && n >= 0; g++) {
 		if (p->served_groups & 1u << g)
@@ -191,11 +205,13 @@ static int check_groups(const struct mask_selection *p)
 	for (unsigned i = 0; i < p->query->event.row->n_masks; i++) {
 		if (!l4_has_bit(p->code->used_masks, i))
 			continue;
-		if (p->only_group != NO_GROUP && !l4_has_bit(p->code->default_masks, i) && m[i].group != 0 && m[i].group != p->only_group)
+		if (p->only_group != NO_GROUP && !l4_has_bit(p->code->default_masks, i) &&
+		    m[i].group != 0 && m[i].group != p->only_group)
 			return PFM_ERR_FEATCOMB;
 	}
 	for (unsigned i = 0; i < p->query->event.row->n_masks; i++)
-		if (l4_has_bit(p->code->used_masks, i) && p->highest_group != NO_GROUP && (m[i].group | (uint32_t)m[i].needed_group << 8) > p->highest_group)
+		if (l4_has_bit(p->code->used_masks, i) && p->highest_group != NO_GROUP &&
+		    (m[i].group | (uint32_t)m[i].needed_group << 8) > p->highest_group)
 			return PFM_ERR_FEATCOMB;
 	return PFM_SUCCESS;
 }
@@ -218,7 +234,8 @@ static int select_all_attrs(struct mask_selection *p)
 	return rc;
 }
 
-/* Masks that nobody named and that would not be accepted by name, or would then mean something else. */
+/* Masks that nobody named and that would not be accepted by name, or would then mean something
+ * else. */
 static void hide_defaults(struct mask_selection *p)
 {
 	const struct l4_mask *m = l4_row_masks(p->query->event.row);
@@ -231,15 +248,21 @@ static void hide_defaults(struct mask_selection *p)
 
 		if (!l4_has_bit(out->default_masks, i))
 			continue;
-		for (unsigned k = 0; (m[i].flags & MASK_EXCLUDES_HIGHER_GROUPS) && k < p->query->event.row->n_masks; k++)
+		for (unsigned k = 0;
+		     (m[i].flags & MASK_EXCLUDES_HIGHER_GROUPS) && k < p->query->event.row->n_masks;
+		     k++)
 			above |= l4_has_bit(out->used_masks, k) && m[k].group > m[i].group;
 		if (above || m[i].alias_target || m[i].fixed_modifiers || m[i].required_modifiers ||
-		    (m[i].flags & (MASK_HAS_LDLAT | MASK_HAS_FRONTEND_THRESHOLD | MASK_OVERRIDES_CODE | MASK_EXCLUDES_ALL_BUT_GROUP0 | MASK_REQUIRES_GROUP)))
+		    (m[i].flags &
+		     (MASK_HAS_LDLAT | MASK_HAS_FRONTEND_THRESHOLD | MASK_OVERRIDES_CODE |
+		      MASK_EXCLUDES_ALL_BUT_GROUP0 | MASK_REQUIRES_GROUP)))
 			l4_set_bit(out->hidden_masks, i);
 	}
 }
 
-/* ---- words ---------------------------------------------------------------------------------------------------- */
+/* ---- words
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 static void set_bits(uint64_t *word, unsigned at, unsigned width, uint64_t value)
 {
@@ -253,28 +276,25 @@ static uint64_t get_bits(uint64_t word, unsigned at, unsigned width)
 	return word >> at & ((1ull << width) - 1);
 }
 
-enum { CORE_K,
-       CORE_U,
-       CORE_E,
-       CORE_I,
-       CORE_C,
-       CORE_T,
-       CORE_LDLAT,
-       CORE_INTX,
-       CORE_INTXCP,
-       CORE_FE_THRES };
+enum {
+	CORE_K,
+	CORE_U,
+	CORE_E,
+	CORE_I,
+	CORE_C,
+	CORE_T,
+	CORE_LDLAT,
+	CORE_INTX,
+	CORE_INTXCP,
+	CORE_FE_THRES
+};
 
 static const struct {
 	uint8_t at, width;
 } core_fields[] = {
-	[CORE_K] = { 17, 1 },
-	[CORE_U] = { 16, 1 },
-	[CORE_E] = { 18, 1 },
-	[CORE_I] = { 23, 1 },
-	[CORE_C] = { 24, 8 },
-	[CORE_T] = { 21, 1 },
-	[CORE_INTX] = { 32, 1 },
-	[CORE_INTXCP] = { 33, 1 },
+	[CORE_K] = { 17, 1 },    [CORE_U] = { 16, 1 },      [CORE_E] = { 18, 1 },
+	[CORE_I] = { 23, 1 },    [CORE_C] = { 24, 8 },      [CORE_T] = { 21, 1 },
+	[CORE_INTX] = { 32, 1 }, [CORE_INTXCP] = { 33, 1 },
 };
 
 /* A modifier that a mask fixes may be given if it has the mask's value. */
@@ -285,7 +305,9 @@ static bool has_fixed_modifier_conflict(const struct mask_selection *p)
 	if (!(p->fixed_modifiers & p->given_modifiers))
 		return false;
 	for (unsigned i = CORE_K; i <= CORE_INTXCP; i++)
-		if (i != CORE_LDLAT && (p->fixed_modifiers & p->given_modifiers) >> i & 1 && get_bits(word, core_fields[i].at, core_fields[i].width) != p->modifier_values[i])
+		if (i != CORE_LDLAT && (p->fixed_modifiers & p->given_modifiers) >> i & 1 &&
+		    get_bits(word, core_fields[i].at, core_fields[i].width) !=
+		            p->modifier_values[i])
 			return true;
 	return false;
 }
@@ -294,8 +316,10 @@ static bool has_fixed_modifier_conflict(const struct mask_selection *p)
 static void set_core_levels(struct mask_selection *p, int plm)
 {
 	if (!(p->given_modifiers & 3)) {
-		p->modifier_values[CORE_K] = (unsigned)plm & p->query->event.pmu->levels & PFM_PLM0 ? 1 : 0;
-		p->modifier_values[CORE_U] = (unsigned)plm & p->query->event.pmu->levels & PFM_PLM3 ? 1 : 0;
+		p->modifier_values[CORE_K] =
+			(unsigned)plm & p->query->event.pmu->levels & PFM_PLM0 ? 1 : 0;
+		p->modifier_values[CORE_U] =
+			(unsigned)plm & p->query->event.pmu->levels & PFM_PLM3 ? 1 : 0;
 	}
 }
 
@@ -306,9 +330,11 @@ static int set_frontend_threshold(struct mask_selection *p)
 	bool given = p->given_modifiers >> CORE_FE_THRES & 1;
 
 	p->code->modifier_values[CORE_FE_THRES] = given ? p->modifier_values[CORE_FE_THRES] : 0;
-	if (!(p->query->event.row->flags & ROW_HAS_FRONTEND) || !(p->named_mask_flags & MASK_HAS_FRONTEND_THRESHOLD))
+	if (!(p->query->event.row->flags & ROW_HAS_FRONTEND) ||
+	    !(p->named_mask_flags & MASK_HAS_FRONTEND_THRESHOLD))
 		return PFM_SUCCESS;
-	if (own && given && (p->fixed_modifiers >> CORE_FE_THRES & 1) && p->modifier_values[CORE_FE_THRES] != own)
+	if (own && given && (p->fixed_modifiers >> CORE_FE_THRES & 1) &&
+	    p->modifier_values[CORE_FE_THRES] != own)
 		return PFM_ERR_ATTR_SET;
 	if (!own)
 		own = given ? p->modifier_values[CORE_FE_THRES] : 1;
@@ -339,7 +365,9 @@ static void build_core_word(struct mask_selection *p)
 	uint64_t word = r->code & ~p->filters[1];
 	bool second = r->flags & (ROW_HAS_OFFCORE | ROW_HAS_FRONTEND);
 
-	for (uint64_t bits = (p->given_modifiers | 3) & ~(1ull << CORE_LDLAT | 1ull << CORE_FE_THRES); bits; bits &= bits - 1) {
+	for (uint64_t bits =
+	             (p->given_modifiers | 3) & ~(1ull << CORE_LDLAT | 1ull << CORE_FE_THRES);
+	     bits; bits &= bits - 1) {
 		unsigned i = (unsigned)__builtin_ctzll(bits);
 
 		set_bits(&word, core_fields[i].at, core_fields[i].width, p->modifier_values[i]);
@@ -355,7 +383,8 @@ static void build_core_word(struct mask_selection *p)
 	}
 	for (unsigned i = CORE_K; i <= CORE_INTXCP; i++)
 		if (i != CORE_LDLAT)
-			p->code->modifier_values[i] = get_bits(p->code->words[0], core_fields[i].at, core_fields[i].width);
+			p->code->modifier_values[i] = get_bits(p->code->words[0], core_fields[i].at,
+			                                       core_fields[i].width);
 }
 
 /* The second word of corrected masks. */
@@ -397,7 +426,8 @@ int l4_encode_core(const struct l4_query *q, int plm, struct l4_code *out)
 		add_corrected_word(&p);
 		rc = set_load_latency(&p);
 	}
-	if (rc == PFM_SUCCESS && (q->event.pmu->flags & PMU_EDGE_NEEDS_CMASK) && out->modifier_values[CORE_E] && !out->modifier_values[CORE_C])
+	if (rc == PFM_SUCCESS && (q->event.pmu->flags & PMU_EDGE_NEEDS_CMASK) &&
+	    out->modifier_values[CORE_E] && !out->modifier_values[CORE_C])
 		rc = PFM_ERR_ATTR;
 	out->takes_no_modifiers = p.named_mask_flags & MASK_TAKES_NO_MODIFIERS;
 	out->shown_modifiers = q->attr_list.modifiers;
@@ -405,7 +435,8 @@ int l4_encode_core(const struct l4_query *q, int plm, struct l4_code *out)
 	return rc;
 }
 
-/* ---- Nehalem's uncore ----------------------------------------------------------------------------------------- */
+/* ---- Nehalem's uncore
+ * ----------------------------------------------------------------------------------------- */
 
 int l4_encode_nhm_unc(const struct l4_query *q, int plm, struct l4_code *out)
 {
@@ -435,32 +466,35 @@ int l4_encode_nhm_unc(const struct l4_query *q, int plm, struct l4_code *out)
 	return PFM_SUCCESS;
 }
 
-/* ---- the boxes of later uncores -------------------------------------------------------------------------------- */
+/* ---- the boxes of later uncores
+ * -------------------------------------------------------------------------------- */
 
-enum { BOX_E,
-       BOX_I,
-       BOX_T8,
-       BOX_T5,
-       BOX_TF1,
-       BOX_CF4,
-       BOX_NF8,
-       BOX_FF,
-       BOX_ADDR, /* no event has it */
-       BOX_NF16,
-       BOX_ISOC,
-       BOX_NC,
-       BOX_CF6,
-       BOX_TF3,  /* nor this one */
-       BOX_CF64, /* nor this */
-       BOX_LOC,
-       BOX_REM,
-       BOX_LMEM,
-       BOX_RMEM,
-       BOX_DNID,
-       BOX_RCSNID,
-       BOX_T6,
-       BOX_OCC_I,
-       BOX_OCC_E };
+enum {
+	BOX_E,
+	BOX_I,
+	BOX_T8,
+	BOX_T5,
+	BOX_TF1,
+	BOX_CF4,
+	BOX_NF8,
+	BOX_FF,
+	BOX_ADDR, /* no event has it */
+	BOX_NF16,
+	BOX_ISOC,
+	BOX_NC,
+	BOX_CF6,
+	BOX_TF3,  /* nor this one */
+	BOX_CF64, /* nor this */
+	BOX_LOC,
+	BOX_REM,
+	BOX_LMEM,
+	BOX_RMEM,
+	BOX_DNID,
+	BOX_RCSNID,
+	BOX_T6,
+	BOX_OCC_I,
+	BOX_OCC_E
+};
 
 #define BOX_TID_MODIFIERS  (1ull << BOX_TF1 | 1ull << BOX_CF4 | 1ull << BOX_CF6)
 #define BOX_NODE_MODIFIERS (1u << BOX_NF8 | 1u << BOX_NF16)
@@ -479,27 +513,13 @@ static bool is_occupancy_event(const struct l4_query *q)
 static const struct {
 	uint8_t word_index, at, width;
 } box_fields[] = {
-	[BOX_E] = { 0, 18, 1 },
-	[BOX_I] = { 0, 23, 1 },
-	[BOX_T8] = { 0, 24, 8 },
-	[BOX_T5] = { 0, 24, 5 },
-	[BOX_TF1] = { 1, 0, 1 },
-	[BOX_CF4] = { 1, 1, 3 },
-	[BOX_NF8] = { 1, 10, 8 },
-	[BOX_FF] = { 1, 0, 0 },
-	[BOX_NF16] = { 2, 0, 16 },
-	[BOX_ISOC] = { 2, 31, 1 },
-	[BOX_NC] = { 2, 30, 1 },
-	[BOX_CF6] = { 1, 1, 5 },
-	[BOX_LOC] = { 2, 1, 1 },
-	[BOX_REM] = { 2, 0, 1 },
-	[BOX_LMEM] = { 2, 1, 1 },
-	[BOX_RMEM] = { 2, 5, 1 },
-	[BOX_DNID] = { 1, 8, 4 },
-	[BOX_RCSNID] = { 1, 14, 4 },
-	[BOX_T6] = { 0, 24, 8 },
-	[BOX_OCC_I] = { 0, 30, 1 },
-	[BOX_OCC_E] = { 0, 31, 1 },
+	[BOX_E] = { 0, 18, 1 },    [BOX_I] = { 0, 23, 1 },     [BOX_T8] = { 0, 24, 8 },
+	[BOX_T5] = { 0, 24, 5 },   [BOX_TF1] = { 1, 0, 1 },    [BOX_CF4] = { 1, 1, 3 },
+	[BOX_NF8] = { 1, 10, 8 },  [BOX_FF] = { 1, 0, 0 },     [BOX_NF16] = { 2, 0, 16 },
+	[BOX_ISOC] = { 2, 31, 1 }, [BOX_NC] = { 2, 30, 1 },    [BOX_CF6] = { 1, 1, 5 },
+	[BOX_LOC] = { 2, 1, 1 },   [BOX_REM] = { 2, 0, 1 },    [BOX_LMEM] = { 2, 1, 1 },
+	[BOX_RMEM] = { 2, 5, 1 },  [BOX_DNID] = { 1, 8, 4 },   [BOX_RCSNID] = { 1, 14, 4 },
+	[BOX_T6] = { 0, 24, 8 },   [BOX_OCC_I] = { 0, 30, 1 }, [BOX_OCC_E] = { 0, 31, 1 },
 };
 
 static unsigned get_box_field_position(const struct l4_query *q, unsigned mod)
@@ -519,7 +539,9 @@ static unsigned get_band_shift(const struct l4_query *q)
 static void apply_box_modifier(struct box_selection *b, unsigned mod, uint64_t v)
 {
 	const struct l4_query *q = b->selection.query;
-	uint64_t *part = box_fields[mod].word_index ? &b->selection.filters[box_fields[mod].word_index - 1] : &b->word;
+	uint64_t *part = box_fields[mod].word_index
+	                         ? &b->selection.filters[box_fields[mod].word_index - 1]
+	                         : &b->word;
 
 	if (mod == BOX_FF) {
 		b->selection.filters[0] = v << get_band_shift(q);
@@ -565,16 +587,19 @@ static int complete_box_masks(struct mask_selection *p)
 		rc = add_defaults(p, true);
 		if (rc)
 			return rc;
-		if (!p->has_raw_mask && !(p->code->used_masks[0] | p->code->used_masks[1] | p->code->used_masks[2]))
+		if (!p->has_raw_mask &&
+		    !(p->code->used_masks[0] | p->code->used_masks[1] | p->code->used_masks[2]))
 			return PFM_ERR_ATTR;
 	}
 	req = r->required_modifiers | p->required_modifiers;
-	if ((p->given_modifiers & BOX_NODE_MODIFIERS & ~req) || (req && !(p->given_modifiers & req)))
+	if ((p->given_modifiers & BOX_NODE_MODIFIERS & ~req) ||
+	    (req && !(p->given_modifiers & req)))
 		return PFM_ERR_ATTR;
 	return PFM_SUCCESS;
 }
 
-/* Events of the home agent's requests count nothing without a filter: all of it, unless the user said which. */
+/* Events of the home agent's requests count nothing without a filter: all of it, unless the user
+ * said which. */
 static void complete_cha_filter(struct mask_selection *p)
 {
 	uint32_t code = p->query->event.row->code & 0xff;
@@ -594,7 +619,8 @@ static void build_box_words(struct box_selection *b)
 
 	out->words[out->n_words++] = b->word | p->mask_bits << 8;
 	complete_cha_filter(p);
-	if (p->filters[0] || p->filters[1] || (p->given_modifiers & BOX_TID_MODIFIERS) || (p->query->event.row->flags & ROW_FORCES_FILTER0))
+	if (p->filters[0] || p->filters[1] || (p->given_modifiers & BOX_TID_MODIFIERS) ||
+	    (p->query->event.row->flags & ROW_FORCES_FILTER0))
 		out->words[out->n_words++] = p->filters[0];
 	if (p->filters[1])
 		out->words[out->n_words++] = p->filters[1];
@@ -610,17 +636,24 @@ static uint64_t get_shown_box_value(const struct box_selection *b, unsigned mod)
 		return get_bits(word[0], 19, 1);
 	if (l4_is_exact() && (mod == BOX_RMEM || mod == BOX_LMEM))
 		return get_bits(word[2], mod == BOX_RMEM ? 0 : 1, 1);
-	if (!l4_is_exact() && (mod == BOX_T6 || (mod >= BOX_LOC && mod <= BOX_RMEM))) /* the threshold's word has further modifiers in it */
+	if (!l4_is_exact() &&
+	    (mod == BOX_T6 ||
+	     (mod >= BOX_LOC &&
+	      mod <= BOX_RMEM))) /* the threshold's word has further modifiers in it */
 		return p->modifier_values[mod];
 	if (mod == BOX_FF)
-		return p->given_modifiers >> BOX_FF & 1 ? get_bits(word[1], get_band_shift(p->query), 8) : 0;
-	return get_bits(word[box_fields[mod].word_index], get_box_field_position(p->query, mod), box_fields[mod].width);
+		return p->given_modifiers >> BOX_FF & 1
+		               ? get_bits(word[1], get_band_shift(p->query), 8)
+		               : 0;
+	return get_bits(word[box_fields[mod].word_index], get_box_field_position(p->query, mod),
+	                box_fields[mod].width);
 }
 
 int l4_encode_ep_unc(const struct l4_query *q, int plm, struct l4_code *out)
 {
 	struct box_selection b = { .word = q->event.row->code };
-	const uint32_t filters = ~(1u << BOX_E | 1u << BOX_I | 1u << BOX_T8 | 1u << BOX_T5 | 1u << BOX_T6 | 1u << BOX_OCC_I | 1u << BOX_OCC_E);
+	const uint32_t filters = ~(1u << BOX_E | 1u << BOX_I | 1u << BOX_T8 | 1u << BOX_T5 |
+	                           1u << BOX_T6 | 1u << BOX_OCC_I | 1u << BOX_OCC_E);
 	int rc;
 
 	(void)plm;
@@ -631,7 +664,9 @@ int l4_encode_ep_unc(const struct l4_query *q, int plm, struct l4_code *out)
 	if (rc)
 		return rc;
 	build_box_words(&b);
-	out->shown_modifiers = q->attr_list.modifiers & ~(BOX_NODE_MODIFIERS & ~(q->event.row->required_modifiers | b.selection.required_modifiers));
+	out->shown_modifiers =
+		q->attr_list.modifiers & ~(BOX_NODE_MODIFIERS & ~(q->event.row->required_modifiers |
+	                                                          b.selection.required_modifiers));
 	out->effective_modifiers = ~filters | (uint32_t)b.selection.given_modifiers;
 	for (unsigned i = 0; i < 24; i++)
 		out->modifier_values[i] = get_shown_box_value(&b, i);

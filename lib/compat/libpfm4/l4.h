@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside libpfm.so.4. A call walks: text -> query (PMU, event, attributes) -> code (words) -> attr of the kernel -> string. All of it is
- * on the caller's stack; the only state is what pfm_initialize() read, one word at a time, so that any thread may call anything. */
+/* Inside libpfm.so.4. A call walks: text -> query (PMU, event, attributes) -> code (words) -> attr
+ * of the kernel -> string. All of it is on the caller's stack; the only state is what
+ * pfm_initialize() read, one word at a time, so that any thread may call anything. */
 #ifndef LIBPFM4_L4_H
 #define LIBPFM4_L4_H
 
@@ -39,7 +40,9 @@ struct l4_modifier {
 extern const struct l4_modifier l4_modifiers[L4_N_ENCODERS][24];
 extern const struct l4_modifier l4_os_attrs[N_OS_ATTRS];
 
-/* ---- state ---------------------------------------------------------------------------------------------------- */
+/* ---- state
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 int l4_initialize(void);
 void l4_terminate(void);
@@ -47,7 +50,8 @@ bool l4_is_ready(void);
 /* True if the numbered PMU takes part: it is not disabled, and no other one is forced before it. */
 bool l4_is_pmu_enabled(uint32_t unit);
 bool l4_is_pmu_active(uint32_t unit);
-/* True if the PMU may be asked by its name: it is active, or inactive ones may be, also disabled ones and those behind a forced one. */
+/* True if the PMU may be asked by its name: it is active, or inactive ones may be, also disabled
+ * ones and those behind a forced one. */
 bool l4_is_pmu_askable(uint32_t unit);
 bool l4_is_exact(void);
 bool l4_is_os_active(void);
@@ -59,12 +63,16 @@ bool l4_is_row_for_host(const struct l4_pmu *u, const struct l4_row *r);
 unsigned l4_get_core_levels(void);
 void l4_print_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* ---- names ---------------------------------------------------------------------------------------------------- */
+/* ---- names
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 uint32_t l4_hash_name(const char *name, size_t len);
 bool l4_is_same_name(const char *stored, const char *name, size_t len);
 
-/* ---- paths ---------------------------------------------------------------------------------------------------- */
+/* ---- paths
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 #define L4_PATH_SIZE        512
 #define L4_EVENT_SOURCE_DIR "/sys/bus/event_source/devices/"
@@ -72,10 +80,14 @@ bool l4_is_same_name(const char *stored, const char *name, size_t len);
 const char *l4_get_own_variable(const char *name);
 /* Reads $PERFMON_SYSFS, the first time. Below the lock. */
 void l4_read_root(void);
-/* A path of the kernel's, below the root that $PERFMON_SYSFS names; "" if it does not fit. True if there is a root. */
-bool l4_format_path(char out[L4_PATH_SIZE], const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A path of the kernel's, below the root that $PERFMON_SYSFS names; "" if it does not fit. True if
+ * there is a root. */
+bool l4_format_path(char out[L4_PATH_SIZE], const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
-/* ---- host ----------------------------------------------------------------------------------------------------- */
+/* ---- host
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 struct l4_host_identity {
 	int vendor; /* an enum l4_host, L4_HOST_NONE if unknown */
@@ -83,20 +95,25 @@ struct l4_host_identity {
 	unsigned amd_pmu_id; /* number of the PMU of this revision */
 	unsigned arm_core_ids[8], n_arm_core_ids;
 	unsigned ibm_z_type;  /* IBM Z: type of the machine */
-	unsigned event_lists; /* kinds of machine that rows name: of IBM Z, and of Intel's energy meters from bit 8 */
+	unsigned event_lists; /* kinds of machine that rows name: of IBM Z, and of Intel's energy
+	                         meters from bit 8 */
 	unsigned arch_version, arch_missing, arch_general, arch_fixed;
 	char cpuinfo_key[64];
 };
 
 /* z16, and Intel's processors for people: where this is neither, as in libpfm4. */
 #define L4_DEFAULT_EVENT_LISTS (1u << 6 | 1u << 8)
-/* Of an identity, of a file like /proc/cpuinfo, or ("" for both) of the machine that the root is. */
+/* Of an identity, of a file like /proc/cpuinfo, or ("" for both) of the machine that the root is.
+ */
 void l4_identify_host(struct l4_host_identity *m, const char *cpuid, const char *cpuinfo);
 bool l4_is_pmu_for_host(const struct l4_host_identity *m, const struct l4_pmu *u);
-/* True if the kernel has a device for the first or any @all name of a PMU; *@type gets its number. */
+/* True if the kernel has a device for the first or any @all name of a PMU; *@type gets its number.
+ */
 bool l4_find_device(const struct l4_pmu *u, int *type);
 
-/* ---- events --------------------------------------------------------------------------------------------------- */
+/* ---- events
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 /* An event: a row, or one that the kernel adds (a tracepoint's subsystem). */
 struct l4_event {
@@ -122,12 +139,11 @@ uint32_t l4_count_events(uint32_t unit);
 int l4_get_first_event_index(uint32_t unit);
 const char *l4_get_event_name(const struct l4_event *ev);
 
-/* ---- attributes ----------------------------------------------------------------------------------------------- */
+/* ---- attributes
+ * -----------------------------------------------------------------------------------------------
+ */
 
-enum l4_attr_kind { L4_ATTR_MASK,
-	            L4_ATTR_MODIFIER,
-	            L4_ATTR_OS,
-	            L4_ATTR_RAW_MASK };
+enum l4_attr_kind { L4_ATTR_MASK, L4_ATTR_MODIFIER, L4_ATTR_OS, L4_ATTR_RAW_MASK };
 
 struct l4_attr_list {
 	uint32_t n_masks; /* valid ones */
@@ -140,7 +156,8 @@ struct l4_attr {
 	uint64_t value;
 };
 
-/* How many bits of @set are set, of which there are few: without an instruction for it the compiler's own way is a call. */
+/* How many bits of @set are set, of which there are few: without an instruction for it the
+ * compiler's own way is a call. */
 static inline unsigned l4_count_bits(uint32_t set)
 {
 	unsigned n = 0;
@@ -153,10 +170,12 @@ static inline unsigned l4_count_bits(uint32_t set)
 void l4_list_attrs(const struct l4_event *ev, pfm_os_t os, struct l4_attr_list *out);
 bool l4_has_mask(const struct l4_event *ev, const struct l4_mask *m);
 /* The attribute at @index of the list: false past its end. */
-bool l4_get_attr(const struct l4_event *ev, const struct l4_attr_list *list, unsigned index, struct l4_attr *out);
+bool l4_get_attr(const struct l4_event *ev, const struct l4_attr_list *list, unsigned index,
+                 struct l4_attr *out);
 const char *l4_get_attr_name(const struct l4_event *ev, const struct l4_attr *a);
 
-/* ---- tracepoints ---------------------------------------------------------------------------------------------- */
+/* ---- tracepoints
+ * ---------------------------------------------------------------------------------------------- */
 
 /* Nobody else may begin to read them, or they may again: around fork(). */
 void l4_lock_tracepoints(bool hold);
@@ -168,7 +187,8 @@ int l4_find_trace_system(const char *name, size_t len);
 /* True if the kernel's cpu device has an event of this name. */
 bool l4_kernel_has_event(const char *name);
 
-/* ---- texts to queries ----------------------------------------------------------------------------------------- */
+/* ---- texts to queries
+ * ----------------------------------------------------------------------------------------- */
 
 #define L4_MAX_ATTRS 64
 
@@ -184,7 +204,8 @@ struct l4_query {
 
 int l4_parse_event(const char *text, pfm_os_t os, struct l4_query *q);
 
-/* ---- queries to words ----------------------------------------------------------------------------------------- */
+/* ---- queries to words
+ * ----------------------------------------------------------------------------------------- */
 
 struct l4_code {
 	uint64_t words[4];
@@ -192,7 +213,8 @@ struct l4_code {
 	bool has_raw_mask, takes_no_modifiers;
 	uint64_t raw_mask;
 	uint32_t shown_modifiers;     /* modifiers that belong in the string, by bit */
-	uint32_t effective_modifiers; /* modifiers that have an effect: what a string that reads back must have */
+	uint32_t effective_modifiers; /* modifiers that have an effect: what a string that reads
+	                                 back must have */
 	uint64_t modifier_values[24]; /* their values */
 	uint64_t used_masks[3];       /* masks that are used, by number */
 	uint64_t default_masks[3];    /* those that nobody named */
@@ -224,7 +246,8 @@ static inline bool l4_has_bit(const uint64_t set[3], unsigned n)
 	return set[n / 64] >> n % 64 & 1;
 }
 
-/* ---- the kernel's attr ---------------------------------------------------------------------------------------- */
+/* ---- the kernel's attr
+ * ---------------------------------------------------------------------------------------- */
 
 struct perf_event_attr;
 
@@ -235,11 +258,16 @@ struct l4_perf_result {
 };
 
 /* @named: @out is wanted whole, for a string; else its CPU alone. */
-int l4_build_perf_attr(const struct l4_query *q, const struct l4_code *c, int plm, struct perf_event_attr *attr, bool named, struct l4_perf_result *out);
+int l4_build_perf_attr(const struct l4_query *q, const struct l4_code *c, int plm,
+                       struct perf_event_attr *attr, bool named, struct l4_perf_result *out);
 
-/* ---- strings -------------------------------------------------------------------------------------------------- */
+/* ---- strings
+ * --------------------------------------------------------------------------------------------------
+ */
 
-/* The fully qualified string, from malloc(). @perf NULL without an OS layer. NULL in *@out is libpfm4's answer for some events. */
-int l4_format_event(const struct l4_query *q, const struct l4_code *c, const struct l4_perf_result *perf, char **out);
+/* The fully qualified string, from malloc(). @perf NULL without an OS layer. NULL in *@out is
+ * libpfm4's answer for some events. */
+int l4_format_event(const struct l4_query *q, const struct l4_code *c,
+                    const struct l4_perf_result *perf, char **out);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* All layouts but Intel's: AMD, Netburst, Arm, MIPS, SPARC, POWER, s390, and the kernel's own events. */
+/* All layouts but Intel's: AMD, Netburst, Arm, MIPS, SPARC, POWER, s390, and the kernel's own
+ * events. */
 #include <string.h>
 #include "compat/libpfm4/l4.h"
 
@@ -9,7 +10,8 @@ unsigned l4_get_levels(const struct l4_query *q, unsigned plm, const unsigned *b
 	bool given = false;
 
 	for (unsigned i = 0; i < q->n_attrs; i++) {
-		if (q->attrs[i].kind != L4_ATTR_MODIFIER || q->attrs[i].number >= n || !bits[q->attrs[i].number])
+		if (q->attrs[i].kind != L4_ATTR_MODIFIER || q->attrs[i].number >= n ||
+		    !bits[q->attrs[i].number])
 			continue;
 		given = true;
 		if (q->attrs[i].value)
@@ -27,18 +29,15 @@ static void begin_code(const struct l4_query *q, struct l4_code *out)
 	out->effective_modifiers = ~0u;
 }
 
-/* ---- AMD ------------------------------------------------------------------------------------------------------ */
+/* ---- AMD
+ * ------------------------------------------------------------------------------------------------------
+ */
 
-enum { AMD_K,
-       AMD_U,
-       AMD_E,
-       AMD_I,
-       AMD_C,
-       AMD_H,
-       AMD_G };
+enum { AMD_K, AMD_U, AMD_E, AMD_I, AMD_C, AMD_H, AMD_G };
 
 /* The masks of one group that nobody named; none is an error unless all of them may be left out. */
-static int add_amd_defaults(const struct l4_query *q, uint32_t group, uint64_t *bits, struct l4_code *out)
+static int add_amd_defaults(const struct l4_query *q, uint32_t group, uint64_t *bits,
+                            struct l4_code *out)
 {
 	const struct l4_mask *m = l4_row_masks(q->event.row);
 	bool found = false, omit = true;
@@ -62,7 +61,8 @@ struct amd_selection {
 	uint32_t served_groups, exclusive_groups, given_modifiers;
 };
 
-static int add_amd_attr(const struct l4_query *q, const struct l4_attr *a, struct amd_selection *s, struct l4_code *out)
+static int add_amd_attr(const struct l4_query *q, const struct l4_attr *a, struct amd_selection *s,
+                        struct l4_code *out)
 {
 	const struct l4_mask *m = &l4_row_masks(q->event.row)[a->number];
 
@@ -90,7 +90,8 @@ static int add_amd_attr(const struct l4_query *q, const struct l4_attr *a, struc
 	return PFM_SUCCESS;
 }
 
-static void build_amd_word(const struct l4_query *q, int plm, struct amd_selection *s, struct l4_code *out)
+static void build_amd_word(const struct l4_query *q, int plm, struct amd_selection *s,
+                           struct l4_code *out)
 {
 	static const uint8_t at[] = { 17, 16, 18, 23, 24, 41, 40 };
 	uint64_t code = q->event.row->code;
@@ -104,7 +105,8 @@ static void build_amd_word(const struct l4_query *q, int plm, struct amd_selecti
 		if (!l4_is_exact() && (mods & 1u << AMD_K) && !(mods & 1u << AMD_H))
 			s->modifier_values[AMD_H] = 0;
 	}
-	out->words[0] = (code & 0xff) | (code >> 8 & 15) << 32 | 0x500000 | (s->mask_bits & 0xff) << 8;
+	out->words[0] =
+		(code & 0xff) | (code >> 8 & 15) << 32 | 0x500000 | (s->mask_bits & 0xff) << 8;
 	for (unsigned i = 0; i < 7; i++) {
 		out->words[0] |= s->modifier_values[i] << at[i];
 		out->modifier_values[i] = s->modifier_values[i];
@@ -126,17 +128,16 @@ int l4_encode_amd64(const struct l4_query *q, int plm, struct l4_code *out)
 	return rc;
 }
 
-/* ---- Netburst ------------------------------------------------------------------------------------------------- */
+/* ---- Netburst
+ * -------------------------------------------------------------------------------------------------
+ */
 
-enum { NETBURST_U,
-       NETBURST_K,
-       NETBURST_CMPL,
-       NETBURST_E,
-       NETBURST_THR };
+enum { NETBURST_U, NETBURST_K, NETBURST_CMPL, NETBURST_E, NETBURST_THR };
 
 static const char replay_event_name[] = "replay_event";
 
-static int collect_netburst_masks(const struct l4_query *q, uint64_t *events, uint64_t *tags, struct l4_code *out)
+static int collect_netburst_masks(const struct l4_query *q, uint64_t *events, uint64_t *tags,
+                                  struct l4_code *out)
 {
 	const struct l4_mask *m = l4_row_masks(q->event.row);
 	bool any = false;
@@ -180,18 +181,21 @@ int l4_encode_netburst(const struct l4_query *q, int plm, struct l4_code *out)
 	kernel = levels & PFM_PLM0 ? 1 : 0;
 	v[NETBURST_U] = user;
 	v[NETBURST_K] = kernel;
-	out->words[0] = user * 5 | kernel * 10 | (tags ? 1u << 4 | tags << 5 : 0) | events << 9 | (code & 0x3f) << 25;
-	out->words[1] = 1u << 12 | (code >> 8 & 7) << 13 | 3u << 16 | (v[NETBURST_E] || v[NETBURST_CMPL] || v[NETBURST_THR] ? 1u << 18 : 0) |
-	                v[NETBURST_CMPL] << 19 | v[NETBURST_THR] << 20 |
-	                v[NETBURST_E] << 24;
+	out->words[0] = user * 5 | kernel * 10 | (tags ? 1u << 4 | tags << 5 : 0) | events << 9 |
+	                (code & 0x3f) << 25;
+	out->words[1] = 1u << 12 | (code >> 8 & 7) << 13 | 3u << 16 |
+	                (v[NETBURST_E] || v[NETBURST_CMPL] || v[NETBURST_THR] ? 1u << 18 : 0) |
+	                v[NETBURST_CMPL] << 19 | v[NETBURST_THR] << 20 | v[NETBURST_E] << 24;
 	out->n_words = 2;
 	out->shown_modifiers = (1u << NETBURST_THR << 1) - 1;
 	return rc;
 }
 
-/* ---- Arm, MIPS, SPARC ----------------------------------------------------------------------------------------- */
+/* ---- Arm, MIPS, SPARC
+ * ----------------------------------------------------------------------------------------- */
 
-/* libpfm4 has the bits of user and kernel the wrong way round, and that of the hypervisor upside down. */
+/* libpfm4 has the bits of user and kernel the wrong way round, and that of the hypervisor upside
+ * down. */
 int l4_encode_arm(const struct l4_query *q, int plm, struct l4_code *out)
 {
 	static const unsigned bits[] = { PFM_PLM0, PFM_PLM3, PFM_PLMH };
@@ -202,9 +206,11 @@ int l4_encode_arm(const struct l4_query *q, int plm, struct l4_code *out)
 	if (!q->event.row->modifiers)
 		return PFM_SUCCESS;
 	if (l4_is_exact())
-		out->words[0] |= (kernel ? 0 : 1u << 30) | (user ? 0 : 1u << 31) | (hyp ? 0 : 1u << 27);
+		out->words[0] |=
+			(kernel ? 0 : 1u << 30) | (user ? 0 : 1u << 31) | (hyp ? 0 : 1u << 27);
 	else
-		out->words[0] |= (kernel ? 0 : 1u << 31) | (user ? 0 : 1u << 30) | (hyp ? 1u << 27 : 0);
+		out->words[0] |=
+			(kernel ? 0 : 1u << 31) | (user ? 0 : 1u << 30) | (hyp ? 1u << 27 : 0);
 	out->modifier_values[0] = kernel;
 	out->modifier_values[1] = user;
 	out->modifier_values[2] = hyp;
@@ -219,8 +225,7 @@ int l4_encode_mips(const struct l4_query *q, int plm, struct l4_code *out)
 
 	begin_code(q, out);
 	out->words[0] = (code & 0x7f) << 5;
-	out->words[1] = code < 2 ? 0xf : code & 0x80 ? 0xa
-	                                             : 0x5;
+	out->words[1] = code < 2 ? 0xf : code & 0x80 ? 0xa : 0x5;
 	out->n_words = 2;
 	for (unsigned i = 0; i < 4; i++) {
 		static const uint8_t at[] = { 1, 3, 2, 0 };
@@ -246,7 +251,9 @@ int l4_encode_sparc(const struct l4_query *q, int plm, struct l4_code *out)
 	return PFM_SUCCESS;
 }
 
-/* ---- one word ------------------------------------------------------------------------------------------------- */
+/* ---- one word
+ * -------------------------------------------------------------------------------------------------
+ */
 
 int l4_encode_plain(const struct l4_query *q, int plm, struct l4_code *out)
 {
@@ -296,7 +303,8 @@ int l4_encode_perf(const struct l4_query *q, int plm, struct l4_code *out)
 
 int l4_encode(const struct l4_query *q, int plm, struct l4_code *out)
 {
-	static int (*const by_encoder[L4_N_ENCODERS])(const struct l4_query *, int, struct l4_code *) = {
+	static int (*const by_encoder[L4_N_ENCODERS])(const struct l4_query *, int,
+	                                              struct l4_code *) = {
 		[L4_ENCODER_CORE] = l4_encode_core,
 		[L4_ENCODER_NHM_UNC] = l4_encode_nhm_unc,
 		[L4_ENCODER_EP_UNC] = l4_encode_ep_unc,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* "[pmu::]event[SEP attribute]...": from text to a query. Nothing is copied: tokens are pieces of the caller's string. */
+/* "[pmu::]event[SEP attribute]...": from text to a query. Nothing is copied: tokens are pieces of
+ * the caller's string. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,8 @@ struct attr_reader {
 
 static int parse_attr_list(struct attr_reader *r, const char *text);
 
-/* ---- one attribute -------------------------------------------------------------------------------------------- */
+/* ---- one attribute
+ * -------------------------------------------------------------------------------------------- */
 
 static int add_attr(struct l4_query *q, unsigned kind, unsigned number, uint64_t value)
 {
@@ -54,7 +56,8 @@ static int parse_raw_mask(struct attr_reader *r, struct text_piece name, bool ha
 {
 	uint64_t value;
 
-	if (r->has_mask || r->has_raw_mask || !(r->query->event.pmu->flags & PMU_TAKES_RAW_MASK) || !parse_number(name, &value))
+	if (r->has_mask || r->has_raw_mask || !(r->query->event.pmu->flags & PMU_TAKES_RAW_MASK) ||
+	    !parse_number(name, &value))
 		return PFM_ERR_ATTR;
 	if (has_value)
 		return PFM_ERR_ATTR_VAL;
@@ -69,12 +72,14 @@ static int find_mask(const struct l4_event *ev, struct text_piece name)
 
 	if (ev->is_tracepoint_system) {
 		for (uint32_t i = 0; i < l4_count_tracepoints(ev->position); i++)
-			if (l4_is_same_name(l4_get_tracepoint_name(ev->position, i, NULL), name.text, name.length))
+			if (l4_is_same_name(l4_get_tracepoint_name(ev->position, i, NULL),
+			                    name.text, name.length))
 				return (int)i;
 		return -1;
 	}
 	for (unsigned i = 0; i < ev->row->n_masks; i++)
-		if (m[i].hash == hash && l4_has_mask(ev, &m[i]) && l4_is_same_name(l4_get_text(m[i].name), name.text, name.length))
+		if (m[i].hash == hash && l4_has_mask(ev, &m[i]) &&
+		    l4_is_same_name(l4_get_text(m[i].name), name.text, name.length))
 			return (int)i;
 	return -1;
 }
@@ -106,11 +111,13 @@ static int find_modifier(const struct l4_modifier *mods, uint32_t bits, struct t
 	return -1;
 }
 
-static int add_modifier_attr(struct l4_query *q, unsigned kind, unsigned number, const struct l4_modifier *mod, bool has_value, struct text_piece value)
+static int add_modifier_attr(struct l4_query *q, unsigned kind, unsigned number,
+                             const struct l4_modifier *mod, bool has_value, struct text_piece value)
 {
 	uint64_t v = 1;
 
-	if (mod->is_number ? !(has_value && parse_number(value, &v)) : has_value && !parse_bool(value, &v))
+	if (mod->is_number ? !(has_value && parse_number(value, &v))
+	                   : has_value && !parse_bool(value, &v))
 		return PFM_ERR_ATTR_VAL;
 	return add_attr(q, kind, number, v);
 }
@@ -120,7 +127,8 @@ static int parse_attr(struct attr_reader *r, struct text_piece text)
 	struct l4_query *q = r->query;
 	const char *eq = memchr(text.text, '=', text.length);
 	struct text_piece name = { text.text, eq ? (size_t)(eq - text.text) : text.length };
-	struct text_piece value = { name.text + name.length + 1, eq ? text.length - name.length - 1 : 0 };
+	struct text_piece value = { name.text + name.length + 1,
+		                    eq ? text.length - name.length - 1 : 0 };
 	int n;
 
 	if (q->event.encoder == L4_ENCODER_TORRENT)
@@ -130,14 +138,19 @@ static int parse_attr(struct attr_reader *r, struct text_piece text)
 	if (!eq && (n = find_mask(&q->event, name)) >= 0)
 		return add_mask_attr(r, (unsigned)n);
 	if ((n = find_modifier(l4_modifiers[q->event.encoder], q->attr_list.modifiers, name)) >= 0)
-		return add_modifier_attr(q, L4_ATTR_MODIFIER, (unsigned)n, &l4_modifiers[q->event.encoder][n], eq != NULL, value);
+		return add_modifier_attr(q, L4_ATTR_MODIFIER, (unsigned)n,
+		                         &l4_modifiers[q->event.encoder][n], eq != NULL, value);
 	if ((n = find_modifier(l4_os_attrs, q->attr_list.os_attrs, name)) >= 0)
-		return add_modifier_attr(q, L4_ATTR_OS, (unsigned)n, &l4_os_attrs[n], eq != NULL, value);
-	l4_print_message("libpfm4: %s has no attribute \"%.*s\"\n", l4_get_event_name(&q->event), (int)text.length, text.text);
+		return add_modifier_attr(q, L4_ATTR_OS, (unsigned)n, &l4_os_attrs[n], eq != NULL,
+		                         value);
+	l4_print_message("libpfm4: %s has no attribute \"%.*s\"\n", l4_get_event_name(&q->event),
+	                 (int)text.length, text.text);
 	return PFM_ERR_ATTR;
 }
 
-/* ---- lists ---------------------------------------------------------------------------------------------------- */
+/* ---- lists
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 /* @text is what follows the first separator. */
 static int parse_attr_list(struct attr_reader *r, const char *text)
@@ -156,11 +169,12 @@ static bool is_same_attr(const struct l4_query *q, const struct l4_attr *a, cons
 {
 	if (a->kind != b->kind)
 		return false;
-	return a->number == b->number || (q->event.encoder == L4_ENCODER_SPARC && a->kind == L4_ATTR_MODIFIER);
+	return a->number == b->number ||
+	       (q->event.encoder == L4_ENCODER_SPARC && a->kind == L4_ATTR_MODIFIER);
 }
 
-/* Of equal attributes the later one goes. The one that moves into its place is looked at too, or "u:u:u=0" would be no contradiction:
- * libpfm4 does not. */
+/* Of equal attributes the later one goes. The one that moves into its place is looked at too, or
+ * "u:u:u=0" would be no contradiction: libpfm4 does not. */
 static int drop_duplicates(struct l4_query *q)
 {
 	for (unsigned i = 0; i < q->n_attrs; i++)
@@ -169,7 +183,8 @@ static int drop_duplicates(struct l4_query *q)
 				continue;
 			if (q->attrs[i].value != q->attrs[j].value)
 				return PFM_ERR_ATTR_SET;
-			memmove(&q->attrs[j], &q->attrs[j + 1], (--q->n_attrs - j) * sizeof(q->attrs[0]));
+			memmove(&q->attrs[j], &q->attrs[j + 1],
+			        (--q->n_attrs - j) * sizeof(q->attrs[0]));
 			j -= !l4_is_exact();
 		}
 	return PFM_SUCCESS;
@@ -214,16 +229,19 @@ static bool find_event_in_pmu(uint32_t unit, struct text_piece name, struct l4_q
 }
 
 /* Without a prefix the first PMU of this machine that has the event. */
-static bool find_event(struct text_piece prefix, bool has_prefix, struct text_piece name, struct l4_query *q)
+static bool find_event(struct text_piece prefix, bool has_prefix, struct text_piece name,
+                       struct l4_query *q)
 {
 	int unit;
 
 	if (has_prefix) {
 		unit = l4_find_pmu_by_name(prefix.text, prefix.length);
-		return unit >= 0 && l4_is_pmu_askable((uint32_t)unit) && find_event_in_pmu((uint32_t)unit, name, q);
+		return unit >= 0 && l4_is_pmu_askable((uint32_t)unit) &&
+		       find_event_in_pmu((uint32_t)unit, name, q);
 	}
 	for (uint32_t i = 0; i < l4_image.pmus.n_elements; i++)
-		if (l4_is_pmu_active(i) && !(l4_pmu_at(i)->flags & PMU_DEPRECATED) && find_event_in_pmu(i, name, q))
+		if (l4_is_pmu_active(i) && !(l4_pmu_at(i)->flags & PMU_DEPRECATED) &&
+		    find_event_in_pmu(i, name, q))
 			return true;
 	return false;
 }
@@ -241,13 +259,15 @@ int l4_parse_event(const char *text, pfm_os_t os, struct l4_query *q)
 	q->raw_code = 0;
 	if (text[strcspn(text, ", \t\n")])
 		return PFM_ERR_INVAL;
-	if (!find_event((struct text_piece){ text, (size_t)(colons ? colons - text : 0) }, colons, (struct text_piece){ event, len }, q)) {
+	if (!find_event((struct text_piece){ text, (size_t)(colons ? colons - text : 0) }, colons,
+	                (struct text_piece){ event, len }, q)) {
 		l4_print_message("libpfm4: no PMU has the event of \"%s\"\n", text);
 		return PFM_ERR_NOTFOUND;
 	}
 	q->named_event = q->event;
 	l4_list_attrs(&q->event, os, &q->attr_list);
-	rc = !q->event.is_tracepoint_system && q->event.row->alias_target ? follow_alias(q) : PFM_SUCCESS;
+	rc = !q->event.is_tracepoint_system && q->event.row->alias_target ? follow_alias(q)
+	                                                                  : PFM_SUCCESS;
 	if (rc == PFM_SUCCESS && event[len])
 		rc = parse_attr_list(&r, event + len + 1);
 	return rc ? rc : drop_duplicates(q);

@@ -11,9 +11,11 @@
 #define ARM_KERNEL_BITS    (BIT(27) | BIT(30) | BIT(31))
 #define ESCR_EVENT_MASK    (0x3full << 25)
 
-/* ---- type and configuration ----------------------------------------------------------------------------------- */
+/* ---- type and configuration
+ * ----------------------------------------------------------------------------------- */
 
-/* The type the kernel has for the PMU; @missing is the answer where it has none: a type, or an error. */
+/* The type the kernel has for the PMU; @missing is the answer where it has none: a type, or an
+ * error. */
 static int find_perf_type(const struct l4_query *q, int missing, struct perf_event_attr *attr)
 {
 	int type;
@@ -27,7 +29,8 @@ static int find_perf_type(const struct l4_query *q, int missing, struct perf_eve
 	return PFM_SUCCESS;
 }
 
-static int build_core_attr(const struct l4_query *q, const struct l4_code *c, struct perf_event_attr *attr)
+static int build_core_attr(const struct l4_query *q, const struct l4_code *c,
+                           struct perf_event_attr *attr)
 {
 	bool uncore = q->event.pmu->type == PFM_PMU_TYPE_UNCORE;
 
@@ -37,10 +40,12 @@ static int build_core_attr(const struct l4_query *q, const struct l4_code *c, st
 	return find_perf_type(q, uncore ? PFM_ERR_NOTFOUND : PERF_TYPE_RAW, attr);
 }
 
-static int build_box_attr(const struct l4_query *q, const struct l4_code *c, struct perf_event_attr *attr)
+static int build_box_attr(const struct l4_query *q, const struct l4_code *c,
+                          struct perf_event_attr *attr)
 {
 	uint64_t code = q->event.row->code & 0xff;
-	bool cbox = (q->event.pmu->flags & PMU_IS_CBOX) && (c->words[0] & 0x100) && code >= 0x34 && code <= 0x36;
+	bool cbox = (q->event.pmu->flags & PMU_IS_CBOX) && (c->words[0] & 0x100) && code >= 0x34 &&
+	            code <= 0x36;
 	bool cha = (q->event.pmu->flags & PMU_IS_CHA) && code >= 0x34 && code <= 0x36;
 
 	attr->config = c->words[0];
@@ -53,7 +58,8 @@ static int build_box_attr(const struct l4_query *q, const struct l4_code *c, str
 	return find_perf_type(q, PFM_ERR_NOTSUPP, attr);
 }
 
-static int build_plain_attr(const struct l4_query *q, const struct l4_code *c, struct perf_event_attr *attr)
+static int build_plain_attr(const struct l4_query *q, const struct l4_code *c,
+                            struct perf_event_attr *attr)
 {
 	const char *name = l4_get_text(q->event.pmu->name);
 
@@ -63,44 +69,49 @@ static int build_plain_attr(const struct l4_query *q, const struct l4_code *c, s
 		return find_perf_type(q, PFM_ERR_NOTFOUND, attr);
 	if (strcmp(name, "rapl") == 0)
 		return find_perf_type(q, PERF_TYPE_RAW, attr);
-	return q->event.pmu->kernel_event_names ? find_perf_type(q, PFM_ERR_NOTSUPP, attr) : PFM_SUCCESS;
+	return q->event.pmu->kernel_event_names ? find_perf_type(q, PFM_ERR_NOTSUPP, attr)
+	                                        : PFM_SUCCESS;
 }
 
-static int set_type_and_config(const struct l4_query *q, const struct l4_code *c, struct perf_event_attr *attr)
+static int set_type_and_config(const struct l4_query *q, const struct l4_code *c,
+                               struct perf_event_attr *attr)
 {
 	attr->type = PERF_TYPE_RAW;
 	switch (q->event.encoder) {
 	case L4_ENCODER_CORE:
 	case L4_ENCODER_ARCH:
-	case L4_ENCODER_NHM_UNC:
-		return build_core_attr(q, c, attr);
-	case L4_ENCODER_EP_UNC:
-		return build_box_attr(q, c, attr);
+	case L4_ENCODER_NHM_UNC: return build_core_attr(q, c, attr);
+	case L4_ENCODER_EP_UNC: return build_box_attr(q, c, attr);
 	case L4_ENCODER_AMD64:
 		attr->config = c->words[0] & ~AMD_KERNEL_BITS;
-		return q->event.pmu->kernel_event_names ? find_perf_type(q, PFM_ERR_NOTSUPP, attr) : PFM_SUCCESS;
+		return q->event.pmu->kernel_event_names ? find_perf_type(q, PFM_ERR_NOTSUPP, attr)
+		                                        : PFM_SUCCESS;
 	case L4_ENCODER_ARM:
 		attr->config = c->words[0] & ~ARM_KERNEL_BITS;
-		return q->event.pmu->kernel_event_names ? find_perf_type(q, PFM_ERR_NOTSUPP, attr) : PFM_SUCCESS;
+		return q->event.pmu->kernel_event_names ? find_perf_type(q, PFM_ERR_NOTSUPP, attr)
+		                                        : PFM_SUCCESS;
 	case L4_ENCODER_NETBURST:
-		attr->config = ((c->words[0] & ~ESCR_EVENT_MASK) | (uint64_t)q->event.position << 25) << 32 | c->words[1];
+		attr->config =
+			((c->words[0] & ~ESCR_EVENT_MASK) | (uint64_t)q->event.position << 25)
+				<< 32 |
+			c->words[1];
 		return PFM_SUCCESS;
 	case L4_ENCODER_MIPS:
 		attr->config = c->words[0] >> 5 | (c->words[1] == 0xa ? 0x80 : 0);
 		return PFM_SUCCESS;
-	case L4_ENCODER_SPARC:
-		attr->config = c->words[0] << 16 | c->words[1];
-		return PFM_SUCCESS;
+	case L4_ENCODER_SPARC: attr->config = c->words[0] << 16 | c->words[1]; return PFM_SUCCESS;
 	case L4_ENCODER_PERF:
-		attr->type = q->event.is_tracepoint_system ? PERF_TYPE_TRACEPOINT : q->event.row->kind;
+		attr->type =
+			q->event.is_tracepoint_system ? PERF_TYPE_TRACEPOINT : q->event.row->kind;
 		attr->config = c->words[0];
 		return PFM_SUCCESS;
-	default:
-		return build_plain_attr(q, c, attr);
+	default: return build_plain_attr(q, c, attr);
 	}
 }
 
-/* ---- attributes ----------------------------------------------------------------------------------------------- */
+/* ---- attributes
+ * -----------------------------------------------------------------------------------------------
+ */
 
 struct given_attrs {
 	uint32_t attr_mask;
@@ -114,17 +125,21 @@ static bool has_attr(const struct given_attrs *g, unsigned attr)
 
 static unsigned get_supported_levels(const struct l4_query *q)
 {
-	unsigned levels = q->event.encoder == L4_ENCODER_PERF ? l4_get_core_levels() : q->event.pmu->levels;
+	unsigned levels =
+		q->event.encoder == L4_ENCODER_PERF ? l4_get_core_levels() : q->event.pmu->levels;
 
 	return levels || q->event.encoder != L4_ENCODER_PERF ? levels : q->event.pmu->levels;
 }
 
-static void set_levels(const struct l4_query *q, const struct given_attrs *g, unsigned plm, struct perf_event_attr *attr)
+static void set_levels(const struct l4_query *q, const struct given_attrs *g, unsigned plm,
+                       struct perf_event_attr *attr)
 {
 	unsigned supported = get_supported_levels(q);
 
 	if (g->attr_mask & (1u << OS_ATTR_U | 1u << OS_ATTR_K | 1u << OS_ATTR_H))
-		plm = (g->attr_values[OS_ATTR_U] ? PFM_PLM3 : 0) | (g->attr_values[OS_ATTR_K] ? PFM_PLM0 : 0) | (g->attr_values[OS_ATTR_H] ? PFM_PLMH : 0);
+		plm = (g->attr_values[OS_ATTR_U] ? PFM_PLM3 : 0) |
+		      (g->attr_values[OS_ATTR_K] ? PFM_PLM0 : 0) |
+		      (g->attr_values[OS_ATTR_H] ? PFM_PLMH : 0);
 	attr->exclude_user = (supported & PFM_PLM3) && !(plm & PFM_PLM3);
 	attr->exclude_kernel = (supported & PFM_PLM0) && !(plm & PFM_PLM0);
 	attr->exclude_hv = (supported & PFM_PLMH) && !(plm & PFM_PLMH);
@@ -137,7 +152,8 @@ static int set_sampling(const struct given_attrs *g, struct perf_event_attr *att
 {
 	bool period = has_attr(g, OS_ATTR_PERIOD), freq = has_attr(g, OS_ATTR_FREQ);
 
-	if ((period && !g->attr_values[OS_ATTR_PERIOD]) || (freq && !g->attr_values[OS_ATTR_FREQ]) || (period && freq))
+	if ((period && !g->attr_values[OS_ATTR_PERIOD]) ||
+	    (freq && !g->attr_values[OS_ATTR_FREQ]) || (period && freq))
 		return PFM_ERR_ATTR_VAL;
 	if ((period && attr->freq) || (freq && attr->sample_period))
 		return PFM_ERR_ATTR_VAL;
@@ -150,7 +166,8 @@ static int set_sampling(const struct given_attrs *g, struct perf_event_attr *att
 	return PFM_SUCCESS;
 }
 
-static int set_other_attrs(const struct given_attrs *g, struct perf_event_attr *attr, struct l4_perf_result *out)
+static int set_other_attrs(const struct given_attrs *g, struct perf_event_attr *attr,
+                           struct l4_perf_result *out)
 {
 	if (g->attr_values[OS_ATTR_PRECISE] > 3 || g->attr_values[OS_ATTR_CPU] >= INT32_MAX)
 		return PFM_ERR_ATTR_VAL;
@@ -165,10 +182,12 @@ static int set_other_attrs(const struct given_attrs *g, struct perf_event_attr *
 }
 
 /* The values of the string: read back from the attr, as libpfm4 does. */
-static void collect_shown_attrs(const struct l4_query *q, const struct given_attrs *g, const struct perf_event_attr *attr, struct l4_perf_result *out)
+static void collect_shown_attrs(const struct l4_query *q, const struct given_attrs *g,
+                                const struct perf_event_attr *attr, struct l4_perf_result *out)
 {
 	uint64_t *v = out->attr_values;
-	const uint32_t never = 1u << OS_ATTR_CPU | 1u << OS_ATTR_PINNED, rates = 1u << OS_ATTR_PERIOD | 1u << OS_ATTR_FREQ;
+	const uint32_t never = 1u << OS_ATTR_CPU | 1u << OS_ATTR_PINNED,
+		       rates = 1u << OS_ATTR_PERIOD | 1u << OS_ATTR_FREQ;
 
 	v[OS_ATTR_U] = !attr->exclude_user;
 	v[OS_ATTR_K] = !attr->exclude_kernel;
@@ -183,13 +202,15 @@ static void collect_shown_attrs(const struct l4_query *q, const struct given_att
 		out->shown_attrs &= ~rates;
 	if (l4_is_exact())
 		return;
-	/* Attributes that read back: the rate that was set, and guest and host where they were named. */
+	/* Attributes that read back: the rate that was set, and guest and host where they were
+	 * named. */
 	out->shown_attrs &= ~(attr->freq ? 1u << OS_ATTR_PERIOD : 1u << OS_ATTR_FREQ);
 	out->shown_attrs &= ~(1u << OS_ATTR_MG | 1u << OS_ATTR_MH) | g->attr_mask;
 	v[OS_ATTR_HW_SMPL] = g->attr_values[OS_ATTR_HW_SMPL];
 }
 
-int l4_build_perf_attr(const struct l4_query *q, const struct l4_code *c, int plm, struct perf_event_attr *attr, bool named, struct l4_perf_result *out)
+int l4_build_perf_attr(const struct l4_query *q, const struct l4_code *c, int plm,
+                       struct perf_event_attr *attr, bool named, struct l4_perf_result *out)
 {
 	struct given_attrs g = { 0 };
 	int rc;
@@ -197,7 +218,8 @@ int l4_build_perf_attr(const struct l4_query *q, const struct l4_code *c, int pl
 	for (unsigned i = 0; i < q->n_attrs; i++) {
 		if (q->attrs[i].kind != L4_ATTR_OS)
 			continue;
-		if (c->takes_no_modifiers && q->attrs[i].value && q->attrs[i].number != OS_ATTR_PINNED)
+		if (c->takes_no_modifiers && q->attrs[i].value &&
+		    q->attrs[i].number != OS_ATTR_PINNED)
 			return PFM_ERR_ATTR_VAL;
 		g.attr_mask |= 1u << q->attrs[i].number;
 		g.attr_values[q->attrs[i].number] = q->attrs[i].value;

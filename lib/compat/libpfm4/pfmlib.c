@@ -8,14 +8,19 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-#define PERF_ATTR_FIRST_SIZE 64                                               /* bytes of the first perf_event_attr */
-#define PERF_ATTR_LAST_SIZE  136                                              /* no more than this is the caller's */
-#define ATTR_INFO_OWN_SIZE   (sizeof(pfm_event_attr_info_t) + sizeof(void *)) /* what libpfm4 reports as the size of its own structure */
+#define PERF_ATTR_FIRST_SIZE 64  /* bytes of the first perf_event_attr */
+#define PERF_ATTR_LAST_SIZE  136 /* no more than this is the caller's */
+#define ATTR_INFO_OWN_SIZE                                                                         \
+	(sizeof(pfm_event_attr_info_t) +                                                           \
+	 sizeof(void *)) /* what libpfm4 reports as the size of its own structure */
 
-/* ---- structures ----------------------------------------------------------------------------------------------- */
+/* ---- structures
+ * -----------------------------------------------------------------------------------------------
+ */
 
-/* True if a caller's structure of @size bytes (0: the first version's) is one we can fill. Of a larger one all that we do not know
- * must be zero. @own: bytes we report; @known: bytes of the public structure. */
+/* True if a caller's structure of @size bytes (0: the first version's) is one we can fill. Of a
+ * larger one all that we do not know must be zero. @own: bytes we report; @known: bytes of the
+ * public structure. */
 static bool is_valid_size(const void *s, size_t size, size_t first, size_t own)
 {
 	const unsigned char *bytes = s;
@@ -30,7 +35,8 @@ static bool is_valid_size(const void *s, size_t size, size_t first, size_t own)
 	return true;
 }
 
-/* ---- start, end, errors --------------------------------------------------------------------------------------- */
+/* ---- start, end, errors
+ * --------------------------------------------------------------------------------------- */
 
 EXPORT pfm_err_t pfm_initialize(void)
 {
@@ -49,16 +55,26 @@ EXPORT int pfm_get_version(void)
 
 EXPORT const char *pfm_strerror(int code)
 {
-	static const char texts[][48] = { "success", "not supported", "invalid parameters", "pfmlib not initialized", "event not found",
-		                          "invalid combination of model specific features", "invalid or missing unit mask",
-		                          "out of memory", "invalid event attribute",
-		                          "invalid event attribute value", "attribute value already set", "too many parameters",
+	static const char texts[][48] = { "success",
+		                          "not supported",
+		                          "invalid parameters",
+		                          "pfmlib not initialized",
+		                          "event not found",
+		                          "invalid combination of model specific features",
+		                          "invalid or missing unit mask",
+		                          "out of memory",
+		                          "invalid event attribute",
+		                          "invalid event attribute value",
+		                          "attribute value already set",
+		                          "too many parameters",
 		                          "parameter is too small" };
 
 	return code > 0 || code < PFM_ERR_TOOSMALL ? "unknown error code" : texts[-code];
 }
 
-/* ---- PMUs ----------------------------------------------------------------------------------------------------- */
+/* ---- PMUs
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 EXPORT pfm_err_t pfm_get_pmu_info(pfm_pmu_t pmu, pfm_pmu_info_t *out)
 {
@@ -69,7 +85,8 @@ EXPORT pfm_err_t pfm_get_pmu_info(pfm_pmu_t pmu, pfm_pmu_info_t *out)
 
 	if (!l4_is_ready())
 		return PFM_ERR_NOINIT;
-	if ((int)pmu < 0 || (unsigned)pmu >= L4_MAX_PMU_ID || !out || !is_valid_size(out, out->size, PFM_PMU_INFO_ABI0, sizeof(*out)))
+	if ((int)pmu < 0 || (unsigned)pmu >= L4_MAX_PMU_ID || !out ||
+	    !is_valid_size(out, out->size, PFM_PMU_INFO_ABI0, sizeof(*out)))
 		return PFM_ERR_INVAL;
 	unit = l4_find_pmu_by_id((unsigned)pmu);
 	if (unit < 0 || !l4_is_pmu_enabled((uint32_t)unit))
@@ -85,7 +102,8 @@ EXPORT pfm_err_t pfm_get_pmu_info(pfm_pmu_t pmu, pfm_pmu_info_t *out)
 	info.max_encoding = u->max_words;
 	info.num_cntrs = u->n_counters;
 	info.num_fixed_cntrs = u->n_fixed;
-	if ((u->flags & PMU_ROWS_BY_MACHINE) && u->host_kind == L4_HOST_SYSFS) /* each event is a counter of its own */
+	if ((u->flags & PMU_ROWS_BY_MACHINE) &&
+	    u->host_kind == L4_HOST_SYSFS) /* each event is a counter of its own */
 		info.num_fixed_cntrs = info.nevents;
 	if (l4_pmu_table(u)->encoder == L4_ENCODER_ARCH) {
 		l4_get_arch_pmu(&version, &missing, &general, &fixed);
@@ -98,7 +116,9 @@ EXPORT pfm_err_t pfm_get_pmu_info(pfm_pmu_t pmu, pfm_pmu_info_t *out)
 	return PFM_SUCCESS;
 }
 
-/* ---- events --------------------------------------------------------------------------------------------------- */
+/* ---- events
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 EXPORT int pfm_get_event_next(int idx)
 {
@@ -135,24 +155,29 @@ static bool is_valid_os(pfm_os_t os)
 
 static unsigned get_speculation(const struct l4_event *ev)
 {
-	if (!(ev->pmu->flags & PMU_REPORTS_SPECULATION) || (ev->encoder != L4_ENCODER_CORE && ev->encoder != L4_ENCODER_EP_UNC))
+	if (!(ev->pmu->flags & PMU_REPORTS_SPECULATION) ||
+	    (ev->encoder != L4_ENCODER_CORE && ev->encoder != L4_ENCODER_EP_UNC))
 		return PFM_EVENT_INFO_SPEC_NA;
-	return ev->row->flags & ROW_IS_SPECULATIVE ? PFM_EVENT_INFO_SPEC_TRUE : PFM_EVENT_INFO_SPEC_FALSE;
+	return ev->row->flags & ROW_IS_SPECULATIVE ? PFM_EVENT_INFO_SPEC_TRUE
+	                                           : PFM_EVENT_INFO_SPEC_FALSE;
 }
 
-/* Whether samples can come out of hardware's own buffer. libpfm4 takes the flag of C-boxes for that of cores. */
+/* Whether samples can come out of hardware's own buffer. libpfm4 takes the flag of C-boxes for that
+ * of cores. */
 static bool has_hardware_samples(const struct l4_event *ev, uint32_t flags)
 {
 	bool intel = ev->encoder <= L4_ENCODER_EP_UNC || ev->encoder == L4_ENCODER_PERF;
 	bool every = ev->encoder == L4_ENCODER_CORE && (ev->pmu->flags & PMU_PEBS_ON_ALL);
-	bool cbox = ev->encoder == L4_ENCODER_EP_UNC && (ev->pmu->flags & PMU_IS_CBOX) && l4_is_exact();
+	bool cbox =
+		ev->encoder == L4_ENCODER_EP_UNC && (ev->pmu->flags & PMU_IS_CBOX) && l4_is_exact();
 
 	return intel && ((flags & ROW_HAS_PEBS) || every || cbox);
 }
 
 static bool is_precise_event(const struct l4_event *ev, uint32_t flags)
 {
-	return (ev->encoder <= L4_ENCODER_EP_UNC || ev->encoder == L4_ENCODER_PERF) && (flags & ROW_HAS_PEBS);
+	return (ev->encoder <= L4_ENCODER_EP_UNC || ev->encoder == L4_ENCODER_PERF) &&
+	       (flags & ROW_HAS_PEBS);
 }
 
 EXPORT pfm_err_t pfm_get_event_info(int idx, pfm_os_t os, pfm_event_info_t *out)
@@ -163,20 +188,25 @@ EXPORT pfm_err_t pfm_get_event_info(int idx, pfm_os_t os, pfm_event_info_t *out)
 
 	if (!l4_is_ready())
 		return PFM_ERR_NOINIT;
-	if (!is_valid_os(os) || !l4_get_event_by_index(idx, &ev) || !out || !is_valid_size(out, out->size, PFM_EVENT_INFO_ABI0, sizeof(*out)))
+	if (!is_valid_os(os) || !l4_get_event_by_index(idx, &ev) || !out ||
+	    !is_valid_size(out, out->size, PFM_EVENT_INFO_ABI0, sizeof(*out)))
 		return PFM_ERR_INVAL;
 	if (os != PFM_OS_NONE && !l4_is_os_active())
 		return PFM_ERR_NOTSUPP;
 	l4_list_attrs(&ev, os, &list);
 	info.name = l4_get_event_name(&ev);
-	info.desc = ev.is_tracepoint_system ? "tracepoints of a subsystem" : l4_get_text(ev.row->desc);
-	info.equiv = !ev.is_tracepoint_system && ev.row->alias_target ? l4_get_text(ev.row->alias_target) : NULL;
+	info.desc =
+		ev.is_tracepoint_system ? "tracepoints of a subsystem" : l4_get_text(ev.row->desc);
+	info.equiv = !ev.is_tracepoint_system && ev.row->alias_target
+	                     ? l4_get_text(ev.row->alias_target)
+	                     : NULL;
 	info.size = sizeof(info);
 	info.code = ev.is_tracepoint_system ? 0 : ev.row->code;
 	info.pmu = ev.pmu->id;
 	info.dtype = PFM_DTYPE_UINT64;
 	info.idx = idx;
-	info.nattrs = (int)(list.n_masks + l4_count_bits(list.modifiers) + l4_count_bits(list.os_attrs));
+	info.nattrs =
+		(int)(list.n_masks + l4_count_bits(list.modifiers) + l4_count_bits(list.os_attrs));
 	info.is_speculative = get_speculation(&ev) & 3;
 	info.is_precise = !ev.is_tracepoint_system && is_precise_event(&ev, ev.row->flags);
 	info.support_hw_smpl = !ev.is_tracepoint_system && has_hardware_samples(&ev, ev.row->flags);
@@ -184,7 +214,9 @@ EXPORT pfm_err_t pfm_get_event_info(int idx, pfm_os_t os, pfm_event_info_t *out)
 	return PFM_SUCCESS;
 }
 
-/* ---- attributes ----------------------------------------------------------------------------------------------- */
+/* ---- attributes
+ * -----------------------------------------------------------------------------------------------
+ */
 
 static uint64_t get_mask_code(const struct l4_event *ev, const struct l4_mask *m)
 {
@@ -192,7 +224,8 @@ static uint64_t get_mask_code(const struct l4_event *ev, const struct l4_mask *m
 		return m->code;
 	if (m->flags & MASK_OVERRIDES_CODE)
 		return m->code;
-	if (m->code >> 8 == 0 && ev->encoder == L4_ENCODER_EP_UNC && strncmp(l4_get_text(ev->pmu->name), "snbep_unc_cbo", 13) == 0)
+	if (m->code >> 8 == 0 && ev->encoder == L4_ENCODER_EP_UNC &&
+	    strncmp(l4_get_text(ev->pmu->name), "snbep_unc_cbo", 13) == 0)
 		return l4_mask_filter(m)->words[0];
 	return m->code >> 8;
 }
@@ -202,7 +235,9 @@ static void describe_mask(const struct l4_event *ev, unsigned number, pfm_event_
 	const struct l4_mask *m = &l4_row_masks(ev->row)[number];
 	bool plain = !(m->flags & MASK_TAKES_NO_MODIFIERS);
 
-	info->type = !ev->is_tracepoint_system && MASK_ATTR_TYPE(m->flags) ? MASK_ATTR_TYPE(m->flags) : PFM_ATTR_UMASK;
+	info->type = !ev->is_tracepoint_system && MASK_ATTR_TYPE(m->flags)
+	                     ? MASK_ATTR_TYPE(m->flags)
+	                     : PFM_ATTR_UMASK;
 	info->ctrl = PFM_ATTR_CTRL_PMU;
 	if (ev->is_tracepoint_system) {
 		l4_get_tracepoint_name(ev->position, number, &info->code);
@@ -211,7 +246,8 @@ static void describe_mask(const struct l4_event *ev, unsigned number, pfm_event_
 	info->desc = l4_get_text(m->desc);
 	info->code = get_mask_code(ev, m);
 	info->equiv = m->alias_target ? l4_get_text(m->alias_target) : NULL;
-	info->is_dfl = (m->flags & MASK_IS_DEFAULT) && ev->encoder != L4_ENCODER_SPARC && ev->encoder != L4_ENCODER_PERF;
+	info->is_dfl = (m->flags & MASK_IS_DEFAULT) && ev->encoder != L4_ENCODER_SPARC &&
+	               ev->encoder != L4_ENCODER_PERF;
 	if (ev->encoder > L4_ENCODER_EP_UNC)
 		return;
 	info->is_precise = plain && is_precise_event(ev, m->flags);
@@ -220,7 +256,8 @@ static void describe_mask(const struct l4_event *ev, unsigned number, pfm_event_
 	info->is_speculative = get_speculation(ev) & 3;
 }
 
-static void describe_attr(const struct l4_event *ev, const struct l4_attr *a, pfm_event_attr_info_t *info)
+static void describe_attr(const struct l4_event *ev, const struct l4_attr *a,
+                          pfm_event_attr_info_t *info)
 {
 	const struct l4_modifier *mod;
 
@@ -230,14 +267,16 @@ static void describe_attr(const struct l4_event *ev, const struct l4_attr *a, pf
 		describe_mask(ev, a->number, info);
 		return;
 	}
-	mod = a->kind == L4_ATTR_OS ? &l4_os_attrs[a->number] : &l4_modifiers[ev->encoder][a->number];
+	mod = a->kind == L4_ATTR_OS ? &l4_os_attrs[a->number]
+	                            : &l4_modifiers[ev->encoder][a->number];
 	info->desc = mod->desc;
 	info->code = a->number;
 	info->type = mod->is_number ? PFM_ATTR_MOD_INTEGER : PFM_ATTR_MOD_BOOL;
 	info->ctrl = a->kind == L4_ATTR_OS ? PFM_ATTR_CTRL_PERF_EVENT : PFM_ATTR_CTRL_PMU;
 }
 
-EXPORT pfm_err_t pfm_get_event_attr_info(int eidx, int aidx, pfm_os_t os, pfm_event_attr_info_t *out)
+EXPORT pfm_err_t pfm_get_event_attr_info(int eidx, int aidx, pfm_os_t os,
+                                         pfm_event_attr_info_t *out)
 {
 	pfm_event_attr_info_t info = { 0 };
 	struct l4_event ev;
@@ -246,7 +285,8 @@ EXPORT pfm_err_t pfm_get_event_attr_info(int eidx, int aidx, pfm_os_t os, pfm_ev
 
 	if (!l4_is_ready())
 		return PFM_ERR_NOINIT;
-	if (aidx < 0 || !is_valid_os(os) || !l4_get_event_by_index(eidx, &ev) || !out || !is_valid_size(out, out->size, PFM_ATTR_INFO_ABI0, ATTR_INFO_OWN_SIZE))
+	if (aidx < 0 || !is_valid_os(os) || !l4_get_event_by_index(eidx, &ev) || !out ||
+	    !is_valid_size(out, out->size, PFM_ATTR_INFO_ABI0, ATTR_INFO_OWN_SIZE))
 		return PFM_ERR_INVAL;
 	l4_list_attrs(&ev, os, &list);
 	if (!l4_get_attr(&ev, &list, (unsigned)aidx, &a))
@@ -258,7 +298,9 @@ EXPORT pfm_err_t pfm_get_event_attr_info(int eidx, int aidx, pfm_os_t os, pfm_ev
 	return PFM_SUCCESS;
 }
 
-/* ---- encoding ------------------------------------------------------------------------------------------------- */
+/* ---- encoding
+ * -------------------------------------------------------------------------------------------------
+ */
 
 /* Words into the caller's array, or into one made for him. */
 static int return_words(const struct l4_code *c, pfm_pmu_encode_arg_t *arg)
@@ -348,13 +390,16 @@ EXPORT pfm_err_t pfm_get_os_event_encoding(const char *str, int dfl_plm, pfm_os_
 	if (!is_valid_os(os) || (os != PFM_OS_NONE && !l4_is_os_active()))
 		return PFM_ERR_NOTSUPP;
 	if (os == PFM_OS_NONE)
-		return is_valid_size(raw, raw->size, PFM_RAW_ENCODE_ABI0, sizeof(*raw)) ? encode_raw(str, dfl_plm, raw) : PFM_ERR_INVAL;
+		return is_valid_size(raw, raw->size, PFM_RAW_ENCODE_ABI0, sizeof(*raw))
+		               ? encode_raw(str, dfl_plm, raw)
+		               : PFM_ERR_INVAL;
 	if (!is_valid_size(perf, perf->size, PFM_PERF_ENCODE_ABI0, sizeof(*perf)) || !perf->attr)
 		return PFM_ERR_INVAL;
 	return encode_perf(str, dfl_plm, os, perf);
 }
 
-EXPORT pfm_err_t pfm_get_event_encoding(const char *str, int dfl_plm, char **fstr, int *idx, uint64_t **codes, int *count)
+EXPORT pfm_err_t pfm_get_event_encoding(const char *str, int dfl_plm, char **fstr, int *idx,
+                                        uint64_t **codes, int *count)
 {
 	pfm_pmu_encode_arg_t arg = { .fstr = fstr, .size = sizeof(arg) };
 	int rc;
@@ -373,7 +418,8 @@ EXPORT pfm_err_t pfm_get_event_encoding(const char *str, int dfl_plm, char **fst
 	return PFM_SUCCESS;
 }
 
-EXPORT pfm_err_t pfm_get_perf_event_encoding(const char *str, int dfl_plm, struct perf_event_attr *attr, char **fstr, int *idx)
+EXPORT pfm_err_t pfm_get_perf_event_encoding(const char *str, int dfl_plm,
+                                             struct perf_event_attr *attr, char **fstr, int *idx)
 {
 	pfm_perf_encode_arg_t arg = { .attr = attr, .fstr = fstr, .size = sizeof(arg) };
 	int rc;
@@ -388,9 +434,12 @@ EXPORT pfm_err_t pfm_get_perf_event_encoding(const char *str, int dfl_plm, struc
 	return rc;
 }
 
-/* ---- self test ------------------------------------------------------------------------------------------------ */
+/* ---- self test
+ * ------------------------------------------------------------------------------------------------
+ */
 
-/* Every name of an event must find that event, and every mask must be found among its own event's. */
+/* Every name of an event must find that event, and every mask must be found among its own event's.
+ */
 static unsigned check_event(const struct l4_event *ev, FILE *fp)
 {
 	const struct l4_mask *m = ev->is_tracepoint_system ? NULL : l4_row_masks(ev->row);
@@ -398,9 +447,11 @@ static unsigned check_event(const struct l4_event *ev, FILE *fp)
 
 	for (unsigned i = 0; m && i < ev->row->n_masks; i++)
 		for (unsigned k = 0; k < i; k++)
-			if (m[i].hash == m[k].hash && m[i].only_pmu == m[k].only_pmu && strcmp(l4_get_text(m[i].name), l4_get_text(m[k].name)) == 0 &&
+			if (m[i].hash == m[k].hash && m[i].only_pmu == m[k].only_pmu &&
+			    strcmp(l4_get_text(m[i].name), l4_get_text(m[k].name)) == 0 &&
 			    l4_has_mask(ev, &m[i]) && l4_has_mask(ev, &m[k])) {
-				fprintf(fp, "pmu: %s event: %s has unit mask %s twice\n", l4_get_text(ev->pmu->name), l4_get_event_name(ev),
+				fprintf(fp, "pmu: %s event: %s has unit mask %s twice\n",
+				        l4_get_text(ev->pmu->name), l4_get_event_name(ev),
 				        l4_get_text(m[i].name));
 				faults++;
 			}
@@ -426,6 +477,7 @@ EXPORT pfm_err_t pfm_pmu_validate(pfm_pmu_t pmu, FILE *fp)
 	}
 	if (n != l4_count_events((uint32_t)unit) && l4_pmu_at((uint32_t)unit)->n_events == n)
 		faults++;
-	fprintf(fp, "pmu: %s: %u events, %u faults\n", l4_get_text(l4_pmu_at((uint32_t)unit)->name), n, faults);
+	fprintf(fp, "pmu: %s: %u events, %u faults\n", l4_get_text(l4_pmu_at((uint32_t)unit)->name),
+	        n, faults);
 	return faults ? PFM_ERR_INVAL : PFM_SUCCESS;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* State of pfm_initialize(): the environment and, once needed, the PMUs of this machine. Every word is atomic and
- * means something by itself, so calls need no lock and may run while another thread terminates and initialises again. */
+/* State of pfm_initialize(): the environment and, once needed, the PMUs of this machine. Every word
+ * is atomic and means something by itself, so calls need no lock and may run while another thread
+ * terminates and initialises again. */
 #include <dirent.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -14,9 +15,7 @@
 
 #define N_PMU_WORDS ((L4_MAX_PMU_ID + 31) / 32)
 
-enum { OS_UNKNOWN,
-       OS_ABSENT,
-       OS_PRESENT };
+enum { OS_UNKNOWN, OS_ABSENT, OS_PRESENT };
 
 static struct {
 	pthread_mutex_t lock; /* of those who change the rest */
@@ -41,7 +40,8 @@ void l4_print_message(const char *format, ...)
 	va_end(ap);
 }
 
-/* ---- the environment ------------------------------------------------------------------------------------------ */
+/* ---- the environment
+ * ------------------------------------------------------------------------------------------ */
 
 static bool is_variable_on(const char *name)
 {
@@ -50,7 +50,8 @@ static bool is_variable_on(const char *name)
 	return v && *v >= '1' && *v <= '9';
 }
 
-/* As much of @text as there is room for. The first snprintf() of a process costs more than all the rest of its start. */
+/* As much of @text as there is room for. The first snprintf() of a process costs more than all the
+ * rest of its start. */
 static void copy_truncated(char *to, size_t room, const char *text)
 {
 	size_t n = strnlen(text, room - 1);
@@ -97,16 +98,20 @@ static void read_environment(void)
 	copy_truncated(state.cpuid, sizeof(state.cpuid), l4_get_own_variable("PERFMON_CPUID"));
 	atomic_store(&state.is_exact, is_variable_on("PERFMON_LIBPFM4_EXACT"));
 	atomic_store(&state.encodes_inactive, getenv("LIBPFM_ENCODE_INACTIVE") != NULL);
-	atomic_store(&state.is_verbose, is_variable_on("LIBPFM_VERBOSE") || is_variable_on("LIBPFM_DEBUG"));
+	atomic_store(&state.is_verbose,
+	             is_variable_on("LIBPFM_VERBOSE") || is_variable_on("LIBPFM_DEBUG"));
 	atomic_store(&state.to_stdout, getenv("LIBPFM_DEBUG_STDOUT") != NULL);
 	read_disabled();
 }
 
-/* ---- PMUs ----------------------------------------------------------------------------------------------------- */
+/* ---- PMUs
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 static bool is_disabled(uint32_t n)
 {
-	return atomic_load_explicit(&state.disabled_pmus[n / 32], memory_order_relaxed) >> n % 32 & 1;
+	return atomic_load_explicit(&state.disabled_pmus[n / 32], memory_order_relaxed) >> n % 32 &
+	       1;
 }
 
 /* Uncore PMUs of newer processors count only where the kernel has their device. */
@@ -151,7 +156,8 @@ static void detect_active_pmus(void)
 	publish_active_pmus(words, levels);
 }
 
-/* The first PMU whose name starts with @text is the one that exists for this machine, and none that comes later does. */
+/* The first PMU whose name starts with @text is the one that exists for this machine, and none that
+ * comes later does. */
 static int force_pmu(const char *text)
 {
 	size_t len = strcspn(text, ",");
@@ -162,7 +168,8 @@ static int force_pmu(const char *text)
 	for (uint32_t i = 0; i < l4_image.pmus.n_elements; i++) {
 		const struct l4_pmu *u = l4_pmu_at(i);
 
-		if (is_disabled(i) || strncasecmp(l4_get_text(u->name), text, len) != 0 || !has_device(u))
+		if (is_disabled(i) || strncasecmp(l4_get_text(u->name), text, len) != 0 ||
+		    !has_device(u))
 			continue;
 		words[i / 32] |= 1u << i % 32;
 		atomic_store(&state.pmu_end, i + 1);
@@ -187,7 +194,8 @@ static uint32_t get_active_word(unsigned n)
 
 bool l4_is_pmu_enabled(uint32_t unit)
 {
-	return unit < atomic_load_explicit(&state.pmu_end, memory_order_relaxed) && !is_disabled(unit);
+	return unit < atomic_load_explicit(&state.pmu_end, memory_order_relaxed) &&
+	       !is_disabled(unit);
 }
 
 bool l4_is_pmu_active(uint32_t unit)
@@ -197,7 +205,8 @@ bool l4_is_pmu_active(uint32_t unit)
 
 bool l4_is_pmu_askable(uint32_t unit)
 {
-	return atomic_load_explicit(&state.encodes_inactive, memory_order_relaxed) || l4_is_pmu_active(unit);
+	return atomic_load_explicit(&state.encodes_inactive, memory_order_relaxed) ||
+	       l4_is_pmu_active(unit);
 }
 
 void l4_get_arch_pmu(unsigned *version, unsigned *missing, unsigned *general, unsigned *fixed)
@@ -227,7 +236,8 @@ unsigned l4_get_core_levels(void)
 	return atomic_load_explicit(&state.core_levels, memory_order_relaxed);
 }
 
-/* ---- the kernel's interface ----------------------------------------------------------------------------------- */
+/* ---- the kernel's interface
+ * ----------------------------------------------------------------------------------- */
 
 static bool has_perf_events(void)
 {
@@ -242,7 +252,8 @@ static bool has_perf_events(void)
 	l4_format_path(path, L4_EVENT_SOURCE_DIR);
 	dir = opendir(path);
 	while (dir && !found && (d = readdir(dir))) {
-		l4_format_path(path, L4_EVENT_SOURCE_DIR "%s/perf_event_mux_interval_ms", d->d_name);
+		l4_format_path(path, L4_EVENT_SOURCE_DIR "%s/perf_event_mux_interval_ms",
+		               d->d_name);
 		found = d->d_name[0] != '.' && access(path, F_OK) == 0;
 	}
 	if (dir)
@@ -266,14 +277,16 @@ bool l4_is_exact(void)
 	return atomic_load_explicit(&state.is_exact, memory_order_relaxed);
 }
 
-/* ---- start and end -------------------------------------------------------------------------------------------- */
+/* ---- start and end
+ * -------------------------------------------------------------------------------------------- */
 
 bool l4_is_ready(void)
 {
 	return atomic_load_explicit(&state.ready, memory_order_acquire);
 }
 
-/* fork() waits until no thread is at work below a lock: nobody would ever give it back to the child. */
+/* fork() waits until no thread is at work below a lock: nobody would ever give it back to the
+ * child. */
 static void lock_before_fork(void)
 {
 	pthread_mutex_lock(&state.lock);
@@ -286,7 +299,8 @@ static void unlock_after_fork(void)
 	pthread_mutex_unlock(&state.lock);
 }
 
-/* When the library is loaded: a fork() that has begun while the first thread initialises would not hear of handlers it brings. */
+/* When the library is loaded: a fork() that has begun while the first thread initialises would not
+ * hear of handlers it brings. */
 __attribute__((constructor)) static void register_fork_handlers(void)
 {
 	pthread_atfork(lock_before_fork, unlock_after_fork, unlock_after_fork);

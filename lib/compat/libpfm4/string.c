@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The fully qualified string. libpfm4's own strings do not always read back to the same words; ours leave out what would not, unless
- * libpfm4's exact answers are asked for. */
+/* The fully qualified string. libpfm4's own strings do not always read back to the same words; ours
+ * leave out what would not, unless libpfm4's exact answers are asked for. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,8 @@ struct text_buffer {
 	char bytes[16384];
 };
 
-static void append_format(struct text_buffer *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void append_format(struct text_buffer *t, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 static void append_format(struct text_buffer *t, const char *format, ...)
 {
@@ -25,7 +26,8 @@ static void append_format(struct text_buffer *t, const char *format, ...)
 	n = vsnprintf(t->bytes + t->length, t->capacity - t->length, format, ap);
 	va_end(ap);
 	if (n > 0)
-		t->length = t->length + (size_t)n < t->capacity ? t->length + (size_t)n : t->capacity - 1;
+		t->length = t->length + (size_t)n < t->capacity ? t->length + (size_t)n
+		                                                : t->capacity - 1;
 }
 
 /* The commonest piece, ":name=1", without the way through printf(). */
@@ -63,35 +65,49 @@ static void append_masks(struct text_buffer *t, const struct l4_query *q, const 
 			i |= 63;
 			continue;
 		}
-		/* A mask by number takes the place of those that an alias brought, and cannot stand behind them. */
-		if (!l4_has_bit(c->used_masks, i) || (!exact && (c->has_raw_mask || l4_has_bit(c->hidden_masks, i))))
+		/* A mask by number takes the place of those that an alias brought, and cannot stand
+		 * behind them. */
+		if (!l4_has_bit(c->used_masks, i) ||
+		    (!exact && (c->has_raw_mask || l4_has_bit(c->hidden_masks, i))))
 			continue;
 		append_word(t, ":");
 		append_word(t, l4_get_text(l4_row_masks(q->event.row)[i].name));
-		for (unsigned k = 0, n = 0; exact && k < q->n_attrs; k++) /* once for each copy that was not dropped */
+		for (unsigned k = 0, n = 0; exact && k < q->n_attrs;
+		     k++) /* once for each copy that was not dropped */
 			if (q->attrs[k].kind == L4_ATTR_MASK && q->attrs[k].number == i && n++)
-				append_format(t, ":%s", l4_get_text(l4_row_masks(q->event.row)[i].name));
+				append_format(t, ":%s",
+				              l4_get_text(l4_row_masks(q->event.row)[i].name));
 	}
 	if (c->has_raw_mask)
-		append_format(t, ":0x%llx", (unsigned long long)(exact ? (uint32_t)c->raw_mask : c->raw_mask));
+		append_format(t, ":0x%llx",
+		              (unsigned long long)(exact ? (uint32_t)c->raw_mask : c->raw_mask));
 	for (unsigned i = 0; q->event.is_tracepoint_system && i < q->n_attrs; i++)
 		if (q->attrs[i].kind == L4_ATTR_MASK)
-			append_format(t, ":%s", l4_get_tracepoint_name(q->event.position, q->attrs[i].number, NULL));
+			append_format(t, ":%s",
+			              l4_get_tracepoint_name(q->event.position, q->attrs[i].number,
+			                                     NULL));
 }
 
-static void append_modifiers(struct text_buffer *t, const struct l4_query *q, const struct l4_code *c)
+static void append_modifiers(struct text_buffer *t, const struct l4_query *q,
+                             const struct l4_code *c)
 {
 	static const uint8_t netburst[] = { 1, 0, 3, 2, 4 }; /* k u e cmpl thr */
-	uint32_t bits = c->takes_no_modifiers ? 0 : l4_is_exact() ? c->shown_modifiers
-	                                                          : c->shown_modifiers & c->effective_modifiers & (q->event.encoder == L4_ENCODER_NETBURST ? q->attr_list.modifiers : ~0u);
+	uint32_t bits = c->takes_no_modifiers ? 0
+	                : l4_is_exact()       ? c->shown_modifiers
+	                                      : c->shown_modifiers & c->effective_modifiers &
+	                                          (q->event.encoder == L4_ENCODER_NETBURST
+	                                                   ? q->attr_list.modifiers
+	                                                   : ~0u);
 
 	for (unsigned i = 0; bits >> i && i < 24; i++) {
 		unsigned mod = q->event.encoder == L4_ENCODER_NETBURST ? netburst[i] : i;
 
 		if (q->event.encoder == L4_ENCODER_EP_UNC && mod == 8 && bits >> mod & 1)
-			append_format(t, ":addr=0x%llx", (unsigned long long)c->modifier_values[mod]);
+			append_format(t, ":addr=0x%llx",
+			              (unsigned long long)c->modifier_values[mod]);
 		else if (bits >> mod & 1)
-			append_value(t, l4_modifiers[q->event.encoder][mod].name, c->modifier_values[mod]);
+			append_value(t, l4_modifiers[q->event.encoder][mod].name,
+			             c->modifier_values[mod]);
 	}
 }
 
@@ -114,7 +130,8 @@ static const char *get_printed_event_name(const struct l4_query *q)
 	return l4_get_event_name(&q->event);
 }
 
-int l4_format_event(const struct l4_query *q, const struct l4_code *c, const struct l4_perf_result *perf, char **out)
+int l4_format_event(const struct l4_query *q, const struct l4_code *c,
+                    const struct l4_perf_result *perf, char **out)
 {
 	bool exact = l4_is_exact();
 	struct text_buffer t;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Events that the running kernel adds to libpfm4's perf PMU: a subsystem's tracepoints, and those of the core's device. They are read
- * when somebody first asks, once, and stay: their names are handed out. */
+/* Events that the running kernel adds to libpfm4's perf PMU: a subsystem's tracepoints, and those
+ * of the core's device. They are read when somebody first asks, once, and stay: their names are
+ * handed out. */
 #include <dirent.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -29,11 +30,15 @@ static struct {
 	unsigned kernel_events; /* which of the core's events are there */
 } tracepoints = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-static const char *const kernel_event_names[] = { "slots", "topdown-retiring", "topdown-bad-spec", "topdown-fe-bound", "topdown-be-bound" };
+static const char *const kernel_event_names[] = { "slots", "topdown-retiring", "topdown-bad-spec",
+	                                          "topdown-fe-bound", "topdown-be-bound" };
 
-/* ---- reading -------------------------------------------------------------------------------------------------- */
+/* ---- reading
+ * --------------------------------------------------------------------------------------------------
+ */
 
-static bool read_tracepoint_id(const char *folder, const char *system, const char *name, uint64_t *out)
+static bool read_tracepoint_id(const char *folder, const char *system, const char *name,
+                               uint64_t *out)
 {
 	char path[L4_PATH_SIZE + 192], text[32];
 	bool ok;
@@ -68,7 +73,8 @@ static void read_tracepoint_system(const char *folder, struct tracepoint_system 
 		struct tracepoint p;
 		void *list;
 
-		if (d->d_name[0] == '.' || strlen(d->d_name) >= sizeof(p.name) || !read_tracepoint_id(folder, s->name, d->d_name, &p.id))
+		if (d->d_name[0] == '.' || strlen(d->d_name) >= sizeof(p.name) ||
+		    !read_tracepoint_id(folder, s->name, d->d_name, &p.id))
 			continue;
 		list = extend_list(s->points, s->n_systems, sizeof(p));
 		if (!list)
@@ -94,7 +100,9 @@ static void read_tracepoint_systems(const char *folder)
 			continue;
 		memcpy(s.name, d->d_name, strlen(d->d_name) + 1);
 		read_tracepoint_system(folder, &s);
-		list = s.n_systems ? extend_list(tracepoints.systems, tracepoints.n_systems, sizeof(s)) : NULL;
+		list = s.n_systems
+		               ? extend_list(tracepoints.systems, tracepoints.n_systems, sizeof(s))
+		               : NULL;
 		if (!list) {
 			free(s.points);
 			continue;
@@ -117,7 +125,8 @@ static bool find_tracing_folder(char path[L4_PATH_SIZE])
 	f = fopen(path, "re");
 
 	while (f && !found && fgets(line, sizeof(line), f))
-		found = sscanf(line, "%*s %255s %31s", where, kind) == 2 && strcmp(kind, "debugfs") == 0;
+		found = sscanf(line, "%*s %255s %31s", where, kind) == 2 &&
+		        strcmp(kind, "debugfs") == 0;
 	if (f)
 		fclose(f);
 	if (found)
@@ -156,7 +165,9 @@ void l4_lock_tracepoints(bool hold)
 		pthread_mutex_unlock(&tracepoints.lock);
 }
 
-/* ---- asking --------------------------------------------------------------------------------------------------- */
+/* ---- asking
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 bool l4_kernel_has_event(const char *name)
 {

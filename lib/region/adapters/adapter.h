@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the adapters. An adapter is a small library that turns the marks of another interface into
- * regions; the runtime of that interface loads it. Its threads keep a pointer into the library: it
- * is linked so that it is never unloaded. */
+/* Shared by the adapters. An adapter is a small library that turns the marks of another interface
+ * into regions; the runtime of that interface loads it. Its threads keep a pointer into the
+ * library: it is linked so that it is never unloaded. */
 #ifndef PERFMON_REGION_ADAPTER_H
 #define PERFMON_REGION_ADAPTER_H
 

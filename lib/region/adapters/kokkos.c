@@ -17,18 +17,18 @@ static void end_kernel(void)
 	pop_region(&open);
 }
 
-#define KERNEL(KIND)                                                                       \
-	EXPORT void kokkosp_begin_##KIND(const char *name, uint32_t device, uint64_t *id); \
-	EXPORT void kokkosp_end_##KIND(uint64_t id);                                       \
-	EXPORT void kokkosp_begin_##KIND(const char *name, uint32_t device, uint64_t *id)  \
-	{                                                                                  \
-		(void)device;                                                              \
-		begin_kernel(name, id);                                                    \
-	}                                                                                  \
-	EXPORT void kokkosp_end_##KIND(uint64_t id)                                        \
-	{                                                                                  \
-		(void)id;                                                                  \
-		end_kernel();                                                              \
+#define KERNEL(KIND)                                                                               \
+	EXPORT void kokkosp_begin_##KIND(const char *name, uint32_t device, uint64_t *id);         \
+	EXPORT void kokkosp_end_##KIND(uint64_t id);                                               \
+	EXPORT void kokkosp_begin_##KIND(const char *name, uint32_t device, uint64_t *id)          \
+	{                                                                                          \
+		(void)device;                                                                      \
+		begin_kernel(name, id);                                                            \
+	}                                                                                          \
+	EXPORT void kokkosp_end_##KIND(uint64_t id)                                                \
+	{                                                                                          \
+		(void)id;                                                                          \
+		end_kernel();                                                                      \
 	}
 
 KERNEL(parallel_for)

@@ -6,9 +6,7 @@
 #include <sys/stat.h>
 #include "adapter.h"
 
-enum { PAPI_OK = 0,
-       PAPI_EINVAL = -1,
-       PAPI_ENOMEM = -2 };
+enum { PAPI_OK = 0, PAPI_EINVAL = -1, PAPI_ENOMEM = -2 };
 
 EXPORT int PAPI_hl_region_begin(const char *name);
 EXPORT int PAPI_hl_read(const char *name);

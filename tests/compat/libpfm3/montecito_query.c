@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Questions about Montecito's events: that the answers about each event agree with each other, and every refusal. */
+/* Questions about Montecito's events: that the answers about each event agree with each other, and
+ * every refusal. */
 #include "unit_tables.h"
 #include <perfmon/pfmlib_montecito.h>
 #include "pmu/montecito.h"
@@ -28,21 +29,25 @@ static void address_registers(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < t->n_rows; i++) {
-		int cache = pfm_mont_is_iear_cache(i) + pfm_mont_is_dear_cache(i), tlb = pfm_mont_is_iear_tlb(i) + pfm_mont_is_dear_tlb(i);
+		int cache = pfm_mont_is_iear_cache(i) + pfm_mont_is_dear_cache(i),
+		    tlb = pfm_mont_is_iear_tlb(i) + pfm_mont_is_dear_tlb(i);
 		int alat = pfm_mont_is_dear_alat(i);
 		pfmlib_mont_ear_mode_t mode = 77, same = 77;
 		int rc = pfm_mont_get_ear_mode(i, &mode);
 
 		assert_int_equal(cache + tlb + alat, pfm_mont_is_ear(i));
-		assert_int_equal(pfm_mont_is_iear(i), pfm_mont_is_iear_cache(i) + pfm_mont_is_iear_tlb(i));
-		assert_int_equal(pfm_mont_is_dear(i), pfm_mont_is_dear_cache(i) + pfm_mont_is_dear_tlb(i) + alat);
+		assert_int_equal(pfm_mont_is_iear(i),
+		                 pfm_mont_is_iear_cache(i) + pfm_mont_is_iear_tlb(i));
+		assert_int_equal(pfm_mont_is_dear(i),
+		                 pfm_mont_is_dear_cache(i) + pfm_mont_is_dear_tlb(i) + alat);
 		assert_int_equal(rc, pfm_mont_is_ear(i) ? PFMLIB_SUCCESS : PFMLIB_ERR_INVAL);
 		assert_int_equal(pfm_mont_get_event_ear_mode(i, &same), rc);
 		assert_int_equal(mode, same);
 		if (rc)
 			continue;
-		assert_int_equal(mode, cache ? PFMLIB_MONT_EAR_CACHE_MODE : tlb ? PFMLIB_MONT_EAR_TLB_MODE
-		                                                                : PFMLIB_MONT_EAR_ALAT_MODE);
+		assert_int_equal(mode, cache ? PFMLIB_MONT_EAR_CACHE_MODE
+		                       : tlb ? PFMLIB_MONT_EAR_TLB_MODE
+		                             : PFMLIB_MONT_EAR_ALAT_MODE);
 		kinds[mode]++;
 	}
 	assert_true(kinds[0] && kinds[1] && kinds[2]);
@@ -51,20 +56,26 @@ static void address_registers(void **state)
 /* One event of each kind, as its name says. */
 static void kinds_by_name(void **state)
 {
-	const unsigned dear = row_of("DATA_EAR_CACHE_LAT4"), alat = row_of("DATA_EAR_ALAT"), plain = row_of("CPU_OP_CYCLES_ALL");
+	const unsigned dear = row_of("DATA_EAR_CACHE_LAT4"), alat = row_of("DATA_EAR_ALAT"),
+		       plain = row_of("CPU_OP_CYCLES_ALL");
 	unsigned max = 0;
 	int n;
 
 	(void)state;
-	assert_true(pfm_mont_is_dear_cache(dear) && !pfm_mont_is_dear_tlb(dear) && !pfm_mont_is_iear(dear));
+	assert_true(pfm_mont_is_dear_cache(dear) && !pfm_mont_is_dear_tlb(dear) &&
+	            !pfm_mont_is_iear(dear));
 	assert_true(pfm_mont_is_dear_alat(alat) && !pfm_mont_is_dear_cache(alat));
-	assert_true(pfm_mont_is_dear_tlb(row_of("DATA_EAR_TLB_ALL")) && pfm_mont_is_iear_tlb(row_of("L1I_EAR_TLB_ALL")));
+	assert_true(pfm_mont_is_dear_tlb(row_of("DATA_EAR_TLB_ALL")) &&
+	            pfm_mont_is_iear_tlb(row_of("L1I_EAR_TLB_ALL")));
 	assert_true(pfm_mont_is_iear_cache(row_of("L1I_EAR_CACHE_LAT0")));
-	assert_true(pfm_mont_is_etb(row_of("ETB_EVENT")) && !pfm_mont_is_ear(row_of("ETB_EVENT")) && !pfm_mont_is_etb(dear));
+	assert_true(pfm_mont_is_etb(row_of("ETB_EVENT")) && !pfm_mont_is_ear(row_of("ETB_EVENT")) &&
+	            !pfm_mont_is_etb(dear));
 	assert_false(pfm_mont_is_ear(plain));
 	assert_true(pfm_mont_get_event_maxincr(plain, &max) == PFMLIB_SUCCESS && max == 1);
-	assert_true(pfm_mont_get_event_group(plain, &n) == PFMLIB_SUCCESS && n == PFMLIB_MONT_EVT_NO_GRP);
-	assert_true(pfm_mont_get_event_set(plain, &n) == PFMLIB_SUCCESS && n == PFMLIB_MONT_EVT_NO_SET);
+	assert_true(pfm_mont_get_event_group(plain, &n) == PFMLIB_SUCCESS &&
+	            n == PFMLIB_MONT_EVT_NO_GRP);
+	assert_true(pfm_mont_get_event_set(plain, &n) == PFMLIB_SUCCESS &&
+	            n == PFMLIB_MONT_EVT_NO_SET);
 }
 
 /* Sets have numbers of their own in each group, and no event without a group has one. */
@@ -93,18 +104,10 @@ static void groups_and_sets(void **state)
 static void beyond_the_table(void **state)
 {
 	static int (*const questions[])(unsigned int) = {
-		pfm_mont_is_ear,
-		pfm_mont_is_dear,
-		pfm_mont_is_dear_tlb,
-		pfm_mont_is_dear_cache,
-		pfm_mont_is_dear_alat,
-		pfm_mont_is_iear,
-		pfm_mont_is_iear_tlb,
-		pfm_mont_is_iear_cache,
-		pfm_mont_support_opcm,
-		pfm_mont_support_iarr,
-		pfm_mont_support_darr,
-		pfm_mont_is_etb,
+		pfm_mont_is_ear,        pfm_mont_is_dear,       pfm_mont_is_dear_tlb,
+		pfm_mont_is_dear_cache, pfm_mont_is_dear_alat,  pfm_mont_is_iear,
+		pfm_mont_is_iear_tlb,   pfm_mont_is_iear_cache, pfm_mont_support_opcm,
+		pfm_mont_support_iarr,  pfm_mont_support_darr,  pfm_mont_is_etb,
 		pfm_mont_support_all,
 	};
 	const unsigned end = find_montecito_table()->n_rows;
@@ -163,5 +166,6 @@ static void fine_ranges(void **state)
 	assert_int_equal(pfm_mont_irange_is_fine(&out, NULL), 0);
 }
 
-UNIT(compat_libpfm3_montecito_query, cmocka_unit_test(address_registers), cmocka_unit_test(kinds_by_name), cmocka_unit_test(groups_and_sets),
+UNIT(compat_libpfm3_montecito_query, cmocka_unit_test(address_registers),
+     cmocka_unit_test(kinds_by_name), cmocka_unit_test(groups_and_sets),
      cmocka_unit_test(beyond_the_table), cmocka_unit_test(fine_ranges));

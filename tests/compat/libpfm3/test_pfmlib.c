@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The libpfm 3 interface on every processor it knows: which one is selected, and that all calls agree about every event. */
+/* The libpfm 3 interface on every processor it knows: which one is selected, and that all calls
+ * agree about every event. */
 #include <sys/wait.h>
 #include <unistd.h>
 #include "rows.h"
@@ -7,11 +8,13 @@
 #include <perfmon/pfmlib_montecito.h>
 #include <perfmon/pfmlib.h>
 
-static const int types[] = { PFMLIB_MONTECITO_PMU, PFMLIB_COREDUO_PMU, PFMLIB_GEN_IA32_PMU, PFMLIB_ALPHA_EV4_PMU, PFMLIB_ALPHA_EV5_PMU,
-	                     PFMLIB_ALPHA_PCA56_PMU, PFMLIB_ALPHA_EV6_PMU, PFMLIB_ALPHA_EV67_PMU };
+static const int types[] = { PFMLIB_MONTECITO_PMU, PFMLIB_COREDUO_PMU,   PFMLIB_GEN_IA32_PMU,
+	                     PFMLIB_ALPHA_EV4_PMU, PFMLIB_ALPHA_EV5_PMU, PFMLIB_ALPHA_PCA56_PMU,
+	                     PFMLIB_ALPHA_EV6_PMU, PFMLIB_ALPHA_EV67_PMU };
 #define N_TYPES (sizeof(types) / sizeof(types[0]))
 
-/* ---- which processor: the environment is read once, so each case is a process of its own ------------------------- */
+/* ---- which processor: the environment is read once, so each case is a process of its own
+ * ------------------------- */
 
 struct choice {
 	const char *variable, *value;
@@ -41,7 +44,8 @@ static const struct choice choices[] = {
 	{ "PERFMON_CPUID", "never-heard-of-it", PFMLIB_ERR_NOTSUPP },
 };
 
-/* Whatever was chosen, its first event that needs nothing beside its name gets a counter and a register. */
+/* Whatever was chosen, its first event that needs nothing beside its name gets a counter and a
+ * register. */
 static bool counts_first_event(void)
 {
 	pfmlib_input_param_t in = { .pfp_event_count = 1, .pfp_dfl_plm = PFM_PLM3 };
@@ -67,8 +71,9 @@ static int initialize_with(const struct choice *c)
 	setenv(c->variable, c->value, 1);
 	rc = pfm_initialize();
 	if (rc != PFMLIB_SUCCESS)
-		return rc == c->type && pfm_get_pmu_type(&type) == PFMLIB_ERR_NOINIT && pfm_force_pmu(types[0]) == PFMLIB_SUCCESS &&
-		       pfm_initialize() == rc && pfm_get_pmu_type(&type) == PFMLIB_SUCCESS && type == types[0];
+		return rc == c->type && pfm_get_pmu_type(&type) == PFMLIB_ERR_NOINIT &&
+		       pfm_force_pmu(types[0]) == PFMLIB_SUCCESS && pfm_initialize() == rc &&
+		       pfm_get_pmu_type(&type) == PFMLIB_SUCCESS && type == types[0];
 	return pfm_get_pmu_type(&type) == PFMLIB_SUCCESS && type == c->type && counts_first_event();
 }
 
@@ -81,13 +86,16 @@ static void test_choice(void **state)
 	fflush(NULL);
 	pid = fork();
 	if (pid == 0)
-		exit(initialize_with(c) ? 0 : 1); /* in the usual way: what was covered is written down there */
+		exit(initialize_with(c)
+		             ? 0
+		             : 1); /* in the usual way: what was covered is written down there */
 	assert_true(pid > 0);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
 }
 
-/* In a process of its own: metrics of a processor's list have numbers, and nothing to write to registers. True if so. */
+/* In a process of its own: metrics of a processor's list have numbers, and nothing to write to
+ * registers. True if so. */
 static bool metrics_are_refused(void)
 {
 	unsigned events, metrics = 0, others = 0;
@@ -97,7 +105,9 @@ static bool metrics_are_refused(void)
 	if (pfm_initialize() || pfm_get_num_events(&events))
 		return false;
 	for (unsigned i = 0; i < events; i++) {
-		pfmlib_input_param_t in = { .pfp_event_count = 1, .pfp_dfl_plm = PFM_PLM3, .pfp_events = { { .event = i } } };
+		pfmlib_input_param_t in = { .pfp_event_count = 1,
+			                    .pfp_dfl_plm = PFM_PLM3,
+			                    .pfp_events = { { .event = i } } };
 		pfm_metric_info_t info = PFM_INIT(info);
 		pfmlib_output_param_t out;
 		bool metric = !pfm_describe_metric(NULL, pmu, i, &info);
@@ -125,7 +135,8 @@ static void test_metrics(void **state)
 	assert_int_equal(status, 0);
 }
 
-/* ---- every event of every processor ----------------------------------------------------------------------------- */
+/* ---- every event of every processor
+ * ----------------------------------------------------------------------------- */
 
 static void check_masks(unsigned i, pfmlib_event_t *e)
 {
@@ -141,7 +152,8 @@ static void check_masks(unsigned i, pfmlib_event_t *e)
 		assert_int_equal(pfm_get_event_mask_description(i, m, &desc), 0);
 		free(desc);
 	}
-	assert_int_equal(pfm_get_event_mask_name(i, n, name, sizeof(name)), n ? PFMLIB_ERR_INVAL : PFMLIB_ERR_NOTSUPP);
+	assert_int_equal(pfm_get_event_mask_name(i, n, name, sizeof(name)),
+	                 n ? PFMLIB_ERR_INVAL : PFMLIB_ERR_NOTSUPP);
 	assert_int_equal(pfm_get_event_mask_code(i, n, &code), PFMLIB_ERR_INVAL);
 	e->num_masks = n ? 1 : 0;
 	e->unit_masks[0] = n ? n - 1 : 0;
@@ -191,7 +203,8 @@ static void check_codes(unsigned i)
 	assert_int_equal(pfm_get_event_code_counter(i, 64, &code), PFMLIB_ERR_INVAL);
 }
 
-static void check_alone(const pfmlib_event_t *e, pfmlib_input_param_t *in, pfmlib_output_param_t *out)
+static void check_alone(const pfmlib_event_t *e, pfmlib_input_param_t *in,
+                        pfmlib_output_param_t *out)
 {
 	int rc;
 
@@ -235,7 +248,8 @@ static void test_every_event(void **state)
 	free(out);
 }
 
-/* ---- before a choice ---------------------------------------------------------------------------------------------- */
+/* ---- before a choice
+ * ---------------------------------------------------------------------------------------------- */
 
 static char listed[2048];
 static int collect(const char *fmt, ...);
@@ -292,7 +306,8 @@ static void test_nothing_works_before_a_choice(void **state)
 	free(out);
 }
 
-/* ---- what is no event of these ------------------------------------------------------------------------------------ */
+/* ---- what is no event of these
+ * ------------------------------------------------------------------------------------ */
 
 static void test_names_and_masks_that_do_not_fit(void **state)
 {
@@ -316,7 +331,8 @@ static void test_names_and_masks_that_do_not_fit(void **state)
 	assert_int_equal(pfm_find_event_byname("NOTHING", &u), PFMLIB_ERR_NOTFOUND);
 	assert_int_equal(pfm_find_event("0x100000000", &u), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_find_event("12x", &u), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_find_event_byname("L2-ADS:SELF", &u), PFMLIB_ERR_NOTFOUND); /* dashes count here */
+	assert_int_equal(pfm_find_event_byname("L2-ADS:SELF", &u),
+	                 PFMLIB_ERR_NOTFOUND); /* dashes count here */
 	assert_int_equal(pfm_find_full_event("L2_ADS:", &e), PFMLIB_ERR_UMASK);
 	assert_int_equal(pfm_find_full_event("L2_ADS:NOBODY", &e), PFMLIB_ERR_UMASK);
 	assert_int_equal(pfm_find_full_event("NOTHING:SELF", &e), PFMLIB_ERR_NOTFOUND);
@@ -331,7 +347,8 @@ static void test_names_and_masks_that_do_not_fit(void **state)
 	assert_int_equal(pfm_get_full_event_name(&e, name, sizeof(name)), PFMLIB_ERR_UMASK);
 }
 
-/* Event @i with the masks that have @number together: one, if it is its code, else all within it. */
+/* Event @i with the masks that have @number together: one, if it is its code, else all within it.
+ */
 static void masks_by_number(unsigned i, unsigned number)
 {
 	unsigned n, code, within = 0, exact = 0, together = 0;
@@ -395,7 +412,9 @@ static void test_masks_by_their_numbers(void **state)
 	assert_true(tried > 100);
 }
 
-/* ---- lists ------------------------------------------------------------------------------------------------------ */
+/* ---- lists
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 static int collect(const char *fmt, ...)
 {
@@ -422,7 +441,8 @@ static void test_list_names_every_type(void **state)
 	}
 }
 
-static int dispatch_one(const char *event, pfmlib_mont_input_param_t *model, pfmlib_output_param_t *out)
+static int dispatch_one(const char *event, pfmlib_mont_input_param_t *model,
+                        pfmlib_output_param_t *out)
 {
 	pfmlib_input_param_t in = { 0 };
 	pfmlib_mont_output_param_t model_out = { 0 };
@@ -448,12 +468,14 @@ static void test_levels_that_are_none_are_refused(void **state)
 		in.pfp_events[0] = (pfmlib_event_t){ .event = 0 };
 		for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 			in.pfp_dfl_plm = wrong[i];
-			assert_int_equal(pfm_dispatch_events(&in, NULL, &out, NULL), PFMLIB_ERR_INVAL);
+			assert_int_equal(pfm_dispatch_events(&in, NULL, &out, NULL),
+			                 PFMLIB_ERR_INVAL);
 		}
 		in.pfp_dfl_plm = PFM_PLM3;
 		for (unsigned i = 2; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 			in.pfp_events[0].plm = wrong[i];
-			assert_int_equal(pfm_dispatch_events(&in, NULL, &out, NULL), PFMLIB_ERR_INVAL);
+			assert_int_equal(pfm_dispatch_events(&in, NULL, &out, NULL),
+			                 PFMLIB_ERR_INVAL);
 		}
 	}
 }
@@ -474,11 +496,13 @@ static void test_wide_opcodes_are_refused(void **state)
 		o->opcm_mask = i & 2 ? 0 : wide - 1;
 		if (i & 4)
 			*(i & 2 ? &o->opcm_match : &o->opcm_mask) = wide;
-		assert_int_equal(dispatch_one("IA64_INST_RETIRED_THIS", &model, &out), i & 4 ? PFMLIB_ERR_INVAL : 0);
+		assert_int_equal(dispatch_one("IA64_INST_RETIRED_THIS", &model, &out),
+		                 i & 4 ? PFMLIB_ERR_INVAL : 0);
 	}
 }
 
-/* Method 2 of libpfm_montecito(3): what is given says what the register captures, and the event only counts. */
+/* Method 2 of libpfm_montecito(3): what is given says what the register captures, and the event
+ * only counts. */
 static void test_a_given_register_wins(void **state)
 {
 	pfmlib_mont_input_param_t model = { 0 };
@@ -510,7 +534,8 @@ int main(void)
 	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
 		char name[96];
 
-		snprintf(name, sizeof(name), "initialize with %s=%s", choices[i].variable, choices[i].value);
+		snprintf(name, sizeof(name), "initialize with %s=%s", choices[i].variable,
+		         choices[i].value);
 		rows_add(&rows, name, test_choice, (void *)(uintptr_t)&choices[i]);
 	}
 	for (size_t i = 0; i < N_TYPES; i++) {
@@ -520,11 +545,15 @@ int main(void)
 		rows_add(&rows, name, test_every_event, (void *)(uintptr_t)&types[i]);
 	}
 	rows_add(&rows, "metrics", test_metrics, NULL);
-	rows_add(&rows, "names and masks that do not fit", test_names_and_masks_that_do_not_fit, NULL);
+	rows_add(&rows, "names and masks that do not fit", test_names_and_masks_that_do_not_fit,
+	         NULL);
 	rows_add(&rows, "masks by their numbers", test_masks_by_their_numbers, NULL);
-	rows_add(&rows, "levels that are none are refused", test_levels_that_are_none_are_refused, NULL);
-	rows_add(&rows, "opcodes wider than an instruction are refused", test_wide_opcodes_are_refused, NULL);
-	rows_add(&rows, "a given address register wins over its event", test_a_given_register_wins, NULL);
+	rows_add(&rows, "levels that are none are refused", test_levels_that_are_none_are_refused,
+	         NULL);
+	rows_add(&rows, "opcodes wider than an instruction are refused",
+	         test_wide_opcodes_are_refused, NULL);
+	rows_add(&rows, "a given address register wins over its event", test_a_given_register_wins,
+	         NULL);
 	rows_add(&rows, "the list names every type", test_list_names_every_type, NULL);
 	return rows_run("libpfm3_pfmlib", &rows);
 }

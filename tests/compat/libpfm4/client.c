@@ -3,18 +3,20 @@
  *   layout         size and offset of every member of the interface's structures
  *   pmus           every PMU
  *   walk OS        every PMU, event and attribute with all that is told of it, but descriptions
- *   encode         lines "OS LEVELS ATTR_SIZE ARG_SIZE STRING" from standard input: return code, words or perf_event_attr, string
- *   encode over    the same into a perf_event_attr whose words have numbers already, and that is pinned and exclusive (P, X)
- *   encode rate    the same into one that has a rate already: 77 in a second
- *   validate       what every PMU's self test says
- *   rules          return codes of calls that go wrong, and of sizes of structures */
+ *   encode         lines "OS LEVELS ATTR_SIZE ARG_SIZE STRING" from standard input: return code,
+ * words or perf_event_attr, string encode over    the same into a perf_event_attr whose words have
+ * numbers already, and that is pinned and exclusive (P, X) encode rate    the same into one that
+ * has a rate already: 77 in a second validate       what every PMU's self test says rules return
+ * codes of calls that go wrong, and of sizes of structures */
 #include <perfmon/pfmlib_perf_event.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- layout --------------------------------------------------------------------------------------------------- */
+/* ---- layout
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 #define SIZE(s)      printf(#s " %zu\n", sizeof(s))
 #define MEMBER(s, m) printf(#s "." #m " %zu %zu\n", offsetof(s, m), sizeof(((s *)0)->m))
@@ -65,12 +67,15 @@ static void layout(void)
 	MEMBER(pfm_perf_encode_arg_t, idx);
 	MEMBER(pfm_perf_encode_arg_t, cpu);
 	MEMBER(pfm_perf_encode_arg_t, flags);
-	printf("abi %d %d %d %d %d\n", PFM_PMU_INFO_ABI0, PFM_EVENT_INFO_ABI0, PFM_ATTR_INFO_ABI0, PFM_RAW_ENCODE_ABI0,
-	       PFM_PERF_ENCODE_ABI0);
-	printf("pmus %d %d %d %d\n", PFM_PMU_INTEL_SKL, PFM_PMU_PERF_EVENT_RAW, PFM_PMU_POWER10, PFM_PMU_ARM_V2);
+	printf("abi %d %d %d %d %d\n", PFM_PMU_INFO_ABI0, PFM_EVENT_INFO_ABI0, PFM_ATTR_INFO_ABI0,
+	       PFM_RAW_ENCODE_ABI0, PFM_PERF_ENCODE_ABI0);
+	printf("pmus %d %d %d %d\n", PFM_PMU_INTEL_SKL, PFM_PMU_PERF_EVENT_RAW, PFM_PMU_POWER10,
+	       PFM_PMU_ARM_V2);
 }
 
-/* ---- walk ----------------------------------------------------------------------------------------------------- */
+/* ---- walk
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 static void show_attr(int event, int index, pfm_os_t os)
 {
@@ -81,9 +86,11 @@ static void show_attr(int event, int index, pfm_os_t os)
 		printf("  %d: no attribute\n", index);
 		return;
 	}
-	printf("  %d %s %s code 0x%llx type %d ctrl %d size %zu dfl %d precise %d spec %d smpl %d value %llu\n", a.idx, a.name,
-	       a.equiv ? a.equiv : "-", (unsigned long long)a.code, a.type, a.ctrl, a.size, a.is_dfl, a.is_precise, a.is_speculative,
-	       a.support_hw_smpl, (unsigned long long)a.dfl_val64);
+	printf("  %d %s %s code 0x%llx type %d ctrl %d size %zu dfl %d precise %d spec %d smpl %d "
+	       "value %llu\n",
+	       a.idx, a.name, a.equiv ? a.equiv : "-", (unsigned long long)a.code, a.type, a.ctrl,
+	       a.size, a.is_dfl, a.is_precise, a.is_speculative, a.support_hw_smpl,
+	       (unsigned long long)a.dfl_val64);
 }
 
 static void show_event(int event, pfm_os_t os)
@@ -97,8 +104,9 @@ static void show_event(int event, pfm_os_t os)
 		printf(" %d: %s\n", event, pfm_strerror(rc));
 		return;
 	}
-	printf(" %d %s %s code 0x%llx pmu %d type %d attrs %d precise %d spec %d smpl %d\n", e.idx, e.name, e.equiv ? e.equiv : "-",
-	       (unsigned long long)e.code, e.pmu, e.dtype, e.nattrs, e.is_precise, e.is_speculative, e.support_hw_smpl);
+	printf(" %d %s %s code 0x%llx pmu %d type %d attrs %d precise %d spec %d smpl %d\n", e.idx,
+	       e.name, e.equiv ? e.equiv : "-", (unsigned long long)e.code, e.pmu, e.dtype,
+	       e.nattrs, e.is_precise, e.is_speculative, e.support_hw_smpl);
 	for (int i = 0; i < e.nattrs; i++)
 		show_attr(event, i, os);
 }
@@ -116,15 +124,18 @@ static void walk(pfm_os_t os, int depth)
 			break;
 		if (rc)
 			continue;
-		printf("%d %s type %d events %d first %d words %d counters %d fixed %d present %d dfl %d size %zu\n", p.pmu, p.name,
-		       p.type, p.nevents,
-		       p.first_event, p.max_encoding, p.num_cntrs, p.num_fixed_cntrs, p.is_present, p.is_dfl, p.size);
+		printf("%d %s type %d events %d first %d words %d counters %d fixed %d present %d "
+		       "dfl %d size %zu\n",
+		       p.pmu, p.name, p.type, p.nevents, p.first_event, p.max_encoding, p.num_cntrs,
+		       p.num_fixed_cntrs, p.is_present, p.is_dfl, p.size);
 		for (int e = depth ? p.first_event : -1; e != -1; e = pfm_get_event_next(e))
 			show_event(e, os);
 	}
 }
 
-/* ---- encode --------------------------------------------------------------------------------------------------- */
+/* ---- encode
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 static void encode_words(const char *text, int levels)
 {
@@ -143,7 +154,8 @@ static void encode_words(const char *text, int levels)
 	free(name);
 }
 
-static void encode_attr(const char *text, int levels, pfm_os_t os, unsigned size, size_t arg_size, const char *brings)
+static void encode_attr(const char *text, int levels, pfm_os_t os, unsigned size, size_t arg_size,
+                        const char *brings)
 {
 	bool over = strcmp(brings, "over") == 0;
 	struct perf_event_attr attr;
@@ -164,11 +176,14 @@ static void encode_attr(const char *text, int levels, pfm_os_t os, unsigned size
 	arg.fstr = &name;
 	arg.size = arg_size;
 	rc = pfm_get_os_event_encoding(text, levels, os, &arg);
-	printf("%d|%u|0x%llx|0x%llx|0x%llx|%s%s%s%s%s%s%s|%d|%d|%u|%llu|%s\n", rc, attr.type, (unsigned long long)attr.config,
-	       (unsigned long long)attr.config1, (unsigned long long)attr.config2, attr.exclude_user ? "u" : "", attr.exclude_kernel ? "k" : "",
-	       attr.exclude_hv ? "h" : "", attr.exclude_guest ? "G" : "", attr.exclude_host ? "H" : "",
-	       over && attr.pinned ? "P" : "", over && attr.exclusive ? "X" : "", attr.precise_ip, rc ? 0 : arg.cpu, attr.size,
-	       (unsigned long long)attr.sample_period, name ? name : "(null)");
+	printf("%d|%u|0x%llx|0x%llx|0x%llx|%s%s%s%s%s%s%s|%d|%d|%u|%llu|%s\n", rc, attr.type,
+	       (unsigned long long)attr.config, (unsigned long long)attr.config1,
+	       (unsigned long long)attr.config2, attr.exclude_user ? "u" : "",
+	       attr.exclude_kernel ? "k" : "", attr.exclude_hv ? "h" : "",
+	       attr.exclude_guest ? "G" : "", attr.exclude_host ? "H" : "",
+	       over && attr.pinned ? "P" : "", over && attr.exclusive ? "X" : "", attr.precise_ip,
+	       rc ? 0 : arg.cpu, attr.size, (unsigned long long)attr.sample_period,
+	       name ? name : "(null)");
 	free(name);
 }
 
@@ -189,7 +204,8 @@ static void encode(const char *brings)
 	}
 }
 
-/* ---- the self test -------------------------------------------------------------------------------------------- */
+/* ---- the self test
+ * -------------------------------------------------------------------------------------------- */
 
 /* How many attributes of an event have no words; the event itself counts too. */
 static unsigned silent(int event)
@@ -212,8 +228,8 @@ static void validate(void)
 	pfm_pmu_info_t p;
 	unsigned empty = 0;
 
-	printf("%d %d %d %d\n", pfm_pmu_validate((pfm_pmu_t)-1, stdout), pfm_pmu_validate(PFM_PMU_CELL, stdout),
-	       pfm_pmu_validate(PFM_PMU_MAX, stdout),
+	printf("%d %d %d %d\n", pfm_pmu_validate((pfm_pmu_t)-1, stdout),
+	       pfm_pmu_validate(PFM_PMU_CELL, stdout), pfm_pmu_validate(PFM_PMU_MAX, stdout),
 	       pfm_pmu_validate(PFM_PMU_PERF_EVENT, NULL));
 	for (int i = 0; i < PFM_PMU_MAX; i++) {
 		memset(&p, 0, sizeof(p));
@@ -227,7 +243,9 @@ static void validate(void)
 	printf("%u without words\n", empty);
 }
 
-/* ---- rules ---------------------------------------------------------------------------------------------------- */
+/* ---- rules
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 /* A structure of a size of the caller's, with @rest in the bytes that no version has. */
 union any {
@@ -247,11 +265,14 @@ static void sizes(int event)
 			memset(&s, 0, sizeof(s));
 			memset(s.bytes + 72, rest, sizeof(s) - 72);
 			s.pmu.size = all[i];
-			printf("size %zu %d: pmu %d", all[i], rest, pfm_get_pmu_info(PFM_PMU_PERF_EVENT, &s.pmu));
+			printf("size %zu %d: pmu %d", all[i], rest,
+			       pfm_get_pmu_info(PFM_PMU_PERF_EVENT, &s.pmu));
 			s.event.size = all[i];
 			printf(" event %d", pfm_get_event_info(event, PFM_OS_NONE, &s.event));
 			s.attr.size = all[i];
-			printf(" attr %d %zu\n", pfm_get_event_attr_info(event, 0, PFM_OS_NONE, &s.attr), s.attr.size);
+			printf(" attr %d %zu\n",
+			       pfm_get_event_attr_info(event, 0, PFM_OS_NONE, &s.attr),
+			       s.attr.size);
 		}
 }
 
@@ -261,12 +282,13 @@ static void before(void)
 	uint64_t *codes = NULL;
 	int count = 0;
 
-	printf("%d %d %d %d %d %d\n", pfm_get_pmu_info(PFM_PMU_PERF_EVENT, &p), pfm_find_event("perf::CYCLES"),
-	       pfm_get_event_next(106954752),
+	printf("%d %d %d %d %d %d\n", pfm_get_pmu_info(PFM_PMU_PERF_EVENT, &p),
+	       pfm_find_event("perf::CYCLES"), pfm_get_event_next(106954752),
 	       pfm_get_event_encoding("perf::CYCLES", 9, NULL, NULL, &codes, &count),
 	       pfm_get_event_encoding("perf::CYCLES", 9, NULL, NULL, NULL, &count),
 	       pfm_pmu_validate(PFM_PMU_PERF_EVENT, stderr));
-	printf("%x %s %s %s\n", (unsigned)pfm_get_version(), pfm_strerror(-3), pfm_strerror(7), pfm_strerror(-99));
+	printf("%x %s %s %s\n", (unsigned)pfm_get_version(), pfm_strerror(-3), pfm_strerror(7),
+	       pfm_strerror(-99));
 	pfm_terminate();
 }
 
@@ -293,17 +315,20 @@ static void arguments(int event)
 	uint64_t room[2], *codes = room;
 	int count = 0;
 
-	printf("pmu %d %d %d %d\n", pfm_get_pmu_info((pfm_pmu_t)-1, &p), pfm_get_pmu_info((pfm_pmu_t)100000, &p),
-	       pfm_get_pmu_info(PFM_PMU_CELL, &p),
+	printf("pmu %d %d %d %d\n", pfm_get_pmu_info((pfm_pmu_t)-1, &p),
+	       pfm_get_pmu_info((pfm_pmu_t)100000, &p), pfm_get_pmu_info(PFM_PMU_CELL, &p),
 	       pfm_get_pmu_info(PFM_PMU_PERF_EVENT, NULL));
-	printf("event %d %d %d %d %d\n", pfm_get_event_info(-1, PFM_OS_NONE, &e), pfm_get_event_info(event, (pfm_os_t)3, &e),
-	       pfm_get_event_info(event, PFM_OS_NONE, NULL), pfm_get_event_info(event | 0xfffff, PFM_OS_NONE, &e),
+	printf("event %d %d %d %d %d\n", pfm_get_event_info(-1, PFM_OS_NONE, &e),
+	       pfm_get_event_info(event, (pfm_os_t)3, &e),
+	       pfm_get_event_info(event, PFM_OS_NONE, NULL),
+	       pfm_get_event_info(event | 0xfffff, PFM_OS_NONE, &e),
 	       pfm_get_event_info(0x7fffffff, PFM_OS_NONE, &e));
 	printf("attr %d %d %d %d\n", pfm_get_event_attr_info(event, -1, PFM_OS_NONE, &a),
 	       pfm_get_event_attr_info(event, 1000, PFM_OS_NONE, &a),
-	       pfm_get_event_attr_info(event, 0, (pfm_os_t)3, &a), pfm_get_event_attr_info(event, 0, PFM_OS_NONE, NULL));
-	printf("next %d %d find %d %d\n", pfm_get_event_next(-1), pfm_get_event_next(0x7fffffff), pfm_find_event(NULL),
-	       pfm_find_event("a b"));
+	       pfm_get_event_attr_info(event, 0, (pfm_os_t)3, &a),
+	       pfm_get_event_attr_info(event, 0, PFM_OS_NONE, NULL));
+	printf("next %d %d find %d %d\n", pfm_get_event_next(-1), pfm_get_event_next(0x7fffffff),
+	       pfm_find_event(NULL), pfm_find_event("a b"));
 	printf("os %d %d %d %d %d\n", pfm_get_os_event_encoding(NULL, 9, PFM_OS_NONE, &arg),
 	       pfm_get_os_event_encoding("perf::CYCLES", 9, PFM_OS_NONE, NULL),
 	       pfm_get_os_event_encoding("perf::CYCLES", 0x20, PFM_OS_NONE, &arg),
@@ -313,7 +338,8 @@ static void arguments(int event)
 	printf("small %d\n", pfm_get_os_event_encoding("perf::CYCLES", 9, PFM_OS_NONE, &arg));
 	printf("half %d\n", pfm_get_event_encoding("perf::CYCLES", 9, NULL, NULL, &codes, &count));
 	count = 2;
-	printf("whole %d", pfm_get_event_encoding("perf::CACHE-MISSES", 9, NULL, NULL, &codes, &count));
+	printf("whole %d",
+	       pfm_get_event_encoding("perf::CACHE-MISSES", 9, NULL, NULL, &codes, &count));
 	printf(" %d %llx\n", count, (unsigned long long)room[0]);
 	kernels();
 }

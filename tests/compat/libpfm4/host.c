@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which machine this is, by identities and by files of every kind of processor; and devices of the kernel. */
+/* Which machine this is, by identities and by files of every kind of processor; and devices of the
+ * kernel. */
 #include "libpfm4_internal.h"
 
 static struct l4_host_identity of_id(const char *id)
@@ -51,7 +52,8 @@ static void identities(void **state)
 
 		assert_int_equal(m.vendor, rows[i].vendor);
 		if (m.vendor != L4_HOST_NONE)
-			assert_true(m.family == rows[i].family && m.model == rows[i].model && m.stepping == rows[i].stepping);
+			assert_true(m.family == rows[i].family && m.model == rows[i].model &&
+			            m.stepping == rows[i].stepping);
 	}
 }
 
@@ -60,7 +62,8 @@ static void identities_of_arm(void **state)
 	struct l4_host_identity m = of_id("00000000410fd0c1"), other = of_id("0x00000000410fd080");
 
 	(void)state;
-	assert_true(m.vendor == L4_HOST_ARM && m.n_arm_core_ids == 1 && m.arm_core_ids[0] == (0x41 << 16 | 0xd0c));
+	assert_true(m.vendor == L4_HOST_ARM && m.n_arm_core_ids == 1 &&
+	            m.arm_core_ids[0] == (0x41 << 16 | 0xd0c));
 	assert_true(is(&m, "arm_n1") && !is(&m, "arm_ac72"));
 	assert_true(is(&other, "arm_ac72") && !is(&other, "arm_n1"));
 }
@@ -110,14 +113,17 @@ static void revisions_of_amd(void **state)
 		{ "AuthenticAMD-26-60-0", "amd64_fam1ah_zen5" },
 		{ "AuthenticAMD-26-7f-0", "amd64_fam1ah_zen5" },
 	};
-	const struct l4_host_identity none = of_id("AuthenticAMD-19-1-0"), later[] = { of_id("AuthenticAMD-26-50-0"), of_id("AuthenticAMD-26-5f-0"),
-		                                                                       of_id("AuthenticAMD-26-80-0") };
+	const struct l4_host_identity none = of_id("AuthenticAMD-19-1-0"),
+				      later[] = { of_id("AuthenticAMD-26-50-0"),
+		                                  of_id("AuthenticAMD-26-5f-0"),
+		                                  of_id("AuthenticAMD-26-80-0") };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct l4_host_identity m = of_id(rows[i].id);
 
-		if (m.amd_pmu_id != l4_pmu_at(l4_number_of(rows[i].pmu))->id || !is(&m, rows[i].pmu))
+		if (m.amd_pmu_id != l4_pmu_at(l4_number_of(rows[i].pmu))->id ||
+		    !is(&m, rows[i].pmu))
 			fail_msg("%s is %u, no %s", rows[i].id, m.amd_pmu_id, rows[i].pmu);
 	}
 	assert_int_equal(none.amd_pmu_id, 0);
@@ -152,14 +158,17 @@ static void processors_of_intel(void **state)
 
 static void files_of_processors(void **state)
 {
-	struct l4_host_identity m = of_file("vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 85\nmodel name\t: 7\nstepping\t: 4\n");
+	struct l4_host_identity m = of_file("vendor_id\t: GenuineIntel\ncpu family\t: "
+	                                    "6\nmodel\t\t: 85\nmodel name\t: 7\nstepping\t: 4\n");
 
 	(void)state;
-	assert_true(m.vendor == L4_HOST_INTEL && m.family == 6 && m.model == 85 && m.stepping == 4 && is(&m, "skx"));
+	assert_true(m.vendor == L4_HOST_INTEL && m.family == 6 && m.model == 85 &&
+	            m.stepping == 4 && is(&m, "skx"));
 	m = of_file("vendor_id : AuthenticAMD\ncpu family : 25\nmodel : 97\n");
 	assert_true(m.vendor == L4_HOST_AMD && is(&m, "amd64_fam19h_zen4"));
 	m = of_file("cpu\t: POWER9\nrevision\t: 2.2 (pvr 004e 1202)\n");
-	assert_true(m.vendor == L4_HOST_POWER && m.model == 0x4e && is(&m, "power9") && !is(&m, "power8"));
+	assert_true(m.vendor == L4_HOST_POWER && m.model == 0x4e && is(&m, "power9") &&
+	            !is(&m, "power8"));
 	m = of_file("type\t: sun4u\npmu\t: ultra3\n");
 	assert_true(m.vendor == L4_HOST_CPUINFO && is(&m, "ultra3") && !is(&m, "ultra3i"));
 	m = of_file("cpu model\t: MIPS 74K V4.12\n");
@@ -170,18 +179,21 @@ static void files_of_processors(void **state)
 	assert_int_equal(m.vendor, L4_HOST_NONE);
 }
 
-#define CORE(IMPLEMENTER, PART) "CPU implementer\t: " IMPLEMENTER "\nCPU architecture: 8\nCPU part\t: " PART "\n\n"
+#define CORE(IMPLEMENTER, PART)                                                                    \
+	"CPU implementer\t: " IMPLEMENTER "\nCPU architecture: 8\nCPU part\t: " PART "\n\n"
 
 /* Each kind of core once, up to eight; a part without what comes before it is none. */
 static void files_of_arm(void **state)
 {
-	struct l4_host_identity m = of_file(CORE("0x41", "0xd03") CORE("0x41", "0xd03") CORE("0x41", "0xd08"));
+	struct l4_host_identity m =
+		of_file(CORE("0x41", "0xd03") CORE("0x41", "0xd03") CORE("0x41", "0xd08"));
 
 	(void)state;
-	assert_true(m.vendor == L4_HOST_ARM && m.n_arm_core_ids == 2 && m.arm_core_ids[0] == 0x410d03 && m.arm_core_ids[1] == 0x410d08);
+	assert_true(m.vendor == L4_HOST_ARM && m.n_arm_core_ids == 2 &&
+	            m.arm_core_ids[0] == 0x410d03 && m.arm_core_ids[1] == 0x410d08);
 	assert_true(is(&m, "arm_ac53") && is(&m, "arm_ac72") && !is(&m, "arm_n1"));
-	m = of_file(CORE("1", "1") CORE("1", "2") CORE("1", "3") CORE("1", "4") CORE("1", "5") CORE("1", "6") CORE("1", "7") CORE("1", "8")
-	                    CORE("1", "9"));
+	m = of_file(CORE("1", "1") CORE("1", "2") CORE("1", "3") CORE("1", "4") CORE("1", "5")
+	                    CORE("1", "6") CORE("1", "7") CORE("1", "8") CORE("1", "9"));
 	assert_true(m.n_arm_core_ids == 8 && m.arm_core_ids[7] == 0x10008);
 	m = of_file("CPU implementer : 0x41\nCPU part : 0xd03\n");
 	assert_int_equal(m.n_arm_core_ids, 0);
@@ -189,35 +201,22 @@ static void files_of_arm(void **state)
 	assert_int_equal(m.n_arm_core_ids, 0);
 }
 
-/* Which events that depend on the machine are there: of IBM Z by its type, of energy by the model. */
+/* Which events that depend on the machine are there: of IBM Z by its type, of energy by the model.
+ */
 static void lists_of_machines(void **state)
 {
 	static const unsigned z[][2] = {
-		{ 2097, 0 },
-		{ 2098, 0 },
-		{ 2817, 1 },
-		{ 2828, 2 },
-		{ 2965, 3 },
-		{ 3907, 4 },
-		{ 8561, 5 },
-		{ 3931, 6 },
-		{ 3932, 6 },
-		{ 9175, 7 },
-		{ 9176, 7 },
-		{ 1, 6 },
+		{ 2097, 0 }, { 2098, 0 }, { 2817, 1 }, { 2828, 2 }, { 2965, 3 }, { 3907, 4 },
+		{ 8561, 5 }, { 3931, 6 }, { 3932, 6 }, { 9175, 7 }, { 9176, 7 }, { 1, 6 },
 	};
 	static const struct {
 		const char *id;
 		unsigned list;
 	} rapl[] = {
-		{ "GenuineIntel-6-2D-7", 1 },
-		{ "GenuineIntel-6-3E-4", 1 },
-		{ "GenuineIntel-6-4E-3", 2 },
-		{ "GenuineIntel-6-A6-0", 2 },
-		{ "GenuineIntel-6-3F-2", 3 },
-		{ "GenuineIntel-6-8F-6", 3 },
-		{ "GenuineIntel-6-2A-7", 0 },
-		{ "GenuineIntel-15-2D-7", 0 },
+		{ "GenuineIntel-6-2D-7", 1 }, { "GenuineIntel-6-3E-4", 1 },
+		{ "GenuineIntel-6-4E-3", 2 }, { "GenuineIntel-6-A6-0", 2 },
+		{ "GenuineIntel-6-3F-2", 3 }, { "GenuineIntel-6-8F-6", 3 },
+		{ "GenuineIntel-6-2A-7", 0 }, { "GenuineIntel-15-2D-7", 0 },
 		{ "AuthenticAMD-23-1-1", 0 },
 	};
 
@@ -258,7 +257,8 @@ static void devices(void **state)
 	u.kernel_event_names = 0;
 	assert_false(l4_find_device(&u, &type));
 	for (uint32_t i = 0; i < l4_image.pmus.n_elements; i++) { /* one that has several names */
-		const char *names = l4_get_text(l4_pmu_at(i)->kernel_event_names), *last = strrchr(names, ',');
+		const char *names = l4_get_text(l4_pmu_at(i)->kernel_event_names),
+			   *last = strrchr(names, ',');
 		char path[128];
 
 		if (!last || strlen(last) > 60)
@@ -272,6 +272,7 @@ static void devices(void **state)
 	}
 }
 
-UNIT(compat_libpfm4_host, cmocka_unit_test(identities), cmocka_unit_test(identities_of_arm), cmocka_unit_test(revisions_of_amd),
-     cmocka_unit_test(processors_of_intel), cmocka_unit_test(files_of_processors), cmocka_unit_test(files_of_arm),
+UNIT(compat_libpfm4_host, cmocka_unit_test(identities), cmocka_unit_test(identities_of_arm),
+     cmocka_unit_test(revisions_of_amd), cmocka_unit_test(processors_of_intel),
+     cmocka_unit_test(files_of_processors), cmocka_unit_test(files_of_arm),
      cmocka_unit_test(lists_of_machines), cmocka_unit_test(devices));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Intel's layouts behind libpfm4's names: each bit of PERFEVTSEL, second words, how masks go together, boxes of the uncore. */
+/* Intel's layouts behind libpfm4's names: each bit of PERFEVTSEL, second words, how masks go
+ * together, boxes of the uncore. */
 #include "libpfm4_internal.h"
 #include <perfmon/pfmlib.h>
 
@@ -36,8 +37,7 @@ static void refuses(const char *text, int want)
 		fail_msg("%s: %d, not %d", text, rc, want);
 }
 
-enum { K = PFM_PLM0,
-       U = PFM_PLM3 };
+enum { K = PFM_PLM0, U = PFM_PLM3 };
 
 static void selects_of_cores(void **state)
 {
@@ -71,9 +71,12 @@ static void masks_of_cores(void **state)
 	word_is("skx::L2_RQSTS:0xff", U, 0x51ff24);
 	refuses("skx::L2_RQSTS:0x100", PFM_ERR_ATTR);
 	refuses("skx::L2_RQSTS:DEMAND_DATA_RD_MISS:DEMAND_DATA_RD_HIT", PFM_ERR_FEATCOMB);
-	assert_int_equal(l4_parse_event("skx::L2_RQSTS:DEMAND_DATA_RD_MISS:c=2", PFM_OS_NONE, &q), PFM_SUCCESS);
+	assert_int_equal(l4_parse_event("skx::L2_RQSTS:DEMAND_DATA_RD_MISS:c=2", PFM_OS_NONE, &q),
+	                 PFM_SUCCESS);
 	assert_int_equal(l4_encode_core(&q, U, &c), PFM_SUCCESS);
-	assert_true(c.n_words == 1 && l4_has_bit(c.used_masks, q.attrs[0].number) && !l4_has_bit(c.default_masks, q.attrs[0].number) && c.modifier_values[4] == 2 && c.modifier_values[1] == 1);
+	assert_true(c.n_words == 1 && l4_has_bit(c.used_masks, q.attrs[0].number) &&
+	            !l4_has_bit(c.default_masks, q.attrs[0].number) && c.modifier_values[4] == 2 &&
+	            c.modifier_values[1] == 1);
 	assert_true(c.modifier_values[0] == 0 && !c.has_raw_mask && !c.takes_no_modifiers);
 }
 
@@ -87,11 +90,15 @@ static void second_words(void **state)
 	assert_int_equal(encode("skx::OFFCORE_RESPONSE_0:0x3fffffffff", U, &c), PFM_SUCCESS);
 	assert_true(c.n_words == 2 && c.words[0] == 0x5101b7 && c.words[1] == 0x3fffffffff);
 	refuses("skx::OFFCORE_RESPONSE_0:0x4000000000", PFM_ERR_ATTR);
-	assert_int_equal(encode("skx::OFFCORE_RESPONSE_0:DMND_DATA_RD:DMND_RFO:ANY_RESPONSE", U, &c), PFM_SUCCESS);
+	assert_int_equal(
+		encode("skx::OFFCORE_RESPONSE_0:DMND_DATA_RD:DMND_RFO:ANY_RESPONSE", U, &c),
+		PFM_SUCCESS);
 	assert_true(c.n_words == 2 && c.words[1] == 0x10003);
 	assert_int_equal(encode("skx::MEM_TRANS_RETIRED:LOAD_LATENCY", U, &c), PFM_SUCCESS);
-	assert_true(c.n_words == 2 && c.words[0] == 0x5101cd && c.words[1] == 3 && (c.effective_modifiers >> 6 & 1));
-	assert_int_equal(encode("skx::MEM_TRANS_RETIRED:LOAD_LATENCY:ldlat=65535", U, &c), PFM_SUCCESS);
+	assert_true(c.n_words == 2 && c.words[0] == 0x5101cd && c.words[1] == 3 &&
+	            (c.effective_modifiers >> 6 & 1));
+	assert_int_equal(encode("skx::MEM_TRANS_RETIRED:LOAD_LATENCY:ldlat=65535", U, &c),
+	                 PFM_SUCCESS);
 	assert_true(c.words[1] == 65535 && c.modifier_values[6] == 65535);
 	refuses("skx::MEM_TRANS_RETIRED:LOAD_LATENCY:ldlat=0", PFM_ERR_ATTR_VAL);
 	refuses("skx::MEM_TRANS_RETIRED:LOAD_LATENCY:ldlat=65536", PFM_ERR_ATTR_VAL);
@@ -104,7 +111,9 @@ static bool plain_event(const char *pmu, uint32_t mods, char *text, size_t len, 
 	struct l4_event ev;
 
 	for (uint32_t pos = 0; pos < l4_get_event_end(unit); pos++)
-		if (l4_get_event(unit, pos, &ev) && ev.row->n_masks == 0 && (ev.row->modifiers & mods) == mods && !ev.row->alias_target && !ev.row->required_modifiers) {
+		if (l4_get_event(unit, pos, &ev) && ev.row->n_masks == 0 &&
+		    (ev.row->modifiers & mods) == mods && !ev.row->alias_target &&
+		    !ev.row->required_modifiers) {
 			snprintf(text, len, "%s::%s", pmu, l4_get_event_name(&ev));
 			*code = ev.row->code;
 			return true;
@@ -128,14 +137,18 @@ static void bits_of(const char *pmu, uint32_t mods, const char *const *texts, co
 		if ((c.words[0] ^ plain.words[0]) != *bits)
 			fail_msg("%s: %llx", more, (unsigned long long)c.words[0]);
 	}
-	snprintf(more, sizeof(more), "%s:%s", text, mods & 4 && texts[-1][0] == 't' ? "t=256" : "c=256");
+	snprintf(more, sizeof(more), "%s:%s", text,
+	         mods & 4 && texts[-1][0] == 't' ? "t=256" : "c=256");
 	assert_true(encode(more, U, &c) < 0);
 }
 
 static void boxes(void **state)
 {
-	static const char *const nehalem[] = { "e", "i", "c=255", "o", NULL }, *const cha[] = { "e", "i", "t=5", NULL };
-	static const uint64_t nehalem_bits[] = { 1 << 18, 1 << 23, 0xffull << 24, 1 << 17 }, cha_bits[] = { 1 << 18, 1 << 23, 5 << 24 };
+	static const char *const nehalem[] = { "e", "i", "c=255", "o", NULL }, *const cha[] = {
+		"e", "i", "t=5", NULL
+	};
+	static const uint64_t nehalem_bits[] = { 1 << 18, 1 << 23, 0xffull << 24, 1 << 17 },
+			      cha_bits[] = { 1 << 18, 1 << 23, 5 << 24 };
 	char text[128];
 	struct l4_code c;
 	uint64_t code;
@@ -151,7 +164,8 @@ static void boxes(void **state)
 	l4_end_case();
 }
 
-/* Every event and every mask of Skylake by itself: what it says is in the word, and nothing else. */
+/* Every event and every mask of Skylake by itself: what it says is in the word, and nothing else.
+ */
 static void every_mask(void **state)
 {
 	uint32_t unit = l4_number_of("skx");
@@ -161,16 +175,20 @@ static void every_mask(void **state)
 	for (uint32_t pos = 0; pos < l4_get_event_end(unit); pos++) {
 		struct l4_event ev;
 
-		if (!l4_get_event(unit, pos, &ev) || ev.row->alias_target || (ev.row->flags & (ROW_HAS_OFFCORE | ROW_HAS_FRONTEND)))
+		if (!l4_get_event(unit, pos, &ev) || ev.row->alias_target ||
+		    (ev.row->flags & (ROW_HAS_OFFCORE | ROW_HAS_FRONTEND)))
 			continue;
 		for (unsigned i = 0; i < ev.row->n_masks; i++) {
 			const struct l4_mask *m = &l4_row_masks(ev.row)[i];
 			struct l4_code c;
 			char text[192];
 
-			if (!l4_has_mask(&ev, m) || m->alias_target || (m->flags & (MASK_OVERRIDES_CODE | MASK_PATCHES_WORDS)) || ev.row->n_groups != 1)
+			if (!l4_has_mask(&ev, m) || m->alias_target ||
+			    (m->flags & (MASK_OVERRIDES_CODE | MASK_PATCHES_WORDS)) ||
+			    ev.row->n_groups != 1)
 				continue;
-			snprintf(text, sizeof(text), "skx::%s:%s", l4_get_event_name(&ev), l4_get_text(m->name));
+			snprintf(text, sizeof(text), "skx::%s:%s", l4_get_event_name(&ev),
+			         l4_get_text(m->name));
 			if (encode(text, U, &c))
 				continue;
 			if (c.words[0] != (0x510000 | ev.row->code | m->code))
@@ -181,18 +199,21 @@ static void every_mask(void **state)
 	assert_true(n > 100);
 }
 
-/* Two masks of an event: if each stands for another event they are of one group and do not get along; if each shuts out later groups, and
- * one is a default, they are the same. */
+/* Two masks of an event: if each stands for another event they are of one group and do not get
+ * along; if each shuts out later groups, and one is a default, they are the same. */
 static void no_two_masks(const struct l4_mask *a, const struct l4_mask *b)
 {
 	const uint32_t both = a->flags & b->flags, one = a->flags | b->flags;
 
-	assert_true(!(both & MASK_OVERRIDES_CODE) || (a->code & 0xff) == (b->code & 0xff) || (one & MASK_NO_COMBINATION && a->group == b->group));
-	assert_false(both & MASK_EXCLUDES_HIGHER_GROUPS && one & MASK_IS_DEFAULT && (a->group != b->group || both & MASK_IS_DEFAULT));
+	assert_true(!(both & MASK_OVERRIDES_CODE) || (a->code & 0xff) == (b->code & 0xff) ||
+	            (one & MASK_NO_COMBINATION && a->group == b->group));
+	assert_false(both & MASK_EXCLUDES_HIGHER_GROUPS && one & MASK_IS_DEFAULT &&
+	             (a->group != b->group || both & MASK_IS_DEFAULT));
 }
 
-/* Three of the numbers that modifiers of boxes have are no event's. Cores and Nehalem's uncore have nothing that wants a modifier or a
- * mask of another group, the latter nothing that sets one: nobody looks there. */
+/* Three of the numbers that modifiers of boxes have are no event's. Cores and Nehalem's uncore have
+ * nothing that wants a modifier or a mask of another group, the latter nothing that sets one:
+ * nobody looks there. */
 static void what_no_event_has(void **state)
 {
 	unsigned n = 0, other = 0;
@@ -204,36 +225,47 @@ static void what_no_event_has(void **state)
 
 			if (!l4_get_event(unit, pos, &ev))
 				continue;
-			for (unsigned i = 0; i < ev.row->n_masks && (ev.encoder == L4_ENCODER_CORE || ev.encoder == L4_ENCODER_EP_UNC); i++)
+			for (unsigned i = 0;
+			     i < ev.row->n_masks &&
+			     (ev.encoder == L4_ENCODER_CORE || ev.encoder == L4_ENCODER_EP_UNC);
+			     i++)
 				for (unsigned k = 0; k < i; k++)
-					no_two_masks(&l4_row_masks(ev.row)[i], &l4_row_masks(ev.row)[k]);
+					no_two_masks(&l4_row_masks(ev.row)[i],
+					             &l4_row_masks(ev.row)[k]);
 			if (ev.encoder == L4_ENCODER_EP_UNC) {
 				assert_false(ev.row->modifiers & (1u << 8 | 1u << 13 | 1u << 14));
 				n++;
 			}
-			if (ev.encoder != L4_ENCODER_CORE && ev.encoder != L4_ENCODER_ARCH && ev.encoder != L4_ENCODER_NHM_UNC)
+			if (ev.encoder != L4_ENCODER_CORE && ev.encoder != L4_ENCODER_ARCH &&
+			    ev.encoder != L4_ENCODER_NHM_UNC)
 				continue;
 			assert_false(ev.row->required_modifiers);
 			for (unsigned i = 0; i < ev.row->n_masks; i++) {
 				const struct l4_mask *m = &l4_row_masks(ev.row)[i];
 
-				assert_false(m->required_modifiers || m->flags & MASK_REQUIRES_GROUP || (ev.encoder == L4_ENCODER_NHM_UNC && m->fixed_modifiers));
+				assert_false(
+					m->required_modifiers || m->flags & MASK_REQUIRES_GROUP ||
+					(ev.encoder == L4_ENCODER_NHM_UNC && m->fixed_modifiers));
 			}
 			other++;
 		}
 	assert_true(n > 1000 && other > 1000);
 }
 
-/* ---- libpfm4's answers ------------------------------------------------------------------------------------------------- */
+/* ---- libpfm4's answers
+ * -------------------------------------------------------------------------------------------------
+ */
 
-/* What libpfm4 4.13 answers: words or an error, and the attributes of its own string. Chosen so that between them every branch is taken,
- * each modifier has its least and its largest value, and each bit that a word can have is set. */
+/* What libpfm4 4.13 answers: words or an error, and the attributes of its own string. Chosen so
+ * that between them every branch is taken, each modifier has its least and its largest value, and
+ * each bit that a word can have is set. */
 struct answer {
 	int plm;
 	const char *text;
 	int answer; /* number of words, or an error */
 	uint64_t word[4];
-	const char *theirs, *ours; /* attributes of the string that is libpfm4's; of ours, which reads back, if that is another one */
+	const char *theirs, *ours; /* attributes of the string that is libpfm4's; of ours, which
+	                              reads back, if that is another one */
 };
 
 static const struct answer answers[] = {
@@ -249,7 +281,12 @@ static const struct answer answers[] = {
 	  { 0x5101cd, 0x3 },
 	  ":LOAD_LATENCY:k=0:u=1:e=0:i=0:c=0:t=0:ldlat=3:intx=0:intxcp=0",
 	  NULL },
-	{ K | U, "bdw_ep::RESOURCE_STALLS:intx=0:t", 1, { 0x7301a2 }, ":ANY:k=1:u=1:e=0:i=0:c=0:t=1:intx=0:intxcp=0", NULL },
+	{ K | U,
+	  "bdw_ep::RESOURCE_STALLS:intx=0:t",
+	  1,
+	  { 0x7301a2 },
+	  ":ANY:k=1:u=1:e=0:i=0:c=0:t=1:intx=0:intxcp=0",
+	  NULL },
 	{ K,
 	  "bdx_unc_cbo3::UNC_C_LLC_VICTIMS:MISS:MISS:NID:nf=255",
 	  3,
@@ -268,13 +305,38 @@ static const struct answer answers[] = {
 	  { 0x2005201c4 },
 	  ":CONDITIONAL:k=1:u=0:e=0:i=0:c=0:t=0:intx=0:intxcp=1",
 	  NULL },
-	{ U, "clx::MACHINE_CLEARS:COUNT:e:e", 1, { 0x15501c3 }, ":COUNT:k=0:u=1:e=1:i=0:c=1:t=0:intx=0:intxcp=0", NULL },
+	{ U,
+	  "clx::MACHINE_CLEARS:COUNT:e:e",
+	  1,
+	  { 0x15501c3 },
+	  ":COUNT:k=0:u=1:e=1:i=0:c=1:t=0:intx=0:intxcp=0",
+	  NULL },
 	{ K | U, "clx::MEM_TRANS_RETIRED:ldlat=1", PFM_ERR_ATTR, { 0 }, NULL, NULL },
-	{ U, "glm::OFFCORE_RESPONSE_0", 2, { 0x5101b7, 0x18000 }, ":ANY_REQUEST:ANY_RESPONSE:k=0:u=1:e=0:i=0:c=0", NULL },
+	{ U,
+	  "glm::OFFCORE_RESPONSE_0",
+	  2,
+	  { 0x5101b7, 0x18000 },
+	  ":ANY_REQUEST:ANY_RESPONSE:k=0:u=1:e=0:i=0:c=0",
+	  NULL },
 	{ U, "glm::OFFCORE_RESPONSE_0:ANY_RESPONSE:L2_HIT", PFM_ERR_FEATCOMB, { 0 }, NULL, NULL },
-	{ U, "glm::OFFCORE_RESPONSE_0:ANY_RESPONSE:L2_MISS_SNP_ANY", PFM_ERR_FEATCOMB, { 0 }, NULL, NULL },
-	{ U, "glm::OFFCORE_RESPONSE_0:ANY_RESPONSE:PARTIAL_READS:L2_MISS_HITM_OTHER_CORE", PFM_ERR_FEATCOMB, { 0 }, NULL, NULL },
-	{ U, "glm::OFFCORE_RESPONSE_0:DMND_RFO", 2, { 0x5101b7, 0x10002 }, ":DMND_RFO:ANY_RESPONSE:k=0:u=1:e=0:i=0:c=0", NULL },
+	{ U,
+	  "glm::OFFCORE_RESPONSE_0:ANY_RESPONSE:L2_MISS_SNP_ANY",
+	  PFM_ERR_FEATCOMB,
+	  { 0 },
+	  NULL,
+	  NULL },
+	{ U,
+	  "glm::OFFCORE_RESPONSE_0:ANY_RESPONSE:PARTIAL_READS:L2_MISS_HITM_OTHER_CORE",
+	  PFM_ERR_FEATCOMB,
+	  { 0 },
+	  NULL,
+	  NULL },
+	{ U,
+	  "glm::OFFCORE_RESPONSE_0:DMND_RFO",
+	  2,
+	  { 0x5101b7, 0x10002 },
+	  ":DMND_RFO:ANY_RESPONSE:k=0:u=1:e=0:i=0:c=0",
+	  NULL },
 	{ U,
 	  "glm::OFFCORE_RESPONSE_0:DMND_RFO:L2_HIT",
 	  2,
@@ -293,7 +355,12 @@ static const struct answer answers[] = {
 	  { 0x5101b7, 0x2000048000 },
 	  ":ANY_REQUEST:L2_HIT:L2_MISS_SNP_NON_DRAM:k=0:u=1:e=0:i=0:c=0",
 	  NULL },
-	{ K, "glm::OFFCORE_RESPONSE_0:OUTSTANDING:L2_MISS_HITM_OTHER_CORE", PFM_ERR_FEATCOMB, { 0 }, NULL, NULL },
+	{ K,
+	  "glm::OFFCORE_RESPONSE_0:OUTSTANDING:L2_MISS_HITM_OTHER_CORE",
+	  PFM_ERR_FEATCOMB,
+	  { 0 },
+	  NULL,
+	  NULL },
 	{ U,
 	  "glm::OFFCORE_RESPONSE_0:UC_CODE_READS:OUTSTANDING",
 	  2,
@@ -312,9 +379,24 @@ static const struct answer answers[] = {
 	  { 0x15101a3 },
 	  ":CYCLES_L2_PENDING:k=0:u=1:e=0:i=0:c=1:t=0:intx=0:intxcp=0",
 	  NULL },
-	{ K, "hswep_unc_cbo10::UNC_C_LLC_VICTIMS:MISS:STATE_S:STATE_M:nf=255", PFM_ERR_ATTR, { 0 }, NULL, NULL },
-	{ K, "hswep_unc_cbo10::UNC_C_RXR_IPQ_RETRY2:TARGET:TARGET", PFM_ERR_ATTR, { 0 }, NULL, NULL },
-	{ U, "hswep_unc_cbo13::UNC_C_FAST_ASSERTED:cf=0", 2, { 0x80009, 0x0 }, ":e=0:t=0:tf=1:cf=0", ":e=0:t=0:cf=0" },
+	{ K,
+	  "hswep_unc_cbo10::UNC_C_LLC_VICTIMS:MISS:STATE_S:STATE_M:nf=255",
+	  PFM_ERR_ATTR,
+	  { 0 },
+	  NULL,
+	  NULL },
+	{ K,
+	  "hswep_unc_cbo10::UNC_C_RXR_IPQ_RETRY2:TARGET:TARGET",
+	  PFM_ERR_ATTR,
+	  { 0 },
+	  NULL,
+	  NULL },
+	{ U,
+	  "hswep_unc_cbo13::UNC_C_FAST_ASSERTED:cf=0",
+	  2,
+	  { 0x80009, 0x0 },
+	  ":e=0:t=0:tf=1:cf=0",
+	  ":e=0:t=0:cf=0" },
 	{ U, "hswep_unc_cbo14::UNC_C_RXR_IRQ_RETRY2:0x10000:t=7", PFM_ERR_ATTR, { 0 }, NULL, NULL },
 	{ K,
 	  "hswep_unc_cbo15::UNC_C_TOR_OCCUPANCY:NID_ALL:OPC_PRD:nf=1",
@@ -322,7 +404,12 @@ static const struct answer answers[] = {
 	  { 0x4836, 0x0, 0x18700001 },
 	  ":NID_ALL:OPC_PRD:e=0:t=0:tf=0:nf=1:isoc=0:nc=0:cf=0",
 	  ":NID_ALL:OPC_PRD:e=0:t=0:nf=1" },
-	{ U, "hswep_unc_cbo1::UNC_C_RING_SRC_THRTL:cf=63", 2, { 0x80007, 0x3e }, ":e=0:t=0:tf=1:cf=31", ":e=0:t=0:cf=31" },
+	{ U,
+	  "hswep_unc_cbo1::UNC_C_RING_SRC_THRTL:cf=63",
+	  2,
+	  { 0x80007, 0x3e },
+	  ":e=0:t=0:tf=1:cf=31",
+	  ":e=0:t=0:cf=31" },
 	{ U,
 	  "hswep_unc_cbo1::UNC_C_TOR_INSERTS:OPC_PF_DATA:MISS_LOCAL_OPCODE:cf=8",
 	  3,
@@ -343,12 +430,32 @@ static const struct answer answers[] = {
 	  ":ALL:OPC_PCINSRD:e=0:t=0:tf=0:isoc=0:nc=0:cf=0",
 	  ":OPC_PCINSRD:e=0:t=0:isoc=0" },
 	{ U, "hswep_unc_imc5::UNC_M_PREEMPTION:0xff", 1, { 0xff08 }, ":0xff:e=0:i=0:t=0", NULL },
-	{ K | U, "hswep_unc_imc5::UNC_M_RD_CAS_RANK6:BANKG1", 1, { 0x120b6 }, ":BANKG1:e=0:i=0:t=0", NULL },
+	{ K | U,
+	  "hswep_unc_imc5::UNC_M_RD_CAS_RANK6:BANKG1",
+	  1,
+	  { 0x120b6 },
+	  ":BANKG1:e=0:i=0:t=0",
+	  NULL },
 	{ U, "hswep_unc_pcu::UNC_P_DEMOTIONS_CORE15:t=1", 1, { 0x100003f }, ":e=0:i=0:t=1", NULL },
-	{ U, "hswep_unc_pcu::UNC_P_FREQ_BAND1_CYCLES:ff=255", 2, { 0xc, 0xff00 }, ":e=0:i=0:t=0:ff=255", NULL },
-	{ K | U, "hswep_unc_pcu::UNC_P_POWER_STATE_OCCUPANCY:CORES_C0", 1, { 0x4080 }, ":CORES_C0:e=0:i=0:t=0", NULL },
+	{ U,
+	  "hswep_unc_pcu::UNC_P_FREQ_BAND1_CYCLES:ff=255",
+	  2,
+	  { 0xc, 0xff00 },
+	  ":e=0:i=0:t=0:ff=255",
+	  NULL },
+	{ K | U,
+	  "hswep_unc_pcu::UNC_P_POWER_STATE_OCCUPANCY:CORES_C0",
+	  1,
+	  { 0x4080 },
+	  ":CORES_C0:e=0:i=0:t=0",
+	  NULL },
 	{ U, "hswep_unc_qpi1::UNC_Q_RXL0P_POWER_CYCLES:t=0", 1, { 0x10 }, ":e=0:i=0:t=0", NULL },
-	{ U, "hswep_unc_r3qpi1::UNC_R3_VN1_CREDITS_REJECT:NDR:t=255", 1, { 0xff000439 }, ":NDR:e=0:i=0:t=255", NULL },
+	{ U,
+	  "hswep_unc_r3qpi1::UNC_R3_VN1_CREDITS_REJECT:NDR:t=255",
+	  1,
+	  { 0xff000439 },
+	  ":NDR:e=0:i=0:t=255",
+	  NULL },
 	{ U,
 	  "icl::ARITH",
 	  1,
@@ -362,7 +469,12 @@ static const struct answer answers[] = {
 	  { 0x5101c6, 0x12 },
 	  ":L1I_MISS:k=0:u=1:e=0:i=0:c=0:intx=0:intxcp=0:fe_thres=1",
 	  ":L1I_MISS:k=0:u=1:e=0:i=0:c=0:intx=0:intxcp=0" },
-	{ K, "icl::INST_RETIRED:ANY:ANY", 1, { 0x520100 }, ":ANY:k=1:u=0:e=0:i=0:c=0:intx=0:intxcp=0", NULL },
+	{ K,
+	  "icl::INST_RETIRED:ANY:ANY",
+	  1,
+	  { 0x520100 },
+	  ":ANY:k=1:u=0:e=0:i=0:c=0:intx=0:intxcp=0",
+	  NULL },
 	{ K,
 	  "icl::MEM_TRANS_RETIRED:LOAD_LATENCY:LOAD_LATENCY:ldlat=1",
 	  2,
@@ -375,7 +487,12 @@ static const struct answer answers[] = {
 	  { 0x5301bb, 0x10003c0010 },
 	  ":HWPF_L2_DATA_RD_L3_HIT_SNOOP_HITM:k=1:u=1:e=0:i=0:c=0:intx=0:intxcp=0",
 	  NULL },
-	{ U, "icl::TOPDOWN:SLOTS", 1, { 0x510400 }, ":SLOTS:k=0:u=1:e=0:i=0:c=0:intx=0:intxcp=0", NULL },
+	{ U,
+	  "icl::TOPDOWN:SLOTS",
+	  1,
+	  { 0x510400 },
+	  ":SLOTS:k=0:u=1:e=0:i=0:c=0:intx=0:intxcp=0",
+	  NULL },
 	{ U, "icl::TOPDOWN:SLOTS:BACKEND_BOUND_SLOTS", PFM_ERR_FEATCOMB, { 0 }, NULL, NULL },
 	{ U,
 	  "icx::FRONTEND_RETIRED:IDQ_4_BUBBLES:IDQ_4_BUBBLES:fe_thres=9",
@@ -389,7 +506,12 @@ static const struct answer answers[] = {
 	  { 0x5201c6, 0x510006 },
 	  ":LATENCY_GE_256:k=1:u=0:e=0:i=0:c=0:intx=0:intxcp=0:fe_thres=256",
 	  NULL },
-	{ K | U, "icx::FRONTEND_RETIRED:LATENCY_GE_32:fe_thres=4095:e=0", PFM_ERR_ATTR_SET, { 0 }, NULL, NULL },
+	{ K | U,
+	  "icx::FRONTEND_RETIRED:LATENCY_GE_32:fe_thres=4095:e=0",
+	  PFM_ERR_ATTR_SET,
+	  { 0 },
+	  NULL,
+	  NULL },
 	{ U, "icx::INST_RETIRED:ANY:ANY:c=4:intx", PFM_ERR_ATTR_SET, { 0 }, NULL, NULL },
 	{ U,
 	  "ivb_ep::OFFCORE_RESPONSE_0",
@@ -401,7 +523,8 @@ static const struct answer answers[] = {
 	  "ivb_ep::OFFCORE_RESPONSE_1:L3_MISS:LLC_HITM",
 	  2,
 	  { 0x5101bb, 0x3fffc48fff },
-	  ":ANY_REQUEST:LLC_HITM:LLC_MISS_LOCAL:LLC_MISS_REMOTE_DRAM:SNP_ANY:k=0:u=1:e=0:i=0:c=0:t=0",
+	  ":ANY_REQUEST:LLC_HITM:LLC_MISS_LOCAL:LLC_MISS_REMOTE_DRAM:SNP_ANY:k=0:u=1:e=0:i=0:c=0:t="
+	  "0",
 	  ":LLC_HITM:LLC_MISS_LOCAL:LLC_MISS_REMOTE_DRAM:k=0:u=1:e=0:i=0:c=0:t=0" },
 	{ K,
 	  "ivb_unc_cbo2::UNC_CBO_CACHE_LOOKUP:STATE_MESI:c=255",
@@ -409,8 +532,18 @@ static const struct answer answers[] = {
 	  { 0xff508f34 },
 	  ":STATE_MESI:ANY_FILTER:e=0:i=0:c=255",
 	  NULL },
-	{ K, "ivb_unc_cbo3::UNC_CBO_CACHE_LOOKUP:c=1", 1, { 0x1508f34 }, ":STATE_MESI:ANY_FILTER:e=0:i=0:c=1", NULL },
-	{ U, "ivbep_unc_cbo11::UNC_C_RXR_IPQ_RETRY:ANY:cf=0", 2, { 0x80131, 0x0 }, ":ANY:e=0:t=0:tf=1:cf=0", ":ANY:e=0:t=0:cf=0" },
+	{ K,
+	  "ivb_unc_cbo3::UNC_CBO_CACHE_LOOKUP:c=1",
+	  1,
+	  { 0x1508f34 },
+	  ":STATE_MESI:ANY_FILTER:e=0:i=0:c=1",
+	  NULL },
+	{ U,
+	  "ivbep_unc_cbo11::UNC_C_RXR_IPQ_RETRY:ANY:cf=0",
+	  2,
+	  { 0x80131, 0x0 },
+	  ":ANY:e=0:t=0:tf=1:cf=0",
+	  ":ANY:e=0:t=0:cf=0" },
 	{ U,
 	  "ivbep_unc_cbo14::UNC_C_RXR_IRQ_RETRY:IIO_CREDITS:cf=15",
 	  2,
@@ -457,7 +590,12 @@ static const struct answer answers[] = {
 	  ":OPC_WCILF:e=0:t=0:nc=0" },
 	{ K | U, "ivbep_unc_ha1::UNC_H_IGR_BL_QPI2", 1, { 0x5a }, ":e=0:t=0", NULL },
 	{ U, "ivbep_unc_irp::UNC_I_CLOCKTICKS:e=0", 1, { 0x0 }, ":e=0:t=0", NULL },
-	{ U, "ivbep_unc_r2pcie::UNC_R2_TXR_NACK_CW:AD:AD:AD:e", 1, { 0x40126 }, ":AD:AD:e=1:t=0", ":AD:e=1:t=0" },
+	{ U,
+	  "ivbep_unc_r2pcie::UNC_R2_TXR_NACK_CW:AD:AD:AD:e",
+	  1,
+	  { 0x40126 },
+	  ":AD:AD:e=1:t=0",
+	  ":AD:e=1:t=0" },
 	{ U, "knc::DATA_READ_OR_WRITE:u=0", 1, { 0x500028 }, ":k=0:u=0:e=0:i=0:c=0:t=0", NULL },
 	{ U,
 	  "knl::OFFCORE_RESPONSE_0:DMND_DATA_RD:OUTSTANDING",
@@ -483,7 +621,12 @@ static const struct answer answers[] = {
 	{ U, "nhm_unc::UNC_CLK_UNHALTED", 1, { 0x5000ff }, "", NULL },
 	{ U, "nhm_unc::UNC_CLK_UNHALTED:o:i:e:c=1", PFM_ERR_ATTR, { 0 }, NULL, NULL },
 	{ U, "nhm_unc::UNC_DRAM_PAGE_MISS:CH1:e", 1, { 0x540262 }, ":CH1:e=1:i=0:c=0:o=0", NULL },
-	{ U, "nhm_unc::UNC_DRAM_READ_CAS:CH1:CH2:c=0", 1, { 0x501463 }, ":CH1:CH2:e=0:i=0:c=0:o=0", NULL },
+	{ U,
+	  "nhm_unc::UNC_DRAM_READ_CAS:CH1:CH2:c=0",
+	  1,
+	  { 0x501463 },
+	  ":CH1:CH2:e=0:i=0:c=0:o=0",
+	  NULL },
 	{ U,
 	  "nhm_unc::UNC_GQ_CYCLES_FULL:PEER_PROBE_TRACKER:READ_TRACKER:e=0",
 	  1,
@@ -494,12 +637,32 @@ static const struct answer answers[] = {
 	{ U, "nhm_unc::UNC_QHL_TO_QMC_BYPASS:i=0", 1, { 0x500026 }, ":e=0:i=0:c=0:o=0", NULL },
 	{ K, "nhm_unc::UNC_QMC_BUSY", PFM_ERR_UMASK, { 0 }, NULL, NULL },
 	{ U, "nhm_unc::UNC_QMC_NORMAL_READS", 1, { 0x50072c }, ":ANY:e=0:i=0:c=0:o=0", NULL },
-	{ U, "nhm_unc::UNC_QMC_PRIORITY_UPDATES:0xff", 1, { 0x50ff31 }, ":0xff:e=0:i=0:c=0:o=0", NULL },
+	{ U,
+	  "nhm_unc::UNC_QMC_PRIORITY_UPDATES:0xff",
+	  1,
+	  { 0x50ff31 },
+	  ":0xff:e=0:i=0:c=0:o=0",
+	  NULL },
 	{ K, "nhm_unc::UNC_QMC_WRITES", 1, { 0x50072f }, ":FULL_ANY:e=0:i=0:c=0:o=0", NULL },
-	{ U, "nhm_unc::UNC_QMC_WRITES:FULL_CH0", 1, { 0x50012f }, ":FULL_CH0:e=0:i=0:c=0:o=0", NULL },
-	{ U, "nhm_unc::UNC_QMC_WRITES:FULL_CH0:FULL_CH2", 1, { 0x50052f }, ":FULL_CH0:FULL_CH2:e=0:i=0:c=0:o=0", NULL },
+	{ U,
+	  "nhm_unc::UNC_QMC_WRITES:FULL_CH0",
+	  1,
+	  { 0x50012f },
+	  ":FULL_CH0:e=0:i=0:c=0:o=0",
+	  NULL },
+	{ U,
+	  "nhm_unc::UNC_QMC_WRITES:FULL_CH0:FULL_CH2",
+	  1,
+	  { 0x50052f },
+	  ":FULL_CH0:FULL_CH2:e=0:i=0:c=0:o=0",
+	  NULL },
 	{ U, "nhm_unc::UNC_QMC_WRITES:FULL_CH0:PARTIAL_CH0", PFM_ERR_FEATCOMB, { 0 }, NULL, NULL },
-	{ K, "nhm_unc::UNC_QMC_WRITES:PARTIAL_ANY:PARTIAL_ANY:PARTIAL_CH1", PFM_ERR_FEATCOMB, { 0 }, NULL, NULL },
+	{ K,
+	  "nhm_unc::UNC_QMC_WRITES:PARTIAL_ANY:PARTIAL_ANY:PARTIAL_CH1",
+	  PFM_ERR_FEATCOMB,
+	  { 0 },
+	  NULL,
+	  NULL },
 	{ U, "nhm_unc::UNC_SNP_RESP_TO_LOCAL_HOME", PFM_ERR_UMASK, { 0 }, NULL, NULL },
 	{ U,
 	  "nhm_unc::UNC_SNP_RESP_TO_REMOTE_HOME:S_STATE:FWD_I_STATE:FWD_I_STATE:c=1",
@@ -507,7 +670,12 @@ static const struct answer answers[] = {
 	  { 0x1500a07 },
 	  ":S_STATE:FWD_I_STATE:e=0:i=0:c=1:o=0",
 	  NULL },
-	{ U, "skl::IDQ_UOPS_NOT_DELIVERED:0x0:i:intxcp=0", 1, { 0xd1009c }, ":0x0:k=0:u=1:e=0:i=1:c=0:t=0:intx=0:intxcp=0", NULL },
+	{ U,
+	  "skl::IDQ_UOPS_NOT_DELIVERED:0x0:i:intxcp=0",
+	  1,
+	  { 0xd1009c },
+	  ":0x0:k=0:u=1:e=0:i=1:c=0:t=0:intx=0:intxcp=0",
+	  NULL },
 	{ U,
 	  "skx::FRONTEND_RETIRED:DSB_MISS:fe_thres=7",
 	  2,
@@ -538,14 +706,44 @@ static const struct answer answers[] = {
 	  { 0x5201cd, 0xffff },
 	  ":LOAD_LATENCY:k=1:u=0:e=0:i=0:c=0:t=0:ldlat=65535:intx=0:intxcp=0",
 	  NULL },
-	{ U, "skx::UOPS_EXECUTED:STALL_CYCLES", 1, { 0x1d101b1 }, ":THREAD:k=0:u=1:e=0:i=1:c=1:t=0:intx=0:intxcp=0", NULL },
-	{ U, "skx::UOPS_EXECUTED:STALL_CYCLES:c=1", 1, { 0x1d101b1 }, ":THREAD:k=0:u=1:e=0:i=1:c=1:t=0:intx=0:intxcp=0", NULL },
+	{ U,
+	  "skx::UOPS_EXECUTED:STALL_CYCLES",
+	  1,
+	  { 0x1d101b1 },
+	  ":THREAD:k=0:u=1:e=0:i=1:c=1:t=0:intx=0:intxcp=0",
+	  NULL },
+	{ U,
+	  "skx::UOPS_EXECUTED:STALL_CYCLES:c=1",
+	  1,
+	  { 0x1d101b1 },
+	  ":THREAD:k=0:u=1:e=0:i=1:c=1:t=0:intx=0:intxcp=0",
+	  NULL },
 	{ U, "skx::UOPS_EXECUTED:STALL_CYCLES:c=2", PFM_ERR_ATTR_SET, { 0 }, NULL, NULL },
-	{ U, "skx::UOPS_EXECUTED:STALL_CYCLES:e", 1, { 0x1d501b1 }, ":THREAD:k=0:u=1:e=1:i=1:c=1:t=0:intx=0:intxcp=0", NULL },
-	{ U, "skx::UOPS_EXECUTED:STALL_CYCLES:i", 1, { 0x1d101b1 }, ":THREAD:k=0:u=1:e=0:i=1:c=1:t=0:intx=0:intxcp=0", NULL },
+	{ U,
+	  "skx::UOPS_EXECUTED:STALL_CYCLES:e",
+	  1,
+	  { 0x1d501b1 },
+	  ":THREAD:k=0:u=1:e=1:i=1:c=1:t=0:intx=0:intxcp=0",
+	  NULL },
+	{ U,
+	  "skx::UOPS_EXECUTED:STALL_CYCLES:i",
+	  1,
+	  { 0x1d101b1 },
+	  ":THREAD:k=0:u=1:e=0:i=1:c=1:t=0:intx=0:intxcp=0",
+	  NULL },
 	{ U, "skx::UOPS_EXECUTED:STALL_CYCLES:i=0", PFM_ERR_ATTR_SET, { 0 }, NULL, NULL },
-	{ U, "skx_unc_cha0::UNC_C_AG0_AD_CRD_ACQUIRED:TGR0:TGR5:t=255", 1, { 0xff002180 }, ":TGR0:TGR5:e=0:i=0:t=255", NULL },
-	{ U, "skx_unc_cha0::UNC_C_AG0_AD_CRD_ACQUIRED:TGR0:e:i", 1, { 0x840180 }, ":TGR0:e=1:i=1:t=0", NULL },
+	{ U,
+	  "skx_unc_cha0::UNC_C_AG0_AD_CRD_ACQUIRED:TGR0:TGR5:t=255",
+	  1,
+	  { 0xff002180 },
+	  ":TGR0:TGR5:e=0:i=0:t=255",
+	  NULL },
+	{ U,
+	  "skx_unc_cha0::UNC_C_AG0_AD_CRD_ACQUIRED:TGR0:e:i",
+	  1,
+	  { 0x840180 },
+	  ":TGR0:e=1:i=1:t=0",
+	  NULL },
 	{ U, "skx_unc_cha0::UNC_C_TOR_INSERTS", PFM_ERR_ATTR, { 0 }, NULL, NULL },
 	{ U,
 	  "skx_unc_cha0::UNC_C_TOR_INSERTS:IA",
@@ -624,14 +822,24 @@ static const struct answer answers[] = {
 	  { 0x805, 0x2f00 },
 	  ":REQ:FILT_NONE:e=0:i=0:t=0:dnid=15:rcsnid=0",
 	  ":REQ:FILT_NONE:e=0:i=0:t=0:dnid=15" },
-	{ U, "skx_unc_upi0::UNC_UPI_TXL_BASIC_HDR_MATCH:REQ:dnid=16", PFM_ERR_ATTR_VAL, { 0 }, NULL, NULL },
+	{ U,
+	  "skx_unc_upi0::UNC_UPI_TXL_BASIC_HDR_MATCH:REQ:dnid=16",
+	  PFM_ERR_ATTR_VAL,
+	  { 0 },
+	  NULL,
+	  NULL },
 	{ U,
 	  "skx_unc_upi0::UNC_UPI_TXL_BASIC_HDR_MATCH:REQ:rcsnid=15:dnid=1",
 	  2,
 	  { 0x804, 0x7e100 },
 	  ":REQ:FILT_NONE:e=0:i=0:t=0:dnid=1:rcsnid=15",
 	  NULL },
-	{ U, "skx_unc_upi0::UNC_UPI_TXL_BASIC_HDR_MATCH:REQ:rcsnid=16", PFM_ERR_ATTR_VAL, { 0 }, NULL, NULL },
+	{ U,
+	  "skx_unc_upi0::UNC_UPI_TXL_BASIC_HDR_MATCH:REQ:rcsnid=16",
+	  PFM_ERR_ATTR_VAL,
+	  { 0 },
+	  NULL,
+	  NULL },
 	{ K,
 	  "slm::OFFCORE_RESPONSE_0:ANY_RESPONSE:UC_IFETCH",
 	  2,
@@ -668,12 +876,29 @@ static const struct answer answers[] = {
 	  "snb::OFFCORE_RESPONSE_0:LLC_HITM:SNP_ANY",
 	  2,
 	  { 0x5101b7, 0x3f80048fff },
-	  ":ANY_REQUEST:LLC_HITM:SNP_NONE:SNP_NOT_NEEDED:SNP_MISS:SNP_NO_FWD:SNP_FWD:HITM:NON_DRAM:k=0:u=1:e=0:i=0:c=0:t=0",
-	  ":LLC_HITM:SNP_NONE:SNP_NOT_NEEDED:SNP_MISS:SNP_NO_FWD:SNP_FWD:HITM:NON_DRAM:k=0:u=1:e=0:i=0:c=0:t=0" },
+	  ":ANY_REQUEST:LLC_HITM:SNP_NONE:SNP_NOT_NEEDED:SNP_MISS:SNP_NO_FWD:SNP_FWD:HITM:NON_DRAM:"
+	  "k=0:u=1:e=0:i=0:c=0:t=0",
+	  ":LLC_HITM:SNP_NONE:SNP_NOT_NEEDED:SNP_MISS:SNP_NO_FWD:SNP_FWD:HITM:NON_DRAM:k=0:u=1:e=0:"
+	  "i=0:c=0:t=0" },
 	{ U, "snb::UNHALTED_REFERENCE_CYCLES", 1, { 0x510300 }, ":k=0:u=1:t=0", NULL },
-	{ K, "snb_ep::BR_INST_RETIRED", 1, { 0x5204c4 }, ":ALL_BRANCHES:k=1:u=0:e=0:i=0:c=0:t=0", NULL },
-	{ U, "snb_unc_cbo1::UNC_CBO_CACHE_LOOKUP:c=0", 1, { 0x508f34 }, ":STATE_MESI:ANY_FILTER:e=0:i=0:c=0", NULL },
-	{ K, "snb_unc_cbo2::UNC_CBO_CACHE_LOOKUP:ANY_FILTER:i=0", 1, { 0x508f34 }, ":STATE_MESI:ANY_FILTER:e=0:i=0:c=0", NULL },
+	{ K,
+	  "snb_ep::BR_INST_RETIRED",
+	  1,
+	  { 0x5204c4 },
+	  ":ALL_BRANCHES:k=1:u=0:e=0:i=0:c=0:t=0",
+	  NULL },
+	{ U,
+	  "snb_unc_cbo1::UNC_CBO_CACHE_LOOKUP:c=0",
+	  1,
+	  { 0x508f34 },
+	  ":STATE_MESI:ANY_FILTER:e=0:i=0:c=0",
+	  NULL },
+	{ K,
+	  "snb_unc_cbo2::UNC_CBO_CACHE_LOOKUP:ANY_FILTER:i=0",
+	  1,
+	  { 0x508f34 },
+	  ":STATE_MESI:ANY_FILTER:e=0:i=0:c=0",
+	  NULL },
 	{ U,
 	  "snb_unc_cbo3::UNC_CBO_XSNP_RESPONSE:EXTERNAL_FILTER:ANY_SNP:e=0",
 	  1,
@@ -711,43 +936,163 @@ static const struct answer answers[] = {
 	  { 0x836, 0xe4000000 },
 	  ":ALL:OPC_ITOM:e=0:i=0:t=0:tf=0:cf=0",
 	  ":OPC_ITOM:e=0:i=0:t=0" },
-	{ U, "snbep_unc_pcu::UNC_P_FREQ_BAND0_CYCLES:ff=255", 2, { 0xb, 0xff }, ":e=0:i=0:t=0:ff=255", NULL },
-	{ U, "snbep_unc_pcu::UNC_P_FREQ_BAND1_CYCLES:ff=255", 2, { 0xc, 0xff00 }, ":e=0:i=0:t=0:ff=255", NULL },
-	{ K, "snbep_unc_pcu::UNC_P_FREQ_BAND1_CYCLES:ff=6", 2, { 0xc, 0x600 }, ":e=0:i=0:t=0:ff=6", NULL },
-	{ U, "snbep_unc_pcu::UNC_P_FREQ_BAND2_CYCLES:ff=7", 2, { 0xd, 0x70000 }, ":e=0:i=0:t=0:ff=7", NULL },
+	{ U,
+	  "snbep_unc_pcu::UNC_P_FREQ_BAND0_CYCLES:ff=255",
+	  2,
+	  { 0xb, 0xff },
+	  ":e=0:i=0:t=0:ff=255",
+	  NULL },
+	{ U,
+	  "snbep_unc_pcu::UNC_P_FREQ_BAND1_CYCLES:ff=255",
+	  2,
+	  { 0xc, 0xff00 },
+	  ":e=0:i=0:t=0:ff=255",
+	  NULL },
+	{ K,
+	  "snbep_unc_pcu::UNC_P_FREQ_BAND1_CYCLES:ff=6",
+	  2,
+	  { 0xc, 0x600 },
+	  ":e=0:i=0:t=0:ff=6",
+	  NULL },
+	{ U,
+	  "snbep_unc_pcu::UNC_P_FREQ_BAND2_CYCLES:ff=7",
+	  2,
+	  { 0xd, 0x70000 },
+	  ":e=0:i=0:t=0:ff=7",
+	  NULL },
 	{ U, "snbep_unc_pcu::UNC_P_FREQ_BAND3_CYCLES", PFM_ERR_ATTR, { 0 }, NULL, NULL },
 	{ U, "snbep_unc_pcu::UNC_P_FREQ_BAND3_CYCLES:ff=0", 1, { 0xe }, ":e=0:i=0:t=0:ff=0", NULL },
-	{ U, "snbep_unc_pcu::UNC_P_FREQ_BAND3_CYCLES:ff=128", 2, { 0xe, 0x80000000 }, ":e=0:i=0:t=0:ff=128", NULL },
-	{ U, "snbep_unc_pcu::UNC_P_FREQ_MIN_PERF_P_CYCLES:C6:t=31", 1, { 0x1f200302 }, ":C6:e=0:i=0:t=31", NULL },
-	{ U, "snbep_unc_pcu::UNC_P_POWER_STATE_OCCUPANCY:CORES_C0:i", 1, { 0x40004080 }, ":CORES_C0:e=0:i=1:t=0", NULL },
-	{ U, "snbep_unc_pcu::UNC_P_POWER_STATE_OCCUPANCY:CORES_C3:e", 1, { 0x80008080 }, ":CORES_C3:e=1:i=0:t=0", NULL },
-	{ U, "snbep_unc_pcu::UNC_P_POWER_STATE_OCCUPANCY:CORES_C6:t=31", 1, { 0x1f00c080 }, ":CORES_C6:e=0:i=0:t=31", NULL },
-	{ U, "snbep_unc_pcu::UNC_P_POWER_STATE_OCCUPANCY:CORES_C6:t=32", PFM_ERR_ATTR_VAL, { 0 }, NULL, NULL },
-	{ U, "snbep_unc_pcu::UNC_P_PROCHOT_EXTERNAL_CYCLES:t=0:t=0", 1, { 0xa }, ":e=0:i=0:t=0", NULL },
-	{ U, "snbep_unc_pcu::UNC_P_TOTAL_TRANSITION_CYCLES:t=23:i=0", 1, { 0x1720000b }, ":e=0:i=0:t=23", NULL },
+	{ U,
+	  "snbep_unc_pcu::UNC_P_FREQ_BAND3_CYCLES:ff=128",
+	  2,
+	  { 0xe, 0x80000000 },
+	  ":e=0:i=0:t=0:ff=128",
+	  NULL },
+	{ U,
+	  "snbep_unc_pcu::UNC_P_FREQ_MIN_PERF_P_CYCLES:C6:t=31",
+	  1,
+	  { 0x1f200302 },
+	  ":C6:e=0:i=0:t=31",
+	  NULL },
+	{ U,
+	  "snbep_unc_pcu::UNC_P_POWER_STATE_OCCUPANCY:CORES_C0:i",
+	  1,
+	  { 0x40004080 },
+	  ":CORES_C0:e=0:i=1:t=0",
+	  NULL },
+	{ U,
+	  "snbep_unc_pcu::UNC_P_POWER_STATE_OCCUPANCY:CORES_C3:e",
+	  1,
+	  { 0x80008080 },
+	  ":CORES_C3:e=1:i=0:t=0",
+	  NULL },
+	{ U,
+	  "snbep_unc_pcu::UNC_P_POWER_STATE_OCCUPANCY:CORES_C6:t=31",
+	  1,
+	  { 0x1f00c080 },
+	  ":CORES_C6:e=0:i=0:t=31",
+	  NULL },
+	{ U,
+	  "snbep_unc_pcu::UNC_P_POWER_STATE_OCCUPANCY:CORES_C6:t=32",
+	  PFM_ERR_ATTR_VAL,
+	  { 0 },
+	  NULL,
+	  NULL },
+	{ U,
+	  "snbep_unc_pcu::UNC_P_PROCHOT_EXTERNAL_CYCLES:t=0:t=0",
+	  1,
+	  { 0xa },
+	  ":e=0:i=0:t=0",
+	  NULL },
+	{ U,
+	  "snbep_unc_pcu::UNC_P_TOTAL_TRANSITION_CYCLES:t=23:i=0",
+	  1,
+	  { 0x1720000b },
+	  ":e=0:i=0:t=23",
+	  NULL },
 	{ U, "snbep_unc_r2pcie::UNC_R2_CLOCKTICKS:i", 1, { 0x800001 }, ":e=0:i=1:t=0", NULL },
-	{ K, "tmt::OFFCORE_RESPONSE_1:0x0", 2, { 0x5202b7, 0x0 }, ":0x0:k=1:u=0:e=0:i=0:c=0", NULL },
+	{ K,
+	  "tmt::OFFCORE_RESPONSE_1:0x0",
+	  2,
+	  { 0x5202b7, 0x0 },
+	  ":0x0:k=1:u=0:e=0:i=0:c=0",
+	  NULL },
 	{ U, "wsm::OFFCORE_RESPONSE_0:0x10000", PFM_ERR_ATTR, { 0 }, NULL, NULL },
-	{ U, "wsm::OFFCORE_RESPONSE_0:0xffff", 2, { 0x5101b7, 0xffff }, ":0xffff:k=0:u=1:e=0:i=0:c=0:t=0", NULL },
+	{ U,
+	  "wsm::OFFCORE_RESPONSE_0:0xffff",
+	  2,
+	  { 0x5101b7, 0xffff },
+	  ":0xffff:k=0:u=1:e=0:i=0:c=0:t=0",
+	  NULL },
 	{ K, "wsm::OFFCORE_RESPONSE_1:0xffff:c=256", PFM_ERR_ATTR_VAL, { 0 }, NULL, NULL },
 	{ K | U, "wsm_dp::L2_LINES_IN:u", 1, { 0x5107f1 }, ":ANY:k=0:u=1:e=0:i=0:c=0:t=0", NULL },
 	{ K, "wsm_unc::UNC_CLK_UNHALTED:0x0", 1, { 0x5000ff }, ":0x0", NULL },
-	{ K, "wsm_unc::UNC_DRAM_PRE_ALL:CH2:CH0:c=255:i", 1, { 0xffd00566 }, ":CH0:CH2:e=0:i=1:c=255:o=0", NULL },
-	{ K, "wsm_unc::UNC_QHL_FRC_ACK_CNFLTS:LOCAL", 1, { 0x500433 }, ":LOCAL:e=0:i=0:c=0:o=0", NULL },
+	{ K,
+	  "wsm_unc::UNC_DRAM_PRE_ALL:CH2:CH0:c=255:i",
+	  1,
+	  { 0xffd00566 },
+	  ":CH0:CH2:e=0:i=1:c=255:o=0",
+	  NULL },
+	{ K,
+	  "wsm_unc::UNC_QHL_FRC_ACK_CNFLTS:LOCAL",
+	  1,
+	  { 0x500433 },
+	  ":LOCAL:e=0:i=0:c=0:o=0",
+	  NULL },
 	{ U, "wsm_unc::UNC_QMC_NORMAL_READS", 1, { 0x50072c }, ":ANY:e=0:i=0:c=0:o=0", NULL },
-	{ K, "wsm_unc::UNC_QMC_WRITES:FULL_CH0:PARTIAL_CH0:FULL_CH0", PFM_ERR_FEATCOMB, { 0 }, NULL, NULL },
-	{ K, "wsm_unc::UNC_QMC_WRITES:FULL_CH1:FULL_CH1:o", 1, { 0x52022f }, ":FULL_CH1:e=0:i=0:c=0:o=1", NULL },
+	{ K,
+	  "wsm_unc::UNC_QMC_WRITES:FULL_CH0:PARTIAL_CH0:FULL_CH0",
+	  PFM_ERR_FEATCOMB,
+	  { 0 },
+	  NULL,
+	  NULL },
+	{ K,
+	  "wsm_unc::UNC_QMC_WRITES:FULL_CH1:FULL_CH1:o",
+	  1,
+	  { 0x52022f },
+	  ":FULL_CH1:e=0:i=0:c=0:o=1",
+	  NULL },
 	{ U, "wsm_unc::UNC_QMC_WRITES:o=0", 1, { 0x50072f }, ":FULL_ANY:e=0:i=0:c=0:o=0", NULL },
-	{ K, "wsm_unc::UNC_QPI_TX_STALLED_SINGLE_FLIT:LINK_0", 1, { 0x500740 }, ":LINK_0:e=0:i=0:c=0:o=0", NULL },
-	{ U, "wsm_unc::UNC_THERMAL_THROTTLED_TEMP:CORE_0:c=256:o=0", PFM_ERR_INVAL, { 0 }, NULL, NULL },
+	{ K,
+	  "wsm_unc::UNC_QPI_TX_STALLED_SINGLE_FLIT:LINK_0",
+	  1,
+	  { 0x500740 },
+	  ":LINK_0:e=0:i=0:c=0:o=0",
+	  NULL },
+	{ U,
+	  "wsm_unc::UNC_THERMAL_THROTTLED_TEMP:CORE_0:c=256:o=0",
+	  PFM_ERR_INVAL,
+	  { 0 },
+	  NULL,
+	  NULL },
 };
 
 /* Of events that it does not know. */
 static const struct answer later[] = {
-	{ U, "icx_unc_pcu::UNC_P_POWER_STATE_OCCUPANCY:CORES_C0:t=63:occ_i:occ_e", 1, { 0xff004080 }, NULL, NULL },
-	{ U, "icx_unc_pcu::UNC_P_POWER_STATE_OCCUPANCY:CORES_C3:occ_i", 1, { 0x40008080 }, NULL, NULL },
-	{ U, "icx_unc_pcu::UNC_P_POWER_STATE_OCCUPANCY:CORES_C6:occ_e", 1, { 0x8000c080 }, NULL, NULL },
-	{ U, "icx_unc_pcu::UNC_P_POWER_STATE_OCCUPANCY:CORES_C6:e:i", 1, { 0xc000c080 }, NULL, NULL },
+	{ U,
+	  "icx_unc_pcu::UNC_P_POWER_STATE_OCCUPANCY:CORES_C0:t=63:occ_i:occ_e",
+	  1,
+	  { 0xff004080 },
+	  NULL,
+	  NULL },
+	{ U,
+	  "icx_unc_pcu::UNC_P_POWER_STATE_OCCUPANCY:CORES_C3:occ_i",
+	  1,
+	  { 0x40008080 },
+	  NULL,
+	  NULL },
+	{ U,
+	  "icx_unc_pcu::UNC_P_POWER_STATE_OCCUPANCY:CORES_C6:occ_e",
+	  1,
+	  { 0x8000c080 },
+	  NULL,
+	  NULL },
+	{ U,
+	  "icx_unc_pcu::UNC_P_POWER_STATE_OCCUPANCY:CORES_C6:e:i",
+	  1,
+	  { 0xc000c080 },
+	  NULL,
+	  NULL },
 	{ U, "icx_unc_pcu::UNC_P_CLOCKTICKS:t=63", 1, { 0x3f000000 }, NULL, NULL },
 	{ U, "icx_unc_pcu::UNC_P_CLOCKTICKS:t=64", PFM_ERR_ATTR_VAL, { 0 }, NULL, NULL },
 	{ U, "icx_unc_pcu::UNC_P_CLOCKTICKS:e:i", 1, { 0x840000 }, NULL, NULL },
@@ -761,9 +1106,11 @@ static void words_are(const struct answer *a)
 	struct l4_code c;
 	int rc = encode(a->text, a->plm, &c);
 
-	if (a->answer < 0 ? rc != a->answer : rc || (int)c.n_words != a->answer || memcmp(c.words, a->word, sizeof(c.words)) != 0)
-		fail_msg("%s: %d, %llx %llx %llx", a->text, rc, (unsigned long long)c.words[0], (unsigned long long)c.words[1],
-		         (unsigned long long)c.words[2]);
+	if (a->answer < 0 ? rc != a->answer
+	                  : rc || (int)c.n_words != a->answer ||
+	                            memcmp(c.words, a->word, sizeof(c.words)) != 0)
+		fail_msg("%s: %d, %llx %llx %llx", a->text, rc, (unsigned long long)c.words[0],
+		         (unsigned long long)c.words[1], (unsigned long long)c.words[2]);
 }
 
 /* From malloc(). */
@@ -801,14 +1148,16 @@ static void string_reads_back(const struct answer *a)
 	char *text = string_of(a);
 	struct l4_code again;
 
-	if (encode(text, 0, &again) || (int)again.n_words != a->answer || memcmp(again.words, a->word, sizeof(a->word)) != 0)
+	if (encode(text, 0, &again) || (int)again.n_words != a->answer ||
+	    memcmp(again.words, a->word, sizeof(a->word)) != 0)
 		fail_msg("%s: %s", a->text, text);
 	free(text);
 }
 
 static void answers_of_libpfm4(void **state)
 {
-	static const char *const variables[] = { "LIBPFM_ENCODE_INACTIVE", "1", "PERFMON_LIBPFM4_EXACT", "1", NULL };
+	static const char *const variables[] = { "LIBPFM_ENCODE_INACTIVE", "1",
+		                                 "PERFMON_LIBPFM4_EXACT", "1", NULL };
 
 	(void)state;
 	for (unsigned exact = 0; exact < 2; exact++) {
@@ -839,6 +1188,7 @@ static void answers_of_later_ones(void **state)
 	l4_end_case();
 }
 
-UNIT(compat_libpfm4_intel, cmocka_unit_test(selects_of_cores), cmocka_unit_test(masks_of_cores), cmocka_unit_test(second_words),
-     cmocka_unit_test(boxes), cmocka_unit_test(every_mask), cmocka_unit_test(what_no_event_has), cmocka_unit_test(answers_of_libpfm4),
+UNIT(compat_libpfm4_intel, cmocka_unit_test(selects_of_cores), cmocka_unit_test(masks_of_cores),
+     cmocka_unit_test(second_words), cmocka_unit_test(boxes), cmocka_unit_test(every_mask),
+     cmocka_unit_test(what_no_event_has), cmocka_unit_test(answers_of_libpfm4),
      cmocka_unit_test(answers_of_later_ones));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* libpfm4's texts to queries: prefixes, masks, modifiers with every form of value, aliases, raw events, and what is refused. */
+/* libpfm4's texts to queries: prefixes, masks, modifiers with every form of value, aliases, raw
+ * events, and what is refused. */
 #include "libpfm4_internal.h"
 #include <perfmon/pfmlib.h>
 
@@ -12,16 +13,20 @@ static void attributes_are(const struct l4_query *q, const char *want)
 	size_t at = 0;
 
 	for (unsigned i = 0; i < q->n_attrs; i++) {
-		const char *name = q->attrs[i].kind == L4_ATTR_RAW_MASK ? "raw" : l4_get_attr_name(&q->event, &q->attrs[i]);
+		const char *name = q->attrs[i].kind == L4_ATTR_RAW_MASK
+		                           ? "raw"
+		                           : l4_get_attr_name(&q->event, &q->attrs[i]);
 
 		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s", i ? " " : "", name);
 		if (q->attrs[i].kind != L4_ATTR_MASK)
-			at += (size_t)snprintf(text + at, sizeof(text) - at, "=%llu", (unsigned long long)q->attrs[i].value);
+			at += (size_t)snprintf(text + at, sizeof(text) - at, "=%llu",
+			                       (unsigned long long)q->attrs[i].value);
 	}
 	assert_string_equal(text, want);
 }
 
-static void reads(const char *text, pfm_os_t os, const char *pmu, const char *event, const char *attributes)
+static void reads(const char *text, pfm_os_t os, const char *pmu, const char *event,
+                  const char *attributes)
 {
 	struct l4_query q;
 	int rc = l4_parse_event(text, os, &q);
@@ -50,9 +55,11 @@ static void prefixes(void **state)
 	reads("SKX::UNHALTED_CORE_CYCLES", PFM_OS_NONE, "skx", "UNHALTED_CORE_CYCLES", "");
 	refuses("sk::UNHALTED_CORE_CYCLES", PFM_OS_NONE, PFM_ERR_NOTFOUND);
 	refuses("::UNHALTED_CORE_CYCLES", PFM_OS_NONE, PFM_ERR_NOTFOUND);
-	refuses("amd64_fam17h_zen1::RETIRED_INSTRUCTIONS", PFM_OS_NONE, PFM_ERR_NOTFOUND); /* not this machine's */
+	refuses("amd64_fam17h_zen1::RETIRED_INSTRUCTIONS", PFM_OS_NONE,
+	        PFM_ERR_NOTFOUND); /* not this machine's */
 	l4_begin("GenuineIntel-6-55-4", INACTIVE);
-	reads("amd64_fam17h_zen1::RETIRED_INSTRUCTIONS", PFM_OS_NONE, "amd64_fam17h_zen1", "RETIRED_INSTRUCTIONS", "");
+	reads("amd64_fam17h_zen1::RETIRED_INSTRUCTIONS", PFM_OS_NONE, "amd64_fam17h_zen1",
+	      "RETIRED_INSTRUCTIONS", "");
 	l4_end_case();
 	refuses("UNHALTED_CORE_CYCLE", PFM_OS_NONE, PFM_ERR_NOTFOUND);
 	refuses("UNHALTED_CORE_CYCLESS", PFM_OS_NONE, PFM_ERR_NOTFOUND);
@@ -68,7 +75,8 @@ static void separators(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(bad); i++)
 		refuses(bad[i], PFM_OS_NONE, PFM_ERR_INVAL);
-	reads("skx::UNHALTED_CORE_CYCLES.k.u=0:c=3", PFM_OS_NONE, "skx", "UNHALTED_CORE_CYCLES", "k=1 u=0 c=3");
+	reads("skx::UNHALTED_CORE_CYCLES.k.u=0:c=3", PFM_OS_NONE, "skx", "UNHALTED_CORE_CYCLES",
+	      "k=1 u=0 c=3");
 	refuses("skx::UNHALTED_CORE_CYCLES:", PFM_OS_NONE, PFM_ERR_ATTR);
 	refuses("skx::UNHALTED_CORE_CYCLES::k", PFM_OS_NONE, PFM_ERR_ATTR);
 	refuses("skx::UNHALTED_CORE_CYCLES:k:", PFM_OS_NONE, PFM_ERR_ATTR);
@@ -121,14 +129,17 @@ static void values(void **state)
 	}
 }
 
-/* The kernel's own attributes are there where its interface is meant, and one layer has more than the other. */
+/* The kernel's own attributes are there where its interface is meant, and one layer has more than
+ * the other. */
 static void attributes_of_the_kernel(void **state)
 {
 	(void)state;
 	refuses("skx::UNHALTED_CORE_CYCLES:period=5", PFM_OS_NONE, PFM_ERR_ATTR);
 	refuses("skx::UNHALTED_CORE_CYCLES:period=5", PFM_OS_PERF_EVENT, PFM_ERR_ATTR);
-	reads("skx::UNHALTED_CORE_CYCLES:period=5:u:mg", PFM_OS_PERF_EVENT_EXT, "skx", "UNHALTED_CORE_CYCLES", "period=5 u=1 mg=1");
-	reads("skx::UNHALTED_CORE_CYCLES:u", PFM_OS_PERF_EVENT, "skx", "UNHALTED_CORE_CYCLES", "u=1");
+	reads("skx::UNHALTED_CORE_CYCLES:period=5:u:mg", PFM_OS_PERF_EVENT_EXT, "skx",
+	      "UNHALTED_CORE_CYCLES", "period=5 u=1 mg=1");
+	reads("skx::UNHALTED_CORE_CYCLES:u", PFM_OS_PERF_EVENT, "skx", "UNHALTED_CORE_CYCLES",
+	      "u=1");
 	refuses("skx::UNHALTED_CORE_CYCLES:h", PFM_OS_PERF_EVENT_EXT, PFM_ERR_ATTR);
 	refuses("skx::UNHALTED_CORE_CYCLES:period", PFM_OS_PERF_EVENT_EXT, PFM_ERR_ATTR_VAL);
 }
@@ -137,15 +148,18 @@ static void attributes_of_the_kernel(void **state)
 static void duplicates(void **state)
 {
 	(void)state;
-	reads("skx::UNHALTED_CORE_CYCLES:k:u:k=1", PFM_OS_NONE, "skx", "UNHALTED_CORE_CYCLES", "k=1 u=1");
+	reads("skx::UNHALTED_CORE_CYCLES:k:u:k=1", PFM_OS_NONE, "skx", "UNHALTED_CORE_CYCLES",
+	      "k=1 u=1");
 	refuses("skx::UNHALTED_CORE_CYCLES:k:u:k=0", PFM_OS_NONE, PFM_ERR_ATTR_SET);
-	reads("skx::L2_RQSTS:CODE_RD_HIT:CODE_RD_HIT:c=1", PFM_OS_NONE, "skx", "L2_RQSTS", "CODE_RD_HIT c=1");
+	reads("skx::L2_RQSTS:CODE_RD_HIT:CODE_RD_HIT:c=1", PFM_OS_NONE, "skx", "L2_RQSTS",
+	      "CODE_RD_HIT c=1");
 }
 
 static void masks(void **state)
 {
 	(void)state;
-	reads("skx::L2_RQSTS:code_rd_hit:DEMAND_DATA_RD_MISS", PFM_OS_NONE, "skx", "L2_RQSTS", "CODE_RD_HIT DEMAND_DATA_RD_MISS");
+	reads("skx::L2_RQSTS:code_rd_hit:DEMAND_DATA_RD_MISS", PFM_OS_NONE, "skx", "L2_RQSTS",
+	      "CODE_RD_HIT DEMAND_DATA_RD_MISS");
 	refuses("skx::L2_RQSTS:CODE_RD_HI", PFM_OS_NONE, PFM_ERR_ATTR);
 	refuses("skx::L2_RQSTS:CODE_RD_HIT=1", PFM_OS_NONE, PFM_ERR_ATTR);
 	reads("skx::L2_RQSTS:0x2f", PFM_OS_NONE, "skx", "L2_RQSTS", "raw=47");
@@ -177,14 +191,20 @@ static void many_attributes(void **state)
 
 static void raw_events(void **state)
 {
-	static const char *const bad[] = { "perf_raw::r", "perf_raw::R53", "perf_raw::r0x", "perf_raw::r53g", "perf_raw::rx", "perf_raw::53",
+	static const char *const bad[] = { "perf_raw::r",
+		                           "perf_raw::R53",
+		                           "perf_raw::r0x",
+		                           "perf_raw::r53g",
+		                           "perf_raw::rx",
+		                           "perf_raw::53",
 		                           "perf_raw::rffffffffffffffff" };
 	struct l4_query q;
 
 	(void)state;
 	assert_int_equal(l4_parse_event("perf_raw::r5300c0", PFM_OS_PERF_EVENT, &q), PFM_SUCCESS);
 	assert_true(q.raw_code == 0x5300c0 && q.n_attrs == 0);
-	assert_int_equal(l4_parse_event("perf_raw::rfffffffffffffffe:u", PFM_OS_PERF_EVENT, &q), PFM_SUCCESS);
+	assert_int_equal(l4_parse_event("perf_raw::rfffffffffffffffe:u", PFM_OS_PERF_EVENT, &q),
+	                 PFM_SUCCESS);
 	assert_true(q.raw_code == UINT64_MAX - 1 && q.n_attrs == 1);
 	assert_int_equal(l4_parse_event("perf_raw::r0", PFM_OS_PERF_EVENT, &q), PFM_SUCCESS);
 	for (size_t i = 0; i < COUNT(bad); i++)
@@ -205,16 +225,22 @@ static void aliases(void **state)
 			char text[256];
 			const char *target;
 
-			if (!l4_get_event(i, pos, &ev) || ev.is_tracepoint_system || !ev.row->alias_target)
+			if (!l4_get_event(i, pos, &ev) || ev.is_tracepoint_system ||
+			    !ev.row->alias_target)
 				continue;
-			if (!l4_find_event(i, l4_get_event_name(&ev), strlen(l4_get_event_name(&ev)), &named) || !named.row->alias_target)
+			if (!l4_find_event(i, l4_get_event_name(&ev),
+			                   strlen(l4_get_event_name(&ev)), &named) ||
+			    !named.row->alias_target)
 				continue; /* another one of that name comes first */
 			target = l4_get_text(named.row->alias_target);
-			snprintf(text, sizeof(text), "%s::%s", l4_get_text(ev.pmu->name), l4_get_event_name(&ev));
+			snprintf(text, sizeof(text), "%s::%s", l4_get_text(ev.pmu->name),
+			         l4_get_event_name(&ev));
 			assert_int_equal(l4_parse_event(text, PFM_OS_NONE, &q), PFM_SUCCESS);
 			assert_int_equal(q.n_attrs, q.n_alias_attrs);
-			assert_string_equal(l4_get_event_name(&q.named_event), l4_get_event_name(&ev));
-			assert_true(l4_is_same_name(l4_get_event_name(&q.event), target, strcspn(target, ":.")));
+			assert_string_equal(l4_get_event_name(&q.named_event),
+			                    l4_get_event_name(&ev));
+			assert_true(l4_is_same_name(l4_get_event_name(&q.event), target,
+			                            strcspn(target, ":.")));
 			with_attributes += q.n_attrs > 0;
 			n++;
 		}
@@ -222,6 +248,7 @@ static void aliases(void **state)
 	l4_end_case();
 }
 
-UNIT(compat_libpfm4_parse, cmocka_unit_test(prefixes), cmocka_unit_test(separators), cmocka_unit_test(values),
-     cmocka_unit_test(attributes_of_the_kernel), cmocka_unit_test(duplicates), cmocka_unit_test(masks), cmocka_unit_test(many_attributes),
+UNIT(compat_libpfm4_parse, cmocka_unit_test(prefixes), cmocka_unit_test(separators),
+     cmocka_unit_test(values), cmocka_unit_test(attributes_of_the_kernel),
+     cmocka_unit_test(duplicates), cmocka_unit_test(masks), cmocka_unit_test(many_attributes),
      cmocka_unit_test(raw_events), cmocka_unit_test(aliases));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* libpfm4's words as the kernel's attr: each kind of PMU, each attribute, each refusal. Queries are made by hand. */
+/* libpfm4's words as the kernel's attr: each kind of PMU, each attribute, each refusal. Queries are
+ * made by hand. */
 #include "libpfm4_internal.h"
 #include <linux/perf_event.h>
 
@@ -52,7 +53,8 @@ static void configurations(void **state)
 
 	(void)state;
 	assert_int_equal(attr_of(m), PFM_SUCCESS);
-	assert_true(m->attr.type == PERF_TYPE_RAW && m->attr.config == (ALL & ~0x530000ull) && m->attr.config1 == 0);
+	assert_true(m->attr.type == PERF_TYPE_RAW && m->attr.config == (ALL & ~0x530000ull) &&
+	            m->attr.config1 == 0);
 	m->code.n_words = 2;
 	attr_of(m);
 	assert_true(m->attr.config1 == 0x1111);
@@ -80,7 +82,8 @@ static void configurations(void **state)
 	m = make(L4_ENCODER_NETBURST, ALL);
 	m->q.event.position = 9;
 	attr_of(m); /* the kernel's number of the event is its place in the list */
-	assert_true(m->attr.config == (((0xffffffffull & ~(0x3full << 25)) | 9ull << 25) << 32 | 0x1111));
+	assert_true(m->attr.config ==
+	            (((0xffffffffull & ~(0x3full << 25)) | 9ull << 25) << 32 | 0x1111));
 	m = make(L4_ENCODER_PERF, 7);
 	m->row.kind = PERF_TYPE_SOFTWARE;
 	attr_of(m);
@@ -106,16 +109,11 @@ static void boxes(void **state)
 		uint32_t flags;
 		bool half;
 	} rows[] = {
-		{ 0x34, 0x134, 0, false },
-		{ 0x34, 0x134, PMU_IS_CBOX, true },
-		{ 0x36, 0x136, PMU_IS_CBOX, true },
-		{ 0x34, 0x34, PMU_IS_CBOX, false },
-		{ 0x33, 0x133, PMU_IS_CBOX, false },
-		{ 0x37, 0x137, PMU_IS_CBOX, false },
-		{ 0x34, 0x34, PMU_IS_CHA, true },
-		{ 0x36, 0x36, PMU_IS_CHA, true },
-		{ 0x37, 0x37, PMU_IS_CHA, false },
-		{ 0x33, 0x33, PMU_IS_CHA, false },
+		{ 0x34, 0x134, 0, false },           { 0x34, 0x134, PMU_IS_CBOX, true },
+		{ 0x36, 0x136, PMU_IS_CBOX, true },  { 0x34, 0x34, PMU_IS_CBOX, false },
+		{ 0x33, 0x133, PMU_IS_CBOX, false }, { 0x37, 0x137, PMU_IS_CBOX, false },
+		{ 0x34, 0x34, PMU_IS_CHA, true },    { 0x36, 0x36, PMU_IS_CHA, true },
+		{ 0x37, 0x37, PMU_IS_CHA, false },   { 0x33, 0x33, PMU_IS_CHA, false },
 	};
 
 	(void)state;
@@ -144,9 +142,12 @@ static void levels(void **state)
 			(void)state;
 			m->unit.levels = (uint8_t)supported;
 			memset(&m->attr, 0, sizeof(m->attr));
-			assert_int_equal(l4_build_perf_attr(&m->q, &m->code, (int)plm, &m->attr, false, &m->perf), PFM_SUCCESS);
+			assert_int_equal(l4_build_perf_attr(&m->q, &m->code, (int)plm, &m->attr,
+			                                    false, &m->perf),
+			                 PFM_SUCCESS);
 			assert_int_equal(m->attr.exclude_user, (supported & ~plm & PFM_PLM3) != 0);
-			assert_int_equal(m->attr.exclude_kernel, (supported & ~plm & PFM_PLM0) != 0);
+			assert_int_equal(m->attr.exclude_kernel,
+			                 (supported & ~plm & PFM_PLM0) != 0);
 			assert_int_equal(m->attr.exclude_hv, (supported & ~plm & PFM_PLMH) != 0);
 			assert_int_equal(m->attr.exclude_guest, supported != 0);
 			assert_int_equal(m->perf.cpu, -1);
@@ -158,7 +159,10 @@ static void levels_by_name(void **state)
 {
 	static const struct {
 		unsigned attr, value, user, kernel, hv;
-	} rows[] = { { OS_ATTR_U, 1, 0, 1, 1 }, { OS_ATTR_K, 1, 1, 0, 1 }, { OS_ATTR_H, 1, 1, 1, 0 }, { OS_ATTR_U, 0, 1, 1, 1 } };
+	} rows[] = { { OS_ATTR_U, 1, 0, 1, 1 },
+		     { OS_ATTR_K, 1, 1, 0, 1 },
+		     { OS_ATTR_H, 1, 1, 1, 0 },
+		     { OS_ATTR_U, 0, 1, 1, 1 } };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -167,8 +171,12 @@ static void levels_by_name(void **state)
 		m->unit.levels |= PFM_PLMH;
 		give(m, rows[i].attr, rows[i].value);
 		attr_of(m);
-		assert_true(m->perf.attr_values[OS_ATTR_U] == !rows[i].user && m->perf.attr_values[OS_ATTR_K] == !rows[i].kernel && m->perf.attr_values[OS_ATTR_H] == !rows[i].hv);
-		assert_true(m->attr.exclude_user == rows[i].user && m->attr.exclude_kernel == rows[i].kernel && m->attr.exclude_hv == rows[i].hv);
+		assert_true(m->perf.attr_values[OS_ATTR_U] == !rows[i].user &&
+		            m->perf.attr_values[OS_ATTR_K] == !rows[i].kernel &&
+		            m->perf.attr_values[OS_ATTR_H] == !rows[i].hv);
+		assert_true(m->attr.exclude_user == rows[i].user &&
+		            m->attr.exclude_kernel == rows[i].kernel &&
+		            m->attr.exclude_hv == rows[i].hv);
 	}
 }
 
@@ -185,7 +193,8 @@ static void guests_and_hosts(void **state)
 		attr_of(m);
 		assert_int_equal(m->attr.exclude_guest, !(named & 1));
 		assert_int_equal(m->attr.exclude_host, named == 1);
-		assert_true(m->perf.attr_values[OS_ATTR_MG] == (named & 1) && m->perf.attr_values[OS_ATTR_MH] == (named != 1));
+		assert_true(m->perf.attr_values[OS_ATTR_MG] == (named & 1) &&
+		            m->perf.attr_values[OS_ATTR_MH] == (named != 1));
 		assert_int_equal(m->perf.shown_attrs >> OS_ATTR_MG & 1, named & 1);
 		assert_int_equal(m->perf.shown_attrs >> OS_ATTR_MH & 1, named >> 1);
 	}
@@ -222,14 +231,20 @@ static void attributes(void **state)
 		assert_int_equal(attr_of(m), rows[i].rc);
 		if (rows[i].rc)
 			continue;
-		assert_true(m->attr.sample_period == (rows[i].attr == OS_ATTR_PERIOD || rows[i].attr == OS_ATTR_FREQ ? v : 0));
+		assert_true(
+			m->attr.sample_period ==
+			(rows[i].attr == OS_ATTR_PERIOD || rows[i].attr == OS_ATTR_FREQ ? v : 0));
 		assert_int_equal(m->attr.freq, rows[i].attr == OS_ATTR_FREQ);
-		assert_int_equal(m->attr.precise_ip, rows[i].attr == OS_ATTR_PRECISE || rows[i].attr == OS_ATTR_HW_SMPL ? v : 0);
+		assert_int_equal(
+			m->attr.precise_ip,
+			rows[i].attr == OS_ATTR_PRECISE || rows[i].attr == OS_ATTR_HW_SMPL ? v : 0);
 		assert_int_equal(m->attr.exclusive, rows[i].attr == OS_ATTR_EXCL);
 		assert_int_equal(m->attr.pinned, rows[i].attr == OS_ATTR_PINNED);
 		assert_int_equal(m->perf.cpu, rows[i].attr == OS_ATTR_CPU ? (int)v : -1);
-		assert_int_equal(m->perf.shown_attrs >> OS_ATTR_PERIOD & 1, rows[i].attr == OS_ATTR_PERIOD);
-		assert_int_equal(m->perf.shown_attrs >> OS_ATTR_FREQ & 1, rows[i].attr == OS_ATTR_FREQ);
+		assert_int_equal(m->perf.shown_attrs >> OS_ATTR_PERIOD & 1,
+		                 rows[i].attr == OS_ATTR_PERIOD);
+		assert_int_equal(m->perf.shown_attrs >> OS_ATTR_FREQ & 1,
+		                 rows[i].attr == OS_ATTR_FREQ);
 		assert_int_equal(m->perf.shown_attrs >> OS_ATTR_CPU & 1, 0);
 		assert_int_equal(m->perf.shown_attrs >> OS_ATTR_PINNED & 1, 0);
 		assert_true(m->perf.shown_attrs >> OS_ATTR_PRECISE & 1);
@@ -248,19 +263,24 @@ static void rates_that_clash(void **state)
 	m = make(L4_ENCODER_CORE, 1);
 	give(m, OS_ATTR_FREQ, 5);
 	m->attr.sample_period = 7;
-	assert_int_equal(l4_build_perf_attr(&m->q, &m->code, 8, &m->attr, true, &m->perf), PFM_ERR_ATTR_VAL);
+	assert_int_equal(l4_build_perf_attr(&m->q, &m->code, 8, &m->attr, true, &m->perf),
+	                 PFM_ERR_ATTR_VAL);
 	m->attr.freq = 1;
-	assert_int_equal(l4_build_perf_attr(&m->q, &m->code, 8, &m->attr, true, &m->perf), PFM_ERR_ATTR_VAL);
+	assert_int_equal(l4_build_perf_attr(&m->q, &m->code, 8, &m->attr, true, &m->perf),
+	                 PFM_ERR_ATTR_VAL);
 	m->attr.sample_freq = 0;
-	assert_int_equal(l4_build_perf_attr(&m->q, &m->code, 8, &m->attr, true, &m->perf), PFM_SUCCESS);
+	assert_int_equal(l4_build_perf_attr(&m->q, &m->code, 8, &m->attr, true, &m->perf),
+	                 PFM_SUCCESS);
 	assert_true(m->attr.sample_freq == 5);
 	m = make(L4_ENCODER_CORE, 1);
 	give(m, OS_ATTR_PERIOD, 5);
 	m->attr.freq = 1;
-	assert_int_equal(l4_build_perf_attr(&m->q, &m->code, 8, &m->attr, true, &m->perf), PFM_ERR_ATTR_VAL);
+	assert_int_equal(l4_build_perf_attr(&m->q, &m->code, 8, &m->attr, true, &m->perf),
+	                 PFM_ERR_ATTR_VAL);
 	m->attr.freq = 0;
 	m->attr.sample_period = 7;
-	assert_int_equal(l4_build_perf_attr(&m->q, &m->code, 8, &m->attr, true, &m->perf), PFM_SUCCESS);
+	assert_int_equal(l4_build_perf_attr(&m->q, &m->code, 8, &m->attr, true, &m->perf),
+	                 PFM_SUCCESS);
 	assert_true(m->attr.sample_period == 5);
 }
 
@@ -290,13 +310,18 @@ static void exact_answers(void **state)
 	give(m, OS_ATTR_PERIOD, 9);
 	give(m, OS_ATTR_PRECISE, 2);
 	attr_of(m);
-	assert_true((m->perf.shown_attrs >> OS_ATTR_FREQ & 1) && (m->perf.shown_attrs >> OS_ATTR_PERIOD & 1) && (m->perf.shown_attrs >> OS_ATTR_MG & 1));
-	assert_true(m->perf.attr_values[OS_ATTR_FREQ] == 9 && m->perf.attr_values[OS_ATTR_HW_SMPL] == 2);
+	assert_true((m->perf.shown_attrs >> OS_ATTR_FREQ & 1) &&
+	            (m->perf.shown_attrs >> OS_ATTR_PERIOD & 1) &&
+	            (m->perf.shown_attrs >> OS_ATTR_MG & 1));
+	assert_true(m->perf.attr_values[OS_ATTR_FREQ] == 9 &&
+	            m->perf.attr_values[OS_ATTR_HW_SMPL] == 2);
 	l4_end_case();
 	attr_of(m);
-	assert_true(!(m->perf.shown_attrs >> OS_ATTR_FREQ & 1) && m->perf.attr_values[OS_ATTR_HW_SMPL] == 0);
+	assert_true(!(m->perf.shown_attrs >> OS_ATTR_FREQ & 1) &&
+	            m->perf.attr_values[OS_ATTR_HW_SMPL] == 0);
 }
 
-UNIT(compat_libpfm4_perf, cmocka_unit_test(configurations), cmocka_unit_test(boxes), cmocka_unit_test(levels), cmocka_unit_test(levels_by_name),
-     cmocka_unit_test(guests_and_hosts), cmocka_unit_test(attributes), cmocka_unit_test(rates_that_clash),
+UNIT(compat_libpfm4_perf, cmocka_unit_test(configurations), cmocka_unit_test(boxes),
+     cmocka_unit_test(levels), cmocka_unit_test(levels_by_name), cmocka_unit_test(guests_and_hosts),
+     cmocka_unit_test(attributes), cmocka_unit_test(rates_that_clash),
      cmocka_unit_test(events_without_modifiers), cmocka_unit_test(exact_answers));

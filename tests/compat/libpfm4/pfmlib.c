@@ -22,8 +22,10 @@ static void not_initialized(void **state)
 	assert_int_equal(pfm_find_event(CYCLES), PFM_ERR_NOINIT);
 	assert_int_equal(pfm_get_event_info(0, PFM_OS_NONE, &event), PFM_ERR_NOINIT);
 	assert_int_equal(pfm_get_event_attr_info(0, 0, PFM_OS_NONE, &attr), PFM_ERR_NOINIT);
-	assert_int_equal(pfm_get_os_event_encoding(CYCLES, PFM_PLM3, PFM_OS_NONE, &arg), PFM_ERR_NOINIT);
-	assert_int_equal(pfm_get_perf_event_encoding(CYCLES, PFM_PLM3, &kernel, NULL, NULL), PFM_ERR_NOINIT);
+	assert_int_equal(pfm_get_os_event_encoding(CYCLES, PFM_PLM3, PFM_OS_NONE, &arg),
+	                 PFM_ERR_NOINIT);
+	assert_int_equal(pfm_get_perf_event_encoding(CYCLES, PFM_PLM3, &kernel, NULL, NULL),
+	                 PFM_ERR_NOINIT);
 	assert_int_equal(pfm_get_event_next(0), -1);
 	assert_int_equal(pfm_pmu_validate((pfm_pmu_t)skx, stderr), PFM_ERR_INVAL);
 	l4_end_case();
@@ -37,17 +39,24 @@ static void infos_of_units(void **state)
 	(void)state;
 	assert_int_equal(pfm_get_pmu_info((pfm_pmu_t)skx->id, &info), PFM_SUCCESS);
 	assert_string_equal(info.name, "skx");
-	assert_true((unsigned)info.pmu == skx->id && info.type == PFM_PMU_TYPE_CORE && info.is_present && !info.is_dfl);
-	assert_true(info.size == sizeof(info) && info.num_cntrs == skx->n_counters && info.num_fixed_cntrs == skx->n_fixed);
-	assert_true(info.nevents == (int)l4_count_events(l4_number_of("skx")) && info.first_event == l4_get_first_event_index(l4_number_of("skx")));
+	assert_true((unsigned)info.pmu == skx->id && info.type == PFM_PMU_TYPE_CORE &&
+	            info.is_present && !info.is_dfl);
+	assert_true(info.size == sizeof(info) && info.num_cntrs == skx->n_counters &&
+	            info.num_fixed_cntrs == skx->n_fixed);
+	assert_true(info.nevents == (int)l4_count_events(l4_number_of("skx")) &&
+	            info.first_event == l4_get_first_event_index(l4_number_of("skx")));
 	assert_int_equal(info.max_encoding, skx->max_words);
-	assert_int_equal(pfm_get_pmu_info((pfm_pmu_t)l4_pmu_at(l4_number_of("amd64_k7"))->id, &info), PFM_SUCCESS);
+	assert_int_equal(
+		pfm_get_pmu_info((pfm_pmu_t)l4_pmu_at(l4_number_of("amd64_k7"))->id, &info),
+		PFM_SUCCESS);
 	assert_false(info.is_present);
 	assert_int_equal(pfm_get_pmu_info((pfm_pmu_t)-1, &info), PFM_ERR_INVAL);
 	assert_int_equal(pfm_get_pmu_info((pfm_pmu_t)L4_MAX_PMU_ID, &info), PFM_ERR_INVAL);
 	assert_int_equal(pfm_get_pmu_info((pfm_pmu_t)skx->id, NULL), PFM_ERR_INVAL);
 	for (int id = 0; id < L4_MAX_PMU_ID; id++)
-		assert_int_equal(pfm_get_pmu_info((pfm_pmu_t)id, &info), l4_find_pmu_by_id((unsigned)id) < 0 ? PFM_ERR_NOTSUPP : PFM_SUCCESS);
+		assert_int_equal(pfm_get_pmu_info((pfm_pmu_t)id, &info),
+		                 l4_find_pmu_by_id((unsigned)id) < 0 ? PFM_ERR_NOTSUPP
+		                                                     : PFM_SUCCESS);
 	info.size = 1;
 	assert_int_equal(pfm_get_pmu_info((pfm_pmu_t)skx->id, &info), PFM_ERR_INVAL);
 }
@@ -62,11 +71,13 @@ static void walks(void **state)
 		uint32_t unit = l4_number_of(pmus[i]);
 		int n = 0, last = -1;
 
-		for (int idx = l4_get_first_event_index(unit); idx >= 0; idx = pfm_get_event_next(idx)) {
+		for (int idx = l4_get_first_event_index(unit); idx >= 0;
+		     idx = pfm_get_event_next(idx)) {
 			pfm_event_info_t info = { .size = sizeof(info) };
 
 			assert_int_equal(pfm_get_event_info(idx, PFM_OS_NONE, &info), PFM_SUCCESS);
-			assert_true(idx > last && info.idx == idx && (unsigned)info.pmu == l4_pmu_at(unit)->id && *info.name);
+			assert_true(idx > last && info.idx == idx &&
+			            (unsigned)info.pmu == l4_pmu_at(unit)->id && *info.name);
 			for (int k = 0; k <= info.nattrs; k++) {
 				pfm_event_attr_info_t attr = { .size = sizeof(attr) };
 				int rc = pfm_get_event_attr_info(idx, k, PFM_OS_NONE, &attr);
@@ -94,14 +105,17 @@ static void infos_of_attributes(void **state)
 	assert_int_equal(pfm_get_event_info(idx, PFM_OS_PERF_EVENT_EXT, &info), PFM_SUCCESS);
 	assert_true(info.code == 0x24 && info.dtype == PFM_DTYPE_UINT64);
 	for (int k = 0; k < info.nattrs; k++) {
-		assert_int_equal(pfm_get_event_attr_info(idx, k, PFM_OS_PERF_EVENT_EXT, &attr), PFM_SUCCESS);
+		assert_int_equal(pfm_get_event_attr_info(idx, k, PFM_OS_PERF_EVENT_EXT, &attr),
+		                 PFM_SUCCESS);
 		if (strcmp(attr.name, "DEMAND_DATA_RD_MISS") == 0) {
 			mask = true;
-			assert_true(attr.type == PFM_ATTR_UMASK && attr.code == 0x21 && attr.ctrl == PFM_ATTR_CTRL_PMU && !attr.equiv && !attr.is_dfl);
+			assert_true(attr.type == PFM_ATTR_UMASK && attr.code == 0x21 &&
+			            attr.ctrl == PFM_ATTR_CTRL_PMU && !attr.equiv && !attr.is_dfl);
 		}
 		if (strcmp(attr.name, "period") == 0) {
 			number = true;
-			assert_true(attr.type == PFM_ATTR_MOD_INTEGER && attr.ctrl == PFM_ATTR_CTRL_PERF_EVENT && *attr.desc);
+			assert_true(attr.type == PFM_ATTR_MOD_INTEGER &&
+			            attr.ctrl == PFM_ATTR_CTRL_PERF_EVENT && *attr.desc);
 		}
 	}
 	assert_true(mask && number);
@@ -124,27 +138,37 @@ static void codes(void **state)
 	char *name = NULL;
 
 	(void)state;
-	assert_int_equal(pfm_get_event_encoding(text, PFM_PLM3, &name, &idx, &at, &count), PFM_ERR_TOOSMALL);
+	assert_int_equal(pfm_get_event_encoding(text, PFM_PLM3, &name, &idx, &at, &count),
+	                 PFM_ERR_TOOSMALL);
 	assert_true(own[0] == 7 && count == 1 && !name && idx == -1);
 	count = 3;
-	assert_int_equal(pfm_get_event_encoding(text, PFM_PLM3, &name, &idx, &at, &count), PFM_SUCCESS);
-	assert_true(own[0] == 0x5101c6 && own[1] == 0x11 && own[2] == 7 && count == 2 && at == own && idx == pfm_find_event(text));
-	assert_string_equal(name, "skx::FRONTEND_RETIRED:DSB_MISS:k=0:u=1:e=0:i=0:c=0:intx=0:intxcp=0");
+	assert_int_equal(pfm_get_event_encoding(text, PFM_PLM3, &name, &idx, &at, &count),
+	                 PFM_SUCCESS);
+	assert_true(own[0] == 0x5101c6 && own[1] == 0x11 && own[2] == 7 && count == 2 &&
+	            at == own && idx == pfm_find_event(text));
+	assert_string_equal(name,
+	                    "skx::FRONTEND_RETIRED:DSB_MISS:k=0:u=1:e=0:i=0:c=0:intx=0:intxcp=0");
 	free(name);
 	at = NULL;
 	count = 0;
-	assert_int_equal(pfm_get_event_encoding(text, PFM_PLM3, NULL, NULL, &at, &count), PFM_SUCCESS);
+	assert_int_equal(pfm_get_event_encoding(text, PFM_PLM3, NULL, NULL, &at, &count),
+	                 PFM_SUCCESS);
 	assert_true(count == 2 && at[1] == 0x11);
 	free(at);
 	at = NULL;
 	count = 1;
-	assert_int_equal(pfm_get_event_encoding(text, PFM_PLM3, NULL, NULL, &at, &count), PFM_ERR_INVAL);
+	assert_int_equal(pfm_get_event_encoding(text, PFM_PLM3, NULL, NULL, &at, &count),
+	                 PFM_ERR_INVAL);
 	at = own;
 	count = 0;
-	assert_int_equal(pfm_get_event_encoding(text, PFM_PLM3, NULL, NULL, &at, &count), PFM_ERR_INVAL);
-	assert_int_equal(pfm_get_event_encoding(NULL, PFM_PLM3, NULL, NULL, &at, &(int){ 3 }), PFM_ERR_INVAL);
-	assert_int_equal(pfm_get_event_encoding(text, PFM_PLM3, NULL, NULL, NULL, &(int){ 3 }), PFM_ERR_INVAL);
-	assert_int_equal(pfm_get_event_encoding(text, 0x20, NULL, NULL, &at, &(int){ 3 }), PFM_ERR_INVAL);
+	assert_int_equal(pfm_get_event_encoding(text, PFM_PLM3, NULL, NULL, &at, &count),
+	                 PFM_ERR_INVAL);
+	assert_int_equal(pfm_get_event_encoding(NULL, PFM_PLM3, NULL, NULL, &at, &(int){ 3 }),
+	                 PFM_ERR_INVAL);
+	assert_int_equal(pfm_get_event_encoding(text, PFM_PLM3, NULL, NULL, NULL, &(int){ 3 }),
+	                 PFM_ERR_INVAL);
+	assert_int_equal(pfm_get_event_encoding(text, 0x20, NULL, NULL, &at, &(int){ 3 }),
+	                 PFM_ERR_INVAL);
 }
 
 /* The kernel's attr: what the caller has set stays, and no byte behind the size it says. */
@@ -155,20 +179,31 @@ static void attrs(void **state)
 	int idx = -1;
 
 	(void)state;
-	assert_int_equal(pfm_get_os_event_encoding("skx::UNHALTED_CORE_CYCLES:cpu=3", PFM_PLM3, PFM_OS_PERF_EVENT_EXT, &arg), PFM_SUCCESS);
-	assert_true(attr.config == 0x3c && attr.exclude_kernel && !attr.exclude_user && arg.cpu == 3);
+	assert_int_equal(pfm_get_os_event_encoding("skx::UNHALTED_CORE_CYCLES:cpu=3", PFM_PLM3,
+	                                           PFM_OS_PERF_EVENT_EXT, &arg),
+	                 PFM_SUCCESS);
+	assert_true(attr.config == 0x3c && attr.exclude_kernel && !attr.exclude_user &&
+	            arg.cpu == 3);
 	assert_true(attr.sample_type == 5 && attr.read_format == 9 && attr.disabled);
-	assert_int_equal(pfm_get_perf_event_encoding(CYCLES, PFM_PLM0, &attr, NULL, &idx), PFM_SUCCESS);
+	assert_int_equal(pfm_get_perf_event_encoding(CYCLES, PFM_PLM0, &attr, NULL, &idx),
+	                 PFM_SUCCESS);
 	assert_true(attr.exclude_user && idx == pfm_find_event(CYCLES));
-	assert_int_equal(pfm_get_perf_event_encoding(CYCLES, PFM_PLM0, NULL, NULL, &idx), PFM_ERR_INVAL);
-	assert_int_equal(pfm_get_perf_event_encoding(NULL, PFM_PLM0, &attr, NULL, &idx), PFM_ERR_INVAL);
-	assert_int_equal(pfm_get_perf_event_encoding(CYCLES, 0x20, &attr, NULL, &idx), PFM_ERR_INVAL);
-	assert_int_equal(pfm_get_os_event_encoding(CYCLES, PFM_PLM3, PFM_OS_MAX, &arg), PFM_ERR_NOTSUPP);
-	assert_int_equal(pfm_get_os_event_encoding(CYCLES, PFM_PLM3, PFM_OS_PERF_EVENT, NULL), PFM_ERR_INVAL);
+	assert_int_equal(pfm_get_perf_event_encoding(CYCLES, PFM_PLM0, NULL, NULL, &idx),
+	                 PFM_ERR_INVAL);
+	assert_int_equal(pfm_get_perf_event_encoding(NULL, PFM_PLM0, &attr, NULL, &idx),
+	                 PFM_ERR_INVAL);
+	assert_int_equal(pfm_get_perf_event_encoding(CYCLES, 0x20, &attr, NULL, &idx),
+	                 PFM_ERR_INVAL);
+	assert_int_equal(pfm_get_os_event_encoding(CYCLES, PFM_PLM3, PFM_OS_MAX, &arg),
+	                 PFM_ERR_NOTSUPP);
+	assert_int_equal(pfm_get_os_event_encoding(CYCLES, PFM_PLM3, PFM_OS_PERF_EVENT, NULL),
+	                 PFM_ERR_INVAL);
 	arg.attr = NULL;
-	assert_int_equal(pfm_get_os_event_encoding(CYCLES, PFM_PLM3, PFM_OS_PERF_EVENT, &arg), PFM_ERR_INVAL);
+	assert_int_equal(pfm_get_os_event_encoding(CYCLES, PFM_PLM3, PFM_OS_PERF_EVENT, &arg),
+	                 PFM_ERR_INVAL);
 	arg = (pfm_perf_encode_arg_t){ .attr = &attr, .size = 1 };
-	assert_int_equal(pfm_get_os_event_encoding(CYCLES, PFM_PLM3, PFM_OS_PERF_EVENT, &arg), PFM_ERR_INVAL);
+	assert_int_equal(pfm_get_os_event_encoding(CYCLES, PFM_PLM3, PFM_OS_PERF_EVENT, &arg),
+	                 PFM_ERR_INVAL);
 }
 
 static void self_test(void **state)
@@ -178,12 +213,14 @@ static void self_test(void **state)
 	(void)state;
 	if (!f)
 		skip();
-	assert_int_equal(pfm_pmu_validate((pfm_pmu_t)l4_pmu_at(l4_number_of("skx"))->id, f), PFM_SUCCESS);
+	assert_int_equal(pfm_pmu_validate((pfm_pmu_t)l4_pmu_at(l4_number_of("skx"))->id, f),
+	                 PFM_SUCCESS);
 	assert_true(ftell(f) > 0);
 	fclose(f);
 	assert_int_equal(pfm_pmu_validate((pfm_pmu_t)L4_MAX_PMU_ID, stderr), PFM_ERR_INVAL);
 	assert_int_equal(pfm_pmu_validate((pfm_pmu_t)0, NULL), PFM_ERR_INVAL);
 }
 
-UNIT(compat_libpfm4_pfmlib, cmocka_unit_test(not_initialized), cmocka_unit_test(infos_of_units), cmocka_unit_test(walks),
-     cmocka_unit_test(infos_of_attributes), cmocka_unit_test(codes), cmocka_unit_test(attrs), cmocka_unit_test(self_test));
+UNIT(compat_libpfm4_pfmlib, cmocka_unit_test(not_initialized), cmocka_unit_test(infos_of_units),
+     cmocka_unit_test(walks), cmocka_unit_test(infos_of_attributes), cmocka_unit_test(codes),
+     cmocka_unit_test(attrs), cmocka_unit_test(self_test));

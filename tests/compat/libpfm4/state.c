@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What pfm_initialize() of libpfm.so.4 reads: variables, PMUs that are there, paths below the root. */
+/* What pfm_initialize() of libpfm.so.4 reads: variables, PMUs that are there, paths below the root.
+ */
 #include "libpfm4_internal.h"
 #include <ftw.h>
 #include <perfmon/pfmlib.h>
 #include <stdio.h>
 
-/* ---- the machine of all units ----------------------------------------------------------------------------------------- */
+/* ---- the machine of all units
+ * ----------------------------------------------------------------------------------------- */
 
 static char folder[64];
 
@@ -62,9 +64,10 @@ void l4_file(const char *path, const char *text)
 
 void l4_begin(const char *cpuid, const char *const *variables)
 {
-	static const char *const known[] = { "PERFMON_LIBPFM4_EXACT", "LIBPFM_ENCODE_INACTIVE", "LIBPFM_VERBOSE",
-		                             "LIBPFM_DEBUG", "LIBPFM_DEBUG_STDOUT", "LIBPFM_FORCE_PMU",
-		                             "LIBPFM_DISABLED_PMUS", "LIBPFM_PROC_CPUINFO" };
+	static const char *const known[] = { "PERFMON_LIBPFM4_EXACT", "LIBPFM_ENCODE_INACTIVE",
+		                             "LIBPFM_VERBOSE",        "LIBPFM_DEBUG",
+		                             "LIBPFM_DEBUG_STDOUT",   "LIBPFM_FORCE_PMU",
+		                             "LIBPFM_DISABLED_PMUS",  "LIBPFM_PROC_CPUINFO" };
 
 	for (size_t i = 0; i < COUNT(known); i++)
 		unsetenv(known[i]);
@@ -77,7 +80,9 @@ void l4_begin(const char *cpuid, const char *const *variables)
 		abort();
 }
 
-/* ---- cases ----------------------------------------------------------------------------------------------------------------- */
+/* ---- cases
+ * -----------------------------------------------------------------------------------------------------------------
+ */
 
 static void paths_below_the_root(void **state)
 {
@@ -132,13 +137,15 @@ static void disabled_units(void **state)
 		{ ",,kx,", "y" },
 		{ "skxy", "" },
 		{ "", "" },
-		{ "x123456789012345678901234567890123456789012345678901234567890123456789,skx", "y" },
+		{ "x123456789012345678901234567890123456789012345678901234567890123456789,skx",
+		  "y" },
 	};
 	uint32_t skx = l4_number_of("skx"), perf = l4_number_of("perf");
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(lists); i++) {
-		const char *const variables[] = { "LIBPFM_DISABLED_PMUS", lists[i][0], "LIBPFM_ENCODE_INACTIVE", "1", NULL };
+		const char *const variables[] = { "LIBPFM_DISABLED_PMUS", lists[i][0],
+			                          "LIBPFM_ENCODE_INACTIVE", "1", NULL };
 
 		l4_begin("GenuineIntel-6-55-4", variables);
 		assert_int_equal(!l4_is_pmu_enabled(skx), *lists[i][1] == 'y');
@@ -148,12 +155,15 @@ static void disabled_units(void **state)
 	l4_end_case();
 }
 
-/* The first of that name, and no one behind it. The kernel's own, asked for by name all the same, has its own levels. */
+/* The first of that name, and no one behind it. The kernel's own, asked for by name all the same,
+ * has its own levels. */
 static void forced_unit(void **state)
 {
-	static const char *const names[] = { "amd64_k8_revb", "AMD64_K8_REVB,more", "amd64_k8_rev" };
+	static const char *const names[] = { "amd64_k8_revb", "AMD64_K8_REVB,more",
+		                             "amd64_k8_rev" };
 	static const char *const none[] = { "LIBPFM_FORCE_PMU", "nosuchpmu", NULL };
-	uint32_t k8 = l4_number_of("amd64_k8_revb"), next = l4_number_of("amd64_k8_revc"), before = l4_number_of("amd64_k7");
+	uint32_t k8 = l4_number_of("amd64_k8_revb"), next = l4_number_of("amd64_k8_revc"),
+		 before = l4_number_of("amd64_k7");
 	unsigned version, missing, general, fixed;
 
 	(void)state;
@@ -161,8 +171,10 @@ static void forced_unit(void **state)
 		const char *const variables[] = { "LIBPFM_FORCE_PMU", names[i], NULL };
 
 		l4_begin("GenuineIntel-6-55-4", variables);
-		assert_true(l4_is_pmu_active(k8) && !l4_is_pmu_active(before) && !l4_is_pmu_active(l4_number_of("skx")));
-		assert_true(l4_is_pmu_enabled(before) && l4_is_pmu_enabled(k8) && !l4_is_pmu_enabled(k8 + 1) && !l4_is_pmu_enabled(next));
+		assert_true(l4_is_pmu_active(k8) && !l4_is_pmu_active(before) &&
+		            !l4_is_pmu_active(l4_number_of("skx")));
+		assert_true(l4_is_pmu_enabled(before) && l4_is_pmu_enabled(k8) &&
+		            !l4_is_pmu_enabled(k8 + 1) && !l4_is_pmu_enabled(next));
 		assert_int_equal(l4_get_core_levels(), 0);
 		l4_get_arch_pmu(&version, &missing, &general, &fixed);
 		assert_true(version == 3 && missing == 0);
@@ -191,7 +203,8 @@ static void switches(void **state)
 /* The kernel's interface is there where some PMU of it takes turns. */
 static void interface_of_the_kernel(void **state)
 {
-	const char *turns = "/sys/bus/event_source/devices/cpu/perf_event_mux_interval_ms", *paranoid = "/proc/sys/kernel/perf_event_paranoid";
+	const char *turns = "/sys/bus/event_source/devices/cpu/perf_event_mux_interval_ms",
+		   *paranoid = "/proc/sys/kernel/perf_event_paranoid";
 
 	(void)state;
 	l4_end_case();
@@ -209,7 +222,8 @@ static void interface_of_the_kernel(void **state)
 	assert_true(l4_is_os_active());
 }
 
-/* Boxes of newer processors are there where the kernel has them, or where there is no kernel to ask. */
+/* Boxes of newer processors are there where the kernel has them, or where there is no kernel to
+ * ask. */
 static void boxes_with_devices(void **state)
 {
 	const char *device = "/sys/bus/event_source/devices/uncore_cha_0/type";
@@ -219,14 +233,16 @@ static void boxes_with_devices(void **state)
 
 	(void)state;
 	assert_true(l4_pmu_at(cha)->needs_device);
-	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", l4_get_text(l4_pmu_at(cha)->kernel_event_names));
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type",
+	         l4_get_text(l4_pmu_at(cha)->kernel_event_names));
 	l4_end_case();
 	assert_false(l4_is_pmu_active(cha));
 	l4_file(path, "7\n");
 	l4_end_case();
 	assert_true(l4_is_pmu_active(cha));
 	l4_file(path, NULL);
-	snprintf(path, sizeof(path), "%s/sys/bus/event_source/devices/%s", folder, l4_get_text(l4_pmu_at(cha)->kernel_event_names));
+	snprintf(path, sizeof(path), "%s/sys/bus/event_source/devices/%s", folder,
+	         l4_get_text(l4_pmu_at(cha)->kernel_event_names));
 	rmdir(path);
 	l4_file(turns, NULL);
 	l4_end_case();
@@ -249,7 +265,7 @@ static void start_and_stop(void **state)
 	l4_end_case();
 }
 
-UNIT(compat_libpfm4_state, cmocka_unit_test(paths_below_the_root), cmocka_unit_test(active_units), cmocka_unit_test(disabled_units),
-     cmocka_unit_test(forced_unit), cmocka_unit_test(switches), cmocka_unit_test(interface_of_the_kernel),
-     cmocka_unit_test(boxes_with_devices),
+UNIT(compat_libpfm4_state, cmocka_unit_test(paths_below_the_root), cmocka_unit_test(active_units),
+     cmocka_unit_test(disabled_units), cmocka_unit_test(forced_unit), cmocka_unit_test(switches),
+     cmocka_unit_test(interface_of_the_kernel), cmocka_unit_test(boxes_with_devices),
      cmocka_unit_test(start_and_stop));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* libpfm4's fully qualified strings: each piece of them, of queries that are made by hand, as ours and as libpfm4's own. */
+/* libpfm4's fully qualified strings: each piece of them, of queries that are made by hand, as ours
+ * and as libpfm4's own. */
 #include "libpfm4_internal.h"
 
 struct made {
@@ -54,11 +55,16 @@ static void masks(void **state)
 	string_is(m, NULL, "skx::L2_RQSTS");
 	l4_set_bit(m->code.used_masks, first);
 	l4_set_bit(m->code.used_masks, second);
-	string_is(m, NULL, first < second ? "skx::L2_RQSTS:DEMAND_DATA_RD_MISS:CODE_RD_HIT" : "skx::L2_RQSTS:CODE_RD_HIT:DEMAND_DATA_RD_MISS");
+	string_is(m, NULL,
+	          first < second ? "skx::L2_RQSTS:DEMAND_DATA_RD_MISS:CODE_RD_HIT"
+	                         : "skx::L2_RQSTS:CODE_RD_HIT:DEMAND_DATA_RD_MISS");
 	l4_set_bit(m->code.hidden_masks, second); /* ours leaves out what would not read back */
 	string_is(m, NULL, "skx::L2_RQSTS:DEMAND_DATA_RD_MISS");
-	for (m->q.n_attrs = 0; m->q.n_attrs < 3; m->q.n_attrs++) /* two copies that libpfm4 kept, and a modifier of the same number */
-		m->q.attrs[m->q.n_attrs] = (struct l4_attr){ m->q.n_attrs == 1 ? L4_ATTR_MODIFIER : L4_ATTR_MASK, (uint16_t)first, 0 };
+	for (m->q.n_attrs = 0; m->q.n_attrs < 3;
+	     m->q.n_attrs++) /* two copies that libpfm4 kept, and a modifier of the same number */
+		m->q.attrs[m->q.n_attrs] =
+			(struct l4_attr){ m->q.n_attrs == 1 ? L4_ATTR_MODIFIER : L4_ATTR_MASK,
+			                  (uint16_t)first, 0 };
 	exactly(true);
 	m->code.used_masks[0] = m->code.used_masks[1] = m->code.used_masks[2] = 0;
 	l4_set_bit(m->code.used_masks, first);
@@ -178,7 +184,8 @@ static void long_strings(void **state)
 	m->perf.shown_attrs = (1u << N_OS_ATTRS) - 1;
 	for (unsigned i = 0; i < N_OS_ATTRS; i++) {
 		m->perf.attr_values[i] = UINT64_MAX;
-		at += (size_t)snprintf(want + at, sizeof(want) - at, ":%s=18446744073709551615", l4_os_attrs[i].name);
+		at += (size_t)snprintf(want + at, sizeof(want) - at, ":%s=18446744073709551615",
+		                       l4_os_attrs[i].name);
 	}
 	assert_true(at > 300);
 	string_is(m, &m->perf, want);
@@ -190,5 +197,6 @@ static void long_strings(void **state)
 	exactly(false);
 }
 
-UNIT(compat_libpfm4_string, cmocka_unit_test(masks), cmocka_unit_test(modifiers), cmocka_unit_test(modifiers_of_netburst),
-     cmocka_unit_test(attributes_of_the_kernel), cmocka_unit_test(aliases), cmocka_unit_test(raw_events), cmocka_unit_test(long_strings));
+UNIT(compat_libpfm4_string, cmocka_unit_test(masks), cmocka_unit_test(modifiers),
+     cmocka_unit_test(modifiers_of_netburst), cmocka_unit_test(attributes_of_the_kernel),
+     cmocka_unit_test(aliases), cmocka_unit_test(raw_events), cmocka_unit_test(long_strings));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* libpfm.so.4 and threads: eight of them initialise, ask and terminate at will. Whatever another one does, an answer is the right one, or
- * that nothing is initialised. The machine is a folder, so that tracepoints and devices are read as well. Run under ThreadSanitizer and
- * helgrind this is also the test for races. */
+/* libpfm.so.4 and threads: eight of them initialise, ask and terminate at will. Whatever another
+ * one does, an answer is the right one, or that nothing is initialised. The machine is a folder, so
+ * that tracepoints and devices are read as well. Run under ThreadSanitizer and helgrind this is
+ * also the test for races. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +46,8 @@ static const struct {
 	{ "sched:sched_switch", 314 },
 };
 
-/* ---- the machine ---------------------------------------------------------------------------------------------- */
+/* ---- the machine
+ * ---------------------------------------------------------------------------------------------- */
 
 static void path_of(char path[256], unsigned i)
 {
@@ -96,13 +98,15 @@ static int remove_machine(void **state)
 	return 0;
 }
 
-/* ---- the threads ---------------------------------------------------------------------------------------------- */
+/* ---- the threads
+ * ---------------------------------------------------------------------------------------------- */
 
 static unsigned ask_words(unsigned i)
 {
 	uint64_t *codes = NULL;
 	char *name = NULL;
-	int count = 0, rc = pfm_get_event_encoding(asked[i].text, PFM_PLM0 | PFM_PLM3, &name, NULL, &codes, &count);
+	int count = 0, rc = pfm_get_event_encoding(asked[i].text, PFM_PLM0 | PFM_PLM3, &name, NULL,
+	                                           &codes, &count);
 	unsigned wrong = rc != PFM_SUCCESS && rc != PFM_ERR_NOINIT;
 
 	if (rc == PFM_SUCCESS)
@@ -121,7 +125,8 @@ static unsigned ask_attr(unsigned i)
 	attr.size = sizeof(attr);
 	rc = pfm_get_perf_event_encoding(asked[i].text, PFM_PLM3, &attr, NULL, NULL);
 	/* The box has no device on this machine. */
-	return rc != PFM_SUCCESS && rc != PFM_ERR_NOINIT && !(rc == PFM_ERR_NOTSUPP && strncmp(asked[i].text, "snbep", 5) == 0);
+	return rc != PFM_SUCCESS && rc != PFM_ERR_NOINIT &&
+	       !(rc == PFM_ERR_NOTSUPP && strncmp(asked[i].text, "snbep", 5) == 0);
 }
 
 static unsigned ask_pmu(void)
@@ -137,12 +142,14 @@ static unsigned ask_pmu(void)
 		return rc != PFM_ERR_NOINIT;
 	event = pfm_get_event_next(p.first_event);
 	rc = event < 0 ? PFM_ERR_NOINIT : pfm_get_event_info(event, PFM_OS_PERF_EVENT_EXT, &e);
-	return !p.is_present || (rc != PFM_SUCCESS && rc != PFM_ERR_NOINIT) || (rc == PFM_SUCCESS && !*e.name);
+	return !p.is_present || (rc != PFM_SUCCESS && rc != PFM_ERR_NOINIT) ||
+	       (rc == PFM_SUCCESS && !*e.name);
 }
 
 static void *ask(void *arg)
 {
-	unsigned number = (unsigned)(uintptr_t)arg, wrong = 0, rounds = getenv("PERFMON_QUICK") ? 200 : 1000;
+	unsigned number = (unsigned)(uintptr_t)arg, wrong = 0,
+		 rounds = getenv("PERFMON_QUICK") ? 200 : 1000;
 	const unsigned n = sizeof(asked) / sizeof(asked[0]);
 
 	for (unsigned i = 0; i < rounds; i++) {
@@ -178,11 +185,10 @@ static void eight_threads_initialise_ask_and_terminate(void **state)
 
 static atomic_uint started;
 static atomic_int phase;
-enum { WAIT,
-       FORK,
-       END };
+enum { WAIT, FORK, END };
 
-/* The lists of tracepoints are read once in a process: the children do that as well, while they are born. */
+/* The lists of tracepoints are read once in a process: the children do that as well, while they are
+ * born. */
 static void *start_without_end(void *arg)
 {
 	(void)arg;
@@ -208,7 +214,8 @@ static bool children_are_born(unsigned children)
 	for (unsigned i = 0; i < 2; i++)
 		if (pthread_create(&t[i], NULL, start_without_end, NULL))
 			return false;
-	/* A checker of threads has locks of its own while one is born, which fork() does not wait for. */
+	/* A checker of threads has locks of its own while one is born, which fork() does not wait
+	 * for. */
 	while (atomic_load(&started) < 2)
 		sched_yield();
 	atomic_store(&phase, FORK);
@@ -228,11 +235,13 @@ static bool children_are_born(unsigned children)
 	return !bad;
 }
 
-/* A child that allocates was seen to wait for the lock of AddressSanitizer's allocator, and one of ThreadSanitizer's for its own. */
+/* A child that allocates was seen to wait for the lock of AddressSanitizer's allocator, and one of
+ * ThreadSanitizer's for its own. */
 static void skip_with_checkers(void)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-	print_message("# SKIP locks of a sanitizer do not always survive a fork() beside other threads\n");
+	print_message("# SKIP locks of a sanitizer do not always survive a fork() beside other "
+	              "threads\n");
 	skip();
 #endif
 }
@@ -244,8 +253,8 @@ static void a_child_is_born_while_others_start(void **state)
 	assert_true(children_are_born(getenv("PERFMON_QUICK") ? 20 : 200));
 }
 
-/* What fork() has to wait for is known before anybody initialises, not from then on. A process initialises first only once: hence a child
- * for each try. */
+/* What fork() has to wait for is known before anybody initialises, not from then on. A process
+ * initialises first only once: hence a child for each try. */
 static void a_child_is_born_beside_the_first_start(void **state)
 {
 	unsigned tries = getenv("PERFMON_QUICK") ? 20 : 400;
@@ -267,7 +276,9 @@ static void a_child_is_born_beside_the_first_start(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_child_is_born_beside_the_first_start), /* before anything has been read, as the next one */
+		cmocka_unit_test(
+			a_child_is_born_beside_the_first_start), /* before anything has been read,
+		                                                    as the next one */
 		cmocka_unit_test(a_child_is_born_while_others_start),
 		cmocka_unit_test(eight_threads_initialise_ask_and_terminate),
 	};

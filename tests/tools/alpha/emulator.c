@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The device model behind system calls: one device, time that passes between calls, and emulators by name. */
+/* The device model behind system calls: one device, time that passes between calls, and emulators
+ * by name. */
 #include "device_model.h"
 #include <fcntl.h>
 #include "device_sys.h"
@@ -18,7 +19,8 @@ struct machine {
 	struct sys sys;
 };
 
-/* A 21164 at 500 MHz whose counter 0 counts cycles from the first on. Process USER is the one that calls. */
+/* A 21164 at 500 MHz whose counter 0 counts cycles from the first on. Process USER is the one that
+ * calls. */
 static void begin(struct machine *m, uint64_t text, uint64_t text_end)
 {
 	const struct alpha_device_options o = options_of(ALPHA_DEVICE_EV5);
@@ -26,7 +28,12 @@ static void begin(struct machine *m, uint64_t text, uint64_t text_end)
 	m->d = open_device(&o, PCNTOPENALL);
 	alpha_device_close_session(m->d.m, m->d.handle);
 	now = 1000000;
-	m->state = (struct alpha_device_sys){ .device = m->d.m, .pid = USER, .read_clock = clock_of_test, .clock_arg = &now, .text_start = text, .text_end = text_end };
+	m->state = (struct alpha_device_sys){ .device = m->d.m,
+		                              .pid = USER,
+		                              .read_clock = clock_of_test,
+		                              .clock_arg = &now,
+		                              .text_start = text,
+		                              .text_end = text_end };
 	init_device_sys(&m->sys, &m->state);
 	m->d.handle = m->sys.open(&m->sys, PFCNTR_DEVICE, O_RDWR | PCNTOPENALL);
 	assert_true(m->d.handle >= 0);
@@ -98,7 +105,7 @@ static void emulators_by_name(void **state)
 		unsigned n_cpus;
 		int cpu, rc;
 	} rows[] = {
-		{ "ev4", 0, 0, 0 }, { "alpha_ev67", 64, 63, 0 }, { "ev8", 0, 0, -ENODEV },
+		{ "ev4", 0, 0, 0 },        { "alpha_ev67", 64, 63, 0 }, { "ev8", 0, 0, -ENODEV },
 		{ "ev5", 65, 0, -EINVAL }, { "ev5", 0, 9, -EINVAL },
 	};
 
@@ -106,7 +113,9 @@ static void emulators_by_name(void **state)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct alpha_emulator *e = NULL;
 
-		assert_int_equal(alpha_emulator_open(rows[i].family, rows[i].n_cpus, rows[i].cpu, 0, &e), rows[i].rc);
+		assert_int_equal(
+			alpha_emulator_open(rows[i].family, rows[i].n_cpus, rows[i].cpu, 0, &e),
+			rows[i].rc);
 		assert_int_equal(e != NULL, rows[i].rc == 0);
 		if (e && rows[i].n_cpus)
 			assert_int_equal(alpha_emulator_get_device(e)->n_cpus, rows[i].n_cpus);
@@ -114,9 +123,7 @@ static void emulators_by_name(void **state)
 	}
 }
 
-enum { PARTS = 4,
-       PART = 16,
-       BUCKETS = PARTS * PART };
+enum { PARTS = 4, PART = 16, BUCKETS = PARTS * PART };
 
 /* Samples of @ns nanoseconds of a program of BUCKETS instructions; returns how many. */
 static uint64_t samples_of(uint64_t ns, uint32_t bucket[BUCKETS])
@@ -130,36 +137,45 @@ static uint64_t samples_of(uint64_t ns, uint32_t bucket[BUCKETS])
 	assert_int_equal(m.sys.ioctl(&m.sys, m.d.handle, PCNTSETURANGE, &r), 0);
 	m.sys.ioctl(&m.sys, m.d.handle, PCNT5RESTART, &word);
 	now += ns;
-	assert_int_equal(m.sys.read(&m.sys, m.d.handle, bucket, BUCKETS * sizeof bucket[0]), BUCKETS * sizeof bucket[0]);
+	assert_int_equal(m.sys.read(&m.sys, m.d.handle, bucket, BUCKETS * sizeof bucket[0]),
+	                 BUCKETS * sizeof bucket[0]);
 	for (unsigned i = 0; i < BUCKETS; i++)
 		n += bucket[i];
 	alpha_device_free(m.d.m);
 	return n;
 }
 
-/* Half of the time in the first quarter of the text, a quarter in the second, an eighth in either of the others; nothing outside. */
+/* Half of the time in the first quarter of the text, a quarter in the second, an eighth in either
+ * of the others; nothing outside. */
 static void where_the_program_is(void **state)
 {
 	static const unsigned eighths[] = { 4, 2, 1, 1 };
-	static const uint64_t times[] = { 40000000, 10000000000 }; /* 4000 steps, and more than there are to be */
+	static const uint64_t times[] = {
+		40000000, 10000000000
+	}; /* 4000 steps, and more than there are to be */
 	uint32_t bucket[BUCKETS];
 
 	(void)state;
 	for (size_t t = 0; t < COUNT(times); t++) {
 		uint64_t n = samples_of(times[t], bucket);
 
-		assert_int_equal(n, times[t] / 2 / 65536); /* all of them: 500 cycles in a microsecond, an interrupt in 65536 */
+		assert_int_equal(n, times[t] / 2 / 65536); /* all of them: 500 cycles in a
+		                                              microsecond, an interrupt in 65536 */
 		for (unsigned i = 0; i < PARTS; i++) {
 			uint64_t part = 0;
 
 			for (unsigned k = 0; k < PART; k++) {
 				part += bucket[PART * i + k];
-				assert_true(n < 1000 || bucket[PART * i + k] > n / BUCKETS / 4); /* all over each */
+				assert_true(n < 1000 ||
+				            bucket[PART * i + k] >
+				                    n / BUCKETS / 4); /* all over each */
 			}
-			assert_in_range(part, n * eighths[i] / 8 - n / 25 - 1, n * eighths[i] / 8 + n / 25 + 1);
+			assert_in_range(part, n * eighths[i] / 8 - n / 25 - 1,
+			                n * eighths[i] / 8 + n / 25 + 1);
 		}
 	}
 }
 
-UNIT(tools_alpha_emulator, cmocka_unit_test(only_one_device), cmocka_unit_test(time_passes_before_calls), cmocka_unit_test(no_clock), cmocka_unit_test(emulators_by_name),
-     cmocka_unit_test(where_the_program_is));
+UNIT(tools_alpha_emulator, cmocka_unit_test(only_one_device),
+     cmocka_unit_test(time_passes_before_calls), cmocka_unit_test(no_clock),
+     cmocka_unit_test(emulators_by_name), cmocka_unit_test(where_the_program_is));

@@ -5,7 +5,8 @@
 /* The words that reach PALcode: bits that are nobody's stay behind. */
 static void words_for_palcode(void **state)
 {
-	static const uint64_t all = ~UINT64_C(0), value5 = PF5_CTRS(5, PMCTRS_ALL_CPUS, 0x1234, 0x5678, 0x1abc),
+	static const uint64_t all = ~UINT64_C(0),
+			      value5 = PF5_CTRS(5, PMCTRS_ALL_CPUS, 0x1234, 0x5678, 0x1abc),
 			      value6 = PF6_CTRS(2, PMCTRS_ALL_CPUS, 0xabcde, 0x12345);
 	static const struct {
 		enum alpha_device_family family;
@@ -27,7 +28,8 @@ static void words_for_palcode(void **state)
 		{ ALPHA_DEVICE_EV5, PCNT5DISABLE, value5, 0, 5 },
 		{ ALPHA_DEVICE_EV5, PCNT5RESTART, value5, 7, 5 },
 		{ ALPHA_DEVICE_EV5, PCNT5CLEAR, value5, 6, 0 },
-		{ ALPHA_DEVICE_EV5, PCNT5SETCNTRS, value5, 6, PF5_CTRS(0, 0, 0x1234, 0x5678, 0x1abc) },
+		{ ALPHA_DEVICE_EV5, PCNT5SETCNTRS, value5, 6,
+		  PF5_CTRS(0, 0, 0x1234, 0x5678, 0x1abc) },
 		{ ALPHA_DEVICE_EV5, PCNTRDISABLE, 0, 0, 7 },
 		{ ALPHA_DEVICE_EV6, PCNT6MUX, all, 2, 0x1f },
 		{ ALPHA_DEVICE_EV6, PCNT6ENABLE, value6, 1, 2 },
@@ -48,12 +50,14 @@ static void words_for_palcode(void **state)
 		alpha_device_trace_pal(d.m, record_call, &t);
 		assert_int_equal(print_call(&d, rows[i].request, rows[i].word), 0);
 		if (t.n != 1 || t.function != rows[i].function || t.a1 != rows[i].a1)
-			fail_msg("row %zu: %u times, %u %llx", i, t.n, t.function, (unsigned long long)t.a1);
+			fail_msg("row %zu: %u times, %u %llx", i, t.n, t.function,
+			         (unsigned long long)t.a1);
 		alpha_device_free(d.m);
 	}
 }
 
-/* Turning interrupts on starts the counters of EV4 alone, and nobody else's driver is told of it. */
+/* Turning interrupts on starts the counters of EV4 alone, and nobody else's driver is told of it.
+ */
 static void interrupts_on(void **state)
 {
 	(void)state;
@@ -65,7 +69,8 @@ static void interrupts_on(void **state)
 		alpha_device_trace_pal(d.m, record_call, &t);
 		send_request(&d, PCNTRENABLE, NULL);
 		assert_int_equal(t.n, family == ALPHA_DEVICE_EV4);
-		assert_int_equal(read_kernel_log(&d, 0).running_counters, family == ALPHA_DEVICE_EV4 ? 3 : 0);
+		assert_int_equal(read_kernel_log(&d, 0).running_counters,
+		                 family == ALPHA_DEVICE_EV4 ? 3 : 0);
 		assert_true(read_kernel_log(&d, 0).has_interrupts_on);
 		send_request(&d, PCNTRDISABLE, NULL);
 		assert_false(read_kernel_log(&d, 0).has_interrupts_on);
@@ -76,7 +81,8 @@ static void interrupts_on(void **state)
 /* The fast rates are the superuser's. */
 static void rates_of_others(void **state)
 {
-	static const uint64_t fast[] = { PF5_C0_INT_EVERY_256, PF5_C1_INT_EVERY_256, PF5_C2_INT_EVERY_256 };
+	static const uint64_t fast[] = { PF5_C0_INT_EVERY_256, PF5_C1_INT_EVERY_256,
+		                         PF5_C2_INT_EVERY_256 };
 	const struct alpha_device_options o = options_of(ALPHA_DEVICE_EV5);
 	struct model_device d = open_device(&o, PCNTOPENALL);
 	int mine;
@@ -85,13 +91,21 @@ static void rates_of_others(void **state)
 	alpha_device_close_session(d.m, d.handle);
 	mine = alpha_device_open_session(d.m, USER, PCNTOPENONE);
 	for (size_t i = 0; i < COUNT(fast); i++) {
-		uint64_t word = fast[i], slow = PF5_C0_INT_EVERY_65536, at = (uint64_t)(uintptr_t)&word;
+		uint64_t word = fast[i], slow = PF5_C0_INT_EVERY_65536,
+			 at = (uint64_t)(uintptr_t)&word;
 
-		assert_int_equal(alpha_device_do_ioctl(d.m, mine, USER, PCNT5FREQ, at, &alpha_device_own_memory), -EPERM);
+		assert_int_equal(alpha_device_do_ioctl(d.m, mine, USER, PCNT5FREQ, at,
+		                                       &alpha_device_own_memory),
+		                 -EPERM);
 		assert_true(alpha_device_is_error_unconfirmed(d.m));
-		assert_int_equal(alpha_device_do_ioctl(d.m, mine, USER, PCNT5FREQ, (uint64_t)(uintptr_t)&slow, &alpha_device_own_memory), 0);
+		assert_int_equal(alpha_device_do_ioctl(d.m, mine, USER, PCNT5FREQ,
+		                                       (uint64_t)(uintptr_t)&slow,
+		                                       &alpha_device_own_memory),
+		                 0);
 		assert_false(alpha_device_is_error_unconfirmed(d.m));
-		assert_int_equal(alpha_device_do_ioctl(d.m, mine, ROOT, PCNT5FREQ, at, &alpha_device_own_memory), 0);
+		assert_int_equal(alpha_device_do_ioctl(d.m, mine, ROOT, PCNT5FREQ, at,
+		                                       &alpha_device_own_memory),
+		                 0);
 	}
 	alpha_device_free(d.m);
 }
@@ -113,7 +127,8 @@ static void marks(void **state)
 	send_request(&d, PCNTCLEARPCBPME, NULL);
 	assert_int_equal(alpha_device_is_process_marked(d.m, ROOT), 0);
 	send_request(&d, PCNTLOGSELECT, NULL);
-	assert_true(alpha_device_is_process_marked(d.m, ROOT) == 1 && alpha_device_is_process_marked(d.m, USER) == 0);
+	assert_true(alpha_device_is_process_marked(d.m, ROOT) == 1 &&
+	            alpha_device_is_process_marked(d.m, USER) == 0);
 	alpha_device_free(d.m);
 }
 
@@ -151,8 +166,9 @@ static const struct {
 
 static int base_family(int family)
 {
-	return family == ALPHA_DEVICE_PCA56 ? ALPHA_DEVICE_EV5 : family == ALPHA_DEVICE_EV67 ? ALPHA_DEVICE_EV6
-	                                                                                     : family;
+	return family == ALPHA_DEVICE_PCA56  ? ALPHA_DEVICE_EV5
+	       : family == ALPHA_DEVICE_EV67 ? ALPHA_DEVICE_EV6
+	                                     : family;
 }
 
 /* Each takes its own, with memory that is there, and no family another one's. */
@@ -168,15 +184,17 @@ static void requests_and_families(void **state)
 		o.old_getcnt = false;
 		d = open_device(&o, PCNTOPENALL);
 		for (size_t i = 0; i < COUNT(OWN); i++) {
-			uint64_t array[4], word = OWN[i].result ? (uint64_t)(uintptr_t)array : PF5_CTRS(0, PMCTRS_ALL_CPUS, 0, 0, 0);
+			uint64_t array[4], word = OWN[i].result
+			                                  ? (uint64_t)(uintptr_t)array
+			                                  : PF5_CTRS(0, PMCTRS_ALL_CPUS, 0, 0, 0);
 			bool own = OWN[i].family == base_family(family);
-			int want = OWN[i].request == PCNTGETCNT_OLD ? -ENOSYS : own ? 0
-			                                                            : -ENOTTY;
+			int want = OWN[i].request == PCNTGETCNT_OLD ? -ENOSYS : own ? 0 : -ENOTTY;
 
 			if (alpha_device_is_ev6(d.m) && !OWN[i].result)
 				word = PF6_CTRS(0, PMCTRS_ALL_CPUS, 0, 0);
 			assert_int_equal(print_call(&d, OWN[i].request, word), want);
-			assert_int_equal(send_request(&d, OWN[i].request, NULL), want ? want : -EFAULT);
+			assert_int_equal(send_request(&d, OWN[i].request, NULL),
+			                 want ? want : -EFAULT);
 		}
 		assert_int_equal(print_call(&d, PCNTSETMUX + 0x100, 0), -ENOSYS);
 		alpha_device_free(d.m);
@@ -195,8 +213,11 @@ static void sizes_of_results(void **state)
 
 		d = open_device(&o, each ? PCNTOPENEACH : PCNTOPENALL);
 		for (size_t i = 0; i < COUNT(OWN); i++)
-			assert_int_equal(alpha_device_get_result_size(d.m, d.handle, OWN[i].request), n * OWN[i].result);
-		assert_int_equal(alpha_device_get_result_size(d.m, d.handle, PCNTGETIPLHIS), n * sizeof(struct pfipls));
+			assert_int_equal(
+				alpha_device_get_result_size(d.m, d.handle, OWN[i].request),
+				n * OWN[i].result);
+		assert_int_equal(alpha_device_get_result_size(d.m, d.handle, PCNTGETIPLHIS),
+		                 n * sizeof(struct pfipls));
 		assert_int_equal(alpha_device_get_result_size(d.m, d.handle, PCNTGETRSIZE), 0);
 		assert_int_equal(alpha_device_get_result_size(d.m, d.handle + 1, PCNTGETIPLHIS), 0);
 		alpha_device_close_session(d.m, d.handle);
@@ -205,7 +226,8 @@ static void sizes_of_results(void **state)
 	}
 }
 
-/* Two processors with counts of their own: 10 and 20 interrupts of counter 0, 1 and 2 of the last one; clocks of 100 and 200. */
+/* Two processors with counts of their own: 10 and 20 interrupts of counter 0, 1 and 2 of the last
+ * one; clocks of 100 and 200. */
 static struct model_device counted(enum alpha_device_family family, unsigned mode)
 {
 	struct alpha_device_options o = options_of(family);
@@ -244,14 +266,17 @@ static void counts_of_all_and_each(void **state)
 	alpha_device_free(d.m);
 	d = counted(ALPHA_DEVICE_EV5, PCNTOPENEACH);
 	assert_int_equal(read_results(&d, PCNT5GETCNT, five), 0);
-	assert_true(five[0].pr_cycle == 100 && five[0].pf_cntr0 == 10 && five[0].pf_cntr1 == 0 && five[0].pf_cntr2 == 1);
-	assert_true(five[1].pr_cycle == 200 && five[1].pf_cntr0 == 20 && five[1].pf_cntr1 == 0 && five[1].pf_cntr2 == 2);
+	assert_true(five[0].pr_cycle == 100 && five[0].pf_cntr0 == 10 && five[0].pf_cntr1 == 0 &&
+	            five[0].pf_cntr2 == 1);
+	assert_true(five[1].pr_cycle == 200 && five[1].pf_cntr0 == 20 && five[1].pf_cntr1 == 0 &&
+	            five[1].pf_cntr2 == 2);
 	assert_int_equal(read_results(&d, PCNT5READCNTRS, five), 0);
 	assert_true(five[1].pf_cntr0 == (20 << 16) + 5 && five[1].pf_cntr2 == (2 << 14) + 6);
 	alpha_device_free(d.m);
 	d = counted(ALPHA_DEVICE_EV67, PCNTOPENONE); /* processor 0 alone */
 	assert_int_equal(read_results(&d, PCNT6READCNTRS, six), 0);
-	assert_true(six[0].pr_cycle == 100 && six[0].pf_cntr0 == (10 << 20) + 5 && six[0].pf_cntr1 == (1 << 20) + 6);
+	assert_true(six[0].pr_cycle == 100 && six[0].pf_cntr0 == (10 << 20) + 5 &&
+	            six[0].pf_cntr1 == (1 << 20) + 6);
 	alpha_device_free(d.m);
 }
 
@@ -303,17 +328,21 @@ static void items(void **state)
 	struct pfipls ipl;
 
 	(void)state;
-	assert_int_equal(read_results(&d, PCNTGETIPLHIS, &ipl), -EINVAL); /* counters alone, at first */
+	assert_int_equal(read_results(&d, PCNTGETIPLHIS, &ipl),
+	                 -EINVAL); /* counters alone, at first */
 	assert_int_equal(print_call(&d, PCNTSETITEMS, 0), -EINVAL);
 	assert_int_equal(print_call(&d, PCNTSETITEMS, 8), -EINVAL);
 	assert_int_equal(send_request(&d, PCNTCLEARCNT, NULL), 0);
-	assert_true(d.m->cpus[0].interrupt_counts[0] == 0 && d.m->cpus[0].interrupt_cycles == 0 && d.m->cpus[0].clock_cycles == 0);
-	assert_true(d.m->cpus[0].level_counts[0] == 7 && d.m->cpus[1].interrupt_counts[0] == 20); /* and on processors that are held */
+	assert_true(d.m->cpus[0].interrupt_counts[0] == 0 && d.m->cpus[0].interrupt_cycles == 0 &&
+	            d.m->cpus[0].clock_cycles == 0);
+	assert_true(d.m->cpus[0].level_counts[0] == 7 &&
+	            d.m->cpus[1].interrupt_counts[0] == 20); /* and on processors that are held */
 	assert_int_equal(print_call(&d, PCNTSETITEMS, PFM_IPL | 8), 0);
 	assert_int_equal(read_results(&d, PCNT6GETCNT, &six), -EINVAL);
 	d.m->cpus[0].interrupt_counts[1] = 9;
 	assert_int_equal(send_request(&d, PCNTCLEARCNT, NULL), 0);
-	assert_true(d.m->cpus[0].level_counts[0] == 0 && d.m->cpus[1].level_counts[0] == 8 && d.m->cpus[0].interrupt_counts[1] == 9);
+	assert_true(d.m->cpus[0].level_counts[0] == 0 && d.m->cpus[1].level_counts[0] == 8 &&
+	            d.m->cpus[0].interrupt_counts[1] == 9);
 	assert_int_equal(print_call(&d, PCNTSETITEMS, PFM_PROFILING), 0);
 	assert_int_equal(send_request(&d, PCNTCLEARCNT, NULL), -EINVAL);
 	alpha_device_free(d.m);
@@ -329,15 +358,20 @@ static void statistics_beside_the_items(void **state)
 		(void)state;
 		o.items_errno = ERANGE;
 		d = open_device(&o, PCNTOPENALL);
-		assert_int_equal(print_call(&d, PCNTSETITEMS, PFM_COUNTERS | 5 << PFM_PM_STAT_SHIFT), family == ALPHA_DEVICE_EV67 ? 0 : -ERANGE);
-		assert_int_equal(d.m->sessions[d.handle].items, family == ALPHA_DEVICE_EV67 ? 0x501 : PFM_COUNTERS);
+		assert_int_equal(
+			print_call(&d, PCNTSETITEMS, PFM_COUNTERS | 5 << PFM_PM_STAT_SHIFT),
+			family == ALPHA_DEVICE_EV67 ? 0 : -ERANGE);
+		assert_int_equal(d.m->sessions[d.handle].items,
+		                 family == ALPHA_DEVICE_EV67 ? 0x501 : PFM_COUNTERS);
 		assert_int_equal(print_call(&d, PCNTSETITEMS, PFM_COUNTERS | 0x10000), -ERANGE);
-		assert_int_equal(print_call(&d, PCNTSETITEMS, 0x100), family == ALPHA_DEVICE_EV67 ? -EINVAL : -ERANGE);
+		assert_int_equal(print_call(&d, PCNTSETITEMS, 0x100),
+		                 family == ALPHA_DEVICE_EV67 ? -EINVAL : -ERANGE);
 		alpha_device_free(d.m);
 	}
 }
 
-static int range(const struct model_device *d, uint32_t request, uint64_t start, uint64_t end, uint64_t stride)
+static int range(const struct model_device *d, uint32_t request, uint64_t start, uint64_t end,
+                 uint64_t stride)
 {
 	addr_range_t r = { start, end, stride, 0 };
 
@@ -367,14 +401,16 @@ static void ranges_of_text(void **state)
 	struct model_device d = open_device(&o, PCNTOPENALL);
 
 	(void)state;
-	assert_int_equal(range(&d, PCNTSETURANGE, 0x1000, 0x2000, 1), -EINVAL); /* before the item */
+	assert_int_equal(range(&d, PCNTSETURANGE, 0x1000, 0x2000, 1),
+	                 -EINVAL); /* before the item */
 	print_call(&d, PCNTSETITEMS, PFM_PROFILING);
 	assert_int_equal(bytes_to_read(&d), 0);
 	assert_int_equal(range(&d, PCNTSETKRANGE, o.ktext_start, o.ktext_end, 1), 0);
 	assert_int_equal(range(&d, PCNTSETKRANGE, o.ktext_start - 4, o.ktext_end, 1), -EFAULT);
 	assert_int_equal(range(&d, PCNTSETKRANGE, o.ktext_start, o.ktext_end + 4, 1), -EFAULT);
 	assert_int_equal(range(&d, PCNTSETURANGE, 0x1000, 0x1000, 1), -EFAULT);
-	assert_int_equal(bytes_to_read(&d), o.ktext_end - o.ktext_start); /* refused: the one before stays */
+	assert_int_equal(bytes_to_read(&d),
+	                 o.ktext_end - o.ktext_start); /* refused: the one before stays */
 	assert_int_equal(range(&d, PCNTSETURANGE, 0x1000, 0x1004, 1), 0);
 	assert_int_equal(bytes_to_read(&d), 4);
 	print_call(&d, PCNTSETITEMS, PFM_COUNTERS);
@@ -388,14 +424,17 @@ static void strides(void **state)
 	struct model_device d = profiled(&o, PCNTOPENALL);
 
 	(void)state;
-	assert_int_equal(range(&d, PCNTSETUADDR, 0x1000, 0x1040, 77), 0); /* without a stride: 4 instructions */
+	assert_int_equal(range(&d, PCNTSETUADDR, 0x1000, 0x1040, 77),
+	                 0); /* without a stride: 4 instructions */
 	assert_int_equal(bytes_to_read(&d), 4 * 4);
 	assert_int_equal(range(&d, PCNTSETURANGE, 0x1000, 0x1040, 3), -EINVAL);
 	assert_int_equal(range(&d, PCNTSETURANGE, 0x1000, 0x1040, 6), -EINVAL);
-	for (unsigned stride = 1; stride <= 64; stride *= 2) { /* buckets that are begun are whole ones */
+	for (unsigned stride = 1; stride <= 64;
+	     stride *= 2) { /* buckets that are begun are whole ones */
 		assert_int_equal(range(&d, PCNTSETURANGE, 0x1000, 0x1044, stride), 0);
 		assert_int_equal(bytes_to_read(&d), (17 + stride - 1) / stride * 4);
-		assert_int_equal(range(&d, PCNTSETUADDR, 0x1000, 0x1080, 0), 0); /* the one that was said last */
+		assert_int_equal(range(&d, PCNTSETUADDR, 0x1000, 0x1080, 0),
+		                 0); /* the one that was said last */
 		assert_int_equal(bytes_to_read(&d), (32 + stride - 1) / stride * 4);
 	}
 	assert_int_equal(range(&d, PCNTSETURANGE, 0x1000, 0x1040, 0), 0);
@@ -405,14 +444,16 @@ static void strides(void **state)
 	alpha_device_free(d.m);
 	o.end_inclusive = true;
 	d = profiled(&o, PCNTOPENALL);
-	assert_int_equal(range(&d, PCNTSETURANGE, 0x1000, 0x103c, 4), 0); /* with its last address 16 instructions, and no more */
+	assert_int_equal(range(&d, PCNTSETURANGE, 0x1000, 0x103c, 4),
+	                 0); /* with its last address 16 instructions, and no more */
 	assert_int_equal(bytes_to_read(&d), 4 * 4);
 	assert_int_equal(range(&d, PCNTSETURANGE, 0x1000, 0x1040, 4), 0);
 	assert_int_equal(bytes_to_read(&d), 5 * 4);
 	alpha_device_free(d.m);
 }
 
-/* Memory for as many blocks as there are to be, and not a bucket more; without it all stays as it was. */
+/* Memory for as many blocks as there are to be, and not a bucket more; without it all stays as it
+ * was. */
 static void memory_for_samples(void **state)
 {
 	struct alpha_device_options o = options_of(ALPHA_DEVICE_EV6);
@@ -451,9 +492,11 @@ static void utility_routines(void **state)
 	for (unsigned i = 0; i < ALPHA_DEVICE_MAX_CALLER_RANGES; i++)
 		assert_int_equal(range(&d, PCNTSETKADDR, text + 8 * i, text + 8 * i + 4, 0), 0);
 	assert_int_equal(range(&d, PCNTSETKADDR, text, text + 4, 0), -ENOSPC);
-	assert_int_equal(bytes_to_read(&d), 64);                          /* the first range, all the time */
-	assert_int_equal(range(&d, PCNTSETURANGE, 0x1000, 0x1004, 1), 0); /* another profile, which knows none of them */
-	assert_true(d.m->sessions[d.handle].profile.n_caller_ranges == 0 && !d.m->sessions[d.handle].profile.charges_callers);
+	assert_int_equal(bytes_to_read(&d), 64); /* the first range, all the time */
+	assert_int_equal(range(&d, PCNTSETURANGE, 0x1000, 0x1004, 1),
+	                 0); /* another profile, which knows none of them */
+	assert_true(d.m->sessions[d.handle].profile.n_caller_ranges == 0 &&
+	            !d.m->sessions[d.handle].profile.charges_callers);
 	alpha_device_free(d.m);
 }
 
@@ -468,19 +511,26 @@ static void reading_samples(void **state)
 	(void)state;
 	o.n_cpus = 2;
 	d = profiled(&o, PCNTOPENEACH);
-	assert_int_equal(alpha_device_read_samples(d.m, d.handle, to, sizeof got, &alpha_device_own_memory), 0);
+	assert_int_equal(
+		alpha_device_read_samples(d.m, d.handle, to, sizeof got, &alpha_device_own_memory),
+		0);
 	range(&d, PCNTSETURANGE, 0x1000, 0x100c, 1);
 	memcpy(d.m->sessions[d.handle].profile.buckets, want, sizeof want);
 	for (size_t n = 0; n <= sizeof got + 1; n++) {
 		size_t all = n < sizeof got ? n : sizeof got;
 
 		memset(got, 0xff, sizeof got);
-		assert_int_equal(alpha_device_read_samples(d.m, d.handle, to, n, &alpha_device_own_memory), all);
+		assert_int_equal(
+			alpha_device_read_samples(d.m, d.handle, to, n, &alpha_device_own_memory),
+			all);
 		assert_memory_equal(got, want, all);
 		assert_true(all == sizeof got || ((unsigned char *)got)[all] == 0xff);
 	}
-	assert_int_equal(alpha_device_read_samples(d.m, d.handle, 0, 1, &alpha_device_own_memory), -EFAULT);
-	assert_int_equal(alpha_device_read_samples(d.m, d.handle + 1, to, 1, &alpha_device_own_memory), -EBADF);
+	assert_int_equal(alpha_device_read_samples(d.m, d.handle, 0, 1, &alpha_device_own_memory),
+	                 -EFAULT);
+	assert_int_equal(
+		alpha_device_read_samples(d.m, d.handle + 1, to, 1, &alpha_device_own_memory),
+		-EBADF);
 	alpha_device_free(d.m);
 }
 
@@ -496,7 +546,9 @@ static void counters_of_processors(void **state)
 	d = open_device(&o, PCNTOPENALL);
 	assert_int_equal(print_call(&d, PCNT5SETCNTRS, PF5_CTRS(7, PMCTRS_ALL_CPUS, 1, 2, 3)), 0);
 	assert_int_equal(print_call(&d, PCNT5SETCNTRS, PF5_CTRS(5, 1, 0xffff, 0xffff, 0x3fff)), 0);
-	assert_true(read_kernel_log(&d, 0).chip_values[0] == 1 && read_kernel_log(&d, 0).chip_values[1] == 2 && read_kernel_log(&d, 0).chip_values[2] == 3);
+	assert_true(read_kernel_log(&d, 0).chip_values[0] == 1 &&
+	            read_kernel_log(&d, 0).chip_values[1] == 2 &&
+	            read_kernel_log(&d, 0).chip_values[2] == 3);
 	assert_int_equal(send_request(&d, PCNT5GETCNTRS, &word), 0);
 	assert_int_equal(word, PF5_CTRS(7, 1, 0xffff, 2, 0x3fff));
 	assert_int_equal(print_call(&d, PCNT5CLEAR, PF5_CTRS(1, 1, 9, 9, 9)), 0);
@@ -505,9 +557,12 @@ static void counters_of_processors(void **state)
 	assert_int_equal(word, PF5_CTRS(2, 1, 0, 2, 0x3fff));
 	assert_int_equal(print_call(&d, PCNT5CLEAR, PF5_CTRS(1, 2, 0, 0, 0)), -EINVAL);
 	assert_int_equal(print_call(&d, PCNT5RESTART, PF5_CTRS(2, PMCTRS_ALL_CPUS, 0, 0, 0)), 0);
-	assert_true(read_kernel_log(&d, 1).chip_values[1] == 0 && read_kernel_log(&d, 1).chip_values[2] == 0x3fff && read_kernel_log(&d, 0).chip_values[0] == 1);
+	assert_true(read_kernel_log(&d, 1).chip_values[1] == 0 &&
+	            read_kernel_log(&d, 1).chip_values[2] == 0x3fff &&
+	            read_kernel_log(&d, 0).chip_values[0] == 1);
 	assert_int_equal(print_call(&d, PCNT5ENABLE, PF5_CTRS(4, PMCTRS_ALL_CPUS, 9, 9, 9)), 0);
-	assert_true(read_kernel_log(&d, 1).running_counters == 6 && read_kernel_log(&d, 1).chip_values[2] == 0x3fff);
+	assert_true(read_kernel_log(&d, 1).running_counters == 6 &&
+	            read_kernel_log(&d, 1).chip_values[2] == 0x3fff);
 	assert_int_equal(print_call(&d, PCNT5DISABLE, PF5_CTRS(2, PMCTRS_ALL_CPUS, 0, 0, 0)), 0);
 	assert_int_equal(read_kernel_log(&d, 1).running_counters, 4);
 	/* Somebody who holds one processor reads and writes that one. */
@@ -515,7 +570,8 @@ static void counters_of_processors(void **state)
 	d.handle = alpha_device_open_session(d.m, ROOT, PCNTOPENONE);
 	assert_int_equal(print_call(&d, PCNT5GETCNTRS, PF5_CTRS(7, 1, 0, 0, 0)), -EINVAL);
 	assert_int_equal(print_call(&d, PCNT5SETCNTRS, PF5_CTRS(7, PMCTRS_ALL_CPUS, 8, 8, 8)), 0);
-	assert_true(read_kernel_log(&d, 0).chip_values[0] == 8 && read_kernel_log(&d, 1).chip_values[0] == 0);
+	assert_true(read_kernel_log(&d, 0).chip_values[0] == 8 &&
+	            read_kernel_log(&d, 1).chip_values[0] == 0);
 	alpha_device_free(d.m);
 }
 
@@ -532,15 +588,18 @@ static void values_of_ev6(void **state)
 		uint64_t word = PF6_CTRS(2, cpu, 7, 7);
 
 		assert_int_equal(send_request(&d, PCNT6GETCNTRS, &word), 0);
-		assert_true(word == (cpu ? PF6_CTRS(2, 1, 0xfffff, 0x12345) : PF6_CTRS(2, 0, 0, 0)));
+		assert_true(word ==
+		            (cpu ? PF6_CTRS(2, 1, 0xfffff, 0x12345) : PF6_CTRS(2, 0, 0, 0)));
 	}
 	alpha_device_free(d.m);
 }
 
-UNIT(tools_alpha_request, cmocka_unit_test(words_for_palcode), cmocka_unit_test(interrupts_on), cmocka_unit_test(rates_of_others),
-     cmocka_unit_test(marks), cmocka_unit_test(requests_and_families), cmocka_unit_test(sizes_of_results),
-     cmocka_unit_test(counts_of_all_and_each), cmocka_unit_test(counts_of_64_processors), cmocka_unit_test(levels_of_all_and_each),
-     cmocka_unit_test(items),
-     cmocka_unit_test(statistics_beside_the_items), cmocka_unit_test(ranges_of_text), cmocka_unit_test(strides),
-     cmocka_unit_test(memory_for_samples), cmocka_unit_test(utility_routines), cmocka_unit_test(reading_samples),
+UNIT(tools_alpha_request, cmocka_unit_test(words_for_palcode), cmocka_unit_test(interrupts_on),
+     cmocka_unit_test(rates_of_others), cmocka_unit_test(marks),
+     cmocka_unit_test(requests_and_families), cmocka_unit_test(sizes_of_results),
+     cmocka_unit_test(counts_of_all_and_each), cmocka_unit_test(counts_of_64_processors),
+     cmocka_unit_test(levels_of_all_and_each), cmocka_unit_test(items),
+     cmocka_unit_test(statistics_beside_the_items), cmocka_unit_test(ranges_of_text),
+     cmocka_unit_test(strides), cmocka_unit_test(memory_for_samples),
+     cmocka_unit_test(utility_routines), cmocka_unit_test(reading_samples),
      cmocka_unit_test(counters_of_processors), cmocka_unit_test(values_of_ev6));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The model of the Tru64 counter device: golden sessions and errors, each rule of pfm(7) by name, and random walks. */
+/* The model of the Tru64 counter device: golden sessions and errors, each rule of pfm(7) by name,
+ * and random walks. */
 #include <errno.h>
 #include <jansson.h>
 #include <perfmon/pfcntr.h>
@@ -13,7 +14,8 @@
 #include "alpha/model.h"
 #include "alpha/session.h"
 
-/* ---- golden lines, through the same door as pfm session ----------------------------------------------------------- */
+/* ---- golden lines, through the same door as pfm session
+ * ----------------------------------------------------------- */
 
 static json_t *load(void)
 {
@@ -43,7 +45,8 @@ static void drop(json_t *o, const char *const *keys)
 /* Takes out everything that the device is to find out. */
 static json_t *question(const json_t *v, bool with_steps)
 {
-	static const char *const whole[] = { "wrperfmon", "regs", "expect", "pme_after", "conf", NULL };
+	static const char *const whole[] = { "wrperfmon", "regs", "expect",
+		                             "pme_after", "conf", NULL };
 	static const char *const single[] = { "ret", "out_bytes", "out_value", "child_pme", NULL };
 	json_t *q = json_deep_copy(v), *step;
 	size_t i;
@@ -125,7 +128,8 @@ static void golden_sessions_are_answered(void **state)
 	assert_int_equal(check_kind("session", true), 32);
 }
 
-/* The steps themselves follow from events, rates, scope, mode and items: the library's order is the golden one. */
+/* The steps themselves follow from events, rates, scope, mode and items: the library's order is the
+ * golden one. */
 static void golden_sessions_are_composed(void **state)
 {
 	(void)state;
@@ -134,9 +138,10 @@ static void golden_sessions_are_composed(void **state)
 
 static void lines_that_make_no_sense_are_answered_with_an_error(void **state)
 {
-	static const char lines[] = "{\"steps\":3}\nnonsense\n[]\n{\"kind\":\"error\",\"pmu\":\"ev9\",\"steps\":[]}\n"
-				    "{\"kind\":\"error\",\"pmu\":\"ev5\",\"steps\":[{\"op\":\"dance\"}]}\n"
-				    "{\"kind\":\"error\",\"steps\":[{\"op\":\"open\",\"flags\":\"12x\"}]}\n";
+	static const char lines[] =
+		"{\"steps\":3}\nnonsense\n[]\n{\"kind\":\"error\",\"pmu\":\"ev9\",\"steps\":[]}\n"
+		"{\"kind\":\"error\",\"pmu\":\"ev5\",\"steps\":[{\"op\":\"dance\"}]}\n"
+		"{\"kind\":\"error\",\"steps\":[{\"op\":\"open\",\"flags\":\"12x\"}]}\n";
 	char *answer = NULL;
 	size_t size = 0;
 	FILE *in = tmpfile(), *out = open_memstream(&answer, &size);
@@ -154,7 +159,9 @@ static void lines_that_make_no_sense_are_answered_with_an_error(void **state)
 	assert_int_equal(n, 6);
 }
 
-/* ---- a model at hand ------------------------------------------------------------------------------------------------ */
+/* ---- a model at hand
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static struct alpha_device *make(enum alpha_device_family family, unsigned n_cpus)
 {
@@ -174,19 +181,25 @@ static struct alpha_device *make(enum alpha_device_family family, unsigned n_cpu
 /* A request of process 1 whose argument is a word. */
 static int word(struct alpha_device *m, int h, uint32_t request, uint64_t arg)
 {
-	return alpha_device_do_ioctl(m, h, 1, request, (uint64_t)(uintptr_t)&arg, &alpha_device_own_memory);
+	return alpha_device_do_ioctl(m, h, 1, request, (uint64_t)(uintptr_t)&arg,
+	                             &alpha_device_own_memory);
 }
 
 static int array(struct alpha_device *m, int h, uint32_t request, void *out)
 {
 	uint64_t pointer = (uint64_t)(uintptr_t)out;
 
-	return alpha_device_do_ioctl(m, h, 1, request, (uint64_t)(uintptr_t)&pointer, &alpha_device_own_memory);
+	return alpha_device_do_ioctl(m, h, 1, request, (uint64_t)(uintptr_t)&pointer,
+	                             &alpha_device_own_memory);
 }
 
 static struct alpha_device_work user_work(int pid, uint64_t c0, uint64_t c1, uint64_t c2)
 {
-	return (struct alpha_device_work){ .pid = pid, .is_user = true, .cycles = 1000, .events = { c0, c1, c2 }, .pc = 0x20001008 };
+	return (struct alpha_device_work){ .pid = pid,
+		                           .is_user = true,
+		                           .cycles = 1000,
+		                           .events = { c0, c1, c2 },
+		                           .pc = 0x20001008 };
 }
 
 static void interrupts_come_at_the_rate_and_the_rest_stays(void **state)
@@ -203,7 +216,8 @@ static void interrupts_come_at_the_rate_and_the_rest_stays(void **state)
 	assert_int_equal(array(m, h, PCNT5GETCNT, &counts), 0);
 	assert_int_equal(array(m, h, PCNT5READCNTRS, &events), 0);
 	assert_true(counts.pf_cntr0 == 6 && counts.pf_cntr1 == 0 && counts.pf_cntr2 == 2);
-	assert_true(events.pf_cntr0 == 2 * (65536 * 3 + 7) && events.pf_cntr1 == 200 && events.pf_cntr2 == 32768);
+	assert_true(events.pf_cntr0 == 2 * (65536 * 3 + 7) && events.pf_cntr1 == 200 &&
+	            events.pf_cntr2 == 32768);
 	assert_int_equal(counts.pr_cycle, 2000);
 	alpha_device_free(m);
 }
@@ -219,10 +233,12 @@ static void each_has_an_entry_for_every_processor_and_one_has_its_own(void **sta
 	word(m, h, PCNT6RESTART, PF6_CTRS(3, PMCTRS_ALL_CPUS, 0, 0));
 	alpha_device_do_work(m, 2, &w);
 	assert_int_equal(array(m, h, PCNT6READCNTRS, events), 0);
-	assert_true(events[0].pf_cntr0 == 0 && events[1].pf_cntr1 == 0 && events[2].pf_cntr0 == 5 && events[2].pf_cntr1 == 6);
+	assert_true(events[0].pf_cntr0 == 0 && events[1].pf_cntr1 == 0 && events[2].pf_cntr0 == 5 &&
+	            events[2].pf_cntr1 == 6);
 	assert_int_equal(alpha_device_close_session(m, h), 0);
 	h = alpha_device_open_session(m, 2, PCNTOPENONE);
-	assert_int_equal(alpha_device_do_ioctl(m, h, 2, PCNTCLEARCNT, 0, &alpha_device_own_memory), 0);
+	assert_int_equal(alpha_device_do_ioctl(m, h, 2, PCNTCLEARCNT, 0, &alpha_device_own_memory),
+	                 0);
 	alpha_device_free(m);
 }
 
@@ -272,7 +288,8 @@ static void only_marked_processes_count_under_log_select(void **state)
 {
 	struct alpha_device *m = make(ALPHA_DEVICE_EV5, 2);
 	int h = alpha_device_open_session(m, 1, PCNTOPENALL);
-	struct alpha_device_work mine = user_work(1, 10, 0, 0), other = user_work(2, 10, 0, 0), child = user_work(7, 10, 0, 0);
+	struct alpha_device_work mine = user_work(1, 10, 0, 0), other = user_work(2, 10, 0, 0),
+				 child = user_work(7, 10, 0, 0);
 	struct pfcntrs_ev5 c;
 
 	(void)state;
@@ -322,12 +339,9 @@ static void modes_of_the_21164_gate_its_counters(void **state)
 		uint64_t modes;
 		unsigned user, kernel, pal;
 	} cases[] = {
-		{ PF5_CTXT_ALL_MODES, 1, 1, 1 },
-		{ PF5_CTXT_USER_AND_KERNEL, 1, 1, 0 },
-		{ PF5_CTXT_KERNEL, 1, 1, 0 },
-		{ PF5_CTXT_EXEC_AND_SUPER, 1, 0, 0 },
-		{ PF5_CTXT_USER, 0, 0, 0 },
-		{ PF5_CTXT_PAL, 0, 0, 1 },
+		{ PF5_CTXT_ALL_MODES, 1, 1, 1 },      { PF5_CTXT_USER_AND_KERNEL, 1, 1, 0 },
+		{ PF5_CTXT_KERNEL, 1, 1, 0 },         { PF5_CTXT_EXEC_AND_SUPER, 1, 0, 0 },
+		{ PF5_CTXT_USER, 0, 0, 0 },           { PF5_CTXT_PAL, 0, 0, 1 },
 		{ PF5_CTXT_PAL_AND_KERNEL, 1, 1, 1 },
 	};
 
@@ -335,7 +349,9 @@ static void modes_of_the_21164_gate_its_counters(void **state)
 	for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		struct alpha_device *m = make(ALPHA_DEVICE_EV5, 1);
 		int h = alpha_device_open_session(m, 1, PCNTOPENALL);
-		struct alpha_device_work user = user_work(1, 1, 0, 0), kernel = { .events = { 100 } }, pal = { .is_pal = true, .events = { 10000 } };
+		struct alpha_device_work user = user_work(1, 1, 0, 0),
+					 kernel = { .events = { 100 } },
+					 pal = { .is_pal = true, .events = { 10000 } };
 		struct pfcntrs_ev5 c;
 
 		word(m, h, PCNT5CTXTS, cases[i].modes);
@@ -344,7 +360,8 @@ static void modes_of_the_21164_gate_its_counters(void **state)
 		alpha_device_do_work(m, 0, &kernel);
 		alpha_device_do_work(m, 0, &pal);
 		array(m, h, PCNT5READCNTRS, &c);
-		assert_int_equal(c.pf_cntr0, cases[i].user + 100 * cases[i].kernel + 10000 * cases[i].pal);
+		assert_int_equal(c.pf_cntr0,
+		                 cases[i].user + 100 * cases[i].kernel + 10000 * cases[i].pal);
 		alpha_device_free(m);
 	}
 }
@@ -370,8 +387,10 @@ static void levels_are_told_apart(void **state)
 	assert_int_equal(array(m, h, PCNTGETIPLHIS, &levels), 0);
 	for (unsigned ipl = 0; ipl < 6; ipl++)
 		assert_int_equal(levels.ipl[ipl], ipl + 1);
-	assert_true(levels.ipl[6] == 0 && levels.ipl[PFM_IPL_IDLE] == 1 && levels.ipl[PFM_IPL_USER] == 1);
-	assert_int_equal(array(m, h, PCNT6GETCNT, &levels), -EINVAL); /* counters are not collected */
+	assert_true(levels.ipl[6] == 0 && levels.ipl[PFM_IPL_IDLE] == 1 &&
+	            levels.ipl[PFM_IPL_USER] == 1);
+	assert_int_equal(array(m, h, PCNT6GETCNT, &levels),
+	                 -EINVAL); /* counters are not collected */
 	alpha_device_free(m);
 }
 
@@ -385,7 +404,9 @@ static void samples_fall_into_buckets(void **state)
 
 	(void)state;
 	word(m, h, PCNTSETITEMS, PFM_PROFILING);
-	assert_int_equal(alpha_device_do_ioctl(m, h, 1, PCNTSETURANGE, (uint64_t)(uintptr_t)&range, &alpha_device_own_memory), 0);
+	assert_int_equal(alpha_device_do_ioctl(m, h, 1, PCNTSETURANGE, (uint64_t)(uintptr_t)&range,
+	                                       &alpha_device_own_memory),
+	                 0);
 	word(m, h, PCNT5ENABLE, PF5_CTRS(1, PMCTRS_ALL_CPUS, 0, 0, 0));
 	alpha_device_raise_interrupt(m, 1, 0, &w);
 	alpha_device_raise_interrupt(m, 1, 0, &kernel); /* not the mode that is profiled */
@@ -393,10 +414,14 @@ static void samples_fall_into_buckets(void **state)
 	alpha_device_raise_interrupt(m, 0, 0, &w);
 	w.pc = 0x20001040;
 	alpha_device_raise_interrupt(m, 0, 0, &w);
-	assert_int_equal(alpha_device_read_samples(m, h, (uint64_t)(uintptr_t)buckets, sizeof buckets, &alpha_device_own_memory), 64);
+	assert_int_equal(alpha_device_read_samples(m, h, (uint64_t)(uintptr_t)buckets,
+	                                           sizeof buckets, &alpha_device_own_memory),
+	                 64);
 	for (unsigned i = 0; i < 16; i++)
 		assert_int_equal(buckets[i], i == 7 || i == 9);
-	assert_int_equal(alpha_device_read_samples(m, h, (uint64_t)(uintptr_t)buckets, 8, &alpha_device_own_memory), 8);
+	assert_int_equal(alpha_device_read_samples(m, h, (uint64_t)(uintptr_t)buckets, 8,
+	                                           &alpha_device_own_memory),
+	                 8);
 	alpha_device_free(m);
 }
 
@@ -404,18 +429,26 @@ static void callers_are_charged_for_utility_routines(void **state)
 {
 	struct alpha_device *m = make(ALPHA_DEVICE_EV5, 1);
 	int h = alpha_device_open_session(m, 1, PCNTOPENALL);
-	struct addr_range all = { 0xfffffc0000230000, 0xfffffc0000230040 }, utility = { 0xfffffc0000231000, 0xfffffc0000231100 };
-	struct alpha_device_work w = { .pc = 0xfffffc0000231010, .return_address = 0xfffffc0000230014 };
+	struct addr_range all = { 0xfffffc0000230000, 0xfffffc0000230040 },
+			  utility = { 0xfffffc0000231000, 0xfffffc0000231100 };
+	struct alpha_device_work w = { .pc = 0xfffffc0000231010,
+		                       .return_address = 0xfffffc0000230014 };
 	pfcntr_bucket_t buckets[4];
 
 	(void)state;
 	word(m, h, PCNTSETITEMS, PFM_PROFILING);
-	assert_int_equal(alpha_device_do_ioctl(m, h, 1, PCNTSETKADDR, (uint64_t)(uintptr_t)&all, &alpha_device_own_memory), 0);
+	assert_int_equal(alpha_device_do_ioctl(m, h, 1, PCNTSETKADDR, (uint64_t)(uintptr_t)&all,
+	                                       &alpha_device_own_memory),
+	                 0);
 	assert_int_equal(word(m, h, PCNTCALLER, 0), 0);
-	assert_int_equal(alpha_device_do_ioctl(m, h, 1, PCNTSETKADDR, (uint64_t)(uintptr_t)&utility, &alpha_device_own_memory), 0);
+	assert_int_equal(alpha_device_do_ioctl(m, h, 1, PCNTSETKADDR, (uint64_t)(uintptr_t)&utility,
+	                                       &alpha_device_own_memory),
+	                 0);
 	word(m, h, PCNT5ENABLE, PF5_CTRS(1, PMCTRS_ALL_CPUS, 0, 0, 0));
 	alpha_device_raise_interrupt(m, 0, 0, &w);
-	assert_int_equal(alpha_device_read_samples(m, h, (uint64_t)(uintptr_t)buckets, sizeof buckets, &alpha_device_own_memory), 16);
+	assert_int_equal(alpha_device_read_samples(m, h, (uint64_t)(uintptr_t)buckets,
+	                                           sizeof buckets, &alpha_device_own_memory),
+	                 16);
 	assert_true(buckets[0] == 0 && buckets[1] == 1);
 	alpha_device_free(m);
 }
@@ -428,13 +461,17 @@ static void values_are_written_and_read_back(void **state)
 
 	(void)state;
 	assert_int_equal(word(m, h, PCNT5SETCNTRS, PF5_CTRS(5, 1, 0xabcd, 0x1111, 0x3fff)), 0);
-	assert_int_equal(alpha_device_do_ioctl(m, h, 1, PCNT5GETCNTRS, (uint64_t)(uintptr_t)&w, &alpha_device_own_memory), 0);
+	assert_int_equal(alpha_device_do_ioctl(m, h, 1, PCNT5GETCNTRS, (uint64_t)(uintptr_t)&w,
+	                                       &alpha_device_own_memory),
+	                 0);
 	assert_int_equal(w, PF5_CTRS(7, 1, 0xabcd, 0, 0x3fff)); /* counter 1 was not chosen */
 	assert_int_equal(word(m, h, PCNT5CLEAR, PF5_CTRS(1, PMCTRS_ALL_CPUS, 0, 0, 0)), 0);
 	w = PF5_CTRS(7, 1, 0, 0, 0);
-	alpha_device_do_ioctl(m, h, 1, PCNT5GETCNTRS, (uint64_t)(uintptr_t)&w, &alpha_device_own_memory);
+	alpha_device_do_ioctl(m, h, 1, PCNT5GETCNTRS, (uint64_t)(uintptr_t)&w,
+	                      &alpha_device_own_memory);
 	assert_int_equal(w, PF5_CTRS(7, 1, 0, 0, 0x3fff));
-	assert_int_equal(word(m, h, PCNT5SETCNTRS, PF5_CTRS(1, 2, 0, 0, 0)), -EINVAL); /* no such processor */
+	assert_int_equal(word(m, h, PCNT5SETCNTRS, PF5_CTRS(1, 2, 0, 0, 0)),
+	                 -EINVAL); /* no such processor */
 	alpha_device_free(m);
 }
 
@@ -447,9 +484,12 @@ static void requests_of_others_and_bad_pointers_are_refused(void **state)
 	assert_int_equal(word(m, h, PCNT5MUX, 0), -EINVAL);
 	assert_int_equal(word(m, h, PCNTSETMUX, 0), -EINVAL);
 	assert_int_equal(word(m, h, PFCNTR_REQUEST(PFCNTR_IN, 0x7fu, 8), 0), -EINVAL);
-	assert_int_equal(alpha_device_do_ioctl(m, h, 1, PCNT6MUX, 0, &alpha_device_own_memory), -EFAULT);
-	assert_int_equal(alpha_device_do_ioctl(m, h, 99, PCNT6MUX, 0, &alpha_device_own_memory), -ESRCH);
-	assert_int_equal(alpha_device_do_ioctl(m, 5, 1, PCNTLOGALL, 0, &alpha_device_own_memory), -EBADF);
+	assert_int_equal(alpha_device_do_ioctl(m, h, 1, PCNT6MUX, 0, &alpha_device_own_memory),
+	                 -EFAULT);
+	assert_int_equal(alpha_device_do_ioctl(m, h, 99, PCNT6MUX, 0, &alpha_device_own_memory),
+	                 -ESRCH);
+	assert_int_equal(alpha_device_do_ioctl(m, 5, 1, PCNTLOGALL, 0, &alpha_device_own_memory),
+	                 -EBADF);
 	assert_int_equal(alpha_device_open_session(m, 1, 0), -EINVAL); /* no mode */
 	alpha_device_close_session(m, h);
 	assert_int_equal(alpha_device_close_session(m, h), -EBADF);
@@ -479,7 +519,9 @@ static void opening_keeps_the_counts_of_the_driver(void **state)
 	alpha_device_free(m);
 }
 
-/* ---- settings --------------------------------------------------------------------------------------------------------- */
+/* ---- settings
+ * ---------------------------------------------------------------------------------------------------------
+ */
 
 static void rules_that_nobody_confirms_are_settings(void **state)
 {
@@ -505,14 +547,16 @@ static void rules_that_nobody_confirms_are_settings(void **state)
 	alpha_device_set_process(m, 4, 100, ALPHA_DEVICE_UNBOUND);
 	h = alpha_device_open_session(m, 1, 0); /* as ONE */
 	assert_true(h >= 0);
-	assert_int_equal(alpha_device_open_session(m, 2, PCNTOPENONE), -EBUSY); /* though its processor is free */
+	assert_int_equal(alpha_device_open_session(m, 2, PCNTOPENONE),
+	                 -EBUSY); /* though its processor is free */
 	assert_int_equal(alpha_device_open_session(m, 4, PCNTOPENONE), -ENXIO);
 	assert_true(alpha_device_is_error_unconfirmed(m));
 	assert_int_equal(word(m, h, PCNT5FREQ, 0x3a0), -EACCES);
 	assert_int_equal(word(m, h, PCNT6MUX, 0), -ENOTTY);
 	assert_int_equal(word(m, h, 0x1234, 0), -ENOTTY);
 	assert_int_equal(word(m, h, PCNTSETITEMS, 0x11), -ENOSPC);
-	assert_true(alpha_device_open_session(m, 3, PCNTOPENALL) >= 0); /* the superuser takes it away */
+	assert_true(alpha_device_open_session(m, 3, PCNTOPENALL) >=
+	            0); /* the superuser takes it away */
 	{
 		struct alpha_device_view v;
 
@@ -562,11 +606,13 @@ static struct alpha_device *with(const struct alpha_device_options *o, unsigned 
 	return m;
 }
 
-static int range(struct alpha_device *m, int h, uint32_t request, uint64_t start, uint64_t end, uint64_t stride)
+static int range(struct alpha_device *m, int h, uint32_t request, uint64_t start, uint64_t end,
+                 uint64_t stride)
 {
 	addr_range_t r = { start, end, stride, 0 };
 
-	return alpha_device_do_ioctl(m, h, 1, request, (uint64_t)(uintptr_t)&r, &alpha_device_own_memory);
+	return alpha_device_do_ioctl(m, h, 1, request, (uint64_t)(uintptr_t)&r,
+	                             &alpha_device_own_memory);
 }
 
 static void samples_by_other_rules(void **state)
@@ -588,28 +634,36 @@ static void samples_by_other_rules(void **state)
 	assert_int_equal(range(m, h, PCNTSETURANGE, 0x20001000, 0x20001010, 2), 0);
 	assert_int_equal(word(m, h, PCNTGETRSIZE, 0), 0);
 	bytes = 0;
-	assert_int_equal(alpha_device_do_ioctl(m, h, 1, PCNTGETRSIZE, (uint64_t)(uintptr_t)&bytes, &alpha_device_own_memory), 0);
+	assert_int_equal(alpha_device_do_ioctl(m, h, 1, PCNTGETRSIZE, (uint64_t)(uintptr_t)&bytes,
+	                                       &alpha_device_own_memory),
+	                 0);
 	assert_int_equal(bytes, 2 * 2 * sizeof(buckets[0]));
 	word(m, h, PCNT5ENABLE, PF5_CTRS(1, PMCTRS_ALL_CPUS, 0, 0, 0));
 	alpha_device_raise_interrupt(m, 0, 0, &w);
 	w.pc = 0x20001010; /* inside, but its bucket was rounded away */
 	alpha_device_raise_interrupt(m, 0, 0, &w);
-	assert_int_equal(alpha_device_read_samples(m, h, 0, sizeof buckets, &alpha_device_own_memory), -EFAULT);
-	assert_int_equal(alpha_device_read_samples(m, h, to, sizeof buckets, &alpha_device_own_memory), 16);
+	assert_int_equal(
+		alpha_device_read_samples(m, h, 0, sizeof buckets, &alpha_device_own_memory),
+		-EFAULT);
+	assert_int_equal(
+		alpha_device_read_samples(m, h, to, sizeof buckets, &alpha_device_own_memory), 16);
 	/* The last processor's block comes first. */
 	assert_true(buckets[0] == 0 && buckets[1] == 0 && buckets[2] == 0 && buckets[3] == 1);
-	assert_int_equal(alpha_device_read_samples(m, h, to, sizeof buckets, &alpha_device_own_memory), 16);
+	assert_int_equal(
+		alpha_device_read_samples(m, h, to, sizeof buckets, &alpha_device_own_memory), 16);
 	assert_int_equal(buckets[3], 0);
 	/* The last address makes the second bucket whole. */
 	assert_int_equal(range(m, h, PCNTSETURANGE, 0x20001000, 0x2000100c, 2), 0);
 	w.pc = 0x2000100c;
 	alpha_device_raise_interrupt(m, 0, 0, &w);
-	assert_int_equal(alpha_device_read_samples(m, h, to, sizeof buckets, &alpha_device_own_memory), 16);
+	assert_int_equal(
+		alpha_device_read_samples(m, h, to, sizeof buckets, &alpha_device_own_memory), 16);
 	assert_true(buckets[2] == 0 && buckets[3] == 1);
 	/* Without a stride one bucket has them all. */
 	assert_int_equal(range(m, h, PCNTSETURANGE, 0x20001000, 0x20001010, 0), 0);
 	alpha_device_raise_interrupt(m, 0, 0, &w);
-	assert_int_equal(alpha_device_read_samples(m, h, to, sizeof buckets, &alpha_device_own_memory), 8);
+	assert_int_equal(
+		alpha_device_read_samples(m, h, to, sizeof buckets, &alpha_device_own_memory), 8);
 	assert_true(buckets[0] == 0 && buckets[1] == 1);
 	alpha_device_free(m);
 }
@@ -624,11 +678,13 @@ static void ranges_are_checked_as_the_settings_say(void **state)
 	alpha_device_set_defaults(&o, ALPHA_DEVICE_EV6);
 	m = with(&o, PCNTOPENALL, &h);
 	word(m, h, PCNTSETITEMS, PFM_PROFILING);
-	assert_int_equal(range(m, h, PCNTSETKRANGE, 0x1000, 0x2000, 4), -EFAULT); /* no kernel text */
+	assert_int_equal(range(m, h, PCNTSETKRANGE, 0x1000, 0x2000, 4),
+	                 -EFAULT); /* no kernel text */
 	assert_int_equal(range(m, h, PCNTSETURANGE, 0x2000, 0x1000, 4), -EFAULT);
 	assert_int_equal(range(m, h, PCNTSETURANGE, 0x1002, 0x2000, 4), -EFAULT);
 	assert_int_equal(range(m, h, PCNTSETURANGE, 0x1000, 0x2002, 4), -EFAULT);
-	assert_int_equal(alpha_device_do_ioctl(m, h, 1, PCNTSETURANGE, 0, &alpha_device_own_memory), -EFAULT);
+	assert_int_equal(alpha_device_do_ioctl(m, h, 1, PCNTSETURANGE, 0, &alpha_device_own_memory),
+	                 -EFAULT);
 	alpha_device_free(m);
 	o.check_first_range = false;
 	o.range_errno = 0;
@@ -683,15 +739,22 @@ static void requests_while_counting(void **state)
 	assert_int_equal(word(m, h, PCNT6ENABLE, PF6_CTRS(3, 1, 0, 0)), -ENXIO);
 	assert_int_equal(word(m, h, PCNT6ENABLE, PF6_CTRS(3, PMCTRS_ALL_CPUS, 0, 0)), 0);
 	assert_int_equal(word(m, h, PCNTSETITEMS, PFM_IPL), -EBUSY);
-	assert_int_equal(word(m, h, PCNT6SETCNTRS, PF6_CTRS(3, 1, 7, 8)), 0); /* of one processor alone */
+	assert_int_equal(word(m, h, PCNT6SETCNTRS, PF6_CTRS(3, 1, 7, 8)),
+	                 0); /* of one processor alone */
 	assert_int_equal(word(m, h, PCNT6SETCNTRS, PF6_CTRS(3, 2, 7, 8)), -EINVAL);
 	alpha_device_do_work(m, 0, &w);
 	alpha_device_do_work(m, 1, &w);
 	counters = PF6_CTRS(3, 1, 0, 0);
-	assert_int_equal(alpha_device_do_ioctl(m, h, 1, PCNT6GETCNTRS, (uint64_t)(uintptr_t)&counters, &alpha_device_own_memory), 0);
+	assert_int_equal(alpha_device_do_ioctl(m, h, 1, PCNT6GETCNTRS,
+	                                       (uint64_t)(uintptr_t)&counters,
+	                                       &alpha_device_own_memory),
+	                 0);
 	assert_int_equal(counters, PF6_CTRS(0, 0, 47, 58));
 	counters = PF6_CTRS(3, 2, 0, 0);
-	assert_int_equal(alpha_device_do_ioctl(m, h, 1, PCNT6GETCNTRS, (uint64_t)(uintptr_t)&counters, &alpha_device_own_memory), -EINVAL);
+	assert_int_equal(alpha_device_do_ioctl(m, h, 1, PCNT6GETCNTRS,
+	                                       (uint64_t)(uintptr_t)&counters,
+	                                       &alpha_device_own_memory),
+	                 -EINVAL);
 	/* Interrupts off: nothing counts any more. */
 	assert_int_equal(word(m, h, PCNTRDISABLE, 0), 0);
 	alpha_device_get_view(m, 0, &v);
@@ -731,14 +794,18 @@ static void what_the_model_does_not_have(void **state)
 	assert_int_equal(alpha_device_raise_interrupt(m, 0, 0, &w), 0);
 	alpha_device_get_view(m, 0, &v);
 	assert_true(v.n_discarded == 2 && v.holder_pid == 1);
-	assert_int_equal(alpha_device_get_result_size(m, h, PCNT5GETCNT), sizeof(struct pfcntrs_ev5));
+	assert_int_equal(alpha_device_get_result_size(m, h, PCNT5GETCNT),
+	                 sizeof(struct pfcntrs_ev5));
 	assert_int_equal(alpha_device_get_result_size(m, h, PCNT5MUX), 0);
 	assert_int_equal(alpha_device_get_result_size(m, h + 1, PCNT5GETCNT), 0);
 	assert_int_equal(alpha_device_get_result_size(m, -1, PCNT5GETCNT), 0);
 	assert_int_equal(alpha_device_get_result_size(m, ALPHA_DEVICE_MAX_CPUS, PCNT5GETCNT), 0);
-	assert_int_equal(alpha_device_do_ioctl(m, h, 9, PCNTRENABLE, 0, &alpha_device_own_memory), -ESRCH);
-	assert_int_equal(alpha_device_do_ioctl(m, h, 1, PCNTSETITEMS, 0, &alpha_device_own_memory), -EFAULT);
-	assert_int_equal(alpha_device_do_ioctl(m, h, 1, PCNT5GETCNT, 0, &alpha_device_own_memory), -EFAULT);
+	assert_int_equal(alpha_device_do_ioctl(m, h, 9, PCNTRENABLE, 0, &alpha_device_own_memory),
+	                 -ESRCH);
+	assert_int_equal(alpha_device_do_ioctl(m, h, 1, PCNTSETITEMS, 0, &alpha_device_own_memory),
+	                 -EFAULT);
+	assert_int_equal(alpha_device_do_ioctl(m, h, 1, PCNT5GETCNT, 0, &alpha_device_own_memory),
+	                 -EFAULT);
 	assert_int_equal(array(m, h, PCNT5GETCNT, NULL), -EFAULT);
 	assert_int_equal(alpha_device_exit_process(m, 1), 0); /* and what it opened is closed */
 	assert_int_equal(alpha_device_close_session(m, h), -EBADF);
@@ -748,19 +815,22 @@ static void what_the_model_does_not_have(void **state)
 	alpha_device_free(NULL);
 }
 
-/* ---- random walks -------------------------------------------------------------------------------------------------------- */
+/* ---- random walks
+ * --------------------------------------------------------------------------------------------------------
+ */
 
-enum { WALKERS = 4,
-       WALK_CPUS = 3 };
+enum { WALKERS = 4, WALK_CPUS = 3 };
 
-/* What must be true whatever happens: who holds what, and how many events the counters have seen. */
+/* What must be true whatever happens: who holds what, and how many events the counters have seen.
+ */
 struct walk {
 	struct alpha_device *m;
 	enum alpha_device_family family;
 	uint64_t seed;
 	int handle[WALKERS];
 	unsigned mode[WALKERS];
-	uint64_t added[WALK_CPUS][ALPHA_DEVICE_MAX_COUNTERS]; /* events since the last clearing of both kinds of counts */
+	uint64_t added[WALK_CPUS][ALPHA_DEVICE_MAX_COUNTERS]; /* events since the last clearing of
+	                                                         both kinds of counts */
 	uint64_t rate[ALPHA_DEVICE_MAX_COUNTERS];
 };
 
@@ -814,7 +884,8 @@ static void check_counts(const struct walk *w)
 
 		alpha_device_get_view(w->m, cpu, &v);
 		for (unsigned k = 0; k < n_counters(w); k++)
-			assert_int_equal(v.interrupt_counts[k] * w->rate[k] + v.chip_values[k], w->added[cpu][k]);
+			assert_int_equal(v.interrupt_counts[k] * w->rate[k] + v.chip_values[k],
+			                 w->added[cpu][k]);
 	}
 }
 
@@ -822,7 +893,9 @@ static void walk_open(struct walk *w, unsigned who)
 {
 	static const unsigned modes[] = { PCNTOPENONE, PCNTOPENEACH, PCNTOPENALL };
 	unsigned mode = modes[dice(w, 3)];
-	uint64_t wanted = mode == PCNTOPENONE ? (uint64_t)1 << who % WALK_CPUS : (1u << WALK_CPUS) - 1, held = 0;
+	uint64_t wanted = mode == PCNTOPENONE ? (uint64_t)1 << who % WALK_CPUS
+	                                      : (1u << WALK_CPUS) - 1,
+		 held = 0;
 	int h = alpha_device_open_session(w->m, (int)who + 1, mode);
 
 	for (unsigned i = 0; i < WALKERS; i++)
@@ -841,36 +914,44 @@ static void walk_start(struct walk *w, unsigned who, bool on)
 	uint32_t request = w->family == ALPHA_DEVICE_EV4 ? (on ? PCNTRENABLE : PCNTRDISABLE)
 	                   : ev6_like(w)                 ? (on ? PCNT6ENABLE : PCNT6DISABLE)
 	                                                 : (on ? PCNT5ENABLE : PCNT5DISABLE);
-	uint64_t arg = ev6_like(w) ? PF6_CTRS(dice(w, 4), PMCTRS_ALL_CPUS, 0, 0) : PF5_CTRS(dice(w, 8), PMCTRS_ALL_CPUS, 0, 0, 0);
+	uint64_t arg = ev6_like(w) ? PF6_CTRS(dice(w, 4), PMCTRS_ALL_CPUS, 0, 0)
+	                           : PF5_CTRS(dice(w, 8), PMCTRS_ALL_CPUS, 0, 0, 0);
 
-	assert_int_equal(
-		alpha_device_do_ioctl(w->m, w->handle[who], (int)who + 1, request, (uint64_t)(uintptr_t)&arg, &alpha_device_own_memory),
-		0);
+	assert_int_equal(alpha_device_do_ioctl(w->m, w->handle[who], (int)who + 1, request,
+	                                       (uint64_t)(uintptr_t)&arg, &alpha_device_own_memory),
+	                 0);
 }
 
-/* Clears the driver's counts and the chip's, where it can be written; else only adds up anew what is left. */
+/* Clears the driver's counts and the chip's, where it can be written; else only adds up anew what
+ * is left. */
 static void walk_clear(struct walk *w, unsigned who)
 {
-	uint64_t arg = ev6_like(w) ? PF6_CTRS(3, PMCTRS_ALL_CPUS, 0, 0) : PF5_CTRS(7, PMCTRS_ALL_CPUS, 0, 0, 0);
+	uint64_t arg = ev6_like(w) ? PF6_CTRS(3, PMCTRS_ALL_CPUS, 0, 0)
+	                           : PF5_CTRS(7, PMCTRS_ALL_CPUS, 0, 0, 0);
 
-	alpha_device_do_ioctl(w->m, w->handle[who], (int)who + 1, PCNTCLEARCNT, 0, &alpha_device_own_memory);
+	alpha_device_do_ioctl(w->m, w->handle[who], (int)who + 1, PCNTCLEARCNT, 0,
+	                      &alpha_device_own_memory);
 	if (w->family != ALPHA_DEVICE_EV4)
-		alpha_device_do_ioctl(w->m, w->handle[who], (int)who + 1, ev6_like(w) ? PCNT6CLEAR : PCNT5CLEAR, (uint64_t)(uintptr_t)&arg,
-		                      &alpha_device_own_memory);
+		alpha_device_do_ioctl(w->m, w->handle[who], (int)who + 1,
+		                      ev6_like(w) ? PCNT6CLEAR : PCNT5CLEAR,
+		                      (uint64_t)(uintptr_t)&arg, &alpha_device_own_memory);
 	for (unsigned cpu = 0; cpu < WALK_CPUS; cpu++)
 		for (unsigned k = 0; k < n_counters(w); k++) {
 			struct alpha_device_view v;
 
 			alpha_device_get_view(w->m, cpu, &v);
 			if (held_by(w, who) >> cpu & 1)
-				w->added[cpu][k] = w->family == ALPHA_DEVICE_EV4 ? v.chip_values[k] : 0;
+				w->added[cpu][k] =
+					w->family == ALPHA_DEVICE_EV4 ? v.chip_values[k] : 0;
 		}
 }
 
 static void walk_work(struct walk *w)
 {
 	unsigned cpu = dice(w, WALK_CPUS);
-	struct alpha_device_work work = { .pid = (int)dice(w, WALKERS) + 1, .is_user = dice(w, 2), .cycles = dice(w, 1000) };
+	struct alpha_device_work work = { .pid = (int)dice(w, WALKERS) + 1,
+		                          .is_user = dice(w, 2),
+		                          .cycles = dice(w, 1000) };
 	struct alpha_device_view v;
 
 	alpha_device_get_view(w->m, cpu, &v);
@@ -888,7 +969,9 @@ static void walk_close(struct walk *w, unsigned who)
 		assert_int_equal(alpha_device_close_session(w->m, w->handle[who]), 0);
 	} else { /* the process ends without closing, and another one of that number begins */
 		assert_int_equal(alpha_device_exit_process(w->m, (int)who + 1), 0);
-		assert_int_equal(alpha_device_set_process(w->m, (int)who + 1, 100, (int)(who % WALK_CPUS)), 0);
+		assert_int_equal(
+			alpha_device_set_process(w->m, (int)who + 1, 100, (int)(who % WALK_CPUS)),
+			0);
 	}
 	w->handle[who] = -1;
 }
@@ -916,13 +999,16 @@ static void walk_step(struct walk *w)
 
 static void walks_keep_holders_single_and_counts_whole(void **state)
 {
-	static const uint64_t rates[][3] = {
-		{ 65536, 4096 }, { 65536, 65536, 16384 }, { 65536, 65536, 16384 }, { 1 << 20, 1 << 20 }, { 1 << 20, 1 << 20 }
-	};
+	static const uint64_t rates[][3] = { { 65536, 4096 },
+		                             { 65536, 65536, 16384 },
+		                             { 65536, 65536, 16384 },
+		                             { 1 << 20, 1 << 20 },
+		                             { 1 << 20, 1 << 20 } };
 
 	(void)state;
 	for (unsigned run = 0; run < 50; run++) {
-		struct walk w = { .family = (enum alpha_device_family)(run % 5), .seed = run * UINT64_C(0x9e3779b97f4a7c15) + 1 };
+		struct walk w = { .family = (enum alpha_device_family)(run % 5),
+			          .seed = run * UINT64_C(0x9e3779b97f4a7c15) + 1 };
 		struct alpha_device_options o;
 
 		alpha_device_set_defaults(&o, w.family);
@@ -931,7 +1017,9 @@ static void walks_keep_holders_single_and_counts_whole(void **state)
 		memcpy(w.rate, rates[w.family], sizeof w.rate);
 		for (unsigned i = 0; i < WALKERS; i++) {
 			w.handle[i] = -1;
-			assert_int_equal(alpha_device_set_process(w.m, (int)i + 1, 100, (int)(i % WALK_CPUS)), 0);
+			assert_int_equal(alpha_device_set_process(w.m, (int)i + 1, 100,
+			                                          (int)(i % WALK_CPUS)),
+			                 0);
 		}
 		for (unsigned step = 0; step < 2000; step++) {
 			walk_step(&w);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm device: a program that opens /dev/pfcntr and issues requests itself, dynamic and static, served by the model. */
+/* pfm device: a program that opens /dev/pfcntr and issues requests itself, dynamic and static,
+ * served by the model. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,8 +12,7 @@
 #include "alpha/model.h"
 #include "alpha/session.h"
 
-enum { CANNOT_RUN = 126,
-       NOT_FOUND = 127 };
+enum { CANNOT_RUN = 126, NOT_FOUND = 127 };
 
 static int run_on(enum alpha_device_family family, const char *program, const char *word)
 {
@@ -61,7 +61,9 @@ static void a_source_of_tru64_compiles_and_counts(void **state)
 	static const struct {
 		enum alpha_device_family family;
 		const char *name;
-	} models[] = { { ALPHA_DEVICE_EV4, "ev4" }, { ALPHA_DEVICE_EV5, "ev5" }, { ALPHA_DEVICE_EV6, "ev6" } };
+	} models[] = { { ALPHA_DEVICE_EV4, "ev4" },
+		       { ALPHA_DEVICE_EV5, "ev5" },
+		       { ALPHA_DEVICE_EV6, "ev6" } };
 	size_t i;
 
 	(void)state;

@@ -2,7 +2,8 @@
 /* The device model at work: rates, gates, what an interrupt leaves, invented work. */
 #include "device_model.h"
 
-static const uint64_t ON5 = PF5_CTRS(7, PMCTRS_ALL_CPUS, 0, 0, 0), ON6 = PF6_CTRS(3, PMCTRS_ALL_CPUS, 0, 0);
+static const uint64_t ON5 = PF5_CTRS(7, PMCTRS_ALL_CPUS, 0, 0, 0),
+		      ON6 = PF6_CTRS(3, PMCTRS_ALL_CPUS, 0, 0);
 
 /* Starts all counters from 0. */
 static void start(const struct model_device *d)
@@ -32,16 +33,20 @@ static void interrupts_at(const struct model_device *d, unsigned counter, uint64
 
 	w.events[counter] = rate - 1;
 	assert_int_equal(alpha_device_do_work(d->m, 0, &w), 0);
-	assert_true(read_kernel_log(d, 0).interrupt_counts[counter] == before && read_kernel_log(d, 0).chip_values[counter] == rate - 1);
+	assert_true(read_kernel_log(d, 0).interrupt_counts[counter] == before &&
+	            read_kernel_log(d, 0).chip_values[counter] == rate - 1);
 	w.events[counter] = 1;
 	alpha_device_do_work(d->m, 0, &w);
-	assert_true(read_kernel_log(d, 0).interrupt_counts[counter] == before + 1 && read_kernel_log(d, 0).chip_values[counter] == 0);
+	assert_true(read_kernel_log(d, 0).interrupt_counts[counter] == before + 1 &&
+	            read_kernel_log(d, 0).chip_values[counter] == 0);
 	w.events[counter] = 3 * rate + 5;
 	alpha_device_do_work(d->m, 0, &w);
-	assert_true(read_kernel_log(d, 0).interrupt_counts[counter] == before + 4 && read_kernel_log(d, 0).chip_values[counter] == 5);
+	assert_true(read_kernel_log(d, 0).interrupt_counts[counter] == before + 4 &&
+	            read_kernel_log(d, 0).chip_values[counter] == 5);
 	w.events[counter] = rate - 5;
 	alpha_device_do_work(d->m, 0, &w);
-	assert_true(read_kernel_log(d, 0).interrupt_counts[counter] == before + 5 && read_kernel_log(d, 0).chip_values[counter] == 0);
+	assert_true(read_kernel_log(d, 0).interrupt_counts[counter] == before + 5 &&
+	            read_kernel_log(d, 0).chip_values[counter] == 0);
 }
 
 static void rates_of_every_family(void **state)
@@ -67,37 +72,46 @@ static void rates_of_every_family(void **state)
 		struct model_device d = running(rates[i].family);
 
 		if (rates[i].word)
-			assert_int_equal(print_call(&d, rates[i].family == ALPHA_DEVICE_EV4 ? PCNTSETMUX : PCNT5FREQ, rates[i].word), 0);
+			assert_int_equal(print_call(&d,
+			                            rates[i].family == ALPHA_DEVICE_EV4 ? PCNTSETMUX
+			                                                                : PCNT5FREQ,
+			                            rates[i].word),
+			                 0);
 		for (unsigned k = 0; k < alpha_device_count_counters(d.m); k++)
 			interrupts_at(&d, k, rates[i].rate[k]);
 		alpha_device_free(d.m);
 	}
 }
 
-/* What bits of PCNT5CTXTS let through, as the chip has it: its modes are PAL, kernel, executive and supervisor, user. */
+/* What bits of PCNT5CTXTS let through, as the chip has it: its modes are PAL, kernel, executive and
+ * supervisor, user. */
 static bool let_through(uint64_t off, const struct alpha_device_work *w, bool user_is_exec)
 {
 	if (w->is_pal)
 		return !(off & PF5_CTXT_NO_PAL);
 	if (w->is_user)
-		return user_is_exec ? off == PF5_CTXT_EXEC_AND_SUPER || !(off & PF5_CTXT_NO_KERNEL) : !(off & PF5_CTXT_NO_USER);
+		return user_is_exec ? off == PF5_CTXT_EXEC_AND_SUPER || !(off & PF5_CTXT_NO_KERNEL)
+		                    : !(off & PF5_CTXT_NO_USER);
 	return !(off & PF5_CTXT_NO_KERNEL);
 }
 
 static void modes_of_ev5(void **state)
 {
 	static const uint64_t bits[] = { PF5_CTXT_NO_USER, PF5_CTXT_NO_PAL, PF5_CTXT_NO_KERNEL };
-	static const struct alpha_device_work works[] = { { .pid = ROOT, .is_user = true, .events = { 9 } },
-		                                          { .pid = ROOT, .is_pal = true, .events = { 9 } },
-		                                          { .pid = ROOT, .is_user = true, .is_pal = true, .events = { 9 } },
-		                                          { .pid = ROOT, .events = { 9 } } };
+	static const struct alpha_device_work works[] = {
+		{ .pid = ROOT, .is_user = true, .events = { 9 } },
+		{ .pid = ROOT, .is_pal = true, .events = { 9 } },
+		{ .pid = ROOT, .is_user = true, .is_pal = true, .events = { 9 } },
+		{ .pid = ROOT, .events = { 9 } }
+	};
 	struct alpha_device_options o = options_of(ALPHA_DEVICE_EV5);
 
 	(void)state;
 	for (unsigned exec = 0; exec < 2; exec++)
 		for (unsigned set = 0; set < 8; set++)
 			for (size_t i = 0; i < COUNT(works); i++) {
-				uint64_t off = (set & 1 ? bits[0] : 0) | (set & 2 ? bits[1] : 0) | (set & 4 ? bits[2] : 0);
+				uint64_t off = (set & 1 ? bits[0] : 0) | (set & 2 ? bits[1] : 0) |
+				               (set & 4 ? bits[2] : 0);
 				struct model_device d;
 
 				o.user_is_exec = exec;
@@ -105,7 +119,8 @@ static void modes_of_ev5(void **state)
 				start(&d);
 				print_call(&d, PCNT5CTXTS, off);
 				alpha_device_do_work(d.m, 0, &works[i]);
-				assert_int_equal(read_kernel_log(&d, 0).chip_values[0], let_through(off, &works[i], exec) ? 9 : 0);
+				assert_int_equal(read_kernel_log(&d, 0).chip_values[0],
+				                 let_through(off, &works[i], exec) ? 9 : 0);
 				alpha_device_free(d.m);
 			}
 }
@@ -113,7 +128,8 @@ static void modes_of_ev5(void **state)
 /* Modes are a matter of the 21164: the others count all the same. */
 static void processes_that_are_chosen(void **state)
 {
-	static const enum alpha_device_family families[] = { ALPHA_DEVICE_EV4, ALPHA_DEVICE_EV5, ALPHA_DEVICE_EV67 };
+	static const enum alpha_device_family families[] = { ALPHA_DEVICE_EV4, ALPHA_DEVICE_EV5,
+		                                             ALPHA_DEVICE_EV67 };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(families); i++) {
@@ -160,11 +176,12 @@ static void levels_of_interrupts(void **state)
 {
 	(void)state;
 	for (unsigned ipl = 0; ipl < 8; ipl++) {
-		const struct alpha_device_work kernel = { .ipl = ipl }, idle = { .ipl = ipl, .is_idle = true }, user = { .ipl = ipl, .is_user = true };
+		const struct alpha_device_work kernel = { .ipl = ipl },
+					       idle = { .ipl = ipl, .is_idle = true },
+					       user = { .ipl = ipl, .is_user = true };
 
 		assert_int_equal(level_of(&kernel), ipl < 6 ? ipl : 5);
-		assert_int_equal(level_of(&idle), ipl == 0 ? PFM_IPL_IDLE : ipl < 6 ? ipl
-		                                                                    : 5);
+		assert_int_equal(level_of(&idle), ipl == 0 ? PFM_IPL_IDLE : ipl < 6 ? ipl : 5);
 		assert_int_equal(level_of(&user), PFM_IPL_USER);
 	}
 }
@@ -177,9 +194,12 @@ static unsigned bucket_of(const struct model_device *d, const struct alpha_devic
 	uint32_t before[BUCKETS], after[BUCKETS];
 	unsigned found = BUCKETS;
 
-	assert_int_equal(alpha_device_read_samples(d->m, d->handle, (uint64_t)(uintptr_t)before, sizeof before, &alpha_device_own_memory), sizeof before);
+	assert_int_equal(alpha_device_read_samples(d->m, d->handle, (uint64_t)(uintptr_t)before,
+	                                           sizeof before, &alpha_device_own_memory),
+	                 sizeof before);
 	alpha_device_raise_interrupt(d->m, 0, 0, w);
-	alpha_device_read_samples(d->m, d->handle, (uint64_t)(uintptr_t)after, sizeof after, &alpha_device_own_memory);
+	alpha_device_read_samples(d->m, d->handle, (uint64_t)(uintptr_t)after, sizeof after,
+	                          &alpha_device_own_memory);
 	for (unsigned i = 0; i < BUCKETS; i++)
 		if (after[i] != before[i]) {
 			assert_true(found == BUCKETS && after[i] == before[i] + 1);
@@ -208,13 +228,15 @@ static void buckets_of_samples(void **state)
 	alpha_device_free(d.m);
 }
 
-/* Inside a utility routine its caller is charged; its first address belongs to it, the one behind its last does not. */
+/* Inside a utility routine its caller is charged; its first address belongs to it, the one behind
+ * its last does not. */
 static void callers_of_routines(void **state)
 {
 	struct model_device d = running(ALPHA_DEVICE_EV6);
 	uint64_t text = d.m->options.ktext_start;
 	addr_range_t r = { text, text + BUCKETS * 8, 2, 0 };
-	struct addr_range routine = { text + 0x100, text + 0x110 }, second = { text + 0x200, text + 0x204 };
+	struct addr_range routine = { text + 0x100, text + 0x110 },
+			  second = { text + 0x200, text + 0x204 };
 	struct alpha_device_work w = { .return_address = text + 8 };
 
 	(void)state;
@@ -226,7 +248,8 @@ static void callers_of_routines(void **state)
 	assert_int_equal(send_request(&d, PCNTSETKADDR, &routine), 0);
 	assert_int_equal(send_request(&d, PCNTSETKADDR, &second), 0);
 	for (w.pc = routine.start - 4; w.pc <= routine.end; w.pc += 4)
-		assert_int_equal(bucket_of(&d, &w), w.pc >= routine.start && w.pc < routine.end ? 1 : BUCKETS);
+		assert_int_equal(bucket_of(&d, &w),
+		                 w.pc >= routine.start && w.pc < routine.end ? 1 : BUCKETS);
 	w.pc = second.start;
 	assert_int_equal(bucket_of(&d, &w), 1);
 	w.pc = text + 16; /* outside of them: itself */
@@ -253,7 +276,8 @@ static void processors_apart(void **state)
 	assert_int_equal(read_kernel_log(&d, 2).cycles, 0); /* the time of the last interrupt */
 	alpha_device_raise_interrupt(d.m, 2, 0, &w);
 	alpha_device_raise_interrupt(d.m, 0, 0, &w);
-	alpha_device_read_samples(d.m, d.handle, (uint64_t)(uintptr_t)buckets, sizeof buckets, &alpha_device_own_memory);
+	alpha_device_read_samples(d.m, d.handle, (uint64_t)(uintptr_t)buckets, sizeof buckets,
+	                          &alpha_device_own_memory);
 	assert_true(buckets[0] == 1 && buckets[1] == 0 && buckets[2] == 1);
 	assert_true(read_kernel_log(&d, 0).cycles == 0 && read_kernel_log(&d, 2).cycles == 100);
 	alpha_device_free(d.m);
@@ -268,10 +292,13 @@ static void interrupts_that_nobody_wants(void **state)
 	(void)state;
 	assert_int_equal(print_call(&d, PCNT6DISABLE, PF6_CTRS(1, PMCTRS_ALL_CPUS, 0, 0)), 0);
 	alpha_device_do_work(d.m, 0, &w);
-	assert_true(read_kernel_log(&d, 0).chip_values[0] == 0 && read_kernel_log(&d, 0).chip_values[1] == 5);
+	assert_true(read_kernel_log(&d, 0).chip_values[0] == 0 &&
+	            read_kernel_log(&d, 0).chip_values[1] == 5);
 	assert_int_equal(alpha_device_raise_interrupt(d.m, 0, 0, &w), 0);
 	assert_int_equal(alpha_device_raise_interrupt(d.m, 0, 1, &w), 0);
-	assert_true(read_kernel_log(&d, 0).n_discarded == 1 && read_kernel_log(&d, 0).interrupt_counts[0] == 0 && read_kernel_log(&d, 0).interrupt_counts[1] == 1);
+	assert_true(read_kernel_log(&d, 0).n_discarded == 1 &&
+	            read_kernel_log(&d, 0).interrupt_counts[0] == 0 &&
+	            read_kernel_log(&d, 0).interrupt_counts[1] == 1);
 	assert_int_equal(alpha_device_raise_interrupt(d.m, 0, 2, &w), -EINVAL);
 	assert_int_equal(alpha_device_raise_interrupt(d.m, 1, 0, &w), -EINVAL);
 	alpha_device_free(d.m);
@@ -280,12 +307,15 @@ static void interrupts_that_nobody_wants(void **state)
 		print_call(&d, PCNTSETMUX, UINT64_C(1) << (ICCSR_DISABLE_SHIFT + muted));
 		alpha_device_raise_interrupt(d.m, 0, 0, &w);
 		alpha_device_raise_interrupt(d.m, 0, 1, &w);
-		assert_true(read_kernel_log(&d, 0).n_discarded == 1 + muted && read_kernel_log(&d, 0).interrupt_counts[0] == muted && read_kernel_log(&d, 0).interrupt_counts[1] == 1);
+		assert_true(read_kernel_log(&d, 0).n_discarded == 1 + muted &&
+		            read_kernel_log(&d, 0).interrupt_counts[0] == muted &&
+		            read_kernel_log(&d, 0).interrupt_counts[1] == 1);
 	}
 	alpha_device_free(d.m);
 }
 
-/* Events that @counter sees in 1024 microseconds of a processor of 1 MHz, with @word in the request for selects. */
+/* Events that @counter sees in 1024 microseconds of a processor of 1 MHz, with @word in the request
+ * for selects. */
 static uint64_t share(enum alpha_device_family family, unsigned counter, uint64_t word)
 {
 	struct alpha_device_options o = options_of(family);
@@ -295,14 +325,18 @@ static uint64_t share(enum alpha_device_family family, unsigned counter, uint64_
 
 	o.mhz = 1;
 	d = open_device(&o, PCNTOPENALL);
-	assert_int_equal(print_call(&d, family == ALPHA_DEVICE_EV4 ? PCNTSETMUX : alpha_device_is_ev5(d.m) ? PCNT5MUX
-	                                                                                                   : PCNT6MUX,
+	assert_int_equal(print_call(&d,
+	                            family == ALPHA_DEVICE_EV4 ? PCNTSETMUX
+	                            : alpha_device_is_ev5(d.m) ? PCNT5MUX
+	                                                       : PCNT6MUX,
 	                            word),
 	                 0);
 	start(&d);
 	alpha_device_run(d.m, 1024 * 1000, ROOT, 0, 0);
 	v = read_kernel_log(&d, 0);
-	n = v.chip_values[counter] + v.interrupt_counts[counter] * alpha_device_get_rate(d.m, &d.m->sessions[d.handle], counter);
+	n = v.chip_values[counter] +
+	    v.interrupt_counts[counter] *
+	            alpha_device_get_rate(d.m, &d.m->sessions[d.handle], counter);
 	alpha_device_free(d.m);
 	return n;
 }
@@ -314,7 +348,8 @@ static void selects_that_count_cycles(void **state)
 		unsigned counter;
 		uint64_t cycles, other;
 	} selects[] = {
-		{ ALPHA_DEVICE_EV4, 0, PF_CYCLES << ICCSR_MUX0_SHIFT, PF_PALMODE << ICCSR_MUX0_SHIFT },
+		{ ALPHA_DEVICE_EV4, 0, PF_CYCLES << ICCSR_MUX0_SHIFT,
+		  PF_PALMODE << ICCSR_MUX0_SHIFT },
 		{ ALPHA_DEVICE_EV5, 0, PF5_MUX0_CYCLES, PF5_MUX0_ISSUES },
 		{ ALPHA_DEVICE_PCA56, 2, PF5_MUX2_C_CYCLES, PF5_MUX2_C_MEM_BARRIER },
 		{ ALPHA_DEVICE_EV6, 0, PF6_MUX0_CYCLES, PF6_MUX0_RET_INSTRUCTIONS },
@@ -328,16 +363,20 @@ static void selects_that_count_cycles(void **state)
 	for (size_t i = 0; i < COUNT(selects); i++) {
 		uint64_t n = share(selects[i].family, selects[i].counter, selects[i].other);
 
-		assert_int_equal(share(selects[i].family, selects[i].counter, selects[i].cycles), 1024);
+		assert_int_equal(share(selects[i].family, selects[i].counter, selects[i].cycles),
+		                 1024);
 		assert_true(n >= 16 && n < 656);
 		assert_int_equal(share(selects[i].family, selects[i].counter, selects[i].other), n);
 	}
 	/* Further selects that are no cycles, among them those of the cache box. */
 	assert_true(share(ALPHA_DEVICE_EV4, 1, UINT64_C(2) << ICCSR_MUX1_SHIFT) < 656);
 	assert_true(share(ALPHA_DEVICE_EV5, 1, PF5_SEL1(0)) < 656);
-	assert_true(share(ALPHA_DEVICE_EV5, 1, PF5_CBOX1(1)) != share(ALPHA_DEVICE_EV5, 1, PF5_CBOX1(2)));
-	assert_true(share(ALPHA_DEVICE_EV5, 2, PF5_CBOX2(1)) != share(ALPHA_DEVICE_EV5, 2, PF5_CBOX2(2)));
-	assert_true(share(ALPHA_DEVICE_EV4, 1, 0) != share(ALPHA_DEVICE_EV4, 1, UINT64_C(1) << ICCSR_MUX1_SHIFT));
+	assert_true(share(ALPHA_DEVICE_EV5, 1, PF5_CBOX1(1)) !=
+	            share(ALPHA_DEVICE_EV5, 1, PF5_CBOX1(2)));
+	assert_true(share(ALPHA_DEVICE_EV5, 2, PF5_CBOX2(1)) !=
+	            share(ALPHA_DEVICE_EV5, 2, PF5_CBOX2(2)));
+	assert_true(share(ALPHA_DEVICE_EV4, 1, 0) !=
+	            share(ALPHA_DEVICE_EV4, 1, UINT64_C(1) << ICCSR_MUX1_SHIFT));
 }
 
 /* Each of the 128 selects of counters 1 and 2 has a share of its own, and the same in every run. */
@@ -346,13 +385,17 @@ static void shares_of_selects(void **state)
 	(void)state;
 	for (unsigned counter = 1; counter < 3; counter++)
 		for (uint64_t sel = 0; sel < 128; sel++) {
-			uint64_t word = counter == 1 ? PF5_SEL1(sel >> 3) | (sel & 7) << 51 : PF5_SEL2(sel >> 3) | (sel & 7) << 54;
+			uint64_t word = counter == 1 ? PF5_SEL1(sel >> 3) | (sel & 7) << 51
+			                             : PF5_SEL2(sel >> 3) | (sel & 7) << 54;
 
 			assert_int_equal(share(ALPHA_DEVICE_EV5, counter, word),
-			                 counter == 2 && sel >> 3 == 0xc ? 1024 : 16 + (149 * sel + 61 * counter) % 640);
+			                 counter == 2 && sel >> 3 == 0xc
+			                         ? 1024
+			                         : 16 + (149 * sel + 61 * counter) % 640);
 		}
 	for (uint64_t sel = 0; sel < 8; sel++)
-		assert_int_equal(share(ALPHA_DEVICE_EV4, 1, sel << ICCSR_MUX1_SHIFT), 16 + (149 * sel + 61) % 640);
+		assert_int_equal(share(ALPHA_DEVICE_EV4, 1, sel << ICCSR_MUX1_SHIFT),
+		                 16 + (149 * sel + 61) % 640);
 	for (uint64_t sel = 1; sel < 16; sel++)
 		assert_int_equal(share(ALPHA_DEVICE_EV6, 1, sel), 16 + (149 * sel + 61) % 640);
 }
@@ -376,10 +419,12 @@ static void steps_add_up(void **state)
 		alpha_device_free(d.m);
 	}
 	assert_memory_equal(v[0].chip_values, v[1].chip_values, sizeof v[0].chip_values);
-	assert_memory_equal(v[0].interrupt_counts, v[1].interrupt_counts, sizeof v[0].interrupt_counts);
+	assert_memory_equal(v[0].interrupt_counts, v[1].interrupt_counts,
+	                    sizeof v[0].interrupt_counts);
 }
 
-/* Time is for all processors: one is in user mode, wherever it is said to be, the others are idle. */
+/* Time is for all processors: one is in user mode, wherever it is said to be, the others are idle.
+ */
 static void all_processors_run(void **state)
 {
 	struct alpha_device_options o = options_of(ALPHA_DEVICE_EV6);
@@ -419,8 +464,10 @@ static void a_look_inside(void **state)
 	assert_int_equal(print_call(&d, PCNT5DISABLE, PF5_CTRS(1, PMCTRS_ALL_CPUS, 0, 0, 0)), 0);
 	v = read_kernel_log(&d, 0);
 	assert_true(v.holder_pid == ROOT && v.running_counters == 6 && v.cbox == (6 << 3 | 5));
-	/* Counters 1 and 2 run, so theirs are the control bits that show: 3 in bits 13:12 and 2 in bits 11:10. */
-	assert_int_equal(v.pmctr, PF5_CTRS(0, 0, 0x11, 0x22, 0x33) | PF5_MUX0_ISSUES | 0xff | PF5_CTXT_NO_PAL | 3u << 12 | 2u << 10);
+	/* Counters 1 and 2 run, so theirs are the control bits that show: 3 in bits 13:12 and 2 in
+	 * bits 11:10. */
+	assert_int_equal(v.pmctr, PF5_CTRS(0, 0, 0x11, 0x22, 0x33) | PF5_MUX0_ISSUES | 0xff |
+	                                  PF5_CTXT_NO_PAL | 3u << 12 | 2u << 10);
 	assert_true(v.iccsr == 0 && v.pctr_ctl == 0 && v.i_ctl == 0 && !v.has_interrupts_on);
 	alpha_device_free(d.m);
 	d = running(ALPHA_DEVICE_EV67);
@@ -433,14 +480,18 @@ static void a_look_inside(void **state)
 	assert_true(v.holder_pid == -1 && v.running_counters == 0 && v.i_ctl == 0);
 	alpha_device_free(d.m);
 	d = running(ALPHA_DEVICE_EV4);
-	print_call(&d, PCNTSETMUX, UINT64_C(1) << ICCSR_DISABLE_SHIFT | ICCSR_PC1 | PF_CYCLES << ICCSR_MUX0_SHIFT);
+	print_call(&d, PCNTSETMUX,
+	           UINT64_C(1) << ICCSR_DISABLE_SHIFT | ICCSR_PC1 | PF_CYCLES << ICCSR_MUX0_SHIFT);
 	v = read_kernel_log(&d, 0);
-	assert_true(v.iccsr == (ICCSR_PC1 | PF_CYCLES << ICCSR_MUX0_SHIFT) && v.has_interrupts_on && v.running_counters == 3);
+	assert_true(v.iccsr == (ICCSR_PC1 | PF_CYCLES << ICCSR_MUX0_SHIFT) && v.has_interrupts_on &&
+	            v.running_counters == 3);
 	alpha_device_free(d.m);
 }
 
-UNIT(tools_alpha_work, cmocka_unit_test(rates_of_every_family), cmocka_unit_test(modes_of_ev5), cmocka_unit_test(processes_that_are_chosen),
-     cmocka_unit_test(levels_of_interrupts), cmocka_unit_test(buckets_of_samples), cmocka_unit_test(callers_of_routines),
-     cmocka_unit_test(processors_apart), cmocka_unit_test(interrupts_that_nobody_wants), cmocka_unit_test(selects_that_count_cycles),
-     cmocka_unit_test(shares_of_selects), cmocka_unit_test(steps_add_up), cmocka_unit_test(all_processors_run),
+UNIT(tools_alpha_work, cmocka_unit_test(rates_of_every_family), cmocka_unit_test(modes_of_ev5),
+     cmocka_unit_test(processes_that_are_chosen), cmocka_unit_test(levels_of_interrupts),
+     cmocka_unit_test(buckets_of_samples), cmocka_unit_test(callers_of_routines),
+     cmocka_unit_test(processors_apart), cmocka_unit_test(interrupts_that_nobody_wants),
+     cmocka_unit_test(selects_that_count_cycles), cmocka_unit_test(shares_of_selects),
+     cmocka_unit_test(steps_add_up), cmocka_unit_test(all_processors_run),
      cmocka_unit_test(a_look_inside));
