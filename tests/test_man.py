@@ -122,10 +122,11 @@ def types(path=""):
 
 
 def constants(path=""):
-    """Macros and enumerators."""
+    """Macros, enumerators and constant objects."""
     found = set()
     for text in headers(path).values():
         found.update(re.findall(r"^\s*#\s*define\s+(\w+)", text, re.M))
+        found.update(re.findall(r"^static const \w+ (\w+) =", text, re.M))
         for body in re.findall(r"enum(?: \w+)? \{([^{}]*)\}", without_comments(text)):
             found.update(re.findall(r"\b([A-Za-z_]\w*)\b(?=\s*(?:=|,|$))", body.strip()))
     return found
