@@ -39,21 +39,18 @@ static void use(const struct table *t)
 		uint32_t h = NAME_HASH_SEED;
 
 		for (const char *p = name; *p; p++)
-			h = name_hash(h, (unsigned char)*p);
+			h = table_hash_char(h, (unsigned char)*p);
 		table_find_name(t, h, name, strlen(name));
 		pfmi_pmu_init_event(&ev, t, row);
 		for (unsigned i = 0; i < pfmi_pmu_count_row_umasks(t, row) && i < 48; i++)
 			pfmi_pmu_add_umask(&ev, i);
 		pfmi_pmu_build_config_words(&ev, ANY_COUNTER, config);
-		for (int k = 1; k < N_KEYS; k++)
+		for (int k = 1; k < N_KEYS; k++) {
+			const struct field *f = table_key_field(t, (enum field_key)k);
+
 			pfmi_table_row_text(
-				t, row,
-				(enum field_key)(
-					table_field(t, (enum field_key)k) &&
-							table_field(t, (enum field_key)k)->kind ==
-								FIELD_TEXT
-						? k
-						: KEY_NONE));
+				t, row, f && f->kind == FIELD_TEXT ? (enum field_key)k : KEY_NONE);
+		}
 		pfmi_encode_dispatch(&req, &where, &regs, &why);
 	}
 }
@@ -74,12 +71,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size >= sizeof(struct image) + 8 &&
 	    pfmi_table_verify_image(copy, size, VERIFY_HEAD, &why) == 0) {
 		const struct image *im = copy;
-		const struct pmu_family *wholes = image_array(im, ARRAY_FAMILIES);
+		const struct pmu_family *wholes = table_image_array(im, ARRAY_FAMILIES);
 
 		for (uint32_t i = 0; i < im->arrays[ARRAY_FAMILIES].n_elements; i++)
 			table_can_family_have_name(im, &wholes[i], (uint32_t)size * 0x9e3779b1u);
 		for (uint32_t i = 0; i < im->n_tables; i++) {
-			const struct table *t = image_table(im, i);
+			const struct table *t = table_image_table_at(im, i);
 
 			if (pfmi_table_verify(t,
 			                      size - (size_t)((const char *)t - (const char *)copy),

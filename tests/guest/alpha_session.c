@@ -299,7 +299,8 @@ static void check_table(void)
 		         !code.attr.exclude_hv && !code.attr.exclude_idle;
 		opened += code.attr.type == PERF_TYPE_RAW &&
 		          try_event(code.attr.type, code.attr.config, -1) == 0 &&
-		          about(0).n_parts == 1 && counts[0].quality != PFM_QUALITY_NOT_SUPPORTED;
+		          about(0).n_kernel_events == 1 &&
+		          counts[0].quality != PFM_QUALITY_NOT_SUPPORTED;
 	}
 	check(countable == 6 && opened == countable, "%u of %u countable events open", opened,
 	      countable);
@@ -347,7 +348,8 @@ static void check_session_limits(void)
 	      "unless the group may be broken up");
 	check(open_texts(singles, N(singles)) == 0 && pfm_start_session(session) == 0 &&
 	              read_counts() &&
-	              about(0).n_parts + about(1).n_parts + about(2).n_parts + about(3).n_parts ==
+	              about(0).n_kernel_events + about(1).n_kernel_events +
+	                              about(2).n_kernel_events + about(3).n_kernel_events ==
 	                      4,
 	      "four single events open");
 	check(counted("retinst") && strcmp(about(0).pmu, "cpu") == 0,
