@@ -83,8 +83,8 @@ static int send_to_leaders(struct pfm_session *s, unsigned long request)
 	return first;
 }
 
-#define CGROUP_TIME_SLACK_NS 60000000000u /* far more than clocks differ, less than most uptimes   \
-	                                   */
+/* Far more than clocks differ, less than most uptimes. */
+#define CGROUP_TIME_SLACK_NS 60000000000u
 
 /* When the first event of a control group is enabled, some kernels count its time from the start of
  * the system. Such a time becomes the zero from which times are counted. */
