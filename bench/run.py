@@ -274,7 +274,8 @@ def measure_libraries(t, sides, programs, libs, plain):
     # The environment is read: it must be the same in every run for the count to be.
     t.add(5, "pfm_initialize, instructions", *(sides.instructions("/usr/bin/env", "start", "-i", "PATH=/bin:/usr/bin", "HOME=/", "LANG=C",
           p, "init") for p in init), 1 / 30, note="in an environment of three variables")
-    cpuids = [figures([sides.process, "cpuid", p, "init"], plain)["cpuids"] - figures([sides.process, "cpuid", p, "bare"], plain)["cpuids"]
+    cpuids = [figures([sides.process, "cpuid", p, "init"],
+            plain)["cpuids"] - figures([sides.process, "cpuid", p, "bare"], plain)["cpuids"]
               for p in init]
     t.add(6, "pfm_initialize, CPUIDs", *cpuids, 2, kind="value")
     # Both write one line and end.
@@ -489,7 +490,8 @@ def measure_build(t, o, folder):
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     done = subprocess.run(["ninja", "-C", build, "-j2"], capture_output=True, text=True, check=False)
     used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
-    t.add(24, "build of the library, shared and static, user s", PEER_BUILD_SECONDS, used if done.returncode == 0 else None, 1, timed=True,
+    t.add(24, "build of the library, shared and static, user s", PEER_BUILD_SECONDS,
+            used if done.returncode == 0 else None, 1, timed=True,
           note="the peer's figure is from another run")
     t.add(24, "warnings with -Wall -Wextra", 81, done.stdout.count("warning:"), 0, kind="value")
 

@@ -28,7 +28,8 @@ def includes(folder):
 
 
 def preprocess(compiler, include, tools):
-    command = [*compiler, "-E", "-dD", "-DPERFMON_LIBPFM3_STATIC", "-I", include, "-I", os.path.join(include, "libpfm3"), "-I", tools, "-x", "c", "-"]
+    command = [*compiler, "-E", "-dD", "-DPERFMON_LIBPFM3_STATIC", "-I", include, "-I",
+            os.path.join(include, "libpfm3"), "-I", tools, "-x", "c", "-"]
     return subprocess.run(command, input=includes(include), text=True, check=True, stdout=subprocess.PIPE).stdout
 
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Makes a release from what is committed: the tarball, its checksums, and the lines that sign and publish it, which are printed and left to
+# Makes a release from what is committed: the tarball, its checksums, and the lines that sign and
+# publish it, which are printed and left to
 # a person with a key.
 #   scripts/release.sh [-o FOLDER]        FOLDER: where it goes; release
 set -eu

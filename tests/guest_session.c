@@ -26,8 +26,9 @@
 #include <perfmon/perfmon.h>
 
 #define MAX_COUNTS 32
-#define ATTEMPTS   5 /* where time is measured, one may meet a host that stops the guest in between \
-	              */
+#define ATTEMPTS                                                                                   \
+	5 /* where time is measured, one may meet a host that stops the guest in between           \
+	   */
 
 static pfm_session_t *session;
 static pfm_session_options_t options = { .size = sizeof(options) };

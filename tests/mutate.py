@@ -94,7 +94,8 @@ def mutants(text):
         word = m[0]
         if m.start() in rooms:
             continue
-        if word in SWAPS and not (word in "+-" and unary(text, m.start())) and not (word == "<" and text[:m.start()].endswith("#include ")):
+        if word in SWAPS and not (word in "+-" and unary(text,
+                m.start())) and not (word == "<" and text[:m.start()].endswith("#include ")):
             yield m.start(), m.end(), SWAPS[word]
         elif word == "!" and text[m.end()] != "=":
             yield m.start(), m.end(), ""

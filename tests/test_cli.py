@@ -811,7 +811,8 @@ class Encode(Case):
 
 class Dispatch(Case):
     def answers(self, rows):
-        r = vectors_driver("dispatch", "--json", input="".join(json.dumps({"id": i, "req": row["req"]}) + "\n" for i, row in enumerate(rows)))
+        r = vectors_driver("dispatch", "--json", input="".join(json.dumps({"id": i,
+                "req": row["req"]}) + "\n" for i, row in enumerate(rows)))
         self.assertEqual(r.returncode, 0, r.stderr)
         out = objects(r.stdout)
         self.assertEqual([o["id"] for o in out], list(range(len(rows))))

@@ -328,7 +328,8 @@ class ForeignText(Folder):
     EVIL = "a\x1b]0;title\x07b\x1b[2Jc\x08\x7f\u009b31m\rd\x1b[31me\x1b[8mf"
 
     def silent(self, *args, **more):
-        r = subprocess.run([PFM, *args], env=dict(CLEAN, **more.pop("env", {})), stdin=subprocess.DEVNULL, capture_output=True, timeout=120,
+        r = subprocess.run([PFM, *args], env=dict(CLEAN, **more.pop("env", {})),
+                stdin=subprocess.DEVNULL, capture_output=True, timeout=120,
                            **more)
         for out in (r.stdout, r.stderr):
             for c in out.decode("utf-8", "surrogateescape"):
@@ -337,7 +338,8 @@ class ForeignText(Folder):
 
     def test_arguments(self):
         evil = self.EVIL
-        for args in (["encode", evil], ["show", evil], ["list", evil], ["list", "--pmu", evil], ["decode", "--pmu", "coreduo", evil + "=1"],
+        for args in (["encode", evil], ["show", evil], ["list", evil], ["list", "--pmu", evil],
+                ["decode", "--pmu", "coreduo", evil + "=1"],
                      ["dispatch", evil, evil], ["stat", "-e", evil, "--", "true"], ["stat", "-e", "page-faults", "--", "true", evil],
                      ["stat", "-e", "page-faults", "--", "/nonexistent/" + evil], ["stat", "-C", evil], ["stat", "-p", evil],
                      ["stat", "-G", evil],
@@ -643,7 +645,8 @@ exit $rc"""
     def interrupt(self, number, leaves_nothing):
         whole = None
         for delay in (0.05, 0.15, 0.3, 0.5, 0.8, 1.2):
-            child = subprocess.Popen([PFM, "import", self.at("big.pmu"), "-o", self.image, "--force"], env=CLEAN, stdout=subprocess.DEVNULL,
+            child = subprocess.Popen([PFM, "import", self.at("big.pmu"), "-o", self.image,
+                    "--force"], env=CLEAN, stdout=subprocess.DEVNULL,
                                      stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
             time.sleep(delay)
             child.send_signal(number)
@@ -785,7 +788,8 @@ print("as before")
         if not os.path.exists(library):
             self.skipTest("the shared library is not built")
         compile_image(self.at("test.pmdb"))
-        result = subprocess.run([sys.executable, "-c", self.SURROUNDINGS, library, self.at("test.pmdb")], env=CLEAN, stdout=subprocess.PIPE,
+        result = subprocess.run([sys.executable, "-c", self.SURROUNDINGS, library,
+                self.at("test.pmdb")], env=CLEAN, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True)
         self.assertEqual((result.stderr, result.stdout), ("", "as before\n"))
 

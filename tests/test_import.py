@@ -344,7 +344,8 @@ class Invented(Trees, unittest.TestCase):
     def test_masks_and_remarks(self):
         toy = self.table("toy")
         row = toy.row(toy.find("OFFCORE_RESPONSE"))
-        words = [[toy.text(toy.record("words", g[3] + k)[1]) for k in range(g[4])] for g in (toy.record("groups", g) for g in row["takes"])]
+        words = [[toy.text(toy.record("words",
+                g[3] + k)[1]) for k in range(g[4])] for g in (toy.record("groups", g) for g in row["takes"])]
         self.assertEqual(words, [["HAY", "STRAW"], ["NEAR_BARN", "FAR_BARN"]])      # WAITING is one register's alone
         self.assertIsNotNone(toy.find("OFFCORE_RESPONSE_0"))
         g = toy.record("groups", toy.row(toy.find("FP_ARITH_INST_RETIRED"))["takes"][0])
@@ -813,7 +814,8 @@ class MadeUp(unittest.TestCase):
         self.intel("HSW", good[:1] + bad + good[1:] + fine)
         tables, refused, _, status = self.convert()
         t = tables["hsw"]
-        self.assertEqual([t.row(i)["name"] for i in range(t.count["rows"])], ["GOOD.0", "GOOD.1", "GOOD.2", "ZERO", "FIXED", "LAST", "INT"])
+        self.assertEqual([t.row(i)["name"] for i in range(t.count["rows"])], ["GOOD.0", "GOOD.1",
+                "GOOD.2", "ZERO", "FIXED", "LAST", "INT"])
         self.assertEqual(len(refused), len(bad), refused)
         self.assertEqual(status, 0)
         self.assertEqual(t.row(5)["desc"], "LAST")
@@ -1088,7 +1090,8 @@ class MadeUp(unittest.TestCase):
 
     def test_every_name_that_is_listed_can_be_asked_for(self):
         """What ends a name in a text is in none; whatever else is, in its full name and in perf's."""
-        names = ["A,B", "A,", "A,thr=1", "A:B", "A::B", "A/B", "A/", "/A", "A B", "A;B", "A{B}", "A\\B", 'A"B"', "'A'", "A=1", "A:u", "-A",
+        names = ["A,B", "A,", "A,thr=1", "A:B", "A::B", "A/B", "A/", "/A", "A B", "A;B", "A{B}",
+                "A\\B", 'A"B"', "'A'", "A=1", "A:u", "-A",
                  "@A", ".A", "#A", "A#1", "A|1", "(A)", "A*", "~A", "1", "0x1", "r12", "u", "config", "event=1", "cpu/A/",
                  "software::A", "\u00e9"]
         self.put("arm/pmu/invented-f1.json", self.arm(events=[{"code": 256 + i, "name": name, "description": "Made up."}
@@ -1123,7 +1126,8 @@ class MadeUp(unittest.TestCase):
 
     def test_lists_as_text(self):
         """The text of a list compiles to the tables of the list; without sentences, if only facts are wanted."""
-        self.intel("SKX", [event(BriefDescription="Made up."), event(EventName="OTHER", UMask="0x02", BriefDescription="Made up as well.")])
+        self.intel("SKX", [event(BriefDescription="Made up."), event(EventName="OTHER",
+                UMask="0x02", BriefDescription="Made up as well.")])
         tables, _, _, _ = self.convert()
         folder = os.path.join(self.root, "text")
         self.assertEqual(run("--text", folder, self.root)[0], 0)
@@ -1191,7 +1195,8 @@ class MadeUp(unittest.TestCase):
                 own = ", " + size_text(size) if where == folder and not damaged else ""
                 self.assertEqual(status, damaged)
                 self.assertEqual(" ".join(out.splitlines()[0].split()),
-                                 "skx 1 core, 0 uncore events, 0 metrics in 1 tables%s%s%s" % (own, ", 1 refused" if damaged else "", end))
+                                 "skx 1 core, 0 uncore events, 0 metrics in 1 tables%s%s%s" % (own,
+                                         ", 1 refused" if damaged else "", end))
                 self.assertIn(", %s in " % size_text(size), out.splitlines()[-1])
                 told = [json.loads(line) for line in run(self.root, "--json", "--force", *options, check=False)[1].splitlines()]
                 self.assertEqual([t["model"]["state"] for t in told if "model" in t], ["damaged" if damaged else "done"])
@@ -1306,7 +1311,8 @@ class Command(unittest.TestCase):
 
     def test_an_interruption_is_not_lost(self):
         """Where Python cannot raise it, in what it calls by the way, it comes once more."""
-        code = ("import gc, os, signal, sys, time, weakref; sys.path.insert(0, %r); import pmuc; sys.unraisablehook = pmuc.repeat_interrupt\n"
+        code = ("import gc, os, signal, sys, time, weakref; sys.path.insert(0, %r); import pmuc; "
+                "sys.unraisablehook = pmuc.repeat_interrupt\n"
                 "class Thing: pass\n"
                 "def by_the_way(ref): os.kill(os.getpid(), signal.SIGINT)\n"
                 "thing = Thing(); ref = weakref.ref(thing, by_the_way)\n"

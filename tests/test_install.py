@@ -111,7 +111,8 @@ class Installed(unittest.TestCase):
     def test_source_of_tru64(self):
         (folder,) = shlex.split(run("pkg-config", "--variable=tru64dir", "perfmon", env=self.env))
         program = os.path.join(self.root, "tru64")
-        run("cc", "-Wall", "-Wextra", "-Werror", os.path.join(SOURCE, "tests/tru64_program.c"), "-I" + folder, "-o", program, *self.flags())
+        run("cc", "-Wall", "-Wextra", "-Werror", os.path.join(SOURCE, "tests/tru64_program.c"),
+                "-I" + folder, "-o", program, *self.flags())
         if not self.no_notification():
             self.assertEqual(run(os.path.join(self.prefix, "bin/pfm"), "alpha", "device", "--model", "ev6", "--", program, "ev6"),
                              "# counted, nothing else\n")
@@ -254,9 +255,11 @@ class Others(unittest.TestCase):
             tree = unpacked(root)
             (tarball,) = glob.glob(release() + "/*.tar.xz")
             shutil.copy(tarball, os.path.join(root, os.path.basename(tarball).replace("-", "_", 1).replace(".tar", ".orig.tar")))
-            run("dpkg-buildpackage", "-us", "-uc", "-F", "-j2", cwd=tree, env={**QUICK, "DEB_BUILD_OPTIONS": "noopt nocheck noautodbgsym"})
+            run("dpkg-buildpackage", "-us", "-uc", "-F", "-j2", cwd=tree, env={**QUICK,
+                    "DEB_BUILD_OPTIONS": "noopt nocheck noautodbgsym"})
             packages = {os.path.basename(p).split("_")[0]: p for p in glob.glob(root + "/*.deb")}
-            self.assertLessEqual({"libperfmon1", "libperfmon-dev", "libperfmon-libpfm4", "perfmon-tools", "python3-perfmon", "perfmon-doc"},
+            self.assertLessEqual({"libperfmon1", "libperfmon-dev", "libperfmon-libpfm4",
+                    "perfmon-tools", "python3-perfmon", "perfmon-doc"},
                                  set(packages))
             self.assertIn("python3-cffi-backend", run("dpkg-deb", "-f", packages["python3-perfmon"], "Depends"))
             # The command alone needs no Python: only pfm import does.

@@ -127,7 +127,8 @@ class Formulas(unittest.TestCase):
         """What is printed, compiled again, prints the same and has the same value."""
         rng = random.Random(19)
         made = [formula(rng, rng.randrange(1, 6))[0] for _ in range(60)]
-        made += ["A & B", "A | B ^ C.D", "A != B", "A == B", "A >= B", "A <= 2", "A % 7", "1e25 * A", "-2.5 + A", "0.1 * 1e-9 * A", "1e300",
+        made += ["A & B", "A | B ^ C.D", "A != B", "A == B", "A >= B", "A <= 2", "A % 7",
+                "1e25 * A", "-2.5 + A", "0.1 * 1e-9 * A", "1e300",
                  "(A + B) * (A + B) / (A + B)", "A:cmask=2 + A:edge=1", "'cpu-clock' - A", "123456789012"]
         lines = ['metric M%d metric="%s" metric_threshold="M%d > 1 & A < 5"\n' % (i, m, i) for i, m in enumerate(made)]
         counts = {"A": 7, "B": 0.25, "C.D": 3e9, "A:cmask=2": 4, "A:edge=1": 5, "software::cpu-clock": 2}
@@ -214,14 +215,16 @@ class Formulas(unittest.TestCase):
                 ("LATENCY", "cpu_core/A/R"))), self.folder.name)
         self.assertEqual(errors, "")
         env = {"PERFMON_EVENTS": image, "PATH": os.environ["PATH"]}
-        done = subprocess.run([PFM, "plan", "--json", "--bare", "-"], input="invented::N\ninvented::ANY\ninvented::CPU\ninvented::LATENCY\n"
+        done = subprocess.run([PFM, "plan", "--json", "--bare", "-"],
+                input="invented::N\ninvented::ANY\ninvented::CPU\ninvented::LATENCY\n"
                               "invented::ELSEWHERE\n", capture_output=True, text=True, env=env)
         rows = [json.loads(line) for line in done.stdout.splitlines()]
         b = "invented::B"
         self.assertEqual([r.get("groups") for r in rows],
                          [[["invented/A,cmask=1/k", b]], [["invented/C.D/", b]], [["invented/C.D/", b]], [[b]], None])
         # What only that machine's kernel knows is refused as the metric's.
-        self.assertEqual(rows[-1]["error"]["message"], "the metric needs an event that is not known here; 'pfm show' names those it needs")
+        self.assertEqual(rows[-1]["error"]["message"],
+                "the metric needs an event that is not known here; 'pfm show' names those it needs")
         self.assertEqual((rows[-1]["input"], rows[-1]["error"]["at"]), ("invented::ELSEWHERE", [0, 19]))
         answer = ask(image, [{"pmu": "invented", "metric": "N", "counts": {"cpu_core/A,cmask=1/k": 6, "B": 3}}])
         self.assertEqual(answer[0]["value"], 2)
@@ -446,7 +449,8 @@ class Counted(unittest.TestCase):
         counts = ["FRONTEND_RETIRED.MS_FLOWS=3000", "CPU_CLK_UNHALTED.THREAD=2000"]
         for name, value, note in (("latency", "10.5", ""), ("latncy", "115.71", "does not need FRONTEND_RETIRED.MS_FLOWS:retire_latncy")):
             constant = "FRONTEND_RETIRED.MS_FLOWS:retire_%s=7" % name
-            given = subprocess.run([PFM, "metric", "gnr::Info_Frontend_MS_Latency_Ret", *counts, constant], capture_output=True, text=True)
+            given = subprocess.run([PFM, "metric", "gnr::Info_Frontend_MS_Latency_Ret", *counts,
+                    constant], capture_output=True, text=True)
             self.assertIn("  %s " % value, given.stdout)
             self.assertIn(note, given.stderr) if note else self.assertEqual(given.stderr, "")
         for other in ("cycles=2", "Cycles=2"):
@@ -572,7 +576,8 @@ class TopDown(unittest.TestCase):
             names = [m["metric"] for m in map(json.loads, done.stdout.splitlines()) if any(g.startswith("TmaL") for g in m["groups"])]
             rows = map(json.loads, subprocess.run([PFM, "show", "--json", *("%s::%s" % (pmu, n) for n in names)], capture_output=True,
                                                   text=True).stdout.splitlines())
-            return {r["event"]: (r["formula"].replace(pmu + "::", ""), r["threshold"].replace(pmu + "::", ""), r["groups"], r.get("parent"))
+            return {r["event"]: (r["formula"].replace(pmu + "::", ""),
+                    r["threshold"].replace(pmu + "::", ""), r["groups"], r.get("parent"))
                     for r in rows}
         server, client = shown("srf"), shown("mtl_crestmont")
         self.assertGreater(len(server), 24)
@@ -623,7 +628,8 @@ class Sheet(unittest.TestCase):
         self.assertEqual(self.read("nothing", "ADL", "gracemont")[1][0][:2], ("-", "-"))
         self.assertEqual(self.read("\xff", "ADL", "gracemont")[0], [])
         made, refused = self.read(SHEET.replace("#WIDTH,,5", "#WIDTH,,#SLOTS"), "ADL", "gracemont")
-        self.assertEqual(([e["MetricName"] for _, e in made], [r[0] for r in refused]), (["Info_Core_MUX"], ["Frontend_Bound", "Latency"]))
+        self.assertEqual(([e["MetricName"] for _, e in made], [r[0] for r in refused]),
+                (["Info_Core_MUX"], ["Frontend_Bound", "Latency"]))
 
 
 TREE = """pmu tree "tree"
@@ -684,7 +690,8 @@ class Tree(unittest.TestCase):
 
     def test_a_group_is_shown(self):
         env = {"PERFMON_EVENTS": self.image, "PATH": os.environ["PATH"]}
-        for name, members in (("tree::TmaL2", ["Below", "Small"]), ("tree::TopdownL2", ["Below", "Small"]), ("tree::Top_group", ["Below"])):
+        for name, members in (("tree::TmaL2", ["Below", "Small"]), ("tree::TopdownL2", ["Below",
+                "Small"]), ("tree::Top_group", ["Below"])):
             done = subprocess.run([PFM, "show", "--json", name], capture_output=True, text=True, env=env)
             self.assertEqual(json.loads(done.stdout), {"input": name, "metrics": ["tree::" + m for m in members]})
             text = subprocess.run([PFM, "show", name], capture_output=True, text=True, env=env).stdout

@@ -460,7 +460,8 @@ class Agreement(unittest.TestCase):
                                                                   "NAME_UNSUPPORTED", "NAME_NONE"])
         for name, value in (("IMAGE_MAGIC", pmlayout.IMAGE_MAGIC), ("TABLE_MAGIC", pmlayout.TABLE_MAGIC),
                             ("NAME_HASH_SEED", 0x811C9DC5), ("ANY_COUNTER", pt.ANYWHERE), ("IMAGE_VERSION", pmlayout.IMAGE_VERSION),
-                            ("PMU_NAME_IS_ALIAS", pmlayout.CALL_OTHER), ("VALUE_IS_WIDE", pmlayout.VALUE_WIDE), ("CODE_INDEX_ANY_UMASK", pmlayout.WAY_ANY),
+                            ("PMU_NAME_IS_ALIAS", pmlayout.CALL_OTHER), ("VALUE_IS_WIDE",
+                                    pmlayout.VALUE_WIDE), ("CODE_INDEX_ANY_UMASK", pmlayout.WAY_ANY),
                             ("TABLE_MAX_NAMES", pt.MAX_NAMES)):
             self.assertEqual(int(re.search(r"#define %s\s+(\w+?)u\b" % name, text)[1], 0), value)
 

@@ -180,7 +180,8 @@ def struct_sizes():
 
 SIZES = struct_sizes()
 FUNCTIONS = prototypes()
-ENDS = {"pfm_close_context", "pfm_close_session", "pfm_free_plan", "pfm_close_recording", "pfm_free_system_check"}   # theirs is NULL alone
+ENDS = {"pfm_close_context", "pfm_close_session", "pfm_free_plan", "pfm_close_recording",
+        "pfm_free_system_check"}   # theirs is NULL alone
 
 
 def tries(caller, function, params):

@@ -374,7 +374,8 @@ class Record(unittest.TestCase):
         if not shutil.which("perf"):
             self.skipTest("perf is not installed")
         self.record("-e", "task-clock:u:period=500000", "-g")
-        done = subprocess.run(["perf", "report", "--stdio", "--no-children", "-g", "none"], cwd=self.folder, capture_output=True, text=True,
+        done = subprocess.run(["perf", "report", "--stdio", "--no-children", "-g", "none"],
+                cwd=self.folder, capture_output=True, text=True,
                               timeout=120, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         found = {m[2]: float(m[1]) for m in re.finditer(r"^ +(\d+\.\d+)% .*\[\.\] (\w+)", done.stdout, re.M)}
@@ -466,7 +467,8 @@ class Record(unittest.TestCase):
         if not shutil.which("perf") or not shutil.which("objdump"):
             self.skipTest("perf or objdump is not installed")
         self.record("-e", "task-clock:u:period=500000")
-        done = subprocess.run(["perf", "annotate", "--stdio", "-s", "three"], cwd=self.folder, capture_output=True, text=True, timeout=120,
+        done = subprocess.run(["perf", "annotate", "--stdio", "-s", "three"], cwd=self.folder,
+                capture_output=True, text=True, timeout=120,
                               check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("three", done.stdout)
@@ -485,11 +487,13 @@ class Record(unittest.TestCase):
             lines = subprocess.run(["perf", "script", "-F", "ip,event,period"], cwd=self.folder, capture_output=True, text=True,
                                    check=False).stdout.split("\n")
             self.assertEqual(sum(line.split()[:2] == ["65536", "cycles:"] for line in lines), sum(p["samples"] for p in places))
-        done = self.pfm("alpha", "device", "--model", "ev5", "--", PFM, "record", "--device", "0x120000000-0x120002000", "-a", "-e", "ev5::cycles",
+        done = self.pfm("alpha", "device", "--model", "ev5", "--", PFM, "record", "--device",
+                "0x120000000-0x120002000", "-a", "-e", "ev5::cycles",
                         "--", "sleep", "0.1")
         if done.returncode == 0:
             self.assertRegex(done.stderr, r"ev5::cycles: \d+ samples were outside of the addresses that are profiled")
-        for words, why in ((("--device-model", "ev5"), "say with -e"), (("--device-model", "ev5", "-e", "cycles", "-g"), "no call chains"),
+        for words, why in ((("--device-model", "ev5"), "say with -e"), (("--device-model", "ev5",
+                "-e", "cycles", "-g"), "no call chains"),
                            *((("--device", text, "-e", "ev5::cycles"), "range of addresses")
                              for text in ("5-3", "5--7", "5- 7", " 5-7", "0-99999999999999999999"))):
             done = self.pfm("record", *words, "--", "true")

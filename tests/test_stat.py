@@ -86,7 +86,8 @@ class Toucher:
 class Case(unittest.TestCase):
     def counted(self, *args, events="page-faults:u", touchers=()):
         """Objects of a count of touchers, which go once everything is open and end it by their end."""
-        p = subprocess.Popen([PFM, "stat", "-v", "--json", "-e", events, *args], env=CLEAN, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        p = subprocess.Popen([PFM, "stat", "-v", "--json", "-e", events, *args], env=CLEAN,
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                              text=True)
         while True:                    # what is told with -v comes when all is open, a moment before it is switched on
             line = p.stderr.readline()
@@ -324,7 +325,8 @@ class Times(Case):
         self.assertEqual([o["elapsed"] > 0.01 for o in rows], [True] * len(rows))
         self.assertGreaterEqual(ends[-1], 0.4)
         # What is left of one is shown.
-        self.assertEqual(len(objects(stat("-I", "20000", "--timeout", "50", "--json", "-e", "task-clock", "--", "sleep", "20").stdout)), 1)
+        self.assertEqual(len(objects(stat("-I", "20000", "--timeout", "50", "--json", "-e",
+                "task-clock", "--", "sleep", "20").stdout)), 1)
 
     def test_intervals_end_with_the_reasons(self):
         r = stat("-I", "20", "--interval-count", "3", "-e", "page-faults,coreduo::Instr_Ret", "--", "sleep", "20")

@@ -104,7 +104,8 @@ class Walks(unittest.TestCase):
         events = [json.loads(line)["event"] for line in run(pfm, "list", "--json", "--pmu", "toy9").splitlines()]
         self.assertEqual(sorted(events), ["Cycles", "Div", "L2_Misses"])
         self.assertTrue(os.path.exists(os.path.join(build, "docs", "perfmon_toy9.7")))
-        run("meson", "test", "-C", build, "--no-rebuild", "table_table", "table_roundtrip", "lookup_resolve", "man", "cli", more={"PERFMON_QUICK": "1"})
+        run("meson", "test", "-C", build, "--no-rebuild", "table_table", "table_roundtrip",
+                "lookup_resolve", "man", "cli", more={"PERFMON_QUICK": "1"})
 
 
 def python():
@@ -123,7 +124,8 @@ class Trades(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             os.mkdir(os.path.join(folder, "bin"))
             os.symlink(os.environ.get("PFM", os.path.join(BUILD, "tools", "pfm")), os.path.join(folder, "bin", "pfm"))
-            env = {"PATH": os.path.join(folder, "bin") + os.pathsep + os.environ["PATH"], "SOURCE": SOURCE, "BUILD": BUILD, "HOME": folder,
+            env = {"PATH": os.path.join(folder, "bin") + os.pathsep + os.environ["PATH"],
+                    "SOURCE": SOURCE, "BUILD": BUILD, "HOME": folder,
                    "PKG_CONFIG_PATH": os.path.join(BUILD, "meson-uninstalled"), "LD_LIBRARY_PATH": os.path.join(BUILD, "lib")}
             run("sh", "-eu", os.path.join(SOURCE, "tests", "walks", name + ".sh"), cwd=folder, more={**env, **more})
 

@@ -431,9 +431,9 @@ const struct command cmd_dispatch = {
 	.usage = "[--pmu NAME] [--json] [OPTION]... EVENT...",
 	.summary = "a set of events measured together: counters and registers",
 	.about = "Places events, also as lists with commas, on counters so that all are measured "
-	         "at once and prints every "
+		 "at once and prints every "
 		 "register to write and to read. If a placement exists it is found; if not, the "
-	         "answer names a smallest group of "
+		 "answer names a smallest group of "
 		 "events that cannot be together.",
 	.examples =
 		"Two events of a Core Duo\n"

@@ -1058,15 +1058,15 @@ const struct command cmd_list = {
 	.usage = "[PATTERN] [--pmu NAME] [--json]\n--metrics [PATTERN] [--pmu NAME] [--json]",
 	.summary = "processors, units and their events, with descriptions",
 	.about = "Without a pattern: this machine's processors and units, then their events; "
-	         "--pmus names those of all machines. "
+		 "--pmus names those of all machines. "
 		 "With a pattern: events of this machine, tracepoints among them, whose names "
-	         "contain it, or match it if it has "
+		 "contain it, or match it if it has "
 		 "one of * ? [; if none does, those of all other processors. Case, blanks, '-' and "
-	         "'_' do not count. A pattern "
+		 "'_' do not count. A pattern "
 		 "with one of | ( ) ^ $ + \\ or .* is a regular expression. A processor's name "
-	         "stands for all its events. With "
+		 "stands for all its events. With "
 		 "--metrics: metrics, which pfm stat -M counts, instead of events; the pattern may "
-	         "name a group of them.",
+		 "name a group of them.",
 	.examples = "What can be counted here?\n"
 		    "pfm list\n"
 		    "Every event of one processor\n"

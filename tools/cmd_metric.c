@@ -422,19 +422,19 @@ const struct command cmd_metric = {
 	.usage = "[--pmu PMU] METRIC NAME=COUNT...\n--json [-] < REQUESTS",
 	.summary = "metrics computed from counts",
 	.about = "Computes a metric from counts that were taken before, anywhere. With --json one "
-	         "request a line is read, an "
+		 "request a line is read, an "
 		 "object with the members \"id\", \"pmu\" or \"list\", \"metric\", \"counts\" and "
-	         "\"constants\", and answered "
+		 "\"constants\", and answered "
 		 "with \"id\", \"value\", \"unit\" and \"over_threshold\"; the value is null where "
-	         "it is not defined, and \"why\" "
+		 "it is not defined, and \"why\" "
 		 "says the reason.",
 	.examples = "Instructions per cycle of a Skylake server\n"
 		    "pfm metric --pmu skx Info_Thread_IPC INST_RETIRED.ANY=2000 "
-	            "CPU_CLK_UNHALTED.THREAD=1000\n"
+		    "CPU_CLK_UNHALTED.THREAD=1000\n"
 		    "The same as a request\n"
 		    "echo '{\"id\":1,\"pmu\":\"skx\",\"metric\":\"Info_Thread_IPC\",\"counts\":"
 		    "{\"INST_RETIRED.ANY\":2000,\"CPU_CLK_UNHALTED.THREAD\":1000}}' | pfm metric "
-	            "--json -\n",
+		    "--json -\n",
 	.options = options,
 	.run = run_metric
 };

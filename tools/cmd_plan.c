@@ -272,11 +272,11 @@ const struct command cmd_plan = {
 	.usage = "[--pmu PMU] [--json] EVENT|METRIC...\n[--pmu PMU] [--json] - < SETS",
 	.summary = "the least number of groups that count a set of events",
 	.about = "Puts events, and those of metrics and groups of metrics, into as few groups as "
-	         "the counters allow: each group "
+		 "the counters allow: each group "
 		 "can be counted together, and is shown with the counter of each event. The last "
-	         "line proves that no "
+		 "line proves that no "
 		 "plan has fewer groups, or says how far off it can be. With - one set a line is "
-	         "read, its events separated as "
+		 "read, its events separated as "
 		 "stat -e takes them.",
 	.examples = "How often must the counters be loaded for these?\n"
 		    "pfm plan --pmu coreduo L2_Lines_In,core=all L2_Rqsts,core=all Uops_Ret\n"

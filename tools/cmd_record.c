@@ -679,12 +679,12 @@ const struct command cmd_record = {
 		 "[-e EVENT,...] [OPTION]... -p PID | -t TID | -a | -C CPUS [-- COMMAND [ARG]...]",
 	.summary = "sample a command, a process, CPUs or the system",
 	.about = "Writes where events happen to a file in the format of perf.data: pfm report "
-	         "shows it, and so do perf and other "
+		 "shows it, and so do perf and other "
 		 "readers. Whatever was written is readable at any time, also after the recorder "
-	         "was killed. Without -e cycles "
+		 "was killed. Without -e cycles "
 		 "are sampled, and cpu-clock where the machine has no PMU.\n"
 		 "With -p, -t, -a or -C a command only says how long to sample. The exit status is "
-	         "the command's.",
+		 "the command's.",
 	.examples = "Where does a program spend its time, and who called?\n"
 		    "pfm record -g -- ./work\n"
 		    "The data addresses of page faults\n"

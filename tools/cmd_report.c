@@ -378,13 +378,13 @@ const struct command cmd_report = {
 	.usage = "[OPTION]... [FILE]",
 	.summary = "show the functions, lines or stacks of a recording",
 	.about = "Adds up the samples of a recording, perf.data unless a file is named, ours or "
-	         "that of perf: by event, task, "
+		 "that of perf: by event, task, "
 		 "object and function, with the share of each and the standard error of that "
-	         "share. Samples weigh what they stand "
+		 "share. Samples weigh what they stand "
 		 "for. Functions are found in the symbol tables of the programs and libraries that "
-	         "were mapped, and of the "
+		 "were mapped, and of the "
 		 "running kernel; unresolved addresses print in hex. Code compiled with -g can be "
-	         "shown by source "
+		 "shown by source "
 		 "line, and its inlined functions are part of the stacks.",
 	.examples = "Where a program spends its time\n"
 		    "pfm record -- ./work && pfm report\n"
@@ -394,7 +394,7 @@ const struct command cmd_report = {
 		    "pfm record -g -- ./work && pfm report --svg >flame.svg\n"
 		    "Of one event of several\n"
 		    "pfm record -g -e cpu-clock,page-faults -- ./work && pfm report --event "
-	            "page-faults --folded\n",
+		    "page-faults --folded\n",
 	.options = options,
 	.run = run_report
 };

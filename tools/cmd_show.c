@@ -860,17 +860,17 @@ const struct command cmd_show = {
 	.usage = "[--pmu NAME] [--json] EVENT | PMU...",
 	.summary = "everything about an event, or about a processor",
 	.about = "For an event: what it counts, its code, the unit masks and qualifiers it takes, "
-	         "the counters that can count it, "
+		 "the counters that can count it, "
 		 "filters, errata, what replaces it if it is deprecated, its registers, and how "
-	         "each dialect spells it. "
+		 "each dialect spells it. "
 		 "Qualifiers in the text are taken into account.\n"
 		 "For a tracepoint: its fields. A raw event is shown as the one it stands for, if "
-	         "one does.\n"
+		 "one does.\n"
 		 "For a group of metrics: which those are. For a metric: its formula, when its "
-	         "value is worth a closer look, the "
+		 "value is worth a closer look, the "
 		 "events it needs with their counters, and in how many groups they are counted.\n"
 		 "For a processor: counters, their width, capabilities, and where its table comes "
-	         "from.",
+		 "from.",
 	.examples = "An event with all its qualifiers\n"
 		    "pfm show coreduo::L2_Rqsts\n"
 		    "How do others spell it with these?\n"

@@ -53,12 +53,14 @@ extern "C" {
 #define PCNTCLEARPCBPME PFCNTR_REQUEST(PFCNTR_VOID, 0x07u, 0) /* take the mark off the caller */
 #define PCNTCALLER                                                                                 \
 	PFCNTR_REQUEST(PFCNTR_VOID, 0x08u, 0) /* charge utility routines to their callers */
-#define PCNTGETRSIZE PFCNTR_REQUEST(PFCNTR_OUT, 0x0au, 8)  /* a word: bytes that read(2) delivers  \
+#define PCNTGETRSIZE                                                                               \
+	PFCNTR_REQUEST(PFCNTR_OUT, 0x0au, 8)               /* a word: bytes that read(2) delivers  \
 	                                                    */
 #define PCNTGETIPLHIS PFCNTR_REQUEST(PFCNTR_IN, 0x0bu, 8)  /* array of struct pfipls */
 #define PCNTSETITEMS  PFCNTR_REQUEST(PFCNTR_IN, 0x1fu, 8)  /* a word of PFM_* items */
 #define PCNTSETUADDR  PFCNTR_REQUEST(PFCNTR_IN, 0x20u, 16) /* struct addr_range, user addresses */
-#define PCNTSETKADDR  PFCNTR_REQUEST(PFCNTR_IN, 0x21u, 16) /* struct addr_range, kernel addresses  \
+#define PCNTSETKADDR                                                                               \
+	PFCNTR_REQUEST(PFCNTR_IN, 0x21u, 16)               /* struct addr_range, kernel addresses  \
 	                                                    */
 #define PCNTSETURANGE PFCNTR_REQUEST(PFCNTR_IN, 0x22u, 32) /* addr_range_t, user addresses */
 #define PCNTSETKRANGE PFCNTR_REQUEST(PFCNTR_IN, 0x23u, 32) /* addr_range_t, kernel addresses */
@@ -81,8 +83,9 @@ extern "C" {
 	PFCNTR_REQUEST(PFCNTR_IN | PFCNTR_OUT, 0x30u, 8) /* counter word: read one processor */
 #define PCNT5GETCNT                                                                                \
 	PFCNTR_REQUEST(PFCNTR_IN, 0x31u, 8) /* array of struct pfcntrs_ev5: interrupts */
-#define PCNT5READCNTRS PFCNTR_REQUEST(PFCNTR_IN, 0x32u, 8) /* array of struct pfcntrs_ev5: events  \
-	                                                    */
+#define PCNT5READCNTRS                                                                             \
+	PFCNTR_REQUEST(PFCNTR_IN, 0x32u, 8) /* array of struct pfcntrs_ev5: events                 \
+	                                     */
 
 /* EV6, and EV67 and later. The counter word is PF6_CTRS below. */
 #define PCNT6MUX PFCNTR_REQUEST(PFCNTR_IN, 0x33u, 8) /* a word of PF6_MUX* or PF67_* */
@@ -97,8 +100,9 @@ extern "C" {
 	PFCNTR_REQUEST(PFCNTR_IN | PFCNTR_OUT, 0x3au, 8) /* counter word: read one processor */
 #define PCNT6GETCNT                                                                                \
 	PFCNTR_REQUEST(PFCNTR_IN, 0x3bu, 8) /* array of struct pfcntrs_ev6: interrupts */
-#define PCNT6READCNTRS PFCNTR_REQUEST(PFCNTR_IN, 0x3cu, 8) /* array of struct pfcntrs_ev6: events  \
-	                                                    */
+#define PCNT6READCNTRS                                                                             \
+	PFCNTR_REQUEST(PFCNTR_IN, 0x3cu, 8) /* array of struct pfcntrs_ev6: events                 \
+	                                     */
 
 /* ---- what is collected at each interrupt
  * ------------------------------------------------------------------------ */

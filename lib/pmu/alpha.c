@@ -865,7 +865,7 @@ const struct encoder_ops pfmi_alpha_ops = {
 	.find_layout = pfmi_alpha_find_layout,
 	.get_event_select_mask = pfmi_alpha_get_event_select_mask,
 	.registers = "ICCSR PMCTR PCNT5MUX FREQ BC_CTL PM_MUX PCTR_CTL I_STAT I_CTL PCNTSETMUX "
-	             "PCNT6MUX PMC8 PMC9 PMC11",
+		     "PCNT6MUX PMC8 PMC9 PMC11",
 	.alternatives =
 		"one setting pairs what counter 0 and counter 1 count, and none has all of them",
 	.counts_all_levels = true,

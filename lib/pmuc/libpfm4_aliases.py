@@ -361,7 +361,8 @@ def build_group(t, number, masks, field, simple, preset, shift=None):
 
 
 def make_groups(t, unit, row, encoder, every):
-    """Its groups, or None where they are not as ours: masks of one group alone, or a default that is not a mask. A group of a box that may stay empty is left out for that."""
+    """Its groups, or None where they are not as ours: masks of one group alone, or a default
+    that is not a mask. A group of a box that may stay empty is left out."""
     numbers = sorted({libpfm4.key_number(m.keys, "g") for m in every})
     if "grp_excl" in row_flags(row) and len(numbers) > 1 or "frontend" in row_flags(row) or len(numbers) > pt.MAX_TAKES:
         return None

@@ -161,7 +161,8 @@ def main(argv):
 
 
 def repeat_interrupt(what):
-    """Ctrl-C may fall into what Python calls by the way (it does while modules are loaded), where it would be reported and forgotten: it comes once more, when that is over."""
+    """Ctrl-C may fall into what Python calls by the way (it does while modules are loaded),
+    where it would be reported and forgotten: it comes once more, when that is over."""
     if issubclass(what.exc_type, KeyboardInterrupt):
         signal.signal(signal.SIGALRM, signal.default_int_handler)
         signal.setitimer(signal.ITIMER_REAL, 0.001)

@@ -6,8 +6,9 @@
 #include "session/perf_event.h"
 #include "session/session_internal.h"
 
-#define LOST_COUNTER_TIME UINT64_MAX /* stands for the times of a pinned event without a counter   \
-	                              */
+#define LOST_COUNTER_TIME                                                                          \
+	UINT64_MAX /* stands for the times of a pinned event without a counter                     \
+	            */
 /* words before the values of a group: members, enabled, running */
 #define GROUP_HEADER_WORDS 3
 

@@ -45,19 +45,20 @@ from .session import Cause, Count, Finished, NotCountedError, Quality, Reading, 
 __version__ = "1.0.0"
 
 __all__ = [
-    "Alternative", "AmbiguousError", "ArgumentError", "Buffers", "Cause", "Context", "Count", "Counted", "Counting", "DecodedEvent", "DecodedField",
-    "DecodedRegister", "Dialect",
-    "Dispatch", "EncodingTable", "ErrorCode", "Event", "EventError", "EventFlag", "EventInfo", "EventTable", "Field", "Finished", "ImageError",
-    "Imported", "ImportedModel", "Metric", "MetricInput", "MetricState", "MetricValue", "ModelError", "Modifier", "Names", "NotCountedError",
-    "PerfAttr", "PerfmonError", "Placement", "PlacementError", "Plan", "Planned", "Plm", "Pmu",
-    "PmuFlag", "Pmus", "Quality", "Reading", "Record", "RecordType", "Recorded", "Recording", "Refused", "RegionCount",
-    "RegionResult", "RegionVisit", "Register", "RegisterKind",
-    "Sample",
-    "SampleStatistics", "Sampling", "Session", "Sideband", "SystemCallError", "Umask",
-    "UnexpressibleError", "UnknownEventError", "UnknownPmuError", "alpha", "constants", "coreduo", "count", "counter_name", "decode",
-    "default_context", "device", "dispatch", "encode_many", "event", "events", "find", "import_lists", "libpfm3", "montecito",
-    "perf_event_attr",
-    "plan", "pmus", "read_regions", "region", "split_events", "start_regions", "stat", "stop_regions",
+    "Alternative", "AmbiguousError", "ArgumentError", "Buffers", "Cause", "Context", "Count",
+    "Counted", "Counting", "DecodedEvent", "DecodedField", "DecodedRegister", "Dialect",
+    "Dispatch", "EncodingTable", "ErrorCode", "Event", "EventError", "EventFlag", "EventInfo",
+    "EventTable", "Field", "Finished", "ImageError", "Imported", "ImportedModel", "Metric",
+    "MetricInput", "MetricState", "MetricValue", "ModelError", "Modifier", "Names",
+    "NotCountedError", "PerfAttr", "PerfmonError", "Placement", "PlacementError", "Plan",
+    "Planned", "Plm", "Pmu", "PmuFlag", "Pmus", "Quality", "Reading", "Record", "RecordType",
+    "Recorded", "Recording", "Refused", "RegionCount", "RegionResult", "RegionVisit",
+    "Register", "RegisterKind", "Sample", "SampleStatistics", "Sampling", "Session", "Sideband",
+    "SystemCallError", "Umask", "UnexpressibleError", "UnknownEventError", "UnknownPmuError",
+    "alpha", "constants", "coreduo", "count", "counter_name", "decode", "default_context",
+    "device", "dispatch", "encode_many", "event", "events", "find", "import_lists", "libpfm3",
+    "montecito", "perf_event_attr", "plan", "pmus", "read_regions", "region", "split_events",
+    "start_regions", "stat", "stop_regions",
 ]
 
 

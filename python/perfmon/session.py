@@ -630,7 +630,9 @@ def stat(args: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], events
         done = perfmon.stat(["make"])
         done.status, done["task-clock"].amount, done["instructions"] / done["cycles"]
 
-    A text alone is a command without arguments. Without @events: time, page faults, switches, cycles and instructions. @options are those of :class:`Session`. OSError if the command cannot be run; else as
+    A text alone is a command without arguments. Without @events: time, page faults, switches,
+    cycles and instructions. @options are those of :class:`Session`. OSError if the command cannot
+    be run; else as
     Session.
     """
     argv = [os.fspath(a) for a in ([args] if isinstance(args, (str, os.PathLike)) else args)]

@@ -215,7 +215,8 @@ def test_what_a_context_is_given():
 
 def test_levels_that_there_are_not(built_in):
     for wrong in (16, 0x18, -1, 1 << 40):
-        for call in (lambda: built_in.event("coreduo::Uops_Ret", plm=wrong), lambda: built_in.encode_many(["coreduo::Uops_Ret"], plm=wrong),
+        for call in (lambda: built_in.event("coreduo::Uops_Ret", plm=wrong),
+                lambda: built_in.encode_many(["coreduo::Uops_Ret"], plm=wrong),
                      lambda: built_in.dispatch(["coreduo::Uops_Ret"], plm=wrong), lambda: built_in.pmus["coreduo"].encode_all(plm=wrong)):
             with pytest.raises(ValueError):
                 call()

@@ -89,7 +89,8 @@ def test_enumerations_are_those_of_the_headers(prefix, members):
 
 
 def test_every_constant_of_the_headers_is_there():
-    text = "".join(p.read_text(encoding="utf-8") for p in [*(SOURCE / "include/perfmon").glob("*.h"), *(SOURCE / "include/libpfm3/perfmon").glob("*.h")])
+    text = "".join(p.read_text(encoding="utf-8") for p in [
+        *(SOURCE / "include/perfmon").glob("*.h"), *(SOURCE / "include/libpfm3/perfmon").glob("*.h")])
     names = set(re.findall(r"#define ((?:PFM|PFMLIB|PCNT|PF5|PF6|ICCSR|PF)_?\w+)\s+[^\s\"_(]", text))
     assert len(names) > 150 and {n for n in names if not hasattr(constants, n)} <= {"PFM_MONT_EXTENSION"}
     assert constants.PFMLIB_VERSION == 3 << 16 | 11 and "PF67_PM_VALID" in dir(constants)
@@ -181,7 +182,8 @@ def sdist(tmp_path_factory):
 
 def test_a_source_archive_holds_what_is_committed(sdist):
     names = set(tarfile.open(sdist).getnames())
-    assert {"libperfmon-1.0.0/PKG-INFO", "libperfmon-1.0.0/meson.build", "libperfmon-1.0.0/python/wheel.py", "libperfmon-1.0.0/lib/lookup/spec.c"} <= names
+    assert {"libperfmon-1.0.0/PKG-INFO", "libperfmon-1.0.0/meson.build",
+            "libperfmon-1.0.0/python/wheel.py", "libperfmon-1.0.0/lib/lookup/spec.c"} <= names
 
 
 @pytest.fixture(scope="module")

@@ -37,10 +37,10 @@ static void registers_by_name(void **state)
 	expect_registers(
 		"intel_arch",
 		"PMC0 PMC1 PMC2 PMC3 PMC4 PMC5 PMC6 PMC7 PERFEVTSEL0 PERFEVTSEL1 PERFEVTSEL2 "
-	        "PERFEVTSEL3 "
+		"PERFEVTSEL3 "
 		"PERFEVTSEL4 "
 		"PERFEVTSEL5 PERFEVTSEL6 PERFEVTSEL7 FIXED_CTR_CTRL GLOBAL_CTRL PEBS_LD_LAT "
-	        "PEBS_FRONTEND OFFCORE_RSP_0 OFFCORE_RSP_1 SNOOP_RSP_0 SNOOP_RSP_1 config");
+		"PEBS_FRONTEND OFFCORE_RSP_0 OFFCORE_RSP_1 SNOOP_RSP_0 SNOOP_RSP_1 config");
 	assert_int_equal(
 		pfm_describe_register(ctx, pfm_find_pmu(ctx, "coreduo"), 0, little, sizeof(little)),
 		PFMLIB_ERR_FULL);

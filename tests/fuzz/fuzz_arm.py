@@ -42,7 +42,8 @@ NUMBERS = (0, 1, 2, 16, 17, 18, 30, 31, 32, 63, 64, 255, 256, 0x3FF, 0x400, 0x40
 LENGTHS = (30, 31, 60, 99, 100, 101, 239, 240, 241, 255, 256, 1000, 16384, 16385)
 PIECES = tuple("\"\\\n\r\t\0 ,;:.=#@'-_%/$(){}[]\x1b\x7f\x85\xa0\u00e9\u00df\u0130\u0131\u0300\u200b\u2028\u202e\ufeff\ufffd\U0001f600")
 PIECES += ("  ", "\\\"", "\" \"", "alias=", "on=none", " hidden", "null", "0x", "\\u0000")
-TOKENS = (b"{", b"}", b"[", b"]", b",", b":", b"\"", b"\\", b"\\u0000", b"\\ud800", b"null", b"true", b"NaN", b"-Infinity", b"1e999", b"-0",
+TOKENS = (b"{", b"}", b"[", b"]", b",", b":", b"\"", b"\\", b"\\u0000", b"\\ud800", b"null",
+        b"true", b"NaN", b"-Infinity", b"1e999", b"-0",
           b"0.5", b"0" * 30, b"1" * 24, b"1" * 25, b"\xff", b"\xc3", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"\0", b" ", b"\n", b"//",
           b"\"name\": \"B\", \"name\": \"A\",", b"\"code\": 17,", b"[" * 1500)
 

@@ -71,8 +71,10 @@ compile_server() {
 	guest_need pkg-config pkg-config
 	pkg-config --exists fuse3 || guest_skip "libfuse is missing (Debian package libfuse3-dev)"
 	# shellcheck disable=SC2046 # lists of options
-	"$g_cc" -std=c11 -D_GNU_SOURCE -O1 -Wall -Wextra -I"$top/include" -I"$top/lib" -I"$top/tools" -I"$top" -I"$top/tests/support" $(pkg-config --cflags fuse3) \
-		-o "$tmp/cuse_server" "$here/cuse_server.c" "$top"/tools/alpha/model.c "$top"/tools/alpha/request.c "$top"/tools/alpha/work.c $(pkg-config --libs fuse3)
+	"$g_cc" -std=c11 -D_GNU_SOURCE -O1 -Wall -Wextra \
+		-I"$top/include" -I"$top/lib" -I"$top/tools" -I"$top" -I"$top/tests/support" $(pkg-config --cflags fuse3) \
+		-o "$tmp/cuse_server" "$here/cuse_server.c" "$top"/tools/alpha/model.c \
+		"$top"/tools/alpha/request.c "$top"/tools/alpha/work.c $(pkg-config --libs fuse3)
 }
 
 [ "$arch" != amd64 ] || [ "$(uname -m)" = x86_64 ] || case " $* " in

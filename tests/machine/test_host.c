@@ -241,12 +241,12 @@ static void a_core_speaks_for_its_own_type(void **state)
 
 static const char power_cpuinfo[] =
 	"processor\t: 0\ncpu\t\t: POWER9, altivec supported\nclock\t\t: "
-        "2300.000000MHz\nrevision\t: 2.2 (pvr 004e 1202)\n\nplatform\t: "
+	"2300.000000MHz\nrevision\t: 2.2 (pvr 004e 1202)\n\nplatform\t: "
 	"pSeries\n";
 static const char alpha_cpuinfo[] =
 	"cpu\t\t\t: Alpha\ncpu model\t\t: EV67\ncpu variation\t\t: 7\ncpu revision\t\t: 0\n";
 static const char itanium_cpuinfo[] = "processor  : 0\nvendor     : GenuineIntel\narch       : "
-                                      "IA-64\nfamily     : 32\nmodel      : 0\nrevision   : 7\n";
+				      "IA-64\nfamily     : 32\nmodel      : 0\nrevision   : 7\n";
 static const char riscv_cpuinfo[] =
 	"processor\t: 0\nhart\t\t: 1\nisa\t\t: rv64imafdc\nmvendorid\t: 0x489\nmarchid\t\t: "
 	"0x8000000000000007\nmimpid\t\t: 0x4210427\n";
@@ -256,15 +256,15 @@ static const char mips_cpuinfo[] =
 	"system type\t\t: Malta\nprocessor\t\t: 0\ncpu model\t\t: MIPS 74Kc V4.12  FPU V0.0\n";
 static const char x86_cpuinfo[] =
 	"processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 158\nmodel name\t: "
-        "something\nstepping\t: 10\nflags\t\t: "
+	"something\nstepping\t: 10\nflags\t\t: "
 	"fpu vme hypervisor lahf_lm\n";
 static const char arm_cpuinfo[] = "processor\t: 0\nCPU implementer\t: 0x41\nCPU architecture: "
-                                  "8\nCPU variant\t: 0x3\nCPU part\t: 0xd0c\nCPU revision\t: 1\n";
+				  "8\nCPU variant\t: 0x3\nCPU part\t: 0xd0c\nCPU revision\t: 1\n";
 static const char s390_sysinfo[] = "Manufacturer:         IBM\nType:                 8561\nModel:  "
-                                   "              703              "
+				   "              703              "
 				   "T01\nSequence Code:        0000\n";
 static const char s390_levels[] = "qeth: 2.4.3\nCPU-MF: Counter facility: version=3.6 "
-                                  "authorization=002f\nCPU-MF: Sampling facility: x\n";
+				  "authorization=002f\nCPU-MF: Sampling facility: x\n";
 
 static void check_files(const char *path, const char *text, const char *more, const char *text2,
                         const char *arch, const char *id)

@@ -43,7 +43,8 @@ def files(*endings, below=("",)):
     """Our own files, by the ends of their names, from the top of the source tree."""
     found = []
     for folder, folders, names in os.walk(TOP):
-        folders[:] = sorted(f for f in folders if not f.startswith((".git", "build", "__pycache__", "obj-", ".pytest", ".cache", ".mypy")))
+        folders[:] = sorted(f for f in folders if not f.startswith((".git", "build", "__pycache__",
+                "obj-", ".pytest", ".cache", ".mypy")))
         for name in sorted(names):
             path = os.path.relpath(os.path.join(folder, name), TOP)
             if path.endswith(endings) and path.startswith(tuple(below)) and not os.path.islink(os.path.join(TOP, path)):

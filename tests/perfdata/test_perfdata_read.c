@@ -808,7 +808,7 @@ static void packed_pieces_that_lie_end_the_reading(void **state)
 static void formats_of_tracepoints_are_kept(void **state)
 {
 	static const char format[] = "name: sched_switch\nID: 372\nformat:\n\tfield:int prev_pid; "
-	                             "offset:8; size:4; signed:1;";
+				     "offset:8; size:4; signed:1;";
 	static char text[1 << 16];
 	const char *at;
 	unsigned found = 0;

@@ -28,10 +28,10 @@ static int run_alpha(struct command_args *args)
 const struct command cmd_alpha = {
 	.name = "alpha",
 	.usage = "session --json [FILE]... < REQUESTS\ndevice [--model NAME] [--cpus N] [--mhz N] "
-	         "-- PROG [ARG]...",
+		 "-- PROG [ARG]...",
 	.summary = "the Alpha counter device, emulated",
 	.about = "'pfm alpha session' replays sessions of the Tru64 counter device, /dev/pfcntr, "
-	         "on an emulator of it. "
+		 "on an emulator of it. "
 		 "'pfm alpha device' runs a program that finds the emulated device. "
 		 "'pfm alpha session --help' and 'pfm alpha device --help' tell more.",
 	.examples = "Replay every session of a file\n"

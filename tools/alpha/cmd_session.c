@@ -53,18 +53,18 @@ const struct command cmd_alpha_session = {
 	.usage = "--json [FILE]... < REQUESTS",
 	.summary = "device sessions replayed on a model of the Alpha counter device",
 	.about = "Reads one JSON object a line: a session on /dev/pfcntr as a list of steps (open, "
-	         "ioctl, read, close, and what "
+		 "ioctl, read, close, and what "
 		 "processes and processors do meanwhile), or the events, rates and scope of one "
-	         "whose steps are to be found. "
+		 "whose steps are to be found. "
 		 "Answers with the same object, and in it what the device returns, the wrperfmon "
-	         "calls its driver makes, and the "
+		 "calls its driver makes, and the "
 		 "registers once counting has begun.",
 	.examples = "What does the device say to a second user?\n"
 		    "echo "
-	            "'{\"kind\":\"error\",\"pmu\":\"ev5\",\"steps\":[{\"op\":\"open\",\"flags\":"
-	            "\"0x18000\",\"proc\":\"A\"},"
+		    "'{\"kind\":\"error\",\"pmu\":\"ev5\",\"steps\":[{\"op\":\"open\",\"flags\":"
+		    "\"0x18000\",\"proc\":\"A\"},"
 		    "{\"op\":\"open\",\"flags\":\"0x18000\",\"proc\":\"B\"}]}' | pfm alpha session "
-	            "--json\n"
+		    "--json\n"
 		    "Every session of a file\n"
 		    "pfm alpha session --json sessions.jsonl\n",
 	.options = options,

@@ -234,7 +234,7 @@ static void rows_of_machines(void **state)
 	l4_end_case();
 }
 
-UNIT(compat_libpfm4_event, cmocka_unit_test(units),
-     cmocka_unit_test(events_of_all_units), cmocka_unit_test(attributes_in_order),
-     cmocka_unit_test(layers), cmocka_unit_test(the_architectural_unit),
-     cmocka_unit_test(revisions), cmocka_unit_test(rows_of_machines));
+UNIT(compat_libpfm4_event, cmocka_unit_test(units), cmocka_unit_test(events_of_all_units),
+     cmocka_unit_test(attributes_in_order), cmocka_unit_test(layers),
+     cmocka_unit_test(the_architectural_unit), cmocka_unit_test(revisions),
+     cmocka_unit_test(rows_of_machines));
