@@ -6,7 +6,7 @@ perfmon.start_regions("page-faults,instructions:u")
 
 
 @perfmon.region("load")
-def load(n):
+def load(n: int) -> bytearray:
     return bytearray(n)
 
 

@@ -371,9 +371,12 @@ static size_t add_frame(const struct text_pool *t, char *text, size_t at, size_t
 /* Where the frames behind @marker are, as PFM_MISC_MODE has it. */
 static uint32_t mode_of_marker(uint64_t marker)
 {
+	/* A typed constant is a case label only where the compiler optimises. */
+	if (marker == PFM_CHAIN_KERNEL)
+		return PFM_MISC_KERNEL;
+	if (marker == PFM_CHAIN_HYPERVISOR)
+		return PFM_MISC_HYPERVISOR;
 	switch (marker) {
-	case PFM_CHAIN_KERNEL: return PFM_MISC_KERNEL;
-	case PFM_CHAIN_HYPERVISOR: return PFM_MISC_HYPERVISOR;
 	case (uint64_t)PERF_CONTEXT_GUEST_KERNEL: return PFM_MISC_GUEST_KERNEL;
 	case (uint64_t)PERF_CONTEXT_GUEST:
 	case (uint64_t)PERF_CONTEXT_GUEST_USER: return PFM_MISC_GUEST_USER;

@@ -11,7 +11,8 @@ dispatch()                          a set measured together
 perf_event_attr()                   for programs that call the kernel themselves
 Context.metric(), metrics()         formulas over counts, with their errors
 plan()                              the least number of groups for a set of events
-count, Session, stat()               counting, where the processor is the one at hand
+check_system()                      what this machine can count, and what prevents counting
+count, Session, stat()              counting, where the processor is the one at hand
 Context                             a set of processors of one's own; the functions above use a default one
 import_lists()                      vendors' published lists
 montecito, alpha, coreduo           what only these processors have
@@ -29,8 +30,8 @@ from . import alpha, constants, coreduo, device, libpfm3, montecito
 from ._c import Plm
 from ._errors import (AmbiguousError, ArgumentError, ErrorCode, EventError, ImageError, ModelError, PerfmonError,
                       PlacementError, SystemCallError, UnexpressibleError, UnknownEventError, UnknownPmuError)
-from .context import (Context, DecodedEvent, DecodedField, DecodedRegister, EncodingTable, EventTable, Pmu, PmuFlag, Pmus,
-                      default_context)
+from .context import (Context, CpuInfo, DecodedEvent, DecodedField, DecodedRegister, EncodingTable,
+                      EventTable, Pmu, PmuFlag, Pmus, default_context)
 from .counting import Counted, Counting, count
 from .dispatch import Dispatch, Placement, dispatch
 from .event import (Alternative, Dialect, Event, EventFlag, EventInfo, Field, Modifier, Names, PerfAttr, Register, RegisterKind, Umask,
@@ -38,27 +39,32 @@ from .event import (Alternative, Dialect, Event, EventFlag, EventInfo, Field, Mo
 from .imports import Imported, ImportedModel, Refused, import_lists
 from .metric import Metric, MetricInput, MetricState, MetricValue
 from .plan import Plan, Planned, plan
-from .regions import (RegionCount, RegionResult, RegionVisit, read_regions, region, start_regions, stop_regions)
+from .regions import (RegionCount, RegionMetric, RegionResult, RegionVisit, read_regions, region,
+                      regions_cost, reset_region, start_regions, stop_regions, write_regions)
 from .sampling import Buffers, Record, Recorded, Recording, RecordType, Sample, SampleStatistics, Sampling, Sideband, TraceField
-from .session import Cause, Count, Finished, NotCountedError, Quality, Reading, Session, stat
+from .session import (Cause, Count, Finished, NotCountedError, Quality, Reading, Session, Tally,
+                      stat, tally)
+from .system import Finding, FindingState, FindingTopic, check_system
 
 __version__ = "1.0.0"
 
 __all__ = [
     "Alternative", "AmbiguousError", "ArgumentError", "Buffers", "Cause", "Context", "Count",
-    "Counted", "Counting", "DecodedEvent", "DecodedField", "DecodedRegister", "Dialect",
-    "Dispatch", "EncodingTable", "ErrorCode", "Event", "EventError", "EventFlag", "EventInfo",
-    "EventTable", "Field", "Finished", "ImageError", "Imported", "ImportedModel", "Metric",
-    "MetricInput", "MetricState", "MetricValue", "ModelError", "Modifier", "Names",
-    "NotCountedError", "PerfAttr", "PerfmonError", "Placement", "PlacementError", "Plan",
-    "Planned", "Plm", "Pmu", "PmuFlag", "Pmus", "Quality", "Reading", "Record", "RecordType",
-    "Recorded", "Recording", "Refused", "RegionCount", "RegionResult", "RegionVisit",
-    "Register", "RegisterKind", "Sample", "SampleStatistics", "Sampling", "Session", "Sideband",
-    "SystemCallError", "Umask", "UnexpressibleError", "UnknownEventError", "UnknownPmuError",
-    "alpha", "constants", "coreduo", "count", "counter_name", "decode", "default_context",
-    "device", "dispatch", "encode_many", "event", "events", "find", "import_lists", "libpfm3",
-    "montecito", "perf_event_attr", "plan", "pmus", "read_regions", "region", "split_events",
-    "start_regions", "stat", "stop_regions",
+    "Counted", "Counting", "CpuInfo", "DecodedEvent", "DecodedField", "DecodedRegister",
+    "Dialect", "Dispatch", "EncodingTable", "ErrorCode", "Event", "EventError", "EventFlag",
+    "EventInfo", "EventTable", "Field", "Finding", "FindingState", "FindingTopic", "Finished",
+    "ImageError", "Imported", "ImportedModel", "Metric", "MetricInput", "MetricState",
+    "MetricValue", "ModelError", "Modifier", "Names", "NotCountedError", "PerfAttr",
+    "PerfmonError", "Placement", "PlacementError", "Plan", "Planned", "Plm", "Pmu", "PmuFlag",
+    "Pmus", "Quality", "Reading", "Record", "RecordType", "Recorded", "Recording", "Refused",
+    "RegionCount", "RegionMetric", "RegionResult", "RegionVisit", "Register", "RegisterKind",
+    "Sample", "SampleStatistics", "Sampling", "Session", "Sideband", "SystemCallError", "Tally",
+    "Umask", "UnexpressibleError", "UnknownEventError", "UnknownPmuError", "alpha",
+    "check_system", "constants", "coreduo", "count", "counter_name", "decode",
+    "default_context", "device", "dispatch", "encode_many", "event", "events", "find",
+    "import_lists", "libpfm3", "montecito", "perf_event_attr", "plan", "pmus", "read_regions",
+    "region", "regions_cost", "reset_region", "split_events", "start_regions", "stat",
+    "stop_regions", "tally", "write_regions",
 ]
 
 

@@ -16,14 +16,16 @@ from . import _bulk, _tables
 from ._c import ffi, lib, new, plm_mask, text as c_text
 from ._errors import ArgumentError, ErrorCode, PerfmonError, UnknownPmuError, c_string, check, from_code, \
     from_error, new_error, texts_of
-from .event import MAX_TEXT, Dialect, Event, EventFlag, EventInfo, encode
+from .event import MAX_TEXT, Dialect, Event, EventFlag, EventInfo, Register, counter_name, \
+    encode
 from .metric import Metric
 
 if TYPE_CHECKING:
     from .dispatch import Dispatch
     from .session import Session
 
-__all__ = ["Context", "DecodedField", "DecodedRegister", "EncodingTable", "Pmu", "PmuFlag", "default_context"]
+__all__ = ["Context", "CpuInfo", "DecodedField", "DecodedRegister", "EncodingTable", "Pmu",
+           "PmuFlag", "default_context"]
 
 
 class PmuFlag(enum.IntFlag):
@@ -91,6 +93,17 @@ class DecodedEvent:
             texts = tuple(c_text(out[at + k].text) for k in range(out[at].n_candidates))
             yield cls(regs[e.reg], int(e.counter) if e.counter >= 0 else None, bool(e.enabled) if e.enabled >= 0 else None, texts)
             at += step
+
+
+@dataclass(frozen=True)
+class CpuInfo:
+    """Where a CPU is: its core within the die, the die within the socket, the socket, and the node
+    of memory. None where the kernel exports no number."""
+
+    core: int | None
+    die: int | None
+    socket: int | None
+    node: int | None
 
 
 class EncodingTable:
@@ -465,6 +478,13 @@ class Pmus(Sequence[Pmu]):
         return isinstance(item, Pmu) and item._context is self._context
 
 
+def _check_errno(rc: int) -> int:
+    """The result of a call that returns -errno, or OSError."""
+    if rc < 0:
+        raise OSError(-rc, os.strerror(-rc))
+    return rc
+
+
 class Context:
     """A set of processors. It never changes and may be used from any number of threads.
 
@@ -630,6 +650,48 @@ class Context:
                 m = Metric(self, row)
                 if any(fnmatch.fnmatchcase(n.lower(), pattern.lower()) for n in (m.name, *m.groups)):
                     yield m
+
+    def metric_group(self, text: str) -> tuple[Metric, ...]:
+        """The metrics of a group: ``"GROUP"`` of this machine's processors, or ``"PMU::GROUP"``.
+        ``"NAME_group"`` holds the metrics that metric NAME consists of. UnknownEventError for an
+        unknown group."""
+        ctx, raw = self._handle(), c_string(text)
+        n = check(lib.pfm_list_metric_group(ctx, raw, ffi.NULL, 0))
+        refs = ffi.new("pfm_metric_ref_t[]", max(1, n))
+        check(lib.pfm_list_metric_group(ctx, raw, refs, n))
+        return tuple(Metric._at_row(self, refs[i].pmu, refs[i].event) for i in range(n))
+
+    # ---- the machine
+
+    def cpu(self, number: int) -> CpuInfo:
+        """Where CPU @number is in this context's machine."""
+        info = new("pfm_cpu_info_t")
+        check(lib.pfm_describe_cpu(self._handle(), number, info))
+        core, die, socket, node = (int(n) if n >= 0 else None
+                                   for n in (info.core, info.die, info.socket, info.node))
+        return CpuInfo(core, die, socket, node)
+
+    def tracepoints(self, pattern: str = "*") -> tuple[str, ...]:
+        """Tracepoints of the running kernel, ``"SUBSYSTEM:NAME"``, that match the shell pattern
+        @pattern, sorted. OSError if tracefs cannot be read."""
+        found: list[str] = []
+
+        def add(_: Any, name: Any) -> int:
+            found.append(c_text(name))
+            return 0
+
+        each = ffi.callback("int(void *, const char *)", add)
+        _check_errno(lib.pfm_visit_tracepoints(self._handle(), c_string(pattern), each, ffi.NULL))
+        return tuple(found)
+
+    def tracepoint_format(self, text: str) -> str:
+        """The kernel's description of tracepoint @text, ``"SUBSYSTEM:NAME"``, and its fields.
+        OSError if it cannot be read."""
+        ctx, raw = self._handle(), c_string(text)
+        size = 1 + _check_errno(lib.pfm_read_tracepoint_format(ctx, raw, ffi.NULL, 0))
+        buf = ffi.new("char[]", size)
+        _check_errno(lib.pfm_read_tracepoint_format(ctx, raw, buf, size))
+        return c_text(buf)
 
     # ---- texts
 

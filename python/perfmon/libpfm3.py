@@ -24,7 +24,7 @@ from ._errors import ErrorCode, UnknownEventError, UnknownPmuError, c_string, ch
 from .context import Context
 from .models import Model, settings_class
 
-__all__ = ["EventSpec", "Library", "Mask", "Output", "Reg", "supported", "version"]
+__all__ = ["EventSpec", "Library", "Mask", "Output", "Reg", "error_text", "supported", "version"]
 
 MAX_NAME = 1024
 
@@ -107,6 +107,11 @@ def version() -> tuple[int, int]:
     v = ffi.new("unsigned *")
     check(lib.pfm_get_version(v))
     return v[0] >> 16, v[0] & 0xffff
+
+
+def error_text(code: int) -> str:
+    """The interface's phrase for a result code, PFMLIB_SUCCESS or PFMLIB_ERR_*."""
+    return c_text(lib.pfm_strerror(code))
 
 
 def supported() -> Iterator[tuple[int, str]]:

@@ -18,10 +18,12 @@ from types import TracebackType
 from typing import Any
 
 from ._c import ffi, lib, new, text as c_text
-from ._errors import c_string, from_code, from_error, new_error
+from ._errors import check, c_string, from_code, from_error, new_error
+from .metric import MetricState
 from .session import Cause, Quality
 
-__all__ = ["RegionCount", "RegionResult", "RegionVisit", "read_regions", "region", "start_regions", "stop_regions"]
+__all__ = ["RegionCount", "RegionMetric", "RegionResult", "RegionVisit", "read_regions", "region",
+           "regions_cost", "reset_region", "start_regions", "stop_regions", "write_regions"]
 
 
 @functools.lru_cache(maxsize=4096)
@@ -80,6 +82,17 @@ class RegionCount:
 
 
 @dataclass(frozen=True)
+class RegionMetric:
+    """A metric of the mean counts of a visit. value is None, with the reason in state, where it is
+    not defined."""
+
+    name: str
+    value: float | None
+    state: MetricState
+    quality: Quality
+
+
+@dataclass(frozen=True)
 class RegionResult:
     """A region under one parent ("" for none), of one thread or (thread 0) of all together. Times are nanoseconds."""
 
@@ -93,6 +106,7 @@ class RegionResult:
     task: int
     costly: bool
     counts: tuple[RegionCount, ...]
+    metrics: tuple[RegionMetric, ...] = ()
 
 
 def start_regions(events: str | None = None, *, output: str | None = None, format: str | None = None) -> None:
@@ -113,6 +127,19 @@ def stop_regions() -> None:
     lib.pfm_regions_stop()
 
 
+def reset_region(name: str) -> None:
+    """Sets the calling thread's counts of region @name to zero. Open visits go on."""
+    lib.pfm_region_reset(_named(name))
+
+
+def regions_cost() -> tuple[float, float]:
+    """Nanoseconds that an empty visit takes: measured inside it, and added to an enclosing region.
+    Zero before the start."""
+    inside, pair = ffi.new("double *"), ffi.new("double *")
+    lib.pfm_regions_cost(inside, pair)
+    return float(inside[0]), float(pair[0])
+
+
 def _count(results: Any, row: int, event: int) -> RegionCount:
     info, c = new("pfm_region_event_t"), new("pfm_region_count_t")
     lib.pfm_describe_region_event(event, info)
@@ -123,6 +150,14 @@ def _count(results: Any, row: int, event: int) -> RegionCount:
                        quality=Quality(c.quality), cause=Cause(c.cause), overhead=int(c.overhead))
 
 
+def _metric(results: Any, row: int, number: int) -> RegionMetric:
+    name, m = ffi.new("char *[1]"), new("pfm_session_metric_t")
+    check(lib.pfm_region_metric(results, row, number, name, m))
+    state = MetricState(m.state)
+    value = float(m.value) if state is MetricState.DEFINED else None
+    return RegionMetric(c_text(name[0]), value, state, Quality(m.quality))
+
+
 def read_regions() -> list[RegionResult]:
     """Results until now, of running threads as well."""
     results, rows = lib.pfm_read_regions(), []
@@ -130,9 +165,24 @@ def read_regions() -> list[RegionResult]:
         info, row = new("pfm_region_info_t"), 0
         while results and lib.pfm_describe_region(results, row, info) == 0:
             counts = tuple(_count(results, row, event) for event in range(lib.pfm_count_region_events()))
-            rows.append(RegionResult(c_text(info.region), c_text(info.parent), info.thread, int(info.visits), int(info.unfinished),
-                                     int(info.wall), int(info.exclusive), int(info.task), bool(info.costly), counts))
+            metrics = tuple(_metric(results, row, n) for n in range(lib.pfm_count_region_metrics()))
+            rows.append(RegionResult(c_text(info.region), c_text(info.parent), info.thread,
+                                     int(info.visits), int(info.unfinished), int(info.wall),
+                                     int(info.exclusive), int(info.task), bool(info.costly), counts,
+                                     metrics))
             row += 1
     finally:
         lib.pfm_free_region_results(results)
     return rows
+
+
+def write_regions(fd: int, format: str | None = None) -> None:
+    """Writes the results until now to descriptor @fd: ``"table"``, ``"json"``, ``"csv"``,
+    ``"likwid"`` or ``"papi"``. None is a table. ArgumentError for another format, or before the
+    start."""
+    results = lib.pfm_read_regions()
+    try:
+        name = c_string(format) if format is not None else ffi.NULL
+        check(lib.pfm_write_regions(results, fd, name))
+    finally:
+        lib.pfm_free_region_results(results)

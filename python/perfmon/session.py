@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import enum
+import math
 import operator
 import os
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Callable, NoReturn, TypeVar, overload
+from typing import Any, Callable, TypeVar, overload
 
 from . import _bulk, _tables
 from ._c import ffi, flags, lib, new, plm_mask, text as c_text
-from ._errors import ArgumentError, PerfmonError, SystemCallError, c_string, check, code_of, from_code, from_error, new_error, \
-    texts_of
+from ._errors import ArgumentError, ErrorCode, PerfmonError, SystemCallError, c_string, check, \
+    code_of, from_code, from_error, new_error, texts_of
 from .context import Context, default_context
 from .event import PerfAttr
 from .metric import Metric, MetricState
 from .sampling import Recording, Samples, Sampling
 
-__all__ = ["Cause", "Count", "Finished", "NotCountedError", "Quality", "Reading", "Session", "stat"]
+__all__ = ["Cause", "Count", "Finished", "NotCountedError", "Quality", "Reading", "Session",
+           "Tally", "stat", "tally"]
 
 _S = TypeVar("_S", bound="Session")
 # Events of stat() and count() that are given none.
@@ -221,16 +223,50 @@ class Count:
 
 def _sum(parts: Sequence[Count]) -> Count:
     """One count of several. What is missing makes it partial, not worthless."""
-    counted = [c for c in parts if c.value is not None]
-    if not counted:
-        return replace(parts[0], parts=tuple(parts))
-    worst = max(parts, key=lambda c: c.quality)
-    quality = worst.quality if len(counted) == len(parts) else Quality.PARTIAL
-    pmus = dict.fromkeys(c.pmu for c in parts)
+    total = new("pfm_count_sum_t")
+    for part in parts:
+        check(lib.pfm_add_count(total, part._raw()))
+    c, worst, pmus = total.count, parts[total.worst], dict.fromkeys(p.pmu for p in parts)
+    quality = Quality(c.quality)
     return replace(
-        parts[0], pmu=" ".join(pmus), value=sum(c.value or 0 for c in counted), raw=sum(c.raw for c in counted),
-        enabled=sum(c.enabled for c in parts), running=sum(c.running for c in parts), quality=quality, cause=worst.cause,
-        why=worst.why, remedy=worst.remedy, errno=worst.errno, cpus=",".join(c.cpus for c in parts if c.cpus), parts=tuple(parts))
+        parts[0], pmu=" ".join(pmus), raw=int(c.raw),
+        value=None if quality >= Quality.NOT_COUNTED else int(c.value),
+        enabled=int(c.enabled), running=int(c.running), quality=quality,
+        cause=Cause(c.cause), why=worst.why, remedy=worst.remedy, errno=int(c.sys_errno),
+        cpus=",".join(p.cpus for p in parts if p.cpus), parts=tuple(parts))
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Counts of one event in repeated runs.
+
+    runs, counted     runs there are, and those that have a value
+    mean              of the values; None if no run has one
+    error             standard error of the mean; None with fewer than two values
+    enabled, running  mean nanoseconds enabled, and on a counter, of the runs with a value
+    quality, cause    of the run that is trusted least; partial where others have a value and it
+                      has none
+    """
+
+    runs: int
+    counted: int
+    mean: float | None
+    error: float | None
+    enabled: float
+    running: float
+    quality: Quality
+    cause: Cause
+
+
+def tally(counts: Iterable[Count]) -> Tally:
+    """Summary of one event's counts in repeated runs: ``tally(r["cycles"] for r in readings)``."""
+    t = new("pfm_tally_t")
+    for count in counts:
+        check(lib.pfm_add_run(t, count._raw()))
+    n = int(t.counted)
+    error = math.sqrt(t.squares / (n - 1) / n) if n > 1 else None
+    return Tally(int(t.runs), n, float(t.mean) if n else None, error, float(t.enabled),
+                 float(t.running), Quality(t.count.quality), Cause(t.count.cause))
 
 
 def _once(counts: Sequence[Count]) -> list[Count]:
@@ -610,17 +646,27 @@ class Finished:
         return self.counts._repr_html_()
 
 
-def _child(go: int, failure: int, args: Sequence[str]) -> NoReturn:
-    """Waits to be let go, then becomes the command."""
-    err = 0
-    try:
-        if os.read(go, 1):
-            os.execvp(args[0], list(args))
-    except OSError as error:
-        err = error.errno or 0
-        os.write(failure, err.to_bytes(4, "little"))
-    finally:
-        os._exit(127)
+class _Command(Session):
+    """A command that is counted from its first instruction."""
+
+    def __init__(self, argv: Sequence[str], events: Iterable[str], **options: Any) -> None:
+        self.argv = argv
+        self.pid = 0
+        super().__init__(events, **options)
+
+    def _open(self, context: Context, options: Any) -> Any:
+        out, pid = ffi.new("pfm_session_t **"), ffi.new("int *")
+        error, ctx = new_error(), context._handle()
+        raw = [ffi.new("char[]", c_string(t)) for t in self.events]
+        words = [ffi.new("char[]", c_string(a)) for a in self.argv]
+        rc = lib.pfm_spawn_session(out, ctx, options, ffi.new("char *[]", raw), len(raw),
+                                   ffi.new("char *[]", [*words, ffi.NULL]), pid, error)
+        if rc == ErrorCode.SYS and error.event < 0 and error.sys_errno:  # no event is at fault
+            raise OSError(error.sys_errno, os.strerror(error.sys_errno), self.argv[0])
+        if rc:
+            raise from_error(rc, error, ctx, self.events)
+        self.pid = pid[0]
+        return ffi.gc(out[0], lib.pfm_close_session)
 
 
 def stat(args: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], events: Iterable[str] = USUAL,
@@ -631,40 +677,18 @@ def stat(args: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], events
         done.status, done["task-clock"].amount, done["instructions"] / done["cycles"]
 
     A text alone is a command without arguments. Without @events: time, page faults, switches,
-    cycles and instructions. @options are those of :class:`Session`. OSError if the command cannot
-    be run; else as
-    Session.
+    cycles and instructions. @options are those of :class:`Session` except pid, cpus, system_wide
+    and dry_run. OSError if the command cannot be run; else as Session.
     """
     argv = [os.fspath(a) for a in ([args] if isinstance(args, (str, os.PathLike)) else args)]
     if not argv:
         raise ValueError("expected a command, got an empty list")
-    (go_r, go_w), (failure_r, failure_w) = os.pipe(), os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        os.close(go_w)
-        _child(go_r, failure_w, argv)
-    os.close(go_r)
-    os.close(failure_w)
-    session, began, status, reaped = None, 0.0, 0, False
+    session = _Command(argv, events, **{"inherit": True, **options})
+    began = time.monotonic()
     try:
-        options.setdefault("inherit", True)
-        session = Session(events, pid=pid, enable_on_exec=True, **options)
-        # Counts begin with the command. Events that cannot wait for it begin here.
-        session.start()
-        began = time.monotonic()
-        os.write(go_w, b"x")
-        err = int.from_bytes(os.read(failure_r, 4), "little")
-        _, status = os.waitpid(pid, 0)
-        reaped = True
+        _, status = os.waitpid(session.pid, 0)
         elapsed = time.monotonic() - began
-        if err:
-            raise OSError(err, os.strerror(err), argv[0])
         session.stop()
         return Finished(tuple(argv), os.waitstatus_to_exitcode(status), elapsed, session.read())
     finally:
-        os.close(go_w)
-        os.close(failure_r)
-        if session is not None:
-            session.close()
-        if not reaped:
-            os.waitpid(pid, 0)
+        session.close()

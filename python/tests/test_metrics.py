@@ -93,7 +93,11 @@ def test_an_interval_from_the_parts_of_a_run(built_in):
 def test_metrics_are_listed(built_in):
     names = {m.name for m in built_in.metrics("ratios")}
     assert {"ipc", "ghz", "cpus_used", "LLC_miss_share"} <= names
-    assert [m.name for m in built_in.metrics("gh?")] == ["ghz"]
+    # Every processor that counts clocks has it.
+    ghz = [str(m) for m in built_in.metrics("gh?")]
+    assert {m.rpartition("::")[2] for m in ghz} == {"ghz"} and len(set(ghz)) == len(ghz)
+    assert {"hardware::ghz", "amdzen4::ghz"} <= set(ghz)
+    assert [str(m) for m in built_in.metrics("gh?", pmu="hardware")] == ["hardware::ghz"]
 
 
 def test_a_plan(built_in):

@@ -77,9 +77,10 @@ def test_intervals():
         stop = time.monotonic() + 0.05
         while time.monotonic() < stop:
             touch(10)
+        began = time.monotonic()
         got = list(s.intervals(0.01, 3))
     assert len(got) == 3 and all(0 <= r["task-clock"].value < s["task-clock"].value for r in got)
-    assert got[2].time - got[0].time > 0.01
+    assert got[2].time - began >= 0.03
 
 
 @needs_kernel

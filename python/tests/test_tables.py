@@ -240,7 +240,8 @@ def test_refusals_are_those_of_a_session():
     (lambda: perfmon.plan([]), "a plan needs at least one event"),
     (lambda: perfmon.Session(["page-faults"], pid=-5), "pid is 0 for the calling thread or the number of a process, not -5"),
     (lambda: perfmon.Session(["page-faults"], backend="x"), "no backend of that name"),
-    (lambda: perfmon.Session(["page-faults"], cpus="z"), "expected a list of CPUs such as 0,2-3 in options.cpus"),
+    (lambda: perfmon.Session(["page-faults"], cpus="z"),
+     "expected a list of CPUs such as 0,2-3 in cpus"),
 ])
 def test_messages_speak_of_what_was_written(call, words):
     with pytest.raises(perfmon.ArgumentError) as refused:

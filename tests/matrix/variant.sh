@@ -40,7 +40,7 @@ address)
 	relay --label address --also cli
 	;;
 thread)
-	only="threads libpfm4_threads libpfm3_pfmlib session live"
+	only="context_threads libpfm4_threads compat_libpfm3_pfmlib session_session session_live"
 	# shellcheck disable=SC2086 # a list of words on purpose
 	targets=$(programs $only)
 	build -Ddevel=false -Db_sanitize=thread -Doptimization=1
