@@ -48,12 +48,14 @@ export PERFMON_QUICK=1
 set --
 case $arch in
 mips) long= ;;
-s390x) long="pairs assign montecito_random starve evaluate" ;;
-i686) long="pairs assign montecito_random" ;;
-*) long="pairs assign montecito_random roundtrip starve evaluate table sizes" ;;
+s390x) long="table_pairs pmu_solver pmu_montecito_random context_starve metric_evaluate" ;;
+i686) long="table_pairs pmu_solver pmu_montecito_random" ;;
+*) long="table_pairs pmu_solver pmu_montecito_random table_roundtrip context_starve metric_evaluate \
+	table_table session_sizes" ;;
 esac
 for name in $long; do
 	set -- "$@" --skip "$name=long: mips runs it"
 done
 relay "$@" --label "$arch" --wrapper "$wrapper" --timeout 900 \
-	--skip "live=$lacks perf_event_open" --skip "device_run=$lacks seccomp user notification"
+	--skip "session_live=$lacks perf_event_open" --skip "regions=$lacks perf_event_open" \
+	--skip "tools_alpha_device_run=$lacks seccomp user notification"

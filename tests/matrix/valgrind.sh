@@ -27,16 +27,17 @@ memcheck)
 	# that are watched), assign, core, roundtrip and montecito_random (arithmetic alone, and much of it).
 	exec python3 "$here/relay.py" --jobs "$jobs" --label memcheck --timeout 900 \
 		--wrapper "valgrind -q --error-exitcode=99 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite" \
-		--only "spec,table,resolve,explain,suggest,print,decode,machine_host,kernel,session,libpfm3_pfmlib,\
-interface,extremes,threads,coreduo,units,units_libpfm4,\
-modern,alpha,alpha_sets,pfm_device,device_model,device_run,montecito,montecito_events,montecito_range,\
-montecito_decode" "$ordinary"
+		--only "lookup_spec,table_table,lookup_resolve,format_explain,format_suggest,format_print,\
+decode_decode,machine_host,machine_kernel_pmus,session_session,compat_libpfm3_pfmlib,session_interface,\
+session_extremes,context_threads,pmu_coreduo,units,units_libpfm4,pmu_modern,pmu_alpha,pmu_alpha_sets,\
+session_pfm_device,tools_alpha_device_model,tools_alpha_device_run,pmu_montecito,pmu_montecito_events,\
+pmu_montecito_range,pmu_montecito_decode" "$ordinary"
 	;;
 helgrind)
 	[ -r /usr/include/valgrind/helgrind.h ] || skip "valgrind/helgrind.h is missing (Debian package valgrind)"
-	targets=$(programs threads libpfm4_threads)
+	targets=$(programs context_threads libpfm4_threads)
 	build -Ddevel=false -Dc_args="['-include', '$here/helgrind_atomics.h']"
-	relay --label helgrind --timeout 900 --wrapper "valgrind --tool=helgrind -q --error-exitcode=99" --only threads,libpfm4_threads
+	relay --label helgrind --timeout 900 --wrapper "valgrind --tool=helgrind -q --error-exitcode=99" --only context_threads,libpfm4_threads
 	;;
 *)
 	echo "usage: valgrind.sh memcheck|helgrind" >&2
