@@ -286,7 +286,7 @@ void pfmi_region_measure_cost(struct thread *t, const struct region_marks *marks
 /* Reads the environment at the first begin. True if regions are counted. *@is_first: they were
  * started, and their cost is to be measured. */
 bool pfmi_regions_decide(bool *is_first);
-/* Values that pfm_regions_start() does, except for the measurement. */
+/* pfm_regions_start() except for the measurement. */
 int pfmi_regions_start(const pfm_regions_options_t *options, bool *is_first, pfm_error_t *error);
 
 /* ---- results.c --------------------------------------------------------------------------- */
