@@ -50,8 +50,8 @@ static void print_finding_json(const pfm_finding_t *f)
 	if (f->has_count) {
 		if (f->quality <= PFM_QUALITY_PARTIAL)
 			put_count(&j, "count", f->count);
-		put_text(&j, "quality", pfm_quality_name(f->quality));
-		put_text(&j, "cause", pfm_cause_name(f->cause));
+		put_text(&j, "quality", pfm_quality_name((pfm_quality_t)f->quality));
+		put_text(&j, "cause", pfm_cause_name((pfm_cause_t)f->cause));
 		put_text(&j, "expected", f->expected);
 	}
 	put_end(&j, '}');

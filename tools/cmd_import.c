@@ -82,12 +82,11 @@ static void copy_args(char **out, const struct command_args *args)
 		const char *arg = args->argv[i];
 
 		is_operand |= strcmp(arg, "--") == 0;
-		if (is_operand || strncmp(arg, option, len) != 0)
+		if (is_operand || strncmp(arg, option, len) != 0 ||
+		    (arg[len] != 0 && arg[len] != '='))
 			*out++ = args->argv[i];
 		else if (arg[len] == 0)
 			i++; /* its value */
-		else if (arg[len] != '=')
-			*out++ = args->argv[i];
 	}
 }
 

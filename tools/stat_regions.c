@@ -170,9 +170,9 @@ static int check_options(struct command_args *args, const struct stat_job *job)
 		return report_usage_error(
 			args,
 			"--regions does not go with --interval, --delay, --repeat or --dry-run.");
-	if (strcmp(job->region_format, "table") && strcmp(job->region_format, "json") &&
-	    strcmp(job->region_format, "csv") && strcmp(job->region_format, "likwid") &&
-	    strcmp(job->region_format, "papi"))
+	if (strcmp(job->region_format, "table") != 0 && strcmp(job->region_format, "json") != 0 &&
+	    strcmp(job->region_format, "csv") != 0 && strcmp(job->region_format, "likwid") != 0 &&
+	    strcmp(job->region_format, "papi") != 0)
 		return report_usage_error(
 			args, "--regions writes table, json, csv, likwid or papi, not '%s'.",
 			job->region_format);
@@ -322,7 +322,7 @@ static int run_in_folder(struct command_args *args, struct stat_job *job, const 
 {
 	const char *tmp = getenv("TMPDIR");
 	char folder[PATH_ROOM], on[128];
-	int status, rc;
+	int status = 0, rc;
 
 	snprintf(folder, sizeof(folder), "%s/pfm-regions-XXXXXX", tmp && *tmp ? tmp : "/tmp");
 	if (!mkdtemp(folder))

@@ -149,9 +149,9 @@ min, max, variance rest on them */
 	double variance;           /**< of a visit; negative with fewer than two */
 	uint64_t overhead; /**< cost of begin and end that was measured in the inclusive count;
       subtracted unless asked not to be */
-	int quality;  /**< pfm_quality_t: exact, partial (counted in some visits), not counted, not
-supported */
-	int cause;    /**< pfm_cause_t */
+	pfm_quality_t
+		quality; /**< exact, partial (counted in some visits), not counted, not supported */
+	pfm_cause_t cause;
 	double scale; /**< multiply counts by this to get units */
 } pfm_region_count_t;
 
@@ -160,8 +160,9 @@ typedef struct pfm_region_event {
 	size_t size;
 	const char *name, *unit;
 	const char *why, *remedy; /**< why it cannot be counted, "" if it can */
-	int quality, cause;       /**< as far as opening it tells */
-	int whole_machine;        /**< 1: the count is of the whole machine while the region ran */
+	pfm_quality_t quality;    /**< as far as opening it tells */
+	pfm_cause_t cause;
+	int whole_machine; /**< 1: the count is of the whole machine while the region ran */
 	unsigned
 		/** Group that takes turns by visit; events of round 0 only do not rotate */
 		round;
@@ -192,7 +193,7 @@ int pfm_region_count(const pfm_region_results_t *results, unsigned i, unsigned e
 int pfm_region_metric(const pfm_region_results_t *results, unsigned i, unsigned metric,
                       const char **name, pfm_session_metric_t *out);
 /** Writes the results to descriptor @fd in a format of pfm_regions_options_t. */
-int pfm_write_regions(const pfm_region_results_t *results, int fd, const char *format);
+int pfm_write_regions(const pfm_region_results_t *results, int fd, const char *name);
 void pfm_free_region_results(pfm_region_results_t *results);
 
 #pragma GCC visibility pop

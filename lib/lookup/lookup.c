@@ -122,7 +122,7 @@ static int lookup_kernel_device(struct pmu_search *s, const struct kernel_pmu *d
 static int lookup_generic_on_device(struct pmu_search *s, const struct kernel_pmu *device)
 {
 	const struct pfm_ctx *ctx = s->ctx;
-	struct name_entry found = NAME_NOT_FOUND;
+	struct name_entry found;
 	unsigned pmu = ctx->first_kernel_pmu + (unsigned)(device - ctx->kernel->pmus);
 
 	found = pfmi_lookup_generic_prefix(s, pmu);

@@ -105,13 +105,13 @@ int pfmi_lookup_event_on_pmu(const struct pfm_ctx *ctx, const char *text, unsign
  * @text. */
 int pfmi_lookup_check_present(const struct pfm_ctx *ctx, unsigned unit, const struct event *ev,
                               const char *text, struct slice at, pfm_error_t *why);
-/* 1 + the instance of PMU @unit that the text selects; 0 for all instances. */
-unsigned pfmi_lookup_instance(const struct pfm_ctx *ctx, const char *text, unsigned unit);
+/* 1 + the instance of PMU @pmu that the text selects; 0 for all instances. */
+unsigned pfmi_lookup_instance(const struct pfm_ctx *ctx, const char *text, unsigned pmu);
 unsigned pfmi_lookup_spec_instance(const struct pfm_ctx *ctx, const struct spec *spec,
-                                   unsigned unit);
+                                   unsigned pmu);
 /* Lists up to @max PMUs that the text can be about, for suggestions. Returns how many. */
 unsigned pfmi_lookup_candidate_pmus(const struct pfm_ctx *ctx, const struct spec *spec,
-                                    unsigned *units, unsigned max);
+                                    unsigned *pmus, unsigned max);
 /**
  * Find an event that only the kernel knows: "group:name" is a tracepoint, "mem:ADDR[/LEN][:rwx]" a
  * breakpoint.

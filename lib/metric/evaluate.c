@@ -79,7 +79,7 @@ uint64_t pfmi_metric_get_operand(const char *code)
  * ------------------------------------------------------------------------------------------------
  */
 
-static struct metric_number make_undefined(int state)
+static struct metric_number make_undefined(pfm_metric_state_t state)
 {
 	return (struct metric_number){ .state = state };
 }

@@ -40,7 +40,7 @@ struct metric_input {
 /* A number with its derivative, or the reason (PFM_METRIC_*) why it is undefined. */
 struct metric_number {
 	double value, derivative;
-	int state;
+	pfm_metric_state_t state;
 };
 
 /* Metrics of a context. */

@@ -998,8 +998,8 @@ uint64_t pfmi_x86_get_event_select_mask(const struct table *t, const char *reg, 
 	    (i || !pfmi_base_parse_number((struct slice){ reg + len, name.len - len }, &number)))
 		return 0;
 	for (unsigned k = 0; k < n; k++)
-		if (strcmp(layout[k].name, "usr") && strcmp(layout[k].name, "os") &&
-		    strcmp(layout[k].name, "int") && strcmp(layout[k].name, "en"))
+		if (strcmp(layout[k].name, "usr") != 0 && strcmp(layout[k].name, "os") != 0 &&
+		    strcmp(layout[k].name, "int") != 0 && strcmp(layout[k].name, "en") != 0)
 			mask |= register_field_mask(layout[k]) << layout[k].lsb;
 	*counter = (unsigned)number;
 	return number < FIRST_FIXED_COUNTER && t->all_counters >> number & 1 ? mask : 0;

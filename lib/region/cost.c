@@ -26,7 +26,9 @@ static int compare(const void *a, const void *b)
 static double median(uint64_t *values)
 {
 	qsort(values, VISITS, sizeof(*values), compare);
-	return (double)values[VISITS / 2];
+	const unsigned middle = VISITS / 2;
+
+	return (double)values[middle];
 }
 
 static void measure_inside(struct thread *t, const struct region_marks *marks, pfm_region_t *empty,

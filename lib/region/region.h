@@ -222,7 +222,7 @@ void pfmi_regions_unlock(void);
 /* ---- counters.c -------------------------------------------------------------------------- */
 
 /* Opens @attr for the calling thread; a descriptor or -errno. */
-int pfmi_region_open_event(const pfm_attr_t *attr, int pid, int cpu, int group, bool disabled);
+int pfmi_region_open_event(const pfm_attr_t *from, int pid, int cpu, int group, bool disabled);
 /* Opens the counters of thread @t, which is the caller. */
 void pfmi_thread_open(struct thread *t);
 void pfmi_thread_close(struct thread *t);

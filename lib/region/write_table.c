@@ -46,10 +46,12 @@ static double root(double v)
 {
 	double x = v > 1 ? v : 1;
 
-	for (double next = x; v > 0; x = next) {
-		next = (x + v / x) / 2;
+	while (v > 0) {
+		double next = (x + v / x) / 2;
+
 		if (next >= x)
 			return x;
+		x = next;
 	}
 	return 0;
 }

@@ -38,8 +38,8 @@ uint64_t pfmi_session_extrapolate_value(uint64_t raw, uint64_t enabled, uint64_t
 	return q;
 }
 
-static void format_reason(struct session_count *c, int about, const char *remedy, const char *fmt,
-                          va_list ap)
+static void format_reason(struct session_count *c, pfm_cause_t about, const char *remedy,
+                          const char *fmt, va_list ap)
 {
 	c->status.reason_cause = about;
 	vsnprintf(c->status.reason, sizeof(c->status.reason), fmt, ap);
@@ -287,7 +287,7 @@ static void explain_partial_count(struct session_count *c, pfm_count_t *n)
 
 /* The quality of a count that is not open: not supported where processor, kernel or permissions
  * exclude it, else not counted. */
-static int get_unopened_quality(pfm_cause_t cause)
+static pfm_quality_t get_unopened_quality(pfm_cause_t cause)
 {
 	switch (cause) {
 	case PFM_CAUSE_NO_PMU:

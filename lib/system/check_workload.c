@@ -152,11 +152,11 @@ static void check_value(const struct expectation *e, const struct trial *t, doub
 
 	print_grouped(t->count.value, number);
 	pfmi_check_set_text(f->observed, "%s, %s; expected %s", number,
-	                    pfm_quality_name((int)t->count.quality), e->text);
+	                    pfm_quality_name(t->count.quality), e->text);
 	if (t->count.quality != PFM_QUALITY_EXACT) {
 		f->state = PFM_FINDING_NOTE;
 		pfmi_check_set_text(f->consequence, "%s",
-		                    *t->reason ? t->reason : pfm_cause_name((int)t->count.cause));
+		                    *t->reason ? t->reason : pfm_cause_name(t->count.cause));
 		pfmi_check_set_text(f->remedy, "%s", t->remedy);
 	}
 	if (!is_expected(e, (double)t->count.value, elapsed)) {
@@ -183,7 +183,7 @@ static void check_event(struct pfm_system_check *c, const struct expectation *e)
 		check_value(e, &t, get_seconds() - begin, &f);
 	} else {
 		f.state = PFM_FINDING_BAD;
-		pfmi_check_set_text(f.observed, "%s", pfm_quality_name((int)t.count.quality));
+		pfmi_check_set_text(f.observed, "%s", pfm_quality_name(t.count.quality));
 		pfmi_check_set_text(f.consequence, "%s", t.reason);
 		pfmi_check_set_text(f.remedy, "%s", t.remedy);
 	}

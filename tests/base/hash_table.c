@@ -10,8 +10,8 @@ static void siphash_gives_published_values(void **state)
 	uint8_t bytes[15];
 
 	(void)state;
-	for (uint8_t i = 0; i < sizeof(bytes); i++)
-		bytes[i] = i;
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)i;
 	assert_int_equal(pfmi_base_siphash(key, bytes, 15), 0xa129ca6149be45e5u);
 	assert_int_equal(pfmi_base_siphash(key, bytes, 0), 0x726fdb47dd0e0e31u);
 }

@@ -201,7 +201,7 @@ static void every_kind_in_every_buffer(void **state)
 	(void)state;
 	assert_string_equal(pfm_error_kind_name(PFM_KIND_MODEL), "model");
 	assert_string_equal(pfm_error_kind_name(PFM_KIND_NONE), "");
-	assert_string_equal(pfm_error_kind_name(-1), "");
+	assert_string_equal(pfm_error_kind_name((pfm_error_kind_t)-1), "");
 	assert_string_equal(pfm_error_kind_name(PFM_KIND_ALONE), "alone");
 	assert_string_equal(pfm_error_kind_name(PFM_KIND_ALONE + 1), "");
 	for (int kind = -1; kind <= PFM_KIND_MODEL + 1; kind++)
@@ -210,7 +210,7 @@ static void every_kind_in_every_buffer(void **state)
 				pfm_error_t error = {
 					.size = sizeof(error),
 					.code = PFMLIB_ERR_ATTR,
-					.kind = kind,
+					.kind = (pfm_error_kind_t)kind,
 					.start = start,
 					.end = start + 2,
 					.event = -1,

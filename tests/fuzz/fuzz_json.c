@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as what pfm dispatch --json and pfm session --json read. Each line is answered with one
- * line, and that is an object of JSON. */
+/* Any bytes as the requests of the golden vectors (tests/driver) and of pfm alpha session --json.
+ * Each line is answered with one line, and that is an object of JSON. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-#include "tools/pfm.h"
 #include "alpha/session.h"
+#include "requests.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 
@@ -60,7 +58,6 @@ static void check(const char *out, size_t len, unsigned n)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static int file = -1;
 	char *text, *out = NULL;
 	size_t len = 0;
 	FILE *in, *to;
@@ -74,20 +71,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(text, data + 1, size - 1);
 	text[size - 1] = '\0';
 	size--;
-	if (data[0] & 1) {
-		in = fmemopen(text, size, "r");
-		if (!in)
-			abort();
+	in = fmemopen(text, size, "r");
+	if (!in)
+		abort();
+	if (data[0] & 1)
 		session_replay(in, to);
-		fclose(in);
-	} else {
-		if (file < 0)
-			file = memfd_create("requests", MFD_CLOEXEC);
-		if (pwrite(file, text, size, 0) != (ssize_t)size || ftruncate(file, (off_t)size) ||
-		    lseek(file, 0, SEEK_SET))
-			abort();
-		answer_requests(file, to);
-	}
+	else
+		answer_requests(in, to);
+	fclose(in);
 	fclose(to);
 	check(out, len, lines_of(text, size));
 	free(out);

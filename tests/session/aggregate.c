@@ -4,7 +4,7 @@
 #include <perfmon/aggregate.h>
 #include "units.h"
 
-static pfm_count_t make_count(uint64_t value, int quality, int cause)
+static pfm_count_t make_count(uint64_t value, pfm_quality_t quality, pfm_cause_t cause)
 {
 	return (pfm_count_t){ .size = sizeof(pfm_count_t),
 		              .value = value,
@@ -86,7 +86,7 @@ static void mean_and_variance_of_runs(void **state)
 		sum += (double)values[i];
 		assert_int_equal(pfm_add_run(&tally, &c), 1);
 	}
-	mean = sum / COUNT(values);
+	mean = sum / (double)COUNT(values);
 	for (unsigned i = 0; i < COUNT(values); i++)
 		squares += ((double)values[i] - mean) * ((double)values[i] - mean);
 	assert_true(fabs(tally.mean - mean) < 1e-9 * mean);

@@ -181,21 +181,24 @@ static void differences_refused(void **state)
 static void names(void **state)
 {
 	(void)state;
-	for (int i = 0; i <= PFM_QUALITY_NOT_SUPPORTED; i++)
-		for (int k = 0; k < i; k++)
-			assert_string_not_equal(pfm_quality_name(i), pfm_quality_name(k));
-	for (int i = 0; i <= PFM_CAUSE_THROTTLED; i++)
-		for (int k = 0; k < i; k++)
-			assert_string_not_equal(pfm_cause_name(i), pfm_cause_name(k));
+	for (unsigned i = 0; i <= PFM_QUALITY_NOT_SUPPORTED; i++)
+		for (unsigned k = 0; k < i; k++)
+			assert_string_not_equal(pfm_quality_name((pfm_quality_t)i),
+			                        pfm_quality_name((pfm_quality_t)k));
+	for (unsigned i = 0; i <= PFM_CAUSE_THROTTLED; i++)
+		for (unsigned k = 0; k < i; k++)
+			assert_string_not_equal(pfm_cause_name((pfm_cause_t)i),
+			                        pfm_cause_name((pfm_cause_t)k));
 	assert_string_equal(pfm_quality_name(PFM_QUALITY_EXACT), "exact");
 	assert_string_equal(pfm_quality_name(PFM_QUALITY_NOT_SUPPORTED), "not supported");
 	assert_string_equal(pfm_cause_name(PFM_CAUSE_NONE), "");
 	assert_string_equal(pfm_cause_name(PFM_CAUSE_THROTTLED), "throttled");
 	for (int i = 1; i < 4; i++) {
-		assert_string_equal(pfm_quality_name(-i), "");
-		assert_string_equal(pfm_quality_name(PFM_QUALITY_NOT_SUPPORTED + i), "");
-		assert_string_equal(pfm_cause_name(-i), "");
-		assert_string_equal(pfm_cause_name(PFM_CAUSE_THROTTLED + i), "");
+		assert_string_equal(pfm_quality_name((pfm_quality_t)-i), "");
+		assert_string_equal(
+			pfm_quality_name((pfm_quality_t)(PFM_QUALITY_NOT_SUPPORTED + i)), "");
+		assert_string_equal(pfm_cause_name((pfm_cause_t)-i), "");
+		assert_string_equal(pfm_cause_name((pfm_cause_t)(PFM_CAUSE_THROTTLED + i)), "");
 	}
 }
 

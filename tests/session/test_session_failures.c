@@ -277,7 +277,7 @@ static void wrong_arguments(void **state)
 	assert_int_equal(pfm_read_session(session, &small, 1), PFMLIB_ERR_INVAL);
 	assert_string_equal(pfm_quality_name(PFM_QUALITY_NOT_SUPPORTED), "not supported");
 	assert_string_equal(pfm_quality_name(99), "");
-	assert_string_equal(pfm_quality_name(-1), "");
+	assert_string_equal(pfm_quality_name((pfm_quality_t)-1), "");
 	assert_string_equal(pfm_cause_name(99), "");
 	assert_int_equal(pfm_session_errno(NULL), 0);
 	assert_int_equal(pfm_read_count(NULL, 0, &small), PFMLIB_ERR_INVAL);
@@ -291,7 +291,7 @@ static void wrong_arguments(void **state)
 	assert_int_equal(pfm_read_session(session, NULL, 1), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_read_session(session, NULL, 0), PFMLIB_SUCCESS);
 	assert_string_equal(pfm_cause_name(PFM_CAUSE_NO_PMU), "no PMU");
-	assert_string_equal(pfm_cause_name(-1), "");
+	assert_string_equal(pfm_cause_name((pfm_cause_t)-1), "");
 }
 
 static void sessions_keep_their_context(void **state)

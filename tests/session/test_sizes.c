@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <perfmon/perfmon.h>
-#include <perfmon/perfmon.h>
 #include "base/sizes.h"
 
 #define FILL  0xa5
