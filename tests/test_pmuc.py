@@ -463,7 +463,7 @@ class Agreement(unittest.TestCase):
                             ("PMU_NAME_IS_ALIAS", pmlayout.CALL_OTHER), ("VALUE_IS_WIDE",
                                     pmlayout.VALUE_WIDE), ("CODE_INDEX_ANY_UMASK", pmlayout.WAY_ANY),
                             ("TABLE_MAX_NAMES", pt.MAX_NAMES)):
-            self.assertEqual(int(re.search(r"#define %s\s+(\w+?)u\b" % name, text)[1], 0), value)
+            self.assertEqual(int(re.search(r"#define %s[\s\\]+(\w+?)u\b" % name, text)[1], 0), value)
 
     def test_hash_known_values(self):
         """To turn 32 bits by seven is to multiply by 128 modulo 2^32 - 1."""
