@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of registers: each kind, each encoder, and that pfm_decode_field() knows them. */
+#include "unit_tables.h"
+
+static void expect(const struct table *t, unsigned kind, unsigned num, uint64_t addr, const char *want)
+{
+	pfm_reg_t reg = { 0 };
+
+	reg.kind = kind;
+	reg.num = num;
+	reg.addr = addr;
+	assert_string_equal(pfmi_pmu_get_register_name(t, &reg), want);
+}
+
+static void control_registers(void **state)
+{
+	char want[32];
+
+	(void)state;
+	expect(table_with(ENCODER_X86, "skl"), PFM_REG_PMC, 3, 0, "PERFEVTSEL3");
+	expect(table_with(ENCODER_NETBURST, NULL), PFM_REG_PMC, 12, 0, "CCCR12");
+	expect(table_with(ENCODER_MIPS, NULL), PFM_REG_PMC, 1, 0, "PERFCTL1");
+	expect(table_called("montecito"), PFM_REG_PMC, 4, 0, "PMC4");
+	for (unsigned i = 0; i < 64; i++) {
+		snprintf(want, sizeof(want), "PERFEVTSEL%u", i);
+		expect(table_with(ENCODER_X86, "skl"), PFM_REG_PMC, i, 0, want);
+		snprintf(want, sizeof(want), "PMC%u", i);
+		expect(table_called("montecito"), PFM_REG_PMC, i, 0, want);
+		snprintf(want, sizeof(want), "PMD%u", i);
+		expect(table_called("montecito"), PFM_REG_PMD, i, 0, want);
+	}
+}
+
+static void other_registers(void **state)
+{
+	const struct table *skl = table_with(ENCODER_X86, "skl"), *netburst = table_with(ENCODER_NETBURST, NULL);
+
+	(void)state;
+	expect(skl, PFM_REG_FIXED_CTRL, 0, 0, "FIXED_CTR_CTRL");
+	expect(skl, PFM_REG_GLOBAL_CTRL, 0, 0, "GLOBAL_CTRL");
+	expect(skl, PFM_REG_EXTRA, 0, 0x1a6, "OFFCORE_RSP_0");
+	expect(skl, PFM_REG_EXTRA, 0, 0x1a7, "OFFCORE_RSP_1");
+	expect(skl, PFM_REG_EXTRA, 0, 0x3f6, "PEBS_LD_LAT");
+	expect(skl, PFM_REG_EXTRA, 0, 0x3f7, "PEBS_FRONTEND");
+	expect(skl, PFM_REG_EXTRA, 0, 0x1328, "SNOOP_RSP_0");
+	expect(skl, PFM_REG_EXTRA, 0, 0x1329, "SNOOP_RSP_1");
+	expect(skl, PFM_REG_EXTRA, 0, 0x999, "MSR");
+	expect(netburst, PFM_REG_EXTRA, 0, 0x3b2, "ESCR0");
+	expect(netburst, PFM_REG_EXTRA, 0, 0x3b3, "ESCR1");
+	expect(skl, PFM_REG_IBR, 7, 0, "IBR7");
+	expect(skl, PFM_REG_DBR, 0, 0, "DBR0");
+	expect(skl, PFM_REG_CONFIG, 0, 0, "config");
+	expect(skl, PFM_REG_CONFIG, 3, 0, "config3");
+}
+
+/* The names of an encoder's registers lead to their layout. */
+static void names_are_known(void **state)
+{
+	static const unsigned kinds[] = { PFM_REG_PMC, PFM_REG_FIXED_CTRL, PFM_REG_GLOBAL_CTRL };
+	const struct table *skl = table_with(ENCODER_X86, "skl");
+	unsigned n;
+
+	(void)state;
+	for (unsigned i = 0; i < COUNT(kinds); i++) {
+		pfm_reg_t reg = { 0 };
+
+		reg.kind = kinds[i];
+		assert_non_null(pfmi_pmu_get_register_layout(skl, pfmi_pmu_get_register_name(skl, &reg), &n));
+	}
+}
+
+UNIT(pmu_register_names, cmocka_unit_test(control_registers), cmocka_unit_test(other_registers), cmocka_unit_test(names_are_known));

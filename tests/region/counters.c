@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* A thread's counters: readings of groups, rounds, and what the kernel refuses. */
+#include "made_regions.h"
+#include <errno.h>
+
+static void readings(void **state)
+{
+	struct made_regions m;
+	uint64_t out[WORDS];
+
+	(void)state;
+	make_regions(&m);
+	add_reading(&m, 100, 90, 11, 12);
+	add_reading(&m, 200, 190, 21, 22);
+	pfmi_thread_snapshot(&m.thread, out);
+	assert_true(out[GROUP_NR] == 2 && out[GROUP_ENABLED] == 100 && out[GROUP_RUNNING] == 90);
+	assert_true(out[GROUP_VALUES] == 11 && out[GROUP_VALUES + 1] == 12);
+	pfmi_thread_snapshot(&m.thread, out);
+	assert_true(out[GROUP_ENABLED] == 200 && out[GROUP_VALUES + 1] == 22);
+	errno = EDOM;
+	pfmi_thread_snapshot(&m.thread, out); /* at the end of the file: nothing is read */
+	assert_int_equal(out[GROUP_NR], 0);
+	assert_int_equal(errno, EDOM);
+	m.fds[0] = -1; /* not opened */
+	out[GROUP_NR] = 2;
+	pfmi_thread_snapshot(&m.thread, out);
+	assert_int_equal(out[GROUP_NR], 0);
+	unmake_regions(&m);
+}
+
+/* An event of the whole machine: the sum over its CPUs. */
+static void whole_machine(void **state)
+{
+	const uint64_t one[] = { 1, 100, 90, 5 }, two[] = { 1, 10, 9, 7 };
+	FILE *a = tmpfile(), *b = tmpfile();
+	int fds[2];
+	struct made_regions m;
+	uint64_t out[WORDS] = { 0 };
+
+	(void)state;
+	assert_true(a && b);
+	fds[0] = fileno(a);
+	fds[1] = fileno(b);
+	assert_int_equal(pwrite(fds[0], one, sizeof(one), 0), sizeof(one));
+	assert_int_equal(pwrite(fds[1], two, sizeof(two), 0), sizeof(two));
+	make_regions(&m);
+	m.group.n = 1;
+	m.group.n_system = 2;
+	m.group.system_fds = fds;
+	pfmi_thread_snapshot(&m.thread, out);
+	assert_true(out[GROUP_NR] == 1 && out[GROUP_ENABLED] == 110 && out[GROUP_RUNNING] == 99 && out[GROUP_VALUES] == 12);
+	pfmi_thread_snapshot(&m.thread, out);
+	assert_int_equal(out[GROUP_NR], 0);
+	unmake_regions(&m);
+	fclose(a);
+	fclose(b);
+}
+
+static void rounds(void **state)
+{
+	struct made_regions m;
+	struct round rounds[2];
+
+	(void)state;
+	make_regions(&m);
+	rounds[0] = rounds[1] = m.round;
+	pfmi_regions.layout.rounds = rounds;
+	pfmi_regions.layout.n_rounds = 2;
+	errno = EDOM;
+	pfmi_thread_switch(&m.thread, 0);
+	assert_true(m.thread.round == 0 && m.thread.generation == 1);
+	pfmi_thread_switch(&m.thread, 1); /* visits that are open are not whole */
+	assert_true(m.thread.round == 1 && m.thread.generation == 2);
+	assert_int_equal(errno, EDOM);
+	unmake_regions(&m);
+}
+
+/* Events that no kernel has: the thread is opened, and its groups are not there. */
+static void refused(void **state)
+{
+	struct made_regions m;
+
+	(void)state;
+	make_regions(&m);
+	m.events[0].attr.type = 0x7fffffff;
+	assert_true(pfmi_region_open_event(&m.events[0].attr, 0, -1, -1, true) < 0);
+	m.thread.opened = false;
+	pfmi_thread_open(&m.thread);
+	assert_true(m.thread.opened && m.thread.generation == 2 && m.thread.open_errno > 0);
+	assert_true(m.fds[0] == -1 && m.fds[1] == -1);
+	pfmi_thread_close(&m.thread);
+	assert_false(m.thread.opened);
+	unmake_regions(&m);
+}
+
+static void clock_goes_on(void **state)
+{
+	uint64_t first = pfmi_wall_clock(), second;
+
+	(void)state;
+	usleep(1000);
+	second = pfmi_wall_clock();
+	assert_true(second >= first + 1000000);
+}
+
+UNIT(region_counters, cmocka_unit_test(readings), cmocka_unit_test(whole_machine), cmocka_unit_test(rounds), cmocka_unit_test(refused),
+     cmocka_unit_test(clock_goes_on));

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* Visits that a handle holds, with readings that are known. */
+#include "made_regions.h"
+
+static void segments(void **state)
+{
+	struct made_regions m;
+	pfm_region_visit_t *v;
+	pfm_region_results_t *r;
+	pfm_region_count_t c;
+
+	(void)state;
+	make_regions(&m);
+	add_reading(&m, 0, 0, 10, 0);
+	add_reading(&m, 100, 100, 30, 1);
+	add_reading(&m, 500, 500, 100, 7);
+	add_reading(&m, 600, 600, 105, 9);
+	v = pfm_region_enter(pfm_region_by_name("handle: segments"));
+	assert_non_null(v);
+	assert_int_equal(m.thread.handles, 1);
+	pfm_region_suspend(v);
+	assert_int_equal(m.thread.handles, 0);
+	pfm_region_suspend(v); /* it is */
+	pfm_region_resume(v);
+	pfm_region_resume(v);
+	pfm_region_leave(v);
+	assert_int_equal(m.thread.handles, 0);
+	r = pfm_read_regions();
+	c = made_count(r, made_row(r, "handle: segments", "", 7), 0);
+	assert_true(c.inclusive == 20 + 5 && c.exclusive == 25 && c.visits == 1 && c.quality == PFM_QUALITY_EXACT);
+	assert_int_equal(made_count(r, 0, 1).inclusive, 1 + 2);
+	assert_int_equal(made_info(r, 0).task, 200);
+	pfm_free_region_results(r);
+	unmake_regions(&m);
+}
+
+/* One that goes to another thread on its own has a time and no counts. */
+static void moved(void **state)
+{
+	struct made_regions m;
+	pfm_region_visit_t *v;
+	pfm_region_results_t *r;
+
+	(void)state;
+	make_regions(&m);
+	add_reading(&m, 0, 0, 10, 0);
+	add_reading(&m, 100, 100, 30, 1);
+	v = pfm_region_enter(pfm_region_by_name("handle: moved"));
+	assert_non_null(v);
+	m.thread.tid = 8;
+	pfm_region_leave(v);
+	r = pfm_read_regions();
+	assert_int_equal(made_info(r, 0).visits, 1);
+	assert_int_equal(made_count(r, 0, 0).visits, 0);
+	assert_int_equal(made_count(r, 0, 0).quality, PFM_QUALITY_NOT_COUNTED);
+	pfm_free_region_results(r);
+	unmake_regions(&m);
+}
+
+/* Two at a time, in any order, whose handles are used again. */
+static void overlapping(void **state)
+{
+	struct made_regions m;
+	pfm_region_visit_t *a, *b, *c;
+	pfm_region_results_t *r;
+
+	(void)state;
+	make_regions(&m);
+	for (unsigned i = 0; i < 4; i++)
+		add_reading(&m, 100 * i, 100 * i, (const uint64_t[]){ 0, 2, 5, 9 }[i], 0);
+	a = pfm_region_enter(pfm_region_by_name("handle: a"));
+	b = pfm_region_enter(pfm_region_by_name("handle: b"));
+	assert_true(a && b && a != b);
+	pfm_region_leave(a);
+	pfm_region_leave(b);
+	r = pfm_read_regions();
+	assert_int_equal(made_count(r, made_row(r, "handle: a", "", 7), 0).inclusive, 5);
+	assert_int_equal(made_count(r, made_row(r, "handle: b", "", 7), 0).inclusive, 7);
+	pfm_free_region_results(r);
+	c = pfm_region_enter(pfm_region_by_name("handle: c"));
+	assert_true(c == a || c == b);
+	pfm_region_leave(c);
+	unmake_regions(&m);
+}
+
+static void nothing(void **state)
+{
+	struct made_regions m;
+
+	(void)state;
+	make_regions(&m);
+	assert_null(pfm_region_enter(NULL));
+	perfmon_regions_active = 0;
+	assert_null(pfm_region_enter(pfm_region_by_name("handle: off")));
+	pfm_region_suspend(NULL);
+	pfm_region_resume(NULL);
+	pfm_region_leave(NULL);
+	unmake_regions(&m);
+}
+
+UNIT(region_handle, cmocka_unit_test(segments), cmocka_unit_test(moved), cmocka_unit_test(overlapping), cmocka_unit_test(nothing));

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of regions and their numbers. */
+#include "units.h"
+#include "region/region.h"
+
+static void one_name(void **state)
+{
+	char copy[] = "names: one";
+	uint32_t before = pfmi_region_numbers(), number = pfmi_region_number("names: one");
+	pfm_region_t *region = pfm_region_by_name(copy);
+
+	(void)state;
+	assert_int_equal(number, before + 1);
+	assert_int_equal(pfmi_region_numbers(), number);
+	assert_ptr_equal(region, pfmi_region_named("names: one"));
+	assert_int_equal(region->id, number);
+	copy[0] = 'x'; /* the name is the library's own */
+	assert_string_equal(pfmi_region_name(number), "names: one");
+	assert_string_equal(region->name, "names: one");
+	assert_int_not_equal(pfmi_region_number("names: "), number);
+}
+
+static void nothing(void **state)
+{
+	(void)state;
+	assert_null(pfm_region_by_name(NULL));
+	assert_string_equal(pfmi_region_name(0), "");
+	assert_string_equal(pfmi_region_name(pfmi_region_numbers() + 1), "");
+	assert_true(pfmi_region_number("") > 0);
+	assert_string_equal(pfmi_region_name(pfmi_region_number("")), "");
+}
+
+/* The tables grow on the way. */
+static void many_names(void **state)
+{
+	uint32_t number[1000];
+	char name[32];
+
+	(void)state;
+	for (unsigned i = 0; i < COUNT(number); i++) {
+		snprintf(name, sizeof(name), "names: %u", i);
+		number[i] = pfmi_region_number(name);
+		assert_int_equal(number[i], number[0] + i);
+	}
+	for (unsigned i = 0; i < COUNT(number); i++) {
+		snprintf(name, sizeof(name), "names: %u", i);
+		assert_string_equal(pfmi_region_name(number[i]), name);
+		assert_int_equal(pfmi_region_number(name), number[i]);
+	}
+}
+
+UNIT(region_names, cmocka_unit_test(one_name), cmocka_unit_test(nothing), cmocka_unit_test(many_names));

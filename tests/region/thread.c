@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* Threads: made at their first region, kept when they end, and what a fork leaves of them. Each story is a process of its own. */
+#include "region/region.h"
+#include "story.h"
+#include "units.h"
+#include <pthread.h>
+#include <sys/syscall.h>
+
+static struct round nothing_to_count;
+
+static void prepare(void)
+{
+	pfmi_regions.layout = (struct layout){ .n_rounds = 1, .rounds = &nothing_to_count };
+	EXPECT(pfmi_threads_prepare(), 0, "pfmi_threads_prepare()");
+}
+
+static void *enter(void *arg)
+{
+	struct thread **out = arg;
+
+	*out = pfmi_thread_here();
+	EXPECT((*out)->tid, syscall(SYS_gettid), "number of the thread");
+	EXPECT_TRUE(pfmi_thread_here() == *out, "the same thread");
+	EXPECT((*out)->ended, 0, "ended");
+	return NULL;
+}
+
+static void run(struct thread **out)
+{
+	pthread_t id;
+
+	EXPECT(pthread_create(&id, NULL, enter, out), 0, "pthread_create()");
+	pthread_join(id, NULL);
+}
+
+static void ended_story(void)
+{
+	struct thread *own, *other;
+
+	prepare();
+	own = pfmi_thread_here();
+	run(&other);
+	EXPECT_TRUE(own && other && own != other, "two threads");
+	EXPECT_TRUE(pfmi_regions.threads == other && other->next == own, "both are kept");
+	EXPECT(other->ended, 1, "ended");
+	EXPECT(other->opened, 0, "its counters");
+	EXPECT(own->ended, 0, "the first one goes on");
+	EXPECT(pfmi_regions.n_ended, 1, "threads that ended");
+}
+
+static void *visit(void *arg)
+{
+	struct thread *t = pfmi_thread_here();
+	struct node *node;
+
+	(void)arg;
+	pfmi_thread_entry(t, 1, 0, &node)->times.visits = 2;
+	t->missed = 1;
+	return NULL;
+}
+
+/* Threads that end after many others share one record. */
+static void many_story(void)
+{
+	struct node *node;
+	unsigned n = 0;
+
+	prepare();
+	for (unsigned i = 0; i < 1100; i++) {
+		pthread_t id;
+
+		EXPECT(pthread_create(&id, NULL, visit, NULL), 0, "pthread_create()");
+		pthread_join(id, NULL);
+	}
+	for (const struct thread *t = pfmi_regions.threads; t; t = t->next)
+		n++;
+	EXPECT(n, 1024 + 1, "records");
+	EXPECT_TRUE(pfmi_regions.pool != NULL, "the shared one");
+	EXPECT(pfmi_thread_entry(pfmi_regions.pool, 1, 0, &node)->times.visits, 2 * 76, "visits in it");
+	EXPECT(pfmi_regions.pool->missed, 76, "calls that were missed");
+	EXPECT(pfmi_regions.pool->tid, -1, "its number");
+}
+
+static void fork_story(void)
+{
+	struct thread *own, *other;
+	struct node *node;
+	int status;
+	pid_t pid;
+
+	prepare();
+	own = pfmi_thread_here();
+	run(&other);
+	pfmi_thread_entry(own, 1, 0, &node)->times.visits = 5;
+	pid = fork();
+	if (pid == 0) {
+		EXPECT_TRUE(pfmi_regions.threads == own && !own->next, "one thread is left");
+		EXPECT(own->tid, getpid(), "its number");
+		EXPECT(pfmi_thread_entry(own, 1, 0, &node)->times.visits, 0, "visits");
+		EXPECT(pfmi_regions.epoch, 1, "forks");
+		EXPECT(own->opened, 0, "counters of the parent");
+		EXPECT(pfmi_region_here.busy, 0, "busy");
+		pfmi_regions_lock();
+		pfmi_regions_unlock();
+		_exit(0);
+	}
+	EXPECT(waitpid(pid, &status, 0), pid, "waitpid()");
+	EXPECT(status, 0, "end of the child");
+	EXPECT(pfmi_thread_entry(own, 1, 0, &node)->times.visits, 5, "visits of the parent");
+	EXPECT(pfmi_regions.epoch, 0, "forks of the parent");
+	EXPECT(pfmi_region_here.busy, 0, "busy");
+}
+
+static void ended(void **state)
+{
+	(void)state;
+	tell(ended_story);
+}
+
+static void many(void **state)
+{
+	(void)state;
+	tell(many_story);
+}
+
+static void forked(void **state)
+{
+	(void)state;
+	tell(fork_story);
+}
+
+UNIT(region_thread, cmocka_unit_test(ended), cmocka_unit_test(many), cmocka_unit_test(forked));

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* Formats by their names, and results written to a descriptor. */
+#include "made_regions.h"
+#include <fcntl.h>
+
+static void formats(void **state)
+{
+	static const char *const names[] = { "table", "json", "csv", "likwid", "papi" };
+
+	(void)state;
+	for (unsigned i = 0; i < COUNT(names); i++) {
+		assert_non_null(pfmi_region_format(names[i]));
+		assert_string_equal(pfmi_region_format(names[i])->name, names[i]);
+	}
+	assert_null(pfmi_region_format(NULL));
+	assert_null(pfmi_region_format(""));
+	assert_null(pfmi_region_format("JSON"));
+}
+
+static void to_a_descriptor(void **state)
+{
+	struct made_regions m;
+	struct made_results made;
+	char got[4096] = "", *want;
+	FILE *f = tmpfile();
+	int closed;
+
+	(void)state;
+	assert_non_null(f);
+	make_regions(&m);
+	make_results(&made, "write");
+	want = written(&pfmi_region_csv, &made);
+	assert_int_equal(pfm_write_regions(&made.results, fileno(f), "csv"), PFMLIB_SUCCESS);
+	assert_int_equal(pread(fileno(f), got, sizeof(got) - 1, 0), strlen(want));
+	assert_string_equal(got, want);
+	free(want);
+	assert_int_equal(ftruncate(fileno(f), 0), 0);
+	lseek(fileno(f), 0, SEEK_SET);
+	want = written(&pfmi_region_table, &made);
+	assert_int_equal(pfm_write_regions(&made.results, fileno(f), NULL), PFMLIB_SUCCESS);
+	assert_int_equal(lseek(fileno(f), 0, SEEK_CUR), strlen(want));
+	free(want);
+	assert_int_equal(pfm_write_regions(NULL, fileno(f), "csv"), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_write_regions(&made.results, fileno(f), "xml"), PFMLIB_ERR_INVAL);
+	closed = open("/dev/null", O_RDONLY);
+	assert_int_equal(pfm_write_regions(&made.results, closed, "csv"), PFMLIB_ERR_SYS);
+	close(closed);
+	fclose(f);
+	unmake_regions(&m);
+}
+
+UNIT(region_write, cmocka_unit_test(formats), cmocka_unit_test(to_a_descriptor));

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* Results in the form of PAPI's high-level interface: all numbers are strings. */
+#include "made_regions.h"
+#include <jansson.h>
+
+static void expect_text(const json_t *o, const char *key, const char *want)
+{
+	assert_true(json_is_string(json_object_get(o, key)));
+	assert_string_equal(json_string_value(json_object_get(o, key)), want);
+}
+
+static const json_t *record(const json_t *root, const char *thread, const char *number)
+{
+	return json_object_get(json_object_get(json_object_get(json_object_get(root, "threads"), thread), "regions"), number);
+}
+
+static void records(void **state)
+{
+	struct made_regions m;
+	struct made_results made;
+	struct row rows[3];
+	json_t *root;
+	char *text;
+
+	(void)state;
+	make_regions(&m);
+	make_results(&made, "outer");
+	rows[0] = made.rows[0]; /* of all threads: PAPI has none */
+	rows[1] = rows[2] = made.rows[1];
+	rows[2].region = pfmi_region_number("inner");
+	rows[2].parent = rows[1].region;
+	made.results.rows = rows;
+	made.results.n = 3;
+	text = written(&pfmi_region_papi, &made);
+	root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	assert_non_null(root);
+	assert_non_null(json_object_get(json_object_get(root, "event_definitions"), "page-faults"));
+	assert_int_equal(json_object_size(json_object_get(root, "threads")), 1);
+	expect_text(record(root, "0", "0"), "name", "outer");
+	expect_text(record(root, "0", "0"), "parent_region_id", "-1");
+	expect_text(record(root, "0", "0"), "cycles", "600");
+	expect_text(record(root, "0", "0"), "cycles:u", "600");
+	expect_text(record(root, "0", "0"), "real_time_nsec", "3000");
+	assert_null(json_object_get(record(root, "0", "0"), "page-faults")); /* not counted */
+	expect_text(record(root, "0", "1"), "name", "inner");
+	expect_text(record(root, "0", "1"), "parent_region_id", "0");
+	assert_null(record(root, "0", "2"));
+	json_decref(root);
+	free(text);
+	unmake_regions(&m);
+}
+
+UNIT(region_write_papi, cmocka_unit_test(records));

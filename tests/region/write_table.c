@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* Results for people. */
+#include "made_regions.h"
+
+static void has(const char *text, const char *piece)
+{
+	if (!strstr(text, piece))
+		fail_msg("no \"%s\" in:\n%s", piece, text);
+}
+
+static void one_region(void **state)
+{
+	struct made_regions m;
+	struct made_results made;
+	char *text;
+
+	(void)state;
+	make_regions(&m);
+	make_results(&made, "table");
+	text = written(&pfmi_region_table, &made);
+	has(text, "Cost of an empty visit: 0 ns (0 ns inside it); subtracted\n");
+	has(text, "\ntable: 3 visits\n");
+	has(text, "wall 3.000 us, own 2.000 us; a visit 500 ns to 1.500 us\n");
+	has(text, "                 600  cycles:u                          own 400; a visit 100 to 300, deviation 100.0\n");
+	has(text, "         not counted  page-faults");
+	assert_null(strstr(text, "thread 7"));
+	assert_null(strstr(text, "signal"));
+	free(text);
+	unmake_regions(&m);
+}
+
+static void threads_and_remarks(void **state)
+{
+	static char unit[] = "J";
+	struct made_regions m;
+	struct made_results made;
+	char *text;
+
+	(void)state;
+	make_regions(&m);
+	make_results(&made, "table");
+	made.results.flags = PFM_REGIONS_PER_THREAD | PFM_REGIONS_NO_SUBTRACT;
+	made.results.missed = 2;
+	made.results.unmatched = 3;
+	made.rows[0].parent = pfmi_region_number("parent");
+	made.rows[1].open = 1;
+	m.events[0].unit = unit;
+	m.events[0].scale = 0.5;
+	m.events[0].system = true;
+	m.events[0].pair = 1234;
+	pfmi_regions.layout.wall_pair = 41;
+	text = written(&pfmi_region_table, &made);
+	has(text, "Cost of an empty visit: 41 ns (0 ns inside it), 1234 cycles:u; not subtracted\n");
+	has(text, "2 begins and ends in signal handlers were left out");
+	has(text, "3 ends without a begin were ignored.\n");
+	has(text, "\ntable (in parent): 3 visits\n");
+	has(text, "\ntable, thread 7: 3 visits, 1 unfinished\n");
+	has(text, "           300.000 J  cycles:u");
+	has(text, "whole machine while the region ran\n");
+	free(text);
+	unmake_regions(&m);
+}
+
+static void no_region(void **state)
+{
+	struct made_regions m;
+	struct made_results made;
+	char *text;
+
+	(void)state;
+	make_regions(&m);
+	make_results(&made, "table");
+	made.results.n = 0;
+	text = written(&pfmi_region_table, &made);
+	has(text, "No region was entered.\n");
+	free(text);
+	unmake_regions(&m);
+}
+
+UNIT(region_write_table, cmocka_unit_test(one_region), cmocka_unit_test(threads_and_remarks), cmocka_unit_test(no_region));
