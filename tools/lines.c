@@ -286,7 +286,7 @@ void lines_close(struct lines *l)
 	(void)l;
 }
 
-const struct spot *lines_at(struct lines *l, uint64_t address)
+const struct source_spot *lines_at(struct lines *l, uint64_t address)
 {
 	(void)l;
 	(void)address;

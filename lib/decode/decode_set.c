@@ -27,8 +27,13 @@ struct set_decoder {
 static pfm_decoded_event_t *add_entry(struct set_decoder *d)
 {
 	unsigned at = d->n_entries++;
+	pfm_decoded_event_t *to;
 
-	return at < d->n_out ? base_struct_at(d->out, at) : NULL;
+	if (at >= d->n_out)
+		return NULL;
+	to = base_struct_at(d->out, at);
+	to->size = d->out->size; /* the first entry's size stands for all */
+	return to;
 }
 
 static int is_counter_enabled(const struct set_decoder *d, int counter)

@@ -829,6 +829,7 @@ static struct pfm_session *create_reader_session(void)
 
 	if (!s)
 		return NULL;
+	s->sampling_ops = &pfmi_sampling_ops;
 	s->sampling = calloc(1, sizeof(*s->sampling));
 	s->recording = s->sampling ? calloc(1, sizeof(*s->recording)) : NULL;
 	if (!s->recording) {

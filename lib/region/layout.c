@@ -105,27 +105,42 @@ static bool next_cpu(const char **list, int *cpu, int *last)
 	return true;
 }
 
-/* Opens @e on each of its CPUs. Returns how many, the descriptors in *@out. */
-static int open_system(const struct region_event *e, int **out)
+static void close_cpu_fds(struct region_event *e)
+{
+	while (e->n_cpu_fds > 0)
+		close(e->cpu_fds[--e->n_cpu_fds]);
+	free(e->cpu_fds);
+	e->cpu_fds = NULL;
+}
+
+static bool add_cpu_fd(struct region_event *e, int fd)
+{
+	int *more = realloc(e->cpu_fds, (size_t)(e->n_cpu_fds + 1) * sizeof(*more));
+
+	if (!more)
+		return false;
+	e->cpu_fds = more;
+	more[e->n_cpu_fds++] = fd;
+	return true;
+}
+
+/* Opens @e on each of its CPUs; false where the kernel refuses one. */
+static bool open_cpu_fds(struct region_event *e)
 {
 	const char *list = e->cpus;
-	int cpu = 0, last = -1, n = 0, fd;
-	int *fds = NULL, *more;
+	int cpu = -1, last = -1;
 
-	for (cpu = -1; next_cpu(&list, &cpu, &last);) {
-		fd = pfmi_region_open_event(&e->attr, -1, cpu, -1, false);
-		more = fd < 0 ? NULL : realloc(fds, (size_t)(n + 1) * sizeof(*fds));
-		if (!more) {
-			while (n-- > 0)
-				close(fds[n]);
-			free(fds);
-			return 0;
-		}
-		fds = more;
-		fds[n++] = fd;
+	while (next_cpu(&list, &cpu, &last)) {
+		int fd = pfmi_region_open_event(&e->attr, -1, cpu, -1, false);
+
+		if (fd >= 0 && add_cpu_fd(e, fd))
+			continue;
+		if (fd >= 0)
+			close(fd);
+		close_cpu_fds(e);
+		return false;
 	}
-	*out = fds;
-	return n;
+	return e->n_cpu_fds > 0;
 }
 
 /* The events that no task can have, as a session of the whole machine describes them. */
@@ -191,13 +206,12 @@ static struct round *add_round(struct layout *l)
 /* Does the kernel open the group for this thread? *@fault is the event it refuses. */
 static bool opens(const struct layout *l, const struct group *g, unsigned *fault, int *err)
 {
-	int fds[PFM_MAX_SET + 1];
+	int fds[PFM_MAX_SET + 1] = { -1 }; /* the leader first; none yet */
 	unsigned n = 0;
 
 	*err = 0;
 	while (n < g->n && n < PFM_MAX_SET && !*err) {
-		fds[n] = pfmi_region_open_event(&l->events[g->events[n]].attr, 0, -1,
-		                                n ? fds[0] : -1, true);
+		fds[n] = pfmi_region_open_event(&l->events[g->events[n]].attr, 0, -1, fds[0], true);
 		if (fds[n] < 0) {
 			*err = -fds[n];
 			*fault = g->events[n];
@@ -342,10 +356,10 @@ static bool place_soft(struct layout *l, unsigned event)
 /* Rule 4. */
 static bool place_system(struct layout *l, unsigned event)
 {
-	int *fds = NULL, n = open_system(&l->events[event], &fds);
+	struct region_event *e = &l->events[event];
 
-	if (!n) {
-		give_up(&l->events[event], PFM_CAUSE_PERMISSION,
+	if (!open_cpu_fds(e)) {
+		give_up(e, PFM_CAUSE_PERMISSION,
 		        "the kernel refuses the event for the whole machine");
 		return true;
 	}
@@ -354,8 +368,8 @@ static bool place_system(struct layout *l, unsigned event)
 
 		if (!g || !add_event(g, event))
 			return false;
-		g->n_system = n;
-		g->system_fds = fds;
+		g->n_system = e->n_cpu_fds;
+		g->system_fds = e->cpu_fds;
 	}
 	return true;
 }
@@ -453,10 +467,10 @@ static int open_sessions(struct layout *l, char *const *texts, unsigned n, bool 
 	return rc;
 }
 
-int pfmi_layout_make(struct layout *l, const char *list, bool system, pfm_error_t *error)
+int pfmi_layout_make(struct layout *l, const char *events, bool system, pfm_error_t *error)
 {
 	unsigned n = 0;
-	char **texts = list && *list ? split(list, &n) : NULL;
+	char **texts = events && *events ? split(events, &n) : NULL;
 	int rc = pfm_open_context(&l->ctx, NULL, error);
 
 	if (!rc && n)
@@ -479,6 +493,7 @@ void pfmi_layout_free(struct layout *l)
 		free(e->why);
 		free(e->remedy);
 		free(e->cpus);
+		close_cpu_fds(e);
 	}
 	free(l->events);
 	for (unsigned r = 0; r < l->n_rounds; r++) {

@@ -72,9 +72,8 @@ struct group {
 	unsigned *events; /* indices, the leader first */
 	unsigned word;    /* where its reading stands in a snapshot */
 	unsigned first_fd;
-	int n_system; /* > 0: counted on so many CPUs for the whole machine, by the descriptors at
-	                 system_fds */
-	int *system_fds;
+	int n_system;          /* > 0: counted on so many CPUs for the whole machine */
+	const int *system_fds; /* the event's cpu_fds */
 };
 
 /* Groups that count at the same time. */
@@ -92,7 +91,8 @@ struct region_event {
 	pfm_cause_t cause;
 	unsigned session_group, round;
 	bool countable, soft, system;
-	double inside, pair; /* cost */
+	int n_cpu_fds, *cpu_fds; /* of an event of the whole machine: one for each CPU */
+	double inside, pair;     /* cost */
 };
 
 struct layout {

@@ -18,9 +18,9 @@
 #include <cmocka.h>
 #include <perfmon/region.h>
 
-/* ThreadSanitizer's own memory faults in regions: under it races are looked for, counts are not
- * compared. */
-#ifdef __SANITIZE_THREAD__
+/* A sanitizer's own memory faults in regions: under it races and wrong accesses are looked for,
+ * counts are not compared. */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 #define COMPARES 0
 #else
 #define COMPARES 1

@@ -86,7 +86,7 @@ static void mean_and_variance_of_runs(void **state)
 		sum += (double)values[i];
 		assert_int_equal(pfm_add_run(&tally, &c), 1);
 	}
-	mean = sum / (double)COUNT(values);
+	mean = sum / 100;
 	for (unsigned i = 0; i < COUNT(values); i++)
 		squares += ((double)values[i] - mean) * ((double)values[i] - mean);
 	assert_true(fabs(tally.mean - mean) < 1e-9 * mean);

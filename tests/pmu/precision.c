@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Which events can or must be sampled precisely. The facts are Intel's lists: column "Precise" of
+ * MEM_LOAD_RETIRED.L3_MISS is 1, of MEM_TRANS_RETIRED.LOAD_LATENCY_GT_4 it is 2, of
+ * CPU_CLK_UNHALTED.THREAD it is 0. */
+#include "unit_tables.h"
+#include "open_for.h"
+#include "lookup/lookup.h"
+
+static void expect_precision(const char *text, uint64_t precision)
+{
+	pfm_ctx_t *ctx = open_for("skx");
+	struct event ev;
+	unsigned unit;
+
+	assert_int_equal(pfmi_lookup_event(ctx, text, &unit, &ev, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_pmu_get_precision(&ev), precision);
+	assert_int_equal(pfmi_pmu_requires_precision(&ev), precision == 2);
+	pfm_close_context(ctx);
+}
+
+static void rows_of_the_vendor(void **state)
+{
+	(void)state;
+	expect_precision("skx::CPU_CLK_UNHALTED.THREAD", 0);
+	expect_precision("skx::MEM_LOAD_RETIRED.L3_MISS", 1);
+	expect_precision("skx::MEM_TRANS_RETIRED.LOAD_LATENCY_GT_4", 2);
+}
+
+/* libpfm4's name is an alias; it has the precision of the vendor's row with its configuration. */
+static void aliases(void **state)
+{
+	(void)state;
+	expect_precision("skx::MEM_TRANS_RETIRED:LOAD_LATENCY:ldlat=4", 2);
+}
+
+UNIT(pmu_precision, cmocka_unit_test(rows_of_the_vendor), cmocka_unit_test(aliases));
