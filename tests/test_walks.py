@@ -61,7 +61,7 @@ class Walks(unittest.TestCase):
 
     def test_quickstart_and_the_examples_of_the_readme(self):
         said = run("./quickstart", cwd=self.top)
-        self.assertIn("PMC0       0x00000000005320d1  at 0x186", said)
+        self.assertIn("PERFEVTSEL0 0x00000000005320d1  at 0x186", said)
         self.assertIn("Next: ./check", said)
         pfm = os.path.join(self.top, "build", "tools", "pfm")
         text = document("README.md")
@@ -93,7 +93,7 @@ class Walks(unittest.TestCase):
         compile_it, use_it = [b for b in blocks(text, "sh") if "pmuc.py" in b][0].strip().splitlines()
         run("sh", "-c", compile_it, cwd=self.top)
         said = run("sh", "-c", use_it, cwd=self.top, more={"PATH": os.path.dirname(pfm) + os.pathsep + os.environ["PATH"]})
-        self.assertIn("PMC0       0x000000000253c024  at 0x186", said)
+        self.assertIn("PERFEVTSEL0 0x000000000253c024  at 0x186", said)
         # Step 3: part of the library, with its page, and the tests over all tables see it.
         path = os.path.join(self.top, "lib", "events", "meson.build")
         with open(path, encoding="utf-8") as f:

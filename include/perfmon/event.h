@@ -96,12 +96,12 @@ int pfm_describe_modifier(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigne
 /** Gives name @i of the values of @field of @pmu in *@name, and the number (or, for a field of
  * flags, the bit) in *@value. PFMLIB_ERR_NOTFOUND past the last, and for fields of numbers. */
 int pfm_describe_value_name(const pfm_ctx_t *ctx, int pmu, const char *field, unsigned i,
-                            const char **word, uint64_t *value);
+                            const char **name, uint64_t *value);
 
 /** Describes privilege level @i of @pmu: the *@name that texts use, its PFM_PLM* bit in *@plm (0
  * for the hypervisor's level), and whether it is counted by default. PFMLIB_ERR_NOTFOUND past the
  * last. */
-int pfm_describe_privilege_level(const pfm_ctx_t *ctx, int pmu, unsigned i, const char **word,
+int pfm_describe_privilege_level(const pfm_ctx_t *ctx, int pmu, unsigned i, const char **name,
                                  unsigned *plm, int *is_default);
 
 /** Finds the event that @text names, in any dialect: *@pmu and *@event. Unit masks and modifiers

@@ -193,7 +193,7 @@ int pfm_region_count(const pfm_region_results_t *results, unsigned i, unsigned e
 int pfm_region_metric(const pfm_region_results_t *results, unsigned i, unsigned metric,
                       const char **name, pfm_session_metric_t *out);
 /** Writes the results to descriptor @fd in a format of pfm_regions_options_t. */
-int pfm_write_regions(const pfm_region_results_t *results, int fd, const char *name);
+int pfm_write_regions(const pfm_region_results_t *results, int fd, const char *format);
 void pfm_free_region_results(pfm_region_results_t *results);
 
 #pragma GCC visibility pop

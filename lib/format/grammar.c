@@ -104,14 +104,14 @@ int pfm_describe_modifier(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigne
 	return PFMLIB_ERR_NOTFOUND;
 }
 
-int pfm_describe_privilege_level(const pfm_ctx_t *ctx, int pmu, unsigned i, const char **word,
+int pfm_describe_privilege_level(const pfm_ctx_t *ctx, int pmu, unsigned i, const char **name,
                                  unsigned *plm, int *is_default)
 {
 	const struct table *t = context_usable_table(context_or_default(ctx), pmu);
 
-	if (!t || !word || !plm || !is_default)
+	if (!t || !name || !plm || !is_default)
 		return PFMLIB_ERR_INVAL;
-	if (!pfmi_lookup_get_level(i, word, plm))
+	if (!pfmi_lookup_get_level(i, name, plm))
 		return PFMLIB_ERR_NOTFOUND;
 	*is_default = (*plm & pfmi_pmu_get_default_levels(t)) != 0;
 	return PFMLIB_SUCCESS;
@@ -120,11 +120,11 @@ int pfm_describe_privilege_level(const pfm_ctx_t *ctx, int pmu, unsigned i, cons
 /* ---- words ----------------------------------------------------------------------------------- */
 
 int pfm_describe_value_name(const pfm_ctx_t *ctx, int pmu, const char *field, unsigned i,
-                            const char **word, uint64_t *value)
+                            const char **name, uint64_t *value)
 {
 	const struct table *t = context_usable_table(context_or_default(ctx), pmu);
 
-	if (!t || !field || !word || !value)
+	if (!t || !field || !name || !value)
 		return PFMLIB_ERR_INVAL;
 	for (unsigned k = 0; k < t->n_fields; k++) {
 		const struct field *f = &table_fields(t)[k];
@@ -134,7 +134,7 @@ int pfm_describe_value_name(const pfm_ctx_t *ctx, int pmu, const char *field, un
 			continue;
 		if (i >= f->n_named_values)
 			return PFMLIB_ERR_NOTFOUND;
-		*word = table_text(t, table_named_values(t)[f->first_named_value + i].name);
+		*name = table_text(t, table_named_values(t)[f->first_named_value + i].name);
 		*value = table_named_values(t)[f->first_named_value + i].value;
 		return PFMLIB_SUCCESS;
 	}

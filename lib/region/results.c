@@ -278,7 +278,8 @@ int pfm_describe_region(const pfm_region_results_t *r, unsigned i, pfm_region_in
 		sizeof(*info));
 }
 
-static pfm_quality_t quality_of(const struct row *row, const struct tally *t, const struct region_event *e)
+static pfm_quality_t quality_of(const struct row *row, const struct tally *t,
+                                const struct region_event *e)
 {
 	if (!e->countable)
 		return e->quality;

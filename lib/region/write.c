@@ -32,16 +32,16 @@ static int write_all(int fd, const char *bytes, size_t n)
 	return PFMLIB_SUCCESS;
 }
 
-int pfm_write_regions(const pfm_region_results_t *r, int fd, const char *name)
+int pfm_write_regions(const pfm_region_results_t *results, int fd, const char *format)
 {
-	const struct region_format *format =
-		pfmi_region_format(name ? name : pfmi_region_table.name);
+	const struct region_format *writer =
+		pfmi_region_format(format ? format : pfmi_region_table.name);
 	struct text text = { 0 };
 	int rc;
 
-	if (!r || !format)
+	if (!results || !writer)
 		return PFMLIB_ERR_INVAL;
-	format->write(&text, r);
+	writer->write(&text, results);
 	rc = text.failed ? PFMLIB_ERR_NOMEM : write_all(fd, text.bytes, text.n);
 	pfmi_region_text_free(&text);
 	return rc;

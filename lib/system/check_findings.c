@@ -2,6 +2,7 @@
 /* Findings of pfm_check_system(), and reading of the files that the checks need. */
 #include "system/system_check.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,6 +51,15 @@ static const char *find_value(const char *line, const char *key)
 	return *line == ':' ? line + 1 + strspn(line + 1, " \t") : NULL;
 }
 
+int pfmi_check_read_file(struct pfm_system_check *c, const char *path, char **text, size_t *len)
+{
+	int rc = pfmi_machine_read_file(&c->sys.sys, path, text, len);
+
+	if (rc == -ENOMEM)
+		c->sys.resource_error = rc;
+	return rc;
+}
+
 bool pfmi_check_read_key(struct pfm_system_check *c, const char *path, const char *key, char *value,
                          size_t size)
 {
@@ -57,7 +67,7 @@ bool pfmi_check_read_key(struct pfm_system_check *c, const char *path, const cha
 	char *text;
 	size_t len;
 
-	if (pfmi_machine_read_file(&c->sys.sys, path, &text, &len))
+	if (pfmi_check_read_file(c, path, &text, &len))
 		return false;
 	for (const char *line = text; *line && !found;
 	     line += strcspn(line, "\n"), line += *line == '\n')

@@ -164,7 +164,7 @@ static void check_kernel(struct pfm_system_check *c)
 	if (c->is_recorded || uname(&name))
 		return;
 	snprintf(path, sizeof(path), "/boot/config-%s", name.release);
-	if (pfmi_machine_read_file(&c->sys.sys, path, &config, &len)) {
+	if (pfmi_check_read_file(c, path, &config, &len)) {
 		pfmi_check_set_text(f.observed,
 		                    "%s; %s is not there, so its options were not looked at",
 		                    name.release, path);

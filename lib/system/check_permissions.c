@@ -117,7 +117,7 @@ static bool read_hidepid(struct pfm_system_check *c, char *level, size_t size)
 	size_t len;
 
 	*level = '\0';
-	if (pfmi_machine_read_file(&c->sys.sys, "/proc/mounts", &mounts, &len))
+	if (pfmi_check_read_file(c, "/proc/mounts", &mounts, &len))
 		return false;
 	for (line = strtok_r(mounts, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
 		const char *option = strstr(line, "hidepid=");

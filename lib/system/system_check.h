@@ -41,6 +41,9 @@ void pfmi_check_set_text(char text[FINDING_TEXT_SIZE], const char *format, ...)
 void pfmi_check_add_finding(struct pfm_system_check *c, const struct finding *f);
 /* Reads the decimal number in a file; false if missing. */
 bool pfmi_check_read_number(struct pfm_system_check *c, const char *path, long *number);
+/* Reads a whole file into memory the caller frees. 0 or -errno; without memory the check says that
+ * it could not read files. */
+int pfmi_check_read_file(struct pfm_system_check *c, const char *path, char **text, size_t *len);
 /* Reads the rest of the first line of @path that begins with "@key:"; false if missing. */
 bool pfmi_check_read_key(struct pfm_system_check *c, const char *path, const char *key, char *value,
                          size_t size);

@@ -143,7 +143,7 @@ bool pfmi_table_find_row_value(const struct table *t, const struct row *r, unsig
 bool pfmi_table_has_row_value(const struct table *t, uint32_t row, enum field_key key)
 {
 	unsigned at = table_key_field_plus1(t, key);
-	uint64_t value;
+	uint64_t value = 0;
 
 	return at && pfmi_table_find_row_value(t, table_row(t, row), at - 1, ANY_COUNTER, &value);
 }
@@ -152,7 +152,7 @@ uint64_t pfmi_table_row_value(const struct table *t, uint32_t row, enum field_ke
                               unsigned counter)
 {
 	unsigned at = table_key_field_plus1(t, key);
-	uint64_t value;
+	uint64_t value = 0;
 
 	if (!at)
 		return 0;

@@ -13,7 +13,8 @@ struct decoded {
 	unsigned n;
 };
 
-static void decode(const pfm_ctx_t *ctx, int pmu, const pfm_reg_t *regs, unsigned n, struct decoded *d)
+static void decode(const pfm_ctx_t *ctx, int pmu, const pfm_reg_t *regs, unsigned n,
+                   struct decoded *d)
 {
 	int rc;
 
@@ -56,7 +57,8 @@ static void expect_back(const char *pmu, const char *const *texts, unsigned n)
 	dispatch(ctx, texts, n, &d);
 	for (unsigned i = 0; i < n; i++)
 		if (!is_among(ctx, &d, texts[i], d.set.counter[i]))
-			fail_msg("%s: %s is not found on counter %d", pmu, texts[i], d.set.counter[i]);
+			fail_msg("%s: %s is not found on counter %d", pmu, texts[i],
+			         d.set.counter[i]);
 	for (unsigned i = 0; i < d.n; i++) {
 		assert_true(d.entries[i].reg < d.set.n_pmcs);
 		assert_true(d.entries[i].candidate < d.entries[i].n_candidates);
@@ -67,7 +69,8 @@ static void expect_back(const char *pmu, const char *const *texts, unsigned n)
 static void dispatched_sets(void **state)
 {
 	static const char *const coreduo[] = { "LLC_Misses", "FP_Assist" };
-	static const char *const skx[] = { "L2_RQSTS.MISS", "LONGEST_LAT_CACHE.MISS", "MACHINE_CLEARS.COUNT", "INST_RETIRED.ANY",
+	static const char *const skx[] = { "L2_RQSTS.MISS", "LONGEST_LAT_CACHE.MISS",
+		                           "MACHINE_CLEARS.COUNT", "INST_RETIRED.ANY",
 		                           "OFFCORE_RESPONSE.DEMAND_DATA_RD.ANY_RESPONSE" };
 	static const char *const netburst[] = { "branch_retired:m32=MMNP" };
 	static const char *const montecito[] = { "ALAT_CAPACITY_MISS_ALL", "CPU_OP_CYCLES_ALL" };
@@ -103,16 +106,19 @@ static pfm_reg_t reg_of(unsigned kind, unsigned num, uint64_t value)
 static void unknown_values(void **state)
 {
 	pfm_ctx_t *ctx = open_for("coreduo");
-	const pfm_reg_t regs[] = { reg_of(PFM_REG_PMC, 0, 0x53412e), reg_of(PFM_REG_PMC, 1, 0x1005300c0) };
+	const pfm_reg_t regs[] = { reg_of(PFM_REG_PMC, 0, 0x53412e),
+		                   reg_of(PFM_REG_PMC, 1, 0x1005300c0) };
 	static struct decoded d;
 
 	(void)state;
 	decode(ctx, pmu_of(ctx, "LLC_Misses"), regs, 2, &d);
 	assert_int_equal(d.n, 2);
-	assert_true(d.entries[0].reg == 0 && d.entries[0].counter == 0 && d.entries[0].n_candidates == 1);
+	assert_true(d.entries[0].reg == 0 && d.entries[0].counter == 0 &&
+	            d.entries[0].n_candidates == 1);
 	assert_string_equal(d.entries[0].text, "coreduo::LLC_MISSES");
 	assert_int_equal(d.entries[0].enabled, -1); /* nobody says */
-	assert_true(d.entries[1].reg == 1 && d.entries[1].counter == 1 && d.entries[1].n_candidates == 0);
+	assert_true(d.entries[1].reg == 1 && d.entries[1].counter == 1 &&
+	            d.entries[1].n_candidates == 0);
 	assert_string_equal(d.entries[1].text, "");
 	pfm_close_context(ctx);
 }
@@ -154,7 +160,8 @@ static void enabled_counters(void **state)
 	pfm_close_context(ctx);
 }
 
-/* Which response of an off-core event it is stands in another register; without it all of them are candidates. */
+/* Which response of an off-core event it is stands in another register; without it all of them are
+ * candidates. */
 static void extra_registers(void **state)
 {
 	static const char *const texts[] = { "OFFCORE_RESPONSE.DEMAND_DATA_RD.ANY_RESPONSE" };
@@ -173,7 +180,8 @@ static void extra_registers(void **state)
 static void refusals(void **state)
 {
 	pfm_ctx_t *ctx = open_for("coreduo");
-	const pfm_reg_t regs[] = { reg_of(PFM_REG_PMC, 0, 0x53412e), reg_of(PFM_REG_PMC, 1, 0x53412e) };
+	const pfm_reg_t regs[] = { reg_of(PFM_REG_PMC, 0, 0x53412e),
+		                   reg_of(PFM_REG_PMC, 1, 0x53412e) };
 	pfm_decoded_event_t out[2] = { { .size = sizeof(out[0]) }, { .size = 77 } };
 	int pmu = pmu_of(ctx, "LLC_Misses");
 
@@ -183,7 +191,8 @@ static void refusals(void **state)
 	assert_int_equal(pfm_decode_set(ctx, pmu, NULL, 1, out, 1), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_decode_set(ctx, pmu, regs, 1, NULL, 1), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_decode_set(ctx, pmu, NULL, 0, NULL, 0), 0);
-	assert_int_equal(pfm_decode_set(ctx, pmu, regs, 2, out, 1), 2); /* the second one has no room */
+	assert_int_equal(pfm_decode_set(ctx, pmu, regs, 2, out, 1),
+	                 2); /* the second one has no room */
 	assert_string_equal(out[0].text, "coreduo::LLC_MISSES");
 	assert_true(out[1].size == 77 && !*out[1].text);
 	assert_int_equal(pfm_decode_set(ctx, pmu, regs, 2, NULL, 0), 2);
@@ -192,5 +201,6 @@ static void refusals(void **state)
 	pfm_close_context(ctx);
 }
 
-UNIT(decode_decode_set, cmocka_unit_test(dispatched_sets), cmocka_unit_test(unknown_values), cmocka_unit_test(levels),
-     cmocka_unit_test(enabled_counters), cmocka_unit_test(extra_registers), cmocka_unit_test(refusals));
+UNIT(decode_decode_set, cmocka_unit_test(dispatched_sets), cmocka_unit_test(unknown_values),
+     cmocka_unit_test(levels), cmocka_unit_test(enabled_counters),
+     cmocka_unit_test(extra_registers), cmocka_unit_test(refusals));

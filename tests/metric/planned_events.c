@@ -16,7 +16,8 @@ static void growth(void **state)
 		assert_int_equal(plan.n_events, i + 1);
 		assert_true(plan.capacity >= plan.n_events);
 		assert_int_equal(e->counter, -1);
-		assert_true(!e->text[0] && !e->metric_number && !e->is_added && !e->is_leader && !e->is_in_proof);
+		assert_true(!e->text[0] && !e->metric_number && !e->is_added && !e->is_leader &&
+		            !e->is_in_proof);
 		e->request_index = i;
 		e->counter = (int)i;
 	}

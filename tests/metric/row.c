@@ -19,7 +19,9 @@ static void every_row(void **state)
 			struct metric m;
 			int rc = pfmi_metric_find_by_row(ctx, (int)pmu, row, &m);
 
-			assert_int_equal(rc, table_row(t, row)->flags & ROW_METRIC ? PFMLIB_SUCCESS : PFMLIB_ERR_NOTFOUND);
+			assert_int_equal(rc, table_row(t, row)->flags & ROW_METRIC
+			                             ? PFMLIB_SUCCESS
+			                             : PFMLIB_ERR_NOTFOUND);
 			metrics += !rc;
 			others += rc != 0;
 			if (rc)
@@ -28,7 +30,9 @@ static void every_row(void **state)
 			assert_non_null(m.threshold_code);
 			assert_true(pfmi_metric_get_instruction_length(m.code) > 0);
 		}
-		assert_int_equal(pfmi_metric_find_by_row(ctx, (int)pmu, t->n_rows, &(struct metric){ 0 }), PFMLIB_ERR_INVAL);
+		assert_int_equal(
+			pfmi_metric_find_by_row(ctx, (int)pmu, t->n_rows, &(struct metric){ 0 }),
+			PFMLIB_ERR_INVAL);
 	}
 	assert_true(metrics > 0 && others > 0);
 	pfm_close_context(ctx);
@@ -41,7 +45,8 @@ static void no_unit(void **state)
 
 	(void)state;
 	assert_int_equal(pfmi_metric_find_by_row(ctx, -1, 0, &m), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfmi_metric_find_by_row(ctx, (int)context_count_pmus(ctx), 0, &m), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfmi_metric_find_by_row(ctx, (int)context_count_pmus(ctx), 0, &m),
+	                 PFMLIB_ERR_INVAL);
 	pfm_close_context(ctx);
 }
 

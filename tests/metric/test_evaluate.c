@@ -117,7 +117,8 @@ static void operators_on_either_way(void **state)
 				assert_int_equal(
 					pfmi_metric_run_code(code, in, 2, along, NULL, &out),
 					PFMLIB_SUCCESS);
-				if ((int)out.state != known || (!known && fabs(out.value - v) > 1e-12))
+				if ((int)out.state != known ||
+				    (!known && fabs(out.value - v) > 1e-12))
 					fail_msg("%g %c %g: %g, state %d", in[0].value, *op,
 					         in[1].value, out.value, out.state);
 			}

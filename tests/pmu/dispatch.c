@@ -26,7 +26,8 @@ static void placed(void **state)
 	find_place(events, 2, PFM_PLM0 | PFM_PLM3, &where, &regs);
 	assert_true(where.counters[0] == 0 && where.counters[1] == 1);
 	assert_int_equal(regs.n_pmds, 2);
-	assert_true(regs.pmcs[0].kind == PFM_REG_PMC && regs.pmcs[0].num == 0 && (regs.pmcs[0].value & 0xffff) == 0x412e);
+	assert_true(regs.pmcs[0].kind == PFM_REG_PMC && regs.pmcs[0].num == 0 &&
+	            (regs.pmcs[0].value & 0xffff) == 0x412e);
 	assert_true(regs.pmcs[1].num == 1 && (regs.pmcs[1].value & 0xffff) == 0x0011);
 	pfm_close_context(ctx);
 }
@@ -36,7 +37,9 @@ static void clashing(void **state)
 {
 	pfm_ctx_t *ctx = open_for("coreduo");
 	struct event events[2];
-	const struct encode_request req = { .table = table_called("coreduo"), .events = events, .n_events = 2, .plm = PFM_PLM3 };
+	const struct encode_request req = {
+		.table = table_called("coreduo"), .events = events, .n_events = 2, .plm = PFM_PLM3
+	};
 	pfm_error_t why = PFM_INIT(why);
 	struct placement where;
 	struct register_values regs = { .n_pmcs = 5, .n_pmds = 5 };
@@ -45,7 +48,8 @@ static void clashing(void **state)
 	(void)state;
 	events[0] = events[1] = event_called(ctx, "FP_Assist");
 	assert_int_equal(pfmi_encode_constrain(&req, &plan, NULL), PFMLIB_SUCCESS);
-	assert_true(plan.request == &req && plan.n_alternatives == 1 && plan.alternatives[0].counter_masks[0] == 2);
+	assert_true(plan.request == &req && plan.n_alternatives == 1 &&
+	            plan.alternatives[0].counter_masks[0] == 2);
 	assert_int_equal(pfmi_encode_dispatch(&req, &where, &regs, &why), PFMLIB_ERR_NOASSIGN);
 	assert_true(why.clash == 3);
 	assert_true(regs.n_pmcs == 0 && regs.n_pmds == 0);
@@ -57,7 +61,11 @@ static void reserved_counters(void **state)
 	pfm_ctx_t *ctx = open_for("coreduo");
 	const pfmlib_regmask_t taken = { .bits = { 1 } };
 	struct event ev = event_called(ctx, "LLC_Misses");
-	const struct encode_request req = { .table = ev.table, .events = &ev, .n_events = 1, .plm = PFM_PLM3, .unavailable_regs = &taken };
+	const struct encode_request req = { .table = ev.table,
+		                            .events = &ev,
+		                            .n_events = 1,
+		                            .plm = PFM_PLM3,
+		                            .unavailable_regs = &taken };
 	struct placement where;
 	struct register_values regs;
 	struct plan plan;
@@ -72,15 +80,18 @@ static void reserved_counters(void **state)
 static void attributes(void **state)
 {
 	pfm_ctx_t *ctx = open_for("coreduo");
-	struct event ev = event_called(ctx, "LLC_Misses"), kernel = event_called(ctx, "LLC_Misses:k");
+	struct event ev = event_called(ctx, "LLC_Misses"),
+		     kernel = event_called(ctx, "LLC_Misses:k");
 	pfm_attr_t attr;
 
 	(void)state;
 	assert_int_equal(pfmi_encode_event_attr(&ev, 4, PFM_PLM3, &attr, NULL), PFMLIB_SUCCESS);
 	assert_true(attr.type == 4 && attr.type_known && attr.config == 0x412e);
 	assert_true(!attr.exclude_user && attr.exclude_kernel && !attr.exclude_hv);
-	assert_int_equal(pfmi_encode_event_attr(&kernel, -1, PFM_PLM3, &attr, NULL), PFMLIB_SUCCESS); /* the text's level */
-	assert_true(!attr.type_known && attr.exclude_user && !attr.exclude_kernel && attr.exclude_hv);
+	assert_int_equal(pfmi_encode_event_attr(&kernel, -1, PFM_PLM3, &attr, NULL),
+	                 PFMLIB_SUCCESS); /* the text's level */
+	assert_true(!attr.type_known && attr.exclude_user && !attr.exclude_kernel &&
+	            attr.exclude_hv);
 	/* Levels that the caller named are all that is counted. */
 	assert_int_equal(pfmi_encode_requested_attr(&ev, 4, PFM_PLM0, &attr, NULL), PFMLIB_SUCCESS);
 	assert_true(attr.exclude_user && !attr.exclude_kernel && attr.exclude_hv);
@@ -99,7 +110,8 @@ static void exclusions(void **state)
 	ev.exclude_flags = EVENT_EXCLUDE_IDLE | EVENT_ONLY_GUEST;
 	ev.precise = 2;
 	pfmi_set_attr(&ev, 4, PFM_PLM0 | PFM_PLM3, &attr);
-	assert_true(attr.exclude_idle && attr.exclude_host && !attr.exclude_guest && attr.precise == 2);
+	assert_true(attr.exclude_idle && attr.exclude_host && !attr.exclude_guest &&
+	            attr.precise == 2);
 	assert_true(!attr.exclude_user && !attr.exclude_kernel);
 	ev.exclude_flags = EVENT_ONLY_HOST;
 	pfmi_set_attr(&ev, 4, PFM_PLM3, &attr);
@@ -118,5 +130,6 @@ static void default_levels(void **state)
 	}
 }
 
-UNIT(pmu_dispatch, cmocka_unit_test(placed), cmocka_unit_test(clashing), cmocka_unit_test(reserved_counters), cmocka_unit_test(attributes),
+UNIT(pmu_dispatch, cmocka_unit_test(placed), cmocka_unit_test(clashing),
+     cmocka_unit_test(reserved_counters), cmocka_unit_test(attributes),
      cmocka_unit_test(exclusions), cmocka_unit_test(default_levels));

@@ -2,7 +2,8 @@
 /* Names of registers: each kind, each encoder, and that pfm_decode_field() knows them. */
 #include "unit_tables.h"
 
-static void expect(const struct table *t, unsigned kind, unsigned num, uint64_t addr, const char *want)
+static void expect(const struct table *t, unsigned kind, unsigned num, uint64_t addr,
+                   const char *want)
 {
 	pfm_reg_t reg = { 0 };
 
@@ -33,7 +34,8 @@ static void control_registers(void **state)
 
 static void other_registers(void **state)
 {
-	const struct table *skl = table_with(ENCODER_X86, "skl"), *netburst = table_with(ENCODER_NETBURST, NULL);
+	const struct table *skl = table_with(ENCODER_X86, "skl"),
+			   *netburst = table_with(ENCODER_NETBURST, NULL);
 
 	(void)state;
 	expect(skl, PFM_REG_FIXED_CTRL, 0, 0, "FIXED_CTR_CTRL");
@@ -65,8 +67,10 @@ static void names_are_known(void **state)
 		pfm_reg_t reg = { 0 };
 
 		reg.kind = kinds[i];
-		assert_non_null(pfmi_pmu_get_register_layout(skl, pfmi_pmu_get_register_name(skl, &reg), &n));
+		assert_non_null(pfmi_pmu_get_register_layout(
+			skl, pfmi_pmu_get_register_name(skl, &reg), &n));
 	}
 }
 
-UNIT(pmu_register_names, cmocka_unit_test(control_registers), cmocka_unit_test(other_registers), cmocka_unit_test(names_are_known));
+UNIT(pmu_register_names, cmocka_unit_test(control_registers), cmocka_unit_test(other_registers),
+     cmocka_unit_test(names_are_known));

@@ -86,4 +86,5 @@ static void refused(void **state)
 	tell(refused_story);
 }
 
-UNIT(region_control, cmocka_unit_test(start_and_stop), cmocka_unit_test(stop_inside), cmocka_unit_test(refused));
+UNIT(region_control, cmocka_unit_test(start_and_stop), cmocka_unit_test(stop_inside),
+     cmocka_unit_test(refused));

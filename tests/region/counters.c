@@ -48,7 +48,8 @@ static void whole_machine(void **state)
 	m.group.n_system = 2;
 	m.group.system_fds = fds;
 	pfmi_thread_snapshot(&m.thread, out);
-	assert_true(out[GROUP_NR] == 1 && out[GROUP_ENABLED] == 110 && out[GROUP_RUNNING] == 99 && out[GROUP_VALUES] == 12);
+	assert_true(out[GROUP_NR] == 1 && out[GROUP_ENABLED] == 110 && out[GROUP_RUNNING] == 99 &&
+	            out[GROUP_VALUES] == 12);
 	pfmi_thread_snapshot(&m.thread, out);
 	assert_int_equal(out[GROUP_NR], 0);
 	unmake_regions(&m);
@@ -103,5 +104,5 @@ static void clock_goes_on(void **state)
 	assert_true(second >= first + 1000000);
 }
 
-UNIT(region_counters, cmocka_unit_test(readings), cmocka_unit_test(whole_machine), cmocka_unit_test(rounds), cmocka_unit_test(refused),
-     cmocka_unit_test(clock_goes_on));
+UNIT(region_counters, cmocka_unit_test(readings), cmocka_unit_test(whole_machine),
+     cmocka_unit_test(rounds), cmocka_unit_test(refused), cmocka_unit_test(clock_goes_on));

@@ -27,7 +27,8 @@ static void segments(void **state)
 	assert_int_equal(m.thread.handles, 0);
 	r = pfm_read_regions();
 	c = made_count(r, made_row(r, "handle: segments", "", 7), 0);
-	assert_true(c.inclusive == 20 + 5 && c.exclusive == 25 && c.visits == 1 && c.quality == PFM_QUALITY_EXACT);
+	assert_true(c.inclusive == 20 + 5 && c.exclusive == 25 && c.visits == 1 &&
+	            c.quality == PFM_QUALITY_EXACT);
 	assert_int_equal(made_count(r, 0, 1).inclusive, 1 + 2);
 	assert_int_equal(made_info(r, 0).task, 200);
 	pfm_free_region_results(r);
@@ -98,4 +99,5 @@ static void nothing(void **state)
 	unmake_regions(&m);
 }
 
-UNIT(region_handle, cmocka_unit_test(segments), cmocka_unit_test(moved), cmocka_unit_test(overlapping), cmocka_unit_test(nothing));
+UNIT(region_handle, cmocka_unit_test(segments), cmocka_unit_test(moved),
+     cmocka_unit_test(overlapping), cmocka_unit_test(nothing));

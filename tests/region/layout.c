@@ -9,7 +9,8 @@ static void no_events(void **state)
 
 	(void)state;
 	assert_int_equal(pfmi_layout_make(&l, NULL, false, NULL), PFMLIB_SUCCESS);
-	assert_true(l.n_events == 0 && l.n_rounds == 1 && l.rounds[0].n == 0 && l.words == 0 && l.n_fds == 0);
+	assert_true(l.n_events == 0 && l.n_rounds == 1 && l.rounds[0].n == 0 && l.words == 0 &&
+	            l.n_fds == 0);
 	pfmi_layout_free(&l);
 	assert_true(!l.ctx && !l.session && !l.events && !l.rounds);
 	assert_int_equal(pfmi_layout_make(&l, "", false, NULL), PFMLIB_SUCCESS);
@@ -45,7 +46,8 @@ static void software_events(void **state)
 	unsigned n;
 
 	(void)state;
-	assert_int_equal(pfmi_layout_make(&l, "page-faults,context-switches", false, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_layout_make(&l, "page-faults,context-switches", false, NULL),
+	                 PFMLIB_SUCCESS);
 	check_events(&l, 2);
 	assert_int_equal(l.n_rounds, 1); /* they take no counter */
 	n = (unsigned)l.events[0].countable + l.events[1].countable;
@@ -62,7 +64,8 @@ static void small_groups(void **state)
 	struct layout l = { .most = 1 };
 
 	(void)state;
-	assert_int_equal(pfmi_layout_make(&l, "page-faults,context-switches", false, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_layout_make(&l, "page-faults,context-switches", false, NULL),
+	                 PFMLIB_SUCCESS);
 	check_events(&l, 2);
 	if (l.events[0].countable && l.events[1].countable) {
 		assert_int_equal(l.n_rounds, 2);
@@ -79,10 +82,11 @@ static void unknown_events(void **state)
 	struct layout l = { 0 };
 
 	(void)state;
-	assert_int_not_equal(pfmi_layout_make(&l, "page-faults,no-such-event", false, &error), PFMLIB_SUCCESS);
+	assert_int_not_equal(pfmi_layout_make(&l, "page-faults,no-such-event", false, &error),
+	                     PFMLIB_SUCCESS);
 	assert_int_not_equal(error.code, PFMLIB_SUCCESS);
 	pfmi_layout_free(&l);
 }
 
-UNIT(region_layout, cmocka_unit_test(no_events), cmocka_unit_test(software_events), cmocka_unit_test(small_groups),
-     cmocka_unit_test(unknown_events));
+UNIT(region_layout, cmocka_unit_test(no_events), cmocka_unit_test(software_events),
+     cmocka_unit_test(small_groups), cmocka_unit_test(unknown_events));

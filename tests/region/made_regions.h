@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Regions of this process, made by hand: two events in one group, whose readings stand in a file, and one thread. */
+/* Regions of this process, made by hand: two events in one group, whose readings stand in a file,
+ * and one thread. */
 #ifndef TESTS_REGION_MADE_REGIONS_H
 #define TESTS_REGION_MADE_REGIONS_H
 
@@ -25,7 +26,9 @@ static inline void make_event(struct region_event *e, char *name)
 {
 	static char nothing[1];
 
-	*e = (struct region_event){ .name = name, .unit = nothing, .why = nothing, .remedy = nothing, .cpus = nothing };
+	*e = (struct region_event){
+		.name = name, .unit = nothing, .why = nothing, .remedy = nothing, .cpus = nothing
+	};
 	e->scale = 1;
 	e->quality = PFM_QUALITY_EXACT;
 	e->countable = true;
@@ -44,11 +47,21 @@ static inline void make_regions(struct made_regions *m)
 	m->group = (struct group){ .n = 2, .events = m->numbers };
 	m->round = (struct round){ .n = 1, .groups = &m->group, .words = WORDS };
 	m->fds[0] = m->fds[1] = fileno(m->readings);
-	m->thread = (struct thread){ .tid = 7, .opened = true, .generation = 1, .run = pfmi_regions.run, .fds = m->fds,
-		                     .pages = m->pages, .now = m->now, .last = &m->thread.entries };
+	m->thread = (struct thread){ .tid = 7,
+		                     .opened = true,
+		                     .generation = 1,
+		                     .run = pfmi_regions.run,
+		                     .fds = m->fds,
+		                     .pages = m->pages,
+		                     .now = m->now,
+		                     .last = &m->thread.entries };
 	m->thread.stride = sizeof(struct frame) + 2 * WORDS * sizeof(uint64_t);
-	pfmi_regions.layout = (struct layout){ .n_events = 2, .events = m->events, .n_rounds = 1, .rounds = &m->round,
-		                               .words = WORDS, .n_fds = 2 };
+	pfmi_regions.layout = (struct layout){ .n_events = 2,
+		                               .events = m->events,
+		                               .n_rounds = 1,
+		                               .rounds = &m->round,
+		                               .words = WORDS,
+		                               .n_fds = 2 };
 	pfmi_regions.started = true;
 	pfmi_regions.flags = 0;
 	pfmi_regions.threads = &m->thread;
@@ -69,8 +82,10 @@ static inline void unmake_regions(struct made_regions *m)
 	perfmon_regions_active = -1;
 }
 
-/* What the next readings of the group are: the time, of which it counted @running, and two counts. */
-static inline void add_reading(struct made_regions *m, uint64_t enabled, uint64_t running, uint64_t first, uint64_t second)
+/* What the next readings of the group are: the time, of which it counted @running, and two counts.
+ */
+static inline void add_reading(struct made_regions *m, uint64_t enabled, uint64_t running,
+                               uint64_t first, uint64_t second)
 {
 	const uint64_t words[WORDS] = { 2, enabled, running, first, second };
 	int fd = fileno(m->readings);
@@ -82,13 +97,15 @@ static inline void add_reading(struct made_regions *m, uint64_t enabled, uint64_
 }
 
 /* The row of region @name under @parent in thread @tid (0: all). */
-static inline unsigned made_row(const pfm_region_results_t *r, const char *name, const char *parent, int tid)
+static inline unsigned made_row(const pfm_region_results_t *r, const char *name, const char *parent,
+                                int tid)
 {
 	pfm_region_info_t info = PFM_INIT(info);
 
 	assert_non_null(r);
 	for (unsigned i = 0; pfm_describe_region(r, i, &info) == PFMLIB_SUCCESS; i++)
-		if (strcmp(info.region, name) == 0 && strcmp(info.parent, parent) == 0 && info.thread == tid)
+		if (strcmp(info.region, name) == 0 && strcmp(info.parent, parent) == 0 &&
+		    info.thread == tid)
 			return i;
 	fail_msg("no row for %s in %s, thread %d", name, parent, tid);
 	return 0;
@@ -102,7 +119,8 @@ static inline pfm_region_info_t made_info(const pfm_region_results_t *r, unsigne
 	return info;
 }
 
-static inline pfm_region_count_t made_count(const pfm_region_results_t *r, unsigned i, unsigned event)
+static inline pfm_region_count_t made_count(const pfm_region_results_t *r, unsigned i,
+                                            unsigned event)
 {
 	pfm_region_count_t count = PFM_INIT(count);
 
@@ -110,7 +128,8 @@ static inline pfm_region_count_t made_count(const pfm_region_results_t *r, unsig
 	return count;
 }
 
-/* Results of one region in thread 7: three visits of 1000 ns, 200 cycles each on the average; page faults were not counted. */
+/* Results of one region in thread 7: three visits of 1000 ns, 200 cycles each on the average; page
+ * faults were not counted. */
 struct made_results {
 	struct pfm_region_results results;
 	struct row rows[2];
@@ -120,12 +139,27 @@ struct made_results {
 static inline void make_results(struct made_results *r, const char *region)
 {
 	memset(r, 0, sizeof(*r));
-	r->tallies[0] = (struct tally){ .inclusive = 600, .exclusive = 400, .visits = 3, .exclusive_visits = 3, .min = 100, .max = 300,
-		                        .mean = 200, .m2 = 20000 };
+	r->tallies[0] = (struct tally){ .inclusive = 600,
+		                        .exclusive = 400,
+		                        .visits = 3,
+		                        .exclusive_visits = 3,
+		                        .min = 100,
+		                        .max = 300,
+		                        .mean = 200,
+		                        .m2 = 20000 };
 	for (unsigned i = 0; i < 2; i++) {
-		r->rows[i] = (struct row){ .region = pfmi_region_number(region), .tid = i ? 7 : 0, .threads = 1, .tallies = r->tallies };
-		r->rows[i].times = (struct times){ .visits = 3, .outermost = 3, .wall = 3000, .exclusive = 2000, .min = 500, .max = 1500,
-			                           .mean = 1000, .m2 = 500000 };
+		r->rows[i] = (struct row){ .region = pfmi_region_number(region),
+			                   .tid = i ? 7 : 0,
+			                   .threads = 1,
+			                   .tallies = r->tallies };
+		r->rows[i].times = (struct times){ .visits = 3,
+			                           .outermost = 3,
+			                           .wall = 3000,
+			                           .exclusive = 2000,
+			                           .min = 500,
+			                           .max = 1500,
+			                           .mean = 1000,
+			                           .m2 = 500000 };
 	}
 	r->results.n = 2;
 	r->results.rows = r->rows;

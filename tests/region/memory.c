@@ -49,4 +49,5 @@ static void an_arena_in_itself(void **state)
 	pfmi_arena_free(inside);
 }
 
-UNIT(region_memory, cmocka_unit_test(pieces), cmocka_unit_test(large_pieces), cmocka_unit_test(an_arena_in_itself));
+UNIT(region_memory, cmocka_unit_test(pieces), cmocka_unit_test(large_pieces),
+     cmocka_unit_test(an_arena_in_itself));

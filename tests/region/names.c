@@ -49,4 +49,5 @@ static void many_names(void **state)
 	}
 }
 
-UNIT(region_names, cmocka_unit_test(one_name), cmocka_unit_test(nothing), cmocka_unit_test(many_names));
+UNIT(region_names, cmocka_unit_test(one_name), cmocka_unit_test(nothing),
+     cmocka_unit_test(many_names));

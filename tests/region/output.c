@@ -12,7 +12,8 @@ static void expect_path(const char *output, uint32_t epoch, const char *want)
 	pfmi_regions.epoch = epoch;
 	assert_true(pfmi_region_format_path(path, sizeof(path), ".json"));
 	assert_string_equal(path, want);
-	assert_false(pfmi_region_format_path(path, strlen(want), ".json")); /* no room for its end */
+	assert_false(
+		pfmi_region_format_path(path, strlen(want), ".json")); /* no room for its end */
 	assert_true(pfmi_region_format_path(path, strlen(want) + 1, ".json"));
 	pfmi_regions.epoch = 0;
 	pfmi_regions.output[0] = '\0';
@@ -46,7 +47,8 @@ static void marks(void **state)
 	assert_int_equal(access(mark, F_OK), 0);
 	pfmi_region_unmark_process();
 	assert_int_not_equal(access(mark, F_OK), 0);
-	snprintf(pfmi_regions.output, sizeof(pfmi_regions.output), "%s/file", folder); /* a file of its own needs no mark */
+	snprintf(pfmi_regions.output, sizeof(pfmi_regions.output), "%s/file",
+	         folder); /* a file of its own needs no mark */
 	pfmi_region_mark_process();
 	assert_int_equal(rmdir(folder), 0);
 	pfmi_regions.output[0] = '\0';

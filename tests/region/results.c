@@ -21,13 +21,20 @@ static void add_visit(struct thread *t, uint32_t region, uint64_t wall, uint64_t
 	struct entry *e = pfmi_thread_entry(t, region, 0, &node);
 
 	assert_non_null(e);
-	pfmi_entry_add(e, &(struct visit){ .start = start, .now = now, .whole = true, .outermost = true, .wall = wall,
-	                                   .wall_exclusive = wall, .pairs = 2, .children = 2 });
+	pfmi_entry_add(e, &(struct visit){ .start = start,
+	                                   .now = now,
+	                                   .whole = true,
+	                                   .outermost = true,
+	                                   .wall = wall,
+	                                   .wall_exclusive = wall,
+	                                   .pairs = 2,
+	                                   .children = 2 });
 }
 
 static void sums_over_threads(void **state)
 {
-	uint32_t region = pfmi_region_number("results"), own = pfmi_region_number("\001own"), empty = pfmi_region_number("results: none");
+	uint32_t region = pfmi_region_number("results"), own = pfmi_region_number("\001own"),
+		 empty = pfmi_region_number("results: none");
 	struct made_regions m;
 	struct thread other;
 	pfm_region_results_t *r;
@@ -45,19 +52,23 @@ static void sums_over_threads(void **state)
 	m.thread.next = &other;
 	add_visit(&m.thread, region, 100, 1000);
 	add_visit(&other, region, 300, 3000);
-	add_visit(&other, own, 1, 1);                     /* of the measurement: left out */
+	add_visit(&other, own, 1, 1);                  /* of the measurement: left out */
 	pfmi_thread_entry(&m.thread, empty, 0, &node); /* not visited */
 	r = pfm_read_regions();
 	assert_non_null(r);
 	assert_int_equal(r->n, 3);
 	assert_true(r->missed == 3 && r->unmatched == 2);
 	all = made_row(r, "results", "", 0);
-	assert_true(made_info(r, all).visits == 2 && made_info(r, all).threads == 2 && made_info(r, all).wall == 400);
-	assert_true(made_info(r, all).wall_min == 100 && made_info(r, all).wall_max == 300 && made_info(r, all).wall_variance == 20000);
+	assert_true(made_info(r, all).visits == 2 && made_info(r, all).threads == 2 &&
+	            made_info(r, all).wall == 400);
+	assert_true(made_info(r, all).wall_min == 100 && made_info(r, all).wall_max == 300 &&
+	            made_info(r, all).wall_variance == 20000);
 	assert_int_equal(made_info(r, made_row(r, "results", "", 9)).wall, 300);
-	assert_true(made_info(r, made_row(r, "results", "", 7)).wall_variance < 0); /* of one visit */
+	assert_true(made_info(r, made_row(r, "results", "", 7)).wall_variance <
+	            0); /* of one visit */
 	c = made_count(r, all, 0);
-	assert_true(c.inclusive == 4000 && c.min == 1000 && c.max == 3000 && c.quality == PFM_QUALITY_EXACT && c.cause == PFM_CAUSE_NONE);
+	assert_true(c.inclusive == 4000 && c.min == 1000 && c.max == 3000 &&
+	            c.quality == PFM_QUALITY_EXACT && c.cause == PFM_CAUSE_NONE);
 	pfm_free_region_results(r);
 	pfmi_arena_free(&other.arena);
 	unmake_regions(&m);
@@ -135,7 +146,8 @@ static void refusals(void **state)
 	memset(&larger, 'x', sizeof(larger)); /* a newer one */
 	larger.count.size = sizeof(larger);
 	assert_int_equal(pfm_region_count(r, 0, 0, &larger.count), PFMLIB_SUCCESS);
-	assert_true(larger.count.exclusive == 400 && larger.count.size == sizeof(larger) && larger.beyond[0] == 'x');
+	assert_true(larger.count.exclusive == 400 && larger.count.size == sizeof(larger) &&
+	            larger.beyond[0] == 'x');
 	unmake_regions(&m);
 }
 
@@ -161,5 +173,5 @@ static void qualities(void **state)
 	unmake_regions(&m);
 }
 
-UNIT(region_results, cmocka_unit_test(nothing_started), cmocka_unit_test(sums_over_threads), cmocka_unit_test(costs),
-     cmocka_unit_test(refusals), cmocka_unit_test(qualities));
+UNIT(region_results, cmocka_unit_test(nothing_started), cmocka_unit_test(sums_over_threads),
+     cmocka_unit_test(costs), cmocka_unit_test(refusals), cmocka_unit_test(qualities));

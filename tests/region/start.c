@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Configuration and start, out of the environment and by a call, and the end of the process. Each story is a process of its own. */
+/* Configuration and start, out of the environment and by a call, and the end of the process. Each
+ * story is a process of its own. */
 #include "region/region.h"
 #include "story.h"
 #include "units.h"
@@ -64,7 +65,9 @@ static void unknown_event_story(void)
 	EXPECT(is_first, 0, "first");
 	EXPECT(pfmi_regions.started, 0, "started");
 	EXPECT_TRUE(read(fds[0], said, sizeof(said) - 1) > 0, "a sentence");
-	EXPECT_TRUE(strncmp(said, "perfmon: PERFMON_REGIONS: ", 26) == 0 && strstr(said, "no-such-event"), "what it says: %s", said);
+	EXPECT_TRUE(strncmp(said, "perfmon: PERFMON_REGIONS: ", 26) == 0 &&
+	                    strstr(said, "no-such-event"),
+	            "what it says: %s", said);
 }
 
 static void call_story(void)
@@ -75,7 +78,8 @@ static void call_story(void)
 
 	unset();
 	options.format = "xml";
-	EXPECT(pfmi_regions_start(&options, &is_first, &error), PFMLIB_ERR_INVAL, "an unknown format");
+	EXPECT(pfmi_regions_start(&options, &is_first, &error), PFMLIB_ERR_INVAL,
+	       "an unknown format");
 	EXPECT(error.sys_errno, EINVAL, "its error");
 	EXPECT(is_first, 0, "first");
 	options.format = "json";
@@ -147,5 +151,5 @@ static void results_at_the_end(void **state)
 	unlink(path);
 }
 
-UNIT(region_start, cmocka_unit_test(nothing_asked), cmocka_unit_test(environment), cmocka_unit_test(unknown_event), cmocka_unit_test(call),
-     cmocka_unit_test(results_at_the_end));
+UNIT(region_start, cmocka_unit_test(nothing_asked), cmocka_unit_test(environment),
+     cmocka_unit_test(unknown_event), cmocka_unit_test(call), cmocka_unit_test(results_at_the_end));

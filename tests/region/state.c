@@ -34,4 +34,5 @@ static void locked_in_a_call(void **state)
 	pfmi_region_here.busy = 0;
 }
 
-UNIT(region_state, cmocka_unit_test(nothing_at_first), cmocka_unit_test(locked), cmocka_unit_test(locked_in_a_call));
+UNIT(region_state, cmocka_unit_test(nothing_at_first), cmocka_unit_test(locked),
+     cmocka_unit_test(locked_in_a_call));

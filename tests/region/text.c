@@ -19,11 +19,12 @@ static void strings_of_json(void **state)
 	expect_json("", "\"\"");
 	expect_json("a \"b\" \\", "\"a \\\"b\\\" \\\\\"");
 	expect_json("\n\x01", "\"\\u000a\\u0001\"");
-	expect_json("\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80", "\"\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80\"");
+	expect_json("\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80",
+	            "\"\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80\"");
 	expect_json("\xff", "\"\\ufffd\"");
 	expect_json("\xc3", "\"\\ufffd\"");
 	expect_json("\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\""); /* a surrogate */
-	expect_json("\xc0\xaf", "\"\\ufffd\\ufffd\"");              /* too long a form */
+	expect_json("\xc0\xaf", "\"\\ufffd\\ufffd\"");            /* too long a form */
 }
 
 static void real_numbers(void **state)
@@ -60,4 +61,5 @@ static void growth(void **state)
 	assert_true(!t.bytes && !t.n && !t.room);
 }
 
-UNIT(region_text, cmocka_unit_test(strings_of_json), cmocka_unit_test(real_numbers), cmocka_unit_test(growth));
+UNIT(region_text, cmocka_unit_test(strings_of_json), cmocka_unit_test(real_numbers),
+     cmocka_unit_test(growth));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads: made at their first region, kept when they end, and what a fork leaves of them. Each story is a process of its own. */
+/* Threads: made at their first region, kept when they end, and what a fork leaves of them. Each
+ * story is a process of its own. */
 #include "region/region.h"
 #include "story.h"
 #include "units.h"
@@ -76,7 +77,8 @@ static void many_story(void)
 		n++;
 	EXPECT(n, 1024 + 1, "records");
 	EXPECT_TRUE(pfmi_regions.pool != NULL, "the shared one");
-	EXPECT(pfmi_thread_entry(pfmi_regions.pool, 1, 0, &node)->times.visits, 2 * 76, "visits in it");
+	EXPECT(pfmi_thread_entry(pfmi_regions.pool, 1, 0, &node)->times.visits, 2 * 76,
+	       "visits in it");
 	EXPECT(pfmi_regions.pool->missed, 76, "calls that were missed");
 	EXPECT(pfmi_regions.pool->tid, -1, "its number");
 }

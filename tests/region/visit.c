@@ -4,7 +4,8 @@
 
 static void nested(void **state)
 {
-	pfm_region_t *outer = pfm_region_by_name("visit: outer"), *inner = pfm_region_by_name("visit: inner");
+	pfm_region_t *outer = pfm_region_by_name("visit: outer"),
+		     *inner = pfm_region_by_name("visit: inner");
 	struct made_regions m;
 	pfm_region_results_t *r;
 	pfm_region_count_t c;
@@ -26,7 +27,8 @@ static void nested(void **state)
 	r = pfm_read_regions();
 	row = made_row(r, "visit: outer", "", 7);
 	c = made_count(r, row, 0);
-	assert_true(c.inclusive == 90 && c.exclusive == 50 && c.min == 90 && c.max == 90 && c.quality == PFM_QUALITY_EXACT);
+	assert_true(c.inclusive == 90 && c.exclusive == 50 && c.min == 90 && c.max == 90 &&
+	            c.quality == PFM_QUALITY_EXACT);
 	c = made_count(r, row, 1);
 	assert_true(c.inclusive == 8 && c.exclusive == 5);
 	assert_int_equal(made_info(r, row).task, 200);
@@ -34,7 +36,8 @@ static void nested(void **state)
 	c = made_count(r, row, 0);
 	assert_true(c.inclusive == 40 && c.exclusive == 40);
 	assert_int_equal(made_info(r, row).task, 100);
-	assert_true(made_info(r, row).wall <= made_info(r, made_row(r, "visit: outer", "", 7)).wall);
+	assert_true(made_info(r, row).wall <=
+	            made_info(r, made_row(r, "visit: outer", "", 7)).wall);
 	pfm_free_region_results(r);
 	unmake_regions(&m);
 }
@@ -147,5 +150,6 @@ static void deep(void **state)
 	unmake_regions(&m);
 }
 
-UNIT(region_visit, cmocka_unit_test(nested), cmocka_unit_test(overlapping), cmocka_unit_test(missing_marks),
-     cmocka_unit_test(interrupted_calls), cmocka_unit_test(set_to_zero), cmocka_unit_test(deep));
+UNIT(region_visit, cmocka_unit_test(nested), cmocka_unit_test(overlapping),
+     cmocka_unit_test(missing_marks), cmocka_unit_test(interrupted_calls),
+     cmocka_unit_test(set_to_zero), cmocka_unit_test(deep));

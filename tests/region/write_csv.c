@@ -2,8 +2,10 @@
 /* Results as CSV. */
 #include "made_regions.h"
 
-#define HEAD "process,region,parent,thread,visits,wall_ns,wall_exclusive_ns,task_ns,event,inclusive,exclusive,min,max," \
-	     "counted_visits,quality,overhead\n"
+#define HEAD                                                                                       \
+	"process,region,parent,thread,visits,wall_ns,wall_exclusive_ns,task_ns,event,inclusive,"   \
+	"exclusive,min,max,"                                                                       \
+	"counted_visits,quality,overhead\n"
 
 static void lines(void **state)
 {
@@ -43,7 +45,8 @@ static void no_events(void **state)
 	made.rows[0].parent = pfmi_region_number("outer");
 	made.rows[0].tid = -1;
 	pfmi_regions.layout.n_events = 0;
-	snprintf(want, sizeof(want), HEAD "%d,inner,outer,ended,3,3000,2000,,,,,,,,,\n", (int)getpid());
+	snprintf(want, sizeof(want), HEAD "%d,inner,outer,ended,3,3000,2000,,,,,,,,,\n",
+	         (int)getpid());
 	got = written(&pfmi_region_csv, &made);
 	assert_string_equal(got, want);
 	free(got);

@@ -31,8 +31,8 @@ static void check_process(const json_t *o)
 
 static void check_row(const json_t *o)
 {
-	const json_t *wall = json_object_get(o, "wall_ns"), *counts = json_object_get(o, "counts"), *first = json_array_get(counts, 0),
-		     *second = json_array_get(counts, 1);
+	const json_t *wall = json_object_get(o, "wall_ns"), *counts = json_object_get(o, "counts"),
+		     *first = json_array_get(counts, 0), *second = json_array_get(counts, 1);
 
 	assert_string_equal(string(o, "region"), "js\"on");
 	assert_true(json_is_null(json_object_get(o, "parent")));
@@ -45,7 +45,8 @@ static void check_row(const json_t *o)
 	assert_int_equal(integer(first, "max"), 300);
 	assert_string_equal(string(first, "quality"), "exact");
 	assert_null(json_object_get(first, "cause"));
-	assert_true(json_is_null(json_object_get(second, "inclusive")) && json_is_null(json_object_get(second, "variance")));
+	assert_true(json_is_null(json_object_get(second, "inclusive")) &&
+	            json_is_null(json_object_get(second, "variance")));
 	assert_string_equal(string(second, "quality"), pfm_quality_name(PFM_QUALITY_NOT_COUNTED));
 	assert_string_equal(string(second, "cause"), pfm_cause_name(PFM_CAUSE_BUSY));
 }

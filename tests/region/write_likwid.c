@@ -34,7 +34,8 @@ static void rows_are_added(void **state)
 	made.results.rows = rows;
 	made.results.n = 3;
 	got = written(&pfmi_region_likwid, &made);
-	assert_string_equal(got, "2 1 1\n0:likwid-0\n0 0 0 6 6.000000e-06 2 1.200000e+03 nan\n0 0 1 3 3.000000e-06 2 6.000000e+02 nan\n");
+	assert_string_equal(got, "2 1 1\n0:likwid-0\n0 0 0 6 6.000000e-06 2 1.200000e+03 nan\n0 0 "
+	                         "1 3 3.000000e-06 2 6.000000e+02 nan\n");
 	free(got);
 	unmake_regions(&m);
 }
@@ -57,4 +58,5 @@ static void long_tags(void **state)
 	unmake_regions(&m);
 }
 
-UNIT(region_write_likwid, cmocka_unit_test(one_region), cmocka_unit_test(rows_are_added), cmocka_unit_test(long_tags));
+UNIT(region_write_likwid, cmocka_unit_test(one_region), cmocka_unit_test(rows_are_added),
+     cmocka_unit_test(long_tags));

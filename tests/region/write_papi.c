@@ -11,7 +11,10 @@ static void expect_text(const json_t *o, const char *key, const char *want)
 
 static const json_t *record(const json_t *root, const char *thread, const char *number)
 {
-	return json_object_get(json_object_get(json_object_get(json_object_get(root, "threads"), thread), "regions"), number);
+	return json_object_get(
+		json_object_get(json_object_get(json_object_get(root, "threads"), thread),
+	                        "regions"),
+		number);
 }
 
 static void records(void **state)

@@ -21,7 +21,8 @@ static void one_region(void **state)
 	has(text, "Cost of an empty visit: 0 ns (0 ns inside it); subtracted\n");
 	has(text, "\ntable: 3 visits\n");
 	has(text, "wall 3.000 us, own 2.000 us; a visit 500 ns to 1.500 us\n");
-	has(text, "                 600  cycles:u                          own 400; a visit 100 to 300, deviation 100.0\n");
+	has(text, "                 600  cycles:u                          own 400; a visit 100 to "
+	          "300, deviation 100.0\n");
 	has(text, "         not counted  page-faults");
 	assert_null(strstr(text, "thread 7"));
 	assert_null(strstr(text, "signal"));
@@ -50,7 +51,8 @@ static void threads_and_remarks(void **state)
 	m.events[0].pair = 1234;
 	pfmi_regions.layout.wall_pair = 41;
 	text = written(&pfmi_region_table, &made);
-	has(text, "Cost of an empty visit: 41 ns (0 ns inside it), 1234 cycles:u; not subtracted\n");
+	has(text,
+	    "Cost of an empty visit: 41 ns (0 ns inside it), 1234 cycles:u; not subtracted\n");
 	has(text, "2 begins and ends in signal handlers were left out");
 	has(text, "3 ends without a begin were ignored.\n");
 	has(text, "\ntable (in parent): 3 visits\n");
@@ -77,4 +79,5 @@ static void no_region(void **state)
 	unmake_regions(&m);
 }
 
-UNIT(region_write_table, cmocka_unit_test(one_region), cmocka_unit_test(threads_and_remarks), cmocka_unit_test(no_region));
+UNIT(region_write_table, cmocka_unit_test(one_region), cmocka_unit_test(threads_and_remarks),
+     cmocka_unit_test(no_region));

@@ -400,7 +400,8 @@ static void differences_are_judged_by_their_own_times(void **state)
 {
 	static const struct {
 		uint64_t first[4], second[4]; /* value, raw, enabled, running */
-		int qualities[2], level;
+		pfm_quality_t qualities[2];
+		int level;
 		uint64_t value;
 		pfm_quality_t quality;
 		pfm_cause_t cause;

@@ -24,7 +24,8 @@ static void same_names(void **state)
 	assert_int_not_equal(l4_hash_name("ab", 2), l4_hash_name("ba", 2));
 }
 
-/* A name that differs in one letter is another name, at every place of the eight that are read at once. */
+/* A name that differs in one letter is another name, at every place of the eight that are read at
+ * once. */
 static void one_letter(void **state)
 {
 	(void)state;

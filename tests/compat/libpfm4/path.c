@@ -13,7 +13,8 @@ static void paths(void **state)
 	assert_string_equal(path + strlen(folder), "/proc/cpu7");
 	memset(name, 'x', L4_PATH_SIZE);
 	name[L4_PATH_SIZE] = '\0';
-	assert_true(l4_format_path(path, "/%s", name)); /* there is a root, and no room for the path */
+	assert_true(
+		l4_format_path(path, "/%s", name)); /* there is a root, and no room for the path */
 	assert_string_equal(path, "");
 }
 
@@ -21,7 +22,8 @@ static void paths(void **state)
 static void one_root(void **state)
 {
 	const char *folder = l4_folder();
-	char *before = getenv("PERFMON_SYSFS") ? strdup(getenv("PERFMON_SYSFS")) : NULL, path[L4_PATH_SIZE];
+	char *before = getenv("PERFMON_SYSFS") ? strdup(getenv("PERFMON_SYSFS")) : NULL,
+	     path[L4_PATH_SIZE];
 
 	(void)state;
 	setenv("PERFMON_SYSFS", "/elsewhere", 1);
@@ -45,4 +47,5 @@ static void variables(void **state)
 	assert_string_equal(l4_get_own_variable("PERFMON_UNIT_PATH"), "");
 }
 
-UNIT(compat_libpfm4_path, cmocka_unit_test(paths), cmocka_unit_test(one_root), cmocka_unit_test(variables));
+UNIT(compat_libpfm4_path, cmocka_unit_test(paths), cmocka_unit_test(one_root),
+     cmocka_unit_test(variables));
