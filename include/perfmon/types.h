@@ -19,8 +19,8 @@
 /* pfp_flags: count for the whole system, not for one task. */
 #define PFMLIB_PFP_SYSTEMWIDE 0x1
 
-/* ---- result codes
- * -------------------------------------------------------------------------------------------- */
+/* ---- result codes ------------------------------------------------------------------------------
+ */
 
 typedef int pfm_err_t;
 
@@ -65,8 +65,7 @@ typedef int pfm_err_t;
 #define PFMLIB_ERR_IMAGE           (-38) /* damaged or foreign event file */
 #define PFMLIB_ERR_LAST            (-38) /* the lowest code there is */
 
-/* ---- PMU types
- * -----------------------------------------------------------------------------------------------
+/* ---- PMU types ---------------------------------------------------------------------------------
  */
 
 #define PFMLIB_NO_PMU               (-1)
@@ -151,8 +150,8 @@ typedef struct {
 extern "C" {
 #endif
 
-/* ---- sets of registers
- * --------------------------------------------------------------------------------------- */
+/* ---- sets of registers -------------------------------------------------------------------------
+ */
 
 /* True if register @b is in the set; 0 for registers that do not exist. */
 static inline int pfm_regmask_isset(const pfmlib_regmask_t *h, unsigned int b)

@@ -33,7 +33,7 @@ static uint64_t read_clock(void)
 
 #elif defined(__aarch64__)
 
-#define CAN_READ 1
+#define HAS_USER_READ 1
 
 /* The number of the register is part of the instruction. */
 #define CASE(N)                                                                                    \

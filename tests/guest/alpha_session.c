@@ -47,8 +47,7 @@ static int try_event(uint32_t type, uint64_t config, int group)
 	return 0;
 }
 
-/* ---- single events
- * ---------------------------------------------------------------------------------------------------
+/* ---- single events -----------------------------------------------------------------------------
  */
 
 static void check_event(uint32_t type, uint64_t config)
@@ -97,8 +96,7 @@ static void check_exclusion(void)
 	}
 }
 
-/* ---- pairs
- * --------------------------------------------------------------------------------------------------------------
+/* ---- pairs -------------------------------------------------------------------------------------
  */
 
 static void check_pairs(void)
@@ -142,8 +140,7 @@ static void check_thirds(void)
 	      refused, tried);
 }
 
-/* ---- what is loaded
- * ------------------------------------------------------------------------------------------------------
+/* ---- what is loaded ----------------------------------------------------------------------------
  */
 
 /* What event @i of the group counts when its counter is loaded with what is left of @period, and
@@ -242,8 +239,7 @@ static void check_places(void)
 		}
 }
 
-/* ---- sessions
- * ------------------------------------------------------------------------------------------------------------
+/* ---- sessions ----------------------------------------------------------------------------------
  */
 
 /* Opens @text and reads it once. True if it is counted. */
@@ -318,13 +314,14 @@ static void check_session_pairs(void)
 			char text[128];
 
 			snprintf(text, sizeof(text), "{%s,%s}", names[a], names[b]);
-			ok = counted(text);
 			if (a == b) /* a group is a set */
-				ok = ok && pfm_session_size(session) == 1;
+				ok = counted(text) && pfm_session_size(session) == 1;
 			else if (fits)
-				ok = ok && counts[1].quality != PFM_QUALITY_NOT_SUPPORTED;
-			else
-				ok = ok && is(1, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_GROUP) &&
+				ok = counted(text) &&
+				     counts[1].quality != PFM_QUALITY_NOT_SUPPORTED;
+			else /* members are counted at the same times or not at all */
+				ok = refused(text, PFM_CAUSE_GROUP) &&
+				     is(1, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_GROUP) &&
 				     counts[1].sys_errno == EINVAL &&
 				     says(1,
 				          "the group does not fit: with the members before it, no "
@@ -369,8 +366,9 @@ static void check_session_limits(void)
 	options.backend = "pfm_device";
 	check(refused("ev67::replay", PFM_CAUSE_NO_KERNEL) &&
 	              says(0, "this system has no counter device (/dev/pfcntr)",
-	                   "on Tru64 UNIX configure it: sysconfig -c pfm; elsewhere use a model of "
-	                   "it"),
+	                   "on Tru64 UNIX configure it: sysconfig -c pfm; elsewhere run the "
+	                   "program "
+	                   "under pfm alpha device"),
 	      "the other one has no device here");
 	options.backend = NULL;
 }

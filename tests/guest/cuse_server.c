@@ -26,7 +26,7 @@
 #define MAX_PLACES 16
 #define MAX_BYTES  65536
 
-static struct model *model;
+static struct alpha_device *model;
 static uint64_t then;
 
 /* Bytes of the caller, one place behind the other in @data. */
@@ -85,8 +85,7 @@ static int caller_put(void *arg, uint64_t to, const void *from, size_t n)
 	return 0;
 }
 
-/* ---- who is asking
- * ------------------------------------------------------------------------------------------------------
+/* ---- who is asking -----------------------------------------------------------------------------
  */
 
 static uint64_t now(void)
@@ -142,8 +141,7 @@ static int introduce(fuse_req_t req)
 	return ctx->pid;
 }
 
-/* ---- answers
- * ---------------------------------------------------------------------------------------------------------------
+/* ---- answers -----------------------------------------------------------------------------------
  */
 
 static void serve_open(fuse_req_t req, struct fuse_file_info *file)
@@ -232,7 +230,7 @@ int main(int argc, char **argv)
 	struct cuse_info cuse = { .dev_info_argc = 1,
 		                  .dev_info_argv = info,
 		                  .flags = CUSE_UNRESTRICTED_IOCTL };
-	struct model_options how;
+	struct alpha_device_options how;
 	int family = argc > 2 ? alpha_device_find_family(argv[1]) : -1;
 
 	if (family < 0) {

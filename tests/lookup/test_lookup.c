@@ -16,8 +16,7 @@
 
 #define BIG_CORE 0x40 /* CPUID leaf 1AH: a Core, not an Atom */
 
-/* ---- processors
- * ------------------------------------------------------------------------------------------------------
+/* ---- processors --------------------------------------------------------------------------------
  */
 
 /* A walk over what answers to @name: first what is called so itself, then what has it for another
@@ -90,8 +89,7 @@ static void all_of_a_name_are_called(void **state)
 	assert_int_equal(others, 0);
 }
 
-/* ---- rows
- * ------------------------------------------------------------------------------------------------------------
+/* ---- rows --------------------------------------------------------------------------------------
  */
 
 /* libpfm 3 has one name twice: the first event is found. */
@@ -135,8 +133,8 @@ static void every_row_is_found_by_its_name(void **state)
 	assert_true(twins > 0);
 }
 
-/* ---- hybrid processors
- * ---------------------------------------------------------------------------------------------- */
+/* ---- hybrid processors -------------------------------------------------------------------------
+ */
 
 /* The type of core that @t is for; 0 if it does not say. */
 static unsigned core_type(const struct table *t)
@@ -184,8 +182,7 @@ static void the_big_core_comes_first(void **state)
 		assert_true(n >= 6);
 }
 
-/* ---- parts
- * -----------------------------------------------------------------------------------------------------------
+/* ---- parts -------------------------------------------------------------------------------------
  */
 
 /* "skx" stands for its boxes as well: an event of each is found under that name, on that part or on
@@ -218,8 +215,7 @@ static void each_part_is_asked(void **state)
 	assert_int_equal(missing, 0);
 }
 
-/* ---- one unit
- * --------------------------------------------------------------------------------------------------------
+/* ---- one unit ----------------------------------------------------------------------------------
  */
 
 /* On one unit alone there are its events and no others; between slashes stands what is on a unit
@@ -264,8 +260,7 @@ static void texts_on_one_unit(void **state)
 	                 PFMLIB_ERR_INVAL);
 }
 
-/* ---- what is no event
- * ------------------------------------------------------------------------------------------------
+/* ---- what is no event --------------------------------------------------------------------------
  */
 
 /* A formula has no register: by no way it is one of the events, whatever its table's encoder would
@@ -296,8 +291,7 @@ static void no_metric_is_encoded(void **state)
 	assert_true(n > 4000);
 }
 
-/* ---- modifiers
- * -------------------------------------------------------------------------------------------------------
+/* ---- modifiers ---------------------------------------------------------------------------------
  */
 
 /* @event of @pmu with the flag @name set to @value, in perf's form or libpfm's: what it says, or

@@ -88,8 +88,7 @@ static void expect_damaged_before(const struct record_layout *l, size_t least, c
 	}
 }
 
-/* ---- samples
- * -------------------------------------------------------------------------------------------------------
+/* ---- samples -----------------------------------------------------------------------------------
  */
 
 static const struct record_layout plain = { .read_format = 0,
@@ -242,8 +241,7 @@ static void lengths_that_lie(void **state)
 		}
 }
 
-/* ---- other records
- * -------------------------------------------------------------------------------------------------
+/* ---- other records -----------------------------------------------------------------------------
  */
 
 /* A list of widths: numbers of 8, 4 and 2 bytes, and 't' for eight letters that have no order. */

@@ -157,8 +157,7 @@ static bool next(void)
 	return rc;
 }
 
-/* ---- order
- * ----------------------------------------------------------------------------------------------------------------
+/* ---- order -------------------------------------------------------------------------------------
  */
 
 /* What was written, in the order in which it must come: by time, and at one time the first buffer's
@@ -346,8 +345,7 @@ static void the_last_time_stays(void **state)
 	}
 }
 
-/* ---- passes
- * ------------------------------------------------------------------------------------------------------------------
+/* ---- passes ------------------------------------------------------------------------------------
  */
 
 static uint64_t get_clock_ns(void)
@@ -467,8 +465,7 @@ static void a_damaged_buffer(void **state)
 	assert_int_equal(sm.n_damaged_buffers, 1);
 }
 
-/* ---- bytes
- * -------------------------------------------------------------------------------------------------------------------
+/* ---- bytes -------------------------------------------------------------------------------------
  */
 
 /* A kernel that writes as fast as it is read does not keep the reader in one buffer. */
@@ -529,8 +526,7 @@ static void raw_bytes_over_the_end(void **state)
 	assert_true(pfm_next_bytes(s, &bytes, &len, &buffer) == 1 && buffer == 0 && len == 32);
 }
 
-/* ---- whose
- * -------------------------------------------------------------------------------------------------------------------
+/* ---- whose -------------------------------------------------------------------------------------
  */
 
 static void every_event_is_found(void **state)
@@ -616,8 +612,7 @@ static void what_is_added_up(void **state)
 	assert_true(sm.n_lost == 9 && t->n_discarded == 11);
 }
 
-/* ---- waiting
- * -------------------------------------------------------------------------------------------------------------------
+/* ---- waiting -----------------------------------------------------------------------------------
  */
 
 static void waiting(void **state)
@@ -711,8 +706,7 @@ static void waiting_that_fails(void **state)
 	assert_int_equal(pfm_wait_session(NULL, 10), PFMLIB_ERR_INVAL);
 }
 
-/* ---- accounts
- * ------------------------------------------------------------------------------------------------------------
+/* ---- accounts ----------------------------------------------------------------------------------
  */
 
 static uint64_t counted;

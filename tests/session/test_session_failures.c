@@ -7,8 +7,7 @@
 #include "shared.h"
 #include "starve.h"
 
-/* ---- dry runs
- * ----------------------------------------------------------------------------------------------------------------
+/* ---- dry runs ----------------------------------------------------------------------------------
  */
 
 /* What part @k of the session would be opened as. */
@@ -132,8 +131,7 @@ static void dry_runs_on_shared_machines(void **state)
 	make_machine("uncore");
 }
 
-/* ---- everything fails once
- * ------------------------------------------------------------------------------------------------------
+/* ---- everything fails once ---------------------------------------------------------------------
  */
 
 static const char *const everything[] = {

@@ -66,8 +66,7 @@ static bool is_alpha(void)
 	return now->type >= PFMLIB_ALPHA_EV4_PMU;
 }
 
-/* ---- events
- * ------------------------------------------------------------------------------------------------------
+/* ---- events ------------------------------------------------------------------------------------
  */
 
 static int encode(const char *text, pfm_encoding_t *e)
@@ -156,8 +155,7 @@ static int load_events(const struct founder *f)
 	return pmu;
 }
 
-/* ---- what fits
- * ---------------------------------------------------------------------------------------------------
+/* ---- what fits ---------------------------------------------------------------------------------
  */
 
 /* EV67, as pfm(7) puts it. */
@@ -210,8 +208,7 @@ static bool brute_force(const struct event *a, const struct event *b)
 	return false;
 }
 
-/* ---- pairs
- * -------------------------------------------------------------------------------------------------------
+/* ---- pairs -------------------------------------------------------------------------------------
  */
 
 /* Is the event's part of the answer what it is alone? */
@@ -353,8 +350,7 @@ static void every_pair_of_libpfm_3(void **state)
 	print_message("# %u of %u ordered pairs fit\n", fit, n * n);
 }
 
-/* ---- bits
- * --------------------------------------------------------------------------------------------------------
+/* ---- bits --------------------------------------------------------------------------------------
  */
 
 /* A register and where its fields are, found out by asking. */

@@ -29,23 +29,21 @@ extern "C" {
 #pragma GCC visibility push(default)
 #endif
 
-/* ---- version
- * -------------------------------------------------------------------------------------------------
+/* ---- version -----------------------------------------------------------------------------------
  */
 
 #define PFMLIB_VERSION        (3 << 16 | 11)
 #define PFMLIB_MAJ_VERSION(v) ((v) >> 16)
 #define PFMLIB_MIN_VERSION(v) ((v)&0xffff)
 
-/* ---- limits and flags
- * ---------------------------------------------------------------------------------------- */
+/* ---- limits and flags --------------------------------------------------------------------------
+ */
 
 #define PFMLIB_MAX_PMCS            512 /* control registers an output can hold */
 #define PFMLIB_MAX_PMDS            512 /* data registers an output can hold */
 #define PFMLIB_MAX_MASKS_PER_EVENT 48
 
-/* ---- types
- * ---------------------------------------------------------------------------------------------------
+/* ---- types -------------------------------------------------------------------------------------
  */
 
 /* One event to measure. Zero it, then fill it by hand or with pfm_find_full_event(). */
@@ -87,8 +85,8 @@ typedef struct {
 	unsigned int pfm_reserved:30;
 } pfmlib_options_t;
 
-/* ---- the library
- * --------------------------------------------------------------------------------------------- */
+/* ---- the library -------------------------------------------------------------------------------
+ */
 
 /**
  * Select the PMU of this machine, or the one the environment names.
@@ -133,8 +131,7 @@ pfm_err_t pfm_get_version(unsigned int *version);
  */
 char *pfm_strerror(int code);
 
-/* ---- PMUs
- * ----------------------------------------------------------------------------------------------------
+/* ---- PMUs --------------------------------------------------------------------------------------
  */
 
 /**
@@ -202,8 +199,8 @@ pfm_err_t pfm_get_num_counters(unsigned int *num);
  */
 pfm_err_t pfm_get_hw_counter_width(unsigned int *width);
 
-/* ---- finding events
- * ------------------------------------------------------------------------------------------ */
+/* ---- finding events ----------------------------------------------------------------------------
+ */
 
 /**
  * Index of the event called @str, or with code @str if that starts with a digit (C notation: 10,
@@ -257,8 +254,8 @@ pfm_err_t pfm_find_event_mask(unsigned int event, const char *str, unsigned int 
  */
 pfm_err_t pfm_find_full_event(const char *str, pfmlib_event_t *e);
 
-/* ---- about events
- * -------------------------------------------------------------------------------------------- */
+/* ---- about events ------------------------------------------------------------------------------
+ */
 
 /**
  * Number of events of the selected PMU. Their indexes are 0 to one less.
@@ -362,8 +359,8 @@ pfm_err_t pfm_get_cycle_event(pfmlib_event_t *e);
  */
 pfm_err_t pfm_get_inst_retired_event(pfmlib_event_t *e);
 
-/* ---- the purpose of it all
- * ----------------------------------------------------------------------------------- */
+/* ---- the purpose of it all ---------------------------------------------------------------------
+ */
 
 /**
  * Compute the register values that measure a set of events together.

@@ -25,8 +25,8 @@ static int select_table(const struct table *t)
 	return PFMLIB_SUCCESS;
 }
 
-/* ---- which processor
- * ------------------------------------------------------------------------------------------ */
+/* ---- which processor ---------------------------------------------------------------------------
+ */
 
 static const struct table *find_table_by_type(int type)
 {
@@ -150,8 +150,8 @@ char *pfm_strerror(int code)
 	return (char *)pfm_result_text(code);
 }
 
-/* ---- about processors
- * ------------------------------------------------------------------------------------------ */
+/* ---- about processors --------------------------------------------------------------------------
+ */
 
 static const struct feature *find_feature(const struct table *t, const char *name)
 {
@@ -309,8 +309,7 @@ pfm_err_t pfm_get_hw_counter_width(unsigned int *width)
 	return PFMLIB_SUCCESS;
 }
 
-/* ---- codes
- * ----------------------------------------------------------------------------------------------------
+/* ---- codes -------------------------------------------------------------------------------------
  */
 
 /* Event codes as libpfm 3 knows them. On x86 the unit mask that belongs to the event is part of it;
@@ -341,8 +340,7 @@ static const char *get_umask_name(const struct table *t, unsigned row, unsigned 
 	return table_text(t, pfmi_pmu_get_row_umask(t, row, mask, NULL)->name);
 }
 
-/* ---- finding
- * --------------------------------------------------------------------------------------------------
+/* ---- finding -----------------------------------------------------------------------------------
  */
 
 static int find_row(const struct table *t, const char *s, size_t len, unsigned *idx)
@@ -519,8 +517,8 @@ pfm_err_t pfm_find_full_event(const char *str, pfmlib_event_t *e)
 	return str[len] ? parse_umasks(t, str + len + 1, e) : PFMLIB_ERR_UMASK;
 }
 
-/* ---- about events
- * --------------------------------------------------------------------------------------------- */
+/* ---- about events ------------------------------------------------------------------------------
+ */
 
 pfm_err_t pfm_get_num_events(unsigned int *count)
 {
@@ -759,8 +757,7 @@ pfm_err_t pfm_get_inst_retired_event(pfmlib_event_t *e)
 	return find_special_event("libpfm_instructions", e);
 }
 
-/* ---- dispatch
- * -------------------------------------------------------------------------------------------------
+/* ---- dispatch ----------------------------------------------------------------------------------
  */
 
 static int init_event(const struct table *t, const pfmlib_event_t *e, struct event *ev)
