@@ -69,6 +69,7 @@ _pfm() {
 	--pmu) _pfm_pmus "$_pfm_current"; return ;;
 	--device-model | --model | -m) COMPREPLY=($(compgen -W 'ev4 ev5 pca56 ev6 ev67' -- "$_pfm_current")); return ;;
 	--color) COMPREPLY=($(compgen -W 'auto always never' -- "$_pfm_current")); return ;;
+	--format) COMPREPLY=($(compgen -W 'openmetrics prometheus' -- "$_pfm_current")); return ;;
 	-o | --output | --html) COMPREPLY=($(compgen -f -- "$_pfm_current")); return ;;
 	-p | --pid) COMPREPLY=($(compgen -W "$(cd /proc && echo [0-9]*)" -- "$_pfm_current")); return ;;
 	esac

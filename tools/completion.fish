@@ -66,6 +66,8 @@ for command in (pfm --help 2>/dev/null | sed -n '/^Commands/,/^$/s/^  *\([a-z]*\
 				complete -c pfm -n "__pfm_is $command" -l color -x -a 'auto always never'
 			case model device-model
 				complete -c pfm -n "__pfm_is $command" -l $option -x -a 'ev4 ev5 pca56 ev6 ev67'
+			case format
+				complete -c pfm -n "__pfm_is $command" -l format -x -a 'openmetrics prometheus'
 			case output html
 				complete -c pfm -n "__pfm_is $command" -l $option -r -F
 			case pid

@@ -41,6 +41,7 @@ _pfm() {
 	--pmu) _pfm_pmus; return ;;
 	--device-model | --model | -m) compadd ev4 ev5 pca56 ev6 ev67; return ;;
 	--color) compadd auto always never; return ;;
+	--format) compadd openmetrics prometheus; return ;;
 	-o | --output | --html) _files; return ;;
 	-p | --pid) _pids; return ;;
 	-e | --event | -M | --metrics) _pfm_events; return ;;

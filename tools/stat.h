@@ -15,6 +15,7 @@
 #include <perfmon/perfmon.h>
 #include "control.h"
 #include "event_list.h"
+#include "openmetrics.h"
 
 enum {
 	NS = 1000000000,
@@ -252,7 +253,9 @@ struct stat_job {
 	char *cgroups; /* names with commas between */
 	const char *cpus, *model, *output, *separator, *html;
 	bool all_cpus, each_cgroup, tell_cgroups, json, dry_run, no_inherit, append, verbose, table;
-	const char *region_format; /* of --regions; NULL: none */
+	const char *region_format;     /* of --regions; NULL: none */
+	enum exposition_format format; /* of --format */
+	struct series *series;         /* with a format: counters and metrics (series.c) */
 	bool regions_system, no_subtract;
 	struct control control;
 	bool start_off;  /* with --control: until the command "enable" */

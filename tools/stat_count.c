@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm stat: waiting for the end of what is counted, and counting, once or many times. */
 #include "pfm.h"
+#include "series.h"
 #include "stat.h"
 
 #include <errno.h>
@@ -90,7 +91,7 @@ static void report_run(struct stat_job *job, double elapsed, double time)
 	if (job->separator && !job->has_header)
 		put_column_names(job);
 	job->has_header = true;
-	err = report_counts(job, elapsed, time);
+	err = job->format ? report_series(job, elapsed) : report_counts(job, elapsed, time);
 	if (err && !job->write_error)
 		job->write_error = err;
 }
