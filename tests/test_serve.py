@@ -4,12 +4,23 @@
 
     PFM, PFM_SCRIPTED  the command, and the command on a scripted kernel
 """
+import concurrent.futures
+import json
+import mmap
 import os
+import random
 import re
+import resource
 import shutil
+import signal
+import socket
 import subprocess
 import sys
+import tempfile
+import threading
+import time
 import unittest
+import urllib.request
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import openmetrics  # noqa: E402
@@ -195,6 +206,368 @@ class Contract(unittest.TestCase):
             table = re.search(r"contract_names\[\] = \{(.*?)\};", f.read(), re.S)[1]
         ours = dict(re.findall(r'\{ "(\w+)", "([^"]+)", "perfmon_\w+" \}', table))
         self.assertEqual(ours, contract)
+
+
+class Server:
+    """pfm serve as a child, until the end of the with statement."""
+
+    def __init__(self, *words, **more):
+        self.p = subprocess.Popen([PFM, "serve", *words], stderr=subprocess.PIPE, stdout=subprocess.PIPE, **more)
+        self.said = []
+
+    def __enter__(self):
+        return self
+
+    def wait_for(self, text):
+        """The line of standard error that has @text."""
+        for line in self.p.stderr:
+            self.said.append(line.decode())
+            if text in self.said[-1]:
+                return self.said[-1]
+        raise AssertionError("no '%s' in %s" % (text, self.said))
+
+    def address(self):
+        host, port = re.search(r"//(.*):(\d+)/metrics", self.wait_for("http://")).groups()
+        return host.strip("[]"), int(port)
+
+    def end(self, sig=signal.SIGTERM):
+        """What else it said; the exit status must be 0."""
+        self.p.send_signal(sig)
+        _, err = self.p.communicate(timeout=20)
+        if self.p.returncode != 0:
+            raise AssertionError("status %d: %s" % (self.p.returncode, err.decode()))
+        return err.decode()
+
+    def __exit__(self, *_):
+        if self.p.poll() is None:
+            self.p.kill()
+            self.p.communicate()
+        self.p.stdout.close()
+        self.p.stderr.close()
+
+
+PLAIN = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
+OPENMETRICS = b"GET /metrics HTTP/1.1\r\nHost: x\r\nAccept: application/openmetrics-text;version=1.0.0,*/*;q=0.1\r\n\r\n"
+
+
+def ask(address, request=PLAIN):
+    """(status, headers, body) of an answer; @address is (host, port) or a path."""
+    with socket.socket(socket.AF_UNIX if isinstance(address, str) else socket.AF_INET) as s:
+        s.settimeout(30)
+        s.connect(address)
+        s.sendall(request)
+        data = b""
+        while True:
+            piece = s.recv(65536)
+            if not piece:
+                break
+            data += piece
+    head, body = data.split(b"\r\n\r\n", 1)
+    lines = head.decode().split("\r\n")
+    return int(lines[0].split()[1]), dict(line.lower().split(": ", 1) for line in lines[1:]), body.decode()
+
+
+class Http(unittest.TestCase):
+    """Answers to clients, good and bad."""
+
+    @classmethod
+    def setUpClass(cls):
+        with Server("--listen", "127.0.0.1:0", "-e", "page-faults") as s:
+            try:
+                ask(s.address())
+            except (AssertionError, OSError):
+                if any("libmicrohttpd" in line for line in s.said + list(map(bytes.decode, s.p.stderr))):
+                    raise unittest.SkipTest("no libmicrohttpd (Debian packages libmicrohttpd-dev, libmicrohttpd12)") from None
+                raise
+
+    def test_both_formats(self):
+        with Server("--listen", "127.0.0.1:0", "-I", "10", "-M", "software::ratios") as s:
+            address = s.address()
+            for request, kind in ((OPENMETRICS, "application/openmetrics-text; version=1.0.0; charset=utf-8"),
+                                  (PLAIN, "text/plain; version=0.0.4; charset=utf-8")):
+                status, headers, text = ask(address, request)
+                self.assertEqual((status, headers["content-type"]), (200, kind))
+                f = openmetrics.parse(text, openmetrics=request == OPENMETRICS)
+                self.assertEqual(sum(len(family.samples) for family in f.values()), openmetrics.value(f, "perfmon_series"))
+
+    def test_counters_of_a_known_load(self):
+        """No fewer page faults than the load has, and the processor time of all CPUs."""
+        with Server("--listen", "127.0.0.1:0", "-I", "10", "-e", "page-faults,task-clock") as s:
+            address = s.address()
+            before, t = openmetrics.parse(ask(address, OPENMETRICS)[2]), time.monotonic()
+            time.sleep(0.02)
+            load = mmap.mmap(-1, 4096 * 2000)
+            load.madvise(mmap.MADV_NOHUGEPAGE)
+            for i in range(2000):
+                load[i * 4096] = 1
+            time.sleep(0.3)
+            after, t = openmetrics.parse(ask(address, OPENMETRICS)[2]), time.monotonic() - t
+            faults, clock = (openmetrics.value(after, name) - openmetrics.value(before, name)
+                             for name in ("node_perf_page_faults", "perfmon_event_seconds"))
+            self.assertGreaterEqual(faults, 2000)
+            self.assertLess(abs(clock - t * os.cpu_count()), 0.2 * t * os.cpu_count())
+
+    def test_bad_requests(self):
+        with Server("--listen", "127.0.0.1:0", "-e", "page-faults") as s:
+            address = s.address()
+            for request, status in ((b"GET / HTTP/1.1", 404), (b"GET /metrics/../etc/passwd HTTP/1.1", 404),
+                                    (b"POST /metrics HTTP/1.1", 405), (b"DELETE /metrics HTTP/1.1", 405),
+                                    (b"GET /metrics HTTP/1.1\r\nX: " + b"y" * 30000, 431), (b"HEAD /metrics HTTP/1.1", 200)):
+                found, headers, body = ask(address, request + b"\r\nHost: x\r\n\r\n")
+                self.assertEqual(found, status, request[:40])
+                self.assertEqual(headers.get("allow"), "get, head" if status == 405 else None)
+                if request.startswith(b"HEAD"):
+                    self.assertEqual(body, "")
+            f = openmetrics.parse(ask(address, OPENMETRICS)[2])
+            self.assertGreaterEqual(openmetrics.value(f, "perfmon_http_refusals"), 4)
+
+    def test_any_input(self):
+        """Bytes in the place of requests: the service goes on."""
+        dice = random.Random(9747)
+        with Server("--listen", "127.0.0.1:0", "-e", "page-faults") as s:
+            address = s.address()
+            for _ in range(300):
+                request = bytearray(OPENMETRICS)
+                for _ in range(dice.randrange(1, 12)):
+                    at = dice.randrange(len(request))
+                    request[at:at + dice.randrange(3)] = dice.randbytes(dice.randrange(4))
+                with socket.create_connection(address) as c:
+                    c.settimeout(0.01)
+                    c.sendall(bytes(request))
+                    try:
+                        c.recv(64)
+                    except (TimeoutError, ConnectionResetError):
+                        pass
+            self.assertEqual(ask(address)[0], 200)
+            s.end()
+
+    def test_many_clients(self):
+        with Server("--listen", "127.0.0.1:0", "-e", "page-faults,task-clock", "--per-cpu") as s:
+            address = s.address()
+            with concurrent.futures.ThreadPoolExecutor(100) as pool:
+                answers = list(pool.map(lambda _: ask(address, OPENMETRICS), range(300)))
+            self.assertEqual({status for status, _, _ in answers}, {200})
+            # One reading a second, however many clients ask.
+            self.assertLess(openmetrics.value(openmetrics.parse(answers[-1][2]), "perfmon_readings"), 15)
+
+    def test_slow_clients(self):
+        """Clients that send half a request, some of them byte by byte, hold up others for seconds only."""
+        with Server("--listen", "127.0.0.1:0", "-e", "page-faults") as s:
+            address = s.address()
+            slow = [socket.create_connection(address) for _ in range(64)]
+            for c in slow:
+                c.sendall(b"GET /metr")
+            stop = threading.Event()
+
+            def drip():
+                while not stop.wait(0.5):
+                    for c in slow[:32]:
+                        try:
+                            c.sendall(b"i")
+                        except OSError:
+                            pass
+
+            thread = threading.Thread(target=drip)
+            thread.start()
+            begin = time.monotonic()
+            try:
+                self.assertEqual(ask(address)[0], 200)
+            finally:
+                stop.set()
+                thread.join()
+            self.assertLess(time.monotonic() - begin, 15)
+            for c in slow:
+                c.close()
+            s.end()
+
+    def test_nothing_else_listens(self):
+        with Server("--listen", "127.0.0.1:0", "-e", "page-faults") as s:
+            host, port = s.address()
+            ask((host, port))
+            inodes = {m[1] for fd in os.listdir("/proc/%d/fd" % s.p.pid)
+                      if (m := re.match(r"socket:\[(\d+)\]", os.readlink("/proc/%d/fd/%s" % (s.p.pid, fd))))}
+            listening = []
+            for table in ("tcp", "tcp6", "udp", "udp6"):
+                if not os.path.exists("/proc/net/" + table):
+                    continue
+                with open("/proc/net/" + table, encoding="ascii") as f:
+                    for line in list(f)[1:]:
+                        words = line.split()
+                        if words[9] in inodes and words[3] == ("07" if table[0] == "u" else "0A"):
+                            listening.append((table, words[1]))
+            self.assertEqual(listening, [("tcp", "0100007F:%04X" % port)])
+            self.assertNotIn("every machine", "".join(s.said) + s.end())
+
+    def test_other_addresses(self):
+        with Server("--listen", "0.0.0.0:0", "-e", "page-faults") as s:
+            self.assertIn("neither a password nor encryption", s.wait_for("every machine that reaches 0.0.0.0:"))
+
+    def test_unix_socket(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "s")
+            for sig in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+                with Server("--listen", "unix:" + path, "-e", "page-faults", "--listen", "127.0.0.1:0") as s:
+                    address = s.address()
+                    self.assertEqual(ask(path)[0], 200)
+                    self.assertEqual(ask(address)[0], 200)
+                    s.end(sig)
+                self.assertEqual(os.listdir(folder), [])
+            with Server("--listen", "unix:" + path, "-e", "page-faults") as s:
+                s.wait_for("unix:")
+                busy = subprocess.run([PFM, "serve", "--listen", "unix:" + path, "-e", "page-faults"], capture_output=True, check=False,
+                                      timeout=20)
+                self.assertEqual((busy.returncode, b"File exists" in busy.stderr), (1, True), busy.stderr)
+                self.assertEqual(ask(path)[0], 200)
+                s.p.kill()
+            with Server("--listen", "unix:" + path, "-e", "page-faults") as s:    # the socket of the killed process is there
+                s.wait_for("unix:")
+                self.assertEqual(ask(path)[0], 200)
+                s.end()
+            with open(path, "w", encoding="ascii") as f:
+                f.write("mine")
+            run(PFM, "serve", "--listen", "unix:" + path, "-e", "page-faults", status=1)
+            with open(path, encoding="ascii") as f:
+                self.assertEqual(f.read(), "mine")
+
+    def test_prometheus_scrapes(self):
+        """A real Prometheus asks for OpenMetrics and takes every series."""
+        if not shutil.which("prometheus"):
+            self.skipTest("prometheus is missing (Debian package prometheus)")
+        with tempfile.TemporaryDirectory() as folder, Server("--listen", "127.0.0.1:0", "-M", "software::ratios") as s:
+            port = find_free_port()
+            with open(os.path.join(folder, "p.yml"), "w", encoding="ascii") as f:
+                f.write("global: {scrape_interval: 1s}\nscrape_configs:\n- job_name: pfm\n  static_configs:\n"
+                        "  - targets: ['127.0.0.1:%d']\n" % s.address()[1])
+            with subprocess.Popen(["prometheus", "--config.file=p.yml", "--storage.tsdb.path=d",
+                                   "--web.listen-address=127.0.0.1:%d" % port], cwd=folder, stderr=subprocess.DEVNULL) as p:
+                values, end = [], time.monotonic() + 20
+                while len(values) < 2 and time.monotonic() < end:
+                    time.sleep(0.2)
+                    values = self.query(port, "scrape_samples_scraped") + self.query(port, "perfmon_series")
+                p.terminate()
+            self.assertEqual(len(values), 2)
+            self.assertEqual(values[0], values[1])
+
+    @staticmethod
+    def query(port, text):
+        try:
+            with urllib.request.urlopen("http://127.0.0.1:%d/api/v1/query?query=%s" % (port, text)) as answer:
+                return [r["value"][1] for r in json.load(answer)["data"]["result"]]
+        except OSError:
+            return []
+
+
+def find_free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+class Textfile(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.path = os.path.join(self.folder, "perfmon.prom")
+
+    def tearDown(self):
+        shutil.rmtree(self.folder)
+
+    def read(self):
+        try:
+            with open(self.path, encoding="utf-8") as f:
+                return f.read()
+        except FileNotFoundError:
+            return None
+
+    def wait(self, condition):
+        end = time.monotonic() + 20
+        while not condition():
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.01)
+
+    def test_readers_see_whole_files(self):
+        with Server("--textfile", self.path, "-I", "10", "-e", "page-faults,task-clock") as s:
+            self.wait(self.read)
+            readings, end = [], time.monotonic() + 1
+            while time.monotonic() < end:
+                f = openmetrics.parse(self.read(), openmetrics=False)
+                self.assertEqual(sum(len(family.samples) for family in f.values()), openmetrics.value(f, "perfmon_series"))
+                readings.append(openmetrics.value(f, "perfmon_readings_total"))
+            self.assertEqual(readings, sorted(readings))
+            self.assertGreater(readings[-1], readings[0] + 10)
+            self.assertEqual(s.end(), "")
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_disk_full(self):
+        """What cannot be written leaves nothing old behind, and goes on when there is room."""
+        room = 1 << 20
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+        with Server("--textfile", self.path, "-I", "20", "-e", "page-faults", preexec_fn=limit) as s:
+            self.wait(self.read)
+            resource.prlimit(s.p.pid, resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
+            self.assertIn("File too large", s.wait_for("perfmon.prom"))
+            self.wait(lambda: os.listdir(self.folder) == [])
+            resource.prlimit(s.p.pid, resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
+            s.wait_for("written again")
+            self.wait(self.read)
+            self.assertGreater(openmetrics.value(openmetrics.parse(self.read(), openmetrics=False), "perfmon_textfile_errors_total"), 0)
+            self.assertEqual(s.end(), "")
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_node_exporter(self):
+        if not shutil.which("prometheus-node-exporter"):
+            self.skipTest("prometheus-node-exporter is missing (Debian package of that name)")
+        port = find_free_port()
+        with Server("--textfile", self.path, "-I", "100", "-e", "page-faults"), \
+                subprocess.Popen(["prometheus-node-exporter", "--collector.disable-defaults", "--collector.textfile",
+                                  "--collector.textfile.directory=" + self.folder, "--web.listen-address=127.0.0.1:%d" % port],
+                                 stderr=subprocess.DEVNULL) as p:
+            self.wait(self.read)
+            self.wait(lambda: socket.socket().connect_ex(("127.0.0.1", port)) == 0)
+            text = ask(("127.0.0.1", port), b"GET /metrics HTTP/1.0\r\n\r\n")[2]
+            p.terminate()
+        self.assertRegex(text, r"(?m)^node_perf_page_faults_total\{.*\} \d")
+        self.assertRegex(text, r"(?m)^node_textfile_scrape_error 0$")
+
+
+class Refusals(unittest.TestCase):
+    def serve(self, *words, status):
+        done = subprocess.run([PFM, "serve", *words], capture_output=True, text=True, timeout=30, check=False)
+        self.assertEqual((done.returncode, done.stdout), (status, ""), (words, done.stderr))
+        return done.stderr
+
+    def test_series(self):
+        """The number in the refusal is the number that is enough."""
+        with tempfile.TemporaryDirectory() as folder:
+            words = ["--textfile", os.path.join(folder, "f.prom"), "-e", "page-faults", "-I", "10", "--max-series"]
+            n = int(re.search(r"up to (\d+) series", self.serve(*words, "10", status=1))[1])
+            self.assertIn("up to %d series" % n, self.serve(*words, str(n - 1), status=1))
+            with Server(*words, str(n)) as s:
+                while not os.path.exists(words[1]):
+                    time.sleep(0.01)
+                with open(words[1], encoding="utf-8") as f:
+                    self.assertLessEqual(openmetrics.value(openmetrics.parse(f.read(), openmetrics=False), "perfmon_series"), n)
+                s.end()
+
+    def test_options(self):
+        for words in (["x"], ["-e", ""], ["-e", "a,,b"], ["-I", "1"], ["--max-series", "0"], ["-C", "x"], ["--per-cpu", "--per-core"],
+                      ["--listen", "example.org:80"], ["--listen", "127.0.0.1"], ["--listen", "127.0.0.1:x"], ["--listen", "unix:"],
+                      ["--listen", "127.0.0.1:65536"], ["--listen", "unix:" + "x" * 200]):
+            self.serve(*words, status=2)
+        for words in (["-e", "toy::Unknown"], ["-M", "unknown"], ["--textfile", "/dev/null"], ["--textfile", "/"],
+                      ["--listen", "192.0.2.1:9747"]):
+            self.serve(*words, status=1)
+
+    def test_nothing_to_count(self):
+        done = subprocess.run([PFM, "stat", "-a", "--json", "-e", "cycles", "--timeout", "10"], capture_output=True, text=True, check=False)
+        if '"not supported"' not in done.stdout:
+            self.skipTest("this machine has a PMU")
+        said = self.serve("-e", "cycles", status=1)
+        self.assertIn("nothing can be counted", said)
+        self.assertIn("cycles: ", said)
 
 
 if __name__ == "__main__":

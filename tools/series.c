@@ -60,43 +60,46 @@ static int compare_events(const struct stat_row *a, const struct stat_row *b)
 	return order ? order : strcmp(find_series_event(&a->info), find_series_event(&b->info));
 }
 
+struct sorted_row {
+	const struct stat_row *at;
+};
+
 /* Rows are of one array: of equal ones the first comes first. */
 static int compare_rows(const void *a, const void *b)
 {
-	const struct stat_row *const *x = a, *const *y = b;
-	int order = compare_events(*x, *y);
+	const struct stat_row *x = ((const struct sorted_row *)a)->at,
+			      *y = ((const struct sorted_row *)b)->at;
+	int order = compare_events(x, y);
 
-	return order ? order : (*x > *y) - (*x < *y);
+	return order ? order : (x > y) - (x < y);
 }
 
 /* Of rows with one label, which are neighbours among the @n sorted ones, marks the first. */
-static void mark_first_rows(const struct stat_job *job, const struct stat_row **sorted)
+static void mark_first_rows(const struct stat_job *job, const struct sorted_row *sorted)
 {
 	const struct stat_row *first = NULL;
 
 	for (unsigned i = 0; i < job->n_rows; i++) {
-		if (!first || compare_labels(sorted[i], first) != 0)
-			first = sorted[i];
-		else if (sorted[i] < first)
-			first = sorted[i];
-		if (i + 1 == job->n_rows || compare_labels(sorted[i + 1], first) != 0)
+		if (!first || sorted[i].at < first || compare_labels(sorted[i].at, first) != 0)
+			first = sorted[i].at;
+		if (i + 1 == job->n_rows || compare_labels(sorted[i + 1].at, first) != 0)
 			job->series->rows[first - job->rows].starts_label = !first->own;
 	}
 }
 
 static bool find_row_series(struct stat_job *job)
 {
-	const struct stat_row **sorted = calloc(job->n_rows + 1, sizeof(struct stat_row *));
+	struct sorted_row *sorted = calloc(job->n_rows + 1, sizeof(*sorted));
 
 	if (!sorted)
 		return false;
 	for (unsigned i = 0; i < job->n_rows; i++)
-		sorted[i] = &job->rows[i];
+		sorted[i].at = &job->rows[i];
 	qsort(sorted, job->n_rows, sizeof(*sorted), compare_rows);
 	for (unsigned i = 0; i < job->n_rows; i++) {
-		bool is_repeated = i && compare_events(sorted[i - 1], sorted[i]) == 0;
+		bool is_repeated = i && compare_events(sorted[i - 1].at, sorted[i].at) == 0;
 
-		job->series->rows[sorted[i] - job->rows].is_repeated = is_repeated;
+		job->series->rows[sorted[i].at - job->rows].is_repeated = is_repeated;
 		job->series->n_row_series += !is_repeated;
 	}
 	mark_first_rows(job, sorted);

@@ -289,8 +289,7 @@ static int wait_for_end(struct stat_job *job, struct stat_run *r)
 /* ---- counting ----------------------------------------------------------------------------------
  */
 
-/* True if no event could be opened: then there is nothing to wait for. */
-static bool report_nothing_opened(struct stat_job *job)
+bool has_nothing_to_count(struct stat_job *job)
 {
 	unsigned i, k;
 
@@ -357,7 +356,7 @@ static int count_with_child(struct stat_job *job, struct stat_run *r)
 		return rc;
 	if (job->verbose && r->number == 1)
 		report_escaped_targets(job);
-	idle = !job->command && report_nothing_opened(job);
+	idle = !job->command && has_nothing_to_count(job);
 	if (idle)
 		job->interval = 0;
 	r->start_time = now_ns();

@@ -253,9 +253,11 @@ static int add_topdown(struct stat_job *job, unsigned level)
 	drop_deeper_levels(job, level, before);
 	if (job->metrics.n > before)
 		return EXIT_DONE;
-	fprintf(stderr, "pfm stat: this machine's processor has no metrics of top-down analysis; "
-	                "another's are asked for with -M "
-	                "PMU::TmaL1\n");
+	fprintf(stderr,
+	        "%s: this machine's processor has no metrics of top-down analysis; "
+	        "another's are asked for with -M "
+	        "PMU::TmaL1\n",
+	        program_name);
 	return EXIT_REFUSED;
 }
 
@@ -273,9 +275,10 @@ int plan_stat_metrics(struct stat_job *job)
 		status = plan_metrics(job);
 	if (status != EXIT_DONE || job->events.n)
 		return status;
-	fputs("pfm stat: these metrics need no events, so there is nothing to count: name an event "
-	      "with -e beside them\n",
-	      stderr);
+	fprintf(stderr,
+	        "%s: these metrics need no events, so there is nothing to count: name an event "
+	        "with -e beside them\n",
+	        program_name);
 	return EXIT_REFUSED;
 }
 
