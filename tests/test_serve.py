@@ -570,5 +570,104 @@ class Refusals(unittest.TestCase):
         self.assertIn("cycles: ", said)
 
 
+class Unit(unittest.TestCase):
+    """The service of the Debian package perfmon-exporter."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.path = os.path.join(self.folder, "perfmon-exporter.service")
+        with open(os.path.join(SOURCE, "debian/perfmon-exporter.service"), encoding="utf-8") as f:
+            self.text = f.read().replace("/usr/bin/pfm", PFM)
+        with open(self.path, "w", encoding="utf-8") as f:
+            f.write(self.text)
+
+    def analyze(self, *words):
+        if not shutil.which("systemd-analyze"):
+            self.skipTest("systemd-analyze is missing (Debian package systemd)")
+        done = subprocess.run(["systemd-analyze", *words], capture_output=True, text=True, timeout=60, check=False,
+                              env={**os.environ, "SYSTEMD_PAGER": "", "LC_ALL": "C.UTF-8"})
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout + done.stderr
+
+    def test_verify(self):
+        self.assertNotIn("perfmon-exporter", self.analyze("verify", "--man=no", self.path))
+
+    def test_exposure(self):
+        """systemd's figure, from 0 to 100: the fewest rights that are known to work have 15."""
+        self.analyze("security", "--offline=true", "--threshold=20", self.path)
+
+    def test_system_calls(self):
+        """The filter allows what the service calls, from its start to its end."""
+        if not shutil.which("strace"):
+            self.skipTest("strace is missing (Debian package strace)")
+        allowed = set(self.words_of(re.search(r"SystemCallFilter=(@.*)", self.text)[1]))
+        allowed -= set(self.words_of(re.search(r"SystemCallFilter=~(.*)", self.text)[1]))
+        trace = os.path.join(self.folder, "trace")
+        p = subprocess.Popen(["strace", "-f", "-o", trace, PFM, "serve", "--listen", "unix:" + self.folder + "/s", "-I", "10"],
+                             stderr=subprocess.PIPE)
+        p.stderr.readline()
+        for request in (PLAIN, OPENMETRICS):
+            try:
+                ask(self.folder + "/s", request)
+            except OSError:
+                pass    # without libmicrohttpd
+        with open("/proc/%d/task/%d/children" % (p.pid, p.pid), encoding="ascii") as f:
+            for child in f.read().split():
+                os.kill(int(child), signal.SIGTERM)
+        p.communicate(timeout=20)
+        with open(trace, encoding="utf-8", errors="replace") as f:
+            called = set(re.findall(r"^\d+ +(\w+)\(", f.read(), re.M))
+        if not called:
+            self.skipTest("strace may not trace here")
+        self.assertIn("perf_event_open", called)
+        # The start of the program is systemd's.
+        self.assertEqual(called - allowed - {"execve"}, set())
+
+    def words_of(self, text, seen=()):
+        """The system calls of a filter, its groups taken apart."""
+        for word in text.split():
+            if word.startswith("@") and word not in seen:
+                found = self.analyze("syscall-filter", word)
+                yield from self.words_of(" ".join(line.strip() for line in found.splitlines()[1:] if not line.strip().startswith("#")),
+                                         (*seen, word))
+            else:
+                yield word
+
+
+class Dashboard(unittest.TestCase):
+    """tools/grafana-dashboard.json."""
+
+    def test_names_exist(self):
+        """Each metric of its queries is one that pfm writes: its table has the name, or an exposition of this machine."""
+        with open(os.path.join(SOURCE, "tools/grafana-dashboard.json"), encoding="utf-8") as f:
+            board = json.load(f)
+        with open(os.path.join(SOURCE, "tools/series_names.c"), encoding="utf-8") as f:
+            text = f.read()
+        known = set(re.findall(r'"(perfmon_\w+)"', text.split("contract_names[]")[1])) | \
+            {name + "_total" for name in re.findall(r'"(node_perf_\w+)"', text)}
+        exposition = run(PFM, "stat", "-a", "--format", "prometheus", "--timeout", "10", "-e", "page-faults", "-M", "software::ratios")
+        known |= set(openmetrics.parse(exposition, openmetrics=False))
+        with open(os.path.join(SOURCE, "tools/serve_self.c"), encoding="utf-8") as f:
+            known |= {name + "_total" for name in re.findall(r'"(process_\w+|perfmon_\w+)", FAMILY_COUNTER', f.read())}
+        queries = [t["expr"] for p in board["panels"] for t in p["targets"]]
+        queries += [v["query"] for v in board["templating"]["list"]]
+        used = {name for q in queries for name in re.findall(r"\b(?:perfmon|node|process)_\w+", re.sub(r"\{.*?\}|by \(.*?\)", "", q))}
+        self.assertGreater(len(used), 8)
+        self.assertEqual(used - known, set())
+        self.assertEqual(len({p["id"] for p in board["panels"]}), len(board["panels"]))
+
+    def test_promtool_reads_its_queries(self):
+        if not shutil.which("promtool"):
+            self.skipTest("promtool is missing (Debian package prometheus)")
+        with open(os.path.join(SOURCE, "tools/grafana-dashboard.json"), encoding="utf-8") as f:
+            queries = [t["expr"] for p in json.load(f)["panels"] for t in p["targets"]]
+        with tempfile.NamedTemporaryFile("w", suffix=".yml") as rules:
+            rules.write(json.dumps({"groups": [{"name": "g", "rules": [
+                {"record": "r%d" % i, "expr": q.replace("$__rate_interval", "1m")} for i, q in enumerate(queries)]}]}))
+            rules.flush()
+            run("promtool", "check", "rules", rules.name)
+
+
 if __name__ == "__main__":
     tap.main()
