@@ -101,7 +101,7 @@ char *make_serve_text(struct serve *s, enum exposition_format format, size_t *si
 	put_series(&x, &s->job);
 	put_self_series(&x, s);
 	end_exposition(&x);
-	failed = ferror(x.out) != 0;
+	failed = x.failed || ferror(x.out) != 0;
 	if (fclose(x.out) == 0 && !failed)
 		return text;
 	free(text);

@@ -9,6 +9,7 @@
 #ifndef PFM_OPENMETRICS_H
 #define PFM_OPENMETRICS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -27,6 +28,9 @@ struct exposition {
 	const char *family; /* under way */
 	enum family_type type;
 	size_t n_samples; /* written so far */
+	char *labels;     /* of the sample under way, as they are written */
+	size_t n, room;   /* bytes of them */
+	bool failed;      /* memory ran out: the text is not whole */
 };
 
 /* The format called @name, EXPOSITION_NONE if that is unknown. */
@@ -41,6 +45,7 @@ void put_real_sample(struct exposition *x, const struct label *labels, double va
 /* One sample for each of the @n states of a state set; state number @current is the true one. */
 void put_state_samples(struct exposition *x, const struct label *labels, const char *const *states,
                        unsigned n, unsigned current);
+/* Ends the text, and frees the memory that @x has. */
 void end_exposition(struct exposition *x);
 
 #endif

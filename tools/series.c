@@ -24,6 +24,8 @@ enum {
 };
 
 struct row_series {
+	struct series_family family;
+	const char *event; /* as labels name it */
 	uint64_t total;
 	bool is_repeated;  /* another row has the same event and place: that one has the series */
 	bool starts_label; /* the first row of its place */
@@ -93,8 +95,11 @@ static bool find_row_series(struct stat_job *job)
 
 	if (!sorted)
 		return false;
-	for (unsigned i = 0; i < job->n_rows; i++)
+	for (unsigned i = 0; i < job->n_rows; i++) {
 		sorted[i].at = &job->rows[i];
+		job->series->rows[i].family = find_count_family(&job->rows[i].info);
+		job->series->rows[i].event = find_series_event(&job->rows[i].info);
+	}
 	qsort(sorted, job->n_rows, sizeof(*sorted), compare_rows);
 	for (unsigned i = 0; i < job->n_rows; i++) {
 		bool is_repeated = i && compare_events(sorted[i - 1].at, sorted[i].at) == 0;
@@ -224,7 +229,7 @@ static const struct label *list_count_labels(struct label_list *l, const struct 
                                              const struct stat_row *row)
 {
 	l->n = 0;
-	add_label(l, "event", find_series_event(&row->info));
+	add_label(l, "event", job->series->rows[row - job->rows].event);
 	add_label(l, "pmu", row->info.pmu);
 	add_place_labels(l, job, row);
 	l->at[l->n] = (struct label){ NULL, NULL };
@@ -246,7 +251,7 @@ static const struct label *list_metric_labels(struct label_list *l, const struct
 }
 
 /* Behind what the list has. */
-static const struct label *append_label(struct label_list *l, const char *name, const char *value)
+static const struct label *extend_labels(struct label_list *l, const char *name, const char *value)
 {
 	add_label(l, name, value);
 	l->at[l->n] = (struct label){ NULL, NULL };
@@ -286,15 +291,15 @@ static void put_count_sample(struct exposition *x, const struct stat_job *job, u
 /* The rows from @first on that have the family of that one. */
 static void put_count_family(struct exposition *x, const struct stat_job *job, unsigned first)
 {
-	const struct series_family f = find_count_family(&job->rows[first].info);
+	const struct series_family f = job->series->rows[first].family;
 
 	begin_family(x, f.name, job->rows[first].info.is_level ? FAMILY_GAUGE : FAMILY_COUNTER,
 	             f.unit.base, f.help);
 	for (unsigned i = first; i < job->n_rows; i++) {
-		const struct series_family other = find_count_family(&job->rows[i].info);
+		const struct row_series *r = &job->series->rows[i];
 
-		if (!job->series->rows[i].is_repeated && strcmp(other.name, f.name) == 0)
-			put_count_sample(x, job, i, &other.unit);
+		if (!r->is_repeated && strcmp(r->family.name, f.name) == 0)
+			put_count_sample(x, job, i, &r->family.unit);
 	}
 }
 
@@ -305,7 +310,7 @@ static void put_count_families(struct exposition *x, const struct stat_job *job)
 	unsigned n = 0, k;
 
 	for (unsigned i = 0; i < job->n_rows; i++) {
-		const char *name = find_count_family(&job->rows[i].info).name;
+		const char *name = job->series->rows[i].family.name;
 
 		for (k = 0; k < n && names[k] != name; k++)
 			;
@@ -366,7 +371,7 @@ static void put_count_causes(struct exposition *x, const struct stat_job *job)
 		if (job->series->rows[i].is_repeated || count->quality == PFM_QUALITY_EXACT)
 			continue;
 		list_count_labels(&labels, job, &job->rows[i]);
-		put_whole_sample(x, append_label(&labels, "cause", pfm_cause_name(count->cause)),
+		put_whole_sample(x, extend_labels(&labels, "cause", pfm_cause_name(count->cause)),
 		                 1);
 	}
 }
@@ -388,7 +393,7 @@ static void put_metric_value(struct exposition *x, const struct stat_job *job,
 		return;
 	list_metric_labels(&labels, job, m);
 	if (!*unit->base)
-		append_label(&labels, "unit", unit->text);
+		extend_labels(&labels, "unit", unit->text);
 	put_real_sample(x, labels.at, m->answer.value.value * unit->factor);
 }
 
@@ -471,7 +476,7 @@ static void put_metric_causes(struct exposition *x, const struct stat_job *job)
 		if (!m->is_computed || has_metric_value(m))
 			continue;
 		list_metric_labels(&labels, job, m);
-		append_label(&labels, "cause", pfm_metric_state_name(m->answer.value.state));
+		extend_labels(&labels, "cause", pfm_metric_state_name(m->answer.value.state));
 		put_whole_sample(x, labels.at, 1);
 	}
 }
@@ -520,5 +525,5 @@ int report_series(struct stat_job *job, double elapsed)
 		return ENOMEM;
 	put_series(&x, job);
 	end_exposition(&x);
-	return fflush(job->out) ? errno : 0;
+	return x.failed ? ENOMEM : fflush(job->out) ? errno : 0;
 }
