@@ -70,8 +70,7 @@ struct dispatch_job {
 	pfmlib_mont_output_param_t mont_out;
 };
 
-/* ---- options -----------------------------------------------------------------------------------
- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 static bool parse_registers(const char *text, pfmlib_regmask_t *out)
 {
@@ -133,8 +132,7 @@ static bool montecito_option(struct dispatch_job *job, int id, const char *value
 	return false;
 }
 
-/* ---- answers -----------------------------------------------------------------------------------
- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 static void json_regs(struct json *j, const char *key, const pfm_reg_t *regs, unsigned n,
                       bool values)
@@ -272,8 +270,7 @@ static void print_set(const struct dispatch_job *job, const pfm_set_t *set)
 	print_data_regs(set->pmds, set->n_pmds);
 }
 
-/* ---- refusals ----------------------------------------------------------------------------------
- */
+/* ---- refusals -------------------------------------------------------------------------------- */
 
 static const char *find_culprit(const struct dispatch_job *job, const pfm_error_t *error)
 {
@@ -311,8 +308,7 @@ static void json_refusal(struct dispatch_job *job, const pfm_error_t *error)
 	counters_json(j, "clash_counters", error->clash_counters);
 }
 
-/* ---- the command -------------------------------------------------------------------------------
- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 static int dispatch_event_set(struct dispatch_job *job)
 {

@@ -91,8 +91,7 @@ struct output_page {
 	char bytes[PAGE_SIZE_MAX];
 };
 
-/* ---- matching ----------------------------------------------------------------------------------
- */
+/* ---- matching -------------------------------------------------------------------------------- */
 
 static void fold_case(const char *text, char *out, size_t room)
 {
@@ -164,8 +163,7 @@ static int compare_topics(const void *a, const void *b)
 	return order ? order : (x->event > y->event) - (x->event < y->event);
 }
 
-/* ---- writing -----------------------------------------------------------------------------------
- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static void json_flags(struct json *j, unsigned flags)
 {
@@ -492,8 +490,7 @@ static void list_pmu(struct lister *l, const pfm_pmu_info_t *p)
 	put_line(j);
 }
 
-/* ---- which -------------------------------------------------------------------------------------
- */
+/* ---- which ----------------------------------------------------------------------------------- */
 
 static bool has_table(const struct lister *l, const char *name)
 {
@@ -573,8 +570,7 @@ static int list_selected(struct lister *l, int n)
 	return status;
 }
 
-/* ---- tracepoints -------------------------------------------------------------------------------
- */
+/* ---- tracepoints ----------------------------------------------------------------------------- */
 
 static void list_tracepoint(struct lister *l, const char *name)
 {
@@ -623,8 +619,7 @@ static void list_tracepoints(struct lister *l)
 		pfm_visit_tracepoints(l->ctx, NULL, add_tracepoint, l);
 }
 
-/* ---- events that are written, not listed -------------------------------------------------------
- */
+/* ---- events that are written, not listed ----------------------------------------------------- */
 
 static const struct raw_form {
 	const char *pmu, *form, *desc;
@@ -860,8 +855,7 @@ static int report_unknown_pmu(const struct lister *l, const char *pattern)
 	return EXIT_REFUSED;
 }
 
-/* ---- completion --------------------------------------------------------------------------------
- */
+/* ---- completion ------------------------------------------------------------------------------ */
 
 static void complete_umasks(const struct lister *l, const char *prefix, size_t base)
 {
@@ -926,8 +920,7 @@ static int complete_text(const struct lister *l, const char *prefix)
 	return EXIT_DONE;
 }
 
-/* ---- the command -------------------------------------------------------------------------------
- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 /* Compiles a pattern that looks like a regular expression. Reports one that is not valid; its
  * text is searched as it stands. */

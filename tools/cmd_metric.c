@@ -17,8 +17,7 @@ static const struct command_option options[] = {
 	{ 0, NULL, NULL, NULL }
 };
 
-/* ---- lists -------------------------------------------------------------------------------------
- */
+/* ---- lists ----------------------------------------------------------------------------------- */
 
 /* Intel's lists by their path: the processor is the folder, the core of a hybrid is in the file's
  * name. */
@@ -54,8 +53,7 @@ static int find_in_list(const pfm_ctx_t *ctx, const char *list, const char *name
 	return find_metric(ctx, pmu, name, m, error);
 }
 
-/* ---- counts ------------------------------------------------------------------------------------
- */
+/* ---- counts ---------------------------------------------------------------------------------- */
 
 /* The member of @object called @name, ignoring case if the exact name is missing. */
 static const json_t *read_member(const json_t *object, const char *name)
@@ -120,8 +118,7 @@ static void read_counts(const pfm_ctx_t *ctx, const json_t *counts, const json_t
 	}
 }
 
-/* ---- answers -----------------------------------------------------------------------------------
- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 static const char *metric_text(const json_t *request, const char *key)
 {
@@ -292,8 +289,7 @@ static int evaluate_list(const pfm_ctx_t *ctx, const char *pmu)
 	return status;
 }
 
-/* ---- one metric, counts on the command line ----------------------------------------------------
- */
+/* ---- one metric, counts on the command line -------------------------------------------------- */
 
 /* Is @name what an input may be given as? */
 static bool is_input(const pfm_ctx_t *ctx, const struct metric_use *m, const char *name)

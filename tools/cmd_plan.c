@@ -25,8 +25,7 @@ struct planner {
 	struct json out;
 };
 
-/* ---- answers -----------------------------------------------------------------------------------
- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 /* Calls @begin before the first event of each group, @each for every event, @end behind the last.
  */
@@ -184,8 +183,7 @@ static int plan_event_list(struct planner *p, const struct event_list *list)
 	return rc ? EXIT_REFUSED : EXIT_DONE;
 }
 
-/* ---- sets --------------------------------------------------------------------------------------
- */
+/* ---- sets ------------------------------------------------------------------------------------ */
 
 static int plan_arguments(struct planner *p, char *const *texts, int n)
 {

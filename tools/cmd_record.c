@@ -96,8 +96,7 @@ static void catch_signals(void)
 			sigaction(ends[i], &act, NULL);
 }
 
-/* ---- the session -------------------------------------------------------------------------------
- */
+/* ---- the session ----------------------------------------------------------------------------- */
 
 static bool on_device(const struct recorder *job)
 {
@@ -204,8 +203,7 @@ static int open_session(struct recorder *job)
 	return has_event(job, false) ? EXIT_DONE : EXIT_REFUSED;
 }
 
-/* ---- recording ---------------------------------------------------------------------------------
- */
+/* ---- recording ------------------------------------------------------------------------------- */
 
 /* Samples that found a buffer full, by the events' own account: it tells them before a record does.
  */
@@ -516,8 +514,7 @@ static int record_until_end(struct recorder *job)
 	return child_status(job->command[0], wait_status);
 }
 
-/* ---- the command line --------------------------------------------------------------------------
- */
+/* ---- the command line ------------------------------------------------------------------------ */
 
 static int check_options(struct command_args *args, struct recorder *job)
 {

@@ -101,8 +101,7 @@ struct shower {
 	struct json out;
 };
 
-/* ---- lines of text -----------------------------------------------------------------------------
- */
+/* ---- lines of text --------------------------------------------------------------------------- */
 
 static void print_label(const char *label)
 {
@@ -129,8 +128,7 @@ static void print_heading(const char *text)
 	printf("\n  %s%s%s\n", term_colour_begin(stdout, BOLD), text, term_colour_end(stdout));
 }
 
-/* ---- an event: text ----------------------------------------------------------------------------
- */
+/* ---- an event: text -------------------------------------------------------------------------- */
 
 static const char *field_label(const char *name)
 {
@@ -373,8 +371,7 @@ static void print_event(const struct shower *s, const char *text, const pfm_pmu_
 	}
 }
 
-/* ---- an event: JSON ----------------------------------------------------------------------------
- */
+/* ---- an event: JSON -------------------------------------------------------------------------- */
 
 static void json_fields(struct shower *s, const pfm_event_info_t *e)
 {
@@ -494,8 +491,7 @@ static void json_event(struct shower *s, const char *text, const pfm_pmu_info_t 
 	put_line(j);
 }
 
-/* ---- an event that no list has -----------------------------------------------------------------
- */
+/* ---- an event that no list has --------------------------------------------------------------- */
 
 static const char *unlisted_desc(const char *pmu)
 {
@@ -562,8 +558,7 @@ static void json_unlisted(struct shower *s, const char *text, const pfm_pmu_info
 	put_line(j);
 }
 
-/* ---- a group of metrics ------------------------------------------------------------------------
- */
+/* ---- a group of metrics ---------------------------------------------------------------------- */
 
 struct member_counter {
 	struct shower *owner;
@@ -614,8 +609,7 @@ static int show_group(struct shower *s, const char *text)
 	return m.n ? EXIT_DONE : EXIT_REFUSED;
 }
 
-/* ---- a processor -------------------------------------------------------------------------------
- */
+/* ---- a processor ----------------------------------------------------------------------------- */
 
 static const char *feature_text(const char *text, uint64_t value, char buf[24])
 {
@@ -721,8 +715,7 @@ static void json_pmu(struct shower *s, int pmu, const pfm_pmu_info_t *p)
 	put_line(j);
 }
 
-/* ---- the command -------------------------------------------------------------------------------
- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 /* The event exists; this checks its attributes. The event is shown even if required fields are
  * missing. */

@@ -54,8 +54,7 @@ void visit_group_metrics(const pfm_ctx_t *ctx, const char *name,
 	free(found);
 }
 
-/* ---- showing -----------------------------------------------------------------------------------
- */
+/* ---- showing --------------------------------------------------------------------------------- */
 
 char *metric_formula(const pfm_ctx_t *ctx, int pmu, unsigned event, int threshold)
 {

@@ -32,8 +32,7 @@ static const struct command_option every_command[] = {
 	{ 0, NULL, NULL, NULL }
 };
 
-/* ---- help --------------------------------------------------------------------------------------
- */
+/* ---- help ------------------------------------------------------------------------------------ */
 
 /* Nobody greps help for whole lines: it is wrapped in pipes too. */
 static void help_text(FILE *out, size_t at, size_t indent, const char *text)
@@ -162,8 +161,7 @@ static void print_overview(FILE *out)
 	          "done, 1 refused, 2 usage.");
 }
 
-/* ---- reading options ---------------------------------------------------------------------------
- */
+/* ---- reading options ------------------------------------------------------------------------- */
 
 enum { NAMES_MAX = 48, OPERAND = 1 }; /* an operand among options, as getopt_long() returns it */
 
@@ -414,8 +412,7 @@ bool is_cpu_list(const char *text)
 	}
 }
 
-/* ---- main --------------------------------------------------------------------------------------
- */
+/* ---- main ------------------------------------------------------------------------------------ */
 
 static const struct command *find_command(const char *name)
 {

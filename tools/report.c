@@ -20,8 +20,7 @@ int report_no_memory(void)
 	return EXIT_REFUSED;
 }
 
-/* ---- contexts and refusals ---------------------------------------------------------------------
- */
+/* ---- contexts and refusals ------------------------------------------------------------------- */
 
 /* The processor of names without one, as the user wants it; NULL for this machine's. */
 static const char *chosen;
@@ -178,8 +177,7 @@ void put_refusal_json(struct json *j, const pfm_ctx_t *ctx, const char *text,
 	put_end(j, '}');
 }
 
-/* ---- counters and registers --------------------------------------------------------------------
- */
+/* ---- counters and registers ------------------------------------------------------------------ */
 
 /* Runs of bits of @set as "0-3,5", each number behind @prefix. */
 static size_t runs_text(char *buf, size_t at, uint32_t set, const char *prefix)
@@ -353,8 +351,7 @@ void print_reg(const pfm_reg_t *reg, int column)
 	putchar('\n');
 }
 
-/* ---- lines in ----------------------------------------------------------------------------------
- */
+/* ---- lines in -------------------------------------------------------------------------------- */
 
 /* Makes room and reads more. False at the end and on failure. */
 static bool event_lines_fill(struct lines *l)

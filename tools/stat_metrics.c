@@ -21,8 +21,7 @@ enum {
 	PATH_ROOM = 4096
 };
 
-/* ---- names to metrics --------------------------------------------------------------------------
- */
+/* ---- names to metrics ------------------------------------------------------------------------ */
 
 static bool add_use(struct stat_metrics *list, int pmu, unsigned event)
 {
@@ -102,8 +101,7 @@ bool visit_session_metrics(struct stat_job *job, const pfm_session_t *session)
 	return true;
 }
 
-/* ---- what they need ----------------------------------------------------------------------------
- */
+/* ---- what they need -------------------------------------------------------------------------- */
 
 /* "PMU::NAME" of each metric, for the plan. */
 static char **list_metric_texts(const struct stat_job *job)
@@ -286,8 +284,7 @@ void free_stat_metrics(struct stat_job *job)
 	event_list_free(&job->metric_names);
 }
 
-/* ---- counts ------------------------------------------------------------------------------------
- */
+/* ---- counts ---------------------------------------------------------------------------------- */
 
 /* How many CPUs a list of the kernel's has: "0-3,8". */
 static unsigned count_cpus(const char *path)
@@ -577,8 +574,7 @@ static bool read_inputs(const struct stat_job *job, const struct stat_metric *m,
 	return true;
 }
 
-/* ---- answers -----------------------------------------------------------------------------------
- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 const char *common_pmu(const struct stat_job *job, const struct stat_metric *m)
 {
@@ -779,8 +775,7 @@ void report_metrics(const struct stat_job *job, double elapsed, double time)
 		report_ratios(job, elapsed, time);
 }
 
-/* ---- ratios ------------------------------------------------------------------------------------
- */
+/* ---- ratios ---------------------------------------------------------------------------------- */
 
 struct ratio_collection {
 	struct stat_metrics *ratios;

@@ -34,8 +34,7 @@ static pfm_count_t count_since(const struct stat_target *p, unsigned i, const pf
 	return d;
 }
 
-/* ---- sums --------------------------------------------------------------------------------------
- */
+/* ---- sums ------------------------------------------------------------------------------------ */
 
 /* Adds count @i of @part to its row. */
 static void add_to_sum(struct stat_row *row, const struct stat_target *part, unsigned i,
@@ -141,8 +140,7 @@ void gather_rows(struct stat_job *job, bool interval)
 	}
 }
 
-/* ---- rows --------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static struct stat_row *new_row(struct stat_job *job)
 {
@@ -325,8 +323,7 @@ void free_rows(struct stat_job *job)
 	free(job->rows);
 }
 
-/* ---- pfm's own counts --------------------------------------------------------------------------
- */
+/* ---- pfm's own counts ------------------------------------------------------------------------ */
 
 static const char *const own_event_names[] = { "duration_time", "user_time", "system_time" };
 

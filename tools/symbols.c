@@ -251,8 +251,7 @@ static struct symbol *find_symbol(const struct file *f, uint64_t address)
 	return address - s->start < (s->size ? s->size : s->section_rest) ? s : NULL;
 }
 
-/* ---- ELF ---------------------------------------------------------------------------------------
- */
+/* ---- ELF ------------------------------------------------------------------------------------- */
 
 /* A file that is being read: its head, and what the two widths have in common. */
 struct elf {
@@ -617,8 +616,7 @@ const struct source_spot *symbols_spot(struct object *o, uint64_t offset)
 	return f->lines ? lines_at(f->lines, address) : NULL;
 }
 
-/* ---- the kernel --------------------------------------------------------------------------------
- */
+/* ---- the kernel ------------------------------------------------------------------------------ */
 
 void symbols_expect(struct symbols *all, const char *name, uint64_t address)
 {

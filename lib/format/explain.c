@@ -36,8 +36,7 @@ const char *pfm_error_kind_name(pfm_error_kind_t kind)
 	return kind >= 0 && (size_t)kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "";
 }
 
-/* ---- where -------------------------------------------------------------------------------------
- */
+/* ---- where ----------------------------------------------------------------------------------- */
 
 /* The attribute whose name or value the token starts in. */
 static void find_token_attr(struct error_location *p)
@@ -80,8 +79,7 @@ void pfmi_format_locate_error(const struct pfm_ctx *ctx, const char *text, const
 	find_token_attr(out);
 }
 
-/* ---- sentences ---------------------------------------------------------------------------------
- */
+/* ---- sentences ------------------------------------------------------------------------------- */
 
 struct sentence {
 	const struct pfm_ctx *ctx;
@@ -226,8 +224,7 @@ static const struct umask_group *find_named_group(const struct error_location *p
 	return NULL;
 }
 
-/* ---- one kind after the other ------------------------------------------------------------------
- */
+/* ---- one kind after the other ---------------------------------------------------------------- */
 
 static void explain_unknown_event(struct sentence *s)
 {

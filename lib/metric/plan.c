@@ -8,8 +8,7 @@
 #include "metric/plan.h"
 #include "lookup/lookup.h"
 
-/* ---- texts -------------------------------------------------------------------------------------
- */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 static int add_event_text(struct pfm_plan *p, const char *text, unsigned request, unsigned family,
                           pfm_error_t *error)
@@ -99,8 +98,7 @@ static int add_text(struct pfm_plan *p, const char *text, unsigned request, pfm_
 	return rc;
 }
 
-/* ---- plans -------------------------------------------------------------------------------------
- */
+/* ---- plans ----------------------------------------------------------------------------------- */
 
 /* Leaders first, then as the texts came. */
 static int compare_planned_events(const void *a, const void *b)
@@ -154,8 +152,7 @@ static int finish_plan(struct pfm_plan *plan, pfm_error_t *error)
 	return rc;
 }
 
-/* ---- the interface -----------------------------------------------------------------------------
- */
+/* ---- the interface --------------------------------------------------------------------------- */
 
 static int plan_texts(struct pfm_plan *plan, const char *const *texts, unsigned n,
                       pfm_error_t *error)

@@ -40,8 +40,7 @@ static void add_trace_pmds(const struct mont_plan_context *w)
 	add_pmds(w, 48, 63);
 }
 
-/* ---- event address registers -------------------------------------------------------------------
- */
+/* ---- event address registers ----------------------------------------------------------------- */
 
 static bool is_iear_event(const struct mont_event_traits *tr)
 {
@@ -141,8 +140,7 @@ static int plan_dear(const struct mont_plan_context *w)
 	return rc;
 }
 
-/* ---- code range --------------------------------------------------------------------------------
- */
+/* ---- code range ------------------------------------------------------------------------------ */
 
 /* Requirements of a set's events for the choice of registers. */
 struct code_range_needs {
@@ -346,8 +344,7 @@ static int plan_irange(const struct mont_plan_context *w)
 	               register_field_insert(pmc, irange_bits[IRANGE_FIELD_FINE], c.is_fine));
 }
 
-/* ---- data range --------------------------------------------------------------------------------
- */
+/* ---- data range ------------------------------------------------------------------------------ */
 
 static int plan_drange(const struct mont_plan_context *w)
 {
@@ -410,8 +407,7 @@ static int plan_channels(const struct mont_plan_context *w)
 	return add_pmc(w, PMC_DRANGE, pmc);
 }
 
-/* ---- opcode matchers ---------------------------------------------------------------------------
- */
+/* ---- opcode matchers ------------------------------------------------------------------------- */
 
 static uint64_t build_opcm_mask(uint64_t pmc, const pfmlib_mont_opcm_t *o)
 {
@@ -453,8 +449,7 @@ static int plan_opcm(const struct mont_plan_context *w)
 	return rc;
 }
 
-/* ---- trace buffer ------------------------------------------------------------------------------
- */
+/* ---- trace buffer ---------------------------------------------------------------------------- */
 
 static bool is_etb_event(const struct mont_event_traits *tr)
 {
@@ -531,8 +526,7 @@ static int plan_ipear(const struct mont_plan_context *w)
 	return rc;
 }
 
-/* ---- settings that would count something else than asked ---------------------------------------
- */
+/* ---- settings that would count something else than asked ------------------------------------- */
 
 /* Where a setting is given beside an event, the setting says what is captured, whatever the event's
  * own mode is. */
@@ -623,8 +617,7 @@ static int check_settings(const struct mont_plan_context *w)
 	return rc;
 }
 
-/* ---- all of it ---------------------------------------------------------------------------------
- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static void clear_range_output(pfmlib_mont_output_rr_t *rr)
 {

@@ -430,8 +430,7 @@ int pfmi_table_verify(const void *t, size_t size, enum verify_depth depth, const
 	return c.fault ? PFMLIB_ERR_IMAGE : PFMLIB_SUCCESS;
 }
 
-/* ---- images ------------------------------------------------------------------------------------
- */
+/* ---- images ---------------------------------------------------------------------------------- */
 
 /* Two running sums over 64-bit words, folded: every flipped bit and every swapped word shows, at
  * the speed of memory. */

@@ -202,8 +202,7 @@ static void what_is_taken(void **state)
 	                    "expected a folder or a file whose name ends in .pmdb");
 }
 
-/* ---- refused -----------------------------------------------------------------------------------
- */
+/* ---- refused --------------------------------------------------------------------------------- */
 
 static void what_is_no_image(void **state)
 {

@@ -47,8 +47,7 @@ static int try_event(uint32_t type, uint64_t config, int group)
 	return 0;
 }
 
-/* ---- single events -----------------------------------------------------------------------------
- */
+/* ---- single events --------------------------------------------------------------------------- */
 
 static void check_event(uint32_t type, uint64_t config)
 {
@@ -96,8 +95,7 @@ static void check_exclusion(void)
 	}
 }
 
-/* ---- pairs -------------------------------------------------------------------------------------
- */
+/* ---- pairs ----------------------------------------------------------------------------------- */
 
 static void check_pairs(void)
 {
@@ -140,8 +138,7 @@ static void check_thirds(void)
 	      refused, tried);
 }
 
-/* ---- what is loaded ----------------------------------------------------------------------------
- */
+/* ---- what is loaded -------------------------------------------------------------------------- */
 
 /* What event @i of the group counts when its counter is loaded with what is left of @period, and
  * does not move. */
@@ -239,8 +236,7 @@ static void check_places(void)
 		}
 }
 
-/* ---- sessions ----------------------------------------------------------------------------------
- */
+/* ---- sessions -------------------------------------------------------------------------------- */
 
 /* Opens @text and reads it once. True if it is counted. */
 static bool counted(const char *text)

@@ -63,8 +63,7 @@ static bool counts_as(const char *text, uint64_t config)
 	return false;
 }
 
-/* ---- the description ---------------------------------------------------------------------------
- */
+/* ---- the description ------------------------------------------------------------------------- */
 
 static void check_description(void)
 {
@@ -154,8 +153,7 @@ static void check_generic(void)
 	      "nor is L1-dcache-loads");
 }
 
-/* ---- whole registers ---------------------------------------------------------------------------
- */
+/* ---- whole registers ------------------------------------------------------------------------- */
 
 static int try_raw(uint64_t config)
 {
@@ -266,8 +264,7 @@ static void check_numbers(void)
 	      "another processor's event is not counted by chance");
 }
 
-/* ---- groups ------------------------------------------------------------------------------------
- */
+/* ---- groups ---------------------------------------------------------------------------------- */
 
 #define FOUR "cycles,instructions,cpu/event=0x10,umask=0x3/,cache-misses"
 
@@ -361,8 +358,7 @@ static void check_busy(void)
 	check(counts_as("branch-misses", 0xc5), "when the first one closes they are free");
 }
 
-/* ---- other stories -----------------------------------------------------------------------------
- */
+/* ---- other stories --------------------------------------------------------------------------- */
 
 static void check_before(void)
 {

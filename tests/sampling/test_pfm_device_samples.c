@@ -201,8 +201,7 @@ static pfm_sample_statistics_t account(void)
 	return n;
 }
 
-/* ---- the profile -------------------------------------------------------------------------------
- */
+/* ---- the profile ----------------------------------------------------------------------------- */
 
 /* Each family with its slowest rate; odd amounts of events at odd places, while the reader comes
  * and goes; whether reading empties the buckets or not. */
@@ -358,8 +357,7 @@ static void a_pass_ends_where_its_look_did(void **state)
 	assert_int_equal(pfm_next_record(session, &r), 0);
 }
 
-/* ---- pairs -------------------------------------------------------------------------------------
- */
+/* ---- pairs ----------------------------------------------------------------------------------- */
 
 static void begin_pairs(void)
 {
@@ -429,8 +427,7 @@ static void pairs_begin_anew_with_the_session(void **state)
 	}
 }
 
-/* ---- waiting, and what the device does not have ------------------------------------------------
- */
+/* ---- waiting, and what the device does not have ---------------------------------------------- */
 
 static void waiting_ends_with_records_time_or_the_session(void **state)
 {
@@ -472,8 +469,7 @@ static void what_the_device_does_not_know_is_refused(void **state)
 	}
 }
 
-/* ---- recordings --------------------------------------------------------------------------------
- */
+/* ---- recordings ------------------------------------------------------------------------------ */
 
 static char file[32];
 static pfm_session_t *live;

@@ -123,8 +123,7 @@ static bool everything(const struct perf_event_attr *a, int pid, int cpu, int gr
 	return true;
 }
 
-/* ---- numbers that mean one thing ---------------------------------------------------------------
- */
+/* ---- numbers that mean one thing ------------------------------------------------------------- */
 
 static void plain_numbers(void **state)
 {
@@ -173,8 +172,7 @@ static void counters_in_use(void **state)
 	expect(-1, EBUSY, PFM_CAUSE_BUSY, "somebody else holds");
 }
 
-/* ---- what is not there -------------------------------------------------------------------------
- */
+/* ---- what is not there ----------------------------------------------------------------------- */
 
 static void no_such_event(void **state)
 {
@@ -214,8 +212,7 @@ static void no_such_event(void **state)
 	}
 }
 
-/* ---- settings ----------------------------------------------------------------------------------
- */
+/* ---- settings -------------------------------------------------------------------------------- */
 
 static struct perf_event_attr wanted; /* the bits that the kernel does not take */
 
@@ -398,8 +395,7 @@ static void breakpoints(void **state)
 	expect(-1, EINVAL, PFM_CAUSE_ATTRIBUTE, "cannot watch 8 bytes");
 }
 
-/* ---- control groups ----------------------------------------------------------------------------
- */
+/* ---- control groups -------------------------------------------------------------------------- */
 
 static bool everybody(const struct perf_event_attr *a, int pid, int cpu, int group)
 {
@@ -438,8 +434,7 @@ static void no_control_group(void **state)
 	expect(-1, ENOENT, PFM_CAUSE_NO_KERNEL, "no such software event");
 }
 
-/* ---- groups ------------------------------------------------------------------------------------
- */
+/* ---- groups ---------------------------------------------------------------------------------- */
 
 static bool alone(const struct perf_event_attr *a, int pid, int cpu, int group)
 {
@@ -475,8 +470,7 @@ static void groups(void **state)
 	assert_non_null(strstr(counts[0].status.reason, "cpu is counted at other places"));
 }
 
-/* ---- permission --------------------------------------------------------------------------------
- */
+/* ---- permission ------------------------------------------------------------------------------ */
 
 /* Linux permits a process to count itself in user mode, whatever the event. */
 static bool own_user_mode(const struct perf_event_attr *a, int pid, int cpu, int group)
@@ -586,8 +580,7 @@ static void events_that_a_driver_denies(void **state)
 	expect(-1, EPERM, PFM_CAUSE_PERMISSION, "perf_event_paranoid is 1");
 }
 
-/* ---- names -------------------------------------------------------------------------------------
- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static void who_refuses(void **state)
 {

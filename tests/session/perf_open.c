@@ -5,8 +5,7 @@
 #include <errno.h>
 #include "fake_session.h"
 
-/* ---- what stays open ---------------------------------------------------------------------------
- */
+/* ---- what stays open ------------------------------------------------------------------------- */
 
 static uint64_t seed;
 static unsigned one_in; /* so many calls are refused */

@@ -44,8 +44,7 @@ static unsigned witnesses(void)
 	return n;
 }
 
-/* ---- tasks -------------------------------------------------------------------------------------
- */
+/* ---- tasks ----------------------------------------------------------------------------------- */
 
 /* A member of a thousand groups: the kernel's description of the process is longer than any buffer
  * somebody thought enough. */
@@ -338,8 +337,7 @@ static void a_child_with_half_a_group(void **state)
 	fake.fail_at = 0;
 }
 
-/* ---- CPUs --------------------------------------------------------------------------------------
- */
+/* ---- CPUs ------------------------------------------------------------------------------------ */
 
 static void each_cpu_once(void **state)
 {
@@ -449,8 +447,7 @@ static void nobody_knows_the_cpus(void **state)
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 }
 
-/* ---- tasks on CPUs -----------------------------------------------------------------------------
- */
+/* ---- tasks on CPUs --------------------------------------------------------------------------- */
 
 /* One event for each task and CPU, and one that never waits. */
 static void process_on_some_cpus(void **state)

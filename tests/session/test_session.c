@@ -28,8 +28,7 @@ static void events_of_the_kernel_alone(void **state)
 	assert_false(pfmi_perf_is_kernel_only_event(&attr));
 }
 
-/* ---- where and how events are opened -----------------------------------------------------------
- */
+/* ---- where and how events are opened --------------------------------------------------------- */
 
 static void own_thread(void **state)
 {
@@ -704,8 +703,7 @@ static void scale_and_unit(void **state)
 	assert_string_equal(is_about(1).unit, "msec");
 }
 
-/* ---- types of cores ----------------------------------------------------------------------------
- */
+/* ---- types of cores -------------------------------------------------------------------------- */
 
 static void event_fans_out_over_types_of_cores(void **state)
 {

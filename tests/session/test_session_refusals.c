@@ -7,8 +7,7 @@
 #include "lookup/lookup.h"
 #include "shared.h"
 
-/* ---- refusals ----------------------------------------------------------------------------------
- */
+/* ---- refusals -------------------------------------------------------------------------------- */
 
 /* An ordinary user at level fake.number. */
 static int ordinary_user(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,

@@ -12,8 +12,7 @@
 #include <unistd.h>
 #include "format/format.h"
 
-/* ---- a table of our own ------------------------------------------------------------------------
- */
+/* ---- a table of our own ---------------------------------------------------------------------- */
 
 /* The image that pmuc.py makes of tests/pmu/testpmu.pmu, as it lies in a file. */
 static struct {
@@ -72,8 +71,7 @@ static const struct table *test_table(void)
 	return table_image_table_at((const struct image *)(const void *)image.bytes, 0);
 }
 
-/* ---- looking up --------------------------------------------------------------------------------
- */
+/* ---- looking up ------------------------------------------------------------------------------ */
 
 static struct name_entry find(const struct table *t, const char *text)
 {
@@ -264,8 +262,7 @@ static void built_in_tables_are_consistent(void **state)
 	}
 }
 
-/* ---- values ------------------------------------------------------------------------------------
- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static uint32_t row(const struct table *t, const char *name)
 {
@@ -329,8 +326,7 @@ static void fields_are_laid_into_their_bits_and_taken_out(void **state)
 	assert_true(config[0] == 0x4c24); /* this core, states m and e */
 }
 
-/* ---- damage ------------------------------------------------------------------------------------
- */
+/* ---- damage ---------------------------------------------------------------------------------- */
 
 /* Everything that is done with a table that passed its check. What comes out does not matter, that
  * it comes out does. */
@@ -474,8 +470,7 @@ static void nasty_numbers_in_the_head(void **state)
 	free(copy);
 }
 
-/* ---- each thing that can be wrong, once --------------------------------------------------------
- */
+/* ---- each thing that can be wrong, once ------------------------------------------------------ */
 
 /* The table at @t is a copy that may be written to. Numbers are those of its own rows and groups,
  * of the values of the first row and of the words of the first group. */
