@@ -64,16 +64,16 @@ static void json_encoding(struct encoder *e, const char *text, const pfm_encodin
 static void print_perf(const pfm_attr_t *a, bool foreign)
 {
 	if (!a->expressible) {
-		printf("  %-10s the kernel's perf events cannot express it\n", "perf");
+		printf("  %-12s the kernel's perf events cannot express it\n", "perf");
 		return;
 	}
-	printf("  %-10s ", "perf");
+	printf("  %-12s ", "perf");
 	print_attr(stdout, a);
 	putchar('\n');
 	if (!a->type_known)
-		printf("  %-10s (type: as this PMU has it on the machine where it counts)\n", "");
+		printf("  %-12s (type: as this PMU has it on the machine where it counts)\n", "");
 	else if (foreign)
-		printf("  %-10s (on a machine with this processor; here it means something else)\n",
+		printf("  %-12s (on a machine with this processor; here it means something else)\n",
 		       "");
 }
 
@@ -89,19 +89,19 @@ static void print_encoding(const struct encoder *e, const char *text, const pfm_
 	printf("%s%s%s%s\n", e->n_answered ? "\n" : "", term_colour_begin(stdout, BOLD), text,
 	       term_colour_end(stdout));
 	if (event.name)
-		printf("  %-10s %s::%s\n", "event", pmu.name, event.name);
+		printf("  %-12s %s::%s\n", "event", pmu.name, event.name);
 	else
-		printf("  %-10s %s (fields that no event of its list has)\n", "processor",
+		printf("  %-12s %s (fields that no event of its list has)\n", "processor",
 		       pmu.name ? pmu.name : "?");
 	if (event.name && event.flags & PFM_EVENT_DEPRECATED)
-		printf("  %-10s %s%s\n", "deprecated", *event.replaced ? "use instead: " : "yes",
+		printf("  %-12s %s%s\n", "deprecated", *event.replaced ? "use instead: " : "yes",
 		       event.replaced);
 	if (enc->counters)
-		printf("  %-10s %s\n", "counters", counters_text(enc->counters, counters));
+		printf("  %-12s %s\n", "counters", counters_text(enc->counters, counters));
 	for (i = 0; i < enc->n_regs; i++)
-		print_reg(&enc->regs[i], 10);
+		print_reg(&enc->regs[i], 12);
 	for (i = 0; i < enc->n_alternatives; i++)
-		printf("  %-10s 0x%" PRIx64 " with MSR 0x%" PRIx64 " = 0x%" PRIx64 "\n",
+		printf("  %-12s 0x%" PRIx64 " with MSR 0x%" PRIx64 " = 0x%" PRIx64 "\n",
 		       i ? "" : "or", enc->alternatives[i].control, enc->alternatives[i].msr,
 		       enc->alternatives[i].value);
 	print_perf(&enc->attr, !(pmu.flags & PFM_PMU_HOST));
