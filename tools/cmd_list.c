@@ -32,17 +32,19 @@ enum {
 static const struct command_option options[] = {
 	{ OPT_PMU, "pmu", "NAME", "events of this processor or unit only" },
 	{ OPT_PMUS, "pmus", NULL, "processors and units only, no events" },
-	{ OPT_METRICS, "metrics", NULL, "metrics, which are computed from events, and no events" },
-	{ 'd', "descriptions", NULL, "look for the pattern in descriptions as well" },
+	{ OPT_METRICS, "metrics", NULL,
+	  "list metrics, which are computed from events, instead of events" },
+	{ 'd', "descriptions", NULL, "search the descriptions as well" },
 	{ 'a', "all", NULL,
-	  "also what is usually left out: the events of every processor, deprecated and hidden "
-	  "ones, metrics among "
-	  "events" },
-	{ OPT_COUNTER, "counter", "LIST", "events that one of these counters can count: 0-3,F1" },
+	  "list hidden and deprecated events, metrics, and the events of all "
+	  "processors as well" },
+	{ OPT_COUNTER, "counter", "LIST",
+	  "events that at least one of these counters can count: 0-3,F1" },
 	{ OPT_UNIT, "unit", "NAME",
-	  "events of units outside the cores whose name or description has this in it" },
+	  "events of units outside the cores whose name or description "
+	  "contains NAME" },
 	{ OPT_JSON, "json", NULL, "one JSON object for each processor and event" },
-	{ OPT_NO_PAGER, "no-pager", NULL, "write straight to the terminal, without $PAGER" },
+	{ OPT_NO_PAGER, "no-pager", NULL, "write to the terminal directly, without $PAGER" },
 	{ OPT_COMPLETE, "complete", "PREFIX", NULL },
 	{ 0, NULL, NULL, NULL }
 };
@@ -1043,33 +1045,34 @@ static int run_list(struct command_args *args)
 const struct command cmd_list = {
 	.name = "list",
 	.usage = "[PATTERN] [--pmu NAME] [--json]\n--metrics [PATTERN] [--pmu NAME] [--json]",
-	.summary = "processors, units and their events, with descriptions",
-	.about = "Without a pattern: this machine's processors and units, then their events; "
-		 "--pmus names those of all machines. "
-		 "With a pattern: events of this machine, tracepoints among them, whose names "
-		 "contain it, or match it if it has "
-		 "one of * ? [; if none does, those of all other processors. Case, blanks, '-' and "
-		 "'_' do not count. A pattern "
-		 "with one of | ( ) ^ $ + \\ or .* is a regular expression. A processor's name "
-		 "stands for all its events. With "
-		 "--metrics: metrics, which pfm stat -M counts, instead of events; the pattern may "
-		 "name a group of them.",
+	.summary = "list processors and their events, or search them",
+	.about = "Without a pattern, lists the processors and units of this "
+		 "machine, then their events; --pmus lists the processors "
+		 "and units of all machines. With a pattern, lists the "
+		 "events of this machine, tracepoints included, whose names "
+		 "contain the pattern; where no name does, those of all "
+		 "other processors. Case, blanks, \"-\" and \"_\" make no "
+		 "difference. A pattern with * ? or [ must match the whole "
+		 "name; one with | ( ) ^ $ + \\ or .* is a regular "
+		 "expression. The name of a processor lists all its events. "
+		 "--metrics lists metrics (see pfm stat -M) instead of "
+		 "events; the pattern may name a group of metrics.",
 	.examples = "What can be counted here?\n"
 		    "pfm list\n"
 		    "Every event of one processor\n"
-		    "pfm list --pmu montecito\n"
+		    "pfm list --pmu amdzen5\n"
 		    "Everything with TLB in its name or description\n"
 		    "pfm list -d tlb\n"
-		    "Metrics of an Intel processor that have to do with branches\n"
-		    "pfm list --metrics skl::branch\n"
-		    "What the memory controllers of an Ice Lake server count\n"
+		    "Metrics of Sapphire Rapids that concern branches\n"
+		    "pfm list --metrics spr::branch\n"
+		    "Events of the memory controllers of an Ice Lake server\n"
 		    "pfm list --unit icx_uncore_imc\n"
 		    "Retired instructions that counter 0 of a Core Duo can count\n"
 		    "pfm list --counter 0 'coreduo::*ret*'\n"
 		    "Loads or stores, of every processor\n"
 		    "pfm list -a '^L1.*(load|store)'\n"
-		    "Branch events of the Core Duo\n"
-		    "pfm list 'coreduo::br*'\n",
+		    "Branch events of Neoverse N1\n"
+		    "pfm list 'neoverse_n1::br*'\n",
 	.options = options,
 	.run = run_list
 };

@@ -21,29 +21,31 @@ enum { OPT_MODEL = LONG_ONLY, OPT_DEVICE, OPT_CONTROL };
 
 static const struct command_option options[] = {
 	{ 'e', "event", "EVENT,...",
-	  "what to sample; may be given several times. EVENT:period=N and EVENT:freq=N say how "
-	  "often" },
-	{ 'F', "freq", "HZ", "so many samples a second" },
-	{ 'c', "count", "PERIOD", "a sample each time an event has counted so much" },
-	{ 'g', "call-graph", NULL, "with call chains" },
-	{ 'd', "data", NULL, "with data addresses" },
-	{ 'p', "pid", "PID", "sample this process, until it ends or you interrupt" },
+	  "events to sample; may be repeated. Append :period=N or :freq=N to "
+	  "set the rate" },
+	{ 'F', "freq", "HZ", "take HZ samples per second" },
+	{ 'c', "count", "PERIOD", "take a sample each time an event has counted PERIOD" },
+	{ 'g', "call-graph", NULL, "record call chains" },
+	{ 'd', "data", NULL, "record data addresses" },
+	{ 'p', "pid", "PID", "sample this process until it ends or you interrupt" },
 	{ 't', "tid", "TID", "sample this thread" },
 	{ 'a', "all-cpus", NULL, "sample everything on every CPU" },
 	{ 'C', "cpu", "LIST", "sample everything on these CPUs: 0,2-3" },
-	{ 'i', "no-inherit", NULL, "leave out child processes and threads" },
-	{ 'm', "pages", "N", "size of each buffer, a power of two (128)" },
-	{ 'R', "raw-samples", NULL, "with the bytes of tracepoints: their fields" },
-	{ 'D', "delay", "-1", "with --control: begin at the command enable" },
+	{ 'i', "no-inherit", NULL, "do not sample child processes and threads" },
+	{ 'm', "pages", "N", "size of each buffer in pages, a power of two; default 128" },
+	{ 'R', "raw-samples", NULL, "record the fields of tracepoints" },
+	{ 'D', "delay", "-1", "with --control: start when \"enable\" arrives" },
 	{ OPT_CONTROL, "control", "WHERE",
-	  "take the commands enable, disable, ping, stop and evlist from fd:N[,ACK] or "
-	  "fifo:PATH[,ACK]" },
-	{ 'z', "compress", NULL, "compressed, by zstd" },
-	{ 'o', "output", "FILE", "write the samples here (perf.data)" },
+	  "take the commands enable, disable, ping, stop and evlist from "
+	  "fd:N[,ACK] or fifo:PATH[,ACK]" },
+	{ 'z', "compress", NULL, "compress the file with zstd" },
+	{ 'o', "output", "FILE", "write the samples to FILE; default perf.data" },
 	{ OPT_DEVICE, "device", "FROM-TO",
-	  "sample by the Alpha counter device, /dev/pfcntr, in this range of addresses" },
+	  "sample with the Alpha counter device, /dev/pfcntr, in this range "
+	  "of addresses" },
 	{ OPT_MODEL, "device-model", "NAME",
-	  "sample on a model of that device: ev4, ev5, pca56, ev6 or ev67" },
+	  "sample on an emulated Alpha counter device: ev4, ev5, pca56, ev6 "
+	  "or ev67" },
 	{ 0, NULL, NULL, NULL }
 };
 
@@ -672,18 +674,18 @@ const struct command cmd_record = {
 	.usage = "[-e EVENT,...] [OPTION]... -- COMMAND [ARG]...\n"
 		 "[-e EVENT,...] [OPTION]... -p PID | -t TID | -a | -C CPUS [-- COMMAND [ARG]...]",
 	.summary = "sample a command, a process, CPUs or the system",
-	.about = "Writes where events happen to a file in the format of perf.data: pfm report "
-		 "shows it, and so do perf and other "
-		 "readers. Whatever was written is readable at any time, also after the recorder "
-		 "was killed. Without -e cycles "
-		 "are sampled, and cpu-clock where the machine has no PMU.\n"
-		 "With -p, -t, -a or -C a command only says how long to sample. The exit status is "
+	.about = "Writes samples, the places where events happen, to a file "
+		 "in perf's format perf.data: pfm report, perf and other "
+		 "tools read it. The file is readable at any time, even "
+		 "after the recorder was killed. Without -e, samples cycles, "
+		 "or cpu-clock on a machine without a PMU.\nWith -p, -t, -a "
+		 "or -C a command only sets the duration. The exit status is "
 		 "the command's.",
-	.examples = "Where does a program spend its time, and who called?\n"
+	.examples = "Where does a program spend its time, and who calls it there?\n"
 		    "pfm record -g -- ./work\n"
 		    "The data addresses of page faults\n"
 		    "pfm record -d -e page-faults -- ./work\n"
-		    "A model of an Alpha, whose device says where its cycles go\n"
+		    "The cycles of an emulated Alpha\n"
 		    "pfm record --device-model ev5 -e cycles -- sleep 0.1\n"
 		    "The system for ten seconds, 99 times a second\n"
 		    "pfm record -a -F 99 -- sleep 10\n",

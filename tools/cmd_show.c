@@ -10,7 +10,7 @@
 enum { OPT_JSON = LONG_ONLY, OPT_PMU, TEXT_MAX = 1024, LABEL = 14 };
 
 static const struct command_option options[] = {
-	{ OPT_PMU, "pmu", "NAME", "processor of names that say none; this machine's otherwise" },
+	{ OPT_PMU, "pmu", "NAME", "processor of names without one; default: of this machine" },
 	{ OPT_JSON, "json", NULL, "one JSON object" },
 	{ 0, NULL, NULL, NULL }
 };
@@ -845,31 +845,31 @@ static int run_show(struct command_args *args)
 const struct command cmd_show = {
 	.name = "show",
 	.usage = "[--pmu NAME] [--json] EVENT | PMU...",
-	.summary = "everything about an event, or about a processor",
-	.about = "For an event: what it counts, its code, the unit masks and qualifiers it takes, "
-		 "the counters that can count it, "
-		 "filters, errata, what replaces it if it is deprecated, its registers, and how "
-		 "each dialect spells it. "
-		 "Qualifiers in the text are taken into account.\n"
-		 "For a tracepoint: its fields. A raw event is shown as the one it stands for, if "
-		 "one does.\n"
-		 "For a group of metrics: which those are. For a metric: its formula, when its "
-		 "value is worth a closer look, the "
-		 "events it needs with their counters, and in how many groups they are counted.\n"
-		 "For a processor: counters, their width, capabilities, and where its table comes "
-		 "from.",
-	.examples = "An event with all its qualifiers\n"
-		    "pfm show coreduo::L2_Rqsts\n"
-		    "How do others spell it with these?\n"
+	.summary = "describe an event, a metric or a processor in full",
+	.about = "For an event: what it counts, its code, its unit masks and "
+		 "modifiers, the counters that can count it, filters, "
+		 "errata, its replacement if it is deprecated, its "
+		 "registers, and its spelling in each dialect. Modifiers "
+		 "that you append are taken into account.\nFor a tracepoint: "
+		 "its fields. For a raw event: the named event with the same "
+		 "code, if there is one.\nFor a metric: its formula, the "
+		 "threshold from which its value deserves attention, its "
+		 "events with their counters, and the number of groups that "
+		 "count them. For a group of metrics: its members.\nFor a "
+		 "processor: its counters and their width, its capabilities, "
+		 "and the source of its table.",
+	.examples = "An event with all its modifiers\n"
+		    "pfm show spr::MEM_LOAD_RETIRED.L3_MISS\n"
+		    "The spelling of an event with modifiers in each dialect\n"
 		    "pfm show coreduo::L2_Rqsts,core=all,cachestate=mi,usr\n"
 		    "An Itanium 2 event: group, set, filters, event address register\n"
 		    "pfm show montecito::DATA_EAR_CACHE_LAT4\n"
-		    "A metric: what it needs, and in how many groups\n"
+		    "A metric: its events, and in how many groups they are counted\n"
 		    "pfm show skl::Frontend_Bound\n"
-		    "What is this raw event called?\n"
+		    "The name of a raw event\n"
 		    "pfm show coreduo::r412e\n"
 		    "A processor and its capabilities\n"
-		    "pfm show coreduo\n",
+		    "pfm show amdzen4\n",
 	.options = options,
 	.run = run_show
 };

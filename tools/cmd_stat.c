@@ -54,59 +54,72 @@ enum { DETAILS = sizeof(details) / sizeof(details[0]) };
 
 static const struct command_option options[] = {
 	{ 'e', "event", "EVENT,...",
-	  "what to count; may be given several times. {A,B} is a group, counted at the same "
-	  "times" },
+	  "events to count; may be repeated. {A,B} is a group, counted at "
+	  "the same times" },
 	{ 'M', "metrics", "METRIC,...",
-	  "what these metrics and groups of metrics need, and their values" },
+	  "metrics and groups of metrics: counts their events and prints "
+	  "their values" },
 	{ OPT_TOPDOWN, "topdown", "[LEVEL]",
 	  "top-down analysis to this level, 1 if none is given" },
-	{ OPT_HTML, "html", "FILE", "also a page with the tree of metrics, for a browser" },
+	{ OPT_HTML, "html", "FILE",
+	  "write a page with the tree of metrics, for a browser, as well" },
 	{ OPT_NO_RATIOS, "no-ratios", NULL, "leave out the usual ratios" },
 	{ OPT_FILTER, "filter", "FILTER",
-	  "count those tracepoints of the -e before it whose fields fit: 'prev_pid == 0'" },
+	  "count the tracepoints of the -e before it only where their fields "
+	  "match: 'prev_pid == 0'" },
 	{ 'd', "detailed", NULL,
-	  "the usual events, and caches; twice: TLBs; three times: prefetches" },
-	{ 'p', "pid", "PID,...", "count these processes, until they end or you interrupt" },
+	  "the usual events and caches; twice: TLBs as well; three times: "
+	  "prefetches as well" },
+	{ 'p', "pid", "PID,...", "count these processes until they end or you interrupt" },
 	{ 't', "tid", "TID,...", "count these threads" },
 	{ 'a', "all-cpus", NULL, "count everything on every CPU" },
 	{ 'C', "cpu", "LIST", "count everything on these CPUs: 0,2-3" },
 	{ 'G', "cgroup", "NAME,...",
-	  "count the tasks of this control group; several names: one for each event" },
+	  "count the tasks of this control group; several names: one for "
+	  "each event" },
 	{ OPT_EACH_CGROUP, "for-each-cgroup", "NAME,...",
-	  "every event for each of these control groups" },
-	{ OPT_PER_CPU, "per-cpu", NULL, "with -a or -C: the counts of each CPU, not their sum" },
-	{ OPT_PER_CORE, "per-core", NULL, "of each core" },
-	{ OPT_PER_DIE, "per-die", NULL, "of each die" },
-	{ OPT_PER_SOCKET, "per-socket", NULL, "of each socket" },
-	{ OPT_PER_NODE, "per-node", NULL, "of each memory node" },
-	{ OPT_PER_THREAD, "per-thread", NULL, "with -p or -t: of each thread" },
-	{ 'r', "repeat", "N", "run the command N times: mean and deviation" },
-	{ OPT_TABLE, "table", NULL, "with -r: the time of each run" },
-	{ 'I', "interval", "MS", "counts of every interval as it ends" },
-	{ OPT_INTERVALS, "interval-count", "N", "with -I: so many intervals" },
-	{ OPT_TIMEOUT, "timeout", "MS", "count so long; a command is ended then" },
+	  "count every event for each of these control groups" },
+	{ OPT_PER_CPU, "per-cpu", NULL,
+	  "with -a or -C: print the counts of each CPU instead of their sum" },
+	{ OPT_PER_CORE, "per-core", NULL, "with -a or -C: print the counts of each core" },
+	{ OPT_PER_DIE, "per-die", NULL, "with -a or -C: print the counts of each die" },
+	{ OPT_PER_SOCKET, "per-socket", NULL, "with -a or -C: print the counts of each socket" },
+	{ OPT_PER_NODE, "per-node", NULL, "with -a or -C: print the counts of each NUMA node" },
+	{ OPT_PER_THREAD, "per-thread", NULL, "with -p or -t: print the counts of each thread" },
+	{ 'r', "repeat", "N", "run the command N times; print the mean and the deviation" },
+	{ OPT_TABLE, "table", NULL, "with -r: print the time of each run" },
+	{ 'I', "interval", "MS",
+	  "print the counts of each interval of MS milliseconds as it ends" },
+	{ OPT_INTERVALS, "interval-count", "N", "with -I: stop after N intervals" },
+	{ OPT_TIMEOUT, "timeout", "MS", "stop after MS milliseconds; a command is ended then" },
 	{ 'D', "delay", "MS",
-	  "begin so long after the command; -1 with --control: at the command enable" },
-	{ 'i', "no-inherit", NULL, "leave out child processes and threads" },
-	{ OPT_DRY_RUN, "dry-run", NULL, "print what would be programmed; count nothing" },
+	  "start to count MS milliseconds after the command; -1 with "
+	  "--control: when \"enable\" arrives" },
+	{ 'i', "no-inherit", NULL, "do not count child processes and threads" },
+	{ OPT_DRY_RUN, "dry-run", NULL,
+	  "print the registers and attributes that would be programmed; "
+	  "count nothing" },
 	{ OPT_REGIONS, "regions", "[FORMAT]",
 	  "count the regions of the command; FORMAT is table, json, csv, likwid or papi" },
 	{ OPT_REGIONS_SYSTEM, "regions-system", NULL,
-	  "with --regions: count events that no task can have for the whole machine" },
+	  "with --regions: count events that exist for whole CPUs only "
+	  "system-wide" },
 	{ OPT_NO_SUBTRACT, "no-subtract", NULL,
-	  "with --regions: leave the cost of begin and end in the counts" },
+	  "with --regions: do not subtract the cost of begin and end from "
+	  "the counts" },
 	{ OPT_CONTROL, "control", "WHERE",
-	  "take the commands enable, disable, ping, stop and evlist from fd:N[,ACK] or "
-	  "fifo:PATH[,ACK]" },
-	{ 'v', "verbose", NULL, "print first what was programmed" },
-	{ OPT_JSON, "json", NULL, "one JSON object for each count, on standard output" },
+	  "take the commands enable, disable, ping, stop and evlist from "
+	  "fd:N[,ACK] or fifo:PATH[,ACK]" },
+	{ 'v', "verbose", NULL, "print the programmed registers and attributes first" },
+	{ OPT_JSON, "json", NULL, "one JSON object per count, on standard output" },
 	{ 'x', "field-separator", "SEP",
-	  "one line of columns for each count, below a line of their names" },
-	{ OPT_NO_HEADER, "no-header", NULL, "with -x: leave out the line of names" },
-	{ 'o', "output", "FILE", "write the counts here" },
-	{ OPT_APPEND, "append", NULL, "with -o: behind what is there" },
+	  "one line of columns per count, after a line of column names" },
+	{ OPT_NO_HEADER, "no-header", NULL, "with -x: leave out the line of column names" },
+	{ 'o', "output", "FILE", "write the counts to FILE" },
+	{ OPT_APPEND, "append", NULL, "with -o: append to FILE" },
 	{ OPT_MODEL, "device-model", "NAME",
-	  "count on a model of the Alpha counter device: ev4, ev5, pca56, ev6 or ev67" },
+	  "count on an emulated Alpha counter device: ev4, ev5, pca56, ev6 "
+	  "or ev67" },
 	{ 0, NULL, NULL, NULL }
 };
 
@@ -650,32 +663,31 @@ const struct command cmd_stat = {
 		 "[-e EVENT,...] [OPTION]... -p PID,... | -t TID,... | -a | -C CPUS | -G NAME [-- "
 		 "COMMAND [ARG]...]",
 	.summary = "count events of a command, a process, CPUs or the system",
-	.about = "Every count comes with its quality: exact, scaled (it shared a counter and was "
-		 "extrapolated), partial, not "
-		 "counted, not supported; and with the cause and the remedy where it is not exact. "
-		 "A count that was not taken is "
-		 "never shown as a number.\n"
-		 "In lists a comma separates events; KEY=VALUE and the words edge, inv, os and usr "
-		 "belong to the event before "
-		 "them; commas inside slashes and braces separate nothing. With -p, -t, -a, -C or "
-		 "-G a command only says how long "
-		 "to count.\n"
-		 "Counts of a command go to standard error, others and all JSON to standard "
-		 "output. The exit status is the "
-		 "command's; without a command, or if it is 0, 1 when nothing could be counted.",
+	.about = "Prints each count with its quality: exact, scaled (it "
+		 "shared a counter and was extrapolated), partial, not "
+		 "counted, not supported. Where a count is not exact, the "
+		 "cause and the remedy follow. A count that was not taken is "
+		 "never printed as a number.\nA comma separates events. "
+		 "KEY=VALUE and the words edge, inv, os and usr belong to "
+		 "the event before them; commas inside slashes and braces do "
+		 "not separate. With -p, -t, -a, -C or -G a command only "
+		 "sets the duration.\nCounts of a command go to standard "
+		 "error; all others, and JSON, go to standard output. The "
+		 "exit status is the command's; without a command, or if the "
+		 "command's is 0, it is 1 when nothing could be counted.",
 	.examples = "The usual events of a command\n"
 		    "pfm stat -- make\n"
-		    "A group, counted at the same times, and an event in libpmc's dialect\n"
-		    "pfm stat -e '{cycles,instructions}' -e page-faults,usr -- ./work\n"
+		    "A group, counted at the same times, and an event in user mode\n"
+		    "pfm stat -e '{cycles,instructions}' -e page-faults:u -- ./work\n"
 		    "Ten runs: mean and deviation\n"
 		    "pfm stat -r 10 -e page-faults,context-switches -- ./work\n"
 		    "The system, every second, until interrupted\n"
 		    "pfm stat -a -I 1000 -e sched:sched_switch,page-faults\n"
 		    "Each thread of a process, for ten seconds\n"
 		    "pfm stat -e context-switches --per-thread --timeout 10000 -p 1\n"
-		    "Columns for a spreadsheet, one run behind the other\n"
+		    "Columns for a spreadsheet, each run appended\n"
 		    "pfm stat -x , -o counts.csv --append -e task-clock,duration_time -- ./work\n"
-		    "Only what happens for process 1\n"
+		    "Only switches to process 1\n"
 		    "pfm stat -a --timeout 1000 -e sched:sched_switch --filter 'next_pid == 1'\n"
 		    "What would be programmed on this machine?\n"
 		    "pfm stat --dry-run -e cycles:u,page-faults\n",

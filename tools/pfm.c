@@ -128,10 +128,9 @@ static void print_overview(FILE *out)
 
 	fputs("usage: pfm COMMAND [OPTION]... [OPERAND]...\n\n", out);
 	help_text(out, 0, 0,
-	          "From the name of a hardware event to the register values that make a processor "
-	          "count it, for any "
-	          "processor, on any "
-	          "machine; and to the count, where the processor is this machine's.");
+	          "Turns the name of a hardware event into the register "
+	          "values that make a processor count it, for any processor, "
+	          "on any machine; counts and samples on this machine.");
 	print_heading(out, "Commands");
 	for (i = 0; commands[i]; i++) {
 		fprintf(out, "  %s%-9s%s ", term_colour_begin(out, BOLD), commands[i]->name,
@@ -143,18 +142,18 @@ static void print_overview(FILE *out)
 	print_option(out,
 	             &(const struct command_option){ 'V', "version", NULL, "show the version" });
 	print_heading(out, "Examples");
-	print_examples(
-		out,
-		"Which events are there?\n"
-		"pfm list cache\n"
-		"What does this one count, and how is it spelled elsewhere?\n"
-		"pfm show coreduo::L2_LINES_IN\n"
-		"Which register values count it, and what does the kernel want to be told?\n"
-		"pfm encode coreduo::L2_LINES_IN:BOTH_CORES:u\n"
-		"Do these fit on the counters together?\n"
-		"pfm dispatch --pmu montecito CPU_OP_CYCLES_ALL IA64_INST_RETIRED L1D_READS_SET0\n"
-		"How often does this program do it?\n"
-		"pfm stat -e cycles,instructions,page-faults -- make\n");
+	print_examples(out, "Search the events of this machine\n"
+	                    "pfm list cache\n"
+	                    "Describe an event, and spell it as other tools do\n"
+	                    "pfm show spr::MEM_LOAD_RETIRED.L3_MISS\n"
+	                    "Print its register values and perf attributes\n"
+	                    "pfm encode spr::MEM_LOAD_RETIRED.L3_MISS:u\n"
+	                    "Place a set of events on counters\n"
+	                    "pfm dispatch --pmu amdzen4 ls_dispatch.ld_dispatch ex_ret_instr\n"
+	                    "Count a command\n"
+	                    "pfm stat -e cycles,instructions,page-faults -- make\n"
+	                    "Sample a command, and show where it spends its time\n"
+	                    "pfm record -g -- make && pfm report\n");
 	putc('\n', out);
 	help_text(out, 0, 0,
 	          "'pfm help COMMAND' tells more. Names of events: perfmon(7). Exit status: 0 "
