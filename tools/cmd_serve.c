@@ -36,31 +36,29 @@ enum {
 static const uint64_t usual_interval = 1000, usual_textfile_interval = 10000;
 
 static const struct command_option options[] = {
-	{ 'e', "event", "EVENT,...", "what to count; may be given several times" },
+	{ 'e', "event", "EVENT,...", "events to count; may be repeated" },
 	{ 'M', "metrics", "METRIC,...",
-	  "metrics and groups of metrics, and the events that they need" },
+	  "metrics and groups of metrics: counts their events and serves their values" },
 	{ OPT_LISTEN, "listen", "ADDRESS",
-	  "answer there: 127.0.0.1:9747 (the default), [::1]:9747 or unix:PATH; may be given "
-	  "several times" },
+	  "answer on 127.0.0.1:9747 (the default), [::1]:9747 or unix:PATH; may be repeated" },
 	{ OPT_TEXTFILE, "textfile", "FILE",
-	  "replace this file at each interval, for a textfile collector" },
+	  "replace FILE at each interval, for a textfile collector" },
 	{ 'I', "interval", "MS",
-	  "shortest time between two readings, 1000; with --textfile the time between two "
-	  "files, 10000" },
-	{ OPT_MAX_SERIES, "max-series", "N", "refuse to start with more series than this, 10000" },
+	  "read the counters at most every MS milliseconds, 1000; with --textfile: replace the "
+	  "file every MS milliseconds, 10000" },
+	{ OPT_MAX_SERIES, "max-series", "N", "refuse to start with more series than N, 10000" },
 	{ 'C', "cpu", "LIST", "count only on these CPUs: 0,2-3" },
 	{ OPT_EACH_CGROUP, "for-each-cgroup", "NAME,...",
 	  "count every event for each of these control groups" },
-	{ OPT_PER_CPU, "per-cpu", NULL, "the counts of each CPU, not their sum" },
-	{ OPT_PER_CORE, "per-core", NULL, "of each core" },
-	{ OPT_PER_DIE, "per-die", NULL, "of each die" },
-	{ OPT_PER_SOCKET, "per-socket", NULL, "of each socket" },
-	{ OPT_PER_NODE, "per-node", NULL, "of each memory node" },
+	{ OPT_PER_CPU, "per-cpu", NULL, "serve the counts of each CPU instead of their sum" },
+	{ OPT_PER_CORE, "per-core", NULL, "serve the counts of each core" },
+	{ OPT_PER_DIE, "per-die", NULL, "serve the counts of each die" },
+	{ OPT_PER_SOCKET, "per-socket", NULL, "serve the counts of each socket" },
+	{ OPT_PER_NODE, "per-node", NULL, "serve the counts of each NUMA node" },
 	{ 0, NULL, NULL, NULL }
 };
 
-/* ---- readings ----------------------------------------------------------------------------------
- */
+/* ---- readings -------------------------------------------------------------------------------- */
 
 bool read_counts_now(struct serve *s)
 {
@@ -108,8 +106,7 @@ char *make_serve_text(struct serve *s, enum exposition_format format, size_t *si
 	return NULL;
 }
 
-/* ---- beginning ---------------------------------------------------------------------------------
- */
+/* ---- beginning ------------------------------------------------------------------------------- */
 
 /* Each reason once, with the events it holds for. */
 static void report_missing_counts(const struct stat_job *job)
@@ -192,8 +189,7 @@ static int open_outputs(struct serve *s)
 	return rc == EXIT_DONE ? start_http(s) : rc;
 }
 
-/* ---- the loop ----------------------------------------------------------------------------------
- */
+/* ---- the loop -------------------------------------------------------------------------------- */
 
 /* A descriptor for the signals that end the service. Those that the caller ignores, as nohup(1)
  * does, are ignored. */
@@ -282,8 +278,7 @@ static int serve_counts(struct serve *s)
 	return rc;
 }
 
-/* ---- options -----------------------------------------------------------------------------------
- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 static int add_list(struct command_args *args, struct event_list *list, const char *value)
 {
@@ -296,7 +291,7 @@ static int add_list(struct command_args *args, struct event_list *list, const ch
 static int set_aggregation(struct command_args *args, struct stat_job *job, enum aggregation by)
 {
 	if (job->by != BY_NOTHING && job->by != by)
-		return report_usage_error(args, "choose one of the options --per-....");
+		return report_usage_error(args, "expected one of the --per-... options.");
 	job->by = by;
 	return -1;
 }
@@ -409,7 +404,7 @@ const struct command cmd_serve = {
 	.name = "serve",
 	.usage = "[-e EVENT,...] [-M METRIC,...] [--listen ADDRESS]... [--textfile FILE] "
 		 "[OPTION]...",
-	.summary = "counts and metrics of the system for Prometheus and its like",
+	.summary = "serve counts and metrics of the machine to Prometheus",
 	.about = "Counts events on all CPUs until a signal ends it, and answers GET /metrics with "
 		 "OpenMetrics 1.0 or the Prometheus text format, as the client asks. A reading is "
 		 "taken when a client asks, but not more often than --interval says.\n"

@@ -17,8 +17,7 @@ enum exposition_format find_exposition_format(const char *name)
 	return strcmp(name, "prometheus") == 0 ? EXPOSITION_PROMETHEUS : EXPOSITION_NONE;
 }
 
-/* ---- families ----------------------------------------------------------------------------------
- */
+/* ---- families -------------------------------------------------------------------------------- */
 
 static const char *find_suffix(enum family_type type)
 {
@@ -75,8 +74,7 @@ void begin_family(struct exposition *x, const char *name, enum family_type type,
 	putc('\n', x->out);
 }
 
-/* ---- samples -----------------------------------------------------------------------------------
- */
+/* ---- samples --------------------------------------------------------------------------------- */
 
 static bool is_plain_text(const char *text)
 {

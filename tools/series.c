@@ -43,8 +43,7 @@ struct series {
 	unsigned n_metrics, n_row_series;
 };
 
-/* ---- which rows have series --------------------------------------------------------------------
- */
+/* ---- which rows have series ------------------------------------------------------------------ */
 
 static int compare_labels(const struct stat_row *a, const struct stat_row *b)
 {
@@ -173,8 +172,7 @@ bool update_series(struct stat_job *job, double elapsed)
 	return true;
 }
 
-/* ---- labels ------------------------------------------------------------------------------------
- */
+/* ---- labels ---------------------------------------------------------------------------------- */
 
 struct label_list {
 	struct label at[MAX_LABELS + 1];
@@ -258,8 +256,7 @@ static const struct label *extend_labels(struct label_list *l, const char *name,
 	return l->at;
 }
 
-/* ---- counts ------------------------------------------------------------------------------------
- */
+/* ---- counts ---------------------------------------------------------------------------------- */
 
 /* A control group that had nothing to do has counted all there was. */
 static bool has_series_value(const struct stat_row *row)
@@ -376,8 +373,7 @@ static void put_count_causes(struct exposition *x, const struct stat_job *job)
 	}
 }
 
-/* ---- metrics -----------------------------------------------------------------------------------
- */
+/* ---- metrics --------------------------------------------------------------------------------- */
 
 static bool has_metric_value(const struct metric_series *m)
 {
@@ -481,8 +477,7 @@ static void put_metric_causes(struct exposition *x, const struct stat_job *job)
 	}
 }
 
-/* ---- the machine -------------------------------------------------------------------------------
- */
+/* ---- the machine ----------------------------------------------------------------------------- */
 
 static void put_processors(struct exposition *x, const pfm_ctx_t *ctx)
 {

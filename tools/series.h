@@ -7,8 +7,7 @@
 #include "openmetrics.h"
 #include "stat.h"
 
-/* ---- names (series_names.c) --------------------------------------------------------------------
- */
+/* ---- names (series_names.c) ------------------------------------------------------------------ */
 
 struct series_unit {
 	const char *text; /* as the event or metric has it */
@@ -27,8 +26,7 @@ const char *find_series_event(const pfm_count_info_t *info);
 struct series_family find_count_family(const pfm_count_info_t *info);
 struct series_family find_metric_family(const pfm_metric_info_t *info);
 
-/* ---- values (series.c) -------------------------------------------------------------------------
- */
+/* ---- values (series.c) ----------------------------------------------------------------------- */
 
 /* The series of a job's rows and metrics. */
 struct series;

@@ -42,8 +42,7 @@ struct serve {
 	struct serve_http *http;
 };
 
-/* ---- the texts (cmd_serve.c) -------------------------------------------------------------------
- */
+/* ---- the texts (cmd_serve.c) ----------------------------------------------------------------- */
 
 /* The text of the last reading, to be freed; NULL without memory. */
 char *make_serve_text(struct serve *s, enum exposition_format format, size_t *size);
@@ -52,16 +51,14 @@ bool refresh_counts(struct serve *s);
 /* Reads counters now. False if that is impossible: the service ends. */
 bool read_counts_now(struct serve *s);
 
-/* ---- figures about itself (serve_self.c) -------------------------------------------------------
- */
+/* ---- figures about itself (serve_self.c) ----------------------------------------------------- */
 
 enum { SERVE_SELF_SERIES = 16 };
 /* Call when the service begins. */
 void note_start_time(void);
 void put_self_series(struct exposition *x, const struct serve *s);
 
-/* ---- addresses (serve_listen.c) ----------------------------------------------------------------
- */
+/* ---- addresses (serve_listen.c) -------------------------------------------------------------- */
 
 /* Adds a listener for "ADDRESS:PORT", "[ADDRESS]:PORT" or "unix:PATH"; an exit status, what is
  * wrong is said. */
@@ -69,8 +66,7 @@ int open_listener(struct serve *s, const char *text);
 /* Closes all of them and removes sockets from the file system. */
 void close_listeners(struct serve *s);
 
-/* ---- HTTP (serve_http.c) -----------------------------------------------------------------------
- */
+/* ---- HTTP (serve_http.c) --------------------------------------------------------------------- */
 
 /* Answers on all listeners; an exit status, what is wrong is said. */
 int start_http(struct serve *s);
@@ -82,8 +78,7 @@ int find_http_timeout(const struct serve *s, int most);
 bool run_http(struct serve *s);
 void stop_http(struct serve *s);
 
-/* ---- the textfile (serve_textfile.c) -----------------------------------------------------------
- */
+/* ---- the textfile (serve_textfile.c) --------------------------------------------------------- */
 
 /* Checks that the file can be replaced; an exit status, what is wrong is said. */
 int open_textfile(struct serve *s);

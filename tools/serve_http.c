@@ -73,8 +73,7 @@ static bool load_library(void)
 	return all;
 }
 
-/* ---- connections -------------------------------------------------------------------------------
- */
+/* ---- connections ----------------------------------------------------------------------------- */
 
 static struct open_connection *find_connection(struct serve_http *http, int fd)
 {
@@ -138,8 +137,7 @@ static void close_old_connections(struct serve *s)
 	}
 }
 
-/* ---- answers -----------------------------------------------------------------------------------
- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 static enum MHD_Result refuse_request(struct serve *s, struct MHD_Connection *c, unsigned status,
                                       char *text)
@@ -234,8 +232,7 @@ static enum MHD_Result answer_request(void *arg, struct MHD_Connection *c, const
 	return mhd.MHD_queue_response(c, MHD_HTTP_OK, r);
 }
 
-/* ---- the daemons -------------------------------------------------------------------------------
- */
+/* ---- the daemons ----------------------------------------------------------------------------- */
 
 /* A client could fill a log with its mistakes. */
 static void ignore_message(void *arg, const char *format, va_list ap)

@@ -29,8 +29,7 @@ static int report_address(const struct serve_listener *l, const char *what, int 
 	return EXIT_REFUSED;
 }
 
-/* ---- addresses of the network ------------------------------------------------------------------
- */
+/* ---- addresses of the network ---------------------------------------------------------------- */
 
 /* Port 0 is one that the kernel chooses. */
 static bool read_port(const char *text, in_port_t *port)
@@ -123,8 +122,7 @@ static int listen_on_network(struct serve_listener *l, const char *text)
 	return EXIT_DONE;
 }
 
-/* ---- sockets of the file system ----------------------------------------------------------------
- */
+/* ---- sockets of the file system -------------------------------------------------------------- */
 
 /* True if a socket is there whose process has ended: it is removed. */
 static bool remove_dead_socket(const union address *a)

@@ -34,8 +34,7 @@ uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * NS + (uint64_t)t.tv_nsec;
 }
 
-/* ---- waiting -----------------------------------------------------------------------------------
- */
+/* ---- waiting --------------------------------------------------------------------------------- */
 
 enum wake_reason { TIMEOUT, CHILD_ENDED, INTERRUPTED };
 
@@ -286,8 +285,7 @@ static int wait_for_end(struct stat_job *job, struct stat_run *r)
 	return rc;
 }
 
-/* ---- counting ----------------------------------------------------------------------------------
- */
+/* ---- counting -------------------------------------------------------------------------------- */
 
 bool has_nothing_to_count(struct stat_job *job)
 {

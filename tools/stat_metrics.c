@@ -21,8 +21,7 @@ enum {
 	PATH_ROOM = 4096
 };
 
-/* ---- names to metrics --------------------------------------------------------------------------
- */
+/* ---- names to metrics ------------------------------------------------------------------------ */
 
 static bool add_use(struct stat_metrics *list, int pmu, unsigned event)
 {
@@ -102,8 +101,7 @@ bool visit_session_metrics(struct stat_job *job, const pfm_session_t *session)
 	return true;
 }
 
-/* ---- what they need ----------------------------------------------------------------------------
- */
+/* ---- what they need -------------------------------------------------------------------------- */
 
 /* "PMU::NAME" of each metric, for the plan. */
 static char **list_metric_texts(const struct stat_job *job)
@@ -254,9 +252,8 @@ static int add_topdown(struct stat_job *job, unsigned level)
 	if (job->metrics.n > before)
 		return EXIT_DONE;
 	fprintf(stderr,
-	        "%s: this machine's processor has no metrics of top-down analysis; "
-	        "another's are asked for with -M "
-	        "PMU::TmaL1\n",
+	        "%s: the processor of this machine has no top-down metrics; name "
+	        "those of another PMU with -M PMU::TmaL1\n",
 	        program_name);
 	return EXIT_REFUSED;
 }
@@ -276,8 +273,8 @@ int plan_stat_metrics(struct stat_job *job)
 	if (status != EXIT_DONE || job->events.n)
 		return status;
 	fprintf(stderr,
-	        "%s: these metrics need no events, so there is nothing to count: name an event "
-	        "with -e beside them\n",
+	        "%s: these metrics need no events: name an event to count with "
+	        "-e as well\n",
 	        program_name);
 	return EXIT_REFUSED;
 }
@@ -289,8 +286,7 @@ void free_stat_metrics(struct stat_job *job)
 	event_list_free(&job->metric_names);
 }
 
-/* ---- counts ------------------------------------------------------------------------------------
- */
+/* ---- counts ---------------------------------------------------------------------------------- */
 
 /* How many CPUs a list of the kernel's has: "0-3,8". */
 static unsigned count_cpus(const char *path)
@@ -580,8 +576,7 @@ static bool read_inputs(const struct stat_job *job, const struct stat_metric *m,
 	return true;
 }
 
-/* ---- answers -----------------------------------------------------------------------------------
- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 const char *common_pmu(const struct stat_job *job, const struct stat_metric *m)
 {
@@ -782,8 +777,7 @@ void report_metrics(const struct stat_job *job, double elapsed, double time)
 		report_ratios(job, elapsed, time);
 }
 
-/* ---- ratios ------------------------------------------------------------------------------------
- */
+/* ---- ratios ---------------------------------------------------------------------------------- */
 
 struct ratio_collection {
 	struct stat_metrics *ratios;
