@@ -5,6 +5,7 @@
     PFM, PFM_SCRIPTED  the command, and the command on a scripted kernel
 """
 import concurrent.futures
+import fcntl
 import json
 import mmap
 import os
@@ -533,6 +534,25 @@ class Textfile(unittest.TestCase):
         self.assertRegex(text, r"(?m)^node_textfile_scrape_error 0$")
 
 
+    def test_give_way(self):
+        """While another program has the lock, nothing is counted and no count has a value; then it goes on."""
+        lock = os.path.join(self.folder, "lock")
+
+        def find(name):
+            return openmetrics.value(openmetrics.parse(self.read(), openmetrics=False), name)
+
+        with Server("--textfile", self.path, "-I", "20", "-e", "page-faults", "--give-way=" + lock) as s:
+            self.wait(lambda: self.read() and find("node_perf_page_faults_total") is not None)
+            self.assertEqual(find("perfmon_paused"), 0)
+            with open(lock, "rb") as f:
+                fcntl.flock(f, fcntl.LOCK_EX)
+                self.wait(lambda: find("perfmon_paused") == 1 and find("node_perf_page_faults_total") is None)
+                time.sleep(0.1)
+            self.wait(lambda: find("perfmon_paused") == 0 and find("node_perf_page_faults_total") is not None)
+            self.assertGreater(find("perfmon_paused_seconds_total"), 0.1)
+            s.end()
+
+
 class Refusals(unittest.TestCase):
     def serve(self, *words, status):
         done = subprocess.run([PFM, "serve", *words], capture_output=True, text=True, timeout=30, check=False)
@@ -557,7 +577,7 @@ class Refusals(unittest.TestCase):
                       ["--listen", "example.org:80"], ["--listen", "127.0.0.1"], ["--listen", "127.0.0.1:x"], ["--listen", "unix:"],
                       ["--listen", "127.0.0.1:65536"], ["--listen", "unix:" + "x" * 200]):
             self.serve(*words, status=2)
-        for words in (["-e", "toy::Unknown"], ["-M", "unknown"], ["--textfile", "/dev/null"], ["--textfile", "/"],
+        for words in (["-e", "toy::Unknown"], ["-M", "unknown"], ["--textfile", "/dev/null"], ["--textfile", "/"], ["--give-way=/nowhere/lock"],
                       ["--listen", "192.0.2.1:9747"]):
             self.serve(*words, status=1)
 

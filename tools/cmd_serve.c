@@ -16,6 +16,7 @@ enum {
 	OPT_LISTEN = LONG_ONLY,
 	OPT_TEXTFILE,
 	OPT_MAX_SERIES,
+	OPT_GIVE_WAY,
 	OPT_EACH_CGROUP,
 	OPT_PER_CPU,
 	OPT_PER_CORE,
@@ -24,10 +25,12 @@ enum {
 	OPT_PER_NODE,
 	MS = 1000000,
 	LONGEST_WAIT_MS = 1000,
+	LOCK_WAIT_MS = 100, /* between two looks at the lock */
 	MACHINE_SERIES = 16 /* families of no row: the version, the processors */
 };
 
 #define USUAL_ADDRESS "127.0.0.1:9747"
+#define USUAL_LOCK    "/run/perfmon/pmu.lock"
 /* The events of node_exporter's perf collector. */
 #define USUAL_EVENTS                                                                               \
 	"page-faults,minor-faults,major-faults,context-switches,cpu-migrations,task-clock,"        \
@@ -47,6 +50,8 @@ static const struct command_option options[] = {
 	  "read the counters at most every MS milliseconds, 1000; with --textfile: replace the "
 	  "file every MS milliseconds, 10000" },
 	{ OPT_MAX_SERIES, "max-series", "N", "refuse to start with more series than N, 10000" },
+	{ OPT_GIVE_WAY, "give-way", "[FILE]",
+	  "pause while another program holds a lock on FILE, " USUAL_LOCK },
 	{ 'C', "cpu", "LIST", "count only on these CPUs: 0,2-3" },
 	{ OPT_EACH_CGROUP, "for-each-cgroup", "NAME,...",
 	  "count every event for each of these control groups" },
@@ -237,11 +242,15 @@ static int serve_until_signal(struct serve *s, int signals)
 	for (unsigned i = 0; i < n; i++)
 		polled[1 + i] = (struct pollfd){ .fd = fds[i], .events = POLLIN };
 	for (;;) {
-		int wait = serve_textfile(s, &next);
+		const int longest = s->lock_path ? LOCK_WAIT_MS : LONGEST_WAIT_MS;
+		int wait;
 
+		if (give_way(s) != EXIT_DONE)
+			return EXIT_REFUSED;
+		wait = serve_textfile(s, &next);
 		if (wait < 0 || !run_http(s))
 			return EXIT_REFUSED;
-		wait = find_http_timeout(s, wait < LONGEST_WAIT_MS ? wait : LONGEST_WAIT_MS);
+		wait = find_http_timeout(s, wait < longest ? wait : longest);
 		if (poll(polled, 1 + n, wait) < 0 && errno != EINTR)
 			return report_bad_option("poll", errno);
 		if (polled[0].revents)
@@ -265,13 +274,16 @@ static int serve_counts(struct serve *s)
 
 	if (signals < 0)
 		return report_bad_option("signals", errno);
-	rc = start_counts(s);
+	rc = open_give_way_lock(s);
+	if (rc == EXIT_DONE)
+		rc = start_counts(s);
 	if (rc == EXIT_DONE)
 		rc = open_outputs(s);
 	if (rc == EXIT_DONE)
 		rc = serve_until_signal(s, signals);
 	stop_http(s);
 	close_textfile(s);
+	close_give_way_lock(s);
 	take_signals(signals);
 	close(signals);
 	sigprocmask(SIG_SETMASK, &before, NULL);
@@ -343,6 +355,7 @@ static int parse_serve_option(struct command_args *args, struct serve *s, int id
 		return option_number(args, "--max-series", value, 1, 100000000, &s->max_series)
 		               ? -1
 		               : args->status;
+	case OPT_GIVE_WAY: s->lock_path = value ? value : USUAL_LOCK; break;
 	case OPT_EACH_CGROUP: return set_cgroups(args, job, value);
 	case OPT_PER_CPU: return set_aggregation(args, job, BY_CPU);
 	case OPT_PER_CORE: return set_aggregation(args, job, BY_CORE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm serve, in pieces: options and the loop (cmd_serve.c), addresses (serve_listen.c), HTTP
- * (serve_http.c), the file for a textfile collector (serve_textfile.c), and figures about itself
- * (serve_self.c). One thread does all of it. */
+ * (serve_http.c), the file for a textfile collector (serve_textfile.c), figures about itself
+ * (serve_self.c), and the lock of --give-way (serve_lock.c). One thread does all of it. */
 #ifndef PFM_SERVE_H
 #define PFM_SERVE_H
 
@@ -38,6 +38,9 @@ struct serve {
 	int textfile_error;
 	uint64_t max_series;
 	uint64_t last_reading; /* when; 0: never */
+	const char *lock_path; /* of --give-way; NULL: none */
+	int lock_fd;
+	uint64_t paused_since, paused_ns; /* paused_since: 0 while counting */
 	struct serve_figures figures;
 	struct serve_http *http;
 };
@@ -86,5 +89,15 @@ int open_textfile(struct serve *s);
 void write_textfile(struct serve *s);
 /* Removes it. */
 void close_textfile(struct serve *s);
+
+/* ---- giving way (serve_lock.c) --------------------------------------------------------------- */
+
+/* Opens the lock's file; an exit status, what is wrong is said. */
+int open_give_way_lock(struct serve *s);
+void close_give_way_lock(struct serve *s);
+/* Pauses counting or goes on, as the lock says; an exit status, what is wrong is said. */
+int give_way(struct serve *s);
+/* How long counting has been paused. */
+double find_paused_seconds(const struct serve *s);
 
 #endif

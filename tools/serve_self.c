@@ -99,6 +99,12 @@ void put_self_series(struct exposition *x, const struct serve *s)
 	            "Connections that were closed because they took too long.", f->closed);
 	put_counter(x, "perfmon_textfile_errors", "Failures to write the textfile.",
 	            f->textfile_errors);
+	begin_family(x, "perfmon_paused", FAMILY_GAUGE, "",
+	             "1 while counting is paused, with the reason.");
+	put_whole_sample(x, (struct label[]){ { "reason", "lock" }, { 0 } }, s->paused_since != 0);
+	begin_family(x, "perfmon_paused_seconds", FAMILY_COUNTER, "seconds",
+	             "Time in which counting was paused.");
+	put_real_sample(x, NULL, find_paused_seconds(s));
 	begin_family(x, "perfmon_series", FAMILY_GAUGE, "", "Series of this text.");
 	put_whole_sample(x, NULL, x->n_samples + 1);
 }
