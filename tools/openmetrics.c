@@ -87,7 +87,7 @@ static bool is_plain_text(const char *text)
 static void append_text(struct exposition *x, const char *text, size_t len)
 {
 	if (x->room - x->n < len) {
-		size_t room = 2 * x->room + len;
+		size_t room = 2 * x->room + len + 256;
 		char *more = realloc(x->labels, room);
 
 		if (!more) {
