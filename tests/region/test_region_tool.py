@@ -55,6 +55,8 @@ def counts_here():
 
 
 HERE = counts_here()
+# Each visit of marked_perfmon with the pages that it touches.
+DRAWN = [("inner, with a comma", 2)] * 4 + [("outer", 7)] * 4 + [("threads", 3)] * 3
 
 
 @unittest.skipUnless(HERE, "the kernel counts no page faults here")
@@ -137,6 +139,29 @@ class Own(unittest.TestCase):
         papi = json.loads(run("--regions=papi", "-e", "page-faults", "--", program("marked_perfmon")).stdout)
         inner = [r for t in papi["threads"].values() for r in t["regions"].values() if r["name"].startswith("inner")]
         self.assertEqual([(r["page-faults"], r["parent_region_id"]) for r in inner], [("8", "0")])
+
+    def test_chrome_draws_each_visit(self):
+        events = json.loads(run("--regions=chrome", "-e", "page-faults", "--", program("marked_perfmon")).stdout)["traceEvents"]
+        drawn = [e for e in events if e["ph"] == "X"]
+        self.assertEqual(sorted((e["name"], e["args"]["page-faults"]) for e in drawn), DRAWN)
+        outer = [e for e in drawn if e["name"] == "outer"]
+        for inner in (e for e in drawn if e["name"].startswith("inner")):
+            around = [e for e in outer if e["ts"] <= inner["ts"] and inner["ts"] + inner["dur"] <= e["ts"] + e["dur"]]
+            self.assertEqual([e["tid"] for e in around], [inner["tid"]])
+
+    def test_firefox_draws_each_visit(self):
+        profile = json.loads(run("--regions=firefox", "-e", "page-faults", "--", program("marked_perfmon")).stdout)
+        self.assertEqual([f["label"] for f in profile["meta"]["markerSchema"][0]["data"]], ["page-faults", "Not counted"])
+        drawn = [(t["stringTable"][m[0]], m[5]["event0"]) for t in profile["threads"] for m in t["markers"]["data"]]
+        self.assertEqual(sorted(drawn), DRAWN)
+
+    def test_drawings_of_processes_are_joined(self):
+        events = json.loads(run("--regions=chrome", "--", program("marked_perfmon"), "fork").stdout)["traceEvents"]
+        drawn = [e["pid"] for e in events if e["ph"] == "X" and e["name"] == "threads"]
+        self.assertEqual(sorted(drawn.count(pid) for pid in set(drawn)), [3, 3])
+        threads = json.loads(run("--regions=firefox", "--", program("marked_perfmon"), "fork").stdout)["threads"]
+        drawn = [t["pid"] for t in threads for m in t["markers"]["data"] if t["stringTable"][m[0]] == "threads"]
+        self.assertEqual(sorted(drawn.count(pid) for pid in set(drawn)), [3, 3])
 
 
 @unittest.skipUnless(HERE, "the kernel counts no page faults here")
