@@ -175,6 +175,20 @@ class Adapters(unittest.TestCase):
         self.assertEqual(faults(table["solve", None, "all"]), (36, 24, 6))
         self.assertEqual(faults(table["copy one", "solve", "all"]), (18, 18, 6))
 
+    @unittest.skipUnless(os.path.exists(program("marked_likwid_openmp")), "needs the Debian package likwid")
+    def test_openmp_program_with_the_header_of_likwid(self):
+        table, rows = regions("marked_likwid_openmp")
+        self.assertEqual(faults(table["solve", None, "all"]), (105, 60, 15))
+        self.assertEqual(faults(table["copy", "solve", "all"]), (45, 45, 15))
+        each = [r for r in rows if r.get("region") == "copy" and r["thread"] != "all"]
+        self.assertEqual(sorted(faults(r) for r in each), [(10, 10, 5), (15, 15, 5), (20, 20, 5)])
+
+    @unittest.skipUnless(os.path.exists(program("marked_libpapi")), "needs the Debian package libpapi-dev")
+    def test_program_with_the_header_of_papi(self):
+        table, _ = regions("marked_libpapi")
+        self.assertEqual(faults(table["compute", None, "all"]), (21, 15, 3))
+        self.assertEqual(faults(table["inside", "compute", "all"]), (6, 6, 3))
+
     def test_papi(self):
         table, _ = regions("marked_papi")
         self.assertEqual(faults(table["compute", None, "all"]), (21, 15, 3))
