@@ -214,9 +214,12 @@ class Adapters(unittest.TestCase):
     def test_openmp(self):
         table, _ = regions("marked_openmp")
         rows = [r for k, r in table.items() if k[0].startswith("parallel ")]
-        total = [r for r in rows if r["thread"] == "all"]
-        self.assertEqual([faults(r) for r in total], [(324, 324, 12)])
-        self.assertEqual(sorted(faults(r)[0] for r in rows if r["thread"] != "all"), [36, 66, 96, 126])
+        [total] = [r for r in rows if r["thread"] == "all"]
+        each = [r["counts"][0]["min"] for r in rows if r["thread"] != "all"]
+        self.assertEqual(sorted(each), [12, 22, 32, 42])
+        self.assertEqual(total["visits"], 12)
+        # The runtime may touch a page of its own for the first time in a parallel region.
+        self.assertTrue(324 <= faults(total)[0] <= 324 + 8, faults(total))
 
     def test_which_are_on(self):
         text = run("--regions", "-e", "page-faults", "--", program("marked_papi")).stderr
