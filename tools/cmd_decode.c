@@ -600,7 +600,7 @@ static int run(struct command_args *args)
 	if (id < 0)
 		return args->status;
 	if (args->n == 0)
-		return report_usage_error(args, "which register, and what is in it?");
+		return report_usage_error(args, "expected REGISTER=VALUE.");
 	d.ctx = open_context(pmu);
 	if (!d.ctx)
 		return EXIT_REFUSED;
@@ -608,7 +608,7 @@ static int run(struct command_args *args)
 	if (d.pmu < 0 || pfm_describe_pmu(d.ctx, d.pmu, &info) != PFMLIB_SUCCESS) {
 		pfm_close_context(d.ctx);
 		return report_usage_error(
-			args, "this machine's processor is not known; name one with --pmu.");
+			args, "The processor of this machine is unknown: name one with --pmu.");
 	}
 	d.pmu_name = info.name;
 	d.n_events = info.n_events;

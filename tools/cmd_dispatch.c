@@ -396,8 +396,8 @@ static int run_dispatch(struct command_args *args)
 		case OPT_UNAVAILABLE:
 			if (!parse_registers(value, &job.unavailable))
 				return report_usage_error(args,
-				                          "--unavailable wants register numbers, "
-				                          "as in 4,6-8; not '%s'.",
+				                          "--unavailable: expected register "
+				                          "numbers such as 4,6-8, got '%s'.",
 				                          value);
 			job.set_options.unavailable = &job.unavailable;
 			break;

@@ -68,8 +68,8 @@ static void print_findings_json(const pfm_system_check_t *check)
 
 static void print_findings(const pfm_system_check_t *check)
 {
-	static const char *const headings[] = { "This machine", "What may be counted",
-		                                "What is in the way", "A small known workload" };
+	static const char *const headings[] = { "This machine", "What may be counted", "Obstacles",
+		                                "A small known workload" };
 	pfm_finding_t f = PFM_INIT(f);
 	const char *reason = "";
 	unsigned n_causes = 0;
@@ -86,8 +86,7 @@ static void print_findings(const pfm_system_check_t *check)
 		n_causes += f.state == PFM_FINDING_BAD && !repeats;
 		reason = f.consequence;
 	}
-	printf("\n%u thing%s in the way of counting everything.\n", n_causes,
-	       n_causes == 1 ? " is" : "s are");
+	printf("\n%u obstacle%s to counting everything.\n", n_causes, n_causes == 1 ? "" : "s");
 }
 
 static int run_doctor(struct command_args *args)

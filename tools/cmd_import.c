@@ -100,9 +100,9 @@ static int run_pmuc(const struct command_args *args)
 
 	if (!path || access(path, R_OK) != 0) {
 		fprintf(stderr,
-		        "pfm import: the script that reads the lists is missing: %s\n"
-		        "'meson install' brings it; PERFMON_PMUC may name another, "
-		        "lib/pmuc/pmuc.py in the source.\n",
+		        "pfm import: the script that reads the lists is missing: %s\n'meson "
+		        "install' installs it; or set PERFMON_PMUC to lib/pmuc/pmuc.py of the "
+		        "sources.\n",
 		        path ? path : PERFMON_PMUC);
 		free(argv);
 		return EXIT_REFUSED;
@@ -135,7 +135,7 @@ static int run_import(struct command_args *args)
 	if (id < 0)
 		return args->status;
 	if (args->n == 0)
-		return report_usage_error(args, "which folder, file or archive?");
+		return report_usage_error(args, "expected a folder, a file or an archive.");
 	return run_pmuc(args);
 }
 

@@ -449,9 +449,10 @@ static const char *host_note(unsigned flags)
 {
 	if (!(flags & PFM_PMU_HOST))
 		return "";
-	return flags & PFM_PMU_FALLBACK ? " (this machine: what its family has in common, the "
-	                                  "processor itself is unknown)"
-	                                : " (this machine)";
+	return flags & PFM_PMU_FALLBACK
+	               ? " (this machine: the events common to its family; this model is "
+	                 "unknown)"
+	               : " (this machine)";
 }
 
 static void list_pmu(struct lister *l, const pfm_pmu_info_t *p)
@@ -689,8 +690,8 @@ static int list_other_hosts(struct lister *l, int n)
 	status = list_selected(l, n);
 	if (l->n_events)
 		fprintf(stderr,
-		        "pfm: note: none of this machine's %s match; these are other "
-		        "processors'.\n",
+		        "pfm: note: no %s of this machine match; these belong to other "
+		        "processors.\n",
 		        l->metrics ? "metrics" : "events");
 	return status;
 }
@@ -736,8 +737,8 @@ static void list_pmus(struct lister *l, int n)
 			l->n_pmus++;
 		}
 	if (others && !l->json)
-		printf("  and %u of other machines: 'pfm list --pmus' names them, 'pfm list --pmu "
-		       "NAME' has the events of one\n",
+		printf("  and %u of other machines: 'pfm list --pmus' lists them, 'pfm list "
+		       "--pmu NAME' lists the events of one\n",
 		       others);
 }
 
@@ -816,15 +817,15 @@ static int report_nothing_found(const struct lister *l, const char *pattern)
 	size_t i, n;
 
 	if (!pattern) {
-		fputs(is_search(l) ? "pfm: no event is of such a unit or counter.\n"
+		fputs(is_search(l) ? "pfm: no event has that unit or counter.\n"
 		                   : "pfm: the processor has no metrics.\n",
 		      stderr);
 		return EXIT_REFUSED;
 	}
 	if (l->pmus_only) {
 		fprintf(stderr,
-		        "pfm: no processor or unit matches '%s'; 'pfm list --pmus' shows which "
-		        "there are.\n",
+		        "pfm: no processor or unit matches '%s'; 'pfm list --pmus' lists "
+		        "them.\n",
 		        pattern);
 		return EXIT_REFUSED;
 	}
@@ -995,8 +996,7 @@ static int run_list(struct command_args *args)
 		case OPT_COUNTER:
 			if (!read_counters(value, &l.counters))
 				return report_usage_error(
-					args, "counters are a list such as 0-3,F1, not '%s'.",
-					value);
+					args, "expected counters such as 0-3,F1, got '%s'.", value);
 			break;
 		case OPT_UNIT: l.unit_name = value; break;
 		case OPT_NO_PAGER: l.no_pager = true; break;
@@ -1012,10 +1012,12 @@ static int run_list(struct command_args *args)
 			args, "a unit is named by --unit alone, such as --unit icx_uncore_imc.");
 	if (l.pmus_only && (l.metrics || l.unit_name || l.counters))
 		return report_usage_error(
-			args, "--pmus names processors and units, whatever they count.");
+			args,
+			"--pmus lists processors and units only: omit the options that select "
+			"events.");
 	if (args->n > 1)
 		return report_usage_error(
-			args, "one pattern at a time; put it in quotes if the shell expanded it.");
+			args, "expected one pattern; quote it if the shell expanded it.");
 	l.ctx = open_context(pmu);
 	if (!l.ctx)
 		return EXIT_REFUSED;

@@ -251,7 +251,7 @@ static int run_plan(struct command_args *args)
 		if (strcmp(args->operands[i], "-") == 0)
 			return report_usage_error(
 				args,
-				"- reads sets from standard input: no event stands beside it");
+				"expected no event beside -: sets are read from standard input");
 	p.options.effort = (unsigned long)effort;
 	p.ctx = open_context(pmu);
 	if (!p.ctx)

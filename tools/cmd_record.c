@@ -406,9 +406,8 @@ static void explain_no_samples(const struct recorder *job, unsigned i,
 	unseen = get_command_seconds(job) - (double)count.enabled / 1e9;
 	fprintf(stderr, ME ": %s: no samples: ", info->name);
 	if (is_command && unseen > TICK_SECONDS && unseen > (double)count.enabled / 4e9)
-		fputs("the command ran where the kernel does not let it be sampled: it has more "
-		      "rights than its caller "
-		      "(set-user-ID), or may not be read\n",
+		fputs("the kernel does not permit sampling the command: it has more rights "
+		      "than its caller (set-user-ID), or its file is not readable\n",
 		      stderr);
 	else if (count.value && c->period && count.value < c->period)
 		fprintf(stderr,
@@ -422,7 +421,7 @@ static void explain_no_samples(const struct recorder *job, unsigned i,
 	else if (!count.enabled)
 		fputs("nothing ran while it was enabled\n", stderr);
 	else if (info->attr.exclude_kernel || info->attr.exclude_user)
-		fprintf(stderr, "it did not happen in %s code, which alone is sampled\n",
+		fprintf(stderr, "it did not happen in %s code, and only that is sampled\n",
 		        info->attr.exclude_kernel ? "user" : "kernel");
 	else
 		fputs("it did not happen\n", stderr);
@@ -523,27 +522,28 @@ static int check_options(struct command_args *args, struct recorder *job)
 	if (args->n)
 		job->command = args->operands;
 	if (!job->command && !job->pid && !job->all_cpus && !job->cpus)
-		return report_usage_error(args, "what should be sampled? A command behind --, -p "
-		                                "PID, -t TID, -a or -C CPUS.");
-	if (job->pid && (job->all_cpus || job->cpus))
 		return report_usage_error(
-			args, "-p and -t sample a process, -a and -C sample CPUs: choose.");
+			args,
+			"expected what to sample: -- COMMAND, -p PID, -t TID, -a or -C CPUS.");
+	if (job->pid && (job->all_cpus || job->cpus))
+		return report_usage_error(args, "-p and -t (tasks) exclude -a and -C (CPUs).");
 	if (job->start_off && !job->control.on)
-		return report_usage_error(args, "--delay -1 waits for a command of --control.");
+		return report_usage_error(args, "--delay -1 needs --control.");
 	if (job->sampling.freq && job->sampling.period)
-		return report_usage_error(args, "-F gives a frequency, -c a period: choose.");
+		return report_usage_error(args,
+		                          "-F (frequency) and -c (period) exclude each other.");
 	if (job->sampling.pages & (job->sampling.pages - 1))
-		return report_usage_error(args, "-m wants a power of two.");
+		return report_usage_error(args, "-m: expected a power of two.");
 	if (on_device(job) && !job->events.n)
-		return report_usage_error(args, "the device samples one event: say with -e which.");
+		return report_usage_error(args, "The device samples one event: name it with -e.");
 	if (on_device(job) &&
 	    job->sampling.fields & (PFM_SAMPLE_CHAIN | PFM_SAMPLE_ADDR | PFM_SAMPLE_RAW))
 		return report_usage_error(args,
 		                          "the device's samples have no call chains (-g), no data "
 		                          "addresses (-d) and no bytes of tracepoints (-R).");
 	if (job->cpus && !is_cpu_list(job->cpus))
-		return report_usage_error(args, "-C wants a list of CPUs, as in 0,2-3; not '%s'.",
-		                          job->cpus);
+		return report_usage_error(
+			args, "-C: expected a list of CPUs such as 0,2-3, got '%s'.", job->cpus);
 	if (!job->output)
 		job->output = "perf.data";
 	if (strcmp(job->output, "-") == 0)
@@ -579,8 +579,8 @@ static int read_options(struct command_args *args, struct recorder *job)
 		switch (id) {
 		case 'e':
 			if (!*value)
-				return report_usage_error(args,
-				                          "-e wants events, with commas between.");
+				return report_usage_error(
+					args, "-e: expected events separated by commas.");
 			if (!event_list_add(&job->events, value))
 				return report_no_memory();
 			break;
@@ -601,7 +601,8 @@ static int read_options(struct command_args *args, struct recorder *job)
 		case 'p':
 			if (job->pid)
 				return report_usage_error(
-					args, "one process or thread: -p PID or -t TID, once.");
+					args,
+					"expected one process or thread: -p PID or -t TID, once.");
 			job->one_thread = id == 't';
 			if (!option_number(args, id == 'p' ? "-p" : "-t", value, 1, INT32_MAX,
 			                   &number))
@@ -635,9 +636,9 @@ static int read_options(struct command_args *args, struct recorder *job)
 		case OPT_MODEL: job->model = value; break;
 		case OPT_DEVICE:
 			if (!read_range(value, &job->device))
-				return report_usage_error(args,
-				                          "--device wants a range of addresses, as "
-				                          "in 0x120000000-0x120002000.");
+				return report_usage_error(
+					args, "--device: expected a range of addresses such as "
+					      "0x120000000-0x120002000.");
 			break;
 		}
 	return id < 0 ? args->status : -1;

@@ -31,7 +31,7 @@ static const struct {
 	            { PFM_EVENT_PER_PKG, "per_pkg", "counts for a package, not for a CPU" },
 	            { PFM_EVENT_EXPERIMENTAL, "experimental", "experimental" },
 	            { PFM_EVENT_ARCH, "architectural",
-	              "architectural: means the same on every processor that has it" },
+	              "architectural: the same on every processor that has it" },
 	            { PFM_EVENT_METRIC, "metric", "a metric, computed from other events" },
 	            { PFM_EVENT_HIDDEN, "hidden", "kept out of listings" } };
 
@@ -651,8 +651,7 @@ static void print_pmu(const struct shower *s, int pmu, const pfm_pmu_info_t *p)
 	print_line("origin", p->origin);
 	print_line("source", p->source);
 	if (p->flags & PFM_PMU_FALLBACK)
-		print_line("fallback",
-		           "architectural events only: the processor itself is not known yet");
+		print_line("fallback", "architectural events only: this model is unknown");
 	print_line("this machine", p->flags & PFM_PMU_HOST ? "yes" : "no");
 	if (p->flags & PFM_PMU_KERNEL) {
 		snprintf(buf, sizeof(buf), "%s, type %d", *p->device ? p->device : p->name,

@@ -240,13 +240,12 @@ static int add_usual_events(struct command_args *args, struct stat_job *job)
 	unsigned i;
 
 	if (job->events.n && job->detail)
-		return report_usage_error(args,
-		                          "-d adds to the usual events: it does not go with -e.");
+		return report_usage_error(args, "-d adds to the usual events: it excludes -e.");
 	if (job->events.n || job->metric_names.n || job->topdown)
 		return EXIT_DONE;
 	if (job->model)
 		return report_usage_error(
-			args, "the default events do not exist on %s: name events with -e.",
+			args, "The default events do not exist on %s: name events with -e.",
 			job->model);
 	if (!add_defaults(job))
 		return report_bad_option("events", ENOMEM);
@@ -262,36 +261,37 @@ static int check_together(struct command_args *args, const struct stat_job *job)
 	bool tasks = job->n_pids || job->n_tids, cpus = job->all_cpus || job->cpus;
 
 	if (!job->command && !tasks && !cpus && !job->dry_run)
-		return report_usage_error(args, "what should be counted? A command behind --, -p "
-		                                "PID, -t TID, -a, -C CPUS or -G NAME.");
+		return report_usage_error(
+			args,
+			"expected what to count: -- COMMAND, -p PID, -t TID, -a, -C CPUS or -G "
+			"NAME.");
 	if (job->repeat > 1 && !job->command)
 		return report_usage_error(args, "--repeat is for commands.");
 	if (job->repeat > 1 && job->interval)
-		return report_usage_error(args, "--repeat and --interval do not go together.");
+		return report_usage_error(args, "--repeat and --interval exclude each other.");
 	if (job->table && job->repeat < 2)
 		return report_usage_error(args, "--table goes with --repeat.");
 	if (job->intervals && !job->interval)
 		return report_usage_error(args, "--interval-count goes with --interval.");
 	if (job->by >= BY_CPU && job->by <= BY_NODE && !cpus)
-		return report_usage_error(args, "--per-cpu and its like go with -a or -C.");
+		return report_usage_error(args, "The --per-... options need -a or -C.");
 	if (job->by == BY_THREAD && !tasks)
-		return report_usage_error(args, "--per-thread goes with -p or -t.");
+		return report_usage_error(args, "--per-thread needs -p or -t.");
 	if (tasks && job->cgroups)
-		return report_usage_error(
-			args, "-p and -t count tasks, -G counts control groups: choose.");
+		return report_usage_error(args, "-p and -t (tasks) exclude -G (control groups).");
 	if (tasks && cpus)
-		return report_usage_error(args,
-		                          "-p and -t count tasks, -a and -C count CPUs: choose.");
+		return report_usage_error(args, "-p and -t (tasks) exclude -a and -C (CPUs).");
 	if (job->json && job->separator)
-		return report_usage_error(args, "--json and -x do not go together.");
+		return report_usage_error(args, "--json and -x exclude each other.");
 	if (job->html &&
 	    ((!job->metric_names.n && !job->topdown) || job->interval || has_row_labels(job)))
-		return report_usage_error(args, "--html goes with -M or --topdown, and shows one "
-		                                "answer: neither -I nor --per-cpu and its like.");
+		return report_usage_error(
+			args, "--html needs -M or --topdown, and excludes -I and the --per-... "
+			      "options.");
 	if (job->start_off && !job->control.on)
-		return report_usage_error(args, "--delay -1 waits for a command of --control.");
+		return report_usage_error(args, "--delay -1 needs --control.");
 	if (job->control.on && job->repeats)
-		return report_usage_error(args, "--control and --repeat do not go together.");
+		return report_usage_error(args, "--control and --repeat exclude each other.");
 	if (job->append && !job->output)
 		return report_usage_error(args, "--append goes with --output.");
 	if (job->has_header && !job->separator)
@@ -359,10 +359,11 @@ static bool refuse_grouped_own_event(const struct stat_job *job, const char *tex
 		snprintf(word, sizeof(word), "%.*s", (int)(len < sizeof(word) ? len : 0), at);
 		if (!find_own_event(word) || (at > text && !strchr("{, ", at[-1])))
 			continue;
-		report_culprit(&error, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, (size_t)(at - text),
-		               (size_t)(at - text) + len,
-		               "pfm takes this time itself: name it outside of groups, with "
-		               "nothing behind it");
+		report_culprit(
+			&error, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, (size_t)(at - text),
+			(size_t)(at - text) + len,
+			"pfm measures this time itself: write it outside of groups and without "
+			"qualifiers");
 		report_stat_refusal(job, text, &error);
 		return true;
 	}
@@ -381,7 +382,7 @@ static int check_events(const struct stat_job *job)
 	if (!job->gap)
 		return EXIT_DONE;
 	report_culprit(&error, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, at, at + 1,
-	               "an event name is missing beside this comma");
+	               "expected an event name next to this comma");
 	report_stat_refusal(job, job->gap, &error);
 	return EXIT_REFUSED;
 }
@@ -398,8 +399,8 @@ static int check_options(struct command_args *args, struct stat_job *job)
 	if (status == EXIT_DONE)
 		status = check_together(args, job);
 	if (status == EXIT_DONE && job->cpus && !is_cpu_list(job->cpus))
-		status = report_usage_error(args, "-C wants a list of CPUs, as in 0,2-3; not '%s'.",
-		                            job->cpus);
+		status = report_usage_error(
+			args, "-C: expected a list of CPUs such as 0,2-3, got '%s'.", job->cpus);
 	if (status == EXIT_DONE)
 		status = check_tasks(job);
 	if (status == EXIT_DONE)
@@ -425,7 +426,7 @@ static int add_ids(struct command_args *args, const char *name, const char *list
 		if (!isdigit((unsigned char)*at) || id == 0 || id > INT32_MAX ||
 		    (*end && *end != ','))
 			return report_usage_error(
-				args, "%s wants numbers of tasks with commas between, not '%s'.",
+				args, "%s: expected task numbers separated by commas, got '%s'.",
 				name, list);
 		more = realloc(*ids, (*n + 1) * sizeof(*more));
 		if (!more)
@@ -440,7 +441,7 @@ static int add_ids(struct command_args *args, const char *name, const char *list
 static int add_events(struct command_args *args, struct stat_job *job, const char *list)
 {
 	if (!*list)
-		return report_usage_error(args, "-e wants events, with commas between.");
+		return report_usage_error(args, "-e: expected events separated by commas.");
 	if (!job->gap && find_gap(list))
 		job->gap = list;
 	return event_list_add(&job->events, list) ? -1 : report_bad_option("events", ENOMEM);
@@ -477,8 +478,8 @@ static int add_filter(struct command_args *args, struct stat_job *job, unsigned 
 static int add_groups(struct command_args *args, struct stat_job *job, const char *names, bool each)
 {
 	if (job->cgroups)
-		return report_usage_error(args,
-		                          "control groups are named once, with commas between.");
+		return report_usage_error(
+			args, "expected one -G with all control groups, separated by commas.");
 	if (!*names)
 		return report_usage_error(args, "which control group?");
 	job->cgroups = strdup(names);
@@ -490,7 +491,7 @@ static int add_groups(struct command_args *args, struct stat_job *job, const cha
 static int parse_aggregation(struct command_args *args, struct stat_job *job, enum aggregation by)
 {
 	if (job->by != BY_NOTHING && job->by != by)
-		return report_usage_error(args, "choose one of the options --per-....");
+		return report_usage_error(args, "The options --per-... exclude each other.");
 	job->by = by;
 	return -1;
 }
@@ -529,7 +530,8 @@ static int parse_stat_option(struct command_args *args, struct stat_job *job, in
 		return status;
 	case 'M':
 		if (!*value)
-			return report_usage_error(args, "-M wants metrics, with commas between.");
+			return report_usage_error(args,
+			                          "-M: expected metrics separated by commas.");
 		return event_list_add(&job->metric_names, value)
 		               ? -1
 		               : report_bad_option("metrics", ENOMEM);
@@ -571,7 +573,7 @@ static int parse_stat_option(struct command_args *args, struct stat_job *job, in
 	case 'i': job->no_inherit = true; break;
 	case 'o':
 		job->output = value;
-		return *value ? -1 : report_usage_error(args, "-o wants the name of a file.");
+		return *value ? -1 : report_usage_error(args, "-o: expected the name of a file.");
 	case 'v': job->verbose = true; break;
 	case 'x': job->separator = value; break;
 	case OPT_PER_CPU: return parse_aggregation(args, job, BY_CPU);
@@ -601,7 +603,7 @@ static int read_options(struct command_args *args, struct stat_job *job)
 	}
 	if (id == 0 && job->separator && !*job->separator)
 		return report_usage_error(args,
-		                          "-x wants what stands between columns, such as a comma.");
+		                          "-x: expected a column separator, such as a comma.");
 	return id < 0 ? args->status : -1;
 }
 

@@ -238,7 +238,7 @@ static bool handle_common_option(struct command_args *args, int id, const char *
 		args->status = EXIT_DONE;
 		if (!term_set_colour(value))
 			args->status = report_usage_error(
-				args, "--color wants auto, always or never, not '%s'.", value);
+				args, "--color: expected auto, always or never, got '%s'.", value);
 		return true;
 	default: return false;
 	}
@@ -290,9 +290,9 @@ static int refuse_option(struct command_args *args, int refusal, const char *wor
 	const struct command_option *o = find_option(args->cmd, optopt);
 
 	if (refusal == ':' && word[1] == '-')
-		report_usage_error(args, "--%s wants a value, %s", o->name, o->arg);
+		report_usage_error(args, "--%s: expected a value, %s", o->name, o->arg);
 	else if (refusal == ':')
-		report_usage_error(args, "-%c wants a value, %s", optopt, o->arg);
+		report_usage_error(args, "-%c: expected a value, %s", optopt, o->arg);
 	else if (o)
 		report_usage_error(args, "--%s takes no value.", o->name);
 	else if (optopt == 0)
@@ -384,7 +384,7 @@ bool option_number(struct command_args *args, const char *name, const char *valu
 	if (isdigit((unsigned char)value[0]) && !*end && !errno && *out >= min && *out <= max)
 		return true;
 	args->status =
-		report_usage_error(args, "%s wants a number from %llu to %llu, not '%s'.", name,
+		report_usage_error(args, "%s: expected a number from %llu to %llu, got '%s'.", name,
 	                           (unsigned long long)min, (unsigned long long)max, value);
 	return false;
 }
@@ -480,7 +480,7 @@ static int handle_general_option(int argc, char **argv, int *at)
 	}
 	if (term_set_colour(text))
 		return -1;
-	fprintf(stderr, "pfm: --color wants auto, always or never, not '%s'.\n", text);
+	fprintf(stderr, "pfm: --color: expected auto, always or never, got '%s'.\n", text);
 	return EXIT_USAGE;
 }
 
@@ -495,7 +495,7 @@ static int run_help(int argc, char **argv)
 		if (argv[at][0] == '-') {
 			status = handle_general_option(argc, argv, &at);
 		} else if (name) {
-			fputs("pfm: help is shown of one command at a time.\n", stderr);
+			fputs("pfm: expected one command after help.\n", stderr);
 			return EXIT_USAGE;
 		} else {
 			name = argv[at];

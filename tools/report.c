@@ -31,8 +31,8 @@ static void report_unknown_pmu(const char *pmu, const pfm_error_t *error)
 	pfm_ctx_t *ctx;
 
 	if (pmu && !*pmu) {
-		fputs("pfm: the name of the processor is empty; 'pfm list --pmus' shows which "
-		      "there are\n",
+		fputs("pfm: the name of the processor is empty; 'pfm list --pmus' lists "
+		      "them\n",
 		      stderr);
 		return;
 	}
@@ -90,9 +90,8 @@ bool is_generic_fallback(const pfm_ctx_t *ctx, int pmu)
 		return false;
 	if (!said)
 		fprintf(stderr,
-		        "pfm: note: no list of this machine's own processor is loaded; %s has what "
-		        "its family has in common. "
-		        "'pfm import' loads vendors' lists.\n",
+		        "pfm: note: no list of this machine's processor is loaded; %s holds "
+		        "the events common to its family. 'pfm import' loads vendors' lists.\n",
 		        info.name);
 	said = true;
 	return true;

@@ -251,9 +251,8 @@ static int add_topdown(struct stat_job *job, unsigned level)
 	drop_deeper_levels(job, level, before);
 	if (job->metrics.n > before)
 		return EXIT_DONE;
-	fprintf(stderr, "pfm stat: this machine's processor has no metrics of top-down analysis; "
-	                "another's are asked for with -M "
-	                "PMU::TmaL1\n");
+	fprintf(stderr, "pfm stat: the processor of this machine has no top-down metrics; name "
+	                "those of another PMU with -M PMU::TmaL1\n");
 	return EXIT_REFUSED;
 }
 
@@ -271,8 +270,8 @@ int plan_stat_metrics(struct stat_job *job)
 		status = plan_metrics(job);
 	if (status != EXIT_DONE || job->events.n)
 		return status;
-	fputs("pfm stat: these metrics need no events, so there is nothing to count: name an event "
-	      "with -e beside them\n",
+	fputs("pfm stat: these metrics need no events: name an event to count with "
+	      "-e as well\n",
 	      stderr);
 	return EXIT_REFUSED;
 }

@@ -178,23 +178,20 @@ static bool is_framed(const char *format)
 static int check_options(struct command_args *args, const struct stat_job *job)
 {
 	if (!args->n)
-		return report_usage_error(args,
-		                          "--regions counts the regions of a command, behind --.");
+		return report_usage_error(args, "--regions needs a command after --.");
 	if (job->n_pids || job->n_tids || job->all_cpus || job->cpus || job->cgroups)
 		return report_usage_error(
-			args,
-			"--regions is for a command: it does not go with -p, -t, -a, -C or -G.");
+			args, "--regions needs a command: it excludes -p, -t, -a, -C and -G.");
 	if (job->interval || job->delay || job->repeats || job->dry_run)
 		return report_usage_error(
-			args,
-			"--regions does not go with --interval, --delay, --repeat or --dry-run.");
+			args, "--regions excludes --interval, --delay, --repeat and --dry-run.");
 	for (unsigned i = 0; i < FORMATS; i++)
 		if (strcmp(job->region_format, formats[i].name) == 0)
 			return EXIT_DONE;
-	return report_usage_error(
-		args,
-		"--regions writes table, json, csv, likwid, papi, chrome or firefox, not '%s'.",
-		job->region_format);
+	return report_usage_error(args,
+	                          "--regions: expected table, json, csv, likwid, papi, chrome or "
+	                          "firefox, got '%s'.",
+	                          job->region_format);
 }
 
 /* ---- the command ------------------------------------------------------------------------- */

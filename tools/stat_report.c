@@ -263,7 +263,7 @@ static void print_runs(const struct stat_job *job, double mean)
 	double most = 0;
 	unsigned i;
 
-	fprintf(job->out, "\n  %sSeconds of each run, and their distance from the mean%s\n",
+	fprintf(job->out, "\n  %sSeconds of each run, and the difference from the mean%s\n",
 	        term_colour_begin(job->out, BOLD), term_colour_end(job->out));
 	for (i = 0; i < job->repeat; i++)
 		if (fabs(job->run_seconds[i] - mean) > most)

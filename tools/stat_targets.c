@@ -205,8 +205,8 @@ static int add_cgroups(struct stat_job *job)
 	int status = EXIT_DONE;
 
 	if (!find_mount(mount, sizeof(mount))) {
-		fputs("pfm stat: no control groups are mounted: 'mount -t cgroup2 none "
-		      "/sys/fs/cgroup' as root does it\n",
+		fputs("pfm stat: no control groups are mounted: run 'mount -t cgroup2 none "
+		      "/sys/fs/cgroup' as root\n",
 		      stderr);
 		return EXIT_REFUSED;
 	}

@@ -358,9 +358,8 @@ static void put_children(const struct stat_job *job, FILE *out, double elapsed)
 		        b.groups == 1 ? "" : "s");
 	}
 	fputs(n ? "</ul>\n"
-	        : "<h2>What to look at next</h2>\n<p>No value is over its threshold with anything "
-	          "below it that was not "
-	          "counted.</p>\n",
+	        : "<h2>What to look at next</h2>\n<p>No value exceeds its threshold and "
+	          "has metrics below it that were not counted.</p>\n",
 	      out);
 }
 

@@ -566,8 +566,8 @@ static void load_symbols(struct object *o)
 		return;
 	o->file = NULL;
 	fprintf(stderr,
-	        "pfm report: functions of %s are not named: it is not the file any more that was "
-	        "sampled\n",
+	        "pfm report: functions of %s are not named: the file has changed since "
+	        "the recording\n",
 	        o->path);
 }
 
@@ -656,8 +656,8 @@ static void load_kernel(const struct symbols *all, struct file *o)
 	if (starved)
 		symbols_starved();
 	if (another)
-		fputs("pfm report: functions of the kernel are not named: it was another, or "
-		      "started anew since\n",
+		fputs("pfm report: functions of the kernel are not named: the recording is "
+		      "of another kernel, or of an earlier boot\n",
 		      stderr);
 	if (another || starved)
 		free_file(o);

@@ -66,9 +66,10 @@ static int add_listed_metrics(struct pfm_plan *p, const struct metric_list *list
 	for (unsigned i = 0; i < list->n_metrics && !rc; i++)
 		rc = add_metric_events(p, list->refs[i].pmu, list->refs[i].row, request, error);
 	if (rc && error->kind != PFM_KIND_TOO_MANY)
-		pfmi_base_set_error(error, rc, PFM_KIND_NONE, text, pfmi_base_make_slice(text),
-		                    "the metric needs an event that is not known here; 'pfm show' "
-		                    "names those it needs");
+		pfmi_base_set_error(
+			error, rc, PFM_KIND_NONE, text, pfmi_base_make_slice(text),
+			"the metric needs an event that this processor lacks; 'pfm show' lists "
+			"its events");
 	return rc;
 }
 

@@ -87,7 +87,7 @@ static int check_rates(const struct table *t, const pfmlib_alpha_input_param_t *
 		if (in->pfp_alpha_rates[i] &&
 		    (!exists || !has_rate(t->libpfm_type, i, in->pfp_alpha_rates[i])))
 			return set_event_error(why, -1, PFMLIB_ERR_INVAL, PFM_KIND_MODEL,
-			                       "a counter does not have this interrupt rate");
+			                       "a counter cannot interrupt at this rate");
 		if (in->pfp_alpha_periods[i] &&
 		    (!exists || !start_values ||
 		     !can_interrupt_every(t->libpfm_type, i, in->pfp_alpha_periods[i])))
@@ -105,7 +105,7 @@ static int check_ranges(const pfmlib_alpha_input_param_t *in, pfm_error_t *why)
 	if (n > most || (n && !(in->pfp_alpha_items & PFM_PROFILING)))
 		return set_event_error(
 			why, -1, PFMLIB_ERR_INVAL, PFM_KIND_MODEL,
-			"one range, five in caller mode, and only when PFM_PROFILING is collected");
+			"expected one range (five in caller mode), and only with PFM_PROFILING");
 	if ((in->pfp_alpha_flags & PFM_ALPHA_FL_CALLER) &&
 	    (!n || !(in->pfp_alpha_flags & PFM_ALPHA_FL_KERNEL)))
 		return set_event_error(why, -1, PFMLIB_ERR_FEATCOMB, PFM_KIND_MODEL,
@@ -185,7 +185,7 @@ static int resolve_modes(const struct encode_request *req, struct alpha_plan_ext
 		return PFMLIB_SUCCESS;
 	if (req->table->encoder != ENCODER_EV5)
 		return set_event_error(why, -1, PFMLIB_ERR_NOTSUPP, PFM_KIND_MODEL,
-		                       "this processor counts at all levels and no fewer");
+		                       "this processor always counts at all levels");
 	if (in->pfp_alpha_flags & PFM_ALPHA_FL_CTXT) {
 		if (modes)
 			return set_event_error(why, -1, PFMLIB_ERR_FEATCOMB, PFM_KIND_CONFLICT,

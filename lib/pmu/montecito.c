@@ -163,12 +163,12 @@ static int check_filters(const struct mont_plan_context *w)
 		if (!(w->plan->events[i].flags & PFMLIB_MONT_FL_EVT_NO_QUALCHECK) &&
 		    needed & ~(unsigned)w->plan->events[i].accepts)
 			return mont_set_error(w, PFMLIB_ERR_FEATCOMB, (int)i,
-			                      "the event does not obey a filter in use");
+			                      "the event ignores a filter in use");
 	for (unsigned i = 0; (w->has_irange || w->has_drange) && i < w->req->n_events; i++)
 		if (w->plan->events[i].plm && w->plan->events[i].plm != w->req->plm)
 			return mont_set_error(
 				w, PFMLIB_ERR_FEATCOMB, (int)i,
-				"with address ranges all events count at the default levels");
+				"with address ranges, all events must count at the default levels");
 	return PFMLIB_SUCCESS;
 }
 

@@ -247,13 +247,13 @@ static int put_single_block(const struct mont_plan_context *w, const struct mont
 	if (others && (c->needs_pair1 || c->retired_pair_mask & ~1u))
 		return mont_set_error(
 			w, PFMLIB_ERR_FEATCOMB, -1,
-			"some events look at another pair of code registers than the others");
+			"some events use another pair of code registers than the others");
 	if (!pfmi_mont_enclose_range(r, &b))
-		return mont_set_error(w,
-		                      (r->last - r->first) >> MONT_MAX_BLOCK ? PFMLIB_ERR_IRRTOOBIG
-		                                                             : PFMLIB_ERR_IRRINVAL,
-		                      -1,
-		                      "no block a debug register can describe contains the range");
+		return mont_set_error(
+			w,
+			(r->last - r->first) >> MONT_MAX_BLOCK ? PFMLIB_ERR_IRRTOOBIG
+							       : PFMLIB_ERR_IRRINVAL,
+			-1, "no block that a debug register can describe contains the range");
 	pfmi_mont_put_block(&w->plan->irange, c->first_register, b, 1);
 	if (c->uses_both_pairs)
 		pfmi_mont_put_block(&w->plan->irange, c->first_register + 2, b, 1);

@@ -342,7 +342,7 @@ static int check_filters(const struct event *ev, pfm_error_t *why)
 		    (metric && is_extra_field(ev, i)))
 			return set_field_error(ev, i, PFMLIB_ERR_ATTR_EVENT,
 			                       PFM_KIND_QUALIFIER_NOT_ALLOWED,
-			                       metric ? "a top-down figure takes no filter"
+			                       metric ? "a top-down event takes no filter"
 			                              : "a fixed counter has no such filter",
 			                       why);
 		/* A unit mask that means edge cannot be had without it. */
@@ -402,7 +402,7 @@ static int find_register_holder(const struct x86_plan_extra *x, uint64_t placed,
 static int report_register_clash(int event, int holder, int other, pfm_error_t *why)
 {
 	set_event_error(why, PFMLIB_ERR_NOASSIGN, PFM_KIND_NO_PLACEMENT, event,
-	                "they need different values in one extra register");
+	                "they need different values in the same extra register");
 	if (why) {
 		why->clash = (uint64_t)1 << event | (uint64_t)1 << holder;
 		if (other >= 0)

@@ -20,7 +20,7 @@ struct slice_page {
 static struct {
 	struct slice_page *pages, *spare;
 	unsigned n_pages;
-	uint64_t dropped;
+	size_t dropped; /* a word that every processor adds to at once */
 } all;
 
 static size_t slice_size(void)

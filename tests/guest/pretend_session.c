@@ -252,8 +252,8 @@ static void check_numbers(void)
 	              says(0,
 	                   "the kernel refuses config=0x5300c0 on cpu, whose format has no field "
 	                   "for 0x530000 of it",
-	                   "leave these bits away: enable, interrupt and privilege bits are the "
-	                   "kernel's to set"),
+	                   "clear these bits: the kernel sets the enable, interrupt and privilege "
+	                   "bits"),
 	      "a whole register is explained");
 	check(open_text("coreduo::Instr_Ret") && read_counts() &&
 	              is(0, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_NO_PMU) &&
@@ -270,8 +270,8 @@ static void check_numbers(void)
 
 static const char no_room[] =
 	"the group does not fit: with the members before it, no counter is left for this event";
-static const char smaller[] =
-	"make the group smaller, or let it be broken up (:W behind the brace)";
+static const char smaller[] = "make the group smaller, or allow the library to split it (:W after "
+			      "the brace)";
 
 static bool four_at_rate(void)
 {

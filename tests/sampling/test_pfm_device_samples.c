@@ -643,10 +643,11 @@ static void events_that_cannot_be_sampled_say_why(void **state)
 		{ ALPHA_DEVICE_EV5, "ev5::cycles", "not by frequency", 0, 1000, 0, false },
 		{ ALPHA_DEVICE_EV5, "ev5::cycles", "after so many", 1000, 0, 0, false },
 		{ ALPHA_DEVICE_EV4, "ev4::dcache", "after so many", 65536, 0, 0, false },
-		{ ALPHA_DEVICE_EV6, "ev6::retinst:period=1000", "1048576 events apart", 0, 0, 0,
-		  false },
+		{ ALPHA_DEVICE_EV6, "ev6::retinst:period=1000", "one sample per 1048576 events", 0,
+		  0, 0, false },
 		{ ALPHA_DEVICE_EV6, "ev6::retinst", "after so many", 1000, 0, 0, false },
-		{ ALPHA_DEVICE_EV67, "ev67::mispredict_per_ret", "no period", 4096, 0, 0, false },
+		{ ALPHA_DEVICE_EV67, "ev67::mispredict_per_ret", "does not report the period", 4096,
+		  0, 0, false },
 		{ ALPHA_DEVICE_EV5, "ev5::cycles", "no addresses", 0, 0, 0, true },
 	};
 

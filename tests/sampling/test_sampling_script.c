@@ -421,7 +421,7 @@ static void buffers_that_cannot_be_say_what_is_missing(void **state)
 		const char *detail;
 	} rows[] = {
 		{ EMFILE, PFMLIB_ERR_SYS, "ulimit -n" },
-		{ EACCES, PFMLIB_ERR_PERM, "may not have the records" },
+		{ EACCES, PFMLIB_ERR_PERM, "lacks the permission for the requested side records" },
 		{ ENOMEM, PFMLIB_ERR_NOMEM, "cannot be set up" },
 		{ EINVAL, PFMLIB_ERR_SYS, "cannot be set up" },
 	};

@@ -200,7 +200,7 @@ static void members_elsewhere(void **state)
 		assert_int_equal(session->counts[1].kernel_state.n_open,
 		                 rows[i].opens ? whole[box_leads] : 0);
 		if (!rows[i].opens)
-			expect_why(1, "at other places than the group's first event");
+			expect_why(1, "on other CPUs than the first event of the group");
 		end_session();
 	}
 }

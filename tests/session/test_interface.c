@@ -509,7 +509,7 @@ static void a_name_of_one_processor_alone_is_that_ones(void **state)
 	                 PFMLIB_ERR_ALIAS);
 	assert_int_equal(pfm_find_event_by_text(ctx, "toy/code=3/", &pmu, &event, &why),
 	                 PFMLIB_ERR_NOTFOUND);
-	assert_string_equal(why.detail, "the text names fields, no event");
+	assert_string_equal(why.detail, "expected an event, got only fields");
 }
 
 static void a_processor_stands_for_its_parts(void **state)
@@ -699,9 +699,9 @@ static void images_of_the_user_are_found_and_judged(void **state)
 		const char *why;
 	} rows[] = {
 		{ "cp ../../toy.pmdb a.pmdb", NULL },
-		{ "chmod o+w a.pmdb", "anybody can write to it" },
+		{ "chmod o+w a.pmdb", "every user can write to it" },
 		{ "chmod o-w a.pmdb; chmod o+w .",
-		  "its folder belongs to another user or can be written to by anybody" },
+		  "its folder belongs to another user, or every user can write to it" },
 		{ "chmod o-w .; head -c 20 ../../toy.pmdb >a.pmdb", "too short for an image" },
 		{ "head -c 2000 ../../toy.pmdb >a.pmdb", "truncated or extended" },
 		{ "rm a.pmdb; mkdir a.pmdb", "not a regular file" },

@@ -1039,8 +1039,8 @@ static void events_of_other_processors_are_left_out(void **state)
 static void what_the_device_cannot_leave_out_is_told(void **state)
 {
 	static const char *const texts[] = { "ev5/cycles/G", "ev5::issues", "ev5/loads/I" };
-	static const char *const remedies[] = { "leave the letters G, H and I away", "",
-		                                "leave the letters G, H and I away" };
+	static const char *const remedies[] = { "omit the letters G, H and I", "",
+		                                "omit the letters G, H and I" };
 	pfm_alpha_session_t alpha = on_emulator("ev5", 0);
 	pfm_error_t why;
 	pfm_session_t *s = model_session(&alpha, 0, texts, 3, &why);
