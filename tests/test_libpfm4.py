@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """libpfm.so.4 against libpfm4: golden answers, the names it was made of, an installed libpfm4, and real clients.
 
-The golden answers are libpfm4's, so they are asked for with PERFMON_LIBPFM4_EXACT=1; without it, corrected rows are looked at alone."""
+The golden answers are libpfm4's, which the library gives by default. PERFMON_LIBPFM4_CORRECT=1 (exact=False below) gives corrected ones."""
 
 import collections
 import json
@@ -44,7 +44,7 @@ import libpfm4_names    # noqa: E402
 
 
 def environment(forced=None, exact=True, inactive=False, ours=True, disabled=None, **more):
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("LIBPFM_", "PERFMON_SYSFS", "PERFMON_CPUID"))}
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("LIBPFM_", "PERFMON_SYSFS", "PERFMON_CPUID", "PERFMON_LIBPFM4_CORRECT"))}
     if inactive:    # not what this machine has: a processor that no table is for
         env["PERFMON_CPUID"] = "AuthenticAMD-27-0"
     env.update(more)
@@ -52,7 +52,7 @@ def environment(forced=None, exact=True, inactive=False, ours=True, disabled=Non
         env["LD_LIBRARY_PATH"] = OURS
     else:
         env.pop("LD_LIBRARY_PATH", None)
-    for key, value in (("LIBPFM_FORCE_PMU", forced), ("PERFMON_LIBPFM4_EXACT", "1" if exact else None),
+    for key, value in (("LIBPFM_FORCE_PMU", forced), ("PERFMON_LIBPFM4_CORRECT", None if exact else "1"),
                        ("LIBPFM_ENCODE_INACTIVE", "1" if inactive else None), ("LIBPFM_DISABLED_PMUS", disabled)):
         if value:
             env[key] = value
@@ -241,6 +241,31 @@ class Sample(unittest.TestCase):
             kept, said = (encode([(0, 9, 0, 0, text)], inactive=True, exact=exact)[0] for exact in (True, False))
             self.assertEqual(kept[:2], ["0", word], text)
             self.assertEqual(said[:2], [str(code), "" if code else word], text)
+
+    def test_thresholds_of_occupancies(self):
+        """libpfm4 prints six bits of the threshold, without inversion and edge behind them."""
+        for text, shown in (("occ_i", "e=0:i=1:t=0:occ_i=1:occ_e=0"), ("occ_e", "e=1:i=0:t=0:occ_i=0:occ_e=1"),
+                            ("t=63", "e=0:i=0:t=63:occ_i=0:occ_e=0")):
+            name = "icx_unc_pcu::UNC_P_POWER_STATE_OCCUPANCY:CORES_C6:"
+            self.assertEqual(encode([(0, 9, 0, 0, name + text)], inactive=True)[0][2], name + shown)
+
+    def test_a_level_three_times_the_last_cleared(self):
+        """libpfm4 drops one copy. Of the two values that are left its kernel layers keep user mode; so do Arm's words, and MIPS' do not."""
+        for text, word in (("arm_n1::DP_SPEC", "0x48000073"), ("mips_74k::GFIFO_BLOCKED_TLB_CACHE", "0x700 0x5"),
+                           ("skl::INST_RETIRED", "0x5000c0")):
+            layers = [encode([(layer, 9, 0, 0, text + ":u:u:u=0")], inactive=True, PERFMON_SYSFS=self.kernel())[0] for layer in (0, 1, 2)]
+            self.assertEqual(layers[0][:2], ["0", word], text)
+            for answer in layers[1:]:
+                self.assertEqual(answer[0], "0", text)
+                self.assertNotIn("u", answer[5], text)
+                self.assertIn("k", answer[5], text)
+
+    def test_libpfm4s_answers_are_the_default(self):
+        """PERFMON_LIBPFM4_CORRECT=1 asks for others: a code that Intel's list and Linux have otherwise."""
+        for value, word in ((None, "0x538500"), ("0", "0x538500"), ("1", "0x5308a4")):
+            env = environment(inactive=True, **({"PERFMON_LIBPFM4_CORRECT": value} if value else {}))
+            said = run([CLIENT, "encode"], env, "0 9 0 0 adl_glc::TOPDOWN:BR_MISPREDICT_SLOTS\n").stdout
+            self.assertEqual(said.split("|")[1], word, value)
 
     def test_many_of_one_kind(self):
         """Masks that stand for others may come as often as masks may; of copies libpfm4 keeps about one in two, again and again."""
