@@ -102,7 +102,8 @@ static const struct command_option options[] = {
 	  "print the registers and attributes that would be programmed; "
 	  "count nothing" },
 	{ OPT_REGIONS, "regions", "[FORMAT]",
-	  "count the regions of the command; FORMAT is table, json, csv, likwid or papi" },
+	  "count the regions of the command; FORMAT is table, json, csv, likwid, papi, chrome or "
+	  "firefox" },
 	{ OPT_REGIONS_SYSTEM, "regions-system", NULL,
 	  "with --regions: count events that exist for whole CPUs only "
 	  "system-wide" },
