@@ -577,8 +577,8 @@ class Refusals(unittest.TestCase):
                       ["--listen", "example.org:80"], ["--listen", "127.0.0.1"], ["--listen", "127.0.0.1:x"], ["--listen", "unix:"],
                       ["--listen", "127.0.0.1:65536"], ["--listen", "unix:" + "x" * 200]):
             self.serve(*words, status=2)
-        for words in (["-e", "toy::Unknown"], ["-M", "unknown"], ["--textfile", "/dev/null"], ["--textfile", "/"], ["--give-way=/nowhere/lock"],
-                      ["--listen", "192.0.2.1:9747"]):
+        for words in (["-e", "toy::Unknown"], ["-M", "unknown"], ["--textfile", "/dev/null"], ["--textfile", "/"],
+                      ["--give-way=/nowhere/lock"], ["--listen", "192.0.2.1:9747"]):
             self.serve(*words, status=1)
 
     def test_nothing_to_count(self):
