@@ -44,7 +44,8 @@ import libpfm4_names    # noqa: E402
 
 
 def environment(forced=None, exact=True, inactive=False, ours=True, disabled=None, **more):
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("LIBPFM_", "PERFMON_SYSFS", "PERFMON_CPUID", "PERFMON_LIBPFM4_CORRECT"))}
+    own = ("LIBPFM_", "PERFMON_SYSFS", "PERFMON_CPUID", "PERFMON_LIBPFM4_CORRECT")
+    env = {k: v for k, v in os.environ.items() if not k.startswith(own)}
     if inactive:    # not what this machine has: a processor that no table is for
         env["PERFMON_CPUID"] = "AuthenticAMD-27-0"
     env.update(more)

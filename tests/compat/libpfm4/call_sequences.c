@@ -103,7 +103,7 @@ static int cadvisor(void)
 		int rc;
 
 		if (!attr || !before)
-			return 1;
+			abort();
 		memset(&arg, 0, sizeof(arg));
 		arg.attr = attr;
 		arg.fstr = &text;
