@@ -564,7 +564,7 @@ static void suggest_values(struct suggestion_list *l, const struct error_locatio
 			w = table_named_values(p->table) + f[i].first_named_value;
 			n = f[i].n_named_values;
 		}
-	for (unsigned i = 0; i < n; i++)
+	for (unsigned i = 0; w && i < n; i++)
 		suggest_name(l, &token, 0, table_text(p->table, w[i].name), false);
 	if (l->n_names == 0 && n <= 4)
 		suggest_all_words(l, p->table, w, n, "");

@@ -20,8 +20,8 @@
 #define CODE_TLB    ".itlb|.i.tlb|.l1i.tlb|.l2i.tlb|.ierat|.bp.l1.tlb"
 #define FLOAT       ".fp.|.fp|flop|.vfp|.float"
 
-/* What users write, and what names and descriptions have instead, a line each: "KEY=CONCEPTS". A
- * key is the beginning of the question's words; one that ends with a dot is whole words. A blank
+/* Words of users, and words that names and descriptions have instead, a line each: "KEY=CONCEPTS".
+ * A key is the beginning of the question's words; one that ends with a dot is whole words. A blank
  * separates concepts, '|' alternatives; words without concepts mean nothing. The first key that
  * fits is taken: long ones come first. One string needs no relocation. */
 static const char synonyms[] =
