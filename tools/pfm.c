@@ -443,11 +443,19 @@ static int unknown_command(const char *name)
 	return EXIT_USAGE;
 }
 
+static const char *running = "report";
+
+const char *running_command(void)
+{
+	return running;
+}
+
 int run_pfm_command(const struct command *cmd, int argc, char **argv)
 {
 	struct command_args args = { .cmd = cmd, .argc = argc, .argv = argv };
 	int i;
 
+	running = cmd->name;
 	optind = 0; /* getopt begins anew: a command may run another one */
 	args.operands = calloc((size_t)argc + 1, sizeof(args.operands[0]));
 	if (!args.operands)

@@ -70,6 +70,7 @@ struct symbols {
 	char expected[64]; /* a symbol of the kernel that was sampled; "": not told */
 	uint64_t expected_at;
 	uint64_t table_bytes; /* of TABLES_ROOM */
+	const char *debug_folder;
 };
 
 void symbols_starved(void)
@@ -82,9 +83,13 @@ void symbols_starved(void)
 	said = true;
 }
 
-struct symbols *symbols_open(void)
+struct symbols *symbols_open(const char *debug_folder)
 {
-	return calloc(1, sizeof(struct symbols));
+	struct symbols *all = calloc(1, sizeof(*all));
+
+	if (all)
+		all->debug_folder = debug_folder ? debug_folder : "/usr/lib/debug";
+	return all;
 }
 
 static void release_elf(struct file *f)

@@ -13,7 +13,9 @@ struct object;
 struct stat;
 struct symbols;
 
-struct symbols *symbols_open(void);
+/* @debug_folder: where separate debug files are, NULL for /usr/lib/debug; kept. NULL without
+ * memory. */
+struct symbols *symbols_open(const char *debug_folder);
 void symbols_close(struct symbols *all);
 /* The file at @path; read when first needed. With the @n bytes of a build id: only if it still is
  * the file that has this one. NULL without memory. */
