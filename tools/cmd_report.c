@@ -185,24 +185,24 @@ static int refuse_event_sums(const struct report_job *job)
 	return EXIT_REFUSED;
 }
 
+static void print_hint(const char *text)
+{
+	printf("%s%s%s\n", term_colour_begin(stdout, DIM), text, term_colour_end(stdout));
+}
+
 /* Prints commands to type next, on a terminal. */
 static void print_hints(const struct report_job *job)
 {
-	const struct profile *p = &job->profile;
-
 	if (!term_is_terminal(stdout))
 		return;
-	fputs(term_colour_begin(stdout, DIM), stdout);
-	if (p->has_chains && !job->options.tree)
-		fputs("pfm report -g shows the callers, pfm report --svg >flame.svg a flame "
-		      "graph\n",
-		      stdout);
-	else if (!p->has_chains)
-		fputs("pfm record -g records the callers, too\n", stdout);
+	if (job->profile.has_chains && !job->options.tree)
+		print_hint("pfm report -g shows callers, pfm report --svg >flame.svg a flame "
+		           "graph");
+	if (!job->profile.has_chains)
+		print_hint("pfm record -g records callers, too");
 	if (!(job->options.keys & KEY_LINE))
-		fputs("pfm report --source shows source lines\n", stdout);
-	fputs("pfm diff OLD NEW compares two recordings\n", stdout);
-	fputs(term_colour_end(stdout), stdout);
+		print_hint("pfm report --source shows source lines");
+	print_hint("pfm diff OLD NEW compares two recordings");
 }
 
 static int print_view(const struct report_job *job, const char *path)
@@ -231,20 +231,7 @@ static int print_report(struct report_job *job, const char *path)
 
 	if (status != EXIT_DONE)
 		return status;
-	if (p->n_lost || p->lost_samples)
-		fprintf(stderr, "pfm report: %llu records were lost while recording\n",
-		        (unsigned long long)(p->n_lost > p->lost_samples ? p->n_lost
-		                                                         : p->lost_samples));
-	if (p->throttled)
-		fprintf(stderr,
-		        "pfm report: the kernel held samples back %llu time%s, as they were too "
-		        "many: how many are missing is not told\n",
-		        (unsigned long long)p->throttled, p->throttled > 1 ? "s" : "");
-	if (p->n_without_event)
-		fprintf(stderr,
-		        "pfm report: %llu samples are left out: which event they are of cannot be "
-		        "told\n",
-		        (unsigned long long)p->n_without_event);
+	profile_report_losses(p, path);
 	name_duplicate_functions(p);
 	if (p->damaged)
 		fprintf(stderr,

@@ -929,6 +929,29 @@ int profile_read(struct profile *p, const char *path, enum profile_detail detail
 	return profile_read_selected(p, path, &options);
 }
 
+void profile_report_losses(const struct profile *p, const char *path)
+{
+	bool is_named = strcmp(running_command(), "report") != 0;
+	const char *name = is_named ? path : "", *colon = is_named ? ": " : "";
+
+	if (p->n_lost || p->lost_samples)
+		fprintf(stderr, "pfm %s: %s%s%llu records were lost while recording\n",
+		        running_command(), name, colon,
+		        (unsigned long long)(p->n_lost > p->lost_samples ? p->n_lost
+		                                                         : p->lost_samples));
+	if (p->throttled)
+		fprintf(stderr,
+		        "pfm %s: %s%sthe kernel held samples back %llu time%s, as they were too "
+		        "many: how many are missing is not told\n",
+		        running_command(), name, colon, (unsigned long long)p->throttled,
+		        p->throttled > 1 ? "s" : "");
+	if (p->n_without_event)
+		fprintf(stderr,
+		        "pfm %s: %s%s%llu samples are left out: which event they are of cannot be "
+		        "told\n",
+		        running_command(), name, colon, (unsigned long long)p->n_without_event);
+}
+
 void profile_free(struct profile *p)
 {
 	pfm_close_session(p->session);

@@ -108,6 +108,9 @@ int profile_read_selected(struct profile *p, const char *path, const struct prof
 /* Reads the recording @path. DONE or REFUSED, everything said. */
 int profile_read(struct profile *p, const char *path, enum profile_detail detail);
 void profile_free(struct profile *p);
+/* Reports on standard error the samples that are missing from the recording, which commands of
+ * several recordings name. */
+void profile_report_losses(const struct profile *p, const char *path);
 /* @name in a line of its own, as far as that has room: ends of lines in it are shown as "\x0a".
  * Returns @buf. */
 #define NAME_LINE 4096

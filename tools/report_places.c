@@ -206,8 +206,9 @@ static size_t put_group(const struct report_job *job, size_t i)
 		put_place(job, &p->places[i]);
 	}
 	if (hidden)
-		printf("%6.2f%% in %llu more place%s; -n 0 shows all\n",
-		       100 * share_of(rest, sum_of_place(p, first)), (unsigned long long)hidden,
+		printf("%6.2f%%%s in %llu more place%s; -n 0 shows all\n",
+		       100 * share_of(rest, sum_of_place(p, first)),
+		       job->options.children ? " (self)" : "", (unsigned long long)hidden,
 		       hidden > 1 ? "s" : "");
 	putchar('\n');
 	return i;
