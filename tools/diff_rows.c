@@ -96,6 +96,7 @@ static struct diff_row *find_place_row(struct diff *d, unsigned side,
 	const struct profile *p = &d->profiles[side];
 	char **text = p->texts.text, *key = NULL;
 	struct diff_row *row;
+	bool is_written;
 	size_t len;
 	/* Builds to compare are often in two folders: objects are one by the names of their
 	 * files. */
@@ -103,10 +104,11 @@ static struct diff_row *find_place_row(struct diff *d, unsigned side,
 
 	if (!f)
 		return NULL;
-	fprintf(f, "%u\x1f%u\x1f%s\x1f%s\x1f%s\x1f%s\x1f%s\x1f%s", event, at->cpu, text[at->cgroup],
-	        text[at->task], base_name(text[at->object]), text[at->function], text[at->inlined],
-	        text[at->source]);
-	row = fclose(f) == 0 ? find_row(d, key) : NULL;
+	is_written = fprintf(f, "%u\x1f%u\x1f%s\x1f%s\x1f%s\x1f%s\x1f%s\x1f%s", event, at->cpu,
+	                     text[at->cgroup], text[at->task], base_name(text[at->object]),
+	                     text[at->function], text[at->inlined], text[at->source]) > 0;
+	is_written = fclose(f) == 0 && is_written && key;
+	row = is_written ? find_row(d, key) : NULL;
 	free(key);
 	if (row && !row->place) {
 		row->event = event;

@@ -7,19 +7,24 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "base/hash.h"
 #include "lines.h"
 #include "mappings.h"
+#include "perf_map.h"
 #include "pfm.h"
 #include "symbols.h"
 
 enum { FRAMES_MAX = 256, STACK_ROOM = 16384 };
 
 #define UNNAMED    "[no name]"
+#define COMPILED   "[JIT]"             /* functions that the program compiled while it ran */
 #define KERNEL_MAP "[kernel.kallsyms]" /* and the name of the symbol at the given address */
 
 struct process {
 	uint32_t pid;
+	bool map_opened; /* for perf_map */
+	struct perf_map *perf_map;
 	struct map_set maps;
 };
 
@@ -421,13 +426,22 @@ static const char *object_of_mode(uint32_t mode)
 	return objects[mode];
 }
 
+/* The function that the process compiled while it ran, or NULL. */
+static const char *compiled_function(struct process *process, uint64_t address)
+{
+	if (!process->map_opened)
+		process->perf_map = perf_map_open(process->pid);
+	process->map_opened = true;
+	return perf_map_at(process->perf_map, address);
+}
+
 /* Object and function of @address, and what is inlined there. What guests run is in no mapping of
  * the process that runs them. */
 static void name_address(struct profile_reader *r, uint32_t pid, uint64_t address, uint32_t mode,
                          struct profile_place *at)
 {
 	const char *name = NULL, *where = object_of_mode(mode);
-	const struct process *process = where ? NULL : find_process(r, pid);
+	struct process *process = where ? NULL : find_process(r, pid);
 	const struct mapping *m = process ? mappings_find(&process->maps, address) : NULL;
 	char number[24];
 
@@ -441,6 +455,10 @@ static void name_address(struct profile_reader *r, uint32_t pid, uint64_t addres
 		name = m->object ? symbols_at(m->object, offset) : NULL;
 		if (m->object && (r->keys & KEY_LINE || r->options.detail == STACKS))
 			add_spot(r, symbols_spot(m->object, offset), at);
+	}
+	if (!name && process) {
+		name = compiled_function(process, address);
+		where = name ? COMPILED : where;
 	}
 	if (!name && r->options.merge_unnamed)
 		name = UNNAMED;
@@ -753,6 +771,8 @@ static void read_record(struct profile_reader *r, const pfm_record_t *record)
 static void free_reader(struct profile_reader *r)
 {
 	mappings_free(&r->map_pool);
+	for (uint32_t i = 0; i < r->processes.n; i++)
+		perf_map_close(r->processes.list[i].perf_map);
 	free(r->processes.list);
 	free(r->tasks.list);
 	pfmi_base_free_hash(&r->processes.table);
@@ -866,13 +886,16 @@ static bool create_sums(struct profile *p)
 }
 
 /* Reads all records. Returns what pfm_next_record() returned last. */
-static int read_records(struct profile_reader *r)
+static int read_records(struct profile_reader *r, const char *path)
 {
 	struct profile *p = r->target_profile;
 	pfm_record_t record = PFM_INIT(record);
+	struct stat st;
 	int rc = 0;
 
 	r->symbols = symbols_open(r->options.debug_folder);
+	if (r->symbols && strcmp(path, "-") != 0 && stat(path, &st) == 0)
+		symbols_recorded_at(r->symbols, &st.st_mtim);
 	text_number(&p->texts, "");
 	p->failed = !create_sums(p) || !r->symbols || p->texts.failed;
 	while (!p->failed && (rc = pfm_next_record(p->session, &record)) == 1) {
@@ -907,7 +930,7 @@ int profile_read_selected(struct profile *p, const char *path, const struct prof
 		        "pfm %s: libdw is missing: source lines and inlined functions are not "
 		        "shown\n",
 		        running_command());
-	rc = read_records(r);
+	rc = read_records(r, path);
 	free_reader(r);
 	if (p->failed || rc < 0) {
 		fprintf(stderr, "pfm %s: %s: %s\n", running_command(), path,

@@ -9,14 +9,20 @@
 
 #define SYMBOL_ROOM 4096 /* bytes of the longest name, its end included: what is longer is cut */
 
+#define DEBUG_FOLDER "/usr/lib/debug" /* of separate debug files, if no other is given */
+
 struct object;
 struct stat;
+struct timespec;
 struct symbols;
 
 /* @debug_folder: where separate debug files are, NULL for /usr/lib/debug; kept. NULL without
  * memory. */
 struct symbols *symbols_open(const char *debug_folder);
 void symbols_close(struct symbols *all);
+/* Sets when the recording was written: files that are newer, and have no build id to check, are
+ * reported. */
+void symbols_recorded_at(struct symbols *all, const struct timespec *time);
 /* The file at @path; read when first needed. With the @n bytes of a build id: only if it still is
  * the file that has this one. NULL without memory. */
 struct object *symbols_object(struct symbols *all, const char *path, const uint8_t *id, size_t n);
