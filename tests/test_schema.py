@@ -110,6 +110,9 @@ class Schemas(unittest.TestCase):
             self.check("report", said)
             for line in ("-g", "--children", "--sort cpu,cgroup,address,line,task", "--time-slices 2"):
                 self.check("report", answers("report", line + " " + path))
+            said = answers("annotate", "* " + path)
+            self.assertTrue(said)
+            self.check("annotate", said)
             for line in ("", "--normalize count", "--sort task,line,cpu,cgroup"):
                 said = answers("diff", "%s %s %s" % (line, path, path))
                 self.assertTrue(said)

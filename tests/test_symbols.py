@@ -38,7 +38,9 @@ class Recording(Crafted):
 
 
 @unittest.skipIf(MISSING, "%s: missing (Debian packages gcc and binutils)" % ", ".join(MISSING))
-class Stripped(unittest.TestCase):
+class Library(unittest.TestCase):
+    """A library that is compiled here, and recordings of it."""
+
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="perfmon-symbols-")
         self.addCleanup(folder.cleanup)
@@ -102,6 +104,8 @@ class Stripped(unittest.TestCase):
         """Only what the dynamic linker needs has a name."""
         self.assertEqual({name for name in names.values() if not name.startswith("0x")}, {"shown"}, self.said)
 
+
+class Stripped(Library):
     def test_by_build_id(self):
         self.build()
         self.expect_named(self.names())
@@ -139,7 +143,8 @@ class Stripped(unittest.TestCase):
         os.makedirs(os.path.dirname(wanted))
         kept = self.offsets
         shutil.copy(self.path, os.path.join(self.folder, "kept"))
-        self.build(source=LIBRARY.replace("hidden_one", "hidden_ONE").replace("hidden_two", "hidden_one").replace("hidden_ONE", "hidden_two"))
+        swapped = LIBRARY.replace("hidden_one", "hidden_ONE").replace("hidden_two", "hidden_one").replace("hidden_ONE", "hidden_two")
+        self.build(source=swapped)
         self.tool("objcopy", "--only-keep-debug", self.path, wanted)
         shutil.copy(os.path.join(self.folder, "kept"), self.path)
         self.offsets = kept
@@ -197,8 +202,8 @@ class Compiled(unittest.TestCase):
             with open(path, "w", encoding="utf-8") as f:
                 f.write(text)
             try:
-                done = subprocess.run([PFM, "report", "--json", "--sort", "object,symbol,address"], cwd=folder, capture_output=True, text=True,
-                                      timeout=60, check=True)
+                done = subprocess.run([PFM, "report", "--json", "--sort", "object,symbol,address"], cwd=folder, capture_output=True,
+                                      text=True, timeout=60, check=True)
             finally:
                 os.remove(path)
         self.assertEqual(done.stderr, "")

@@ -201,7 +201,8 @@ static void print_hints(const struct report_job *job)
 	if (!job->profile.has_chains)
 		print_hint("pfm record -g records callers, too");
 	if (!(job->options.keys & KEY_LINE))
-		print_hint("pfm report --source shows source lines");
+		print_hint("pfm report --source shows source lines, pfm annotate FUNCTION "
+		           "instructions");
 	print_hint("pfm diff OLD NEW compares two recordings");
 }
 

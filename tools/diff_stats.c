@@ -97,16 +97,18 @@ double hypergeometric_tail(double k, double draw, double marked, double all)
 	/* From @k away from the middle: terms only fall. */
 	if (k * all > draw * marked) {
 		term = hypergeometric(k, draw, marked, all);
-		for (double i = k; i <= most && term > sum * 1e-17; i++) {
+		while (k <= most && term > sum * 1e-17) {
 			sum += term;
-			term *= (marked - i) * (draw - i) / ((i + 1) * (rest + i + 1));
+			term *= (marked - k) * (draw - k) / ((k + 1) * (rest + k + 1));
+			k++;
 		}
 		return fmin(1, sum);
 	}
-	term = hypergeometric(k - 1, draw, marked, all);
-	for (double i = k - 1; i >= least && term > sum * 1e-17; i--) {
+	term = hypergeometric(--k, draw, marked, all);
+	while (k >= least && term > sum * 1e-17) {
 		sum += term;
-		term *= i * (rest + i) / ((marked - i + 1) * (draw - i + 1));
+		term *= k * (rest + k) / ((marked - k + 1) * (draw - k + 1));
+		k--;
 	}
 	return fmax(0, 1 - sum);
 }

@@ -443,6 +443,7 @@ static void name_address(struct profile_reader *r, uint32_t pid, uint64_t addres
 	const char *name = NULL, *where = object_of_mode(mode);
 	struct process *process = where ? NULL : find_process(r, pid);
 	const struct mapping *m = process ? mappings_find(&process->maps, address) : NULL;
+	struct symbol_range range;
 	char number[24];
 
 	where = where ? where : "[unknown]";
@@ -455,6 +456,13 @@ static void name_address(struct profile_reader *r, uint32_t pid, uint64_t addres
 		name = m->object ? symbols_at(m->object, offset) : NULL;
 		if (m->object && (r->keys & KEY_LINE || r->options.detail == STACKS))
 			add_spot(r, symbols_spot(m->object, offset), at);
+		if (m->object && r->options.file_addresses &&
+		    symbols_range(m->object, offset, &range)) {
+			where = range.path;
+			at->address = range.address;
+			at->start = range.start;
+			at->end = range.end;
+		}
 	}
 	if (!name && process) {
 		name = compiled_function(process, address);
@@ -843,7 +851,7 @@ static int open_recording(struct profile *p, const char *path)
 static int read_times(struct profile *p, const char *path)
 {
 	pfm_record_t record = PFM_INIT(record);
-	int rc, status;
+	int status;
 
 	if (strcmp(path, "-") == 0) {
 		fprintf(stderr,
@@ -853,7 +861,7 @@ static int read_times(struct profile *p, const char *path)
 		return EXIT_REFUSED;
 	}
 	status = open_recording(p, path);
-	while (status == EXIT_DONE && (rc = pfm_next_record(p->session, &record)) == 1) {
+	while (status == EXIT_DONE && pfm_next_record(p->session, &record) == 1) {
 		if (record.type != PFM_RECORD_SAMPLE || !(record.has & PFM_SAMPLE_TIME))
 			continue;
 		if (!p->first_time || record.time < p->first_time)

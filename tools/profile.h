@@ -45,6 +45,7 @@ struct profile_place {
 	uint64_t children_samples,
 		children_weight; /* that have the place anywhere in their stack */
 	uint64_t stamp;          /* the last sample that was added to children_samples */
+	uint64_t start, end;     /* with file_addresses: of the function, 0 if it has no name */
 };
 
 /* A call tree: the samples whose stacks begin with the places from a root to this node. */
@@ -100,6 +101,7 @@ struct profile_options {
 	double from, to;           /* seconds from the first sample; to 0: to the end */
 	unsigned n_slices;         /* equal parts of the time; 0: one */
 	bool merge_unnamed;        /* functions without a name are one for each object */
+	bool file_addresses;       /* addresses, and names of objects, are those of files */
 	const char *debug_folder;  /* of separate debug files; NULL: /usr/lib/debug */
 };
 

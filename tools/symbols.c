@@ -689,6 +689,31 @@ const char *symbols_at(struct object *o, uint64_t offset)
 	return s->demangled ? s->demangled : s->name;
 }
 
+/* A function without a size ends where the next one begins. */
+static uint64_t end_of_symbol(const struct symbol_table *t, const struct symbol *s)
+{
+	const struct symbol *next = s + 1 < t->list + t->n ? s + 1 : NULL;
+	uint64_t size = s->size ? s->size : s->section_rest;
+
+	if (!s->size && next && next->start - s->start < size)
+		size = next->start - s->start;
+	return s->start + size;
+}
+
+bool symbols_range(struct object *o, uint64_t offset, struct symbol_range *range)
+{
+	const struct symbol *s = symbol_address(o, offset, &range->address)
+	                                 ? symbol_table_find(&o->file->table, range->address)
+	                                 : NULL;
+
+	if (!s || !o->file->path)
+		return false;
+	range->path = o->file->path;
+	range->start = s->start;
+	range->end = end_of_symbol(&o->file->table, s);
+	return true;
+}
+
 const struct source_spot *symbols_spot(struct object *o, uint64_t offset)
 {
 	uint64_t address;

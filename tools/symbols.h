@@ -29,6 +29,14 @@ struct object *symbols_object(struct symbols *all, const char *path, const uint8
 /* The function that the byte at @offset of the file belongs to, or NULL. Names of C++ are as their
  * authors wrote them. */
 const char *symbols_at(struct object *object, uint64_t offset);
+/* A function of a file, in the file's own addresses. */
+struct symbol_range {
+	const char *path; /* of the file that was read */
+	uint64_t address, start, end;
+};
+/* The address of the byte at @offset, and the function that it belongs to. False if it has no
+ * name. */
+bool symbols_range(struct object *object, uint64_t offset, struct symbol_range *range);
 struct source_spot;
 /* Source line and inlined functions there (lines.h), or NULL. */
 const struct source_spot *symbols_spot(struct object *object, uint64_t offset);
