@@ -58,6 +58,24 @@ struct process_table {
 	uint32_t n, capacity;
 };
 
+/* An address whose names are known, as long as no mapping changes. With 400,000 samples of 12
+ * frames, a call tree takes a third of the time. */
+struct named_address {
+	uint64_t address;
+	uint32_t pid, mode, generation; /* generation 0: free */
+	struct profile_place names;
+};
+
+/* A stack whose node, or text, is known, as long as no mapping changes. Two stacks with one hash,
+ * which nobody can choose, are taken for one: with a million stacks that is as probable as 1e-7.
+ * With 400,000 samples of 300 stacks a call tree takes a sixth of the time. */
+struct known_stack {
+	uint64_t hash;
+	uint32_t generation, index; /* generation 0: free */
+};
+
+enum { NAMED_ADDRESSES = 4096, KNOWN_STACKS = 8192 };
+
 /* State while the recording is read. */
 struct profile_reader {
 	struct profile *target_profile;
@@ -72,6 +90,9 @@ struct profile_reader {
 	unsigned keys;
 	uint64_t n_samples; /* that were added so far */
 	struct frames frames;
+	struct named_address named[NAMED_ADDRESSES];
+	struct known_stack known[KNOWN_STACKS];
+	uint32_t generation; /* of the mappings of all processes */
 	char stack[STACK_ROOM];
 };
 
@@ -437,8 +458,8 @@ static const char *compiled_function(struct process *process, uint64_t address)
 
 /* Object and function of @address, and what is inlined there. What guests run is in no mapping of
  * the process that runs them. */
-static void name_address(struct profile_reader *r, uint32_t pid, uint64_t address, uint32_t mode,
-                         struct profile_place *at)
+static void find_names(struct profile_reader *r, uint32_t pid, uint64_t address, uint32_t mode,
+                       struct profile_place *at)
 {
 	const char *name = NULL, *where = object_of_mode(mode);
 	struct process *process = where ? NULL : find_process(r, pid);
@@ -474,6 +495,36 @@ static void name_address(struct profile_reader *r, uint32_t pid, uint64_t addres
 		snprintf(number, sizeof(number), "%#llx", (unsigned long long)address);
 	at->object = text_number(&r->target_profile->texts, where);
 	at->function = text_number(&r->target_profile->texts, name ? name : number);
+}
+
+static void copy_names(const struct profile_place *from, struct profile_place *to)
+{
+	to->object = from->object;
+	to->function = from->function;
+	to->inlined = from->inlined;
+	to->source = from->source;
+	if (from->end) {
+		to->address = from->address;
+		to->start = from->start;
+		to->end = from->end;
+	}
+}
+
+/* find_names(), or what it found for the address before. */
+static void name_address(struct profile_reader *r, uint32_t pid, uint64_t address, uint32_t mode,
+                         struct profile_place *at)
+{
+	uint64_t hash = (address ^ (uint64_t)pid << 40) * 0x9e3779b97f4a7c15u;
+	struct named_address *n = &r->named[hash >> 52];
+
+	if (n->generation != r->generation || n->address != address || n->pid != pid ||
+	    n->mode != mode) {
+		*n = (struct named_address){
+			.address = address, .pid = pid, .mode = mode, .generation = r->generation
+		};
+		find_names(r, pid, address, mode, &n->names);
+	}
+	copy_names(&n->names, at);
 }
 
 /* Adds @len bytes of a name to a text of one line, as far as there is @room, with @semicolon in
@@ -613,35 +664,76 @@ static uint32_t find_frame_place(struct profile_reader *r, const pfm_record_t *r
 	return find_place(&p->places, &p->n_places, &r->places_capacity, &r->place_table, &place);
 }
 
-/* Adds the sample to the places of all its frames, and to the call tree. @key: what the places of
- * all frames have in common. */
+/* The node of the sample's stack, which is added without the sample if it is new; NO_NODE without
+ * memory. @key: what the places of all frames have in common. */
+static uint32_t find_path(struct profile_reader *r, const pfm_record_t *record,
+                          const struct profile_place *key)
+{
+	const struct profile *p = r->target_profile;
+	bool is_callee_tree = r->options.tree == CALLEE_TREE;
+	uint32_t parent = NO_NODE;
+
+	for (unsigned k = 0; k < r->frames.n; k++) {
+		unsigned i = is_callee_tree ? k : r->frames.n - 1 - k;
+		uint32_t place = find_frame_place(r, record, i, key);
+		const struct profile_node *node =
+			place != HASH_NOT_FOUND ? find_node(r, parent, place) : NULL;
+
+		if (!node)
+			return NO_NODE;
+		parent = (uint32_t)(node - p->nodes);
+	}
+	return parent;
+}
+
+static uint64_t hash_stack(const pfm_record_t *record, const struct profile_place *key,
+                           uint32_t task)
+{
+	const pfm_sample_t *s = &record->body.sample;
+	const uint64_t parts[] = {
+		s->n_chain ? pfmi_base_hash_bytes(s->chain, s->n_chain * sizeof(*s->chain)) : s->ip,
+		(uint64_t)record->pid << 32 | (record->misc & PFM_MISC_MODE),
+		(uint64_t)record->truncated << 32 | s->n_chain,
+		(uint64_t)key->event << 32 | task,
+		(uint64_t)key->cpu << 32 | key->cgroup,
+		key->slice,
+	};
+
+	return pfmi_base_hash_bytes(parts, sizeof(parts));
+}
+
+/* The entry for a stack; its index is valid if it has the hash and the generation. */
+static struct known_stack *find_known_stack(struct profile_reader *r, uint64_t hash)
+{
+	return &r->known[hash % KNOWN_STACKS];
+}
+
+/* Adds the sample to the places of all its frames, and to the call tree. */
 static void add_stack(struct profile_reader *r, const pfm_record_t *record,
                       const struct profile_place *key)
 {
 	struct profile *p = r->target_profile;
-	bool is_callee_tree = r->options.tree == CALLEE_TREE;
-	uint32_t parent = NO_NODE;
+	uint64_t hash = hash_stack(record, key, key->task);
+	struct known_stack *known = find_known_stack(r, hash);
+	uint32_t node;
 
-	for (unsigned k = 0; k < r->frames.n && !p->failed; k++) {
-		unsigned i = is_callee_tree ? k : r->frames.n - 1 - k;
-		uint32_t place = find_frame_place(r, record, i, key);
-		struct profile_node *node = NULL;
+	if (known->generation != r->generation || known->hash != hash)
+		*known = (struct known_stack){ hash, r->generation, find_path(r, record, key) };
+	node = known->index;
+	p->failed |= node == NO_NODE;
+	for (bool is_last = true; node != NO_NODE; is_last = false) {
+		struct profile_node *n = &p->nodes[node];
+		bool is_self = r->options.tree == CALLEE_TREE ? n->parent == NO_NODE : is_last;
 
-		if (place != HASH_NOT_FOUND && r->options.tree)
-			node = find_node(r, parent, place);
-		p->failed = place == HASH_NOT_FOUND || (r->options.tree && !node);
-		if (p->failed)
-			return;
-		add_to_children(&p->places[place], key->weight, r->n_samples);
-		if (i == 0)
-			add_sample(&p->places[place], key->weight);
-		if (!node)
-			continue;
-		node->samples++;
-		node->weight += key->weight;
-		node->self_samples += i == 0;
-		node->self_weight += i == 0 ? key->weight : 0;
-		parent = (uint32_t)(node - p->nodes);
+		n->samples++;
+		n->weight += key->weight;
+		add_to_children(&p->places[n->place], key->weight, r->n_samples);
+		if (is_self) {
+			n->self_samples++;
+			n->self_weight += key->weight;
+			add_sample(&p->places[n->place], key->weight);
+		}
+		node = n->parent;
 	}
 }
 
@@ -707,26 +799,38 @@ static void add_to_sums(struct profile *p, const struct profile_place *key)
 	sum->squares += (double)key->weight * (double)key->weight;
 }
 
+/* Adds the sample to its stack, as a text. */
+static void add_stack_text(struct profile_reader *r, const pfm_record_t *record,
+                           struct profile_place *key)
+{
+	struct profile *p = r->target_profile;
+	uint64_t hash = hash_stack(record, key, key->task);
+	struct known_stack *known = find_known_stack(r, hash);
+
+	if (known->generation != r->generation || known->hash != hash) {
+		key->function = stack_text(r, record, key->task);
+		*known = (struct known_stack){ hash, r->generation,
+			                       find_place(&p->stacks, &p->n_stacks,
+			                                  &r->stacks_capacity, &r->stack_table,
+			                                  key) };
+	}
+	p->failed |= known->index == HASH_NOT_FOUND;
+	if (known->index != HASH_NOT_FOUND)
+		add_sample(&p->stacks[known->index], key->weight);
+}
+
 /* Adds the sample to the place of its instruction. */
 static void add_instruction(struct profile_reader *r, const pfm_record_t *record,
                             struct profile_place *key)
 {
 	struct profile *p = r->target_profile;
-	bool is_stack = r->options.detail == STACKS;
 	uint32_t at;
 
-	if (is_stack) {
-		key->function = stack_text(r, record, key->task);
-		at = find_place(&p->stacks, &p->n_stacks, &r->stacks_capacity, &r->stack_table,
-		                key);
-	} else {
-		add_address(r, record, record->body.sample.ip, record->misc & PFM_MISC_MODE, key);
-		at = find_place(&p->places, &p->n_places, &r->places_capacity, &r->place_table,
-		                key);
-	}
+	add_address(r, record, record->body.sample.ip, record->misc & PFM_MISC_MODE, key);
+	at = find_place(&p->places, &p->n_places, &r->places_capacity, &r->place_table, key);
 	p->failed |= at == HASH_NOT_FOUND;
 	if (at != HASH_NOT_FOUND)
-		add_sample(is_stack ? &p->stacks[at] : &p->places[at], key->weight);
+		add_sample(&p->places[at], key->weight);
 }
 
 static void read_sample_record(struct profile_reader *r, const pfm_record_t *record)
@@ -752,7 +856,9 @@ static void read_sample_record(struct profile_reader *r, const pfm_record_t *rec
 	r->n_samples++;
 	add_to_sums(p, &key);
 	fill_key(r, record, task->name, &key);
-	if (r->options.tree || r->options.children)
+	if (r->options.detail == STACKS)
+		add_stack_text(r, record, &key);
+	else if (r->options.tree || r->options.children)
 		add_stack(r, record, &key);
 	else
 		add_instruction(r, record, &key);
@@ -760,6 +866,9 @@ static void read_sample_record(struct profile_reader *r, const pfm_record_t *rec
 
 static void read_record(struct profile_reader *r, const pfm_record_t *record)
 {
+	if (record->type == PFM_RECORD_MAP || record->type == PFM_RECORD_MAP2 ||
+	    record->type == PFM_RECORD_FORK || record->type == PFM_RECORD_COMM)
+		r->generation++;
 	switch (record->type) {
 	case PFM_RECORD_SAMPLE: read_sample_record(r, record); break;
 	case PFM_RECORD_MAP:
@@ -933,6 +1042,7 @@ int profile_read_selected(struct profile *p, const char *path, const struct prof
 	r->target_profile = p;
 	r->options = *o;
 	r->keys = keys_of_detail(o);
+	r->generation = 1;
 	if ((r->keys & KEY_LINE || o->detail == STACKS) && !lines_supported())
 		fprintf(stderr,
 		        "pfm %s: libdw is missing: source lines and inlined functions are not "
