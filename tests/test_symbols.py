@@ -173,7 +173,7 @@ class Stripped(Library):
         self.expect_named(self.names(build_id=old))
         os.remove(cached)
         self.assertTrue(all(name.startswith("0x") for name in self.names(build_id=old).values()))
-        self.assertIn("it changed since the recording", self.said)
+        self.assertIn("the file has changed since the recording", self.said)
 
     def test_a_file_newer_than_the_recording(self):
         self.build()
@@ -182,7 +182,7 @@ class Stripped(Library):
         late = os.stat(os.path.join(self.folder, "perf.data")).st_mtime + 1
         os.utime(self.path, (late, late))
         self.expect_named(self.names(record=False))
-        self.assertIn("%s changed since the recording: names may be wrong\n" % self.path, self.said)
+        self.assertIn("%s has changed since the recording: names may be wrong\n" % self.path, self.said)
 
 
 class Compiled(unittest.TestCase):

@@ -123,8 +123,7 @@ static struct profile_sum sum_of_function(const struct annotate_job *job, unsign
 	return sum;
 }
 
-/* ---- text --------------------------------------------------------------------------------------
- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 struct line_share {
 	uint32_t source;
@@ -241,8 +240,7 @@ static int put_event(const struct annotate_job *job, unsigned event)
 	return status;
 }
 
-/* ---- JSON --------------------------------------------------------------------------------------
- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static const char *instruction_text(const struct annotate_job *job, uint64_t address)
 {
@@ -272,8 +270,7 @@ static void put_event_json(const struct annotate_job *job, unsigned event)
 	}
 }
 
-/* ---- the command -------------------------------------------------------------------------------
- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 static int print_annotation(struct annotate_job *job)
 {

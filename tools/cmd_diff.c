@@ -53,8 +53,7 @@ struct diff_job {
 	double fail_above;   /* part of the old value; below 0: never */
 };
 
-/* ---- text --------------------------------------------------------------------------------------
- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static enum style style_of_row(const struct diff_row *row)
 {
@@ -128,8 +127,7 @@ static void put_rows(const struct diff_job *job)
 	}
 }
 
-/* ---- JSON --------------------------------------------------------------------------------------
- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void put_side(struct json *j, const char *key, const struct diff_row *row, unsigned side)
 {
@@ -174,8 +172,7 @@ static void put_rows_json(const struct diff_job *job)
 	}
 }
 
-/* ---- the command -------------------------------------------------------------------------------
- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 /* Reports the rows that grew by more than is allowed. Returns the exit status. */
 static int judge_rows(const struct diff_job *job)

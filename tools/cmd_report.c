@@ -42,7 +42,7 @@ static const struct command_option options[] = {
 	  "by source line, with the functions that were inlined there" },
 	{ OPT_FOLDED, "folded", NULL, "one line for each stack: task;outer;...;inner WEIGHT" },
 	{ OPT_SVG, "svg", NULL,
-	  "a flame graph: a page for any browser, where a click shows a part alone" },
+	  "write a flame graph as SVG; click a function in a browser to zoom in" },
 	{ 'e', "event", "NAME", "samples of this event alone; with * and ?, of all that match" },
 	{ OPT_TASK, "task", "NAME", "samples of this task alone; with * and ?, of all that match" },
 	{ OPT_SYMBOL, "symbol", "NAME",
@@ -158,8 +158,10 @@ static void name_duplicate_functions(const struct profile *p)
 			    a.attr.config <= PERF_COUNT_SW_TASK_CLOCK)
 				continue;
 			fprintf(stderr,
-			        "pfm report: samples of %s may stand at %s, or the other way "
-			        "round: they are one event of the kernel's\n",
+			        "pfm report: samples of %s and %s cannot be distinguished: both "
+			        "are "
+			        "the "
+			        "same kernel event\n",
 			        profile_line(a.name, one), profile_line(b.name, other));
 			return;
 		}
@@ -179,8 +181,8 @@ static int refuse_event_sums(const struct report_job *job)
 {
 	if (job->event || !(job->folded || job->svg) || !has_kinds(&job->profile))
 		return EXIT_DONE;
-	fprintf(stderr, "pfm report: samples of several events are no sum; --event chooses ('*' "
-	                "adds all): ");
+	fprintf(stderr, "pfm report: samples of different events cannot be added; choose one "
+	                "with --event ('*' adds all anyway): ");
 	name_events(&job->profile, true);
 	return EXIT_REFUSED;
 }
@@ -236,8 +238,8 @@ static int print_report(struct report_job *job, const char *path)
 	name_duplicate_functions(p);
 	if (p->damaged)
 		fprintf(stderr,
-		        "pfm report: %s is damaged or cut off: what follows the %llu samples that "
-		        "were read is missing\n",
+		        "pfm report: %s is damaged or cut off: the records after the first "
+		        "%llu samples are missing\n",
 		        path, (unsigned long long)count_samples(p));
 	status = choose_events(job, path);
 	if (status == EXIT_DONE)
@@ -341,19 +343,20 @@ static int check_options(struct command_args *args, const struct report_job *job
 	bool is_stacks = job->folded || job->svg;
 
 	if (job->json + job->folded + job->svg > 1)
-		return report_usage_error(args, "--json, --folded and --svg: choose one.");
+		return report_usage_error(args, "--json, --folded and --svg exclude each other.");
 	if (job->options.detail == SOURCE && is_stacks)
-		return report_usage_error(args, "--source does not go with --folded or --svg: "
-		                                "stacks have inlined functions anyway.");
+		return report_usage_error(
+			args, "--source excludes --folded and --svg: stacks contain inlined "
+			      "functions anyway.");
 	if (is_stacks && (job->options.keys || job->options.tree || job->options.children ||
 	                  job->options.n_slices > 1))
-		return report_usage_error(args, "--sort, --children, -g and --time-slices do not "
-		                                "go with --folded or --svg.");
+		return report_usage_error(args, "--sort, --children, -g and --time-slices exclude "
+		                                "--folded and --svg.");
 	if (job->options.tree && job->options.n_slices > 1)
-		return report_usage_error(args, "-g does not go with --time-slices: choose a part "
-		                                "of the time with --time.");
+		return report_usage_error(args, "-g excludes --time-slices: choose a part of the "
+		                                "time with --time.");
 	if (args->n > 1)
-		return report_usage_error(args, "one recording at a time.");
+		return report_usage_error(args, "expected one recording.");
 	return EXIT_DONE;
 }
 

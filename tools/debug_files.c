@@ -85,8 +85,7 @@ void cached_file_path(const uint8_t *id, size_t n_id, char *path, size_t room)
 		join_path(path, room, home_folder(), "/.debug/.build-id/", text, "/elf");
 }
 
-/* ---- checksums ---------------------------------------------------------------------------------
- */
+/* ---- checksums ------------------------------------------------------------------------------- */
 
 static void fill_table(uint32_t table[256])
 {

@@ -14,8 +14,7 @@
 /* Fewer samples in both recordings together are not tested: the more tests, the weaker each. */
 enum { TESTED_SAMPLES = 10 };
 
-/* ---- rows --------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static uint32_t find_event(const struct diff *d, const char *name)
 {
@@ -164,8 +163,7 @@ static bool add_totals(struct diff *d)
 	return true;
 }
 
-/* ---- comparison --------------------------------------------------------------------------------
- */
+/* ---- comparison ------------------------------------------------------------------------------ */
 
 /* The divisor of weights of @event, and its relative variance. */
 static double find_divisor(const struct diff *d, uint32_t event, unsigned side, double *variance)
@@ -295,8 +293,7 @@ static bool compare_all(struct diff *d)
 	return true;
 }
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static void list_events(const struct diff *d, unsigned side)
 {

@@ -172,8 +172,7 @@ double probability_of_difference(const struct diff_side *old_side, const struct 
 	return p;
 }
 
-/* ---- families of tests -------------------------------------------------------------------------
- */
+/* ---- families of tests ----------------------------------------------------------------------- */
 
 struct ranked {
 	double p;

@@ -96,8 +96,7 @@ struct profile_reader {
 	char stack[STACK_ROOM];
 };
 
-/* ---- texts and places --------------------------------------------------------------------------
- */
+/* ---- texts and places ------------------------------------------------------------------------ */
 
 /* True if the array has, or gets, room for one more element of @size bytes. */
 static bool reserve_element(void **list, size_t n, size_t *capacity, size_t size)
@@ -215,8 +214,7 @@ static void add_to_children(struct profile_place *place, uint64_t weight, uint64
 	place->children_weight += weight;
 }
 
-/* ---- call trees --------------------------------------------------------------------------------
- */
+/* ---- call trees ------------------------------------------------------------------------------ */
 
 struct node_search {
 	const struct profile_node *list;
@@ -251,8 +249,7 @@ static struct profile_node *find_node(struct profile_reader *r, uint32_t parent,
 	return &p->nodes[p->n_nodes++];
 }
 
-/* ---- tasks and mappings ------------------------------------------------------------------------
- */
+/* ---- tasks and mappings ---------------------------------------------------------------------- */
 
 struct number_search {
 	const void *list;
@@ -425,8 +422,7 @@ static void read_cgroup_record(struct profile_reader *r, const pfm_record_t *rec
 			(struct cgroup){ id, text_number(&r->target_profile->texts, path) };
 }
 
-/* ---- samples -----------------------------------------------------------------------------------
- */
+/* ---- samples --------------------------------------------------------------------------------- */
 
 static void add_spot(struct profile_reader *r, const struct source_spot *spot,
                      struct profile_place *at)
@@ -1082,14 +1078,12 @@ void profile_report_losses(const struct profile *p, const char *path)
 		                                                         : p->lost_samples));
 	if (p->throttled)
 		fprintf(stderr,
-		        "pfm %s: %s%sthe kernel held samples back %llu time%s, as they were too "
-		        "many: how many are missing is not told\n",
+		        "pfm %s: %s%sthe kernel throttled sampling %llu time%s: an unknown "
+		        "number of samples is missing\n",
 		        running_command(), name, colon, (unsigned long long)p->throttled,
 		        p->throttled > 1 ? "s" : "");
 	if (p->n_without_event)
-		fprintf(stderr,
-		        "pfm %s: %s%s%llu samples are left out: which event they are of cannot be "
-		        "told\n",
+		fprintf(stderr, "pfm %s: %s%s%llu samples are left out: their event is unknown\n",
 		        running_command(), name, colon, (unsigned long long)p->n_without_event);
 }
 

@@ -5,8 +5,7 @@
 #include "pfm.h"
 #include "report_view.h"
 
-/* ---- keys --------------------------------------------------------------------------------------
- */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
 static const struct {
 	const char *name;
@@ -43,8 +42,7 @@ unsigned report_keys(const struct profile_options *o)
 	return o->keys ? o->keys : KEY_TASK | KEY_OBJECT | KEY_SYMBOL;
 }
 
-/* ---- columns -----------------------------------------------------------------------------------
- */
+/* ---- columns --------------------------------------------------------------------------------- */
 
 const char *event_name(const struct profile *p, unsigned event)
 {
@@ -159,8 +157,7 @@ void put_group_title(const struct profile *p, unsigned event, unsigned slice)
 	       group_digits(p->sums[(size_t)event * p->n_slices + slice].samples, number));
 }
 
-/* ---- tables ------------------------------------------------------------------------------------
- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static double share_of(uint64_t weight, const struct profile_sum *sum)
 {
@@ -220,8 +217,7 @@ void put_places(const struct report_job *job)
 		i = put_group(job, i);
 }
 
-/* ---- JSON --------------------------------------------------------------------------------------
- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 void put_key_members(struct json *j, const struct profile *p, const struct profile_place *at,
                      unsigned keys)

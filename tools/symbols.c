@@ -189,8 +189,7 @@ struct object *symbols_object(struct symbols *all, const char *path, const uint8
 	return NULL;
 }
 
-/* ---- ELF ---------------------------------------------------------------------------------------
- */
+/* ---- ELF ------------------------------------------------------------------------------------- */
 
 /* A file that is being read: its head, and what the two widths have in common. */
 struct elf {
@@ -437,8 +436,7 @@ static void read_segments(struct elf *e, struct file *f)
 	free(all);
 }
 
-/* ---- separate debug files ----------------------------------------------------------------------
- */
+/* ---- separate debug files -------------------------------------------------------------------- */
 
 /* The contents of .gnu_debuglink, a name and a checksum at the next multiple of 4, in memory of the
  * caller's; NULL if missing. */
@@ -534,8 +532,7 @@ static void read_symbols(struct object *o, struct elf *e, struct file *f)
 	symbol_table_sort(&f->table);
 }
 
-/* ---- files -------------------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 struct file_search {
 	const struct symbols *all;
@@ -639,7 +636,7 @@ static void load_symbols(struct object *o)
 		return; /* [vdso], //anon: no file */
 	found = load_file(o, o->path, &st);
 	if (found && !o->n_id && recorded->tv_sec && is_newer(&st.st_mtim, recorded))
-		fprintf(stderr, "pfm %s: %s changed since the recording: names may be wrong\n",
+		fprintf(stderr, "pfm %s: %s has changed since the recording: names may be wrong\n",
 		        running_command(), o->path);
 	if (!o->n_id || has_wanted_id(o, found)) {
 		o->file = found;
@@ -652,8 +649,8 @@ static void load_symbols(struct object *o)
 	o->file = NULL;
 	if (found)
 		fprintf(stderr,
-		        "pfm %s: functions of %s are not named: it is not the file any more that "
-		        "was sampled (it changed since the recording)\n",
+		        "pfm %s: functions of %s are not named: the file has changed since "
+		        "the recording\n",
 		        running_command(), o->path);
 }
 
@@ -728,8 +725,7 @@ const struct source_spot *symbols_spot(struct object *o, uint64_t offset)
 	return f->lines ? lines_at(f->lines, address) : NULL;
 }
 
-/* ---- the kernel --------------------------------------------------------------------------------
- */
+/* ---- the kernel ------------------------------------------------------------------------------ */
 
 void symbols_expect(struct symbols *all, const char *name, uint64_t address)
 {
@@ -772,8 +768,8 @@ static void load_kernel(const struct symbols *all, struct file *o)
 		symbols_starved();
 	if (another)
 		fprintf(stderr,
-		        "pfm %s: functions of the kernel are not named: it was another, or "
-		        "started anew since\n",
+		        "pfm %s: functions of the kernel are not named: the recording is "
+		        "of another kernel, or of an earlier boot\n",
 		        running_command());
 	if (another || starved)
 		symbol_table_clear(&o->table);
