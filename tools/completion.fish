@@ -66,7 +66,11 @@ for command in (pfm --help 2>/dev/null | sed -n '/^Commands/,/^$/s/^  *\([a-z]*\
 				complete -c pfm -n "__pfm_is $command" -l color -x -a 'auto always never'
 			case model device-model
 				complete -c pfm -n "__pfm_is $command" -l $option -x -a 'ev4 ev5 pca56 ev6 ev67'
-			case output html
+			case format
+				complete -c pfm -n "__pfm_is $command" -l format -x -a 'openmetrics prometheus'
+			case listen
+				complete -c pfm -n "__pfm_is $command" -l listen -x -a '127.0.0.1:9747 unix:'
+			case output html textfile
 				complete -c pfm -n "__pfm_is $command" -l $option -r -F
 			case pid
 				complete -c pfm -n "__pfm_is $command" -l pid -x -a '(__fish_complete_pids)'
@@ -75,8 +79,8 @@ for command in (pfm --help 2>/dev/null | sed -n '/^Commands/,/^$/s/^  *\([a-z]*\
 		end
 	end
 end
-complete -c pfm -n '__pfm_is stat record' -s e -x -a '(__pfm_events)'
-complete -c pfm -n '__pfm_is stat' -s M -x -a '(__pfm_events)'
+complete -c pfm -n '__pfm_is stat record serve' -s e -x -a '(__pfm_events)'
+complete -c pfm -n '__pfm_is stat serve' -s M -x -a '(__pfm_events)'
 complete -c pfm -n '__pfm_is stat record' -s o -r -F
 complete -c pfm -n '__pfm_is list show encode dispatch metric plan' -a '(__pfm_events)'
 complete -c pfm -n '__pfm_is import session report export diff annotate' -F

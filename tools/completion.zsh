@@ -41,7 +41,9 @@ _pfm() {
 	--pmu) _pfm_pmus; return ;;
 	--device-model | --model | -m) compadd ev4 ev5 pca56 ev6 ev67; return ;;
 	--color) compadd auto always never; return ;;
-	-o | --output | --html) _files; return ;;
+	--format) compadd openmetrics prometheus; return ;;
+	--listen) compadd -S '' 127.0.0.1:9747 unix:; return ;;
+	-o | --output | --html | --textfile) _files; return ;;
 	-p | --pid) _pids; return ;;
 	-e | --event | -M | --metrics) _pfm_events; return ;;
 	esac

@@ -263,7 +263,7 @@ static int as_number_says(struct fake *f, const struct perf_event_attr *attr, in
 }
 
 /* What happened to be gone, taken or short was missed; the rest cannot be had as it was asked. */
-static int unopened(pfm_cause_t cause)
+static pfm_quality_t unopened(pfm_cause_t cause)
 {
 	static const pfm_cause_t missed[] = { PFM_CAUSE_BUSY,       PFM_CAUSE_FILES,
 		                              PFM_CAUSE_NO_PROCESS, PFM_CAUSE_NO_CPU,
