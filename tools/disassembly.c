@@ -12,8 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 static bool add_code_line(struct disassembly *d, const char *text, bool is_instruction,
                           uint64_t address)
 {
@@ -99,8 +97,8 @@ static int start_objdump(const char *path, uint64_t start, uint64_t end, int *fr
 
 int disassemble(struct disassembly *d, const char *path, uint64_t start, uint64_t end)
 {
-	int from, status = 0, rc;
-	pid_t child;
+	int from = -1, status = 0, rc;
+	pid_t child = -1;
 
 	rc = start_objdump(path, start, end, &from, &child);
 	if (rc)
