@@ -108,6 +108,15 @@ class Schemas(unittest.TestCase):
             said = answers("report", path)
             self.assertTrue(said)
             self.check("report", said)
+            for line in ("-g", "--children", "--sort cpu,cgroup,address,line,task", "--time-slices 2"):
+                self.check("report", answers("report", line + " " + path))
+            said = answers("annotate", "* " + path)
+            self.assertTrue(said)
+            self.check("annotate", said)
+            for line in ("", "--normalize count", "--sort task,line,cpu,cgroup"):
+                said = answers("diff", "%s %s %s" % (line, path, path))
+                self.assertTrue(said)
+                self.check("diff", said)
 
     def test_alpha_session(self):
         r = subprocess.run([PFM, "alpha", "session", "--json"], env=CLEAN, capture_output=True, text=True, timeout=60, input=ALPHA)

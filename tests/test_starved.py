@@ -41,6 +41,11 @@ COMMANDS = {
     "report --json": "%s/perf.data",
     "report --svg": "%s/perf.data",
     "report --source": "%s/perf.data",
+    "report -g": "%s/perf.data",
+    "report --children": "--sort symbol,cpu %s/perf.data",
+    "report --time-slices": "2 %s/perf.data",
+    "annotate": "* %s/perf.data",
+    "diff": "%s/perf.data %s/perf.data",
 }
 
 

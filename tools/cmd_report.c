@@ -2,162 +2,61 @@
 /* pfm report: where the samples of a recording are. */
 #include "pfm.h"
 #include "profile.h"
+#include "report_view.h"
 #include "text_output.h"
 
 #include <fnmatch.h>
 #include <linux/perf_event.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { OPT_JSON = LONG_ONLY, OPT_FOLDED, OPT_SVG, OPT_SOURCE };
+enum {
+	OPT_JSON = LONG_ONLY,
+	OPT_FOLDED,
+	OPT_SVG,
+	OPT_SOURCE,
+	OPT_CHILDREN,
+	OPT_SORT,
+	OPT_LIMIT,
+	OPT_TASK,
+	OPT_SYMBOL,
+	OPT_TIME,
+	OPT_SLICES,
+	OPT_DEBUG_FOLDER
+};
+
+enum { SLICES_MAX = 10000 };
 
 static const struct command_option options[] = {
 	{ OPT_JSON, "json", NULL, "one JSON object for each place" },
+	{ 'g', "call-graph", "[ORDER]",
+	  "a call tree: caller (begins with the outermost caller) or callee (begins with each "
+	  "function, its callers below); caller if not said" },
+	{ OPT_CHILDREN, "children", NULL,
+	  "the share of each function with the functions that it calls, too; sorted by that" },
+	{ OPT_SORT, "sort", "KEY,...",
+	  "add up by these: task, object, symbol, line, cpu, cgroup, address; task,object,symbol "
+	  "if not said" },
+	{ OPT_SOURCE, "source", NULL,
+	  "by source line, with the functions that were inlined there" },
 	{ OPT_FOLDED, "folded", NULL, "one line for each stack: task;outer;...;inner WEIGHT" },
 	{ OPT_SVG, "svg", NULL,
 	  "write a flame graph as SVG; click a function in a browser to zoom in" },
-	{ OPT_SOURCE, "source", NULL,
-	  "by source line, with the functions that were inlined there" },
 	{ 'e', "event", "NAME", "samples of this event alone; with * and ?, of all that match" },
+	{ OPT_TASK, "task", "NAME", "samples of this task alone; with * and ?, of all that match" },
+	{ OPT_SYMBOL, "symbol", "NAME",
+	  "samples in this function alone; with * and ?, in all that match" },
+	{ OPT_TIME, "time", "A,B",
+	  "samples from second A to second B after the first sample; either may be left out" },
+	{ OPT_SLICES, "time-slices", "N", "a table for each of N equal parts of the time" },
 	{ 'n', "lines", "N",
 	  "at most so many places of each event (0: all); 40 if not said, with --json all" },
+	{ OPT_LIMIT, "limit", "N", "another name of --lines" },
+	{ OPT_DEBUG_FOLDER, "debug-dir", "DIR",
+	  "where separate debug files are, instead of /usr/lib/debug" },
 	{ 0, NULL, NULL, NULL }
 };
-
-struct report_job {
-	struct profile profile;
-	bool json, folded, svg, source;
-	uint64_t line_limit; /* of each event; 0: all */
-	const char *event;   /* whose samples are wanted, by name or pattern; NULL: all */
-};
-
-/* True if a line for one more place of @event goes beyond what was asked for; @shown counts those
- * of @last. */
-static bool has_line_limit(const struct report_job *job, unsigned event, unsigned *last,
-                           uint64_t *shown)
-{
-	if (event != *last)
-		*shown = 0;
-	*last = event;
-	return job->line_limit && (*shown)++ >= job->line_limit;
-}
-
-static const char *event_name(const struct profile *p, unsigned event)
-{
-	static char name[256];
-	pfm_count_info_t info = PFM_INIT(info);
-
-	name[0] = '\0';
-	if (pfm_describe_count(p->session, event, &info) == PFMLIB_SUCCESS)
-		snprintf(name, sizeof(name), "%s", info.name);
-	return name;
-}
-
-static double weight_share(const struct profile *p, const struct profile_place *at)
-{
-	return (double)at->weight / (double)p->weights[at->event];
-}
-
-/* Of a share of @n samples taken by chance. */
-static double standard_error(double share, uint64_t n)
-{
-	return n ? sqrt(share * (1 - share) / (double)n) : 0;
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-static void put_places_json(const struct report_job *job)
-{
-	const struct profile *p = &job->profile;
-	unsigned last = 0;
-	uint64_t shown = 0;
-
-	for (size_t i = 0; i < p->n_places; i++) {
-		const struct profile_place *at = &p->places[i];
-		struct json j = { .out = stdout };
-
-		if (has_line_limit(job, at->event, &last, &shown))
-			continue;
-		put_begin(&j, NULL, '{');
-		put_text(&j, "event", event_name(p, at->event));
-		put_text(&j, "task", p->texts.text[at->task]);
-		put_text(&j, "object", p->texts.text[at->object]);
-		put_text(&j, "function", p->texts.text[at->function]);
-		if (job->source) {
-			put_text(&j, "inlined", p->texts.text[at->inlined]);
-			put_text(&j, "source", p->texts.text[at->source]);
-		}
-		put_int(&j, "samples", (int64_t)at->samples);
-		put_int(&j, "weight", (int64_t)at->weight);
-		put_real(&j, "share", weight_share(p, at));
-		put_real(&j, "error", standard_error(weight_share(p, at), p->samples[at->event]));
-		put_end(&j, '}');
-		put_line(&j);
-	}
-}
-
-/* "function", or "function > inlined > inlined  file.c:12". */
-static void put_function(const struct profile *p, const struct profile_place *at)
-{
-	char line[NAME_LINE];
-
-	fputs(profile_line(p->texts.text[at->function], line), stdout);
-	for (const char *s = p->texts.text[at->inlined]; *s; s += *s == ';') {
-		int len = (int)strcspn(s, ";");
-
-		printf(" > %.*s", len, s);
-		s += len;
-	}
-	if (at->source)
-		printf("  %s", profile_line(base_name(p->texts.text[at->source]), line));
-	putchar('\n');
-}
-
-static void put_places(const struct report_job *job)
-{
-	const struct profile *p = &job->profile;
-
-	for (unsigned event = 0; event < p->n_events; event++) {
-		char number[GROUPED_MAX], title[NAME_LINE];
-		unsigned last = event;
-		uint64_t shown = 0, hidden = 0;
-		double rest = 0;
-
-		if (!p->samples[event])
-			continue;
-		printf("%s%s%s: %s samples\n", term_colour_begin(stdout, BOLD),
-		       profile_line(event_name(p, event), title), term_colour_end(stdout),
-		       group_digits(p->samples[event], number));
-		for (size_t i = 0; i < p->n_places; i++) {
-			const struct profile_place *at = &p->places[i];
-			char line[NAME_LINE];
-			double s;
-
-			if (at->event != event)
-				continue;
-			s = weight_share(p, at);
-			if (has_line_limit(job, event, &last, &shown)) {
-				hidden++;
-				rest += s;
-				continue;
-			}
-			printf("%6.2f%% +-%5.2f  %-16s ", 100 * s,
-			       100 * standard_error(s, p->samples[event]),
-			       profile_line(p->texts.text[at->task], line));
-			printf("%-24s ", profile_line(base_name(p->texts.text[at->object]), line));
-			put_function(p, at);
-		}
-		if (hidden)
-			printf("%6.2f%% in %llu more place%s; -n 0 shows all\n", 100 * rest,
-			       (unsigned long long)hidden, hidden > 1 ? "s" : "");
-		putchar('\n');
-	}
-}
 
 static void put_folded(const struct profile *p)
 {
@@ -236,6 +135,8 @@ static int choose_events(struct report_job *job, const char *path)
 	for (unsigned i = 0; i < p->n_events; i++)
 		if (!is_selected_event(job, i))
 			p->samples[i] = 0;
+	if (job->options.tree)
+		return EXIT_DONE;
 	p->n_places = keep_selected_events(p, p->places, p->n_places);
 	p->n_stacks = keep_selected_events(p, p->stacks, p->n_stacks);
 	return EXIT_DONE;
@@ -286,28 +187,54 @@ static int refuse_event_sums(const struct report_job *job)
 	return EXIT_REFUSED;
 }
 
+static void print_hint(const char *text)
+{
+	printf("%s%s%s\n", term_colour_begin(stdout, DIM), text, term_colour_end(stdout));
+}
+
+/* Prints commands to type next, on a terminal. */
+static void print_hints(const struct report_job *job)
+{
+	if (!term_is_terminal(stdout))
+		return;
+	if (job->profile.has_chains && !job->options.tree)
+		print_hint("pfm report -g shows callers, pfm report --svg >flame.svg a flame "
+		           "graph");
+	if (!job->profile.has_chains)
+		print_hint("pfm record -g records callers, too");
+	if (!(job->options.keys & KEY_LINE))
+		print_hint("pfm report --source shows source lines, pfm annotate FUNCTION "
+		           "instructions");
+	print_hint("pfm diff OLD NEW compares two recordings");
+}
+
+static int print_view(const struct report_job *job, const char *path)
+{
+	const struct profile *p = &job->profile;
+
+	if (job->svg)
+		return put_flame_graph(p, stdout, path);
+	if (job->folded)
+		put_folded(p);
+	else if (job->options.tree && put_trees(job) != EXIT_DONE)
+		return EXIT_REFUSED;
+	else if (job->json && !job->options.tree)
+		put_places_json(job);
+	else if (!job->options.tree)
+		put_places(job);
+	if (!job->json && !job->folded)
+		print_hints(job);
+	return EXIT_DONE;
+}
+
 static int print_report(struct report_job *job, const char *path)
 {
 	struct profile *p = &job->profile;
-	int status = profile_read(p, path,
-	                          job->folded || job->svg ? STACKS
-	                          : job->source           ? SOURCE
-	                                                  : FUNCTIONS);
+	int status = profile_read_selected(p, path, &job->options);
 
 	if (status != EXIT_DONE)
 		return status;
-	if (p->n_lost || p->lost_samples)
-		fprintf(stderr, "pfm report: %llu records were lost while recording\n",
-		        (unsigned long long)(p->n_lost > p->lost_samples ? p->n_lost
-		                                                         : p->lost_samples));
-	if (p->throttled)
-		fprintf(stderr,
-		        "pfm report: the kernel throttled sampling %llu time%s: an unknown "
-		        "number of samples is missing\n",
-		        (unsigned long long)p->throttled, p->throttled > 1 ? "s" : "");
-	if (p->n_without_event)
-		fprintf(stderr, "pfm report: %llu samples are left out: their event is unknown\n",
-		        (unsigned long long)p->n_without_event);
+	profile_report_losses(p, path);
 	name_duplicate_functions(p);
 	if (p->damaged)
 		fprintf(stderr,
@@ -323,52 +250,136 @@ static int print_report(struct report_job *job, const char *path)
 		fprintf(stderr, "pfm report: %s has no samples", path);
 		if (job->event)
 			fprintf(stderr, " of '%s'", job->event);
+		if (job->options.task || job->options.symbol || job->options.from > 0 ||
+		    job->options.to > 0)
+			fputs(" that --task, --symbol and --time select", stderr);
 		fputc('\n', stderr);
 		return EXIT_DONE;
 	}
-	if (job->svg)
-		return put_flame_graph(p, stdout, path);
-	if (job->folded)
-		put_folded(p);
-	else if (job->json)
-		put_places_json(job);
+	return print_view(job, path);
+}
+
+/* "A,B" as seconds; either may be empty. */
+static bool read_time_range(const char *text, double *from, double *to)
+{
+	char *end = (char *)text;
+
+	*from = *text == ',' ? 0 : strtod(text, &end);
+	if (*end != ',' || (end == text && *text != ','))
+		return false;
+	text = end + 1;
+	*to = *text ? strtod(text, &end) : 0;
+	return (!*text || (!*end && end != text)) && *from >= 0 && isfinite(*from) &&
+	       isfinite(*to) && (!*text || *to > *from);
+}
+
+static int read_tree_order(struct command_args *args, struct report_job *job, const char *value)
+{
+	if (!value || strcmp(value, "caller") == 0)
+		job->options.tree = CALLER_TREE;
+	else if (strcmp(value, "callee") == 0)
+		job->options.tree = CALLEE_TREE;
 	else
-		put_places(job);
+		return args->status = report_usage_error(
+			       args, "--call-graph: expected caller or callee, got '%s'.", value);
+	return EXIT_DONE;
+}
+
+static int read_keys_option(struct command_args *args, struct report_job *job, const char *value)
+{
+	const char *wrong;
+
+	if (read_report_keys(value, &job->options.keys, &wrong))
+		return EXIT_DONE;
+	return args->status = report_usage_error(
+		       args,
+		       "--sort: expected task, object, symbol, line, cpu, cgroup or address with "
+		       "commas between, got '%s'.",
+		       wrong);
+}
+
+/* Takes option @id. Returns EXIT_DONE, or the status to end with. */
+static int take_option(struct command_args *args, struct report_job *job, int id, const char *value)
+{
+	uint64_t number;
+
+	switch (id) {
+	case OPT_JSON: job->json = true; break;
+	case OPT_FOLDED: job->folded = true; break;
+	case OPT_SVG: job->svg = true; break;
+	case OPT_SOURCE: job->options.detail = SOURCE; break;
+	case OPT_CHILDREN: job->options.children = true; break;
+	case 'g': return read_tree_order(args, job, value);
+	case OPT_SORT: return read_keys_option(args, job, value);
+	case 'e': job->event = value; break;
+	case OPT_TASK: job->options.task = value; break;
+	case OPT_SYMBOL: job->options.symbol = value; break;
+	case OPT_DEBUG_FOLDER: job->options.debug_folder = value; break;
+	case OPT_TIME:
+		if (!read_time_range(value, &job->options.from, &job->options.to))
+			return args->status = report_usage_error(
+				       args,
+				       "--time: expected A,B in seconds, A before B, got "
+				       "'%s'.",
+				       value);
+		break;
+	case OPT_SLICES:
+		if (!option_number(args, "--time-slices", value, 1, SLICES_MAX, &number))
+			return args->status;
+		job->options.n_slices = (unsigned)number;
+		break;
+	default:
+		if (!option_number(args, id == 'n' ? "-n" : "--limit", value, 0, UINT32_MAX,
+		                   &job->line_limit))
+			return args->status;
+		break;
+	}
+	return EXIT_DONE;
+}
+
+/* Refuses options that do not go together; EXIT_DONE if they do. */
+static int check_options(struct command_args *args, const struct report_job *job)
+{
+	bool is_stacks = job->folded || job->svg;
+
+	if (job->json + job->folded + job->svg > 1)
+		return report_usage_error(args, "--json, --folded and --svg exclude each other.");
+	if (job->options.detail == SOURCE && is_stacks)
+		return report_usage_error(
+			args, "--source excludes --folded and --svg: stacks contain inlined "
+			      "functions anyway.");
+	if (is_stacks && (job->options.keys || job->options.tree || job->options.children ||
+	                  job->options.n_slices > 1))
+		return report_usage_error(args, "--sort, --children, -g and --time-slices exclude "
+		                                "--folded and --svg.");
+	if (job->options.tree && job->options.n_slices > 1)
+		return report_usage_error(args, "-g excludes --time-slices: choose a part of the "
+		                                "time with --time.");
+	if (args->n > 1)
+		return report_usage_error(args, "expected one recording.");
 	return EXIT_DONE;
 }
 
 static int run_report(struct command_args *args)
 {
-	struct report_job job = { .line_limit = 40 };
+	struct report_job job = { .line_limit = UINT64_MAX };
 	const char *value;
-	bool limited = false;
 	int id, status;
 
 	while ((id = next_option(args, &value)) > 0)
-		switch (id) {
-		case OPT_JSON: job.json = true; break;
-		case OPT_FOLDED: job.folded = true; break;
-		case OPT_SVG: job.svg = true; break;
-		case OPT_SOURCE: job.source = true; break;
-		case 'e': job.event = value; break;
-		case 'n':
-			if (!option_number(args, "-n", value, 0, UINT32_MAX, &job.line_limit))
-				return args->status;
-			limited = true;
-			break;
-		}
+		if (take_option(args, &job, id, value) != EXIT_DONE)
+			return args->status;
 	if (id < 0)
 		return args->status;
-	if (job.json && !limited)
-		job.line_limit = 0;
-	if (job.json + job.folded + job.svg > 1)
-		return report_usage_error(args, "--json, --folded and --svg exclude each other.");
-	if (job.source && (job.folded || job.svg))
-		return report_usage_error(
-			args, "--source excludes --folded and --svg: stacks contain inlined "
-			      "functions anyway.");
-	if (args->n > 1)
-		return report_usage_error(args, "expected one recording.");
+	status = check_options(args, &job);
+	if (status != EXIT_DONE)
+		return status;
+	if (job.line_limit == UINT64_MAX)
+		job.line_limit = job.json ? 0 : 40;
+	if (job.options.detail == SOURCE)
+		job.options.keys = report_keys(&job.options) | KEY_LINE;
+	if (job.folded || job.svg)
+		job.options.detail = STACKS;
 	status = print_report(&job, args->n ? args->operands[0] : "perf.data");
 	profile_free(&job.profile);
 	return status;
@@ -391,11 +402,15 @@ const struct command cmd_report = {
 		    "pfm record -- ./work && pfm report\n"
 		    "On which lines\n"
 		    "pfm report --source\n"
+		    "Which functions call the expensive ones\n"
+		    "pfm record -g -- ./work && pfm report -g\n"
 		    "A flame graph\n"
 		    "pfm record -g -- ./work && pfm report --svg >flame.svg\n"
 		    "Of one event of several\n"
 		    "pfm record -g -e cpu-clock,page-faults -- ./work && pfm report --event "
-		    "page-faults --folded\n",
+		    "page-faults --folded\n"
+		    "In which quarter of the run\n"
+		    "pfm report --time-slices 4 -n 3\n",
 	.options = options,
 	.run = run_report
 };

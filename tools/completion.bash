@@ -85,7 +85,7 @@ _pfm() {
 		word=${_pfm_current##*[,\{]}
 		[[ $previous == -e || $previous == --event || $previous == -M || $previous == --metrics ]] && _pfm_events "$word" "${_pfm_current%"$word"}"
 		;;
-	import | report) COMPREPLY=($(compgen -f -- "$_pfm_current")) ;;
+	import | report | annotate | diff) COMPREPLY=($(compgen -f -- "$_pfm_current")) ;;
 	alpha) COMPREPLY=($(compgen -W 'session device' -f -- "$_pfm_current")) ;;
 	esac
 }

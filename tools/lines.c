@@ -100,9 +100,10 @@ static bool report_dwfl_module(struct lines *l, const char *path)
 	return l->module && dw.dwfl_module_getelf(l->module, &l->bias);
 }
 
-struct lines *lines_open(const char *path)
+struct lines *lines_open(const char *path, const char *debug_folder)
 {
 	static Dwfl_Callbacks callbacks;
+	static char list[4096], *folders = list;
 	struct lines *l;
 
 	if (!lines_supported())
@@ -112,9 +113,14 @@ struct lines *lines_open(const char *path)
 		symbols_starved();
 		return NULL;
 	}
-	callbacks = (Dwfl_Callbacks){ .find_elf = dw.dwfl_build_id_find_elf,
-		                      .find_debuginfo = dw.dwfl_standard_find_debuginfo,
-		                      .section_address = dw.dwfl_offline_section_address };
+	/* Beside the file, in its folder .debug, and below the folder of all. */
+	snprintf(list, sizeof(list), ":.debug:%s", debug_folder);
+	callbacks =
+		(Dwfl_Callbacks){ .debuginfo_path =
+		                          strcmp(debug_folder, DEBUG_FOLDER) == 0 ? NULL : &folders,
+		                  .find_elf = dw.dwfl_build_id_find_elf,
+		                  .find_debuginfo = dw.dwfl_standard_find_debuginfo,
+		                  .section_address = dw.dwfl_offline_section_address };
 	errno = 0;
 	l->dwfl = dw.dwfl_begin(&callbacks);
 	if (l->dwfl && report_dwfl_module(l, path))
@@ -267,9 +273,10 @@ bool lines_supported(void)
 	return false;
 }
 
-struct lines *lines_open(const char *path)
+struct lines *lines_open(const char *path, const char *debug_folder)
 {
 	(void)path;
+	(void)debug_folder;
 	return NULL;
 }
 

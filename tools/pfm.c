@@ -16,12 +16,14 @@
 #endif
 
 extern const struct command cmd_list, cmd_show, cmd_encode, cmd_dispatch, cmd_decode, cmd_stat,
-	cmd_record, cmd_report, cmd_serve, cmd_doctor, cmd_import, cmd_alpha, cmd_metric, cmd_plan;
+	cmd_record, cmd_report, cmd_annotate, cmd_diff, cmd_serve, cmd_doctor, cmd_import,
+	cmd_alpha, cmd_metric, cmd_plan;
 
-const struct command *const commands[] = { &cmd_list,   &cmd_show,   &cmd_encode, &cmd_dispatch,
-	                                   &cmd_decode, &cmd_stat,   &cmd_record, &cmd_report,
-	                                   &cmd_serve,  &cmd_doctor, &cmd_import, &cmd_alpha,
-	                                   &cmd_metric, &cmd_plan,   NULL };
+const struct command *const commands[] = { &cmd_list,     &cmd_show,  &cmd_encode, &cmd_dispatch,
+	                                   &cmd_decode,   &cmd_stat,  &cmd_record, &cmd_report,
+	                                   &cmd_annotate, &cmd_diff,  &cmd_serve,  &cmd_doctor,
+	                                   &cmd_import,   &cmd_alpha, &cmd_metric, &cmd_plan,
+	                                   NULL };
 
 enum { OPT_COLOUR = LONG_ONLY + 1000, OPT_COMPLETE_OPTIONS };
 
@@ -439,11 +441,19 @@ static int unknown_command(const char *name)
 	return EXIT_USAGE;
 }
 
+static const char *running = "report";
+
+const char *running_command(void)
+{
+	return running;
+}
+
 int run_pfm_command(const struct command *cmd, int argc, char **argv)
 {
 	struct command_args args = { .cmd = cmd, .argc = argc, .argv = argv };
 	int i;
 
+	running = cmd->name;
 	optind = 0; /* getopt begins anew: a command may run another one */
 	args.operands = calloc((size_t)argc + 1, sizeof(args.operands[0]));
 	if (!args.operands)

@@ -67,6 +67,8 @@ int report_usage_error(const struct command_args *args, const char *format, ...)
 /* Runs @cmd with the @argc arguments @argv, of which the first is its name. Returns its exit
  * status. */
 int run_pfm_command(const struct command *cmd, int argc, char **argv);
+/* The name of the command that runs, for messages. */
+const char *running_command(void);
 /* Every command, NULL behind the last. */
 extern const struct command *const commands[];
 

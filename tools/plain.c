@@ -2,6 +2,7 @@
 /* Names of C++ as their authors wrote them. A symbol says what repeats in it by reference, and
  * references to what itself consists of references double the name each time: 300 bytes can stand
  * for gigabytes. Those with many are worked out by a child with little time. */
+#include "pfm.h"
 #include "symbols.h"
 
 #include <ctype.h>
@@ -36,8 +37,8 @@ static demangle_fn find_demangler(void)
 	if (symbol)
 		memcpy(&fn, &symbol, sizeof(fn));
 	else
-		fputs("pfm report: C++ names are shown mangled: libstdc++.so.6 is missing\n",
-		      stderr);
+		fprintf(stderr, "pfm %s: C++ names are shown mangled: libstdc++.so.6 is missing\n",
+		        running_command());
 	return fn;
 }
 

@@ -3,24 +3,46 @@
  * and where each sample was. */
 #include "profile.h"
 
+#include <fnmatch.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "base/hash.h"
 #include "lines.h"
 #include "mappings.h"
+#include "perf_map.h"
 #include "pfm.h"
 #include "symbols.h"
 
+enum { FRAMES_MAX = 256, STACK_ROOM = 16384 };
+
+#define UNNAMED    "[no name]"
+#define COMPILED   "[JIT]"             /* functions that the program compiled while it ran */
 #define KERNEL_MAP "[kernel.kallsyms]" /* and the name of the symbol at the given address */
 
 struct process {
 	uint32_t pid;
+	bool map_opened; /* for perf_map */
+	struct perf_map *perf_map;
 	struct map_set maps;
 };
 
 struct task {
 	uint32_t tid, name;
+};
+
+/* The path of a control group. */
+struct cgroup {
+	uint64_t id;
+	uint32_t name;
+};
+
+/* The frames of a sample, the innermost first. */
+struct frames {
+	uint64_t address[FRAMES_MAX];
+	uint32_t mode[FRAMES_MAX]; /* PFM_MISC_MODE */
+	unsigned n;
 };
 
 /* Processes, or tasks, by their numbers. */
@@ -36,6 +58,24 @@ struct process_table {
 	uint32_t n, capacity;
 };
 
+/* An address whose names are known, as long as no mapping changes. With 400,000 samples of 12
+ * frames, a call tree takes a third of the time. */
+struct named_address {
+	uint64_t address;
+	uint32_t pid, mode, generation; /* generation 0: free */
+	struct profile_place names;
+};
+
+/* A stack whose node, or text, is known, as long as no mapping changes. Two stacks with one hash,
+ * which nobody can choose, are taken for one: with a million stacks that is as probable as 1e-7.
+ * With 400,000 samples of 300 stacks a call tree takes a sixth of the time. */
+struct known_stack {
+	uint64_t hash;
+	uint32_t generation, index; /* generation 0: free */
+};
+
+enum { NAMED_ADDRESSES = 4096, KNOWN_STACKS = 8192 };
+
 /* State while the recording is read. */
 struct profile_reader {
 	struct profile *target_profile;
@@ -43,9 +83,17 @@ struct profile_reader {
 	struct process_table processes;
 	struct task_table tasks;
 	struct map_pool map_pool;
-	struct hash_table place_table, stack_table;
-	size_t places_capacity, stacks_capacity;
-	enum profile_detail detail;
+	struct hash_table place_table, stack_table, node_table, cgroup_table;
+	size_t places_capacity, stacks_capacity, nodes_capacity, n_cgroups, cgroups_capacity;
+	struct cgroup *cgroups;
+	struct profile_options options;
+	unsigned keys;
+	uint64_t n_samples; /* that were added so far */
+	struct frames frames;
+	struct named_address named[NAMED_ADDRESSES];
+	struct known_stack known[KNOWN_STACKS];
+	uint32_t generation; /* of the mappings of all processes */
+	char stack[STACK_ROOM];
 };
 
 /* ---- texts and places ------------------------------------------------------------------------ */
@@ -101,7 +149,12 @@ uint32_t text_number(struct text_pool *t, const char *text)
 
 static uint64_t hash_place(const struct profile_place *a)
 {
-	const uint32_t key[] = { a->event, a->task, a->object, a->function, a->inlined, a->source };
+	const uint64_t key[] = { (uint64_t)a->event << 32 | a->task,
+		                 (uint64_t)a->object << 32 | a->function,
+		                 (uint64_t)a->inlined << 32 | a->source,
+		                 (uint64_t)a->cpu << 32 | a->cgroup,
+		                 a->slice,
+		                 a->address };
 
 	return pfmi_base_hash_bytes(key, sizeof(key));
 }
@@ -116,31 +169,84 @@ static bool is_same_place(const void *arg, uint32_t i)
 	const struct profile_place *a = &s->list[i], *b = s->key;
 
 	return a->event == b->event && a->task == b->task && a->object == b->object &&
-	       a->function == b->function && a->inlined == b->inlined && a->source == b->source;
+	       a->function == b->function && a->inlined == b->inlined && a->source == b->source &&
+	       a->cpu == b->cpu && a->cgroup == b->cgroup && a->slice == b->slice &&
+	       a->address == b->address;
 }
 
-/* Adds one sample at @key to the list of places. False without memory. */
-static bool add_place(struct profile_place **places, size_t *n, size_t *capacity,
-                      struct hash_table *t, const struct profile_place *key)
+/* The index of the place with the key of @key, which is added without samples if it is new;
+ * HASH_NOT_FOUND without memory. */
+static uint32_t find_place(struct profile_place **places, size_t *n, size_t *capacity,
+                           struct hash_table *t, const struct profile_place *key)
 {
 	const struct place_search search = { *places, key };
 	uint64_t hash = hash_place(key);
 	uint32_t at = pfmi_base_find_hash(t, hash, is_same_place, &search);
 	void *list = *places;
+	bool is_reserved;
 
-	if (at == HASH_NOT_FOUND) {
-		bool is_reserved = reserve_element(&list, *n, capacity, sizeof(**places));
+	if (at != HASH_NOT_FOUND)
+		return at;
+	is_reserved = reserve_element(&list, *n, capacity, sizeof(**places));
+	*places = list;
+	if (!is_reserved || !pfmi_base_add_hash(t, hash, (uint32_t)*n))
+		return HASH_NOT_FOUND;
+	at = (uint32_t)(*n)++;
+	(*places)[at] = *key;
+	(*places)[at].samples = (*places)[at].weight = 0;
+	return at;
+}
 
-		*places = list;
-		if (!is_reserved || !pfmi_base_add_hash(t, hash, (uint32_t)*n))
-			return false;
-		at = (uint32_t)(*n)++;
-		(*places)[at] = *key;
-		(*places)[at].samples = (*places)[at].weight = 0;
-	}
-	(*places)[at].samples++;
-	(*places)[at].weight += key->weight;
-	return true;
+static void add_sample(struct profile_place *place, uint64_t weight)
+{
+	place->samples++;
+	place->weight += weight;
+}
+
+/* Adds a sample of this weight to the children of @place, once for each sample: a function that
+ * calls itself is in a stack more than once. */
+static void add_to_children(struct profile_place *place, uint64_t weight, uint64_t stamp)
+{
+	if (place->stamp == stamp)
+		return;
+	place->stamp = stamp;
+	place->children_samples++;
+	place->children_weight += weight;
+}
+
+/* ---- call trees ------------------------------------------------------------------------------ */
+
+struct node_search {
+	const struct profile_node *list;
+	uint32_t parent, place;
+};
+
+static bool is_same_node(const void *arg, uint32_t i)
+{
+	const struct node_search *s = arg;
+
+	return s->list[i].parent == s->parent && s->list[i].place == s->place;
+}
+
+/* The child of @parent at @place, which is added if it is new. NULL without memory. Valid until the
+ * next call. */
+static struct profile_node *find_node(struct profile_reader *r, uint32_t parent, uint32_t place)
+{
+	struct profile *p = r->target_profile;
+	const struct node_search search = { p->nodes, parent, place };
+	uint64_t hash = pfmi_base_hash_number((uint64_t)parent << 32 | place);
+	uint32_t at = pfmi_base_find_hash(&r->node_table, hash, is_same_node, &search);
+	void *list = p->nodes;
+	bool is_added;
+
+	if (at != HASH_NOT_FOUND)
+		return &p->nodes[at];
+	is_added = reserve_element(&list, p->n_nodes, &r->nodes_capacity, sizeof(*p->nodes));
+	p->nodes = list;
+	if (!is_added || !pfmi_base_add_hash(&r->node_table, hash, (uint32_t)p->n_nodes))
+		return NULL;
+	p->nodes[p->n_nodes] = (struct profile_node){ .parent = parent, .place = place };
+	return &p->nodes[p->n_nodes++];
 }
 
 /* ---- tasks and mappings ---------------------------------------------------------------------- */
@@ -148,6 +254,7 @@ static bool add_place(struct profile_place **places, size_t *n, size_t *capacity
 struct number_search {
 	const void *list;
 	uint32_t number;
+	uint64_t wide; /* in place of @number where numbers have 64 bits */
 };
 
 static bool has_pid(const void *arg, uint32_t i)
@@ -168,7 +275,7 @@ static bool has_tid(const void *arg, uint32_t i)
 static struct process *find_process(struct profile_reader *r, uint32_t pid)
 {
 	struct process_table *t = &r->processes;
-	const struct number_search search = { t->list, pid };
+	const struct number_search search = { t->list, pid, 0 };
 	uint64_t hash = pfmi_base_hash_number(pid);
 	uint32_t at = pfmi_base_find_hash(&t->table, hash, has_pid, &search);
 	size_t capacity = t->capacity;
@@ -192,7 +299,7 @@ static struct process *find_process(struct profile_reader *r, uint32_t pid)
 static struct task *find_task(struct profile_reader *r, uint32_t tid)
 {
 	struct task_table *t = &r->tasks;
-	const struct number_search search = { t->list, tid };
+	const struct number_search search = { t->list, tid, 0 };
 	uint64_t hash = pfmi_base_hash_number(tid);
 	uint32_t at = pfmi_base_find_hash(&t->table, hash, has_tid, &search);
 	size_t capacity = t->capacity;
@@ -269,6 +376,52 @@ static void read_comm_record(struct profile_reader *r, const pfm_record_t *recor
 		p->maps = (struct map_set){ .root = NULL };
 }
 
+static bool has_cgroup_id(const void *arg, uint32_t i)
+{
+	const struct cgroup *key = ((const struct number_search *)arg)->list;
+
+	return key[i].id == ((const struct number_search *)arg)->wide;
+}
+
+/* The number of the name of a control group; without a record of it, of its id. */
+static uint32_t cgroup_name(const struct profile_reader *r, uint64_t id)
+{
+	const struct number_search search = { .list = r->cgroups, .wide = id };
+	uint32_t at = pfmi_base_find_hash(&r->cgroup_table, pfmi_base_hash_number(id),
+	                                  has_cgroup_id, &search);
+	char text[32];
+
+	if (at != HASH_NOT_FOUND)
+		return r->cgroups[at].name;
+	snprintf(text, sizeof(text), "[cgroup %llu]", (unsigned long long)id);
+	return text_number(&r->target_profile->texts, text);
+}
+
+static void read_cgroup_record(struct profile_reader *r, const pfm_record_t *record)
+{
+	uint64_t id = record->body.cgroup.id, hash = pfmi_base_hash_number(id);
+	const struct number_search search = { .list = r->cgroups, .wide = id };
+	const char *path = record->body.cgroup.path;
+	uint32_t at = pfmi_base_find_hash(&r->cgroup_table, hash, has_cgroup_id, &search);
+	void *list = r->cgroups;
+	bool is_added = at != HASH_NOT_FOUND;
+
+	if (!path || !(r->keys & KEY_CGROUP))
+		return;
+	if (!is_added) {
+		is_added = reserve_element(&list, r->n_cgroups, &r->cgroups_capacity,
+		                           sizeof(*r->cgroups));
+		r->cgroups = list;
+		at = (uint32_t)r->n_cgroups;
+		is_added = is_added && pfmi_base_add_hash(&r->cgroup_table, hash, at);
+		r->n_cgroups += is_added;
+	}
+	r->target_profile->failed |= !is_added;
+	if (is_added)
+		r->cgroups[at] =
+			(struct cgroup){ id, text_number(&r->target_profile->texts, path) };
+}
+
 /* ---- samples --------------------------------------------------------------------------------- */
 
 static void add_spot(struct profile_reader *r, const struct source_spot *spot,
@@ -278,22 +431,39 @@ static void add_spot(struct profile_reader *r, const struct source_spot *spot,
 	at->source = spot ? text_number(&r->target_profile->texts, spot->source) : 0;
 }
 
-/* Object and function of @address, and what is inlined there. What guests run is in no mapping of
- * the process that runs them. */
-static void name_address(struct profile_reader *r, uint32_t pid, uint64_t address, uint32_t mode,
-                         struct profile_place *at)
+static const char *object_of_mode(uint32_t mode)
 {
-	static const char *const others[PFM_MISC_MODE + 1] = {
+	static const char *const objects[PFM_MISC_MODE + 1] = {
 		[PFM_MISC_KERNEL] = "[kernel]",
 		[PFM_MISC_HYPERVISOR] = "[hypervisor]",
 		[PFM_MISC_GUEST_KERNEL] = "[guest kernel]",
 		[PFM_MISC_GUEST_USER] = "[guest]",
 	};
-	const struct process *process = others[mode] ? NULL : find_process(r, pid);
+
+	return objects[mode];
+}
+
+/* The function that the process compiled while it ran, or NULL. */
+static const char *compiled_function(struct process *process, uint64_t address)
+{
+	if (!process->map_opened)
+		process->perf_map = perf_map_open(process->pid);
+	process->map_opened = true;
+	return perf_map_at(process->perf_map, address);
+}
+
+/* Object and function of @address, and what is inlined there. What guests run is in no mapping of
+ * the process that runs them. */
+static void find_names(struct profile_reader *r, uint32_t pid, uint64_t address, uint32_t mode,
+                       struct profile_place *at)
+{
+	const char *name = NULL, *where = object_of_mode(mode);
+	struct process *process = where ? NULL : find_process(r, pid);
 	const struct mapping *m = process ? mappings_find(&process->maps, address) : NULL;
-	const char *name = NULL, *where = others[mode] ? others[mode] : "[unknown]";
+	struct symbol_range range;
 	char number[24];
 
+	where = where ? where : "[unknown]";
 	if (mode == PFM_MISC_KERNEL)
 		name = symbols_kernel(r->symbols, address);
 	if (m) {
@@ -301,12 +471,56 @@ static void name_address(struct profile_reader *r, uint32_t pid, uint64_t addres
 
 		where = r->target_profile->texts.text[m->name];
 		name = m->object ? symbols_at(m->object, offset) : NULL;
-		if (m->object && r->detail != FUNCTIONS)
+		if (m->object && (r->keys & KEY_LINE || r->options.detail == STACKS))
 			add_spot(r, symbols_spot(m->object, offset), at);
+		if (m->object && r->options.file_addresses &&
+		    symbols_range(m->object, offset, &range)) {
+			where = range.path;
+			at->address = range.address;
+			at->start = range.start;
+			at->end = range.end;
+		}
 	}
-	snprintf(number, sizeof(number), "%#llx", (unsigned long long)address);
+	if (!name && process) {
+		name = compiled_function(process, address);
+		where = name ? COMPILED : where;
+	}
+	if (!name && r->options.merge_unnamed)
+		name = UNNAMED;
+	if (!name)
+		snprintf(number, sizeof(number), "%#llx", (unsigned long long)address);
 	at->object = text_number(&r->target_profile->texts, where);
 	at->function = text_number(&r->target_profile->texts, name ? name : number);
+}
+
+static void copy_names(const struct profile_place *from, struct profile_place *to)
+{
+	to->object = from->object;
+	to->function = from->function;
+	to->inlined = from->inlined;
+	to->source = from->source;
+	if (from->end) {
+		to->address = from->address;
+		to->start = from->start;
+		to->end = from->end;
+	}
+}
+
+/* find_names(), or what it found for the address before. */
+static void name_address(struct profile_reader *r, uint32_t pid, uint64_t address, uint32_t mode,
+                         struct profile_place *at)
+{
+	uint64_t hash = (address ^ (uint64_t)pid << 40) * 0x9e3779b97f4a7c15u;
+	struct named_address *n = &r->named[hash >> 52];
+
+	if (n->generation != r->generation || n->address != address || n->pid != pid ||
+	    n->mode != mode) {
+		*n = (struct named_address){
+			.address = address, .pid = pid, .mode = mode, .generation = r->generation
+		};
+		find_names(r, pid, address, mode, &n->names);
+	}
+	copy_names(&n->names, at);
 }
 
 /* Adds @len bytes of a name to a text of one line, as far as there is @room, with @semicolon in
@@ -378,43 +592,241 @@ static uint32_t mode_of_marker(uint64_t marker)
 	}
 }
 
-/* "task;outer;...;inner"; "task;[cut off];..." where the chain may not reach the outermost. */
-static uint32_t stack_text(struct profile_reader *r, const pfm_record_t *record, uint32_t task)
+/* The frames of a sample: those of its call chain, or its instruction. */
+static void collect_frames(const pfm_record_t *record, struct frames *f)
 {
-	uint32_t modes[256], mode = record->misc & PFM_MISC_MODE;
-	uint64_t frames[256];
-	unsigned n = 0;
-	char text[16384];
-	size_t at;
+	uint32_t mode = record->misc & PFM_MISC_MODE;
 
-	for (uint32_t i = 0; i < record->body.sample.n_chain && n < 256; i++) {
+	f->n = 0;
+	for (uint32_t i = 0; i < record->body.sample.n_chain && f->n < FRAMES_MAX; i++) {
 		uint64_t a = record->body.sample.chain[i];
 
 		if (a >= PFM_CHAIN_MARKER) {
 			mode = mode_of_marker(a);
 			continue;
 		}
-		modes[n] = mode;
+		f->mode[f->n] = mode;
 		/* A return address may be the first byte behind the function that called. */
-		frames[n] = n ? a - 1 : a;
-		n++;
+		f->address[f->n] = f->n ? a - 1 : a;
+		f->n++;
 	}
-	if (n == 0) {
-		modes[0] = mode;
-		frames[n++] = record->body.sample.ip;
-	}
-	at = add_name(text, 0, sizeof(text), r->target_profile->texts.text[task],
-	              strlen(r->target_profile->texts.text[task]), ':');
-	at = add_text(text, at, sizeof(text),
+	if (f->n)
+		return;
+	f->mode[0] = mode;
+	f->address[f->n++] = record->body.sample.ip;
+}
+
+/* "task;outer;...;inner"; "task;[cut off];..." where the chain may not reach the outermost. */
+static uint32_t stack_text(struct profile_reader *r, const pfm_record_t *record, uint32_t task)
+{
+	struct text_pool *texts = &r->target_profile->texts;
+	struct frames *f = &r->frames;
+	size_t at;
+
+	at = add_name(r->stack, 0, STACK_ROOM, texts->text[task], strlen(texts->text[task]), ':');
+	at = add_text(r->stack, at, STACK_ROOM,
 	              record->truncated & PFM_TRUNCATED_CHAIN ? ";[cut off]" : "");
-	while (n-- > 0 && at + 1 < sizeof(text)) {
+	for (unsigned i = f->n; i-- > 0 && at + 1 < STACK_ROOM;) {
 		struct profile_place p = { 0 };
 
-		name_address(r, record->pid, frames[n], modes[n], &p);
-		at = add_frame(&r->target_profile->texts, text, at, sizeof(text), &p,
-		               modes[n] == PFM_MISC_KERNEL);
+		name_address(r, record->pid, f->address[i], f->mode[i], &p);
+		at = add_frame(texts, r->stack, at, STACK_ROOM, &p, f->mode[i] == PFM_MISC_KERNEL);
 	}
-	return text_number(&r->target_profile->texts, text);
+	return text_number(texts, r->stack);
+}
+
+/* Fills in what @key has of the address, as far as the report adds up by it. */
+static void add_address(struct profile_reader *r, const pfm_record_t *record, uint64_t address,
+                        uint32_t mode, struct profile_place *key)
+{
+	if (r->keys & KEY_ADDRESS)
+		key->address = address;
+	if (!(r->keys & (KEY_OBJECT | KEY_SYMBOL | KEY_LINE)))
+		return;
+	name_address(r, record->pid, address, mode, key);
+	if (!(r->keys & KEY_OBJECT))
+		key->object = 0;
+	if (!(r->keys & KEY_SYMBOL))
+		key->function = 0;
+}
+
+static uint32_t find_frame_place(struct profile_reader *r, const pfm_record_t *record, unsigned i,
+                                 const struct profile_place *key)
+{
+	struct profile *p = r->target_profile;
+	struct profile_place place = *key;
+
+	add_address(r, record, r->frames.address[i], r->frames.mode[i], &place);
+	return find_place(&p->places, &p->n_places, &r->places_capacity, &r->place_table, &place);
+}
+
+/* The node of the sample's stack, which is added without the sample if it is new; NO_NODE without
+ * memory. @key: what the places of all frames have in common. */
+static uint32_t find_path(struct profile_reader *r, const pfm_record_t *record,
+                          const struct profile_place *key)
+{
+	const struct profile *p = r->target_profile;
+	bool is_callee_tree = r->options.tree == CALLEE_TREE;
+	uint32_t parent = NO_NODE;
+
+	for (unsigned k = 0; k < r->frames.n; k++) {
+		unsigned i = is_callee_tree ? k : r->frames.n - 1 - k;
+		uint32_t place = find_frame_place(r, record, i, key);
+		const struct profile_node *node =
+			place != HASH_NOT_FOUND ? find_node(r, parent, place) : NULL;
+
+		if (!node)
+			return NO_NODE;
+		parent = (uint32_t)(node - p->nodes);
+	}
+	return parent;
+}
+
+static uint64_t hash_stack(const pfm_record_t *record, const struct profile_place *key,
+                           uint32_t task)
+{
+	const pfm_sample_t *s = &record->body.sample;
+	const uint64_t parts[] = {
+		s->n_chain ? pfmi_base_hash_bytes(s->chain, s->n_chain * sizeof(*s->chain)) : s->ip,
+		(uint64_t)record->pid << 32 | (record->misc & PFM_MISC_MODE),
+		(uint64_t)record->truncated << 32 | s->n_chain,
+		(uint64_t)key->event << 32 | task,
+		(uint64_t)key->cpu << 32 | key->cgroup,
+		key->slice,
+	};
+
+	return pfmi_base_hash_bytes(parts, sizeof(parts));
+}
+
+/* The entry for a stack; its index is valid if it has the hash and the generation. */
+static struct known_stack *find_known_stack(struct profile_reader *r, uint64_t hash)
+{
+	return &r->known[hash % KNOWN_STACKS];
+}
+
+/* Adds the sample to the places of all its frames, and to the call tree. */
+static void add_stack(struct profile_reader *r, const pfm_record_t *record,
+                      const struct profile_place *key)
+{
+	struct profile *p = r->target_profile;
+	uint64_t hash = hash_stack(record, key, key->task);
+	struct known_stack *known = find_known_stack(r, hash);
+	uint32_t node;
+
+	if (known->generation != r->generation || known->hash != hash)
+		*known = (struct known_stack){ hash, r->generation, find_path(r, record, key) };
+	node = known->index;
+	p->failed |= node == NO_NODE;
+	for (bool is_last = true; node != NO_NODE; is_last = false) {
+		struct profile_node *n = &p->nodes[node];
+		bool is_self = r->options.tree == CALLEE_TREE ? n->parent == NO_NODE : is_last;
+
+		n->samples++;
+		n->weight += key->weight;
+		add_to_children(&p->places[n->place], key->weight, r->n_samples);
+		if (is_self) {
+			n->self_samples++;
+			n->self_weight += key->weight;
+			add_sample(&p->places[n->place], key->weight);
+		}
+		node = n->parent;
+	}
+}
+
+/* Does the time of @record belong to the report? Sets its slice. */
+static bool is_in_time(struct profile_reader *r, const pfm_record_t *record, uint32_t *slice)
+{
+	struct profile *p = r->target_profile;
+	const struct profile_options *o = &r->options;
+	double seconds;
+
+	if (!(record->has & PFM_SAMPLE_TIME))
+		return o->from <= 0 && o->to <= 0;
+	if (!p->first_time)
+		p->first_time = record->time;
+	seconds = ((double)record->time - (double)p->first_time) / 1e9;
+	if (p->n_slices > 1) {
+		double length = (double)(p->last_time - p->first_time) / p->n_slices;
+		double at = length > 0 ? seconds * 1e9 / length : 0;
+
+		*slice = at <= 0 ? 0 : at >= p->n_slices ? p->n_slices - 1 : (uint32_t)at;
+	} else if (record->time > p->last_time) {
+		p->last_time = record->time;
+	}
+	return seconds >= o->from && (o->to <= 0 || seconds < o->to);
+}
+
+static bool matches_name(const struct profile_reader *r, const char *pattern, uint32_t name)
+{
+	return !pattern || fnmatch(pattern, r->target_profile->texts.text[name], 0) == 0;
+}
+
+/* Does the function at the sample's instruction have the name that is wanted? */
+static bool has_wanted_symbol(struct profile_reader *r, const pfm_record_t *record)
+{
+	struct profile_place place = { 0 };
+
+	if (!r->options.symbol)
+		return true;
+	name_address(r, record->pid, r->frames.address[0], r->frames.mode[0], &place);
+	return matches_name(r, r->options.symbol, place.function);
+}
+
+/* The parts of a place that do not depend on the address. */
+static void fill_key(struct profile_reader *r, const pfm_record_t *record, uint32_t task,
+                     struct profile_place *key)
+{
+	if (r->keys & KEY_TASK || r->options.detail == STACKS)
+		key->task = task;
+	if (r->keys & KEY_CPU)
+		key->cpu = record->has & PFM_SAMPLE_CPU ? record->cpu : UNKNOWN_CPU;
+	if (r->keys & KEY_CGROUP && record->has & PFM_SAMPLE_CGROUP)
+		key->cgroup = cgroup_name(r, record->body.sample.cgroup);
+}
+
+static void add_to_sums(struct profile *p, const struct profile_place *key)
+{
+	struct profile_sum *sum = &p->sums[(size_t)key->event * p->n_slices + key->slice];
+
+	p->weights[key->event] += key->weight;
+	p->samples[key->event]++;
+	sum->samples++;
+	sum->weight += key->weight;
+	sum->squares += (double)key->weight * (double)key->weight;
+}
+
+/* Adds the sample to its stack, as a text. */
+static void add_stack_text(struct profile_reader *r, const pfm_record_t *record,
+                           struct profile_place *key)
+{
+	struct profile *p = r->target_profile;
+	uint64_t hash = hash_stack(record, key, key->task);
+	struct known_stack *known = find_known_stack(r, hash);
+
+	if (known->generation != r->generation || known->hash != hash) {
+		key->function = stack_text(r, record, key->task);
+		*known = (struct known_stack){ hash, r->generation,
+			                       find_place(&p->stacks, &p->n_stacks,
+			                                  &r->stacks_capacity, &r->stack_table,
+			                                  key) };
+	}
+	p->failed |= known->index == HASH_NOT_FOUND;
+	if (known->index != HASH_NOT_FOUND)
+		add_sample(&p->stacks[known->index], key->weight);
+}
+
+/* Adds the sample to the place of its instruction. */
+static void add_instruction(struct profile_reader *r, const pfm_record_t *record,
+                            struct profile_place *key)
+{
+	struct profile *p = r->target_profile;
+	uint32_t at;
+
+	add_address(r, record, record->body.sample.ip, record->misc & PFM_MISC_MODE, key);
+	at = find_place(&p->places, &p->n_places, &r->places_capacity, &r->place_table, key);
+	p->failed |= at == HASH_NOT_FOUND;
+	if (at != HASH_NOT_FOUND)
+		add_sample(&p->places[at], key->weight);
 }
 
 static void read_sample_record(struct profile_reader *r, const pfm_record_t *record)
@@ -430,25 +842,29 @@ static void read_sample_record(struct profile_reader *r, const pfm_record_t *rec
 	}
 	if (!task || key.event >= p->n_events)
 		return;
+	collect_frames(record, &r->frames);
+	p->has_chains |= r->frames.n > 1;
+	if (!is_in_time(r, record, &key.slice) || !matches_name(r, r->options.task, task->name) ||
+	    !has_wanted_symbol(r, record))
+		return;
 	if (!key.weight)
 		key.weight = 1;
-	p->weights[key.event] += key.weight;
-	p->samples[key.event]++;
-	key.task = task->name;
-	if (r->detail == STACKS) {
-		key.function = stack_text(r, record, key.task);
-		if (!add_place(&p->stacks, &p->n_stacks, &r->stacks_capacity, &r->stack_table,
-		               &key))
-			p->failed = true;
-		return;
-	}
-	name_address(r, record->pid, record->body.sample.ip, record->misc & PFM_MISC_MODE, &key);
-	if (!add_place(&p->places, &p->n_places, &r->places_capacity, &r->place_table, &key))
-		p->failed = true;
+	r->n_samples++;
+	add_to_sums(p, &key);
+	fill_key(r, record, task->name, &key);
+	if (r->options.detail == STACKS)
+		add_stack_text(r, record, &key);
+	else if (r->options.tree || r->options.children)
+		add_stack(r, record, &key);
+	else
+		add_instruction(r, record, &key);
 }
 
 static void read_record(struct profile_reader *r, const pfm_record_t *record)
 {
+	if (record->type == PFM_RECORD_MAP || record->type == PFM_RECORD_MAP2 ||
+	    record->type == PFM_RECORD_FORK || record->type == PFM_RECORD_COMM)
+		r->generation++;
 	switch (record->type) {
 	case PFM_RECORD_SAMPLE: read_sample_record(r, record); break;
 	case PFM_RECORD_MAP:
@@ -459,6 +875,7 @@ static void read_record(struct profile_reader *r, const pfm_record_t *record)
 	case PFM_RECORD_LOST_SAMPLES:
 		r->target_profile->lost_samples += record->body.lost.lost;
 		break;
+	case PFM_RECORD_CGROUP: read_cgroup_record(r, record); break;
 	case PFM_RECORD_THROTTLE: r->target_profile->throttled++; break;
 	default: break;
 	}
@@ -467,32 +884,50 @@ static void read_record(struct profile_reader *r, const pfm_record_t *record)
 static void free_reader(struct profile_reader *r)
 {
 	mappings_free(&r->map_pool);
+	for (uint32_t i = 0; i < r->processes.n; i++)
+		perf_map_close(r->processes.list[i].perf_map);
 	free(r->processes.list);
 	free(r->tasks.list);
 	pfmi_base_free_hash(&r->processes.table);
 	pfmi_base_free_hash(&r->tasks.table);
 	pfmi_base_free_hash(&r->place_table);
 	pfmi_base_free_hash(&r->stack_table);
+	pfmi_base_free_hash(&r->node_table);
+	pfmi_base_free_hash(&r->cgroup_table);
+	free(r->cgroups);
 	symbols_close(r->symbols);
 	free(r);
 }
 
+/* Heaviest first within each event and slice. */
 static int compare_weights(const void *a, const void *b)
 {
 	const struct profile_place *x = a, *y = b;
 
 	if (x->event != y->event)
 		return x->event < y->event ? -1 : 1;
+	if (x->slice != y->slice)
+		return x->slice < y->slice ? -1 : 1;
 	return x->weight < y->weight   ? 1
 	       : x->weight > y->weight ? -1
 	                               : (x->function > y->function) - (x->function < y->function);
 }
 
-/* Heaviest first. */
-static void sort_places(struct profile_place *list, size_t n)
+/* By weight with callees; where that is equal, by their own. */
+static int compare_children(const void *a, const void *b)
+{
+	const struct profile_place *x = a, *y = b;
+
+	if (x->event != y->event || x->slice != y->slice ||
+	    x->children_weight == y->children_weight)
+		return compare_weights(a, b);
+	return x->children_weight < y->children_weight ? 1 : -1;
+}
+
+static void sort_places(struct profile_place *list, size_t n, bool is_by_children)
 {
 	if (n)
-		qsort(list, n, sizeof(*list), compare_weights);
+		qsort(list, n, sizeof(*list), is_by_children ? compare_children : compare_weights);
 }
 
 /* Why the records of a file ended early, in words. */
@@ -502,49 +937,154 @@ static const char *report_unreadable(int rc)
 	                                : pfm_result_text(rc);
 }
 
-int profile_read(struct profile *p, const char *path, enum profile_detail detail)
+/* Opens the recording. DONE, or REFUSED with everything said. */
+static int open_recording(struct profile *p, const char *path)
 {
-	struct profile_reader *r = calloc(1, sizeof(*r));
 	pfm_error_t error = PFM_INIT(error);
-	pfm_record_t record = PFM_INIT(record);
-	pfm_buffer_info_t buffers = PFM_INIT(buffers);
 	int rc = pfm_open_recording(&p->session, strcmp(path, "-") ? path : "/dev/stdin", &error);
 
-	if (rc || !r) {
-		fprintf(stderr, "pfm report: %s: %s\n", path,
-		        error.sys_errno ? strerror(error.sys_errno)
-		        : error.detail  ? error.detail
-		                        : "no memory");
-		free(r);
+	if (rc == PFMLIB_SUCCESS)
+		return EXIT_DONE;
+	fprintf(stderr, "pfm %s: %s: %s\n", running_command(), path,
+	        error.sys_errno ? strerror(error.sys_errno)
+	        : error.detail  ? error.detail
+	                        : "no memory");
+	return EXIT_REFUSED;
+}
+
+/* Reads the times of the first and the last sample. */
+static int read_times(struct profile *p, const char *path)
+{
+	pfm_record_t record = PFM_INIT(record);
+	int status;
+
+	if (strcmp(path, "-") == 0) {
+		fprintf(stderr,
+		        "pfm %s: slices of time need a file that can be read twice, got standard "
+		        "input: name a file\n",
+		        running_command());
 		return EXIT_REFUSED;
 	}
+	status = open_recording(p, path);
+	while (status == EXIT_DONE && pfm_next_record(p->session, &record) == 1) {
+		if (record.type != PFM_RECORD_SAMPLE || !(record.has & PFM_SAMPLE_TIME))
+			continue;
+		if (!p->first_time || record.time < p->first_time)
+			p->first_time = record.time;
+		if (record.time > p->last_time)
+			p->last_time = record.time;
+	}
+	pfm_close_session(p->session);
+	p->session = NULL;
+	return status;
+}
+
+static unsigned keys_of_detail(const struct profile_options *o)
+{
+	unsigned keys = KEY_TASK | KEY_OBJECT | KEY_SYMBOL;
+
+	if (o->keys)
+		return o->keys;
+	return o->detail == SOURCE ? keys | KEY_LINE : keys;
+}
+
+/* Creates the sums of each event. */
+static bool create_sums(struct profile *p)
+{
 	p->n_events = pfm_session_size(p->session);
 	p->weights = calloc(p->n_events + 1, sizeof(*p->weights));
 	p->samples = calloc(p->n_events + 1, sizeof(*p->samples));
-	if (detail != FUNCTIONS && !lines_supported())
-		fputs("pfm report: libdw is missing: source lines and inlined functions are not "
-		      "shown\n",
-		      stderr);
-	r->target_profile = p;
-	r->detail = detail;
-	r->symbols = symbols_open();
+	p->sums = calloc((size_t)p->n_events * p->n_slices + 1, sizeof(*p->sums));
+	return p->weights && p->samples && p->sums;
+}
+
+/* Reads all records. Returns what pfm_next_record() returned last. */
+static int read_records(struct profile_reader *r, const char *path)
+{
+	struct profile *p = r->target_profile;
+	pfm_record_t record = PFM_INIT(record);
+	struct stat st;
+	int rc = 0;
+
+	r->symbols = symbols_open(r->options.debug_folder);
+	if (r->symbols && strcmp(path, "-") != 0 && stat(path, &st) == 0)
+		symbols_recorded_at(r->symbols, &st.st_mtim);
 	text_number(&p->texts, "");
-	p->failed = !p->weights || !p->samples || !r->symbols || p->texts.failed;
+	p->failed = !create_sums(p) || !r->symbols || p->texts.failed;
 	while (!p->failed && (rc = pfm_next_record(p->session, &record)) == 1) {
 		read_record(r, &record);
 		p->failed |= p->texts.failed;
 	}
+	return rc;
+}
+
+int profile_read_selected(struct profile *p, const char *path, const struct profile_options *o)
+{
+	struct profile_reader *r = calloc(1, sizeof(*r));
+	pfm_buffer_info_t buffers = PFM_INIT(buffers);
+	int rc = EXIT_DONE;
+
+	p->n_slices = o->n_slices ? o->n_slices : 1;
+	if (r && p->n_slices > 1)
+		rc = read_times(p, path);
+	if (r && rc == EXIT_DONE)
+		rc = open_recording(p, path);
+	if (!r)
+		return report_no_memory();
+	if (rc != EXIT_DONE) {
+		free(r);
+		return EXIT_REFUSED;
+	}
+	r->target_profile = p;
+	r->options = *o;
+	r->keys = keys_of_detail(o);
+	r->generation = 1;
+	if ((r->keys & KEY_LINE || o->detail == STACKS) && !lines_supported())
+		fprintf(stderr,
+		        "pfm %s: libdw is missing: source lines and inlined functions are not "
+		        "shown\n",
+		        running_command());
+	rc = read_records(r, path);
 	free_reader(r);
 	if (p->failed || rc < 0) {
-		fprintf(stderr, "pfm report: %s: %s\n", path,
+		fprintf(stderr, "pfm %s: %s: %s\n", running_command(), path,
 		        p->failed ? "no memory" : report_unreadable(rc));
 		return EXIT_REFUSED;
 	}
 	p->damaged =
 		pfm_buffer_statistics(p->session, &buffers) == PFMLIB_SUCCESS && buffers.damaged;
-	sort_places(p->places, p->n_places);
-	sort_places(p->stacks, p->n_stacks);
+	if (!o->tree)
+		sort_places(p->places, p->n_places, o->children);
+	sort_places(p->stacks, p->n_stacks, false);
 	return EXIT_DONE;
+}
+
+int profile_read(struct profile *p, const char *path, enum profile_detail detail)
+{
+	const struct profile_options options = { .detail = detail };
+
+	return profile_read_selected(p, path, &options);
+}
+
+void profile_report_losses(const struct profile *p, const char *path)
+{
+	bool is_named = strcmp(running_command(), "report") != 0;
+	const char *name = is_named ? path : "", *colon = is_named ? ": " : "";
+
+	if (p->n_lost || p->lost_samples)
+		fprintf(stderr, "pfm %s: %s%s%llu records were lost while recording\n",
+		        running_command(), name, colon,
+		        (unsigned long long)(p->n_lost > p->lost_samples ? p->n_lost
+		                                                         : p->lost_samples));
+	if (p->throttled)
+		fprintf(stderr,
+		        "pfm %s: %s%sthe kernel throttled sampling %llu time%s: an unknown "
+		        "number of samples is missing\n",
+		        running_command(), name, colon, (unsigned long long)p->throttled,
+		        p->throttled > 1 ? "s" : "");
+	if (p->n_without_event)
+		fprintf(stderr, "pfm %s: %s%s%llu samples are left out: their event is unknown\n",
+		        running_command(), name, colon, (unsigned long long)p->n_without_event);
 }
 
 void profile_free(struct profile *p)
@@ -556,6 +1096,8 @@ void profile_free(struct profile *p)
 	pfmi_base_free_hash(&p->texts.table);
 	free(p->places);
 	free(p->stacks);
+	free(p->nodes);
+	free(p->sums);
 	free(p->weights);
 	free(p->samples);
 }

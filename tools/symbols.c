@@ -11,9 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include "base/hash.h"
+#include "debug_files.h"
 #include "lines.h"
+#include "pfm.h"
+#include "symbol_table.h"
 
 enum {
 	TABLES = 2, /* of symbols: all, and those for the linker that loads it */
@@ -22,27 +26,18 @@ enum {
 };                                      /* bytes of a build id: the kernel tells no more */
 #define TABLES_ROOM ((uint64_t)1 << 30) /* bytes of symbols and names of all files together */
 
-struct symbol {
-	uint64_t start, size;
-	uint64_t section_rest; /* bytes to the end of its section: what has no size, as functions in
-	                          assembler often, ends there at the latest */
-	const char *name;
-	char *demangled; /* what it is called instead, once it has been asked for: C++ as it was
-	                    written, and no name without end */
-};
-
 struct segment {
 	uint64_t offset, size, address;
 };
 
 /* A file, however many paths lead to it. */
 struct file {
+	char *path; /* one of them */
 	dev_t device;
 	ino_t inode;
 	uint64_t size;
 	char *names[TABLES];
-	struct symbol *symbols;
-	size_t n_symbols, capacity;
+	struct symbol_table table;
 	struct segment segments[SEGMENTS];
 	unsigned n_segments;
 	uint8_t id[ID_ROOM]; /* build id */
@@ -70,6 +65,8 @@ struct symbols {
 	char expected[64]; /* a symbol of the kernel that was sampled; "": not told */
 	uint64_t expected_at;
 	uint64_t table_bytes; /* of TABLES_ROOM */
+	const char *debug_folder;
+	struct timespec recorded; /* when the recording was written; 0: not known */
 };
 
 void symbols_starved(void)
@@ -77,24 +74,33 @@ void symbols_starved(void)
 	static bool said;
 
 	if (!said)
-		fputs("pfm report: some functions or source lines are not named: out of memory\n",
-		      stderr);
+		fprintf(stderr,
+		        "pfm %s: some functions or source lines are not named: out of memory\n",
+		        running_command());
 	said = true;
 }
 
-struct symbols *symbols_open(void)
+struct symbols *symbols_open(const char *debug_folder)
 {
-	return calloc(1, sizeof(struct symbols));
+	struct symbols *all = calloc(1, sizeof(*all));
+
+	if (all)
+		all->debug_folder = debug_folder ? debug_folder : DEBUG_FOLDER;
+	return all;
 }
 
 static void release_elf(struct file *f)
 {
-	for (size_t i = 0; i < f->n_symbols; i++)
-		free(f->symbols[i].demangled);
+	symbol_table_free(&f->table);
 	for (unsigned i = 0; i < TABLES; i++)
 		free(f->names[i]);
 	lines_close(f->lines);
-	free(f->symbols);
+	free(f->path);
+}
+
+void symbols_recorded_at(struct symbols *all, const struct timespec *time)
+{
+	all->recorded = *time;
 }
 
 void symbols_close(struct symbols *all)
@@ -183,74 +189,6 @@ struct object *symbols_object(struct symbols *all, const char *path, const uint8
 	return NULL;
 }
 
-static bool add_symbol(struct file *f, uint64_t start, uint64_t size, uint64_t room,
-                       const char *name)
-{
-	if (f->n_symbols == f->capacity) {
-		size_t twice = f->capacity * 2 + 256;
-		struct symbol *more = realloc(f->symbols, twice * sizeof(*more));
-
-		if (!more)
-			return false;
-		f->symbols = more;
-		f->capacity = twice;
-	}
-	f->symbols[f->n_symbols++] = (struct symbol){ start, size, room, name, NULL };
-	return true;
-}
-
-static void free_file(struct file *f)
-{
-	for (size_t i = 0; i < f->n_symbols; i++)
-		free(f->symbols[i].demangled);
-	f->n_symbols = 0;
-}
-
-/* Names that agree for long enough are as good as each other. */
-static int compare_starts(const void *a, const void *b)
-{
-	const struct symbol *x = a, *y = b;
-
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->size < y->size ? 1 : x->size > y->size ? -1 : strncmp(x->name, y->name, 256);
-}
-
-/* Of several that begin together the largest covers the most: it alone is kept. */
-static void sort_symbols(struct file *f)
-{
-	size_t kept = 0;
-
-	if (!f->n_symbols)
-		return;
-	qsort(f->symbols, f->n_symbols, sizeof(*f->symbols), compare_starts);
-	for (size_t i = 0; i < f->n_symbols; i++)
-		if (!kept || f->symbols[i].start != f->symbols[kept - 1].start)
-			f->symbols[kept++] = f->symbols[i];
-		else
-			free(f->symbols[i].demangled);
-	f->n_symbols = kept;
-}
-
-static struct symbol *find_symbol(const struct file *f, uint64_t address)
-{
-	size_t low = 0, high = f->n_symbols;
-	struct symbol *s;
-
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (f->symbols[mid].start <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (!low)
-		return NULL;
-	s = &f->symbols[low - 1];
-	return address - s->start < (s->size ? s->size : s->section_rest) ? s : NULL;
-}
-
 /* ---- ELF ------------------------------------------------------------------------------------- */
 
 /* A file that is being read: its head, and what the two widths have in common. */
@@ -259,7 +197,7 @@ struct elf {
 	uint64_t size;
 	bool is_64bit;
 	uint64_t segments_at, sections_at;
-	unsigned n_segments, n_sections;
+	unsigned n_segments, n_sections, names_section;
 	uint8_t *sections;
 	bool out_of_memory; /* something was not read for want of memory */
 };
@@ -315,6 +253,7 @@ static bool read_head(struct elf *e)
 	e->sections_at = e->is_64bit ? h.e64.e_shoff : h.e32.e_shoff;
 	e->n_segments = e->is_64bit ? h.e64.e_phnum : h.e32.e_phnum;
 	e->n_sections = e->is_64bit ? h.e64.e_shnum : h.e32.e_shnum;
+	e->names_section = e->is_64bit ? h.e64.e_shstrndx : h.e32.e_shstrndx;
 	return true;
 }
 
@@ -328,7 +267,8 @@ static Elf64_Shdr section_at(const struct elf *e, unsigned i)
 		return wide;
 	}
 	memcpy(&s, e->sections + i * sizeof(s), sizeof(s));
-	return (Elf64_Shdr){ .sh_type = s.sh_type,
+	return (Elf64_Shdr){ .sh_name = s.sh_name,
+		             .sh_type = s.sh_type,
 		             .sh_addr = s.sh_addr,
 		             .sh_offset = s.sh_offset,
 		             .sh_size = s.sh_size,
@@ -366,7 +306,11 @@ static void read_symbol(struct file *f, struct elf *e, const uint8_t *at, const 
 	    s.st_shndx == SHN_UNDEF)
 		return;
 	if (s.st_name < n_names && names[s.st_name] &&
-	    !add_symbol(f, s.st_value, s.st_size, section_end_distance(e, &s), names + s.st_name))
+	    !symbol_table_add(&f->table,
+	                      &(struct symbol){ .start = s.st_value,
+	                                        .size = s.st_size,
+	                                        .section_rest = section_end_distance(e, &s),
+	                                        .name = names + s.st_name }))
 		e->out_of_memory = true;
 }
 
@@ -385,9 +329,9 @@ static bool has_table_space(struct symbols *all, const char *path, uint64_t size
 		return true;
 	}
 	fprintf(stderr,
-	        "pfm report: functions of %s are not named: the files have more than %u MiB of "
+	        "pfm %s: functions of %s are not named: the files have more than %u MiB of "
 	        "symbols\n",
-	        path, (unsigned)(TABLES_ROOM >> 20));
+	        running_command(), path, (unsigned)(TABLES_ROOM >> 20));
 	return false;
 }
 
@@ -412,24 +356,33 @@ static void read_table(struct object *o, struct elf *e, struct file *f, const El
 	free(table);
 }
 
-/* There is one table of each kind at most: whatever else says that it is one is not looked at. */
-static void read_symbols(struct object *o, struct elf *e, struct file *f)
+static const uint32_t table_kinds[TABLES] = { SHT_SYMTAB, SHT_DYNSYM };
+
+static bool load_sections(struct elf *e)
 {
-	static const uint32_t kinds[TABLES] = { SHT_SYMTAB, SHT_DYNSYM };
 	size_t each = e->is_64bit ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
 
 	e->sections = reserve_bytes(e, (uint64_t)e->n_sections * each, e->sections_at);
-	for (unsigned k = 0; e->sections && k < TABLES; k++)
-		for (unsigned i = 0; i < e->n_sections; i++) {
-			Elf64_Shdr s = section_at(e, i);
+	return e->sections;
+}
 
-			if (s.sh_type != kinds[k])
-				continue;
-			read_table(o, e, f, &s, &f->names[k]);
-			break;
-		}
+static void free_sections(struct elf *e)
+{
 	free(e->sections);
-	sort_symbols(f);
+	e->sections = NULL;
+}
+
+/* There is one table of each kind at most: whatever else says that it is one is not looked at. */
+static void read_table_kind(struct object *o, struct elf *e, struct file *f, unsigned kind)
+{
+	for (unsigned i = 0; i < e->n_sections; i++) {
+		Elf64_Shdr s = section_at(e, i);
+
+		if (s.sh_type != table_kinds[kind])
+			continue;
+		read_table(o, e, f, &s, &f->names[kind]);
+		break;
+	}
 }
 
 /* The build id among the notes at @offset, if it is there. */
@@ -483,6 +436,104 @@ static void read_segments(struct elf *e, struct file *f)
 	free(all);
 }
 
+/* ---- separate debug files -------------------------------------------------------------------- */
+
+/* The contents of .gnu_debuglink, a name and a checksum at the next multiple of 4, in memory of the
+ * caller's; NULL if missing. */
+static char *read_debug_link(struct elf *e, uint32_t *checksum)
+{
+	Elf64_Shdr names = e->names_section < e->n_sections ? section_at(e, e->names_section)
+	                                                    : (Elf64_Shdr){ .sh_size = 0 };
+	char *text =
+		names.sh_size <= 1 << 20 ? reserve_bytes(e, names.sh_size, names.sh_offset) : NULL;
+	char *link = NULL;
+	uint64_t n = text ? is_past_end(text, names.sh_size) : 0, at;
+
+	for (unsigned i = 0; i < e->n_sections && !link; i++) {
+		Elf64_Shdr s = section_at(e, i);
+
+		if (s.sh_name >= n || strcmp(text + s.sh_name, ".gnu_debuglink") != 0 ||
+		    s.sh_size > 4096)
+			continue;
+		link = reserve_bytes(e, s.sh_size, s.sh_offset);
+		at = link ? (strnlen(link, s.sh_size) + 4) & ~(uint64_t)3 : 0;
+		if (link && at + 4 <= s.sh_size) {
+			memcpy(checksum, link + at, 4);
+			break;
+		}
+		free(link);
+		link = NULL;
+	}
+	free(text);
+	return link;
+}
+
+/* Is the file @d, whose build id is in @separate, of the same build as @f? */
+static bool is_same_build(const struct elf *d, const struct file *separate, const struct file *f,
+                          uint32_t checksum)
+{
+	if (f->n_id)
+		return separate->n_id == f->n_id && memcmp(separate->id, f->id, f->n_id) == 0;
+	return debug_file_checksum(d->fd) == checksum;
+}
+
+/* Reads the symbols of the separate file at @path into @f, the file of @e. False if it is another
+ * file. */
+static bool read_separate(struct object *o, struct elf *e, const char *path, struct file *f,
+                          uint32_t checksum)
+{
+	struct elf d = { .fd = -1 };
+	struct file separate = { .n_id = 0 };
+	struct stat st;
+	bool is_read;
+
+	d.fd = symbols_file(path, &st);
+	if (d.fd < 0)
+		return false;
+	d.size = (uint64_t)st.st_size;
+	is_read = read_head(&d);
+	if (is_read)
+		read_segments(&d, &separate);
+	is_read = is_read && is_same_build(&d, &separate, f, checksum) && load_sections(&d);
+	if (is_read)
+		read_table_kind(o, &d, f, 0);
+	free_sections(&d);
+	close(d.fd);
+	e->out_of_memory |= d.out_of_memory;
+	return is_read && f->names[0];
+}
+
+/* Looks for the symbols of @f, which is stripped. */
+static void find_separate(struct object *o, struct elf *e, struct file *f)
+{
+	uint32_t checksum = 0;
+	char *link = read_debug_link(e, &checksum), path[4096 + 256];
+	const struct debug_search search = { .path = o->path,
+		                             .folder = o->all->debug_folder,
+		                             .id = f->id,
+		                             .n_id = f->n_id,
+		                             .link = link };
+
+	for (unsigned i = 0; debug_file_path(&search, i, path, sizeof(path)); i++)
+		if (*path && read_separate(o, e, path, f, checksum))
+			break;
+	free(link);
+}
+
+static void read_symbols(struct object *o, struct elf *e, struct file *f)
+{
+	if (load_sections(e)) {
+		for (unsigned k = 0; k < TABLES; k++)
+			read_table_kind(o, e, f, k);
+		if (!f->names[0])
+			find_separate(o, e, f);
+	}
+	free_sections(e);
+	symbol_table_sort(&f->table);
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
 struct file_search {
 	const struct symbols *all;
 	const struct stat *st;
@@ -531,7 +582,7 @@ static struct file *find_file(struct object *o, struct elf *e, const struct stat
 	read_segments(e, f);
 	read_symbols(o, e, f);
 	if (e->out_of_memory)
-		free_file(f);
+		symbol_table_clear(&f->table);
 	return f;
 }
 
@@ -545,30 +596,62 @@ int symbols_file(const char *path, struct stat *st)
 	return -1;
 }
 
+/* The file at @path, or NULL; @st is set to its status. */
+static struct file *load_file(struct object *o, const char *path, struct stat *st)
+{
+	struct elf e = { .fd = symbols_file(path, st) };
+	struct file *f;
+
+	if (e.fd < 0)
+		return NULL;
+	e.size = (uint64_t)st->st_size;
+	f = find_file(o, &e, st);
+	close(e.fd);
+	if (f && !f->path)
+		f->path = strdup(path);
+	if (e.out_of_memory || (f && !f->path))
+		symbols_starved();
+	return f;
+}
+
+static bool has_wanted_id(const struct object *o, const struct file *f)
+{
+	return f && f->n_id == o->n_id && memcmp(f->id, o->id, o->n_id) == 0;
+}
+
+static bool is_newer(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec > b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec > b->tv_nsec);
+}
+
 static void load_symbols(struct object *o)
 {
-	struct elf e = { .fd = -1 };
+	const struct timespec *recorded = &o->all->recorded;
+	char path[4096];
 	struct stat st;
+	struct file *found;
 
 	o->loaded = true;
 	if (o->path[0] != '/')
 		return; /* [vdso], //anon: no file */
-	e.fd = symbols_file(o->path, &st);
-	if (e.fd < 0)
+	found = load_file(o, o->path, &st);
+	if (found && !o->n_id && recorded->tv_sec && is_newer(&st.st_mtim, recorded))
+		fprintf(stderr, "pfm %s: %s has changed since the recording: names may be wrong\n",
+		        running_command(), o->path);
+	if (!o->n_id || has_wanted_id(o, found)) {
+		o->file = found;
 		return;
-	e.size = (uint64_t)st.st_size;
-	o->file = find_file(o, &e, &st);
-	close(e.fd);
-	if (e.out_of_memory)
-		symbols_starved();
-	if (!o->n_id || !o->file ||
-	    (o->file->n_id == o->n_id && memcmp(o->file->id, o->id, o->n_id) == 0))
+	}
+	cached_file_path(o->id, o->n_id, path, sizeof(path));
+	o->file = *path ? load_file(o, path, &st) : NULL;
+	if (has_wanted_id(o, o->file))
 		return;
 	o->file = NULL;
-	fprintf(stderr,
-	        "pfm report: functions of %s are not named: the file has changed since "
-	        "the recording\n",
-	        o->path);
+	if (found)
+		fprintf(stderr,
+		        "pfm %s: functions of %s are not named: the file has changed since "
+		        "the recording\n",
+		        running_command(), o->path);
 }
 
 /* The file's own address of the byte at @offset. False if it is not loaded into memory. */
@@ -590,8 +673,9 @@ static bool symbol_address(struct object *o, uint64_t offset, uint64_t *address)
 const char *symbols_at(struct object *o, uint64_t offset)
 {
 	uint64_t address;
-	struct symbol *s =
-		symbol_address(o, offset, &address) ? find_symbol(o->file, address) : NULL;
+	struct symbol *s = symbol_address(o, offset, &address)
+	                           ? symbol_table_find(&o->file->table, address)
+	                           : NULL;
 
 	if (!s)
 		return NULL;
@@ -602,6 +686,31 @@ const char *symbols_at(struct object *o, uint64_t offset)
 	return s->demangled ? s->demangled : s->name;
 }
 
+/* A function without a size ends where the next one begins. */
+static uint64_t end_of_symbol(const struct symbol_table *t, const struct symbol *s)
+{
+	const struct symbol *next = s + 1 < t->list + t->n ? s + 1 : NULL;
+	uint64_t size = s->size ? s->size : s->section_rest;
+
+	if (!s->size && next && next->start - s->start < size)
+		size = next->start - s->start;
+	return s->start + size;
+}
+
+bool symbols_range(struct object *o, uint64_t offset, struct symbol_range *range)
+{
+	const struct symbol *s = symbol_address(o, offset, &range->address)
+	                                 ? symbol_table_find(&o->file->table, range->address)
+	                                 : NULL;
+
+	if (!s || !o->file->path)
+		return false;
+	range->path = o->file->path;
+	range->start = s->start;
+	range->end = end_of_symbol(&o->file->table, s);
+	return true;
+}
+
 const struct source_spot *symbols_spot(struct object *o, uint64_t offset)
 {
 	uint64_t address;
@@ -610,8 +719,8 @@ const struct source_spot *symbols_spot(struct object *o, uint64_t offset)
 	if (!symbol_address(o, offset, &address))
 		return NULL;
 	f = o->file;
-	if (!f->lines_opened)
-		f->lines = lines_open(o->path);
+	if (!f->lines_opened && f->path)
+		f->lines = lines_open(f->path, o->all->debug_folder);
 	f->lines_opened = true;
 	return f->lines ? lines_at(f->lines, address) : NULL;
 }
@@ -643,11 +752,13 @@ static void load_kernel(const struct symbols *all, struct file *o)
 		rest[3 + strcspn(rest + 3, "\t\n ")] = '\0';
 		another |= strcmp(rest + 3, all->expected) == 0 && start != all->expected_at;
 		name = strdup(rest + 3);
-		starved = !name || !add_symbol(o, start, 0, UINT64_MAX, name);
+		starved = !name ||
+		          !symbol_table_add(&o->table, &(struct symbol){ .start = start,
+		                                                         .section_rest = UINT64_MAX,
+		                                                         .name = name,
+		                                                         .demangled = name });
 		if (starved)
 			free(name);
-		else
-			o->symbols[o->n_symbols - 1].demangled = name; /* given back with it */
 	}
 	starved |= errno == ENOMEM;
 	free(line);
@@ -656,12 +767,13 @@ static void load_kernel(const struct symbols *all, struct file *o)
 	if (starved)
 		symbols_starved();
 	if (another)
-		fputs("pfm report: functions of the kernel are not named: the recording is "
-		      "of another kernel, or of an earlier boot\n",
-		      stderr);
+		fprintf(stderr,
+		        "pfm %s: functions of the kernel are not named: the recording is "
+		        "of another kernel, or of an earlier boot\n",
+		        running_command());
 	if (another || starved)
-		free_file(o);
-	sort_symbols(o);
+		symbol_table_clear(&o->table);
+	symbol_table_sort(&o->table);
 }
 
 const char *symbols_kernel(struct symbols *all, uint64_t address)
@@ -671,6 +783,6 @@ const char *symbols_kernel(struct symbols *all, uint64_t address)
 	if (!all->kernel_loaded)
 		load_kernel(all, &all->kernel);
 	all->kernel_loaded = true;
-	s = find_symbol(&all->kernel, address);
+	s = symbol_table_find(&all->kernel.table, address);
 	return s ? s->name : NULL;
 }

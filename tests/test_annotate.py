@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""pfm annotate over samples at known instructions of a library; objdump and addr2line say what these are.
+
+    PFM  the command (default: pfm of the path)
+"""
+import collections
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import tap  # noqa: E402
+import test_symbols  # noqa: E402
+from test_symbols import PFM, START, Recording  # noqa: E402
+
+
+class Annotate(test_symbols.Library):
+    def setUp(self):
+        super().setUp()
+        if not shutil.which("objdump") or not shutil.which("addr2line"):
+            self.skipTest("objdump is missing (Debian package binutils)")
+        self.build()
+        listing = self.tool("objdump", "-d", "--no-show-raw-insn", "--disassemble=hidden_one", self.path)
+        self.code = {int(a, 16): text for a, text in re.findall(r"^ +(\w+):\t(.*)$", listing, re.M)}
+        first = min(self.code)
+        # More samples at each instruction than at the one before it.
+        self.samples = {address: 1 + i for i, address in enumerate(sorted(self.code))}
+        made = Recording()
+        made.attr()
+        made.comm(5, b"work")
+        made.file(5, self.path.encode())
+        for address, n in self.samples.items():
+            for _ in range(n):
+                made.sample(5, START + self.offsets["hidden_one"] + address - first)
+        made.sample(5, START + self.offsets["hidden_two"])
+        made.write(os.path.join(self.folder, "perf.data"))
+
+    def annotate(self, *args, path=None, status=0):
+        env = {**os.environ, **({"PATH": path} if path is not None else {})}
+        done = subprocess.run([shutil.which(PFM), "annotate", *args], cwd=self.folder, env=env, capture_output=True, text=True, timeout=60,
+                              check=False)
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.said = done.stderr
+        return done.stdout
+
+    def test_shares_of_instructions(self):
+        places = [json.loads(line) for line in self.annotate("--json", "hidden_one").splitlines()]
+        self.assertEqual({int(p["address"], 16): p["samples"] for p in places}, self.samples)
+        total = sum(self.samples.values())
+        for p in places:
+            self.assertEqual((p["function"], p["object"]), ("hidden_one", self.path))
+            self.assertAlmostEqual(p["share"], self.samples[int(p["address"], 16)] / total)
+            self.assertEqual(p["instruction"].split(), self.code[int(p["address"], 16)].split())
+        text = self.annotate("hidden_one")
+        self.assertEqual(self.said, "")
+        for address, n in self.samples.items():
+            self.assertRegex(text, r"(?m)^ *%s%% \+-[ \d.]{5} +%x  %s" % (re.escape("%.2f" % (100 * n / total)), address,
+                                                                       re.escape(self.code[address].split()[0])))
+        self.assertNotIn("hidden_two>:", text)
+
+    def test_shares_of_lines(self):
+        text = self.annotate("hidden_one")
+        if "libdw is missing" in self.said:
+            self.skipTest("libdw is missing (Debian package libdw1)")
+        want, total = collections.Counter(), sum(self.samples.values())
+        for address, n in self.samples.items():
+            line = self.tool("addr2line", "-e", self.path, hex(address)).split(" ")[0].strip()
+            want[os.path.basename(line)] += n
+        got = {os.path.basename(where): float(share) for share, where in re.findall(r"^ *([\d.]+)% \+-[ \d.]+  (\S+:\d+)$", text, re.M)}
+        self.assertEqual(got, {line: round(100 * n / total, 2) for line, n in want.items()})
+
+    def test_without_objdump(self):
+        text = self.annotate("hidden_one", path=self.folder)
+        self.assertIn("objdump is missing (Debian package binutils)", self.said)
+        self.assertEqual(len(re.findall(r"% \+-[ \d.]+  0x\w+$", text, re.M)), len(self.samples))
+
+    def test_several_functions(self):
+        self.assertIn("samples in hidden_one of libwork.so", self.annotate("hidden_*"))
+        self.assertIn("is the name of several functions", self.said)
+
+    def test_refusals(self):
+        self.assertEqual(self.annotate("nothing", status=1), "")
+        self.assertIn("has no samples in 'nothing'", self.said)
+        self.assertEqual(self.annotate(status=2), "")
+        self.assertIn("expected a function, then a recording", self.said)
+
+
+if __name__ == "__main__":
+    tap.main()

@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""pfm diff over recordings whose samples are drawn from known distributions.
+
+    PFM  the command (default: pfm of the path)
+"""
+import json
+import math
+import os
+import random
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import tap  # noqa: E402
+from test_record import PFM, Crafted, crafted_program  # noqa: E402
+
+FUNCTIONS = ["f%d" % i for i in range(20)]
+# The costs of an invented program, in samples: one function of a third, and ever smaller ones.
+COSTS = [600, *(400 / 1.25 ** i for i in range(19))]
+ALL_DRAWS = 100
+IDENTIFIER, IP, TID, TIME, PERIOD = 1 << 16, 1, 2, 4, 256
+
+
+class Events(Crafted):
+    """Samples of several events, by their numbers."""
+
+    def attr(self, ids=(1,), config=1):
+        attr = bytearray(112)
+        struct.pack_into("<IIQQQ", attr, 0, 1, 112, config, 1, IDENTIFIER | IP | TID | TIME | PERIOD)
+        struct.pack_into("<Q", attr, 40, 1 << 18)
+        self.record(64, bytes(attr) + struct.pack("<%dQ" % len(ids), *ids), 0)
+
+    def trailer(self, pid):
+        self.time += 1
+        return struct.pack("<IIQQ", pid, pid, self.time, 1)
+
+    def add(self, number, address, weight):
+        self.time += 1000000
+        self.record(9, struct.pack("<QQIIQQ", number, address, 5, 5, self.time, weight))
+
+
+def poisson(draw, mean):
+    """By the times between events."""
+    n, at = 0, draw.expovariate(1)
+    while at < mean:
+        n += 1
+        at += draw.expovariate(1)
+    return n
+
+
+def binomial_at_least(k, n, p):
+    return sum(math.comb(n, i) * p ** i * (1 - p) ** (n - i) for i in range(k, n + 1))
+
+
+def hypergeometric_at_least(k, draw, marked, everything):
+    return sum(math.comb(marked, i) * math.comb(everything - marked, draw - i)
+               for i in range(k, min(draw, marked) + 1)) / math.comb(everything, draw)
+
+
+@unittest.skipIf(sys.byteorder == "big", "programs of this order are not crafted")
+class Diff(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="perfmon-diff-")
+        cls.programs = []
+        for name in "old", "new":
+            os.mkdir(os.path.join(cls.folder, name))
+            cls.programs.append(os.path.join(cls.folder, name, "program"))
+            with open(cls.programs[-1], "wb") as f:
+                f.write(crafted_program([f.encode() for f in FUNCTIONS]))
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder, ignore_errors=True)
+
+    def write(self, name, counts, weight=1000, events=None):
+        """A recording with so many samples of each function, or of each (event, function)."""
+        made = Events()
+        for number in sorted(events or [1]):
+            made.attr((number,), number)
+        made.comm(5, b"work")
+        made.map(5, 0x1000, self.programs[name].encode())
+        body = []
+        for key, n in (events or {1: counts}).items():
+            body += [(key, f) for f, count in enumerate(n) for _ in range(count)]
+        random.Random(1).shuffle(body)
+        for number, f in body:
+            made.add(number, 0x1004 + 16 * f, weight)
+        path = os.path.join(self.folder, "%d.data" % name)
+        made.write(path)
+        return path
+
+    def pfm(self, *args):
+        return subprocess.run([PFM, "diff", *args], cwd=self.folder, capture_output=True, text=True, timeout=60, check=False)
+
+    def rows(self, *args):
+        done = self.pfm("--json", *args, "0.data", "1.data")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return {r.get("function"): r for r in map(json.loads, done.stdout.splitlines())}
+
+    def draw(self, draw, costs, name):
+        counts = [poisson(draw, c) for c in costs]
+        self.write(name, counts)
+        return counts
+
+    def test_a_change_of_a_tenth_is_found(self):
+        draw = random.Random(1)
+        self.draw(draw, [10 * c for c in COSTS], 0)
+        self.draw(draw, [10 * c * (1.1 if i == 0 else 1) for i, c in enumerate(COSTS)], 1)
+        total = sum(COSTS)
+        for by, true in (("count", 0.1 * COSTS[0] / total), ("share", 1.1 * COSTS[0] / (total + 0.1 * COSTS[0]) - COSTS[0] / total)):
+            with self.subTest(by):
+                rows = self.rows("--normalize", by)
+                self.assertEqual([f for f, r in rows.items() if r["significant"] and f], ["f0"])
+                self.assertLess(rows["f0"]["low"], true)
+                self.assertGreater(rows["f0"]["high"], true)
+                self.assertEqual(next(f for f in rows if f), "f0")
+        text = self.pfm("0.data", "1.data").stdout
+        self.assertEqual(sum(line.startswith("*") for line in text.splitlines()), 1)
+        self.assertRegex(text, r"\n\* +\+\d\.\d\d% \+- ?\d\.\d\d +\d\d\.\d\d% +\d\d\.\d\d% +\+\d+\.\d% +\d+ +\d+ +program +f0\n")
+        coloured = self.pfm("--color=always", "0.data", "1.data").stdout
+        self.assertEqual((coloured.count("\x1b[1;31m"), coloured.count("\x1b[32m")), (1, 0))
+        # The whole value grew by a thirtieth.
+        for limit, status in (("0.5%", 1), ("1e-3", 1), ("5%", 0), ("50", 0)):
+            done = self.pfm("--normalize", "count", "--fail-above", limit, "0.data", "1.data")
+            self.assertEqual((done.returncode, "grew by more than" in done.stderr), (status, status == 1), limit)
+        self.assertEqual(self.pfm("--normalize", "count", "--fail-above", "0.5%", "1.data", "0.data").returncode, 0)
+
+    def test_equal_programs_have_no_change(self):
+        """At 95 %, a change is marked in at most 5 of 100 comparisons; none fails a build. Intervals of single rows hold 95 %."""
+        draw = random.Random(2)
+        marked, inside, intervals = {"share": 0, "count": 0}, 0, 0
+        for _ in range(ALL_DRAWS):
+            self.draw(draw, [c / 2 for c in COSTS], 0)
+            self.draw(draw, [c / 2 for c in COSTS], 1)
+            for by in marked:
+                done = self.pfm("--json", "--normalize", by, "--fail-above", "1%", "0.data", "1.data")
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                rows = [json.loads(line) for line in done.stdout.splitlines()]
+                marked[by] += any(r["significant"] for r in rows)
+                large = [r for r in rows if r["old"]["samples"] > 30 and not r["total"]]
+                intervals += len(large)
+                inside += sum(r["low"] < 0 < r["high"] for r in large)
+        self.assertLessEqual(max(marked.values()), 5, marked)
+        self.assertGreater(intervals, 1000)
+        self.assertAlmostEqual(inside / intervals, 0.95, delta=0.015)
+
+    def test_probabilities_of_few_samples_are_exact(self):
+        for a, b, rest in ((3, 20, 400), (30, 12, 100), (0, 11, 1000), (2, 8, 30)):
+            with self.subTest((a, b)):
+                self.write(0, [a, rest])
+                self.write(1, [b, rest])
+                tails = [binomial_at_least(b, a + b, 0.5), 1 - binomial_at_least(b + 1, a + b, 0.5)]
+                self.assertGreaterEqual(self.rows("--normalize", "count")["f0"]["p"], 2 * min(tails))
+                draw, everything = b + rest, a + b + 2 * rest
+                tails = [hypergeometric_at_least(b, draw, a + b, everything), 1 - hypergeometric_at_least(b + 1, draw, a + b, everything)]
+                exact = 2 * min(tails)
+                pooled = (a + b) / everything
+                z = (b / (b + rest) - a / (a + rest)) / math.sqrt(pooled * (1 - pooled) * (1 / (a + rest) + 1 / (b + rest)))
+                p = min(1, max(exact, math.erfc(abs(z) / math.sqrt(2))))
+                # Two rows, whose probabilities are equal: that of the rest is as improbable.
+                self.assertAlmostEqual(self.rows()["f0"]["p"], min(1, 2 * p), places=9)
+
+    def test_weights_are_no_samples(self):
+        """Samples of half the weight: the same cost, twice the samples."""
+        draw = random.Random(3)
+        counts = [poisson(draw, c) for c in COSTS]
+        self.write(0, counts, weight=2000)
+        self.write(1, [2 * c for c in counts], weight=1000)
+        for row in self.rows("--normalize", "count").values():
+            self.assertEqual(row["old"]["weight"], row["new"]["weight"])
+            self.assertAlmostEqual(row["change"], 0)
+            self.assertFalse(row["significant"])
+
+    def test_divided_by_another_event(self):
+        """Twice the work: twice the counts, and as much of one event for each of the other."""
+        first = {1: [2000, 1000], 2: [500, 300]}
+        self.write(0, None, events=first)
+        self.write(1, None, events={e: [2 * n for n in counts] for e, counts in first.items()})
+        name = json.loads(self.pfm("--json", "0.data", "1.data").stdout.splitlines()[0])["event"]
+        other = sorted({json.loads(line)["event"] for line in self.pfm("--json", "0.data", "1.data").stdout.splitlines()} - {name})
+        self.assertEqual(len(other), 1)
+        rows = self.rows("-e", name, "--normalize", "count")
+        self.assertTrue(all(r["significant"] for r in rows.values()))
+        self.assertAlmostEqual(rows["f0"]["change"], 2 / 3)
+        for by in (other[0], name):
+            for row in self.rows("-e", name, "--normalize", by).values():
+                self.assertAlmostEqual(row["change"], 0)
+                self.assertFalse(row["significant"])
+        # The relative variance of a ratio is the sum of those of its parts.
+        row = self.rows("-e", name, "--normalize", other[0])["f1"]
+        value = 1 / 3
+        variance = value ** 2 * (1001 / 1000 ** 2 + 2001 / 2000 ** 2 + 1 / 800 + 1 / 1600)
+        self.assertAlmostEqual(row["high"] - row["low"], 2 * 1.959964 * math.sqrt(variance), delta=1e-3)
+        done = self.pfm("--normalize", "nothing", "0.data", "1.data")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("got 'nothing'", done.stderr)
+
+    def test_counts_for_each_second(self):
+        self.write(0, [1000, 500])
+        self.write(1, [3000, 1500])    # three times as long
+        for row in self.rows("--normalize", "time").values():
+            self.assertAlmostEqual(row["change"], 0, delta=0.01)
+            self.assertFalse(row["significant"])
+
+    def test_trouble(self):
+        self.write(0, [10])
+        for args, status, said in ((["0.data"], 2, "expected two recordings, got 1"), (["0.data", "missing"], 2, "missing: No such file"),
+                                   (["--fail-above", "x", "0.data", "0.data"], 2, "expected a percentage"),
+                                   (["--fail-above", "5%%", "0.data", "0.data"], 2, "expected a percentage"),
+                                   (["--sort", "address", "0.data", "0.data"], 2, "--sort: expected"),
+                                   (["-e", "other", "0.data", "0.data"], 2, "no event in common")):
+            with self.subTest(args):
+                done = self.pfm(*args)
+                self.assertEqual((done.returncode, done.stdout), (status, ""))
+                self.assertIn(said, done.stderr)
+
+    def test_limits(self):
+        self.write(0, [100] * 20)
+        self.write(1, [100 + i for i in range(20)])
+        self.assertEqual(len(self.rows("-n", "3")), 3)
+        text = self.pfm("--limit", "3", "0.data", "1.data").stdout
+        self.assertIn("\n17 more places changed less; -n 0 shows all\n", text)
+        self.assertEqual(len(text.splitlines()), 2 + 3 + 2)
+
+
+if __name__ == "__main__":
+    tap.main()

@@ -1,0 +1,231 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Names of functions of stripped libraries, replaced files and compilers at run time. nm says what the names are.
+
+    PFM  the command (default: pfm of the path)
+"""
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import tap  # noqa: E402
+from test_record import PFM, Crafted  # noqa: E402
+
+LIBRARY = """
+static volatile int x;
+__attribute__((noinline)) static void hidden_one(int n) { for (int i = 0; i < n; i++) x += i; }
+__attribute__((noinline)) static void hidden_two(int n) { for (int i = 0; i < n; i++) x -= i; }
+void shown(int n) { hidden_one(n); hidden_two(n); }
+"""
+START = 0x10000000
+MISSING = [tool for tool in ("cc", "nm", "objcopy", "strip", "readelf") if not shutil.which(tool)]
+
+
+class Recording(Crafted):
+    def file(self, pid, path, build_id=b""):
+        if build_id:
+            self.record(10, struct.pack("<IIQQQB3x20sII", pid, pid, START, 0x100000, 0, len(build_id), build_id, 5, 2) +
+                        path + bytes(8 - len(path) % 8) + self.trailer(pid), 2 | 1 << 14)
+        else:
+            self.record(1, struct.pack("<IIQQQ", pid, pid, START, 0x100000, 0) + path + bytes(8 - len(path) % 8) + self.trailer(pid))
+
+
+@unittest.skipIf(MISSING, "%s: missing (Debian packages gcc and binutils)" % ", ".join(MISSING))
+class Library(unittest.TestCase):
+    """A library that is compiled here, and recordings of it."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="perfmon-symbols-")
+        self.addCleanup(folder.cleanup)
+        self.folder = os.path.realpath(folder.name)
+        self.debug = os.path.join(self.folder, "debug")
+        self.home = os.path.join(self.folder, "home")
+        self.path = os.path.join(self.folder, "lib", "libwork.so")
+        os.makedirs(os.path.dirname(self.path))
+
+    def tool(self, *words):
+        return subprocess.run(words, cwd=self.folder, check=True, capture_output=True, text=True).stdout
+
+    def build(self, *flags, source=LIBRARY):
+        """The library; where its functions are in the file, by name."""
+        with open(os.path.join(self.folder, "lib.c"), "w", encoding="utf-8") as f:
+            f.write(source)
+        self.tool("cc", "-shared", "-fPIC", "-O1", "-g", *flags, "-o", self.path, "lib.c")
+        segments = re.findall(r"^  LOAD +(0x\w+) (0x\w+) 0x\w+ (0x\w+)", self.tool("readelf", "-lW", self.path), re.M)
+        self.build_id = bytes.fromhex("".join(re.findall(r"Build ID: (\w+)", self.tool("readelf", "-n", self.path))))
+        self.offsets = {}
+        for address, name in re.findall(r"^(\w+) [tT] (hidden_one|hidden_two|shown)$", self.tool("nm", self.path), re.M):
+            for offset, start, size in (map(lambda s: int(s, 16), s) for s in segments):
+                if start <= int(address, 16) < start + size:
+                    self.offsets[name] = int(address, 16) - start + offset
+        self.assertEqual(len(self.offsets), 3)
+
+    def split(self, to, link=False):
+        """Strips the library; its symbols go to the file @to, which a link names if that is wanted."""
+        os.makedirs(os.path.dirname(to), exist_ok=True)
+        self.tool("objcopy", "--only-keep-debug", self.path, to)
+        self.tool("strip", self.path)
+        if link:
+            self.tool("objcopy", "--add-gnu-debuglink=" + to, self.path)
+
+    def by_id(self, folder, name=".debug"):
+        return os.path.join(folder, ".build-id", self.build_id.hex()[:2], self.build_id.hex()[2:] + name)
+
+    def record(self, build_id=b""):
+        made = Recording()
+        made.attr()
+        made.comm(5, b"work")
+        made.file(5, self.path.encode(), build_id)
+        for offset in self.offsets.values():
+            made.sample(5, START + offset + 1)
+        made.write(os.path.join(self.folder, "perf.data"))
+
+    def names(self, *args, build_id=b"", record=True):
+        """Names of the three functions, in the order of offsets; addresses are None."""
+        if record:
+            self.record(build_id)
+        done = subprocess.run([PFM, "report", "--json", "--sort", "symbol,address", "--debug-dir", self.debug, *args], cwd=self.folder,
+                              env={**os.environ, "HOME": self.home}, capture_output=True, text=True, timeout=60, check=True)
+        self.said = done.stderr
+        found = {int(p["address"], 16) - START - 1: p["function"] for p in map(json.loads, done.stdout.splitlines())}
+        return {name: found[offset] for name, offset in self.offsets.items()}
+
+    def expect_named(self, names):
+        self.assertEqual(names, {name: name for name in self.offsets}, self.said)
+
+    def expect_hidden(self, names):
+        """Only what the dynamic linker needs has a name."""
+        self.assertEqual({name for name in names.values() if not name.startswith("0x")}, {"shown"}, self.said)
+
+
+class Stripped(Library):
+    def test_by_build_id(self):
+        self.build()
+        self.expect_named(self.names())
+        self.split(self.by_id(self.debug))
+        self.expect_named(self.names())
+        self.expect_named(self.names(build_id=self.build_id))
+        os.rename(self.by_id(self.debug), self.by_id(self.debug) + ".gone")
+        self.expect_hidden(self.names())
+
+    def test_by_link(self):
+        for to in ("lib/libwork.dbg", "lib/.debug/libwork.dbg", "debug" + "%s/lib/libwork.dbg" % self.folder):
+            with self.subTest(to):
+                self.build()
+                to = os.path.join(self.folder, to)
+                self.split(to, link=True)
+                self.expect_named(self.names())
+                os.remove(to)
+                self.expect_hidden(self.names())
+
+    def test_by_link_without_a_build_id(self):
+        """Then the checksum in the link decides."""
+        self.build("-Wl,--build-id=none")
+        self.assertEqual(self.build_id, b"")
+        to = os.path.join(self.folder, "lib", "libwork.dbg")
+        self.split(to, link=True)
+        self.expect_named(self.names())
+        with open(to, "ab") as f:
+            f.write(b"\0")
+        self.expect_hidden(self.names())
+
+    def test_debug_files_of_another_build(self):
+        self.build()
+        self.split(os.path.join(self.folder, "other"))
+        wanted = self.by_id(self.debug)
+        os.makedirs(os.path.dirname(wanted))
+        kept = self.offsets
+        shutil.copy(self.path, os.path.join(self.folder, "kept"))
+        swapped = LIBRARY.replace("hidden_one", "hidden_ONE").replace("hidden_two", "hidden_one").replace("hidden_ONE", "hidden_two")
+        self.build(source=swapped)
+        self.tool("objcopy", "--only-keep-debug", self.path, wanted)
+        shutil.copy(os.path.join(self.folder, "kept"), self.path)
+        self.offsets = kept
+        self.expect_hidden(self.names())
+
+    def test_lines_of_separate_files(self):
+        self.build()
+        self.split(self.by_id(self.debug))
+        self.record()
+        out = subprocess.run([PFM, "report", "--source", "--debug-dir", self.debug], cwd=self.folder, capture_output=True, text=True,
+                             timeout=60, check=True)
+        if "libdw is missing" in out.stderr:
+            self.skipTest("libdw is missing (Debian package libdw1)")
+        self.assertRegex(out.stdout, r"hidden_one.*  lib\.c:3\n")
+
+    def test_a_replaced_file(self):
+        """Its functions come from perf's cache, or they have no names."""
+        self.build()
+        cached = os.path.join(self.home, ".debug", ".build-id", self.build_id.hex()[:2], self.build_id.hex()[2:], "elf")
+        os.makedirs(os.path.dirname(cached))
+        shutil.copy(self.path, cached)
+        kept, old = self.offsets, self.build_id
+        self.build(source="int added(int n) { return n * 3; }" + LIBRARY)
+        self.assertNotEqual(self.build_id, old)
+        self.offsets = kept
+        self.expect_named(self.names(build_id=old))
+        os.remove(cached)
+        self.assertTrue(all(name.startswith("0x") for name in self.names(build_id=old).values()))
+        self.assertIn("the file has changed since the recording", self.said)
+
+    def test_a_file_newer_than_the_recording(self):
+        self.build()
+        self.expect_named(self.names())
+        self.assertEqual(self.said, "")
+        late = os.stat(os.path.join(self.folder, "perf.data")).st_mtime + 1
+        os.utime(self.path, (late, late))
+        self.expect_named(self.names(record=False))
+        self.assertIn("%s has changed since the recording: names may be wrong\n" % self.path, self.said)
+
+
+class Compiled(unittest.TestCase):
+    """/tmp/perf-PID.map, of a process whose number no process has."""
+    PID = (1 << 22) + os.getpid()
+
+    def places(self, text):
+        path = "/tmp/perf-%d.map" % self.PID
+        made = Recording()
+        made.attr()
+        made.comm(self.PID, b"jit")
+        made.file(self.PID, b"//anon")
+        for address in 0x10, 0x2f, 0x30, 0x55, 0x90:
+            made.sample(self.PID, START + address)
+        with tempfile.TemporaryDirectory() as folder:
+            made.write(os.path.join(folder, "perf.data"))
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(text)
+            try:
+                done = subprocess.run([PFM, "report", "--json", "--sort", "object,symbol,address"], cwd=folder, capture_output=True,
+                                      text=True, timeout=60, check=True)
+            finally:
+                os.remove(path)
+        self.assertEqual(done.stderr, "")
+        return {int(p["address"], 16) - START: (p["object"], p["function"]) for p in map(json.loads, done.stdout.splitlines())}
+
+    def test_maps(self):
+        for prefix in "", "0x":
+            with self.subTest(prefix):
+                p, at = prefix, START
+                got = self.places("%s%x %s20 first\n%s%x %s10 void Second::run(int)\n" % (p, at + 0x10, p, p, at + 0x50, p) +
+                                  "not a line\n%x\n%x 10\n%x 0 empty\n" % (at + 0x90, at + 0x90, at + 0x90) +
+                                  "%s%x %s20 first, compiled again\n" % (p, at + 0x10, p))
+                self.assertEqual(got, {0x10: ("[JIT]", "first, compiled again"), 0x2f: ("[JIT]", "first, compiled again"),
+                                       0x30: ("//anon", hex(at + 0x30)), 0x55: ("[JIT]", "void Second::run(int)"),
+                                       0x90: ("//anon", hex(at + 0x90))})
+
+    def test_many_lines(self):
+        """A map is sorted once."""
+        lines = ["%x 8 f%d\n" % (START + 8 * i, i) for i in range(50000)]
+        got = self.places("".join(reversed(lines)))
+        self.assertEqual({name for _, name in got.values()}, {"f%d" % (a // 8) for a in (0x10, 0x2f, 0x30, 0x55, 0x90)})
+
+
+if __name__ == "__main__":
+    tap.main()

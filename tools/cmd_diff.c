@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm diff: which functions changed between two recordings, and how surely. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "diff_rows.h"
+#include "pfm.h"
+#include "report_view.h"
+
+/* As diff(1): a change that was looked for, and trouble. */
+enum { EXIT_REGRESSED = 1, EXIT_TROUBLE = 2 };
+
+enum {
+	OPT_JSON = LONG_ONLY,
+	OPT_SORT,
+	OPT_NORMALIZE,
+	OPT_FAIL_ABOVE,
+	OPT_CONFIDENCE,
+	OPT_LIMIT,
+	OPT_TASK,
+	OPT_SYMBOL,
+	OPT_DEBUG_FOLDER
+};
+
+static const struct command_option options[] = {
+	{ OPT_JSON, "json", NULL, "one JSON object for each place" },
+	{ OPT_NORMALIZE, "normalize", "BY",
+	  "compare shares of the event (share, the default), its counts (count), counts for each "
+	  "second (time), or counts for each count of another event (its name)" },
+	{ OPT_FAIL_ABOVE, "fail-above", "PERCENT",
+	  "exit with status 1 if some place, or an event as a whole, surely grew by more than so "
+	  "much of the event's old value" },
+	{ OPT_CONFIDENCE, "confidence", "PERCENT",
+	  "how sure: of intervals, and of all significant changes together; 95% if not said" },
+	{ OPT_SORT, "sort", "KEY,...",
+	  "compare by these: task, object, symbol, line, cpu, cgroup; object,symbol if not said" },
+	{ 'e', "event", "NAME", "samples of this event alone; with * and ?, of all that match" },
+	{ OPT_TASK, "task", "NAME", "samples of this task alone; with * and ?, of all that match" },
+	{ OPT_SYMBOL, "symbol", "NAME",
+	  "samples in this function alone; with * and ?, in all that match" },
+	{ 'n', "lines", "N",
+	  "at most so many places of each event (0: all); 40 if not said, with --json all" },
+	{ OPT_LIMIT, "limit", "N", "another name of --lines" },
+	{ OPT_DEBUG_FOLDER, "debug-dir", "DIR",
+	  "where separate debug files are, instead of /usr/lib/debug" },
+	{ 0, NULL, NULL, NULL }
+};
+
+struct diff_job {
+	struct diff diff;
+	bool json;
+	uint64_t line_limit; /* of each event; 0: all */
+	double fail_above;   /* part of the old value; below 0: never */
+};
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static enum style style_of_row(const struct diff_row *row)
+{
+	if (!row->is_significant)
+		return PLAIN;
+	return row->change > 0 ? RED : GREEN;
+}
+
+static void put_event_title(const struct diff_job *job, uint32_t event)
+{
+	const struct diff_event *e = &job->diff.events[event];
+	char old_samples[GROUPED_MAX], new_samples[GROUPED_MAX], title[NAME_LINE];
+	size_t n = 0, significant = 0;
+
+	for (size_t i = 0; i < job->diff.n_rows; i++) {
+		const struct diff_row *row = &job->diff.rows[i];
+
+		n += row->event == event && row->place;
+		significant += row->event == event && row->place && row->is_significant;
+	}
+	printf("%s%s%s: %s samples, then %s; %zu of %zu places changed "
+	       "significantly\n",
+	       term_colour_begin(stdout, BOLD), profile_line(e->name, title),
+	       term_colour_end(stdout), group_digits(e->sum[OLD_SIDE].samples, old_samples),
+	       group_digits(e->sum[NEW_SIDE].samples, new_samples), significant, n);
+	printf("  %16s %8s %8s %9s %9s %9s\n", "change", "old", "new", "ratio", "samples", "then");
+}
+
+static void put_row(const struct diff_job *job, const struct diff_row *row)
+{
+	enum style style = style_of_row(row);
+	double ratio = row->value[NEW_SIDE] / row->value[OLD_SIDE] - 1;
+
+	printf("%s%c %+7.2f%% +-%5.2f %7.2f%% %7.2f%% ", term_colour_begin(stdout, style),
+	       row->is_significant ? '*' : ' ', 100 * row->change, 100 * (row->high - row->change),
+	       100 * row->value[OLD_SIDE], 100 * row->value[NEW_SIDE]);
+	if (row->samples[OLD_SIDE])
+		printf("%+8.1f%% ", 100 * ratio);
+	else
+		printf("%9s ", "new");
+	printf("%9llu %9llu%s", (unsigned long long)row->samples[OLD_SIDE],
+	       (unsigned long long)row->samples[NEW_SIDE], term_colour_end(stdout));
+	if (row->place)
+		put_key_columns(row->profile, row->place, job->diff.options.keys, 0);
+	else
+		puts("  [total]");
+}
+
+static void put_rows(const struct diff_job *job)
+{
+	const struct diff *d = &job->diff;
+	size_t shown = 0, hidden = 0;
+
+	for (size_t i = 0; i < d->n_rows; i++) {
+		if (i == 0 || d->rows[i].event != d->rows[i - 1].event) {
+			put_event_title(job, d->rows[i].event);
+			shown = hidden = 0;
+		}
+		if (!job->line_limit || shown < job->line_limit) {
+			put_row(job, &d->rows[i]);
+			shown++;
+		} else {
+			hidden++;
+		}
+		if (i + 1 < d->n_rows && d->rows[i + 1].event == d->rows[i].event)
+			continue;
+		if (hidden)
+			printf("%zu more place%s changed less; -n 0 shows all\n", hidden,
+			       hidden > 1 ? "s" : "");
+		putchar('\n');
+	}
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void put_side(struct json *j, const char *key, const struct diff_row *row, unsigned side)
+{
+	put_begin(j, key, '{');
+	put_count(j, "samples", row->samples[side]);
+	put_count(j, "weight", row->weight[side]);
+	put_real(j, "value", row->value[side]);
+	put_end(j, '}');
+}
+
+static void put_row_json(const struct diff_job *job, const struct diff_row *row)
+{
+	struct json j = { .out = stdout };
+
+	put_begin(&j, NULL, '{');
+	if (row->place)
+		put_key_members(&j, row->profile, row->place, job->diff.options.keys);
+	else
+		put_text(&j, "event", job->diff.events[row->event].name);
+	put_bool(&j, "total", !row->place);
+	put_side(&j, "old", row, OLD_SIDE);
+	put_side(&j, "new", row, NEW_SIDE);
+	put_real(&j, "change", row->change);
+	put_real(&j, "low", row->low);
+	put_real(&j, "high", row->high);
+	put_real(&j, "p", row->p);
+	put_bool(&j, "significant", row->is_significant);
+	put_end(&j, '}');
+	put_line(&j);
+}
+
+static void put_rows_json(const struct diff_job *job)
+{
+	const struct diff *d = &job->diff;
+	size_t shown = 0;
+
+	for (size_t i = 0; i < d->n_rows; i++) {
+		if (i && d->rows[i].event != d->rows[i - 1].event)
+			shown = 0;
+		if (!job->line_limit || shown++ < job->line_limit)
+			put_row_json(job, &d->rows[i]);
+	}
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+/* Reports the rows that grew by more than is allowed. Returns the exit status. */
+static int judge_rows(const struct diff_job *job)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; job->fail_above >= 0 && i < job->diff.n_rows; i++)
+		n += job->diff.rows[i].is_significant && job->diff.rows[i].surely > job->fail_above;
+	if (!n)
+		return EXIT_DONE;
+	fprintf(stderr, "pfm diff: %zu place%s grew by more than %g%% of the old value\n", n,
+	        n > 1 ? "s" : "", 100 * job->fail_above);
+	return EXIT_REGRESSED;
+}
+
+static int print_diff(struct diff_job *job)
+{
+	if (compute_diff(&job->diff) != EXIT_DONE)
+		return EXIT_TROUBLE;
+	if (job->json)
+		put_rows_json(job);
+	else
+		put_rows(job);
+	return judge_rows(job);
+}
+
+/* "5%", "5" or "0.5%" as a part. */
+static bool read_percent(struct command_args *args, const char *name, const char *value,
+                         double most, double *out)
+{
+	char *end;
+	double percent = strtod(value, &end);
+
+	if (end != value && strcmp(end + (*end == '%'), "") == 0 && percent >= 0 &&
+	    percent <= most) {
+		*out = percent / 100;
+		return true;
+	}
+	args->status = report_usage_error(args, "%s: expected a percentage from 0 to %g, got '%s'.",
+	                                  name, most, value);
+	return false;
+}
+
+static void take_divisor(struct diff *d, const char *value)
+{
+	static const char *const names[] = { [DIVIDE_BY_TOTAL] = "share",
+		                             [DIVIDE_BY_NOTHING] = "count",
+		                             [DIVIDE_BY_TIME] = "time" };
+
+	d->divisor = DIVIDE_BY_EVENT;
+	d->divisor_event = value;
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(value, names[i]) == 0)
+			d->divisor = (enum diff_divisor)i;
+}
+
+static bool take_keys(struct command_args *args, struct diff *d, const char *value)
+{
+	const char *wrong;
+	bool is_read = read_report_keys(value, &d->options.keys, &wrong);
+
+	if (is_read && !(d->options.keys & KEY_ADDRESS))
+		return true;
+	args->status = report_usage_error(args,
+	                                  "--sort: expected task, object, symbol, line, cpu or "
+	                                  "cgroup with commas between, got '%s'.",
+	                                  is_read ? value : wrong);
+	return false;
+}
+
+/* Takes option @id. False if it is refused, which args->status says. */
+static bool take_option(struct command_args *args, struct diff_job *job, int id, const char *value)
+{
+	switch (id) {
+	case OPT_JSON: job->json = true; return true;
+	case OPT_SORT: return take_keys(args, &job->diff, value);
+	case OPT_NORMALIZE: take_divisor(&job->diff, value); return true;
+	case OPT_FAIL_ABOVE:
+		return read_percent(args, "--fail-above", value, 1e6, &job->fail_above);
+	case OPT_CONFIDENCE:
+		return read_percent(args, "--confidence", value, 99.9999, &job->diff.confidence);
+	case 'e': job->diff.event = value; return true;
+	case OPT_TASK: job->diff.options.task = value; return true;
+	case OPT_SYMBOL: job->diff.options.symbol = value; return true;
+	case OPT_DEBUG_FOLDER: job->diff.options.debug_folder = value; return true;
+	default:
+		return option_number(args, id == 'n' ? "-n" : "--limit", value, 0, UINT32_MAX,
+		                     &job->line_limit);
+	}
+}
+
+static int run_diff(struct command_args *args)
+{
+	struct diff_job job = { .diff = { .confidence = 0.95,
+		                          .options = { .keys = KEY_OBJECT | KEY_SYMBOL,
+		                                       .merge_unnamed = true } },
+		                .line_limit = UINT64_MAX,
+		                .fail_above = -1 };
+	const char *value;
+	int id, status;
+
+	while ((id = next_option(args, &value)) > 0)
+		if (!take_option(args, &job, id, value))
+			return args->status;
+	if (id < 0)
+		return args->status;
+	if (args->n != SIDES)
+		return report_usage_error(args, "expected two recordings, got %d.", args->n);
+	if (job.line_limit == UINT64_MAX)
+		job.line_limit = job.json ? 0 : 40;
+	for (unsigned i = 0; i < SIDES; i++)
+		job.diff.paths[i] = args->operands[i];
+	status = print_diff(&job);
+	free_diff(&job.diff);
+	return status;
+}
+
+const struct command cmd_diff = {
+	.name = "diff",
+	.usage = "[OPTION]... OLD NEW",
+	.summary = "show which functions changed between two recordings, and how surely",
+	.about =
+		"Compares two recordings, function by function. Each line has the change as a part "
+		"of the event's old value with its 95 % interval, the old and the new value, "
+		"their ratio, and the samples. The largest changes come first. A star and a colour "
+		"mark changes that are significant: in 95 % of comparisons of equal programs no "
+		"place at all is marked, however many places there are.\n"
+		"The exit status is 0; 1 with --fail-above if a place grew; 2 in trouble.",
+	.examples = "Compare two versions of a program\n"
+		    "pfm record -o old.data -- ./work && pfm record -o new.data -- ./work && pfm "
+		    "diff old.data new.data\n"
+		    "Fail a build if a function takes 5 % more of the time\n"
+		    "pfm diff --fail-above 5% old.data new.data\n"
+		    "Compare the counts themselves, not the shares\n"
+		    "pfm diff --normalize count old.data new.data\n",
+	.options = options,
+	.run = run_diff
+};

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the symbols of a stripped file may be. */
+#ifndef PFM_DEBUG_FILES_H
+#define PFM_DEBUG_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A file whose symbols are elsewhere. */
+struct debug_search {
+	const char *path, *folder; /* of the file; of separate debug files */
+	const uint8_t *id;         /* its build id, of @n_id bytes */
+	size_t n_id;
+	const char *link; /* name in its section .gnu_debuglink, or NULL */
+};
+
+/* Writes the path of candidate number @i to @path. False behind the last. They are, in this order:
+ *   0  FOLDER/.build-id/ab/cdef.debug     by build id
+ *   1  DIR/LINK                           beside the file
+ *   2  DIR/.debug/LINK
+ *   3  FOLDER/DIR/LINK
+ *   4  HOME/.debug/.build-id/ab/cdef/debug  the cache of perf
+ * A candidate that cannot be is an empty path. */
+bool debug_file_path(const struct debug_search *s, unsigned i, char *path, size_t room);
+/* The file that has this build id, as perf's cache keeps it; empty if that cannot be. */
+void cached_file_path(const uint8_t *id, size_t n_id, char *path, size_t room);
+/* The checksum of the file at @fd that .gnu_debuglink has: CRC-32 of all bytes. */
+uint32_t debug_file_checksum(int fd);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* Two recordings, place by place. */
+#ifndef PFM_DIFF_ROWS_H
+#define PFM_DIFF_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "profile.h"
+
+enum { OLD_SIDE, NEW_SIDE, SIDES };
+
+/* By what values are divided before they are compared. */
+enum diff_divisor {
+	DIVIDE_BY_TOTAL, /* shares of the event's own weight */
+	DIVIDE_BY_NOTHING,
+	DIVIDE_BY_TIME,
+	DIVIDE_BY_EVENT
+};
+
+struct diff_event {
+	char name[256];
+	struct profile_sum sum[SIDES];
+};
+
+struct diff_row {
+	uint32_t event;                    /* number of its struct diff_event */
+	const struct profile_place *place; /* of either recording; NULL: the whole event */
+	const struct profile *profile;     /* whose place it is */
+	uint64_t samples[SIDES], weight[SIDES];
+	double value[SIDES];      /* divided, as parts of the event's old value */
+	double change, low, high; /* new - old value, and the interval that holds it */
+	double surely;            /* a bound of the change that holds in all rows together */
+	double p;                 /* adjusted for the number of rows */
+	bool is_significant;
+};
+
+struct diff {
+	struct profile profiles[SIDES];
+	const char *paths[SIDES];
+	struct profile_options options;
+	enum diff_divisor divisor;
+	const char *divisor_event; /* of DIVIDE_BY_EVENT */
+	const char *event;         /* name or pattern of the events that are compared; NULL: all */
+	double confidence;
+	struct diff_event *events;
+	uint32_t n_events;
+	uint32_t *event_numbers[SIDES]; /* of the events of each recording in @events */
+	struct diff_row *rows;
+	size_t n_rows, rows_capacity;
+	struct text_pool keys; /* row N is the place with key N */
+};
+
+/* Reads both recordings and compares them. EXIT_DONE, or EXIT_REFUSED with everything said. */
+int compute_diff(struct diff *d);
+void free_diff(struct diff *d);
+
+#endif

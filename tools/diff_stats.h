@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Statistics of two samples: how probable a difference is by chance. */
+#ifndef PFM_DIFF_STATS_H
+#define PFM_DIFF_STATS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* One of the two recordings that are compared, as the place sees it. */
+struct diff_side {
+	double samples;  /* of the place */
+	double total;    /* samples of the event: those that have the same information as samples of
+	                    equal weight */
+	double exposure; /* samples / exposure is the value that is compared */
+	double divisor_variance; /* relative variance of what the exposure was computed from */
+};
+
+/* The two-sided probability of a difference at least as large as that of @old and @new if both
+ * places have the same value. @is_share: values are shares of the total. */
+double probability_of_difference(const struct diff_side *old_side, const struct diff_side *new_side,
+                                 bool is_share);
+/* The variance of the value of a side. */
+double variance_of_value(const struct diff_side *side, bool is_share);
+/* The number of standard deviations on both sides of the mean that hold @probability of a normal
+ * distribution. */
+double normal_quantile(double probability);
+/* The probability of at least @k successes in @n trials, each with probability @p. Real numbers
+ * interpolate. */
+double binomial_tail(double k, double n, double p);
+/* The probability of at least @k marked ones in a draw of @draw out of @all, of which @marked are
+ * marked. */
+double hypergeometric_tail(double k, double draw, double marked, double all);
+
+/* Adjusts the @n probabilities of a family by Holm's method: one below A is significant in a test
+ * that has a false alarm in A of all families. False without memory. */
+bool adjust_probabilities(double *p, size_t n);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* objdump's lines begin with "  ADDRESS:" and a tabulator where they are instructions. All other
+ * lines of the function are source text. */
+#include "disassembly.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static bool add_code_line(struct disassembly *d, const char *text, bool is_instruction,
+                          uint64_t address)
+{
+	struct code_line *more = d->lines;
+
+	if (d->n == d->capacity) {
+		d->capacity = 2 * d->capacity + 64;
+		more = realloc(d->lines, d->capacity * sizeof(*more));
+	}
+	if (!more)
+		return false;
+	d->lines = more;
+	d->lines[d->n] = (struct code_line){ is_instruction, address, strdup(text) };
+	return d->lines[d->n++].text;
+}
+
+/* Takes a line of objdump. False without memory. */
+static bool take_line(struct disassembly *d, char *line, bool *is_code)
+{
+	char *end;
+	uint64_t address;
+
+	line[strcspn(line, "\n")] = '\0';
+	/* Titles of the file and the section come first. */
+	if (strncmp(line, "Disassembly of section", 22) == 0) {
+		*is_code = true;
+		return true;
+	}
+	if (!*is_code || !*line)
+		return true;
+	address = strtoull(line, &end, 16);
+	if (*line == ' ' && end != line && end[0] == ':' && end[1] == '\t')
+		return add_code_line(d, end + 2, true, address);
+	return add_code_line(d, line, false, 0);
+}
+
+static int read_lines(struct disassembly *d, int from)
+{
+	FILE *f = fdopen(from, "r");
+	bool is_code = false, is_read = f;
+	size_t room = 0;
+	char *line = NULL;
+
+	while (is_read && getline(&line, &room, f) > 0)
+		is_read = take_line(d, line, &is_code);
+	free(line);
+	if (f)
+		fclose(f);
+	else
+		close(from);
+	return is_read ? 0 : ENOMEM;
+}
+
+/* Starts objdump, which writes to *@from. Returns 0 or an errno. */
+static int start_objdump(const char *path, uint64_t start, uint64_t end, int *from, pid_t *child)
+{
+	char first[48], last[48];
+	char *words[] = { "objdump", "-d", "-S", "-C",         "--no-show-raw-insn",
+		          first,     last, "--", (char *)path, NULL };
+	posix_spawn_file_actions_t actions;
+	int ends[2], rc;
+
+	snprintf(first, sizeof(first), "--start-address=%#llx", (unsigned long long)start);
+	snprintf(last, sizeof(last), "--stop-address=%#llx", (unsigned long long)end);
+	if (pipe2(ends, O_CLOEXEC))
+		return errno;
+	rc = posix_spawn_file_actions_init(&actions);
+	if (rc == 0) {
+		rc = posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+		if (rc == 0)
+			rc = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null",
+			                                      O_WRONLY, 0);
+		if (rc == 0)
+			rc = posix_spawnp(child, words[0], &actions, NULL, words, environ);
+		posix_spawn_file_actions_destroy(&actions);
+	}
+	close(ends[1]);
+	*from = ends[0];
+	if (rc)
+		close(ends[0]);
+	return rc;
+}
+
+int disassemble(struct disassembly *d, const char *path, uint64_t start, uint64_t end)
+{
+	int from = -1, status = 0, rc;
+	pid_t child = -1;
+
+	rc = start_objdump(path, start, end, &from, &child);
+	if (rc)
+		return rc;
+	rc = read_lines(d, from);
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	if (rc == 0 && (!WIFEXITED(status) || WEXITSTATUS(status)))
+		return ENOEXEC;
+	return rc;
+}
+
+void free_disassembly(struct disassembly *d)
+{
+	for (size_t i = 0; i < d->n; i++)
+		free(d->lines[i].text);
+	free(d->lines);
+}

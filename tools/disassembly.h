@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Instructions of a function, by objdump. */
+#ifndef PFM_DISASSEMBLY_H
+#define PFM_DISASSEMBLY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A line of objdump: an instruction, or a line of source text before it. */
+struct code_line {
+	bool is_instruction;
+	uint64_t address; /* of an instruction */
+	char *text;
+};
+
+struct disassembly {
+	struct code_line *lines;
+	size_t n, capacity;
+};
+
+/* Disassembles the bytes from @start to @end of the file at @path, with source text where it is
+ * known. 0; ENOENT if objdump is missing, or another errno. */
+int disassemble(struct disassembly *d, const char *path, uint64_t start, uint64_t end);
+void free_disassembly(struct disassembly *d);
+
+#endif

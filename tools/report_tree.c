@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* Call trees: the heaviest nodes, each below its caller (or, in a tree of callees, below the
+ * function that it calls). A node weighs at most what its parent weighs, so the heaviest nodes of a
+ * tree are a tree. */
+#include <stdlib.h>
+#include <string.h>
+#include "pfm.h"
+#include "report_view.h"
+
+/* The nodes that are shown, linked. */
+struct tree_links {
+	uint32_t *order;        /* nodes, the heaviest first within each event */
+	uint32_t *first, *next; /* children of a node, and its next sibling; NO_NODE: none */
+	uint32_t root;          /* the first root of the event that is printed */
+};
+
+/* The profile whose nodes compare_nodes() compares: qsort() passes no argument on. */
+static const struct profile *sorted;
+
+static unsigned event_of_node(const struct profile *p, uint32_t node)
+{
+	return p->places[p->nodes[node].place].event;
+}
+
+static int compare_nodes(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const struct profile_node *m = &sorted->nodes[x], *n = &sorted->nodes[y];
+
+	if (event_of_node(sorted, x) != event_of_node(sorted, y))
+		return event_of_node(sorted, x) < event_of_node(sorted, y) ? -1 : 1;
+	if (m->weight != n->weight)
+		return m->weight > n->weight ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static void free_links(struct tree_links *t)
+{
+	free(t->order);
+	free(t->first);
+	free(t->next);
+}
+
+static bool create_links(struct tree_links *t, const struct profile *p)
+{
+	*t = (struct tree_links){ .order = malloc((p->n_nodes + 1) * sizeof(*t->order)),
+		                  .first = malloc((p->n_nodes + 1) * sizeof(*t->first)),
+		                  .next = malloc((p->n_nodes + 1) * sizeof(*t->next)) };
+	if (!t->order || !t->first || !t->next)
+		return false;
+	for (uint32_t i = 0; i < p->n_nodes; i++) {
+		t->order[i] = i;
+		t->first[i] = t->next[i] = NO_NODE;
+	}
+	sorted = p;
+	if (p->n_nodes)
+		qsort(t->order, p->n_nodes, sizeof(*t->order), compare_nodes);
+	return true;
+}
+
+/* Links @n nodes from @order on; the lightest are linked first, so that lists begin with the
+ * heaviest. */
+static void link_nodes(struct tree_links *t, const struct profile *p, const uint32_t *order,
+                       size_t n)
+{
+	t->root = NO_NODE;
+	while (n-- > 0) {
+		uint32_t node = order[n], parent = p->nodes[node].parent;
+		uint32_t *list = parent == NO_NODE ? &t->root : &t->first[parent];
+
+		t->next[node] = *list;
+		*list = node;
+	}
+}
+
+static void put_node(const struct report_job *job, uint32_t node, unsigned depth)
+{
+	const struct profile *p = &job->profile;
+	const struct profile_node *n = &p->nodes[node];
+	const struct profile_place *at = &p->places[n->place];
+	const struct profile_sum *sum = sum_of_place(p, at);
+
+	put_share((double)n->weight / (double)sum->weight, sum->samples);
+	if (job->options.tree == CALLER_TREE) {
+		fputs("  ", stdout);
+		put_share((double)n->self_weight / (double)sum->weight, sum->samples);
+	}
+	put_key_columns(p, at, report_keys(&job->options), depth);
+}
+
+static void put_node_json(const struct report_job *job, uint32_t node, unsigned depth)
+{
+	const struct profile *p = &job->profile;
+	const struct profile_node *n = &p->nodes[node];
+	const struct profile_place *at = &p->places[n->place];
+	const struct profile_sum *sum = sum_of_place(p, at);
+	struct json j = { .out = stdout };
+
+	put_begin(&j, NULL, '{');
+	put_key_members(&j, p, at, report_keys(&job->options));
+	put_int(&j, "node", node);
+	if (n->parent == NO_NODE)
+		put_null(&j, "parent");
+	else
+		put_int(&j, "parent", n->parent);
+	put_int(&j, "depth", depth);
+	put_share_members(&j, "", n->self_samples, n->self_weight, sum);
+	put_share_members(&j, "children_", n->samples, n->weight, sum);
+	put_end(&j, '}');
+	put_line(&j);
+}
+
+/* Prints the linked nodes, each before its children. */
+static void put_nodes(const struct report_job *job, const struct tree_links *t)
+{
+	const struct profile *p = &job->profile;
+	unsigned depth = 0;
+
+	for (uint32_t node = t->root; node != NO_NODE;) {
+		if (job->json)
+			put_node_json(job, node, depth);
+		else
+			put_node(job, node, depth);
+		if (t->first[node] != NO_NODE) {
+			node = t->first[node];
+			depth++;
+			continue;
+		}
+		while (node != NO_NODE && t->next[node] == NO_NODE) {
+			node = p->nodes[node].parent;
+			depth -= depth > 0;
+		}
+		node = node == NO_NODE ? NO_NODE : t->next[node];
+	}
+}
+
+/* The tree of the event of the nodes from @i on, of which there are @n. */
+static void put_tree(const struct report_job *job, struct tree_links *t, size_t i, size_t n)
+{
+	const struct profile *p = &job->profile;
+	size_t shown = job->line_limit && n > job->line_limit ? (size_t)job->line_limit : n;
+
+	link_nodes(t, p, t->order + i, shown);
+	if (!job->json) {
+		put_group_title(p, event_of_node(p, t->order[i]), 0);
+		if (job->options.tree == CALLER_TREE)
+			printf("%15s  %15s\n", "children", "self");
+	}
+	put_nodes(job, t);
+	if (job->json)
+		return;
+	if (n > shown)
+		printf("%zu more node%s with at most %.2f%% each; -n 0 shows all\n", n - shown,
+		       n - shown > 1 ? "s" : "",
+		       100 * (double)p->nodes[t->order[i + shown]].weight /
+		               (double)sum_of_place(p, &p->places[p->nodes[t->order[i]].place])
+		                       ->weight);
+	putchar('\n');
+}
+
+int put_trees(const struct report_job *job)
+{
+	const struct profile *p = &job->profile;
+	struct tree_links t;
+	size_t n;
+
+	if (!create_links(&t, p)) {
+		free_links(&t);
+		return report_no_memory();
+	}
+	for (size_t i = 0; i < p->n_nodes; i += n) {
+		unsigned event = event_of_node(p, t.order[i]);
+
+		for (n = 1; i + n < p->n_nodes && event_of_node(p, t.order[i + n]) == event; n++)
+			;
+		if (p->samples[event])
+			put_tree(job, &t, i, n);
+	}
+	free_links(&t);
+	return EXIT_DONE;
+}
