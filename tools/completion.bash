@@ -69,6 +69,7 @@ _pfm() {
 	--pmu) _pfm_pmus "$_pfm_current"; return ;;
 	--device-model | --model | -m) COMPREPLY=($(compgen -W 'ev4 ev5 pca56 ev6 ev67' -- "$_pfm_current")); return ;;
 	--color) COMPREPLY=($(compgen -W 'auto always never' -- "$_pfm_current")); return ;;
+	-f | --format) COMPREPLY=($(compgen -W 'pprof script firefox speedscope folded chrome callgrind otlp csv json' -- "$_pfm_current")); return ;;
 	-o | --output | --html) COMPREPLY=($(compgen -f -- "$_pfm_current")); return ;;
 	-p | --pid) COMPREPLY=($(compgen -W "$(cd /proc && echo [0-9]*)" -- "$_pfm_current")); return ;;
 	esac
@@ -83,7 +84,7 @@ _pfm() {
 		word=${_pfm_current##*[,\{]}
 		[[ $previous == -e || $previous == --event || $previous == -M || $previous == --metrics ]] && _pfm_events "$word" "${_pfm_current%"$word"}"
 		;;
-	import | report) COMPREPLY=($(compgen -f -- "$_pfm_current")) ;;
+	import | report | export) COMPREPLY=($(compgen -f -- "$_pfm_current")) ;;
 	alpha) COMPREPLY=($(compgen -W 'session device' -f -- "$_pfm_current")) ;;
 	esac
 }

@@ -66,6 +66,8 @@ for command in (pfm --help 2>/dev/null | sed -n '/^Commands/,/^$/s/^  *\([a-z]*\
 				complete -c pfm -n "__pfm_is $command" -l color -x -a 'auto always never'
 			case model device-model
 				complete -c pfm -n "__pfm_is $command" -l $option -x -a 'ev4 ev5 pca56 ev6 ev67'
+			case format
+				complete -c pfm -n "__pfm_is $command" -l format -x -a 'pprof script firefox speedscope folded chrome callgrind otlp csv json'
 			case output html
 				complete -c pfm -n "__pfm_is $command" -l $option -r -F
 			case pid
@@ -77,7 +79,8 @@ for command in (pfm --help 2>/dev/null | sed -n '/^Commands/,/^$/s/^  *\([a-z]*\
 end
 complete -c pfm -n '__pfm_is stat record' -s e -x -a '(__pfm_events)'
 complete -c pfm -n '__pfm_is stat' -s M -x -a '(__pfm_events)'
-complete -c pfm -n '__pfm_is stat record' -s o -r -F
+complete -c pfm -n '__pfm_is stat record export' -s o -r -F
+complete -c pfm -n '__pfm_is export' -s f -x -a 'pprof script firefox speedscope folded chrome callgrind otlp csv json'
 complete -c pfm -n '__pfm_is list show encode dispatch metric plan' -a '(__pfm_events)'
 complete -c pfm -n '__pfm_is import session report export diff annotate' -F
 complete -c pfm -n '__pfm_is stat record device' -a '(__fish_complete_subcommand)'

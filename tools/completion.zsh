@@ -41,6 +41,7 @@ _pfm() {
 	--pmu) _pfm_pmus; return ;;
 	--device-model | --model | -m) compadd ev4 ev5 pca56 ev6 ev67; return ;;
 	--color) compadd auto always never; return ;;
+	-f | --format) compadd pprof script firefox speedscope folded chrome callgrind otlp csv json; return ;;
 	-o | --output | --html) _files; return ;;
 	-p | --pid) _pids; return ;;
 	-e | --event | -M | --metrics) _pfm_events; return ;;
