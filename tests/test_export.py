@@ -25,7 +25,7 @@ import tap  # noqa: E402
 from test_record import crafted_program  # noqa: E402
 
 PFM = os.environ.get("PFM", "pfm")
-FORMATS = ["pprof", "script", "firefox", "speedscope", "folded", "csv", "json"]
+FORMATS = ["pprof", "script", "firefox", "speedscope", "folded", "chrome", "callgrind", "otlp", "csv", "json"]
 REPLACEMENT = "\ufffd"
 EVENTS = ["task-clock", "page-faults"]  # types and numbers of <linux/perf_event.h>: 1/1 and 1/2
 CUT = (0, "[cut off]", "[unknown]")
@@ -456,6 +456,151 @@ class Export(unittest.TestCase):
             self.assertIn("lost records: 5; lost samples: 4", marker[5]["name"])
         self.assertEqual(expected, {})
 
+    def test_chrome_has_every_function_and_weight(self):
+        found = json.loads(self.export("chrome"))
+        self.check_losses(found["otherData"])
+        start = self.recording.samples[0].time
+        stacks, weights, times = collections.defaultdict(list), collections.Counter(), collections.Counter()
+        names, at_sample = {}, collections.defaultdict(dict)
+        for event in found["traceEvents"]:
+            self.assertIn(event["ph"], "MBEC")
+            self.assertGreaterEqual(event["ts"], 0)
+            if event["ph"] == "M":
+                names[event["name"], event["tid"]] = event["args"]["name"]
+            elif event["ph"] == "C":
+                weights[event["pid"], event["name"]] += event["args"]["weight"]
+            else:
+                tid = event["tid"]
+                self.assertGreaterEqual(event["ts"], times[tid])  # in order within a thread
+                times[tid] = event["ts"]
+                if event["ph"] == "B":
+                    stacks[tid].append(event["name"])
+                else:
+                    stacks[tid].pop()
+                at_sample[tid][round(event["ts"] * 1000) + start] = list(stacks[tid])
+        self.assertEqual({tid: s for tid, s in stacks.items() if s}, {})
+        expected, last = collections.Counter(), {}
+        for s in self.recording.samples:
+            expected[s.pid, s.event] += s.weight
+            functions = [f[1] for f in reversed(self.frames(s))]
+            if s.time in at_sample[s.tid]:  # slices change at this sample; elsewhere the stack is that of the sample before
+                last[s.tid] = at_sample[s.tid][s.time]
+            self.assertEqual(last[s.tid], functions)
+        self.assertEqual(weights, expected)
+        self.assertEqual({t: n for (kind, t), n in names.items() if kind == "thread_name"},
+                         {s.tid: text(s.task) for s in self.recording.samples})
+
+    def read_callgrind(self, data):
+        """Costs by function, and by caller and callee: lists of a value for each event."""
+        own, calls, known = {}, {}, {"ob": {}, "fl": {}, "fn": {}}
+        events, summary, function, callee = [], [], None, None
+        for line in data.decode().splitlines():
+            spec = re.match(r"(c?)(ob|fl|fi|fe|fn)=\((\d+)\)(?: (.+))?$", line)
+            if spec:
+                table = known[{"fi": "fl", "fe": "fl"}.get(spec[2], spec[2])]
+                name = table.setdefault(spec[3], spec[4])
+                self.assertTrue(name, line)
+                self.assertTrue(spec[4] is None or name == spec[4])  # named once
+                if spec[2] == "fn":
+                    if spec[1]:
+                        callee = name
+                    else:
+                        function = name
+            elif line.startswith("events: "):
+                events = line.split()[1:]
+            elif line.startswith("summary: "):
+                summary = [int(v) for v in line.split()[1:]]
+            elif line.startswith("calls="):
+                self.assertIsNotNone(callee)
+            elif re.match(r"\d", line):
+                costs = [int(v) for v in line.split()[1:]]
+                self.assertEqual(len(costs), len(events))
+                table, key = (calls, (function, callee)) if callee else (own, function)
+                table[key] = [a + b for a, b in zip(table.get(key, [0] * len(costs)), costs)]
+                callee = None
+        return events, summary, own, calls
+
+    def test_callgrind_has_every_call(self):
+        data = self.export("callgrind")
+        events, summary, own, calls = self.read_callgrind(data)
+        self.assertEqual(events, ["Samples", "task_clock", "page_faults"])
+        self.assertIn(b"lost records: 5; lost samples: 4", data)
+        expected_own, expected_calls = {}, {}
+        for s in self.recording.samples:
+            costs = [1] + [s.weight if s.event == event else 0 for event in EVENTS]
+            functions = [f[1] for f in self.frames(s)]
+            for table, keys in ((expected_own, {functions[0]}), (expected_calls, set(zip(functions[1:], functions)))):
+                for key in keys:
+                    table[key] = [a + b for a, b in zip(table.get(key, [0, 0, 0]), costs)]
+        self.assertEqual((own, calls), (expected_own, expected_calls))
+        self.assertEqual(summary, [sum(column) for column in zip(*own.values())])
+        annotate = shutil.which("callgrind_annotate")
+        if not annotate:
+            self.skipTest("callgrind_annotate is missing (Debian: valgrind)")
+        self.export("callgrind", "-o", "x.callgrind")
+        done = subprocess.run([annotate, "--threshold=100", "x.callgrind"], cwd=self.folder, capture_output=True, text=True, timeout=60,
+                              check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"(?m)^%s \(100\.0%%\).*PROGRAM TOTALS$" % "{:,}".format(summary[0]))
+        self.assertRegex(done.stdout, r"(?m)^ *%s .*:inner \[" % "{:,}".format(own["inner"][0]))
+
+    def test_callgrind_counts_recursion_once(self):
+        r = Recording(self.folder)
+        r.comm(100, b"deep")
+        r.map(100, 0x400000, [b"f", b"g"], b"recursive")
+        r.sample(0, 100, [0x400000, 0x400001, 0x400014, 0x400001, 0x400001, 0x400014], 10)
+        r.write(os.path.join(self.folder, "recursive.data"))
+        _, _, own, calls = self.read_callgrind(self.export("callgrind", "recursive.data"))
+        self.assertEqual(own, {"f": [1, 10, 0]})
+        self.assertEqual(calls, {("f", "f"): [1, 10, 0], ("g", "f"): [1, 10, 0], ("f", "g"): [1, 10, 0]})
+
+    def test_otlp_has_every_sample(self):
+        """By the numbers of fields in opentelemetry.proto.profiles.v1development."""
+        data = dict(fields(self.export("otlp")))
+        tables = collections.defaultdict(list)
+        for number, value in fields(data[2]):
+            tables[number].append(value)
+        strings = [s.decode() for s in tables[5]]
+        self.assertEqual([strings[0]] + [tables[n][0] for n in (1, 2, 3, 6, 7)], [""] + [b""] * 5)  # element 0 is empty
+        for table in (*tables.values(), strings):
+            self.assertEqual(len(set(table)), len(table))  # nothing is there twice
+        attributes = [{}]
+        for a in map(dict, map(fields, tables[6][1:])):
+            value = dict(fields(a[2]))
+            attributes.append((strings[a[1]], value[1].decode() if 1 in value else value[3]))
+        mappings = [strings[dict(fields(m)).get(4, 0)] for m in tables[1]]
+        functions = [strings[dict(fields(f)).get(1, 0)] for f in tables[3]]
+        locations = []
+        for part in tables[2]:
+            location = dict(fields(part))
+            line = dict(fields(location[3])) if 3 in location else None
+            locations.append((location.get(2, 0), functions[line[1]] if line else None, mappings[location.get(1, 0)]))
+        stacks = [packed(dict(fields(s)).get(1, b"")) for s in tables[7]]
+        found, expected, kinds = collections.Counter(), collections.Counter(), []
+        scope = [value for number, value in fields(dict(fields(data[1]))[2]) if number == 2]
+        for part in scope:
+            profile = dict(fields(part))
+            kind = dict(fields(profile[1]))
+            kinds.append((strings[kind[1]], strings[kind[2]]))
+            self.assertEqual(dict(attributes[i] for i in packed(profile[11])),
+                             {"pfm.quality": "partial", "pfm.lost_records": 5, "pfm.lost_samples": 4, "pfm.throttled": 2,
+                              "pfm.samples_without_event": 0, "pfm.damaged": 0})
+            for sample in (dict(fields(value)) for number, value in fields(part) if number == 2):
+                labels = dict(attributes[i] for i in packed(sample[2]))
+                frames = []
+                for i, k in enumerate(stacks[sample[1]]):
+                    address, name, path = locations[k]
+                    frames.append((address, name or "%#x" % (address - (i > 0)), path or "[unknown]"))
+                found[kinds[-1][0], labels["thread.name"], labels["process.pid"], labels["thread.id"], labels["cpu.logical_number"],
+                      tuple(frames)] += sum(packed(sample[4]))
+        self.assertEqual(kinds, [("task-clock", "nanoseconds"), ("page-faults", "count")])
+        for s in self.recording.samples:
+            expected[s.event, text(s.task), s.pid, s.tid, s.cpu, tuple(self.frames(s))] += s.weight
+        self.assertEqual(found, expected)
+        if shutil.which("protoc"):
+            done = subprocess.run(["protoc", "--decode_raw"], input=self.export("otlp"), capture_output=True, timeout=60, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+
     # ---- names of any bytes
 
     def test_names_of_any_bytes_give_valid_output(self):
@@ -470,8 +615,13 @@ class Export(unittest.TestCase):
         r.write(os.path.join(self.folder, "names.data"))
         weights, _ = r.sums()
         self.check_profile(self.export("pprof", "names.data"), r)
-        for name in ("json", "speedscope", "firefox"):
+        for name in ("json", "speedscope", "firefox", "chrome"):
             json.loads(self.export(name, "names.data"))
+        _, summary, own, _ = self.read_callgrind(self.export("callgrind", "names.data"))
+        self.assertEqual((len(own), summary), (len(symbols), [sum(column) for column in zip(*own.values())]))
+        for number, value in fields(dict(fields(self.export("otlp", "names.data")))[2]):
+            if number == 5:
+                value.decode()
         functions = {f["function"] for s in json.loads(self.export("json", "names.data"))["samples"] for f in s["frames"]}
         self.assertEqual(functions, {text(s) for s in symbols})
         rows = list(csv.DictReader(self.export("csv", "names.data").decode().split("\n")))
@@ -504,7 +654,7 @@ class Export(unittest.TestCase):
         for name in FORMATS:
             with self.subTest(name):
                 data = self.export(name, "empty.data")
-                if name in ("json", "speedscope", "firefox"):
+                if name in ("json", "speedscope", "firefox", "chrome"):
                     json.loads(data)
                 elif name == "pprof":
                     self.assertEqual(Profile(data).samples, [])
@@ -524,7 +674,8 @@ class Export(unittest.TestCase):
 
     def test_the_name_of_the_output_says_the_format(self):
         for path, magic in {"a.pb.gz": b"\x1f\x8b", "a.pb": b"\n", "a.script": b"# ====", "a.csv": b"kind,", "a.json": b'{"format"',
-                            "a.csv.gz": b"\x1f\x8b", "a.speedscope.json": b'{"$schema"', "a.gecko.json": b'{"meta"'}.items():
+                            "a.csv.gz": b"\x1f\x8b", "a.speedscope.json": b'{"$schema"', "a.gecko.json": b'{"meta"',
+                            "a.trace.json": b'{"displayTimeUnit"', "a.callgrind": b"# callgrind format", "a.otlp": b"\n"}.items():
             self.assertEqual(self.pfm("export", "-o", path).returncode, 0, path)
             with open(os.path.join(self.folder, path), "rb") as f:
                 self.assertTrue(f.read().startswith(magic), path)

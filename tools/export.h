@@ -34,6 +34,7 @@ struct export_location {
 	uint64_t address; /* as in the chain: callers have the address behind the call */
 	uint32_t mapping;
 	uint32_t mode; /* PFM_MISC_MODE */
+	uint32_t same; /* the first location with the same names, mapping and mode */
 	bool is_caller, has_name;
 	uint32_t first_name, n_names; /* in export_reader.names, the outermost first: the function,
 	                                 then what was inlined into it */
@@ -89,7 +90,7 @@ struct export_reader {
 	/* of export_read.c alone */
 	size_t mappings_capacity, locations_capacity, names_capacity, frames_capacity;
 	size_t processes_capacity, tasks_capacity;
-	struct hash_table mapping_table, location_table;
+	struct hash_table mapping_table, location_table, same_table;
 	struct map_pool map_pool;
 	struct map_set kernel_maps;
 	struct number_table pids, tids;
@@ -126,6 +127,9 @@ void put_losses_json(struct json *j, const struct export_losses *l);
  * Returns @buf. */
 char *export_frame_text(const char *name, char buf[NAME_LINE]);
 
+/* Index of @number, which is added if it is new: *@is_new. Without memory sets *@failed. */
+uint32_t export_index_of_number(struct number_table *t, uint32_t number, bool *is_new,
+                                bool *failed);
 /* @list with room for one more element of @size bytes behind @n. Without memory sets *@failed and
  * returns @list as it was. */
 void *export_grow(void *list, size_t n, size_t *capacity, size_t size, bool *failed);

@@ -55,12 +55,16 @@ static void add_tag(struct message *m, unsigned field, unsigned wire)
 	message_add_packed(m, (uint64_t)field << 3 | wire);
 }
 
-void message_add_number(struct message *m, unsigned field, uint64_t value)
+void message_add_chosen_number(struct message *m, unsigned field, uint64_t value)
 {
-	if (!value)
-		return;
 	add_tag(m, field, WIRE_VARINT);
 	message_add_packed(m, value);
+}
+
+void message_add_number(struct message *m, unsigned field, uint64_t value)
+{
+	if (value)
+		message_add_chosen_number(m, field, value);
 }
 
 void message_add_fixed64(struct message *m, unsigned field, uint64_t value)

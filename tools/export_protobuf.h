@@ -19,6 +19,8 @@ void message_free(struct message *m);
 void message_clear(struct message *m);
 /* Fields whose value is 0 or empty are left out, as proto3 does. */
 void message_add_number(struct message *m, unsigned field, uint64_t value);
+/* A number that is written though it is 0: one member of several that exclude each other. */
+void message_add_chosen_number(struct message *m, unsigned field, uint64_t value);
 void message_add_fixed64(struct message *m, unsigned field, uint64_t value);
 void message_add_bytes(struct message *m, unsigned field, const void *bytes, size_t n);
 /* A field that is written though it is empty: an element of a repeated field. */

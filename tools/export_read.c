@@ -44,8 +44,7 @@ static bool is_same_number(const void *arg, uint32_t i)
 	return s->numbers[i] == s->number;
 }
 
-/* Index of @number, which is added if it is new: *@is_new. */
-static uint32_t index_of_number(struct number_table *t, uint32_t number, bool *is_new, bool *failed)
+uint32_t export_index_of_number(struct number_table *t, uint32_t number, bool *is_new, bool *failed)
 {
 	const struct number_search search = { t->numbers, number };
 	uint64_t hash = pfmi_base_hash_number(number);
@@ -66,7 +65,7 @@ static uint32_t index_of_number(struct number_table *t, uint32_t number, bool *i
 static struct map_set *find_process(struct export_reader *r, uint32_t pid)
 {
 	bool is_new;
-	uint32_t at = index_of_number(&r->pids, pid, &is_new, &r->failed);
+	uint32_t at = export_index_of_number(&r->pids, pid, &is_new, &r->failed);
 
 	if (is_new)
 		r->processes = export_grow(r->processes, at, &r->processes_capacity,
@@ -82,7 +81,7 @@ static struct map_set *find_process(struct export_reader *r, uint32_t pid)
 static uint32_t *find_task(struct export_reader *r, uint32_t tid)
 {
 	bool is_new;
-	uint32_t at = index_of_number(&r->tids, tid, &is_new, &r->failed);
+	uint32_t at = export_index_of_number(&r->tids, tid, &is_new, &r->failed);
 	char name[16];
 
 	if (is_new)
@@ -269,6 +268,37 @@ static void name_location(struct export_reader *r, struct export_location *l)
 	set_source_line(r, l, spot->source);
 }
 
+struct same_search {
+	const struct export_reader *r;
+	const struct export_location *key;
+};
+
+static bool has_same_names(const void *arg, uint32_t i)
+{
+	const struct same_search *s = arg;
+	const struct export_location *a = &s->r->locations[i], *b = s->key;
+	const uint32_t *names = s->r->names;
+
+	return a->mapping == b->mapping && a->mode == b->mode && a->n_names == b->n_names &&
+	       memcmp(names + a->first_name, names + b->first_name, a->n_names * sizeof(*names)) ==
+	               0;
+}
+
+/* The location with the names of @l that came first; @number if that is @l itself. */
+static uint32_t find_same_location(struct export_reader *r, const struct export_location *l,
+                                   uint32_t number)
+{
+	const struct same_search search = { r, l };
+	uint64_t hash =
+		pfmi_base_hash_bytes(r->names + l->first_name, l->n_names * sizeof(*r->names));
+	uint32_t at = pfmi_base_find_hash(&r->same_table, hash, has_same_names, &search);
+
+	if (at != HASH_NOT_FOUND)
+		return at;
+	r->failed |= !pfmi_base_add_hash(&r->same_table, hash, number);
+	return number;
+}
+
 struct location_search {
 	const struct export_location *list, *key;
 };
@@ -293,6 +323,9 @@ static uint32_t add_location(struct export_reader *r, struct export_location l)
 	if (at != HASH_NOT_FOUND)
 		return at;
 	name_location(r, &l);
+	if (r->failed)
+		return 0;
+	l.same = find_same_location(r, &l, (uint32_t)r->n_locations);
 	r->locations = export_grow(r->locations, r->n_locations, &r->locations_capacity,
 	                           sizeof(*r->locations), &r->failed);
 	r->failed = r->failed ||
@@ -565,6 +598,7 @@ void export_close(struct export_reader *r)
 	mappings_free(&r->map_pool);
 	pfmi_base_free_hash(&r->mapping_table);
 	pfmi_base_free_hash(&r->location_table);
+	pfmi_base_free_hash(&r->same_table);
 	pfmi_base_free_hash(&r->pids.table);
 	pfmi_base_free_hash(&r->tids.table);
 	free(r->pids.numbers);
