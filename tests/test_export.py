@@ -746,6 +746,23 @@ class Export(unittest.TestCase):
         with open(os.path.join(self.folder, "perf.data"), "rb") as f:
             self.assertEqual(self.pfm("export", "-f", "csv", "-", stdin=f).stdout, self.export("csv"))
 
+    def test_record_exports_by_the_name_of_its_output(self):
+        done = self.pfm("record", "-e", "page-faults:u", "-c", "1", "-o", "direct.pb.gz", "--", sys.executable, "-c", "raise SystemExit(3)")
+        if done.returncode == 1:
+            self.skipTest(done.stderr.decode())
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn(b"samples are in direct.pb.gz", done.stderr)
+        self.assertEqual(self.leftovers("direct"), ["direct.pb.gz"])
+        with gzip.open(os.path.join(self.folder, "direct.pb.gz")) as f:
+            p = Profile(f.read())
+        self.assertEqual(p.default, "page-faults:u")
+        self.assertGreater(sum(s[1][0] for s in p.samples), 100)
+        os.mkdir(os.path.join(self.folder, "kept.csv"))  # the export cannot write here
+        done = self.pfm("record", "-e", "page-faults:u", "-c", "1", "-o", "kept.csv", "--", sys.executable, "-c", "")
+        self.assertEqual((done.returncode, self.leftovers("kept")), (1, ["kept.csv", "kept.csv.perf.data"]), done.stderr)
+        self.assertIn(b"the recording is kept in kept.csv.perf.data", done.stderr)
+        self.assertEqual(self.pfm("report", "kept.csv.perf.data").returncode, 0)
+
     # ---- beside perf
 
     def test_script_is_that_of_perf(self):

@@ -90,7 +90,7 @@ const struct export_format export_script = {
 	.name = "script",
 	.summary =
 		"the text of perf script, for FlameGraph, Firefox Profiler, speedscope, Perfetto",
-	.suffixes = { ".script", ".perf" },
+	.suffixes = { ".script" },
 	.begin = begin,
 	.add_sample = add_sample,
 	.end = end,
