@@ -41,6 +41,9 @@ COMMANDS = {
     "report --json": "%s/perf.data",
     "report --svg": "%s/perf.data",
     "report --source": "%s/perf.data",
+    "export -f pprof": "%s/perf.data",
+    "export -f firefox": "%s/perf.data",
+    "export -f callgrind": "%s/perf.data",
 }
 
 

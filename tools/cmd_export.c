@@ -193,6 +193,11 @@ static void report_losses(const struct export_reader *r)
 		        export_losses_text(&r->losses, text));
 }
 
+bool export_can_write(const char *path)
+{
+	return export_has_gzip() || !has_suffix(path, ".gz");
+}
+
 static bool is_compressed(const struct export_format *format, const char *output)
 {
 	if (output && has_suffix(output, ".gz"))
@@ -246,39 +251,42 @@ struct export_job {
 	bool is_checked;
 };
 
-static int report_unknown_format(struct command_args *args, const char *name)
+static void report_unknown_format(const char *name)
 {
 	fprintf(stderr, "pfm export: expected a format, got '%s'; the formats are:\n", name);
 	for (size_t i = 0; export_formats[i]; i++)
 		fprintf(stderr, "  %-12s %s\n", export_formats[i]->name,
 		        export_formats[i]->summary);
-	(void)args;
-	return EXIT_USAGE;
 }
 
-/* DONE and *@format, or USAGE. */
-static int choose_format(struct command_args *args, const struct export_job *job,
-                         const struct export_format **format)
+/* The format that was asked for; NULL, everything said, if there is no such format. */
+static const struct export_format *choose_format(const struct command_args *args,
+                                                 const struct export_job *job)
 {
+	const struct export_format *format = NULL;
+
 	if (job->format_name)
-		*format = find_export_format(job->format_name);
+		format = find_export_format(job->format_name);
+	else if (job->output)
+		format = find_export_format_of_file(job->output);
+	if (format)
+		return format;
+	if (job->format_name)
+		report_unknown_format(job->format_name);
+	else if (job->output)
+		report_usage_error(args, "the name of the output does not say the format; "
+		                         "add -f FORMAT.");
 	else
-		*format = job->output ? find_export_format_of_file(job->output) : NULL;
-	if (*format)
-		return EXIT_DONE;
-	if (job->format_name)
-		return report_unknown_format(args, job->format_name);
-	return report_usage_error(args, job->output ? "the name of the output does not say the "
-	                                              "format; add -f FORMAT."
-	                                            : "expected -f FORMAT or -o FILE.");
+		report_usage_error(args, "expected -f FORMAT or -o FILE.");
+	return NULL;
 }
 
-static int check_options(struct command_args *args, const struct export_job *job,
+static int check_options(const struct command_args *args, const struct export_job *job,
                          const struct export_format *format)
 {
 	if (args->n > 1)
 		return report_usage_error(args, "expected one recording, got %d.", args->n);
-	if (job->output && has_suffix(job->output, ".gz") && !export_has_gzip())
+	if (job->output && !export_can_write(job->output))
 		return report_usage_error(args, "this pfm was built without zlib; install "
 		                                "zlib1g-dev and build it again, or omit '.gz'.");
 	if (job->is_checked && !format->check)
@@ -307,9 +315,10 @@ static int run_export(struct command_args *args)
 		}
 	if (id < 0)
 		return args->status;
-	status = choose_format(args, &job, &format);
-	if (status == EXIT_DONE)
-		status = check_options(args, &job, format);
+	format = choose_format(args, &job);
+	if (!format)
+		return EXIT_USAGE;
+	status = check_options(args, &job, format);
 	if (status != EXIT_DONE)
 		return status;
 	return export_recording(format, args->n ? args->operands[0] : "perf.data", job.output,

@@ -599,6 +599,9 @@ static int check_options(struct command_args *args, struct recorder *job)
 			args, "a recording is written into a file, not to standard output.");
 	if (choose_output(job) != EXIT_DONE)
 		return EXIT_REFUSED;
+	if (job->format && !export_can_write(job->exported))
+		return report_usage_error(args, "this pfm was built without zlib; install "
+		                                "zlib1g-dev and build it again, or omit '.gz'.");
 	job->ctx = open_context(job->model);
 	return job->ctx ? EXIT_DONE : EXIT_REFUSED;
 }

@@ -225,6 +225,8 @@ extern const struct export_format *const export_formats[]; /* NULL behind the la
 const struct export_format *find_export_format(const char *name);
 /* The format that the name of a file means, or NULL. */
 const struct export_format *find_export_format_of_file(const char *path);
+/* False if the name of a file wants gzip, which is missing. */
+bool export_can_write(const char *path);
 /* Writes the recording @path to @output (NULL: standard output). DONE or REFUSED, everything
  * said. */
 int export_recording(const struct export_format *format, const char *path, const char *output,
