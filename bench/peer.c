@@ -54,7 +54,7 @@ static unsigned long walk_all(void)
 	for (int p = 0; p < PFM_PMU_MAX; p++) {
 		pfm_pmu_info_t pmu = { .size = sizeof(pmu) };
 
-		if (pfm_get_pmu_info(p, &pmu))
+		if (pfm_get_pmu_info((pfm_pmu_t)p, &pmu))
 			continue;
 		for (int i = pmu.first_event; i != -1; i = pfm_get_event_next(i)) {
 			pfm_event_info_t ev;

@@ -93,8 +93,7 @@ static void release_workers(int go)
 	close(go);
 }
 
-/* ---- readers -----------------------------------------------------------------------------------
- */
+/* ---- readers --------------------------------------------------------------------------------- */
 
 /* Bytes of a record of the usual fields: header, identifier, ip, pid and tid, time, cpu. */
 struct bare_record {
@@ -286,8 +285,7 @@ static double run_perf(pid_t pid, int go)
 	                        (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
 }
 
-/* ---- rounds ------------------------------------------------------------------------------------
- */
+/* ---- rounds ---------------------------------------------------------------------------------- */
 
 enum reader_kind { BARE, ONE, MANY, PERF };
 
@@ -308,8 +306,7 @@ static double run_workers(enum reader_kind reader, unsigned long n, uint64_t con
 	return t;
 }
 
-/* ---- what sampling costs the program that is sampled -------------------------------------------
- */
+/* ---- what sampling costs the program that is sampled ----------------------------------------- */
 
 /* Seconds of processor time that a loop takes, which is sampled each @period nanoseconds of it, 0:
  * not at all. *@samples: so many came. */
@@ -359,8 +356,7 @@ static void measure_overhead(unsigned rounds)
 		       (best[i] - best[0]) * 1e6 * rounds / (double)(samples[i] ? samples[i] : 1));
 }
 
-/* ---- opening -----------------------------------------------------------------------------------
- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 enum { MANY_EVENTS = 64 };
 

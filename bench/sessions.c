@@ -30,8 +30,7 @@ static void name_events(void)
 	snprintf(names[MAX_EVENTS - 1], sizeof(names[0]), "context-switches");
 }
 
-/* ---- ours --------------------------------------------------------------------------------------
- */
+/* ---- ours ------------------------------------------------------------------------------------ */
 
 static pfm_session_t *session;
 static pfm_count_t counts[MAX_EVENTS];
@@ -89,8 +88,7 @@ static void ours_close(void)
 	pfm_close_session(session);
 }
 
-/* ---- by hand -----------------------------------------------------------------------------------
- */
+/* ---- by hand --------------------------------------------------------------------------------- */
 
 static struct perf_event_attr attrs[MAX_EVENTS];
 static int fds[CPU_SETSIZE * MAX_EVENTS], cpus[CPU_SETSIZE];

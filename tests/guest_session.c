@@ -123,8 +123,7 @@ static bool near(uint64_t value, uint64_t wanted, uint64_t slack)
 	return value + slack >= wanted && value <= wanted + slack;
 }
 
-/* ---- samples -----------------------------------------------------------------------------------
- */
+/* ---- samples --------------------------------------------------------------------------------- */
 
 static bool next_sample(pfm_session_t *s, pfm_record_t *r)
 {
@@ -215,8 +214,7 @@ static void sampled_faults(void)
 	options.sampling = NULL;
 }
 
-/* ---- a PMU -------------------------------------------------------------------------------------
- */
+/* ---- a PMU ----------------------------------------------------------------------------------- */
 
 static void instructions(void)
 {
@@ -356,8 +354,7 @@ static void other_events(void)
 	options.flags = 0;
 }
 
-/* ---- reading from user space -------------------------------------------------------------------
- */
+/* ---- reading from user space ----------------------------------------------------------------- */
 
 /* Instructions, or cycles, that one read takes: the fewest of a few, for a tick of the clock may
  * fall into one. */
@@ -409,8 +406,7 @@ static void user_reads(void)
 	}
 }
 
-/* ---- no PMU ------------------------------------------------------------------------------------
- */
+/* ---- no PMU ---------------------------------------------------------------------------------- */
 
 static void no_pmu(void)
 {
@@ -428,8 +424,7 @@ static void no_pmu(void)
 	      "software events count all the same");
 }
 
-/* ---- ordinary users ----------------------------------------------------------------------------
- */
+/* ---- ordinary users -------------------------------------------------------------------------- */
 
 static void ordinary_user(int level)
 {
@@ -475,8 +470,7 @@ static void ordinary_user(int level)
 	options.pid = 0;
 }
 
-/* ---- other machines ----------------------------------------------------------------------------
- */
+/* ---- other machines -------------------------------------------------------------------------- */
 
 /* The pretend PMU counts (event + 1) * (umask + 1) per microsecond. The kernel and its module take
  * the time one after the other. */
@@ -604,8 +598,7 @@ static void software(void)
 	check(counts[0].value == 50, "fifty calls are %llu", (unsigned long long)counts[0].value);
 }
 
-/* ---- CPUs that come and go ---------------------------------------------------------------------
- */
+/* ---- CPUs that come and go ------------------------------------------------------------------- */
 
 enum { PAGES_A_TIME = 200, NAP_US = 60000 };
 

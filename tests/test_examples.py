@@ -107,7 +107,7 @@ class Examples(unittest.TestCase):
             cls.script(name, "exit 0")
         for name in ("tru64-program", "countcycles", "ipl-histogram"):
             cls.script(name, """exec python3 -c 'import os; os.open("/dev/pfcntr", %s)'""" % PCNTOPENALL)
-        cls.write("events.txt", "Instr_Ret\nL2_Rqsts,core=all\n")
+        cls.write("events.txt", "INST_RETIRED.ANY\nMEM_LOAD_RETIRED.L3_MISS:u\n")
         cls.write("toy.pmu", TOY)
         cls.write("sessions.jsonl", '{"kind":"error","pmu":"ev5","steps":[{"op":"open","flags":"0x18000","proc":"A"}]}\n')
         for top in ("perfmon", "intel-perfmon"):

@@ -51,11 +51,12 @@ message Line { uint64 function_id = 1; int64 line = 2; }
 message Function { uint64 id = 1; int64 name = 2; int64 system_name = 3; int64 filename = 4; int64 start_line = 5; }
 """
 
-Sample = collections.namedtuple("Sample", "event pid tid cpu task time weight frames")  # frames: address, function, object; the innermost first
+# Frames are (address, function, object), the innermost first.
+Sample = collections.namedtuple("Sample", "event pid tid cpu task time weight frames")
 
 
 class Recording:
-    """A recording as it comes through a pipe: two events with call chains, tasks, mappings and losses. Keeps what it says of each sample."""
+    """A recording as it comes through a pipe: two events with call chains, tasks, mappings and losses. Keeps the facts of each."""
     FIELDS = 1 | 2 | 4 | 1 << 5 | 1 << 7 | 1 << 8 | 1 << 16  # ip, tid, time, chain, cpu, period, identifier
 
     def __init__(self, folder):

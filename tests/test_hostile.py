@@ -177,7 +177,7 @@ class Trust(Folder):
 
     def test_image_that_anybody_can_write(self):
         os.chmod(self.at("test.pmdb"), 0o666)
-        self.refused("test.pmdb", "anybody can write")
+        self.refused("test.pmdb", "every user can write")
 
     def test_folder_of_another_user(self):
         os.chown(self.folder, NOBODY, NOBODY)
@@ -705,7 +705,7 @@ class Giants(Folder):
         self.machine(",".join(["0-1000000"] * 300), 4000)
         self.ok(self.asked("encode", "uncore_box/event=1/"))
         r = self.asked("stat", "--dry-run", "-a", "-e", "uncore_box/event=1/", "--", "true")
-        self.assertIn("which CPUs are on line cannot be read", r.stdout + r.stderr)
+        self.assertIn("the list of CPUs on line cannot be read", r.stdout + r.stderr)
 
     def test_all_boxes_on_all_cpus(self):
         self.machine(",".join(["0-65535"] * 300), 500)

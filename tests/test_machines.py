@@ -240,7 +240,7 @@ class Hybrid(unittest.TestCase):
         self.assertEqual(brief(plan), [("cpu-cycles", "cpu_atom", 1), ("cpu-cycles", "cpu_core", 2)])
         plan = self.m.plan("cpu-cycles", "-C", "0")
         self.assertEqual(brief(plan), [("cpu-cycles", "cpu_atom", 0), ("cpu-cycles", "cpu_core", 1)])
-        self.assertIn("cpu_atom counts only from CPUs 4-7", plan[0]["why"])
+        self.assertIn("cpu_atom counts only on CPUs 4-7", plan[0]["why"])
         self.assertEqual(brief(self.m.plan("cpu-cycles", "-a")), [("cpu-cycles", "cpu_atom", 4), ("cpu-cycles", "cpu_core", 4)])
 
     def test_off_the_core_and_software(self):
@@ -479,7 +479,7 @@ class Unknown(unittest.TestCase):
             fallback = m.pmus()["intel_arch", "built in"]
             self.assertTrue(fallback["host"] and fallback["fallback"])
             line = next(s for s in m.run("list", "--pmus").stdout.splitlines() if s.split()[:1] == ["intel_arch"])
-            self.assertIn("the processor itself is unknown", line)
+            self.assertIn("this model is unknown", line)
             a = m.encode("LLC_MISSES")[0]
             self.assertEqual((a["pmu"], words(a["perf"])), ("intel_arch", (4, 0x412e)))
             self.assertEqual(m.perf("L1D.REPLACEMENT"), "unknown_event")

@@ -224,7 +224,7 @@ class Formulas(unittest.TestCase):
                          [[["invented/A,cmask=1/k", b]], [["invented/C.D/", b]], [["invented/C.D/", b]], [[b]], None])
         # What only that machine's kernel knows is refused as the metric's.
         self.assertEqual(rows[-1]["error"]["message"],
-                "the metric needs an event that is not known here; 'pfm show' names those it needs")
+                "the metric needs an event that this processor lacks; 'pfm show' lists its events")
         self.assertEqual((rows[-1]["input"], rows[-1]["error"]["at"]), ("invented::ELSEWHERE", [0, 19]))
         answer = ask(image, [{"pmu": "invented", "metric": "N", "counts": {"cpu_core/A,cmask=1/k": 6, "B": 3}}])
         self.assertEqual(answer[0]["value"], 2)
@@ -514,11 +514,11 @@ class Counted(unittest.TestCase):
         for words in (("-", "coreduo::Uops_Ret"), ("coreduo::Uops_Ret", "-")):
             done = subprocess.run([PFM, "plan", *words], stdin=subprocess.DEVNULL, capture_output=True, text=True)
             self.assertEqual((done.returncode, done.stdout), (2, ""))
-            self.assertIn("- reads sets from standard input", done.stderr)
+            self.assertIn("sets are read from standard input", done.stderr)
 
     def test_no_list_has_an_event_without_a_name(self):
         done = subprocess.run([PFM, "plan", ""], capture_output=True, text=True)
-        self.assertEqual((done.returncode, done.stderr), (1, "pfm: an event name is missing\n"))
+        self.assertEqual((done.returncode, done.stderr), (1, "pfm: expected an event name\n"))
 
     def test_a_metric_nobody_knows(self):
         text = self.stat("-M", "ipcc", check=False)[1]
@@ -714,7 +714,7 @@ class Tree(unittest.TestCase):
         self.assertIn("division by zero", text)
         self.assertIn("&lt;script&gt;", text)
         self.assertNotRegex(text, r'(src|href)=')
-        self.assertIn("No value is over its threshold", self.page("-M", "tree::Other"))
+        self.assertIn("No value exceeds its threshold", self.page("-M", "tree::Other"))
         for words in (["-e", "page-faults"], ["-M", "tree::Top", "-I", "10"], ["-a", "--per-cpu", "-M", "tree::Top"]):
             self.stat("--html", "x", *words, status=2)
         self.stat("--html", "/nonexistent/x", "-M", "tree::Top", status=1)

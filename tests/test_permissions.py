@@ -18,7 +18,7 @@ BUILD = os.environ.get("PERFMON_BUILD", "")
 SOURCE = os.environ.get("PERFMON_SOURCE", os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("PERFMON_", "LIBPFM_", "LC_", "LSAN_", "ASAN_")) and k != "LANG"}
 MANAGER = "/lib/systemd/systemd"
-FILTER = "a security module or a container's filter"
+FILTER = "a security module or a container's seccomp filter"
 PROFILE = "/usr/share/containers/seccomp.json"
 
 with open(os.path.join(SOURCE, "docs", "permissions.md"), encoding="utf-8") as chapter:

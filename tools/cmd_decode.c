@@ -12,7 +12,7 @@
 enum { OPT_JSON = LONG_ONLY, OPT_PMU, EVENT_MAX = 2048, EVENTS_SHOWN = 64, N_WORDS = 4 };
 
 static const struct command_option options[] = {
-	{ OPT_PMU, "pmu", "NAME", "processor the registers belong to; this machine's otherwise" },
+	{ OPT_PMU, "pmu", "NAME", "processor of the registers; default: of this machine" },
 	{ OPT_JSON, "json", NULL, "one JSON object for each register" },
 	{ 0, NULL, NULL, NULL }
 };
@@ -600,7 +600,7 @@ static int run(struct command_args *args)
 	if (id < 0)
 		return args->status;
 	if (args->n == 0)
-		return report_usage_error(args, "which register, and what is in it?");
+		return report_usage_error(args, "expected REGISTER=VALUE.");
 	d.ctx = open_context(pmu);
 	if (!d.ctx)
 		return EXIT_REFUSED;
@@ -608,7 +608,7 @@ static int run(struct command_args *args)
 	if (d.pmu < 0 || pfm_describe_pmu(d.ctx, d.pmu, &info) != PFMLIB_SUCCESS) {
 		pfm_close_context(d.ctx);
 		return report_usage_error(
-			args, "this machine's processor is not known; name one with --pmu.");
+			args, "The processor of this machine is unknown: name one with --pmu.");
 	}
 	d.pmu_name = info.name;
 	d.n_events = info.n_events;
@@ -620,17 +620,17 @@ static int run(struct command_args *args)
 const struct command cmd_decode = {
 	.name = "decode",
 	.usage = "--pmu NAME [--json] REGISTER=VALUE...",
-	.summary = "names and fields behind register values",
-	.about = "Takes register values apart into fields and finds the events that program a "
-		 "counter so. Registers go by the "
-		 "names that 'pfm dispatch' prints, and by those of their manuals. Words of "
-		 "perf_event_attr that stand "
-		 "behind each other (config, config1 ...) are one event's.",
+	.summary = "find the events and fields of register values",
+	.about = "Splits register values into fields and finds the events "
+		 "that program a counter with them. Name registers as 'pfm "
+		 "dispatch' prints them or as their manuals do. Consecutive "
+		 "words of perf_event_attr (config, config1 ...) belong to "
+		 "one event.",
 	.examples = "What does this counter count?\n"
-		    "pfm decode --pmu coreduo PERFEVTSEL0=0x53d024\n"
-		    "A kernel's raw number\n"
-		    "pfm decode --pmu coreduo config=0x412e\n"
-		    "An event that takes two words\n"
+		    "pfm decode --pmu skl PERFEVTSEL0=0x5320d1\n"
+		    "A raw number of the kernel\n"
+		    "pfm decode --pmu amdzen4 config=0x76\n"
+		    "An event with two words\n"
 		    "pfm decode --pmu skx config=0x1bb config1=0x10001\n"
 		    "Two registers of an Itanium 2\n"
 		    "pfm decode --pmu montecito PMC4=0x2035808 PMC38=0xdb6\n",

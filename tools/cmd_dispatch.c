@@ -28,11 +28,12 @@ enum {
 };
 
 static const struct command_option options[] = {
-	{ OPT_PMU, "pmu", "NAME", "processor of names that say none; this machine's otherwise" },
-	{ 'u', "user", NULL, "count in user mode only, where an event does not say" },
-	{ 'k', "kernel", NULL, "count in the kernel only, where an event does not say" },
-	{ OPT_SYSTEM, "system-wide", NULL, "for the whole system, not for one task" },
-	{ OPT_UNAVAILABLE, "unavailable", "LIST", "control registers others hold: 4,6-8" },
+	{ OPT_PMU, "pmu", "NAME", "processor of names without one; default: of this machine" },
+	{ 'u', "user", NULL, "count in user mode only, unless the event names a level" },
+	{ 'k', "kernel", NULL, "count in the kernel only, unless the event names a level" },
+	{ OPT_SYSTEM, "system-wide", NULL, "for the whole system instead of one task" },
+	{ OPT_UNAVAILABLE, "unavailable", "LIST",
+	  "control registers that are in use elsewhere: 4,6-8" },
 	{ OPT_HTOFF, "ht-off", NULL, "hyper-threading is off: more counters may count an event" },
 	{ OPT_JSON, "json", NULL, "one JSON object" },
 	{ OPT_OPCM, "opcm", "SETTINGS",
@@ -53,7 +54,7 @@ static const struct command_option options[] = {
 	  "Montecito: trace of retired instructions, delay=N,plm=uk" },
 	{ OPT_THRES, "thres", "N,...", "Montecito: threshold of each event" },
 	{ OPT_NO_QUALCHECK, "no-qualcheck", NULL,
-	  "Montecito: allow events that a filter in use does not act on" },
+	  "Montecito: allow events that ignore a filter in use" },
 	{ 0, NULL, NULL, NULL }
 };
 
@@ -70,8 +71,7 @@ struct dispatch_job {
 	pfmlib_mont_output_param_t mont_out;
 };
 
-/* ---- options -----------------------------------------------------------------------------------
- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 static bool parse_registers(const char *text, pfmlib_regmask_t *out)
 {
@@ -133,8 +133,7 @@ static bool montecito_option(struct dispatch_job *job, int id, const char *value
 	return false;
 }
 
-/* ---- answers -----------------------------------------------------------------------------------
- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 static void json_regs(struct json *j, const char *key, const pfm_reg_t *regs, unsigned n,
                       bool values)
@@ -272,8 +271,7 @@ static void print_set(const struct dispatch_job *job, const pfm_set_t *set)
 	print_data_regs(set->pmds, set->n_pmds);
 }
 
-/* ---- refusals ----------------------------------------------------------------------------------
- */
+/* ---- refusals -------------------------------------------------------------------------------- */
 
 static const char *find_culprit(const struct dispatch_job *job, const pfm_error_t *error)
 {
@@ -311,8 +309,7 @@ static void json_refusal(struct dispatch_job *job, const pfm_error_t *error)
 	counters_json(j, "clash_counters", error->clash_counters);
 }
 
-/* ---- the command -------------------------------------------------------------------------------
- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 static int dispatch_event_set(struct dispatch_job *job)
 {
@@ -399,8 +396,8 @@ static int run_dispatch(struct command_args *args)
 		case OPT_UNAVAILABLE:
 			if (!parse_registers(value, &job.unavailable))
 				return report_usage_error(args,
-				                          "--unavailable wants register numbers, "
-				                          "as in 4,6-8; not '%s'.",
+				                          "--unavailable: expected register "
+				                          "numbers such as 4,6-8, got '%s'.",
 				                          value);
 			job.set_options.unavailable = &job.unavailable;
 			break;
@@ -425,20 +422,20 @@ static int run_dispatch(struct command_args *args)
 const struct command cmd_dispatch = {
 	.name = "dispatch",
 	.usage = "[--pmu NAME] [--json] [OPTION]... EVENT...",
-	.summary = "a set of events measured together: counters and registers",
-	.about = "Places events, also as lists with commas, on counters so that all are measured "
-		 "at once and prints every "
-		 "register to write and to read. If a placement exists it is found; if not, the "
-		 "answer names a smallest group of "
-		 "events that cannot be together.",
+	.summary = "place a set of events on counters, and print all registers",
+	.about = "Places events, also given as lists with commas, on "
+		 "counters so that all of them are counted at the same time, "
+		 "and prints every register to write and to read. If a "
+		 "placement exists, it is found. If none exists, the answer "
+		 "names a smallest group of events that clash.",
 	.examples =
-		"Two events of a Core Duo\n"
-		"pfm dispatch --pmu coreduo L2_Lines_In,core=all FP_Assist\n"
+		"Two events of Sapphire Rapids\n"
+		"pfm dispatch --pmu spr MEM_LOAD_RETIRED.L3_MISS INST_RETIRED.ANY\n"
 		"A set that does not fit, and why\n"
 		"pfm dispatch --pmu coreduo Mul Div\n"
 		"Itanium 2: retired instructions of one function\n"
 		"pfm dispatch --pmu montecito --irange 0x4000000000001000+0x200 IA64_INST_RETIRED\n"
-		"Itanium 2: where loads miss, and the branches that led there\n"
+		"Itanium 2: where loads miss, and the branches before them\n"
 		"pfm dispatch --pmu montecito --dear cache,umask=3 --etb=tm=taken L3_MISSES\n",
 	.options = options,
 	.run = run_dispatch

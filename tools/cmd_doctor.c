@@ -68,8 +68,8 @@ static void print_findings_json(const pfm_system_check_t *check)
 
 static void print_findings(const pfm_system_check_t *check)
 {
-	static const char *const headings[] = { "This machine", "What may be counted",
-		                                "What is in the way", "A small known workload" };
+	static const char *const headings[] = { "This machine", "What may be counted", "Obstacles",
+		                                "A small known workload" };
 	pfm_finding_t f = PFM_INIT(f);
 	const char *reason = "";
 	unsigned n_causes = 0;
@@ -86,8 +86,7 @@ static void print_findings(const pfm_system_check_t *check)
 		n_causes += f.state == PFM_FINDING_BAD && !repeats;
 		reason = f.consequence;
 	}
-	printf("\n%u thing%s in the way of counting everything.\n", n_causes,
-	       n_causes == 1 ? " is" : "s are");
+	printf("\n%u obstacle%s to counting everything.\n", n_causes, n_causes == 1 ? "" : "s");
 }
 
 static int run_doctor(struct command_args *args)
@@ -121,15 +120,16 @@ static int run_doctor(struct command_args *args)
 const struct command cmd_doctor = {
 	.name = "doctor",
 	.usage = "[--json]",
-	.summary = "what this machine can count, and what prevents it",
-	.about = "One page on this machine: its processor and table, its PMUs, who may count what, "
-		 "who holds counters, limits, "
-		 "and a small known workload on each basic event with what was expected. For each "
-		 "trouble the cause, what to do, "
-		 "and what works all the same. What can be tried is tried.",
-	.examples = "Why is this not supported?\n"
+	.summary = "check what this machine can count, and what prevents it",
+	.about = "Reports on one page: the processor and its table, the "
+		 "PMUs, who may count what, who holds counters, limits, and "
+		 "the count of each basic event over a small known workload "
+		 "beside the expected count. For each problem: the cause, "
+		 "the remedy, and what works without it. The checks try each "
+		 "call instead of guessing from settings.",
+	.examples = "Why is an event not supported here?\n"
 		    "pfm doctor\n"
-		    "The same for a program\n"
+		    "The findings for a program to read\n"
 		    "pfm doctor --json\n",
 	.options = options,
 	.run = run_doctor

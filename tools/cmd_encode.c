@@ -9,9 +9,9 @@
 enum { OPT_JSON = LONG_ONLY, OPT_PMU, OPT_USER, OPT_KERNEL };
 
 static const struct command_option options[] = {
-	{ OPT_PMU, "pmu", "NAME", "processor of names that say none; this machine's otherwise" },
-	{ 'u', "user", NULL, "count in user mode only, where an event does not say" },
-	{ 'k', "kernel", NULL, "count in the kernel only, where an event does not say" },
+	{ OPT_PMU, "pmu", "NAME", "processor of names without one; default: of this machine" },
+	{ 'u', "user", NULL, "count in user mode only, unless the event names a level" },
+	{ 'k', "kernel", NULL, "count in the kernel only, unless the event names a level" },
 	{ OPT_JSON, "json", NULL, "one JSON object for each event" },
 	{ 0, NULL, NULL, NULL }
 };
@@ -64,16 +64,16 @@ static void json_encoding(struct encoder *e, const char *text, const pfm_encodin
 static void print_perf(const pfm_attr_t *a, bool foreign)
 {
 	if (!a->expressible) {
-		printf("  %-10s the kernel's perf events cannot express it\n", "perf");
+		printf("  %-12s the kernel's perf events cannot express it\n", "perf");
 		return;
 	}
-	printf("  %-10s ", "perf");
+	printf("  %-12s ", "perf");
 	print_attr(stdout, a);
 	putchar('\n');
 	if (!a->type_known)
-		printf("  %-10s (type: as this PMU has it on the machine where it counts)\n", "");
+		printf("  %-12s (type: as this PMU has it on the machine where it counts)\n", "");
 	else if (foreign)
-		printf("  %-10s (on a machine with this processor; here it means something else)\n",
+		printf("  %-12s (on a machine with this processor; here it means something else)\n",
 		       "");
 }
 
@@ -89,19 +89,19 @@ static void print_encoding(const struct encoder *e, const char *text, const pfm_
 	printf("%s%s%s%s\n", e->n_answered ? "\n" : "", term_colour_begin(stdout, BOLD), text,
 	       term_colour_end(stdout));
 	if (event.name)
-		printf("  %-10s %s::%s\n", "event", pmu.name, event.name);
+		printf("  %-12s %s::%s\n", "event", pmu.name, event.name);
 	else
-		printf("  %-10s %s (fields that no event of its list has)\n", "processor",
+		printf("  %-12s %s (fields that no event of its list has)\n", "processor",
 		       pmu.name ? pmu.name : "?");
 	if (event.name && event.flags & PFM_EVENT_DEPRECATED)
-		printf("  %-10s %s%s\n", "deprecated", *event.replaced ? "use instead: " : "yes",
+		printf("  %-12s %s%s\n", "deprecated", *event.replaced ? "use instead: " : "yes",
 		       event.replaced);
 	if (enc->counters)
-		printf("  %-10s %s\n", "counters", counters_text(enc->counters, counters));
+		printf("  %-12s %s\n", "counters", counters_text(enc->counters, counters));
 	for (i = 0; i < enc->n_regs; i++)
-		print_reg(&enc->regs[i], 10);
+		print_reg(&enc->regs[i], 12);
 	for (i = 0; i < enc->n_alternatives; i++)
-		printf("  %-10s 0x%" PRIx64 " with MSR 0x%" PRIx64 " = 0x%" PRIx64 "\n",
+		printf("  %-12s 0x%" PRIx64 " with MSR 0x%" PRIx64 " = 0x%" PRIx64 "\n",
 		       i ? "" : "or", enc->alternatives[i].control, enc->alternatives[i].msr,
 		       enc->alternatives[i].value);
 	print_perf(&enc->attr, !(pmu.flags & PFM_PMU_HOST));
@@ -201,23 +201,22 @@ static int run_encode(struct command_args *args)
 const struct command cmd_encode = {
 	.name = "encode",
 	.usage = "[--pmu NAME] [--json] EVENT... | -",
-	.summary = "registers and perf attributes of each event on its own",
-	.about = "Prints what has to be written to which register to count an event, on the lowest "
-		 "counter that can count it, and "
-		 "the perf_event_open(2) attributes that mean the same. Events may be spelled as "
-		 "libpfm, libpmc, perf or the "
-		 "vendor do.\n"
-		 "With - events are read from standard input, one a line, and each is answered; "
-		 "comments (#, behind "
-		 "an event after a blank) and, without --json, blank lines are passed over. The "
-		 "exit status is 1 if any event was refused.",
+	.summary = "print registers and perf attributes of each event",
+	.about = "Prints the register values that count an event on the "
+		 "lowest counter that can count it, and the "
+		 "perf_event_open(2) attributes that select the same event. "
+		 "Write events as libpfm, libpmc, perf or the vendor write "
+		 "them.\nWith -, reads events from standard input, one per "
+		 "line, and answers each of them. A # after a blank begins a "
+		 "comment; without --json, blank lines are skipped. The exit "
+		 "status is 1 if any event was refused.",
 	.examples = "One event, three spellings\n"
-		    "pfm encode coreduo::L2_LINES_IN:BOTH_CORES:u "
-		    "coreduo::L2_Lines_In,core=all,usr 'coreduo/event=0x24,umask=0xf0/u'\n"
-		    "Names of another processor than this machine's\n"
-		    "pfm encode --pmu montecito L3_READS_ALL_ALL:M\n"
+		    "pfm encode --pmu skl MEM_LOAD_RETIRED.L3_MISS 'skl::MEM_LOAD_RETIRED:L3_MISS' "
+		    "'cpu/event=0xd1,umask=0x20/'\n"
+		    "Events of other processors than this one\n"
+		    "pfm encode amdzen4::ls_dispatch.ld_dispatch neoverse_n1::L2D_CACHE_REFILL:u\n"
 		    "A whole list, for a program to read\n"
-		    "pfm encode --pmu coreduo --json - < events.txt\n",
+		    "pfm encode --pmu spr --json - < events.txt\n",
 	.options = options,
 	.run = run_encode
 };

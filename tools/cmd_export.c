@@ -39,8 +39,7 @@ static const struct command_option options[] = {
 	{ 0, NULL, NULL, NULL }
 };
 
-/* ---- formats -----------------------------------------------------------------------------------
- */
+/* ---- formats --------------------------------------------------------------------------------- */
 
 const struct export_format *find_export_format(const char *name)
 {
@@ -73,8 +72,7 @@ const struct export_format *find_export_format_of_file(const char *path)
 	return NULL;
 }
 
-/* ---- exporting ---------------------------------------------------------------------------------
- */
+/* ---- exporting ------------------------------------------------------------------------------- */
 
 /* How far an export is, on a terminal, once it has taken two seconds. */
 struct export_progress {
@@ -243,8 +241,7 @@ int export_recording(const struct export_format *format, const char *path, const
 	return status;
 }
 
-/* ---- the command line --------------------------------------------------------------------------
- */
+/* ---- the command line ------------------------------------------------------------------------ */
 
 struct export_job {
 	const char *format_name, *output, *event;

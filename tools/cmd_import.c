@@ -20,13 +20,13 @@ enum { OPT_CPU = LONG_ONLY, OPT_JSON, OPT_TEXT, OPT_FACTS, OPT_FORCE };
 
 static const struct command_option options[] = {
 	{ OPT_CPU, "cpu", "PATTERN", "only processors whose folder or name matches, with * and ?" },
-	{ 'o', "output", "FILE", "write here; a folder gets one image for each processor" },
+	{ 'o', "output", "FILE", "write here; a folder gets one image per processor" },
 	{ OPT_JSON, "json", NULL, "the summary as JSON" },
-	{ OPT_FORCE, "force", NULL, "make images anew that are up to date" },
-	{ OPT_TEXT, "text", "DIR", "write .pmu files into that folder instead of images" },
+	{ OPT_FORCE, "force", NULL, "compile images again that are up to date" },
+	{ OPT_TEXT, "text", "DIR", "write .pmu files to that folder instead of images" },
 	{ OPT_FACTS, "facts", NULL,
-	  "with --text: without anybody's sentences, and without the formulas of Linux" },
-	{ 'v', "verbose", NULL, "list what was taken with a grain of salt" },
+	  "with --text: leave out descriptions, and the formulas of Linux" },
+	{ 'v', "verbose", NULL, "list the rows that were corrected or are doubtful" },
 	{ 0, NULL, NULL, NULL }
 };
 
@@ -100,9 +100,9 @@ static int run_pmuc(const struct command_args *args)
 
 	if (!path || access(path, R_OK) != 0) {
 		fprintf(stderr,
-		        "pfm import: the script that reads the lists is missing: %s\n"
-		        "'meson install' brings it; PERFMON_PMUC may name another, "
-		        "lib/pmuc/pmuc.py in the source.\n",
+		        "pfm import: the script that reads the lists is missing: %s\n'meson "
+		        "install' installs it; or set PERFMON_PMUC to lib/pmuc/pmuc.py of the "
+		        "sources.\n",
 		        path ? path : PERFMON_PMUC);
 		free(argv);
 		return EXIT_REFUSED;
@@ -135,26 +135,27 @@ static int run_import(struct command_args *args)
 	if (id < 0)
 		return args->status;
 	if (args->n == 0)
-		return report_usage_error(args, "which folder, file or archive?");
+		return report_usage_error(args, "expected a folder, a file or an archive.");
 	return run_pmuc(args);
 }
 
 const struct command cmd_import = {
 	.name = "import",
 	.usage = "PATH... [--cpu PATTERN] [-o FILE]",
-	.summary = "vendors' event lists to images that every command finds",
-	.about = "Takes Intel's perfmon repository, one of its folders or files; a Linux source "
-		 "tree, its "
-		 "tools/perf/pmu-events/arch folder, or Debian's linux-source archive as it is; or "
-		 ".pmu files. Writes images "
-		 "(.pmdb) to $XDG_DATA_HOME/perfmon, where the library looks for them, and says "
-		 "how many processors and events "
-		 "went in and which rows were refused. One bad row never costs the rest.",
+	.summary = "compile vendors' event lists for all commands",
+	.about = "Reads Intel's perfmon repository, one of its folders or "
+		 "files; Arm's telemetry data; a Linux source tree, its "
+		 "tools/perf/pmu-events/arch folder, or Debian's "
+		 "linux-source archive unopened; or .pmu files. Writes "
+		 "images (.pmdb) to $XDG_DATA_HOME/perfmon, where the "
+		 "library finds them, and prints how many processors and "
+		 "events they hold and which rows were refused. A bad row "
+		 "does not stop the others.",
 	.examples = "All of Intel's processors\n"
 		    "pfm import perfmon/\n"
 		    "Arm's Neoverse family from a kernel source archive\n"
 		    "pfm import linux-source-6.1.tar.xz --cpu 'neoverse*'\n"
-		    "One processor, to a file of one's own\n"
+		    "One processor, to a file of your own\n"
 		    "pfm import perfmon/SPR -o spr.pmdb && PERFMON_EVENTS=spr.pmdb pfm list\n",
 	.options = options,
 	.run = run_import

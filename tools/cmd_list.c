@@ -32,17 +32,19 @@ enum {
 static const struct command_option options[] = {
 	{ OPT_PMU, "pmu", "NAME", "events of this processor or unit only" },
 	{ OPT_PMUS, "pmus", NULL, "processors and units only, no events" },
-	{ OPT_METRICS, "metrics", NULL, "metrics, which are computed from events, and no events" },
-	{ 'd', "descriptions", NULL, "look for the pattern in descriptions as well" },
+	{ OPT_METRICS, "metrics", NULL,
+	  "list metrics, which are computed from events, instead of events" },
+	{ 'd', "descriptions", NULL, "search the descriptions as well" },
 	{ 'a', "all", NULL,
-	  "also what is usually left out: the events of every processor, deprecated and hidden "
-	  "ones, metrics among "
-	  "events" },
-	{ OPT_COUNTER, "counter", "LIST", "events that one of these counters can count: 0-3,F1" },
+	  "list hidden and deprecated events, metrics, and the events of all "
+	  "processors as well" },
+	{ OPT_COUNTER, "counter", "LIST",
+	  "events that at least one of these counters can count: 0-3,F1" },
 	{ OPT_UNIT, "unit", "NAME",
-	  "events of units outside the cores whose name or description has this in it" },
+	  "events of units outside the cores whose name or description "
+	  "contains NAME" },
 	{ OPT_JSON, "json", NULL, "one JSON object for each processor and event" },
-	{ OPT_NO_PAGER, "no-pager", NULL, "write straight to the terminal, without $PAGER" },
+	{ OPT_NO_PAGER, "no-pager", NULL, "write to the terminal directly, without $PAGER" },
 	{ OPT_COMPLETE, "complete", "PREFIX", NULL },
 	{ 0, NULL, NULL, NULL }
 };
@@ -91,8 +93,7 @@ struct output_page {
 	char bytes[PAGE_SIZE_MAX];
 };
 
-/* ---- matching ----------------------------------------------------------------------------------
- */
+/* ---- matching -------------------------------------------------------------------------------- */
 
 static void fold_case(const char *text, char *out, size_t room)
 {
@@ -164,8 +165,7 @@ static int compare_topics(const void *a, const void *b)
 	return order ? order : (x->event > y->event) - (x->event < y->event);
 }
 
-/* ---- writing -----------------------------------------------------------------------------------
- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static void json_flags(struct json *j, unsigned flags)
 {
@@ -449,9 +449,10 @@ static const char *host_note(unsigned flags)
 {
 	if (!(flags & PFM_PMU_HOST))
 		return "";
-	return flags & PFM_PMU_FALLBACK ? " (this machine: what its family has in common, the "
-	                                  "processor itself is unknown)"
-	                                : " (this machine)";
+	return flags & PFM_PMU_FALLBACK
+	               ? " (this machine: the events common to its family; this model is "
+	                 "unknown)"
+	               : " (this machine)";
 }
 
 static void list_pmu(struct lister *l, const pfm_pmu_info_t *p)
@@ -492,8 +493,7 @@ static void list_pmu(struct lister *l, const pfm_pmu_info_t *p)
 	put_line(j);
 }
 
-/* ---- which -------------------------------------------------------------------------------------
- */
+/* ---- which ----------------------------------------------------------------------------------- */
 
 static bool has_table(const struct lister *l, const char *name)
 {
@@ -573,8 +573,7 @@ static int list_selected(struct lister *l, int n)
 	return status;
 }
 
-/* ---- tracepoints -------------------------------------------------------------------------------
- */
+/* ---- tracepoints ----------------------------------------------------------------------------- */
 
 static void list_tracepoint(struct lister *l, const char *name)
 {
@@ -623,8 +622,7 @@ static void list_tracepoints(struct lister *l)
 		pfm_visit_tracepoints(l->ctx, NULL, add_tracepoint, l);
 }
 
-/* ---- events that are written, not listed -------------------------------------------------------
- */
+/* ---- events that are written, not listed ----------------------------------------------------- */
 
 static const struct raw_form {
 	const char *pmu, *form, *desc;
@@ -692,8 +690,8 @@ static int list_other_hosts(struct lister *l, int n)
 	status = list_selected(l, n);
 	if (l->n_events)
 		fprintf(stderr,
-		        "pfm: note: none of this machine's %s match; these are other "
-		        "processors'.\n",
+		        "pfm: note: no %s of this machine match; these belong to other "
+		        "processors.\n",
 		        l->metrics ? "metrics" : "events");
 	return status;
 }
@@ -739,8 +737,8 @@ static void list_pmus(struct lister *l, int n)
 			l->n_pmus++;
 		}
 	if (others && !l->json)
-		printf("  and %u of other machines: 'pfm list --pmus' names them, 'pfm list --pmu "
-		       "NAME' has the events of one\n",
+		printf("  and %u of other machines: 'pfm list --pmus' lists them, 'pfm list "
+		       "--pmu NAME' lists the events of one\n",
 		       others);
 }
 
@@ -819,15 +817,15 @@ static int report_nothing_found(const struct lister *l, const char *pattern)
 	size_t i, n;
 
 	if (!pattern) {
-		fputs(is_search(l) ? "pfm: no event is of such a unit or counter.\n"
+		fputs(is_search(l) ? "pfm: no event has that unit or counter.\n"
 		                   : "pfm: the processor has no metrics.\n",
 		      stderr);
 		return EXIT_REFUSED;
 	}
 	if (l->pmus_only) {
 		fprintf(stderr,
-		        "pfm: no processor or unit matches '%s'; 'pfm list --pmus' shows which "
-		        "there are.\n",
+		        "pfm: no processor or unit matches '%s'; 'pfm list --pmus' lists "
+		        "them.\n",
 		        pattern);
 		return EXIT_REFUSED;
 	}
@@ -860,8 +858,7 @@ static int report_unknown_pmu(const struct lister *l, const char *pattern)
 	return EXIT_REFUSED;
 }
 
-/* ---- completion --------------------------------------------------------------------------------
- */
+/* ---- completion ------------------------------------------------------------------------------ */
 
 static void complete_umasks(const struct lister *l, const char *prefix, size_t base)
 {
@@ -926,8 +923,7 @@ static int complete_text(const struct lister *l, const char *prefix)
 	return EXIT_DONE;
 }
 
-/* ---- the command -------------------------------------------------------------------------------
- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 /* Compiles a pattern that looks like a regular expression. Reports one that is not valid; its
  * text is searched as it stands. */
@@ -1000,8 +996,7 @@ static int run_list(struct command_args *args)
 		case OPT_COUNTER:
 			if (!read_counters(value, &l.counters))
 				return report_usage_error(
-					args, "counters are a list such as 0-3,F1, not '%s'.",
-					value);
+					args, "expected counters such as 0-3,F1, got '%s'.", value);
 			break;
 		case OPT_UNIT: l.unit_name = value; break;
 		case OPT_NO_PAGER: l.no_pager = true; break;
@@ -1017,10 +1012,12 @@ static int run_list(struct command_args *args)
 			args, "a unit is named by --unit alone, such as --unit icx_uncore_imc.");
 	if (l.pmus_only && (l.metrics || l.unit_name || l.counters))
 		return report_usage_error(
-			args, "--pmus names processors and units, whatever they count.");
+			args,
+			"--pmus lists processors and units only: omit the options that select "
+			"events.");
 	if (args->n > 1)
 		return report_usage_error(
-			args, "one pattern at a time; put it in quotes if the shell expanded it.");
+			args, "expected one pattern; quote it if the shell expanded it.");
 	l.ctx = open_context(pmu);
 	if (!l.ctx)
 		return EXIT_REFUSED;
@@ -1050,33 +1047,34 @@ static int run_list(struct command_args *args)
 const struct command cmd_list = {
 	.name = "list",
 	.usage = "[PATTERN] [--pmu NAME] [--json]\n--metrics [PATTERN] [--pmu NAME] [--json]",
-	.summary = "processors, units and their events, with descriptions",
-	.about = "Without a pattern: this machine's processors and units, then their events; "
-		 "--pmus names those of all machines. "
-		 "With a pattern: events of this machine, tracepoints among them, whose names "
-		 "contain it, or match it if it has "
-		 "one of * ? [; if none does, those of all other processors. Case, blanks, '-' and "
-		 "'_' do not count. A pattern "
-		 "with one of | ( ) ^ $ + \\ or .* is a regular expression. A processor's name "
-		 "stands for all its events. With "
-		 "--metrics: metrics, which pfm stat -M counts, instead of events; the pattern may "
-		 "name a group of them.",
+	.summary = "list processors and their events, or search them",
+	.about = "Without a pattern, lists the processors and units of this "
+		 "machine, then their events; --pmus lists the processors "
+		 "and units of all machines. With a pattern, lists the "
+		 "events of this machine, tracepoints included, whose names "
+		 "contain the pattern; where no name does, those of all "
+		 "other processors. Case, blanks, \"-\" and \"_\" make no "
+		 "difference. A pattern with * ? or [ must match the whole "
+		 "name; one with | ( ) ^ $ + \\ or .* is a regular "
+		 "expression. The name of a processor lists all its events. "
+		 "--metrics lists metrics (see pfm stat -M) instead of "
+		 "events; the pattern may name a group of metrics.",
 	.examples = "What can be counted here?\n"
 		    "pfm list\n"
 		    "Every event of one processor\n"
-		    "pfm list --pmu montecito\n"
+		    "pfm list --pmu amdzen5\n"
 		    "Everything with TLB in its name or description\n"
 		    "pfm list -d tlb\n"
-		    "Metrics of an Intel processor that have to do with branches\n"
-		    "pfm list --metrics skl::branch\n"
-		    "What the memory controllers of an Ice Lake server count\n"
+		    "Metrics of Sapphire Rapids that concern branches\n"
+		    "pfm list --metrics spr::branch\n"
+		    "Events of the memory controllers of an Ice Lake server\n"
 		    "pfm list --unit icx_uncore_imc\n"
 		    "Retired instructions that counter 0 of a Core Duo can count\n"
 		    "pfm list --counter 0 'coreduo::*ret*'\n"
 		    "Loads or stores, of every processor\n"
 		    "pfm list -a '^L1.*(load|store)'\n"
-		    "Branch events of the Core Duo\n"
-		    "pfm list 'coreduo::br*'\n",
+		    "Branch events of Neoverse N1\n"
+		    "pfm list 'neoverse_n1::br*'\n",
 	.options = options,
 	.run = run_list
 };

@@ -11,14 +11,12 @@
 
 enum { OPT_JSON = LONG_ONLY };
 
-static const struct command_option options[] = {
-	{ 'p', "pmu", "PMU", "processor whose metric it is" },
-	{ OPT_JSON, "json", NULL, "requests and answers are JSON, one object a line" },
-	{ 0, NULL, NULL, NULL }
-};
+static const struct command_option options[] = { { 'p', "pmu", "PMU", "processor of the metric" },
+	                                         { OPT_JSON, "json", NULL,
+	                                           "read and write JSON, one object per line" },
+	                                         { 0, NULL, NULL, NULL } };
 
-/* ---- lists -------------------------------------------------------------------------------------
- */
+/* ---- lists ----------------------------------------------------------------------------------- */
 
 /* Intel's lists by their path: the processor is the folder, the core of a hybrid is in the file's
  * name. */
@@ -54,8 +52,7 @@ static int find_in_list(const pfm_ctx_t *ctx, const char *list, const char *name
 	return find_metric(ctx, pmu, name, m, error);
 }
 
-/* ---- counts ------------------------------------------------------------------------------------
- */
+/* ---- counts ---------------------------------------------------------------------------------- */
 
 /* The member of @object called @name, ignoring case if the exact name is missing. */
 static const json_t *read_member(const json_t *object, const char *name)
@@ -120,8 +117,7 @@ static void read_counts(const pfm_ctx_t *ctx, const json_t *counts, const json_t
 	}
 }
 
-/* ---- answers -----------------------------------------------------------------------------------
- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 static const char *metric_text(const json_t *request, const char *key)
 {
@@ -292,8 +288,7 @@ static int evaluate_list(const pfm_ctx_t *ctx, const char *pmu)
 	return status;
 }
 
-/* ---- one metric, counts on the command line ----------------------------------------------------
- */
+/* ---- one metric, counts on the command line -------------------------------------------------- */
 
 /* Is @name what an input may be given as? */
 static bool is_input(const pfm_ctx_t *ctx, const struct metric_use *m, const char *name)
@@ -417,21 +412,21 @@ static int run_metric(struct command_args *args)
 const struct command cmd_metric = {
 	.name = "metric",
 	.usage = "[--pmu PMU] METRIC NAME=COUNT...\n--json [-] < REQUESTS",
-	.summary = "metrics computed from counts",
-	.about = "Computes a metric from counts that were taken before, anywhere. With --json one "
-		 "request a line is read, an "
-		 "object with the members \"id\", \"pmu\" or \"list\", \"metric\", \"counts\" and "
-		 "\"constants\", and answered "
-		 "with \"id\", \"value\", \"unit\" and \"over_threshold\"; the value is null where "
-		 "it is not defined, and \"why\" "
-		 "says the reason.",
-	.examples = "Instructions per cycle of a Skylake server\n"
-		    "pfm metric --pmu skx Info_Thread_IPC INST_RETIRED.ANY=2000 "
-		    "CPU_CLK_UNHALTED.THREAD=1000\n"
-		    "The same as a request\n"
-		    "echo '{\"id\":1,\"pmu\":\"skx\",\"metric\":\"Info_Thread_IPC\",\"counts\":"
-		    "{\"INST_RETIRED.ANY\":2000,\"CPU_CLK_UNHALTED.THREAD\":1000}}' | pfm metric "
-		    "--json -\n",
+	.summary = "compute metrics from counts",
+	.about = "Computes a metric from counts that any tool took. With "
+		 "--json, reads one request per line, an object with the "
+		 "members \"id\", \"pmu\" or \"list\", \"metric\", "
+		 "\"counts\" and \"constants\", and answers with \"id\", "
+		 "\"value\", \"unit\" and \"over_threshold\". The value is "
+		 "null where it is undefined, and \"why\" gives the reason.",
+	.examples =
+		"Instructions per cycle of a Skylake server\n"
+		"pfm metric --pmu skx Info_Thread_IPC INST_RETIRED.ANY=2000 "
+		"CPU_CLK_UNHALTED.THREAD=1000\n"
+		"The same metric as a JSON request\n"
+		"echo "
+		"'{\"id\":1,\"pmu\":\"skx\",\"metric\":\"Info_Thread_IPC\",\"counts\":{\"INST_"
+		"RETIRED.ANY\":2000,\"CPU_CLK_UNHALTED.THREAD\":1000}}' | pfm metric --json -\n",
 	.options = options,
 	.run = run_metric
 };

@@ -10,11 +10,11 @@ enum { OPT_JSON = LONG_ONLY, OPT_TAKEN, OPT_HTOFF, OPT_BARE, OPT_EFFORT };
 
 static const struct command_option options[] = {
 	{ 'p', "pmu", "PMU", "processor of events without a prefix" },
-	{ OPT_JSON, "json", NULL, "one JSON object a set" },
-	{ OPT_TAKEN, "taken", "COUNTERS", "counters that somebody else holds, such as 0-3,F1" },
+	{ OPT_JSON, "json", NULL, "one JSON object per set" },
+	{ OPT_TAKEN, "taken", "COUNTERS", "counters that are in use elsewhere, such as 0-3,F1" },
 	{ OPT_HTOFF, "ht-off", NULL, "hyper-threading is off: more counters may count an event" },
-	{ OPT_BARE, "bare", NULL, "ignore what this machine's kernel holds for itself" },
-	{ OPT_EFFORT, "effort", "N", "steps of the search for fewer groups" },
+	{ OPT_BARE, "bare", NULL, "ignore the counters that this machine's kernel reserves" },
+	{ OPT_EFFORT, "effort", "N", "limit the search for fewer groups to N steps" },
 	{ 0, NULL, NULL, NULL }
 };
 
@@ -25,8 +25,7 @@ struct planner {
 	struct json out;
 };
 
-/* ---- answers -----------------------------------------------------------------------------------
- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 /* Calls @begin before the first event of each group, @each for every event, @end behind the last.
  */
@@ -184,8 +183,7 @@ static int plan_event_list(struct planner *p, const struct event_list *list)
 	return rc ? EXIT_REFUSED : EXIT_DONE;
 }
 
-/* ---- sets --------------------------------------------------------------------------------------
- */
+/* ---- sets ------------------------------------------------------------------------------------ */
 
 static int plan_arguments(struct planner *p, char *const *texts, int n)
 {
@@ -253,7 +251,7 @@ static int run_plan(struct command_args *args)
 		if (strcmp(args->operands[i], "-") == 0)
 			return report_usage_error(
 				args,
-				"- reads sets from standard input: no event stands beside it");
+				"expected no event beside -: sets are read from standard input");
 	p.options.effort = (unsigned long)effort;
 	p.ctx = open_context(pmu);
 	if (!p.ctx)
@@ -268,17 +266,16 @@ static int run_plan(struct command_args *args)
 const struct command cmd_plan = {
 	.name = "plan",
 	.usage = "[--pmu PMU] [--json] EVENT|METRIC...\n[--pmu PMU] [--json] - < SETS",
-	.summary = "the least number of groups that count a set of events",
-	.about = "Puts events, and those of metrics and groups of metrics, into as few groups as "
-		 "the counters allow: each group "
-		 "can be counted together, and is shown with the counter of each event. The last "
-		 "line proves that no "
-		 "plan has fewer groups, or says how far off it can be. With - one set a line is "
-		 "read, its events separated as "
-		 "stat -e takes them.",
-	.examples = "How often must the counters be loaded for these?\n"
-		    "pfm plan --pmu coreduo L2_Lines_In,core=all L2_Rqsts,core=all Uops_Ret\n"
-		    "The same for a program\n"
+	.summary = "plan the fewest groups that count a set of events",
+	.about = "Divides events, and the events of metrics and groups of "
+		 "metrics, into as few groups as the counters allow. Each "
+		 "group can be counted at one time; each event is shown with "
+		 "its counter. The last line proves that no plan has fewer "
+		 "groups, or gives a lower bound. With -, reads one set per "
+		 "line, its events separated as for pfm stat -e.",
+	.examples = "In how many groups does the processor count these metrics?\n"
+		    "pfm plan --pmu skx TmaL1 Info_Thread_IPC\n"
+		    "The same for events, as JSON\n"
 		    "pfm plan --pmu ev5 --json ISSUES CYCLES\n",
 	.options = options,
 	.run = run_plan

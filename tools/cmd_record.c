@@ -23,31 +23,33 @@ enum { OPT_MODEL = LONG_ONLY, OPT_DEVICE, OPT_CONTROL };
 
 static const struct command_option options[] = {
 	{ 'e', "event", "EVENT,...",
-	  "what to sample; may be given several times. EVENT:period=N and EVENT:freq=N say how "
-	  "often" },
-	{ 'F', "freq", "HZ", "so many samples a second" },
-	{ 'c', "count", "PERIOD", "a sample each time an event has counted so much" },
-	{ 'g', "call-graph", NULL, "with call chains" },
-	{ 'd', "data", NULL, "with data addresses" },
-	{ 'p', "pid", "PID", "sample this process, until it ends or you interrupt" },
+	  "events to sample; may be repeated. Append :period=N or :freq=N to "
+	  "set the rate" },
+	{ 'F', "freq", "HZ", "take HZ samples per second" },
+	{ 'c', "count", "PERIOD", "take a sample each time an event has counted PERIOD" },
+	{ 'g', "call-graph", NULL, "record call chains" },
+	{ 'd', "data", NULL, "record data addresses" },
+	{ 'p', "pid", "PID", "sample this process until it ends or you interrupt" },
 	{ 't', "tid", "TID", "sample this thread" },
 	{ 'a', "all-cpus", NULL, "sample everything on every CPU" },
 	{ 'C', "cpu", "LIST", "sample everything on these CPUs: 0,2-3" },
-	{ 'i', "no-inherit", NULL, "leave out child processes and threads" },
-	{ 'm', "pages", "N", "size of each buffer, a power of two (128)" },
-	{ 'R', "raw-samples", NULL, "with the bytes of tracepoints: their fields" },
-	{ 'D', "delay", "-1", "with --control: begin at the command enable" },
+	{ 'i', "no-inherit", NULL, "do not sample child processes and threads" },
+	{ 'm', "pages", "N", "size of each buffer in pages, a power of two; default 128" },
+	{ 'R', "raw-samples", NULL, "record the fields of tracepoints" },
+	{ 'D', "delay", "-1", "with --control: start when \"enable\" arrives" },
 	{ OPT_CONTROL, "control", "WHERE",
-	  "take the commands enable, disable, ping, stop and evlist from fd:N[,ACK] or "
-	  "fifo:PATH[,ACK]" },
-	{ 'z', "compress", NULL, "compressed, by zstd" },
+	  "take the commands enable, disable, ping, stop and evlist from "
+	  "fd:N[,ACK] or fifo:PATH[,ACK]" },
+	{ 'z', "compress", NULL, "compress the file with zstd" },
 	{ 'o', "output", "FILE",
-	  "write the samples here (perf.data); a name such as x.pb.gz means a format of pfm "
-	  "export" },
+	  "write the samples to FILE, in a format of pfm export if its name means "
+	  "one (x.pb.gz); default perf.data" },
 	{ OPT_DEVICE, "device", "FROM-TO",
-	  "sample by the Alpha counter device, /dev/pfcntr, in this range of addresses" },
+	  "sample with the Alpha counter device, /dev/pfcntr, in this range "
+	  "of addresses" },
 	{ OPT_MODEL, "device-model", "NAME",
-	  "sample on a model of that device: ev4, ev5, pca56, ev6 or ev67" },
+	  "sample on an emulated Alpha counter device: ev4, ev5, pca56, ev6 "
+	  "or ev67" },
 	{ 0, NULL, NULL, NULL }
 };
 
@@ -103,8 +105,7 @@ static void catch_signals(void)
 			sigaction(ends[i], &act, NULL);
 }
 
-/* ---- the session -------------------------------------------------------------------------------
- */
+/* ---- the session ----------------------------------------------------------------------------- */
 
 static bool on_device(const struct recorder *job)
 {
@@ -211,8 +212,7 @@ static int open_session(struct recorder *job)
 	return has_event(job, false) ? EXIT_DONE : EXIT_REFUSED;
 }
 
-/* ---- recording ---------------------------------------------------------------------------------
- */
+/* ---- recording ------------------------------------------------------------------------------- */
 
 /* Samples that found a buffer full, by the events' own account: it tells them before a record does.
  */
@@ -413,9 +413,8 @@ static void explain_no_samples(const struct recorder *job, unsigned i,
 	unseen = get_command_seconds(job) - (double)count.enabled / 1e9;
 	fprintf(stderr, ME ": %s: no samples: ", info->name);
 	if (is_command && unseen > TICK_SECONDS && unseen > (double)count.enabled / 4e9)
-		fputs("the command ran where the kernel does not let it be sampled: it has more "
-		      "rights than its caller "
-		      "(set-user-ID), or may not be read\n",
+		fputs("the kernel does not permit sampling the command: it has more rights "
+		      "than its caller (set-user-ID), or its file is not readable\n",
 		      stderr);
 	else if (count.value && c->period && count.value < c->period)
 		fprintf(stderr,
@@ -429,7 +428,7 @@ static void explain_no_samples(const struct recorder *job, unsigned i,
 	else if (!count.enabled)
 		fputs("nothing ran while it was enabled\n", stderr);
 	else if (info->attr.exclude_kernel || info->attr.exclude_user)
-		fprintf(stderr, "it did not happen in %s code, which alone is sampled\n",
+		fprintf(stderr, "it did not happen in %s code, and only that is sampled\n",
 		        info->attr.exclude_kernel ? "user" : "kernel");
 	else
 		fputs("it did not happen\n", stderr);
@@ -547,8 +546,7 @@ static int record_until_end(struct recorder *job)
 	return child_status(job->command[0], wait_status);
 }
 
-/* ---- the command line --------------------------------------------------------------------------
- */
+/* ---- the command line ------------------------------------------------------------------------ */
 
 /* An output whose name means a format of pfm export is exported from a recording beside it. DONE,
  * or REFUSED without memory. */
@@ -571,27 +569,28 @@ static int check_options(struct command_args *args, struct recorder *job)
 	if (args->n)
 		job->command = args->operands;
 	if (!job->command && !job->pid && !job->all_cpus && !job->cpus)
-		return report_usage_error(args, "what should be sampled? A command behind --, -p "
-		                                "PID, -t TID, -a or -C CPUS.");
-	if (job->pid && (job->all_cpus || job->cpus))
 		return report_usage_error(
-			args, "-p and -t sample a process, -a and -C sample CPUs: choose.");
+			args,
+			"expected what to sample: -- COMMAND, -p PID, -t TID, -a or -C CPUS.");
+	if (job->pid && (job->all_cpus || job->cpus))
+		return report_usage_error(args, "-p and -t (tasks) exclude -a and -C (CPUs).");
 	if (job->start_off && !job->control.on)
-		return report_usage_error(args, "--delay -1 waits for a command of --control.");
+		return report_usage_error(args, "--delay -1 needs --control.");
 	if (job->sampling.freq && job->sampling.period)
-		return report_usage_error(args, "-F gives a frequency, -c a period: choose.");
+		return report_usage_error(args,
+		                          "-F (frequency) and -c (period) exclude each other.");
 	if (job->sampling.pages & (job->sampling.pages - 1))
-		return report_usage_error(args, "-m wants a power of two.");
+		return report_usage_error(args, "-m: expected a power of two.");
 	if (on_device(job) && !job->events.n)
-		return report_usage_error(args, "the device samples one event: say with -e which.");
+		return report_usage_error(args, "The device samples one event: name it with -e.");
 	if (on_device(job) &&
 	    job->sampling.fields & (PFM_SAMPLE_CHAIN | PFM_SAMPLE_ADDR | PFM_SAMPLE_RAW))
 		return report_usage_error(args,
 		                          "the device's samples have no call chains (-g), no data "
 		                          "addresses (-d) and no bytes of tracepoints (-R).");
 	if (job->cpus && !is_cpu_list(job->cpus))
-		return report_usage_error(args, "-C wants a list of CPUs, as in 0,2-3; not '%s'.",
-		                          job->cpus);
+		return report_usage_error(
+			args, "-C: expected a list of CPUs such as 0,2-3, got '%s'.", job->cpus);
 	if (!job->output)
 		job->output = "perf.data";
 	if (strcmp(job->output, "-") == 0)
@@ -632,8 +631,8 @@ static int read_options(struct command_args *args, struct recorder *job)
 		switch (id) {
 		case 'e':
 			if (!*value)
-				return report_usage_error(args,
-				                          "-e wants events, with commas between.");
+				return report_usage_error(
+					args, "-e: expected events separated by commas.");
 			if (!event_list_add(&job->events, value))
 				return report_no_memory();
 			break;
@@ -654,7 +653,8 @@ static int read_options(struct command_args *args, struct recorder *job)
 		case 'p':
 			if (job->pid)
 				return report_usage_error(
-					args, "one process or thread: -p PID or -t TID, once.");
+					args,
+					"expected one process or thread: -p PID or -t TID, once.");
 			job->one_thread = id == 't';
 			if (!option_number(args, id == 'p' ? "-p" : "-t", value, 1, INT32_MAX,
 			                   &number))
@@ -688,9 +688,9 @@ static int read_options(struct command_args *args, struct recorder *job)
 		case OPT_MODEL: job->model = value; break;
 		case OPT_DEVICE:
 			if (!read_range(value, &job->device))
-				return report_usage_error(args,
-				                          "--device wants a range of addresses, as "
-				                          "in 0x120000000-0x120002000.");
+				return report_usage_error(
+					args, "--device: expected a range of addresses such as "
+					      "0x120000000-0x120002000.");
 			break;
 		}
 	return id < 0 ? args->status : -1;
@@ -728,18 +728,18 @@ const struct command cmd_record = {
 	.usage = "[-e EVENT,...] [OPTION]... -- COMMAND [ARG]...\n"
 		 "[-e EVENT,...] [OPTION]... -p PID | -t TID | -a | -C CPUS [-- COMMAND [ARG]...]",
 	.summary = "sample a command, a process, CPUs or the system",
-	.about = "Writes where events happen to a file in the format of perf.data: pfm report "
-		 "shows it, and so do perf and other "
-		 "readers. Whatever was written is readable at any time, also after the recorder "
-		 "was killed. Without -e cycles "
-		 "are sampled, and cpu-clock where the machine has no PMU.\n"
-		 "With -p, -t, -a or -C a command only says how long to sample. The exit status is "
+	.about = "Writes samples, the places where events happen, to a file "
+		 "in perf's format perf.data: pfm report, perf and other "
+		 "tools read it. The file is readable at any time, even "
+		 "after the recorder was killed. Without -e, samples cycles, "
+		 "or cpu-clock on a machine without a PMU.\nWith -p, -t, -a "
+		 "or -C a command only sets the duration. The exit status is "
 		 "the command's.",
-	.examples = "Where does a program spend its time, and who called?\n"
+	.examples = "Where does a program spend its time, and who calls it there?\n"
 		    "pfm record -g -- ./work\n"
 		    "The data addresses of page faults\n"
 		    "pfm record -d -e page-faults -- ./work\n"
-		    "A model of an Alpha, whose device says where its cycles go\n"
+		    "The cycles of an emulated Alpha\n"
 		    "pfm record --device-model ev5 -e cycles -- sleep 0.1\n"
 		    "The system for ten seconds, 99 times a second\n"
 		    "pfm record -a -F 99 -- sleep 10\n",

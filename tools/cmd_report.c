@@ -15,7 +15,7 @@ static const struct command_option options[] = {
 	{ OPT_JSON, "json", NULL, "one JSON object for each place" },
 	{ OPT_FOLDED, "folded", NULL, "one line for each stack: task;outer;...;inner WEIGHT" },
 	{ OPT_SVG, "svg", NULL,
-	  "a flame graph: a page for any browser, where a click shows a part alone" },
+	  "write a flame graph as SVG; click a function in a browser to zoom in" },
 	{ OPT_SOURCE, "source", NULL,
 	  "by source line, with the functions that were inlined there" },
 	{ 'e', "event", "NAME", "samples of this event alone; with * and ?, of all that match" },
@@ -257,8 +257,10 @@ static void name_duplicate_functions(const struct profile *p)
 			    a.attr.config <= PERF_COUNT_SW_TASK_CLOCK)
 				continue;
 			fprintf(stderr,
-			        "pfm report: samples of %s may stand at %s, or the other way "
-			        "round: they are one event of the kernel's\n",
+			        "pfm report: samples of %s and %s cannot be distinguished: both "
+			        "are "
+			        "the "
+			        "same kernel event\n",
 			        profile_line(a.name, one), profile_line(b.name, other));
 			return;
 		}
@@ -278,8 +280,8 @@ static int refuse_event_sums(const struct report_job *job)
 {
 	if (job->event || !(job->folded || job->svg) || !has_kinds(&job->profile))
 		return EXIT_DONE;
-	fprintf(stderr, "pfm report: samples of several events are no sum; --event chooses ('*' "
-	                "adds all): ");
+	fprintf(stderr, "pfm report: samples of different events cannot be added; choose one "
+	                "with --event ('*' adds all anyway): ");
 	name_events(&job->profile, true);
 	return EXIT_REFUSED;
 }
@@ -300,19 +302,17 @@ static int print_report(struct report_job *job, const char *path)
 		                                                         : p->lost_samples));
 	if (p->throttled)
 		fprintf(stderr,
-		        "pfm report: the kernel held samples back %llu time%s, as they were too "
-		        "many: how many are missing is not told\n",
+		        "pfm report: the kernel throttled sampling %llu time%s: an unknown "
+		        "number of samples is missing\n",
 		        (unsigned long long)p->throttled, p->throttled > 1 ? "s" : "");
 	if (p->n_without_event)
-		fprintf(stderr,
-		        "pfm report: %llu samples are left out: which event they are of cannot be "
-		        "told\n",
+		fprintf(stderr, "pfm report: %llu samples are left out: their event is unknown\n",
 		        (unsigned long long)p->n_without_event);
 	name_duplicate_functions(p);
 	if (p->damaged)
 		fprintf(stderr,
-		        "pfm report: %s is damaged or cut off: what follows the %llu samples that "
-		        "were read is missing\n",
+		        "pfm report: %s is damaged or cut off: the records after the first "
+		        "%llu samples are missing\n",
 		        path, (unsigned long long)count_samples(p));
 	status = choose_events(job, path);
 	if (status == EXIT_DONE)
@@ -362,12 +362,13 @@ static int run_report(struct command_args *args)
 	if (job.json && !limited)
 		job.line_limit = 0;
 	if (job.json + job.folded + job.svg > 1)
-		return report_usage_error(args, "--json, --folded and --svg: choose one.");
+		return report_usage_error(args, "--json, --folded and --svg exclude each other.");
 	if (job.source && (job.folded || job.svg))
-		return report_usage_error(args, "--source does not go with --folded or --svg: "
-		                                "stacks have inlined functions anyway.");
+		return report_usage_error(
+			args, "--source excludes --folded and --svg: stacks contain inlined "
+			      "functions anyway.");
 	if (args->n > 1)
-		return report_usage_error(args, "one recording at a time.");
+		return report_usage_error(args, "expected one recording.");
 	status = print_report(&job, args->n ? args->operands[0] : "perf.data");
 	profile_free(&job.profile);
 	return status;

@@ -10,7 +10,7 @@
 enum { OPT_JSON = LONG_ONLY, OPT_PMU, TEXT_MAX = 1024, LABEL = 14 };
 
 static const struct command_option options[] = {
-	{ OPT_PMU, "pmu", "NAME", "processor of names that say none; this machine's otherwise" },
+	{ OPT_PMU, "pmu", "NAME", "processor of names without one; default: of this machine" },
 	{ OPT_JSON, "json", NULL, "one JSON object" },
 	{ 0, NULL, NULL, NULL }
 };
@@ -31,7 +31,7 @@ static const struct {
 	            { PFM_EVENT_PER_PKG, "per_pkg", "counts for a package, not for a CPU" },
 	            { PFM_EVENT_EXPERIMENTAL, "experimental", "experimental" },
 	            { PFM_EVENT_ARCH, "architectural",
-	              "architectural: means the same on every processor that has it" },
+	              "architectural: the same on every processor that has it" },
 	            { PFM_EVENT_METRIC, "metric", "a metric, computed from other events" },
 	            { PFM_EVENT_HIDDEN, "hidden", "kept out of listings" } };
 
@@ -101,8 +101,7 @@ struct shower {
 	struct json out;
 };
 
-/* ---- lines of text -----------------------------------------------------------------------------
- */
+/* ---- lines of text --------------------------------------------------------------------------- */
 
 static void print_label(const char *label)
 {
@@ -129,8 +128,7 @@ static void print_heading(const char *text)
 	printf("\n  %s%s%s\n", term_colour_begin(stdout, BOLD), text, term_colour_end(stdout));
 }
 
-/* ---- an event: text ----------------------------------------------------------------------------
- */
+/* ---- an event: text -------------------------------------------------------------------------- */
 
 static const char *field_label(const char *name)
 {
@@ -373,8 +371,7 @@ static void print_event(const struct shower *s, const char *text, const pfm_pmu_
 	}
 }
 
-/* ---- an event: JSON ----------------------------------------------------------------------------
- */
+/* ---- an event: JSON -------------------------------------------------------------------------- */
 
 static void json_fields(struct shower *s, const pfm_event_info_t *e)
 {
@@ -494,8 +491,7 @@ static void json_event(struct shower *s, const char *text, const pfm_pmu_info_t 
 	put_line(j);
 }
 
-/* ---- an event that no list has -----------------------------------------------------------------
- */
+/* ---- an event that no list has --------------------------------------------------------------- */
 
 static const char *unlisted_desc(const char *pmu)
 {
@@ -562,8 +558,7 @@ static void json_unlisted(struct shower *s, const char *text, const pfm_pmu_info
 	put_line(j);
 }
 
-/* ---- a group of metrics ------------------------------------------------------------------------
- */
+/* ---- a group of metrics ---------------------------------------------------------------------- */
 
 struct member_counter {
 	struct shower *owner;
@@ -614,8 +609,7 @@ static int show_group(struct shower *s, const char *text)
 	return m.n ? EXIT_DONE : EXIT_REFUSED;
 }
 
-/* ---- a processor -------------------------------------------------------------------------------
- */
+/* ---- a processor ----------------------------------------------------------------------------- */
 
 static const char *feature_text(const char *text, uint64_t value, char buf[24])
 {
@@ -657,8 +651,7 @@ static void print_pmu(const struct shower *s, int pmu, const pfm_pmu_info_t *p)
 	print_line("origin", p->origin);
 	print_line("source", p->source);
 	if (p->flags & PFM_PMU_FALLBACK)
-		print_line("fallback",
-		           "architectural events only: the processor itself is not known yet");
+		print_line("fallback", "architectural events only: this model is unknown");
 	print_line("this machine", p->flags & PFM_PMU_HOST ? "yes" : "no");
 	if (p->flags & PFM_PMU_KERNEL) {
 		snprintf(buf, sizeof(buf), "%s, type %d", *p->device ? p->device : p->name,
@@ -721,8 +714,7 @@ static void json_pmu(struct shower *s, int pmu, const pfm_pmu_info_t *p)
 	put_line(j);
 }
 
-/* ---- the command -------------------------------------------------------------------------------
- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 /* The event exists; this checks its attributes. The event is shown even if required fields are
  * missing. */
@@ -852,31 +844,31 @@ static int run_show(struct command_args *args)
 const struct command cmd_show = {
 	.name = "show",
 	.usage = "[--pmu NAME] [--json] EVENT | PMU...",
-	.summary = "everything about an event, or about a processor",
-	.about = "For an event: what it counts, its code, the unit masks and qualifiers it takes, "
-		 "the counters that can count it, "
-		 "filters, errata, what replaces it if it is deprecated, its registers, and how "
-		 "each dialect spells it. "
-		 "Qualifiers in the text are taken into account.\n"
-		 "For a tracepoint: its fields. A raw event is shown as the one it stands for, if "
-		 "one does.\n"
-		 "For a group of metrics: which those are. For a metric: its formula, when its "
-		 "value is worth a closer look, the "
-		 "events it needs with their counters, and in how many groups they are counted.\n"
-		 "For a processor: counters, their width, capabilities, and where its table comes "
-		 "from.",
-	.examples = "An event with all its qualifiers\n"
-		    "pfm show coreduo::L2_Rqsts\n"
-		    "How do others spell it with these?\n"
+	.summary = "describe an event, a metric or a processor in full",
+	.about = "For an event: what it counts, its code, its unit masks and "
+		 "modifiers, the counters that can count it, filters, "
+		 "errata, its replacement if it is deprecated, its "
+		 "registers, and its spelling in each dialect. Modifiers "
+		 "that you append are taken into account.\nFor a tracepoint: "
+		 "its fields. For a raw event: the named event with the same "
+		 "code, if there is one.\nFor a metric: its formula, the "
+		 "threshold from which its value deserves attention, its "
+		 "events with their counters, and the number of groups that "
+		 "count them. For a group of metrics: its members.\nFor a "
+		 "processor: its counters and their width, its capabilities, "
+		 "and the source of its table.",
+	.examples = "An event with all its modifiers\n"
+		    "pfm show spr::MEM_LOAD_RETIRED.L3_MISS\n"
+		    "The spelling of an event with modifiers in each dialect\n"
 		    "pfm show coreduo::L2_Rqsts,core=all,cachestate=mi,usr\n"
 		    "An Itanium 2 event: group, set, filters, event address register\n"
 		    "pfm show montecito::DATA_EAR_CACHE_LAT4\n"
-		    "A metric: what it needs, and in how many groups\n"
+		    "A metric: its events, and in how many groups they are counted\n"
 		    "pfm show skl::Frontend_Bound\n"
-		    "What is this raw event called?\n"
+		    "The name of a raw event\n"
 		    "pfm show coreduo::r412e\n"
 		    "A processor and its capabilities\n"
-		    "pfm show coreduo\n",
+		    "pfm show amdzen4\n",
 	.options = options,
 	.run = run_show
 };

@@ -54,59 +54,72 @@ enum { DETAILS = sizeof(details) / sizeof(details[0]) };
 
 static const struct command_option options[] = {
 	{ 'e', "event", "EVENT,...",
-	  "what to count; may be given several times. {A,B} is a group, counted at the same "
-	  "times" },
+	  "events to count; may be repeated. {A,B} is a group, counted at "
+	  "the same times" },
 	{ 'M', "metrics", "METRIC,...",
-	  "what these metrics and groups of metrics need, and their values" },
+	  "metrics and groups of metrics: counts their events and prints "
+	  "their values" },
 	{ OPT_TOPDOWN, "topdown", "[LEVEL]",
 	  "top-down analysis to this level, 1 if none is given" },
-	{ OPT_HTML, "html", "FILE", "also a page with the tree of metrics, for a browser" },
+	{ OPT_HTML, "html", "FILE",
+	  "write a page with the tree of metrics, for a browser, as well" },
 	{ OPT_NO_RATIOS, "no-ratios", NULL, "leave out the usual ratios" },
 	{ OPT_FILTER, "filter", "FILTER",
-	  "count those tracepoints of the -e before it whose fields fit: 'prev_pid == 0'" },
+	  "count the tracepoints of the -e before it only where their fields "
+	  "match: 'prev_pid == 0'" },
 	{ 'd', "detailed", NULL,
-	  "the usual events, and caches; twice: TLBs; three times: prefetches" },
-	{ 'p', "pid", "PID,...", "count these processes, until they end or you interrupt" },
+	  "the usual events and caches; twice: TLBs as well; three times: "
+	  "prefetches as well" },
+	{ 'p', "pid", "PID,...", "count these processes until they end or you interrupt" },
 	{ 't', "tid", "TID,...", "count these threads" },
 	{ 'a', "all-cpus", NULL, "count everything on every CPU" },
 	{ 'C', "cpu", "LIST", "count everything on these CPUs: 0,2-3" },
 	{ 'G', "cgroup", "NAME,...",
-	  "count the tasks of this control group; several names: one for each event" },
+	  "count the tasks of this control group; several names: one for "
+	  "each event" },
 	{ OPT_EACH_CGROUP, "for-each-cgroup", "NAME,...",
-	  "every event for each of these control groups" },
-	{ OPT_PER_CPU, "per-cpu", NULL, "with -a or -C: the counts of each CPU, not their sum" },
-	{ OPT_PER_CORE, "per-core", NULL, "of each core" },
-	{ OPT_PER_DIE, "per-die", NULL, "of each die" },
-	{ OPT_PER_SOCKET, "per-socket", NULL, "of each socket" },
-	{ OPT_PER_NODE, "per-node", NULL, "of each memory node" },
-	{ OPT_PER_THREAD, "per-thread", NULL, "with -p or -t: of each thread" },
-	{ 'r', "repeat", "N", "run the command N times: mean and deviation" },
-	{ OPT_TABLE, "table", NULL, "with -r: the time of each run" },
-	{ 'I', "interval", "MS", "counts of every interval as it ends" },
-	{ OPT_INTERVALS, "interval-count", "N", "with -I: so many intervals" },
-	{ OPT_TIMEOUT, "timeout", "MS", "count so long; a command is ended then" },
+	  "count every event for each of these control groups" },
+	{ OPT_PER_CPU, "per-cpu", NULL,
+	  "with -a or -C: print the counts of each CPU instead of their sum" },
+	{ OPT_PER_CORE, "per-core", NULL, "with -a or -C: print the counts of each core" },
+	{ OPT_PER_DIE, "per-die", NULL, "with -a or -C: print the counts of each die" },
+	{ OPT_PER_SOCKET, "per-socket", NULL, "with -a or -C: print the counts of each socket" },
+	{ OPT_PER_NODE, "per-node", NULL, "with -a or -C: print the counts of each NUMA node" },
+	{ OPT_PER_THREAD, "per-thread", NULL, "with -p or -t: print the counts of each thread" },
+	{ 'r', "repeat", "N", "run the command N times; print the mean and the deviation" },
+	{ OPT_TABLE, "table", NULL, "with -r: print the time of each run" },
+	{ 'I', "interval", "MS",
+	  "print the counts of each interval of MS milliseconds as it ends" },
+	{ OPT_INTERVALS, "interval-count", "N", "with -I: stop after N intervals" },
+	{ OPT_TIMEOUT, "timeout", "MS", "stop after MS milliseconds; a command is ended then" },
 	{ 'D', "delay", "MS",
-	  "begin so long after the command; -1 with --control: at the command enable" },
-	{ 'i', "no-inherit", NULL, "leave out child processes and threads" },
-	{ OPT_DRY_RUN, "dry-run", NULL, "print what would be programmed; count nothing" },
+	  "start to count MS milliseconds after the command; -1 with "
+	  "--control: when \"enable\" arrives" },
+	{ 'i', "no-inherit", NULL, "do not count child processes and threads" },
+	{ OPT_DRY_RUN, "dry-run", NULL,
+	  "print the registers and attributes that would be programmed; "
+	  "count nothing" },
 	{ OPT_REGIONS, "regions", "[FORMAT]",
 	  "count the regions of the command; FORMAT is table, json, csv, likwid or papi" },
 	{ OPT_REGIONS_SYSTEM, "regions-system", NULL,
-	  "with --regions: count events that no task can have for the whole machine" },
+	  "with --regions: count events that exist for whole CPUs only "
+	  "system-wide" },
 	{ OPT_NO_SUBTRACT, "no-subtract", NULL,
-	  "with --regions: leave the cost of begin and end in the counts" },
+	  "with --regions: do not subtract the cost of begin and end from "
+	  "the counts" },
 	{ OPT_CONTROL, "control", "WHERE",
-	  "take the commands enable, disable, ping, stop and evlist from fd:N[,ACK] or "
-	  "fifo:PATH[,ACK]" },
-	{ 'v', "verbose", NULL, "print first what was programmed" },
-	{ OPT_JSON, "json", NULL, "one JSON object for each count, on standard output" },
+	  "take the commands enable, disable, ping, stop and evlist from "
+	  "fd:N[,ACK] or fifo:PATH[,ACK]" },
+	{ 'v', "verbose", NULL, "print the programmed registers and attributes first" },
+	{ OPT_JSON, "json", NULL, "one JSON object per count, on standard output" },
 	{ 'x', "field-separator", "SEP",
-	  "one line of columns for each count, below a line of their names" },
-	{ OPT_NO_HEADER, "no-header", NULL, "with -x: leave out the line of names" },
-	{ 'o', "output", "FILE", "write the counts here" },
-	{ OPT_APPEND, "append", NULL, "with -o: behind what is there" },
+	  "one line of columns per count, after a line of column names" },
+	{ OPT_NO_HEADER, "no-header", NULL, "with -x: leave out the line of column names" },
+	{ 'o', "output", "FILE", "write the counts to FILE" },
+	{ OPT_APPEND, "append", NULL, "with -o: append to FILE" },
 	{ OPT_MODEL, "device-model", "NAME",
-	  "count on a model of the Alpha counter device: ev4, ev5, pca56, ev6 or ev67" },
+	  "count on an emulated Alpha counter device: ev4, ev5, pca56, ev6 "
+	  "or ev67" },
 	{ 0, NULL, NULL, NULL }
 };
 
@@ -226,13 +239,12 @@ static int add_usual_events(struct command_args *args, struct stat_job *job)
 	unsigned i;
 
 	if (job->events.n && job->detail)
-		return report_usage_error(args,
-		                          "-d adds to the usual events: it does not go with -e.");
+		return report_usage_error(args, "-d adds to the usual events: it excludes -e.");
 	if (job->events.n || job->metric_names.n || job->topdown)
 		return EXIT_DONE;
 	if (job->model)
 		return report_usage_error(
-			args, "the default events do not exist on %s: name events with -e.",
+			args, "The default events do not exist on %s: name events with -e.",
 			job->model);
 	if (!add_defaults(job))
 		return report_bad_option("events", ENOMEM);
@@ -248,36 +260,37 @@ static int check_together(struct command_args *args, const struct stat_job *job)
 	bool tasks = job->n_pids || job->n_tids, cpus = job->all_cpus || job->cpus;
 
 	if (!job->command && !tasks && !cpus && !job->dry_run)
-		return report_usage_error(args, "what should be counted? A command behind --, -p "
-		                                "PID, -t TID, -a, -C CPUS or -G NAME.");
+		return report_usage_error(
+			args,
+			"expected what to count: -- COMMAND, -p PID, -t TID, -a, -C CPUS or -G "
+			"NAME.");
 	if (job->repeat > 1 && !job->command)
 		return report_usage_error(args, "--repeat is for commands.");
 	if (job->repeat > 1 && job->interval)
-		return report_usage_error(args, "--repeat and --interval do not go together.");
+		return report_usage_error(args, "--repeat and --interval exclude each other.");
 	if (job->table && job->repeat < 2)
 		return report_usage_error(args, "--table goes with --repeat.");
 	if (job->intervals && !job->interval)
 		return report_usage_error(args, "--interval-count goes with --interval.");
 	if (job->by >= BY_CPU && job->by <= BY_NODE && !cpus)
-		return report_usage_error(args, "--per-cpu and its like go with -a or -C.");
+		return report_usage_error(args, "The --per-... options need -a or -C.");
 	if (job->by == BY_THREAD && !tasks)
-		return report_usage_error(args, "--per-thread goes with -p or -t.");
+		return report_usage_error(args, "--per-thread needs -p or -t.");
 	if (tasks && job->cgroups)
-		return report_usage_error(
-			args, "-p and -t count tasks, -G counts control groups: choose.");
+		return report_usage_error(args, "-p and -t (tasks) exclude -G (control groups).");
 	if (tasks && cpus)
-		return report_usage_error(args,
-		                          "-p and -t count tasks, -a and -C count CPUs: choose.");
+		return report_usage_error(args, "-p and -t (tasks) exclude -a and -C (CPUs).");
 	if (job->json && job->separator)
-		return report_usage_error(args, "--json and -x do not go together.");
+		return report_usage_error(args, "--json and -x exclude each other.");
 	if (job->html &&
 	    ((!job->metric_names.n && !job->topdown) || job->interval || has_row_labels(job)))
-		return report_usage_error(args, "--html goes with -M or --topdown, and shows one "
-		                                "answer: neither -I nor --per-cpu and its like.");
+		return report_usage_error(
+			args, "--html needs -M or --topdown, and excludes -I and the --per-... "
+			      "options.");
 	if (job->start_off && !job->control.on)
-		return report_usage_error(args, "--delay -1 waits for a command of --control.");
+		return report_usage_error(args, "--delay -1 needs --control.");
 	if (job->control.on && job->repeats)
-		return report_usage_error(args, "--control and --repeat do not go together.");
+		return report_usage_error(args, "--control and --repeat exclude each other.");
 	if (job->append && !job->output)
 		return report_usage_error(args, "--append goes with --output.");
 	if (job->has_header && !job->separator)
@@ -345,10 +358,11 @@ static bool refuse_grouped_own_event(const struct stat_job *job, const char *tex
 		snprintf(word, sizeof(word), "%.*s", (int)(len < sizeof(word) ? len : 0), at);
 		if (!find_own_event(word) || (at > text && !strchr("{, ", at[-1])))
 			continue;
-		report_culprit(&error, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, (size_t)(at - text),
-		               (size_t)(at - text) + len,
-		               "pfm takes this time itself: name it outside of groups, with "
-		               "nothing behind it");
+		report_culprit(
+			&error, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, (size_t)(at - text),
+			(size_t)(at - text) + len,
+			"pfm measures this time itself: write it outside of groups and without "
+			"qualifiers");
 		report_stat_refusal(job, text, &error);
 		return true;
 	}
@@ -367,7 +381,7 @@ static int check_events(const struct stat_job *job)
 	if (!job->gap)
 		return EXIT_DONE;
 	report_culprit(&error, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, at, at + 1,
-	               "an event name is missing beside this comma");
+	               "expected an event name next to this comma");
 	report_stat_refusal(job, job->gap, &error);
 	return EXIT_REFUSED;
 }
@@ -384,8 +398,8 @@ static int check_options(struct command_args *args, struct stat_job *job)
 	if (status == EXIT_DONE)
 		status = check_together(args, job);
 	if (status == EXIT_DONE && job->cpus && !is_cpu_list(job->cpus))
-		status = report_usage_error(args, "-C wants a list of CPUs, as in 0,2-3; not '%s'.",
-		                            job->cpus);
+		status = report_usage_error(
+			args, "-C: expected a list of CPUs such as 0,2-3, got '%s'.", job->cpus);
 	if (status == EXIT_DONE)
 		status = check_tasks(job);
 	if (status == EXIT_DONE)
@@ -411,7 +425,7 @@ static int add_ids(struct command_args *args, const char *name, const char *list
 		if (!isdigit((unsigned char)*at) || id == 0 || id > INT32_MAX ||
 		    (*end && *end != ','))
 			return report_usage_error(
-				args, "%s wants numbers of tasks with commas between, not '%s'.",
+				args, "%s: expected task numbers separated by commas, got '%s'.",
 				name, list);
 		more = realloc(*ids, (*n + 1) * sizeof(*more));
 		if (!more)
@@ -426,7 +440,7 @@ static int add_ids(struct command_args *args, const char *name, const char *list
 static int add_events(struct command_args *args, struct stat_job *job, const char *list)
 {
 	if (!*list)
-		return report_usage_error(args, "-e wants events, with commas between.");
+		return report_usage_error(args, "-e: expected events separated by commas.");
 	if (!job->gap && find_gap(list))
 		job->gap = list;
 	return event_list_add(&job->events, list) ? -1 : report_bad_option("events", ENOMEM);
@@ -463,8 +477,8 @@ static int add_filter(struct command_args *args, struct stat_job *job, unsigned 
 static int add_groups(struct command_args *args, struct stat_job *job, const char *names, bool each)
 {
 	if (job->cgroups)
-		return report_usage_error(args,
-		                          "control groups are named once, with commas between.");
+		return report_usage_error(
+			args, "expected one -G with all control groups, separated by commas.");
 	if (!*names)
 		return report_usage_error(args, "which control group?");
 	job->cgroups = strdup(names);
@@ -476,7 +490,7 @@ static int add_groups(struct command_args *args, struct stat_job *job, const cha
 static int parse_aggregation(struct command_args *args, struct stat_job *job, enum aggregation by)
 {
 	if (job->by != BY_NOTHING && job->by != by)
-		return report_usage_error(args, "choose one of the options --per-....");
+		return report_usage_error(args, "The options --per-... exclude each other.");
 	job->by = by;
 	return -1;
 }
@@ -515,7 +529,8 @@ static int parse_stat_option(struct command_args *args, struct stat_job *job, in
 		return status;
 	case 'M':
 		if (!*value)
-			return report_usage_error(args, "-M wants metrics, with commas between.");
+			return report_usage_error(args,
+			                          "-M: expected metrics separated by commas.");
 		return event_list_add(&job->metric_names, value)
 		               ? -1
 		               : report_bad_option("metrics", ENOMEM);
@@ -557,7 +572,7 @@ static int parse_stat_option(struct command_args *args, struct stat_job *job, in
 	case 'i': job->no_inherit = true; break;
 	case 'o':
 		job->output = value;
-		return *value ? -1 : report_usage_error(args, "-o wants the name of a file.");
+		return *value ? -1 : report_usage_error(args, "-o: expected the name of a file.");
 	case 'v': job->verbose = true; break;
 	case 'x': job->separator = value; break;
 	case OPT_PER_CPU: return parse_aggregation(args, job, BY_CPU);
@@ -587,7 +602,7 @@ static int read_options(struct command_args *args, struct stat_job *job)
 	}
 	if (id == 0 && job->separator && !*job->separator)
 		return report_usage_error(args,
-		                          "-x wants what stands between columns, such as a comma.");
+		                          "-x: expected a column separator, such as a comma.");
 	return id < 0 ? args->status : -1;
 }
 
@@ -650,32 +665,31 @@ const struct command cmd_stat = {
 		 "[-e EVENT,...] [OPTION]... -p PID,... | -t TID,... | -a | -C CPUS | -G NAME [-- "
 		 "COMMAND [ARG]...]",
 	.summary = "count events of a command, a process, CPUs or the system",
-	.about = "Every count comes with its quality: exact, scaled (it shared a counter and was "
-		 "extrapolated), partial, not "
-		 "counted, not supported; and with the cause and the remedy where it is not exact. "
-		 "A count that was not taken is "
-		 "never shown as a number.\n"
-		 "In lists a comma separates events; KEY=VALUE and the words edge, inv, os and usr "
-		 "belong to the event before "
-		 "them; commas inside slashes and braces separate nothing. With -p, -t, -a, -C or "
-		 "-G a command only says how long "
-		 "to count.\n"
-		 "Counts of a command go to standard error, others and all JSON to standard "
-		 "output. The exit status is the "
-		 "command's; without a command, or if it is 0, 1 when nothing could be counted.",
+	.about = "Prints each count with its quality: exact, scaled (it "
+		 "shared a counter and was extrapolated), partial, not "
+		 "counted, not supported. Where a count is not exact, the "
+		 "cause and the remedy follow. A count that was not taken is "
+		 "never printed as a number.\nA comma separates events. "
+		 "KEY=VALUE and the words edge, inv, os and usr belong to "
+		 "the event before them; commas inside slashes and braces do "
+		 "not separate. With -p, -t, -a, -C or -G a command only "
+		 "sets the duration.\nCounts of a command go to standard "
+		 "error; all others, and JSON, go to standard output. The "
+		 "exit status is the command's; without a command, or if the "
+		 "command's is 0, it is 1 when nothing could be counted.",
 	.examples = "The usual events of a command\n"
 		    "pfm stat -- make\n"
-		    "A group, counted at the same times, and an event in libpmc's dialect\n"
-		    "pfm stat -e '{cycles,instructions}' -e page-faults,usr -- ./work\n"
+		    "A group, counted at the same times, and an event in user mode\n"
+		    "pfm stat -e '{cycles,instructions}' -e page-faults:u -- ./work\n"
 		    "Ten runs: mean and deviation\n"
 		    "pfm stat -r 10 -e page-faults,context-switches -- ./work\n"
 		    "The system, every second, until interrupted\n"
 		    "pfm stat -a -I 1000 -e sched:sched_switch,page-faults\n"
 		    "Each thread of a process, for ten seconds\n"
 		    "pfm stat -e context-switches --per-thread --timeout 10000 -p 1\n"
-		    "Columns for a spreadsheet, one run behind the other\n"
+		    "Columns for a spreadsheet, each run appended\n"
 		    "pfm stat -x , -o counts.csv --append -e task-clock,duration_time -- ./work\n"
-		    "Only what happens for process 1\n"
+		    "Only switches to process 1\n"
 		    "pfm stat -a --timeout 1000 -e sched:sched_switch --filter 'next_pid == 1'\n"
 		    "What would be programmed on this machine?\n"
 		    "pfm stat --dry-run -e cycles:u,page-faults\n",

@@ -18,8 +18,7 @@
 #include "pfm.h"
 #include "profile.h"
 
-/* ---- samples of a recording (export_read.c) ----------------------------------------------------
- */
+/* ---- samples of a recording (export_read.c) -------------------------------------------------- */
 
 /* A file in memory. Number 0 is "[unknown]", in which frames without a mapping are. */
 struct export_mapping {
@@ -134,8 +133,7 @@ uint32_t export_index_of_number(struct number_table *t, uint32_t number, bool *i
  * returns @list as it was. */
 void *export_grow(void *list, size_t n, size_t *capacity, size_t size, bool *failed);
 
-/* ---- samples that are added up, and kept (export_stacks.c) -------------------------------------
- */
+/* ---- samples that are added up, and kept (export_stacks.c) ----------------------------------- */
 
 /* A stack is the number of its innermost node; node 0 is the empty stack. */
 struct stack_node {
@@ -191,8 +189,7 @@ struct timelines {
 void export_add_to_timeline(struct timelines *t, const struct export_sample *s);
 void export_free_timelines(struct timelines *t);
 
-/* ---- formats ---------------------------------------------------------------------------------
- */
+/* ---- formats --------------------------------------------------------------------------------- */
 
 struct exporter {
 	struct export_reader *reader;
@@ -232,8 +229,7 @@ bool export_can_write(const char *path);
 int export_recording(const struct export_format *format, const char *path, const char *output,
                      const char *event, bool is_checked);
 
-/* ---- output (export_output.c) ------------------------------------------------------------------
- */
+/* ---- output (export_output.c) ---------------------------------------------------------------- */
 
 /* A file that is written under another name until it is complete. */
 struct export_output {

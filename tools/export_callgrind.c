@@ -46,8 +46,7 @@ static void add_sample(struct exporter *e, const struct export_sample *s)
 	e->failed |= c->stacks.failed || c->rows.failed;
 }
 
-/* ---- adding up ---------------------------------------------------------------------------------
- */
+/* ---- adding up ------------------------------------------------------------------------------- */
 
 struct function_search {
 	const struct callgrind_function *list, *key;
@@ -148,8 +147,7 @@ static void add_row(struct exporter *e, uint32_t number)
 	e->failed |= c->costs.failed;
 }
 
-/* ---- writing -----------------------------------------------------------------------------------
- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static int compare_costs(const void *a, const void *b)
 {

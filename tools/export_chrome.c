@@ -49,8 +49,7 @@ static void begin_event(struct exporter *e, const char *phase, uint32_t pid, uin
 	put_real(&c->j, "ts", (double)time / 1e3);
 }
 
-/* ---- threads -----------------------------------------------------------------------------------
- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 static void put_task_name(struct exporter *e, const char *kind, uint32_t pid, uint32_t tid,
                           uint32_t task)
@@ -89,8 +88,7 @@ static struct chrome_thread *find_thread(struct exporter *e, const struct export
 	return &c->threads[at];
 }
 
-/* ---- slices ------------------------------------------------------------------------------------
- */
+/* ---- slices ---------------------------------------------------------------------------------- */
 
 static unsigned stack_depth(const struct stack_tree *t, uint32_t stack)
 {
@@ -196,8 +194,7 @@ static void add_slices(struct exporter *e, const struct export_sample *s)
 	begin_slices(e, s, stack, common);
 }
 
-/* ---- counters ----------------------------------------------------------------------------------
- */
+/* ---- counters -------------------------------------------------------------------------------- */
 
 static void put_counters(struct exporter *e)
 {

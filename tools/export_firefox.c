@@ -36,8 +36,7 @@ static double milliseconds(const struct exporter *e, uint64_t time)
 	return (double)(time - e->reader->first_time) / 1e6;
 }
 
-/* ---- tables of a thread ------------------------------------------------------------------------
- */
+/* ---- tables of a thread ---------------------------------------------------------------------- */
 
 static void clear_tables(struct thread_tables *t)
 {
@@ -233,8 +232,7 @@ static void put_markers(struct exporter *e, struct json *j)
 	end_table(j);
 }
 
-/* ---- threads -----------------------------------------------------------------------------------
- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 static unsigned count_columns(const struct export_reader *r)
 {

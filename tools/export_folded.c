@@ -119,8 +119,7 @@ static void release(struct exporter *e)
 	free(f->path);
 }
 
-/* ---- reading back ------------------------------------------------------------------------------
- */
+/* ---- reading back ---------------------------------------------------------------------------- */
 
 /* Adds the number at the end of the @len bytes at @line to *@sum. False if it is missing. */
 static bool add_line_weight(const char *line, size_t len, uint64_t *sum)

@@ -118,8 +118,7 @@ static uint32_t add_string(struct otlp *o, const char *text)
 	return text_number(&o->strings, text);
 }
 
-/* ---- attributes --------------------------------------------------------------------------------
- */
+/* ---- attributes ------------------------------------------------------------------------------ */
 
 struct attribute_search {
 	const struct otlp_attribute *list, *key;
@@ -181,8 +180,7 @@ static uint32_t add_number_attribute(struct exporter *e, const char *key, uint64
 	return add_attribute(e, &a);
 }
 
-/* ---- dictionary --------------------------------------------------------------------------------
- */
+/* ---- dictionary ------------------------------------------------------------------------------ */
 
 static void put_first_elements(struct otlp *o)
 {
@@ -315,8 +313,7 @@ static uint32_t add_stack(struct exporter *e, uint32_t stack)
 	return o->n_stacks;
 }
 
-/* ---- profiles ----------------------------------------------------------------------------------
- */
+/* ---- profiles -------------------------------------------------------------------------------- */
 
 static void put_row(struct exporter *e, const struct export_row *row)
 {

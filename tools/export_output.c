@@ -15,8 +15,7 @@
 #include <zlib.h>
 #endif
 
-/* ---- signals -----------------------------------------------------------------------------------
- */
+/* ---- signals --------------------------------------------------------------------------------- */
 
 /* The temporary file that a signal removes; empty: no such file. */
 static char unfinished[PATH_MAX];
@@ -42,8 +41,7 @@ static void set_signals(void (*handler)(int))
 	}
 }
 
-/* ---- gzip --------------------------------------------------------------------------------------
- */
+/* ---- gzip ------------------------------------------------------------------------------------ */
 
 #ifdef HAVE_ZLIB
 enum { GZIP_WINDOW = 15 + 16, GZIP_PIECE = 65536 };
@@ -195,8 +193,7 @@ char *export_read_file(const char *path, size_t *len)
 }
 #endif
 
-/* ---- files -------------------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 /* True if @path itself may be replaced by a new file: it is a regular file, or missing. Links,
  * devices and pipes are not: /dev/stdout is a link that others need. */

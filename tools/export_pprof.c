@@ -123,8 +123,7 @@ static void add_value_type(struct pprof *p, struct message *m, const char *type,
 	message_add_number(m, VALUE_UNIT, add_string(p, unit));
 }
 
-/* ---- functions, locations and mappings ---------------------------------------------------------
- */
+/* ---- functions, locations and mappings ------------------------------------------------------- */
 
 struct function_search {
 	const struct function_key *list, *key;
@@ -284,8 +283,7 @@ static void put_mappings(struct exporter *e)
 		}
 }
 
-/* ---- samples -----------------------------------------------------------------------------------
- */
+/* ---- samples --------------------------------------------------------------------------------- */
 
 static void add_label(struct pprof *p, const char *key, const char *text, uint64_t number)
 {
@@ -314,8 +312,7 @@ static void put_row(struct exporter *e, const struct export_row *row)
 	put_element(e, PROFILE_SAMPLE, &p->part);
 }
 
-/* ---- the message -------------------------------------------------------------------------------
- */
+/* ---- the message ----------------------------------------------------------------------------- */
 
 /* The types of values. The default type, and the period's, is that of the event with most samples.
  */
@@ -423,8 +420,7 @@ static void release(struct exporter *e)
 	message_free(&p->packed);
 }
 
-/* ---- reading back ------------------------------------------------------------------------------
- */
+/* ---- reading back ---------------------------------------------------------------------------- */
 
 /* Adds the values of a sample to @sums. False if it is malformed or has another number of them. */
 static bool add_values(const struct message_field *sample, uint64_t *sums, size_t n_sums)

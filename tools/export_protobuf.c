@@ -8,8 +8,7 @@
 /* How the value of a field is written: the lowest three bits of its tag. */
 enum { WIRE_VARINT = 0, WIRE_64BIT = 1, WIRE_BYTES = 2, WIRE_32BIT = 5 };
 
-/* ---- writing -----------------------------------------------------------------------------------
- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 void message_free(struct message *m)
 {
@@ -122,8 +121,7 @@ void message_add_text(struct message *m, unsigned field, const char *text)
 	message_free(&valid);
 }
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 bool message_next_packed(const uint8_t **bytes, size_t *n, uint64_t *value)
 {

@@ -29,8 +29,7 @@ void *export_grow(void *list, size_t n, size_t *capacity, size_t size, bool *fai
 	return more ? more : list;
 }
 
-/* ---- processes and tasks -----------------------------------------------------------------------
- */
+/* ---- processes and tasks --------------------------------------------------------------------- */
 
 struct number_search {
 	const uint32_t *numbers;
@@ -96,8 +95,7 @@ static uint32_t *find_task(struct export_reader *r, uint32_t tid)
 	return &r->tasks[at];
 }
 
-/* ---- mappings ----------------------------------------------------------------------------------
- */
+/* ---- mappings -------------------------------------------------------------------------------- */
 
 struct mapping_search {
 	const struct export_mapping *list, *key;
@@ -207,8 +205,7 @@ static void read_comm_record(struct export_reader *r, const pfm_record_t *record
 		*maps = (struct map_set){ .root = NULL };
 }
 
-/* ---- locations ---------------------------------------------------------------------------------
- */
+/* ---- locations ------------------------------------------------------------------------------- */
 
 static void add_location_name(struct export_reader *r, struct export_location *l, const char *name)
 {
@@ -409,8 +406,7 @@ static unsigned read_frames(struct export_reader *r, const pfm_record_t *record)
 	return n;
 }
 
-/* ---- samples -----------------------------------------------------------------------------------
- */
+/* ---- samples --------------------------------------------------------------------------------- */
 
 static void note_time(struct export_reader *r, uint64_t time)
 {
@@ -502,8 +498,7 @@ int export_next(struct export_reader *r, struct export_sample *sample)
 	return 0;
 }
 
-/* ---- opening -----------------------------------------------------------------------------------
- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 /* True if @name matches @pattern, or is that with modifiers behind it. */
 static bool matches_event_name(const char *name, const char *pattern)
@@ -613,8 +608,7 @@ void export_close(struct export_reader *r)
 	export_free_texts(&r->texts);
 }
 
-/* ---- texts -------------------------------------------------------------------------------------
- */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 void export_free_texts(struct text_pool *t)
 {

@@ -4,8 +4,7 @@
 
 #include <stdlib.h>
 
-/* ---- stacks ------------------------------------------------------------------------------------
- */
+/* ---- stacks ---------------------------------------------------------------------------------- */
 
 struct node_search {
 	const struct stack_node *nodes;
@@ -58,8 +57,7 @@ void export_free_stacks(struct stack_tree *t)
 	pfmi_base_free_hash(&t->table);
 }
 
-/* ---- rows --------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 struct row_search {
 	const struct export_row *list, *key;
@@ -101,8 +99,7 @@ void export_free_rows(struct export_rows *rows)
 	pfmi_base_free_hash(&rows->table);
 }
 
-/* ---- timelines ---------------------------------------------------------------------------------
- */
+/* ---- timelines ------------------------------------------------------------------------------- */
 
 struct timeline_search {
 	const struct timeline *list;

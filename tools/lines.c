@@ -31,8 +31,7 @@ struct lines {
 	size_t n, n_slots; /* room: a power of two, or 0 */
 };
 
-/* ---- the library -------------------------------------------------------------------------------
- */
+/* ---- the library ----------------------------------------------------------------------------- */
 
 #define CALLS(CALL)                                                                                \
 	CALL(dwarf_attr_integrate)                                                                 \
@@ -84,8 +83,7 @@ bool lines_supported(void)
 	return loaded;
 }
 
-/* ---- files -------------------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static bool report_dwfl_module(struct lines *l, const char *path)
 {
@@ -141,8 +139,7 @@ void lines_close(struct lines *l)
 	free(l);
 }
 
-/* ---- what libdw says ---------------------------------------------------------------------------
- */
+/* ---- what libdw says ------------------------------------------------------------------------- */
 
 /* The function's name, as a symbol table would have it. */
 static const char *function_name(Dwarf_Die *die)
@@ -210,8 +207,7 @@ static char *source_at(const struct lines *l, Dwarf_Addr address)
 	return strdup(text);
 }
 
-/* ---- what was asked before ---------------------------------------------------------------------
- */
+/* ---- what was asked before ------------------------------------------------------------------- */
 
 static struct known_address *find_slot(struct known_address *known, size_t room, uint64_t address)
 {

@@ -28,10 +28,10 @@ int find_metric(const pfm_ctx_t *ctx, const char *pmu, const char *name, struct 
 		if (!rc)
 			rc = pfm_describe_metric(ctx, out->pmu, out->event, &out->info);
 		if (rc)
-			report_culprit(
-				error, PFMLIB_ERR_NOTFOUND, PFM_KIND_NONE,
-				strlen(out->text) - strlen(name), strlen(out->text),
-				"this is an event, not a metric: pfm list --metrics shows those");
+			report_culprit(error, PFMLIB_ERR_NOTFOUND, PFM_KIND_NONE,
+			               strlen(out->text) - strlen(name), strlen(out->text),
+			               "expected a metric, got an event: pfm list --metrics lists "
+			               "metrics");
 	}
 	return rc;
 }
@@ -54,8 +54,7 @@ void visit_group_metrics(const pfm_ctx_t *ctx, const char *name,
 	free(found);
 }
 
-/* ---- showing -----------------------------------------------------------------------------------
- */
+/* ---- showing --------------------------------------------------------------------------------- */
 
 char *metric_formula(const pfm_ctx_t *ctx, int pmu, unsigned event, int threshold)
 {

@@ -149,8 +149,7 @@ static bool report_unknown_piece(const char *list, const struct option_piece *p,
 	                                 : "nothing between two commas");
 }
 
-/* ---- opcode matchers ---------------------------------------------------------------------------
- */
+/* ---- opcode matchers ------------------------------------------------------------------------- */
 
 static bool parse_opcm_slots(const char *list, const struct option_piece *p,
                              pfmlib_mont_opcm_t *out, struct mont_mistake *m)
@@ -204,8 +203,7 @@ bool mont_opcm(struct mont_settings *s, const char *value, struct mont_mistake *
 	return true;
 }
 
-/* ---- address ranges ----------------------------------------------------------------------------
- */
+/* ---- address ranges -------------------------------------------------------------------------- */
 
 /* START-END, or START+SIZE. */
 static bool parse_limits(const char *list, const struct option_piece *p,
@@ -267,8 +265,7 @@ bool mont_drange(struct mont_settings *s, const char *value, struct mont_mistake
 	return parse_range(&s->in.pfp_mont_drange, &s->n_drange, no_words, value, m);
 }
 
-/* ---- event address registers, trace buffer -----------------------------------------------------
- */
+/* ---- event address registers, trace buffer --------------------------------------------------- */
 
 /* Unit masks have 4 bits for data, 8 for the code cache and 7 for its TLB. */
 static bool parse_ear(pfmlib_mont_ear_t *out, bool has_alat, const char *value,
@@ -378,8 +375,7 @@ bool mont_ipear(struct mont_settings *s, const char *value, struct mont_mistake 
 	return true;
 }
 
-/* ---- counters ----------------------------------------------------------------------------------
- */
+/* ---- counters -------------------------------------------------------------------------------- */
 
 bool mont_thres(struct mont_settings *s, const char *value, struct mont_mistake *m)
 {

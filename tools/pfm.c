@@ -32,8 +32,7 @@ static const struct command_option every_command[] = {
 	{ 0, NULL, NULL, NULL }
 };
 
-/* ---- help --------------------------------------------------------------------------------------
- */
+/* ---- help ------------------------------------------------------------------------------------ */
 
 /* Nobody greps help for whole lines: it is wrapped in pipes too. */
 static void help_text(FILE *out, size_t at, size_t indent, const char *text)
@@ -129,10 +128,9 @@ static void print_overview(FILE *out)
 
 	fputs("usage: pfm COMMAND [OPTION]... [OPERAND]...\n\n", out);
 	help_text(out, 0, 0,
-	          "From the name of a hardware event to the register values that make a processor "
-	          "count it, for any "
-	          "processor, on any "
-	          "machine; and to the count, where the processor is this machine's.");
+	          "Turns the name of a hardware event into the register "
+	          "values that make a processor count it, for any processor, "
+	          "on any machine; counts and samples on this machine.");
 	print_heading(out, "Commands");
 	for (i = 0; commands[i]; i++) {
 		fprintf(out, "  %s%-9s%s ", term_colour_begin(out, BOLD), commands[i]->name,
@@ -144,26 +142,25 @@ static void print_overview(FILE *out)
 	print_option(out,
 	             &(const struct command_option){ 'V', "version", NULL, "show the version" });
 	print_heading(out, "Examples");
-	print_examples(
-		out,
-		"Which events are there?\n"
-		"pfm list cache\n"
-		"What does this one count, and how is it spelled elsewhere?\n"
-		"pfm show coreduo::L2_LINES_IN\n"
-		"Which register values count it, and what does the kernel want to be told?\n"
-		"pfm encode coreduo::L2_LINES_IN:BOTH_CORES:u\n"
-		"Do these fit on the counters together?\n"
-		"pfm dispatch --pmu montecito CPU_OP_CYCLES_ALL IA64_INST_RETIRED L1D_READS_SET0\n"
-		"How often does this program do it?\n"
-		"pfm stat -e cycles,instructions,page-faults -- make\n");
+	print_examples(out, "Search the events of this machine\n"
+	                    "pfm list cache\n"
+	                    "Describe an event, and spell it as other tools do\n"
+	                    "pfm show spr::MEM_LOAD_RETIRED.L3_MISS\n"
+	                    "Print its register values and perf attributes\n"
+	                    "pfm encode spr::MEM_LOAD_RETIRED.L3_MISS:u\n"
+	                    "Place a set of events on counters\n"
+	                    "pfm dispatch --pmu amdzen4 ls_dispatch.ld_dispatch ex_ret_instr\n"
+	                    "Count a command\n"
+	                    "pfm stat -e cycles,instructions,page-faults -- make\n"
+	                    "Sample a command, and show where it spends its time\n"
+	                    "pfm record -g -- make && pfm report\n");
 	putc('\n', out);
 	help_text(out, 0, 0,
 	          "'pfm help COMMAND' tells more. Names of events: perfmon(7). Exit status: 0 "
 	          "done, 1 refused, 2 usage.");
 }
 
-/* ---- reading options ---------------------------------------------------------------------------
- */
+/* ---- reading options ------------------------------------------------------------------------- */
 
 enum { NAMES_MAX = 48, OPERAND = 1 }; /* an operand among options, as getopt_long() returns it */
 
@@ -241,7 +238,7 @@ static bool handle_common_option(struct command_args *args, int id, const char *
 		args->status = EXIT_DONE;
 		if (!term_set_colour(value))
 			args->status = report_usage_error(
-				args, "--color wants auto, always or never, not '%s'.", value);
+				args, "--color: expected auto, always or never, got '%s'.", value);
 		return true;
 	default: return false;
 	}
@@ -293,9 +290,9 @@ static int refuse_option(struct command_args *args, int refusal, const char *wor
 	const struct command_option *o = find_option(args->cmd, optopt);
 
 	if (refusal == ':' && word[1] == '-')
-		report_usage_error(args, "--%s wants a value, %s", o->name, o->arg);
+		report_usage_error(args, "--%s: expected a value, %s", o->name, o->arg);
 	else if (refusal == ':')
-		report_usage_error(args, "-%c wants a value, %s", optopt, o->arg);
+		report_usage_error(args, "-%c: expected a value, %s", optopt, o->arg);
 	else if (o)
 		report_usage_error(args, "--%s takes no value.", o->name);
 	else if (optopt == 0)
@@ -387,7 +384,7 @@ bool option_number(struct command_args *args, const char *name, const char *valu
 	if (isdigit((unsigned char)value[0]) && !*end && !errno && *out >= min && *out <= max)
 		return true;
 	args->status =
-		report_usage_error(args, "%s wants a number from %llu to %llu, not '%s'.", name,
+		report_usage_error(args, "%s: expected a number from %llu to %llu, got '%s'.", name,
 	                           (unsigned long long)min, (unsigned long long)max, value);
 	return false;
 }
@@ -414,8 +411,7 @@ bool is_cpu_list(const char *text)
 	}
 }
 
-/* ---- main --------------------------------------------------------------------------------------
- */
+/* ---- main ------------------------------------------------------------------------------------ */
 
 static const struct command *find_command(const char *name)
 {
@@ -484,7 +480,7 @@ static int handle_general_option(int argc, char **argv, int *at)
 	}
 	if (term_set_colour(text))
 		return -1;
-	fprintf(stderr, "pfm: --color wants auto, always or never, not '%s'.\n", text);
+	fprintf(stderr, "pfm: --color: expected auto, always or never, got '%s'.\n", text);
 	return EXIT_USAGE;
 }
 
@@ -499,7 +495,7 @@ static int run_help(int argc, char **argv)
 		if (argv[at][0] == '-') {
 			status = handle_general_option(argc, argv, &at);
 		} else if (name) {
-			fputs("pfm: help is shown of one command at a time.\n", stderr);
+			fputs("pfm: expected one command after help.\n", stderr);
 			return EXIT_USAGE;
 		} else {
 			name = argv[at];

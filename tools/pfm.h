@@ -17,8 +17,7 @@
 /* Exit statuses. */
 enum { EXIT_DONE = 0, EXIT_REFUSED = 1, EXIT_USAGE = 2 };
 
-/* ---- options (pfm.c) ---------------------------------------------------------------------------
- */
+/* ---- options (pfm.c) ------------------------------------------------------------------------- */
 
 /* Options without a letter are numbered from here. */
 enum { LONG_ONLY = 256 };
@@ -71,8 +70,7 @@ int run_pfm_command(const struct command *cmd, int argc, char **argv);
 /* Every command, NULL behind the last. */
 extern const struct command *const commands[];
 
-/* ---- answers (report.c) ------------------------------------------------------------------------
- */
+/* ---- answers (report.c) ---------------------------------------------------------------------- */
 
 /* Opens a context whose unprefixed names belong to processor @pmu (NULL: as usual). On failure says
  * why and returns NULL. */
@@ -115,8 +113,7 @@ void put_attr(struct json *j, const char *key, const pfm_attr_t *attr);
  * number. */
 void print_reg(const pfm_reg_t *reg, int column);
 
-/* ---- lines of standard input (report.c) --------------------------------------------------------
- */
+/* ---- lines of standard input (report.c) ------------------------------------------------------ */
 
 /* Reads lines of any length. Standard output is flushed whenever no whole line is waiting, so that
  * both a pipe full of lines and a program that waits for each answer are served well. */
@@ -137,8 +134,7 @@ bool is_blank_event_line(const char *line, size_t len);
  * behind a blank. Returns its length. */
 size_t event_line_text(char **line, size_t len);
 
-/* ---- the machine (machine.c) -------------------------------------------------------------------
- */
+/* ---- the machine (machine.c) ----------------------------------------------------------------- */
 
 /* A path of the machine that is looked at, which need not be this one ($PERFMON_SYSFS). Returns
  * @buf. */
@@ -146,8 +142,7 @@ char *make_machine_path(const char *path, char *buf, size_t room);
 /* The number in a file of that machine, negative if missing. */
 int read_machine_number(const char *path);
 
-/* ---- tracepoints (tracepoints.c) ---------------------------------------------------------------
- */
+/* ---- tracepoints (tracepoints.c) ------------------------------------------------------------- */
 
 enum { TRACEPOINT_MAX = 256 };
 

@@ -48,8 +48,7 @@ struct profile_reader {
 	enum profile_detail detail;
 };
 
-/* ---- texts and places --------------------------------------------------------------------------
- */
+/* ---- texts and places ------------------------------------------------------------------------ */
 
 /* True if the array has, or gets, room for one more element of @size bytes. */
 static bool reserve_element(void **list, size_t n, size_t *capacity, size_t size)
@@ -144,8 +143,7 @@ static bool add_place(struct profile_place **places, size_t *n, size_t *capacity
 	return true;
 }
 
-/* ---- tasks and mappings ------------------------------------------------------------------------
- */
+/* ---- tasks and mappings ---------------------------------------------------------------------- */
 
 struct number_search {
 	const void *list;
@@ -271,8 +269,7 @@ static void read_comm_record(struct profile_reader *r, const pfm_record_t *recor
 		p->maps = (struct map_set){ .root = NULL };
 }
 
-/* ---- samples -----------------------------------------------------------------------------------
- */
+/* ---- samples --------------------------------------------------------------------------------- */
 
 static void add_spot(struct profile_reader *r, const struct source_spot *spot,
                      struct profile_place *at)

@@ -20,8 +20,7 @@ int report_no_memory(void)
 	return EXIT_REFUSED;
 }
 
-/* ---- contexts and refusals ---------------------------------------------------------------------
- */
+/* ---- contexts and refusals ------------------------------------------------------------------- */
 
 /* The processor of names without one, as the user wants it; NULL for this machine's. */
 static const char *chosen;
@@ -32,8 +31,8 @@ static void report_unknown_pmu(const char *pmu, const pfm_error_t *error)
 	pfm_ctx_t *ctx;
 
 	if (pmu && !*pmu) {
-		fputs("pfm: the name of the processor is empty; 'pfm list --pmus' shows which "
-		      "there are\n",
+		fputs("pfm: the name of the processor is empty; 'pfm list --pmus' lists "
+		      "them\n",
 		      stderr);
 		return;
 	}
@@ -91,9 +90,8 @@ bool is_generic_fallback(const pfm_ctx_t *ctx, int pmu)
 		return false;
 	if (!said)
 		fprintf(stderr,
-		        "pfm: note: no list of this machine's own processor is loaded; %s has what "
-		        "its family has in common. "
-		        "'pfm import' loads vendors' lists.\n",
+		        "pfm: note: no list of this machine's processor is loaded; %s holds "
+		        "the events common to its family. 'pfm import' loads vendors' lists.\n",
 		        info.name);
 	said = true;
 	return true;
@@ -178,8 +176,7 @@ void put_refusal_json(struct json *j, const pfm_ctx_t *ctx, const char *text,
 	put_end(j, '}');
 }
 
-/* ---- counters and registers --------------------------------------------------------------------
- */
+/* ---- counters and registers ------------------------------------------------------------------ */
 
 /* Runs of bits of @set as "0-3,5", each number behind @prefix. */
 static size_t runs_text(char *buf, size_t at, uint32_t set, const char *prefix)
@@ -353,8 +350,7 @@ void print_reg(const pfm_reg_t *reg, int column)
 	putchar('\n');
 }
 
-/* ---- lines in ----------------------------------------------------------------------------------
- */
+/* ---- lines in -------------------------------------------------------------------------------- */
 
 /* Makes room and reads more. False at the end and on failure. */
 static bool event_lines_fill(struct lines *l)

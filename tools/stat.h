@@ -24,8 +24,7 @@ enum {
 	TARGET_MAX = 256
 };
 
-/* ---- counts (stat_rows.c) ----------------------------------------------------------------------
- */
+/* ---- counts (stat_rows.c) -------------------------------------------------------------------- */
 
 /* The places that rows of the answer are for, beside control groups. */
 enum aggregation { BY_NOTHING, BY_CPU, BY_CORE, BY_DIE, BY_SOCKET, BY_NODE, BY_THREAD };
@@ -98,8 +97,7 @@ double relative_deviation(const pfm_tally_t *t);
 /* True if @text is one of pfm's own: duration_time, user_time, system_time. */
 const char *find_own_event(const char *text);
 
-/* ---- tasks and control groups to count (stat_targets.c) ----------------------------------------
- */
+/* ---- tasks and control groups to count (stat_targets.c) -------------------------------------- */
 
 /* Says what is wrong with @text, as an object where those are wanted. */
 void report_stat_refusal(const struct stat_job *job, const char *text, const pfm_error_t *error);
@@ -123,8 +121,7 @@ void free_targets(struct stat_job *job);
 void topology_label(const pfm_ctx_t *ctx, enum aggregation by, const char *cpu,
                     char label[LABEL_MAX]);
 
-/* ---- the command (stat_child.c) ----------------------------------------------------------------
- */
+/* ---- the command (stat_child.c) -------------------------------------------------------------- */
 
 /* A command that waits to be let go. */
 struct child {
@@ -146,11 +143,9 @@ int child_status(const char *name, int status);
 /* The words of @command as a shell would want them typed, cut at @room. Returns @buf. */
 char *quoted_command(char *const *command, char *buf, size_t room);
 
-/* ---- all of it ---------------------------------------------------------------------------------
- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
-/* ---- metrics (stat_metrics.c) ------------------------------------------------------------------
- */
+/* ---- metrics (stat_metrics.c) ---------------------------------------------------------------- */
 
 struct stat_metric {
 	int pmu;
@@ -194,8 +189,7 @@ bool find_row_ratio(const struct stat_job *job, const struct stat_row *row, doub
 /* Values of metrics from the rows; in text also those usual ratios that stand beside no count. */
 void report_metrics(const struct stat_job *job, double elapsed, double time);
 
-/* ---- errors of metrics (stat_errors.c) ---------------------------------------------------------
- */
+/* ---- errors of metrics (stat_errors.c) ------------------------------------------------------- */
 
 /* True if counts are to be read on the way, so that their extrapolation can be judged. */
 bool needs_slices(const struct stat_job *job);
@@ -225,8 +219,7 @@ struct metric_inputs {
 void estimate_metric_error(const struct stat_job *job, const struct metric_inputs *j,
                            pfm_metric_value_t *v);
 
-/* ---- metrics as a tree (stat_tree.c) -----------------------------------------------------------
- */
+/* ---- metrics as a tree (stat_tree.c) --------------------------------------------------------- */
 
 /* Puts the metrics in the order of their tree: each behind the one it is a part of. False without
  * memory. */
@@ -302,8 +295,7 @@ int stat_regions(struct command_args *args, struct stat_job *job);
 /* Counts and reports; an exit status. (stat_count.c) */
 int count_runs(struct stat_job *job);
 
-/* ---- answers (stat_report.c) -------------------------------------------------------------------
- */
+/* ---- answers (stat_report.c) ----------------------------------------------------------------- */
 
 /* How wide the labels of rows are: 0 if none has one. And one of them, as text, filled up to that.
  */

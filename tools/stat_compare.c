@@ -340,8 +340,8 @@ int stat_compare(struct command_args *args, struct stat_job *job)
 	if (job->n_pids || job->n_tids || job->all_cpus || job->cpus || job->cgroups ||
 	    job->interval || job->delay || job->control.on || job->metric_names.n ||
 	    job->separator || job->region_format)
-		return report_usage_error(args, "commands are compared by their events alone: only "
-		                                "-e, -r, -i, -o, --append and --json go with ::.");
+		return report_usage_error(
+			args, "With ::, only -e, -r, -i, -o, --append and --json are allowed.");
 	if (!job->events.n &&
 	    !event_list_add(&job->events,
 	                    "task-clock,page-faults,context-switches,cycles,instructions"))

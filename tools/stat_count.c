@@ -33,8 +33,7 @@ uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * NS + (uint64_t)t.tv_nsec;
 }
 
-/* ---- waiting -----------------------------------------------------------------------------------
- */
+/* ---- waiting --------------------------------------------------------------------------------- */
 
 enum wake_reason { TIMEOUT, CHILD_ENDED, INTERRUPTED };
 
@@ -285,8 +284,7 @@ static int wait_for_end(struct stat_job *job, struct stat_run *r)
 	return rc;
 }
 
-/* ---- counting ----------------------------------------------------------------------------------
- */
+/* ---- counting -------------------------------------------------------------------------------- */
 
 /* True if no event could be opened: then there is nothing to wait for. */
 static bool report_nothing_opened(struct stat_job *job)

@@ -21,8 +21,7 @@ enum {
 	PATH_ROOM = 4096
 };
 
-/* ---- names to metrics --------------------------------------------------------------------------
- */
+/* ---- names to metrics ------------------------------------------------------------------------ */
 
 static bool add_use(struct stat_metrics *list, int pmu, unsigned event)
 {
@@ -102,8 +101,7 @@ bool visit_session_metrics(struct stat_job *job, const pfm_session_t *session)
 	return true;
 }
 
-/* ---- what they need ----------------------------------------------------------------------------
- */
+/* ---- what they need -------------------------------------------------------------------------- */
 
 /* "PMU::NAME" of each metric, for the plan. */
 static char **list_metric_texts(const struct stat_job *job)
@@ -253,9 +251,8 @@ static int add_topdown(struct stat_job *job, unsigned level)
 	drop_deeper_levels(job, level, before);
 	if (job->metrics.n > before)
 		return EXIT_DONE;
-	fprintf(stderr, "pfm stat: this machine's processor has no metrics of top-down analysis; "
-	                "another's are asked for with -M "
-	                "PMU::TmaL1\n");
+	fprintf(stderr, "pfm stat: the processor of this machine has no top-down metrics; name "
+	                "those of another PMU with -M PMU::TmaL1\n");
 	return EXIT_REFUSED;
 }
 
@@ -273,8 +270,8 @@ int plan_stat_metrics(struct stat_job *job)
 		status = plan_metrics(job);
 	if (status != EXIT_DONE || job->events.n)
 		return status;
-	fputs("pfm stat: these metrics need no events, so there is nothing to count: name an event "
-	      "with -e beside them\n",
+	fputs("pfm stat: these metrics need no events: name an event to count with "
+	      "-e as well\n",
 	      stderr);
 	return EXIT_REFUSED;
 }
@@ -286,8 +283,7 @@ void free_stat_metrics(struct stat_job *job)
 	event_list_free(&job->metric_names);
 }
 
-/* ---- counts ------------------------------------------------------------------------------------
- */
+/* ---- counts ---------------------------------------------------------------------------------- */
 
 /* How many CPUs a list of the kernel's has: "0-3,8". */
 static unsigned count_cpus(const char *path)
@@ -577,8 +573,7 @@ static bool read_inputs(const struct stat_job *job, const struct stat_metric *m,
 	return true;
 }
 
-/* ---- answers -----------------------------------------------------------------------------------
- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 const char *common_pmu(const struct stat_job *job, const struct stat_metric *m)
 {
@@ -779,8 +774,7 @@ void report_metrics(const struct stat_job *job, double elapsed, double time)
 		report_ratios(job, elapsed, time);
 }
 
-/* ---- ratios ------------------------------------------------------------------------------------
- */
+/* ---- ratios ---------------------------------------------------------------------------------- */
 
 struct ratio_collection {
 	struct stat_metrics *ratios;

@@ -160,21 +160,18 @@ static int check_events_alone(struct stat_job *job)
 static int check_options(struct command_args *args, const struct stat_job *job)
 {
 	if (!args->n)
-		return report_usage_error(args,
-		                          "--regions counts the regions of a command, behind --.");
+		return report_usage_error(args, "--regions needs a command after --.");
 	if (job->n_pids || job->n_tids || job->all_cpus || job->cpus || job->cgroups)
 		return report_usage_error(
-			args,
-			"--regions is for a command: it does not go with -p, -t, -a, -C or -G.");
+			args, "--regions needs a command: it excludes -p, -t, -a, -C and -G.");
 	if (job->interval || job->delay || job->repeats || job->dry_run)
 		return report_usage_error(
-			args,
-			"--regions does not go with --interval, --delay, --repeat or --dry-run.");
+			args, "--regions excludes --interval, --delay, --repeat and --dry-run.");
 	if (strcmp(job->region_format, "table") != 0 && strcmp(job->region_format, "json") != 0 &&
 	    strcmp(job->region_format, "csv") != 0 && strcmp(job->region_format, "likwid") != 0 &&
 	    strcmp(job->region_format, "papi") != 0)
 		return report_usage_error(
-			args, "--regions writes table, json, csv, likwid or papi, not '%s'.",
+			args, "--regions: expected table, json, csv, likwid or papi, got '%s'.",
 			job->region_format);
 	return EXIT_DONE;
 }

@@ -14,8 +14,7 @@
 
 enum { NUMBER_MAX = 40, REMARK_MAX = 256 };
 
-/* ---- text --------------------------------------------------------------------------------------
- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static void number_text(double value, char buf[NUMBER_MAX])
 {
@@ -264,7 +263,7 @@ static void print_runs(const struct stat_job *job, double mean)
 	double most = 0;
 	unsigned i;
 
-	fprintf(job->out, "\n  %sSeconds of each run, and their distance from the mean%s\n",
+	fprintf(job->out, "\n  %sSeconds of each run, and the difference from the mean%s\n",
 	        term_colour_begin(job->out, BOLD), term_colour_end(job->out));
 	for (i = 0; i < job->repeat; i++)
 		if (fabs(job->run_seconds[i] - mean) > most)
@@ -308,8 +307,7 @@ static void print_counts(const struct stat_job *job, double elapsed, double time
 	fputc('\n', job->out);
 }
 
-/* ---- columns -----------------------------------------------------------------------------------
- */
+/* ---- columns --------------------------------------------------------------------------------- */
 
 void put_field(const struct stat_job *job, const char *text, const char *behind)
 {
@@ -395,8 +393,7 @@ static void print_columns_row(const struct stat_job *job, const struct stat_row 
 	put_field(job, beside.quality == PFM_QUALITY_EXACT ? "" : "unknown", "\n");
 }
 
-/* ---- JSON --------------------------------------------------------------------------------------
- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void put_notes(struct json *j, const pfm_ctx_t *ctx, const char *text)
 {
@@ -486,8 +483,7 @@ int report_counts(const struct stat_job *job, double elapsed, double time)
 	return fflush(job->out) ? errno : 0;
 }
 
-/* ---- dry runs ----------------------------------------------------------------------------------
- */
+/* ---- dry runs -------------------------------------------------------------------------------- */
 
 static void json_plan(FILE *out, const pfm_ctx_t *ctx, const pfm_count_info_t *info)
 {

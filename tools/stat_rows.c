@@ -34,8 +34,7 @@ static pfm_count_t count_since(const struct stat_target *p, unsigned i, const pf
 	return d;
 }
 
-/* ---- sums --------------------------------------------------------------------------------------
- */
+/* ---- sums ------------------------------------------------------------------------------------ */
 
 /* Adds count @i of @part to its row. */
 static void add_to_sum(struct stat_row *row, const struct stat_target *part, unsigned i,
@@ -84,7 +83,8 @@ static bool keep_words(char **memory, const char **const words[], unsigned n)
 	return true;
 }
 
-static const char delay_too_long_text[] = "all was over before the delay was: counting never began";
+static const char delay_too_long_text[] =
+	"the command ended within the delay of -D: nothing was counted";
 
 /* Why the worst of a row's counts is that, which its session knows until it is closed. */
 static void keep_reason(const struct stat_job *job, struct stat_row *row)
@@ -101,13 +101,16 @@ static void keep_reason(const struct stat_job *job, struct stat_row *row)
 		snprintf(unseen, sizeof(unseen), "%.3f seconds on CPUs were not counted: %s",
 		         row->worst->unseen_seconds,
 		         row->worst->lost_rights ? "programs ran that have more rights than their "
-		                                   "caller (set-user-ID), or may not be read"
-		                                 : "births and ends of tasks, or a short program "
-		                                   "that may not be read");
+		                                   "caller (set-user-ID), "
+		                                   "or whose files are not readable"
+		                                 : "the start and end of tasks, or a short program "
+		                                   "whose file is not "
+		                                   "readable");
 		info.why = unseen;
-		info.remedy = row->worst->lost_rights ? "start counting from a process that has "
-		                                        "their rights (sudo pfm stat)"
-		                                      : "";
+		info.remedy =
+			row->worst->lost_rights
+				? "start counting from a process with their rights (sudo pfm stat)"
+				: "";
 	}
 	if (!keep_words(&row->reason, (const char **const[]){ &info.why, &info.remedy }, 2))
 		return;
@@ -141,8 +144,7 @@ void gather_rows(struct stat_job *job, bool interval)
 	}
 }
 
-/* ---- rows --------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static struct stat_row *new_row(struct stat_job *job)
 {
@@ -325,8 +327,7 @@ void free_rows(struct stat_job *job)
 	free(job->rows);
 }
 
-/* ---- pfm's own counts --------------------------------------------------------------------------
- */
+/* ---- pfm's own counts ------------------------------------------------------------------------ */
 
 static const char *const own_event_names[] = { "duration_time", "user_time", "system_time" };
 
@@ -379,13 +380,14 @@ void set_own_counts(struct stat_job *job, double elapsed, double user, double sy
 		if (seconds < 0 && row->own == own_event_names[0])
 			row->info.why = delay_too_long_text;
 		else if (seconds < 0)
-			row->info.why = job->outlived_counting
-			                        ? "the kernel reports a command's time when it has "
-			                          "ended: that includes time that was not "
-			                          "counted"
-			                        : "the kernel reports a command's time when it has "
-			                          "ended: not without a command, and "
-			                          "none yet in an interval";
+			row->info.why =
+				job->outlived_counting
+					? "the kernel reports the CPU time of a command when it "
+					  "ends: this "
+					  "includes time that was not counted"
+					: "the kernel reports the CPU time of a command when it "
+					  "ends: it is "
+					  "unknown without a command and within an interval";
 		if (seconds < 0)
 			continue;
 		row->sum.count.value = row->sum.count.raw = (uint64_t)(seconds * NS + 0.5);

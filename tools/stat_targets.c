@@ -18,8 +18,7 @@
 
 enum { PATH_ROOM = 4096, TICK_NS = 10000000 };
 
-/* ---- parts -------------------------------------------------------------------------------------
- */
+/* ---- parts ----------------------------------------------------------------------------------- */
 
 static struct stat_target *add_target(struct stat_job *job, unsigned first, unsigned n)
 {
@@ -135,8 +134,7 @@ static int add_tasks(struct stat_job *job)
 	return status;
 }
 
-/* ---- control groups ----------------------------------------------------------------------------
- */
+/* ---- control groups -------------------------------------------------------------------------- */
 
 /* Finds the mount of the control groups that perf knows: a hierarchy of its own, or version 2's. */
 static bool find_mount(char *path, size_t room)
@@ -207,8 +205,8 @@ static int add_cgroups(struct stat_job *job)
 	int status = EXIT_DONE;
 
 	if (!find_mount(mount, sizeof(mount))) {
-		fputs("pfm stat: no control groups are mounted: 'mount -t cgroup2 none "
-		      "/sys/fs/cgroup' as root does it\n",
+		fputs("pfm stat: no control groups are mounted: run 'mount -t cgroup2 none "
+		      "/sys/fs/cgroup' as root\n",
 		      stderr);
 		return EXIT_REFUSED;
 	}
@@ -240,8 +238,7 @@ int make_targets(struct stat_job *job)
 	return add_target(job, 0, job->events.n) ? EXIT_DONE : report_bad_option("events", ENOMEM);
 }
 
-/* ---- sessions ----------------------------------------------------------------------------------
- */
+/* ---- sessions -------------------------------------------------------------------------------- */
 
 /* A descriptor that becomes readable when process @pid ends, or -1 where the kernel has none. */
 static int watch_process(int pid)
@@ -522,8 +519,7 @@ void free_targets(struct stat_job *job)
 	free(job->parts);
 }
 
-/* ---- where a CPU is ----------------------------------------------------------------------------
- */
+/* ---- where a CPU is -------------------------------------------------------------------------- */
 
 /* "S0", or "S?" where the kernel does not say. */
 static size_t append_number(char *label, size_t at, const char *letter, int number)

@@ -14,8 +14,7 @@
 
 enum { MAX_DEPTH = 16 };
 
-/* ---- parents and children ----------------------------------------------------------------------
- */
+/* ---- parents and children -------------------------------------------------------------------- */
 
 bool is_child_metric(const struct stat_job *job, const struct stat_metric *child,
                      const struct stat_metric *parent)
@@ -92,8 +91,7 @@ bool order_metric_tree(struct stat_job *job)
 	return n == job->metrics.n;
 }
 
-/* ---- what to look at next ----------------------------------------------------------------------
- */
+/* ---- what to look at next -------------------------------------------------------------------- */
 
 /* A branch worth opening. */
 struct metric_branch {
@@ -162,8 +160,7 @@ void report_children(const struct stat_job *job, double elapsed)
 	}
 }
 
-/* ---- the page ----------------------------------------------------------------------------------
- */
+/* ---- the page -------------------------------------------------------------------------------- */
 
 /* The marks before names: U+25B8, U+25BE. */
 static const char html_head[] =
@@ -361,9 +358,8 @@ static void put_children(const struct stat_job *job, FILE *out, double elapsed)
 		        b.groups == 1 ? "" : "s");
 	}
 	fputs(n ? "</ul>\n"
-	        : "<h2>What to look at next</h2>\n<p>No value is over its threshold with anything "
-	          "below it that was not "
-	          "counted.</p>\n",
+	        : "<h2>What to look at next</h2>\n<p>No value exceeds its threshold and "
+	          "has metrics below it that were not counted.</p>\n",
 	      out);
 }
 

@@ -251,8 +251,7 @@ static struct symbol *find_symbol(const struct file *f, uint64_t address)
 	return address - s->start < (s->size ? s->size : s->section_rest) ? s : NULL;
 }
 
-/* ---- ELF ---------------------------------------------------------------------------------------
- */
+/* ---- ELF ------------------------------------------------------------------------------------- */
 
 /* A file that is being read: its head, and what the two widths have in common. */
 struct elf {
@@ -567,8 +566,8 @@ static void load_symbols(struct object *o)
 		return;
 	o->file = NULL;
 	fprintf(stderr,
-	        "pfm report: functions of %s are not named: it is not the file any more that was "
-	        "sampled\n",
+	        "pfm report: functions of %s are not named: the file has changed since "
+	        "the recording\n",
 	        o->path);
 }
 
@@ -617,8 +616,7 @@ const struct source_spot *symbols_spot(struct object *o, uint64_t offset)
 	return f->lines ? lines_at(f->lines, address) : NULL;
 }
 
-/* ---- the kernel --------------------------------------------------------------------------------
- */
+/* ---- the kernel ------------------------------------------------------------------------------ */
 
 void symbols_expect(struct symbols *all, const char *name, uint64_t address)
 {
@@ -658,8 +656,8 @@ static void load_kernel(const struct symbols *all, struct file *o)
 	if (starved)
 		symbols_starved();
 	if (another)
-		fputs("pfm report: functions of the kernel are not named: it was another, or "
-		      "started anew since\n",
+		fputs("pfm report: functions of the kernel are not named: the recording is "
+		      "of another kernel, or of an earlier boot\n",
 		      stderr);
 	if (another || starved)
 		free_file(o);

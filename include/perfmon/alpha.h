@@ -47,8 +47,7 @@ extern "C" {
 /* Control registers of the generic output. */
 enum { PFM_ALPHA_PMC_SELECT = 8, PFM_ALPHA_PMC_RATES, PFM_ALPHA_PMC_MODES, PFM_ALPHA_PMC_START };
 
-/* ---- settings ----------------------------------------------------------------------------------
- */
+/* ---- settings -------------------------------------------------------------------------------- */
 
 /* Whose events are counted. */
 enum { PFM_ALPHA_SCOPE_SYSTEM, PFM_ALPHA_SCOPE_PROCESS };
@@ -105,8 +104,7 @@ typedef struct {
 	uint64_t reserved[8];
 } pfmlib_alpha_input_param_t;
 
-/* ---- results -----------------------------------------------------------------------------------
- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 /* A call of wrperfmon: a0 and a1. */
 typedef struct {
@@ -149,8 +147,7 @@ typedef struct {
 	uint64_t reserved[8];
 } pfmlib_alpha_output_param_t;
 
-/* ---- about events ------------------------------------------------------------------------------
- */
+/* ---- about events ---------------------------------------------------------------------------- */
 
 /* Kinds of events. */
 enum {
@@ -236,8 +233,7 @@ pfm_err_t pfm_alpha_get_event_constant(int pmu, unsigned int idx, unsigned int c
 pfm_err_t pfm_alpha_get_event_partner(int pmu, unsigned int idx, unsigned int n,
                                       unsigned int *partner);
 
-/* ---- words -------------------------------------------------------------------------------------
- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 /** Number of counters, and bits of one; 0 for a type that is no Alpha or a counter it does not
  * have. */
@@ -316,8 +312,7 @@ pfm_err_t pfm_alpha_find_request(const char *name, pfm_alpha_request_t *out);
 /** Masks that the system's header names ("PF5_WRITE_KMASK" ...). PFMLIB_ERR_NOTFOUND for others. */
 pfm_err_t pfm_alpha_mask(const char *name, uint64_t *value);
 
-/* ---- counts ------------------------------------------------------------------------------------
- */
+/* ---- counts ---------------------------------------------------------------------------------- */
 
 /** Events behind @interrupts at @rate. */
 static inline uint64_t pfm_alpha_events(uint64_t interrupts, uint64_t rate)
@@ -352,8 +347,7 @@ uint64_t pfm_alpha_bucket(uint64_t start, uint64_t stride, uint64_t pc);
 /** Entry of struct pfipls that an interrupt is counted in. */
 unsigned int pfm_alpha_level_entry(int user, int idle, unsigned int ipl);
 
-/* ---- interrupts --------------------------------------------------------------------------------
- */
+/* ---- interrupts ------------------------------------------------------------------------------ */
 
 enum { PFM_ALPHA_OS_UNIX, PFM_ALPHA_OS_VMS };
 
@@ -374,8 +368,7 @@ typedef struct {
 pfm_err_t pfm_alpha_decode_interrupt(int pmu, int os, const uint64_t *regs,
                                      pfm_alpha_interrupt_t *out);
 
-/* ---- ProfileMe ---------------------------------------------------------------------------------
- */
+/* ---- ProfileMe ------------------------------------------------------------------------------- */
 
 /** Header name of statistic @n, 0 (off) to 43; NULL past the last. */
 const char *pfm_alpha_statistic_name(unsigned int n);
@@ -447,8 +440,7 @@ uint64_t pfm_alpha_i_stat_statistics(uint64_t i_stat);
 uint64_t pfm_alpha_pmpc_statistics(uint64_t pmpc);
 uint64_t pfm_alpha_pctr_ctl_statistics(uint64_t pctr_ctl);
 
-/* ---- Linux on Alpha (EV67 and later) -----------------------------------------------------------
- */
+/* ---- Linux on Alpha (EV67 and later) --------------------------------------------------------- */
 
 /**
  * The driver's raw number for a perf_event_attr type and config, and where it counts alone: counter
@@ -467,8 +459,7 @@ int pfm_alpha_linux_pair(const unsigned int raw[2], unsigned int counter[2], uin
  * events. */
 pfm_err_t pfm_alpha_linux_write(unsigned int counter, uint64_t period, pfmlib_alpha_call_t *call);
 
-/* ---- sessions on /dev/pfcntr -------------------------------------------------------------------
- */
+/* ---- sessions on /dev/pfcntr ----------------------------------------------------------------- */
 
 /**
  * A counter device that is not the system's: an emulator's.

@@ -28,8 +28,7 @@ extern "C" {
 #define PMU_MONT_NUM_ETB       16 /* trace buffer entries, PMD48 to PMD63 */
 #define PMU_MONT_COUNTER_WIDTH 47
 
-/* ---- settings ----------------------------------------------------------------------------------
- */
+/* ---- settings -------------------------------------------------------------------------------- */
 
 /* flags of pfmlib_mont_counter_t */
 #define PFMLIB_MONT_FL_EVT_NO_QUALCHECK                                                            \
@@ -148,8 +147,7 @@ typedef struct {
 	uint64_t reserved[6];
 } pfmlib_mont_output_param_t;
 
-/* ---- about events ------------------------------------------------------------------------------
- */
+/* ---- about events ---------------------------------------------------------------------------- */
 
 /* Group, set and type of an event, as pfm_mont_get_event_group(), _set() and _type() of libpfm.so.3
  * return them. */
@@ -162,8 +160,7 @@ typedef struct {
 #define PFMLIB_MONT_EVT_CAUSAL        2 /* belongs to no thread */
 #define PFMLIB_MONT_EVT_SELF_FLOATING 3 /* floating when measured with .me, else causal */
 
-/* ---- what the hardware recorded ----------------------------------------------------------------
- */
+/* ---- what the hardware recorded -------------------------------------------------------------- */
 
 /* Where a miss was answered. */
 typedef enum {
@@ -273,8 +270,7 @@ int pfm_mont_decode_etb(uint64_t pmd38, uint64_t pmd39, const uint64_t pmds[PMU_
 int pfm_mont_decode_ipear(uint64_t pmd38, uint64_t pmd39, const uint64_t pmds[PMU_MONT_NUM_ETB],
                           pfmlib_mont_ip_t out[PMU_MONT_NUM_ETB], unsigned int *n);
 
-/* ---- registers as structures -------------------------------------------------------------------
- */
+/* ---- registers as structures ----------------------------------------------------------------- */
 
 /* For programs written against earlier versions of this interface, which read and write registers
  * through these unions. The order of bit-fields is the compiler's choice, so the structures exist

@@ -21,8 +21,7 @@ extern "C" {
 
 #define PFCNTR_DEVICE "/dev/pfcntr"
 
-/* ---- open modes: one of them is ORed into the flags of open(2) ---------------------------------
- */
+/* ---- open modes: one of them is ORed into the flags of open(2) ------------------------------- */
 
 /* On other systems these bits mean other things: pass them to the device only. */
 #define PCNTOPENONE  0x08000 /* the processor the caller is bound to */
@@ -30,8 +29,7 @@ extern "C" {
 #define PCNTOPENALL  0x18000 /* all processors, one sum */
 #define PCNTOPENMASK 0x18000
 
-/* ---- requests ----------------------------------------------------------------------------------
- */
+/* ---- requests -------------------------------------------------------------------------------- */
 
 /* 31:29 direction, 28:16 size of the argument, 15:8 'P', 7:0 number. */
 #define PFCNTR_VOID                   0x20000000u
@@ -103,8 +101,7 @@ extern "C" {
 	PFCNTR_REQUEST(PFCNTR_IN, 0x3cu, 8) /* array of struct pfcntrs_ev6: events                 \
 	                                     */
 
-/* ---- what is collected at each interrupt -------------------------------------------------------
- */
+/* ---- what is collected at each interrupt ----------------------------------------------------- */
 
 #define PFM_COUNTERS  1 /* interrupts of each counter */
 #define PFM_IPL       2 /* interrupt levels */
@@ -115,8 +112,7 @@ extern "C" {
 #define PFM_PM_STAT_SHIFT 8
 #define PFM_PM_STAT_MASK  0xff00
 
-/* ---- argument layouts --------------------------------------------------------------------------
- */
+/* ---- argument layouts ------------------------------------------------------------------------ */
 
 /* Driver's counts, EV4. Counts are interrupts: multiply by the rate. */
 struct pfcntrs {
@@ -271,8 +267,7 @@ union pmctrs_ev6 {
 	 ((uint64_t)(C1) << PF6_CTR1_SHIFT & PF6_CTR1_KMASK) |                                     \
 	 ((uint64_t)(C0) << PF6_CTR0_SHIFT & PF6_CTR0_KMASK) | (uint64_t)(CPU) << PF6_CPU_SHIFT)
 
-/* ---- EV5: rates and modes ----------------------------------------------------------------------
- */
+/* ---- EV5: rates and modes -------------------------------------------------------------------- */
 
 /* One of each counter ORed together. 256 needs superuser privilege. */
 #define PF5_C0_INT_EVERY_65536 0x200
@@ -304,8 +299,7 @@ union pmctrs_ev6 {
 #define PF5_CTXT_THIS_PROC       (PF5_CTXT_SEL_PROC | PF5_CTXT_PME_THIS)
 #define PF5_CTXT_KMASK           UINT64_C(0x40000301) /* bits that reach the chip */
 
-/* ---- events ------------------------------------------------------------------------------------
- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 /* EV5: selects of the three counters, and the second select in the cache box for select 0xf of
  * counters 1 and 2. */

@@ -19,8 +19,7 @@
 /* pfp_flags: count for the whole system, not for one task. */
 #define PFMLIB_PFP_SYSTEMWIDE 0x1
 
-/* ---- result codes ------------------------------------------------------------------------------
- */
+/* ---- result codes ---------------------------------------------------------------------------- */
 
 typedef int pfm_err_t;
 
@@ -65,8 +64,7 @@ typedef int pfm_err_t;
 #define PFMLIB_ERR_IMAGE           (-38) /* damaged or foreign event file */
 #define PFMLIB_ERR_LAST            (-38) /* the lowest code there is */
 
-/* ---- PMU types ---------------------------------------------------------------------------------
- */
+/* ---- PMU types ------------------------------------------------------------------------------- */
 
 #define PFMLIB_NO_PMU               (-1)
 #define PFMLIB_UNKNOWN_PMU          0
@@ -126,8 +124,7 @@ typedef int pfm_err_t;
 #define PFMLIB_ALPHA_EV6_PMU        153
 #define PFMLIB_ALPHA_EV67_PMU       154
 
-/* ---- registers --------------------------------------------------------------------------------
- */
+/* ---- registers ------------------------------------------------------------------------------- */
 
 #define PFMLIB_REG_MAX 512                   /* registers a mask can name */
 #define PFMLIB_REG_BV  (PFMLIB_REG_MAX / 64) /* words of a mask */
@@ -150,8 +147,7 @@ typedef struct {
 extern "C" {
 #endif
 
-/* ---- sets of registers -------------------------------------------------------------------------
- */
+/* ---- sets of registers ----------------------------------------------------------------------- */
 
 /* True if register @b is in the set; 0 for registers that do not exist. */
 static inline int pfm_regmask_isset(const pfmlib_regmask_t *h, unsigned int b)

@@ -33,10 +33,10 @@ size_t pfmi_image_get_default_path(char *buf, size_t len)
 static const char *find_trust_fault(const struct stat *st)
 {
 	if (st->st_uid != 0 && st->st_uid != geteuid())
-		return "it belongs to another user: name the file itself to use it all the same";
+		return "it belongs to another user: name the file itself to use it anyway";
 	if (st->st_mode & S_IWOTH)
-		return "anybody can write to it: take that right away, or name the file itself to "
-		       "use it all the same";
+		return "every user can write to it: remove that permission (chmod o-w), or "
+		       "name the file itself to use it anyway";
 	return NULL;
 }
 
@@ -76,7 +76,7 @@ static void *load_file_bytes(int fd, const struct stat *st)
 	return MAP_FAILED;
 }
 
-static const char no_descriptor_fault[] = "no file can be opened any more";
+static const char no_descriptor_fault[] = "the process cannot open more files";
 
 /* Reads or maps @path. Returns NULL, or a text with the fault. @named: the caller named this file,
  * so its owner is not checked. */
@@ -88,7 +88,7 @@ static const char *map_image_file(const char *path, bool named, struct image_map
 	void *at;
 
 	if (fd < 0)
-		return errno == EACCES                     ? "it may not be read"
+		return errno == EACCES                     ? "its permissions deny reading"
 		       : errno == ENOENT                   ? "the file does not exist"
 		       : machine_is_resource_error(-errno) ? no_descriptor_fault
 		                                           : "it cannot be opened";
@@ -228,7 +228,7 @@ static int add_folder_file(void *arg, const char *name)
 	else if (f->is_untrusted)
 		f->rc = record_refusal(
 			f->images, path,
-			"its folder belongs to another user or can be written to by anybody");
+			"its folder belongs to another user, or every user can write to it");
 	else
 		f->rc = add_image_file(f->images, path, NULL, NULL, f->error);
 	return f->rc;

@@ -274,8 +274,9 @@ int pfmi_context_require_all(const struct pfm_ctx *ctx, pfm_error_t *why)
 	return rc ? pfmi_base_set_error(
 			    why, rc, rc == PFMLIB_ERR_IMAGE ? PFM_KIND_IMAGE : PFM_KIND_SYSTEM,
 			    NULL, (struct slice){ 0 },
-			    rc == PFMLIB_ERR_SYS ? "what this machine has could not be read: no "
-						   "file can be opened any more"
-						 : "what this machine has could not be read")
+			    rc == PFMLIB_ERR_SYS ? "the PMUs of this machine could not be read: "
+						   "the process cannot open "
+						   "more files"
+						 : "the PMUs of this machine could not be read")
 	          : PFMLIB_SUCCESS;
 }

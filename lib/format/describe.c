@@ -294,7 +294,7 @@ static int find_event_by_text(const pfm_ctx_t *ctx, const char *text, int *pmu, 
 	if (row == ROW_NONE)
 		return pfmi_base_set_error(error, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, text,
 		                           pfmi_base_make_slice(text),
-		                           "the text names fields, no event");
+		                           "expected an event, got only fields");
 	*pmu = (int)unit;
 	*event = row;
 	return PFMLIB_SUCCESS;

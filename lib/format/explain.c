@@ -36,8 +36,7 @@ const char *pfm_error_kind_name(pfm_error_kind_t kind)
 	return kind >= 0 && (size_t)kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "";
 }
 
-/* ---- where -------------------------------------------------------------------------------------
- */
+/* ---- where ----------------------------------------------------------------------------------- */
 
 /* The attribute whose name or value the token starts in. */
 static void find_token_attr(struct error_location *p)
@@ -80,8 +79,7 @@ void pfmi_format_locate_error(const struct pfm_ctx *ctx, const char *text, const
 	find_token_attr(out);
 }
 
-/* ---- sentences ---------------------------------------------------------------------------------
- */
+/* ---- sentences ------------------------------------------------------------------------------- */
 
 struct sentence {
 	const struct pfm_ctx *ctx;
@@ -226,16 +224,15 @@ static const struct umask_group *find_named_group(const struct error_location *p
 	return NULL;
 }
 
-/* ---- one kind after the other ------------------------------------------------------------------
- */
+/* ---- one kind after the other ---------------------------------------------------------------- */
 
 static void explain_unknown_event(struct sentence *s)
 {
 	const struct error_location *p = &s->location;
 
 	if (p->is_parsed && strspn(p->spec.name.text, ":., \t") >= p->spec.name.len) {
-		append_text(s, "an event name is missing%s",
-		            p->spec.pmu_name.len ? " behind \"::\"" : "");
+		append_text(s, "expected an event name%s",
+		            p->spec.pmu_name.len ? " after \"::\"" : "");
 		return;
 	}
 	append_token(s);
@@ -270,9 +267,10 @@ static void explain_unknown_qualifier(struct sentence *s)
 		return;
 	}
 	if (is_modifier_letter(&s->location)) {
-		append_text(s, " is not a modifier: u, k and h for levels, p, pp or ppp for "
-		               "precision and G, H and I for guests, the host and "
-		               "no idle time can stand behind the last slash");
+		append_text(s,
+		            " is not a modifier: write u, k or h for levels, p, pp or ppp for "
+		            "precision, G, H or I for guests, the host and no idle time after the "
+		            "last slash");
 		return;
 	}
 	if (s->location.has_event)
@@ -388,7 +386,7 @@ static void explain_bad_value(struct sentence *s)
 	} else if (s->error->detail) {
 		append_text(s, " is not valid: %s", s->error->detail);
 	} else {
-		append_text(s, " is not a value that can stand here");
+		append_text(s, " is not valid here");
 	}
 }
 
@@ -582,7 +580,10 @@ static void explain_error_kind(struct sentence *s)
 		explain_with_detail(
 			s, "several processors have it: write one of them and \"::\" before it");
 		break;
-	case PFM_KIND_SYNTAX: explain_with_detail(s, "this is not how an event is written"); break;
+	case PFM_KIND_SYNTAX:
+		explain_with_detail(
+			s, "expected PMU::EVENT:QUALIFIER..., or a spelling of perf or libpmc");
+		break;
 	case PFM_KIND_NOT_ON_CPU:
 		explain_with_detail(
 			s, "this processor says that it does not have this architectural event");

@@ -138,7 +138,7 @@ static bool append_event(struct event_printer *p)
 		return pfmi_format_set_reason(p, "no event of this processor has these values");
 	if (p->event->exclude_flags)
 		return pfmi_format_set_reason(
-			p, "only perf's letters tell guests, the host and idle time apart");
+			p, "only perf's letters distinguish guests, the host and idle time");
 	return pfmi_format_append_named_event(p);
 }
 

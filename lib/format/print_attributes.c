@@ -409,7 +409,7 @@ static bool append_libpmc_levels(struct event_printer *p)
 	const struct event *ev = p->event;
 
 	if (ev->has_no_levels)
-		return pfmi_format_set_reason(p, "libpmc cannot switch every level off");
+		return pfmi_format_set_reason(p, "libpmc cannot express a count at no level");
 	if (ev->plm & ~(PFM_PLM0 | PFM_PLM3))
 		return pfmi_format_set_reason(p, "libpmc knows the levels os and usr alone");
 	if (ev->precise)

@@ -188,8 +188,9 @@ static bool append_perf_body(struct event_printer *p, const pfm_attr_t *a)
 		pfmi_format_append_printf(p, "r%" PRIx64 "%s%s", a->config, letters[0] ? ":" : "",
 		                          letters);
 		return !(a->config1 | a->config2 | a->config3) ||
-		       pfmi_format_set_reason(p,
-		                              "a raw number is the first configuration word alone");
+		       pfmi_format_set_reason(
+			       p,
+			       "a raw number cannot hold more than the first configuration word");
 	}
 	pfmi_format_append_printf(p, "%.*s/", (int)p->device.len, p->device.text);
 	named = p->event->row_index != ROW_NONE &&
@@ -204,16 +205,16 @@ bool pfmi_format_append_perf_event(struct event_printer *p)
 	pfm_attr_t a;
 
 	if (p->event->has_no_levels)
-		return pfmi_format_set_reason(p, "perf cannot switch every level off");
+		return pfmi_format_set_reason(p, "perf cannot express a count at no level");
 	if (p->event->plm & (PFM_PLM1 | PFM_PLM2))
 		return pfmi_format_set_reason(
-			p, "perf tells user from kernel and hypervisor, no other levels");
+			p, "perf distinguishes user, kernel and hypervisor only");
 	if (p->event->counter_pin != ANY_COUNTER)
 		return pfmi_format_set_reason(
 			p, "perf leaves the choice of the counter to the kernel");
 	if (!pfmi_pmu_has_encoder(p->table) ||
 	    pfmi_encode_event_attr(p->event, -1, pfmi_pmu_get_default_levels(p->table), &a, NULL) ||
 	    !a.expressible)
-		return pfmi_format_set_reason(p, "the kernel has no way to count it");
+		return pfmi_format_set_reason(p, "the kernel cannot count it");
 	return append_perf_body(p, &a);
 }

@@ -138,7 +138,7 @@ static int set_user_field(struct attr_reader *r, unsigned field, uint64_t value)
 		} else if (has_common_bits(&table_fields(ev->table)[field],
 		                           &table_fields(ev->table)[ev->user_fields[i].field])) {
 			return attr_refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name,
-			                   "its bits are those of what was given before");
+			                   "it sets the same bits as an earlier qualifier");
 		}
 	if (!pfmi_pmu_set_user_field(ev, field, value))
 		return attr_refuse(r, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, r->attr.name,

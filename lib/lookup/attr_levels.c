@@ -92,7 +92,7 @@ int pfmi_attr_parse_bool(const struct attr_reader *r, bool *out)
 		return PFMLIB_SUCCESS;
 	}
 	return attr_refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, v,
-	                   "yes or no: y, t, 1 or n, f, 0");
+	                   "expected y, t or 1 for yes, n, f or 0 for no");
 }
 
 static int refuse_contradiction(const struct attr_reader *r)
@@ -184,7 +184,7 @@ int pfmi_attr_read_perf_modifiers(struct attr_reader *r, struct slice m)
 			                   "this library has no exclusive groups");
 		case 'b':
 			return attr_refuse(r, PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, letter,
-			                   "this library does not count with BPF");
+			                   "this library cannot count with BPF");
 		default:
 			return attr_refuse(r, PFMLIB_ERR_ATTR, PFM_KIND_UNKNOWN_QUALIFIER, letter,
 			                   NULL);

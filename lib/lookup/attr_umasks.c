@@ -184,7 +184,7 @@ int pfmi_attr_read_raw_umask(struct attr_reader *r)
 		                   "a unit mask has 8 bits");
 	if (r->event->chosen_groups)
 		return attr_refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name,
-		                   "a raw unit mask cannot stand beside named ones");
+		                   "a raw unit mask and named unit masks exclude each other");
 	for (unsigned i = 0; i < table_row(t, r->event->row_index)->n_groups; i++) {
 		r->event->group_values[i] = i == 0 ? value : 0;
 		r->event->chosen_groups |= (uint16_t)(1u << i);
@@ -265,11 +265,11 @@ int pfmi_attr_check_groups(struct attr_reader *r)
 			                   table_text(t, g->name));
 		if (g->flags & GROUP_EXPLICIT_IN_LIBPFM && r->has_bare_masks &&
 		    r->spec->pmu_name.len == 0)
-			return attr_refuse(r, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT,
-			                   (struct slice){ r->spec->text, r->spec->len },
-			                   "libpfm 3 and 4 differ in what this leaves out: name "
-			                   "every mask, or write the processor "
-			                   "and '::' before it for libpfm 4's default");
+			return attr_refuse(
+				r, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT,
+				(struct slice){ r->spec->text, r->spec->len },
+				"the defaults of libpfm 3 and libpfm 4 differ: name every mask, or "
+				"write PROCESSOR:: before the event for libpfm 4's default");
 	}
 	return PFMLIB_SUCCESS;
 }

@@ -138,7 +138,8 @@ static int parse_breakpoint(const struct pfm_ctx *ctx, const struct spec *spec, 
 		                           number, "an address is expected");
 	if (number.len < where.len && (!pfmi_base_parse_number(length, &len) || len < 1 || len > 8))
 		return pfmi_base_set_error(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, spec->text,
-		                           length, "a breakpoint watches 1 to 8 bytes");
+		                           length,
+		                           "expected a length of 1 to 8 bytes for the breakpoint");
 	if (all.len && all.text[0] == ':') {
 		struct slice next = { all.text + 1, all.len - 1 };
 

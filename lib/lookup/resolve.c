@@ -81,7 +81,7 @@ static int read_attribute(struct attr_reader *r)
 		                   r->attr.name, NULL);
 	if (attr_is_libpfm(r) && r->event->has_raw_umask && pfmi_attr_is_row_umask(r))
 		return attr_refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name,
-		                   "a raw unit mask cannot stand beside named ones");
+		                   "a raw unit mask and named unit masks exclude each other");
 	rc = pfmi_attr_read_level(r);
 	if (rc == 0)
 		rc = pfmi_attr_read_umask(r);
@@ -117,9 +117,10 @@ static int read_all_attributes(const struct table *t, uint32_t row, const struct
 	while (pfmi_spec_next_attr(&rest, &r.attr)) {
 		r.field = FIELD_NOT_SEARCHED;
 		if (is_umask_after_modifier(&r))
-			rc = attr_refuse(&r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r.attr.name,
-			                 "a unit mask of the event, too: masks stand before "
-			                 "modifiers, and modifiers of their names have \"=1\"");
+			rc = attr_refuse(
+				&r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r.attr.name,
+				"is a unit mask of the event as well: write unit masks before "
+				"modifiers, and the modifier with \"=1\"");
 		else
 			rc = is_perf_modifier(&r) ? pfmi_attr_read_perf_modifiers(&r, r.attr.name)
 			                          : read_attribute(&r);

@@ -13,8 +13,7 @@
 #define CORE_TYPE_ATOM 0x20
 #define CORE_TYPE_CORE 0x40
 
-/* ---- texts -------------------------------------------------------------------------------------
- */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 static bool read_number(const char **s, unsigned base, uint64_t *out)
 {
@@ -69,8 +68,7 @@ static bool is_x86_vendor(const char *v)
 	       strcmp(v, "  Shanghai  ") == 0;
 }
 
-/* ---- identities as text ------------------------------------------------------------------------
- */
+/* ---- identities as text ---------------------------------------------------------------------- */
 
 /* "GenuineIntel-6-55-4", "ia64-32-0", "alpha-11": a word and up to three numbers; models and
  * steppings are hexadecimal. */
@@ -160,8 +158,7 @@ bool pfmi_machine_parse_host_id(const char *id, struct host *out)
 	return true;
 }
 
-/* ---- x86 ---------------------------------------------------------------------------------------
- */
+/* ---- x86 ------------------------------------------------------------------------------------- */
 
 static char *append_number(char *p, uint32_t n, unsigned base)
 {
@@ -296,8 +293,7 @@ static void find_core_types(const struct sys *sys, struct host *h)
 	}
 }
 
-/* ---- /proc/cpuinfo -----------------------------------------------------------------------------
- */
+/* ---- /proc/cpuinfo --------------------------------------------------------------------------- */
 
 /* The value of the first line "@key : value"; false if missing. */
 static bool find_cpuinfo_value(const char *text, const char *key, char *out, size_t room)
@@ -469,8 +465,7 @@ static bool read_arm_cpuinfo(const char *text, struct host *h)
 	return true;
 }
 
-/* ---- other machines ----------------------------------------------------------------------------
- */
+/* ---- other machines -------------------------------------------------------------------------- */
 
 static void format_arm64_id(struct host *h)
 {
@@ -580,8 +575,7 @@ void pfmi_machine_describe_host(const struct sys *sys, const char *cpuid, struct
 	pfmi_machine_read_core_types(sys, cpuid, out);
 }
 
-/* ---- matching ----------------------------------------------------------------------------------
- */
+/* ---- matching -------------------------------------------------------------------------------- */
 
 static bool has_id_prefix(const char *id, const char *prefix, bool whole)
 {

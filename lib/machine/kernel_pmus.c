@@ -10,8 +10,7 @@
 
 #define MAX_KERNEL_PMUS 4096
 
-/* ---- one PMU -----------------------------------------------------------------------------------
- */
+/* ---- one PMU --------------------------------------------------------------------------------- */
 
 /* A folder below DEVICES. */
 struct sysfs_pmu {
@@ -211,8 +210,7 @@ static bool add_kernel_pmu(struct sysfs_reader *r, struct kernel_pmu *out,
 	return out->table != NULL;
 }
 
-/* ---- the machine -------------------------------------------------------------------------------
- */
+/* ---- the machine ----------------------------------------------------------------------------- */
 
 static bool has_same_base(const struct sysfs_pmu *a, const struct sysfs_pmu *b)
 {

@@ -8,8 +8,7 @@
 
 #define MAX_KERNEL_EVENTS 20000
 
-/* ---- format ------------------------------------------------------------------------------------
- */
+/* ---- format ---------------------------------------------------------------------------------- */
 
 /* "config1:0-7,32-35" */
 static unsigned parse_bit_ranges(const char *s, struct bitrange out[4])
@@ -90,8 +89,7 @@ static void add_formats(struct sysfs_reader *r, struct table_builder *b, const c
 				&(struct bitrange){ .config_word = (uint8_t)i, .width = 64 }, 1);
 }
 
-/* ---- events ------------------------------------------------------------------------------------
- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 struct text_field_numbers {
 	unsigned scale, unit, params;

@@ -15,8 +15,7 @@
 #include "base/text.h"
 #include "table/table.h"
 
-/* ---- the syscall table -------------------------------------------------------------------------
- */
+/* ---- the syscall table ----------------------------------------------------------------------- */
 
 struct perf_event_attr;
 struct pollfd;
@@ -81,8 +80,7 @@ int pfmi_machine_read_line_file(const struct sys *sys, const char *path, char **
 /* A decimal or 0x number in a file; -errno, or -EINVAL for other text. */
 int pfmi_machine_read_number(const struct sys *sys, const char *path, uint64_t *out);
 
-/* ---- the processor's identity ------------------------------------------------------------------
- */
+/* ---- the processor's identity ---------------------------------------------------------------- */
 
 /* The processor of this machine. Read once; every question about the machine is answered from here.
  */
@@ -157,8 +155,7 @@ struct kernel_info;
 void pfmi_machine_match_image(struct host_pmu_list *list, const struct host *host,
                               const struct kernel_info *kernel, const struct pmu_image *image);
 
-/* ---- sets of CPUs ------------------------------------------------------------------------------
- */
+/* ---- sets of CPUs ---------------------------------------------------------------------------- */
 
 #define MAX_CPU_NUMBER                                                                             \
 	(1u << 16) /* no list names a CPU with so great a number: kernels are built for 8,192 at   \
@@ -200,8 +197,7 @@ int pfmi_machine_read_cpus(const struct sys *sys, const char *path, struct cpu_m
  * hexadecimal digits, or digits. */
 size_t pfmi_machine_instance_base_length(const char *name);
 
-/* ---- PMUs of the kernel ------------------------------------------------------------------------
- */
+/* ---- PMUs of the kernel ---------------------------------------------------------------------- */
 
 /* A PMU the running kernel shows (a folder below /sys/bus/event_source/devices), and its instances
  * folded into one. */
@@ -245,8 +241,7 @@ extern const char pfmi_machine_tracefs_paths[TRACEFS_MOUNTS][40];
 int pfmi_lookup_tracepoint_id(const struct sys *sys, struct slice group, struct slice name,
                               uint64_t *id);
 
-/* ---- environment -------------------------------------------------------------------------------
- */
+/* ---- environment ----------------------------------------------------------------------------- */
 
 /* Values of environment variables the library listens to; NULL in programs with raised privileges.
  */

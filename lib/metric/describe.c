@@ -5,8 +5,7 @@
 #include "metric/metric.h"
 #include "machine/machine.h"
 
-/* ---- inputs ------------------------------------------------------------------------------------
- */
+/* ---- inputs ---------------------------------------------------------------------------------- */
 
 /* Where among the row's values input @i is; n_values if it has fewer. Each input is a value of its
  * own. */
@@ -70,8 +69,7 @@ static unsigned count_value_inputs(const char *code)
 	return n;
 }
 
-/* ---- answers -----------------------------------------------------------------------------------
- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 int pfm_describe_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_metric_info_t *info)
 {
@@ -144,8 +142,7 @@ int pfm_describe_metric_input(const pfm_ctx_t *ctx, int pmu, unsigned event, uns
 	return PFMLIB_SUCCESS;
 }
 
-/* ---- formulas ----------------------------------------------------------------------------------
- */
+/* ---- formulas -------------------------------------------------------------------------------- */
 
 #define MAX_INSTRUCTIONS 4096 /* instructions of one code */
 #define MAX_FORMULA_SIZE (1u << 20)

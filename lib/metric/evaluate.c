@@ -32,8 +32,7 @@ static double compute_square_root(double x)
 	return before;
 }
 
-/* ---- code --------------------------------------------------------------------------------------
- */
+/* ---- code ------------------------------------------------------------------------------------ */
 
 /* 1 + the digits that follow an instruction; 0: none is called so. */
 static const unsigned char instruction_lengths[128] = {
@@ -74,8 +73,7 @@ uint64_t pfmi_metric_get_operand(const char *code)
 	return x;
 }
 
-/* ---- instructions ------------------------------------------------------------------------------
- */
+/* ---- instructions ---------------------------------------------------------------------------- */
 
 static struct metric_number make_undefined(pfm_metric_state_t state)
 {
@@ -333,8 +331,7 @@ int pfmi_metric_run_code(const char *code, const pfm_metric_operand_t *inputs, u
 	return PFMLIB_SUCCESS;
 }
 
-/* ---- values and errors -------------------------------------------------------------------------
- */
+/* ---- values and errors ----------------------------------------------------------------------- */
 
 /* Which input keeps the value from being one, if that is the reason. */
 static int find_missing_input(const pfm_metric_operand_t *inputs, unsigned n,
@@ -444,8 +441,7 @@ static int compute_propagated(const struct metric *m, const pfm_metric_data_t *d
 	return PFMLIB_SUCCESS;
 }
 
-/* ---- from repetitions --------------------------------------------------------------------------
- */
+/* ---- from repetitions ------------------------------------------------------------------------ */
 
 static void compute_means(const double *samples, unsigned rounds, unsigned n,
                           pfm_metric_operand_t *out)
@@ -502,8 +498,7 @@ static int compute_from_repetitions(const struct metric *m, const pfm_metric_dat
 	return PFMLIB_SUCCESS;
 }
 
-/* ---- from the intervals of one measurement -----------------------------------------------------
- */
+/* ---- from the intervals of one measurement --------------------------------------------------- */
 
 /* How far part @k alone would carry the value from where it is, along the slopes of the formula;
  * NaN if a count of it is missing. */
@@ -573,8 +568,7 @@ static int compute_from_intervals(const struct metric *m, const pfm_metric_data_
 	return rc;
 }
 
-/* ---- the call ----------------------------------------------------------------------------------
- */
+/* ---- the call -------------------------------------------------------------------------------- */
 
 static bool is_data_valid(const pfm_metric_data_t *d)
 {

@@ -46,8 +46,7 @@ static unsigned count_exclusive_items(const struct pack_problem *p)
 	return n;
 }
 
-/* ---- matching ----------------------------------------------------------------------------------
- */
+/* ---- matching -------------------------------------------------------------------------------- */
 
 static void assign_slot(struct pack_attempt *a, unsigned item, unsigned slot)
 {
@@ -134,8 +133,7 @@ static void restore_matching(struct pack_attempt *a, const uint16_t *from)
 	memcpy(a->slot_item, from + a->problem->n_items, (size_t)64 * a->n_groups * sizeof(*from));
 }
 
-/* ---- search ------------------------------------------------------------------------------------
- */
+/* ---- search ---------------------------------------------------------------------------------- */
 
 /* The pinned items of group @g, and @item. */
 static bool can_join_group(const struct pack_attempt *a, unsigned depth, unsigned item, unsigned g)
@@ -297,8 +295,7 @@ static void free_attempt(struct pack_attempt *a)
 	free(a->saved_states);
 }
 
-/* ---- bounds ------------------------------------------------------------------------------------
- */
+/* ---- bounds ---------------------------------------------------------------------------------- */
 
 /* An item found no slot: what was asked on the way are counters that too many items are confined
  * to. */

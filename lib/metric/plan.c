@@ -8,8 +8,7 @@
 #include "metric/plan.h"
 #include "lookup/lookup.h"
 
-/* ---- texts -------------------------------------------------------------------------------------
- */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 static int add_event_text(struct pfm_plan *p, const char *text, unsigned request, unsigned family,
                           pfm_error_t *error)
@@ -67,9 +66,10 @@ static int add_listed_metrics(struct pfm_plan *p, const struct metric_list *list
 	for (unsigned i = 0; i < list->n_metrics && !rc; i++)
 		rc = add_metric_events(p, list->refs[i].pmu, list->refs[i].row, request, error);
 	if (rc && error->kind != PFM_KIND_TOO_MANY)
-		pfmi_base_set_error(error, rc, PFM_KIND_NONE, text, pfmi_base_make_slice(text),
-		                    "the metric needs an event that is not known here; 'pfm show' "
-		                    "names those it needs");
+		pfmi_base_set_error(
+			error, rc, PFM_KIND_NONE, text, pfmi_base_make_slice(text),
+			"the metric needs an event that this processor lacks; 'pfm show' lists "
+			"its events");
 	return rc;
 }
 
@@ -99,8 +99,7 @@ static int add_text(struct pfm_plan *p, const char *text, unsigned request, pfm_
 	return rc;
 }
 
-/* ---- plans -------------------------------------------------------------------------------------
- */
+/* ---- plans ----------------------------------------------------------------------------------- */
 
 /* Leaders first, then as the texts came. */
 static int compare_planned_events(const void *a, const void *b)
@@ -154,8 +153,7 @@ static int finish_plan(struct pfm_plan *plan, pfm_error_t *error)
 	return rc;
 }
 
-/* ---- the interface -----------------------------------------------------------------------------
- */
+/* ---- the interface --------------------------------------------------------------------------- */
 
 static int plan_texts(struct pfm_plan *plan, const char *const *texts, unsigned n,
                       pfm_error_t *error)

@@ -40,8 +40,7 @@ struct planned_pmu {
 	struct plan encoder_plan;
 };
 
-/* ---- items -------------------------------------------------------------------------------------
- */
+/* ---- items ----------------------------------------------------------------------------------- */
 
 static unsigned get_privilege_levels(const struct planned_pmu *p)
 {
@@ -311,8 +310,7 @@ static int make_items(struct planned_pmu *p, pfm_error_t *error)
 	return rc;
 }
 
-/* ---- extra registers ---------------------------------------------------------------------------
- */
+/* ---- extra registers ------------------------------------------------------------------------- */
 
 static struct extra_register_use get_extra_register_use(struct planned_pmu *p, unsigned item)
 {
@@ -377,8 +375,7 @@ static void compute_register_bound(struct planned_pmu *p)
 	}
 }
 
-/* ---- results -----------------------------------------------------------------------------------
- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 static unsigned format_counters(uint64_t counters, char *buf, size_t len)
 {

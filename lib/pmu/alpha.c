@@ -61,8 +61,7 @@ static bool is_profileme_event(const struct event *ev)
 	return ev->table->encoder == ENCODER_EV67 && get_event_kind(ev) >= KIND_PROFILEME;
 }
 
-/* ---- constrain ---------------------------------------------------------------------------------
- */
+/* ---- constrain ------------------------------------------------------------------------------- */
 
 static bool has_rate(int pmu, unsigned counter, uint64_t rate)
 {
@@ -88,7 +87,7 @@ static int check_rates(const struct table *t, const pfmlib_alpha_input_param_t *
 		if (in->pfp_alpha_rates[i] &&
 		    (!exists || !has_rate(t->libpfm_type, i, in->pfp_alpha_rates[i])))
 			return set_event_error(why, -1, PFMLIB_ERR_INVAL, PFM_KIND_MODEL,
-			                       "a counter does not have this interrupt rate");
+			                       "a counter cannot interrupt at this rate");
 		if (in->pfp_alpha_periods[i] &&
 		    (!exists || !start_values ||
 		     !can_interrupt_every(t->libpfm_type, i, in->pfp_alpha_periods[i])))
@@ -106,7 +105,7 @@ static int check_ranges(const pfmlib_alpha_input_param_t *in, pfm_error_t *why)
 	if (n > most || (n && !(in->pfp_alpha_items & PFM_PROFILING)))
 		return set_event_error(
 			why, -1, PFMLIB_ERR_INVAL, PFM_KIND_MODEL,
-			"one range, five in caller mode, and only when PFM_PROFILING is collected");
+			"expected one range (five in caller mode), and only with PFM_PROFILING");
 	if ((in->pfp_alpha_flags & PFM_ALPHA_FL_CALLER) &&
 	    (!n || !(in->pfp_alpha_flags & PFM_ALPHA_FL_KERNEL)))
 		return set_event_error(why, -1, PFMLIB_ERR_FEATCOMB, PFM_KIND_MODEL,
@@ -186,7 +185,7 @@ static int resolve_modes(const struct encode_request *req, struct alpha_plan_ext
 		return PFMLIB_SUCCESS;
 	if (req->table->encoder != ENCODER_EV5)
 		return set_event_error(why, -1, PFMLIB_ERR_NOTSUPP, PFM_KIND_MODEL,
-		                       "this processor counts at all levels and no fewer");
+		                       "this processor always counts at all levels");
 	if (in->pfp_alpha_flags & PFM_ALPHA_FL_CTXT) {
 		if (modes)
 			return set_event_error(why, -1, PFMLIB_ERR_FEATCOMB, PFM_KIND_CONFLICT,
@@ -325,8 +324,7 @@ int pfmi_alpha_constrain_set(const struct encode_request *req, struct plan *out,
 	return PFMLIB_SUCCESS;
 }
 
-/* ---- encode ------------------------------------------------------------------------------------
- */
+/* ---- encode ---------------------------------------------------------------------------------- */
 
 /* The set as placed. */
 struct alpha_placement {
@@ -471,8 +469,7 @@ static void add_pmc(const struct alpha_placement *p, struct register_values *reg
 		p->out->calls[p->out->n_calls++] = call;
 }
 
-/* ---- requests of the device --------------------------------------------------------------------
- */
+/* ---- requests of the device ------------------------------------------------------------------ */
 
 static void add_ioctl(const struct alpha_placement *p, unsigned when, const char *name,
                       uint32_t request, unsigned n, const uint64_t *words)
@@ -559,8 +556,7 @@ static void add_read_requests(const struct alpha_placement *p)
 		ADD_IOCTL(p, PFM_ALPHA_READ, PCNTGETIPLHIS, 0, NULL);
 }
 
-/* ---- one family after the other ----------------------------------------------------------------
- */
+/* ---- one family after the other -------------------------------------------------------------- */
 
 static void encode_ev4(const struct alpha_placement *p, uint64_t select,
                        struct register_values *regs)
@@ -696,8 +692,7 @@ void pfmi_alpha_encode_set(const struct plan *plan, const struct placement *wher
 	finish_output(&p);
 }
 
-/* ---- the kernel --------------------------------------------------------------------------------
- */
+/* ---- the kernel ------------------------------------------------------------------------------ */
 
 /* Linux counts on EV67 and later, by numbers of its own, and cannot leave any level out. */
 int pfmi_alpha_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
@@ -716,8 +711,7 @@ int pfmi_alpha_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out,
 	return PFMLIB_SUCCESS;
 }
 
-/* ---- layouts -----------------------------------------------------------------------------------
- */
+/* ---- layouts --------------------------------------------------------------------------------- */
 
 static const struct register_field iccsr_bits[] = {
 	{ "pc1", 0, 1 }, { "pc0", 3, 1 }, { "mux0", 8, 4 }, { "mux1", 32, 3 }, { "disable", 35, 2 }

@@ -7,8 +7,7 @@
 
 #define ARRAY_LENGTH(A) (sizeof(A) / sizeof((A)[0]))
 
-/* ---- interrupts --------------------------------------------------------------------------------
- */
+/* ---- interrupts ------------------------------------------------------------------------------ */
 
 #define VECTOR_PERFMON        0x650u /* offset in the system control block, and a1 of entINT */
 #define OSF_PERFMON_INTERRUPT 4      /* a0 of entINT */
@@ -34,8 +33,7 @@ pfm_err_t pfm_alpha_decode_interrupt(int pmu, int os, const uint64_t *regs,
 	return PFMLIB_SUCCESS;
 }
 
-/* ---- statistics --------------------------------------------------------------------------------
- */
+/* ---- statistics ------------------------------------------------------------------------------ */
 
 enum { PREFIX_LEN = sizeof "PF67_PM_" - 1 };
 /* In the order of the enumeration; no pointers, so nothing to relocate. */
@@ -133,8 +131,7 @@ pfm_err_t pfm_alpha_ratio(unsigned int statistic, uint64_t count, uint64_t retir
 	return PFMLIB_SUCCESS;
 }
 
-/* ---- registers ---------------------------------------------------------------------------------
- */
+/* ---- registers ------------------------------------------------------------------------------- */
 
 /* I_STAT */
 enum {

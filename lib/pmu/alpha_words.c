@@ -7,8 +7,7 @@
 
 #define ARRAY_LENGTH(A) (sizeof(A) / sizeof((A)[0]))
 
-/* ---- families ----------------------------------------------------------------------------------
- */
+/* ---- families -------------------------------------------------------------------------------- */
 
 static int is_ev5_family(int pmu)
 {
@@ -51,8 +50,7 @@ uint64_t pfm_alpha_rate(int pmu, unsigned int counter, unsigned int n)
 	return pmu == PFMLIB_ALPHA_EV4_PMU && counter == 0 ? 4096 : 256;
 }
 
-/* ---- rates -------------------------------------------------------------------------------------
- */
+/* ---- rates ----------------------------------------------------------------------------------- */
 
 /* FRQ of counter @n lies at 8 - 2n: 2 slow, 3 fast. */
 static uint64_t build_frq_bits(unsigned int counter, unsigned int fast)
@@ -108,8 +106,7 @@ uint64_t pfm_alpha_pmctr_ctl(uint64_t a1, unsigned int counters)
 	return ctl;
 }
 
-/* ---- counter words -----------------------------------------------------------------------------
- */
+/* ---- counter words --------------------------------------------------------------------------- */
 
 pfm_err_t pfm_alpha_counter_word(int pmu, unsigned int select, unsigned int cpu,
                                  const uint64_t *values, uint64_t *word)
@@ -165,8 +162,7 @@ pfm_err_t pfm_alpha_start_value(unsigned int width, uint64_t period, uint64_t *v
 	return PFMLIB_SUCCESS;
 }
 
-/* ---- modes -------------------------------------------------------------------------------------
- */
+/* ---- modes ----------------------------------------------------------------------------------- */
 
 enum { INNER_MODES = PFM_ALPHA_MODE_KERNEL | PFM_ALPHA_MODE_EXEC | PFM_ALPHA_MODE_SUPER };
 
@@ -215,8 +211,7 @@ pfm_err_t pfm_alpha_pm_mode_word(unsigned int mode, uint64_t *word)
 	return PFMLIB_SUCCESS;
 }
 
-/* ---- from the device to the PALcode ------------------------------------------------------------
- */
+/* ---- from the device to the PALcode ---------------------------------------------------------- */
 
 /* The cache box selects move down to where the chip's PALcode looks for them. */
 static uint64_t build_select_argument(int pmu, uint64_t word)
@@ -284,8 +279,7 @@ pfm_err_t pfm_alpha_device_call(int pmu, uint32_t request, uint64_t word, pfmlib
 	return PFMLIB_ERR_NOTSUPP;
 }
 
-/* ---- names -------------------------------------------------------------------------------------
- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 enum { FAMILY_BIT_EV4 = 1, FAMILY_BIT_EV5 = 2, FAMILY_BIT_EV6 = 4, FAMILY_BIT_ALL = 7 };
 
@@ -391,8 +385,7 @@ pfm_err_t pfm_alpha_mask(const char *name, uint64_t *value)
 	return PFMLIB_ERR_NOTFOUND;
 }
 
-/* ---- samples and levels ------------------------------------------------------------------------
- */
+/* ---- samples and levels ---------------------------------------------------------------------- */
 
 pfm_err_t pfm_alpha_sample_bytes(uint64_t start, uint64_t end, uint64_t stride, unsigned int open,
                                  unsigned int n_cpus, uint64_t *bytes)

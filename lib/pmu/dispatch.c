@@ -4,8 +4,7 @@
 #include <string.h>
 #include "pmu/pmu.h"
 
-/* ---- what the table says of a set --------------------------------------------------------------
- */
+/* ---- what the table says of a set ------------------------------------------------------------ */
 
 #define GENERAL 0xffffffffull
 
@@ -113,8 +112,7 @@ int pfmi_encode_dispatch(const struct encode_request *req, struct placement *whe
 	return pfmi_dispatch_plan(req, &plan, where, out, why);
 }
 
-/* ---- perf attributes ---------------------------------------------------------------------------
- */
+/* ---- perf attributes ------------------------------------------------------------------------- */
 
 unsigned pfmi_default_levels(const struct table *t, unsigned plm)
 {

@@ -169,7 +169,7 @@ int pfmi_pmu_check_format_event(struct event *ev, pfm_error_t *why)
 			return pfmi_base_set_error(
 				why, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, NULL,
 				(struct slice){ 0 },
-				"the kernel wants values for fields of the event");
+				"the kernel needs values for fields of the event");
 		s += len + (s[len] == ' ');
 	}
 	return PFMLIB_SUCCESS;

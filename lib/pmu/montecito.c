@@ -11,8 +11,7 @@
 
 #define GENERAL_COUNTERS 0xfff0u
 
-/* ---- registers ---------------------------------------------------------------------------------
- */
+/* ---- registers ------------------------------------------------------------------------------- */
 
 static bool parse_register_name(const char *name, char kind[4], unsigned *num)
 {
@@ -93,8 +92,7 @@ uint64_t pfmi_mont_get_event_select_mask(const struct table *t, const char *reg,
 	return mask;
 }
 
-/* ---- events ------------------------------------------------------------------------------------
- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static void set_trait(struct mont_event_traits *tr, unsigned key, uint64_t value)
 {
@@ -144,8 +142,7 @@ static void read_event_traits(const struct event *ev, struct mont_event_traits *
 		tr->umask = 0; /* the unit mask is the address register's */
 }
 
-/* ---- events against filters --------------------------------------------------------------------
- */
+/* ---- events against filters ------------------------------------------------------------------ */
 
 static int check_levels(const struct mont_plan_context *w)
 {
@@ -166,17 +163,16 @@ static int check_filters(const struct mont_plan_context *w)
 		if (!(w->plan->events[i].flags & PFMLIB_MONT_FL_EVT_NO_QUALCHECK) &&
 		    needed & ~(unsigned)w->plan->events[i].accepts)
 			return mont_set_error(w, PFMLIB_ERR_FEATCOMB, (int)i,
-			                      "the event does not obey a filter in use");
+			                      "the event ignores a filter in use");
 	for (unsigned i = 0; (w->has_irange || w->has_drange) && i < w->req->n_events; i++)
 		if (w->plan->events[i].plm && w->plan->events[i].plm != w->req->plm)
 			return mont_set_error(
 				w, PFMLIB_ERR_FEATCOMB, (int)i,
-				"with address ranges all events count at the default levels");
+				"with address ranges, all events must count at the default levels");
 	return PFMLIB_SUCCESS;
 }
 
-/* ---- counters ----------------------------------------------------------------------------------
- */
+/* ---- counters -------------------------------------------------------------------------------- */
 
 /* The selectors of the L2D cache serve three counters each; the first of them drives the selector.
  */
@@ -356,8 +352,7 @@ static int plan_counters(const struct mont_plan_context *w, struct plan *plan)
 	return rc;
 }
 
-/* ---- the operations ----------------------------------------------------------------------------
- */
+/* ---- the operations -------------------------------------------------------------------------- */
 
 static void read_set_traits(struct mont_plan_context *w)
 {

@@ -84,8 +84,7 @@ void pfmi_mont_put_fine_range(pfmlib_mont_output_rr_t *out, unsigned num,
 void pfmi_mont_put_range_infos(pfmlib_mont_output_rr_t *out, const struct mont_range *r, unsigned n,
                                const struct mont_block *b, unsigned n_blocks);
 
-/* ---- what the encoder's files share ------------------------------------------------------------
- */
+/* ---- what the encoder's files share ---------------------------------------------------------- */
 
 #define MONT_MAX_EVENTS PMU_MONT_NUM_COUNTERS
 

@@ -81,8 +81,7 @@ int pfm_mont_decode_iear(pfmlib_mont_ear_mode_t mode, uint64_t pmd34, uint64_t p
 	return PFMLIB_SUCCESS;
 }
 
-/* ---- trace buffer ------------------------------------------------------------------------------
- */
+/* ---- trace buffer ---------------------------------------------------------------------------- */
 
 static unsigned get_entry_extension(uint64_t pmd39, unsigned entry)
 {

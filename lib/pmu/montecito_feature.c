@@ -40,8 +40,7 @@ static void add_trace_pmds(const struct mont_plan_context *w)
 	add_pmds(w, 48, 63);
 }
 
-/* ---- event address registers -------------------------------------------------------------------
- */
+/* ---- event address registers ----------------------------------------------------------------- */
 
 static bool is_iear_event(const struct mont_event_traits *tr)
 {
@@ -141,8 +140,7 @@ static int plan_dear(const struct mont_plan_context *w)
 	return rc;
 }
 
-/* ---- code range --------------------------------------------------------------------------------
- */
+/* ---- code range ------------------------------------------------------------------------------ */
 
 /* Requirements of a set's events for the choice of registers. */
 struct code_range_needs {
@@ -249,13 +247,13 @@ static int put_single_block(const struct mont_plan_context *w, const struct mont
 	if (others && (c->needs_pair1 || c->retired_pair_mask & ~1u))
 		return mont_set_error(
 			w, PFMLIB_ERR_FEATCOMB, -1,
-			"some events look at another pair of code registers than the others");
+			"some events use another pair of code registers than the others");
 	if (!pfmi_mont_enclose_range(r, &b))
-		return mont_set_error(w,
-		                      (r->last - r->first) >> MONT_MAX_BLOCK ? PFMLIB_ERR_IRRTOOBIG
-		                                                             : PFMLIB_ERR_IRRINVAL,
-		                      -1,
-		                      "no block a debug register can describe contains the range");
+		return mont_set_error(
+			w,
+			(r->last - r->first) >> MONT_MAX_BLOCK ? PFMLIB_ERR_IRRTOOBIG
+							       : PFMLIB_ERR_IRRINVAL,
+			-1, "no block that a debug register can describe contains the range");
 	pfmi_mont_put_block(&w->plan->irange, c->first_register, b, 1);
 	if (c->uses_both_pairs)
 		pfmi_mont_put_block(&w->plan->irange, c->first_register + 2, b, 1);
@@ -346,8 +344,7 @@ static int plan_irange(const struct mont_plan_context *w)
 	               register_field_insert(pmc, irange_bits[IRANGE_FIELD_FINE], c.is_fine));
 }
 
-/* ---- data range --------------------------------------------------------------------------------
- */
+/* ---- data range ------------------------------------------------------------------------------ */
 
 static int plan_drange(const struct mont_plan_context *w)
 {
@@ -410,8 +407,7 @@ static int plan_channels(const struct mont_plan_context *w)
 	return add_pmc(w, PMC_DRANGE, pmc);
 }
 
-/* ---- opcode matchers ---------------------------------------------------------------------------
- */
+/* ---- opcode matchers ------------------------------------------------------------------------- */
 
 static uint64_t build_opcm_mask(uint64_t pmc, const pfmlib_mont_opcm_t *o)
 {
@@ -453,8 +449,7 @@ static int plan_opcm(const struct mont_plan_context *w)
 	return rc;
 }
 
-/* ---- trace buffer ------------------------------------------------------------------------------
- */
+/* ---- trace buffer ---------------------------------------------------------------------------- */
 
 static bool is_etb_event(const struct mont_event_traits *tr)
 {
@@ -531,8 +526,7 @@ static int plan_ipear(const struct mont_plan_context *w)
 	return rc;
 }
 
-/* ---- settings that would count something else than asked ---------------------------------------
- */
+/* ---- settings that would count something else than asked ------------------------------------- */
 
 /* Where a setting is given beside an event, the setting says what is captured, whatever the event's
  * own mode is. */
@@ -623,8 +617,7 @@ static int check_settings(const struct mont_plan_context *w)
 	return rc;
 }
 
-/* ---- all of it ---------------------------------------------------------------------------------
- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static void clear_range_output(pfmlib_mont_output_rr_t *rr)
 {

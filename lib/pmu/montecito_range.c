@@ -9,8 +9,7 @@
 
 #define NO_COVER_COST UINT64_MAX
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 int pfmi_mont_read_ranges(const pfmlib_mont_input_rr_t *in, unsigned plm, unsigned align,
                           struct mont_range r[MONT_MAX_PAIRS])
@@ -33,8 +32,7 @@ int pfmi_mont_read_ranges(const pfmlib_mont_input_rr_t *in, unsigned plm, unsign
 	return n;
 }
 
-/* ---- libpfm 3's cover --------------------------------------------------------------------------
- */
+/* ---- libpfm 3's cover ------------------------------------------------------------------------ */
 
 /* 64-bit ends as libpfm 3 has them: e is behind the range. A block may come out where no pair can
  * put it: base no multiple of its size, or too large. The caller looks. */
@@ -136,8 +134,7 @@ static unsigned cover_like_libpfm3(const struct mont_range *r, unsigned n, struc
 	return is_cover_sound(r, n, out, c.n) ? c.n : 0;
 }
 
-/* ---- the smallest cover ------------------------------------------------------------------------
- */
+/* ---- the smallest cover ---------------------------------------------------------------------- */
 
 /* Blocks form a binary tree, so the smallest cover of what lies in a block is the block itself or
  * the two smallest covers of its halves. */
@@ -364,8 +361,7 @@ bool pfmi_mont_is_fine_range(const struct mont_range *r)
 	return r->first >> 16 == r->last >> 16;
 }
 
-/* ---- registers ---------------------------------------------------------------------------------
- */
+/* ---- registers ------------------------------------------------------------------------------- */
 
 static void append_register(pfmlib_mont_output_rr_t *out, unsigned num, uint64_t value,
                             unsigned addr_add)

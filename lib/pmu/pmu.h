@@ -299,8 +299,7 @@ int pfmi_dispatch_plan(const struct encode_request *req, struct plan *plan, stru
 int pfmi_encode_dispatch(const struct encode_request *req, struct placement *where,
                          struct register_values *out, pfm_error_t *why);
 
-/* ---- from registers back to rows ---------------------------------------------------------------
- */
+/* ---- from registers back to rows ------------------------------------------------------------- */
 
 /* Terms of SPEC_PERF that are a code and perhaps a unit mask, in hexadecimal digits, and nothing
  * else: how nearly all are spelled. */

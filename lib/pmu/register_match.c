@@ -12,8 +12,7 @@
 #define RANKING_SIZE     64u
 #define ALL_CONFIG_WORDS 15u
 
-/* ---- registers ---------------------------------------------------------------------------------
- */
+/* ---- registers ------------------------------------------------------------------------------- */
 
 int pfmi_decode_config_index(const char *reg)
 {
@@ -121,8 +120,7 @@ bool pfmi_decode_init_target(struct decode_target *g)
 	return word >= 0 || g->layout;
 }
 
-/* ---- rows --------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* Can these bits of the group be said with its words? */
 static bool has_group_words(const struct table *t, const struct umask_group *g, uint64_t bits)
@@ -393,8 +391,7 @@ static bool match_row(const struct decode_target *g, uint32_t row, struct event 
 	return g->event_select_mask ? match_encoded(g, ev) : match_fields(g, ev);
 }
 
-/* ---- the best ----------------------------------------------------------------------------------
- */
+/* ---- the best -------------------------------------------------------------------------------- */
 
 /* Has the row counters, none of which is a general one? Fields that several events have mean the
  * one that a general counter can count. */

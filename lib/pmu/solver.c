@@ -237,8 +237,7 @@ static bool solve_alternatives(const struct plan *plan, uint64_t active, struct 
 	return false;
 }
 
-/* ---- who clashes -------------------------------------------------------------------------------
- */
+/* ---- who clashes ----------------------------------------------------------------------------- */
 
 /* Without holds and alternatives: the smallest set T of counters that more than |T| events are
  * confined to (Hall). T is a union of candidate masks, so unions of the distinct ones are enough to

@@ -64,8 +64,7 @@ static int set_event_error(pfm_error_t *why, int code, pfm_error_kind_t kind, in
 	return code;
 }
 
-/* ---- values ------------------------------------------------------------------------------------
- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 /* The names and values of libpfm 3.10: whole codes, unit masks on top, and the defaults of two
  * groups of bits. */
@@ -219,8 +218,7 @@ static uint64_t build_perfevtsel(const struct x86_select *s)
 	return v | (uint64_t)1 << SEL_INT.lsb | (uint64_t)1 << SEL_EN.lsb;
 }
 
-/* ---- kinds of events ---------------------------------------------------------------------------
- */
+/* ---- kinds of events ------------------------------------------------------------------------- */
 
 /* One of the figures PERF_METRICS holds: read beside the slots counter, on no counter of its own.
  */
@@ -279,8 +277,7 @@ static uint64_t narrow_counter_mask(const struct event *ev, uint64_t config, uin
 	return mask;
 }
 
-/* ---- check -------------------------------------------------------------------------------------
- */
+/* ---- check ----------------------------------------------------------------------------------- */
 
 static int set_field_error(const struct event *ev, unsigned i, int code, pfm_error_kind_t kind,
                            const char *detail, pfm_error_t *why)
@@ -345,7 +342,7 @@ static int check_filters(const struct event *ev, pfm_error_t *why)
 		    (metric && is_extra_field(ev, i)))
 			return set_field_error(ev, i, PFMLIB_ERR_ATTR_EVENT,
 			                       PFM_KIND_QUALIFIER_NOT_ALLOWED,
-			                       metric ? "a top-down figure takes no filter"
+			                       metric ? "a top-down event takes no filter"
 			                              : "a fixed counter has no such filter",
 			                       why);
 		/* A unit mask that means edge cannot be had without it. */
@@ -378,8 +375,7 @@ int pfmi_x86_check_event(struct event *ev, pfm_error_t *why)
 	return check_user_settings(ev, why);
 }
 
-/* ---- extra registers ---------------------------------------------------------------------------
- */
+/* ---- extra registers ------------------------------------------------------------------------- */
 
 /* The row's other register of the off-core pair: code | umask << 16 | register << 32; 0 if it has
  * none. */
@@ -406,7 +402,7 @@ static int find_register_holder(const struct x86_plan_extra *x, uint64_t placed,
 static int report_register_clash(int event, int holder, int other, pfm_error_t *why)
 {
 	set_event_error(why, PFMLIB_ERR_NOASSIGN, PFM_KIND_NO_PLACEMENT, event,
-	                "they need different values in one extra register");
+	                "they need different values in the same extra register");
 	if (why) {
 		why->clash = (uint64_t)1 << event | (uint64_t)1 << holder;
 		if (other >= 0)
@@ -496,8 +492,7 @@ static int place_extra_registers(const struct encode_request *req, struct x86_pl
 	return check_register_count(req, x, why);
 }
 
-/* ---- Core Duo's own settings -------------------------------------------------------------------
- */
+/* ---- Core Duo's own settings ----------------------------------------------------------------- */
 
 static bool has_coreduo_settings(const struct table *t)
 {
@@ -563,8 +558,7 @@ static int apply_coreduo_settings(const struct plan *plan, const pfmlib_coreduo_
 	return PFMLIB_SUCCESS;
 }
 
-/* ---- constrain ---------------------------------------------------------------------------------
- */
+/* ---- constrain ------------------------------------------------------------------------------- */
 
 static int check_perf_metrics(const struct encode_request *req, uint64_t none,
                               const struct x86_plan_extra *x, pfm_error_t *why)
@@ -615,8 +609,7 @@ int pfmi_x86_constrain_set(const struct encode_request *req, struct plan *out, p
 	return !rc && in ? apply_coreduo_settings(out, in, x, why) : rc;
 }
 
-/* ---- encode ------------------------------------------------------------------------------------
- */
+/* ---- encode ---------------------------------------------------------------------------------- */
 
 static const struct counter_range *find_counter_range(const struct table *t, unsigned n)
 {
@@ -778,8 +771,7 @@ bool pfmi_x86_build_global_ctrl(const struct encode_request *req, const struct p
 	return true;
 }
 
-/* ---- perf --------------------------------------------------------------------------------------
- */
+/* ---- perf ------------------------------------------------------------------------------------ */
 
 static bool has_msr_field(const struct table *t, uint32_t msr)
 {
@@ -831,8 +823,7 @@ int pfmi_x86_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, p
 	return PFMLIB_SUCCESS;
 }
 
-/* ---- one event ---------------------------------------------------------------------------------
- */
+/* ---- one event ------------------------------------------------------------------------------- */
 
 /* Registers and words of an event alone that may be on counters @mask, and how many registers; 0
  * where more has to be asked, with nothing of @out touched. */
@@ -871,8 +862,7 @@ unsigned pfmi_x86_encode_single(const struct event *ev, unsigned levels, pfm_enc
 	                     mask, out);
 }
 
-/* ---- layouts -----------------------------------------------------------------------------------
- */
+/* ---- layouts --------------------------------------------------------------------------------- */
 
 static const struct register_field intel_perfevtsel_bits[] = {
 	{ "event", 0, 8 },     { "umask", 8, 8 }, { "usr", 16, 1 },    { "os", 17, 1 },

@@ -2,14 +2,7 @@
 /* Sums of a region in one thread: found or made, added to by a visit, added to each other. */
 #include <string.h>
 #include "region/region.h"
-
-#define PUT(X, V) __atomic_store_n(&(X), (V), __ATOMIC_RELAXED)
-#define ADD(X, V) PUT(X, (X) + (V))
-
-static void put_real(double *to, double value)
-{
-	__atomic_store(to, &value, __ATOMIC_RELAXED);
-}
+#include "region/words.h"
 
 /* ---- entries of a thread ----------------------------------------------------------------- */
 
@@ -85,42 +78,42 @@ static void deviate(double *mean, double *m2, uint64_t n, double value)
 {
 	double d = value - *mean, m = *mean + d / (double)n;
 
-	put_real(mean, m);
-	put_real(m2, *m2 + d * (value - m));
+	REGION_PUT(*mean, m);
+	REGION_PUT(*m2, *m2 + d * (value - m));
 }
 
 static void add_times(struct times *s, const struct visit *v)
 {
-	PUT(s->visits, s->visits + 1);
-	ADD(s->exclusive, v->wall_exclusive);
-	ADD(s->children, v->children);
+	REGION_PUT(s->visits, s->visits + 1);
+	REGION_ADD(s->exclusive, v->wall_exclusive);
+	REGION_ADD(s->children, v->children);
 	if (!v->outermost)
 		return;
-	PUT(s->outermost, s->outermost + 1);
-	ADD(s->wall, v->wall);
-	ADD(s->pairs, v->pairs);
+	REGION_PUT(s->outermost, s->outermost + 1);
+	REGION_ADD(s->wall, v->wall);
+	REGION_ADD(s->pairs, v->pairs);
 	if (s->outermost == 1 || v->wall < s->min)
-		PUT(s->min, v->wall);
+		REGION_PUT(s->min, v->wall);
 	if (v->wall > s->max)
-		PUT(s->max, v->wall);
+		REGION_PUT(s->max, v->wall);
 	deviate(&s->mean, &s->m2, s->outermost, (double)v->wall);
 }
 
 static void add_count(struct tally *s, const struct visit *v, uint64_t inclusive,
                       uint64_t exclusive)
 {
-	PUT(s->exclusive_visits, s->exclusive_visits + 1);
-	ADD(s->exclusive, exclusive);
-	ADD(s->children, v->children);
+	REGION_PUT(s->exclusive_visits, s->exclusive_visits + 1);
+	REGION_ADD(s->exclusive, exclusive);
+	REGION_ADD(s->children, v->children);
 	if (!v->outermost)
 		return;
-	PUT(s->visits, s->visits + 1);
-	ADD(s->inclusive, inclusive);
-	ADD(s->pairs, v->pairs);
+	REGION_PUT(s->visits, s->visits + 1);
+	REGION_ADD(s->inclusive, inclusive);
+	REGION_ADD(s->pairs, v->pairs);
 	if (s->visits == 1 || inclusive < s->min)
-		PUT(s->min, inclusive);
+		REGION_PUT(s->min, inclusive);
 	if (inclusive > s->max)
-		PUT(s->max, inclusive);
+		REGION_PUT(s->max, inclusive);
 	deviate(&s->mean, &s->m2, s->visits, (double)inclusive);
 }
 
@@ -157,8 +150,8 @@ static void add_task(struct times *s, const struct visit *v, const struct group 
 
 	if (!v->outermost || g->n_system || start[GROUP_NR] != g->n || now[GROUP_NR] != g->n)
 		return;
-	ADD(s->task, now[GROUP_ENABLED] - start[GROUP_ENABLED]);
-	PUT(s->task_visits, s->task_visits + 1);
+	REGION_ADD(s->task, now[GROUP_ENABLED] - start[GROUP_ENABLED]);
+	REGION_PUT(s->task_visits, s->task_visits + 1);
 }
 
 void pfmi_entry_add(struct entry *e, const struct visit *v)
@@ -166,7 +159,7 @@ void pfmi_entry_add(struct entry *e, const struct visit *v)
 	const struct round *r = &pfmi_regions.layout.rounds[v->round];
 	uint32_t sequence = e->sequence;
 
-	PUT(e->sequence, sequence + 1);
+	__atomic_store_n(&e->sequence, sequence + 1, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	add_times(&e->times, v);
 	for (unsigned i = 0; i < r->n && v->whole; i++) {

@@ -6,18 +6,11 @@
 #include <string.h>
 #include <perfmon/perfmon.h>
 #include "region/region.h"
+#include "region/words.h"
 
 enum { COSTLY = 10 }; /* a share of 1 in so many of a count is marked */
 
-typedef uint64_t __attribute__((may_alias)) word;
-
 /* ---- taking ------------------------------------------------------------------------------ */
-
-static void copy_words(void *to, const void *from, size_t bytes)
-{
-	for (size_t i = 0; i < bytes / sizeof(word); i++)
-		((word *)to)[i] = __atomic_load_n((const word *)from + i, __ATOMIC_RELAXED);
-}
 
 /* Copies the sums of an entry, whose thread may be writing them. */
 static void copy_entry(struct row *row, const struct entry *e)
@@ -26,13 +19,13 @@ static void copy_entry(struct row *row, const struct entry *e)
 
 	do {
 		before = __atomic_load_n(&e->sequence, __ATOMIC_ACQUIRE);
-		copy_words(&row->times, &e->times, sizeof(row->times));
-		copy_words(row->tallies, e->tallies,
-		           pfmi_regions.layout.n_events * sizeof(*row->tallies));
+		region_load_words(&row->times, &e->times, sizeof(row->times));
+		region_load_words(row->tallies, e->tallies,
+		                  pfmi_regions.layout.n_events * sizeof(*row->tallies));
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		after = __atomic_load_n(&e->sequence, __ATOMIC_RELAXED);
 	} while (before != after || before & 1);
-	row->open = __atomic_load_n(&e->open, __ATOMIC_RELAXED);
+	region_load_words(&row->open, &e->open, sizeof(row->open));
 }
 
 static bool is_own(uint32_t region)

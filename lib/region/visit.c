@@ -12,10 +12,10 @@
 #include <errno.h>
 #include <string.h>
 #include "region/region.h"
+#include "region/words.h"
 
 #define GET(X)    __atomic_load_n(&(X), __ATOMIC_RELAXED)
 #define PUT(X, V) __atomic_store_n(&(X), (V), __ATOMIC_RELAXED)
-#define ADD(X, V) PUT(X, (X) + (V))
 
 /* ---- calls ------------------------------------------------------------------------------- */
 
@@ -146,7 +146,7 @@ static void begin(struct thread *t, uint32_t region)
 	f->wall_children = f->pairs = f->children = 0;
 	node->begun++;
 	node->depth++;
-	ADD(e->open, 1);
+	REGION_ADD(e->open, 1);
 	pfmi_thread_snapshot(t, f->words);
 	f->wall = pfmi_wall_clock();
 }
@@ -206,7 +206,7 @@ static void finish(struct thread *t, unsigned at, uint64_t wall)
 		           .pairs = f->pairs,
 		           .children = f->children };
 
-	ADD(f->entry->open, (uint64_t)-1);
+	REGION_ADD(f->entry->open, (uint64_t)-1);
 	if (f->generation != BEFORE_FORK)
 		pfmi_entry_add(f->entry, &v);
 	if (at && f->generation != BEFORE_FORK) {
@@ -259,10 +259,10 @@ void pfm_region_reset(pfm_region_t *region)
 			            pfmi_regions.layout.n_events * sizeof(struct tally)) /
 			           sizeof(*words);
 
-			PUT(e->sequence, e->sequence + 1);
+			__atomic_store_n(&e->sequence, e->sequence + 1, __ATOMIC_RELAXED);
 			__atomic_thread_fence(__ATOMIC_RELEASE);
 			while (n-- > 0)
-				PUT(words[n], 0);
+				REGION_PUT(words[n], 0);
 			__atomic_store_n(&e->sequence, e->sequence + 1, __ATOMIC_RELEASE);
 		}
 	pfmi_region_leave_call();

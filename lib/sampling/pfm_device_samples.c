@@ -109,15 +109,15 @@ static const char *explain_device_refusal(const struct pfm_session *s, unsigned 
 	if (c->config.attr.precise && !(s->sampling->config.flags & PFM_SAMPLING_LESS_PRECISE))
 		return "the device's samples are not precise";
 	if (d->encoder_output.statistic)
-		return period ? "the device says no period of ProfileMe" : NULL;
+		return period ? "the device does not report the period of ProfileMe" : NULL;
 	if (!d->encoder_input.pfp_alpha_n_ranges)
 		return "no addresses to profile are named (pfp_alpha_ranges)";
 	if (period && !is_counter_period(d, counter, period))
 		return "its counter does not interrupt after so many events";
 	if (!pfm_alpha_rate(d->pmu_type, counter, 1) &&
 	    !is_counter_period(d, counter, pfm_alpha_rate(d->pmu_type, counter, 0)))
-		return "after an interrupt its counter begins at 0 again: its samples are 1048576 "
-		       "events apart";
+		return "its counter restarts at 0 after an interrupt: one sample per 1048576 "
+		       "events";
 	return NULL;
 }
 

@@ -281,11 +281,10 @@ static void diagnose_count(struct pfm_session *s, unsigned i, unsigned k, int er
 	struct session_count *c = &s->counts[i];
 
 	if (c->config.attr.precise && can_open_with_change(s, i, k, strip_precision))
-		pfmi_session_fail_count(
-			c, PFM_CAUSE_ATTRIBUTE, err,
-			"ask for less, or allow less with PFM_SAMPLING_LESS_PRECISE",
-			"the PMU cannot sample this event with precision %u",
-			c->config.attr.precise);
+		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, err,
+		                        "lower the precision, or set PFM_SAMPLING_LESS_PRECISE",
+		                        "the PMU cannot sample this event with precision %u",
+		                        c->config.attr.precise);
 	else if (s->sampling->config.fields & PFM_SAMPLE_BRANCH &&
 	         can_open_with_change(s, i, k, strip_branches))
 		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, err, "leave PFM_SAMPLE_BRANCH away",
@@ -295,8 +294,8 @@ static void diagnose_count(struct pfm_session *s, unsigned i, unsigned k, int er
 		                        c->status.cause == PFM_CAUSE_PERMISSION
 		                                ? PFM_CAUSE_PERMISSION
 		                                : PFM_CAUSE_ATTRIBUTE,
-		                        err, "ask for fewer fields of PFM_SAMPLE_*",
-		                        "the kernel does not give all that samples shall hold");
+		                        err, "request fewer fields of PFM_SAMPLE_*",
+		                        "the kernel cannot record all requested sample fields");
 	else if (can_open_with_change(s, i, k, strip_sampling))
 		pfmi_session_fail_count(
 			c, PFM_CAUSE_ATTRIBUTE, err,
@@ -537,15 +536,14 @@ static int report_buffer_error(const struct pfm_session *s, pfm_error_t *why, in
 	case ENOMEM: code = PFMLIB_ERR_NOMEM; break;
 	case EPERM:
 		code = PFMLIB_ERR_PERM;
-		detail = "no buffer for samples can be mapped: kernel.perf_event_mlock_kb and the "
-			 "limit of locked memory (ulimit -l) are "
-			 "used up; raise one of them, or run as root; number: the former, in KiB "
-			 "for each CPU";
+		detail = "no buffer for samples can be mapped: kernel.perf_event_mlock_kb "
+			 "(number: in KiB per CPU) and the limit of locked memory (ulimit -l) "
+			 "are used up; raise one of them, or run as root";
 		pfmi_machine_read_number(&s->sys, "/proc/sys/kernel/perf_event_mlock_kb", &number);
 		break;
 	case EACCES:
 		code = PFMLIB_ERR_PERM;
-		detail = "this user may not have the records that were asked for beside samples";
+		detail = "this user lacks the permission for the requested side records";
 		break;
 	case EMFILE:
 		detail = "too many open files for the buffers: raise the limit (ulimit -n), or "

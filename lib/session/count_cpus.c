@@ -243,6 +243,6 @@ int pfmi_session_apply_cpu_list(struct session_builder *o)
 	if (cpus->n_words == 0)
 		return pfmi_session_report_error(
 			o, PFMLIB_ERR_NOTFOUND, PFM_KIND_SYSTEM, NULL, 0,
-			"which CPUs are on line cannot be read from " PFMI_ONLINE_CPUS_PATH);
+			"the list of CPUs on line cannot be read from " PFMI_ONLINE_CPUS_PATH);
 	return split_counts_by_cpu(o, cpus, s->cpu_text + len + 1);
 }

@@ -126,13 +126,12 @@ static void explain_never_ran(struct pfm_session *s, unsigned i, pfm_count_t *co
 		                        get_pmu_name(c), c->config.kernel_pmu->cpu_list);
 	} else if (n->cause == PFM_CAUSE_BUSY) {
 		set_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_BUSY);
-		pfmi_session_set_reason(c, n->cause,
-		                        "leave the pinning (D) away, or count fewer events",
+		pfmi_session_set_reason(c, n->cause, "omit the pinning (D), or count fewer events",
 		                        "the pinned event could not keep its counter");
 	} else if (has_running_rival(s, i, counts)) {
 		set_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_MULTIPLEXED);
 		pfmi_session_set_reason(c, n->cause, REMEDY_COUNT_LESS,
-		                        "more events than counters: its turn never came");
+		                        "more events than counters: it never got a counter");
 	} else if (count_group_members(s, i) > 1 && !c->kernel_state.is_ungrouped) {
 		set_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_GROUP);
 		pfmi_session_set_reason(
@@ -140,8 +139,9 @@ static void explain_never_ran(struct pfm_session *s, unsigned i, pfm_count_t *co
 			s->ctx->kernel && s->ctx->kernel->nmi_watchdog
 				? "switch the watchdog off (sysctl kernel.nmi_watchdog=0), or make "
 				  "the group smaller"
-				: "make the group smaller, or let it be broken up (:W behind the "
-				  "brace)",
+				: "make the group smaller, or allow the library to split it (:W "
+				  "after "
+				  "the brace)",
 			"the group never found enough free counters at once");
 	} else {
 		set_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_BUSY);
@@ -273,8 +273,7 @@ static void explain_partial_count(struct session_count *c, pfm_count_t *n)
 
 	set_quality(c, n, PFM_QUALITY_PARTIAL, cause);
 	if (cause == PFM_CAUSE_BUSY)
-		pfmi_session_set_reason(c, cause,
-		                        "leave the pinning (D) away, or count fewer events",
+		pfmi_session_set_reason(c, cause, "omit the pinning (D), or count fewer events",
 		                        "on some CPUs the pinned event lost its counter");
 	else if (cause == PFM_CAUSE_OTHER)
 		pfmi_session_set_reason(c, cause, "count again",
@@ -282,7 +281,7 @@ static void explain_partial_count(struct session_count *c, pfm_count_t *n)
 		                        "cannot be trusted");
 	else
 		pfmi_session_set_reason(c, cause, REMEDY_COUNT_LESS,
-		                        "on some CPUs or for some tasks its turn never came");
+		                        "on some CPUs or for some tasks it never got a counter");
 }
 
 /* The quality of a count that is not open: not supported where processor, kernel or permissions

@@ -103,15 +103,15 @@ static void check_countable(const struct session_builder *o, const struct pmu_in
 	else if (!c->config.attr.expressible && is_blocked_by_levels(c))
 		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, EINVAL,
 		                        "name no levels: every level is counted",
-		                        "Linux cannot tell privilege levels apart on %s", name);
+		                        "Linux cannot distinguish privilege levels on %s", name);
 	else if (!c->config.attr.expressible && has_fixed_levels(c) &&
 	         c->config.event.exclude_flags)
 		pfmi_session_fail_count(
-			c, PFM_CAUSE_ATTRIBUTE, EINVAL, "leave the letters G, H and I away",
+			c, PFM_CAUSE_ATTRIBUTE, EINVAL, "omit the letters G, H and I",
 			"Linux cannot leave out idle time, the host or guests on %s", name);
 	else if (!c->config.attr.expressible)
 		pfmi_session_fail_count(c, PFM_CAUSE_NO_PMU, EOPNOTSUPP, "",
-		                        "Linux has no way to count this event of %s", name);
+		                        "Linux cannot count this event of %s", name);
 	else if (!c->config.attr.type_known)
 		pfmi_session_fail_count(
 			c, PFM_CAUSE_NO_PMU, ENODEV,
@@ -122,17 +122,17 @@ static void check_countable(const struct session_builder *o, const struct pmu_in
 		                        "name a level: u (user) or k (kernel)",
 		                        "%s is counted at no privilege level", c->config.name);
 	else if (c->config.attr.exclude_kernel && pfmi_perf_is_kernel_only_event(&c->config.attr))
-		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, EINVAL,
-		                        "name no levels, or the kernel's (k)",
-		                        "%s happens in the kernel alone: at the levels asked for "
-		                        "there is nothing to count",
-		                        c->config.name);
+		pfmi_session_fail_count(
+			c, PFM_CAUSE_ATTRIBUTE, EINVAL, "name no levels, or the kernel's (k)",
+			"%s happens in the kernel only: it never happens at the requested "
+			"levels",
+			c->config.name);
 	else if (!s->sampling && pfmi_perf_is_clock_event(&c->config.attr) &&
 	         (c->config.attr.exclude_kernel || c->config.attr.exclude_user))
-		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, EINVAL,
-		                        "name no levels: every level is counted",
-		                        "the kernel's clocks count the time at every level, "
-		                        "whichever are asked for");
+		pfmi_session_fail_count(
+			c, PFM_CAUSE_ATTRIBUTE, EINVAL, "name no levels: every level is counted",
+			"the kernel's clocks count the time at every level, regardless of u "
+			"and k");
 }
 
 /* Describes as count @c what member @m is in its place @k. */

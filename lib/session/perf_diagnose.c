@@ -78,12 +78,13 @@ static void explain_counting_forbidden(struct session_count *c, int level, int e
 			REMEDY_CAP_PERFMON ", or set kernel.perf_event_paranoid to 2 or lower",
 			"perf_event_paranoid is %d: ordinary users may not count anything", level);
 	else
-		pfmi_session_fail_count(c, PFM_CAUSE_PERMISSION, err,
-		                        "outside of a container it may work; inside, start it with "
-		                        "--cap-add PERFMON or another seccomp profile",
-		                        "the system refuses although perf_event_paranoid is %d: a "
-		                        "security module or a container's filter does",
-		                        level);
+		pfmi_session_fail_count(
+			c, PFM_CAUSE_PERMISSION, err,
+			"in a container, start it with --cap-add PERFMON or a seccomp profile "
+			"that allows perf_event_open",
+			"the system refuses although perf_event_paranoid is %d: a security "
+			"module or a container's seccomp filter denies it",
+			level);
 }
 
 /* Explains why this event is forbidden where others are permitted. Returns false without an
@@ -112,12 +113,13 @@ static bool explain_event_forbidden(const struct refused_event *q, int level, in
 			", or set kernel.perf_event_paranoid to 1",
 			"perf_event_paranoid is %d: counting the kernel needs 1 or lower", level);
 	else if (q->pid > 0)
-		pfmi_session_fail_count(c, PFM_CAUSE_PERMISSION, err, REMEDY_CAP_PERFMON,
-		                        "process %d belongs to another user or must not be traced",
-		                        q->pid);
+		pfmi_session_fail_count(
+			c, PFM_CAUSE_PERMISSION, err, REMEDY_CAP_PERFMON,
+			"process %d belongs to another user, or tracing it is not permitted",
+			q->pid);
 	else if (c->config.attr.type == PERF_TYPE_TRACEPOINT)
 		pfmi_session_fail_count(c, PFM_CAUSE_PERMISSION, err, REMEDY_CAP_PERFMON,
-		                        "this user may not use tracepoints");
+		                        "this user lacks the permission to use tracepoints");
 	else
 		return false;
 	return true;
@@ -130,7 +132,8 @@ static void explain_no_permission(const struct refused_event *q, int err)
 	if (level == -100)
 		pfmi_session_fail_count(
 			q->count, PFM_CAUSE_PERMISSION, err, REMEDY_CAP_PERFMON,
-			"this user may not count that here (perf_event_paranoid cannot be read)");
+			"this user lacks the permission to count this (perf_event_paranoid "
+			"cannot be read)");
 	else if (is_counting_forbidden(q) || !explain_event_forbidden(q, level, err))
 		explain_counting_forbidden(q->count, level, err);
 }
@@ -382,23 +385,24 @@ static void explain_bad_setting(const struct refused_event *q, int err)
 		/* a number this driver does not map: some say ENOENT, some EINVAL */
 		explain_missing_event(q, err);
 	else if (setting)
-		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, err, "leave that away",
+		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, err, "omit that setting",
 		                        "%s cannot do this for the event: %s", get_pmu_name(c),
 		                        setting);
 	else if (f)
 		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, err,
-		                        "choose another value or leave it away",
+		                        "choose another value, or omit it",
 		                        "the kernel refuses %s=0x%llx on %s",
 		                        table_text(c->config.event.table, f->name),
 		                        (unsigned long long)value, get_pmu_name(c));
 	else if (extra)
-		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, err,
-		                        "leave these bits away: enable, interrupt and privilege "
-		                        "bits are the kernel's to set",
-		                        "the kernel refuses config=0x%llx on %s, whose format has "
-		                        "no field for 0x%llx of it",
-		                        (unsigned long long)c->config.attr.config, get_pmu_name(c),
-		                        (unsigned long long)extra);
+		pfmi_session_fail_count(
+			c, PFM_CAUSE_ATTRIBUTE, err,
+			"clear these bits: the kernel sets the enable, interrupt and privilege "
+			"bits",
+			"the kernel refuses config=0x%llx on %s, whose format has "
+			"no field for 0x%llx of it",
+			(unsigned long long)c->config.attr.config, get_pmu_name(c),
+			(unsigned long long)extra);
 	else
 		pfmi_session_fail_count(
 			c, PFM_CAUSE_ATTRIBUTE, err,
@@ -415,7 +419,8 @@ static void explain_invalid(const struct refused_event *q, int err)
 	if (q->group_fd >= 0 && retry_open(q, &alone, -1) == 0)
 		pfmi_session_fail_count(
 			q->count, PFM_CAUSE_GROUP, err,
-			"make the group smaller, or let it be broken up (:W behind the brace)",
+			"make the group smaller, or allow the library to split it (:W after "
+			"the brace)",
 			"the group does not fit: with the members before it, no counter is left "
 			"for this event");
 	else
@@ -427,7 +432,7 @@ static void explain_unsupported(const struct refused_event *q, int err)
 	const char *setting = find_refused_setting(q);
 
 	if (setting)
-		pfmi_session_fail_count(q->count, PFM_CAUSE_ATTRIBUTE, err, "leave that away",
+		pfmi_session_fail_count(q->count, PFM_CAUSE_ATTRIBUTE, err, "omit that setting",
 		                        "%s cannot do this for the event: %s",
 		                        get_pmu_name(q->count), setting);
 	else
@@ -455,20 +460,20 @@ static void explain_no_files(const struct refused_event *q, int err)
 	if (err == ENFILE)
 		pfmi_session_fail_count(q->count, PFM_CAUSE_FILES, err,
 		                        "raise fs.file-max, or count less",
-		                        "the system has no more open files to give");
+		                        "the system has reached its limit of open files");
 	else if (limit)
 		pfmi_session_fail_count(
 			q->count, PFM_CAUSE_FILES, err,
 			"raise the limit (ulimit -n), or count fewer events, CPUs or threads",
-			"the process may have %ld files open, and the session needs %u: for every "
-			"event one per CPU, thread and unit",
+			"the process may open %ld files, but the session needs %u: one per "
+			"event, CPU, thread and unit",
 			limit, ((const struct perf_state *)q->session->backend_state)->n_events);
 	else
 		pfmi_session_fail_count(
 			q->count, PFM_CAUSE_FILES, err,
 			"raise the limit (ulimit -n), or count fewer events, CPUs or threads",
-			"no more files can be opened, and every event needs one per CPU, thread "
-			"and unit");
+			"the process cannot open more files: every event needs one per CPU, "
+			"thread and unit");
 }
 
 static void explain_busy(const struct refused_event *q, int err)
@@ -484,9 +489,10 @@ static void explain_busy(const struct refused_event *q, int err)
 			"the counter",
 			"the counter is in use; the kernel's NMI watchdog holds one");
 	else
-		pfmi_session_fail_count(q->count, PFM_CAUSE_BUSY, err,
-		                        "end what holds the counter, or try again later",
-		                        "somebody else holds the counter or the PMU");
+		pfmi_session_fail_count(
+			q->count, PFM_CAUSE_BUSY, err,
+			"end the program that holds the counter, or try again later",
+			"another program holds the counter or the PMU");
 }
 
 /* True if the control group is at fault: the folder is not a control group, or its hierarchy lacks
@@ -504,8 +510,7 @@ void pfmi_perf_reject_group_member(struct pfm_session *s, unsigned i)
 {
 	pfmi_session_fail_count(&s->counts[i], PFM_CAUSE_GROUP, EINVAL,
 	                        "count it outside of the braces",
-	                        "%s is counted at other places than the group's first event: they "
-	                        "cannot be one group",
+	                        "%s is counted on other CPUs than the first event of the group",
 	                        get_pmu_name(&s->counts[i]));
 }
 

@@ -161,11 +161,12 @@ static void explain_missing_tasks(struct pfm_session *s, bool newcomers)
 		    st->events[c->kernel_state.first_event].pid < 0)
 			continue;
 		if (newcomers)
-			pfmi_session_fail_count(c, PFM_CAUSE_OTHER, EAGAIN,
-			                        "stop the process (SIGSTOP) while it is opened",
-			                        "process %d gives birth to threads faster than "
-			                        "they can be opened: some are missing",
-			                        s->options.pid);
+			pfmi_session_fail_count(
+				c, PFM_CAUSE_OTHER, EAGAIN,
+				"stop the process (SIGSTOP) while it is opened",
+				"process %d creates threads faster than events can be opened: some "
+				"threads are missing",
+				s->options.pid);
 		else
 			pfmi_session_fail_count(
 				c,
@@ -175,8 +176,9 @@ static void explain_missing_tasks(struct pfm_session *s, bool newcomers)
 				err,
 				"run as the owner of the process or as root, with this namespace's "
 				"/proc mounted (and not with hidepid)",
-				"which threads process %d has cannot be read from /proc/%d: no "
-				"other is counted",
+				"the threads of process %d cannot be read from /proc/%d: only its "
+				"main "
+				"thread is counted",
 				s->options.pid, s->options.pid);
 	}
 }

@@ -86,12 +86,13 @@ static void explain_unseen_time(struct pfm_session *s, uint64_t taken, uint64_t 
 
 		if (c->status.cause || !is_process_count(s->backend_state, c))
 			continue;
-		pfmi_session_fail_count(c, PFM_CAUSE_PERMISSION, EACCES,
-		                        "start counting from a process that has its rights",
-		                        "process %d took %.3f s on CPUs and was counted for %.3f "
-		                        "s: it has started a program with "
-		                        "more rights (set-user-ID), or one that may not be read",
-		                        s->options.pid, (double)taken / 1e9, (double)seen / 1e9);
+		pfmi_session_fail_count(
+			c, PFM_CAUSE_PERMISSION, EACCES,
+			"start counting from a process with the same rights",
+			"process %d ran for %.3f s on CPUs but was counted for %.3f s: it has "
+			"started a program with more rights (set-user-ID), or one whose file "
+			"is not readable",
+			s->options.pid, (double)taken / 1e9, (double)seen / 1e9);
 	}
 }
 

@@ -86,6 +86,11 @@ static int send_to_leaders(struct pfm_session *s, unsigned long request)
 /* Far more than clocks differ, less than most uptimes. */
 #define CGROUP_TIME_SLACK_NS 60000000000u
 
+static bool counts_cgroup(const struct pfm_session *s)
+{
+	return ((const struct perf_state *)s->backend_state)->cgroup_fd >= 0;
+}
+
 /* When the first event of a control group is enabled, some kernels count its time from the start of
  * the system. Such a time becomes the zero from which times are counted. */
 static void rebase_cgroup_times(struct pfm_session *s)
@@ -93,7 +98,7 @@ static void rebase_cgroup_times(struct pfm_session *s)
 	struct perf_state *st = s->backend_state;
 	uint64_t possible = s->sys.get_time(&s->sys) - st->opened_at + CGROUP_TIME_SLACK_NS;
 
-	if (st->cgroup_fd < 0 || read_all_events(s))
+	if (read_all_events(s))
 		return;
 	for (unsigned i = 0; i < st->n_events; i++) {
 		const uint64_t *times = st->readings + st->events[i].times_index;
@@ -106,7 +111,8 @@ static void rebase_cgroup_times(struct pfm_session *s)
 }
 
 /* Time references are the first to be switched on and the last to be switched off: they have seen
- * whatever the others have. */
+ * whatever the others have. After the leaders are on, every start runs the same instructions, so
+ * that a program that counts itself gets the same counts each time. */
 int pfmi_perf_start_counting(struct pfm_session *s)
 {
 	int rc = send_to_time_references(s, PERF_EVENT_IOC_ENABLE);
@@ -118,7 +124,7 @@ int pfmi_perf_start_counting(struct pfm_session *s)
 	if (!rc) {
 		pfmi_perf_start_process_clock(s);
 		pfmi_perf_start_hotplug_clock(s);
-		if (!s->started)
+		if (counts_cgroup(s) && !s->started)
 			rebase_cgroup_times(s);
 		return PFMLIB_SUCCESS;
 	}

@@ -303,18 +303,18 @@ static void explain_no_cpu(struct session_count *c, const struct event_planner *
 	if (w->is_online_unknown)
 		pfmi_session_fail_count(c, PFM_CAUSE_NO_CPU, ENODEV,
 		                        "name the CPUs (-C), or make that file readable",
-		                        "which CPUs are on line cannot be read from "
+		                        "the list of CPUs on line cannot be read from "
 		                        "/sys/devices/system/cpu/online");
 	else if (w->n_offline_cpus)
 		pfmi_session_fail_count(c, PFM_CAUSE_NO_CPU, ENODEV, remedy,
-		                        "%u of the CPUs asked for %s not on line",
+		                        "%u of the requested CPUs %s not on line",
 		                        w->n_offline_cpus, w->n_offline_cpus == 1 ? "is" : "are");
 	else
-		pfmi_session_fail_count(
-			c, PFM_CAUSE_NO_CPU, ENODEV, remedy,
-			"%s counts only from CPUs %s, and none of them was asked for",
-			c->config.kernel_pmu ? c->config.kernel_pmu->name : "the PMU",
-			*cpus ? cpus : "(none)");
+		pfmi_session_fail_count(c, PFM_CAUSE_NO_CPU, ENODEV, remedy,
+		                        "%s counts only on CPUs %s: request at least one of them",
+		                        c->config.kernel_pmu ? c->config.kernel_pmu->name
+		                                             : "the PMU",
+		                        *cpus ? cpus : "(none)");
 }
 
 /* A time reference for every task on every CPU that was asked for, in that order; of a control

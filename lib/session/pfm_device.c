@@ -122,12 +122,12 @@ static void check_device_scope(struct pfm_session *s, const struct device_state 
 
 	if (s->options.cgroup)
 		fail_all_counts(s, PFM_CAUSE_ATTRIBUTE, EINVAL,
-		                "the device knows no control groups",
+		                "the device cannot count control groups",
 		                "count the whole system, or a process");
 	else if (s->options.cpus && !each)
 		fail_all_counts(s, PFM_CAUSE_ATTRIBUTE, EINVAL,
 		                "the device has one sum over all processors, or a count of each",
-		                "ask for a count of each processor, or name none");
+		                "count every processor, or omit the processor");
 }
 
 /* Events as placed so far: each text once, however many processors its counts are split over. */
@@ -182,13 +182,14 @@ static void choose_events(struct pfm_session *s, struct device_state *d,
 			fail_device_count(
 				c, PFM_CAUSE_ATTRIBUTE, EINVAL,
 				"the device cannot leave out idle time, the host or guests",
-				"leave the letters G, H and I away");
+				"omit the letters G, H and I");
 			continue;
 		}
 		if (s->options.filters && s->options.filters[c->config.request]) {
-			fail_device_count(c, PFM_CAUSE_ATTRIBUTE, EINVAL,
-			                  "a filter is for tracepoints, and the device has none",
-			                  "leave the filter away");
+			fail_device_count(
+				c, PFM_CAUSE_ATTRIBUTE, EINVAL,
+				"filters are for tracepoints: the device has no tracepoints",
+				"leave the filter away");
 			continue;
 		}
 		if (s->sampling && set->n_events) {
@@ -212,9 +213,10 @@ static void choose_events(struct pfm_session *s, struct device_state *d,
 				                  "it does not fit beside the events before it",
 				                  "count fewer events at a time");
 			else
-				fail_device_count(
-					c, PFM_CAUSE_ATTRIBUTE, EINVAL,
-					why.detail ? why.detail : "a setting does not suit it", "");
+				fail_device_count(c, PFM_CAUSE_ATTRIBUTE, EINVAL,
+				                  why.detail ? why.detail
+				                             : "a setting does not apply to it",
+				                  "");
 		}
 	}
 }
@@ -319,8 +321,8 @@ static void explain_open_error(struct pfm_session *s, int err)
 	case -ENOTDIR:
 	case -ELOOP:
 		fail_all_counts(s, PFM_CAUSE_NO_KERNEL, -err,
-		                "this system takes the mode of the open for flags of its own: "
-		                "/dev/pfcntr is not Tru64's",
+		                "this system interprets the mode of open(2) as its own flags: "
+		                "/dev/pfcntr is not the device of Tru64",
 		                "run the program under pfm alpha device");
 		break;
 	case -EBUSY:

@@ -130,7 +130,7 @@ static int open_session_counts(struct session_builder *o, const char *const *tex
 
 	if (rc)
 		return pfmi_session_report_error(o, rc, PFM_KIND_SYSTEM, NULL, 0,
-		                                 "what this machine has could not be read");
+		                                 "the PMUs of this machine could not be read");
 	s->sys = s->ctx->sys;
 	pfmi_session_find_core_pmus(o);
 	rc = choose_backend(o);

@@ -39,9 +39,10 @@ static void check_processor(struct pfm_system_check *c)
 	pfmi_check_set_text(f.observed, "%s: %s, %u events, %u general and %u fixed counters (%s)",
 	                    p.name, p.desc, p.n_events, p.n_counters, p.n_fixed, p.origin);
 	if (f.state == PFM_FINDING_NOTE) {
-		pfmi_check_set_text(f.consequence,
-		                    "the list of this processor is not loaded: these are the "
-		                    "events that its family has in common");
+		pfmi_check_set_text(
+			f.consequence,
+			"the list of this processor is not loaded: these events are common to "
+			"its family");
 		pfmi_check_set_text(
 			f.remedy,
 			"pfm import FOLDER, of the vendor's lists or of a Linux source tree");
@@ -105,7 +106,7 @@ static void check_pmus(struct pfm_system_check *c)
 	           strstr(flags, "hypervisor");
 	f.state = PFM_FINDING_BAD;
 	pfmi_check_set_text(f.consequence, "no PMU of a processor core is among them%s",
-	                    is_guest ? ": the hypervisor gives this virtual machine none" : "");
+	                    is_guest ? ": the hypervisor gives this virtual machine no PMU" : "");
 	pfmi_check_set_text(
 		f.remedy, "%s",
 		is_guest ? "switch the virtual PMU on (QEMU: -cpu host,pmu=on; a cloud: a "
@@ -166,7 +167,7 @@ static void check_kernel(struct pfm_system_check *c)
 	snprintf(path, sizeof(path), "/boot/config-%s", name.release);
 	if (pfmi_check_read_file(c, path, &config, &len)) {
 		pfmi_check_set_text(f.observed,
-		                    "%s; %s is not there, so its options were not looked at",
+		                    "%s; %s is missing, so its options were not checked",
 		                    name.release, path);
 		pfmi_check_add_finding(c, &f);
 		return;

@@ -114,7 +114,8 @@ static void check_tracefs(struct pfm_system_check *c)
 		return;
 	}
 	pfmi_check_set_text(f.observed, "%s",
-	                    is_denied ? "this user may not look into it" : "not mounted");
+	                    is_denied ? "this user lacks the permission to read it"
+	                              : "not mounted");
 	pfmi_check_set_text(f.consequence, "tracepoints are looked up there");
 	pfmi_check_set_text(f.remedy, "%s",
 	                    is_denied ? "mount -o remount,mode=755 /sys/kernel/tracing"

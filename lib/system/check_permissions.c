@@ -19,11 +19,11 @@ static void add_finding(struct pfm_system_check *c, struct finding *f)
 static const char *describe_level(long level)
 {
 	switch (level) {
-	case 1: return "own tasks, with what the kernel does for them";
+	case 1: return "own tasks, including their time in the kernel";
 	case 2: return "own tasks, in user mode only";
 	default:
-		return "own tasks, in user mode only; some distributions' kernels let nothing be "
-		       "counted";
+		return "own tasks, in user mode only; the kernels of some distributions "
+		       "permit no counting at all";
 	}
 }
 
@@ -148,8 +148,8 @@ static void check_hidden_processes(struct pfm_system_check *c)
 			"/proc is mounted with hidepid=%s: it hides those of other users", level);
 		pfmi_check_set_text(
 			f.consequence,
-			"-p and -t find none of theirs, whatever may be counted; threads "
-			"and names of programs are missing from reports");
+			"-p and -t cannot find processes of other users; reports lack the "
+			"names of their threads and programs");
 		pfmi_check_set_text(f.remedy, "mount -o remount,hidepid=0 /proc");
 		pfmi_check_set_text(f.available,
 		                    "own processes, and whole CPUs where they are permitted");

@@ -104,13 +104,14 @@ struct expectation {
 
 static const struct expectation expectations[] = {
 	{ "page-faults:u", WORKLOAD_PAGES, WORKLOAD_PAGES * 4,
-	  "512 and a few: so many pages are touched", false },
-	{ "task-clock", 1e6, 0, "no more than the time that went by", true },
-	{ "cycles:u", WORKLOAD_LOOPS / 4.0, 0, "5,000,000 at least, for 20,000,000 loops", false },
+	  "slightly more than 512: the workload touches 512 pages", false },
+	{ "task-clock", 1e6, 0, "at most the elapsed time", true },
+	{ "cycles:u", WORKLOAD_LOOPS / 4.0, 0,
+	  "at least 5,000,000: the workload has 20,000,000 loops", false },
 	{ "instructions:u", WORKLOAD_LOOPS, WORKLOAD_LOOPS * 20.0,
-	  "20,000,000 at least: so many loops", false },
-	{ "branches:u", WORKLOAD_LOOPS * 0.99, WORKLOAD_LOOPS * 4.0,
-	  "20,000,000: one for each loop", false },
+	  "at least 20,000,000: one per loop", false },
+	{ "branches:u", WORKLOAD_LOOPS * 0.99, WORKLOAD_LOOPS * 4.0, "20,000,000: one per loop",
+	  false },
 	{ "branch-misses:u", 0, WORKLOAD_LOOPS / 20.0, "few: the loop is regular", false },
 	{ "cache-references:u", 0, 0, "any number", false },
 	{ "cache-misses:u", 0, 0, "any number", false },
@@ -163,7 +164,8 @@ static void check_value(const struct expectation *e, const struct trial *t, doub
 		f->state = PFM_FINDING_BAD;
 		pfmi_check_set_text(
 			f->consequence,
-			"that is not what the workload does: do not trust this event here");
+			"the count does not match the workload: do not trust this event on this "
+			"machine");
 		*f->remedy = '\0';
 	}
 }

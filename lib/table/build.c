@@ -210,8 +210,7 @@ void pfmi_table_drop_row(struct table_builder *b)
 	b->values.n = r[b->rows.n].first_value;
 }
 
-/* ---- the table ---------------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 /* Enters row @row under its name. Of names that fold to one the first is found, the others by their
  * exact spelling. */

@@ -321,8 +321,7 @@ struct stored_name {
 };
 #define NAME_TARGET_MASK 0x3fffffffu
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static inline const char *table_text(const struct table *t, uint32_t off)
 {
@@ -442,8 +441,7 @@ static inline const struct table *table_image_table_at(const struct image *im, u
 	       i;
 }
 
-/* ---- names -------------------------------------------------------------------------------------
- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 /* The character in a folded name: lower case, '.' for ':', 0 for those that are ignored. */
 static inline unsigned char table_fold_char(unsigned char c)

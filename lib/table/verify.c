@@ -143,7 +143,7 @@ static bool check_keys(struct table_verifier *c)
 			continue;
 		if (f[at - 1].key != key ||
 		    (f[at - 1].kind == FIELD_TEXT) != table_is_text_key(key))
-			return set_fault(c, "a field is not what its key stands for");
+			return set_fault(c, "a field does not have the type of its key");
 	}
 	return true;
 }
@@ -203,7 +203,7 @@ static bool check_field(struct table_verifier *c, const struct field *f)
 	/* A row's values are read by the key of their field, also where another field is the one
 	 * found by it. */
 	if (f->key != KEY_NONE && (f->kind == FIELD_TEXT) != table_is_text_key(f->key))
-		return set_fault(c, "a field is not what its key stands for");
+		return set_fault(c, "a field does not have the type of its key");
 	for (unsigned i = 0; i < f->n_ranges; i++) {
 		const struct bitrange *r = &f->ranges[i];
 
@@ -306,7 +306,7 @@ static bool check_stored_name(struct table_verifier *c, const struct stored_name
 	if (n->target >> 30 == NAME_UNSUPPORTED)
 		return check_text(c, n->target & NAME_TARGET_MASK);
 	return table_has_row(c->table, n->target & NAME_TARGET_MASK) ||
-	       set_fault(c, "a name stands for no row");
+	       set_fault(c, "a name leads to no row");
 }
 
 /* Every slot points at a name; with an empty slot somewhere every probe ends. */
@@ -430,8 +430,7 @@ int pfmi_table_verify(const void *t, size_t size, enum verify_depth depth, const
 	return c.fault ? PFMLIB_ERR_IMAGE : PFMLIB_SUCCESS;
 }
 
-/* ---- images ------------------------------------------------------------------------------------
- */
+/* ---- images ---------------------------------------------------------------------------------- */
 
 /* Two running sums over 64-bit words, folded: every flipped bit and every swapped word shows, at
  * the speed of memory. */

@@ -202,8 +202,7 @@ static void what_is_taken(void **state)
 	                    "expected a folder or a file whose name ends in .pmdb");
 }
 
-/* ---- refused -----------------------------------------------------------------------------------
- */
+/* ---- refused --------------------------------------------------------------------------------- */
 
 static void what_is_no_image(void **state)
 {
@@ -247,7 +246,7 @@ static void what_others_may_write(void **state)
 {
 	(void)state;
 	put("x.pmdb", 0, 0, 0646);
-	expect_refused(1, "anybody can write");
+	expect_refused(1, "every user can write");
 	/* Who names it has the say. */
 	snprintf(path, sizeof(path), "%s", named("x.pmdb"));
 	assert_int_equal(open_path(path), PFMLIB_SUCCESS);
@@ -278,8 +277,8 @@ static void what_may_not_be_read(void **state)
 	if (!geteuid())
 		skip(); /* root reads everything */
 	put("x.pmdb", 0, 0, 0);
-	expect_refused(1, "may not be read");
-	expect_named_refused("x.pmdb", "may not be read");
+	expect_refused(1, "permissions deny reading");
+	expect_named_refused("x.pmdb", "permissions deny reading");
 }
 
 /* More refusals and images than the lists begin with. */

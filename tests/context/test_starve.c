@@ -34,8 +34,7 @@ static char here[] = P_tmpdir "/perfmon-starve-XXXXXX", image[64];
 static bool have_image;
 static unsigned calls; /* how many the stretch made; for the log */
 
-/* ---- calls of image.c, which has no seam -------------------------------------------------------
- */
+/* ---- calls of image.c, which has no seam ----------------------------------------------------- */
 
 /* It opens, asks about and maps files of its own accord. Its text stands here, with calls that fail
  * when they are told to, in place of the library's own. */
@@ -80,8 +79,7 @@ static void *counted_map(void *at)
 #undef mmap
 #undef munmap
 
-/* ---- one life of a context ---------------------------------------------------------------------
- */
+/* ---- one life of a context ------------------------------------------------------------------- */
 
 struct life {
 	pfm_ctx_options_t options;
@@ -330,8 +328,7 @@ static void every_allocation(const pfm_ctx_options_t *options)
 	print_message("# %u allocations\n", calls);
 }
 
-/* ---- allocations -------------------------------------------------------------------------------
- */
+/* ---- allocations ----------------------------------------------------------------------------- */
 
 static void contexts_of_what_is_built_in(void **state)
 {
@@ -564,8 +561,7 @@ static void the_environment_is_not_forgotten(void **state)
 	assert_true(at > 4);
 }
 
-/* ---- system calls ------------------------------------------------------------------------------
- */
+/* ---- system calls ---------------------------------------------------------------------------- */
 
 static void count_pmus(void)
 {
@@ -721,8 +717,7 @@ static void every_call_for_an_image(void **state)
 	assert_true(refused >= 6);
 }
 
-/* ---- main --------------------------------------------------------------------------------------
- */
+/* ---- main ------------------------------------------------------------------------------------ */
 
 static int set_up(void **state)
 {

@@ -92,8 +92,7 @@ static void all_agree(const struct worker workers[THREADS], uint64_t alone)
 		assert_int_equal(workers[i].sum, alone);
 }
 
-/* ---- first use ---------------------------------------------------------------------------------
- */
+/* ---- first use ------------------------------------------------------------------------------- */
 
 static int dispatch_one(int event, pfmlib_output_param_t *out)
 {
@@ -207,8 +206,7 @@ static void first_use_by_several_threads(void **state)
 	}
 }
 
-/* ---- contexts ----------------------------------------------------------------------------------
- */
+/* ---- contexts -------------------------------------------------------------------------------- */
 
 /* Everything about the first events of every processor. */
 static void walk(struct worker *w, const pfm_ctx_t *ctx, unsigned most)
@@ -327,8 +325,7 @@ static void an_image_is_first_used_by_several(void **state)
 	rmdir(folder);
 }
 
-/* ---- fork() ------------------------------------------------------------------------------------
- */
+/* ---- fork() ---------------------------------------------------------------------------------- */
 
 /* A new context each time, which loads everything at its first question: a name that no processor
  * has. */
@@ -425,8 +422,7 @@ static void a_child_is_born_while_others_load(void **state)
 	assert_null(workers[1].wrong);
 }
 
-/* ---- contexts of one's own ---------------------------------------------------------------------
- */
+/* ---- contexts of one's own ------------------------------------------------------------------- */
 
 static void *open_and_close(void *arg)
 {
@@ -462,8 +458,7 @@ static void contexts_come_and_go(void **state)
 	together(&work, open_and_close, workers);
 }
 
-/* ---- the libpfm 3 interface --------------------------------------------------------------------
- */
+/* ---- the libpfm 3 interface ------------------------------------------------------------------ */
 
 /* Names, codes and registers of the first events. */
 static void walk_pfmlib(struct worker *w, unsigned most)
@@ -559,8 +554,7 @@ static void the_processor_changes_meanwhile(void **state)
 	together(&work, change_processors, workers);
 }
 
-/* ---- sessions ----------------------------------------------------------------------------------
- */
+/* ---- sessions -------------------------------------------------------------------------------- */
 
 static void touch_pages(unsigned n)
 {

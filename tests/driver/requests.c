@@ -13,8 +13,7 @@
 
 enum { TEXT_MAX = 1024 };
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 uint64_t request_value(const json_t *value)
 {
@@ -67,8 +66,7 @@ int request_event(const json_t *value, unsigned *index)
 	return pfm_find_event_byname(name ? name : "", index);
 }
 
-/* ---- the other operations ----------------------------------------------------------------------
- */
+/* ---- the other operations -------------------------------------------------------------------- */
 
 static void write_name(struct json *j, int rc, unsigned index)
 {
@@ -269,8 +267,7 @@ static const struct {
 	{ "info", op_info },
 };
 
-/* ---- lines -------------------------------------------------------------------------------------
- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 /* The type of the processor called @name, or PFMLIB_NO_PMU. The Core Duo has a table of its own for
  * this interface, which knows fewer events by other names. */

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- input -------------------------------------------------------------------------------------
- */
+/* ---- input ----------------------------------------------------------------------------------- */
 
 static void clear_used_events(struct request_state *w)
 {
@@ -170,8 +169,7 @@ static bool wants_model_out(const json_t *req)
 	                               : request_has(req, "ir") || request_has(req, "dr");
 }
 
-/* ---- output ------------------------------------------------------------------------------------
- */
+/* ---- output ---------------------------------------------------------------------------------- */
 
 static void write_pmcs(struct json *j, const pfmlib_reg_t *regs, unsigned n)
 {
@@ -243,8 +241,7 @@ static void write_range(struct json *j, const char *key, const pfmlib_mont_outpu
 	put_end(j, '}');
 }
 
-/* ---- Alpha -------------------------------------------------------------------------------------
- */
+/* ---- Alpha ----------------------------------------------------------------------------------- */
 
 /* Words of the device and of wrperfmon have all their digits, as the vectors write them. */
 static void read_word(struct json *j, const char *key, uint64_t value)

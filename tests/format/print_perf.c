@@ -108,13 +108,12 @@ static void refusals(void **state)
 	pfmi_pmu_init_event(&ev, t, 0);
 	ev.has_no_levels = true;
 	assert_false(pfmi_format_append_perf_event(&p));
-	assert_string_equal(p.reason, "perf cannot switch every level off");
+	assert_string_equal(p.reason, "perf cannot express a count at no level");
 	pfmi_pmu_init_event(&ev, t, 0);
 	ev.plm = PFM_PLM1;
 	p.reason = NULL;
 	assert_false(pfmi_format_append_perf_event(&p));
-	assert_string_equal(p.reason,
-	                    "perf tells user from kernel and hypervisor, no other levels");
+	assert_string_equal(p.reason, "perf distinguishes user, kernel and hypervisor only");
 	pfmi_pmu_init_event(&ev, t, 0);
 	ev.counter_pin = 1;
 	p.reason = NULL;

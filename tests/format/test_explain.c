@@ -31,11 +31,12 @@ static void sentences_name_the_token_and_the_way_out(void **state)
 		                         "BOTH_CORES, edge, inv, cmask, u, k" },
 		{ "cpu/evnt=1/", "\"evnt\" is not a qualifier of coreduo, which takes event, "
 		                 "umask, edge, pc, inv, cmask" },
-		{ "cpu/event=1/z", "\"z\" is not a modifier: u, k and h for levels, p, pp or ppp "
-		                   "for precision and G, H and I for guests, the host and no "
-		                   "idle time can stand behind the last slash" },
+		{ "cpu/event=1/z",
+		  "\"z\" is not a modifier: write u, k or h for levels, p, pp or ppp for "
+		  "precision, G, H or I for guests, the host and no idle time after the "
+		  "last slash" },
 		{ "cpu/event=1/ue", "\"e\": this library has no exclusive groups" },
-		{ "Instr_Ret:ub", "\"b\": this library does not count with BPF" },
+		{ "Instr_Ret:ub", "\"b\": this library cannot count with BPF" },
 		{ "L2_ADS,,usr", "a qualifier is empty at position 8: leave the separator out, or "
 		                 "name one of core, edge, inv, cmask, "
 		                 "os, usr" },

@@ -11,8 +11,7 @@
 #include <cmocka.h>
 #include "built_in.h"
 
-/* ---- registers ---------------------------------------------------------------------------------
- */
+/* ---- registers ------------------------------------------------------------------------------- */
 
 static void expect_registers(const char *pmu, const char *wanted)
 {
@@ -69,8 +68,7 @@ static void registers_are_taken(void **state)
 	}
 }
 
-/* ---- modifiers and levels ----------------------------------------------------------------------
- */
+/* ---- modifiers and levels -------------------------------------------------------------------- */
 
 static int encode_with(const char *event, const char *name, uint64_t value)
 {
@@ -123,8 +121,7 @@ static void levels_are_taken(void **state)
 	                 PFMLIB_ERR_INVAL);
 }
 
-/* ---- words -------------------------------------------------------------------------------------
- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 static void words_of_fields(void **state)
 {
@@ -173,8 +170,7 @@ static void spellings_of_a_unit_mask(void **state)
 	assert_int_equal(pfm_describe_umask_name(ctx, pmu, row, 0, 0, NULL), PFMLIB_ERR_INVAL);
 }
 
-/* ---- this machine ------------------------------------------------------------------------------
- */
+/* ---- this machine ---------------------------------------------------------------------------- */
 
 static int stand_in_for(const char *cpuid)
 {

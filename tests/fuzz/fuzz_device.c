@@ -45,8 +45,7 @@ struct walk {
 	bool changed;     /* this step may change what can be seen */
 };
 
-/* ---- memory ------------------------------------------------------------------------------------
- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static uint8_t *place(struct memory *mem, uint64_t at, size_t n)
 {
@@ -81,8 +80,7 @@ static struct alpha_device_memory access(struct walk *w)
 	return (struct alpha_device_memory){ memory_get, memory_put, &w->memory };
 }
 
-/* ---- what is remembered ------------------------------------------------------------------------
- */
+/* ---- what is remembered ---------------------------------------------------------------------- */
 
 static void forget(struct walk *w, uint64_t cpus, int pid)
 {
@@ -141,8 +139,7 @@ static void check(struct walk *w)
 	memcpy(w->before, views, sizeof(views));
 }
 
-/* ---- steps -------------------------------------------------------------------------------------
- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 static int some_pid(struct walk *w)
 {
@@ -403,8 +400,7 @@ static void walk(struct bytes b)
 	alpha_device_free(w.m);
 }
 
-/* ---- a session ---------------------------------------------------------------------------------
- */
+/* ---- a session ------------------------------------------------------------------------------- */
 
 static void some_work(struct bytes *b, struct alpha_device *m, unsigned n_cpus)
 {

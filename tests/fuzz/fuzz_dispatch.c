@@ -27,8 +27,7 @@ static union {
 	pfmlib_alpha_output_param_t alpha;
 } model_out;
 
-/* ---- settings ----------------------------------------------------------------------------------
- */
+/* ---- settings -------------------------------------------------------------------------------- */
 
 /* Mostly a block of memory, sometimes two words. */
 static void take_range(struct bytes *b, pfmlib_mont_input_rr_t *r)
@@ -134,8 +133,7 @@ static void check_model(int type)
 			abort();
 }
 
-/* ---- libpfm 3 ----------------------------------------------------------------------------------
- */
+/* ---- libpfm 3 -------------------------------------------------------------------------------- */
 
 static void check_output(const pfmlib_output_param_t *out)
 {
@@ -181,8 +179,7 @@ static void dispatch_numbers(struct bytes *b, int type, unsigned shape)
 		check_model(type);
 }
 
-/* ---- sets of texts -----------------------------------------------------------------------------
- */
+/* ---- sets of texts --------------------------------------------------------------------------- */
 
 static int find_type(const pfm_ctx_t *ctx, int type)
 {

@@ -47,8 +47,7 @@ static int try_event(uint32_t type, uint64_t config, int group)
 	return 0;
 }
 
-/* ---- single events -----------------------------------------------------------------------------
- */
+/* ---- single events --------------------------------------------------------------------------- */
 
 static void check_event(uint32_t type, uint64_t config)
 {
@@ -96,8 +95,7 @@ static void check_exclusion(void)
 	}
 }
 
-/* ---- pairs -------------------------------------------------------------------------------------
- */
+/* ---- pairs ----------------------------------------------------------------------------------- */
 
 static void check_pairs(void)
 {
@@ -140,8 +138,7 @@ static void check_thirds(void)
 	      refused, tried);
 }
 
-/* ---- what is loaded ----------------------------------------------------------------------------
- */
+/* ---- what is loaded -------------------------------------------------------------------------- */
 
 /* What event @i of the group counts when its counter is loaded with what is left of @period, and
  * does not move. */
@@ -239,8 +236,7 @@ static void check_places(void)
 		}
 }
 
-/* ---- sessions ----------------------------------------------------------------------------------
- */
+/* ---- sessions -------------------------------------------------------------------------------- */
 
 /* Opens @text and reads it once. True if it is counted. */
 static bool counted(const char *text)
@@ -287,7 +283,7 @@ static void check_table(void)
 			continue;
 		if (!code.attr.expressible) {
 			refused += is(0, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_NO_PMU) &&
-			           says(0, "Linux has no way to count this event of ev67", "");
+			           says(0, "Linux cannot count this event of ev67", "");
 			continue;
 		}
 		countable++;
@@ -326,8 +322,9 @@ static void check_session_pairs(void)
 				     says(1,
 				          "the group does not fit: with the members before it, no "
 				          "counter is left for this event",
-				          "make the group smaller, or let it be broken up (:W "
-				          "behind the brace)");
+				          "make the group smaller, or allow the library to split "
+				          "it (:W after "
+				          "the brace)");
 			check(ok, "%s %s", text, fits ? "is counted" : "does not fit");
 		}
 }
@@ -376,7 +373,7 @@ static void check_session_limits(void)
 /* Levels cannot be chosen: a count of everything must never pass for a count of user code. */
 static void check_levels(void)
 {
-	static const char why[] = "Linux cannot tell privilege levels apart on ev67",
+	static const char why[] = "Linux cannot distinguish privilege levels on ev67",
 			  remedy[] = "name no levels: every level is counted";
 
 	check(refused("ev67::retinst:u", PFM_CAUSE_ATTRIBUTE) && says(0, why, remedy),

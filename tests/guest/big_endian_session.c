@@ -74,8 +74,7 @@ static bool counted(unsigned i, uint64_t value)
 #define C "syscalls:sys_exit_getppid"
 #define D "syscalls:sys_exit_getpgid"
 
-/* ---- what is read ------------------------------------------------------------------------------
- */
+/* ---- what is read ---------------------------------------------------------------------------- */
 
 static void check_formats(void)
 {
@@ -116,8 +115,7 @@ static void check_states(void)
 	      "a reset begins again");
 }
 
-/* ---- switches ----------------------------------------------------------------------------------
- */
+/* ---- switches -------------------------------------------------------------------------------- */
 
 static void check_levels(void)
 {
@@ -214,8 +212,7 @@ static void check_pinned(void)
 	options.flags = 0;
 }
 
-/* ---- other kinds of events ---------------------------------------------------------------------
- */
+/* ---- other kinds of events ------------------------------------------------------------------- */
 
 __attribute__((noinline)) static void probed(void)
 {

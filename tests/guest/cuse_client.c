@@ -98,8 +98,7 @@ static bool plausible(unsigned i, unsigned cpus, uint64_t missing)
 	return value >= low && value <= high;
 }
 
-/* ---- counts ------------------------------------------------------------------------------------
- */
+/* ---- counts ---------------------------------------------------------------------------------- */
 
 static void check_family(const struct family *f)
 {
@@ -172,8 +171,7 @@ static void check_one(void)
 	sched_setaffinity(0, sizeof(all), &all);
 }
 
-/* ---- what is collected besides -----------------------------------------------------------------
- */
+/* ---- what is collected besides --------------------------------------------------------------- */
 
 static void check_profile(void)
 {
@@ -206,8 +204,7 @@ static void check_profile(void)
 	device.model = NULL;
 }
 
-/* ---- who has it --------------------------------------------------------------------------------
- */
+/* ---- who has it ------------------------------------------------------------------------------ */
 
 static bool is_busy(void)
 {
@@ -265,8 +262,7 @@ static void check_holders(void)
 	session = NULL;
 }
 
-/* ---- what is refused ---------------------------------------------------------------------------
- */
+/* ---- what is refused ------------------------------------------------------------------------- */
 
 /* Requests by hand: the kernel's and the server's part in passing arguments. */
 static void check_requests(void)

@@ -85,8 +85,7 @@ static int caller_put(void *arg, uint64_t to, const void *from, size_t n)
 	return 0;
 }
 
-/* ---- who is asking -----------------------------------------------------------------------------
- */
+/* ---- who is asking --------------------------------------------------------------------------- */
 
 static uint64_t now(void)
 {
@@ -141,8 +140,7 @@ static int introduce(fuse_req_t req)
 	return ctx->pid;
 }
 
-/* ---- answers -----------------------------------------------------------------------------------
- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 static void serve_open(fuse_req_t req, struct fuse_file_info *file)
 {

@@ -63,8 +63,7 @@ static bool counts_as(const char *text, uint64_t config)
 	return false;
 }
 
-/* ---- the description ---------------------------------------------------------------------------
- */
+/* ---- the description ------------------------------------------------------------------------- */
 
 static void check_description(void)
 {
@@ -154,8 +153,7 @@ static void check_generic(void)
 	      "nor is L1-dcache-loads");
 }
 
-/* ---- whole registers ---------------------------------------------------------------------------
- */
+/* ---- whole registers ------------------------------------------------------------------------- */
 
 static int try_raw(uint64_t config)
 {
@@ -254,8 +252,8 @@ static void check_numbers(void)
 	              says(0,
 	                   "the kernel refuses config=0x5300c0 on cpu, whose format has no field "
 	                   "for 0x530000 of it",
-	                   "leave these bits away: enable, interrupt and privilege bits are the "
-	                   "kernel's to set"),
+	                   "clear these bits: the kernel sets the enable, interrupt and privilege "
+	                   "bits"),
 	      "a whole register is explained");
 	check(open_text("coreduo::Instr_Ret") && read_counts() &&
 	              is(0, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_NO_PMU) &&
@@ -266,15 +264,14 @@ static void check_numbers(void)
 	      "another processor's event is not counted by chance");
 }
 
-/* ---- groups ------------------------------------------------------------------------------------
- */
+/* ---- groups ---------------------------------------------------------------------------------- */
 
 #define FOUR "cycles,instructions,cpu/event=0x10,umask=0x3/,cache-misses"
 
 static const char no_room[] =
 	"the group does not fit: with the members before it, no counter is left for this event";
-static const char smaller[] =
-	"make the group smaller, or let it be broken up (:W behind the brace)";
+static const char smaller[] = "make the group smaller, or allow the library to split it (:W after "
+			      "the brace)";
 
 static bool four_at_rate(void)
 {
@@ -361,8 +358,7 @@ static void check_busy(void)
 	check(counts_as("branch-misses", 0xc5), "when the first one closes they are free");
 }
 
-/* ---- other stories -----------------------------------------------------------------------------
- */
+/* ---- other stories --------------------------------------------------------------------------- */
 
 static void check_before(void)
 {

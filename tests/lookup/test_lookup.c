@@ -16,8 +16,7 @@
 
 #define BIG_CORE 0x40 /* CPUID leaf 1AH: a Core, not an Atom */
 
-/* ---- processors --------------------------------------------------------------------------------
- */
+/* ---- processors ------------------------------------------------------------------------------ */
 
 /* A walk over what answers to @name: first what is called so itself, then what has it for another
  * name, and all of them. */
@@ -89,8 +88,7 @@ static void all_of_a_name_are_called(void **state)
 	assert_int_equal(others, 0);
 }
 
-/* ---- rows --------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* libpfm 3 has one name twice: the first event is found. */
 static bool is_found(int pmu, const char *table, uint32_t row)
@@ -133,8 +131,7 @@ static void every_row_is_found_by_its_name(void **state)
 	assert_true(twins > 0);
 }
 
-/* ---- hybrid processors -------------------------------------------------------------------------
- */
+/* ---- hybrid processors ----------------------------------------------------------------------- */
 
 /* The type of core that @t is for; 0 if it does not say. */
 static unsigned core_type(const struct table *t)
@@ -182,8 +179,7 @@ static void the_big_core_comes_first(void **state)
 		assert_true(n >= 6);
 }
 
-/* ---- parts -------------------------------------------------------------------------------------
- */
+/* ---- parts ----------------------------------------------------------------------------------- */
 
 /* "skx" stands for its boxes as well: an event of each is found under that name, on that part or on
  * one before it. */
@@ -215,8 +211,7 @@ static void each_part_is_asked(void **state)
 	assert_int_equal(missing, 0);
 }
 
-/* ---- one unit ----------------------------------------------------------------------------------
- */
+/* ---- one unit -------------------------------------------------------------------------------- */
 
 /* On one unit alone there are its events and no others; between slashes stands what is on a unit
  * already. */
@@ -260,8 +255,7 @@ static void texts_on_one_unit(void **state)
 	                 PFMLIB_ERR_INVAL);
 }
 
-/* ---- what is no event --------------------------------------------------------------------------
- */
+/* ---- what is no event ------------------------------------------------------------------------ */
 
 /* A formula has no register: by no way it is one of the events, whatever its table's encoder would
  * make of its empty fields. */
@@ -291,8 +285,7 @@ static void no_metric_is_encoded(void **state)
 	assert_true(n > 4000);
 }
 
-/* ---- modifiers ---------------------------------------------------------------------------------
- */
+/* ---- modifiers ------------------------------------------------------------------------------- */
 
 /* @event of @pmu with the flag @name set to @value, in perf's form or libpfm's: what it says, or
  * what is wrong. */

@@ -29,8 +29,7 @@ static uint32_t hash_of(const char *s, size_t n)
 	return h;
 }
 
-/* ---- forms -------------------------------------------------------------------------------------
- */
+/* ---- forms ----------------------------------------------------------------------------------- */
 
 struct form {
 	const char *text;
@@ -102,8 +101,7 @@ static void a_text_has_4096_bytes_at_most(void **state)
 	free(text);
 }
 
-/* ---- cuts --------------------------------------------------------------------------------------
- */
+/* ---- cuts ------------------------------------------------------------------------------------ */
 
 static void a_name_may_end_at_every_separator(void **state)
 {
@@ -151,8 +149,7 @@ static void folding_ignores_case_blanks_and_joins(void **state)
 	assert_int_not_equal(hash_of("a:b", 3), hash_of("ab", 2));
 }
 
-/* ---- attributes --------------------------------------------------------------------------------
- */
+/* ---- attributes ------------------------------------------------------------------------------ */
 
 struct attr {
 	char at;
@@ -257,8 +254,7 @@ static void terms_of_numbers_alone(void **state)
 	}
 }
 
-/* ---- numbers -----------------------------------------------------------------------------------
- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 static void numbers_as_c_has_them(void **state)
 {
@@ -312,8 +308,7 @@ static void words_compare_without_case(void **state)
 	assert_true(pfmi_base_is_slice_icase(pfmi_base_make_slice(""), ""));
 }
 
-/* ---- anything ----------------------------------------------------------------------------------
- */
+/* ---- anything -------------------------------------------------------------------------------- */
 
 /* Every slice lies in the text and the attributes put together are the rest, whatever the bytes. */
 static void any_bytes_are_cut_inside_the_text(void **state)

@@ -7,8 +7,7 @@
 #include "machine/machine.h"
 #include "table/table.h"
 
-/* ---- a machine made of a few files and CPUID leaves --------------------------------------------
- */
+/* ---- a machine made of a few files and CPUID leaves ------------------------------------------ */
 
 struct machine {
 	const char *paths[8], *texts[8];
@@ -235,8 +234,7 @@ static void a_core_speaks_for_its_own_type(void **state)
 	}
 }
 
-/* ---- files -------------------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static const char power_cpuinfo[] =
 	"processor\t: 0\ncpu\t\t: POWER9, altivec supported\nclock\t\t: "
@@ -329,8 +327,7 @@ static void nothing_known(void **state)
 	assert_string_equal(h.id_text, "");
 }
 
-/* ---- texts -------------------------------------------------------------------------------------
- */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 static void texts_of_every_form(void **state)
 {
@@ -394,8 +391,7 @@ static void texts_of_every_form(void **state)
 	assert_false(pfmi_machine_parse_host_id(lengthy, &h));
 }
 
-/* ---- matching ----------------------------------------------------------------------------------
- */
+/* ---- matching -------------------------------------------------------------------------------- */
 
 /* A table that is nothing but its matches. */
 struct small {
@@ -562,8 +558,7 @@ static void built_in_tables_know_their_hosts(void **state)
 	}
 }
 
-/* ---- the hash table of an image ----------------------------------------------------------------
- */
+/* ---- the hash table of an image -------------------------------------------------------------- */
 
 enum { SLOTS = 160 };
 

@@ -80,8 +80,7 @@ static uint64_t config_of(const struct kernel_pmu *p, const char *row, unsigned 
 	return config[word];
 }
 
-/* ---- recorded machines -------------------------------------------------------------------------
- */
+/* ---- recorded machines ----------------------------------------------------------------------- */
 
 static void hybrid_machine_has_two_core_pmus(void **state)
 {
@@ -405,8 +404,7 @@ static void core_pmu_with_a_number_answers_to_its_family(void **state)
 	assert_int_equal(kernel->n_pmus, 2);
 }
 
-/* ---- hostile files -----------------------------------------------------------------------------
- */
+/* ---- hostile files --------------------------------------------------------------------------- */
 
 #define DEV "/sys/bus/event_source/devices/"
 
@@ -579,8 +577,7 @@ static void every_allocation_may_fail(void **state)
 	}
 }
 
-/* ---- small parts -------------------------------------------------------------------------------
- */
+/* ---- small parts ----------------------------------------------------------------------------- */
 
 static void decimals_do_not_depend_on_the_locale(void **state)
 {
@@ -628,8 +625,7 @@ static void instance_numbers(void **state)
 		assert_int_equal(pfmi_machine_instance_base_length(rows[i].name), rows[i].base);
 }
 
-/* ---- the real file system ----------------------------------------------------------------------
- */
+/* ---- the real file system -------------------------------------------------------------------- */
 
 static char folder[] = P_tmpdir "/perfmon-kernel-XXXXXX";
 

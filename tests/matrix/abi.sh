@@ -29,7 +29,8 @@ result() { # NUMBER TEXT, the differences on standard input
 }
 
 echo 1..3
-nm -D --defined-only --with-symbol-versions "$library" | sed -n 's/^[0-9a-f]* [A-Z] \(\(pfm\|perfmon_\).*\)/\1/p' | LC_ALL=C sort >"$work/exported"
+nm -D --defined-only --with-symbol-versions "$library" |
+	sed -n 's/^[0-9a-f]* [A-Z] \(\(pfm\|perfmon_\).*\)/\1/p' | LC_ALL=C sort >"$work/exported"
 diff "$list" "$work/exported" >"$work/diff" || :
 result 1 "the symbols are those of the list" <"$work/diff"
 sed -n '/global:/,/local:/s/^[[:space:]]*\([a-z_0-9]*\);/\1/p' "$source/lib/perfmon.map" | LC_ALL=C sort >"$work/map"

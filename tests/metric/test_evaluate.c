@@ -241,8 +241,7 @@ static void slopes_are_those_of_differences(void **state)
 		}
 }
 
-/* ---- intervals ---------------------------------------------------------------------------------
- */
+/* ---- intervals ------------------------------------------------------------------------------- */
 
 static double uniform(void)
 {
@@ -328,8 +327,7 @@ static void an_interval_is_students(void **state)
 	}
 }
 
-/* ---- one measurement whose groups took turns ---------------------------------------------------
- */
+/* ---- one measurement whose groups took turns ------------------------------------------------- */
 
 enum { TURNS = 60, MOST_PARTS = 32 };
 

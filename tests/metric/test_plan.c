@@ -21,8 +21,7 @@ static unsigned n_sets = 12, size_limit = 8, seed = 17;
 static int first_pmu, last_pmu = 1 << 30;
 static pfm_ctx_t *ctx;
 
-/* ---- the slow way ------------------------------------------------------------------------------
- */
+/* ---- the slow way ---------------------------------------------------------------------------- */
 
 /* What is asked about again and again: each text is read once. */
 struct brute {
@@ -167,8 +166,7 @@ static void check_short_way(const struct brute *b)
 	                 pfm_dispatch_set(ctx, texts, n, NULL, &set, NULL) == PFMLIB_SUCCESS);
 }
 
-/* ---- plans -------------------------------------------------------------------------------------
- */
+/* ---- plans ----------------------------------------------------------------------------------- */
 
 /* Every group of @plan can be dispatched, on the counters it names. */
 static void check_groups(const pfm_plan_t *plan, unsigned n_groups)
@@ -337,8 +335,7 @@ static void random_sets_need_no_fewer_groups(void **state)
 	assert_true(done >= n_sets || first_pmu);
 }
 
-/* ---- packing alone -----------------------------------------------------------------------------
- */
+/* ---- packing alone --------------------------------------------------------------------------- */
 
 struct clashes {
 	unsigned n;
@@ -512,8 +509,7 @@ static void packing_that_gives_up_says_so(void **state)
 	assert_int_equal(p.n_groups, 7);
 }
 
-/* ---- manners -----------------------------------------------------------------------------------
- */
+/* ---- manners --------------------------------------------------------------------------------- */
 
 static void equal_input_gives_an_equal_plan(void **state)
 {
@@ -566,8 +562,7 @@ static void taken_counters_are_left_alone(void **state)
 	assert_int_equal(error.event, 1);
 }
 
-/* ---- what a plan says --------------------------------------------------------------------------
- */
+/* ---- what a plan says ------------------------------------------------------------------------ */
 
 static pfm_plan_t *plan_of(const char *const *texts, unsigned n, pfm_plan_info_t *info)
 {

@@ -214,8 +214,7 @@ static void system_wide(void **state)
 	assert_true(number(3, 0, 4) == PFM_RECORD_MAP2);
 }
 
-/* ---- the kernel --------------------------------------------------------------------------------
- */
+/* ---- the kernel ------------------------------------------------------------------------------ */
 
 enum { NO_RECORD, RECORD, NOT_TRIED, WRONG };
 

@@ -20,8 +20,7 @@ static pfm_session_t *reading;
 static pfm_recording_t *recording;
 static pfm_record_t record;
 
-/* ---- a file in the making ----------------------------------------------------------------------
- */
+/* ---- a file in the making -------------------------------------------------------------------- */
 
 static struct {
 	uint8_t bytes[1 << 20];
@@ -233,8 +232,7 @@ static void expect_sample(unsigned event_number, uint64_t ip, uint64_t time)
 	assert_int_equal(record.tid, 8);
 }
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static void a_file_of_either_byte_order_is_read_the_same(void **state)
 {
@@ -541,8 +539,7 @@ static void reading_with_little_memory(void **state)
 	assert_true(broken > 1);
 }
 
-/* ---- writing -----------------------------------------------------------------------------------
- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static pfm_sampling_t sampling;
 

@@ -58,8 +58,7 @@ static pfm_trace_field_t field(unsigned k)
 	return f;
 }
 
-/* ---- declarations ------------------------------------------------------------------------------
- */
+/* ---- declarations ---------------------------------------------------------------------------- */
 
 static void declarations(void **state)
 {
@@ -136,8 +135,7 @@ static void as_many_as_there_is_room_for(void **state)
 	assert_int_equal(f.offset, 25);
 }
 
-/* ---- who may be asked --------------------------------------------------------------------------
- */
+/* ---- who may be asked ------------------------------------------------------------------------ */
 
 static void questions_that_have_no_answer(void **state)
 {
@@ -189,8 +187,7 @@ static void descriptions_are_kept(void **state)
 	assert_string_equal(field(0).name, "a");
 }
 
-/* ---- values ------------------------------------------------------------------------------------
- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static const uint8_t raw[] = { 0x81, 0x92, 0xa3, 0xb4, 0xc5, 0xd6, 0xe7, 0xf8, 0x09, 0x1a };
 static pfm_record_t record;

@@ -112,8 +112,7 @@ static void modifiers_are_no_name(void **state)
 	expect_format(2, NULL);
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------
- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static struct byte_buffer expected, out;
 

@@ -4,8 +4,7 @@
 #include "units.h"
 #include "perfdata/perfdata.h"
 
-/* ---- a buffer that grows -----------------------------------------------------------------------
- */
+/* ---- a buffer that grows --------------------------------------------------------------------- */
 
 static void add(struct byte_buffer *b, uint8_t byte, size_t n)
 {
@@ -64,8 +63,7 @@ static void too_much(void **state)
 	free(b.data);
 }
 
-/* ---- packing -----------------------------------------------------------------------------------
- */
+/* ---- packing --------------------------------------------------------------------------------- */
 
 #define PLAIN 300000u /* more than one step of unpacking */
 

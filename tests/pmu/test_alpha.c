@@ -12,8 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-/* ---- reading vectors ---------------------------------------------------------------------------
- */
+/* ---- reading vectors ------------------------------------------------------------------------- */
 
 static json_t *load(const char *name)
 {
@@ -107,8 +106,7 @@ static int errno_of(const json_t *v)
 	                                         : -1000;
 }
 
-/* ---- words -------------------------------------------------------------------------------------
- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 static void v_ioctl_code(const json_t *v)
 {
@@ -391,8 +389,7 @@ static void v_irq(const json_t *v)
 	assert_string_equal(irq.entry, str(v, "entry"));
 }
 
-/* ---- events ------------------------------------------------------------------------------------
- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 /* Dispatches [[counter, event], ...] by names alone: the solver must find these counters itself,
  * unless @pin. */
@@ -559,8 +556,7 @@ static void v_pm_mode(const json_t *v)
 	assert_int_equal(set.n_pmds, 2);
 }
 
-/* ---- the run -----------------------------------------------------------------------------------
- */
+/* ---- the run --------------------------------------------------------------------------------- */
 
 static const struct {
 	const char *kind;

@@ -29,8 +29,7 @@ static int place(int pmu, const unsigned *rows, unsigned n, const pfmlib_alpha_i
 	return pfmi_encode_dispatch(&req, where, regs, why);
 }
 
-/* ---- brute force -------------------------------------------------------------------------------
- */
+/* ---- brute force ----------------------------------------------------------------------------- */
 
 /* EV67, as pfm(7) puts it: any one statistic, or one of three pairs; anything of ProfileMe alone.
  */
@@ -159,8 +158,7 @@ static void brute_force_ev67(void **state)
 	solver_agrees_with_brute_force(PFMLIB_ALPHA_EV67_PMU, 5);
 }
 
-/* ---- choices -----------------------------------------------------------------------------------
- */
+/* ---- choices --------------------------------------------------------------------------------- */
 
 static void ev5_cycles_moves_to_counter_2_when_0_is_taken(void **state)
 {
@@ -242,8 +240,7 @@ static void counters_others_hold_are_left_alone(void **state)
 	assert_int_equal(pfmi_encode_dispatch(&req, &where, &regs, NULL), PFMLIB_ERR_NOASSIGN);
 }
 
-/* ---- texts -------------------------------------------------------------------------------------
- */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 static int encode(const char *text, pfm_set_t *set, pfmlib_alpha_output_param_t *out,
                   pfm_error_t *why)
@@ -413,8 +410,7 @@ static void levels_reach_the_21164_and_are_refused_elsewhere(void **state)
 	assert_int_equal(encode("ev4::cycles:u", &set, &out, NULL), PFMLIB_ERR_NOTSUPP);
 }
 
-/* ---- settings ----------------------------------------------------------------------------------
- */
+/* ---- settings -------------------------------------------------------------------------------- */
 
 static const char *ioctl_at(const pfmlib_alpha_output_param_t *out, unsigned i)
 {
@@ -563,8 +559,7 @@ static void settings_that_make_no_sense_are_refused(void **state)
 	}
 }
 
-/* ---- questions ---------------------------------------------------------------------------------
- */
+/* ---- questions ------------------------------------------------------------------------------- */
 
 static void questions_about_events_have_answers(void **state)
 {
@@ -649,8 +644,7 @@ static void selects_belong_to_counters(void **state)
 	assert_int_equal(pfm_alpha_get_event_constant(ev5, 100000, 0, &constant), PFMLIB_ERR_INVAL);
 }
 
-/* ---- words -------------------------------------------------------------------------------------
- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 static void words_that_cannot_be_made_are_refused(void **state)
 {
@@ -736,8 +730,7 @@ static void requests_and_masks_are_found_by_name(void **state)
 	assert_int_equal(pfm_alpha_linux_write(0, 100, NULL), PFMLIB_ERR_INVAL);
 }
 
-/* ---- what handlers are told --------------------------------------------------------------------
- */
+/* ---- what handlers are told ------------------------------------------------------------------ */
 
 static void interrupts_are_told_apart(void **state)
 {

@@ -6,8 +6,7 @@
 
 static pfm_ctx_t *ctx;
 
-/* ---- vectors -----------------------------------------------------------------------------------
- */
+/* ---- vectors --------------------------------------------------------------------------------- */
 
 static void test_vector(void **state)
 {
@@ -83,8 +82,7 @@ static void add_names(struct rows *rows, json_t *row)
 	rows_add(rows, name, test_names, row);
 }
 
-/* ---- the same register in several grammars -----------------------------------------------------
- */
+/* ---- the same register in several grammars --------------------------------------------------- */
 
 static const struct {
 	const char *libpmc, *libpfm, *perf;
@@ -186,8 +184,7 @@ static void default_levels_are_the_callers(void **state)
 	assert_int_equal(e.regs[0].value, 0x005000c2);
 }
 
-/* ---- what the manual page says about the class and its events ----------------------------------
- */
+/* ---- what the manual page says about the class and its events -------------------------------- */
 
 static const char *feature_text(const char *name, uint64_t *value)
 {
@@ -255,8 +252,7 @@ static void every_event_has_a_description_of_its_own(void **state)
 	assert_int_equal(arch, 7);
 }
 
-/* ---- sets --------------------------------------------------------------------------------------
- */
+/* ---- sets ------------------------------------------------------------------------------------ */
 
 static void two_events_of_one_counter_clash(void **state)
 {
@@ -401,8 +397,7 @@ static void solver_agrees_with_brute_force_on_intel_arch(void **state)
 	random_sets("intel_arch", 9, 1500);
 }
 
-/* ---- main --------------------------------------------------------------------------------------
- */
+/* ---- main ------------------------------------------------------------------------------------ */
 
 static void add_tests(struct rows *rows)
 {

@@ -9,8 +9,7 @@ static bool is_marked(const json_t *row)
 	return json_array_size(json_object_get(row, "q")) != 0;
 }
 
-/* ---- requests ----------------------------------------------------------------------------------
- */
+/* ---- requests -------------------------------------------------------------------------------- */
 
 struct request {
 	pfmlib_input_param_t in;
@@ -174,8 +173,7 @@ static void add_vector(struct rows *rows, json_t *row)
 	rows_add(rows, name, test_vector, row);
 }
 
-/* ---- beyond the vectors ------------------------------------------------------------------------
- */
+/* ---- beyond the vectors ---------------------------------------------------------------------- */
 
 static void numbers_as_libpfm_3_10_has_them(void **state)
 {

@@ -33,8 +33,7 @@ static pfm_ctx_t *context_of(const json_t *row)
 	return NULL;
 }
 
-/* ---- vectors -----------------------------------------------------------------------------------
- */
+/* ---- vectors --------------------------------------------------------------------------------- */
 
 /* The table a row's list became. */
 static void table_name(const json_t *row, char *out, size_t room)
@@ -202,8 +201,7 @@ static void add_vector(struct rows *rows, json_t *row)
 	rows_add(rows, spec, test_vector, row);
 }
 
-/* ---- sets --------------------------------------------------------------------------------------
- */
+/* ---- sets ------------------------------------------------------------------------------------ */
 
 /* The vendors' own where they are at hand. */
 static pfm_ctx_t *lists_of(unsigned tree)
@@ -341,8 +339,7 @@ static void power_code_fixes_the_counter(void **state)
 	assert_int_equal(set.counter[1], 1);
 }
 
-/* ---- built-in tables ---------------------------------------------------------------------------
- */
+/* ---- built-in tables ------------------------------------------------------------------------- */
 
 static void check(const char *spec, uint64_t type, uint64_t config, uint64_t control)
 {
@@ -570,8 +567,7 @@ static void arm_cycles_take_the_cycle_counter(void **state)
 	assert_int_equal(set.pmcs[1].value, 0x11);
 }
 
-/* ---- main --------------------------------------------------------------------------------------
- */
+/* ---- main ------------------------------------------------------------------------------------ */
 
 /* False if a tree is there and cannot be had. */
 static bool make_image(unsigned tree, const char *pmuc)

@@ -5,8 +5,7 @@
  * checks that answer against the rules of the hardware. */
 #include "montecito.h"
 
-/* ---- comparing ---------------------------------------------------------------------------------
- */
+/* ---- comparing ------------------------------------------------------------------------------- */
 
 static void check_regs(const json_t *want, const pfmlib_reg_t *got, unsigned n, bool value)
 {
@@ -80,8 +79,7 @@ static void check_dispatch(const json_t *req, const json_t *res)
 	free(a);
 }
 
-/* ---- the other calls ---------------------------------------------------------------------------
- */
+/* ---- the other calls ------------------------------------------------------------------------- */
 
 static void check_event_name(unsigned event, const json_t *res)
 {
@@ -247,8 +245,7 @@ static void check_op(const char *op, const json_t *req, const json_t *res)
 		check_name(op, req, res, want);
 }
 
-/* ---- rows --------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static json_t *better; /* by id: our answer to a marked row */
 

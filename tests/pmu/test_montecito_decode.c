@@ -19,8 +19,7 @@ static unsigned below(unsigned n)
 	return (unsigned)(any64() % n);
 }
 
-/* ---- packer: places a value bit after bit ------------------------------------------------------
- */
+/* ---- packer: places a value bit after bit ---------------------------------------------------- */
 
 static uint64_t place(uint64_t value, unsigned from, unsigned to)
 {
@@ -38,8 +37,7 @@ static uint64_t noise(unsigned from, unsigned to)
 	return place(any64(), from, to);
 }
 
-/* ---- address registers -------------------------------------------------------------------------
- */
+/* ---- address registers ----------------------------------------------------------------------- */
 
 static void test_dear(void **state)
 {
@@ -111,8 +109,7 @@ static void test_iear(void **state)
 	}
 }
 
-/* ---- trace buffer ------------------------------------------------------------------------------
- */
+/* ---- trace buffer ---------------------------------------------------------------------------- */
 
 struct buffer {
 	uint64_t pmd38, pmd39, pmds[16];
@@ -301,8 +298,7 @@ static void test_instruction_addresses(void **state)
 	}
 }
 
-/* ---- arguments ---------------------------------------------------------------------------------
- */
+/* ---- arguments ------------------------------------------------------------------------------- */
 
 static void test_arguments(void **state)
 {

@@ -4,8 +4,7 @@
  * (hw_group, hw_set): libpfm 3.10 reads them at wrong bits. */
 #include "montecito.h"
 
-/* ---- one test per event ------------------------------------------------------------------------
- */
+/* ---- one test per event ---------------------------------------------------------------------- */
 
 static unsigned index_of_row(const json_t *row)
 {
@@ -118,8 +117,7 @@ static void add_event(struct rows *rows, json_t *row)
 	rows_add(rows, row_text(row, "name"), test_event, row);
 }
 
-/* ---- arguments nobody should pass --------------------------------------------------------------
- */
+/* ---- arguments nobody should pass ------------------------------------------------------------ */
 
 static void test_indexes_beyond_the_table(void **state)
 {
@@ -266,8 +264,7 @@ static void test_dispatch_without_its_pointers(void **state)
 	free(out);
 }
 
-/* ---- the selected PMU --------------------------------------------------------------------------
- */
+/* ---- the selected PMU ------------------------------------------------------------------------ */
 
 static void test_special_events(void **state)
 {
@@ -342,8 +339,7 @@ static void test_before_a_choice(void **state)
 	assert_int_equal(pfm_force_pmu(PFMLIB_MONTECITO_PMU), 0);
 }
 
-/* ---- sets of registers -------------------------------------------------------------------------
- */
+/* ---- sets of registers ----------------------------------------------------------------------- */
 
 static void test_register_sets(void **state)
 {

@@ -23,8 +23,7 @@ static bool chance(uint64_t *seed, unsigned percent)
 	return below(seed, 100) < percent;
 }
 
-/* ---- requests a user could make ----------------------------------------------------------------
- */
+/* ---- requests a user could make -------------------------------------------------------------- */
 
 /* Events of the cache groups and those with few counters come up more often than their share. @set
  * narrows the groups to few sets. */
@@ -143,8 +142,7 @@ static void test_requests(void **state)
 	free(a);
 }
 
-/* ---- requests nobody would make ----------------------------------------------------------------
- */
+/* ---- requests nobody would make -------------------------------------------------------------- */
 
 static void fill(uint64_t *seed, void *at, size_t n)
 {
@@ -205,8 +203,7 @@ static void test_texts(void **state)
 	}
 }
 
-/* ---- what refusals say -------------------------------------------------------------------------
- */
+/* ---- what refusals say ----------------------------------------------------------------------- */
 
 /* The same sets and settings by name: a refusal is about one of the events or about none, never
  * about another number. */
@@ -249,8 +246,7 @@ static void test_refusals_name_an_event_or_none(void **state)
 	pfm_close_context(ctx);
 }
 
-/* ---- names there and back ----------------------------------------------------------------------
- */
+/* ---- names there and back -------------------------------------------------------------------- */
 
 static void test_full_names_come_back(void **state)
 {
@@ -271,8 +267,7 @@ static void test_full_names_come_back(void **state)
 	}
 }
 
-/* ---- threads -----------------------------------------------------------------------------------
- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 struct share {
 	struct mont_request *requests;

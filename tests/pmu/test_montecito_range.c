@@ -19,8 +19,7 @@ static unsigned below(unsigned n)
 	return (unsigned)(any64() % n);
 }
 
-/* ---- a world of 32 addresses -------------------------------------------------------------------
- */
+/* ---- a world of 32 addresses ----------------------------------------------------------------- */
 
 #define WORLD    32u
 #define N_BLOCKS 63 /* aligned blocks in it */
@@ -155,8 +154,7 @@ static void test_several_ranges(void **state)
 	}
 }
 
-/* ---- the real world ----------------------------------------------------------------------------
- */
+/* ---- the real world -------------------------------------------------------------------------- */
 
 static struct mont_range any_range(unsigned plm)
 {

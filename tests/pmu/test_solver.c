@@ -51,8 +51,7 @@ static void begin(struct set *s, unsigned n, unsigned n_alternatives)
 		s->plan.alternatives[a].n_holds = 0;
 }
 
-/* ---- the slow way ------------------------------------------------------------------------------
- */
+/* ---- the slow way ---------------------------------------------------------------------------- */
 
 /* Events in the order in which they choose: fewest candidates first, then as the caller gave them.
  */
@@ -135,8 +134,7 @@ static bool brute(const struct plan *plan, uint64_t active, struct placement *ou
 	return false;
 }
 
-/* ---- comparison --------------------------------------------------------------------------------
- */
+/* ---- comparison ------------------------------------------------------------------------------ */
 
 static uint64_t all_of(const struct plan *plan)
 {
@@ -243,8 +241,7 @@ static void so_do_holds_alternatives_and_events_without_a_counter(void **state)
 	assert_true(placed > 2000 && refused > 2000);
 }
 
-/* ---- by hand -----------------------------------------------------------------------------------
- */
+/* ---- by hand --------------------------------------------------------------------------------- */
 
 static int assign_masks(const uint64_t *mask, unsigned n, struct placement *out, pfm_error_t *why)
 {
@@ -306,8 +303,7 @@ static void nobody_is_always_placed(void **state)
 	assert_true(why.clash == 1 && why.clash_counters == 0);
 }
 
-/* ---- hard sets ---------------------------------------------------------------------------------
- */
+/* ---- hard sets ------------------------------------------------------------------------------- */
 
 /* Two of many events want one counter, nine others eight: the two are the smaller clash, also of
  * sets too large to try every subset. */

@@ -73,7 +73,7 @@ class Stat(unittest.TestCase):
 
     def test_refusals(self):
         for args, text in ((["--control", "pipe:1"], "expected fd:N"), (["--control", "fd:999"], "Bad file"),
-                           (["-D", "-1"], "waits for a command")):
+                           (["-D", "-1"], "needs --control")):
             done = subprocess.run([PFM, "stat", *args, "--", "true"], capture_output=True, text=True, check=False, env=CLEAN)
             self.assertNotEqual(done.returncode, 0)
             self.assertIn(text, done.stderr)

@@ -88,8 +88,7 @@ static void expect_damaged_before(const struct record_layout *l, size_t least, c
 	}
 }
 
-/* ---- samples -----------------------------------------------------------------------------------
- */
+/* ---- samples --------------------------------------------------------------------------------- */
 
 static const struct record_layout plain = { .read_format = 0,
 	                                    .user_regs = 0x8000000000000001,
@@ -241,8 +240,7 @@ static void lengths_that_lie(void **state)
 		}
 }
 
-/* ---- other records -----------------------------------------------------------------------------
- */
+/* ---- other records --------------------------------------------------------------------------- */
 
 /* A list of widths: numbers of 8, 4 and 2 bytes, and 't' for eight letters that have no order. */
 static void put_list(const char *list)

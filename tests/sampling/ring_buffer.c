@@ -75,8 +75,7 @@ static void expect_no_record(struct ring_buffer *r)
 	assert_null(pfmi_sampling_read_ring_record(r, &n));
 }
 
-/* ---- pages -------------------------------------------------------------------------------------
- */
+/* ---- pages ----------------------------------------------------------------------------------- */
 
 static void pages_that_cannot_be(void **state)
 {
@@ -120,8 +119,7 @@ static void pages_that_cannot_be(void **state)
 	}
 }
 
-/* ---- records -----------------------------------------------------------------------------------
- */
+/* ---- records --------------------------------------------------------------------------------- */
 
 static void records_are_whole_wherever_the_buffer_ends(void **state)
 {
@@ -225,8 +223,7 @@ static void one_pass_ends_where_the_kernel_was(void **state)
 	pfmi_sampling_free_ring(&r);
 }
 
-/* ---- room that is given back -------------------------------------------------------------------
- */
+/* ---- room that is given back ----------------------------------------------------------------- */
 
 static void room_is_given_back(void **state)
 {
@@ -256,8 +253,7 @@ static void room_is_given_back(void **state)
 	pfmi_sampling_free_ring(&r);
 }
 
-/* ---- spans -------------------------------------------------------------------------------------
- */
+/* ---- spans ----------------------------------------------------------------------------------- */
 
 static void expect_span(struct ring_buffer *r, size_t at, size_t n)
 {
@@ -300,8 +296,7 @@ static void spans_are_the_bytes_in_two_pieces_at_most(void **state)
 	pfmi_sampling_free_ring(&r);
 }
 
-/* ---- damage ------------------------------------------------------------------------------------
- */
+/* ---- damage ---------------------------------------------------------------------------------- */
 
 /* A record of @size, of which the kernel says that @written bytes are there. */
 static void expect_damage(uint16_t size, uint64_t written, bool damaged)

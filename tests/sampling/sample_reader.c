@@ -157,8 +157,7 @@ static bool next(void)
 	return rc;
 }
 
-/* ---- order -------------------------------------------------------------------------------------
- */
+/* ---- order ----------------------------------------------------------------------------------- */
 
 /* What was written, in the order in which it must come: by time, and at one time the first buffer's
  * before others', each in its order. */
@@ -345,8 +344,7 @@ static void the_last_time_stays(void **state)
 	}
 }
 
-/* ---- passes ------------------------------------------------------------------------------------
- */
+/* ---- passes ---------------------------------------------------------------------------------- */
 
 static uint64_t get_clock_ns(void)
 {
@@ -465,8 +463,7 @@ static void a_damaged_buffer(void **state)
 	assert_int_equal(sm.n_damaged_buffers, 1);
 }
 
-/* ---- bytes -------------------------------------------------------------------------------------
- */
+/* ---- bytes ----------------------------------------------------------------------------------- */
 
 /* A kernel that writes as fast as it is read does not keep the reader in one buffer. */
 static void raw_bytes_of_a_busy_buffer(void **state)
@@ -526,8 +523,7 @@ static void raw_bytes_over_the_end(void **state)
 	assert_true(pfm_next_bytes(s, &bytes, &len, &buffer) == 1 && buffer == 0 && len == 32);
 }
 
-/* ---- whose -------------------------------------------------------------------------------------
- */
+/* ---- whose ----------------------------------------------------------------------------------- */
 
 static void every_event_is_found(void **state)
 {
@@ -612,8 +608,7 @@ static void what_is_added_up(void **state)
 	assert_true(sm.n_lost == 9 && t->n_discarded == 11);
 }
 
-/* ---- waiting -----------------------------------------------------------------------------------
- */
+/* ---- waiting --------------------------------------------------------------------------------- */
 
 static void waiting(void **state)
 {
@@ -706,8 +701,7 @@ static void waiting_that_fails(void **state)
 	assert_int_equal(pfm_wait_session(NULL, 10), PFMLIB_ERR_INVAL);
 }
 
-/* ---- accounts ----------------------------------------------------------------------------------
- */
+/* ---- accounts -------------------------------------------------------------------------------- */
 
 static uint64_t counted;
 

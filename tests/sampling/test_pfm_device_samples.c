@@ -201,8 +201,7 @@ static pfm_sample_statistics_t account(void)
 	return n;
 }
 
-/* ---- the profile -------------------------------------------------------------------------------
- */
+/* ---- the profile ----------------------------------------------------------------------------- */
 
 /* Each family with its slowest rate; odd amounts of events at odd places, while the reader comes
  * and goes; whether reading empties the buckets or not. */
@@ -358,8 +357,7 @@ static void a_pass_ends_where_its_look_did(void **state)
 	assert_int_equal(pfm_next_record(session, &r), 0);
 }
 
-/* ---- pairs -------------------------------------------------------------------------------------
- */
+/* ---- pairs ----------------------------------------------------------------------------------- */
 
 static void begin_pairs(void)
 {
@@ -429,8 +427,7 @@ static void pairs_begin_anew_with_the_session(void **state)
 	}
 }
 
-/* ---- waiting, and what the device does not have ------------------------------------------------
- */
+/* ---- waiting, and what the device does not have ---------------------------------------------- */
 
 static void waiting_ends_with_records_time_or_the_session(void **state)
 {
@@ -472,8 +469,7 @@ static void what_the_device_does_not_know_is_refused(void **state)
 	}
 }
 
-/* ---- recordings --------------------------------------------------------------------------------
- */
+/* ---- recordings ------------------------------------------------------------------------------ */
 
 static char file[32];
 static pfm_session_t *live;
@@ -647,10 +643,11 @@ static void events_that_cannot_be_sampled_say_why(void **state)
 		{ ALPHA_DEVICE_EV5, "ev5::cycles", "not by frequency", 0, 1000, 0, false },
 		{ ALPHA_DEVICE_EV5, "ev5::cycles", "after so many", 1000, 0, 0, false },
 		{ ALPHA_DEVICE_EV4, "ev4::dcache", "after so many", 65536, 0, 0, false },
-		{ ALPHA_DEVICE_EV6, "ev6::retinst:period=1000", "1048576 events apart", 0, 0, 0,
-		  false },
+		{ ALPHA_DEVICE_EV6, "ev6::retinst:period=1000", "one sample per 1048576 events", 0,
+		  0, 0, false },
 		{ ALPHA_DEVICE_EV6, "ev6::retinst", "after so many", 1000, 0, 0, false },
-		{ ALPHA_DEVICE_EV67, "ev67::mispredict_per_ret", "no period", 4096, 0, 0, false },
+		{ ALPHA_DEVICE_EV67, "ev67::mispredict_per_ret", "does not report the period", 4096,
+		  0, 0, false },
 		{ ALPHA_DEVICE_EV5, "ev5::cycles", "no addresses", 0, 0, 0, true },
 	};
 

@@ -291,8 +291,7 @@ static void newer_bytes_behind_the_known_fields_are_no_error(void **state)
 	assert_int_equal(r.unparsed, 8);
 }
 
-/* ---- the other records -------------------------------------------------------------------------
- */
+/* ---- the other records ----------------------------------------------------------------------- */
 
 #define TRAILER_FIELDS                                                                             \
 	(PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_ID | PFM_SAMPLE_STREAM | PFM_SAMPLE_CPU |   \

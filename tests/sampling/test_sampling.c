@@ -116,8 +116,7 @@ touch(char *p, size_t pages, size_t size)
 		*((volatile char *)p + i * size) = 1;
 }
 
-/* ---- page faults -------------------------------------------------------------------------------
- */
+/* ---- page faults ----------------------------------------------------------------------------- */
 
 static void every_page_comes_once_with_its_address(void **state)
 {
@@ -282,8 +281,7 @@ static void raw_bytes_are_whole_records(void **state)
 	munmap(p, PAGES * page_size());
 }
 
-/* ---- clocks ------------------------------------------------------------------------------------
- */
+/* ---- clocks ---------------------------------------------------------------------------------- */
 
 static volatile unsigned sink;
 
@@ -364,8 +362,7 @@ static void a_frequency_weighs_its_samples(void **state)
 	assert_int_equal(c.period, 0);
 }
 
-/* ---- call chains -------------------------------------------------------------------------------
- */
+/* ---- call chains ----------------------------------------------------------------------------- */
 
 /* Called through a variable, so that no compiler makes copies of it for known depths. */
 static unsigned recurse(unsigned depth, char *p);
@@ -498,8 +495,7 @@ static void user_code_under_a_system_call_is_seen(void **state)
 	munmap(p, PAGES * page_size());
 }
 
-/* ---- tracepoints -------------------------------------------------------------------------------
- */
+/* ---- tracepoints ----------------------------------------------------------------------------- */
 
 static void every_call_of_a_tracepoint_comes(void **state)
 {
@@ -525,8 +521,7 @@ static void every_call_of_a_tracepoint_comes(void **state)
 	assert_int_equal(samples_of(0).count, CALLS);
 }
 
-/* ---- children ----------------------------------------------------------------------------------
- */
+/* ---- children -------------------------------------------------------------------------------- */
 
 /* A child that waits for a byte, then does @work. */
 static pid_t child(int *go, void (*work)(void))
@@ -776,8 +771,7 @@ static void samples_that_are_mixed_up_are_told(void **state)
 			assert_int_equal(samples_of(i).quality, PFM_QUALITY_EXACT);
 }
 
-/* ---- several buffers ---------------------------------------------------------------------------
- */
+/* ---- several buffers ------------------------------------------------------------------------- */
 
 static uint64_t sample_all_cpus(void)
 {
@@ -834,8 +828,7 @@ static void times_rise_over_all_cpus(void **state)
 	in_order(sample_all_cpus);
 }
 
-/* ---- waiting -----------------------------------------------------------------------------------
- */
+/* ---- waiting --------------------------------------------------------------------------------- */
 
 static void waiting_ends_with_data_with_time_or_with_the_task(void **state)
 {
@@ -964,8 +957,7 @@ static void a_signal_comes_with_the_samples(void **state)
 	munmap(p, 100 * page_size());
 }
 
-/* ---- what is refused ---------------------------------------------------------------------------
- */
+/* ---- what is refused ------------------------------------------------------------------------- */
 
 static void a_wrong_term_is_pointed_at(void **state)
 {
@@ -1086,8 +1078,7 @@ static void buffers_shrink_to_the_limit(void **state)
 	assert_int_equal(status, 0);
 }
 
-/* ---- redirection, by hand ----------------------------------------------------------------------
- */
+/* ---- redirection, by hand -------------------------------------------------------------------- */
 
 static int open_by_hand(uint64_t config)
 {

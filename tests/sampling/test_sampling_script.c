@@ -19,8 +19,7 @@
 static pfm_sampling_t sampling;
 static pfm_record_t record;
 
-/* ---- what the kernel does ----------------------------------------------------------------------
- */
+/* ---- what the kernel does -------------------------------------------------------------------- */
 
 static void begin(void)
 {
@@ -140,8 +139,7 @@ static pfm_buffer_info_t buffers(void)
 	return b;
 }
 
-/* ---- what is asked of the kernel ---------------------------------------------------------------
- */
+/* ---- what is asked of the kernel ------------------------------------------------------------- */
 
 static void usual_rates_are_told_by_the_kind_of_event(void **state)
 {
@@ -217,8 +215,7 @@ static void a_limit_of_the_kernel_that_cannot_be_read_is_none(void **state)
 	assert_string_equal(is_about(0).why, "");
 }
 
-/* ---- kernels and PMUs that give less -----------------------------------------------------------
- */
+/* ---- kernels and PMUs that give less --------------------------------------------------------- */
 
 static int without_losses(struct fake *f, const struct perf_event_attr *a, int pid, int cpu,
                           int group)
@@ -345,8 +342,7 @@ static void what_cannot_be_sampled_says_which_wish_it_was(void **state)
 	}
 }
 
-/* ---- buffers -----------------------------------------------------------------------------------
- */
+/* ---- buffers --------------------------------------------------------------------------------- */
 
 static void all_buffers_shrink_until_they_fit(void **state)
 {
@@ -425,7 +421,7 @@ static void buffers_that_cannot_be_say_what_is_missing(void **state)
 		const char *detail;
 	} rows[] = {
 		{ EMFILE, PFMLIB_ERR_SYS, "ulimit -n" },
-		{ EACCES, PFMLIB_ERR_PERM, "may not have the records" },
+		{ EACCES, PFMLIB_ERR_PERM, "lacks the permission for the requested side records" },
 		{ ENOMEM, PFMLIB_ERR_NOMEM, "cannot be set up" },
 		{ EINVAL, PFMLIB_ERR_SYS, "cannot be set up" },
 	};
@@ -479,8 +475,7 @@ static void a_buffer_that_makes_no_sense_is_refused(void **state)
 	assert_int_equal(fake.n_maps, 0);
 }
 
-/* ---- order -------------------------------------------------------------------------------------
- */
+/* ---- order ----------------------------------------------------------------------------------- */
 
 static void the_oldest_of_all_buffers_comes_first(void **state)
 {
@@ -811,8 +806,7 @@ static void structs_of_every_length(void **state)
 	}
 }
 
-/* ---- accounts ----------------------------------------------------------------------------------
- */
+/* ---- accounts -------------------------------------------------------------------------------- */
 
 /* What the caller's record held before, of this session or another, is never seen in the next. */
 static void nothing_of_another_record_shows_through(void **state)
@@ -938,8 +932,7 @@ static void what_the_kernel_and_the_processor_dropped_is_told(void **state)
 	fake.fail_at = 0;
 }
 
-/* ---- waiting -----------------------------------------------------------------------------------
- */
+/* ---- waiting --------------------------------------------------------------------------------- */
 
 static void tasks_end_one_after_the_other(void **state)
 {
@@ -1049,8 +1042,7 @@ static void raw_bytes_come_buffer_by_buffer(void **state)
 	assert_int_equal(buffers().bytes, 3 * 48);
 }
 
-/* ---- everything fails once ---------------------------------------------------------------------
- */
+/* ---- everything fails once ------------------------------------------------------------------- */
 
 static const char *const some[] = { "page-faults:u", "cycles:precise=2:period=1000",
 	                            "{task-clock,instructions:period=100}" };

@@ -150,8 +150,7 @@ static void too_many_counts(void **state)
 	assert_int_equal(s->n_counts, 1);
 }
 
-/* ---- CPUs on line ------------------------------------------------------------------------------
- */
+/* ---- CPUs on line ---------------------------------------------------------------------------- */
 
 #define ONLINE   "/sys/devices/system/cpu/online"
 #define POSSIBLE "/sys/devices/system/cpu/possible"

@@ -74,8 +74,7 @@ static void refuse(const char *text, int code, uint32_t start, uint32_t end)
 	assert_int_equal(pfmi_session_add_text(&opening, text), code);
 }
 
-/* ---- cores -------------------------------------------------------------------------------------
- */
+/* ---- cores ----------------------------------------------------------------------------------- */
 
 static void cores(void **state)
 {
@@ -106,8 +105,7 @@ static void cores(void **state)
 	parse_event_text("cycles", MAX_CORE_PMUS);
 }
 
-/* ---- letters -----------------------------------------------------------------------------------
- */
+/* ---- letters --------------------------------------------------------------------------------- */
 
 /* Which letters are a session's, and which an event's: the name stays as it was written. */
 static void letters(void **state)
@@ -179,8 +177,7 @@ static void letters_behind_a_brace(void **state)
 	       25); /* those of events have some for fifteen */
 }
 
-/* ---- groups ------------------------------------------------------------------------------------
- */
+/* ---- groups ---------------------------------------------------------------------------------- */
 
 static void texts_that_are_no_list(void **state)
 {
@@ -273,8 +270,7 @@ static void one_that_keeps_others_out(void **state)
 	parse_event_text(text, 2);
 }
 
-/* ---- types of cores ----------------------------------------------------------------------------
- */
+/* ---- types of cores -------------------------------------------------------------------------- */
 
 static void on_each_type(void **state)
 {
@@ -335,8 +331,7 @@ static void groups_on_each_type(void **state)
 	assert_true(asked(0)->group == 0 && asked(1)->group == 0 && opening.session->n_groups == 1);
 }
 
-/* ---- samples -----------------------------------------------------------------------------------
- */
+/* ---- samples --------------------------------------------------------------------------------- */
 
 static void terms_of_samples(void **state)
 {

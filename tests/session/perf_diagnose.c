@@ -123,8 +123,7 @@ static bool everything(const struct perf_event_attr *a, int pid, int cpu, int gr
 	return true;
 }
 
-/* ---- numbers that mean one thing ---------------------------------------------------------------
- */
+/* ---- numbers that mean one thing ------------------------------------------------------------- */
 
 static void plain_numbers(void **state)
 {
@@ -139,42 +138,41 @@ static void plain_numbers(void **state)
 	expect(-1, ENOSYS, PFM_CAUSE_NO_KERNEL, "no perf_event_open");
 	expect(-1, E2BIG, PFM_CAUSE_ATTRIBUTE, "config3");
 	expect(-1, EIO, PFM_CAUSE_OTHER, "error number 5");
-	expect(-1, ENFILE, PFM_CAUSE_FILES, "the system has no more open files");
+	expect(-1, ENFILE, PFM_CAUSE_FILES, "the system has reached its limit of open files");
 	assert_int_equal(fake.uses[FAKE_PERF], 0); /* none of this needs to be asked */
 }
 
 static void open_files(void **state)
 {
 	(void)state;
-	expect(-1, EMFILE, PFM_CAUSE_FILES, "no more files can be opened");
+	expect(-1, EMFILE, PFM_CAUSE_FILES, "the process cannot open more files");
 	fake_file(&fake, "/proc/self/limits",
 	          "Limit  Soft  Hard  Units\nMax processes  99  99  x\nMax open files  1024   4096 "
 	          " files");
-	expect(-1, EMFILE, PFM_CAUSE_FILES, "may have 1024 files open, and the session needs 7:");
-	expect(-1, ENFILE, PFM_CAUSE_FILES, "the system has no more open files");
+	expect(-1, EMFILE, PFM_CAUSE_FILES, "may open 1024 files, but the session needs 7:");
+	expect(-1, ENFILE, PFM_CAUSE_FILES, "the system has reached its limit of open files");
 	fake_file(&fake, "/proc/self/limits",
 	          "Max open files            unlimited            unlimited            files");
-	expect(-1, EMFILE, PFM_CAUSE_FILES, "no more files can be opened");
+	expect(-1, EMFILE, PFM_CAUSE_FILES, "the process cannot open more files");
 	fake_file(&fake, "/proc/self/limits", "nothing of files");
-	expect(-1, EMFILE, PFM_CAUSE_FILES, "no more files can be opened");
+	expect(-1, EMFILE, PFM_CAUSE_FILES, "the process cannot open more files");
 }
 
 static void counters_in_use(void **state)
 {
 	(void)state;
-	expect(-1, EBUSY, PFM_CAUSE_BUSY, "somebody else holds");
-	expect(-1, ENOSPC, PFM_CAUSE_BUSY, "somebody else holds");
+	expect(-1, EBUSY, PFM_CAUSE_BUSY, "another program holds");
+	expect(-1, ENOSPC, PFM_CAUSE_BUSY, "another program holds");
 	kernel.nmi_watchdog = true;
 	expect(-1, EBUSY, PFM_CAUSE_BUSY, "NMI watchdog");
 	counts[0].config.attr.type = PERF_TYPE_BREAKPOINT;
 	expect(-1, ENOSPC, PFM_CAUSE_BUSY, "breakpoint registers are in use");
 	counts[0].config.attr.type = PERF_TYPE_RAW;
 	ctx->kernel = NULL;
-	expect(-1, EBUSY, PFM_CAUSE_BUSY, "somebody else holds");
+	expect(-1, EBUSY, PFM_CAUSE_BUSY, "another program holds");
 }
 
-/* ---- what is not there -------------------------------------------------------------------------
- */
+/* ---- what is not there ----------------------------------------------------------------------- */
 
 static void no_such_event(void **state)
 {
@@ -214,8 +212,7 @@ static void no_such_event(void **state)
 	}
 }
 
-/* ---- settings ----------------------------------------------------------------------------------
- */
+/* ---- settings -------------------------------------------------------------------------------- */
 
 static struct perf_event_attr wanted; /* the bits that the kernel does not take */
 
@@ -398,8 +395,7 @@ static void breakpoints(void **state)
 	expect(-1, EINVAL, PFM_CAUSE_ATTRIBUTE, "cannot watch 8 bytes");
 }
 
-/* ---- control groups ----------------------------------------------------------------------------
- */
+/* ---- control groups -------------------------------------------------------------------------- */
 
 static bool everybody(const struct perf_event_attr *a, int pid, int cpu, int group)
 {
@@ -438,8 +434,7 @@ static void no_control_group(void **state)
 	expect(-1, ENOENT, PFM_CAUSE_NO_KERNEL, "no such software event");
 }
 
-/* ---- groups ------------------------------------------------------------------------------------
- */
+/* ---- groups ---------------------------------------------------------------------------------- */
 
 static bool alone(const struct perf_event_attr *a, int pid, int cpu, int group)
 {
@@ -472,11 +467,10 @@ static void groups(void **state)
 	fake.sys.close(&fake.sys, group);
 	pfmi_perf_reject_group_member(s, 0);
 	assert_int_equal(counts[0].status.cause, PFM_CAUSE_GROUP);
-	assert_non_null(strstr(counts[0].status.reason, "cpu is counted at other places"));
+	assert_non_null(strstr(counts[0].status.reason, "cpu is counted on other CPUs"));
 }
 
-/* ---- permission --------------------------------------------------------------------------------
- */
+/* ---- permission ------------------------------------------------------------------------------ */
 
 /* Linux permits a process to count itself in user mode, whatever the event. */
 static bool own_user_mode(const struct perf_event_attr *a, int pid, int cpu, int group)
@@ -547,7 +541,7 @@ static void this_is_not_permitted(void **state)
 	expect_denied("1", "process 42 belongs to another user");
 	part.pid = 0;
 	a->attr.type = PERF_TYPE_TRACEPOINT;
-	expect_denied("1", "may not use tracepoints");
+	expect_denied("1", "lacks the permission to use tracepoints");
 	part.pid = 42;
 	expect_denied("1", "process 42 belongs to another user");
 }
@@ -586,8 +580,7 @@ static void events_that_a_driver_denies(void **state)
 	expect(-1, EPERM, PFM_CAUSE_PERMISSION, "perf_event_paranoid is 1");
 }
 
-/* ---- names -------------------------------------------------------------------------------------
- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static void who_refuses(void **state)
 {

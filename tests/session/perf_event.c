@@ -4,8 +4,7 @@
 #include <errno.h>
 #include "fake_session.h"
 
-/* ---- attributes --------------------------------------------------------------------------------
- */
+/* ---- attributes ------------------------------------------------------------------------------ */
 
 static struct pfm_session *made;
 static struct session_count list[3];
@@ -151,8 +150,7 @@ static void what_happens_in_the_kernel_alone(void **state)
 	}
 }
 
-/* ---- calls -------------------------------------------------------------------------------------
- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 static unsigned tries;
 static int answer;

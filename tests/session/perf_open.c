@@ -5,8 +5,7 @@
 #include <errno.h>
 #include "fake_session.h"
 
-/* ---- what stays open ---------------------------------------------------------------------------
- */
+/* ---- what stays open ------------------------------------------------------------------------- */
 
 static uint64_t seed;
 static unsigned one_in; /* so many calls are refused */
@@ -201,7 +200,7 @@ static void members_elsewhere(void **state)
 		assert_int_equal(session->counts[1].kernel_state.n_open,
 		                 rows[i].opens ? whole[box_leads] : 0);
 		if (!rows[i].opens)
-			expect_why(1, "at other places than the group's first event");
+			expect_why(1, "on other CPUs than the first event of the group");
 		end_session();
 	}
 }

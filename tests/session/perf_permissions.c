@@ -31,7 +31,7 @@ static void a_program_with_more_rights(void **state)
 	fake.n_taken = 12000001;
 	read_all();
 	expect_count(0, PFM_QUALITY_PARTIAL, PFM_CAUSE_PERMISSION);
-	expect_why(0, "process 42 took 0.012 s on CPUs and was counted for 0.002 s");
+	expect_why(0, "process 42 ran for 0.012 s on CPUs but was counted for 0.002 s");
 	expect_count(1, PFM_QUALITY_EXACT, PFM_CAUSE_NONE); /* nothing to do with tasks */
 	assert_int_equal(counts[0].value, event_text(1)->value + event_text(2)->value);
 }

@@ -128,8 +128,7 @@ static void expect_exact(unsigned i, uint64_t value, uint64_t time)
 	expect(i, value, value, time, time, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 }
 
-/* ---- places ------------------------------------------------------------------------------------
- */
+/* ---- places ---------------------------------------------------------------------------------- */
 
 static void one_event(void **state)
 {
@@ -220,8 +219,7 @@ static void a_group_of_another_size(void **state)
 	assert_int_equal(s->sys_errno, EIO);
 }
 
-/* ---- losses ------------------------------------------------------------------------------------
- */
+/* ---- losses ---------------------------------------------------------------------------------- */
 
 static void what_did_not_fit(void **state)
 {
@@ -268,8 +266,7 @@ static void a_pinned_event_lost_its_counter(void **state)
 	}
 }
 
-/* ---- sums --------------------------------------------------------------------------------------
- */
+/* ---- sums ------------------------------------------------------------------------------------ */
 
 static void parts_add_up(void **state)
 {
@@ -314,8 +311,7 @@ static void levels(void **state)
 	expect(0, 40, 40, 20, 10, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 }
 
-/* ---- time on other CPUs ------------------------------------------------------------------------
- */
+/* ---- time on other CPUs ---------------------------------------------------------------------- */
 
 static void watch(unsigned i, uint64_t on, uint64_t running)
 {
@@ -372,8 +368,7 @@ static void time_elsewhere(void **state)
 	assert_int_equal(try_read(), PFMLIB_SUCCESS);
 }
 
-/* ---- clear readings ----------------------------------------------------------------------------
- */
+/* ---- clear readings -------------------------------------------------------------------------- */
 
 /* Counts that were clear are taken over without another look, as long as nothing but numbers
  * changes; what they come to is the same. */
@@ -451,8 +446,7 @@ static void counts_that_are_looked_at(void **state)
 	assert_false(perf.is_uniform);
 }
 
-/* ---- calls that fail ---------------------------------------------------------------------------
- */
+/* ---- calls that fail ------------------------------------------------------------------------- */
 
 static int scripted[200]; /* what reading says, from the first on; 0: what the event has */
 static unsigned at;
@@ -525,8 +519,7 @@ static void groups_that_differ(void **state)
 	assert_true(pfmi_perf_has_unreadable_group(s));
 }
 
-/* ---- starting and stopping ---------------------------------------------------------------------
- */
+/* ---- starting and stopping ------------------------------------------------------------------- */
 
 static struct {
 	int fd;

@@ -5,8 +5,7 @@
 #include "fake_session.h"
 #include "shared.h"
 
-/* ---- how far counts are trusted ----------------------------------------------------------------
- */
+/* ---- how far counts are trusted -------------------------------------------------------------- */
 
 static uint64_t now[3];
 
@@ -379,8 +378,7 @@ static void extrapolation(void **state)
 	assert_true(pfmi_session_extrapolate_value(max, max, max) == max);
 }
 
-/* ---- differences -------------------------------------------------------------------------------
- */
+/* ---- differences ----------------------------------------------------------------------------- */
 
 static pfm_count_t reading(uint64_t value, uint64_t raw, uint64_t enabled, uint64_t running,
                            pfm_quality_t quality)

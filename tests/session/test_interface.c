@@ -157,8 +157,7 @@ static unsigned event_of(const char *text)
 	return event;
 }
 
-/* ---- descriptions ------------------------------------------------------------------------------
- */
+/* ---- descriptions ---------------------------------------------------------------------------- */
 
 static void an_event_is_described_in_full(void **state)
 {
@@ -277,8 +276,7 @@ static void fields_have_words(void **state)
 	assert_int_equal(seen, 5); /* cycles count on 0 and 2, each with a select of its own */
 }
 
-/* ---- extra registers ---------------------------------------------------------------------------
- */
+/* ---- extra registers ------------------------------------------------------------------------- */
 
 static int dispatch(pfm_set_t *set, pfm_error_t *why, const char *a, const char *b, const char *c)
 {
@@ -414,8 +412,7 @@ static void a_field_of_a_register_is_told_in_words(void **state)
 	}
 }
 
-/* ---- attributes --------------------------------------------------------------------------------
- */
+/* ---- attributes ------------------------------------------------------------------------------ */
 
 static void a_modifier_may_be_a_choice(void **state)
 {
@@ -485,8 +482,7 @@ static void what_a_setting_does_is_in_the_answer(void **state)
 	assert_true(e.regs[0].num == 2 && e.regs[0].addr == 0x188);
 }
 
-/* ---- names without a processor -----------------------------------------------------------------
- */
+/* ---- names without a processor --------------------------------------------------------------- */
 
 static void a_name_of_one_processor_alone_is_that_ones(void **state)
 {
@@ -513,7 +509,7 @@ static void a_name_of_one_processor_alone_is_that_ones(void **state)
 	                 PFMLIB_ERR_ALIAS);
 	assert_int_equal(pfm_find_event_by_text(ctx, "toy/code=3/", &pmu, &event, &why),
 	                 PFMLIB_ERR_NOTFOUND);
-	assert_string_equal(why.detail, "the text names fields, no event");
+	assert_string_equal(why.detail, "expected an event, got only fields");
 }
 
 static void a_processor_stands_for_its_parts(void **state)
@@ -677,8 +673,7 @@ static void settings_belong_to_processors_that_have_some(void **state)
 		PFMLIB_ERR_NOASSIGN);
 }
 
-/* ---- images ------------------------------------------------------------------------------------
- */
+/* ---- images ---------------------------------------------------------------------------------- */
 
 /* Opens a context that looks for images where the user's are. True if one of ours is refused. */
 static bool look_in_folder(pfm_ctx_t **c, const char **path, const char **why)
@@ -704,9 +699,9 @@ static void images_of_the_user_are_found_and_judged(void **state)
 		const char *why;
 	} rows[] = {
 		{ "cp ../../toy.pmdb a.pmdb", NULL },
-		{ "chmod o+w a.pmdb", "anybody can write to it" },
+		{ "chmod o+w a.pmdb", "every user can write to it" },
 		{ "chmod o-w a.pmdb; chmod o+w .",
-		  "its folder belongs to another user or can be written to by anybody" },
+		  "its folder belongs to another user, or every user can write to it" },
 		{ "chmod o-w .; head -c 20 ../../toy.pmdb >a.pmdb", "too short for an image" },
 		{ "head -c 2000 ../../toy.pmdb >a.pmdb", "truncated or extended" },
 		{ "rm a.pmdb; mkdir a.pmdb", "not a regular file" },
@@ -755,8 +750,7 @@ static void images_of_the_user_are_found_and_judged(void **state)
 	free(old);
 }
 
-/* ---- suggestions -------------------------------------------------------------------------------
- */
+/* ---- suggestions ----------------------------------------------------------------------------- */
 
 static void suggestions_are_about_what_was_wrong(void **state)
 {
@@ -805,8 +799,7 @@ static void suggestions_are_about_what_was_wrong(void **state)
 	assert_int_equal(pfm_suggest_names(ctx, NULL, NULL, NULL, 0), 0);
 }
 
-/* ---- arguments ---------------------------------------------------------------------------------
- */
+/* ---- arguments ------------------------------------------------------------------------------- */
 
 static void arguments_of_descriptions(void **state)
 {
@@ -961,8 +954,7 @@ static void arguments_of_contexts(void **state)
 	pfm_close_context(c);
 }
 
-/* ---- older callers -----------------------------------------------------------------------------
- */
+/* ---- older callers --------------------------------------------------------------------------- */
 
 #define OLD 0x5a
 
@@ -1060,8 +1052,7 @@ static void options_of_older_callers_are_the_usual_ones(void **state)
 	assert_int_equal(set.pmcs[0].value, 0x5100c0);
 }
 
-/* ---- the same by number ------------------------------------------------------------------------
- */
+/* ---- the same by number ---------------------------------------------------------------------- */
 
 static void events_by_number_are_events_by_name(void **state)
 {
@@ -1125,8 +1116,7 @@ static void a_mask_that_must_be_named_cannot_be_left_out(void **state)
 	assert_int_equal(why.kind, PFM_KIND_MISSING_UMASK);
 }
 
-/* ---- the kernel's own structure ----------------------------------------------------------------
- */
+/* ---- the kernel's own structure -------------------------------------------------------------- */
 
 /* What the kernel wants of a breakpoint, what older headers have no room for, and what is not for
  * this machine. */

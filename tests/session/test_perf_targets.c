@@ -44,8 +44,7 @@ static unsigned witnesses(void)
 	return n;
 }
 
-/* ---- tasks -------------------------------------------------------------------------------------
- */
+/* ---- tasks ----------------------------------------------------------------------------------- */
 
 /* A member of a thousand groups: the kernel's description of the process is longer than any buffer
  * somebody thought enough. */
@@ -71,7 +70,7 @@ static void expect_unseen(void)
 	must_open(TEXTS("cycles", "uncore_imc/clockticks/"));
 	run_session();
 	expect_count(0, PFM_QUALITY_PARTIAL, PFM_CAUSE_PERMISSION);
-	expect_why(0, "which threads process 42 has cannot be read from /proc/42");
+	expect_why(0, "the threads of process 42 cannot be read from /proc/42");
 	expect_count(1, PFM_QUALITY_EXACT, PFM_CAUSE_NONE); /* nothing to do with tasks */
 	end_session();
 	options.flags |= PFM_SESSION_STRICT;
@@ -185,7 +184,7 @@ static void threads_born_while_it_is_opened(void **state)
 	run_session();
 	for (unsigned i = 0; i < 3; i++)
 		expect_count(i, PFM_QUALITY_PARTIAL, PFM_CAUSE_OTHER);
-	expect_why(0, "gives birth to threads faster");
+	expect_why(0, "creates threads faster");
 	end_session();
 	/* Who does not want what is born later does not want them either. */
 	options.flags = 0;
@@ -326,7 +325,7 @@ static void a_child_with_half_a_group(void **state)
 	run_session();
 	for (unsigned i = 0; i < 3; i++)
 		expect_count(i, PFM_QUALITY_PARTIAL, PFM_CAUSE_OTHER);
-	expect_why(1, "gives birth to threads faster");
+	expect_why(1, "creates threads faster");
 	assert_false(event_text(fake.n_events - 6)->a.attr.read_format & PERF_FORMAT_GROUP);
 	assert_int_equal(fake_open_events(&fake), 6);
 	end_session();
@@ -338,8 +337,7 @@ static void a_child_with_half_a_group(void **state)
 	fake.fail_at = 0;
 }
 
-/* ---- CPUs --------------------------------------------------------------------------------------
- */
+/* ---- CPUs ------------------------------------------------------------------------------------ */
 
 static void each_cpu_once(void **state)
 {
@@ -392,7 +390,7 @@ static void thousands_of_cpus(void **state)
 	must_open(TEXTS("cycles"));
 	run_session();
 	expect_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_CPU);
-	expect_why(0, "4096 of the CPUs asked for are not on line");
+	expect_why(0, "4096 of the requested CPUs are not on line");
 	end_session();
 	options.cpus = even;
 	options.flags |= PFM_SESSION_PER_CPU;
@@ -433,7 +431,7 @@ static void nobody_knows_the_cpus(void **state)
 	must_open(TEXTS("cycles", "uncore_imc/clockticks/"));
 	run_session();
 	expect_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_CPU);
-	expect_why(0, "which CPUs are on line cannot be read");
+	expect_why(0, "the list of CPUs on line cannot be read");
 	expect_count(1, PFM_QUALITY_EXACT, PFM_CAUSE_NONE); /* the unit says where it is counted */
 	end_session();
 	options.flags = flags[1];
@@ -449,8 +447,7 @@ static void nobody_knows_the_cpus(void **state)
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 }
 
-/* ---- tasks on CPUs -----------------------------------------------------------------------------
- */
+/* ---- tasks on CPUs --------------------------------------------------------------------------- */
 
 /* One event for each task and CPU, and one that never waits. */
 static void process_on_some_cpus(void **state)
@@ -471,7 +468,7 @@ static void process_on_some_cpus(void **state)
 	}
 	run_session();
 	expect_count(0, PFM_QUALITY_PARTIAL, PFM_CAUSE_NO_CPU);
-	expect_why(0, "1 of the CPUs asked for is not on line");
+	expect_why(0, "1 of the requested CPUs is not on line");
 	assert_int_equal(counts[0].value, 6000 + 7000 + 8000 + 9000);
 }
 

@@ -12,8 +12,7 @@
 #define TEST_PERF_PAGE
 #include "../lib/session/perf_user_read.c"
 
-/* ---- the model ---------------------------------------------------------------------------------
- */
+/* ---- the model ------------------------------------------------------------------------------- */
 
 static struct {
 	struct perf_event_mmap_page page;
@@ -58,8 +57,7 @@ static void begin(void)
 	world.page.index = 1;
 }
 
-/* ---- numbers -----------------------------------------------------------------------------------
- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 /* A counter of @width bits starts below zero, so that it overflows in time: what it holds is a
  * signed number. */
@@ -154,8 +152,7 @@ static void what_the_page_cannot_tell(void **state)
 	assert_int_equal(asked[0] + asked[3], 2);
 }
 
-/* ---- a writer between the reader's steps -------------------------------------------------------
- */
+/* ---- a writer between the reader's steps ----------------------------------------------------- */
 
 #define STATES 4
 #define STEPS  9 /* of the way from one state to the next, the first and the last on the lock */
@@ -282,8 +279,7 @@ static void a_writer_that_never_rests(void **state)
 	assert_in_range(written, 2, 1000);
 }
 
-/* ---- a thread ----------------------------------------------------------------------------------
- */
+/* ---- a thread -------------------------------------------------------------------------------- */
 
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
 #define HAVE_THREAD                                                                                \

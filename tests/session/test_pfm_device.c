@@ -16,8 +16,7 @@
 #include "device_sys.h"
 #include "session/perf_event_internal.h"
 
-/* ---- a session by hand -------------------------------------------------------------------------
- */
+/* ---- a session by hand ----------------------------------------------------------------------- */
 
 enum { MAX_CALLS = 64 };
 
@@ -147,8 +146,7 @@ static void end(struct fixture *f)
 	free(f);
 }
 
-/* ---- golden orders -----------------------------------------------------------------------------
- */
+/* ---- golden orders --------------------------------------------------------------------------- */
 
 static uint64_t num(const json_t *v)
 {
@@ -265,8 +263,7 @@ static void requests_come_in_the_golden_order(void **state)
 	assert_int_equal(n, 32);
 }
 
-/* ---- counts ------------------------------------------------------------------------------------
- */
+/* ---- counts ---------------------------------------------------------------------------------- */
 
 static void work(struct fixture *f, unsigned cpu, uint64_t c0, uint64_t c1, uint64_t c2)
 {
@@ -425,8 +422,7 @@ static void levels_and_samples_are_read(void **state)
 	end(f);
 }
 
-/* ---- refusals ----------------------------------------------------------------------------------
- */
+/* ---- refusals -------------------------------------------------------------------------------- */
 
 static void a_busy_device_is_tried_once_more_and_then_explained(void **state)
 {
@@ -873,8 +869,7 @@ static void questions_that_have_no_answer(void **state)
 	end(f);
 }
 
-/* ---- on an emulator in this process ------------------------------------------------------------
- */
+/* ---- on an emulator in this process ---------------------------------------------------------- */
 
 static struct alpha_emulator *emulator;
 
@@ -1044,8 +1039,8 @@ static void events_of_other_processors_are_left_out(void **state)
 static void what_the_device_cannot_leave_out_is_told(void **state)
 {
 	static const char *const texts[] = { "ev5/cycles/G", "ev5::issues", "ev5/loads/I" };
-	static const char *const remedies[] = { "leave the letters G, H and I away", "",
-		                                "leave the letters G, H and I away" };
+	static const char *const remedies[] = { "omit the letters G, H and I", "",
+		                                "omit the letters G, H and I" };
 	pfm_alpha_session_t alpha = on_emulator("ev5", 0);
 	pfm_error_t why;
 	pfm_session_t *s = model_session(&alpha, 0, texts, 3, &why);

@@ -118,8 +118,7 @@ __attribute__((format(printf, 1, 2))) static _Noreturn void wrong(const char *fm
 	_exit(1);
 }
 
-/* ---- what the kernel's books say ---------------------------------------------------------------
- */
+/* ---- what the kernel's books say ------------------------------------------------------------- */
 
 static void read_file(int tid, const char *name, char *text, size_t room)
 {
@@ -172,8 +171,7 @@ static struct books look(void)
 	return b;
 }
 
-/* ---- the model ---------------------------------------------------------------------------------
- */
+/* ---- the model ------------------------------------------------------------------------------- */
 
 static bool is_there(const struct model *m, unsigned actor)
 {
@@ -346,8 +344,7 @@ static void model_open(struct model *m, const struct op *op)
 		      error.detail ? error.detail : "");
 }
 
-/* ---- threads and programs ----------------------------------------------------------------------
- */
+/* ---- threads and programs -------------------------------------------------------------------- */
 
 /* Sanitizers keep books in memory of their own: not about these pages. */
 __attribute__((noinline, no_sanitize("address"), no_sanitize("thread"))) static void
@@ -529,8 +526,7 @@ static void run_program(const struct op *op)
 	}
 }
 
-/* ---- sequences ---------------------------------------------------------------------------------
- */
+/* ---- sequences ------------------------------------------------------------------------------- */
 
 static void perform(const struct op *op)
 {

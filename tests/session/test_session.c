@@ -28,8 +28,7 @@ static void events_of_the_kernel_alone(void **state)
 	assert_false(pfmi_perf_is_kernel_only_event(&attr));
 }
 
-/* ---- where and how events are opened -----------------------------------------------------------
- */
+/* ---- where and how events are opened --------------------------------------------------------- */
 
 static void own_thread(void **state)
 {
@@ -89,7 +88,7 @@ static void levels_at_which_nothing_happens(void **state)
 	must_open(TEXTS("context-switches:u", "cs:k", "cpu-migrations:u", "page-faults:u", "cs"));
 	run_session();
 	expect_count(0, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_ATTRIBUTE);
-	expect_why(0, "context-switches:u happens in the kernel alone");
+	expect_why(0, "context-switches:u happens in the kernel only");
 	expect_count(1, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	expect_count(2, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_ATTRIBUTE);
 	expect_count(3, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
@@ -409,7 +408,7 @@ static void cpu_is_unplugged(void **state)
 	must_open(TEXTS("cycles"));
 	run_session();
 	expect_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_CPU);
-	expect_why(0, "which CPUs are on line cannot be read");
+	expect_why(0, "the list of CPUs on line cannot be read");
 }
 
 #define POSSIBLE "/sys/devices/system/cpu/possible"
@@ -478,7 +477,7 @@ static void named_cpu_of_all_has_gone(void **state)
 	run_session();
 	for (unsigned i = 0; i < 2; i++) {
 		expect_count(i, PFM_QUALITY_PARTIAL, PFM_CAUSE_NO_CPU);
-		expect_why(i, "1 of the CPUs asked for is not on line");
+		expect_why(i, "1 of the requested CPUs is not on line");
 	}
 	assert_int_equal(fake_open_events(&fake), 2);
 }
@@ -627,7 +626,7 @@ static void cpus_that_a_unit_does_not_serve(void **state)
 	must_open(TEXTS("uncore_cha_0/event=0x35/"));
 	run_session();
 	expect_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_CPU);
-	expect_why(0, "counts only from CPUs 0,4");
+	expect_why(0, "counts only on CPUs 0,4");
 }
 
 static int thread_ends(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,
@@ -704,8 +703,7 @@ static void scale_and_unit(void **state)
 	assert_string_equal(is_about(1).unit, "msec");
 }
 
-/* ---- types of cores ----------------------------------------------------------------------------
- */
+/* ---- types of cores -------------------------------------------------------------------------- */
 
 static void event_fans_out_over_types_of_cores(void **state)
 {

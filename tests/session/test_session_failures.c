@@ -7,8 +7,7 @@
 #include "shared.h"
 #include "starve.h"
 
-/* ---- dry runs ----------------------------------------------------------------------------------
- */
+/* ---- dry runs -------------------------------------------------------------------------------- */
 
 /* What part @k of the session would be opened as. */
 static void expect_part(unsigned k, unsigned type, uint64_t config, int pid, int cpu, int lead)
@@ -131,8 +130,7 @@ static void dry_runs_on_shared_machines(void **state)
 	make_machine("uncore");
 }
 
-/* ---- everything fails once ---------------------------------------------------------------------
- */
+/* ---- everything fails once ------------------------------------------------------------------- */
 
 static const char *const everything[] = {
 	"{cycles,instructions,page-faults}:u",

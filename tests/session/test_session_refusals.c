@@ -7,8 +7,7 @@
 #include "lookup/lookup.h"
 #include "shared.h"
 
-/* ---- refusals ----------------------------------------------------------------------------------
- */
+/* ---- refusals -------------------------------------------------------------------------------- */
 
 /* An ordinary user at level fake.number. */
 static int ordinary_user(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,
@@ -147,11 +146,12 @@ static void level_or_filter(void **state)
 	for (int level = -1; level <= 2; level++) {
 		as_user(level);
 		fake.decide = filtered;
-		expect_permission("cycles:u", 0, 0, "a container's filter");
-		expect_permission("cycles:k", 0, 0, "a container's filter");
-		expect_permission("context-switches", 0, 0, "a container's filter");
-		expect_permission("cycles:u", 0, 1, "a container's filter");
-		expect_permission("cycles", PFM_SESSION_SYSTEM_WIDE, 0, "a container's filter");
+		expect_permission("cycles:u", 0, 0, "a container's seccomp filter");
+		expect_permission("cycles:k", 0, 0, "a container's seccomp filter");
+		expect_permission("context-switches", 0, 0, "a container's seccomp filter");
+		expect_permission("cycles:u", 0, 1, "a container's seccomp filter");
+		expect_permission("cycles", PFM_SESSION_SYSTEM_WIDE, 0,
+		                  "a container's seccomp filter");
 	}
 }
 
@@ -263,7 +263,7 @@ static int as_number_says(struct fake *f, const struct perf_event_attr *attr, in
 }
 
 /* What happened to be gone, taken or short was missed; the rest cannot be had as it was asked. */
-static int unopened(pfm_cause_t cause)
+static pfm_quality_t unopened(pfm_cause_t cause)
 {
 	static const pfm_cause_t missed[] = { PFM_CAUSE_BUSY,       PFM_CAUSE_FILES,
 		                              PFM_CAUSE_NO_PROCESS, PFM_CAUSE_NO_CPU,
@@ -342,8 +342,8 @@ static void surroundings_are_part_of_the_reason(void **state)
 	make_machine("uncore");
 	fake.decide = as_number_says;
 	fake_file(&fake, paranoid, "1");
-	expect_refusal(EACCES, "sched:sched_switch", "may not use tracepoints");
-	expect_refusal(EACCES, "instructions", "a security module or a container's filter");
+	expect_refusal(EACCES, "sched:sched_switch", "lacks the permission to use tracepoints");
+	expect_refusal(EACCES, "instructions", "a security module or a container's seccomp filter");
 	fake_file(&fake, paranoid, "low");
 	expect_refusal(EACCES, "instructions", "perf_event_paranoid cannot be read");
 	fake_file(&fake, paranoid, "-100");
@@ -351,7 +351,7 @@ static void surroundings_are_part_of_the_reason(void **state)
 	fake_remove(&fake, paranoid);
 	expect_refusal(EACCES, "instructions", "perf_event_paranoid cannot be read");
 	fake_file(&fake, "/proc/self/limits", "Limit Soft Hard Units");
-	expect_refusal(EMFILE, "instructions", "no more files can be opened");
+	expect_refusal(EMFILE, "instructions", "the process cannot open more files");
 	done(NULL);
 	make_machine("uncore");
 	fake_file(&fake, "/proc/sys/kernel/nmi_watchdog", "1");
@@ -436,9 +436,9 @@ static void linux_on_alpha_counts_what_its_driver_has(void **state)
 	assert_int_equal(event_text(1)->a.attr.type, PERF_TYPE_RAW);
 	assert_false(event_text(1)->a.attr.exclude_hv);
 	expect_count(1, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_ATTRIBUTE);
-	expect_why(1, "cannot tell privilege levels apart");
+	expect_why(1, "cannot distinguish privilege levels");
 	expect_count(2, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_NO_PMU);
-	expect_why(2, "Linux has no way to count this event");
+	expect_why(2, "Linux cannot count this event");
 	expect_count(3, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_NO_PMU);
 	end_session();
 	options.plm = PFM_PLM3; /* a wish for all that can tell them apart */

@@ -30,8 +30,7 @@
 static atomic_ulong sessions, contexts, forks, samples, threads, failures;
 static atomic_bool over;
 
-/* ---- figures -----------------------------------------------------------------------------------
- */
+/* ---- figures --------------------------------------------------------------------------------- */
 
 static unsigned descriptors(void)
 {
@@ -75,8 +74,7 @@ static void note(bool good, int line)
 }
 #define must(GOOD) note(GOOD, __LINE__)
 
-/* ---- what is done ------------------------------------------------------------------------------
- */
+/* ---- what is done ---------------------------------------------------------------------------- */
 
 static void count_with(const pfm_ctx_t *ctx, const pfm_session_options_t *options)
 {
@@ -175,8 +173,7 @@ static void fork_amid(void)
 	forks++;
 }
 
-/* ---- the test ----------------------------------------------------------------------------------
- */
+/* ---- the test -------------------------------------------------------------------------------- */
 
 struct figures {
 	unsigned descriptors;

@@ -138,8 +138,7 @@ void fake_recorded(struct fake *f, const char *name)
 	}
 }
 
-/* ---- files -------------------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static int fake_open(const struct sys *sys, const char *path, int flags)
 {
@@ -300,8 +299,7 @@ static int fake_list(const struct sys *sys, const char *path,
 	return 0;
 }
 
-/* ---- kernel events -----------------------------------------------------------------------------
- */
+/* ---- kernel events --------------------------------------------------------------------------- */
 
 struct fake_event *fake_event(struct fake *f, int fd)
 {

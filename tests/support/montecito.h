@@ -9,8 +9,7 @@
 
 #define N_EVENTS 637
 
-/* ---- events ------------------------------------------------------------------------------------
- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 struct event_fact {
 	char name[64];
@@ -52,8 +51,7 @@ static inline int load_facts(void)
 	return rows_read(path, load_fact, NULL);
 }
 
-/* ---- requests ----------------------------------------------------------------------------------
- */
+/* ---- requests -------------------------------------------------------------------------------- */
 
 struct mont_request {
 	pfmlib_input_param_t in;
@@ -210,8 +208,7 @@ static inline bool is_junk(const void *at, size_t n)
 	return true;
 }
 
-/* ---- the judge ---------------------------------------------------------------------------------
- */
+/* ---- the judge ------------------------------------------------------------------------------- */
 
 static const char *wrong; /* what the judge found, for the message */
 
@@ -496,8 +493,7 @@ static inline bool judge(const struct mont_request *r, const struct mont_answer 
 	       are_ranges_covered(r, &r->model.pfp_mont_drange, &a->model.pfp_mont_drange, false);
 }
 
-/* ---- is there a placement at all? --------------------------------------------------------------
- */
+/* ---- is there a placement at all? ------------------------------------------------------------ */
 
 /* @groups: the events of the cache groups alone. Tries every counter for them; the choices of all
  * others are nested, so counting those is enough. Of the L1D events only one has a rule, so the

@@ -66,8 +66,7 @@ static bool is_alpha(void)
 	return now->type >= PFMLIB_ALPHA_EV4_PMU;
 }
 
-/* ---- events ------------------------------------------------------------------------------------
- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static int encode(const char *text, pfm_encoding_t *e)
 {
@@ -155,8 +154,7 @@ static int load_events(const struct founder *f)
 	return pmu;
 }
 
-/* ---- what fits ---------------------------------------------------------------------------------
- */
+/* ---- what fits ------------------------------------------------------------------------------- */
 
 /* EV67, as pfm(7) puts it. */
 static bool ev67_fits(const struct event *a, const struct event *b)
@@ -208,8 +206,7 @@ static bool brute_force(const struct event *a, const struct event *b)
 	return false;
 }
 
-/* ---- pairs -------------------------------------------------------------------------------------
- */
+/* ---- pairs ----------------------------------------------------------------------------------- */
 
 /* Is the event's part of the answer what it is alone? */
 static bool is_itself(const struct event *e, const pfm_set_t *set, unsigned i)
@@ -350,8 +347,7 @@ static void every_pair_of_libpfm_3(void **state)
 	print_message("# %u of %u ordered pairs fit\n", fit, n * n);
 }
 
-/* ---- bits --------------------------------------------------------------------------------------
- */
+/* ---- bits ------------------------------------------------------------------------------------ */
 
 /* A register and where its fields are, found out by asking. */
 struct reg {

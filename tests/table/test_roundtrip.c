@@ -42,8 +42,7 @@ static unsigned random_below(unsigned n)
 	return (unsigned)((random_state >> 11) % n);
 }
 
-/* ---- texts -------------------------------------------------------------------------------------
- */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 static void add(char *text, const char *format, const char *a, const char *b)
 {
@@ -103,8 +102,7 @@ static void make_text(char text[512], const struct table *t, uint32_t row, bool 
 	}
 }
 
-/* ---- the way there and back --------------------------------------------------------------------
- */
+/* ---- the way there and back ------------------------------------------------------------------ */
 
 static bool same_attr(const pfm_encoding_t *a, const pfm_encoding_t *b)
 {
@@ -667,8 +665,7 @@ static void fixed_events_stay_fixed_in_perfs_dialect(void **state)
 	assert_true(seen > 4);
 }
 
-/* ---- what the texts look like ------------------------------------------------------------------
- */
+/* ---- what the texts look like ---------------------------------------------------------------- */
 
 /* An image for one test, in a folder of its own; removed at the end, however the test goes. */
 static char folder[32], image[64];
@@ -860,8 +857,7 @@ static void imported_lists(void **state)
 	assert_true(tally.texts > 1000);
 }
 
-/* ---- registers ---------------------------------------------------------------------------------
- */
+/* ---- registers ------------------------------------------------------------------------------- */
 
 static bool decodes_to(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t value,
                        const char *text)

@@ -12,8 +12,7 @@
 #include <unistd.h>
 #include "format/format.h"
 
-/* ---- a table of our own ------------------------------------------------------------------------
- */
+/* ---- a table of our own ---------------------------------------------------------------------- */
 
 /* The image that pmuc.py makes of tests/pmu/testpmu.pmu, as it lies in a file. */
 static struct {
@@ -72,8 +71,7 @@ static const struct table *test_table(void)
 	return table_image_table_at((const struct image *)(const void *)image.bytes, 0);
 }
 
-/* ---- looking up --------------------------------------------------------------------------------
- */
+/* ---- looking up ------------------------------------------------------------------------------ */
 
 static struct name_entry find(const struct table *t, const char *text)
 {
@@ -264,8 +262,7 @@ static void built_in_tables_are_consistent(void **state)
 	}
 }
 
-/* ---- values ------------------------------------------------------------------------------------
- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static uint32_t row(const struct table *t, const char *name)
 {
@@ -329,8 +326,7 @@ static void fields_are_laid_into_their_bits_and_taken_out(void **state)
 	assert_true(config[0] == 0x4c24); /* this core, states m and e */
 }
 
-/* ---- damage ------------------------------------------------------------------------------------
- */
+/* ---- damage ---------------------------------------------------------------------------------- */
 
 /* Everything that is done with a table that passed its check. What comes out does not matter, that
  * it comes out does. */
@@ -474,8 +470,7 @@ static void nasty_numbers_in_the_head(void **state)
 	free(copy);
 }
 
-/* ---- each thing that can be wrong, once --------------------------------------------------------
- */
+/* ---- each thing that can be wrong, once ------------------------------------------------------ */
 
 /* The table at @t is a copy that may be written to. Numbers are those of its own rows and groups,
  * of the values of the first row and of the words of the first group. */
@@ -696,7 +691,7 @@ static void each_fault_has_its_reason(void **state)
 		{ small_index, "the index has a wrong size" },
 		{ full_index, "the index is full" },
 		{ key_of_nothing, "a field number is out of range" },
-		{ key_of_another, "a field is not what its key stands for" },
+		{ key_of_another, "a field does not have the type of its key" },
 		{ many_rows, "rows out of bounds" },
 		{ odd_rows, "rows out of bounds" },
 		{ no_name, "a string lies outside the pool" },
@@ -716,13 +711,13 @@ static void each_fault_has_its_reason(void **state)
 		{ word_of_nothing, "a string lies outside the pool" },
 		{ counters_beyond, "a counter is out of range" },
 		{ counters_backwards, "a counter is out of range" },
-		{ name_of_nothing, "a name stands for no row" },
+		{ name_of_nothing, "a name leads to no row" },
 		{ way_to_nothing, "the index of codes points at no row" },
 		{ way_to_no_row, "the index of codes points at no row" },
 		{ rows_again_and_again, "index of codes out of bounds" },
 		{ slot_of_nothing, "the index points at no name" },
 		{ another_processors, "the processor is not one this register layout is for" },
-		{ number_as_text, "a field is not what its key stands for" },
+		{ number_as_text, "a field does not have the type of its key" },
 		{ escape, "a string has control characters" },
 		{ newline, "a string has control characters" },
 		{ rubout, "a string has control characters" },

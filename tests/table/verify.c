@@ -456,8 +456,7 @@ static void processors_that_encoders_know(void **state)
 	free(t);
 }
 
-/* ---- images ------------------------------------------------------------------------------------
- */
+/* ---- images ---------------------------------------------------------------------------------- */
 
 /* An image of @n heads that share everything, with one host, one name and one whole. */
 static struct image *make_image(uint32_t n)

@@ -29,7 +29,7 @@ const struct command cmd_alpha = {
 	.name = "alpha",
 	.usage = "session --json [FILE]... < REQUESTS\ndevice [--model NAME] [--cpus N] [--mhz N] "
 		 "-- PROG [ARG]...",
-	.summary = "the Alpha counter device, emulated",
+	.summary = "emulate the Alpha counter device",
 	.about = "'pfm alpha session' replays sessions of the Tru64 counter device, /dev/pfcntr, "
 		 "on an emulator of it. "
 		 "'pfm alpha device' runs a program that finds the emulated device. "

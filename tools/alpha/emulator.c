@@ -86,8 +86,7 @@ int alpha_device_sys_close(void *arg, int fd)
 	return alpha_device_close_session(advance_device(arg)->device, fd);
 }
 
-/* ---- an emulator that runs in real time -------------------------------------------------------
- */
+/* ---- an emulator that runs in real time ------------------------------------------------------ */
 
 static uint64_t read_monotonic_clock(void *arg)
 {

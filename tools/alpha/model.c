@@ -75,8 +75,7 @@ const struct alpha_device_options *alpha_device_get_options(const struct alpha_d
 	return &m->options;
 }
 
-/* ---- processes ---------------------------------------------------------------------------------
- */
+/* ---- processes ------------------------------------------------------------------------------- */
 
 struct device_process *alpha_device_find_process(const struct alpha_device *m, int pid)
 {
@@ -171,8 +170,7 @@ void alpha_device_trace_pal(struct alpha_device *m, alpha_device_pal_fn fn, void
 	m->trace_arg = arg;
 }
 
-/* ---- open and close ----------------------------------------------------------------------------
- */
+/* ---- open and close -------------------------------------------------------------------------- */
 
 static int read_open_mode(const struct alpha_device *m, uint64_t flags, unsigned *mode)
 {

@@ -90,8 +90,7 @@ struct alpha_device *alpha_device_new(const struct alpha_device_options *options
 void alpha_device_free(struct alpha_device *m);
 const struct alpha_device_options *alpha_device_get_options(const struct alpha_device *m);
 
-/* ---- processes ---------------------------------------------------------------------------------
- */
+/* ---- processes ------------------------------------------------------------------------------- */
 
 /* Makes process @pid known, or changes one that is. @cpu: the processor it is bound to, or
  * ALPHA_DEVICE_UNBOUND. */
@@ -109,8 +108,7 @@ int alpha_device_set_foreign(struct alpha_device *m, unsigned cpu, bool taken);
 /* The next buffer for samples cannot be obtained. */
 void alpha_device_fail_next_alloc(struct alpha_device *m);
 
-/* ---- system calls ------------------------------------------------------------------------------
- */
+/* ---- system calls ---------------------------------------------------------------------------- */
 
 /* The caller's memory. Each returns 0, or -errno when the process does not have all of these bytes.
  */
@@ -138,8 +136,7 @@ size_t alpha_device_get_result_size(const struct alpha_device *m, int handle, ui
  * bound, a rate without privilege. */
 bool alpha_device_is_error_unconfirmed(const struct alpha_device *m);
 
-/* ---- work --------------------------------------------------------------------------------------
- */
+/* ---- work ------------------------------------------------------------------------------------ */
 
 /* One slice of a processor's work. */
 struct alpha_device_work {
@@ -165,8 +162,7 @@ int alpha_device_raise_interrupt(struct alpha_device *m, unsigned cpu, unsigned 
  * select, the same in every run. */
 void alpha_device_run(struct alpha_device *m, uint64_t ns, int pid, unsigned cpu, uint64_t pc);
 
-/* ---- looking inside ----------------------------------------------------------------------------
- */
+/* ---- looking inside -------------------------------------------------------------------------- */
 
 /* Told of each wrperfmon call the driver makes for selection, rates, modes, start and stop; once
  * for all processors. */

@@ -53,8 +53,7 @@ static void trace_pal_call(const struct device_request *c, unsigned function, ui
 		c->device->trace_pal(c->device->trace_arg, function, a1);
 }
 
-/* ---- results -----------------------------------------------------------------------------------
- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 /* Entry @i of a result covers these processors. */
 static uint64_t get_entry_cpus(const struct device_request *c, unsigned i)
@@ -157,8 +156,7 @@ static int clear_counts(const struct device_request *c)
 	return 0;
 }
 
-/* ---- profiles ----------------------------------------------------------------------------------
- */
+/* ---- profiles -------------------------------------------------------------------------------- */
 
 static size_t count_sample_bytes(const struct device_request *c)
 {
@@ -291,8 +289,7 @@ long alpha_device_read_samples(struct alpha_device *m, int handle, uint64_t to, 
 	return (long)done;
 }
 
-/* ---- settings ----------------------------------------------------------------------------------
- */
+/* ---- settings -------------------------------------------------------------------------------- */
 
 static int set_items(const struct device_request *c, uint64_t word)
 {
@@ -374,8 +371,7 @@ static int set_modes(const struct device_request *c, uint64_t word)
 	return 0;
 }
 
-/* ---- counters ----------------------------------------------------------------------------------
- */
+/* ---- counters -------------------------------------------------------------------------------- */
 
 /* Fields of a counter word. */
 struct counter_word {
@@ -484,8 +480,7 @@ static int read_counters(const struct device_request *c, uint64_t word)
 	return store_memory(c, c->arg, &out, sizeof out);
 }
 
-/* ---- dispatch ----------------------------------------------------------------------------------
- */
+/* ---- dispatch -------------------------------------------------------------------------------- */
 
 static int switch_interrupts(const struct device_request *c, bool on)
 {

@@ -79,8 +79,7 @@ struct device_server {
 	size_t notif_size, resp_size;
 };
 
-/* ---- the filter --------------------------------------------------------------------------------
- */
+/* ---- the filter ------------------------------------------------------------------------------ */
 
 /* Where the low half of argument @n lies. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -125,8 +124,7 @@ static int install_filter(int high)
 	return fd < 0 ? -errno : fd;
 }
 
-/* ---- the program's side ------------------------------------------------------------------------
- */
+/* ---- the program's side ---------------------------------------------------------------------- */
 
 union control {
 	char buf[CMSG_SPACE(sizeof(int))];
@@ -191,8 +189,7 @@ static _Noreturn void run_program(int to, int high, char *const argv[], const si
 	_exit(errno == ENOENT ? NOT_FOUND : CANNOT_RUN);
 }
 
-/* ---- the program's memory ----------------------------------------------------------------------
- */
+/* ---- the program's memory -------------------------------------------------------------------- */
 
 static int copy_caller_memory(pid_t pid, uint64_t there, void *here, size_t n, bool out)
 {
@@ -229,8 +226,7 @@ static bool is_device_path(pid_t pid, uint64_t at)
 	       memcmp(path, PFCNTR_DEVICE, sizeof path) == 0;
 }
 
-/* ---- who is asking -----------------------------------------------------------------------------
- */
+/* ---- who is asking --------------------------------------------------------------------------- */
 
 struct caller {
 	int pid, parent;
@@ -305,8 +301,7 @@ static void advance_time(struct device_server *s, int pid, int cpu)
 	s->then = t;
 }
 
-/* ---- descriptors -------------------------------------------------------------------------------
- */
+/* ---- descriptors ----------------------------------------------------------------------------- */
 
 /* The handle behind descriptor @fd of @task, or -1. */
 static int find_handle(const struct device_server *s, pid_t task, unsigned fd)
@@ -377,8 +372,7 @@ static int add_descriptor(struct device_server *s, int handle, bool cloexec)
 	return number;
 }
 
-/* ---- answers -----------------------------------------------------------------------------------
- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 static bool is_caller_waiting(const struct device_server *s)
 {
@@ -505,8 +499,7 @@ static void serve_until_exit(struct device_server *s)
 	}
 }
 
-/* ---- start and end -----------------------------------------------------------------------------
- */
+/* ---- start and end --------------------------------------------------------------------------- */
 
 static int make_server(struct device_server *s, const struct alpha_device_options *options)
 {

@@ -41,8 +41,7 @@ struct session_replay_state {
 	const char *wrong; /* what is malformed */
 };
 
-/* ---- words -------------------------------------------------------------------------------------
- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 static const struct {
 	int number;
@@ -105,8 +104,7 @@ static unsigned read_key_small(struct session_replay_state *r, const json_t *o, 
 	return n > UINT32_MAX ? UINT32_MAX : (unsigned)n;
 }
 
-/* ---- the invented memory -----------------------------------------------------------------------
- */
+/* ---- the invented memory --------------------------------------------------------------------- */
 
 static unsigned char *find_program_memory(struct program_memory *mem, uint64_t at, size_t n)
 {
@@ -141,8 +139,7 @@ static int write_program_memory(void *arg, uint64_t to, const void *from, size_t
 	return 0;
 }
 
-/* ---- steps -------------------------------------------------------------------------------------
- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 /* Processes are letters; A when nobody says. Its pid is its place in the alphabet, from 1. */
 static int read_pid(struct session_replay_state *r, const json_t *step, const char *key)
@@ -399,8 +396,7 @@ static void run_step(struct session_replay_state *r, json_t *step)
 	step_other(r, step, op);
 }
 
-/* ---- requests ----------------------------------------------------------------------------------
- */
+/* ---- requests -------------------------------------------------------------------------------- */
 
 /* Open and the scope of logging are left out: what the driver hands the PALcode there is not known.
  */

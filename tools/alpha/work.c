@@ -4,8 +4,7 @@
 #include <string.h>
 #include "alpha/state.h"
 
-/* ---- rates -------------------------------------------------------------------------------------
- */
+/* ---- rates ----------------------------------------------------------------------------------- */
 
 static uint64_t get_ev4_rate(const struct device_session *u, unsigned counter)
 {
@@ -30,8 +29,7 @@ uint64_t alpha_device_get_rate(const struct alpha_device *m, const struct device
 	return (uint64_t)1 << alpha_device_counter_width(m, counter);
 }
 
-/* ---- what one interrupt leaves -----------------------------------------------------------------
- */
+/* ---- what one interrupt leaves --------------------------------------------------------------- */
 
 static void count_level(const struct alpha_device *m, struct device_cpu *cpu,
                         const struct alpha_device_work *w, uint64_t n)
@@ -95,8 +93,7 @@ static void count_interrupts(struct alpha_device *m, struct device_session *u, u
 		count_bucket(m, u, u->mode == PCNTOPENEACH ? c : 0, w, n);
 }
 
-/* ---- gates -------------------------------------------------------------------------------------
- */
+/* ---- gates ----------------------------------------------------------------------------------- */
 
 /* True if the mode bits of PMCTR let the chip count what @w does. Kk alone covers the three inner
  * modes; with the other two it spares executive and supervisor. */
@@ -178,8 +175,7 @@ int alpha_device_raise_interrupt(struct alpha_device *m, unsigned cpu, unsigned 
 	return 0;
 }
 
-/* ---- invented work -----------------------------------------------------------------------------
- */
+/* ---- invented work --------------------------------------------------------------------------- */
 
 /* Which select @counter has now. */
 static unsigned get_select(const struct alpha_device *m, const struct device_session *u,
@@ -242,8 +238,7 @@ void alpha_device_run(struct alpha_device *m, uint64_t ns, int pid, unsigned cpu
 	}
 }
 
-/* ---- looking inside ----------------------------------------------------------------------------
- */
+/* ---- looking inside -------------------------------------------------------------------------- */
 
 /* PMCTR as the chip has it: FRQ of a counter becomes its CTL when it is started. */
 static uint64_t build_pmctr(const struct alpha_device *m, const struct device_session *u,

@@ -29,22 +29,19 @@ extern "C" {
 #pragma GCC visibility push(default)
 #endif
 
-/* ---- version -----------------------------------------------------------------------------------
- */
+/* ---- version --------------------------------------------------------------------------------- */
 
 #define PFMLIB_VERSION        (3 << 16 | 11)
 #define PFMLIB_MAJ_VERSION(v) ((v) >> 16)
 #define PFMLIB_MIN_VERSION(v) ((v)&0xffff)
 
-/* ---- limits and flags --------------------------------------------------------------------------
- */
+/* ---- limits and flags ------------------------------------------------------------------------ */
 
 #define PFMLIB_MAX_PMCS            512 /* control registers an output can hold */
 #define PFMLIB_MAX_PMDS            512 /* data registers an output can hold */
 #define PFMLIB_MAX_MASKS_PER_EVENT 48
 
-/* ---- types -------------------------------------------------------------------------------------
- */
+/* ---- types ----------------------------------------------------------------------------------- */
 
 /* One event to measure. Zero it, then fill it by hand or with pfm_find_full_event(). */
 typedef struct {
@@ -85,8 +82,7 @@ typedef struct {
 	unsigned int pfm_reserved:30;
 } pfmlib_options_t;
 
-/* ---- the library -------------------------------------------------------------------------------
- */
+/* ---- the library ----------------------------------------------------------------------------- */
 
 /**
  * Select the PMU of this machine, or the one the environment names.
@@ -131,8 +127,7 @@ pfm_err_t pfm_get_version(unsigned int *version);
  */
 char *pfm_strerror(int code);
 
-/* ---- PMUs --------------------------------------------------------------------------------------
- */
+/* ---- PMUs ------------------------------------------------------------------------------------ */
 
 /**
  * Pass the name of every PMU type the library has events for, and of the selected one, to a
@@ -199,8 +194,7 @@ pfm_err_t pfm_get_num_counters(unsigned int *num);
  */
 pfm_err_t pfm_get_hw_counter_width(unsigned int *width);
 
-/* ---- finding events ----------------------------------------------------------------------------
- */
+/* ---- finding events -------------------------------------------------------------------------- */
 
 /**
  * Index of the event called @str, or with code @str if that starts with a digit (C notation: 10,
@@ -254,8 +248,7 @@ pfm_err_t pfm_find_event_mask(unsigned int event, const char *str, unsigned int 
  */
 pfm_err_t pfm_find_full_event(const char *str, pfmlib_event_t *e);
 
-/* ---- about events ------------------------------------------------------------------------------
- */
+/* ---- about events ---------------------------------------------------------------------------- */
 
 /**
  * Number of events of the selected PMU. Their indexes are 0 to one less.
@@ -359,8 +352,7 @@ pfm_err_t pfm_get_cycle_event(pfmlib_event_t *e);
  */
 pfm_err_t pfm_get_inst_retired_event(pfmlib_event_t *e);
 
-/* ---- the purpose of it all ---------------------------------------------------------------------
- */
+/* ---- the purpose of it all ------------------------------------------------------------------- */
 
 /**
  * Compute the register values that measure a set of events together.

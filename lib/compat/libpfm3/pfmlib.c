@@ -25,8 +25,7 @@ static int select_table(const struct table *t)
 	return PFMLIB_SUCCESS;
 }
 
-/* ---- which processor ---------------------------------------------------------------------------
- */
+/* ---- which processor ------------------------------------------------------------------------- */
 
 static const struct table *find_table_by_type(int type)
 {
@@ -150,8 +149,7 @@ char *pfm_strerror(int code)
 	return (char *)pfm_result_text(code);
 }
 
-/* ---- about processors --------------------------------------------------------------------------
- */
+/* ---- about processors ------------------------------------------------------------------------ */
 
 static const struct feature *find_feature(const struct table *t, const char *name)
 {
@@ -309,8 +307,7 @@ pfm_err_t pfm_get_hw_counter_width(unsigned int *width)
 	return PFMLIB_SUCCESS;
 }
 
-/* ---- codes -------------------------------------------------------------------------------------
- */
+/* ---- codes ----------------------------------------------------------------------------------- */
 
 /* Event codes as libpfm 3 knows them. On x86 the unit mask that belongs to the event is part of it;
  * on processors whose selectors differ between counters it is the one of @counter. */
@@ -340,8 +337,7 @@ static const char *get_umask_name(const struct table *t, unsigned row, unsigned 
 	return table_text(t, pfmi_pmu_get_row_umask(t, row, mask, NULL)->name);
 }
 
-/* ---- finding -----------------------------------------------------------------------------------
- */
+/* ---- finding --------------------------------------------------------------------------------- */
 
 static int find_row(const struct table *t, const char *s, size_t len, unsigned *idx)
 {
@@ -517,8 +513,7 @@ pfm_err_t pfm_find_full_event(const char *str, pfmlib_event_t *e)
 	return str[len] ? parse_umasks(t, str + len + 1, e) : PFMLIB_ERR_UMASK;
 }
 
-/* ---- about events ------------------------------------------------------------------------------
- */
+/* ---- about events ---------------------------------------------------------------------------- */
 
 pfm_err_t pfm_get_num_events(unsigned int *count)
 {
@@ -757,8 +752,7 @@ pfm_err_t pfm_get_inst_retired_event(pfmlib_event_t *e)
 	return find_special_event("libpfm_instructions", e);
 }
 
-/* ---- dispatch ----------------------------------------------------------------------------------
- */
+/* ---- dispatch -------------------------------------------------------------------------------- */
 
 static int init_event(const struct table *t, const pfmlib_event_t *e, struct event *ev)
 {

@@ -91,8 +91,7 @@ const struct l4_modifier l4_os_attrs[N_OS_ATTRS] = {
 	[OS_ATTR_HW_SMPL] = BOOL_MODIFIER("hw_smpl", "samples come from the hardware's buffer"),
 };
 
-/* ---- PMUs --------------------------------------------------------------------------------------
- */
+/* ---- PMUs ------------------------------------------------------------------------------------ */
 
 int l4_find_pmu_by_name(const char *name, size_t len)
 {
@@ -112,8 +111,7 @@ int l4_find_pmu_by_id(unsigned id)
 	return id < l4_image.pmus_by_id.n_elements ? by_id[id] - 1 : -1;
 }
 
-/* ---- events ------------------------------------------------------------------------------------
- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static bool is_in_revision_range(unsigned rev, uint32_t flags)
 {
@@ -352,8 +350,7 @@ const char *l4_get_event_name(const struct l4_event *ev)
 	                                : l4_get_text(ev->row->name);
 }
 
-/* ---- attributes --------------------------------------------------------------------------------
- */
+/* ---- attributes ------------------------------------------------------------------------------ */
 
 bool l4_has_mask(const struct l4_event *ev, const struct l4_mask *m)
 {

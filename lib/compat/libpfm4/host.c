@@ -12,8 +12,7 @@
 #include <cpuid.h>
 #endif
 
-/* ---- Intel and AMD -----------------------------------------------------------------------------
- */
+/* ---- Intel and AMD --------------------------------------------------------------------------- */
 
 /* Numbers of AMD's PMUs in the interface. */
 enum {
@@ -135,8 +134,7 @@ static bool is_intel_match(const struct l4_host_identity *m, const struct l4_pmu
 	return false;
 }
 
-/* ---- the others --------------------------------------------------------------------------------
- */
+/* ---- the others ------------------------------------------------------------------------------ */
 
 static bool has_line_key(const char *line, const char *key)
 {
@@ -298,8 +296,7 @@ static bool is_cpuinfo_match(const char *line, const char *text)
 	return strncmp(line, "cpu_model:", 10) == 0 && strstr(line, part);
 }
 
-/* ---- all ---------------------------------------------------------------------------------------
- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 static bool is_in_list(unsigned n, const uint16_t *list, unsigned len)
 {

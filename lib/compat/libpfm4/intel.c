@@ -36,8 +36,7 @@ static void begin_selection(struct mask_selection *p, const struct l4_query *q, 
 	p->highest_group = p->only_group = p->last_group = p->override_code = NO_GROUP;
 }
 
-/* ---- masks -------------------------------------------------------------------------------------
- */
+/* ---- masks ----------------------------------------------------------------------------------- */
 
 /* Adds a mask to the filters of a box, or a corrected mask to both words of a core's event. */
 static void add_mask_filters(struct mask_selection *p, const struct l4_mask *m)
@@ -259,8 +258,7 @@ static void hide_defaults(struct mask_selection *p)
 	}
 }
 
-/* ---- words -------------------------------------------------------------------------------------
- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 static void set_bits(uint64_t *word, unsigned at, unsigned width, uint64_t value)
 {
@@ -433,8 +431,7 @@ int l4_encode_core(const struct l4_query *q, int plm, struct l4_code *out)
 	return rc;
 }
 
-/* ---- Nehalem's uncore --------------------------------------------------------------------------
- */
+/* ---- Nehalem's uncore ------------------------------------------------------------------------ */
 
 int l4_encode_nhm_unc(const struct l4_query *q, int plm, struct l4_code *out)
 {
@@ -464,8 +461,7 @@ int l4_encode_nhm_unc(const struct l4_query *q, int plm, struct l4_code *out)
 	return PFM_SUCCESS;
 }
 
-/* ---- the boxes of later uncores ----------------------------------------------------------------
- */
+/* ---- the boxes of later uncores -------------------------------------------------------------- */
 
 enum {
 	BOX_E,

@@ -40,8 +40,7 @@ struct l4_modifier {
 extern const struct l4_modifier l4_modifiers[L4_N_ENCODERS][24];
 extern const struct l4_modifier l4_os_attrs[N_OS_ATTRS];
 
-/* ---- state -------------------------------------------------------------------------------------
- */
+/* ---- state ----------------------------------------------------------------------------------- */
 
 int l4_initialize(void);
 void l4_terminate(void);
@@ -62,14 +61,12 @@ bool l4_is_row_for_host(const struct l4_pmu *u, const struct l4_row *r);
 unsigned l4_get_core_levels(void);
 void l4_print_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* ---- names -------------------------------------------------------------------------------------
- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 uint32_t l4_hash_name(const char *name, size_t len);
 bool l4_is_same_name(const char *stored, const char *name, size_t len);
 
-/* ---- paths -------------------------------------------------------------------------------------
- */
+/* ---- paths ----------------------------------------------------------------------------------- */
 
 #define L4_PATH_SIZE        512
 #define L4_EVENT_SOURCE_DIR "/sys/bus/event_source/devices/"
@@ -82,8 +79,7 @@ void l4_read_root(void);
 bool l4_format_path(char out[L4_PATH_SIZE], const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* ---- host --------------------------------------------------------------------------------------
- */
+/* ---- host ------------------------------------------------------------------------------------ */
 
 struct l4_host_identity {
 	int vendor; /* an enum l4_host, L4_HOST_NONE if unknown */
@@ -107,8 +103,7 @@ bool l4_is_pmu_for_host(const struct l4_host_identity *m, const struct l4_pmu *u
  */
 bool l4_find_device(const struct l4_pmu *u, int *type);
 
-/* ---- events ------------------------------------------------------------------------------------
- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 /* An event: a row, or one that the kernel adds (a tracepoint's subsystem). */
 struct l4_event {
@@ -134,8 +129,7 @@ uint32_t l4_count_events(uint32_t unit);
 int l4_get_first_event_index(uint32_t unit);
 const char *l4_get_event_name(const struct l4_event *ev);
 
-/* ---- attributes --------------------------------------------------------------------------------
- */
+/* ---- attributes ------------------------------------------------------------------------------ */
 
 enum l4_attr_kind { L4_ATTR_MASK, L4_ATTR_MODIFIER, L4_ATTR_OS, L4_ATTR_RAW_MASK };
 
@@ -168,8 +162,7 @@ bool l4_get_attr(const struct l4_event *ev, const struct l4_attr_list *list, uns
                  struct l4_attr *out);
 const char *l4_get_attr_name(const struct l4_event *ev, const struct l4_attr *a);
 
-/* ---- tracepoints -------------------------------------------------------------------------------
- */
+/* ---- tracepoints ----------------------------------------------------------------------------- */
 
 /* Nobody else may begin to read them, or they may again: around fork(). */
 void l4_lock_tracepoints(bool hold);
@@ -181,8 +174,7 @@ int l4_find_trace_system(const char *name, size_t len);
 /* True if the kernel's cpu device has an event of this name. */
 bool l4_kernel_has_event(const char *name);
 
-/* ---- texts to queries --------------------------------------------------------------------------
- */
+/* ---- texts to queries ------------------------------------------------------------------------ */
 
 #define L4_MAX_ATTRS 64
 
@@ -198,8 +190,7 @@ struct l4_query {
 
 int l4_parse_event(const char *text, pfm_os_t os, struct l4_query *q);
 
-/* ---- queries to words --------------------------------------------------------------------------
- */
+/* ---- queries to words ------------------------------------------------------------------------ */
 
 struct l4_code {
 	uint64_t words[4];
@@ -240,8 +231,7 @@ static inline bool l4_has_bit(const uint64_t set[3], unsigned n)
 	return set[n / 64] >> n % 64 & 1;
 }
 
-/* ---- the kernel's attr -------------------------------------------------------------------------
- */
+/* ---- the kernel's attr ----------------------------------------------------------------------- */
 
 struct perf_event_attr;
 
@@ -255,8 +245,7 @@ struct l4_perf_result {
 int l4_build_perf_attr(const struct l4_query *q, const struct l4_code *c, int plm,
                        struct perf_event_attr *attr, bool named, struct l4_perf_result *out);
 
-/* ---- strings -----------------------------------------------------------------------------------
- */
+/* ---- strings --------------------------------------------------------------------------------- */
 
 /* The fully qualified string, from malloc(). @perf NULL without an OS layer. NULL in *@out is
  * libpfm4's answer for some events. */

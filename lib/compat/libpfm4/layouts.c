@@ -29,8 +29,7 @@ static void begin_code(const struct l4_query *q, struct l4_code *out)
 	out->effective_modifiers = ~0u;
 }
 
-/* ---- AMD ---------------------------------------------------------------------------------------
- */
+/* ---- AMD ------------------------------------------------------------------------------------- */
 
 enum { AMD_K, AMD_U, AMD_E, AMD_I, AMD_C, AMD_H, AMD_G };
 
@@ -127,8 +126,7 @@ int l4_encode_amd64(const struct l4_query *q, int plm, struct l4_code *out)
 	return rc;
 }
 
-/* ---- Netburst ----------------------------------------------------------------------------------
- */
+/* ---- Netburst -------------------------------------------------------------------------------- */
 
 enum { NETBURST_U, NETBURST_K, NETBURST_CMPL, NETBURST_E, NETBURST_THR };
 
@@ -189,8 +187,7 @@ int l4_encode_netburst(const struct l4_query *q, int plm, struct l4_code *out)
 	return rc;
 }
 
-/* ---- Arm, MIPS, SPARC --------------------------------------------------------------------------
- */
+/* ---- Arm, MIPS, SPARC ------------------------------------------------------------------------ */
 
 /* libpfm4 has the bits of user and kernel the wrong way round, and that of the hypervisor upside
  * down. */
@@ -249,8 +246,7 @@ int l4_encode_sparc(const struct l4_query *q, int plm, struct l4_code *out)
 	return PFM_SUCCESS;
 }
 
-/* ---- one word ----------------------------------------------------------------------------------
- */
+/* ---- one word -------------------------------------------------------------------------------- */
 
 int l4_encode_plain(const struct l4_query *q, int plm, struct l4_code *out)
 {

@@ -22,8 +22,7 @@ struct attr_reader {
 
 static int parse_attr_list(struct attr_reader *r, const char *text);
 
-/* ---- one attribute -----------------------------------------------------------------------------
- */
+/* ---- one attribute --------------------------------------------------------------------------- */
 
 static int add_attr(struct l4_query *q, unsigned kind, unsigned number, uint64_t value)
 {
@@ -148,8 +147,7 @@ static int parse_attr(struct attr_reader *r, struct text_piece text)
 	return PFM_ERR_ATTR;
 }
 
-/* ---- lists -------------------------------------------------------------------------------------
- */
+/* ---- lists ----------------------------------------------------------------------------------- */
 
 /* @text is what follows the first separator. */
 static int parse_attr_list(struct attr_reader *r, const char *text)

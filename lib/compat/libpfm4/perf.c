@@ -11,8 +11,7 @@
 #define ARM_KERNEL_BITS    (BIT(27) | BIT(30) | BIT(31))
 #define ESCR_EVENT_MASK    (0x3full << 25)
 
-/* ---- type and configuration --------------------------------------------------------------------
- */
+/* ---- type and configuration ------------------------------------------------------------------ */
 
 /* The type the kernel has for the PMU; @missing is the answer where it has none: a type, or an
  * error. */
@@ -109,8 +108,7 @@ static int set_type_and_config(const struct l4_query *q, const struct l4_code *c
 	}
 }
 
-/* ---- attributes --------------------------------------------------------------------------------
- */
+/* ---- attributes ------------------------------------------------------------------------------ */
 
 struct given_attrs {
 	uint32_t attr_mask;

@@ -14,8 +14,7 @@
 	(sizeof(pfm_event_attr_info_t) +                                                           \
 	 sizeof(void *)) /* what libpfm4 reports as the size of its own structure */
 
-/* ---- structures --------------------------------------------------------------------------------
- */
+/* ---- structures ------------------------------------------------------------------------------ */
 
 /* True if a caller's structure of @size bytes (0: the first version's) is one we can fill. Of a
  * larger one all that we do not know must be zero. @own: bytes we report; @known: bytes of the
@@ -34,8 +33,7 @@ static bool is_valid_size(const void *s, size_t size, size_t first, size_t own)
 	return true;
 }
 
-/* ---- start, end, errors ------------------------------------------------------------------------
- */
+/* ---- start, end, errors ---------------------------------------------------------------------- */
 
 EXPORT pfm_err_t pfm_initialize(void)
 {
@@ -71,8 +69,7 @@ EXPORT const char *pfm_strerror(int code)
 	return code > 0 || code < PFM_ERR_TOOSMALL ? "unknown error code" : texts[-code];
 }
 
-/* ---- PMUs --------------------------------------------------------------------------------------
- */
+/* ---- PMUs ------------------------------------------------------------------------------------ */
 
 EXPORT pfm_err_t pfm_get_pmu_info(pfm_pmu_t pmu, pfm_pmu_info_t *out)
 {
@@ -114,8 +111,7 @@ EXPORT pfm_err_t pfm_get_pmu_info(pfm_pmu_t pmu, pfm_pmu_info_t *out)
 	return PFM_SUCCESS;
 }
 
-/* ---- events ------------------------------------------------------------------------------------
- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 EXPORT int pfm_get_event_next(int idx)
 {
@@ -211,8 +207,7 @@ EXPORT pfm_err_t pfm_get_event_info(int idx, pfm_os_t os, pfm_event_info_t *out)
 	return PFM_SUCCESS;
 }
 
-/* ---- attributes --------------------------------------------------------------------------------
- */
+/* ---- attributes ------------------------------------------------------------------------------ */
 
 static uint64_t get_mask_code(const struct l4_event *ev, const struct l4_mask *m)
 {
@@ -294,8 +289,7 @@ EXPORT pfm_err_t pfm_get_event_attr_info(int eidx, int aidx, pfm_os_t os,
 	return PFM_SUCCESS;
 }
 
-/* ---- encoding ----------------------------------------------------------------------------------
- */
+/* ---- encoding -------------------------------------------------------------------------------- */
 
 /* Words into the caller's array, or into one made for him. */
 static int return_words(const struct l4_code *c, pfm_pmu_encode_arg_t *arg)
@@ -429,8 +423,7 @@ EXPORT pfm_err_t pfm_get_perf_event_encoding(const char *str, int dfl_plm,
 	return rc;
 }
 
-/* ---- self test ---------------------------------------------------------------------------------
- */
+/* ---- self test ------------------------------------------------------------------------------- */
 
 /* Every name of an event must find that event, and every mask must be found among its own event's.
  */

@@ -40,8 +40,7 @@ void l4_print_message(const char *format, ...)
 	va_end(ap);
 }
 
-/* ---- the environment ---------------------------------------------------------------------------
- */
+/* ---- the environment ------------------------------------------------------------------------- */
 
 static bool is_variable_on(const char *name)
 {
@@ -104,8 +103,7 @@ static void read_environment(void)
 	read_disabled();
 }
 
-/* ---- PMUs --------------------------------------------------------------------------------------
- */
+/* ---- PMUs ------------------------------------------------------------------------------------ */
 
 static bool is_disabled(uint32_t n)
 {
@@ -235,8 +233,7 @@ unsigned l4_get_core_levels(void)
 	return atomic_load_explicit(&state.core_levels, memory_order_relaxed);
 }
 
-/* ---- the kernel's interface --------------------------------------------------------------------
- */
+/* ---- the kernel's interface ------------------------------------------------------------------ */
 
 static bool has_perf_events(void)
 {
@@ -276,8 +273,7 @@ bool l4_is_exact(void)
 	return atomic_load_explicit(&state.is_exact, memory_order_relaxed);
 }
 
-/* ---- start and end -----------------------------------------------------------------------------
- */
+/* ---- start and end --------------------------------------------------------------------------- */
 
 bool l4_is_ready(void)
 {

@@ -33,8 +33,7 @@ static struct {
 static const char *const kernel_event_names[] = { "slots", "topdown-retiring", "topdown-bad-spec",
 	                                          "topdown-fe-bound", "topdown-be-bound" };
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static bool read_tracepoint_id(const char *folder, const char *system, const char *name,
                                uint64_t *out)
@@ -164,8 +163,7 @@ void l4_lock_tracepoints(bool hold)
 		pthread_mutex_unlock(&tracepoints.lock);
 }
 
-/* ---- asking ------------------------------------------------------------------------------------
- */
+/* ---- asking ---------------------------------------------------------------------------------- */
 
 bool l4_kernel_has_event(const char *name)
 {

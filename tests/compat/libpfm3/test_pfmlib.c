@@ -13,8 +13,7 @@ static const int types[] = { PFMLIB_MONTECITO_PMU, PFMLIB_COREDUO_PMU,   PFMLIB_
 	                     PFMLIB_ALPHA_EV6_PMU, PFMLIB_ALPHA_EV67_PMU };
 #define N_TYPES (sizeof(types) / sizeof(types[0]))
 
-/* ---- which processor: the environment is read once, so each case is a process of its own -------
- */
+/* ---- which processor: the environment is read once, so each case is a process of its own ----- */
 
 struct choice {
 	const char *variable, *value;
@@ -135,8 +134,7 @@ static void test_metrics(void **state)
 	assert_int_equal(status, 0);
 }
 
-/* ---- every event of every processor ------------------------------------------------------------
- */
+/* ---- every event of every processor ---------------------------------------------------------- */
 
 static void check_masks(unsigned i, pfmlib_event_t *e)
 {
@@ -248,8 +246,7 @@ static void test_every_event(void **state)
 	free(out);
 }
 
-/* ---- before a choice ---------------------------------------------------------------------------
- */
+/* ---- before a choice ------------------------------------------------------------------------- */
 
 static char listed[2048];
 static int collect(const char *fmt, ...);
@@ -306,8 +303,7 @@ static void test_nothing_works_before_a_choice(void **state)
 	free(out);
 }
 
-/* ---- what is no event of these -----------------------------------------------------------------
- */
+/* ---- what is no event of these --------------------------------------------------------------- */
 
 static void test_names_and_masks_that_do_not_fit(void **state)
 {
@@ -412,8 +408,7 @@ static void test_masks_by_their_numbers(void **state)
 	assert_true(tried > 100);
 }
 
-/* ---- lists -------------------------------------------------------------------------------------
- */
+/* ---- lists ----------------------------------------------------------------------------------- */
 
 static int collect(const char *fmt, ...)
 {

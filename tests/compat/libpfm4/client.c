@@ -14,8 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- layout ------------------------------------------------------------------------------------
- */
+/* ---- layout ---------------------------------------------------------------------------------- */
 
 #define SIZE(s)      printf(#s " %zu\n", sizeof(s))
 #define MEMBER(s, m) printf(#s "." #m " %zu %zu\n", offsetof(s, m), sizeof(((s *)0)->m))
@@ -72,8 +71,7 @@ static void layout(void)
 	       PFM_PMU_ARM_V2);
 }
 
-/* ---- walk --------------------------------------------------------------------------------------
- */
+/* ---- walk ------------------------------------------------------------------------------------ */
 
 static void show_attr(int event, int index, pfm_os_t os)
 {
@@ -131,8 +129,7 @@ static void walk(pfm_os_t os, int depth)
 	}
 }
 
-/* ---- encode ------------------------------------------------------------------------------------
- */
+/* ---- encode ---------------------------------------------------------------------------------- */
 
 static void encode_words(const char *text, int levels)
 {
@@ -201,8 +198,7 @@ static void encode(const char *brings)
 	}
 }
 
-/* ---- the self test -----------------------------------------------------------------------------
- */
+/* ---- the self test --------------------------------------------------------------------------- */
 
 /* How many attributes of an event have no words; the event itself counts too. */
 static unsigned silent(int event)
@@ -240,8 +236,7 @@ static void validate(void)
 	printf("%u without words\n", empty);
 }
 
-/* ---- rules -------------------------------------------------------------------------------------
- */
+/* ---- rules ----------------------------------------------------------------------------------- */
 
 /* A structure of a size of the caller's, with @rest in the bytes that no version has. */
 union any {

@@ -252,8 +252,7 @@ static void what_no_event_has(void **state)
 	assert_true(n > 1000 && other > 1000);
 }
 
-/* ---- libpfm4's answers -------------------------------------------------------------------------
- */
+/* ---- libpfm4's answers ----------------------------------------------------------------------- */
 
 /* What libpfm4 4.13 answers: words or an error, and the attributes of its own string. Chosen so
  * that between them every branch is taken, each modifier has its least and its largest value, and

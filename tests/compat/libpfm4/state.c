@@ -6,8 +6,7 @@
 #include <perfmon/pfmlib.h>
 #include <stdio.h>
 
-/* ---- the machine of all units ------------------------------------------------------------------
- */
+/* ---- the machine of all units ---------------------------------------------------------------- */
 
 static char folder[64];
 
@@ -80,8 +79,7 @@ void l4_begin(const char *cpuid, const char *const *variables)
 		abort();
 }
 
-/* ---- cases -------------------------------------------------------------------------------------
- */
+/* ---- cases ----------------------------------------------------------------------------------- */
 
 static void paths_below_the_root(void **state)
 {

@@ -14,8 +14,7 @@
 #include "alpha/model.h"
 #include "alpha/session.h"
 
-/* ---- golden lines, through the same door as pfm session ----------------------------------------
- */
+/* ---- golden lines, through the same door as pfm session -------------------------------------- */
 
 static json_t *load(void)
 {
@@ -159,8 +158,7 @@ static void lines_that_make_no_sense_are_answered_with_an_error(void **state)
 	assert_int_equal(n, 6);
 }
 
-/* ---- a model at hand ---------------------------------------------------------------------------
- */
+/* ---- a model at hand ------------------------------------------------------------------------- */
 
 static struct alpha_device *make(enum alpha_device_family family, unsigned n_cpus)
 {
@@ -518,8 +516,7 @@ static void opening_keeps_the_counts_of_the_driver(void **state)
 	alpha_device_free(m);
 }
 
-/* ---- settings ----------------------------------------------------------------------------------
- */
+/* ---- settings -------------------------------------------------------------------------------- */
 
 static void rules_that_nobody_confirms_are_settings(void **state)
 {
@@ -813,8 +810,7 @@ static void what_the_model_does_not_have(void **state)
 	alpha_device_free(NULL);
 }
 
-/* ---- random walks ------------------------------------------------------------------------------
- */
+/* ---- random walks ---------------------------------------------------------------------------- */
 
 enum { WALKERS = 4, WALK_CPUS = 3 };
 
