@@ -256,7 +256,7 @@ static void report_unknown_format(const char *name)
 		        export_formats[i]->summary);
 }
 
-/* The format that was asked for; NULL, everything said, if there is no such format. */
+/* The format that was asked for; NULL, everything said, if it is unknown. */
 static const struct export_format *choose_format(const struct command_args *args,
                                                  const struct export_job *job)
 {
