@@ -236,6 +236,9 @@ class Export(unittest.TestCase):
         r.sample(1, 300, [0x1234], 3)
         r.lose(5, 4, 2)
         r.write(os.path.join(cls.folder, "perf.data"))
+        done = subprocess.run([PFM, "export", "-o", "probe.csv.gz"], cwd=cls.folder, capture_output=True, timeout=60, check=False)
+        cls.has_gzip = done.returncode == 0
+        cls.pb = "pb.gz" if cls.has_gzip else "pb"  # a pfm without zlib refuses names that end in .gz
 
     @classmethod
     def tearDownClass(cls):
@@ -307,9 +310,9 @@ class Export(unittest.TestCase):
         go = shutil.which("go")
         if not go:
             self.skipTest("go is missing (Debian: golang-go)")
-        self.export("pprof", "-o", "go.pb.gz")
+        self.export("pprof", "-o", "go." + self.pb)
         env = dict(os.environ, HOME=self.folder, PPROF_TMPDIR=self.folder, GOFLAGS="", GOTOOLCHAIN="local")
-        raw = subprocess.run([go, "tool", "pprof", "-raw", "go.pb.gz"], cwd=self.folder, env=env, capture_output=True, text=True,
+        raw = subprocess.run([go, "tool", "pprof", "-raw", "go." + self.pb], cwd=self.folder, env=env, capture_output=True, text=True,
                              timeout=60, check=False)
         self.assertEqual(raw.returncode, 0, raw.stderr)
         self.assertRegex(raw.stdout, r"(?m)^samples/count task-clock/nanoseconds\[dflt\] page-faults/count$")
@@ -317,7 +320,7 @@ class Export(unittest.TestCase):
         weights, samples = self.recording.sums()
         self.assertEqual([sum(column) for column in zip(*rows)],
                          [sum(samples.values()), weights["task-clock"], weights["page-faults"]])
-        top = subprocess.run([go, "tool", "pprof", "-top", "-unit=ns", "go.pb.gz"], cwd=self.folder, env=env, capture_output=True,
+        top = subprocess.run([go, "tool", "pprof", "-top", "-unit=ns", "go." + self.pb], cwd=self.folder, env=env, capture_output=True,
                              text=True, timeout=60, check=False)
         inner = sum(s.weight for s in self.recording.samples if s.event == "task-clock" and s.frames[0][1] == b"inner")
         self.assertRegex(top.stdout, r"(?m)^ *%dns .* inner$" % inner)
@@ -634,7 +637,7 @@ class Export(unittest.TestCase):
         samples, _ = self.read_script(self.export("script", "names.data"))
         self.assertEqual((len(samples), {len(s[-1]) for s in samples[:-1]}), (len(r.samples), {2}))
         self.assertNotIn(b"\x1b", self.export("script", "names.data") + self.export("csv", "names.data"))
-        self.assertEqual(self.pfm("export", "--check", "-o", "names.pb.gz", "names.data").returncode, 0)
+        self.assertEqual(self.pfm("export", "--check", "-o", "names." + self.pb, "names.data").returncode, 0)
         self.assertEqual(self.pfm("export", "--check", "-o", "names.folded", "-e", "task-clock", "names.data").returncode, 0)
 
     def test_a_chain_that_is_cut_off_says_so(self):
@@ -677,11 +680,15 @@ class Export(unittest.TestCase):
         for path, magic in {"a.pb.gz": b"\x1f\x8b", "a.pb": b"\n", "a.script": b"# ====", "a.csv": b"kind,", "a.json": b'{"format"',
                             "a.csv.gz": b"\x1f\x8b", "a.speedscope.json": b'{"$schema"', "a.gecko.json": b'{"meta"',
                             "a.trace.json": b'{"displayTimeUnit"', "a.callgrind": b"# callgrind format", "a.otlp": b"\n"}.items():
-            self.assertEqual(self.pfm("export", "-o", path).returncode, 0, path)
+            refused = path.endswith(".gz") and not self.has_gzip
+            self.assertEqual(self.pfm("export", "-o", path).returncode, 2 if refused else 0, path)
+            if refused:
+                continue
             with open(os.path.join(self.folder, path), "rb") as f:
                 self.assertTrue(f.read().startswith(magic), path)
-        with gzip.open(os.path.join(self.folder, "a.csv.gz")) as f:
-            self.assertEqual(f.read(), self.export("csv"))
+        if self.has_gzip:
+            with gzip.open(os.path.join(self.folder, "a.csv.gz")) as f:
+                self.assertEqual(f.read(), self.export("csv"))
         for args in ([], ["-o", "unknown.name"], ["-f", "nothing"], ["-f", "csv", "--check", "-o", "x"], ["-f", "pprof", "--check"],
                      ["-f", "csv", "one", "two"]):
             self.assertEqual(self.pfm("export", *args).returncode, 2, args)
@@ -748,13 +755,13 @@ class Export(unittest.TestCase):
             self.assertEqual(self.pfm("export", "-f", "csv", "-", stdin=f).stdout, self.export("csv"))
 
     def test_record_exports_by_the_name_of_its_output(self):
-        done = self.pfm("record", "-e", "page-faults:u", "-c", "1", "-o", "direct.pb.gz", "--", sys.executable, "-c", "raise SystemExit(3)")
+        done = self.pfm("record", "-e", "page-faults:u", "-c", "1", "-o", "direct." + self.pb, "--", sys.executable, "-c", "raise SystemExit(3)")
         if done.returncode == 1:
             self.skipTest(done.stderr.decode())
         self.assertEqual(done.returncode, 3, done.stderr)
-        self.assertIn(b"samples are in direct.pb.gz", done.stderr)
-        self.assertEqual(self.leftovers("direct"), ["direct.pb.gz"])
-        with gzip.open(os.path.join(self.folder, "direct.pb.gz")) as f:
+        self.assertIn(b"samples are in direct." + self.pb.encode(), done.stderr)
+        self.assertEqual(self.leftovers("direct"), ["direct." + self.pb])
+        with (gzip.open if self.has_gzip else open)(os.path.join(self.folder, "direct." + self.pb), "rb") as f:
             p = Profile(f.read())
         self.assertEqual(p.default, "page-faults:u")
         self.assertGreater(sum(s[1][0] for s in p.samples), 100)
