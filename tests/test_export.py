@@ -755,7 +755,8 @@ class Export(unittest.TestCase):
             self.assertEqual(self.pfm("export", "-f", "csv", "-", stdin=f).stdout, self.export("csv"))
 
     def test_record_exports_by_the_name_of_its_output(self):
-        done = self.pfm("record", "-e", "page-faults:u", "-c", "1", "-o", "direct." + self.pb, "--", sys.executable, "-c", "raise SystemExit(3)")
+        done = self.pfm("record", "-e", "page-faults:u", "-c", "1", "-o", "direct." + self.pb, "--",
+                        sys.executable, "-c", "raise SystemExit(3)")
         if done.returncode == 1:
             self.skipTest(done.stderr.decode())
         self.assertEqual(done.returncode, 3, done.stderr)
