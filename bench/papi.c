@@ -24,7 +24,7 @@ static void add_events(int set, unsigned n)
 		snprintf(name, sizeof(name), "perf::PERF_COUNT_SW_%s%s", events[i % 7],
 		         levels[i / 7]);
 		if (PAPI_add_named_event(set, name) != PAPI_OK)
-			failed(name);
+			report_failure(name);
 	}
 }
 
@@ -43,12 +43,12 @@ static void papi_open(unsigned n, bool all)
 		sets[n_sets] = PAPI_NULL;
 		if (PAPI_create_eventset(&sets[n_sets]) != PAPI_OK ||
 		    PAPI_assign_eventset_component(sets[n_sets], 0) != PAPI_OK)
-			failed("PAPI_create_eventset()");
+			report_failure("PAPI_create_eventset()");
 		memset(&o, 0, sizeof(o));
 		o.cpu.eventset = sets[n_sets];
 		o.cpu.cpu_num = cpu;
 		if (all && PAPI_set_opt(PAPI_CPU_ATTACH, &o) != PAPI_OK)
-			failed("PAPI_set_opt()");
+			report_failure("PAPI_set_opt()");
 		add_events(sets[n_sets++], n);
 		if (!all)
 			break;
@@ -59,21 +59,21 @@ static void papi_start(void)
 {
 	for (unsigned i = 0; i < n_sets; i++)
 		if (PAPI_start(sets[i]) != PAPI_OK)
-			failed("PAPI_start()");
+			report_failure("PAPI_start()");
 }
 
 static void papi_read(void)
 {
 	for (unsigned i = 0; i < n_sets; i++)
 		if (PAPI_read(sets[i], values) != PAPI_OK)
-			failed("PAPI_read()");
+			report_failure("PAPI_read()");
 }
 
 static void papi_stop(void)
 {
 	for (unsigned i = 0; i < n_sets; i++)
 		if (PAPI_stop(sets[i], values) != PAPI_OK)
-			failed("PAPI_stop()");
+			report_failure("PAPI_stop()");
 }
 
 static void papi_close(void)
@@ -81,15 +81,15 @@ static void papi_close(void)
 	for (unsigned i = 0; i < n_sets; i++)
 		if (PAPI_cleanup_eventset(sets[i]) != PAPI_OK ||
 		    PAPI_destroy_eventset(&sets[i]) != PAPI_OK)
-			failed("PAPI_destroy_eventset()");
+			report_failure("PAPI_destroy_eventset()");
 }
 
 int main(int argc, char **argv)
 {
-	static const struct side side = { "papi",    papi_open, papi_start,
-		                          papi_read, papi_stop, papi_close };
+	static const struct session_side side = { "papi",    papi_open, papi_start,
+		                                  papi_read, papi_stop, papi_close };
 
 	if (PAPI_library_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT)
-		failed("PAPI_library_init()");
-	return drive(&side, 1, argc, argv);
+		report_failure("PAPI_library_init()");
+	return drive_side(&side, 1, argc, argv);
 }

@@ -24,6 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <perfmon/perfmon.h>
+#include "guest/region_counts.h"
 
 #define MAX_COUNTS 32
 #define ATTEMPTS                                                                                   \
@@ -781,6 +782,10 @@ int main(int argc, char **argv)
 		sampled_faults();
 	} else if (strcmp(what, "userread") == 0) {
 		user_reads();
+	} else if (strcmp(what, "regions") == 0) {
+		check_region_counts(check, argc > 2);
+	} else if (strcmp(what, "regionfaults") == 0) {
+		check_region_faults(check);
 	} else if (strcmp(what, "nopmu") == 0) {
 		no_pmu();
 	} else if (strcmp(what, "pretend") == 0) {

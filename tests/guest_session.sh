@@ -20,7 +20,7 @@ trap 'rm -rf "$tmp"' EXIT
 set -- $(find "$lib" -name '*.c' ! -path '*/compat/*' ! -path '*/adapters/*' | sort)
 rc=0
 "$here/guest/cc.sh" "$arch" -O1 -I"$here/../include" -I"$lib" -DPERFMON_DATADIR='"/usr/share/perfmon"' -o "$tmp/guest_session" \
-	"$here/guest_session.c" "$@" "$image" -lpthread 2>"$tmp/err" || rc=$?
+	-I"$here" "$here/guest_session.c" "$here/guest/region_counts.c" "$@" "$image" -lpthread 2>"$tmp/err" || rc=$?
 if [ "$rc" -eq 77 ]; then
 	echo "1..0 # SKIP $guest guest: $(tail -n 1 "$tmp/err")"
 	exit 0
@@ -35,6 +35,7 @@ run() { "$here/guest/run.sh" "$arch" "session-$guest" "$tmp/guest_session" "$@";
 case $guest in
 arm64)
 	run -- '/guest_session pmu' 'access=1 /guest_session userread' \
+		'/guest_session regions' 'access=1 /guest_session regions reads' \
 		'uid=65534 paranoid=3 /guest_session level 3' 'uid=65534 paranoid=2 /guest_session level 2' \
 		'uid=65534 paranoid=1 /guest_session level 1' 'uid=65534 paranoid=0 /guest_session level 0' \
 		'uid=65534 paranoid=-1 /guest_session level -1'
@@ -50,6 +51,6 @@ hotplug)
 	export GUEST_QEMU
 	run -- "/guest_session hotplug ${PERFMON_HOTPLUGS:-2}"
 	;;
-s390x) run -- '/guest_session software' ;;
+s390x) run -- '/guest_session software' '/guest_session regionfaults' ;;
 alpha) run -- '/guest_session alpha' 'uid=65534 paranoid=2 /guest_session alphauser' ;;
 esac

@@ -253,6 +253,27 @@ class List(Case):
         self.assertEqual(a, self.done("list", "coreduo::l2rqsts"))
         self.assertEqual(a, self.done("list", "coreduo::L2-RQS?S"))
 
+    def test_the_name_of_a_processor_lists_its_pmus(self):
+        for pattern, wanted in (("sapphire", "spr"), ("zen 6", "amdzen6"), ("mtl", "mtl_redwoodcove"), ("alderlake", "adl_goldencove")):
+            r = pfm("list", pattern)
+            self.assertEqual(r.returncode, 0, r.stderr)
+            self.assertRegex(r.stdout, rf"(?m)^  {wanted} +\d+ events")
+            self.assertIn("'%s' names processors" % pattern, r.stderr)
+
+    def test_aliases_of_the_kernels_events_are_found(self):
+        for alias, event in (("branches", "branch-instructions"), ("cs", "context-switches"), ("^cycles$", "cpu-cycles")):
+            self.assertRegex(self.done("list", alias), rf"(?m)^  {event} ")
+
+    def test_names_that_mean_the_same_are_shown(self):
+        self.assertIn("similar: LONGEST_LAT_CACHE.MISS", self.fails(1, "list", "--pmu", "spr", "last level cache misses"))
+        self.assertIn("ITLB_MISSES.WALK_COMPLETED", pfm("list", "spr::page walks").stderr)
+
+    def test_dates_of_lists(self):
+        self.assertRegex(self.done("list", "--pmus", "neoverse"), r"(?m)^  neoverse_n1 .*, list of 20\d\d-\d\d-\d\d$")
+        dates = {o["pmu"]: o.get("date", "") for o in objects(self.done("list", "--pmus", "--json"))}
+        self.assertRegex(dates["spr"], r"^20\d\d-\d\d-\d\d$")
+        self.assertEqual(dates["ev5"], "")
+
     def test_json_counts_agree(self):
         pmus = {o["pmu"]: o["events"] for o in objects(self.done("list", "--pmus", "--json"))}
         events = objects(self.done("list", "--pmu", "coreduo", "--all", "--json"))
@@ -634,23 +655,23 @@ class Show(Case):
 
     def test_unknown_names_that_a_newer_list_may_have(self):
         intel = "git clone --depth 1 https://github.com/intel/perfmon && pfm import perfmon"
-        for text, whose in (("skx::L2_RQSTZ", "intel/perfmon"), ("skxx::INST_RETIRED.ANY", "intel/perfmon"),
-                            ("amdzen4::nothing.like_it", "torvalds/linux"),
-                            ("neoverse_n1::INST_RETIREDD", "ARM-software/data")):
+        for text, whose in (("skx::QQQQQQQQQQ", "intel/perfmon"), ("skxx::INST_RETIRED.ANY", "intel/perfmon"),
+                            ("amdzen4::qqqqqqqqqq", "torvalds/linux"),
+                            ("neoverse_n1::QQQQQQQQQQ", "ARM-software/data")):
             r = pfm("encode", text)
             self.assertEqual((r.returncode, r.stderr.count("git clone")), (1, 1), r.stderr)
             self.assertRegex(r.stderr, "may have it: .*https://github.com/%s.* pfm import" % whose)
-        self.assertIn(intel, pfm("encode", "L2_RQSTZ", env={"PERFMON_CPUID": "GenuineIntel-6-55-4"}).stderr)
-        self.assertIn(intel, pfm("encode", "--pmu", "skx", "L2_RQSTZ").stderr)
+        self.assertIn(intel, pfm("encode", "QQQQQQQQQQ", env={"PERFMON_CPUID": "GenuineIntel-6-55-4"}).stderr)
+        self.assertIn(intel, pfm("encode", "--pmu", "skx", "QQQQQQQQQQ").stderr)
         # An Intel processor that nobody knows yet, and a name like no other's.
         self.assertIn(intel, pfm("encode", "L2_RQSTZ", env={"PERFMON_CPUID": "GenuineIntel-6-FE-1"}).stderr)
         self.assertEqual(pfm("encode", "qqqqqqqqqqqq::A").stderr.count("git clone"), 3)
         # Once for several names; each in JSON.
-        self.assertEqual(pfm("encode", "skx::L2_RQSTZ", "skx::L2_RQSTY").stderr.count("git clone"), 1)
-        self.assertEqual([o["error"]["newer"] for o in objects(pfm("encode", "--json", "skx::L2_RQSTZ", "skx::L2_RQSTY").stdout)],
+        self.assertEqual(pfm("encode", "skx::QQQQQQQQQQ", "skx::QQQQQQQQQZ").stderr.count("git clone"), 1)
+        self.assertEqual([o["error"]["newer"] for o in objects(pfm("encode", "--json", "skx::QQQQQQQQQQ", "skx::QQQQQQQQQZ").stdout)],
                          [[intel]] * 2)
-        # Not for what no list would mend: an attribute, a founding processor, a unit of the kernel's.
-        for text in "skx::INST_RETIRED.ANY:zz", "coreduo::L2_Rqstz", "nopmu/event=1/":
+        # Not for what no list would mend: a typo, an attribute, a founding processor, a unit of the kernel's.
+        for text in "skx::L2_RQSTZ", "neoverse_n1::INST_RETIREDD", "amdzen4::l2_mis", "skx::INST_RETIRED.ANY:zz", "coreduo::L2_Rqstz", "nopmu/event=1/":
             self.assertNotIn("git clone", pfm("encode", text).stderr)
 
 

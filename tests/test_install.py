@@ -73,7 +73,7 @@ class Installed(unittest.TestCase):
         cls.root = tempfile.mkdtemp()
         cls.prefix = os.path.join(cls.root, "a prefix")
         cls.build = os.path.join(cls.root, "build")
-        run("meson", "setup", cls.build, SOURCE, "--prefix", cls.prefix, *LEAN)
+        run("meson", "setup", cls.build, SOURCE, "--prefix", cls.prefix, *LEAN, "-Dreplace_libpfm4=true")
         run("ninja", "-j2", "-C", cls.build)
         run("meson", "install", "-C", cls.build)
         (cls.pc,) = glob.glob(os.path.join(cls.prefix, "lib*/**/perfmon.pc"), recursive=True)
@@ -190,6 +190,30 @@ class Installed(unittest.TestCase):
         for name in ("shared", "static"):
             self.assertEqual(run(os.path.join(build, name)), VALUE, name)
 
+    def test_libpfm4_where_cmake_looks(self):
+        """As Google Benchmark, Caliper and others find libpfm4: by a header and a library, not by pkg-config."""
+        need("cmake")
+        project, build = os.path.join(self.root, "cmake4"), os.path.join(self.root, "cmake4-build")
+        os.mkdir(project)
+        source = os.path.join(SOURCE, "tests/compat/libpfm4/call_sequences.c")
+        for name in ("program.c", "program.cc"):
+            shutil.copy(source, os.path.join(project, name))
+        with open(os.path.join(project, "CMakeLists.txt"), "w", encoding="ascii") as f:
+            f.write("cmake_minimum_required(VERSION 3.16)\nproject(consumer C CXX)\n"
+                    "find_path(PFM_INCLUDE_DIR NAMES perfmon/pfmlib.h REQUIRED)\nfind_library(PFM_LIBRARY NAMES pfm REQUIRED)\n"
+                    "foreach(kind c cc)\nadd_executable(in_${kind} program.${kind})\n"
+                    "target_include_directories(in_${kind} PRIVATE ${PFM_INCLUDE_DIR})\n"
+                    "target_link_libraries(in_${kind} ${PFM_LIBRARY})\nendforeach()\n"
+                    "message(NOTICE \"found ${PFM_INCLUDE_DIR} ${PFM_LIBRARY}\")\n")
+        done = subprocess.run(["cmake", "-S", project, "-B", build, "-DCMAKE_PREFIX_PATH=" + self.prefix], capture_output=True, text=True,
+                              check=True)
+        self.assertIn("found %s/include %s/libpfm.so\n" % (self.prefix, self.libdir), done.stderr)
+        run("cmake", "--build", build)
+        for kind in ("c", "cc"):
+            program = os.path.join(build, "in_" + kind)
+            self.assertIn("libpfm.so.4 => %s/" % self.libdir, run("ldd", program))
+            self.assertIn("benchmark TASK-CLOCK 0 ", run(program, "benchmark"))
+
     def test_destdir(self):
         run("meson", "install", "-C", self.build, "--no-rebuild", env={"DESTDIR": os.path.join(self.root, "dest")})
         self.assertTrue(os.path.exists(os.path.join(self.root, "dest") + self.pc))
@@ -258,7 +282,7 @@ class Others(unittest.TestCase):
             run("dpkg-buildpackage", "-us", "-uc", "-F", "-j2", cwd=tree, env={**QUICK,
                     "DEB_BUILD_OPTIONS": "noopt nocheck noautodbgsym"})
             packages = {os.path.basename(p).split("_")[0]: p for p in glob.glob(root + "/*.deb")}
-            self.assertLessEqual({"libperfmon1", "libperfmon-dev", "libperfmon-libpfm4",
+            self.assertLessEqual({"libperfmon1", "libperfmon-dev", "libperfmon-libpfm4", "libpfm4-perfmon", "libpfm4-perfmon-dev",
                     "perfmon-tools", "python3-perfmon", "perfmon-doc"},
                                  set(packages))
             self.assertIn("python3-cffi-backend", run("dpkg-deb", "-f", packages["python3-perfmon"], "Depends"))

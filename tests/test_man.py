@@ -6,7 +6,7 @@
     PERFMON_BUILD    build directory; without it examples and exported symbols are skipped
 
 Conventions of the pages that this relies on: the names in a NAME section are the pages that will be installed; a display
-in EXAMPLES that begins with #include is a complete program; a display behind "It prints:" is its exact output; a comment
+in EXAMPLES that begins with #include is a complete program; a display after "It prints:" is its exact output; a comment
 'compiled only' or 'pmuc' in the line before a display says how else it is checked.
 """
 
@@ -38,6 +38,8 @@ IGNORED = (
     "operating system explicitly specified",   # the footer says the same on every system
     "referenced manual not found",             # asked of its own data base; test_references knows better
     "outdated mandoc.db",
+    "possible typo in section name: Sh RETURN VALUE",    # man-pages(7) has RETURN VALUE,
+    "sections out of conventional order",                # and an order that test_order checks
 )
 # In pages written from tables, lines hold names and texts as the tables have them.
 IGNORED_GENERATED = IGNORED + ("input text line longer than 80 bytes", "consider using OS macro")
@@ -372,9 +374,22 @@ def sections(path):
         for title in ("DESCRIPTION", "SEE ALSO", "EXAMPLES"):
             self.assertTrue(section(text, title), title)
         if names(text)[0].startswith("pfm_") and names(text)[0] != "pfm_device":
-            self.assertTrue(section(text, "RETURN VALUES") or "void" in section(text, "SYNOPSIS"), "RETURN VALUES")
-            self.assertTrue(section(text, "THREADS"), "THREADS")
+            self.assertTrue(section(text, "RETURN VALUE") or "void" in section(text, "SYNOPSIS"), "RETURN VALUE")
+            self.assertTrue(section(text, "ATTRIBUTES"), "ATTRIBUTES")
         self.assertTrue(any(t.startswith("#include") for _, _, t in displays(section(text, "EXAMPLES"))), "no program")
+    return case
+
+
+# Sections of man-pages(7), in its order; EVENT NAMES is our own.
+SECTIONS = ("NAME", "LIBRARY", "SYNOPSIS", "DESCRIPTION", "EVENT NAMES", "EXIT STATUS", "RETURN VALUE", "ERRORS", "DIAGNOSTICS",
+            "ENVIRONMENT", "FILES", "ATTRIBUTES", "CAVEATS", "EXAMPLES", "SEE ALSO")
+
+
+def order(path):
+    """A page of the source tree has sections of man-pages(7) alone, in its order."""
+    def case(self):
+        found = re.findall(r"^\.Sh (.*)$", read(path), re.M)
+        self.assertEqual(found, [s for s in SECTIONS if s in found])
     return case
 
 
@@ -564,6 +579,8 @@ def fill():
         setattr(Pages, "test_lint_" + mark, lint(path))
         setattr(Pages, "test_references_" + mark, references(path))
         setattr(Pages, "test_license_" + mark, spdx(path))
+        if path.startswith(DOCS):
+            setattr(Pages, "test_order_" + mark, order(path))
         if path.endswith(".3"):
             setattr(Pages, "test_synopsis_" + mark, synopsis(path))
             setattr(Pages, "test_structures_" + mark, structures(path))

@@ -26,7 +26,9 @@ enum {
 	FOLDED_MAX = 256,
 	TEXT_SIZE_MAX = 1024,
 	PAGE_SIZE_MAX = 1 << 16,
-	NAME_MARGIN_SIZE = 64
+	NAME_MARGIN_SIZE = 64,
+	SIMILAR_NAMES = 5,
+	DATE_SIZE = 40
 };
 
 static const struct command_option options[] = {
@@ -56,7 +58,11 @@ struct text_piece {
 
 struct lister {
 	pfm_ctx_t *ctx;
-	const char *pattern;             /* folded; NULL: everything */
+	const char *pattern;  /* folded; NULL: everything */
+	const char *question; /* the pattern as the user wrote it, or NULL */
+	bool has_named_event; /* the pattern is the name of an event: */
+	int named_pmu;
+	unsigned named_event;
 	regex_t expression;              /* instead of it, if is_expression */
 	int pmu;                         /* only this one, or -1 */
 	bool is_expression, other_hosts; /* elsewhere: of other machines' processors, too */
@@ -143,6 +149,12 @@ static bool is_in_group(const struct lister *l, const pfm_event_info_t *e)
 	return !pfm_describe_metric(l->ctx, e->pmu, e->event, &m) && contains_text(l, m.groups);
 }
 
+/* Generic names are aliases: "branches" is branch-instructions. */
+static bool is_named_event(const struct lister *l, const pfm_event_info_t *e)
+{
+	return l->has_named_event && e->pmu == l->named_pmu && e->event == l->named_event;
+}
+
 static bool matches_pattern(const struct lister *l, const pfm_event_info_t *e)
 {
 	bool metric = e->flags & PFM_EVENT_METRIC;
@@ -153,7 +165,7 @@ static bool matches_pattern(const struct lister *l, const pfm_event_info_t *e)
 		return false;
 	if (!l->all_pmus && (e->flags & (PFM_EVENT_HIDDEN | PFM_EVENT_DEPRECATED)))
 		return false;
-	return !l->pattern || contains_text(l, e->name) ||
+	return !l->pattern || contains_text(l, e->name) || is_named_event(l, e) ||
 	       (l->descriptions && contains_text(l, e->desc)) || (l->metrics && is_in_group(l, e));
 }
 
@@ -455,9 +467,40 @@ static const char *host_note(unsigned flags)
 	               : " (this machine)";
 }
 
+/* Writes the date of the vendor's list that @source names as YYYY-MM-DD: "03/24/2026", "17 Jan
+ * 2025" or "Fri Jan 17 16:05:21 2025". Returns whether there is one. */
+static bool find_list_date(const char *source, char date[DATE_SIZE])
+{
+	static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+	int year, month, day;
+	char name[4];
+
+	for (const char *at = source; *at; at++) {
+		bool is_start = at == source || at[-1] == ' ';
+		const char *found;
+
+		if (is_start && sscanf(at, "%2d/%2d/%4d", &month, &day, &year) == 3) {
+			snprintf(date, DATE_SIZE, "%04d-%02d-%02d", year, month, day);
+			return true;
+		}
+		if (!is_start ||
+		    (sscanf(at, "%2d %3[A-Za-z] %4d", &day, name, &year) != 3 &&
+		     sscanf(at, "%3[A-Za-z] %2d %*d:%*d:%*d %4d", name, &day, &year) != 3))
+			continue;
+		found = strstr(months, name);
+		if (found && strlen(name) == 3 && (found - months) % 3 == 0) {
+			snprintf(date, DATE_SIZE, "%04d-%02d-%02d", year,
+			         (int)(found - months) / 3 + 1, day);
+			return true;
+		}
+	}
+	return false;
+}
+
 static void list_pmu(struct lister *l, const pfm_pmu_info_t *p)
 {
 	struct json *j = &l->out;
+	char date[DATE_SIZE];
 
 	if (!l->json) {
 		bool narrow = l->width && l->width < PMU_COLUMN + 24;
@@ -468,7 +511,9 @@ static void list_pmu(struct lister *l, const pfm_pmu_info_t *p)
 		printf("  %s%-*s%s %5u events  %-*s", term_colour_begin(stdout, CYAN), NAME_COLUMNS,
 		       p->name, term_colour_end(stdout), p->n_events, narrow ? 0 : 10,
 		       strchr(p->origin, '/') ? "image" : p->origin);
-		snprintf(text, sizeof(text), "%s%s", p->desc, host_note(p->flags));
+		snprintf(text, sizeof(text), "%s%s%s%s", p->desc, host_note(p->flags),
+		         l->pmus_only && find_list_date(p->source, date) ? ", list of " : "",
+		         l->pmus_only && find_list_date(p->source, date) ? date : "");
 		if (narrow)
 			printf("\n    ");
 		term_wrap(stdout, narrow ? 4 : at, narrow ? 4 : PMU_COLUMN, text);
@@ -489,6 +534,8 @@ static void list_pmu(struct lister *l, const pfm_pmu_info_t *p)
 	put_bool(j, "uncore", p->flags & PFM_PMU_UNCORE);
 	put_int(j, "instances", p->n_instances);
 	put_text(j, "origin", p->origin);
+	if (find_list_date(p->source, date))
+		put_text(j, "date", date);
 	put_end(j, '}');
 	put_line(j);
 }
@@ -679,6 +726,39 @@ static void list_forms(struct lister *l)
 	}
 }
 
+/* Writes @name with the PMU that was asked for. Returns where the name begins. */
+static size_t name_event(const struct lister *l, const char *name, char text[2 * FOLDED_MAX])
+{
+	pfm_pmu_info_t info = PFM_INIT(info);
+	bool is_bare =
+		l->pmu >= 0 && !strstr(name, "::") && !pfm_describe_pmu(l->ctx, l->pmu, &info);
+	const char *colons;
+
+	snprintf(text, 2 * (size_t)FOLDED_MAX, "%s%s%s", is_bare ? info.name : "",
+	         is_bare ? "::" : "", name);
+	colons = strstr(text, "::");
+	return colons ? (size_t)(colons + 2 - text) : 0;
+}
+
+/* Prints names that are similar to the pattern after @title; of this machine only, if @here. */
+static void print_similar_names(const struct lister *l, const char *title, bool here)
+{
+	pfm_error_t error = PFM_INIT(error);
+	char names[SIMILAR_NAMES][96], text[2 * FOLDED_MAX];
+	size_t start = name_event(l, l->question, text), n;
+
+	report_culprit(&error, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, start, strlen(text),
+	               NULL);
+	n = pfm_suggest_names(l->ctx, text, &error, names, SIMILAR_NAMES);
+	for (size_t i = 0, shown = 0; i < n; i++) {
+		if (here && (strstr(names[i], "::") || pfm_find_pmu(l->ctx, names[i]) >= 0))
+			continue;
+		fprintf(stderr, "%s%s", shown++ ? ", " : title, names[i]);
+		if (i + 1 == n || (here && strstr(names[i + 1], "::")))
+			fputc('\n', stderr);
+	}
+}
+
 /* Nothing here: whoever asks may mean another machine's. */
 static int list_other_hosts(struct lister *l, int n)
 {
@@ -688,6 +768,8 @@ static int list_other_hosts(struct lister *l, int n)
 		return EXIT_DONE;
 	l->other_hosts = true;
 	status = list_selected(l, n);
+	if (l->n_events && l->question && !l->metrics && !l->is_expression)
+		print_similar_names(l, "pfm: note: similar events of this machine: ", true);
 	if (l->n_events)
 		fprintf(stderr,
 		        "pfm: note: no %s of this machine match; these belong to other "
@@ -708,8 +790,11 @@ static int list_metrics(struct lister *l, int n)
 	status = list_selected(l, n);
 	if (status == EXIT_DONE)
 		status = list_other_hosts(l, n);
-	if (l->n_events)
+	if (l->n_events) {
 		fputs("pfm: note: no event matches; these are metrics.\n", stderr);
+		if (l->question && !l->is_expression && !l->has_named_event)
+			print_similar_names(l, "pfm: note: similar names: ", false);
+	}
 	l->metrics = false;
 	return status;
 }
@@ -740,6 +825,44 @@ static void list_pmus(struct lister *l, int n)
 		printf("  and %u of other machines: 'pfm list --pmus' lists them, 'pfm list "
 		       "--pmu NAME' lists the events of one\n",
 		       others);
+}
+
+/* True if the pattern names the processor of PMU @info: the beginning of its name, an alias, or
+ * words of its description up to what describes a part. */
+static bool is_named_processor(const struct lister *l, const pfm_pmu_info_t *info)
+{
+	char folded[FOLDED_MAX], processor[FOLDED_MAX];
+
+	fold_case(info->name, folded, sizeof(folded));
+	if (strncmp(folded, l->pattern, strlen(l->pattern)) == 0 || contains_text(l, info->aliases))
+		return true;
+	snprintf(processor, sizeof(processor), "%.*s", (int)strcspn(info->desc, ",:("), info->desc);
+	return contains_text(l, processor);
+}
+
+/* Nothing here is called so: the pattern may name a processor, such as "sapphire" or "zen 6". */
+static void list_named_processors(struct lister *l, int n)
+{
+	pfm_pmu_info_t info = PFM_INIT(info);
+
+	if (!l->pattern || l->pmu >= 0 || l->all_pmus || l->metrics || l->counters ||
+	    l->unit_name || l->n_events || l->is_expression || strlen(l->pattern) < 3)
+		return;
+	for (int i = 0; i < n; i++) {
+		if (!is_shown_pmu(l, i, &info) || is_on_host(&info) ||
+		    !is_named_processor(l, &info))
+			continue;
+		if (!l->json && !l->n_pmus)
+			printf("%sProcessors and units%s\n", term_colour_begin(stdout, BOLD),
+			       term_colour_end(stdout));
+		list_pmu(l, &info);
+		l->n_pmus++;
+	}
+	if (l->n_pmus)
+		fprintf(stderr,
+		        "pfm: note: '%s' names processors; 'pfm list --pmu NAME' lists the events "
+		        "of one.\n",
+		        l->question);
 }
 
 static bool has_core_pmu(const struct lister *l, int n)
@@ -776,11 +899,13 @@ static int list_all(struct lister *l)
 		list_tracepoints(l);
 		list_forms(l);
 	}
-	if (status == EXIT_DONE && !l->pmus_only)
-		status = list_other_hosts(l, n);
-	if (status == EXIT_DONE && !l->pmus_only)
-		status = list_metrics(l, n);
-	return status;
+	if (status != EXIT_DONE || l->pmus_only)
+		return status;
+	list_named_processors(l, n);
+	if (l->n_pmus && is_search(l))
+		return status;
+	status = list_other_hosts(l, n);
+	return status == EXIT_DONE ? list_metrics(l, n) : status;
 }
 
 /* Images that were found and cannot be used: whoever misses their events should know. */
@@ -796,14 +921,11 @@ static void report_refusals(const struct lister *l)
 /* True if @pattern is the name of an event, which was left out then. */
 static bool is_event(const struct lister *l, const char *pattern, pfm_event_info_t *e)
 {
-	pfm_pmu_info_t info = PFM_INIT(info);
-	bool bare =
-		l->pmu >= 0 && !strstr(pattern, "::") && !pfm_describe_pmu(l->ctx, l->pmu, &info);
 	char text[2 * FOLDED_MAX];
 	unsigned event;
 	int pmu;
 
-	snprintf(text, sizeof(text), "%s%s%s", bare ? info.name : "", bare ? "::" : "", pattern);
+	name_event(l, pattern, text);
 	return !pfm_find_event_by_text(l->ctx, text, &pmu, &event, NULL) &&
 	       !pfm_describe_event(l->ctx, pmu, event, e);
 }
@@ -811,10 +933,7 @@ static bool is_event(const struct lister *l, const char *pattern, pfm_event_info
 static int report_nothing_found(const struct lister *l, const char *pattern)
 {
 	pfm_event_info_t e = PFM_INIT(e);
-	pfm_error_t error = PFM_INIT(error);
-	char names[5][96];
 	bool is_known;
-	size_t i, n;
 
 	if (!pattern) {
 		fputs(is_search(l) ? "pfm: no event has that unit or counter.\n"
@@ -836,14 +955,8 @@ static int report_nothing_found(const struct lister *l, const char *pattern)
 		return EXIT_REFUSED;
 	}
 	fprintf(stderr, "pfm: no %s matches '%s'.\n", l->metrics ? "metric" : "event", pattern);
-	if (is_known)
-		return EXIT_REFUSED;
-	report_culprit(&error, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, 0, strlen(pattern),
-	               NULL);
-	n = pfm_suggest_names(l->ctx, pattern, &error, names, 5);
-	for (i = 0; i < n; i++)
-		fprintf(stderr, "%s%s%s", i ? ", " : "  similar: ", names[i],
-		        i + 1 == n ? "\n" : "");
+	if (!is_known)
+		print_similar_names(l, "  similar: ", false);
 	return EXIT_REFUSED;
 }
 
@@ -944,6 +1057,21 @@ static bool compile_pattern(struct lister *l, const char *pattern)
 	return rc == 0;
 }
 
+/* Finds the event that @pattern is a name of, in whole: "branches", "^cycles$". */
+static void find_named_event(struct lister *l, const char *pattern)
+{
+	const char *name = pattern + (*pattern == '^');
+	size_t len = strlen(name);
+	char text[2 * FOLDED_MAX], word[FOLDED_MAX];
+
+	snprintf(word, sizeof(word), "%.*s", (int)(len && name[len - 1] == '$' ? len - 1 : len),
+	         name);
+	name_event(l, word, text);
+	l->has_named_event =
+		!strpbrk(word, "*?[|()^$+\\:") &&
+		!pfm_find_event_by_text(l->ctx, text, &l->named_pmu, &l->named_event, NULL);
+}
+
 /* "pmu::pattern" asks for one processor. */
 static bool split_pattern(struct lister *l, const char *pattern)
 {
@@ -962,6 +1090,8 @@ static bool split_pattern(struct lister *l, const char *pattern)
 		l->pmu = pfm_find_pmu(l->ctx, pattern);
 		return true;
 	}
+	l->question = pattern;
+	find_named_event(l, pattern);
 	l->is_expression = compile_pattern(l, pattern);
 	fold_case(pattern, l->folded, sizeof(l->folded));
 	l->pattern = l->folded[0] ? l->folded : NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm stat: counts events of a command, a process, CPUs or the whole system. */
 #include "pfm.h"
+#include "series.h"
 #include "stat.h"
 
 #include <ctype.h>
@@ -36,6 +37,7 @@ enum {
 	OPT_NO_SUBTRACT,
 	OPT_NO_HEADER,
 	OPT_CONTROL,
+	OPT_FORMAT,
 	MS = 1000000
 };
 
@@ -100,7 +102,8 @@ static const struct command_option options[] = {
 	  "print the registers and attributes that would be programmed; "
 	  "count nothing" },
 	{ OPT_REGIONS, "regions", "[FORMAT]",
-	  "count the regions of the command; FORMAT is table, json, csv, likwid or papi" },
+	  "count the regions of the command; FORMAT is table, json, csv, likwid, papi, chrome or "
+	  "firefox" },
 	{ OPT_REGIONS_SYSTEM, "regions-system", NULL,
 	  "with --regions: count events that exist for whole CPUs only "
 	  "system-wide" },
@@ -114,6 +117,8 @@ static const struct command_option options[] = {
 	{ OPT_JSON, "json", NULL, "one JSON object per count, on standard output" },
 	{ 'x', "field-separator", "SEP",
 	  "one line of columns per count, after a line of column names" },
+	{ OPT_FORMAT, "format", "FORMAT",
+	  "print openmetrics, or prometheus for textfile collectors" },
 	{ OPT_NO_HEADER, "no-header", NULL, "with -x: leave out the line of column names" },
 	{ 'o', "output", "FILE", "write the counts to FILE" },
 	{ OPT_APPEND, "append", NULL, "with -o: append to FILE" },
@@ -282,6 +287,11 @@ static int check_together(struct command_args *args, const struct stat_job *job)
 		return report_usage_error(args, "-p and -t (tasks) exclude -a and -C (CPUs).");
 	if (job->json && job->separator)
 		return report_usage_error(args, "--json and -x exclude each other.");
+	if (job->format && (job->json || job->separator))
+		return report_usage_error(args, "--format excludes --json and -x.");
+	if (job->format && job->repeats)
+		return report_usage_error(args, "--format and --repeat exclude each other: a "
+		                                "counter is not the mean of runs.");
 	if (job->html &&
 	    ((!job->metric_names.n && !job->topdown) || job->interval || has_row_labels(job)))
 		return report_usage_error(
@@ -325,7 +335,7 @@ static int open_output(struct stat_job *job)
 	if (job->append && stat(job->output, &there) == 0 && there.st_size > 0)
 		job->has_header = true;
 	/* A command writes to standard output: counts would get mixed into that. */
-	job->out = job->json || !job->command || job->dry_run ? stdout : stderr;
+	job->out = job->json || job->format || !job->command || job->dry_run ? stdout : stderr;
 	if (job->output)
 		job->out = term_open(job->output, job->append);
 	return job->out ? EXIT_DONE : report_bad_option(job->output, errno);
@@ -549,6 +559,13 @@ static int parse_stat_option(struct command_args *args, struct stat_job *job, in
 	case OPT_REGIONS_SYSTEM: job->regions_system = true; break;
 	case OPT_NO_SUBTRACT: job->no_subtract = true; break;
 	case OPT_NO_RATIOS: job->no_ratios = true; break;
+	case OPT_FORMAT:
+		job->format = find_exposition_format(value);
+		return job->format ? -1
+		                   : report_usage_error(args,
+		                                        "expected openmetrics or prometheus after "
+		                                        "--format, got '%s'.",
+		                                        value);
 	case OPT_HTML: job->html = value; break;
 	case OPT_NO_HEADER: job->has_header = true; break;
 	case OPT_FILTER: return add_filter(args, job, job->last, value);
@@ -626,7 +643,11 @@ static int run_stat(struct command_args *args)
 	struct stat_job job = { .repeat = 1 };
 	int status = read_options(args, &job);
 
-	if (status < 0 && args->n && stat_compares(args->operands))
+	if (status < 0 && job.format &&
+	    (job.region_format || (args->n && stat_compares(args->operands))))
+		status = report_usage_error(args,
+		                            "--format excludes --regions and several commands.");
+	else if (status < 0 && args->n && stat_compares(args->operands))
 		status = stat_compare(args, &job);
 	else if (status < 0 && job.region_format)
 		status = stat_regions(args, &job);
@@ -644,6 +665,7 @@ static int run_stat(struct command_args *args)
 	if (!job.output && job.out == stderr && (fflush(stderr) || ferror(stderr)) &&
 	    status == EXIT_DONE)
 		status = EXIT_REFUSED;
+	free_series(&job);
 	free_targets(&job);
 	pfm_close_context(job.ctx);
 	while (job.n_filters)

@@ -64,13 +64,16 @@ _pfm() {
 	fi
 	case $command$previous in
 	metric-p | plan-p) previous=--pmu ;;
+	export-f | export--format) previous=--export-format ;;
 	esac
 	case $previous in
 	--pmu) _pfm_pmus "$_pfm_current"; return ;;
 	--device-model | --model | -m) COMPREPLY=($(compgen -W 'ev4 ev5 pca56 ev6 ev67' -- "$_pfm_current")); return ;;
 	--color) COMPREPLY=($(compgen -W 'auto always never' -- "$_pfm_current")); return ;;
-	-f | --format) COMPREPLY=($(compgen -W 'pprof script firefox speedscope folded chrome callgrind otlp csv json' -- "$_pfm_current")); return ;;
-	-o | --output | --html) COMPREPLY=($(compgen -f -- "$_pfm_current")); return ;;
+	--export-format) COMPREPLY=($(compgen -W 'pprof script firefox speedscope folded chrome callgrind otlp csv json' -- "$_pfm_current")); return ;;
+	--format) COMPREPLY=($(compgen -W 'openmetrics prometheus' -- "$_pfm_current")); return ;;
+	--listen) COMPREPLY=($(compgen -W '127.0.0.1:9747 unix:' -- "$_pfm_current")); return ;;
+	-o | --output | --html | --textfile) COMPREPLY=($(compgen -f -- "$_pfm_current")); return ;;
 	-p | --pid) COMPREPLY=($(compgen -W "$(cd /proc && echo [0-9]*)" -- "$_pfm_current")); return ;;
 	esac
 	if [[ $_pfm_current == -* ]]; then
@@ -79,7 +82,7 @@ _pfm() {
 	fi
 	case $command in
 	list | show | encode | dispatch | metric | plan) _pfm_events "$_pfm_current" ;;
-	stat | record)
+	stat | record | serve)
 		# The last event of a list; the events before it stay as they are.
 		word=${_pfm_current##*[,\{]}
 		[[ $previous == -e || $previous == --event || $previous == -M || $previous == --metrics ]] && _pfm_events "$word" "${_pfm_current%"$word"}"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Publishers of lists of events, for names that the lists at hand do not have: the commands that
- * fetch a newer list. */
+/* Publishers of event lists, for names that no list here has: the commands that fetch a newer list.
+ * A name that is similar to one of a known processor is a typo, which no newer list has. */
 #include "pfm.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const struct publisher {
@@ -85,6 +86,29 @@ static unsigned newer_list_of_unknown_pmu(const pfm_ctx_t *ctx, const char *text
 	return n ? set : (1u << ALL) - 1;
 }
 
+/* Does @text belong to a processor that has no list yet? */
+static bool is_generic_pmu(const pfm_ctx_t *ctx, const char *text, const char *pmu)
+{
+	const char *colons = strstr(text, "::");
+	char name[96];
+
+	for (unsigned i = 0; i < ALL; i++) {
+		snprintf(name, sizeof(name), "%.*s", (int)(colons ? colons - text : 0), text);
+		if (strcmp(colons ? name : pmu ? pmu : "", publishers[i].relative) == 0)
+			return true;
+	}
+	if (colons || (pmu && *pmu))
+		return false;
+	for (int i = 0; i < pfm_count_pmus(ctx); i++) {
+		pfm_pmu_info_t info = PFM_INIT(info);
+
+		if (!pfm_describe_pmu(ctx, i, &info) && info.flags & PFM_PMU_HOST &&
+		    info.flags & PFM_PMU_FALLBACK)
+			return true;
+	}
+	return false;
+}
+
 unsigned find_newer_lists(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error,
                           const char *pmu, char (*similar)[96], size_t n)
 {
@@ -95,6 +119,8 @@ unsigned find_newer_lists(const pfm_ctx_t *ctx, const char *text, const pfm_erro
 		return 0;
 	if (error->kind == PFM_KIND_UNKNOWN_PMU)
 		return newer_list_of_unknown_pmu(ctx, text, error, similar, n);
+	if (n && !strstr(similar[0], "::") && !is_generic_pmu(ctx, text, pmu))
+		return 0;
 	return error->kind == PFM_KIND_UNKNOWN_EVENT ? newer_list_of_event(ctx, text, pmu) : 0;
 }
 

@@ -15,6 +15,7 @@
 #include <perfmon/perfmon.h>
 #include "control.h"
 #include "event_list.h"
+#include "openmetrics.h"
 
 enum {
 	NS = 1000000000,
@@ -244,9 +245,11 @@ struct stat_job {
 	unsigned n_pids, n_tids;
 	char *cgroups; /* names with commas between */
 	const char *cpus, *model, *output, *separator, *html;
-	bool all_cpus, each_cgroup, tell_cgroups, json, dry_run, no_inherit, append, verbose, table;
-	const char *region_format; /* of --regions; NULL: none */
-	bool regions_system, no_subtract;
+	bool all_cpus, each_cgroup, tell_cgroups, json, dry_run, no_inherit, append, verbose, table,
+		no_ratios, regions_system, no_subtract;
+	enum exposition_format format; /* of --format */
+	const char *region_format;     /* of --regions; NULL: none */
+	struct series *series;         /* with a format: counters and metrics (series.c) */
 	struct control control;
 	bool start_off;  /* with --control: until the command "enable" */
 	bool repeats;    /* more than one run was asked for */
@@ -256,8 +259,7 @@ struct stat_job {
 	unsigned intervals, detail;
 	struct event_list metric_names;
 	struct stat_metrics metrics, ratios;
-	unsigned topdown; /* levels of top-down analysis, 0 for none */
-	bool no_ratios;
+	unsigned topdown;                  /* levels of top-down analysis, 0 for none */
 	uint64_t interval, timeout, delay; /* nanoseconds, 0 for none */
 	/* while it runs */
 	struct stat_target *parts;
@@ -294,6 +296,8 @@ int stat_compare(struct command_args *args, struct stat_job *job);
 int stat_regions(struct command_args *args, struct stat_job *job);
 /* Counts and reports; an exit status. (stat_count.c) */
 int count_runs(struct stat_job *job);
+/* True if no event of the targets could be opened: then there is nothing to wait for. */
+bool has_nothing_to_count(struct stat_job *job);
 
 /* ---- answers (stat_report.c) ----------------------------------------------------------------- */
 

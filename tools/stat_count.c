@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm stat: waiting for the end of what is counted, and counting, once or many times. */
 #include "pfm.h"
+#include "series.h"
 #include "stat.h"
 
 #include <errno.h>
@@ -89,7 +90,7 @@ static void report_run(struct stat_job *job, double elapsed, double time)
 	if (job->separator && !job->has_header)
 		put_column_names(job);
 	job->has_header = true;
-	err = report_counts(job, elapsed, time);
+	err = job->format ? report_series(job, elapsed) : report_counts(job, elapsed, time);
 	if (err && !job->write_error)
 		job->write_error = err;
 }
@@ -286,8 +287,7 @@ static int wait_for_end(struct stat_job *job, struct stat_run *r)
 
 /* ---- counting -------------------------------------------------------------------------------- */
 
-/* True if no event could be opened: then there is nothing to wait for. */
-static bool report_nothing_opened(struct stat_job *job)
+bool has_nothing_to_count(struct stat_job *job)
 {
 	unsigned i, k;
 
@@ -354,7 +354,7 @@ static int count_with_child(struct stat_job *job, struct stat_run *r)
 		return rc;
 	if (job->verbose && r->number == 1)
 		report_escaped_targets(job);
-	idle = !job->command && report_nothing_opened(job);
+	idle = !job->command && has_nothing_to_count(job);
 	if (idle)
 		job->interval = 0;
 	r->start_time = now_ns();

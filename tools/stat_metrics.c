@@ -251,8 +251,10 @@ static int add_topdown(struct stat_job *job, unsigned level)
 	drop_deeper_levels(job, level, before);
 	if (job->metrics.n > before)
 		return EXIT_DONE;
-	fprintf(stderr, "pfm stat: the processor of this machine has no top-down metrics; name "
-	                "those of another PMU with -M PMU::TmaL1\n");
+	fprintf(stderr,
+	        "%s: the processor of this machine has no top-down metrics; name "
+	        "those of another PMU with -M PMU::TmaL1\n",
+	        program_name);
 	return EXIT_REFUSED;
 }
 
@@ -270,9 +272,10 @@ int plan_stat_metrics(struct stat_job *job)
 		status = plan_metrics(job);
 	if (status != EXIT_DONE || job->events.n)
 		return status;
-	fputs("pfm stat: these metrics need no events: name an event to count with "
-	      "-e as well\n",
-	      stderr);
+	fprintf(stderr,
+	        "%s: these metrics need no events: name an event to count with "
+	        "-e as well\n",
+	        program_name);
 	return EXIT_REFUSED;
 }
 

@@ -157,6 +157,24 @@ static int check_events_alone(struct stat_job *job)
 	return EXIT_DONE;
 }
 
+/* Formats of the library. */
+static const struct {
+	const char *name;
+	bool is_framed; /* the first and the last line frame a list, of which processes have parts
+	                 */
+} formats[] = { { "table", false }, { "json", false },  { "csv", false },   { "likwid", false },
+	        { "papi", false },  { "chrome", true }, { "firefox", true } };
+
+enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
+
+static bool is_framed(const char *format)
+{
+	for (unsigned i = 0; i < FORMATS; i++)
+		if (strcmp(format, formats[i].name) == 0)
+			return formats[i].is_framed;
+	return false;
+}
+
 static int check_options(struct command_args *args, const struct stat_job *job)
 {
 	if (!args->n)
@@ -167,13 +185,13 @@ static int check_options(struct command_args *args, const struct stat_job *job)
 	if (job->interval || job->delay || job->repeats || job->dry_run)
 		return report_usage_error(
 			args, "--regions excludes --interval, --delay, --repeat and --dry-run.");
-	if (strcmp(job->region_format, "table") != 0 && strcmp(job->region_format, "json") != 0 &&
-	    strcmp(job->region_format, "csv") != 0 && strcmp(job->region_format, "likwid") != 0 &&
-	    strcmp(job->region_format, "papi") != 0)
-		return report_usage_error(
-			args, "--regions: expected table, json, csv, likwid or papi, got '%s'.",
-			job->region_format);
-	return EXIT_DONE;
+	for (unsigned i = 0; i < FORMATS; i++)
+		if (strcmp(job->region_format, formats[i].name) == 0)
+			return EXIT_DONE;
+	return report_usage_error(args,
+	                          "--regions: expected table, json, csv, likwid, papi, chrome or "
+	                          "firefox, got '%s'.",
+	                          job->region_format);
 }
 
 /* ---- the command ------------------------------------------------------------------------- */
@@ -233,22 +251,63 @@ static int run_command(char *const *command, const char *events, const struct st
 
 /* ---- results ----------------------------------------------------------------------------- */
 
-static bool copy_file(int folder, const char *name, FILE *out)
+static FILE *open_result(int folder, const char *name)
 {
 	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
+
+	if (!in && fd >= 0)
+		close(fd);
+	return in;
+}
+
+static bool copy_file(int folder, const char *name, FILE *out)
+{
+	FILE *in = open_result(folder, name);
 	char buf[65536];
 	size_t n;
 
-	if (!in) {
-		if (fd >= 0)
-			close(fd);
-		return false;
-	}
-	while ((n = fread(buf, 1, sizeof(buf), in)) > 0)
+	while (in && (n = fread(buf, 1, sizeof(buf), in)) > 0)
 		fwrite(buf, 1, n, out);
+	if (in)
+		fclose(in);
+	return in != NULL;
+}
+
+/* The frame of joined files: the head is the first file's, the tail the last one's. */
+struct join {
+	bool has_head;
+	char *tail;
+	size_t tail_room;
+};
+
+/* Copies a file's part of the list. Each line is written when the next one is there: the last one
+ * is the tail. */
+static bool join_file(int folder, const char *name, FILE *out, struct join *join)
+{
+	FILE *in = open_result(folder, name);
+	char *line = NULL;
+	size_t room = 0, n = 0;
+
+	if (!in)
+		return false;
+	for (; getline(&line, &room, in) > 0; n++) {
+		char *before = join->tail;
+		size_t before_room = join->tail_room;
+
+		if (n == 1 && join->has_head)
+			fputc(',', out);
+		else if (n)
+			fputs(before, out);
+		join->tail = line;
+		join->tail_room = room;
+		line = before;
+		room = before_room;
+	}
+	join->has_head = join->has_head || n > 0;
+	free(line);
 	fclose(in);
-	return true;
+	return n > 0;
 }
 
 static bool is_started(const char *name)
@@ -271,8 +330,9 @@ static int by_number(const struct dirent **a, const struct dirent **b)
 }
 
 /* Writes what each process left. Returns how many had results. */
-static unsigned collect(const char *path, FILE *out)
+static unsigned collect(const char *path, const char *format, FILE *out)
 {
+	struct join join = { 0 };
 	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct dirent **names = NULL;
 	int n = scandir(path, &names, is_result, by_number);
@@ -284,12 +344,17 @@ static unsigned collect(const char *path, FILE *out)
 			        "%s: process %ld entered regions and was killed, or executed "
 			        "another program: no results\n",
 			        program_name, strtol(names[i]->d_name + 8, NULL, 10));
+		else if (is_framed(format))
+			written += join_file(folder, names[i]->d_name, out, &join);
 		else
 			written += copy_file(folder, names[i]->d_name, out);
 		unlinkat(folder, names[i]->d_name, 0);
 		free(names[i]);
 	}
 	free(names);
+	if (join.tail)
+		fputs(join.tail, out);
+	free(join.tail);
 	if (folder >= 0)
 		close(folder);
 	rmdir(path);
@@ -307,7 +372,7 @@ static int report(struct stat_job *job, char *const *command, const char *folder
 		return report_bad_option(job->output, errno);
 	if (*on && out == stderr)
 		fprintf(out, "Regions are read from perfmon, %s.\n", on);
-	n = collect(folder, out);
+	n = collect(folder, job->region_format, out);
 	if (job->output && fclose(out) != 0)
 		return report_bad_option(job->output, errno);
 	if (!n)

@@ -253,7 +253,7 @@ static void print_reasons(const struct stat_job *job)
 
 void report_why(const struct stat_job *job)
 {
-	if (!job->json && !job->separator)
+	if (!job->json && !job->separator && !job->format)
 		print_reasons(job);
 }
 

@@ -191,9 +191,9 @@ static bool is_labelled(const struct stat_job *job, const char *name)
 static int report_too_many_groups(const struct stat_job *job)
 {
 	fprintf(stderr,
-	        "pfm stat: -G has more names than the %u event%s to count; --for-each-cgroup "
+	        "%s: -G has more names than the %u event%s to count; --for-each-cgroup "
 	        "counts every event for each\n",
-	        job->events.n, job->events.n == 1 ? "" : "s");
+	        program_name, job->events.n, job->events.n == 1 ? "" : "s");
 	return EXIT_REFUSED;
 }
 
@@ -205,9 +205,10 @@ static int add_cgroups(struct stat_job *job)
 	int status = EXIT_DONE;
 
 	if (!find_mount(mount, sizeof(mount))) {
-		fputs("pfm stat: no control groups are mounted: run 'mount -t cgroup2 none "
-		      "/sys/fs/cgroup' as root\n",
-		      stderr);
+		fprintf(stderr,
+		        "%s: no control groups are mounted: run 'mount -t cgroup2 none "
+		        "/sys/fs/cgroup' as root\n",
+		        program_name);
 		return EXIT_REFUSED;
 	}
 	if (!job->each_cgroup && !strchr(job->cgroups, ','))
@@ -397,7 +398,7 @@ int open_targets(struct stat_job *job, int pid)
 
 static int report_cannot_open(const struct stat_target *p, const char *what, int rc)
 {
-	fprintf(stderr, "pfm stat: cannot %s: %s\n", what,
+	fprintf(stderr, "%s: cannot %s: %s\n", program_name, what,
 	        rc == PFMLIB_ERR_SYS ? strerror(pfm_session_errno(p->session))
 	                             : pfm_result_text(rc));
 	return EXIT_REFUSED;

@@ -101,8 +101,9 @@ typedef struct pfm_regions_options {
 	                     * the process id, or a folder if it ends with '/'; NULL:
 	                     * $PERFMON_REGIONS_OUTPUT, else nowhere: the program asks for its
 	                     * results */
-	const char *format; /**< "table", "json", "csv", "likwid" or "papi"; NULL:
-	                       $PERFMON_REGIONS_FORMAT, else "table" */
+	const char *format; /**< "table", "json", "csv", "likwid", "papi", "chrome" or "firefox";
+	                       NULL: $PERFMON_REGIONS_FORMAT, else "table". The last two draw each
+	                       visit, which is kept only if the first start has one of them */
 } pfm_regions_options_t;
 
 /** Starts counting. @options may be NULL. The events of the first start hold until the process
@@ -192,7 +193,8 @@ int pfm_region_count(const pfm_region_results_t *results, unsigned i, unsigned e
  * *@name is what it is called. */
 int pfm_region_metric(const pfm_region_results_t *results, unsigned i, unsigned metric,
                       const char **name, pfm_session_metric_t *out);
-/** Writes the results to descriptor @fd in a format of pfm_regions_options_t. */
+/** Writes the results to descriptor @fd in a format of pfm_regions_options_t. PFMLIB_ERR_INVAL for
+ * another one, and for "chrome" and "firefox" if visits were not kept. */
 int pfm_write_regions(const pfm_region_results_t *results, int fd, const char *format);
 void pfm_free_region_results(pfm_region_results_t *results);
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Suggestions for a token that was refused. Names of the PMU that was named, or of this machine,
- * come first: children of the token, names that contain its words, names at a small edit distance.
- * Names of other PMUs follow. A suggestion looks at every name, which is why it is a call of its
- * own. */
+ * come first: children of the token, names that contain it, names that mean what its words mean,
+ * names at a small edit distance. Names of other PMUs follow. A suggestion looks at every name,
+ * which is why it is a call of its own. */
 #include <stdio.h>
 #include <string.h>
 #include "format/format.h"
 #include "format/name_match.h"
+#include "format/word_match.h"
 #include "base/edit_distance.h"
 #include "base/sizes.h"
 
@@ -16,12 +17,13 @@
 
 /* Costs of a suggestion; the lowest comes first. An edit distance is below 16. */
 enum {
-	COST_MATCH = 0,         /* of a PMU's own names: plus enum name_match */
-	COST_DISTANCE = 4,      /* plus the distance */
-	COST_COMPLETION = 32,   /* names that begin with the token */
-	COST_SUBSTRING = 48,    /* names that contain it */
-	COST_ELSEWHERE = 64,    /* another PMU's name, plus the distance */
-	COST_PARTIAL_NAME = 71, /* another PMU's name that is a part of the text */
+	COST_MATCH = 0,          /* of a PMU's own names: plus enum name_match */
+	COST_WORDS = 4,          /* plus that of the words, at most WORD_COST_MAX */
+	COST_DISTANCE = 24,      /* plus the distance */
+	COST_COMPLETION = 32,    /* names that begin with the token */
+	COST_SUBSTRING = 72,     /* names that contain it */
+	COST_ELSEWHERE = 96,     /* another PMU's name, plus the distance */
+	COST_PARTIAL_NAME = 103, /* another PMU's name that is a part of the text */
 };
 
 /* The best names so far, best first; names of equal cost keep their order. */
@@ -138,12 +140,14 @@ struct name_candidates {
 	struct folded_name names[SPEC_MAX_PREFIXES];
 	unsigned n_names;
 	struct slice token; /* the longest one */
+	struct word_query words;
 };
 
 static struct name_candidates list_name_candidates(const struct spec *spec)
 {
 	struct name_candidates p = { .n_names = 0, .token = spec->name };
 
+	pfmi_format_parse_words(&p.words, spec->name);
 	for (unsigned i = spec->n_prefixes; i-- > 0;)
 		if (spec->prefixes[i].len)
 			p.names[p.n_names++] =
@@ -151,11 +155,28 @@ static struct name_candidates list_name_candidates(const struct spec *spec)
 	return p;
 }
 
-static void suggest_event_name(struct suggestion_list *l, const struct name_candidates *p,
-                               uint64_t id, const char *name)
+/* The cost of event @row by the words of the text. A single word must be a known one: others are
+ * found as parts of names. */
+static unsigned compute_word_cost(const struct name_candidates *p, const struct table *t,
+                                  const char *name, uint32_t row)
 {
+	const struct word_query *words = &p->words;
+	unsigned cost;
+
+	if (!words->n_concepts || !(words->is_known || memchr(p->token.text, ' ', p->token.len)))
+		return ~0u;
+	cost = pfmi_format_compute_word_cost(words, name, table_text(t, table_row(t, row)->desc));
+	return cost == WORD_NO_MATCH ? ~0u : COST_WORDS + cost;
+}
+
+/* An alias that the words lead to is suggested under the name of its row. */
+static void suggest_event_name(struct suggestion_list *l, const struct name_candidates *p,
+                               uint64_t id, const struct table *t, struct name_entry n)
+{
+	const char *name = table_text(t, n.text);
 	enum name_match match = pfmi_format_match_name(name, p->token);
 	unsigned best = match == NAME_MATCH_NONE ? ~0u : COST_MATCH + (unsigned)match;
+	unsigned by_words = compute_word_cost(p, t, name, n.row);
 
 	for (unsigned i = 0; i < p->n_names; i++) {
 		unsigned cost = compute_cost(&p->names[i], name, i == 0);
@@ -163,7 +184,9 @@ static void suggest_event_name(struct suggestion_list *l, const struct name_cand
 		if (cost != ~0u)
 			best = get_minimum(best, COST_DISTANCE + cost + i);
 	}
-	if (best != ~0u)
+	if (by_words < best)
+		add_suggestion(l, by_words, id, "", table_row_name(t, n.row));
+	else if (best != ~0u)
 		add_suggestion(l, best, id, "", name);
 }
 
@@ -196,7 +219,7 @@ static void suggest_pmu_events(struct suggestion_list *l, const struct pfm_ctx *
 		if (!is_visible_name(t, n))
 			continue;
 		if (!inside)
-			suggest_event_name(l, p, id, table_text(t, n.text));
+			suggest_event_name(l, p, id, t, n);
 		else if (has_substring(table_text(t, n.text), &p->names[0]))
 			add_suggestion(l, COST_SUBSTRING, id, "", table_text(t, n.text));
 	}

@@ -123,8 +123,7 @@ static uint64_t inside(const struct visit *v, unsigned w)
 	return (v->inside ? v->inside[w] : 0) + (v->beyond ? v->now[w] - v->beyond[w] : 0);
 }
 
-/* True if the group was on its counters all the time. */
-static bool is_counted(const struct visit *v, const struct group *g)
+bool pfmi_visit_has_group(const struct visit *v, const struct group *g)
 {
 	const uint64_t *start = v->start + g->word, *now = v->now + g->word;
 
@@ -165,7 +164,7 @@ void pfmi_entry_add(struct entry *e, const struct visit *v)
 	for (unsigned i = 0; i < r->n && v->whole; i++) {
 		if (i == 0)
 			add_task(&e->times, v, &r->groups[i]);
-		if (is_counted(v, &r->groups[i]))
+		if (pfmi_visit_has_group(v, &r->groups[i]))
 			add_group(e, v, &r->groups[i]);
 	}
 	__atomic_store_n(&e->sequence, sequence + 2, __ATOMIC_RELEASE);

@@ -11,7 +11,8 @@ struct pfm_region_visit {
 	const struct thread *thread; /* that runs it; NULL: suspended */
 	int tid;
 	bool whole;
-	uint64_t wall, began; /* of ended segments; of this one */
+	uint64_t wall, began;    /* of ended segments; of this one */
+	uint64_t entered, ended; /* the first segment's begin, the last one's end */
 	uint64_t words[]; /* sums of ended segments, then the reading at the begin of this one */
 };
 
@@ -56,6 +57,7 @@ static void start_segment(pfm_region_visit_t *v, struct thread *t)
 	t->handles++;
 	pfmi_thread_snapshot(t, start_of(v));
 	v->began = pfmi_wall_clock();
+	v->entered = v->entered ? v->entered : v->began;
 }
 
 /* Adds the segment that ends to the sums. One that another thread ends has no counts. */
@@ -64,7 +66,8 @@ static void end_segment(pfm_region_visit_t *v, struct thread *t)
 	const struct round *r = &pfmi_regions.layout.rounds[v->round];
 	uint64_t *start = start_of(v);
 
-	v->wall += pfmi_wall_clock() - v->began;
+	v->ended = pfmi_wall_clock();
+	v->wall += v->ended - v->began;
 	pfmi_thread_snapshot(t, t->now);
 	v->whole = v->whole && v->thread == t && v->tid == t->tid &&
 	           v->generation == t->generation && v->epoch == pfmi_regions.epoch;
@@ -149,19 +152,23 @@ static void add(pfm_region_visit_t *v, struct thread *t)
 {
 	struct node *node;
 	struct entry *e = pfmi_thread_entry(t, v->region, 0, &node);
+	const struct visit visit = { .start = start_of(v),
+		                     .now = v->words,
+		                     .round = v->round,
+		                     .whole = v->whole,
+		                     .outermost = true,
+		                     .wall = v->wall,
+		                     .wall_exclusive = v->wall };
 
 	if (!e) {
 		t->missed++;
 		return;
 	}
 	complete(v);
-	pfmi_entry_add(e, &(struct visit){ .start = start_of(v),
-	                                   .now = v->words,
-	                                   .round = v->round,
-	                                   .whole = v->whole,
-	                                   .outermost = true,
-	                                   .wall = v->wall,
-	                                   .wall_exclusive = v->wall });
+	pfmi_entry_add(e, &visit);
+	if (pfmi_regions.keeps_slices)
+		pfmi_slice_keep(t, v->region, &visit,
+		                &(struct slice_times){ v->entered, v->ended, true });
 }
 
 void pfm_region_leave(pfm_region_visit_t *v)

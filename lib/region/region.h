@@ -7,6 +7,7 @@
  *   layout.c    events into groups, groups into rounds
  *   counters.c  a thread's kernel events: opened, switched, read
  *   entry.c     sums of a region in one thread
+ *   slices.c    visits one by one, for formats that draw them on a time line
  *   output.c    files of a process: its results, the mark of one that runs
  *   thread.c    threads: made at their first region, kept when they end, and what a fork leaves
  *   results.c   sums over threads, costs subtracted, metrics
@@ -183,6 +184,7 @@ struct thread {
 	uint32_t run; /* of pfmi_regions: a stop drops the visits that are open */
 	uint64_t missed, unmatched;
 	uint64_t *now;
+	struct slice_page *slices; /* slices.c: where the next one goes */
 	uint64_t *probe; /* cost.c: the words that the next visit counted, and its wall time */
 	uint64_t *probe_wall;
 };
@@ -202,6 +204,7 @@ struct regions {
 	struct arena arena;  /* names and handles */
 	char output[4096];
 	const char *format;
+	bool keeps_slices;
 };
 
 extern struct regions pfmi_regions;
@@ -247,10 +250,47 @@ struct visit {
 	bool outermost; /* no other visit of the same region is open */
 	uint64_t wall, wall_exclusive, pairs, children;
 };
+/* True if group @g was on its counters from begin to end of @v. */
+bool pfmi_visit_has_group(const struct visit *v, const struct group *g);
 void pfmi_entry_add(struct entry *e, const struct visit *v);
 /* Adds sums to others: of threads that ended, and of rows. */
 void pfmi_region_add_times(struct times *to, const struct times *from);
 void pfmi_region_add_tally(struct tally *to, const struct tally *from);
+
+/* ---- slices.c ---------------------------------------------------------------------------- */
+
+#define SLICE_NOT_COUNTED UINT64_MAX
+
+/* One visit. */
+struct slice {
+	uint64_t begin, end; /* CLOCK_MONOTONIC, nanoseconds */
+	uint64_t wall;       /* less than end - begin where a handle was suspended */
+	uint64_t pairs;      /* visits inside: their cost is in the counts */
+	uint32_t region;
+	int tid;           /* of the thread that ended it */
+	bool overlaps;     /* ended while a visit that began inside was open, or held by a handle */
+	uint64_t counts[]; /* of each event; SLICE_NOT_COUNTED without one */
+};
+
+struct slice_times {
+	uint64_t begin, end;
+	bool overlaps;
+};
+
+struct slice_list {
+	size_t n;
+	const struct slice **items; /* by thread, then by begin, the enclosing visit first */
+	uint64_t dropped;           /* visits beyond the limit of memory */
+};
+
+void pfmi_slice_keep(struct thread *t, uint32_t region, const struct visit *v,
+                     const struct slice_times *times);
+/* Leaves the page of a thread that ends to the next one. Under the lock. */
+void pfmi_slices_end_thread(struct thread *t);
+/* Releases all slices, in the child of a fork. */
+void pfmi_slices_forget(void);
+/* Lists all slices until now; free(3) @list->items. The slices stay. False without memory. */
+bool pfmi_slices_list(struct slice_list *list);
 
 /* ---- output.c ---------------------------------------------------------------------------- */
 
@@ -319,14 +359,23 @@ void pfmi_region_text_free(struct text *t);
 void pfmi_region_put_real(struct text *t, int digits, double value);
 /* @text as a JSON string with its quotes. */
 void pfmi_region_put_json(struct text *t, const char *text);
+/* @ns as microseconds. */
+void pfmi_region_put_us(struct text *t, uint64_t ns);
+/* @ns as milliseconds. */
+void pfmi_region_put_ms(struct text *t, uint64_t ns);
+/* Count of event @k in slice @s, with the cost of begin and end subtracted unless @r says not to;
+ * false if it was not counted. */
+bool pfmi_slice_count(const pfm_region_results_t *r, const struct slice *s, unsigned k,
+                      uint64_t *count);
 /* One format of results. */
 struct region_format {
 	const char *name;
 	const char *suffix; /* of its files */
+	bool draws_slices;
 	void (*write)(struct text *out, const pfm_region_results_t *r);
 };
 extern const struct region_format pfmi_region_table, pfmi_region_json, pfmi_region_csv,
-	pfmi_region_likwid, pfmi_region_papi;
+	pfmi_region_likwid, pfmi_region_papi, pfmi_region_chrome, pfmi_region_firefox;
 const struct region_format *pfmi_region_format(const char *name);
 
 #endif

@@ -325,6 +325,18 @@ int pfm_region_count(const pfm_region_results_t *r, unsigned i, unsigned event,
 	            sizeof(*count));
 }
 
+bool pfmi_slice_count(const pfm_region_results_t *r, const struct slice *s, unsigned k,
+                      uint64_t *count)
+{
+	const struct region_event *e = &pfmi_regions.layout.events[k];
+	uint64_t cost = whole(e->inside + (double)s->pairs * e->pair);
+
+	if (s->counts[k] == SLICE_NOT_COUNTED)
+		return false;
+	*count = less(s->counts[k], r->flags & PFM_REGIONS_NO_SUBTRACT ? 0 : cost);
+	return true;
+}
+
 void pfm_regions_cost(double *inside, double *pair)
 {
 	*inside = pfmi_regions.layout.wall_inside;

@@ -127,6 +127,7 @@ static int start(const char *events, unsigned flags, const char *output, const c
 	r->events = r->events ? r->events : "";
 	r->format = format && pfmi_region_format(format) ? pfmi_region_format(format)->name
 	                                                 : pfmi_region_table.name;
+	r->keeps_slices = pfmi_region_format(r->format)->draws_slices;
 	snprintf(r->output, sizeof(r->output), "%s", output ? output : "");
 	stay_loaded();
 	atexit(at_exit);

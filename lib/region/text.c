@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The text that a format writes to. */
+#include <inttypes.h>
 #include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -55,6 +56,16 @@ void pfmi_region_put_real(struct text *t, int digits, double value)
 		*at = '.';
 	}
 	pfmi_region_put(t, "%s", buf);
+}
+
+void pfmi_region_put_us(struct text *t, uint64_t ns)
+{
+	pfmi_region_put(t, "%" PRIu64 ".%03u", ns / 1000, (unsigned)(ns % 1000));
+}
+
+void pfmi_region_put_ms(struct text *t, uint64_t ns)
+{
+	pfmi_region_put(t, "%" PRIu64 ".%06u", ns / 1000000, (unsigned)(ns % 1000000));
 }
 
 /* Bytes of the well-formed UTF-8 character at @s, 0 for other bytes. */

@@ -103,6 +103,7 @@ static void end_thread(void *arg)
 	pfmi_regions_lock();
 	pfmi_region_here.thread = NULL;
 	pfmi_thread_close(t);
+	pfmi_slices_end_thread(t);
 	t->ended = true;
 	if (++pfmi_regions.n_ended > MAX_ENDED)
 		add_to_pool(t);
@@ -164,7 +165,9 @@ static void after_fork_in_child(void)
 	pfmi_regions.n_ended = 0;
 	pfmi_regions.pool = NULL;
 	pfmi_regions.epoch++;
+	pfmi_slices_forget();
 	if (self) {
+		self->slices = NULL;
 		self->next = NULL;
 		self->tid = (int)syscall(SYS_gettid);
 		zero(self);

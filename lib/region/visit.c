@@ -209,6 +209,9 @@ static void finish(struct thread *t, unsigned at, uint64_t wall)
 	REGION_ADD(f->entry->open, (uint64_t)-1);
 	if (f->generation != BEFORE_FORK)
 		pfmi_entry_add(f->entry, &v);
+	if (pfmi_regions.keeps_slices && f->generation != BEFORE_FORK)
+		pfmi_slice_keep(t, f->entry->region, &v,
+		                &(struct slice_times){ f->wall, wall, beyond != NULL });
 	if (at && f->generation != BEFORE_FORK) {
 		frame_at(t, at - 1)->wall_children += took - after;
 		add_to_parent(frame_at(t, at - 1), f, &v);

@@ -5,9 +5,10 @@
 #include <unistd.h>
 #include "region/region.h"
 
-static const struct region_format *const formats[] = { &pfmi_region_table, &pfmi_region_json,
-	                                               &pfmi_region_csv, &pfmi_region_likwid,
-	                                               &pfmi_region_papi };
+static const struct region_format *const formats[] = { &pfmi_region_table,  &pfmi_region_json,
+	                                               &pfmi_region_csv,    &pfmi_region_likwid,
+	                                               &pfmi_region_papi,   &pfmi_region_chrome,
+	                                               &pfmi_region_firefox };
 
 const struct region_format *pfmi_region_format(const char *name)
 {
@@ -39,7 +40,7 @@ int pfm_write_regions(const pfm_region_results_t *results, int fd, const char *f
 	struct text text = { 0 };
 	int rc;
 
-	if (!results || !writer)
+	if (!results || !writer || (writer->draws_slices && !pfmi_regions.keeps_slices))
 		return PFMLIB_ERR_INVAL;
 	writer->write(&text, results);
 	rc = text.failed ? PFMLIB_ERR_NOMEM : write_all(fd, text.bytes, text.n);

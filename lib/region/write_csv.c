@@ -72,4 +72,4 @@ static void write_csv(struct text *out, const pfm_region_results_t *r)
 	}
 }
 
-const struct region_format pfmi_region_csv = { "csv", ".csv", write_csv };
+const struct region_format pfmi_region_csv = { "csv", ".csv", false, write_csv };

@@ -148,4 +148,4 @@ static void write_json(struct text *out, const pfm_region_results_t *r)
 		put_row(out, r, i);
 }
 
-const struct region_format pfmi_region_json = { "json", ".json", write_json };
+const struct region_format pfmi_region_json = { "json", ".json", false, write_json };

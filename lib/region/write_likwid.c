@@ -138,4 +138,4 @@ static void write_likwid(struct text *out, const pfm_region_results_t *r)
 	free(tids);
 }
 
-const struct region_format pfmi_region_likwid = { "likwid", ".likwid", write_likwid };
+const struct region_format pfmi_region_likwid = { "likwid", ".likwid", false, write_likwid };

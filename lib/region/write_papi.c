@@ -125,4 +125,4 @@ static void write_papi(struct text *out, const pfm_region_results_t *r)
 	pfmi_region_put(out, "\n  }\n}\n");
 }
 
-const struct region_format pfmi_region_papi = { "papi", ".papi.json", write_papi };
+const struct region_format pfmi_region_papi = { "papi", ".papi.json", false, write_papi };

@@ -238,4 +238,4 @@ static void write_table(struct text *out, const pfm_region_results_t *r)
 		put_row(out, r, i);
 }
 
-const struct region_format pfmi_region_table = { "table", ".txt", write_table };
+const struct region_format pfmi_region_table = { "table", ".txt", false, write_table };

@@ -178,8 +178,8 @@ def read_regions() -> list[RegionResult]:
 
 def write_regions(fd: int, format: str | None = None) -> None:
     """Writes the results until now to descriptor @fd: ``"table"``, ``"json"``, ``"csv"``,
-    ``"likwid"`` or ``"papi"``. None is a table. ArgumentError for another format, or before the
-    start."""
+    ``"likwid"``, ``"papi"``, ``"chrome"`` or ``"firefox"``. None is a table. ArgumentError for another
+    format, before the start, and for the last two if regions were not started with one of them."""
     results = lib.pfm_read_regions()
     try:
         name = c_string(format) if format is not None else ffi.NULL

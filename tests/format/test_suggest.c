@@ -34,7 +34,14 @@ static void suggestions_closest_first(void **state)
 		    "MEM_LOAD_RETIRED.L1_MISS", "MEM_LOAD_RETIRED.L2_MISS",
 		    "MEM_LOAD_RETIRED.L3_MISS", "MEM_LOAD_RETIRED.FB_HIT",
 		    "MEM_LOAD_RETIRED.LOCAL_PMM" } },
-		{ "hsx::RETIRED.L3_MISS", { "MEM_LOAD_UOPS_RETIRED.L3_MISS" } },
+		/* Names with the same words in another order follow. */
+		{ "hsx::RETIRED.L3_MISS",
+		  { "MEM_LOAD_UOPS_RETIRED.L3_MISS", "MEM_LOAD_UOPS_L3_MISS_RETIRED.LOCAL_DRAM",
+		    "MEM_LOAD_UOPS_L3_MISS_RETIRED.REMOTE_DRAM",
+		    "MEM_LOAD_UOPS_L3_MISS_RETIRED.REMOTE_HITM",
+		    "MEM_LOAD_UOPS_L3_MISS_RETIRED.REMOTE_FWD",
+		    "MEM_LOAD_UOPS_L3_HIT_RETIRED.XSNP_MISS", "MEM_LOAD_UOPS_RETIRED.L3_HIT",
+		    "Info_Memory_L3MPKI" } },
 		/* A processor leads to its PMUs. */
 		{ "zen 4::X",
 		  { "amdzen4", "amdzen4_amd_l3", "amdzen4_amd_df", "amdzen4_amd_umc" } },
@@ -62,8 +69,10 @@ static void suggestions_closest_first(void **state)
 		{ "cpu/evnt=1/", { "event" } },
 		{ "cpu/event=1,umsk=2/", { "umask", "cmask" } },
 		{ "xyzzy_plugh", { NULL } },
-		/* Hidden rows are not named. */
-		{ "SSE_PREFETCHH", { NULL } },
+		/* Hidden rows are not named, but others with the words of the text are. */
+		{ "SSE_PREFETCHH",
+		  { "SSE_PrefNta_Ret", "SSE_PrefT1_Ret", "SSE_PrefT2_Ret", "SSE_PrefNta_Miss",
+		    "SSE_PrefT1_Miss", "SSE_PrefT2_Miss" } },
 	};
 
 	(void)state;

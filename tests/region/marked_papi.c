@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Marked with PAPI's high-level functions. */
+/* Marked with PAPI's high-level functions; HAVE_PAPI_H: built with its header and library. */
 #include "marked.h"
-
+#ifdef HAVE_PAPI_H
+#include <papi.h>
+#else
 int PAPI_hl_region_begin(const char *name);
 int PAPI_hl_region_end(const char *name);
+#endif
 
 int main(void)
 {

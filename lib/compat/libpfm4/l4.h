@@ -218,8 +218,12 @@ int l4_encode_sparc(const struct l4_query *q, int plm, struct l4_code *out);
 int l4_encode_plain(const struct l4_query *q, int plm, struct l4_code *out);
 int l4_encode_perf(const struct l4_query *q, int plm, struct l4_code *out);
 
-/* Levels: those a query gives, else @plm. @bits: the levels of modifiers 0, 1 ... */
-unsigned l4_get_levels(const struct l4_query *q, unsigned plm, const unsigned *bits, unsigned n);
+/* Levels: those a query gives, else @plm. @bits: the levels of modifiers 0, 1 ... Of a level that
+ * is given twice with two values, which only libpfm4's own answers accept, the last value holds;
+ * with
+ * @sticky a level that was set stays set. */
+unsigned l4_get_levels(const struct l4_query *q, unsigned plm, const unsigned *bits, unsigned n,
+                       bool sticky);
 
 static inline void l4_set_bit(uint64_t set[3], unsigned n)
 {

@@ -4,7 +4,8 @@
 #include <string.h>
 #include "compat/libpfm4/l4.h"
 
-unsigned l4_get_levels(const struct l4_query *q, unsigned plm, const unsigned *bits, unsigned n)
+unsigned l4_get_levels(const struct l4_query *q, unsigned plm, const unsigned *bits, unsigned n,
+                       bool sticky)
 {
 	unsigned levels = 0;
 	bool given = false;
@@ -16,6 +17,8 @@ unsigned l4_get_levels(const struct l4_query *q, unsigned plm, const unsigned *b
 		given = true;
 		if (q->attrs[i].value)
 			levels |= bits[q->attrs[i].number];
+		else if (!sticky)
+			levels &= ~bits[q->attrs[i].number];
 	}
 	return given ? levels : plm;
 }
@@ -161,14 +164,15 @@ int l4_encode_netburst(const struct l4_query *q, int plm, struct l4_code *out)
 {
 	static const unsigned bits[] = { PFM_PLM3, PFM_PLM0 };
 	uint64_t events = 0, tags = 0, *v = out->modifier_values, code = q->event.row->code;
-	unsigned levels = l4_get_levels(q, (unsigned)plm, bits, 2), user, kernel;
+	unsigned levels = l4_get_levels(q, (unsigned)plm, bits, 2, false), user, kernel;
 	int rc;
 
 	begin_code(q, out);
 	for (unsigned i = 0; i < q->n_attrs; i++) {
 		if (q->attrs[i].kind != L4_ATTR_MODIFIER)
 			continue;
-		v[q->attrs[i].number] = q->attrs[i].value;
+		if (q->attrs[i].value) /* zero does not take back what was set, as in libpfm4 */
+			v[q->attrs[i].number] = q->attrs[i].value;
 		if (q->attrs[i].number == NETBURST_THR && q->attrs[i].value > 15)
 			return PFM_ERR_ATTR_VAL;
 	}
@@ -194,7 +198,7 @@ int l4_encode_netburst(const struct l4_query *q, int plm, struct l4_code *out)
 int l4_encode_arm(const struct l4_query *q, int plm, struct l4_code *out)
 {
 	static const unsigned bits[] = { PFM_PLM0, PFM_PLM3, PFM_PLMH };
-	unsigned levels = l4_get_levels(q, (unsigned)plm, bits, 3);
+	unsigned levels = l4_get_levels(q, (unsigned)plm, bits, 3, true);
 	bool kernel = levels & PFM_PLM0, user = levels & PFM_PLM3, hyp = levels & PFM_PLMH;
 
 	begin_code(q, out);
@@ -215,7 +219,7 @@ int l4_encode_arm(const struct l4_query *q, int plm, struct l4_code *out)
 int l4_encode_mips(const struct l4_query *q, int plm, struct l4_code *out)
 {
 	static const unsigned bits[] = { PFM_PLM0, PFM_PLM3, PFM_PLM1, PFM_PLM2 };
-	unsigned levels = l4_get_levels(q, (unsigned)plm, bits, 4);
+	unsigned levels = l4_get_levels(q, (unsigned)plm, bits, 4, false);
 	uint64_t code = q->event.row->code;
 
 	begin_code(q, out);

@@ -111,6 +111,7 @@ static int set_type_and_config(const struct l4_query *q, const struct l4_code *c
 /* ---- attributes ------------------------------------------------------------------------------ */
 
 struct given_attrs {
+	bool has_bad_value;
 	uint32_t attr_mask;
 	uint64_t attr_values[N_OS_ATTRS];
 };
@@ -118,6 +119,31 @@ struct given_attrs {
 static bool has_attr(const struct given_attrs *g, unsigned attr)
 {
 	return g->attr_mask >> attr & 1;
+}
+
+static bool is_bad_value(unsigned attr, uint64_t value)
+{
+	switch (attr) {
+	case OS_ATTR_PERIOD:
+	case OS_ATTR_FREQ: return value == 0;
+	case OS_ATTR_PRECISE: return value > 3;
+	case OS_ATTR_CPU: return value >= INT32_MAX;
+	default: return false;
+	}
+}
+
+/* Only libpfm4's own answers accept an attribute twice, and then each value is read: a level or
+ * excl that was given once stays ("u:u:u=0" counts user mode), a second rate is refused, and of
+ * the others the last value holds. */
+static void add_given_attr(struct given_attrs *g, unsigned attr, uint64_t value)
+{
+	const uint32_t sticky =
+		1u << OS_ATTR_U | 1u << OS_ATTR_K | 1u << OS_ATTR_H | 1u << OS_ATTR_EXCL;
+
+	if (is_bad_value(attr, value) || (attr == OS_ATTR_FREQ && has_attr(g, attr)))
+		g->has_bad_value = true;
+	g->attr_values[attr] = value | (sticky >> attr & 1 ? g->attr_values[attr] : 0);
+	g->attr_mask |= 1u << attr;
 }
 
 static unsigned get_supported_levels(const struct l4_query *q)
@@ -149,8 +175,7 @@ static int set_sampling(const struct given_attrs *g, struct perf_event_attr *att
 {
 	bool period = has_attr(g, OS_ATTR_PERIOD), freq = has_attr(g, OS_ATTR_FREQ);
 
-	if ((period && !g->attr_values[OS_ATTR_PERIOD]) ||
-	    (freq && !g->attr_values[OS_ATTR_FREQ]) || (period && freq))
+	if (g->has_bad_value || (period && freq))
 		return PFM_ERR_ATTR_VAL;
 	if ((period && attr->freq) || (freq && attr->sample_period))
 		return PFM_ERR_ATTR_VAL;
@@ -163,19 +188,17 @@ static int set_sampling(const struct given_attrs *g, struct perf_event_attr *att
 	return PFM_SUCCESS;
 }
 
-static int set_other_attrs(const struct given_attrs *g, struct perf_event_attr *attr,
-                           struct l4_perf_result *out)
+static void set_other_attrs(const struct given_attrs *g, struct perf_event_attr *attr,
+                            struct l4_perf_result *out)
 {
-	if (g->attr_values[OS_ATTR_PRECISE] > 3 || g->attr_values[OS_ATTR_CPU] >= INT32_MAX)
-		return PFM_ERR_ATTR_VAL;
 	if (has_attr(g, OS_ATTR_PRECISE))
 		attr->precise_ip = g->attr_values[OS_ATTR_PRECISE] & 3;
-	if (has_attr(g, OS_ATTR_HW_SMPL) && g->attr_values[OS_ATTR_HW_SMPL])
-		attr->precise_ip = 1;
+	/* In libpfm4 "precise=2:hw_smpl=0" clears precise. */
+	if (has_attr(g, OS_ATTR_HW_SMPL) && (g->attr_values[OS_ATTR_HW_SMPL] || l4_is_exact()))
+		attr->precise_ip = g->attr_values[OS_ATTR_HW_SMPL] & 1;
 	attr->exclusive |= g->attr_values[OS_ATTR_EXCL] & 1;
 	attr->pinned = g->attr_values[OS_ATTR_PINNED] & 1;
 	out->cpu = has_attr(g, OS_ATTR_CPU) ? (int)g->attr_values[OS_ATTR_CPU] : -1;
-	return PFM_SUCCESS;
 }
 
 /* The values of the string: read back from the attr, as libpfm4 does. */
@@ -218,16 +241,14 @@ int l4_build_perf_attr(const struct l4_query *q, const struct l4_code *c, int pl
 		if (c->takes_no_modifiers && q->attrs[i].value &&
 		    q->attrs[i].number != OS_ATTR_PINNED)
 			return PFM_ERR_ATTR_VAL;
-		g.attr_mask |= 1u << q->attrs[i].number;
-		g.attr_values[q->attrs[i].number] = q->attrs[i].value;
+		add_given_attr(&g, q->attrs[i].number, q->attrs[i].value);
 	}
 	rc = set_type_and_config(q, c, attr);
 	if (rc == PFM_SUCCESS)
 		rc = set_sampling(&g, attr);
-	if (rc == PFM_SUCCESS)
-		rc = set_other_attrs(&g, attr, out);
 	if (rc)
 		return rc;
+	set_other_attrs(&g, attr, out);
 	set_levels(q, &g, (unsigned)plm, attr);
 	if (named)
 		collect_shown_attrs(q, &g, attr, out);

@@ -95,7 +95,7 @@ static void read_environment(void)
 
 	copy_truncated(state.cpuinfo, sizeof(state.cpuinfo), cpuinfo ? cpuinfo : "");
 	copy_truncated(state.cpuid, sizeof(state.cpuid), l4_get_own_variable("PERFMON_CPUID"));
-	atomic_store(&state.is_exact, is_variable_on("PERFMON_LIBPFM4_EXACT"));
+	atomic_store(&state.is_exact, !is_variable_on("PERFMON_LIBPFM4_CORRECT"));
 	atomic_store(&state.encodes_inactive, getenv("LIBPFM_ENCODE_INACTIVE") != NULL);
 	atomic_store(&state.is_verbose,
 	             is_variable_on("LIBPFM_VERBOSE") || is_variable_on("LIBPFM_DEBUG"));

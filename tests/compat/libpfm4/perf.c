@@ -301,7 +301,7 @@ static void events_without_modifiers(void **state)
 /* libpfm4's own answers show both rates, guest and host, and what the hardware makes of hw_smpl. */
 static void exact_answers(void **state)
 {
-	static const char *const exact[] = { "PERFMON_LIBPFM4_EXACT", "1", NULL };
+	static const char *const exact[] = { "PERFMON_LIBPFM4_CORRECT", "0", NULL };
 	struct made *m;
 
 	(void)state;
@@ -321,7 +321,39 @@ static void exact_answers(void **state)
 	            m->perf.attr_values[OS_ATTR_HW_SMPL] == 0);
 }
 
+/* libpfm4 takes "u:u:u=0" for "u:u=0", and reads each value of what is left. */
+static void attributes_given_twice(void **state)
+{
+	static const struct {
+		unsigned attr, first, second;
+		int rc;
+	} cases[] = {
+		{ OS_ATTR_FREQ, 7, 7, PFM_ERR_ATTR_VAL },
+		{ OS_ATTR_PERIOD, 7, 9, PFM_SUCCESS },
+		{ OS_ATTR_PRECISE, 4, 1, PFM_ERR_ATTR_VAL },
+		{ OS_ATTR_PERIOD, 0, 9, PFM_ERR_ATTR_VAL },
+		{ OS_ATTR_CPU, 3, 4, PFM_SUCCESS },
+	};
+	struct made *m = make(L4_ENCODER_CORE, 1);
+
+	(void)state;
+	give(m, OS_ATTR_U, 1);
+	give(m, OS_ATTR_U, 0);
+	give(m, OS_ATTR_EXCL, 1);
+	give(m, OS_ATTR_EXCL, 0);
+	assert_int_equal(attr_of(m), PFM_SUCCESS);
+	assert_true(!m->attr.exclude_user && m->attr.exclude_kernel && m->attr.exclusive);
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		m = make(L4_ENCODER_CORE, 1);
+		give(m, cases[i].attr, cases[i].first);
+		give(m, cases[i].attr, cases[i].second);
+		assert_int_equal(attr_of(m), cases[i].rc);
+	}
+	assert_int_equal(m->perf.cpu, 4);
+}
+
 UNIT(compat_libpfm4_perf, cmocka_unit_test(configurations), cmocka_unit_test(boxes),
      cmocka_unit_test(levels), cmocka_unit_test(levels_by_name), cmocka_unit_test(guests_and_hosts),
      cmocka_unit_test(attributes), cmocka_unit_test(rates_that_clash),
-     cmocka_unit_test(events_without_modifiers), cmocka_unit_test(exact_answers));
+     cmocka_unit_test(events_without_modifiers), cmocka_unit_test(exact_answers),
+     cmocka_unit_test(attributes_given_twice));

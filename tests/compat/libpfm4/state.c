@@ -63,15 +63,16 @@ void l4_file(const char *path, const char *text)
 
 void l4_begin(const char *cpuid, const char *const *variables)
 {
-	static const char *const known[] = { "PERFMON_LIBPFM4_EXACT", "LIBPFM_ENCODE_INACTIVE",
-		                             "LIBPFM_VERBOSE",        "LIBPFM_DEBUG",
-		                             "LIBPFM_DEBUG_STDOUT",   "LIBPFM_FORCE_PMU",
-		                             "LIBPFM_DISABLED_PMUS",  "LIBPFM_PROC_CPUINFO" };
+	static const char *const known[] = { "LIBPFM_ENCODE_INACTIVE", "LIBPFM_VERBOSE",
+		                             "LIBPFM_DEBUG",           "LIBPFM_DEBUG_STDOUT",
+		                             "LIBPFM_FORCE_PMU",       "LIBPFM_DISABLED_PMUS",
+		                             "LIBPFM_PROC_CPUINFO" };
 
 	for (size_t i = 0; i < COUNT(known); i++)
 		unsetenv(known[i]);
 	setenv("PERFMON_SYSFS", l4_folder(), 1);
 	setenv("PERFMON_CPUID", cpuid, 1);
+	setenv("PERFMON_LIBPFM4_CORRECT", "1", 1);
 	for (; variables && *variables; variables += 2)
 		setenv(variables[0], variables[1], 1);
 	l4_terminate();
@@ -189,11 +190,15 @@ static void switches(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(values); i++) {
-		const char *const variables[] = { "PERFMON_LIBPFM4_EXACT", values[i], NULL };
+		const char *const variables[] = { "PERFMON_LIBPFM4_CORRECT", values[i], NULL };
 
 		l4_begin("GenuineIntel-6-55-4", variables);
-		assert_int_equal(l4_is_exact(), i < 2);
+		assert_int_equal(l4_is_exact(), i >= 2);
 	}
+	unsetenv("PERFMON_LIBPFM4_CORRECT");
+	l4_terminate();
+	assert_int_equal(l4_initialize(), PFM_SUCCESS);
+	assert_true(l4_is_exact()); /* libpfm4's answers are the default */
 	l4_end_case();
 }
 
@@ -256,7 +261,7 @@ static void start_and_stop(void **state)
 	l4_terminate();
 	assert_false(l4_is_ready());
 	assert_int_equal(l4_initialize(), PFM_SUCCESS);
-	setenv("PERFMON_LIBPFM4_EXACT", "1", 1);
+	setenv("PERFMON_LIBPFM4_CORRECT", "0", 1);
 	assert_int_equal(l4_initialize(), PFM_SUCCESS); /* started already: nothing is read */
 	assert_false(l4_is_exact());
 	l4_end_case();

@@ -41,7 +41,7 @@ static void string_is(const struct made *m, const struct l4_perf_result *perf, c
 
 static void exactly(bool on)
 {
-	static const char *const exact[] = { "PERFMON_LIBPFM4_EXACT", "1", NULL };
+	static const char *const exact[] = { "PERFMON_LIBPFM4_CORRECT", "0", NULL };
 
 	l4_begin("GenuineIntel-6-55-4", on ? exact : NULL);
 }

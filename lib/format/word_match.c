@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT */
+/* Questions in plain words: "last level cache misses" is LONGEST_LAT_CACHE.MISS of Intel,
+ * LL_CACHE_MISS_RD of Arm. Texts are compared as lists of words, ".ll.cache.miss.rd.". */
+#include <string.h>
+#include "format/word_match.h"
+#include "base/sizes.h"
+
+#define L1_DATA     "l1d|.l1.d|.dc.|.dcache|.dc1.|.ld.miss.l1|.l1.dc|.data.from.l2|l1.miss"
+#define L1_CODE     "l1i|.l1.i|.icache|.ic.|.l1.ic|.ifetch|.inst.from"
+#define LAST_LEVEL  "longest.lat.cache|.llc|.ll.cache|.l3|.last.level|.l3d.cache"
+#define BRANCH      ".br.|.brn.|.brs.|.branch|branch|.bru.|.bra."
+#define MISPREDICT  ".misp.|mispred|.mis.pred|.mpred|.misp|.wrongly|.msp."
+#define MISS        ".miss|miss|refill|replacement"
+#define INSTRUCTION ".inst|.ins.|.instr|instructions"
+#define RETIRED     ".ret|.cmpl|.compl|.inst|.spec"
+#define CYCLE       ".cyc|.clk|cycles|.clock"
+#define LOAD        ".load|.ld.|.ld|.rd.|.read|.loads"
+#define STORE       ".store|.st.|.st|.wr.|.write"
+#define DATA_TLB    ".dtlb|.d.tlb|.l1d.tlb|.l2d.tlb|.l1.dtlb|.derat|.data.tlb"
+#define CODE_TLB    ".itlb|.i.tlb|.l1i.tlb|.l2i.tlb|.ierat|.bp.l1.tlb"
+#define FLOAT       ".fp.|.fp|flop|.vfp|.float"
+
+/* What users write, and what names and descriptions have instead, a line each: "KEY=CONCEPTS". A
+ * key is the beginning of the question's words; one that ends with a dot is whole words. A blank
+ * separates concepts, '|' alternatives; words without concepts mean nothing. The first key that
+ * fits is taken: long ones come first. One string needs no relocation. */
+static const char synonyms[] =
+	/* PAPI's presets */
+	"papi.tot.=\n"
+	"papi.=\n"
+	"l1.dcm.=" L1_DATA " " MISS "\n"
+	"l1.icm.=" L1_CODE " " MISS "\n"
+	"l1.tcm.=.l1 " MISS "\n"
+	"l2.dcm.=.l2 " MISS "\n"
+	"l2.tcm.=.l2 " MISS "\n"
+	"l3.tcm.=" LAST_LEVEL " " MISS "\n"
+	"l1.ldm.=" L1_DATA " " MISS "\n"
+	"l2.ldm.=.l2 " MISS "\n"
+	"l3.ldm.=" LAST_LEVEL " " MISS "\n"
+	"tlb.dm.=" DATA_TLB " " MISS "|.walk\n"
+	"tlb.im.=" CODE_TLB " " MISS "|.walk\n"
+	"br.msp.=" BRANCH " " MISPREDICT "\n"
+	"br.ins.=" BRANCH " " RETIRED "\n"
+	"ld.ins.=" LOAD "\n"
+	"sr.ins.=" STORE "\n"
+	"fp.ops.=" FLOAT "\n"
+	"fp.ins.=" FLOAT "\n"
+	"res.stl.=stall\n"
+	/* several words */
+	"l1.dcache.load.miss=" L1_DATA " " LOAD " " MISS "\n"
+	"l1.dcache.loads.=.all.load|.ld.dispatch|.ld.spec|.ld.retired|l1d.cache.rd|.ld.ref\n"
+	"l1.dcache.stores.=.all.store|.store.dispatch|.st.spec|.st.retired|l1d.cache.wr|.st.ref\n"
+	"l1.icache.load.miss=" L1_CODE " " MISS "|stall"
+	"\n"
+	"itlb.load.=" CODE_TLB "\n"
+	"icache.miss=" L1_CODE " " MISS "|stall"
+	"\n"
+	"instruction.cache.miss=" L1_CODE " " MISS "|stall"
+	"\n"
+	"op.cache.=op.cache|.dsb|.mop.cache\n"
+	"uop.cache.=op.cache|.dsb|.mop.cache\n"
+	"l1.cache.=.l1|.dc.\n"
+	"l2.cache.=.l2\n"
+	"l3.cache.=" LAST_LEVEL "\n"
+	"data.cache.refill=.dc.fills|.fills|l1d.cache.refill|.dc.refill\n"
+	"branch.miss=" BRANCH " " MISPREDICT "\n"
+	"branch.instr=" BRANCH " " RETIRED "\n"
+	"self.modifying.code.=smc|.self.mod\n"
+	"lock.contention.=.lock|contention\n"
+	"vector.instr=.vec|simd|.ase|.sve|.packed\n"
+	"last.level.cache.=" LAST_LEVEL "\n"
+	"last.level.=" LAST_LEVEL "\n"
+	"l1.data.cache.=" L1_DATA "\n"
+	"l1.data.=" L1_DATA "\n"
+	"l1.dcache.=" L1_DATA "\n"
+	"l1.instruction.cache.=" L1_CODE "\n"
+	"l1.icache.=" L1_CODE "\n"
+	"instruction.cache.=" L1_CODE "\n"
+	"data.cache.=" L1_DATA "\n"
+	"data.tlb.=" DATA_TLB "\n"
+	"instruction.tlb.=" CODE_TLB "\n"
+	"cache.miss=" LAST_LEVEL " " MISS "\n"
+	"cache.ref=" LAST_LEVEL " .ref|.access|.rd|.cache"
+	"\n"
+	"load.instr=" LOAD " " RETIRED "\n"
+	"store.instr=" STORE " " RETIRED "\n"
+	"system.call=.syscall|.svc|.ring\n"
+	"page.walk=.walk|.ptw|.tablewalk\n"
+	"table.walk=.walk|.ptw|.tablewalk\n"
+	"micro.op=.uop|.ops.|.op\n"
+	"front.end=frontend|.fe.|.front.end|.idq\n"
+	"back.end=backend|.be.|.back.end\n"
+	"store.forward=.stlf|.store.forward|.store.fwd|.ld.blocks\n"
+	"machine.clear=clear|.nuke|.flush\n"
+	"hyper.thread=.thread|smt\n"
+	"memory.order=.memory.order|.ordering\n"
+	"ref.cycle=ref.tsc|.reference.cycles|ref.xclk|.cnt.cycles|.ref.cycles\n"
+	"reference.cycle=ref.tsc|.reference.cycles|ref.xclk|.cnt.cycles|.ref.cycles\n"
+	/* caches and address translation */
+	"l1d=" L1_DATA "\n"
+	"dcache=" L1_DATA "\n"
+	"l1i.=" L1_CODE "\n"
+	"l1i=" L1_CODE "\n"
+	"icache=" L1_CODE "\n"
+	"llc.=" LAST_LEVEL "\n"
+	"dtlb.=" DATA_TLB "\n"
+	"itlb.=" CODE_TLB "\n"
+	"stlb.=.stlb|.l2.tlb|.l2d.tlb|.l2.dtlb|.walk\n"
+	"miss=" MISS "\n"
+	"refill=" MISS "\n"
+	"prefetch=.pref|hwpf|swpf|.pf.|prefetch|.prf\n"
+	"writeback=.writeback|.wb|.l2.trans|.victim\n"
+	"evict=.evict|.victim|.lines.out|.wb\n"
+	/* instructions */
+	"mispred=" MISPREDICT "\n"
+	"misp.=" MISPREDICT "\n"
+	"branch=" BRANCH "\n"
+	"jump=" BRANCH "\n"
+	"instruction=" INSTRUCTION "\n"
+	"insn=" INSTRUCTION "\n"
+	"instr.=" INSTRUCTION "\n"
+	"ins.=" INSTRUCTION "\n"
+	"cycle=" CYCLE "\n"
+	"cyc.=" CYCLE "\n"
+	"clock=" CYCLE "\n"
+	"load=" LOAD "\n"
+	"read=" LOAD "\n"
+	"store=" STORE "\n"
+	"write=" STORE "\n"
+	"uops.=.uop|.ops.|.op\n"
+	"uop.=.uop|.ops.|.op\n"
+	"retire=.ret|.cmpl|.compl\n"
+	"stall=stall|.bound\n"
+	"flop=" FLOAT "\n"
+	"float=" FLOAT "\n"
+	"vector=.vec|simd|.ase|.sve|.packed|256b|128b\n"
+	"simd=.simd|.vec|.ase|packed|.sse\n"
+	"avx=avx|256b|512b|.packed\n"
+	"divi=.div|divi\n"
+	"atomic=atomic|.lock|.lse|.ldrex|.strex|.cas\n"
+	"lock=.lock|locks\n"
+	"unaligned=unaligned|.misal|.split\n"
+	"misaligned=misal|unaligned|.split\n"
+	"specul=.spec\n"
+	"exception=.exc|exception|.fault\n"
+	"syscall=.syscall|.svc|.ring\n"
+	"call=.call|.ret\n"
+	/* memory */
+	"dram=dram|.mem.|.imc|.memory|.ddr|.cas\n"
+	"memory=.mem|memory|dram\n"
+	"remote=.remote|remote|.far\n"
+	"numa=.remote|.dram|.far|.local\n"
+	"bandwidth=bandwidth|.bw|.cas\n"
+	"latency=latency|.lat\n"
+	"bus.=.bus|.offcore|.fill\n"
+	/* words that say nothing about the event */
+	"blocked.=.block|.blk\n"
+	"busy.=\n"
+	"active.=.active|busy\n"
+	"of.=\n"
+	"the.=\n"
+	"a.=\n"
+	"in.=\n"
+	"for.=\n"
+	"per.=\n"
+	"by.=\n"
+	"on.=\n"
+	"number.=\n"
+	"count.=\n"
+	"counts.=\n"
+	"total.=\n"
+	"event.=\n"
+	"events.=\n"
+	"rate.=\n"
+	"ratio.=\n"
+	"cpu.=\n"
+	"cache.=\n"
+	"hardware.=\n";
+
+/* Writes @text as lower-case words between dots. */
+static uint32_t fold_words(struct slice text, char out[WORD_TEXT_SIZE])
+{
+	uint32_t n = 0;
+
+	out[n++] = '.';
+	for (uint32_t i = 0; i < text.len && n + 2 < WORD_TEXT_SIZE; i++) {
+		char c = text.text[i];
+
+		if (c >= 'A' && c <= 'Z')
+			c = (char)(c | 0x20);
+		if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))
+			out[n++] = c;
+		else if (out[n - 1] != '.')
+			out[n++] = '.';
+	}
+	if (out[n - 1] != '.')
+		out[n++] = '.';
+	out[n] = 0;
+	return n;
+}
+
+/* The line of @synonyms whose key @words begins with, or NULL. */
+static const char *find_synonym(const char *words)
+{
+	for (const char *line = synonyms; *line; line = strchr(line, '\n') + 1)
+		if (strncmp(words, line, strcspn(line, "=")) == 0)
+			return line;
+	return NULL;
+}
+
+static void add_concept(struct word_query *q, const char *text, size_t len)
+{
+	if (len && q->n_concepts < WORD_MAX_CONCEPTS)
+		q->concepts[q->n_concepts++] = (struct slice){ text, (uint32_t)len };
+}
+
+static void add_synonym(struct word_query *q, const char *line)
+{
+	for (const char *at = strchr(line, '=') + 1; *at != '\n'; at += *at == ' ') {
+		size_t len = strcspn(at, " \n");
+
+		add_concept(q, at, len);
+		q->is_known = true;
+		at += len;
+	}
+}
+
+/* Words that the key of @line has. */
+static unsigned count_key_words(const char *line)
+{
+	unsigned n = 1;
+
+	for (; *line != '='; line++)
+		n += *line == '.' && line[1] != '=';
+	return n;
+}
+
+/* Adds the word at @word, which a dot precedes, without the s of a plural. */
+static void add_plain_word(struct word_query *q, const char *word)
+{
+	size_t len = strcspn(word, ".");
+
+	if (len > 3 && word[len - 1] == 's' && word[len - 2] != 's')
+		len--;
+	add_concept(q, word - 1, len + 1);
+}
+
+void pfmi_format_parse_words(struct word_query *q, struct slice text)
+{
+	const char *at;
+
+	q->n_concepts = 0;
+	q->is_known = false;
+	fold_words(text, q->text);
+	for (at = q->text + 1; *at;) {
+		const char *line = find_synonym(at);
+
+		if (line)
+			add_synonym(q, line);
+		else
+			add_plain_word(q, at);
+		for (unsigned n = line ? count_key_words(line) : 1; n > 0; n--)
+			at += strcspn(at, ".") + 1;
+	}
+}
+
+/* A name as words, and which of its characters a concept explains. */
+struct name_words {
+	char text[WORD_TEXT_SIZE];
+	bool is_explained[WORD_TEXT_SIZE];
+};
+
+/* Marks each word of @name in which @form is. Returns whether there is one. */
+static bool explain_words(struct name_words *name, const char *form)
+{
+	const char *at = name->text;
+	size_t len = strlen(form);
+	bool found = false;
+
+	for (; (at = strstr(at, form)); at++) {
+		const char *end = at + len + strcspn(at + len, ".");
+
+		for (const char *c = at + (*at == '.'); c < end; c++)
+			name->is_explained[c - name->text] = true;
+		found = true;
+	}
+	return found;
+}
+
+/* Is an alternative of @concept in @words, or in @name, whose words are marked then? */
+static bool has_concept(struct slice concept, const char *words, struct name_words *name)
+{
+	char form[64];
+	bool found = false;
+
+	for (uint32_t at = 0; at < concept.len;) {
+		const char *bar = memchr(concept.text + at, '|', concept.len - at);
+		uint32_t end = bar ? (uint32_t)(bar - concept.text) : concept.len;
+
+		if (end - at < sizeof(form)) {
+			memcpy(form, concept.text + at, end - at);
+			form[end - at] = 0;
+			found |= name ? explain_words(name, form) : strstr(words, form) != NULL;
+		}
+		at = end + 1;
+	}
+	return found;
+}
+
+/* Words of @name that no concept explains and that restrict what is counted. A hit for a question
+ * about misses, or the reverse, is worth three. */
+static unsigned count_extra_words(const struct name_words *name)
+{
+	static const char neutral[] = ".all.any.retired.ret.cmpl.ex.ls.pm.count.total.";
+	unsigned n = 0;
+
+	for (const char *at = name->text + 1; *at; at += strcspn(at, ".") + 1) {
+		char word[WORD_TEXT_SIZE];
+		size_t len = strcspn(at, ".");
+		bool is_explained = false;
+
+		for (size_t i = 0; i < len; i++)
+			is_explained |= name->is_explained[at - name->text + (ptrdiff_t)i];
+		if (is_explained)
+			continue;
+		word[0] = '.';
+		memcpy(word + 1, at, len + 1);
+		word[len + 2] = 0;
+		if (strcmp(word, ".hit.") == 0 || strcmp(word, ".miss.") == 0)
+			n += 3;
+		else
+			n += !strstr(neutral, word);
+	}
+	return n;
+}
+
+unsigned pfmi_format_compute_word_cost(const struct word_query *q, const char *name,
+                                       const char *desc)
+{
+	struct name_words words = { .text = "" };
+	char desc_words[WORD_TEXT_SIZE] = "";
+	unsigned in_name = 0, cost;
+
+	fold_words((struct slice){ name, (uint32_t)strlen(name) }, words.text);
+	for (unsigned i = 0; i < q->n_concepts; i++) {
+		if (has_concept(q->concepts[i], NULL, &words)) {
+			in_name++;
+			continue;
+		}
+		if (!desc_words[0])
+			fold_words((struct slice){ desc, (uint32_t)strlen(desc) }, desc_words);
+		if (!has_concept(q->concepts[i], desc_words, NULL))
+			return WORD_NO_MATCH;
+	}
+	if (!in_name)
+		return WORD_NO_MATCH;
+	cost = 4 * (q->n_concepts - in_name) + count_extra_words(&words);
+	return cost < WORD_COST_MAX ? cost : WORD_COST_MAX;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* Slices: visits one by one, for formats that draw them on a time line.
+ *
+ * A thread appends to a page of its own; readers see the slices below the page's number. A thread
+ * that ends leaves its page to the next one. All pages together have a limit; visits beyond it are
+ * counted in the sums only, and their number is reported. */
+#include <stdlib.h>
+#include <sys/mman.h>
+#include "region/region.h"
+
+enum { PAGE_BYTES = 16384, MAX_PAGES = 4096 };
+
+struct slice_page {
+	struct slice_page *next;  /* of all pages, the newest first */
+	struct slice_page *spare; /* of those that no thread writes */
+	size_t n;
+	char slices[];
+};
+
+static struct {
+	struct slice_page *pages, *spare;
+	unsigned n_pages;
+	size_t dropped; /* a word that every processor adds to at once */
+} all;
+
+static size_t slice_size(void)
+{
+	return sizeof(struct slice) + pfmi_regions.layout.n_events * sizeof(uint64_t);
+}
+
+static size_t slices_in_page(void)
+{
+	return (PAGE_BYTES - sizeof(struct slice_page)) / slice_size();
+}
+
+static struct slice *slice_at(struct slice_page *page, size_t i)
+{
+	return (struct slice *)(void *)(page->slices + i * slice_size());
+}
+
+/* ---- writing ----------------------------------------------------------------------------- */
+
+/* Under the lock. NULL at the limit and without memory. */
+static struct slice_page *make_page(void)
+{
+	struct slice_page *page = all.spare;
+
+	if (page) {
+		all.spare = page->spare;
+		return page;
+	}
+	if (all.n_pages == MAX_PAGES)
+		return NULL;
+	/* Populated: no page fault of ours is counted in an enclosing visit. */
+	page = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE,
+	            MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (page == MAP_FAILED)
+		return NULL;
+	all.n_pages++;
+	page->next = all.pages;
+	all.pages = page;
+	return page;
+}
+
+/* The page that @t writes to, with room for a slice; NULL without one. */
+static struct slice_page *page_of(struct thread *t)
+{
+	if (t->slices && t->slices->n < slices_in_page())
+		return t->slices;
+	pfmi_regions_lock();
+	do
+		t->slices = make_page();
+	while (t->slices && t->slices->n >= slices_in_page());
+	pfmi_regions_unlock();
+	return t->slices;
+}
+
+static void fill_counts(uint64_t *counts, const struct visit *v)
+{
+	const struct round *r = &pfmi_regions.layout.rounds[v->round];
+
+	for (unsigned k = 0; k < pfmi_regions.layout.n_events; k++)
+		counts[k] = SLICE_NOT_COUNTED;
+	for (unsigned i = 0; i < r->n && v->whole; i++) {
+		const struct group *g = &r->groups[i];
+
+		for (unsigned k = 0; k < g->n && pfmi_visit_has_group(v, g); k++) {
+			unsigned w = g->word + GROUP_VALUES + k;
+
+			counts[g->events[k]] = v->now[w] - v->start[w];
+		}
+	}
+}
+
+void pfmi_slice_keep(struct thread *t, uint32_t region, const struct visit *v,
+                     const struct slice_times *times)
+{
+	struct slice_page *page = page_of(t);
+	struct slice *s;
+
+	if (!page) {
+		__atomic_fetch_add(&all.dropped, 1, __ATOMIC_RELAXED);
+		return;
+	}
+	s = slice_at(page, page->n);
+	s->begin = times->begin;
+	s->end = times->end;
+	s->wall = v->wall;
+	s->pairs = v->pairs;
+	s->region = region;
+	s->tid = t->tid;
+	s->overlaps = times->overlaps;
+	fill_counts(s->counts, v);
+	/* Visits of the cost measurement do the same work and are not kept. */
+	if (pfmi_region_name(region)[0] != '\001')
+		__atomic_store_n(&page->n, page->n + 1, __ATOMIC_RELEASE);
+}
+
+void pfmi_slices_end_thread(struct thread *t)
+{
+	if (!t->slices)
+		return;
+	t->slices->spare = all.spare;
+	all.spare = t->slices;
+	t->slices = NULL;
+}
+
+void pfmi_slices_forget(void)
+{
+	for (struct slice_page *page = all.pages, *next; page; page = next) {
+		next = page->next;
+		munmap(page, PAGE_BYTES);
+	}
+	all.pages = all.spare = NULL;
+	all.n_pages = 0;
+	all.dropped = 0;
+}
+
+/* ---- reading ----------------------------------------------------------------------------- */
+
+/* By thread, then by begin, the enclosing visit first. */
+static int compare(const void *a, const void *b)
+{
+	const struct slice *x = *(const struct slice *const *)a;
+	const struct slice *y = *(const struct slice *const *)b;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	if (x->begin != y->begin)
+		return x->begin < y->begin ? -1 : 1;
+	return (x->end < y->end) - (x->end > y->end);
+}
+
+bool pfmi_slices_list(struct slice_list *list)
+{
+	size_t room = 0;
+
+	*list = (struct slice_list){ 0 };
+	pfmi_regions_lock();
+	room = (size_t)all.n_pages * slices_in_page();
+	list->items = calloc(room + 1, sizeof(struct slice *));
+	for (struct slice_page *page = all.pages; page && list->items; page = page->next) {
+		size_t n = __atomic_load_n(&page->n, __ATOMIC_ACQUIRE);
+
+		for (size_t i = 0; i < n; i++)
+			list->items[list->n++] = slice_at(page, i);
+	}
+	list->dropped = __atomic_load_n(&all.dropped, __ATOMIC_RELAXED);
+	pfmi_regions_unlock();
+	if (list->items)
+		qsort(list->items, list->n, sizeof(struct slice *), compare);
+	return list->items != NULL;
+}

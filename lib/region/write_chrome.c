@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* Visits as trace events of Chrome, which Perfetto and speedscope read as well. A visit is a
+ * complete event ("X") of its thread; one that does not nest is a pair of asynchronous ones ("b",
+ * "e").
+ *
+ * The first and the last line frame the list of events, and a line that is not the list's first
+ * begins with a comma, so that files of several processes are joined by lines. Times are
+ * CLOCK_MONOTONIC, which all processes share. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "region/region.h"
+
+static void put_process(struct text *out, uint64_t dropped)
+{
+	int pid = (int)getpid();
+
+	pfmi_region_put(out,
+	                "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"tid\":%d,\"args\":{"
+	                "\"name\":",
+	                pid, pid);
+	pfmi_region_put_json(out, program_invocation_short_name);
+	pfmi_region_put(out, "}}\n");
+	if (dropped)
+		pfmi_region_put(out,
+		                ",{\"ph\":\"M\",\"name\":\"process_labels\",\"pid\":%d,\"tid\":%d,"
+		                "\"args\":{\"labels\":\"%" PRIu64
+		                " visits are not drawn: too many\"}}\n",
+		                pid, pid, dropped);
+}
+
+static void put_counts(struct text *out, const pfm_region_results_t *r, const struct slice *s)
+{
+	uint64_t count;
+
+	pfmi_region_put(out, ",\"args\":{\"wall_ns\":%" PRIu64, s->wall);
+	for (unsigned k = 0; k < pfm_count_region_events(); k++) {
+		pfm_region_event_t e = PFM_INIT(e);
+
+		pfm_describe_region_event(k, &e);
+		pfmi_region_put(out, ",");
+		pfmi_region_put_json(out, e.name);
+		if (pfmi_slice_count(r, s, k, &count))
+			pfmi_region_put(out, ":%" PRIu64, count);
+		else
+			pfmi_region_put(out, ":\"not counted\"");
+	}
+	pfmi_region_put(out, "}}\n");
+}
+
+static void put_event(struct text *out, const char *phase, const struct slice *s, uint64_t at)
+{
+	pfmi_region_put(out, ",{\"ph\":\"%s\",\"cat\":\"region\",\"name\":", phase);
+	pfmi_region_put_json(out, pfmi_region_name(s->region));
+	pfmi_region_put(out, ",\"pid\":%d,\"tid\":%d,\"ts\":", (int)getpid(), s->tid);
+	pfmi_region_put_us(out, at);
+}
+
+/* @id tells apart the asynchronous events of a process. */
+static void put_slice(struct text *out, const pfm_region_results_t *r, const struct slice *s,
+                      size_t id)
+{
+	put_event(out, s->overlaps ? "b" : "X", s, s->begin);
+	if (s->overlaps) {
+		pfmi_region_put(out, ",\"id\":\"%d.%zu\"", (int)getpid(), id);
+		put_counts(out, r, s);
+		put_event(out, "e", s, s->end);
+		pfmi_region_put(out, ",\"id\":\"%d.%zu\"}\n", (int)getpid(), id);
+	} else {
+		pfmi_region_put(out, ",\"dur\":");
+		pfmi_region_put_us(out, s->end - s->begin);
+		put_counts(out, r, s);
+	}
+}
+
+static void write_chrome(struct text *out, const pfm_region_results_t *r)
+{
+	struct slice_list list;
+
+	if (!pfmi_slices_list(&list)) {
+		out->failed = true;
+		return;
+	}
+	pfmi_region_put(out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
+	put_process(out, list.dropped);
+	for (size_t i = 0; i < list.n; i++)
+		put_slice(out, r, list.items[i], i);
+	pfmi_region_put(out, "]}\n");
+	free(list.items);
+}
+
+const struct region_format pfmi_region_chrome = { "chrome", ".trace.json", true, write_chrome };

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* Visits as markers of the Firefox Profiler, in version 24 of its format, which the page upgrades.
+ * A profile without samples: each thread has its visits as interval markers, whose fields are the
+ * counts. The first thread is the main one, with or without visits.
+ *
+ * As in Chrome's form, the first and the last line frame the list of threads, so that files of
+ * several processes are joined by lines. Times are milliseconds of CLOCK_MONOTONIC. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+#include "region/region.h"
+
+enum { CATEGORY = 1, INTERVAL = 1 /* a marker with a begin and an end */ };
+
+/* Nanoseconds between the epoch and the zero of the monotonic clock. */
+static uint64_t start_of_clock(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec - pfmi_wall_clock();
+}
+
+static void put_schema(struct text *out)
+{
+	pfmi_region_put(out, "\"markerSchema\":[{\"name\":\"Region\",\"tooltipLabel\":"
+	                     "\"{marker.name}\",\"tableLabel\":\"{marker.name}\",\"chartLabel\":"
+	                     "\"{marker.name}\",\"display\":[\"marker-chart\",\"marker-table\","
+	                     "\"timeline-overview\"],\"data\":[");
+	for (unsigned k = 0; k < pfm_count_region_events(); k++) {
+		pfm_region_event_t e = PFM_INIT(e);
+
+		pfm_describe_region_event(k, &e);
+		pfmi_region_put(out, "%s{\"key\":\"event%u\",\"label\":", k ? "," : "", k);
+		pfmi_region_put_json(out, e.name);
+		pfmi_region_put(out, ",\"format\":\"integer\"}");
+	}
+	pfmi_region_put(out,
+	                "%s{\"key\":\"left\",\"label\":\"Not counted\",\"format\":\"string\"}]}]",
+	                pfm_count_region_events() ? "," : "");
+}
+
+static void put_head(struct text *out)
+{
+	pfmi_region_put(
+		out, "{\"meta\":{\"version\":24,\"interval\":1,\"processType\":0,\"stackwalk\":1,"
+		     "\"debug\":0,\"gcpoison\":0,\"asyncstack\":1,\"shutdownTime\":null,"
+		     "\"presymbolicated\":true,\"product\":");
+	pfmi_region_put_json(out, program_invocation_short_name);
+	pfmi_region_put(out, ",\"startTime\":");
+	pfmi_region_put_ms(out, start_of_clock());
+	pfmi_region_put(out, ",\"categories\":[{\"name\":\"Other\",\"color\":\"grey\","
+	                     "\"subcategories\":[\"Other\"]},{\"name\":\"Regions\",\"color\":"
+	                     "\"blue\",\"subcategories\":[\"Other\"]}],");
+	put_schema(out);
+	pfmi_region_put(out, "},\"libs\":[],\"threads\":[\n");
+}
+
+/* Counts of a slice; events without one are named in one field. */
+static void put_counts(struct text *out, const pfm_region_results_t *r, const struct slice *s)
+{
+	struct text left = { 0 };
+	uint64_t count;
+
+	for (unsigned k = 0; k < pfm_count_region_events(); k++) {
+		pfm_region_event_t e = PFM_INIT(e);
+
+		pfm_describe_region_event(k, &e);
+		if (pfmi_slice_count(r, s, k, &count))
+			pfmi_region_put(out, ",\"event%u\":%" PRIu64, k, count);
+		else
+			pfmi_region_put(&left, "%s%s", left.n ? ", " : "", e.name);
+	}
+	if (left.n) {
+		pfmi_region_put(out, ",\"left\":");
+		pfmi_region_put_json(out, left.bytes);
+	}
+	pfmi_region_text_free(&left);
+}
+
+static void put_marker(struct text *out, const pfm_region_results_t *r, const struct slice *s)
+{
+	/* The string table has the names of all regions by their numbers. */
+	pfmi_region_put(out, "[%u,", s->region);
+	pfmi_region_put_ms(out, s->begin);
+	pfmi_region_put(out, ",");
+	pfmi_region_put_ms(out, s->end);
+	pfmi_region_put(out, ",%d,%d,{\"type\":\"Region\"", INTERVAL, CATEGORY);
+	put_counts(out, r, s);
+	pfmi_region_put(out, "}]");
+}
+
+static void put_strings(struct text *out)
+{
+	pfmi_region_put(out, "\"stringTable\":[\"\"");
+	for (uint32_t i = 1; i <= pfmi_region_numbers(); i++) {
+		pfmi_region_put(out, ",");
+		pfmi_region_put_json(out, pfmi_region_name(i));
+	}
+	pfmi_region_put(out, "]");
+}
+
+/* The main thread has the program's name. */
+static void put_thread_name(struct text *out, int tid)
+{
+	char name[300];
+
+	snprintf(name, sizeof(name), "%s thread %d", program_invocation_short_name, tid);
+	pfmi_region_put_json(out, tid == (int)getpid() ? program_invocation_short_name : name);
+}
+
+/* A thread with @n slices. */
+static void put_thread(struct text *out, const pfm_region_results_t *r, int tid,
+                       const struct slice *const *slices, size_t n)
+{
+	pfmi_region_put(out,
+	                "{\"tid\":%d,\"pid\":%d,\"processType\":\"default\",\"registerTime\":0,"
+	                "\"unregisterTime\":null,\"name\":",
+	                tid, (int)getpid());
+	put_thread_name(out, tid);
+	pfmi_region_put(out, ",\"markers\":{\"schema\":{\"name\":0,\"startTime\":1,\"endTime\":2,"
+	                     "\"phase\":3,\"category\":4,\"data\":5},\"data\":[");
+	for (size_t i = 0; i < n; i++) {
+		pfmi_region_put(out, "%s", i ? "," : "");
+		put_marker(out, r, slices[i]);
+	}
+	pfmi_region_put(out,
+	                "]},\"samples\":{\"schema\":{\"stack\":0,\"time\":1,\"responsiveness\":2},"
+	                "\"data\":[]},\"frameTable\":{\"schema\":{\"location\":0,"
+	                "\"relevantForJS\":1,\"innerWindowID\":2,\"implementation\":3,"
+	                "\"optimizations\":4,\"line\":5,\"column\":6,\"category\":7,"
+	                "\"subcategory\":8},\"data\":[]},\"stackTable\":{\"schema\":{"
+	                "\"prefix\":0,\"frame\":1},\"data\":[]},");
+	put_strings(out);
+	pfmi_region_put(out, "}\n");
+}
+
+static void put_threads(struct text *out, const pfm_region_results_t *r,
+                        const struct slice_list *list)
+{
+	int main_thread = (int)getpid();
+	bool is_first = true;
+	size_t n;
+
+	for (size_t i = 0; i < list->n; i++)
+		is_first = is_first && list->items[i]->tid != main_thread;
+	if (is_first)
+		put_thread(out, r, main_thread, NULL, 0);
+	is_first = !is_first;
+	for (size_t i = 0; i < list->n; i += n) {
+		for (n = 1; i + n < list->n && list->items[i + n]->tid == list->items[i]->tid;)
+			n++;
+		pfmi_region_put(out, "%s", is_first ? "" : ",");
+		put_thread(out, r, list->items[i]->tid, list->items + i, n);
+		is_first = false;
+	}
+}
+
+static void write_firefox(struct text *out, const pfm_region_results_t *r)
+{
+	struct slice_list list;
+
+	if (!pfmi_slices_list(&list)) {
+		out->failed = true;
+		return;
+	}
+	put_head(out);
+	put_threads(out, r, &list);
+	pfmi_region_put(
+		out,
+		"],\"processes\":[],\"pausedRanges\":[],\"pfm\":{\"visitsNotDrawn\":%" PRIu64
+		"}}\n",
+		list.dropped);
+	free(list.items);
+}
+
+const struct region_format pfmi_region_firefox = { "firefox", ".firefox.json", true,
+	                                           write_firefox };

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* Questions in plain words and the names that answer them. */
+#include "units.h"
+#include "format/word_match.h"
+
+static unsigned compute_cost(const char *question, const char *name, const char *desc)
+{
+	struct word_query query;
+
+	pfmi_format_parse_words(&query, (struct slice){ question, (uint32_t)strlen(question) });
+	return pfmi_format_compute_word_cost(&query, name, desc);
+}
+
+static void words_have_synonyms(void **state)
+{
+	static const struct {
+		const char *question, *name, *desc;
+		unsigned cost;
+	} lines[] = {
+		{ "last level cache misses", "LONGEST_LAT_CACHE.MISS", "", 0 },
+		{ "LLC-misses", "LL_CACHE_MISS_RD", "", 1 },
+		{ "branch mispredictions", "BR_MISP_RETIRED.ALL_BRANCHES", "", 0 },
+		{ "branch mispredictions", "BR_MISP_RETIRED.COND", "", 1 },
+		{ "mispredicted branches", "ex_ret_brn_misp", "", 0 },
+		{ "branch-misses", "BR_MIS_PRED", "", 0 },
+		{ "PAPI_L1_DCM", "L1D_CACHE_REFILL", "", 1 },
+		{ "page walks", "DTLB_LOAD_MISSES.WALK_COMPLETED", "", 4 },
+		{ "L3 misses", "MEM_LOAD_L3_MISS.REMOTE", "", 3 },
+		{ "L3 misses", "MEM_LOAD_L3_HIT.XSNP_MISS", "", 6 },
+		/* A word of the description is worth less than one of the name. */
+		{ "page walks of loads", "DTLB.WALKS", "Page walks for loads.", 5 },
+		{ "branch mispredictions", "BR_INST_RETIRED.COND", "Branches.", WORD_NO_MATCH },
+		{ "branches", "OTHER", "Branches.", WORD_NO_MATCH },
+		{ "of the", "BR_INST_RETIRED", "", WORD_NO_MATCH },
+		{ "", "BR_INST_RETIRED", "", WORD_NO_MATCH },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(lines); i++) {
+		unsigned got = compute_cost(lines[i].question, lines[i].name, lines[i].desc);
+
+		if (got != lines[i].cost)
+			fail_msg("\"%s\" and %s: %u, expected %u", lines[i].question, lines[i].name,
+			         got, lines[i].cost);
+	}
+}
+
+static void long_texts_are_cut(void **state)
+{
+	char question[1024], name[1024];
+
+	(void)state;
+	memset(question, 'x', sizeof(question) - 1);
+	question[sizeof(question) - 1] = 0;
+	memset(name, '.', sizeof(name) - 1);
+	name[sizeof(name) - 1] = 0;
+	assert_int_equal(compute_cost(question, name, question), WORD_NO_MATCH);
+	for (size_t i = 1; i < sizeof(question); i += 2)
+		question[i] = ' ';
+	question[sizeof(question) - 1] = 0;
+	assert_int_equal(compute_cost(question, "X", ""), 0);
+	assert_int_equal(compute_cost("x", question, ""), 0);
+}
+
+UNIT(format_word_match, cmocka_unit_test(words_have_synonyms),
+     cmocka_unit_test(long_texts_are_cut));

@@ -1,0 +1,693 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Counts and metrics as OpenMetrics: pfm stat --format and pfm serve.
+
+    PFM, PFM_SCRIPTED  the command, and the command on a scripted kernel
+"""
+import concurrent.futures
+import fcntl
+import json
+import mmap
+import os
+import random
+import re
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+import urllib.request
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import openmetrics  # noqa: E402
+import tap  # noqa: E402
+import test_answers  # noqa: E402
+
+PFM = os.path.abspath(os.environ.get("PFM", "pfm"))
+SOURCE = os.environ.get("PERFMON_SOURCE") or os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+QUALITIES = ["exact", "scaled", "partial", "not counted", "not supported"]
+
+
+def run(*words, status=0, **more):
+    done = subprocess.run(words, capture_output=True, timeout=60, check=False, **more)
+    if done.returncode != status:
+        raise AssertionError("%s ended with %d: %s" % (words, done.returncode, done.stderr.decode()))
+    return done.stdout.decode()
+
+
+def split(text):
+    """The expositions of a text."""
+    return [t + "# EOF\n" for t in text.split("# EOF\n")[:-1]]
+
+
+def quality(families, family="perfmon_event_quality", **labels):
+    """The state that is true."""
+    states = [s for s in QUALITIES if openmetrics.value(families, family, **labels, **{family: s}) == 1]
+    assert len(states) == 1, (labels, states)
+    return states[0]
+
+
+class Parser(unittest.TestCase):
+    """The reader of these tests refuses what OpenMetrics excludes."""
+
+    def test_refusals(self):
+        good = '# TYPE a_seconds counter\n# UNIT a_seconds seconds\n# HELP a_seconds x\na_seconds_total{b="c"} 1\n# EOF\n'
+        openmetrics.parse(good)
+        for old, new in (("# EOF\n", ""), ("# EOF", "# EOF\n"), (" 1", " NaN"), ("_total", ""), ('"c"', '"c\\x"'),
+                         ('"c"', '"c"c"'), (" 1\n", ' 1\na_seconds_total{b="c"} 1\n'), ("UNIT a_seconds seconds", "UNIT a_seconds ms"),
+                         ('b="c"', 'b="c",b="d"'), ("} 1", "}  1"), ("} 1", "} -1"), ("# HELP a_seconds x\n", "")):
+            with self.assertRaises(ValueError, msg=(old, new)):
+                openmetrics.parse(good.replace(old, new))
+
+
+class Scripted(unittest.TestCase):
+    """A kernel whose counts are known."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.place = test_answers.Place()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.place.close()
+
+    def stat(self, *words, form="openmetrics", status=0):
+        return run("scripted", "stat", "--format", form, *words, env=self.place.env, cwd=self.place.folder, status=status)
+
+    def test_units_and_names(self):
+        """tests/answers/files/counts has the counts of each of four CPUs, the second and later ones one more each."""
+        f = openmetrics.parse(self.stat("-a", "--timeout", "1", "-e", "page-faults,task-clock,blinks,toy::Trips"))
+        self.assertEqual(openmetrics.value(f, "node_perf_page_faults"), 4 * 1234567 + 6)
+        self.assertEqual(f["node_perf_page_faults"].type, "counter")
+        self.assertEqual(openmetrics.value(f, "perfmon_event_seconds", event="task-clock"), (4 * 1073741824 + 6) / 1e9)
+        self.assertEqual(f["perfmon_event_seconds"].unit, "seconds")
+        self.assertEqual(openmetrics.value(f, "perfmon_event_joules", event="blinks"), 0.5 * (4 * 31 + 6))
+
+    def test_scaled_counts_have_their_mark(self):
+        f = openmetrics.parse(self.stat("-e", "toy::Falls,toy::Trips,page-faults", "--", "true"))
+        names = {dict(labels)["event"] for labels in f["perfmon_event_running_ratio"].samples}
+        qualities = {e: quality(f, event=e) for e in names}
+        self.assertEqual(qualities["page-faults"], "exact")
+        self.assertIn("scaled", qualities.values())
+        for event, q in qualities.items():
+            share = openmetrics.value(f, "perfmon_event_running_ratio", event=event)
+            self.assertEqual(q == "scaled", 0 < share < 1, (event, q, share))
+            cause = [dict(own).get("cause") for own in f["perfmon_event_cause"].samples if dict(own)["event"] == event]
+            self.assertEqual(cause, [] if q == "exact" else ["multiplexed"], event)
+
+    def test_missing_counts_have_no_sample(self):
+        """branch-misses are on no counter; the kernel refuses emulation-faults; coreduo is another processor."""
+        f = openmetrics.parse(self.stat("-e", "page-faults,branch-misses,emulation-faults,coreduo::Instr_Ret", "--", "true"))
+        self.assertEqual(quality(f, event="branch-misses"), "not counted")
+        self.assertIsNone(openmetrics.value(f, "node_perf_branch_misses"))
+        for event in ("emulation-faults", "Instr_Ret"):
+            q = quality(f, event=event)
+            self.assertIn(q, ("not counted", "not supported"))
+            self.assertIsNone(openmetrics.value(f, "perfmon_events", event=event))
+
+    def test_places(self):
+        for option, names in (("--per-cpu", {"cpu"}), ("--per-core", {"socket", "die", "core"}), ("--per-die", {"socket", "die"}),
+                              ("--per-socket", {"socket"}), ("--per-node", {"node"})):
+            f = openmetrics.parse(self.stat("-a", option, "--timeout", "1", "-e", "context-switches"))
+            for labels in f["node_perf_context_switches"].samples:
+                self.assertEqual(set(dict(labels)), names | {"event", "pmu"})
+            self.assertEqual(sum(f["node_perf_context_switches"].samples.values()), 4 * 12 + 6, option)
+
+    def test_one_series_for_one_event(self):
+        """However it is spelled, and if metrics need it, too."""
+        f = openmetrics.parse(self.stat("-a", "--timeout", "1", "-e", "faults,page-faults,software::page-faults,page-faults",
+                                        "-M", "software::ratios"))
+        self.assertEqual(list(f["node_perf_page_faults"].samples.values()), [4 * 1234567 + 6])
+
+    def test_metrics(self):
+        f = openmetrics.parse(self.stat("-a", "--timeout", "1", "-M", "software::faults_per_second"))
+        self.assertAlmostEqual(openmetrics.value(f, "perfmon_metric", metric="faults_per_second"),
+                               (4 * 1234567 + 6) / ((4 * 1073741824 + 6) / 1e9), delta=1e-3)
+        self.assertEqual(quality(f, "perfmon_metric_quality", metric="faults_per_second"), "exact")
+
+    def test_prometheus_format(self):
+        f = openmetrics.parse(self.stat("-a", "--timeout", "1", "-e", "page-faults,task-clock", form="prometheus"), openmetrics=False)
+        self.assertEqual(f["node_perf_page_faults_total"].type, "counter")
+        self.assertEqual(f["perfmon_event_quality"].type, "gauge")
+
+    def test_refused_options(self):
+        for words in (["--format", "xml"], ["--format", "openmetrics", "--json"], ["--format", "openmetrics", "-x", ","],
+                      ["--format", "openmetrics", "-r", "2"], ["--format", "openmetrics", "--regions"],
+                      ["--format", "openmetrics", "--", "true", "::", "false"]):
+            run(PFM, "stat", "-e", "page-faults", *words, *([] if "::" in words else ["--", "true"]), status=2)
+
+
+class Live(unittest.TestCase):
+    """Software events of this machine, which every kernel counts."""
+
+    def test_intervals_are_expositions(self):
+        """Counters go on from interval to interval; page faults of a known load are among them."""
+        load = "import mmap, time\nfor _ in range(3):\n m = mmap.mmap(-1, 4096 * 500); m.madvise(mmap.MADV_NOHUGEPAGE)\n" \
+               " for i in range(500): m[i * 4096] = 1\n time.sleep(0.15)"
+        text = run(PFM, "stat", "--format", "openmetrics", "-I", "100", "-e", "page-faults,task-clock,duration_time", "--",
+                   sys.executable, "-c", load)
+        found = [openmetrics.parse(t) for t in split(text)]
+        self.assertGreaterEqual(len(found), 3)
+        for family in ("node_perf_page_faults", "perfmon_event_seconds"):
+            for labels in found[-1][family].samples:
+                series = [f[family].samples[labels] for f in found if labels in f[family].samples]
+                self.assertEqual(series, sorted(series))
+        self.assertGreaterEqual(list(found[-1]["node_perf_page_faults"].samples.values())[0], 1500)
+
+    def test_any_bytes_in_labels(self):
+        """A thread may have any name."""
+        name = b'a"\\\xff\n\xef\xbf\xbd\xc3\xa4'[:15]
+        program = "import ctypes\nctypes.CDLL(None).prctl(15, %r, 0, 0, 0)\nprint(flush=True)\nwhile True: pass" % name
+        with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as p:
+            p.stdout.readline()
+            text = run(PFM, "stat", "--format", "openmetrics", "--per-thread", "-e", "page-faults", "-p", str(p.pid),
+                       "--timeout", "100", status=0)
+            p.kill()
+        (labels, ) = openmetrics.parse(text)["perfmon_event_running_ratio"].samples or [()]
+        self.assertIn('a"\\\ufffdff', dict(labels).get("thread", ""))
+
+
+class Readers(unittest.TestCase):
+    """Programs that others wrote to read these formats."""
+
+    WORDS = ("-a", "--per-cpu", "--timeout", "50", "-e", "page-faults,task-clock,cycles", "-M", "software::ratios")
+
+    def test_prometheus_client(self):
+        try:
+            from prometheus_client.openmetrics import parser
+        except ImportError:
+            self.skipTest("prometheus_client is missing (Debian package python3-prometheus-client)")
+        text = run(PFM, "stat", "--format", "openmetrics", *self.WORDS)
+        theirs = {f.name: f for f in parser.text_string_to_metric_families(text)}
+        ours = openmetrics.parse(text)
+        self.assertEqual(set(theirs), set(ours))
+        for name, f in theirs.items():
+            self.assertEqual((f.type, f.unit), (ours[name].type, ours[name].unit))
+            self.assertEqual({tuple(sorted(s.labels.items())): s.value for s in f.samples}, ours[name].samples)
+
+    def test_promtool(self):
+        if not shutil.which("promtool"):
+            self.skipTest("promtool is missing (Debian package prometheus)")
+        text = run(PFM, "stat", "--format", "prometheus", *self.WORDS)
+        self.assertEqual(run("promtool", "check", "metrics", input=text.encode()), "")
+
+
+class Contract(unittest.TestCase):
+    """Metrics that every processor has."""
+
+    def test_each_has_a_family(self):
+        with open(os.path.join(SOURCE, "lib/events/contract.txt"), encoding="utf-8") as f:
+            contract = dict(re.findall(r"^\[(\w+)\] (.+)$", f.read(), re.M))
+        with open(os.path.join(SOURCE, "tools/series_names.c"), encoding="utf-8") as f:
+            table = re.search(r"contract_names\[\] = \{(.*?)\};", f.read(), re.S)[1]
+        ours = dict(re.findall(r'\{ "(\w+)", "([^"]+)", "perfmon_\w+" \}', table))
+        self.assertEqual(ours, contract)
+
+
+class Server:
+    """pfm serve as a child, until the end of the with statement."""
+
+    def __init__(self, *words, **more):
+        self.p = subprocess.Popen([PFM, "serve", *words], stderr=subprocess.PIPE, stdout=subprocess.PIPE, **more)
+        self.said = []
+
+    def __enter__(self):
+        return self
+
+    def wait_for(self, text):
+        """The line of standard error that has @text."""
+        for line in self.p.stderr:
+            self.said.append(line.decode())
+            if text in self.said[-1]:
+                return self.said[-1]
+        raise AssertionError("no '%s' in %s" % (text, self.said))
+
+    def address(self):
+        host, port = re.search(r"//(.*):(\d+)/metrics", self.wait_for("http://")).groups()
+        return host.strip("[]"), int(port)
+
+    def end(self, sig=signal.SIGTERM):
+        """What else it said; the exit status must be 0."""
+        self.p.send_signal(sig)
+        _, err = self.p.communicate(timeout=20)
+        if self.p.returncode != 0:
+            raise AssertionError("status %d: %s" % (self.p.returncode, err.decode()))
+        return err.decode()
+
+    def __exit__(self, *_):
+        if self.p.poll() is None:
+            self.p.kill()
+            self.p.communicate()
+        self.p.stdout.close()
+        self.p.stderr.close()
+
+
+PLAIN = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
+OPENMETRICS = b"GET /metrics HTTP/1.1\r\nHost: x\r\nAccept: application/openmetrics-text;version=1.0.0,*/*;q=0.1\r\n\r\n"
+
+
+def ask(address, request=PLAIN):
+    """(status, headers, body) of an answer; @address is (host, port) or a path."""
+    with socket.socket(socket.AF_UNIX if isinstance(address, str) else socket.AF_INET) as s:
+        s.settimeout(30)
+        s.connect(address)
+        s.sendall(request)
+        data = b""
+        while True:
+            piece = s.recv(65536)
+            if not piece:
+                break
+            data += piece
+    head, body = data.split(b"\r\n\r\n", 1)
+    lines = head.decode().split("\r\n")
+    return int(lines[0].split()[1]), dict(line.lower().split(": ", 1) for line in lines[1:]), body.decode()
+
+
+class Http(unittest.TestCase):
+    """Answers to clients, good and bad."""
+
+    @classmethod
+    def setUpClass(cls):
+        with Server("--listen", "127.0.0.1:0", "-e", "page-faults") as s:
+            try:
+                ask(s.address())
+            except (AssertionError, OSError):
+                if any("libmicrohttpd" in line for line in s.said + list(map(bytes.decode, s.p.stderr))):
+                    raise unittest.SkipTest("no libmicrohttpd (Debian packages libmicrohttpd-dev, libmicrohttpd12)") from None
+                raise
+
+    def test_both_formats(self):
+        with Server("--listen", "127.0.0.1:0", "-I", "10", "-M", "software::ratios") as s:
+            address = s.address()
+            for request, kind in ((OPENMETRICS, "application/openmetrics-text; version=1.0.0; charset=utf-8"),
+                                  (PLAIN, "text/plain; version=0.0.4; charset=utf-8")):
+                status, headers, text = ask(address, request)
+                self.assertEqual((status, headers["content-type"]), (200, kind))
+                f = openmetrics.parse(text, openmetrics=request == OPENMETRICS)
+                self.assertEqual(sum(len(family.samples) for family in f.values()), openmetrics.value(f, "perfmon_series"))
+
+    def test_counters_of_a_known_load(self):
+        """No fewer page faults than the load has, and the processor time of all CPUs."""
+        with Server("--listen", "127.0.0.1:0", "-I", "10", "-e", "page-faults,task-clock") as s:
+            address = s.address()
+            before, t = openmetrics.parse(ask(address, OPENMETRICS)[2]), time.monotonic()
+            time.sleep(0.02)
+            load = mmap.mmap(-1, 4096 * 2000)
+            load.madvise(mmap.MADV_NOHUGEPAGE)
+            for i in range(2000):
+                load[i * 4096] = 1
+            time.sleep(0.3)
+            after, t = openmetrics.parse(ask(address, OPENMETRICS)[2]), time.monotonic() - t
+            faults, clock = (openmetrics.value(after, name) - openmetrics.value(before, name)
+                             for name in ("node_perf_page_faults", "perfmon_event_seconds"))
+            self.assertGreaterEqual(faults, 2000)
+            self.assertLess(abs(clock - t * os.cpu_count()), 0.2 * t * os.cpu_count())
+
+    def test_bad_requests(self):
+        with Server("--listen", "127.0.0.1:0", "-e", "page-faults") as s:
+            address = s.address()
+            for request, status in ((b"GET / HTTP/1.1", 404), (b"GET /metrics/../etc/passwd HTTP/1.1", 404),
+                                    (b"POST /metrics HTTP/1.1", 405), (b"DELETE /metrics HTTP/1.1", 405),
+                                    (b"GET /metrics HTTP/1.1\r\nX: " + b"y" * 30000, 431), (b"HEAD /metrics HTTP/1.1", 200)):
+                found, headers, body = ask(address, request + b"\r\nHost: x\r\n\r\n")
+                self.assertEqual(found, status, request[:40])
+                self.assertEqual(headers.get("allow"), "get, head" if status == 405 else None)
+                if request.startswith(b"HEAD"):
+                    self.assertEqual(body, "")
+            f = openmetrics.parse(ask(address, OPENMETRICS)[2])
+            self.assertGreaterEqual(openmetrics.value(f, "perfmon_http_refusals"), 4)
+
+    def test_any_input(self):
+        """Bytes in the place of requests: the service goes on."""
+        dice = random.Random(9747)
+        with Server("--listen", "127.0.0.1:0", "-e", "page-faults") as s:
+            address = s.address()
+            for _ in range(300):
+                request = bytearray(OPENMETRICS)
+                for _ in range(dice.randrange(1, 12)):
+                    at = dice.randrange(len(request))
+                    request[at:at + dice.randrange(3)] = dice.randbytes(dice.randrange(4))
+                with socket.create_connection(address) as c:
+                    c.settimeout(0.01)
+                    c.sendall(bytes(request))
+                    try:
+                        c.recv(64)
+                    except (TimeoutError, ConnectionResetError):
+                        pass
+            self.assertEqual(ask(address)[0], 200)
+            s.end()
+
+    def test_many_clients(self):
+        with Server("--listen", "127.0.0.1:0", "-e", "page-faults,task-clock", "--per-cpu") as s:
+            address = s.address()
+            with concurrent.futures.ThreadPoolExecutor(100) as pool:
+                answers = list(pool.map(lambda _: ask(address, OPENMETRICS), range(300)))
+            self.assertEqual({status for status, _, _ in answers}, {200})
+            # One reading a second, however many clients ask.
+            self.assertLess(openmetrics.value(openmetrics.parse(answers[-1][2]), "perfmon_readings"), 15)
+
+    def test_slow_clients(self):
+        """Clients that send half a request, some of them byte by byte, hold up others for seconds only."""
+        with Server("--listen", "127.0.0.1:0", "-e", "page-faults") as s:
+            address = s.address()
+            slow = [socket.create_connection(address) for _ in range(64)]
+            for c in slow:
+                c.sendall(b"GET /metr")
+            stop = threading.Event()
+
+            def drip():
+                while not stop.wait(0.5):
+                    for c in slow[:32]:
+                        try:
+                            c.sendall(b"i")
+                        except OSError:
+                            pass
+
+            thread = threading.Thread(target=drip)
+            thread.start()
+            begin = time.monotonic()
+            try:
+                self.assertEqual(ask(address)[0], 200)
+            finally:
+                stop.set()
+                thread.join()
+            self.assertLess(time.monotonic() - begin, 15)
+            for c in slow:
+                c.close()
+            s.end()
+
+    def test_nothing_else_listens(self):
+        with Server("--listen", "127.0.0.1:0", "-e", "page-faults") as s:
+            host, port = s.address()
+            ask((host, port))
+            inodes = {m[1] for fd in os.listdir("/proc/%d/fd" % s.p.pid)
+                      if (m := re.match(r"socket:\[(\d+)\]", os.readlink("/proc/%d/fd/%s" % (s.p.pid, fd))))}
+            listening = []
+            for table in ("tcp", "tcp6", "udp", "udp6"):
+                if not os.path.exists("/proc/net/" + table):
+                    continue
+                with open("/proc/net/" + table, encoding="ascii") as f:
+                    for line in list(f)[1:]:
+                        words = line.split()
+                        if words[9] in inodes and words[3] == ("07" if table[0] == "u" else "0A"):
+                            listening.append((table, words[1]))
+            self.assertEqual(listening, [("tcp", "0100007F:%04X" % port)])
+            self.assertNotIn("every machine", "".join(s.said) + s.end())
+
+    def test_other_addresses(self):
+        with Server("--listen", "0.0.0.0:0", "-e", "page-faults") as s:
+            self.assertIn("neither a password nor encryption", s.wait_for("every machine that reaches 0.0.0.0:"))
+
+    def test_unix_socket(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "s")
+            for sig in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+                with Server("--listen", "unix:" + path, "-e", "page-faults", "--listen", "127.0.0.1:0") as s:
+                    address = s.address()
+                    self.assertEqual(ask(path)[0], 200)
+                    self.assertEqual(ask(address)[0], 200)
+                    s.end(sig)
+                self.assertEqual(os.listdir(folder), [])
+            with Server("--listen", "unix:" + path, "-e", "page-faults") as s:
+                s.wait_for("unix:")
+                busy = subprocess.run([PFM, "serve", "--listen", "unix:" + path, "-e", "page-faults"], capture_output=True, check=False,
+                                      timeout=20)
+                self.assertEqual((busy.returncode, b"File exists" in busy.stderr), (1, True), busy.stderr)
+                self.assertEqual(ask(path)[0], 200)
+                s.p.kill()
+            with Server("--listen", "unix:" + path, "-e", "page-faults") as s:    # the socket of the killed process is there
+                s.wait_for("unix:")
+                self.assertEqual(ask(path)[0], 200)
+                s.end()
+            with open(path, "w", encoding="ascii") as f:
+                f.write("mine")
+            run(PFM, "serve", "--listen", "unix:" + path, "-e", "page-faults", status=1)
+            with open(path, encoding="ascii") as f:
+                self.assertEqual(f.read(), "mine")
+
+    def test_prometheus_scrapes(self):
+        """A real Prometheus asks for OpenMetrics and takes every series."""
+        if not shutil.which("prometheus"):
+            self.skipTest("prometheus is missing (Debian package prometheus)")
+        with tempfile.TemporaryDirectory() as folder, Server("--listen", "127.0.0.1:0", "-M", "software::ratios") as s:
+            port = find_free_port()
+            with open(os.path.join(folder, "p.yml"), "w", encoding="ascii") as f:
+                f.write("global: {scrape_interval: 1s}\nscrape_configs:\n- job_name: pfm\n  static_configs:\n"
+                        "  - targets: ['127.0.0.1:%d']\n" % s.address()[1])
+            with subprocess.Popen(["prometheus", "--config.file=p.yml", "--storage.tsdb.path=d",
+                                   "--web.listen-address=127.0.0.1:%d" % port], cwd=folder, stderr=subprocess.DEVNULL) as p:
+                values, end = [], time.monotonic() + 20
+                while len(values) < 2 and time.monotonic() < end:
+                    time.sleep(0.2)
+                    values = self.query(port, "scrape_samples_scraped") + self.query(port, "perfmon_series")
+                p.terminate()
+            self.assertEqual(len(values), 2)
+            self.assertEqual(values[0], values[1])
+
+    @staticmethod
+    def query(port, text):
+        try:
+            with urllib.request.urlopen("http://127.0.0.1:%d/api/v1/query?query=%s" % (port, text)) as answer:
+                return [r["value"][1] for r in json.load(answer)["data"]["result"]]
+        except OSError:
+            return []
+
+
+def find_free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+class Textfile(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.path = os.path.join(self.folder, "perfmon.prom")
+
+    def tearDown(self):
+        shutil.rmtree(self.folder)
+
+    def read(self):
+        try:
+            with open(self.path, encoding="utf-8") as f:
+                return f.read()
+        except FileNotFoundError:
+            return None
+
+    def wait(self, condition):
+        end = time.monotonic() + 20
+        while not condition():
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.01)
+
+    def test_readers_see_whole_files(self):
+        with Server("--textfile", self.path, "-I", "10", "-e", "page-faults,task-clock") as s:
+            self.wait(self.read)
+            readings, end = [], time.monotonic() + 1
+            while time.monotonic() < end:
+                f = openmetrics.parse(self.read(), openmetrics=False)
+                self.assertEqual(sum(len(family.samples) for family in f.values()), openmetrics.value(f, "perfmon_series"))
+                readings.append(openmetrics.value(f, "perfmon_readings_total"))
+            self.assertEqual(readings, sorted(readings))
+            self.assertGreater(readings[-1], readings[0] + 10)
+            self.assertEqual(s.end(), "")
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_disk_full(self):
+        """What cannot be written leaves nothing old behind, and goes on when there is room."""
+        room = 1 << 20
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+        with Server("--textfile", self.path, "-I", "20", "-e", "page-faults", preexec_fn=limit) as s:
+            self.wait(self.read)
+            resource.prlimit(s.p.pid, resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
+            self.assertIn("File too large", s.wait_for("perfmon.prom"))
+            self.wait(lambda: os.listdir(self.folder) == [])
+            resource.prlimit(s.p.pid, resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
+            s.wait_for("written again")
+            self.wait(self.read)
+            self.assertGreater(openmetrics.value(openmetrics.parse(self.read(), openmetrics=False), "perfmon_textfile_errors_total"), 0)
+            self.assertEqual(s.end(), "")
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_node_exporter(self):
+        if not shutil.which("prometheus-node-exporter"):
+            self.skipTest("prometheus-node-exporter is missing (Debian package of that name)")
+        port = find_free_port()
+        with Server("--textfile", self.path, "-I", "100", "-e", "page-faults"), \
+                subprocess.Popen(["prometheus-node-exporter", "--collector.disable-defaults", "--collector.textfile",
+                                  "--collector.textfile.directory=" + self.folder, "--web.listen-address=127.0.0.1:%d" % port],
+                                 stderr=subprocess.DEVNULL) as p:
+            self.wait(self.read)
+            self.wait(lambda: socket.socket().connect_ex(("127.0.0.1", port)) == 0)
+            text = ask(("127.0.0.1", port), b"GET /metrics HTTP/1.0\r\n\r\n")[2]
+            p.terminate()
+        self.assertRegex(text, r"(?m)^node_perf_page_faults_total\{.*\} \d")
+        self.assertRegex(text, r"(?m)^node_textfile_scrape_error 0$")
+
+
+    def test_give_way(self):
+        """While another program has the lock, nothing is counted and no count has a value; then it goes on."""
+        lock = os.path.join(self.folder, "lock")
+
+        def find(name):
+            return openmetrics.value(openmetrics.parse(self.read(), openmetrics=False), name)
+
+        with Server("--textfile", self.path, "-I", "20", "-e", "page-faults", "--give-way=" + lock) as s:
+            self.wait(lambda: self.read() and find("node_perf_page_faults_total") is not None)
+            self.assertEqual(find("perfmon_paused"), 0)
+            with open(lock, "rb") as f:
+                fcntl.flock(f, fcntl.LOCK_EX)
+                self.wait(lambda: find("perfmon_paused") == 1 and find("node_perf_page_faults_total") is None)
+                time.sleep(0.1)
+            self.wait(lambda: find("perfmon_paused") == 0 and find("node_perf_page_faults_total") is not None)
+            self.assertGreater(find("perfmon_paused_seconds_total"), 0.1)
+            s.end()
+
+
+class Refusals(unittest.TestCase):
+    def serve(self, *words, status):
+        done = subprocess.run([PFM, "serve", *words], capture_output=True, text=True, timeout=30, check=False)
+        self.assertEqual((done.returncode, done.stdout), (status, ""), (words, done.stderr))
+        return done.stderr
+
+    def test_series(self):
+        """The number in the refusal is the number that is enough."""
+        with tempfile.TemporaryDirectory() as folder:
+            words = ["--textfile", os.path.join(folder, "f.prom"), "-e", "page-faults", "-I", "10", "--max-series"]
+            n = int(re.search(r"up to (\d+) series", self.serve(*words, "10", status=1))[1])
+            self.assertIn("up to %d series" % n, self.serve(*words, str(n - 1), status=1))
+            with Server(*words, str(n)) as s:
+                while not os.path.exists(words[1]):
+                    time.sleep(0.01)
+                with open(words[1], encoding="utf-8") as f:
+                    self.assertLessEqual(openmetrics.value(openmetrics.parse(f.read(), openmetrics=False), "perfmon_series"), n)
+                s.end()
+
+    def test_options(self):
+        for words in (["x"], ["-e", ""], ["-e", "a,,b"], ["-I", "1"], ["--max-series", "0"], ["-C", "x"], ["--per-cpu", "--per-core"],
+                      ["--listen", "example.org:80"], ["--listen", "127.0.0.1"], ["--listen", "127.0.0.1:x"], ["--listen", "unix:"],
+                      ["--listen", "127.0.0.1:65536"], ["--listen", "unix:" + "x" * 200]):
+            self.serve(*words, status=2)
+        for words in (["-e", "toy::Unknown"], ["-M", "unknown"], ["--textfile", "/dev/null"], ["--textfile", "/"], ["--give-way=/nowhere/lock"],
+                      ["--listen", "192.0.2.1:9747"]):
+            self.serve(*words, status=1)
+
+    def test_nothing_to_count(self):
+        done = subprocess.run([PFM, "stat", "-a", "--json", "-e", "cycles", "--timeout", "10"], capture_output=True, text=True, check=False)
+        if '"not supported"' not in done.stdout:
+            self.skipTest("this machine has a PMU")
+        said = self.serve("-e", "cycles", status=1)
+        self.assertIn("nothing can be counted", said)
+        self.assertIn("cycles: ", said)
+
+
+class Unit(unittest.TestCase):
+    """The service of the Debian package perfmon-exporter."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.path = os.path.join(self.folder, "perfmon-exporter.service")
+        with open(os.path.join(SOURCE, "debian/perfmon-exporter.service"), encoding="utf-8") as f:
+            self.text = f.read().replace("/usr/bin/pfm", PFM)
+        with open(self.path, "w", encoding="utf-8") as f:
+            f.write(self.text)
+
+    def analyze(self, *words):
+        if not shutil.which("systemd-analyze"):
+            self.skipTest("systemd-analyze is missing (Debian package systemd)")
+        done = subprocess.run(["systemd-analyze", *words], capture_output=True, text=True, timeout=60, check=False,
+                              env={**os.environ, "SYSTEMD_PAGER": "", "LC_ALL": "C.UTF-8"})
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout + done.stderr
+
+    def test_verify(self):
+        self.assertNotIn("perfmon-exporter", self.analyze("verify", "--man=no", self.path))
+
+    def test_exposure(self):
+        """systemd's figure, from 0 to 100: the fewest rights that are known to work have 15."""
+        self.analyze("security", "--offline=true", "--threshold=20", self.path)
+
+    def test_system_calls(self):
+        """The filter allows what the service calls, from its start to its end."""
+        if not shutil.which("strace"):
+            self.skipTest("strace is missing (Debian package strace)")
+        allowed = set(self.words_of(re.search(r"SystemCallFilter=(@.*)", self.text)[1]))
+        allowed -= set(self.words_of(re.search(r"SystemCallFilter=~(.*)", self.text)[1]))
+        trace = os.path.join(self.folder, "trace")
+        p = subprocess.Popen(["strace", "-f", "-o", trace, PFM, "serve", "--listen", "unix:" + self.folder + "/s", "-I", "10"],
+                             stderr=subprocess.PIPE)
+        p.stderr.readline()
+        for request in (PLAIN, OPENMETRICS):
+            try:
+                ask(self.folder + "/s", request)
+            except OSError:
+                pass    # without libmicrohttpd
+        with open("/proc/%d/task/%d/children" % (p.pid, p.pid), encoding="ascii") as f:
+            for child in f.read().split():
+                os.kill(int(child), signal.SIGTERM)
+        p.communicate(timeout=20)
+        with open(trace, encoding="utf-8", errors="replace") as f:
+            called = set(re.findall(r"^\d+ +(\w+)\(", f.read(), re.M))
+        if not called:
+            self.skipTest("strace may not trace here")
+        self.assertIn("perf_event_open", called)
+        # The start of the program is systemd's.
+        self.assertEqual(called - allowed - {"execve"}, set())
+
+    def words_of(self, text, seen=()):
+        """The system calls of a filter, its groups taken apart."""
+        for word in text.split():
+            if word.startswith("@") and word not in seen:
+                found = self.analyze("syscall-filter", word)
+                yield from self.words_of(" ".join(line.strip() for line in found.splitlines()[1:] if not line.strip().startswith("#")),
+                                         (*seen, word))
+            else:
+                yield word
+
+
+class Dashboard(unittest.TestCase):
+    """tools/grafana-dashboard.json."""
+
+    def test_names_exist(self):
+        """Each metric of its queries is one that pfm writes: its table has the name, or an exposition of this machine."""
+        with open(os.path.join(SOURCE, "tools/grafana-dashboard.json"), encoding="utf-8") as f:
+            board = json.load(f)
+        with open(os.path.join(SOURCE, "tools/series_names.c"), encoding="utf-8") as f:
+            text = f.read()
+        known = set(re.findall(r'"(perfmon_\w+)"', text.split("contract_names[]")[1])) | \
+            {name + "_total" for name in re.findall(r'"(node_perf_\w+)"', text)}
+        exposition = run(PFM, "stat", "-a", "--format", "prometheus", "--timeout", "10", "-e", "page-faults", "-M", "software::ratios")
+        known |= set(openmetrics.parse(exposition, openmetrics=False))
+        with open(os.path.join(SOURCE, "tools/serve_self.c"), encoding="utf-8") as f:
+            known |= {name + "_total" for name in re.findall(r'"(process_\w+|perfmon_\w+)", FAMILY_COUNTER', f.read())}
+        queries = [t["expr"] for p in board["panels"] for t in p["targets"]]
+        queries += [v["query"] for v in board["templating"]["list"]]
+        used = {name for q in queries for name in re.findall(r"\b(?:perfmon|node|process)_\w+", re.sub(r"\{.*?\}|by \(.*?\)", "", q))}
+        self.assertGreater(len(used), 8)
+        self.assertEqual(used - known, set())
+        self.assertEqual(len({p["id"] for p in board["panels"]}), len(board["panels"]))
+
+    def test_promtool_reads_its_queries(self):
+        if not shutil.which("promtool"):
+            self.skipTest("promtool is missing (Debian package prometheus)")
+        with open(os.path.join(SOURCE, "tools/grafana-dashboard.json"), encoding="utf-8") as f:
+            queries = [t["expr"] for p in json.load(f)["panels"] for t in p["targets"]]
+        with tempfile.NamedTemporaryFile("w", suffix=".yml") as rules:
+            rules.write(json.dumps({"groups": [{"name": "g", "rules": [
+                {"record": "r%d" % i, "expr": q.replace("$__rate_interval", "1m")} for i, q in enumerate(queries)]}]}))
+            rules.flush()
+            run("promtool", "check", "rules", rules.name)
+
+
+if __name__ == "__main__":
+    tap.main()

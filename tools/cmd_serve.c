@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm serve: counts and metrics of the whole system, for Prometheus and its like. */
+#include "pfm.h"
+#include "series.h"
+#include "serve.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+enum {
+	OPT_LISTEN = LONG_ONLY,
+	OPT_TEXTFILE,
+	OPT_MAX_SERIES,
+	OPT_GIVE_WAY,
+	OPT_EACH_CGROUP,
+	OPT_PER_CPU,
+	OPT_PER_CORE,
+	OPT_PER_DIE,
+	OPT_PER_SOCKET,
+	OPT_PER_NODE,
+	MS = 1000000,
+	LONGEST_WAIT_MS = 1000,
+	LOCK_WAIT_MS = 100, /* between two looks at the lock */
+	MACHINE_SERIES = 16 /* families of no row: the version, the processors */
+};
+
+#define USUAL_ADDRESS "127.0.0.1:9747"
+#define USUAL_LOCK    "/run/perfmon/pmu.lock"
+/* The events of node_exporter's perf collector. */
+#define USUAL_EVENTS                                                                               \
+	"page-faults,minor-faults,major-faults,context-switches,cpu-migrations,task-clock,"        \
+	"cycles,instructions,branches,branch-misses,cache-references,cache-misses"
+
+static const uint64_t usual_interval = 1000, usual_textfile_interval = 10000;
+
+static const struct command_option options[] = {
+	{ 'e', "event", "EVENT,...", "events to count; may be repeated" },
+	{ 'M', "metrics", "METRIC,...",
+	  "metrics and groups of metrics: counts their events and serves their values" },
+	{ OPT_LISTEN, "listen", "ADDRESS",
+	  "answer on 127.0.0.1:9747 (the default), [::1]:9747 or unix:PATH; may be repeated" },
+	{ OPT_TEXTFILE, "textfile", "FILE",
+	  "replace FILE at each interval, for a textfile collector" },
+	{ 'I', "interval", "MS",
+	  "read the counters at most every MS milliseconds, 1000; with --textfile: replace the "
+	  "file every MS milliseconds, 10000" },
+	{ OPT_MAX_SERIES, "max-series", "N", "refuse to start with more series than N, 10000" },
+	{ OPT_GIVE_WAY, "give-way", "[FILE]",
+	  "pause while another program holds a lock on FILE, " USUAL_LOCK },
+	{ 'C', "cpu", "LIST", "count only on these CPUs: 0,2-3" },
+	{ OPT_EACH_CGROUP, "for-each-cgroup", "NAME,...",
+	  "count every event for each of these control groups" },
+	{ OPT_PER_CPU, "per-cpu", NULL, "serve the counts of each CPU instead of their sum" },
+	{ OPT_PER_CORE, "per-core", NULL, "serve the counts of each core" },
+	{ OPT_PER_DIE, "per-die", NULL, "serve the counts of each die" },
+	{ OPT_PER_SOCKET, "per-socket", NULL, "serve the counts of each socket" },
+	{ OPT_PER_NODE, "per-node", NULL, "serve the counts of each NUMA node" },
+	{ 0, NULL, NULL, NULL }
+};
+
+/* ---- readings -------------------------------------------------------------------------------- */
+
+bool read_counts_now(struct serve *s)
+{
+	uint64_t begin = now_ns();
+	double elapsed = (double)(begin - s->last_reading) / NS;
+
+	if (read_targets(&s->job) != EXIT_DONE)
+		return false;
+	set_own_counts(&s->job, elapsed, -1, -1);
+	gather_rows(&s->job, true);
+	if (!update_series(&s->job, elapsed)) {
+		report_no_memory();
+		return false;
+	}
+	s->last_reading = begin;
+	s->figures.readings++;
+	s->figures.interval_seconds = elapsed;
+	s->figures.reading_seconds = (double)(now_ns() - begin) / NS;
+	return true;
+}
+
+bool refresh_counts(struct serve *s)
+{
+	bool is_old = !s->figures.readings || now_ns() - s->last_reading >= s->job.interval;
+
+	return !is_old || read_counts_now(s);
+}
+
+char *make_serve_text(struct serve *s, enum exposition_format format, size_t *size)
+{
+	struct exposition x = { .format = format };
+	char *text = NULL;
+	bool failed;
+
+	x.out = open_memstream(&text, size);
+	if (!x.out)
+		return NULL;
+	put_series(&x, &s->job);
+	put_self_series(&x, s);
+	end_exposition(&x);
+	failed = x.failed || ferror(x.out) != 0;
+	if (fclose(x.out) == 0 && !failed)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* ---- beginning ------------------------------------------------------------------------------- */
+
+/* Each reason once, with the events it holds for. */
+static void report_missing_counts(const struct stat_job *job)
+{
+	for (unsigned i = 0; i < job->n_rows; i++) {
+		const pfm_count_info_t *info = &job->rows[i].info;
+		const char *between = "";
+		unsigned k = 0;
+
+		while (k < i && strcmp(job->rows[k].info.why, info->why) != 0)
+			k++;
+		if (!*info->why || k < i)
+			continue;
+		fputs("pfm serve: ", stderr);
+		for (k = i; k < job->n_rows; k++)
+			if (strcmp(job->rows[k].info.why, info->why) == 0 &&
+			    (k == i ||
+			     strcmp(job->rows[k].info.name, job->rows[k - 1].info.name) != 0)) {
+				fprintf(stderr, "%s%s", between, job->rows[k].info.name);
+				between = ", ";
+			}
+		fprintf(stderr, ": %s\n", info->why);
+		if (*info->remedy)
+			fprintf(stderr, "  %s\n", info->remedy);
+	}
+}
+
+static int check_series(struct serve *s)
+{
+	size_t n = count_most_series(&s->job) + SERVE_SELF_SERIES + MACHINE_SERIES;
+
+	if (n <= s->max_series)
+		return EXIT_DONE;
+	fprintf(stderr,
+	        "pfm serve: up to %zu series would be served, and --max-series allows %llu: count "
+	        "fewer events or metrics, add up more (--per-socket, --per-die), or allow %zu\n",
+	        n, (unsigned long long)s->max_series, n);
+	return EXIT_REFUSED;
+}
+
+/* Opens and starts the counters. */
+static int start_counts(struct serve *s)
+{
+	struct stat_job *job = &s->job;
+	int rc;
+
+	job->ctx = open_context(NULL);
+	if (!job->ctx)
+		return EXIT_REFUSED;
+	rc = plan_stat_metrics(job);
+	if (rc == EXIT_DONE)
+		rc = make_targets(job);
+	if (rc == EXIT_DONE)
+		rc = open_targets(job, 0);
+	if (rc == EXIT_DONE)
+		rc = check_series(s);
+	if (rc == EXIT_DONE)
+		rc = start_targets(job);
+	s->last_reading = now_ns();
+	if (rc != EXIT_DONE)
+		return rc;
+	if (!has_nothing_to_count(job))
+		return EXIT_DONE;
+	gather_rows(job, true);
+	report_missing_counts(job);
+	fputs("pfm serve: nothing can be counted\n", stderr);
+	return EXIT_REFUSED;
+}
+
+static int open_outputs(struct serve *s)
+{
+	int rc = EXIT_DONE;
+
+	if (s->textfile)
+		rc = open_textfile(s);
+	else if (!s->n_addresses)
+		s->addresses[s->n_addresses++] = USUAL_ADDRESS;
+	for (unsigned i = 0; i < s->n_addresses && rc == EXIT_DONE; i++)
+		rc = open_listener(s, s->addresses[i]);
+	return rc == EXIT_DONE ? start_http(s) : rc;
+}
+
+/* ---- the loop -------------------------------------------------------------------------------- */
+
+/* A descriptor for the signals that end the service. Those that the caller ignores, as nohup(1)
+ * does, are ignored. */
+static int open_signals(sigset_t *before)
+{
+	static const int ends[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
+	struct sigaction was;
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (sigaction(ends[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
+			sigaddset(&signals, ends[i]);
+	signal(SIGPIPE, SIG_IGN);
+	sigprocmask(SIG_BLOCK, &signals, before);
+	return signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* Writes the textfile when its time has come. Milliseconds until the next one. */
+static int serve_textfile(struct serve *s, uint64_t *next)
+{
+	uint64_t now = now_ns();
+
+	if (!s->textfile)
+		return LONGEST_WAIT_MS;
+	if (now >= *next) {
+		if (!read_counts_now(s))
+			return -1;
+		write_textfile(s);
+		*next += s->job.interval;
+		if (*next < now)
+			*next = now + s->job.interval;
+	}
+	now = now_ns();
+	return *next > now ? (int)((*next - now) / MS) + 1 : 0;
+}
+
+static int serve_until_signal(struct serve *s, int signals)
+{
+	struct pollfd polled[1 + SERVE_MAX_LISTENERS] = { { .fd = signals, .events = POLLIN } };
+	int fds[SERVE_MAX_LISTENERS];
+	unsigned n = list_http_fds(s, fds);
+	uint64_t next = now_ns() + s->job.interval;
+
+	for (unsigned i = 0; i < n; i++)
+		polled[1 + i] = (struct pollfd){ .fd = fds[i], .events = POLLIN };
+	for (;;) {
+		const int longest = s->lock_path ? LOCK_WAIT_MS : LONGEST_WAIT_MS;
+		int wait;
+
+		if (give_way(s) != EXIT_DONE)
+			return EXIT_REFUSED;
+		wait = serve_textfile(s, &next);
+		if (wait < 0 || !run_http(s))
+			return EXIT_REFUSED;
+		wait = find_http_timeout(s, wait < longest ? wait : longest);
+		if (poll(polled, 1 + n, wait) < 0 && errno != EINTR)
+			return report_bad_option("poll", errno);
+		if (polled[0].revents)
+			return EXIT_DONE;
+	}
+}
+
+/* A signal that was not taken would end the process before it has cleaned up. */
+static void take_signals(int signals)
+{
+	struct signalfd_siginfo info;
+
+	while (read(signals, &info, sizeof(info)) == sizeof(info))
+		;
+}
+
+static int serve_counts(struct serve *s)
+{
+	sigset_t before;
+	int signals = open_signals(&before), rc;
+
+	if (signals < 0)
+		return report_bad_option("signals", errno);
+	rc = open_give_way_lock(s);
+	if (rc == EXIT_DONE)
+		rc = start_counts(s);
+	if (rc == EXIT_DONE)
+		rc = open_outputs(s);
+	if (rc == EXIT_DONE)
+		rc = serve_until_signal(s, signals);
+	stop_http(s);
+	close_textfile(s);
+	close_give_way_lock(s);
+	take_signals(signals);
+	close(signals);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return rc;
+}
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+static int add_list(struct command_args *args, struct event_list *list, const char *value)
+{
+	if (!*value || *value == ',' || value[strlen(value) - 1] == ',' || strstr(value, ",,"))
+		return report_usage_error(args, "expected names with commas between, got '%s'.",
+		                          value);
+	return event_list_add(list, value) ? -1 : report_no_memory();
+}
+
+static int set_aggregation(struct command_args *args, struct stat_job *job, enum aggregation by)
+{
+	if (job->by != BY_NOTHING && job->by != by)
+		return report_usage_error(args, "expected one of the --per-... options.");
+	job->by = by;
+	return -1;
+}
+
+static int set_cgroups(struct command_args *args, struct stat_job *job, const char *names)
+{
+	if (job->cgroups || !*names)
+		return report_usage_error(args, "expected control groups with commas between, "
+		                                "once.");
+	job->cgroups = strdup(names);
+	job->each_cgroup = job->tell_cgroups = true;
+	return job->cgroups ? -1 : report_no_memory();
+}
+
+static int set_interval(struct command_args *args, struct stat_job *job, const char *value)
+{
+	uint64_t ms;
+
+	if (!option_number(args, "--interval", value, 10, 86400000, &ms))
+		return args->status;
+	job->interval = ms * MS;
+	return -1;
+}
+
+/* One option. An exit status, or -1 to go on. */
+static int parse_serve_option(struct command_args *args, struct serve *s, int id, const char *value)
+{
+	struct stat_job *job = &s->job;
+
+	switch (id) {
+	case 'e': return add_list(args, &job->events, value);
+	case 'M': return add_list(args, &job->metric_names, value);
+	case 'I': return set_interval(args, job, value);
+	case 'C':
+		job->cpus = value;
+		return is_cpu_list(value) ? -1
+		                          : report_usage_error(args,
+		                                               "expected a list of CPUs such as "
+		                                               "0,2-3 after -C, got '%s'.",
+		                                               value);
+	case OPT_LISTEN:
+		if (s->n_addresses == SERVE_MAX_LISTENERS)
+			return report_usage_error(args, "--listen may be given %d times.",
+			                          SERVE_MAX_LISTENERS);
+		s->addresses[s->n_addresses++] = value;
+		break;
+	case OPT_TEXTFILE: s->textfile = value; break;
+	case OPT_MAX_SERIES:
+		return option_number(args, "--max-series", value, 1, 100000000, &s->max_series)
+		               ? -1
+		               : args->status;
+	case OPT_GIVE_WAY: s->lock_path = value ? value : USUAL_LOCK; break;
+	case OPT_EACH_CGROUP: return set_cgroups(args, job, value);
+	case OPT_PER_CPU: return set_aggregation(args, job, BY_CPU);
+	case OPT_PER_CORE: return set_aggregation(args, job, BY_CORE);
+	case OPT_PER_DIE: return set_aggregation(args, job, BY_DIE);
+	case OPT_PER_SOCKET: return set_aggregation(args, job, BY_SOCKET);
+	case OPT_PER_NODE: return set_aggregation(args, job, BY_NODE);
+	}
+	return -1;
+}
+
+static int read_options(struct command_args *args, struct serve *s)
+{
+	const char *value;
+	int id, status;
+
+	while ((id = next_option(args, &value)) > 0) {
+		status = parse_serve_option(args, s, id, value);
+		if (status >= 0)
+			return status;
+	}
+	if (id < 0)
+		return args->status;
+	if (args->n)
+		return report_usage_error(args, "expected options only, got '%s'.",
+		                          args->operands[0]);
+	if (!s->job.interval)
+		s->job.interval = (s->textfile ? usual_textfile_interval : usual_interval) * MS;
+	if (!s->job.events.n && !s->job.metric_names.n &&
+	    !event_list_add(&s->job.events, USUAL_EVENTS))
+		return report_no_memory();
+	return -1;
+}
+
+static int run_serve(struct command_args *args)
+{
+	static struct serve s;
+	int status;
+
+	s = (struct serve){ .max_series = 10000 };
+	s.job.all_cpus = true;
+	s.job.out = stdout;
+	s.job.format = EXPOSITION_OPENMETRICS;
+	note_start_time();
+	program_name = "pfm serve";
+	status = read_options(args, &s);
+	if (status < 0)
+		status = serve_counts(&s);
+	close_listeners(&s);
+	free_series(&s.job);
+	free_targets(&s.job);
+	pfm_close_context(s.job.ctx);
+	event_list_free(&s.job.events);
+	free_stat_metrics(&s.job);
+	free(s.job.cgroups);
+	return status;
+}
+
+const struct command cmd_serve = {
+	.name = "serve",
+	.usage = "[-e EVENT,...] [-M METRIC,...] [--listen ADDRESS]... [--textfile FILE] "
+		 "[OPTION]...",
+	.summary = "serve counts and metrics of the machine to Prometheus",
+	.about = "Counts events on all CPUs until a signal ends it, and answers GET /metrics with "
+		 "OpenMetrics 1.0 or the Prometheus text format, as the client asks. A reading is "
+		 "taken when a client asks, but not more often than --interval says.\n"
+		 "Every count comes with its quality, the share of the time counted and, if it is "
+		 "not exact, the cause. A count that was not taken has no sample.\n"
+		 "Without --listen and --textfile it listens on " USUAL_ADDRESS ", which only "
+		 "programs of this machine reach.",
+	.examples = "The usual events, for a Prometheus on this machine\n"
+		    "pfm serve\n"
+		    "Metrics of each socket, for local readers\n"
+		    "pfm serve -M ipc,l3_mpki --per-socket --listen unix:/run/perfmon.sock\n"
+		    "A file for node_exporter's textfile collector\n"
+		    "pfm serve --textfile /var/lib/prometheus/node-exporter/perfmon.prom\n",
+	.options = options,
+	.run = run_serve
+};

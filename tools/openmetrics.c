@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+#include "openmetrics.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+
+enum { NUMBER_MAX = 40 };
+
+enum exposition_format find_exposition_format(const char *name)
+{
+	if (strcmp(name, "openmetrics") == 0)
+		return EXPOSITION_OPENMETRICS;
+	return strcmp(name, "prometheus") == 0 ? EXPOSITION_PROMETHEUS : EXPOSITION_NONE;
+}
+
+/* ---- families -------------------------------------------------------------------------------- */
+
+static const char *find_suffix(enum family_type type)
+{
+	return type == FAMILY_COUNTER ? "_total" : type == FAMILY_INFO ? "_info" : "";
+}
+
+static const char *find_type_name(const struct exposition *x)
+{
+	static const char *const names[] = { "counter", "gauge", "stateset", "info" };
+
+	/* The older format has neither of the last two. */
+	return x->format == EXPOSITION_PROMETHEUS && x->type > FAMILY_GAUGE ? "gauge"
+	                                                                    : names[x->type];
+}
+
+static bool is_replacement(const char *text, size_t len)
+{
+	return len == 3 && memcmp(text, UTF8_REPLACEMENT, 3) == 0;
+}
+
+/* @escaped: characters that get a backslash. */
+static void put_escaped_text(FILE *out, const char *text, const char *escaped)
+{
+	for (size_t n, left = strlen(text); left; text += n, left -= n) {
+		n = utf8_char_length(text, left);
+		if (!n || is_replacement(text, n)) {
+			n = 1;
+			fprintf(out, UTF8_REPLACEMENT "%02x", (unsigned char)*text);
+		} else if (*text == '\n') {
+			fputs("\\n", out);
+		} else if (strchr(escaped, *text)) {
+			fprintf(out, "\\%c", *text);
+		} else {
+			fwrite(text, 1, n, out);
+		}
+	}
+}
+
+/* In the older format a family is called as its samples are. */
+void begin_family(struct exposition *x, const char *name, enum family_type type, const char *unit,
+                  const char *help)
+{
+	const char *suffix;
+
+	x->family = name;
+	x->type = type;
+	suffix = x->format == EXPOSITION_PROMETHEUS ? find_suffix(type) : "";
+	fprintf(x->out, "# TYPE %s%s %s\n", name, suffix, find_type_name(x));
+	if (*unit && x->format == EXPOSITION_OPENMETRICS)
+		fprintf(x->out, "# UNIT %s %s\n", name, unit);
+	fprintf(x->out, "# HELP %s%s ", name, suffix);
+	/* The older format escapes no quotes in help texts. */
+	put_escaped_text(x->out, help, x->format == EXPOSITION_PROMETHEUS ? "\\" : "\"\\");
+	putc('\n', x->out);
+}
+
+/* ---- samples --------------------------------------------------------------------------------- */
+
+static bool is_plain_text(const char *text)
+{
+	while (*text >= ' ' && *text < 0x7f && *text != '"' && *text != '\\')
+		text++;
+	return !*text;
+}
+
+/* Appends to the labels. */
+static void append_text(struct exposition *x, const char *text, size_t len)
+{
+	if (x->room - x->n < len) {
+		size_t room = 2 * x->room + len;
+		char *more = realloc(x->labels, room);
+
+		if (!more) {
+			x->failed = true;
+			return;
+		}
+		x->labels = more;
+		x->room = room;
+	}
+	memcpy(x->labels + x->n, text, len);
+	x->n += len;
+}
+
+static void append_escaped_text(struct exposition *x, const char *text)
+{
+	char *escaped = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&escaped, &len);
+
+	if (out)
+		put_escaped_text(out, text, "\"\\");
+	if (!out || fclose(out) != 0)
+		x->failed = true;
+	else
+		append_text(x, escaped, len);
+	free(escaped);
+}
+
+static void append_label(struct exposition *x, const char *name, const char *value)
+{
+	if (!*value)
+		return;
+	append_text(x, x->n ? "," : "{", 1);
+	append_text(x, name, strlen(name));
+	append_text(x, "=\"", 2);
+	/* Almost all values are: labels are half of the time that a text takes. */
+	if (is_plain_text(value))
+		append_text(x, value, strlen(value));
+	else
+		append_escaped_text(x, value);
+	append_text(x, "\"", 1);
+}
+
+static void make_labels(struct exposition *x, const struct label *labels)
+{
+	x->n = 0;
+	for (; labels && labels->name; labels++)
+		append_label(x, labels->name, labels->value);
+}
+
+/* With the labels that were made. */
+static void put_sample(struct exposition *x, const char *value)
+{
+	fputs(x->family, x->out);
+	fputs(find_suffix(x->type), x->out);
+	if (x->n) {
+		fwrite(x->labels, 1, x->n, x->out);
+		putc('}', x->out);
+	}
+	putc(' ', x->out);
+	fputs(value, x->out);
+	putc('\n', x->out);
+	x->n_samples++;
+}
+
+void put_whole_sample(struct exposition *x, const struct label *labels, uint64_t value)
+{
+	char text[NUMBER_MAX];
+
+	snprintf(text, sizeof(text), "%" PRIu64, value);
+	make_labels(x, labels);
+	put_sample(x, text);
+}
+
+void put_real_sample(struct exposition *x, const struct label *labels, double value)
+{
+	char text[NUMBER_MAX];
+
+	if (!isfinite(value))
+		return;
+	snprintf(text, sizeof(text), "%.15g", value);
+	make_labels(x, labels);
+	put_sample(x, text);
+}
+
+void put_state_samples(struct exposition *x, const struct label *labels, const char *const *states,
+                       unsigned n, unsigned current)
+{
+	size_t len;
+
+	make_labels(x, labels);
+	len = x->n;
+	for (unsigned i = 0; i < n; i++) {
+		x->n = len;
+		append_label(x, x->family, states[i]);
+		put_sample(x, i == current ? "1" : "0");
+	}
+}
+
+void end_exposition(struct exposition *x)
+{
+	if (x->format == EXPOSITION_OPENMETRICS)
+		fputs("# EOF\n", x->out);
+	free(x->labels);
+	x->labels = NULL;
+	x->n = x->room = 0;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* Counts and metrics of pfm stat and pfm serve as families of OpenMetrics: their names, units and
+ * labels. */
+#ifndef PFM_SERIES_H
+#define PFM_SERIES_H
+
+#include "openmetrics.h"
+#include "stat.h"
+
+/* ---- names (series_names.c) ------------------------------------------------------------------ */
+
+struct series_unit {
+	const char *text; /* as the event or metric has it */
+	const char *base; /* the base unit of OpenMetrics, "" if it has no name there */
+	double factor;    /* from one to the other */
+};
+
+struct series_family {
+	const char *name, *help;
+	struct series_unit unit;
+};
+
+struct series_unit find_series_unit(const char *text);
+/* The name of an event in labels. */
+const char *find_series_event(const pfm_count_info_t *info);
+struct series_family find_count_family(const pfm_count_info_t *info);
+struct series_family find_metric_family(const pfm_metric_info_t *info);
+
+/* ---- values (series.c) ----------------------------------------------------------------------- */
+
+/* The series of a job's rows and metrics. */
+struct series;
+
+/* Adds what was counted since the last call to the counters and computes the metrics, which are of
+ * the @elapsed seconds. Call after gather_rows(). False without memory. */
+bool update_series(struct stat_job *job, double elapsed);
+/* The most samples that put_series() can write for the rows that there are. */
+size_t count_most_series(struct stat_job *job);
+/* Writes all families of counts and metrics, as they were at the last update. */
+void put_series(struct exposition *x, const struct stat_job *job);
+/* update_series(), and a whole text of job->format to job->out. 0, or an error number. */
+int report_series(struct stat_job *job, double elapsed);
+void free_series(struct stat_job *job);
+
+#endif

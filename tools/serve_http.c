@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm serve: HTTP by libmicrohttpd, which is loaded when it is needed: it brings other libraries,
+ * and no other command needs it. Each connection gets one answer and is closed; one that takes too
+ * long is closed without. */
+#include "pfm.h"
+#include "serve.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#ifdef HAVE_MICROHTTPD
+#include <dlfcn.h>
+#include <microhttpd.h>
+
+enum {
+	MAX_CONNECTIONS = 64,    /* of a listener; further ones wait in its backlog */
+	REQUEST_MEMORY = 16384,  /* for the header of a request and of its answer */
+	IDLE_SECONDS = 3,        /* without a byte in either direction */
+	MAX_REQUEST_SECONDS = 3, /* from the connection to the end of its header */
+	MAX_ANSWER_SECONDS = 30
+};
+
+#define CALLS(CALL)                                                                                \
+	CALL(MHD_add_response_header)                                                              \
+	CALL(MHD_create_response_from_buffer)                                                      \
+	CALL(MHD_destroy_response)                                                                 \
+	CALL(MHD_get_connection_info)                                                              \
+	CALL(MHD_get_daemon_info)                                                                  \
+	CALL(MHD_get_timeout)                                                                      \
+	CALL(MHD_lookup_connection_value)                                                          \
+	CALL(MHD_queue_response)                                                                   \
+	CALL(MHD_run)                                                                              \
+	CALL(MHD_start_daemon)                                                                     \
+	CALL(MHD_stop_daemon)
+
+/* Its functions. */
+static struct {
+#define MEMBER(NAME) __typeof__(NAME) *(NAME);
+	CALLS(MEMBER)
+#undef MEMBER
+} mhd;
+
+struct open_connection {
+	int fd; /* -1: free */
+	uint64_t until;
+};
+
+struct cached_text {
+	struct MHD_Response *response;
+	uint64_t reading; /* of which reading */
+};
+
+struct serve_http {
+	struct MHD_Daemon *daemons[SERVE_MAX_LISTENERS];
+	int epoll_fds[SERVE_MAX_LISTENERS];
+	struct open_connection connections[SERVE_MAX_LISTENERS * MAX_CONNECTIONS];
+	struct cached_text texts[EXPOSITION_PROMETHEUS + 1];
+	bool failed; /* the counters could not be read */
+};
+
+static bool load_library(void)
+{
+	void *library = dlopen("libmicrohttpd.so.12", RTLD_NOW | RTLD_LOCAL), *at;
+	bool all = library;
+
+#define FIND(NAME)                                                                                 \
+	at = library ? dlsym(library, #NAME) : NULL;                                               \
+	all = all && at;                                                                           \
+	memcpy(&mhd.NAME, &at, sizeof(at));
+	CALLS(FIND)
+#undef FIND
+	return all;
+}
+
+/* ---- connections ----------------------------------------------------------------------------- */
+
+static struct open_connection *find_connection(struct serve_http *http, int fd)
+{
+	for (size_t i = 0; i < sizeof(http->connections) / sizeof(http->connections[0]); i++)
+		if (http->connections[i].fd == fd)
+			return &http->connections[i];
+	return NULL;
+}
+
+static uint64_t seconds_from_now(unsigned seconds)
+{
+	return now_ns() + (uint64_t)seconds * NS;
+}
+
+static void note_connection(void *arg, struct MHD_Connection *c, void **state,
+                            enum MHD_ConnectionNotificationCode what)
+{
+	struct serve *s = arg;
+	const union MHD_ConnectionInfo *info =
+		mhd.MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+	struct open_connection *at;
+
+	(void)state;
+	if (!info)
+		return;
+	at = find_connection(s->http,
+	                     what == MHD_CONNECTION_NOTIFY_STARTED ? -1 : info->connect_fd);
+	if (at)
+		*at = what == MHD_CONNECTION_NOTIFY_STARTED
+		              ? (struct open_connection){ info->connect_fd,
+			                                  seconds_from_now(MAX_REQUEST_SECONDS) }
+		              : (struct open_connection){ -1, 0 };
+}
+
+/* The request is there: its answer has time of its own. */
+static void extend_time(struct serve *s, struct MHD_Connection *c)
+{
+	const union MHD_ConnectionInfo *info =
+		mhd.MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+	struct open_connection *at = info ? find_connection(s->http, info->connect_fd) : NULL;
+
+	if (at)
+		at->until = seconds_from_now(MAX_ANSWER_SECONDS);
+}
+
+/* The library closes what has been quiet for a while, but a client may send or take a byte now and
+ * then. */
+static void close_old_connections(struct serve *s)
+{
+	const uint64_t now = now_ns();
+
+	for (size_t i = 0; i < sizeof(s->http->connections) / sizeof(s->http->connections[0]);
+	     i++) {
+		struct open_connection *c = &s->http->connections[i];
+
+		if (c->fd < 0 || now < c->until)
+			continue;
+		shutdown(c->fd, SHUT_RDWR);
+		c->until = UINT64_MAX;
+		s->figures.closed++;
+	}
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+static enum MHD_Result refuse_request(struct serve *s, struct MHD_Connection *c, unsigned status,
+                                      char *text)
+{
+	struct MHD_Response *r =
+		mhd.MHD_create_response_from_buffer(strlen(text), text, MHD_RESPMEM_PERSISTENT);
+	enum MHD_Result rc;
+
+	if (!r)
+		return MHD_NO;
+	s->figures.refusals++;
+	mhd.MHD_add_response_header(r, "Content-Type", "text/plain; charset=utf-8");
+	mhd.MHD_add_response_header(r, "Connection", "close");
+	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
+		mhd.MHD_add_response_header(r, "Allow", "GET, HEAD");
+	rc = mhd.MHD_queue_response(c, status, r);
+	mhd.MHD_destroy_response(r);
+	return rc;
+}
+
+static struct MHD_Response *make_response(struct serve *s, enum exposition_format format)
+{
+	size_t size;
+	char *text = make_serve_text(s, format, &size);
+	struct MHD_Response *r =
+		text ? mhd.MHD_create_response_from_buffer(size, text, MHD_RESPMEM_MUST_FREE)
+		     : NULL;
+
+	if (!r) {
+		free(text);
+		return NULL;
+	}
+	mhd.MHD_add_response_header(r, "Content-Type",
+	                            format == EXPOSITION_OPENMETRICS
+	                                    ? "application/openmetrics-text; version=1.0.0; "
+	                                      "charset=utf-8"
+	                                    : "text/plain; version=0.0.4; charset=utf-8");
+	mhd.MHD_add_response_header(r, "Cache-Control", "no-store");
+	mhd.MHD_add_response_header(r, "Connection", "close");
+	return r;
+}
+
+/* One text for all who ask until the next reading. */
+static struct MHD_Response *find_response(struct serve *s, enum exposition_format format)
+{
+	struct cached_text *t = &s->http->texts[format];
+
+	if (t->response && t->reading == s->figures.readings)
+		return t->response;
+	if (t->response)
+		mhd.MHD_destroy_response(t->response);
+	t->response = make_response(s, format);
+	t->reading = s->figures.readings;
+	return t->response;
+}
+
+/* The format that the client asks for; the older one unless it names the newer one. */
+static enum exposition_format find_wanted_format(struct MHD_Connection *c)
+{
+	const char *accept = mhd.MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Accept");
+
+	return accept && strcasestr(accept, "application/openmetrics-text") ? EXPOSITION_OPENMETRICS
+	                                                                    : EXPOSITION_PROMETHEUS;
+}
+
+static enum MHD_Result answer_request(void *arg, struct MHD_Connection *c, const char *url,
+                                      const char *method, const char *version, const char *upload,
+                                      size_t *upload_size, void **state)
+{
+	static char wrong_method[] = "expected GET or HEAD\n", no_counts[] = "out of memory\n",
+		    wrong_path[] = "the counts are at /metrics\n";
+	struct serve *s = arg;
+	struct MHD_Response *r;
+
+	(void)version;
+	(void)upload;
+	(void)state;
+	*upload_size = 0;
+	extend_time(s, c);
+	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
+		return refuse_request(s, c, MHD_HTTP_METHOD_NOT_ALLOWED, wrong_method);
+	if (strcmp(url, "/metrics") != 0)
+		return refuse_request(s, c, MHD_HTTP_NOT_FOUND, wrong_path);
+	if (!refresh_counts(s)) {
+		s->http->failed = true;
+		return MHD_NO;
+	}
+	r = find_response(s, find_wanted_format(c));
+	if (!r)
+		return refuse_request(s, c, MHD_HTTP_SERVICE_UNAVAILABLE, no_counts);
+	s->figures.answers++;
+	return mhd.MHD_queue_response(c, MHD_HTTP_OK, r);
+}
+
+/* ---- the daemons ----------------------------------------------------------------------------- */
+
+/* A client could fill a log with its mistakes. */
+static void ignore_message(void *arg, const char *format, va_list ap)
+{
+	(void)arg;
+	(void)format;
+	(void)ap;
+}
+
+static int start_daemon(struct serve *s, unsigned i)
+{
+	struct MHD_OptionItem options[] = { { MHD_OPTION_LISTEN_SOCKET, s->listeners[i].fd, NULL },
+		                            { MHD_OPTION_CONNECTION_LIMIT, MAX_CONNECTIONS, NULL },
+		                            { MHD_OPTION_CONNECTION_MEMORY_LIMIT, REQUEST_MEMORY,
+		                              NULL },
+		                            { MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, NULL },
+		                            { MHD_OPTION_END, 0, NULL } };
+	const union MHD_DaemonInfo *info;
+
+	s->http->daemons[i] = mhd.MHD_start_daemon(
+		MHD_USE_EPOLL | MHD_USE_ERROR_LOG, 0, NULL, NULL, answer_request, s,
+		MHD_OPTION_EXTERNAL_LOGGER, ignore_message, NULL, MHD_OPTION_NOTIFY_CONNECTION,
+		note_connection, s, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
+	info = s->http->daemons[i]
+	               ? mhd.MHD_get_daemon_info(s->http->daemons[i], MHD_DAEMON_INFO_EPOLL_FD)
+	               : NULL;
+	if (!info) {
+		fprintf(stderr, "pfm serve: libmicrohttpd cannot serve %s\n", s->listeners[i].name);
+		return EXIT_REFUSED;
+	}
+	s->http->epoll_fds[i] = info->epoll_fd;
+	return EXIT_DONE;
+}
+
+int start_http(struct serve *s)
+{
+	int rc = EXIT_DONE;
+
+	if (!s->n_listeners)
+		return EXIT_DONE;
+	if (!load_library()) {
+		fputs("pfm serve: --listen needs libmicrohttpd.so.12 (Debian package "
+		      "libmicrohttpd12); --textfile works without it\n",
+		      stderr);
+		return EXIT_REFUSED;
+	}
+	s->http = calloc(1, sizeof(*s->http));
+	if (!s->http)
+		return report_no_memory();
+	for (size_t i = 0; i < sizeof(s->http->connections) / sizeof(s->http->connections[0]); i++)
+		s->http->connections[i].fd = -1;
+	for (unsigned i = 0; i < s->n_listeners && rc == EXIT_DONE; i++)
+		rc = start_daemon(s, i);
+	return rc;
+}
+
+unsigned list_http_fds(const struct serve *s, int fds[SERVE_MAX_LISTENERS])
+{
+	unsigned n = s->http ? s->n_listeners : 0;
+
+	for (unsigned i = 0; i < n; i++)
+		fds[i] = s->http->epoll_fds[i];
+	return n;
+}
+
+int find_http_timeout(const struct serve *s, int most)
+{
+	unsigned long long ms;
+
+	for (unsigned i = 0; s->http && i < s->n_listeners; i++)
+		if (mhd.MHD_get_timeout(s->http->daemons[i], &ms) == MHD_YES &&
+		    ms < (unsigned long long)most)
+			most = (int)ms;
+	return most;
+}
+
+bool run_http(struct serve *s)
+{
+	if (!s->http)
+		return true;
+	close_old_connections(s);
+	for (unsigned i = 0; i < s->n_listeners; i++)
+		mhd.MHD_run(s->http->daemons[i]);
+	return !s->http->failed;
+}
+
+/* The library closes the sockets that it listens on. */
+void stop_http(struct serve *s)
+{
+	if (!s->http)
+		return;
+	for (unsigned i = 0; i < s->n_listeners; i++) {
+		if (!s->http->daemons[i])
+			continue;
+		mhd.MHD_stop_daemon(s->http->daemons[i]);
+		s->listeners[i].fd = -1;
+	}
+	for (size_t i = 0; i < sizeof(s->http->texts) / sizeof(s->http->texts[0]); i++)
+		if (s->http->texts[i].response)
+			mhd.MHD_destroy_response(s->http->texts[i].response);
+	free(s->http);
+	s->http = NULL;
+}
+
+#else
+
+int start_http(struct serve *s)
+{
+	if (!s->n_listeners)
+		return EXIT_DONE;
+	fputs("pfm serve: this pfm was built without libmicrohttpd: --textfile works, --listen "
+	      "needs a build with Debian's libmicrohttpd-dev\n",
+	      stderr);
+	return EXIT_REFUSED;
+}
+
+unsigned list_http_fds(const struct serve *s, int fds[SERVE_MAX_LISTENERS])
+{
+	(void)s;
+	(void)fds;
+	return 0;
+}
+
+int find_http_timeout(const struct serve *s, int most)
+{
+	(void)s;
+	return most;
+}
+
+bool run_http(struct serve *s)
+{
+	(void)s;
+	return true;
+}
+
+void stop_http(struct serve *s)
+{
+	(void)s;
+}
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm serve: what it costs and how it is doing. The names that begin with "process_" are those of
+ * Prometheus' client libraries. */
+#include "serve.h"
+
+#include <dirent.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+static double read_cpu_seconds(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+}
+
+static uint64_t read_memory(void)
+{
+	unsigned long long all, resident = 0;
+	FILE *f = fopen("/proc/self/statm", "re");
+
+	if (f && fscanf(f, "%llu %llu", &all, &resident) != 2)
+		resident = 0;
+	if (f)
+		fclose(f);
+	return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Without that of the folder itself. */
+static uint64_t count_files(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	uint64_t n = 0;
+
+	while (dir && readdir(dir))
+		n++;
+	if (dir)
+		closedir(dir);
+	return n > 3 ? n - 3 : 0;
+}
+
+static double start_time;
+
+void note_start_time(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	start_time = (double)now.tv_sec + (double)now.tv_nsec / NS;
+}
+
+static void put_counter(struct exposition *x, const char *name, const char *help, uint64_t value)
+{
+	begin_family(x, name, FAMILY_COUNTER, "", help);
+	put_whole_sample(x, NULL, value);
+}
+
+static void put_gauge(struct exposition *x, const char *name, const char *unit, const char *help,
+                      double value)
+{
+	begin_family(x, name, FAMILY_GAUGE, unit, help);
+	put_real_sample(x, NULL, value);
+}
+
+static void put_process(struct exposition *x)
+{
+	struct rlimit files;
+
+	begin_family(x, "process_cpu_seconds", FAMILY_COUNTER, "seconds",
+	             "Processor time of pfm serve.");
+	put_real_sample(x, NULL, read_cpu_seconds());
+	put_gauge(x, "process_resident_memory_bytes", "bytes", "Memory of pfm serve.",
+	          (double)read_memory());
+	put_gauge(x, "process_start_time_seconds", "seconds",
+	          "When pfm serve began, in seconds since 1970.", start_time);
+	put_gauge(x, "process_open_fds", "", "Open file descriptors.", (double)count_files());
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0)
+		put_gauge(x, "process_max_fds", "", "Most file descriptors that may be open.",
+		          (double)files.rlim_cur);
+}
+
+void put_self_series(struct exposition *x, const struct serve *s)
+{
+	const struct serve_figures *f = &s->figures;
+
+	put_process(x);
+	put_counter(x, "perfmon_readings", "Readings of the counters.", f->readings);
+	put_gauge(x, "perfmon_reading_duration_seconds", "seconds",
+	          "How long the last reading took.", f->reading_seconds);
+	put_gauge(x, "perfmon_reading_interval_seconds", "seconds",
+	          "The time between the last two readings, which metrics are of.",
+	          f->interval_seconds);
+	put_counter(x, "perfmon_http_answers", "Texts that clients were given.", f->answers);
+	put_counter(x, "perfmon_http_refusals", "Requests that were refused.", f->refusals);
+	put_counter(x, "perfmon_http_connections_closed",
+	            "Connections that were closed because they took too long.", f->closed);
+	put_counter(x, "perfmon_textfile_errors", "Failures to write the textfile.",
+	            f->textfile_errors);
+	begin_family(x, "perfmon_paused", FAMILY_GAUGE, "",
+	             "1 while counting is paused, with the reason.");
+	put_whole_sample(x, (struct label[]){ { "reason", "lock" }, { 0 } }, s->paused_since != 0);
+	begin_family(x, "perfmon_paused_seconds", FAMILY_COUNTER, "seconds",
+	             "Time in which counting was paused.");
+	put_real_sample(x, NULL, find_paused_seconds(s));
+	begin_family(x, "perfmon_series", FAMILY_GAUGE, "", "Series of this text.");
+	put_whole_sample(x, NULL, x->n_samples + 1);
+}
