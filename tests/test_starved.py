@@ -46,6 +46,9 @@ COMMANDS = {
     "report --time-slices": "2 %s/perf.data",
     "annotate": "* %s/perf.data",
     "diff": "%s/perf.data %s/perf.data",
+    "export -f pprof": "%s/perf.data",
+    "export -f firefox": "%s/perf.data",
+    "export -f callgrind": "%s/perf.data",
 }
 
 

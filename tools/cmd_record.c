@@ -11,8 +11,10 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 #include "alpha/emulator.h"
 #include "alpha/session.h"
+#include "export.h"
 #include <perfmon/perfmon.h>
 
 #define ME "pfm record"
@@ -39,7 +41,9 @@ static const struct command_option options[] = {
 	  "take the commands enable, disable, ping, stop and evlist from "
 	  "fd:N[,ACK] or fifo:PATH[,ACK]" },
 	{ 'z', "compress", NULL, "compress the file with zstd" },
-	{ 'o', "output", "FILE", "write the samples to FILE; default perf.data" },
+	{ 'o', "output", "FILE",
+	  "write the samples to FILE, in a format of pfm export if its name means "
+	  "one (x.pb.gz); default perf.data" },
 	{ OPT_DEVICE, "device", "FROM-TO",
 	  "sample with the Alpha counter device, /dev/pfcntr, in this range "
 	  "of addresses" },
@@ -57,8 +61,11 @@ struct recorder {
 	struct alpha_emulator *emulator; /* of the session's device, or NULL */
 	pfm_recording_t *recording;
 	char **command;
-	const char *cpus, *output, *model; /* model: of the Alpha device */
-	pfmlib_alpha_input_param_t device; /* with a range: the device itself */
+	const char *cpus, *output, *model;  /* model: of the Alpha device */
+	const struct export_format *format; /* of the exported file, NULL: none is wanted */
+	const char *exported;               /* output is then exported to this file ... */
+	char *intermediate;                 /* ... and has this name */
+	pfmlib_alpha_input_param_t device;  /* with a range: the device itself */
 	int pid;
 	bool all_cpus, one_thread, no_inherit, compress,
 		is_default_event; /* stand_in: nobody said what to sample, and a clock had to do */
@@ -480,6 +487,29 @@ static int start_recording(struct recorder *job)
 	                                           : status;
 }
 
+static void report_recording(const struct recorder *job)
+{
+	bool is_usual = strcmp(job->output, "perf.data") == 0;
+
+	fprintf(stderr, ME ": %.1f MB in %s; 'pfm report%s%s' shows them\n",
+	        (double)job->size / 1e6, job->output, is_usual ? "" : " ",
+	        is_usual ? "" : job->output);
+}
+
+/* Exports the recording and removes it; if that fails, the samples are not lost. */
+static int export_result(const struct recorder *job)
+{
+	int status = export_recording(job->format, job->output, job->exported, NULL, false);
+
+	if (status == EXIT_DONE) {
+		unlink(job->output);
+		fprintf(stderr, ME ": samples are in %s\n", job->exported);
+	} else {
+		fprintf(stderr, ME ": the recording is kept in %s\n", job->output);
+	}
+	return status;
+}
+
 static int record_until_end(struct recorder *job)
 {
 	int status = EXIT_DONE, wait_status = 0;
@@ -507,15 +537,32 @@ static int record_until_end(struct recorder *job)
 	put_losses(job);
 	if (!on_device(job))
 		explain_missing_samples(job);
-	fprintf(stderr, ME ": %.1f MB in %s; 'pfm report%s%s' shows them\n",
-	        (double)job->size / 1e6, job->output, strcmp(job->output, "perf.data") ? " " : "",
-	        strcmp(job->output, "perf.data") ? job->output : "");
+	if (status == EXIT_DONE && job->format)
+		status = export_result(job);
+	else
+		report_recording(job);
 	if (status != EXIT_DONE || !job->command)
 		return status;
 	return child_status(job->command[0], wait_status);
 }
 
 /* ---- the command line ------------------------------------------------------------------------ */
+
+/* An output whose name means a format of pfm export is exported from a recording beside it. DONE,
+ * or REFUSED without memory. */
+static int choose_output(struct recorder *job)
+{
+	job->format = find_export_format_of_file(job->output);
+	if (!job->format)
+		return EXIT_DONE;
+	if (asprintf(&job->intermediate, "%s.perf.data", job->output) < 0) {
+		job->intermediate = NULL;
+		return report_no_memory();
+	}
+	job->exported = job->output;
+	job->output = job->intermediate;
+	return EXIT_DONE;
+}
 
 static int check_options(struct command_args *args, struct recorder *job)
 {
@@ -549,6 +596,11 @@ static int check_options(struct command_args *args, struct recorder *job)
 	if (strcmp(job->output, "-") == 0)
 		return report_usage_error(
 			args, "a recording is written into a file, not to standard output.");
+	if (choose_output(job) != EXIT_DONE)
+		return EXIT_REFUSED;
+	if (job->format && !export_can_write(job->exported))
+		return report_usage_error(args, "this pfm was built without zlib; install "
+		                                "zlib1g-dev and build it again, or omit '.gz'.");
 	job->ctx = open_context(job->model);
 	return job->ctx ? EXIT_DONE : EXIT_REFUSED;
 }
@@ -667,6 +719,7 @@ static int run_record(struct command_args *args)
 	alpha_emulator_close(job.emulator);
 	pfm_close_context(job.ctx);
 	event_list_free(&job.events);
+	free(job.intermediate);
 	return status;
 }
 

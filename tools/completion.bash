@@ -64,11 +64,13 @@ _pfm() {
 	fi
 	case $command$previous in
 	metric-p | plan-p) previous=--pmu ;;
+	export-f | export--format) previous=--export-format ;;
 	esac
 	case $previous in
 	--pmu) _pfm_pmus "$_pfm_current"; return ;;
 	--device-model | --model | -m) COMPREPLY=($(compgen -W 'ev4 ev5 pca56 ev6 ev67' -- "$_pfm_current")); return ;;
 	--color) COMPREPLY=($(compgen -W 'auto always never' -- "$_pfm_current")); return ;;
+	--export-format) COMPREPLY=($(compgen -W 'pprof script firefox speedscope folded chrome callgrind otlp csv json' -- "$_pfm_current")); return ;;
 	--format) COMPREPLY=($(compgen -W 'openmetrics prometheus' -- "$_pfm_current")); return ;;
 	--listen) COMPREPLY=($(compgen -W '127.0.0.1:9747 unix:' -- "$_pfm_current")); return ;;
 	-o | --output | --html | --textfile) COMPREPLY=($(compgen -f -- "$_pfm_current")); return ;;
@@ -85,7 +87,7 @@ _pfm() {
 		word=${_pfm_current##*[,\{]}
 		[[ $previous == -e || $previous == --event || $previous == -M || $previous == --metrics ]] && _pfm_events "$word" "${_pfm_current%"$word"}"
 		;;
-	import | report | annotate | diff) COMPREPLY=($(compgen -f -- "$_pfm_current")) ;;
+	import | report | annotate | diff | export) COMPREPLY=($(compgen -f -- "$_pfm_current")) ;;
 	alpha) COMPREPLY=($(compgen -W 'session device' -f -- "$_pfm_current")) ;;
 	esac
 }

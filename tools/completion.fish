@@ -67,7 +67,11 @@ for command in (pfm --help 2>/dev/null | sed -n '/^Commands/,/^$/s/^  *\([a-z]*\
 			case model device-model
 				complete -c pfm -n "__pfm_is $command" -l $option -x -a 'ev4 ev5 pca56 ev6 ev67'
 			case format
-				complete -c pfm -n "__pfm_is $command" -l format -x -a 'openmetrics prometheus'
+				if test $command = export
+					complete -c pfm -n '__pfm_is export' -l format -x -a 'pprof script firefox speedscope folded chrome callgrind otlp csv json'
+				else
+					complete -c pfm -n "__pfm_is $command" -l format -x -a 'openmetrics prometheus'
+				end
 			case listen
 				complete -c pfm -n "__pfm_is $command" -l listen -x -a '127.0.0.1:9747 unix:'
 			case output html textfile
@@ -81,7 +85,8 @@ for command in (pfm --help 2>/dev/null | sed -n '/^Commands/,/^$/s/^  *\([a-z]*\
 end
 complete -c pfm -n '__pfm_is stat record serve' -s e -x -a '(__pfm_events)'
 complete -c pfm -n '__pfm_is stat serve' -s M -x -a '(__pfm_events)'
-complete -c pfm -n '__pfm_is stat record' -s o -r -F
+complete -c pfm -n '__pfm_is stat record export' -s o -r -F
+complete -c pfm -n '__pfm_is export' -s f -x -a 'pprof script firefox speedscope folded chrome callgrind otlp csv json'
 complete -c pfm -n '__pfm_is list show encode dispatch metric plan' -a '(__pfm_events)'
 complete -c pfm -n '__pfm_is import session report export diff annotate' -F
 complete -c pfm -n '__pfm_is stat record device' -a '(__fish_complete_subcommand)'

@@ -37,10 +37,12 @@ _pfm() {
 		return
 	fi
 	[[ $command == (metric|plan) && $previous == -p ]] && previous=--pmu
+	[[ $command == export && $previous == (-f|--format) ]] && previous=--export-format
 	case $previous in
 	--pmu) _pfm_pmus; return ;;
 	--device-model | --model | -m) compadd ev4 ev5 pca56 ev6 ev67; return ;;
 	--color) compadd auto always never; return ;;
+	--export-format) compadd pprof script firefox speedscope folded chrome callgrind otlp csv json; return ;;
 	--format) compadd openmetrics prometheus; return ;;
 	--listen) compadd -S '' 127.0.0.1:9747 unix:; return ;;
 	-o | --output | --html | --textfile) _files; return ;;

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm export: a recording in the formats of other tools.
+ *
+ * export_read.c turns the records of a recording into samples whose frames are numbers of
+ * locations. Each format is one file, export_NAME.c, that ends with its descriptor; cmd_export.c
+ * has the table of descriptors. A format that needs all samples before it can write adds them up in
+ * export_stacks.c; the others write each sample as it comes. */
+#ifndef PFM_EXPORT_H
+#define PFM_EXPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <perfmon/sampling.h>
+#include "base/hash.h"
+#include "mappings.h"
+#include "pfm.h"
+#include "profile.h"
+
+/* ---- samples of a recording (export_read.c) -------------------------------------------------- */
+
+/* A file in memory. Number 0 is "[unknown]", in which frames without a mapping are. */
+struct export_mapping {
+	uint64_t start, end, offset; /* zeros for names such as [hypervisor], which have no range */
+	uint32_t file;               /* text */
+	struct object *object;       /* or NULL */
+	uint32_t build_id;           /* text, in hexadecimal; "" if unknown */
+};
+
+/* An address in code. Number 0 stands for the callers that are missing from a chain. */
+struct export_location {
+	uint64_t address; /* as in the chain: callers have the address behind the call */
+	uint32_t mapping;
+	uint32_t mode; /* PFM_MISC_MODE */
+	uint32_t same; /* the first location with the same names, mapping and mode */
+	bool is_caller, has_name;
+	uint32_t first_name, n_names; /* in export_reader.names, the outermost first: the function,
+	                                 then what was inlined into it */
+	uint32_t file, line;          /* of the innermost one; 0: unknown */
+};
+
+struct export_event {
+	char name[256];
+	bool is_clock;    /* weights are nanoseconds */
+	bool is_selected; /* --event */
+	uint64_t period;  /* of one sample, or 0 */
+	uint64_t samples, weight;
+};
+
+struct export_sample {
+	uint64_t time, weight, has; /* has: PFM_SAMPLE_* */
+	uint32_t event, pid, tid, cpu;
+	uint32_t task;          /* text: the thread's name */
+	const uint32_t *frames; /* locations, the innermost first; valid until the next sample */
+	unsigned n_frames;
+};
+
+/* Samples that a recording lacks. */
+struct export_losses {
+	uint64_t records, samples, throttled, without_event;
+	bool damaged;
+};
+
+/* Numbers by the order in which they came. */
+struct number_table {
+	struct hash_table table;
+	uint32_t *numbers;
+	size_t n, capacity;
+};
+
+struct export_process;
+
+struct export_reader {
+	pfm_session_t *session;
+	const char *path;
+	struct text_pool texts; /* 0: "" */
+	struct symbols *symbols;
+	struct export_mapping *mappings;
+	struct export_location *locations;
+	uint32_t *names;
+	struct export_event *events;
+	unsigned n_events;
+	size_t n_mappings, n_locations, n_names;
+	struct export_losses losses;
+	uint64_t first_time, last_time; /* of selected samples */
+	bool failed;                    /* no memory */
+
+	/* of export_read.c alone */
+	size_t mappings_capacity, locations_capacity, names_capacity, frames_capacity;
+	size_t processes_capacity, tasks_capacity;
+	struct hash_table mapping_table, location_table, same_table;
+	struct map_pool map_pool;
+	struct map_set kernel_maps;
+	struct number_table pids, tids;
+	struct map_set *processes; /* of pids */
+	uint32_t *tasks;           /* of tids: texts */
+	uint32_t *frames;
+	pfm_record_t record;
+};
+
+/* Opens the recording @path; samples of other events than @event (NULL: all) are left out. DONE or
+ * REFUSED, everything said. */
+int export_open(struct export_reader *r, const char *path, const char *event);
+void export_close(struct export_reader *r);
+/* The next sample: 1, 0 behind the last, or -1, everything said. */
+int export_next(struct export_reader *r, struct export_sample *sample);
+
+void export_free_texts(struct text_pool *t);
+const char *export_text(const struct export_reader *r, uint32_t number);
+/* Text of name @i of a location. */
+const char *export_name(const struct export_reader *r, const struct export_location *l, unsigned i);
+/* The file that a location is in. */
+const char *export_object(const struct export_reader *r, const struct export_location *l);
+/* "count", or "nanoseconds" of a clock. */
+const char *export_unit(const struct export_event *e);
+/* True if the events has samples, or was selected and is not a dummy. */
+bool export_has_column(const struct export_event *e);
+bool export_is_complete(const struct export_losses *l);
+/* The losses as a sentence. Returns @buf. */
+#define LOSSES_MAX 320
+char *export_losses_text(const struct export_losses *l, char buf[LOSSES_MAX]);
+/* The losses as members of an object. */
+void put_losses_json(struct json *j, const struct export_losses *l);
+/* @name without line ends and tabs, which become "\x0a", and with ':' for ';', for lines of text.
+ * Returns @buf. */
+char *export_frame_text(const char *name, char buf[NAME_LINE]);
+
+/* Index of @number, which is added if it is new: *@is_new. Without memory sets *@failed. */
+uint32_t export_index_of_number(struct number_table *t, uint32_t number, bool *is_new,
+                                bool *failed);
+/* @list with room for one more element of @size bytes behind @n. Without memory sets *@failed and
+ * returns @list as it was. */
+void *export_grow(void *list, size_t n, size_t *capacity, size_t size, bool *failed);
+
+/* ---- samples that are added up, and kept (export_stacks.c) ----------------------------------- */
+
+/* A stack is the number of its innermost node; node 0 is the empty stack. */
+struct stack_node {
+	uint32_t parent, location;
+};
+
+struct stack_tree {
+	struct hash_table table;
+	struct stack_node *nodes;
+	size_t n, capacity;
+	bool failed; /* no memory */
+};
+
+/* The stack with @frames, the innermost first. */
+uint32_t export_add_stack(struct stack_tree *t, const uint32_t *frames, unsigned n);
+void export_free_stacks(struct stack_tree *t);
+
+/* Samples that differ in nothing but their time. */
+struct export_row {
+	uint32_t stack, event, pid, tid, cpu, task;
+	uint64_t samples, weight;
+};
+
+struct export_rows {
+	struct hash_table table;
+	struct export_row *list;
+	size_t n, capacity;
+	bool failed; /* no memory */
+};
+
+/* Adds @key->samples and @key->weight to the row that has the other members of @key. */
+void export_add_row(struct export_rows *rows, const struct export_row *key);
+void export_free_rows(struct export_rows *rows);
+
+/* The samples of one event in one thread, in the order of their times. */
+struct timeline {
+	uint32_t event, pid, tid, task;
+	struct timeline_sample {
+		uint64_t time, weight;
+		uint32_t stack;
+	} * samples;
+	size_t n, capacity;
+};
+
+struct timelines {
+	struct hash_table table;
+	struct timeline *list;
+	size_t n, capacity;
+	struct stack_tree stacks;
+	bool failed; /* no memory */
+};
+
+void export_add_to_timeline(struct timelines *t, const struct export_sample *s);
+void export_free_timelines(struct timelines *t);
+
+/* ---- formats --------------------------------------------------------------------------------- */
+
+struct exporter {
+	struct export_reader *reader;
+	FILE *out;
+	void *state; /* state_size bytes of the format, zeros at first */
+	bool failed; /* no memory: set by the format */
+};
+
+struct export_format {
+	const char *name, *summary;
+	const char *suffixes[4]; /* names of files that mean this format; NULL behind the last */
+	bool is_gzip;            /* compressed, unless the file's name ends in ".pb" */
+	bool is_sum;             /* adds weights: samples of several events need --event */
+	size_t state_size;
+	/* Called once before the first sample, when the events are known. May be NULL. */
+	void (*begin)(struct exporter *e);
+	/* Called for each sample, in the order of times. */
+	void (*add_sample)(struct exporter *e, const struct export_sample *s);
+	/* Called once behind the last sample, when losses are known. */
+	void (*end)(struct exporter *e);
+	/* Frees what @state leads to. Called once, also after failures. May be NULL. */
+	void (*release)(struct exporter *e);
+	/* Adds up what @path holds: NULL, or a sentence about what is wrong. Sums in the order of
+	 * the events for which export_has_column() is true. May be NULL. */
+	const char *(*check)(const struct export_reader *r, const char *path);
+};
+
+extern const struct export_format *const export_formats[]; /* NULL behind the last */
+/* The format with @name, or NULL. */
+const struct export_format *find_export_format(const char *name);
+/* The format that the name of a file means, or NULL. */
+const struct export_format *find_export_format_of_file(const char *path);
+/* False if the name of a file wants gzip, which is missing. */
+bool export_can_write(const char *path);
+/* Writes the recording @path to @output (NULL: standard output). DONE or REFUSED, everything
+ * said. */
+int export_recording(const struct export_format *format, const char *path, const char *output,
+                     const char *event, bool is_checked);
+
+/* ---- output (export_output.c) ---------------------------------------------------------------- */
+
+/* A file that is written under another name until it is complete. */
+struct export_output {
+	FILE *out;
+	char *path, *temporary; /* NULL: standard output, or not a regular file */
+};
+
+/* Opens @path (NULL: standard output), compressed by gzip if @is_gzip. False: errno tells why. */
+bool export_open_output(struct export_output *o, const char *path, bool is_gzip);
+/* Ends the file, which keeps its temporary name. False: errno tells why. */
+bool export_end_output(struct export_output *o);
+/* Gives the file its name if @is_good, and removes it otherwise. False: errno tells why. */
+bool export_close_output(struct export_output *o, bool is_good);
+/* True if this command was built with zlib. */
+bool export_has_gzip(void);
+/* The contents of a file, decompressed; the caller frees them. NULL: no memory, not readable, or a
+ * gzip stream that ends early. */
+char *export_read_file(const char *path, size_t *len);
+
+#endif

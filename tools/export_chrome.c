@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/* Trace events, for Perfetto and chrome://tracing: functions of each thread as slices, and the
+ * weight of each event as a counter of its process.
+ *
+ * A stack lasts until the thread's next sample, but not longer than a sample can stand for. Events
+ * are written as samples come; those of a thread are in the order of their times. */
+#include "export.h"
+
+#include <stdlib.h>
+
+enum { COUNTER_NS = 10000000, LONGEST_NS = 20000000 };
+
+struct chrome_thread {
+	uint32_t pid, task, stack;
+	uint64_t end; /* of the stack, unless a sample comes before */
+};
+
+struct chrome {
+	struct json j;
+	struct stack_tree stacks;
+	struct number_table tids;
+	struct chrome_thread *threads; /* of tids */
+	size_t threads_capacity, frames_capacity;
+	uint32_t *frames;
+	struct export_rows counters; /* samples: 1 if the value that was written is not 0 */
+	uint64_t counter_start;
+};
+
+static void begin(struct exporter *e)
+{
+	struct chrome *c = e->state;
+
+	c->j.out = e->out;
+	put_begin(&c->j, NULL, '{');
+	put_text(&c->j, "displayTimeUnit", "ns");
+	put_begin(&c->j, "traceEvents", '[');
+}
+
+/* Begins an event; its time is in microseconds. */
+static void begin_event(struct exporter *e, const char *phase, uint32_t pid, uint64_t time)
+{
+	struct chrome *c = e->state;
+
+	time -= e->reader->first_time;
+	putc('\n', e->out);
+	put_begin(&c->j, NULL, '{');
+	put_text(&c->j, "ph", phase);
+	put_int(&c->j, "pid", pid);
+	put_real(&c->j, "ts", (double)time / 1e3);
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+static void put_task_name(struct exporter *e, const char *kind, uint32_t pid, uint32_t tid,
+                          uint32_t task)
+{
+	struct chrome *c = e->state;
+
+	begin_event(e, "M", pid, e->reader->first_time);
+	put_int(&c->j, "tid", tid);
+	put_text(&c->j, "name", kind);
+	put_begin(&c->j, "args", '{');
+	put_text(&c->j, "name", export_text(e->reader, task));
+	put_end(&c->j, '}');
+	put_end(&c->j, '}');
+}
+
+/* NULL without memory. Valid until the next call. */
+static struct chrome_thread *find_thread(struct exporter *e, const struct export_sample *s)
+{
+	struct chrome *c = e->state;
+	bool is_new;
+	uint32_t at = export_index_of_number(&c->tids, s->tid, &is_new, &e->failed);
+
+	if (is_new)
+		c->threads = export_grow(c->threads, at, &c->threads_capacity, sizeof(*c->threads),
+		                         &e->failed);
+	if (e->failed)
+		return NULL;
+	if (is_new)
+		c->threads[at] = (struct chrome_thread){ .pid = s->pid };
+	if (is_new || c->threads[at].task != s->task) {
+		c->threads[at].task = s->task;
+		put_task_name(e, "thread_name", s->pid, s->tid, s->task);
+		if (s->pid == s->tid)
+			put_task_name(e, "process_name", s->pid, s->tid, s->task);
+	}
+	return &c->threads[at];
+}
+
+/* ---- slices ---------------------------------------------------------------------------------- */
+
+static unsigned stack_depth(const struct stack_tree *t, uint32_t stack)
+{
+	unsigned n = 0;
+
+	for (; stack; stack = t->nodes[stack].parent)
+		n++;
+	return n;
+}
+
+/* The innermost node that two stacks share. */
+static uint32_t find_common_node(const struct stack_tree *t, uint32_t a, uint32_t b)
+{
+	unsigned n = stack_depth(t, a), k = stack_depth(t, b);
+
+	for (; n > k; n--)
+		a = t->nodes[a].parent;
+	for (; k > n; k--)
+		b = t->nodes[b].parent;
+	for (; a != b; a = t->nodes[a].parent)
+		b = t->nodes[b].parent;
+	return a;
+}
+
+static void end_slices(struct exporter *e, const struct chrome_thread *t, uint32_t tid,
+                       uint32_t common, uint64_t time)
+{
+	struct chrome *c = e->state;
+
+	for (uint32_t at = t->stack; at != common; at = c->stacks.nodes[at].parent)
+		for (unsigned k = e->reader->locations[c->stacks.nodes[at].location].n_names;
+		     k-- > 0;) {
+			begin_event(e, "E", t->pid, time);
+			put_int(&c->j, "tid", tid);
+			put_end(&c->j, '}');
+		}
+}
+
+static void begin_slice(struct exporter *e, const struct export_sample *s,
+                        const struct export_location *l, unsigned k)
+{
+	struct chrome *c = e->state;
+
+	begin_event(e, "B", s->pid, s->time);
+	put_int(&c->j, "tid", s->tid);
+	put_text(&c->j, "name", export_name(e->reader, l, k));
+	put_text(&c->j, "cat", export_object(e->reader, l));
+	put_end(&c->j, '}');
+}
+
+static void begin_slices(struct exporter *e, const struct export_sample *s, uint32_t stack,
+                         uint32_t common)
+{
+	struct chrome *c = e->state;
+	unsigned n = 0;
+
+	for (uint32_t at = stack; at != common; at = c->stacks.nodes[at].parent)
+		c->frames[n++] = c->stacks.nodes[at].location;
+	while (n-- > 0) {
+		const struct export_location *l = &e->reader->locations[c->frames[n]];
+
+		for (unsigned k = 0; k < l->n_names; k++)
+			begin_slice(e, s, l, k);
+	}
+}
+
+/* The stack of @s by functions: addresses in one function are one slice. */
+static uint32_t add_function_stack(struct exporter *e, const struct export_sample *s)
+{
+	struct chrome *c = e->state;
+
+	for (unsigned i = 0; i < s->n_frames; i++) {
+		c->frames = export_grow(c->frames, i, &c->frames_capacity, sizeof(*c->frames),
+		                        &e->failed);
+		if (e->failed)
+			return 0;
+		c->frames[i] = e->reader->locations[s->frames[i]].same;
+	}
+	return export_add_stack(&c->stacks, c->frames, s->n_frames);
+}
+
+static uint64_t longest_ns(const struct exporter *e, const struct export_sample *s)
+{
+	return e->reader->events[s->event].is_clock && s->weight < LONGEST_NS ? 2 * s->weight
+	                                                                      : LONGEST_NS;
+}
+
+static void add_slices(struct exporter *e, const struct export_sample *s)
+{
+	struct chrome *c = e->state;
+	uint32_t stack = add_function_stack(e, s), common = 0;
+	struct chrome_thread *t = find_thread(e, s);
+
+	e->failed |= c->stacks.failed;
+	if (e->failed)
+		return;
+	if (s->time <= t->end)
+		common = find_common_node(&c->stacks, t->stack, stack);
+	end_slices(e, t, s->tid, common, s->time < t->end ? s->time : t->end);
+	t->pid = s->pid;
+	t->stack = stack;
+	t->end = s->time + longest_ns(e, s);
+	begin_slices(e, s, stack, common);
+}
+
+/* ---- counters -------------------------------------------------------------------------------- */
+
+static void put_counters(struct exporter *e)
+{
+	struct chrome *c = e->state;
+
+	for (size_t i = 0; i < c->counters.n; i++) {
+		struct export_row *row = &c->counters.list[i];
+
+		if (!row->weight && !row->samples)
+			continue;
+		begin_event(e, "C", row->pid, c->counter_start);
+		put_text(&c->j, "name", e->reader->events[row->event].name);
+		put_begin(&c->j, "args", '{');
+		put_count(&c->j, "weight", row->weight);
+		put_end(&c->j, '}');
+		put_end(&c->j, '}');
+		row->samples = row->weight > 0;
+		row->weight = 0;
+	}
+}
+
+static void add_counter(struct exporter *e, const struct export_sample *s)
+{
+	struct chrome *c = e->state;
+	const struct export_row row = { .event = s->event, .pid = s->pid, .weight = s->weight };
+
+	if (!c->counter_start)
+		c->counter_start = s->time;
+	if (s->time >= c->counter_start + COUNTER_NS) {
+		put_counters(e);
+		c->counter_start += COUNTER_NS;
+		if (s->time >= c->counter_start + COUNTER_NS) {
+			put_counters(e); /* zeros: nothing was sampled for a while */
+			c->counter_start += (s->time - c->counter_start) / COUNTER_NS * COUNTER_NS;
+		}
+	}
+	export_add_row(&c->counters, &row);
+	e->failed |= c->counters.failed;
+}
+
+static void add_sample(struct exporter *e, const struct export_sample *s)
+{
+	add_slices(e, s);
+	add_counter(e, s);
+}
+
+static void end(struct exporter *e)
+{
+	struct chrome *c = e->state;
+
+	for (size_t i = 0; i < c->tids.n; i++)
+		end_slices(e, &c->threads[i], c->tids.numbers[i], 0, c->threads[i].end);
+	put_counters(e);
+	putc('\n', e->out);
+	put_end(&c->j, ']');
+	put_begin(&c->j, "otherData", '{');
+	put_losses_json(&c->j, &e->reader->losses);
+	put_end(&c->j, '}');
+	put_end(&c->j, '}');
+	put_line(&c->j);
+}
+
+static void release(struct exporter *e)
+{
+	struct chrome *c = e->state;
+
+	export_free_stacks(&c->stacks);
+	export_free_rows(&c->counters);
+	pfmi_base_free_hash(&c->tids.table);
+	free(c->tids.numbers);
+	free(c->threads);
+	free(c->frames);
+}
+
+const struct export_format export_chrome = {
+	.name = "chrome",
+	.summary = "trace events with slices and counters, for Perfetto and chrome://tracing",
+	.suffixes = { ".trace.json", ".chrome.json" },
+	.state_size = sizeof(struct chrome),
+	.begin = begin,
+	.add_sample = add_sample,
+	.end = end,
+	.release = release,
+};

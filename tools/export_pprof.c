@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: MIT */
+/* The format of pprof: a protocol buffer message perftools.profiles.Profile, compressed by gzip.
+ *
+ * Values of a sample: the number of samples first, which Go's profile-guided optimisation looks
+ * for, then the weight of each event. Each distinct stack, thread and CPU is one sample. */
+#include "export.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "export_protobuf.h"
+
+/* Numbers of fields, by message. */
+enum {
+	PROFILE_SAMPLE_TYPE = 1,
+	PROFILE_SAMPLE = 2,
+	PROFILE_MAPPING = 3,
+	PROFILE_LOCATION = 4,
+	PROFILE_FUNCTION = 5,
+	PROFILE_STRING_TABLE = 6,
+	PROFILE_TIME_NANOS = 9,
+	PROFILE_DURATION_NANOS = 10,
+	PROFILE_PERIOD_TYPE = 11,
+	PROFILE_PERIOD = 12,
+	PROFILE_COMMENT = 13,
+	PROFILE_DEFAULT_SAMPLE_TYPE = 14,
+
+	VALUE_TYPE = 1,
+	VALUE_UNIT = 2,
+
+	SAMPLE_LOCATION_ID = 1,
+	SAMPLE_VALUE = 2,
+	SAMPLE_LABEL = 3,
+
+	LABEL_KEY = 1,
+	LABEL_STR = 2,
+	LABEL_NUM = 3,
+
+	MAPPING_ID = 1,
+	MAPPING_START = 2,
+	MAPPING_LIMIT = 3,
+	MAPPING_OFFSET = 4,
+	MAPPING_FILENAME = 5,
+	MAPPING_BUILD_ID = 6,
+	MAPPING_HAS_FUNCTIONS = 7,
+	MAPPING_HAS_FILENAMES = 8,
+	MAPPING_HAS_LINE_NUMBERS = 9,
+	MAPPING_HAS_INLINE_FRAMES = 10,
+
+	LOCATION_ID = 1,
+	LOCATION_MAPPING_ID = 2,
+	LOCATION_ADDRESS = 3,
+	LOCATION_LINE = 4,
+
+	LINE_FUNCTION_ID = 1,
+	LINE_LINE = 2,
+
+	FUNCTION_ID = 1,
+	FUNCTION_NAME = 2,
+	FUNCTION_SYSTEM_NAME = 3,
+	FUNCTION_FILENAME = 4,
+};
+
+struct function_key {
+	uint32_t name, file;
+};
+
+struct pprof {
+	struct stack_tree stacks;
+	struct export_rows rows;
+	struct text_pool strings; /* those of the message: 0 is "" */
+	struct hash_table function_table;
+	struct function_key *functions; /* function id is the index + 1 */
+	size_t n_functions, functions_capacity;
+	uint64_t *mapping_samples; /* of each mapping of the reader */
+	uint32_t *mapping_ids;     /* 0: not used */
+	struct message part, inner, packed;
+};
+
+static void add_sample(struct exporter *e, const struct export_sample *s)
+{
+	struct pprof *p = e->state;
+	const struct export_row row = {
+		.stack = export_add_stack(&p->stacks, s->frames, s->n_frames),
+		.event = s->event,
+		.pid = s->pid,
+		.tid = s->tid,
+		.cpu = s->cpu,
+		.task = s->task,
+		.samples = 1,
+		.weight = s->weight,
+	};
+
+	export_add_row(&p->rows, &row);
+	e->failed |= p->stacks.failed || p->rows.failed;
+}
+
+/* Writes @m to the output and clears it: fields of a message may come in pieces. */
+static void flush_message(struct exporter *e, struct message *m)
+{
+	fwrite(m->bytes, 1, m->n, e->out);
+	e->failed |= m->failed;
+	message_clear(m);
+}
+
+static void put_element(struct exporter *e, unsigned field, struct message *part)
+{
+	struct message m = { .bytes = NULL };
+
+	message_add_message(&m, field, part);
+	flush_message(e, &m);
+	message_free(&m);
+}
+
+static uint64_t add_string(struct pprof *p, const char *text)
+{
+	return text_number(&p->strings, text);
+}
+
+static void add_value_type(struct pprof *p, struct message *m, const char *type, const char *unit)
+{
+	message_add_number(m, VALUE_TYPE, add_string(p, type));
+	message_add_number(m, VALUE_UNIT, add_string(p, unit));
+}
+
+/* ---- functions, locations and mappings ------------------------------------------------------- */
+
+struct function_search {
+	const struct function_key *list, *key;
+};
+
+static bool is_same_function(const void *arg, uint32_t i)
+{
+	const struct function_search *s = arg;
+
+	return s->list[i].name == s->key->name && s->list[i].file == s->key->file;
+}
+
+/* Id of the function @name in source file @file; both are texts of the reader. */
+static uint64_t add_function(struct exporter *e, uint32_t name, uint32_t file)
+{
+	struct pprof *p = e->state;
+	const struct function_key key = { name, file };
+	const struct function_search search = { p->functions, &key };
+	uint64_t hash = pfmi_base_hash_number((uint64_t)name << 32 | file), string;
+	uint32_t at = pfmi_base_find_hash(&p->function_table, hash, is_same_function, &search);
+
+	if (at != HASH_NOT_FOUND)
+		return at + 1u;
+	p->functions = export_grow(p->functions, p->n_functions, &p->functions_capacity,
+	                           sizeof(*p->functions), &e->failed);
+	e->failed = e->failed ||
+	            !pfmi_base_add_hash(&p->function_table, hash, (uint32_t)p->n_functions);
+	if (e->failed)
+		return 0;
+	p->functions[p->n_functions++] = key;
+	string = add_string(p, export_text(e->reader, name));
+	message_add_number(&p->inner, FUNCTION_ID, p->n_functions);
+	message_add_number(&p->inner, FUNCTION_NAME, string);
+	message_add_number(&p->inner, FUNCTION_SYSTEM_NAME, string);
+	message_add_number(&p->inner, FUNCTION_FILENAME,
+	                   add_string(p, export_text(e->reader, file)));
+	put_element(e, PROFILE_FUNCTION, &p->inner);
+	return p->n_functions;
+}
+
+/* Lines of a location: the innermost inlined function first. Only its file and line are known. */
+static void add_lines(struct exporter *e, const struct export_location *l)
+{
+	struct pprof *p = e->state;
+	const uint32_t *names = e->reader->names + l->first_name;
+
+	for (unsigned i = l->n_names; i-- > 0;) {
+		bool is_innermost = i + 1 == l->n_names;
+		uint64_t id = add_function(e, names[i], is_innermost ? l->file : 0);
+
+		message_add_number(&p->inner, LINE_FUNCTION_ID, id);
+		message_add_number(&p->inner, LINE_LINE, is_innermost ? l->line : 0);
+		message_add_message(&p->part, LOCATION_LINE, &p->inner);
+	}
+}
+
+static void put_location(struct exporter *e, uint32_t number)
+{
+	struct pprof *p = e->state;
+	const struct export_location *l = &e->reader->locations[number];
+
+	message_add_number(&p->part, LOCATION_ID, number + 1u);
+	message_add_number(&p->part, LOCATION_MAPPING_ID, p->mapping_ids[l->mapping]);
+	message_add_number(&p->part, LOCATION_ADDRESS, l->address);
+	/* A location without a line is resolved by pprof, or shown by its address. */
+	if (l->has_name || !number)
+		add_lines(e, l);
+	put_element(e, PROFILE_LOCATION, &p->part);
+}
+
+static void put_mapping(struct exporter *e, uint32_t number)
+{
+	struct pprof *p = e->state;
+	const struct export_mapping *m = &e->reader->mappings[number];
+
+	message_add_number(&p->part, MAPPING_ID, p->mapping_ids[number]);
+	message_add_number(&p->part, MAPPING_START, m->start);
+	message_add_number(&p->part, MAPPING_LIMIT, m->end);
+	message_add_number(&p->part, MAPPING_OFFSET, m->offset);
+	message_add_number(&p->part, MAPPING_FILENAME,
+	                   add_string(p, export_text(e->reader, m->file)));
+	message_add_number(&p->part, MAPPING_BUILD_ID,
+	                   add_string(p, export_text(e->reader, m->build_id)));
+	/* Functions are final: pprof must not resolve them again on another machine. */
+	message_add_number(&p->part, MAPPING_HAS_FUNCTIONS, 1);
+	put_element(e, PROFILE_MAPPING, &p->part);
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* True if the file's name is the name of a task that was sampled, which has at most 15 bytes. */
+static bool is_task_program(const struct exporter *e, const struct export_mapping *m)
+{
+	const struct pprof *p = e->state;
+	const char *name = base_name(export_text(e->reader, m->file));
+
+	for (size_t i = 0; i < p->rows.n; i++) {
+		const char *task = export_text(e->reader, p->rows.list[i].task);
+
+		if (strcmp(name, task) == 0 || (strlen(task) == 15 && strncmp(name, task, 15) == 0))
+			return true;
+	}
+	return false;
+}
+
+/* Samples whose innermost frame is in each mapping; mappings of callers are used as well. */
+static void count_mapping_samples(struct exporter *e)
+{
+	struct pprof *p = e->state;
+
+	for (size_t i = 1; i < e->reader->n_locations; i++)
+		p->mapping_ids[e->reader->locations[i].mapping] = 1;
+	for (size_t i = 0; i < p->rows.n; i++) {
+		const struct stack_node *leaf = &p->stacks.nodes[p->rows.list[i].stack];
+
+		p->mapping_samples[e->reader->locations[leaf->location].mapping] +=
+			p->rows.list[i].samples;
+	}
+}
+
+/* The mapping that comes first is taken for the main program: of programs that gave a task its name
+ * the one with most samples. 0: no such mapping. */
+static uint32_t find_main_mapping(const struct exporter *e)
+{
+	const struct pprof *p = e->state;
+	uint32_t best = 0;
+
+	for (uint32_t i = 1; i < e->reader->n_mappings; i++)
+		if (p->mapping_ids[i] && is_task_program(e, &e->reader->mappings[i]) &&
+		    (!best || p->mapping_samples[i] > p->mapping_samples[best]))
+			best = i;
+	return best;
+}
+
+/* Mapping 0 holds what is in no mapping, and is not written: id 0 means that. */
+static void put_mappings(struct exporter *e)
+{
+	struct pprof *p = e->state;
+	uint32_t main_mapping, next_id = 1;
+
+	count_mapping_samples(e);
+	main_mapping = find_main_mapping(e);
+	p->mapping_ids[0] = 0;
+	if (main_mapping) {
+		p->mapping_ids[main_mapping] = next_id++;
+		put_mapping(e, main_mapping);
+	}
+	for (uint32_t i = 1; i < e->reader->n_mappings; i++)
+		if (p->mapping_ids[i] && i != main_mapping) {
+			p->mapping_ids[i] = next_id++;
+			put_mapping(e, i);
+		}
+}
+
+/* ---- samples --------------------------------------------------------------------------------- */
+
+static void add_label(struct pprof *p, const char *key, const char *text, uint64_t number)
+{
+	message_add_number(&p->inner, LABEL_KEY, add_string(p, key));
+	message_add_number(&p->inner, LABEL_STR, text ? add_string(p, text) : 0);
+	message_add_number(&p->inner, LABEL_NUM, number);
+	message_add_message(&p->part, SAMPLE_LABEL, &p->inner);
+}
+
+static void put_row(struct exporter *e, const struct export_row *row)
+{
+	struct pprof *p = e->state;
+
+	for (uint32_t at = row->stack; at; at = p->stacks.nodes[at].parent)
+		message_add_packed(&p->packed, p->stacks.nodes[at].location + 1u);
+	message_add_message(&p->part, SAMPLE_LOCATION_ID, &p->packed);
+	message_add_packed(&p->packed, row->samples);
+	for (unsigned i = 0; i < e->reader->n_events; i++)
+		if (export_has_column(&e->reader->events[i]))
+			message_add_packed(&p->packed, i == row->event ? row->weight : 0);
+	message_add_message(&p->part, SAMPLE_VALUE, &p->packed);
+	add_label(p, "thread", export_text(e->reader, row->task), 0);
+	add_label(p, "pid", NULL, row->pid);
+	add_label(p, "tid", NULL, row->tid);
+	add_label(p, "cpu", NULL, row->cpu);
+	put_element(e, PROFILE_SAMPLE, &p->part);
+}
+
+/* ---- the message ----------------------------------------------------------------------------- */
+
+/* The types of values. The default type, and the period's, is that of the event with most samples.
+ */
+static void put_value_types(struct exporter *e)
+{
+	struct pprof *p = e->state;
+	const struct export_event *best = NULL;
+	struct message m = { .bytes = NULL };
+
+	add_value_type(p, &p->part, "samples", "count");
+	put_element(e, PROFILE_SAMPLE_TYPE, &p->part);
+	for (unsigned i = 0; i < e->reader->n_events; i++) {
+		const struct export_event *event = &e->reader->events[i];
+
+		if (!export_has_column(event))
+			continue;
+		add_value_type(p, &p->part, event->name, export_unit(event));
+		put_element(e, PROFILE_SAMPLE_TYPE, &p->part);
+		if (!best || event->samples > best->samples)
+			best = event;
+	}
+	if (!best)
+		return;
+	add_value_type(p, &p->part, best->name, export_unit(best));
+	message_add_message(&m, PROFILE_PERIOD_TYPE, &p->part);
+	/* The mean: a frequency makes periods vary. */
+	message_add_number(&m, PROFILE_PERIOD, best->samples ? best->weight / best->samples : 0);
+	message_add_number(&m, PROFILE_DEFAULT_SAMPLE_TYPE, add_string(p, best->name));
+	flush_message(e, &m);
+	message_free(&m);
+}
+
+/* A recording has times of a clock that starts with the machine: the file's time is its end. */
+static void put_times(struct exporter *e)
+{
+	uint64_t duration = e->reader->last_time - e->reader->first_time;
+	struct message m = { .bytes = NULL };
+	struct stat st;
+
+	if (stat(e->reader->path, &st) == 0 && S_ISREG(st.st_mode))
+		message_add_number(&m, PROFILE_TIME_NANOS,
+		                   (uint64_t)st.st_mtim.tv_sec * 1000000000u +
+		                           (uint64_t)st.st_mtim.tv_nsec - duration);
+	message_add_number(&m, PROFILE_DURATION_NANOS, duration);
+	flush_message(e, &m);
+	message_free(&m);
+}
+
+static void put_comment(struct exporter *e)
+{
+	struct pprof *p = e->state;
+	char text[LOSSES_MAX];
+
+	message_add_number(&p->part, PROFILE_COMMENT,
+	                   add_string(p, export_losses_text(&e->reader->losses, text)));
+	flush_message(e, &p->part);
+}
+
+/* The strings come last: only then all are known. */
+static void put_strings(struct exporter *e)
+{
+	struct pprof *p = e->state;
+
+	for (size_t i = 0; i < p->strings.n; i++) {
+		message_add_text(&p->part, PROFILE_STRING_TABLE, p->strings.text[i]);
+		flush_message(e, &p->part);
+	}
+}
+
+static void end(struct exporter *e)
+{
+	struct pprof *p = e->state;
+
+	add_string(p, "");
+	p->mapping_samples = calloc(e->reader->n_mappings, sizeof(*p->mapping_samples));
+	p->mapping_ids = calloc(e->reader->n_mappings, sizeof(*p->mapping_ids));
+	e->failed |= !p->mapping_samples || !p->mapping_ids;
+	if (e->failed)
+		return;
+	put_value_types(e);
+	put_mappings(e);
+	for (uint32_t i = 0; i < e->reader->n_locations; i++)
+		put_location(e, i);
+	for (size_t i = 0; i < p->rows.n; i++)
+		put_row(e, &p->rows.list[i]);
+	put_times(e);
+	put_comment(e);
+	put_strings(e);
+	e->failed |= p->strings.failed || p->part.failed || p->inner.failed || p->packed.failed;
+}
+
+static void release(struct exporter *e)
+{
+	struct pprof *p = e->state;
+
+	export_free_stacks(&p->stacks);
+	export_free_rows(&p->rows);
+	export_free_texts(&p->strings);
+	pfmi_base_free_hash(&p->function_table);
+	free(p->functions);
+	free(p->mapping_samples);
+	free(p->mapping_ids);
+	message_free(&p->part);
+	message_free(&p->inner);
+	message_free(&p->packed);
+}
+
+/* ---- reading back ---------------------------------------------------------------------------- */
+
+/* Adds the values of a sample to @sums. False if it is malformed or has another number of them. */
+static bool add_values(const struct message_field *sample, uint64_t *sums, size_t n_sums)
+{
+	const uint8_t *bytes = sample->bytes;
+	size_t n = sample->n, n_values = 0;
+	struct message_field field;
+	int rc;
+
+	while ((rc = message_next_field(&bytes, &n, &field)) == 1) {
+		uint64_t value;
+
+		if (field.number != SAMPLE_VALUE)
+			continue;
+		while (n_values < n_sums && message_next_packed(&field.bytes, &field.n, &value))
+			sums[n_values++] += value;
+		if (field.n)
+			return false;
+	}
+	return rc == 0 && n_values == n_sums;
+}
+
+static const char *compare_sums(const struct export_reader *r, const uint64_t *sums)
+{
+	uint64_t samples = 0;
+	size_t column = 1;
+
+	for (unsigned i = 0; i < r->n_events; i++) {
+		if (!export_has_column(&r->events[i]))
+			continue;
+		samples += r->events[i].samples;
+		if (sums[column++] != r->events[i].weight)
+			return "the sum of an event's weights differs from the recording";
+	}
+	return sums[0] == samples ? NULL : "the number of samples differs from the recording";
+}
+
+static const char *check_profile(const struct export_reader *r, const uint8_t *bytes, size_t n,
+                                 uint64_t *sums, size_t n_sums)
+{
+	struct message_field field;
+	int rc;
+
+	while ((rc = message_next_field(&bytes, &n, &field)) == 1)
+		if (field.number == PROFILE_SAMPLE && !add_values(&field, sums, n_sums))
+			return "a sample is malformed";
+	return rc ? "the message is malformed" : compare_sums(r, sums);
+}
+
+static const char *check(const struct export_reader *r, const char *path)
+{
+	uint64_t *sums = calloc(r->n_events + 1, sizeof(*sums));
+	size_t n, n_sums = 1;
+	char *data = sums ? export_read_file(path, &n) : NULL;
+	const char *problem = "the file cannot be read back";
+
+	for (unsigned i = 0; i < r->n_events; i++)
+		n_sums += export_has_column(&r->events[i]);
+	if (data)
+		problem = check_profile(r, (const uint8_t *)data, n, sums, n_sums);
+	free(data);
+	free(sums);
+	return problem;
+}
+
+const struct export_format export_pprof = {
+	.name = "pprof",
+	.summary = "for go tool pprof, Pyroscope, Parca, speedscope",
+	.suffixes = { ".pb.gz", ".pb", ".pprof" },
+	.is_gzip = true,
+	.state_size = sizeof(struct pprof),
+	.add_sample = add_sample,
+	.end = end,
+	.release = release,
+	.check = check,
+};
