@@ -17,7 +17,7 @@ static inline void region_store_words(void *to, const void *from, size_t bytes)
 		                 __ATOMIC_RELAXED);
 }
 
-/* The same with loads that other threads' stores may meet. */
+/* Copies @bytes of words that another thread may be storing. */
 static inline void region_load_words(void *to, const void *from, size_t bytes)
 {
 	for (size_t i = 0; i < bytes / sizeof(region_word); i++)
