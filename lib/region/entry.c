@@ -76,10 +76,10 @@ struct entry *pfmi_thread_entry(struct thread *t, uint32_t region, uint32_t pare
 /* Welford's method: the sum of squared deviations without cancellation. */
 static void deviate(double *mean, double *m2, uint64_t n, double value)
 {
-	double d = value - *mean, m = *mean + d / (double)n;
+	double d = value - *mean, m = *mean + d / (double)n, sum = *m2 + d * (value - m);
 
-	REGION_PUT(*mean, m);
-	REGION_PUT(*m2, *m2 + d * (value - m));
+	region_store_words(mean, &m, sizeof(m));
+	region_store_words(m2, &sum, sizeof(sum));
 }
 
 static void add_times(struct times *s, const struct visit *v)
