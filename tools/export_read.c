@@ -577,7 +577,7 @@ int export_open(struct export_reader *r, const char *path, const char *event)
 	}
 	r->n_events = pfm_session_size(r->session);
 	r->events = calloc(r->n_events + 1, sizeof(*r->events));
-	r->symbols = symbols_open();
+	r->symbols = symbols_open(NULL);
 	if (r->symbols)
 		add_first_entries(r);
 	if (!r->events || !r->symbols || r->failed)
