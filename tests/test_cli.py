@@ -671,7 +671,8 @@ class Show(Case):
         self.assertEqual([o["error"]["newer"] for o in objects(pfm("encode", "--json", "skx::QQQQQQQQQQ", "skx::QQQQQQQQQZ").stdout)],
                          [[intel]] * 2)
         # Not for what no list would mend: a typo, an attribute, a founding processor, a unit of the kernel's.
-        for text in "skx::L2_RQSTZ", "neoverse_n1::INST_RETIREDD", "amdzen4::l2_mis", "skx::INST_RETIRED.ANY:zz", "coreduo::L2_Rqstz", "nopmu/event=1/":
+        for text in "skx::L2_RQSTZ", "neoverse_n1::INST_RETIREDD", "amdzen4::l2_mis", "skx::INST_RETIRED.ANY:zz", "coreduo::L2_Rqstz", \
+                "nopmu/event=1/":
             self.assertNotIn("git clone", pfm("encode", text).stderr)
 
 

@@ -59,7 +59,8 @@ def documents():
 def misspelled(text):
     """Words that aspell knows in neither language."""
     for language in LANGUAGES:
-        done = subprocess.run(["aspell", "list", "-l", language, "--encoding=utf-8"], input=text, capture_output=True, text=True, check=True)
+        done = subprocess.run(["aspell", "list", "-l", language, "--encoding=utf-8"], input=text, capture_output=True, text=True,
+                              check=True)
         text = "\n".join(sorted(set(done.stdout.split())))
     return set(text.split())
 

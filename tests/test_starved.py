@@ -44,7 +44,6 @@ COMMANDS = {
     "report -g": "%s/perf.data",
     "report --children": "--sort symbol,cpu %s/perf.data",
     "report --time-slices": "2 %s/perf.data",
-    "annotate": "* %s/perf.data",
     "diff": "%s/perf.data %s/perf.data",
     "export -f pprof": "%s/perf.data",
     "export -f firefox": "%s/perf.data",
