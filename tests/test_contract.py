@@ -88,6 +88,17 @@ class Contract(unittest.TestCase):
         self.assertEqual(wrong, [])
         self.assertGreater(len(self.cores), 170)
 
+    def test_show_explains_what_is_missing(self):
+        """Every standard metric of every processor is shown with status 0: its formula, or the reason."""
+        names = ["%s::%s" % (core.name, name) for core, _ in self.cores for name in NAMES]
+        done = subprocess.run([PFM, "show", "--json", *names], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        answers = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual([a["input"] for a in answers], names)
+        self.assertEqual([a["input"] for a in answers if not a.get("formula") and not a.get("unsupported")], [])
+        text = subprocess.run([PFM, "show", "u74::l3_mpki"], capture_output=True, text=True, check=True).stdout
+        self.assertIn("cannot be measured on SiFive U74", text)
+
     def test_most_processors_have_the_common_ones(self):
         """Figures of the time when this was written, less some: a list that loses events shows."""
         least = {"ipc": 175, "branch_mpki": 170, "l1d_mpki": 145, "l3_mpki": 90,

@@ -97,6 +97,7 @@ static const struct {
 
 struct shower {
 	pfm_ctx_t *ctx;
+	const char *pmu; /* --pmu, or NULL */
 	bool json;
 	struct json out;
 };
@@ -790,6 +791,51 @@ static int show_unlisted(struct shower *s, const char *text, pfm_error_t *error)
 	return EXIT_DONE;
 }
 
+/* The description of the processor that @text names before "::", or --pmu names; "" if neither. */
+static void describe_named_pmu(const struct shower *s, const char *text, char *desc, size_t size)
+{
+	const char *colons = strstr(text, "::");
+	pfm_pmu_info_t info = PFM_INIT(info);
+	char name[TEXT_MAX];
+
+	snprintf(name, sizeof(name), "%.*s", colons ? (int)(colons - text) : 0, text);
+	if (!colons && s->pmu)
+		snprintf(name, sizeof(name), "%s", s->pmu);
+	*desc = '\0';
+	if (!pfm_describe_pmu(s->ctx, pfm_find_pmu(s->ctx, name), &info))
+		snprintf(desc, size, "%s", info.desc);
+}
+
+/* Shows why the processor lacks a standard metric: an answer, not a failure. False if @error says
+ * something else. */
+static bool show_missing_metric(struct shower *s, const char *text, const pfm_error_t *error)
+{
+	static const char begin[] = "cannot be measured: ";
+	char sentence[TEXT_MAX], desc[TEXT_MAX];
+	const char *reason;
+
+	if (error->kind != PFM_KIND_UNSUPPORTED_ALIAS)
+		return false;
+	pfm_explain_error(s->ctx, text, error, sentence, sizeof(sentence));
+	reason = strstr(sentence, begin);
+	if (!reason)
+		return false;
+	reason += strlen(begin);
+	describe_named_pmu(s, text, desc, sizeof(desc));
+	if (s->json) {
+		put_begin(&s->out, NULL, '{');
+		put_text(&s->out, "input", text);
+		put_text(&s->out, "desc", desc);
+		put_text(&s->out, "unsupported", reason);
+		put_end(&s->out, '}');
+		put_line(&s->out);
+	} else {
+		printf("%s\n  cannot be measured on %s: %s\n", text,
+		       *desc ? desc : "this processor", reason);
+	}
+	return true;
+}
+
 static int show_name(struct shower *s, const char *text)
 {
 	pfm_pmu_info_t info = PFM_INIT(info);
@@ -801,7 +847,8 @@ static int show_name(struct shower *s, const char *text)
 		error.code = pfm_find_event_by_text(s->ctx, text, &pmu, &event, &error);
 		if (error.code == PFMLIB_SUCCESS)
 			check_event_text(s, text, &error);
-		else if (show_unlisted(s, text, &error) == EXIT_DONE ||
+		else if (show_missing_metric(s, text, &error) ||
+		         show_unlisted(s, text, &error) == EXIT_DONE ||
 		         show_group(s, text) == EXIT_DONE)
 			return EXIT_DONE;
 		return show_event(s, text, &error, pmu, event);
@@ -827,7 +874,8 @@ static int run_show(struct command_args *args)
 	if (id < 0)
 		return args->status;
 	if (args->n == 0)
-		return report_usage_error(args, "which event or processor?");
+		return report_usage_error(args, "expected an event, a metric or a processor.");
+	s.pmu = pmu;
 	s.ctx = open_context(pmu);
 	if (!s.ctx)
 		return EXIT_REFUSED;
