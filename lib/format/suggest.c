@@ -143,16 +143,15 @@ struct name_candidates {
 	struct word_query words;
 };
 
-static struct name_candidates list_name_candidates(const struct spec *spec)
+static void list_name_candidates(struct name_candidates *p, const struct spec *spec)
 {
-	struct name_candidates p = { .n_names = 0, .token = spec->name };
-
-	pfmi_format_parse_words(&p.words, spec->name);
+	p->n_names = 0;
+	p->token = spec->name;
+	pfmi_format_parse_words(&p->words, spec->name);
 	for (unsigned i = spec->n_prefixes; i-- > 0;)
 		if (spec->prefixes[i].len)
-			p.names[p.n_names++] =
+			p->names[p->n_names++] =
 				fold_text((struct slice){ spec->name.text, spec->prefixes[i].len });
-	return p;
 }
 
 /* The cost of event @row by the words of the text. A single word must be a known one: others are
@@ -408,8 +407,9 @@ static void suggest_events(struct suggestion_list *l, const struct pfm_ctx *ctx,
                            const struct error_location *p)
 {
 	unsigned units[64], n = pfmi_lookup_candidate_pmus(ctx, &p->spec, units, 64);
-	struct name_candidates pieces = list_name_candidates(&p->spec);
+	struct name_candidates pieces;
 
+	list_name_candidates(&pieces, &p->spec);
 	if (p->spec.form != SPEC_NAME || !pieces.n_names || !pieces.names[0].length)
 		return;
 	suggest_two_colons(l, ctx, &p->spec);

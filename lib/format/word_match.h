@@ -15,7 +15,7 @@ struct word_query {
 	struct slice concepts[WORD_MAX_CONCEPTS];
 	unsigned n_concepts;
 	bool is_known;             /* one of the concepts is in the table of synonyms */
-	char text[WORD_TEXT_SIZE]; /* the folded question, which concepts may point to */
+	char text[WORD_TEXT_SIZE]; /* the folded question; concepts point to it: do not copy */
 };
 
 /* Splits @text into concepts: "LLC misses" has the concepts last-level cache and miss. */

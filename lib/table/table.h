@@ -1,44 +1,48 @@
 /* SPDX-License-Identifier: MIT */
+/* clang-format off */
 /* Compiled event tables. One layout serves the tables inside the library and those in image files:
  * host byte order, no pointers. pmuc.py writes it, pfmi_table_verify_image() proves a foreign one
  * safe once, and from then on it is trusted: the look-up functions below do no bounds checks of
  * their own.
  *
- *   struct image                  magic, version, size, and where the arrays are that belong to no
- * table tables    struct table[]    heads, one per PMU. All their references are offsets in bytes
- * from the head itself. calls     uint32_t[]        hash table over the names of tables: 16 bits of
- * hash, 1 bit for names beside a table's own, 15 bits 1 + number of a table or a whole; in the
- * order of slots wholes    struct whole[]    names that stand for the parts of a processor ("skx"
- * for skx_uncore_cha ...) parts     uint16_t[]        their tables hosts     struct host_slot[]
- * hash table over what hosts are known by: which tables may be for one filters   uint64_t[] which
- * names the parts of a processor may have, all parts together, and how these and its own tables'
- *                                 begin, up to the first separator: name_bits() in a word for each
- *   of one table, equal ones of several tables once:
- *     keys      uint8_t[64]       1 + number of the field with that enum key
- *     counters  struct counter[]  ranges of counters
- *     fields    struct field[]    named fields, their bits
- *     group numbers  uint32_t[]   its unit mask groups, among all groups of the image
- *     matches   struct match[]    which hosts this table is for
- *     features  struct feature[]  facts about the processor
- *     row numbers    uint32_t[]   its events in table order, among all rows of the image; behind
- * them those that are lent names     struct other_name[]  names of rows beside their own, and names
- * without a row slots     uint32_t[]        hash table over all its names: 16 bits of hash, 16 bits
- * 1 + number of a row, or n_rows + of a name. From where probing for a name starts to its slot none
- * has a lower hash: the search for a name that is not there ends at the first one below ways
- * uint16_t[]        hash table over (code, unit mask), for decoding: 1 + number of a row in as many
- * bits as n_rows has, above them bits of the hash shared by all tables, each element once: sets
- * uint64_t[]        sets of counters words     struct word[]     words of traits, choices and
- * groups groups    struct group[]    unit mask groups rows      struct row[]      events values
- * uint32_t[]        field values of rows: 8 bits field, 1 bit "wide", 23 bits the value or the
- * number of a wide one wides     struct wide[]     values that do not fit, or that are for one
- * counter takes     uint32_t[]        group numbers of rows pool      char[]            strings,
- * NUL terminated; offset 0 is the empty string. Names first, texts that few calls read behind.
+ * An image is a struct image, then arrays. One set of arrays serves the whole image:
  *
- * Where an array is its offset alone says. pmuc.py writes what one look-up reads close together:
- * fields, words, groups, names, slots, row numbers, values and rows of one table, then those of the
- * next.
+ *   tables          struct table[]         one head per PMU; its references are offsets in bytes
+ *                                          from the head itself
+ *   PMU names       uint32_t[]             hash table over the names of tables and families
+ *   families        struct pmu_family[]    names that stand for several tables: "skx" for
+ *                                          skx_uncore_cha and its like
+ *   family members  uint16_t[]             their tables
+ *   hosts           struct host_slot[]     hash table over what identifies a machine
+ *   name filters    uint64_t[]             which names the members of a family can have
+ *   pool            char[]                 strings, NUL terminated; offset 0 is ""
+ *
+ * Each table refers to its own part of these arrays; equal parts are stored once:
+ *
+ *   keys            uint8_t[]              1 + number of the field with that key
+ *   counters        struct counter_range[] ranges of counters
+ *   fields          struct field[]         named fields and their bits
+ *   matches         struct host_match[]    machines that the table is for
+ *   features        struct feature[]       facts about the processor
+ *   row numbers     uint32_t[]             its events in table order, then rows of aliases
+ *   other names     struct stored_name[]   further names of rows, and names without a row
+ *   name slots      uint32_t[]             hash table over its names: 16 bits of hash, 16 bits of
+ *                                          1 + row, or of n_rows + name
+ *   code index      uint16_t[]             hash table over (code, unit mask), for decoding
+ *
+ * Shared by all tables, each element once: sets of counters, named values, unit mask groups, rows,
+ * values of rows (8 bits of field, 1 bit "wide", 23 bits of value or number of a wide value), wide
+ * values, and the group numbers of rows.
+ *
+ * An example: skl::MEM_LOAD_RETIRED.L3_MISS is a struct row with the offsets of its name and its
+ * description in the pool, counter set 0-3, and the values code=0xd1 and umask=0x20: two uint32_t
+ * with the numbers of the fields "event" and "umask" of the table in bits 24-31.
+ *
+ * Offsets alone place the arrays. pmuc.py writes close together what one look-up reads: fields,
+ * named values, groups, names, slots, row numbers, values and rows of a table, then the next one.
  *
  * All hash tables are probed linearly from (hash * 0x9e3779b1 mod 2^32) * slots / 2^32. */
+/* clang-format on */
 #ifndef PERFMON_TABLE_H
 #define PERFMON_TABLE_H
 
