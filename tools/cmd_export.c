@@ -291,7 +291,7 @@ static int check_options(const struct command_args *args, const struct export_jo
 		                          format->name);
 	if (job->is_checked && !job->output)
 		return report_usage_error(args, "--check reads a file; add -o FILE.");
-	if (!job->output && format->is_gzip && isatty(STDOUT_FILENO))
+	if (!job->output && format->is_gzip && isatty(fileno(stdout)))
 		return report_usage_error(args, "%s is not text; add -o FILE.", format->name);
 	return EXIT_DONE;
 }

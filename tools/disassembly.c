@@ -80,10 +80,10 @@ static int start_objdump(const char *path, uint64_t start, uint64_t end, int *fr
 		return errno;
 	rc = posix_spawn_file_actions_init(&actions);
 	if (rc == 0) {
-		rc = posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+		rc = posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
 		if (rc == 0)
-			rc = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null",
-			                                      O_WRONLY, 0);
+			rc = posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY,
+			                                      0);
 		if (rc == 0)
 			rc = posix_spawnp(child, words[0], &actions, NULL, words, environ);
 		posix_spawn_file_actions_destroy(&actions);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The file of an export: written as FILE.tmp and renamed when it is complete, so that no half file
  * has the name. Failures and signals remove it. */
+#include "term_guard.h"
 #include "export.h"
 
 #include <errno.h>
@@ -260,7 +261,12 @@ bool export_open_output(struct export_output *o, const char *path, bool is_gzip)
 	*o = (struct export_output){ .out = NULL };
 	if (path && !choose_names(o, path))
 		return false;
-	plain = path ? create_file(o, path) : fdopen(dup(STDOUT_FILENO), "w");
+	if (path)
+		plain = create_file(o, path);
+	else if (isatty(guard_descriptor(stdout)))
+		plain = stdout; /* through the guard of terminals */
+	else
+		plain = fdopen(dup(guard_descriptor(stdout)), "w");
 	o->out = plain && is_gzip ? open_gzip(plain) : plain;
 	if (plain && !o->out)
 		fclose(plain);
@@ -271,7 +277,7 @@ bool export_end_output(struct export_output *o)
 {
 	bool good = o->out && !ferror(o->out);
 
-	if (o->out && fclose(o->out))
+	if (o->out && (o->out == stdout ? fflush(stdout) : fclose(o->out)))
 		good = false;
 	o->out = NULL;
 	return good;
