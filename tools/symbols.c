@@ -456,7 +456,7 @@ static char *read_debug_link(struct elf *e, uint32_t *checksum)
 		    s.sh_size > 4096)
 			continue;
 		link = reserve_bytes(e, s.sh_size, s.sh_offset);
-		at = link ? (strnlen(link, s.sh_size) + 4) & ~(uint64_t)3 : 0;
+		at = link ? (strnlen(link, (size_t)s.sh_size) + 4) & ~(uint64_t)3 : 0;
 		if (link && at + 4 <= s.sh_size) {
 			memcpy(checksum, link + at, 4);
 			break;
