@@ -25,6 +25,7 @@ struct annotate_job {
 	const char *path, *event;
 	bool json;
 	const struct profile_place *function; /* a place in the function that is shown */
+	struct profile_place chosen;          /* its copy, while places are sorted */
 	struct disassembly code;
 };
 
@@ -275,7 +276,6 @@ static void put_event_json(const struct annotate_job *job, unsigned event)
 static int print_annotation(struct annotate_job *job)
 {
 	struct profile *p = &job->profile;
-	struct profile_place chosen;
 	int status = profile_read_selected(p, job->path, &job->options);
 
 	if (status == EXIT_DONE)
@@ -284,8 +284,8 @@ static int print_annotation(struct annotate_job *job)
 		return status;
 	profile_report_losses(p, job->path);
 	read_code(job);
-	chosen = *job->function;
-	job->function = &chosen;
+	job->chosen = *job->function;
+	job->function = &job->chosen;
 	qsort(p->places, p->n_places, sizeof(*p->places), compare_addresses);
 	for (unsigned event = 0; event < p->n_events && status == EXIT_DONE; event++) {
 		if (!is_shown(job, &(struct profile_place){ .event = event }))

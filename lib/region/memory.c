@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include "region/region.h"
 
-enum { CHUNK = 16 << 10, ALIGNMENT = 16 };
+enum { CHUNK = 16 << 10, ALIGNMENT = 16, MAX_PIECE = 1 << 30 };
 
 static bool add_chunk(struct arena *a, size_t size)
 {
@@ -28,6 +28,8 @@ void *pfmi_arena_alloc(struct arena *a, size_t size)
 {
 	char *at;
 
+	if (size > MAX_PIECE)
+		return NULL;
 	size = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
 	if ((size_t)(a->end - a->at) < size && !add_chunk(a, size))
 		return NULL;

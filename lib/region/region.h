@@ -46,7 +46,7 @@ struct arena {
 	struct chunk *chunks;
 };
 
-/* @size bytes of zeros, or NULL. Async-signal-safe. */
+/* @size bytes of zeros, at most 1 GiB, or NULL. Async-signal-safe. */
 void *pfmi_arena_alloc(struct arena *a, size_t size);
 void pfmi_arena_free(struct arena *a);
 

@@ -33,7 +33,8 @@ static void large_pieces(void **state)
 	assert_true(small && large);
 	large[0] = large[(1 << 20) - 1] = 1;
 	assert_int_equal(*small, 0);
-	assert_null(pfmi_arena_alloc(&a, SIZE_MAX / 2 + 1));
+	assert_null(pfmi_arena_alloc(&a, ((size_t)1 << 30) + 1));
+	assert_null(pfmi_arena_alloc(&a, SIZE_MAX));
 	assert_non_null(pfmi_arena_alloc(&a, 1)); /* a refusal changes nothing */
 	pfmi_arena_free(&a);
 }
