@@ -267,7 +267,7 @@ bool pfmi_pmu_build_global_ctrl(const struct encode_request *req, const struct p
 /* Why a set may have no placement although each event has its counter: what the alternatives of a
  * plan stand for. NULL if there is never more than one. */
 const char *pfmi_pmu_describe_alternatives(const struct table *t);
-/* Levels counted when nobody says. */
+/* Levels counted where neither the event nor the caller names any. */
 unsigned pfmi_pmu_get_default_levels(const struct table *t);
 /* Linux's driver has no levels: it counts all of them and refuses exclusions. */
 bool pfmi_pmu_counts_all_levels(const struct table *t);

@@ -214,7 +214,7 @@ bool pfmi_sampling_begin_group(struct sampling_state *sm, const struct record_la
 int pfmi_sampling_next_member(struct sampling_state *sm, pfm_record_t *out);
 void pfmi_sampling_free_group_values(struct group_values *g);
 
-/* Frames of a call chain where nobody says otherwise and the kernel does not tell. */
+/* Frames of a call chain by default, where the kernel exports no limit. */
 #define DEFAULT_MAX_FRAMES 127u
 
 void pfmi_sampling_close_buffers(struct pfm_session *s);

@@ -116,7 +116,7 @@ static void unknown_values(void **state)
 	assert_true(d.entries[0].reg == 0 && d.entries[0].counter == 0 &&
 	            d.entries[0].n_candidates == 1);
 	assert_string_equal(d.entries[0].text, "coreduo::LLC_MISSES");
-	assert_int_equal(d.entries[0].enabled, -1); /* nobody says */
+	assert_int_equal(d.entries[0].enabled, -1); /* no GLOBAL_CTRL, so unknown */
 	assert_true(d.entries[1].reg == 1 && d.entries[1].counter == 1 &&
 	            d.entries[1].n_candidates == 0);
 	assert_string_equal(d.entries[1].text, "");
@@ -136,7 +136,7 @@ static void levels(void **state)
 	pfm_close_context(ctx);
 }
 
-/* What GLOBAL_CTRL says of each counter, and each fixed counter of its own register. */
+/* GLOBAL_CTRL enables each counter; each fixed counter has bits of its own as well. */
 static void enabled_counters(void **state)
 {
 	static const char *const texts[] = { "L2_RQSTS.MISS", "INST_RETIRED.ANY" };
@@ -160,7 +160,7 @@ static void enabled_counters(void **state)
 	pfm_close_context(ctx);
 }
 
-/* Which response of an off-core event it is stands in another register; without it all of them are
+/* Another register holds the response of an off-core event; without it all of them are
  * candidates. */
 static void extra_registers(void **state)
 {

@@ -730,7 +730,7 @@ static void requests_and_masks_are_found_by_name(void **state)
 	assert_int_equal(pfm_alpha_linux_write(0, 100, NULL), PFMLIB_ERR_INVAL);
 }
 
-/* ---- what handlers are told ------------------------------------------------------------------ */
+/* ---- arguments of handlers ------------------------------------------------------------------- */
 
 static void interrupts_are_told_apart(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The Montecito event table through its public questions, against vectors/montecito_events.jsonl,
- * and the libpfm 3 calls with arguments nobody should pass. Group and set are the hardware's
+ * and the libpfm 3 calls with invalid arguments. Group and set are the hardware's
  * (hw_group, hw_set): libpfm 3.10 reads them at wrong bits. */
 #include "montecito.h"
 
@@ -117,7 +117,7 @@ static void add_event(struct rows *rows, json_t *row)
 	rows_add(rows, row_text(row, "name"), test_event, row);
 }
 
-/* ---- arguments nobody should pass ------------------------------------------------------------ */
+/* ---- invalid arguments ----------------------------------------------------------------------- */
 
 static void test_indexes_beyond_the_table(void **state)
 {

@@ -142,7 +142,7 @@ static void test_requests(void **state)
 	free(a);
 }
 
-/* ---- requests nobody would make -------------------------------------------------------------- */
+/* ---- meaningless requests -------------------------------------------------------------------- */
 
 static void fill(uint64_t *seed, void *at, size_t n)
 {

@@ -387,7 +387,7 @@ static void pairs_of_profileme_are_records(void **state)
 		assert_int_equal(r.event, 0);
 		assert_int_equal(r.cpu, 1);
 		assert_true(r.pid == UINT32_MAX &&
-		            r.tid == UINT32_MAX); /* nobody says whose they are */
+		            r.tid == UINT32_MAX); /* their thread is unknown */
 		assert_int_equal(r.unparsed, 0);
 		assert_true(r.body.read.n == 3 && r.body.read.words[0] == 2);
 		assert_int_equal(r.body.read.words[1], 25 * i);

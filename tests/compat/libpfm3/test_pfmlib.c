@@ -303,7 +303,7 @@ static void test_nothing_works_before_a_choice(void **state)
 	free(out);
 }
 
-/* ---- what is no event of these --------------------------------------------------------------- */
+/* ---- numbers and names that are not events --------------------------------------------------- */
 
 static void test_names_and_masks_that_do_not_fit(void **state)
 {
