@@ -353,21 +353,6 @@ static uint32_t find_mapping_of(struct export_reader *r, uint32_t pid, uint64_t 
 	return mode == PFM_MISC_KERNEL ? add_named_mapping(r, KERNEL_MAP) : 0;
 }
 
-static uint32_t mode_of_marker(uint64_t marker)
-{
-	/* A typed constant is a case label only where the compiler optimises. */
-	if (marker == PFM_CHAIN_KERNEL)
-		return PFM_MISC_KERNEL;
-	if (marker == PFM_CHAIN_HYPERVISOR)
-		return PFM_MISC_HYPERVISOR;
-	switch (marker) {
-	case (uint64_t)PERF_CONTEXT_GUEST_KERNEL: return PFM_MISC_GUEST_KERNEL;
-	case (uint64_t)PERF_CONTEXT_GUEST:
-	case (uint64_t)PERF_CONTEXT_GUEST_USER: return PFM_MISC_GUEST_USER;
-	default: return PFM_MISC_USER;
-	}
-}
-
 static void add_frame(struct export_reader *r, unsigned *n, uint32_t location)
 {
 	r->frames = export_grow(r->frames, *n, &r->frames_capacity, sizeof(*r->frames), &r->failed);
@@ -396,7 +381,7 @@ static unsigned read_frames(struct export_reader *r, const pfm_record_t *record)
 
 	for (uint32_t i = 0; i < sample->n_chain && !r->failed; i++)
 		if (sample->chain[i] >= PFM_CHAIN_MARKER)
-			mode = mode_of_marker(sample->chain[i]);
+			mode = profile_mode_of_marker(sample->chain[i]);
 		else
 			add_address(r, &n, record->pid, sample->chain[i], mode);
 	if (n == 0)

@@ -576,8 +576,7 @@ static size_t add_frame(const struct text_pool *t, char *text, size_t at, size_t
 	return at;
 }
 
-/* Where the frames behind @marker are, as PFM_MISC_MODE has it. */
-static uint32_t mode_of_marker(uint64_t marker)
+uint32_t profile_mode_of_marker(uint64_t marker)
 {
 	/* A typed constant is a case label only where the compiler optimises. */
 	if (marker == PFM_CHAIN_KERNEL)
@@ -602,7 +601,7 @@ static void collect_frames(const pfm_record_t *record, struct frames *f)
 		uint64_t a = record->body.sample.chain[i];
 
 		if (a >= PFM_CHAIN_MARKER) {
-			mode = mode_of_marker(a);
+			mode = profile_mode_of_marker(a);
 			continue;
 		}
 		f->mode[f->n] = mode;

@@ -121,4 +121,7 @@ char *profile_line(const char *name, char buf[NAME_LINE]);
  * (flame.c) */
 int put_flame_graph(const struct profile *p, FILE *out, const char *title);
 
+/* The mode of the frames after @marker in a call chain: a value of PFM_MISC_MODE. */
+uint32_t profile_mode_of_marker(uint64_t marker);
+
 #endif
