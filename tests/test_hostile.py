@@ -843,6 +843,16 @@ class Unreadable(Folder):
                 self.assertEqual(row["quality"], "not counted", row)
         self.assertIn(("not counted", "permission"), [(r["quality"], r.get("cause")) for r in rows])
 
+    def test_a_recording_without_samples_says_why(self):
+        # A folder that the user can write to: pfm record makes a file.
+        os.mkdir(self.at("out"))
+        os.chmod(self.at("out"), 0o777)
+        done = subprocess.run([self.command, "record", "-e", "page-faults:u:period=1000000", "-o", self.at("out", "x"), "--",
+                               self.at("secret"), "-c", LOOP % 400000], env=dict(CLEAN, **self.environment), capture_output=True,
+                              text=True, check=False, timeout=120, user=NOBODY, group=NOBODY, extra_groups=[])
+        self.assertIn("no samples: the kernel does not permit sampling the command", done.stderr)
+        self.assertIn("its file is not readable", done.stderr)
+
 
 if __name__ == "__main__":
     tap.main()

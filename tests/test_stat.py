@@ -378,6 +378,22 @@ class Ends(Case):
         r = stat("--timeout", "300", "-x,", "-e", "page-faults", "--", *self.STOPPED)
         self.assertEqual((r.stdout.split()[1:], r.returncode), (["told"], 0))
 
+    def test_a_command_ends_with_its_counter(self):
+        """Each signal that ends pfm stat ends its command, and the counts are printed."""
+        for sig in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGPIPE, signal.SIGTERM):
+            with self.subTest(sig.name), subprocess.Popen(
+                    [PFM, "stat", "-x,", "-e", "page-faults:u", "--", "sh", "-c", "echo $$; exec sleep 60"], env=CLEAN, text=True,
+                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, restore_signals=True) as p:
+                child = int(p.stdout.readline())
+                p.send_signal(sig)
+                try:
+                    _, said = p.communicate(timeout=20)
+                finally:
+                    p.kill()
+                self.assertIn("page-faults:u", said)
+                self.assertEqual(p.returncode, 128 + sig, said)
+                self.assertRaises(ProcessLookupError, os.kill, child, 0)
+
     def test_an_interrupt_before_takes_no_time_from_the_end(self):
         """Who ignored that may still do what has to be done when it is asked to end."""
         script = 'trap "" INT; trap "sleep 0.2; echo done; exit" TERM; echo ready; while :; do sleep 0.02; done'

@@ -704,6 +704,48 @@ static void an_event_is_in_a_group_once(void **state)
 	assert_string_equal(is_about(0).name, "page-faults:u");
 }
 
+/* A processor with four breakpoint registers. */
+static int four_breakpoints(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,
+                            int group)
+{
+	unsigned n = 0;
+
+	(void)pid;
+	(void)cpu;
+	(void)group;
+	if (attr->type != PERF_TYPE_BREAKPOINT)
+		return 0;
+	for (unsigned i = 0; i < f->n_events; i++)
+		n += f->events[i].used && f->events[i].a.attr.type == PERF_TYPE_BREAKPOINT;
+	return n < 4 ? 0 : -ENOSPC;
+}
+
+/* Members of a group are counted together or not at all. */
+static void five_breakpoints_are_no_group(void **state)
+{
+	(void)state;
+	make_machine("uncore");
+	fake.decide = four_breakpoints;
+	must_open(TEXTS("{mem:0x1000,mem:0x2000,mem:0x3000,mem:0x4000}"));
+	run_session();
+	for (unsigned i = 0; i < 4; i++)
+		expect_count(i, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	end_session();
+	must_open(TEXTS("{mem:0x1000,mem:0x2000,mem:0x3000,mem:0x4000,mem:0x5000}"));
+	run_session();
+	for (unsigned i = 0; i < 4; i++)
+		expect_count(i, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_GROUP);
+	expect_count(4, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_BUSY);
+	expect_why(0, "mem:0x5000");
+	end_session();
+	/* Alone, those that fit are counted. */
+	must_open(TEXTS("mem:0x1000", "mem:0x2000", "mem:0x3000", "mem:0x4000", "mem:0x5000"));
+	run_session();
+	for (unsigned i = 0; i < 4; i++)
+		expect_count(i, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	expect_count(4, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_BUSY);
+}
+
 static void places_that_cannot_be_grouped(void **state)
 {
 	(void)state;
@@ -769,6 +811,7 @@ int main(void)
 		CASE(texts_that_are_wrong),
 		CASE(lists_in_braces),
 		CASE(an_event_is_in_a_group_once),
+		CASE(five_breakpoints_are_no_group),
 		CASE(places_that_cannot_be_grouped),
 		CASE(kernel_that_cannot_read_inherited_groups),
 	};
