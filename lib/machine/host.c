@@ -107,6 +107,21 @@ static bool parse_dashed_id(const char *id, struct host *h)
 	return true;
 }
 
+/* Architecture of the tables of an Arm core. Part numbers of Arm's cores with Armv8 and later
+ * begin with 0xd (the manuals' "Main ID Register"), Qualcomm's 32-bit cores are Scorpion and Krait,
+ * and Digital, Marvell and Intel made no others: StrongARM, PJ4 and XScale. */
+static const char *get_arm_arch(uint64_t midr)
+{
+	static const uint16_t krait[] = { 0x00f, 0x02d, 0x040, 0x04d, 0x06f };
+	unsigned implementer = midr >> 24 & 0xff, part = midr >> 4 & 0xfff;
+	bool is_32_bit = (implementer == 0x41 && part < 0xd00) || implementer == 0x44 ||
+	                 implementer == 0x56 || implementer == 0x69;
+
+	for (unsigned i = 0; i < sizeof(krait) / sizeof(krait[0]); i++)
+		is_32_bit |= implementer == 0x51 && part == krait[i];
+	return is_32_bit ? "arm" : "arm64";
+}
+
 /* MIDR is written with 16 digits, PVR with 8; "0x" may be missing before a PVR. */
 static bool parse_hex_id(const char *id, struct host *h)
 {
@@ -117,7 +132,7 @@ static bool parse_hex_id(const char *id, struct host *h)
 
 	if (s[len] || !(len == 8 || (len == 16 && prefix)) || !read_number(&s, 16, &value))
 		return false;
-	set_arch(h, len == 16 ? "arm64" : "powerpc");
+	set_arch(h, len == 16 ? get_arm_arch(value) : "powerpc");
 	h->id_register = value;
 	return true;
 }
@@ -435,7 +450,7 @@ static bool read_riscv_cpuinfo(const char *text, struct host *h)
 	return pfmi_machine_parse_host_id(id, h);
 }
 
-/* The implementer, part and revision lines of arm64, for kernels that do not show MIDR in sysfs. */
+/* The implementer, part and revision lines of Arm, for kernels that do not show MIDR in sysfs. */
 static bool read_arm_cpuinfo(const char *text, struct host *h)
 {
 	static const struct {
@@ -448,7 +463,7 @@ static bool read_arm_cpuinfo(const char *text, struct host *h)
 		{ "CPU part", 4, 0xfff },
 		{ "CPU revision", 0, 0xf },
 	};
-	uint64_t midr = 0xf0000; /* architecture: given by the ID registers, so on all of arm64 */
+	uint64_t midr = 0xf0000; /* architecture: given by the ID registers, as from Armv7 on */
 
 	for (unsigned i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		char value[24];
@@ -467,9 +482,9 @@ static bool read_arm_cpuinfo(const char *text, struct host *h)
 
 /* ---- other machines -------------------------------------------------------------------------- */
 
-static void format_arm64_id(struct host *h)
+static void format_arm_id(struct host *h)
 {
-	set_arch(h, "arm64");
+	set_arch(h, get_arm_arch(h->id_register));
 	snprintf(h->id_text, sizeof(h->id_text), "0x%016llx", (unsigned long long)h->id_register);
 	h->is_known = true;
 }
@@ -540,12 +555,12 @@ static void read_identity_files(const struct sys *sys, struct host *h)
 	if (pfmi_machine_read_number(sys,
 	                             "/sys/devices/system/cpu/cpu0/regs/identification/midr_el1",
 	                             &h->id_register) == 0) {
-		format_arm64_id(h);
+		format_arm_id(h);
 		return;
 	}
 	read_file_start(sys, "/proc/cpuinfo", text, sizeof(text));
 	if (read_arm_cpuinfo(text, h))
-		format_arm64_id(h);
+		format_arm_id(h);
 	else if (!read_x86_or_ia64(text, h) && !read_alpha_cpuinfo(text, h) &&
 	         !read_powerpc_cpuinfo(text, h) && !read_riscv_cpuinfo(text, h) &&
 	         !read_sparc_or_mips(text, h))

@@ -257,6 +257,11 @@ static const char x86_cpuinfo[] =
 	"fpu vme hypervisor lahf_lm\n";
 static const char arm_cpuinfo[] = "processor\t: 0\nCPU implementer\t: 0x41\nCPU architecture: "
 				  "8\nCPU variant\t: 0x3\nCPU part\t: 0xd0c\nCPU revision\t: 1\n";
+/* As Linux 6.1 shows it under QEMU's virt with a cortex-a15. */
+static const char arm32_cpuinfo[] =
+	"processor\t: 0\nmodel name\t: ARMv7 Processor rev 0 (v7l)\nBogoMIPS\t: 125.00\n"
+	"CPU implementer\t: 0x41\nCPU architecture: 7\nCPU variant\t: 0x4\nCPU part\t: 0xc0f\n"
+	"CPU revision\t: 0\n\nHardware\t: Generic DT based system\n";
 static const char s390_sysinfo[] = "Manufacturer:         IBM\nType:                 8561\nModel:  "
 				   "              703              "
 				   "T01\nSequence Code:        0000\n";
@@ -285,6 +290,7 @@ static void files_of_every_architecture(void **state)
 	check_files("/sys/devices/system/cpu/cpu0/regs/identification/midr_el1",
 	            "0x00000000413fd0c1\n", NULL, NULL, "arm64", "0x00000000413fd0c1");
 	check_files("/proc/cpuinfo", arm_cpuinfo, NULL, NULL, "arm64", "0x00000000413fd0c1");
+	check_files("/proc/cpuinfo", arm32_cpuinfo, NULL, NULL, "arm", "0x00000000414fc0f0");
 	check_files("/proc/cpuinfo", power_cpuinfo, NULL, NULL, "powerpc", "0x004e1202");
 	check_files("/proc/cpuinfo", alpha_cpuinfo, NULL, NULL, "alpha", "alpha-11");
 	check_files("/proc/cpuinfo", itanium_cpuinfo, NULL, NULL, "ia64", "ia64-32-0");
@@ -341,6 +347,9 @@ static void texts_of_every_form(void **state)
 		{ "AuthenticAMD-25-61", "x86", 0, 25, 0x61, 0xffffffff },
 		{ "GenuineIntel-18-1-0", "x86", 0, 18, 1, 0 },
 		{ "0x00000000413fd0c1", "arm64", 0x413fd0c1, 0, 0, 0xffffffff },
+		{ "0x00000000412fc0f1", "arm", 0x412fc0f1, 0, 0, 0xffffffff },
+		{ "0x00000000511f06f0", "arm", 0x511f06f0, 0, 0, 0xffffffff },
+		{ "0x00000000510f0010", "arm64", 0x510f0010, 0, 0, 0xffffffff },
 		{ "0x004e1202", "powerpc", 0x4e1202, 0, 0, 0xffffffff },
 		{ "004e1202", "powerpc", 0x4e1202, 0, 0, 0xffffffff },
 		{ "IBM,8561,703,T01,3.6,002f", "s390", 0, 0, 0, 0xffffffff },
@@ -528,6 +537,9 @@ static void built_in_tables_know_their_hosts(void **state)
 		{ "HygonGenuine-24-1-1", "amd" },
 		{ "0x00000000413fd0c1", "neoverse_n1" },
 		{ "0x00000000413fff01", "armv8" },
+		{ "0x00000000412fc0f1", "cortex_a15" },
+		{ "0x00000000410fb767", "arm1176" },
+		{ "0x00000000510f0400", "krait" },
 		{ "alpha-2", "ev4" },
 		{ "alpha-7", "ev5" },
 		{ "alpha-9", "pca56" },
