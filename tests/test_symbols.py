@@ -25,6 +25,22 @@ __attribute__((noinline)) static void hidden_two(int n) { for (int i = 0; i < n;
 void shown(int n) { hidden_one(n); hidden_two(n); }
 """
 START = 0x10000000
+
+
+def thumb_program(symbols):
+    """A 32-bit Arm program without code: Thumb functions of 16 bytes each from 0x1000 on, whose values have bit 0 set."""
+    names, table = b"\0", bytes(16)
+    for i, name in enumerate(symbols):
+        table += struct.pack("<IIIBBH", len(names), 0x1000 + 16 * i | 1, 16, 2, 0, 1)
+        names += name + b"\0"
+    names_at = 52 + 32
+    table_at = names_at + len(names) + -len(names) % 8
+    head = b"\x7fELF\1\1\1" + bytes(9) + struct.pack("<HHIIIIIHHHHHH", 3, 40, 1, 0, 52, table_at + len(table), 0, 52, 32, 1, 40, 3, 0)
+    load = struct.pack("<IIIIIIII", 1, 0x1000, 0x1000, 0x1000, 0x1000, 0x1000, 5, 0x1000)
+    strings = struct.pack("<IIIIIIIIII", 0, 3, 0, 0, names_at, len(names), 0, 0, 1, 0)
+    symtab = struct.pack("<IIIIIIIIII", 0, 2, 0, 0, table_at, len(table), 0, 0, 4, 16)
+    code = struct.pack("<IIIIIIIIII", 0, 1, 6, 0x1000, 0x1000, 64, 0, 0, 1, 0)
+    return head + load + names + bytes(-len(names) % 8) + table + strings + symtab + code
 MISSING = [tool for tool in ("cc", "nm", "objcopy", "strip", "readelf") if not shutil.which(tool)]
 
 
@@ -183,6 +199,26 @@ class Stripped(Library):
         os.utime(self.path, (late, late))
         self.expect_named(self.names(record=False))
         self.assertIn("%s has changed since the recording: names may be wrong\n" % self.path, self.said)
+
+
+class Thumb(unittest.TestCase):
+    """The ABI for the Arm Architecture, ELF: bit 0 of a function's value is the instruction set, not part of the address."""
+
+    @unittest.skipIf(sys.byteorder == "big", "programs of this order are not crafted")
+    def test_the_first_instruction_is_the_functions(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "program")
+            with open(path, "wb") as f:
+                f.write(thumb_program([b"first", b"second"]))
+            for address, name in ((0x1000, "first"), (0x100f, "first"), (0x1010, "second"), (0x101f, "second")):
+                crafted = Crafted()
+                crafted.attr()
+                crafted.comm(5, b"work")
+                crafted.map(5, 0x1000, path.encode())
+                crafted.sample(5, address)
+                crafted.write(os.path.join(folder, "perf.data"))
+                done = subprocess.run([PFM, "report", "--json"], cwd=folder, capture_output=True, text=True, timeout=60, check=True)
+                self.assertEqual([json.loads(line)["function"] for line in done.stdout.splitlines()], [name], hex(address))
 
 
 class Compiled(unittest.TestCase):

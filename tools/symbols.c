@@ -196,6 +196,7 @@ struct elf {
 	int fd;
 	uint64_t size;
 	bool is_64bit;
+	bool is_arm; /* 32 bits: bit 0 of a function's value says that its code is Thumb */
 	uint64_t segments_at, sections_at;
 	unsigned n_segments, n_sections, names_section;
 	uint8_t *sections;
@@ -249,6 +250,7 @@ static bool read_head(struct elf *e)
 	    h.ident[EI_DATA] != order)
 		return false;
 	e->is_64bit = h.ident[EI_CLASS] == ELFCLASS64;
+	e->is_arm = !e->is_64bit && h.e32.e_machine == EM_ARM;
 	e->segments_at = e->is_64bit ? h.e64.e_phoff : h.e32.e_phoff;
 	e->sections_at = e->is_64bit ? h.e64.e_shoff : h.e32.e_shoff;
 	e->n_segments = e->is_64bit ? h.e64.e_phnum : h.e32.e_phnum;
@@ -301,6 +303,7 @@ static void read_symbol(struct file *f, struct elf *e, const uint8_t *at, const 
 		memcpy(&s32, at, sizeof(s32));
 		s = (Elf64_Sym){ s32.st_name,  s32.st_info,  s32.st_other,
 			         s32.st_shndx, s32.st_value, s32.st_size };
+		s.st_value &= e->is_arm ? ~(Elf64_Addr)1 : ~(Elf64_Addr)0;
 	}
 	if ((ELF64_ST_TYPE(s.st_info) != STT_FUNC && ELF64_ST_TYPE(s.st_info) != STT_GNU_IFUNC) ||
 	    s.st_shndx == SHN_UNDEF)
