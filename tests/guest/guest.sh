@@ -14,6 +14,8 @@
 # g_link       how programs are linked when the guest has no libraries of its own
 # g_qemu, g_qemupkg, g_machine, g_console    the emulator, its package, its options, the guest's console
 # g_image      package that depends on the newest kernel of the release; empty: we build the kernel
+# g_debian     Debian's name of the architecture
+# g_append     further words of the kernel's command line
 
 guest_skip() { echo "$*" >&2; exit 77; }
 guest_die() { echo "${0##*/}: $*" >&2; exit 1; }
@@ -32,14 +34,16 @@ guest_need() {
 }
 
 guest_describe() {
-	g_link=-static g_image=
+	g_icount="-icount ${GUEST_ICOUNT:-shift=0}"
+	[ "${GUEST_ICOUNT:-}" != none ] || g_icount=
+	g_link=-static g_image= g_debian=$1 g_append=
 	case $1 in
 	arm64)
 		g_triplet=aarch64-linux-gnu g_libcpkg=libc6-dev-arm64-cross
 		g_qemu=qemu-system-aarch64 g_qemupkg=qemu-system-arm
 		# A fixed shift makes one instruction last one nanosecond; without it QEMU's PMU does not
 		# announce inst_retired at all.
-		g_machine="-M virt -cpu ${GUEST_CPU:-cortex-a57} -icount ${GUEST_ICOUNT:-shift=0} -m 256"
+		g_machine="-M virt -cpu ${GUEST_CPU:-cortex-a57} $g_icount -m 256"
 		g_console=ttyAMA0 g_image=linux-image-cloud-arm64
 		;;
 	amd64)
@@ -63,8 +67,27 @@ guest_describe() {
 		# Statically linked glibc programs crash at start on alpha.
 		g_link=
 		;;
+	arm32)
+		g_triplet=arm-linux-gnueabihf g_libcpkg=libc6-dev-armhf-cross g_debian=armhf
+		g_qemu=qemu-system-arm g_qemupkg=qemu-system-arm
+		g_machine="-M virt,highmem=off -cpu ${GUEST_CPU:-cortex-a15} $g_icount -m 256"
+		g_console=ttyAMA0 g_image=linux-image-armmp
+		;;
+	riscv64)
+		g_triplet=riscv64-linux-gnu g_libcpkg=libc6-dev-riscv64-cross
+		g_qemu=qemu-system-riscv64 g_qemupkg=qemu-system-misc
+		g_machine="-M virt -cpu ${GUEST_CPU:-rv64,sscofpmf=true} $g_icount -m 256"
+		g_console=ttyS0
+		;;
+	ppc64le)
+		g_triplet=powerpc64le-linux-gnu g_libcpkg=libc6-dev-ppc64el-cross g_debian=ppc64el
+		g_qemu=qemu-system-ppc64 g_qemupkg=qemu-system-ppc
+		g_machine="-M pseries,cap-cfpc=broken,cap-sbbc=broken,cap-ibs=broken,cap-ccf-assist=off"
+		g_machine="$g_machine -cpu ${GUEST_CPU:-power9} $g_icount -m 1024 -vga none"
+		g_console=hvc0 g_image=linux-image-powerpc64le
+		;;
 	*)
-		echo "${0##*/}: unknown guest '$1': arm64, amd64, s390x or alpha" >&2
+		echo "${0##*/}: unknown guest '$1': arm64, arm32, amd64, s390x, alpha, riscv64 or ppc64le" >&2
 		exit 2
 		;;
 	esac

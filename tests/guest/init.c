@@ -208,7 +208,8 @@ static int run_all(FILE *list)
 		if (text[strspn(text, " \t")] == '\0' || text[0] == '#')
 			continue;
 		memcpy(copy, text, sizeof(copy));
-		printf("GUEST-RUN %d %s\n", ++n, text);
+		/* The kernel may have left the cursor anywhere. */
+		printf("\nGUEST-RUN %d %s\n", ++n, text);
 		rc = parse(copy, &line) == 0 ? run(&line) : 125;
 		/* The newline in front: the command may have left the cursor anywhere. */
 		printf("\nGUEST-RC %d %s\n", rc, text);

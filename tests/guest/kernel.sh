@@ -3,12 +3,12 @@
 #
 # kernel.sh ARCH [FILE]: print the path of the guest's kernel, or of FILE that lies beside it.
 #
-# Fetched (arm64, amd64, s390x) or built (alpha) on first use and kept in
+# Fetched (arm64, arm32, amd64, s390x, ppc64le) or built (alpha, riscv64) on first use and kept in
 # ${PERFMON_CACHE:-${XDG_CACHE_HOME:-~/.cache}/perfmon}. FILE: release (uname -r of the kernel); on amd64
 # also fuse.ko, cuse.ko and headers (a tree to build modules against, of exactly this kernel).
 #
 # Exits 77 with one line on stderr when something is missing. PERFMON_OFFLINE=1 forbids downloads.
-# PERFMON_MIRROR names a Debian mirror, GUEST_JOBS the number of compilers for the alpha build.
+# PERFMON_MIRROR names a Debian mirror, GUEST_JOBS the number of compilers for a build.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -24,7 +24,7 @@ keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 cache=$(guest_cache)
 
 case $arch in
-alpha) dir=$cache/kernel-alpha-$(cksum <"$here/alpha.config" | cut -d' ' -f1) ;;
+alpha | riscv64) dir=$cache/kernel-$arch-$(cksum <"$here/$arch.config" | cut -d' ' -f1) ;;
 *) dir=$cache/kernel-$arch ;;
 esac
 
@@ -97,7 +97,7 @@ apt_unpack() { # WORKDIR DEST PACKAGE...
 fetch() { # OUT
 	work=$1.apt
 	mkdir -p "$work"
-	apt_setup "$work" "$arch"
+	apt_setup "$work" "$g_debian"
 	image=$(apt_depends "$g_image" linux-image-)
 	[ -n "$image" ] || guest_skip "package $g_image is not in Debian $suite"
 	apt_unpack "$work" "$work/root" "$image"
@@ -134,7 +134,7 @@ fetch_headers() { # WORKDIR OUT
 	ln -s "usr/src/linux-headers-$release" "$2/build"
 }
 
-build_alpha() { # OUT
+build() { # OUT KERNEL-ARCHITECTURE IMAGE
 	for tool in "$g_cc $g_ccpkg" "make make" "flex flex" "bison bison" "bc bc" "xz xz-utils" "perl perl"; do
 		# shellcheck disable=SC2086
 		guest_need $tool
@@ -150,13 +150,16 @@ build_alpha() { # OUT
 	tar -C "$work" -xf "$tarball" --exclude='*/drivers/gpu/drm/*.[ch]' --exclude='*/drivers/net/*.c' \
 		--exclude='*/drivers/media/*.c' --exclude='*/sound/*.[ch]' --exclude='*/Documentation/*.rst'
 	log=$work/build.log
-	for step in "allnoconfig KCONFIG_ALLCONFIG=$here/alpha.config" "-j${GUEST_JOBS:-2} vmlinux" kernelrelease; do
+	for step in "allnoconfig KCONFIG_ALLCONFIG=$here/$arch.config" "-j${GUEST_JOBS:-2} ${3##*/}" kernelrelease; do
 		# shellcheck disable=SC2086
-		make -C "$work/$source" -s ARCH=alpha CROSS_COMPILE="$g_triplet-" O="$work/obj" $step \
-			>"$log" 2>&1 || { tail -n 20 "$log" >&2; guest_die "the alpha kernel does not build"; }
+		make -C "$work/$source" -s ARCH="$2" CROSS_COMPILE="$g_triplet-" O="$work/obj" $step \
+			>"$log" 2>&1 || { tail -n 20 "$log" >&2; guest_die "the $arch kernel does not build"; }
 	done
 	tail -n 1 "$log" >"$1/release"
-	"$g_triplet-strip" -o "$1/kernel" "$work/obj/vmlinux"
+	case $3 in
+	vmlinux) "$g_triplet-strip" -o "$1/kernel" "$work/obj/vmlinux" ;;
+	*) cp "$work/obj/$3" "$1/kernel" ;;
+	esac
 	rm -rf "$work"
 }
 
@@ -173,7 +176,8 @@ trap 'exit 1' HUP INT TERM
 rm -rf "$new" "$new.apt" "$new.work" # what a killed job left
 mkdir -p "$new"
 case $arch in
-alpha) build_alpha "$new" ;;
+alpha) build "$new" alpha vmlinux ;;
+riscv64) build "$new" riscv arch/riscv/boot/Image ;;
 *) fetch "$new" ;;
 esac
 mv "$new" "$dir"
