@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Reports of hostile recordings: twice the input takes at most 2.5 times the processor time. Sizes
+"""Twice the input takes at most 2.5 times the processor time: hostile recordings, and event lists. Sizes
 differ by four, so the bound is the square of that.
 
 PFM names the command. Each recording is made so that a table of fixed size, a list that every sample
@@ -8,6 +8,7 @@ walks, or a sort for every mark would take time that grows with the square of it
 """
 
 import itertools
+import json
 import os
 import struct
 import subprocess
@@ -23,15 +24,16 @@ DOUBLINGS = 2
 ENOUGH = 0.05  # seconds below which a ratio says nothing
 
 
-def processor_time(*command):
-    """The least user time of three runs."""
+def processor_time(*command, runs=3, stdin="/dev/null", env=None, expected=0):
+    """The least user time of so many runs."""
     times = []
-    for _ in range(3):
-        with subprocess.Popen([PFM, *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as p:
+    for _ in range(runs):
+        with open(stdin, "rb") as given, subprocess.Popen([PFM, *command], stdin=given, stdout=subprocess.DEVNULL,
+                                                          stderr=subprocess.PIPE, env=env) as p:
             said = p.stderr.read()
             _, status, usage = os.wait4(p.pid, 0)
             p.returncode = os.waitstatus_to_exitcode(status)
-        assert p.returncode == 0, (command, said)
+        assert p.returncode == expected, (command[:4], said)
         times.append(usage.ru_utime)
     return min(times)
 
@@ -82,9 +84,32 @@ def builds_of_one_path(crafted, n):
         crafted.map2(5, 0x100000 + 0x1000 * i, b"/x", struct.pack("<QQI", i, 1, 2))
 
 
+EXPORTS = ("pprof", "script", "firefox", "speedscope", "folded", "chrome", "callgrind", "otlp", "csv", "json")
 CASES = [(tasks_in_one_bucket, 40000), (mappings_in_none, 40000), (names_that_collide, 40000),
          (mappings_and_samples_in_turn, 40000), (marks_before_waiting_records, 40000),
          (builds_of_one_path, 40000)]
+
+
+def write_list(root, n):
+    """A list of @n events in the form of Intel's, and texts of them for pfm plan and pfm encode."""
+    common = {"BriefDescription": "An event.", "PublicDescription": "", "Counter": "0,1,2,3", "CounterHTOff": "0,1,2,3",
+              "SampleAfterValue": "100003", "MSRIndex": "0", "MSRValue": "0", "CounterMask": "0", "Invert": "0", "EdgeDetect": "0",
+              "PEBS": "0", "Offcore": "0", "Deprecated": "0"}
+    rows = [{"EventName": "EVENT_%d.PART" % i, "EventCode": "0x%02x" % (i % 200), "UMask": "0x%02x" % (i // 200), **common}
+            for i in range(n)]
+    files = {
+        "mapfile.csv": "Family-model,Version,Filename,EventType,Core Type,Native Model ID,Core Role Name\n"
+                       "GenuineIntel-6-E5-[01234],V7,/TOY/events/toyx_core.json,core,,,\n",
+        "TOY/events/toyx_core.json": json.dumps({"Header": {"Copyright": "Made up.", "Info": "Toy - V7", "DatePublished": "01/02/2003",
+                                                            "Version": "7"}, "Events": rows}),
+        "sets": "".join("EVENT_%d.PART,EVENT_%d.PART\n" % (i, (i + 1) % n) for i in range(n)),
+        "names": "".join("EVENT_%d.PART\n" % i for i in range(n)),
+        "misspelled": "".join("EVENTX_%d.PART\n" % i for i in range(50)),
+    }
+    os.makedirs(os.path.join(root, "TOY/events"))
+    for name, text in files.items():
+        with open(os.path.join(root, name), "w", encoding="ascii") as f:
+            f.write(text)
 
 
 class Linear(unittest.TestCase):
@@ -102,6 +127,50 @@ class Linear(unittest.TestCase):
                 self.assertLess(times[1], RATIO ** DOUBLINGS * max(times[0], ENOUGH),
                                 "%s: %u records %.2f s, %u records %.2f s" %
                                 (make.__name__, n, times[0], size, times[1]))
+
+    def compare(self, name, small, large):
+        """Compares the times of two commands, the second of which has four times the input of the first."""
+        def bound(times):
+            return RATIO ** DOUBLINGS * max(times[0], ENOUGH)
+        times = [processor_time(*c[0], runs=1, **c[1]) for c in (small, large)]
+        if times[1] >= bound(times):  # something else ran
+            times = [processor_time(*c[0], **c[1]) for c in (small, large)]
+        self.assertLess(times[1], bound(times), "%s: %.2f s and %.2f s" % (name, *times))
+
+    def test_diff_and_every_export(self):
+        """Export as many formats of one shape as there are, and a few of the others."""
+        for k, (make, n) in enumerate(CASES):
+            with self.subTest(make.__name__), tempfile.TemporaryDirectory() as folder:
+                paths = []
+                for size in (n // 2, n * 2):
+                    crafted = Crafted()
+                    crafted.attr()
+                    make(crafted, size)
+                    if make in (names_that_collide, builds_of_one_path):
+                        crafted.sample(5, 0x10)
+                    paths.append(os.path.join(folder, "%d.data" % size))
+                    crafted.write(paths[-1])
+                self.compare("diff", *((("diff", path, path), {}) for path in paths))
+                for name in EXPORTS if k == 0 else EXPORTS[k::4]:
+                    self.compare(name, *((("export", "-f", name, path), {}) for path in paths))
+
+    def test_event_lists(self):
+        """Import lists, and list, plan, encode and misspell their events."""
+        sizes, made = (2500, 10000), []
+        with tempfile.TemporaryDirectory() as folder:
+            for n in sizes:
+                root = os.path.join(folder, str(n))
+                made.append((root, dict(os.environ, PERFMON_EVENTS=root + ".pmdb")))
+                write_list(root, n)
+            self.compare("import", *((("import", root, "-o", root + ".pmdb"), {}) for root, _ in made))
+            for words in (["list", "--pmu", "toy"], ["list", "--pmu", "toy", "--json", "*PART*"]):
+                self.compare(words, *((words, {"env": env}) for _, env in made))
+            for words, name, expected in ((["plan", "--pmu", "toy", "-"], "sets", 0), (["encode", "--pmu", "toy", "-"], "names", 0),
+                                          (["encode", "--pmu", "toy", "-"], "misspelled", 1)):
+                self.compare((words[0], name), *((words, {"env": env, "stdin": os.path.join(root, name), "expected": expected})
+                                                 for root, env in made))
+            self.compare("plan", *((["plan", "--pmu", "toy", *("toy::EVENT_%d.PART" % i for i in range(n // 10))], {"env": env})
+                                   for n, (_, env) in zip(sizes, made)))
 
     def test_task_minus_1_has_that_number(self):
         crafted = Crafted()
