@@ -25,6 +25,9 @@ struct session_count {
 		unsigned group_first;           /* the first count of its group */
 		/* time its tasks spent on other CPUs than those asked for, as last read */
 		uint64_t time_elsewhere;
+		/* of the first of several copies: the copy with the largest value, as last read */
+		unsigned largest_copy;
+		bool has_conflict;      /* while copies are compared: one of them differs */
 		bool is_ungrouped;      /* opened without its group */
 		bool is_rejected_early; /* given up before the backend saw it */
 	} kernel_state;
@@ -33,6 +36,8 @@ struct session_count {
 		/* the value is a level, not a count: never a difference, never extrapolated */
 		bool is_level;
 		double scale;
+		/* the first count of the session with the same kernel event: this one, mostly */
+		unsigned first_copy;
 		pfm_attr_t attr;
 		int pmu;          /* in the context */
 		unsigned request; /* which text */
@@ -102,7 +107,8 @@ struct pfm_session {
 	struct perfdata_reader *recording; /* a recording that is read, else NULL */
 	int sys_errno;
 	bool running;
-	bool started; /* at least once */
+	bool started;    /* at least once */
+	bool has_copies; /* a kernel event is counted more than once */
 	/* by the last reading all counts are exact, and there was nothing to say of any of them */
 	bool is_all_exact;
 	bool has_last_counts; /* s->last */

@@ -96,8 +96,9 @@ struct hotplug_state {
 		NEW_CPUS_UNKNOWN,
 		NEW_CPUS_POSSIBLE,
 		NEW_CPUS_IMPOSSIBLE
-	} new_cpus; /* than were on line when the session was opened */
-	struct stopwatch clock;
+	} new_cpus;                     /* than were on line when the session was opened */
+	struct stopwatch clock;         /* from the last start to the first stop */
+	struct stopwatch longest_clock; /* from the first start to the last stop */
 	/* all kernel events of CPUs were enabled for so long at least ... */
 	uint64_t min_enabled_time;
 	uint64_t max_enabled_time; /* ... and so long at most; 0: not known */

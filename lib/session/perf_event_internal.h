@@ -54,7 +54,13 @@ bool pfmi_perf_check_process_time(struct pfm_session *s, uint64_t taken, const p
 void pfmi_perf_init_hotplug(struct pfm_session *s);
 void pfmi_perf_start_hotplug_clock(struct pfm_session *s);
 void pfmi_perf_stop_hotplug_clock(struct pfm_session *s);
-void pfmi_perf_reset_hotplug_clock(struct pfm_session *s);
+/* @before  a time before the zeros were read */
+void pfmi_perf_reset_hotplug_clock(struct pfm_session *s, uint64_t before);
+/* Call these before the first event is enabled and after the last one is disabled. */
+void pfmi_perf_start_longest_clock(struct pfm_session *s);
+void pfmi_perf_stop_longest_clock(struct pfm_session *s);
+/* Call this after the events have been read. */
+void pfmi_perf_compute_max_enabled_time(struct pfm_session *s);
 void pfmi_perf_check_hotplug(struct pfm_session *s);
 /* True if there is a CPU on line of which count @c has lost something, by the last reading. */
 bool pfmi_perf_has_missed_cpu(struct pfm_session *s, const struct session_count *c);

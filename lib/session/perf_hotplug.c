@@ -32,6 +32,22 @@ void pfmi_perf_init_hotplug(struct pfm_session *s)
 	                              !s->requested_cpus.n_words;
 }
 
+void pfmi_perf_start_longest_clock(struct pfm_session *s)
+{
+	struct hotplug_state *w = &((struct perf_state *)s->backend_state)->hotplug;
+
+	if (w->has_cpu_events)
+		session_start_stopwatch(&w->longest_clock, s->sys.get_time(&s->sys));
+}
+
+void pfmi_perf_stop_longest_clock(struct pfm_session *s)
+{
+	struct hotplug_state *w = &((struct perf_state *)s->backend_state)->hotplug;
+
+	if (w->has_cpu_events)
+		session_stop_stopwatch(&w->longest_clock, s->sys.get_time(&s->sys));
+}
+
 void pfmi_perf_start_hotplug_clock(struct pfm_session *s)
 {
 	struct hotplug_state *w = &((struct perf_state *)s->backend_state)->hotplug;
@@ -48,22 +64,41 @@ void pfmi_perf_stop_hotplug_clock(struct pfm_session *s)
 		session_stop_stopwatch(&w->clock, s->sys.get_time(&s->sys));
 }
 
-void pfmi_perf_reset_hotplug_clock(struct pfm_session *s)
+void pfmi_perf_reset_hotplug_clock(struct pfm_session *s, uint64_t before)
 {
 	struct hotplug_state *w = &((struct perf_state *)s->backend_state)->hotplug;
 
-	if (w->has_cpu_events)
-		session_reset_stopwatch(&w->clock, s->sys.get_time(&s->sys));
+	if (!w->has_cpu_events)
+		return;
+	session_reset_stopwatch(&w->clock, s->sys.get_time(&s->sys));
+	session_reset_stopwatch(&w->longest_clock, before);
 }
 
-/* Bounds of the time for which events have been enabled since the last reset. */
-static void compute_time_bounds(const struct sys *sys, struct hotplug_state *w)
+static uint64_t get_clock_slack(uint64_t lasted)
+{
+	return CLOCK_SLACK_NS + lasted / CLOCK_DRIFT_DIVISOR;
+}
+
+/* The time for which events have been enabled since the last reset, at least. */
+static void compute_min_enabled_time(const struct sys *sys, struct hotplug_state *w)
 {
 	uint64_t lasted = session_read_stopwatch(&w->clock, sys->get_time(sys));
-	uint64_t slack = CLOCK_SLACK_NS + lasted / CLOCK_DRIFT_DIVISOR;
+	uint64_t slack = get_clock_slack(lasted);
 
 	w->min_enabled_time = lasted > slack ? lasted - slack : 0;
-	w->max_enabled_time = lasted ? lasted + slack : 0;
+}
+
+/* Enabling, reading and disabling take time, on many CPUs or a loaded machine more than the
+ * slack: the bound holds for a clock that runs before and after them. */
+void pfmi_perf_compute_max_enabled_time(struct pfm_session *s)
+{
+	struct hotplug_state *w = &((struct perf_state *)s->backend_state)->hotplug;
+	uint64_t lasted;
+
+	if (!w->has_cpu_events)
+		return;
+	lasted = session_read_stopwatch(&w->longest_clock, s->sys.get_time(&s->sys));
+	w->max_enabled_time = lasted ? lasted + get_clock_slack(lasted) : 0;
 }
 
 static bool is_cpu_subset(const struct cpu_mask *some, const struct cpu_mask *all)
@@ -90,7 +125,7 @@ void pfmi_perf_check_hotplug(struct pfm_session *s)
 	struct hotplug_state *w = &((struct perf_state *)s->backend_state)->hotplug;
 
 	if (w->has_cpu_events)
-		compute_time_bounds(&s->sys, w);
+		compute_min_enabled_time(&s->sys, w);
 	if (!w->counts_all_cpus || w->has_new_cpu || w->new_cpus == NEW_CPUS_IMPOSSIBLE)
 		return;
 	if (w->new_cpus == NEW_CPUS_UNKNOWN)

@@ -115,8 +115,10 @@ static void rebase_cgroup_times(struct pfm_session *s)
  * that a program that counts itself gets the same counts each time. */
 int pfmi_perf_start_counting(struct pfm_session *s)
 {
-	int rc = send_to_time_references(s, PERF_EVENT_IOC_ENABLE);
+	int rc;
 
+	pfmi_perf_start_longest_clock(s);
+	rc = send_to_time_references(s, PERF_EVENT_IOC_ENABLE);
 	if (s->sampling)
 		rc = keep_first_error(
 			rc, s->sampling_ops->control_side_events(s, PERF_EVENT_IOC_ENABLE));
@@ -130,6 +132,7 @@ int pfmi_perf_start_counting(struct pfm_session *s)
 	}
 	send_to_leaders(s, PERF_EVENT_IOC_DISABLE);
 	send_to_time_references(s, PERF_EVENT_IOC_DISABLE);
+	pfmi_perf_stop_longest_clock(s);
 	return record_errno(s, rc);
 }
 
@@ -144,6 +147,7 @@ int pfmi_perf_stop_counting(struct pfm_session *s)
 	if (s->sampling)
 		rc = keep_first_error(
 			rc, s->sampling_ops->control_side_events(s, PERF_EVENT_IOC_DISABLE));
+	pfmi_perf_stop_longest_clock(s);
 	return rc ? record_errno(s, rc) : PFMLIB_SUCCESS;
 }
 
@@ -384,6 +388,7 @@ bool pfmi_perf_has_unreadable_group(struct pfm_session *s)
 int pfmi_perf_reset_counts(struct pfm_session *s)
 {
 	const struct perf_state *st = s->backend_state;
+	uint64_t before = st->hotplug.has_cpu_events ? s->sys.get_time(&s->sys) : 0;
 	int rc = read_time_references(s, true);
 
 	if (!rc)
@@ -400,7 +405,7 @@ int pfmi_perf_reset_counts(struct pfm_session *s)
 			       words * sizeof(*st->reset_readings));
 	}
 	pfmi_perf_reset_process_clock(s);
-	pfmi_perf_reset_hotplug_clock(s);
+	pfmi_perf_reset_hotplug_clock(s, before);
 	return PFMLIB_SUCCESS;
 }
 
@@ -656,8 +661,10 @@ int pfmi_perf_read_counts(struct pfm_session *s, pfm_count_t *counts, unsigned n
 		rc = read_time_references(s, false);
 	if (rc)
 		return record_errno(s, rc);
+	pfmi_perf_compute_max_enabled_time(s);
 	s->is_all_exact =
-		s->is_all_exact && st->is_uniform && !st->hotplug.has_missed_cpu &&
+		s->is_all_exact && st->is_uniform && !s->has_copies &&
+		!st->hotplug.has_missed_cpu &&
 		compute_exact_counts(s, s->caller_counts ? s->caller_counts : counts) &&
 		(!taken || pfmi_perf_check_process_time(
 				   s, taken, s->caller_counts ? s->caller_counts : counts));

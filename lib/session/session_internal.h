@@ -103,6 +103,11 @@ int pfmi_session_apply_cpu_list(struct session_builder *o);
 void pfmi_session_assess_quality(struct pfm_session *s, unsigned i, pfm_count_t *counts);
 /* Calls pfmi_session_assess_quality() for every count of the session. */
 void pfmi_session_assess_all_qualities(struct pfm_session *s, pfm_count_t *counts);
+/* Finds the counts whose kernel event the session has already. */
+void pfmi_session_find_copies(struct pfm_session *s);
+/* Compares the counts of one kernel event; those that differ by more than their times allow are not
+ * exact. Returns true if they agree. */
+bool pfmi_session_compare_copies(struct pfm_session *s, pfm_count_t *counts);
 /* Fills the sentences of count @c, unless they already say why it could not be opened. */
 void pfmi_session_set_reason(struct session_count *c, pfm_cause_t cause, const char *remedy,
                              const char *fmt, ...) __attribute__((format(printf, 4, 5)));

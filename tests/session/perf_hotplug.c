@@ -125,6 +125,29 @@ static void time_stands_still(void **state)
 	assert_true(counts[0].enabled < 5 * (uint64_t)SECOND);
 }
 
+/* Each reading of an event takes a tenth of a second. */
+static void read_slowly(struct fake *f, struct fake_event *e)
+{
+	f->clock_ns += SECOND / 10;
+	e->value = 1000;
+	e->is_open = e->running = f->clock_ns;
+}
+
+/* Time that passes between the start of a reading and an event is no fault of the kernel's. */
+static void readings_take_time(void **state)
+{
+	(void)state;
+	open_on("0-3", "0-3", "0-3", "cycles");
+	fake.clock_ns = 0;
+	assert_int_equal(pfm_reset_session(session), PFMLIB_SUCCESS);
+	fake.tick = read_slowly;
+	for (unsigned i = 0; i < 3; i++) {
+		fake.clock_ns += SECOND;
+		read_all();
+		expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	}
+}
+
 /* What is lost stays lost, whatever is set to zero; other time than that between a start and a stop
  * is nobody's. */
 static void only_time_that_was_counted(void **state)
@@ -250,5 +273,6 @@ static void control_group(void **state)
 
 #define CASE(NAME) cmocka_unit_test_teardown(NAME, done)
 
-UNIT(session_perf_hotplug, CASE(time_stands_still), CASE(only_time_that_was_counted),
-     CASE(others_come), CASE(others_do_not_matter), CASE(control_group));
+UNIT(session_perf_hotplug, CASE(time_stands_still), CASE(readings_take_time),
+     CASE(only_time_that_was_counted), CASE(others_come), CASE(others_do_not_matter),
+     CASE(control_group));

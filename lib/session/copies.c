@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* Counts of one kernel event that a session has more than once. Some drivers hand one counter to
+ * all of them, which then counts for the first alone: on RISC-V, QEMU and OpenSBI do so for fixed
+ * counters. Copies that were enabled for the same time must have about the same value. */
+#include <stdlib.h>
+#include <string.h>
+#include "base/hash.h"
+#include "session/session_internal.h"
+
+/* Copies are enabled one after another, and what is counted comes in bursts: values may differ by
+ * an eighth, by what eight times the usual rate gives in the time between them, and by so many. */
+#define VALUE_DIVISOR 8
+#define RATE_FACTOR   8
+#define VALUE_SLACK   10000
+
+/* What makes two counts copies. No padding: it is hashed and compared as bytes. */
+struct copy_key {
+	uint64_t words[4];
+	uint64_t type, flags;
+	uint64_t pmu, place;
+};
+
+static struct copy_key get_copy_key(const struct session_count *c)
+{
+	const struct count_config *a = &c->config;
+	const uint8_t flags[8] = { a->attr.type_known,     a->attr.exclude_user,
+		                   a->attr.exclude_kernel, a->attr.exclude_hv,
+		                   a->attr.precise,        a->attr.exclude_idle,
+		                   a->attr.exclude_host,   a->attr.exclude_guest };
+	struct copy_key k = {
+		.words = { a->attr.config, a->attr.config1 & ~a->get_user_read_bits,
+		           a->attr.config2, a->attr.config3 },
+		.type = a->attr.type,
+		.pmu = (uintptr_t)a->kernel_pmu,
+		.place = (uint64_t)(uint32_t)a->cpu << 32 | a->instance,
+	};
+
+	memcpy(&k.flags, flags, sizeof(k.flags));
+	return k;
+}
+
+struct copy_search {
+	const struct session_count *counts;
+	const struct copy_key *key;
+};
+
+static bool has_copy_key(const void *arg, uint32_t index)
+{
+	const struct copy_search *s = arg;
+	const struct copy_key k = get_copy_key(&s->counts[index]);
+
+	return memcmp(&k, s->key, sizeof(k)) == 0;
+}
+
+/* Without memory no copies are found. */
+void pfmi_session_find_copies(struct pfm_session *s)
+{
+	struct hash_table table = { 0 };
+
+	for (unsigned i = 0; i < s->n_counts; i++) {
+		struct session_count *c = &s->counts[i];
+		const struct copy_key key = get_copy_key(c);
+		const struct copy_search search = { s->counts, &key };
+		uint64_t hash = pfmi_base_hash_bytes(&key, sizeof(key));
+		uint32_t first = pfmi_base_find_hash(&table, hash, has_copy_key, &search);
+
+		c->config.first_copy = first == HASH_NOT_FOUND ? i : first;
+		if (c->config.is_level)
+			c->config.first_copy = i;
+		else if (first == HASH_NOT_FOUND && !pfmi_base_add_hash(&table, hash, i))
+			break;
+		s->has_copies |= c->config.first_copy != i;
+	}
+	pfmi_base_free_hash(&table);
+}
+
+static bool is_whole(const pfm_count_t *n)
+{
+	return n->quality == PFM_QUALITY_EXACT && n->running && n->running == n->enabled;
+}
+
+/* True if @small cannot be the value of the event that @large counted in about the same time. */
+static bool have_conflict(const pfm_count_t *large, const pfm_count_t *small)
+{
+	uint64_t apart = large->enabled > small->enabled ? large->enabled - small->enabled
+	                                                 : small->enabled - large->enabled;
+	double rate = (double)large->raw / (double)large->enabled;
+	double slack = (double)large->raw / VALUE_DIVISOR + RATE_FACTOR * rate * (double)apart +
+	               VALUE_SLACK;
+
+	return (double)large->raw - (double)small->raw > slack;
+}
+
+static void mark_conflict(struct session_count *c, pfm_count_t *n)
+{
+	n->quality = n->raw ? PFM_QUALITY_PARTIAL : PFM_QUALITY_NOT_COUNTED;
+	n->cause = PFM_CAUSE_BUSY;
+	pfmi_session_set_reason(
+		c, n->cause, "count the event once",
+		"other counts of this event in the session differ: its driver gives "
+		"one counter to all of them");
+}
+
+/* Finds the copy with the largest value. The first copy comes before the others. */
+static void find_largest_copies(struct pfm_session *s, const pfm_count_t *counts)
+{
+	for (unsigned i = 0; i < s->n_counts; i++) {
+		struct session_count *first = &s->counts[s->counts[i].config.first_copy];
+
+		if (s->counts[i].config.first_copy == i)
+			first->kernel_state.largest_copy = i;
+		else if (is_whole(&counts[i]) &&
+		         (!is_whole(&counts[first->kernel_state.largest_copy]) ||
+		          counts[i].raw > counts[first->kernel_state.largest_copy].raw))
+			first->kernel_state.largest_copy = i;
+	}
+}
+
+bool pfmi_session_compare_copies(struct pfm_session *s, pfm_count_t *counts)
+{
+	bool agree = true;
+
+	find_largest_copies(s, counts);
+	for (unsigned i = 0; i < s->n_counts; i++) {
+		unsigned first = s->counts[i].config.first_copy,
+			 largest = s->counts[first].kernel_state.largest_copy;
+
+		if (i == largest || !is_whole(&counts[i]) || counts[largest].running == 0 ||
+		    !have_conflict(&counts[largest], &counts[i]))
+			continue;
+		agree = false;
+		mark_conflict(&s->counts[i], &counts[i]);
+		/* Which of them is right is not known. */
+		if (is_whole(&counts[largest]))
+			s->counts[largest].kernel_state.has_conflict = true;
+	}
+	for (unsigned i = 0; i < s->n_counts; i++) {
+		if (s->counts[i].kernel_state.has_conflict)
+			mark_conflict(&s->counts[i], &counts[i]);
+		s->counts[i].kernel_state.has_conflict = false;
+	}
+	return agree;
+}
