@@ -21,7 +21,7 @@ import sys
 import time
 
 import fuzz_lists
-from fuzz_lists import HOSTILE, VALUES, Wrong, check_image, keep, read_all, report
+from fuzz_lists import FIXED_TIME, HOSTILE, VALUES, Wrong, check_image, keep, read_all, report, time_bound
 
 import pmarm
 import pmcompile
@@ -136,6 +136,7 @@ class Trial(fuzz_lists.Trial):
     def run(self, mutator, doc, text, model, traced):
         """One input, as an object or, if there is one, as a text. None, or (the text, what went wrong)."""
         self.new = False
+        began = time.process_time()
         try:
             if traced:
                 sys.settrace(self.trace)
@@ -149,6 +150,9 @@ class Trial(fuzz_lists.Trial):
             self.number += 1
             if self.new or self.number % COMPILED == 0:
                 self.compile(reading)
+            took = time.process_time() - began
+            if took > FIXED_TIME and took > time_bound(json.dumps(doc).encode() if text is None else text):
+                raise Wrong("took %.1f seconds of processor time" % took)
         except (Exception, SystemExit) as e:
             sys.settrace(None)
             data = json.dumps(doc).encode() if text is None else text

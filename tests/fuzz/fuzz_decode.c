@@ -6,6 +6,7 @@
 #include <perfmon/alpha.h>
 #include <perfmon/montecito.h>
 #include "bytes.h"
+#include "time_bound.h"
 
 static pfm_ctx_t *context(void)
 {
@@ -117,7 +118,7 @@ static void alpha(struct bytes *b)
 	pfm_alpha_linux_pair(raw, counter, &w);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int try_input(const uint8_t *data, size_t size)
 {
 	struct bytes b = { data, size };
 

@@ -11,6 +11,7 @@
 #include "context/context.h"
 #include "device_sys.h"
 #include "settings.h"
+#include "time_bound.h"
 
 enum {
 	MAX_CPUS = 5,
@@ -535,7 +536,7 @@ static void session(struct bytes b)
 	pfm_close_context(ctx);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int try_input(const uint8_t *data, size_t size)
 {
 	struct bytes b = { data, size };
 

@@ -12,6 +12,7 @@
 #include <perfmon/montecito.h>
 #include "bytes.h"
 #include "settings.h"
+#include "time_bound.h"
 
 enum { MAX_EVENTS = 16, UNTOUCHED = 0x5a };
 
@@ -267,7 +268,7 @@ static void dispatch_texts(struct bytes *b, int type, unsigned shape)
 		check_model(type);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int try_input(const uint8_t *data, size_t size)
 {
 	static const int types[] = { PFMLIB_MONTECITO_PMU, PFMLIB_COREDUO_PMU,
 		                     PFMLIB_GEN_IA32_PMU,  PFMLIB_ALPHA_EV4_PMU,

@@ -8,6 +8,7 @@
 #include <perfmon/perfmon.h>
 #include "metric/metric.h"
 #include "table/build.h"
+#include "time_bound.h"
 
 enum { MAX_LINE = 6000, N_INPUTS = 8 };
 
@@ -76,7 +77,7 @@ static struct table *table_with_input(const char *text)
 	return pfmi_table_finish(&b);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int try_input(const uint8_t *data, size_t size)
 {
 	static char code[MAX_LINE], threshold[MAX_LINE], inputs[MAX_LINE];
 	const uint8_t *end = data + size;

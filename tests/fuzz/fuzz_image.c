@@ -5,6 +5,7 @@
 #include <string.h>
 #include "machine/machine.h"
 #include "pmu/pmu.h"
+#include "time_bound.h"
 
 /* Whoever has the table: the machines of each way to say who one is. */
 static void ask_for_hosts(const struct table *t)
@@ -55,7 +56,7 @@ static void use(const struct table *t)
 	}
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int try_input(const uint8_t *data, size_t size)
 {
 	const char *why;
 	void *copy;

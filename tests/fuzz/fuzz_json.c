@@ -6,6 +6,7 @@
 #include <string.h>
 #include "alpha/session.h"
 #include "requests.h"
+#include "time_bound.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 
@@ -56,7 +57,7 @@ static void check(const char *out, size_t len, unsigned n)
 		abort();
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int try_input(const uint8_t *data, size_t size)
 {
 	char *text, *out = NULL;
 	size_t len = 0;

@@ -6,10 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "bytes.h"
+#include "time_bound.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	(void)argc;
@@ -94,7 +93,7 @@ static void check_index(int idx)
 		abort();
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int try_input(const uint8_t *data, size_t size)
 {
 	struct bytes b = { data, size };
 	int levels = (int)(byte(&b) & 31);

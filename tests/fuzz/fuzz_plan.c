@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <perfmon/perfmon.h>
 #include "bytes.h"
+#include "time_bound.h"
 
 enum { MAX_EVENTS = 14 };
 
@@ -57,7 +58,7 @@ static void check_group(const pfm_plan_t *plan, unsigned group, const pfm_plan_o
 			abort();
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int try_input(const uint8_t *data, size_t size)
 {
 	struct bytes b = { data, size };
 	char texts[MAX_EVENTS][200];

@@ -7,8 +7,9 @@
 #include <unistd.h>
 #include <perfmon/perfmon.h>
 #include "bytes.h"
+#include "time_bound.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int try_input(const uint8_t *data, size_t size)
 {
 	pfm_record_t r = PFM_INIT(r);
 	pfm_session_t *s;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "bytes.h"
 #include "sampling/sampling.h"
+#include "time_bound.h"
 
 static void inside(const void *p, uint64_t n, const uint8_t *from, size_t size)
 {
@@ -56,7 +57,7 @@ static void check(const pfm_record_t *r, const uint8_t *from, size_t size)
 	}
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int try_input(const uint8_t *data, size_t size)
 {
 	struct bytes b = { data, size };
 	unsigned flags = byte(&b);

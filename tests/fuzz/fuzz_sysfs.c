@@ -10,6 +10,7 @@
 #include <string.h>
 #include "fake_sys.h"
 #include "context/context.h"
+#include "time_bound.h"
 
 enum { MAX_LEAVES = 8, MAX_EVENTS = 12, MAX_ROWS = 24 };
 
@@ -198,7 +199,7 @@ static void check_session(const pfm_ctx_t *ctx)
 	pfm_close_session(s);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int try_input(const uint8_t *data, size_t size)
 {
 	pfm_ctx_options_t o = PFM_INIT(o);
 	char text[8192];

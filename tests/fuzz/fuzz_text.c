@@ -7,6 +7,7 @@
 #include <string.h>
 #include <perfmon/perfmon.h>
 #include <perfmon/pfmlib.h>
+#include "time_bound.h"
 
 enum {
 	ASKED = 64
@@ -103,7 +104,7 @@ static void check_libpfm3(int type, const char *text)
 		abort();
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int try_input(const uint8_t *data, size_t size)
 {
 	pfm_encoding_t e = PFM_INIT(e);
 	pfm_error_t why = PFM_INIT(why);
