@@ -27,16 +27,14 @@ static const struct guest {
 	const char *pmu;                   /* the host's, as pfm list --pmus has it */
 	const char *cycles, *instructions; /* events with their PMU's own names */
 	const char *tlb_misses;            /* of data, or NULL where the emulator has none */
-	unsigned counters;                 /* that count instructions at a time */
 	unsigned per_mille;                /* how far a count may be off */
 	bool interrupts;                   /* an overflow interrupts */
 	unsigned long rounds_to_wrap;      /* rounds until 32 bits overflow; 0: no such counter */
 } guests[] = {
-	{ "arm32", "cortex_a15", "cortex_a15::CPU_CYCLES:u", "cortex_a15::INST_RETIRED:u", NULL, 6,
-	  1, true, (1UL << 30) + ROUNDS },
-	{ "riscv64", "riscv_std", "cycles:u", "instructions:u", "dTLB-load-misses:u", 1, 2, true,
-	  0 },
-	{ "ppc64le", "power9", "power9::PM_CYC:u", "power9::PM_INST_CMPL:u", NULL, 1, 3, false,
+	{ "arm32", "cortex_a15", "cortex_a15::CPU_CYCLES:u", "cortex_a15::INST_RETIRED:u", NULL, 1,
+	  true, (1UL << 30) + ROUNDS },
+	{ "riscv64", "riscv_sbi", "cycles:u", "instructions:u", "dTLB-load-misses:u", 2, true, 0 },
+	{ "ppc64le", "power9", "power9::PM_CYC:u", "power9::PM_INST_CMPL:u", NULL, 3, false,
 	  (1UL << 30) + ROUNDS },
 };
 
