@@ -201,6 +201,7 @@ class Installed(unittest.TestCase):
         with open(os.path.join(project, "CMakeLists.txt"), "w", encoding="ascii") as f:
             f.write("cmake_minimum_required(VERSION 3.16)\nproject(consumer C CXX)\n"
                     "find_path(PFM_INCLUDE_DIR NAMES perfmon/pfmlib.h REQUIRED)\nfind_library(PFM_LIBRARY NAMES pfm REQUIRED)\n"
+                    "find_library(PFM_STATIC_LIBRARY NAMES libpfm.a REQUIRED)\n"
                     "foreach(kind c cc)\nadd_executable(in_${kind} program.${kind})\n"
                     "target_include_directories(in_${kind} PRIVATE ${PFM_INCLUDE_DIR})\n"
                     "target_link_libraries(in_${kind} ${PFM_LIBRARY})\nendforeach()\n"
