@@ -13,7 +13,7 @@
 #define RATE_FACTOR   8
 #define VALUE_SLACK   10000
 
-/* What makes two counts copies. No padding: it is hashed and compared as bytes. */
+/* Two counts with equal keys are copies. No padding: a key is hashed and compared as bytes. */
 struct copy_key {
 	uint64_t words[4];
 	uint64_t type, flags;

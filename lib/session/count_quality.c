@@ -371,8 +371,6 @@ void pfmi_session_assess_all_qualities(struct pfm_session *s, pfm_count_t *count
 
 	for (unsigned i = 0; i < s->n_counts; i++)
 		clear &= assess_count(s, i, counts);
-	if (s->has_copies)
-		clear &= pfmi_session_compare_copies(s, counts);
 	s->is_all_exact = clear;
 }
 

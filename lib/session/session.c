@@ -289,8 +289,11 @@ static inline int read_last_counts(struct pfm_session *s, pfm_count_t *into)
 	for (unsigned i = 0; i < s->n_counts && !s->backend; i++)
 		s->last_counts[i] = (pfm_count_t){ .size = sizeof(s->last_counts[i]) };
 	s->has_last_counts |= !rc;
-	if (!rc && !s->is_all_exact)
+	if (!rc && !s->is_all_exact) {
 		pfmi_session_assess_all_qualities(s, s->last_counts);
+		if (s->has_copies && !pfmi_session_compare_copies(s, s->last_counts))
+			s->is_all_exact = false;
+	}
 	return rc;
 }
 

@@ -36,7 +36,7 @@ guest_need() {
 guest_describe() {
 	g_icount="-icount ${GUEST_ICOUNT:-shift=0}"
 	[ "${GUEST_ICOUNT:-}" != none ] || g_icount=
-	g_link=-static g_image= g_debian=$1 g_append=
+	g_link=-static g_image="" g_debian=$1 g_append=""
 	case $1 in
 	arm64)
 		g_triplet=aarch64-linux-gnu g_libcpkg=libc6-dev-arm64-cross
