@@ -101,18 +101,21 @@ static void mark_conflict(struct session_count *c, pfm_count_t *n)
 		"one counter to all of them");
 }
 
+/* True if count @n says more of the event than @other: it is exact, and larger. */
+static bool is_larger(const pfm_count_t *n, const pfm_count_t *other)
+{
+	return is_whole(n) && (!is_whole(other) || n->raw > other->raw);
+}
+
 /* Finds the copy with the largest value. The first copy comes before the others. */
 static void find_largest_copies(struct pfm_session *s, const pfm_count_t *counts)
 {
 	for (unsigned i = 0; i < s->n_counts; i++) {
-		struct session_count *first = &s->counts[s->counts[i].config.first_copy];
+		unsigned first = s->counts[i].config.first_copy;
+		unsigned *largest = &s->counts[first].kernel_state.largest_copy;
 
-		if (s->counts[i].config.first_copy == i)
-			first->kernel_state.largest_copy = i;
-		else if (is_whole(&counts[i]) &&
-		         (!is_whole(&counts[first->kernel_state.largest_copy]) ||
-		          counts[i].raw > counts[first->kernel_state.largest_copy].raw))
-			first->kernel_state.largest_copy = i;
+		if (first == i || is_larger(&counts[i], &counts[*largest]))
+			*largest = i;
 	}
 }
 

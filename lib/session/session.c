@@ -353,7 +353,7 @@ int pfm_read_count(pfm_session_t *s, unsigned i, pfm_count_t *count)
 		memset(s->last_counts, 0, s->n_counts * sizeof(*s->last_counts));
 	s->has_last_counts = true;
 	/* Counts that are judged together are read together. */
-	if (s->backend && s->backend->read_user_count && !c->config.sibling_set &&
+	if (s->backend && s->backend->read_user_count && !c->config.sibling_set && !s->has_copies &&
 	    c->kernel_state.n_open)
 		rc = s->backend->read_user_count(s, i, &s->last_counts[i]);
 	if (rc == PFMLIB_SUCCESS)
