@@ -52,24 +52,30 @@ static bool has_copy_key(const void *arg, uint32_t index)
 	return memcmp(&k, s->key, sizeof(k)) == 0;
 }
 
-/* Without memory no copies are found. */
+/* Without memory no copies are found. The counter device of Tru64 has no attributes to compare. */
 void pfmi_session_find_copies(struct pfm_session *s)
 {
 	struct hash_table table = { 0 };
+	bool has_attrs = s->backend && !s->backend->accepts_any_processor;
 
-	for (unsigned i = 0; i < s->n_counts; i++) {
+	for (unsigned i = 0; i < s->n_counts; i++)
+		s->counts[i].config.first_copy = i;
+	for (unsigned i = 0; i < s->n_counts && has_attrs; i++) {
 		struct session_count *c = &s->counts[i];
 		const struct copy_key key = get_copy_key(c);
 		const struct copy_search search = { s->counts, &key };
 		uint64_t hash = pfmi_base_hash_bytes(&key, sizeof(key));
-		uint32_t first = pfmi_base_find_hash(&table, hash, has_copy_key, &search);
+		uint32_t first;
 
-		c->config.first_copy = first == HASH_NOT_FOUND ? i : first;
-		if (c->config.is_level)
-			c->config.first_copy = i;
-		else if (first == HASH_NOT_FOUND && !pfmi_base_add_hash(&table, hash, i))
+		if (c->config.is_level || !c->config.attr.expressible)
+			continue;
+		first = pfmi_base_find_hash(&table, hash, has_copy_key, &search);
+		if (first != HASH_NOT_FOUND) {
+			c->config.first_copy = first;
+			s->has_copies = true;
+		} else if (!pfmi_base_add_hash(&table, hash, i)) {
 			break;
-		s->has_copies |= c->config.first_copy != i;
+		}
 	}
 	pfmi_base_free_hash(&table);
 }
