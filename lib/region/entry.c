@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums of a region in one thread: found or made, added to by a visit, added to each other. */
+/* Sums of a region in one thread: found or made, added to by a visit, added to each other, and what
+ * results are computed from them. */
 #include <string.h>
 #include "region/region.h"
-#include "region/words.h"
+#include "region/sums.h"
 
 /* ---- entries of a thread ----------------------------------------------------------------- */
 
@@ -45,11 +46,12 @@ static struct node *node_of(struct thread *t, uint32_t region)
 __attribute__((noinline, cold)) static struct entry *make_entry(struct thread *t, struct node *node,
                                                                 uint32_t region, uint32_t parent)
 {
-	struct entry *e = pfmi_arena_alloc(&t->arena, sizeof(*e) + pfmi_regions.layout.n_events *
-	                                                                   sizeof(struct tally));
+	struct entry *e = pfmi_arena_alloc(&t->arena, pfmi_entry_size());
 
 	if (!e)
 		return NULL;
+	pfmi_entry_clear(e);
+	e->node = node;
 	e->region = region;
 	e->parent = parent;
 	e->other_parent = node->entries;
@@ -73,101 +75,214 @@ struct entry *pfmi_thread_entry(struct thread *t, uint32_t region, uint32_t pare
 
 /* ---- sums -------------------------------------------------------------------------------- */
 
-/* Welford's method: the sum of squared deviations without cancellation. */
-static void deviate(double *mean, double *m2, uint64_t n, double value)
+size_t pfmi_entry_size(void)
 {
-	double d = value - *mean, m = *mean + d / (double)n, sum = *m2 + d * (value - m);
-
-	region_store_words(mean, &m, sizeof(m));
-	region_store_words(m2, &sum, sizeof(sum));
+	return sizeof(struct entry) + pfmi_regions.layout.sums * sizeof(uint64_t);
 }
 
-static void add_times(struct times *s, const struct visit *v)
+/* Calls @change with each span of @to and the same one of @from. */
+static void for_each_span(struct entry *to, const struct entry *from,
+                          void (*change)(struct span *to, const struct span *from))
 {
-	REGION_PUT(s->visits, s->visits + 1);
-	REGION_ADD(s->exclusive, v->wall_exclusive);
-	REGION_ADD(s->children, v->children);
-	if (!v->outermost)
-		return;
-	REGION_PUT(s->outermost, s->outermost + 1);
-	REGION_ADD(s->wall, v->wall);
-	REGION_ADD(s->pairs, v->pairs);
-	if (s->outermost == 1 || v->wall < s->min)
-		REGION_PUT(s->min, v->wall);
-	if (v->wall > s->max)
-		REGION_PUT(s->max, v->wall);
-	deviate(&s->mean, &s->m2, s->outermost, (double)v->wall);
+	const struct layout *l = &pfmi_regions.layout;
+
+	change(&to->wall, &from->wall);
+	for (unsigned r = 0; r < l->n_rounds; r++)
+		for (unsigned g = 0; g < l->rounds[r].n; g++) {
+			const struct group *group = &l->rounds[r].groups[g];
+
+			for (unsigned i = 0; i < group->n; i++)
+				change(spans_of_group(to, group) + i,
+				       spans_of_group(from, group) + i);
+		}
 }
 
-static void add_count(struct tally *s, const struct visit *v, uint64_t inclusive,
-                      uint64_t exclusive)
+static void clear_span(struct span *s, const struct span *from)
 {
-	REGION_PUT(s->exclusive_visits, s->exclusive_visits + 1);
-	REGION_ADD(s->exclusive, exclusive);
-	REGION_ADD(s->children, v->children);
-	if (!v->outermost)
-		return;
-	REGION_PUT(s->visits, s->visits + 1);
-	REGION_ADD(s->inclusive, inclusive);
-	REGION_ADD(s->pairs, v->pairs);
-	if (s->visits == 1 || inclusive < s->min)
-		REGION_PUT(s->min, inclusive);
-	if (inclusive > s->max)
-		REGION_PUT(s->max, inclusive);
-	deviate(&s->mean, &s->m2, s->visits, (double)inclusive);
+	(void)from;
+	REGION_PUT(s->min, UINT64_MAX);
 }
 
-/* Counts of word @w in the visits directly inside, including one that goes on. */
-static uint64_t inside(const struct visit *v, unsigned w)
+static void put_zeros(uint64_t *words, size_t n)
 {
-	return (v->inside ? v->inside[w] : 0) + (v->beyond ? v->now[w] - v->beyond[w] : 0);
+	while (n-- > 0)
+		REGION_PUT(words[n], 0);
+}
+
+/* Sets the sums to zero, of visits that have ended: open ones stay. */
+void pfmi_entry_clear(struct entry *e)
+{
+	const struct layout *l = &pfmi_regions.layout;
+	uint64_t open = e->begun;
+
+	for (unsigned r = 0; r < l->n_rounds; r++)
+		open -= sums_of_round(e, &l->rounds[r])->visits.visits;
+	__atomic_store_n(&e->sequence, e->sequence + 1, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	REGION_PUT(e->begun, open);
+	put_zeros((uint64_t *)&e->wall, sizeof(e->wall) / sizeof(uint64_t));
+	put_zeros(e->sums, l->sums);
+	for_each_span(e, e, clear_span);
+	__atomic_store_n(&e->sequence, e->sequence + 1, __ATOMIC_RELEASE);
 }
 
 bool pfmi_visit_has_group(const struct visit *v, const struct group *g)
 {
-	const uint64_t *start = v->start + g->word, *now = v->now + g->word;
-
-	return start[GROUP_NR] == g->n && now[GROUP_NR] == g->n &&
-	       now[GROUP_ENABLED] - start[GROUP_ENABLED] ==
-	               now[GROUP_RUNNING] - start[GROUP_RUNNING];
-}
-
-static void add_group(struct entry *e, const struct visit *v, const struct group *g)
-{
-	for (unsigned i = 0; i < g->n; i++) {
-		unsigned w = g->word + GROUP_VALUES + i;
-		uint64_t inclusive = v->now[w] - v->start[w];
-
-		add_count(&e->tallies[g->events[i]], v, inclusive, inclusive - inside(v, w));
-	}
-}
-
-/* The time that a task's events are enabled is the time that the task runs. */
-static void add_task(struct times *s, const struct visit *v, const struct group *g)
-{
-	const uint64_t *start = v->start + g->word, *now = v->now + g->word;
-
-	if (!v->outermost || g->n_system || start[GROUP_NR] != g->n || now[GROUP_NR] != g->n)
-		return;
-	REGION_ADD(s->task, now[GROUP_ENABLED] - start[GROUP_ENABLED]);
-	REGION_PUT(s->task_visits, s->task_visits + 1);
+	return visit_has_group(v, g);
 }
 
 void pfmi_entry_add(struct entry *e, const struct visit *v)
 {
-	const struct round *r = &pfmi_regions.layout.rounds[v->round];
-	uint32_t sequence = e->sequence;
+	add_visit(e, v);
+}
 
-	__atomic_store_n(&e->sequence, sequence + 1, __ATOMIC_RELAXED);
-	__atomic_thread_fence(__ATOMIC_RELEASE);
-	add_times(&e->times, v);
-	for (unsigned i = 0; i < r->n && v->whole; i++) {
-		if (i == 0)
-			add_task(&e->times, v, &r->groups[i]);
-		if (pfmi_visit_has_group(v, &r->groups[i]))
-			add_group(e, v, &r->groups[i]);
+void pfmi_entry_copy(struct entry *copy, const struct entry *e)
+{
+	uint32_t before, after;
+
+	do {
+		before = __atomic_load_n(&e->sequence, __ATOMIC_ACQUIRE);
+		region_load_words(&copy->wall, &e->wall, sizeof(e->wall));
+		region_load_words(copy->sums, e->sums, pfmi_regions.layout.sums * sizeof(uint64_t));
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		after = __atomic_load_n(&e->sequence, __ATOMIC_RELAXED);
+	} while (before != after || before & 1);
+	/* After the visits that have ended: never fewer than these. */
+	region_load_words(&copy->begun, &e->begun, sizeof(e->begun));
+	copy->region = e->region;
+	copy->parent = e->parent;
+}
+
+static void merge_spans(struct span *to, const struct span *from)
+{
+	uint64_t sum;
+
+	to->inclusive += from->inclusive;
+	to->nested += from->nested;
+	to->inside += from->inside;
+	to->min = from->min < to->min ? from->min : to->min;
+	to->max = from->max > to->max ? from->max : to->max;
+	to->square += from->square + __builtin_add_overflow(to->square_low, from->square_low, &sum);
+	to->square_low = sum;
+}
+
+static void merge_visits(struct visit_sums *to, const struct visit_sums *from)
+{
+	to->visits += from->visits;
+	to->nested += from->nested;
+	to->pairs += from->pairs;
+	to->children += from->children;
+}
+
+void pfmi_entry_merge(struct entry *to, const struct entry *from)
+{
+	const struct layout *l = &pfmi_regions.layout;
+
+	to->begun += from->begun;
+	for_each_span(to, from, merge_spans);
+	for (unsigned r = 0; r < l->n_rounds; r++) {
+		const struct round *round = &l->rounds[r];
+		struct round_sums *sums = sums_of_round(to, round);
+		const struct round_sums *more = sums_of_round(from, round);
+
+		merge_visits(&sums->visits, &more->visits);
+		sums->task += more->task;
+		sums->task_visits += more->task_visits;
+		for (unsigned g = 0; g < round->n; g++)
+			merge_visits(sums_without_group(to, &round->groups[g]),
+			             sums_without_group(from, &round->groups[g]));
 	}
-	__atomic_store_n(&e->sequence, sequence + 2, __ATOMIC_RELEASE);
+}
+
+/* ---- what results have ------------------------------------------------------------------- */
+
+/* The mean of @n values and the sum of the squares of their deviations, of their sum and the sum
+ * of their squares. All is exact in integers but the last step: deviations from a whole number
+ * near the mean are summed first. */
+static void deviation(const struct span *s, uint64_t n, double *mean, double *m2)
+{
+	uint64_t near = n ? s->inclusive / n : 0, rest = n ? s->inclusive % n : 0;
+	uint64_t high, low, twice_high, twice, less, more;
+
+	*mean = *m2 = 0;
+	if (!n)
+		return;
+	/* sum of (v - near)^2 = sum of v^2 - near * (2 * sum - n * near), where sum = n * near +
+	 * rest; that is sum of v^2 - near * (sum + rest) */
+	low = multiply(near, s->inclusive, &high);
+	twice = multiply(near, rest, &twice_high);
+	high += twice_high + __builtin_add_overflow(low, twice, &less);
+	high = s->square - high - __builtin_sub_overflow(s->square_low, less, &more);
+	*mean = (double)near + (double)rest / (double)n;
+	*m2 = (double)high * 18446744073709551616.0 + (double)more -
+	      (double)rest * (double)rest / (double)n;
+}
+
+/* Visits of all rounds. */
+static struct visit_sums all_visits(const struct entry *e)
+{
+	const struct layout *l = &pfmi_regions.layout;
+	struct visit_sums all = { 0 };
+
+	for (unsigned r = 0; r < l->n_rounds; r++)
+		merge_visits(&all, &sums_of_round(e, &l->rounds[r])->visits);
+	return all;
+}
+
+void pfmi_entry_times(const struct entry *e, struct times *times)
+{
+	const struct layout *l = &pfmi_regions.layout;
+	struct visit_sums all = all_visits(e);
+
+	*times = (struct times){ .visits = all.visits,
+		                 .outermost = all.visits - all.nested,
+		                 .wall = e->wall.inclusive,
+		                 .exclusive = e->wall.inclusive + e->wall.nested - e->wall.inside,
+		                 .max = e->wall.max,
+		                 .pairs = all.pairs,
+		                 .children = all.children };
+	if (times->outermost)
+		times->min = e->wall.min;
+	for (unsigned r = 0; r < l->n_rounds; r++) {
+		times->task += sums_of_round(e, &l->rounds[r])->task;
+		times->task_visits += sums_of_round(e, &l->rounds[r])->task_visits;
+	}
+	deviation(&e->wall, times->outermost, &times->mean, &times->m2);
+}
+
+static struct tally tally_of(const struct span *s, const struct visit_sums *all,
+                             const struct visit_sums *without)
+{
+	struct tally t = { .inclusive = s->inclusive,
+		           .exclusive = s->inclusive + s->nested - s->inside,
+		           .exclusive_visits = all->visits - without->visits,
+		           .pairs = all->pairs - without->pairs,
+		           .children = all->children - without->children,
+		           .max = s->max };
+
+	t.visits = t.exclusive_visits - (all->nested - without->nested);
+	t.min = t.visits ? s->min : 0;
+	deviation(s, t.visits, &t.mean, &t.m2);
+	return t;
+}
+
+void pfmi_entry_tallies(const struct entry *e, struct tally *tallies)
+{
+	const struct layout *l = &pfmi_regions.layout;
+
+	memset(tallies, 0, l->n_events * sizeof(*tallies));
+	for (unsigned r = 0; r < l->n_rounds; r++)
+		for (unsigned g = 0; g < l->rounds[r].n; g++) {
+			const struct group *group = &l->rounds[r].groups[g];
+
+			for (unsigned i = 0; i < group->n; i++) {
+				struct tally t = tally_of(spans_of_group(e, group) + i,
+				                          &sums_of_round(e, &l->rounds[r])->visits,
+				                          sums_without_group(e, group));
+
+				pfmi_region_add_tally(&tallies[group->events[i]], &t);
+			}
+		}
 }
 
 /* ---- sums of sums ------------------------------------------------------------------------ */

@@ -374,24 +374,33 @@ static bool place_system(struct layout *l, unsigned event)
 	return true;
 }
 
-/* Where each reading stands in a snapshot, and each descriptor in a thread's. */
-static void number_groups(struct layout *l)
+/* Where the events of a group stand: in a snapshot, in the sums of an entry, and among a thread's
+ * descriptors. */
+static void number_group(struct layout *l, unsigned r, struct group *g)
 {
+	g->word = l->rounds[r].words;
+	l->rounds[r].words += GROUP_VALUES + g->n;
+	g->sums = l->sums;
+	l->sums += (unsigned)(sizeof(struct visit_sums) + g->n * sizeof(struct span)) /
+	           (unsigned)sizeof(uint64_t);
+	g->first_fd = l->n_fds;
+	l->n_fds += g->n;
+	for (unsigned k = 0; k < g->n; k++)
+		if (!l->events[g->events[k]].soft)
+			l->events[g->events[k]].round = r;
+}
+
+void pfmi_layout_number(struct layout *l)
+{
+	l->words = l->sums = l->n_fds = 0;
 	for (unsigned r = 0; r < l->n_rounds; r++) {
-		struct round *round = &l->rounds[r];
-
-		for (unsigned i = 0; i < round->n; i++) {
-			struct group *g = &round->groups[i];
-
-			g->word = round->words;
-			round->words += GROUP_VALUES + g->n;
-			g->first_fd = l->n_fds;
-			l->n_fds += g->n;
-			for (unsigned k = 0; k < g->n; k++)
-				if (!l->events[g->events[k]].soft)
-					l->events[g->events[k]].round = r;
-		}
-		l->words = round->words > l->words ? round->words : l->words;
+		l->rounds[r].words = 0;
+		l->rounds[r].sums = l->sums;
+		l->sums += sizeof(struct round_sums) / sizeof(uint64_t);
+		for (unsigned i = 0; i < l->rounds[r].n; i++)
+			number_group(l, r, &l->rounds[r].groups[i]);
+		if (l->words < l->rounds[r].words)
+			l->words = l->rounds[r].words;
 	}
 }
 
@@ -412,7 +421,7 @@ static int make_groups(struct layout *l)
 		if (l->events[i].countable && l->events[i].system)
 			room = place_system(l, i);
 	if (room)
-		number_groups(l);
+		pfmi_layout_number(l);
 	return room ? PFMLIB_SUCCESS : PFMLIB_ERR_NOMEM;
 }
 

@@ -141,8 +141,11 @@ static int start_once(const char *events, unsigned flags, const char *output, co
 	pfmi_regions_lock();
 	*is_first = !pfmi_regions.started;
 	rc = *is_first ? start(events, flags, output, format, error) : PFMLIB_SUCCESS;
-	if (!rc)
-		__atomic_store_n(&perfmon_regions_active, 1, __ATOMIC_RELAXED);
+	if (!rc) /* another number after each stop: threads drop what a stop has cut */
+		__atomic_store_n(&perfmon_regions_active,
+		                 1 + (int)(__atomic_load_n(&pfmi_regions.run, __ATOMIC_RELAXED) &
+		                           (INT_MAX >> 1)),
+		                 __ATOMIC_RELAXED);
 	pfmi_regions_unlock();
 	*is_first = *is_first && !rc;
 	return rc;
