@@ -152,8 +152,9 @@ static bool is_read_by_user(const struct thread *t)
 {
 	const struct layout *l = &pfmi_regions.layout;
 
-	if (!l->words || pfmi_regions.keeps_slices)
-		return false;
+	for (unsigned r = 0; r < l->n_rounds; r++)
+		if (!l->rounds[r].n || pfmi_regions.keeps_slices)
+			return false;
 	for (unsigned r = 0; r < l->n_rounds; r++)
 		for (unsigned g = 0; g < l->rounds[r].n; g++)
 			if (!t->pages[l->rounds[r].groups[g].first_fd])

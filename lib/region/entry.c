@@ -35,14 +35,6 @@ __attribute__((noinline, cold)) static struct node *make_node(struct thread *t, 
 	return t->nodes[page] ? &t->nodes[page][region % NODES] : NULL;
 }
 
-static struct node *node_of(struct thread *t, uint32_t region)
-{
-	unsigned page = region / NODES;
-
-	return page < t->n_pages && t->nodes[page] ? &t->nodes[page][region % NODES]
-	                                           : make_node(t, region);
-}
-
 __attribute__((noinline, cold)) static struct entry *make_entry(struct thread *t, struct node *node,
                                                                 uint32_t region, uint32_t parent)
 {
@@ -64,7 +56,9 @@ __attribute__((noinline, cold)) static struct entry *make_entry(struct thread *t
 struct entry *pfmi_thread_entry(struct thread *t, uint32_t region, uint32_t parent,
                                 struct node **node)
 {
-	*node = node_of(t, region);
+	*node = pfmi_thread_node(t, region);
+	if (!*node)
+		*node = make_node(t, region);
 	if (!*node)
 		return NULL;
 	for (struct entry *e = (*node)->entries; e; e = e->other_parent)
@@ -116,7 +110,7 @@ void pfmi_entry_clear(struct entry *e)
 	uint64_t open = e->begun;
 
 	for (unsigned r = 0; r < l->n_rounds; r++)
-		open -= sums_of_round(e, &l->rounds[r])->visits.visits;
+		open -= sums_of_round(e, &l->rounds[r])->visits;
 	__atomic_store_n(&e->sequence, e->sequence + 1, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	REGION_PUT(e->begun, open);
@@ -131,9 +125,29 @@ bool pfmi_visit_has_group(const struct visit *v, const struct group *g)
 	return visit_has_group(v, g);
 }
 
+void pfmi_entry_add_group(struct entry *e, const struct visit *v, const struct group *g)
+{
+	struct group_sums *s = sums_of_group(e, g);
+
+	add_task(s, v, g);
+	if (v->whole && visit_has_group(v, g))
+		add_group(e, v, g);
+	else
+		add_visit_sums(&s->without, v);
+}
+
 void pfmi_entry_add(struct entry *e, const struct visit *v)
 {
-	add_visit(e, v);
+	const struct round *r = &pfmi_regions.layout.rounds[v->round];
+
+	begin_sums(e);
+	add_visit_sums(sums_of_round(e, r), v);
+	add_value(&e->wall, v->wall, v);
+	if (v->wall_inside)
+		REGION_ADD(e->wall.inside, v->wall_inside);
+	for (unsigned i = 0; i < r->n; i++)
+		pfmi_entry_add_group(e, v, &r->groups[i]);
+	end_sums(e);
 }
 
 void pfmi_entry_copy(struct entry *copy, const struct entry *e)
@@ -174,6 +188,13 @@ static void merge_visits(struct visit_sums *to, const struct visit_sums *from)
 	to->children += from->children;
 }
 
+static void merge_groups(struct group_sums *to, const struct group_sums *from)
+{
+	merge_visits(&to->without, &from->without);
+	to->task += from->task;
+	to->unread += from->unread;
+}
+
 void pfmi_entry_merge(struct entry *to, const struct entry *from)
 {
 	const struct layout *l = &pfmi_regions.layout;
@@ -182,15 +203,11 @@ void pfmi_entry_merge(struct entry *to, const struct entry *from)
 	for_each_span(to, from, merge_spans);
 	for (unsigned r = 0; r < l->n_rounds; r++) {
 		const struct round *round = &l->rounds[r];
-		struct round_sums *sums = sums_of_round(to, round);
-		const struct round_sums *more = sums_of_round(from, round);
 
-		merge_visits(&sums->visits, &more->visits);
-		sums->task += more->task;
-		sums->task_visits += more->task_visits;
+		merge_visits(sums_of_round(to, round), sums_of_round(from, round));
 		for (unsigned g = 0; g < round->n; g++)
-			merge_visits(sums_without_group(to, &round->groups[g]),
-			             sums_without_group(from, &round->groups[g]));
+			merge_groups(sums_of_group(to, &round->groups[g]),
+			             sums_of_group(from, &round->groups[g]));
 	}
 }
 
@@ -202,19 +219,18 @@ void pfmi_entry_merge(struct entry *to, const struct entry *from)
 static void deviation(const struct span *s, uint64_t n, double *mean, double *m2)
 {
 	uint64_t near = n ? s->inclusive / n : 0, rest = n ? s->inclusive % n : 0;
-	uint64_t high, low, twice_high, twice, less, more;
+	uint64_t high = 0, low = 0, difference;
 
 	*mean = *m2 = 0;
 	if (!n)
 		return;
-	/* sum of (v - near)^2 = sum of v^2 - near * (2 * sum - n * near), where sum = n * near +
-	 * rest; that is sum of v^2 - near * (sum + rest) */
-	low = multiply(near, s->inclusive, &high);
-	twice = multiply(near, rest, &twice_high);
-	high += twice_high + __builtin_add_overflow(low, twice, &less);
-	high = s->square - high - __builtin_sub_overflow(s->square_low, less, &more);
+	/* The sum is n * near + rest, so that the sum of (v - near)^2 is that of v^2 less
+	 * near * (sum + rest). */
+	add_product(&high, &low, near, s->inclusive);
+	add_product(&high, &low, near, rest);
+	high = s->square - high - __builtin_sub_overflow(s->square_low, low, &difference);
 	*mean = (double)near + (double)rest / (double)n;
-	*m2 = (double)high * 18446744073709551616.0 + (double)more -
+	*m2 = (double)high * 18446744073709551616.0 + (double)difference -
 	      (double)rest * (double)rest / (double)n;
 }
 
@@ -225,7 +241,7 @@ static struct visit_sums all_visits(const struct entry *e)
 	struct visit_sums all = { 0 };
 
 	for (unsigned r = 0; r < l->n_rounds; r++)
-		merge_visits(&all, &sums_of_round(e, &l->rounds[r])->visits);
+		merge_visits(&all, sums_of_round(e, &l->rounds[r]));
 	return all;
 }
 
@@ -244,8 +260,14 @@ void pfmi_entry_times(const struct entry *e, struct times *times)
 	if (times->outermost)
 		times->min = e->wall.min;
 	for (unsigned r = 0; r < l->n_rounds; r++) {
-		times->task += sums_of_round(e, &l->rounds[r])->task;
-		times->task_visits += sums_of_round(e, &l->rounds[r])->task_visits;
+		const struct round *round = &l->rounds[r];
+		const struct visit_sums *visits = sums_of_round(e, round);
+		const struct group_sums *first = NULL;
+
+		if (round->n && !round->groups[0].n_system)
+			first = sums_of_group(e, &round->groups[0]);
+		times->task += first ? first->task : 0;
+		times->task_visits += first ? visits->visits - visits->nested - first->unread : 0;
 	}
 	deviation(&e->wall, times->outermost, &times->mean, &times->m2);
 }
@@ -277,8 +299,8 @@ void pfmi_entry_tallies(const struct entry *e, struct tally *tallies)
 
 			for (unsigned i = 0; i < group->n; i++) {
 				struct tally t = tally_of(spans_of_group(e, group) + i,
-				                          &sums_of_round(e, &l->rounds[r])->visits,
-				                          sums_without_group(e, group));
+				                          sums_of_round(e, &l->rounds[r]),
+				                          &sums_of_group(e, group)->without);
 
 				pfmi_region_add_tally(&tallies[group->events[i]], &t);
 			}

@@ -381,7 +381,7 @@ static void number_group(struct layout *l, unsigned r, struct group *g)
 	g->word = l->rounds[r].words;
 	l->rounds[r].words += GROUP_VALUES + g->n;
 	g->sums = l->sums;
-	l->sums += (unsigned)(sizeof(struct visit_sums) + g->n * sizeof(struct span)) /
+	l->sums += (unsigned)(sizeof(struct group_sums) + g->n * sizeof(struct span)) /
 	           (unsigned)sizeof(uint64_t);
 	g->first_fd = l->n_fds;
 	l->n_fds += g->n;
@@ -396,7 +396,7 @@ void pfmi_layout_number(struct layout *l)
 	for (unsigned r = 0; r < l->n_rounds; r++) {
 		l->rounds[r].words = 0;
 		l->rounds[r].sums = l->sums;
-		l->sums += sizeof(struct round_sums) / sizeof(uint64_t);
+		l->sums += sizeof(struct visit_sums) / sizeof(uint64_t);
 		for (unsigned i = 0; i < l->rounds[r].n; i++)
 			number_group(l, r, &l->rounds[r].groups[i]);
 		if (l->words < l->rounds[r].words)

@@ -18,8 +18,8 @@ static inline uint64_t read_user_clock(const struct perf_event_mmap_page *page)
 }
 
 /* Reads the leader of a group: its times, its value, and the clock. */
-static inline bool read_user_leader(const struct perf_event_mmap_page *page, uint64_t *out,
-                                    uint64_t *clock)
+static inline __attribute__((always_inline)) bool
+read_user_leader(const struct perf_event_mmap_page *page, uint64_t *out, uint64_t *clock)
 {
 	event_page *shared = page;
 	uint32_t seq = shared->lock, index;
@@ -41,7 +41,8 @@ static inline bool read_user_leader(const struct perf_event_mmap_page *page, uin
 }
 
 /* Reads the value of another event. */
-static inline bool read_user_member(const struct perf_event_mmap_page *page, uint64_t *out)
+static inline __attribute__((always_inline)) bool
+read_user_member(const struct perf_event_mmap_page *page, uint64_t *out)
 {
 	event_page *shared = page;
 	uint32_t seq = shared->lock, index;
@@ -55,11 +56,13 @@ static inline bool read_user_member(const struct perf_event_mmap_page *page, uin
 	return !(seq & 1) && shared->lock == seq;
 }
 
-/* Reads all groups of the round of @t to @out, and the clock. */
-static inline bool read_user_groups(const struct thread *t, const struct round *r, uint64_t *out,
-                                    uint64_t *clock)
+/* Reads all groups of the round of @t, of which it has one at least, to @out, and the clock. */
+static inline __attribute__((always_inline)) bool
+read_user_groups(const struct thread *t, const struct round *r, uint64_t *out, uint64_t *clock)
 {
-	for (const struct group *g = r->groups, *end = g + r->n; g < end; g++) {
+	const struct group *g = r->groups, *end = g + r->n;
+
+	do {
 		void *const *pages = t->pages + g->first_fd;
 		uint64_t *words = out + g->word;
 
@@ -69,7 +72,7 @@ static inline bool read_user_groups(const struct thread *t, const struct round *
 		for (unsigned i = 1; i < g->n; i++)
 			if (!read_user_member(pages[i], words + GROUP_VALUES + i))
 				return false;
-	}
+	} while (++g < end);
 	return true;
 }
 
@@ -81,8 +84,8 @@ static inline uint64_t read_user_clock(const void *page)
 	return 0;
 }
 
-static inline bool read_user_groups(const struct thread *t, const struct round *r, uint64_t *out,
-                                    uint64_t *clock)
+static inline __attribute__((always_inline)) bool
+read_user_groups(const struct thread *t, const struct round *r, uint64_t *out, uint64_t *clock)
 {
 	(void)t;
 	(void)r;

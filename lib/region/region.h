@@ -151,15 +151,16 @@ struct span {
 	uint64_t square_low, square; /* sum of their squares, 128 bits */
 };
 
-/* Visits of a round; and those of them in which a group was not counted from begin to end. */
+/* Visits of a round, or those of them in which a group was not counted from begin to end. */
 struct visit_sums {
 	uint64_t visits, nested;
 	uint64_t pairs, children;
 };
 
-struct round_sums {
-	struct visit_sums visits;
-	uint64_t task, task_visits;
+struct group_sums {
+	struct visit_sums without;
+	uint64_t task, unread; /* time on a CPU; visits that are not inside one of the same region
+	                          without that time */
 };
 
 /* One region under one parent in one thread. */
@@ -176,20 +177,17 @@ struct entry {
 /* A region in one thread. */
 struct node {
 	struct entry *entries;
-	uint64_t begun; /* visits begun: the number of the round */
-	uint32_t depth; /* open visits */
+	struct entry *last;         /* entered last, */
+	const struct entry *around; /* inside this one */
+	uint64_t begun;             /* visits begun: the number of the round */
+	uint32_t depth;             /* open visits */
 };
 
 enum { NODES = 64 };      /* nodes of a page */
 enum { BEFORE_FORK = 0 }; /* generation of a visit that the parent process began */
 
-enum { NO_REGION = UINT32_MAX };
-
-/* A place on the stack of open visits. What a begin found for a region stays for the next one. */
 struct frame {
 	struct entry *entry;
-	const struct entry *around; /* the entry of the frame below, for which @entry was found */
-	uint32_t region;            /* of @entry, NO_REGION: search */
 	uint32_t generation;
 	uint64_t wall, wall_children;
 	uint64_t pairs, children;
@@ -279,6 +277,13 @@ uint64_t pfmi_wall_clock(void);
  * gets the region's. */
 struct entry *pfmi_thread_entry(struct thread *t, uint32_t region, uint32_t parent,
                                 struct node **node);
+/* The node of @region; NULL before its first entry. */
+static inline struct node *pfmi_thread_node(const struct thread *t, uint32_t region)
+{
+	unsigned page = region / NODES;
+
+	return page < t->n_pages && t->nodes[page] ? &t->nodes[page][region % NODES] : NULL;
+}
 void pfmi_entry_clear(struct entry *e);
 /* Counts of one visit. */
 struct visit {
@@ -293,6 +298,8 @@ struct visit {
 /* True if group @g was on its counters from begin to end of @v. */
 bool pfmi_visit_has_group(const struct visit *v, const struct group *g);
 void pfmi_entry_add(struct entry *e, const struct visit *v);
+/* What pfmi_entry_add() does for one group. */
+void pfmi_entry_add_group(struct entry *e, const struct visit *v, const struct group *g);
 /* Adds the sums of @from, which no thread writes, to those of @to. */
 void pfmi_entry_merge(struct entry *to, const struct entry *from);
 /* A copy of @e as it was between two visits; @copy has room for it. */

@@ -4,9 +4,8 @@
  * computed when results are read (entry.c).
  *
  *     sums:   | round 0                          | round 1 ...
- *             | round_sums | group 0   | group 1 | round_sums ...
- *                          | visit_sums of visits in which the group was not counted
- *                          | a span for each event
+ *             | visit_sums | group 0                                  | group 1 | visit_sums ...
+ *                          | group_sums and a span for each event
  */
 #ifndef PERFMON_REGION_SUMS_H
 #define PERFMON_REGION_SUMS_H
@@ -18,51 +17,51 @@
 #define REGION_INLINE    static inline __attribute__((always_inline))
 #define REGION_COLD_PART static __attribute__((noinline, cold))
 
-static inline struct round_sums *sums_of_round(const struct entry *e, const struct round *r)
+static inline struct visit_sums *sums_of_round(const struct entry *e, const struct round *r)
 {
-	return (struct round_sums *)(uintptr_t)(e->sums + r->sums);
+	return (struct visit_sums *)(uintptr_t)(e->sums + r->sums);
 }
 
-static inline struct visit_sums *sums_without_group(const struct entry *e, const struct group *g)
+static inline struct group_sums *sums_of_group(const struct entry *e, const struct group *g)
 {
-	return (struct visit_sums *)(uintptr_t)(e->sums + g->sums);
+	return (struct group_sums *)(uintptr_t)(e->sums + g->sums);
 }
 
 static inline struct span *spans_of_group(const struct entry *e, const struct group *g)
 {
-	return (struct span *)(sums_without_group(e, g) + 1);
+	return (struct span *)(sums_of_group(e, g) + 1);
 }
 
-/* @a times @b in 128 bits. */
-REGION_INLINE uint64_t multiply(uint64_t a, uint64_t b, uint64_t *high)
+/* *@high and *@low, a number of 128 bits, plus @a times @b. */
+REGION_INLINE void add_product(uint64_t *high, uint64_t *low, uint64_t a, uint64_t b)
 {
 #ifdef __SIZEOF_INT128__
-	unsigned __int128 product = (unsigned __int128)a * b;
+	unsigned __int128 sum = ((unsigned __int128)*high << 64 | *low) + (unsigned __int128)a * b;
 
-	*high = (uint64_t)(product >> 64);
-	return (uint64_t)product;
+	REGION_PUT(*low, (uint64_t)sum);
+	REGION_PUT(*high, (uint64_t)(sum >> 64));
 #else
 	uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;
-	uint64_t low = a0 * b0, middle = a1 * b0 + (low >> 32), other = a0 * b1 + (uint32_t)middle;
+	uint64_t first = a0 * b0, middle = a1 * b0 + (first >> 32), other;
+	uint64_t more, sum;
 
-	*high = a1 * b1 + (middle >> 32) + (other >> 32);
-	return other << 32 | (uint32_t)low;
+	other = a0 * b1 + (uint32_t)middle;
+	more = a1 * b1 + (middle >> 32) + (other >> 32);
+	more += __builtin_add_overflow(*low, other << 32 | (uint32_t)first, &sum);
+	REGION_PUT(*low, sum);
+	REGION_ADD(*high, more);
 #endif
 }
 
 /* Adds @value of an outermost visit. */
 REGION_INLINE void add_to_span(struct span *s, uint64_t value)
 {
-	uint64_t high, low = multiply(value, value, &high), sum;
-
 	REGION_ADD(s->inclusive, value);
 	if (value < s->min)
 		REGION_PUT(s->min, value);
 	if (value > s->max)
 		REGION_PUT(s->max, value);
-	high += __builtin_add_overflow(s->square_low, low, &sum);
-	REGION_PUT(s->square_low, sum);
-	REGION_ADD(s->square, high);
+	add_product(&s->square, &s->square_low, value, value);
 }
 
 /* Adds @value of any visit. */
@@ -120,38 +119,48 @@ REGION_INLINE void add_group(struct entry *e, const struct visit *v, const struc
 		add_inside(spans, g, v);
 }
 
-/* The time that a task's events are enabled is the time that the task runs. */
-REGION_INLINE void add_task(struct round_sums *s, const struct visit *v, const struct group *g)
+/* Adds the time that the task's events were enabled, which is the time that the task ran. */
+REGION_INLINE void add_task(struct group_sums *s, const struct visit *v, const struct group *g)
 {
 	const uint64_t *start = v->start + g->word, *now = v->now + g->word;
 
-	if (!v->outermost || g->n_system || start[GROUP_NR] != g->n || now[GROUP_NR] != g->n)
+	if (!v->outermost)
 		return;
-	REGION_ADD(s->task, now[GROUP_ENABLED] - start[GROUP_ENABLED]);
-	REGION_ADD(s->task_visits, 1);
+	if (v->whole && start[GROUP_NR] == g->n && now[GROUP_NR] == g->n)
+		REGION_ADD(s->task, now[GROUP_ENABLED] - start[GROUP_ENABLED]);
+	else
+		REGION_ADD(s->unread, 1);
 }
 
-/* Adds @v to the sums of @e, which the calling thread owns. */
-REGION_INLINE void add_visit(struct entry *e, const struct visit *v)
+REGION_INLINE void begin_sums(struct entry *e)
 {
-	const struct round *r = &pfmi_regions.layout.rounds[v->round];
-	struct round_sums *s = sums_of_round(e, r);
-	uint32_t sequence = e->sequence;
-
-	__atomic_store_n(&e->sequence, sequence + 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&e->sequence, e->sequence + 1, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
-	add_visit_sums(&s->visits, v);
-	add_value(&e->wall, v->wall, v);
-	if (v->wall_inside)
-		REGION_ADD(e->wall.inside, v->wall_inside);
-	if (v->whole && r->n)
-		add_task(s, v, &r->groups[0]);
-	for (unsigned i = 0; i < r->n; i++)
-		if (v->whole && visit_has_group(v, &r->groups[i]))
-			add_group(e, v, &r->groups[i]);
-		else
-			add_visit_sums(sums_without_group(e, &r->groups[i]), v);
-	__atomic_store_n(&e->sequence, sequence + 2, __ATOMIC_RELEASE);
+}
+
+REGION_INLINE void end_sums(struct entry *e)
+{
+	__atomic_store_n(&e->sequence, e->sequence + 1, __ATOMIC_RELEASE);
+}
+
+/* Adds a visit that is outermost, has none inside, and was whole: nearly all visits are. Of the
+ * instructions of begin and end this saves a third. @g is a group, @start and @now are readings. */
+REGION_INLINE bool add_plain_group(struct entry *e, const struct group *g, const uint64_t *start,
+                                   const uint64_t *now)
+{
+	struct group_sums *s = sums_of_group(e, g);
+	struct span *span = (struct span *)(s + 1);
+	uint64_t task = now[GROUP_ENABLED] - start[GROUP_ENABLED];
+
+	if (REGION_RARE(start[GROUP_NR] != g->n || now[GROUP_NR] != g->n ||
+	                task != now[GROUP_RUNNING] - start[GROUP_RUNNING]))
+		return false;
+	REGION_ADD(s->task, task);
+	start += GROUP_VALUES;
+	now += GROUP_VALUES;
+	for (const uint64_t *end = start + g->n; start < end; span++)
+		add_to_span(span, *now++ - *start++);
+	return true;
 }
 
 #endif

@@ -86,31 +86,19 @@ REGION_COLD_PART struct thread *look_first(int *active)
 	return t;
 }
 
-/* Starts a region call: NULL if it has nothing to do. *@active is for leave_call(). */
-REGION_INLINE struct thread *enter_call(int *active)
+bool pfmi_region_enter_call(struct thread **t)
 {
-	struct here *here = &pfmi_region_here;
+	int active = GET(perfmon_regions_active);
 
-	*active = GET(perfmon_regions_active);
-	if (REGION_RARE(here->state != *active))
-		return look_first(active);
-	here->state = IN_CALL;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	return here->thread;
+	*t = look_first(&active);
+	return *t != NULL;
 }
 
+/* Ends a region call. The next one goes straight ahead while perfmon_regions_active is @active. */
 REGION_INLINE void leave_call(int active)
 {
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	pfmi_region_here.state = active;
-}
-
-bool pfmi_region_enter_call(struct thread **t)
-{
-	int active;
-
-	*t = enter_call(&active);
-	return *t != NULL;
 }
 
 void pfmi_region_leave_call(void)
@@ -151,93 +139,126 @@ static bool grow_frames(struct thread *t)
 		memcpy(bigger, t->frames, t->depth * t->stride);
 	t->frames = bigger;
 	t->room = room;
-	for (unsigned i = t->depth; i < room; i++)
-		frame_at(t, i)->region = NO_REGION;
 	return true;
 }
 
 /* The round of a region's n-th visit is n modulo the number of rounds: equal runs count equal
  * visits. */
-static void rotate(struct thread *t, const struct node *node)
+REGION_COLD_PART void rotate(struct thread *t, struct node *node)
 {
 	if ((t->depth == 0 && t->handles == 0) || pfmi_regions.flags & PFM_REGIONS_ROTATE_INNER)
 		pfmi_thread_switch(t, (unsigned)(node->begun % pfmi_regions.layout.n_rounds));
+	node->begun++;
 }
 
-/* The frame for a visit of @region, searched for; NULL without memory. What rotates is searched for
- * at each begin. */
-REGION_COLD_PART struct frame *find_frame(struct thread *t, pfm_region_t *region)
+REGION_INLINE void push(struct thread *t, struct frame *f, struct entry *e)
 {
-	const struct entry *around = t->depth ? frame_at(t, t->depth - 1)->entry : NULL;
+	t->depth++;
+	f->entry = e;
+	f->generation = t->generation;
+	f->wall_children = f->pairs = f->children = 0;
+	REGION_ADD(e->begun, 1);
+	e->node->depth++;
+}
+
+REGION_INLINE bool read_by_user(const struct thread *t, uint64_t *words, uint64_t *wall)
+{
+	return t->user_reads &&
+	       read_user_groups(t, &pfmi_regions.layout.rounds[t->round], words, wall);
+}
+
+/* Reads what user space cannot, as the last step of a begin. */
+static __attribute__((noinline)) void begin_by_kernel(struct thread *t, struct frame *f, int active)
+{
+	pfmi_thread_snapshot(t, f->words);
+	f->wall = pfmi_thread_clock(t);
+	leave_call(active);
+}
+
+/* Begins a visit whose entry is searched for: of a region that is new, that is inside another one
+ * than before, or that rotates. */
+REGION_COLD_PART void begin_new(struct thread *t, pfm_region_t *region, int active)
+{
 	uint32_t id = pfmi_region_id(region);
+	const struct entry *around;
+	struct entry *e;
 	struct node *node;
-	struct entry *e = id ? pfmi_thread_entry(t, id, around ? around->region : 0, &node) : NULL;
 	struct frame *f;
 
-	if (!e || (t->depth == t->room && !grow_frames(t))) {
+	if (!id || (t->depth == t->room && !grow_frames(t))) {
 		t->missed++;
-		return NULL;
+		leave_call(active);
+		return;
 	}
 	f = frame_at(t, t->depth);
-	f->entry = e;
-	f->around = around;
-	f->region = pfmi_regions.layout.n_rounds > 1 ? NO_REGION : id;
-	if (pfmi_regions.layout.n_rounds > 1)
+	around = frame_below(t, f)->entry;
+	e = pfmi_thread_entry(t, id, around ? around->region : 0, &node);
+	if (!e) {
+		t->missed++;
+		leave_call(active);
+		return;
+	}
+	if (pfmi_regions.layout.n_rounds > 1) {
 		rotate(t, node);
-	node->begun++;
-	return f;
+	} else {
+		node->last = e;
+		node->around = around;
+	}
+	push(t, f, e);
+	if (read_by_user(t, f->words, &f->wall))
+		leave_call(active);
+	else
+		begin_by_kernel(t, f, active);
 }
 
-REGION_COLD_PART uint64_t ask_kernel_at_begin(const struct thread *t, uint64_t *words)
+REGION_COLD_PART void begin_looking(pfm_region_t *region, int active)
 {
-	pfmi_thread_snapshot(t, words);
-	return pfmi_thread_clock(t);
+	struct thread *t = region ? look_first(&active) : NULL;
+
+	if (t)
+		begin_new(t, region, active);
 }
 
-REGION_COLD_PART uint64_t ask_kernel_at_end(const struct thread *t)
-{
-	uint64_t wall = pfmi_thread_clock(t);
-
-	pfmi_thread_snapshot(t, t->now);
-	return wall;
-}
-
-/* A loop enters the region of the visit before: a frame that fits is not searched for, which is
- * half of a begin. */
+/* Everything that a loop does at each turn stands here and in pfm_region_end(). Parts that are
+ * seldom executed are functions called last: no register is saved for them. */
 void(pfm_region_begin)(pfm_region_t *region)
 {
-	int active;
-	struct thread *t = region ? enter_call(&active) : NULL;
-	const struct round *r;
+	struct here *here = &pfmi_region_here;
+	int active = GET(perfmon_regions_active);
+	const struct node *node;
+	struct thread *t;
 	struct frame *f;
 
-	if (!t)
+	if (REGION_RARE(!region || here->state != active)) {
+		begin_looking(region, active);
 		return;
-	f = frame_at(t, t->depth);
-	if (REGION_RARE(t->depth >= t->room || f->region != GET(region->id) ||
-	                f->around != frame_below(t, f)->entry))
-		f = find_frame(t, region);
-	if (f) {
-		f->generation = t->generation;
-		f->wall_children = f->pairs = f->children = 0;
-		REGION_ADD(f->entry->begun, 1);
-		f->entry->node->depth++;
-		t->depth++;
-		r = &pfmi_regions.layout.rounds[t->round];
-		if (!t->user_reads || !read_user_groups(t, r, f->words, &f->wall))
-			f->wall = ask_kernel_at_begin(t, f->words);
 	}
-	leave_call(active);
+	here->state = IN_CALL;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	t = here->thread;
+	f = frame_at(t, t->depth);
+	node = pfmi_thread_node(t, GET(region->id));
+	if (REGION_RARE(!node || !node->last || t->depth == t->room ||
+	                node->around != frame_below(t, f)->entry)) {
+		begin_new(t, region, active);
+		return;
+	}
+	push(t, f, node->last);
+	if (read_by_user(t, f->words, &f->wall))
+		leave_call(active);
+	else
+		begin_by_kernel(t, f, active);
 }
 
 /* Adds what a visit counted to the sums of the one that encloses it. @beyond is open still: its
  * part so far is added when it ends. */
-REGION_INLINE void add_to_parent(struct frame *parent, struct frame *f, const struct visit *v)
+static void add_to_parent(struct frame *parent, const struct frame *f, const uint64_t *now,
+                          const uint64_t *beyond)
 {
 	uint64_t *sums = sums_of(parent);
 
 	for (unsigned w = 0; w < pfmi_regions.layout.words; w++) {
-		uint64_t d = v->now[w] - f->words[w] - (v->beyond ? v->now[w] - v->beyond[w] : 0);
+		uint64_t d = (beyond ? beyond[w] : now[w]) - f->words[w];
 
 		sums[w] = parent->children ? sums[w] + d : d;
 	}
@@ -252,86 +273,155 @@ REGION_COLD_PART void probe(struct thread *t, const struct frame *f, uint64_t wa
 	*t->probe_wall = wall;
 }
 
-/* Ends the visit of frame @at at @wall with the reading t->now; @beyond is the frame above, or
- * NULL. */
-REGION_INLINE void finish(struct thread *t, unsigned at, uint64_t wall, const struct frame *beyond)
+/* Ends the visit of frame @at at @wall with the reading t->now, any visit of this process. */
+static void finish(struct thread *t, unsigned at, uint64_t wall)
 {
-	struct frame *f = frame_at(t, at);
+	struct frame *f = frame_at(t, at), *beyond = at + 1 < t->depth ? frame_at(t, at + 1) : NULL;
 	uint64_t took = wall - f->wall, after = beyond ? wall - beyond->wall : 0;
-	struct visit v = { .start = f->words,
-		           .now = t->now,
-		           .inside = f->children ? sums_of(f) : NULL,
-		           .beyond = beyond ? beyond->words : NULL,
-		           .round = t->round,
-		           .whole = f->generation == t->generation,
-		           .outermost = --f->entry->node->depth == 0,
-		           .wall = took,
-		           .wall_inside = f->wall_children + after,
-		           .pairs = f->pairs,
-		           .children = f->children };
+	const struct visit v = { .start = f->words,
+		                 .now = t->now,
+		                 .inside = f->children ? sums_of(f) : NULL,
+		                 .beyond = beyond ? beyond->words : NULL,
+		                 .round = t->round,
+		                 .whole = f->generation == t->generation,
+		                 .outermost = --f->entry->node->depth == 0,
+		                 .wall = took,
+		                 .wall_inside = f->wall_children + after,
+		                 .pairs = f->pairs,
+		                 .children = f->children };
 
-	add_visit(f->entry, &v);
-	if (REGION_RARE(pfmi_regions.keeps_slices))
+	pfmi_entry_add(f->entry, &v);
+	if (pfmi_regions.keeps_slices)
 		pfmi_slice_keep(t, f->entry->region, &v,
 		                &(struct slice_times){ f->wall, wall, beyond != NULL });
 	if (at) {
 		frame_at(t, at - 1)->wall_children += took - after;
-		add_to_parent(frame_at(t, at - 1), f, &v);
+		add_to_parent(frame_at(t, at - 1), f, t->now, beyond ? beyond->words : NULL);
 	}
-	if (REGION_RARE(t->probe))
+	if (t->probe)
 		probe(t, f, took);
 }
 
-/* Ends the visit of frame @at that is not at the top, or that the parent process began. */
-REGION_COLD_PART void finish_within(struct thread *t, unsigned at, uint64_t wall)
+/* Ends the innermost visit of @region, wherever it stands and whoever began it. */
+static __attribute__((noinline)) void end_any(struct thread *t, pfm_region_t *region, uint64_t wall,
+                                              int active)
 {
-	struct frame *f = frame_at(t, at), *beyond = at + 1 < t->depth ? frame_at(t, at + 1) : NULL;
+	uint32_t id = pfmi_region_id(region);
+	unsigned at = t->depth;
+	struct frame *f;
 
-	if (f->generation == BEFORE_FORK) {
+	while (at > 0 && frame_at(t, at - 1)->entry->region != id)
+		at--;
+	f = at ? frame_at(t, --at) : NULL;
+	if (!f) {
+		t->unmatched++;
+	} else if (f->generation == BEFORE_FORK) {
 		f->entry->node->depth--;
 		REGION_ADD(f->entry->begun, (uint64_t)-1);
 	} else {
-		finish(t, at, wall, beyond);
+		finish(t, at, wall);
 	}
-	if (beyond)
-		memmove(f, beyond, (t->depth - at - 1) * t->stride);
-	t->depth--;
+	if (f && at + 1 < t->depth)
+		memmove(f, frame_at(t, at + 1), (t->depth - at - 1) * t->stride);
+	t->depth -= f != NULL;
+	leave_call(active);
 }
 
-/* Ends the innermost visit of @region, wherever it stands. */
-REGION_COLD_PART void search_and_finish(struct thread *t, pfm_region_t *region, uint64_t wall)
+/* Adds a group that was not counted from begin to end to the sums of a plain visit. */
+REGION_COLD_PART void add_lost_group(struct thread *t, const struct frame *f, const struct group *g)
 {
-	uint32_t id = pfmi_region_id(region);
+	pfmi_entry_add_group(f->entry,
+	                     &(struct visit){ .start = f->words,
+	                                      .now = t->now,
+	                                      .round = t->round,
+	                                      .whole = true,
+	                                      .outermost = true },
+	                     g);
+}
 
-	for (unsigned at = t->depth; at-- > 0;)
-		if (frame_at(t, at)->entry->region == id) {
-			finish_within(t, at, wall);
-			return;
-		}
-	t->unmatched++;
+/* True if the visit of the topmost frame is one of @id, has none inside, is inside none of the same
+ * region, and counted one round. */
+REGION_INLINE bool is_plain(const struct thread *t, const struct frame *f, uint32_t id)
+{
+	return f->entry->region == id && f->generation == t->generation && !f->children &&
+	       f->entry->node->depth == 1 && !t->probe;
+}
+
+REGION_INLINE void end_plain(struct thread *t, struct frame *f, uint64_t wall)
+{
+	const struct round *r = &pfmi_regions.layout.rounds[t->round];
+	struct entry *e = f->entry;
+
+	t->depth--;
+	e->node->depth = 0;
+	begin_sums(e);
+	REGION_ADD(sums_of_round(e, r)->visits, 1);
+	add_to_span(&e->wall, wall - f->wall);
+	for (const struct group *g = r->groups, *end = g + r->n; g < end; g++)
+		if (REGION_RARE(!add_plain_group(e, g, f->words + g->word, t->now + g->word)))
+			add_lost_group(t, f, g);
+	end_sums(e);
+}
+
+/* The rest of pfm_region_end(), once the counters have been read. */
+REGION_INLINE void end(struct thread *t, pfm_region_t *region, uint64_t wall, int active)
+{
+	struct frame *f, *parent;
+
+	if (REGION_RARE(!t->depth)) {
+		end_any(t, region, wall, active);
+		return;
+	}
+	f = frame_below(t, frame_at(t, t->depth));
+	if (REGION_RARE(!is_plain(t, f, GET(region->id)) || pfmi_regions.keeps_slices)) {
+		end_any(t, region, wall, active);
+		return;
+	}
+	end_plain(t, f, wall);
+	if (t->depth) {
+		parent = frame_below(t, f);
+		parent->wall_children += wall - f->wall;
+		add_to_parent(parent, f, t->now, NULL);
+	}
+	leave_call(active);
+}
+
+/* Reads what user space cannot, as the first step of an end. */
+static __attribute__((noinline)) void end_by_kernel(struct thread *t, pfm_region_t *region,
+                                                    int active)
+{
+	uint64_t wall = pfmi_thread_clock(t);
+
+	pfmi_thread_snapshot(t, t->now);
+	end(t, region, wall, active);
+}
+
+REGION_COLD_PART void end_looking(pfm_region_t *region, int active)
+{
+	struct thread *t = region ? look_first(&active) : NULL;
+
+	if (t)
+		end_by_kernel(t, region, active);
 }
 
 void(pfm_region_end)(pfm_region_t *region)
 {
-	int active;
-	struct thread *t = region ? enter_call(&active) : NULL;
-	const struct frame *top;
+	struct here *here = &pfmi_region_here;
+	int active = GET(perfmon_regions_active);
+	struct thread *t;
 	uint64_t wall;
 
-	if (!t)
+	if (REGION_RARE(!region || here->state != active)) {
+		end_looking(region, active);
 		return;
-	if (!t->user_reads ||
-	    !read_user_groups(t, &pfmi_regions.layout.rounds[t->round], t->now, &wall))
-		wall = ask_kernel_at_end(t);
-	top = frame_below(t, frame_at(t, t->depth));
-	if (REGION_RARE(!t->depth || top->entry->region != GET(region->id) ||
-	                top->generation == BEFORE_FORK)) {
-		search_and_finish(t, region, wall);
-	} else {
-		finish(t, t->depth - 1, wall, NULL);
-		t->depth--;
 	}
-	leave_call(active);
+	here->state = IN_CALL;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	t = here->thread;
+	if (read_by_user(t, t->now, &wall))
+		end(t, region, wall, active);
+	else
+		end_by_kernel(t, region, active);
 }
 
 void pfm_region_reset(pfm_region_t *region)

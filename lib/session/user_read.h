@@ -95,15 +95,12 @@ static inline uint64_t read_page_clock(const struct perf_event_mmap_page *pc)
 	return quot * pc->time_mult + (rem * pc->time_mult >> pc->time_shift);
 }
 
+/* The @width low bits of @v as a signed number; all of them for 0. */
 static inline uint64_t extend_sign(uint64_t v, unsigned width)
 {
-	uint64_t top;
+	unsigned shift = -width & 63;
 
-	if (width == 0 || width >= 64)
-		return v;
-	top = (uint64_t)1 << (width - 1);
-	v &= (top << 1) - 1;
-	return (v ^ top) - top;
+	return (uint64_t)((int64_t)(v << shift) >> shift);
 }
 
 #endif
