@@ -14,6 +14,7 @@
  */
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -124,16 +125,26 @@ static bool add_cpu_fd(struct region_event *e, int fd)
 	return true;
 }
 
-/* Opens @e on each of its CPUs; false where the kernel refuses one. */
+/* The CPUs that @e counts on: those of its PMU, else all. */
+static const char *cpus_of(const struct region_event *e, char *all, size_t room)
+{
+	if (*e->cpus)
+		return e->cpus;
+	snprintf(all, room, "0-%ld", sysconf(_SC_NPROCESSORS_CONF) - 1);
+	return all;
+}
+
+/* Opens @e on each of its CPUs that is on line; false where the kernel refuses one. */
 static bool open_cpu_fds(struct region_event *e)
 {
-	const char *list = e->cpus;
+	char all[32];
+	const char *list = cpus_of(e, all, sizeof(all));
 	int cpu = -1, last = -1;
 
 	while (next_cpu(&list, &cpu, &last)) {
 		int fd = pfmi_region_open_event(&e->attr, -1, cpu, -1, false);
 
-		if (fd >= 0 && add_cpu_fd(e, fd))
+		if (fd == -ENODEV || (fd >= 0 && add_cpu_fd(e, fd)))
 			continue;
 		if (fd >= 0)
 			close(fd);
@@ -152,7 +163,6 @@ static void take_system(struct layout *l, const pfm_session_options_t *usual,
 	pfm_session_t *s;
 
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
-	options.pid = -1;
 	if (pfm_open_session(&s, l->ctx, &options, texts, n, NULL))
 		return;
 	if (!describe_all(&whole, s) && whole.n_events == l->n_events)

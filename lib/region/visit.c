@@ -59,20 +59,11 @@ REGION_COLD_PART void drop_frames(struct thread *t)
 	t->run = GET(pfmi_regions.run);
 }
 
-/* Starts a region call that may have something to do first: the start, the thread's counters, what
- * a stop has left. In a signal handler that interrupts another call nothing is counted. */
-REGION_COLD_PART struct thread *look_first(int *active)
+static struct thread *prepare_call(int *active)
 {
 	struct here *here = &pfmi_region_here;
 	struct thread *t;
 
-	if (!*active)
-		return NULL;
-	if (here->busy || here->state == IN_CALL) {
-		if (here->thread)
-			here->thread->missed++;
-		return NULL;
-	}
 	if (*active < 0 && !decide())
 		return NULL;
 	*active = GET(perfmon_regions_active); /* before the stops are looked at */
@@ -83,6 +74,28 @@ REGION_COLD_PART struct thread *look_first(int *active)
 		drop_frames(t);
 	if (!t)
 		here->state = LOOK_FIRST;
+	return t;
+}
+
+/* Starts a region call that may have something to do first: the start, the thread's counters, what
+ * a stop has left. In a signal handler that interrupts another call nothing is counted. A thread
+ * that is asked to end does not end in here: the caller may be a destructor. */
+REGION_COLD_PART struct thread *look_first(int *active)
+{
+	const struct here *here = &pfmi_region_here;
+	struct thread *t;
+	int cancel;
+
+	if (!*active)
+		return NULL;
+	if (here->busy || here->state == IN_CALL) {
+		if (here->thread)
+			here->thread->missed++;
+		return NULL;
+	}
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	t = prepare_call(active);
+	pthread_setcancelstate(cancel, &cancel);
 	return t;
 }
 

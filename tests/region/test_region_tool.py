@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: MIT
 """pfm stat --regions: page faults of marked programs, which touch a known number of pages in each region."""
 
+import collections
 import csv
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -102,7 +104,7 @@ class Own(unittest.TestCase):
         run("--regions", "-e", "page-faults", "--", program("marked_perfmon"), "fail", status=3)
 
     def test_processes_that_leave_no_results_are_named(self):
-        for how, status in (("kill", 137), ("exec", 1)):
+        for how, status in (("kill", 137), ("exec", 1), ("exec-inside", 1)):
             done = run("--regions", "-e", "page-faults", "--", program("marked_perfmon"), how, status=status)
             self.assertIn("entered regions and was killed, or executed another program", done.stderr)
 
@@ -121,6 +123,60 @@ class Own(unittest.TestCase):
         self.assertIn("needs a command after --", run("--regions", "-e", "page-faults", status=2).stderr)
         self.assertIn("expected table, json", run("--regions=xml", "--", "true", status=2).stderr)
         self.assertIn("excludes -p", run("--regions", "-a", "--", "true", status=2).stderr)
+
+    def test_plugin_that_is_closed_with_open_visits(self):
+        done = run("--regions", "--json", "-e", "page-faults", "--", program("marked_dlopen"), program("libmarked_plugin.so"))
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        table = {r["region"]: r for r in rows if r.get("thread") == "all"}
+        # The first visit of a thread faults in the plugin's own pages as well.
+        self.assertEqual((table["plugin"]["visits"], table["plugin"]["counts"][0]["min"]), (24, 2))
+        self.assertEqual((table["left open"]["visits"], table["left open"]["unfinished"]), (0, 8))
+
+    def test_plugin_without_regions_to_count(self):
+        subprocess.run([program("marked_dlopen"), program("libmarked_plugin.so")], check=True, env=CLEAN)
+
+    @unittest.skipUnless(shutil.which("strace"), "needs the Debian package strace")
+    def test_begin_and_end_make_one_read_each(self):
+        """System calls of 1000 visits more than of 10."""
+        seen = []
+        with tempfile.TemporaryDirectory() as folder:
+            for n in ("10", "1010"):
+                path = os.path.join(folder, n)
+                done = subprocess.run(["strace", "-qq", "-o", path, program("marked_perfmon"), "pairs", n], check=False,
+                                      env=dict(CLEAN, PERFMON_REGIONS="page-faults,minor-faults,context-switches"))
+                if done.returncode:
+                    self.skipTest("strace cannot trace here")
+                with open(path, encoding="utf-8") as f:
+                    seen.append(collections.Counter(line.split("(")[0] for line in f))
+        self.assertEqual(seen[1] - seen[0], {"read": 2000})
+
+    def test_cost_is_subtracted_unless_it_is_refused(self):
+        """A visit of an empty region counts time on the CPU; its median is the cost, so that about half of that stays at most."""
+        sums = []
+        for flag in ([], ["--no-subtract"]):
+            out = run("--regions", "--json", *flag, "-e", "task-clock", "--", program("marked_perfmon"), "pairs", "1000").stdout
+            head, *rows = (json.loads(line) for line in out.splitlines())
+            [row] = [r for r in rows if r["region"] == "empty" and r["thread"] == "all"]
+            sums.append((row["counts"][0]["inclusive"], row["counts"][0]["overhead"]))
+            self.assertEqual((head["subtracted"], row["costly"]), (not flag, True))
+        self.assertGreater(sums[1][0], sums[0][0])
+        self.assertGreaterEqual(sums[1][0], 500 * head["events"][0]["inside"])
+
+    def test_events_of_the_whole_machine(self):
+        """Page faults are refused for tasks here, as events of boxes outside the cores are."""
+        env = dict(CLEAN, LD_PRELOAD=program("librefuse_tasks.so"))
+        args = ("--regions", "--json", "-e", "page-faults,minor-faults")
+        refused = [json.loads(line) for line in run(*args, "--", program("marked_perfmon"), env=env).stdout.splitlines()]
+        self.assertEqual(refused[1]["counts"][0]["quality"], "not supported")
+        self.assertTrue(refused[0]["events"][0]["why"])
+        out = run(*args, "--regions-system", "--", program("marked_perfmon"), env=env).stdout
+        head, row, *_ = (json.loads(line) for line in out.splitlines())
+        if row["counts"][0]["quality"] != "exact":
+            self.skipTest(head["events"][0]["why"])
+        self.assertEqual([e["whole_machine"] for e in head["events"]], [True, False])
+        self.assertEqual((row["region"], row["counts"][1]["inclusive"]), ("outer", 28))
+        # A medium number of faults is subtracted for the readings themselves.
+        self.assertGreater(row["counts"][0]["inclusive"] + row["counts"][0]["overhead"], 27)
 
     def test_environment_alone(self):
         env = dict(CLEAN, PERFMON_REGIONS="page-faults", PERFMON_REGIONS_FORMAT="csv")

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -265,6 +266,51 @@ static void cancelled_story(void)
 	EXPECT(info_of(r, "killed", "", 0).visits, 1, "ended visits");
 	EXPECT(info_of(r, "killed", "", 0).unfinished, 1, "visits that the thread ended in");
 	EXPECT(count_of(r, "killed", "", 0, 0).inclusive, 2, "faults");
+	pfm_free_region_results(r);
+}
+
+static volatile bool ends;
+
+static void *visit_until_asked(void *arg)
+{
+	unsigned *visits = arg;
+
+	pfm_region_begin(PFM_REGION("first")); /* opens the counters */
+	pfm_region_end(PFM_REGION("first"));
+	while (!__atomic_load_n(&ends, __ATOMIC_RELAXED)) {
+		pfm_region_begin(PFM_REGION("asked"));
+		pfm_region_end(PFM_REGION("asked"));
+		__atomic_fetch_add(visits, 1, __ATOMIC_RELAXED);
+	}
+	pthread_testcancel();
+	return NULL;
+}
+
+/* Begin and end are no cancellation points: they may stand in destructors. */
+static void asked_to_end_story(void)
+{
+	pfm_region_results_t *r;
+	unsigned visits = 0, before;
+	void *result;
+	pthread_t t;
+
+	start("page-faults", 0);
+	pthread_create(&t, NULL, visit_until_asked, &visits);
+	while (!__atomic_load_n(&visits, __ATOMIC_RELAXED))
+		usleep(100);
+	pthread_cancel(t);
+	before = __atomic_load_n(&visits, __ATOMIC_RELAXED);
+	while (__atomic_load_n(&visits, __ATOMIC_RELAXED) < before + 100 &&
+	       pthread_tryjoin_np(t, &result) == EBUSY)
+		usleep(100);
+	EXPECT_TRUE(__atomic_load_n(&visits, __ATOMIC_RELAXED) >= before + 100,
+	            "visits after pthread_cancel()");
+	ends = true;
+	pthread_join(t, &result);
+	EXPECT_TRUE(result == PTHREAD_CANCELED, "end of the thread");
+	r = pfm_read_regions();
+	EXPECT(info_of(r, "asked", "", 0).visits, visits, "visits");
+	EXPECT(info_of(r, "asked", "", 0).unfinished, 0, "open visits");
 	pfm_free_region_results(r);
 }
 
@@ -771,6 +817,7 @@ STORY(deep)
 STORY(threads)
 STORY(short_threads)
 STORY(cancelled)
+STORY(asked_to_end)
 STORY(switches)
 STORY(million)
 STORY(memory)
@@ -792,13 +839,13 @@ int main(void)
 		cmocka_unit_test(test_overlapping),   cmocka_unit_test(test_unmatched),
 		cmocka_unit_test(test_deep),          cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_short_threads), cmocka_unit_test(test_cancelled),
-		cmocka_unit_test(test_switches),      cmocka_unit_test(test_million),
-		cmocka_unit_test(test_memory),        cmocka_unit_test(test_handles),
-		cmocka_unit_test(test_fork),          cmocka_unit_test(test_signal),
-		cmocka_unit_test(test_off),           cmocka_unit_test(test_stop),
-		cmocka_unit_test(test_reset),         cmocka_unit_test(test_errno),
-		cmocka_unit_test(test_rounds),        cmocka_unit_test(test_inner_rounds),
-		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_asked_to_end),  cmocka_unit_test(test_switches),
+		cmocka_unit_test(test_million),       cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_handles),       cmocka_unit_test(test_fork),
+		cmocka_unit_test(test_signal),        cmocka_unit_test(test_off),
+		cmocka_unit_test(test_stop),          cmocka_unit_test(test_reset),
+		cmocka_unit_test(test_errno),         cmocka_unit_test(test_rounds),
+		cmocka_unit_test(test_inner_rounds),  cmocka_unit_test(test_random),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
