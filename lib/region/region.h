@@ -247,6 +247,7 @@ struct here {
 	/* IN_CALL, LOOK_FIRST, or perfmon_regions_active as it was when all that a call needs was
 	 * there */
 	int state;
+	int active; /* that the call on the way leaves for the next one */
 	unsigned busy; /* the lock is taken: a call in a signal handler is not counted */
 };
 enum { LOOK_FIRST = INT_MIN, IN_CALL };

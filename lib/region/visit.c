@@ -104,6 +104,8 @@ bool pfmi_region_enter_call(struct thread **t)
 	int active = GET(perfmon_regions_active);
 
 	*t = look_first(&active);
+	if (*t)
+		pfmi_region_here.active = active;
 	return *t != NULL;
 }
 
@@ -116,7 +118,7 @@ REGION_INLINE void leave_call(int active)
 
 void pfmi_region_leave_call(void)
 {
-	leave_call(LOOK_FIRST);
+	leave_call(pfmi_region_here.active);
 }
 
 uint32_t pfmi_region_id(pfm_region_t *region)
@@ -164,16 +166,6 @@ REGION_COLD_PART void rotate(struct thread *t, struct node *node)
 	node->begun++;
 }
 
-REGION_INLINE void push(struct thread *t, struct frame *f, struct entry *e)
-{
-	t->depth++;
-	f->entry = e;
-	f->generation = t->generation;
-	f->wall_children = f->pairs = f->children = 0;
-	REGION_ADD(e->begun, 1);
-	e->node->depth++;
-}
-
 REGION_INLINE bool read_by_user(const struct thread *t, uint64_t *words, uint64_t *wall)
 {
 	return t->user_reads &&
@@ -188,40 +180,57 @@ static __attribute__((noinline)) void begin_by_kernel(struct thread *t, struct f
 	leave_call(active);
 }
 
-/* Begins a visit whose entry is searched for: of a region that is new, that is inside another one
- * than before, or that rotates. */
-REGION_COLD_PART void begin_new(struct thread *t, pfm_region_t *region, int active)
+/* Begins a visit in @f. What is executed behind the reading is in the visit: all begins have it
+ * from here. */
+static __attribute__((noinline)) void begin_visit(struct thread *t, struct frame *f,
+                                                  struct entry *e, int active)
+{
+	t->depth++;
+	f->entry = e;
+	f->generation = t->generation;
+	f->wall_children = f->pairs = f->children = 0;
+	REGION_ADD(e->begun, 1);
+	e->node->depth++;
+	if (read_by_user(t, f->words, &f->wall))
+		leave_call(active);
+	else
+		begin_by_kernel(t, f, active);
+}
+
+/* The entry of a region that is new, that is inside another one than before, or that rotates. NULL
+ * without memory. */
+static struct entry *find_entry(struct thread *t, pfm_region_t *region)
 {
 	uint32_t id = pfmi_region_id(region);
 	const struct entry *around;
 	struct entry *e;
 	struct node *node;
-	struct frame *f;
 
-	if (!id || (t->depth == t->room && !grow_frames(t))) {
-		t->missed++;
-		leave_call(active);
-		return;
-	}
-	f = frame_at(t, t->depth);
-	around = frame_below(t, f)->entry;
+	if (!id || (t->depth == t->room && !grow_frames(t)))
+		return NULL;
+	around = frame_below(t, frame_at(t, t->depth))->entry;
 	e = pfmi_thread_entry(t, id, around ? around->region : 0, &node);
-	if (!e) {
-		t->missed++;
-		leave_call(active);
-		return;
-	}
+	if (!e)
+		return NULL;
 	if (pfmi_regions.layout.n_rounds > 1) {
 		rotate(t, node);
 	} else {
 		node->last = e;
 		node->around = around;
 	}
-	push(t, f, e);
-	if (read_by_user(t, f->words, &f->wall))
-		leave_call(active);
-	else
-		begin_by_kernel(t, f, active);
+	return e;
+}
+
+REGION_COLD_PART void begin_new(struct thread *t, pfm_region_t *region, int active)
+{
+	struct entry *e = find_entry(t, region);
+
+	if (e) {
+		begin_visit(t, frame_at(t, t->depth), e, active);
+		return;
+	}
+	t->missed++;
+	leave_call(active);
 }
 
 REGION_COLD_PART void begin_looking(pfm_region_t *region, int active)
@@ -232,8 +241,8 @@ REGION_COLD_PART void begin_looking(pfm_region_t *region, int active)
 		begin_new(t, region, active);
 }
 
-/* Everything that a loop does at each turn stands here and in pfm_region_end(). Parts that are
- * seldom executed are functions called last: no register is saved for them. */
+/* Everything that a loop does at each turn stands here, in begin_visit() and in pfm_region_end().
+ * Parts that are seldom executed are functions called last: no register is saved for them. */
 void(pfm_region_begin)(pfm_region_t *region)
 {
 	struct here *here = &pfmi_region_here;
@@ -256,11 +265,7 @@ void(pfm_region_begin)(pfm_region_t *region)
 		begin_new(t, region, active);
 		return;
 	}
-	push(t, f, node->last);
-	if (read_by_user(t, f->words, &f->wall))
-		leave_call(active);
-	else
-		begin_by_kernel(t, f, active);
+	begin_visit(t, f, node->last, active);
 }
 
 /* Adds what a visit counted to the sums of the one that encloses it. @beyond is open still: its
