@@ -122,7 +122,75 @@ void pfmi_entry_clear(struct entry *e)
 
 bool pfmi_visit_has_group(const struct visit *v, const struct group *g)
 {
-	return visit_has_group(v, g);
+	const uint64_t *start = v->start + g->word, *now = v->now + g->word;
+
+	return start[GROUP_NR] == g->n && now[GROUP_NR] == g->n &&
+	       now[GROUP_ENABLED] - start[GROUP_ENABLED] ==
+	               now[GROUP_RUNNING] - start[GROUP_RUNNING];
+}
+
+/* Adds @value of any visit; @pair is what a begin and end inside it count. */
+static void add_value(struct span *s, uint64_t value, const struct visit *v, double pair)
+{
+	double cost = v->pairs && !(pfmi_regions.flags & PFM_REGIONS_NO_SUBTRACT)
+	                      ? (double)v->pairs * pair + 0.5
+	                      : 0;
+
+	if (!v->outermost)
+		REGION_ADD(s->nested, value);
+	else
+		add_to_span(s, value, cost < (double)value ? (uint64_t)cost : value);
+}
+
+static void add_visit_sums(struct visit_sums *s, const struct visit *v)
+{
+	REGION_ADD(s->visits, 1);
+	if (!v->outermost)
+		REGION_ADD(s->nested, 1);
+	if (!v->children)
+		return;
+	REGION_ADD(s->children, v->children);
+	if (v->outermost)
+		REGION_ADD(s->pairs, v->pairs);
+}
+
+/* Counts of @v in the visits directly inside, including one that goes on. */
+static void add_inside(struct span *spans, const struct group *g, const struct visit *v)
+{
+	for (unsigned i = 0; i < g->n; i++) {
+		unsigned w = g->word + GROUP_VALUES + i;
+		uint64_t inside = v->inside ? v->inside[w] : 0;
+
+		if (v->beyond)
+			inside += v->now[w] - v->beyond[w];
+		REGION_ADD(spans[i].inside, inside);
+	}
+}
+
+static void add_group(struct entry *e, const struct visit *v, const struct group *g)
+{
+	struct span *spans = spans_of_group(e, g);
+	const uint64_t *start = v->start + g->word + GROUP_VALUES,
+		       *now = v->now + g->word + GROUP_VALUES;
+
+	for (unsigned i = 0; i < g->n; i++)
+		add_value(&spans[i], now[i] - start[i], v,
+		          pfmi_regions.layout.events[g->events[i]].pair);
+	if (v->inside || v->beyond)
+		add_inside(spans, g, v);
+}
+
+/* Adds the time that the task's events were enabled, which is the time that the task ran. */
+static void add_task(struct group_sums *s, const struct visit *v, const struct group *g)
+{
+	const uint64_t *start = v->start + g->word, *now = v->now + g->word;
+
+	if (!v->outermost)
+		return;
+	if (v->whole && start[GROUP_NR] == g->n && now[GROUP_NR] == g->n)
+		REGION_ADD(s->task, now[GROUP_ENABLED] - start[GROUP_ENABLED]);
+	else
+		REGION_ADD(s->unread, 1);
 }
 
 void pfmi_entry_add_group(struct entry *e, const struct visit *v, const struct group *g)
@@ -130,7 +198,7 @@ void pfmi_entry_add_group(struct entry *e, const struct visit *v, const struct g
 	struct group_sums *s = sums_of_group(e, g);
 
 	add_task(s, v, g);
-	if (v->whole && visit_has_group(v, g))
+	if (v->whole && pfmi_visit_has_group(v, g))
 		add_group(e, v, g);
 	else
 		add_visit_sums(&s->without, v);
@@ -142,7 +210,7 @@ void pfmi_entry_add(struct entry *e, const struct visit *v)
 
 	begin_sums(e);
 	add_visit_sums(sums_of_round(e, r), v);
-	add_value(&e->wall, v->wall, v);
+	add_value(&e->wall, v->wall, v, pfmi_regions.layout.wall_pair);
 	if (v->wall_inside)
 		REGION_ADD(e->wall.inside, v->wall_inside);
 	for (unsigned i = 0; i < r->n; i++)
@@ -174,6 +242,7 @@ static void merge_spans(struct span *to, const struct span *from)
 	to->inclusive += from->inclusive;
 	to->nested += from->nested;
 	to->inside += from->inside;
+	to->cost += from->cost;
 	to->min = from->min < to->min ? from->min : to->min;
 	to->max = from->max > to->max ? from->max : to->max;
 	to->square += from->square + __builtin_add_overflow(to->square_low, from->square_low, &sum);
@@ -218,7 +287,7 @@ void pfmi_entry_merge(struct entry *to, const struct entry *from)
  * near the mean are summed first. */
 static void deviation(const struct span *s, uint64_t n, double *mean, double *m2)
 {
-	uint64_t near = n ? s->inclusive / n : 0, rest = n ? s->inclusive % n : 0;
+	uint64_t sum = s->inclusive - s->cost, near = n ? sum / n : 0, rest = n ? sum % n : 0;
 	uint64_t high = 0, low = 0, difference;
 
 	*mean = *m2 = 0;
@@ -226,7 +295,7 @@ static void deviation(const struct span *s, uint64_t n, double *mean, double *m2
 		return;
 	/* The sum is n * near + rest, so that the sum of (v - near)^2 is that of v^2 less
 	 * near * (sum + rest). */
-	add_product(&high, &low, near, s->inclusive);
+	add_product(&high, &low, near, sum);
 	add_product(&high, &low, near, rest);
 	high = s->square - high - __builtin_sub_overflow(s->square_low, low, &difference);
 	*mean = (double)near + (double)rest / (double)n;

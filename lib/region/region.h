@@ -147,6 +147,7 @@ struct span {
 	uint64_t inclusive;          /* of visits that are not inside one of the same region */
 	uint64_t nested;             /* of the others */
 	uint64_t inside;             /* of the visits directly inside both */
+	uint64_t cost;               /* of the visits inside, which the rest leaves out */
 	uint64_t min, max;           /* of the first kind; UINT64_MAX before the first */
 	uint64_t square_low, square; /* sum of their squares, 128 bits */
 };
@@ -247,7 +248,7 @@ struct here {
 	/* IN_CALL, LOOK_FIRST, or perfmon_regions_active as it was when all that a call needs was
 	 * there */
 	int state;
-	int active; /* that the call on the way leaves for the next one */
+	int active;    /* that the call on the way leaves for the next one */
 	unsigned busy; /* the lock is taken: a call in a signal handler is not counted */
 };
 enum { LOOK_FIRST = INT_MIN, IN_CALL };

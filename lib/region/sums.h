@@ -53,83 +53,18 @@ REGION_INLINE void add_product(uint64_t *high, uint64_t *low, uint64_t a, uint64
 #endif
 }
 
-/* Adds @value of an outermost visit. */
-REGION_INLINE void add_to_span(struct span *s, uint64_t value)
+/* Adds @value of an outermost visit, of which begin and end of the visits inside counted @cost. */
+REGION_INLINE void add_to_span(struct span *s, uint64_t value, uint64_t cost)
 {
 	REGION_ADD(s->inclusive, value);
+	if (cost)
+		REGION_ADD(s->cost, cost);
+	value -= cost;
 	if (value < s->min)
 		REGION_PUT(s->min, value);
 	if (value > s->max)
 		REGION_PUT(s->max, value);
 	add_product(&s->square, &s->square_low, value, value);
-}
-
-/* Adds @value of any visit. */
-REGION_INLINE void add_value(struct span *s, uint64_t value, const struct visit *v)
-{
-	if (REGION_RARE(!v->outermost))
-		REGION_ADD(s->nested, value);
-	else
-		add_to_span(s, value);
-}
-
-REGION_INLINE void add_visit_sums(struct visit_sums *s, const struct visit *v)
-{
-	REGION_ADD(s->visits, 1);
-	if (REGION_RARE(!v->outermost))
-		REGION_ADD(s->nested, 1);
-	if (!v->children)
-		return;
-	REGION_ADD(s->children, v->children);
-	if (v->outermost)
-		REGION_ADD(s->pairs, v->pairs);
-}
-
-REGION_INLINE bool visit_has_group(const struct visit *v, const struct group *g)
-{
-	const uint64_t *start = v->start + g->word, *now = v->now + g->word;
-
-	return start[GROUP_NR] == g->n && now[GROUP_NR] == g->n &&
-	       now[GROUP_ENABLED] - start[GROUP_ENABLED] ==
-	               now[GROUP_RUNNING] - start[GROUP_RUNNING];
-}
-
-/* Counts of @v in the visits directly inside, including one that goes on. */
-REGION_INLINE void add_inside(struct span *spans, const struct group *g, const struct visit *v)
-{
-	for (unsigned i = 0; i < g->n; i++) {
-		unsigned w = g->word + GROUP_VALUES + i;
-		uint64_t inside = v->inside ? v->inside[w] : 0;
-
-		if (v->beyond)
-			inside += v->now[w] - v->beyond[w];
-		REGION_ADD(spans[i].inside, inside);
-	}
-}
-
-REGION_INLINE void add_group(struct entry *e, const struct visit *v, const struct group *g)
-{
-	struct span *spans = spans_of_group(e, g);
-	const uint64_t *start = v->start + g->word + GROUP_VALUES,
-		       *now = v->now + g->word + GROUP_VALUES;
-
-	for (unsigned i = 0; i < g->n; i++)
-		add_value(&spans[i], now[i] - start[i], v);
-	if (v->inside || v->beyond)
-		add_inside(spans, g, v);
-}
-
-/* Adds the time that the task's events were enabled, which is the time that the task ran. */
-REGION_INLINE void add_task(struct group_sums *s, const struct visit *v, const struct group *g)
-{
-	const uint64_t *start = v->start + g->word, *now = v->now + g->word;
-
-	if (!v->outermost)
-		return;
-	if (v->whole && start[GROUP_NR] == g->n && now[GROUP_NR] == g->n)
-		REGION_ADD(s->task, now[GROUP_ENABLED] - start[GROUP_ENABLED]);
-	else
-		REGION_ADD(s->unread, 1);
 }
 
 REGION_INLINE void begin_sums(struct entry *e)
@@ -159,7 +94,7 @@ REGION_INLINE bool add_plain_group(struct entry *e, const struct group *g, const
 	start += GROUP_VALUES;
 	now += GROUP_VALUES;
 	for (const uint64_t *end = start + g->n; start < end; span++)
-		add_to_span(span, *now++ - *start++);
+		add_to_span(span, *now++ - *start++, 0);
 	return true;
 }
 

@@ -374,7 +374,7 @@ REGION_INLINE void end_plain(struct thread *t, struct frame *f, uint64_t wall)
 	e->node->depth = 0;
 	begin_sums(e);
 	REGION_ADD(sums_of_round(e, r)->visits, 1);
-	add_to_span(&e->wall, wall - f->wall);
+	add_to_span(&e->wall, wall - f->wall, 0);
 	for (const struct group *g = r->groups, *end = g + r->n; g < end; g++)
 		if (REGION_RARE(!add_plain_group(e, g, f->words + g->word, t->now + g->word)))
 			add_lost_group(t, f, g);

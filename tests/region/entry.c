@@ -129,6 +129,50 @@ static void deviations_of_large_values(void **state)
 	unmake_regions(&m);
 }
 
+/* Visits inside count for the one around them: min, max and deviations leave out what their begin
+ * and end cost. */
+static void cost_of_visits_inside(void **state)
+{
+	static const uint64_t counts[] = { 50, 62 }, pairs[] = { 0, 3 };
+	const uint64_t start[WORDS] = { 2, 0, 0, 0, 0 };
+	struct made_regions m;
+	struct node *node;
+	struct entry *e;
+	struct times times;
+	struct tally tallies[2];
+
+	(void)state;
+	make_regions(&m);
+	m.events[0].pair = 4.1;
+	e = pfmi_thread_entry(&m.thread, 1, 0, &node);
+	for (unsigned i = 0; i < COUNT(counts); i++) {
+		const uint64_t now[WORDS] = { 2, 9, 9, counts[i], 0 };
+
+		add_visit_to(e,
+		             &(struct visit){ .start = start,
+		                              .now = now,
+		                              .whole = true,
+		                              .outermost = true,
+		                              .pairs = pairs[i],
+		                              .children = pairs[i] },
+		             &times, tallies);
+	}
+	assert_true(tallies[0].inclusive == 112 && tallies[0].pairs == 3);
+	assert_true(tallies[0].min == 50 && tallies[0].max == 50 && tallies[0].m2 == 0);
+	pfmi_entry_clear(e);
+	pfmi_regions.flags = PFM_REGIONS_NO_SUBTRACT;
+	e->begun++;
+	pfmi_entry_add(e, &(struct visit){ .start = start,
+	                                   .now = (const uint64_t[]){ 2, 9, 9, 62, 0 },
+	                                   .whole = true,
+	                                   .outermost = true,
+	                                   .pairs = 3,
+	                                   .children = 3 });
+	pfmi_entry_tallies(e, tallies);
+	assert_int_equal(tallies[0].min, 62);
+	unmake_regions(&m);
+}
+
 /* Mean and deviations as of all visits one by one. */
 static void sums_of_sums(void **state)
 {
@@ -176,4 +220,5 @@ static void sums_of_sums(void **state)
 }
 
 UNIT(region_entry, cmocka_unit_test(found_again), cmocka_unit_test(visits_are_added),
-     cmocka_unit_test(deviations_of_large_values), cmocka_unit_test(sums_of_sums));
+     cmocka_unit_test(deviations_of_large_values), cmocka_unit_test(cost_of_visits_inside),
+     cmocka_unit_test(sums_of_sums));
