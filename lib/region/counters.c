@@ -147,19 +147,16 @@ static void open_group(struct thread *t, const struct group *g, bool disabled)
 		map_pages(t, g);
 }
 
-/* True if user space reads every group. Formats that draw visits need the system's clock. */
+/* True if user space reads all that there is: one group in each round. Formats that draw visits
+ * need the system's clock. */
 static bool is_read_by_user(const struct thread *t)
 {
 	const struct layout *l = &pfmi_regions.layout;
 
 	for (unsigned r = 0; r < l->n_rounds; r++)
-		if (!l->rounds[r].n || pfmi_regions.keeps_slices)
+		if (l->rounds[r].n != 1 || !t->pages[l->rounds[r].groups[0].first_fd])
 			return false;
-	for (unsigned r = 0; r < l->n_rounds; r++)
-		for (unsigned g = 0; g < l->rounds[r].n; g++)
-			if (!t->pages[l->rounds[r].groups[g].first_fd])
-				return false;
-	return true;
+	return !pfmi_regions.keeps_slices;
 }
 
 void pfmi_thread_open(struct thread *t)
@@ -175,7 +172,7 @@ void pfmi_thread_open(struct thread *t)
 	for (unsigned r = 0; r < l->n_rounds; r++)
 		for (unsigned g = 0; g < l->rounds[r].n; g++)
 			open_group(t, &l->rounds[r].groups[g], r > 0);
-	t->user_reads = is_read_by_user(t);
+	t->user_group = is_read_by_user(t) ? l->rounds[0].groups : NULL;
 	errno = saved;
 }
 
@@ -244,7 +241,8 @@ void pfmi_thread_snapshot(const struct thread *t, uint64_t *out)
 
 uint64_t pfmi_thread_clock(const struct thread *t)
 {
-	return t->user_reads ? read_user_clock(t->pages[0]) : pfmi_wall_clock();
+	return t->user_group ? read_user_clock(t->pages[t->user_group->first_fd])
+	                     : pfmi_wall_clock();
 }
 
 static void command_round(const struct thread *t, unsigned round, unsigned long request)
@@ -264,6 +262,8 @@ void pfmi_thread_switch(struct thread *t, unsigned round)
 		return;
 	command_round(t, t->round, PERF_EVENT_IOC_DISABLE);
 	t->round = round;
+	if (t->user_group)
+		t->user_group = pfmi_regions.layout.rounds[round].groups;
 	t->generation++;
 	command_round(t, round, PERF_EVENT_IOC_ENABLE);
 	errno = saved;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading the groups of a thread from user space, inline in begin and end. Where one event cannot
- * be read so just now, the kernel is asked for all. */
+/* Reading the group of a thread from user space, inline in begin and end. Where one event cannot be
+ * read so just now, the kernel is asked for all. */
 #ifndef PERFMON_REGION_READING_H
 #define PERFMON_REGION_READING_H
 
@@ -56,23 +56,20 @@ read_user_member(const struct perf_event_mmap_page *page, uint64_t *out)
 	return !(seq & 1) && shared->lock == seq;
 }
 
-/* Reads all groups of the round of @t, of which it has one at least, to @out, and the clock. */
+/* Reads @g, the only group of the round of @t, to @words, and the clock. */
 static inline __attribute__((always_inline)) bool
-read_user_groups(const struct thread *t, const struct round *r, uint64_t *out, uint64_t *clock)
+read_user_group(const struct thread *t, const struct group *g, uint64_t *words, uint64_t *clock)
 {
-	const struct group *g = r->groups, *end = g + r->n;
+	const struct perf_event_mmap_page *const *page =
+		(const struct perf_event_mmap_page *const *)t->pages + g->first_fd;
+	uint64_t n = g->n;
 
-	do {
-		void *const *pages = t->pages + g->first_fd;
-		uint64_t *words = out + g->word;
-
-		if (!read_user_leader(pages[0], words, clock))
+	if (!read_user_leader(*page, words, clock))
+		return false;
+	words[GROUP_NR] = n;
+	for (const uint64_t *last = words + GROUP_VALUES + n - 1; words + GROUP_VALUES < last;)
+		if (!read_user_member(*++page, ++words + GROUP_VALUES))
 			return false;
-		words[GROUP_NR] = g->n;
-		for (unsigned i = 1; i < g->n; i++)
-			if (!read_user_member(pages[i], words + GROUP_VALUES + i))
-				return false;
-	} while (++g < end);
 	return true;
 }
 
@@ -84,12 +81,12 @@ static inline uint64_t read_user_clock(const void *page)
 	return 0;
 }
 
-static inline __attribute__((always_inline)) bool
-read_user_groups(const struct thread *t, const struct round *r, uint64_t *out, uint64_t *clock)
+static inline bool read_user_group(const struct thread *t, const struct group *g, uint64_t *words,
+                                   uint64_t *clock)
 {
 	(void)t;
-	(void)r;
-	(void)out;
+	(void)g;
+	(void)words;
 	(void)clock;
 	return false;
 }

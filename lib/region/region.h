@@ -210,8 +210,10 @@ struct thread {
 	struct node **nodes; /* pages of NODES */
 	struct entry *entries, **last;
 	int *fds;
-	void **pages;    /* readable from user space: of all events of a group, or NULL */
-	bool user_reads; /* all groups are: the wall time is read there as well */
+	void **pages; /* readable from user space: of all events of a group, or NULL */
+	/* The group of this round where user space reads it: the wall time is read there as well.
+	 * NULL: the kernel is asked. */
+	const struct group *user_group;
 	unsigned handles;
 	uint32_t run; /* of pfmi_regions: a stop drops the visits that are open */
 	uint64_t missed, unmatched;

@@ -166,12 +166,6 @@ REGION_COLD_PART void rotate(struct thread *t, struct node *node)
 	node->begun++;
 }
 
-REGION_INLINE bool read_by_user(const struct thread *t, uint64_t *words, uint64_t *wall)
-{
-	return t->user_reads &&
-	       read_user_groups(t, &pfmi_regions.layout.rounds[t->round], words, wall);
-}
-
 /* Reads what user space cannot, as the last step of a begin. */
 static __attribute__((noinline)) void begin_by_kernel(struct thread *t, struct frame *f, int active)
 {
@@ -191,7 +185,7 @@ static __attribute__((noinline)) void begin_visit(struct thread *t, struct frame
 	f->wall_children = f->pairs = f->children = 0;
 	REGION_ADD(e->begun, 1);
 	e->node->depth++;
-	if (read_by_user(t, f->words, &f->wall))
+	if (t->user_group && read_user_group(t, t->user_group, f->words, &f->wall))
 		leave_call(active);
 	else
 		begin_by_kernel(t, f, active);
@@ -365,24 +359,30 @@ REGION_INLINE bool is_plain(const struct thread *t, const struct frame *f, uint3
 	       f->entry->node->depth == 1 && !t->probe;
 }
 
-REGION_INLINE void end_plain(struct thread *t, struct frame *f, uint64_t wall)
+/* @only: the group that user space has read, or NULL: all groups of the round. */
+REGION_INLINE void end_plain(struct thread *t, struct frame *f, uint64_t wall,
+                             const struct group *only)
 {
 	const struct round *r = &pfmi_regions.layout.rounds[t->round];
+	const struct group *g = only ? only : r->groups, *end = only ? only + 1 : g + r->n;
 	struct entry *e = f->entry;
+	struct visit_sums *visits =
+		only ? (struct visit_sums *)sums_of_group(e, only) - 1 : sums_of_round(e, r);
 
 	t->depth--;
 	e->node->depth = 0;
 	begin_sums(e);
-	REGION_ADD(sums_of_round(e, r)->visits, 1);
+	REGION_ADD(visits->visits, 1);
 	add_to_span(&e->wall, wall - f->wall, 0);
-	for (const struct group *g = r->groups, *end = g + r->n; g < end; g++)
+	for (; g < end; g++)
 		if (REGION_RARE(!add_plain_group(e, g, f->words + g->word, t->now + g->word)))
 			add_lost_group(t, f, g);
 	end_sums(e);
 }
 
 /* The rest of pfm_region_end(), once the counters have been read. */
-REGION_INLINE void end(struct thread *t, pfm_region_t *region, uint64_t wall, int active)
+REGION_INLINE void end(struct thread *t, pfm_region_t *region, uint64_t wall, int active,
+                       const struct group *only)
 {
 	struct frame *f, *parent;
 
@@ -395,7 +395,7 @@ REGION_INLINE void end(struct thread *t, pfm_region_t *region, uint64_t wall, in
 		end_any(t, region, wall, active);
 		return;
 	}
-	end_plain(t, f, wall);
+	end_plain(t, f, wall, only);
 	if (t->depth) {
 		parent = frame_below(t, f);
 		parent->wall_children += wall - f->wall;
@@ -411,7 +411,7 @@ static __attribute__((noinline)) void end_by_kernel(struct thread *t, pfm_region
 	uint64_t wall = pfmi_thread_clock(t);
 
 	pfmi_thread_snapshot(t, t->now);
-	end(t, region, wall, active);
+	end(t, region, wall, active, NULL);
 }
 
 REGION_COLD_PART void end_looking(pfm_region_t *region, int active)
@@ -426,6 +426,7 @@ void(pfm_region_end)(pfm_region_t *region)
 {
 	struct here *here = &pfmi_region_here;
 	int active = GET(perfmon_regions_active);
+	const struct group *g;
 	struct thread *t;
 	uint64_t wall;
 
@@ -436,8 +437,9 @@ void(pfm_region_end)(pfm_region_t *region)
 	here->state = IN_CALL;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	t = here->thread;
-	if (read_by_user(t, t->now, &wall))
-		end(t, region, wall, active);
+	g = t->user_group;
+	if (g && read_user_group(t, g, t->now, &wall))
+		end(t, region, wall, active, g);
 	else
 		end_by_kernel(t, region, active);
 }

@@ -21,7 +21,7 @@
 #define COUNTS_INSTRUCTIONS 0
 #endif
 
-enum { MOST_EVENTS = 4, LIMIT = 250, LIMIT_EVENT = 50 };
+enum { MOST_EVENTS = 4, LIMIT = 250, LIMIT_EVENT = 40 };
 
 /* What the child executes while its instructions are counted. */
 enum phase { PHASE_NONE, PHASE_EMPTY, PHASE_READ, PHASE_PAIR, PHASE_NESTED, PHASES };
@@ -71,7 +71,7 @@ static void make_pages(struct made_regions *m, unsigned n)
 	m->thread.pages = many.page_list;
 	m->thread.fds = many.fds;
 	m->thread.now = many.now;
-	m->thread.user_reads = true;
+	m->thread.user_group = &m->group;
 	m->thread.stride = sizeof(struct frame) + 2 * pfmi_regions.layout.words * sizeof(uint64_t);
 }
 
@@ -79,7 +79,7 @@ static __attribute__((noinline)) uint64_t read_bare(const struct thread *t, uint
 {
 	uint64_t clock = 0;
 
-	read_user_groups(t, &pfmi_regions.layout.rounds[0], out, &clock);
+	read_user_group(t, t->user_group, out, &clock);
 	return clock;
 }
 
