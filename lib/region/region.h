@@ -6,7 +6,7 @@
  *   names.c     names of regions to numbers
  *   layout.c    events into groups, groups into rounds
  *   counters.c  a thread's kernel events: opened, switched, read
- *   sums.h      what a thread adds up for each visit
+ *   sums.h      sums of a plain visit, in straight code
  *   entry.c     sums of a region in one thread
  *   slices.c    visits one by one, for formats that draw them on a time line
  *   output.c    files of a process: its results, the mark of one that runs
@@ -142,7 +142,7 @@ struct times {
 	double mean, m2;
 };
 
-/* What a thread adds for one event, or for the wall time. */
+/* Sums of one event, or of the wall time, that a thread writes. */
 struct span {
 	uint64_t inclusive;          /* of visits that are not inside one of the same region */
 	uint64_t nested;             /* of the others */
@@ -302,7 +302,7 @@ struct visit {
 /* True if group @g was on its counters from begin to end of @v. */
 bool pfmi_visit_has_group(const struct visit *v, const struct group *g);
 void pfmi_entry_add(struct entry *e, const struct visit *v);
-/* What pfmi_entry_add() does for one group. */
+/* Does for one group what pfmi_entry_add() does for all. */
 void pfmi_entry_add_group(struct entry *e, const struct visit *v, const struct group *g);
 /* Adds the sums of @from, which no thread writes, to those of @to. */
 void pfmi_entry_merge(struct entry *to, const struct entry *from);

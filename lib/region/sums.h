@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a thread adds up for each visit. Inline and in straight code: begin and end of a small
+/* Sums that a thread adds each visit to. Inline and in straight code: begin and end of a small
  * region cost what is executed here. Whatever a division or a look at the sums can give later is
  * computed when results are read (entry.c).
  *
