@@ -237,16 +237,15 @@ void pfmi_entry_copy(struct entry *copy, const struct entry *e)
 
 static void merge_spans(struct span *to, const struct span *from)
 {
-	uint64_t sum;
-
 	to->inclusive += from->inclusive;
 	to->nested += from->nested;
 	to->inside += from->inside;
 	to->cost += from->cost;
 	to->min = from->min < to->min ? from->min : to->min;
 	to->max = from->max > to->max ? from->max : to->max;
-	to->square += from->square + __builtin_add_overflow(to->square_low, from->square_low, &sum);
-	to->square_low = sum;
+	to->squares.high += from->squares.high;
+	to->squares.high +=
+		__builtin_add_overflow(to->squares.low, from->squares.low, &to->squares.low);
 }
 
 static void merge_visits(struct visit_sums *to, const struct visit_sums *from)
@@ -288,18 +287,19 @@ void pfmi_entry_merge(struct entry *to, const struct entry *from)
 static void deviation(const struct span *s, uint64_t n, double *mean, double *m2)
 {
 	uint64_t sum = s->inclusive - s->cost, near = n ? sum / n : 0, rest = n ? sum % n : 0;
-	uint64_t high = 0, low = 0, difference;
+	struct wide less = { 0 }, squares;
 
 	*mean = *m2 = 0;
 	if (!n)
 		return;
 	/* The sum is n * near + rest, so that the sum of (v - near)^2 is that of v^2 less
 	 * near * (sum + rest). */
-	add_product(&high, &low, near, sum);
-	add_product(&high, &low, near, rest);
-	high = s->square - high - __builtin_sub_overflow(s->square_low, low, &difference);
+	add_product(&less, near, sum);
+	add_product(&less, near, rest);
+	squares.high = s->squares.high - less.high;
+	squares.high -= __builtin_sub_overflow(s->squares.low, less.low, &squares.low);
 	*mean = (double)near + (double)rest / (double)n;
-	*m2 = (double)high * 18446744073709551616.0 + (double)difference -
+	*m2 = (double)squares.high * 18446744073709551616.0 + (double)squares.low -
 	      (double)rest * (double)rest / (double)n;
 }
 

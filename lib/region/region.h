@@ -142,14 +142,19 @@ struct times {
 	double mean, m2;
 };
 
+/* A number of 128 bits. */
+struct wide {
+	uint64_t low, high;
+};
+
 /* Sums of one event, or of the wall time, that a thread writes. */
 struct span {
-	uint64_t inclusive;          /* of visits that are not inside one of the same region */
-	uint64_t nested;             /* of the others */
-	uint64_t inside;             /* of the visits directly inside both */
-	uint64_t cost;               /* of the visits inside, which the rest leaves out */
-	uint64_t min, max;           /* of the first kind; UINT64_MAX before the first */
-	uint64_t square_low, square; /* sum of their squares, 128 bits */
+	uint64_t inclusive;  /* of visits that are not inside one of the same region */
+	uint64_t nested;     /* of the others */
+	uint64_t inside;     /* of the visits directly inside both */
+	uint64_t cost;       /* of the visits inside, which the rest leaves out */
+	uint64_t min, max;   /* of the first kind; UINT64_MAX before the first */
+	struct wide squares; /* sum of their squares */
 };
 
 /* Visits of a round, or those of them in which a group was not counted from begin to end. */

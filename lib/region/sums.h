@@ -32,14 +32,15 @@ static inline struct span *spans_of_group(const struct entry *e, const struct gr
 	return (struct span *)(sums_of_group(e, g) + 1);
 }
 
-/* *@high and *@low, a number of 128 bits, plus @a times @b. */
-REGION_INLINE void add_product(uint64_t *high, uint64_t *low, uint64_t a, uint64_t b)
+/* Adds @a times @b to @to. */
+REGION_INLINE void add_product(struct wide *to, uint64_t a, uint64_t b)
 {
 #ifdef __SIZEOF_INT128__
-	unsigned __int128 sum = ((unsigned __int128)*high << 64 | *low) + (unsigned __int128)a * b;
+	unsigned __int128 sum =
+		((unsigned __int128)to->high << 64 | to->low) + (unsigned __int128)a * b;
 
-	REGION_PUT(*low, (uint64_t)sum);
-	REGION_PUT(*high, (uint64_t)(sum >> 64));
+	REGION_PUT(to->low, (uint64_t)sum);
+	REGION_PUT(to->high, (uint64_t)(sum >> 64));
 #else
 	uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;
 	uint64_t first = a0 * b0, middle = a1 * b0 + (first >> 32), other;
@@ -47,9 +48,9 @@ REGION_INLINE void add_product(uint64_t *high, uint64_t *low, uint64_t a, uint64
 
 	other = a0 * b1 + (uint32_t)middle;
 	more = a1 * b1 + (middle >> 32) + (other >> 32);
-	more += __builtin_add_overflow(*low, other << 32 | (uint32_t)first, &sum);
-	REGION_PUT(*low, sum);
-	REGION_ADD(*high, more);
+	more += __builtin_add_overflow(to->low, other << 32 | (uint32_t)first, &sum);
+	REGION_PUT(to->low, sum);
+	REGION_ADD(to->high, more);
 #endif
 }
 
@@ -64,7 +65,7 @@ REGION_INLINE void add_to_span(struct span *s, uint64_t value, uint64_t cost)
 		REGION_PUT(s->min, value);
 	if (value > s->max)
 		REGION_PUT(s->max, value);
-	add_product(&s->square, &s->square_low, value, value);
+	add_product(&s->squares, value, value);
 }
 
 REGION_INLINE void begin_sums(struct entry *e)
