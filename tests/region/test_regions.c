@@ -305,7 +305,7 @@ static void asked_to_end_story(void)
 		usleep(100);
 	EXPECT_TRUE(__atomic_load_n(&visits, __ATOMIC_RELAXED) >= before + 100,
 	            "visits after pthread_cancel()");
-	ends = true;
+	__atomic_store_n(&ends, true, __ATOMIC_RELAXED);
 	pthread_join(t, &result);
 	EXPECT_TRUE(result == PTHREAD_CANCELED, "end of the thread");
 	r = pfm_read_regions();
