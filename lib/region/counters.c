@@ -128,15 +128,16 @@ static void close_group(struct thread *t, const struct group *g)
 	}
 }
 
-/* Opens all events of a group, or none. */
-static void open_group(struct thread *t, const struct group *g, bool disabled)
+/* Opens all events of a group, or none. The group is disabled: Linux 6.18 lets an event that joins
+ * a running leader of another PMU count only after the next change of tasks. */
+static void open_group(struct thread *t, const struct group *g)
 {
 	const struct region_event *events = pfmi_regions.layout.events;
 	int *fds = t->fds + g->first_fd;
 
 	for (unsigned i = 0; i < g->n && !g->n_system; i++) {
 		fds[i] = pfmi_region_open_event(&events[g->events[i]].attr, 0, -1, i ? fds[0] : -1,
-		                                disabled && i == 0);
+		                                i == 0);
 		if (fds[i] < 0) {
 			t->open_errno = -fds[i];
 			close_group(t, g);
@@ -159,6 +160,15 @@ static bool is_read_by_user(const struct thread *t)
 	return !pfmi_regions.keeps_slices;
 }
 
+static void command_round(const struct thread *t, unsigned round, unsigned long request)
+{
+	const struct round *r = &pfmi_regions.layout.rounds[round];
+
+	for (unsigned i = 0; i < r->n; i++)
+		if (!r->groups[i].n_system && t->fds[r->groups[i].first_fd] >= 0)
+			ioctl(t->fds[r->groups[i].first_fd], request, 0);
+}
+
 void pfmi_thread_open(struct thread *t)
 {
 	const struct layout *l = &pfmi_regions.layout;
@@ -171,7 +181,8 @@ void pfmi_thread_open(struct thread *t)
 		t->fds[i] = -1;
 	for (unsigned r = 0; r < l->n_rounds; r++)
 		for (unsigned g = 0; g < l->rounds[r].n; g++)
-			open_group(t, &l->rounds[r].groups[g], r > 0);
+			open_group(t, &l->rounds[r].groups[g]);
+	command_round(t, 0, PERF_EVENT_IOC_ENABLE);
 	t->user_group = is_read_by_user(t) ? l->rounds[0].groups : NULL;
 	errno = saved;
 }
@@ -243,15 +254,6 @@ uint64_t pfmi_thread_clock(const struct thread *t)
 {
 	return t->user_group ? read_user_clock(t->pages[t->user_group->first_fd])
 	                     : pfmi_wall_clock();
-}
-
-static void command_round(const struct thread *t, unsigned round, unsigned long request)
-{
-	const struct round *r = &pfmi_regions.layout.rounds[round];
-
-	for (unsigned i = 0; i < r->n; i++)
-		if (!r->groups[i].n_system && t->fds[r->groups[i].first_fd] >= 0)
-			ioctl(t->fds[r->groups[i].first_fd], request, 0);
 }
 
 void pfmi_thread_switch(struct thread *t, unsigned round)

@@ -162,6 +162,27 @@ class Own(unittest.TestCase):
         self.assertGreater(sums[1][0], sums[0][0])
         self.assertGreaterEqual(sums[1][0], 500 * head["events"][0]["inside"])
 
+    def test_clocks_in_a_group(self):
+        """Events of several PMUs are read together: each clock of the task runs with the task, whatever leads the group."""
+        for events in ("page-faults,task-clock,cpu-clock", "task-clock,page-faults,cpu-clock"):
+            out = run("--regions", "--json", "--no-subtract", "-e", events, "--", program("marked_perfmon")).stdout
+            row = json.loads(out.splitlines()[1])
+            counts = {c["event"]: c["inclusive"] for c in row["counts"]}
+            self.assertEqual((row["region"], counts["page-faults"]), ("outer", 28))
+            for clock in ("task-clock", "cpu-clock"):
+                self.assertTrue(0.8 * row["task_ns"] < counts[clock] < 1.2 * row["task_ns"], (clock, row))
+
+    def test_metrics(self):
+        """Computed by the test from the counts in the same row."""
+        out = run("--regions", "--json", "-M", "faults_per_second", "--", program("marked_perfmon")).stdout
+        for row in map(json.loads, out.splitlines()[1:]):
+            counts = {c["event"].split("::")[-1]: c["inclusive"] for c in row["counts"]}
+            [metric] = row["metrics"]
+            value = counts["page-faults"] / counts["task-clock"] * 1e9
+            self.assertEqual((metric["metric"], metric["quality"]), ("faults_per_second", "exact"))
+            self.assertAlmostEqual(metric["value"] / value, 1, delta=1e-6)
+            self.assertTrue(metric["low"] <= metric["value"] <= metric["high"])
+
     def test_events_of_the_whole_machine(self):
         """Page faults are refused for tasks here, as events of boxes outside the cores are."""
         env = dict(CLEAN, LD_PRELOAD=program("librefuse_tasks.so"))
