@@ -276,6 +276,18 @@ class Adapters(unittest.TestCase):
         self.assertEqual(faults(table["time step", None, "all"]), (15, 3, 1))
         self.assertEqual(faults(table["axpy", "time step", "all"]), (12, 12, 3))
 
+    @unittest.skipUnless(os.path.exists(program("marked_real_kokkos")), "needs the Debian package libtrilinos-kokkos-dev")
+    def test_program_with_the_library_of_kokkos(self):
+        table, _ = regions("marked_real_kokkos")
+        self.assertEqual(faults(table["time step", None, "all"]), (15, 3, 1))
+        self.assertEqual(faults(table["axpy", "time step", "all"]), (12, 12, 3))
+
+    def test_another_tool_of_kokkos_stays(self):
+        """Newer versions refuse two variables that name different tools."""
+        env = dict(CLEAN, KOKKOS_PROFILE_LIBRARY="/other.so")
+        done = run("--regions", "-e", "page-faults", "--", program("marked_perfmon"), env=env)
+        self.assertNotIn("Kokkos", done.stderr)
+
     def test_nvtx(self):
         table, _ = regions("marked_nvtx")
         self.assertEqual(faults(table["pushed", None, "all"]), (18, 18, 3))
