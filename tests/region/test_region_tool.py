@@ -299,6 +299,14 @@ class Adapters(unittest.TestCase):
         self.assertEqual(faults(table["async", None, "all"]), (9, 9, 3))
         self.assertEqual(faults(table["frames", None, "all"]), (21, 21, 3))
 
+    @unittest.skipUnless(os.path.exists(program("marked_tbb")), "needs the Debian package libtbb-dev")
+    def test_program_with_the_library_of_onetbb(self):
+        table, _ = regions("marked_tbb")
+        rows = [r for k, r in table.items() if (k[0], k[2]) == ("body", "all")]  # in the graph or outside, by thread
+        self.assertEqual((sum(r["visits"] for r in rows), min(r["counts"][0]["min"] for r in rows)), (5, 4))
+        # The library may touch a page of its own for the first time.
+        self.assertTrue(20 <= sum(faults(r)[0] for r in rows) <= 20 + 4, rows)
+
     @unittest.skipUnless(os.path.exists(program("marked_openmp")), "no OpenMP runtime with OMPT")
     def test_openmp(self):
         table, _ = regions("marked_openmp")
