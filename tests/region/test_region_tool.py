@@ -132,6 +132,16 @@ class Own(unittest.TestCase):
         self.assertEqual((table["plugin"]["visits"], table["plugin"]["counts"][0]["min"]), (24, 2))
         self.assertEqual((table["left open"]["visits"], table["left open"]["unfinished"]), (0, 8))
 
+    @unittest.skipUnless(os.path.exists(program("marked_cxx")), "no compiler of C++")
+    def test_scopes_that_an_exception_or_a_cancellation_ends(self):
+        table, _ = regions("marked_cxx")
+        for region, pages, visits in (("thrown", 2, 3), ("cancelled", 3, 1)):
+            row = table[region, None, "all"]
+            self.assertEqual((row["visits"], row["unfinished"]), (visits, 0))
+            # Unwinding has page faults of its own the first time.
+            self.assertEqual(row["counts"][0]["min"] if visits > 1 else pages, pages)
+            self.assertGreaterEqual(row["counts"][0]["inclusive"], visits * pages)
+
     def test_plugin_without_regions_to_count(self):
         subprocess.run([program("marked_dlopen"), program("libmarked_plugin.so")], check=True, env=CLEAN)
 
