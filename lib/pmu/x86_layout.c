@@ -109,7 +109,7 @@ const struct register_field *pfmi_x86_find_layout(const struct table *t, const c
 	MATCH_LAYOUT("SNOOP_RSP_0", snoop_bits)
 	MATCH_LAYOUT("SNOOP_RSP_1", snoop_bits)
 	MATCH_LAYOUT("PEBS_FRONTEND", frontend_bits)
-#undef LAYOUT
+#undef MATCH_LAYOUT
 	return NULL;
 }
 
