@@ -272,8 +272,9 @@ def measure_libraries(t, sides, programs, libs, plain):
     t.add(3, "minor faults to one encoding, above a program that calls nothing", a["faults"] - bare, max(b["faults"] - bare, 0), 1 / 8)
     t.add(4, "dlopen, us", a["open"], b["open"], 1 / 8, timed=True)
     # The environment is read: it must be the same in every run for the count to be.
-    t.add(5, "pfm_initialize, instructions", *(sides.instructions("/usr/bin/env", "start_timer", "-i", "PATH=/bin:/usr/bin", "HOME=/", "LANG=C",
-          p, "init") for p in init), 1 / 30, note="in an environment of three variables")
+    t.add(5, "pfm_initialize, instructions",
+          *(sides.instructions("/usr/bin/env", "start_timer", "-i", "PATH=/bin:/usr/bin", "HOME=/", "LANG=C", p, "init") for p in init),
+          1 / 30, note="in an environment of three variables")
     cpuids = [figures([sides.process, "cpuid", p, "init"],
             plain)["cpuids"] - figures([sides.process, "cpuid", p, "bare"], plain)["cpuids"]
               for p in init]
@@ -513,7 +514,8 @@ def measure_core(t, sides, folder):
     peer = write_lines(os.path.join(folder, "core.peer"), strings(sides, "core"))
     ours = write_lines(os.path.join(folder, "core.ours"), [x.split("\t")[0] for x in run([sides.more, "list", "coreduo"]).splitlines()])
     n = [len(read_lines(p)) for p in (peer, ours)]
-    counts = [sides.instructions(p, "encode_all_events", "count", "raw", f) / k for p, f, k in zip((sides.peer, sides.ours), (peer, ours), n)]
+    counts = [sides.instructions(p, "encode_all_events", "count", "raw", f) / k
+              for p, f, k in zip((sides.peer, sides.ours), (peer, ours), n)]
     note = "Core Duo beside core"
     t.add(10, "encode, mean instructions: core", *counts, 1 / 15, note=note)
     t.add(10, "encode, mean instructions, absolute: core", None, counts[1], 1800, kind="value", note=note)
