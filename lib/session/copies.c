@@ -56,7 +56,7 @@ static bool has_copy_key(const void *arg, uint32_t index)
 void pfmi_session_find_copies(struct pfm_session *s)
 {
 	struct hash_table table = { 0 };
-	bool has_attrs = s->backend && !s->backend->accepts_any_processor;
+	bool has_attrs = s->n_counts > 1 && s->backend && !s->backend->accepts_any_processor;
 
 	for (unsigned i = 0; i < s->n_counts; i++)
 		s->counts[i].config.first_copy = i;
