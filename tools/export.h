@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <perfmon/sampling.h>
 #include "base/hash.h"
+#include "chains.h"
 #include "mappings.h"
 #include "pfm.h"
 #include "profile.h"
@@ -96,6 +97,7 @@ struct export_reader {
 	struct map_set *processes; /* of pids */
 	uint32_t *tasks;           /* of tids: texts */
 	uint32_t *frames;
+	struct chains chains;
 	pfm_record_t record;
 };
 

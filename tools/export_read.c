@@ -401,10 +401,22 @@ static void note_time(struct export_reader *r, uint64_t time)
 		r->last_time = time;
 }
 
+/* find_code_fn of a reader. */
+static bool find_code(void *arg, uint32_t pid, uint64_t address, struct mapped_code *code)
+{
+	struct export_reader *r = arg;
+	const struct map_set *maps = find_process(r, pid);
+	const struct mapping *m = maps ? mappings_find(maps, address) : NULL;
+
+	if (m)
+		*code = (struct mapped_code){ m->object, address - m->start + m->offset };
+	return m;
+}
+
 /* False if the sample is left out. */
 static bool read_sample_record(struct export_reader *r, struct export_sample *s)
 {
-	const pfm_record_t *record = &r->record;
+	pfm_record_t *record = &r->record;
 	uint32_t event = record->event == PFM_NO_EVENT ? 0 : record->event;
 	const uint32_t *task;
 
@@ -424,6 +436,8 @@ static bool read_sample_record(struct export_reader *r, struct export_sample *s)
 		                     .cpu = record->cpu,
 		                     .task = task ? *task : 0 };
 	s->weight = s->weight ? s->weight : 1;
+	if (!chains_complete(&r->chains, record, find_code, r))
+		r->failed = true;
 	s->n_frames = read_frames(r, record);
 	s->frames = r->frames;
 	r->events[event].samples++;
@@ -465,7 +479,7 @@ int export_next(struct export_reader *r, struct export_sample *sample)
 	pfm_buffer_info_t buffers = PFM_INIT(buffers);
 	int rc;
 
-	while ((rc = pfm_next_record(r->session, &r->record)) == 1) {
+	while ((rc = chains_next_record(&r->chains, r->session, &r->record)) == 1) {
 		bool is_sample = read_record(r, sample);
 
 		r->failed |= r->texts.failed;
@@ -576,6 +590,7 @@ void export_close(struct export_reader *r)
 	if (r->symbols)
 		symbols_close(r->symbols);
 	mappings_free(&r->map_pool);
+	chains_free(&r->chains);
 	pfmi_base_free_hash(&r->mapping_table);
 	pfmi_base_free_hash(&r->location_table);
 	pfmi_base_free_hash(&r->same_table);

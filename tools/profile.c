@@ -9,15 +9,17 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "base/hash.h"
+#include "chains.h"
 #include "lines.h"
 #include "mappings.h"
 #include "perf_map.h"
 #include "pfm.h"
 #include "symbols.h"
 
-enum { FRAMES_MAX = 256, STACK_ROOM = 16384 };
+enum { FRAMES_MAX = 1024, STACK_ROOM = 65536 };
 
 #define UNNAMED    "[no name]"
+#define CUT_OFF    "[cut off]" /* callers that a chain lacks */
 #define COMPILED   "[JIT]"             /* functions that the program compiled while it ran */
 #define KERNEL_MAP "[kernel.kallsyms]" /* and the name of the symbol at the given address */
 
@@ -89,6 +91,7 @@ struct profile_reader {
 	struct profile_options options;
 	unsigned keys;
 	uint64_t n_samples; /* that were added so far */
+	struct chains chains;
 	struct frames frames;
 	struct named_address named[NAMED_ADDRESSES];
 	struct known_stack known[KNOWN_STACKS];
@@ -624,7 +627,7 @@ static uint32_t stack_text(struct profile_reader *r, const pfm_record_t *record,
 
 	at = add_name(r->stack, 0, STACK_ROOM, texts->text[task], strlen(texts->text[task]), ':');
 	at = add_text(r->stack, at, STACK_ROOM,
-	              record->truncated & PFM_TRUNCATED_CHAIN ? ";[cut off]" : "");
+	              record->truncated & PFM_TRUNCATED_CHAIN ? ";" CUT_OFF : "");
 	for (unsigned i = f->n; i-- > 0 && at + 1 < STACK_ROOM;) {
 		struct profile_place p = { 0 };
 
@@ -649,12 +652,18 @@ static void add_address(struct profile_reader *r, const pfm_record_t *record, ui
 		key->function = 0;
 }
 
+/* The place of frame @i; behind the last one: of the callers that are missing. */
 static uint32_t find_frame_place(struct profile_reader *r, const pfm_record_t *record, unsigned i,
                                  const struct profile_place *key)
 {
 	struct profile *p = r->target_profile;
 	struct profile_place place = *key;
 
+	if (i == r->frames.n) {
+		place.function = r->keys & KEY_SYMBOL ? text_number(&p->texts, CUT_OFF) : 0;
+		return find_place(&p->places, &p->n_places, &r->places_capacity, &r->place_table,
+		                  &place);
+	}
 	add_address(r, record, r->frames.address[i], r->frames.mode[i], &place);
 	return find_place(&p->places, &p->n_places, &r->places_capacity, &r->place_table, &place);
 }
@@ -666,10 +675,11 @@ static uint32_t find_path(struct profile_reader *r, const pfm_record_t *record,
 {
 	const struct profile *p = r->target_profile;
 	bool is_callee_tree = r->options.tree == CALLEE_TREE;
+	unsigned n = r->frames.n + (record->truncated & PFM_TRUNCATED_CHAIN ? 1 : 0);
 	uint32_t parent = NO_NODE;
 
-	for (unsigned k = 0; k < r->frames.n; k++) {
-		unsigned i = is_callee_tree ? k : r->frames.n - 1 - k;
+	for (unsigned k = 0; k < n; k++) {
+		unsigned i = is_callee_tree ? k : n - 1 - k;
 		uint32_t place = find_frame_place(r, record, i, key);
 		const struct profile_node *node =
 			place != HASH_NOT_FOUND ? find_node(r, parent, place) : NULL;
@@ -828,7 +838,19 @@ static void add_instruction(struct profile_reader *r, const pfm_record_t *record
 		add_sample(&p->places[at], key->weight);
 }
 
-static void read_sample_record(struct profile_reader *r, const pfm_record_t *record)
+/* find_code_fn of a reader. */
+static bool find_code(void *arg, uint32_t pid, uint64_t address, struct mapped_code *code)
+{
+	struct profile_reader *r = arg;
+	const struct process *process = find_process(r, pid);
+	const struct mapping *m = process ? mappings_find(&process->maps, address) : NULL;
+
+	if (m)
+		*code = (struct mapped_code){ m->object, address - m->start + m->offset };
+	return m;
+}
+
+static void read_sample_record(struct profile_reader *r, pfm_record_t *record)
 {
 	struct profile *p = r->target_profile;
 	const struct task *task = find_task(r, record->tid);
@@ -841,6 +863,8 @@ static void read_sample_record(struct profile_reader *r, const pfm_record_t *rec
 	}
 	if (!task || key.event >= p->n_events)
 		return;
+	if (!chains_complete(&r->chains, record, find_code, r))
+		p->failed = true;
 	collect_frames(record, &r->frames);
 	p->has_chains |= r->frames.n > 1;
 	if (!is_in_time(r, record, &key.slice) || !matches_name(r, r->options.task, task->name) ||
@@ -859,7 +883,7 @@ static void read_sample_record(struct profile_reader *r, const pfm_record_t *rec
 		add_instruction(r, record, &key);
 }
 
-static void read_record(struct profile_reader *r, const pfm_record_t *record)
+static void read_record(struct profile_reader *r, pfm_record_t *record)
 {
 	if (record->type == PFM_RECORD_MAP || record->type == PFM_RECORD_MAP2 ||
 	    record->type == PFM_RECORD_FORK || record->type == PFM_RECORD_COMM)
@@ -895,6 +919,7 @@ static void free_reader(struct profile_reader *r)
 	pfmi_base_free_hash(&r->cgroup_table);
 	free(r->cgroups);
 	symbols_close(r->symbols);
+	chains_free(&r->chains);
 	free(r);
 }
 
@@ -1010,7 +1035,7 @@ static int read_records(struct profile_reader *r, const char *path)
 		symbols_recorded_at(r->symbols, &st.st_mtim);
 	text_number(&p->texts, "");
 	p->failed = !create_sums(p) || !r->symbols || p->texts.failed;
-	while (!p->failed && (rc = pfm_next_record(p->session, &record)) == 1) {
+	while (!p->failed && (rc = chains_next_record(&r->chains, p->session, &record)) == 1) {
 		read_record(r, &record);
 		p->failed |= p->texts.failed;
 	}

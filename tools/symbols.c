@@ -43,7 +43,8 @@ struct file {
 	uint8_t id[ID_ROOM]; /* build id */
 	size_t n_id;
 	struct lines *lines;
-	bool lines_opened; /* for lines */
+	struct frame_rules *rules;
+	bool lines_opened, rules_opened; /* for lines and rules */
 };
 
 struct object {
@@ -95,6 +96,7 @@ static void release_elf(struct file *f)
 	for (unsigned i = 0; i < TABLES; i++)
 		free(f->names[i]);
 	lines_close(f->lines);
+	frame_rules_close(f->rules);
 	free(f->path);
 }
 
@@ -723,6 +725,23 @@ const struct source_spot *symbols_spot(struct object *o, uint64_t offset)
 		f->lines = lines_open(f->path, o->all->debug_folder);
 	f->lines_opened = true;
 	return f->lines ? lines_at(f->lines, address) : NULL;
+}
+
+enum frame_result symbols_caller(struct object *o, uint64_t offset,
+                                 struct frame_registers *registers,
+                                 const struct frame_memory *memory, bool *is_signal)
+{
+	uint64_t address;
+	struct file *f;
+
+	if (!symbol_address(o, offset, &address))
+		return FRAME_NO_RULE;
+	f = o->file;
+	if (!f->rules_opened && f->path)
+		f->rules = frame_rules_open(f->path, o->all->debug_folder);
+	f->rules_opened = true;
+	return f->rules ? frame_rules_apply(f->rules, address, registers, memory, is_signal)
+	                : FRAME_NO_RULE;
 }
 
 /* ---- the kernel ------------------------------------------------------------------------------ */
