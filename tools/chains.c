@@ -57,16 +57,16 @@ static void use_chain(const struct chains *c, pfm_record_t *record)
 enum { X86_SP = 7, X86_FP = 6, X86_PC = 16, ARM64_SP = 31, ARM64_FP = 29, ARM64_LR = 30 };
 
 /* Where the kernel has them: bits of masks of registers. */
-#define X86_ABSENT_REGS  ((uint64_t)0xf000) /* segments, which 64-bit samples lack */
-#define X86_IP_SP        ((uint64_t)0x180)
-#define ARM64_REGS       (((uint64_t)1 << 33) - 1)
-#define ARM64_KERNEL_PC  32u
-#define X86_KERNEL_PC    8u
-#define ARM64_ADDRESS    (((uint64_t)1 << 48) - 1) /* without pointer authentication */
+#define X86_ABSENT_REGS ((uint64_t)0xf000) /* segments, which 64-bit samples lack */
+#define X86_IP_SP       ((uint64_t)0x180)
+#define ARM64_REGS      (((uint64_t)1 << 33) - 1)
+#define ARM64_KERNEL_PC 32u
+#define X86_KERNEL_PC   8u
+#define ARM64_ADDRESS   (((uint64_t)1 << 48) - 1) /* without pointer authentication */
 
 /* Numbers in DWARF of the kernel's registers of x86-64. */
-static const uint8_t x86_numbers[24] = { 0,  3,  2,  1,  4,  5,  6,  7,  16, 255, 255, 255,
-	                                 255, 255, 255, 255, 8,  9,  10, 11, 12,  13,  14,  15 };
+static const uint8_t x86_numbers[24] = { 0,   3,   2,   1,   4, 5, 6,  7,  16, 255, 255, 255,
+	                                 255, 255, 255, 255, 8, 9, 10, 11, 12, 13,  14,  15 };
 
 static bool is_arm64(uint64_t mask)
 {
@@ -203,10 +203,10 @@ static bool add_branches(struct chains *c, pfm_record_t *record)
 {
 	const pfm_sample_t *s = &record->body.sample;
 	bool is_user = (record->misc & PFM_MISC_MODE) == PFM_MISC_USER;
-	bool is_added = begin_chain(c, record) &&
-	                add_word(c, is_user ? s->ip : s->branches[0].to);
+	/* Readers take addresses of callers for those behind the call, which these are not. */
+	bool is_added =
+		begin_chain(c, record) && add_word(c, is_user ? s->ip : s->branches[0].to + 1);
 
-	/* Readers take addresses of callers for those behind the call. */
 	for (uint32_t i = 0; i < s->n_branches && is_added; i++)
 		is_added = add_word(c, s->branches[i].from + 1);
 	/* Processors keep 8, 16 or 32 of them. */

@@ -38,11 +38,14 @@ _pfm() {
 	fi
 	[[ $command == (metric|plan) && $previous == -p ]] && previous=--pmu
 	[[ $command == export && $previous == (-f|--format) ]] && previous=--export-format
+	[[ $previous == --call-graph ]] && previous=--$command-chains
 	case $previous in
 	--pmu) _pfm_pmus; return ;;
 	--device-model | --model | -m) compadd ev4 ev5 pca56 ev6 ev67; return ;;
+	--record-chains) compadd fp dwarf lbr; return ;;
+	--branch-filter) compadd any any_call any_ret ind_call ind_jmp call cond abort_tx in_tx no_tx u k hv save_type; return ;;
 	--color) compadd auto always never; return ;;
-	--export-format) compadd pprof script firefox speedscope folded chrome callgrind otlp csv json; return ;;
+	--export-format) compadd pprof script firefox speedscope folded chrome callgrind otlp csv json brstack; return ;;
 	--format) compadd openmetrics prometheus; return ;;
 	--listen) compadd -S '' 127.0.0.1:9747 unix:; return ;;
 	-o | --output | --html | --textfile) _files; return ;;

@@ -55,6 +55,9 @@ struct export_sample {
 	uint32_t task;          /* text: the thread's name */
 	const uint32_t *frames; /* locations, the innermost first; valid until the next sample */
 	unsigned n_frames;
+	uint64_t ip;
+	const pfm_branch_t *branches; /* the newest first; valid until the next sample */
+	uint32_t n_branches;
 };
 
 /* Samples that a recording lacks. */
@@ -86,6 +89,9 @@ struct export_reader {
 	struct export_losses losses;
 	uint64_t first_time, last_time; /* of selected samples */
 	bool failed;                    /* no memory */
+	/* called for each mapping of a process; NULL: not wanted */
+	void (*see_mapping)(void *arg, const pfm_record_t *record);
+	void *see_mapping_arg;
 
 	/* of export_read.c alone */
 	size_t mappings_capacity, locations_capacity, names_capacity, frames_capacity;

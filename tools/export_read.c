@@ -156,6 +156,8 @@ static void read_mmap_record(struct export_reader *r, const pfm_record_t *record
 
 	if (!name || !maps)
 		return;
+	if (!is_kernel && r->see_mapping)
+		r->see_mapping(r->see_mapping_arg, record);
 	e = (struct export_mapping){ .start = map->start,
 		                     .end = map->start + map->length,
 		                     .offset = map->offset };
@@ -434,6 +436,9 @@ static bool read_sample_record(struct export_reader *r, struct export_sample *s)
 		                     .pid = record->pid,
 		                     .tid = record->tid,
 		                     .cpu = record->cpu,
+		                     .ip = record->body.sample.ip,
+		                     .branches = record->body.sample.branches,
+		                     .n_branches = record->body.sample.n_branches,
 		                     .task = task ? *task : 0 };
 	s->weight = s->weight ? s->weight : 1;
 	if (!chains_complete(&r->chains, record, find_code, r))

@@ -53,9 +53,8 @@ struct frame_rule {
 
 struct frame_rules {
 	struct dwarf_file file;
-	Dwarf_CFI *cfi[2]; /* of .eh_frame and of .debug_frame, or NULL */
-	Dwarf_Addr cfi_bias[2];
-	bool has_debug_frame; /* cfi[1] was looked for */
+	Dwarf_CFI *cfi; /* or NULL */
+	Dwarf_Addr cfi_bias;
 	struct frame_rule **slots;
 	size_t n, n_slots; /* slots: a power of two, or 0 */
 };
@@ -70,7 +69,10 @@ struct frame_rules *frame_rules_open(const char *path, const char *debug_folder)
 	if (!r)
 		symbols_starved();
 	if (r && dwarf_file_open(&r->file, path, debug_folder)) {
-		r->cfi[0] = dw.dwfl_module_eh_cfi(r->file.module, &r->cfi_bias[0]);
+		/* Debug files can be large and compressed: they are read only if needed. */
+		r->cfi = dw.dwfl_module_eh_cfi(r->file.module, &r->cfi_bias);
+		if (!r->cfi)
+			r->cfi = dw.dwfl_module_dwarf_cfi(r->file.module, &r->cfi_bias);
 		return r;
 	}
 	free(r);
@@ -187,15 +189,9 @@ static struct frame_rule *read_rule(struct frame_rules *r, uint64_t address)
 	Dwarf_Frame *frame = NULL;
 	struct frame_rule *rule;
 
-	for (unsigned i = 0; i < 2 && !frame; i++) {
-		if (i == 1 && !r->has_debug_frame)
-			r->cfi[1] = dw.dwfl_module_dwarf_cfi(r->file.module, &r->cfi_bias[1]);
-		r->has_debug_frame |= i == 1;
-		if (!r->cfi[i] ||
-		    dw.dwarf_cfi_addrframe(r->cfi[i], address + r->file.bias - r->cfi_bias[i],
-		                           &frame) != 0)
-			frame = NULL;
-	}
+	if (!r->cfi ||
+	    dw.dwarf_cfi_addrframe(r->cfi, address + r->file.bias - r->cfi_bias, &frame) != 0)
+		frame = NULL;
 	rule = frame ? read_frame(frame) : calloc(1, sizeof(*rule));
 	free(frame);
 	if (!rule)

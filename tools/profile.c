@@ -19,7 +19,7 @@
 enum { FRAMES_MAX = 1024, STACK_ROOM = 65536 };
 
 #define UNNAMED    "[no name]"
-#define CUT_OFF    "[cut off]" /* callers that a chain lacks */
+#define CUT_OFF    "[cut off]"         /* callers that a chain lacks */
 #define COMPILED   "[JIT]"             /* functions that the program compiled while it ran */
 #define KERNEL_MAP "[kernel.kallsyms]" /* and the name of the symbol at the given address */
 

@@ -722,7 +722,8 @@ uint64_t pfmi_sampling_get_record_time(const struct record_layout *l, const void
 		                    RECORD_HEADER_SIZE +
 		                            8 * count_words_before(l->fields, PFM_SAMPLE_TIME));
 	back = 8 * (size_t)__builtin_popcountll(l->fields & after);
-	return l->has_trailers && size >= back && get_record_type(bytes) <= PFM_RECORD_DEFERRED_CHAIN
+	return l->has_trailers && size >= back &&
+	                       get_record_type(bytes) <= PFM_RECORD_DEFERRED_CHAIN
 	               ? read_word_at(bytes, size, size - back)
 	               : 0;
 }

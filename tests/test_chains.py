@@ -1,0 +1,357 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Call chains that pfm finds from copies of stacks, branch records and deferred chains, and branches that it exports.
+
+    PFM  the command (default: pfm of the path)
+"""
+import collections
+import os
+import platform
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import tap  # noqa: E402
+from test_record import PFM, Crafted, crafted_program  # noqa: E402
+
+IP, TID, TIME, CALLCHAIN, CPU, PERIOD, BRANCH, REGS, STACK = 1, 2, 4, 1 << 5, 1 << 7, 1 << 8, 1 << 11, 1 << 12, 1 << 13
+KERNEL, USER, DEFERRED = 2 ** 64 - 128, 2 ** 64 - 512, 2 ** 64 - 640
+CALL_STACK, ANY = 1 << 11, 1 << 3
+X86_REGS, ARM64_REGS = 0xff0fff, (1 << 33) - 1
+
+# Every function spends time at the end of a chain that is known: recursion, threads, a callback of libc, a signal handler, and a library
+# that is loaded while the program runs.
+PROGRAM = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+static volatile unsigned long x;
+#define OUT __attribute__((noinline, noclone))
+OUT void spend(unsigned long n) { for (unsigned long i = 0; i < n; i++) x += i; }
+OUT unsigned long down(int n, unsigned long work)
+{
+	unsigned long r;
+	volatile char pad[64];
+	pad[n & 63] = 1;
+	if (n)
+		r = down(n - 1, work) + (unsigned long)pad[3];
+	else
+		spend(work), r = (unsigned long)pad[0];
+	x++;
+	return r;
+}
+OUT void *thread(void *arg) { down((int)(long)arg, 40000000); x++; return NULL; }
+OUT void handler(int s) { spend(40000000); x += (unsigned long)s; }
+OUT int compare(const void *a, const void *b) { spend(60000); return *(const int *)a - *(const int *)b; }
+OUT void sorts(void)
+{
+	int v[100];
+	for (int i = 0; i < 100; i++)
+		v[i] = i * 7919 % 100;
+	qsort(v, 100, sizeof(*v), compare);
+	x += (unsigned long)v[2];
+}
+int main(int argc, char **argv)
+{
+	void (*f)(void (*)(unsigned long)) = NULL;
+	pthread_t t[2];
+	void *lib;
+	for (long i = 0; i < 2; i++)
+		pthread_create(&t[i], NULL, thread, (void *)(5 + 20 * i));
+	sorts();
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], NULL);
+	signal(SIGUSR1, handler);
+	raise(SIGUSR1);
+	lib = dlopen(argv[1], RTLD_NOW);
+	if (lib)
+		*(void **)&f = dlsym(lib, "outer");
+	if (f)
+		f(spend);
+	return argc == 3;
+}
+"""
+LIBRARY = """
+static volatile unsigned long y;
+#define OUT __attribute__((noinline, noclone))
+OUT void inner(void (*f)(unsigned long)) { f(40000000); y++; }
+OUT void outer(void (*f)(unsigned long)) { volatile char pad[100]; pad[3] = 1; inner(f); y += (unsigned long)pad[3]; }
+"""
+# Frames whose layout the test knows. The outermost function has no caller.
+ARM64 = """
+	.text
+	.globl outer, middle, leaf
+outer:	.cfi_startproc
+	.cfi_undefined x30
+	bl middle
+	nop
+	.cfi_endproc
+middle:	.cfi_startproc
+	sub sp, sp, #32
+	.cfi_def_cfa_offset 32
+	str x30, [sp, #16]
+	.cfi_offset 30, -16
+	bl leaf
+	nop
+	.cfi_endproc
+leaf:	.cfi_startproc
+	nop
+	ret
+	.cfi_endproc
+	.type outer, %function
+	.type middle, %function
+	.type leaf, %function
+	.size outer, middle - outer
+	.size middle, leaf - middle
+	.size leaf, . - leaf
+"""
+
+
+class Recording(Crafted):
+    """One event with chosen fields."""
+
+    def __init__(self, fields, branch_type=0, regs=0, stack=0):
+        super().__init__()
+        attr = bytearray(112)
+        struct.pack_into("<IIQQQ", attr, 0, 1, 112, 0, 1, IP | TID | TIME | PERIOD | fields)
+        struct.pack_into("<Q", attr, 40, 1 << 18)
+        struct.pack_into("<QQI", attr, 72, branch_type, regs, stack)
+        self.record(64, bytes(attr) + struct.pack("<Q", 1), 0)
+
+    def add(self, pid, ip, rest, misc=2, tid=None):
+        self.time += 1
+        self.record(9, struct.pack("<QIIQQ", ip, pid, tid or pid, self.time, 1) + rest, misc)
+
+    def deferred(self, pid, cookie, chain):
+        self.record(22, struct.pack("<QQ", cookie, len(chain)) + struct.pack("<%dQ" % len(chain), *chain) + self.trailer(pid))
+
+    def exit(self, pid):
+        self.record(4, struct.pack("<IIIIQ", pid, 1, pid, 1, self.time + 1) + self.trailer(pid))
+
+
+def chain_bytes(*words):
+    return struct.pack("<Q%dQ" % len(words), len(words), *words)
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="perfmon-chains-")
+        self.addCleanup(shutil.rmtree, self.folder, True)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def run_in_folder(self, *args):
+        return subprocess.run(args, cwd=self.folder, capture_output=True, text=True, timeout=120, check=False)
+
+    def pfm(self, *args):
+        done = self.run_in_folder(PFM, *args)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def folded(self, path="perf.data"):
+        """Stacks without the task: weight."""
+        return {tuple(stack.split(";")[1:]): int(weight)
+                for stack, weight in (line.rsplit(" ", 1) for line in self.pfm("report", "--folded", path).splitlines())}
+
+
+def functions_only(stack):
+    return tuple(f for f in stack if not f.endswith(("_[i]", "_[k]")))
+
+
+@unittest.skipUnless(platform.machine() in ("x86_64", "aarch64"), "stacks are unwound on x86-64 and arm64 only")
+class CopiedStacks(Folder):
+    """Programs without frame pointers."""
+
+    def setUp(self):
+        super().setUp()
+        cc = shutil.which("gcc") or shutil.which("cc")
+        if not cc:
+            self.skipTest("no C compiler (Debian: gcc)")
+        for name, text, args in (("program", PROGRAM, ["-lpthread", "-ldl"]), ("lib.so", LIBRARY, ["-shared", "-fPIC"])):
+            with open(self.path(name + ".c"), "w", encoding="utf-8") as f:
+                f.write(text)
+            done = self.run_in_folder(cc, "-O1", "-fomit-frame-pointer", "-fno-optimize-sibling-calls", "-o", name, name + ".c", *args)
+            if done.returncode:
+                self.skipTest(done.stderr)
+
+    def record(self, how="dwarf", frequency=1000):
+        done = self.run_in_folder(PFM, "record", "--call-graph", how, "-e", "cpu-clock:u:freq=%d" % frequency, "--", "./program", "./lib.so")
+        if done.returncode:
+            self.skipTest(done.stderr)
+
+    def test_known_stacks(self):
+        self.record()
+        weights = collections.Counter()
+        for stack, weight in self.folded().items():
+            stack = functions_only(stack)
+            if stack[-1] != "spend":
+                continue
+            self.assertNotIn("[cut off]", stack)
+            weights["library"] += weight * (stack[-4:] == ("main", "outer", "inner", "spend"))
+            weights["handler"] += weight * (stack[-2:] == ("handler", "spend") and "main" in stack)
+            weights["sorts"] += weight * (stack[-2:] == ("compare", "spend") and stack[stack.index("main") + 1] == "sorts")
+            weights["deep"] += weight * (stack[-28:] == ("thread",) + ("down",) * 26 + ("spend",))
+            weights["shallow"] += weight * (stack[-8:] == ("thread",) + ("down",) * 6 + ("spend",))
+            weights["all"] += weight
+        self.assertGreater(weights["all"], 0)
+        for kind in ("library", "handler", "sorts", "deep", "shallow"):
+            self.assertGreater(weights[kind], weights["all"] / 50, weights)
+        self.assertEqual(sum(weights.values()), 2 * weights["all"], weights)  # no stack is of another kind
+
+    def test_views_agree(self):
+        self.record()
+        stacks = self.folded()
+        self.assertEqual(sum(stacks.values()),
+                         sum(int(line.rsplit(" ", 1)[1]) for line in self.pfm("export", "-f", "folded").splitlines() if line[0] != "#"))
+        tree = self.pfm("report", "-g", "-n", "0")
+        self.assertRegex(tree, r"lib\.so +outer\n[^\n]*lib\.so +inner\n[^\n]* spend\n")
+        shares = [line for line in self.pfm("report", "--children").splitlines() if line.endswith(" main")]
+        self.assertEqual(len(shares), 1)
+
+    def test_short_copies_are_cut(self):
+        self.record("dwarf,512")
+        deep = [functions_only(s) for s in self.folded() if s.count("down") > 2 and s[-1] == "spend"]
+        self.assertTrue(deep)
+        self.assertTrue(any(s[0] == "[cut off]" for s in deep), deep)
+        for stack in deep:
+            self.assertTrue(stack[0] == "[cut off]" or "thread" in stack, stack)
+        self.assertIn("[cut off]", self.pfm("report", "-g", "-n", "0"))
+
+    def compare_with_perf(self, path):
+        """The same frames as perf, but for those that it adds for inlined functions."""
+        perf = self.run_in_folder("perf", "script", "-i", path, "--no-inline", "-F", "tid,time,ip").stdout
+        # perf prints addresses of the file, pfm those of the process: they agree within a page.
+        wanted = [[int(ip, 16) & 0xfff for ip in re.findall(r"^\s+([0-9a-f]+)\s*$", sample, re.M)]
+                  for sample in perf.strip().split("\n\n")]
+        got = []
+        for sample in re.sub("^#.*\n", "", self.pfm("export", "-f", "script", path), flags=re.M).strip().split("\n\n"):
+            frames = [re.match(r"\s+([0-9a-f]+) .* \(([^)]*)\)$", line) for line in sample.split("\n")[1:]]
+            got.append([int(m[1], 16) & 0xfff for m in frames if m[2] != "inlined"])
+        self.assertGreater(len(wanted), 20)
+        self.assertEqual(len(got), len(wanted))
+        # Of the frame below a signal handler perf has the address itself, pfm the one before it.
+        other = [x for x in zip(got, wanted) if len(x[0]) != len(x[1]) or any(b - a not in (0, 1) for a, b in zip(*x))]
+        self.assertLessEqual(len(other), 0.02 * len(wanted), other[:3])
+
+    @unittest.skipUnless(shutil.which("perf"), "no perf (Debian: linux-perf)")
+    def test_recordings_of_perf_and_of_pfm(self):
+        done = self.run_in_folder("perf", "record", "-q", "-e", "cpu-clock:u", "-F", "1000", "--call-graph", "dwarf", "-o", "p.data",
+                                  "./program", "./lib.so")
+        if done.returncode:
+            self.skipTest(done.stderr)
+        self.compare_with_perf("p.data")
+        self.record()
+        self.compare_with_perf("perf.data")
+
+
+class Options(unittest.TestCase):
+    def test_refusals(self):
+        for args, text in ((["--call-graph", "gdb"], "expected fp, dwarf, dwarf,SIZE or lbr"),
+                           (["--call-graph", "dwarf,7"], "multiple of 8"), (["--call-graph", "dwarf,65536"], "multiple of 8"),
+                           (["--call-graph", "dwarf,"], "multiple of 8"), (["--branch-filter", "any,some"], "got 'any,some'"),
+                           (["-b", "--call-graph", "lbr"], "excludes")):
+            if "multiple" in text and platform.machine() not in ("x86_64", "aarch64"):
+                continue
+            done = subprocess.run([PFM, "record", *args, "--", "true"], capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual(done.returncode, 2, args)
+            self.assertIn(text, done.stderr)
+
+
+@unittest.skipIf(sys.byteorder == "big", "programs of this order are not crafted")
+class CraftedStacks(Folder):
+    def setUp(self):
+        super().setUp()
+        with open(self.path("program"), "wb") as f:
+            f.write(crafted_program([b"f%d" % i for i in range(8)]))
+
+    def at(self, function, offset=4):
+        return 0x1000 + 16 * function + offset
+
+    def make(self, *args, **named):
+        r = Recording(*args, **named)
+        r.comm(5, b"five")
+        r.map(5, 0x1000, self.path("program").encode())
+        return r
+
+    def test_branch_call_stacks(self):
+        r = self.make(CALLCHAIN | BRANCH, branch_type=CALL_STACK | 1)
+        # f3 is on top; the calls were in f2, in f1, at the first instruction of f0.
+        calls = [(self.at(2), self.at(3, 0), 0), (self.at(1), self.at(2, 0), 0), (self.at(0, 0), self.at(1, 0), 0)]
+        r.add(5, self.at(3), chain_bytes() + struct.pack("<Q", 3) + b"".join(struct.pack("<QQQ", *c) for c in calls))
+        # The same with a kernel frame before it.
+        r.add(5, 0xffffffff81000000, chain_bytes(KERNEL, 0xffffffff81000000) + struct.pack("<Q", 2) +
+              b"".join(struct.pack("<QQQ", *c) for c in calls[:2]), 1)
+        r.write(self.path("perf.data"))
+        stacks = self.folded()
+        self.assertEqual(stacks.pop(("f0", "f1", "f2", "f3")), 1)
+        (stack, weight), = stacks.items()
+        self.assertEqual((stack[:3], stack[3][-4:], weight), (("f1", "f2", "f3"), "_[k]", 1))
+
+    def test_deferred_chains(self):
+        r = self.make(CALLCHAIN)
+        kernel = 0xffffffff81000000
+        r.add(5, kernel, chain_bytes(KERNEL, kernel, DEFERRED, 77), 1)
+        r.add(5, kernel, chain_bytes(KERNEL, kernel, DEFERRED, 77), 1)
+        r.add(6, self.at(7), chain_bytes(USER, self.at(7)))      # of another task, in between
+        r.deferred(5, 77, [USER, self.at(4), self.at(3), self.at(2)])
+        r.add(5, kernel, chain_bytes(KERNEL, kernel, DEFERRED, 78), 1)
+        r.deferred(5, 79, [USER, self.at(1)])                    # of samples that were lost
+        r.add(5, kernel, chain_bytes(KERNEL, kernel, DEFERRED, 80), 1)
+        r.exit(5)
+        r.add(5, self.at(6), chain_bytes(USER, self.at(6), self.at(5)))
+        r.write(self.path("perf.data"))
+        stacks = {tuple("K" if f.endswith("_[k]") else f for f in s): w for s, w in self.folded().items()}
+        self.assertEqual(stacks, {("f2", "f3", "f4", "K"): 2, ("[cut off]", "K"): 2, ("f5", "f6"): 1, (("0x%x" % self.at(7)),): 1})
+        times = re.findall(r" (\d+\.\d+): ", self.pfm("export", "-f", "script"))
+        self.assertEqual(len(times), 6)
+        self.assertEqual(times, sorted(times))
+
+    def test_arm64(self):
+        tools = [shutil.which("aarch64-linux-gnu-" + tool) for tool in ("as", "ld")]
+        if not all(tools):
+            self.skipTest("no assembler for arm64 (Debian: binutils-aarch64-linux-gnu)")
+        with open(self.path("a.s"), "w", encoding="utf-8") as f:
+            f.write(ARM64)
+        for command in ([tools[0], "-o", "a.o", "a.s"], [tools[1], "-shared", "--build-id=none", "-o", "a.so", "a.o"]):
+            done = self.run_in_folder(*command)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        code = self.run_in_folder("readelf", "-SW", "a.so").stdout
+        start, offset = (int(v, 16) for v in re.search(r" \.text +PROGBITS +([0-9a-f]+) ([0-9a-f]+)", code).groups())
+        self.assertEqual(start & 0xfff, offset & 0xfff)
+        base = 0x7f0000000000
+        outer = base + offset
+        middle, leaf, stack = outer + 8, outer + 24, 0x7fff00001000
+        r = Recording(CALLCHAIN | REGS | STACK, regs=ARM64_REGS, stack=64)
+        r.comm(5, b"five")
+        name = self.path("a.so").encode()
+        r.record(1, struct.pack("<IIQQQ", 5, 5, base, 0x10000, 0) + name + bytes(8 - len(name) % 8) + r.trailer(5))
+
+        def add(pc, lr, copy):
+            regs = [0] * 29 + [0, lr, stack, pc]
+            r.add(5, pc, chain_bytes() + struct.pack("<Q33Q", 2, *regs) + struct.pack("<Q64sQ", 64, copy, len(copy)))
+
+        signature = 0x0012 << 48    # of pointer authentication
+        add(leaf, middle + 12, struct.pack("<4Q", 0, 0, (outer + 4) | signature, 0))
+        add(middle + 8, 1, struct.pack("<4Q", 0, 0, outer + 4, 0))      # its link register was used for something else
+        add(leaf, middle + 12, b"")                                     # the stack was not copied
+        r.write(self.path("perf.data"))
+        self.assertEqual(self.folded(), {("outer", "middle", "leaf"): 1, ("outer", "middle"): 1, ("[cut off]", "middle", "leaf"): 1})
+
+    def test_registers_of_other_processors(self):
+        r = self.make(CALLCHAIN | REGS | STACK, regs=0xffffffff, stack=8)   # RISC-V
+        r.add(5, self.at(3), chain_bytes(USER, self.at(3)) + struct.pack("<Q32Q", 2, *range(32)) + struct.pack("<QQQ", 8, 0, 8))
+        r.write(self.path("perf.data"))
+        self.assertEqual(self.folded(), {("[cut off]", "f3"): 1})
+
+
+if __name__ == "__main__":
+    tap.main()
