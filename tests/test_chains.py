@@ -118,13 +118,22 @@ leaf:	.cfi_startproc
 class Recording(Crafted):
     """One event with chosen fields."""
 
-    def __init__(self, fields, branch_type=0, regs=0, stack=0):
+    def __init__(self, fields, branch_type=0, regs=0, stack=0, kind=1):
         super().__init__()
         attr = bytearray(112)
-        struct.pack_into("<IIQQQ", attr, 0, 1, 112, 0, 1, IP | TID | TIME | PERIOD | fields)
+        struct.pack_into("<IIQQQ", attr, 0, kind, 112, 0, 1, IP | TID | TIME | PERIOD | fields)
         struct.pack_into("<Q", attr, 40, 1 << 18)
         struct.pack_into("<QQI", attr, 72, branch_type, regs, stack)
         self.record(64, bytes(attr) + struct.pack("<Q", 1), 0)
+        self.first_attr = bytes(attr)
+
+    def write_file(self, path):
+        """With the head of a file: some readers take no other."""
+        data = b"".join(self.data[2:])
+        where = 104 + 8 + len(self.first_attr) + 16
+        with open(path, "wb") as f:
+            f.write(b"PERFILE2" + struct.pack("<8Q", 104, len(self.first_attr) + 16, 112, len(self.first_attr) + 16, where, len(data), 0, 0) +
+                    bytes(32) + struct.pack("<Q", 1) + self.first_attr + struct.pack("<QQ", 104, 8) + data)
 
     def add(self, pid, ip, rest, misc=2, tid=None):
         self.time += 1
@@ -351,6 +360,96 @@ class CraftedStacks(Folder):
         r.add(5, self.at(3), chain_bytes(USER, self.at(3)) + struct.pack("<Q32Q", 2, *range(32)) + struct.pack("<QQQ", 8, 0, 8))
         r.write(self.path("perf.data"))
         self.assertEqual(self.folded(), {("[cut off]", "f3"): 1})
+
+
+def tool(name, *folders):
+    """A program of a package of which Debian has several versions."""
+    found = shutil.which(name)
+    for version in range(22, 13, -1):
+        found = found or shutil.which("%s-%d" % (name, version))
+    return found
+
+
+@unittest.skipIf(sys.byteorder == "big", "programs of this order are not crafted")
+class Branches(Folder):
+    """Branch records, which this machine may not have: the recordings are crafted."""
+    PROGRAM = """
+volatile unsigned x;
+__attribute__((noinline)) void loop(unsigned n) { for (unsigned i = 0; i < n; i++) x += i; }
+int main(void) { loop(1000); return 0; }
+"""
+
+    def test_text(self):
+        r = Recording(BRANCH, branch_type=ANY)
+        name = b"/usr/bin/some thing"
+        r.record(10, struct.pack("<IIQQQIIQQII", 5, 6, 0x400000, 0x2000, 0x1000, 8, 2, 77, 9, 5, 2) + name + bytes(8 - len(name) % 8) +
+                 r.trailer(5))
+        flags = [1, 2, 4 | 2, 8, 255 << 4 | 2, 4 << 20 | 2, 0]  # mispredicted, predicted, in a transaction, aborted, cycles, a call
+        branches = [(0x400010 + i, 0x400100 + i, f) for i, f in enumerate(flags)]
+        r.add(5, 0x400123, struct.pack("<Q", len(branches)) + b"".join(struct.pack("<QQQ", *b) for b in branches))
+        r.add(5, 0x400124, struct.pack("<Q", 0))
+        r.write(self.path("perf.data"))
+        lines = self.pfm("export", "-f", "brstack").splitlines()
+        # perf script -F ip,brstack --show-mmap-events, from its source: FROM/TO/prediction/transaction/abort/cycles/type.
+        self.assertEqual(lines[0], "PERF_RECORD_MMAP2 5/6: [0x400000(0x2000) @ 0x1000 08:02 77 9]: r-xp /usr/bin/some thing")
+        self.assertEqual(lines[1].split(), ["400123", "0x400010/0x400100/M/-/-/0", "0x400011/0x400101/P/-/-/0", "0x400012/0x400102/P/X/-/0",
+                                            "0x400013/0x400103/-/-/A/0", "0x400014/0x400104/P/-/-/255", "0x400015/0x400105/P/-/-/0/CALL",
+                                            "0x400016/0x400106/-/-/-/0"])
+        self.assertEqual(lines[2].split(), ["400124"])
+        self.assertEqual(len(lines), 3)
+
+    def test_recordings_without_branches(self):
+        r = Recording(0)
+        r.add(5, 1, b"")
+        r.write(self.path("perf.data"))
+        done = self.run_in_folder(PFM, "export", "-f", "brstack")
+        self.assertIn("record them with 'pfm record -b'", done.stderr)
+
+    def loop_recording(self):
+        """A recording in which the loop of the program ran 3 * 99 times. Returns how often its first instruction did."""
+        cc = shutil.which("gcc") or shutil.which("cc")
+        if platform.machine() != "x86_64" or not cc:
+            self.skipTest("no C compiler for x86-64 (Debian: gcc)")
+        with open(self.path("p.c"), "w", encoding="utf-8") as f:
+            f.write(self.PROGRAM)
+        done = self.run_in_folder(cc, "-g", "-O1", "-no-pie", "-Wl,-q", "-o", "program", "p.c")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        code = self.run_in_folder("objdump", "-d", "--no-show-raw-insn", "program").stdout
+        code = code[code.index("<loop>:"):].split("\n\n")[0]
+        jumps = [(int(a, 16), int(b, 16)) for a, b in re.findall(r"^ +([0-9a-f]+):\s+j\w+ +([0-9a-f]+)", code, re.M)]
+        jump, head = next((a, b) for a, b in jumps if b < a)
+        r = Recording(BRANCH, branch_type=ANY, kind=0)  # cycles
+        r.comm(5, b"program")
+        name = self.path("program").encode()
+        r.record(10, struct.pack("<IIQQQIIQQII", 5, 5, 0x401000, 0x1000, 0x1000, 8, 2, 77, 9, 5, 2) + name + bytes(8 - len(name) % 8) +
+                 r.trailer(5))
+        for _ in range(99):
+            r.add(5, head, struct.pack("<Q", 4) + struct.pack("<QQQ", jump, head, 2) * 4)
+        r.write_file(self.path("perf.data"))
+        return 3 * 99
+
+    def test_llvm_profgen(self):
+        profgen = tool("llvm-profgen")
+        if not profgen:
+            self.skipTest("no llvm-profgen (Debian: llvm)")
+        self.loop_recording()
+        self.pfm("export", "-o", "b.brstack")
+        done = self.run_in_folder(profgen, "--binary=program", "--perfscript=b.brstack", "--format=text", "--output=o.txt")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(self.path("o.txt"), encoding="utf-8") as f:
+            profile = f.read()
+        self.assertRegex(profile, r"^loop:\d+:")
+        self.assertRegex(profile, r"(?m)^ \d+(\.\d+)?: (297|396)$")
+
+    def test_perf2bolt(self):
+        perf2bolt = tool("perf2bolt")
+        if not perf2bolt or not shutil.which("perf"):
+            self.skipTest("no perf2bolt (Debian: bolt-15 and linux-perf)")
+        times = self.loop_recording()
+        done = self.run_in_folder(perf2bolt, "--aggregate-only", "-p", "perf.data", "-o", "o.fdata", "--ignore-build-id", "program")
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        with open(self.path("o.fdata"), encoding="utf-8") as f:
+            self.assertRegex(f.read(), r"(?m)^1 loop [0-9a-f]+ 1 loop [0-9a-f]+ 0 %d$" % (times + 99))
 
 
 if __name__ == "__main__":

@@ -850,6 +850,11 @@ static bool find_code(void *arg, uint32_t pid, uint64_t address, struct mapped_c
 	return m;
 }
 
+static bool needs_stacks(const struct profile_reader *r)
+{
+	return r->options.detail == STACKS || r->options.tree || r->options.children;
+}
+
 static void read_sample_record(struct profile_reader *r, pfm_record_t *record)
 {
 	struct profile *p = r->target_profile;
@@ -863,10 +868,10 @@ static void read_sample_record(struct profile_reader *r, pfm_record_t *record)
 	}
 	if (!task || key.event >= p->n_events)
 		return;
-	if (!chains_complete(&r->chains, record, find_code, r))
+	if (needs_stacks(r) && !chains_complete(&r->chains, record, find_code, r))
 		p->failed = true;
 	collect_frames(record, &r->frames);
-	p->has_chains |= r->frames.n > 1;
+	p->has_chains |= r->frames.n > 1 || record->has & PFM_SAMPLE_STACK;
 	if (!is_in_time(r, record, &key.slice) || !matches_name(r, r->options.task, task->name) ||
 	    !has_wanted_symbol(r, record))
 		return;
@@ -877,7 +882,7 @@ static void read_sample_record(struct profile_reader *r, pfm_record_t *record)
 	fill_key(r, record, task->name, &key);
 	if (r->options.detail == STACKS)
 		add_stack_text(r, record, &key);
-	else if (r->options.tree || r->options.children)
+	else if (needs_stacks(r))
 		add_stack(r, record, &key);
 	else
 		add_instruction(r, record, &key);

@@ -85,11 +85,12 @@ static bool is_executable(const struct mapping *m)
 	return strchr(m->prot, 'x') != NULL;
 }
 
-/* As PROT_READ, PROT_WRITE and PROT_EXEC. */
+/* As PROT_READ, PROT_WRITE and PROT_EXEC; code counts as readable and executable. */
 static uint32_t get_protection(const struct mapping *m)
 {
-	return (strchr(m->prot, 'r') ? 1u : 0u) | (strchr(m->prot, 'w') ? 2u : 0u) |
-	       (is_executable(m) ? 4u : 0u);
+	if (is_executable(m))
+		return 5;
+	return (strchr(m->prot, 'r') ? 1u : 0u) | (strchr(m->prot, 'w') ? 2u : 0u);
 }
 
 static void write_map_record(struct record_builder *m, const struct mapping *map)
