@@ -20,7 +20,14 @@
 
 #define ME "pfm record"
 
-enum { OPT_MODEL = LONG_ONLY, OPT_DEVICE, OPT_CONTROL, OPT_CALL_GRAPH, OPT_BRANCH_FILTER };
+enum {
+	OPT_MODEL = LONG_ONLY,
+	OPT_DEVICE,
+	OPT_CONTROL,
+	OPT_CALL_GRAPH,
+	OPT_BRANCH_FILTER,
+	OPT_MEMORY
+};
 
 static const struct command_option options[] = {
 	{ 'e', "event", "EVENT,...",
@@ -39,6 +46,9 @@ static const struct command_option options[] = {
 	  "record these branches: any, any_call, any_ret, ind_call, ind_jmp, call, cond, abort_tx, "
 	  "in_tx, no_tx; at level u, k or hv; save_type records their types" },
 	{ 'd', "data", NULL, "record data addresses" },
+	{ OPT_MEMORY, "memory", NULL,
+	  "sample loads and stores with their latencies and where the data was, as 'pfm mem "
+	  "record' does" },
 	{ 'p', "pid", "PID", "sample this process until it ends or you interrupt" },
 	{ 't', "tid", "TID", "sample this thread" },
 	{ 'a', "all-cpus", NULL, "sample everything on every CPU" },
@@ -78,7 +88,7 @@ struct recorder {
 	pfmlib_alpha_input_param_t device;  /* with a range: the device itself */
 	int pid;
 	uint64_t branch_filter;
-	bool wants_branches;
+	bool wants_branches, wants_memory;
 	bool all_cpus, one_thread, no_inherit, compress,
 		is_default_event; /* stand_in: nobody said what to sample, and a clock had to do */
 	struct control control;
@@ -576,6 +586,28 @@ static int choose_output(struct recorder *job)
 	return EXIT_DONE;
 }
 
+static bool add_memory_event(void *arg, const char *text)
+{
+	struct recorder *job = arg;
+
+	return event_list_add(&job->events, text);
+}
+
+/* Chooses the events of --memory, unless -e names some. DONE, or REFUSED, everything said. */
+static int choose_memory_events(struct recorder *job)
+{
+	int n = job->events.n ? 1 : visit_memory_events(add_memory_event, job);
+
+	if (n > 0)
+		return EXIT_DONE;
+	if (n < 0)
+		return report_no_memory();
+	fputs(ME ": this machine exports no events that sample loads or stores (mem-loads, "
+	         "mem-stores, ibs_op); name an event with -e\n",
+	      stderr);
+	return EXIT_REFUSED;
+}
+
 static int check_options(struct command_args *args, struct recorder *job)
 {
 	if (args->n)
@@ -622,6 +654,8 @@ static int check_options(struct command_args *args, struct recorder *job)
 	if (job->format && !export_can_write(job->exported))
 		return report_usage_error(args, "this pfm was built without zlib; install "
 		                                "zlib1g-dev and build it again, or omit '.gz'.");
+	if (job->wants_memory && choose_memory_events(job) != EXIT_DONE)
+		return EXIT_REFUSED;
 	job->ctx = open_context(job->model);
 	return job->ctx ? EXIT_DONE : EXIT_REFUSED;
 }
@@ -691,6 +725,10 @@ static int read_options(struct command_args *args, struct recorder *job)
 				                          expected, value);
 			break;
 		}
+		case OPT_MEMORY:
+			job->wants_memory = true;
+			want_memory_fields(&job->sampling);
+			break;
 		case 'b': job->wants_branches = true; break;
 		case OPT_BRANCH_FILTER:
 			job->wants_branches = true;

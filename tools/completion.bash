@@ -47,7 +47,7 @@ _pfm() {
 			[[ $_pfm_pmu == = ]] && _pfm_pmu=${COMP_WORDS[i+2]}
 		fi
 		# Behind "--" stands another program's command line.
-		if [[ $word == -- && ($command == stat || $command == record || $command == alpha) ]]; then
+		if [[ $word == -- && ($command == stat || $command == record || $command == mem || $command == alpha) ]]; then
 			COMPREPLY=($(compgen -c -f -- "$_pfm_current"))
 			return
 		fi
@@ -93,6 +93,7 @@ _pfm() {
 		word=${_pfm_current##*[,\{]}
 		[[ $previous == -e || $previous == --event || $previous == -M || $previous == --metrics ]] && _pfm_events "$word" "${_pfm_current%"$word"}"
 		;;
+	mem) COMPREPLY=($(compgen -W 'record report' -f -- "$_pfm_current")) ;;
 	import | report | annotate | diff | export) COMPREPLY=($(compgen -f -- "$_pfm_current")) ;;
 	alpha) COMPREPLY=($(compgen -W 'session device' -f -- "$_pfm_current")) ;;
 	esac

@@ -58,6 +58,7 @@ struct export_sample {
 	uint64_t ip;
 	const pfm_branch_t *branches; /* the newest first; valid until the next sample */
 	uint32_t n_branches;
+	const pfm_record_t *record; /* valid until the next sample */
 };
 
 /* Samples that a recording lacks. */
@@ -114,6 +115,8 @@ void export_close(struct export_reader *r);
 /* The next sample: 1, 0 behind the last, or -1, everything said. */
 int export_next(struct export_reader *r, struct export_sample *sample);
 
+/* Number of the name of the file, or [heap] and its like, that process @pid has at @address. */
+uint32_t export_find_object(struct export_reader *r, uint32_t pid, uint64_t address);
 void export_free_texts(struct text_pool *t);
 const char *export_text(const struct export_reader *r, uint32_t number);
 /* Text of name @i of a location. */

@@ -355,6 +355,11 @@ static uint32_t find_mapping_of(struct export_reader *r, uint32_t pid, uint64_t 
 	return mode == PFM_MISC_KERNEL ? add_named_mapping(r, KERNEL_MAP) : 0;
 }
 
+uint32_t export_find_object(struct export_reader *r, uint32_t pid, uint64_t address)
+{
+	return r->mappings[find_mapping_of(r, pid, address, PFM_MISC_USER)].file;
+}
+
 static void add_frame(struct export_reader *r, unsigned *n, uint32_t location)
 {
 	r->frames = export_grow(r->frames, *n, &r->frames_capacity, sizeof(*r->frames), &r->failed);
@@ -439,6 +444,7 @@ static bool read_sample_record(struct export_reader *r, struct export_sample *s)
 		                     .ip = record->body.sample.ip,
 		                     .branches = record->body.sample.branches,
 		                     .n_branches = record->body.sample.n_branches,
+		                     .record = record,
 		                     .task = task ? *task : 0 };
 	s->weight = s->weight ? s->weight : 1;
 	if (!chains_complete(&r->chains, record, find_code, r))
@@ -472,7 +478,7 @@ static bool read_record(struct export_reader *r, struct export_sample *s)
 
 static void report_read_error(const struct export_reader *r, int rc)
 {
-	fprintf(stderr, "pfm export: %s: %s\n", r->path,
+	fprintf(stderr, "pfm %s: %s: %s\n", running_command(), r->path,
 	        r->failed || r->texts.failed ? "out of memory"
 	        : rc == PFMLIB_ERR_NOTSUPP
 	                ? "the recording is compressed; install libzstd.so.1 (Debian: libzstd1)"
@@ -529,7 +535,8 @@ static int refuse_unknown_event(const struct export_reader *r, const char *event
 {
 	char line[NAME_LINE];
 
-	fprintf(stderr, "pfm export: %s has no event '%s'; recorded events:", r->path, event);
+	fprintf(stderr, "pfm %s: %s has no event '%s'; recorded events:", running_command(),
+	        r->path, event);
 	for (unsigned i = 0; i < r->n_events; i++)
 		fprintf(stderr, "%s %s", i ? "," : "", profile_line(r->events[i].name, line));
 	fputc('\n', stderr);
@@ -573,7 +580,7 @@ int export_open(struct export_reader *r, const char *path, const char *event)
 
 	*r = (struct export_reader){ .path = path, .record = PFM_INIT(r->record) };
 	if (pfm_open_recording(&r->session, name, &error) != PFMLIB_SUCCESS) {
-		fprintf(stderr, "pfm export: %s: %s\n", path,
+		fprintf(stderr, "pfm %s: %s: %s\n", running_command(), path,
 		        error.sys_errno ? strerror(error.sys_errno)
 		        : error.detail  ? error.detail
 		                        : "out of memory");

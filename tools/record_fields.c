@@ -5,6 +5,8 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include "pfm.h"
 
 enum { DEFAULT_STACK = 8192, MAX_STACK = 65528 };
 
@@ -117,4 +119,53 @@ bool read_branch_filter(const char *text, uint64_t *filter)
 uint64_t get_default_branch_filter(void)
 {
 	return PERF_SAMPLE_BRANCH_ANY;
+}
+
+/* ---- accesses to memory ---------------------------------------------------------------------- */
+
+void want_memory_fields(pfm_sampling_t *sampling)
+{
+	sampling->fields |= PFM_SAMPLE_ADDR | PFM_SAMPLE_WEIGHTS | PFM_SAMPLE_SOURCE;
+	/* The kernel tells physical addresses to those who may see the kernel. */
+	if (geteuid() == 0)
+		sampling->fields |= PFM_SAMPLE_PHYS_ADDR;
+	sampling->records |= PFM_SIDEBAND_DATA_MAPS;
+	sampling->precise = 3;
+	sampling->flags |= PFM_SAMPLING_LESS_PRECISE;
+}
+
+static bool has_machine_file(const char *path)
+{
+	char full[4096];
+
+	return access(make_machine_path(path, full, sizeof(full)), F_OK) == 0;
+}
+
+/* Where the kernel exports @file, the machine has event @text. */
+static const struct memory_event {
+	const char *file, *text;
+} memory_events[] = {
+	{ "/sys/bus/event_source/devices/cpu/events/mem-loads", "cpu/mem-loads,ldlat=30/" },
+	{ "/sys/bus/event_source/devices/cpu/events/mem-stores", "cpu/mem-stores/" },
+	{ "/sys/bus/event_source/devices/cpu_core/events/mem-loads",
+	  "cpu_core/mem-loads,ldlat=30/" },
+	{ "/sys/bus/event_source/devices/cpu_core/events/mem-stores", "cpu_core/mem-stores/" },
+	{ "/sys/bus/event_source/devices/cpu_atom/events/mem-loads",
+	  "cpu_atom/mem-loads,ldlat=30/" },
+	{ "/sys/bus/event_source/devices/cpu_atom/events/mem-stores", "cpu_atom/mem-stores/" },
+	{ "/sys/bus/event_source/devices/ibs_op/type", "ibs_op//" },
+};
+
+int visit_memory_events(bool (*add)(void *arg, const char *text), void *arg)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < sizeof(memory_events) / sizeof(memory_events[0]); i++) {
+		if (!has_machine_file(memory_events[i].file))
+			continue;
+		if (!add(arg, memory_events[i].text))
+			return -1;
+		n++;
+	}
+	return n;
 }

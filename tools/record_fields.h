@@ -16,4 +16,11 @@ bool read_branch_filter(const char *text, uint64_t *filter);
 /* The branches of -b without --branch-filter. */
 uint64_t get_default_branch_filter(void);
 
+/* Adds what pfm mem shows of each access. */
+void want_memory_fields(pfm_sampling_t *sampling);
+
+/* Calls @add with each event of this machine that samples loads or stores. Returns how many there
+ * are, or -1 if @add returns false. */
+int visit_memory_events(bool (*add)(void *arg, const char *text), void *arg);
+
 #endif
