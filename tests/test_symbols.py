@@ -226,6 +226,79 @@ class Compiled(unittest.TestCase):
         got = self.places("".join(reversed(lines)))
         self.assertEqual({name for _, name in got.values()}, {"f%d" % (a // 8) for a in (0x10, 0x2f, 0x30, 0x55, 0x90)})
 
+    def folded(self, made, command):
+        """Functions of the samples, by task, as report or export sees them."""
+        with tempfile.TemporaryDirectory() as folder:
+            made.write(os.path.join(folder, "perf.data"))
+            args = ["report", "--folded"] if command == "report" else ["export", "-f", "folded"]
+            done = subprocess.run([PFM, *args], cwd=folder, capture_output=True, text=True, timeout=60, check=True)
+        return sorted(tuple(line.rsplit(" ", 1)[0].split(";")) for line in done.stdout.splitlines() if line[0] != "#")
+
+    def dump(self, *records):
+        """A dump: (kind, body) of each record."""
+        data = struct.pack("<6IQQ", 0x4a695444, 1, 40, 62, 0, self.PID, 1, 0)
+        for kind, body in records:
+            data += struct.pack("<IIQ", kind, 16 + len(body), 5) + body
+        return data
+
+    def load(self, address, size, name, number=1):
+        return 0, struct.pack("<IIQQQQ", self.PID, self.PID, address, address, size, number) + name + b"\0" + bytes(size)
+
+    def test_dumps(self):
+        """Of two processes with the same addresses, of which one has a dump."""
+        move = 1, struct.pack("<IIQQQQQ", self.PID, self.PID, START + 0x60, START + 0x10, START + 0x60, 16, 1)
+        lines = 2, struct.pack("<QQQII", START + 0x10, 1, START + 0x10, 7, 0) + b"x.js\0"
+        good = self.dump(self.load(START + 0x10, 16, b"first"), self.load(START + 0x20, 16, b"second"), lines, move,
+                         self.load(START + 0x20, 16, b"second, compiled again"), (3, b""))
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "jit-%d.dump" % self.PID)
+            made = Recording()
+            made.attr()
+            for pid, name in ((self.PID, b"jit"), (self.PID + 1, b"other")):
+                made.comm(pid, name)
+                made.file(pid, b"//anon")
+            made.map(self.PID, 0x1000, path.encode())
+            for address in 0x10, 0x2f, 0x60, 0x70:
+                made.sample(self.PID, START + address)
+            made.sample(self.PID + 1, START + 0x10)
+            named = [("jit", "first"), ("jit", "second, compiled again"), ("jit", hex(START + 0x70)), ("other", hex(START + 0x10))]
+            unnamed = [("jit", hex(START + a)) for a in (0x2f, 0x60, 0x70)] + [("other", hex(START + 0x10))]
+            # The dump as it was written, cut off in its second record, of another byte order, and with a size that is too large.
+            for data, wanted in ((good, named), (good[:40 + 60 + 80], [("jit", "first")] + unnamed),
+                                 (b"JiTD" + good[4:], [("jit", hex(START + 0x10))] + unnamed),
+                                 (good[:44] + struct.pack("<I", 2 ** 31) + good[48:], [("jit", hex(START + 0x10))] + unnamed)):
+                with open(path, "wb") as f:
+                    f.write(data)
+                for command in "report", "export":
+                    with self.subTest(command, size=len(data)):
+                        self.assertEqual(self.folded(made, command), sorted(wanted))
+
+    def test_other_namespaces(self):
+        """A process that is number 1 in its own namespace, with its own /tmp."""
+        script = ("mount -t tmpfs none /tmp && echo %x 20 inside >/tmp/perf-1.map && echo ready && exec sleep 60" % (START + 0x10))
+        try:
+            process = subprocess.Popen(["unshare", "--mount", "--pid", "--fork", "sh", "-c", script], stdout=subprocess.PIPE,
+                                       stderr=subprocess.DEVNULL, text=True)
+        except FileNotFoundError:
+            self.skipTest("no unshare (Debian: util-linux)")
+        try:
+            if process.stdout.readline() != "ready\n":
+                self.skipTest("namespaces are not permitted")
+            with open("/proc/%d/task/%d/children" % (process.pid, process.pid), encoding="ascii") as f:
+                pid = int(f.read().split()[0])
+            made = Recording()
+            made.attr()
+            made.comm(pid, b"inner")
+            made.file(pid, b"//anon")
+            made.sample(pid, START + 0x18)
+            for command in "report", "export":
+                self.assertEqual(self.folded(made, command), [("inner", "inside")])
+            os.kill(pid, 9)
+        finally:
+            process.kill()
+            process.stdout.close()
+            process.wait()
+
 
 if __name__ == "__main__":
     tap.main()

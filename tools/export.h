@@ -16,6 +16,7 @@
 #include "base/hash.h"
 #include "chains.h"
 #include "mappings.h"
+#include "perf_map.h"
 #include "pfm.h"
 #include "profile.h"
 
@@ -27,6 +28,7 @@ struct export_mapping {
 	uint32_t file;               /* text */
 	struct object *object;       /* or NULL */
 	uint32_t build_id;           /* text, in hexadecimal; "" if unknown */
+	uint32_t pid;                /* of code that a process compiled; 0 for files */
 };
 
 /* An address in code. Number 0 stands for the callers that are missing from a chain. */
@@ -105,6 +107,7 @@ struct export_reader {
 	uint32_t *tasks;           /* of tids: texts */
 	uint32_t *frames;
 	struct chains chains;
+	struct perf_maps compiled;
 	pfm_record_t record;
 };
 

@@ -9,6 +9,7 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
+#include "jitdump.h"
 #include "lines.h"
 #include "symbols.h"
 
@@ -107,13 +108,14 @@ static bool is_same_mapping(const void *arg, uint32_t i)
 	const struct export_mapping *a = &s->list[i], *b = s->key;
 
 	return a->start == b->start && a->end == b->end && a->offset == b->offset &&
-	       a->file == b->file && a->build_id == b->build_id;
+	       a->file == b->file && a->build_id == b->build_id && a->pid == b->pid;
 }
 
 static uint32_t add_mapping(struct export_reader *r, const struct export_mapping *m)
 {
 	const struct mapping_search search = { r->mappings, m };
-	const uint64_t key[] = { m->start, m->end, m->offset, m->file, m->build_id };
+	const uint64_t key[] = { m->start, m->end, m->offset, (uint64_t)m->pid << 32 | m->file,
+		                 m->build_id };
 	uint64_t hash = pfmi_base_hash_bytes(key, sizeof(key));
 	uint32_t at = pfmi_base_find_hash(&r->mapping_table, hash, is_same_mapping, &search);
 
@@ -145,6 +147,13 @@ static uint32_t add_build_id(struct export_reader *r, const pfm_map_t *map)
 	return text_number(&r->texts, text);
 }
 
+/* True for memory of a process without a file: //anon, [heap], /memfd:name, and for dumps. */
+static bool may_hold_compiled_code(const char *name)
+{
+	return *name != '/' || name[1] == '/' || strncmp(name, "/memfd:", 7) == 0 ||
+	       strncmp(name, "/dev/zero", 9) == 0 || is_jitdump_path(name);
+}
+
 static void read_mmap_record(struct export_reader *r, const pfm_record_t *record)
 {
 	const pfm_map_t *map = &record->body.map;
@@ -166,6 +175,8 @@ static void read_mmap_record(struct export_reader *r, const pfm_record_t *record
 		name = KERNEL_MAP;
 	} else if (!is_kernel) {
 		e.object = symbols_object(r->symbols, name, map->build_id, map->build_id_size);
+		perf_maps_see_mapping(&r->compiled, record->pid, name);
+		e.pid = may_hold_compiled_code(name) ? record->pid : 0;
 	}
 	e.file = text_number(&r->texts, name);
 	e.build_id = add_build_id(r, map);
@@ -257,6 +268,8 @@ static void name_location(struct export_reader *r, struct export_location *l)
 
 	if (l->mode == PFM_MISC_KERNEL)
 		name = symbols_kernel(r->symbols, address);
+	if (!name && m->pid)
+		name = perf_maps_find(&r->compiled, m->pid, address);
 	snprintf(number, sizeof(number), "%#llx", (unsigned long long)address);
 	l->has_name = name;
 	l->first_name = (uint32_t)r->n_names;
@@ -603,6 +616,7 @@ void export_close(struct export_reader *r)
 		symbols_close(r->symbols);
 	mappings_free(&r->map_pool);
 	chains_free(&r->chains);
+	perf_maps_free(&r->compiled);
 	pfmi_base_free_hash(&r->mapping_table);
 	pfmi_base_free_hash(&r->location_table);
 	pfmi_base_free_hash(&r->same_table);

@@ -25,8 +25,6 @@ enum { FRAMES_MAX = 1024, STACK_ROOM = 65536 };
 
 struct process {
 	uint32_t pid;
-	bool map_opened; /* for perf_map */
-	struct perf_map *perf_map;
 	struct map_set maps;
 };
 
@@ -92,6 +90,7 @@ struct profile_reader {
 	unsigned keys;
 	uint64_t n_samples; /* that were added so far */
 	struct chains chains;
+	struct perf_maps compiled;
 	struct frames frames;
 	struct named_address named[NAMED_ADDRESSES];
 	struct known_stack known[KNOWN_STACKS];
@@ -337,6 +336,7 @@ static void read_mmap_record(struct profile_reader *r, const pfm_record_t *recor
 		               record->body.map.offset);
 	if (!p)
 		return;
+	perf_maps_see_mapping(&r->compiled, record->pid, record->body.map.name);
 	m = (struct mapping){ .start = record->body.map.start,
 		              .end = record->body.map.start + record->body.map.length,
 		              .offset = record->body.map.offset,
@@ -446,15 +446,6 @@ static const char *object_of_mode(uint32_t mode)
 	return objects[mode];
 }
 
-/* The function that the process compiled while it ran, or NULL. */
-static const char *compiled_function(struct process *process, uint64_t address)
-{
-	if (!process->map_opened)
-		process->perf_map = perf_map_open(process->pid);
-	process->map_opened = true;
-	return perf_map_at(process->perf_map, address);
-}
-
 /* Object and function of @address, and what is inlined there. What guests run is in no mapping of
  * the process that runs them. */
 static void find_names(struct profile_reader *r, uint32_t pid, uint64_t address, uint32_t mode,
@@ -485,7 +476,7 @@ static void find_names(struct profile_reader *r, uint32_t pid, uint64_t address,
 		}
 	}
 	if (!name && process) {
-		name = compiled_function(process, address);
+		name = perf_maps_find(&r->compiled, pid, address);
 		where = name ? COMPILED : where;
 	}
 	if (!name && r->options.merge_unnamed)
@@ -912,8 +903,7 @@ static void read_record(struct profile_reader *r, pfm_record_t *record)
 static void free_reader(struct profile_reader *r)
 {
 	mappings_free(&r->map_pool);
-	for (uint32_t i = 0; i < r->processes.n; i++)
-		perf_map_close(r->processes.list[i].perf_map);
+	perf_maps_free(&r->compiled);
 	free(r->processes.list);
 	free(r->tasks.list);
 	pfmi_base_free_hash(&r->processes.table);
