@@ -4,6 +4,7 @@
 
     PFM  the command (default: pfm of the path)
 """
+import http.server
 import json
 import os
 import re
@@ -12,7 +13,9 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
+import unittest.mock
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
@@ -149,6 +152,64 @@ class Stripped(Library):
         shutil.copy(os.path.join(self.folder, "kept"), self.path)
         self.offsets = kept
         self.expect_hidden(self.names())
+
+    def test_packed_symbols(self):
+        """In the file's own section .gnu_debugdata, as some distributions have them."""
+        if not shutil.which("xz"):
+            self.skipTest("no xz (Debian: xz-utils)")
+        self.build()
+        self.tool("objcopy", "--strip-debug", self.path, "mini")
+        self.tool("strip", self.path)
+        self.expect_hidden(self.names())
+        stripped = os.path.join(self.folder, "stripped")
+        shutil.copy(self.path, stripped)
+        self.tool("xz", "mini")
+        with open(os.path.join(self.folder, "mini.xz"), "rb") as f:
+            packed = f.read()
+        for data, expect in ((packed, self.expect_named), (packed[:len(packed) // 2], self.expect_hidden), (b"", self.expect_hidden),
+                             (packed[:40] + bytes(40) + packed[80:], self.expect_hidden)):
+            with self.subTest(size=len(data)):
+                with open(os.path.join(self.folder, "section"), "wb") as f:
+                    f.write(data)
+                self.tool("objcopy", "--add-section", ".gnu_debugdata=section", stripped, self.path)
+                expect(self.names())
+
+    def test_servers(self):
+        """Debug files are fetched only where DEBUGINFOD_URLS names a server."""
+        self.build()
+        self.split(os.path.join(self.folder, "debugfile"))
+        with open(os.path.join(self.folder, "debugfile"), "rb") as f:
+            content = f.read()
+        asked = []
+
+        class Server(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                asked.append(self.path)
+                self.send_response(200 if self.path.endswith("/debuginfo") else 404)
+                self.send_header("Content-Length", str(len(content) if self.path.endswith("/debuginfo") else 0))
+                self.end_headers()
+                if self.path.endswith("/debuginfo"):
+                    self.wfile.write(content)
+
+            def log_message(self, *args):
+                pass
+
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Server)
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        env = {"DEBUGINFOD_URLS": "http://127.0.0.1:%d" % server.server_address[1],
+               "DEBUGINFOD_CACHE_PATH": os.path.join(self.folder, "cache"), "DEBUGINFOD_VERBOSE": ""}
+        with unittest.mock.patch.dict(os.environ, env):
+            os.environ.pop("DEBUGINFOD_URLS")
+            self.expect_hidden(self.names(build_id=self.build_id))
+            self.assertEqual(asked, [])
+            os.environ.update(env)
+            names = self.names(build_id=self.build_id)
+            if "libdebuginfod.so.1" in self.said:
+                self.skipTest("no libdebuginfod.so.1 (Debian: libdebuginfod1)")
+            self.expect_named(names)
+            self.assertEqual(asked, ["/buildid/%s/debuginfo" % self.build_id.hex()])
 
     def test_lines_of_separate_files(self):
         self.build()
