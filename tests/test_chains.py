@@ -262,6 +262,42 @@ class CopiedStacks(Folder):
         self.compare_with_perf("perf.data")
 
 
+@unittest.skipUnless(platform.machine() in ("x86_64", "aarch64"), "stacks are unwound on x86-64 and arm64 only")
+class Inlined(Folder):
+    """Inlined functions are nodes of call trees."""
+    PROGRAM = """
+static volatile unsigned x;
+static inline __attribute__((always_inline)) void inner(unsigned n) { for (unsigned i = 0; i < n; i++) x += i; }
+static inline __attribute__((always_inline)) void outer(unsigned n) { inner(n); x++; }
+__attribute__((noinline)) void work(unsigned n) { outer(n); x++; }
+int main(void) { work(200000000); x++; return 0; }
+"""
+
+    def test_tree(self):
+        cc = shutil.which("gcc") or shutil.which("cc")
+        if not cc:
+            self.skipTest("no C compiler (Debian: gcc)")
+        with open(self.path("p.c"), "w", encoding="utf-8") as f:
+            f.write(self.PROGRAM)
+        done = self.run_in_folder(cc, "-g", "-O1", "-o", "program", "p.c")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.run_in_folder(PFM, "record", "--call-graph", "dwarf", "-e", "cpu-clock:u:freq=500", "--", "./program")
+        if done.returncode:
+            self.skipTest(done.stderr)
+        if "libdw is missing" in self.run_in_folder(PFM, "report", "--source").stderr:
+            self.skipTest("no libdw (Debian: libdw1)")
+        for order, chain in (("caller", ("main", "work", "outer (inlined)", "inner (inlined)")),
+                             ("callee", ("inner (inlined)", "outer (inlined)", "work", "main"))):
+            rows = [re.search(r"([0-9.]+)% .* program  ( *)(\S.*)$", line) for line in self.pfm("report", "--call-graph=" + order).splitlines()]
+            rows = [(m[3], len(m[2]), float(m[1])) for m in rows if m]
+            names = [name for name, _, _ in rows]
+            at = names.index(chain[0])
+            self.assertEqual(tuple(names[at:at + 4]), chain, rows)
+            depths = [depth for _, depth, _ in rows[at:at + 4]]
+            self.assertEqual([d - depths[0] for d in depths], [0, 2, 4, 6])
+            self.assertTrue(all(share > 90 for _, _, share in rows[at:at + 4]), rows)
+
+
 class Options(unittest.TestCase):
     def test_refusals(self):
         for args, text in ((["--call-graph", "gdb"], "expected fp, dwarf, dwarf,SIZE or lbr"),

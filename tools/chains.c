@@ -3,7 +3,9 @@
 
 #include <stdlib.h>
 #include "chains_internal.h"
+#include "dwarf_library.h"
 #include "frame_rules.h"
+#include "pfm.h"
 #include "symbols.h"
 
 enum { MAX_UNWOUND = 1024 }; /* frames of a stack */
@@ -175,6 +177,19 @@ static bool add_frames(struct chains *c, struct walk *w, bool *is_whole)
 	return is_added;
 }
 
+/* Reports, once, that there is no library to read call frame information with. */
+static void report_missing_library(void)
+{
+	static bool said;
+
+	if (!said)
+		fprintf(stderr,
+		        "pfm %s: libdw is missing: copied stacks are unwound by frame pointers "
+		        "only; install libdw1 (to build: libdw-dev)\n",
+		        running_command());
+	said = true;
+}
+
 static bool unwind_stack(struct chains *c, pfm_record_t *record, find_code_fn find_code, void *arg)
 {
 	const pfm_sample_t *s = &record->body.sample;
@@ -183,6 +198,8 @@ static bool unwind_stack(struct chains *c, pfm_record_t *record, find_code_fn fi
 	};
 	bool is_whole;
 
+	if (!dwarf_library_load())
+		report_missing_library();
 	if (!read_registers(s, &w.registers)) {
 		record->truncated |= s->regs.abi ? PFM_TRUNCATED_CHAIN : 0;
 		return true;

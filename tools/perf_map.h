@@ -27,7 +27,7 @@ void perf_maps_see_mapping(struct perf_maps *maps, uint32_t pid, const char *pat
  * neither this user nor root wrote are ignored. A process of another PID namespace has written its
  * map with its own number into its own /tmp: that one is read as long as the process runs.
  *
- * Returns NULL if there is none.
+ * Returns NULL if neither names the address.
  */
 const char *perf_maps_find(struct perf_maps *maps, uint32_t pid, uint64_t address);
 

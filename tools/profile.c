@@ -465,7 +465,8 @@ static void find_names(struct profile_reader *r, uint32_t pid, uint64_t address,
 
 		where = r->target_profile->texts.text[m->name];
 		name = m->object ? symbols_at(m->object, offset) : NULL;
-		if (m->object && (r->keys & KEY_LINE || r->options.detail == STACKS))
+		if (m->object &&
+		    (r->keys & KEY_LINE || r->options.detail == STACKS || r->options.tree))
 			add_spot(r, symbols_spot(m->object, offset), at);
 		if (m->object && r->options.file_addresses &&
 		    symbols_range(m->object, offset, &range)) {
@@ -643,20 +644,62 @@ static void add_address(struct profile_reader *r, const pfm_record_t *record, ui
 		key->function = 0;
 }
 
-/* The place of frame @i; behind the last one: of the callers that are missing. */
-static uint32_t find_frame_place(struct profile_reader *r, const pfm_record_t *record, unsigned i,
-                                 const struct profile_place *key)
+enum { INLINED_MAX = 32 };
+
+/* Places of one frame: its function, then what is inlined there, the outermost first. */
+struct frame_places {
+	uint32_t list[1 + INLINED_MAX];
+	unsigned n;
+};
+
+static void add_frame_place(struct profile_reader *r, const struct profile_place *place,
+                            struct frame_places *f)
+{
+	struct profile *p = r->target_profile;
+
+	f->list[f->n++] =
+		find_place(&p->places, &p->n_places, &r->places_capacity, &r->place_table, place);
+}
+
+/* Adds the functions in the text @inlined, which ';' separates. */
+static void add_inlined_places(struct profile_reader *r, const struct profile_place *place,
+                               uint32_t inlined, struct frame_places *f)
+{
+	struct text_pool *texts = &r->target_profile->texts;
+	struct profile_place at = *place;
+	char name[SYMBOL_ROOM + 16];
+	size_t len;
+
+	for (size_t i = 0; texts->text[inlined][i] && f->n <= INLINED_MAX;
+	     i += len + (texts->text[inlined][i + len] == ';')) {
+		len = strcspn(texts->text[inlined] + i, ";");
+		snprintf(name, sizeof(name), "%.*s (inlined)", (int)len, texts->text[inlined] + i);
+		at.function = text_number(texts, name);
+		add_frame_place(r, &at, f);
+	}
+}
+
+/* Finds the places of frame @i; behind the last one: of the callers that are missing. */
+static void find_frame_places(struct profile_reader *r, const pfm_record_t *record, unsigned i,
+                              const struct profile_place *key, struct frame_places *f)
 {
 	struct profile *p = r->target_profile;
 	struct profile_place place = *key;
+	uint32_t inlined;
 
+	f->n = 0;
 	if (i == r->frames.n) {
 		place.function = r->keys & KEY_SYMBOL ? text_number(&p->texts, CUT_OFF) : 0;
-		return find_place(&p->places, &p->n_places, &r->places_capacity, &r->place_table,
-		                  &place);
+		add_frame_place(r, &place, f);
+		return;
 	}
 	add_address(r, record, r->frames.address[i], r->frames.mode[i], &place);
-	return find_place(&p->places, &p->n_places, &r->places_capacity, &r->place_table, &place);
+	inlined = r->keys & KEY_LINE ? 0 : place.inlined;
+	if (!(r->keys & KEY_LINE))
+		place.inlined = place.source = 0;
+	add_frame_place(r, &place, f);
+	if (inlined && r->keys & KEY_SYMBOL)
+		add_inlined_places(r, &place, inlined, f);
 }
 
 /* The node of the sample's stack, which is added without the sample if it is new; NO_NODE without
@@ -667,17 +710,20 @@ static uint32_t find_path(struct profile_reader *r, const pfm_record_t *record,
 	const struct profile *p = r->target_profile;
 	bool is_callee_tree = r->options.tree == CALLEE_TREE;
 	unsigned n = r->frames.n + (record->truncated & PFM_TRUNCATED_CHAIN ? 1 : 0);
+	struct frame_places f;
 	uint32_t parent = NO_NODE;
 
 	for (unsigned k = 0; k < n; k++) {
-		unsigned i = is_callee_tree ? k : n - 1 - k;
-		uint32_t place = find_frame_place(r, record, i, key);
-		const struct profile_node *node =
-			place != HASH_NOT_FOUND ? find_node(r, parent, place) : NULL;
+		find_frame_places(r, record, is_callee_tree ? k : n - 1 - k, key, &f);
+		for (unsigned i = 0; i < f.n; i++) {
+			uint32_t place = f.list[is_callee_tree ? f.n - 1 - i : i];
+			const struct profile_node *node =
+				place != HASH_NOT_FOUND ? find_node(r, parent, place) : NULL;
 
-		if (!node)
-			return NO_NODE;
-		parent = (uint32_t)(node - p->nodes);
+			if (!node)
+				return NO_NODE;
+			parent = (uint32_t)(node - p->nodes);
+		}
 	}
 	return parent;
 }
