@@ -275,6 +275,21 @@ class Mem(unittest.TestCase):
         # Versions of perf name the levels differently.
         self.assertEqual(sorted(int(n) for n, _ in rows), sorted(found.values()))
 
+    @unittest.skipUnless(shutil.which("perf"), "no perf (Debian: linux-perf)")
+    def test_perf_c2c_counts_the_same(self):
+        self.make(self.drawn(3000, 5), {7: struct.pack("<II", 4, 4), **Recording.numa()}, WEIGHT | PHYS)
+        done = subprocess.run(["perf", "c2c", "report", "--stdio", "-i", "perf.data"], cwd=self.folder, capture_output=True, text=True,
+                              timeout=60, check=False)
+        theirs = {name: int(n) for name, n in re.findall(r"^ +(\S.*?) +: +(\d+)$", done.stdout, re.M)}
+        if "Load Local HITM" not in theirs:
+            self.skipTest(done.stderr)
+        levels = self.objects()[0]
+        self.assertEqual(theirs["Load Operations"], sum(o["loads"] for o in levels))
+        self.assertEqual(theirs["Store Operations"], sum(o["stores"] for o in levels))
+        loads = [o for o in levels if o["operation"] == "load"]
+        self.assertEqual(theirs["Load Remote HITM"], sum(o["remote_hitm"] for o in loads))
+        self.assertEqual(theirs["Load Local HITM"] + theirs["Load Remote HITM"], sum(o["hitm"] for o in loads))
+
 
 if __name__ == "__main__":
     tap.main()

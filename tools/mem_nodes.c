@@ -18,7 +18,7 @@
 #include "perfdata/perfdata.h"
 #include "symbols.h"
 
-enum { FEATURE_NUMA_TOPOLOGY = 14, FEATURE_MEM_TOPOLOGY = 22, MAX_CPUS = 65536 };
+enum { MAX_CPUS = 65536 };
 
 #define MAX_SECTION ((uint64_t)16 << 20)
 
@@ -182,10 +182,10 @@ struct mem_nodes *mem_nodes_read(const char *path)
 		free(m);
 		return NULL;
 	}
-	bytes = read_section(fd, &h, FEATURE_NUMA_TOPOLOGY, &size);
+	bytes = read_section(fd, &h, PERFDATA_FEATURE_NUMA_TOPOLOGY, &size);
 	if (bytes)
 		read_cpus(m, bytes, size);
-	bytes = read_section(fd, &h, FEATURE_MEM_TOPOLOGY, &size);
+	bytes = read_section(fd, &h, PERFDATA_FEATURE_MEM_TOPOLOGY, &size);
 	if (bytes)
 		read_memory(m, bytes, size);
 	close(fd);
