@@ -298,6 +298,35 @@ int main(void) { work(200000000); x++; return 0; }
             self.assertTrue(all(share > 90 for _, _, share in rows[at:at + 4]), rows)
 
 
+@unittest.skipUnless(platform.machine() in ("x86_64", "aarch64"), "stacks are unwound on x86-64 and arm64 only")
+class Vdso(Folder):
+    """Code that the kernel maps into each process."""
+    PROGRAM = """
+#include <time.h>
+__attribute__((noinline)) long ask(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_nsec; }
+int main(void) { long s = 0; for (int i = 0; i < 4000000; i++) s += ask(); return s == 1; }
+"""
+
+    def test_names_and_callers(self):
+        cc = shutil.which("gcc") or shutil.which("cc")
+        if not cc:
+            self.skipTest("no C compiler (Debian: gcc)")
+        with open(self.path("p.c"), "w", encoding="utf-8") as f:
+            f.write(self.PROGRAM)
+        done = self.run_in_folder(cc, "-O1", "-o", "program", "p.c")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.run_in_folder(PFM, "record", "--call-graph", "dwarf", "-e", "cpu-clock:u", "--", "./program")
+        if done.returncode:
+            self.skipTest(done.stderr)
+        text = re.sub("^#.*\n", "", self.pfm("export", "-f", "script"), flags=re.M)
+        stacks = [[line.split() for line in sample.split("\n")[1:]] for sample in text.strip().split("\n\n")]
+        inside = [[name.split("+")[0] for _, name, *_ in stack] for stack in stacks if stack[0][-1] == "([vdso])"]
+        if not inside:
+            self.skipTest("this machine's clock needs a system call")
+        good = [names for names in inside if "gettime" in names[0] and "ask" in names and "main" in names]
+        self.assertGreaterEqual(len(good), 0.9 * len(inside), inside[:3])
+
+
 class Options(unittest.TestCase):
     def test_refusals(self):
         for args, text in ((["--call-graph", "gdb"], "expected fp, dwarf, dwarf,SIZE or lbr"),
