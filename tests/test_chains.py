@@ -132,7 +132,8 @@ class Recording(Crafted):
         data = b"".join(self.data[2:])
         where = 104 + 8 + len(self.first_attr) + 16
         with open(path, "wb") as f:
-            f.write(b"PERFILE2" + struct.pack("<8Q", 104, len(self.first_attr) + 16, 112, len(self.first_attr) + 16, where, len(data), 0, 0) +
+            entry = len(self.first_attr) + 16
+            f.write(b"PERFILE2" + struct.pack("<8Q", 104, entry, 112, entry, where, len(data), 0, 0) +
                     bytes(32) + struct.pack("<Q", 1) + self.first_attr + struct.pack("<QQ", 104, 8) + data)
 
     def add(self, pid, ip, rest, misc=2, tid=None):
@@ -193,7 +194,8 @@ class CopiedStacks(Folder):
                 self.skipTest(done.stderr)
 
     def record(self, how="dwarf", frequency=1000):
-        done = self.run_in_folder(PFM, "record", "--call-graph", how, "-e", "cpu-clock:u:freq=%d" % frequency, "--", "./program", "./lib.so")
+        done = self.run_in_folder(PFM, "record", "--call-graph", how, "-e", "cpu-clock:u:freq=%d" % frequency, "--",
+                                  "./program", "./lib.so")
         if done.returncode:
             self.skipTest(done.stderr)
 
@@ -288,7 +290,8 @@ int main(void) { work(200000000); x++; return 0; }
             self.skipTest("no libdw (Debian: libdw1)")
         for order, chain in (("caller", ("main", "work", "outer (inlined)", "inner (inlined)")),
                              ("callee", ("inner (inlined)", "outer (inlined)", "work", "main"))):
-            rows = [re.search(r"([0-9.]+)% .* program  ( *)(\S.*)$", line) for line in self.pfm("report", "--call-graph=" + order).splitlines()]
+            tree = self.pfm("report", "--call-graph=" + order).splitlines()
+            rows = [re.search(r"([0-9.]+)% .* program  ( *)(\S.*)$", line) for line in tree]
             rows = [(m[3], len(m[2]), float(m[1])) for m in rows if m]
             names = [name for name, _, _ in rows]
             at = names.index(chain[0])

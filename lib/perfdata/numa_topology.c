@@ -82,8 +82,8 @@ static int compare_u32(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The numbers of the entries of @folder that begin with @prefix, in order. False if there are none,
- * or without memory. The caller frees the list. */
+/* The numbers of the entries of @folder that begin with @prefix, in order. False without such
+ * entries, or without memory. The caller frees the list. */
 static bool read_numbers(const struct pfm_session *s, const char *folder, const char *prefix,
                          struct numbers *out)
 {
