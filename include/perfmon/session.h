@@ -12,7 +12,7 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 
-/** A session. Opaque. Not to be used by two threads at once, unless a function says otherwise. */
+/** A session. Opaque. Only one thread at a time may use it, unless a function is thread-safe. */
 typedef struct pfm_session pfm_session_t;
 /** How a session samples: see sampling.h. */
 typedef struct pfm_sampling pfm_sampling_t;
@@ -69,8 +69,8 @@ typedef struct pfm_count_info {
 	const char *pmu;          /**< PMU that counts it */
 	const char *unit;         /**< "" for plain counts */
 	unsigned group;           /**< number of its scheduling group */
-	unsigned n_kernel_events; /**< perf events it is the sum of (CPUs, box instances) */
-	const char *why;          /**< sentence about the cause, "" if missing */
+	unsigned n_kernel_events; /**< number of perf events in the sum (CPUs, boxes) */
+	const char *why;          /**< sentence about the cause, "" if the count is exact */
 	const char *remedy;       /**< what to do about it, "" if unknown */
 	pfm_attr_t attr;
 	const char *cpus; /**< CPUs it is counted on, "" for those where the task runs */
