@@ -213,12 +213,12 @@ int pfm_alpha_is_pair(int pmu, unsigned int idx);
 /**
  * Gives the select value of an event on @counter, and its select in the cache box (0 for none).
  *
- * Returns PFMLIB_ERR_INVAL if the counter cannot count the event.  Since 1.0.
+ * Returns PFMLIB_ERR_INVAL if the counter cannot count the event. Since 1.0.
  */
 pfm_err_t pfm_alpha_get_event_select(int pmu, unsigned int idx, unsigned int counter,
                                      unsigned int *select, unsigned int *cbox);
 
-/** Gives the constant of an event on @counter in the header, "" for none.  Since 1.0. */
+/** Gives the constant of an event on @counter in the header, "" for none. Since 1.0. */
 pfm_err_t pfm_alpha_get_event_constant(int pmu, unsigned int idx, unsigned int counter,
                                        const char **constant);
 
@@ -226,7 +226,7 @@ pfm_err_t pfm_alpha_get_event_constant(int pmu, unsigned int idx, unsigned int c
  * Gives event number @n (from 0) of those that can be measured together with event @idx, each on
  * its own counter.
  *
- * Returns PFMLIB_ERR_NOTFOUND past the last.  Since 1.0.
+ * Returns PFMLIB_ERR_NOTFOUND past the last. Since 1.0.
  */
 pfm_err_t pfm_alpha_get_event_partner(int pmu, unsigned int idx, unsigned int n,
                                       unsigned int *partner);
@@ -247,7 +247,7 @@ uint64_t pfm_alpha_rate(int pmu, unsigned int counter, unsigned int n);
  * counters in @counters.
  *
  * Other counters get the slow rate. EV6 and later have no such word: the result is 0 if the rate is
- * 2^20. Returns PFMLIB_ERR_INVAL if a counter does not have the rate.  Since 1.0.
+ * 2^20. Returns PFMLIB_ERR_INVAL if a counter does not have the rate. Since 1.0.
  */
 pfm_err_t pfm_alpha_rate_word(int pmu, const uint64_t *rates, unsigned int counters, uint64_t *word,
                               int *privileged);
@@ -264,7 +264,7 @@ uint64_t pfm_alpha_pmctr_ctl(uint64_t a1, unsigned int counters);
  * Makes the counter word for the counters @select of processor @cpu (PMCTRS_ALL_CPUS for all) with
  * @values.
  *
- * Returns PFMLIB_ERR_NOTSUPP for EV4, PFMLIB_ERR_INVAL for a value that does not fit.  Since 1.0.
+ * Returns PFMLIB_ERR_NOTSUPP for EV4, PFMLIB_ERR_INVAL for a value that does not fit. Since 1.0.
  */
 pfm_err_t pfm_alpha_counter_word(int pmu, unsigned int select, unsigned int cpu,
                                  const uint64_t *values, uint64_t *word);
@@ -281,7 +281,7 @@ pfm_err_t pfm_alpha_start_value(unsigned int width, uint64_t period, uint64_t *v
  * Makes the word for PCNT5CTXTS that counts only in @modes; PFM_ALPHA_SCOPE_PROCESS adds the mark
  * of this process.
  *
- * Returns PFMLIB_ERR_NOTSUPP if the chip cannot count these modes without others.  Since 1.0.
+ * Returns PFMLIB_ERR_NOTSUPP if the chip cannot count these modes without others. Since 1.0.
  */
 pfm_err_t pfm_alpha_mode_word(unsigned int modes, unsigned int scope, uint64_t *word);
 
@@ -364,7 +364,7 @@ typedef struct {
  * of OpenVMS.
  *
  * Returns PFMLIB_ERR_NOTFOUND if the interrupt does not belong to a counter, PFMLIB_ERR_INVAL if
- * @pmu does not have the counter.  Since 1.0.
+ * @pmu does not have the counter. Since 1.0.
  */
 pfm_err_t pfm_alpha_decode_interrupt(int pmu, int os, const uint64_t *regs,
                                      pfm_alpha_interrupt_t *out);
@@ -388,7 +388,7 @@ static inline uint64_t pfm_alpha_statistic_bits(unsigned int n)
  * returns.
  *
  * Returns PFMLIB_ERR_INVAL if the statistic is not a ratio, PFMLIB_ERR_NOTFOUND if no instruction
- * retired.  Since 1.0.
+ * retired. Since 1.0.
  */
 pfm_err_t pfm_alpha_ratio(unsigned int statistic, uint64_t count, uint64_t retired, uint64_t *num,
                           uint64_t *den);

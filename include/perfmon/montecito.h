@@ -233,7 +233,7 @@ typedef struct {
  * @mode must be the mode of the register, because the sample does not contain it. All members of
  * *@out are written.
  *
- * Returns PFMLIB_ERR_INVAL for NULL or an unknown mode.  Since 1.0.
+ * Returns PFMLIB_ERR_INVAL for NULL or an unknown mode. Since 1.0.
  */
 int pfm_mont_decode_dear(pfmlib_mont_ear_mode_t mode, uint64_t pmd32, uint64_t pmd33,
                          uint64_t pmd36, pfmlib_mont_dear_sample_t *out);
@@ -241,7 +241,7 @@ int pfm_mont_decode_dear(pfmlib_mont_ear_mode_t mode, uint64_t pmd32, uint64_t p
 /**
  * Decode a code EAR sample from PMD34 and PMD35.
  *
- * Like pfm_mont_decode_dear(). Returns PFMLIB_ERR_INVAL for PFMLIB_MONT_EAR_ALAT_MODE.  Since 1.0.
+ * Like pfm_mont_decode_dear(). Returns PFMLIB_ERR_INVAL for PFMLIB_MONT_EAR_ALAT_MODE. Since 1.0.
  */
 int pfm_mont_decode_iear(pfmlib_mont_ear_mode_t mode, uint64_t pmd34, uint64_t pmd35,
                          pfmlib_mont_iear_sample_t *out);
@@ -256,7 +256,7 @@ int pfm_mont_decode_iear(pfmlib_mont_ear_mode_t mode, uint64_t pmd34, uint64_t p
  * @n      number of branches that were written
  *
  * A source and the next target form one branch. Entries that the hardware marked as empty are
- * omitted. Returns PFMLIB_ERR_INVAL for NULL.  Since 1.0.
+ * omitted. Returns PFMLIB_ERR_INVAL for NULL. Since 1.0.
  */
 int pfm_mont_decode_etb(uint64_t pmd38, uint64_t pmd39, const uint64_t pmds[PMU_MONT_NUM_ETB],
                         pfmlib_mont_branch_t out[PMU_MONT_NUM_ETB], unsigned int *n);
