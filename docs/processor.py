@@ -280,7 +280,8 @@ class Page:
         }
         if self.t.encoder == "x86":
             yield "os", "Count at privilege level 0. After a colon, the name is k."
-            yield "usr", "Count at privilege levels 1, 2 and 3. After a colon, the name is u. Without os and usr, the event counts at all levels."
+            yield "usr", ("Count at privilege levels 1, 2 and 3. After a colon, the name is u. "
+                          "Without os and usr, the event counts at all levels.")
         for f in modifiers:
             text = meaning.get(f.name, "Set the field of this name.")
             yield (f.name if f.width == 1 else f.name + "=value"), text + (

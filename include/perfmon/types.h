@@ -44,24 +44,24 @@ typedef int pfm_err_t;
 #define PFMLIB_ERR_DRRTOOMANY      (-18) /* too many data ranges */
 #define PFMLIB_ERR_BADHOST         (-19) /* not available on this processor */
 #define PFMLIB_ERR_IRRALIGN        (-20) /* code range not aligned to a bundle */
-#define PFMLIB_ERR_IRRFLAGS        (-21) /* code range needs a flag */
+#define PFMLIB_ERR_IRRFLAGS        (-21) /* code range lacks the flag that selects fetches */
 #define PFMLIB_ERR_UMASK           (-22) /* invalid or missing unit mask */
 #define PFMLIB_ERR_NOMEM           (-23) /* out of memory */
 #define PFMLIB_ERR_ATTR            (-24) /* unknown qualifier */
 #define PFMLIB_ERR_ATTR_VAL        (-25) /* invalid value of a qualifier */
-#define PFMLIB_ERR_ATTR_MISSING    (-26) /* a qualifier needs a value */
-#define PFMLIB_ERR_ATTR_UNEXPECTED (-27) /* a qualifier takes no value */
+#define PFMLIB_ERR_ATTR_MISSING    (-26) /* a qualifier lacks its value */
+#define PFMLIB_ERR_ATTR_UNEXPECTED (-27) /* a qualifier that takes no value has one */
 #define PFMLIB_ERR_ATTR_EMPTY      (-28) /* empty qualifier */
-#define PFMLIB_ERR_ATTR_EVENT      (-29) /* the event does not take this qualifier */
+#define PFMLIB_ERR_ATTR_EVENT      (-29) /* the event does not accept this qualifier */
 #define PFMLIB_ERR_ATTR_SET        (-30) /* qualifiers contradict each other */
 #define PFMLIB_ERR_ALIAS           (-31) /* the name is known, but this processor lacks the event */
 #define PFMLIB_ERR_NOPMU           (-32) /* unknown PMU */
-#define PFMLIB_ERR_AMBIGUOUS       (-33) /* the name is ambiguous */
+#define PFMLIB_ERR_AMBIGUOUS       (-33) /* ambiguous event name */
 #define PFMLIB_ERR_SYNTAX          (-34) /* malformed event specification */
 #define PFMLIB_ERR_PERM            (-35) /* permission denied */
 #define PFMLIB_ERR_BUSY            (-36) /* counters in use */
 #define PFMLIB_ERR_SYS             (-37) /* a system call failed */
-#define PFMLIB_ERR_IMAGE           (-38) /* corrupt or foreign event file */
+#define PFMLIB_ERR_IMAGE           (-38) /* corrupt or foreign image file */
 #define PFMLIB_ERR_LAST            (-38) /* the lowest code */
 
 /* ---- PMU types ------------------------------------------------------------------------------- */
