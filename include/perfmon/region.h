@@ -93,17 +93,19 @@ enum {
 	PFM_REGIONS_PER_THREAD = 8 /**< write a row for each thread, not only the sums */
 };
 
+/** What regions count. The variables PERFMON_REGIONS, PERFMON_REGIONS_OUTPUT and
+ * PERFMON_REGIONS_FORMAT of the environment take precedence over the members. */
 typedef struct pfm_regions_options {
 	size_t size;
 	unsigned flags;     /**< PFM_REGIONS_* */
-	const char *events; /**< comma-separated events, groups in braces and metrics; NULL:
-	                       $PERFMON_REGIONS, else only times */
+	const char *events; /**< comma-separated events, groups in braces and metrics; NULL: only
+	                       times */
 	const char *output; /**< destination of the results when the process ends: a file (%p is the
-	                       process ID), or a folder if it ends with '/'; NULL:
-	                       $PERFMON_REGIONS_OUTPUT, else none */
+	                       process ID), a folder if it ends with '/', or "-" for standard error;
+	                       NULL: none */
 	const char *format; /**< "table", "json", "csv", "likwid", "papi", "chrome" or "firefox";
-	                       NULL: $PERFMON_REGIONS_FORMAT, else "table". The last two show each
-	                       visit; visits are kept only if the first start has one of them */
+	                       NULL: "table". The last two show each visit; visits are kept only if
+	                       the first start has one of them */
 } pfm_regions_options_t;
 
 /** Starts counting.

@@ -155,8 +155,8 @@ unsigned pfm_session_size(const pfm_session_t *s);
  * The call succeeds for a count without a value; its quality shows that. PFMLIB_ERR_INVAL for NULL
  * or a size that is not set; PFMLIB_ERR_SYS if reading fails. */
 int pfm_read_session(pfm_session_t *s, pfm_count_t *counts, unsigned n);
-/** Reads count @i, without a system call where the session has PFM_SESSION_USER_READ and the kernel
- * allows it; otherwise like pfm_read_session(). Only for a session of the calling thread. */
+/** Reads count @i: without a system call if the session counts the calling thread and has
+ * PFM_SESSION_USER_READ, and if the kernel permits it; otherwise like pfm_read_session(). */
 int pfm_read_count(pfm_session_t *s, unsigned i, pfm_count_t *count);
 /** Describes count @i. PFMLIB_ERR_INVAL if it is out of range. */
 int pfm_describe_count(const pfm_session_t *s, unsigned i, pfm_count_info_t *info);
