@@ -93,7 +93,7 @@ enum {
 	PFM_REGIONS_PER_THREAD = 8 /**< write a row for each thread, not only the sums */
 };
 
-/** What regions count. The variables PERFMON_REGIONS, PERFMON_REGIONS_OUTPUT and
+/** Options of regions. The variables PERFMON_REGIONS, PERFMON_REGIONS_OUTPUT and
  * PERFMON_REGIONS_FORMAT of the environment take precedence over the members. */
 typedef struct pfm_regions_options {
 	size_t size;
