@@ -31,17 +31,17 @@ WORDS = {
     "icache": "code EAR, cache", "itlb": "code EAR, TLB", "dcache": "data EAR, cache", "dtlb": "data EAR, TLB",
     "alat": "data EAR, ALAT",
     "half": "half units", "double": "two counts for each event",
-    "aggregate": "", "event": "", "pair": "a pair: takes both counters", "profileme": "ProfileMe statistic",
+    "aggregate": "", "event": "", "pair": "a pair: uses both counters", "profileme": "ProfileMe statistic",
     "ratio": "ProfileMe ratio", "mode": "ProfileMe counting mode",
-    "name": "name made from the constant", "header_only": "in the system's header only", "pin": "external pin",
-    "disputed": "sources disagree", "cost": "cycles lost, not occurrences", "replayed": "replays count again",
-    "over": "more than its name says", "not_built": "the hardware counts something else", "twice": "counts twice",
-    "retired4": "off by up to 4 either way", "bcache_early3": "seen 3 cycles early",
-    "replay_late1": "window 1 cycle late", "delay_window2": "at most the window less 2 cycles",
-    "approximate": "approximate", "cbr_only": "conditional branches predicted rightly only",
-    "probes": "long probes by other processors count too",
+    "name": "name derived from the constant", "header_only": "only in the system's header", "pin": "external pin",
+    "disputed": "sources disagree", "cost": "lost cycles, not occurrences", "replayed": "replays count again",
+    "over": "counts more than its name says", "not_built": "the hardware counts something else", "twice": "counts twice",
+    "retired4": "error of up to 4 in both directions", "bcache_early3": "counted 3 cycles early",
+    "replay_late1": "window 1 cycle late", "delay_window2": "at most the window minus 2 cycles",
+    "approximate": "approximate", "cbr_only": "only correctly predicted conditional branches",
+    "probes": "includes long probes by other processors",
 }
-FLAGS = {pt.ROW_DEPRECATED: "deprecated", pt.ROW_ALONE: "to be measured alone", pt.ROW_PER_PKG: "one count a package",
+FLAGS = {pt.ROW_DEPRECATED: "deprecated", pt.ROW_ALONE: "must be counted alone", pt.ROW_PER_PKG: "one count per package",
          pt.ROW_EXPERIMENTAL: "experimental", pt.ROW_ARCH: "architectural", pt.ROW_METRIC: "metric"}
 # Texts that have a line of their own, or none because they say where a fact is from or how to print it.
 TEXTS_APART = ("detail", "errata", "errata_class", "note", "const", "replaced", "unit", "scale", "formula", "source", "topic")
@@ -156,11 +156,11 @@ class Page:
         self.put('.\\" SPDX-License-Identifier: MIT', '.\\" Written by processor.py from %s.pmu.' % self.stem,
                  ".Dd " + DATE, ".Dt PERFMON_%s 7" % self.stem.upper(), ".Os perfmon", ".Sh NAME",
                  ".Nm perfmon_" + self.stem, ".Nd " + clean(self.title()), ".Sh DESCRIPTION")
-        self.say("This page lists %s." % ("the " + self.title() if t.encoder == "perf" else "what the library knows of " + t.desc))
-        self.say("Its events are named %s::EVENT%s." % (
-            t.name, "" if not t.aliases else "; in place of %s also %s" % (t.name, listing(t.aliases))))
+        self.say("This page lists %s." % ("the " + self.title() if t.encoder == "perf" else "the events of " + t.desc))
+        self.say("The name of an event in a text is %s::EVENT.%s" % (
+            t.name, "" if not t.aliases else " Aliases of %s: %s." % (t.name, listing(t.aliases))))
         if t.libpfm_type >= 0:
-            self.say("In the libpfm 3 interface it has type number %d." % t.libpfm_type)
+            self.say("Its type number in the libpfm 3 interface is %d." % t.libpfm_type)
         if t.source:
             self.say("Sources: %s." % t.source.rstrip("."))
         for line in self.introduction():
@@ -175,11 +175,11 @@ class Page:
         if t.encoder == "montecito":
             yield "libpfm_montecito(3) describes thresholds, opcode matchers, address ranges, EARs and the trace buffer."
         elif t.encoder in ALPHA:
-            yield "libpfm_alpha(3) describes rates, modes and profiling, pfm_device(3) the device that counts them."
+            yield "libpfm_alpha(3) describes rates, modes and profiling, and pfm_device(3) describes the counter device."
         if t.flags & pt.TABLE_FALLBACK:
-            yield "It stands in for processors without a table of their own."
+            yield "The table is the generic fallback for processors without a table of their own."
         if t.flags & pt.TABLE_UNCORE:
-            yield "It counts for a package, not for a task."
+            yield "The PMU counts for a package, not for a task."
 
     def hosts(self):
         """The machines the table is for."""
@@ -199,7 +199,7 @@ class Page:
             lines.append(", ".join(str(p) for p in parts))
         if lines:
             self.put(".Ss Processors")
-            self.say("A machine has these events if it is one of:")
+            self.say("The following machines have these events:")
             self.put(".Bl -bullet -compact")
             for line in dict.fromkeys(lines):
                 self.put(".It")
@@ -226,7 +226,7 @@ class Page:
                     [[r[i] for i in keep] for r in rows])
         if any(c.fixed for c in t.counters):
             self.put(".Pp")
-            self.say("Counters F0 and on are fixed: each counts one event. In sets of counters, fixed counter n is bit 32 + n.")
+            self.say("F0 and higher are fixed counters, which count one event each. In sets of counters, fixed counter n is bit 32 + n.")
 
     def features(self):
         caps = [(n, v) for n, v in self.t.features if n.startswith("PMC_CAP_")]
@@ -254,7 +254,7 @@ class Page:
             return
         self.put(".Ss Event Qualifiers")
         if t.encoder == "x86" or modifiers:
-            self.say("Every event takes these:")
+            self.say("Every event accepts these qualifiers:")
             self.put(".Bl -tag -width indent")
             for name, text in self.common(modifiers):
                 self.put(".It Li " + word(name))
@@ -266,25 +266,26 @@ class Page:
 
     def common(self, modifiers):
         meaning = {
-            "cmask": "Count the cycles in which the event occurs at least so many times; 0 counts occurrences. "
-                     "In the colon grammar also c.",
-            "inv": "With cmask: count the cycles in which it occurs fewer times. In the colon grammar also i.",
-            "edge": "Count how often the condition becomes true. In the colon grammar also e.",
-            "any": "Count for every thread of the core. In the colon grammar also t.",
-            "in_tx": "Count inside transactions only. In the colon grammar also intx.",
-            "in_tx_cp": "Leave out what aborted transactions counted. In the colon grammar also intxcp.",
-            "thres": "Count the cycles with more than so many occurrences.",
-            "period": "Events between two interrupts.",
+            "cmask": "Count the cycles in which the event occurs at least this many times. 0 counts occurrences. "
+                     "After a colon also c.",
+            "inv": "With cmask: count the cycles in which the event occurs fewer times. After a colon also i.",
+            "edge": "Count how often the condition becomes true. After a colon also e.",
+            "any": "Count for every thread of the core. After a colon also t.",
+            "in_tx": "Count only inside transactions. After a colon also intx.",
+            "in_tx_cp": "Exclude the counts of aborted transactions. After a colon also intxcp.",
+            "thres": "Threshold: count the cycles in which the event occurs more often.",
+            "period": "Number of events between two interrupts.",
             "long": "Use a counter of 64 bits.",
             "rdpmc": "Let user code read the counter.",
         }
         if self.t.encoder == "x86":
-            yield "os", "Count at privilege level 0. In the colon grammar k."
-            yield "usr", "Count at privilege levels 1, 2 and 3. In the colon grammar u. Without os and usr, both count."
+            yield "os", "Count at privilege level 0. After a colon, the name is k."
+            yield "usr", ("Count at privilege levels 1, 2 and 3. After a colon, the name is u. "
+                          "Without os and usr, the event counts at all levels.")
         for f in modifiers:
-            text = meaning.get(f.name, "Sets the field of that name.")
+            text = meaning.get(f.name, "Set the field of this name.")
             yield (f.name if f.width == 1 else f.name + "=value"), text + (
-                "" if f.width == 1 else " At most %s." % hexadecimal(f.max))
+                "" if f.width == 1 else " The maximum is %s." % hexadecimal(f.max))
 
     def group(self, g, rows):
         values = {}
@@ -293,26 +294,26 @@ class Page:
         union = g.flags & pt.GROUP_ANY
         field = self.t.fields[g.field]
         self.put(".Pp")
-        self.say("Events with qualifier %s, %s:" % (g.name, "any of these values together" if union else "one of these values"))
+        self.say("Qualifier %s accepts %s:" % (g.name, "any combination of these values" if union else "one of these values"))
         self.put(".Bl -tag -width indent")
         for words in values.values():
             self.put(".It Li %s Pq %s %s" % (" , ".join(word(w.name) for w in words), field.name,
                                              hexadecimal(words[0].value)))
-            self.say(next((w.desc for w in words if w.desc), "") or "No further meaning.")
+            self.say(next((w.desc for w in words if w.desc), "") or "No description.")
         self.put(".El")
         self.put(".Pp")
         if g.flags & pt.GROUP_REQUIRED:
-            self.say("One must be named.")
+            self.say("The text must name a value.")
         elif g.flags & pt.GROUP_DEFAULT:
             chosen = [ws[0].name for v, ws in values.items() if (v and v & ~g.preset == 0 and bin(v).count("1") == 1 if union
                                                                  else v == g.preset)]
             self.say("The default is %s." % (listing(chosen) if chosen else hexadecimal(g.preset)))
         else:
-            self.say("Without one, none of its bits are set.")
+            self.say("Without a value, the bits of the qualifier are 0.")
         if g.flags & pt.GROUP_EXPLICIT:
-            self.say("Versions of libpfm differ in this default: a text in the colon grammar without a prefix must name a value.")
+            self.say("Versions of libpfm have different defaults: a text with values after colons and without a prefix must name a value.")
         if len(rows) <= 12:
-            self.say("Taken by %s." % listing(rows))
+            self.say("The following events accept it: %s." % listing(rows))
 
     # ---- events ------------------------------------------------------------------------------------------------
 
@@ -333,7 +334,7 @@ class Page:
             if self.value(row, "umask"):
                 yield "umask %#x" % self.value(row, "umask")
             if self.value(row, "max") > 1:
-                yield "up to %d a cycle" % self.value(row, "max")
+                yield "up to %d per cycle" % self.value(row, "max")
         elif t.encoder in ALPHA:
             kind = (self.words(self.field("kind")[1], self.value(row, "kind")) or [""])[0] if "kind" in t.field_at else ""
             if kind == "pair":
@@ -366,7 +367,7 @@ class Page:
             if f.kind == pt.TRAIT:
                 names = [WORDS.get(w, w) for w in self.words(f, value)]
                 if f.name == "accepts":
-                    yield "counts truly under " + listing(names)
+                    yield "supports " + listing(names)
                 else:
                     yield from (n for n in names if n)
             elif f.kind == pt.CHOICE:
@@ -380,7 +381,7 @@ class Page:
                     if text:
                         yield text
             elif f.kind == pt.NUMBER and value:
-                label = {"ear_umask": "EAR umask %s", "ear_latency": "%s cycles or more", "linux": "Linux raw %s",
+                label = {"ear_umask": "EAR umask %s", "ear_latency": "at least %s cycles", "linux": "Linux raw %s",
                          "etb": "trace buffer"}.get(f.name, f.name.replace("%", "") + " %s")
                 yield label % hexadecimal(value) if "%" in label else label
         for bit, text in FLAGS.items():
@@ -399,15 +400,15 @@ class Page:
             self.say(detail)
         if row.counters != t.all_counters() and row.counters and t.encoder not in ALPHA and row.counters != self.usual:
             names = counter_names(row.counters)
-            self.say("Counts on counter %s only." % names[0] if len(names) == 1 else "Counts on counters %s only." % runs(row.counters))
+            self.say("Only counter %s counts it." % names[0] if len(names) == 1 else "Only counters %s count it." % runs(row.counters))
         aliases = [a for a in row.aliases if a not in self.text(row, "const").split()]
         if aliases:
-            self.say("Also called %s." % listing(aliases))
+            self.say("Aliases: %s." % listing(aliases))
         if self.text(row, "const"):
             names = self.text(row, "const").split()
             self.say("Header constant%s: %s." % ("s" if len(names) > 1 else "", listing(names)))
         if self.text(row, "formula"):
-            self.say("Computed as: %s." % self.text(row, "formula").rstrip("."))
+            self.say("Formula: %s." % self.text(row, "formula").rstrip("."))
         if self.text(row, "note"):
             self.say(self.text(row, "note").rstrip(".") + ".")
         if self.text(row, "replaced"):
@@ -415,7 +416,7 @@ class Page:
         unit = self.text(row, "unit")
         if unit:
             scale = self.text(row, "scale")
-            self.say("Counts times %s are %s." % (scale, unit) if scale else "Counts are %s." % unit)
+            self.say("The count multiplied by %s is in %s." % (scale, unit) if scale else "The count is in %s." % unit)
         errata = [e for name in ("errata", "errata_class") for e in re.split(r"[ ,]+", self.text(row, name)) if e]
         if errata:
             self.say("Errata: %s." % listing(dict.fromkeys(errata)))
@@ -427,9 +428,9 @@ class Page:
         if 2 * masks.count(self.usual) <= len(masks):
             self.usual = t.all_counters()
         self.put(".Ss Events")
-        self.say("Event names are matched without regard to case; blanks, hyphens and underscores in them are ignored.")
+        self.say("The library ignores case, blanks, hyphens and underscores in event names.")
         if self.usual != t.all_counters() and t.encoder not in ALPHA and self.usual:
-            self.say("Unless said otherwise, events count on counters %s." % runs(self.usual))
+            self.say("Unless stated otherwise, counters %s count the events." % runs(self.usual))
         listed = [r for r in t.rows if not r.flags & pt.ROW_HIDDEN]
         hidden = [r for r in t.rows if r.flags & pt.ROW_HIDDEN]
         self.put(".Bl -tag -width indent")
@@ -438,7 +439,7 @@ class Page:
         self.put(".El")
         if hidden:
             self.put(".Ss Further Events")
-            self.say("These are other forms of the events above. They are found by name and left out of listings.")
+            self.say("These are other forms of the events above. Listings omit them.")
             self.put(".Bl -tag -width indent")
             for row in hidden:
                 self.event(row)
@@ -449,13 +450,13 @@ class Page:
         if not t.synonyms and not t.unsupported:
             return
         self.put(".Ss Event Name Aliases")
-        self.say("These stand for a whole text and take no qualifiers.")
+        self.say("An alias means a whole text and accepts no qualifiers.")
         self.column(["branch-mispredicts", "Unhalted_Core_Cycles"],
                     [("Alias", "Event")] + [(n, t.rows[i].name) for n, i in t.synonyms] +
                     [(n, "(unsupported)") for n, _ in t.unsupported])
         for n, why in t.unsupported:
             self.put(".Pp")
-            self.say("%s is refused: %s." % (n, why.rstrip(".")))
+            self.say("The library refuses %s: %s." % (n, why.rstrip(".")))
 
     def constraints(self):
         t = self.t
@@ -474,18 +475,18 @@ class Page:
             return
         self.put(".Sh CONSTRAINTS")
         if bound and t.encoder not in ALPHA:
-            self.say("Events that count on some counters only:")
+            self.say("Only some counters count the following events:")
             self.put(".Bl -tag -width indent")
             for bits, rows in sorted(bound.items()):
                 self.put(".It Counter" + ("s " if len(counter_names(bits)) > 1 else " ") + runs(bits))
                 self.say(", ".join(rows))
             self.put(".El")
         elif bound:
-            self.say("An event counts on the counters it names. Where several serve, the library chooses so that the set fits.")
+            self.say("The entry of an event names its counters. If there are several, the library selects one so that the set fits.")
         if sets:
             self.put(".Pp")
-            self.say("Events of the L1D group must all be of one set, and one of them is on PMC5. Events of the L2D group "
-                     "can be of two sets: one on PMC4, 5 and 8, the other on PMC6, 7 and 9.")
+            self.say("Events of the L1D group must belong to one set, and one of them must use PMC5. Events of the L2D group "
+                     "may belong to two sets: one uses PMC4, 5 and 8, and the other PMC6, 7 and 9.")
             self.put(".Bl -tag -width indent")
             for name, rows in sorted(sets.items()):
                 self.put(".It Set " + name.replace(":", " "))
@@ -507,14 +508,14 @@ class Page:
             if rows and len(rows) <= 16:
                 self.say("Events: %s." % listing(rows))
             elif rows:
-                self.say("%d events name it." % len(rows))
+                self.say("%d events refer to it." % len(rows))
         self.put(".El")
 
     def example(self):
         t = self.t
         row = next((r for r in t.rows if r.takes and not r.flags & pt.ROW_HIDDEN), t.rows[0])
         self.put(".Sh EXAMPLES")
-        self.say("Everything about one event, its registers, and its value on this machine if it has this processor:")
+        self.say("Describe an event, print its registers, and count it on a machine with this processor:")
         self.put(".Bd -literal -offset indent")
         for command in ("show", "encode", "stat -e"):
             end = " -- true" if command == "stat -e" else ""

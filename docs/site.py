@@ -163,7 +163,7 @@ class Site:
             for p in sorted(mine, key=lambda p: (p.section != "1", p.name)):
                 body.append("<li>" + (self.card(p) if heading in CARDS else self.line(p)) + "</li>")
             body.append("</ul></section>")
-        lead = ('<h1 class="title">perfmon</h1>\n<p class="lead">Event names to performance counter registers, and counting: '
+        lead = ('<h1 class="title">perfmon</h1>\n<p class="lead">A library and a command that encode hardware events and count them: '
                 'the manual.</p>\n<div data-filter="Filter pages and functions"></div>')
         return self.frame("perfmon - manual", "version " + self.version, "<ul>%s</ul>" % "".join(toc),
                           lead + "\n".join(body), True)

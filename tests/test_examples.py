@@ -225,7 +225,7 @@ class Examples(unittest.TestCase):
     def test_names_in_the_manual(self):
         """The tables of examples in perfmon(7)."""
         text = read("docs", "man7", "perfmon.7")
-        rows = re.findall(r"^\.It Li (\S+) Ta ", text.partition("Names and what they are:")[2], re.M)
+        rows = re.findall(r"^\.It Li (\S+) Ta ", text.partition("Examples of names:")[2], re.M)
         rows += re.findall(r"^\.It (?:libpfm|libpmc|perf) Ta \S+ Ta (\S+)$", text, re.M)
         self.assertGreater(len(rows), 6)
         for name in rows:

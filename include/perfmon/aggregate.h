@@ -13,58 +13,59 @@ extern "C" {
 #pragma GCC visibility push(default)
 #endif
 
-/** The sum of counts of one event, over CPUs, tasks or kinds of cores. Begin with PFM_INIT. */
+/** The sum of counts of one event, over CPUs, tasks or kinds of cores. Initialise it with PFM_INIT.
+ */
 typedef struct pfm_count_sum {
 	size_t size;
-	unsigned n;        /**< counts that were added */
-	unsigned worst;    /**< which of them, from 0 on, decides the quality of the sum */
+	unsigned n;        /**< number of added counts */
+	unsigned worst;    /**< index, from 0, of the count that determines the quality */
 	pfm_count_t count; /**< the sum; its quality and cause are those of the worst count */
 } pfm_count_sum_t;
 
 /**
- * Add @count to @sum.
+ * Adds @count to @sum.
  *
- * A task or CPU that had no time to run adds nothing, and the sum stays exact. A sum that another
- * count is missing from has quality PFM_QUALITY_PARTIAL. Levels (pfm_count_info_t.is_level) are
- * added, too.
+ * A task or CPU that had no time to run adds nothing, and the sum stays exact. If some counts have
+ * a value and others have none, the sum has quality PFM_QUALITY_PARTIAL. Levels
+ * (pfm_count_info_t.is_level) are added, too.
  *
  * Returns PFMLIB_SUCCESS, or PFMLIB_ERR_INVAL if a pointer is NULL or a size is not set.
  */
 int pfm_add_count(pfm_count_sum_t *sum, const pfm_count_t *count);
 
-/** Counts of one event in repeated runs. Begin with PFM_INIT. */
+/** Counts of one event in repeated runs. Initialise it with PFM_INIT. */
 typedef struct pfm_tally {
 	size_t size;
-	pfm_count_t count; /**< of the run that is trusted least; partial where other runs have a
-	                      value and it has none */
-	unsigned runs;     /**< runs that were added */
-	unsigned counted;  /**< runs that have a value */
+	pfm_count_t count; /**< the count with the worst quality; partial if it has no value and
+	                      other runs have one */
+	unsigned runs;     /**< number of added runs */
+	unsigned counted;  /**< number of runs with a value */
 	double mean;       /**< of the values */
 	double squares;    /**< sum of squared differences from the mean; the standard error of the
-	                      mean    is sqrt(squares / (counted - 1) / counted) */
+	                      mean is sqrt(squares / (counted - 1) / counted) */
 	double enabled;    /**< mean nanoseconds enabled, of the runs with a value */
 	double running;    /**< mean nanoseconds on a counter, of the runs with a value */
 } pfm_tally_t;
 
 /**
- * Add the count of one more run.
+ * Adds the count of another run.
  *
- * Returns 1 if @count decides the quality of the tally, 0 if not, or PFMLIB_ERR_INVAL if a pointer
- * is NULL or a size is not set.
+ * Returns 1 if @count determines the quality of the tally, 0 if not, or PFMLIB_ERR_INVAL if a
+ * pointer is NULL or a size is not set.
  */
 int pfm_add_run(pfm_tally_t *tally, const pfm_count_t *count);
 
-/** Where a CPU is. A number is -1 where the kernel shows none. */
+/** Location of a CPU. A number is -1 if the kernel does not export it. */
 typedef struct pfm_cpu_info {
 	size_t size;
 	int core; /**< within its die */
 	int die;  /**< within its socket */
 	int socket;
-	int node; /**< of memory (NUMA) */
+	int node; /**< NUMA node */
 } pfm_cpu_info_t;
 
 /**
- * Describe the place of CPU @cpu in the machine of @ctx, NULL for the default context.
+ * Describes the location of CPU @cpu in the machine of @ctx; NULL for the default context.
  *
  * Returns PFMLIB_SUCCESS, or PFMLIB_ERR_INVAL if @info is NULL or its size is not set.
  */
@@ -77,24 +78,24 @@ typedef struct pfm_metric_ref {
 } pfm_metric_ref_t;
 
 /**
- * List the metrics of a group.
+ * Lists the metrics of a group.
  *
  * @text  "GROUP" of this machine's processors or "PMU::GROUP"; "NAME_group" holds the metrics that
  * metric NAME consists of; "TopdownL1" is another name of "TmaL1"
- * @out   gets the first @n metrics; may be NULL if @n is 0
+ * @out   receives the first @n metrics; may be NULL if @n is 0
  *
- * Returns how many metrics the group has, PFMLIB_ERR_NOTFOUND if the group is unknown,
+ * Returns the number of metrics in the group, PFMLIB_ERR_NOTFOUND if the group is unknown,
  * PFMLIB_ERR_INVAL or PFMLIB_ERR_NOMEM.
  */
 int pfm_list_metric_group(const pfm_ctx_t *ctx, const char *text, pfm_metric_ref_t *out,
                           unsigned n);
 
 /**
- * Call @each with "SUBSYSTEM:NAME" of every tracepoint of the running kernel that matches, in
+ * Calls @each with "SUBSYSTEM:NAME" for every tracepoint of the running kernel that matches, in
  * sorted order.
  *
  * @pattern  a shell pattern such as "sched:*", or NULL for every tracepoint
- * @each     returns 0 to go on; any other value ends the call, which returns it
+ * @each     returns 0 to continue; any other value ends the call, which returns it
  *
  * Returns 0, the value of @each, or -errno if tracefs cannot be read.
  */
@@ -102,10 +103,10 @@ int pfm_visit_tracepoints(const pfm_ctx_t *ctx, const char *pattern,
                           int (*each)(void *arg, const char *name), void *arg);
 
 /**
- * Read the kernel's description of a tracepoint and its fields.
+ * Reads the kernel's description of a tracepoint and its fields.
  *
- * @text  "SUBSYSTEM:NAME"; anything after another colon is ignored
- * @buf   gets the description, cut to @size bytes and terminated
+ * @text  "SUBSYSTEM:NAME"; text after a second colon is ignored
+ * @buf   receives the description, truncated to @size bytes and terminated
  *
  * Returns the length of the description, or -errno.
  */

@@ -7,13 +7,13 @@
  * const pfm_ctx_t * accept NULL for the default context, which is opened when first needed.
  *
  * Structs whose first member is `size`: the caller sets it to sizeof the struct (PFM_INIT() does).
- * The library writes no member beyond that size and takes members that the caller does not have for
+ * The library writes no member beyond that size and takes members that the caller does not have as
  * 0, so programs and libraries of different versions work together. All structs of an array have
  * one size.
  *
  * Functions return PFMLIB_SUCCESS (0) or a negative PFMLIB_ERR_* code unless their comment says
- * otherwise. Results are unchanged on failure. Strings that a function hands out belong to the
- * context, plan or session that they came from and live as long as it does.
+ * otherwise. Results are unchanged on failure. Strings that a function returns belong to the
+ * context, plan or session and live as long as it does.
  */
 #ifndef LIBPERFMON_CONTEXT_H
 #define LIBPERFMON_CONTEXT_H
@@ -63,7 +63,7 @@ typedef enum pfm_error_kind {
 	PFM_KIND_EMPTY_QUALIFIER,       /**< "empty_qualifier": nothing between separators */
 	PFM_KIND_UNEXPECTED_VALUE,      /**< "unexpected_value": the qualifier takes no value */
 	PFM_KIND_MISSING_VALUE,         /**< "missing_value" */
-	PFM_KIND_BAD_VALUE,             /**< "bad_value": no number or out of range */
+	PFM_KIND_BAD_VALUE,             /**< "bad_value": not a number, or out of range */
 	PFM_KIND_QUALIFIER_NOT_ALLOWED, /**< "qualifier_not_allowed": not allowed for this event */
 	PFM_KIND_MISSING_UMASK,         /**< "missing_umask": the event has no default unit mask */
 	PFM_KIND_CONFLICT,              /**< "conflict": parts of the text contradict */
@@ -144,7 +144,7 @@ typedef struct pfm_ctx_options {
  * Image files and the kernel's PMUs are read when a name first needs them.
  *
  * Returns PFMLIB_SUCCESS, or
- *   PFMLIB_ERR_INVAL     @out is NULL, a size is not set, or a flag is unknown
+ *   PFMLIB_ERR_INVAL     @out is NULL, or a size is not set
  *   PFMLIB_ERR_NOPMU     options->pmu names no PMU
  *   PFMLIB_ERR_NOMEM     out of memory
  *   PFMLIB_ERR_SYS       a system call failed; see error->sys_errno
@@ -152,8 +152,8 @@ typedef struct pfm_ctx_options {
  * Thread-safe. */
 int pfm_open_context(pfm_ctx_t **out, const pfm_ctx_options_t *options, pfm_error_t *error);
 
-/** Releases @ctx and every string it handed out. Open sessions keep their context alive. NULL is
- * allowed. No other thread may use @ctx any more. */
+/** Releases @ctx and every string that a function returned from it. Open sessions keep their
+ * context alive. NULL is allowed. No other thread may use @ctx any more. */
 void pfm_close_context(pfm_ctx_t *ctx);
 
 /* ---- PMUs ------------------------------------------------------------------------------------ */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Intel Core Solo and Core Duo: settings of pfm_dispatch_events() that only these processors have.
+/* Intel Core Solo and Core Duo: settings of pfm_dispatch_events() for these processors.
  *
- * Two counters. Control register n of the output is IA32_PERFEVTSELn (reg_addr 0x186 + n), data
- * register n is IA32_PMCn (reg_addr 0xc1 + n, reg_alt_addr the index for RDPMC). Values have the
- * enable and interrupt bits set. Privilege level 3 sets USR, level 0 sets OS; asking for level 1 or
- * 2 is PFMLIB_ERR_INVAL. */
+ * The processors have two counters. Control register n of the output is IA32_PERFEVTSELn (reg_addr
+ * 0x186 + n), and data register n is IA32_PMCn (reg_addr 0xc1 + n; reg_alt_addr is the index for
+ * RDPMC). The enable and interrupt bits of the values are set. Privilege level 3 sets USR, and
+ * level 0 sets OS. Levels 1 and 2 give PFMLIB_ERR_INVAL. */
 #ifndef PERFMON_COREDUO_H
 #define PERFMON_COREDUO_H
 
@@ -21,24 +21,24 @@ extern "C" {
 
 /* pfmlib_coreduo_counter_t.flags */
 #define PFM_COREDUO_SEL_INV                                                                        \
-	0x1 /* count the clocks in which the event occurs less than cnt_mask times */
+	0x1 /* count the clock cycles in which the event occurs less than cnt_mask times */
 #define PFM_COREDUO_SEL_EDGE 0x2 /* count how often the condition becomes true */
 
 /** Settings of the event with the same index in pfp_events. */
 typedef struct {
-	uint64_t cnt_mask;  /**< count the clocks in which the event occurs at least so many times,
-	                       0..255; 0: count events */
+	uint64_t cnt_mask;  /**< count the clock cycles in which the event occurs at least this many
+	                       times, 0..255; 0: count events */
 	unsigned int flags; /**< PFM_COREDUO_SEL_* */
 } pfmlib_coreduo_counter_t;
 
-/** model_in of pfm_dispatch_events(). A value beyond its range, or a flag that does not exist, is
+/** model_in of pfm_dispatch_events(). A value out of range or an unknown flag gives
  * PFMLIB_ERR_INVAL. */
 typedef struct {
 	pfmlib_coreduo_counter_t pfp_coreduo_counters[PMU_COREDUO_NUM_COUNTERS];
 	uint64_t reserved[4]; /**< must be 0 */
 } pfmlib_coreduo_input_param_t;
 
-/** model_out of pfm_dispatch_events(). There are no results beyond the registers. */
+/** model_out of pfm_dispatch_events(). There are no results other than registers. */
 typedef struct {
 	uint64_t reserved[8];
 } pfmlib_coreduo_output_param_t;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Dual-core Itanium 2 9000 ("Montecito"): what only this processor has.
+/* Features of the dual-core Itanium 2 9000 ("Montecito").
  *
- * Beside twelve counters, PMC4/PMD4 to PMC15/PMD15, it has opcode matchers, address ranges for code
- * and data, event address registers (EAR) that remember where cache and TLB misses happened, and a
- * trace buffer (ETB) of the last branches or of the last retired instructions (IP-EAR). Settings go
- * to pfm_dispatch_set() as pfmlib_mont_input_param_t; debug registers for ranges come back in
- * pfmlib_mont_output_param_t. What the hardware then records is read back with the pfm_mont_decode
- * functions.
+ * The processor has twelve counters, PMC4/PMD4 to PMC15/PMD15, opcode matchers, address ranges for
+ * code and data, event address registers (EAR) that record the addresses of cache and TLB misses,
+ * and a trace buffer (ETB) of the last branches or of the last retired instructions (IP-EAR).
+ * pfm_dispatch_set() takes settings as a pfmlib_mont_input_param_t, and returns the debug registers
+ * for ranges in a pfmlib_mont_output_param_t. The pfm_mont_decode functions decode what the
+ * hardware records.
  *
- * Zero a structure before filling it. Members whose name starts with "reserved" stay 0. */
+ * Set a structure to zero before you fill it. Members whose name starts with "reserved" stay 0. */
 #ifndef PERFMON_MONTECITO_H
 #define PERFMON_MONTECITO_H
 
@@ -32,22 +32,23 @@ extern "C" {
 
 /* flags of pfmlib_mont_counter_t */
 #define PFMLIB_MONT_FL_EVT_NO_QUALCHECK                                                            \
-	0x1 /* count the event although a filter in use does not act on it */
+	0x1 /* count the event even if it does not support a filter in use */
 #define PFMLIB_MONT_FL_EVT_ALL_THRD                                                                \
-	0x2 /* count for both threads: refused, no event of the table supports it */
+	0x2 /* count for both threads; refused, because no event supports it */
 #define PFMLIB_MONT_FL_EVT_ACTIVE_ONLY                                                             \
-	0x4 /* only while its thread is active: refused for events of another type than active */
+	0x4 /* count only while the thread is active; refused for events that are not of type      \
+	       active */
 #define PFMLIB_MONT_FL_EVT_ALWAYS                                                                  \
-	0x8 /* also while its thread is inactive: refused for active events */
+	0x8 /* count while the thread is inactive, too; refused for events of type active */
 
-/* One counter, by position of its event in pfp_events. */
+/* Settings of the counter of the event with the same index in pfp_events. */
 typedef struct {
 	unsigned int flags; /* PFMLIB_MONT_FL_* */
-	unsigned int thres; /* count cycles with more than this many occurrences; below
+	unsigned int thres; /* threshold: count cycles with more occurrences; less than
 	                       pfm_mont_get_event_maxincr() */
 } pfmlib_mont_counter_t;
 
-/* An opcode matcher: count instructions in the chosen slots whose opcode equals opcm_match. */
+/* An opcode matcher: matches instructions in the selected slots whose opcode equals opcm_match. */
 typedef struct {
 	unsigned char opcm_used;
 	unsigned char opcm_m; /* memory slots */
@@ -58,25 +59,25 @@ typedef struct {
 	uint64_t opcm_mask;   /* 41 bits; a set bit is not compared */
 } pfmlib_mont_opcm_t;
 
-/* Branches that the trace buffer records. In tm, ptm and ppm 0 means none and 3 means both kinds.
+/* Branches that the trace buffer records. In tm, ptm and ppm, 0 matches none and 3 both kinds.
  */
 typedef struct {
 	unsigned char etb_used;
-	unsigned int etb_plm; /* 0: pfp_dfl_plm */
+	unsigned int etb_plm;  /* 0: pfp_dfl_plm */
+	unsigned char etb_ds;  /* data select: must be 0, because the hardware reserves 1 */
+	unsigned char etb_tm;  /* 1: branches that are not taken, 2: taken branches */
+	unsigned char etb_ptm; /* 1: mispredicted target, 2: correctly predicted target */
+	unsigned char etb_ppm; /* 1: mispredicted direction, 2: correctly predicted direction */
 	unsigned char
-		etb_ds; /* data select: 0. The hardware reserves 1 and the library refuses it */
-	unsigned char etb_tm;  /* 1 branches not taken, 2 taken */
-	unsigned char etb_ptm; /* 1 target predicted wrongly, 2 rightly */
-	unsigned char etb_ppm; /* 1 direction predicted wrongly, 2 rightly */
-	unsigned char
-		etb_brt; /* 0 every type, 1 IP-relative, 2 returns, 3 other indirect branches */
+		etb_brt; /* 0: every type, 1: IP-relative, 2: returns, 3: other indirect branches */
 } pfmlib_mont_etb_t;
 
 /* Trace of retired instructions, in the same buffer. */
 typedef struct {
 	unsigned char ipear_used;
-	unsigned int ipear_plm;     /* 0: pfp_dfl_plm */
-	unsigned short ipear_delay; /* cycles the buffer goes on after an overflow, 8 bits */
+	unsigned int ipear_plm; /* 0: pfp_dfl_plm */
+	unsigned short
+		ipear_delay; /* cycles for which the buffer continues after an overflow, 8 bits */
 } pfmlib_mont_ipear_t;
 
 typedef enum {
@@ -97,10 +98,10 @@ typedef struct {
 typedef struct {
 	unsigned int rr_plm; /* 0: pfp_dfl_plm. The hardware ignores it for data */
 	uint64_t rr_start;   /* code: a multiple of 16 */
-	uint64_t rr_end;     /* first address behind it; code: a multiple of 16 */
+	uint64_t rr_end;     /* first address after the range; code: a multiple of 16 */
 } pfmlib_mont_input_rr_desc_t;
 
-/* How far what is covered exceeds what was asked. */
+/* By how much the covered range exceeds the requested range. */
 typedef struct {
 	uint64_t rr_soff; /* bytes covered before rr_start */
 	uint64_t rr_eoff; /* bytes covered from rr_end on */
@@ -109,10 +110,10 @@ typedef struct {
 /* rr_flags */
 #define PFMLIB_MONT_RR_INV 0x1 /* code only: count outside the ranges */
 #define PFMLIB_MONT_RR_NO_FINE_MODE                                                                \
-	0x2 /* code only: power-of-two blocks even where exact limits would do */
+	0x2 /* code only: use power-of-two blocks even if exact limits are possible */
 #define PFMLIB_MONT_IRR_DEMAND_FETCH                                                               \
-	0x4 /* the four events that know both fetches: apply to demand fetches */
-#define PFMLIB_MONT_IRR_PREFETCH_MATCH 0x8 /* the same: apply to prefetches */
+	0x4 /* for the four events that count both kinds of fetches: apply to demand fetches */
+#define PFMLIB_MONT_IRR_PREFETCH_MATCH 0x8 /* for these events: apply to prefetches */
 
 typedef struct {
 	unsigned int rr_flags;
@@ -122,14 +123,14 @@ typedef struct {
 
 /* Debug registers to load, in pairs of address and mask. The kernel adds the enable bits. */
 typedef struct {
-	unsigned int rr_nbr_used;                 /* entries of rr_br: even, 0 to 8 */
-	pfmlib_mont_output_rr_desc_t rr_infos[4]; /* one for each range asked for */
+	unsigned int rr_nbr_used;                 /* number of entries of rr_br: even, 0 to 8 */
+	pfmlib_mont_output_rr_desc_t rr_infos[4]; /* one for each requested range */
 	pfmlib_reg_t rr_br[8];                    /* reg_num: number of the debug register */
 } pfmlib_mont_output_rr_t;
 
 typedef struct {
 	pfmlib_mont_counter_t pfp_mont_counters[PMU_MONT_NUM_COUNTERS];
-	uint64_t pfp_mont_flags;            /* none yet: 0 */
+	uint64_t pfp_mont_flags;            /* must be 0 */
 	pfmlib_mont_opcm_t pfp_mont_opcm1;  /* PMC32, PMC33 */
 	pfmlib_mont_opcm_t pfp_mont_opcm2;  /* PMC34, PMC35 */
 	pfmlib_mont_ear_t pfp_mont_iear;    /* PMC37 */
@@ -155,47 +156,46 @@ typedef struct {
 #define PFMLIB_MONT_EVT_L1D_CACHE_GRP 1
 #define PFMLIB_MONT_EVT_L2D_CACHE_GRP 2
 #define PFMLIB_MONT_EVT_NO_SET        (-1)
-#define PFMLIB_MONT_EVT_ACTIVE        0 /* happens while its thread is active */
-#define PFMLIB_MONT_EVT_FLOATING      1 /* can happen while its thread is inactive */
+#define PFMLIB_MONT_EVT_ACTIVE        0 /* occurs only while its thread is active */
+#define PFMLIB_MONT_EVT_FLOATING      1 /* can occur while its thread is inactive */
 #define PFMLIB_MONT_EVT_CAUSAL        2 /* belongs to no thread */
-#define PFMLIB_MONT_EVT_SELF_FLOATING 3 /* floating when measured with .me, else causal */
+#define PFMLIB_MONT_EVT_SELF_FLOATING 3 /* floating if measured with .me, otherwise causal */
 
-/* ---- what the hardware recorded -------------------------------------------------------------- */
+/* ---- samples --------------------------------------------------------------------------------- */
 
-/* Where a miss was answered. */
+/* Level that answered a miss. */
 typedef enum {
-	PFMLIB_MONT_LEVEL_NONE = 0, /* nothing recorded, or not known in this mode */
-	PFMLIB_MONT_LEVEL_TLB2 = 1, /* TLB mode: the second level TLB had the translation */
-	PFMLIB_MONT_LEVEL_VHPT = 2, /* TLB mode: the hardware walker found it */
-	PFMLIB_MONT_LEVEL_OS = 3,   /* TLB mode: a fault, software supplied it */
-	PFMLIB_MONT_LEVEL_L2 =
-		4, /* cache mode: sooner than the third level cache can answer, so the second did */
-	PFMLIB_MONT_LEVEL_FAR = 5 /* cache mode: third level cache, another processor or memory, or
-	                             a late second level */
+	PFMLIB_MONT_LEVEL_NONE = 0, /* nothing was recorded, or unknown in this mode */
+	PFMLIB_MONT_LEVEL_TLB2 = 1, /* TLB mode: the second level TLB */
+	PFMLIB_MONT_LEVEL_VHPT = 2, /* TLB mode: the hardware page walker */
+	PFMLIB_MONT_LEVEL_OS = 3,   /* TLB mode: software, after a fault */
+	PFMLIB_MONT_LEVEL_L2 = 4, /* cache mode: the second level cache (faster than the third level
+	                             cache can be) */
+	PFMLIB_MONT_LEVEL_FAR = 5 /* cache mode: third level cache, another processor, memory, or a
+	                             late second level cache */
 } pfmlib_mont_level_t;
 
-/* Cycles in which the third level cache answers at the earliest; PFMLIB_MONT_LEVEL_FAR begins
- * there. */
+/* Lowest latency of the third level cache in cycles; PFMLIB_MONT_LEVEL_FAR means at least this. */
 #define PFMLIB_MONT_L3_CYCLES 14
 
 /* A data EAR sample. */
 typedef struct {
-	uint64_t dear_daddr;      /* data address the load asked for */
-	uint64_t dear_iaddr;      /* bundle of the load */
-	uint32_t dear_slot;       /* its slot, 0 to 2 */
+	uint64_t dear_daddr;      /* data address of the load */
+	uint64_t dear_iaddr;      /* address of the bundle of the load */
+	uint32_t dear_slot;       /* slot of the load, 0 to 2 */
 	uint32_t dear_latency;    /* cycles; cache mode */
-	uint8_t dear_overflow;    /* the latency did not fit: it is at least dear_latency */
-	uint8_t dear_valid;       /* data address (and latency) recorded */
-	uint8_t dear_iaddr_valid; /* dear_iaddr and dear_slot recorded */
+	uint8_t dear_overflow;    /* 1: the latency is at least dear_latency */
+	uint8_t dear_valid;       /* 1: the data address (and the latency) was recorded */
+	uint8_t dear_iaddr_valid; /* 1: dear_iaddr and dear_slot were recorded */
 	uint8_t reserved;
 	pfmlib_mont_level_t dear_level;
 } pfmlib_mont_dear_sample_t;
 
 /* A code EAR sample. */
 typedef struct {
-	uint64_t iear_iaddr;   /* line of 32 bytes the fetch asked for */
+	uint64_t iear_iaddr;   /* address of the line of 32 bytes */
 	uint32_t iear_latency; /* cycles; cache mode */
-	uint8_t iear_overflow; /* the latency did not fit: it is at least iear_latency */
+	uint8_t iear_overflow; /* 1: the latency is at least iear_latency */
 	uint8_t iear_valid;
 	uint8_t reserved[2];
 	pfmlib_mont_level_t iear_level;
@@ -203,26 +203,26 @@ typedef struct {
 
 /* A branch from the trace buffer. */
 typedef struct {
-	uint64_t br_source;      /* bundle of the branch */
-	uint64_t br_target;      /* where it went */
-	uint8_t br_source_valid; /* 0: its entry was overwritten, only the target is left */
+	uint64_t br_source;      /* address of the bundle of the branch */
+	uint64_t br_target;      /* address of the target */
+	uint8_t br_source_valid; /* 0: the entry of the source was overwritten */
 	uint8_t br_target_valid; /* 0: not taken, or the target was not recorded */
 	uint8_t br_taken;
-	uint8_t br_slot; /* slot of a taken branch, 0 to 2; 3 if not taken: the hardware does not
-	                    say which then */
-	uint8_t br_mispredicted; /* the front end had predicted otherwise */
-	uint8_t br_flushed;      /* the back end noticed and flushed the pipeline */
-	uint8_t br_entry;        /* first trace buffer entry it was read from: PMD48 + br_entry */
+	uint8_t br_slot; /* slot of a taken branch, 0 to 2; 3 if not taken (the hardware does not
+	                    record it) */
+	uint8_t br_mispredicted; /* 1: the front end mispredicted the branch */
+	uint8_t br_flushed;      /* 1: the back end detected this and flushed the pipeline */
+	uint8_t br_entry;        /* first entry of the branch: PMD48 + br_entry */
 	uint8_t reserved;
 } pfmlib_mont_branch_t;
 
 /* A retired instruction group from the trace buffer. */
 typedef struct {
-	uint64_t ip_addr; /* bundle; with ip_early_freeze its low 12 bits are not recorded and 0 */
-	uint32_t ip_cycles;      /* cycles since the one before, 0 to 63 */
-	uint32_t ip_delay;       /* with ip_early_freeze: what was left of the delay */
-	uint8_t ip_flushed;      /* the pipeline was flushed */
-	uint8_t ip_early_freeze; /* the buffer froze before the delay was over */
+	uint64_t ip_addr;   /* address of the bundle; with ip_early_freeze, its low 12 bits are 0 */
+	uint32_t ip_cycles; /* cycles since the previous entry, 0 to 63 */
+	uint32_t ip_delay;  /* with ip_early_freeze: the rest of the delay */
+	uint8_t ip_flushed; /* 1: the pipeline was flushed */
+	uint8_t ip_early_freeze; /* 1: the buffer stopped before the end of the delay */
 	uint8_t ip_entry;        /* PMD48 + ip_entry */
 	uint8_t reserved[5];
 } pfmlib_mont_ip_t;
@@ -230,10 +230,10 @@ typedef struct {
 /**
  * Decode a data EAR sample from PMD32, PMD33 and PMD36.
  *
- * @mode must be the one the register was programmed for, since the sample does not tell. *@out is
- * written completely.
+ * @mode must be the mode of the register, because the sample does not contain it. All members of
+ * *@out are written.
  *
- * Returns PFMLIB_ERR_INVAL for NULL or a mode that does not exist.  Since 1.0.
+ * Returns PFMLIB_ERR_INVAL for NULL or an unknown mode. Since 1.0.
  */
 int pfm_mont_decode_dear(pfmlib_mont_ear_mode_t mode, uint64_t pmd32, uint64_t pmd33,
                          uint64_t pmd36, pfmlib_mont_dear_sample_t *out);
@@ -241,7 +241,7 @@ int pfm_mont_decode_dear(pfmlib_mont_ear_mode_t mode, uint64_t pmd32, uint64_t p
 /**
  * Decode a code EAR sample from PMD34 and PMD35.
  *
- * As pfm_mont_decode_dear(); PFMLIB_MONT_EAR_ALAT_MODE gives PFMLIB_ERR_INVAL.  Since 1.0.
+ * Like pfm_mont_decode_dear(). Returns PFMLIB_ERR_INVAL for PFMLIB_MONT_EAR_ALAT_MODE. Since 1.0.
  */
 int pfm_mont_decode_iear(pfmlib_mont_ear_mode_t mode, uint64_t pmd34, uint64_t pmd35,
                          pfmlib_mont_iear_sample_t *out);
@@ -253,16 +253,16 @@ int pfm_mont_decode_iear(pfmlib_mont_ear_mode_t mode, uint64_t pmd34, uint64_t p
  * @pmd39  extension register
  * @pmds   PMD48 to PMD63
  * @out    the branches, oldest first; room for 16
- * @n      how many were written
+ * @n      number of branches that were written
  *
- * A source and the target behind it become one branch. Entries the hardware marked as empty are
- * left out. Returns PFMLIB_ERR_INVAL for NULL.  Since 1.0.
+ * A source and the next target form one branch. Entries that the hardware marked as empty are
+ * omitted. Returns PFMLIB_ERR_INVAL for NULL. Since 1.0.
  */
 int pfm_mont_decode_etb(uint64_t pmd38, uint64_t pmd39, const uint64_t pmds[PMU_MONT_NUM_ETB],
                         pfmlib_mont_branch_t out[PMU_MONT_NUM_ETB], unsigned int *n);
 
 /**
- * Decode the trace buffer of retired instructions (IP-EAR). Arguments and result as
+ * Decode the trace buffer of retired instructions (IP-EAR). Arguments and results are those of
  * pfm_mont_decode_etb().
  *
  * Since 1.0.
@@ -272,10 +272,10 @@ int pfm_mont_decode_ipear(uint64_t pmd38, uint64_t pmd39, const uint64_t pmds[PM
 
 /* ---- registers as structures ----------------------------------------------------------------- */
 
-/* For programs written against earlier versions of this interface, which read and write registers
- * through these unions. The order of bit-fields is the compiler's choice, so the structures exist
- * on little-endian hosts only and the library itself does not use them. New programs have the
- * decode functions above and pfm_decode_field(). */
+/* These unions are for programs that were written for earlier versions of this interface. The
+ * compiler chooses the order of bit-fields, so the structures exist only on little-endian machines,
+ * and the library does not use them. New programs use the decode functions above and
+ * pfm_decode_field(). */
 #if !defined(__BYTE_ORDER__) || __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define PFM_MONT_LAYOUTS 1
 #endif
@@ -323,7 +323,7 @@ typedef union {
 		uint64_t opcm_match:41;
 		uint64_t opcm_ig1:23;
 	} pmc33_35_mont_reg;
-	PFM_MONT_EXTENSION struct { /* PMC36: which channels see the opcode matchers */
+	PFM_MONT_EXTENSION struct { /* PMC36: channels that ignore the opcode matchers */
 		uint64_t opcm_ch0_ig_opcm:1;
 		uint64_t opcm_ch1_ig_opcm:1;
 		uint64_t opcm_ch2_ig_opcm:1;
@@ -483,7 +483,7 @@ typedef union {
 		uint64_t ipear_addr:60; /* address bits 63:4 */
 		uint64_t ipear_cycles:4;
 	} pmd48_63_ipear_mont_reg;
-	PFM_MONT_EXTENSION struct { /* the same after an early freeze */
+	PFM_MONT_EXTENSION struct { /* PMD48 to PMD63: IP-EAR after an early freeze */
 		uint64_t ipear_delay:8;
 		uint64_t ipear_addr:52; /* address bits 63:12 */
 		uint64_t ipear_cycles:4;

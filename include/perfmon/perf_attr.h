@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From an event's name to what perf_event_open(2) is given, for programs that make that call
- * themselves. */
+/* Attributes of events for programs that call perf_event_open(2) themselves. */
 #ifndef PERFMON_PERF_ATTR_H
 #define PERFMON_PERF_ATTR_H
 
@@ -16,27 +15,25 @@ extern "C" {
 struct perf_event_attr; /* <linux/perf_event.h> */
 
 /**
- * Fill the part of a perf_event_attr that says what to count.
+ * Fills the members of a perf_event_attr that select an event.
  *
  * @event    an event in any dialect; see perfmon(7)
- * @plm      levels to count when the text names none: any of PFM_PLM0..3, 0 for PFM_PLM0 | PFM_PLM3
- * @attr     type, size, config, config1, config2, bp_type, exclude_user, exclude_kernel, exclude_hv
- * and precise_ip are set, and exclude_idle, exclude_host and exclude_guest switched on where the
- * text asks for it; every other member is left as it is, so that what the caller asked for
- * (inherit, read_format ...) stays
- * @name     if not NULL, gets the canonical name in libpfm's spelling; free(3) it
- * @index    if not NULL, gets the event's number in its processor's table, -1 for an event spelled
- * out in fields
+ * @plm      levels to count if the text names none: any of PFM_PLM0..3; 0: PFM_PLM0 | PFM_PLM3
+ * @attr     type, size, config, config1, config2, bp_type, exclude_user, exclude_kernel,
+ *           exclude_hv and precise_ip are set; exclude_idle, exclude_host and exclude_guest are
+ *           set to 1 if the text requests it. The other members (inherit ...) do not change
+ * @name     receives the canonical name in libpfm's spelling, to be released with free(3); or NULL
+ * @index    receives the number of the event in its table, -1 if the text gives fields; or NULL
  *
- * Returns PFMLIB_SUCCESS, or, with nothing written,
- *   PFMLIB_ERR_INVAL    a NULL @event or @attr
+ * Returns PFMLIB_SUCCESS, or writes nothing and returns
+ *   PFMLIB_ERR_INVAL    @event or @attr is NULL, or @plm is negative
  *   PFMLIB_ERR_NOPMU    the event belongs to a processor that this machine does not have
- *   PFMLIB_ERR_NOTSUPP  the kernel's perf events cannot count it, or not on this machine
- *   PFMLIB_ERR_FULL     it needs config3, and the struct's size member does not say that there is
- * room for it PFMLIB_ERR_NOMEM    no memory for @name and whatever pfm_encode_event() returns for a
- * text that is wrong.
+ *   PFMLIB_ERR_NOTSUPP  the kernel cannot count the event, or exports no PMU for it on this machine
+ *   PFMLIB_ERR_FULL     the event needs config3, and the size member is too small for it
+ *   PFMLIB_ERR_NOMEM    out of memory for @name
+ * and the codes of pfm_encode_event() for a text that is wrong.
  *
- * Safe to call from several threads at once.  Since 1.0.
+ * Thread-safe. Since 1.0.
  */
 int pfm_encode_perf_attr(const char *event, int plm, struct perf_event_attr *attr, char **name,
                          int *index);
@@ -45,11 +42,11 @@ int pfm_encode_perf_attr(const char *event, int plm, struct perf_event_attr *att
  * Fills @attr from an encoding of any context.
  *
  * @ctx       the context that @encoding is from, or NULL for the default one
- * @encoding  what pfm_encode_event() made
+ * @encoding  a result of pfm_encode_event()
  * @attr      as above
- * @size      bytes that are at @attr: config3 is behind what older headers know
+ * @size      size of *@attr in bytes: older headers lack config3
  *
- * Returns PFMLIB_SUCCESS, or as above.  Safe to call from several threads at once.  Since 1.0.
+ * Returns PFMLIB_SUCCESS, or the codes above. Thread-safe. Since 1.0.
  */
 int pfm_fill_perf_event_attr(const pfm_ctx_t *ctx, const pfm_encoding_t *encoding,
                              struct perf_event_attr *attr, size_t size);

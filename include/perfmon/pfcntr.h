@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The Tru64 UNIX counter device /dev/pfcntr as a program sees it: open modes, requests, what their
- * arguments point at, and the words that select events. pfm_device(3) explains them; pfmlib_alpha.h
+/* Interface of the Tru64 UNIX counter device /dev/pfcntr: open modes, requests, layouts of their
+ * arguments, and the words that select events. pfm_device(3) explains them; pfmlib_alpha.h
  * computes the words.
  *
  * Requests are for ioctl(2) and take the address of their argument, never its value. Where the
@@ -21,12 +21,12 @@ extern "C" {
 
 #define PFCNTR_DEVICE "/dev/pfcntr"
 
-/* ---- open modes: one of them is ORed into the flags of open(2) ------------------------------- */
+/* ---- open modes: add one to the flags of open(2) --------------------------------------------- */
 
-/* On other systems these bits mean other things: pass them to the device only. */
-#define PCNTOPENONE  0x08000 /* the processor the caller is bound to */
-#define PCNTOPENEACH 0x10000 /* all processors, separate results */
-#define PCNTOPENALL  0x18000 /* all processors, one sum */
+/* Use these bits only for this device: on other systems they are other flags. */
+#define PCNTOPENONE  0x08000 /* the processor that the caller is bound to */
+#define PCNTOPENEACH 0x10000 /* all processors, with separate results */
+#define PCNTOPENALL  0x18000 /* all processors, with one sum */
 #define PCNTOPENMASK 0x18000
 
 /* ---- requests -------------------------------------------------------------------------------- */
@@ -41,17 +41,19 @@ extern "C" {
 #define PFCNTR_REQUEST_TYPE(REQ)      ((REQ) >> 8 & 0xffu)
 
 /* All families. */
-#define PCNTRDISABLE PFCNTR_REQUEST(PFCNTR_VOID, 0x00u, 0) /* counter interrupts off */
-#define PCNTRENABLE  PFCNTR_REQUEST(PFCNTR_VOID, 0x01u, 0) /* counter interrupts on */
+#define PCNTRDISABLE PFCNTR_REQUEST(PFCNTR_VOID, 0x00u, 0) /* disable counter interrupts */
+#define PCNTRENABLE  PFCNTR_REQUEST(PFCNTR_VOID, 0x01u, 0) /* enable counter interrupts */
 #define PCNTLOGALL   PFCNTR_REQUEST(PFCNTR_VOID, 0x03u, 0) /* count every process */
 #define PCNTLOGSELECT                                                                              \
 	PFCNTR_REQUEST(PFCNTR_VOID, 0x04u, 0) /* count marked processes, mark the caller */
-#define PCNTCLEARCNT    PFCNTR_REQUEST(PFCNTR_VOID, 0x05u, 0) /* zero the driver's counts */
-#define PCNTCLEARPCBPME PFCNTR_REQUEST(PFCNTR_VOID, 0x07u, 0) /* take the mark off the caller */
+#define PCNTCLEARCNT PFCNTR_REQUEST(PFCNTR_VOID, 0x05u, 0) /* clear the driver's counts */
+#define PCNTCLEARPCBPME                                                                            \
+	PFCNTR_REQUEST(PFCNTR_VOID, 0x07u, 0) /* remove the caller's mark                          \
+	                                       */
 #define PCNTCALLER                                                                                 \
-	PFCNTR_REQUEST(PFCNTR_VOID, 0x08u, 0) /* charge utility routines to their callers */
+	PFCNTR_REQUEST(PFCNTR_VOID, 0x08u, 0) /* count utility routines for their callers */
 #define PCNTGETRSIZE                                                                               \
-	PFCNTR_REQUEST(PFCNTR_OUT, 0x0au, 8)               /* a word: bytes that read(2) delivers  \
+	PFCNTR_REQUEST(PFCNTR_OUT, 0x0au, 8)               /* a word: bytes that read(2) returns   \
 	                                                    */
 #define PCNTGETIPLHIS PFCNTR_REQUEST(PFCNTR_IN, 0x0bu, 8)  /* array of struct pfipls */
 #define PCNTSETITEMS  PFCNTR_REQUEST(PFCNTR_IN, 0x1fu, 8)  /* a word of PFM_* items */
@@ -63,9 +65,10 @@ extern "C" {
 #define PCNTSETKRANGE PFCNTR_REQUEST(PFCNTR_IN, 0x23u, 32) /* addr_range_t, kernel addresses */
 
 /* EV4. */
-#define PCNTSETMUX     PFCNTR_REQUEST(PFCNTR_IN, 0x02u, 8)  /* struct iccsr: events, rates, mute */
+#define PCNTSETMUX                                                                                 \
+	PFCNTR_REQUEST(PFCNTR_IN, 0x02u, 8) /* struct iccsr: events, rates, ignored counter */
 #define PCNTGETCNT     PFCNTR_REQUEST(PFCNTR_IN, 0x06u, 8)  /* array of struct pfcntrs */
-#define PCNTGETCNT_OLD PFCNTR_REQUEST(PFCNTR_OUT, 0x06u, 8) /* the same in systems of 1997 */
+#define PCNTGETCNT_OLD PFCNTR_REQUEST(PFCNTR_OUT, 0x06u, 8) /* PCNTGETCNT of systems of 1997 */
 
 /* EV5 and PCA56. The counter word is PF5_CTRS below. */
 #define PCNT5CTXTS    PFCNTR_REQUEST(PFCNTR_IN, 0x28u, 8) /* a word of PF5_CTXT_* */
@@ -101,14 +104,14 @@ extern "C" {
 	PFCNTR_REQUEST(PFCNTR_IN, 0x3cu, 8) /* array of struct pfcntrs_ev6: events                 \
 	                                     */
 
-/* ---- what is collected at each interrupt ----------------------------------------------------- */
+/* ---- items that each interrupt collects ------------------------------------------------------ */
 
 #define PFM_COUNTERS  1 /* interrupts of each counter */
 #define PFM_IPL       2 /* interrupt levels */
-#define PFM_PROFILING 4 /* where the program counter was; before any range request */
+#define PFM_PROFILING 4 /* program counter; select it before a range request */
 
-/* EV67: the driver keeps the ProfileMe statistic beside the items. How a program hands it in is not
- * documented; PCNTSETITEMS with these bits is the likeliest way. */
+/* EV67: the driver keeps the ProfileMe statistic with the items. No source documents how a program
+ * passes it; PCNTSETITEMS with these bits is the most likely way. */
 #define PFM_PM_STAT_SHIFT 8
 #define PFM_PM_STAT_MASK  0xff00
 
@@ -118,7 +121,7 @@ extern "C" {
 struct pfcntrs {
 	uint64_t pf_cntr0;
 	uint64_t pf_cntr1;
-	uint64_t pr_cycle; /* process cycles; last here, first in the others */
+	uint64_t pr_cycle; /* process cycles; the last member here, the first in the others */
 };
 
 struct pfcntrs_ev5 {
@@ -134,7 +137,7 @@ struct pfcntrs_ev6 {
 	uint64_t pf_cntr1;
 };
 
-/* Interrupts by the level they broke into: 0 to 5 kernel at that level, 6 none, 7 idle, 8 user. */
+/* Interrupts by the interrupted level: 0 to 5 kernel at that level, 6 none, 7 idle, 8 user. */
 #define PFM_IPL_LEVELS 9
 #define PFM_IPL_IDLE   7
 #define PFM_IPL_USER   8
@@ -150,14 +153,14 @@ struct addr_range {
 typedef struct {
 	uint64_t start;
 	uint64_t end;
-	uint64_t stride; /* instructions in a bucket: 0 for one bucket in all, or a power of two */
+	uint64_t stride; /* instructions in a bucket: a power of two, or 0 for one bucket */
 	uint64_t res0;
 } addr_range_t;
 
-/* A bucket that read(2) delivers. */
+/* A bucket that read(2) returns. */
 typedef uint32_t pfcntr_bucket_t;
 
-/* EV4 selects and rates: one word, like the chip's ICCSR but for the mute bits. */
+/* EV4 selects and rates: one word, like ICCSR of the chip, with bits to ignore counters. */
 __extension__ struct iccsr {
 	__extension__ union {
 		uint64_t iccsr_word;
@@ -194,10 +197,10 @@ __extension__ struct iccsr {
 #define ICCSR_MUX0_MASK     UINT64_C(0xf00)
 #define ICCSR_MUX1_SHIFT    32 /* PF_DCACHE ... */
 #define ICCSR_MUX1_MASK     UINT64_C(0x700000000)
-#define ICCSR_DISABLE_SHIFT 35 /* bit n: interrupts of counter n are thrown away; not both */
+#define ICCSR_DISABLE_SHIFT 35 /* bit n: the driver ignores counter n; not both */
 #define ICCSR_DISABLE_MASK  UINT64_C(0x1800000000)
 
-/* A word that names counters and a processor, and carries their values. */
+/* A word that selects counters and a processor, and holds the values of the counters. */
 #define PMCTRS_ALL_CPUS 0xffu
 
 union pmctrs_ev5 {
@@ -269,19 +272,19 @@ union pmctrs_ev6 {
 
 /* ---- EV5: rates and modes -------------------------------------------------------------------- */
 
-/* One of each counter ORed together. 256 needs superuser privilege. */
+/* Combine one rate for each counter. 256 requires superuser privilege. */
 #define PF5_C0_INT_EVERY_65536 0x200
 #define PF5_C0_INT_EVERY_256   0x300
 #define PF5_C1_INT_EVERY_65536 0x080
 #define PF5_C1_INT_EVERY_256   0x0c0
 #define PF5_C2_INT_EVERY_16384 0x020
 #define PF5_C2_INT_EVERY_256   0x030
-#define PF5_FREQ_KMASK         UINT64_C(0x3f0) /* bits the driver keeps */
-#define PF5_FREQ_SLOW          UINT64_C(0x2a0) /* bits it always sets */
-#define PF5_FREQ_PRIVILEGED    UINT64_C(0x150) /* bits that need privilege */
+#define PF5_FREQ_KMASK         UINT64_C(0x3f0) /* bits that the driver uses */
+#define PF5_FREQ_SLOW          UINT64_C(0x2a0) /* bits that the driver always sets */
+#define PF5_FREQ_PRIVILEGED    UINT64_C(0x150) /* bits that require privilege */
 
-/* Where to count. On Digital UNIX user code runs in what the chip calls executive mode: for user
- * code alone take PF5_CTXT_EXEC_AND_SUPER, not PF5_CTXT_USER. */
+/* Modes to count. On Digital UNIX, user code runs in executive mode of the chip: to count only user
+ * code, use PF5_CTXT_EXEC_AND_SUPER, not PF5_CTXT_USER. */
 #define PF5_CTXT_ALL_MODES       UINT64_C(0)
 #define PF5_CTXT_NO_KERNEL       UINT64_C(0x100)
 #define PF5_CTXT_NO_PAL          UINT64_C(0x200)
@@ -295,7 +298,7 @@ union pmctrs_ev6 {
 #define PF5_CTXT_EXEC_AND_SUPER  (PF5_CTXT_NO_USER | PF5_CTXT_NO_PAL | PF5_CTXT_NO_KERNEL)
 #define PF5_CTXT_ALL_PROC        UINT64_C(0)
 #define PF5_CTXT_SEL_PROC        UINT64_C(1) /* marked processes only */
-#define PF5_CTXT_PME_THIS        UINT64_C(2) /* mark this process; for the driver alone */
+#define PF5_CTXT_PME_THIS        UINT64_C(2) /* mark this process; the chip does not get this bit */
 #define PF5_CTXT_THIS_PROC       (PF5_CTXT_SEL_PROC | PF5_CTXT_PME_THIS)
 #define PF5_CTXT_KMASK           UINT64_C(0x40000301) /* bits that reach the chip */
 
@@ -309,11 +312,11 @@ union pmctrs_ev6 {
 #define PF5_CBOX1(N) ((uint64_t)(N) << 51 | 0xf0)
 #define PF5_CBOX2(N) ((uint64_t)(N) << 54 | 0x0f)
 #define PF5_MUX_KMASK                                                                              \
-	UINT64_C(0x01f80000000000ff) /* as the system's header has it: without PF5_SEL0 */
-#define PF5_MUX0_KMASK          UINT64_C(0x80000000) /* which the driver passes on too */
+	UINT64_C(0x01f80000000000ff) /* value in the system's header, without PF5_SEL0 */
+#define PF5_MUX0_KMASK          UINT64_C(0x80000000) /* bits that the driver also passes on */
 #define PF5_MUX_CBOX_KMASK      UINT64_C(0x01f8000000000000)
-#define PF5_MUX_CBOX_KSHIFT     32 /* down by so much for wrperfmon on EV5 and EV56 */
-#define PFPCA56_MUX_CBOX_KSHIFT 43 /* and by so much on PCA56 */
+#define PF5_MUX_CBOX_KSHIFT     32 /* right shift for wrperfmon on EV5 and EV56 */
+#define PFPCA56_MUX_CBOX_KSHIFT 43 /* right shift for wrperfmon on PCA56 */
 #define PF6_MUX_KMASK           UINT64_C(0x1f)
 
 /* EV4, counter 0: values of field mux0 of struct iccsr. */
@@ -426,7 +429,7 @@ union pmctrs_ev6 {
 #define PF6_MUX1_RET_UNALIGNED_TRAPS    0x6
 #define PF6_MUX1_REPLAY_TRAP            0x7
 
-/* EV67: words for PCNT6MUX (taken for this family as well: no other request exists). */
+/* EV67: words for PCNT6MUX, which this family uses too. */
 #define PF67_RET_INST_AND_CYCLES      0x0
 #define PF67_CYCLES_AND_UNDEFINED     0x4
 #define PF67_RET_INST_AND_BCACHE_MISS 0x8

@@ -9,12 +9,12 @@
  *             pfm_region_end(solve);
  *     }
  *
- * Run the program with PERFMON_REGIONS=page-faults,instructions in its environment, or under `pfm
- * stat --regions`, or let it call pfm_regions_start(). Otherwise begin and end cost one branch that
- * is always taken the same way.
+ * Run the program with PERFMON_REGIONS=page-faults,instructions in its environment, run it under
+ * `pfm stat --regions`, or call pfm_regions_start() in it. Otherwise begin and end each cost one
+ * well-predicted branch.
  *
- * Counters belong to threads. They are opened when a thread enters its first region; a thread that
- * enters none costs nothing. Call sites that use the same name share one region.
+ * Counters belong to threads. The library opens them when a thread enters its first region; a
+ * thread that enters no region costs nothing. Call sites that use the same name share one region.
  */
 #ifndef PERFMON_REGION_H
 #define PERFMON_REGION_H
@@ -30,12 +30,12 @@ extern "C" {
 /** A region. Its name must stay valid until its first begin; the library keeps a copy. */
 typedef struct pfm_region {
 	const char *name;
-	uint32_t id; /**< the library's; 0 until the first begin */
+	uint32_t id; /**< set by the library; 0 until the first begin */
 	uint32_t reserved;
 } pfm_region_t;
 
-/** The region NAME of this call site: a pointer to a static object, so that no name is searched for
- * in a loop. */
+/** The region NAME of this call site: a pointer to a static object. It does not search for the
+ * name. */
 #define PFM_REGION(NAME)                                                                           \
 	(__extension__({                                                                           \
 		static pfm_region_t pfm_region_here_ = { NAME, 0, 0 };                             \
@@ -46,10 +46,10 @@ typedef struct pfm_region {
  * for programs. */
 extern int perfmon_regions_active;
 
-/** Begin and end a visit of @region in the calling thread. Visits nest to any depth, may recurse,
- * and may overlap: end closes the innermost open visit of its region. An end without a begin has no
- * effect and is reported as unmatched. Neither call changes errno. Both are async-signal-safe once
- * pfm_regions_start() has returned or a region has been entered. */
+/** Begin and end a visit of @region in the calling thread. Visits may nest to any depth, recurse,
+ * and overlap: pfm_region_end() ends the innermost open visit of its region. An end without a begin
+ * has no effect and is reported as unmatched. Neither call changes errno. Both are
+ * async-signal-safe once pfm_regions_start() has returned or a region has been entered. */
 void pfm_region_begin(pfm_region_t *region);
 void pfm_region_end(pfm_region_t *region);
 
@@ -60,62 +60,66 @@ void pfm_region_end(pfm_region_t *region);
 #define pfm_region_end(R)   (PERFMON_REGIONS_ACTIVE_ ? (pfm_region_end)(R) : (void)0)
 #endif
 
-/** The region called @name, for names that are made at run time. The same name gives the same
- * pointer, valid until the process ends. NULL without memory. */
+/** Returns the region called @name, for names that the program creates at run time. The same name
+ * gives the same pointer, which is valid until the process ends. NULL if memory is exhausted. */
 pfm_region_t *pfm_region_by_name(const char *name);
 
-/** A visit that is held by a handle: for coroutines and tasks that move between threads, and for
- * visits that overlap freely. */
+/** A visit with a handle: for coroutines and tasks that move between threads, and for visits that
+ * overlap in any order. */
 typedef struct pfm_region_visit pfm_region_visit_t;
 
-/** Begins a visit; NULL while regions are not counted, which the calls below accept. */
+/** Begins a visit. Returns NULL, which the calls below accept, if regions are not counted. */
 pfm_region_visit_t *pfm_region_enter(pfm_region_t *region);
-/** Stops counting the visit in the thread that leaves it alone, and goes on in the calling thread.
- * A visit that changes its thread without these two is reported as not counted. */
+/** pfm_region_suspend() stops counting the visit in the calling thread, and pfm_region_resume()
+ * continues it in the calling thread. The results report a visit that moves to another thread
+ * without these two calls as not counted. */
 void pfm_region_suspend(pfm_region_visit_t *visit);
 void pfm_region_resume(pfm_region_visit_t *visit);
-/** Ends the visit and releases the handle. Its counts are exclusive as well as inclusive: a handle
- * has no place on a thread's stack of regions. */
+/** Ends the visit and releases the handle. Its exclusive counts equal its inclusive counts, because
+ * it is not nested in other visits of the thread. */
 void pfm_region_leave(pfm_region_visit_t *visit);
 
-/** Sets the calling thread's counts of @region to zero. Open visits go on. */
+/** Sets the counts of @region in the calling thread to zero. Open visits continue. */
 void pfm_region_reset(pfm_region_t *region);
 
-/* ---- what is counted --------------------------------------------------------------------- */
+/* ---- what is counted ------------------------------------------------------------------------- */
 
 enum {
-	PFM_REGIONS_NO_SUBTRACT = 1, /**< report counts with the cost of begin and end in them */
+	PFM_REGIONS_NO_SUBTRACT = 1, /**< do not subtract the cost of begin and end */
 	PFM_REGIONS_ROTATE_INNER =
-		2, /**< change groups at every begin, not only at a thread's outermost */
-	PFM_REGIONS_SYSTEM = 4, /**< count events that no task can have for the whole machine while
-	                  the region runs */
+		2, /**< change groups at every begin, not only at the outermost of a thread */
+	PFM_REGIONS_SYSTEM =
+		4, /**< count events that cannot be counted for a task for the whole machine */
 	PFM_REGIONS_PER_THREAD = 8 /**< write a row for each thread, not only the sums */
 };
 
+/** Options of regions. The variables PERFMON_REGIONS, PERFMON_REGIONS_OUTPUT and
+ * PERFMON_REGIONS_FORMAT of the environment take precedence over the members. */
 typedef struct pfm_regions_options {
 	size_t size;
 	unsigned flags;     /**< PFM_REGIONS_* */
-	const char *events; /**< events, groups in braces and metrics, comma-separated; NULL:
-	                       $PERFMON_REGIONS, else times only */
-	const char *output; /**< where the results go when the process ends: a file, in which %p is
-	                     * the process id, or a folder if it ends with '/'; NULL:
-	                     * $PERFMON_REGIONS_OUTPUT, else nowhere: the program asks for its
-	                     * results */
+	const char *events; /**< comma-separated events, groups in braces and metrics; NULL: only
+	                       times */
+	const char *output; /**< destination of the results when the process ends: a file (%p is the
+	                       process ID), a folder if it ends with '/', or "-" for standard error;
+	                       NULL: none */
 	const char *format; /**< "table", "json", "csv", "likwid", "papi", "chrome" or "firefox";
-	                       NULL: $PERFMON_REGIONS_FORMAT, else "table". The last two draw each
-	                       visit, which is kept only if the first start has one of them */
+	                       NULL: "table". The last two show each visit; visits are kept only if
+	                       the first start has one of them */
 } pfm_regions_options_t;
 
-/** Starts counting. @options may be NULL. The events of the first start hold until the process
- * ends; a later call with other events is refused with PFMLIB_ERR_INVAL, with none it goes on after
- * pfm_regions_stop(). Events that cannot be counted do not make it fail:
- * pfm_describe_region_event() says why they have no counts. On failure @error (may be NULL) says
- * why. */
+/** Starts counting.
+ * @options  NULL for the defaults
+ * @error    filled on failure; may be NULL
+ * The events of the first start stay the same until the process ends: a later call with other
+ * events returns PFMLIB_ERR_INVAL, and a later call without events continues after
+ * pfm_regions_stop(). The call succeeds if some events cannot be counted;
+ * pfm_describe_region_event() gives the reason. */
 int pfm_regions_start(const pfm_regions_options_t *options, pfm_error_t *error);
-/** Stops counting: begin and end cost one branch again. Results stay. */
+/** Stops counting. Discards open visits and keeps the results. */
 void pfm_regions_stop(void);
 
-/* ---- results ----------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 typedef struct pfm_region_results pfm_region_results_t;
 
@@ -128,32 +132,33 @@ typedef struct pfm_region_info {
 	/** 1: the cost of the visits exceeds a tenth of a count or of the wall time */
 	int costly;
 	uint64_t visits; /**< ended visits */
-	/** Those that were not inside another visit of the same region */
+	/** visits that are not inside another visit of the region */
 	uint64_t outermost;
-	uint64_t unfinished;      /**< visits that are open, or whose thread ended in them */
-	uint64_t wall, exclusive; /**< nanoseconds, of outermost visits; without enclosed regions */
+	uint64_t unfinished;      /**< visits that are open, or during which the thread ended */
+	uint64_t wall, exclusive; /**< nanoseconds, of outermost visits; exclusive: without enclosed
+	                             regions */
 	uint64_t wall_min, wall_max;
-	double wall_variance; /**< of a visit; negative with fewer than two */
-	uint64_t task;        /**< nanoseconds the threads ran on a CPU, 0 if that is unknown */
-	uint64_t task_visits; /**< visits that the task time rests on */
-	uint64_t threads;     /**< threads summed up */
+	double wall_variance; /**< of a visit; negative for fewer than two visits */
+	uint64_t task;        /**< nanoseconds on a CPU; 0: unknown */
+	uint64_t task_visits; /**< number of visits in task */
+	uint64_t threads;     /**< number of threads */
 } pfm_region_info_t;
 
 /** The count of one event in one row. */
 typedef struct {
 	size_t size;
 	uint64_t inclusive, exclusive;
-	uint64_t visits; /**< outermost visits in which it was counted from begin to end: inclusive,
-min, max, variance rest on them */
-	uint64_t exclusive_visits; /**< visits that exclusive rests on */
+	uint64_t visits; /**< outermost visits that were counted completely; inclusive, min, max and
+	                    variance are of these */
+	uint64_t exclusive_visits; /**< number of visits in exclusive */
 	uint64_t min, max;         /**< of a visit */
-	double variance;           /**< of a visit; negative with fewer than two */
-	uint64_t overhead; /**< cost of begin and end that was measured in the inclusive count;
-      subtracted unless asked not to be */
-	pfm_quality_t
-		quality; /**< exact, partial (counted in some visits), not counted, not supported */
+	double variance;           /**< of a visit; negative for fewer than two visits */
+	uint64_t overhead; /**< cost of begin and end in the inclusive count; subtracted by default
+	                    */
+	pfm_quality_t quality; /**< exact, partial (counted in some visits), not counted or not
+	                          supported */
 	pfm_cause_t cause;
-	double scale; /**< multiply counts by this to get units */
+	double scale; /**< counts times scale are in the unit of the event */
 } pfm_region_count_t;
 
 /** An event that regions count. */
@@ -161,40 +166,42 @@ typedef struct pfm_region_event {
 	size_t size;
 	const char *name, *unit;
 	const char *why, *remedy; /**< why it cannot be counted, "" if it can */
-	pfm_quality_t quality;    /**< as far as opening it tells */
+	pfm_quality_t quality;    /**< quality after opening */
 	pfm_cause_t cause;
-	int whole_machine; /**< 1: the count is of the whole machine while the region ran */
+	int whole_machine; /**< 1: counted for the whole machine while the region runs */
 	unsigned
-		/** Group that takes turns by visit; events of round 0 only do not rotate */
+		/** number of its round; the n-th visit counts round n modulo n_rounds */
 		round;
-	unsigned n_rounds;  /**< rounds there are */
+	unsigned n_rounds;  /**< number of rounds */
 	double cost_inside; /**< what an empty visit counts */
 	double cost_pair;   /**< what one begin and end add to an enclosing region */
 } pfm_region_event_t;
 
-/** Cost of an empty visit in nanoseconds: measured inside it, and added to an enclosing region.
- * Zero before the start. */
+/** Gives the cost of an empty visit in nanoseconds: the time that it measures inside, and the time
+ * that one begin and end add to an enclosing region. 0 before the first start. */
 void pfm_regions_cost(double *inside, double *pair);
-/** Number of events and of metrics, and event @i. PFMLIB_ERR_NOTFOUND past the last. */
+/** Number of events, number of metrics, and description of event @i. PFMLIB_ERR_NOTFOUND past the
+ * last. */
 unsigned pfm_count_region_events(void);
 unsigned pfm_count_region_metrics(void);
 int pfm_describe_region_event(unsigned i, pfm_region_event_t *event);
 
-/** Takes all results until now, of running threads as well. NULL without memory or before the
- * start. Free with pfm_free_region_results(). */
+/** Returns the results so far, including those of running threads; release them with
+ * pfm_free_region_results(). NULL before the first start and if memory is exhausted. */
 pfm_region_results_t *pfm_read_regions(void);
-/** Row @i, in the order in which regions were first entered: for each, all threads together, then
- * each thread. PFMLIB_ERR_NOTFOUND past the last. Strings live until the process ends. */
+/** Describes row @i. Rows are in the order in which regions were first entered: for each region,
+ * all threads together, then each thread. PFMLIB_ERR_NOTFOUND past the last. Strings live until the
+ * process ends. */
 int pfm_describe_region(const pfm_region_results_t *results, unsigned i, pfm_region_info_t *info);
-/** Count of event @event in row @i. */
+/** Gives the count of event @event in row @i. PFMLIB_ERR_NOTFOUND past the last. */
 int pfm_region_count(const pfm_region_results_t *results, unsigned i, unsigned event,
                      pfm_region_count_t *count);
-/** Metric @metric in row @i, computed by pfm_compute_metric() from the mean counts of a visit;
- * *@name is what it is called. */
+/** Gives metric @metric in row @i and its name in *@name. pfm_compute_metric() computes the value
+ * from the mean counts of a visit. */
 int pfm_region_metric(const pfm_region_results_t *results, unsigned i, unsigned metric,
                       const char **name, pfm_session_metric_t *out);
-/** Writes the results to descriptor @fd in a format of pfm_regions_options_t. PFMLIB_ERR_INVAL for
- * another one, and for "chrome" and "firefox" if visits were not kept. */
+/** Writes the results to file descriptor @fd in a format of pfm_regions_options_t. PFMLIB_ERR_INVAL
+ * for an unknown format, and for "chrome" and "firefox" if visits were not kept. */
 int pfm_write_regions(const pfm_region_results_t *results, int fd, const char *format);
 void pfm_free_region_results(pfm_region_results_t *results);
 

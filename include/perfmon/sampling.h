@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sampling: a session opened with a pfm_sampling_t writes a record whenever an event has counted
- * another period. Records are taken one by one, oldest first; losses are reported.
+ * another period. Functions return the records, oldest first, and report losses.
  * The manual is perfmon_sampling(7).
  */
 #ifndef LIBPERFMON_SAMPLING_H
@@ -140,14 +140,14 @@ typedef enum pfm_truncated {
 	PFM_TRUNCATED_STACK = 2  /**< the copy of the stack is full: callers may be missing */
 } pfm_truncated_t;
 
-/* Markers in call chains, which are no addresses: the frames that follow are in this mode. */
+/* Markers in call chains: they are not addresses, but give the mode of the frames that follow. */
 static const uint64_t PFM_CHAIN_HYPERVISOR = (uint64_t)-32;
 static const uint64_t PFM_CHAIN_KERNEL = (uint64_t)-128;
 static const uint64_t PFM_CHAIN_USER = (uint64_t)-512;
 /** The next word is a cookie: the user frames are in the PFM_RECORD_DEFERRED_CHAIN with that cookie
  * and the thread of the sample. */
 static const uint64_t PFM_CHAIN_DEFERRED = (uint64_t)-640;
-/** The lowest marker: frames from here on are no addresses. */
+/** The lowest marker: higher values are not addresses. */
 static const uint64_t PFM_CHAIN_MARKER = (uint64_t)-4095;
 
 /** pfm_record_t.event of a record that belongs to no event of the session. */
@@ -158,7 +158,7 @@ typedef struct pfm_branch {
 	uint64_t from, to, flags;
 } pfm_branch_t;
 
-/** Registers, in the order of the bits of the mask that was asked for. */
+/** Registers, in the order of the bits of the requested mask. */
 typedef struct pfm_regs {
 	uint64_t abi; /**< 0: none, 1: 32-bit, 2: 64-bit */
 	const uint64_t *values;
@@ -169,7 +169,7 @@ typedef struct pfm_regs {
 typedef struct pfm_sample {
 	uint64_t ip, addr, period;
 	const uint64_t *chain; /**< innermost frame first, with PFM_CHAIN_* markers */
-	const uint64_t *read;  /**< words as read_format of perf_event_open(2) describes them */
+	const uint64_t *read;  /**< words in the format read_format of perf_event_open(2) */
 	const void *raw;
 	const pfm_branch_t *branches; /**< newest first */
 	uint32_t n_chain, n_read, raw_size, n_branches;
@@ -183,7 +183,7 @@ typedef struct pfm_sample {
 	uint64_t source, transaction, phys_addr, cgroup, data_page, code_page;
 	const void *aux;
 	uint64_t aux_size;
-	uint64_t regs_mask, intr_regs_mask; /**< which registers regs and intr_regs hold */
+	uint64_t regs_mask, intr_regs_mask; /**< masks of the registers in regs, intr_regs */
 	uint64_t branch_type;               /**< branch_sample_type of branches */
 } pfm_sample_t;
 
@@ -236,7 +236,7 @@ typedef struct pfm_namespaces {
 	const uint64_t *links; /**< n pairs of device and inode */
 } pfm_namespaces_t;
 
-/** A kernel symbol that came or went (PFM_RECORD_KSYMBOL). */
+/** A kernel symbol that was added or removed (PFM_RECORD_KSYMBOL). */
 typedef struct pfm_ksymbol {
 	uint64_t addr;
 	uint32_t length;
@@ -244,7 +244,7 @@ typedef struct pfm_ksymbol {
 	const char *name;
 } pfm_ksymbol_t;
 
-/** A BPF program that came or went (PFM_RECORD_BPF). */
+/** A BPF program that was loaded or unloaded (PFM_RECORD_BPF). */
 typedef struct pfm_bpf {
 	uint16_t type, flags;
 	uint32_t id;
@@ -295,8 +295,9 @@ typedef union pfm_record_body {
 	pfm_deferred_chain_t deferred;
 } pfm_record_body_t;
 
-/** A record. Its pointers lead into the session's buffer and are valid until the next call that
- * takes records. What @has does not name, and what other types of records have, is 0. */
+/** A record. Its pointers point into the session's buffer and are valid until the next call that
+ * takes records. Fields that @has does not contain, and members of other types of records, are 0.
+ */
 typedef struct pfm_record {
 	size_t size;
 	uint32_t type;  /**< PFM_RECORD_*, or a type that this library does not know */
@@ -319,7 +320,7 @@ typedef struct pfm_record {
 typedef enum pfm_wait {
 	PFM_WAIT_TIMEOUT, /**< no records within the timeout */
 	PFM_WAIT_READY,   /**< there are records */
-	PFM_WAIT_ENDED    /**< all sampled tasks have ended: read what is left, no more will come */
+	PFM_WAIT_ENDED    /**< all sampled tasks have ended and all records were read */
 } pfm_wait_t;
 
 /** Waits until a buffer of @s reaches its watermark, a task ends, or @timeout milliseconds (-1: no
@@ -337,8 +338,8 @@ int pfm_next_record(pfm_session_t *s, pfm_record_t *record);
 /** Takes up to @n records, in the order of pfm_next_record(); about twice as fast per record.
  * @records  zeroed, or as previous calls left them; the size of the first stands for all
  * The records are valid until the next call; only then do the buffers reuse their space.
- * Returns the number of records, 0 for none now, or a negative code. Fewer than @n do not mean that
- * no more are there. */
+ * Returns the number of records, 0 for none now, or a negative code. If it is less than @n, more
+ * records may follow. */
 int pfm_next_records(pfm_session_t *s, pfm_record_t *records, unsigned n);
 
 /** Takes the contents of one buffer, undecoded: whole records, except that the last one may
@@ -390,7 +391,7 @@ typedef struct pfm_buffer_info {
 	size_t size;
 	uint32_t n;       /**< number of buffers; 0 for a recording */
 	uint32_t pages;   /**< pages of each, as granted */
-	uint32_t wanted;  /**< pages of each, as asked for */
+	uint32_t wanted;  /**< pages of each, as requested */
 	uint64_t lost;    /**< records lost according to LOST records */
 	uint64_t bytes;   /**< bytes read */
 	uint32_t damaged; /**< buffers with corrupt records; 1: a truncated recording */

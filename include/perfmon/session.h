@@ -12,7 +12,7 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 
-/** A session. Opaque. Not to be used by two threads at once, unless a function says otherwise. */
+/** A session. Opaque. Only one thread at a time may use it, unless a function is thread-safe. */
 typedef struct pfm_session pfm_session_t;
 /** How a session samples: see sampling.h. */
 typedef struct pfm_sampling pfm_sampling_t;
@@ -69,8 +69,8 @@ typedef struct pfm_count_info {
 	const char *pmu;          /**< PMU that counts it */
 	const char *unit;         /**< "" for plain counts */
 	unsigned group;           /**< number of its scheduling group */
-	unsigned n_kernel_events; /**< perf events it is the sum of (CPUs, box instances) */
-	const char *why;          /**< sentence about the cause, "" if missing */
+	unsigned n_kernel_events; /**< number of perf events in the sum (CPUs, boxes) */
+	const char *why;          /**< sentence about the cause, "" if the count is exact */
 	const char *remedy;       /**< what to do about it, "" if unknown */
 	pfm_attr_t attr;
 	const char *cpus; /**< CPUs it is counted on, "" for those where the task runs */
@@ -155,8 +155,8 @@ unsigned pfm_session_size(const pfm_session_t *s);
  * The call succeeds for a count without a value; its quality shows that. PFMLIB_ERR_INVAL for NULL
  * or a size that is not set; PFMLIB_ERR_SYS if reading fails. */
 int pfm_read_session(pfm_session_t *s, pfm_count_t *counts, unsigned n);
-/** Reads count @i, without a system call where the session has PFM_SESSION_USER_READ and the kernel
- * allows it; otherwise like pfm_read_session(). Only for a session of the calling thread. */
+/** Reads count @i: without a system call if the session counts the calling thread and has
+ * PFM_SESSION_USER_READ, and if the kernel permits it; otherwise like pfm_read_session(). */
 int pfm_read_count(pfm_session_t *s, unsigned i, pfm_count_t *count);
 /** Describes count @i. PFMLIB_ERR_INVAL if it is out of range. */
 int pfm_describe_count(const pfm_session_t *s, unsigned i, pfm_count_info_t *info);

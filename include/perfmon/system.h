@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** The machine: what it can count and what prevents counting. */
+/** Checks of what a machine can count. */
 #ifndef PERFMON_SYSTEM_H
 #define PERFMON_SYSTEM_H
 
@@ -12,54 +12,54 @@ extern "C" {
 #pragma GCC visibility push(default)
 #endif
 
-/** How a finding bears on counting. */
+/** Effect of a finding on counting. */
 enum pfm_finding_state {
-	PFM_FINDING_GOOD, /**< nothing is in the way */
-	PFM_FINDING_NOTE, /**< some counting is restricted, or worth knowing */
+	PFM_FINDING_GOOD, /**< nothing prevents counting */
+	PFM_FINDING_NOTE, /**< some counting is restricted, or a remark */
 	PFM_FINDING_BAD   /**< something cannot be counted */
 };
 
 /** The part of the check that a finding belongs to. */
 enum pfm_finding_topic {
 	PFM_FINDING_MACHINE,     /**< processor, PMUs, kernel */
-	PFM_FINDING_PERMISSIONS, /**< who may count what */
-	PFM_FINDING_OBSTACLES,   /**< holders of counters, limits, missing file systems */
-	PFM_FINDING_WORKLOAD     /**< events counted over a known workload */
+	PFM_FINDING_PERMISSIONS, /**< permissions to count */
+	PFM_FINDING_OBSTACLES,   /**< users of counters, limits, missing file systems */
+	PFM_FINDING_WORKLOAD     /**< counts of a known workload */
 };
 
 /** The result of pfm_check_system(). */
 typedef struct pfm_system_check pfm_system_check_t;
 
-/** One thing that was checked. Texts are never NULL; they are empty where there is nothing to say.
+/** Result of one check. Strings are never NULL, but may be empty.
  */
 typedef struct pfm_finding {
 	size_t size;
 	enum pfm_finding_topic topic;
 	enum pfm_finding_state state;
-	const char *check;       /**< its name, such as "NMI watchdog" or "cycles:u" */
-	const char *observed;    /**< the state of the machine */
+	const char *check;       /**< name of the check, such as "NMI watchdog" or "cycles:u" */
+	const char *observed;    /**< state of the machine */
 	const char *consequence; /**< what cannot be counted because of it */
 	const char *remedy;      /**< a command or setting that helps */
 	const char *available;   /**< what can be counted nevertheless */
-	const char *expected;    /**< of an event of the workload: the count that is right */
-	int has_count;           /**< 1: an event of the workload; the following three are set */
+	const char *expected;    /**< the correct count, for an event of the workload */
+	int has_count;           /**< 1: an event of the workload; the next three members are set */
 	int quality;             /**< PFM_QUALITY_ of its count */
 	int cause;               /**< PFM_CAUSE_ of its count */
 	uint64_t count;          /**< its value, 0 if it was not counted */
 } pfm_finding_t;
 
-/** Do not count a workload: only read files and try to open events. */
+/** Do not run the workload: only read files and try to open events. */
 #define PFM_CHECK_NO_WORKLOAD 1u
 
 /**
- * Check what this machine can count, who may count it, and what prevents counting.
+ * Checks what this machine can count, who may count it, and what prevents counting.
  *
- * @out    the findings, for pfm_describe_finding(); free with pfm_free_system_check()
- * @ctx    whose tables and machine are checked; NULL for the default context
+ * @out    receives the findings; release them with pfm_free_system_check()
+ * @ctx    the context to check; NULL for the default context
  * @flags  PFM_CHECK_NO_WORKLOAD, or 0
  *
- * What can be tried is tried: events are opened, and basic events count a known workload of about
- * 20 ms. A machine that is a recorded folder (PERFMON_SYSFS) is read only; nothing is tried there.
+ * The function opens events, and counts basic events over a known workload of about 20 ms each. If
+ * PERFMON_SYSFS names a recorded machine, it only reads files.
  *
  * Returns PFMLIB_SUCCESS, PFMLIB_ERR_INVAL (@out is NULL, unknown flag) or
  * PFMLIB_ERR_NOMEM. Thread-safe.
@@ -67,14 +67,14 @@ typedef struct pfm_finding {
 int pfm_check_system(pfm_system_check_t **out, const pfm_ctx_t *ctx, unsigned flags);
 
 /**
- * Describe finding @i, in the order in which the machine was checked.
+ * Describes finding @i, in the order of the checks.
  *
- * Set @finding->size before. Texts live as long as @check.
+ * Set @finding->size before the call. The strings live as long as @check.
  * Returns PFMLIB_SUCCESS, PFMLIB_ERR_INVAL, or PFMLIB_ERR_NOTFOUND past the last.
  */
 int pfm_describe_finding(const pfm_system_check_t *check, unsigned i, pfm_finding_t *finding);
 
-/** Free the findings; NULL is allowed. */
+/** Releases the findings. NULL is allowed. */
 void pfm_free_system_check(pfm_system_check_t *check);
 
 #ifdef __GNUC__

@@ -10,7 +10,7 @@
 
 /* ---- privilege levels and flags -------------------------------------------------------------- */
 
-/* Privilege levels. Most processors have two: 0 is the kernel, 3 the user. */
+/* Privilege levels. Most processors have two: 0 is the kernel, 3 is the user. */
 #define PFM_PLM0 0x01
 #define PFM_PLM1 0x02
 #define PFM_PLM2 0x04
@@ -27,14 +27,14 @@ typedef int pfm_err_t;
 #define PFMLIB_ERR_NOTSUPP         (-1)  /* not supported here */
 #define PFMLIB_ERR_INVAL           (-2)  /* invalid argument */
 #define PFMLIB_ERR_NOINIT          (-3)  /* no PMU selected */
-#define PFMLIB_ERR_NOTFOUND        (-4)  /* no such event */
+#define PFMLIB_ERR_NOTFOUND        (-4)  /* unknown event or code */
 #define PFMLIB_ERR_NOASSIGN        (-5)  /* the set does not fit on the counters */
 #define PFMLIB_ERR_FULL            (-6)  /* buffer too small */
 #define PFMLIB_ERR_EVTMANY         (-7)  /* an event is given more than once */
 #define PFMLIB_ERR_MAGIC           (-8)  /* not a structure of this library */
 #define PFMLIB_ERR_FEATCOMB        (-9)  /* features that cannot be combined */
-#define PFMLIB_ERR_EVTSET          (-10) /* events of event sets that exclude each other */
-#define PFMLIB_ERR_EVTINCOMP       (-11) /* events that exclude each other */
+#define PFMLIB_ERR_EVTSET          (-10) /* events of sets that cannot be measured together */
+#define PFMLIB_ERR_EVTINCOMP       (-11) /* events that cannot be measured together */
 #define PFMLIB_ERR_TOOMANY         (-12) /* too many events or unit masks */
 #define PFMLIB_ERR_IRRTOOBIG       (-13) /* code range too big */
 #define PFMLIB_ERR_IRREMPTY        (-14) /* code range is empty */
@@ -44,25 +44,25 @@ typedef int pfm_err_t;
 #define PFMLIB_ERR_DRRTOOMANY      (-18) /* too many data ranges */
 #define PFMLIB_ERR_BADHOST         (-19) /* not available on this processor */
 #define PFMLIB_ERR_IRRALIGN        (-20) /* code range not aligned to a bundle */
-#define PFMLIB_ERR_IRRFLAGS        (-21) /* code range needs a flag */
+#define PFMLIB_ERR_IRRFLAGS        (-21) /* code range lacks the flag that selects fetches */
 #define PFMLIB_ERR_UMASK           (-22) /* invalid or missing unit mask */
 #define PFMLIB_ERR_NOMEM           (-23) /* out of memory */
 #define PFMLIB_ERR_ATTR            (-24) /* unknown qualifier */
 #define PFMLIB_ERR_ATTR_VAL        (-25) /* invalid value of a qualifier */
-#define PFMLIB_ERR_ATTR_MISSING    (-26) /* a qualifier needs a value */
-#define PFMLIB_ERR_ATTR_UNEXPECTED (-27) /* a qualifier takes no value */
+#define PFMLIB_ERR_ATTR_MISSING    (-26) /* a qualifier lacks its value */
+#define PFMLIB_ERR_ATTR_UNEXPECTED (-27) /* a qualifier that takes no value has one */
 #define PFMLIB_ERR_ATTR_EMPTY      (-28) /* empty qualifier */
-#define PFMLIB_ERR_ATTR_EVENT      (-29) /* the event does not take this qualifier */
+#define PFMLIB_ERR_ATTR_EVENT      (-29) /* the event does not accept this qualifier */
 #define PFMLIB_ERR_ATTR_SET        (-30) /* qualifiers contradict each other */
-#define PFMLIB_ERR_ALIAS           (-31) /* a known name without an event on this processor */
-#define PFMLIB_ERR_NOPMU           (-32) /* no processor or unit of that name */
-#define PFMLIB_ERR_AMBIGUOUS       (-33) /* the name stands for several things */
+#define PFMLIB_ERR_ALIAS           (-31) /* the name is known, but this processor lacks the event */
+#define PFMLIB_ERR_NOPMU           (-32) /* unknown PMU */
+#define PFMLIB_ERR_AMBIGUOUS       (-33) /* ambiguous event name */
 #define PFMLIB_ERR_SYNTAX          (-34) /* malformed event specification */
 #define PFMLIB_ERR_PERM            (-35) /* permission denied */
 #define PFMLIB_ERR_BUSY            (-36) /* counters in use */
-#define PFMLIB_ERR_SYS             (-37) /* a system call failed, errno says how */
-#define PFMLIB_ERR_IMAGE           (-38) /* damaged or foreign event file */
-#define PFMLIB_ERR_LAST            (-38) /* the lowest code there is */
+#define PFMLIB_ERR_SYS             (-37) /* a system call failed */
+#define PFMLIB_ERR_IMAGE           (-38) /* corrupt or foreign image file */
+#define PFMLIB_ERR_LAST            (-38) /* the lowest code */
 
 /* ---- PMU types ------------------------------------------------------------------------------- */
 
@@ -126,21 +126,21 @@ typedef int pfm_err_t;
 
 /* ---- registers ------------------------------------------------------------------------------- */
 
-#define PFMLIB_REG_MAX 512                   /* registers a mask can name */
-#define PFMLIB_REG_BV  (PFMLIB_REG_MAX / 64) /* words of a mask */
+#define PFMLIB_REG_MAX 512                   /* number of registers in a mask */
+#define PFMLIB_REG_BV  (PFMLIB_REG_MAX / 64) /* number of words in a mask */
 
 /* A set of registers. Register n is bit n % 64 of word n / 64. */
 typedef struct {
 	uint64_t bits[PFMLIB_REG_BV];
 } pfmlib_regmask_t;
 
-/* One register and what belongs in it. */
+/* A register and its value. */
 typedef struct {
 	unsigned long long reg_value;
-	unsigned long long reg_addr; /* its address, or its number where registers have no other */
+	unsigned long long reg_addr; /* its address, or its number if registers have no addresses */
 	unsigned int reg_num;        /* its number in this interface */
 	unsigned int reg_reserved1;
-	uint64_t reg_alt_addr; /* how else it can be reached, e.g. by RDPMC; else as reg_addr */
+	uint64_t reg_alt_addr; /* another address (RDPMC index), or reg_addr again */
 } pfmlib_reg_t;
 
 #ifdef __cplusplus
@@ -149,13 +149,13 @@ extern "C" {
 
 /* ---- sets of registers ----------------------------------------------------------------------- */
 
-/* True if register @b is in the set; 0 for registers that do not exist. */
+/* Returns 1 if register @b is in the set; 0 for registers that do not exist. */
 static inline int pfm_regmask_isset(const pfmlib_regmask_t *h, unsigned int b)
 {
 	return h && b < PFMLIB_REG_MAX && (h->bits[b / 64] >> (b % 64) & 1);
 }
 
-/* Add register @b. PFMLIB_ERR_INVAL for one that does not exist. */
+/* Adds register @b. PFMLIB_ERR_INVAL if it does not exist. */
 static inline pfm_err_t pfm_regmask_set(pfmlib_regmask_t *h, unsigned int b)
 {
 	if (!h || b >= PFMLIB_REG_MAX)
@@ -164,7 +164,7 @@ static inline pfm_err_t pfm_regmask_set(pfmlib_regmask_t *h, unsigned int b)
 	return PFMLIB_SUCCESS;
 }
 
-/* Remove register @b. PFMLIB_ERR_INVAL for one that does not exist. */
+/* Removes register @b. PFMLIB_ERR_INVAL if it does not exist. */
 static inline pfm_err_t pfm_regmask_clr(pfmlib_regmask_t *h, unsigned int b)
 {
 	if (!h || b >= PFMLIB_REG_MAX)
@@ -173,7 +173,7 @@ static inline pfm_err_t pfm_regmask_clr(pfmlib_regmask_t *h, unsigned int b)
 	return PFMLIB_SUCCESS;
 }
 
-/* Number of registers in the set. */
+/* Gives the number of registers in the set. */
 static inline pfm_err_t pfm_regmask_weight(const pfmlib_regmask_t *h, unsigned int *weight)
 {
 	unsigned int n = 0, i;
@@ -186,7 +186,7 @@ static inline pfm_err_t pfm_regmask_weight(const pfmlib_regmask_t *h, unsigned i
 	return PFMLIB_SUCCESS;
 }
 
-/* 1 if the sets are equal; 0 if not, or if either is NULL. */
+/* Returns 1 if the sets are equal; 0 if not, or if one is NULL. */
 static inline int pfm_regmask_eq(const pfmlib_regmask_t *h1, const pfmlib_regmask_t *h2)
 {
 	unsigned int i;
@@ -199,7 +199,7 @@ static inline int pfm_regmask_eq(const pfmlib_regmask_t *h1, const pfmlib_regmas
 	return 1;
 }
 
-/* Registers in both sets. */
+/* Stores the registers that are in both sets. */
 static inline pfm_err_t pfm_regmask_and(pfmlib_regmask_t *dst, const pfmlib_regmask_t *h1,
                                         const pfmlib_regmask_t *h2)
 {
@@ -212,7 +212,7 @@ static inline pfm_err_t pfm_regmask_and(pfmlib_regmask_t *dst, const pfmlib_regm
 	return PFMLIB_SUCCESS;
 }
 
-/* Registers in the first set and not in the second. */
+/* Stores the registers of the first set that are not in the second. */
 static inline pfm_err_t pfm_regmask_andnot(pfmlib_regmask_t *dst, const pfmlib_regmask_t *h1,
                                            const pfmlib_regmask_t *h2)
 {
@@ -225,7 +225,7 @@ static inline pfm_err_t pfm_regmask_andnot(pfmlib_regmask_t *dst, const pfmlib_r
 	return PFMLIB_SUCCESS;
 }
 
-/* Registers in either set. */
+/* Stores the registers that are in at least one of the sets. */
 static inline pfm_err_t pfm_regmask_or(pfmlib_regmask_t *dst, const pfmlib_regmask_t *h1,
                                        const pfmlib_regmask_t *h2)
 {
@@ -247,7 +247,7 @@ static inline pfm_err_t pfm_regmask_copy(pfmlib_regmask_t *dst, const pfmlib_reg
 	return PFMLIB_SUCCESS;
 }
 
-/* Turn the set into its opposite. */
+/* Replaces the set with its complement. */
 static inline pfm_err_t pfm_regmask_not(pfmlib_regmask_t *dst)
 {
 	unsigned int i;

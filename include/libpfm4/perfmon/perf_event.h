@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* struct perf_event_attr and what belongs to it come from the kernel's header; the call has no
- * wrapper in the C library. */
+/* struct perf_event_attr and its constants come from the kernel's header. The C library has no
+ * function for the system call. */
 #ifndef PERFMON_LIBPFM4_PERF_EVENT_H
 #define PERFMON_LIBPFM4_PERF_EVENT_H
 
@@ -13,7 +13,8 @@
 #include <unistd.h>
 
 #ifndef __cplusplus
-/* The C library declares it only for programs that ask for more than the standard. */
+/* The C library declares this function only for programs that request extensions of the standard.
+ */
 extern long syscall(long number, ...);
 #endif
 

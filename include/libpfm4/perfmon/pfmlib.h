@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* libpfm4's interface as libpfm.so.4 offers it: thirteen functions. Programs built with this header
- * run with libpfm4's own library, and the other way round. The manual is libpfm4(3); perfmon's own
- * interface is <perfmon/perfmon.h>, in another folder. */
+/* The interface of libpfm4, thirteen functions, in libpfm.so.4. Programs that were built with this
+ * header can use the library of libpfm4, and programs that were built for libpfm4 can use this one.
+ * The manual is libpfm4(3). The interface of perfmon is <perfmon/perfmon.h>, in another folder. */
 #ifndef PERFMON_LIBPFM4_PFMLIB_H
 #define PERFMON_LIBPFM4_PFMLIB_H
 
@@ -20,15 +20,15 @@ extern "C" {
 #define PFM_MAJ_VERSION(v) ((v) >> 16)
 #define PFM_MIN_VERSION(v) ((v)&0xffff)
 
-/* Levels of privilege, or-ed. */
+/* Privilege levels, which can be combined. */
 #define PFM_PLM0 0x01 /* kernel */
 #define PFM_PLM1 0x02 /* supervisor, on MIPS */
 #define PFM_PLM2 0x04 /* exception, on MIPS */
 #define PFM_PLM3 0x08 /* user */
 #define PFM_PLMH 0x10 /* hypervisor */
 
-/* PMUs. A program asks about each number from 0 up until the answer is PFM_ERR_INVAL;
- * PFM_ERR_NOTSUPP is a gap. Names up to 516 are those of libpfm4 4.13. */
+/* PMUs. A program describes each number from 0 on until the result is PFM_ERR_INVAL;
+ * PFM_ERR_NOTSUPP means an unused number. Names up to 516 are those of libpfm4 4.13. */
 typedef enum {
 	/* clang-format off */
 	PFM_PMU_NONE = 0, PFM_PMU_GEN_IA64, PFM_PMU_ITANIUM, PFM_PMU_ITANIUM2, PFM_PMU_MONTECITO, PFM_PMU_AMD64, PFM_PMU_I386_P6,
@@ -234,7 +234,7 @@ typedef enum {
 
 typedef enum {
 	PFM_DTYPE_UNKNOWN,
-	PFM_DTYPE_UINT64, /* what every event is */
+	PFM_DTYPE_UINT64, /* type of every event */
 	PFM_DTYPE_INT64,
 	PFM_DTYPE_DOUBLE,
 	PFM_DTYPE_FIXED,
@@ -264,8 +264,8 @@ typedef enum {
 typedef int pfm_err_t;
 typedef int os_err_t;
 
-/* In each structure: @size is sizeof() or 0 (the first version) on entry, and the library's on
- * return. */
+/* In each structure, the caller sets size to sizeof the structure, or to 0 for the first version.
+ * The library stores its own size. */
 typedef struct {
 	const char *name; /* the prefix before "::" */
 	const char *desc;
@@ -274,11 +274,11 @@ typedef struct {
 	pfm_pmu_type_t type;
 	int nevents;
 	int first_event;  /* index for pfm_get_event_info(), pfm_get_event_next() */
-	int max_encoding; /* most words of an event */
+	int max_encoding; /* maximum number of words of an event */
 	int num_cntrs, num_fixed_cntrs;
 	__extension__ struct {
 		unsigned int is_present:1; /* on this machine */
-		unsigned int is_dfl:1;     /* stands for any processor of its family */
+		unsigned int is_dfl:1;     /* generic PMU of its family */
 		unsigned int reserved_bits:30;
 	};
 } pfm_pmu_info_t;
@@ -286,7 +286,7 @@ typedef struct {
 typedef struct {
 	const char *name;
 	const char *desc;
-	const char *equiv; /* what an alias stands for, or NULL */
+	const char *equiv; /* event that an alias means, or NULL */
 	size_t size;
 	uint64_t code;
 	pfm_pmu_t pmu;
@@ -329,10 +329,10 @@ typedef struct {
 
 /* For PFM_OS_NONE. */
 typedef struct {
-	uint64_t *codes; /* NULL: the library makes an array, the caller frees it */
-	char **fstr; /* NULL, or where to put the fully qualified string, which the caller frees */
+	uint64_t *codes; /* NULL: the library allocates an array, which the caller frees */
+	char **fstr;     /* NULL, or receives the fully qualified string, which the caller frees */
 	size_t size;
-	int count; /* in: room in @codes; out: words */
+	int count; /* on entry: size of codes; on return: number of words */
 	int idx;
 } pfm_pmu_encode_arg_t;
 

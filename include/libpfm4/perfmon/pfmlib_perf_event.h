@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* libpfm4's interface to the kernel's perf_event_open(). */
+/* Interface of libpfm4 for perf_event_open(2). */
 #ifndef PERFMON_LIBPFM4_PFMLIB_PERF_EVENT_H
 #define PERFMON_LIBPFM4_PFMLIB_PERF_EVENT_H
 
@@ -13,12 +13,12 @@ extern "C" {
 
 /* For PFM_OS_PERF_EVENT and PFM_OS_PERF_EVENT_EXT. */
 typedef struct {
-	struct perf_event_attr *attr; /* its size, 0 for the first version, says how much of it is
-	                                 read and written */
-	char **fstr; /* NULL, or where to put the fully qualified string, which the caller frees */
+	struct perf_event_attr
+		*attr; /* its member size limits what is read and written; 0: first version */
+	char **fstr;   /* NULL, or receives the fully qualified string, which the caller frees */
 	size_t size;
 	int idx;
-	int cpu; /* what "cpu=" said, or -1 */
+	int cpu; /* value of the attribute cpu, or -1 */
 	int flags;
 	int pad0;
 } pfm_perf_encode_arg_t;
