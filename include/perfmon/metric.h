@@ -108,6 +108,17 @@ int pfm_describe_metric_input(const pfm_ctx_t *ctx, int pmu, unsigned event, uns
 int pfm_print_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, int threshold, char *buf,
                      size_t len);
 
+/** Writes partner @i of a metric to @buf: an event whose samples show where the value comes from,
+ * as pfm_encode_event() takes it. An event with a precise form has the modifier ":pp". A metric of
+ * a tree without a partner has those of the metric that it is a part of.
+ * @buf  always terminated, truncated at @len bytes
+ * Returns the length of the complete text, or
+ *   PFMLIB_ERR_NOTFOUND  @i is past the last partner, or the event is not a metric
+ *   PFMLIB_ERR_INVAL     a number is out of range, or @buf is NULL although @len is not 0
+ * Thread-safe. */
+int pfm_print_metric_partner(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i, char *buf,
+                             size_t len);
+
 /** Computes metric @event of @pmu from @data. The call succeeds for a metric without a value (see
  * out->state).
  *

@@ -63,6 +63,7 @@ class Metric:
     name, description, unit, groups, parent, level   what its table says; ``""``, () and 0 where it says nothing
     inputs     :class:`MetricInput`, in the order of evaluation
     formula, threshold   as text; ``""`` for no threshold
+    partners   events whose samples show where the value comes from
     """
 
     def __init__(self, context: Context, row: EventInfo) -> None:
@@ -99,6 +100,15 @@ class Metric:
         buf = ffi.new("char[]", n + 1)
         check(lib.pfm_print_metric(self._context._handle(), *self._at, which, buf, n + 1))
         return c_text(buf)
+
+    @property
+    def partners(self) -> tuple[str, ...]:
+        """Events whose samples show where the value comes from, as :meth:`Context.encode` takes them."""
+        found: list[str] = []
+        buf = ffi.new("char[]", 512)
+        while lib.pfm_print_metric_partner(self._context._handle(), *self._at, len(found), buf, 512) > 0:
+            found.append(c_text(buf))
+        return tuple(found)
 
     @staticmethod
     def _named(i: MetricInput, values: Mapping[str, float]) -> float | None:
