@@ -364,8 +364,8 @@ class metric
 		std::vector<std::string> all;
 		char text[512];
 
-		for (unsigned i = 0; pfm_print_metric_partner(ctx_.get(), pmu_, event_, i, text,
-		                                              sizeof(text)) > 0;
+		for (unsigned i = 0;
+		     pfm_print_metric_partner(ctx_.get(), pmu_, event_, i, text, sizeof(text)) > 0;
 		     i++)
 			all.emplace_back(text);
 		return all;
@@ -389,6 +389,15 @@ class metric
 
 		detail::check(pfm_compute_metric(ctx_.get(), pmu_, event_, &data, &value));
 		return value;
+	}
+	/** Whether @value can be true; @extrapolated: its counts were scaled or are partial. */
+	pfm_metric_check_t check(const pfm_metric_value_t &value, bool extrapolated = false) const
+	{
+		auto out = perfmon_init_of<pfm_metric_check_t>();
+
+		detail::check(pfm_check_metric(ctx_.get(), pmu_, event_, &value, extrapolated,
+		                               pfm_memory_peak(ctx_.get()), &out));
+		return out;
 	}
 
       private:

@@ -181,6 +181,8 @@ typedef struct pfm_session_metric {
 	int missing;              /**< index of a count that has no value, or -1 */
 	int across_groups;        /**< 1: its counts are from several groups, so from other times */
 	int over_threshold;       /**< 1: above its threshold; 0: not; -1: no threshold */
+	pfm_plausibility_t plausibility; /**< by pfm_check_metric() and pfm_check_metric_sum() */
+	const char *reason; /**< why it is probably wrong, and what to do; "" if plausible */
 } pfm_session_metric_t;
 
 /** Returns the number of metrics that the texts of @s name. */
@@ -193,6 +195,7 @@ unsigned pfm_count_metrics(const pfm_session_t *s);
  * @seconds  duration of a round, for metrics that are rates; 0: unknown
  * The value is that of the mean counts; with several rounds its error follows from how they vary
  * (PFM_ERROR_FROM_REPETITIONS). The call succeeds for a metric without a value (see out->state).
+ * The value is checked against its limits, and the sum of its parts if the session has all of them.
  * PFMLIB_ERR_INVAL for NULL, a size that is not set or @i out of range. Thread-safe. */
 int pfm_compute_session_metric(const pfm_session_t *s, unsigned i, const pfm_count_t *counts,
                                unsigned rounds, double seconds, pfm_session_metric_t *out);

@@ -77,6 +77,13 @@ long pfmi_machine_read_small_file(const struct sys *sys, const char *path, char 
 int pfmi_machine_read_file(const struct sys *sys, const char *path, char **out, size_t *len);
 /* Reads a file of one line; the rest is not read. */
 int pfmi_machine_read_line_file(const struct sys *sys, const char *path, char **out, size_t *len);
+/* Millions of bytes a second that memory moves, by the firmware's DMI table or udev's copy of it; 0
+ * if both are missing or have no speeds. Devices of one channel take turns: they are one where EDAC
+ * tells the channels, and otherwise the result is an upper bound. */
+double pfmi_machine_read_memory_peak(const struct sys *sys);
+/* The sum over the devices of a table of @size bytes, and of udev's copy; how many they are. */
+double pfmi_machine_compute_memory_peak(const unsigned char *table, size_t size, unsigned *devices);
+double pfmi_machine_compute_udev_memory_peak(const char *text, unsigned *devices);
 /* A decimal or 0x number in a file; -errno, or -EINVAL for other text. */
 int pfmi_machine_read_number(const struct sys *sys, const char *path, uint64_t *out);
 

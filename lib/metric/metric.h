@@ -75,6 +75,8 @@ int pfmi_metric_run_code(const char *code, const pfm_metric_operand_t *inputs, u
                          struct metric_number *out);
 /* Writes @m's formula, or that of its threshold, as pfm_print_metric() does. */
 int pfmi_metric_print_formula(const struct metric *m, int threshold, char *buf, size_t len);
+/* True for the bandwidth of memory, which its peak limits. */
+bool pfmi_metric_is_memory_bandwidth(const pfm_metric_info_t *info);
 /* Length of the instruction at @code, 0 at the end or if missing. */
 unsigned pfmi_metric_get_instruction_length(const char *code);
 /* The operand of the instruction at @code: a number of base-64 digits. */

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .context import Context
     from .event import EventInfo
 
-__all__ = ["Metric", "MetricInput", "MetricState", "MetricValue"]
+__all__ = ["Metric", "MetricCheck", "MetricInput", "MetricState", "MetricValue"]
 
 
 class MetricState(enum.IntEnum):
@@ -55,6 +55,20 @@ class MetricValue:
         if self.value is None:
             return c_text(lib.pfm_metric_state_name(self.state))
         return f"{self.value:g} {self.unit}".rstrip()
+
+
+@dataclass(frozen=True)
+class MetricCheck:
+    """Whether a value can be true: result is "plausible" or what is wrong; then reason says why and what to do. low and high are
+    the limits, None where a side has none."""
+
+    result: str
+    low: float | None
+    high: float | None
+    reason: str
+
+    def __bool__(self) -> bool:
+        return self.result == "plausible"
 
 
 class Metric:
@@ -109,6 +123,17 @@ class Metric:
         while lib.pfm_print_metric_partner(self._context._handle(), *self._at, len(found), buf, 512) > 0:
             found.append(c_text(buf))
         return tuple(found)
+
+    def check(self, value: MetricValue, *, extrapolated: bool = False) -> MetricCheck:
+        """Whether @value can be true on this machine; extrapolated: its counts were scaled or are partial."""
+        raw, out = new("pfm_metric_value_t"), new("pfm_metric_check_t")
+        raw.value, raw.error, raw.low, raw.high = value.value or 0.0, value.error, value.low, value.high
+        raw.state = value.state
+        ctx = self._context._handle()
+        check(lib.pfm_check_metric(ctx, *self._at, raw, extrapolated, lib.pfm_memory_peak(ctx), out))
+        low, high = float(out.low), float(out.high)
+        return MetricCheck(c_text(lib.pfm_plausibility_name(out.result)), low if low > -1e300 else None,
+                           high if high < 1e300 else None, c_text(out.reason))
 
     @staticmethod
     def _named(i: MetricInput, values: Mapping[str, float]) -> float | None:
