@@ -590,13 +590,12 @@ const char *common_pmu(const struct stat_job *job, const struct stat_metric *m)
 	return "";
 }
 
-/* Why a value is probably wrong: "above the peak: its events ..."; to the end of a line. */
+/* What is wrong with a value; its reason follows the metrics. */
 static void print_check(const struct stat_job *job, const pfm_metric_check_t *check)
 {
 	if (check->result)
-		fprintf(job->out, "  %s%s%s: %s", term_colour_begin(job->out, RED),
-		        pfm_plausibility_name(check->result), term_colour_end(job->out),
-		        check->reason);
+		fprintf(job->out, "  %s%s%s", term_colour_begin(job->out, RED),
+		        pfm_plausibility_name(check->result), term_colour_end(job->out));
 }
 
 static void print_metric(const struct stat_job *job, const struct input_counts *r,
@@ -801,8 +800,32 @@ static void check_value(const struct stat_job *job, const struct stat_metric *m,
 	check_sum(job, m, label, elapsed, check);
 }
 
+/* The reasons that values of a report are wrong, each once. */
+struct check_reasons {
+	unsigned n;
+	pfm_metric_check_t checks[2 * (PFM_ABOVE_PEAK + 1)];
+};
+
+static void add_reason(struct check_reasons *r, const pfm_metric_check_t *check)
+{
+	for (unsigned i = 0; i < r->n; i++)
+		if (r->checks[i].result == check->result &&
+		    strcmp(r->checks[i].reason, check->reason) == 0)
+			return;
+	if (check->result && r->n < sizeof(r->checks) / sizeof(r->checks[0]))
+		r->checks[r->n++] = *check;
+}
+
+static void print_check_reasons(const struct stat_job *job, const struct check_reasons *r)
+{
+	for (unsigned i = 0; i < r->n; i++)
+		fprintf(job->out, "\n  %s:\n    %s\n", pfm_plausibility_name(r->checks[i].result),
+		        r->checks[i].reason);
+}
+
 static void report_metric(const struct stat_job *job, const struct stat_metric *m,
-                          const char *label, double elapsed, double time, bool whole)
+                          const char *label, double elapsed, double time, bool whole,
+                          struct check_reasons *reasons)
 {
 	static struct input_counts r;
 	pfm_metric_value_t v = PFM_INIT(v);
@@ -812,6 +835,7 @@ static void report_metric(const struct stat_job *job, const struct stat_metric *
 	                   whole, &r, &v))
 		return;
 	check_value(job, m, label, elapsed, &v, r.quality, &check);
+	add_reason(reasons, &check);
 	if (job->json)
 		json_metric(job, &r, &v, &check, label, time);
 	else if (job->separator)
@@ -822,7 +846,7 @@ static void report_metric(const struct stat_job *job, const struct stat_metric *
 
 /* Calls for each label that rows have. */
 static void report_labels(const struct stat_job *job, const struct stat_metric *m, double elapsed,
-                          double time, bool whole)
+                          double time, bool whole, struct check_reasons *reasons)
 {
 	for (unsigned i = 0; i < job->n_rows; i++) {
 		unsigned k = 0;
@@ -830,28 +854,34 @@ static void report_labels(const struct stat_job *job, const struct stat_metric *
 		while (strcmp(job->rows[k].label, job->rows[i].label) != 0)
 			k++;
 		if (k == i)
-			report_metric(job, m, job->rows[i].label, elapsed, time, whole);
+			report_metric(job, m, job->rows[i].label, elapsed, time, whole, reasons);
 	}
 }
 
 /* Reports the ratios that stand beside no count. */
-static void report_ratios(const struct stat_job *job, double elapsed, double time)
+static void report_ratios(const struct stat_job *job, double elapsed, double time,
+                          struct check_reasons *reasons)
 {
 	for (unsigned i = 0; i < job->ratios.n; i++) {
 		struct stat_metric *m = &job->ratios.at[i];
 
 		if (!m->is_beside_count)
-			report_labels(job, m, elapsed, time, true);
+			report_labels(job, m, elapsed, time, true, reasons);
 		m->is_beside_count = false;
 	}
 }
 
 void report_metrics(const struct stat_job *job, double elapsed, double time)
 {
+	struct check_reasons reasons = { .n = 0 };
+
 	for (unsigned i = 0; i < job->metrics.n; i++)
-		report_labels(job, &job->metrics.at[i], elapsed, time, false);
-	if (!job->json && !job->separator)
-		report_ratios(job, elapsed, time);
+		report_labels(job, &job->metrics.at[i], elapsed, time, false, &reasons);
+	if (job->json || job->separator)
+		return;
+	report_ratios(job, elapsed, time, &reasons);
+	if (time < 0)
+		print_check_reasons(job, &reasons);
 }
 
 /* ---- ratios ---------------------------------------------------------------------------------- */

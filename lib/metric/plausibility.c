@@ -75,10 +75,10 @@ static const char *choose_reason(pfm_plausibility_t result, int extrapolated)
 		return "its events were not counted all the time: count fewer events at once, or "
 		       "repeat the measurement";
 	if (result == PFM_ABOVE_PEAK)
-		return "its events are counted twice, or the firmware's table of memory devices "
-		       "is wrong";
-	return "its events do not count here what the formula needs: look for errata, and in a "
-	       "guest at the hypervisor";
+		return "events are counted twice, or the firmware's list of memory devices is "
+		       "wrong: count one memory controller alone";
+	return "an event does not count what the formula needs: look for errata of the processor; "
+	       "a guest's hypervisor may emulate the event";
 }
 
 /* True if @v is beyond a limit: as a value by more than @slack, and with all of its interval. */

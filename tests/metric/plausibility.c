@@ -152,6 +152,125 @@ static void sums(void **state)
 	assert_int_equal(c.result, PFM_PLAUSIBLE);
 }
 
+/* How many parts the sum of metric @name has; its whole in *@whole. */
+static int list_sum(const char *name, double *whole)
+{
+	unsigned events[8], event;
+	int pmu, n;
+	bool has_own = false;
+
+	assert_int_equal(pfm_find_event_by_text(ctx, name, &pmu, &event, NULL), PFMLIB_SUCCESS);
+	n = pfm_list_metric_sum(ctx, pmu, event, events, COUNT(events), whole);
+	for (int i = 0; i < n; i++)
+		has_own |= events[i] == event;
+	assert_int_equal(has_own, n > 0);
+	return n;
+}
+
+static void parts_of_sums(void **state)
+{
+	static const struct {
+		const char *metric;
+		int n;
+		double whole;
+	} rows[] = {
+		{ "spr::Frontend_Bound", 4, 100 },
+		{ "spr::topdown_retired", 4, 1 },
+		{ "adl_gracemont::Backend_Bound", 4, 100 },
+		{ "neoverse_v2::bad_speculation", 4, 100 },
+		{ "c1_ultra::retiring", 4, 100 },
+		{ "amdzen5::retiring", 5, 100 },
+		{ "amdzen5::topdown_backend", 5, 1 },
+		{ "amdzen5::smt_contention", 5, 1 },
+		{ "spr::Memory_Bound", PFMLIB_ERR_NOTFOUND, 0 },
+		{ "skx::ipc", PFMLIB_ERR_NOTFOUND, 0 },
+		{ "skx::INST_RETIRED.ANY", PFMLIB_ERR_NOTFOUND, 0 },
+	};
+	unsigned event;
+	int pmu;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		double whole = 0;
+		int n = list_sum(rows[i].metric, &whole);
+
+		if (n != rows[i].n)
+			fail_msg("%s: %d parts", rows[i].metric, n);
+		assert_true(whole == rows[i].whole);
+	}
+	assert_int_equal(pfm_find_event_by_text(ctx, "spr::Retiring", &pmu, &event, NULL), 0);
+	assert_int_equal(pfm_list_metric_sum(ctx, pmu, event, NULL, 0, NULL), 4);
+	assert_int_equal(pfm_list_metric_sum(ctx, pmu, event, NULL, 1, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_list_metric_sum(ctx, -1, event, NULL, 0, NULL), PFMLIB_ERR_INVAL);
+}
+
+/* Top-down by made-up counts of consistent slots: the formulas of each processor that has the first
+ * level sum to the whole. */
+static double evaluate(int pmu, unsigned event)
+{
+	static const struct {
+		const char *name;
+		double count;
+	} counts[] = {
+		/* Arm: 8 slots in 1,000 cycles */
+		{ "CPU_CYCLES", 1000 },
+		{ "STALL_SLOT", 3000 },
+		{ "STALL_SLOT_FRONTEND", 1000 },
+		{ "STALL_SLOT_BACKEND", 2000 },
+		{ "OP_RETIRED", 4000 },
+		{ "OP_SPEC", 5000 },
+		{ "BR_MIS_PRED", 7 },
+		/* Zen 5: 8 slots in 1,000 cycles */
+		{ "ls_not_halted_cyc", 1000 },
+		{ "de_no_dispatch_per_slot.no_ops_from_frontend", 1000 },
+		{ "de_no_dispatch_per_slot.backend_stalls", 1500 },
+		{ "de_no_dispatch_per_slot.smt_contention", 500 },
+		{ "de_src_op_disp.all", 5000 },
+		{ "ex_ret_ops", 4000 },
+		/* Gracemont: 5 slots in 1,000 cycles */
+		{ "CPU_CLK_UNHALTED.CORE", 1000 },
+		{ "TOPDOWN_FE_BOUND.ALL", 1500 },
+		{ "TOPDOWN_BE_BOUND.ALL", 500 },
+		{ "TOPDOWN_RETIRING.ALL", 2500 },
+	};
+	pfm_metric_operand_t operands[16] = { { 0 } };
+	pfm_metric_data_t data = PFM_INIT(data);
+	pfm_metric_value_t value = PFM_INIT(value);
+	pfm_metric_input_t in = PFM_INIT(in);
+
+	data.operands = operands;
+	for (; !pfm_describe_metric_input(ctx, pmu, event, data.n_inputs, &in); data.n_inputs++)
+		for (size_t i = 0; i < COUNT(counts); i++)
+			if (strcmp(strstr(in.text, "::") + 2, counts[i].name) == 0)
+				operands[data.n_inputs] =
+					(pfm_metric_operand_t){ .value = counts[i].count,
+					                        .known = 1 };
+	assert_int_equal(pfm_compute_metric(ctx, pmu, event, &data, &value), PFMLIB_SUCCESS);
+	assert_int_equal(value.state, PFM_METRIC_DEFINED);
+	return value.value;
+}
+
+static void sums_of_formulas(void **state)
+{
+	static const char *const names[] = { "neoverse_v2::retiring", "neoverse_v1::retiring",
+		                             "amdzen5::retiring", "amdzen6::topdown_retired",
+		                             "adl_gracemont::Retiring" };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(names); i++) {
+		unsigned events[8], event;
+		double sum = 0, whole = 0;
+		int pmu, n;
+
+		assert_int_equal(pfm_find_event_by_text(ctx, names[i], &pmu, &event, NULL), 0);
+		n = pfm_list_metric_sum(ctx, pmu, event, events, COUNT(events), &whole);
+		for (int k = 0; k < n; k++)
+			sum += evaluate(pmu, events[k]);
+		if (!(sum > whole * 0.999999 && sum < whole * 1.000001))
+			fail_msg("%s: %g of %g", names[i], sum, whole);
+	}
+}
+
 static void refusals(void **state)
 {
 	pfm_metric_value_t v = make_value(1, 0);
@@ -183,4 +302,6 @@ UNIT(metric_plausibility,
      cmocka_unit_test_setup_teardown(shares_and_amounts, open_context, close_context),
      cmocka_unit_test_setup_teardown(limits_and_reasons, open_context, close_context),
      cmocka_unit_test(sums),
+     cmocka_unit_test_setup_teardown(parts_of_sums, open_context, close_context),
+     cmocka_unit_test_setup_teardown(sums_of_formulas, open_context, close_context),
      cmocka_unit_test_setup_teardown(refusals, open_context, close_context));
