@@ -44,8 +44,9 @@ typedef enum pfm_cause {
 	PFM_CAUSE_NO_TIME,     /**< enabled for less than a clock tick, or never */
 	PFM_CAUSE_NO_KERNEL,   /**< the kernel has no perf_event_open(2), or no such device */
 	PFM_CAUSE_OTHER,
-	PFM_CAUSE_LOST,     /**< samples: a buffer was full */
-	PFM_CAUSE_THROTTLED /**< samples: the kernel throttled the event */
+	PFM_CAUSE_LOST,      /**< samples: a buffer was full */
+	PFM_CAUSE_THROTTLED, /**< samples: the kernel throttled the event */
+	PFM_CAUSE_OTHER_CPU  /**< the processor changed: the virtual machine was moved */
 } pfm_cause_t;
 
 /** A count. */
@@ -150,7 +151,8 @@ int pfm_stop_session(pfm_session_t *s);
 int pfm_reset_session(pfm_session_t *s);
 /** Returns the number of counts: one per event and PMU (and per CPU with PFM_SESSION_PER_CPU). */
 unsigned pfm_session_size(const pfm_session_t *s);
-/** Reads all counts.
+/** Reads all counts. Looks once a second whether the processor is still the one that the session
+ * was opened on: counts of a virtual machine that was moved to another one are partial.
  * @counts  room for @n counts, each with its size set; counts beyond the session's stay unchanged
  * The call succeeds for a count without a value; its quality shows that. PFMLIB_ERR_INVAL for NULL
  * or a size that is not set; PFMLIB_ERR_SYS if reading fails. */

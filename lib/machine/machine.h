@@ -117,6 +117,9 @@ void pfmi_machine_describe_host(const struct sys *sys, const char *cpuid, struct
 /* Its two halves: who this is, without a system call on x86; and the core types of a hybrid. */
 void pfmi_machine_identify_host(const struct sys *sys, const char *cpuid, struct host *out);
 void pfmi_machine_read_core_types(const struct sys *sys, const char *cpuid, struct host *h);
+/* True if the processor is not that of @known any more: a virtual machine was moved to another
+ * host. Costs two CPUID leaves on x86, and reads small files elsewhere. */
+bool pfmi_machine_is_other_host(const struct sys *sys, const struct host *known);
 /* Adds what two further CPUID leaves know: the architectural PMU, and the design of this core of a
  * hybrid. Not part of the plain path, because each leaf costs a trap in a virtual machine. */
 void pfmi_machine_read_host_details(const struct sys *sys, struct host *h);

@@ -117,6 +117,9 @@ struct pfm_session {
 	struct cpu_mask requested_cpus; /* CPUs the caller names; empty: no matter which */
 	/* those at hand when the session was opened; empty: that cannot be read */
 	struct cpu_mask online_cpus;
+	uint64_t identified_at; /* when the processor was last compared; get_time() */
+	unsigned n_user_reads;  /* since then, without a system call */
+	bool has_cpu_changed;   /* the processor is not the one that the events are for */
 	bool is_online_assumed; /* nobody has asked for them: what is opened will show it */
 };
 

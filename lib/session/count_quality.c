@@ -357,6 +357,8 @@ static inline bool assess_count(struct pfm_session *s, unsigned i, pfm_count_t *
 	counts[i].scale = s->counts[i].config.scale;
 	if (!clear)
 		assess_inexact_count(s, i, counts);
+	if (s->has_cpu_changed)
+		pfmi_session_explain_other_cpu(s, &s->counts[i], &counts[i]);
 	return clear;
 }
 
@@ -438,10 +440,10 @@ const char *pfm_quality_name(pfm_quality_t quality)
 const char *pfm_cause_name(pfm_cause_t cause)
 {
 	static const char names[][16] = {
-		"",          "no PMU",    "permission", "busy",      "group",  "multiplexed",
-		"files",     "attribute", "no process", "no CPU",    "memory", "no time",
-		"no kernel", "other",     "lost",       "throttled",
+		"",          "no PMU",    "permission", "busy",      "group",     "multiplexed",
+		"files",     "attribute", "no process", "no CPU",    "memory",    "no time",
+		"no kernel", "other",     "lost",       "throttled", "other CPU",
 	};
 
-	return cause >= 0 && cause <= PFM_CAUSE_THROTTLED ? names[cause] : "";
+	return cause >= 0 && cause <= PFM_CAUSE_OTHER_CPU ? names[cause] : "";
 }

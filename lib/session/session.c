@@ -154,6 +154,7 @@ static int open_session_counts(struct session_builder *o, const char *const *tex
 	s->last_counts = malloc((s->n_counts + 1) * sizeof(*s->last_counts));
 	if (!s->last_counts)
 		return pfmi_session_report_no_memory(o);
+	s->identified_at = s->sys.get_time(&s->sys);
 	if (s->backend)
 		rc = s->backend->open_counts(s, o->error);
 	else
@@ -282,6 +283,8 @@ static inline int read_last_counts(struct pfm_session *s, pfm_count_t *into)
 {
 	int rc = PFMLIB_SUCCESS;
 
+	pfmi_session_check_processor(s);
+	s->is_all_exact &= !s->has_cpu_changed;
 	s->caller_counts = into;
 	if (s->backend)
 		rc = s->backend->read_counts(s, s->last_counts, s->n_counts);
@@ -352,6 +355,8 @@ int pfm_read_count(pfm_session_t *s, unsigned i, pfm_count_t *count)
 	if (s->backend && s->backend->read_user_count && !c->config.sibling_set &&
 	    c->kernel_state.n_open)
 		rc = s->backend->read_user_count(s, i, &s->last_counts[i]);
+	if (rc == PFMLIB_SUCCESS && ++s->n_user_reads >= USER_READS_PER_CHECK)
+		pfmi_session_check_processor(s);
 	if (rc == PFMLIB_SUCCESS)
 		pfmi_session_assess_quality(s, i, s->last_counts);
 	else if (rc == PFMLIB_ERR_NOTSUPP)

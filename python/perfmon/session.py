@@ -61,6 +61,7 @@ class Cause(enum.IntEnum):
     OTHER = lib.PFM_CAUSE_OTHER
     LOST = lib.PFM_CAUSE_LOST
     THROTTLED = lib.PFM_CAUSE_THROTTLED
+    OTHER_CPU = lib.PFM_CAUSE_OTHER_CPU      #: the virtual machine was moved to another processor
 
     def __str__(self) -> str:
         return c_text(lib.pfm_cause_name(int(self)))
