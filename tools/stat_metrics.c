@@ -590,7 +590,7 @@ const char *common_pmu(const struct stat_job *job, const struct stat_metric *m)
 	return "";
 }
 
-/* What is wrong with a value; its reason follows the metrics. */
+/* Prints the mark of a value that cannot be true; its reason follows the metrics. */
 static void print_check(const struct stat_job *job, const pfm_metric_check_t *check)
 {
 	if (check->result)

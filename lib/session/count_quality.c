@@ -349,6 +349,30 @@ static inline bool is_clearly_exact(const struct session_count *c, const pfm_cou
 	       !n->cause && !c->status.cause && !c->status.reason_cause;
 }
 
+/* True if the event is one of the processor, not of the kernel. */
+static bool is_processor_event(const struct session_count *c)
+{
+	const struct kernel_pmu *pmu = c->config.kernel_pmu;
+
+	return pmu ? pmu->is_core || pmu->is_uncore
+	           : c->config.attr.type == PERF_TYPE_HARDWARE ||
+	                       c->config.attr.type == PERF_TYPE_HW_CACHE ||
+	                       c->config.attr.type == PERF_TYPE_RAW;
+}
+
+/* Makes a count partial if its event was chosen for the processor that the machine had. */
+static void explain_other_cpu(const struct pfm_session *s, struct session_count *c, pfm_count_t *n)
+{
+	if (!is_processor_event(c) || n->quality >= PFM_QUALITY_NOT_COUNTED)
+		return;
+	n->quality = PFM_QUALITY_PARTIAL;
+	n->cause = PFM_CAUSE_OTHER_CPU;
+	pfmi_session_set_reason(c, n->cause, "open the session anew",
+	                        "the machine was moved to another processor: the event was chosen "
+	                        "for %s",
+	                        s->ctx->host.id_text);
+}
+
 /* True if it is clear. */
 static inline bool assess_count(struct pfm_session *s, unsigned i, pfm_count_t *counts)
 {
@@ -358,7 +382,7 @@ static inline bool assess_count(struct pfm_session *s, unsigned i, pfm_count_t *
 	if (!clear)
 		assess_inexact_count(s, i, counts);
 	if (s->has_cpu_changed)
-		pfmi_session_explain_other_cpu(s, &s->counts[i], &counts[i]);
+		explain_other_cpu(s, &s->counts[i], &counts[i]);
 	return clear;
 }
 

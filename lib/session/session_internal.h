@@ -107,9 +107,6 @@ void pfmi_session_assess_all_qualities(struct pfm_session *s, pfm_count_t *count
 /* Notices, once a second, that the machine has another processor than when the session was opened.
  * (lib/session/processor_change.c) */
 void pfmi_session_check_processor(struct pfm_session *s);
-/* Makes count @c partial if its event is of the processor that the machine had. */
-void pfmi_session_explain_other_cpu(const struct pfm_session *s, struct session_count *c,
-                                    pfm_count_t *n);
 /* Fills the sentences of count @c, unless they already say why it could not be opened. */
 void pfmi_session_set_reason(struct session_count *c, pfm_cause_t cause, const char *remedy,
                              const char *fmt, ...) __attribute__((format(printf, 4, 5)));
