@@ -220,7 +220,13 @@ struct kernel_pmu {
 	const char *const *instance_cpu_lists; /* the same for each instance */
 	bool is_core, is_uncore;
 	const struct table *table; /* format and events of sysfs as a table */
+	/* files that hold the values of its events, by their config; NULL: they are perf events */
+	const char *const *files;
+	unsigned n_files;
 };
+
+#define FILE_PMU_TYPE                                                                              \
+	0x7f000000 /* perf types of PMUs whose values are files: the kernel's are small */
 
 struct kernel_info {
 	unsigned n_pmus;

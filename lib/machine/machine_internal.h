@@ -48,6 +48,14 @@ struct string_list {
 	struct memory_arena *arena;
 };
 
+/* For sys->list_folder(): adds a name to the list at @arg. */
+int pfmi_machine_collect_name(void *arg, const char *name);
+/* (lib/machine/hwmon_pmus.c) Folders of hardware monitoring devices; adds their PMUs to @pmus,
+ * which are those of @k and has room for all of them. */
+struct string_list pfmi_machine_list_hwmon(struct sysfs_reader *r);
+void pfmi_machine_add_hwmon_pmus(struct sysfs_reader *r, const struct string_list *folders,
+                                 struct kernel_info *k, struct kernel_pmu *pmus);
+
 /* Names in DEVICES/@pmu/@folder, at most @max, none longer than @longest. */
 struct string_list pfmi_machine_list_sysfs_names(struct sysfs_reader *r, const char *pmu,
                                                  const char *folder, size_t max, size_t longest);

@@ -75,6 +75,7 @@ static inline bool session_count_has_instance(const struct session_count *c, uns
 }
 
 struct device_sampling_ops;
+struct file_event_system;
 struct perfdata_reader;
 struct recording_ops;
 struct sampling_ops;
@@ -99,7 +100,8 @@ struct pfm_session {
 	const struct device_sampling_ops *device_sampling_ops;
 	struct sampling_state *sampling; /* NULL: counts only */
 	const struct recording_ops *recording_ops;
-	struct perfdata_reader *recording; /* a recording that is read, else NULL */
+	struct file_event_system *file_events; /* NULL: none of its events is a file */
+	struct perfdata_reader *recording;     /* a recording that is read, else NULL */
 	int sys_errno;
 	bool running;
 	bool started; /* at least once */

@@ -113,6 +113,14 @@ static bool has_running_rival(const struct pfm_session *s, unsigned i, const pfm
 	return false;
 }
 
+/* The file that holds the value of a count; "" if missing. */
+static const char *get_value_file(const struct session_count *c)
+{
+	const struct kernel_pmu *pmu = c->config.kernel_pmu;
+
+	return c->config.attr.config < pmu->n_files ? pmu->files[c->config.attr.config] : "";
+}
+
 /* Enabled for a while, but never on a counter. */
 static void explain_never_ran(struct pfm_session *s, unsigned i, pfm_count_t *counts)
 {
@@ -120,7 +128,12 @@ static void explain_never_ran(struct pfm_session *s, unsigned i, pfm_count_t *co
 	pfm_count_t *n = &counts[i];
 
 	n->value = 0;
-	if (c->config.lacks_core_types) {
+	if (c->config.kernel_pmu && c->config.kernel_pmu->files) {
+		set_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_OTHER);
+		pfmi_session_set_reason(c, n->cause, "look at the file with cat(1)",
+		                        "the driver gives no number, or a negative one: %s",
+		                        get_value_file(c));
+	} else if (c->config.lacks_core_types) {
 		set_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_CPU);
 		pfmi_session_set_reason(c, n->cause, "", "nothing ran on the CPUs %s serves (%s)",
 		                        get_pmu_name(c), c->config.kernel_pmu->cpu_list);

@@ -152,7 +152,7 @@ static int open_session_counts(struct session_builder *o, const char *const *tex
 	if (rc)
 		return rc;
 	s->last_counts = malloc((s->n_counts + 1) * sizeof(*s->last_counts));
-	if (!s->last_counts)
+	if (!s->last_counts || pfmi_session_open_file_events(s))
 		return pfmi_session_report_no_memory(o);
 	s->identified_at = s->sys.get_time(&s->sys);
 	if (s->backend)
@@ -227,6 +227,7 @@ void pfm_close_session(pfm_session_t *s)
 		return;
 	if (s->backend)
 		s->backend->close_counts(s);
+	pfmi_session_close_file_events(s);
 	if (s->recording)
 		s->recording_ops->close(s);
 	if (s->sampling_ops)

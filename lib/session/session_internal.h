@@ -96,6 +96,11 @@ int pfmi_session_refresh_online_cpus(struct pfm_session *s);
 /* Keeps the caller's CPU list; where every CPU is counted for itself, repeats the counts for
  * each. */
 int pfmi_session_apply_cpu_list(struct session_builder *o);
+/* Lets the session's system read files for the events that are files, if it has any. 0 or -ENOMEM.
+ * (lib/session/file_events.c) */
+int pfmi_session_open_file_events(struct pfm_session *s);
+/* Gives the session its own system back. */
+void pfmi_session_close_file_events(struct pfm_session *s);
 /* ---- the caller's status ----------------------------------------------------------------- */
 
 /* Sets quality, cause and reason of counts[i] from the times that a backend has read. @counts
