@@ -8,6 +8,7 @@
  *
  * The number of an event, its config, is its place among the files of its PMU. The kernel has no
  * perf event for them: lib/session/file_events.c reads the files. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "machine/machine_internal.h"
@@ -18,31 +19,29 @@ enum { MAX_HWMON_FILES = 512, MAX_SENSOR_NAME = 64, PATH_SIZE = 256 };
 
 /* Kinds of sensors: the driver's number times scale is in the unit. */
 static const struct sensor_kind {
-	char prefix[10], unit[4], scale[10], words[24];
-	bool is_counter; /* it adds up; others are levels */
+	char prefix[10], words[24];
+	struct file_event_kind event;
 } sensor_kinds[] = {
-	{ "temp", "C", "0.001", "Temperature", false },
-	{ "fan", "rpm", "1", "Speed of fan", false },
-	{ "power", "W", "0.000001", "Power", false },
-	{ "energy", "J", "0.000001", "Energy", true },
-	{ "in", "V", "0.001", "Voltage", false },
-	{ "curr", "A", "0.001", "Current", false },
-	{ "freq", "Hz", "1", "Frequency", false },
-	{ "humidity", "%", "0.001", "Humidity", false },
+	{ "temp", "Temperature", { "C", "0.001", false } },
+	{ "fan", "Speed of fan", { "rpm", "1", false } },
+	{ "power", "Power", { "W", "0.000001", false } },
+	{ "energy", "Energy", { "J", "0.000001", true } },
+	{ "in", "Voltage", { "V", "0.001", false } },
+	{ "curr", "Current", { "A", "0.001", false } },
+	{ "freq", "Frequency", { "Hz", "1", false } },
+	{ "humidity", "Humidity", { "%", "0.001", false } },
 };
 
 /* A device while its sensors are read. */
 struct hwmon_reader {
 	struct sysfs_reader *r;
-	struct table_builder *b;
-	const char *folder, *device;  /* "hwmon3", "coretemp" */
-	unsigned config, scale, unit; /* fields of the table */
-	const char **files;
-	uint64_t n_files;
+	struct file_pmu_builder pmu;
+	const char *folder, *device; /* "hwmon3", "coretemp" */
 };
 
-/* Makes a word of a name: letters and digits in lower case, "_" for everything between them. */
-static void make_word(const char *name, char *out, size_t size)
+/* ---- PMUs whose values are files ------------------------------------------------------------- */
+
+void pfmi_machine_make_word(const char *name, char *out, size_t size)
 {
 	size_t n = 0;
 
@@ -58,6 +57,89 @@ static void make_word(const char *name, char *out, size_t size)
 		n--;
 	out[n] = '\0';
 }
+
+bool pfmi_machine_begin_file_pmu(struct file_pmu_builder *f, struct sysfs_reader *r,
+                                 const char *name, size_t max_files)
+{
+	static const char desc[] = "Values that the running kernel has in files",
+			  source[] = "files of the running kernel";
+	struct table_builder *b = &f->table;
+
+	*f = (struct file_pmu_builder){ .r = r };
+	f->files = pfmi_machine_arena_alloc(r->kept_memory, (max_files + 1) * sizeof(*f->files));
+	if (!f->files)
+		return false;
+	snprintf(f->name, sizeof(f->name), "%s", name);
+	pfmi_table_begin(b);
+	b->head.name = b->head.device = pfmi_table_add_text(b, f->name, strlen(f->name));
+	b->head.desc = pfmi_table_add_text(b, desc, strlen(desc));
+	b->head.source = pfmi_table_add_text(b, source, strlen(source));
+	b->head.flags |= TABLE_UNCORE;
+	f->config =
+		pfmi_table_add_field(b, "config", KEY_CONFIG, &(struct bitrange){ .width = 64 }, 1);
+	f->scale = pfmi_table_add_text_field(b, KEY_SCALE);
+	f->unit = pfmi_table_add_text_field(b, KEY_UNIT);
+	return true;
+}
+
+void pfmi_machine_add_file_event(struct file_pmu_builder *f, const struct file_event_kind *kind,
+                                 const char *name, const char *desc)
+{
+	pfmi_table_begin_row(&f->table, name, desc, kind->is_counter ? 0 : ROW_SNAPSHOT);
+	pfmi_table_set_row_value(&f->table, f->config, f->n_files);
+	pfmi_table_set_row_value(&f->table, f->scale,
+	                         pfmi_table_add_text(&f->table, kind->scale, strlen(kind->scale)));
+	pfmi_table_set_row_value(&f->table, f->unit,
+	                         pfmi_table_add_text(&f->table, kind->unit, strlen(kind->unit)));
+}
+
+void pfmi_machine_add_event_file(struct file_pmu_builder *f, const char *file)
+{
+	f->files[f->n_files++] =
+		pfmi_machine_arena_copy_text(f->r->kept_memory, file, strlen(file));
+}
+
+/* The first CPU on line: some CPU has to stand for the machine. */
+static const char *read_first_cpu(struct sysfs_reader *r)
+{
+	char text[32];
+	long n = pfmi_machine_read_small_file(r->sys, PFMI_ONLINE_CPUS_PATH, text, sizeof(text));
+
+	if ((n <= 0 && n != -EFBIG) || !base_is_digit(text[0]))
+		return "0";
+	return pfmi_machine_arena_copy_text(r->kept_memory, text, strspn(text, "0123456789"));
+}
+
+bool pfmi_machine_finish_file_pmu(struct file_pmu_builder *f, const struct kernel_info *k,
+                                  struct kernel_pmu *out)
+{
+	int *type = pfmi_machine_arena_alloc(f->r->kept_memory, sizeof(*type));
+	const char **texts = pfmi_machine_arena_alloc(f->r->kept_memory, 2 * sizeof(*texts));
+	struct table *table;
+
+	f->table.head.perf_type = FILE_PMU_TYPE + (int)k->n_pmus;
+	table = pfmi_table_finish(&f->table);
+	if (!table || !type || !texts || !f->n_files) {
+		free(table);
+		return false;
+	}
+	*type = FILE_PMU_TYPE + (int)k->n_pmus;
+	texts[0] = pfmi_machine_arena_copy_text(f->r->kept_memory, f->name, strlen(f->name));
+	texts[1] = read_first_cpu(f->r);
+	*out = (struct kernel_pmu){ .n_instances = 1,
+		                    .instance_types = type,
+		                    .instance_names = &texts[0],
+		                    .cpu_list = texts[1],
+		                    .instance_cpu_lists = &texts[1],
+		                    .is_uncore = true,
+		                    .files = f->files,
+		                    .n_files = f->n_files,
+		                    .table = table };
+	snprintf(out->name, sizeof(out->name), "%s", f->name);
+	return true;
+}
+
+/* ---- sensors --------------------------------------------------------------------------------- */
 
 /* The kind and the number of file @name, "temp1_input"; NULL if it is not the value of a sensor. */
 static const struct sensor_kind *parse_sensor_file(const char *name, unsigned *number,
@@ -82,17 +164,6 @@ static const char *format_path(struct hwmon_reader *h, const char *file, char pa
 	return path;
 }
 
-static void add_row(struct hwmon_reader *h, const struct sensor_kind *kind, const char *name,
-                    const char *desc)
-{
-	pfmi_table_begin_row(h->b, name, desc, kind->is_counter ? 0 : ROW_SNAPSHOT);
-	pfmi_table_set_row_value(h->b, h->config, h->n_files);
-	pfmi_table_set_row_value(h->b, h->scale,
-	                         pfmi_table_add_text(h->b, kind->scale, strlen(kind->scale)));
-	pfmi_table_set_row_value(h->b, h->unit,
-	                         pfmi_table_add_text(h->b, kind->unit, strlen(kind->unit)));
-}
-
 /* Adds the event of file @name, and one called by its label. */
 static void add_sensor(struct hwmon_reader *h, const char *name, const struct sensor_kind *kind,
                        unsigned number)
@@ -107,16 +178,14 @@ static void add_sensor(struct hwmon_reader *h, const char *name, const struct se
 	snprintf(desc, sizeof(desc), "%s %u of %s%s%s.", kind->words, number, h->device,
 	         has_label ? ": " : "", has_label ? label : "");
 	snprintf(row, sizeof(row), "%s%u", kind->prefix, number);
-	add_row(h, kind, row, desc);
+	pfmi_machine_add_file_event(&h->pmu, &kind->event, row, desc);
 	if (has_label) {
-		make_word(label, word, sizeof(word));
+		pfmi_machine_make_word(label, word, sizeof(word));
 		snprintf(row, sizeof(row), "%s_%s", kind->prefix, word);
 		if (*word)
-			add_row(h, kind, row, desc);
+			pfmi_machine_add_file_event(&h->pmu, &kind->event, row, desc);
 	}
-	format_path(h, name, path);
-	h->files[h->n_files++] =
-		pfmi_machine_arena_copy_text(h->r->kept_memory, path, strlen(path));
+	pfmi_machine_add_event_file(&h->pmu, format_path(h, name, path));
 }
 
 static bool has_name(const struct string_list *names, const char *name)
@@ -144,41 +213,12 @@ static void add_sensors(struct hwmon_reader *h, const struct string_list *names)
 	}
 }
 
-static void begin_table(struct hwmon_reader *h, const struct kernel_pmu *pmu, int type)
-{
-	struct table_builder *b = h->b;
-	const char *desc = "Sensors that the running kernel reads",
-		   *source = "hwmon files of the running kernel";
-
-	pfmi_table_begin(b);
-	b->head.name = b->head.device = pfmi_table_add_text(b, pmu->name, strlen(pmu->name));
-	b->head.desc = pfmi_table_add_text(b, desc, strlen(desc));
-	b->head.source = pfmi_table_add_text(b, source, strlen(source));
-	b->head.perf_type = type;
-	b->head.flags |= TABLE_UNCORE;
-	h->config =
-		pfmi_table_add_field(b, "config", KEY_CONFIG, &(struct bitrange){ .width = 64 }, 1);
-	h->scale = pfmi_table_add_text_field(b, KEY_SCALE);
-	h->unit = pfmi_table_add_text_field(b, KEY_UNIT);
-}
-
-/* The first CPU on line: some CPU has to stand for the machine. */
-static const char *read_first_cpu(struct sysfs_reader *r)
-{
-	char text[32];
-	long n = pfmi_machine_read_small_file(r->sys, PFMI_ONLINE_CPUS_PATH, text, sizeof(text));
-
-	if (n <= 0 || !base_is_digit(text[0]))
-		return "0";
-	return pfmi_machine_arena_copy_text(r->kept_memory, text, strspn(text, "0123456789"));
-}
-
 /* "hwmon_nvme"; "hwmon_nvme_hwmon3" if another device has that name. */
 static void name_pmu(const struct kernel_info *k, const struct hwmon_reader *h, char out[64])
 {
 	char word[MAX_SENSOR_NAME];
 
-	make_word(h->device, word, sizeof(word));
+	pfmi_machine_make_word(h->device, word, sizeof(word));
 	snprintf(out, 64, "hwmon_%.40s", word);
 	for (unsigned i = 0; i < k->n_pmus; i++)
 		if (machine_is_same_text(k->pmus[i].name, out)) {
@@ -191,44 +231,22 @@ static void name_pmu(const struct kernel_info *k, const struct hwmon_reader *h, 
 static bool read_device(struct sysfs_reader *r, const struct kernel_info *k, const char *folder,
                         struct kernel_pmu *out)
 {
-	char device[MAX_SENSOR_NAME], path[PATH_SIZE];
-	int *type = pfmi_machine_arena_alloc(r->kept_memory, sizeof(*type));
-	const char **texts = pfmi_machine_arena_alloc(r->kept_memory, 2 * sizeof(*texts));
-	struct table_builder b;
-	struct hwmon_reader h = { .r = r, .b = &b, .folder = folder, .device = device };
+	char device[MAX_SENSOR_NAME], path[PATH_SIZE], name[64];
+	struct hwmon_reader h = { .r = r, .folder = folder, .device = device };
 	struct string_list names = { .arena = r->scratch_memory,
 		                     .max_items = MAX_HWMON_FILES,
 		                     .max_length = MAX_SENSOR_NAME - 1 };
 
-	if (!type || !texts ||
-	    pfmi_machine_read_small_file(r->sys, format_path(&h, "name", path), device,
+	if (pfmi_machine_read_small_file(r->sys, format_path(&h, "name", path), device,
 	                                 sizeof(device)) <= 0)
 		return false;
 	snprintf(path, sizeof(path), HWMON_DIR "/%.63s", folder);
 	r->sys->list_folder(r->sys, path, pfmi_machine_collect_name, &names);
-	h.files = pfmi_machine_arena_alloc(r->kept_memory, (names.n + 1) * sizeof(*h.files));
-	if (!h.files)
+	name_pmu(k, &h, name);
+	if (!pfmi_machine_begin_file_pmu(&h.pmu, r, name, names.n))
 		return false;
-	name_pmu(k, &h, out->name);
-	*type = FILE_PMU_TYPE + (int)k->n_pmus;
-	begin_table(&h, out, *type);
 	add_sensors(&h, &names);
-	texts[0] = pfmi_machine_arena_copy_text(r->kept_memory, out->name, strlen(out->name));
-	texts[1] = read_first_cpu(r);
-	out->n_instances = 1;
-	out->instance_types = type;
-	out->instance_names = &texts[0];
-	out->cpu_list = texts[1];
-	out->instance_cpu_lists = &texts[1];
-	out->is_uncore = true;
-	out->files = h.files;
-	out->n_files = (unsigned)h.n_files;
-	out->table = pfmi_table_finish(&b);
-	if (out->table && h.n_files)
-		return true;
-	free((void *)(uintptr_t)out->table);
-	*out = (struct kernel_pmu){ .name = "" };
-	return false;
+	return pfmi_machine_finish_file_pmu(&h.pmu, k, out);
 }
 
 struct string_list pfmi_machine_list_hwmon(struct sysfs_reader *r)

@@ -302,8 +302,8 @@ static bool add_kernel_pmus(struct sysfs_reader *r, struct kernel_info *k, struc
                             size_t n)
 {
 	struct string_list sensors = pfmi_machine_list_hwmon(r);
-	struct kernel_pmu *pmus =
-		pfmi_machine_arena_alloc(r->kept_memory, (n + sensors.n) * sizeof(*pmus));
+	struct kernel_pmu *pmus = pfmi_machine_arena_alloc(
+		r->kept_memory, (n + sensors.n + MAX_DRM_DRIVERS) * sizeof(*pmus));
 	struct sysfs_pmu **same = pfmi_machine_arena_alloc(r->scratch_memory, n * sizeof(*same));
 
 	k->pmus = pmus;
@@ -320,8 +320,10 @@ static bool add_kernel_pmus(struct sysfs_reader *r, struct kernel_info *k, struc
 			return false;
 		k->n_pmus++;
 	}
-	if (pmus && same)
+	if (pmus && same) {
 		pfmi_machine_add_hwmon_pmus(r, &sensors, k, pmus);
+		pfmi_machine_add_drm_pmus(r, k, pmus);
+	}
 	return pmus && same;
 }
 

@@ -220,9 +220,11 @@ struct kernel_pmu {
 	const char *const *instance_cpu_lists; /* the same for each instance */
 	bool is_core, is_uncore;
 	const struct table *table; /* format and events of sysfs as a table */
-	/* files that hold the values of its events, by their config; NULL: they are perf events */
+	/* by the config of an event: the file that holds its value; or its key in the fdinfo of
+	 * clients of driver drm_driver. NULL: they are perf events */
 	const char *const *files;
 	unsigned n_files;
+	const char *drm_driver; /* NULL: they are files */
 };
 
 #define FILE_PMU_TYPE                                                                              \
@@ -256,6 +258,20 @@ extern const char pfmi_machine_tracefs_paths[TRACEFS_MOUNTS][40];
 /* Number of the tracepoint @group:@name, from tracefs; -errno. */
 int pfmi_lookup_tracepoint_id(const struct sys *sys, struct slice group, struct slice name,
                               uint64_t *id);
+
+/* A client of a GPU: a file of a process that the kernel tells usage of. */
+struct drm_client {
+	struct slice driver;
+	uint64_t id;      /* of the client, also where several files are the same one */
+	const char *text; /* lines "KEY: VALUE" */
+};
+/* Calls @each with the clients of all processes whose files may be read, until it returns nonzero;
+ * reads at most @max_files files. (lib/machine/drm_pmus.c) */
+void pfmi_machine_visit_drm_clients(const struct sys *sys, unsigned max_files,
+                                    int (*each)(void *arg, const struct drm_client *client),
+                                    void *arg);
+/* The value of @key, in bytes where the text has another unit; false if missing. */
+bool pfmi_machine_read_drm_value(const char *text, const char *key, uint64_t *value);
 
 /* ---- environment ----------------------------------------------------------------------------- */
 
