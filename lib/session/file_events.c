@@ -12,7 +12,7 @@
 /* numbers no file has, and a dry run does not give either */
 #define FIRST_FILE_EVENT 2000000
 
-/* What a client of a GPU had used by the last reading. */
+/* The usage of a GPU by one client, by the last reading. */
 struct client_usage {
 	uint64_t id, value;
 	bool is_seen; /* in the reading under way */

@@ -42,6 +42,12 @@ def test_partners_and_values_that_cannot_be_true(built_in):
     assert not wrong and (wrong.result, wrong.low, wrong.high) == ("outside its range", 0, 100) and "errata" in wrong.reason
     assert "not counted all the time" in bound.check(bound.compute({**counts, "ls_not_halted_cyc": 100}), extrapolated=True).reason
     assert built_in.metric("hardware::ipc").check(bound.compute(counts)).high is None
+    assert built_in.metric("hardware::ipc").sum_parts == ()
+    assert {str(part) for part in bound.sum_parts} == {"amdzen5::" + name for name in (
+        "frontend_bound", "bad_speculation", "backend_bound", "retiring", "smt_contention_share")}
+    half = bound.compute(counts)
+    assert half.value == 50 and perfmon.Metric.check_sum([half, half], 100)
+    assert perfmon.Metric.check_sum([half], 100).result == "parts do not sum to the whole"
 
 
 def test_metrics_of_a_session():
@@ -56,7 +62,8 @@ def test_metrics_of_a_session():
     assert (faults["quality"], faults["error"], faults["missing"]) == ("exact", 0, None)
     assert math.isclose(faults["value"], 1e9 * s["software::page-faults"].value / s["software::task-clock"].value)
     assert 0 < by["cpus_used"]["value"] < 1.5
-    assert {len(row) for row in rows} == {13}
+    assert {len(row) for row in rows} == {15}
+    assert {(row["plausibility"], row["reason"]) for row in rows} == {("plausible", "")}
 
 
 def test_intervals_give_an_error():
