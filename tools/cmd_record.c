@@ -787,8 +787,8 @@ const struct command cmd_record = {
 		 "the command's.",
 	.examples = "Where does a program spend its time, and who calls it there?\n"
 		    "pfm record -g -- ./work\n"
-		    "Which loads make the program wait for memory?\n"
-		    "pfm record --metric Memory_Bound -- ./work\n"
+		    "Which branches are mispredicted?\n"
+		    "pfm record --metric branch_mpki -- ./work\n"
 		    "The data addresses of page faults\n"
 		    "pfm record -d -e page-faults -- ./work\n"
 		    "The cycles of an emulated Alpha\n"

@@ -210,7 +210,11 @@ static bool add_driver(struct sysfs_reader *r, const struct kernel_info *k,
 		return false;
 	for (unsigned i = 0; i < d->n_keys; i++) {
 		const struct drm_key_kind *kind = find_key_kind(d->keys[i]);
-		size_t n = strcspn(kind->words, "%");
+		size_t n;
+
+		if (!kind) /* add_key() took none */
+			continue;
+		n = strcspn(kind->words, "%");
 
 		snprintf(words, sizeof(words), "%.*s%s%s", (int)n, kind->words,
 		         d->keys[i] + strlen(kind->prefix), kind->words + n + 2);

@@ -128,15 +128,15 @@ static void explain_never_ran(struct pfm_session *s, unsigned i, pfm_count_t *co
 	pfm_count_t *n = &counts[i];
 
 	n->value = 0;
-	if (c->config.kernel_pmu && c->config.kernel_pmu->files) {
+	if (c->config.lacks_core_types) {
+		set_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_CPU);
+		pfmi_session_set_reason(c, n->cause, "", "nothing ran on the CPUs %s serves (%s)",
+		                        get_pmu_name(c), c->config.kernel_pmu->cpu_list);
+	} else if (c->config.kernel_pmu && c->config.kernel_pmu->files) {
 		set_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_OTHER);
 		pfmi_session_set_reason(c, n->cause, "look at the file with cat(1)",
 		                        "the driver gives no number, or a negative one: %s",
 		                        get_value_file(c));
-	} else if (c->config.lacks_core_types) {
-		set_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_CPU);
-		pfmi_session_set_reason(c, n->cause, "", "nothing ran on the CPUs %s serves (%s)",
-		                        get_pmu_name(c), c->config.kernel_pmu->cpu_list);
 	} else if (n->cause == PFM_CAUSE_BUSY) {
 		set_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_BUSY);
 		pfmi_session_set_reason(c, n->cause, "omit the pinning (D), or count fewer events",
@@ -367,7 +367,7 @@ static bool is_processor_event(const struct session_count *c)
 {
 	const struct kernel_pmu *pmu = c->config.kernel_pmu;
 
-	return pmu ? pmu->is_core || pmu->is_uncore
+	return pmu ? pmu->is_core || (pmu->is_uncore && !pmu->files)
 	           : c->config.attr.type == PERF_TYPE_HARDWARE ||
 	                       c->config.attr.type == PERF_TYPE_HW_CACHE ||
 	                       c->config.attr.type == PERF_TYPE_RAW;
