@@ -118,6 +118,24 @@ class Contract(unittest.TestCase):
             self.assertIsNotNone(value, (pmu, metric, counts))
             self.assertAlmostEqual(value, want, 12, (pmu, metric, counts))
 
+    def test_inputs_can_be_encoded(self):
+        """Each event of each metric, but energy meters, which only a machine has."""
+        texts = {}
+        for core, home in self.cores:
+            for name in NAMES:
+                row = home.find(name)
+                for text in home.texts(row, "metric_inputs") if row is not None else ():
+                    text = text.split("|")[0]
+                    if text[0] != "#" and "/" not in text:
+                        text = text if "::" in text else "%s::%s" % (home.name, text)
+                        texts[text] = "%s of %s" % (name, core.name)
+        done = subprocess.run([PFM, "encode", "--json", "-"], input="\n".join(texts) + "\n",
+                              capture_output=True, text=True, check=False)
+        wrong = [(o["input"], texts[o["input"]], o["error"]["message"])
+                 for o in map(json.loads, done.stdout.splitlines()) if "error" in o]
+        self.assertEqual(wrong, [])
+        self.assertGreater(len(texts), 900)
+
     def test_top_down_shares_sum_to_one(self):
         """On AMD the shares of the first level, with the other thread's, are all slots."""
         slots, counts = 8 * 1000, {

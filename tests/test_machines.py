@@ -61,7 +61,7 @@ class Machine:
                 for line in f:
                     path, tab, text = line.rstrip("\n").partition("\t")
                     if tab and not path.startswith("#"):
-                        self.put(path, text)
+                        self.put(path, text.replace("\\n", "\n"))
         for path, text in (more or {}).items():
             self.put(path, text)
 

@@ -4,7 +4,9 @@
 anew; boxes that drivers name have the words that their formats make."""
 
 import csv
+import json
 import os
+import subprocess
 import sys
 import unittest
 
@@ -12,6 +14,7 @@ import tap
 from tap import main
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+PFM = os.environ.get("PFM", "pfm")
 BUILD = os.environ.get("PERFMON_BUILD", os.path.join(ROOT, "build"))
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(ROOT, "lib", "pmuc"))
@@ -95,6 +98,27 @@ class Newer(unittest.TestCase):
         for name, counters in (("CORE_ACTIVE_CYCLE", 0x3FD), ("INST_ALL", 0x82),
                                ("INST_BRANCH", 0xE0), ("INST_LDST", 0x80), ("L1D_TLB_MISS", 0x3FC)):
             self.assertEqual(t.row(t.find(name))["counters"], counters, name)
+
+
+class Boxes(unittest.TestCase):
+    def test_networks_and_nvidias_boxes(self):
+        """Examples of Linux's documents (arm-ni.rst, nvidia-tegra410-pmu.rst), whose words are what the drivers take."""
+        for text, words in (
+                ("ni700::cycles", ("0x6",)),
+                ("ni700::asni:nodeid=3:eventid=0x21", ("0x2100030004",)),
+                ("ni700::pmni:nodeid=0x1ff:eventid=1", ("0x101ff0009",)),
+                ("vera_ucf::mem_bytes_rd:src_loc_cpu=1:dst_loc_cmem=1", ("0x123", "0x102")),
+                ("vera_ucf::cycles", ("0x100000000",)),
+                ("vera_pcie::rd_bytes:src_rp_mask=3:dst_loc_cmem=1", ("0x0", "0x3", "0x1")),
+                ("vera_pcie::rd_cum_outs:src_bdf=0x180:src_bdf_en=1", ("0x4", "0x1018000")),
+                ("vera_pcie_tgt::rd_bytes:dst_rp_mask=3", ("0x18",)),
+                ("vera_pcie_tgt::wr_bytes:dst_addr_en=1:dst_addr_base=0x10000:dst_addr_mask=0xfff00", ("0x801", "0x10000", "0xfff00")),
+                ("vera_nvlink_c2c::out_wr_req:gpu_mask=2", ("0x8", "0x2")),
+                ("vera_nvdlink::in_rd_req", ("0x2",)),
+                ("vera_cmem_latency::rd_cum_outs", ("0x2",))):
+            perf = json.loads(subprocess.run([PFM, "encode", "--json", text], capture_output=True, text=True, check=True).stdout)["perf"]
+            said = [perf["config"], perf["config1"], perf["config2"]]
+            self.assertEqual(said, list(words) + ["0x0"] * (3 - len(words)), text)
 
 
 if __name__ == "__main__":

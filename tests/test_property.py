@@ -145,6 +145,8 @@ class Caller:
             return (0, 1, 2)
         if kind == "uint64_t":
             return (2**64 - 1, 1 << 63)
+        if kind == "double":
+            return (float("nan"), float("inf"), -1.0, 1.0)
         if "*" not in kind or name == "buf":
             return ()
         base = re.sub(r"const |\*|\s", "", kind)
@@ -156,7 +158,8 @@ class Caller:
     def call(self, function, values):
         result = self.function(function, FUNCTIONS[function][2])
         result.restype = ctypes.c_long
-        converted = [ctypes.c_uint64(v & (2**64 - 1)) if type(v) is int else v for v in values]
+        converted = [ctypes.c_double(v) if kind == "double" else ctypes.c_uint64(v & (2**64 - 1)) if type(v) is int else v
+                     for v, (kind, _) in zip(values, FUNCTIONS[function][1])]
         result(*converted)
         return all(room.whole() for room in self.rooms)
 

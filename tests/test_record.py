@@ -56,6 +56,23 @@ int main(int argc, char **argv)
 	return 3;
 }
 """
+# A table with metrics: with its own partners, as a part of that one, without any.
+METRICS = """pmu toy "Toy"
+encoder format
+source "made up"
+counter 0..1 width=32
+field sel at=config:0-7
+text metric
+text metric_locate
+text metric_parent
+event CYCLES sel=1 "Cycles."
+metric Faults metric="software::page_faults / software::task_clock" \\
+ metric_locate="software::page_faults;software::context_switches" "Faults."
+metric Part metric="software::major_faults / software::task_clock" metric_parent=Faults "Some of them."
+metric Ticks metric="1000 * software::task_clock" "Time."
+"""
+PMUC = os.path.join(os.environ.get("PERFMON_SOURCE", os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")),
+                    "lib", "pmuc", "pmuc.py")
 # Samples are in work::Sum::add(), which is inlined into work::spend(): both names are C++.
 INLINED = """
 #include <cstdio>
@@ -327,6 +344,35 @@ class Record(unittest.TestCase):
         self.record("-F", "500", "-e", "task-clock:u,page-faults:u:period=2")
         names = {json.loads(line)["event"] for line in self.pfm("report", "--json").stdout.splitlines()}
         self.assertTrue({"task-clock:u", "page-faults:u:period=2"} >= names and names)
+
+    def test_the_partner_of_a_metric_is_sampled(self):
+        """pfm record --metric samples what pfm show names, and refuses a metric without it."""
+        with open(os.path.join(self.folder, "toy.pmu"), "w", encoding="utf-8") as f:
+            f.write(METRICS)
+        subprocess.run([sys.executable, PMUC, "--image", "toy.pmdb", "toy.pmu"], cwd=self.folder, check=True)
+        env = dict(os.environ, PERFMON_EVENTS=os.path.join(self.folder, "toy.pmdb"))
+
+        def pfm(*args):
+            return subprocess.run([PFM, *args], cwd=self.folder, capture_output=True, text=True, timeout=120, check=False, env=env)
+
+        self.assertIn("\n  sample with    software::page_faults, software::context_switches\n", pfm("show", "toy::Faults").stdout)
+        shown = json.loads(pfm("show", "--json", "toy::Faults").stdout)
+        self.assertEqual(shown["sample_with"], ["software::page_faults", "software::context_switches"])
+        self.assertNotIn("sample with", pfm("show", "toy::Ticks").stdout)
+        done = pfm("record", "--metric", "toy::Ticks", "--", "true")
+        self.assertEqual((done.returncode, done.stderr),
+                         (1, "pfm record: toy::Ticks has no event whose samples show where it comes from; "
+                             "sample its clocks: -e cycles\n"))
+        self.assertIn("is not an event of toy", pfm("record", "-M", "toy::Other", "--", "true").stderr)
+        self.assertIn("expected a metric, got an event", pfm("record", "-M", "toy::CYCLES", "--", "true").stderr)
+        if not self.built:
+            self.skipTest("no C compiler")
+        done = pfm("record", "-M", "toy::Part", "-c", "1", "-o", "partner.data", "--", "./program", "100")
+        if "not permitted" in done.stderr or "paranoid" in done.stderr:
+            self.skipTest("sampling is not permitted here")
+        self.assertIn("pfm record: toy::Part: sampling software::page_faults\n", done.stderr)
+        rows = [json.loads(line) for line in pfm("report", "--json", "partner.data").stdout.splitlines()]
+        self.assertGreaterEqual(sum(r["samples"] for r in rows if r["event"] == "software::page_faults"), 100)
 
     def test_losses_are_told(self):
         done = self.record("-e", "page-faults:u", "-c", "1", "-m", "1", program=("./program", "4000"))

@@ -15,6 +15,7 @@
 #include "alpha/emulator.h"
 #include "alpha/session.h"
 #include "export.h"
+#include "metric.h"
 #include "record_fields.h"
 #include <perfmon/perfmon.h>
 
@@ -33,6 +34,8 @@ static const struct command_option options[] = {
 	{ 'e', "event", "EVENT,...",
 	  "events to sample; may be repeated. Append :period=N or :freq=N to "
 	  "set the rate" },
+	{ 'M', "metric", "NAME",
+	  "sample the event that shows where this metric comes from; may be repeated" },
 	{ 'F', "freq", "HZ", "take HZ samples per second" },
 	{ 'c', "count", "PERIOD", "take a sample each time an event has counted PERIOD" },
 	{ 'g', "chains", NULL, "record call chains, as --call-graph fp" },
@@ -74,7 +77,7 @@ static const struct command_option options[] = {
 };
 
 struct recorder {
-	struct event_list events;
+	struct event_list events, metrics;
 	pfm_sampling_t sampling;
 	pfm_ctx_t *ctx;
 	pfm_session_t *session;
@@ -219,6 +222,43 @@ static int open_default_events(struct recorder *job)
 	job->session = NULL;
 	job->is_default_event = true;
 	return open_named_events(job, clock, 1);
+}
+
+/* Adds the events that show where metric @name comes from. */
+static int add_partners_of_metric(struct recorder *job, const char *name)
+{
+	static struct metric_use metric;
+	pfm_error_t error = PFM_INIT(error);
+	char text[NAME_MAX_LEN];
+	unsigned i = 0;
+
+	if (find_metric(job->ctx, NULL, name, &metric, &error)) {
+		report_refusal(job->ctx, metric.text, &error);
+		return EXIT_REFUSED;
+	}
+	for (; pfm_print_metric_partner(job->ctx, metric.pmu, metric.event, i, text, sizeof(text)) >
+	       0;
+	     i++) {
+		if (!event_list_add(&job->events, text))
+			return report_no_memory();
+		fprintf(stderr, ME ": %s: sampling %s\n", name, text);
+	}
+	if (i)
+		return EXIT_DONE;
+	fprintf(stderr,
+	        ME ": %s has no event whose samples show where it comes from; sample its "
+	           "clocks: -e cycles\n",
+	        name);
+	return EXIT_REFUSED;
+}
+
+static int add_metric_partners(struct recorder *job)
+{
+	int status = EXIT_DONE;
+
+	for (size_t i = 0; i < job->metrics.n && status == EXIT_DONE; i++)
+		status = add_partners_of_metric(job, job->metrics.texts[i]);
+	return status;
 }
 
 static int open_session(struct recorder *job)
@@ -691,6 +731,12 @@ static int read_options(struct command_args *args, struct recorder *job)
 			if (!event_list_add(&job->events, value))
 				return report_no_memory();
 			break;
+		case 'M':
+			if (!*value)
+				return report_usage_error(args, "-M: expected a metric.");
+			if (!event_list_add(&job->metrics, value))
+				return report_no_memory();
+			break;
 		case 'F':
 			if (!option_number(args, "-F", value, 1, 1000000000, &job->sampling.freq))
 				return args->status;
@@ -787,6 +833,8 @@ static int run_record(struct command_args *args)
 	status = read_options(args, &job);
 	if (status < 0)
 		status = check_options(args, &job);
+	if (status == EXIT_DONE && job.ctx)
+		status = add_metric_partners(&job);
 	if (status == EXIT_DONE && on_device(&job))
 		ask_device(&job);
 	if (status == EXIT_DONE && job.ctx)
@@ -797,6 +845,7 @@ static int run_record(struct command_args *args)
 	alpha_emulator_close(job.emulator);
 	pfm_close_context(job.ctx);
 	event_list_free(&job.events);
+	event_list_free(&job.metrics);
 	free(job.intermediate);
 	return status;
 }
@@ -804,17 +853,20 @@ static int run_record(struct command_args *args)
 const struct command cmd_record = {
 	.name = "record",
 	.usage = "[-e EVENT,...] [OPTION]... -- COMMAND [ARG]...\n"
-		 "[-e EVENT,...] [OPTION]... -p PID | -t TID | -a | -C CPUS [-- COMMAND [ARG]...]",
+		 "[-e EVENT,...] [OPTION]... -p PID | -t TID | -a | -C CPUS [-- "
+		 "COMMAND [ARG]...]",
 	.summary = "sample a command, a process, CPUs or the system",
 	.about = "Writes samples, the places where events happen, to a file "
 		 "in perf's format perf.data: pfm report, perf and other "
 		 "tools read it. The file is readable at any time, even "
-		 "after the recorder was killed. Without -e, samples cycles, "
+		 "after the recorder was killed. Without -e and -M, samples cycles, "
 		 "or cpu-clock on a machine without a PMU.\nWith -p, -t, -a "
 		 "or -C a command only sets the duration. The exit status is "
 		 "the command's.",
 	.examples = "Where does a program spend its time, and who calls it there?\n"
 		    "pfm record -g -- ./work\n"
+		    "Which branches are mispredicted?\n"
+		    "pfm record --metric branch_mpki -- ./work\n"
 		    "The same of a program without frame pointers\n"
 		    "pfm record --call-graph dwarf -- ./work\n"
 		    "The data addresses of page faults\n"

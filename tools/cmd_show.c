@@ -87,7 +87,7 @@ static const struct {
 	{ "metric_group", "groups" },
 	{ "metric_parent", NULL },
 	{ "metric_level", NULL },
-	{ "metric_locate", "look at" },
+	{ "metric_locate", NULL },
 	{ "core_spec", "core default" },
 	{ "mesi", "MESI masks" },
 	{ "msr", "MSR" },
@@ -901,8 +901,9 @@ const struct command cmd_show = {
 		 "its fields. For a raw event: the named event with the same "
 		 "code, if there is one.\nFor a metric: its formula, the "
 		 "threshold from which its value deserves attention, its "
-		 "events with their counters, and the number of groups that "
-		 "count them. For a group of metrics: its members.\nFor a "
+		 "events with their counters, the number of groups that "
+		 "count them, and the event to sample where it is high. "
+		 "For a group of metrics: its members.\nFor a "
 		 "processor: its counters and their width, its capabilities, "
 		 "and the source of its table.",
 	.examples = "An event with all its modifiers\n"

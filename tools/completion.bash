@@ -91,7 +91,7 @@ _pfm() {
 	stat | record | serve)
 		# The last event of a list; the events before it stay as they are.
 		word=${_pfm_current##*[,\{]}
-		[[ $previous == -e || $previous == --event || $previous == -M || $previous == --metrics ]] && _pfm_events "$word" "${_pfm_current%"$word"}"
+		[[ $previous == -e || $previous == --event || $previous == -M || $previous == --metrics || $previous == --metric ]] && _pfm_events "$word" "${_pfm_current%"$word"}"
 		;;
 	mem) COMPREPLY=($(compgen -W 'record report' -f -- "$_pfm_current")) ;;
 	import | report | annotate | diff | export) COMPREPLY=($(compgen -f -- "$_pfm_current")) ;;

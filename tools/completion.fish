@@ -55,7 +55,7 @@ for command in (pfm --help 2>/dev/null | sed -n '/^Commands/,/^$/s/^  *\([a-z]*\
 		switch $option
 			case pmu
 				complete -c pfm -n "__pfm_is $command" -l pmu -x -a '(__pfm_pmus)'
-			case event metrics
+			case event metrics metric
 				# "list --metrics" takes no value.
 				if test $command = list
 					complete -c pfm -n "__pfm_is $command" -l $option

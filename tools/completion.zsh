@@ -50,7 +50,7 @@ _pfm() {
 	--listen) compadd -S '' 127.0.0.1:9747 unix:; return ;;
 	-o | --output | --html | --textfile) _files; return ;;
 	-p | --pid) _pids; return ;;
-	-e | --event | -M | --metrics) _pfm_events; return ;;
+	-e | --event | -M | --metrics | --metric) _pfm_events; return ;;
 	esac
 	if [[ $PREFIX == -* ]]; then
 		compadd -- ${(f)"$("$words[1]" $command --complete-options 2>/dev/null)"}

@@ -127,6 +127,21 @@ static void show_plan(const pfm_ctx_t *ctx, int pmu, unsigned event, show_line_f
 	pfm_free_plan(plan);
 }
 
+/* The events to sample, without the processor where that is the metric's own. */
+static void show_partners(const pfm_ctx_t *ctx, int pmu, unsigned event, const char *name,
+                          show_line_fn line)
+{
+	char text[NAME_MAX_LEN], all[4 * NAME_MAX_LEN] = "";
+	size_t at = 0;
+
+	for (unsigned i = 0; at < sizeof(all) &&
+	                     pfm_print_metric_partner(ctx, pmu, event, i, text, sizeof(text)) > 0;
+	     i++)
+		at += (size_t)snprintf(all + at, sizeof(all) - at, "%s%s", i ? ", " : "",
+		                       metric_short_name(text, name));
+	line("sample with", all);
+}
+
 void show_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, show_line_fn line)
 {
 	char *formula = metric_formula(ctx, pmu, event, 0),
@@ -147,6 +162,7 @@ void show_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, show_line_fn lin
 		for (unsigned i = 0; !pfm_describe_metric_input(ctx, pmu, event, i, &in); i++)
 			show_input(ctx, &in, info.name, line);
 		show_plan(ctx, pmu, event, line);
+		show_partners(ctx, pmu, event, info.name, line);
 	}
 	free(formula);
 	free(threshold);
@@ -204,6 +220,17 @@ static void put_input(struct json *j, const pfm_ctx_t *ctx, const pfm_metric_inp
 	put_end(j, '}');
 }
 
+static void put_partners(struct json *j, const pfm_ctx_t *ctx, int pmu, unsigned event)
+{
+	char text[NAME_MAX_LEN];
+
+	put_begin(j, "sample_with", '[');
+	for (unsigned i = 0; pfm_print_metric_partner(ctx, pmu, event, i, text, sizeof(text)) > 0;
+	     i++)
+		put_text(j, NULL, text);
+	put_end(j, ']');
+}
+
 void show_metric_json(struct json *j, const pfm_ctx_t *ctx, int pmu, unsigned event)
 {
 	char *formula = metric_formula(ctx, pmu, event, 0),
@@ -218,6 +245,7 @@ void show_metric_json(struct json *j, const pfm_ctx_t *ctx, int pmu, unsigned ev
 		put_input(j, ctx, &in);
 	put_end(j, ']');
 	put_plan(j, ctx, pmu, event);
+	put_partners(j, ctx, pmu, event);
 	free(formula);
 	free(threshold);
 }

@@ -259,7 +259,8 @@ struct stat_job {
 	unsigned intervals, detail;
 	struct event_list metric_names;
 	struct stat_metrics metrics, ratios;
-	unsigned topdown;                  /* levels of top-down analysis, 0 for none */
+	double memory_peak; /* of this machine, in millions of bytes a second; 0: unknown */
+	unsigned topdown;   /* levels of top-down analysis, 0 for none */
 	uint64_t interval, timeout, delay; /* nanoseconds, 0 for none */
 	/* while it runs */
 	struct stat_target *parts;

@@ -94,6 +94,22 @@ typedef struct pfm_metric_value {
 	int over_threshold;       /**< 1: above its threshold; 0: not; -1: no threshold */
 } pfm_metric_value_t;
 
+/** Whether the value of a metric can be true. pfm_plausibility_name() gives the quoted words. */
+typedef enum pfm_plausibility {
+	PFM_PLAUSIBLE,     /**< "plausible": within its limits, or these are unknown */
+	PFM_OUTSIDE_RANGE, /**< "outside its range": a share outside 0 and the whole, or negative */
+	PFM_WRONG_SUM,     /**< "parts do not sum to the whole" */
+	PFM_ABOVE_PEAK     /**< "above the peak": more than memory can move */
+} pfm_plausibility_t;
+
+/** The result of a check of a value, or of the sum of values. */
+typedef struct pfm_metric_check {
+	size_t size;
+	pfm_plausibility_t result;
+	double low, high;   /**< limits of the value or sum; -DBL_MAX, DBL_MAX: unknown */
+	const char *reason; /**< the likely reason and what to do; "" if plausible */
+} pfm_metric_check_t;
+
 /** Describes metric @event of @pmu. PFMLIB_ERR_NOTFOUND if the event is not a metric,
  * PFMLIB_ERR_INVAL if a number is out of range. Thread-safe. */
 int pfm_describe_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_metric_info_t *info);
@@ -108,6 +124,17 @@ int pfm_describe_metric_input(const pfm_ctx_t *ctx, int pmu, unsigned event, uns
 int pfm_print_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, int threshold, char *buf,
                      size_t len);
 
+/** Writes partner @i of a metric to @buf: an event whose samples show where the value comes from,
+ * as pfm_encode_event() takes it. An event with a precise form has the modifier ":pp". A metric of
+ * a tree without a partner has those of the metric that it is a part of.
+ * @buf  always terminated, truncated at @len bytes
+ * Returns the length of the complete text, or
+ *   PFMLIB_ERR_NOTFOUND  @i is past the last partner, or the event is not a metric
+ *   PFMLIB_ERR_INVAL     a number is out of range, or @buf is NULL although @len is not 0
+ * Thread-safe. */
+int pfm_print_metric_partner(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i, char *buf,
+                             size_t len);
+
 /** Computes metric @event of @pmu from @data. The call succeeds for a metric without a value (see
  * out->state).
  *
@@ -120,6 +147,44 @@ int pfm_print_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, int threshol
  * Thread-safe. */
 int pfm_compute_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, const pfm_metric_data_t *data,
                        pfm_metric_value_t *out);
+
+/** Checks a value of metric @event of @pmu against the limits that its unit and name imply. A share
+ * ("ratio", "percent") is within 0 and the whole; an amount is not negative; a bandwidth of memory
+ * is at most @memory_peak. The value is refused if its 95 % interval excludes the limits.
+ * @extrapolated  1: its counts were scaled or are partial, which the reason then says
+ * @memory_peak   from pfm_memory_peak(); 0: unknown
+ * A value that is not defined is plausible. PFMLIB_ERR_INVAL for NULL or a size that is not set;
+ * otherwise errors as for pfm_describe_metric(). Thread-safe. */
+int pfm_check_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, const pfm_metric_value_t *value,
+                     int extrapolated, double memory_peak, pfm_metric_check_t *out);
+
+/** Checks that @n values of metrics sum to @whole (1 or 100), within their intervals taken
+ * together; within a tenth if an error is unknown. If one is not defined, the sum is plausible.
+ * PFMLIB_ERR_INVAL for NULL, no values, a size that is not set or @whole that is not positive.
+ * Thread-safe. */
+int pfm_check_metric_sum(const pfm_metric_value_t *parts, unsigned n, double whole,
+                         int extrapolated, pfm_metric_check_t *out);
+
+/** Lists the metrics whose values sum to a whole with that of metric @event of @pmu: the first
+ * level of top-down analysis, with the slots of the core's other thread where the processor counts
+ * these.
+ * @events  receives the events, @event among them, at most @n of them
+ * @whole   receives the whole: 1 or 100; may be NULL
+ * Returns how many there are, or
+ *   PFMLIB_ERR_NOTFOUND  the metric is not a part of such a sum, or the event is not a metric
+ *   PFMLIB_ERR_INVAL     a number is out of range, or @events is NULL although @n is not 0
+ * Thread-safe. */
+int pfm_list_metric_sum(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned *events, unsigned n,
+                        double *whole);
+
+/** Returns how many millions of bytes a second the memory of this machine can move: for each
+ * channel, width times transfer rate, by the firmware's DMI table or udev's copy of it. An upper
+ * bound where the kernel (EDAC) does not tell the channels, because devices that share a channel
+ * take turns. 0 if unknown. Thread-safe. */
+double pfm_memory_peak(const pfm_ctx_t *ctx);
+
+/** Returns the stable words of @result, quoted above; "" for unknown values. Thread-safe. */
+const char *pfm_plausibility_name(pfm_plausibility_t result);
 
 /** Returns the stable words of @state, quoted above; "" for unknown values. Thread-safe. */
 const char *pfm_metric_state_name(pfm_metric_state_t state);

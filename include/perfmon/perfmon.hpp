@@ -358,6 +358,18 @@ class metric
 				pfm_describe_metric_input(ctx_.get(), pmu_, event_, i, &all[i]));
 		return all;
 	}
+	/** Events whose samples show where the value comes from; empty if none is known. */
+	std::vector<std::string> partners() const
+	{
+		std::vector<std::string> all;
+		char text[512];
+
+		for (unsigned i = 0;
+		     pfm_print_metric_partner(ctx_.get(), pmu_, event_, i, text, sizeof(text)) > 0;
+		     i++)
+			all.emplace_back(text);
+		return all;
+	}
 	/** The value from one measurement; a value that is missing is std::nullopt. */
 	pfm_metric_value_t compute(const std::vector<std::optional<double>> &values) const
 	{
@@ -377,6 +389,15 @@ class metric
 
 		detail::check(pfm_compute_metric(ctx_.get(), pmu_, event_, &data, &value));
 		return value;
+	}
+	/** Whether @value can be true; @extrapolated: its counts were scaled or are partial. */
+	pfm_metric_check_t check(const pfm_metric_value_t &value, bool extrapolated = false) const
+	{
+		auto out = perfmon_init_of<pfm_metric_check_t>();
+
+		detail::check(pfm_check_metric(ctx_.get(), pmu_, event_, &value, extrapolated,
+		                               pfm_memory_peak(ctx_.get()), &out));
+		return out;
 	}
 
       private:

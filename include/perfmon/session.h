@@ -44,8 +44,9 @@ typedef enum pfm_cause {
 	PFM_CAUSE_NO_TIME,     /**< enabled for less than a clock tick, or never */
 	PFM_CAUSE_NO_KERNEL,   /**< the kernel has no perf_event_open(2), or no such device */
 	PFM_CAUSE_OTHER,
-	PFM_CAUSE_LOST,     /**< samples: a buffer was full */
-	PFM_CAUSE_THROTTLED /**< samples: the kernel throttled the event */
+	PFM_CAUSE_LOST,      /**< samples: a buffer was full */
+	PFM_CAUSE_THROTTLED, /**< samples: the kernel throttled the event */
+	PFM_CAUSE_OTHER_CPU  /**< the processor changed: the virtual machine was moved */
 } pfm_cause_t;
 
 /** A count. */
@@ -150,7 +151,8 @@ int pfm_stop_session(pfm_session_t *s);
 int pfm_reset_session(pfm_session_t *s);
 /** Returns the number of counts: one per event and PMU (and per CPU with PFM_SESSION_PER_CPU). */
 unsigned pfm_session_size(const pfm_session_t *s);
-/** Reads all counts.
+/** Reads all counts. Looks once a second whether the processor is still the one that the session
+ * was opened on: counts of a virtual machine that was moved to another one are partial.
  * @counts  room for @n counts, each with its size set; counts beyond the session's stay unchanged
  * The call succeeds for a count without a value; its quality shows that. PFMLIB_ERR_INVAL for NULL
  * or a size that is not set; PFMLIB_ERR_SYS if reading fails. */
@@ -181,6 +183,8 @@ typedef struct pfm_session_metric {
 	int missing;              /**< index of a count that has no value, or -1 */
 	int across_groups;        /**< 1: its counts are from several groups, so from other times */
 	int over_threshold;       /**< 1: above its threshold; 0: not; -1: no threshold */
+	pfm_plausibility_t plausibility; /**< by pfm_check_metric() and pfm_check_metric_sum() */
+	const char *reason; /**< why it is probably wrong, and what to do; "" if plausible */
 } pfm_session_metric_t;
 
 /** Returns the number of metrics that the texts of @s name. */
@@ -193,6 +197,7 @@ unsigned pfm_count_metrics(const pfm_session_t *s);
  * @seconds  duration of a round, for metrics that are rates; 0: unknown
  * The value is that of the mean counts; with several rounds its error follows from how they vary
  * (PFM_ERROR_FROM_REPETITIONS). The call succeeds for a metric without a value (see out->state).
+ * The value is checked against its limits, and the sum of its parts if the session has all of them.
  * PFMLIB_ERR_INVAL for NULL, a size that is not set or @i out of range. Thread-safe. */
 int pfm_compute_session_metric(const pfm_session_t *s, unsigned i, const pfm_count_t *counts,
                                unsigned rounds, double seconds, pfm_session_metric_t *out);

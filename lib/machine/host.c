@@ -576,6 +576,26 @@ void pfmi_machine_identify_host(const struct sys *sys, const char *cpuid, struct
 		read_identity_files(sys, out);
 }
 
+/* True if CPU 0, whose files tell the identity, is on line. */
+static bool is_first_cpu_online(const struct sys *sys)
+{
+	char online[64];
+	long n = pfmi_machine_read_small_file(sys, PFMI_ONLINE_CPUS_PATH, online, sizeof(online));
+
+	return n == -EFBIG || (n > 0 && online[0] == '0');
+}
+
+bool pfmi_machine_is_other_host(const struct sys *sys, const struct host *known)
+{
+	struct host now = { .is_known = false };
+
+	if (!known->is_known)
+		return false;
+	if (!read_cpuid_identity(sys, &now) && is_first_cpu_online(sys))
+		pfmi_machine_identify_host(sys, NULL, &now);
+	return now.is_known && strcmp(now.id_text, known->id_text) != 0;
+}
+
 void pfmi_machine_read_core_types(const struct sys *sys, const char *cpuid, struct host *h)
 {
 	/* Files of this machine say nothing about another processor; those below a root may belong

@@ -301,7 +301,9 @@ static const char *get_common_name(const struct sysfs_pmu *d, size_t n, const st
 static bool add_kernel_pmus(struct sysfs_reader *r, struct kernel_info *k, struct sysfs_pmu *d,
                             size_t n)
 {
-	struct kernel_pmu *pmus = pfmi_machine_arena_alloc(r->kept_memory, n * sizeof(*pmus));
+	struct string_list sensors = pfmi_machine_list_hwmon(r);
+	struct kernel_pmu *pmus = pfmi_machine_arena_alloc(
+		r->kept_memory, (n + sensors.n + MAX_DRM_DRIVERS) * sizeof(*pmus));
 	struct sysfs_pmu **same = pfmi_machine_arena_alloc(r->scratch_memory, n * sizeof(*same));
 
 	k->pmus = pmus;
@@ -317,6 +319,10 @@ static bool add_kernel_pmus(struct sysfs_reader *r, struct kernel_info *k, struc
 		                    get_core_alias(r, d, n, &d[i])))
 			return false;
 		k->n_pmus++;
+	}
+	if (pmus && same) {
+		pfmi_machine_add_hwmon_pmus(r, &sensors, k, pmus);
+		pfmi_machine_add_drm_pmus(r, k, pmus);
 	}
 	return pmus && same;
 }

@@ -77,6 +77,13 @@ long pfmi_machine_read_small_file(const struct sys *sys, const char *path, char 
 int pfmi_machine_read_file(const struct sys *sys, const char *path, char **out, size_t *len);
 /* Reads a file of one line; the rest is not read. */
 int pfmi_machine_read_line_file(const struct sys *sys, const char *path, char **out, size_t *len);
+/* Millions of bytes a second that memory moves, by the firmware's DMI table or udev's copy of it; 0
+ * if both are missing or have no speeds. Devices of one channel take turns: they are one where EDAC
+ * tells the channels, and otherwise the result is an upper bound. */
+double pfmi_machine_read_memory_peak(const struct sys *sys);
+/* The sum over the devices of a table of @size bytes, and of udev's copy; how many they are. */
+double pfmi_machine_compute_memory_peak(const unsigned char *table, size_t size, unsigned *devices);
+double pfmi_machine_compute_udev_memory_peak(const char *text, unsigned *devices);
 /* A decimal or 0x number in a file; -errno, or -EINVAL for other text. */
 int pfmi_machine_read_number(const struct sys *sys, const char *path, uint64_t *out);
 
@@ -110,6 +117,9 @@ void pfmi_machine_describe_host(const struct sys *sys, const char *cpuid, struct
 /* Its two halves: who this is, without a system call on x86; and the core types of a hybrid. */
 void pfmi_machine_identify_host(const struct sys *sys, const char *cpuid, struct host *out);
 void pfmi_machine_read_core_types(const struct sys *sys, const char *cpuid, struct host *h);
+/* True if the processor is not that of @known any more: a virtual machine was moved to another
+ * host. Costs two CPUID leaves on x86, and reads small files elsewhere. */
+bool pfmi_machine_is_other_host(const struct sys *sys, const struct host *known);
 /* Adds what two further CPUID leaves know: the architectural PMU, and the design of this core of a
  * hybrid. Not part of the plain path, because each leaf costs a trap in a virtual machine. */
 void pfmi_machine_read_host_details(const struct sys *sys, struct host *h);
@@ -210,7 +220,15 @@ struct kernel_pmu {
 	const char *const *instance_cpu_lists; /* the same for each instance */
 	bool is_core, is_uncore;
 	const struct table *table; /* format and events of sysfs as a table */
+	/* by the config of an event: the file that holds its value; or its key in the fdinfo of
+	 * clients of driver drm_driver. NULL: they are perf events */
+	const char *const *files;
+	unsigned n_files;
+	const char *drm_driver; /* NULL: they are files */
 };
+
+#define FILE_PMU_TYPE                                                                              \
+	0x7f000000 /* perf types of PMUs whose values are files: the kernel's are small */
 
 struct kernel_info {
 	unsigned n_pmus;
@@ -240,6 +258,20 @@ extern const char pfmi_machine_tracefs_paths[TRACEFS_MOUNTS][40];
 /* Number of the tracepoint @group:@name, from tracefs; -errno. */
 int pfmi_lookup_tracepoint_id(const struct sys *sys, struct slice group, struct slice name,
                               uint64_t *id);
+
+/* A client of a GPU: a file of a process that the kernel tells usage of. */
+struct drm_client {
+	struct slice driver;
+	uint64_t id;      /* of the client, also where several files are the same one */
+	const char *text; /* lines "KEY: VALUE" */
+};
+/* Calls @each with the clients of all processes whose files may be read, until it returns nonzero;
+ * reads at most @max_files files. (lib/machine/drm_pmus.c) */
+void pfmi_machine_visit_drm_clients(const struct sys *sys, unsigned max_files,
+                                    int (*each)(void *arg, const struct drm_client *client),
+                                    void *arg);
+/* The value of @key, in bytes where the text has another unit; false if missing. */
+bool pfmi_machine_read_drm_value(const char *text, const char *key, uint64_t *value);
 
 /* ---- environment ----------------------------------------------------------------------------- */
 

@@ -48,6 +48,49 @@ struct string_list {
 	struct memory_arena *arena;
 };
 
+/* For sys->list_folder(): adds a name to the list at @arg. */
+int pfmi_machine_collect_name(void *arg, const char *name);
+/* ---- PMUs whose values are files (lib/machine/hwmon_pmus.c) ---------------------------------- */
+
+struct file_event_kind {
+	char unit[8], scale[10]; /* the number in the file times scale is in unit */
+	bool is_counter;         /* it adds up; others are levels */
+};
+
+/* A PMU while its events are added. */
+struct file_pmu_builder {
+	struct sysfs_reader *r;
+	struct table_builder table;
+	char name[64];
+	unsigned config, scale, unit; /* fields of the table */
+	const char **files;
+	unsigned n_files;
+};
+
+/* Makes a word of a name: letters and digits in lower case, "_" for everything between them. */
+void pfmi_machine_make_word(const char *name, char *out, size_t size);
+/* False without memory. */
+bool pfmi_machine_begin_file_pmu(struct file_pmu_builder *f, struct sysfs_reader *r,
+                                 const char *name, size_t max_files);
+/* Adds an event whose value the next file will have. */
+void pfmi_machine_add_file_event(struct file_pmu_builder *f, const struct file_event_kind *kind,
+                                 const char *name, const char *desc);
+void pfmi_machine_add_event_file(struct file_pmu_builder *f, const char *file);
+/* Fills @out, which becomes the next PMU of @k. False without files or memory. */
+bool pfmi_machine_finish_file_pmu(struct file_pmu_builder *f, const struct kernel_info *k,
+                                  struct kernel_pmu *out);
+
+/* Folders of hardware monitoring devices; adds their PMUs to @pmus, which are those of @k and have
+ * room for all of them. */
+struct string_list pfmi_machine_list_hwmon(struct sysfs_reader *r);
+void pfmi_machine_add_hwmon_pmus(struct sysfs_reader *r, const struct string_list *folders,
+                                 struct kernel_info *k, struct kernel_pmu *pmus);
+
+/* (lib/machine/drm_pmus.c) Adds a PMU for each driver of GPUs, at most MAX_DRM_DRIVERS. */
+#define MAX_DRM_DRIVERS 8
+void pfmi_machine_add_drm_pmus(struct sysfs_reader *r, struct kernel_info *k,
+                               struct kernel_pmu *pmus);
+
 /* Names in DEVICES/@pmu/@folder, at most @max, none longer than @longest. */
 struct string_list pfmi_machine_list_sysfs_names(struct sysfs_reader *r, const char *pmu,
                                                  const char *folder, size_t max, size_t longest);

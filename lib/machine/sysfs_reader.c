@@ -53,7 +53,7 @@ void pfmi_machine_arena_free(struct memory_arena *a)
 	}
 }
 
-static int collect_name(void *arg, const char *name)
+int pfmi_machine_collect_name(void *arg, const char *name)
 {
 	struct string_list *s = arg;
 	size_t len = strlen(name);
@@ -85,7 +85,7 @@ static struct string_list list_names(struct sysfs_reader *r, const char *pmu, co
 
 	snprintf(path, sizeof(path), EVENT_SOURCE_DIR "%s%.63s%s%.14s", *pmu ? "/" : "", pmu,
 	         *folder ? "/" : "", folder);
-	r->sys->list_folder(r->sys, path, collect_name, &s);
+	r->sys->list_folder(r->sys, path, pfmi_machine_collect_name, &s);
 	return s;
 }
 

@@ -104,8 +104,7 @@ static void append_slice(char *buf, size_t len, struct slice s)
 	buf[at + n] = '\0';
 }
 
-/* A name of the metric's own table gets that table's name before it. */
-static void format_full_name(const struct metric *m, struct slice name, char *buf, size_t len)
+void pfmi_metric_format_full_name(const struct metric *m, struct slice name, char *buf, size_t len)
 {
 	bool own = name.text[0] != '#' && !memchr(name.text, '/', name.len);
 
@@ -136,7 +135,7 @@ int pfm_describe_metric_input(const pfm_ctx_t *ctx, int pmu, unsigned event, uns
 	full.is_constant = in.name.text[0] == '#';
 	append_slice(number, sizeof(number), in.preset);
 	full.has_preset = *number && pfmi_base_parse_decimal(number, &full.preset);
-	format_full_name(&m, in.name, full.text, sizeof(full.text));
+	pfmi_metric_format_full_name(&m, in.name, full.text, sizeof(full.text));
 	append_slice(full.alias, sizeof(full.alias), in.alias);
 	base_copy_struct_out(info, &full, sizeof(full));
 	return PFMLIB_SUCCESS;

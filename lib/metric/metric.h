@@ -65,6 +65,9 @@ int pfmi_metric_find_by_row(const struct pfm_ctx *ctx, int pmu, unsigned event, 
 /* How many inputs a metric has; input @i of it, false past the last. */
 unsigned pfmi_metric_count_inputs(const struct metric *m);
 bool pfmi_metric_get_input(const struct metric *m, unsigned i, struct metric_input *out);
+/* Writes event name @name of @m to @buf; a name of the metric's own table gets that table's name
+ * before it. */
+void pfmi_metric_format_full_name(const struct metric *m, struct slice name, char *buf, size_t len);
 /* Runs @code on @n inputs; derivatives are taken along input @along (n for none). @own: what 'v'
  * pushes. PFMLIB_ERR_INVAL for malformed code. */
 int pfmi_metric_run_code(const char *code, const pfm_metric_operand_t *inputs, unsigned n,
@@ -72,6 +75,8 @@ int pfmi_metric_run_code(const char *code, const pfm_metric_operand_t *inputs, u
                          struct metric_number *out);
 /* Writes @m's formula, or that of its threshold, as pfm_print_metric() does. */
 int pfmi_metric_print_formula(const struct metric *m, int threshold, char *buf, size_t len);
+/* True for the bandwidth of memory, which its peak limits. */
+bool pfmi_metric_is_memory_bandwidth(const pfm_metric_info_t *info);
 /* Length of the instruction at @code, 0 at the end or if missing. */
 unsigned pfmi_metric_get_instruction_length(const char *code);
 /* The operand of the instruction at @code: a number of base-64 digits. */

@@ -7,6 +7,7 @@
             [--depfile FILE]     and what it was made from, for make and ninja
             [--audit FOLDER]     with remarks of its audit.txt and sources.txt (pmaudit.py)
             [--contract FILE]    with the metrics that every processor has (pmcontract.py)
+            [--partners FILE]    with the events to sample for metrics (pmpartner.py)
             [--libpfm4-names FOLDER]  with libpfm4's names of that folder (libpfm4_aliases.py)
             [--folders DIR]      with the files of the folders in DIR, except heads and libpfm4's
                                  names, after those named
@@ -36,7 +37,7 @@ from pmfile import write_atomically  # noqa: E402
 PARTS = ("pmuc.py", "pmaudit.py", "pmtext.py", "pmhead.py", "pmfields.py", "pmcompile.py",
          "pmtable.py",
          "pmlayout.py", "pmimage.py", "pmformula.py", "pmmeaning.py", "pmcontract.py", "pmread.py", "libpfm4.py",
-         "libpfm4_aliases.py")   # what tables depend on
+         "pmpartner.py", "libpfm4_aliases.py")   # what tables depend on
 
 
 def list_table_files(top):
@@ -91,7 +92,7 @@ def main(argv):
     while i < len(argv):
         a = argv[i]
         if a in ("--image", "--embed", "--depfile", "--byteorder", "--processors", "--audit",
-                 "--contract", "--libpfm4-names", "--folders"):
+                 "--contract", "--partners", "--libpfm4-names", "--folders"):
             i += 1
             if i == len(argv):
                 return print_usage("%s needs a value" % a)
@@ -113,12 +114,14 @@ def main(argv):
         return print_usage()
     folders, more = list_table_files(out["--folders"]) if "--folders" in out else ([], [])
     patterns = out.get("--processors", "all").split(",")
-    extend = None
-    if "--contract" in out:
-        from pmcontract import add_standard_metrics
 
-        def extend(made):
+    def extend(made):
+        if "--contract" in out:
+            from pmcontract import add_standard_metrics
             add_standard_metrics(made, out["--contract"])
+        if "--partners" in out:
+            from pmpartner import add_partners
+            add_partners(made, out["--partners"])
     meant = None if "all" in patterns else lambda names: matching_patterns(names, patterns)
     try:
         tables, files, errors = compile_all(inputs + more, meant, extend)
@@ -126,7 +129,7 @@ def main(argv):
         return print_errors([((e.filename, 1, 1), e.strerror)])
     if errors:
         return print_errors(errors)
-    files += [out["--contract"]] if "--contract" in out else []
+    files += [out[option] for option in ("--contract", "--partners") if option in out]
     files += folders        # a file that comes or goes changes its folder
     try:
         if "--audit" in out:

@@ -80,6 +80,7 @@ static inline bool session_count_has_instance(const struct session_count *c, uns
 }
 
 struct device_sampling_ops;
+struct file_event_system;
 struct perfdata_reader;
 struct recording_ops;
 struct sampling_ops;
@@ -104,7 +105,8 @@ struct pfm_session {
 	const struct device_sampling_ops *device_sampling_ops;
 	struct sampling_state *sampling; /* NULL: counts only */
 	const struct recording_ops *recording_ops;
-	struct perfdata_reader *recording; /* a recording that is read, else NULL */
+	struct file_event_system *file_events; /* NULL: none of its events is a file */
+	struct perfdata_reader *recording;     /* a recording that is read, else NULL */
 	int sys_errno;
 	bool running;
 	bool started;    /* at least once */
@@ -123,6 +125,9 @@ struct pfm_session {
 	struct cpu_mask requested_cpus; /* CPUs the caller names; empty: no matter which */
 	/* those at hand when the session was opened; empty: that cannot be read */
 	struct cpu_mask online_cpus;
+	uint64_t identified_at; /* when the processor was last compared; get_time() */
+	unsigned n_user_reads;  /* since then, without a system call */
+	bool has_cpu_changed;   /* the processor is not the one that the events are for */
 	bool is_online_assumed; /* nobody has asked for them: what is opened will show it */
 };
 

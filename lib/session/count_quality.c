@@ -113,6 +113,14 @@ static bool has_running_rival(const struct pfm_session *s, unsigned i, const pfm
 	return false;
 }
 
+/* The file that holds the value of a count; "" if missing. */
+static const char *get_value_file(const struct session_count *c)
+{
+	const struct kernel_pmu *pmu = c->config.kernel_pmu;
+
+	return c->config.attr.config < pmu->n_files ? pmu->files[c->config.attr.config] : "";
+}
+
 /* Enabled for a while, but never on a counter. */
 static void explain_never_ran(struct pfm_session *s, unsigned i, pfm_count_t *counts)
 {
@@ -124,6 +132,11 @@ static void explain_never_ran(struct pfm_session *s, unsigned i, pfm_count_t *co
 		set_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_CPU);
 		pfmi_session_set_reason(c, n->cause, "", "nothing ran on the CPUs %s serves (%s)",
 		                        get_pmu_name(c), c->config.kernel_pmu->cpu_list);
+	} else if (c->config.kernel_pmu && c->config.kernel_pmu->files) {
+		set_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_OTHER);
+		pfmi_session_set_reason(c, n->cause, "look at the file with cat(1)",
+		                        "the driver gives no number, or a negative one: %s",
+		                        get_value_file(c));
 	} else if (n->cause == PFM_CAUSE_BUSY) {
 		set_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_BUSY);
 		pfmi_session_set_reason(c, n->cause, "omit the pinning (D), or count fewer events",
@@ -349,6 +362,30 @@ static inline bool is_clearly_exact(const struct session_count *c, const pfm_cou
 	       !n->cause && !c->status.cause && !c->status.reason_cause;
 }
 
+/* True if the event is one of the processor, not of the kernel. */
+static bool is_processor_event(const struct session_count *c)
+{
+	const struct kernel_pmu *pmu = c->config.kernel_pmu;
+
+	return pmu ? pmu->is_core || (pmu->is_uncore && !pmu->files)
+	           : c->config.attr.type == PERF_TYPE_HARDWARE ||
+	                       c->config.attr.type == PERF_TYPE_HW_CACHE ||
+	                       c->config.attr.type == PERF_TYPE_RAW;
+}
+
+/* Makes a count partial if its event was chosen for the processor that the machine had. */
+static void explain_other_cpu(const struct pfm_session *s, struct session_count *c, pfm_count_t *n)
+{
+	if (!is_processor_event(c) || n->quality >= PFM_QUALITY_NOT_COUNTED)
+		return;
+	n->quality = PFM_QUALITY_PARTIAL;
+	n->cause = PFM_CAUSE_OTHER_CPU;
+	pfmi_session_set_reason(c, n->cause, "open the session anew",
+	                        "the machine was moved to another processor: the event was chosen "
+	                        "for %s",
+	                        s->ctx->host.id_text);
+}
+
 /* True if it is clear. */
 static inline bool assess_count(struct pfm_session *s, unsigned i, pfm_count_t *counts)
 {
@@ -357,6 +394,8 @@ static inline bool assess_count(struct pfm_session *s, unsigned i, pfm_count_t *
 	counts[i].scale = s->counts[i].config.scale;
 	if (!clear)
 		assess_inexact_count(s, i, counts);
+	if (s->has_cpu_changed)
+		explain_other_cpu(s, &s->counts[i], &counts[i]);
 	return clear;
 }
 
@@ -438,10 +477,10 @@ const char *pfm_quality_name(pfm_quality_t quality)
 const char *pfm_cause_name(pfm_cause_t cause)
 {
 	static const char names[][16] = {
-		"",          "no PMU",    "permission", "busy",      "group",  "multiplexed",
-		"files",     "attribute", "no process", "no CPU",    "memory", "no time",
-		"no kernel", "other",     "lost",       "throttled",
+		"",          "no PMU",    "permission", "busy",      "group",     "multiplexed",
+		"files",     "attribute", "no process", "no CPU",    "memory",    "no time",
+		"no kernel", "other",     "lost",       "throttled", "other CPU",
 	};
 
-	return cause >= 0 && cause <= PFM_CAUSE_THROTTLED ? names[cause] : "";
+	return cause >= 0 && cause <= PFM_CAUSE_OTHER_CPU ? names[cause] : "";
 }

@@ -334,29 +334,111 @@ unsigned pfm_count_metrics(const pfm_session_t *s)
 	return s ? s->n_metrics : 0;
 }
 
+/* The value of metric @metric, and what its counts are. */
+static int compute_value(const struct pfm_session *s, const struct session_metric *metric,
+                         const pfm_count_t *counts, unsigned rounds, double seconds,
+                         struct metric_input_counts *in, pfm_metric_value_t *v)
+{
+	int rc = PFMLIB_SUCCESS;
+
+	*in = (struct metric_input_counts){ .session = s,
+		                            .metric = metric,
+		                            .counts = counts,
+		                            .seconds = seconds,
+		                            .group = -1,
+		                            .missing_count = -1 };
+	*v = (pfm_metric_value_t){ .size = sizeof(*v),
+		                   .state = PFM_METRIC_NOT_COUNTED,
+		                   .missing = -1,
+		                   .over_threshold = -1 };
+	if (rounds)
+		rc = estimate_metric(in, rounds, v);
+	if (!rc && rounds == 1 && !v->state)
+		set_single_round_error(in, v);
+	return rc;
+}
+
+/* ---- plausibility ---------------------------------------------------------------------------- */
+
+#define MAX_SUM_PARTS 8
+
+/* A reading that the metrics of a session are computed from. */
+struct metric_reading {
+	const pfm_count_t *counts;
+	unsigned rounds;
+	double seconds;
+};
+
+static const struct session_metric *find_session_metric(const struct pfm_session *s, int pmu,
+                                                        unsigned event)
+{
+	for (unsigned i = 0; i < s->n_metrics; i++)
+		if ((int)s->metrics[i].ref.pmu == pmu && s->metrics[i].ref.row == event)
+			return &s->metrics[i];
+	return NULL;
+}
+
+/* Checks the sum that @out is a part of, if the session has all its parts. */
+static int check_session_sum(const struct pfm_session *s, const struct metric_reading *r,
+                             const pfm_session_metric_t *out, pfm_metric_check_t *check)
+{
+	pfm_metric_value_t parts[MAX_SUM_PARTS];
+	unsigned events[MAX_SUM_PARTS];
+	bool extrapolated = false;
+	double whole;
+	int n = pfm_list_metric_sum(s->ctx, out->pmu, out->event, events, MAX_SUM_PARTS, &whole);
+
+	for (int i = 0; i < n; i++) {
+		const struct session_metric *m = find_session_metric(s, out->pmu, events[i]);
+		struct metric_input_counts in;
+		int rc;
+
+		if (!m)
+			return PFMLIB_SUCCESS;
+		rc = compute_value(s, m, r->counts, r->rounds, r->seconds, &in, &parts[i]);
+		if (rc)
+			return rc;
+		extrapolated |= in.quality != PFM_QUALITY_EXACT;
+	}
+	return n > 0 ? pfm_check_metric_sum(parts, (unsigned)n, whole, extrapolated, check)
+	             : PFMLIB_SUCCESS;
+}
+
+/* Fills the plausibility of @out, whose value is @v. */
+static int check_session_metric(const struct pfm_session *s, const struct metric_reading *r,
+                                const pfm_metric_value_t *v, pfm_session_metric_t *out)
+{
+	pfm_metric_check_t check = PFM_INIT(check);
+	pfm_metric_info_t info = PFM_INIT(info);
+	double peak = 0;
+	int rc = pfm_describe_metric(s->ctx, out->pmu, out->event, &info);
+
+	if (!rc && !v->state && pfmi_metric_is_memory_bandwidth(&info))
+		peak = pfm_memory_peak(s->ctx);
+	if (!rc)
+		rc = pfm_check_metric(s->ctx, out->pmu, out->event, v,
+		                      out->quality != PFM_QUALITY_EXACT, peak, &check);
+	if (!rc && check.result == PFM_PLAUSIBLE && !v->state)
+		rc = check_session_sum(s, r, out, &check);
+	out->plausibility = check.result;
+	out->reason = check.reason;
+	return rc;
+}
+
 int pfm_compute_session_metric(const pfm_session_t *s, unsigned i, const pfm_count_t *counts,
                                unsigned rounds, double seconds, pfm_session_metric_t *out)
 {
-	pfm_metric_value_t v = { .size = sizeof(v),
-		                 .state = PFM_METRIC_NOT_COUNTED,
-		                 .missing = -1,
-		                 .over_threshold = -1 };
-	pfm_session_metric_t full = PFM_INIT(full);
-	struct metric_input_counts in = {
-		.session = s, .counts = counts, .seconds = seconds, .group = -1, .missing_count = -1
-	};
-	int rc = PFMLIB_SUCCESS;
+	pfm_session_metric_t full;
+	struct metric_input_counts in;
+	pfm_metric_value_t v;
+	int rc;
 
 	if (!s || i >= s->n_metrics || !base_has_struct_size(out) ||
 	    (rounds && !base_has_struct_size(counts)))
 		return PFMLIB_ERR_INVAL;
-	in.metric = &s->metrics[i];
-	if (rounds)
-		rc = estimate_metric(&in, rounds, &v);
+	rc = compute_value(s, &s->metrics[i], counts, rounds, seconds, &in, &v);
 	if (rc)
 		return rc;
-	if (rounds == 1 && !v.state)
-		set_single_round_error(&in, &v);
 	full = (pfm_session_metric_t){ .size = sizeof(full),
 		                       .pmu = (int)in.metric->ref.pmu,
 		                       .event = in.metric->ref.row,
@@ -372,6 +454,10 @@ int pfm_compute_session_metric(const pfm_session_t *s, unsigned i, const pfm_cou
 		                                          ? in.quality
 		                                          : PFM_QUALITY_NOT_COUNTED,
 		                       .across_groups = in.is_across_groups };
+	rc = check_session_metric(s, &(struct metric_reading){ counts, rounds, seconds }, &v,
+	                          &full);
+	if (rc)
+		return rc;
 	base_copy_struct_out(out, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
 }

@@ -153,8 +153,9 @@ static int open_session_counts(struct session_builder *o, const char *const *tex
 		return rc;
 	pfmi_session_find_copies(s);
 	s->last_counts = malloc((s->n_counts + 1) * sizeof(*s->last_counts));
-	if (!s->last_counts)
+	if (!s->last_counts || pfmi_session_open_file_events(s))
 		return pfmi_session_report_no_memory(o);
+	s->identified_at = s->sys.get_time(&s->sys);
 	if (s->backend)
 		rc = s->backend->open_counts(s, o->error);
 	else
@@ -227,6 +228,7 @@ void pfm_close_session(pfm_session_t *s)
 		return;
 	if (s->backend)
 		s->backend->close_counts(s);
+	pfmi_session_close_file_events(s);
 	if (s->recording)
 		s->recording_ops->close(s);
 	if (s->sampling_ops)
@@ -283,6 +285,8 @@ static inline int read_last_counts(struct pfm_session *s, pfm_count_t *into)
 {
 	int rc = PFMLIB_SUCCESS;
 
+	pfmi_session_check_processor(s);
+	s->is_all_exact &= !s->has_cpu_changed;
 	s->caller_counts = into;
 	if (s->backend)
 		rc = s->backend->read_counts(s, s->last_counts, s->n_counts);
@@ -356,6 +360,8 @@ int pfm_read_count(pfm_session_t *s, unsigned i, pfm_count_t *count)
 	if (s->backend && s->backend->read_user_count && !c->config.sibling_set && !s->has_copies &&
 	    c->kernel_state.n_open)
 		rc = s->backend->read_user_count(s, i, &s->last_counts[i]);
+	if (rc == PFMLIB_SUCCESS && ++s->n_user_reads >= USER_READS_PER_CHECK)
+		pfmi_session_check_processor(s);
 	if (rc == PFMLIB_SUCCESS)
 		pfmi_session_assess_quality(s, i, s->last_counts);
 	else if (rc == PFMLIB_ERR_NOTSUPP)

@@ -96,6 +96,11 @@ int pfmi_session_refresh_online_cpus(struct pfm_session *s);
 /* Keeps the caller's CPU list; where every CPU is counted for itself, repeats the counts for
  * each. */
 int pfmi_session_apply_cpu_list(struct session_builder *o);
+/* Lets the session's system read files for the events that are files, if it has any. 0 or -ENOMEM.
+ * (lib/session/file_events.c) */
+int pfmi_session_open_file_events(struct pfm_session *s);
+/* Gives the session its own system back. */
+void pfmi_session_close_file_events(struct pfm_session *s);
 /* ---- the caller's status ----------------------------------------------------------------- */
 
 /* Sets quality, cause and reason of counts[i] from the times that a backend has read. @counts
@@ -108,6 +113,10 @@ void pfmi_session_find_copies(struct pfm_session *s);
 /* Compares the counts of one kernel event; those that differ by more than their times allow are not
  * exact. Returns true if they agree. */
 bool pfmi_session_compare_copies(struct pfm_session *s, pfm_count_t *counts);
+#define USER_READS_PER_CHECK 1024u /* a reading of a counter is faster than one of the clock */
+/* Notices, once a second, that the machine has another processor than when the session was opened.
+ * (lib/session/processor_change.c) */
+void pfmi_session_check_processor(struct pfm_session *s);
 /* Fills the sentences of count @c, unless they already say why it could not be opened. */
 void pfmi_session_set_reason(struct session_count *c, pfm_cause_t cause, const char *remedy,
                              const char *fmt, ...) __attribute__((format(printf, 4, 5)));

@@ -37,7 +37,7 @@ from .dispatch import Dispatch, Placement, dispatch
 from .event import (Alternative, Dialect, Event, EventFlag, EventInfo, Field, Modifier, Names, PerfAttr, Register, RegisterKind, Umask,
                     counter_name, perf_event_attr, split_events)
 from .imports import Imported, ImportedModel, Refused, import_lists
-from .metric import Metric, MetricInput, MetricState, MetricValue
+from .metric import Metric, MetricCheck, MetricInput, MetricState, MetricValue
 from .plan import Plan, Planned, plan
 from .regions import (RegionCount, RegionMetric, RegionResult, RegionVisit, read_regions, region,
                       regions_cost, reset_region, start_regions, stop_regions, write_regions)
@@ -53,7 +53,7 @@ __all__ = [
     "Counted", "Counting", "CpuInfo", "DecodedEvent", "DecodedField", "DecodedRegister",
     "Dialect", "Dispatch", "EncodingTable", "ErrorCode", "Event", "EventError", "EventFlag",
     "EventInfo", "EventTable", "Field", "Finding", "FindingState", "FindingTopic", "Finished",
-    "ImageError", "Imported", "ImportedModel", "Metric", "MetricInput", "MetricState",
+    "ImageError", "Imported", "ImportedModel", "Metric", "MetricCheck", "MetricInput", "MetricState",
     "MetricValue", "ModelError", "Modifier", "Names", "NotCountedError", "PerfAttr",
     "PerfmonError", "Placement", "PlacementError", "Plan", "Planned", "Plm", "Pmu", "PmuFlag",
     "Pmus", "Quality", "Reading", "Record", "RecordType", "Recorded", "Recording", "Refused",

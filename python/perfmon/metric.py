@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .context import Context
     from .event import EventInfo
 
-__all__ = ["Metric", "MetricInput", "MetricState", "MetricValue"]
+__all__ = ["Metric", "MetricCheck", "MetricInput", "MetricState", "MetricValue"]
 
 
 class MetricState(enum.IntEnum):
@@ -57,12 +57,28 @@ class MetricValue:
         return f"{self.value:g} {self.unit}".rstrip()
 
 
+@dataclass(frozen=True)
+class MetricCheck:
+    """Whether a value can be true: result is "plausible" or what is wrong; then reason says why and what to do. low and high are
+    the limits, None where a side has none."""
+
+    result: str
+    low: float | None
+    high: float | None
+    reason: str
+
+    def __bool__(self) -> bool:
+        return self.result == "plausible"
+
+
 class Metric:
     """A metric of a processor.
 
     name, description, unit, groups, parent, level   what its table says; ``""``, () and 0 where it says nothing
     inputs     :class:`MetricInput`, in the order of evaluation
     formula, threshold   as text; ``""`` for no threshold
+    partners   events whose samples show where the value comes from
+    sum_parts  metrics that sum to a whole with this one
     """
 
     def __init__(self, context: Context, row: EventInfo) -> None:
@@ -99,6 +115,45 @@ class Metric:
         buf = ffi.new("char[]", n + 1)
         check(lib.pfm_print_metric(self._context._handle(), *self._at, which, buf, n + 1))
         return c_text(buf)
+
+    @property
+    def partners(self) -> tuple[str, ...]:
+        """Events whose samples show where the value comes from, as :meth:`Context.encode` takes them."""
+        found: list[str] = []
+        buf = ffi.new("char[]", 512)
+        while lib.pfm_print_metric_partner(self._context._handle(), *self._at, len(found), buf, 512) > 0:
+            found.append(c_text(buf))
+        return tuple(found)
+
+    def check(self, value: MetricValue, *, extrapolated: bool = False) -> MetricCheck:
+        """Whether @value can be true on this machine; extrapolated: its counts were scaled or are partial."""
+        raw, out = new("pfm_metric_value_t"), new("pfm_metric_check_t")
+        _fill_value(raw, value)
+        ctx = self._context._handle()
+        check(lib.pfm_check_metric(ctx, *self._at, raw, extrapolated, lib.pfm_memory_peak(ctx), out))
+        return _check_result(out)
+
+    @property
+    def sum_parts(self) -> tuple[Metric, ...]:
+        """The metrics whose values sum to a whole with this one's, itself included: the first level of top-down analysis; () for
+        others."""
+        ctx = self._context._handle()
+        n = lib.pfm_list_metric_sum(ctx, *self._at, ffi.NULL, 0, ffi.NULL)
+        events = ffi.new("unsigned[]", max(1, n))
+        if n > 0:
+            check(lib.pfm_list_metric_sum(ctx, *self._at, events, n, ffi.NULL))
+        return tuple(Metric._at_row(self._context, self._at[0], events[i]) for i in range(max(0, n)))
+
+    @staticmethod
+    def check_sum(values: Iterable[MetricValue], whole: float, *, extrapolated: bool = False) -> MetricCheck:
+        """Whether @values sum to @whole (1 or 100) within their intervals."""
+        parts = list(values)
+        raw, out = ffi.new("pfm_metric_value_t[]", max(1, len(parts))), new("pfm_metric_check_t")
+        for one, value in zip(raw, parts):
+            one.size = ffi.sizeof("pfm_metric_value_t")
+            _fill_value(one, value)
+        check(lib.pfm_check_metric_sum(raw, len(parts), whole, extrapolated, out))
+        return _check_result(out)
 
     @staticmethod
     def _named(i: MetricInput, values: Mapping[str, float]) -> float | None:
@@ -179,6 +234,17 @@ class Metric:
 
     def __repr__(self) -> str:
         return f"<Metric {self}: {self.formula}>"
+
+
+def _fill_value(raw: Any, value: MetricValue) -> None:
+    raw.value, raw.error, raw.low, raw.high = value.value or 0.0, value.error, value.low, value.high
+    raw.state = value.state
+
+
+def _check_result(out: Any) -> MetricCheck:
+    low, high = float(out.low), float(out.high)
+    return MetricCheck(c_text(lib.pfm_plausibility_name(out.result)), low if low > -1e300 else None,
+                       high if high < 1e300 else None, c_text(out.reason))
 
 
 def _metric(context: Context, pmu: str, name: str) -> Metric:

@@ -61,6 +61,7 @@ class Cause(enum.IntEnum):
     OTHER = lib.PFM_CAUSE_OTHER
     LOST = lib.PFM_CAUSE_LOST
     THROTTLED = lib.PFM_CAUSE_THROTTLED
+    OTHER_CPU = lib.PFM_CAUSE_OTHER_CPU      #: the virtual machine was moved to another processor
 
     def __str__(self) -> str:
         return c_text(lib.pfm_cause_name(int(self)))
@@ -373,7 +374,8 @@ def _session_metrics(session: Any, context: Context, texts: Sequence[str], plan:
             "error": float(m.error) if there and m.error >= 0 else None, "low": _known(m.low) if there else None,
             "high": _known(m.high) if there else None, "unit": metric.unit, "state": c_text(lib.pfm_metric_state_name(m.state)),
             "quality": str(Quality(m.quality)), "missing": plan[m.missing].event if m.missing >= 0 else None,
-            "across_groups": bool(m.across_groups), "over_threshold": bool(m.over_threshold) if m.over_threshold >= 0 else None})
+            "across_groups": bool(m.across_groups), "over_threshold": bool(m.over_threshold) if m.over_threshold >= 0 else None,
+            "plausibility": c_text(lib.pfm_plausibility_name(m.plausibility)), "reason": c_text(m.reason)})
     return rows
 
 
@@ -544,6 +546,7 @@ class Session(Samples):
         error, low, high    standard error and 95 % interval; None where one reading of scaled counts does not tell
         quality             the worst of its counts; across_groups: they are of several groups, counted at different times
         over_threshold      worth a closer look; None where nobody can say
+        plausibility        "plausible", or what is wrong with the value; then reason says why and what to do
         """
         with self._lock:
             if self._session is None:

@@ -33,6 +33,23 @@ def test_a_constant_that_nobody_gave_has_no_error(built_in):
     assert math.isclose(latency.compute(counts, {**exact, constant: 7.714}).error, v.value / 10)
 
 
+def test_partners_and_values_that_cannot_be_true(built_in):
+    bound = built_in.metric("amdzen5::backend_bound")
+    assert bound.partners == ("amdzen5::de_no_dispatch_per_slot.backend_stalls",)
+    counts = {"de_no_dispatch_per_slot.backend_stalls": 4000, "ls_not_halted_cyc": 1000}
+    assert bound.check(bound.compute(counts))
+    wrong = bound.check(bound.compute({**counts, "ls_not_halted_cyc": 100}))
+    assert not wrong and (wrong.result, wrong.low, wrong.high) == ("outside its range", 0, 100) and "errata" in wrong.reason
+    assert "not counted all the time" in bound.check(bound.compute({**counts, "ls_not_halted_cyc": 100}), extrapolated=True).reason
+    assert built_in.metric("hardware::ipc").check(bound.compute(counts)).high is None
+    assert built_in.metric("hardware::ipc").sum_parts == ()
+    assert {str(part) for part in bound.sum_parts} == {"amdzen5::" + name for name in (
+        "frontend_bound", "bad_speculation", "backend_bound", "retiring", "smt_contention_share")}
+    half = bound.compute(counts)
+    assert half.value == 50 and perfmon.Metric.check_sum([half, half], 100)
+    assert perfmon.Metric.check_sum([half], 100).result == "parts do not sum to the whole"
+
+
 def test_metrics_of_a_session():
     with perfmon.Session(["page-faults", "software::ratios"]) as s:
         bytearray(1 << 22)
@@ -45,7 +62,8 @@ def test_metrics_of_a_session():
     assert (faults["quality"], faults["error"], faults["missing"]) == ("exact", 0, None)
     assert math.isclose(faults["value"], 1e9 * s["software::page-faults"].value / s["software::task-clock"].value)
     assert 0 < by["cpus_used"]["value"] < 1.5
-    assert {len(row) for row in rows} == {13}
+    assert {len(row) for row in rows} == {15}
+    assert {(row["plausibility"], row["reason"]) for row in rows} == {("plausible", "")}
 
 
 def test_intervals_give_an_error():

@@ -2,6 +2,7 @@
 // perfmon.hpp at work. Exits with the number of what went wrong.
 #include <perfmon/perfmon.hpp>
 
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -94,10 +95,22 @@ static void counts()
 #endif
 }
 
+static void metrics()
+{
+	const perfmon::context c;
+	const perfmon::metric bound(c, "amdzen5::backend_bound");
+
+	expect(31, bound.partners() == std::vector<std::string>{
+					       "amdzen5::de_no_dispatch_per_slot.backend_stalls" });
+	expect(32, bound.check(bound.compute({ 4000.0, 1000.0 })).result == PFM_PLAUSIBLE);
+	expect(33, bound.check(bound.compute({ 4000.0, 100.0 })).result == PFM_OUTSIDE_RANGE);
+}
+
 int main()
 {
 	names();
 	refusals();
 	counts();
+	metrics();
 	return wrong;
 }

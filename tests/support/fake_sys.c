@@ -103,6 +103,21 @@ void fake_remove(struct fake *f, const char *path)
 	memmove(file, file + 1, (size_t)(f->files + --f->n_files - file) * sizeof(*file));
 }
 
+/* Turns each "\\n" of a line into a line feed. */
+static void unescape_lines(char *text)
+{
+	char *to = text;
+
+	for (; *text; text++)
+		if (text[0] == '\\' && text[1] == 'n') {
+			*to++ = '\n';
+			text++;
+		} else {
+			*to++ = *text;
+		}
+	*to = '\0';
+}
+
 bool fake_machine(struct fake *f, const char *path)
 {
 	char line[4096], full[4200];
@@ -117,6 +132,7 @@ bool fake_machine(struct fake *f, const char *path)
 		if (line[0] == '#' || !tab)
 			continue;
 		*tab = '\0';
+		unescape_lines(tab + 1);
 		snprintf(full, sizeof(full), "%s%s",
 		         line[0] == '/' ? "" : "/sys/bus/event_source/devices/", line);
 		fake_file(f, full, tab + 1);

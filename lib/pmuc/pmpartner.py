@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+"""The event to sample where a metric is high: its partner, in the field metric_locate.
+
+Vendors' lists name partners for many metrics. lib/events/partners.txt adds those of metrics that
+have none, and a metric of the contract whose unit is MPKI has the event that it counts.
+"""
+
+import re
+
+import pmtable as pt
+from pmcontract import text_field
+
+NOTHING = "#NA"         # what Intel's lists say where they know no event
+CONTRACT_MPKI = re.compile(r"1000 \* \(?([A-Za-z_][A-Za-z0-9_.:]*)")
+
+
+def read_partners(path):
+    """{folded name of a metric: [events]} of a file."""
+    found, names = {}, []
+    with open(path, encoding="utf-8") as f:
+        for line in f:
+            line = line.strip()
+            if line.startswith("["):
+                names = [pt.fold(name) for name in line.strip("[]").split()]
+            elif line and not line.startswith("#"):
+                for name in names:
+                    found.setdefault(name, []).extend(line.split())
+    return found
+
+
+def text_value(table, row, key):
+    at = table.field_at.get(key)
+    return next((v for f, _, v in row.values if f == at), "") if at is not None else ""
+
+
+def add_partners(tables, path):
+    """Gives the metrics of cores their partners."""
+    partners = read_partners(path)
+    for t in tables:
+        if t.flags & (pt.TABLE_UNCORE | pt.TABLE_VIEW | pt.TABLE_TEST):
+            continue
+        metrics = [row for row in t.rows if row.flags & pt.ROW_METRIC]
+        events = {pt.fold(text) for text, target, kind in t.entries()
+                  if kind != pt.NAME_UNSUPPORTED and not t.rows[target].flags & pt.ROW_METRIC}
+        for row in metrics:
+            if text_value(t, row, "metric_locate") in ("", NOTHING):
+                name = find_partner(t, row, partners, events)
+                if name:
+                    set_partner(t, row, name)
+
+
+def find_partner(table, row, partners, events):
+    """Name of the event, or '' for none."""
+    for name in partners.get(pt.fold(row.name), ()):
+        if pt.fold(name) in events:
+            return name
+    counted = CONTRACT_MPKI.match(text_value(table, row, "metric"))
+    if counted and text_value(table, row, "unit") == "MPKI" and \
+            ("::" in counted[1] or pt.fold(counted[1]) in events):
+        return counted[1]
+    return ""
+
+
+def set_partner(table, row, name):
+    at = text_field(table, "metric_locate")
+    row.values = [v for v in row.values if v[0] != at] + [(at, pt.ANYWHERE, name)]

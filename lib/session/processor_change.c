@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* Live migration: a virtual machine is moved to a host with another processor while its events are
+ * counted. The kernel goes on with the registers that were chosen for the old one. */
+#include "session/session_internal.h"
+#include "machine/machine.h"
+
+#define IDENTITY_CHECK_NS 1000000000u /* CPUID traps in a virtual machine: not at each reading */
+
+void pfmi_session_check_processor(struct pfm_session *s)
+{
+	uint64_t now;
+
+	s->n_user_reads = 0;
+	if (s->has_cpu_changed || s->backend != &pfmi_perf_backend || s->ctx->assumed_cpuid)
+		return;
+	now = s->sys.get_time(&s->sys);
+	if (now - s->identified_at < IDENTITY_CHECK_NS)
+		return;
+	s->identified_at = now;
+	s->has_cpu_changed = pfmi_machine_is_other_host(&s->sys, &s->ctx->host);
+}
