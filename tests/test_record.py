@@ -234,6 +234,19 @@ class Record(unittest.TestCase):
         self.assertRegex(text, r"\d\d\.\d\d% \+- ?\d\.\d\d +program +program +three\n")
         self.assertEqual(len(self.pfm("report", "-n", "1").stdout.splitlines()), 4)
 
+    def test_leader_samples_for_its_group(self):
+        """Each page fault is counted once, by the samples of the clock, and the kernel's own count agrees."""
+        self.record("-e", "{task-clock:freq=1000,page-faults}:S", program=("./program", "20000"))
+        places = [json.loads(line) for line in self.pfm("report", "--json").stdout.splitlines()]
+        samples, weight = collections.Counter(), collections.Counter()
+        for p in places:
+            samples[p["event"].split(":")[0]] += p["samples"]
+            weight[p["event"].split(":")[0]] += p["weight"]
+        self.assertLessEqual(samples["page-faults"], samples["task-clock"])
+        self.assertLess(samples["task-clock"], 5000)
+        self.assertGreater(weight["page-faults"], 10000)
+        self.assertLess(weight["page-faults"], 21000)
+
     def test_stacks_are_folded_and_drawn(self):
         self.record("-e", "task-clock:u:period=500000", "-g")
         folded = self.pfm("report", "--folded").stdout
