@@ -15,6 +15,7 @@
 #include "alpha/emulator.h"
 #include "alpha/session.h"
 #include "export.h"
+#include "record_metrics.h"
 #include <perfmon/perfmon.h>
 
 #define ME "pfm record"
@@ -25,6 +26,8 @@ static const struct command_option options[] = {
 	{ 'e', "event", "EVENT,...",
 	  "events to sample; may be repeated. Append :period=N or :freq=N to "
 	  "set the rate" },
+	{ 'M', "metrics", "LIST",
+	  "metrics to measure in each function, by samples that hold the counts of a group" },
 	{ 'F', "freq", "HZ", "take HZ samples per second" },
 	{ 'c', "count", "PERIOD", "take a sample each time an event has counted PERIOD" },
 	{ 'g', "call-graph", NULL, "record call chains" },
@@ -62,6 +65,7 @@ struct recorder {
 	pfm_recording_t *recording;
 	char **command;
 	const char *cpus, *output, *model;  /* model: of the Alpha device */
+	const char *metrics;                /* names of metrics, or NULL */
 	const struct export_format *format; /* of the exported file, NULL: none is wanted */
 	const char *exported;               /* output is then exported to this file ... */
 	char *intermediate;                 /* ... and has this name */
@@ -199,12 +203,33 @@ static int open_default_events(struct recorder *job)
 	return open_named_events(job, clock, 1);
 }
 
+/* Before Linux 6.12 a group is sampled only for tasks that are named themselves. */
+static int reopen_without_children(struct recorder *job)
+{
+	if (!job->metrics || job->no_inherit || has_event(job, true))
+		return EXIT_DONE;
+	pfm_close_session(job->session);
+	job->session = NULL;
+	job->no_inherit = true;
+	if (open_named_events(job, (const char *const *)job->events.texts, job->events.n) !=
+	    EXIT_DONE)
+		return EXIT_REFUSED;
+	if (has_event(job, true))
+		fputs(ME ": this kernel cannot sample groups of child processes and threads: they "
+		         "are left out\n",
+		      stderr);
+	return EXIT_DONE;
+}
+
 static int open_session(struct recorder *job)
 {
 	int status = job->events.n ? open_named_events(job, (const char *const *)job->events.texts,
 	                                               job->events.n)
 	                           : open_default_events(job);
 
+	if (status != EXIT_DONE)
+		return status;
+	status = reopen_without_children(job);
 	if (status != EXIT_DONE)
 		return status;
 	if (job->is_default_event)
@@ -272,6 +297,8 @@ static int open_file(struct recorder *job)
 	char line[4096] = "pfm record";
 	size_t at = strlen(line);
 
+	if (job->metrics)
+		at += (size_t)snprintf(line + at, sizeof(line) - at, "\n-M\n%s\n--", job->metrics);
 	for (char **p = job->command; p && *p && at < sizeof(line); p++)
 		at += (size_t)snprintf(line + at, sizeof(line) - at, "\n%s", *p);
 	if (pfm_create_recording(&job->recording, job->output, job->session, line, &error) !=
@@ -491,9 +518,9 @@ static void report_recording(const struct recorder *job)
 {
 	bool is_usual = strcmp(job->output, "perf.data") == 0;
 
-	fprintf(stderr, ME ": %.1f MB in %s; 'pfm report%s%s' shows them\n",
-	        (double)job->size / 1e6, job->output, is_usual ? "" : " ",
-	        is_usual ? "" : job->output);
+	fprintf(stderr, ME ": %.1f MB in %s; 'pfm report%s%s%s' shows them\n",
+	        (double)job->size / 1e6, job->output, job->metrics ? " --metrics" : "",
+	        is_usual ? "" : " ", is_usual ? "" : job->output);
 }
 
 /* Exports the recording and removes it; if that fails, the samples are not lost. */
@@ -579,6 +606,8 @@ static int check_options(struct command_args *args, struct recorder *job)
 	if (job->sampling.freq && job->sampling.period)
 		return report_usage_error(args,
 		                          "-F (frequency) and -c (period) exclude each other.");
+	if (on_device(job) && job->metrics)
+		return report_usage_error(args, "The device samples one event: -M needs several.");
 	if (job->sampling.pages & (job->sampling.pages - 1))
 		return report_usage_error(args, "-m: expected a power of two.");
 	if (on_device(job) && !job->events.n)
@@ -635,6 +664,15 @@ static int read_options(struct command_args *args, struct recorder *job)
 					args, "-e: expected events separated by commas.");
 			if (!event_list_add(&job->events, value))
 				return report_no_memory();
+			break;
+		case 'M':
+			if (!*value)
+				return report_usage_error(args, "-M: expected metrics separated by "
+				                                "commas.");
+			if (job->metrics)
+				return report_usage_error(args, "expected one -M, got two: "
+				                                "separate metrics by commas.");
+			job->metrics = value;
 			break;
 		case 'F':
 			if (!option_number(args, "-F", value, 1, 1000000000, &job->sampling.freq))
@@ -709,6 +747,8 @@ static int run_record(struct command_args *args)
 	status = read_options(args, &job);
 	if (status < 0)
 		status = check_options(args, &job);
+	if (status == EXIT_DONE && job.metrics)
+		status = add_sampled_metrics(job.ctx, job.metrics, &job.events);
 	if (status == EXIT_DONE && on_device(&job))
 		ask_device(&job);
 	if (status == EXIT_DONE && job.ctx)
@@ -737,6 +777,8 @@ const struct command cmd_record = {
 		 "the command's.",
 	.examples = "Where does a program spend its time, and who calls it there?\n"
 		    "pfm record -g -- ./work\n"
+		    "How many page faults has each function, for each second of its time?\n"
+		    "pfm record -M faults_per_second -- ./work\n"
 		    "The data addresses of page faults\n"
 		    "pfm record -d -e page-faults -- ./work\n"
 		    "The cycles of an emulated Alpha\n"

@@ -87,7 +87,15 @@ _pfm() {
 		word=${_pfm_current##*[,\{]}
 		[[ $previous == -e || $previous == --event || $previous == -M || $previous == --metrics ]] && _pfm_events "$word" "${_pfm_current%"$word"}"
 		;;
-	import | report | annotate | diff | export) COMPREPLY=($(compgen -f -- "$_pfm_current")) ;;
+	report)
+		word=${_pfm_current##*,}
+		if [[ $previous == --metrics ]]; then
+			_pfm_events "$word" "${_pfm_current%"$word"}"
+		else
+			COMPREPLY=($(compgen -f -- "$_pfm_current"))
+		fi
+		;;
+	import | annotate | diff | export) COMPREPLY=($(compgen -f -- "$_pfm_current")) ;;
 	alpha) COMPREPLY=($(compgen -W 'session device' -f -- "$_pfm_current")) ;;
 	esac
 }

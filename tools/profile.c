@@ -703,19 +703,26 @@ static struct known_stack *find_known_stack(struct profile_reader *r, uint64_t h
 	return &r->known[hash % KNOWN_STACKS];
 }
 
+/* find_path(), or what it found for the stack before. */
+static uint32_t find_node_of_stack(struct profile_reader *r, const pfm_record_t *record,
+                                   const struct profile_place *key)
+{
+	uint64_t hash = hash_stack(record, key, key->task);
+	struct known_stack *known = find_known_stack(r, hash);
+
+	if (known->generation != r->generation || known->hash != hash)
+		*known = (struct known_stack){ hash, r->generation, find_path(r, record, key) };
+	r->target_profile->failed |= known->index == NO_NODE;
+	return known->index;
+}
+
 /* Adds the sample to the places of all its frames, and to the call tree. */
 static void add_stack(struct profile_reader *r, const pfm_record_t *record,
                       const struct profile_place *key)
 {
 	struct profile *p = r->target_profile;
-	uint64_t hash = hash_stack(record, key, key->task);
-	struct known_stack *known = find_known_stack(r, hash);
-	uint32_t node;
+	uint32_t node = find_node_of_stack(r, record, key);
 
-	if (known->generation != r->generation || known->hash != hash)
-		*known = (struct known_stack){ hash, r->generation, find_path(r, record, key) };
-	node = known->index;
-	p->failed |= node == NO_NODE;
 	for (bool is_last = true; node != NO_NODE; is_last = false) {
 		struct profile_node *n = &p->nodes[node];
 		bool is_self = r->options.tree == CALLEE_TREE ? n->parent == NO_NODE : is_last;
@@ -814,33 +821,77 @@ static void add_stack_text(struct profile_reader *r, const pfm_record_t *record,
 		add_sample(&p->stacks[known->index], key->weight);
 }
 
-/* Adds the sample to the place of its instruction. */
-static void add_instruction(struct profile_reader *r, const pfm_record_t *record,
-                            struct profile_place *key)
+/* The place of the sample's instruction; HASH_NOT_FOUND without memory. */
+static uint32_t find_instruction_place(struct profile_reader *r, const pfm_record_t *record,
+                                       const struct profile_place *key)
 {
 	struct profile *p = r->target_profile;
+	struct profile_place place = *key;
 	uint32_t at;
 
-	add_address(r, record, record->body.sample.ip, record->misc & PFM_MISC_MODE, key);
-	at = find_place(&p->places, &p->n_places, &r->places_capacity, &r->place_table, key);
+	add_address(r, record, record->body.sample.ip, record->misc & PFM_MISC_MODE, &place);
+	at = find_place(&p->places, &p->n_places, &r->places_capacity, &r->place_table, &place);
 	p->failed |= at == HASH_NOT_FOUND;
+	return at;
+}
+
+/* Adds the sample to the place of its instruction. */
+static void add_instruction(struct profile_reader *r, const pfm_record_t *record,
+                            const struct profile_place *key)
+{
+	uint32_t at = find_instruction_place(r, record, key);
+
 	if (at != HASH_NOT_FOUND)
-		add_sample(&p->places[at], key->weight);
+		add_sample(&r->target_profile->places[at], key->weight);
+}
+
+/* Adds what the sample has counted of @event to its place, or to the node of its stack. */
+static void add_counts(struct profile_reader *r, const pfm_record_t *record, uint32_t event,
+                       const struct profile_place *key)
+{
+	struct profile *p = r->target_profile;
+	bool is_tree = r->options.tree != NO_TREE;
+	uint32_t at = is_tree ? find_node_of_stack(r, record, key)
+	                      : find_instruction_place(r, record, key);
+	uint64_t count = record->body.sample.period;
+
+	if (at == HASH_NOT_FOUND)
+		return;
+	p->failed |= !event_counts_add(&p->counts,
+	                               is_tree ? &p->nodes[at].counts : &p->places[at].counts,
+	                               event, record->time, count ? count : 1);
+}
+
+static void add_to_view(struct profile_reader *r, const pfm_record_t *record,
+                        struct profile_place *key)
+{
+	if (r->options.detail == STACKS)
+		add_stack_text(r, record, key);
+	else if (r->options.tree || r->options.children)
+		add_stack(r, record, key);
+	else
+		add_instruction(r, record, key);
 }
 
 static void read_sample_record(struct profile_reader *r, const pfm_record_t *record)
 {
 	struct profile *p = r->target_profile;
 	const struct task *task = find_task(r, record->tid);
-	struct profile_place key = { .event = record->event == PFM_NO_EVENT ? 0 : record->event,
-		                     .weight = record->body.sample.period };
+	uint32_t event = record->event == PFM_NO_EVENT ? 0 : record->event;
+	struct profile_place key = { .event = event, .weight = record->body.sample.period };
+	bool is_sample = true;
 
 	if (record->event == PFM_NO_EVENT && p->n_events > 1) {
 		p->n_without_event++;
 		return;
 	}
-	if (!task || key.event >= p->n_events)
+	if (!task || event >= p->n_events)
 		return;
+	if (r->options.metrics) {
+		p->failed |= !event_counts_note(&p->counts, record, event, &is_sample);
+		key.event = 0;
+		key.weight = 1;
+	}
 	collect_frames(record, &r->frames);
 	p->has_chains |= r->frames.n > 1;
 	if (!is_in_time(r, record, &key.slice) || !matches_name(r, r->options.task, task->name) ||
@@ -848,15 +899,14 @@ static void read_sample_record(struct profile_reader *r, const pfm_record_t *rec
 		return;
 	if (!key.weight)
 		key.weight = 1;
-	r->n_samples++;
-	add_to_sums(p, &key);
+	r->n_samples += is_sample;
+	if (is_sample)
+		add_to_sums(p, &key);
 	fill_key(r, record, task->name, &key);
-	if (r->options.detail == STACKS)
-		add_stack_text(r, record, &key);
-	else if (r->options.tree || r->options.children)
-		add_stack(r, record, &key);
-	else
-		add_instruction(r, record, &key);
+	if (is_sample)
+		add_to_view(r, record, &key);
+	if (r->options.metrics)
+		add_counts(r, record, event, &key);
 }
 
 static void read_record(struct profile_reader *r, const pfm_record_t *record)
@@ -997,6 +1047,17 @@ static bool create_sums(struct profile *p)
 	return p->weights && p->samples && p->sums;
 }
 
+/* Adds the counts of each node to its parent's, which is before it. */
+static bool add_counts_to_parents(struct profile *p)
+{
+	for (size_t i = p->n_nodes; i-- > 0;)
+		if (p->nodes[i].parent != NO_NODE &&
+		    !event_counts_merge(&p->counts, p->nodes[i].counts,
+		                        &p->nodes[p->nodes[i].parent].counts))
+			return false;
+	return true;
+}
+
 /* Reads all records. Returns what pfm_next_record() returned last. */
 static int read_records(struct profile_reader *r, const char *path)
 {
@@ -1009,11 +1070,14 @@ static int read_records(struct profile_reader *r, const char *path)
 	if (r->symbols && strcmp(path, "-") != 0 && stat(path, &st) == 0)
 		symbols_recorded_at(r->symbols, &st.st_mtim);
 	text_number(&p->texts, "");
-	p->failed = !create_sums(p) || !r->symbols || p->texts.failed;
+	p->failed = !create_sums(p) || !r->symbols || p->texts.failed ||
+	            (r->options.metrics && !event_counts_init(&p->counts, p->n_events));
 	while (!p->failed && (rc = pfm_next_record(p->session, &record)) == 1) {
 		read_record(r, &record);
 		p->failed |= p->texts.failed;
 	}
+	if (r->options.metrics && !p->failed)
+		p->failed = !add_counts_to_parents(p);
 	return rc;
 }
 
@@ -1096,6 +1160,7 @@ void profile_free(struct profile *p)
 	free(p->places);
 	free(p->stacks);
 	free(p->nodes);
+	event_counts_free(&p->counts);
 	free(p->sums);
 	free(p->weights);
 	free(p->samples);

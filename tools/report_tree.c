@@ -85,6 +85,7 @@ static void put_node(const struct report_job *job, uint32_t node, unsigned depth
 		fputs("  ", stdout);
 		put_share((double)n->self_weight / (double)sum->weight, sum->samples);
 	}
+	put_metric_cells(job, n->counts);
 	put_key_columns(p, at, report_keys(&job->options), depth);
 }
 
@@ -106,6 +107,7 @@ static void put_node_json(const struct report_job *job, uint32_t node, unsigned 
 	put_int(&j, "depth", depth);
 	put_share_members(&j, "", n->self_samples, n->self_weight, sum);
 	put_share_members(&j, "children_", n->samples, n->weight, sum);
+	put_metric_members(&j, job, n->counts);
 	put_end(&j, '}');
 	put_line(&j);
 }
@@ -144,7 +146,12 @@ static void put_tree(const struct report_job *job, struct tree_links *t, size_t 
 	if (!job->json) {
 		put_group_title(p, event_of_node(p, t->order[i]), 0);
 		if (job->options.tree == CALLER_TREE)
-			printf("%15s  %15s\n", "children", "self");
+			printf("%15s  %15s", "children", "self");
+		else if (job->n_columns)
+			printf("%15s", "samples");
+		put_metric_titles(job);
+		if (job->options.tree == CALLER_TREE || job->n_columns)
+			putchar('\n');
 	}
 	put_nodes(job, t);
 	if (job->json)
