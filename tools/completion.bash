@@ -82,7 +82,7 @@ _pfm() {
 	fi
 	case $command in
 	list | show | encode | dispatch | metric | plan) _pfm_events "$_pfm_current" ;;
-	stat | record | serve)
+	stat | record | serve | top)
 		# The last event of a list; the events before it stay as they are.
 		word=${_pfm_current##*[,\{]}
 		[[ $previous == -e || $previous == --event || $previous == -M || $previous == --metrics ]] && _pfm_events "$word" "${_pfm_current%"$word"}"

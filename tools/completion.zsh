@@ -25,7 +25,7 @@ _pfm() {
 		[[ -z $command && $words[i] != -* ]] && command=$words[i]
 		[[ $words[i] == --pmu || ( $words[i] == -p && $command == (metric|plan) ) ]] && pmu=$words[i+1]
 		[[ $words[i] == --pmu=* ]] && pmu=${words[i]#--pmu=}
-		if [[ $words[i] == -- && $command == (stat|record|device) ]]; then
+		if [[ $words[i] == -- && $command == (stat|record|top|device) ]]; then
 			shift $i words
 			((CURRENT -= i))
 			_normal
@@ -56,7 +56,7 @@ _pfm() {
 	case $command in
 	list | show | encode | dispatch | metric | plan) _pfm_events ;;
 	import | session | report | export | diff | annotate) _files ;;
-	stat | record | device) _command_names -e ;;
+	stat | record | top | device) _command_names -e ;;
 	esac
 }
 

@@ -15,7 +15,7 @@
 #include "pfm.h"
 #include "symbols.h"
 
-enum { FRAMES_MAX = 256, STACK_ROOM = 16384 };
+enum { FRAMES_MAX = 256, STACK_ROOM = 16384, TASK_NAME_ROOM = 32 };
 
 #define UNNAMED    "[no name]"
 #define COMPILED   "[JIT]"             /* functions that the program compiled while it ran */
@@ -24,6 +24,7 @@ enum { FRAMES_MAX = 256, STACK_ROOM = 16384 };
 struct process {
 	uint32_t pid;
 	bool map_opened; /* for perf_map */
+	bool is_loaded; /* while it is sampled: its mappings were read, or began with its program */
 	struct perf_map *perf_map;
 	struct map_set maps;
 };
@@ -88,6 +89,7 @@ struct profile_reader {
 	struct cgroup *cgroups;
 	struct profile_options options;
 	unsigned keys;
+	bool is_live;       /* the records come from tasks that run */
 	uint64_t n_samples; /* that were added so far */
 	struct frames frames;
 	struct named_address named[NAMED_ADDRESSES];
@@ -295,6 +297,23 @@ static struct process *find_process(struct profile_reader *r, uint32_t pid)
 	return &t->list[t->n++];
 }
 
+/* Reads the name of a task that runs. False if it has ended. */
+static bool read_task_name(uint32_t tid, char *name, size_t room)
+{
+	char path[32];
+	FILE *f;
+	bool is_read;
+
+	snprintf(path, sizeof(path), "/proc/%u/comm", tid);
+	f = fopen(path, "re");
+	is_read = f && fgets(name, (int)room, f);
+	if (f)
+		fclose(f);
+	if (is_read)
+		name[strcspn(name, "\n")] = '\0';
+	return is_read;
+}
+
 /* The task, which is added if it is new. NULL without memory. Valid until the next call. */
 static struct task *find_task(struct profile_reader *r, uint32_t tid)
 {
@@ -304,7 +323,7 @@ static struct task *find_task(struct profile_reader *r, uint32_t tid)
 	uint32_t at = pfmi_base_find_hash(&t->table, hash, has_tid, &search);
 	size_t capacity = t->capacity;
 	void *list = t->list;
-	char name[16];
+	char name[TASK_NAME_ROOM];
 	bool is_added;
 
 	if (at != HASH_NOT_FOUND)
@@ -316,10 +335,49 @@ static struct task *find_task(struct profile_reader *r, uint32_t tid)
 	r->target_profile->failed |= !is_added;
 	if (!is_added)
 		return NULL;
-	snprintf(name, sizeof(name), ":%d", (int)tid);
+	if (!r->is_live || !read_task_name(tid, name, sizeof(name)))
+		snprintf(name, sizeof(name), ":%d", (int)tid);
 	t->list[t->n] =
 		(struct task){ .tid = tid, .name = text_number(&r->target_profile->texts, name) };
 	return &t->list[t->n++];
+}
+
+/* Adds the mapping that a line of /proc/PID/maps describes, if it can be executed. */
+static void add_map_line(struct profile_reader *r, struct process *p, char *line)
+{
+	unsigned long long start, end, offset;
+	char mode[5];
+	int path = 0;
+	struct mapping m;
+
+	line[strcspn(line, "\n")] = '\0';
+	if (sscanf(line, "%llx-%llx %4s %llx %*x:%*x %*u %n", &start, &end, mode, &offset, &path) <
+	            4 ||
+	    mode[2] != 'x' || !path || !line[path])
+		return;
+	m = (struct mapping){ .start = start,
+		              .end = end,
+		              .offset = offset,
+		              .name = text_number(&r->target_profile->texts, line + path),
+		              .object = symbols_object(r->symbols, line + path, NULL, 0) };
+	r->target_profile->failed |= !mappings_add(&r->map_pool, &p->maps, &m);
+}
+
+/* Reads the mappings of a process that ran before it was sampled. */
+static void load_process(struct profile_reader *r, struct process *p)
+{
+	char path[32], *line = NULL;
+	size_t room = 0;
+	FILE *f;
+
+	p->is_loaded = true;
+	snprintf(path, sizeof(path), "/proc/%u/maps", p->pid);
+	f = fopen(path, "re");
+	while (f && getline(&line, &room, f) >= 0)
+		add_map_line(r, p, line);
+	free(line);
+	if (f)
+		fclose(f);
 }
 
 static void read_mmap_record(struct profile_reader *r, const pfm_record_t *record)
@@ -361,8 +419,10 @@ static void read_fork_record(struct profile_reader *r, const pfm_record_t *recor
 	find_process(r, record->body.task.ppid);
 	to = find_process(r, record->pid);
 	from = to ? find_process(r, record->body.task.ppid) : NULL;
-	if (from && to)
+	if (from && to) {
 		mappings_copy(&r->map_pool, &from->maps, &to->maps);
+		to->is_loaded = from->is_loaded;
+	}
 }
 
 static void read_comm_record(struct profile_reader *r, const pfm_record_t *record)
@@ -372,8 +432,10 @@ static void read_comm_record(struct profile_reader *r, const pfm_record_t *recor
 
 	if (task && record->body.comm.name)
 		task->name = text_number(&r->target_profile->texts, record->body.comm.name);
-	if (p && record->misc & PFM_MISC_EXEC)
+	if (p && record->misc & PFM_MISC_EXEC) {
 		p->maps = (struct map_set){ .root = NULL };
+		p->is_loaded = true;
+	}
 }
 
 static bool has_cgroup_id(const void *arg, uint32_t i)
@@ -459,10 +521,13 @@ static void find_names(struct profile_reader *r, uint32_t pid, uint64_t address,
 {
 	const char *name = NULL, *where = object_of_mode(mode);
 	struct process *process = where ? NULL : find_process(r, pid);
-	const struct mapping *m = process ? mappings_find(&process->maps, address) : NULL;
+	const struct mapping *m;
 	struct symbol_range range;
 	char number[24];
 
+	if (process && r->is_live && !process->is_loaded)
+		load_process(r, process);
+	m = process ? mappings_find(&process->maps, address) : NULL;
 	where = where ? where : "[unknown]";
 	if (mode == PFM_MISC_KERNEL)
 		name = symbols_kernel(r->symbols, address);
@@ -1120,6 +1185,55 @@ int profile_read_selected(struct profile *p, const char *path, const struct prof
 		sort_places(p->places, p->n_places, o->children);
 	sort_places(p->stacks, p->n_stacks, false);
 	return EXIT_DONE;
+}
+
+struct profile_reader *profile_begin(struct profile *p, pfm_session_t *session,
+                                     const struct profile_options *o)
+{
+	struct profile_reader *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	p->session = session;
+	p->n_slices = 1;
+	r->target_profile = p;
+	r->options = *o;
+	r->keys = keys_of_detail(o);
+	r->generation = 1;
+	r->is_live = true;
+	r->symbols = symbols_open(o->debug_folder);
+	text_number(&p->texts, "");
+	p->failed = !r->symbols || !create_sums(p) || p->texts.failed;
+	return r;
+}
+
+bool profile_add_record(struct profile_reader *r, const pfm_record_t *record)
+{
+	read_record(r, record);
+	r->target_profile->failed |= r->target_profile->texts.failed;
+	return !r->target_profile->failed;
+}
+
+void profile_clear(struct profile_reader *r, unsigned keys)
+{
+	struct profile *p = r->target_profile;
+
+	pfmi_base_free_hash(&r->place_table);
+	pfmi_base_free_hash(&r->node_table);
+	p->n_places = p->n_nodes = 0;
+	r->options.keys = keys;
+	r->keys = keys_of_detail(&r->options);
+	r->generation++;
+	for (unsigned i = 0; i < p->n_events; i++) {
+		p->weights[i] = p->samples[i] = 0;
+		p->sums[i] = (struct profile_sum){ 0 };
+	}
+}
+
+void profile_end(struct profile_reader *r)
+{
+	if (r)
+		free_reader(r);
 }
 
 int profile_read(struct profile *p, const char *path, enum profile_detail detail)

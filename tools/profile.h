@@ -115,6 +115,19 @@ int profile_read_selected(struct profile *p, const char *path, const struct prof
 /* Reads the recording @path. DONE or REFUSED, everything said. */
 int profile_read(struct profile *p, const char *path, enum profile_detail detail);
 void profile_free(struct profile *p);
+
+/* A profile of tasks that run, filled record by record. Mappings and names of tasks that are older
+ * than the session come from /proc. */
+struct profile_reader;
+/* Begins the profile of @session, which profile_free() closes. NULL without memory; with p->failed
+ * set, only profile_end() may follow. */
+struct profile_reader *profile_begin(struct profile *p, pfm_session_t *session,
+                                     const struct profile_options *o);
+/* False without memory. */
+bool profile_add_record(struct profile_reader *r, const pfm_record_t *record);
+/* Forgets all samples; later ones are added up by @keys. */
+void profile_clear(struct profile_reader *r, unsigned keys);
+void profile_end(struct profile_reader *r);
 /* Reports on standard error the samples that are missing from the recording, which commands of
  * several recordings name. */
 void profile_report_losses(const struct profile *p, const char *path);
