@@ -75,7 +75,14 @@ struct known_stack {
 	uint32_t generation, index; /* generation 0: free */
 };
 
-enum { NAMED_ADDRESSES = 4096, KNOWN_STACKS = 8192 };
+/* A frame whose place is known, as long as no mapping changes. With 400,000 different stacks of 12
+ * frames a call tree takes two thirds of the time. */
+struct known_frame {
+	uint64_t address, key; /* key: the hash of the members of the place that the sample has */
+	uint32_t mode, generation, place; /* generation 0: free */
+};
+
+enum { NAMED_ADDRESSES_LOG2 = 12, KNOWN_FRAMES_LOG2 = 15, KNOWN_STACKS = 8192 };
 
 /* State while the recording is read. */
 struct profile_reader {
@@ -92,7 +99,8 @@ struct profile_reader {
 	bool is_live;       /* the records come from tasks that run */
 	uint64_t n_samples; /* that were added so far */
 	struct frames frames;
-	struct named_address named[NAMED_ADDRESSES];
+	struct named_address named[1 << NAMED_ADDRESSES_LOG2];
+	struct known_frame known_frames[1 << KNOWN_FRAMES_LOG2];
 	struct known_stack known[KNOWN_STACKS];
 	uint32_t generation; /* of the mappings of all processes */
 	char stack[STACK_ROOM];
@@ -576,7 +584,7 @@ static void name_address(struct profile_reader *r, uint32_t pid, uint64_t addres
                          struct profile_place *at)
 {
 	uint64_t hash = (address ^ (uint64_t)pid << 40) * 0x9e3779b97f4a7c15u;
-	struct named_address *n = &r->named[hash >> 52];
+	struct named_address *n = &r->named[hash >> (64 - NAMED_ADDRESSES_LOG2)];
 
 	if (n->generation != r->generation || n->address != address || n->pid != pid ||
 	    n->mode != mode) {
@@ -714,14 +722,34 @@ static void add_address(struct profile_reader *r, const pfm_record_t *record, ui
 		key->function = 0;
 }
 
+/* A hash of what a frame's place has of its sample. */
+static uint64_t hash_sample_key(const pfm_record_t *record, const struct profile_place *key)
+{
+	const uint64_t parts[] = { (uint64_t)key->event << 32 | key->task,
+		                   (uint64_t)key->cpu << 32 | key->cgroup,
+		                   (uint64_t)key->slice << 32 | record->pid };
+
+	return pfmi_base_hash_bytes(parts, sizeof(parts));
+}
+
+/* The place of frame @i, which is added if it is new. @key_hash: of hash_sample_key(). */
 static uint32_t find_frame_place(struct profile_reader *r, const pfm_record_t *record, unsigned i,
-                                 const struct profile_place *key)
+                                 const struct profile_place *key, uint64_t key_hash)
 {
 	struct profile *p = r->target_profile;
-	struct profile_place place = *key;
+	uint64_t address = r->frames.address[i], hash = (address ^ key_hash) * 0x9e3779b97f4a7c15u;
+	struct known_frame *known = &r->known_frames[hash >> (64 - KNOWN_FRAMES_LOG2)];
+	struct profile_place place;
 
-	add_address(r, record, r->frames.address[i], r->frames.mode[i], &place);
-	return find_place(&p->places, &p->n_places, &r->places_capacity, &r->place_table, &place);
+	if (known->generation == r->generation && known->address == address &&
+	    known->key == key_hash && known->mode == r->frames.mode[i])
+		return known->place;
+	place = *key;
+	add_address(r, record, address, r->frames.mode[i], &place);
+	*known = (struct known_frame){ address, key_hash, r->frames.mode[i], r->generation,
+		                       find_place(&p->places, &p->n_places, &r->places_capacity,
+		                                  &r->place_table, &place) };
+	return known->place;
 }
 
 /* The node of the sample's stack, which is added without the sample if it is new; NO_NODE without
@@ -731,11 +759,12 @@ static uint32_t find_path(struct profile_reader *r, const pfm_record_t *record,
 {
 	const struct profile *p = r->target_profile;
 	bool is_callee_tree = r->options.tree == CALLEE_TREE;
+	uint64_t key_hash = hash_sample_key(record, key);
 	uint32_t parent = NO_NODE;
 
 	for (unsigned k = 0; k < r->frames.n; k++) {
 		unsigned i = is_callee_tree ? k : r->frames.n - 1 - k;
-		uint32_t place = find_frame_place(r, record, i, key);
+		uint32_t place = find_frame_place(r, record, i, key, key_hash);
 		const struct profile_node *node =
 			place != HASH_NOT_FOUND ? find_node(r, parent, place) : NULL;
 
@@ -801,6 +830,25 @@ static void add_stack(struct profile_reader *r, const pfm_record_t *record,
 			add_sample(&p->places[n->place], key->weight);
 		}
 		node = n->parent;
+	}
+}
+
+/* Adds the sample to the places of all its frames. */
+static void add_frames(struct profile_reader *r, const pfm_record_t *record,
+                       const struct profile_place *key)
+{
+	struct profile *p = r->target_profile;
+	uint64_t key_hash = hash_sample_key(record, key);
+
+	for (unsigned i = 0; i < r->frames.n; i++) {
+		uint32_t place = find_frame_place(r, record, i, key, key_hash);
+
+		p->failed |= place == HASH_NOT_FOUND;
+		if (p->failed)
+			return;
+		if (i == 0)
+			add_sample(&p->places[place], key->weight);
+		add_to_children(&p->places[place], key->weight, r->n_samples);
 	}
 }
 
@@ -932,8 +980,10 @@ static void add_to_view(struct profile_reader *r, const pfm_record_t *record,
 {
 	if (r->options.detail == STACKS)
 		add_stack_text(r, record, key);
-	else if (r->options.tree || r->options.children)
+	else if (r->options.tree)
 		add_stack(r, record, key);
+	else if (r->options.children)
+		add_frames(r, record, key);
 	else
 		add_instruction(r, record, key);
 }
