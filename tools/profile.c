@@ -9,23 +9,23 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "base/hash.h"
+#include "chains.h"
 #include "lines.h"
 #include "mappings.h"
 #include "perf_map.h"
 #include "pfm.h"
 #include "symbols.h"
 
-enum { FRAMES_MAX = 256, STACK_ROOM = 16384, TASK_NAME_ROOM = 32 };
+enum { FRAMES_MAX = 1024, STACK_ROOM = 65536, TASK_NAME_ROOM = 32 };
 
 #define UNNAMED    "[no name]"
+#define CUT_OFF    "[cut off]"         /* callers that a chain lacks */
 #define COMPILED   "[JIT]"             /* functions that the program compiled while it ran */
 #define KERNEL_MAP "[kernel.kallsyms]" /* and the name of the symbol at the given address */
 
 struct process {
 	uint32_t pid;
-	bool map_opened; /* for perf_map */
 	bool is_loaded; /* while it is sampled: its mappings were read, or began with its program */
-	struct perf_map *perf_map;
 	struct map_set maps;
 };
 
@@ -75,11 +75,20 @@ struct known_stack {
 	uint32_t generation, index; /* generation 0: free */
 };
 
-/* A frame whose place is known, as long as no mapping changes. With 400,000 different stacks of 12
- * frames a call tree takes two thirds of the time. */
+enum { INLINED_MAX = 32, KNOWN_PLACES_MAX = 4 };
+
+/* Places of one frame: its function, then what is inlined there, the outermost first. */
+struct frame_places {
+	uint32_t list[1 + INLINED_MAX];
+	unsigned n;
+};
+
+/* A frame whose places are known, as long as no mapping changes. With 400,000 different stacks of
+ * 12 frames a call tree takes two thirds of the time. */
 struct known_frame {
 	uint64_t address, key; /* key: the hash of the members of the place that the sample has */
-	uint32_t mode, generation, place; /* generation 0: free */
+	uint32_t mode, generation; /* generation 0: free */
+	uint32_t n_places, places[KNOWN_PLACES_MAX];
 };
 
 enum { NAMED_ADDRESSES_LOG2 = 12, KNOWN_FRAMES_LOG2 = 15, KNOWN_STACKS = 8192 };
@@ -98,6 +107,8 @@ struct profile_reader {
 	unsigned keys;
 	bool is_live;       /* the records come from tasks that run */
 	uint64_t n_samples; /* that were added so far */
+	struct chains chains;
+	struct perf_maps compiled;
 	struct frames frames;
 	struct named_address named[1 << NAMED_ADDRESSES_LOG2];
 	struct known_frame known_frames[1 << KNOWN_FRAMES_LOG2];
@@ -400,6 +411,7 @@ static void read_mmap_record(struct profile_reader *r, const pfm_record_t *recor
 		               record->body.map.offset);
 	if (!p)
 		return;
+	perf_maps_see_mapping(&r->compiled, record->pid, record->body.map.name);
 	m = (struct mapping){ .start = record->body.map.start,
 		              .end = record->body.map.start + record->body.map.length,
 		              .offset = record->body.map.offset,
@@ -513,15 +525,6 @@ static const char *object_of_mode(uint32_t mode)
 	return objects[mode];
 }
 
-/* The function that the process compiled while it ran, or NULL. */
-static const char *compiled_function(struct process *process, uint64_t address)
-{
-	if (!process->map_opened)
-		process->perf_map = perf_map_open(process->pid);
-	process->map_opened = true;
-	return perf_map_at(process->perf_map, address);
-}
-
 /* Object and function of @address, and what is inlined there. What guests run is in no mapping of
  * the process that runs them. */
 static void find_names(struct profile_reader *r, uint32_t pid, uint64_t address, uint32_t mode,
@@ -544,7 +547,8 @@ static void find_names(struct profile_reader *r, uint32_t pid, uint64_t address,
 
 		where = r->target_profile->texts.text[m->name];
 		name = m->object ? symbols_at(m->object, offset) : NULL;
-		if (m->object && (r->keys & KEY_LINE || r->options.detail == STACKS))
+		if (m->object &&
+		    (r->keys & KEY_LINE || r->options.detail == STACKS || r->options.tree))
 			add_spot(r, symbols_spot(m->object, offset), at);
 		if (m->object && r->options.file_addresses &&
 		    symbols_range(m->object, offset, &range)) {
@@ -555,7 +559,7 @@ static void find_names(struct profile_reader *r, uint32_t pid, uint64_t address,
 		}
 	}
 	if (!name && process) {
-		name = compiled_function(process, address);
+		name = perf_maps_find(&r->compiled, pid, address);
 		where = name ? COMPILED : where;
 	}
 	if (!name && r->options.merge_unnamed)
@@ -697,7 +701,7 @@ static uint32_t stack_text(struct profile_reader *r, const pfm_record_t *record,
 
 	at = add_name(r->stack, 0, STACK_ROOM, texts->text[task], strlen(texts->text[task]), ':');
 	at = add_text(r->stack, at, STACK_ROOM,
-	              record->truncated & PFM_TRUNCATED_CHAIN ? ";[cut off]" : "");
+	              record->truncated & PFM_TRUNCATED_CHAIN ? ";" CUT_OFF : "");
 	for (unsigned i = f->n; i-- > 0 && at + 1 < STACK_ROOM;) {
 		struct profile_place p = { 0 };
 
@@ -732,24 +736,87 @@ static uint64_t hash_sample_key(const pfm_record_t *record, const struct profile
 	return pfmi_base_hash_bytes(parts, sizeof(parts));
 }
 
-/* The place of frame @i, which is added if it is new. @key_hash: of hash_sample_key(). */
-static uint32_t find_frame_place(struct profile_reader *r, const pfm_record_t *record, unsigned i,
-                                 const struct profile_place *key, uint64_t key_hash)
+static void add_frame_place(struct profile_reader *r, const struct profile_place *place,
+                            struct frame_places *f)
 {
 	struct profile *p = r->target_profile;
-	uint64_t address = r->frames.address[i], hash = (address ^ key_hash) * 0x9e3779b97f4a7c15u;
-	struct known_frame *known = &r->known_frames[hash >> (64 - KNOWN_FRAMES_LOG2)];
-	struct profile_place place;
 
+	f->list[f->n++] =
+		find_place(&p->places, &p->n_places, &r->places_capacity, &r->place_table, place);
+}
+
+/* Adds the functions in the text @inlined, which ';' separates. */
+static void add_inlined_places(struct profile_reader *r, const struct profile_place *place,
+                               uint32_t inlined, struct frame_places *f)
+{
+	struct text_pool *texts = &r->target_profile->texts;
+	struct profile_place at = *place;
+	char name[SYMBOL_ROOM + 16];
+	size_t len;
+
+	for (size_t i = 0; texts->text[inlined][i] && f->n <= INLINED_MAX;
+	     i += len + (texts->text[inlined][i + len] == ';')) {
+		len = strcspn(texts->text[inlined] + i, ";");
+		snprintf(name, sizeof(name), "%.*s (inlined)", (int)len, texts->text[inlined] + i);
+		at.function = text_number(texts, name);
+		add_frame_place(r, &at, f);
+	}
+}
+
+/* Finds the places of frame @i; behind the last one: of the callers that are missing. */
+static void find_new_frame_places(struct profile_reader *r, const pfm_record_t *record, unsigned i,
+                                  const struct profile_place *key, struct frame_places *f)
+{
+	struct profile *p = r->target_profile;
+	struct profile_place place = *key;
+	uint32_t inlined;
+
+	f->n = 0;
+	if (i == r->frames.n) {
+		place.function = r->keys & KEY_SYMBOL ? text_number(&p->texts, CUT_OFF) : 0;
+		add_frame_place(r, &place, f);
+		return;
+	}
+	add_address(r, record, r->frames.address[i], r->frames.mode[i], &place);
+	inlined = r->keys & KEY_LINE ? 0 : place.inlined;
+	if (!(r->keys & KEY_LINE))
+		place.inlined = place.source = 0;
+	add_frame_place(r, &place, f);
+	if (inlined && r->keys & KEY_SYMBOL)
+		add_inlined_places(r, &place, inlined, f);
+}
+
+/* find_new_frame_places(), or what it found for the address before. @key_hash: of
+ * hash_sample_key(). */
+static void find_frame_places(struct profile_reader *r, const pfm_record_t *record, unsigned i,
+                              const struct profile_place *key, uint64_t key_hash,
+                              struct frame_places *f)
+{
+	struct known_frame *known;
+	uint64_t address;
+
+	if (i == r->frames.n) {
+		find_new_frame_places(r, record, i, key, f);
+		return;
+	}
+	address = r->frames.address[i];
+	known = &r->known_frames[(address ^ key_hash) * 0x9e3779b97f4a7c15u >>
+	                         (64 - KNOWN_FRAMES_LOG2)];
 	if (known->generation == r->generation && known->address == address &&
-	    known->key == key_hash && known->mode == r->frames.mode[i])
-		return known->place;
-	place = *key;
-	add_address(r, record, address, r->frames.mode[i], &place);
-	*known = (struct known_frame){ address, key_hash, r->frames.mode[i], r->generation,
-		                       find_place(&p->places, &p->n_places, &r->places_capacity,
-		                                  &r->place_table, &place) };
-	return known->place;
+	    known->key == key_hash && known->mode == r->frames.mode[i]) {
+		f->n = known->n_places;
+		memcpy(f->list, known->places, sizeof(known->places));
+		return;
+	}
+	find_new_frame_places(r, record, i, key, f);
+	if (f->n > KNOWN_PLACES_MAX)
+		return;
+	*known = (struct known_frame){ .address = address,
+		                       .key = key_hash,
+		                       .mode = r->frames.mode[i],
+		                       .generation = r->generation,
+		                       .n_places = f->n };
+	memcpy(known->places, f->list, f->n * sizeof(*f->list));
 }
 
 /* The node of the sample's stack, which is added without the sample if it is new; NO_NODE without
@@ -760,17 +827,21 @@ static uint32_t find_path(struct profile_reader *r, const pfm_record_t *record,
 	const struct profile *p = r->target_profile;
 	bool is_callee_tree = r->options.tree == CALLEE_TREE;
 	uint64_t key_hash = hash_sample_key(record, key);
+	unsigned n = r->frames.n + (record->truncated & PFM_TRUNCATED_CHAIN ? 1 : 0);
+	struct frame_places f;
 	uint32_t parent = NO_NODE;
 
-	for (unsigned k = 0; k < r->frames.n; k++) {
-		unsigned i = is_callee_tree ? k : r->frames.n - 1 - k;
-		uint32_t place = find_frame_place(r, record, i, key, key_hash);
-		const struct profile_node *node =
-			place != HASH_NOT_FOUND ? find_node(r, parent, place) : NULL;
+	for (unsigned k = 0; k < n; k++) {
+		find_frame_places(r, record, is_callee_tree ? k : n - 1 - k, key, key_hash, &f);
+		for (unsigned i = 0; i < f.n; i++) {
+			uint32_t place = f.list[is_callee_tree ? f.n - 1 - i : i];
+			const struct profile_node *node =
+				place != HASH_NOT_FOUND ? find_node(r, parent, place) : NULL;
 
-		if (!node)
-			return NO_NODE;
-		parent = (uint32_t)(node - p->nodes);
+			if (!node)
+				return NO_NODE;
+			parent = (uint32_t)(node - p->nodes);
+		}
 	}
 	return parent;
 }
@@ -833,22 +904,25 @@ static void add_stack(struct profile_reader *r, const pfm_record_t *record,
 	}
 }
 
-/* Adds the sample to the places of all its frames. */
+/* Adds the sample to the places of all its frames: itself to the innermost one. */
 static void add_frames(struct profile_reader *r, const pfm_record_t *record,
                        const struct profile_place *key)
 {
 	struct profile *p = r->target_profile;
+	unsigned n = r->frames.n + (record->truncated & PFM_TRUNCATED_CHAIN ? 1 : 0);
 	uint64_t key_hash = hash_sample_key(record, key);
+	struct frame_places f;
 
-	for (unsigned i = 0; i < r->frames.n; i++) {
-		uint32_t place = find_frame_place(r, record, i, key, key_hash);
-
-		p->failed |= place == HASH_NOT_FOUND;
-		if (p->failed)
-			return;
-		if (i == 0)
-			add_sample(&p->places[place], key->weight);
-		add_to_children(&p->places[place], key->weight, r->n_samples);
+	for (unsigned i = 0; i < n; i++) {
+		find_frame_places(r, record, i, key, key_hash, &f);
+		for (unsigned k = f.n; k-- > 0;) {
+			p->failed |= f.list[k] == HASH_NOT_FOUND;
+			if (p->failed)
+				return;
+			if (i == 0 && k + 1 == f.n)
+				add_sample(&p->places[f.list[k]], key->weight);
+			add_to_children(&p->places[f.list[k]], key->weight, r->n_samples);
+		}
 	}
 }
 
@@ -988,7 +1062,24 @@ static void add_to_view(struct profile_reader *r, const pfm_record_t *record,
 		add_instruction(r, record, key);
 }
 
-static void read_sample_record(struct profile_reader *r, const pfm_record_t *record)
+/* find_code_fn of a reader. */
+static bool find_code(void *arg, uint32_t pid, uint64_t address, struct mapped_code *code)
+{
+	struct profile_reader *r = arg;
+	const struct process *process = find_process(r, pid);
+	const struct mapping *m = process ? mappings_find(&process->maps, address) : NULL;
+
+	if (m)
+		*code = (struct mapped_code){ m->object, address - m->start + m->offset };
+	return m;
+}
+
+static bool needs_stacks(const struct profile_reader *r)
+{
+	return r->options.detail == STACKS || r->options.tree || r->options.children;
+}
+
+static void read_sample_record(struct profile_reader *r, pfm_record_t *record)
 {
 	struct profile *p = r->target_profile;
 	const struct task *task = find_task(r, record->tid);
@@ -1007,8 +1098,10 @@ static void read_sample_record(struct profile_reader *r, const pfm_record_t *rec
 		key.event = 0;
 		key.weight = 1;
 	}
+	if (needs_stacks(r) && !chains_complete(&r->chains, record, find_code, r))
+		p->failed = true;
 	collect_frames(record, &r->frames);
-	p->has_chains |= r->frames.n > 1;
+	p->has_chains |= r->frames.n > 1 || record->has & PFM_SAMPLE_STACK;
 	if (!is_in_time(r, record, &key.slice) || !matches_name(r, r->options.task, task->name) ||
 	    !has_wanted_symbol(r, record))
 		return;
@@ -1024,7 +1117,7 @@ static void read_sample_record(struct profile_reader *r, const pfm_record_t *rec
 		add_counts(r, record, event, &key);
 }
 
-static void read_record(struct profile_reader *r, const pfm_record_t *record)
+static void read_record(struct profile_reader *r, pfm_record_t *record)
 {
 	if (record->type == PFM_RECORD_MAP || record->type == PFM_RECORD_MAP2 ||
 	    record->type == PFM_RECORD_FORK || record->type == PFM_RECORD_COMM)
@@ -1048,8 +1141,7 @@ static void read_record(struct profile_reader *r, const pfm_record_t *record)
 static void free_reader(struct profile_reader *r)
 {
 	mappings_free(&r->map_pool);
-	for (uint32_t i = 0; i < r->processes.n; i++)
-		perf_map_close(r->processes.list[i].perf_map);
+	perf_maps_free(&r->compiled);
 	free(r->processes.list);
 	free(r->tasks.list);
 	pfmi_base_free_hash(&r->processes.table);
@@ -1060,6 +1152,7 @@ static void free_reader(struct profile_reader *r)
 	pfmi_base_free_hash(&r->cgroup_table);
 	free(r->cgroups);
 	symbols_close(r->symbols);
+	chains_free(&r->chains);
 	free(r);
 }
 
@@ -1187,7 +1280,7 @@ static int read_records(struct profile_reader *r, const char *path)
 	text_number(&p->texts, "");
 	p->failed = !create_sums(p) || !r->symbols || p->texts.failed ||
 	            (r->options.metrics && !event_counts_init(&p->counts, p->n_events));
-	while (!p->failed && (rc = pfm_next_record(p->session, &record)) == 1) {
+	while (!p->failed && (rc = chains_next_record(&r->chains, p->session, &record)) == 1) {
 		read_record(r, &record);
 		p->failed |= p->texts.failed;
 	}
@@ -1257,7 +1350,7 @@ struct profile_reader *profile_begin(struct profile *p, pfm_session_t *session,
 	return r;
 }
 
-bool profile_add_record(struct profile_reader *r, const pfm_record_t *record)
+bool profile_add_record(struct profile_reader *r, pfm_record_t *record)
 {
 	read_record(r, record);
 	r->target_profile->failed |= r->target_profile->texts.failed;

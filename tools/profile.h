@@ -124,7 +124,7 @@ struct profile_reader;
 struct profile_reader *profile_begin(struct profile *p, pfm_session_t *session,
                                      const struct profile_options *o);
 /* False without memory. */
-bool profile_add_record(struct profile_reader *r, const pfm_record_t *record);
+bool profile_add_record(struct profile_reader *r, pfm_record_t *record);
 /* Forgets all samples; later ones are added up by @keys. */
 void profile_clear(struct profile_reader *r, unsigned keys);
 void profile_end(struct profile_reader *r);

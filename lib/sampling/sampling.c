@@ -192,6 +192,7 @@ static void set_payload_attr(const pfm_sampling_t *q, struct perf_event_attr *a)
 		a->sample_max_stack = (uint16_t)q->max_stack;
 		a->exclude_callchain_kernel =
 			(q->flags & PFM_SAMPLING_USER_CHAIN) || a->exclude_kernel;
+		a->exclude_callchain_user = (q->flags & PFM_SAMPLING_KERNEL_CHAIN) != 0;
 	}
 	if (q->fields & PFM_SAMPLE_BRANCH)
 		a->branch_sample_type = q->branch_filter;
