@@ -19,6 +19,7 @@
 #include "perf_map.h"
 #include "pfm.h"
 #include "profile.h"
+#include "progress.h"
 
 /* ---- samples of a recording (export_read.c) -------------------------------------------------- */
 
@@ -81,6 +82,7 @@ struct export_process;
 struct export_reader {
 	pfm_session_t *session;
 	const char *path;
+	struct progress progress;
 	struct text_pool texts; /* 0: "" */
 	struct symbols *symbols;
 	struct export_mapping *mappings;

@@ -536,12 +536,14 @@ int export_next(struct export_reader *r, struct export_sample *sample)
 	while ((rc = chains_next_record(&r->chains, r->session, &r->record)) == 1) {
 		bool is_sample = read_record(r, sample);
 
+		progress_step(&r->progress, r->session);
 		r->failed |= r->texts.failed;
 		if (r->failed)
 			break;
 		if (is_sample)
 			return 1;
 	}
+	progress_end(&r->progress);
 	if (r->failed || rc < 0) {
 		report_read_error(r, rc);
 		return -1;
@@ -629,6 +631,7 @@ int export_open(struct export_reader *r, const char *path, const char *event)
 		                        : "out of memory");
 		return EXIT_REFUSED;
 	}
+	progress_begin(&r->progress, path);
 	r->n_events = pfm_session_size(r->session);
 	r->events = calloc(r->n_events + 1, sizeof(*r->events));
 	r->symbols = symbols_open(NULL);

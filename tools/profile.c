@@ -14,6 +14,7 @@
 #include "mappings.h"
 #include "perf_map.h"
 #include "pfm.h"
+#include "progress.h"
 #include "symbols.h"
 
 enum { FRAMES_MAX = 1024, STACK_ROOM = 65536, TASK_NAME_ROOM = 32 };
@@ -1270,10 +1271,12 @@ static bool add_counts_to_parents(struct profile *p)
 static int read_records(struct profile_reader *r, const char *path)
 {
 	struct profile *p = r->target_profile;
+	struct progress progress;
 	pfm_record_t record = PFM_INIT(record);
 	struct stat st;
 	int rc = 0;
 
+	progress_begin(&progress, path);
 	r->symbols = symbols_open(r->options.debug_folder);
 	if (r->symbols && strcmp(path, "-") != 0 && stat(path, &st) == 0)
 		symbols_recorded_at(r->symbols, &st.st_mtim);
@@ -1283,7 +1286,9 @@ static int read_records(struct profile_reader *r, const char *path)
 	while (!p->failed && (rc = chains_next_record(&r->chains, p->session, &record)) == 1) {
 		read_record(r, &record);
 		p->failed |= p->texts.failed;
+		progress_step(&progress, p->session);
 	}
+	progress_end(&progress);
 	if (r->options.metrics && !p->failed)
 		p->failed = !add_counts_to_parents(p);
 	return rc;
