@@ -132,7 +132,8 @@ class Recording(Crafted):
         data = b"".join(self.data[2:])
         where = 104 + 8 + len(self.first_attr) + 16
         with open(path, "wb") as f:
-            f.write(b"PERFILE2" + struct.pack("<8Q", 104, len(self.first_attr) + 16, 112, len(self.first_attr) + 16, where, len(data), 0, 0) +
+            entry = len(self.first_attr) + 16
+            f.write(b"PERFILE2" + struct.pack("<8Q", 104, entry, 112, entry, where, len(data), 0, 0) +
                     bytes(32) + struct.pack("<Q", 1) + self.first_attr + struct.pack("<QQ", 104, 8) + data)
 
     def add(self, pid, ip, rest, misc=2, tid=None):
@@ -193,7 +194,8 @@ class CopiedStacks(Folder):
                 self.skipTest(done.stderr)
 
     def record(self, how="dwarf", frequency=1000):
-        done = self.run_in_folder(PFM, "record", "--call-graph", how, "-e", "cpu-clock:u:freq=%d" % frequency, "--", "./program", "./lib.so")
+        done = self.run_in_folder(PFM, "record", "--call-graph", how, "-e", "cpu-clock:u:freq=%d" % frequency, "--",
+                                  "./program", "./lib.so")
         if done.returncode:
             self.skipTest(done.stderr)
 
@@ -288,7 +290,8 @@ int main(void) { work(200000000); x++; return 0; }
             self.skipTest("no libdw (Debian: libdw1)")
         for order, chain in (("caller", ("main", "work", "outer (inlined)", "inner (inlined)")),
                              ("callee", ("inner (inlined)", "outer (inlined)", "work", "main"))):
-            rows = [re.search(r"([0-9.]+)% .* program  ( *)(\S.*)$", line) for line in self.pfm("report", "--call-graph=" + order).splitlines()]
+            tree = self.pfm("report", "--call-graph=" + order).splitlines()
+            rows = [re.search(r"([0-9.]+)% .* program  ( *)(\S.*)$", line) for line in tree]
             rows = [(m[3], len(m[2]), float(m[1])) for m in rows if m]
             names = [name for name, _, _ in rows]
             at = names.index(chain[0])
@@ -296,6 +299,35 @@ int main(void) { work(200000000); x++; return 0; }
             depths = [depth for _, depth, _ in rows[at:at + 4]]
             self.assertEqual([d - depths[0] for d in depths], [0, 2, 4, 6])
             self.assertTrue(all(share > 90 for _, _, share in rows[at:at + 4]), rows)
+
+
+@unittest.skipUnless(platform.machine() in ("x86_64", "aarch64"), "stacks are unwound on x86-64 and arm64 only")
+class Vdso(Folder):
+    """Code that the kernel maps into each process."""
+    PROGRAM = """
+#include <time.h>
+__attribute__((noinline)) long ask(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_nsec; }
+int main(void) { long s = 0; for (int i = 0; i < 4000000; i++) s += ask(); return s == 1; }
+"""
+
+    def test_names_and_callers(self):
+        cc = shutil.which("gcc") or shutil.which("cc")
+        if not cc:
+            self.skipTest("no C compiler (Debian: gcc)")
+        with open(self.path("p.c"), "w", encoding="utf-8") as f:
+            f.write(self.PROGRAM)
+        done = self.run_in_folder(cc, "-O1", "-o", "program", "p.c")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.run_in_folder(PFM, "record", "--call-graph", "dwarf", "-e", "cpu-clock:u", "--", "./program")
+        if done.returncode:
+            self.skipTest(done.stderr)
+        text = re.sub("^#.*\n", "", self.pfm("export", "-f", "script"), flags=re.M)
+        stacks = [[line.split() for line in sample.split("\n")[1:]] for sample in text.strip().split("\n\n")]
+        inside = [[name.split("+")[0] for _, name, *_ in stack] for stack in stacks if stack[0][-1] == "([vdso])"]
+        if not inside:
+            self.skipTest("this machine's clock needs a system call")
+        good = [names for names in inside if "gettime" in names[0] and "ask" in names and "main" in names]
+        self.assertGreaterEqual(len(good), 0.9 * len(inside), inside[:3])
 
 
 class Options(unittest.TestCase):

@@ -177,7 +177,7 @@ static bool add_frames(struct chains *c, struct walk *w, bool *is_whole)
 	return is_added;
 }
 
-/* Reports, once, that there is no library to read call frame information with. */
+/* Reports, once, that call frame information cannot be read. */
 static void report_missing_library(void)
 {
 	static bool said;

@@ -11,6 +11,8 @@
 #include <string.h>
 #include "jitdump.h"
 #include "lines.h"
+#include "perfdata/perfdata.h"
+#include "recording_section.h"
 #include "symbols.h"
 
 #define KERNEL_MAP "[kernel.kallsyms]" /* followed by the name of the symbol at the address */
@@ -622,6 +624,7 @@ int export_open(struct export_reader *r, const char *path, const char *event)
 {
 	pfm_error_t error = PFM_INIT(error);
 	const char *name = strcmp(path, "-") ? path : "/dev/stdin";
+	char *release;
 
 	*r = (struct export_reader){ .path = path, .record = PFM_INIT(r->record) };
 	if (pfm_open_recording(&r->session, name, &error) != PFMLIB_SUCCESS) {
@@ -637,6 +640,10 @@ int export_open(struct export_reader *r, const char *path, const char *event)
 	r->symbols = symbols_open(NULL);
 	r->known = calloc((size_t)1 << KNOWN_LOCATIONS_LOG2, sizeof(*r->known));
 	r->generation = 1;
+	release = r->symbols ? read_recording_text(path, PERFDATA_FEATURE_OSRELEASE) : NULL;
+	if (release)
+		symbols_recorded_kernel(r->symbols, release);
+	free(release);
 	if (r->symbols)
 		add_first_entries(r);
 	if (!r->events || !r->symbols || !r->known || r->failed)

@@ -5,22 +5,17 @@
  * "0-3,8" MEM_TOPOLOGY   u64 version (1), u64 size of a block, u64 nodes; for each u64 number, u64
  * bits, u64 bits, bits of blocks in words of 64 bits
  *
- * The file is not trusted. Files of the other byte order are not read. */
+ * The file is not trusted. */
 #include "mem_nodes.h"
 
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include "mem_lines.h"
 #include "perfdata/perfdata.h"
-#include "symbols.h"
+#include "recording_section.h"
 
-enum { FEATURE_NUMA_TOPOLOGY = 14, FEATURE_MEM_TOPOLOGY = 22, MAX_CPUS = 65536 };
-
-#define MAX_SECTION ((uint64_t)16 << 20)
+enum { MAX_CPUS = 65536 };
 
 struct block_set {
 	uint32_t node;
@@ -136,59 +131,20 @@ static void read_memory(struct mem_nodes *m, uint8_t *bytes, uint64_t size)
 	}
 }
 
-static bool read_at(int fd, void *to, size_t n, uint64_t offset)
-{
-	return offset <= INT64_MAX && pread(fd, to, n, (off_t)offset) == (ssize_t)n;
-}
-
-/* The contents of section @feature; the caller frees them. NULL if the file has none. */
-static uint8_t *read_section(int fd, const struct perfdata_header *h, unsigned feature,
-                             uint64_t *size)
-{
-	struct perfdata_section section;
-	unsigned index = 0;
-	uint8_t *bytes;
-
-	if (!(h->features[feature / 64] >> feature % 64 & 1))
-		return NULL;
-	for (unsigned i = 0; i < feature; i++)
-		index += h->features[i / 64] >> i % 64 & 1;
-	if (!read_at(fd, &section, sizeof(section),
-	             h->data.offset + h->data.size + index * sizeof(section)) ||
-	    section.size > MAX_SECTION)
-		return NULL;
-	bytes = malloc(section.size + 1);
-	if (bytes && read_at(fd, bytes, section.size, section.offset)) {
-		*size = section.size;
-		return bytes;
-	}
-	free(bytes);
-	return NULL;
-}
-
 struct mem_nodes *mem_nodes_read(const char *path)
 {
-	struct perfdata_header h;
 	struct mem_nodes *m = calloc(1, sizeof(*m));
-	struct stat st;
-	int fd = m ? symbols_file(path, &st) : -1;
 	uint64_t size = 0;
 	uint8_t *bytes;
 
-	if (fd < 0 || !read_at(fd, &h, sizeof(h), 0) || h.magic != PERFDATA_MAGIC ||
-	    h.size != sizeof(h)) {
-		if (fd >= 0)
-			close(fd);
-		free(m);
+	if (!m)
 		return NULL;
-	}
-	bytes = read_section(fd, &h, FEATURE_NUMA_TOPOLOGY, &size);
+	bytes = read_recording_section(path, PERFDATA_FEATURE_NUMA_TOPOLOGY, &size);
 	if (bytes)
 		read_cpus(m, bytes, size);
-	bytes = read_section(fd, &h, FEATURE_MEM_TOPOLOGY, &size);
+	bytes = read_recording_section(path, PERFDATA_FEATURE_MEM_TOPOLOGY, &size);
 	if (bytes)
 		read_memory(m, bytes, size);
-	close(fd);
 	return m;
 }
 

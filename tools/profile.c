@@ -13,6 +13,8 @@
 #include "lines.h"
 #include "mappings.h"
 #include "perf_map.h"
+#include "perfdata/perfdata.h"
+#include "recording_section.h"
 #include "pfm.h"
 #include "progress.h"
 #include "symbols.h"
@@ -1274,12 +1276,17 @@ static int read_records(struct profile_reader *r, const char *path)
 	struct progress progress;
 	pfm_record_t record = PFM_INIT(record);
 	struct stat st;
+	char *release;
 	int rc = 0;
 
 	progress_begin(&progress, path);
 	r->symbols = symbols_open(r->options.debug_folder);
 	if (r->symbols && strcmp(path, "-") != 0 && stat(path, &st) == 0)
 		symbols_recorded_at(r->symbols, &st.st_mtim);
+	release = r->symbols ? read_recording_text(path, PERFDATA_FEATURE_OSRELEASE) : NULL;
+	if (release)
+		symbols_recorded_kernel(r->symbols, release);
+	free(release);
 	text_number(&p->texts, "");
 	p->failed = !create_sums(p) || !r->symbols || p->texts.failed ||
 	            (r->options.metrics && !event_counts_init(&p->counts, p->n_events));

@@ -134,36 +134,57 @@ void want_memory_fields(pfm_sampling_t *sampling)
 	sampling->flags |= PFM_SAMPLING_LESS_PRECISE;
 }
 
-static bool has_machine_file(const char *path)
+/* True if the kernel exports @file of PMU @pmu. */
+static bool has_pmu_file(const char *pmu, const char *file)
 {
-	char full[4096];
+	char path[128], full[4096];
 
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/%s", pmu, file);
 	return access(make_machine_path(path, full, sizeof(full)), F_OK) == 0;
 }
 
-/* Where the kernel exports @file, the machine has event @text. */
+/* Where PMU @pmu has @file, its event is @text, in which % stands for the PMU. Of processors since
+ * Sapphire Rapids loads need an auxiliary event that leads their group. */
 static const struct memory_event {
-	const char *file, *text;
+	const char *pmu, *file, *without, *text;
 } memory_events[] = {
-	{ "/sys/bus/event_source/devices/cpu/events/mem-loads", "cpu/mem-loads,ldlat=30/" },
-	{ "/sys/bus/event_source/devices/cpu/events/mem-stores", "cpu/mem-stores/" },
-	{ "/sys/bus/event_source/devices/cpu_core/events/mem-loads",
-	  "cpu_core/mem-loads,ldlat=30/" },
-	{ "/sys/bus/event_source/devices/cpu_core/events/mem-stores", "cpu_core/mem-stores/" },
-	{ "/sys/bus/event_source/devices/cpu_atom/events/mem-loads",
-	  "cpu_atom/mem-loads,ldlat=30/" },
-	{ "/sys/bus/event_source/devices/cpu_atom/events/mem-stores", "cpu_atom/mem-stores/" },
-	{ "/sys/bus/event_source/devices/ibs_op/type", "ibs_op//" },
+	{ "cpu", "events/mem-loads-aux", NULL, "{%/mem-loads-aux/,%/mem-loads,ldlat=30/}" },
+	{ "cpu", "events/mem-loads", "events/mem-loads-aux", "%/mem-loads,ldlat=30/" },
+	{ "cpu", "events/mem-stores", NULL, "%/mem-stores/" },
+	{ "cpu_core", "events/mem-loads-aux", NULL, "{%/mem-loads-aux/,%/mem-loads,ldlat=30/}" },
+	{ "cpu_core", "events/mem-loads", "events/mem-loads-aux", "%/mem-loads,ldlat=30/" },
+	{ "cpu_core", "events/mem-stores", NULL, "%/mem-stores/" },
+	{ "cpu_atom", "events/mem-loads", NULL, "%/mem-loads,ldlat=30/" },
+	{ "cpu_atom", "events/mem-stores", NULL, "%/mem-stores/" },
+	{ "ibs_op", "type", NULL, "%//" },
 };
+
+/* @text with @pmu for each %. */
+static void fill_pmu(const char *text, const char *pmu, char *out, size_t room)
+{
+	size_t at = 0;
+
+	for (; *text && at + 1 < room; text++)
+		if (*text == '%')
+			at += (size_t)snprintf(out + at, room - at, "%s", pmu);
+		else
+			out[at++] = *text;
+	out[at < room ? at : room - 1] = '\0';
+}
 
 int visit_memory_events(bool (*add)(void *arg, const char *text), void *arg)
 {
 	int n = 0;
 
 	for (size_t i = 0; i < sizeof(memory_events) / sizeof(memory_events[0]); i++) {
-		if (!has_machine_file(memory_events[i].file))
+		const struct memory_event *e = &memory_events[i];
+		char text[128];
+
+		if (!has_pmu_file(e->pmu, e->file) ||
+		    (e->without && has_pmu_file(e->pmu, e->without)))
 			continue;
-		if (!add(arg, memory_events[i].text))
+		fill_pmu(e->text, e->pmu, text, sizeof(text));
+		if (!add(arg, text))
 			return -1;
 		n++;
 	}

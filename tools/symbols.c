@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 #include "base/hash.h"
@@ -19,6 +20,7 @@
 #include "lines.h"
 #include "pfm.h"
 #include "symbol_table.h"
+#include "vdso.h"
 
 enum {
 	TABLES = 2, /* of symbols: all, and those for the linker that loads it */
@@ -70,6 +72,7 @@ struct symbols {
 	uint64_t table_bytes; /* of TABLES_ROOM */
 	const char *debug_folder;
 	struct timespec recorded; /* when the recording was written; 0: not known */
+	bool has_running_kernel;  /* the kernel that was recorded runs */
 };
 
 void symbols_starved(void)
@@ -105,6 +108,13 @@ static void release_elf(struct file *f)
 void symbols_recorded_at(struct symbols *all, const struct timespec *time)
 {
 	all->recorded = *time;
+}
+
+void symbols_recorded_kernel(struct symbols *all, const char *release)
+{
+	struct utsname u;
+
+	all->has_running_kernel = uname(&u) == 0 && strcmp(u.release, release) == 0;
 }
 
 void symbols_close(struct symbols *all)
@@ -681,8 +691,11 @@ static void load_symbols(struct object *o)
 	struct file *found;
 
 	o->loaded = true;
+	if (strcmp(o->path, "[vdso]") == 0 && o->all->has_running_kernel &&
+	    make_vdso_file(path, sizeof(path)) == 0)
+		o->file = load_file(o, path, &st);
 	if (o->path[0] != '/')
-		return; /* [vdso], //anon: no file */
+		return; /* [heap], //anon: no file */
 	found = load_file(o, o->path, &st);
 	if (found && !o->n_id && recorded->tv_sec && is_newer(&st.st_mtim, recorded))
 		fprintf(stderr, "pfm %s: %s has changed since the recording: names may be wrong\n",

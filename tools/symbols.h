@@ -24,6 +24,8 @@ void symbols_close(struct symbols *all);
 /* Sets when the recording was written: files that are newer, and have no build id to check, are
  * reported. */
 void symbols_recorded_at(struct symbols *all, const struct timespec *time);
+/* Sets the release of the kernel that was recorded: [vdso] is named if it is the running one. */
+void symbols_recorded_kernel(struct symbols *all, const char *release);
 /* The file at @path; read when first needed. With the @n bytes of a build id: only if it still is
  * the file that has this one. NULL without memory. */
 struct object *symbols_object(struct symbols *all, const char *path, const uint8_t *id, size_t n);

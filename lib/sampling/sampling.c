@@ -320,7 +320,8 @@ static void diagnose_count(struct pfm_session *s, unsigned i, unsigned k, int er
 		                        c->config.attr.precise);
 	else if (s->sampling->config.fields & PFM_SAMPLE_BRANCH &&
 	         can_open_with_change(s, i, k, strip_branches))
-		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, err, "leave PFM_SAMPLE_BRANCH away",
+		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, err,
+		                        "sample without branches (PFM_SAMPLE_BRANCH)",
 		                        "the PMU of this event records no branches");
 	else if (has_group_samples(s, c) && s->options.flags & PFM_SESSION_INHERIT &&
 	         can_open_with_change(s, i, k, strip_inheritance))
