@@ -916,9 +916,9 @@ static void add_frames(struct profile_reader *r, const pfm_record_t *record,
 	uint64_t key_hash = hash_sample_key(record, key);
 	struct frame_places f;
 
-	for (unsigned i = 0; i < n; i++) {
+	for (unsigned i = n; i-- > 0;) {
 		find_frame_places(r, record, i, key, key_hash, &f);
-		for (unsigned k = f.n; k-- > 0;) {
+		for (unsigned k = 0; k < f.n; k++) {
 			p->failed |= f.list[k] == HASH_NOT_FOUND;
 			if (p->failed)
 				return;
