@@ -98,7 +98,7 @@ static void free_links(struct tree_links *t)
 
 static bool create_links(struct tree_links *t, const struct profile *p)
 {
-	*t = (struct tree_links){ .order = malloc((p->n_nodes + 1) * sizeof(*t->order)),
+	*t = (struct tree_links){ .order = calloc(p->n_nodes + 1, sizeof(*t->order)),
 		                  .first = malloc((p->n_nodes + 1) * sizeof(*t->first)),
 		                  .next = malloc((p->n_nodes + 1) * sizeof(*t->next)) };
 	if (!t->order || !t->first || !t->next)
