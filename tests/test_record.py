@@ -95,6 +95,17 @@ __attribute__((noinline)) unsigned spend(Sum &sum)
 int main() { work::Sum sum; work::spend(sum); std::puts("done"); return 3; }
 """
 
+# Functions that are inlined three deep, some of them into a cold part far away.
+MANY_INLINED = """
+#include <stdlib.h>
+extern volatile int sink[64];
+volatile int sink[64];
+""" + "".join("""
+static inline int low%(i)d(int x) { if (__builtin_expect(x == %(i)d, 0)) { sink[1]++; abort(); } return sink[x & 63] + %(i)d; }
+static inline int middle%(i)d(int x) { int s = 0; for (int i = 0; i < x; i++) s += low%(i)d(i) ^ low%(i)d(i + 7); return s; }
+__attribute__((noinline)) int high%(i)d(int x) { sink[2] = middle%(i)d(x); return x > %(i)d ? low%(i)d(x) : middle%(i)d(-x); }
+""" % {"i": i} for i in range(40)) + "int main(int n, char **v) { (void)v; return " + "+".join("high%d(n)" % i for i in range(40)) + "; }"
+
 # A recursion deeper than any call chain, and one that is not.
 DEEP = """
 #include <stdlib.h>
@@ -250,6 +261,54 @@ class Record(unittest.TestCase):
         text = self.pfm("report").stdout
         self.assertRegex(text, r"\d\d\.\d\d% \+- ?\d\.\d\d +program +program +three\n")
         self.assertEqual(len(self.pfm("report", "-n", "1").stdout.splitlines()), 4)
+
+    def test_inlined_functions_are_those_of_addr2line(self):
+        """At every address of a program whose functions are inlined into each other, and split into hot and cold parts."""
+        cc = shutil.which("gcc")
+        if not cc or not shutil.which("addr2line") or sys.byteorder == "big":
+            self.skipTest("no gcc or addr2line: install gcc and binutils")
+        with open(os.path.join(self.folder, "many.c"), "w", encoding="utf-8") as f:
+            f.write(MANY_INLINED)
+        subprocess.run([cc, "-O2", "-g", "-no-pie", "-o", "many", "many.c"], cwd=self.folder, check=True)
+        program = os.path.join(self.folder, "many")
+        sections = subprocess.run(["objdump", "-h", program], capture_output=True, text=True, check=True).stdout
+        size, start, at = (int(n, 16) for n in re.search(r" \.text +(\w+) +(\w+) +\w+ +(\w+)", sections).groups())
+        addresses = range(start, start + size, 3)
+        made = Crafted()
+        made.attr()
+        first = start & ~0xfff
+        name = program.encode() + bytes(8 - len(program) % 8)
+        made.record(1, struct.pack("<IIQQQ", 5, 5, first, 0x100000, at - (start - first)) + name + made.trailer(5))
+        for address in addresses:
+            made.sample(5, address)
+        made.write(os.path.join(self.folder, "many.data"))
+        done = self.pfm("report", "--json", "--sort", "address,symbol,line", "many.data")
+        places = {int(p["address"], 16): p for p in map(json.loads, done.stdout.splitlines())}
+        if "inlined" not in done.stdout or not any(p["inlined"] for p in places.values()):
+            self.skipTest("pfm was built without libdw: install libdw-dev")
+        want = subprocess.run(["addr2line", "-a", "-i", "-f", "-e", program, *map(hex, addresses)],
+                              capture_output=True, text=True, check=True).stdout
+        n = 0
+        for block in re.split(r"(?m)^0x", want)[1:]:
+            lines = block.splitlines()
+            names = [name for name in lines[1::2] if name != "??"]
+            ours = [name for name in places[int(lines[0], 16)]["inlined"].split(";") if name]
+            self.assertEqual(ours, names[-2::-1], lines[0])    # the last name of addr2line is the function's own
+            n += len(ours) > 1
+        self.assertGreater(n, 20)
+
+    def test_leader_samples_for_its_group(self):
+        """Each page fault is counted once, by the samples of the clock, and the kernel's own count agrees."""
+        self.record("-e", "{task-clock:freq=1000,page-faults}:S", program=("./program", "20000"))
+        places = [json.loads(line) for line in self.pfm("report", "--json").stdout.splitlines()]
+        samples, weight = collections.Counter(), collections.Counter()
+        for p in places:
+            samples[p["event"].split(":")[0]] += p["samples"]
+            weight[p["event"].split(":")[0]] += p["weight"]
+        self.assertLessEqual(samples["page-faults"], samples["task-clock"])
+        self.assertLess(samples["task-clock"], 5000)
+        self.assertGreater(weight["page-faults"], 10000)
+        self.assertLess(weight["page-faults"], 21000)
 
     def test_stacks_are_folded_and_drawn(self):
         self.record("-e", "task-clock:u:period=500000", "-g")

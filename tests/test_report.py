@@ -7,12 +7,14 @@
 import collections
 import json
 import os
+import pty
 import random
 import shutil
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -109,6 +111,32 @@ class Report(unittest.TestCase):
         self.expect(["--sort", "cgroup"], lambda s: ("/seven" if s.cgroup == 7 else "[cgroup 9]",))
         self.expect(["--sort", "address"], lambda s: ("%#x" % (0x1004 + 16 * s.stack[-1]),))
         self.expect([], lambda s: ("task%d" % s.pid, FUNCTIONS[s.stack[-1]]))
+
+    def read_slowly(self, command, error):
+        """Standard output of a command that waits for two seconds in the middle of the recording."""
+        with open(self.path, "rb") as f:
+            recording = f.read()
+        p = subprocess.Popen([PFM, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=error)
+        p.stdin.write(recording[:1000])
+        p.stdin.flush()
+        time.sleep(2.1)
+        out, _ = p.communicate(recording[1000:], timeout=60)
+        self.assertEqual(p.returncode, 0)
+        return out
+
+    def test_progress_is_for_terminals(self):
+        for command in (["report", "--json", "-"], ["export", "-f", "folded", "-"]):
+            master, slave = pty.openpty()
+            seen = self.read_slowly(command, slave)
+            os.close(slave)
+            progress = os.read(master, 65536).decode()
+            os.close(master)
+            self.assertRegex(progress, r"-: [\d,]+ records")
+            self.assertTrue(progress.endswith("\r\x1b[K"), repr(progress))
+        with tempfile.TemporaryFile() as error:
+            self.assertEqual(self.read_slowly(command, error), seen)
+            error.seek(0)
+            self.assertEqual(error.read(), b"")
 
     def test_filters(self):
         for args, wanted in ((["--task", "task5"], lambda s: s.pid == 5),

@@ -108,7 +108,8 @@ class Schemas(unittest.TestCase):
             said = answers("report", path)
             self.assertTrue(said)
             self.check("report", said)
-            for line in ("-g", "--children", "--sort cpu,cgroup,address,line,task", "--time-slices 2"):
+            for line in (
+                    "-g", "--children", "--sort cpu,cgroup,address,line,task", "--time-slices 2", "--metrics", "--metrics=cpus_used -g"):
                 self.check("report", answers("report", line + " " + path))
             said = answers("annotate", "* " + path)
             self.assertTrue(said)

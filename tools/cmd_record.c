@@ -16,6 +16,7 @@
 #include "alpha/session.h"
 #include "export.h"
 #include "metric.h"
+#include "record_metrics.h"
 #include "record_fields.h"
 #include <perfmon/perfmon.h>
 
@@ -27,14 +28,17 @@ enum {
 	OPT_CONTROL,
 	OPT_CALL_GRAPH,
 	OPT_BRANCH_FILTER,
-	OPT_MEMORY
+	OPT_MEMORY,
+	OPT_METRIC
 };
 
 static const struct command_option options[] = {
 	{ 'e', "event", "EVENT,...",
 	  "events to sample; may be repeated. Append :period=N or :freq=N to "
 	  "set the rate" },
-	{ 'M', "metric", "NAME",
+	{ 'M', "metrics", "LIST",
+	  "metrics to measure in each function, by samples that hold the counts of a group" },
+	{ OPT_METRIC, "metric", "NAME",
 	  "sample the event that shows where this metric comes from; may be repeated" },
 	{ 'F', "freq", "HZ", "take HZ samples per second" },
 	{ 'c', "count", "PERIOD", "take a sample each time an event has counted PERIOD" },
@@ -77,7 +81,7 @@ static const struct command_option options[] = {
 };
 
 struct recorder {
-	struct event_list events, metrics;
+	struct event_list events, partner_metrics;
 	pfm_sampling_t sampling;
 	pfm_ctx_t *ctx;
 	pfm_session_t *session;
@@ -85,6 +89,7 @@ struct recorder {
 	pfm_recording_t *recording;
 	char **command;
 	const char *cpus, *output, *model;  /* model: of the Alpha device */
+	const char *metrics;                /* names of metrics, or NULL */
 	const struct export_format *format; /* of the exported file, NULL: none is wanted */
 	const char *exported;               /* output is then exported to this file ... */
 	char *intermediate;                 /* ... and has this name */
@@ -256,9 +261,27 @@ static int add_metric_partners(struct recorder *job)
 {
 	int status = EXIT_DONE;
 
-	for (size_t i = 0; i < job->metrics.n && status == EXIT_DONE; i++)
-		status = add_partners_of_metric(job, job->metrics.texts[i]);
+	for (size_t i = 0; i < job->partner_metrics.n && status == EXIT_DONE; i++)
+		status = add_partners_of_metric(job, job->partner_metrics.texts[i]);
 	return status;
+}
+
+/* Before Linux 6.12 a group is sampled only for tasks that are named themselves. */
+static int reopen_without_children(struct recorder *job)
+{
+	if (!job->metrics || job->no_inherit || has_event(job, true))
+		return EXIT_DONE;
+	pfm_close_session(job->session);
+	job->session = NULL;
+	job->no_inherit = true;
+	if (open_named_events(job, (const char *const *)job->events.texts, job->events.n) !=
+	    EXIT_DONE)
+		return EXIT_REFUSED;
+	if (has_event(job, true))
+		fputs(ME ": this kernel cannot sample groups of child processes and threads: they "
+		         "are left out\n",
+		      stderr);
+	return EXIT_DONE;
 }
 
 static int open_session(struct recorder *job)
@@ -267,6 +290,9 @@ static int open_session(struct recorder *job)
 	                                               job->events.n)
 	                           : open_default_events(job);
 
+	if (status != EXIT_DONE)
+		return status;
+	status = reopen_without_children(job);
 	if (status != EXIT_DONE)
 		return status;
 	if (job->is_default_event)
@@ -334,6 +360,8 @@ static int open_file(struct recorder *job)
 	char line[4096] = "pfm record";
 	size_t at = strlen(line);
 
+	if (job->metrics)
+		at += (size_t)snprintf(line + at, sizeof(line) - at, "\n-M\n%s\n--", job->metrics);
 	for (char **p = job->command; p && *p && at < sizeof(line); p++)
 		at += (size_t)snprintf(line + at, sizeof(line) - at, "\n%s", *p);
 	if (pfm_create_recording(&job->recording, job->output, job->session, line, &error) !=
@@ -553,9 +581,9 @@ static void report_recording(const struct recorder *job)
 {
 	bool is_usual = strcmp(job->output, "perf.data") == 0;
 
-	fprintf(stderr, ME ": %.1f MB in %s; 'pfm report%s%s' shows them\n",
-	        (double)job->size / 1e6, job->output, is_usual ? "" : " ",
-	        is_usual ? "" : job->output);
+	fprintf(stderr, ME ": %.1f MB in %s; 'pfm report%s%s%s' shows them\n",
+	        (double)job->size / 1e6, job->output, job->metrics ? " --metrics" : "",
+	        is_usual ? "" : " ", is_usual ? "" : job->output);
 }
 
 /* Exports the recording and removes it; if that fails, the samples are not lost. */
@@ -663,6 +691,8 @@ static int check_options(struct command_args *args, struct recorder *job)
 	if (job->sampling.freq && job->sampling.period)
 		return report_usage_error(args,
 		                          "-F (frequency) and -c (period) exclude each other.");
+	if (on_device(job) && job->metrics)
+		return report_usage_error(args, "The device samples one event: -M needs several.");
 	if (job->sampling.pages & (job->sampling.pages - 1))
 		return report_usage_error(args, "-m: expected a power of two.");
 	if (job->wants_branches && job->sampling.fields & PFM_SAMPLE_BRANCH)
@@ -733,8 +763,17 @@ static int read_options(struct command_args *args, struct recorder *job)
 			break;
 		case 'M':
 			if (!*value)
-				return report_usage_error(args, "-M: expected a metric.");
-			if (!event_list_add(&job->metrics, value))
+				return report_usage_error(args, "-M: expected metrics separated by "
+				                                "commas.");
+			if (job->metrics)
+				return report_usage_error(args, "expected one -M, got two: "
+				                                "separate metrics by commas.");
+			job->metrics = value;
+			break;
+		case OPT_METRIC:
+			if (!*value)
+				return report_usage_error(args, "--metric: expected a metric.");
+			if (!event_list_add(&job->partner_metrics, value))
 				return report_no_memory();
 			break;
 		case 'F':
@@ -835,6 +874,8 @@ static int run_record(struct command_args *args)
 		status = check_options(args, &job);
 	if (status == EXIT_DONE && job.ctx)
 		status = add_metric_partners(&job);
+	if (status == EXIT_DONE && job.metrics)
+		status = add_sampled_metrics(job.ctx, job.metrics, &job.events);
 	if (status == EXIT_DONE && on_device(&job))
 		ask_device(&job);
 	if (status == EXIT_DONE && job.ctx)
@@ -845,7 +886,7 @@ static int run_record(struct command_args *args)
 	alpha_emulator_close(job.emulator);
 	pfm_close_context(job.ctx);
 	event_list_free(&job.events);
-	event_list_free(&job.metrics);
+	event_list_free(&job.partner_metrics);
 	free(job.intermediate);
 	return status;
 }
@@ -859,12 +900,14 @@ const struct command cmd_record = {
 	.about = "Writes samples, the places where events happen, to a file "
 		 "in perf's format perf.data: pfm report, perf and other "
 		 "tools read it. The file is readable at any time, even "
-		 "after the recorder was killed. Without -e and -M, samples cycles, "
+		 "after the recorder was killed. Without -e, -M and --metric, samples cycles, "
 		 "or cpu-clock on a machine without a PMU.\nWith -p, -t, -a "
 		 "or -C a command only sets the duration. The exit status is "
 		 "the command's.",
 	.examples = "Where does a program spend its time, and who calls it there?\n"
 		    "pfm record -g -- ./work\n"
+		    "How many page faults has each function, for each second of its time?\n"
+		    "pfm record -M faults_per_second -- ./work\n"
 		    "Which branches are mispredicted?\n"
 		    "pfm record --metric branch_mpki -- ./work\n"
 		    "The same of a program without frame pointers\n"

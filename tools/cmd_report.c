@@ -23,6 +23,7 @@ enum {
 	OPT_SYMBOL,
 	OPT_TIME,
 	OPT_SLICES,
+	OPT_METRICS,
 	OPT_DEBUG_FOLDER
 };
 
@@ -49,6 +50,8 @@ static const struct command_option options[] = {
 	  "samples in this function alone; with * and ?, in all that match" },
 	{ OPT_TIME, "time", "A,B",
 	  "samples from second A to second B after the first sample; either may be left out" },
+	{ OPT_METRICS, "metrics", "[LIST]",
+	  "metrics of each place, with standard errors; without LIST those of pfm record -M" },
 	{ OPT_SLICES, "time-slices", "N", "a table for each of N equal parts of the time" },
 	{ 'n', "lines", "N",
 	  "at most so many places of each event (0: all); 40 if not said, with --json all" },
@@ -256,7 +259,9 @@ static int print_report(struct report_job *job, const char *path)
 		fputc('\n', stderr);
 		return EXIT_DONE;
 	}
-	return print_view(job, path);
+	if (job->options.metrics)
+		status = choose_metric_columns(job, path);
+	return status == EXIT_DONE ? print_view(job, path) : status;
 }
 
 /* "A,B" as seconds; either may be empty. */
@@ -323,6 +328,10 @@ static int take_option(struct command_args *args, struct report_job *job, int id
 				       "'%s'.",
 				       value);
 		break;
+	case OPT_METRICS:
+		job->options.metrics = true;
+		job->metric_names = value;
+		break;
 	case OPT_SLICES:
 		if (!option_number(args, "--time-slices", value, 1, SLICES_MAX, &number))
 			return args->status;
@@ -355,6 +364,11 @@ static int check_options(struct command_args *args, const struct report_job *job
 	if (job->options.tree && job->options.n_slices > 1)
 		return report_usage_error(args, "-g excludes --time-slices: choose a part of the "
 		                                "time with --time.");
+	if (job->options.metrics && (is_stacks || job->options.children || job->event))
+		return report_usage_error(args, "--metrics excludes --children, --event, --folded "
+		                                "and --svg; -g shows metrics with callees.");
+	if (job->metric_names && !*job->metric_names)
+		return report_usage_error(args, "--metrics: expected metrics with commas between.");
 	if (args->n > 1)
 		return report_usage_error(args, "expected one recording.");
 	return EXIT_DONE;
@@ -381,6 +395,7 @@ static int run_report(struct command_args *args)
 	if (job.folded || job.svg)
 		job.options.detail = STACKS;
 	status = print_report(&job, args->n ? args->operands[0] : "perf.data");
+	free_metric_columns(&job);
 	profile_free(&job.profile);
 	return status;
 }
@@ -409,6 +424,8 @@ const struct command cmd_report = {
 		    "Of one event of several\n"
 		    "pfm record -g -e cpu-clock,page-faults -- ./work && pfm report --event "
 		    "page-faults --folded\n"
+		    "Which functions have page faults, for each second of their time\n"
+		    "pfm record -M faults_per_second -- ./work && pfm report --metrics\n"
 		    "In which quarter of the run\n"
 		    "pfm report --time-slices 4 -n 3\n",
 	.options = options,

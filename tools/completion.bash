@@ -88,13 +88,21 @@ _pfm() {
 	fi
 	case $command in
 	list | show | encode | dispatch | metric | plan) _pfm_events "$_pfm_current" ;;
-	stat | record | serve)
+	stat | record | serve | top)
 		# The last event of a list; the events before it stay as they are.
 		word=${_pfm_current##*[,\{]}
 		[[ $previous == -e || $previous == --event || $previous == -M || $previous == --metrics || $previous == --metric ]] && _pfm_events "$word" "${_pfm_current%"$word"}"
 		;;
+	report)
+		word=${_pfm_current##*,}
+		if [[ $previous == --metrics ]]; then
+			_pfm_events "$word" "${_pfm_current%"$word"}"
+		else
+			COMPREPLY=($(compgen -f -- "$_pfm_current"))
+		fi
+		;;
 	mem) COMPREPLY=($(compgen -W 'record report' -f -- "$_pfm_current")) ;;
-	import | report | annotate | diff | export) COMPREPLY=($(compgen -f -- "$_pfm_current")) ;;
+	import | annotate | diff | export) COMPREPLY=($(compgen -f -- "$_pfm_current")) ;;
 	alpha) COMPREPLY=($(compgen -W 'session device' -f -- "$_pfm_current")) ;;
 	esac
 }

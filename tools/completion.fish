@@ -91,11 +91,11 @@ for command in (pfm --help 2>/dev/null | sed -n '/^Commands/,/^$/s/^  *\([a-z]*\
 		end
 	end
 end
-complete -c pfm -n '__pfm_is stat record serve' -s e -x -a '(__pfm_events)'
+complete -c pfm -n '__pfm_is stat record serve top' -s e -x -a '(__pfm_events)'
 complete -c pfm -n '__pfm_is stat serve' -s M -x -a '(__pfm_events)'
 complete -c pfm -n '__pfm_is stat record export' -s o -r -F
 complete -c pfm -n '__pfm_is export' -s f -x -a 'pprof script firefox speedscope folded chrome callgrind otlp csv json brstack'
 complete -c pfm -n '__pfm_is list show encode dispatch metric plan' -a '(__pfm_events)'
 complete -c pfm -n '__pfm_is mem' -a 'record report'
 complete -c pfm -n '__pfm_is import session report export diff annotate mem' -F
-complete -c pfm -n '__pfm_is stat record mem device' -a '(__fish_complete_subcommand)'
+complete -c pfm -n '__pfm_is stat record top mem device' -a '(__fish_complete_subcommand)'

@@ -25,7 +25,7 @@ _pfm() {
 		[[ -z $command && $words[i] != -* ]] && command=$words[i]
 		[[ $words[i] == --pmu || ( $words[i] == -p && $command == (metric|plan) ) ]] && pmu=$words[i+1]
 		[[ $words[i] == --pmu=* ]] && pmu=${words[i]#--pmu=}
-		if [[ $words[i] == -- && $command == (stat|record|mem|device) ]]; then
+		if [[ $words[i] == -- && $command == (stat|record|top|mem|device) ]]; then
 			shift $i words
 			((CURRENT -= i))
 			_normal
@@ -60,7 +60,7 @@ _pfm() {
 	list | show | encode | dispatch | metric | plan) _pfm_events ;;
 	import | session | report | export | diff | annotate) _files ;;
 	mem) compadd record report; _files ;;
-	stat | record | device) _command_names -e ;;
+	stat | record | top | device) _command_names -e ;;
 	esac
 }
 

@@ -17,13 +17,14 @@ bool dwarf_library_load(void);
 #define DWARF_CALLS(CALL)                                                                          \
 	CALL(dwarf_attr_integrate)                                                                 \
 	CALL(dwarf_cfi_addrframe)                                                                  \
+	CALL(dwarf_child)                                                                          \
 	CALL(dwarf_diename)                                                                        \
 	CALL(dwarf_formstring)                                                                     \
 	CALL(dwarf_frame_cfa)                                                                      \
 	CALL(dwarf_frame_info)                                                                     \
 	CALL(dwarf_frame_register)                                                                 \
-	CALL(dwarf_getscopes)                                                                      \
-	CALL(dwarf_getscopes_die)                                                                  \
+	CALL(dwarf_ranges)                                                                         \
+	CALL(dwarf_siblingof)                                                                      \
 	CALL(dwarf_tag)                                                                            \
 	CALL(dwfl_begin)                                                                           \
 	CALL(dwfl_build_id_find_elf)                                                               \

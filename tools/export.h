@@ -19,6 +19,7 @@
 #include "perf_map.h"
 #include "pfm.h"
 #include "profile.h"
+#include "progress.h"
 
 /* ---- samples of a recording (export_read.c) -------------------------------------------------- */
 
@@ -81,6 +82,7 @@ struct export_process;
 struct export_reader {
 	pfm_session_t *session;
 	const char *path;
+	struct progress progress;
 	struct text_pool texts; /* 0: "" */
 	struct symbols *symbols;
 	struct export_mapping *mappings;
@@ -103,8 +105,10 @@ struct export_reader {
 	struct map_pool map_pool;
 	struct map_set kernel_maps;
 	struct number_table pids, tids;
-	struct map_set *processes; /* of pids */
-	uint32_t *tasks;           /* of tids: texts */
+	struct known_location *known; /* locations of addresses, as long as no mapping changes */
+	uint32_t generation;          /* of the mappings of all processes */
+	struct map_set *processes;    /* of pids */
+	uint32_t *tasks;              /* of tids: texts */
 	uint32_t *frames;
 	struct chains chains;
 	struct perf_maps compiled;
@@ -165,6 +169,23 @@ struct stack_tree {
 uint32_t export_add_stack(struct stack_tree *t, const uint32_t *frames, unsigned n);
 void export_free_stacks(struct stack_tree *t);
 
+/* Stacks that are stored whole: with many different ones that takes less memory than a tree, and
+ * one look-up for each sample. */
+struct stack_list {
+	struct hash_table table;
+	struct whole_stack {
+		size_t first; /* in frames */
+		uint32_t n;
+	} * list;
+	uint32_t *frames; /* locations, the innermost first */
+	size_t n, capacity, n_frames, frames_capacity;
+	bool failed; /* no memory */
+};
+
+/* The number of the stack with @frames. */
+uint32_t export_add_whole_stack(struct stack_list *t, const uint32_t *frames, unsigned n);
+void export_free_whole_stacks(struct stack_list *t);
+
 /* Samples that differ in nothing but their time. */
 struct export_row {
 	uint32_t stack, event, pid, tid, cpu, task;
@@ -178,6 +199,9 @@ struct export_rows {
 	bool failed; /* no memory */
 };
 
+/* Adds sample @s, whose stack is added to @stacks. (export_stacks.c) */
+void export_add_sample_row(struct export_rows *rows, struct stack_list *stacks,
+                           const struct export_sample *s);
 /* Adds @key->samples and @key->weight to the row that has the other members of @key. */
 void export_add_row(struct export_rows *rows, const struct export_row *key);
 void export_free_rows(struct export_rows *rows);

@@ -83,7 +83,7 @@ struct otlp_function {
 };
 
 struct otlp {
-	struct stack_tree stacks;
+	struct stack_list stacks;
 	struct export_rows rows;
 	struct text_pool strings;
 	struct hash_table attribute_table, function_table;
@@ -98,18 +98,8 @@ struct otlp {
 static void add_sample(struct exporter *e, const struct export_sample *s)
 {
 	struct otlp *o = e->state;
-	const struct export_row row = {
-		.stack = export_add_stack(&o->stacks, s->frames, s->n_frames),
-		.event = s->event,
-		.pid = s->pid,
-		.tid = s->tid,
-		.cpu = s->cpu,
-		.task = s->task,
-		.samples = 1,
-		.weight = s->weight,
-	};
 
-	export_add_row(&o->rows, &row);
+	export_add_sample_row(&o->rows, &o->stacks, s);
 	e->failed |= o->stacks.failed || o->rows.failed;
 }
 
@@ -302,11 +292,12 @@ static void put_location(struct exporter *e, uint32_t number)
 static uint32_t add_stack(struct exporter *e, uint32_t stack)
 {
 	struct otlp *o = e->state;
+	const struct whole_stack *whole = &o->stacks.list[stack];
 
 	if (o->stack_numbers[stack])
 		return o->stack_numbers[stack];
-	for (uint32_t at = stack; at; at = o->stacks.nodes[at].parent)
-		message_add_packed(&o->packed, o->stacks.nodes[at].location + 1u);
+	for (uint32_t i = 0; i < whole->n; i++)
+		message_add_packed(&o->packed, o->stacks.frames[whole->first + i] + 1u);
 	message_add_message(&o->inner, STACK_LOCATIONS, &o->packed);
 	message_add_message(&o->dictionary, DICTIONARY_STACKS, &o->inner);
 	o->stack_numbers[stack] = ++o->n_stacks;
@@ -433,7 +424,7 @@ static void release(struct exporter *e)
 	struct message *const messages[] = { &o->dictionary, &o->scope,  &o->profile, &o->part,
 		                             &o->inner,      &o->packed, &o->value };
 
-	export_free_stacks(&o->stacks);
+	export_free_whole_stacks(&o->stacks);
 	export_free_rows(&o->rows);
 	export_free_texts(&o->strings);
 	pfmi_base_free_hash(&o->attribute_table);

@@ -45,7 +45,8 @@ static void set_signals(void (*handler)(int))
 /* ---- gzip ------------------------------------------------------------------------------------ */
 
 #ifdef HAVE_ZLIB
-enum { GZIP_WINDOW = 15 + 16, GZIP_PIECE = 65536 };
+/* Level 1 takes a third of the time of the default, and gives files that are a quarter larger. */
+enum { GZIP_WINDOW = 15 + 16, GZIP_PIECE = 65536, GZIP_LEVEL = 1 };
 
 struct gzip_writer {
 	FILE *to;
@@ -108,13 +109,15 @@ static FILE *open_gzip(FILE *to)
 	if (!g)
 		return NULL;
 	g->to = to;
-	if (deflateInit2(&g->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, 8,
-	                 Z_DEFAULT_STRATEGY) != Z_OK) {
+	if (deflateInit2(&g->z, GZIP_LEVEL, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) !=
+	    Z_OK) {
 		free(g);
 		errno = ENOMEM;
 		return NULL;
 	}
 	out = fopencookie(g, "w", functions);
+	if (out)
+		setvbuf(out, NULL, _IOFBF, GZIP_PIECE);
 	if (!out) {
 		deflateEnd(&g->z);
 		free(g);

@@ -66,7 +66,7 @@ struct function_key {
 };
 
 struct pprof {
-	struct stack_tree stacks;
+	struct stack_list stacks;
 	struct export_rows rows;
 	struct text_pool strings; /* those of the message: 0 is "" */
 	struct hash_table function_table;
@@ -74,30 +74,35 @@ struct pprof {
 	size_t n_functions, functions_capacity;
 	uint64_t *mapping_samples; /* of each mapping of the reader */
 	uint32_t *mapping_ids;     /* 0: not used */
-	struct message part, inner, packed;
+	struct message part, inner, packed, out;
+	uint64_t thread, pid, tid, cpu; /* strings: keys of labels */
+	uint64_t *task_strings; /* of each text of the reader that names a task; 0: not yet */
 };
 
 static void add_sample(struct exporter *e, const struct export_sample *s)
 {
 	struct pprof *p = e->state;
-	const struct export_row row = {
-		.stack = export_add_stack(&p->stacks, s->frames, s->n_frames),
-		.event = s->event,
-		.pid = s->pid,
-		.tid = s->tid,
-		.cpu = s->cpu,
-		.task = s->task,
-		.samples = 1,
-		.weight = s->weight,
-	};
 
-	export_add_row(&p->rows, &row);
+	export_add_sample_row(&p->rows, &p->stacks, s);
 	e->failed |= p->stacks.failed || p->rows.failed;
 }
 
-/* Writes @m to the output and clears it: fields of a message may come in pieces. */
+enum { OUT_SIZE = 1 << 16 }; /* bytes that are written at once */
+
+static void flush_output(struct exporter *e)
+{
+	struct pprof *p = e->state;
+
+	fwrite(p->out.bytes, 1, p->out.n, e->out);
+	e->failed |= p->out.failed;
+	message_clear(&p->out);
+}
+
+/* Writes @m behind the elements before it, and clears it: fields of a message may come in pieces.
+ */
 static void flush_message(struct exporter *e, struct message *m)
 {
+	flush_output(e);
 	fwrite(m->bytes, 1, m->n, e->out);
 	e->failed |= m->failed;
 	message_clear(m);
@@ -105,11 +110,11 @@ static void flush_message(struct exporter *e, struct message *m)
 
 static void put_element(struct exporter *e, unsigned field, struct message *part)
 {
-	struct message m = { .bytes = NULL };
+	struct pprof *p = e->state;
 
-	message_add_message(&m, field, part);
-	flush_message(e, &m);
-	message_free(&m);
+	message_add_message(&p->out, field, part);
+	if (p->out.n >= OUT_SIZE)
+		flush_output(e);
 }
 
 static uint64_t add_string(struct pprof *p, const char *text)
@@ -242,10 +247,10 @@ static void count_mapping_samples(struct exporter *e)
 	for (size_t i = 1; i < e->reader->n_locations; i++)
 		p->mapping_ids[e->reader->locations[i].mapping] = 1;
 	for (size_t i = 0; i < p->rows.n; i++) {
-		const struct stack_node *leaf = &p->stacks.nodes[p->rows.list[i].stack];
+		const struct whole_stack *whole = &p->stacks.list[p->rows.list[i].stack];
+		uint32_t leaf = p->stacks.frames[whole->first];
 
-		p->mapping_samples[e->reader->locations[leaf->location].mapping] +=
-			p->rows.list[i].samples;
+		p->mapping_samples[e->reader->locations[leaf].mapping] += p->rows.list[i].samples;
 	}
 }
 
@@ -285,30 +290,41 @@ static void put_mappings(struct exporter *e)
 
 /* ---- samples --------------------------------------------------------------------------------- */
 
-static void add_label(struct pprof *p, const char *key, const char *text, uint64_t number)
+static void add_label(struct pprof *p, uint64_t key, uint64_t text, uint64_t number)
 {
-	message_add_number(&p->inner, LABEL_KEY, add_string(p, key));
-	message_add_number(&p->inner, LABEL_STR, text ? add_string(p, text) : 0);
+	message_add_number(&p->inner, LABEL_KEY, key);
+	message_add_number(&p->inner, LABEL_STR, text);
 	message_add_number(&p->inner, LABEL_NUM, number);
 	message_add_message(&p->part, SAMPLE_LABEL, &p->inner);
+}
+
+/* The string that is text number @task of the reader: threads have few names, and rows are many. */
+static uint64_t task_string(struct exporter *e, uint32_t task)
+{
+	struct pprof *p = e->state;
+
+	if (!p->task_strings[task])
+		p->task_strings[task] = add_string(p, export_text(e->reader, task));
+	return p->task_strings[task];
 }
 
 static void put_row(struct exporter *e, const struct export_row *row)
 {
 	struct pprof *p = e->state;
+	const struct whole_stack *whole = &p->stacks.list[row->stack];
 
-	for (uint32_t at = row->stack; at; at = p->stacks.nodes[at].parent)
-		message_add_packed(&p->packed, p->stacks.nodes[at].location + 1u);
+	for (uint32_t i = 0; i < whole->n; i++)
+		message_add_packed(&p->packed, p->stacks.frames[whole->first + i] + 1u);
 	message_add_message(&p->part, SAMPLE_LOCATION_ID, &p->packed);
 	message_add_packed(&p->packed, row->samples);
 	for (unsigned i = 0; i < e->reader->n_events; i++)
 		if (export_has_column(&e->reader->events[i]))
 			message_add_packed(&p->packed, i == row->event ? row->weight : 0);
 	message_add_message(&p->part, SAMPLE_VALUE, &p->packed);
-	add_label(p, "thread", export_text(e->reader, row->task), 0);
-	add_label(p, "pid", NULL, row->pid);
-	add_label(p, "tid", NULL, row->tid);
-	add_label(p, "cpu", NULL, row->cpu);
+	add_label(p, p->thread, task_string(e, row->task), 0);
+	add_label(p, p->pid, 0, row->pid);
+	add_label(p, p->tid, 0, row->tid);
+	add_label(p, p->cpu, 0, row->cpu);
 	put_element(e, PROFILE_SAMPLE, &p->part);
 }
 
@@ -389,9 +405,14 @@ static void end(struct exporter *e)
 	add_string(p, "");
 	p->mapping_samples = calloc(e->reader->n_mappings, sizeof(*p->mapping_samples));
 	p->mapping_ids = calloc(e->reader->n_mappings, sizeof(*p->mapping_ids));
-	e->failed |= !p->mapping_samples || !p->mapping_ids;
+	p->task_strings = calloc(e->reader->texts.n + 1, sizeof(*p->task_strings));
+	e->failed |= !p->mapping_samples || !p->mapping_ids || !p->task_strings;
 	if (e->failed)
 		return;
+	p->thread = add_string(p, "thread");
+	p->pid = add_string(p, "pid");
+	p->tid = add_string(p, "tid");
+	p->cpu = add_string(p, "cpu");
 	put_value_types(e);
 	put_mappings(e);
 	for (uint32_t i = 0; i < e->reader->n_locations; i++)
@@ -408,13 +429,15 @@ static void release(struct exporter *e)
 {
 	struct pprof *p = e->state;
 
-	export_free_stacks(&p->stacks);
+	export_free_whole_stacks(&p->stacks);
 	export_free_rows(&p->rows);
 	export_free_texts(&p->strings);
 	pfmi_base_free_hash(&p->function_table);
 	free(p->functions);
 	free(p->mapping_samples);
 	free(p->mapping_ids);
+	free(p->task_strings);
+	message_free(&p->out);
 	message_free(&p->part);
 	message_free(&p->inner);
 	message_free(&p->packed);

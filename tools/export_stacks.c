@@ -3,6 +3,7 @@
 #include "export.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- stacks ---------------------------------------------------------------------------------- */
 
@@ -57,6 +58,65 @@ void export_free_stacks(struct stack_tree *t)
 	pfmi_base_free_hash(&t->table);
 }
 
+/* ---- whole stacks ---------------------------------------------------------------------------- */
+
+struct whole_search {
+	const struct stack_list *stacks;
+	const uint32_t *frames;
+	unsigned n;
+};
+
+static bool is_same_stack(const void *arg, uint32_t i)
+{
+	const struct whole_search *s = arg;
+	const struct whole_stack *a = &s->stacks->list[i];
+
+	return a->n == s->n &&
+	       memcmp(s->stacks->frames + a->first, s->frames, s->n * sizeof(*s->frames)) == 0;
+}
+
+/* Makes room for @n more frames. False without memory. */
+static bool reserve_frames(struct stack_list *t, unsigned n)
+{
+	size_t capacity = 2 * t->frames_capacity + n;
+	uint32_t *more;
+
+	if (t->frames_capacity - t->n_frames >= n)
+		return true;
+	more = realloc(t->frames, capacity * sizeof(*more));
+	if (!more)
+		return false;
+	t->frames = more;
+	t->frames_capacity = capacity;
+	return true;
+}
+
+uint32_t export_add_whole_stack(struct stack_list *t, const uint32_t *frames, unsigned n)
+{
+	const struct whole_search search = { t, frames, n };
+	uint64_t hash = pfmi_base_hash_bytes(frames, n * sizeof(*frames));
+	uint32_t at = pfmi_base_find_hash(&t->table, hash, is_same_stack, &search);
+
+	if (at != HASH_NOT_FOUND)
+		return at;
+	t->list = export_grow(t->list, t->n, &t->capacity, sizeof(*t->list), &t->failed);
+	t->failed = t->failed || !reserve_frames(t, n) ||
+	            !pfmi_base_add_hash(&t->table, hash, (uint32_t)t->n);
+	if (t->failed)
+		return 0;
+	memcpy(t->frames + t->n_frames, frames, n * sizeof(*frames));
+	t->list[t->n] = (struct whole_stack){ t->n_frames, n };
+	t->n_frames += n;
+	return (uint32_t)t->n++;
+}
+
+void export_free_whole_stacks(struct stack_list *t)
+{
+	free(t->list);
+	free(t->frames);
+	pfmi_base_free_hash(&t->table);
+}
+
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 struct row_search {
@@ -91,6 +151,23 @@ void export_add_row(struct export_rows *rows, const struct export_row *key)
 	rows->failed = rows->failed || !pfmi_base_add_hash(&rows->table, hash, (uint32_t)rows->n);
 	if (!rows->failed)
 		rows->list[rows->n++] = *key;
+}
+
+void export_add_sample_row(struct export_rows *rows, struct stack_list *stacks,
+                           const struct export_sample *s)
+{
+	const struct export_row row = {
+		.stack = export_add_whole_stack(stacks, s->frames, s->n_frames),
+		.event = s->event,
+		.pid = s->pid,
+		.tid = s->tid,
+		.cpu = s->cpu,
+		.task = s->task,
+		.samples = 1,
+		.weight = s->weight,
+	};
+
+	export_add_row(rows, &row);
 }
 
 void export_free_rows(struct export_rows *rows)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Source lines and inlined functions, by elfutils' libdw. Its answers take tens of microseconds:
- * each address is asked for once. */
+/* Source lines and inlined functions, by elfutils' libdw. Its answers take microseconds: each
+ * address is asked for once. */
 #include "lines.h"
 
 #include <errno.h>
@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "dwarf_library.h"
+#include "inline_index.h"
 #include "symbols.h"
 
 bool lines_supported(void)
@@ -24,6 +25,7 @@ struct known_address {
 
 struct lines {
 	struct dwarf_file file;
+	struct inline_index inlined;
 	struct known_address *known;
 	size_t n, n_slots; /* room: a power of two, or 0 */
 };
@@ -54,63 +56,19 @@ void lines_close(struct lines *l)
 		free(l->known[i].spot.source);
 	}
 	free(l->known);
+	inline_index_free(&l->inlined);
 	dwarf_file_close(&l->file);
 	free(l);
 }
 
 /* ---- what libdw says ------------------------------------------------------------------------- */
 
-/* The function's name, as a symbol table would have it. */
-static const char *function_name(Dwarf_Die *die)
-{
-	Dwarf_Attribute attr;
-	const char *linkage =
-		dw.dwarf_formstring(dw.dwarf_attr_integrate(die, DW_AT_linkage_name, &attr));
-
-	return linkage ? linkage : dw.dwarf_diename(die);
-}
-
-/* The names of the inlined functions among @scopes, which go from the inside out. */
-static char *join_names(Dwarf_Die *scopes, int n)
-{
-	char text[4096] = "";
-	size_t at = 0, begin;
-
-	for (int i = n - 1; i >= 0 && at + 1 < sizeof(text); i--) {
-		const char *name = dw.dwarf_tag(&scopes[i]) == DW_TAG_inlined_subroutine
-		                           ? function_name(&scopes[i])
-		                           : NULL;
-		char *plain = name ? symbols_demangle(name) : NULL;
-
-		begin = at + (at > 0);
-		if (name)
-			at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s", at ? ";" : "",
-			                       plain ? plain : name);
-		free(plain);
-		at = at < sizeof(text) ? at : sizeof(text) - 1;
-		for (size_t k = begin; k < at; k++)
-			text[k] = strchr(";\n\t", text[k])
-			                  ? ':'
-			                  : text[k]; /* a name, not two, and in one line */
-	}
-	return strdup(text);
-}
-
-/* The scopes around an address are those of the text: from an inlined function they lead to where
- * it was written. Around its entry they are those of the code: they lead to where it was put. */
-static char *inlined_at(const struct lines *l, Dwarf_Addr address)
+static char *inlined_at(struct lines *l, Dwarf_Addr address)
 {
 	Dwarf_Addr bias = 0;
-	Dwarf_Die *unit = dw.dwfl_module_addrdie(l->file.module, address, &bias), *text = NULL,
-		  *code = NULL;
-	int n = unit ? dw.dwarf_getscopes(unit, address - bias, &text) : 0;
-	char *names;
+	Dwarf_Die *unit = dw.dwfl_module_addrdie(l->file.module, address, &bias);
 
-	n = n > 0 ? dw.dwarf_getscopes_die(&text[0], &code) : 0;
-	names = n > 0 ? join_names(code, n) : strdup("");
-	free(text);
-	free(code);
-	return names;
+	return unit ? inline_index_names(&l->inlined, unit, address - bias) : strdup("");
 }
 
 static char *source_at(const struct lines *l, Dwarf_Addr address)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <perfmon/sampling.h>
 #include "base/hash.h"
+#include "event_counts.h"
 
 /* Texts by number: each is there once. */
 struct text_pool {
@@ -46,6 +47,7 @@ struct profile_place {
 		children_weight; /* that have the place anywhere in their stack */
 	uint64_t stamp;          /* the last sample that was added to children_samples */
 	uint64_t start, end;     /* with file_addresses: of the function, 0 if it has no name */
+	uint32_t counts;         /* with metrics: its block of profile.counts; 0: nothing */
 };
 
 /* A call tree: the samples whose stacks begin with the places from a root to this node. */
@@ -53,6 +55,7 @@ struct profile_node {
 	uint32_t parent, place; /* parent: NO_NODE for a root */
 	uint64_t samples, weight;
 	uint64_t self_samples, self_weight; /* whose innermost function this is */
+	uint32_t counts; /* with metrics: of the samples below it, too; as in a place */
 };
 
 #define NO_NODE UINT32_MAX
@@ -78,6 +81,7 @@ struct profile {
 	unsigned n_slices;
 	struct profile_node *nodes; /* with profile_options.tree; a parent is before its children */
 	size_t n_nodes;
+	struct event_counts counts;     /* with profile_options.metrics */
 	uint64_t first_time, last_time; /* nanoseconds, of all samples; 0 without times */
 	bool has_chains;                /* some sample has more than one frame */
 	bool failed;                    /* no memory */
@@ -102,7 +106,8 @@ struct profile_options {
 	unsigned n_slices;         /* equal parts of the time; 0: one */
 	bool merge_unnamed;        /* functions without a name are one for each object */
 	bool file_addresses;       /* addresses, and names of objects, are those of files */
-	const char *debug_folder;  /* of separate debug files; NULL: /usr/lib/debug */
+	bool metrics; /* all events have the same places, which count each; a weight is a sample */
+	const char *debug_folder; /* of separate debug files; NULL: /usr/lib/debug */
 };
 
 /* profile_read() with more options. */
@@ -110,6 +115,19 @@ int profile_read_selected(struct profile *p, const char *path, const struct prof
 /* Reads the recording @path. DONE or REFUSED, everything said. */
 int profile_read(struct profile *p, const char *path, enum profile_detail detail);
 void profile_free(struct profile *p);
+
+/* A profile of tasks that run, filled record by record. Mappings and names of tasks that are older
+ * than the session come from /proc. */
+struct profile_reader;
+/* Begins the profile of @session, which profile_free() closes. NULL without memory; with p->failed
+ * set, only profile_end() may follow. */
+struct profile_reader *profile_begin(struct profile *p, pfm_session_t *session,
+                                     const struct profile_options *o);
+/* False without memory. */
+bool profile_add_record(struct profile_reader *r, pfm_record_t *record);
+/* Forgets all samples; later ones are added up by @keys. */
+void profile_clear(struct profile_reader *r, unsigned keys);
+void profile_end(struct profile_reader *r);
 /* Reports on standard error the samples that are missing from the recording, which commands of
  * several recordings name. */
 void profile_report_losses(const struct profile *p, const char *path);

@@ -178,6 +178,7 @@ static void put_place(const struct report_job *job, const struct profile_place *
 		fputs("  ", stdout);
 	}
 	put_share(share_of(at->weight, sum), sum->samples);
+	put_metric_cells(job, at->counts);
 	put_key_columns(&job->profile, at, report_keys(&job->options), 0);
 }
 
@@ -191,6 +192,11 @@ static size_t put_group(const struct report_job *job, size_t i)
 	put_group_title(p, first->event, first->slice);
 	if (job->options.children)
 		printf("%15s  %15s\n", "children", "self");
+	if (job->n_columns) {
+		printf("%15s", "samples");
+		put_metric_titles(job);
+		putchar('\n');
+	}
 	for (; i < p->n_places && p->places[i].event == first->event &&
 	       p->places[i].slice == first->slice;
 	     i++) {
@@ -284,6 +290,7 @@ static void put_place_json(const struct report_job *job, const struct profile_pl
 	put_share_members(&j, "", at->samples, at->weight, sum);
 	if (job->options.children)
 		put_share_members(&j, "children_", at->children_samples, at->children_weight, sum);
+	put_metric_members(&j, job, at->counts);
 	put_end(&j, '}');
 	put_line(&j);
 }

@@ -5,15 +5,22 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "pfm.h"
 #include "profile.h"
+
+struct metric_column; /* report_metrics.c */
 
 /* Options of pfm report, and the recording. */
 struct report_job {
 	struct profile profile;
 	struct profile_options options;
 	bool json, folded, svg;
-	uint64_t line_limit; /* of each event and slice; 0: all */
-	const char *event;   /* name or pattern of the events that are shown; NULL: all */
+	uint64_t line_limit;           /* of each event and slice; 0: all */
+	const char *event;             /* name or pattern of the events that are shown; NULL: all */
+	const char *metric_names;      /* with options.metrics: those to show; NULL: all */
+	struct metric_column *columns; /* one for each metric */
+	unsigned n_columns;
+	pfm_ctx_t *ctx; /* of the metrics */
 };
 
 /* Those of options.keys, or the default ones. (report_places.c) */
@@ -44,6 +51,21 @@ void put_key_members(struct json *j, const struct profile *p, const struct profi
 /* Adds the members @prefix "samples", "weight", "share" and "error". */
 void put_share_members(struct json *j, const char *prefix, uint64_t samples, uint64_t weight,
                        const struct profile_sum *sum);
+
+/* Finds the metrics that are shown: those of metric_names, those that the recording was made for,
+ * or every one whose events were recorded. DONE, or REFUSED with everything said.
+ * (report_metrics.c) */
+int choose_metric_columns(struct report_job *job, const char *path);
+void free_metric_columns(struct report_job *job);
+/* Print a title, or a value with its standard error, for each metric. @block: the counts of the
+ * place. */
+void put_metric_titles(const struct report_job *job);
+void put_metric_cells(const struct report_job *job, uint32_t block);
+/* Adds the member "metrics" if metrics are shown. */
+void put_metric_members(struct json *j, const struct report_job *job, uint32_t block);
+/* The metrics that pfm record -M recorded for, with commas between; NULL if the file does not name
+ * any. To be freed. (recorded_metrics.c) */
+char *read_recorded_metrics(const char *path);
 
 /* Print the places, as tables and as JSON. */
 void put_places(const struct report_job *job);

@@ -310,8 +310,7 @@ static unsigned count_cpus(const char *path)
 	return n;
 }
 
-/* A fact of the machine or of the measurement; false for what nobody here knows. */
-static bool is_constant_metric(const char *name, double elapsed, double *value)
+bool find_metric_constant(const char *name, double elapsed, double *value)
 {
 	int smt;
 
@@ -564,7 +563,7 @@ static bool read_inputs(const struct stat_job *job, const struct stat_metric *m,
 	for (unsigned i = 0; i < r->info.n_inputs && find_input(job, m, i, &input); i++) {
 		if (in->is_constant) {
 			r->counts[i].known =
-				is_constant_metric(in->text, elapsed, &r->counts[i].value) ||
+				find_metric_constant(in->text, elapsed, &r->counts[i].value) ||
 				in->has_preset;
 			if (in->has_preset)
 				r->counts[i].value = in->preset;

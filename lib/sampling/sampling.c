@@ -104,6 +104,20 @@ static void free_state(struct pfm_session *s)
 	s->sampling = NULL;
 }
 
+/* True if count @c is in a group of which another member samples. */
+static bool is_sampled_by_leader(const struct pfm_session *s, const struct session_count *c)
+{
+	return c->config.is_leader_sampled && c > s->counts &&
+	       c[-1].config.group == c->config.group;
+}
+
+/* True if the samples of count @c hold the values of all members of its group. */
+static bool has_group_samples(const struct pfm_session *s, const struct session_count *c)
+{
+	return c->config.is_leader_sampled && !is_sampled_by_leader(s, c) &&
+	       c + 1 < s->counts + s->n_counts && c[1].config.group == c->config.group;
+}
+
 /* Events that happen once at a time are taken one by one, clocks each millisecond, the rest a
  * thousand times a second. */
 static void choose_rate(const struct sampling_state *sm, struct session_count *c)
@@ -135,7 +149,10 @@ static void choose_rates(struct pfm_session *s)
 	for (unsigned i = 0; i < s->n_counts; i++) {
 		struct session_count *c = &s->counts[i];
 
-		choose_rate(s->sampling, c);
+		if (is_sampled_by_leader(s, c))
+			c->config.period = c->config.freq = 0;
+		else
+			choose_rate(s->sampling, c);
 		if (!c->config.attr.precise)
 			c->config.attr.precise = (uint8_t)s->sampling->config.precise;
 		if (!c->config.attr.precise && pfmi_pmu_requires_precision(&c->config.event))
@@ -151,10 +168,22 @@ static void choose_rates(struct pfm_session *s)
 
 /* The kernel ignores the period of its own events if every sample is to tell it. Where it is fixed
  * we know it. */
-static uint64_t get_sample_fields(const struct sampling_state *sm, const struct session_count *c)
+static uint64_t get_sample_fields(const struct pfm_session *s, const struct session_count *c)
 {
-	return c->config.freq ? sm->config.fields
-	                      : sm->config.fields & ~(uint64_t)PFM_SAMPLE_PERIOD;
+	uint64_t fields = s->sampling->config.fields;
+
+	if (has_group_samples(s, c))
+		return fields | PFM_SAMPLE_READ | PFM_SAMPLE_TID;
+	return c->config.freq ? fields : fields & ~(uint64_t)PFM_SAMPLE_PERIOD;
+}
+
+static uint64_t get_read_format(const struct pfm_session *s, const struct session_count *c)
+{
+	uint64_t format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+
+	if (!s->sampling->lacks_lost_counts)
+		format |= PERF_FORMAT_LOST;
+	return has_group_samples(s, c) ? format | PERF_FORMAT_GROUP | PERF_FORMAT_ID : format;
 }
 
 static void set_payload_attr(const pfm_sampling_t *q, struct perf_event_attr *a)
@@ -201,16 +230,14 @@ static void fill_attr(const struct pfm_session *s, const struct session_count *c
 {
 	const struct sampling_state *sm = s->sampling;
 
-	a->sample_type = get_sample_fields(sm, c);
+	a->sample_type = get_sample_fields(s, c);
 	a->freq = c->config.freq != 0;
 	if (a->freq)
 		a->sample_freq = c->config.freq;
 	else
 		a->sample_period = c->config.period;
 	a->precise_ip = c->config.attr.precise & 3u;
-	a->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-	if (!sm->lacks_lost_counts)
-		a->read_format |= PERF_FORMAT_LOST;
+	a->read_format = get_read_format(s, c);
 	set_payload_attr(&sm->config, a);
 	set_common_attr(&sm->config, a);
 }
@@ -261,6 +288,11 @@ static void strip_branches(struct perf_event_attr *a)
 	a->branch_sample_type = 0;
 }
 
+static void strip_inheritance(struct perf_event_attr *a)
+{
+	a->inherit = 0;
+}
+
 static void strip_payload(struct perf_event_attr *a)
 {
 	a->sample_type &= DEFAULT_FIELDS | PFM_SAMPLE_IDENTIFIER;
@@ -291,6 +323,12 @@ static void diagnose_count(struct pfm_session *s, unsigned i, unsigned k, int er
 		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, err,
 		                        "sample without branches (PFM_SAMPLE_BRANCH)",
 		                        "the PMU of this event records no branches");
+	else if (has_group_samples(s, c) && s->options.flags & PFM_SESSION_INHERIT &&
+	         can_open_with_change(s, i, k, strip_inheritance))
+		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, err,
+		                        "sample without child processes (pfm record -i), or use "
+		                        "Linux 6.12 or later",
+		                        "this kernel cannot sample a group of inherited events");
 	else if (can_open_with_change(s, i, k, strip_payload))
 		pfmi_session_fail_count(c,
 		                        c->status.cause == PFM_CAUSE_PERMISSION
@@ -515,7 +553,9 @@ static void set_record_layouts(struct pfm_session *s)
 	};
 	for (unsigned i = 0; i < s->n_counts; i++) {
 		sm->totals[i].layout = sm->common_layout;
-		sm->totals[i].layout.fields = get_sample_fields(sm, &s->counts[i]);
+		sm->totals[i].layout.fields = get_sample_fields(s, &s->counts[i]);
+		sm->totals[i].layout.read_format = get_read_format(s, &s->counts[i]);
+		sm->totals[i].layout.is_inherited = (s->options.flags & PFM_SESSION_INHERIT) != 0;
 		pfmi_sampling_complete_layout(&sm->totals[i].layout);
 	}
 }

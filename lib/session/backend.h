@@ -47,7 +47,8 @@ struct session_count {
 		unsigned group;
 		/* ":W": the group may be broken up if it does not fit */
 		bool weak;
-		bool exclusive; /* alone on the PMU while it counts */
+		bool exclusive;         /* alone on the PMU while it counts */
+		bool is_leader_sampled; /* of its group the first member alone samples */
 		/* of samples, one of the two; both 0 where the text says nothing */
 		uint64_t period, freq;
 		/* nobody named levels: what is forbidden may be left out */

@@ -150,6 +150,7 @@ static int fill_count_config(struct session_builder *o, const struct group_membe
 	c->config.instance = f->instance;
 	c->config.weak = o->is_group_weak;
 	c->config.exclusive = m->exclusive;
+	c->config.is_leader_sampled = o->is_group_leader_sampled;
 	c->config.period = m->period;
 	c->config.freq = m->freq;
 	c->config.lacks_core_types = o->n_core_pmus > 1 && f->core_pmu >= 0 && m->lacks_core_types;

@@ -247,9 +247,11 @@ static int parse_group_modifiers(struct session_builder *o, const char *s,
 			o->is_group_weak = true;
 		else if (*s == 'D')
 			o->is_group_pinned = true;
+		else if (*s == 'S')
+			o->is_group_leader_sampled = true;
 		else if (strchr("ukhpPGHI", *s) && n < MODIFIERS_SIZE - 1)
 			mods[n++] = *s;
-		else if (*s != 'S')
+		else
 			return pfmi_session_report_error(o, PFMLIB_ERR_ATTR,
 			                                 PFM_KIND_UNKNOWN_QUALIFIER, s, 1,
 			                                 "not a modifier of a group");
@@ -441,7 +443,7 @@ int pfmi_session_add_text(struct session_builder *o, const char *text)
 	int rc;
 
 	o->text = text;
-	o->is_group_weak = o->is_group_pinned = false;
+	o->is_group_weak = o->is_group_pinned = o->is_group_leader_sampled = false;
 	if (!m)
 		return pfmi_session_report_no_memory(o);
 	rc = parse_event_text(o, text, m, &n);

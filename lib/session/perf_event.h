@@ -20,6 +20,8 @@ struct kernel_event {
 	/* of a task on one CPU: tells how long it was there; else -1 */
 	int time_reference;
 	bool reads_group;        /* reading it gives the whole group */
+	bool reads_member_ids;   /* reading it gives each member with its id (its samples hold that)
+	                          */
 	bool reads_lost_samples; /* reading it gives its losses behind its times */
 	uint16_t n_members;      /* of a leader: how many joined it */
 	/* next member of its group; of a leader: last member, -1 for none */

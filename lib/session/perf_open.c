@@ -123,7 +123,7 @@ static int try_open_event(struct pfm_session *s, unsigned i, unsigned k, int gro
 	pfmi_perf_build_attr(s, i, k, group == -1, &a);
 	fd = open_event_at_target(s, &a, p, group);
 	/* Older kernels refuse to read inherited groups at once. */
-	if (fd == -EINVAL && group == -1 && a.attr.inherit &&
+	if (fd == -EINVAL && group == -1 && a.attr.inherit && !s->sampling &&
 	    a.attr.read_format & PERF_FORMAT_GROUP) {
 		a.attr.read_format &= ~(uint64_t)PERF_FORMAT_GROUP;
 		fd = open_event_at_target(s, &a, p, group);
@@ -140,7 +140,8 @@ static int try_open_event(struct pfm_session *s, unsigned i, unsigned k, int gro
 	}
 	if (fd < 0 && s->sampling)
 		fd = s->sampling_ops->retry_open(s, &s->counts[i], &a, p->pid, p->cpu, group, fd);
-	p->reads_group = (a.attr.read_format & PERF_FORMAT_GROUP) != 0;
+	p->reads_member_ids = (a.attr.read_format & PERF_FORMAT_ID) != 0;
+	p->reads_group = (a.attr.read_format & PERF_FORMAT_GROUP) != 0 && !p->reads_member_ids;
 	p->reads_lost_samples = (a.attr.read_format & PERF_FORMAT_LOST) != 0;
 	return fd;
 }

@@ -300,12 +300,40 @@ int pfmi_perf_assign_readings(struct pfm_session *s)
 	return 0;
 }
 
+#define MAX_GROUP_WORDS (GROUP_HEADER_WORDS + 3 * (MAX_GROUP_MEMBERS + 1))
+
+/* Reads a leader whose reading lists all members, each with its id: the first is its own. */
+static int read_leader_with_ids(struct pfm_session *s, struct kernel_event *p)
+{
+	const struct perf_state *st = s->backend_state;
+	uint64_t words[MAX_GROUP_WORDS], *to = st->readings + p->value_index;
+	long n = s->sys.read(&s->sys, p->fd, words, sizeof(words));
+
+	for (unsigned tries = 0; n == -EINTR || is_incomplete_group(n, tries); tries++)
+		n = s->sys.read(&s->sys, p->fd, words, sizeof(words));
+	if (n <= 0) {
+		st->readings[p->times_index] = n ? 0 : LOST_COUNTER_TIME;
+		return (int)n;
+	}
+	if (n < (long)((GROUP_HEADER_WORDS + 2 + p->reads_lost_samples) * sizeof(*words)))
+		return -EIO;
+	to[0] = words[GROUP_HEADER_WORDS];
+	to[1] = words[1];
+	to[2] = words[2];
+	p->lost_samples = p->reads_lost_samples ? words[GROUP_HEADER_WORDS + 2] : 0;
+	return 0;
+}
+
 static int read_single_event(struct pfm_session *s, struct kernel_event *p)
 {
 	const struct perf_state *st = s->backend_state;
-	long n = read_into_readings(s, p->fd, p->value_index,
-	                            p->reads_lost_samples ? SINGLE_READING_WORDS + 1
-	                                                  : SINGLE_READING_WORDS);
+	long n;
+
+	if (p->reads_member_ids)
+		return read_leader_with_ids(s, p);
+	n = read_into_readings(s, p->fd, p->value_index,
+	                       p->reads_lost_samples ? SINGLE_READING_WORDS + 1
+	                                             : SINGLE_READING_WORDS);
 
 	if (n < 0)
 		return (int)n;

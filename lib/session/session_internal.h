@@ -50,7 +50,7 @@ struct session_builder {
 	uint64_t member_filter[MEMBER_FILTER_BITS / 64];
 	/* room for the name of any member of a text */
 	char *name_buffer;
-	bool is_group_weak, is_group_pinned;
+	bool is_group_weak, is_group_pinned, is_group_leader_sampled;
 	const char *text; /* the whole text, for positions in errors */
 	pfm_error_t *error;
 };

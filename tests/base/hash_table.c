@@ -12,8 +12,21 @@ static void siphash_gives_published_values(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		bytes[i] = (uint8_t)i;
-	assert_int_equal(pfmi_base_siphash(key, bytes, 15), 0xa129ca6149be45e5u);
-	assert_int_equal(pfmi_base_siphash(key, bytes, 0), 0x726fdb47dd0e0e31u);
+	assert_int_equal(pfmi_base_siphash(key, bytes, 15, SIPHASH_2_4), 0xa129ca6149be45e5u);
+	assert_int_equal(pfmi_base_siphash(key, bytes, 0, SIPHASH_2_4), 0x726fdb47dd0e0e31u);
+}
+
+/* What CPython 3.11 makes of bytes 0 to 14 and 0 to 7 with PYTHONHASHSEED=0, whose key is 0. */
+static void siphash_with_fewer_rounds_agrees_with_python(void **state)
+{
+	const uint64_t key[2] = { 0, 0 };
+	uint8_t bytes[15];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)i;
+	assert_int_equal(pfmi_base_siphash(key, bytes, 15, SIPHASH_1_3), 0xf30eb725bb91c9eau);
+	assert_int_equal(pfmi_base_siphash(key, bytes, 8, SIPHASH_1_3), 0xead411e67ebe2eeau);
 }
 
 struct search {
@@ -50,7 +63,8 @@ static void numbers_of_one_class_are_found_at_once(void **state)
 		assert_int_equal(pfmi_base_find_hash(&t, pfmi_base_hash_number(s.key), is_key, &s),
 		                 i);
 	}
-	assert_int_equal(s.n_compared, N);
+	/* The table has 32 bits of each hash: of 100,000 elements about one pair shares them. */
+	assert_in_range(s.n_compared, N, N + 20);
 	s.key = 1;
 	assert_int_equal(pfmi_base_find_hash(&t, pfmi_base_hash_number(1), is_key, &s),
 	                 HASH_NOT_FOUND);
@@ -77,5 +91,6 @@ static void equal_hashes_are_told_apart(void **state)
 }
 
 UNIT(base_hash_table, cmocka_unit_test(siphash_gives_published_values),
+     cmocka_unit_test(siphash_with_fewer_rounds_agrees_with_python),
      cmocka_unit_test(numbers_of_one_class_are_found_at_once),
      cmocka_unit_test(equal_hashes_are_told_apart));

@@ -1,0 +1,671 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm top: where time is spent now, as a table that is drawn anew. */
+#include "pfm.h"
+#include "report_view.h"
+#include "screen.h"
+#include "stat.h"
+#include "top.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ME "pfm top"
+
+enum { OPT_CHILDREN = LONG_ONLY, OPT_ITERATIONS, OPT_SORT };
+
+enum {
+	BATCH = 64,          /* records that are taken at once */
+	BUFFERS_MAX = 1024,  /* that are waited for */
+	NODES_MAX = 1 << 20, /* of the call tree, before the samples are forgotten */
+	PLAIN_ROWS = 20,     /* where the output is not a screen */
+	HEAD_LINES = 3,
+	FOOT_LINES = 3,
+	NS_PER_MS = 1000000
+};
+
+#define DELAY_DEFAULT 2.0
+#define DELAY_MAX     3600.0
+#define KEYS_DEFAULT  (KEY_TASK | KEY_OBJECT | KEY_SYMBOL)
+
+static const struct command_option options[] = {
+	{ 'e', "event", "EVENT,...",
+	  "events to sample, as for pfm record; 'e' shows the next one" },
+	{ 'F', "freq", "HZ", "take HZ samples per second" },
+	{ 'c', "count", "PERIOD", "take a sample each time an event has counted PERIOD" },
+	{ 'g', "call-graph", NULL, "record call chains: shares with callees, and callers" },
+	{ OPT_CHILDREN, "children", NULL, "with -g, sorted by the share with callees" },
+	{ 'p', "pid", "PID", "sample this process" },
+	{ 't', "tid", "TID", "sample this thread" },
+	{ 'a', "all-cpus", NULL, "sample everything on every CPU; so it is if nothing is named" },
+	{ 'C', "cpu", "LIST", "sample everything on these CPUs: 0,2-3" },
+	{ 'i', "no-inherit", NULL, "do not sample child processes and threads" },
+	{ 'd', "delay", "SECONDS", "time between two tables; default 2" },
+	{ 'z', "zero", NULL, "each table shows the samples since the one before" },
+	{ 'n', "lines", "N", "rows of a table; default: as many as fit, 20 without a screen" },
+	{ OPT_SORT, "sort", "KEY,...", "add up by these: task, object, symbol; default all three" },
+	{ OPT_ITERATIONS, "iterations", "N", "end after N tables" },
+	{ 0, NULL, NULL, NULL }
+};
+
+struct top_job {
+	struct event_list events;
+	pfm_sampling_t sampling;
+	pfm_ctx_t *ctx;
+	pfm_session_t *session; /* until the profile has it */
+	struct profile profile;
+	struct profile_options options;
+	struct profile_reader *reader;
+	struct top_view view;
+	struct child child;
+	char **command;
+	const char *cpus;
+	double delay;
+	uint64_t pid, line_limit, iterations, n_tables;
+	uint64_t samples_before, table_time; /* at the last table */
+	double rate;                         /* samples a second between the last two tables */
+	unsigned keys;
+	uint32_t chosen_place;
+	bool all_cpus, one_thread, no_inherit, zero, is_screen, is_paused, has_help, has_ended,
+		is_default_event, is_over;
+	int wait_status;
+};
+
+static volatile sig_atomic_t interrupted, resized, suspended;
+
+static void on_end(int sig)
+{
+	(void)sig;
+	interrupted = 1;
+}
+
+static void on_resize(int sig)
+{
+	(void)sig;
+	resized = 1;
+}
+
+static void on_suspend(int sig)
+{
+	(void)sig;
+	suspended = 1;
+}
+
+static void catch_signals(bool is_screen)
+{
+	static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	struct sigaction act = { .sa_handler = on_end };
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		sigaction(ends[i], &act, NULL);
+	act.sa_handler = on_resize;
+	sigaction(SIGWINCH, &act, NULL);
+	act.sa_handler = on_suspend;
+	if (is_screen)
+		sigaction(SIGTSTP, &act, NULL);
+}
+
+/* ---- the session ----------------------------------------------------------------------------- */
+
+static int open_events(struct top_job *job, const char *const *texts, unsigned n)
+{
+	pfm_session_options_t so = PFM_INIT(so);
+	pfm_error_t error = PFM_INIT(error);
+
+	error.event = -1;
+	so.sampling = &job->sampling;
+	so.cpus = job->cpus;
+	so.pid = job->pid ? (int)job->pid : job->child.pid;
+	so.flags = job->no_inherit ? 0 : PFM_SESSION_INHERIT;
+	if (job->all_cpus || job->cpus)
+		so.flags = PFM_SESSION_SYSTEM_WIDE;
+	else if (job->command && !job->pid)
+		so.flags |= PFM_SESSION_ENABLE_ON_EXEC;
+	if (job->one_thread)
+		so.flags |= PFM_SESSION_ONE_THREAD;
+	if (so.flags & PFM_SESSION_SYSTEM_WIDE)
+		so.pid = 0;
+	if (pfm_open_session(&job->session, job->ctx, &so, texts, n, &error) == PFMLIB_SUCCESS)
+		return EXIT_DONE;
+	report_refusal(job->ctx,
+	               error.event < 0 || (unsigned)error.event >= n ? NULL : texts[error.event],
+	               &error);
+	return EXIT_REFUSED;
+}
+
+/* True if at least one event samples. Says why the others do not. */
+static bool has_event(const struct top_job *job, bool quiet)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < pfm_session_size(job->session); i++) {
+		pfm_count_info_t info = PFM_INIT(info);
+
+		pfm_describe_count(job->session, i, &info);
+		any |= !*info.why;
+		if (*info.why && !quiet)
+			fprintf(stderr, ME ": %s: %s%s%s\n", info.name, info.why,
+			        *info.remedy ? "; " : "", info.remedy);
+	}
+	return any;
+}
+
+static int open_session(struct top_job *job)
+{
+	static const char *const cycles[] = { "cycles" }, *const clock[] = { "cpu-clock" };
+	bool is_default = !job->events.n;
+	int status = is_default ? open_events(job, cycles, 1)
+	                        : open_events(job, (const char *const *)job->events.texts,
+	                                      job->events.n);
+
+	if (status == EXIT_DONE && is_default && !has_event(job, true)) {
+		pfm_close_session(job->session);
+		job->session = NULL;
+		status = open_events(job, clock, 1);
+	}
+	if (status != EXIT_DONE)
+		return status;
+	return has_event(job, false) ? EXIT_DONE : EXIT_REFUSED;
+}
+
+/* Starts the command; on a screen it gets none of the terminal. */
+static int prepare_command(struct top_job *job)
+{
+	int kept[3], null = job->is_screen ? open("/dev/null", O_RDWR | O_CLOEXEC) : -1, status;
+	sigset_t mask;
+
+	sigprocmask(SIG_SETMASK, NULL, &mask);
+	fflush(NULL);
+	for (int fd = 0; null >= 0 && fd < 3; fd++) {
+		kept[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+		dup2(null, fd);
+	}
+	status = child_prepare(job->command, &mask, &job->child);
+	for (int fd = 0; null >= 0 && fd < 3; fd++) {
+		dup2(kept[fd], fd);
+		close(kept[fd]);
+	}
+	if (null >= 0)
+		close(null);
+	return status;
+}
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+static uint64_t count_samples(const struct top_job *job)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < job->profile.n_events; i++)
+		n += job->profile.samples[i];
+	return n;
+}
+
+static void forget_samples(struct top_job *job)
+{
+	profile_clear(job->reader, job->keys);
+	job->samples_before = 0;
+	job->view.is_zoomed = false;
+}
+
+static int take_records(struct top_job *job)
+{
+	static pfm_record_t records[BATCH];
+	int n;
+
+	records[0].size = sizeof(records[0]);
+	while ((n = pfm_next_records(job->profile.session, records, BATCH)) > 0)
+		for (int i = 0; i < n; i++)
+			if (!profile_add_record(job->reader, &records[i]))
+				return report_no_memory();
+	if (job->profile.n_nodes > NODES_MAX)
+		forget_samples(job);
+	return EXIT_DONE;
+}
+
+static void check_child(struct top_job *job)
+{
+	if (job->child.pid > 0 &&
+	    waitpid(job->child.pid, &job->wait_status, WNOHANG) == job->child.pid) {
+		job->child.pid = 0;
+		job->has_ended = true;
+	}
+}
+
+/* Waits for a key, for a buffer that fills, or until @deadline. */
+static void wait_for_input(struct top_job *job, uint64_t deadline)
+{
+	int fds[BUFFERS_MAX];
+	struct pollfd polled[BUFFERS_MAX + 1];
+	unsigned n = pfm_session_fds(job->profile.session, fds, BUFFERS_MAX), at = 0;
+	uint64_t now = now_ns();
+
+	n = n < BUFFERS_MAX ? n : BUFFERS_MAX;
+	for (unsigned i = 0; i < n; i++)
+		polled[at++] = (struct pollfd){ .fd = fds[i], .events = POLLIN };
+	if (job->is_screen)
+		polled[at++] = (struct pollfd){ .fd = STDIN_FILENO, .events = POLLIN };
+	poll(polled, at, deadline > now ? (int)((deadline - now) / NS_PER_MS) + 1 : 0);
+	for (unsigned i = 0; i < n; i++)
+		if (polled[i].revents & POLLHUP) {
+			job->has_ended |=
+				pfm_wait_session(job->profile.session, 0) == PFM_WAIT_ENDED;
+			return;
+		}
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+static const struct {
+	unsigned keys;
+	const char *name;
+} key_sets[] = { { KEYS_DEFAULT, "task, object, function" },
+	         { KEY_OBJECT | KEY_SYMBOL, "object, function" },
+	         { KEY_SYMBOL, "function" },
+	         { KEY_OBJECT, "object" },
+	         { KEY_TASK, "task" } };
+
+enum { N_KEY_SETS = sizeof(key_sets) / sizeof(key_sets[0]) };
+
+static void choose_next_keys(struct top_job *job)
+{
+	size_t i = 0;
+
+	while (i < N_KEY_SETS && key_sets[i].keys != job->keys)
+		i++;
+	job->keys = key_sets[(i + 1) % N_KEY_SETS].keys;
+	forget_samples(job);
+}
+
+/* The next event with samples. */
+static void choose_next_event(struct top_job *job)
+{
+	for (unsigned i = 1; i <= job->profile.n_events; i++) {
+		unsigned event = (job->view.event + i) % job->profile.n_events;
+
+		if (job->profile.samples[event]) {
+			job->view.event = event;
+			job->view.is_zoomed = false;
+			return;
+		}
+	}
+}
+
+static void title_text(const struct top_job *job, char *text, size_t room)
+{
+	const struct profile *p = &job->profile;
+	char number[GROUPED_MAX], lost[64] = "", name[NAME_LINE];
+
+	if (p->n_lost || p->lost_samples)
+		snprintf(lost, sizeof(lost), ", %llu lost",
+		         (unsigned long long)(p->n_lost > p->lost_samples ? p->n_lost
+		                                                          : p->lost_samples));
+	snprintf(text, room, "%s: %s samples, %.0f a second%s%s%s",
+	         profile_line(event_name(p, job->view.event), name),
+	         group_digits(p->samples[job->view.event], number), job->rate, lost,
+	         job->is_paused ? ", paused" : "", job->has_ended ? ", ended" : "");
+}
+
+static const char *column_titles(const struct top_view *view)
+{
+	if (view->is_zoomed)
+		return "         callers, the function first";
+	if (!view->has_children)
+		return view->has_cursor ? "             self" : "           self";
+	if (view->is_by_children)
+		return view->has_cursor ? "        *children             self"
+		                        : "      *children             self";
+	return view->has_cursor ? "         children            *self"
+	                        : "       children            *self";
+}
+
+static const char *const help[] = {
+	"q         quit, or go back",
+	"up, down  choose a function; Enter shows its callers (with -g), Escape goes back",
+	"s         sort by the share of the function itself, or with its callees (with -g)",
+	"k         add up by other keys: task, object, function; begins anew",
+	"e         show the next event",
+	"p         pause: the table stays, samples are taken",
+	"z         begin anew",
+	"h         this help",
+};
+
+enum { N_HELP = sizeof(help) / sizeof(help[0]) };
+
+static void draw_screen(struct top_job *job)
+{
+	struct text_lines rows = { .line = NULL };
+	char title[NAME_LINE];
+	size_t columns, lines, room;
+
+	screen_size(&columns, &lines);
+	room = lines > HEAD_LINES + FOOT_LINES ? lines - HEAD_LINES - FOOT_LINES : 1;
+	if (job->line_limit && job->line_limit < room)
+		room = (size_t)job->line_limit;
+	title_text(job, title, sizeof(title));
+	job->chosen_place = put_top_rows(&job->profile, job->keys, &job->view, room, &rows);
+	screen_begin();
+	screen_put_line(title, true);
+	screen_put_line("", false);
+	screen_put_line(column_titles(&job->view), false);
+	for (size_t i = 0; i < (job->has_help ? N_HELP : rows.n); i++)
+		screen_put_line(job->has_help ? help[i] : rows.line[i], false);
+	screen_put_line("", false);
+	screen_put_line("q quit  s sort  k keys  e event  p pause  z zero  Enter callers  h help",
+	                true);
+	screen_end();
+	text_lines_free(&rows);
+}
+
+static void print_tables(struct top_job *job)
+{
+	for (unsigned i = 0; i < job->profile.n_events; i++) {
+		struct text_lines rows = { .line = NULL };
+		char title[NAME_LINE];
+
+		job->view.event = i;
+		if (!job->profile.samples[i] && job->profile.n_events > 1)
+			continue;
+		title_text(job, title, sizeof(title));
+		put_top_rows(&job->profile, job->keys, &job->view,
+		             job->line_limit ? (size_t)job->line_limit : PLAIN_ROWS, &rows);
+		printf("%s\n%s\n", title, column_titles(&job->view));
+		for (size_t k = 0; k < rows.n; k++)
+			printf("%s\n", rows.line[k]);
+		putchar('\n');
+		text_lines_free(&rows);
+	}
+	fflush(stdout);
+	job->is_over |= ferror(stdout) != 0;
+}
+
+static void show_table(struct top_job *job)
+{
+	if (job->is_screen)
+		draw_screen(job);
+	else
+		print_tables(job);
+}
+
+/* A table is due. */
+static void finish_table(struct top_job *job)
+{
+	uint64_t now = now_ns(), n = count_samples(job);
+
+	job->rate = now > job->table_time ? (double)(n - job->samples_before) * 1e9 /
+	                                            (double)(now - job->table_time)
+	                                  : 0;
+	job->table_time = now;
+	job->samples_before = n;
+	if (!job->is_paused)
+		show_table(job);
+	job->n_tables++;
+	job->is_over |= job->iterations && job->n_tables >= job->iterations;
+	if (job->zero && !job->is_paused && !job->is_over)
+		forget_samples(job);
+}
+
+/* ---- keys ------------------------------------------------------------------------------------ */
+
+static void zoom_in(struct top_job *job)
+{
+	if (!job->view.has_children || job->chosen_place == UINT32_MAX)
+		return;
+	job->view.is_zoomed = true;
+	job->view.zoomed = job->chosen_place;
+}
+
+/* Goes back from help or callers; false if the table was shown. */
+static bool go_back(struct top_job *job)
+{
+	bool was_elsewhere = job->has_help || job->view.is_zoomed;
+
+	if (job->has_help)
+		job->has_help = false;
+	else
+		job->view.is_zoomed = false;
+	return was_elsewhere;
+}
+
+static void obey_key(struct top_job *job, int key)
+{
+	struct top_view *v = &job->view;
+
+	switch (key) {
+	case KEY_END: job->is_over = true; break;
+	case 'q': job->is_over |= !go_back(job); break;
+	case KEY_ESCAPE: go_back(job); break;
+	case KEY_UP: v->chosen -= v->chosen > 0; break;
+	case KEY_DOWN: v->chosen++; break;
+	case KEY_ENTER: zoom_in(job); break;
+	case 's': v->is_by_children = v->has_children && !v->is_by_children; break;
+	case 'k': choose_next_keys(job); break;
+	case 'e': choose_next_event(job); break;
+	case 'p':
+	case ' ': job->is_paused = !job->is_paused; break;
+	case 'z': forget_samples(job); break;
+	case 'h':
+	case '?': job->has_help = !job->has_help; break;
+	default: break;
+	}
+}
+
+static void obey_keys(struct top_job *job)
+{
+	bool any = false;
+
+	for (int key; !job->is_over && (key = screen_read_key()) != KEY_NOTHING; any = true)
+		obey_key(job, key);
+	if (any && !job->is_over)
+		draw_screen(job);
+}
+
+/* Gives the terminal back while the job is stopped. */
+static void suspend(struct top_job *job)
+{
+	suspended = 0;
+	screen_close();
+	raise(SIGSTOP);
+	if (screen_open())
+		draw_screen(job);
+}
+
+/* ---- the loop -------------------------------------------------------------------------------- */
+
+static int watch(struct top_job *job)
+{
+	uint64_t delay = (uint64_t)(job->delay * 1e9), deadline = now_ns() + delay;
+	int status = EXIT_DONE;
+
+	job->table_time = now_ns();
+	if (job->is_screen)
+		draw_screen(job);
+	while (status == EXIT_DONE && !job->is_over && !interrupted) {
+		wait_for_input(job, deadline);
+		check_child(job);
+		status = take_records(job);
+		if (suspended && job->is_screen)
+			suspend(job);
+		if (job->is_screen)
+			obey_keys(job);
+		if (resized && job->is_screen)
+			draw_screen(job);
+		resized = 0;
+		if (!job->is_screen)
+			job->is_over |= job->has_ended;
+		if (status != EXIT_DONE || (now_ns() < deadline && !job->is_over))
+			continue;
+		if (!job->is_over || !job->is_screen)
+			finish_table(job);
+		deadline = now_ns() + delay;
+	}
+	return status;
+}
+
+static int run_session(struct top_job *job)
+{
+	int status;
+
+	job->view.has_children = job->options.tree != NO_TREE;
+	job->reader = profile_begin(&job->profile, job->session, &job->options);
+	job->session = NULL;
+	if (!job->reader || job->profile.failed)
+		return report_no_memory();
+	if (pfm_start_session(job->profile.session) != PFMLIB_SUCCESS) {
+		fprintf(stderr, ME ": cannot start: %s\n",
+		        strerror(pfm_session_errno(job->profile.session)));
+		return EXIT_REFUSED;
+	}
+	status = job->command ? child_start(job->command, &job->child) : EXIT_DONE;
+	if (status != EXIT_DONE)
+		return status;
+	catch_signals(job->is_screen);
+	job->is_screen = job->is_screen && screen_open();
+	job->view.has_cursor = job->is_screen;
+	status = watch(job);
+	screen_close();
+	if (job->child.pid > 0)
+		child_signal(&job->child, SIGTERM);
+	return status;
+}
+
+/* ---- the command line ------------------------------------------------------------------------ */
+
+static int check_options(struct command_args *args, struct top_job *job)
+{
+	if (args->n)
+		job->command = args->operands;
+	if (job->pid && (job->all_cpus || job->cpus))
+		return report_usage_error(args, "-p and -t (tasks) exclude -a and -C (CPUs).");
+	if (job->view.is_by_children && !job->options.tree)
+		return report_usage_error(args, "--children needs call chains: -g.");
+	if (job->pid && job->command)
+		return report_usage_error(args, "-p and -t exclude a command.");
+	if (job->sampling.freq && job->sampling.period)
+		return report_usage_error(args,
+		                          "-F (frequency) and -c (period) exclude each other.");
+	if (job->cpus && !is_cpu_list(job->cpus))
+		return report_usage_error(
+			args, "-C: expected a list of CPUs such as 0,2-3, got '%s'.", job->cpus);
+	if (job->keys & ~(unsigned)KEYS_DEFAULT)
+		return report_usage_error(args, "--sort: expected task, object or symbol with "
+		                                "commas between.");
+	if (!job->pid && !job->command && !job->cpus)
+		job->all_cpus = true;
+	job->options.keys = job->keys;
+	job->ctx = open_context(NULL);
+	return job->ctx ? EXIT_DONE : EXIT_REFUSED;
+}
+
+static int read_delay(struct command_args *args, struct top_job *job, const char *text)
+{
+	char *end;
+
+	job->delay = strtod(text, &end);
+	if (end != text && !*end && job->delay >= 0.1 && job->delay <= DELAY_MAX)
+		return EXIT_DONE;
+	return args->status = report_usage_error(
+		       args, "-d: expected seconds from 0.1 to 3600, got '%s'.", text);
+}
+
+static int read_number(struct command_args *args, const char *name, const char *text, uint64_t max,
+                       uint64_t *to)
+{
+	return option_number(args, name, text, 1, max, to) ? EXIT_DONE : args->status;
+}
+
+static int take_option(struct command_args *args, struct top_job *job, int id, const char *value)
+{
+	const char *wrong;
+
+	switch (id) {
+	case 'e': return event_list_add(&job->events, value) ? EXIT_DONE : report_no_memory();
+	case 'F': return read_number(args, "-F", value, 1000000000, &job->sampling.freq);
+	case 'c': return read_number(args, "-c", value, INT64_MAX, &job->sampling.period);
+	case 'g':
+		job->sampling.fields |= PFM_SAMPLE_CHAIN;
+		job->options.tree = CALLEE_TREE;
+		return EXIT_DONE;
+	case OPT_CHILDREN: job->view.is_by_children = true; return EXIT_DONE;
+	case 'p': return read_number(args, "-p", value, INT32_MAX, &job->pid);
+	case 't':
+		job->one_thread = true;
+		return read_number(args, "-t", value, INT32_MAX, &job->pid);
+	case 'a': job->all_cpus = true; return EXIT_DONE;
+	case 'C': job->cpus = value; return EXIT_DONE;
+	case 'i': job->no_inherit = true; return EXIT_DONE;
+	case 'd': return read_delay(args, job, value);
+	case 'z': job->zero = true; return EXIT_DONE;
+	case 'n': return read_number(args, "-n", value, UINT32_MAX, &job->line_limit);
+	case OPT_ITERATIONS:
+		return read_number(args, "--iterations", value, UINT32_MAX, &job->iterations);
+	default: break;
+	}
+	if (read_report_keys(value, &job->keys, &wrong))
+		return EXIT_DONE;
+	return args->status = report_usage_error(args,
+	                                         "--sort: expected task, object or symbol "
+	                                         "with commas between, got '%s'.",
+	                                         wrong);
+}
+
+static int run_top(struct command_args *args)
+{
+	struct top_job job = { .sampling = PFM_INIT(job.sampling),
+		               .child = { .go = -1, .failure = -1 },
+		               .delay = DELAY_DEFAULT,
+		               .keys = KEYS_DEFAULT };
+	const char *value;
+	int id, status;
+
+	program_name = ME;
+	job.sampling.fields = PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_CPU |
+	                      PFM_SAMPLE_PERIOD;
+	job.sampling.records = PFM_SIDEBAND_USUAL;
+	while ((id = next_option(args, &value)) > 0)
+		if (take_option(args, &job, id, value) != EXIT_DONE)
+			return args->status;
+	if (id < 0)
+		return args->status;
+	status = check_options(args, &job);
+	job.is_screen = screen_is_possible();
+	if (status == EXIT_DONE && job.command)
+		status = prepare_command(&job);
+	if (status == EXIT_DONE)
+		status = open_session(&job);
+	if (status == EXIT_DONE)
+		status = run_session(&job);
+	child_discard(&job.child);
+	profile_end(job.reader);
+	profile_free(&job.profile);
+	pfm_close_session(job.session);
+	pfm_close_context(job.ctx);
+	event_list_free(&job.events);
+	return status;
+}
+
+const struct command cmd_top = {
+	.name = "top",
+	.usage = "[OPTION]... [-p PID | -t TID | -C CPUS | -- COMMAND [ARG]...]",
+	.summary = "show where time is spent now",
+	.about = "Samples all CPUs, or what is named, and shows the functions with the most "
+		 "samples, with the standard error of each share; the table is drawn anew every "
+		 "two seconds. On a terminal keys choose what is shown: 'h' lists them. Elsewhere "
+		 "each table is printed below the one before, until the command ends, "
+		 "--iterations are done, or an interrupt comes. Without -e, samples cycles, or "
+		 "cpu-clock on a machine without a PMU.",
+	.examples = "What is the machine busy with?\n"
+		    "pfm top\n"
+		    "Who calls the expensive functions of a process?\n"
+		    "pfm top -g -p 1234\n"
+		    "One table of the next five seconds, for a log\n"
+		    "pfm top -d 5 --iterations 1 -n 10 >now.txt\n",
+	.options = options,
+	.stops_at_operand = true,
+	.run = run_top
+};
