@@ -19,7 +19,7 @@ static void print_range(const char *name, const pfmlib_mont_output_rr_t *rr)
 		printf("%s%-4u 0x%016llx\n", name, rr->rr_br[i].reg_num, rr->rr_br[i].reg_value);
 	if (rr->rr_infos[0].rr_soff || rr->rr_infos[0].rr_eoff)
 		printf("covers %" PRIu64 " bytes before the function and %" PRIu64
-		       " behind it as well\n",
+		       " after it as well\n",
 		       rr->rr_infos[0].rr_soff, rr->rr_infos[0].rr_eoff);
 }
 

@@ -38,7 +38,7 @@ def first_names(answer, question):
     error = answer.get("error")
     if not error:
         names = [answer["event"]]
-    elif ": a metric," in error["message"]:    # the question is the name of a metric
+    elif "got a metric;" in error["message"]:    # the question is the name of a metric
         names = [question.replace(" ", "_")]
     else:
         names = error.get("suggest", [])[:FIRST]

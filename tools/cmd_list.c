@@ -32,8 +32,8 @@ enum {
 };
 
 static const struct command_option options[] = {
-	{ OPT_PMU, "pmu", "NAME", "events of this processor or unit only" },
-	{ OPT_PMUS, "pmus", NULL, "processors and units only, no events" },
+	{ OPT_PMU, "pmu", "NAME", "only events of this processor or unit" },
+	{ OPT_PMUS, "pmus", NULL, "list processors and units, not events" },
 	{ OPT_METRICS, "metrics", NULL,
 	  "list metrics, which are computed from events, instead of events" },
 	{ 'd', "descriptions", NULL, "search the descriptions as well" },
@@ -41,10 +41,9 @@ static const struct command_option options[] = {
 	  "list hidden and deprecated events, metrics, and the events of all "
 	  "processors as well" },
 	{ OPT_COUNTER, "counter", "LIST",
-	  "events that at least one of these counters can count: 0-3,F1" },
+	  "only events that one of these counters can count: 0-3,F1" },
 	{ OPT_UNIT, "unit", "NAME",
-	  "events of units outside the cores whose name or description "
-	  "contains NAME" },
+	  "only events of units outside the cores whose name or description contains NAME" },
 	{ OPT_JSON, "json", NULL, "one JSON object for each processor and event" },
 	{ OPT_NO_PAGER, "no-pager", NULL, "write to the terminal directly, without $PAGER" },
 	{ OPT_COMPLETE, "complete", "PREFIX", NULL },
@@ -553,7 +552,7 @@ static bool has_table(const struct lister *l, const char *name)
 	return false;
 }
 
-/* True for a table of ratios, which stands beside that of a processor. */
+/* True for a table of ratios, which is beside that of a processor. */
 static bool has_no_event(const struct lister *l, int pmu, const pfm_pmu_info_t *info)
 {
 	pfm_event_info_t e = PFM_INIT(e);
@@ -675,15 +674,15 @@ static const struct raw_form {
 	const char *pmu, *form, *desc;
 } raw_forms[] = {
 	{ "tracepoint", "SUBSYSTEM:NAME",
-	  "A tracepoint of the kernel; 'pfm list tracepoint' has them all, 'pfm show' the fields "
-	  "of one." },
+	  "A tracepoint of the kernel; 'pfm list tracepoint' lists all, 'pfm show' the fields of "
+	  "one." },
 	{ "breakpoint", "mem:ADDRESS[/LENGTH][:ACCESS]",
 	  "Accesses to 1 to 8 bytes of memory; ACCESS is any of r, w and x, or rw." },
 	{ "kprobe", "kprobes:NAME",
-	  "Passing a place in the kernel, once it has a name: echo 'p:NAME FUNCTION' >> "
+	  "Executions of a place in the kernel, after it got a name: echo 'p:NAME FUNCTION' >> "
 	  "/sys/kernel/tracing/kprobe_events." },
 	{ "uprobe", "uprobes:NAME",
-	  "Passing a place in a program, once it has a name: echo 'p:NAME FILE:OFFSET' >> "
+	  "Executions of a place in a program, after it got a name: echo 'p:NAME FILE:OFFSET' >> "
 	  "/sys/kernel/tracing/uprobe_events." },
 };
 
@@ -759,7 +758,7 @@ static void print_similar_names(const struct lister *l, const char *title, bool 
 	}
 }
 
-/* Nothing here: whoever asks may mean another machine's. */
+/* Nothing on this machine: the user may mean another machine's. */
 static int list_other_hosts(struct lister *l, int n)
 {
 	int status;
@@ -799,7 +798,7 @@ static int list_metrics(struct lister *l, int n)
 	return status;
 }
 
-/* Processors and units: those of this machine, and where all are asked for the others behind them.
+/* Processors and units: those of this machine, and where all are asked for the others after them.
  */
 static void list_pmus(struct lister *l, int n)
 {
@@ -884,7 +883,7 @@ static void warn_without_pmu(const struct lister *l, int n)
 		return;
 	printf("This machine has no hardware PMU: of these events only software events and "
 	       "tracepoints can be\n"
-	       "counted here. 'pfm doctor' says why.\n\n");
+	       "counted here. 'pfm doctor' gives the cause.\n\n");
 }
 
 static int list_all(struct lister *l)
@@ -908,7 +907,7 @@ static int list_all(struct lister *l)
 	return status == EXIT_DONE ? list_metrics(l, n) : status;
 }
 
-/* Images that were found and cannot be used: whoever misses their events should know. */
+/* Images that were found and cannot be used: a user who misses their events needs the reason. */
 static void report_refusals(const struct lister *l)
 {
 	const char *path, *why;
@@ -1039,7 +1038,7 @@ static int complete_text(const struct lister *l, const char *prefix)
 /* ---- the command ----------------------------------------------------------------------------- */
 
 /* Compiles a pattern that looks like a regular expression. Reports one that is not valid; its
- * text is searched as it stands. */
+ * text is searched as it is. */
 static bool compile_pattern(struct lister *l, const char *pattern)
 {
 	char why[TEXT_SIZE_MAX];
@@ -1098,7 +1097,7 @@ static bool split_pattern(struct lister *l, const char *pattern)
 	return true;
 }
 
-/* Asks about the terminal what each line wants to know. */
+/* Reads the properties of the terminal that printing of each line needs. */
 static void init_layout(struct lister *l)
 {
 	l->width = term_width(stdout);
@@ -1138,8 +1137,8 @@ static int run_list(struct command_args *args)
 	if (id < 0)
 		return args->status;
 	if (l.unit_name && pmu)
-		return report_usage_error(
-			args, "a unit is named by --unit alone, such as --unit icx_uncore_imc.");
+		return report_usage_error(args, "expected no pattern with PMU:: beside --unit; "
+		                                "write --unit icx_uncore_imc.");
 	if (l.pmus_only && (l.metrics || l.unit_name || l.counters))
 		return report_usage_error(
 			args,
@@ -1191,7 +1190,7 @@ const struct command cmd_list = {
 		 "events; the pattern may name a group of metrics.",
 	.examples = "What can be counted here?\n"
 		    "pfm list\n"
-		    "Every event of one processor\n"
+		    "All events of one processor\n"
 		    "pfm list --pmu amdzen5\n"
 		    "Everything with TLB in its name or description\n"
 		    "pfm list -d tlb\n"
@@ -1201,7 +1200,7 @@ const struct command cmd_list = {
 		    "pfm list --unit icx_uncore_imc\n"
 		    "Retired instructions that counter 0 of a Core Duo can count\n"
 		    "pfm list --counter 0 'coreduo::*ret*'\n"
-		    "Loads or stores, of every processor\n"
+		    "Loads or stores of all processors\n"
 		    "pfm list -a '^L1.*(load|store)'\n"
 		    "Branch events of Neoverse N1\n"
 		    "pfm list 'neoverse_n1::br*'\n",

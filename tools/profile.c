@@ -67,7 +67,7 @@ struct named_address {
 };
 
 /* A stack whose node, or text, is known, as long as no mapping changes. Two stacks with one hash,
- * which nobody can choose, are taken for one: with a million stacks that is as probable as 1e-7.
+ * which a file cannot choose, are taken for one: with a million stacks that is as probable as 1e-7.
  * With 400,000 samples of 300 stacks a call tree takes a sixth of the time. */
 struct known_stack {
 	uint64_t hash;
@@ -605,7 +605,7 @@ static void collect_frames(const pfm_record_t *record, struct frames *f)
 			continue;
 		}
 		f->mode[f->n] = mode;
-		/* A return address may be the first byte behind the function that called. */
+		/* A return address may be the first byte after the function that called. */
 		f->address[f->n] = f->n ? a - 1 : a;
 		f->n++;
 	}

@@ -13,8 +13,8 @@ struct slice {
 	uint32_t len;
 };
 
-/* Of eight bytes as they lie in memory the first @n, 0 to 8, with 0 for the others; and the last
- * @n, 1 to 8, wherever they lie then. */
+/* Of eight bytes as they are in memory the first @n, 0 to 8, with 0 for the others; and the last
+ * @n, 1 to 8, at any place in the result. */
 static inline uint64_t base_keep_first_bytes(uint64_t bytes, unsigned n)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -31,8 +31,8 @@ static inline uint64_t base_keep_last_bytes(uint64_t bytes, unsigned n)
 	return bytes << 8 * (8 - n);
 #endif
 }
-/* The first eight bytes of a slice, as they lie in memory; 0 for those that it does not have.
- * Nothing behind it is read. */
+/* The first eight bytes of a slice, as they are in memory; 0 for those that it does not have.
+ * Nothing after it is read. */
 static inline uint64_t base_load_first_bytes(struct slice s)
 {
 	uint64_t bytes = 0;
@@ -90,7 +90,7 @@ bool pfmi_base_parse_number(struct slice s, uint64_t *out);
 bool pfmi_base_parse_perf_number(struct slice s, uint64_t *out);
 /* A whole terminated string. */
 struct slice pfmi_base_make_slice(const char *s);
-/* Equal without regard to case; and what @word goes on with behind @s, NULL if it does not start
+/* Equal without regard to case; and what @word goes on with after @s, NULL if it does not start
  * so. */
 bool pfmi_base_is_slice_icase(struct slice s, const char *word);
 const char *pfmi_base_skip_prefix_icase(struct slice s, const char *word);

@@ -32,7 +32,7 @@ static pfm_decoded_event_t *add_entry(struct set_decoder *d)
 	if (at >= d->n_out)
 		return NULL;
 	to = base_struct_at(d->out, at);
-	to->size = d->out->size; /* the first entry's size stands for all */
+	to->size = d->out->size; /* the first entry's size represents all */
 	return to;
 }
 
@@ -77,7 +77,7 @@ static unsigned get_distance(const struct event *ev)
 	return distance + (r->flags & (ROW_DEPRECATED | ROW_HIDDEN) ? 1 : 0);
 }
 
-/* Fills @out with the events behind @g that are as near as the best. Returns their number. */
+/* Fills @out with the events of @g that are as near as the best. Returns their number. */
 static unsigned find_candidates(struct decode_target *g, struct event *out, unsigned max)
 {
 	unsigned n = 0;
@@ -126,7 +126,7 @@ static const pfm_reg_t *find_extra_pair(const struct set_decoder *d, uint64_t ms
 	return own || !is_pair ? own : find_extra(d, uses_second ? first : second);
 }
 
-/* The extra register of the set that the events behind @g use; NULL if they use none, or the set
+/* The extra register of the set that the events of @g use; NULL if they use none, or the set
  * lacks it. */
 static const pfm_reg_t *find_used_extra(const struct set_decoder *d, const struct decode_target *g)
 {
@@ -217,7 +217,7 @@ static void decode_register_pair(struct set_decoder *d, unsigned i)
 	write_entries(d, i, (int)d->regs[i].num, candidates, n);
 }
 
-/* A control register whose event select bits only the encoder knows; one register may select the
+/* A control register whose event select bits only the encoder defines; one register may select the
  * events of several counters. */
 static void decode_own_control(struct set_decoder *d, unsigned i)
 {

@@ -60,7 +60,7 @@ static inline void copy_capital_run(char *to, const char *s, size_t n)
 	memcpy(to, run, n);
 }
 
-/* The last ones of a run with some before them, few with what a pool has behind. */
+/* The last ones of a run with some before them, few with the bytes that follow in the pool. */
 void pfmi_format_copy_capitals(char *to, const char *s, size_t n)
 {
 	char few[POOL_PAD];

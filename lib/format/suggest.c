@@ -547,8 +547,8 @@ static void suggest_all_words(struct suggestion_list *l, const struct table *t,
 		add_suggestion(l, COST_COMPLETION, 0, before, table_text(t, w[i].name));
 }
 
-/* "core=both": suggests words of the group or field close to the value; all of a few if none is
- * close. */
+/* "core=both": suggests words of the group or field close to the value; if no word is close, all of
+ * them where there are few. */
 static void suggest_values(struct suggestion_list *l, const struct error_location *p)
 {
 	const struct umask_group *g = find_named_group(p);

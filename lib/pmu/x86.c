@@ -92,7 +92,7 @@ static uint64_t build_libpfm3_config(const struct event *ev)
 	                             pfmi_pmu_event_key_value(ev, KEY_CMASK, ANY_COUNTER));
 }
 
-/* The extra register that a field of config1 stands for, and the other one of it where there are
+/* The extra register that a field of config1 represents, and the other one of it where there are
  * two. */
 static const struct {
 	enum field_key key;
@@ -131,7 +131,7 @@ static inline bool has_no_extra_register(const struct event *ev)
 	return !((ev->row_keys | ev->user_keys) & ((uint64_t)1 << KEY_MSR | EXTRA_KEYS));
 }
 
-/* Is an event that no row has counted by the other register of a pair? The kernel knows by its
+/* Is an event that no row has counted by the other register of a pair? The kernel sees that by its
  * code: big cores have one for each of the two, small ones a unit mask. (intel_*_extra_regs in
  * arch/x86/events/intel/core.c; tests/test_roundtrip.c asks all rows) */
 static bool is_second_msr_event(const struct event *ev)
@@ -168,7 +168,7 @@ static uint32_t find_extra_msr(const struct event *ev)
 }
 
 /* All configuration words, with the extra register's value in config1 also where a row only says
- * which MSR takes it. In @own, unless the row's own are good as they stand: those of nearly every
+ * which MSR takes it. In @own, unless the row's own are good as they are: those of nearly every
  * event are. */
 static const uint64_t *build_own_config(const struct event *ev, uint64_t own[4], uint32_t *msr,
                                         uint64_t *value)
@@ -471,7 +471,7 @@ static int check_register_count(const struct encode_request *req, const struct x
 	                                               -1, "the set needs too many registers");
 }
 
-/* Events that know one register only come first. One event alone has them all to itself. */
+/* Events that can use only one register come first. One event alone has them all to itself. */
 static int place_extra_registers(const struct encode_request *req, struct x86_plan_extra *x,
                                  pfm_error_t *why)
 {
@@ -546,7 +546,8 @@ static int apply_coreduo_settings(const struct plan *plan, const pfmlib_coreduo_
 
 				return rc ? rc
 				          : set_event_error(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL,
-				                            (int)i, "cnt_mask is 0 to 255");
+				                            (int)i,
+				                            "expected cnt_mask from 0 to 255");
 			}
 			s->config = register_field_insert(s->config, SEL_CMASK, c->cnt_mask);
 		}
@@ -567,7 +568,7 @@ static int check_perf_metrics(const struct encode_request *req, uint64_t none,
 	if (!none || req->n_events == 1 || is_slots_event(x->selects[0].config))
 		return PFMLIB_SUCCESS;
 	return set_event_error(why, PFMLIB_ERR_EVTINCOMP, PFM_KIND_CONFLICT, __builtin_ctzll(none),
-	                       "top-down figures need the slots event first in their set");
+	                       "top-down events need the slots event first in their set");
 }
 
 int pfmi_x86_constrain_set(const struct encode_request *req, struct plan *out, pfm_error_t *why)
@@ -712,7 +713,7 @@ static void encode_fixed_counter(const struct table *t, unsigned n, uint64_t val
 		            .alt_addr = RDPMC_FIXED + (n - FIRST_FIXED_COUNTER) };
 }
 
-/* Each register once, behind those of the counters. */
+/* Each register once, after those of the counters. */
 static void encode_extra_registers(const struct x86_plan_extra *x, unsigned n,
                                    struct register_values *out)
 {
@@ -904,7 +905,7 @@ static const struct register_field frontend_bits[] = { { "event", 0, 8 },
 #define COUNT_BITS(MATCH_LAYOUT) (sizeof(MATCH_LAYOUT) / sizeof((MATCH_LAYOUT)[0]))
 
 /* @name is @word and, for registers that exist per counter, the number of a general counter;
- * "IA32_" may stand before. */
+ * "IA32_" may be before. */
 static bool is_register_name(const struct table *t, const char *name, const char *word,
                              bool numbered)
 {

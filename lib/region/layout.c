@@ -6,7 +6,7 @@
  *
  *   1. the hardware events that the user or a metric's plan put in one group stay together;
  *   2. each such unit joins the first group of its PMU that the kernel still accepts with it, else
- * it starts a group in a new round: the kernel knows constraints that no table has;
+ * it starts a group in a new round: the kernel has constraints that no table has;
  *   3. software events and tracepoints take no counter: they join the first group of every round;
  *   4. events of the whole machine are one group each, in every round.
  *
@@ -374,7 +374,7 @@ static bool place_system(struct layout *l, unsigned event)
 	return true;
 }
 
-/* Where each reading stands in a snapshot, and each descriptor in a thread's. */
+/* Where each reading is in a snapshot, and each descriptor in a thread's. */
 static void number_groups(struct layout *l)
 {
 	for (unsigned r = 0; r < l->n_rounds; r++) {

@@ -71,7 +71,7 @@ enum {
 struct group {
 	unsigned n;
 	unsigned *events; /* indices, the leader first */
-	unsigned word;    /* where its reading stands in a snapshot */
+	unsigned word;    /* where its reading is in a snapshot */
 	unsigned first_fd;
 	int n_system;          /* > 0: counted on so many CPUs for the whole machine */
 	const int *system_fds; /* the event's cpu_fds */

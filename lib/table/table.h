@@ -10,7 +10,7 @@
  *   tables          struct table[]         one head per PMU; its references are offsets in bytes
  *                                          from the head itself
  *   PMU names       uint32_t[]             hash table over the names of tables and families
- *   families        struct pmu_family[]    names that stand for several tables: "skx" for
+ *   families        struct pmu_family[]    names that represent several tables: "skx" for
  *                                          skx_uncore_cha and its like
  *   family members  uint16_t[]             their tables
  *   hosts           struct host_slot[]     hash table over what identifies a machine
@@ -162,8 +162,8 @@ struct table {
 	uint32_t keys, counters, fields, group_numbers, matches, features, row_numbers, names,
 		slots, code_index;
 	uint32_t counter_masks, named_values, groups, rows, values, wide_values, row_groups;
-	uint32_t n_alias_rows; /* rows behind the n_rows that are its events: names of other
-	                          programs lead to them, and nothing else does */
+	uint32_t n_alias_rows; /* rows after the n_rows that are its events: only names of other
+	                          programs lead to them */
 	uint32_t family_plus1; /* 1 + number of the whole that has the table's own name, 0 if
 	                          missing */
 	uint32_t spare[5];     /* 0 */
@@ -200,10 +200,10 @@ struct bitrange {
 
 struct field {
 	uint32_t name;
-	uint16_t key;        /* enum key, KEY_NONE if nobody asks by number */
+	uint16_t key;        /* enum key, KEY_NONE if it is not queried by number */
 	uint8_t kind;        /* enum field_kind */
 	uint8_t width;       /* bits a value may have, 1..64; texts: 32 */
-	uint8_t n_ranges;    /* 0: the encoder knows where it goes */
+	uint8_t n_ranges;    /* 0: the encoder places it */
 	uint8_t is_modifier; /* 1: users may set it on any event */
 	uint16_t n_named_values;
 	uint32_t first_named_value; /* first word */
@@ -319,7 +319,7 @@ struct name_entry {
 	uint32_t text, row;
 	enum name_kind kind;
 };
-/* As it lies in the image: the two highest bits of target are the kind. */
+/* As it is in the image: the two highest bits of target are the kind. */
 struct stored_name {
 	uint32_t text, target;
 };
@@ -367,7 +367,7 @@ static inline unsigned table_row_sources(const struct table *t, uint32_t row)
 	return table_row_numbers(t)[row] >> ROW_SOURCES_SHIFT;
 }
 
-/* True if @row is one that a name may stand for. */
+/* True if @row is one that a name may represent. */
 static inline bool table_has_row(const struct table *t, uint32_t row)
 {
 	return row < t->n_rows + t->n_alias_rows;
@@ -483,7 +483,7 @@ static inline uint32_t table_first_slot(uint32_t h, uint32_t n)
 	return (uint32_t)((uint64_t)(h * 0x9e3779b1u) * n >> 32);
 }
 
-/* The bits that stand for a name with hash @h in a word of a filter, slot_of(@h) among its words.
+/* The bits that represent a name with hash @h in a word of a filter, slot_of(@h) among its words.
  */
 static inline uint64_t table_name_filter_bits(uint32_t h)
 {
@@ -506,7 +506,7 @@ static inline unsigned table_code_index_bits(const struct table *t)
 {
 	return 32u - (unsigned)__builtin_clz(t->n_rows | 1);
 }
-/* The next element of ways from *@at on that may be one for hash @h, and *@at behind it; 0 if there
+/* The next element of ways from *@at on that may be one for hash @h, and *@at after it; 0 if there
  * are no more. */
 static inline uint16_t table_next_code_index_entry(const struct table *t, uint32_t h, uint32_t *at)
 {
@@ -522,7 +522,7 @@ static inline uint16_t table_next_code_index_entry(const struct table *t, uint32
 	*at = i;
 	return way;
 }
-/* The row that one stands for. */
+/* The row that one represents. */
 static inline uint32_t table_code_index_row(const struct table *t, uint16_t way)
 {
 	return (way & ((1u << table_code_index_bits(t)) - 1)) - 1;
@@ -545,7 +545,7 @@ static inline uint32_t table_hash_host_key(enum host_key_kind kind, uint32_t a)
 	return (a * 0x9e3779b1u ^ (uint32_t)kind) * 0x85ebca6bu;
 }
 
-/* Every name a table knows, by number: first those of rows (NAME_NONE where a row is shadowed by
+/* Every name a table has, by number: first those of rows (NAME_NONE where a row is shadowed by
  * another of the same name). */
 static inline uint32_t table_count_names(const struct table *t)
 {
@@ -582,8 +582,8 @@ static inline struct prefix_key table_make_prefix_key(struct slice s)
 		                    base_keep_first_bytes(0xdfdfdfdfdfdfdfdf,
 		                                          s.len < 8 ? s.len : 8) };
 }
-/* The first of the @n words from number @word on that is @s, a piece of somebody's text, without
- * regard to case; NULL if none is. Several searches have the same @key. */
+/* The first of the @n words from number @word on that is @s, a piece of a foreign text, without
+ * regard to case; NULL if no word is equal. Several searches have the same @key. */
 static inline const struct named_value *table_find_named_value_by_key(const struct table *t,
                                                                       uint32_t word, unsigned n,
                                                                       struct slice s,
@@ -609,7 +609,7 @@ static inline const struct named_value *table_find_named_value_by_key(const stru
 const struct named_value *pfmi_table_find_named_value(const struct table *t, uint32_t word,
                                                       unsigned n, struct slice s);
 /* Is @s the text at @off without regard to case? For lists of names, most of which begin with
- * another letter or differ behind what many begin with. */
+ * another letter or differ after what many begin with. */
 static inline bool table_is_text_icase(const struct table *t, struct slice s, uint32_t off)
 {
 	const char *word = table_text(t, off);
@@ -675,7 +675,7 @@ static inline unsigned table_count_equal_bytes(const char *name, const char *s)
 	return (unsigned)__builtin_clzll(differing) / 8;
 #endif
 }
-/* One character that stands for the other. */
+/* One character that is folded into the other. */
 static inline bool table_is_same_folded_char(char a, char b)
 {
 	uint64_t weight = pfmi_table_char_weights[(unsigned char)a];
@@ -724,8 +724,7 @@ const char *pfmi_table_row_text(const struct table *t, uint32_t row, enum field_
 /* True if the row itself gives a value for @key. */
 bool pfmi_table_has_row_value(const struct table *t, uint32_t row, enum field_key key);
 
-/* How much of a foreign table is looked at. Its head is enough to know what it is called and which
- * hosts it is for. */
+/* How much of a foreign table is looked at. Its head is enough to read its name and its hosts. */
 enum verify_depth { VERIFY_HEAD, VERIFY_ALL };
 /* 0 if @size bytes at @t are a table whose head (or everything: each offset, index, string and hash
  * slot) is in bounds and consistent. Else a negative PFMLIB code and *@why says what is wrong.
@@ -764,9 +763,9 @@ static inline const uint16_t *table_family_members(const struct image *im,
 {
 	return (const uint16_t *)table_image_array(im, ARRAY_FAMILY_MEMBERS) + w->first_member;
 }
-/* May a part of @w have a name with hash @h, or one that only a separator behind it tells apart; or
+/* May a part of @w have a name with hash @h, or one that only a separator after it tells apart; or
  * may a name of a part, or of a table called like @w, begin with what has that hash and go on
- * behind a separator? Most names that none has are found out here. */
+ * after a separator? Most unknown names are found out here. */
 static inline bool table_can_family_have_name(const struct image *im, const struct pmu_family *w,
                                               uint32_t h)
 {

@@ -120,7 +120,7 @@ class Own(unittest.TestCase):
         self.assertIn("not an event", run("--regions", "-e", "nonsense", "--", "true", status=1).stderr)
         self.assertIn("needs a command after --", run("--regions", "-e", "page-faults", status=2).stderr)
         self.assertIn("expected table, json", run("--regions=xml", "--", "true", status=2).stderr)
-        self.assertIn("excludes -p", run("--regions", "-a", "--", "true", status=2).stderr)
+        self.assertIn("cannot be combined with -p", run("--regions", "-a", "--", "true", status=2).stderr)
 
     def test_environment_alone(self):
         env = dict(CLEAN, PERFMON_REGIONS="page-faults", PERFMON_REGIONS_FORMAT="csv")
