@@ -68,6 +68,20 @@ class Finding(unittest.TestCase):
                 wrong.append("%s::%s: expected %s, got %s" % (pmu, question, wanted, found))
         self.assertEqual(wrong, [])
 
+    def test_list_d_shows_good_answers_first(self):
+        """Words of descriptions count, too, so that names of other spellings are found."""
+        wrong = []
+        for pmu, question, wanted in self.questions:
+            if " " not in question:
+                continue
+            done = subprocess.run([PFM, "list", "-d", "--json", "--pmu", pmu, question], capture_output=True, text=True,
+                                  env=environment())
+            rows = [json.loads(line) for line in done.stdout.splitlines()[:FIRST]]
+            found = [row.get("event", row.get("metric", "")).lower() for row in rows]
+            if not any(fnmatch.fnmatch(name, pattern) for name in found for pattern in wanted):
+                wrong.append("%s::%s: expected %s, got %s" % (pmu, question, wanted, found))
+        self.assertEqual(wrong, [])
+
 
 if __name__ == "__main__":
     tap.main()

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm list: the processors there are, and their events. */
 #include "metric.h"
+#include "format/word_match.h"
 
 #include <perfmon/aggregate.h>
 
@@ -36,7 +37,7 @@ static const struct command_option options[] = {
 	{ OPT_PMUS, "pmus", NULL, "list processors and units, not events" },
 	{ OPT_METRICS, "metrics", NULL,
 	  "list metrics, which are computed from events, instead of events" },
-	{ 'd', "descriptions", NULL, "search the descriptions as well" },
+	{ 'd', "descriptions", NULL, "search descriptions as well; the best answers come first" },
 	{ 'a', "all", NULL,
 	  "list hidden and deprecated events, metrics, and the events of all "
 	  "processors as well" },
@@ -62,6 +63,8 @@ struct lister {
 	bool has_named_event; /* the pattern is the name of an event: */
 	int named_pmu;
 	unsigned named_event;
+	struct word_query words;         /* of the question, if is_ranked */
+	bool is_ranked;                  /* the best answers come first */
 	regex_t expression;              /* instead of it, if is_expression */
 	int pmu;                         /* only this one, or -1 */
 	bool is_expression, other_hosts; /* elsewhere: of other machines' processors, too */
@@ -89,8 +92,12 @@ struct found_event {
 	const char *unit;  /* of a metric */
 	const char *topic; /* what it is grouped by */
 	int pmu;
-	unsigned event, flags;
+	unsigned event, flags, rank;
 };
+
+/* Ranks of answers to -d: the name, a part of the name, words that mean the same (plus their cost),
+ * a part of the description. */
+enum { RANK_NAME, RANK_PART, RANK_WORDS, RANK_TEXT = RANK_WORDS + WORD_COST_MAX, RANK_NONE };
 
 /* Lines on their way to standard output: there are tens of thousands. */
 struct output_page {
@@ -154,24 +161,59 @@ static bool is_named_event(const struct lister *l, const pfm_event_info_t *e)
 	return l->has_named_event && e->pmu == l->named_pmu && e->event == l->named_event;
 }
 
-static bool matches_pattern(const struct lister *l, const pfm_event_info_t *e)
+static bool is_whole_name(const struct lister *l, const char *name)
+{
+	char folded[FOLDED_MAX];
+
+	fold_case(name, folded, sizeof(folded));
+	return strcmp(l->pattern, folded) == 0;
+}
+
+/* How well @e answers the question of -d. */
+static unsigned compute_rank(const struct lister *l, const pfm_event_info_t *e)
+{
+	bool by_words = l->words.is_known || strchr(l->question, ' ');
+	unsigned cost;
+
+	if (is_named_event(l, e) || is_whole_name(l, e->name))
+		return RANK_NAME;
+	if (contains_text(l, e->name))
+		return RANK_PART;
+	cost = by_words ? pfmi_format_compute_word_cost(&l->words, e->name, e->desc)
+	                : WORD_NO_MATCH;
+	if (cost != WORD_NO_MATCH)
+		return RANK_WORDS + cost;
+	return contains_text(l, e->desc) ? RANK_TEXT : RANK_NONE;
+}
+
+/* Metrics are answers to -d if their names fit. */
+static bool is_wanted_kind(const struct lister *l, const pfm_event_info_t *e)
 {
 	bool metric = e->flags & PFM_EVENT_METRIC;
 
-	if (metric != l->metrics && !(metric && l->all_pmus))
+	return metric == l->metrics ||
+	       (metric && (l->all_pmus || (l->is_ranked && compute_rank(l, e) < RANK_TEXT)));
+}
+
+static bool matches_pattern(const struct lister *l, const pfm_event_info_t *e)
+{
+	if (!is_wanted_kind(l, e))
 		return false;
 	if (l->counters && !(e->counters & l->counters))
 		return false;
 	if (!l->all_pmus && (e->flags & (PFM_EVENT_HIDDEN | PFM_EVENT_DEPRECATED)))
 		return false;
 	return !l->pattern || contains_text(l, e->name) || is_named_event(l, e) ||
+	       (l->is_ranked && compute_rank(l, e) != RANK_NONE) ||
 	       (l->descriptions && contains_text(l, e->desc)) || (l->metrics && is_in_group(l, e));
 }
 
-static int compare_topics(const void *a, const void *b)
+/* By rank, then by topic. */
+static int compare_found(const void *a, const void *b)
 {
 	const struct found_event *x = a, *y = b;
-	int order = strcmp(x->topic, y->topic);
+	int order = x->rank != y->rank ? (x->rank > y->rank) - (x->rank < y->rank)
+	                               : strcmp(x->topic, y->topic);
 
 	return order ? order : (x->event > y->event) - (x->event < y->event);
 }
@@ -393,11 +435,20 @@ static size_t find_events(struct lister *l, int pmu, const pfm_pmu_info_t *info)
 		if (pfm_describe_event(l->ctx, pmu, i, &e) || !matches_pattern(l, &e))
 			continue;
 		has_topics |= *e.topic != 0;
-		l->found[n++] = (struct found_event){ e.name,  e.desc, e.replaced, e.unit,
-			                              e.topic, pmu,    i,          e.flags };
+		l->found[n++] = (struct found_event){
+			.name = e.name,
+			.desc = e.desc,
+			.replaced = e.replaced,
+			.unit = e.unit,
+			.topic = l->is_ranked ? "" : e.topic,
+			.pmu = pmu,
+			.event = i,
+			.flags = e.flags,
+			.rank = l->is_ranked ? compute_rank(l, &e) : 0,
+		};
 	}
-	if (has_topics)
-		qsort(l->found, n, sizeof(*l->found), compare_topics);
+	if (has_topics || l->is_ranked)
+		qsort(l->found, n, sizeof(*l->found), compare_found);
 	return n;
 }
 
@@ -421,7 +472,9 @@ static void json_events(struct lister *l, const pfm_pmu_info_t *info, size_t n)
 
 	for (const struct found_event *e = l->found; e < l->found + n; e++) {
 		pfm_describe_event(l->ctx, e->pmu, e->event, &info_of);
-		(l->metrics ? json_metric : json_event)(l, info, &info_of);
+		(l->metrics || (l->is_ranked && e->flags & PFM_EVENT_METRIC)
+		         ? json_metric
+		         : json_event)(l, info, &info_of);
 	}
 }
 
@@ -607,15 +660,30 @@ static bool selects_pmu(const struct lister *l, const pfm_pmu_info_t *info)
 	       contains_text(l, info->desc);
 }
 
-static int list_selected(struct lister *l, int n)
+static int list_round(struct lister *l, int n, int first_pass)
 {
 	pfm_pmu_info_t info = PFM_INIT(info);
-	int i, status = EXIT_DONE;
+	int status = EXIT_DONE;
 
-	for (i = 0; i < n && status == EXIT_DONE; i++)
-		if (is_shown_pmu(l, i, &info) && selects_events(l, &info))
-			status = list_events(l, i, &info);
+	/* Ranked answers of this machine's PMUs come before those of others. */
+	for (int pass = first_pass; pass < 2; pass++)
+		for (int i = 0; i < n && status == EXIT_DONE; i++)
+			if (is_shown_pmu(l, i, &info) && selects_events(l, &info) &&
+			    (!l->is_ranked || is_on_host(&info) == !pass))
+				status = list_events(l, i, &info);
 	flush_page(l->page);
+	return status;
+}
+
+static int list_selected(struct lister *l, int n)
+{
+	int first_pass = l->is_ranked ? 0 : 1;
+	int status = list_round(l, n, first_pass);
+
+	/* If no event has all concepts of the question, those that lack a few are answers. */
+	while (l->is_ranked && strchr(l->question, ' ') && !l->n_events && status == EXIT_DONE &&
+	       pfmi_format_relax_words(&l->words))
+		status = list_round(l, n, first_pass);
 	return status;
 }
 
@@ -1094,6 +1162,12 @@ static bool split_pattern(struct lister *l, const char *pattern)
 	l->is_expression = compile_pattern(l, pattern);
 	fold_case(pattern, l->folded, sizeof(l->folded));
 	l->pattern = l->folded[0] ? l->folded : NULL;
+	l->is_ranked =
+		l->descriptions && l->pattern && !l->is_expression && !strpbrk(pattern, "*?[");
+	if (l->is_ranked)
+		pfmi_format_parse_words(&l->words,
+		                        (struct slice){ pattern, (uint32_t)strlen(pattern) });
+	l->words.desc_suffices = true;
 	return true;
 }
 
@@ -1194,6 +1268,8 @@ const struct command cmd_list = {
 		    "pfm list --pmu amdzen5\n"
 		    "Everything with TLB in its name or description\n"
 		    "pfm list -d tlb\n"
+		    "What an event is called, in plain words\n"
+		    "pfm list --pmu spr -d 'last level cache misses'\n"
 		    "Metrics of Sapphire Rapids that concern branches\n"
 		    "pfm list --metrics spr::branch\n"
 		    "Events of the memory controllers of an Ice Lake server\n"
