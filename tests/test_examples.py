@@ -240,6 +240,19 @@ class Examples(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(len(done.stdout.splitlines()), 2)
 
+    def test_python_of_the_guide(self):
+        """The Python programs run and print something."""
+        package = os.path.join(BUILD, "python")
+        if subprocess.run([sys.executable, "-c", "import perfmon"], env=dict(os.environ, PYTHONPATH=package),
+                          capture_output=True).returncode:
+            self.skipTest("the Python module is not built for %s" % sys.executable)
+        programs = re.findall(r"^```python\n(.*?)^```$", read("docs", "guide", "embedding.md"), re.M | re.S)
+        self.assertEqual(len(programs), 1)
+        done = subprocess.run([sys.executable, "-c", programs[0]], env=dict(os.environ, PYTHONPATH=package),
+                              capture_output=True, text=True, cwd=self.folder)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertRegex(done.stdout, r"page-faults [\d.]+ exact")
+
     def test_rows_of_the_comparison(self):
         """Each row names a command of ours that shows it."""
         text = read("docs", "comparison.md")
