@@ -27,7 +27,7 @@ static const struct command_option options[] = {
 	  "set the rate" },
 	{ 'F', "freq", "HZ", "take HZ samples per second" },
 	{ 'c', "count", "PERIOD", "take a sample after every PERIOD events" },
-	{ 'g', "call-graph", NULL, "record call chains" },
+	{ 'g', "call-graph", "[METHOD]", "record call chains; METHOD is fp (frame pointers)" },
 	{ 'd', "data", NULL, "record data addresses" },
 	{ 'p', "pid", "PID", "sample this process until it ends or you interrupt" },
 	{ 't', "tid", "TID", "sample this thread" },
@@ -478,13 +478,31 @@ static void explain_missing_samples(const struct recorder *job)
 	}
 }
 
+/* perf takes the method of call chains as a word of its own: "--call-graph dwarf". */
+static void explain_missing_command(const struct recorder *job)
+{
+	static const char *const methods[] = { "fp", "dwarf", "lbr" };
+
+	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
+		if (job->sampling.fields & PFM_SAMPLE_CHAIN &&
+		    strcmp(job->command[0], methods[i]) == 0)
+			fprintf(stderr,
+			        "%s: write --call-graph or --call-graph=fp: frame pointers are "
+			        "the only method.\n",
+			        program_name);
+}
+
 static int start_recording(struct recorder *job)
 {
 	int status = job->start_off ? EXIT_DONE : start_sampling(job);
 
 	job->start_time = now_ns();
-	return status == EXIT_DONE && job->command ? child_start(job->command, &job->child)
-	                                           : status;
+	if (status != EXIT_DONE || !job->command)
+		return status;
+	status = child_start(job->command, &job->child);
+	if (status == NOT_FOUND)
+		explain_missing_command(job);
+	return status;
 }
 
 static void report_recording(const struct recorder *job)
@@ -661,7 +679,15 @@ static int read_options(struct command_args *args, struct recorder *job)
 				return args->status;
 			job->pid = (int)number;
 			break;
-		case 'g': job->sampling.fields |= PFM_SAMPLE_CHAIN; break;
+		case 'g':
+			if (value && strcmp(value, "fp") != 0)
+				return report_usage_error(
+					args,
+					"--call-graph: expected fp, got '%s'; compile the program "
+					"with -fno-omit-frame-pointer.",
+					value);
+			job->sampling.fields |= PFM_SAMPLE_CHAIN;
+			break;
 		case 'd': job->sampling.fields |= PFM_SAMPLE_ADDR; break;
 		case 'a': job->all_cpus = true; break;
 		case 'C': job->cpus = value; break;
