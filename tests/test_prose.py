@@ -26,7 +26,7 @@ BANNED = {
     r"\bleft away\b|\bdoes not count then\b": "is omitted; is ignored",
     r"\bsay so\b|\bsays so\b": "name the statement",
     r"\bwhat stands (?:behind|before|there)\b": "name the text",
-    r"\bthe way back\b": "decoding",
+    r"\b[Tt]he way back\b": "decoding",
     r"\bcorridor\b": "encode path",
     r"\broom of\b|\brooms of\b": "module",
     r"\bwitness\b": "time reference event",
