@@ -14,7 +14,7 @@
 
 enum { CPUS = 2 };
 
-/* As many as the counters take at a time: EV67 has two, and few pairs fit on them. */
+/* Events that fit on the counters together: EV67 has two counters, and few pairs of events fit. */
 static const struct family {
 	const char *name;
 	unsigned n;

@@ -13,7 +13,7 @@ import time
 import perfmon
 from perfmon import alpha
 
-# As many as the counters take at a time: EV67 has two, and few pairs fit on them.
+# Events that fit on the counters together: EV67 has two counters, and few pairs of events fit.
 EVENTS = {
     "ev4": ["cycles", "intops"],
     "ev5": ["cycles", "issues", "loads"],

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Metrics of a piece of work, measured a few times: the library finds the events they need, plans
- * them into groups, and says how far each value can be trusted.
+ * them into groups, and reports the error of each value.
  *
  * Build: cc metrics.c $(pkg-config --cflags --libs perfmon) */
 #include <stdio.h>

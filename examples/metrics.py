@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Metrics of a piece of work, measured a few times: the library finds the events they need, plans them into groups, and says how far
-each value can be trusted. The rows are what pandas.DataFrame() takes."""
+"""Metrics of a piece of work, measured a few times: the library finds the events they need, plans them into groups, and
+reports the error of each value. The rows are what pandas.DataFrame() takes."""
 from __future__ import annotations
 
 import perfmon

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Itanium 2 "Montecito": where the loads of one function miss. A data EAR samples misses of 64
- * cycles and more, a code range restricts them to the function. Then what the kernel read from the
- * registers is taken apart.
+ * cycles and more, a code range restricts them to the function. Then it decodes the values that the
+ * kernel read from the registers.
  *
  * Build: cc montecito_ear.c $(pkg-config --cflags --libs perfmon) */
 #include <inttypes.h>
@@ -19,7 +19,7 @@ static void print_range(const char *name, const pfmlib_mont_output_rr_t *rr)
 		printf("%s%-4u 0x%016llx\n", name, rr->rr_br[i].reg_num, rr->rr_br[i].reg_value);
 	if (rr->rr_infos[0].rr_soff || rr->rr_infos[0].rr_eoff)
 		printf("covers %" PRIu64 " bytes before the function and %" PRIu64
-		       " behind it as well\n",
+		       " after it as well\n",
 		       rr->rr_infos[0].rr_soff, rr->rr_infos[0].rr_eoff);
 }
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Itanium 2 "Montecito": where the loads of one function miss. A data EAR samples misses of 64 cycles and more, a code range
-restricts them to the function. Then what the kernel read from the registers is taken apart."""
+restricts them to the function. Then it decodes the values that the kernel read from the registers."""
 from __future__ import annotations
 
 import perfmon

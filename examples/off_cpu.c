@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How long this thread was off its CPU, and why: records of context switches tell when it left and
+/* How long this thread was off its CPU, and why: records of context switches show when it left and
  * when it came back. */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How long this thread was off its CPU: records of context switches tell when it left and when it came back."""
+"""How long this thread was off its CPU: records of context switches show when it left and when it came back."""
 from __future__ import annotations
 
 import time

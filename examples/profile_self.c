@@ -19,7 +19,8 @@ __attribute__((noinline)) static void little(void)
 		sink += i;
 }
 
-/* Which of the two an address is in: the one that begins last before it, if it is near. */
+/* The one of the two functions that contains an address: the one that begins last before it, if it
+ * is near. */
 static int function_of(uint64_t ip)
 {
 	const uint64_t starts[2] = { (uintptr_t)much, (uintptr_t)little };

@@ -26,7 +26,7 @@ struct function {
 	unsigned samples;
 };
 
-// The function an address is in: the one that begins last before it, if it is near.
+// The function that contains an address: the one that begins last before it, if it is near.
 static function *find(std::array<function, 2> &functions, std::uint64_t ip)
 {
 	function *best = nullptr;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* For profilers, simulators and hypervisors: names to registers and back, and nothing else. The
- * context looks at no machine and no file, calls allocate nothing, and many threads may share it.
- * What happens to the registers afterwards is the caller's business.
+/* For profilers, simulators and hypervisors: encodes names to registers and decodes registers. The
+ * context reads no machine and no file, calls allocate nothing, and threads may share it. The
+ * caller programs the registers.
  *
  *     resolve_only [EVENT...]
  *
@@ -44,7 +44,7 @@ static void resolve(const pfm_ctx_t *ctx, const char *text)
 		printf("  perf calls it %s, config 0x%" PRIx64 "\n", perf, e.attr.config);
 }
 
-/* The way back: what does a register found somewhere count? */
+/* Decoding: which event does a register value count? */
 static void explain(const pfm_ctx_t *ctx, const char *pmu, const char *reg, uint64_t value)
 {
 	char event[256];

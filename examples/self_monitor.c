@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that counts its own events around a piece of work, and says how far each count can be
- * trusted.
+/* A program that counts its own events around a piece of work, and reports the quality of each
+ * count.
  *
  * Build: cc self_monitor.c $(pkg-config --cflags --libs perfmon) */
 #include <inttypes.h>

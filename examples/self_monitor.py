@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A program that counts its own events around a piece of work, and says how far each count can be trusted."""
+"""A program that counts its own events around a piece of work, and reports the quality of each count."""
 from __future__ import annotations
 
 import perfmon

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A tracepoint with its fields: which descriptors this program closes, and all that the kernel says
-// of such a call.
+// A tracepoint with its fields: which descriptors this program closes, and every field that the
+// kernel records for such a call.
 #include <cinttypes>
 #include <cstdint>
 #include <cstdio>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A tracepoint with its fields: which descriptors this program closes, and all that the kernel says of such a call."""
+"""A tracepoint with its fields: which descriptors this program closes, and every field that the kernel records for such a call."""
 from __future__ import annotations
 
 import os

@@ -15,11 +15,16 @@ import hashlib
 import os
 import re
 import struct
+import sys
 import sysconfig
 import zipfile
 
-import mesonpy
-from mesonpy import *  # noqa: F401,F403  the hooks that pip calls
+try:
+    import mesonpy
+except ImportError:
+    sys.exit("libperfmon: cannot build without meson-python and cffi: run 'pip install meson-python cffi' in this environment, "
+             "or install the Debian packages python3-mesonpy and python3-cffi. A C compiler, meson and ninja are needed as well.")
+from mesonpy import *  # noqa: E402,F401,F403  the hooks that pip calls
 
 TAG = "python-runtime"
 

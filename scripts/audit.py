@@ -266,7 +266,7 @@ CAUSES = (
      "Intel's mask."),
     ("driver", "Numbers of the kernel's driver",
      "Free-running and fixed box counters have no event code in hardware. Intel writes 0, Linux the number (0xff) "
-     "by which its driver knows them.",
+     "by which its driver names them.",
      "The kernel's number, without which it cannot be asked for them."),
     ("occupancy", "Selector of an occupancy",
      "The power unit selects a C-state in bits 14 and 15, which Intel's older lists write as part of the unit mask and Linux as a filter.",
@@ -278,7 +278,7 @@ CAUSES = (
      "Linux 6.12 holds an older state of the same list, which Intel has since corrected.",
      "Intel's value of 2026-08-13."),
     ("linuxonly", "Linux differs from Intel's list and libpfm4 has Intel's value",
-     "Two sources stand against the copy.", "Intel's value."),
+     "Two sources contradict the copy.", "Intel's value."),
     ("majority", "libpfm4 differs from Intel and Linux, which agree",
      "libpfm4's tables are typed from manuals, some of them early ones. Linux's copy comes from Intel's list, so that these "
      "are one and a half sources against one.",

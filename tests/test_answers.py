@@ -12,8 +12,7 @@ is tests/answers/files/machine with the processor of files/toy.pmu; the lists be
 answer says what changes from run to run, the command takes that out of it with sed. "scripted" is pfm on a kernel that counts what
 tests/answers/files/counts says (see pfm_scripted.c); "vectors" is the driver of the golden vectors (tests/driver).
 
-    PFM=build/tools/pfm PERFMON_PMUC=lib/pmuc/pmuc.py tests/test_answers.py --rewrite [NAME...]     writes anew what is said: read the
-                                                                                                  difference before you commit it
+    python3 tests/test_answers.py --rewrite [NAME...]     writes the answers again: read the difference before you commit it
 """
 import difflib
 import fcntl
@@ -34,7 +33,8 @@ sys.dont_write_bytecode = True
 from test_machines import Machine  # noqa: E402
 import tap  # noqa: E402
 
-PFM = os.path.abspath(shutil.which(os.environ.get("PFM", "pfm")) or "pfm")
+BUILD = os.environ.get("PERFMON_BUILD", os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "build"))
+PFM = os.path.abspath(os.environ.get("PFM", os.path.join(BUILD, "tools", "pfm")))
 SCRIPTED = os.environ.get("PFM_SCRIPTED", os.path.join(os.path.dirname(PFM), "..", "tests", "pfm_scripted"))
 PMUC = os.path.abspath(os.environ.get("PERFMON_PMUC", os.path.join(os.path.dirname(__file__), "..", "lib", "pmuc", "pmuc.py")))
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "answers")

@@ -189,7 +189,7 @@ class Here(unittest.TestCase):
         if found["seccomp"]["found"] == "no filter":
             self.skipTest("no filters here")
         self.assertEqual(found["seccomp"]["state"], "bad")
-        self.assertEqual(found["seccomp"]["found"], "a filter is on, and perf_event_open does not pass it")
+        self.assertEqual(found["seccomp"]["found"], "a seccomp filter is active, and perf_event_open does not pass it")
         self.assertIn("--cap-add PERFMON", found["seccomp"]["remedy"])
         self.assertEqual(found["own code"]["state"], "bad")
 

@@ -5,6 +5,7 @@
 They run in a folder that has what they speak of: a program, lists of events, a machine's vendor's folder, small and invented. A line that
 is new is found by itself; one that needs a file nobody made here fails, and then the file is made here or the line is a bad example.
 """
+import json
 import os
 import re
 import shutil
@@ -184,6 +185,49 @@ class Examples(unittest.TestCase):
                 if name.endswith(".md"):
                     self.type_all(of_markdown(read("docs", folder, name)))
 
+    def contributing_lines(self):
+        """Command lines of CONTRIBUTING: of its blocks, and in its sentences."""
+        text = read("CONTRIBUTING.md")
+        prose = re.sub(r"(?ms)^ *```.*?^ *```$", "", text)
+        lines = of_markdown(text) + re.findall(r"`((?:\./check|meson|python3|scripts/)[^`]* [^`]*)`", prose.replace("\n", " "))
+        return [re.sub(r"\s+# .*$", "", line) for line in lines]
+
+    def test_contributing_names_programs_and_options_that_exist(self):
+        """The lines take minutes: test_walks runs the build, and this test looks for what each line names."""
+        with open(os.path.join(BUILD, "meson-info", "intro-tests.json"), encoding="utf-8") as f:
+            tests = {test["name"] for test in json.load(f)}
+        lines = self.contributing_lines()
+        self.assertGreater(len(lines), 10)
+        for line in lines:
+            words = line.split()
+            variables = [word.partition("=")[0] for word in words if re.match(r"[A-Z_]+=", word)]
+            program, *operands = words[len(variables):]
+            with self.subTest(line):
+                if program == "meson":
+                    for option in re.findall(r"-D(\w+)=", line):
+                        self.assertRegex(read("meson_options.txt"), r"option\('%s'" % option)
+                    if operands[:3] == ["test", "-C", "build"]:
+                        self.assertLessEqual(set(operands[3:]), tests)
+                elif program == "python3":
+                    for option in re.findall(" (--\\w+)", line):
+                        self.assertIn(option, read(operands[0]))
+                elif program not in ("ninja", "pfm"):
+                    built = program.startswith("build/")
+                    path = os.path.join(BUILD, program[6:]) if built else os.path.join(SOURCE, program)
+                    self.assertTrue(os.access(path, os.X_OK), path)
+                    source = program.replace("build/tests/test_session_", "tests/session/test_") + ".c" if built else program
+                    for name in variables + [word for word in operands if re.match("--?[a-z]", word)]:
+                        self.assertIn(name, read(source))
+
+    def test_random_sessions_of_contributing(self):
+        """Its programs of random sessions, with small numbers."""
+        for line in self.contributing_lines():
+            if "build/tests/test_session" in line:
+                variable, program = line.split()
+                done = subprocess.run([os.path.join(BUILD, program[6:])], env=dict(os.environ, **{variable.partition("=")[0]: "1"}),
+                                      stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+                self.assertIn(done.returncode, (0, 77), line + "\n" + done.stdout[-500:] + done.stderr[-500:])
+
     @unittest.skipUnless(shutil.which("cc"), "cc is missing (Debian package gcc)")
     def test_programs_of_the_guide(self):
         """The C programs compile without warnings, run, and print something."""
@@ -195,6 +239,19 @@ class Examples(unittest.TestCase):
                          (os.path.join(SOURCE, "include"), lib, lib))
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(len(done.stdout.splitlines()), 2)
+
+    def test_python_of_the_guide(self):
+        """The Python programs run and print something."""
+        package = os.path.join(BUILD, "python")
+        if subprocess.run([sys.executable, "-c", "import perfmon"], env=dict(os.environ, PYTHONPATH=package),
+                          capture_output=True).returncode:
+            self.skipTest("the Python module is not built for %s" % sys.executable)
+        programs = re.findall(r"^```python\n(.*?)^```$", read("docs", "guide", "embedding.md"), re.M | re.S)
+        self.assertEqual(len(programs), 1)
+        done = subprocess.run([sys.executable, "-c", programs[0]], env=dict(os.environ, PYTHONPATH=package),
+                              capture_output=True, text=True, cwd=self.folder)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertRegex(done.stdout, r"page-faults [\d.]+ exact")
 
     def test_rows_of_the_comparison(self):
         """Each row names a command of ours that shows it."""

@@ -38,7 +38,7 @@ def first_names(answer, question):
     error = answer.get("error")
     if not error:
         names = [answer["event"]]
-    elif ": a metric," in error["message"]:    # the question is the name of a metric
+    elif "got a metric;" in error["message"]:    # the question is the name of a metric
         names = [question.replace(" ", "_")]
     else:
         names = error.get("suggest", [])[:FIRST]
@@ -64,6 +64,20 @@ class Finding(unittest.TestCase):
         wrong = []
         for (pmu, question, wanted), answer in zip(self.questions, self.answers):
             found = first_names(answer, question)
+            if not any(fnmatch.fnmatch(name, pattern) for name in found for pattern in wanted):
+                wrong.append("%s::%s: expected %s, got %s" % (pmu, question, wanted, found))
+        self.assertEqual(wrong, [])
+
+    def test_list_d_shows_good_answers_first(self):
+        """Words of descriptions count, too, so that names of other spellings are found."""
+        wrong = []
+        for pmu, question, wanted in self.questions:
+            if " " not in question:
+                continue
+            done = subprocess.run([PFM, "list", "-d", "--json", "--pmu", pmu, question], capture_output=True, text=True,
+                                  env=environment())
+            rows = [json.loads(line) for line in done.stdout.splitlines()[:FIRST]]
+            found = [row.get("event", row.get("metric", "")).lower() for row in rows]
             if not any(fnmatch.fnmatch(name, pattern) for name in found for pattern in wanted):
                 wrong.append("%s::%s: expected %s, got %s" % (pmu, question, wanted, found))
         self.assertEqual(wrong, [])

@@ -507,7 +507,7 @@ class Counted(unittest.TestCase):
         said = subprocess.run([PFM, "plan", "--bare", "skl::Frontend_Bound"], capture_output=True, text=True).stdout
         n = re.search(r"no plan has fewer: ([0-9]+) events have 1 counter \(F1\) and no other", said)[1]
         self.assertEqual(re.findall(r"^  (\S+) .*  \*$", said, re.M), ["F1"] * int(n))
-        self.assertIn("\n* the events that this speaks of\n", said)
+        self.assertIn("\n* the events of this proof\n", said)
         self.assertNotIn("*", subprocess.run([PFM, "plan", "coreduo::Mul"], capture_output=True, text=True).stdout)
 
     def test_sets_come_from_one_place(self):

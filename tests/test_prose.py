@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Prose of comments, messages and documents: no phrase that readers of the project stumbled over."""
 
+import ast
 import os
 import re
 import unittest
@@ -25,17 +26,42 @@ BANNED = {
     r"\bleft away\b|\bdoes not count then\b": "is omitted; is ignored",
     r"\bsay so\b|\bsays so\b": "name the statement",
     r"\bwhat stands (?:behind|before|there)\b": "name the text",
-    r"\bthe way back\b": "decoding",
+    r"\b[Tt]he way back\b": "decoding",
     r"\bcorridor\b": "encode path",
     r"\broom of\b|\brooms of\b": "module",
     r"\bwitness\b": "time reference event",
 }
-PATTERNS = {re.compile(p.replace(" ", r"\s+")): better for p, better in BANNED.items()}
+# The same for all but the reference pages and headers.
+BANNED_OUTSIDE_REFERENCE = {
+    r"\b(?:no|any|some|every)body\b": "name the user, program or task; passive voice",
+    r"\b[Ww]hoever\b": "name the user, program or task",
+    r"\bstands?\b(?!.alone)": "represents, means; is, is placed",
+    r"(?<!left.)(?<!@)\b[Bb]ehind\b": "after; of; through",
+    r"\blies?\b": "is, are",
+    r"\bknows\b": "has, supports, requires",
+    r"(?<!who.)\bwants\b": "requires, needs, requests",
+    r"\bfor want of\b": "because X is missing",
+    r"\blent\b": "alias",
+    r"\bis said\b": "is reported",
+    r"\bnone (?:has|have|is|are)\b": "no X has; X is missing",
+    r"\bhas got\b|\bhave got\b": "has, have",
+    r"\bverdicts?\b|\bjudge(?:s|d)?\b|\bblame[sd]?\b": "count quality, cause",
+    r"\bseam\b": "syscall table",
+}
+REFERENCE = ("docs/man3/", "docs/man5/", "docs/man7/", "include/")
+
+
+def compile_patterns(banned):
+    return {re.compile(p.replace(" ", r"\s+")): better for p, better in banned.items()}
+
+
+PATTERNS, OUTSIDE_REFERENCE = compile_patterns(BANNED), compile_patterns(BANNED_OUTSIDE_REFERENCE)
 # A comment starts with the thing it is about.
 FIRST_WORDS = re.compile(r"(?:The same|Else|What|Who|That|Whoever|Whatever)\b(?! [a-z-]+\?)")
 
 C_FOLDERS = ("lib/", "tools/", "include/", "examples/")
 PYTHON_FOLDERS = ("lib/pmuc/", "python/perfmon/")
+PMU_FOLDERS = ("lib/events/", "tests/pmu/")
 DOCUMENTS = ("docs/", "README", "CONTRIBUTING", "CHANGELOG", "python/README", "lib/events/README",
              "quickstart", "check")
 GENERATED = ("docs/audit.md", "docs/metrics.md")
@@ -86,6 +112,19 @@ def python_comments(text):
         yield m.start(), next(g for g in m.groups() if g is not None).strip()
 
 
+def python_messages(text):
+    """(position, text) of each string of two words or more."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
+            yield node.lineno, node.value
+
+
+def pmu_comments(text):
+    """(position, text) of each comment and of the processor's title."""
+    for m in re.finditer(r'(?m)^# (.*)|  # (.*)|^pmu\s+\S+\s+"(.*)"', text):
+        yield m.start(), next(g for g in m.groups() if g is not None)
+
+
 def read_allowed():
     """(file, phrase) -> the reason why it may stay."""
     found = {}
@@ -111,13 +150,20 @@ class Prose(unittest.TestCase):
             text = read(path)
             for at, piece in python_comments(text):
                 yield path, text.count("\n", 0, at) + 1, "comment", piece
+            for line, piece in python_messages(text):
+                yield path, line, "message", piece
+        for path in find_files((".pmu",), PMU_FOLDERS):
+            text = read(path)
+            for at, piece in pmu_comments(text):
+                yield path, text.count("\n", 0, at) + 1, "table", piece
         for path in find_files((".md", ".1", ".3", ".5", ".7", "quickstart", "check"), DOCUMENTS):
             yield path, 1, "document", re.sub(r"(?ms)^ *```.*?^ *```$", blank, read(path))
 
     def find_banned(self):
         """(file, phrase, sentence of the failure) of each banned phrase."""
         for path, first, kind, text in self.pieces():
-            for pattern, better in PATTERNS.items():
+            patterns = PATTERNS if path.startswith(REFERENCE) else {**PATTERNS, **OUTSIDE_REFERENCE}
+            for pattern, better in patterns.items():
                 for m in pattern.finditer(text):
                     phrase = " ".join(m[0].split())
                     line = first + text.count("\n", 0, m.start())

@@ -596,7 +596,7 @@ class Record(unittest.TestCase):
                 "0x120000000-0x120002000", "-a", "-e", "ev5::cycles",
                         "--", "sleep", "0.1")
         if done.returncode == 0:
-            self.assertRegex(done.stderr, r"ev5::cycles: \d+ samples were outside of the addresses that are profiled")
+            self.assertRegex(done.stderr, r"ev5::cycles: \d+ samples were outside the range of --device")
         for words, why in ((("--device-model", "ev5"), "name it with -e"), (("--device-model", "ev5",
                 "-e", "cycles", "-g"), "no call chains"),
                            *((("--device", text, "-e", "ev5::cycles"), "range of addresses")
@@ -678,7 +678,7 @@ class Record(unittest.TestCase):
         done = self.pfm("record", "-e", "page-faults:u:period=100000000", "-o", "none.data", "--", "true")
         self.assertRegex(done.stderr, r"no samples: [0-9]+ events are fewer than a period of 100000000")
         done = self.pfm("record", "-e", "alignment-faults:u", "-o", "none.data", "--", "true")
-        self.assertIn("no samples: it did not happen in user code", done.stderr)
+        self.assertIn("no samples: the event did not occur in user code", done.stderr)
 
     def refused(self, *args, status=2):
         done = self.pfm("record", "-e", "cpu-clock", *args, "--", "true")
@@ -692,9 +692,9 @@ class Record(unittest.TestCase):
         self.assertEqual(self.pfm("record", "-m", "3", "--", "true").returncode, 2)
         for cpus in ("", "x", "0-", "1-0", "0,", "-1"):
             self.assertIn("-C: expected a list of CPUs", self.refused("-C", cpus).stderr)
-        self.assertIn("not to standard output", self.refused("-o", "-").stderr)
+        self.assertIn("expected a file, got standard output", self.refused("-o", "-").stderr)
         self.assertFalse(os.path.exists(os.path.join(self.folder, "-")))
-        self.assertIn("/dev/stdout: a pipe; a recording", self.refused("-o", "/dev/stdout", status=1).stderr)
+        self.assertIn("/dev/stdout: expected a file, got a pipe", self.refused("-o", "/dev/stdout", status=1).stderr)
         done = self.pfm("record", "-e", "page-faults:period=0", "--", "true")
         self.assertEqual(done.returncode, 1)
         self.assertIn("^^^^^^^^", done.stderr)

@@ -207,7 +207,7 @@ class Specification(unittest.TestCase):
         metrics = [i for i in range(table.count["rows"])
                    if table.row(i)["flags"] & pmtable.ROW_METRIC]
         self.assertEqual(len(metrics), MESH_METRICS)
-        left = [line for line in self.lines if "which is no event" in str(line.get("note", ""))]
+        left = [line for line in self.lines if "an unknown event" in str(line.get("note", ""))]
         self.assertEqual(len(left), MESH_METRICS_LEFT_OUT)
 
 

@@ -129,7 +129,7 @@ struct walk {
 	uint32_t pid;
 	struct frame_memory memory;
 	struct frame_registers registers;
-	bool is_exact; /* the address is that of an instruction, not that behind a call */
+	bool is_exact; /* the address is that of an instruction, not that after a call */
 };
 
 static enum frame_result go_to_caller(struct walk *w)
@@ -220,7 +220,7 @@ static bool add_branches(struct chains *c, pfm_record_t *record)
 {
 	const pfm_sample_t *s = &record->body.sample;
 	bool is_user = (record->misc & PFM_MISC_MODE) == PFM_MISC_USER;
-	/* Readers take addresses of callers for those behind the call, which these are not. */
+	/* Readers take addresses of callers for those after the call, which these are not. */
 	bool is_added =
 		begin_chain(c, record) && add_word(c, is_user ? s->ip : s->branches[0].to + 1);
 

@@ -12,10 +12,10 @@ enum { OPT_JSON = LONG_ONLY, OPT_TASK, OPT_DEBUG_FOLDER };
 
 static const struct command_option options[] = {
 	{ OPT_JSON, "json", NULL, "one JSON object for each instruction that has samples" },
-	{ 'e', "event", "NAME", "samples of this event alone" },
-	{ OPT_TASK, "task", "NAME", "samples of this task alone; with * and ?, of all that match" },
+	{ 'e', "event", "NAME", "only samples of this event" },
+	{ OPT_TASK, "task", "NAME", "only samples of this task; * and ? are wildcards" },
 	{ OPT_DEBUG_FOLDER, "debug-dir", "DIR",
-	  "where separate debug files are, instead of /usr/lib/debug" },
+	  "folder of separate debug files; default /usr/lib/debug" },
 	{ 0, NULL, NULL, NULL }
 };
 
@@ -333,7 +333,7 @@ const struct command cmd_annotate = {
 		 "with source text, as objdump of binutils prints them. Shares are of the samples "
 		 "in the function. SYMBOL may have * and ?; of several functions the one with the "
 		 "heaviest instruction is shown. On most processors a sample is at an instruction "
-		 "behind the one that took the time.",
+		 "after the one that took the time.",
 	.examples = "The hottest instructions of a function\n"
 		    "pfm record -- ./program && pfm annotate '*'\n",
 	.options = options,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm decode: names and fields behind register values. */
+/* pfm decode: names and fields of register values. */
 #include "pfm.h"
 
 #include <ctype.h>
@@ -12,7 +12,7 @@
 enum { OPT_JSON = LONG_ONLY, OPT_PMU, EVENT_MAX = 2048, EVENTS_SHOWN = 64, N_WORDS = 4 };
 
 static const struct command_option options[] = {
-	{ OPT_PMU, "pmu", "NAME", "processor of the registers; default: of this machine" },
+	{ OPT_PMU, "pmu", "NAME", "processor of the registers; default: this machine's" },
 	{ OPT_JSON, "json", NULL, "one JSON object for each register" },
 	{ 0, NULL, NULL, NULL }
 };
@@ -298,9 +298,9 @@ static unsigned count_fields(const struct decoder *d, const struct words *w, uns
 	return n;
 }
 
-/* Fields that make the words, in perf's grammar. Several may lie in the same bits: one is kept if
+/* Fields that make the words, in perf's grammar. Several may be in the same bits: one is kept if
  * it brings the words nearer, or if the fields so far do not name an event. @first: the field of
- * every word but the first that its others come behind. */
+ * every word but the first that its others come after. */
 static bool write_fields(const struct decoder *d, const struct words *w, unsigned first, char *text,
                          size_t len)
 {
@@ -608,7 +608,7 @@ static int run(struct command_args *args)
 	if (d.pmu < 0 || pfm_describe_pmu(d.ctx, d.pmu, &info) != PFMLIB_SUCCESS) {
 		pfm_close_context(d.ctx);
 		return report_usage_error(
-			args, "The processor of this machine is unknown: name one with --pmu.");
+			args, "The processor of this machine is unknown; name one with --pmu.");
 	}
 	d.pmu_name = info.name;
 	d.n_events = info.n_events;

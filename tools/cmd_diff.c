@@ -28,21 +28,20 @@ static const struct command_option options[] = {
 	  "compare shares of the event (share, the default), its counts (count), counts for each "
 	  "second (time), or counts for each count of another event (its name)" },
 	{ OPT_FAIL_ABOVE, "fail-above", "PERCENT",
-	  "exit with status 1 if some place, or an event as a whole, surely grew by more than so "
-	  "much of the event's old value" },
+	  "exit with status 1 if a place, or an event as a whole, grew significantly by more than "
+	  "PERCENT of the event's old value" },
 	{ OPT_CONFIDENCE, "confidence", "PERCENT",
-	  "how sure: of intervals, and of all significant changes together; 95% if not said" },
+	  "confidence of each interval, and of all significant changes together; default 95%" },
 	{ OPT_SORT, "sort", "KEY,...",
-	  "compare by these: task, object, symbol, line, cpu, cgroup; object,symbol if not said" },
-	{ 'e', "event", "NAME", "samples of this event alone; with * and ?, of all that match" },
-	{ OPT_TASK, "task", "NAME", "samples of this task alone; with * and ?, of all that match" },
-	{ OPT_SYMBOL, "symbol", "NAME",
-	  "samples in this function alone; with * and ?, in all that match" },
+	  "compare by these keys: task, object, symbol, line, cpu, cgroup; default object,symbol" },
+	{ 'e', "event", "NAME", "only samples of this event; * and ? are wildcards" },
+	{ OPT_TASK, "task", "NAME", "only samples of this task; * and ? are wildcards" },
+	{ OPT_SYMBOL, "symbol", "NAME", "only samples in this function; * and ? are wildcards" },
 	{ 'n', "lines", "N",
-	  "at most so many places of each event (0: all); 40 if not said, with --json all" },
+	  "show at most N places of each event, 0 for all; default 40, with --json all" },
 	{ OPT_LIMIT, "limit", "N", "another name of --lines" },
 	{ OPT_DEBUG_FOLDER, "debug-dir", "DIR",
-	  "where separate debug files are, instead of /usr/lib/debug" },
+	  "folder of separate debug files; default /usr/lib/debug" },
 	{ 0, NULL, NULL, NULL }
 };
 
@@ -238,7 +237,7 @@ static bool take_keys(struct command_args *args, struct diff *d, const char *val
 		return true;
 	args->status = report_usage_error(args,
 	                                  "--sort: expected task, object, symbol, line, cpu or "
-	                                  "cgroup with commas between, got '%s'.",
+	                                  "cgroup, separated by commas, got '%s'.",
 	                                  is_read ? value : wrong);
 	return false;
 }
@@ -295,12 +294,13 @@ const struct command cmd_diff = {
 	.usage = "[OPTION]... OLD NEW",
 	.summary = "show which functions changed between two recordings, and how surely",
 	.about =
-		"Compares two recordings, function by function. Each line has the change as a part "
-		"of the event's old value with its 95 % interval, the old and the new value, "
+		"Compares two recordings, function by function. Each line has the change as a "
+		"fraction of the event's old value with its 95 % interval, the old and the new "
+		"value, "
 		"their ratio, and the samples. The largest changes come first. A star and a colour "
 		"mark changes that are significant: in 95 % of comparisons of equal programs no "
 		"place at all is marked, however many places there are.\n"
-		"The exit status is 0; 1 with --fail-above if a place grew; 2 in trouble.",
+		"The exit status is 0; 1 with --fail-above if a place grew; 2 after an error.",
 	.examples = "Compare two versions of a program\n"
 		    "pfm record -o old.data -- ./work && pfm record -o new.data -- ./work && pfm "
 		    "diff old.data new.data\n"

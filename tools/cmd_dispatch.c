@@ -28,10 +28,10 @@ enum {
 };
 
 static const struct command_option options[] = {
-	{ OPT_PMU, "pmu", "NAME", "processor of names without one; default: of this machine" },
+	{ OPT_PMU, "pmu", "NAME", "processor of names without one; default: this machine's" },
 	{ 'u', "user", NULL, "count in user mode only, unless the event names a level" },
 	{ 'k', "kernel", NULL, "count in the kernel only, unless the event names a level" },
-	{ OPT_SYSTEM, "system-wide", NULL, "for the whole system instead of one task" },
+	{ OPT_SYSTEM, "system-wide", NULL, "count the whole system instead of one task" },
 	{ OPT_UNAVAILABLE, "unavailable", "LIST",
 	  "control registers that are in use elsewhere: 4,6-8" },
 	{ OPT_HTOFF, "ht-off", NULL, "hyper-threading is off: more counters may count an event" },
@@ -241,7 +241,7 @@ static void print_range(const char *name, const pfmlib_mont_output_rr_t *rr, uns
 	for (i = 0; i < n_ranges && i < 4; i++)
 		if (rr->rr_infos[i].rr_soff || rr->rr_infos[i].rr_eoff)
 			printf("  range %u also covers %" PRIu64
-			       " bytes before its start and %" PRIu64 " behind its end\n",
+			       " bytes before its start and %" PRIu64 " after its end\n",
 			       i + 1, rr->rr_infos[i].rr_soff, rr->rr_infos[i].rr_eoff);
 }
 
@@ -366,12 +366,13 @@ static int dispatch_arguments(struct command_args *args, struct dispatch_job *jo
 	if (!job->ctx)
 		return EXIT_REFUSED;
 	if (job->mont.n_thres > job->n)
-		status = report_usage_error(args, "--thres has %u numbers for %u event%s.",
-		                            job->mont.n_thres, job->n, job->n == 1 ? "" : "s");
-	else if (job->mont.is_used && !check_settings_pmu(job, pmu))
 		status = report_usage_error(
 			args,
-			"the Montecito options are for events of that processor: --pmu montecito.");
+			"--thres: expected at most one number per event, got %u for %u event%s.",
+			job->mont.n_thres, job->n, job->n == 1 ? "" : "s");
+	else if (job->mont.is_used && !check_settings_pmu(job, pmu))
+		status = report_usage_error(args, "the Montecito options need events of that "
+		                                  "processor: add --pmu montecito.");
 	else
 		status = dispatch_event_set(job);
 	pfm_close_context(job->ctx);
@@ -423,11 +424,11 @@ const struct command cmd_dispatch = {
 	.name = "dispatch",
 	.usage = "[--pmu NAME] [--json] [OPTION]... EVENT...",
 	.summary = "place a set of events on counters, and print all registers",
-	.about = "Places events, also given as lists with commas, on "
-		 "counters so that all of them are counted at the same time, "
+	.about = "Places events, which commas may separate, on counters so that all of them are "
+		 "counted at the same time, "
 		 "and prints every register to write and to read. If a "
-		 "placement exists, it is found. If none exists, the answer "
-		 "names a smallest group of events that clash.",
+		 "placement exists, it is found. If none exists, the error names a smallest group "
+		 "of events that conflict.",
 	.examples =
 		"Two events of Sapphire Rapids\n"
 		"pfm dispatch --pmu spr MEM_LOAD_RETIRED.L3_MISS INST_RETIRED.ANY\n"

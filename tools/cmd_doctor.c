@@ -11,7 +11,7 @@ static const struct command_option options[] = {
 	{ OPT_JSON, "json", NULL, "one JSON object for each finding" }, { 0, NULL, NULL, NULL }
 };
 
-/* Prints @text under a finding, behind @label; nothing if it is empty. */
+/* Prints @text under a finding, after @label; nothing if it is empty. */
 static void print_detail(const char *label, const char *text)
 {
 	if (!*text)
@@ -68,7 +68,7 @@ static void print_findings_json(const pfm_system_check_t *check)
 
 static void print_findings(const pfm_system_check_t *check)
 {
-	static const char *const headings[] = { "This machine", "What may be counted", "Obstacles",
+	static const char *const headings[] = { "This machine", "Permissions", "Obstacles",
 		                                "A small known workload" };
 	pfm_finding_t f = PFM_INIT(f);
 	const char *reason = "";
@@ -102,7 +102,7 @@ static int run_doctor(struct command_args *args)
 	if (id < 0)
 		return args->status;
 	if (args->n)
-		return report_usage_error(args, "it takes no operand.");
+		return report_usage_error(args, "expected no operand.");
 	ctx = open_context(NULL);
 	if (!ctx)
 		return EXIT_REFUSED;
@@ -129,7 +129,7 @@ const struct command cmd_doctor = {
 		 "call instead of guessing from settings.",
 	.examples = "Why is an event not supported here?\n"
 		    "pfm doctor\n"
-		    "The findings for a program to read\n"
+		    "The findings as JSON\n"
 		    "pfm doctor --json\n",
 	.options = options,
 	.run = run_doctor

@@ -9,7 +9,7 @@
 enum { OPT_JSON = LONG_ONLY, OPT_PMU, OPT_USER, OPT_KERNEL };
 
 static const struct command_option options[] = {
-	{ OPT_PMU, "pmu", "NAME", "processor of names without one; default: of this machine" },
+	{ OPT_PMU, "pmu", "NAME", "processor of names without one; default: this machine's" },
 	{ 'u', "user", NULL, "count in user mode only, unless the event names a level" },
 	{ 'k', "kernel", NULL, "count in the kernel only, unless the event names a level" },
 	{ OPT_JSON, "json", NULL, "one JSON object for each event" },
@@ -71,9 +71,10 @@ static void print_perf(const pfm_attr_t *a, bool foreign)
 	print_attr(stdout, a);
 	putchar('\n');
 	if (!a->type_known)
-		printf("  %-12s (type: as this PMU has it on the machine where it counts)\n", "");
+		printf("  %-12s (type: the number of this PMU on the machine that counts)\n", "");
 	else if (foreign)
-		printf("  %-12s (on a machine with this processor; here it means something else)\n",
+		printf("  %-12s (on a machine with this processor; on this machine it has another "
+		       "meaning)\n",
 		       "");
 }
 
@@ -215,7 +216,7 @@ const struct command cmd_encode = {
 		    "'cpu/event=0xd1,umask=0x20/'\n"
 		    "Events of other processors than this one\n"
 		    "pfm encode amdzen4::ls_dispatch.ld_dispatch neoverse_n1::L2D_CACHE_REFILL:u\n"
-		    "A whole list, for a program to read\n"
+		    "A whole list, as JSON\n"
 		    "pfm encode --pmu spr --json - < events.txt\n",
 	.options = options,
 	.run = run_encode

@@ -24,10 +24,11 @@ enum { OPT_CHECK = LONG_ONLY };
 
 static const struct command_option options[] = {
 	{ 'f', "format", "NAME",
-	  "pprof, script, firefox, speedscope, folded, chrome, callgrind, otlp, csv, json "
-	  "or brstack; without it the name of the output says which" },
-	{ 'o', "output", "FILE", "write to FILE, not to standard output; .gz means gzip" },
-	{ 'e', "event", "NAME", "samples of this event alone; with * and ?, of all that match" },
+	  "pprof, script, firefox, speedscope, folded, chrome, callgrind, otlp, csv, json or "
+	  "brstack; "
+	  "default: the one that the name of the output means" },
+	{ 'o', "output", "FILE", "write to FILE instead of standard output; .gz means gzip" },
+	{ 'e', "event", "NAME", "only samples of this event; * and ? are wildcards" },
 	{ OPT_CHECK, "check", NULL,
 	  "with -o: read pprof and folded files back and compare their sums with the recording" },
 	{ 0, NULL, NULL, NULL }
@@ -265,8 +266,7 @@ static const struct export_format *choose_format(const struct command_args *args
 	if (job->format_name)
 		report_unknown_format(job->format_name);
 	else if (job->output)
-		report_usage_error(args, "the name of the output does not say the format; "
-		                         "add -f FORMAT.");
+		report_usage_error(args, "the name of the output means no format; add -f FORMAT.");
 	else
 		report_usage_error(args, "expected -f FORMAT or -o FILE.");
 	return NULL;
@@ -281,12 +281,13 @@ static int check_options(const struct command_args *args, const struct export_jo
 		return report_usage_error(args, "this pfm was built without zlib; install "
 		                                "zlib1g-dev and build it again, or omit '.gz'.");
 	if (job->is_checked && !format->check)
-		return report_usage_error(args, "--check reads pprof and folded, not %s.",
+		return report_usage_error(args, "--check: expected format pprof or folded, got %s.",
 		                          format->name);
 	if (job->is_checked && !job->output)
 		return report_usage_error(args, "--check reads a file; add -o FILE.");
 	if (!job->output && format->is_gzip && isatty(fileno(stdout)))
-		return report_usage_error(args, "%s is not text; add -o FILE.", format->name);
+		return report_usage_error(args, "%s is a binary format; add -o FILE.",
+		                          format->name);
 	return EXIT_DONE;
 }
 
@@ -321,8 +322,8 @@ const struct command cmd_export = {
 	.usage = "-f FORMAT [OPTION]... [FILE]\n"
 		 "-o OUTPUT [OPTION]... [FILE]",
 	.summary = "write a recording in the format of another tool",
-	.about = "Writes the samples of a recording, perf.data unless a file is named, for other "
-		 "programs. Lost and throttled samples are part of every format, as a comment or "
+	.about = "Writes the samples of a recording, by default perf.data, for other programs. "
+		 "Lost and throttled samples are part of every format, as a comment or "
 		 "as values. The output gets its name when it is complete.",
 	.examples = "A profile for pprof\n"
 		    "pfm record -g -- ./work && pfm export -o work.pb.gz\n"

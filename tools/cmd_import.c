@@ -20,9 +20,9 @@ enum { OPT_CPU = LONG_ONLY, OPT_JSON, OPT_TEXT, OPT_FACTS, OPT_FORCE };
 
 static const struct command_option options[] = {
 	{ OPT_CPU, "cpu", "PATTERN", "only processors whose folder or name matches, with * and ?" },
-	{ 'o', "output", "FILE", "write here; a folder gets one image per processor" },
-	{ OPT_JSON, "json", NULL, "the summary as JSON" },
-	{ OPT_FORCE, "force", NULL, "compile images again that are up to date" },
+	{ 'o', "output", "FILE", "write to this file, or one image per processor to this folder" },
+	{ OPT_JSON, "json", NULL, "print the summary as JSON" },
+	{ OPT_FORCE, "force", NULL, "compile images again even if they are up to date" },
 	{ OPT_TEXT, "text", "DIR", "write .pmu files to that folder instead of images" },
 	{ OPT_FACTS, "facts", NULL,
 	  "with --text: leave out descriptions, and the formulas of Linux" },
@@ -30,7 +30,7 @@ static const struct command_option options[] = {
 	{ 0, NULL, NULL, NULL }
 };
 
-/* Where the command lies in the folder it was built in, the script lies beside it; run only if it
+/* Where the command is in the folder it was built in, the script is beside it; run only if it
  * is as much ours. */
 static const char *find_beside_executable(char path[PATH_MAX])
 {
@@ -71,7 +71,7 @@ static void hold_interrupts(sigset_t *before)
 	sigprocmask(SIG_BLOCK, &interrupts, before);
 }
 
-/* Copies the arguments to @out without --color, which pmuc.py does not know. */
+/* Copies the arguments to @out without --color, which pmuc.py does not support. */
 static void copy_args(char **out, const struct command_args *args)
 {
 	static const char option[] = "--color";
@@ -100,8 +100,8 @@ static int run_pmuc(const struct command_args *args)
 
 	if (!path || access(path, R_OK) != 0) {
 		fprintf(stderr,
-		        "pfm import: the script that reads the lists is missing: %s\n'meson "
-		        "install' installs it; or set PERFMON_PMUC to lib/pmuc/pmuc.py of the "
+		        "pfm import: the script that reads the lists is missing: %s\nInstall it "
+		        "with 'meson install', or set PERFMON_PMUC to lib/pmuc/pmuc.py of the "
 		        "sources.\n",
 		        path ? path : PERFMON_PMUC);
 		free(argv);
@@ -110,7 +110,7 @@ static int run_pmuc(const struct command_args *args)
 	script = strdup(path);
 	if (argv && script) {
 		argv[0] = python;
-		argv[1] = bare; /* no packages of others are looked for: none are needed */
+		argv[1] = bare; /* no packages of others are looked for: it needs only its own */
 		argv[2] = script;
 		copy_args(argv + 3, args);
 		hold_interrupts(&before);
@@ -145,8 +145,8 @@ const struct command cmd_import = {
 	.summary = "compile vendors' event lists for all commands",
 	.about = "Reads Intel's perfmon repository, one of its folders or "
 		 "files; Arm's telemetry data; a Linux source tree, its "
-		 "tools/perf/pmu-events/arch folder, or Debian's "
-		 "linux-source archive unopened; or .pmu files. Writes "
+		 "tools/perf/pmu-events/arch folder, or Debian's linux-source archive; or .pmu "
+		 "files. Writes "
 		 "images (.pmdb) to $XDG_DATA_HOME/perfmon, where the "
 		 "library finds them, and prints how many processors and "
 		 "events they hold and which rows were refused. A bad row "

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm list: the processors there are, and their events. */
 #include "metric.h"
+#include "format/word_match.h"
 
 #include <perfmon/aggregate.h>
 
@@ -32,19 +33,18 @@ enum {
 };
 
 static const struct command_option options[] = {
-	{ OPT_PMU, "pmu", "NAME", "events of this processor or unit only" },
-	{ OPT_PMUS, "pmus", NULL, "processors and units only, no events" },
+	{ OPT_PMU, "pmu", "NAME", "only events of this processor or unit" },
+	{ OPT_PMUS, "pmus", NULL, "list processors and units, not events" },
 	{ OPT_METRICS, "metrics", NULL,
 	  "list metrics, which are computed from events, instead of events" },
-	{ 'd', "descriptions", NULL, "search the descriptions as well" },
+	{ 'd', "descriptions", NULL, "search descriptions as well; the best answers come first" },
 	{ 'a', "all", NULL,
 	  "list hidden and deprecated events, metrics, and the events of all "
 	  "processors as well" },
 	{ OPT_COUNTER, "counter", "LIST",
-	  "events that at least one of these counters can count: 0-3,F1" },
+	  "only events that one of these counters can count: 0-3,F1" },
 	{ OPT_UNIT, "unit", "NAME",
-	  "events of units outside the cores whose name or description "
-	  "contains NAME" },
+	  "only events of units outside the cores whose name or description contains NAME" },
 	{ OPT_JSON, "json", NULL, "one JSON object for each processor and event" },
 	{ OPT_NO_PAGER, "no-pager", NULL, "write to the terminal directly, without $PAGER" },
 	{ OPT_COMPLETE, "complete", "PREFIX", NULL },
@@ -63,6 +63,8 @@ struct lister {
 	bool has_named_event; /* the pattern is the name of an event: */
 	int named_pmu;
 	unsigned named_event;
+	struct word_query words;         /* of the question, if is_ranked */
+	bool is_ranked;                  /* the best answers come first */
 	regex_t expression;              /* instead of it, if is_expression */
 	int pmu;                         /* only this one, or -1 */
 	bool is_expression, other_hosts; /* elsewhere: of other machines' processors, too */
@@ -90,8 +92,12 @@ struct found_event {
 	const char *unit;  /* of a metric */
 	const char *topic; /* what it is grouped by */
 	int pmu;
-	unsigned event, flags;
+	unsigned event, flags, rank;
 };
+
+/* Ranks of answers to -d: the name, a part of the name, words that mean the same (plus their cost),
+ * a part of the description. */
+enum { RANK_NAME, RANK_PART, RANK_WORDS, RANK_TEXT = RANK_WORDS + WORD_COST_MAX, RANK_NONE };
 
 /* Lines on their way to standard output: there are tens of thousands. */
 struct output_page {
@@ -155,24 +161,59 @@ static bool is_named_event(const struct lister *l, const pfm_event_info_t *e)
 	return l->has_named_event && e->pmu == l->named_pmu && e->event == l->named_event;
 }
 
-static bool matches_pattern(const struct lister *l, const pfm_event_info_t *e)
+static bool is_whole_name(const struct lister *l, const char *name)
+{
+	char folded[FOLDED_MAX];
+
+	fold_case(name, folded, sizeof(folded));
+	return strcmp(l->pattern, folded) == 0;
+}
+
+/* How well @e answers the question of -d. */
+static unsigned compute_rank(const struct lister *l, const pfm_event_info_t *e)
+{
+	bool by_words = l->words.is_known || strchr(l->question, ' ');
+	unsigned cost;
+
+	if (is_named_event(l, e) || is_whole_name(l, e->name))
+		return RANK_NAME;
+	if (contains_text(l, e->name))
+		return RANK_PART;
+	cost = by_words ? pfmi_format_compute_word_cost(&l->words, e->name, e->desc)
+	                : WORD_NO_MATCH;
+	if (cost != WORD_NO_MATCH)
+		return RANK_WORDS + cost;
+	return contains_text(l, e->desc) ? RANK_TEXT : RANK_NONE;
+}
+
+/* Metrics are answers to -d if their names fit. */
+static bool is_wanted_kind(const struct lister *l, const pfm_event_info_t *e)
 {
 	bool metric = e->flags & PFM_EVENT_METRIC;
 
-	if (metric != l->metrics && !(metric && l->all_pmus))
+	return metric == l->metrics ||
+	       (metric && (l->all_pmus || (l->is_ranked && compute_rank(l, e) < RANK_TEXT)));
+}
+
+static bool matches_pattern(const struct lister *l, const pfm_event_info_t *e)
+{
+	if (!is_wanted_kind(l, e))
 		return false;
 	if (l->counters && !(e->counters & l->counters))
 		return false;
 	if (!l->all_pmus && (e->flags & (PFM_EVENT_HIDDEN | PFM_EVENT_DEPRECATED)))
 		return false;
 	return !l->pattern || contains_text(l, e->name) || is_named_event(l, e) ||
+	       (l->is_ranked && compute_rank(l, e) != RANK_NONE) ||
 	       (l->descriptions && contains_text(l, e->desc)) || (l->metrics && is_in_group(l, e));
 }
 
-static int compare_topics(const void *a, const void *b)
+/* By rank, then by topic. */
+static int compare_found(const void *a, const void *b)
 {
 	const struct found_event *x = a, *y = b;
-	int order = strcmp(x->topic, y->topic);
+	int order = x->rank != y->rank ? (x->rank > y->rank) - (x->rank < y->rank)
+	                               : strcmp(x->topic, y->topic);
 
 	return order ? order : (x->event > y->event) - (x->event < y->event);
 }
@@ -394,11 +435,20 @@ static size_t find_events(struct lister *l, int pmu, const pfm_pmu_info_t *info)
 		if (pfm_describe_event(l->ctx, pmu, i, &e) || !matches_pattern(l, &e))
 			continue;
 		has_topics |= *e.topic != 0;
-		l->found[n++] = (struct found_event){ e.name,  e.desc, e.replaced, e.unit,
-			                              e.topic, pmu,    i,          e.flags };
+		l->found[n++] = (struct found_event){
+			.name = e.name,
+			.desc = e.desc,
+			.replaced = e.replaced,
+			.unit = e.unit,
+			.topic = l->is_ranked ? "" : e.topic,
+			.pmu = pmu,
+			.event = i,
+			.flags = e.flags,
+			.rank = l->is_ranked ? compute_rank(l, &e) : 0,
+		};
 	}
-	if (has_topics)
-		qsort(l->found, n, sizeof(*l->found), compare_topics);
+	if (has_topics || l->is_ranked)
+		qsort(l->found, n, sizeof(*l->found), compare_found);
 	return n;
 }
 
@@ -422,7 +472,9 @@ static void json_events(struct lister *l, const pfm_pmu_info_t *info, size_t n)
 
 	for (const struct found_event *e = l->found; e < l->found + n; e++) {
 		pfm_describe_event(l->ctx, e->pmu, e->event, &info_of);
-		(l->metrics ? json_metric : json_event)(l, info, &info_of);
+		(l->metrics || (l->is_ranked && e->flags & PFM_EVENT_METRIC)
+		         ? json_metric
+		         : json_event)(l, info, &info_of);
 	}
 }
 
@@ -553,7 +605,7 @@ static bool has_table(const struct lister *l, const char *name)
 	return false;
 }
 
-/* True for a table of ratios, which stands beside that of a processor. */
+/* True for a table of ratios, which is beside that of a processor. */
 static bool has_no_event(const struct lister *l, int pmu, const pfm_pmu_info_t *info)
 {
 	pfm_event_info_t e = PFM_INIT(e);
@@ -608,15 +660,30 @@ static bool selects_pmu(const struct lister *l, const pfm_pmu_info_t *info)
 	       contains_text(l, info->desc);
 }
 
-static int list_selected(struct lister *l, int n)
+static int list_round(struct lister *l, int n, int first_pass)
 {
 	pfm_pmu_info_t info = PFM_INIT(info);
-	int i, status = EXIT_DONE;
+	int status = EXIT_DONE;
 
-	for (i = 0; i < n && status == EXIT_DONE; i++)
-		if (is_shown_pmu(l, i, &info) && selects_events(l, &info))
-			status = list_events(l, i, &info);
+	/* Ranked answers of this machine's PMUs come before those of others. */
+	for (int pass = first_pass; pass < 2; pass++)
+		for (int i = 0; i < n && status == EXIT_DONE; i++)
+			if (is_shown_pmu(l, i, &info) && selects_events(l, &info) &&
+			    (!l->is_ranked || is_on_host(&info) == !pass))
+				status = list_events(l, i, &info);
 	flush_page(l->page);
+	return status;
+}
+
+static int list_selected(struct lister *l, int n)
+{
+	int first_pass = l->is_ranked ? 0 : 1;
+	int status = list_round(l, n, first_pass);
+
+	/* If no event has all concepts of the question, those that lack a few are answers. */
+	while (l->is_ranked && strchr(l->question, ' ') && !l->n_events && status == EXIT_DONE &&
+	       pfmi_format_relax_words(&l->words))
+		status = list_round(l, n, first_pass);
 	return status;
 }
 
@@ -675,15 +742,15 @@ static const struct raw_form {
 	const char *pmu, *form, *desc;
 } raw_forms[] = {
 	{ "tracepoint", "SUBSYSTEM:NAME",
-	  "A tracepoint of the kernel; 'pfm list tracepoint' has them all, 'pfm show' the fields "
-	  "of one." },
+	  "A tracepoint of the kernel; 'pfm list tracepoint' lists all, 'pfm show' the fields of "
+	  "one." },
 	{ "breakpoint", "mem:ADDRESS[/LENGTH][:ACCESS]",
 	  "Accesses to 1 to 8 bytes of memory; ACCESS is any of r, w and x, or rw." },
 	{ "kprobe", "kprobes:NAME",
-	  "Passing a place in the kernel, once it has a name: echo 'p:NAME FUNCTION' >> "
+	  "Executions of a place in the kernel, after it got a name: echo 'p:NAME FUNCTION' >> "
 	  "/sys/kernel/tracing/kprobe_events." },
 	{ "uprobe", "uprobes:NAME",
-	  "Passing a place in a program, once it has a name: echo 'p:NAME FILE:OFFSET' >> "
+	  "Executions of a place in a program, after it got a name: echo 'p:NAME FILE:OFFSET' >> "
 	  "/sys/kernel/tracing/uprobe_events." },
 };
 
@@ -759,7 +826,7 @@ static void print_similar_names(const struct lister *l, const char *title, bool 
 	}
 }
 
-/* Nothing here: whoever asks may mean another machine's. */
+/* Nothing on this machine: the user may mean another machine's. */
 static int list_other_hosts(struct lister *l, int n)
 {
 	int status;
@@ -799,7 +866,7 @@ static int list_metrics(struct lister *l, int n)
 	return status;
 }
 
-/* Processors and units: those of this machine, and where all are asked for the others behind them.
+/* Processors and units: those of this machine, and where all are asked for the others after them.
  */
 static void list_pmus(struct lister *l, int n)
 {
@@ -884,7 +951,7 @@ static void warn_without_pmu(const struct lister *l, int n)
 		return;
 	printf("This machine has no hardware PMU: of these events only software events and "
 	       "tracepoints can be\n"
-	       "counted here. 'pfm doctor' says why.\n\n");
+	       "counted here. 'pfm doctor' gives the cause.\n\n");
 }
 
 static int list_all(struct lister *l)
@@ -908,7 +975,7 @@ static int list_all(struct lister *l)
 	return status == EXIT_DONE ? list_metrics(l, n) : status;
 }
 
-/* Images that were found and cannot be used: whoever misses their events should know. */
+/* Images that were found and cannot be used: a user who misses their events needs the reason. */
 static void report_refusals(const struct lister *l)
 {
 	const char *path, *why;
@@ -1039,7 +1106,7 @@ static int complete_text(const struct lister *l, const char *prefix)
 /* ---- the command ----------------------------------------------------------------------------- */
 
 /* Compiles a pattern that looks like a regular expression. Reports one that is not valid; its
- * text is searched as it stands. */
+ * text is searched as it is. */
 static bool compile_pattern(struct lister *l, const char *pattern)
 {
 	char why[TEXT_SIZE_MAX];
@@ -1095,10 +1162,16 @@ static bool split_pattern(struct lister *l, const char *pattern)
 	l->is_expression = compile_pattern(l, pattern);
 	fold_case(pattern, l->folded, sizeof(l->folded));
 	l->pattern = l->folded[0] ? l->folded : NULL;
+	l->is_ranked =
+		l->descriptions && l->pattern && !l->is_expression && !strpbrk(pattern, "*?[");
+	if (l->is_ranked)
+		pfmi_format_parse_words(&l->words,
+		                        (struct slice){ pattern, (uint32_t)strlen(pattern) });
+	l->words.desc_suffices = true;
 	return true;
 }
 
-/* Asks about the terminal what each line wants to know. */
+/* Reads the properties of the terminal that printing of each line needs. */
 static void init_layout(struct lister *l)
 {
 	l->width = term_width(stdout);
@@ -1138,8 +1211,8 @@ static int run_list(struct command_args *args)
 	if (id < 0)
 		return args->status;
 	if (l.unit_name && pmu)
-		return report_usage_error(
-			args, "a unit is named by --unit alone, such as --unit icx_uncore_imc.");
+		return report_usage_error(args, "expected no pattern with PMU:: beside --unit; "
+		                                "write --unit icx_uncore_imc.");
 	if (l.pmus_only && (l.metrics || l.unit_name || l.counters))
 		return report_usage_error(
 			args,
@@ -1191,17 +1264,19 @@ const struct command cmd_list = {
 		 "events; the pattern may name a group of metrics.",
 	.examples = "What can be counted here?\n"
 		    "pfm list\n"
-		    "Every event of one processor\n"
+		    "All events of one processor\n"
 		    "pfm list --pmu amdzen5\n"
 		    "Everything with TLB in its name or description\n"
 		    "pfm list -d tlb\n"
+		    "What an event is called, in plain words\n"
+		    "pfm list --pmu spr -d 'last level cache misses'\n"
 		    "Metrics of Sapphire Rapids that concern branches\n"
 		    "pfm list --metrics spr::branch\n"
 		    "Events of the memory controllers of an Ice Lake server\n"
 		    "pfm list --unit icx_uncore_imc\n"
 		    "Retired instructions that counter 0 of a Core Duo can count\n"
 		    "pfm list --counter 0 'coreduo::*ret*'\n"
-		    "Loads or stores, of every processor\n"
+		    "Loads or stores of all processors\n"
 		    "pfm list -a '^L1.*(load|store)'\n"
 		    "Branch events of Neoverse N1\n"
 		    "pfm list 'neoverse_n1::br*'\n",

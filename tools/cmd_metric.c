@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm metric: metrics computed from counts that somebody has. */
+/* pfm metric: metrics computed from given counts. */
 #include "metric.h"
 
 #include <ctype.h>
@@ -206,7 +206,7 @@ static int evaluate_metric(struct json *j, const pfm_ctx_t *ctx, const char *pmu
 	int rc;
 
 	if (!name || strlen(name) > 240) {
-		put_refusal(j, "the request has no \"metric\", or one that is too long");
+		put_refusal(j, "expected a text of moderate length in \"metric\"");
 		return EXIT_REFUSED;
 	}
 	if (wrong) {
@@ -235,7 +235,7 @@ static int evaluate_metric(struct json *j, const pfm_ctx_t *ctx, const char *pmu
 	return EXIT_DONE;
 }
 
-/* Writes the id as it was given. Numbers are read as floating point, so that none is too big;
+/* Writes the id as it was given. Numbers are read as floating point, so that large ones fit;
  * whole ones are written as whole numbers. */
 static void put_id(struct json *j, const json_t *id)
 {
@@ -262,7 +262,7 @@ static int evaluate_line(struct json *j, const pfm_ctx_t *ctx, const char *pmu, 
 	if (json_is_object(request)) {
 		status = evaluate_metric(j, ctx, pmu, request);
 	} else {
-		put_refusal(j, request ? "an object is expected" : why.text);
+		put_refusal(j, request ? "expected an object" : why.text);
 		status = EXIT_REFUSED;
 	}
 	put_end(j, '}');
@@ -350,7 +350,7 @@ static int print_value(const pfm_ctx_t *ctx, const char *pmu, const char *name, 
 	        rc ? pfm_result_text(rc) : pfm_metric_state_name(v.state));
 	if (!rc && v.missing >= 0 &&
 	    !pfm_describe_metric_input(ctx, m.pmu, m.event, (unsigned)v.missing, &in))
-		fprintf(stderr, ": give %s=COUNT",
+		fprintf(stderr, ": add %s=COUNT",
 		        strstr(metric_name(&in), "::") ? strstr(metric_name(&in), "::") + 2
 		                                       : metric_name(&in));
 	fprintf(stderr, "\n");
@@ -369,7 +369,7 @@ static int operand_counts(const struct command_args *args, json_t **out)
 		double value = mark ? strtod(mark + 1, &end) : 0;
 
 		if (!mark || mark == args->operands[i] || !mark[1] || *end || !isfinite(value))
-			return report_usage_error(args, "'%s' is not NAME=COUNT",
+			return report_usage_error(args, "expected NAME=COUNT, got '%s'",
 			                          args->operands[i]);
 		*mark = '\0';
 		if (read_member(counts, args->operands[i]))
@@ -395,8 +395,10 @@ static int run_metric(struct command_args *args)
 		return args->status;
 	if (json ? args->n > 1 || (args->n == 1 && strcmp(args->operands[0], "-") != 0)
 	         : args->n == 0)
-		return report_usage_error(args, json ? "requests are read from standard input"
-		                                     : "name a metric");
+		return report_usage_error(
+			args,
+			json ? "expected no operand but -: requests are read from standard input"
+			     : "expected a metric");
 	status = json ? EXIT_DONE : operand_counts(args, &counts);
 	ctx = status == EXIT_DONE ? open_context(NULL) : NULL;
 	if (status == EXIT_DONE && !ctx)
@@ -413,7 +415,7 @@ const struct command cmd_metric = {
 	.name = "metric",
 	.usage = "[--pmu PMU] METRIC NAME=COUNT...\n--json [-] < REQUESTS",
 	.summary = "compute metrics from counts",
-	.about = "Computes a metric from counts that any tool took. With "
+	.about = "Computes a metric from counts of any tool. With "
 		 "--json, reads one request per line, an object with the "
 		 "members \"id\", \"pmu\" or \"list\", \"metric\", "
 		 "\"counts\" and \"constants\", and answers with \"id\", "

@@ -27,7 +27,7 @@ struct planner {
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-/* Calls @begin before the first event of each group, @each for every event, @end behind the last.
+/* Calls @begin before the first event of each group, @each for every event, @end after the last.
  */
 static void put_groups(struct json *j, const pfm_plan_t *plan, const char *key, bool counters)
 {
@@ -98,7 +98,7 @@ static void print_plan(const pfm_ctx_t *ctx, const pfm_plan_t *plan)
 	printf("\n%u group%s, %s: %s\n", info.n_groups, info.n_groups == 1 ? "" : "s",
 	       info.optimal ? "no plan has fewer" : "not proved to be the least", info.certificate);
 	if (marked)
-		puts("* the events that this speaks of");
+		puts("* the events of this proof");
 }
 
 /* The counters that some event of @pmu may have. */
@@ -246,7 +246,7 @@ static int run_plan(struct command_args *args)
 	if (id < 0)
 		return args->status;
 	if (args->n == 0)
-		return report_usage_error(args, "which events or metrics?");
+		return report_usage_error(args, "expected events or metrics");
 	for (int i = 0; i < args->n && args->n > 1; i++)
 		if (strcmp(args->operands[i], "-") == 0)
 			return report_usage_error(
@@ -275,7 +275,7 @@ const struct command cmd_plan = {
 		 "line, its events separated as for pfm stat -e.",
 	.examples = "In how many groups does the processor count these metrics?\n"
 		    "pfm plan --pmu skx TmaL1 Info_Thread_IPC\n"
-		    "The same for events, as JSON\n"
+		    "In how many groups does it count these events, as JSON?\n"
 		    "pfm plan --pmu ev5 --json ISSUES CYCLES\n",
 	.options = options,
 	.run = run_plan

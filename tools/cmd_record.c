@@ -41,12 +41,12 @@ static const struct command_option options[] = {
 	{ OPT_METRIC, "metric", "NAME",
 	  "sample the event that shows where this metric comes from; may be repeated" },
 	{ 'F', "freq", "HZ", "take HZ samples per second" },
-	{ 'c', "count", "PERIOD", "take a sample each time an event has counted PERIOD" },
+	{ 'c', "count", "PERIOD", "take a sample after every PERIOD events" },
 	{ 'g', "chains", NULL, "record call chains, as --call-graph fp" },
 	{ OPT_CALL_GRAPH, "call-graph", "HOW",
 	  "record call chains: fp (by frame pointers), dwarf or dwarf,SIZE (a copy of so many "
 	  "bytes "
-	  "of the stack, 8192 if not said, for code without frame pointers) or lbr (by the "
+	  "of the stack, default 8192, for code without frame pointers) or lbr (by the "
 	  "processor's branch records)" },
 	{ 'b', "branches", NULL, "record the last branches before each sample" },
 	{ OPT_BRANCH_FILTER, "branch-filter", "KIND,...",
@@ -90,7 +90,7 @@ struct recorder {
 	char **command;
 	const char *cpus, *output, *model;  /* model: of the Alpha device */
 	const char *metrics;                /* names of metrics, or NULL */
-	const struct export_format *format; /* of the exported file, NULL: none is wanted */
+	const struct export_format *format; /* of the exported file, NULL: not requested */
 	const char *exported;               /* output is then exported to this file ... */
 	char *intermediate;                 /* ... and has this name */
 	pfmlib_alpha_input_param_t device;  /* with a range: the device itself */
@@ -98,7 +98,7 @@ struct recorder {
 	uint64_t branch_filter;
 	bool wants_branches, wants_memory;
 	bool all_cpus, one_thread, no_inherit, compress,
-		is_default_event; /* stand_in: nobody said what to sample, and a clock had to do */
+		is_default_event; /* stand_in: no event was named, and a clock replaces it */
 	struct control control;
 	bool start_off; /* with --control: until the command "enable" */
 	struct child child;
@@ -123,7 +123,7 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 		forwarded = sig;
 }
 
-/* Handles what would end the recorder, unless its caller wants it ignored, as nohup does. */
+/* Handles what would end the recorder, unless its caller ignores it, as nohup does. */
 static void catch_signals(void)
 {
 	static const int ends[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE };
@@ -152,10 +152,11 @@ static void ask_device(struct recorder *job)
 	} fields[] = { { PFM_SAMPLE_TIME, "time" }, { PFM_SAMPLE_TID, "task" } };
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-		fprintf(stderr, ME ": %s: the device does not say it, the samples are without\n",
+		fprintf(stderr,
+		        ME ": %s: the device does not provide this, so the samples lack it\n",
 		        fields[i].name);
-	fputs(ME
-	      ": mappings, names of tasks: the device does not tell them, addresses stay numbers\n",
+	fputs(ME ": mappings, names of tasks: the device does not provide these, so addresses "
+	         "print in hex\n",
 	      stderr);
 	job->sampling.fields &= ~(uint64_t)(PFM_SAMPLE_TIME | PFM_SAMPLE_TID);
 	job->sampling.records = 0;
@@ -367,7 +368,7 @@ static int open_file(struct recorder *job)
 	if (pfm_create_recording(&job->recording, job->output, job->session, line, &error) !=
 	    PFMLIB_SUCCESS) {
 		fprintf(stderr, ME ": %s: %s\n", job->output,
-		        error.sys_errno == ESPIPE ? "a pipe; a recording is written into a file"
+		        error.sys_errno == ESPIPE ? "expected a file, got a pipe"
 		        : error.sys_errno         ? strerror(error.sys_errno)
 		                                  : error.detail);
 		return EXIT_REFUSED;
@@ -474,8 +475,7 @@ static void put_losses(const struct recorder *job)
 			        info.name, (unsigned long long)c.lost);
 		if (c.discarded && on_device(job))
 			fprintf(stderr,
-			        ME ": %s: %llu samples were outside of the addresses that are "
-			           "profiled\n",
+			        ME ": %s: %llu samples were outside the range of --device\n",
 			        info.name, (unsigned long long)c.discarded);
 	}
 }
@@ -518,10 +518,10 @@ static void explain_no_samples(const struct recorder *job, unsigned i,
 	else if (!count.enabled)
 		fputs("nothing ran while it was enabled\n", stderr);
 	else if (info->attr.exclude_kernel || info->attr.exclude_user)
-		fprintf(stderr, "it did not happen in %s code, and only that is sampled\n",
+		fprintf(stderr, "the event did not occur in %s code, and only that was sampled\n",
 		        info->attr.exclude_kernel ? "user" : "kernel");
 	else
-		fputs("it did not happen\n", stderr);
+		fputs("the event did not occur\n", stderr);
 }
 
 #define MAX_CHECKED_SIZE                                                                           \
@@ -573,8 +573,9 @@ static int start_recording(struct recorder *job)
 	int status = job->start_off ? EXIT_DONE : start_sampling(job);
 
 	job->start_time = now_ns();
-	return status == EXIT_DONE && job->command ? child_start(job->command, &job->child)
-	                                           : status;
+	if (status != EXIT_DONE || !job->command)
+		return status;
+	return child_start(job->command, &job->child);
 }
 
 static void report_recording(const struct recorder *job)
@@ -685,26 +686,28 @@ static int check_options(struct command_args *args, struct recorder *job)
 			args,
 			"expected what to sample: -- COMMAND, -p PID, -t TID, -a or -C CPUS.");
 	if (job->pid && (job->all_cpus || job->cpus))
-		return report_usage_error(args, "-p and -t (tasks) exclude -a and -C (CPUs).");
+		return report_usage_error(
+			args, "-p and -t (tasks) cannot be combined with -a and -C (CPUs).");
 	if (job->start_off && !job->control.on)
 		return report_usage_error(args, "--delay -1 needs --control.");
 	if (job->sampling.freq && job->sampling.period)
 		return report_usage_error(args,
-		                          "-F (frequency) and -c (period) exclude each other.");
+		                          "-F (frequency) and -c (period) cannot be combined.");
 	if (on_device(job) && job->metrics)
 		return report_usage_error(args, "The device samples one event: -M needs several.");
 	if (job->sampling.pages & (job->sampling.pages - 1))
-		return report_usage_error(args, "-m: expected a power of two.");
+		return report_usage_error(args, "-m: expected a power of two, such as 128.");
 	if (job->wants_branches && job->sampling.fields & PFM_SAMPLE_BRANCH)
 		return report_usage_error(
-			args, "-b (branches) excludes --call-graph lbr, which uses them.");
+			args,
+			"-b (branches) cannot be combined with --call-graph lbr, which uses them.");
 	if (job->wants_branches) {
 		job->sampling.fields |= PFM_SAMPLE_BRANCH;
 		job->sampling.branch_filter =
 			job->branch_filter ? job->branch_filter : get_default_branch_filter();
 	}
 	if (on_device(job) && !job->events.n)
-		return report_usage_error(args, "The device samples one event: name it with -e.");
+		return report_usage_error(args, "The device samples one event; name it with -e.");
 	if (on_device(job) && job->sampling.fields & (PFM_SAMPLE_CHAIN | PFM_SAMPLE_ADDR |
 	                                              PFM_SAMPLE_RAW | PFM_SAMPLE_BRANCH))
 		return report_usage_error(args,
@@ -717,8 +720,7 @@ static int check_options(struct command_args *args, struct recorder *job)
 	if (!job->output)
 		job->output = "perf.data";
 	if (strcmp(job->output, "-") == 0)
-		return report_usage_error(
-			args, "a recording is written into a file, not to standard output.");
+		return report_usage_error(args, "-o: expected a file, got standard output.");
 	if (choose_output(job) != EXIT_DONE)
 		return EXIT_REFUSED;
 	if (job->format && !export_can_write(job->exported))
@@ -822,7 +824,7 @@ static int read_options(struct command_args *args, struct recorder *job)
 					args,
 					"--branch-filter: expected any, any_call, any_ret, "
 					"ind_call, ind_jmp, call, cond, abort_tx, in_tx, no_tx, "
-					"u, k, hv or save_type with commas between, got '%s'.",
+					"u, k, hv or save_type, separated by commas, got '%s'.",
 					value);
 			break;
 		case 'd': job->sampling.fields |= PFM_SAMPLE_ADDR; break;

@@ -32,32 +32,33 @@ enum { SLICES_MAX = 10000 };
 static const struct command_option options[] = {
 	{ OPT_JSON, "json", NULL, "one JSON object for each place" },
 	{ 'g', "call-graph", "[ORDER]",
-	  "a call tree: caller (begins with the outermost caller) or callee (begins with each "
-	  "function, its callers below); caller if not said" },
+	  "show a call tree: caller begins with the outermost caller, callee with each function "
+	  "and its callers below; default caller" },
 	{ OPT_CHILDREN, "children", NULL,
-	  "the share of each function with the functions that it calls, too; sorted by that" },
+	  "also show the share of each function together with the functions it calls, and sort by "
+	  "that" },
 	{ OPT_SORT, "sort", "KEY,...",
-	  "add up by these: task, object, symbol, line, cpu, cgroup, address; task,object,symbol "
-	  "if not said" },
+	  "add up by these keys: task, object, symbol, line, cpu, cgroup, address; default "
+	  "task,object,symbol" },
 	{ OPT_SOURCE, "source", NULL,
-	  "by source line, with the functions that were inlined there" },
-	{ OPT_FOLDED, "folded", NULL, "one line for each stack: task;outer;...;inner WEIGHT" },
+	  "show source lines and the functions that are inlined there" },
+	{ OPT_FOLDED, "folded", NULL,
+	  "print one line for each stack: task;outer;...;inner WEIGHT" },
 	{ OPT_SVG, "svg", NULL,
 	  "write a flame graph as SVG; click a function in a browser to zoom in" },
-	{ 'e', "event", "NAME", "samples of this event alone; with * and ?, of all that match" },
-	{ OPT_TASK, "task", "NAME", "samples of this task alone; with * and ?, of all that match" },
-	{ OPT_SYMBOL, "symbol", "NAME",
-	  "samples in this function alone; with * and ?, in all that match" },
+	{ 'e', "event", "NAME", "only samples of this event; * and ? are wildcards" },
+	{ OPT_TASK, "task", "NAME", "only samples of this task; * and ? are wildcards" },
+	{ OPT_SYMBOL, "symbol", "NAME", "only samples in this function; * and ? are wildcards" },
 	{ OPT_TIME, "time", "A,B",
-	  "samples from second A to second B after the first sample; either may be left out" },
+	  "only samples from second A to second B after the first sample; either can be omitted" },
 	{ OPT_METRICS, "metrics", "[LIST]",
 	  "metrics of each place, with standard errors; without LIST those of pfm record -M" },
-	{ OPT_SLICES, "time-slices", "N", "a table for each of N equal parts of the time" },
+	{ OPT_SLICES, "time-slices", "N", "print a table for each of N equal parts of the time" },
 	{ 'n', "lines", "N",
-	  "at most so many places of each event (0: all); 40 if not said, with --json all" },
+	  "show at most N places of each event, 0 for all; default 40, with --json all" },
 	{ OPT_LIMIT, "limit", "N", "another name of --lines" },
 	{ OPT_DEBUG_FOLDER, "debug-dir", "DIR",
-	  "where separate debug files are, instead of /usr/lib/debug" },
+	  "folder of separate debug files; default /usr/lib/debug" },
 	{ 0, NULL, NULL, NULL }
 };
 
@@ -69,7 +70,7 @@ static void put_folded(const struct profile *p)
 	}
 }
 
-/* Is @name what @pattern says, or that with modifiers behind it? */
+/* Is @name what @pattern says, or that with modifiers after it? */
 static bool matches_event_name(const char *name, const char *pattern)
 {
 	size_t len = strlen(pattern);
@@ -296,11 +297,11 @@ static int read_keys_option(struct command_args *args, struct report_job *job, c
 
 	if (read_report_keys(value, &job->options.keys, &wrong))
 		return EXIT_DONE;
-	return args->status = report_usage_error(
-		       args,
-		       "--sort: expected task, object, symbol, line, cpu, cgroup or address with "
-		       "commas between, got '%s'.",
-		       wrong);
+	return args->status =
+	               report_usage_error(args,
+	                                  "--sort: expected task, object, symbol, line, cpu, "
+	                                  "cgroup or address, separated by commas, got '%s'.",
+	                                  wrong);
 }
 
 /* Takes option @id. Returns EXIT_DONE, or the status to end with. */
@@ -352,23 +353,24 @@ static int check_options(struct command_args *args, const struct report_job *job
 	bool is_stacks = job->folded || job->svg;
 
 	if (job->json + job->folded + job->svg > 1)
-		return report_usage_error(args, "--json, --folded and --svg exclude each other.");
+		return report_usage_error(args, "--json, --folded and --svg cannot be combined.");
 	if (job->options.detail == SOURCE && is_stacks)
-		return report_usage_error(
-			args, "--source excludes --folded and --svg: stacks contain inlined "
-			      "functions anyway.");
+		return report_usage_error(args,
+		                          "--source cannot be combined with --folded or --svg: "
+		                          "stacks contain inlined functions in any case.");
 	if (is_stacks && (job->options.keys || job->options.tree || job->options.children ||
 	                  job->options.n_slices > 1))
-		return report_usage_error(args, "--sort, --children, -g and --time-slices exclude "
-		                                "--folded and --svg.");
+		return report_usage_error(args, "--sort, --children, -g and --time-slices cannot "
+		                                "be combined with --folded or --svg.");
 	if (job->options.tree && job->options.n_slices > 1)
-		return report_usage_error(args, "-g excludes --time-slices: choose a part of the "
-		                                "time with --time.");
+		return report_usage_error(args, "-g cannot be combined with --time-slices; choose "
+		                                "a part of the time with --time.");
 	if (job->options.metrics && (is_stacks || job->options.children || job->event))
-		return report_usage_error(args, "--metrics excludes --children, --event, --folded "
-		                                "and --svg; -g shows metrics with callees.");
+		return report_usage_error(
+			args, "--metrics cannot be combined with --children, --event, --folded "
+			      "and --svg; -g shows metrics with callees.");
 	if (job->metric_names && !*job->metric_names)
-		return report_usage_error(args, "--metrics: expected metrics with commas between.");
+		return report_usage_error(args, "--metrics: expected metrics separated by commas.");
 	if (args->n > 1)
 		return report_usage_error(args, "expected one recording.");
 	return EXIT_DONE;
@@ -404,11 +406,11 @@ const struct command cmd_report = {
 	.name = "report",
 	.usage = "[OPTION]... [FILE]",
 	.summary = "show the functions, lines or stacks of a recording",
-	.about = "Adds up the samples of a recording, perf.data unless a file is named, ours or "
-		 "that of perf: by event, task, "
-		 "object and function, with the share of each and the standard error of that "
-		 "share. Samples weigh what they stand "
-		 "for. Functions are found in the symbol tables of the programs and libraries that "
+	.about = "Adds up the samples of a recording of pfm or perf, by default perf.data, by "
+		 "event, task, object and function. Prints the share of each and the standard "
+		 "error of that share. The weight of a sample is the number of events since the "
+		 "sample before "
+		 "it. Functions are found in the symbol tables of the programs and libraries that "
 		 "were mapped, and of the "
 		 "running kernel; unresolved addresses print in hex. Code compiled with -g can be "
 		 "shown by source "
@@ -421,7 +423,7 @@ const struct command cmd_report = {
 		    "pfm record -g -- ./work && pfm report -g\n"
 		    "A flame graph\n"
 		    "pfm record -g -- ./work && pfm report --svg >flame.svg\n"
-		    "Of one event of several\n"
+		    "Stacks of one event of several\n"
 		    "pfm record -g -e cpu-clock,page-faults -- ./work && pfm report --event "
 		    "page-faults --folded\n"
 		    "Which functions have page faults, for each second of their time\n"

@@ -47,11 +47,12 @@ static const struct command_option options[] = {
 	{ OPT_TEXTFILE, "textfile", "FILE",
 	  "replace FILE at each interval, for a textfile collector" },
 	{ 'I', "interval", "MS",
-	  "read the counters at most every MS milliseconds, 1000; with --textfile: replace the "
-	  "file every MS milliseconds, 10000" },
-	{ OPT_MAX_SERIES, "max-series", "N", "refuse to start with more series than N, 10000" },
+	  "read the counters at most every MS milliseconds, default 1000; with --textfile: replace "
+	  "the file every MS milliseconds, default 10000" },
+	{ OPT_MAX_SERIES, "max-series", "N",
+	  "refuse to start with more series than N, default 10000" },
 	{ OPT_GIVE_WAY, "give-way", "[FILE]",
-	  "pause while another program holds a lock on FILE, " USUAL_LOCK },
+	  "pause while another program holds a lock on FILE, default " USUAL_LOCK },
 	{ 'C', "cpu", "LIST", "count only on these CPUs: 0,2-3" },
 	{ OPT_EACH_CGROUP, "for-each-cgroup", "NAME,...",
 	  "count every event for each of these control groups" },
@@ -295,7 +296,7 @@ static int serve_counts(struct serve *s)
 static int add_list(struct command_args *args, struct event_list *list, const char *value)
 {
 	if (!*value || *value == ',' || value[strlen(value) - 1] == ',' || strstr(value, ",,"))
-		return report_usage_error(args, "expected names with commas between, got '%s'.",
+		return report_usage_error(args, "expected names separated by commas, got '%s'.",
 		                          value);
 	return event_list_add(list, value) ? -1 : report_no_memory();
 }
@@ -303,7 +304,7 @@ static int add_list(struct command_args *args, struct event_list *list, const ch
 static int set_aggregation(struct command_args *args, struct stat_job *job, enum aggregation by)
 {
 	if (job->by != BY_NOTHING && job->by != by)
-		return report_usage_error(args, "expected one of the --per-... options.");
+		return report_usage_error(args, "expected at most one of the --per-... options.");
 	job->by = by;
 	return -1;
 }
@@ -311,8 +312,8 @@ static int set_aggregation(struct command_args *args, struct stat_job *job, enum
 static int set_cgroups(struct command_args *args, struct stat_job *job, const char *names)
 {
 	if (job->cgroups || !*names)
-		return report_usage_error(args, "expected control groups with commas between, "
-		                                "once.");
+		return report_usage_error(
+			args, "expected one list of control groups, separated by commas.");
 	job->cgroups = strdup(names);
 	job->each_cgroup = job->tell_cgroups = true;
 	return job->cgroups ? -1 : report_no_memory();
@@ -419,13 +420,13 @@ const struct command cmd_serve = {
 		 "[OPTION]...",
 	.summary = "serve counts and metrics of the machine to Prometheus",
 	.about = "Counts events on all CPUs until a signal ends it, and answers GET /metrics with "
-		 "OpenMetrics 1.0 or the Prometheus text format, as the client asks. A reading is "
-		 "taken when a client asks, but not more often than --interval says.\n"
+		 "OpenMetrics 1.0 or the Prometheus text format, as the client requests. The "
+		 "counters are read on a request, but not more often than the --interval.\n"
 		 "Every count comes with its quality, the share of the time counted and, if it is "
-		 "not exact, the cause. A count that was not taken has no sample.\n"
+		 "not exact, the cause. An event that was not counted has no sample.\n"
 		 "Without --listen and --textfile it listens on " USUAL_ADDRESS ", which only "
 		 "programs of this machine reach.",
-	.examples = "The usual events, for a Prometheus on this machine\n"
+	.examples = "The default events, for a Prometheus on this machine\n"
 		    "pfm serve\n"
 		    "Metrics of each socket, for local readers\n"
 		    "pfm serve -M ipc,l3_mpki --per-socket --listen unix:/run/perfmon.sock\n"

@@ -10,7 +10,7 @@
 enum { OPT_JSON = LONG_ONLY, OPT_PMU, TEXT_MAX = 1024, LABEL = 14 };
 
 static const struct command_option options[] = {
-	{ OPT_PMU, "pmu", "NAME", "processor of names without one; default: of this machine" },
+	{ OPT_PMU, "pmu", "NAME", "processor of names without one; default: this machine's" },
 	{ OPT_JSON, "json", NULL, "one JSON object" },
 	{ 0, NULL, NULL, NULL }
 };
@@ -28,18 +28,18 @@ static const struct {
 	const char *name, *text;
 } event_flags[] = { { PFM_EVENT_DEPRECATED, "deprecated", "deprecated" },
 	            { PFM_EVENT_ALONE, "alone", "must be counted alone" },
-	            { PFM_EVENT_PER_PKG, "per_pkg", "counts for a package, not for a CPU" },
+	            { PFM_EVENT_PER_PKG, "per_pkg", "counts a package, not a CPU" },
 	            { PFM_EVENT_EXPERIMENTAL, "experimental", "experimental" },
 	            { PFM_EVENT_ARCH, "architectural",
 	              "architectural: the same on every processor that has it" },
 	            { PFM_EVENT_METRIC, "metric", "a metric, computed from other events" },
-	            { PFM_EVENT_HIDDEN, "hidden", "kept out of listings" } };
+	            { PFM_EVENT_HIDDEN, "hidden", "hidden in lists" } };
 
 /* Sources that agree with a row, where they were compared: PFM_EVENT_BY_*. */
 static const char *const source_names[] = { "vendor", "linux", "libpfm4" };
 static const char *const source_sentences[] = { "",
-	                                        "the vendor's list alone",
-	                                        "Linux's list alone",
+	                                        "only the vendor's list",
+	                                        "only Linux's list",
 	                                        "the vendor's list and Linux's agree",
 	                                        "libpfm4 alone",
 	                                        "the vendor's list and libpfm4 agree",
@@ -91,7 +91,7 @@ static const struct {
 	{ "core_spec", "core default" },
 	{ "mesi", "MESI masks" },
 	{ "msr", "MSR" },
-	{ "params", "fields to give" },
+	{ "params", "required fields" },
 	{ "msr_value", "MSR value" },
 };
 
@@ -199,7 +199,7 @@ static struct column_widths measure_umasks(const struct shower *s, const pfm_eve
 	return c;
 }
 
-/* The name, its other spelling, the value, whether nobody need say it, and what it means: behind
+/* The name, its other spelling, the value, whether it is the default, and what it means: after
  * that, or below it where there is little room. */
 static void print_umask(const pfm_umask_info_t *m, const struct column_widths *c)
 {
@@ -275,7 +275,7 @@ static void print_modifiers(const struct shower *s, const pfm_event_info_t *e)
 		if (n < sizeof(line) && m.preset)
 			n += add_number(line + n, sizeof(line) - n, " (", m.preset, &m);
 		if (n < sizeof(line) && m.preset)
-			n += (size_t)snprintf(line + n, sizeof(line) - n, " if not said)");
+			n += (size_t)snprintf(line + n, sizeof(line) - n, " by default)");
 	}
 	print_line("modifiers", line);
 }
@@ -899,11 +899,11 @@ const struct command cmd_show = {
 		 "registers, and its spelling in each dialect. Modifiers "
 		 "that you append are taken into account.\nFor a tracepoint: "
 		 "its fields. For a raw event: the named event with the same "
-		 "code, if there is one.\nFor a metric: its formula, the "
-		 "threshold from which its value deserves attention, its "
+		 "code, if there is one.\nFor a metric: its formula, the threshold above which its "
+		 "value needs attention, its "
 		 "events with their counters, the number of groups that "
-		 "count them, and the event to sample where it is high. "
-		 "For a group of metrics: its members.\nFor a "
+		 "count them, and the event to sample where it is high. For a group of metrics: "
+	         "its members.\nFor a "
 		 "processor: its counters and their width, its capabilities, "
 		 "and the source of its table.",
 	.examples = "An event with all its modifiers\n"

@@ -61,17 +61,15 @@ static const struct command_option options[] = {
 	{ 'M', "metrics", "METRIC,...",
 	  "metrics and groups of metrics: counts their events and prints "
 	  "their values" },
-	{ OPT_TOPDOWN, "topdown", "[LEVEL]",
-	  "top-down analysis to this level, 1 if none is given" },
-	{ OPT_HTML, "html", "FILE",
-	  "write a page with the tree of metrics, for a browser, as well" },
+	{ OPT_TOPDOWN, "topdown", "[LEVEL]", "top-down analysis to this level, 1 by default" },
+	{ OPT_HTML, "html", "FILE", "also write a page for a browser with the tree of metrics" },
 	{ OPT_NO_RATIOS, "no-ratios", NULL, "leave out the usual ratios" },
 	{ OPT_FILTER, "filter", "FILTER",
-	  "count the tracepoints of the -e before it only where their fields "
-	  "match: 'prev_pid == 0'" },
+	  "for the tracepoints of the preceding -e, count only hits whose fields match: 'prev_pid "
+	  "== 0'" },
 	{ 'd', "detailed", NULL,
-	  "the usual events and caches; twice: TLBs as well; three times: "
-	  "prefetches as well" },
+	  "add cache events to the default events; twice: also TLB events; three times: also "
+	  "prefetch events" },
 	{ 'p', "pid", "PID,...", "count these processes until they end or you interrupt" },
 	{ 't', "tid", "TID,...", "count these threads" },
 	{ 'a', "all-cpus", NULL, "count everything on every CPU" },
@@ -93,9 +91,9 @@ static const struct command_option options[] = {
 	{ 'I', "interval", "MS",
 	  "print the counts of each interval of MS milliseconds as it ends" },
 	{ OPT_INTERVALS, "interval-count", "N", "with -I: stop after N intervals" },
-	{ OPT_TIMEOUT, "timeout", "MS", "stop after MS milliseconds; a command is ended then" },
+	{ OPT_TIMEOUT, "timeout", "MS", "stop after MS milliseconds and end the command" },
 	{ 'D', "delay", "MS",
-	  "start to count MS milliseconds after the command; -1 with "
+	  "start counting MS milliseconds after the command starts; -1 with "
 	  "--control: when \"enable\" arrives" },
 	{ 'i', "no-inherit", NULL, "do not count child processes and threads" },
 	{ OPT_DRY_RUN, "dry-run", NULL,
@@ -105,8 +103,7 @@ static const struct command_option options[] = {
 	  "count the regions of the command; FORMAT is table, json, csv, likwid, papi, chrome or "
 	  "firefox" },
 	{ OPT_REGIONS_SYSTEM, "regions-system", NULL,
-	  "with --regions: count events that exist for whole CPUs only "
-	  "system-wide" },
+	  "with --regions: count system-wide the events that exist only for whole CPUs" },
 	{ OPT_NO_SUBTRACT, "no-subtract", NULL,
 	  "with --regions: do not subtract the cost of begin and end from "
 	  "the counts" },
@@ -118,7 +115,7 @@ static const struct command_option options[] = {
 	{ 'x', "field-separator", "SEP",
 	  "one line of columns per count, after a line of column names" },
 	{ OPT_FORMAT, "format", "FORMAT",
-	  "print openmetrics, or prometheus for textfile collectors" },
+	  "print the text format openmetrics, or prometheus for textfile collectors" },
 	{ OPT_NO_HEADER, "no-header", NULL, "with -x: leave out the line of column names" },
 	{ 'o', "output", "FILE", "write the counts to FILE" },
 	{ OPT_APPEND, "append", NULL, "with -o: append to FILE" },
@@ -223,7 +220,7 @@ static int count_command(struct stat_job *job)
 	return status == EXIT_DONE ? count_runs(job) : status;
 }
 
-/* The events that nobody has to name. False without memory. */
+/* The events that are counted by default. False without memory. */
 static bool add_defaults(struct stat_job *job)
 {
 	static const char *const stalls[] = { "stalled-cycles-frontend", "stalled-cycles-backend" };
@@ -244,12 +241,13 @@ static int add_usual_events(struct command_args *args, struct stat_job *job)
 	unsigned i;
 
 	if (job->events.n && job->detail)
-		return report_usage_error(args, "-d adds to the usual events: it excludes -e.");
+		return report_usage_error(
+			args, "-d adds to the default events; it cannot be combined with -e.");
 	if (job->events.n || job->metric_names.n || job->topdown)
 		return EXIT_DONE;
 	if (job->model)
 		return report_usage_error(
-			args, "The default events do not exist on %s: name events with -e.",
+			args, "The default events do not exist on %s; name events with -e.",
 			job->model);
 	if (!add_defaults(job))
 		return report_bad_option("events", ENOMEM);
@@ -270,41 +268,42 @@ static int check_together(struct command_args *args, const struct stat_job *job)
 			"expected what to count: -- COMMAND, -p PID, -t TID, -a, -C CPUS or -G "
 			"NAME.");
 	if (job->repeat > 1 && !job->command)
-		return report_usage_error(args, "--repeat is for commands.");
+		return report_usage_error(args, "--repeat needs a command.");
 	if (job->repeat > 1 && job->interval)
-		return report_usage_error(args, "--repeat and --interval exclude each other.");
+		return report_usage_error(args, "--repeat and --interval cannot be combined.");
 	if (job->table && job->repeat < 2)
-		return report_usage_error(args, "--table goes with --repeat.");
+		return report_usage_error(args, "--table needs --repeat.");
 	if (job->intervals && !job->interval)
-		return report_usage_error(args, "--interval-count goes with --interval.");
+		return report_usage_error(args, "--interval-count needs --interval.");
 	if (job->by >= BY_CPU && job->by <= BY_NODE && !cpus)
 		return report_usage_error(args, "The --per-... options need -a or -C.");
 	if (job->by == BY_THREAD && !tasks)
 		return report_usage_error(args, "--per-thread needs -p or -t.");
 	if (tasks && job->cgroups)
-		return report_usage_error(args, "-p and -t (tasks) exclude -G (control groups).");
+		return report_usage_error(
+			args, "-p and -t (tasks) cannot be combined with -G (control groups).");
 	if (tasks && cpus)
-		return report_usage_error(args, "-p and -t (tasks) exclude -a and -C (CPUs).");
+		return report_usage_error(
+			args, "-p and -t (tasks) cannot be combined with -a and -C (CPUs).");
 	if (job->json && job->separator)
-		return report_usage_error(args, "--json and -x exclude each other.");
+		return report_usage_error(args, "--json and -x cannot be combined.");
 	if (job->format && (job->json || job->separator))
-		return report_usage_error(args, "--format excludes --json and -x.");
+		return report_usage_error(args, "--format cannot be combined with --json or -x.");
 	if (job->format && job->repeats)
-		return report_usage_error(args, "--format and --repeat exclude each other: a "
+		return report_usage_error(args, "--format and --repeat cannot be combined: a "
 		                                "counter is not the mean of runs.");
 	if (job->html &&
 	    ((!job->metric_names.n && !job->topdown) || job->interval || has_row_labels(job)))
-		return report_usage_error(
-			args, "--html needs -M or --topdown, and excludes -I and the --per-... "
-			      "options.");
+		return report_usage_error(args, "--html needs -M or --topdown, and cannot be "
+		                                "combined with -I or the --per-... options.");
 	if (job->start_off && !job->control.on)
 		return report_usage_error(args, "--delay -1 needs --control.");
 	if (job->control.on && job->repeats)
-		return report_usage_error(args, "--control and --repeat exclude each other.");
+		return report_usage_error(args, "--control and --repeat cannot be combined.");
 	if (job->append && !job->output)
-		return report_usage_error(args, "--append goes with --output.");
+		return report_usage_error(args, "--append needs --output.");
 	if (job->has_header && !job->separator)
-		return report_usage_error(args, "--no-header goes with -x.");
+		return report_usage_error(args, "--no-header needs -x.");
 	return EXIT_DONE;
 }
 
@@ -353,7 +352,7 @@ static const char *find_gap(const char *list)
 	return !at ? last : at + (at != list);
 }
 
-/* True if one of pfm's own counts stands in the group @text, or has anything behind it, which no
+/* True if one of pfm's own counts is in the group @text, or has anything after it, which no
  * kernel event has; reports it. */
 static bool refuse_grouped_own_event(const struct stat_job *job, const char *text)
 {
@@ -391,7 +390,7 @@ static int check_events(const struct stat_job *job)
 	if (!job->gap)
 		return EXIT_DONE;
 	report_culprit(&error, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, at, at + 1,
-	               "expected an event name next to this comma");
+	               "expected an event beside this comma");
 	report_stat_refusal(job, job->gap, &error);
 	return EXIT_REFUSED;
 }
@@ -490,7 +489,7 @@ static int add_groups(struct command_args *args, struct stat_job *job, const cha
 		return report_usage_error(
 			args, "expected one -G with all control groups, separated by commas.");
 	if (!*names)
-		return report_usage_error(args, "which control group?");
+		return report_usage_error(args, "expected the name of a control group.");
 	job->cgroups = strdup(names);
 	job->each_cgroup = each;
 	job->tell_cgroups = each || strchr(names, ',');
@@ -500,7 +499,7 @@ static int add_groups(struct command_args *args, struct stat_job *job, const cha
 static int parse_aggregation(struct command_args *args, struct stat_job *job, enum aggregation by)
 {
 	if (job->by != BY_NOTHING && job->by != by)
-		return report_usage_error(args, "The options --per-... exclude each other.");
+		return report_usage_error(args, "expected at most one of the --per-... options.");
 	job->by = by;
 	return -1;
 }
@@ -645,8 +644,8 @@ static int run_stat(struct command_args *args)
 
 	if (status < 0 && job.format &&
 	    (job.region_format || (args->n && stat_compares(args->operands))))
-		status = report_usage_error(args,
-		                            "--format excludes --regions and several commands.");
+		status = report_usage_error(
+			args, "--format cannot be combined with --regions or several commands.");
 	else if (status < 0 && args->n && stat_compares(args->operands))
 		status = stat_compare(args, &job);
 	else if (status < 0 && job.region_format)
@@ -690,8 +689,8 @@ const struct command cmd_stat = {
 	.about = "Prints each count with its quality: exact, scaled (it "
 		 "shared a counter and was extrapolated), partial, not "
 		 "counted, not supported. Where a count is not exact, the "
-		 "cause and the remedy follow. A count that was not taken is "
-		 "never printed as a number.\nA comma separates events. "
+		 "cause and the remedy follow. An event that was not counted is never printed as a "
+		 "number.\nA comma separates events. "
 		 "KEY=VALUE and the words edge, inv, os and usr belong to "
 		 "the event before them; commas inside slashes and braces do "
 		 "not separate. With -p, -t, -a, -C or -G a command only "
@@ -699,7 +698,7 @@ const struct command cmd_stat = {
 		 "error; all others, and JSON, go to standard output. The "
 		 "exit status is the command's; without a command, or if the "
 		 "command's is 0, it is 1 when nothing could be counted.",
-	.examples = "The usual events of a command\n"
+	.examples = "The default events of a command\n"
 		    "pfm stat -- make\n"
 		    "A group, counted at the same times, and an event in user mode\n"
 		    "pfm stat -e '{cycles,instructions}' -e page-faults:u -- ./work\n"

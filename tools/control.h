@@ -11,7 +11,7 @@
 
 struct control {
 	bool on;
-	int in, ack; /* descriptors; ack -1: nobody waits for answers */
+	int in, ack; /* descriptors; ack -1: no answers are sent */
 	size_t n;
 	char line[256];
 };

@@ -15,7 +15,7 @@ struct debug_search {
 	const char *link; /* name in its section .gnu_debuglink, or NULL */
 };
 
-/* Writes the path of candidate number @i to @path. False behind the last. They are, in this order:
+/* Writes the path of candidate number @i to @path. False after the last. They are, in this order:
  *   0  FOLDER/.build-id/ab/cdef.debug     by build id
  *   1  DIR/LINK                           beside the file
  *   2  DIR/.debug/LINK

@@ -12,9 +12,9 @@
  * reported once. */
 int unpack_debug_data(const void *packed, size_t size);
 
-/* Fetches the debug file of build id @id from the servers in DEBUGINFOD_URLS; without them asks
- * nobody. Returns its path, which the caller frees, or NULL. That libdebuginfod.so.1 is missing is
- * reported once. */
+/* Fetches the debug file of build id @id from the servers in DEBUGINFOD_URLS; without them
+ * it asks no server. Returns its path, which the caller frees, or NULL. That libdebuginfod.so.1 is
+ * missing is reported once. */
 char *fetch_debug_file(const uint8_t *id, size_t n);
 
 #endif

@@ -11,7 +11,7 @@ struct event_list {
 	unsigned n;
 };
 
-/* Adds the events of @list, which a comma separates unless it stands inside slashes or braces, or
+/* Adds the events of @list, which a comma separates unless it is inside slashes or braces, or
  * before a qualifier of the event before it (KEY=VALUE, or one of the words edge, inv, os, usr).
  * False without memory. */
 bool event_list_add(struct event_list *events, const char *list);

@@ -32,9 +32,9 @@ struct export_mapping {
 	uint32_t pid;                /* of code that a process compiled; 0 for files */
 };
 
-/* An address in code. Number 0 stands for the callers that are missing from a chain. */
+/* An address in code. Number 0 represents the callers that are missing from a chain. */
 struct export_location {
-	uint64_t address; /* as in the chain: callers have the address behind the call */
+	uint64_t address; /* as in the chain: callers have the address after the call */
 	uint32_t mapping;
 	uint32_t mode; /* PFM_MISC_MODE */
 	uint32_t same; /* the first location with the same names, mapping and mode */
@@ -119,7 +119,7 @@ struct export_reader {
  * REFUSED, everything said. */
 int export_open(struct export_reader *r, const char *path, const char *event);
 void export_close(struct export_reader *r);
-/* The next sample: 1, 0 behind the last, or -1, everything said. */
+/* The next sample: 1, 0 after the last, or -1, everything said. */
 int export_next(struct export_reader *r, struct export_sample *sample);
 
 /* Number of the name of the file, or [heap] and its like, that process @pid has at @address. */
@@ -147,7 +147,7 @@ char *export_frame_text(const char *name, char buf[NAME_LINE]);
 /* Index of @number, which is added if it is new: *@is_new. Without memory sets *@failed. */
 uint32_t export_index_of_number(struct number_table *t, uint32_t number, bool *is_new,
                                 bool *failed);
-/* @list with room for one more element of @size bytes behind @n. Without memory sets *@failed and
+/* @list with room for one more element of @size bytes after @n. Without memory sets *@failed and
  * returns @list as it was. */
 void *export_grow(void *list, size_t n, size_t *capacity, size_t size, bool *failed);
 
@@ -238,7 +238,7 @@ struct exporter {
 
 struct export_format {
 	const char *name, *summary;
-	const char *suffixes[4]; /* names of files that mean this format; NULL behind the last */
+	const char *suffixes[4]; /* names of files that mean this format; NULL after the last */
 	bool is_gzip;            /* compressed, unless the file's name ends in ".pb" */
 	bool is_sum;             /* adds weights: samples of several events need --event */
 	size_t state_size;
@@ -246,7 +246,7 @@ struct export_format {
 	void (*begin)(struct exporter *e);
 	/* Called for each sample, in the order of times. */
 	void (*add_sample)(struct exporter *e, const struct export_sample *s);
-	/* Called once behind the last sample, when losses are known. */
+	/* Called once after the last sample, when losses are known. */
 	void (*end)(struct exporter *e);
 	/* Frees what @state leads to. Called once, also after failures. May be NULL. */
 	void (*release)(struct exporter *e);
@@ -255,12 +255,12 @@ struct export_format {
 	const char *(*check)(const struct export_reader *r, const char *path);
 };
 
-extern const struct export_format *const export_formats[]; /* NULL behind the last */
+extern const struct export_format *const export_formats[]; /* NULL after the last */
 /* The format with @name, or NULL. */
 const struct export_format *find_export_format(const char *name);
 /* The format that the name of a file means, or NULL. */
 const struct export_format *find_export_format_of_file(const char *path);
-/* False if the name of a file wants gzip, which is missing. */
+/* False if the name of a file asks for gzip, which is missing. */
 bool export_can_write(const char *path);
 /* Writes the recording @path to @output (NULL: standard output). DONE or REFUSED, everything
  * said. */

@@ -2,7 +2,7 @@
 /* Trace events, for Perfetto and chrome://tracing: functions of each thread as slices, and the
  * weight of each event as a counter of its process.
  *
- * A stack lasts until the thread's next sample, but not longer than a sample can stand for. Events
+ * A stack lasts until the thread's next sample, but not longer than a sample can represent. Events
  * are written as samples come; those of a thread are in the order of their times. */
 #include "export.h"
 

@@ -2,7 +2,7 @@
 /* The message ProfilesData of OpenTelemetry, opentelemetry.proto.profiles.v1development as of
  * opentelemetry-proto 1.11: a profile for each event, and a dictionary that all of them share.
  *
- * Element 0 of each table of the dictionary is empty and stands for "unknown". */
+ * Element 0 of each table of the dictionary is empty and represents "unknown". */
 #include "export.h"
 
 #include <stdlib.h>

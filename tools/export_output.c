@@ -31,7 +31,7 @@ static void remove_unfinished_file(int sig)
 	raise(sig);
 }
 
-/* Sets what ending signals do, unless the caller of the command wants them ignored. */
+/* Sets what ending signals do, unless the caller of the command ignores them. */
 static void set_signals(void (*handler)(int))
 {
 	for (size_t i = 0; i < sizeof(ending_signals) / sizeof(ending_signals[0]); i++) {

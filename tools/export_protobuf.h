@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Protocol buffers: fields of a message, one behind the other, in memory that grows. */
+/* Protocol buffers: fields of a message, one after the other, in memory that grows. */
 #ifndef PFM_EXPORT_PROTOBUF_H
 #define PFM_EXPORT_PROTOBUF_H
 

@@ -258,7 +258,7 @@ static void set_source_line(struct export_reader *r, struct export_location *l, 
 	l->line = (uint32_t)strtoul(colon + 1, NULL, 10);
 }
 
-/* Sets the names of @l. The address of a caller may be the first byte behind its function. */
+/* Sets the names of @l. The address of a caller may be the first byte after its function. */
 static void name_location(struct export_reader *r, struct export_location *l)
 {
 	const struct export_mapping *m = &r->mappings[l->mapping];
@@ -557,7 +557,7 @@ int export_next(struct export_reader *r, struct export_sample *sample)
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* True if @name matches @pattern, or is that with modifiers behind it. */
+/* True if @name matches @pattern, or is that with modifiers after it. */
 static bool matches_event_name(const char *name, const char *pattern)
 {
 	size_t len = strlen(pattern);

@@ -11,7 +11,7 @@ enum { GRAPH_WIDTH = 1200, ROW_HEIGHT = 17, TOP_MARGIN = 40 };
 
 /* A stack; how far it has been drawn. */
 struct flame_line {
-	const char *text, *frame; /* frame: the one of this depth, NULL behind the last */
+	const char *text, *frame; /* frame: the one of this depth, NULL after the last */
 	size_t len;
 	uint64_t weight;
 	bool joined; /* agrees with the line before it so far */

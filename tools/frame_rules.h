@@ -42,7 +42,7 @@ void frame_rules_close(struct frame_rules *rules);
  *
  * @registers  those of the frame; those of the caller after FRAME_CALLER
  * @is_signal  set if the frame is that of a signal handler's return: the caller's address is then
- *             that of the next instruction, not that behind a call
+ *             that of the next instruction, not that after a call
  *
  * The rule of an address is read once, then cached: reading takes microseconds.
  */

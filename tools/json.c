@@ -28,7 +28,7 @@ static int write_piece(const char *text, size_t len, void *arg)
 	return 0;
 }
 
-/* Values are lost only without memory: a reader of "null" must know that it is not an answer. */
+/* Values are lost only without memory: a reader must not take "null" for an answer. */
 static void report_lost_value(void)
 {
 	static bool said;

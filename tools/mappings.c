@@ -118,7 +118,7 @@ static struct map_node *join_nodes(struct map_edit *e, struct map_node *low, str
 	return root;
 }
 
-/* Ends the last mapping of @n at @end at the latest. *@rest: what it had behind @from. */
+/* Ends the last mapping of @n at @end at the latest. *@rest: what it had after @from. */
 static bool cut_last(struct map_edit *e, struct map_node **n, uint64_t end, uint64_t from,
                      struct mapping *rest)
 {

@@ -40,7 +40,7 @@ bool mappings_add(struct map_pool *pool, struct map_set *set, const struct mappi
 /* The mapping of @address, or NULL. It stays valid until the next mappings_add() to @set. */
 const struct mapping *mappings_find(const struct map_set *set, uint64_t address);
 
-/* Makes @to, a set that was used by nobody else, equal to @from. Takes constant time. */
+/* Makes @to, a set that has no other user, equal to @from. Takes constant time. */
 void mappings_copy(struct map_pool *pool, struct map_set *from, struct map_set *to);
 
 /* Frees the mappings of all sets that were made in @pool. */

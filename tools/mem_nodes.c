@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two sections behind the data of perf.data:
+/* Two sections after the data of perf.data:
  *
  *   NUMA_TOPOLOGY  u32 nodes; for each u32 number, u64 memory, u64 free, u32 length, CPUs as
  * "0-3,8" MEM_TOPOLOGY   u64 version (1), u64 size of a block, u64 nodes; for each u64 number, u64

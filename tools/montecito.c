@@ -15,7 +15,7 @@ struct option_piece {
 	size_t value_len;
 };
 
-/* A word and the number it stands for. */
+/* A word and the number it represents. */
 struct word_value {
 	const char *word;
 	uint64_t value;
@@ -107,7 +107,7 @@ static bool piece_value(const char *list, const struct option_piece *p,
 {
 	if (!parse_word_or_number(p->value, p->value_len, words, out))
 		return report_wrong_piece(m, list, p->value, p->value_len,
-		                          "neither a number nor a word known here");
+		                          "expected a number or a known word");
 	if (*out > max)
 		return report_wrong_piece(m, list, p->value, p->value_len, "too large");
 	return true;
@@ -123,7 +123,7 @@ static bool parse_levels(const char *list, const struct option_piece *p, unsigne
 	if (parse_number(p->value, p->value_len, &bits)) {
 		if (bits == 0 || bits > 15)
 			return report_wrong_piece(m, list, p->value, p->value_len,
-			                          "levels are bits 0 to 3");
+			                          "expected levels as bits 0 to 3");
 	} else {
 		for (i = 0; i < p->value_len; i++)
 			if (p->value[i] == 'u')
@@ -133,7 +133,7 @@ static bool parse_levels(const char *list, const struct option_piece *p, unsigne
 			else
 				return report_wrong_piece(
 					m, list, p->value + i, 1,
-					"levels are u for user, k for kernel, or a number");
+					"expected levels u for user, k for kernel, or a number");
 		if (!bits)
 			return report_wrong_piece(m, list, p->value, 0, "which levels?");
 	}
@@ -146,7 +146,7 @@ static bool report_unknown_piece(const char *list, const struct option_piece *p,
 {
 	return report_wrong_piece(m, list, p->text, p->len,
 	                          p->len ? "not a setting of this option"
-	                                 : "nothing between two commas");
+	                                 : "expected a setting between two commas");
 }
 
 /* ---- opcode matchers ------------------------------------------------------------------------- */
@@ -180,7 +180,7 @@ bool mont_opcm(struct mont_settings *s, const char *value, struct mont_mistake *
 
 	if (s->n_opcm == 2)
 		return report_wrong_piece(m, value, value, strlen(value),
-		                          "there are two opcode matchers");
+		                          "expected at most two opcode matchers");
 	out->opcm_used = 1;
 	while (next_piece(&at, &p))
 		if (piece_has_key(&p, "slots")) {
@@ -234,7 +234,8 @@ static bool parse_range(pfmlib_mont_input_rr_t *rr, unsigned *n, const struct wo
 	struct option_piece p = { 0 };
 
 	if (*n == 4)
-		return report_wrong_piece(m, value, value, strlen(value), "at most four ranges");
+		return report_wrong_piece(m, value, value, strlen(value),
+		                          "expected at most four ranges");
 	next_piece(&at, &p);
 	if (!parse_limits(value, &p, out, m))
 		return false;
@@ -388,7 +389,7 @@ bool mont_thres(struct mont_settings *s, const char *value, struct mont_mistake 
 	for (; next_piece(&at, &p); i++) {
 		if (i == PMU_MONT_NUM_COUNTERS)
 			return report_wrong_piece(m, value, p.text, p.len,
-			                          "more thresholds than counters");
+			                          "expected at most one threshold per counter");
 		if (!parse_number(p.text, p.len, &thres) || thres > 7)
 			return report_wrong_piece(m, value, p.text, p.len,
 			                          "expected a number from 0 to 7 for each event");

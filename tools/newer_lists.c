@@ -22,7 +22,7 @@ static const struct publisher {
 
 enum { ALL = sizeof(publishers) / sizeof(publishers[0]) };
 
-/* The set of publishers that may know more of @pmu: one bit, or none. */
+/* The set of publishers that may have newer lists of @pmu: one bit, or none. */
 static unsigned newer_list_of_pmu(const pfm_ctx_t *ctx, int pmu)
 {
 	pfm_pmu_info_t info = PFM_INIT(info);
@@ -72,8 +72,8 @@ static unsigned newer_list_of_event(const pfm_ctx_t *ctx, const char *text, cons
 	return pmu && *pmu ? newer_list_of_name(ctx, pmu, strlen(pmu)) : newer_list_of_host(ctx);
 }
 
-/* The publishers of processors with similar names; all if none is similar. A name with a slash
- * behind it is a folder's. */
+/* The publishers of processors with similar names; all if no name is similar. A name with a slash
+ * after it is a folder's. */
 static unsigned newer_list_of_unknown_pmu(const pfm_ctx_t *ctx, const char *text,
                                           const pfm_error_t *error, char (*similar)[96], size_t n)
 {

@@ -2,7 +2,7 @@
 /* Writes metrics as text that Prometheus and its like read: OpenMetrics 1.0, or the Prometheus text
  * format 0.0.4, which node_exporter's textfile collector and promtool read.
  *
- * A text is a list of families, each with its samples behind it; end_exposition() ends it. Label
+ * A text is a list of families, each with its samples after it; end_exposition() ends it. Label
  * values may be any bytes. A byte that is not part of a UTF-8 character is written as U+FFFD and
  * its two hexadecimal digits, and so are the bytes of U+FFFD itself: different values stay
  * different. */
@@ -18,7 +18,7 @@ enum exposition_format { EXPOSITION_NONE, EXPOSITION_OPENMETRICS, EXPOSITION_PRO
 enum family_type { FAMILY_COUNTER, FAMILY_GAUGE, FAMILY_STATESET, FAMILY_INFO };
 
 struct label {
-	const char *name; /* NULL behind the last one of a list */
+	const char *name; /* NULL after the last one of a list */
 	const char *value;
 };
 

@@ -24,7 +24,7 @@ struct perf_map {
 	struct symbol_table table;
 };
 
-/* Names of others are not believed: anybody may write to /tmp. */
+/* Names of others are not believed: any user may write to /tmp. */
 static bool is_trusted(const struct stat *st)
 {
 	return st->st_uid == 0 || st->st_uid == geteuid() || geteuid() == 0;

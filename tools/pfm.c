@@ -131,8 +131,8 @@ static void print_overview(FILE *out)
 	fputs("usage: pfm COMMAND [OPTION]... [OPERAND]...\n\n", out);
 	help_text(out, 0, 0,
 	          "Turns the name of a hardware event into the register "
-	          "values that make a processor count it, for any processor, "
-	          "on any machine; counts and samples on this machine.");
+	          "values that make a processor count it, for any processor, on any machine. "
+	          "Counts and samples events of this machine.");
 	print_heading(out, "Commands");
 	for (i = 0; commands[i]; i++) {
 		fprintf(out, "  %s%-9s%s ", term_colour_begin(out, BOLD), commands[i]->name,
@@ -158,8 +158,8 @@ static void print_overview(FILE *out)
 	                    "pfm record -g -- make && pfm report\n");
 	putc('\n', out);
 	help_text(out, 0, 0,
-	          "'pfm help COMMAND' tells more. Names of events: perfmon(7). Exit status: 0 "
-	          "done, 1 refused, 2 usage.");
+	          "For details see 'pfm help COMMAND'; for names of events see perfmon(7). Exit "
+	          "status: 0 success, 1 failure, 2 wrong usage.");
 }
 
 /* ---- reading options ------------------------------------------------------------------------- */
@@ -192,7 +192,7 @@ int report_usage_error(const struct command_args *args, const char *format, ...)
 	va_end(ap);
 	fprintf(stderr, "\n");
 	print_usage(stderr, args->cmd);
-	fprintf(stderr, "'pfm %s --help' tells more.\n", args->cmd->name);
+	fprintf(stderr, "For help, run 'pfm %s --help'.\n", args->cmd->name);
 	return EXIT_USAGE;
 }
 
@@ -286,15 +286,15 @@ static const struct command_option *find_option(const struct command *cmd, int i
 	return NULL;
 }
 
-/* Reports the option that getopt_long() refused: @word is the argument it stands in. */
+/* Reports the option that getopt_long() refused: @word is the argument it is in. */
 static int refuse_option(struct command_args *args, int refusal, const char *word)
 {
 	const struct command_option *o = find_option(args->cmd, optopt);
 
 	if (refusal == ':' && word[1] == '-')
-		report_usage_error(args, "--%s: expected a value, %s", o->name, o->arg);
+		report_usage_error(args, "--%s: expected a value: %s", o->name, o->arg);
 	else if (refusal == ':')
-		report_usage_error(args, "-%c: expected a value, %s", optopt, o->arg);
+		report_usage_error(args, "-%c: expected a value: %s", optopt, o->arg);
 	else if (o)
 		report_usage_error(args, "--%s takes no value.", o->name);
 	else if (optopt == 0)
@@ -567,7 +567,7 @@ static int finish_output(int status)
 	errno = 0;
 	if (fclose(stdout) != 0 || failed) {
 		if (errno != EPIPE)
-			fprintf(stderr, "pfm: cannot write the answer: %s\n",
+			fprintf(stderr, "pfm: cannot write the output: %s\n",
 			        errno ? strerror(errno) : "write error");
 		return status == EXIT_DONE ? EXIT_REFUSED : status;
 	}

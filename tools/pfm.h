@@ -46,7 +46,7 @@ struct command_args {
 	const struct command *cmd;
 	int status;      /* exit status after next_option() returned -1 */
 	int n;           /* operands, valid once next_option() is through */
-	char **operands; /* NULL behind the last */
+	char **operands; /* NULL after the last */
 	int argc;
 	char **argv; /* the name of the command, and what follows it */
 };
@@ -69,7 +69,7 @@ int report_usage_error(const struct command_args *args, const char *format, ...)
 int run_pfm_command(const struct command *cmd, int argc, char **argv);
 /* The name of the command that runs, for messages. */
 const char *running_command(void);
-/* Every command, NULL behind the last. */
+/* Every command, NULL after the last. */
 extern const struct command *const commands[];
 
 /* ---- answers (report.c) ---------------------------------------------------------------------- */
@@ -88,10 +88,10 @@ void put_refusal_json(struct json *j, const pfm_ctx_t *ctx, const char *text,
                       const pfm_error_t *error);
 /* Finds vendors whose newer lists may have @text, as a set (newer_lists.c). @pmu: the processor
  * that the user chose, or NULL; @similar: the names that were suggested. Returns 0 if the error
- * is another one or nobody publishes lists of the processor. */
+ * is another one or no lists of the processor are published. */
 unsigned find_newer_lists(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error,
                           const char *pmu, char (*similar)[96], size_t n);
-/* The shell commands that fetch and load the lists of publisher number @i of a set; NULL behind the
+/* The shell commands that fetch and load the lists of publisher number @i of a set; NULL after the
  * last. */
 const char *newer_list_commands(unsigned set, unsigned i);
 /* Sets @error for something the command itself found wrong at bytes @start to @end. */
@@ -130,10 +130,10 @@ struct lines {
  * (lines->failed). */
 bool event_lines_next(struct lines *lines, char **line, size_t *len);
 void event_lines_free(struct lines *lines);
-/* True for a line that asks for nothing: blanks, or a comment behind '#'. */
+/* True for a line that asks for nothing: blanks, or a comment after '#'. */
 bool is_blank_event_line(const char *line, size_t len);
 /* Moves *@line to its first non-blank character, and ends it before a comment, which is a '#'
- * behind a blank. Returns its length. */
+ * after a blank. Returns its length. */
 size_t event_line_text(char **line, size_t len);
 
 /* ---- the machine (machine.c) ----------------------------------------------------------------- */

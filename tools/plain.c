@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of C++ as their authors wrote them. A symbol says what repeats in it by reference, and
- * references to what itself consists of references double the name each time: 300 bytes can stand
- * for gigabytes. Those with many are worked out by a child with little time. */
+ * references to what itself consists of references double the name each time: 300 bytes can
+ * represent gigabytes. Those with many are worked out by a child with little time. */
 #include "pfm.h"
 #include "symbols.h"
 
@@ -26,7 +26,7 @@ enum {
 
 typedef char *(*demangle_fn)(const char *symbol, char *buf, size_t *len, int *status);
 
-/* The C++ library of this machine knows how its names are made; where there is no C++, it need not
+/* The C++ library of this machine decodes its own names; where there is no C++, it need not
  * be installed. */
 static demangle_fn find_demangler(void)
 {

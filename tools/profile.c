@@ -71,7 +71,7 @@ struct named_address {
 };
 
 /* A stack whose node, or text, is known, as long as no mapping changes. Two stacks with one hash,
- * which nobody can choose, are taken for one: with a million stacks that is as probable as 1e-7.
+ * which a file cannot choose, are taken for one: with a million stacks that is as probable as 1e-7.
  * With 400,000 samples of 300 stacks a call tree takes a sixth of the time. */
 struct known_stack {
 	uint64_t hash;
@@ -685,7 +685,7 @@ static void collect_frames(const pfm_record_t *record, struct frames *f)
 			continue;
 		}
 		f->mode[f->n] = mode;
-		/* A return address may be the first byte behind the function that called. */
+		/* A return address may be the first byte after the function that called. */
 		f->address[f->n] = f->n ? a - 1 : a;
 		f->n++;
 	}
@@ -766,7 +766,7 @@ static void add_inlined_places(struct profile_reader *r, const struct profile_pl
 	}
 }
 
-/* Finds the places of frame @i; behind the last one: of the callers that are missing. */
+/* Finds the places of frame @i; after the last one: of the callers that are missing. */
 static void find_new_frame_places(struct profile_reader *r, const pfm_record_t *record, unsigned i,
                                   const struct profile_place *key, struct frame_places *f)
 {

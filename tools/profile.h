@@ -16,7 +16,7 @@ struct text_pool {
 	char **text;
 	size_t n, capacity;
 	struct hash_table table;
-	bool failed; /* some text has not got a number, for want of memory */
+	bool failed; /* some text has no number, because memory ran out */
 };
 
 /* The number of the text, the first text's number if memory runs out. */

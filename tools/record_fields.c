@@ -143,7 +143,7 @@ static bool has_pmu_file(const char *pmu, const char *file)
 	return access(make_machine_path(path, full, sizeof(full)), F_OK) == 0;
 }
 
-/* Where PMU @pmu has @file, its event is @text, in which % stands for the PMU. Of processors since
+/* Where PMU @pmu has @file, its event is @text, in which % represents the PMU. Of processors since
  * Sapphire Rapids loads need an auxiliary event that leads their group. */
 static const struct memory_event {
 	const char *pmu, *file, *without, *text;

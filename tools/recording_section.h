@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sections behind the data of a recording, which describe the machine that was recorded. */
+/* Sections after the data of a recording, which describe the machine that was recorded. */
 #ifndef PFM_RECORDING_SECTION_H
 #define PFM_RECORDING_SECTION_H
 

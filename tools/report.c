@@ -22,7 +22,7 @@ int report_no_memory(void)
 
 /* ---- contexts and refusals ------------------------------------------------------------------- */
 
-/* The processor of names without one, as the user wants it; NULL for this machine's. */
+/* The processor of names without one, as the user gave it; NULL for this machine's. */
 static const char *chosen;
 
 static void report_unknown_pmu(const char *pmu, const pfm_error_t *error)
@@ -31,8 +31,8 @@ static void report_unknown_pmu(const char *pmu, const pfm_error_t *error)
 	pfm_ctx_t *ctx;
 
 	if (pmu && !*pmu) {
-		fputs("pfm: the name of the processor is empty; 'pfm list --pmus' lists "
-		      "them\n",
+		fputs("pfm: expected the name of a processor, got an empty one; 'pfm list --pmus' "
+		      "lists them\n",
 		      stderr);
 		return;
 	}
@@ -178,7 +178,7 @@ void put_refusal_json(struct json *j, const pfm_ctx_t *ctx, const char *text,
 
 /* ---- counters and registers ------------------------------------------------------------------ */
 
-/* Runs of bits of @set as "0-3,5", each number behind @prefix. */
+/* Runs of bits of @set as "0-3,5", each number after @prefix. */
 static size_t runs_text(char *buf, size_t at, uint32_t set, const char *prefix)
 {
 	unsigned i, last;
@@ -197,7 +197,7 @@ static size_t runs_text(char *buf, size_t at, uint32_t set, const char *prefix)
 	return at;
 }
 
-/* One counter at @s, "3" or "F1"; what is behind it, or NULL if missing. */
+/* One counter at @s, "3" or "F1"; what is after it, or NULL if missing. */
 static const char *read_counter(const char *s, unsigned long *bit)
 {
 	bool fixed = *s == 'F' || *s == 'f';
@@ -278,7 +278,7 @@ static const struct {
 	{ "exclude_guest", offsetof(pfm_attr_t, exclude_guest) },
 	{ "pinned", offsetof(pfm_attr_t, pinned) },
 };
-enum { ALWAYS_REPORTED = 2 }; /* so many of them stand in JSON also when they are 0 */
+enum { ALWAYS_REPORTED = 2 }; /* so many of them are in JSON also when they are 0 */
 
 static bool attr_flag(const pfm_attr_t *attr, size_t i)
 {

@@ -248,7 +248,7 @@ static const struct label *list_metric_labels(struct label_list *l, const struct
 	return l->at;
 }
 
-/* Behind what the list has. */
+/* Appends to the list. */
 static const struct label *extend_labels(struct label_list *l, const char *name, const char *value)
 {
 	add_label(l, name, value);

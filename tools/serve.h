@@ -63,15 +63,15 @@ void put_self_series(struct exposition *x, const struct serve *s);
 
 /* ---- addresses (serve_listen.c) -------------------------------------------------------------- */
 
-/* Adds a listener for "ADDRESS:PORT", "[ADDRESS]:PORT" or "unix:PATH"; an exit status, what is
- * wrong is said. */
+/* Adds a listener for "ADDRESS:PORT", "[ADDRESS]:PORT" or "unix:PATH". Returns an exit status;
+ * reports errors. */
 int open_listener(struct serve *s, const char *text);
 /* Closes all of them and removes sockets from the file system. */
 void close_listeners(struct serve *s);
 
 /* ---- HTTP (serve_http.c) --------------------------------------------------------------------- */
 
-/* Answers on all listeners; an exit status, what is wrong is said. */
+/* Answers on all listeners. Returns an exit status; reports errors. */
 int start_http(struct serve *s);
 /* Descriptors that become readable when run_http() has work. Their number. */
 unsigned list_http_fds(const struct serve *s, int fds[SERVE_MAX_LISTENERS]);
@@ -83,7 +83,7 @@ void stop_http(struct serve *s);
 
 /* ---- the textfile (serve_textfile.c) --------------------------------------------------------- */
 
-/* Checks that the file can be replaced; an exit status, what is wrong is said. */
+/* Checks that the file can be replaced. Returns an exit status; reports errors. */
 int open_textfile(struct serve *s);
 /* Replaces the file. If that fails, it is removed: old counts must not look like new ones. */
 void write_textfile(struct serve *s);
@@ -92,10 +92,10 @@ void close_textfile(struct serve *s);
 
 /* ---- giving way (serve_lock.c) --------------------------------------------------------------- */
 
-/* Opens the lock's file; an exit status, what is wrong is said. */
+/* Opens the lock's file. Returns an exit status; reports errors. */
 int open_give_way_lock(struct serve *s);
 void close_give_way_lock(struct serve *s);
-/* Pauses counting or goes on, as the lock says; an exit status, what is wrong is said. */
+/* Pauses counting or goes on, as the lock says. Returns an exit status; reports errors. */
 int give_way(struct serve *s);
 /* How long counting has been paused. */
 double find_paused_seconds(const struct serve *s);

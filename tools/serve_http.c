@@ -208,7 +208,7 @@ static enum MHD_Result answer_request(void *arg, struct MHD_Connection *c, const
                                       size_t *upload_size, void **state)
 {
 	static char wrong_method[] = "expected GET or HEAD\n", no_counts[] = "out of memory\n",
-		    wrong_path[] = "the counts are at /metrics\n";
+		    wrong_path[] = "expected the path /metrics\n";
 	struct serve *s = arg;
 	struct MHD_Response *r;
 

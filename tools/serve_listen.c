@@ -78,7 +78,7 @@ static bool is_loopback(const union address *a)
 	return IN6_IS_ADDR_LOOPBACK(&a->v6.sin6_addr);
 }
 
-/* The address with the port that it has got. */
+/* The address with its actual port. */
 static void name_listener(struct serve_listener *l, union address *a)
 {
 	socklen_t size = sizeof(*a);

@@ -78,7 +78,7 @@ static void put_process(struct exposition *x)
 	          "When pfm serve began, in seconds since 1970.", start_time);
 	put_gauge(x, "process_open_fds", "", "Open file descriptors.", (double)count_files());
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0)
-		put_gauge(x, "process_max_fds", "", "Most file descriptors that may be open.",
+		put_gauge(x, "process_max_fds", "", "Limit of open file descriptors.",
 		          (double)files.rlim_cur);
 }
 
@@ -91,9 +91,9 @@ void put_self_series(struct exposition *x, const struct serve *s)
 	put_gauge(x, "perfmon_reading_duration_seconds", "seconds",
 	          "How long the last reading took.", f->reading_seconds);
 	put_gauge(x, "perfmon_reading_interval_seconds", "seconds",
-	          "The time between the last two readings, which metrics are of.",
+	          "The time between the last two readings, for which metrics are computed.",
 	          f->interval_seconds);
-	put_counter(x, "perfmon_http_answers", "Texts that clients were given.", f->answers);
+	put_counter(x, "perfmon_http_answers", "Answered requests.", f->answers);
 	put_counter(x, "perfmon_http_refusals", "Requests that were refused.", f->refusals);
 	put_counter(x, "perfmon_http_connections_closed",
 	            "Connections that were closed because they took too long.", f->closed);

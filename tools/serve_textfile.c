@@ -17,7 +17,7 @@ int open_textfile(struct serve *s)
 	size_t room = strlen(s->textfile) + 32;
 
 	if (stat(s->textfile, &there) == 0 && !S_ISREG(there.st_mode)) {
-		fprintf(stderr, "pfm serve: --textfile replaces a file: '%s' is something else\n",
+		fprintf(stderr, "pfm serve: --textfile: expected a regular file, got '%s'\n",
 		        s->textfile);
 		return EXIT_REFUSED;
 	}

@@ -10,7 +10,7 @@
 /* Prints one labelled line. */
 typedef void (*show_line_fn)(const char *label, const char *text);
 
-/* @type is a PFMLIB_*_PMU; nothing is said of processors without functions of their own. */
+/* @type is a PFMLIB_*_PMU; prints nothing for processors without functions of their own. */
 void print_model(const pfm_ctx_t *ctx, int type, const pfm_event_info_t *e, show_line_fn line);
 void json_model(const pfm_ctx_t *ctx, struct json *j, int type, const pfm_event_info_t *e);
 /* True for a field of the table that print_model() shows in words. */

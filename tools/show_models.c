@@ -108,7 +108,7 @@ void print_model(const pfm_ctx_t *ctx, int type, const pfm_event_info_t *e, show
 
 	if (type == PFMLIB_MONTECITO_PMU) {
 		visit_filters(ctx, e, add_text, &l);
-		line("filters", l.n ? l.text : "none: no filter may be in use");
+		line("filters", l.n ? l.text : "none: the count needs all filters off");
 		return;
 	}
 	if (!alpha_info(type, e, &info))

@@ -52,7 +52,7 @@ struct stat_row {
 	struct event_at named, at;
 	const char *own; /* pfm's own count of time, which no session takes; else NULL */
 	char *label;
-	size_t place; /* where in the label the CPU, core, thread ... begins, behind a control group
+	size_t place; /* where in the label the CPU, core, thread ... begins, after a control group
 	               */
 	bool was_counted;     /* it had a value in some run or interval */
 	pfm_count_sum_t sum;  /* of this run or interval */
@@ -102,7 +102,7 @@ const char *find_own_event(const char *text);
 
 /* Says what is wrong with @text, as an object where those are wanted. */
 void report_stat_refusal(const struct stat_job *job, const char *text, const pfm_error_t *error);
-/* Lays out job->parts. An exit status; what is wrong is said. */
+/* Lays out job->parts. Returns an exit status; reports errors. */
 int make_targets(struct stat_job *job);
 /* Opens all sessions, for @pid in parts that name no task. */
 int open_targets(struct stat_job *job, int pid);
@@ -110,7 +110,7 @@ int start_targets(struct stat_job *job);
 void stop_targets(struct stat_job *job);
 int read_targets(struct stat_job *job);
 /* Compares what was read with the processor time that the command and its children took, in
- * seconds: the kernel takes the events of a task away, and tells nobody, when it starts a program
+ * seconds: the kernel takes the events of a task away, without notice, when it starts a program
  * with more rights than its caller's, or one that may not be read. */
 void check_unwatched_time(struct stat_job *job, double seconds);
 /* True once every task that was asked for has ended. */
@@ -141,7 +141,7 @@ void child_discard(struct child *c);
 void child_signal(const struct child *c, int sig);
 /* The exit status for the command's end. Reports a signal that ended it. */
 int child_status(const char *name, int status);
-/* The words of @command as a shell would want them typed, cut at @room. Returns @buf. */
+/* The words of @command as one types them in a shell, cut at @room. Returns @buf. */
 char *quoted_command(char *const *command, char *buf, size_t room);
 
 /* ---- all of it ------------------------------------------------------------------------------- */
@@ -152,7 +152,7 @@ struct stat_metric {
 	int pmu;
 	unsigned event;
 	struct event_at first; /* of a ratio: the event it begins with; */
-	bool is_beside_count;  /* it stands beside a count of the report under way */
+	bool is_beside_count;  /* it is beside a count of the report under way */
 };
 
 struct stat_metrics {
@@ -160,7 +160,7 @@ struct stat_metrics {
 	unsigned n;
 };
 
-/* A ratio as it stands beside a count. */
+/* A ratio as it is beside a count. */
 struct ratio {
 	const char *name, *unit;
 	double value;
@@ -187,12 +187,12 @@ bool prepare_ratios(struct stat_job *job);
  * that begins with its event, else how many there were in a second of the task's time. */
 bool find_row_ratio(const struct stat_job *job, const struct stat_row *row, double elapsed,
                     struct ratio *out);
-/* Values of metrics from the rows; in text also those usual ratios that stand beside no count. */
+/* Values of metrics from the rows; in text also those usual ratios that are beside no count. */
 void report_metrics(const struct stat_job *job, double elapsed, double time);
 
 /* ---- errors of metrics (stat_errors.c) ------------------------------------------------------- */
 
-/* True if counts are to be read on the way, so that their extrapolation can be judged. */
+/* True if counts are to be read on the way, so that their extrapolation error can be estimated. */
 bool needs_slices(const struct stat_job *job);
 /* Forgets the slices: another interval begins. */
 void free_slices(struct stat_job *job);
@@ -222,7 +222,7 @@ void estimate_metric_error(const struct stat_job *job, const struct metric_input
 
 /* ---- metrics as a tree (stat_tree.c) --------------------------------------------------------- */
 
-/* Puts the metrics in the order of their tree: each behind the one it is a part of. False without
+/* Puts the metrics in the order of their tree: each after the one it is a part of. False without
  * memory. */
 bool order_metric_tree(struct stat_job *job);
 /* True if @child is a part of @parent. */
@@ -230,7 +230,7 @@ bool is_child_metric(const struct stat_job *job, const struct stat_metric *child
                      const struct stat_metric *parent);
 /* Reports metrics that are worth counting next, because their parent is over its threshold. */
 void report_children(const struct stat_job *job, double elapsed);
-/* Writes the page that --html asks for. DONE, or REFUSED and why is said. */
+/* Writes the page that --html asks for. DONE, or REFUSED with a message. */
 int write_page(const struct stat_job *job, double elapsed);
 
 struct stat_job {
@@ -272,7 +272,7 @@ struct stat_job {
 	sigset_t signals, saved_signals; /* those waited for; the mask as it was */
 	bool interrupted;
 	bool missed;            /* this run ended, or the user left, before the delay was over */
-	bool outlived_counting; /* the command ran before counting began, or went on behind its end
+	bool outlived_counting; /* the command ran before counting began, or went on after its end
 	                         */
 	uint64_t since;         /* when the first run began */
 	double elapsed, user, system; /* summed over runs */
@@ -302,7 +302,8 @@ bool has_nothing_to_count(struct stat_job *job);
 
 /* ---- answers (stat_report.c) ----------------------------------------------------------------- */
 
-/* How wide the labels of rows are: 0 if none has one. And one of them, as text, filled up to that.
+/* How wide the labels of rows are: 0 if no row has one. And one of them, as text, filled up to
+ * that.
  */
 size_t widest_label(const struct stat_job *job);
 void print_label(const struct stat_job *job, const char *label, size_t widest);
@@ -312,7 +313,7 @@ void print_label(const struct stat_job *job, const char *label, size_t widest);
 int report_counts(const struct stat_job *job, double elapsed, double time);
 /* The names of the columns of -x. */
 void put_column_names(const struct stat_job *job);
-/* One column of -x, in quotes where it would be taken for several, and what stands @behind it. */
+/* One column of -x, in quotes where it would be taken for several, followed by @behind. */
 void put_field(const struct stat_job *job, const char *text, const char *behind);
 /* Seconds, as the first column; nothing if negative. */
 void put_time_field(const struct stat_job *job, double time);

@@ -44,7 +44,7 @@ bool stat_compares(char *const *operands)
 	return false;
 }
 
-/* Ends each command where a separator stands. False if one is empty or there are too many. */
+/* Ends each command at a separator. False if one is empty or there are too many. */
 static bool split_commands(struct comparison *c, char **operands)
 {
 	c->commands[0] = operands;
@@ -196,7 +196,7 @@ static double student(unsigned freedom)
 }
 
 struct command_ratio {
-	bool known; /* every round has both values, and none is zero */
+	bool known; /* every round has both values, all other than zero */
 	double value, low, high;
 };
 
@@ -255,7 +255,7 @@ static void put_row(FILE *out, const struct comparison *c, unsigned event)
 		        group_digits((uint64_t)(mean + 0.5), number));
 		if (k && r.known)
 			fprintf(out, "  %.4f of A, 95 %% interval %.4f to %.4f%s", r.value, r.low,
-			        r.high, is_shown(&r) ? "" : ": no difference shown");
+			        r.high, is_shown(&r) ? "" : ": no significant difference");
 		else if (k)
 			fputs("  no ratio: a count is zero", out);
 		fputc('\n', out);
@@ -340,8 +340,8 @@ int stat_compare(struct command_args *args, struct stat_job *job)
 	if (job->n_pids || job->n_tids || job->all_cpus || job->cpus || job->cgroups ||
 	    job->interval || job->delay || job->control.on || job->metric_names.n ||
 	    job->separator || job->region_format)
-		return report_usage_error(
-			args, "With ::, only -e, -r, -i, -o, --append and --json are allowed.");
+		return report_usage_error(args,
+		                          "With ::, use only -e, -r, -i, -o, --append and --json.");
 	if (!job->events.n &&
 	    !event_list_add(&job->events,
 	                    "task-clock,page-faults,context-switches,cycles,instructions"))

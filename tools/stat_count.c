@@ -144,7 +144,7 @@ static int take_slice(struct stat_job *job, struct stat_run *r, uint64_t now)
 
 /* Reads what processes have counted so far, while they are there to be asked for their processor
  * time: it shows that a program which one of them has started took its events away. Of one that has
- * ended nobody knows. */
+ * ended it is unknown. */
 static int poll_processes(struct stat_job *job, struct stat_run *r, uint64_t now)
 {
 	if (!job->n_pids || now < r->next_poll)
@@ -177,8 +177,8 @@ static bool is_target_gone(const struct stat_job *job, struct stat_run *r)
 		r->child.pid = 0;
 		return true;
 	}
-	/* It may have ended, or the user left, before counting began; and nobody counts on for a
-	 * file that takes nothing more. */
+	/* It may have ended, or the user left, before counting began; and counting ends when the
+	 * output file takes nothing more. */
 	if (r->child.pid <= 0 && (job->command || job->interrupted || job->write_error))
 		return true;
 	return !job->command && (job->n_pids || job->n_tids) && have_targets_ended(job);

@@ -24,7 +24,7 @@ static bool add_event(struct event_list *events, const char *text, size_t len)
 
 struct list_addition {
 	struct event_list *events;
-	const char *rest; /* of the text, behind the pattern */
+	const char *rest; /* of the text, after the pattern */
 	bool failed;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm stat: metrics. What they need is planned, so that the events of a group are on counters at
  * the same times; their values come from the rows of the answer, with the error that repetitions
- * show; ratios of the usual events need nobody to ask. */
+ * show; ratios of the usual events are shown by default. */
 #include "metric.h"
 #include "stat.h"
 #include "term.h"
@@ -86,7 +86,7 @@ static int add_name(struct stat_job *job, const char *name)
 		return EXIT_DONE;
 	report_stat_refusal(job, name, &error);
 	if (error.kind == PFM_KIND_UNKNOWN_EVENT && !job->json)
-		fputs("  'pfm list --metrics' shows what can be computed\n", stderr);
+		fputs("  'pfm list --metrics' lists the metrics\n", stderr);
 	return EXIT_REFUSED;
 }
 
@@ -171,8 +171,8 @@ static int plan_metrics(struct stat_job *job)
 	               : PFMLIB_ERR_NOMEM;
 	int status = EXIT_DONE;
 
-	/* An event may need the very counter that the watchdog holds: the kernel knows whether
-	 * another will do. */
+	/* An event may need the very counter that the watchdog holds: only the kernel can tell
+	 * whether another will do. */
 	if (rc == PFMLIB_ERR_NOASSIGN) {
 		options.flags = PFM_PLAN_ALL_COUNTERS;
 		rc = pfm_create_plan(&plan, job->ctx, (const char *const *)texts, job->metrics.n,
@@ -310,6 +310,7 @@ static unsigned count_cpus(const char *path)
 	return n;
 }
 
+/* A fact of the machine or of the measurement; false for an unknown one. */
 bool find_metric_constant(const char *name, double elapsed, double *value)
 {
 	int smt;
@@ -330,7 +331,7 @@ bool find_metric_constant(const char *name, double elapsed, double *value)
 	return smt >= 0;
 }
 
-/* The event called @text, which is named by @name and what may stand before that; none if
+/* The event called @text, which is named by @name and what may be before that; none if
  * qualifiers make another one of it. */
 static struct event_at find_event(const struct stat_job *job, const char *text, const char *name)
 {
@@ -485,8 +486,8 @@ static int add_inputs_beside(const struct stat_job *job, const struct metric_sea
 	return n;
 }
 
-/* How near @row is to the one that the value stands beside: that itself, a member of its group, any
- * other; where it stands beside none, how much of it the row's group has. */
+/* How near @row is to the one that the value is beside: that itself, a member of its group, any
+ * other; where it is beside none, how much of it the row's group has. */
 static int rank_row_nearness(const struct stat_job *job, const struct stat_row *row,
                              const struct metric_search *rows)
 {
@@ -857,7 +858,7 @@ static void report_labels(const struct stat_job *job, const struct stat_metric *
 	}
 }
 
-/* Reports the ratios that stand beside no count. */
+/* Reports the ratios that are beside no count. */
 static void report_ratios(const struct stat_job *job, double elapsed, double time,
                           struct check_reasons *reasons)
 {

@@ -139,7 +139,7 @@ static char *append(char *list, const struct event_list *more)
 	return list;
 }
 
-/* Refuses what the library would refuse in the command, where nobody would see it as well. */
+/* Refuses what the library would refuse in the command, where the message could be lost. */
 static int check_events_alone(struct stat_job *job)
 {
 	pfm_session_options_t options = PFM_INIT(options);
@@ -184,11 +184,11 @@ static int check_options(struct command_args *args, const struct stat_job *job)
 	if (!args->n)
 		return report_usage_error(args, "--regions needs a command after --.");
 	if (job->n_pids || job->n_tids || job->all_cpus || job->cpus || job->cgroups)
-		return report_usage_error(
-			args, "--regions needs a command: it excludes -p, -t, -a, -C and -G.");
+		return report_usage_error(args, "--regions needs a command; it cannot be combined "
+		                                "with -p, -t, -a, -C or -G.");
 	if (job->interval || job->delay || job->repeats || job->dry_run)
-		return report_usage_error(
-			args, "--regions excludes --interval, --delay, --repeat and --dry-run.");
+		return report_usage_error(args, "--regions cannot be combined with --interval, "
+		                                "--delay, --repeat or --dry-run.");
 	for (unsigned i = 0; i < FORMATS; i++)
 		if (strcmp(job->region_format, formats[i].name) == 0)
 			return EXIT_DONE;

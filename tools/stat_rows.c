@@ -60,7 +60,7 @@ void gather_slice(struct stat_job *job)
 		}
 }
 
-/* Texts one behind the other in memory of their own, which replaces *@memory; each then points
+/* Texts one after the other in memory of their own, which replaces *@memory; each then points
  * there. */
 static bool keep_words(char **memory, const char **const words[], unsigned n)
 {
@@ -86,7 +86,7 @@ static bool keep_words(char **memory, const char **const words[], unsigned n)
 static const char delay_too_long_text[] =
 	"the command ended within the delay of -D: nothing was counted";
 
-/* Why the worst of a row's counts is that, which its session knows until it is closed. */
+/* Why the worst of a row's counts is that, which its session has until it is closed. */
 static void keep_reason(const struct stat_job *job, struct stat_row *row)
 {
 	pfm_count_info_t info = PFM_INIT(info);
@@ -95,17 +95,17 @@ static void keep_reason(const struct stat_job *job, struct stat_row *row)
 	pfm_describe_count(row->worst->session, row->worst_count, &info);
 	if (job->missed && row->sum.count.cause == PFM_CAUSE_NO_TIME) {
 		info.why = delay_too_long_text;
-		info.remedy = "begin earlier (-D)";
+		info.remedy = "use a shorter delay (-D)";
 	}
 	if (row->worst->ran_unwatched && has_value(&row->sum.count)) {
 		snprintf(unseen, sizeof(unseen), "%.3f seconds on CPUs were not counted: %s",
 		         row->worst->unseen_seconds,
-		         row->worst->lost_rights ? "programs ran that have more rights than their "
-		                                   "caller (set-user-ID), "
-		                                   "or whose files are not readable"
-		                                 : "the start and end of tasks, or a short program "
-		                                   "whose file is not "
-		                                   "readable");
+		         row->worst->lost_rights
+		                 ? "programs ran with more rights than their caller (set-user-ID), "
+		                   "or from files that are not readable"
+		                 : "the start and end of tasks, or a short program "
+		                   "whose file is not "
+		                   "readable");
 		info.why = unseen;
 		info.remedy =
 			row->worst->lost_rights
@@ -213,7 +213,7 @@ static bool is_name_used(const struct stat_target *part, unsigned i, const pfm_c
 	return false;
 }
 
-/* The row of count @i of @part, -1 before the first one. Rows of one label stand together, the last
+/* The row of count @i of @part, -1 before the first one. Rows of one label are together, the last
  * one's most likely at the end. */
 static int find_row(const struct stat_job *job, const struct stat_target *part, unsigned i,
                     const char *label, const pfm_count_info_t *info)
@@ -240,7 +240,7 @@ static const char *row_event_text(const struct stat_job *job, const struct stat_
 }
 
 /* How much of a count's name is what was asked for: all but the level that permissions have left of
- * it, which nobody named. */
+ * it, which was not requested. */
 static size_t requested_name_length(const struct stat_job *job, const struct stat_target *part,
                                     const pfm_count_info_t *info)
 {
@@ -298,7 +298,7 @@ bool make_rows(struct stat_job *job, struct stat_target *part)
 		if (!label)
 			return false;
 		/* An event that is named twice in one list has two rows, and one CPU's counts have
-		 * nobody to join. */
+		 * nothing to join. */
 		at = job->by == BY_CPU ? -1 : find_row(job, part, i, label, &info);
 		if (at >= (int)first && job->by == BY_NOTHING)
 			at = -1;

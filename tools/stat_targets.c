@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm stat: tasks and control groups to count. Each task, control group, or everybody, is a part of
- * the job with a session of its own. */
+/* pfm stat: tasks and control groups to count. Each task, each control group, or the whole system
+ * is a part of the job with a session of its own. */
 #include "pfm.h"
 #include "stat.h"
 
@@ -56,7 +56,7 @@ static int add_task(struct stat_job *job, int pid, bool thread)
 	struct stat_target *p;
 	unsigned i;
 
-	/* A set: nobody is counted twice. */
+	/* A set: no task is counted twice. */
 	for (i = 0; i < job->n_parts; i++)
 		if (job->parts[i].pid == pid)
 			return EXIT_DONE;
@@ -136,7 +136,7 @@ static int add_tasks(struct stat_job *job)
 
 /* ---- control groups -------------------------------------------------------------------------- */
 
-/* Finds the mount of the control groups that perf knows: a hierarchy of its own, or version 2's. */
+/* Finds the mount of the control groups that perf uses: a hierarchy of its own, or version 2's. */
 static bool find_mount(char *path, size_t room)
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "r");
@@ -197,7 +197,7 @@ static int report_too_many_groups(const struct stat_job *job)
 	return EXIT_REFUSED;
 }
 
-/* -G: one name for every event, or a name for each, nothing between commas being everybody. */
+/* -G: one name for every event, or a name for each, an empty name being the whole system. */
 static int add_cgroups(struct stat_job *job)
 {
 	char mount[PATH_ROOM], *rest = job->cgroups;
@@ -319,7 +319,7 @@ static bool grow_targets(struct stat_target *p)
 	return true;
 }
 
-/* The texts of @p that the library counts, and their filters: those behind the last --filter, as
+/* The texts of @p that the library counts, and their filters: those after the last --filter, as
  * what metrics need is, have none. Their number. */
 static unsigned target_texts(const struct stat_job *job, const struct stat_target *p,
                              const char **texts, const char **filters)

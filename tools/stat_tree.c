@@ -44,7 +44,7 @@ static bool is_root(const struct stat_job *job, unsigned i)
 	return true;
 }
 
-/* How many metrics below @m nobody counted. */
+/* How many metrics below @m were not counted. */
 static unsigned find_uncounted_children(const struct stat_job *job, const struct stat_metric *m)
 {
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);
@@ -350,7 +350,7 @@ static void put_children(const struct stat_job *job, FILE *out, double elapsed)
 		fputs(n++ ? "<li>" : "<h2>What to look at next</h2>\n<ul id=\"next\">\n<li>", out);
 		put_page_text(out, b.name);
 		fprintf(out,
-		        " is worth a closer look, and %u metric%s below it %s not counted: "
+		        " exceeds its threshold, and %u metric%s below it %s not counted: "
 		        "<code>pfm stat -M ",
 		        b.metrics, b.metrics == 1 ? "" : "s", b.metrics == 1 ? "was" : "were");
 		put_page_text(out, b.text);
@@ -412,7 +412,7 @@ static void put_page(const struct stat_job *job, FILE *out, double elapsed)
 	        scaled ? " Some counts shared their counters and were scaled." : "",
 	        partial ? " Some counts are partial." : "");
 	put_reasons(job, out);
-	fputs("<p><button id=\"worth\">Open what is worth it</button><button id=\"all\">Open "
+	fputs("<p><button id=\"worth\">Open what needs attention</button><button id=\"all\">Open "
 	      "all</button></p>\n<main>\n",
 	      out);
 	for (unsigned i = 0; i < job->metrics.n; i++)

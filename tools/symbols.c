@@ -214,7 +214,7 @@ struct elf {
 	uint64_t segments_at, sections_at;
 	unsigned n_segments, n_sections, names_section;
 	uint8_t *sections;
-	bool out_of_memory; /* something was not read for want of memory */
+	bool out_of_memory; /* something was not read because memory ran out */
 };
 
 static bool read_at(const struct elf *e, void *to, size_t n, uint64_t offset)
@@ -624,7 +624,7 @@ static struct file *create_file(struct symbols *all, const struct stat *st, uint
 	return all->files[all->n_files++] = f;
 }
 
-/* The file behind @e, read if no path has led to it before. NULL if it has no symbols. */
+/* The file of @e, read if no path has led to it before. NULL if it has no symbols. */
 static struct file *find_file(struct object *o, struct elf *e, const struct stat *st)
 {
 	const struct file_search search = { o->all, st };

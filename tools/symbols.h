@@ -53,7 +53,7 @@ int symbols_file(const char *path, struct stat *st);
 /* Reports, once, that memory does not suffice for all names and lines: those of a file are all
  * there or none, as what is missing would go by the name before it. */
 void symbols_starved(void);
-/* The C++ name behind a symbol, in memory of the caller's (plain.c). NULL if missing, endless, or
+/* The C++ name of a symbol, in memory of the caller's (plain.c). NULL if missing, endless, or
  * without the C++ library, which is reported once. */
 char *symbols_demangle(const char *symbol);
 /* In the kernel that was sampled @name was at @address: functions of one where it is not are not

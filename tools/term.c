@@ -20,7 +20,7 @@ static const char *const colour_codes[] = {
 	[GREEN] = "\033[32m", [YELLOW] = "\033[33m", [CYAN] = "\033[36m",
 };
 static enum colour_mode colour_mode_option = COLOUR_AUTO;
-static pid_t pager;        /* reads standard output, 0: nobody does */
+static pid_t pager;        /* reads standard output, 0: not started */
 static size_t pager_width; /* of the terminal that it writes to */
 
 bool is_colour_code(const char *bytes, size_t len)
@@ -241,7 +241,7 @@ void term_progress(FILE *out, const char *text)
 {
 	if (!term_is_terminal(out))
 		return;
-	/* Moves the cursor, which nobody else may. */
+	/* Moves the cursor. No other function does. */
 	fflush(out);
 	(void)!write(guard_descriptor(out), "\r\033[K", 4);
 	fputs(text, out);

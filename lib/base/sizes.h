@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How structs cross the border of the library. Each begins with the size its caller was compiled
  * with, which may be shorter or longer than ours. The one rule: a size is good if the size member
- * itself fits; what the shorter side does not know is zero on the way in and left alone on the way
- * out. */
+ * itself fits; members that the shorter side lacks are zero on input and left alone on output. */
 #ifndef PERFMON_SIZES_H
 #define PERFMON_SIZES_H
 

@@ -40,7 +40,7 @@ bool pfmi_base_parse_number(struct slice s, uint64_t *out);
 bool pfmi_base_parse_perf_number(struct slice s, uint64_t *out);
 /* A whole terminated string. */
 struct slice pfmi_base_make_slice(const char *s);
-/* Equal without regard to case; and what @word goes on with behind @s, NULL if it does not start
+/* Equal without regard to case; and what @word goes on with after @s, NULL if it does not start
  * so. */
 bool pfmi_base_is_slice_icase(struct slice s, const char *word);
 const char *pfmi_base_skip_prefix_icase(struct slice s, const char *word);

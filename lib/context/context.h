@@ -174,7 +174,7 @@ const struct pmu_family *pfmi_context_find_family(const struct image *im, struct
 /* The members of the family called @s as table numbers, or NULL. */
 const uint16_t *pfmi_context_find_family_members(const struct image *im, struct slice s, uint32_t h,
                                                  uint32_t *n);
-/* The context behind calls that are given NULL, and behind the libpfm 3 interface. Made on first
+/* The context of calls that are given NULL, and of the libpfm 3 interface. Made on first
  * use, never freed. */
 const struct pfm_ctx *pfmi_context_get_default(void);
 /* @ctx, or the default context for NULL. */

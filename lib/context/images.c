@@ -99,7 +99,7 @@ static const char *map_image_file(const char *path, bool named, struct image_map
 	if (!why && (st.st_size < (off_t)sizeof(struct image) || (uint64_t)st.st_size > UINT32_MAX))
 		why = st.st_size < (off_t)sizeof(struct image)
 		              ? "too short for an image of event tables"
-		              : "too long for one";
+		              : "too long for an image of event tables";
 	at = why ? MAP_FAILED : load_file_bytes(fd, &st);
 	close(fd);
 	if (!why && at == MAP_FAILED)

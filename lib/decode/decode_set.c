@@ -32,7 +32,7 @@ static pfm_decoded_event_t *add_entry(struct set_decoder *d)
 	if (at >= d->n_out)
 		return NULL;
 	to = base_struct_at(d->out, at);
-	to->size = d->out->size; /* the first entry's size stands for all */
+	to->size = d->out->size; /* the first entry's size represents all */
 	return to;
 }
 
@@ -218,7 +218,7 @@ static void decode_register_pair(struct set_decoder *d, unsigned i)
 	write_entries(d, i, (int)d->regs[i].num, candidates, n);
 }
 
-/* A control register whose event select bits only the encoder knows; one register may select the
+/* A control register whose event select bits only the encoder defines; one register may select the
  * events of several counters. */
 static void decode_own_control(struct set_decoder *d, unsigned i)
 {

@@ -167,7 +167,7 @@ static int get_pmu_type(const struct pfm_ctx *ctx, unsigned unit, const struct t
 	return kernel ? kernel->instance_types[0] : t->perf_type;
 }
 
-/* The type of the instance that the text selects; the first one's stands for all. */
+/* The type of the instance that the text selects; the first one's represents all. */
 static inline int get_instance_type(const struct pfm_ctx *ctx, const struct spec *spec,
                                     unsigned unit, const struct table *t)
 {

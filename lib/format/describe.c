@@ -181,7 +181,7 @@ int pfm_describe_event(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_event_
 	if (info->size < sizeof(*info))
 		return describe_event_partly(ctx, pmu, event, info);
 	r = table_row(t, event);
-	/* Read first: the compiler cannot know that writes to @out do not change it. */
+	/* Read first: the compiler cannot prove that writes to @out do not change it. */
 	flags = get_public_flags(t, event);
 	pool = table_text(t, 0);
 	info->pmu = pmu;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Errors in sentences: the token that is wrong, why, and what could stand there. */
+/* Errors in sentences: the token that is wrong, why, and what could be there. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -115,7 +115,7 @@ static bool is_control(struct slice t, uint32_t i)
 	       (c >= 0x80 && c <= 0x9f && i && (unsigned char)t.text[i - 1] == 0xc2);
 }
 
-/* In quotes; what cannot be printed becomes '?', and nobody wants to read more than so much of it.
+/* In quotes; what cannot be printed becomes '?', and a long token is cut.
  */
 static void append_quoted(struct sentence *s, struct slice t)
 {
@@ -159,7 +159,7 @@ static bool has_comma_syntax(const struct error_location *p)
 	return !is_perf_form(p) && p->has_attr && p->attr.separator == ',';
 }
 
-/* Words of a group in the grammar of the attribute: libpfm's behind a colon, where it has its own.
+/* Words of a group in the grammar of the attribute: libpfm's after a colon, where it has its own.
  */
 static unsigned append_words(struct sentence *s, const struct table *t, const struct umask_group *g,
                              bool libpfm)
@@ -244,13 +244,12 @@ static void explain_unknown_event(struct sentence *s)
 		append_text(s, " is not an event of ");
 		append_text(s, "%.*s", (int)p->spec.pmu_name.len, p->spec.pmu_name.text);
 	} else if (s->ctx->default_pmu) {
-		append_text(
-			s,
-			" is not an event of %s; another processor's is written PROCESSOR::EVENT",
-			s->ctx->default_pmu);
+		append_text(s,
+		            " is not an event of %s; write PROCESSOR::EVENT for another processor",
+		            s->ctx->default_pmu);
 	} else {
-		append_text(s, " is not an event of this machine; another processor's is written "
-		               "PROCESSOR::EVENT");
+		append_text(s, " is not an event of this machine; write PROCESSOR::EVENT for "
+		               "another processor");
 	}
 }
 
@@ -268,9 +267,8 @@ static void explain_unknown_qualifier(struct sentence *s)
 	}
 	if (is_modifier_letter(&s->location)) {
 		append_text(s,
-		            " is not a modifier: write u, k or h for levels, p, pp or ppp for "
-		            "precision, G, H or I for guests, the host and no idle time after the "
-		            "last slash");
+		            " is not a modifier: after the last slash write u, k or h for levels, "
+		            "p, pp or ppp for precision, G, H or I for guests, host, no idle time");
 		return;
 	}
 	if (s->location.has_event)
@@ -282,8 +280,10 @@ static void explain_unknown_qualifier(struct sentence *s)
 
 static void explain_empty_qualifier(struct sentence *s)
 {
-	append_text(s, "a qualifier is empty at position %u: leave the separator out, or name one",
-	            s->error->start + 1);
+	append_text(
+		s,
+		"expected a qualifier at position %u, got none: omit the separator, or write one",
+		s->error->start + 1);
 	append_accepted_qualifiers(s, " of ");
 }
 
@@ -293,7 +293,7 @@ static void explain_unexpected_value(struct sentence *s)
 		append_quoted(s, s->location.attr.name);
 	else
 		append_token(s);
-	append_text(s, " takes no value: it stands alone");
+	append_text(s, " takes no value; write it alone");
 }
 
 /* True if @text gives field @name a value. */
@@ -335,7 +335,7 @@ static bool explain_missing_fields(struct sentence *s)
 	    !*pfmi_table_row_text(s->location.table, s->location.row, KEY_PARAMS))
 		return false;
 	append_quoted(s, s->location.token);
-	if (!append_missing_fields(s, " wants a value for ", " and ", ""))
+	if (!append_missing_fields(s, " requires a value for ", " and ", ""))
 		return false;
 	append_text(s, ": write %.*s", end, spec->text);
 	append_missing_fields(s, ",", ",", "=NUMBER");
@@ -361,7 +361,7 @@ static void explain_missing_value(struct sentence *s)
 	if (g)
 		append_words(s, s->location.table, g, false);
 	else
-		append_text(s, "a number behind \"=\"");
+		append_text(s, "a number after \"=\"");
 }
 
 static void explain_bad_value(struct sentence *s)
@@ -460,7 +460,7 @@ static void append_events(struct sentence *s, uint64_t clash)
 
 	if (!s->location.is_parsed ||
 	    get_list_event(text, 63 - (unsigned)__builtin_clzll(clash)).len == 0) {
-		append_text(s, left > 1 ? "events number " : "event number ");
+		append_text(s, left > 1 ? "events " : "event ");
 		append_numbers(s, clash, 1);
 		return;
 	}
@@ -492,7 +492,7 @@ static void explain_no_placement(struct sentence *s)
 	bool one = !(s->error->clash & (s->error->clash - 1));
 
 	if (!s->error->clash) {
-		explain_with_detail(s, "the events do not fit the counters together");
+		explain_with_detail(s, "there are not enough counters for these events together");
 		return;
 	}
 	append_events(s, s->error->clash);
@@ -558,7 +558,7 @@ static void explain_error_kind(struct sentence *s)
 	switch ((pfm_error_kind_t)s->error->kind) {
 	case PFM_KIND_UNKNOWN_EVENT: explain_unknown_event(s); break;
 	case PFM_KIND_UNSUPPORTED_ALIAS:
-		explain_with_detail(s, "a name without an event on this processor");
+		explain_with_detail(s, "the processor has no event for this name");
 		break;
 	case PFM_KIND_UNKNOWN_QUALIFIER: explain_unknown_qualifier(s); break;
 	case PFM_KIND_EMPTY_QUALIFIER: explain_empty_qualifier(s); break;
@@ -578,8 +578,7 @@ static void explain_error_kind(struct sentence *s)
 			append_text(s, ": %s", s->error->detail);
 		break;
 	case PFM_KIND_AMBIGUOUS:
-		explain_with_detail(
-			s, "several processors have it: write one of them and \"::\" before it");
+		explain_with_detail(s, "several processors have it: write PROCESSOR:: before it");
 		break;
 	case PFM_KIND_SYNTAX:
 		explain_with_detail(
@@ -587,11 +586,11 @@ static void explain_error_kind(struct sentence *s)
 		break;
 	case PFM_KIND_NOT_ON_CPU:
 		explain_with_detail(
-			s, "this processor says that it does not have this architectural event");
+			s, "this processor reports that it lacks this architectural event");
 		break;
 	case PFM_KIND_NO_PLACEMENT: explain_no_placement(s); break;
 	case PFM_KIND_ALONE: explain_exclusive_event(s); break;
-	case PFM_KIND_TOO_MANY: explain_with_detail(s, "there are too many of them"); break;
+	case PFM_KIND_TOO_MANY: explain_with_detail(s, "there are too many"); break;
 	case PFM_KIND_UNEXPRESSIBLE: explain_unexpressible(s); break;
 	case PFM_KIND_SYSTEM: explain_system_error(s); break;
 	case PFM_KIND_IMAGE: explain_with_detail(s, "an event file that cannot be used"); break;

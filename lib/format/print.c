@@ -233,7 +233,7 @@ static int print_full_event(const struct event *ev, const struct spec *read, pfm
 		ok = append_event(&p);
 	}
 	if (ok && !p.reason && !can_read_back(&p))
-		ok = pfmi_format_set_reason(&p, "read again, the text would mean another event");
+		ok = pfmi_format_set_reason(&p, "the text would be parsed as another event");
 	if (!ok || p.reason)
 		return pfmi_base_set_error(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_UNEXPRESSIBLE, NULL,
 		                           (struct slice){ 0 }, p.reason);

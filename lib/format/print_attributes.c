@@ -145,7 +145,8 @@ static bool append_raw_umask(struct event_printer *p)
 	uint64_t raw;
 
 	if (!get_raw_umask(p, &raw))
-		return pfmi_format_set_reason(p, "a value of this event has no spelling of libpfm");
+		return pfmi_format_set_reason(
+			p, "a value of this event has no spelling in libpfm's grammar");
 	pfmi_format_append_printf(p, ":0x%" PRIx64, raw);
 	return true;
 }
@@ -282,7 +283,7 @@ static bool append_libpfm_groups(struct event_printer *p)
 
 /* ---- the same event in other terms ----------------------------------------------------------- */
 
-/* Splits a raw unit mask into the groups it stands for, if all of them can be named. */
+/* Splits a raw unit mask into the groups it represents, if all of them can be named. */
 static void split_raw_umask(struct event *ev)
 {
 	uint64_t raw = 0, seen = 0, parts[EVENT_MAX_GROUPS];
@@ -409,9 +410,10 @@ static bool append_libpmc_levels(struct event_printer *p)
 	const struct event *ev = p->event;
 
 	if (ev->has_no_levels)
-		return pfmi_format_set_reason(p, "libpmc cannot express a count at no level");
+		return pfmi_format_set_reason(
+			p, "libpmc cannot express a count without a privilege level");
 	if (ev->plm & ~(PFM_PLM0 | PFM_PLM3))
-		return pfmi_format_set_reason(p, "libpmc knows the levels os and usr alone");
+		return pfmi_format_set_reason(p, "libpmc has only the levels os and usr");
 	if (ev->precise)
 		return pfmi_format_set_reason(p, "libpmc has no precise events");
 	if (ev->counter_pin != ANY_COUNTER)
@@ -523,7 +525,7 @@ static bool append_field(struct event_printer *p, unsigned i)
 		return true;
 	if (!f->is_modifier)
 		return pfmi_format_set_reason(p,
-		                              "it sets a field that only perf's grammar can name");
+		                              "only perf's grammar can name a field that it sets");
 	pfmi_format_append_printf(p, "%c%s", get_separator(p), get_field_name(p, f));
 	if (f->width == 1 && value &&
 	    (p->dialect != PFM_DIALECT_LIBPFM || !is_umask_of_row(p, get_field_name(p, f))))

@@ -205,7 +205,8 @@ bool pfmi_format_append_perf_event(struct event_printer *p)
 	pfm_attr_t a;
 
 	if (p->event->has_no_levels)
-		return pfmi_format_set_reason(p, "perf cannot express a count at no level");
+		return pfmi_format_set_reason(
+			p, "perf cannot express a count without a privilege level");
 	if (p->event->plm & (PFM_PLM1 | PFM_PLM2))
 		return pfmi_format_set_reason(
 			p, "perf distinguishes user, kernel and hypervisor only");

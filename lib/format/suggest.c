@@ -408,8 +408,10 @@ static void suggest_events(struct suggestion_list *l, const struct pfm_ctx *ctx,
 {
 	unsigned units[64], n = pfmi_lookup_candidate_pmus(ctx, &p->spec, units, 64);
 	struct name_candidates pieces;
+	bool is_relaxed; /* a question in several words may be answered by a description */
 
 	list_name_candidates(&pieces, &p->spec);
+	is_relaxed = memchr(pieces.token.text, ' ', pieces.token.len) != NULL;
 	if (p->spec.form != SPEC_NAME || !pieces.n_names || !pieces.names[0].length)
 		return;
 	suggest_two_colons(l, ctx, &p->spec);
@@ -418,6 +420,10 @@ static void suggest_events(struct suggestion_list *l, const struct pfm_ctx *ctx,
 	suggest_tracepoints(l, ctx, &p->spec);
 	for (unsigned i = 0; !l->n_names && i < n; i++)
 		suggest_pmu_events(l, ctx, units[i], &pieces, true);
+	for (pieces.words.desc_suffices = true; !l->n_names && is_relaxed;
+	     is_relaxed = pfmi_format_relax_words(&pieces.words))
+		for (unsigned i = 0; i < n; i++)
+			suggest_pmu_events(l, ctx, units[i], &pieces, false);
 	if (!p->spec.pmu_name.len)
 		suggest_family_members(l, ctx, p->spec.name);
 	suggest_other_pmus(l, ctx, &p->spec, units, n);
@@ -547,8 +553,8 @@ static void suggest_all_words(struct suggestion_list *l, const struct table *t,
 		add_suggestion(l, COST_COMPLETION, 0, before, table_text(t, w[i].name));
 }
 
-/* "core=both": suggests words of the group or field close to the value; all of a few if none is
- * close. */
+/* "core=both": suggests words of the group or field close to the value; if no word is close, all of
+ * them where there are few. */
 static void suggest_values(struct suggestion_list *l, const struct error_location *p)
 {
 	const struct umask_group *g = find_named_group(p);

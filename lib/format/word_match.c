@@ -8,6 +8,10 @@
 #define L1_DATA     "l1d|.l1.d|.dc.|.dcache|.dc1.|.ld.miss.l1|.l1.dc|.data.from.l2|l1.miss"
 #define L1_CODE     "l1i|.l1.i|.icache|.ic.|.l1.ic|.ifetch|.inst.from"
 #define LAST_LEVEL  "longest.lat.cache|.llc|.ll.cache|.l3|.last.level|.l3d.cache"
+#define REFERENCE   "ref.tsc|.reference.cycles|ref.xclk|.cnt.cycles|.ref.cycles"
+#define SNOOP       "snoop|xsnp|.snp"
+#define LOCAL       ".local|.lcl|.lmem"
+#define REMOTE      ".remote|remote|.far|.rmt|.rmem"
 #define BRANCH      ".br.|.brn.|.brs.|.branch|branch|.bru.|.bra."
 #define MISPREDICT  ".misp.|mispred|.mis.pred|.mpred|.misp|.wrongly|.msp."
 #define MISS        ".miss|miss|refill|replacement"
@@ -62,7 +66,7 @@ static const char synonyms[] =
 	"l1.cache.=.l1|.dc.\n"
 	"l2.cache.=.l2\n"
 	"l3.cache.=" LAST_LEVEL "\n"
-	"data.cache.refill=.dc.fills|.fills|l1d.cache.refill|.dc.refill\n"
+	"data.cache.refill=.dc.fill|.fills|l1d.cache.refill|.dc.refill|.refills.from\n"
 	"branch.miss=" BRANCH " " MISPREDICT "\n"
 	"branch.instr=" BRANCH " " RETIRED "\n"
 	"self.modifying.code.=smc|.self.mod\n"
@@ -86,16 +90,50 @@ static const char synonyms[] =
 	"store.instr=" STORE " " RETIRED "\n"
 	"system.call=.syscall|.svc|.ring\n"
 	"page.walk=.walk|.ptw|.tablewalk\n"
+	"translation.table.walk=.walk|.ptw|.tablewalk\n"
 	"table.walk=.walk|.ptw|.tablewalk\n"
 	"micro.op=.uop|.ops.|.op\n"
 	"front.end=frontend|.fe.|.front.end|.idq\n"
+	"frontend=frontend|.fe.|.front.end|.idq\n"
 	"back.end=backend|.be.|.back.end\n"
+	"backend=backend|.be.|.back.end\n"
 	"store.forward=.stlf|.store.forward|.store.fwd|.ld.blocks\n"
 	"machine.clear=clear|.nuke|.flush\n"
 	"hyper.thread=.thread|smt\n"
 	"memory.order=.memory.order|.ordering\n"
-	"ref.cycle=ref.tsc|.reference.cycles|ref.xclk|.cnt.cycles|.ref.cycles\n"
-	"reference.cycle=ref.tsc|.reference.cycles|ref.xclk|.cnt.cycles|.ref.cycles\n"
+	"memory.disambig=disambig\n"
+	"memory.barrier=.dmb|.dsb|barrier|.fence|.mem.sync\n"
+	"bad.spec=bad.spec\n"
+	"not.taken=.ntaken|.not.taken|.nt.\n"
+	"load.buffer.=.lb.|.load.buffer|.ldq|.ld.buf|.load.queue\n"
+	"load.queue.=.lb.|.load.buffer|.ldq|.load.queue\n"
+	"store.buffer.=.sb.|.store.buffer|.stq|.store.queue|on.stores\n"
+	"store.queue.=.sb.|.store.buffer|.stq|.store.queue|on.stores\n"
+	"retire.queue.=.retire.token|.retire.queue|.rob.|.reorder\n"
+	"reorder.buffer.=.retire.token|.retire.queue|.rob.|.reorder\n"
+	"4k.alias=address.alias|4k.alias\n"
+	"unaligned.access=unaligned|.misal|.split\n"
+	"misaligned.access=unaligned|.misal|.split\n"
+	"exclusive.store=.strex|.stx\n"
+	"integer.instr=.int.|.alu|.dp.\n"
+	"crypto.instr=crypto|.aes|.sha\n"
+	"microcoded.instr=.ucode|.ms.|microcod|.cops\n"
+	"remote.cache.=.remote.hitm|.remote.fwd|.remote.cache|.rl2l3|.dl2l3\n"
+	"l0.cache.=.l0\n"
+	"load.miss=.load|.ld|.rd.|.read|.dcache|.dmiss|.data.cache " MISS "|dmiss\n"
+	"load.exclusive=.ldrex|.ldx\n"
+	"tlb.flush=tlb.flush|.tlbs.flush|.tlb.inval\n"
+	"cross.core.=xsnp|.xcore|.snoop\n"
+	"ref.cycle=" REFERENCE "\n"
+	"reference.cycle=" REFERENCE "\n"
+	"reference.clock.cycle=" REFERENCE "\n"
+	"level.1.=.l1\n"
+	"level.2.=.l2\n"
+	"level.3.data.cache.=" LAST_LEVEL "\n"
+	"level.3.=" LAST_LEVEL "\n"
+	"first.level.=.l1\n"
+	"second.level.tlb.=.stlb|.l2.tlb|.l2d.tlb|.l2.dtlb\n"
+	"second.level.=.l2\n"
 	/* caches and address translation */
 	"l1d=" L1_DATA "\n"
 	"dcache=" L1_DATA "\n"
@@ -105,6 +143,7 @@ static const char synonyms[] =
 	"llc.=" LAST_LEVEL "\n"
 	"dtlb.=" DATA_TLB "\n"
 	"itlb.=" CODE_TLB "\n"
+	"erat.=erat\n"
 	"stlb.=.stlb|.l2.tlb|.l2d.tlb|.l2.dtlb|.walk\n"
 	"miss=" MISS "\n"
 	"refill=" MISS "\n"
@@ -144,11 +183,57 @@ static const char synonyms[] =
 	"specul=.spec\n"
 	"exception=.exc|exception|.fault\n"
 	"syscall=.syscall|.svc|.ring\n"
+	"function.call=.call|.bl.\n"
 	"call=.call|.ret\n"
+	"return=.return|.near.ret|.ret.near\n"
+	"taken=.taken|.tkn\n"
+	"decode=.mite|.decode|.dec\n"
+	"microcod=.ucode|.ms.|microcod|.cops\n"
+	"microcode=.ucode|.ms.|microcod|.cops\n"
+	"execut=.exec|.exe.|execut\n"
+	"unhalted.=unhalted|.not.halted|.not.in.halt|.run.cyc\n"
+	"interrupt=.irq|.fiq|interrupt|.hw.int\n"
+	"barrier=.dmb|.dsb|.isb|barrier|.fence\n"
+	"crypto=crypto|.aes|.sha\n"
+	"fail=fail\n"
+	"operation=.op|.uop|operation|.inst\n"
+	"reload=reload|refill|miss\n"
+	"integer=.int|.alu|.dp.|integer\n"
+	"immediate=.immed|.imm.|immediate\n"
+	"fusion=.fus\n"
+	"fused=.fus\n"
+	"utili=\n"
+	"side.=\n"
+	"without.=\n"
+	"complet=.cmpl|complet\n"
+	"delivered.=\n"
+	"caused.=\n"
+	"because.=\n"
+	"due.=\n"
+	"to.=\n"
+	"from.=\n"
+	"is.=\n"
+	"are.=\n"
+	"with.=\n"
+	"and.=\n"
+	"or.=\n"
+	"that.=\n"
+	"above.=\n"
+	"over.=\n"
+	"wasted.=\n"
+	"lost.=\n"
+	"received.=\n"
+	"slots.=.slot|.topdown|.bound\n"
+	"tile.=amx|tile\n"
+	"full.=.full|stall|.bound\n"
 	/* memory */
 	"dram=dram|.mem.|.imc|.memory|.ddr|.cas\n"
 	"memory=.mem|memory|dram\n"
-	"remote=.remote|remote|.far\n"
+	"snoop=" SNOOP "\n"
+	"local.memory.=" LOCAL "\n"
+	"remote.memory.=" REMOTE "\n"
+	"local.=" LOCAL "\n"
+	"remote=" REMOTE "\n"
 	"numa=.remote|.dram|.far|.local\n"
 	"bandwidth=bandwidth|.bw|.cas\n"
 	"latency=latency|.lat\n"
@@ -235,22 +320,30 @@ static unsigned count_key_words(const char *line)
 	return n;
 }
 
-/* Adds the word at @word, which a dot precedes, without the s of a plural. */
-static void add_plain_word(struct word_query *q, const char *word)
+/* The length of the word at @word without the ending of a plural: "flushes", "boxes", "loads". */
+static size_t measure_singular(const char *word)
 {
 	size_t len = strcspn(word, ".");
 
-	if (len > 3 && word[len - 1] == 's' && word[len - 2] != 's')
-		len--;
-	add_concept(q, word - 1, len + 1);
+	if (len > 4 &&
+	    (memcmp(word + len - 4, "shes", 4) == 0 || memcmp(word + len - 4, "ches", 4) == 0 ||
+	     memcmp(word + len - 4, "sses", 4) == 0 || memcmp(word + len - 3, "xes", 3) == 0))
+		return len - 2;
+	return len > 3 && word[len - 1] == 's' && word[len - 2] != 's' ? len - 1 : len;
+}
+
+/* Adds the word at @word, which a dot precedes. */
+static void add_plain_word(struct word_query *q, const char *word)
+{
+	add_concept(q, word - 1, measure_singular(word) + 1);
 }
 
 void pfmi_format_parse_words(struct word_query *q, struct slice text)
 {
 	const char *at;
 
-	q->n_concepts = 0;
-	q->is_known = false;
+	q->n_concepts = q->n_may_miss = 0;
+	q->is_known = q->desc_suffices = false;
 	fold_words(text, q->text);
 	for (at = q->text + 1; *at;) {
 		const char *line = find_synonym(at);
@@ -262,6 +355,14 @@ void pfmi_format_parse_words(struct word_query *q, struct slice text)
 		for (unsigned n = line ? count_key_words(line) : 1; n > 0; n--)
 			at += strcspn(at, ".") + 1;
 	}
+}
+
+bool pfmi_format_relax_words(struct word_query *q)
+{
+	if (3 * (q->n_may_miss + 1) > q->n_concepts)
+		return false;
+	q->n_may_miss++;
+	return true;
 }
 
 /* A name as words, and which of its characters a concept explains. */
@@ -334,26 +435,39 @@ static unsigned count_extra_words(const struct name_words *name)
 	return n;
 }
 
-unsigned pfmi_format_compute_word_cost(const struct word_query *q, const char *name,
-                                       const char *desc)
+/* Sets *@in_name to the number of concepts that @name has. */
+static unsigned compute_cost(const struct word_query *q, const char *name, const char *desc,
+                             unsigned *in_name)
 {
 	struct name_words words = { .text = "" };
 	char desc_words[WORD_TEXT_SIZE] = "";
-	unsigned in_name = 0, cost;
+	unsigned cost, n_missing = 0;
 
+	*in_name = 0;
 	fold_words((struct slice){ name, (uint32_t)strlen(name) }, words.text);
 	for (unsigned i = 0; i < q->n_concepts; i++) {
 		if (has_concept(q->concepts[i], NULL, &words)) {
-			in_name++;
+			++*in_name;
 			continue;
 		}
 		if (!desc_words[0])
 			fold_words((struct slice){ desc, (uint32_t)strlen(desc) }, desc_words);
-		if (!has_concept(q->concepts[i], desc_words, NULL))
+		if (!has_concept(q->concepts[i], desc_words, NULL) && ++n_missing > q->n_may_miss)
 			return WORD_NO_MATCH;
 	}
-	if (!in_name)
-		return WORD_NO_MATCH;
-	cost = 4 * (q->n_concepts - in_name) + count_extra_words(&words);
+	cost = 4 * (q->n_concepts - *in_name) + 4 * n_missing + count_extra_words(&words);
 	return cost < WORD_COST_MAX ? cost : WORD_COST_MAX;
+}
+
+unsigned pfmi_format_compute_word_cost(const struct word_query *q, const char *name,
+                                       const char *desc)
+{
+	unsigned in_name, cost;
+
+	if (!q->n_concepts)
+		return WORD_NO_MATCH;
+	cost = compute_cost(q, name, desc, &in_name);
+	if (cost == WORD_NO_MATCH || in_name)
+		return cost;
+	return q->desc_suffices ? WORD_COST_MAX : WORD_NO_MATCH;
 }

@@ -14,12 +14,17 @@ struct word_query {
 	/* Each concept: alternatives, separated by '|'. */
 	struct slice concepts[WORD_MAX_CONCEPTS];
 	unsigned n_concepts;
+	unsigned n_may_miss;       /* concepts that an answer may lack; 0 after parsing */
+	bool desc_suffices;        /* a description may have all concepts; false after parsing */
 	bool is_known;             /* one of the concepts is in the table of synonyms */
 	char text[WORD_TEXT_SIZE]; /* the folded question; concepts point to it: do not copy */
 };
 
 /* Splits @text into concepts: "LLC misses" has the concepts last-level cache and miss. */
 void pfmi_format_parse_words(struct word_query *query, struct slice text);
+
+/* Lets answers lack one concept more, at most one of three. False if that is too many. */
+bool pfmi_format_relax_words(struct word_query *query);
 
 /* The cost of the event called @name as an answer, at most WORD_COST_MAX, or WORD_NO_MATCH. Each
  * concept is in the name or, at a higher cost, in the description. */

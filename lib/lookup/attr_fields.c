@@ -37,7 +37,7 @@ static int find_modifier(const struct table *t, const char *name)
 	return -1;
 }
 
-/* The field that a short name of boxes stands for, or -1. */
+/* The field that a short name of boxes represents, or -1. */
 static int find_box_modifier(const struct table *t, struct slice word)
 {
 	for (unsigned i = 0; t->flags & TABLE_UNCORE &&
@@ -62,7 +62,7 @@ bool pfmi_lookup_is_modifier(const struct table *t, struct slice word)
 	return find_box_modifier(t, word) >= 0;
 }
 
-/* The modifier that one of libpfm's short names stands for, or -1. */
+/* The modifier that one of libpfm's short names represents, or -1. */
 static int find_abbreviated_field(const struct table *t, struct slice word)
 {
 	for (unsigned i = 0; i < sizeof(field_abbreviations) / sizeof(field_abbreviations[0]);
@@ -82,7 +82,7 @@ static bool is_event_term(struct slice name)
 	return name.len == 5 && (memcmp(name.text, "event", 5) == 0 || attr_is_word(name, "event"));
 }
 
-/* The field that the attribute's name stands for, or -1. */
+/* The field that the attribute's name represents, or -1. */
 static int search_field(const struct attr_reader *r)
 {
 	int field;
@@ -134,7 +134,7 @@ static int set_user_field(struct attr_reader *r, unsigned field, uint64_t value)
 			if (ev->user_fields[i].value == value)
 				return PFMLIB_SUCCESS;
 			return attr_refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name,
-			                   "given before with another value");
+			                   "contradicts an earlier value");
 		} else if (has_common_bits(&table_fields(ev->table)[field],
 		                           &table_fields(ev->table)[ev->user_fields[i].field])) {
 			return attr_refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name,
@@ -182,7 +182,7 @@ int pfmi_attr_read_field(struct attr_reader *r, unsigned field)
 	         (f->kind == FIELD_NUMBER ||
 	          !find_field_word(r->event->table, f, r->attr.value, &value)))
 		return attr_refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.value,
-		                   "a number is expected");
+		                   "expected a number");
 	if (value < f->min || value > f->max) {
 		int rc = attr_refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.value,
 		                     "out of range: at most");
@@ -202,7 +202,7 @@ static int read_field_part(struct attr_reader *r, uint64_t max, uint64_t *value)
 		                   NULL);
 	if (!pfmi_base_parse_number(r->attr.value, value) || *value > max)
 		return attr_refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.value,
-		                   "a small number is expected");
+		                   "expected a small number");
 	return PFMLIB_SUCCESS;
 }
 
@@ -229,7 +229,7 @@ int pfmi_attr_read_thread_filter(struct attr_reader *r)
 	         (core ? r->event->user_fields[i].value >> 1
 	               : r->event->user_fields[i].value & 1) != value)
 		rc = attr_refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name,
-		                 "given before with another value");
+		                 "contradicts an earlier value");
 	else if (rc == PFMLIB_SUCCESS && i == r->event->n_user_fields)
 		rc = set_user_field(r, (unsigned)tid, value << core);
 	r->thread_parts |= 1u << core;

@@ -32,7 +32,7 @@ static int set_levels(struct attr_reader *r, unsigned plm, bool on, struct slice
 {
 	if (plm & (on ? r->cleared_plm : r->event->plm))
 		return attr_refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, at,
-		                   "given before with another value");
+		                   "contradicts an earlier value");
 	r->has_level = true;
 	if (on)
 		r->event->plm |= (uint8_t)plm;
@@ -98,7 +98,7 @@ int pfmi_attr_parse_bool(const struct attr_reader *r, bool *out)
 static int refuse_contradiction(const struct attr_reader *r)
 {
 	return attr_refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name,
-	                   "given before with another value");
+	                   "contradicts an earlier value");
 }
 
 static int set_counter_pin(struct attr_reader *r, unsigned counter)
@@ -109,7 +109,7 @@ static int set_counter_pin(struct attr_reader *r, unsigned counter)
 	return PFMLIB_SUCCESS;
 }
 
-/* "plm" may stand beside levels by name, which it must not contradict. */
+/* "plm" may be beside levels by name, which it must not contradict. */
 static int set_plm(struct attr_reader *r, unsigned plm)
 {
 	if (r->has_plm && r->given_plm != plm)
@@ -148,7 +148,7 @@ int pfmi_attr_read_common(struct attr_reader *r)
 		                   NULL);
 	if (!pfmi_base_parse_number(r->attr.value, &value) || value > words[which].max)
 		return attr_refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.value,
-		                   "a small number is expected");
+		                   "expected a small number");
 	rc = which == 0   ? set_counter_pin(r, (unsigned)value)
 	     : which == 1 ? set_plm(r, (unsigned)value)
 	                  : set_precise(r, (unsigned)value);

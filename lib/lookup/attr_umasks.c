@@ -92,7 +92,7 @@ static int read_group_value(struct attr_reader *r, unsigned i)
 	if (!w && g->flags & GROUP_COMBINABLE && parse_value_union(t, g, r->attr.value, &bits))
 		return choose_group_value(r, i, bits, r->attr.value);
 	return attr_refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.value,
-	                   "not one of the words of this qualifier");
+	                   "not a value of this qualifier");
 }
 
 static bool row_has_group(const struct event *ev, const struct umask_group *group)
@@ -184,7 +184,7 @@ int pfmi_attr_read_raw_umask(struct attr_reader *r)
 		                   "a unit mask has 8 bits");
 	if (r->event->chosen_groups)
 		return attr_refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name,
-		                   "a raw unit mask and named unit masks exclude each other");
+		                   "a raw unit mask and named unit masks cannot be combined");
 	for (unsigned i = 0; i < table_row(t, r->event->row_index)->n_groups; i++) {
 		r->event->group_values[i] = i == 0 ? value : 0;
 		r->event->chosen_groups |= (uint16_t)(1u << i);

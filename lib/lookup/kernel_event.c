@@ -82,7 +82,7 @@ static int resolve_kernel_event(const struct pfm_ctx *ctx, const struct spec *sp
 		return pfmi_base_set_error(
 			why, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, spec->text,
 			(struct slice){ spec->text, spec->len },
-			"the kernel shows no PMU that counts tracepoints or breakpoints");
+			"the kernel exports no PMU that counts tracepoints or breakpoints");
 	*unit = ctx->first_kernel_pmu + (unsigned)(pmu - ctx->kernel->pmus);
 	levels.attrs = rest;
 	return pfmi_lookup_resolve_attrs(pmu->table, ROW_NONE, &levels, out, why);
@@ -135,7 +135,7 @@ static int parse_breakpoint(const struct pfm_ctx *ctx, const struct spec *spec, 
 		                 number.len < where.len ? where.len - number.len - 1 : 0 };
 	if (!pfmi_base_parse_perf_number(number, &addr))
 		return pfmi_base_set_error(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, spec->text,
-		                           number, "an address is expected");
+		                           number, "expected an address");
 	if (number.len < where.len && (!pfmi_base_parse_number(length, &len) || len < 1 || len > 8))
 		return pfmi_base_set_error(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, spec->text,
 		                           length,

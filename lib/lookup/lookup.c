@@ -101,7 +101,7 @@ static int lookup_families(struct pmu_search *s)
 	return rc;
 }
 
-/* Step 4: the kernel's name of a device, or of one instance of it, stands for every table of it. */
+/* Step 4: the kernel's name of a device, or of one instance of it, represents every table of it. */
 static int lookup_kernel_device(struct pmu_search *s, const struct kernel_pmu *device)
 {
 	int rc = PFMLIB_ERR_NOTFOUND;
@@ -267,7 +267,7 @@ static bool is_generic_event(const struct pmu_search *s, unsigned pmu)
 }
 
 /*
- * Lookup order when nobody names the PMU: this machine's PMUs, as context->search_order lists them.
+ * Lookup order when no PMU is named: this machine's PMUs, as context->search_order lists them.
  *
  *  1. the kernel's own PMUs   cpu-cycles, msr's tsc
  *  2. loaded images           an imported list of this processor
@@ -326,7 +326,7 @@ int pfmi_lookup_row(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit
 }
 
 /* The processor at hand says itself which architectural events it lacks. Everything is loaded where
- * the unit may be this machine's, so that the answer does not hang on what was asked before. */
+ * the unit may be this machine's, so that the answer does not depend on earlier queries. */
 static int check_architectural_event(const struct pfm_ctx *ctx, unsigned unit,
                                      const struct event *ev, const char *text, struct slice at,
                                      pfm_error_t *why)

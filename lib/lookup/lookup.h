@@ -119,8 +119,8 @@ unsigned pfmi_lookup_spec_instance(const struct pfm_ctx *ctx, const struct spec 
 unsigned pfmi_lookup_candidate_pmus(const struct pfm_ctx *ctx, const struct spec *spec,
                                     unsigned *pmus, unsigned max);
 /**
- * Find an event that only the kernel knows: "group:name" is a tracepoint, "mem:ADDR[/LEN][:rwx]" a
- * breakpoint.
+ * Find an event that only the kernel defines: "group:name" is a tracepoint, "mem:ADDR[/LEN][:rwx]"
+ * a breakpoint.
  *
  * Returns PFMLIB_SUCCESS and an event without a row, or PFMLIB_ERR_NOTFOUND if @spec is neither.
  */

@@ -49,7 +49,7 @@ int pfmi_lookup_accept_name(struct pmu_search *s, unsigned pmu, struct name_entr
 int pfmi_lookup_refuse_damaged_image(const struct pmu_search *s, struct image_map *map);
 /* Is "name" of this hash one of Linux's generic hardware events ("cycles")? */
 bool pfmi_lookup_is_generic_name(uint32_t hash, struct slice name);
-/* Finds the event that generic name @name stands for on core PMU @pmu, as perf does: "cycles" is
+/* Finds the event that generic name @name represents on core PMU @pmu, as perf does: "cycles" is
  * the kernel's event "cpu-cycles" there. */
 struct name_entry pfmi_lookup_generic_name(const struct pmu_search *s, unsigned pmu, uint32_t hash,
                                            struct slice name);

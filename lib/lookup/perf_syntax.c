@@ -97,7 +97,7 @@ static bool try_default_pmu(struct pmu_search *s, struct perf_terms *t, int *rc)
 }
 
 /* Tries this machine's PMUs with that device name: the kernel's own first, then the last table. The
- * name also stands for cores for which the kernel has no PMU. */
+ * name also represents cores for which the kernel has no PMU. */
 static bool try_host_pmus(struct pmu_search *s, struct perf_terms *t,
                           const struct kernel_pmu *device, int *rc)
 {

@@ -6,7 +6,7 @@
  *   '/'  perf terms: any field by its sysfs name; modifiers after the last slash */
 #include "lookup/attr_internal.h"
 
-/* Sets of modifier letters: bit i stands for character 'A' + i. */
+/* Sets of modifier letters: bit i represents character 'A' + i. */
 #define LETTER_BIT(C)     ((uint64_t)1 << ((C) - 'A'))
 #define EXCLUSION_LETTERS (LETTER_BIT('G') | LETTER_BIT('H') | LETTER_BIT('I'))
 #define LEVEL_LETTERS     (LETTER_BIT('u') | LETTER_BIT('k') | LETTER_BIT('h'))
@@ -80,7 +80,7 @@ static int read_attribute(struct attr_reader *r)
 		                   r->attr.name, NULL);
 	if (attr_is_libpfm(r) && r->event->has_raw_umask && pfmi_attr_is_row_umask(r))
 		return attr_refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name,
-		                   "a raw unit mask and named unit masks exclude each other");
+		                   "a raw unit mask and named unit masks cannot be combined");
 	rc = pfmi_attr_read_level(r);
 	if (rc == 0)
 		rc = pfmi_attr_read_umask(r);
@@ -144,12 +144,12 @@ static int read_all_attributes(const struct table *t, uint32_t row, const struct
 	if (r.has_precise && !out->precise && pfmi_pmu_requires_precision(out))
 		return attr_refuse(
 			&r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, spec->attrs,
-			"the event counts only with precise sampling: precise is at least 1");
+			"the event counts only with precise sampling: precise must be at least 1");
 	return PFMLIB_SUCCESS;
 }
 
-/* pfmi_pmu_check_event() knows no text: a field that the event lacks is reported at the event's
- * name. */
+/* pfmi_pmu_check_event() does not get the text: a field that the event lacks is reported at the
+ * event's name. */
 static int set_event_error_range(const struct spec *spec, int rc, pfm_error_t *why)
 {
 	if (rc == PFMLIB_ERR_ATTR_MISSING && why && why->end == 0) {
@@ -163,7 +163,7 @@ int pfmi_lookup_refuse_metric(const char *text, struct slice at, pfm_error_t *wh
 {
 	return pfmi_base_set_error(
 		why, PFMLIB_ERR_ALIAS, PFM_KIND_UNSUPPORTED_ALIAS, text, at,
-		"a metric, computed from events; \"pfm stat -M\" and \"pfm metric\" take it");
+		"expected an event, got a metric; use \"pfm stat -M\" or \"pfm metric\"");
 }
 
 int pfmi_lookup_resolve_attrs(const struct table *t, uint32_t row, const struct spec *spec,
@@ -174,7 +174,7 @@ int pfmi_lookup_resolve_attrs(const struct table *t, uint32_t row, const struct 
 	pfmi_pmu_init_event(out, t, row);
 	if (event_has_flag(out, ROW_METRIC))
 		return pfmi_lookup_refuse_metric(spec->text, spec->name, why);
-	/* A row without groups needs no reading if its name stands alone. */
+	/* A row without groups needs no reading if its name is alone. */
 	if (spec->attrs.len || spec->modifiers.len || !out->row || out->row->n_groups) {
 		rc = read_all_attributes(t, row, spec, out, why);
 		if (rc)

@@ -26,7 +26,7 @@ static int visit_tracepoint(void *arg, const char *name)
 	char text[2 * NAME_SIZE];
 	int len = snprintf(text, sizeof(text), "%s:%s", v->subsystem, name);
 
-	/* Files such as "enable" and "filter" lie among the folders of tracepoints. */
+	/* Files such as "enable" and "filter" are among the folders of tracepoints. */
 	if (len < 0 || (size_t)len >= sizeof(text) || strcmp(name, "enable") == 0 ||
 	    strcmp(name, "filter") == 0)
 		return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* CPU lists as the kernel prints them and users write them ("0,2-3"), and the sets they stand for.
+/* CPU lists as the kernel prints them and users write them ("0,2-3"), and the sets they represent.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -177,7 +177,7 @@ static void print_cpu_list(const struct cpu_mask *set, char *out, size_t room)
 	*out = '\0';
 }
 
-/* The line in file @path, and the set of CPUs it stands for. */
+/* The line in file @path, and the set of CPUs it represents. */
 static int read_cpu_list_file(const struct sys *sys, const char *path, char **text, size_t *len,
                               struct cpu_mask *set)
 {

@@ -244,7 +244,7 @@ static void read_architectural_pmu(const struct sys *sys, struct host *h)
 	h->pmu_version = r[0] & 0xff;
 	h->n_general = r[0] >> 8 & 0xff;
 	h->width_general = r[0] >> 16 & 0xff;
-	/* Bits past the given length stand for events that are missing as well. */
+	/* Bits past the given length represent events that are missing as well. */
 	h->missing_arch_events = r[1];
 	if ((r[0] >> 24 & 0xff) < 32)
 		h->missing_arch_events |= ~(uint32_t)0 << (r[0] >> 24 & 0xff);
@@ -473,7 +473,7 @@ static bool read_arm_cpuinfo(const char *text, struct host *h)
 		if (!find_cpuinfo_value(text, parts[i].key, value, sizeof(value)) ||
 		    !read_number(&s, 0, &n))
 			return false;
-		/* "0x41": the number ends behind its digits. */
+		/* "0x41": the number ends after its digits. */
 		midr |= (n & parts[i].mask) << parts[i].shift;
 	}
 	h->id_register = midr;
@@ -645,7 +645,7 @@ static bool is_host_match(const struct host *h, const struct table *t, const str
 	if ((m->family != ANY_NUMBER && m->family != h->family) || h->model < m->model_lo ||
 	    h->model > m->model_hi)
 		return false;
-	/* An id without a stepping stands for all of them. */
+	/* An id without a stepping represents all of them. */
 	if (m->stepping_mask && h->stepping != ANY_NUMBER &&
 	    (h->stepping > 31 || !(m->stepping_mask >> h->stepping & 1)))
 		return false;

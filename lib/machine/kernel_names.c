@@ -92,7 +92,7 @@ static unsigned find_field_by_name(const struct table *t, const char *name)
 	return i;
 }
 
-/* Is @id in the list @ids? A word that ends in an asterisk stands for all that starts so. */
+/* Is @id in the list @ids? A word that ends in an asterisk represents all that starts so. */
 static bool is_in_id_list(const char *ids, const char *id)
 {
 	size_t len = strlen(id);

@@ -286,7 +286,7 @@ static const char *get_core_alias(struct sysfs_reader *r, const struct sysfs_pmu
 	               : "";
 }
 
-/* The name the @m instances from @one on have together: without the number if that stands for them
+/* The name the @m instances from @one on have together: without the number if that represents them
  * alone. */
 static const char *get_common_name(const struct sysfs_pmu *d, size_t n, const struct sysfs_pmu *one,
                                    unsigned m)
@@ -345,7 +345,7 @@ static void read_settings(struct sysfs_reader *r, struct kernel_info *k)
 		k->nmi_watchdog = strcmp(buf, "1") == 0;
 }
 
-/* struct kernel is what users of it see; the memory hangs behind it. */
+/* struct kernel is what users of it see; private memory follows it. */
 struct kernel_store {
 	struct kernel_info kernel;
 	struct memory_arena arena;
@@ -397,7 +397,7 @@ void pfmi_machine_free_kernel_info(struct kernel_info *k)
 			struct table *out;
 		} t = { .in = k->pmus[i].table };
 
-		free(t.out); /* const for everybody else */
+		free(t.out); /* const for all other code */
 	}
 	pfmi_machine_arena_free(&s->arena);
 	free(s);

@@ -36,7 +36,7 @@ static unsigned parse_bit_ranges(const char *s, struct bitrange out[4])
 	return *s ? 0 : n;
 }
 
-/* The number by which C code knows a format field; the kernel calls the event select "event". */
+/* The number of a format field in C code; the kernel calls the event select "event". */
 static enum field_key lookup_format_key(const char *name)
 {
 	static const struct {

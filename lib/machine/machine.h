@@ -30,7 +30,7 @@ struct sys {
 	/* Maps @len bytes of @fd shared; @writable 0 for read-only. */
 	int (*mmap)(const struct sys *sys, int fd, size_t len, int writable, void **out);
 	int (*munmap)(const struct sys *sys, void *at, size_t len);
-	/* Nanoseconds of a clock that stands still while the machine sleeps; it may go in steps of
+	/* Nanoseconds of a clock that stops while the machine sleeps; it may go in steps of
 	 * ten milliseconds. */
 	uint64_t (*get_time)(const struct sys *sys);
 	/* Waits for any of @n descriptors, @timeout milliseconds; returns how many have something
@@ -43,7 +43,7 @@ struct sys {
 	int (*list_folder)(const struct sys *sys, const char *path,
 	                   int (*each)(void *arg, const char *name), void *arg);
 	/* Processor time that process @pid has taken until now, in nanoseconds, without that of its
-	 * children. May be NULL: nobody knows. */
+	 * children. May be NULL: unknown. */
 	int (*get_process_time)(const struct sys *sys, int pid, uint64_t *ns);
 	/* CPUID leaf of the running processor: false if missing or it must not be asked (another
 	 * root). */
@@ -117,11 +117,11 @@ void pfmi_machine_describe_host(const struct sys *sys, const char *cpuid, struct
 /* Its two halves: who this is, without a system call on x86; and the core types of a hybrid. */
 void pfmi_machine_identify_host(const struct sys *sys, const char *cpuid, struct host *out);
 void pfmi_machine_read_core_types(const struct sys *sys, const char *cpuid, struct host *h);
-/* True if the processor is not that of @known any more: a virtual machine was moved to another
- * host. Costs two CPUID leaves on x86, and reads small files elsewhere. */
+/* Is the processor another one than @known? A virtual machine may have been moved to another host.
+ * Costs two CPUID leaves on x86, and reads small files elsewhere. */
 bool pfmi_machine_is_other_host(const struct sys *sys, const struct host *known);
-/* Adds what two further CPUID leaves know: the architectural PMU, and the design of this core of a
- * hybrid. Not part of the plain path, because each leaf costs a trap in a virtual machine. */
+/* Adds the facts of two further CPUID leaves: the architectural PMU, and the design of this core of
+ * a hybrid. Not part of the plain path, because each leaf costs a trap in a virtual machine. */
 void pfmi_machine_read_host_details(const struct sys *sys, struct host *h);
 /* Fills it from an id text alone; false if its form is unknown. */
 bool pfmi_machine_parse_host_id(const char *id, struct host *out);
@@ -183,7 +183,7 @@ bool pfmi_machine_next_cpu_range(const char **list, unsigned *first, unsigned *l
 /* Adds the CPUs of @list to the set: -EINVAL for other text, -ENOMEM; the set stays the caller's to
  * free. */
 int pfmi_machine_add_cpu_list(struct cpu_mask *set, const char *list);
-/* The set @list stands for: -EINVAL for other text, -ENOMEM. Free with pfmi_machine_free_cpus(),
+/* The set @list represents: -EINVAL for other text, -ENOMEM. Free with pfmi_machine_free_cpus(),
  * which may be done twice. */
 int pfmi_machine_parse_cpu_list(const char *list, struct cpu_mask *out);
 /* CPUs 0 to @n less 1; at least one. 0 or -ENOMEM. */
@@ -286,8 +286,8 @@ struct env_options {
 };
 void pfmi_machine_read_env_options(struct env_options *out);
 
-/* Topics of the trace that PERFMON_DEBUG asks for. struct sys has them; whoever has something to
- * tell tests the topic's bit first, so that a trace that is off costs one branch. */
+/* Topics of the trace that PERFMON_DEBUG asks for. struct sys has them; callers test the topic's
+ * bit first, so that a trace that is off costs one branch. */
 enum {
 	TRACE_LOOKUP = 1,  /* tables that were tried, rows that matched */
 	TRACE_SESSION = 2, /* what the kernel answered */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The real end of the seam: Linux system calls below a root, and the few file reads everybody
- * needs. */
+/* The syscall table of the real machine: Linux system calls below a root, and the few file reads
+ * that all modules need. */
 #include "machine/machine.h"
 
 #include <errno.h>
@@ -219,8 +219,8 @@ static int real_list_folder(const struct sys *sys, const char *path,
 
 static int real_get_process_time(const struct sys *sys, int pid, uint64_t *ns)
 {
-	/* As clock_getcpuclockid(3) makes it, of which the library need not know: one name less to
-	 * be found at each start. */
+	/* As clock_getcpuclockid(3) makes it, so that the library need not call it: one name less
+	 * to be found at each start. */
 	clockid_t clock = (clockid_t)(~(unsigned)pid << 3 | 2);
 	struct timespec t;
 
@@ -236,7 +236,7 @@ static bool real_read_cpuid(const struct sys *sys, uint32_t leaf, uint32_t suble
 {
 #if defined(__x86_64__) || defined(__i386__)
 	if (sys->root[0] == '\0') {
-		/* Each leaf may cost a trap. Whoever has leaf 0 has leaf 1: only above it the
+		/* Each leaf may cost a trap. A processor with leaf 0 has leaf 1: only above it the
 		 * highest one has to be asked for. */
 		bool low = leaf <= 1 && sizeof(void *) == 8;
 
@@ -329,7 +329,7 @@ void pfmi_machine_init_watched_sys(struct watched_sys *out, const struct sys *re
 
 long pfmi_machine_read_small_file(const struct sys *sys, const char *path, char *buf, size_t len)
 {
-	/* Not to be held up by a FIFO that somebody put below a root. */
+	/* A FIFO below a root must not block the caller. */
 	int fd = sys->open(sys, path, O_RDONLY | O_NONBLOCK);
 	size_t used = 0;
 	long got;

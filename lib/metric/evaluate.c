@@ -34,7 +34,7 @@ static double compute_square_root(double x)
 
 /* ---- code ------------------------------------------------------------------------------------ */
 
-/* 1 + the digits that follow an instruction; 0: none is called so. */
+/* 1 + the digits that follow an instruction; 0: unused. */
 static const unsigned char instruction_lengths[128] = {
 	['i'] = 2, ['e'] = 3, ['j'] = 3, ['s'] = 3, ['l'] = 3, ['k'] = 12, ['v'] = 1,
 	['+'] = 1, ['-'] = 1, ['*'] = 1, ['/'] = 1, ['%'] = 1, ['<'] = 1,  ['>'] = 1,
@@ -343,7 +343,7 @@ static int find_missing_input(const pfm_metric_operand_t *inputs, unsigned n,
 	return -1;
 }
 
-/* Is @value above what calls for a closer look? 1, 0, or -1 where nobody can say. */
+/* Is @value above what calls for a closer look? 1, 0, or -1 where that is unknown. */
 static int check_threshold(const struct metric *m, const pfm_metric_operand_t *inputs, unsigned n,
                            const struct metric_number *value)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The search behind a plan: see pack.h. */
+/* The search for the best groups of a plan: see pack.h. */
 #include "metric/group_packing.h"
 
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static void assign_slot(struct pack_attempt *a, unsigned item, unsigned slot)
 	a->slot[item] = (uint16_t)slot;
 }
 
-/* The counters of group @g that @item could have if nobody had one. */
+/* The counters of group @g that @item could have if all were free. */
 static uint64_t get_allowed_counters(const struct pack_attempt *a, unsigned item, unsigned g)
 {
 	return g < a->n_exclusive && !is_exclusive_item(a->problem, item)
@@ -175,7 +175,7 @@ static enum search_result place_items(struct pack_attempt *a, unsigned depth)
 	if (depth == a->n_order)
 		return SEARCH_SUCCEEDED;
 	save_matching(a, here);
-	/* Empty groups are alike: the first of them stands for all. Those kept apart come first,
+	/* Empty groups are alike: the first of them represents all. Those kept apart come first,
 	 * each into its own. */
 	for (unsigned g = depth < a->n_exclusive ? depth : 0; g < a->n_groups && g <= used; g++) {
 		enum search_result f = SEARCH_FAILED;
@@ -220,7 +220,8 @@ static void build_search_order(struct pack_attempt *a)
 	}
 }
 
-/* Members of a family follow the first of them into its group, as far as everybody keeps a counter.
+/* Members of a family follow the first of them into its group, as far as each event keeps a
+ * counter.
  */
 static void group_related_items(struct pack_attempt *a)
 {

@@ -56,8 +56,8 @@ static int add_metric_events(struct pfm_plan *p, unsigned unit, uint32_t row, un
 	return rc;
 }
 
-/* The events of metrics that @text names. What is refused of one that is not known is the metric:
- * nobody wrote the event's name. */
+/* The events of metrics that @text names. The refusal names the metric, not its unknown event,
+ * because the user did not write the event's name. */
 static int add_listed_metrics(struct pfm_plan *p, const struct metric_list *list, const char *text,
                               unsigned request, pfm_error_t *error)
 {

@@ -34,7 +34,7 @@ struct pfm_plan {
 
 /* Room for one more event; NULL without memory. */
 struct planned_event *pfmi_plan_add_event(struct pfm_plan *plan);
-/* Plans the events of unit @u: their groups come behind those that are there. @several: the
+/* Plans the events of unit @u: their groups come after those that are there. @several: the
  * certificate says whose they are. (lib/metric/pmu_plan.c) */
 int pfmi_plan_group_pmu_events(struct pfm_plan *plan, const struct pmu_info *u, bool several,
                                pfm_error_t *error);

@@ -54,7 +54,7 @@ static bool constrain_trial_events(struct planned_pmu *p, unsigned n)
 	return pfmi_encode_constrain(&p->request, &p->encoder_plan, NULL) == PFMLIB_SUCCESS;
 }
 
-/* All of @from but the room for fields that nobody set. */
+/* All of @from but the room for fields that are not set. */
 static void copy_event(struct event *to, const struct event *from)
 {
 	memcpy(to, from,
@@ -62,7 +62,7 @@ static void copy_event(struct event *to, const struct event *from)
 	               from->n_user_fields * sizeof(from->user_fields[0]));
 }
 
-/* Copies event @i behind the @n that are in the scratch array; returns how many there are then. */
+/* Copies event @i after the @n that are in the scratch array; returns how many there are then. */
 static unsigned add_trial_event(struct planned_pmu *p, unsigned i, unsigned n)
 {
 	if (n < PLAN_MAX_EVENTS) {
@@ -199,7 +199,7 @@ static void add_item(struct planned_pmu *p, unsigned event, uint64_t mask)
 	p->affinity[item] = e->metric_number;
 }
 
-/* May event @led come right behind @leader? */
+/* May event @led come right after @leader? */
 static bool can_lead_event(struct planned_pmu *p, const struct event *leader,
                            const struct event *led)
 {
@@ -242,7 +242,7 @@ static struct planned_event *find_leader(struct planned_pmu *p, unsigned led)
 	return add_leader(p, led);
 }
 
-/* Events that take no counter and do not stand beside just any event are led. */
+/* Events that take no counter and do not fit beside every event follow a leader. */
 static bool is_led_event(struct planned_pmu *p, const struct event *ev)
 {
 	return p->encoder_plan.counterless_events & 1 && p->table->encoder == ENCODER_X86 &&
@@ -289,7 +289,7 @@ static int make_item(struct planned_pmu *p, unsigned i, pfm_error_t *error)
 		add_item(p, i, mask);
 		return PFMLIB_SUCCESS;
 	}
-	/* A leader may be added, and where the events lie is another place then. */
+	/* A leader may be added, which moves the events to another place. */
 	if (!p->leader_item && !begin_led_item(p, i))
 		return refuse_event(&p->plan->events[i], error);
 	e = &p->plan->events[i];
@@ -467,7 +467,7 @@ static bool place_group(struct planned_pmu *p, unsigned g, unsigned base)
 	return true;
 }
 
-/* Sets of the kernel's own events take no counters that anybody knows, and hold so many. */
+/* Sets of the kernel's own events take no known counters, and hold so many. */
 static unsigned spread_counterless_items(struct planned_pmu *p, unsigned n_groups)
 {
 	unsigned seen = 0, most = n_groups;
@@ -581,7 +581,7 @@ static int pack_items(struct planned_pmu *p, struct pack_problem *k)
 	compute_register_bound(p);
 	rc = pack_pmu_items(p, k);
 	if (rc == PFMLIB_ERR_NOASSIGN) {
-		/* Something of these events is shared that nobody knew of: ask about every group.
+		/* These events share a resource that no table declares: ask about every group.
 		 */
 		memset(p->is_plain, 0, sizeof(p->is_plain));
 		rc = pack_pmu_items(p, k);

@@ -23,7 +23,7 @@ struct perfdata_header {
 	uint64_t features[PERFDATA_N_FEATURES / 64];
 };
 
-/* Features: what a section behind the data says. */
+/* Features: kinds of the sections after the data. */
 enum {
 	PERFDATA_FEATURE_TRACING = 1,
 	PERFDATA_FEATURE_HOSTNAME = 3,
@@ -68,7 +68,7 @@ struct byte_buffer {
 	size_t n_consumed, end, capacity;
 };
 
-/* Makes room for @n bytes behind the end; consumed bytes are dropped. Returns false without
+/* Makes room for @n bytes after the end; consumed bytes are dropped. Returns false without
  * memory, or if the buffer would become too large. */
 bool pfmi_perfdata_reserve_bytes(struct byte_buffer *b, size_t n);
 
@@ -83,7 +83,7 @@ size_t pfmi_perfdata_compress_frame(const struct zstd_codec *z, void *to, size_t
 bool pfmi_perfdata_decompress_bytes(struct zstd_codec *z, struct byte_buffer *out, const void *from,
                                     size_t n);
 
-/* How the fields of the session's tracepoints lie in samples. False if it has none, or without
+/* Layout of the fields of the session's tracepoints in samples. False if it has none, or without
  * memory. (lib/perfdata/tracing_data.c) */
 bool pfmi_perfdata_build_tracing_data(struct pfm_session *s, struct byte_buffer *out);
 /* The format of tracepoint @i, as the kernel writes it; the caller frees it. NULL if count @i is

@@ -18,7 +18,7 @@
 #define MAX_RECORDED_EVENTS 4096u
 #define MAX_RECORDED_IDS    (1u << 20)
 #define INPUT_BUFFER_SIZE   (1u << 18)
-/* where nobody marks rounds, so much is sorted at once */
+/* where no record marks rounds, so much is sorted at once */
 #define MAX_POOL_SIZE ((size_t)1 << 30)
 
 struct pending_record {
@@ -42,12 +42,12 @@ struct perfdata_reader {
 	size_t n_forced;      /* ... and so many whatever their time */
 	bool has_ready_until;
 	struct zstd_codec *zstd;
-	/* what packed records stand for: it comes before what follows them */
+	/* what packed records represent: it comes before what follows them */
 	struct byte_buffer unpacked;
 	/* the newest time, now and at the last mark */
 	uint64_t next_sequence, newest_time, round_time;
 	unsigned ids_capacity;
-	/* how tracepoints' fields lie; NULL: not told */
+	/* layout of tracepoints' fields; NULL: not recorded */
 	uint8_t *tracing_data;
 	size_t tracing_data_size;
 };
@@ -149,7 +149,7 @@ static int add_event(struct pfm_session *s, const uint8_t *given, size_t n)
 	c->config.attr.exclude_kernel = get_attr_flag(r, flags, 5);
 	*(get_attr_flag(r, flags, 10) ? &c->config.freq : &c->config.period) =
 		decode_u64(r, a + 16);
-	pfmi_session_fail_count(c, PFM_CAUSE_OTHER, 0, "", "a recording has samples, no counts");
+	pfmi_session_fail_count(c, PFM_CAUSE_OTHER, 0, "", "a recording has samples but no counts");
 	return 0;
 }
 
@@ -271,7 +271,7 @@ static int read_attrs(struct pfm_session *s, const uint8_t *head)
 	return 0;
 }
 
-/* Names of events, from the table behind the data. Whatever is wrong with it, there are just no
+/* Names of events, from the table after the data. Whatever is wrong with it, there are just no
  * names. */
 static void read_event_names(struct pfm_session *s, uint64_t offset, uint64_t size)
 {

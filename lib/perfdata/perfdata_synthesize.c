@@ -176,7 +176,7 @@ static int write_process_records(void *arg, const char *name)
 	return 0;
 }
 
-/* Writes the address of the kernel if this user may know it: readers need it to name kernel
+/* Writes the address of the kernel if this user may read it: readers need it to name kernel
  * addresses. */
 static void write_kernel_map(struct record_builder *m)
 {

@@ -105,7 +105,7 @@ static void write_u32(struct pfm_recording *r, uint32_t v)
 	write_bytes(r, &v, sizeof(v));
 }
 
-/* A text as features have it: its length with the zeros behind it, then both. */
+/* A text as features have it: its length with the zeros after it, then both. */
 static void write_padded_string(struct pfm_recording *r, const char *s)
 {
 	static const char zeros[64];
@@ -124,7 +124,7 @@ static bool is_written_event(const struct pfm_session *s, unsigned i)
 	return i == s->n_counts ? s->sampling->n_side_events > 0 : s->counts[i].kernel_state.n_open;
 }
 
-/* A device outside perf: how its records are laid out, and what each stands for. */
+/* A device outside perf: how its records are laid out, and what each represents. */
 static void fill_device_attr(const struct pfm_session *s, unsigned i, struct perf_event_attr *a)
 {
 	const struct record_layout *l = &s->sampling->common_layout;

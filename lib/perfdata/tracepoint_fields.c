@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fields of tracepoints by name: the kernel describes, in a text for each, where they lie in a
+/* Fields of tracepoints by name: the kernel describes, in a text for each, where they are in a
  * sample's own bytes. Of a session that is open that text is read from tracefs; a recording has
  * those of its machine in it. */
 #include <byteswap.h>
@@ -48,7 +48,7 @@ static bool skip_word(const char **s, const char *word)
 }
 
 /* "__data_loc char[] name" or "unsigned char name[16]", of @len bytes: its type ("char"), its name
- * and how it lies. False if it has no name. */
+ * and its layout. False if it has no name. */
 static bool parse_declaration(const char *s, size_t len, pfm_trace_field_t *f, char **strings)
 {
 	const char *end = s + len, *name;
@@ -290,7 +290,7 @@ static uint64_t decode_number(const uint8_t *at, uint32_t length, bool foreign, 
 	return v;
 }
 
-/* The bytes of a field, or NULL if it does not lie inside the bytes of the sample. */
+/* The bytes of a field, or NULL if it is not inside the bytes of the sample. */
 static const uint8_t *locate_field_bytes(const pfm_sample_t *sample, const pfm_trace_field_t *f,
                                          bool foreign, uint32_t *length)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* zstd, for recordings: loaded when one is compressed, so that nobody else needs it. Its ABI is
- * stable since its version 1.0. */
+/* zstd, for recordings: loaded when one is compressed, so that other programs do not need it. Its
+ * ABI is stable since its version 1.0. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>

@@ -28,7 +28,7 @@ struct alpha_plan_extra {
 	uint64_t mode_word;               /* it, for the device */
 };
 _Static_assert(sizeof(struct alpha_plan_extra) <= sizeof(((struct plan *)0)->encoder_data),
-               "extra must fit the plan");
+               "extra must match the plan");
 
 static const struct alpha_plan_extra *get_plan_extra(const struct plan *plan)
 {
@@ -113,7 +113,7 @@ static int check_ranges(const pfmlib_alpha_input_param_t *in, pfm_error_t *why)
 	if ((in->pfp_alpha_flags & PFM_ALPHA_FL_STRIDE) &&
 	    (in->pfp_alpha_stride & (in->pfp_alpha_stride - 1)))
 		return set_event_error(why, -1, PFMLIB_ERR_INVAL, PFM_KIND_MODEL,
-		                       "a stride is 0 or a power of two");
+		                       "a stride must be 0 or a power of two");
 	for (unsigned i = 0; i < n; i++)
 		if (in->pfp_alpha_ranges[i].start >= in->pfp_alpha_ranges[i].end ||
 		    ((in->pfp_alpha_ranges[i].start | in->pfp_alpha_ranges[i].end) & 3))
@@ -131,11 +131,11 @@ static int check_input(const struct table *t, const pfmlib_alpha_input_param_t *
 	    in->pfp_alpha_open > PFM_ALPHA_OPEN_ONE || (in->pfp_alpha_items & ~items) ||
 	    (in->pfp_alpha_flags & ~63u))
 		return set_event_error(why, -1, PFMLIB_ERR_INVAL, PFM_KIND_MODEL,
-		                       "a setting nobody knows");
+		                       "an unknown setting");
 	if (in->pfp_alpha_statistic &&
 	    (t->encoder != ENCODER_EV67 || !pfm_alpha_statistic_name(in->pfp_alpha_statistic)))
 		return set_event_error(why, -1, PFMLIB_ERR_INVAL, PFM_KIND_MODEL,
-		                       "no such ProfileMe statistic on this processor");
+		                       "this processor lacks that ProfileMe statistic");
 	if ((in->pfp_alpha_flags & PFM_ALPHA_FL_KEEP) && t->encoder == ENCODER_EV4)
 		return set_event_error(why, -1, PFMLIB_ERR_NOTSUPP, PFM_KIND_MODEL,
 		                       "counters of EV4 cannot be read or written");
@@ -143,8 +143,8 @@ static int check_input(const struct table *t, const pfmlib_alpha_input_param_t *
 }
 
 /* Levels that events name: one setting serves all counters. Levels are the chip's modes, but that
- * user alone means what it means on Digital UNIX, where user code runs in executive mode. 0: nobody
- * named any. */
+ * user alone means what it means on Digital UNIX, where user code runs in executive mode. 0: no
+ * level was named. */
 static int get_named_modes(const struct encode_request *req, unsigned *modes, pfm_error_t *why)
 {
 	unsigned plm = 0;
@@ -153,7 +153,7 @@ static int get_named_modes(const struct encode_request *req, unsigned *modes, pf
 	for (unsigned i = 0; i < req->n_events; i++) {
 		if (req->events[i].has_no_levels)
 			return set_event_error(why, (int)i, PFMLIB_ERR_INVAL, PFM_KIND_BAD_VALUE,
-			                       "no level is left to count at");
+			                       "no privilege level remains");
 		if (i > 0 && req->events[i].plm != plm)
 			return set_event_error(why, (int)i, PFMLIB_ERR_FEATCOMB, PFM_KIND_CONFLICT,
 			                       "the counters share one setting of levels");
@@ -189,7 +189,7 @@ static int resolve_modes(const struct encode_request *req, struct alpha_plan_ext
 	if (in->pfp_alpha_flags & PFM_ALPHA_FL_CTXT) {
 		if (modes)
 			return set_event_error(why, -1, PFMLIB_ERR_FEATCOMB, PFM_KIND_CONFLICT,
-			                       "a mode word and modes");
+			                       "a mode word and modes cannot be combined");
 		/* The request rewrites the process filter together with the modes: say again what
 		 * the scope said. */
 		x->mode_word =
@@ -199,13 +199,13 @@ static int resolve_modes(const struct encode_request *req, struct alpha_plan_ext
 	}
 	rc = pfm_alpha_mode_word(modes, in->pfp_alpha_scope, &x->mode_word);
 	return rc ? set_event_error(why, -1, rc, PFM_KIND_MODEL,
-	                            "the chip counts kernel, executive and supervisor together, or "
-	                            "the last two")
+	                            "the chip counts kernel, executive and supervisor mode "
+	                            "together, or only the last two together")
 	          : PFMLIB_SUCCESS;
 }
 
 /* Counters that can count @ev at all: the table's, less those that are taken or cannot have the
- * period the user wants. */
+ * requested period. */
 static int get_counter_mask(const struct encode_request *req, unsigned i, uint64_t *out,
                             pfm_error_t *why)
 {
@@ -274,8 +274,8 @@ static int check_exclusive_event(const struct encode_request *req, pfm_error_t *
 		return PFMLIB_SUCCESS;
 	set_event_error(why, (int)first, PFMLIB_ERR_NOASSIGN, PFM_KIND_NO_PLACEMENT,
 	                is_profileme_event(&req->events[first])
-	                        ? "ProfileMe counts one statistic at a time and nothing else"
-	                        : "this names what both counters count");
+	                        ? "ProfileMe counts only one statistic at a time"
+	                        : "this setting selects the events of both counters");
 	if (why) {
 		why->clash = (uint64_t)1 << first | (uint64_t)1 << (first ? 0 : 1);
 		why->clash_counters = 3;
@@ -838,12 +838,13 @@ uint64_t pfmi_alpha_get_event_select_mask(const struct table *t, const char *reg
 	return mask;
 }
 
-/* Rows without a name would be words nobody has described. */
+/* Rows without a name would be words without a description. */
 int pfmi_alpha_check_event(struct event *ev, pfm_error_t *why)
 {
 	return ev->row_index == ROW_NONE
-	               ? set_event_error(why, -1, PFMLIB_ERR_NOTSUPP, PFM_KIND_UNEXPRESSIBLE,
-	                                 "events of Alpha processors have names")
+	               ? set_event_error(
+				 why, -1, PFMLIB_ERR_NOTSUPP, PFM_KIND_UNEXPRESSIBLE,
+				 "expected an event name: Alpha processors have no raw events")
 	               : PFMLIB_SUCCESS;
 }
 
@@ -857,7 +858,7 @@ const struct encoder_ops pfmi_alpha_ops = {
 	.registers = "ICCSR PMCTR PCNT5MUX FREQ BC_CTL PM_MUX PCTR_CTL I_STAT I_CTL PCNTSETMUX "
 		     "PCNT6MUX PMC8 PMC9 PMC11",
 	.alternatives =
-		"one setting pairs what counter 0 and counter 1 count, and none has all of them",
+		"one setting pairs the events of counters 0 and 1; no setting has all these events",
 	.counts_all_levels = true,
 	.has_pfcntr = true,
 };

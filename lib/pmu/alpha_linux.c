@@ -66,7 +66,7 @@ int pfm_alpha_linux_event(uint32_t type, uint64_t config, unsigned int *raw, uns
 			n = (unsigned int)config;
 		break;
 	case TYPE_CACHE: err = -EOPNOTSUPP; break;
-	default: /* another PMU's, or nobody's */ err = -ENOENT;
+	default: /* another PMU's, or unused */ err = -ENOENT;
 	}
 	if (err)
 		return err;

@@ -52,7 +52,7 @@ uint64_t pfm_alpha_rate(int pmu, unsigned int counter, unsigned int n)
 
 /* ---- rates ----------------------------------------------------------------------------------- */
 
-/* FRQ of counter @n lies at 8 - 2n: 2 slow, 3 fast. */
+/* FRQ of counter @n is at 8 - 2n: 2 slow, 3 fast. */
 static uint64_t build_frq_bits(unsigned int counter, unsigned int fast)
 {
 	return (uint64_t)(2 + fast) << (8 - 2 * counter);
@@ -283,7 +283,7 @@ pfm_err_t pfm_alpha_device_call(int pmu, uint32_t request, uint64_t word, pfmlib
 
 enum { FAMILY_BIT_EV4 = 1, FAMILY_BIT_EV5 = 2, FAMILY_BIT_EV6 = 4, FAMILY_BIT_ALL = 7 };
 
-/* Names lie in the rows: a pointer would have to be relocated when the library is loaded. */
+/* Names are in the rows: a pointer would have to be relocated when the library is loaded. */
 #define REQUEST_ENTRY(NAME, FAMILIES)                                                              \
 	{                                                                                          \
 		NAME, FAMILIES, #NAME                                                              \

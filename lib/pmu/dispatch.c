@@ -80,8 +80,8 @@ int pfmi_encode_constrain(const struct encode_request *req, struct plan *out, pf
 	                             : PFMLIB_SUCCESS;
 }
 
-/* Where each way to set the hardware up leaves somebody out, counters are not the reason unless
- * there are too few. */
+/* If every hardware setting leaves an event out, the counters are the reason only where there are
+ * too few. */
 static int explain_refusal(const struct plan *plan, pfm_error_t *why)
 {
 	if (why && plan->n_alternatives > 1 &&

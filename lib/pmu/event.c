@@ -41,7 +41,7 @@ static void put_field_defaults(const struct table *t, uint64_t config[4])
 			field_insert(&f[i], config, f[i].default_value);
 }
 
-/* A value that is for one counter, or too large to stand in the row itself, or one that takes the
+/* A value that is for one counter, or too large to be in the row itself, or one that takes the
  * place of what is there. */
 static void put_row_value(struct event *ev, const struct field *f, struct field_value v)
 {
@@ -204,7 +204,7 @@ uint64_t pfmi_pmu_plan_counter_mask(const struct plan *plan)
 	const struct event *ev = plan->request->events;
 	uint64_t mask = 0;
 
-	/* The others know settings of a whole set, and name only those they would choose for it
+	/* The others have settings for a whole set, and name only those they would choose for it
 	 * alone: there, the table's word counts. */
 	if (plan->counterless_events ||
 	    (ev->table->encoder != ENCODER_X86 && ev->table->encoder != ENCODER_FORMAT &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* MIPS: a control register for each counter, with the number of the event and a bit for each level.
- * The kernel takes the number alone, with bit 7 for events that the odd counters know. */
+ * The kernel takes the number alone, with bit 7 for events of the odd counters. */
 #include <string.h>
 #include "pmu/pmu_internal.h"
 

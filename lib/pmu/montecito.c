@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Montecito (dual-core Itanium 2 9000): the encoder.
  *
- * constrain() follows the order that programs know from libpfm 3: events against filters, counters,
+ * constrain() follows the order of libpfm 3: events against filters, counters,
  * then in montecito_feature.c all that is beside the counters. What it works out, registers
  * included, waits in the plan; encode() only copies. */
 #include <string.h>
@@ -149,7 +149,7 @@ static int check_levels(const struct mont_plan_context *w)
 	for (unsigned i = 0; i < w->req->n_events; i++)
 		if (w->plan->events[i].plm > 0xf)
 			return mont_set_error(w, PFMLIB_ERR_INVAL, (int)i,
-			                      "there are four levels, 0 to 3");
+			                      "expected a privilege level from 0 to 3");
 	return PFMLIB_SUCCESS;
 }
 
@@ -384,7 +384,7 @@ int pfmi_mont_constrain_set(const struct encode_request *req, struct plan *plan,
 		return mont_set_error(&w, PFMLIB_ERR_INVAL, -1, "model output without model input");
 	if (req->n_events > MONT_MAX_EVENTS)
 		return mont_set_error(&w, PFMLIB_ERR_NOASSIGN, MONT_MAX_EVENTS,
-		                      "there are twelve counters");
+		                      "expected at most twelve counters");
 	if (w.input) {
 		w.has_irange = w.input->pfp_mont_irange.rr_used;
 		w.has_drange = w.input->pfp_mont_drange.rr_used;
@@ -477,12 +477,13 @@ int pfmi_mont_check_event(struct event *ev, pfm_error_t *why)
 	read_event_traits(ev, &tr);
 	if (ev->has_raw_umask && ev->group_values[0] > 0xf)
 		return pfmi_base_set_error(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, NULL,
-		                           (struct slice){ 0 }, "a cache line has four states");
+		                           (struct slice){ 0 },
+		                           "expected one of the four states of a cache line");
 	return tr.threshold && tr.threshold >= tr.max_increment ? report_threshold(ev, why)
 	                                                        : PFMLIB_SUCCESS;
 }
 
-/* No kernel's perf interface knows these counters. */
+/* No kernel's perf interface supports these counters. */
 int pfmi_mont_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
 {
 	(void)ev, (void)plm, (void)why;

@@ -58,7 +58,7 @@ static unsigned get_ear_mode(const struct mont_event_traits *tr)
 	                                                            : PFMLIB_MONT_EAR_CACHE_MODE;
 }
 
-/* The first event of a kind. Most sets have none, and w knows. */
+/* The first event of a kind. Most sets have none, as w records. */
 static const struct mont_event_traits *
 find_event_of_kind(const struct mont_plan_context *w, bool (*is)(const struct mont_event_traits *))
 {
@@ -170,7 +170,7 @@ static int add_prefetch_needs(const struct mont_plan_context *w, unsigned i,
 		if (!(flags & (PFMLIB_MONT_IRR_DEMAND_FETCH | PFMLIB_MONT_IRR_PREFETCH_MATCH)))
 			return mont_set_error(
 				w, PFMLIB_ERR_IRRFLAGS, (int)i,
-				"say whether the range is for demand fetches, prefetches or both");
+				"choose demand fetches, prefetches or both for the range");
 		c->needs_pair0 |= (flags & PFMLIB_MONT_IRR_DEMAND_FETCH) != 0;
 		c->needs_pair1 |= (flags & PFMLIB_MONT_IRR_PREFETCH_MATCH) != 0;
 		break;
@@ -215,9 +215,8 @@ static int collect_code_needs(const struct mont_plan_context *w, const struct mo
 	c->first_register = c->n_prefetch && !c->needs_pair0 ? 2 : 0;
 	c->uses_both_pairs = c->needs_pair0 && c->needs_pair1;
 	if ((c->first_register == 2 || c->uses_both_pairs) && c->has_qualified_cycles)
-		return mont_set_error(
-			w, PFMLIB_ERR_FEATCOMB, -1,
-			"qualified cycles know the first pair of code registers only");
+		return mont_set_error(w, PFMLIB_ERR_FEATCOMB, -1,
+		                      "qualified cycles use only the first pair of code registers");
 	return PFMLIB_SUCCESS;
 }
 
@@ -322,7 +321,7 @@ static int plan_irange(const struct mont_plan_context *w)
 		return PFMLIB_SUCCESS;
 	if (!w->req->model_out)
 		return mont_set_error(w, PFMLIB_ERR_INVAL, -1,
-		                      "a code range needs a place for its debug registers");
+		                      "no debug registers are free for a code range");
 	n = pfmi_mont_read_ranges(&w->input->pfp_mont_irange, w->req->plm, 16, r);
 	if (n <= 0)
 		return mont_set_error(w, n ? n : PFMLIB_ERR_IRRINVAL, -1,
@@ -356,7 +355,7 @@ static int plan_drange(const struct mont_plan_context *w)
 		return PFMLIB_SUCCESS;
 	if (!w->req->model_out)
 		return mont_set_error(w, PFMLIB_ERR_INVAL, -1,
-		                      "a data range needs a place for its debug registers");
+		                      "no debug registers are free for a data range");
 	n = pfmi_mont_read_ranges(&w->input->pfp_mont_drange, w->req->plm, 1, r);
 	if (n <= 0)
 		return mont_set_error(w, PFMLIB_ERR_DRRINVAL, -1,
@@ -496,7 +495,7 @@ static int plan_etb(const struct mont_plan_context *w)
 	if (blocked && pmc)
 		return mont_set_error(
 			w, PFMLIB_ERR_EVTINCOMP, -1,
-			"the data EAR in TLB or ALAT mode and the trace buffer exclude each other");
+			"the data EAR in TLB or ALAT mode and the trace buffer cannot be combined");
 	rc = add_pmc(w, PMC_ETB, pmc);
 	if (!rc && used)
 		add_trace_pmds(w);
@@ -541,7 +540,7 @@ static int check_ear_events(const struct mont_plan_context *w,
 		if (is(tr) && tr->row != first->row)
 			return mont_set_error(
 				w, PFMLIB_ERR_EVTINCOMP, (int)i,
-				"one address register captures for one kind of event");
+				"an event address register serves one kind of event at a time");
 	}
 	return PFMLIB_SUCCESS;
 }
@@ -549,9 +548,9 @@ static int check_ear_events(const struct mont_plan_context *w,
 static int check_opcode_width(const struct mont_plan_context *w, const pfmlib_mont_opcm_t *o)
 {
 	if ((o->opcm_match | o->opcm_mask) >> opcm_match_bits[0].width)
-		return mont_set_error(
-			w, PFMLIB_ERR_INVAL, -1,
-			"an instruction has 41 bits: the opcode's match or mask has more");
+		return mont_set_error(w, PFMLIB_ERR_INVAL, -1,
+		                      "expected at most 41 bits, the size of an instruction, in "
+		                      "the opcode's match and mask");
 	return PFMLIB_SUCCESS;
 }
 
@@ -608,12 +607,13 @@ static int check_settings(const struct mont_plan_context *w)
 		rc = check_opcode_width(w, &w->input->pfp_mont_opcm2);
 	if (!rc && etb &&
 	    (etb->etb_ds || (etb->etb_tm | etb->etb_ptm | etb->etb_ppm | etb->etb_brt) > 3))
-		rc = mont_set_error(w, PFMLIB_ERR_INVAL, -1,
-		                    etb->etb_ds
-		                            ? "the trace buffer has no other data selection than 0"
-		                            : "a field of the trace buffer has two bits");
+		rc = mont_set_error(
+			w, PFMLIB_ERR_INVAL, -1,
+			etb->etb_ds ? "expected 0 as data selection of the trace buffer"
+				    : "expected at most two bits in a field of the trace buffer");
 	if (!rc && !has_valid_levels(w))
-		rc = mont_set_error(w, PFMLIB_ERR_INVAL, -1, "there are four privilege levels");
+		rc = mont_set_error(w, PFMLIB_ERR_INVAL, -1,
+		                    "expected a privilege level from 0 to 3");
 	return rc;
 }
 

@@ -3,7 +3,7 @@
  *
  * A pair holds an address and a mask and so describes a block of 2^k bytes at a multiple of 2^k.
  * Two pairs together, in fine mode, hold the two limits of a range within one page of 64 KB.
- * Nothing here knows of events or PMCs. */
+ * This file uses neither events nor PMCs. */
 #include <string.h>
 #include "montecito.h"
 
@@ -34,7 +34,7 @@ int pfmi_mont_read_ranges(const pfmlib_mont_input_rr_t *in, unsigned plm, unsign
 
 /* ---- libpfm 3's cover ------------------------------------------------------------------------ */
 
-/* 64-bit ends as libpfm 3 has them: e is behind the range. A block may come out where no pair can
+/* 64-bit ends as libpfm 3 has them: e is after the range. A block may come out where no pair can
  * put it: base no multiple of its size, or too large. The caller looks. */
 struct libpfm3_cover {
 	struct mont_block *blocks;
@@ -136,7 +136,7 @@ static unsigned cover_like_libpfm3(const struct mont_range *r, unsigned n, struc
 
 /* ---- the smallest cover ---------------------------------------------------------------------- */
 
-/* Blocks form a binary tree, so the smallest cover of what lies in a block is the block itself or
+/* Blocks form a binary tree, so the smallest cover of what is in a block is the block itself or
  * the two smallest covers of its halves. */
 struct cover_request {
 	const struct mont_range *ranges;

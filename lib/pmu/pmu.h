@@ -20,7 +20,7 @@
 #define EVENT_MAX_GROUPS        8
 #define EVENT_MAX_USER_FIELDS   16
 #define PFMI_LEVEL_MASK         0xfu /* what callers may ask for: PFM_PLM0..3 */
-#define PFMI_BAD_LEVELS_MESSAGE "plm has bits that are no level"
+#define PFMI_BAD_LEVELS_MESSAGE "plm has bits that are not privilege levels"
 #define PFMI_PLMH               0x10u /* hypervisor level, beside those */
 
 /* Further exclusions of an event, for struct event. */
@@ -34,7 +34,7 @@ struct event {
 	uint8_t plm; /* levels the text named; 0: none named, the request's default counts */
 	uint8_t has_no_levels; /* 1: the text switched every level off (":u=0") */
 	uint8_t precise;
-	uint8_t has_raw_umask; /* 1: a raw unit mask stands for all groups */
+	uint8_t has_raw_umask; /* 1: a raw unit mask represents all groups */
 	uint8_t n_user_fields;
 	uint8_t exclude_flags;   /* EVENT_* */
 	uint16_t chosen_groups;  /* bit i: the user chose a value of the row's group i */
@@ -106,8 +106,8 @@ static inline void field_insert(const struct field *f, uint64_t config[4], uint6
 	else
 		pfmi_pmu_insert_field_ranges(f, config, value);
 }
-/* Is @f, a field of @t, the word of an extra register? Who names it wants that register written,
- * with 0 as well; several lie in the same bits. */
+/* Is @f, a field of @t, the word of an extra register? Naming it requests a write to that register,
+ * with 0 as well; several are in the same bits. */
 static inline bool field_is_extra_register(const struct table *t, const struct field *f)
 {
 	return t->encoder == ENCODER_X86 && f->n_ranges && f->ranges[0].config_word == 1;
@@ -212,7 +212,7 @@ static inline uint64_t register_field_extract(uint64_t reg, struct register_fiel
  * pure: everything they read or write is in their arguments. Each encoder has them in a struct
  * encoder_ops. */
 
-/* True if this library knows the encoder; only then the rest may be asked. */
+/* True if this library has the encoder; only then the rest may be asked. */
 bool pfmi_pmu_has_encoder(const struct table *t);
 /* Checks an event after its attributes were read, completes it. */
 int pfmi_pmu_check_event(struct event *ev, pfm_error_t *why);
@@ -254,7 +254,7 @@ bool pfmi_pmu_has_register_pairs(const struct table *t);
  * event. */
 bool pfmi_pmu_decode_register_pair(struct event *ev, const char *reg, uint64_t value,
                                    uint64_t *word);
-/* The registers that pfmi_pmu_get_register_layout() may know, blank-separated, "NAME[0-7]" for
+/* The registers that pfmi_pmu_get_register_layout() may describe, blank-separated, "NAME[0-7]" for
  * several; "" if the words of perf_event_attr are all. */
 const char *pfmi_pmu_list_registers(const struct table *t);
 /* The name of @reg of a PMU with table @t, as pfmi_pmu_get_register_layout() takes it: a constant.
@@ -264,7 +264,7 @@ const char *pfmi_pmu_get_register_name(const struct table *t, const pfm_reg_t *r
 bool pfmi_pmu_build_global_ctrl(const struct encode_request *req, const struct placement *where,
                                 pfm_reg_t *out);
 /* Why a set may have no placement although each event has its counter: what the alternatives of a
- * plan stand for. NULL if there is never more than one. */
+ * plan represent. NULL if there is never more than one. */
 const char *pfmi_pmu_describe_alternatives(const struct table *t);
 /* Levels counted where neither the event nor the caller names any. */
 unsigned pfmi_pmu_get_default_levels(const struct table *t);
@@ -324,7 +324,7 @@ struct decode_target {
 	uint64_t event_select_mask; /* bits to compare when the encoder is asked, 0 when the fields
 	                               are */
 	uint8_t plm;                /* levels the register switches on */
-	bool is_fixed_control;      /* x86 FIXED_CTR_CTRL: counters that know one event each */
+	bool is_fixed_control;      /* x86 FIXED_CTR_CTRL: counters of one event each */
 	bool is_register_pair; /* the register is one of two that choose an event, with the other in
 	                          its upper half or alone */
 	const struct register_field *layout;
@@ -333,8 +333,8 @@ struct decode_target {
 
 /* "config", "CONFIG0", "config2": the number of the word, or -1. */
 int pfmi_decode_config_index(const char *reg);
-/* The register is not one of the kernel's words, and the encoder knows which of its bits choose the
- * event. */
+/* The register is not one of the kernel's words, and the encoder defines which of its bits choose
+ * the event. */
 bool pfmi_decode_has_own_control(const struct decode_target *g);
 /* Sets @g up for register @g->reg, its table and value given. False if the processor has none of
  * that name. */
@@ -342,19 +342,19 @@ bool pfmi_decode_init_target(struct decode_target *g);
 /* The bits called @name in the register's layout, or NULL. */
 const struct register_field *pfmi_decode_find_field(const struct decode_target *g,
                                                     const char *name);
-/* The @i-th event that fits, the best first; false past the last. Where none has the code first,
+/* The @i-th event that fits, the best first; false past the last. If no event has the code first,
  * those that have it beside another. */
 bool pfmi_decode_find_event(struct decode_target *g, unsigned i, struct event *ev);
-/* The best event of @t behind the configuration words @config: words that are not in @words (bit i:
+/* The best event of @t of the configuration words @config: words that are not in @words (bit i:
  * word i) may be anything. The levels stay as they are in @ev; on success everything else is
  * replaced. */
 bool pfmi_decode_config_words(const struct table *t, const uint64_t config[4], unsigned words,
                               struct event *ev);
-/* The row that these numbers alone stand for, without an event of fields first: true where it is
+/* The row that these numbers alone represent, without an event of fields first: true where it is
  * one just as it is, and found at once. False leaves it open. */
 bool pfmi_decode_row_from_codes(const struct table *t, const struct spec_codes *n, uint32_t *found);
 
-/* True if the fields of @t lie in configuration words. */
+/* True if the fields of @t are in configuration words. */
 static inline bool table_has_field_bits(const struct table *t)
 {
 	for (uint32_t i = 0; i < t->n_fields; i++)

@@ -21,8 +21,8 @@ struct encoder_ops {
 	/* Writes the configuration words of perf_event_attr for one event. Returns 0 or
 	 * PFMLIB_ERR_*. */
 	int (*build_attr)(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why);
-	/* The register that enables the counters of a set; false if none is needed. NULL: no PMU of
-	 * the encoder has one. */
+	/* The register that enables the counters of a set; false if no register is needed. NULL: no
+	 * PMU of the encoder has one. */
 	bool (*build_global_ctrl)(const struct encode_request *req, const struct placement *where,
 	                          pfm_reg_t *out);
 	/* Encodes one event without a plan. Returns the number of registers, 0 if it needs a plan.
@@ -47,8 +47,8 @@ struct encoder_ops {
 	                             uint64_t *word);
 	const char *registers;    /* for pfmi_pmu_list_registers(), or NULL */
 	const char *alternatives; /* for pfmi_pmu_describe_alternatives(), or NULL */
-	unsigned default_levels; /* PFM_PLM* counted when nobody names levels; 0: user and kernel */
-	bool counts_all_levels;  /* the kernel's driver knows no levels */
+	unsigned default_levels; /* PFM_PLM* counted when no levels are named; 0: user and kernel */
+	bool counts_all_levels;  /* the kernel's driver has no levels */
 	bool has_pfcntr;         /* the Tru64 counter device can count its events */
 };
 

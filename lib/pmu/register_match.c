@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The event behind register values.
+/* The event of register values.
  *
  * Where a table declares the bits of its fields, a row is compared field by field: groups are split
  * into their unit masks, and what the row does not explain is put down to modifiers. Where only the
- * encoder knows the bits, it encodes each row on the counter in question, and the bits it calls
+ * encoder defines the bits, it encodes each row on the counter in question, and the bits it calls
  * significant are compared. */
 #include <stdio.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static unsigned get_trailing_number(const char *reg)
 	return value;
 }
 
-/* Bits of word 0 that fields of the table lie in. */
+/* Bits of word 0 that fields of the table are in. */
 static uint64_t get_declared_bits(const struct table *t)
 {
 	uint64_t all[4] = { 0 };
@@ -372,7 +372,7 @@ static bool has_alternate_code(const struct table *t, uint32_t row, uint64_t way
 	return false;
 }
 
-/* Makes @ev the event of @row behind the target; false if it cannot be that row. */
+/* Makes @ev the event of @row of the target; false if it cannot be that row. */
 static bool match_row(const struct decode_target *g, uint32_t row, struct event *ev)
 {
 	const struct row *r = table_row(g->table, row);
@@ -402,7 +402,7 @@ static bool has_only_fixed_counters(const struct table *t, const struct row *r)
 	return counters && !(counters & 0xffffffff);
 }
 
-/* Less is better: attributes added, then rows that listings leave out or that want more registers,
+/* Less is better: attributes added, then rows that listings leave out or that need more registers,
  * then table order, then the counter. */
 static uint64_t rank_event(const struct decode_target *g, const struct event *ev, unsigned nth)
 {
@@ -460,7 +460,7 @@ static void add_to_ranking(const struct decode_target *g, struct event_ranking *
 	b->ranks[at] = key;
 }
 
-/* Does the index over code and unit mask know all rows that the target may be? Not where extra
+/* Does the index over code and unit mask contain all rows that the target may be? Not where extra
  * registers may be anything: of rows that differ in these alone it has one. */
 static bool can_use_code_index(const struct decode_target *g)
 {
@@ -495,8 +495,8 @@ static void rank_indexed_rows(const struct decode_target *g, uint32_t umask, uin
 		struct event *to = b->best_event && !b->n_ranks ? b->best_event : &ev;
 		uint32_t row = table_code_index_row(g->table, way);
 
-		/* Rows under one key come in table order: behind those that want nothing else none
-		 * is better. */
+		/* Rows under one key come in table order: a row that needs no other register ends
+		 * the search. */
 		if (b->n_ranks == b->max_ranks && b->ranks[b->n_ranks - 1] >> 48 == 0)
 			return;
 		if (is_code_match(g, row) &&
@@ -612,7 +612,7 @@ bool pfmi_decode_find_event(struct decode_target *g, unsigned i, struct event *e
 	       (b.best_event || match_row(g, (uint32_t)(b.ranks[i] >> 8), ev));
 }
 
-/* The best event behind configuration words. */
+/* The best event of configuration words. */
 static bool find_event_by_words(struct decode_target *g, struct event *ev)
 {
 	struct event_ranking b;
@@ -687,7 +687,7 @@ bool pfmi_decode_row_from_codes(const struct table *t, const struct spec_codes *
 	return false;
 }
 
-/* The event behind the raw number of a driver, which the encoder knows row by row. */
+/* The event of the raw number of a driver, which the encoder computes row by row. */
 static bool find_driver_number(const struct decode_target *g, struct event *ev)
 {
 	for (uint32_t row = 0; row < g->table->n_rows; row++) {

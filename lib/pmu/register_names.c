@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of registers, as pfm_decode_field() takes them.
  *
- * The names lie in arrays of characters, not of pointers: pointers would be relocated in every
+ * The names are in arrays of characters, not of pointers: pointers would be relocated in every
  * process. */
 #include "pmu/pmu.h"
 

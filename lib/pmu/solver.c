@@ -4,7 +4,7 @@
  * A plan lists alternatives, each with the candidate counters of every event and, rarely, holds (a
  * counter that one of some events must take). The first alternative that has a placement is used.
  * Within it the events with the fewest candidates choose first and take their lowest counter; where
- * that would leave somebody without one, or a hold unfilled, the lowest counter that does not. So
+ * that would leave an event without one, or a hold unfilled, the lowest counter that does not. So
  * the answer is the first in that order, it is found whenever there is one, and the work is bounded
  * by a polynomial: every doubt is settled by bipartite matching (augmenting paths), never by trying
  * placements out.
@@ -20,7 +20,7 @@
 struct assignment_problem {
 	unsigned n;
 	uint64_t counter_masks[PLAN_MAX_EVENTS];
-	uint64_t active_events; /* events that want a counter */
+	uint64_t active_events; /* events that need a counter */
 	uint8_t event_order[PLAN_MAX_EVENTS];
 	unsigned n_order;
 	const struct counter_hold *holds; /* those that some active event can fill */
@@ -40,7 +40,7 @@ static unsigned find_lowest_bit(uint64_t x)
 static void sort_events(struct assignment_problem *p)
 {
 	uint8_t sizes[PLAN_MAX_EVENTS]; /* of those in order: counting bits is a call where the
-	                                   processor may not know how */
+	                                   encoder may not support it */
 
 	p->n_order = 0;
 	for (unsigned i = 0; i < p->n; i++) {
@@ -115,7 +115,7 @@ static bool is_hold_void(const struct assignment_problem *p, const struct counte
 	return !(h->events & p->active_events);
 }
 
-/* An earlier hold wants the same counter filled; reserve_held_counters() has left it to the events
+/* An earlier hold needs the same counter filled; reserve_held_counters() has left it to the events
  * of both. */
 static bool is_hold_repeated(const struct assignment_problem *p, unsigned h)
 {

@@ -125,7 +125,7 @@ static void encode_fixed_counter(const struct table *t, unsigned n, uint64_t val
 		            .alt_addr = RDPMC_FIXED + (n - FIRST_FIXED_COUNTER) };
 }
 
-/* Each register once, behind those of the counters. */
+/* Each register once, after those of the counters. */
 static void encode_extra_registers(const struct x86_plan_extra *x, unsigned n,
                                    struct register_values *out)
 {

@@ -275,7 +275,8 @@ static int apply_coreduo_settings(const struct plan *plan, const pfmlib_coreduo_
 
 				return rc ? rc
 				          : set_event_error(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL,
-				                            (int)i, "cnt_mask is 0 to 255");
+				                            (int)i,
+				                            "expected cnt_mask from 0 to 255");
 			}
 			s->config = register_field_insert(s->config, SEL_CMASK, c->cnt_mask);
 		}
@@ -296,7 +297,7 @@ static int check_perf_metrics(const struct encode_request *req, uint64_t none,
 	if (!none || req->n_events == 1 || is_slots_event(x->selects[0].config))
 		return PFMLIB_SUCCESS;
 	return set_event_error(why, PFMLIB_ERR_EVTINCOMP, PFM_KIND_CONFLICT, __builtin_ctzll(none),
-	                       "top-down figures need the slots event first in their set");
+	                       "top-down events need the slots event first in their set");
 }
 
 int pfmi_x86_constrain_set(const struct encode_request *req, struct plan *out, pfm_error_t *why)

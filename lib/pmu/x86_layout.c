@@ -52,7 +52,7 @@ static const struct register_field frontend_bits[] = { { "event", 0, 8 },
 #define COUNT_BITS(MATCH_LAYOUT) (sizeof(MATCH_LAYOUT) / sizeof((MATCH_LAYOUT)[0]))
 
 /* @name is @word and, for registers that exist per counter, the number of a general counter;
- * "IA32_" may stand before. */
+ * "IA32_" may be before. */
 static bool is_register_name(const struct table *t, const char *name, const char *word,
                              bool numbered)
 {

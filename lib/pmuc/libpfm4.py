@@ -169,7 +169,7 @@ class Texts:
     def find_shared_row(self, where, name, table):
         other = self.tables[where].find(name) if where in self.tables else None
         if other is None:
-            raise Fault("table %s: there is no event %s in table %s to take from"
+            raise Fault("table %s: event %s is missing in table %s"
                         % (table.name, name, where))
         self.copy_shared_row(self.tables[where], other)
         return other
@@ -294,7 +294,7 @@ def parse_bits(names, text):
     value = 0
     for word in text.split(",") if text else []:
         if word not in names:
-            raise Fault("\"%s\" is none of %s" % (word, ", ".join(names)))
+            raise Fault("expected one of %s, got \"%s\"" % (", ".join(names), word))
         value |= 1 << names.index(word)
     return value
 
@@ -454,7 +454,7 @@ class Compiler:
 
     def image(self):
         names = list(self.texts.tables)
-        self.masks.append(bytes(len(self.pack("Q6I3H2B", *[0] * 12))))   # number 0 is nobody's
+        self.masks.append(bytes(len(self.pack("Q6I3H2B", *[0] * 12))))   # number 0 is unused
         self.rows.append(bytes(len(self.pack("Q8I2H4B", *[0] * 15))))
         tables = [self.table(self.texts.tables[n]) for n in names]
         units = [self.unit(u, names) for u in self.texts.units]

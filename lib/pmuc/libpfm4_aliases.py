@@ -4,7 +4,7 @@ that has the same registers.
 
 A name of the vendor's own always comes first. Where libpfm4's row needs more than its own bits and
 those of default masks (a required modifier, a latency, a mask of another group), or where the
-vendor has no row of these registers, no name is lent."""
+vendor has no row of these registers, no alias is added."""
 
 import functools
 import glob
@@ -348,7 +348,7 @@ def make_box_group(t, unit, row, number, masks):
 
 def make_group(t, row, encoder, number, masks):
     """The masks of one group, as a Group of the table; None if its default is more than a mask. A
-    default adds its own bits, also where its name stands for other masks."""
+    default adds its own bits, also where its name represents other masks."""
     field = "offcore_rsp" if "offcore" in row_flags(row) else "umask"
     shift = 0 if encoder == "amd64" else 8
     simple = {m.name: m.code >> shift
@@ -371,7 +371,7 @@ def has_optional_mask(masks):
 
 def build_group(t, number, masks, field, simple, preset, shift=None):
     """The Group of those masks that @simple has a value for, in bits of @field. @shift tells what
-    defaults add whose name may stand for others; without it that is their value."""
+    defaults add whose name may represent others; without it that is their value."""
     plain = [m for m in masks if m.name in simple]
     flags = 0 if all("ncombo" in row_flags(m) for m in plain) else pt.GROUP_ANY
     flags |= pt.GROUP_DEFAULT if preset else 0 if has_optional_mask(masks) else pt.GROUP_REQUIRED
@@ -534,7 +534,7 @@ def add_aliases(tables, folder):
     names4 = libpfm4.Texts()
     names4.read(files)
     units = {u.name: u for u in names4.units}
-    # the first of each kind stands for all
+    # the first of each kind represents all
     units = {**{box_base_name(n): u for n, u in reversed(units.items()) if is_box_name(n)}, **units}
     for t in tables:
         alias_box_table(t, units)

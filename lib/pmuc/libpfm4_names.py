@@ -216,7 +216,7 @@ def event_keys(e, encoder, units, table):
 
 
 def pic_mask(table, event):
-    """Counters of a SPARC that know the event: 1 the lower one, 2 the upper."""
+    """Counters of a SPARC that can count the event: 1 the lower one, 2 the upper."""
     if table == "niagara2" or event in ("Cycle_cnt", "Instr_cnt") and table != "niagara1":
         return 3
     return 2 if event in UPPER[table] else 1

@@ -111,7 +111,7 @@ def is_attribute(p):
 
 def natural(parts, follows):
     """Parts as English says them: attributes before their nouns, and clauses after. @follows tells
-    that a noun stands before them."""
+    that a noun precedes them."""
     if not follows and len(parts) > 1 and parts[-1] == "cycles":
         parts = ["cycles of~"] + parts[:-1]
     out = []

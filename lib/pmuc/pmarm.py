@@ -32,7 +32,7 @@ def read(reading):
 
 def read_core(reading, data):
     if type(data) is not dict or type(data.get("cpu")) is not str:
-        reading.refuse("-", "cpu", "a core's list is expected")
+        reading.refuse("-", "cpu", "expected a core's list")
         return
     m = reading.model
     new = str(data.get("pmu_architecture", "")) >= "pmuv3"
@@ -74,7 +74,7 @@ def read_event(reading, b, e, counters):
     if len(name) > MAX_NAME or not name.isprintable():
         raise Refused("name", "too long, or cannot be printed")
     if type(code) is not int or not 0 <= code <= b.at["code"].max:
-        raise Refused("code", "'%s' is no event number of this core" % str(code)[:20])
+        raise Refused("code", "expected an event number, got '%s'" % str(code)[:20])
     desc = e.get("description")
     on = counters | 1 << 31 if code == CYCLES and "long" in b.at else counters
     row = Entry(name, clean(desc) if type(desc) is str else "", on, [("code", code)], 0,

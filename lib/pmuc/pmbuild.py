@@ -102,7 +102,7 @@ class Entry:
         return "metric" if self.flags & pt.ROW_METRIC else "event"
 
     def row_words(self, counters, flags):
-        """The words behind the values; @counters and @flags are what the table has by default."""
+        """The words after the values; @counters and @flags are what the table has by default."""
         metric, parts = self.flags & pt.ROW_METRIC, []
         on = self.counters
         if on is not None and not metric and on != counters:
@@ -484,7 +484,7 @@ class Reading:
         self.builders = {}      # table name -> Sheet, in the order they were begun
         self.boxes = {}         # what a list says of an event's box -> Sheet
         self.cores = {}         # core's name, '' for the only one -> table name
-        self.file = model.folder                    # what is being read, as users know it
+        self.file = model.folder                    # what is being read, as users name it
         self.damaged = False    # a file could not be read at all
         self.refused = []       # (file, event, key, reason)
         self.notes = []         # the same, for what was taken with a grain of salt
@@ -520,7 +520,7 @@ class Reading:
     def objects(self, items, do):
         """Calls @do for each object of a list; one bad object never costs the rest."""
         if not isinstance(items, list):
-            self.refuse("-", "-", "a list of objects is expected")
+            self.refuse("-", "-", "expected a list of objects")
             return
         for e in items:
             try:
@@ -547,7 +547,7 @@ class Reading:
 
     def text_parts(self, facts=False):
         """[(table, uncore, lines of its identity, lines of the rest)]: what .pmu files are made of.
-        @facts: without anybody's sentences; and of lists that may only be quoted as facts, without
+        @facts: without sentences of vendors; and of lists that may only be quoted as facts, without
         their formulas."""
         out = []
         left_out = SENTENCES if facts else frozenset()
@@ -597,7 +597,7 @@ class Reading:
         return tables, errors, rows_of
 
     def compile_metrics(self, tables, errors):
-        """Formulas to code; those that have none are errors of their lines."""
+        """Formulas to code; a formula without code is an error of its line."""
         compile_metrics(tables, lambda t, row, key, why: errors.append((row_position(row), why)),
                         lambda row, key, why: self.note(row.name, key, why))
 

@@ -20,7 +20,7 @@ except ImportError:         # a compiler without its texts leaves descriptions e
 
 MAX_FILE = 64 << 20
 MAX_USE = 8
-# Never taken over by `use`: who somebody else is, and what only readers of lists ask for.
+# Never taken over by `use`: the identity of another PMU, and what only readers of lists ask for.
 IDENTITY = frozenset(("pmu", "section", "alias", "match", "fallback", "view", "test", "source",
                       "family", "list", "core", "boxes", "unit",
                       "topdown"))
@@ -38,7 +38,7 @@ PLAIN_PAIR = re.compile("(%s):(%s)" % (PLAIN, PLAIN))
 
 class Part:
     """Statements from one `pmu` or `section` to the next. Rows that are no lines of a file are
-    behind them."""
+    after them."""
     __slots__ = ("file", "name", "section", "statements", "rows")
 
     def __init__(self, file, name, section, statements_=(), rows=()):
@@ -52,7 +52,7 @@ def is_row(statement):
 
 
 def split_parts(said, file):
-    """The parts of statements. What stands before the first `pmu` is a part without a name."""
+    """The parts of statements. What is before the first `pmu` is a part without a name."""
     parts = []
     for s in said:
         word = "" if is_row(s) else s[0].raw
@@ -180,7 +180,7 @@ class Compiler(Fields):
         self.named = self.encoder_set = False
         self.origins = {}      # (kind, name) -> (token, origin)
         self.groups, self.default, self.modifiers = {}, {}, []
-        self.registers = {}    # number of an extra register -> the field users know it by
+        self.registers = {}    # number of an extra register -> its field for users
         self.default_counters = None
         self.default_takes = ()
         self.default_flags = 0

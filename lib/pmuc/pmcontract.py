@@ -3,8 +3,8 @@
 
 lib/events/contract.txt defines them. Each core's table gets a metric for the first formula whose
 events it has, or its memory controllers and caches; a metric that its list has under the name stays
-and gets the unit. A name without a formula is refused with the reason. Tables whose rows have
-numbers that programs know (libpfm 3) have theirs in the table NAME_ratios.
+and gets the unit. A name without a formula is refused with the reason. Tables whose rows have numbers that programs use (libpfm 3) have
+theirs in the table NAME_ratios.
 """
 
 import functools

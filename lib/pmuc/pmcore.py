@@ -17,7 +17,7 @@ MODIFIERS = (("CounterMask", "cmask"), ("Invert", "inv"), ("EdgeDetect", "edge")
 ALWAYS = ("x86.select", "x86.count", "x86.extra", "x86.facts")
 # facts about a core in a list's keys
 BY_KEY = (("UMaskExt", "x86.wide"), ("Equal", "x86.eq"))
-# what a processor has that nobody knows
+# what an unknown processor has
 NEW = ("x86.tsx", "x86.frontend")
 
 
@@ -105,7 +105,7 @@ def set_event_select(d, counters, fixed):
     msrs = cached_value(NUMBERS, e, "MSRIndex")
     msr_value = d.number("MSRValue")
     bare = not any(msrs) and not msr_value and d.name == "OFFCORE_RESPONSE" and max(len(codes), len(umasks)) == 2
-    if bare:                # the list leaves both registers to whoever asks
+    if bare:                # the list leaves both registers to the caller
         msrs = OFFCORE_RSP_0, OFFCORE_RSP_1
     if fixed is not None:
         fixed = fixed_number(d.name, fixed, codes[0], umasks[0])
@@ -120,7 +120,7 @@ def set_event_select(d, counters, fixed):
                                                      d.number("UMaskExt"))
     d.set("code", code)
     d.set("umask", umask)
-    # the register of a bare event is chosen when somebody gives it a value
+    # the register of a bare event is chosen when a user gives it a value
     if msr and not bare:
         extra_register(d, msr, msr_value)
     if others:
@@ -140,7 +140,7 @@ def fixed_number(name, fixed, code, umask):
 
 
 def fixed_code(name, fixed):
-    """(code, unit mask) Linux knows a fixed counter's event by. Lists give 0 and the counter's
+    """(code, unit mask) by which Linux names a fixed counter's event. Lists give 0 and the counter's
     number plus one."""
     if fixed == 0:
         return (0, 1) if name.upper() == "INST_RETIRED.PREC_DIST" else (0xC0, 0)
@@ -165,7 +165,7 @@ def list_encodings(limit, codes, umasks, msrs, ext):
             break
         msr = msrs[i] if len(msrs) > 1 else msrs[0]
         if msr > pt.ANY32:
-            raise Refused("MSRIndex", "0x%x is no register number" % msr)
+            raise Refused("MSRIndex", "expected a register number, got 0x%x" % msr)
         out.append((code, umask, msr))
     return out
 
@@ -184,7 +184,7 @@ def distinct_positions(codes, umasks, msrs):
 
 
 def extra_register(d, msr, value):
-    """A register beside the event's own. The head says which field users know it by; the value must
+    """A register beside the event's own. The head names its field for users; the value must
     fit that."""
     field = d.b.registers.get(msr)
     if field and value > d.b.at[field].max:

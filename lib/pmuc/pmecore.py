@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Top-down analysis of Intel's small cores.
 
-Hybrids' small cores have no list of metrics: what they compute stands in one sheet for all of them
+Hybrids' small cores have no list of metrics: what they compute is in one sheet for all of them
 at the top of the repository, a column for each core, with macros (#SLOTS) and thresholds that speak
 of the row (P is its parent's). Its rows become what the lists of metrics have. The servers made of
 such cores have lists, in the sheet's words."""
@@ -102,7 +102,7 @@ def make_metric(e, known):
 
 
 def expand_macros(text, known, depth=0):
-    """@text with what stands for something replaced by that, in parentheses."""
+    """@text with each name replaced by its value, in parentheses."""
     if depth > DEEPEST:
         raise Refused("Formula", "macros of macros, more than %d deep" % DEEPEST)
 

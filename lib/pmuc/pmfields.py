@@ -101,7 +101,7 @@ class Fields(Head):
         self.modifiers = [m for m in self.modifiers if m[1] != name]
 
     def do_register(self, words):
-        """Extra registers, and the field that users know them by."""
+        """Extra registers, and their fields for users."""
         if len(words) != 3 or words[2].pair()[0] != "field":
             raise Bad(words[-1].at(), "register takes numbers and field=NAME")
         for part in words[1].split():
@@ -128,7 +128,7 @@ class Fields(Head):
         return out
 
     def parse_words(self, tokens_, numbered):
-        """Words of a trait or choice; A:0..6 stands for seven, A/B for two spellings, A=N gives a
+        """Words of a trait or choice; A:0..6 represents seven, A/B for two spellings, A=N gives a
         value."""
         words, seen, position = [], {}, 0
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Formulas of metrics: what is written becomes a small postfix form that the library evaluates.
 
-Two grammars are published, Intel's (letters that stand for events) and perf's (names, with
+Two grammars are published, Intel's (letters that represent events) and perf's (names, with
 backslashes before what perf would take for an operator), and .pmu files have one of their own that
 both are turned into. All three are read by the one parser below; they differ in how a name looks
 and in who says what it means. Loosest to tightest:
@@ -153,7 +153,7 @@ class Parser:
 
     def take(self, word):
         if self.words[self.at] != word:
-            raise Refused("Formula", "'%s' is expected before %s" % (word, self.next()))
+            raise Refused("Formula", "expected '%s' before %s" % (word, self.next()))
         self.at += 1
 
     def enter_level(self):
@@ -226,7 +226,7 @@ class Parser:
             self.depth -= 1
             self.code.append("neg")
         else:
-            raise Refused("Formula", "a value is expected before %s" % self.next())
+            raise Refused("Formula", "expected a value before %s" % self.next())
 
     def name(self, function, word):
         return self.names.setdefault((function, self.strip_name_marks(word)), len(self.names))
@@ -305,7 +305,7 @@ def name_text(function, name):
 
 
 def parenthesize(part, outer):
-    """A part where what stands around it binds as @outer says."""
+    """A part where what is around it binds as @outer says."""
     text, own = part
     return "(%s)" % text if own < outer else text
 

@@ -158,7 +158,7 @@ def core_libpfm(core):
 
 def table_title(name, given, core="", unit=""):
     """Title of a table: the words for its processor, else the title that its list has @given;
-    its core or unit behind."""
+    its core or unit follows."""
     words = section("titles").titles.get(name, given or name)
     if core:
         known = section("titles.cores").titles.get(core)

@@ -250,7 +250,7 @@ class Writer:
             once = {}
             for entry, name in zip(entries, folded):
                 if once.setdefault(name, entry)[1] != entry[1]:
-                    raise ValueError("%s: '%s' stands for two rows" % (t.name, entry[0]))
+                    raise ValueError("%s: '%s' means two rows" % (t.name, entry[0]))
             # without spellings that folding already covers
             entries, folded = list(once.values()), list(once)
         self.folded.append(folded)
@@ -293,8 +293,7 @@ class Writer:
         return [self.groups.one(r) for r in records]
 
     def add_takes(self, t):
-        """(numbers of the table's groups, those of each row); groups of rows that are lent are not
-        the table's."""
+        """(numbers of the table's groups, those of each row); groups of alias rows are not the table's."""
         own = len(t.groups)
         groups = self.add_groups(t.groups + [g for row in t.lent for g in row.takes])
         lent = iter(groups[own:])
@@ -326,7 +325,7 @@ class Writer:
         return f << 24 | v if c == ANYWHERE and v < VALUE_WIDE else self.wide(f, c, v)
 
     def add_rows(self, t, takes, values):
-        """Their numbers among all rows, those that are lent behind the others. Values are close to
+        """Their numbers among all rows, those of aliases after the others. Values are close to
         their rows."""
         at, of_takes, of_sets = self.pool, Cache(self.takes.slice), Cache(self.sets.one)
         rows, numbers = t.rows + t.lent, []
@@ -399,7 +398,7 @@ class Writer:
             if extra:
                 entries.append((WAYS[has_code, mask, extra], number))
             if (has_code, mask) in crowded:
-                # Of rows that differ in config1 alone the first stands for an event that has
+                # Of rows that differ in config1 alone the first represents an event that has
                 # something else there.
                 without = beyond | registers if register else beyond
                 alike = row.flags, row.counters, tuple(row.takes), tuple([v for v in row.values
@@ -496,7 +495,7 @@ class Writer:
                                     [i for _, i in names], room=lambda n: 3 * sparse_slot_count(n)))
 
     def name_filter(self, parts, own):
-        """The filter over all names of @parts, where one that ends in a separator stands for itself
+        """The filter over all names of @parts, where one that ends in a separator represents itself
         and for what is before it too, and over the prefix before the first separator in them and
         in the names of @own, the tables that are called like the whole. Both are numbers of
         tables."""
@@ -575,8 +574,8 @@ def image_bytes(tables, byteorder="little", digest=b"", built=0):
 
 
 def embedding(path, raw):
-    """Assembler text that brings the image @raw, which lies at @path, into the library. It changes
-    whenever the image does, which is what builds look at. A section of its own comes behind the
+    """Assembler text that brings the image @raw, which is at @path, into the library. It changes
+    whenever the image does, which is what builds look at. A section of its own comes after the
     constants of the code: the start of the image is in pages beside them."""
     return"""/* SPDX-License-Identifier: MIT */
 /* Written by pmuc.py: the image with checksum %s */

@@ -167,7 +167,7 @@ def retire_latency(reading, data, file):
     """Latencies of retirement: a remark on the events that are measured that way."""
     b = core_of_file(reading, file)
     if type(data) is not dict:
-        reading.refuse("-", "Data", "an object is expected")
+        reading.refuse("-", "Data", "expected an object")
         return
     for name, v in data.items():
         row = b.seen.get(pt.fold(name))
@@ -175,7 +175,7 @@ def retire_latency(reading, data, file):
             reading.refuse(name[:MAX_NAME], "Data", "no event of that name")
         elif type(v) is not dict or not all(type(v.get(k)) in (int, float)
                                             for k in ("MIN", "MAX", "MEAN")):
-            reading.refuse(name[:MAX_NAME], "Data", "MIN, MAX and MEAN are expected")
+            reading.refuse(name[:MAX_NAME], "Data", "expected MIN, MAX and MEAN")
         else:
             row.text("note", "retire latency in cycles: least %g, mean %g, most %g"
                      % (v["MIN"], v["MEAN"], v["MAX"]))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Layout of an image: lib/table/image.h in Python. What its arrays hold and in which order,
-what its indices are keyed by and where their entries stand, and the checksum. The image inside the
+what its indices are keyed by and where their entries are, and the checksum. The image inside the
 library and an image file differ in nothing."""
 
 import array
@@ -99,7 +99,7 @@ first_piece = Cache(lambda name: name[:1] + name[1:].partition(b".")[0]).__getit
 
 def first_pieces(names):
     """Text before the first separator of texts that may be those names; nothing where
-    characters that are left out stand before a separator at the very start."""
+    characters that are left out are before a separator at the very start."""
     pieces = set(map(first_piece, names))
     return pieces | {b"" for piece in pieces if piece[:1] == b"."}
 

@@ -103,7 +103,7 @@ class LinuxList:
 
     def add_event(self, e, topic, unit):
         if not re.fullmatch(r"[A-Za-z0-9_, -]{0,60}", unit):
-            raise Refused("Unit", "'%s' is no unit" % unit[:40])
+            raise Refused("Unit", "unknown unit '%s'" % unit[:40])
         if self.intel and unit and not unit.startswith("cpu_"):
             uncore_event(self.reading, e)
         elif self.intel:
@@ -149,7 +149,7 @@ class LinuxList:
                 self.reading.refuse(e.get("MetricName", "-")[:MAX_NAME], r.key, r.why)
 
     def metric_table(self, unit):
-        """Metrics stand with the core's events, or with their unit's where a list has no core."""
+        """Metrics are with the core's events, or with their unit's where a list has no core."""
         tables = self.reading.builders
         if unit.startswith("cpu_") or not tables or self.reading.cores or self.model.arch == "x86":
             return find_table(self.reading, unit if unit.startswith("cpu_") else "")
@@ -160,7 +160,7 @@ class LinuxList:
             self.reading.file = shown
             for group, text in data.items():
                 if type(text) is not str or not group or len(group) > MAX_NAME or len(text) > MAX_TEXT:
-                    self.reading.refuse(group[:60], "-", "a text is expected")
+                    self.reading.refuse(group[:60], "-", "expected a text")
                 elif self.reading.builders:
                     b = self.metric_table("")
                     b.features.append("metricgroup %s %s"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Finding the lists: what lies below a path, or in a source archive, as models.
+"""Finding the lists: what is below a path, or in a source archive, as models.
 
 A model is one processor's lists. Intel's repository has a folder for each, with events/ and
 metrics/ in it; a Linux tree has a folder for each below its architecture's, where mapfile.csv and
@@ -19,7 +19,7 @@ NO_LISTS = re.compile(r"/(?:tests?|testdata|scripts?|schemas?|\.[^/]+)/")
 IN_LINUX = "tools/perf/pmu-events/arch/"
 
 
-# behind a processor's name: what --text calls the files of its boxes and metrics
+# after a processor's name: what --text calls the files of its boxes and metrics
 PARTS = ("_uncore", "_metrics")
 
 
@@ -201,7 +201,7 @@ class Finder:
             folder = os.path.dirname(full)
             m = INTEL_FILE.search(full.replace(os.sep, "/"))
             if re.search(NO_LISTS, full[len(place.top):].replace(os.sep, "/")):
-                self.skipped += 1    # scripts and test data lie in repositories
+                self.skipped += 1    # scripts and test data are in repositories
                 continue
             if m and "/pmu-events/" not in m[1] + "/" + m[2]:
                 intel.setdefault((m[1], m[2]), []).append((shown, m[3], place.source(full)))
@@ -229,7 +229,7 @@ class Finder:
                 linux.setdefault((root, folder),
                                  []).append((shown, os.path.basename(full), place.source(full)))
         for name, files in arm.items():
-            # Arm's plain lists stand before the telemetry files, of which the newest is first.
+            # Arm's plain lists are before the telemetry files, of which the newest is first.
             files.sort(key=lambda f: tuple(-n for n in f[1]))
             self.models.append(Model("arm", name, files[0][0],
                                      [(shown, folder, source) for folder, _, shown, source in files],

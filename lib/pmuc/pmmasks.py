@@ -10,7 +10,7 @@ from pmcore import OFFCORE_RSP_0, OFFCORE_RSP_1, core_of_file
 from pmread import NUMBER, NUMBERS, Refused, clean, as_strings, cached_value
 from pmtable import ALL64
 
-# A request or a response: what it adds to the register's value, and which of the two registers know
+# A request or a response: what it adds to the register's value, and which of the two registers have
 # it.
 Part = namedtuple("Part", "name value registers desc")
 
@@ -26,7 +26,7 @@ def rename_clashing(b, heads, words):
 # ---- off-core responses --------------------------------------------------------------------------
 
 def offcore_matrix(reading, items, file):
-    """Requests and responses become unit masks of OFFCORE_RESPONSE, which stands for both
+    """Requests and responses become unit masks of OFFCORE_RESPONSE, which represents both
     registers, and of OFFCORE_RESPONSE_0 and _1 where the registers differ."""
     b = core_of_file(reading, file)
     if "offcore_rsp" not in b.at:
@@ -72,7 +72,7 @@ def parse_matrix_part(e):
 
 
 def masks_of_register(reading, parts, register):
-    """Unit masks of what a register knows; None: of what both know."""
+    """Unit masks of what a register has; None: of what both have."""
     words, seen = [], set()
     for p in parts:
         if set(p.registers) != {0, 1} if register is None else register not in p.registers:
@@ -130,7 +130,7 @@ def offcore_row(reading, b, register, groups):
 # ---- floating-point operations -------------------------------------------------------------------
 
 def fp_arith(reading, items, file):
-    """Unit-mask bits of FP_ARITH_INST_RETIRED and the operations each stands for."""
+    """Unit-mask bits of FP_ARITH_INST_RETIRED and the operations each represents."""
     b = core_of_file(reading, file)
     words, bits = [], {}
 

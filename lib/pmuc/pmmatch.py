@@ -20,7 +20,7 @@ try:
 except ImportError:
     import sre_parse as parser
 
-MAX_BEGINNINGS = 256        # texts that one pattern may stand for
+MAX_BEGINNINGS = 256        # texts that one pattern may represent
 CORE_TYPE_CORE, CORE_TYPE_ATOM = 0x40, 0x20
 
 
@@ -180,7 +180,7 @@ def linux_matches(reading):
     if reading.model.mapfile:
         reading.file = reading.model.mapfile[0]
     arch = reading.model.arch
-    # a head knows better
+    # a head decides instead
     known = list(reading.processor.host_matches()) if reading.processor and not reading.intel else []
     matches = list(known)
     for i, (pattern, folder) in enumerate(rows):
@@ -227,7 +227,7 @@ def match_text(patterns, arch):
 
 def pattern_prefixes(pattern, any_character=None):
     """The texts that what a pattern means starts with, and whether more may follow. They end where
-    something is repeated without end: what a pattern wants behind that is not looked at."""
+    something is repeated without end: what a pattern requires after that is not looked at."""
     if not is_bounded(pattern):
         raise ValueError("a pattern that could take for ever")
     compile_pattern(pattern)
@@ -240,7 +240,7 @@ def pattern_prefixes(pattern, any_character=None):
 
 
 def pattern_identifiers(pattern):
-    """The kernel's identifiers a pattern means: texts separated by blanks, with * behind those that
+    """The kernel's identifiers a pattern means: texts separated by blanks, with * after those that
     may go on."""
     try:
         texts, is_open = pattern_prefixes(pattern)

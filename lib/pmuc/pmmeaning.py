@@ -4,7 +4,7 @@ formulas into code.
 
 A name is an event of the metric's own table, an event of another table of the same processor (a
 unit off the core), an event of the kernel's own, a constant of the machine (#smt_on), or another
-metric. Intel's lists put letters of their own behind an event (`:c1:e1:u0x80`); they become what
+metric. Intel's lists put letters of their own after an event (`:c1:e1:u0x80`); they become what
 every grammar of the library reads, and the list's spelling is kept beside it, so that counts may be
 given by either."""
 
@@ -154,9 +154,8 @@ def split_name(name):
 
 
 def make_input(ours, theirs, preset=""):
-    """An input; its name is all that is known of it: ours, the list's spelling, what to take when
-    nobody gives one. Two spellings of one event are two inputs: a list may mean the same count read
-    in two ways."""
+    """An input; its name is all that is known of it: ours, the list's spelling, its default. Two spellings of one event are two inputs: a
+    list may mean the same count read in two ways."""
     parts = [ours, theirs if theirs != ours else "", preset]
     while not parts[-1]:
         parts.pop()
@@ -219,10 +218,10 @@ class Names:
         """perf's pmu/terms/modifiers. A named event among the terms must exist."""
         m = re.fullmatch(r"([A-Za-z0-9_]*)/([^/]*)/([A-Za-z]*)", name)
         if not m:
-            raise Refused("Formula", "'%s' is no event" % name[:60])
+            raise Refused("Formula", "unknown event '%s'" % name[:60])
         first, comma, rest = m[2].partition(",")
         if "?" in name:
-            raise Refused("Formula", "'%s' takes a number that nobody gives" % name[:60])
+            raise Refused("Formula", "'%s' needs a number, which is missing" % name[:60])
         if m[1] not in ("cpu", "cpu_core", "cpu_atom") or "=" in first:
             return make_input(name, "")
         found = self.f.event(self.home, first)
@@ -279,7 +278,7 @@ class Names:
         return parse(self.texts(row)["metric"], "own")
 
     def metric_signature(self, row):
-        """(a number that stands for all that decides a metric's value, the rows that it is computed
+        """(a number that represents all that decides a metric's value, the rows that it is computed
         from): metrics of one number have the same code, in whatever processor."""
         known = self.signs.get(id(row))
         if known:

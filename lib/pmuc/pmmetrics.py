@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Metrics: rows that are expressions over events.
 
-Intel gives many of them twice, in two grammars: a formula of its own whose letters stand for
+Intel gives many of them twice, in two grammars: a formula of its own whose letters represent
 events, and an expression as perf reads them. A row has one formula, in the grammar of .pmu files;
 pmmeaning.py makes code of it."""
 
@@ -137,7 +137,7 @@ def read_metric(e):
 def text_value(e, key):
     text = e.get(key, "")
     if type(text) is not str:
-        raise Refused(key, "a text is expected")
+        raise Refused(key, "expected a text")
     limit = MAX_FORMULA if key == "Formula" else MAX_TEXT
     if len(text) > limit:
         raise Refused(key, "a text of more than %d characters" % limit)
@@ -150,10 +150,10 @@ def expand_letters(e, keys=("Events", "Constants"), what="Name"):
     for key in keys:
         pairs = e.get(key, [])
         if type(pairs) is not list:
-            raise Refused(key, "a list is expected")
+            raise Refused(key, "expected a list")
         for p in pairs:
             if type(p) is not dict or type(p.get(what)) is not str or type(p.get("Alias")) is not str:
-                raise Refused(key, "%s and Alias are expected" % what)
+                raise Refused(key, "expected %s and Alias" % what)
             names[p["Alias"]] = SPELLED[p[what]]
     text = text_value(e, "Formula")
     if not text:
@@ -174,7 +174,7 @@ def expand_letters(e, keys=("Events", "Constants"), what="Name"):
 # ---- as perf has them ----------------------------------------------------------------------------
 
 def linux_metrics(reading, items, file):
-    """A list in Linux's form that lies in Intel's folder."""
+    """A list in Linux's form that is in Intel's folder."""
     reading.objects(items, lambda e: linux_metric(reading, core_of_file(reading, file),
                                                   as_strings(e)))
 

@@ -35,7 +35,7 @@ class Refused(Exception):
 # ---- files ---------------------------------------------------------------------------------------
 
 def read_source(source):
-    """The bytes behind a file of a model: itself, if it comes from an archive, else what is at that
+    """The bytes of a file of a model: itself, if it comes from an archive, else what is at that
     path."""
     if isinstance(source, bytes):
         return source
@@ -119,7 +119,7 @@ def as_text(key, value):
         return str(value)
     if value is None:
         return ""
-    raise Refused(key[:60], "a text or a number is expected")
+    raise Refused(key[:60], "a text or expected a number")
 
 
 def name_of(e):

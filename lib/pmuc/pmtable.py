@@ -2,7 +2,7 @@
 """Event tables in memory: what there is of a processor, how names are folded and hashed, and the
 keys of values.
 
-pmlayout is how tables lie in an image, pmimage writes images, pmview reads them.
+pmlayout is how tables are in an image, pmimage writes images, pmview reads them.
 """
 
 import os
@@ -85,7 +85,7 @@ name_hash = Cache(_hashed).__getitem__      # of a folded name: names.c, pfmi_ta
 
 
 def first_existing(*names):
-    """The first of the files that exists: sources and installed scripts lie differently."""
+    """The first of the files that exists: sources and installed scripts have different folders."""
     here = os.path.dirname(os.path.abspath(__file__))
     for name in names:
         path = os.path.join(here, name)
@@ -200,7 +200,7 @@ class Table:
         self.field_at = {}
         self.where = None
         self.family = ""    # in whose words its events are described
-        # rows behind the others that only synonyms lead to; their takes are Groups
+        # rows after the others that only synonyms lead to; their takes are Groups
         self.lent = []
         self.sources = {}   # row index -> sources that agree with it, as ROW_SOURCES_SHIFT has them
 

@@ -44,7 +44,7 @@ def read_product(reading, data):
     """Read one file of a core or a mesh."""
     product = data.get("product_configuration")
     if type(product) is not dict or type(product.get("product_name")) is not str:
-        reading.refuse("-", "product_configuration", "a product's name is expected")
+        reading.refuse("-", "product_configuration", "expected a product's name")
         return
     source = "Arm telemetry-solution %s, %s" % (reading.model.folder, release_of(data))
     if "components" in data:
@@ -107,7 +107,7 @@ def object_items(reading, data, key):
     """The members of an object as objects with their name under "name"."""
     found = data.get(key)
     if type(found) is not dict:
-        reading.refuse("-", key, "an object is expected")
+        reading.refuse("-", key, "expected an object")
         return []
     return [dict(value, name=name) if type(value) is dict else value
             for name, value in found.items()]
@@ -125,7 +125,7 @@ def event_code(e, limit):
     if type(code) is not str or not re.fullmatch("0x[0-9a-fA-F]{1,8}", code):
         raise Refused("code", "'%s' is not a number" % str(code)[:20])
     if int(code, 16) > limit:
-        raise Refused("code", "'%s' is no event number of this product" % code)
+        raise Refused("code", "expected an event number, got '%s'" % code)
     return int(code, 16)
 
 
@@ -172,7 +172,7 @@ def metric_groups(reading, b, data):
     for group, what in found.items() if type(found) is dict else ():
         names = what.get("metrics") if type(what) is dict else None
         if type(names) is not list or len(group) > MAX_NAME:
-            reading.refuse(group[:60], "groups", "a list of metrics is expected")
+            reading.refuse(group[:60], "groups", "expected a list of metrics")
             continue
         for name in names:
             out.setdefault(str(name), []).append(group)
@@ -250,7 +250,7 @@ def read_mesh(reading, data, product, source):
     b.add(cycles)
     for name, component in data["components"].items():
         if type(component) is not dict:
-            reading.refuse(str(name)[:60], "components", "an object is expected")
+            reading.refuse(str(name)[:60], "components", "expected an object")
             continue
         node = component.get("product_configuration")
         node = node.get("device_id") if type(node) is dict else None
@@ -288,7 +288,7 @@ def read_mesh_metrics(reading, b, component):
         missing = sorted(names - events)
         if missing:
             reading.note(e["name"][:MAX_NAME], "formula",
-                         "needs %s, which is no event: left out" % missing[0][:60])
+                         "left out: it needs %s, an unknown event" % missing[0][:60])
             return
         chosen = filter_number(component, e["name"])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The words of a .pmu file: a statement is a list of tokens, and each knows its place."""
+"""The words of a .pmu file: a statement is a list of tokens, and each has its place."""
 
 import re
 
@@ -38,7 +38,7 @@ class Token:
     def pair(self):
         """(key, value token); value None without '='."""
         if self.is_text():
-            raise Bad(self.at(), "a text where KEY=VALUE is expected")
+            raise Bad(self.at(), "expected KEY=VALUE, got a text")
         key, equals, value = self.raw.partition("=")
         if '"' in key:
             raise Bad(self.at(), "a quote inside a key")
@@ -109,7 +109,7 @@ class RowLine:
         return self.mixed_words()
 
     def mixed_words(self):
-        """words() where texts stand among the words."""
+        """words() where texts are among the words."""
         text = self.text
         words = WORD.findall(text)
         texts = [w[1:-1] for w in words[2:] if w[0] == '"']

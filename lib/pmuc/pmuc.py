@@ -190,7 +190,7 @@ def report_write_error(why, status=0):
     """The status to end with, and what there is to say: nothing of a reader that has seen
     enough."""
     if why.args[0] != errno.EPIPE:
-        print("pfm: cannot write the answer: %s" % os.strerror(why.args[0]), file=sys.stderr)
+        print("pfm: cannot write the output: %s" % os.strerror(why.args[0]), file=sys.stderr)
     return status or 1
 
 

@@ -78,7 +78,7 @@ def box_device(reading, unit, running, controller):
     if not unit:
         raise Refused("Unit", "missing")
     if not re.fullmatch(r"[A-Za-z0-9_ -]{1,40}", unit):
-        raise Refused("Unit", "'%s' is no unit" % unit[:40])
+        raise Refused("Unit", "unknown unit '%s'" % unit[:40])
     device = unit_device(unit)
     if running and "free_running" not in device:
         device = "uncore_imc_free_running_" + controller if controller else device + "_free_running"
@@ -111,7 +111,7 @@ def uncore_table(reading, device, unit):
 
 
 def find_formats(reading):
-    """The family of a processor's uncore formats; of one we do not know, the newest of its kind."""
+    """The family of a processor's uncore formats; of an unknown one, the newest of its kind."""
     if reading.intel:
         return reading.processor.boxes
     server = any("x_uncore" in inner or "rapids" in inner for _, inner, _ in reading.model.files)

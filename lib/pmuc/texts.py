@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Descriptions of events, in our own words.
 
-Lists of events come without texts. The words are kept once per event name in lib/events/texts: a
-sentence where somebody wrote one, else a base (what a family of names counts) and a glossary of the
-parts that follow it.
+Lists of events come without texts. The words are kept once per event name in lib/events/texts: a sentence where one was written, else a
+base (what a family of names counts) and a glossary of the parts that follow it.
 
 The files of texts, one thing a line, name and text two blanks apart:
 
@@ -21,12 +20,12 @@ The files of texts, one thing a line, name and text two blanks apart:
                                            HNF_;
     CME_*  = *; In the unit:               of those without CME_, with some words in front
 
-A text may go on in indented lines; the first may stand there too. metrics.txt and metrics_arm.txt
-have a text for each metric: none is composed.
+A text may go on in indented lines; the first may be there too. metrics.txt and metrics_arm.txt
+have a text for each metric: no text is composed.
 
 glossary.txt has [SECTION ...] lines and lines of a term and its words, two blanks apart; a later
 block overrides an earlier one. Words that begin with + follow the part before them without a comma,
-words that end in ~ stand before the part after them, words that begin with ^ come first of all, -
+words that end in ~ are before the part after them, words that begin with ^ come first of all, -
 alone says nothing. # in a term is any number, and so in its words."""
 
 import os
@@ -51,8 +50,7 @@ _texts, _glossary, _seen, _metrics = {}, {}, {}, {}
 
 
 class Texts:
-    """Sentences and bases: of one file, or of the files of a family, of which the first that knows
-    a name is right."""
+    """Sentences and bases: of one file, or of the files of a family, of which the first that has a name is right."""
 
     def __init__(self, files=()):
         self.exact, self.bases, self.renamed = {}, {}, {}

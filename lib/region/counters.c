@@ -197,8 +197,8 @@ void pfmi_thread_close(struct thread *t)
 	t->opened = false;
 }
 
-/* read(2) without its cancellation point: begin and end stand in destructors, which must not be
- * unwound. */
+/* read(2) without its cancellation point: begin and end are called in destructors, which must not
+ * be unwound. */
 static inline long read_kernel(int fd, uint64_t *out, size_t size)
 {
 	return syscall(SYS_read, fd, out, size);

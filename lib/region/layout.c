@@ -6,7 +6,7 @@
  *
  *   1. the hardware events that the user or a metric's plan put in one group stay together;
  *   2. each such unit joins the first group of its PMU that the kernel still accepts with it, else
- * it starts a group in a new round: the kernel knows constraints that no table has;
+ * it starts a group in a new round: the kernel has constraints that no table has;
  *   3. software events and tracepoints take no counter: they join the first group of every round;
  *   4. events of the whole machine are one group each, in every round.
  *
@@ -384,7 +384,7 @@ static bool place_system(struct layout *l, unsigned event)
 	return true;
 }
 
-/* Where the events of a group stand: in a snapshot, in the sums of an entry, and among a thread's
+/* The places of the events of a group: in a snapshot, in the sums of an entry, and among a thread's
  * descriptors. */
 static void number_group(struct layout *l, unsigned r, struct group *g)
 {

@@ -42,7 +42,7 @@ void pfmi_arena_free(struct arena *a)
 {
 	struct chunk *chunk = a->chunks, *next;
 
-	*a = (struct arena){ 0 }; /* it may stand in one of its own chunks */
+	*a = (struct arena){ 0 }; /* it may be in one of its own chunks */
 	for (; chunk; chunk = next) {
 		next = chunk->next;
 		munmap(chunk, chunk->size);

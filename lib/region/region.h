@@ -73,7 +73,7 @@ enum {
 struct group {
 	unsigned n;
 	unsigned *events; /* indices, the leader first */
-	unsigned word;    /* where its reading stands in a snapshot */
+	unsigned word;    /* where its reading is in a snapshot */
 	unsigned sums;    /* and its sums in those of an entry (sums.h) */
 	unsigned first_fd;
 	int n_system;          /* > 0: counted on so many CPUs for the whole machine */
@@ -85,7 +85,7 @@ struct round {
 	unsigned n;
 	struct group *groups;
 	unsigned words; /* of a snapshot */
-	unsigned sums;  /* where its sums stand in those of an entry */
+	unsigned sums;  /* where its sums are in those of an entry */
 };
 
 struct region_event {
@@ -210,7 +210,7 @@ struct thread {
 	uint32_t generation; /* visits that began in another one are not counted */
 	unsigned depth, room;
 	size_t stride;
-	char *frames; /* one more stands below the first */
+	char *frames; /* one more is below the first */
 	unsigned n_pages;
 	struct node **nodes; /* pages of NODES */
 	struct entry *entries, **last;

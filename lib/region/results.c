@@ -192,7 +192,7 @@ static bool is_costly(uint64_t cost, uint64_t of)
 
 /* ---- answers ----------------------------------------------------------------------------- */
 
-/* Gives a struct to a caller who may know fewer or more members. */
+/* Gives a struct to a caller whose struct may have fewer or more members. */
 static int give(void *to, const void *from, size_t size)
 {
 	size_t theirs;

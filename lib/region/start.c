@@ -151,7 +151,7 @@ static int start_once(const char *events, unsigned flags, const char *output, co
 	return rc;
 }
 
-/* Says on standard error why the environment's events are not counted: nobody else would. */
+/* Says on standard error why the environment's events are not counted: no other message would. */
 static void complain(const char *events, const pfm_error_t *error)
 {
 	char sentence[512], line[1024];

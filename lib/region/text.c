@@ -43,7 +43,7 @@ void pfmi_region_put(struct text *t, const char *format, ...)
 	t->n += (size_t)n;
 }
 
-/* A real number with @digits behind its point, which is a point in every locale. */
+/* A real number with @digits after its point, which is a point in every locale. */
 void pfmi_region_put_real(struct text *t, int digits, double value)
 {
 	const char *point = localeconv()->decimal_point;

@@ -141,7 +141,7 @@ static inline uint64_t *sums_of(struct frame *f)
 
 enum { FIRST_ROOM = 8 };
 
-/* Makes room for more frames; one that holds nothing stands below the first. */
+/* Makes room for more frames; one that holds nothing is below the first. */
 static bool grow_frames(struct thread *t)
 {
 	unsigned room = t->room ? 2 * t->room : FIRST_ROOM;
@@ -174,7 +174,7 @@ static __attribute__((noinline)) void begin_by_kernel(struct thread *t, struct f
 	leave_call(active);
 }
 
-/* Begins a visit in @f. What is executed behind the reading is in the visit: all begins have it
+/* Begins a visit in @f. Code after the reading is in the visit: all begins have it
  * from here. */
 static __attribute__((noinline)) void begin_visit(struct thread *t, struct frame *f,
                                                   struct entry *e, int active)
@@ -235,7 +235,7 @@ REGION_COLD_PART void begin_looking(pfm_region_t *region, int active)
 		begin_new(t, region, active);
 }
 
-/* Everything that a loop does at each turn stands here, in begin_visit() and in pfm_region_end().
+/* Everything that a loop does at each turn is here, in begin_visit() and in pfm_region_end().
  * Parts that are seldom executed are functions called last: no register is saved for them. */
 void(pfm_region_begin)(pfm_region_t *region)
 {
@@ -314,7 +314,7 @@ static void finish(struct thread *t, unsigned at, uint64_t wall)
 		probe(t, f, took);
 }
 
-/* Ends the innermost visit of @region, wherever it stands and whoever began it. */
+/* Ends the innermost visit of @region, at any depth, also if another function began it. */
 static __attribute__((noinline)) void end_any(struct thread *t, pfm_region_t *region, uint64_t wall,
                                               int active)
 {

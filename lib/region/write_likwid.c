@@ -6,7 +6,7 @@
  *     ID GROUP THREAD VISITS SECONDS N VALUE...          one line a region and thread, %e numbers
  *
  * The third column of likwid is the hardware thread; here threads of the program are numbered from
- * 0 in the order of their ids. likwid knows no parents: rows of one region are added up. A count
+ * 0 in the order of their ids. likwid has no parents: rows of one region are added up. A count
  * without a value is nan. Tags have at most 139 bytes.
  */
 #include <inttypes.h>

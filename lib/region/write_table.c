@@ -226,8 +226,8 @@ static void write_table(struct text *out, const pfm_region_results_t *r)
 	put_cost(out, r);
 	if (r->missed)
 		pfmi_region_put(out,
-		                "%" PRIu64 " begins and ends in signal handlers were left out: "
-		                "they interrupted another one.\n",
+		                "%" PRIu64 " begins and ends in signal handlers were ignored: they "
+		                "interrupted another one.\n",
 		                r->missed);
 	if (r->unmatched)
 		pfmi_region_put(out, "%" PRIu64 " ends without a begin were ignored.\n",

@@ -4,7 +4,7 @@
  * The device writes no records. At an interrupt it adds one to the bucket of the program
  * counter, in a profile of one range of addresses which read(2) gives whole. What was added
  * since the last look becomes records here, one for each interrupt and in the form of Linux's,
- * so that everything behind is the same. What the device does not know is not told: when it was,
+ * so that all later steps are the same. What the device does not record is missing: when it was,
  * in which task, and on which counter, for which reason one event is sampled at a time.
  * ProfileMe has pairs of numbers instead of a profile. */
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "session/pfm_device.h"
 #include "sampling/sampling.h"
 
-#define POLL_INTERVAL_NS 10000000L /* between looks: the device wakes nobody */
+#define POLL_INTERVAL_NS 10000000L /* between looks: the device wakes no process */
 #define DEFAULT_STRIDE   4u        /* instructions in a bucket */
 
 /* Whether reading empties the buckets is not documented: it is seen when there is something in them
@@ -111,7 +111,7 @@ static const char *explain_device_refusal(const struct pfm_session *s, unsigned 
 	if (d->encoder_output.statistic)
 		return period ? "the device does not report the period of ProfileMe" : NULL;
 	if (!d->encoder_input.pfp_alpha_n_ranges)
-		return "no addresses to profile are named (pfp_alpha_ranges)";
+		return "expected addresses to profile in pfp_alpha_ranges";
 	if (period && !is_counter_period(d, counter, period))
 		return "its counter does not interrupt after so many events";
 	if (!pfm_alpha_rate(d->pmu_type, counter, 1) &&

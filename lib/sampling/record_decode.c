@@ -70,7 +70,7 @@ static uint16_t read_u16(struct record_cursor *c)
 	return v;
 }
 
-/* @n words where they lie, or NULL. A foreign file may have moved them off their boundary. */
+/* @n words where they are, or NULL. A foreign file may have moved them off their boundary. */
 static const uint64_t *read_word_array(struct record_cursor *c, uint64_t n)
 {
 	if (n > get_bytes_left(c) / sizeof(uint64_t) ||
@@ -97,7 +97,7 @@ static const char *read_string(struct record_cursor *c)
 
 /* ---- parts of a sample --------------------------------------------------------------------- */
 
-/* How many words of @format stand at @words, of which @n are there; 0 if they are not all there. */
+/* How many words of @format are at @words, of which @n are there; 0 if they are not all there. */
 static uint64_t count_read_words(uint64_t format, const void *words, uint64_t n)
 {
 	uint64_t each = 1 + (format >> 2 & 1) + (format >> 4 & 1); /* value, id, lost */
@@ -254,7 +254,7 @@ parse_identity_words(const uint8_t *at, uint64_t f, pfm_record_t *out)
 		out->body.sample.period = read_next_word(&at);
 }
 
-/* All of them are there, or none is taken. */
+/* Either all of them are there, or all are left out. */
 static void parse_identity(struct record_cursor *c, uint64_t f, pfm_record_t *out)
 {
 	const uint8_t *at = read_bytes(
@@ -579,7 +579,7 @@ static inline bool is_run_record(const struct sample_run *u, uint64_t has, const
 	       out->event == u->count_index && out->raw_size == u->sample_size;
 }
 
-/* One run. A caller that knows the fields gets a loop that does not look at them; the copy of what
+/* One run. A caller with constant fields gets a loop that does not look at them; the copy of what
  * was asked stays in registers. */
 static inline __attribute__((always_inline)) unsigned
 decode_sample_run(struct sample_run *asked, uint64_t fields, pfm_record_t *out, unsigned n)
@@ -659,7 +659,7 @@ bool pfmi_sampling_decode_record(const struct record_layout *l, const void *byte
 			parse_record_body(&c, l, out);
 	}
 	out->unparsed = (uint32_t)get_bytes_left(&c);
-	/* A damaged record hands out no fields: a length without bytes behind it would mislead
+	/* A damaged record has no fields: a length without bytes after it would mislead
 	 * the caller. */
 	if (c.is_bad) {
 		clear_record(out);

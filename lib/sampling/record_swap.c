@@ -158,7 +158,7 @@ static void swap_sample(struct swap_cursor *s, const struct record_layout *l)
 		swap_registers(s, l->user_regs);
 	if (f & PFM_SAMPLE_STACK)
 		swap_user_stack(s);
-	/* the three parts of a weight stand as one number, too */
+	/* the three parts of a weight are as one number, too */
 	if (f & (PFM_SAMPLE_WEIGHT | PFM_SAMPLE_WEIGHTS))
 		swap_u64(s);
 	for (uint64_t bit = PFM_SAMPLE_SOURCE; bit <= PFM_SAMPLE_TRANSACTION; bit <<= 1)

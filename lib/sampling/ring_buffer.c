@@ -32,7 +32,7 @@ void pfmi_sampling_free_ring(struct ring_buffer *r)
 }
 
 /* Where a load or store of 64 bits is not one access, the kernel's side is one of 32 bits as well:
- * the head is read until it stands still, and the tail is written by halves, of which the kernel
+ * the head is read until it stops changing, and the tail is written by halves, of which the kernel
  * looks at the low one. */
 uint64_t pfmi_sampling_load_ring_head(const struct perf_event_mmap_page *page)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Samples are handed out: one record after the other, the oldest of all buffers first, each decoded
- * where it lies. What the kernel says of losses is added up on the way. */
+ * where it is. What the kernel says of losses is added up on the way. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -236,8 +236,8 @@ static int find_software_count(const struct pfm_session *s, bool *several)
 	return found;
 }
 
-/* The layout of a record that carries the id of nobody here, and in *@i its count, if there is only
- * one it can be of. */
+/* The layout of a record that carries an id of no count here, and in *@i its count, if there is
+ * only one it can be of. */
 static const struct record_layout *guess_record_layout(struct pfm_session *s, const void *bytes,
                                                        int *i)
 {
@@ -330,7 +330,7 @@ static uint64_t get_run_time_limit(const struct sampling_state *sm)
 	return limit;
 }
 
-/* How many records of @size bytes lie in one piece at @at of the buffer, up to @n. */
+/* How many records of @size bytes are in one piece at @at of the buffer, up to @n. */
 static unsigned count_contiguous_records(const struct ring_buffer *r, uint64_t at, size_t size,
                                          unsigned n)
 {
@@ -623,7 +623,7 @@ static int set_signal_delivery(int fd, int signo)
 	return fcntl(fd, F_SETFL, signo ? flags | O_ASYNC : flags & ~O_ASYNC) ? -errno : 0;
 }
 
-/* The signal is the sampling event's, whoever owns the buffer. */
+/* The signal is the sampling event's, also in a buffer of another event. */
 int pfm_session_signal(pfm_session_t *s, int signo)
 {
 	const struct perf_state *st;
@@ -658,7 +658,7 @@ static uint64_t get_lost_samples(const struct pfm_session *s, const struct sessi
 	return s->sampling->lacks_lost_counts ? PFM_LOST_UNKNOWN : lost;
 }
 
-/* True if samples of count @i may have been taken for those of another, or for nobody's. For two
+/* True if samples of count @i may have been taken for those of another, or of none. For two
  * counts of one event their number shows it, once all were taken. */
 static bool has_mixed_samples(const struct pfm_session *s, unsigned i,
                               const pfm_sample_statistics_t *o)
@@ -679,7 +679,7 @@ static bool has_mixed_samples(const struct pfm_session *s, unsigned i,
 
 /* Less than half of what a fixed period makes of the count: a virtual machine whose overflow
  * interrupts wait for its clock. Each counter may have begun a period; those that children inherit
- * are too many to know. */
+ * are too many to track. */
 static bool has_too_few_samples(const struct pfm_session *s, unsigned i,
                                 const pfm_sample_statistics_t *o)
 {
@@ -690,8 +690,8 @@ static bool has_too_few_samples(const struct pfm_session *s, unsigned i,
 	       o->samples + o->discarded < (due - parts) / 2;
 }
 
-/* Dropped by the processor, or for want of room; what fell outside of the addresses that are
- * profiled was never wanted. */
+/* Dropped by the processor, or because the buffer was full; what fell outside of the addresses that
+ * are profiled was never wanted. */
 static bool has_lost_samples(const struct pfm_session *s, const pfm_sample_statistics_t *o)
 {
 	if (o->discarded && !pfmi_sampling_uses_device(s))

@@ -31,7 +31,7 @@ static const char *find_option_error(const pfm_sampling_t *q)
 	if (q->fields >> 25)
 		return "expected PFM_SAMPLE_* in sampling.fields, got other bits";
 	if (q->fields & PFM_SAMPLE_WEIGHT && q->fields & PFM_SAMPLE_WEIGHTS)
-		return "sampling.fields asks for WEIGHT and for WEIGHTS";
+		return "expected WEIGHT or WEIGHTS in sampling.fields, got both";
 	if (q->records >> 11)
 		return "expected PFM_SIDEBAND_* in sampling.records, got other bits";
 	if (q->pages & (q->pages - 1) || q->pages > 1u << 20)
@@ -44,17 +44,17 @@ static const char *find_option_error(const pfm_sampling_t *q)
 		return "sampling.user_stack is 0";
 	if ((q->fields & PFM_SAMPLE_REGS && !q->user_regs) ||
 	    (q->fields & PFM_SAMPLE_INTR_REGS && !q->intr_regs))
-		return "no registers are named in sampling.user_regs or sampling.intr_regs";
+		return "expected registers in sampling.user_regs or sampling.intr_regs";
 	return NULL;
 }
 
-/* The counter device knows addresses, and processors where each is opened for itself; it writes no
+/* The counter device gives addresses, and processors where each is opened for itself; it writes no
  * other records. */
 static const char *find_option_without_device(const pfm_sampling_t *q)
 {
 	if (q->fields & ~(uint64_t)(PFM_SAMPLE_IP | PFM_SAMPLE_PERIOD | PFM_SAMPLE_CPU))
-		return "samples of this device hold IP, PERIOD and CPU: sampling.fields asks for "
-		       "more";
+		return "samples of this device have IP, PERIOD and CPU; expected no others in "
+		       "sampling.fields";
 	if (q->records)
 		return "this device writes no records beside samples: sampling.records must be 0";
 	return NULL;
@@ -159,7 +159,7 @@ static void choose_rates(struct pfm_session *s)
 			c->config.attr.precise = 1;
 		if (max && c->config.freq > max && !c->status.cause)
 			pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, EINVAL,
-			                        "ask for a lower frequency, or raise "
+			                        "request a lower frequency, or raise "
 			                        "kernel.perf_event_max_sample_rate",
 			                        "the kernel takes at most %llu samples a second",
 			                        (unsigned long long)max);
@@ -167,7 +167,7 @@ static void choose_rates(struct pfm_session *s)
 }
 
 /* The kernel ignores the period of its own events if every sample is to tell it. Where it is fixed
- * we know it. */
+ * it is not read. */
 static uint64_t get_sample_fields(const struct pfm_session *s, const struct session_count *c)
 {
 	uint64_t fields = s->sampling->config.fields;
@@ -204,7 +204,7 @@ static void set_payload_attr(const pfm_sampling_t *q, struct perf_event_attr *a)
 		a->sample_stack_user = q->user_stack;
 }
 
-/* A buffer that is full before it is filled so far wakes nobody: never above its half, be it
+/* A buffer that is full before it is filled so far wakes no reader: never above its half, be it
  * smaller than was asked for. */
 uint32_t pfmi_sampling_get_watermark(const struct sampling_state *sm, uint64_t size)
 {

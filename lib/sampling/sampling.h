@@ -10,7 +10,7 @@
 
 #define RECORD_HEADER_SIZE 8u     /* u32 type, u16 misc, u16 size */
 #define MAX_RECORD_SIZE    65536u /* more than a u16 size can say */
-/* Fields that stand behind every record, if samples have them. */
+/* Fields that follow every record, if samples have them. */
 #define SAMPLE_TRAILER_FIELDS                                                                      \
 	(PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_ID | PFM_SAMPLE_STREAM | PFM_SAMPLE_CPU |   \
 	 PFM_SAMPLE_IDENTIFIER)
@@ -73,7 +73,7 @@ bool pfmi_sampling_swap_record(const struct record_layout *l, void *bytes, size_
 struct perf_event_mmap_page;
 
 struct ring_buffer {
-	void *control_page; /* the kernel's page; data behind it */
+	void *control_page; /* the kernel's page; data after it */
 	const uint8_t *data;
 	uint64_t size;          /* of the data: a power of two */
 	uint64_t head;          /* as it was when this pass began */
@@ -186,9 +186,9 @@ struct sampling_state {
 	unsigned n_run_left;      /* ... at most so many; 0: it is not known what comes */
 	uint64_t pass_time_limit; /* records after this time wait for the next pass */
 	uint64_t n_lost, n_bytes;
-	/* records of a recording that nobody here knows */
+	/* records of a recording of an unknown kind */
 	uint32_t n_unknown_records;
-	/* samples of the kernel's own events that carry the id of nobody here, and could be of
+	/* samples of the kernel's own events that carry an id of no count here, and could be of
 	 * several */
 	uint64_t n_ambiguous_samples;
 	/* at: 1 + the stream where pfm_next_bytes() is, 0: between passes */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sessions and backends. A backend talks to one kernel interface: it receives attributes and
- * registers and knows no event names. */
+ * registers and no event names. */
 #ifndef PERFMON_COUNT_H
 #define PERFMON_COUNT_H
 
@@ -9,7 +9,7 @@
 #include "machine/machine.h"
 
 /* A count: one event on one PMU, with its configuration, its state in the backend, and its
- * status for the user. The two large ends are mostly unused; the members read often lie between
+ * status for the user. The two large ends are mostly unused; the members read often are between
  * them. */
 struct session_count {
 	struct count_status {
@@ -51,7 +51,7 @@ struct session_count {
 		bool is_leader_sampled; /* of its group the first member alone samples */
 		/* of samples, one of the two; both 0 where the text says nothing */
 		uint64_t period, freq;
-		/* nobody named levels: what is forbidden may be left out */
+		/* no levels were named: what is forbidden may be left out */
 		bool has_default_levels;
 		/* the machine has core types that no count of this event covers */
 		bool lacks_core_types;
@@ -129,7 +129,7 @@ struct pfm_session {
 	uint64_t identified_at; /* when the processor was last compared; get_time() */
 	unsigned n_user_reads;  /* since then, without a system call */
 	bool has_cpu_changed;   /* the processor is not the one that the events are for */
-	bool is_online_assumed; /* nobody has asked for them: what is opened will show it */
+	bool is_online_assumed; /* they were not requested: what is opened will show it */
 };
 
 /* @raw as it would have been had the counter run all of @enabled. */
@@ -155,9 +155,9 @@ struct backend {
 	int (*stop_counting)(struct pfm_session *s);
 	int (*reset_counts)(struct pfm_session *s);
 	/* Fills n counts in order: raw, enabled, running, value (each part extrapolated), quality
-	 * as far as the numbers tell. session.c judges, unless s->clear stays set: then all are as
-	 * clear as before, and only numbers have changed. They may go to s->into alone, with all
-	 * that belongs to a count. */
+	 * as far as the numbers tell. session.c completes it, unless s->clear stays set: then all
+	 * are as clear as before, and only numbers have changed. They may go to s->into alone, with
+	 * all that belongs to a count. */
 	int (*read_counts)(struct pfm_session *s, pfm_count_t *counts, unsigned n);
 	/* Reads one count without a system call. NULL, or PFMLIB_ERR_NOTSUPP: session.c uses
 	 * read_counts(). */

@@ -207,7 +207,7 @@ static int read_online_cpus(struct pfm_session *s)
 	else if (known == ALL_CPUS_UNREAD)
 		atomic_store(get_all_cpus_cache(s), ALL_CPUS_READ_ONCE);
 	if (rc)
-		/* whatever needs to know it will say that it cannot be read */
+		/* each user of it reports that it cannot be read */
 		return rc == -ENOMEM ? rc : 0;
 	/* Tasks that are born later are sampled into buffers of a CPU only: two of them may write
 	 * at once. */

@@ -130,7 +130,7 @@ static void explain_never_ran(struct pfm_session *s, unsigned i, pfm_count_t *co
 	n->value = 0;
 	if (c->config.lacks_core_types) {
 		set_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_CPU);
-		pfmi_session_set_reason(c, n->cause, "", "nothing ran on the CPUs %s serves (%s)",
+		pfmi_session_set_reason(c, n->cause, "", "no task ran on the CPUs of %s (%s)",
 		                        get_pmu_name(c), c->config.kernel_pmu->cpu_list);
 	} else if (c->config.kernel_pmu && c->config.kernel_pmu->files) {
 		set_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_OTHER);
@@ -159,9 +159,9 @@ static void explain_never_ran(struct pfm_session *s, unsigned i, pfm_count_t *co
 	} else {
 		set_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_BUSY);
 		pfmi_session_set_reason(c, n->cause,
-		                        "count it for longer; if that does not help, something "
-		                        "else holds the counter it needs",
-		                        "it was switched on but never got a counter");
+		                        "count it for longer; if that does not help, another user "
+		                        "holds the counter it needs",
+		                        "it was enabled but never got a counter");
 	}
 }
 
@@ -191,9 +191,9 @@ static void explain_never_on_cpus(struct pfm_session *s, unsigned i, pfm_count_t
 		return;
 	}
 	set_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_CPU);
-	pfmi_session_set_reason(c, n->cause, "see where it may run (taskset -p), or name no CPUs",
-	                        "it never ran on the CPUs asked for (%s)",
-	                        s->options.cpus ? s->options.cpus : "");
+	pfmi_session_set_reason(
+		c, n->cause, "check where it may run (taskset -p), or omit the list of CPUs",
+		"it never ran on the requested CPUs (%s)", s->options.cpus ? s->options.cpus : "");
 }
 
 static void explain_no_time(struct pfm_session *s, unsigned i, pfm_count_t *counts)
@@ -213,9 +213,9 @@ static void explain_no_time(struct pfm_session *s, unsigned i, pfm_count_t *coun
 		pfmi_session_set_reason(c, n->cause, "start the session before reading it",
 		                        "counting was never started");
 	else
-		pfmi_session_set_reason(c, n->cause, "count for longer",
-		                        "nothing ran while it was switched on, or for less than a "
-		                        "tick of the clock");
+		pfmi_session_set_reason(
+			c, n->cause, "count for longer",
+			"no task ran while it was enabled, or for less than a tick of the clock");
 }
 
 static void assess_shared_counter(struct pfm_session *s, unsigned i, pfm_count_t *counts)
@@ -266,8 +266,7 @@ static void explain_missed_cpu(struct session_count *c, pfm_count_t *n)
 	set_quality(c, n, n->running ? PFM_QUALITY_PARTIAL : PFM_QUALITY_NOT_COUNTED,
 	            PFM_CAUSE_NO_CPU);
 	pfmi_session_set_reason(c, n->cause, "open the session anew",
-	                        "a CPU has come on line, or came back, while it was counted: what "
-	                        "happens there since is missing");
+	                        "a CPU came on line during the count: events there are missing");
 }
 
 /* A value without a time: a clock that ticks slowly, or that never ticks. */
@@ -277,7 +276,7 @@ static void explain_unknown_time(struct session_count *c, pfm_count_t *n)
 	set_quality(c, n, PFM_QUALITY_PARTIAL, PFM_CAUSE_NO_TIME);
 	pfmi_session_set_reason(
 		c, n->cause, "count for longer",
-		"the kernel reports no time for this value: how long it was counted is not known");
+		"the kernel reports no time for this value: it is unknown how long it was counted");
 }
 
 static void explain_partial_count(struct session_count *c, pfm_count_t *n)

@@ -43,7 +43,7 @@ static uint64_t get_config1_bit(const struct kernel_pmu *p, const char *name)
 	return 0;
 }
 
-/* arm64 wants to be asked before it lets user space read a counter. */
+/* arm64 requires a request before user space can read a counter. */
 static uint64_t get_user_read_bits(const struct session_builder *o, const struct session_count *c)
 {
 	if (!(o->session->options.flags & PFM_SESSION_USER_READ) || o->n_core_pmus == 0)
@@ -97,18 +97,18 @@ static void check_countable(const struct session_builder *o, const struct pmu_in
 	if (!(u->flags & PFM_PMU_HOST))
 		pfmi_session_fail_count(
 			c, PFM_CAUSE_NO_PMU, ENODEV,
-			"name an event of this machine: pfm list shows them",
+			"use an event of this machine: pfm list shows them",
 			"this machine has no %s: its events can be encoded but not counted here",
 			name);
 	else if (!c->config.attr.expressible && is_blocked_by_levels(c))
 		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, EINVAL,
-		                        "name no levels: every level is counted",
+		                        "omit the levels: every level is counted",
 		                        "Linux cannot distinguish privilege levels on %s", name);
 	else if (!c->config.attr.expressible && has_fixed_levels(c) &&
 	         c->config.event.exclude_flags)
 		pfmi_session_fail_count(
 			c, PFM_CAUSE_ATTRIBUTE, EINVAL, "omit the letters G, H and I",
-			"Linux cannot leave out idle time, the host or guests on %s", name);
+			"Linux cannot exclude idle time, the host or guests on %s", name);
 	else if (!c->config.attr.expressible)
 		pfmi_session_fail_count(c, PFM_CAUSE_NO_PMU, EOPNOTSUPP, "",
 		                        "Linux cannot count this event of %s", name);
@@ -123,14 +123,13 @@ static void check_countable(const struct session_builder *o, const struct pmu_in
 		                        "%s is counted at no privilege level", c->config.name);
 	else if (c->config.attr.exclude_kernel && pfmi_perf_is_kernel_only_event(&c->config.attr))
 		pfmi_session_fail_count(
-			c, PFM_CAUSE_ATTRIBUTE, EINVAL, "name no levels, or the kernel's (k)",
-			"%s happens in the kernel only: it never happens at the requested "
-			"levels",
+			c, PFM_CAUSE_ATTRIBUTE, EINVAL, "omit the levels, or use the kernel's (k)",
+			"%s occurs only in the kernel, never at the requested levels",
 			c->config.name);
 	else if (!s->sampling && pfmi_perf_is_clock_event(&c->config.attr) &&
 	         (c->config.attr.exclude_kernel || c->config.attr.exclude_user))
 		pfmi_session_fail_count(
-			c, PFM_CAUSE_ATTRIBUTE, EINVAL, "name no levels: every level is counted",
+			c, PFM_CAUSE_ATTRIBUTE, EINVAL, "omit the levels: every level is counted",
 			"the kernel's clocks count the time at every level, regardless of u "
 			"and k");
 }

@@ -27,7 +27,7 @@ static bool is_modifier_letter(char c)
 	}
 }
 
-/* Modifiers behind the last slash or colon of @text: their place, or NULL. Most names end with
+/* Modifiers after the last slash or colon of @text: their place, or NULL. Most names end with
  * another letter. */
 static char *find_trailing_modifiers(char *text)
 {
@@ -39,7 +39,7 @@ static char *find_trailing_modifiers(char *text)
 	return p > text && p < end ? p : NULL;
 }
 
-/* D, S and W belong to sessions; no processor knows them. Takes them away; true if there was
+/* D, S and W belong to sessions; no processor has them. Takes them away; true if there was
  * one. */
 static bool strip_session_modifiers(char *text, struct group_member *m)
 {
@@ -68,7 +68,7 @@ static bool has_instances(struct session_builder *o, unsigned unit)
 	return device && device->n_instances > 1;
 }
 
-/* @text to an event. @at: where it stands in the user's text. */
+/* @text to an event. @at: where it is in the user's text. */
 static int resolve_member_event(struct session_builder *o, char *text, const char *at,
                                 struct group_member *m)
 {
@@ -84,7 +84,7 @@ static int resolve_member_event(struct session_builder *o, char *text, const cha
 		if (bad)
 			return pfmi_session_report_error(o, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE,
 			                                 at + (bad - text), strcspn(bad, ":,/"),
-			                                 "not a number above 0");
+			                                 "expected a number above 0");
 		strip_session_modifiers(text, m);
 		rc = pfmi_lookup_event(o->session->ctx, text, &f->pmu, f->event, &mine);
 	}
@@ -203,7 +203,7 @@ static void expand_to_core_types(const struct session_builder *o, const char *te
 #define MODIFIERS_SIZE     16
 #define MEMBER_EXTRA_BYTES 2 /* a colon and the end */
 
-/* The @len bytes at @s, with the group's modifiers @mods behind it. */
+/* The @len bytes at @s, with the group's modifiers @mods after it. */
 static int parse_group_member(struct session_builder *o, const char *s, size_t len,
                               const char *mods, struct group_member *m)
 {
@@ -233,7 +233,7 @@ static int parse_group_member(struct session_builder *o, const char *s, size_t l
 	return rc;
 }
 
-/* Letters behind the closing brace: what concerns the group is noted, what concerns its events
+/* Letters after the closing brace: what concerns the group is noted, what concerns its events
  * stays in @mods. */
 static int parse_group_modifiers(struct session_builder *o, const char *s,
                                  char mods[MODIFIERS_SIZE])
@@ -285,7 +285,7 @@ static bool is_repeated_member(struct session_builder *o, const struct group_mem
 	o->member_filter[bit / 64] |= (uint64_t)1 << bit % 64;
 	if (other)
 		return false;
-	/* Modifiers of the group are behind all of them alike. */
+	/* Modifiers of the group are after all of them alike. */
 	for (unsigned i = 0; i + 1 < n; i++)
 		if (m[i].text.len == last.len && memcmp(m[i].text.text, last.text, last.len) == 0)
 			return true;
@@ -303,7 +303,7 @@ static int parse_group_members(struct session_builder *o, struct slice list, con
 		if (event.len == 0)
 			return pfmi_session_report_error(o, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX,
 			                                 event.text, 0,
-			                                 "an event is missing in the group");
+			                                 "expected an event in the group");
 		if (*n == MAX_GROUP_MEMBERS)
 			return pfmi_session_report_error(o, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY,
 			                                 event.text, event.len,
@@ -332,7 +332,7 @@ static int parse_event_text(struct session_builder *o, const char *text, struct 
 	end = strrchr(s, '}');
 	if (!end)
 		return pfmi_session_report_error(o, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, s, 1,
-		                                 "the brace is never closed");
+		                                 "expected a closing brace");
 	rc = parse_group_modifiers(o, end + 1, mods);
 	return rc ? rc
 	          : parse_group_members(o, (struct slice){ s + 1, (uint32_t)(end - s - 1) }, mods,
@@ -408,7 +408,7 @@ static unsigned count_possible_members(const char *text)
 	return n;
 }
 
-/* Members for all that @text can name, behind them what each of them is on every type of core, and
+/* Members for all that @text can name, after them what each of them is on every type of core, and
  * room for a name. Where there is but one type an event is where its count will be, else there is
  * room for it, too. */
 static struct group_member *alloc_members(struct session_builder *o, const char *text)

@@ -158,8 +158,8 @@ int pfmi_session_plan_metrics(struct session_builder *o, const char *const *text
 	options.plm = s->options.plm;
 	rc = n ? pfm_create_plan(&plan, s->ctx, named, n, &options, o->error)
 	       : pfmi_session_report_no_memory(o);
-	/* An event may need the very counter that the watchdog holds: the kernel knows whether
-	 * another will do. */
+	/* An event may need the very counter that the watchdog holds: only the kernel can tell
+	 * whether another will do. */
 	if (rc == PFMLIB_ERR_NOASSIGN) {
 		options.flags = PFM_PLAN_ALL_COUNTERS;
 		rc = pfm_create_plan(&plan, s->ctx, named, n, &options, o->error);

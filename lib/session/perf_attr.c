@@ -9,7 +9,7 @@
 #include "session/perf_event_internal.h"
 #include "context/context.h"
 
-/* where later kernels have it, behind what the header of the system we are built on may know */
+/* where later kernels have it, after what the header of the build system may have */
 #define CONFIG3_OFFSET 128
 #define CONFIG3_END    136
 

@@ -76,7 +76,7 @@ static void explain_counting_forbidden(struct session_count *c, int level, int e
 		pfmi_session_fail_count(
 			c, PFM_CAUSE_PERMISSION, err,
 			REMEDY_CAP_PERFMON ", or set kernel.perf_event_paranoid to 2 or lower",
-			"perf_event_paranoid is %d: ordinary users may not count anything", level);
+			"perf_event_paranoid is %d: users without privileges may not count", level);
 	else
 		pfmi_session_fail_count(
 			c, PFM_CAUSE_PERMISSION, err,
@@ -103,8 +103,8 @@ static bool explain_event_forbidden(const struct refused_event *q, int level, in
 		pfmi_session_fail_count(c, PFM_CAUSE_PERMISSION, err,
 		                        REMEDY_CAP_PERFMON
 		                        ", or set kernel.perf_event_paranoid to 1 or lower",
-		                        "perf_event_paranoid is %d: this event happens in the "
-		                        "kernel or cannot leave it out",
+		                        "perf_event_paranoid is %d: this event occurs in the "
+		                        "kernel or cannot exclude it",
 		                        level);
 	else if (level > 1 && !c->config.attr.exclude_kernel)
 		pfmi_session_fail_count(
@@ -159,7 +159,7 @@ static void explain_denied(const struct refused_event *q, int err)
 
 	if (err == EPERM && hardware && is_software_event_permitted(q))
 		pfmi_session_fail_count(q->count, PFM_CAUSE_NO_PMU, err, "choose another event",
-		                        "the PMU of this processor has no such event");
+		                        "the PMU of this processor lacks the event");
 	else
 		explain_no_permission(q, err);
 }
@@ -208,12 +208,12 @@ static void explain_missing_event(const struct refused_event *q, int err)
 		break;
 	case PERF_TYPE_SOFTWARE:
 		pfmi_session_fail_count(c, PFM_CAUSE_NO_KERNEL, err, "a newer kernel may have it",
-		                        "this kernel has no such software event");
+		                        "this kernel lacks the software event");
 		break;
 	case PERF_TYPE_TRACEPOINT:
 		pfmi_session_fail_count(c, PFM_CAUSE_NO_KERNEL, err,
 		                        "load the module that defines it",
-		                        "this kernel has no such tracepoint");
+		                        "this kernel lacks the tracepoint");
 		break;
 	case PERF_TYPE_BREAKPOINT:
 		pfmi_session_fail_count(
@@ -224,7 +224,7 @@ static void explain_missing_event(const struct refused_event *q, int err)
 		pfmi_session_fail_count(
 			c, PFM_CAUSE_NO_PMU, err,
 			"choose another event, or check that the module of its driver is loaded",
-			"%s has no such event, or its driver has gone", get_pmu_name(c));
+			"%s lacks the event, or its driver was removed", get_pmu_name(c));
 	}
 }
 
@@ -243,32 +243,32 @@ static const char *strip_setting(unsigned i, union perf_attr_buffer *a)
 		if (!a->attr.exclude_kernel)
 			return NULL;
 		a->attr.exclude_kernel = a->attr.exclude_hv = 0;
-		return "leaving the kernel out (u)";
+		return "excluding the kernel (u)";
 	case 2:
 		if (!a->attr.exclude_user)
 			return NULL;
 		a->attr.exclude_user = a->attr.exclude_hv = 0;
-		return "leaving user code out (k)";
+		return "excluding user code (k)";
 	case 3:
 		if (!a->attr.exclude_hv)
 			return NULL;
 		a->attr.exclude_hv = 0;
-		return "leaving the hypervisor out";
+		return "excluding the hypervisor";
 	case 4:
 		if (!a->attr.exclude_idle)
 			return NULL;
 		a->attr.exclude_idle = 0;
-		return "leaving idle time out (I)";
+		return "excluding idle time (I)";
 	case 5:
 		if (!a->attr.exclude_host)
 			return NULL;
 		a->attr.exclude_host = 0;
-		return "leaving the host out (G)";
+		return "excluding the host (G)";
 	case 6:
 		if (!a->attr.exclude_guest)
 			return NULL;
 		a->attr.exclude_guest = 0;
-		return "leaving guests out (H)";
+		return "excluding guests (H)";
 	case 7:
 		if (!a->attr.pinned)
 			return NULL;
@@ -346,7 +346,7 @@ static void explain_bad_breakpoint(const struct refused_event *q, int err)
 	pfmi_session_fail_count(
 		q->count, PFM_CAUSE_ATTRIBUTE, err,
 		"watch 1, 2, 4 or 8 bytes at a multiple of that, or x alone (length of a word)",
-		"the processor cannot watch %u bytes at 0x%llx with this access",
+		"the processor has no breakpoint for %u bytes at 0x%llx with this access",
 		(unsigned)q->count->config.attr.config2,
 		(unsigned long long)q->count->config.attr.config1);
 }
@@ -485,8 +485,8 @@ static void explain_busy(const struct refused_event *q, int err)
 	else if (q->session->ctx->kernel && q->session->ctx->kernel->nmi_watchdog)
 		pfmi_session_fail_count(
 			q->count, PFM_CAUSE_BUSY, err,
-			"switch the watchdog off (sysctl kernel.nmi_watchdog=0) or end what holds "
-			"the counter",
+			"switch the watchdog off (sysctl kernel.nmi_watchdog=0) or end the program "
+			"that holds the counter",
 			"the counter is in use; the kernel's NMI watchdog holds one");
 	else
 		pfmi_session_fail_count(
@@ -568,7 +568,8 @@ void pfmi_perf_diagnose_event(struct pfm_session *s, unsigned i, unsigned k, int
 		pfmi_session_fail_count(
 			c, PFM_CAUSE_ATTRIBUTE, err,
 			"use a newer kernel, or an event that does not need config3",
-			"the event needs a setting this kernel does not know yet (config3)");
+			"the event needs a setting that this kernel does not support yet "
+			"(config3)");
 		break;
 	default:
 		pfmi_session_fail_count(c, PFM_CAUSE_OTHER, err, "",

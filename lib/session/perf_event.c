@@ -129,7 +129,7 @@ static int check_new_tasks(struct pfm_session *s)
 	struct task_list now;
 	int rc;
 
-	/* The caller's own thread gives birth to nobody meanwhile, nor does a program that waits
+	/* The caller's own thread creates no process meanwhile, nor does a program that waits
 	 * for its start. */
 	if (s->options.pid == 0 ||
 	    (s->options.flags & (PFM_SESSION_INHERIT | PFM_SESSION_ENABLE_ON_EXEC)) !=
@@ -163,7 +163,7 @@ static void explain_missing_tasks(struct pfm_session *s, bool newcomers)
 		if (newcomers)
 			pfmi_session_fail_count(
 				c, PFM_CAUSE_OTHER, EAGAIN,
-				"stop the process (SIGSTOP) while it is opened",
+				"stop the process (SIGSTOP) while the session opens",
 				"process %d creates threads faster than events can be opened: some "
 				"threads are missing",
 				s->options.pid);

@@ -15,14 +15,14 @@ struct kernel_event {
 	/* Members that every reading uses come first. */
 	int fd;     /* -1: not open */
 	int leader; /* part it joined, -1: it leads or is alone */
-	/* places of the readings: its value; enabled and, behind it, running */
+	/* places of the readings: its value; enabled and, after it, running */
 	uint32_t value_index, times_index;
 	/* of a task on one CPU: tells how long it was there; else -1 */
 	int time_reference;
 	bool reads_group;        /* reading it gives the whole group */
 	bool reads_member_ids;   /* reading it gives each member with its id (its samples hold that)
 	                          */
-	bool reads_lost_samples; /* reading it gives its losses behind its times */
+	bool reads_lost_samples; /* reading it gives its losses after its times */
 	uint16_t n_members;      /* of a leader: how many joined it */
 	/* next member of its group; of a leader: last member, -1 for none */
 	int next_member, last_member;
@@ -137,8 +137,7 @@ struct perf_state {
 	struct hotplug_state hotplug;
 };
 
-/* perf_event_attr with room for words that the header of the system we are built on does not
- * know. */
+/* perf_event_attr with room for words that the header of the build system lacks. */
 union perf_attr_buffer {
 	struct perf_event_attr attr;
 	uint64_t words[32];

@@ -7,7 +7,7 @@
 #include "session/session_internal.h"
 
 #define LOST_COUNTER_TIME                                                                          \
-	UINT64_MAX /* stands for the times of a pinned event without a counter                     \
+	UINT64_MAX /* represents the times of a pinned event without a counter                     \
 	            */
 /* words before the values of a group: members, enabled, running */
 #define GROUP_HEADER_WORDS 3
@@ -38,8 +38,8 @@ int pfmi_perf_reset_counts(struct pfm_session *s);
 bool pfmi_perf_has_unreadable_group(struct pfm_session *s);
 int pfmi_perf_read_counts(struct pfm_session *s, pfm_count_t *counts, unsigned n);
 int pfmi_perf_read_user_count(struct pfm_session *s, unsigned i, pfm_count_t *count);
-/* Programs with more rights (lib/session/perf_permissions.c): behind the start, before the stop and
- * behind a reset. */
+/* Programs with more rights (lib/session/perf_permissions.c): after the start, before the stop and
+ * after a reset. */
 void pfmi_perf_start_process_clock(struct pfm_session *s);
 void pfmi_perf_stop_process_clock(struct pfm_session *s);
 void pfmi_perf_reset_process_clock(struct pfm_session *s);
@@ -49,8 +49,8 @@ uint64_t pfmi_perf_read_process_time(const struct pfm_session *s);
 /* Compares @taken with the time that @counts, all of the session's, have seen, children's too.
  * Reports and returns false if most of it is missing. */
 bool pfmi_perf_check_process_time(struct pfm_session *s, uint64_t taken, const pfm_count_t *counts);
-/* CPUs that come and go (lib/session/perf_hotplug.c): once all is open; behind the start, before
- * the stop and behind a reset; before a reading is looked at. */
+/* CPUs that come and go (lib/session/perf_hotplug.c): once all is open; after the start, before
+ * the stop and after a reset; before a reading is looked at. */
 void pfmi_perf_init_hotplug(struct pfm_session *s);
 void pfmi_perf_start_hotplug_clock(struct pfm_session *s);
 void pfmi_perf_stop_hotplug_clock(struct pfm_session *s);
@@ -70,7 +70,7 @@ bool pfmi_perf_read_user_page(const void *page, uint64_t out[3]);
 /* pfmi_perf_open_event() with PERF_FLAG_* @flags beside close-on-exec. */
 int pfmi_perf_open_with_flags(const struct sys *sys, union perf_attr_buffer *a, int pid, int cpu,
                               int group, unsigned long flags);
-/* Closes a kernel event and unmaps its page. Its group must know nothing of it any more. */
+/* Closes a kernel event and unmaps its page. Its group must not refer to it any more. */
 void pfmi_perf_close_event(struct pfm_session *s, struct kernel_event *p);
 /* Opens counts [@first, @end), one group. A count that cannot be opened gets its cause. */
 void pfmi_perf_open_group(struct pfm_session *s, unsigned first, unsigned end);

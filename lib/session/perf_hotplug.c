@@ -2,8 +2,8 @@
 /* CPUs that come and go while whatever runs on them is counted. The kernel takes a CPU's events
  * from it when it is switched off and does not give them back when it returns; and on a CPU that
  * comes later it has opened none. Neither shows in the numbers. The first shows by the clock: time
- * goes on, and the time for which such an event is enabled stands still. The second shows in the
- * list of CPUs that are on line. A CPU that comes and goes again between two readings is not
+ * goes on, and the time for which such an event is enabled does not advance. The second shows in
+ * the list of CPUs that are on line. A CPU that comes and goes again between two readings is not
  * seen. */
 #include <stdlib.h>
 #include "base/text.h"
@@ -13,7 +13,7 @@
 /* the kernel's two clocks go apart by less than so many-th of the time */
 #define CLOCK_DRIFT_DIVISOR 512u
 
-/* True if the part counts what runs on its CPU, of everybody or of a control group. */
+/* True if the part counts what runs on its CPU, of all tasks or of a control group. */
 static bool is_cpu_event(const struct kernel_event *p)
 {
 	return p->fd >= 0 && p->pid == -1;
@@ -156,7 +156,7 @@ static bool has_ticking_clock(const struct perf_state *st, const struct session_
 	return false;
 }
 
-/* True if the enabled time of the event stands still. An event that lost its counter has the
+/* True if the enabled time of the event does not advance. An event that lost its counter has the
  * largest time of all. */
 static bool has_stalled_time(const struct perf_state *st, const struct kernel_event *p)
 {

@@ -350,7 +350,7 @@ static bool has_shared_cpus(const struct pfm_session *s, unsigned first, unsigne
 	return true;
 }
 
-/* The whole group on one CPU after the other: so the CPU stays awake, and its kernel events lie
+/* The whole group on one CPU after the other: so the CPU stays awake, and its kernel events are
  * together. If any of it is refused nothing is left open, and it is for open_count() to find out
  * what can be. */
 static bool open_group_by_cpu(struct pfm_session *s, unsigned first, unsigned end)

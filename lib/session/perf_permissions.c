@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Programs with more rights. When a task starts one that has more than its caller (set-user-ID), or
- * that may not be read, the kernel takes the task's events away and tells nobody: they stand still
- * from then on. What shows it is the processor time of the process, which all its threads were
- * counted in. */
+ * that may not be read, the kernel takes the task's events away without notice: they stop from then
+ * on. What shows it is the processor time of the process, which all its threads were counted in. */
 #include <errno.h>
 #include "session/perf_event_internal.h"
 

@@ -201,7 +201,7 @@ static unsigned get_counts_per_reading(const struct kernel_event *p)
 	return p->reads_group ? 1u + p->n_members : 1;
 }
 
-/* True if the readings of counts [@i, @i + @n) lie behind one another at each of their places,
+/* True if the readings of counts [@i, @i + @n) follow one another at each of their places,
  * where all of them are open. */
 static bool has_adjacent_readings(const struct pfm_session *s, unsigned i, unsigned n)
 {

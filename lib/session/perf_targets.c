@@ -35,7 +35,7 @@ static int add_pid(void *arg, const char *name)
 	return 0;
 }
 
-/* The number behind @key, "\nTgid:", in what /proc says of task @whose; -errno if it says none. */
+/* The number after @key, "\nTgid:", in what /proc says of task @whose; -errno if it says none. */
 static int read_status_number(const struct sys *sys, const char *whose, const char *key)
 {
 	char path[64], *text;
@@ -54,7 +54,8 @@ static int read_status_number(const struct sys *sys, const char *whose, const ch
 }
 
 /* 1 if @pid is a process, 0 if it is one of the threads of another, -errno if that cannot be seen:
- * not either where /proc is that of another namespace, in which the number is somebody else's. */
+ * not either where /proc is that of another namespace, in which the number is that of another task.
+ */
 static int check_thread_group_leader(const struct sys *sys, int pid)
 {
 	char name[16];
@@ -142,7 +143,7 @@ struct event_target {
 	int pid;
 	unsigned task_index; /* number of the task */
 	unsigned instance;
-	/* the instance says where it is counted: nobody needs to ask for those CPUs */
+	/* the instance says where it is counted: those CPUs need not be requested */
 	bool uses_instance_cpus;
 };
 

@@ -126,7 +126,7 @@ static void check_device_scope(struct pfm_session *s, const struct device_state 
 		                "count the whole system, or a process");
 	else if (s->options.cpus && !each)
 		fail_all_counts(s, PFM_CAUSE_ATTRIBUTE, EINVAL,
-		                "the device has one sum over all processors, or a count of each",
+		                "the device counts all processors, together or each",
 		                "count every processor, or omit the processor");
 }
 
@@ -179,23 +179,22 @@ static void choose_events(struct pfm_session *s, struct device_state *d,
 			continue;
 		}
 		if (c->config.event.exclude_flags) {
-			fail_device_count(
-				c, PFM_CAUSE_ATTRIBUTE, EINVAL,
-				"the device cannot leave out idle time, the host or guests",
-				"omit the letters G, H and I");
+			fail_device_count(c, PFM_CAUSE_ATTRIBUTE, EINVAL,
+			                  "the device cannot exclude idle time, the host or guests",
+			                  "omit the letters G, H and I");
 			continue;
 		}
 		if (s->options.filters && s->options.filters[c->config.request]) {
 			fail_device_count(
 				c, PFM_CAUSE_ATTRIBUTE, EINVAL,
 				"filters are for tracepoints: the device has no tracepoints",
-				"leave the filter away");
+				"omit the filter");
 			continue;
 		}
 		if (s->sampling && set->n_events) {
 			fail_device_count(c, PFM_CAUSE_GROUP, ENOSPC,
-			                  "the profile does not say which counter interrupted: one "
-			                  "event is sampled at a time",
+			                  "the profile does not record which counter interrupted: "
+			                  "one event is sampled at a time",
 			                  "sample it in a session of its own");
 			continue;
 		}
@@ -279,7 +278,7 @@ static int use_emulator(struct pfm_session *s, struct device_state *d, pfm_error
 		if (is_alpha_count(&s->counts[i]) &&
 		    s->counts[i].config.event.table->libpfm_type != e->pmu)
 			fail_device_count(&s->counts[i], PFM_CAUSE_NO_PMU, ENODEV,
-			                  "the emulated device belongs to another processor",
+			                  "the emulated device is that of another processor",
 			                  "name an event of that processor");
 	return PFMLIB_SUCCESS;
 }
@@ -330,13 +329,13 @@ static void explain_open_error(struct pfm_session *s, int err)
 			s, PFM_CAUSE_BUSY, -err,
 			"another process has the counter device, or did not give the counter "
 			"interrupt back",
-			"wait for it; if nobody uses the counters, run this once as superuser");
+			"wait for it; if no program uses the counters, run this once as superuser");
 		break;
 	case -EPERM:
 	case -EACCES:
 		fail_all_counts(s, PFM_CAUSE_PERMISSION, -err,
 		                "the counter device may not be opened",
-		                "ask for read permission on it");
+		                "request read permission for it");
 		break;
 	default:
 		if (d->encoder_output.open_flags == PCNTOPENONE)
@@ -356,11 +355,11 @@ static void explain_setup_error(struct pfm_session *s, int err)
 	if (d->encoder_output.privileged && (err == -EPERM || err == -EACCES || err == -EINVAL))
 		fail_all_counts(s, PFM_CAUSE_PERMISSION, -err,
 		                "an interrupt every 256 events needs superuser privilege",
-		                "take the slow rate");
+		                "use the slow rate");
 	else if (err == -ENOMEM)
 		fail_all_counts(s, PFM_CAUSE_MEMORY, -err,
 		                "the device has no memory for so many samples",
-		                "take a smaller range or a longer stride");
+		                "use a smaller range or a longer stride");
 	else
 		fail_all_counts(s, PFM_CAUSE_ATTRIBUTE, -err, "the device refuses a setting", "");
 }
@@ -375,7 +374,7 @@ static void close_device(struct pfm_session *s)
 	d->fd = -1;
 }
 
-/* True if count @i, which has got its counter, cannot be sampled. */
+/* True if count @i, which has its counter, cannot be sampled. */
 static bool is_unsampleable_count(struct pfm_session *s, unsigned i)
 {
 	const char *why = s->sampling ? s->device_sampling_ops->explain_refusal(s, i) : NULL;
@@ -405,7 +404,7 @@ static void locate_counts(struct pfm_session *s, const struct device_event_set *
 			d->locations[i].entry = c->config.cpu;
 			if (d->locations[i].entry >= (int)d->n_entries) {
 				fail_device_count(c, PFM_CAUSE_NO_CPU, ENODEV,
-				                  "the device has no such processor", "");
+				                  "the device lacks that processor", "");
 				continue;
 			}
 		}
@@ -436,7 +435,7 @@ static void copy_device_options(const struct pfm_session *s, struct device_state
 	(void)base_copy_struct_in(&d->options, sizeof d->options, s->options.backend_options);
 }
 
-/* The device can mark this process and its children, and nobody else. */
+/* The device can mark this process and its children, and no other process. */
 static bool is_foreign_process(const struct pfm_session *s, const struct device_state *d)
 {
 	return !d->is_emulated && s->options.pid > 0 && s->options.pid != getpid() &&
@@ -781,9 +780,9 @@ static void close_device_counts(struct pfm_session *s)
 	s->backend_state = NULL;
 }
 
-/* A model needs nothing of the system, and whether one is wanted is not known here: who asks for
- * this backend by name (and wants to hear why not) gets it, and every count says what is
- * missing. */
+/* A model needs nothing of the system, and whether one is wanted is not known here: a request for
+ * this backend by name, whose user needs the reason, gets it, and every count says what is missing.
+ */
 static int probe_device(const struct sys *sys, pfm_error_t *why)
 {
 	int fd;
@@ -810,7 +809,7 @@ const struct backend pfmi_device_backend = {
 
 /* ---- what only this device has ------------------------------------------------------------- */
 
-/* The device behind a session that is open, or NULL. */
+/* The device of a session that is open, or NULL. */
 static struct device_state *get_open_device(const pfm_session_t *s)
 {
 	struct device_state *d = s && s->backend == &pfmi_device_backend ? s->backend_state : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Terms of sampling in an event text: period=, freq=, precise=, pinned, excl. They are removed
- * before the event is looked up, as no PMU knows them. */
+ * before the event is looked up, as no PMU has them. */
 #include <string.h>
 #include "session/session_internal.h"
 

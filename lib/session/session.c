@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sessions: counts are handed to a backend, and what it reads is judged. */
+/* Sessions: counts are handed to a backend, and the quality of what it reads is determined. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,7 @@ static int choose_backend(struct session_builder *o)
 		}
 	}
 	return name ? pfmi_session_report_error(o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0,
-	                                        "no backend of that name")
+	                                        "unknown backend")
 	            : PFMLIB_SUCCESS;
 }
 
@@ -177,7 +177,7 @@ static int open_session(struct pfm_session *s, pfm_session_t **out, const pfm_ct
 		                               "options.size is not set");
 	else if (s->options.pid < 0)
 		rc = pfmi_session_report_error(&o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0,
-		                               "options.pid is negative");
+		                               "expected options.pid of at least 0");
 	else if (s->options.plm > PFMI_LEVEL_MASK)
 		rc = pfmi_session_report_error(&o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0,
 		                               PFMI_BAD_LEVELS_MESSAGE);
@@ -356,7 +356,7 @@ int pfm_read_count(pfm_session_t *s, unsigned i, pfm_count_t *count)
 	if (!s->has_last_counts)
 		memset(s->last_counts, 0, s->n_counts * sizeof(*s->last_counts));
 	s->has_last_counts = true;
-	/* Counts that are judged together are read together. */
+	/* Counts whose quality is determined together are read together. */
 	if (s->backend && s->backend->read_user_count && !c->config.sibling_set && !s->has_copies &&
 	    c->kernel_state.n_open)
 		rc = s->backend->read_user_count(s, i, &s->last_counts[i]);
@@ -371,7 +371,7 @@ int pfm_read_count(pfm_session_t *s, unsigned i, pfm_count_t *count)
 	return rc;
 }
 
-/* A recording knows of no PMUs. */
+/* A recording has no PMUs. */
 static const char *get_count_pmu_name(const struct pfm_session *s, const struct session_count *c)
 {
 	const struct table *t;

@@ -10,7 +10,7 @@ struct session_builder;
 union perf_attr_buffer;
 struct device_state;
 
-/* Most counts of a session, and most kernel events behind them: 8,192 CPUs with 32 events. */
+/* Most counts of a session, and most kernel events for them: 8,192 CPUs with 32 events. */
 #define MAX_SESSION_COUNTS (1u << 18)
 
 /**

@@ -25,7 +25,7 @@ struct member_event {
 /* A member of a group, or the only event of a text. */
 struct group_member {
 	char *name;        /* as the user wrote it; the session's */
-	struct slice text; /* where that stands in the text */
+	struct slice text; /* where that is in the text */
 	bool pinned, exclusive;
 	unsigned precise; /* 1 + what the text asks for */
 	uint64_t period, freq;
@@ -46,7 +46,7 @@ struct session_builder {
 	/* the last that was asked for, and its number: the next is mostly the same */
 	struct pmu_info cached_pmu;
 	unsigned cached_pmu_number;
-	/* members of the group: a bit that is not set is nobody's */
+	/* members of the group: a bit that is not set is unused */
 	uint64_t member_filter[MEMBER_FILTER_BITS / 64];
 	/* room for the name of any member of a text */
 	char *name_buffer;
@@ -63,7 +63,7 @@ bool pfmi_session_reserve_counts(struct session_builder *o, unsigned n);
 struct session_count *pfmi_session_append_count(struct session_builder *o);
 /* Copies @from up to its last field that is set. */
 void pfmi_session_copy_event(const struct event *from, struct event *to);
-#define NAME_SUFFIX_SIZE 8 /* behind a name, for the levels that permission takes away */
+#define NAME_SUFFIX_SIZE 8 /* after a name, for the levels that permission takes away */
 void pfmi_session_free_names(struct pfm_session *s);
 /* A copy of @name that lives as long as the session; NULL without memory. */
 char *pfmi_session_copy_name(struct pfm_session *s, const char *name);

@@ -30,7 +30,7 @@ static void check_processor(struct pfm_system_check *c)
 	int pmu = find_core_pmu(c->ctx);
 
 	if (pmu < 0 || pfm_describe_pmu(c->ctx, pmu, &p)) {
-		pfmi_check_set_text(f.observed, "no table has this machine's processor");
+		pfmi_check_set_text(f.observed, "no table matches this machine's processor");
 		pfmi_check_set_text(f.available, "the events of the kernel");
 		pfmi_check_add_finding(c, &f);
 		return;
@@ -101,7 +101,7 @@ static void check_pmus(struct pfm_system_check *c)
 		return;
 	}
 	if (!*f.observed)
-		pfmi_check_set_text(f.observed, "the kernel shows none");
+		pfmi_check_set_text(f.observed, "the kernel exports no PMU");
 	is_guest = pfmi_check_read_key(c, "/proc/cpuinfo", "flags", flags, sizeof(flags)) &&
 	           strstr(flags, "hypervisor");
 	f.state = PFM_FINDING_BAD;

@@ -26,7 +26,7 @@ static void check_watchdog(struct pfm_system_check *c)
 	if (is_on) {
 		f.state = PFM_FINDING_NOTE;
 		pfmi_check_set_text(f.consequence,
-		                    "it holds a counter of every processor: one event less fits");
+		                    "it holds a counter of every CPU: one event fewer fits");
 		pfmi_check_set_text(f.remedy, "sysctl kernel.nmi_watchdog=0");
 	}
 	add_finding(c, &f);
@@ -116,11 +116,11 @@ static void check_tracefs(struct pfm_system_check *c)
 	pfmi_check_set_text(f.observed, "%s",
 	                    is_denied ? "this user lacks the permission to read it"
 	                              : "not mounted");
-	pfmi_check_set_text(f.consequence, "tracepoints are looked up there");
+	pfmi_check_set_text(f.consequence, "names of tracepoints are looked up there");
 	pfmi_check_set_text(f.remedy, "%s",
 	                    is_denied ? "mount -o remount,mode=755 /sys/kernel/tracing"
 	                              : "mount -t tracefs tracefs /sys/kernel/tracing");
-	pfmi_check_set_text(f.available, "everything but tracepoints");
+	pfmi_check_set_text(f.available, "everything except tracepoints");
 	add_finding(c, &f);
 }
 

@@ -22,8 +22,8 @@ static const char *describe_level(long level)
 	case 1: return "own tasks, including their time in the kernel";
 	case 2: return "own tasks, in user mode only";
 	default:
-		return "own tasks, in user mode only; the kernels of some distributions "
-		       "permit no counting at all";
+		return "own tasks, in user mode only; the kernels of some distributions forbid "
+		       "counting";
 	}
 }
 
@@ -40,9 +40,9 @@ static void check_paranoid_level(struct pfm_system_check *c)
 		                    path);
 		pfmi_check_set_text(f.remedy, "mount -t proc proc /proc");
 	} else if (level <= -1) {
-		pfmi_check_set_text(f.observed, "%ld: everybody may count everything", level);
+		pfmi_check_set_text(f.observed, "%ld: all users may count everything", level);
 	} else if (level == 0) {
-		pfmi_check_set_text(f.observed, "0: everybody may count CPUs, no raw tracepoints");
+		pfmi_check_set_text(f.observed, "0: all users may count CPUs, no raw tracepoints");
 	} else {
 		pfmi_check_set_text(f.observed, "%ld: without a capability %s", level,
 		                    describe_level(level));
@@ -94,11 +94,11 @@ static void check_seccomp(struct pfm_system_check *c)
 		return;
 	}
 	pfmi_check_try_event(c, "task-clock", 0, false, &t);
-	pfmi_check_set_text(f.observed, "a filter is on, and perf_event_open %s it",
+	pfmi_check_set_text(f.observed, "a seccomp filter is active, and perf_event_open %s it",
 	                    t.is_counted ? "passes" : "does not pass");
 	if (!t.is_counted) {
 		f.state = PFM_FINDING_BAD;
-		pfmi_check_set_text(f.consequence, "containers start programs so");
+		pfmi_check_set_text(f.consequence, "containers set such filters");
 		pfmi_check_set_text(
 			f.remedy,
 			"docker run --cap-add PERFMON (from Docker 23 on), or --security-opt "

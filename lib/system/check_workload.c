@@ -162,10 +162,8 @@ static void check_value(const struct expectation *e, const struct trial *t, doub
 	}
 	if (!is_expected(e, (double)t->count.value, elapsed)) {
 		f->state = PFM_FINDING_BAD;
-		pfmi_check_set_text(
-			f->consequence,
-			"the count does not match the workload: do not trust this event on this "
-			"machine");
+		pfmi_check_set_text(f->consequence, "the count does not match the workload: this "
+		                                    "event is unreliable on this machine");
 		*f->remedy = '\0';
 	}
 }

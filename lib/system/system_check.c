@@ -19,7 +19,7 @@ static void check_resources(struct pfm_system_check *c)
 		return;
 	pfmi_check_set_text(f.observed, "some files could not be read: %s",
 	                    strerror((int)-c->sys.resource_error));
-	pfmi_check_set_text(f.consequence, "the findings above are not to be trusted");
+	pfmi_check_set_text(f.consequence, "the findings above may be wrong");
 	pfmi_check_set_text(f.remedy,
 	                    "check again with more memory and a higher limit of open files");
 	pfmi_check_add_finding(c, &f);

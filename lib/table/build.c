@@ -32,7 +32,7 @@ void pfmi_table_begin(struct table_builder *b)
 }
 
 /* No string has anything a terminal would obey (see check_pool() in table.c): files below a root
- * may be anybody's. */
+ * may be those of any user. */
 static void replace_control_chars(char *s, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
@@ -165,7 +165,7 @@ void pfmi_table_begin_row(struct table_builder *b, const char *name, const char 
 		*to = r;
 }
 
-/* A value as it lies in the table. */
+/* A value as it is in the table. */
 static uint32_t pack_value(struct table_builder *b, unsigned field, uint64_t value)
 {
 	struct wide_value *w;

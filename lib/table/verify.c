@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The proof that an image from a file may be trusted: whatever a table refers to lies inside the
+/* The proof that an image from a file may be trusted: whatever a table refers to is inside the
  * image and is what it should be. */
 #include <string.h>
 #include <perfmon/types.h>
@@ -8,8 +8,8 @@
 /* Bounds of a table that is not trusted yet, and the first thing found wrong. */
 struct table_verifier {
 	const struct table *table;
-	uint64_t work_left; /* how much may still be looked at: tables share rows, but nobody waits
-	                       for all to share all */
+	uint64_t work_left; /* how much may still be looked at: tables share rows, but the work for
+	                       all pairs is bounded */
 	const char *fault;
 };
 
@@ -20,7 +20,7 @@ static bool set_fault(struct table_verifier *c, const char *why)
 	return false;
 }
 
-/* @n elements at @at lie behind the head and before the end. */
+/* @n elements at @at are after the head and before the end. */
 static bool check_array(struct table_verifier *c, uint32_t at, uint64_t n, size_t size,
                         size_t align, const char *why)
 {
@@ -47,14 +47,13 @@ static bool check_element(struct table_verifier *c, uint32_t at, uint64_t i, siz
  * can be read at a time. */
 static bool check_text(struct table_verifier *c, uint64_t off)
 {
-	return off <= c->table->n_pool - POOL_PAD || set_fault(c, "a string lies outside the pool");
+	return off <= c->table->n_pool - POOL_PAD || set_fault(c, "a string is outside the pool");
 }
 
 static bool spend_work(struct table_verifier *c, uint64_t n)
 {
 	if (n > c->work_left)
-		return set_fault(c,
-		                 "its tables have more in common than lists of events ever have");
+		return set_fault(c, "its tables share more parts than is plausible");
 	c->work_left -= n;
 	return true;
 }
@@ -64,8 +63,8 @@ static bool check_pool_bounds(struct table_verifier *c)
 	const struct table *t = c->table;
 
 	if (t->n_pool < POOL_PAD ||
-	    !check_array(c, t->pool, t->n_pool, 1, 1, "the string pool lies outside the table"))
-		return set_fault(c, "the string pool lies outside the table");
+	    !check_array(c, t->pool, t->n_pool, 1, 1, "the string pool is outside the table"))
+		return set_fault(c, "the string pool is outside the table");
 	for (uint32_t i = 1; i <= POOL_PAD; i++)
 		if (table_text(t, t->n_pool - i)[0] != '\0' || table_text(t, 0)[0] != '\0')
 			return set_fault(c, "the string pool is not terminated");
@@ -148,7 +147,7 @@ static bool check_keys(struct table_verifier *c)
 	return true;
 }
 
-/* Encoders of one processor family know its counters: tables for them have those and no others. */
+/* Encoders of one processor family have its counters: tables for them have those and no others. */
 static bool check_encoder_counters(struct table_verifier *c)
 {
 	static const struct {
@@ -166,7 +165,7 @@ static bool check_encoder_counters(struct table_verifier *c)
 			continue;
 		if (t->libpfm_type < shapes[i].first_type || t->libpfm_type > shapes[i].last_type ||
 		    t->all_counters != shapes[i].counters)
-			return set_fault(c, "the processor is not one this register layout is for");
+			return set_fault(c, "the register layout does not support this processor");
 		for (uint32_t row = 0; table_has_row(t, row); row++)
 			if (table_row_counter_mask(t, table_row(t, row)) & ~t->all_counters)
 				return set_fault(c,

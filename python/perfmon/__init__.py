@@ -94,5 +94,5 @@ def pmus() -> Pmus:
 
 
 def decode(pmu: str, register: str, value: int) -> DecodedRegister:
-    """Fields and events behind a register value; see :meth:`Pmu.decode`."""
+    """Fields and events of a register value; see :meth:`Pmu.decode`."""
     return default_context().pmus[pmu].decode(register, value)

@@ -55,7 +55,7 @@ def where(values: Any, keys: Any, wanted: int) -> Any:
 
 
 def joined(columns: Any, kind: str) -> Any:
-    """One column behind the other."""
+    """One column after the other."""
     numpy, parts = _numpy(), list(columns)
     if numpy:
         return numpy.concatenate(parts) if parts else numpy.array((), dtype=kind)

@@ -25,11 +25,11 @@ def plm_mask(plm: int | str) -> int:
     if not isinstance(plm, str):
         mask = operator.index(plm)
         if mask & ~sum(Plm):
-            raise ValueError(f"there are no such privilege levels: {mask:#x}")
+            raise ValueError(f"expected a mask of Plm, got {mask:#x}")
         return mask
     levels = {"u": int(Plm.USER), "k": int(Plm.KERNEL)}
     if not plm or set(plm) - set(levels):
-        raise ValueError(f"privilege levels are letters of 'uk' or a mask of Plm, not {plm!r}")
+        raise ValueError(f"expected letters of 'uk' or a mask of Plm, got {plm!r}")
     return sum(levels[letter] for letter in set(plm))
 
 
@@ -74,7 +74,7 @@ def regmask(registers: Any) -> Any:
     out = ffi.new("pfmlib_regmask_t *")
     for number in registers:
         if number < 0 or lib.pfm_regmask_set(out, number):
-            raise ValueError(f"there is no register {number}")
+            raise ValueError(f"unknown register {number}")
     return out
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Errors as exceptions that carry everything the library knows about them."""
+"""Errors as exceptions that carry everything the library reports about them."""
 from __future__ import annotations
 
 import enum
@@ -219,14 +219,14 @@ def texts_of(events: str | Iterable[str]) -> list[str]:
     if isinstance(events, str):
         return [events]
     if not isinstance(events, Iterable):
-        raise TypeError(f"expected texts, not {type(events).__name__}")
+        raise TypeError(f"expected texts, got {type(events).__name__}")
     return list(events)
 
 
 def c_string(text: str) -> bytes:
     """A text as C takes it. A zero byte inside would cut it short, so it is refused here."""
     if not isinstance(text, str):
-        raise TypeError(f"expected a text, not {type(text).__name__}")
+        raise TypeError(f"expected a text, got {type(text).__name__}")
     at = text.find("\0")
     if at >= 0:
         raise EventError("a zero byte", code=ErrorCode.SYNTAX, kind="syntax", text=text, span=(at, at + 1))

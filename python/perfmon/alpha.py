@@ -42,7 +42,7 @@ def _type(pmu: str) -> int:
     try:
         return int(_TYPES[pmu.lower().replace("alpha_", "")])
     except KeyError:
-        raise ValueError(f"Alpha processors are {', '.join(_TYPES)}, not {pmu}") from None
+        raise ValueError(f"expected {', '.join(_TYPES)}, got {pmu}") from None
 
 
 class Scope(enum.IntEnum):
@@ -487,12 +487,12 @@ def mask(name: str) -> int:
 
 
 def events_from_interrupts(interrupts: int, rate: int) -> int:
-    """Events behind @interrupts at @rate."""
+    """Number of events for @interrupts at @rate."""
     return int(lib.pfm_alpha_events(interrupts, rate))
 
 
 def events_from_raw(interrupts: int, width: int, raw: int) -> int:
-    """Events behind @interrupts of a full counter of @width bits that now has @raw in it."""
+    """Number of events for @interrupts of a full counter of @width bits that now has @raw in it."""
     return int(lib.pfm_alpha_events_raw(interrupts, width, raw))
 
 

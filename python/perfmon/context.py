@@ -41,7 +41,7 @@ class PmuFlag(enum.IntFlag):
 
 @dataclass(frozen=True)
 class DecodedField:
-    """A field behind a register value. text is its meaning: a word, the name of an event, or ``""``."""
+    """A field of a register value. text is its meaning: a word, the name of an event, or ``""``."""
 
     name: str
     value: int
@@ -82,7 +82,7 @@ class DecodedEvent:
 
     @property
     def ambiguous(self) -> bool:
-        """True if the registers stand for more than one event."""
+        """True if the registers represent more than one event."""
         return len(self.candidates) > 1
 
     @classmethod
@@ -111,7 +111,7 @@ class EncodingTable:
 
     Columns are numpy arrays where numpy is installed, else ``array.array``; ``name`` and ``why`` are tuples. Of a processor, row i is
     event i; of encode_many(), it is text i. Where ``code`` is not 0
-    (:class:`ErrorCode`) the event cannot be encoded alone, mostly for want of a unit mask, and the row is 0.
+    (:class:`ErrorCode`) the event cannot be encoded alone, mostly because it requires a unit mask, and the row is 0.
 
     name      of the event, or the text that was asked for
     why       the refusal as a sentence, ``""`` if missing; of encode_many() alone
@@ -322,7 +322,7 @@ class Pmu:
 
     @cached_property
     def levels(self) -> dict[str, tuple[int, bool]]:
-        """Words for privilege levels: the mask of :class:`Plm`, 0 for the hypervisor's, and whether it is counted if nobody says."""
+        """Words for privilege levels: the mask of :class:`Plm`, 0 for the hypervisor's, and whether it is counted by default."""
         ctx, word, plm, default, out = self._context._handle(), ffi.new("char *[1]"), ffi.new("unsigned *"), ffi.new("int *"), {}
         i = 0
         while lib.pfm_describe_privilege_level(ctx, self.index, i, word, plm, default) == ErrorCode.SUCCESS:
@@ -349,7 +349,7 @@ class Pmu:
         return self._context.event(f"{self.name}::{text}", plm=plm)
 
     def decode(self, register: str, value: int) -> DecodedRegister:
-        """Fields and events behind a register value. @register goes by its manual's name: ``"PERFEVTSEL0"``, ``"PMC4"``,
+        """Fields and events of a register value. @register is named as in its manual: ``"PERFEVTSEL0"``, ``"PMC4"``,
         ``"config"``, ``"PCTR_CTL"``. ArgumentError for a register it does not have."""
         return DecodedRegister(register, value, tuple(self._fields(register, value)), tuple(self._matches(register, value)))
 
@@ -546,7 +546,7 @@ class Context:
         return _same_context, (self._default_pmu, self._options)
 
     def _handle(self) -> Any:
-        """The C context. Whoever has it keeps it alive, so a close in another thread does no harm."""
+        """The C context. Every holder keeps it alive, so a close in another thread does no harm."""
         ctx = self._ctx
         if ctx is None:
             raise ValueError("the context is closed")
@@ -561,7 +561,7 @@ class Context:
     # ---- life
 
     def close(self) -> None:
-        """Lets go of the C context. Calls on it then raise ValueError."""
+        """Releases the C context. Later calls on it raise ValueError."""
         self._ctx = None
         self._pmu_cache.clear()
         for sibling in self._siblings.values():
@@ -732,7 +732,7 @@ class Context:
         return Session(events, context=self, **options)
 
     def try_encode(self, texts: Iterable[str], *, plm: int | str = 0) -> Iterator[Event | PerfmonError]:
-        """Each of many texts encoded; where that fails, the exception stands in the event's place."""
+        """Each of many texts encoded; where that fails, the exception is in the event's place."""
         for text in [texts] if isinstance(texts, str) else texts:
             try:
                 yield encode(self, text, plm)

@@ -12,8 +12,8 @@
         device.request("PCNT5DISABLE", 0xFF01)
         words = device.request("PCNT5GETCNT")
 
-It is the model behind ``perfmon.alpha.Session(device_model=...)`` and ``pfm alpha device``. It knows no time: things happen when one
-of its methods is called. What the driver refuses raises OSError with the driver's errno. The words of requests come from
+It is the model that is used by ``perfmon.alpha.Session(device_model=...)`` and ``pfm alpha device``. It has no clock: things happen when
+one of its methods is called. What the driver refuses raises OSError with the driver's errno. The words of requests come from
 ``perfmon.dispatch(events, model=perfmon.alpha.Settings()).model.ioctls``, or from the functions of :mod:`perfmon.alpha`.
 """
 from __future__ import annotations
@@ -40,12 +40,12 @@ _OUT = 0x40000000  # direction bit of requests the device writes to
 class View:
     """A processor from inside.
 
-    holder      process that has its counters, None: nobody
+    holder      process that has its counters, None: no process
     foreign     another tool holds the counter interrupt
     interrupts  counter interrupts are on
     running     counters that run
     values      what the chip's counters hold; interrupts_of: what the driver has counted of each
-    cycles      process cycles; discarded: interrupts that nobody wanted
+    cycles      process cycles; discarded: interrupts that no process waited for
     iccsr, pmctr, cbox, pctr_ctl, i_ctl  registers, 0 where the chip has none
     """
 
@@ -92,7 +92,7 @@ class Model:
             setattr(options, name, value)
         self._model = ffi.gc(lib.alpha_device_new(options), lib.alpha_device_free)
         if not self._model:
-            raise ValueError("the model cannot be made like this")
+            raise ValueError("expected settings that the model supports, got others")
         self._lock, self.n_cpus = threading.RLock(), n_cpus
 
     def _call(self, call: Any, *args: Any, what: str = "") -> int:

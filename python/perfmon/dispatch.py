@@ -103,7 +103,7 @@ def dispatch(events: Iterable[str], *, pmu: str | None = None, plm: int | str = 
     ctx = (context or default_context()).with_pmu(pmu)
     if features:
         if model is not None:
-            raise TypeError("settings are given as model, or one by one")
+            raise TypeError("expected settings as model or one by one, got both")
         if texts:
             model = _settings_for(ctx, texts, features)
     elif model is not None and texts:

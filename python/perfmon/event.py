@@ -151,7 +151,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Modifier:
-    """A number that an event takes, from min to max. With max 1 the name alone means 1; preset is what it has if nobody says."""
+    """A number that an event takes, from min to max. With max 1 the name alone means 1; preset is its default."""
 
     name: str
     min: int

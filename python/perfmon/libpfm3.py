@@ -256,7 +256,7 @@ class Library:
         return self._ask(lambda out: lib.pfm_find_event_byname(c_string(name), out), "unsigned *")
 
     def find_event_by_code(self, code: int, after: int | None = None) -> int:
-        """Index of the first event with this code, or of the next behind index @after."""
+        """Index of the first event with this code, or of the next after index @after."""
         if after is None:
             return self._ask(lib.pfm_find_event_bycode, "unsigned *", code)
         return self._ask(lib.pfm_find_event_bycode_next, "unsigned *", code, after)

@@ -28,8 +28,7 @@ class MetricState(enum.IntEnum):
 
 @dataclass(frozen=True)
 class MetricInput:
-    """An input of a metric: an event, or a constant such as ``#smt_on``. alias is the list's own spelling, preset what is
-    taken when nobody gives a value."""
+    """An input of a metric: an event, or a constant such as ``#smt_on``. alias is the list's own spelling; preset is the default value."""
 
     text: str
     alias: str
@@ -40,7 +39,7 @@ class MetricInput:
 @dataclass(frozen=True)
 class MetricValue:
     """A metric's value. None, with the reason in state, where it is not defined; then missing is the input that was not
-    counted, if that is why. error is the standard error, low and high bound the 95 % interval; it is negative where nobody knows."""
+    counted, if that is why. error is the standard error, low and high bound the 95 % interval; it is negative where it is unknown."""
 
     value: float | None
     error: float
@@ -178,7 +177,7 @@ class Metric:
                      that of extrapolation. observed: share of the time in which all events counted together, 0 if not one group
         """
         if (counts is None) == (repetitions is None) or (repetitions is not None and intervals is not None):
-            raise TypeError("give counts, with or without intervals, or repetitions")
+            raise TypeError("expected counts, with or without intervals, or repetitions")
         data = new("pfm_metric_data_t")
         data.n_inputs = len(self.inputs)
         if counts is not None:
@@ -208,7 +207,7 @@ class Metric:
         return array
 
     def _flat(self, samples: Iterable[Mapping[str, float]]) -> tuple[list[float], int]:
-        """The inputs of each of @samples, one behind the other, and how many those are."""
+        """The inputs of each of @samples, one after the other, and how many those are."""
         flat: list[float] = []
         rounds = 0
         for counts in samples:

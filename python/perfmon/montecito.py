@@ -131,7 +131,7 @@ class Opcm:
 
     def _fill(self, o: Any) -> None:
         if set(self.slots) - set("mifb"):
-            raise ValueError(f"slots are letters of 'mifb', not {self.slots!r}")
+            raise ValueError(f"expected letters of 'mifb' in slots, got {self.slots!r}")
         o.opcm_used = 1
         for slot in self.slots:
             setattr(o, "opcm_" + slot, 1)
@@ -196,7 +196,7 @@ class CodeRanges:
 
     outside       count outside the ranges
     fine          False: power-of-two blocks even where exact limits would do
-    demand_fetch, prefetch  for the four events that know both fetches: which of them the ranges apply to
+    demand_fetch, prefetch  for the four events that count both fetches: which of them the ranges apply to
     """
 
     limits: _Limits
@@ -227,7 +227,7 @@ _FEATURES: dict[str, Any] = {"opcm1": Opcm, "opcm2": Opcm, "iear": Ear, "dear": 
 
 def _as(kind: Any, given: Any) -> Any:
     if not isinstance(given, (kind, Mapping)):
-        raise TypeError(f"expected a {kind.__name__} or a mapping with its members, not {given!r}")
+        raise TypeError(f"expected a {kind.__name__} or a mapping with its members, got {given!r}")
     return given if isinstance(given, kind) else kind(**given)
 
 
@@ -235,7 +235,7 @@ def _as(kind: Any, given: Any) -> Any:
 class Settings:
     """Everything beside the events of a set. Wrong settings raise ModelError, or PerfmonError, from dispatch.
 
-    Where a class stands, a mapping with its members does as well: ``opcm1={"match": 0x1000, "slots": "mi"}``.
+    In place of a class, a mapping with its members does as well: ``opcm1={"match": 0x1000, "slots": "mi"}``.
 
     qualcheck  False: for every event what Counter.no_qualcheck is for one. Else an event that a filter does not act on,
                such as CPU_OP_CYCLES_ALL beside an opcode matcher, is refused
@@ -289,7 +289,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Overhang:
-    """Bytes that are covered though nobody asked for them: before the start of a range, and from its end on."""
+    """Bytes that are covered though they were not requested: before the start of a range, and from its end on."""
 
     before: int
     behind: int

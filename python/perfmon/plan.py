@@ -14,8 +14,7 @@ __all__ = ["Plan", "Planned", "plan"]
 
 @dataclass(frozen=True)
 class Planned:
-    """An event of a plan. counter is None where it takes none; fixed counter n is 32 + n. added: nobody asked for it, its
-    group needs it."""
+    """An event of a plan. counter is None where it takes none; fixed counter n is 32 + n. added: not requested, its group needs it."""
 
     event: str
     pmu: str

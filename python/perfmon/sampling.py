@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Samples: what a session hands out beside its counts."""
+"""Samples: what a session returns beside its counts."""
 from __future__ import annotations
 
 import enum
@@ -135,7 +135,8 @@ class Sampling:
 
 @dataclass(frozen=True)
 class TraceField:
-    """A field in the own bytes of a tracepoint's samples: how it is called and where it lies. With dynamic, what lies there says where."""
+    """A field in the own bytes of a tracepoint's samples: its name and its place. With dynamic, the bytes at that place give the place of
+    the value."""
 
     name: str
     type: str
@@ -356,7 +357,7 @@ class Samples:
         """
         unknown = set(names) - set(_COLUMNS)
         if unknown or not names:
-            raise ValueError(f"columns are {', '.join(_COLUMNS)}" + (f", not {', '.join(sorted(unknown))}" if unknown else ""))
+            raise ValueError(f"expected columns of {', '.join(_COLUMNS)}" + (f", got {', '.join(sorted(unknown))}" if unknown else ""))
         records, size = ffi.new("pfm_record_t[]", _AT_ONCE), ffi.sizeof("pfm_record_t")
         records[0].size = size
         places = [_place("type"), *(_place(name) for name in names)]

@@ -313,7 +313,7 @@ class Reading(Sequence[Count]):
         if not found and key in self._texts:
             found = [c for c in self._counts if c.request == self._texts.index(key)]
         if not found:
-            raise KeyError(f"{key!r} is not counted; there are {', '.join(dict.fromkeys(c.event for c in self))}")
+            raise KeyError(f"{key!r} is not counted; counted are {', '.join(dict.fromkeys(c.event for c in self))}")
         return found[0] if len(found) == 1 else _sum(found)
 
     def __contains__(self, item: object) -> bool:
@@ -415,7 +415,7 @@ class Session(Samples):
         if not self.events:
             raise ArgumentError("a session needs at least one event")
         if pid < 0:
-            raise ArgumentError(f"pid is 0 for the calling thread or the number of a process, not {pid}")
+            raise ArgumentError(f"expected pid 0 (the calling thread) or the number of a process, got {pid}")
         wanted = {lib.PFM_SESSION_INHERIT: inherit, lib.PFM_SESSION_ENABLE_ON_EXEC: enable_on_exec,
                   lib.PFM_SESSION_SYSTEM_WIDE: system_wide, lib.PFM_SESSION_DRY_RUN: dry_run, lib.PFM_SESSION_STRICT: strict,
                   lib.PFM_SESSION_USER_READ: user_read, lib.PFM_SESSION_PER_CPU: per_cpu}
@@ -470,7 +470,7 @@ class Session(Samples):
                      attr=PerfAttr._of(info.attr), level=bool(info.is_level))
 
     def _count(self, i: int, c: Any) -> Count:
-        """A count as read. What is said about it can change with every reading."""
+        """A count as read. Its quality and cause can change with every reading."""
         quality, info = Quality(c.quality), new("pfm_count_info_t")
         check(lib.pfm_describe_count(self._session, i, info))
         return replace(self._plan[i], value=None if quality >= Quality.NOT_COUNTED else c.value, raw=c.raw, enabled=c.enabled,
@@ -545,7 +545,7 @@ class Session(Samples):
         value, unit         None where it is not defined; then state says why, and missing which count has no value
         error, low, high    standard error and 95 % interval; None where one reading of scaled counts does not tell
         quality             the worst of its counts; across_groups: they are of several groups, counted at different times
-        over_threshold      worth a closer look; None where nobody can say
+        over_threshold      worth a closer look; None where it is unknown
         plausibility        "plausible", or what is wrong with the value; then reason says why and what to do
         """
         with self._lock:

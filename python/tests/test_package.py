@@ -139,6 +139,12 @@ def test_readme_examples():
     assert done.attempted > 5 and done.failed == 0
 
 
+def test_a_build_without_its_tools_names_them():
+    code = "import sys; sys.modules['mesonpy'] = None; sys.path.insert(0, %r); import wheel" % str(SOURCE / "python")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 1 and "python3-mesonpy and python3-cffi" in done.stderr and "Traceback" not in done.stderr
+
+
 def test_import_is_light():
     """numpy is not loaded before it is needed, and nothing is opened."""
     code = "import sys, perfmon; print('numpy' in sys.modules, perfmon.context._default)"

@@ -93,7 +93,7 @@ def test_columns_and_bytes():
     touch(memory)
     s.stop()
     assert sum(map(len, s.bytes())) % 32 == 0
-    with pytest.raises(ValueError, match="columns are"):
+    with pytest.raises(ValueError, match="expected columns of"):
         s.columns("speed")
 
 

@@ -77,7 +77,7 @@ def test_many_texts_at_once(built_in):
     perfmon.encode_many, perfmon.Session, perfmon.plan, perfmon.dispatch, perfmon.count,
 ])
 def test_what_is_no_text_is_said_to_be_that(call):
-    with pytest.raises(TypeError, match="expected texts, not int"):
+    with pytest.raises(TypeError, match="expected texts, got int"):
         call(7)
 
 
@@ -238,8 +238,8 @@ def test_refusals_are_those_of_a_session():
     (lambda: perfmon.stat(["true"], []), "a session needs at least one event"),
     (lambda: perfmon.dispatch([]), "a set needs at least one event"),
     (lambda: perfmon.plan([]), "a plan needs at least one event"),
-    (lambda: perfmon.Session(["page-faults"], pid=-5), "pid is 0 for the calling thread or the number of a process, not -5"),
-    (lambda: perfmon.Session(["page-faults"], backend="x"), "no backend of that name"),
+    (lambda: perfmon.Session(["page-faults"], pid=-5), "expected pid 0 (the calling thread) or the number of a process, got -5"),
+    (lambda: perfmon.Session(["page-faults"], backend="x"), "unknown backend"),
     (lambda: perfmon.Session(["page-faults"], cpus="z"),
      "expected a list of CPUs such as 0,2-3 in cpus"),
 ])

@@ -98,7 +98,7 @@ static void words(void **state)
 	                    "Instr_Ret,cmask=2,inv");
 	assert_string_equal(written("Instr_Ret", PFM_DIALECT_VENDOR, levels_off), "Instr_Ret:u=0");
 	assert_string_equal(written("Instr_Ret", PFM_DIALECT_LIBPMC, levels_off),
-	                    "libpmc cannot express a count at no level");
+	                    "libpmc cannot express a count without a privilege level");
 	assert_string_equal(written("Instr_Ret", PFM_DIALECT_VENDOR, pinned),
 	                    "Instr_Ret:counter=1");
 	assert_string_equal(written("Instr_Ret", PFM_DIALECT_LIBPMC, pinned),

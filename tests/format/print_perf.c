@@ -108,7 +108,7 @@ static void refusals(void **state)
 	pfmi_pmu_init_event(&ev, t, 0);
 	ev.has_no_levels = true;
 	assert_false(pfmi_format_append_perf_event(&p));
-	assert_string_equal(p.reason, "perf cannot express a count at no level");
+	assert_string_equal(p.reason, "perf cannot express a count without a privilege level");
 	pfmi_pmu_init_event(&ev, t, 0);
 	ev.plm = PFM_PLM1;
 	p.reason = NULL;

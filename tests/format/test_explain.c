@@ -19,8 +19,8 @@ static void sentences_name_the_token_and_the_way_out(void **state)
 	static const struct sentence lines[] = {
 		{ "L2_ADS,core=both",
 		  "\"core=both\": \"both\" is not a value of core (this, all)" },
-		{ "Instr_Rett", "\"Instr_Rett\" is not an event of coreduo; another processor's is "
-		                "written PROCESSOR::EVENT" },
+		{ "Instr_Rett", "\"Instr_Rett\" is not an event of coreduo; write "
+		                "PROCESSOR::EVENT for another processor" },
 		{ "montecito::Instr_Rett", "\"Instr_Rett\" is not an event of montecito" },
 		{ "nopmu::x", "unknown PMU \"nopmu\"" },
 		{ "dc-misses",
@@ -32,19 +32,18 @@ static void sentences_name_the_token_and_the_way_out(void **state)
 		{ "cpu/evnt=1/", "\"evnt\" is not a qualifier of coreduo, which takes event, "
 		                 "umask, edge, pc, inv, cmask" },
 		{ "cpu/event=1/z",
-		  "\"z\" is not a modifier: write u, k or h for levels, p, pp or ppp for "
-		  "precision, G, H or I for guests, the host and no idle time after the "
-		  "last slash" },
+		  "\"z\" is not a modifier: after the last slash write u, k or h for levels, "
+		  "p, pp or ppp for precision, G, H or I for guests, host, no idle time" },
 		{ "cpu/event=1/ue", "\"e\": this library has no exclusive groups" },
 		{ "Instr_Ret:ub", "\"b\": this library cannot count with BPF" },
-		{ "L2_ADS,,usr", "a qualifier is empty at position 8: leave the separator out, or "
-		                 "name one of core, edge, inv, cmask, "
-		                 "os, usr" },
-		{ "L2_ADS,usr=1", "\"usr\" takes no value: it stands alone" },
+		{ "L2_ADS,,usr",
+		  "expected a qualifier at position 8, got none: omit the separator, "
+		  "or write one of core, edge, inv, cmask, os, usr" },
+		{ "L2_ADS,usr=1", "\"usr\" takes no value; write it alone" },
 		{ "L2_ADS,core", "\"core\" needs a value: this, all" },
-		{ "L2_ADS,cmask=", "\"cmask\" needs a value: a number behind \"=\"" },
+		{ "L2_ADS,cmask=", "\"cmask\" needs a value: a number after \"=\"" },
 		{ "L2_ADS,cmask=256", "\"cmask=256\": \"256\" is out of range: at most 255" },
-		{ "L2_ADS,cmask=x", "\"cmask=x\": \"x\" is not valid: a number is expected" },
+		{ "L2_ADS,cmask=x", "\"cmask=x\": \"x\" is not valid: expected a number" },
 		{ "L2_ADS,agent=any", "\"agent\" does not go with L2_ADS, which takes core, edge, "
 		                      "inv, cmask, os, usr" },
 		{ "SSE_PREFETCH", "SSE_PREFETCH needs one of NTA, T1, T2" },
@@ -54,8 +53,8 @@ static void sentences_name_the_token_and_the_way_out(void **state)
 		  "\"BOTH_CORES\": only one value of this group can be chosen" },
 		{ "cpu/event=1", "\"/event=1\": a second '/' must follow the terms" },
 		/* What cannot be printed is not printed. */
-		{ "Instr\001\nRet", "\"Instr??Ret\" is not an event of coreduo; another "
-		                    "processor's is written PROCESSOR::EVENT" },
+		{ "Instr\001\nRet", "\"Instr??Ret\" is not an event of coreduo; write "
+		                    "PROCESSOR::EVENT for another processor" },
 	};
 
 	(void)state;
@@ -83,14 +82,14 @@ static void sets_are_explained_by_number_or_by_name(void **state)
 	assert_int_equal(pfm_dispatch_set(ctx, texts, 4, NULL, &set, &error), PFMLIB_ERR_NOASSIGN);
 	assert_int_equal(error.clash, 0x6);
 	pfm_explain_error(ctx, NULL, &error, buf, sizeof(buf));
-	assert_string_equal(buf, "events number 2 and 3 can only count on counter 1");
+	assert_string_equal(buf, "events 2 and 3 can only count on counter 1");
 	pfm_explain_error(ctx, "Instr_Ret,FP_Assist,cmask=1,inv,Mul,Div", &error, buf, sizeof(buf));
 	assert_string_equal(buf,
 	                    "\"FP_Assist,cmask=1,inv\" and \"Mul\" can only count on counter 1");
 	error.clash = 0xd;
 	error.clash_counters = 0x300000003;
 	pfm_explain_error(ctx, NULL, &error, buf, sizeof(buf));
-	assert_string_equal(buf, "events number 1, 3 and 4 can only count on counters 0 and 1 and "
+	assert_string_equal(buf, "events 1, 3 and 4 can only count on counters 0 and 1 and "
 	                         "fixed counters 0 and 1");
 	pfm_explain_error(ctx, "Instr_Ret,FP_Assist,Mul,Div", &error, buf, sizeof(buf));
 	assert_string_equal(buf, "\"Instr_Ret\", \"Mul\" and \"Div\" can only count on counters 0 "
@@ -100,12 +99,12 @@ static void sets_are_explained_by_number_or_by_name(void **state)
 	                         "fixed counters 0 and 1");
 	/* A text that is one event of the set, not all of them. */
 	pfm_explain_error(ctx, "Div", &error, buf, sizeof(buf));
-	assert_string_equal(buf, "events number 1, 3 and 4 can only count on counters 0 and 1 and "
+	assert_string_equal(buf, "events 1, 3 and 4 can only count on counters 0 and 1 and "
 	                         "fixed counters 0 and 1");
 	error.clash = 0x1;
 	error.clash_counters = 0;
 	pfm_explain_error(ctx, NULL, &error, buf, sizeof(buf));
-	assert_string_equal(buf, "event number 1 has no counter left that can count it");
+	assert_string_equal(buf, "event 1 has no counter left that can count it");
 }
 
 /* A set of more events than there are counters: the first that is too many is named. */
@@ -127,7 +126,7 @@ static void more_events_than_counters(void **state)
 			continue;
 		assert_int_equal(error.event, 12);
 		pfm_explain_error(ctx, NULL, &error, buf, sizeof(buf));
-		assert_string_equal(buf, "there are twelve counters");
+		assert_string_equal(buf, "expected at most twelve counters");
 	}
 }
 
@@ -140,17 +139,16 @@ static void an_event_that_must_be_alone(void **state)
 		uint64_t clash;
 		const char *text, *said;
 	} rows[] = {
-		{ 1, 0x6, NULL,
-		  "event number 2 must be counted alone: event number 3 has no counter beside it" },
+		{ 1, 0x6, NULL, "event 2 must be counted alone: event 3 has no counter beside it" },
 		{ 0, 0x5, "a,b,c", "\"a\" must be counted alone: \"c\" has no counter beside it" },
 		{ 2, 0x6, "a,b,c", "\"c\" must be counted alone: \"b\" has no counter beside it" },
 		{ 63, UINT64_C(0x8000000000000001), NULL,
-		  "event number 64 must be counted alone: event number 1 has no counter beside "
+		  "event 64 must be counted alone: event 1 has no counter beside "
 		  "it" },
 		{ -1, 0x3, NULL,
-		  "event number 1 must be counted alone: event number 2 has no counter beside it" },
+		  "event 1 must be counted alone: event 2 has no counter beside it" },
 		{ 64, 0x3, NULL,
-		  "event number 1 must be counted alone: event number 2 has no counter beside it" },
+		  "event 1 must be counted alone: event 2 has no counter beside it" },
 		{ -1, 0x1, "Mul",
 		  "\"Mul\" must be counted alone: others of its group need counters beside it" },
 		{ 3, 0x8, "Mul",
@@ -182,7 +180,7 @@ static void an_error_without_a_place(void **state)
 
 	(void)state;
 	pfm_explain_error(ctx, "Instr_Ret", &error, buf, sizeof(buf));
-	assert_string_equal(buf, "\"Instr_Ret\": this processor says that it does not have this "
+	assert_string_equal(buf, "\"Instr_Ret\": this processor reports that it lacks this "
 	                         "architectural event");
 	error.kind = PFM_KIND_SYSTEM;
 	error.detail = "the counters cannot be opened";

@@ -45,6 +45,44 @@ static void words_have_synonyms(void **state)
 	}
 }
 
+static void a_description_can_answer_alone(void **state)
+{
+	const char *question = "page walks of stores";
+	struct word_query query;
+
+	(void)state;
+	pfmi_format_parse_words(&query, (struct slice){ question, (uint32_t)strlen(question) });
+	assert_int_equal(pfmi_format_compute_word_cost(&query, "TLB", "A page walk by a store."),
+	                 WORD_NO_MATCH);
+	query.desc_suffices = true;
+	assert_int_equal(pfmi_format_compute_word_cost(&query, "TLB", "A page walk by a store."),
+	                 WORD_COST_MAX);
+}
+
+static void one_concept_of_three_may_be_missing(void **state)
+{
+	const char *two = "page walks of stores", *three = "page walks of stores upstairs";
+	struct word_query query;
+
+	(void)state;
+	pfmi_format_parse_words(&query, (struct slice){ two, (uint32_t)strlen(two) });
+	assert_false(pfmi_format_relax_words(&query));
+	pfmi_format_parse_words(&query, (struct slice){ three, (uint32_t)strlen(three) });
+	assert_int_equal(pfmi_format_compute_word_cost(&query, "STORES.WALK", ""), WORD_NO_MATCH);
+	assert_true(pfmi_format_relax_words(&query));
+	assert_int_equal(pfmi_format_compute_word_cost(&query, "STORES.WALK", ""), 8);
+	assert_int_equal(pfmi_format_compute_word_cost(&query, "WALK", ""), WORD_NO_MATCH);
+	assert_false(pfmi_format_relax_words(&query));
+}
+
+static void plurals_lose_their_ending(void **state)
+{
+	(void)state;
+	assert_int_equal(compute_cost("tiny flushes", "TINY_FLUSH", ""), 0);
+	assert_int_equal(compute_cost("red boxes", "RED_BOX", ""), 0);
+	assert_int_equal(compute_cost("green dogs", "GREEN_DOG", ""), 0);
+}
+
 static void long_texts_are_cut(void **state)
 {
 	char question[1024], name[1024];
@@ -63,4 +101,6 @@ static void long_texts_are_cut(void **state)
 }
 
 UNIT(format_word_match, cmocka_unit_test(words_have_synonyms),
-     cmocka_unit_test(long_texts_are_cut));
+     cmocka_unit_test(a_description_can_answer_alone),
+     cmocka_unit_test(one_concept_of_three_may_be_missing),
+     cmocka_unit_test(plurals_lose_their_ending), cmocka_unit_test(long_texts_are_cut));

@@ -352,11 +352,10 @@ static void check_session_limits(void)
 	              says(0,
 	                   "this machine has no ev6: its events can be encoded but not counted "
 	                   "here",
-	                   "name an event of this machine: pfm list shows them"),
+	                   "use an event of this machine: pfm list shows them"),
 	      "events of another Alpha are not counted");
 	check(refused("cache-references", PFM_CAUSE_NO_PMU) && counts[0].sys_errno == EPERM &&
-	              says(0, "the PMU of this processor has no such event",
-	                   "choose another event"),
+	              says(0, "the PMU of this processor lacks the event", "choose another event"),
 	      "EPERM for cache references does not mean permission");
 	options.backend = "perf_event";
 	check(counted("ev67::replay"), "the backend is perf_event");
@@ -374,7 +373,7 @@ static void check_session_limits(void)
 static void check_levels(void)
 {
 	static const char why[] = "Linux cannot distinguish privilege levels on ev67",
-			  remedy[] = "name no levels: every level is counted";
+			  remedy[] = "omit the levels: every level is counted";
 
 	check(refused("ev67::retinst:u", PFM_CAUSE_ATTRIBUTE) && says(0, why, remedy),
 	      "user code alone cannot be counted");
@@ -394,8 +393,8 @@ static void check_user(void)
 	check(getuid() != 0, "this is an ordinary user");
 	check(refused("ev67::retinst", PFM_CAUSE_PERMISSION) &&
 	              says(0,
-	                   "perf_event_paranoid is 2: this event happens in the kernel or cannot "
-	                   "leave it out",
+	                   "perf_event_paranoid is 2: this event occurs in the kernel or cannot "
+	                   "exclude it",
 	                   "run with the capability CAP_PERFMON (CAP_SYS_ADMIN before Linux 5.8), "
 	                   "which root has outside of containers, "
 	                   "or set kernel.perf_event_paranoid to 1 or lower"),

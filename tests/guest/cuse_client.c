@@ -218,10 +218,11 @@ static bool is_busy(void)
 	       count.quality == PFM_QUALITY_NOT_COUNTED && count.cause == PFM_CAUSE_BUSY &&
 	       count.sys_errno == EBUSY;
 	session = second;
-	busy = busy && says(0,
-	                    "another process has the counter device, or did not give the counter "
-	                    "interrupt back",
-	                    "wait for it; if nobody uses the counters, run this once as superuser");
+	busy = busy &&
+	       says(0,
+	            "another process has the counter device, or did not give the counter "
+	            "interrupt back",
+	            "wait for it; if no program uses the counters, run this once as superuser");
 	pfm_close_session(second);
 	session = mine;
 	return busy;
@@ -305,7 +306,7 @@ static void check_user(void)
 	check(open_on(&families[0]) && read_counts() &&
 	              is(0, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_PERMISSION) &&
 	              says(0, "an interrupt every 256 events needs superuser privilege",
-	                   "take the slow rate"),
+	                   "use the slow rate"),
 	      "but not at the fast rate");
 	device.model = NULL;
 }
@@ -315,7 +316,7 @@ static void check_closed(void)
 	check(open_on(&families[0]) && read_counts() &&
 	              is(0, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_PERMISSION) &&
 	              says(0, "the counter device may not be opened",
-	                   "ask for read permission on it"),
+	                   "request read permission for it"),
 	      "a node that is closed to users");
 }
 

@@ -260,7 +260,7 @@ static void check_numbers(void)
 	              says(0,
 	                   "this machine has no coreduo: its events can be encoded but not counted "
 	                   "here",
-	                   "name an event of this machine: pfm list shows them"),
+	                   "use an event of this machine: pfm list shows them"),
 	      "another processor's event is not counted by chance");
 }
 

@@ -209,11 +209,11 @@ static void parameters_of_kernel_events(void **state)
 		const char *text, *sentence;
 	} rows[] = {
 		{ "hv_24x7/PM_PB_CYC/",
-		  "\"PM_PB_CYC\" wants a value for chip: write hv_24x7/PM_PB_CYC,chip=NUMBER/" },
-		{ "hv_24x7/PM_PB_CYC,domain=2/u", "\"PM_PB_CYC\" wants a value for chip: write "
+		  "\"PM_PB_CYC\" requires a value for chip: write hv_24x7/PM_PB_CYC,chip=NUMBER/" },
+		{ "hv_24x7/PM_PB_CYC,domain=2/u", "\"PM_PB_CYC\" requires a value for chip: write "
 		                                  "hv_24x7/PM_PB_CYC,domain=2,chip=NUMBER/u" },
 		{ "hv_24x7::PM_PB_CYC",
-		  "\"PM_PB_CYC\" wants a value for chip: write hv_24x7::PM_PB_CYC,chip=NUMBER" },
+		  "\"PM_PB_CYC\" requires a value for chip: write hv_24x7::PM_PB_CYC,chip=NUMBER" },
 	};
 	char sentence[256];
 	pfm_ctx_t *ctx = context("uncore");

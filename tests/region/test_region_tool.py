@@ -122,7 +122,7 @@ class Own(unittest.TestCase):
         self.assertIn("not an event", run("--regions", "-e", "nonsense", "--", "true", status=1).stderr)
         self.assertIn("needs a command after --", run("--regions", "-e", "page-faults", status=2).stderr)
         self.assertIn("expected table, json", run("--regions=xml", "--", "true", status=2).stderr)
-        self.assertIn("excludes -p", run("--regions", "-a", "--", "true", status=2).stderr)
+        self.assertIn("cannot be combined with -p", run("--regions", "-a", "--", "true", status=2).stderr)
 
     def test_plugin_that_is_closed_with_open_visits(self):
         done = run("--regions", "--json", "-e", "page-faults", "--", program("marked_dlopen"), program("libmarked_plugin.so"))

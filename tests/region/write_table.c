@@ -53,7 +53,7 @@ static void threads_and_remarks(void **state)
 	text = written(&pfmi_region_table, &made);
 	has(text,
 	    "Cost of an empty visit: 41 ns (0 ns inside it), 1234 cycles:u; not subtracted\n");
-	has(text, "2 begins and ends in signal handlers were left out");
+	has(text, "2 begins and ends in signal handlers were ignored");
 	has(text, "3 ends without a begin were ignored.\n");
 	has(text, "\ntable (in parent): 3 visits\n");
 	has(text, "\ntable, thread 7: 3 visits, 1 unfinished\n");

@@ -648,7 +648,7 @@ static void events_that_cannot_be_sampled_say_why(void **state)
 		{ ALPHA_DEVICE_EV6, "ev6::retinst", "after so many", 1000, 0, 0, false },
 		{ ALPHA_DEVICE_EV67, "ev67::mispredict_per_ret", "does not report the period", 4096,
 		  0, 0, false },
-		{ ALPHA_DEVICE_EV5, "ev5::cycles", "no addresses", 0, 0, 0, true },
+		{ ALPHA_DEVICE_EV5, "ev5::cycles", "expected addresses", 0, 0, 0, true },
 	};
 
 	(void)state;

@@ -55,7 +55,7 @@ static void what_cannot_be_counted(void **state)
 	use("uncore");
 	expect_cause("cycles", PFM_CAUSE_NONE, "");
 	expect_cause("ev6::cycles", PFM_CAUSE_NO_PMU, "this machine has no ev6");
-	expect_cause("context-switches:u", PFM_CAUSE_ATTRIBUTE, "happens in the kernel only");
+	expect_cause("context-switches:u", PFM_CAUSE_ATTRIBUTE, "occurs only in the kernel");
 	expect_cause("context-switches", PFM_CAUSE_NONE, "");
 	expect_cause("page-faults:u", PFM_CAUSE_NONE, "");
 	/* Who judges every processor's events judges them itself. */

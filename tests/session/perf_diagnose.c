@@ -198,16 +198,16 @@ static void no_such_event(void **state)
 			ctx->kernel = &kernel;
 		}
 		counts[0].config.attr.type = PERF_TYPE_SOFTWARE;
-		expect(-1, errors[i], PFM_CAUSE_NO_KERNEL, "no such software event");
+		expect(-1, errors[i], PFM_CAUSE_NO_KERNEL, "lacks the software event");
 		counts[0].config.attr.type = PERF_TYPE_TRACEPOINT;
-		expect(-1, errors[i], PFM_CAUSE_NO_KERNEL, "no such tracepoint");
+		expect(-1, errors[i], PFM_CAUSE_NO_KERNEL, "lacks the tracepoint");
 		counts[0].config.attr.type = PERF_TYPE_BREAKPOINT;
 		expect(-1, errors[i], PFM_CAUSE_NO_PMU, "no breakpoint registers");
 		counts[0].config.attr.type = 30;
 		snprintf(pmu.name, sizeof(pmu.name), "uncore");
-		expect(-1, errors[i], PFM_CAUSE_NO_PMU, "uncore has no such event");
+		expect(-1, errors[i], PFM_CAUSE_NO_PMU, "uncore lacks the event");
 		counts[0].config.kernel_pmu = NULL;
-		expect(-1, errors[i], PFM_CAUSE_NO_PMU, "testpmu has no such event");
+		expect(-1, errors[i], PFM_CAUSE_NO_PMU, "testpmu lacks the event");
 		counts[0].config.kernel_pmu = &pmu;
 	}
 }
@@ -238,12 +238,12 @@ static void one_setting_is_refused(void **state)
 		const char *told;
 	} rows[] = {
 		{ { .precise_ip = 3 }, "the precise level (p)" },
-		{ { .exclude_kernel = 1 }, "leaving the kernel out (u)" },
-		{ { .exclude_user = 1 }, "leaving user code out (k)" },
-		{ { .exclude_hv = 1 }, "leaving" },
-		{ { .exclude_idle = 1 }, "leaving idle time out (I)" },
-		{ { .exclude_host = 1 }, "leaving the host out (G)" },
-		{ { .exclude_guest = 1 }, "leaving guests out (H)" },
+		{ { .exclude_kernel = 1 }, "excluding the kernel (u)" },
+		{ { .exclude_user = 1 }, "excluding user code (k)" },
+		{ { .exclude_hv = 1 }, "excluding" },
+		{ { .exclude_idle = 1 }, "excluding idle time (I)" },
+		{ { .exclude_host = 1 }, "excluding the host (G)" },
+		{ { .exclude_guest = 1 }, "excluding guests (H)" },
 		{ { .pinned = 1 }, "pinning (D)" },
 		{ { .inherit = 1 }, "counting children as well" },
 		{ { .enable_on_exec = 1 }, "starting with the program" },
@@ -265,7 +265,7 @@ static void one_setting_is_refused(void **state)
 	/* The hypervisor alone; nothing that was asked for; two things at once. */
 	a->exclude_kernel = a->exclude_user = 0;
 	wanted = (struct perf_event_attr){ .exclude_hv = 1 };
-	expect(-1, EINVAL, PFM_CAUSE_ATTRIBUTE, "leaving the hypervisor out");
+	expect(-1, EINVAL, PFM_CAUSE_ATTRIBUTE, "excluding the hypervisor");
 	wanted = (struct perf_event_attr){ .pinned = 1, .precise_ip = 2 };
 	expect(-1, EOPNOTSUPP, PFM_CAUSE_NO_PMU, "has no event for it");
 	expect(-1, EINVAL, PFM_CAUSE_ATTRIBUTE, "the kernel refuses config=0x1cd on cpu");
@@ -383,16 +383,16 @@ static void breakpoints(void **state)
 	a->config = 3;
 	a->config1 = 0x1003;
 	a->config2 = 8;
-	expect(-1, EINVAL, PFM_CAUSE_ATTRIBUTE, "cannot watch 8 bytes at 0x1003");
+	expect(-1, EINVAL, PFM_CAUSE_ATTRIBUTE, "no breakpoint for 8 bytes at 0x1003");
 	takes = without_those;
 	wanted = (struct perf_event_attr){ .exclude_kernel = 1 };
 	a->exclude_kernel = 1;
-	expect(-1, EINVAL, PFM_CAUSE_ATTRIBUTE, "leaving the kernel out");
+	expect(-1, EINVAL, PFM_CAUSE_ATTRIBUTE, "excluding the kernel");
 	/* Its address is not looked at for bits of a format. */
 	takes = without_bits;
 	refused.word = 1;
 	refused.bits = 3;
-	expect(-1, EINVAL, PFM_CAUSE_ATTRIBUTE, "cannot watch 8 bytes");
+	expect(-1, EINVAL, PFM_CAUSE_ATTRIBUTE, "no breakpoint for 8 bytes");
 }
 
 /* ---- control groups -------------------------------------------------------------------------- */
@@ -423,15 +423,15 @@ static void no_control_group(void **state)
 		       "the folder is not a control group, or its hierarchy lacks perf_event");
 		takes = nobody;
 		expect(-1, errors[i], i ? PFM_CAUSE_OTHER : PFM_CAUSE_NO_KERNEL,
-		       i ? "error number" : "no such software event");
+		       i ? "error number" : "lacks the software event");
 	}
 	takes = everybody;
-	expect(-1, ENXIO, PFM_CAUSE_NO_KERNEL, "no such software event");
+	expect(-1, ENXIO, PFM_CAUSE_NO_KERNEL, "lacks the software event");
 	perf.cgroup_fd = -1;
-	expect(-1, ENOENT, PFM_CAUSE_NO_KERNEL, "no such software event");
+	expect(-1, ENOENT, PFM_CAUSE_NO_KERNEL, "lacks the software event");
 	perf.cgroup_fd = 7;
 	part.pid = 42;
-	expect(-1, ENOENT, PFM_CAUSE_NO_KERNEL, "no such software event");
+	expect(-1, ENOENT, PFM_CAUSE_NO_KERNEL, "lacks the software event");
 }
 
 /* ---- groups ---------------------------------------------------------------------------------- */
@@ -461,7 +461,7 @@ static void groups(void **state)
 	takes = without_those;
 	wanted = (struct perf_event_attr){ .exclude_idle = 1, .disabled = 1 };
 	counts[0].config.attr.exclude_idle = 1;
-	expect(group, EINVAL, PFM_CAUSE_ATTRIBUTE, "leaving idle time out (I)");
+	expect(group, EINVAL, PFM_CAUSE_ATTRIBUTE, "excluding idle time (I)");
 	assert_int_equal(fake.events[fake.n_events - 1].group, group);
 	fake.n_open++;
 	fake.sys.close(&fake.sys, group);
@@ -505,8 +505,8 @@ static void a_level_that_cannot_be_read(void **state)
 static void is_counting_forbidden(void **state)
 {
 	(void)state;
-	expect_denied("4", "perf_event_paranoid is 4: ordinary users may not count anything");
-	expect_denied("3", "perf_event_paranoid is 3: ordinary users may not count anything");
+	expect_denied("4", "perf_event_paranoid is 4: users without privileges may not count");
+	expect_denied("3", "perf_event_paranoid is 3: users without privileges may not count");
 	expect_denied("2", "although perf_event_paranoid is 2");
 	expect_denied("-1", "although perf_event_paranoid is -1");
 	/* Not even where a single event could be at fault. */
@@ -534,8 +534,8 @@ static void this_is_not_permitted(void **state)
 	a->attr.exclude_kernel = 0;
 	expect_denied("2", "perf_event_paranoid is 2: counting the kernel needs 1 or lower");
 	a->has_default_levels = true;
-	expect_denied("2", "perf_event_paranoid is 2: this event happens in the kernel or cannot "
-	                   "leave it out");
+	expect_denied("2", "perf_event_paranoid is 2: this event occurs in the kernel or cannot "
+	                   "exclude it");
 	expect_denied("1", "although perf_event_paranoid is 1");
 	part.pid = 42;
 	expect_denied("1", "process 42 belongs to another user");
@@ -569,10 +569,10 @@ static void events_that_a_driver_denies(void **state)
 		           .config2 = 2,
 		           .precise = 1,
 		           .exclude_user = 1 };
-	expect(-1, EPERM, PFM_CAUSE_NO_PMU, "the PMU of this processor has no such event");
+	expect(-1, EPERM, PFM_CAUSE_NO_PMU, "the PMU of this processor lacks the event");
 	expect(-1, EACCES, PFM_CAUSE_PERMISSION, "perf_event_paranoid is 1");
 	a->type = PERF_TYPE_HW_CACHE;
-	expect(-1, EPERM, PFM_CAUSE_NO_PMU, "no such event");
+	expect(-1, EPERM, PFM_CAUSE_NO_PMU, "lacks the event");
 	a->type = PERF_TYPE_RAW;
 	expect(-1, EPERM, PFM_CAUSE_PERMISSION, "perf_event_paranoid is 1");
 	a->type = PERF_TYPE_HARDWARE;

@@ -46,7 +46,7 @@ static void expect_whole(unsigned i, bool whole)
 	expect_count(i, whole ? PFM_QUALITY_EXACT : PFM_QUALITY_PARTIAL,
 	             whole ? PFM_CAUSE_NONE : PFM_CAUSE_NO_CPU);
 	if (!whole)
-		expect_why(i, "came back");
+		expect_why(i, "came on line");
 }
 
 static void expect_now(bool whole)
@@ -171,7 +171,7 @@ static void only_time_that_was_counted(void **state)
 	fake.clock_ns += 41000000;
 	read_all();
 	expect_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_CPU);
-	expect_why(0, "came back");
+	expect_why(0, "came on line");
 	on[3] += 1000;
 	expect_now(false);
 	pass(SECOND);

@@ -506,7 +506,7 @@ static void never_on_the_cpus_asked_for(void **state)
 	must_open(TEXTS("cycles"));
 	run_session();
 	expect_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_CPU);
-	expect_why(0, "it never ran on the CPUs asked for (2-3)");
+	expect_why(0, "it never ran on the requested CPUs (2-3)");
 }
 
 /* The witness says that the task was there; the event had a counter for half of that. */

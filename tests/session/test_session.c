@@ -88,7 +88,7 @@ static void levels_at_which_nothing_happens(void **state)
 	must_open(TEXTS("context-switches:u", "cs:k", "cpu-migrations:u", "page-faults:u", "cs"));
 	run_session();
 	expect_count(0, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_ATTRIBUTE);
-	expect_why(0, "context-switches:u happens in the kernel only");
+	expect_why(0, "context-switches:u occurs only in the kernel");
 	expect_count(1, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	expect_count(2, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_ATTRIBUTE);
 	expect_count(3, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
@@ -129,7 +129,7 @@ static void nobody_has_a_negative_number(void **state)
 	make_machine("uncore");
 	options.pid = -1;
 	assert_int_equal(open_texts(TEXTS("cycles")), PFMLIB_ERR_INVAL);
-	assert_string_equal(error.detail, "options.pid is negative");
+	assert_string_equal(error.detail, "expected options.pid of at least 0");
 	assert_int_equal(fake.uses[FAKE_PERF], 0);
 }
 

@@ -79,7 +79,7 @@ static void dry_run_for_another_backend(void **state)
 	end_session();
 	options.backend = "record";
 	assert_int_equal(open_texts(TEXTS("cycles")), PFMLIB_ERR_INVAL);
-	assert_string_equal(error.detail, "no backend of that name");
+	assert_string_equal(error.detail, "unknown backend");
 	assert_int_equal(fake.uses[FAKE_PERF], 0);
 }
 

@@ -69,7 +69,8 @@ static void paranoid_levels(void **state)
 	for (int level = -1; level <= 4; level++) {
 		as_user(level);
 		snprintf(why, sizeof(why),
-		         "perf_event_paranoid is %d: ordinary users may not count anything", level);
+		         "perf_event_paranoid is %d: users without privileges may not count",
+		         level);
 		options.flags = 0;
 		options.pid = 0;
 		must_open(TEXTS("cycles", "cycles:u"));
@@ -212,12 +213,12 @@ static void refused_settings_are_named(void **state)
 		{ 0, 0, "cpu/event=0xc0,umask=0x12/", "umask=0x12" },
 		{ 1, 0, "cpu/event=0xcd,ldlat=3/", "ldlat=0x3" },
 		{ 2, 0, "cpu/instructions/pp", "the precise level" },
-		{ 3, 0, "cpu/instructions/u", "leaving the kernel out" },
-		{ 3, 0, "cpu/instructions/k", "leaving user code out" },
-		{ 3, 0, "cpu/instructions/uk", "leaving the hypervisor out" },
-		{ 9, 0, "cpu/instructions/G", "leaving the host out (G)" },
-		{ 9, 0, "cpu/instructions/H", "leaving guests out (H)" },
-		{ 9, 0, "cpu/instructions/I", "leaving idle time out (I)" },
+		{ 3, 0, "cpu/instructions/u", "excluding the kernel" },
+		{ 3, 0, "cpu/instructions/k", "excluding user code" },
+		{ 3, 0, "cpu/instructions/uk", "excluding the hypervisor" },
+		{ 9, 0, "cpu/instructions/G", "excluding the host (G)" },
+		{ 9, 0, "cpu/instructions/H", "excluding guests (H)" },
+		{ 9, 0, "cpu/instructions/I", "excluding idle time (I)" },
 		{ 3, 0, "cpu/instructions/h", "choosing levels" },
 		{ 4, 0, "cpu/instructions/D", "pinning" },
 		{ 5, PFM_SESSION_INHERIT, "cpu/instructions/", "counting children" },
@@ -301,7 +302,7 @@ static void errors_have_causes(void **state)
 		{ EOPNOTSUPP, "cycles", PFM_CAUSE_NO_PMU, "no event" },
 		{ EFAULT, "cycles", PFM_CAUSE_OTHER, "14" },
 		/* Alpha's driver for events the processor lacks. */
-		{ EPERM, "cache-references", PFM_CAUSE_NO_PMU, "no such event" },
+		{ EPERM, "cache-references", PFM_CAUSE_NO_PMU, "lacks the event" },
 		{ EACCES, "cache-references:u", PFM_CAUSE_PERMISSION, "CAP_PERFMON" },
 	};
 

@@ -719,7 +719,7 @@ static void rows_beside_the_one_that_numbers_mean(void **state)
 		{ "numbers/event=0x4,umask=0x1/", "numbers::GENERAL" },
 		{ "numbers/event=0x5,umask=0x1/", "numbers::UPRIGHT" },
 		{ "numbers/event=0x7,umask=0x1/", "numbers::HIDDEN_ALONE" },
-		{ "numbers_preset/event=0x1,umask=0x1/", "numbers_preset::USUAL_MODE" },
+		{ "default_mode/event=0x1,umask=0x1/", "default_mode::USUAL_MODE" },
 	};
 	const char *tests = getenv("PERFMON_TESTS") ? getenv("PERFMON_TESTS") : "";
 	char text[1024];
@@ -728,7 +728,7 @@ static void rows_beside_the_one_that_numbers_mean(void **state)
 
 	(void)state;
 	snprintf(text, sizeof(text),
-	         "'%s/pmu/numbers.pmu' '%s/pmu/numbers_preset.pmu' --byteorder %s --image", tests,
+	         "'%s/pmu/numbers.pmu' '%s/pmu/default_mode.pmu' --byteorder %s --image", tests,
 	         tests, BYTE_ORDER_NAME);
 	if (!make_image(text))
 		skip();

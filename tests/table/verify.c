@@ -446,12 +446,12 @@ static void processors_that_encoders_know(void **state)
 		set_fault(t, VERIFY_ALL, "a counter that does not exist");
 		*set = 0;
 		t->all_counters <<= 1;
-		set_fault(t, VERIFY_ALL, "not one this register layout is for");
+		set_fault(t, VERIFY_ALL, "does not support this processor");
 		t->all_counters >>= 1;
 		t->libpfm_type = shapes[i].encoder == ENCODER_EV5 ? 153 : shapes[i].type + 1;
-		set_fault(t, VERIFY_ALL, "not one this register layout is for");
+		set_fault(t, VERIFY_ALL, "does not support this processor");
 		t->libpfm_type = shapes[i].encoder == ENCODER_EV5 ? 150 : shapes[i].type - 1;
-		set_fault(t, VERIFY_ALL, "not one this register layout is for");
+		set_fault(t, VERIFY_ALL, "does not support this processor");
 	}
 	free(t);
 }

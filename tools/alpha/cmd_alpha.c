@@ -33,7 +33,7 @@ const struct command cmd_alpha = {
 	.about = "'pfm alpha session' replays sessions of the Tru64 counter device, /dev/pfcntr, "
 		 "on an emulator of it. "
 		 "'pfm alpha device' runs a program that finds the emulated device. "
-		 "'pfm alpha session --help' and 'pfm alpha device --help' tell more.",
+		 "For details see 'pfm alpha session --help' and 'pfm alpha device --help'.",
 	.examples = "Replay every session of a file\n"
 		    "pfm alpha session --json sessions.jsonl\n"
 		    "Run a program written for an EV6\n"

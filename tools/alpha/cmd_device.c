@@ -11,9 +11,9 @@ enum { OPT_CPUS = LONG_ONLY, OPT_MHZ };
 
 static const struct command_option options[] = {
 	{ 'm', "model", "NAME",
-	  "processor of the device: ev4, ev5, pca56, ev6 or ev67; ev5 if not given" },
-	{ OPT_CPUS, "cpus", "N", "processors it has; 4" },
-	{ OPT_MHZ, "mhz", "N", "cycles that pass in a microsecond; 500" },
+	  "processor of the device: ev4, ev5, pca56, ev6 or ev67; default ev5" },
+	{ OPT_CPUS, "cpus", "N", "number of processors; default 4" },
+	{ OPT_MHZ, "mhz", "N", "cycles per microsecond; default 500" },
 	{ 0, NULL, NULL, NULL }
 };
 
@@ -80,7 +80,7 @@ static int run_device(struct command_args *args)
 const struct command cmd_alpha_device = {
 	.name = "alpha device",
 	.usage = "[--model NAME] [--cpus N] [--mhz N] -- PROG [ARG]...",
-	.summary = "runs a program of the Tru64 counter device, with a model of that",
+	.summary = "run a program of the Tru64 counter device with a model of the device",
 	.about = "The program opens the device and issues its requests as on Tru64 UNIX; nothing "
 		 "in it has to be changed and no "
 		 "privilege is needed. Numbers of interrupts are invented, but the same in every "

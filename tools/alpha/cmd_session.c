@@ -9,7 +9,7 @@
 enum { OPT_JSON = LONG_ONLY };
 
 static const struct command_option options[] = {
-	{ OPT_JSON, "json", NULL, "requests and answers are JSON, the only form there is" },
+	{ OPT_JSON, "json", NULL, "read requests and write answers as JSON; required" },
 	{ 0, NULL, NULL, NULL }
 };
 
@@ -51,7 +51,7 @@ static int run_session(struct command_args *args)
 const struct command cmd_alpha_session = {
 	.name = "alpha session",
 	.usage = "--json [FILE]... < REQUESTS",
-	.summary = "device sessions replayed on a model of the Alpha counter device",
+	.summary = "replay sessions on a model of the Alpha counter device",
 	.about = "Reads one JSON object a line: a session on /dev/pfcntr as a list of steps (open, "
 		 "ioctl, read, close, and what "
 		 "processes and processors do meanwhile), or the events, rates and scope of one "
@@ -59,7 +59,7 @@ const struct command cmd_alpha_session = {
 		 "Answers with the same object, and in it what the device returns, the wrperfmon "
 		 "calls its driver makes, and the "
 		 "registers once counting has begun.",
-	.examples = "What does the device say to a second user?\n"
+	.examples = "What does the device answer to a second user?\n"
 		    "echo "
 		    "'{\"kind\":\"error\",\"pmu\":\"ev5\",\"steps\":[{\"op\":\"open\",\"flags\":"
 		    "\"0x18000\",\"proc\":\"A\"},"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The device model behind the system calls of a session. */
+/* The device model that answers the system calls of a session. */
 #include "alpha/emulator.h"
 #include <errno.h>
 #include <perfmon/pfcntr.h>

@@ -2,11 +2,10 @@
 /* A model of the Tru64 counter device: what /dev/pfcntr answers, and what its counters would count,
  * without an Alpha.
  *
- * The model is a state machine and nothing else. It makes no system call, knows no time, and
- * changes only when one of the functions below is called: processes appear, fork, bind and end;
- * they open the device, issue requests and read; processors do work, which moves counters and
- * raises interrupts. Every call returns 0 (or a count) or -errno, as the system call it stands for
- * would.
+ * The model is a plain state machine. It makes no system call, has no clock, and changes
+ * only when one of the functions below is called: processes appear, fork, bind and end; they open
+ * the device, issue requests and read; processors do work, which moves counters and raises
+ * interrupts. Every call returns 0 (or a count) or -errno, as the system call it represents would.
  *
  * Where the manual page and the system's header say nothing, the rule is a setting in struct
  * model_options; its comment names the default that alpha_device_set_defaults() takes. Everything
@@ -36,7 +35,7 @@ struct alpha_device_options {
 	unsigned n_cpus;      /* 1 .. ALPHA_DEVICE_MAX_CPUS; 4 */
 	unsigned mhz;         /* cycles of alpha_device_run() per microsecond; 500 */
 	uint64_t ktext_start; /* kernel text; 0xfffffc0000230000 */
-	uint64_t ktext_end;   /* first address behind it; 0xfffffc0000630000 */
+	uint64_t ktext_end;   /* first address after it; 0xfffffc0000630000 */
 	size_t max_buffer;    /* bytes of samples beyond which memory cannot be obtained; 64 MiB */
 	bool ev4_pass3;       /* the 21064 can count single processes; true */
 
@@ -45,12 +44,12 @@ struct alpha_device_options {
 	int rate_errno;    /* rate 256 without privilege; EPERM */
 	int stride_errno;  /* stride that is not a power of two; EINVAL */
 
-	/* Requests about which nothing is said. */
+	/* Requests without documentation. */
 	int no_mode_errno;   /* open without ONE, EACH or ALL; EINVAL. 0: taken for ONE */
 	int family_errno;    /* request of another family; EINVAL. 0: accepted without effect */
-	int unknown_errno;   /* request nobody knows; EINVAL */
+	int unknown_errno;   /* unknown request; EINVAL */
 	int pointer_errno;   /* address the process does not have; EFAULT */
-	int items_errno;     /* item bits nobody knows; 0: ignored */
+	int items_errno;     /* unknown item bits; 0: ignored */
 	int running_errno;   /* items changed while counting; 0: allowed */
 	int cpu_errno;       /* counter word for a processor that is not held; EINVAL */
 	int start_cpu_errno; /* start request for fewer than all processors; 0: all are started */
@@ -66,7 +65,7 @@ struct alpha_device_options {
 	bool blocks_backwards;  /* EACH: the last processor's block comes first; false */
 	bool end_inclusive;     /* the last address of a range belongs to it; false */
 	bool round_down;        /* the rest of a range beyond whole buckets is dropped; false */
-	bool check_first_range; /* kernel ranges must lie in kernel text also outside caller mode;
+	bool check_first_range; /* kernel ranges must be in kernel text also outside caller mode;
 	                           true */
 	bool echo_word;    /* GETCNTRS gives back the select and processor bits it was called with;
 	                      true */
@@ -177,7 +176,7 @@ struct alpha_device_view {
 	uint64_t chip_values[ALPHA_DEVICE_MAX_COUNTERS];      /* the chip's */
 	uint64_t interrupt_counts[ALPHA_DEVICE_MAX_COUNTERS]; /* the driver's */
 	uint64_t cycles;
-	uint64_t n_discarded; /* interrupts that came while nobody wanted them */
+	uint64_t n_discarded; /* interrupts that came while no process waited for them */
 	uint64_t iccsr;       /* EV4: as written */
 	uint64_t pmctr;       /* EV5, PCA56 */
 	uint64_t cbox;        /* EV5: BC_CTL 24:19; PCA56: PM1_MUX, PM0_MUX */

@@ -64,7 +64,7 @@ enum { CANNOT_RUN = 126, NOT_FOUND = 127, BY_SIGNAL = 128, HIGH = 512 };
 struct open_device {
 	bool open;
 	int fd;      /* our end */
-	ino_t inode; /* of the program's end, by which its descriptors are known again */
+	ino_t inode; /* of the program's end, by which its descriptors are recognized */
 };
 
 struct device_server {
@@ -81,7 +81,7 @@ struct device_server {
 
 /* ---- the filter ------------------------------------------------------------------------------ */
 
-/* Where the low half of argument @n lies. */
+/* Where the low half of argument @n is. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define LOW(n) ((unsigned)offsetof(struct seccomp_data, args) + (n)*8u)
 #else
@@ -265,7 +265,7 @@ static int read_bound_cpu(const struct device_server *s, pid_t task)
 	return ALPHA_DEVICE_UNBOUND;
 }
 
-/* Makes the model know the process of @task. A new one is a copy of the nearest ancestor that is
+/* Adds the process of @task to the model. A new one is a copy of the nearest ancestor that is
  * known: marks are inherited. */
 static int identify_caller(struct device_server *s, pid_t task, int *cpu)
 {
@@ -303,7 +303,7 @@ static void advance_time(struct device_server *s, int pid, int cpu)
 
 /* ---- descriptors ----------------------------------------------------------------------------- */
 
-/* The handle behind descriptor @fd of @task, or -1. */
+/* The handle of descriptor @fd of @task, or -1. */
 static int find_handle(const struct device_server *s, pid_t task, unsigned fd)
 {
 	char path[64];

@@ -14,7 +14,7 @@
 #include "alpha/model.h"
 #include "alpha/session.h"
 
-/* Where a step's argument lies in the invented memory of its process: the words, then a pointer,
+/* Where a step's argument is in the invented memory of its process: the words, then a pointer,
  * then the array. */
 #define AT_WORDS      UINT64_C(0x1000)
 #define AT_POINTER    UINT64_C(0x2000)
@@ -80,7 +80,7 @@ static uint64_t read_number(struct session_replay_state *r, const json_t *v, uin
 	if (json_is_integer(v))
 		return (uint64_t)json_integer_value(v);
 	if (!json_is_string(v) || !*json_string_value(v)) {
-		r->wrong = "a number is wanted";
+		r->wrong = "expected a number";
 		return otherwise;
 	}
 	errno = 0;
@@ -141,7 +141,7 @@ static int write_program_memory(void *arg, uint64_t to, const void *from, size_t
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-/* Processes are letters; A when nobody says. Its pid is its place in the alphabet, from 1. */
+/* Processes are letters; A by default. Its pid is its place in the alphabet, from 1. */
 static int read_pid(struct session_replay_state *r, const json_t *step, const char *key)
 {
 	const json_t *v = json_object_get(step, key);
@@ -150,7 +150,7 @@ static int read_pid(struct session_replay_state *r, const json_t *step, const ch
 	if (!v || json_is_null(v))
 		return 1;
 	if (!name || name[0] < 'A' || name[0] > 'Z' || name[1]) {
-		r->wrong = "a process is one capital letter";
+		r->wrong = "expected one capital letter for a process";
 		return 1;
 	}
 	return name[0] - 'A' + 1;
@@ -359,7 +359,7 @@ static void step_other(struct session_replay_state *r, json_t *step, const char 
 {
 	if (strcmp(op, "foreign_handler") == 0) {
 		if (alpha_device_set_foreign(r->m, read_key_small(r, step, "cpu"), true))
-			r->wrong = "no such processor";
+			r->wrong = "unknown processor";
 	} else if (strcmp(op, "exec") == 0) {
 		record_result(r, step, alpha_device_exec_process(r->m, read_pid(r, step, "proc")));
 	} else if (strcmp(op, "bind") == 0) {
@@ -385,7 +385,7 @@ static void run_step(struct session_replay_state *r, json_t *step)
 	const char *op = json_string_value(json_object_get(step, "op"));
 
 	if (!op) {
-		r->wrong = "a step without op";
+		r->wrong = "expected op in each step";
 		return;
 	}
 	for (size_t i = 0; i < sizeof STEPS / sizeof STEPS[0]; i++)
@@ -410,7 +410,7 @@ static void record_pal_call(void *arg, unsigned function, uint64_t a1)
 	json_array_append_new(r->pal, call);
 }
 
-/* The number of processors stands in the request, or in one of its steps. */
+/* The request, or one of its steps, gives the number of processors. */
 static unsigned find_n_cpus(struct session_replay_state *r, const json_t *request,
                             const json_t *steps)
 {
@@ -444,7 +444,7 @@ static struct alpha_device *make_model(struct session_replay_state *r, const jso
 		pmu && strcmp(pmu, "any") != 0 ? alpha_device_find_family(pmu) : ALPHA_DEVICE_EV5;
 
 	if (family < 0) {
-		r->wrong = "pmu is one of ev4, ev5, pca56, ev6, ev67, any";
+		r->wrong = "expected ev4, ev5, pca56, ev6, ev67 or any for pmu";
 		return NULL;
 	}
 	alpha_device_set_defaults(&options, (enum alpha_device_family)family);
@@ -481,7 +481,7 @@ static void replay_steps(struct session_replay_state *r)
 		r->wrong = session_compose(r->answer);
 	steps = json_object_get(r->answer, session ? "seq" : "steps");
 	if (!r->wrong && !json_is_array(steps))
-		r->wrong = "a list of steps is wanted: seq or steps";
+		r->wrong = "expected a list of steps: seq or steps";
 	r->m = r->wrong ? NULL : make_model(r, r->answer, steps);
 	if (!r->m)
 		return;
@@ -526,7 +526,7 @@ static bool answer_line(const char *line, FILE *out)
 		good = answer_session(request);
 	} else {
 		json_decref(request);
-		request = refusal_text(*why.text ? why.text : "an object is wanted", why.position);
+		request = refusal_text(*why.text ? why.text : "expected an object", why.position);
 		/* The quoted bytes may be invalid text, or end within a character. */
 		for (char *c = why.text; !request && *c; c++)
 			*c = (char)(*c & 0x80 ? '?' : *c);

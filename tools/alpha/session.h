@@ -15,7 +15,7 @@ int session_replay(FILE *in, FILE *out);
 const char *session_compose(json_t *request);
 
 struct alpha_device_options;
-/* Runs @argv[0] with the arguments behind it; /dev/pfcntr is the model. Returns the program's exit
+/* Runs @argv[0] with the arguments after it; /dev/pfcntr is the model. Returns the program's exit
  * status, 128 + signal, or 126, 127 when it could not be run; what went wrong is on standard error.
  * (serve.c) */
 int device_run(const struct alpha_device_options *options, char *const argv[]);

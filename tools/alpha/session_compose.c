@@ -43,7 +43,7 @@ static void fill_settings(uint64_t *out, const json_t *list, const char **wrong)
 {
 	if (list && !json_is_null(list) &&
 	    (!json_is_array(list) || json_array_size(list) > PFM_ALPHA_MAX_COUNTERS))
-		*wrong = "freq and period are lists with a number for each counter";
+		*wrong = "expected for freq and period lists with a number for each counter";
 	for (size_t i = 0; i < PFM_ALPHA_MAX_COUNTERS && i < json_array_size(list); i++)
 		out[i] = read_number(json_array_get(list, i), wrong);
 }
@@ -78,11 +78,11 @@ static const char *read_settings(const json_t *request, pfmlib_alpha_input_param
 	fill_settings(in->pfp_alpha_rates, json_object_get(request, "freq"), &wrong);
 	fill_settings(in->pfp_alpha_periods, json_object_get(request, "period"), &wrong);
 	in->pfp_alpha_scope =
-		find_word(request, "scope", scopes, &wrong, "scope is system or process")
+		find_word(request, "scope", scopes, &wrong, "expected system or process for scope")
 			? PFM_ALPHA_SCOPE_PROCESS
 			: PFM_ALPHA_SCOPE_SYSTEM;
-	in->pfp_alpha_open =
-		opens[find_word(request, "mode", modes, &wrong, "mode is all, each or one")];
+	in->pfp_alpha_open = opens[find_word(request, "mode", modes, &wrong,
+	                                     "expected all, each or one for mode")];
 	items = read_number(json_object_get(request, "items"), &wrong);
 	in->pfp_alpha_items = items > UINT32_MAX ? UINT32_MAX : (unsigned)items;
 	if (json_object_get(request, "ctxt")) {
@@ -160,10 +160,10 @@ const char *session_compose(json_t *request)
 	int rc;
 
 	if (!pmu || n == 0 || n > MAX_EVENTS)
-		return "seq, or pmu and events are wanted";
+		return "expected seq, or pmu and events";
 	for (size_t i = 0; i < n; i++) {
 		if (!read_event(pmu, json_array_get(events, i), texts[i], sizeof texts[i]))
-			return "an event is a name, or a list of counter and name";
+			return "expected for each event a name, or a list of counter and name";
 		pointers[i] = texts[i];
 	}
 	wrong = read_settings(request, &in);

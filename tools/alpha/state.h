@@ -93,7 +93,7 @@ static inline unsigned alpha_device_counter_width(const struct alpha_device *m, 
 }
 
 struct device_process *alpha_device_find_process(const struct alpha_device *m, int pid);
-/* The use behind @handle, or NULL. */
+/* The use that @handle refers to, or NULL. */
 struct device_session *alpha_device_get_session(struct alpha_device *m, int handle);
 /* Events between interrupts of @counter with the settings of @u. */
 uint64_t alpha_device_get_rate(const struct alpha_device *m, const struct device_session *u,

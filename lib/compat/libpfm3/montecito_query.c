@@ -147,7 +147,7 @@ int pfm_mont_get_event_type(unsigned int i, int *type)
 
 	if (!type || get_column(i, KEY_TYPE, &value))
 		return PFMLIB_ERR_INVAL;
-	*type = (int)value; /* the words of the table stand in the order of PFMLIB_MONT_EVT_ACTIVE
+	*type = (int)value; /* the words of the table are in the order of PFMLIB_MONT_EVT_ACTIVE
 	                       ... _SELF_FLOATING */
 	return PFMLIB_SUCCESS;
 }

@@ -111,8 +111,8 @@ static const struct table *choose_first_table(void)
 	return w.pmu ? find_table_by_name(w.pmu) : find_table_by_host(&w);
 }
 
-/* Found out once. Threads that come at the same time all find the same, so nobody waits for
- * anybody. The strongest order, because the tools that look for races take it for what it is. */
+/* Found out once. Threads that come at the same time all find the same, so no thread waits for
+ * another. The strongest order, because the tools that look for races take it for what it is. */
 pfm_err_t pfm_initialize(void)
 {
 	static _Atomic(const struct table *) first;
@@ -309,7 +309,7 @@ pfm_err_t pfm_get_hw_counter_width(unsigned int *width)
 
 /* ---- codes ----------------------------------------------------------------------------------- */
 
-/* Event codes as libpfm 3 knows them. On x86 the unit mask that belongs to the event is part of it;
+/* Event codes as libpfm 3 has them. On x86 the unit mask that belongs to the event is part of it;
  * on processors whose selectors differ between counters it is the one of @counter. */
 static uint64_t get_row_code(const struct table *t, unsigned row, unsigned counter)
 {

@@ -19,7 +19,7 @@ struct mask_selection {
 	uint32_t highest_group, only_group; /* no group above; no group but 0 and this */
 	uint32_t last_group;                /* group of the mask before */
 	uint32_t served_groups,
-		exclusive_groups; /* groups with a mask; with one that wants no other */
+		exclusive_groups; /* groups with a mask; with one that excludes all others */
 	uint32_t needed_groups;   /* groups that must have one */
 	uint32_t override_code;   /* another event code */
 	uint64_t given_modifiers; /* modifiers the user gave, by bit */
@@ -58,7 +58,7 @@ static void add_mask_bits(struct mask_selection *p, const struct l4_mask *m)
 		add_mask_filters(p, m);
 }
 
-/* Another mask of a group, where one of them wants no other. */
+/* Another mask of a group, where one of them excludes all others. */
 static bool has_group_clash(struct mask_selection *p, const struct l4_mask *m)
 {
 	uint32_t bit = 1u << m->group;
@@ -232,7 +232,7 @@ static int select_all_attrs(struct mask_selection *p)
 	return rc;
 }
 
-/* Masks that nobody named and that would not be accepted by name, or would then mean something
+/* Masks that were not named and that would not be accepted by name, or would then mean something
  * else. */
 static void hide_defaults(struct mask_selection *p)
 {

@@ -49,7 +49,7 @@ bool l4_is_ready(void);
 bool l4_is_pmu_enabled(uint32_t unit);
 bool l4_is_pmu_active(uint32_t unit);
 /* True if the PMU may be asked by its name: it is active, or inactive ones may be, also disabled
- * ones and those behind a forced one. */
+ * ones and those after a forced one. */
 bool l4_is_pmu_askable(uint32_t unit);
 bool l4_is_exact(void);
 bool l4_is_os_active(void);
@@ -70,7 +70,7 @@ bool l4_is_same_name(const char *stored, const char *name, size_t len);
 
 #define L4_PATH_SIZE        512
 #define L4_EVENT_SOURCE_DIR "/sys/bus/event_source/devices/"
-/* The value of a variable of our own, "" in programs that run with somebody else's rights. */
+/* The value of a variable of our own, "" in programs that run with the rights of another user. */
 const char *l4_get_own_variable(const char *name);
 /* Reads $PERFMON_SYSFS, the first time. Below the lock. */
 void l4_read_root(void);
@@ -202,7 +202,7 @@ struct l4_code {
 	                                 back must have */
 	uint64_t modifier_values[24]; /* their values */
 	uint64_t used_masks[3];       /* masks that are used, by number */
-	uint64_t default_masks[3];    /* those that nobody named */
+	uint64_t default_masks[3];    /* those that were not named */
 	uint64_t hidden_masks[3];     /* those that a string must not name if it is to read back */
 };
 

@@ -36,7 +36,8 @@ static void begin_code(const struct l4_query *q, struct l4_code *out)
 
 enum { AMD_K, AMD_U, AMD_E, AMD_I, AMD_C, AMD_H, AMD_G };
 
-/* The masks of one group that nobody named; none is an error unless all of them may be left out. */
+/* The masks of one group that were not named; an empty choice is an error unless all of them may be
+ * left out. */
 static int add_amd_defaults(const struct l4_query *q, uint32_t group, uint64_t *bits,
                             struct l4_code *out)
 {

@@ -11,7 +11,7 @@ struct text_piece {
 	size_t length;
 };
 
-/* One list of attributes being read: the user's, or the one an alias stands for. */
+/* One list of attributes being read: the user's, or the one an alias represents. */
 struct attr_reader {
 	struct l4_query *query;
 	bool has_mask, has_raw_mask; /* given so far; what an alias event brings does not count */

@@ -16,8 +16,8 @@
 
 /* ---- structures ------------------------------------------------------------------------------ */
 
-/* True if a caller's structure of @size bytes (0: the first version's) is one we can fill. Of a
- * larger one all that we do not know must be zero. @own: bytes we report; @known: bytes of the
+/* True if a caller's structure of @size bytes (0: the first version's) is one we can fill. In a
+ * larger one all bytes past our own must be zero. @own: bytes we report; @known: bytes of the
  * public structure. */
 static bool is_valid_size(const void *s, size_t size, size_t first, size_t own)
 {

@@ -280,8 +280,7 @@ bool l4_is_ready(void)
 	return atomic_load_explicit(&state.ready, memory_order_acquire);
 }
 
-/* fork() waits until no thread is at work below a lock: nobody would ever give it back to the
- * child. */
+/* fork() waits until no thread is at work below a lock: the child could never release it. */
 static void lock_before_fork(void)
 {
 	pthread_mutex_lock(&state.lock);

@@ -65,8 +65,8 @@ static void append_masks(struct text_buffer *t, const struct l4_query *q, const 
 			i |= 63;
 			continue;
 		}
-		/* A mask by number takes the place of those that an alias brought, and cannot stand
-		 * behind them. */
+		/* A mask by number takes the place of those that an alias brought, and cannot be
+		 * after them. */
 		if (!l4_has_bit(c->used_masks, i) ||
 		    (!exact && (c->has_raw_mask || l4_has_bit(c->hidden_masks, i))))
 			continue;

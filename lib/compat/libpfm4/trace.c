@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Events that the running kernel adds to libpfm4's perf PMU: a subsystem's tracepoints, and those
- * of the core's device. They are read when somebody first asks, once, and stay: their names are
+ * of the core's device. They are read once, on the first query, and stay: their names are
  * handed out. */
 #include <dirent.h>
 #include <pthread.h>

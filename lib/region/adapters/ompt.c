@@ -2,7 +2,7 @@
 /* OpenMP: OMP_TOOL_LIBRARIES names this library. An OpenMP runtime that has the tools interface
  * (OMPT; libomp has, libgomp has not) calls it at parallel regions: each thread of the team counts
  * its part of the parallel region, until it reaches the barrier at the end. The region is named
- * after the place that the parallel region stands at: "parallel FUNCTION", or "parallel
+ * for the place that the parallel region is at: "parallel FUNCTION", or "parallel
  * FILE+OFFSET" where the program does not export its functions' names. */
 #include <dlfcn.h>
 #include <stdio.h>
