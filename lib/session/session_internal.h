@@ -96,6 +96,12 @@ int pfmi_session_refresh_online_cpus(struct pfm_session *s);
 /* Keeps the caller's CPU list; where every CPU is counted for itself, repeats the counts for
  * each. */
 int pfmi_session_apply_cpu_list(struct session_builder *o);
+/* True if group @group is to count. (lib/session/group_turns.c) */
+bool pfmi_session_is_group_on(const struct pfm_session *s, unsigned group);
+/* Extends the time of groups that take turns to that of all groups of their turn, and their values
+ * with it. */
+void pfmi_session_apply_turns(const struct pfm_session *s, pfm_count_t *counts);
+void pfmi_session_free_turns(struct pfm_session *s);
 /* ---- the caller's status ----------------------------------------------------------------- */
 
 /* Sets quality, cause and reason of counts[i] from the times that a backend has read. @counts
