@@ -214,8 +214,8 @@ class Contract(unittest.TestCase):
 class Server:
     """pfm serve as a child, until the end of the with statement."""
 
-    def __init__(self, *words, **more):
-        self.p = subprocess.Popen([PFM, "serve", *words], stderr=subprocess.PIPE, stdout=subprocess.PIPE, **more)
+    def __init__(self, *words, program=(PFM, "serve"), **more):
+        self.p = subprocess.Popen([*program, *words], stderr=subprocess.PIPE, stdout=subprocess.PIPE, **more)
         self.said = []
 
     def __enter__(self):

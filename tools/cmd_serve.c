@@ -17,6 +17,9 @@ enum {
 	OPT_TEXTFILE,
 	OPT_MAX_SERIES,
 	OPT_GIVE_WAY,
+	OPT_ROTATE,
+	OPT_WISH,
+	OPT_SHIFT,
 	OPT_EACH_CGROUP,
 	OPT_PER_CPU,
 	OPT_PER_CORE,
@@ -52,6 +55,13 @@ static const struct command_option options[] = {
 	{ OPT_MAX_SERIES, "max-series", "N", "refuse to start with more series than N, 10000" },
 	{ OPT_GIVE_WAY, "give-way", "[FILE]",
 	  "pause while another program holds a lock on FILE, " USUAL_LOCK },
+	{ OPT_ROTATE, "rotate", "[MS]",
+	  "plan groups of the events and let them take turns of MS milliseconds, 1000, on all CPUs "
+	  "at once; a reading is of a whole cycle of turns" },
+	{ OPT_WISH, "wish", "WISH",
+	  "with --rotate: [NAME=]N[/GAP] counts NAME in N turns a minute, and again after GAP "
+	  "seconds at most; may be repeated" },
+	{ OPT_SHIFT, "shift", NULL, "with --rotate: shift the cycle by the name of the machine" },
 	{ 'C', "cpu", "LIST", "count only on these CPUs: 0,2-3" },
 	{ OPT_EACH_CGROUP, "for-each-cgroup", "NAME,...",
 	  "count every event for each of these control groups" },
@@ -78,6 +88,8 @@ bool read_counts_now(struct serve *s)
 		report_no_memory();
 		return false;
 	}
+	free_slices(&s->job);
+	forget_slots(&s->job);
 	s->last_reading = begin;
 	s->figures.readings++;
 	s->figures.interval_seconds = elapsed;
@@ -85,9 +97,11 @@ bool read_counts_now(struct serve *s)
 	return true;
 }
 
+/* With --rotate, readings are of whole cycles. */
 bool refresh_counts(struct serve *s)
 {
-	bool is_old = !s->figures.readings || now_ns() - s->last_reading >= s->job.interval;
+	bool is_old = !s->figures.readings ||
+	              (!s->job.rotation.is_on && now_ns() - s->last_reading >= s->job.interval);
 
 	return !is_old || read_counts_now(s);
 }
@@ -213,6 +227,30 @@ static int open_signals(sigset_t *before)
 	return signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+/* Ends the slot under way when its time has come, and takes a reading when the cycle is over.
+ * Milliseconds until the next one, negative if the counters could not be read. */
+static int rotate_groups(struct serve *s, uint64_t *slot_end)
+{
+	struct rotation *r = &s->job.rotation;
+
+	if (!r->is_on || s->paused_since)
+		return LONGEST_WAIT_MS;
+	if (!*slot_end)
+		*slot_end = now_ns() + find_slot_end(r);
+	if (now_ns() >= *slot_end) {
+		if (read_targets(&s->job) != EXIT_DONE)
+			return -1;
+		gather_slice(&s->job);
+		end_slice(&s->job);
+		end_slot(&s->job);
+		if (select_slot(&s->job) != EXIT_DONE ||
+		    (r->n_past >= r->info.n_slots && !read_counts_now(s)))
+			return -1;
+		*slot_end = now_ns() + find_slot_end(r);
+	}
+	return *slot_end > now_ns() ? (int)((*slot_end - now_ns()) / MS) + 1 : 0;
+}
+
 /* Writes the textfile when its time has come. Milliseconds until the next one. */
 static int serve_textfile(struct serve *s, uint64_t *next)
 {
@@ -221,7 +259,7 @@ static int serve_textfile(struct serve *s, uint64_t *next)
 	if (!s->textfile)
 		return LONGEST_WAIT_MS;
 	if (now >= *next) {
-		if (!read_counts_now(s))
+		if (!(s->job.rotation.is_on ? refresh_counts(s) : read_counts_now(s)))
 			return -1;
 		write_textfile(s);
 		*next += s->job.interval;
@@ -237,19 +275,21 @@ static int serve_until_signal(struct serve *s, int signals)
 	struct pollfd polled[1 + SERVE_MAX_LISTENERS] = { { .fd = signals, .events = POLLIN } };
 	int fds[SERVE_MAX_LISTENERS];
 	unsigned n = list_http_fds(s, fds);
-	uint64_t next = now_ns() + s->job.interval;
+	uint64_t next = now_ns() + s->job.interval, slot_end = 0;
 
 	for (unsigned i = 0; i < n; i++)
 		polled[1 + i] = (struct pollfd){ .fd = fds[i], .events = POLLIN };
 	for (;;) {
 		const int longest = s->lock_path ? LOCK_WAIT_MS : LONGEST_WAIT_MS;
-		int wait;
+		int wait, turn;
 
 		if (give_way(s) != EXIT_DONE)
 			return EXIT_REFUSED;
+		turn = rotate_groups(s, &slot_end);
 		wait = serve_textfile(s, &next);
-		if (wait < 0 || !run_http(s))
+		if (turn < 0 || wait < 0 || !run_http(s))
 			return EXIT_REFUSED;
+		wait = turn < wait ? turn : wait;
 		wait = find_http_timeout(s, wait < longest ? wait : longest);
 		if (poll(polled, 1 + n, wait) < 0 && errno != EINTR)
 			return report_bad_option("poll", errno);
@@ -355,6 +395,9 @@ static int parse_serve_option(struct command_args *args, struct serve *s, int id
 		return option_number(args, "--max-series", value, 1, 100000000, &s->max_series)
 		               ? -1
 		               : args->status;
+	case OPT_ROTATE: return set_rotation(args, &job->rotation, value, 1000);
+	case OPT_WISH: return parse_rotation_wish(args, &job->rotation, value);
+	case OPT_SHIFT: job->rotation.is_shifted = true; break;
 	case OPT_GIVE_WAY: s->lock_path = value ? value : USUAL_LOCK; break;
 	case OPT_EACH_CGROUP: return set_cgroups(args, job, value);
 	case OPT_PER_CPU: return set_aggregation(args, job, BY_CPU);
@@ -381,6 +424,8 @@ static int read_options(struct command_args *args, struct serve *s)
 	if (args->n)
 		return report_usage_error(args, "expected options only, got '%s'.",
 		                          args->operands[0]);
+	if (!s->job.rotation.is_on && (s->job.rotation.n_wishes || s->job.rotation.is_shifted))
+		return report_usage_error(args, "--wish and --shift go with --rotate.");
 	if (!s->job.interval)
 		s->job.interval = (s->textfile ? usual_textfile_interval : usual_interval) * MS;
 	if (!s->job.events.n && !s->job.metric_names.n &&

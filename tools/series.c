@@ -27,6 +27,7 @@ struct row_series {
 	struct series_family family;
 	const char *event; /* as labels name it */
 	uint64_t total;
+	double slot_error; /* with --rotate: in percent; negative: unknown */
 	bool is_repeated;  /* another row has the same event and place: that one has the series */
 	bool starts_label; /* the first row of its place */
 };
@@ -153,16 +154,20 @@ size_t count_most_series(struct stat_job *job)
 {
 	if (!prepare_series(job))
 		return 0;
-	return ((size_t)job->series->n_row_series + job->series->n_metrics) * SAMPLES_EACH;
+	return ((size_t)job->series->n_row_series + job->series->n_metrics) * SAMPLES_EACH +
+	       (job->rotation.is_on ? job->series->n_row_series : 0);
 }
 
 bool update_series(struct stat_job *job, double elapsed)
 {
 	if (!prepare_series(job))
 		return false;
-	for (unsigned i = 0; i < job->n_rows; i++)
+	for (unsigned i = 0; i < job->n_rows; i++) {
 		if (job->rows[i].tally.counted)
 			job->series->rows[i].total += job->rows[i].tally.count.value;
+		if (job->rotation.is_on)
+			job->series->rows[i].slot_error = find_slot_error(job, &job->rows[i]);
+	}
 	for (unsigned i = 0; i < job->series->n_metrics; i++) {
 		struct metric_series *m = &job->series->metrics[i];
 
@@ -373,6 +378,22 @@ static void put_count_causes(struct exposition *x, const struct stat_job *job)
 	}
 }
 
+/* Events that take turns: each slot is a measurement. */
+static void put_slot_errors(struct exposition *x, const struct stat_job *job)
+{
+	struct label_list labels;
+
+	begin_family(x, "perfmon_event_standard_error_ratio", FAMILY_GAUGE, "ratio",
+	             "Standard error of the count of the last interval, as a share of it, from how "
+	             "its turns differ.");
+	for (unsigned i = 0; i < job->n_rows; i++)
+		if (!job->series->rows[i].is_repeated && job->rows[i].tally.counted &&
+		    job->rows[i].tally.count.quality == PFM_QUALITY_SCALED &&
+		    job->series->rows[i].slot_error >= 0)
+			put_real_sample(x, list_count_labels(&labels, job, &job->rows[i]),
+			                job->series->rows[i].slot_error / 100);
+}
+
 /* ---- metrics --------------------------------------------------------------------------------- */
 
 static bool has_metric_value(const struct metric_series *m)
@@ -504,6 +525,8 @@ void put_series(struct exposition *x, const struct stat_job *job)
 	put_count_qualities(x, job);
 	put_running_shares(x, job);
 	put_count_causes(x, job);
+	if (job->rotation.is_on)
+		put_slot_errors(x, job);
 	if (!job->series->n_metrics)
 		return;
 	put_metric_families(x, job);

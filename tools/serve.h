@@ -56,7 +56,7 @@ bool read_counts_now(struct serve *s);
 
 /* ---- figures about itself (serve_self.c) ----------------------------------------------------- */
 
-enum { SERVE_SELF_SERIES = 16 };
+enum { SERVE_SELF_SERIES = 18 };
 /* Call when the service begins. */
 void note_start_time(void);
 void put_self_series(struct exposition *x, const struct serve *s);

@@ -105,6 +105,13 @@ void put_self_series(struct exposition *x, const struct serve *s)
 	begin_family(x, "perfmon_paused_seconds", FAMILY_COUNTER, "seconds",
 	             "Time in which counting was paused.");
 	put_real_sample(x, NULL, find_paused_seconds(s));
+	if (s->job.rotation.is_on) {
+		put_gauge(x, "perfmon_rotation_slot", "",
+		          "The turn of the cycle that is under way.", s->job.rotation.slot);
+		put_gauge(x, "perfmon_rotation_cycle_seconds", "seconds",
+		          "The length of a cycle of turns, which readings are of.",
+		          s->job.rotation.info.n_slots * s->job.rotation.info.slot_seconds);
+	}
 	begin_family(x, "perfmon_series", FAMILY_GAUGE, "", "Series of this text.");
 	put_whole_sample(x, NULL, x->n_samples + 1);
 }

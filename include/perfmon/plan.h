@@ -82,7 +82,7 @@ void pfm_free_plan(pfm_plan_t *plan);
 /** The groups of a plan laid over slots of time. Opaque. */
 typedef struct pfm_schedule pfm_schedule_t;
 
-/** What a text of the plan needs. 0 in a member sets no limit. */
+/** The needs of a text of the plan. 0 in a member sets no limit. */
 typedef struct pfm_wish {
 	double readings_per_minute; /**< slots a minute in which it is counted, at least */
 	double longest_gap;         /**< seconds in which it is not counted, at most */
@@ -111,7 +111,7 @@ typedef struct pfm_schedule_info {
 	unsigned shift;      /**< slots that the host's name shifts the cycle */
 } pfm_schedule_info_t;
 
-/** What a text of the plan gets. */
+/** The share of a text of the plan. */
 typedef struct pfm_scheduled_request {
 	size_t size;
 	unsigned n_readings; /**< slots of a cycle in which its rarest group is counted */

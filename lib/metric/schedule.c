@@ -27,7 +27,7 @@ struct pfm_schedule {
 
 /* ---- what each group needs ------------------------------------------------------------------- */
 
-/* Whole slots: 0.3 seconds, which is no binary fraction, are 3 slots of 0.1. The result is at most
+/* Whole slots: 0.3 seconds are 3 slots of 0.1, although both are rounded. The result is at most
  * @most. */
 static unsigned count_whole_slots(double slots, unsigned most)
 {

@@ -3,7 +3,7 @@
  * schedule of one processor: turn k of a group with w of N slots has the window from k * N / w to
  * (k + 1) * N / w, and the earliest deadline first meets all of them, since the windows together
  * have as many slots as turns. Two neighbouring turns can still be almost two windows apart. A
- * group whose greatest distance is not kept by that gets another slot; if there is none left, a
+ * group whose greatest distance is not kept by that gets another slot. If all slots are taken, a
  * search with a limit decides. */
 #include "metric/slot_packing.h"
 
@@ -86,7 +86,7 @@ static void spread_slots(const unsigned *weights, unsigned *turns, unsigned n, u
 	}
 }
 
-/* A group whose distance is too great, @n if there is none. */
+/* A group whose distance is too great, else @n. */
 static unsigned find_distant_group(const struct slot_demand *demands, unsigned n,
                                    const unsigned *group_of, unsigned n_slots)
 {

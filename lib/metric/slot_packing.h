@@ -4,7 +4,7 @@
 #ifndef PERFMON_SLOT_PACKING_H
 #define PERFMON_SLOT_PACKING_H
 
-/* What a group needs. */
+/* The needs of a group. */
 struct slot_demand {
 	unsigned min_slots;    /* in a cycle, at least 1 */
 	unsigned max_distance; /* from one of its slots to the next one, at most; 0: any */
