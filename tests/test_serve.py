@@ -5,6 +5,7 @@
     PFM, PFM_SCRIPTED  the command, and the command on a scripted kernel
 """
 import concurrent.futures
+import gzip
 import fcntl
 import json
 import mmap
@@ -343,6 +344,20 @@ class Http(unittest.TestCase):
                         pass
             self.assertEqual(ask(address)[0], 200)
             s.end()
+
+    def test_gzip(self):
+        """Compressed for clients that say so, with the same content."""
+        with Server("--listen", "127.0.0.1:0", "-e", "page-faults", "-I", "60000") as s:
+            address = s.address()
+            for accept, compressed in (("gzip", True), ("deflate, gzip;q=0.5, *;q=0", True), ("GZIP ; q=1", True), ("gzip;q=0", False),
+                                       ("gzip; q=0.000", False), ("identity", False), ("xgzip, gzipx", False), ("", False)):
+                with socket.create_connection(address) as c:
+                    c.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\nAccept-Encoding: %s\r\n\r\n" % accept.encode())
+                    data = b"".join(iter(lambda c=c: c.recv(65536), b""))
+                head, body = data.split(b"\r\n\r\n", 1)
+                self.assertEqual(b"content-encoding: gzip" in head.lower(), compressed, accept)
+                text = gzip.decompress(body) if compressed else body
+                self.assertEqual(openmetrics.value(openmetrics.parse(text.decode(), openmetrics=False), "perfmon_readings_total"), 1)
 
     def test_many_clients(self):
         with Server("--listen", "127.0.0.1:0", "-e", "page-faults,task-clock", "--per-cpu") as s:

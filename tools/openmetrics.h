@@ -30,6 +30,8 @@ struct exposition {
 	size_t n_samples; /* written so far */
 	char *labels;     /* of the sample under way, as they are written */
 	size_t n, room;   /* bytes of them */
+	char *lines;      /* samples that are not in the file yet */
+	size_t n_lines;   /* bytes of them */
 	bool failed;      /* memory ran out: the text is not whole */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm serve, in pieces: options and the loop (cmd_serve.c), addresses (serve_listen.c), HTTP
- * (serve_http.c), the file for a textfile collector (serve_textfile.c), figures about itself
- * (serve_self.c), and the lock of --give-way (serve_lock.c). One thread does all of it. */
+ * (serve_http.c, serve_gzip.c), the file for a textfile collector (serve_textfile.c), figures about
+ * itself (serve_self.c), and the lock of --give-way (serve_lock.c). One thread does all of it. */
 #ifndef PFM_SERVE_H
 #define PFM_SERVE_H
 
@@ -68,6 +68,13 @@ void put_self_series(struct exposition *x, const struct serve *s);
 int open_listener(struct serve *s, const char *text);
 /* Closes all of them and removes sockets from the file system. */
 void close_listeners(struct serve *s);
+
+/* ---- gzip (serve_gzip.c) --------------------------------------------------------------------- */
+
+/* True if the header Accept-Encoding @accept allows gzip, and this pfm can write it. */
+bool accepts_gzip(const char *accept);
+/* Replaces @text, which is freed, by its gzip; NULL without memory. */
+char *compress_serve_text(char *text, size_t *size);
 
 /* ---- HTTP (serve_http.c) --------------------------------------------------------------------- */
 
