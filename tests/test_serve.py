@@ -143,6 +143,45 @@ class Scripted(unittest.TestCase):
             run(PFM, "stat", "-e", "page-faults", *words, *([] if "::" in words else ["--", "true"]), status=2)
 
 
+class Large(unittest.TestCase):
+    """The usual events of each of 1,400 CPUs of a scripted kernel."""
+
+    def test_a_hundred_thousand_series(self):
+        place = test_answers.Place()
+        self.addCleanup(place.close)
+        machine = os.path.join(place.folder, "machine")
+        with open(machine, encoding="utf-8") as f:
+            text = re.sub(r"(?m)^(/sys/devices/system/cpu/(?:online|possible|present)\t).*", r"\g<1>0-1399", f.read())
+        with open(machine, "w", encoding="utf-8") as f:
+            f.write(text)
+        with Server("--listen", "127.0.0.1:0", "--per-cpu", "--max-series", "200000", "-I", "600000", program=("scripted", "serve"),
+                    env=place.env, cwd=place.folder) as s:
+            try:
+                address = s.address()
+            except AssertionError as e:
+                if "libmicrohttpd" in str(e):
+                    self.skipTest("no libmicrohttpd (Debian packages libmicrohttpd-dev, libmicrohttpd12)")
+                raise
+
+            def cpu_seconds():
+                with open("/proc/%d/schedstat" % s.p.pid, encoding="ascii") as f:
+                    return int(f.read().split()[0]) / 1e9
+
+            ask(address)    # takes the reading
+            begin = cpu_seconds()
+            request = OPENMETRICS.replace(b"Accept:", b"Accept-Encoding: gzip\r\nAccept:")
+            body = ask(address, request, decode=False)[2]
+            took = cpu_seconds() - begin
+        n = int(re.search(rb"(?m)^perfmon_series (\d+)$", gzip.decompress(body))[1])
+        print("# %d series: %d bytes, %.0f ms" % (n, len(body), took * 1e3))
+        self.assertGreater(n, 100000)
+        self.assertLess(len(body), 2e6 * n / 1e5)
+        with open(PFM, "rb") as f:
+            sanitized = re.search(rb"__[atm]san_init|__ubsan", f.read())
+        if not sanitized:
+            self.assertLess(took, 0.1 * n / 1e5)
+
+
 class Live(unittest.TestCase):
     """Software events of this machine, which every kernel counts."""
 
@@ -254,8 +293,8 @@ PLAIN = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
 OPENMETRICS = b"GET /metrics HTTP/1.1\r\nHost: x\r\nAccept: application/openmetrics-text;version=1.0.0,*/*;q=0.1\r\n\r\n"
 
 
-def ask(address, request=PLAIN):
-    """(status, headers, body) of an answer; @address is (host, port) or a path."""
+def ask(address, request=PLAIN, decode=True):
+    """(status, headers, body) of an answer; @address is (host, port) or a path; the body as text if @decode."""
     with socket.socket(socket.AF_UNIX if isinstance(address, str) else socket.AF_INET) as s:
         s.settimeout(30)
         s.connect(address)
@@ -268,7 +307,7 @@ def ask(address, request=PLAIN):
             data += piece
     head, body = data.split(b"\r\n\r\n", 1)
     lines = head.decode().split("\r\n")
-    return int(lines[0].split()[1]), dict(line.lower().split(": ", 1) for line in lines[1:]), body.decode()
+    return int(lines[0].split()[1]), dict(line.lower().split(": ", 1) for line in lines[1:]), body.decode() if decode else body
 
 
 class Http(unittest.TestCase):
