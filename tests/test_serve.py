@@ -520,6 +520,116 @@ def find_free_port():
         return free.getsockname()[1]
 
 
+class Budget(unittest.TestCase):
+    """--budget: kept under loads that would break it, measured from outside."""
+
+    def cpu_seconds(self, s):
+        with open("/proc/%d/schedstat" % s.p.pid, encoding="ascii") as f:
+            return int(f.read().split()[0]) / 1e9
+
+    def storm(self, address, seconds):
+        """Clients that ask as fast as they are answered; how many answers they got."""
+        until = time.monotonic() + seconds
+
+        def ask_on(_):
+            n = 0
+            while time.monotonic() < until:
+                try:
+                    with socket.create_connection(address, timeout=max(0.05, until - time.monotonic())) as c:
+                        c.sendall(PLAIN)
+                        while c.recv(65536):
+                            pass
+                        n += 1
+                except OSError:
+                    pass
+            return n
+
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            return sum(pool.map(ask_on, range(8)))
+
+    def test_processor_time(self):
+        words = ("--listen", "127.0.0.1:0", "-I", "10", "--per-cpu")
+        with Server(*words) as s:
+            address = s.address()
+            begin = self.cpu_seconds(s)
+            self.storm(address, 1)
+            free = self.cpu_seconds(s) - begin
+        with Server(*words, "--budget", "cpu=1%") as s:
+            address = s.address()
+            ask(address)
+            begin, t = self.cpu_seconds(s), time.monotonic()
+            self.storm(address, 3)
+            used, t = self.cpu_seconds(s) - begin, time.monotonic() - t
+            # What the bucket of ten seconds held, the share, and one answer that was under way.
+            self.assertLess(used, 0.1 + 0.01 * t + 0.03)
+            self.assertGreater(free, 2 * (0.1 + 0.01), "this load keeps the budget anyway")
+            f = openmetrics.parse(ask(address, OPENMETRICS)[2])
+            print("# cpu: %.3f s of %.1f s; without a budget %.3f s of 1 s" % (used, t, free))
+            self.assertGreaterEqual(openmetrics.value(f, "perfmon_budget_exceeded", resource="cpu"), 1)
+            self.assertGreaterEqual(openmetrics.value(f, "perfmon_budget_back_off"), 2)
+            self.assertGreater(openmetrics.value(f, "perfmon_budget_waited_seconds"), 1)
+            self.assertEqual(openmetrics.value(f, "perfmon_budget_limit", resource="cpu"), 0.01)
+            time.sleep(7.5)
+            f = openmetrics.parse(ask(address, OPENMETRICS)[2])
+            self.assertGreaterEqual(openmetrics.value(f, "perfmon_budget_recoveries"), 1)
+
+    def test_files(self):
+        with Server("--listen", "127.0.0.1:0", "-e", "page-faults", "--budget", "files=2000") as s:
+            f = openmetrics.parse(ask(s.address(), OPENMETRICS)[2])
+            self.assertEqual(openmetrics.value(f, "perfmon_budget_limit", resource="files"), 2000)
+            self.assertEqual(openmetrics.value(f, "process_max_fds"), min(2000, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+            self.assertLess(abs(openmetrics.value(f, "perfmon_budget_use", resource="files") -
+                                openmetrics.value(f, "process_open_fds")), 3)
+        p = subprocess.run([PFM, "serve", "-e", "page-faults,minor-faults", "--budget", "files=9"], capture_output=True, text=True, check=False)
+        self.assertEqual(p.returncode, 1)
+        self.assertRegex(p.stderr, r"up to \d+ files would be open, and --budget allows 9: .* or allow files=\d+")
+
+    def test_interrupts(self):
+        """Counting stops while /proc/interrupts shows too many of the PMU's, and goes on after them."""
+        place = test_answers.Place()
+        self.addCleanup(place.close)
+        path = os.path.join(place.machine.root, "proc", "interrupts")
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+
+        def write(n):
+            with open(path + ".new", "w", encoding="ascii") as f:
+                f.write("           CPU0       CPU1\n  0:  1  2  timer\nPMI:  %d  5   Performance monitoring interrupts\n" % n)
+            os.rename(path + ".new", path)
+
+        write(1000)
+        with Server("--listen", "127.0.0.1:0", "-e", "page-faults", "-I", "10", "--budget", "interrupts=200/s", program=("scripted", "serve"),
+                    env=place.env, cwd=place.folder) as s:
+            address = s.address()
+            seen, n, until = [], 1000, time.monotonic() + 6
+            while time.monotonic() < until:
+                n += 100 if len(seen) < 10 else 1
+                write(n)
+                f = openmetrics.parse(ask(address, OPENMETRICS)[2])
+                seen.append(openmetrics.value(f, "perfmon_paused", reason="budget"))
+                if 1 in seen and seen[-1] == 0:
+                    break
+                time.sleep(0.1)
+        self.assertIn(1, seen)
+        self.assertEqual((seen[0], seen[-1]), (0, 0))
+        self.assertGreaterEqual(openmetrics.value(f, "perfmon_budget_exceeded", resource="interrupts"), 1)
+        self.assertGreaterEqual(openmetrics.value(f, "perfmon_budget_recoveries"), 1)
+
+    def test_counters_free(self):
+        """Two of the toy's four counters: its events make groups of at most two of them."""
+        place = test_answers.Place()
+        self.addCleanup(place.close)
+        with Server("--listen", "127.0.0.1:0", "-e", "toy::Ticks,toy::Turns:parts=front,toy::Stretches,toy::Trips", "--budget", "counters-free=2",
+                    program=("scripted", "serve"), env=place.env, cwd=place.folder) as s:
+            f = openmetrics.parse(ask(s.address(), OPENMETRICS)[2])
+            self.assertEqual(openmetrics.value(f, "perfmon_budget_limit", resource="counters-free"), 2)
+            # Ticks may have the fixed counter; three others need two groups of two counters.
+            self.assertEqual(openmetrics.value(f, "perfmon_rotation_cycle_seconds"), 2)
+
+    def test_refused(self):
+        for text in ("", "cpu", "cpu=", "cpu=1", "cpu=0%", "cpu=-1%", "files=1.5", "files=x", "interrupts=5", "cpu=1%,", "none=3", "cpu=nan%"):
+            run(PFM, "serve", "--budget", text, "-e", "page-faults", status=2)
+
+
 class Textfile(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp()

@@ -17,6 +17,7 @@ enum {
 	OPT_TEXTFILE,
 	OPT_MAX_SERIES,
 	OPT_GIVE_WAY,
+	OPT_BUDGET,
 	OPT_ROTATE,
 	OPT_WISH,
 	OPT_SHIFT,
@@ -55,6 +56,10 @@ static const struct command_option options[] = {
 	{ OPT_MAX_SERIES, "max-series", "N", "refuse to start with more series than N, 10000" },
 	{ OPT_GIVE_WAY, "give-way", "[FILE]",
 	  "pause while another program holds a lock on FILE, " USUAL_LOCK },
+	{ OPT_BUDGET, "budget", "LIMITS",
+	  "use no more than this: cpu=0.5%,files=2000,counters-free=2,interrupts=2000/s, or some "
+	  "of "
+	  "it" },
 	{ OPT_ROTATE, "rotate", "[MS]",
 	  "plan groups of the events and let them take turns of MS milliseconds, 1000, on all CPUs "
 	  "at once; a reading is of a whole cycle of turns" },
@@ -101,7 +106,8 @@ bool read_counts_now(struct serve *s)
 bool refresh_counts(struct serve *s)
 {
 	bool is_old = !s->figures.readings ||
-	              (!s->job.rotation.is_on && now_ns() - s->last_reading >= s->job.interval);
+	              (!s->job.rotation.is_on &&
+	               now_ns() - s->last_reading >= s->job.interval * find_back_off(&s->budget));
 
 	return !is_old || read_counts_now(s);
 }
@@ -175,11 +181,15 @@ static int start_counts(struct serve *s)
 	job->ctx = open_context(NULL);
 	if (!job->ctx)
 		return EXIT_REFUSED;
+	limit_files(&s->budget);
+	job->counters_free = (unsigned)s->budget.resources[BUDGET_COUNTERS_FREE].limit;
 	rc = plan_stat_metrics(job);
 	if (rc == EXIT_DONE)
 		rc = make_targets(job);
 	if (rc == EXIT_DONE)
 		rc = open_targets(job, 0);
+	if (rc == EXIT_DONE)
+		rc = check_files(s);
 	if (rc == EXIT_DONE)
 		rc = check_series(s);
 	if (rc == EXIT_DONE)
@@ -262,7 +272,7 @@ static int serve_textfile(struct serve *s, uint64_t *next)
 		if (!(s->job.rotation.is_on ? refresh_counts(s) : read_counts_now(s)))
 			return -1;
 		write_textfile(s);
-		*next += s->job.interval;
+		*next += s->job.interval * find_back_off(&s->budget);
 		if (*next < now)
 			*next = now + s->job.interval;
 	}
@@ -277,6 +287,7 @@ static int serve_until_signal(struct serve *s, int signals)
 	unsigned n = list_http_fds(s, fds);
 	uint64_t next = now_ns() + s->job.interval, slot_end = 0;
 
+	begin_budget(&s->budget);
 	for (unsigned i = 0; i < n; i++)
 		polled[1 + i] = (struct pollfd){ .fd = fds[i], .events = POLLIN };
 	for (;;) {
@@ -285,6 +296,14 @@ static int serve_until_signal(struct serve *s, int signals)
 
 		if (give_way(s) != EXIT_DONE)
 			return EXIT_REFUSED;
+		wait = find_budget_wait(&s->budget);
+		if (wait > 0) {
+			if (poll(polled, 1, wait < longest ? wait : longest) < 0 && errno != EINTR)
+				return report_bad_option("poll", errno);
+			if (polled[0].revents)
+				return EXIT_DONE;
+			continue;
+		}
 		turn = rotate_groups(s, &slot_end);
 		wait = serve_textfile(s, &next);
 		if (turn < 0 || wait < 0 || !run_http(s))
@@ -395,6 +414,14 @@ static int parse_serve_option(struct command_args *args, struct serve *s, int id
 		return option_number(args, "--max-series", value, 1, 100000000, &s->max_series)
 		               ? -1
 		               : args->status;
+	case OPT_BUDGET:
+		return read_budget(&s->budget, value)
+		               ? -1
+		               : report_usage_error(
+					 args,
+					 "expected some of cpu=0.5%%,files=2000,counters-free=2,"
+					 "interrupts=2000/s after --budget, got '%s'.",
+					 value);
 	case OPT_ROTATE: return set_rotation(args, &job->rotation, value, 1000);
 	case OPT_WISH: return parse_rotation_wish(args, &job->rotation, value);
 	case OPT_SHIFT: job->rotation.is_shifted = true; break;
@@ -424,6 +451,10 @@ static int read_options(struct command_args *args, struct serve *s)
 	if (args->n)
 		return report_usage_error(args, "expected options only, got '%s'.",
 		                          args->operands[0]);
+	/* Groups that take turns are all that is sure to leave counters free. */
+	if (s->budget.resources[BUDGET_COUNTERS_FREE].limit > 0 && !s->job.rotation.is_on &&
+	    set_rotation(args, &s->job.rotation, NULL, 1000) >= 0)
+		return args->status;
 	if (!s->job.rotation.is_on && (s->job.rotation.n_wishes || s->job.rotation.is_shifted))
 		return report_usage_error(args, "--wish and --shift go with --rotate.");
 	if (!s->job.interval)

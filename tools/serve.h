@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm serve, in pieces: options and the loop (cmd_serve.c), addresses (serve_listen.c), HTTP
  * (serve_http.c, serve_gzip.c), the file for a textfile collector (serve_textfile.c), figures about
- * itself (serve_self.c), and the lock of --give-way (serve_lock.c). One thread does all of it. */
+ * itself (serve_self.c), the lock of --give-way (serve_lock.c), and --budget (serve_budget.c). One
+ * thread does all of it. */
 #ifndef PFM_SERVE_H
 #define PFM_SERVE_H
 
@@ -11,6 +12,37 @@
 #include "stat.h"
 
 enum { SERVE_MAX_LISTENERS = 8, SERVE_ADDRESS_MAX = 160 };
+
+/* What --budget limits. */
+enum budget_resource {
+	BUDGET_CPU,
+	BUDGET_FILES,
+	BUDGET_COUNTERS_FREE,
+	BUDGET_INTERRUPTS,
+	N_BUDGET_RESOURCES
+};
+
+struct budget_use {
+	double limit; /* 0: no limit */
+	double used;  /* as last measured */
+	bool is_known;
+	uint64_t n_exceeded;
+};
+
+struct serve_budget {
+	bool is_on;
+	struct budget_use resources[N_BUDGET_RESOURCES];
+	uint64_t began, filled, recovered; /* when: the service, the last filling, the last step */
+	double cpu_began, cpu_taken;       /* processor time then, and as last taken from the */
+	double bucket;                     /* bucket, in seconds */
+	bool is_waiting;
+	uint64_t wait_began, waited_ns;
+	unsigned back_off; /* readings are so many times less frequent */
+	uint64_t n_recoveries;
+	uint64_t interrupts, interrupts_read; /* as last read, and when */
+	uint64_t paused_until;                /* 0: counting */
+	unsigned pause_seconds;               /* of the next pause */
+};
 
 /* Figures of pfm serve about itself. */
 struct serve_figures {
@@ -41,6 +73,8 @@ struct serve {
 	const char *lock_path; /* of --give-way; NULL: none */
 	int lock_fd;
 	uint64_t paused_since, paused_ns; /* paused_since: 0 while counting */
+	const char *pause_reason;         /* "lock" or "budget" */
+	struct serve_budget budget;
 	struct serve_figures figures;
 	struct serve_http *http;
 };
@@ -56,7 +90,8 @@ bool read_counts_now(struct serve *s);
 
 /* ---- figures about itself (serve_self.c) ----------------------------------------------------- */
 
-enum { SERVE_SELF_SERIES = 18 };
+enum { SERVE_SELF_SERIES = 34 };
+uint64_t count_open_files(void);
 /* Call when the service begins. */
 void note_start_time(void);
 void put_self_series(struct exposition *x, const struct serve *s);
@@ -106,5 +141,23 @@ void close_give_way_lock(struct serve *s);
 int give_way(struct serve *s);
 /* How long counting has been paused. */
 double find_paused_seconds(const struct serve *s);
+
+/* ---- the budget (serve_budget.c) ------------------------------------------------------------- */
+
+/* "cpu=0.5%,files=2000,counters-free=2,interrupts=2000/s", or some of it. False for other texts. */
+bool read_budget(struct serve_budget *b, const char *text);
+/* Call before events are opened. */
+void limit_files(const struct serve_budget *b);
+/* An exit status: too many files are said. Call once events are open. */
+int check_files(const struct serve *s);
+/* The service begins: what it took to open events is not counted. */
+void begin_budget(struct serve_budget *b);
+/* Milliseconds for which nothing may be done; 0: go on. */
+int find_budget_wait(struct serve_budget *b);
+/* Readings are so many times less frequent, at least 1. */
+unsigned find_back_off(const struct serve_budget *b);
+/* True while counting is to pause because the PMUs interrupt too often. */
+bool are_interrupts_too_many(struct serve_budget *b);
+void put_budget(struct exposition *x, const struct serve *s);
 
 #endif

@@ -4,6 +4,7 @@
 #include "serve.h"
 
 #include <dirent.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -30,7 +31,7 @@ static uint64_t read_memory(void)
 }
 
 /* Without that of the folder itself. */
-static uint64_t count_files(void)
+uint64_t count_open_files(void)
 {
 	DIR *dir = opendir("/proc/self/fd");
 	uint64_t n = 0;
@@ -76,7 +77,7 @@ static void put_process(struct exposition *x)
 	          (double)read_memory());
 	put_gauge(x, "process_start_time_seconds", "seconds",
 	          "When pfm serve began, in seconds since 1970.", start_time);
-	put_gauge(x, "process_open_fds", "", "Open file descriptors.", (double)count_files());
+	put_gauge(x, "process_open_fds", "", "Open file descriptors.", (double)count_open_files());
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0)
 		put_gauge(x, "process_max_fds", "", "Most file descriptors that may be open.",
 		          (double)files.rlim_cur);
@@ -101,10 +102,15 @@ void put_self_series(struct exposition *x, const struct serve *s)
 	            f->textfile_errors);
 	begin_family(x, "perfmon_paused", FAMILY_GAUGE, "",
 	             "1 while counting is paused, with the reason.");
-	put_whole_sample(x, (struct label[]){ { "reason", "lock" }, { 0 } }, s->paused_since != 0);
+	put_whole_sample(x, (struct label[]){ { "reason", "lock" }, { 0 } },
+	                 s->paused_since && strcmp(s->pause_reason, "lock") == 0);
+	if (s->budget.resources[BUDGET_INTERRUPTS].limit > 0)
+		put_whole_sample(x, (struct label[]){ { "reason", "budget" }, { 0 } },
+		                 s->paused_since && strcmp(s->pause_reason, "budget") == 0);
 	begin_family(x, "perfmon_paused_seconds", FAMILY_COUNTER, "seconds",
 	             "Time in which counting was paused.");
 	put_real_sample(x, NULL, find_paused_seconds(s));
+	put_budget(x, s);
 	if (s->job.rotation.is_on) {
 		put_gauge(x, "perfmon_rotation_slot", "",
 		          "The turn of the cycle that is under way.", s->job.rotation.slot);

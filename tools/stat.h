@@ -26,6 +26,10 @@ enum {
 	TARGET_MAX = 256
 };
 
+/* The counters that a plan must not use so that @n_free of each core PMU stay free.
+ * (serve_budget.c) */
+uint64_t find_kept_counters(const pfm_ctx_t *ctx, unsigned n_free);
+
 /* ---- counts (stat_rows.c) -------------------------------------------------------------------- */
 
 /* The places that rows of the answer are for, beside control groups. */
@@ -257,6 +261,7 @@ struct stat_job {
 	struct series *series;         /* with a format: counters and metrics (series.c) */
 	struct control control;
 	struct rotation rotation; /* of --rotate */
+	unsigned counters_free;   /* of each core PMU, that no plan uses */
 	bool start_off;           /* with --control: until the command "enable" */
 	bool repeats;             /* more than one run was asked for */
 	bool has_header;          /* the names of columns were written, or are not wanted */

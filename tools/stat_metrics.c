@@ -185,14 +185,16 @@ static int plan_metrics(struct stat_job *job)
 	int rc = PFMLIB_ERR_NOMEM;
 	int status = EXIT_DONE;
 
+	options.taken = find_kept_counters(job->ctx, job->counters_free);
 	if (texts && job->rotation.is_on)
 		n = move_events(job, texts, n);
 	if (texts)
-		rc = pfm_create_plan(&plan, job->ctx, (const char *const *)texts, n, NULL, &error);
+		rc = pfm_create_plan(&plan, job->ctx, (const char *const *)texts, n, &options,
+		                     &error);
 
 	/* An event may need the very counter that the watchdog holds: the kernel knows whether
 	 * another will do. */
-	if (rc == PFMLIB_ERR_NOASSIGN) {
+	if (rc == PFMLIB_ERR_NOASSIGN && !job->counters_free) {
 		options.flags = PFM_PLAN_ALL_COUNTERS;
 		rc = pfm_create_plan(&plan, job->ctx, (const char *const *)texts, n, &options,
 		                     &error);
