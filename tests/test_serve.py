@@ -580,7 +580,8 @@ class Budget(unittest.TestCase):
             self.assertEqual(openmetrics.value(f, "process_max_fds"), min(2000, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
             self.assertLess(abs(openmetrics.value(f, "perfmon_budget_use", resource="files") -
                                 openmetrics.value(f, "process_open_fds")), 3)
-        p = subprocess.run([PFM, "serve", "-e", "page-faults,minor-faults", "--budget", "files=9"], capture_output=True, text=True, check=False)
+        p = subprocess.run([PFM, "serve", "-e", "page-faults,minor-faults", "--budget", "files=9"], capture_output=True, text=True,
+                           check=False)
         self.assertEqual(p.returncode, 1)
         self.assertRegex(p.stderr, r"up to \d+ files would be open, and --budget allows 9: .* or allow files=\d+")
 
@@ -597,8 +598,8 @@ class Budget(unittest.TestCase):
             os.rename(path + ".new", path)
 
         write(1000)
-        with Server("--listen", "127.0.0.1:0", "-e", "page-faults", "-I", "10", "--budget", "interrupts=200/s", program=("scripted", "serve"),
-                    env=place.env, cwd=place.folder) as s:
+        with Server("--listen", "127.0.0.1:0", "-e", "page-faults", "-I", "10", "--budget", "interrupts=200/s",
+                    program=("scripted", "serve"), env=place.env, cwd=place.folder) as s:
             address = s.address()
             seen, n, until = [], 1000, time.monotonic() + 6
             while time.monotonic() < until:
@@ -618,15 +619,16 @@ class Budget(unittest.TestCase):
         """Two of the toy's four counters: its events make groups of at most two of them."""
         place = test_answers.Place()
         self.addCleanup(place.close)
-        with Server("--listen", "127.0.0.1:0", "-e", "toy::Ticks,toy::Turns:parts=front,toy::Stretches,toy::Trips", "--budget", "counters-free=2",
-                    program=("scripted", "serve"), env=place.env, cwd=place.folder) as s:
+        with Server("--listen", "127.0.0.1:0", "-e", "toy::Ticks,toy::Turns:parts=front,toy::Stretches,toy::Trips",
+                    "--budget", "counters-free=2", program=("scripted", "serve"), env=place.env, cwd=place.folder) as s:
             f = openmetrics.parse(ask(s.address(), OPENMETRICS)[2])
             self.assertEqual(openmetrics.value(f, "perfmon_budget_limit", resource="counters-free"), 2)
             # Ticks may have the fixed counter; three others need two groups of two counters.
             self.assertEqual(openmetrics.value(f, "perfmon_rotation_cycle_seconds"), 2)
 
     def test_refused(self):
-        for text in ("", "cpu", "cpu=", "cpu=1", "cpu=0%", "cpu=-1%", "files=1.5", "files=x", "interrupts=5", "cpu=1%,", "none=3", "cpu=nan%"):
+        for text in ("", "cpu", "cpu=", "cpu=1", "cpu=0%", "cpu=-1%", "files=1.5", "files=x", "interrupts=5", "cpu=1%,", "none=3",
+                     "cpu=nan%"):
             run(PFM, "serve", "--budget", text, "-e", "page-faults", status=2)
 
 

@@ -17,6 +17,7 @@ enum {
 	OPT_TEXTFILE,
 	OPT_MAX_SERIES,
 	OPT_GIVE_WAY,
+	OPT_OTLP,
 	OPT_BUDGET,
 	OPT_ROTATE,
 	OPT_WISH,
@@ -52,10 +53,13 @@ static const struct command_option options[] = {
 	  "replace FILE at each interval, for a textfile collector" },
 	{ 'I', "interval", "MS",
 	  "read the counters at most every MS milliseconds, 1000; with --textfile: replace the "
-	  "file every MS milliseconds, 10000" },
+	  "file, with --otlp: send, every MS milliseconds, 10000" },
 	{ OPT_MAX_SERIES, "max-series", "N", "refuse to start with more series than N, 10000" },
 	{ OPT_GIVE_WAY, "give-way", "[FILE]",
 	  "pause while another program holds a lock on FILE, " USUAL_LOCK },
+	{ OPT_OTLP, "otlp", "URL",
+	  "send metrics to this OpenTelemetry receiver, such as http://127.0.0.1:4318, at each "
+	  "interval" },
 	{ OPT_BUDGET, "budget", "LIMITS",
 	  "use no more than this: cpu=0.5%,files=2000,counters-free=2,interrupts=2000/s, or some "
 	  "of "
@@ -211,11 +215,13 @@ static int open_outputs(struct serve *s)
 
 	if (s->textfile)
 		rc = open_textfile(s);
-	else if (!s->n_addresses)
+	else if (!s->n_addresses && !s->otlp_url)
 		s->addresses[s->n_addresses++] = USUAL_ADDRESS;
 	for (unsigned i = 0; i < s->n_addresses && rc == EXIT_DONE; i++)
 		rc = open_listener(s, s->addresses[i]);
-	return rc == EXIT_DONE ? start_http(s) : rc;
+	if (rc == EXIT_DONE)
+		rc = start_http(s);
+	return rc == EXIT_DONE ? open_otlp(s) : rc;
 }
 
 /* ---- the loop -------------------------------------------------------------------------------- */
@@ -308,9 +314,11 @@ static int serve_until_signal(struct serve *s, int signals)
 		wait = serve_textfile(s, &next);
 		if (turn < 0 || wait < 0 || !run_http(s))
 			return EXIT_REFUSED;
-		wait = turn < wait ? turn : wait;
+		wait = run_otlp(s, turn < wait ? turn : wait);
+		if (wait < 0)
+			return EXIT_REFUSED;
 		wait = find_http_timeout(s, wait < longest ? wait : longest);
-		if (poll(polled, 1 + n, wait) < 0 && errno != EINTR)
+		if (poll_with_otlp(s, polled, 1 + n, wait) < 0 && errno != EINTR)
 			return report_bad_option("poll", errno);
 		if (polled[0].revents)
 			return EXIT_DONE;
@@ -340,6 +348,7 @@ static int serve_counts(struct serve *s)
 		rc = open_outputs(s);
 	if (rc == EXIT_DONE)
 		rc = serve_until_signal(s, signals);
+	close_otlp(s);
 	stop_http(s);
 	close_textfile(s);
 	close_give_way_lock(s);
@@ -414,6 +423,15 @@ static int parse_serve_option(struct command_args *args, struct serve *s, int id
 		return option_number(args, "--max-series", value, 1, 100000000, &s->max_series)
 		               ? -1
 		               : args->status;
+	case OPT_OTLP:
+		if (strncmp(value, "http://", 7) != 0 && strncmp(value, "https://", 8) != 0)
+			return report_usage_error(
+				args,
+				"expected a URL such as http://127.0.0.1:4318 after --otlp, got "
+				"'%s'.",
+				value);
+		s->otlp_url = value;
+		break;
 	case OPT_BUDGET:
 		return read_budget(&s->budget, value)
 		               ? -1
@@ -458,7 +476,9 @@ static int read_options(struct command_args *args, struct serve *s)
 	if (!s->job.rotation.is_on && (s->job.rotation.n_wishes || s->job.rotation.is_shifted))
 		return report_usage_error(args, "--wish and --shift go with --rotate.");
 	if (!s->job.interval)
-		s->job.interval = (s->textfile ? usual_textfile_interval : usual_interval) * MS;
+		s->job.interval =
+			(s->textfile || s->otlp_url ? usual_textfile_interval : usual_interval) *
+			MS;
 	if (!s->job.events.n && !s->job.metric_names.n &&
 	    !event_list_add(&s->job.events, USUAL_EVENTS))
 		return report_no_memory();
@@ -499,7 +519,8 @@ const struct command cmd_serve = {
 		 "taken when a client asks, but not more often than --interval says.\n"
 		 "Every count comes with its quality, the share of the time counted and, if it is "
 		 "not exact, the cause. A count that was not taken has no sample.\n"
-		 "Without --listen and --textfile it listens on " USUAL_ADDRESS ", which only "
+		 "Without --listen, --textfile and --otlp it listens on " USUAL_ADDRESS
+		 ", which only "
 		 "programs of this machine reach.",
 	.examples = "The usual events, for a Prometheus on this machine\n"
 		    "pfm serve\n"

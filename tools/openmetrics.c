@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "otlp_metrics.h"
 
 enum { NUMBER_MAX = 40, LINES_ROOM = 65536 };
 
@@ -72,6 +73,10 @@ void begin_family(struct exposition *x, const char *name, enum family_type type,
 	flush_lines(x);
 	x->family = name;
 	x->type = type;
+	if (x->otlp) {
+		otlp_begin_family(x->otlp, name, type, unit, help);
+		return;
+	}
 	suffix = x->format == EXPOSITION_PROMETHEUS ? find_suffix(type) : "";
 	fprintf(x->out, "# TYPE %s%s %s\n", name, suffix, find_type_name(x));
 	if (*unit && x->format == EXPOSITION_OPENMETRICS)
@@ -190,8 +195,14 @@ static const char *format_whole(char text[NUMBER_MAX], uint64_t value)
 void put_whole_sample(struct exposition *x, const struct label *labels, uint64_t value)
 {
 	char text[NUMBER_MAX];
-	const char *at = format_whole(text, value);
+	const char *at;
 
+	if (x->otlp) {
+		otlp_add_whole(x->otlp, labels, NULL, value);
+		x->n_samples++;
+		return;
+	}
+	at = format_whole(text, value);
 	make_labels(x, labels);
 	put_sample(x, at, (size_t)(text + NUMBER_MAX - at));
 }
@@ -204,6 +215,11 @@ void put_real_sample(struct exposition *x, const struct label *labels, double va
 
 	if (!isfinite(value))
 		return;
+	if (x->otlp) {
+		otlp_add_real(x->otlp, labels, value);
+		x->n_samples++;
+		return;
+	}
 	if (value >= 0 && value < most_whole && !signbit(value) &&
 	    (double)(uint64_t)value == value) {
 		put_whole_sample(x, labels, (uint64_t)value);
@@ -218,6 +234,13 @@ void put_state_samples(struct exposition *x, const struct label *labels, const c
 {
 	size_t len;
 
+	for (unsigned i = 0; x->otlp && i < n; i++) {
+		otlp_add_whole(x->otlp, labels, &(struct label){ x->family, states[i] },
+		               i == current);
+		x->n_samples++;
+	}
+	if (x->otlp)
+		return;
 	make_labels(x, labels);
 	len = x->n;
 	for (unsigned i = 0; i < n; i++) {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm serve, in pieces: options and the loop (cmd_serve.c), addresses (serve_listen.c), HTTP
- * (serve_http.c, serve_gzip.c), the file for a textfile collector (serve_textfile.c), figures about
- * itself (serve_self.c), the lock of --give-way (serve_lock.c), and --budget (serve_budget.c). One
- * thread does all of it. */
+ * (serve_http.c, serve_gzip.c), OTLP (serve_otlp.c), the file for a textfile collector
+ * (serve_textfile.c), figures about itself (serve_self.c), the lock of --give-way (serve_lock.c),
+ * and --budget (serve_budget.c). One thread does all of it. */
 #ifndef PFM_SERVE_H
 #define PFM_SERVE_H
 
+#include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,7 +14,7 @@
 
 enum { SERVE_MAX_LISTENERS = 8, SERVE_ADDRESS_MAX = 160 };
 
-/* What --budget limits. */
+/* The resources that --budget limits. */
 enum budget_resource {
 	BUDGET_CPU,
 	BUDGET_FILES,
@@ -49,6 +50,7 @@ struct serve_figures {
 	uint64_t readings, answers, refusals; /* refusals: answers that are no texts */
 	uint64_t closed;                      /* connections that took too long */
 	uint64_t textfile_errors;
+	uint64_t otlp_sent, otlp_retries, otlp_dropped, otlp_rejected;
 	double reading_seconds;  /* the last reading took so long */
 	double interval_seconds; /* and is of so long a time */
 };
@@ -77,6 +79,8 @@ struct serve {
 	struct serve_budget budget;
 	struct serve_figures figures;
 	struct serve_http *http;
+	const char *otlp_url; /* of --otlp; NULL: none */
+	struct serve_otlp *otlp;
 };
 
 /* ---- the texts (cmd_serve.c) ----------------------------------------------------------------- */
@@ -90,7 +94,7 @@ bool read_counts_now(struct serve *s);
 
 /* ---- figures about itself (serve_self.c) ----------------------------------------------------- */
 
-enum { SERVE_SELF_SERIES = 34 };
+enum { SERVE_SELF_SERIES = 40 };
 uint64_t count_open_files(void);
 /* Call when the service begins. */
 void note_start_time(void);
@@ -122,6 +126,18 @@ int find_http_timeout(const struct serve *s, int most);
 /* False if the counters could not be read. */
 bool run_http(struct serve *s);
 void stop_http(struct serve *s);
+
+/* ---- OTLP (serve_otlp.c) --------------------------------------------------------------------- */
+
+/* Prepares what --otlp asks for; an exit status, what is wrong is said. */
+int open_otlp(struct serve *s);
+/* Makes and sends requests. Milliseconds until it has work again, at most @most; negative if the
+ * counters could not be read. */
+int run_otlp(struct serve *s, int most);
+/* poll(2), also for the sockets of requests. */
+int poll_with_otlp(struct serve *s, struct pollfd *polled, nfds_t n, int ms);
+unsigned count_queued_requests(const struct serve *s);
+void close_otlp(struct serve *s);
 
 /* ---- the textfile (serve_textfile.c) --------------------------------------------------------- */
 

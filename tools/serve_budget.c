@@ -295,7 +295,7 @@ uint64_t find_kept_counters(const pfm_ctx_t *ctx, unsigned n_free)
 
 /* ---- figures --------------------------------------------------------------------------------- */
 
-/* What is used now, where that is known. */
+/* The present use, where that is known. */
 static bool find_use(const struct serve *s, enum budget_resource r, double *out)
 {
 	const struct serve_budget *b = &s->budget;

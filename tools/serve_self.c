@@ -110,6 +110,19 @@ void put_self_series(struct exposition *x, const struct serve *s)
 	begin_family(x, "perfmon_paused_seconds", FAMILY_COUNTER, "seconds",
 	             "Time in which counting was paused.");
 	put_real_sample(x, NULL, find_paused_seconds(s));
+	if (s->otlp) {
+		put_counter(x, "perfmon_otlp_requests", "Requests that the receiver took.",
+		            f->otlp_sent);
+		put_counter(x, "perfmon_otlp_retries", "Requests that failed and were sent again.",
+		            f->otlp_retries);
+		put_counter(x, "perfmon_otlp_requests_dropped",
+		            "Requests that were dropped because the queue was full.",
+		            f->otlp_dropped);
+		put_counter(x, "perfmon_otlp_requests_rejected",
+		            "Requests that the receiver refused for good.", f->otlp_rejected);
+		put_gauge(x, "perfmon_otlp_queue", "", "Requests that wait.",
+		          count_queued_requests(s));
+	}
 	put_budget(x, s);
 	if (s->job.rotation.is_on) {
 		put_gauge(x, "perfmon_rotation_slot", "",
