@@ -520,6 +520,111 @@ def find_free_port():
         return free.getsockname()[1]
 
 
+class Lines(unittest.TestCase):
+    """The line protocol: several readers of one set of counters."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = os.path.join(folder.name, "lines")
+
+    def connect(self):
+        c = socket.socket(socket.AF_UNIX)
+        self.addCleanup(c.close)
+        c.settimeout(20)
+        c.connect(self.path)
+        return c, c.makefile("rb")
+
+    def read(self, client, request=b"read\n"):
+        """Lines of an answer, each as a list of fields, up to the one that ends it."""
+        client[0].sendall(request)
+        found = []
+        while not found or found[-1][0] not in ("end", "error", "version"):
+            line = client[1].readline()
+            if not line:
+                break
+            found.append(line.decode().rstrip("\n").split("\t"))
+        return found
+
+    def test_ten_readers_of_one_group(self):
+        """All see the values that a scrape of the same reading shows, and the kernel has one set of events."""
+        with Server("--lines", self.path, "--listen", "unix:" + self.path + ".http", "-I", "600000", "-e",
+                    "page-faults,cycles", "-M", "software::faults_per_second") as s:
+            s.wait_for("listening on /")
+            readers = [self.connect() for _ in range(10)]
+            answers = [self.read(r) for r in readers]
+            self.assertEqual(answers.count(answers[0]), 10)
+            files = len(os.listdir("/proc/%d/fd" % s.p.pid))
+            readers += [self.connect() for _ in range(10)]
+            self.assertEqual([self.read(r) for r in readers].count(answers[0]), 20)
+            self.assertEqual(len(os.listdir("/proc/%d/fd" % s.p.pid)), files + 10)
+            (faults, ) = [f for f in answers[0] if f[:2] == ["count", "page-faults"]]
+            self.assertEqual((faults[2], faults[3], faults[7], faults[8]), ("software", "-", "exact", ""))
+            (metric, ) = [f for f in answers[0] if f[0] == "metric"]
+            self.assertEqual((metric[1], len(metric)), ("faults_per_second", 9))
+            self.assertEqual(answers[0][-1][0], "end")
+            self.assertEqual(answers[0][-1][3], "counting")
+            try:
+                f = openmetrics.parse(ask(self.path + ".http", OPENMETRICS)[2])
+            except OSError:
+                self.skipTest("no libmicrohttpd (Debian packages libmicrohttpd-dev, libmicrohttpd12)")
+            self.assertEqual(openmetrics.value(f, "node_perf_page_faults"), float(faults[4]))
+            self.assertEqual(openmetrics.value(f, "perfmon_readings"), 1)
+            s.end()
+        self.assertEqual(os.listdir(os.path.dirname(self.path)), [])
+
+    def test_differences(self):
+        """A reader subtracts what it read before: the page faults of a known load are in it."""
+        with Server("--lines", self.path, "-I", "10", "-e", "page-faults,context-switches") as s:
+            s.wait_for("listening on")
+            c = self.connect()
+            (before, end) = self.read(c, b"read page-*\n")
+            self.assertEqual((before[1], end[0]), ("page-faults", "end"))
+            time.sleep(0.02)
+            load = mmap.mmap(-1, 4096 * 2000)
+            load.madvise(mmap.MADV_NOHUGEPAGE)
+            for i in range(2000):
+                load[i * 4096] = 1
+            (after, _) = self.read(c, b"read page-*\r\n")
+            self.assertGreaterEqual(int(after[4]) - int(before[4]), 2000)
+
+    def test_bad_requests(self):
+        with Server("--lines", self.path, "-e", "page-faults") as s:
+            s.wait_for("listening on")
+            c = self.connect()
+            self.assertEqual(self.read(c, b"version\n")[0][:2], ["version", "1"])
+            for request in (b"\n", b"write 3\n", b"\xff\x00\n", b"READ\n"):
+                self.assertEqual(self.read(c, request)[0][0], "error")
+            self.assertEqual(self.read(c, b"read nobody\n")[0][0], "end")
+            # Several requests at once, cut anywhere.
+            c[0].sendall(b"version\nver")
+            time.sleep(0.02)
+            c[0].sendall(b"sion\nversion\n")
+            self.assertEqual([c[1].readline()[:7] for _ in range(3)], [b"version"] * 3)
+            c[0].sendall(b"x" * 300)
+            try:
+                self.assertEqual(c[1].readline(), b"")
+            except ConnectionResetError:    # it sent more than was read
+                pass
+            # More readers than there is room for.
+            many = [self.connect() for _ in range(70)]
+            told = [self.read(m, b"version\n") for m in many[:64]] + [m[1].readline() for m in many[64:]]
+            self.assertEqual(sum(t == b"error\ttoo many readers\n" for t in told), 6)
+            for m in many:
+                m[1].close()
+                m[0].close()
+            # One that takes nothing does not hold up others.
+            lazy = self.connect()
+            lazy[0].settimeout(0.05)
+            try:
+                for _ in range(20000):
+                    lazy[0].sendall(b"read\n" * 10)
+            except TimeoutError:
+                pass
+            self.assertEqual(self.read(self.connect(), b"version\n")[0][0], "version")
+            s.end()
+
+
 class Budget(unittest.TestCase):
     """--budget: kept under loads that would break it, measured from outside."""
 

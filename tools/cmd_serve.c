@@ -17,6 +17,7 @@ enum {
 	OPT_TEXTFILE,
 	OPT_MAX_SERIES,
 	OPT_GIVE_WAY,
+	OPT_LINES,
 	OPT_OTLP,
 	OPT_BUDGET,
 	OPT_ROTATE,
@@ -57,6 +58,8 @@ static const struct command_option options[] = {
 	{ OPT_MAX_SERIES, "max-series", "N", "refuse to start with more series than N, 10000" },
 	{ OPT_GIVE_WAY, "give-way", "[FILE]",
 	  "pause while another program holds a lock on FILE, " USUAL_LOCK },
+	{ OPT_LINES, "lines", "PATH",
+	  "give counts to local programs as lines, over a socket at PATH" },
 	{ OPT_OTLP, "otlp", "URL",
 	  "send metrics to this OpenTelemetry receiver, such as http://127.0.0.1:4318, at each "
 	  "interval" },
@@ -215,12 +218,14 @@ static int open_outputs(struct serve *s)
 
 	if (s->textfile)
 		rc = open_textfile(s);
-	else if (!s->n_addresses && !s->otlp_url)
+	else if (!s->n_addresses && !s->otlp_url && !s->lines_path)
 		s->addresses[s->n_addresses++] = USUAL_ADDRESS;
 	for (unsigned i = 0; i < s->n_addresses && rc == EXIT_DONE; i++)
 		rc = open_listener(s, s->addresses[i]);
 	if (rc == EXIT_DONE)
 		rc = start_http(s);
+	if (rc == EXIT_DONE)
+		rc = open_lines(s);
 	return rc == EXIT_DONE ? open_otlp(s) : rc;
 }
 
@@ -288,7 +293,7 @@ static int serve_textfile(struct serve *s, uint64_t *next)
 
 static int serve_until_signal(struct serve *s, int signals)
 {
-	struct pollfd polled[1 + SERVE_MAX_LISTENERS] = { { .fd = signals, .events = POLLIN } };
+	struct pollfd polled[2 + SERVE_MAX_LISTENERS] = { { .fd = signals, .events = POLLIN } };
 	int fds[SERVE_MAX_LISTENERS];
 	unsigned n = list_http_fds(s, fds);
 	uint64_t next = now_ns() + s->job.interval, slot_end = 0;
@@ -296,6 +301,8 @@ static int serve_until_signal(struct serve *s, int signals)
 	begin_budget(&s->budget);
 	for (unsigned i = 0; i < n; i++)
 		polled[1 + i] = (struct pollfd){ .fd = fds[i], .events = POLLIN };
+	if (get_lines_fd(s) >= 0)
+		polled[1 + n++] = (struct pollfd){ .fd = get_lines_fd(s), .events = POLLIN };
 	for (;;) {
 		const int longest = s->lock_path ? LOCK_WAIT_MS : LONGEST_WAIT_MS;
 		int wait, turn;
@@ -312,7 +319,7 @@ static int serve_until_signal(struct serve *s, int signals)
 		}
 		turn = rotate_groups(s, &slot_end);
 		wait = serve_textfile(s, &next);
-		if (turn < 0 || wait < 0 || !run_http(s))
+		if (turn < 0 || wait < 0 || !run_http(s) || !run_lines(s))
 			return EXIT_REFUSED;
 		wait = run_otlp(s, turn < wait ? turn : wait);
 		if (wait < 0)
@@ -349,6 +356,7 @@ static int serve_counts(struct serve *s)
 	if (rc == EXIT_DONE)
 		rc = serve_until_signal(s, signals);
 	close_otlp(s);
+	close_lines(s);
 	stop_http(s);
 	close_textfile(s);
 	close_give_way_lock(s);
@@ -423,6 +431,7 @@ static int parse_serve_option(struct command_args *args, struct serve *s, int id
 		return option_number(args, "--max-series", value, 1, 100000000, &s->max_series)
 		               ? -1
 		               : args->status;
+	case OPT_LINES: s->lines_path = value; break;
 	case OPT_OTLP:
 		if (strncmp(value, "http://", 7) != 0 && strncmp(value, "https://", 8) != 0)
 			return report_usage_error(
@@ -519,7 +528,7 @@ const struct command cmd_serve = {
 		 "taken when a client asks, but not more often than --interval says.\n"
 		 "Every count comes with its quality, the share of the time counted and, if it is "
 		 "not exact, the cause. A count that was not taken has no sample.\n"
-		 "Without --listen, --textfile and --otlp it listens on " USUAL_ADDRESS
+		 "Without --listen, --textfile, --lines and --otlp it listens on " USUAL_ADDRESS
 		 ", which only "
 		 "programs of this machine reach.",
 	.examples = "The usual events, for a Prometheus on this machine\n"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm serve, in pieces: options and the loop (cmd_serve.c), addresses (serve_listen.c), HTTP
- * (serve_http.c, serve_gzip.c), OTLP (serve_otlp.c), the file for a textfile collector
+ * (serve_http.c, serve_gzip.c), lines
+ * (serve_lines.c), OTLP (serve_otlp.c), the file for a textfile collector
  * (serve_textfile.c), figures about itself (serve_self.c), the lock of --give-way (serve_lock.c),
  * and --budget (serve_budget.c). One thread does all of it. */
 #ifndef PFM_SERVE_H
@@ -49,7 +50,7 @@ struct serve_budget {
 struct serve_figures {
 	uint64_t readings, answers, refusals; /* refusals: answers that are no texts */
 	uint64_t closed;                      /* connections that took too long */
-	uint64_t textfile_errors;
+	uint64_t textfile_errors, line_answers;
 	uint64_t otlp_sent, otlp_retries, otlp_dropped, otlp_rejected;
 	double reading_seconds;  /* the last reading took so long */
 	double interval_seconds; /* and is of so long a time */
@@ -79,6 +80,8 @@ struct serve {
 	struct serve_budget budget;
 	struct serve_figures figures;
 	struct serve_http *http;
+	const char *lines_path; /* of --lines; NULL: none */
+	struct serve_lines *lines;
 	const char *otlp_url; /* of --otlp; NULL: none */
 	struct serve_otlp *otlp;
 };
@@ -94,7 +97,7 @@ bool read_counts_now(struct serve *s);
 
 /* ---- figures about itself (serve_self.c) ----------------------------------------------------- */
 
-enum { SERVE_SELF_SERIES = 40 };
+enum { SERVE_SELF_SERIES = 42 };
 uint64_t count_open_files(void);
 /* Call when the service begins. */
 void note_start_time(void);
@@ -105,6 +108,10 @@ void put_self_series(struct exposition *x, const struct serve *s);
 /* Adds a listener for "ADDRESS:PORT", "[ADDRESS]:PORT" or "unix:PATH"; an exit status, what is
  * wrong is said. */
 int open_listener(struct serve *s, const char *text);
+/* Listens at @path; an exit status, what is wrong is said. */
+int listen_on_path(struct serve_listener *l, const char *path);
+/* Closes it and removes its socket from the file system. */
+void close_listener(struct serve_listener *l);
 /* Closes all of them and removes sockets from the file system. */
 void close_listeners(struct serve *s);
 
@@ -126,6 +133,16 @@ int find_http_timeout(const struct serve *s, int most);
 /* False if the counters could not be read. */
 bool run_http(struct serve *s);
 void stop_http(struct serve *s);
+
+/* ---- lines (serve_lines.c) ------------------------------------------------------------------- */
+
+/* Listens where --lines says; an exit status, what is wrong is said. */
+int open_lines(struct serve *s);
+/* A descriptor that becomes readable when run_lines() has work, -1: none. */
+int get_lines_fd(const struct serve *s);
+/* False if the counters could not be read. */
+bool run_lines(struct serve *s);
+void close_lines(struct serve *s);
 
 /* ---- OTLP (serve_otlp.c) --------------------------------------------------------------------- */
 

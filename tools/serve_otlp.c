@@ -364,7 +364,7 @@ int run_otlp(struct serve *s, int most)
 /* libcurl waits for its sockets and for ours: their numbers may be too large for select(2). */
 int poll_with_otlp(struct serve *s, struct pollfd *polled, nfds_t n, int ms)
 {
-	struct curl_waitfd fds[1 + SERVE_MAX_LISTENERS];
+	struct curl_waitfd fds[2 + SERVE_MAX_LISTENERS];
 	int n_ready = 0;
 
 	if (!s->otlp || !s->otlp->is_sending)

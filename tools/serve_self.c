@@ -98,6 +98,9 @@ void put_self_series(struct exposition *x, const struct serve *s)
 	put_counter(x, "perfmon_http_refusals", "Requests that were refused.", f->refusals);
 	put_counter(x, "perfmon_http_connections_closed",
 	            "Connections that were closed because they took too long.", f->closed);
+	if (s->lines)
+		put_counter(x, "perfmon_line_answers",
+		            "Requests of the line protocol that were answered.", f->line_answers);
 	put_counter(x, "perfmon_textfile_errors", "Failures to write the textfile.",
 	            f->textfile_errors);
 	begin_family(x, "perfmon_paused", FAMILY_GAUGE, "",
