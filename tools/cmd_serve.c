@@ -5,6 +5,7 @@
 #include "serve.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -30,6 +31,7 @@ enum {
 	OPT_PER_SOCKET,
 	OPT_PER_NODE,
 	MS = 1000000,
+	KEPT_MEMORY = 1 << 20,
 	LONGEST_WAIT_MS = 1000,
 	LOCK_WAIT_MS = 100, /* between two looks at the lock */
 	MACHINE_SERIES = 16 /* families of no row: the version, the processors */
@@ -504,6 +506,8 @@ static int run_serve(struct command_args *args)
 	s.job.out = stdout;
 	s.job.format = EXPOSITION_OPENMETRICS;
 	note_start_time();
+	/* A text's memory is kept for the next one: giving it back costs more than a reading. */
+	mallopt(M_TRIM_THRESHOLD, KEPT_MEMORY);
 	program_name = "pfm serve";
 	status = read_options(args, &s);
 	if (status < 0)

@@ -33,6 +33,13 @@ static const char *find_type_name(const struct exposition *x)
 	                                                                    : names[x->type];
 }
 
+static bool is_plain_text(const char *text)
+{
+	while (*text >= ' ' && *text < 0x7f && *text != '"' && *text != '\\')
+		text++;
+	return !*text;
+}
+
 static bool is_replacement(const char *text, size_t len)
 {
 	return len == 3 && memcmp(text, UTF8_REPLACEMENT, 3) == 0;
@@ -41,6 +48,11 @@ static bool is_replacement(const char *text, size_t len)
 /* @escaped: characters that get a backslash. */
 static void put_escaped_text(FILE *out, const char *text, const char *escaped)
 {
+	/* Almost all texts are. */
+	if (is_plain_text(text)) {
+		fputs(text, out);
+		return;
+	}
 	for (size_t n, left = strlen(text); left; text += n, left -= n) {
 		n = utf8_char_length(text, left);
 		if (!n || is_replacement(text, n)) {
@@ -88,13 +100,6 @@ void begin_family(struct exposition *x, const char *name, enum family_type type,
 }
 
 /* ---- samples --------------------------------------------------------------------------------- */
-
-static bool is_plain_text(const char *text)
-{
-	while (*text >= ' ' && *text < 0x7f && *text != '"' && *text != '\\')
-		text++;
-	return !*text;
-}
 
 /* Appends to the labels. */
 static void append_text(struct exposition *x, const char *text, size_t len)

@@ -39,7 +39,16 @@ struct metric_series {
 	struct metric_answer answer;
 };
 
+/* A processor of the machine: the registry of PMUs is large, and each text names them. */
+struct named_processor {
+	const char *pmu, *model;
+};
+
+enum { MAX_PROCESSORS = 8 };
+
 struct series {
+	struct named_processor processors[MAX_PROCESSORS];
+	unsigned n_processors;
 	struct row_series *rows;
 	struct metric_series *metrics;
 	unsigned n_metrics, n_row_series;
@@ -130,6 +139,19 @@ static bool find_metric_series(struct stat_job *job)
 	return s->metrics;
 }
 
+static void find_processors(struct series *s, const pfm_ctx_t *ctx)
+{
+	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+	int n = pfm_count_pmus(ctx);
+
+	for (int i = 0; i < n && s->n_processors < MAX_PROCESSORS; i++) {
+		if (pfm_describe_pmu(ctx, i, &pmu) || !(pmu.flags & PFM_PMU_HOST) ||
+		    !(pmu.flags & PFM_PMU_CORE) || (pmu.flags & (PFM_PMU_HIDDEN | PFM_PMU_KERNEL)))
+			continue;
+		s->processors[s->n_processors++] = (struct named_processor){ pmu.name, pmu.desc };
+	}
+}
+
 static bool prepare_series(struct stat_job *job)
 {
 	if (job->series)
@@ -137,6 +159,7 @@ static bool prepare_series(struct stat_job *job)
 	job->series = calloc(1, sizeof(*job->series));
 	if (!job->series)
 		return false;
+	find_processors(job->series, job->ctx);
 	job->series->rows = calloc(job->n_rows + 1, sizeof(*job->series->rows));
 	return job->series->rows && find_row_series(job) && find_metric_series(job);
 }
@@ -501,27 +524,22 @@ static void put_metric_causes(struct exposition *x, const struct stat_job *job)
 
 /* ---- the machine ----------------------------------------------------------------------------- */
 
-static void put_processors(struct exposition *x, const pfm_ctx_t *ctx)
+static void put_processors(struct exposition *x, const struct series *s)
 {
-	pfm_pmu_info_t pmu = PFM_INIT(pmu);
-	int n = pfm_count_pmus(ctx);
-
 	begin_family(x, "perfmon_cpu", FAMILY_INFO, "", "Processors of this machine.");
-	for (int i = 0; i < n; i++) {
-		if (pfm_describe_pmu(ctx, i, &pmu) || !(pmu.flags & PFM_PMU_HOST) ||
-		    !(pmu.flags & PFM_PMU_CORE) || (pmu.flags & (PFM_PMU_HIDDEN | PFM_PMU_KERNEL)))
-			continue;
-		put_whole_sample(
-			x, (struct label[]){ { "pmu", pmu.name }, { "model", pmu.desc }, { 0 } },
-			1);
-	}
+	for (unsigned i = 0; i < s->n_processors; i++)
+		put_whole_sample(x,
+		                 (struct label[]){ { "pmu", s->processors[i].pmu },
+		                                   { "model", s->processors[i].model },
+		                                   { 0 } },
+		                 1);
 }
 
 void put_series(struct exposition *x, const struct stat_job *job)
 {
 	begin_family(x, "perfmon_build", FAMILY_INFO, "", "The version of pfm.");
 	put_whole_sample(x, (struct label[]){ { "version", PERFMON_VERSION }, { 0 } }, 1);
-	put_processors(x, job->ctx);
+	put_processors(x, job->series);
 	put_count_families(x, job);
 	put_count_qualities(x, job);
 	put_running_shares(x, job);
