@@ -30,7 +30,8 @@ enum {
 	OPT_ROUNDS,
 	OPT_KEEP_BYTES,
 	OPT_KEEP_AGE,
-	OPT_EACH_EVENT
+	OPT_EACH_EVENT,
+	OPT_PUSH
 };
 
 static const struct command_option options[] = {
@@ -65,6 +66,9 @@ static const struct command_option options[] = {
 	  "with --continuous: remove the oldest files while all take more than N bytes, "
 	  "1000000000" },
 	{ OPT_KEEP_AGE, "keep-age", "S", "with --continuous: remove files that are S seconds old" },
+	{ OPT_PUSH, "push", "URL",
+	  "with --continuous: send each file to URL, as pprof if it ends in /ingest, else as OTLP "
+	  "profiles, and remove it once it is taken" },
 	{ OPT_EACH_EVENT, "each-event", NULL,
 	  "with --continuous: sample one event in each round, in turns" },
 	{ OPT_DEVICE, "device", "FROM-TO",
@@ -515,6 +519,8 @@ static void report_recording(const struct recorder *job)
 {
 	bool is_usual = strcmp(job->output, "perf.data") == 0;
 
+	if (is_record_round)
+		return;
 	fprintf(stderr, ME ": %.1f MB in %s; 'pfm report%s%s' shows them\n",
 	        (double)job->size / 1e6, job->output, is_usual ? "" : " ",
 	        is_usual ? "" : job->output);
@@ -744,6 +750,7 @@ static int read_options(struct command_args *args, struct recorder *job)
 			return EXIT_REFUSED;
 		case 'o': job->output = value; break;
 		case OPT_CONTINUOUS: job->rounds.folder = value; break;
+		case OPT_PUSH: job->rounds.push_url = value; break;
 		case OPT_EACH_EVENT: job->rounds.takes_turns = true; break;
 		case OPT_ROUND:
 		case OPT_EVERY:

@@ -18,12 +18,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "export.h"
+#include "http_push.h"
 #include "pfm.h"
 #include "stat.h"
 
 #define ME "pfm record"
 
-enum { NAME_ROOM = 64, HOST_ROOM = 256, NUMBER_ROOM = 24, PART_LENGTH = 5 };
+enum { PATH_ROOM = 4096, NAME_ROOM = 64, HOST_ROOM = 256, NUMBER_ROOM = 24, PART_LENGTH = 5 };
+
+bool is_record_round;
 
 struct kept_file {
 	char name[NAME_ROOM];
@@ -83,7 +87,7 @@ static bool list_files(const char *folder, struct file_list *list)
 
 static void remove_file(const char *folder, const struct kept_file *file, const char *why)
 {
-	char path[4096];
+	char path[PATH_ROOM];
 
 	snprintf(path, sizeof(path), "%s/%s", folder, file->name);
 	if (unlink(path) == 0)
@@ -121,9 +125,10 @@ static void keep_limits(const struct record_rounds *r)
 
 static bool is_own_option(const char *word, bool *takes_next)
 {
-	static const char *const names[] = { "--continuous", "--round",      "--every",
-		                             "--rounds",     "--keep-bytes", "--keep-age",
-		                             "--each-event" };
+	static const char *const names[] = {
+		"--continuous", "--round",    "--every", "--rounds",
+		"--keep-bytes", "--keep-age", "--push",  "--each-event"
+	};
 
 	*takes_next = false;
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -173,6 +178,7 @@ static int run_round(const struct command_args *args, const struct record_rounds
 	argv[n++] = path;
 	argv[n++] = end_of_options;
 	argv[n++] = program;
+	is_record_round = true;
 	snprintf(seconds, sizeof(seconds), "%llu", (unsigned long long)r->round_seconds);
 	argv[n++] = seconds;
 	return run_pfm_command(args->cmd, n, argv);
@@ -239,6 +245,72 @@ static bool take_round(const struct command_args *args, const struct record_roun
 	return is_over;
 }
 
+/* ---- pushing --------------------------------------------------------------------------------- */
+
+/* In a child, so that the memory of one file is not that of the next. Pyroscope's /ingest takes
+ * pprof, all other receivers OTLP profiles. */
+static int push_recording(const struct record_rounds *r, const struct kept_file *file)
+{
+	const char *ingest = strstr(r->push_url, "/ingest");
+	const bool is_pprof = ingest && (!ingest[7] || ingest[7] == '?');
+	const struct export_format *format = find_export_format(is_pprof ? "pprof" : "otlp");
+	char path[PATH_ROOM], body[PATH_ROOM + 16], url[PATH_ROOM], why[256];
+	enum push_result result;
+
+	snprintf(path, sizeof(path), "%s/%s", r->folder, file->name);
+	snprintf(body, sizeof(body), "%s.%s", path, is_pprof ? "pb.gz" : "push");
+	if (!format || export_recording(format, path, body, NULL, false) != EXIT_DONE)
+		return PUSH_REFUSED;
+	snprintf(url, sizeof(url), "%s", r->push_url);
+	if (is_pprof)
+		snprintf(url, sizeof(url), "%s%cname=perfmon&format=pprof&from=%llu&until=%llu",
+		         r->push_url, ingest[7] ? '&' : '?',
+		         (unsigned long long)file->time - r->round_seconds,
+		         (unsigned long long)file->time);
+	result = push_file(url, body,
+	                   is_pprof ? "application/octet-stream" : "application/x-protobuf", why,
+	                   sizeof(why));
+	unlink(body);
+	if (result != PUSH_TAKEN)
+		fprintf(stderr, ME ": %s: %s: %s\n", file->name, r->push_url, why);
+	return (int)result;
+}
+
+static enum push_result push_in_child(const struct record_rounds *r, const struct kept_file *file)
+{
+	int status = 0;
+	pid_t pid;
+
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0)
+		_exit(push_recording(r, file));
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		return PUSH_LATER;
+	return WIFEXITED(status) ? (enum push_result)WEXITSTATUS(status) : PUSH_REFUSED;
+}
+
+/* The oldest first. The folder is the spool: what is not taken waits there, within its limits. */
+static void push_files(const struct record_rounds *r)
+{
+	struct file_list list;
+	enum push_result result = PUSH_TAKEN;
+
+	if (!r->push_url || !list_files(r->folder, &list))
+		return;
+	for (unsigned i = 0; i < list.n && result != PUSH_LATER && result != PUSH_IMPOSSIBLE; i++) {
+		char path[PATH_ROOM];
+
+		result = push_in_child(r, &list.files[i]);
+		snprintf(path, sizeof(path), "%s/%s", r->folder, list.files[i].name);
+		if (result == PUSH_REFUSED)
+			remove_file(r->folder, &list.files[i], "it cannot be sent");
+		else if (result == PUSH_TAKEN)
+			unlink(path);
+	}
+	free(list.files);
+}
+
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
 /* FNV-1a, the same on every machine each time. */
@@ -293,6 +365,7 @@ int record_continuously(const struct command_args *args, const struct record_rou
 		is_over = take_round(
 			args, r, r->takes_turns && events->n ? events->texts[n % events->n] : NULL,
 			&signals, &before);
+		push_files(r);
 		keep_limits(r);
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);

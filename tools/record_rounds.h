@@ -13,8 +13,12 @@ struct record_rounds {
 	uint64_t round_seconds, every;     /* seconds: of a round, from one to the next */
 	uint64_t keep_bytes, keep_seconds; /* of all files; of each. 0: no limit */
 	uint64_t n_rounds;                 /* 0: until a signal */
-	bool takes_turns;                  /* one event in each round */
+	const char *push_url; /* files go there and are removed then; NULL: they stay */
+	bool takes_turns;     /* one event in each round */
 };
+
+/* True in the process that takes a round: nobody needs to be shown where its file is. */
+extern bool is_record_round;
 
 struct command_args;
 /* Takes recordings until a signal ends it. @args are those of pfm record; an exit status. */
