@@ -39,9 +39,11 @@ enum {
 
 #define USUAL_ADDRESS "127.0.0.1:9747"
 #define USUAL_LOCK    "/run/perfmon/pmu.lock"
-/* The events of node_exporter's perf collector. */
-#define USUAL_EVENTS                                                                               \
-	"page-faults,minor-faults,major-faults,context-switches,cpu-migrations,task-clock,"        \
+/* The events of node_exporter's perf collector, and task-clock. Software events need no counter: as
+ * a group they are read at once. */
+#define USUAL_SOFTWARE_EVENTS                                                                      \
+	"page-faults,minor-faults,major-faults,context-switches,cpu-migrations,task-clock"
+#define USUAL_HARDWARE_EVENTS                                                                      \
 	"cycles,instructions,branches,branch-misses,cache-references,cache-misses"
 
 static const uint64_t usual_interval = 1000, usual_textfile_interval = 10000;
@@ -491,7 +493,10 @@ static int read_options(struct command_args *args, struct serve *s)
 			(s->textfile || s->otlp_url ? usual_textfile_interval : usual_interval) *
 			MS;
 	if (!s->job.events.n && !s->job.metric_names.n &&
-	    !event_list_add(&s->job.events, USUAL_EVENTS))
+	    !event_list_add(&s->job.events, s->job.rotation.is_on ? USUAL_SOFTWARE_EVENTS
+	                                            "," USUAL_HARDWARE_EVENTS
+	                                                          : "{" USUAL_SOFTWARE_EVENTS
+	                                                            "}:W," USUAL_HARDWARE_EVENTS))
 		return report_no_memory();
 	return -1;
 }

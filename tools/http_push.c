@@ -52,7 +52,7 @@ static bool load_library(void)
 	return all;
 }
 
-static size_t ignore_answer(char *data, size_t size, size_t n, void *arg)
+static size_t ignore_answer(const void *data, size_t size, size_t n, void *arg)
 {
 	(void)data;
 	(void)arg;

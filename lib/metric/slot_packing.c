@@ -257,13 +257,10 @@ static enum slot_result search_arrangement(const struct slot_demand *demands, un
 {
 	int *numbers = calloc(2 * (size_t)n + n_slots, sizeof(*numbers));
 	unsigned *counts = calloc(2 * (size_t)n + 1, sizeof(*counts));
-	struct slot_search s = { .demands = demands,
-		                 .n = n,
-		                 .n_slots = n_slots,
-		                 .group_of = group_of,
-		                 .last = numbers };
+	struct slot_search s = { .demands = demands, .n = n, .n_slots = n_slots, .last = numbers };
 	enum slot_result result = SLOTS_NO_MEMORY;
 
+	s.group_of = group_of;
 	if (numbers && counts) {
 		s.first = numbers + n;
 		s.before = numbers + 2 * (size_t)n;
