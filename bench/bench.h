@@ -86,8 +86,8 @@ static int time_call(const char *mode, const char *event)
 	return side.find(event);
 }
 
-/* For callgrind: --toggle-collect=region. */
-__attribute__((noinline)) int print_region(const char *mode, const struct event_names *e)
+/* For callgrind: --toggle-collect=encode_all_events. */
+__attribute__((noinline)) int encode_all_events(const char *mode, const struct event_names *e)
 {
 	int ok = 0;
 
@@ -137,9 +137,9 @@ static void time_events(const char *mode, struct event_names *e, unsigned passes
 	unsigned long before, used;
 	int ok;
 
-	ok = print_region(mode, e);
+	ok = encode_all_events(mode, e);
 	before = mallocs;
-	print_region(mode, e);
+	encode_all_events(mode, e);
 	used = mallocs - before;
 	for (unsigned i = 0; i < e->n; i++) {
 		for (unsigned k = 0; k < 15; k++) {
@@ -156,7 +156,7 @@ static void time_events(const char *mode, struct event_names *e, unsigned passes
 	for (unsigned k = 0; k < passes; k++) {
 		double t = now_ns();
 
-		print_region(mode, e);
+		encode_all_events(mode, e);
 		pass[k] = (now_ns() - t) / e->n;
 	}
 	mixed = median_value(pass, passes);
@@ -237,7 +237,7 @@ static void *thread_work(void *arg)
 		;
 	start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	while (atomic_load(w->go) == 1) {
-		print_region("raw", &w->own);
+		encode_all_events("raw", &w->own);
 		w->done += w->own.n;
 	}
 	w->ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - start;
@@ -366,14 +366,14 @@ int main(int argc, char **argv)
 	else if (!strcmp(what, "threads") && argc == 4) {
 		unsigned n = (unsigned)atoi(argv[2]);
 
-		print_region("raw", &e);
+		encode_all_events("raw", &e);
 		printf("{\"n\": %u, \"per_s\": %.0f}\n", n,
 		       throughput(&e, n <= MAX_THREADS ? n : MAX_THREADS, 300));
 	} else if (!strcmp(what, "count") && argc == 4) {
 		for (unsigned i = 0; i < e.n; i++)
 			time_call(argv[2],
 			          e.text[i]); /* what is loaded on first use is not counted */
-		printf("{\"n\": %u, \"ok\": %d}\n", e.n, print_region(argv[2], &e));
+		printf("{\"n\": %u, \"ok\": %d}\n", e.n, encode_all_events(argv[2], &e));
 	} else
 		return print_usage();
 	return 0;

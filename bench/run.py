@@ -152,8 +152,8 @@ class Sides:
         for left in glob.glob(out.name + ".*"):
             os.remove(left)
         found = re.findall(r"Collected : (\d+)", done.stderr)
-        if not found:
-            raise RuntimeError(done.stderr[-500:])
+        if not found or not int(found[-1]):
+            raise RuntimeError(f"callgrind counted no instruction inside {function}(): " + done.stderr[-500:])
         return int(found[-1])
 
     def system_calls(self, program, *args, env=None):
@@ -272,7 +272,7 @@ def measure_libraries(t, sides, programs, libs, plain):
     t.add(3, "minor faults to one encoding, above a program that calls nothing", a["faults"] - bare, max(b["faults"] - bare, 0), 1 / 8)
     t.add(4, "dlopen, us", a["open"], b["open"], 1 / 8, timed=True)
     # The environment is read: it must be the same in every run for the count to be.
-    t.add(5, "pfm_initialize, instructions", *(sides.instructions("/usr/bin/env", "start", "-i", "PATH=/bin:/usr/bin", "HOME=/", "LANG=C",
+    t.add(5, "pfm_initialize, instructions", *(sides.instructions("/usr/bin/env", "start_timer", "-i", "PATH=/bin:/usr/bin", "HOME=/", "LANG=C",
           p, "init") for p in init), 1 / 30, note="in an environment of three variables")
     cpuids = [figures([sides.process, "cpuid", p, "init"],
             plain)["cpuids"] - figures([sides.process, "cpuid", p, "bare"], plain)["cpuids"]
@@ -300,8 +300,8 @@ def measure_libraries(t, sides, programs, libs, plain):
 
 def measure_events(t, sides, name, files, n):
     peer, ours, _ = files
-    counts = [sides.instructions(sides.peer, "region", "count", "raw", peer) / n,
-              sides.instructions(sides.ours, "region", "count", "raw", ours) / n]
+    counts = [sides.instructions(sides.peer, "encode_all_events", "count", "raw", peer) / n,
+              sides.instructions(sides.ours, "encode_all_events", "count", "raw", ours) / n]
     t.add(10, f"encode, mean instructions: {name}", *counts, 1 / 15)
     t.add(10, f"encode, mean instructions, absolute: {name}", None, counts[1], 1800, kind="value")
     t.add(28, f"encode, mean instructions, absolute: {name}", None, counts[1], 1000, kind="value")
@@ -445,7 +445,7 @@ def measure_walk(t, sides):
     a, b = sides.both("walk", "5", rounds=1)
     per = [x["ns"] / x["seen"] for x in (a, b)]
     t.add(20, "walk over everything, ns per event or attribute", *per, 1 / 40, timed=True)
-    n = [sides.instructions(p, "walk", "walk1") / x["seen"] for p, x in ((sides.peer, a), (sides.ours, b))]
+    n = [sides.instructions(p, "time_walk", "walk1") / x["seen"] for p, x in ((sides.peer, a), (sides.ours, b))]
     t.add(20, "walk over everything, instructions per event or attribute", *n, 1 / 60)
     t.add(20, "walk over everything, mallocs", a["mallocs"], b["mallocs"], 0, kind="value")
 
@@ -511,7 +511,7 @@ def measure_core(t, sides, folder):
     peer = write_lines(os.path.join(folder, "core.peer"), strings(sides, "core"))
     ours = write_lines(os.path.join(folder, "core.ours"), [x.split("\t")[0] for x in run([sides.more, "list", "coreduo"]).splitlines()])
     n = [len(read_lines(p)) for p in (peer, ours)]
-    counts = [sides.instructions(p, "region", "count", "raw", f) / k for p, f, k in zip((sides.peer, sides.ours), (peer, ours), n)]
+    counts = [sides.instructions(p, "encode_all_events", "count", "raw", f) / k for p, f, k in zip((sides.peer, sides.ours), (peer, ours), n)]
     note = "Core Duo beside core"
     t.add(10, "encode, mean instructions: core", *counts, 1 / 15, note=note)
     t.add(10, "encode, mean instructions, absolute: core", None, counts[1], 1800, kind="value", note=note)

@@ -437,8 +437,11 @@ class Agreement(unittest.TestCase):
     """What Python and C must hold in common."""
 
     def header(self):
-        with open(os.path.join(LIB, "table", "table.h"), encoding="utf-8") as f:
-            return f.read()
+        text = ""
+        for name in ("image.h", "table.h"):
+            with open(os.path.join(LIB, "table", name), encoding="utf-8") as f:
+                text += f.read()
+        return text
 
     def enum(self, name):
         body = re.search(r"enum %s \{(.*?)\};" % name, self.header(), re.S)[1]
@@ -496,6 +499,7 @@ class Agreement(unittest.TestCase):
             f.write('#include <stdio.h>\n#include <string.h>\n#include "table/table.h"\n' + code)
         subprocess.run([CC, "-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-I", LIB,
                         "-I", os.path.join(LIB, "..", "include"), source, os.path.join(LIB, "table", "table.c"),
+                        os.path.join(LIB, "table", "names.c"),
                         os.path.join(LIB, "base", "text.c"), embed, "-o", program],
                        check=True, capture_output=True)
         return program, raw

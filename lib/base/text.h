@@ -13,56 +13,6 @@ struct slice {
 	uint32_t len;
 };
 
-/* Of eight bytes as they lie in memory the first @n, 0 to 8, with 0 for the others; and the last
- * @n, 1 to 8, wherever they lie then. */
-static inline uint64_t base_keep_first_bytes(uint64_t bytes, unsigned n)
-{
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	return n < 8 ? bytes & (((uint64_t)1 << 8 * n) - 1) : bytes;
-#else
-	return n < 8 ? bytes & ~(~(uint64_t)0 >> 8 * n) : bytes;
-#endif
-}
-static inline uint64_t base_keep_last_bytes(uint64_t bytes, unsigned n)
-{
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	return bytes >> 8 * (8 - n);
-#else
-	return bytes << 8 * (8 - n);
-#endif
-}
-/* The first eight bytes of a slice, as they lie in memory; 0 for those that it does not have.
- * Nothing behind it is read. */
-static inline uint64_t base_load_first_bytes(struct slice s)
-{
-	uint64_t bytes = 0;
-	uint32_t first = 0, last = 0;
-
-	if (s.len >= 8) {
-		memcpy(&bytes, s.text, 8);
-		return bytes;
-	}
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	/* In two pieces that have bytes in common, which are the same in both. */
-	if (s.len >= 4) {
-		memcpy(&first, s.text, 4);
-		memcpy(&last, s.text + s.len - 4, 4);
-		return first | (uint64_t)last << 8 * (s.len - 4);
-	}
-	if (s.len >= 2) {
-		memcpy(&first, s.text, 2);
-		memcpy(&last, s.text + s.len - 2, 2);
-		return first | last << 8 * (s.len - 2);
-	}
-	return s.len ? (unsigned char)s.text[0] : 0;
-#else
-	(void)first;
-	(void)last;
-	memcpy(&bytes, s.text, s.len);
-	return bytes;
-#endif
-}
-
 static inline bool base_is_digit(char c)
 {
 	return c >= '0' && c <= '9';

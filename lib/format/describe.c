@@ -114,7 +114,7 @@ static inline void describe_value(const char *pool, enum field_key key, uint64_t
 
 	switch (key) {
 	case KEY_HTOFF: info->counters_htoff = value; break;
-	case KEY_PRECISE: info->precise = (int)value; break;
+	case KEY_PRECISE: info->precise = value <= 2 ? (int)value : 0; break;
 	case KEY_PERIOD: info->period = value; break;
 	case KEY_DETAIL: info->detail = text; break;
 	case KEY_ERRATA: info->errata = text; break;

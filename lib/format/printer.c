@@ -49,33 +49,10 @@ void pfmi_format_append_text(struct event_printer *p, const char *s)
 	p->text[p->length += n] = '\0';
 }
 
-/* format_capitalize_char() of @n bytes; the loop vectorises. */
-static inline void copy_capital_run(char *to, const char *s, size_t n)
-{
-	char run[16];
-
-	memcpy(run, s, n);
-	for (size_t i = 0; i < n; i++)
-		run[i] = format_capitalize_char(run[i]);
-	memcpy(to, run, n);
-}
-
-/* The last ones of a run with some before them, few with what a pool has behind. */
 void pfmi_format_copy_capitals(char *to, const char *s, size_t n)
 {
-	char few[POOL_PAD];
-
-	if (n >= 16) {
-		for (size_t i = 0; i < n - 16; i += 16)
-			copy_capital_run(to + i, s + i, 16);
-		copy_capital_run(to + n - 16, s + n - 16, 16);
-	} else if (n >= 8) {
-		copy_capital_run(to, s, 8);
-		copy_capital_run(to + n - 8, s + n - 8, 8);
-	} else {
-		copy_capital_run(few, s, POOL_PAD);
-		memcpy(to, few, n);
-	}
+	for (size_t i = 0; i < n; i++)
+		to[i] = format_capitalize_char(s[i]);
 }
 
 void pfmi_format_append_capitals(struct event_printer *p, const char *s)

@@ -65,13 +65,16 @@ static bool has_same_groups(const struct table *t, uint32_t a, uint32_t b)
 }
 
 /* Finds the alias row that the text means, if the attribute after prefix @at is a unit mask of it
- * and does not belong to @vendors, the row that the prefix itself names. */
-static struct name_entry lookup_alias_row(const struct table *t, struct spec *spec, unsigned at,
-                                          struct name_entry vendors)
+ * and does not belong to @vendors, the row that the prefix itself names. Not inlined: a bare name
+ * takes 15 of 1,800 instructions less. */
+__attribute__((noinline)) static struct name_entry
+lookup_alias_row(const struct table *t, struct spec *spec, unsigned at, struct name_entry vendors)
 {
 	const struct name_prefix *p = spec->prefixes;
 	struct slice attr = { spec->name.text + p[at].len + 1, p[at + 1].len - p[at].len - 1 };
 
+	if (lookup_is_level_letter(attr))
+		return NAME_NOT_FOUND;
 	for (unsigned i = at + 1; i-- > 0;) {
 		struct name_entry n = table_find_name(t, table_hash_separator(p[i].hash),
 		                                      spec->name.text, p[i].len + 1);
@@ -106,15 +109,17 @@ struct name_entry pfmi_lookup_longest_prefix(const struct table *t, struct spec 
 {
 	for (unsigned i = spec->n_prefixes; i-- > 0;) {
 		const struct name_prefix *p = &spec->prefixes[i];
-		struct name_entry n, alias = NAME_NOT_FOUND;
+		struct name_entry n;
 
 		if (!(prefixes >> i & 1))
 			continue;
 		n = table_find_name(t, p->hash, spec->name.text, p->len);
-		if (may_have_alias_row(t, spec, i, n))
-			alias = lookup_alias_row(t, spec, i, n);
-		if (alias.kind != NAME_NONE)
-			return alias;
+		if (may_have_alias_row(t, spec, i, n)) {
+			struct name_entry alias = lookup_alias_row(t, spec, i, n);
+
+			if (alias.kind != NAME_NONE)
+				return alias;
+		}
 		if (n.kind != NAME_NONE)
 			return end_name_at_prefix(spec, i, n);
 	}

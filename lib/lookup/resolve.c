@@ -43,8 +43,7 @@ static bool is_umask_after_modifier(struct attr_reader *r)
 	const struct slice word = r->attr.name;
 	uint32_t whole = (uint32_t)(spec->attrs.text - spec->name.text);
 
-	if (!attr_is_libpfm(r) || r->attr.has_value ||
-	    (word.len == 1 && strchr("ukh", word.text[0])))
+	if (!attr_is_libpfm(r) || r->attr.has_value || lookup_is_level_letter(word))
 		return false;
 	for (unsigned i = 0; i < spec->n_prefixes && spec->prefixes[i].len <= whole; i++)
 		if ((spec->prefixes[i].len == whole ||

@@ -74,8 +74,7 @@ static inline bool event_has_flag(const struct event *ev, enum row_flags flag)
 {
 	return ev->row && ev->row->flags & flag;
 }
-/* Can the event be sampled precisely (PEBS)? 0 no, 1 may, 2 must, as its table says. An alias row
- * says nothing of its own: it has the precision of the vendor's row with its configuration. */
+/* Can the event be sampled precisely (PEBS)? 0 no, 1 may, 2 must. */
 uint64_t pfmi_pmu_get_precision(const struct event *ev);
 /* Is the event valid only with precise sampling (PEBS)? Its table says "precise=must". */
 bool pfmi_pmu_requires_precision(const struct event *ev);

@@ -2,9 +2,14 @@
 /* Whether an event can or must be sampled precisely (PEBS), by its table's field "precise". */
 #include "pmu/pmu.h"
 
-#define PRECISE_MUST 2 /* a value of field "precise": 0 no, 1 may, 2 must */
+/* Values of field "precise" beside 0, no, and 1, may. */
+enum {
+	PRECISE_MUST = 2,
+	PRECISE_AS_ENCODED = 3 /* an alias row: as the vendor's row with the same registers */
+};
 
-/* The precision of the vendor's row that has the same configuration words as @ev, an alias. */
+/* The precision of the vendor's row that has the same configuration words as @ev, an alias whose
+ * unit masks decide. */
 static uint64_t get_alias_precision(const struct event *ev)
 {
 	struct event found = { .n_user_fields = 0 };
@@ -19,11 +24,11 @@ static uint64_t get_alias_precision(const struct event *ev)
 
 uint64_t pfmi_pmu_get_precision(const struct event *ev)
 {
-	if (event_has_key(ev, KEY_PRECISE))
-		return pfmi_pmu_event_key_value(ev, KEY_PRECISE, ANY_COUNTER);
-	return event_has_flag(ev, ROW_HIDDEN) && table_key_field_plus1(ev->table, KEY_PRECISE)
-	               ? get_alias_precision(ev)
-	               : 0;
+	uint64_t value = event_has_key(ev, KEY_PRECISE)
+	                         ? pfmi_pmu_event_key_value(ev, KEY_PRECISE, ANY_COUNTER)
+	                         : 0;
+
+	return value == PRECISE_AS_ENCODED ? get_alias_precision(ev) : value;
 }
 
 bool pfmi_pmu_requires_precision(const struct event *ev)

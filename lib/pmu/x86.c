@@ -152,11 +152,7 @@ static bool is_second_msr_event(const struct event *ev)
  * value. */
 static uint32_t find_extra_msr(const struct event *ev)
 {
-	/* No unit mask chooses it. */
-	uint32_t msr = (uint32_t)(ev->row && !ev->n_user_fields
-	                                  ? pfmi_table_row_value(ev->table, ev->row_index, KEY_MSR,
-	                                                         ANY_COUNTER)
-	                                  : pfmi_pmu_event_key_value(ev, KEY_MSR, ANY_COUNTER));
+	uint32_t msr = (uint32_t)pfmi_pmu_event_key_value(ev, KEY_MSR, ANY_COUNTER);
 
 	for (unsigned i = 0; msr == 0 && i < N_EXTRA_FIELDS; i++)
 		if (pfmi_pmu_has_user_key(ev, extra_fields[i].key) ||

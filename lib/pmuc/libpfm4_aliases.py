@@ -218,6 +218,34 @@ def alias_table(t, unit, table):
             take(*one)
     if "code" in t.field_at:
         add_event_rows(t, unit, table, taken)
+    if "precise" in t.field_at:
+        set_alias_precision(t)
+
+
+def set_alias_precision(t):
+    """Alias rows are as precise as the vendor's row that has the same registers. Where unit masks
+    decide which row that is, the value is "as_encoded": lib/pmu/precision.c looks the row up."""
+    at = t.field_at["precise"]
+    as_encoded = next(w.value for w in t.fields[at].words if w.name == "as_encoded")
+    encoded = {i for i, f in enumerate(t.fields) if f.ranges}
+
+    def registers(row):
+        return frozenset((f, v) for f, c, v in row.values if f in encoded and v)
+
+    precision, precise_codes = {}, set()
+    for row in t.rows:
+        value = next((v for f, _, v in row.values if f == at), 0)
+        precision.setdefault(registers(row), set()).add(value)
+        if value:
+            precise_codes.update(v for f, _, v in row.values if f == t.field_at["code"])
+    for row in t.lent:
+        code = next(v for f, _, v in row.values if f == t.field_at["code"])
+        if code not in precise_codes:
+            continue
+        found = precision.get(registers(row), ()) if not row.takes else ()
+        value = next(iter(found)) if len(found) == 1 else as_encoded
+        if value:
+            row.values.append((at, pt.ANYWHERE, value))
 
 
 # ---- events of its own ---------------------------------------------------------------------------
@@ -444,6 +472,9 @@ def add_event_rows(t, unit, table, known):
         several = every and "equiv" not in row.keys and (table.encoder == "ep_unc"
                                                          or not row.keys.get("req"))
         groups = make_groups(t, unit, row, table.encoder, every) if several else None
+        for word in (w.name for g in groups or () for w in g.words):
+            if word in ("u", "k", "h"):     # lib/lookup/lookup.h, lookup_is_level_letter()
+                raise ValueError("%s: unit mask %s has the name of a level" % (row.name, word))
         combine = groups and (len(groups) > 1 or groups[0].flags & pt.GROUP_ANY)
         # A vendor's event of that name has masks of its own.
         by_groups = combine and pt.fold(row.name) not in known

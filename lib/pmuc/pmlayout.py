@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Layout of an image: lib/table/table.h in Python. What its arrays hold and in which order,
+"""Layout of an image: lib/table/image.h in Python. What its arrays hold and in which order,
 what its indices are keyed by and where their entries stand, and the checksum. The image inside the
 library and an image file differ in nothing."""
 
@@ -59,7 +59,7 @@ IMAGE_SIZE = struct.calcsize("<" + IMAGE_FORMAT)
 
 
 def first_slot(h, n):
-    """First slot of a probe: slot_of() in table.h."""
+    """First slot of a probe: table_first_slot() in table.h."""
     return (h * 0x9E3779B1 & ANY32) * n >> 32
 
 
@@ -78,7 +78,7 @@ def _name_bits(h):
     return 1 << (h >> 26) | 1 << (h >> 20 & 63) | 1 << (h >> 14 & 63) | 1 << (h >> 8 & 63)
 
 
-# the bits of a name in a word of a filter: table.h, name_bits()
+# the bits of a name in a word of a filter: table.h, table_name_filter_bits()
 name_bits = Cache(_name_bits).__getitem__
 
 
@@ -151,7 +151,7 @@ def config1_of(values, fields):
 
 
 def host_hash(kind, a):
-    """table.h, host_hash()."""
+    """table.h, table_hash_host_key()."""
     return (((a & ANY32) * 0x9E3779B1 ^ kind) * 0x85EBCA6B) & ANY32
 
 

@@ -54,11 +54,11 @@ def _folded(text):
     return text.encode("utf-8", "surrogateescape").translate(FOLD, b" \t-_")
 
 
-fold = Cache(_folded).__getitem__       # the form of a name that is compared: table.h, name_fold()
+fold = Cache(_folded).__getitem__       # the form of a name that is compared: table.h, table_fold_char()
 
 
 def _weight(c):
-    """Contribution of a character of a folded name to its hash: table.h, pfmi_table_char_weights."""
+    """Contribution of a character of a folded name to its hash: names.c, pfmi_table_char_weights."""
     c = c * 0x9E3779B1 & ANY32
     c = (c ^ c >> 15) * 0x85EBCA6B & ANY32
     return (c ^ c >> 13) & 0x7FFFFFFF
@@ -81,7 +81,7 @@ def _hashed(folded):
     return h & ANY32
 
 
-name_hash = Cache(_hashed).__getitem__      # of a folded name: table.h, name_hash()
+name_hash = Cache(_hashed).__getitem__      # of a folded name: names.c, pfmi_table_hash_name()
 
 
 def first_existing(*names):

@@ -14,7 +14,7 @@
     pmuc.py --check NAME.pmu...                                      only print the errors
     pmuc.py import PATH... [--cpu PATTERN] [-o FILE] [--json]        vendors' event lists to images
 
-README.md describes the language, ../table.h the result. Everything wrong is reported as
+README.md describes the language, ../table/image.h the result. Everything wrong is reported as
 FILE:LINE:COLUMN: error: text, all errors of a run together; then the exit status is 1 and nothing
 is written.
 """

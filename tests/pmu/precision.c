@@ -31,6 +31,8 @@ static void aliases(void **state)
 {
 	(void)state;
 	expect_precision("skx::MEM_TRANS_RETIRED:LOAD_LATENCY:ldlat=4", 2);
+	expect_precision("skx::MEM_LOAD_RETIRED:L3_MISS", 1);
+	expect_precision("skx::UNHALTED_CORE_CYCLES", 0);
 }
 
 UNIT(pmu_precision, cmocka_unit_test(rows_of_the_vendor), cmocka_unit_test(aliases));
