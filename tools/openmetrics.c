@@ -156,6 +156,12 @@ static void make_labels(struct exposition *x, const struct label *labels)
 		append_label(x, labels->name, labels->value);
 }
 
+static char *put_piece(char *to, const char *text, size_t len)
+{
+	memcpy(to, text, len);
+	return to + len;
+}
+
 /* With the labels that were made. */
 static void put_sample(struct exposition *x, const char *value, size_t value_len)
 {
@@ -173,14 +179,14 @@ static void put_sample(struct exposition *x, const char *value, size_t value_len
 		return;
 	}
 	to = x->lines + x->n_lines;
-	to = (char *)memcpy(to, x->family, family_len) + family_len;
-	to = (char *)memcpy(to, suffix, suffix_len) + suffix_len;
+	to = put_piece(to, x->family, family_len);
+	to = put_piece(to, suffix, suffix_len);
 	if (x->n) {
-		to = (char *)memcpy(to, x->labels, x->n) + x->n;
+		to = put_piece(to, x->labels, x->n);
 		*to++ = '}';
 	}
 	*to++ = ' ';
-	to = (char *)memcpy(to, value, value_len) + value_len;
+	to = put_piece(to, value, value_len);
 	*to++ = '\n';
 	x->n_lines = (size_t)(to - x->lines);
 	x->n_samples++;
