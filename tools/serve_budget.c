@@ -87,7 +87,8 @@ void limit_files(const struct serve_budget *b)
 	/* The session raises the soft limit when it needs more: the hard one is what holds. */
 	files.rlim_max = most < (double)files.rlim_max ? (rlim_t)most : files.rlim_max;
 	files.rlim_cur = files.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &files);
+	if (setrlimit(RLIMIT_NOFILE, &files) != 0)
+		fprintf(stderr, "pfm serve: cannot limit files: %s\n", strerror(errno));
 }
 
 int check_files(const struct serve *s)
