@@ -65,6 +65,16 @@ static double bare(unsigned visits)
 	return (now() - start) / visits;
 }
 
+static double reads(unsigned visits)
+{
+	uint64_t words[3 + EVENTS];
+	double start = now();
+
+	for (unsigned i = 0; i < 2 * visits; i++)
+		(void)!read(leader, words, sizeof(words));
+	return (now() - start) / visits;
+}
+
 static double region(unsigned visits)
 {
 	double start = now();
@@ -206,7 +216,7 @@ static int compare(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-enum { SIDES = 8 };
+enum { SIDES = 9 };
 
 static const struct side {
 	const char *name;
@@ -215,6 +225,7 @@ static const struct side {
 	const char *needs;
 } sides[SIDES] = {
 	{ "two readings and two clocks", bare, NULL, NULL },
+	{ "two readings alone", reads, NULL, NULL },
 	{ "region", region, NULL, NULL },
 	{ "region inside another", nested, NULL, NULL },
 	{ "visit by handle", handle, NULL, NULL },

@@ -27,15 +27,17 @@ enum { PATH_ROOM = 4096 };
 
 static const struct adapter {
 	const char *interface, *variable, *library;
-	const char *mark; /* a text that programs contain which need it preloaded; NULL: their
-	                     runtime loads it */
+	const char *mark;  /* a text that programs contain which need it preloaded; NULL: their
+	                      runtime loads it */
+	const char *older; /* the variable of older runtimes, or NULL; newer ones refuse two values
+	                    */
 } adapters[] = {
-	{ "ITT", "INTEL_LIBITTNOTIFY64", "libperfmon-itt.so", NULL },
-	{ "NVTX", "NVTX_INJECTION64_PATH", "libperfmon-nvtx.so", NULL },
-	{ "Kokkos", "KOKKOS_TOOLS_LIBS", "libperfmon-kokkos.so", NULL },
-	{ "OpenMP", "OMP_TOOL_LIBRARIES", "libperfmon-ompt.so", NULL },
-	{ "likwid", "LD_PRELOAD", "libperfmon-likwid.so", "likwid_marker" },
-	{ "PAPI", "LD_PRELOAD", "libperfmon-papi-hl.so", "PAPI_hl_" },
+	{ "ITT", "INTEL_LIBITTNOTIFY64", "libperfmon-itt.so", NULL, NULL },
+	{ "NVTX", "NVTX_INJECTION64_PATH", "libperfmon-nvtx.so", NULL, NULL },
+	{ "Kokkos", "KOKKOS_TOOLS_LIBS", "libperfmon-kokkos.so", NULL, "KOKKOS_PROFILE_LIBRARY" },
+	{ "OpenMP", "OMP_TOOL_LIBRARIES", "libperfmon-ompt.so", NULL, NULL },
+	{ "likwid", "LD_PRELOAD", "libperfmon-likwid.so", "likwid_marker", NULL },
+	{ "PAPI", "LD_PRELOAD", "libperfmon-papi-hl.so", "PAPI_hl_", NULL },
 };
 
 enum { ADAPTERS = sizeof(adapters) / sizeof(adapters[0]) };
@@ -81,7 +83,7 @@ static bool is_wanted(const struct adapter *a, const char *command)
 	char path[PATH_ROOM];
 
 	if (!a->mark)
-		return !getenv(a->variable);
+		return !getenv(a->variable) && !(a->older && getenv(a->older));
 	return find_program(command, path, sizeof(path)) && file_contains(path, a->mark);
 }
 
@@ -114,6 +116,8 @@ static void switch_on_adapters(const char *command, char *on, size_t room)
 			add_to_variable(adapters[i].variable, path);
 		else
 			setenv(adapters[i].variable, path, 1);
+		if (adapters[i].older)
+			setenv(adapters[i].older, path, 1);
 		if (at < room)
 			at += (size_t)snprintf(on + at, room - at, "%s%s", at ? ", " : "",
 			                       adapters[i].interface);

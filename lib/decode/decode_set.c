@@ -77,7 +77,8 @@ static unsigned get_distance(const struct event *ev)
 	return distance + (r->flags & (ROW_DEPRECATED | ROW_HIDDEN) ? 1 : 0);
 }
 
-/* Fills @out with the events behind @g that are as near as the best. Returns their number. */
+/* Fills @out with the events of target @g that are as near to it as the best one. Returns how many.
+ */
 static unsigned find_candidates(struct decode_target *g, struct event *out, unsigned max)
 {
 	unsigned n = 0;
@@ -126,8 +127,8 @@ static const pfm_reg_t *find_extra_pair(const struct set_decoder *d, uint64_t ms
 	return own || !is_pair ? own : find_extra(d, uses_second ? first : second);
 }
 
-/* The extra register of the set that the events behind @g use; NULL if they use none, or the set
- * lacks it. */
+/* The extra register of the set that the events of target @g use; NULL if they do not use one, or
+ * if the set lacks it. */
 static const pfm_reg_t *find_used_extra(const struct set_decoder *d, const struct decode_target *g)
 {
 	struct decode_target probe = *g;

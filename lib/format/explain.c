@@ -308,8 +308,9 @@ static bool is_field_given(const struct spec *spec, const char *name, size_t len
 	return false;
 }
 
-/* Fields the kernel wants of an event ("chip=?") that the text does not give, each behind @before
- * and before @behind. */
+/* Appends the fields that the kernel requires of the event ("chip=?") and the text does not give,
+ * with @before in front of each name, @behind after it and @between two of them. Returns how many.
+ */
 static unsigned append_missing_fields(struct sentence *s, const char *before, const char *between,
                                       const char *behind)
 {

@@ -162,8 +162,8 @@ static bool is_name_of_row(const struct table *t, uint32_t row, struct slice nam
 	return back.kind < NAME_UNSUPPORTED && back.row == row;
 }
 
-/* So it does in what is built in: tests/test_roundtrip.c reads every name. Elsewhere it is looked
- * up. Twins differ in spelling alone, and go the longer way. */
+/* Does @name lead back to the row? Every name of a built-in table without folded twins does:
+ * tests/table/test_roundtrip.c reads them all. Other names are looked up. */
 static inline bool has_readable_name(const struct table *t, uint32_t row, struct slice name)
 {
 	return (table_is_builtin(t) && !(t->flags & TABLE_HAS_FOLDED_TWINS)) ||

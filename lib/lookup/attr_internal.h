@@ -8,7 +8,7 @@
 #include <string.h>
 #include "lookup/lookup.h"
 
-/* The attribute that is being read, and what the ones before it said. */
+/* The attribute that is read, and the settings that the attributes before it made. */
 struct attr_reader {
 	const struct spec *spec;
 	struct event *event;
@@ -19,7 +19,7 @@ struct attr_reader {
 	unsigned cleared_plm; /* levels that the text switched off */
 	unsigned given_plm;   /* value of "plm=", if has_plm */
 	bool has_plm, has_precise;
-	bool has_bare_masks;   /* a unit mask stood after ':' without its group */
+	bool has_bare_masks;   /* a unit mask was given after ':' without the name of its group */
 	unsigned thread_parts; /* of a field in two parts: bit 0 thread, bit 1 core */
 };
 #define FIELD_NOT_SEARCHED (-2)

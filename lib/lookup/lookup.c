@@ -359,7 +359,7 @@ int pfmi_lookup_check_present(const struct pfm_ctx *ctx, unsigned unit, const st
 	               : PFMLIB_SUCCESS;
 }
 
-/* No event has that name: a raw number, or one of the kernel's that only it knows. */
+/* For a name that no event has: finds a raw number, or an event that only the kernel has. */
 static int lookup_raw_or_kernel(const struct pfm_ctx *ctx, struct spec *spec, int rc,
                                 unsigned *unit, struct event *out, pfm_error_t *why)
 {

@@ -8,8 +8,8 @@
 struct perf_terms {
 	struct spec_attr first_term;
 	uint32_t first_term_hash;
-	bool is_name;          /* the first term is a word */
-	bool is_generic;       /* it is looked up as a generic name of the kernel */
+	bool is_name;          /* the first term has no value */
+	bool is_generic;       /* the first term is searched as a generic name of the kernel */
 	unsigned fallback_pmu; /* the first PMU of that name; ~0 for none */
 };
 

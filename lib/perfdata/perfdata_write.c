@@ -48,8 +48,8 @@ static int write_bytes(struct pfm_recording *r, const void *bytes, size_t n)
 	return r->write_errno ? -r->write_errno : 0;
 }
 
-/* Whole frames, each in a record of its own: what was written before the writer was killed can be
- * unpacked. */
+/* Writes whole frames, each in a record of its own, so that a reader can unpack the records before
+ * a killed writer's last one. */
 static void write_packed_bytes(struct pfm_recording *r, const uint8_t *bytes, size_t n)
 {
 	uint8_t record[UINT16_MAX];

@@ -127,7 +127,7 @@ def config1_fields(t):
     return out
 
 
-# The field of config1 by which Linux takes the value of an extra register (lib/pmu/x86.c,
+# The field of config1 by which Linux takes the value of an extra register (lib/pmu/x86_config.c,
 # extra_fields).
 FIELD_OF_MSR = {0x1A6: "offcore_rsp", 0x1A7: "offcore_rsp", 0x3F6: "ldlat", 0x3F7: "frontend",
                 0x1328: "snoop_rsp", 0x1329: "snoop_rsp"}

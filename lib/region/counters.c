@@ -8,11 +8,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-#include "region/region.h"
-
-/* Reads an event of the calling thread from its page: value, time enabled, time running (session/).
- */
-bool pfmi_perf_read_user_page(const void *page, uint64_t out[3]);
+#include "region/reading.h"
 
 enum {
 	CONFIG3_AT = 128, /* in newer headers than the one this may be built with */
@@ -83,7 +79,8 @@ int pfmi_region_open_event(const pfm_attr_t *from, int pid, int cpu, int group, 
 	return fd;
 }
 
-/* Maps the page of a hardware event that the kernel lets user space read. */
+/* Maps the page of a hardware event that the kernel lets user space read, with its times and the
+ * clock. */
 static void *map_page(const struct region_event *e, int fd)
 {
 	struct perf_event_mmap_page *page;
@@ -93,40 +90,83 @@ static void *map_page(const struct region_event *e, int fd)
 	page = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0);
 	if (page == MAP_FAILED)
 		return NULL;
-	if (page->cap_user_rdpmc && page->cap_user_time)
+	if (page->cap_user_rdpmc && page->cap_user_time && page->cap_user_time_zero)
 		return page;
 	munmap(page, PAGE);
 	return NULL;
 }
 
-static void close_group(struct thread *t, const struct group *g)
+static void unmap_pages(const struct thread *t, const struct group *g)
 {
-	for (unsigned i = g->n; i-- > 0;) {
+	for (unsigned i = 0; i < g->n; i++) {
 		if (t->pages[g->first_fd + i])
 			munmap(t->pages[g->first_fd + i], PAGE);
+		t->pages[g->first_fd + i] = NULL;
+	}
+}
+
+/* Maps the pages of all events of @g, or none. */
+static void map_pages(const struct thread *t, const struct group *g)
+{
+	for (unsigned i = 0; i < g->n; i++) {
+		t->pages[g->first_fd + i] = map_page(&pfmi_regions.layout.events[g->events[i]],
+		                                     t->fds[g->first_fd + i]);
+		if (!t->pages[g->first_fd + i]) {
+			unmap_pages(t, g);
+			return;
+		}
+	}
+}
+
+static void close_group(struct thread *t, const struct group *g)
+{
+	unmap_pages(t, g);
+	for (unsigned i = g->n; i-- > 0;) {
 		if (t->fds[g->first_fd + i] >= 0)
 			close(t->fds[g->first_fd + i]);
-		t->pages[g->first_fd + i] = NULL;
 		t->fds[g->first_fd + i] = -1;
 	}
 }
 
-/* Opens all events of a group, or none. */
-static void open_group(struct thread *t, const struct group *g, bool disabled)
+/* Opens all events of a group, or none. The group is disabled: Linux 6.18 lets an event that joins
+ * a running leader of another PMU count only after the next change of tasks. */
+static void open_group(struct thread *t, const struct group *g)
 {
 	const struct region_event *events = pfmi_regions.layout.events;
 	int *fds = t->fds + g->first_fd;
 
 	for (unsigned i = 0; i < g->n && !g->n_system; i++) {
 		fds[i] = pfmi_region_open_event(&events[g->events[i]].attr, 0, -1, i ? fds[0] : -1,
-		                                disabled && i == 0);
+		                                i == 0);
 		if (fds[i] < 0) {
 			t->open_errno = -fds[i];
 			close_group(t, g);
 			return;
 		}
-		t->pages[g->first_fd + i] = map_page(&events[g->events[i]], fds[i]);
 	}
+	if (!g->n_system)
+		map_pages(t, g);
+}
+
+/* True if user space reads all that there is: one group in each round. Formats that draw visits
+ * need the system's clock. */
+static bool is_read_by_user(const struct thread *t)
+{
+	const struct layout *l = &pfmi_regions.layout;
+
+	for (unsigned r = 0; r < l->n_rounds; r++)
+		if (l->rounds[r].n != 1 || !t->pages[l->rounds[r].groups[0].first_fd])
+			return false;
+	return !pfmi_regions.keeps_slices;
+}
+
+static void command_round(const struct thread *t, unsigned round, unsigned long request)
+{
+	const struct round *r = &pfmi_regions.layout.rounds[round];
+
+	for (unsigned i = 0; i < r->n; i++)
+		if (!r->groups[i].n_system && t->fds[r->groups[i].first_fd] >= 0)
+			ioctl(t->fds[r->groups[i].first_fd], request, 0);
 }
 
 void pfmi_thread_open(struct thread *t)
@@ -141,7 +181,9 @@ void pfmi_thread_open(struct thread *t)
 		t->fds[i] = -1;
 	for (unsigned r = 0; r < l->n_rounds; r++)
 		for (unsigned g = 0; g < l->rounds[r].n; g++)
-			open_group(t, &l->rounds[r].groups[g], r > 0);
+			open_group(t, &l->rounds[r].groups[g]);
+	command_round(t, 0, PERF_EVENT_IOC_ENABLE);
+	t->user_group = is_read_by_user(t) ? l->rounds[0].groups : NULL;
 	errno = saved;
 }
 
@@ -155,31 +197,22 @@ void pfmi_thread_close(struct thread *t)
 	t->opened = false;
 }
 
-/* Reads a group without entering the kernel. */
-static inline bool read_pages(void *const *pages, unsigned n, uint64_t *out)
+/* read(2) without its cancellation point: begin and end stand in destructors, which must not be
+ * unwound. */
+static inline long read_kernel(int fd, uint64_t *out, size_t size)
 {
-	uint64_t v[3];
-
-	for (unsigned i = 0; i < n; i++) {
-		if (!pages[i] || !pfmi_perf_read_user_page(pages[i], v))
-			return false;
-		out[GROUP_VALUES + i] = v[0];
-		if (i == 0)
-			memcpy(out + GROUP_ENABLED, v + 1, 2 * sizeof(*v));
-	}
-	out[GROUP_NR] = n;
-	return true;
+	return syscall(SYS_read, fd, out, size);
 }
 
 __attribute__((noinline, cold)) static void read_again(int fd, size_t size, uint64_t *out)
 {
 	int saved = errno;
-	ssize_t n;
+	long n;
 
 	do
-		n = fd < 0 ? 0 : read(fd, out, size);
+		n = fd < 0 ? 0 : read_kernel(fd, out, size);
 	while (n < 0 && errno == EINTR);
-	if (n != (ssize_t)size)
+	if (n != (long)size)
 		out[GROUP_NR] = 0;
 	errno = saved;
 }
@@ -191,7 +224,7 @@ __attribute__((noinline, cold)) static void read_system(const struct group *g, u
 
 	memset(out, 0, sizeof(one));
 	for (int i = 0; i < g->n_system; i++) {
-		if (read(g->system_fds[i], one, sizeof(one)) != (ssize_t)sizeof(one)) {
+		if (read_kernel(g->system_fds[i], one, sizeof(one)) != (long)sizeof(one)) {
 			out[GROUP_NR] = 0;
 			return;
 		}
@@ -212,20 +245,15 @@ void pfmi_thread_snapshot(const struct thread *t, uint64_t *out)
 
 		if (g->n_system)
 			read_system(g, out + g->word);
-		else if (!(t->pages[g->first_fd] &&
-		           read_pages(t->pages + g->first_fd, g->n, out + g->word)) &&
-		         (fd < 0 || read(fd, out + g->word, size) != (ssize_t)size))
+		else if (fd < 0 || read_kernel(fd, out + g->word, size) != (long)size)
 			read_again(fd, size, out + g->word);
 	}
 }
 
-static void command_round(const struct thread *t, unsigned round, unsigned long request)
+uint64_t pfmi_thread_clock(const struct thread *t)
 {
-	const struct round *r = &pfmi_regions.layout.rounds[round];
-
-	for (unsigned i = 0; i < r->n; i++)
-		if (!r->groups[i].n_system && t->fds[r->groups[i].first_fd] >= 0)
-			ioctl(t->fds[r->groups[i].first_fd], request, 0);
+	return t->user_group ? read_user_clock(t->pages[t->user_group->first_fd])
+	                     : pfmi_wall_clock();
 }
 
 void pfmi_thread_switch(struct thread *t, unsigned round)
@@ -236,6 +264,8 @@ void pfmi_thread_switch(struct thread *t, unsigned round)
 		return;
 	command_round(t, t->round, PERF_EVENT_IOC_DISABLE);
 	t->round = round;
+	if (t->user_group)
+		t->user_group = pfmi_regions.layout.rounds[round].groups;
 	t->generation++;
 	command_round(t, round, PERF_EVENT_IOC_ENABLE);
 	errno = saved;

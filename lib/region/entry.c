@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums of a region in one thread: found or made, added to by a visit, added to each other. */
+/* Sums of a region in one thread: found or made, added to by a visit, added to each other, and what
+ * results are computed from them. */
 #include <string.h>
 #include "region/region.h"
-#include "region/words.h"
+#include "region/sums.h"
 
 /* ---- entries of a thread ----------------------------------------------------------------- */
 
@@ -34,22 +35,15 @@ __attribute__((noinline, cold)) static struct node *make_node(struct thread *t, 
 	return t->nodes[page] ? &t->nodes[page][region % NODES] : NULL;
 }
 
-static struct node *node_of(struct thread *t, uint32_t region)
-{
-	unsigned page = region / NODES;
-
-	return page < t->n_pages && t->nodes[page] ? &t->nodes[page][region % NODES]
-	                                           : make_node(t, region);
-}
-
 __attribute__((noinline, cold)) static struct entry *make_entry(struct thread *t, struct node *node,
                                                                 uint32_t region, uint32_t parent)
 {
-	struct entry *e = pfmi_arena_alloc(&t->arena, sizeof(*e) + pfmi_regions.layout.n_events *
-	                                                                   sizeof(struct tally));
+	struct entry *e = pfmi_arena_alloc(&t->arena, pfmi_entry_size());
 
 	if (!e)
 		return NULL;
+	pfmi_entry_clear(e);
+	e->node = node;
 	e->region = region;
 	e->parent = parent;
 	e->other_parent = node->entries;
@@ -62,7 +56,9 @@ __attribute__((noinline, cold)) static struct entry *make_entry(struct thread *t
 struct entry *pfmi_thread_entry(struct thread *t, uint32_t region, uint32_t parent,
                                 struct node **node)
 {
-	*node = node_of(t, region);
+	*node = pfmi_thread_node(t, region);
+	if (!*node)
+		*node = make_node(t, region);
 	if (!*node)
 		return NULL;
 	for (struct entry *e = (*node)->entries; e; e = e->other_parent)
@@ -73,54 +69,55 @@ struct entry *pfmi_thread_entry(struct thread *t, uint32_t region, uint32_t pare
 
 /* ---- sums -------------------------------------------------------------------------------- */
 
-/* Welford's method: the sum of squared deviations without cancellation. */
-static void deviate(double *mean, double *m2, uint64_t n, double value)
+size_t pfmi_entry_size(void)
 {
-	double d = value - *mean, m = *mean + d / (double)n, sum = *m2 + d * (value - m);
-
-	region_store_words(mean, &m, sizeof(m));
-	region_store_words(m2, &sum, sizeof(sum));
+	return sizeof(struct entry) + pfmi_regions.layout.sums * sizeof(uint64_t);
 }
 
-static void add_times(struct times *s, const struct visit *v)
+/* Calls @change with each span of @to and the same one of @from. */
+static void for_each_span(struct entry *to, const struct entry *from,
+                          void (*change)(struct span *to, const struct span *from))
 {
-	REGION_PUT(s->visits, s->visits + 1);
-	REGION_ADD(s->exclusive, v->wall_exclusive);
-	REGION_ADD(s->children, v->children);
-	if (!v->outermost)
-		return;
-	REGION_PUT(s->outermost, s->outermost + 1);
-	REGION_ADD(s->wall, v->wall);
-	REGION_ADD(s->pairs, v->pairs);
-	if (s->outermost == 1 || v->wall < s->min)
-		REGION_PUT(s->min, v->wall);
-	if (v->wall > s->max)
-		REGION_PUT(s->max, v->wall);
-	deviate(&s->mean, &s->m2, s->outermost, (double)v->wall);
+	const struct layout *l = &pfmi_regions.layout;
+
+	change(&to->wall, &from->wall);
+	for (unsigned r = 0; r < l->n_rounds; r++)
+		for (unsigned g = 0; g < l->rounds[r].n; g++) {
+			const struct group *group = &l->rounds[r].groups[g];
+
+			for (unsigned i = 0; i < group->n; i++)
+				change(spans_of_group(to, group) + i,
+				       spans_of_group(from, group) + i);
+		}
 }
 
-static void add_count(struct tally *s, const struct visit *v, uint64_t inclusive,
-                      uint64_t exclusive)
+static void clear_span(struct span *s, const struct span *from)
 {
-	REGION_PUT(s->exclusive_visits, s->exclusive_visits + 1);
-	REGION_ADD(s->exclusive, exclusive);
-	REGION_ADD(s->children, v->children);
-	if (!v->outermost)
-		return;
-	REGION_PUT(s->visits, s->visits + 1);
-	REGION_ADD(s->inclusive, inclusive);
-	REGION_ADD(s->pairs, v->pairs);
-	if (s->visits == 1 || inclusive < s->min)
-		REGION_PUT(s->min, inclusive);
-	if (inclusive > s->max)
-		REGION_PUT(s->max, inclusive);
-	deviate(&s->mean, &s->m2, s->visits, (double)inclusive);
+	(void)from;
+	REGION_PUT(s->min, UINT64_MAX);
 }
 
-/* Counts of word @w in the visits directly inside, including one that goes on. */
-static uint64_t inside(const struct visit *v, unsigned w)
+static void put_zeros(uint64_t *words, size_t n)
 {
-	return (v->inside ? v->inside[w] : 0) + (v->beyond ? v->now[w] - v->beyond[w] : 0);
+	while (n-- > 0)
+		REGION_PUT(words[n], 0);
+}
+
+/* Sets the sums to zero, of visits that have ended: open ones stay. */
+void pfmi_entry_clear(struct entry *e)
+{
+	const struct layout *l = &pfmi_regions.layout;
+	uint64_t open = e->begun;
+
+	for (unsigned r = 0; r < l->n_rounds; r++)
+		open -= sums_of_round(e, &l->rounds[r])->visits;
+	__atomic_store_n(&e->sequence, e->sequence + 1, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	REGION_PUT(e->begun, open);
+	put_zeros((uint64_t *)&e->wall, sizeof(e->wall) / sizeof(uint64_t));
+	put_zeros(e->sums, l->sums);
+	for_each_span(e, e, clear_span);
+	__atomic_store_n(&e->sequence, e->sequence + 1, __ATOMIC_RELEASE);
 }
 
 bool pfmi_visit_has_group(const struct visit *v, const struct group *g)
@@ -132,42 +129,251 @@ bool pfmi_visit_has_group(const struct visit *v, const struct group *g)
 	               now[GROUP_RUNNING] - start[GROUP_RUNNING];
 }
 
-static void add_group(struct entry *e, const struct visit *v, const struct group *g)
+/* Adds @value of any visit; @pair is what a begin and end inside it count. */
+static void add_value(struct span *s, uint64_t value, const struct visit *v, double pair)
+{
+	double cost = v->pairs && !(pfmi_regions.flags & PFM_REGIONS_NO_SUBTRACT)
+	                      ? (double)v->pairs * pair + 0.5
+	                      : 0;
+
+	if (!v->outermost)
+		REGION_ADD(s->nested, value);
+	else
+		add_to_span(s, value, cost < (double)value ? (uint64_t)cost : value);
+}
+
+static void add_visit_sums(struct visit_sums *s, const struct visit *v)
+{
+	REGION_ADD(s->visits, 1);
+	if (!v->outermost)
+		REGION_ADD(s->nested, 1);
+	if (!v->children)
+		return;
+	REGION_ADD(s->children, v->children);
+	if (v->outermost)
+		REGION_ADD(s->pairs, v->pairs);
+}
+
+/* Counts of @v in the visits directly inside, including one that goes on. */
+static void add_inside(struct span *spans, const struct group *g, const struct visit *v)
 {
 	for (unsigned i = 0; i < g->n; i++) {
 		unsigned w = g->word + GROUP_VALUES + i;
-		uint64_t inclusive = v->now[w] - v->start[w];
+		uint64_t inside = v->inside ? v->inside[w] : 0;
 
-		add_count(&e->tallies[g->events[i]], v, inclusive, inclusive - inside(v, w));
+		if (v->beyond)
+			inside += v->now[w] - v->beyond[w];
+		REGION_ADD(spans[i].inside, inside);
 	}
 }
 
-/* The time that a task's events are enabled is the time that the task runs. */
-static void add_task(struct times *s, const struct visit *v, const struct group *g)
+static void add_group(struct entry *e, const struct visit *v, const struct group *g)
+{
+	struct span *spans = spans_of_group(e, g);
+	const uint64_t *start = v->start + g->word + GROUP_VALUES,
+		       *now = v->now + g->word + GROUP_VALUES;
+
+	for (unsigned i = 0; i < g->n; i++)
+		add_value(&spans[i], now[i] - start[i], v,
+		          pfmi_regions.layout.events[g->events[i]].pair);
+	if (v->inside || v->beyond)
+		add_inside(spans, g, v);
+}
+
+/* Adds the time that the task's events were enabled, which is the time that the task ran. */
+static void add_task(struct group_sums *s, const struct visit *v, const struct group *g)
 {
 	const uint64_t *start = v->start + g->word, *now = v->now + g->word;
 
-	if (!v->outermost || g->n_system || start[GROUP_NR] != g->n || now[GROUP_NR] != g->n)
+	if (!v->outermost)
 		return;
-	REGION_ADD(s->task, now[GROUP_ENABLED] - start[GROUP_ENABLED]);
-	REGION_PUT(s->task_visits, s->task_visits + 1);
+	if (v->whole && start[GROUP_NR] == g->n && now[GROUP_NR] == g->n)
+		REGION_ADD(s->task, now[GROUP_ENABLED] - start[GROUP_ENABLED]);
+	else
+		REGION_ADD(s->unread, 1);
+}
+
+void pfmi_entry_add_group(struct entry *e, const struct visit *v, const struct group *g)
+{
+	struct group_sums *s = sums_of_group(e, g);
+
+	add_task(s, v, g);
+	if (v->whole && pfmi_visit_has_group(v, g))
+		add_group(e, v, g);
+	else
+		add_visit_sums(&s->without, v);
 }
 
 void pfmi_entry_add(struct entry *e, const struct visit *v)
 {
 	const struct round *r = &pfmi_regions.layout.rounds[v->round];
-	uint32_t sequence = e->sequence;
 
-	__atomic_store_n(&e->sequence, sequence + 1, __ATOMIC_RELAXED);
-	__atomic_thread_fence(__ATOMIC_RELEASE);
-	add_times(&e->times, v);
-	for (unsigned i = 0; i < r->n && v->whole; i++) {
-		if (i == 0)
-			add_task(&e->times, v, &r->groups[i]);
-		if (pfmi_visit_has_group(v, &r->groups[i]))
-			add_group(e, v, &r->groups[i]);
+	begin_sums(e);
+	add_visit_sums(sums_of_round(e, r), v);
+	add_value(&e->wall, v->wall, v, pfmi_regions.layout.wall_pair);
+	if (v->wall_inside)
+		REGION_ADD(e->wall.inside, v->wall_inside);
+	for (unsigned i = 0; i < r->n; i++)
+		pfmi_entry_add_group(e, v, &r->groups[i]);
+	end_sums(e);
+}
+
+void pfmi_entry_copy(struct entry *copy, const struct entry *e)
+{
+	uint32_t before, after;
+
+	do {
+		before = __atomic_load_n(&e->sequence, __ATOMIC_ACQUIRE);
+		region_load_words(&copy->wall, &e->wall, sizeof(e->wall));
+		region_load_words(copy->sums, e->sums, pfmi_regions.layout.sums * sizeof(uint64_t));
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		after = __atomic_load_n(&e->sequence, __ATOMIC_RELAXED);
+	} while (before != after || before & 1);
+	/* After the visits that have ended: never fewer than these. */
+	region_load_words(&copy->begun, &e->begun, sizeof(e->begun));
+	copy->region = e->region;
+	copy->parent = e->parent;
+}
+
+static void merge_spans(struct span *to, const struct span *from)
+{
+	to->inclusive += from->inclusive;
+	to->nested += from->nested;
+	to->inside += from->inside;
+	to->cost += from->cost;
+	to->min = from->min < to->min ? from->min : to->min;
+	to->max = from->max > to->max ? from->max : to->max;
+	to->squares.high += from->squares.high;
+	to->squares.high +=
+		__builtin_add_overflow(to->squares.low, from->squares.low, &to->squares.low);
+}
+
+static void merge_visits(struct visit_sums *to, const struct visit_sums *from)
+{
+	to->visits += from->visits;
+	to->nested += from->nested;
+	to->pairs += from->pairs;
+	to->children += from->children;
+}
+
+static void merge_groups(struct group_sums *to, const struct group_sums *from)
+{
+	merge_visits(&to->without, &from->without);
+	to->task += from->task;
+	to->unread += from->unread;
+}
+
+void pfmi_entry_merge(struct entry *to, const struct entry *from)
+{
+	const struct layout *l = &pfmi_regions.layout;
+
+	to->begun += from->begun;
+	for_each_span(to, from, merge_spans);
+	for (unsigned r = 0; r < l->n_rounds; r++) {
+		const struct round *round = &l->rounds[r];
+
+		merge_visits(sums_of_round(to, round), sums_of_round(from, round));
+		for (unsigned g = 0; g < round->n; g++)
+			merge_groups(sums_of_group(to, &round->groups[g]),
+			             sums_of_group(from, &round->groups[g]));
 	}
-	__atomic_store_n(&e->sequence, sequence + 2, __ATOMIC_RELEASE);
+}
+
+/* ---- what results have ------------------------------------------------------------------- */
+
+/* The mean of @n values and the sum of the squares of their deviations, of their sum and the sum
+ * of their squares. All is exact in integers but the last step: deviations from a whole number
+ * near the mean are summed first. */
+static void deviation(const struct span *s, uint64_t n, double *mean, double *m2)
+{
+	uint64_t sum = s->inclusive - s->cost, near = n ? sum / n : 0, rest = n ? sum % n : 0;
+	struct wide less = { 0 }, squares;
+
+	*mean = *m2 = 0;
+	if (!n)
+		return;
+	/* The sum is n * near + rest, so that the sum of (v - near)^2 is that of v^2 less
+	 * near * (sum + rest). */
+	add_product(&less, near, sum);
+	add_product(&less, near, rest);
+	squares.high = s->squares.high - less.high;
+	squares.high -= __builtin_sub_overflow(s->squares.low, less.low, &squares.low);
+	*mean = (double)near + (double)rest / (double)n;
+	*m2 = (double)squares.high * 18446744073709551616.0 + (double)squares.low -
+	      (double)rest * (double)rest / (double)n;
+}
+
+/* Visits of all rounds. */
+static struct visit_sums all_visits(const struct entry *e)
+{
+	const struct layout *l = &pfmi_regions.layout;
+	struct visit_sums all = { 0 };
+
+	for (unsigned r = 0; r < l->n_rounds; r++)
+		merge_visits(&all, sums_of_round(e, &l->rounds[r]));
+	return all;
+}
+
+void pfmi_entry_times(const struct entry *e, struct times *times)
+{
+	const struct layout *l = &pfmi_regions.layout;
+	struct visit_sums all = all_visits(e);
+
+	*times = (struct times){ .visits = all.visits,
+		                 .outermost = all.visits - all.nested,
+		                 .wall = e->wall.inclusive,
+		                 .exclusive = e->wall.inclusive + e->wall.nested - e->wall.inside,
+		                 .max = e->wall.max,
+		                 .pairs = all.pairs,
+		                 .children = all.children };
+	if (times->outermost)
+		times->min = e->wall.min;
+	for (unsigned r = 0; r < l->n_rounds; r++) {
+		const struct round *round = &l->rounds[r];
+		const struct visit_sums *visits = sums_of_round(e, round);
+		const struct group_sums *first = NULL;
+
+		if (round->n && !round->groups[0].n_system)
+			first = sums_of_group(e, &round->groups[0]);
+		times->task += first ? first->task : 0;
+		times->task_visits += first ? visits->visits - visits->nested - first->unread : 0;
+	}
+	deviation(&e->wall, times->outermost, &times->mean, &times->m2);
+}
+
+static struct tally tally_of(const struct span *s, const struct visit_sums *all,
+                             const struct visit_sums *without)
+{
+	struct tally t = { .inclusive = s->inclusive,
+		           .exclusive = s->inclusive + s->nested - s->inside,
+		           .exclusive_visits = all->visits - without->visits,
+		           .pairs = all->pairs - without->pairs,
+		           .children = all->children - without->children,
+		           .max = s->max };
+
+	t.visits = t.exclusive_visits - (all->nested - without->nested);
+	t.min = t.visits ? s->min : 0;
+	deviation(s, t.visits, &t.mean, &t.m2);
+	return t;
+}
+
+void pfmi_entry_tallies(const struct entry *e, struct tally *tallies)
+{
+	const struct layout *l = &pfmi_regions.layout;
+
+	memset(tallies, 0, l->n_events * sizeof(*tallies));
+	for (unsigned r = 0; r < l->n_rounds; r++)
+		for (unsigned g = 0; g < l->rounds[r].n; g++) {
+			const struct group *group = &l->rounds[r].groups[g];
+
+			for (unsigned i = 0; i < group->n; i++) {
+				struct tally t = tally_of(spans_of_group(e, group) + i,
+				                          sums_of_round(e, &l->rounds[r]),
+				                          &sums_of_group(e, group)->without);
+
+				pfmi_region_add_tally(&tallies[group->events[i]], &t);
+			}
+		}
 }
 
 /* ---- sums of sums ------------------------------------------------------------------------ */

@@ -2,6 +2,7 @@
 /* Visits that a handle holds: their counts are summed over the threads that ran them. */
 #include <string.h>
 #include "region/region.h"
+#include "region/words.h"
 
 /* A segment is what one thread counts between enter or resume and suspend or leave. */
 struct pfm_region_visit {
@@ -157,14 +158,14 @@ static void add(pfm_region_visit_t *v, struct thread *t)
 		                     .round = v->round,
 		                     .whole = v->whole,
 		                     .outermost = true,
-		                     .wall = v->wall,
-		                     .wall_exclusive = v->wall };
+		                     .wall = v->wall };
 
 	if (!e) {
 		t->missed++;
 		return;
 	}
 	complete(v);
+	REGION_ADD(e->begun, 1);
 	pfmi_entry_add(e, &visit);
 	if (pfmi_regions.keeps_slices)
 		pfmi_slice_keep(t, v->region, &visit,

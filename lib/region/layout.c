@@ -14,6 +14,7 @@
  */
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -124,16 +125,26 @@ static bool add_cpu_fd(struct region_event *e, int fd)
 	return true;
 }
 
-/* Opens @e on each of its CPUs; false where the kernel refuses one. */
+/* The CPUs that @e counts on: those of its PMU, else all. */
+static const char *cpus_of(const struct region_event *e, char *all, size_t room)
+{
+	if (*e->cpus)
+		return e->cpus;
+	snprintf(all, room, "0-%ld", sysconf(_SC_NPROCESSORS_CONF) - 1);
+	return all;
+}
+
+/* Opens @e on each of its CPUs that is on line; false where the kernel refuses one. */
 static bool open_cpu_fds(struct region_event *e)
 {
-	const char *list = e->cpus;
+	char all[32];
+	const char *list = cpus_of(e, all, sizeof(all));
 	int cpu = -1, last = -1;
 
 	while (next_cpu(&list, &cpu, &last)) {
 		int fd = pfmi_region_open_event(&e->attr, -1, cpu, -1, false);
 
-		if (fd >= 0 && add_cpu_fd(e, fd))
+		if (fd == -ENODEV || (fd >= 0 && add_cpu_fd(e, fd)))
 			continue;
 		if (fd >= 0)
 			close(fd);
@@ -152,7 +163,6 @@ static void take_system(struct layout *l, const pfm_session_options_t *usual,
 	pfm_session_t *s;
 
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
-	options.pid = -1;
 	if (pfm_open_session(&s, l->ctx, &options, texts, n, NULL))
 		return;
 	if (!describe_all(&whole, s) && whole.n_events == l->n_events)
@@ -374,24 +384,33 @@ static bool place_system(struct layout *l, unsigned event)
 	return true;
 }
 
-/* Where each reading stands in a snapshot, and each descriptor in a thread's. */
-static void number_groups(struct layout *l)
+/* Where the events of a group stand: in a snapshot, in the sums of an entry, and among a thread's
+ * descriptors. */
+static void number_group(struct layout *l, unsigned r, struct group *g)
 {
+	g->word = l->rounds[r].words;
+	l->rounds[r].words += GROUP_VALUES + g->n;
+	g->sums = l->sums;
+	l->sums += (unsigned)(sizeof(struct group_sums) + g->n * sizeof(struct span)) /
+	           (unsigned)sizeof(uint64_t);
+	g->first_fd = l->n_fds;
+	l->n_fds += g->n;
+	for (unsigned k = 0; k < g->n; k++)
+		if (!l->events[g->events[k]].soft)
+			l->events[g->events[k]].round = r;
+}
+
+void pfmi_layout_number(struct layout *l)
+{
+	l->words = l->sums = l->n_fds = 0;
 	for (unsigned r = 0; r < l->n_rounds; r++) {
-		struct round *round = &l->rounds[r];
-
-		for (unsigned i = 0; i < round->n; i++) {
-			struct group *g = &round->groups[i];
-
-			g->word = round->words;
-			round->words += GROUP_VALUES + g->n;
-			g->first_fd = l->n_fds;
-			l->n_fds += g->n;
-			for (unsigned k = 0; k < g->n; k++)
-				if (!l->events[g->events[k]].soft)
-					l->events[g->events[k]].round = r;
-		}
-		l->words = round->words > l->words ? round->words : l->words;
+		l->rounds[r].words = 0;
+		l->rounds[r].sums = l->sums;
+		l->sums += sizeof(struct visit_sums) / sizeof(uint64_t);
+		for (unsigned i = 0; i < l->rounds[r].n; i++)
+			number_group(l, r, &l->rounds[r].groups[i]);
+		if (l->words < l->rounds[r].words)
+			l->words = l->rounds[r].words;
 	}
 }
 
@@ -412,7 +431,7 @@ static int make_groups(struct layout *l)
 		if (l->events[i].countable && l->events[i].system)
 			room = place_system(l, i);
 	if (room)
-		number_groups(l);
+		pfmi_layout_number(l);
 	return room ? PFMLIB_SUCCESS : PFMLIB_ERR_NOMEM;
 }
 

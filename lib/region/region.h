@@ -6,6 +6,7 @@
  *   names.c     names of regions to numbers
  *   layout.c    events into groups, groups into rounds
  *   counters.c  a thread's kernel events: opened, switched, read
+ *   sums.h      sums of a plain visit, in straight code
  *   entry.c     sums of a region in one thread
  *   slices.c    visits one by one, for formats that draw them on a time line
  *   output.c    files of a process: its results, the mark of one that runs
@@ -27,6 +28,7 @@
 #ifndef PERFMON_REGION_REGION_H
 #define PERFMON_REGION_REGION_H
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -72,6 +74,7 @@ struct group {
 	unsigned n;
 	unsigned *events; /* indices, the leader first */
 	unsigned word;    /* where its reading stands in a snapshot */
+	unsigned sums;    /* and its sums in those of an entry (sums.h) */
 	unsigned first_fd;
 	int n_system;          /* > 0: counted on so many CPUs for the whole machine */
 	const int *system_fds; /* the event's cpu_fds */
@@ -82,6 +85,7 @@ struct round {
 	unsigned n;
 	struct group *groups;
 	unsigned words; /* of a snapshot */
+	unsigned sums;  /* where its sums stand in those of an entry */
 };
 
 struct region_event {
@@ -105,6 +109,7 @@ struct layout {
 	unsigned n_rounds;
 	struct round *rounds;
 	unsigned words; /* of the largest snapshot */
+	unsigned sums;  /* words of an entry's sums */
 	unsigned n_fds;
 	unsigned n_metrics;
 	double wall_inside, wall_pair, task_inside; /* nanoseconds */
@@ -112,11 +117,13 @@ struct layout {
 
 /* Plans @events (a list as a user writes it) for the tasks of this process. */
 int pfmi_layout_make(struct layout *l, const char *events, bool system, pfm_error_t *error);
+/* Gives each group its place in snapshots, in sums and in a thread's descriptors. */
+void pfmi_layout_number(struct layout *l);
 void pfmi_layout_free(struct layout *l);
 
 /* ---- threads and what they count --------------------------------------------------------- */
 
-/* One event in the outermost visits of an entry. */
+/* One event in the outermost visits of an entry, as results have it. */
 struct tally {
 	uint64_t inclusive, exclusive;
 	uint64_t visits, exclusive_visits;
@@ -126,7 +133,7 @@ struct tally {
 	double mean, m2;
 };
 
-/* Costs of a visit. */
+/* Visits of an entry and their times, as results have them. */
 struct times {
 	uint64_t visits, outermost;
 	uint64_t wall, exclusive, min, max;
@@ -135,28 +142,57 @@ struct times {
 	double mean, m2;
 };
 
+/* A number of 128 bits. */
+struct wide {
+	uint64_t low, high;
+};
+
+/* Sums of one event, or of the wall time, that a thread writes. */
+struct span {
+	uint64_t inclusive;  /* of visits that are not inside one of the same region */
+	uint64_t nested;     /* of the others */
+	uint64_t inside;     /* of the visits directly inside both */
+	uint64_t cost;       /* of the visits inside, which the rest leaves out */
+	uint64_t min, max;   /* of the first kind; UINT64_MAX before the first */
+	struct wide squares; /* sum of their squares */
+};
+
+/* Visits of a round, or those of them in which a group was not counted from begin to end. */
+struct visit_sums {
+	uint64_t visits, nested;
+	uint64_t pairs, children;
+};
+
+struct group_sums {
+	struct visit_sums without;
+	uint64_t task, unread; /* time on a CPU; visits that are not inside one of the same region
+	                          without that time */
+};
+
 /* One region under one parent in one thread. */
 struct entry {
 	struct entry *next, *other_parent;
+	struct node *node;
 	uint32_t region, parent;
 	uint32_t sequence; /* odd while the thread writes */
-	uint64_t open;     /* visits that have begun and not ended */
-	struct times times;
-	struct tally tallies[];
+	uint64_t begun;    /* visits, those that have ended included */
+	struct span wall;
+	uint64_t sums[]; /* layout.sums words: of each round, and of each of its groups */
 };
 
 /* A region in one thread. */
 struct node {
 	struct entry *entries;
-	uint64_t begun; /* visits begun: the number of the round */
-	uint32_t depth; /* open visits */
+	struct entry *last;         /* entered last, */
+	const struct entry *around; /* inside this one */
+	uint64_t begun;             /* visits begun: the number of the round */
+	uint32_t depth;             /* open visits */
 };
 
 enum { NODES = 64 };      /* nodes of a page */
 enum { BEFORE_FORK = 0 }; /* generation of a visit that the parent process began */
 
 struct frame {
-	struct node *node;
 	struct entry *entry;
 	uint32_t generation;
 	uint64_t wall, wall_children;
@@ -174,12 +210,15 @@ struct thread {
 	uint32_t generation; /* visits that began in another one are not counted */
 	unsigned depth, room;
 	size_t stride;
-	char *frames;
+	char *frames; /* one more stands below the first */
 	unsigned n_pages;
 	struct node **nodes; /* pages of NODES */
 	struct entry *entries, **last;
 	int *fds;
-	void **pages; /* readable from user space, or NULL */
+	void **pages; /* readable from user space: of all events of a group, or NULL */
+	/* The group of this round where user space reads it: the wall time is read there as well.
+	 * NULL: the kernel is asked. */
+	const struct group *user_group;
 	unsigned handles;
 	uint32_t run; /* of pfmi_regions: a stop drops the visits that are open */
 	uint64_t missed, unmatched;
@@ -213,8 +252,13 @@ extern struct regions pfmi_regions;
  * allocate. */
 struct here {
 	struct thread *thread;
-	unsigned busy; /* a region call is on the way: one in a signal handler is not counted */
+	/* IN_CALL, LOOK_FIRST, or perfmon_regions_active as it was when all that a call needs was
+	 * there */
+	int state;
+	int active;    /* that the call on the way leaves for the next one */
+	unsigned busy; /* the lock is taken: a call in a signal handler is not counted */
 };
+enum { LOOK_FIRST = INT_MIN, IN_CALL };
 extern __thread struct here pfmi_region_here __attribute__((tls_model("initial-exec")));
 
 /* Takes the lock of the process, with signal handlers kept from waiting for it in the same thread.
@@ -231,6 +275,8 @@ void pfmi_thread_open(struct thread *t);
 void pfmi_thread_close(struct thread *t);
 /* Reads all groups of the round to @out. A group that cannot be read has 0 events. */
 void pfmi_thread_snapshot(const struct thread *t, uint64_t *out);
+/* The wall time of a visit's begin and end in @t. */
+uint64_t pfmi_thread_clock(const struct thread *t);
 void pfmi_thread_switch(struct thread *t, unsigned round);
 uint64_t pfmi_wall_clock(void);
 
@@ -240,6 +286,14 @@ uint64_t pfmi_wall_clock(void);
  * gets the region's. */
 struct entry *pfmi_thread_entry(struct thread *t, uint32_t region, uint32_t parent,
                                 struct node **node);
+/* The node of @region; NULL before its first entry. */
+static inline struct node *pfmi_thread_node(const struct thread *t, uint32_t region)
+{
+	unsigned page = region / NODES;
+
+	return page < t->n_pages && t->nodes[page] ? &t->nodes[page][region % NODES] : NULL;
+}
+void pfmi_entry_clear(struct entry *e);
 /* Counts of one visit. */
 struct visit {
 	const uint64_t *start, *now,
@@ -248,12 +302,22 @@ struct visit {
 	unsigned round;
 	bool whole;     /* no change of rounds in it */
 	bool outermost; /* no other visit of the same region is open */
-	uint64_t wall, wall_exclusive, pairs, children;
+	uint64_t wall, wall_inside, pairs, children;
 };
 /* True if group @g was on its counters from begin to end of @v. */
 bool pfmi_visit_has_group(const struct visit *v, const struct group *g);
 void pfmi_entry_add(struct entry *e, const struct visit *v);
-/* Adds sums to others: of threads that ended, and of rows. */
+/* Does for one group what pfmi_entry_add() does for all. */
+void pfmi_entry_add_group(struct entry *e, const struct visit *v, const struct group *g);
+/* Adds the sums of @from, which no thread writes, to those of @to. */
+void pfmi_entry_merge(struct entry *to, const struct entry *from);
+/* A copy of @e as it was between two visits; @copy has room for it. */
+void pfmi_entry_copy(struct entry *copy, const struct entry *e);
+size_t pfmi_entry_size(void);
+/* The sums of @e, which no thread writes, as results have them. */
+void pfmi_entry_times(const struct entry *e, struct times *times);
+void pfmi_entry_tallies(const struct entry *e, struct tally *tallies);
+/* Adds sums to others. */
 void pfmi_region_add_times(struct times *to, const struct times *from);
 void pfmi_region_add_tally(struct tally *to, const struct tally *from);
 

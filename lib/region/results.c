@@ -6,27 +6,10 @@
 #include <string.h>
 #include <perfmon/perfmon.h>
 #include "region/region.h"
-#include "region/words.h"
 
 enum { COSTLY = 10 }; /* a share of 1 in so many of a count is marked */
 
 /* ---- taking ------------------------------------------------------------------------------ */
-
-/* Copies the sums of an entry, whose thread may be writing them. */
-static void copy_entry(struct row *row, const struct entry *e)
-{
-	uint32_t before, after;
-
-	do {
-		before = __atomic_load_n(&e->sequence, __ATOMIC_ACQUIRE);
-		region_load_words(&row->times, &e->times, sizeof(row->times));
-		region_load_words(row->tallies, e->tallies,
-		                  pfmi_regions.layout.n_events * sizeof(*row->tallies));
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		after = __atomic_load_n(&e->sequence, __ATOMIC_RELAXED);
-	} while (before != after || before & 1);
-	region_load_words(&row->open, &e->open, sizeof(row->open));
-}
 
 static bool is_own(uint32_t region)
 {
@@ -53,7 +36,9 @@ static struct row *add_row(pfm_region_results_t *r, unsigned *room)
 	return more;
 }
 
-static bool take_thread(pfm_region_results_t *r, const struct thread *t, unsigned *room)
+/* Takes the sums of @t's regions; @copy has room for an entry. */
+static bool take_thread(pfm_region_results_t *r, const struct thread *t, struct entry *copy,
+                        unsigned *room)
 {
 	for (const struct entry *e = __atomic_load_n(&t->entries, __ATOMIC_ACQUIRE); e;
 	     e = __atomic_load_n(&e->next, __ATOMIC_ACQUIRE)) {
@@ -67,7 +52,10 @@ static bool take_thread(pfm_region_results_t *r, const struct thread *t, unsigne
 		row->parent = e->parent;
 		row->tid = t->tid;
 		row->threads = 1;
-		copy_entry(row, e);
+		pfmi_entry_copy(copy, e);
+		pfmi_entry_times(copy, &row->times);
+		pfmi_entry_tallies(copy, row->tallies);
+		row->open = copy->begun - row->times.visits;
 		if (row->times.visits || row->open)
 			continue;
 		free(row->tallies);
@@ -130,16 +118,18 @@ static bool add_sums(pfm_region_results_t *r, unsigned *room)
 pfm_region_results_t *pfm_read_regions(void)
 {
 	pfm_region_results_t *r = pfmi_regions.started ? calloc(1, sizeof(*r)) : NULL;
+	struct entry *copy = r ? calloc(1, pfmi_entry_size()) : NULL;
 	unsigned room = 0;
-	bool ok = true;
+	bool ok = copy != NULL;
 
 	if (!r)
 		return NULL;
 	r->flags = pfmi_regions.flags;
 	pfmi_regions_lock();
 	for (const struct thread *t = pfmi_regions.threads; t && ok; t = t->next)
-		ok = take_thread(r, t, &room);
+		ok = take_thread(r, t, copy, &room);
 	pfmi_regions_unlock();
+	free(copy);
 	if (ok && (!r->n || add_sums(r, &room)))
 		return r;
 	pfm_free_region_results(r);

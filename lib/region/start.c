@@ -9,13 +9,9 @@
 #include <unistd.h>
 #include "region/region.h"
 
-/* Empty values, and all values in a set-uid program, are ignored. */
-static const char *setting(const char *name)
-{
-	const char *value = secure_getenv(name);
-
-	return value && *value ? value : NULL;
-}
+/* A variable's value; NULL if it is empty, and in programs with raised privileges (machine/env.c).
+ */
+const char *pfmi_machine_get_env(const char *name);
 
 /* The words of PERFMON_REGIONS_OPTIONS. Unknown ones are ignored: the environment may be a newer
  * program's. */
@@ -28,7 +24,7 @@ static unsigned environment_flags(void)
 		      { "rotate-inner", PFM_REGIONS_ROTATE_INNER },
 		      { "system", PFM_REGIONS_SYSTEM },
 		      { "per-thread", PFM_REGIONS_PER_THREAD } };
-	const char *at = setting("PERFMON_REGIONS_OPTIONS");
+	const char *at = pfmi_machine_get_env("PERFMON_REGIONS_OPTIONS");
 	unsigned flags = 0;
 
 	while (at && *at) {
@@ -45,7 +41,7 @@ static unsigned environment_flags(void)
 /* The number of "group=N" among those words; 0 if missing. */
 static unsigned environment_group(void)
 {
-	const char *at = setting("PERFMON_REGIONS_OPTIONS");
+	const char *at = pfmi_machine_get_env("PERFMON_REGIONS_OPTIONS");
 
 	at = at ? strstr(at, "group=") : NULL;
 	return at ? (unsigned)strtoul(at + strlen("group="), NULL, 10) : 0;
@@ -145,8 +141,11 @@ static int start_once(const char *events, unsigned flags, const char *output, co
 	pfmi_regions_lock();
 	*is_first = !pfmi_regions.started;
 	rc = *is_first ? start(events, flags, output, format, error) : PFMLIB_SUCCESS;
-	if (!rc)
-		__atomic_store_n(&perfmon_regions_active, 1, __ATOMIC_RELAXED);
+	if (!rc) /* another number after each stop: threads drop what a stop has cut */
+		__atomic_store_n(&perfmon_regions_active,
+		                 1 + (int)(__atomic_load_n(&pfmi_regions.run, __ATOMIC_RELAXED) &
+		                           (INT_MAX >> 1)),
+		                 __ATOMIC_RELAXED);
 	pfmi_regions_unlock();
 	*is_first = *is_first && !rc;
 	return rc;
@@ -165,8 +164,8 @@ static void complain(const char *events, const pfm_error_t *error)
 
 bool pfmi_regions_decide(bool *is_first)
 {
-	const char *events = setting("PERFMON_REGIONS"),
-		   *output = setting("PERFMON_REGIONS_OUTPUT");
+	const char *events = pfmi_machine_get_env("PERFMON_REGIONS"),
+		   *output = pfmi_machine_get_env("PERFMON_REGIONS_OUTPUT");
 	pfm_error_t error = PFM_INIT(error);
 	int saved = errno;
 
@@ -174,8 +173,8 @@ bool pfmi_regions_decide(bool *is_first)
 	if (!events) {
 		__atomic_store_n(&perfmon_regions_active, 0, __ATOMIC_RELAXED);
 	} else if (start_once(strcmp(events, "time") == 0 ? "" : events, environment_flags(),
-	                      output ? output : "-", setting("PERFMON_REGIONS_FORMAT"), is_first,
-	                      &error)) {
+	                      output ? output : "-", pfmi_machine_get_env("PERFMON_REGIONS_FORMAT"),
+	                      is_first, &error)) {
 		complain(events, &error);
 		__atomic_store_n(&perfmon_regions_active, 0, __ATOMIC_RELAXED);
 	}
@@ -186,9 +185,9 @@ bool pfmi_regions_decide(bool *is_first)
 /* The environment has the last word: it is what the user of the program says now. */
 int pfmi_regions_start(const pfm_regions_options_t *options, bool *is_first, pfm_error_t *error)
 {
-	const char *events = setting("PERFMON_REGIONS"),
-		   *output = setting("PERFMON_REGIONS_OUTPUT");
-	const char *format = setting("PERFMON_REGIONS_FORMAT");
+	const char *events = pfmi_machine_get_env("PERFMON_REGIONS"),
+		   *output = pfmi_machine_get_env("PERFMON_REGIONS_OUTPUT");
+	const char *format = pfmi_machine_get_env("PERFMON_REGIONS_FORMAT");
 	pfm_regions_options_t o = PFM_INIT(o);
 
 	*is_first = false;

@@ -4,11 +4,14 @@
 
 int perfmon_regions_active = -1;
 struct regions pfmi_regions = { .lock = PTHREAD_MUTEX_INITIALIZER };
-__thread struct here pfmi_region_here __attribute__((tls_model("initial-exec")));
+__thread struct here pfmi_region_here
+	__attribute__((tls_model("initial-exec"))) = { .state = LOOK_FIRST };
 
 void pfmi_regions_lock(void)
 {
 	pfmi_region_here.busy++;
+	if (pfmi_region_here.state != IN_CALL)
+		pfmi_region_here.state = LOOK_FIRST;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	pthread_mutex_lock(&pfmi_regions.lock);
 }

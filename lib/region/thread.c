@@ -80,10 +80,7 @@ static void add_to_pool(struct thread *t)
 		sum = pfmi_thread_entry(to, e->region, e->parent, &node);
 		if (!sum)
 			return;
-		pfmi_region_add_times(&sum->times, &e->times);
-		sum->open += e->open;
-		for (unsigned i = 0; i < pfmi_regions.layout.n_events; i++)
-			pfmi_region_add_tally(&sum->tallies[i], &e->tallies[i]);
+		pfmi_entry_merge(sum, e);
 	}
 	if (!to)
 		return;
@@ -132,17 +129,14 @@ static void forget(struct thread *t)
 
 static void zero(struct thread *t)
 {
-	size_t tallies = pfmi_regions.layout.n_events * sizeof(struct tally);
-
 	for (struct entry *e = t->entries; e; e = e->next) {
-		memset(&e->times, 0, sizeof(e->times));
-		memset(e->tallies, 0, tallies);
-		e->open = 0;
+		pfmi_entry_clear(e);
+		e->begun = 0;
 	}
 	for (unsigned i = 0; i < t->depth; i++) {
 		struct frame *f = (struct frame *)(t->frames + i * t->stride);
 
-		f->entry->open++;
+		f->entry->begun++;
 		f->generation = BEFORE_FORK;
 	}
 	t->missed = t->unmatched = 0;

@@ -11,8 +11,9 @@
  */
 #include <errno.h>
 #include <string.h>
+#include "region/reading.h"
 #include "region/region.h"
-#include "region/words.h"
+#include "region/sums.h"
 
 #define GET(X)    __atomic_load_n(&(X), __ATOMIC_RELAXED)
 #define PUT(X, V) __atomic_store_n(&(X), (V), __ATOMIC_RELAXED)
@@ -29,7 +30,7 @@ void pfmi_regions_measure(void)
 }
 
 /* Reads the environment at the first begin. True if regions are counted. */
-__attribute__((noinline, cold)) static bool decide(void)
+REGION_COLD_PART bool decide(void)
 {
 	int saved = errno;
 	bool is_first, counted = pfmi_regions_decide(&is_first);
@@ -40,35 +41,84 @@ __attribute__((noinline, cold)) static bool decide(void)
 	return counted;
 }
 
-/* Starts a region call: false if it has nothing to do. In a signal handler that interrupts another
- * one nothing is counted. */
-bool pfmi_region_enter_call(struct thread **t)
+static inline struct frame *frame_at(const struct thread *t, unsigned i)
+{
+	return (struct frame *)(t->frames + i * t->stride);
+}
+
+static inline struct frame *frame_below(const struct thread *t, const struct frame *f)
+{
+	return (struct frame *)((uintptr_t)f - t->stride);
+}
+
+/* Drops the visits that a stop has cut. */
+REGION_COLD_PART void drop_frames(struct thread *t)
+{
+	for (; t->depth; t->depth--)
+		frame_at(t, t->depth - 1)->entry->node->depth--;
+	t->run = GET(pfmi_regions.run);
+}
+
+static struct thread *prepare_call(int *active)
 {
 	struct here *here = &pfmi_region_here;
-	int active = GET(perfmon_regions_active);
+	struct thread *t;
 
-	if (!active)
-		return false;
-	if (here->busy) {
+	if (*active < 0 && !decide())
+		return NULL;
+	*active = GET(perfmon_regions_active); /* before the stops are looked at */
+	here->state = IN_CALL;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	t = here->thread && here->thread->opened ? here->thread : pfmi_thread_here();
+	if (t && t->run != GET(pfmi_regions.run))
+		drop_frames(t);
+	if (!t)
+		here->state = LOOK_FIRST;
+	return t;
+}
+
+/* Starts a region call that may have something to do first: the start, the thread's counters, what
+ * a stop has left. In a signal handler that interrupts another call nothing is counted. A thread
+ * that is asked to end does not end in here: the caller may be a destructor. */
+REGION_COLD_PART struct thread *look_first(int *active)
+{
+	const struct here *here = &pfmi_region_here;
+	struct thread *t;
+	int cancel;
+
+	if (!*active)
+		return NULL;
+	if (here->busy || here->state == IN_CALL) {
 		if (here->thread)
 			here->thread->missed++;
-		return false;
+		return NULL;
 	}
-	if (active < 0 && !decide())
-		return false;
-	here->busy = 1;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	*t = here->thread && here->thread->opened ? here->thread : pfmi_thread_here();
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	t = prepare_call(active);
+	pthread_setcancelstate(cancel, &cancel);
+	return t;
+}
+
+bool pfmi_region_enter_call(struct thread **t)
+{
+	int active = GET(perfmon_regions_active);
+
+	*t = look_first(&active);
 	if (*t)
-		return true;
-	pfmi_region_leave_call();
-	return false;
+		pfmi_region_here.active = active;
+	return *t != NULL;
+}
+
+/* Ends a region call. The next one goes straight ahead while perfmon_regions_active is @active. */
+REGION_INLINE void leave_call(int active)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	pfmi_region_here.state = active;
 }
 
 void pfmi_region_leave_call(void)
 {
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	pfmi_region_here.busy = 0;
+	leave_call(pfmi_region_here.active);
 }
 
 uint32_t pfmi_region_id(pfm_region_t *region)
@@ -84,11 +134,6 @@ uint32_t pfmi_region_id(pfm_region_t *region)
 
 /* ---- the stack of open visits ------------------------------------------------------------ */
 
-static inline struct frame *frame_at(const struct thread *t, unsigned i)
-{
-	return (struct frame *)(t->frames + i * t->stride);
-}
-
 static inline uint64_t *sums_of(struct frame *f)
 {
 	return f->words + pfmi_regions.layout.words;
@@ -96,13 +141,15 @@ static inline uint64_t *sums_of(struct frame *f)
 
 enum { FIRST_ROOM = 8 };
 
-__attribute__((noinline, cold)) static bool grow_frames(struct thread *t)
+/* Makes room for more frames; one that holds nothing stands below the first. */
+static bool grow_frames(struct thread *t)
 {
 	unsigned room = t->room ? 2 * t->room : FIRST_ROOM;
-	char *bigger = pfmi_arena_alloc(&t->arena, room * t->stride);
+	char *bigger = pfmi_arena_alloc(&t->arena, (room + 1) * t->stride);
 
 	if (!bigger)
 		return false;
+	bigger += t->stride;
 	if (t->depth)
 		memcpy(bigger, t->frames, t->depth * t->stride);
 	t->frames = bigger;
@@ -110,70 +157,120 @@ __attribute__((noinline, cold)) static bool grow_frames(struct thread *t)
 	return true;
 }
 
-/* Drops the visits that a stop has cut. */
-__attribute__((noinline, cold)) static void drop_frames(struct thread *t)
-{
-	for (; t->depth; t->depth--)
-		frame_at(t, t->depth - 1)->node->depth--;
-	t->run = GET(pfmi_regions.run);
-}
-
 /* The round of a region's n-th visit is n modulo the number of rounds: equal runs count equal
  * visits. */
-static void rotate(struct thread *t, const struct node *node)
+REGION_COLD_PART void rotate(struct thread *t, struct node *node)
 {
 	if ((t->depth == 0 && t->handles == 0) || pfmi_regions.flags & PFM_REGIONS_ROTATE_INNER)
 		pfmi_thread_switch(t, (unsigned)(node->begun % pfmi_regions.layout.n_rounds));
+	node->begun++;
 }
 
-static void begin(struct thread *t, uint32_t region)
+/* Reads what user space cannot, as the last step of a begin. */
+static __attribute__((noinline)) void begin_by_kernel(struct thread *t, struct frame *f, int active)
 {
-	uint32_t parent = t->depth ? frame_at(t, t->depth - 1)->entry->region : 0;
-	struct node *node;
-	struct entry *e = pfmi_thread_entry(t, region, parent, &node);
-	struct frame *f;
+	pfmi_thread_snapshot(t, f->words);
+	f->wall = pfmi_thread_clock(t);
+	leave_call(active);
+}
 
-	if (!e || (t->depth == t->room && !grow_frames(t))) {
-		t->missed++;
-		return;
-	}
-	if (pfmi_regions.layout.n_rounds > 1)
-		rotate(t, node);
-	f = frame_at(t, t->depth++);
-	f->node = node;
+/* Begins a visit in @f. What is executed behind the reading is in the visit: all begins have it
+ * from here. */
+static __attribute__((noinline)) void begin_visit(struct thread *t, struct frame *f,
+                                                  struct entry *e, int active)
+{
+	t->depth++;
 	f->entry = e;
 	f->generation = t->generation;
 	f->wall_children = f->pairs = f->children = 0;
-	node->begun++;
-	node->depth++;
-	REGION_ADD(e->open, 1);
-	pfmi_thread_snapshot(t, f->words);
-	f->wall = pfmi_wall_clock();
+	REGION_ADD(e->begun, 1);
+	e->node->depth++;
+	if (t->user_group && read_user_group(t, t->user_group, f->words, &f->wall))
+		leave_call(active);
+	else
+		begin_by_kernel(t, f, active);
 }
 
+/* The entry of a region that is new, that is inside another one than before, or that rotates. NULL
+ * without memory. */
+static struct entry *find_entry(struct thread *t, pfm_region_t *region)
+{
+	uint32_t id = pfmi_region_id(region);
+	const struct entry *around;
+	struct entry *e;
+	struct node *node;
+
+	if (!id || (t->depth == t->room && !grow_frames(t)))
+		return NULL;
+	around = frame_below(t, frame_at(t, t->depth))->entry;
+	e = pfmi_thread_entry(t, id, around ? around->region : 0, &node);
+	if (!e)
+		return NULL;
+	if (pfmi_regions.layout.n_rounds > 1) {
+		rotate(t, node);
+	} else {
+		node->last = e;
+		node->around = around;
+	}
+	return e;
+}
+
+REGION_COLD_PART void begin_new(struct thread *t, pfm_region_t *region, int active)
+{
+	struct entry *e = find_entry(t, region);
+
+	if (e) {
+		begin_visit(t, frame_at(t, t->depth), e, active);
+		return;
+	}
+	t->missed++;
+	leave_call(active);
+}
+
+REGION_COLD_PART void begin_looking(pfm_region_t *region, int active)
+{
+	struct thread *t = region ? look_first(&active) : NULL;
+
+	if (t)
+		begin_new(t, region, active);
+}
+
+/* Everything that a loop does at each turn stands here, in begin_visit() and in pfm_region_end().
+ * Parts that are seldom executed are functions called last: no register is saved for them. */
 void(pfm_region_begin)(pfm_region_t *region)
 {
+	struct here *here = &pfmi_region_here;
+	int active = GET(perfmon_regions_active);
+	const struct node *node;
 	struct thread *t;
-	uint32_t id;
+	struct frame *f;
 
-	if (!region || !pfmi_region_enter_call(&t))
+	if (REGION_RARE(!region || here->state != active)) {
+		begin_looking(region, active);
 		return;
-	if (t->run != GET(pfmi_regions.run))
-		drop_frames(t);
-	id = pfmi_region_id(region);
-	if (id)
-		begin(t, id);
-	pfmi_region_leave_call();
+	}
+	here->state = IN_CALL;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	t = here->thread;
+	f = frame_at(t, t->depth);
+	node = pfmi_thread_node(t, GET(region->id));
+	if (REGION_RARE(!node || !node->last || t->depth == t->room ||
+	                node->around != frame_below(t, f)->entry)) {
+		begin_new(t, region, active);
+		return;
+	}
+	begin_visit(t, f, node->last, active);
 }
 
 /* Adds what a visit counted to the sums of the one that encloses it. @beyond is open still: its
  * part so far is added when it ends. */
-static void add_to_parent(struct frame *parent, struct frame *f, const struct visit *v)
+static void add_to_parent(struct frame *parent, const struct frame *f, const uint64_t *now,
+                          const uint64_t *beyond)
 {
 	uint64_t *sums = sums_of(parent);
 
 	for (unsigned w = 0; w < pfmi_regions.layout.words; w++) {
-		uint64_t d = v->now[w] - f->words[w] - (v->beyond ? v->now[w] - v->beyond[w] : 0);
+		uint64_t d = (beyond ? beyond[w] : now[w]) - f->words[w];
 
 		sums[w] = parent->children ? sums[w] + d : d;
 	}
@@ -181,72 +278,170 @@ static void add_to_parent(struct frame *parent, struct frame *f, const struct vi
 	parent->pairs += f->pairs + 1;
 }
 
-__attribute__((noinline, cold)) static void probe(struct thread *t, const struct frame *f,
-                                                  uint64_t wall)
+REGION_COLD_PART void probe(struct thread *t, const struct frame *f, uint64_t wall)
 {
 	for (unsigned w = 0; w < pfmi_regions.layout.words; w++)
 		t->probe[w] = t->now[w] - f->words[w];
 	*t->probe_wall = wall;
 }
 
-/* Takes frame @at, which ended at @wall with the reading t->now, off the stack. */
+/* Ends the visit of frame @at at @wall with the reading t->now, any visit of this process. */
 static void finish(struct thread *t, unsigned at, uint64_t wall)
 {
 	struct frame *f = frame_at(t, at), *beyond = at + 1 < t->depth ? frame_at(t, at + 1) : NULL;
 	uint64_t took = wall - f->wall, after = beyond ? wall - beyond->wall : 0;
-	struct visit v = { .start = f->words,
-		           .now = t->now,
-		           .inside = f->children ? sums_of(f) : NULL,
-		           .beyond = beyond ? beyond->words : NULL,
-		           .round = t->round,
-		           .whole = f->generation == t->generation,
-		           .outermost = --f->node->depth == 0,
-		           .wall = took,
-		           .wall_exclusive = took - f->wall_children - after,
-		           .pairs = f->pairs,
-		           .children = f->children };
+	const struct visit v = { .start = f->words,
+		                 .now = t->now,
+		                 .inside = f->children ? sums_of(f) : NULL,
+		                 .beyond = beyond ? beyond->words : NULL,
+		                 .round = t->round,
+		                 .whole = f->generation == t->generation,
+		                 .outermost = --f->entry->node->depth == 0,
+		                 .wall = took,
+		                 .wall_inside = f->wall_children + after,
+		                 .pairs = f->pairs,
+		                 .children = f->children };
 
-	REGION_ADD(f->entry->open, (uint64_t)-1);
-	if (f->generation != BEFORE_FORK)
-		pfmi_entry_add(f->entry, &v);
-	if (pfmi_regions.keeps_slices && f->generation != BEFORE_FORK)
+	pfmi_entry_add(f->entry, &v);
+	if (pfmi_regions.keeps_slices)
 		pfmi_slice_keep(t, f->entry->region, &v,
 		                &(struct slice_times){ f->wall, wall, beyond != NULL });
-	if (at && f->generation != BEFORE_FORK) {
+	if (at) {
 		frame_at(t, at - 1)->wall_children += took - after;
-		add_to_parent(frame_at(t, at - 1), f, &v);
+		add_to_parent(frame_at(t, at - 1), f, t->now, beyond ? beyond->words : NULL);
 	}
 	if (t->probe)
 		probe(t, f, took);
-	if (beyond)
-		memmove(f, beyond, (t->depth - at - 1) * t->stride);
-	t->depth--;
 }
 
-static void end(struct thread *t, uint32_t region)
+/* Ends the innermost visit of @region, wherever it stands and whoever began it. */
+static __attribute__((noinline)) void end_any(struct thread *t, pfm_region_t *region, uint64_t wall,
+                                              int active)
 {
-	uint64_t wall = pfmi_wall_clock();
+	uint32_t id = pfmi_region_id(region);
 	unsigned at = t->depth;
+	struct frame *f;
+
+	while (at > 0 && frame_at(t, at - 1)->entry->region != id)
+		at--;
+	f = at ? frame_at(t, --at) : NULL;
+	if (!f) {
+		t->unmatched++;
+	} else if (f->generation == BEFORE_FORK) {
+		f->entry->node->depth--;
+		REGION_ADD(f->entry->begun, (uint64_t)-1);
+	} else {
+		finish(t, at, wall);
+	}
+	if (f && at + 1 < t->depth)
+		memmove(f, frame_at(t, at + 1), (t->depth - at - 1) * t->stride);
+	t->depth -= f != NULL;
+	leave_call(active);
+}
+
+/* Adds a group that was not counted from begin to end to the sums of a plain visit. */
+REGION_COLD_PART void add_lost_group(struct thread *t, const struct frame *f, const struct group *g)
+{
+	pfmi_entry_add_group(f->entry,
+	                     &(struct visit){ .start = f->words,
+	                                      .now = t->now,
+	                                      .round = t->round,
+	                                      .whole = true,
+	                                      .outermost = true },
+	                     g);
+}
+
+/* True if the visit of the topmost frame is one of @id, has none inside, is inside none of the same
+ * region, and counted one round. */
+REGION_INLINE bool is_plain(const struct thread *t, const struct frame *f, uint32_t id)
+{
+	return f->entry->region == id && f->generation == t->generation && !f->children &&
+	       f->entry->node->depth == 1 && !t->probe;
+}
+
+/* @only: the group that user space has read, or NULL: all groups of the round. */
+REGION_INLINE void end_plain(struct thread *t, struct frame *f, uint64_t wall,
+                             const struct group *only)
+{
+	const struct round *r = &pfmi_regions.layout.rounds[t->round];
+	const struct group *g = only ? only : r->groups, *end = only ? only + 1 : g + r->n;
+	struct entry *e = f->entry;
+	struct visit_sums *visits =
+		only ? (struct visit_sums *)sums_of_group(e, only) - 1 : sums_of_round(e, r);
+
+	t->depth--;
+	e->node->depth = 0;
+	begin_sums(e);
+	REGION_ADD(visits->visits, 1);
+	add_to_span(&e->wall, wall - f->wall, 0);
+	for (; g < end; g++)
+		if (REGION_RARE(!add_plain_group(e, g, f->words + g->word, t->now + g->word)))
+			add_lost_group(t, f, g);
+	end_sums(e);
+}
+
+/* The rest of pfm_region_end(), once the counters have been read. */
+REGION_INLINE void end(struct thread *t, pfm_region_t *region, uint64_t wall, int active,
+                       const struct group *only)
+{
+	struct frame *f, *parent;
+
+	if (REGION_RARE(!t->depth)) {
+		end_any(t, region, wall, active);
+		return;
+	}
+	f = frame_below(t, frame_at(t, t->depth));
+	if (REGION_RARE(!is_plain(t, f, GET(region->id)) || pfmi_regions.keeps_slices)) {
+		end_any(t, region, wall, active);
+		return;
+	}
+	end_plain(t, f, wall, only);
+	if (t->depth) {
+		parent = frame_below(t, f);
+		parent->wall_children += wall - f->wall;
+		add_to_parent(parent, f, t->now, NULL);
+	}
+	leave_call(active);
+}
+
+/* Reads what user space cannot, as the first step of an end. */
+static __attribute__((noinline)) void end_by_kernel(struct thread *t, pfm_region_t *region,
+                                                    int active)
+{
+	uint64_t wall = pfmi_thread_clock(t);
 
 	pfmi_thread_snapshot(t, t->now);
-	while (at-- > 0)
-		if (frame_at(t, at)->entry->region == region) {
-			finish(t, at, wall);
-			return;
-		}
-	t->unmatched++;
+	end(t, region, wall, active, NULL);
+}
+
+REGION_COLD_PART void end_looking(pfm_region_t *region, int active)
+{
+	struct thread *t = region ? look_first(&active) : NULL;
+
+	if (t)
+		end_by_kernel(t, region, active);
 }
 
 void(pfm_region_end)(pfm_region_t *region)
 {
+	struct here *here = &pfmi_region_here;
+	int active = GET(perfmon_regions_active);
+	const struct group *g;
 	struct thread *t;
+	uint64_t wall;
 
-	if (!region || !pfmi_region_enter_call(&t))
+	if (REGION_RARE(!region || here->state != active)) {
+		end_looking(region, active);
 		return;
-	if (t->run != GET(pfmi_regions.run))
-		drop_frames(t);
-	end(t, pfmi_region_id(region));
-	pfmi_region_leave_call();
+	}
+	here->state = IN_CALL;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	t = here->thread;
+	g = t->user_group;
+	if (g && read_user_group(t, g, t->now, &wall))
+		end(t, region, wall, active, g);
+	else
+		end_by_kernel(t, region, active);
 }
 
 void pfm_region_reset(pfm_region_t *region)
@@ -256,17 +451,7 @@ void pfm_region_reset(pfm_region_t *region)
 	if (!region || !pfmi_region_enter_call(&t))
 		return;
 	for (struct entry *e = t->entries; e; e = e->next)
-		if (e->region == pfmi_region_id(region)) {
-			uint64_t *words = (uint64_t *)&e->times;
-			size_t n = (sizeof(e->times) +
-			            pfmi_regions.layout.n_events * sizeof(struct tally)) /
-			           sizeof(*words);
-
-			__atomic_store_n(&e->sequence, e->sequence + 1, __ATOMIC_RELAXED);
-			__atomic_thread_fence(__ATOMIC_RELEASE);
-			while (n-- > 0)
-				REGION_PUT(words[n], 0);
-			__atomic_store_n(&e->sequence, e->sequence + 1, __ATOMIC_RELEASE);
-		}
+		if (e->region == pfmi_region_id(region))
+			pfmi_entry_clear(e);
 	pfmi_region_leave_call();
 }

@@ -38,7 +38,7 @@ DEFINE_TABLE_ARRAY(struct row, rows)
 DEFINE_TABLE_ARRAY(uint32_t, values)
 DEFINE_TABLE_ARRAY(struct wide_value, wide_values)
 DEFINE_TABLE_ARRAY(uint32_t, row_groups)
-#undef TABLE_ARRAY
+#undef DEFINE_TABLE_ARRAY
 
 static inline const struct row *table_row(const struct table *t, uint32_t row)
 {

@@ -21,9 +21,9 @@ uint64_t pfmi_wall_clock(void);
 enum {
 	THREADS = 4,
 	VISITS = 5,
-	LOOP = 4,     /* instructions of a round */
-	AROUND = 3,   /* that set up a loop, at most */
-	BEYOND = 1200 /* instructions of begin and end beyond their readings, compiled with -O1 */
+	LOOP = 4,    /* instructions of a round */
+	AROUND = 3,  /* that set up a loop, at most */
+	BEYOND = 400 /* instructions of begin and end beyond their readings, compiled with -O1 */
 };
 
 /* Four instructions a round. */

@@ -42,7 +42,8 @@ address)
 thread)
 	only="context_threads libpfm4_threads compat_libpfm3_pfmlib session_session session_live"
 	# shellcheck disable=SC2086 # a list of words on purpose
-	targets=$(programs $only)
+	targets="$(programs $only) tests/region/test_regions"
+	only="$only regions"
 	build -Ddevel=false -Db_sanitize=thread -Doptimization=1
 	# What is not ordered is seen the first time that two threads come by.
 	export PERFMON_QUICK=1

@@ -1,99 +1,57 @@
 /* SPDX-License-Identifier: MIT */
-/* The registers of Intel and AMD, bit by bit as their manuals draw them. */
+/* Registers of sets on an Intel core. Addresses and bits are those of the SDM, volume 3, chapter
+ * "Performance Monitoring": IA32_PERFEVTSELx from 0x186, IA32_PMCx from 0xc1, IA32_FIXED_CTRx from
+ * 0x309, IA32_FIXED_CTR_CTRL 0x38d, IA32_PERF_GLOBAL_CTRL 0x38f. */
 #include "unit_tables.h"
-#include "pmu/pmu_internal.h"
+#include "open_for.h"
 
-/* @drawn is "name:first-last name:bit ...", all there is and in order. */
-static void expect_layout(const char *table, const char *reg, const char *drawn)
+enum { SEL_USER = 1 << 16, SEL_KERNEL = 1 << 17, SEL_INTERRUPT = 1 << 20, SEL_ENABLE = 1 << 22 };
+
+static void general_and_fixed_counters(void **state)
 {
-	const struct table *t = table_with(ENCODER_X86, table);
-	unsigned n = 0;
-	const struct register_field *b = pfmi_x86_find_layout(t, reg, &n);
-	char text[1024] = "";
-	size_t used = 0;
+	static const char *const texts[] = { "INST_RETIRED.ANY:u", "CPU_CLK_UNHALTED.THREAD",
+		                             "MEM_LOAD_RETIRED.L3_MISS:c=2" };
+	pfm_ctx_t *ctx = open_for("skl");
+	pfm_set_options_t options = PFM_INIT(options);
+	pfm_set_t set = PFM_INIT(set);
 
-	if (!b)
-		fail_msg("%s has no %s", table, reg);
-	for (unsigned i = 0; b && i < n; i++) {
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s:%u", i ? " " : "",
-		                         b[i].name, b[i].lsb);
-		if (b[i].width > 1)
-			used += (size_t)snprintf(text + used, sizeof(text) - used, "-%u",
-			                         b[i].lsb + b[i].width - 1);
+	(void)state;
+	options.plm = PFM_PLM0 | PFM_PLM3;
+	assert_int_equal(pfm_dispatch_set(ctx, texts, 3, &options, &set, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(set.n_pmcs, 4);
+	/* Both events on fixed counters carry the whole register: user, and kernel and user. */
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(set.pmcs[i].kind, PFM_REG_FIXED_CTRL);
+		assert_int_equal(set.pmcs[i].addr, 0x38d);
+		assert_int_equal(set.pmcs[i].value, 2 | 3 << 4);
+		assert_int_equal(set.pmds[i].addr, 0x309 + i);
+		assert_int_equal(set.pmds[i].alt_addr, 0x40000000 + i); /* for RDPMC */
 	}
-	assert_string_equal(text, drawn);
+	assert_int_equal(set.pmcs[2].addr, 0x186);
+	assert_int_equal(set.pmcs[2].value,
+	                 0x20d1 | SEL_USER | SEL_KERNEL | SEL_INTERRUPT | SEL_ENABLE | 2 << 24);
+	assert_int_equal(set.pmds[2].addr, 0xc1);
+	assert_int_equal(set.pmcs[3].addr, 0x38f);
+	assert_true(set.pmcs[3].value == ((uint64_t)3 << 32 | 1));
+	pfm_close_context(ctx);
 }
 
-/* Volume 3B, "Performance monitoring": figures of IA32_PERFEVTSELx and its extensions; AMD's volume
- * 2, PERF_CTL. */
-static void selectors(void **state)
+/* An extra register follows the registers of the counters. */
+static void extra_register(void **state)
 {
-	(void)state;
-	expect_layout("skl", "PERFEVTSEL0",
-	              "event:0-7 umask:8-15 usr:16 os:17 edge:18 pc:19 int:20 any:21 en:22 inv:23 "
-	              "cmask:24-31 in_tx:32 in_tx_cp:33 eq:36 "
-	              "umask2:40-47");
-	expect_layout(
-		"coreduo", "PERFEVTSEL1",
-		"event:0-7 umask:8-15 usr:16 os:17 edge:18 pc:19 int:20 en:22 inv:23 cmask:24-31");
-	expect_layout("amdzen4", "PERF_CTL3",
-	              "event:0-7 umask:8-15 usr:16 os:17 edge:18 int:20 en:22 inv:23 cmask:24-31 "
-	              "event_high:32-35 guest_only:40 host_only:41");
-}
-
-static void others(void **state)
-{
-	(void)state;
-	expect_layout("skl", "IA32_FIXED_CTR_CTRL",
-	              "os0:0 usr0:1 any0:2 pmi0:3 os1:4 usr1:5 any1:6 pmi1:7 os2:8 usr2:9 any2:10 "
-	              "pmi2:11 os3:12 usr3:13 any3:14 pmi3:15 "
-	              "os4:16 usr4:17 any4:18 pmi4:19 os5:20 usr5:21 any5:22 pmi5:23 os6:24 "
-	              "usr6:25 any6:26 pmi6:27");
-	expect_layout("skl", "GLOBAL_CTRL", "general:0-31 fixed:32-47 metrics:48");
-	expect_layout("skl", "IA32_PERF_GLOBAL_CTRL", "general:0-31 fixed:32-47 metrics:48");
-	expect_layout("skl", "PEBS_LD_LAT", "latency:0-15");
-	expect_layout("skl", "PEBS_FRONTEND", "event:0-7 latency:8-19 bubbles:20-22");
-}
-
-/* A number stands where there is one register for each counter, and only as high as the counters
- * go. */
-static void names(void **state)
-{
-	static const struct {
-		const char *table, *reg;
-		bool known;
-	} names[] = {
-		{ "skl", "PERFEVTSEL", true },
-		{ "skl", "perfevtsel3", true },
-		{ "skl", "PERFEVTSEL03", true },
-		{ "skl", "PERFEVTSEL8", false },
-		{ "skl", "PERFEVTSEL10", false },
-		{ "skl", "PERFEVTSEL32", false },
-		{ "skl", "PERFEVTSEL33", false },
-		{ "skl", "PERFEVTSEL100", false },
-		{ "skl", "IA32_PERFEVTSEL0", true },
-		{ "skl", "IA32_", false },
-		{ "skl", "IA32", false },
-		{ "skl", "PMC0", true },
-		{ "skl", "PMC9", false },
-		{ "skl", "FIXED_CTR_CTRL0", false },
-		{ "skl", "GLOBAL_CTRL1", false },
-		{ "skl", "", false },
-		{ "skl", "7", false },
-		{ "coreduo", "PERFEVTSEL1", true },
-		{ "coreduo", "PERFEVTSEL2", false },
-		{ "coreduo", "FIXED_CTR_CTRL", false },
-		{ "coreduo", "PEBS_FRONTEND", false },
-	};
+	pfm_ctx_t *ctx = open_for("skl");
+	pfm_encoding_t e = PFM_INIT(e);
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(names); i++) {
-		unsigned n;
-
-		if ((pfmi_x86_find_layout(table_with(ENCODER_X86, names[i].table), names[i].reg,
-		                          &n) != NULL) != names[i].known)
-			fail_msg("%s %s", names[i].table, names[i].reg);
-	}
+	assert_int_equal(pfm_encode_event(ctx, "FRONTEND_RETIRED.DSB_MISS", PFM_PLM3, &e, NULL),
+	                 PFMLIB_SUCCESS);
+	assert_int_equal(e.n_regs, 2);
+	assert_int_equal(e.regs[0].value, 0x01c6 | SEL_USER | SEL_INTERRUPT | SEL_ENABLE);
+	assert_int_equal(e.regs[1].kind, PFM_REG_EXTRA);
+	assert_int_equal(e.regs[1].addr, 0x3f7); /* MSR_PEBS_FRONTEND */
+	assert_int_equal(e.regs[1].value, 0x11);
+	assert_int_equal(e.attr.config1, 0x11);
+	pfm_close_context(ctx);
 }
 
-UNIT(pmu_x86, cmocka_unit_test(selectors), cmocka_unit_test(others), cmocka_unit_test(names));
+UNIT(pmu_x86, cmocka_unit_test(general_and_fixed_counters), cmocka_unit_test(extra_register));

@@ -29,6 +29,21 @@ static void found_again(void **state)
 	unmake_regions(&m);
 }
 
+/* Adds @v to @e, and takes its sums as results have them. */
+static void add_visit_to(struct entry *e, const struct visit *v, struct times *times,
+                         struct tally *tallies)
+{
+	static const uint64_t nothing[WORDS];
+	struct visit visit = *v;
+
+	visit.start = v->start ? v->start : nothing;
+	visit.now = v->now ? v->now : nothing;
+	e->begun++;
+	pfmi_entry_add(e, &visit);
+	pfmi_entry_times(e, times);
+	pfmi_entry_tallies(e, tallies);
+}
+
 static void visits_are_added(void **state)
 {
 	const uint64_t start[WORDS] = { 2, 100, 100, 10, 1 }, now[WORDS] = { 2, 300, 300, 100, 9 },
@@ -40,42 +55,121 @@ static void visits_are_added(void **state)
 		           .whole = true,
 		           .outermost = true,
 		           .wall = 50,
-		           .wall_exclusive = 30,
+		           .wall_inside = 20,
 		           .pairs = 4,
 		           .children = 2 };
 	struct made_regions m;
 	struct node *node;
 	struct entry *e;
+	struct times times;
+	struct tally tallies[2];
 
 	(void)state;
 	make_regions(&m);
 	e = pfmi_thread_entry(&m.thread, 1, 0, &node);
-	pfmi_entry_add(e, &v);
-	assert_int_equal(e->sequence, 2); /* even: nobody writes */
-	assert_true(e->times.visits == 1 && e->times.outermost == 1 && e->times.wall == 50 &&
-	            e->times.exclusive == 30);
-	assert_true(e->times.min == 50 && e->times.max == 50 && e->times.pairs == 4 &&
-	            e->times.children == 2);
-	assert_true(e->times.task == 200 && e->times.task_visits == 1);
-	assert_true(e->tallies[0].inclusive == 90 && e->tallies[0].exclusive == 50 &&
-	            e->tallies[0].visits == 1);
-	assert_true(e->tallies[1].inclusive == 8 && e->tallies[1].exclusive == 5);
+	add_visit_to(e, &v, &times, tallies);
+	assert_int_equal(e->sequence % 2, 0); /* nobody writes */
+	assert_true(times.visits == 1 && times.outermost == 1 && times.wall == 50 &&
+	            times.exclusive == 30);
+	assert_true(times.min == 50 && times.max == 50 && times.pairs == 4 && times.children == 2);
+	assert_true(times.task == 200 && times.task_visits == 1);
+	assert_true(tallies[0].inclusive == 90 && tallies[0].exclusive == 50 &&
+	            tallies[0].visits == 1);
+	assert_true(tallies[1].inclusive == 8 && tallies[1].exclusive == 5);
 	v.wall = 70;
 	v.now = busy; /* the group was off its counters for a while: times alone count */
-	pfmi_entry_add(e, &v);
-	assert_true(e->times.visits == 2 && e->times.max == 70 && e->times.min == 50 &&
-	            e->times.mean == 60 && e->times.m2 == 200);
-	assert_true(e->tallies[0].visits == 1 && e->tallies[0].inclusive == 90);
+	add_visit_to(e, &v, &times, tallies);
+	assert_true(times.visits == 2 && times.max == 70 && times.min == 50 && times.mean == 60 &&
+	            times.m2 == 200);
+	assert_true(tallies[0].visits == 1 && tallies[0].inclusive == 90 && tallies[0].pairs == 4);
 	v.now = now;
 	v.outermost = false; /* inside itself: what it counts is in the outermost visit */
-	pfmi_entry_add(e, &v);
-	assert_true(e->times.visits == 3 && e->times.outermost == 2 && e->times.wall == 120 &&
-	            e->times.exclusive == 90);
-	assert_true(e->tallies[0].visits == 1 && e->tallies[0].exclusive_visits == 2 &&
-	            e->tallies[0].exclusive == 100);
+	add_visit_to(e, &v, &times, tallies);
+	assert_true(times.visits == 3 && times.outermost == 2 && times.wall == 120 &&
+	            times.exclusive == 30 + 50 + 50);
+	assert_true(tallies[0].visits == 1 && tallies[0].exclusive_visits == 2 &&
+	            tallies[0].exclusive == 100);
 	v.whole = false;
-	pfmi_entry_add(e, &v);
-	assert_true(e->times.visits == 4 && e->tallies[0].exclusive_visits == 2);
+	add_visit_to(e, &v, &times, tallies);
+	assert_true(times.visits == 4 && tallies[0].exclusive_visits == 2);
+	unmake_regions(&m);
+}
+
+/* Values whose squares need more than 64 bits, and whose deviations are small beside them: the sum
+ * of squares loses nothing. */
+static void deviations_of_large_values(void **state)
+{
+	const uint64_t values[] = { 1ull << 40, (1ull << 40) + 2, (1ull << 40) + 4,
+		                    (1ull << 40) + 7 };
+	const double squares = 10.5625 + 1.5625 + 0.5625 + 14.0625; /* from the mean, 3.25 more */
+	struct made_regions m;
+	struct node *node;
+	struct entry *e, *copy;
+	struct times times;
+	struct tally tallies[2];
+
+	(void)state;
+	make_regions(&m);
+	e = pfmi_thread_entry(&m.thread, 1, 0, &node);
+	for (unsigned i = 0; i < COUNT(values); i++)
+		add_visit_to(e, &(struct visit){ .outermost = true, .wall = values[i] }, &times,
+		             tallies);
+	assert_true(times.mean == (double)(1ull << 40) + 3.25 && times.m2 == squares);
+	copy = calloc(1, pfmi_entry_size());
+	assert_non_null(copy);
+	pfmi_entry_copy(copy, e);
+	pfmi_entry_merge(copy, e);
+	pfmi_entry_times(copy, &times);
+	assert_true(times.visits == 8 && times.min == values[0] && times.max == values[3]);
+	assert_true(times.mean == (double)(1ull << 40) + 3.25 && times.m2 == 2 * squares);
+	free(copy);
+	pfmi_entry_clear(e);
+	pfmi_entry_times(e, &times);
+	assert_true(times.visits == 0 && times.wall == 0 && times.min == 0 && times.m2 == 0);
+	unmake_regions(&m);
+}
+
+/* Visits inside count for the one around them: min, max and deviations leave out what their begin
+ * and end cost. */
+static void cost_of_visits_inside(void **state)
+{
+	static const uint64_t counts[] = { 50, 62 }, pairs[] = { 0, 3 };
+	const uint64_t start[WORDS] = { 2, 0, 0, 0, 0 };
+	struct made_regions m;
+	struct node *node;
+	struct entry *e;
+	struct times times;
+	struct tally tallies[2];
+
+	(void)state;
+	make_regions(&m);
+	m.events[0].pair = 4.1;
+	e = pfmi_thread_entry(&m.thread, 1, 0, &node);
+	for (unsigned i = 0; i < COUNT(counts); i++) {
+		const uint64_t now[WORDS] = { 2, 9, 9, counts[i], 0 };
+
+		add_visit_to(e,
+		             &(struct visit){ .start = start,
+		                              .now = now,
+		                              .whole = true,
+		                              .outermost = true,
+		                              .pairs = pairs[i],
+		                              .children = pairs[i] },
+		             &times, tallies);
+	}
+	assert_true(tallies[0].inclusive == 112 && tallies[0].pairs == 3);
+	assert_true(tallies[0].min == 50 && tallies[0].max == 50 && tallies[0].m2 == 0);
+	pfmi_entry_clear(e);
+	pfmi_regions.flags = PFM_REGIONS_NO_SUBTRACT;
+	e->begun++;
+	pfmi_entry_add(e, &(struct visit){ .start = start,
+	                                   .now = (const uint64_t[]){ 2, 9, 9, 62, 0 },
+	                                   .whole = true,
+	                                   .outermost = true,
+	                                   .pairs = 3,
+	                                   .children = 3 });
+	pfmi_entry_tallies(e, tallies);
+	assert_int_equal(tallies[0].min, 62);
 	unmake_regions(&m);
 }
 
@@ -126,4 +220,5 @@ static void sums_of_sums(void **state)
 }
 
 UNIT(region_entry, cmocka_unit_test(found_again), cmocka_unit_test(visits_are_added),
+     cmocka_unit_test(deviations_of_large_values), cmocka_unit_test(cost_of_visits_inside),
      cmocka_unit_test(sums_of_sums));

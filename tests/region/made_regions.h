@@ -45,7 +45,7 @@ static inline void make_regions(struct made_regions *m)
 	make_event(&m->events[1], names[1]);
 	m->numbers[1] = 1;
 	m->group = (struct group){ .n = 2, .events = m->numbers };
-	m->round = (struct round){ .n = 1, .groups = &m->group, .words = WORDS };
+	m->round = (struct round){ .n = 1, .groups = &m->group };
 	m->fds[0] = m->fds[1] = fileno(m->readings);
 	m->thread = (struct thread){ .tid = 7,
 		                     .opened = true,
@@ -56,16 +56,15 @@ static inline void make_regions(struct made_regions *m)
 		                     .now = m->now,
 		                     .last = &m->thread.entries };
 	m->thread.stride = sizeof(struct frame) + 2 * WORDS * sizeof(uint64_t);
-	pfmi_regions.layout = (struct layout){ .n_events = 2,
-		                               .events = m->events,
-		                               .n_rounds = 1,
-		                               .rounds = &m->round,
-		                               .words = WORDS,
-		                               .n_fds = 2 };
+	pfmi_regions.layout = (struct layout){
+		.n_events = 2, .events = m->events, .n_rounds = 1, .rounds = &m->round
+	};
+	pfmi_layout_number(&pfmi_regions.layout);
 	pfmi_regions.started = true;
 	pfmi_regions.flags = 0;
 	pfmi_regions.threads = &m->thread;
 	pfmi_region_here.thread = &m->thread;
+	pfmi_region_here.state = LOOK_FIRST;
 	perfmon_regions_active = 1;
 }
 
@@ -79,6 +78,7 @@ static inline void unmake_regions(struct made_regions *m)
 	pfmi_regions.flags = 0;
 	pfmi_regions.threads = NULL;
 	pfmi_region_here.thread = NULL;
+	pfmi_region_here.state = LOOK_FIRST;
 	perfmon_regions_active = -1;
 }
 

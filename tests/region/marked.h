@@ -13,7 +13,8 @@ static inline void fault(unsigned n)
 	if (!n)
 		return;
 
-	at = mmap(NULL, n * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	at = (volatile char *)mmap(NULL, n * page, PROT_READ | PROT_WRITE,
+	                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (at == MAP_FAILED)
 		abort();
 	madvise((void *)at, n * page, MADV_NOHUGEPAGE);

@@ -27,7 +27,8 @@ struct string {
 };
 
 static void *task_begin, *task_end, *begin_overlapped, *end_overlapped, *frame_begin, *frame_end;
-static void *domain_create = &task_begin, *stack_create = &task_begin;
+static void *domain_create, *string_create, *counter_create = &task_begin,
+					    *stack_create = &task_begin;
 
 static struct api {
 	const char *name;
@@ -36,6 +37,8 @@ static struct api {
 	int group;
 } apis[] = {
 	{ "__itt_domain_create", &domain_create, NULL, NULL, 1 },
+	{ "__itt_string_handle_create", &string_create, NULL, NULL, 1 },
+	{ "__itt_counter_create", &counter_create, NULL, NULL, 1 },
 	{ "__itt_stack_caller_create", &stack_create, NULL, NULL, 1 },
 	{ "__itt_task_begin", &task_begin, NULL, NULL, 1 },
 	{ "__itt_task_end", &task_end, NULL, NULL, 1 },
@@ -56,6 +59,8 @@ static struct global {
 	struct api *apis;
 } global;
 
+typedef struct domain *(*domain_function)(const char *);
+typedef struct string *(*string_function)(const char *);
 typedef void (*begin_function)(const struct domain *, struct id, struct id, struct string *);
 typedef void (*end_function)(const struct domain *);
 typedef void (*end_overlapped_function)(const struct domain *, struct id);
@@ -67,29 +72,34 @@ int main(void)
 	void *tool = path ? dlopen(path, RTLD_NOW) : NULL;
 	void (*initialize)(struct global *, int) =
 		tool ? (void (*)(struct global *, int))dlsym(tool, "__itt_api_init") : NULL;
-	static struct domain domain = { 1, "frames", NULL, 0, NULL, NULL };
-	static struct string task = { "task", NULL, 0, NULL, NULL },
-			     async = { "async", NULL, 0, NULL, NULL };
+	struct domain *domain;
+	struct string *task, *async;
 	const struct id none = { { 0 } };
 
 	if (!initialize)
 		return 1;
 	global.apis = apis;
 	initialize(&global, -1);
-	if (domain_create != &task_begin || stack_create) /* left to the program; nothing to do */
+	if (counter_create != &task_begin || stack_create) /* left to the program; nothing to do */
 		return 2;
+	domain = ((domain_function)domain_create)("frames");
+	task = ((string_function)string_create)("task");
+	async = ((string_function)string_create)("async");
+	if (!domain || !domain->flags || ((domain_function)domain_create)("frames") != domain ||
+	    ((string_function)string_create)("task") != task || task == async)
+		return 3;
 	for (unsigned i = 0; i < 3; i++) {
 		struct id id = { { i, 7, 0 } };
 
-		((frame_function)frame_begin)(&domain, NULL);
-		((begin_function)begin_overlapped)(&domain, id, none, &async);
+		((frame_function)frame_begin)(domain, NULL);
+		((begin_function)begin_overlapped)(domain, id, none, async);
 		fault(1);
-		((begin_function)task_begin)(&domain, none, none, &task);
+		((begin_function)task_begin)(domain, none, none, task);
 		fault(2);
-		((end_overlapped_function)end_overlapped)(&domain, id);
+		((end_overlapped_function)end_overlapped)(domain, id);
 		fault(4);
-		((end_function)task_end)(&domain);
-		((frame_function)frame_end)(&domain, NULL);
+		((end_function)task_end)(domain);
+		((frame_function)frame_end)(domain, NULL);
 	}
 	return 0;
 }

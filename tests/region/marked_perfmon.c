@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Regions of our own: outer has 5 faults for itself, inner 2, in 4 visits; "threads" has 3 in each
- * of 3 threads. With an argument the program ends in another way: "kill", "exec", "_exit", "fork".
- */
+ * of 3 threads. With an argument the program ends in another way: "kill", "exec", "exec-inside",
+ * "fork"; "pairs N" instead makes N empty visits of "empty". */
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -35,14 +35,27 @@ static void visit_all(void)
 	}
 }
 
+static int make_pairs(int n)
+{
+	for (int i = 0; i < n; i++) {
+		pfm_region_begin(PFM_REGION("empty"));
+		pfm_region_end(PFM_REGION("empty"));
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "";
 
+	if (strcmp(how, "pairs") == 0)
+		return make_pairs(argc > 2 ? atoi(argv[2]) : 0);
 	visit_all();
+	if (strcmp(how, "exec-inside") == 0)
+		pfm_region_begin(PFM_REGION("outer"));
 	if (strcmp(how, "kill") == 0)
 		raise(SIGKILL);
-	if (strcmp(how, "exec") == 0)
+	if (strncmp(how, "exec", strlen("exec")) == 0)
 		execlp("true", "true", NULL);
 	if (strcmp(how, "fork") == 0) {
 		if (fork() == 0) {

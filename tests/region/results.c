@@ -21,12 +21,12 @@ static void add_visit(struct thread *t, uint32_t region, uint64_t wall, uint64_t
 	struct entry *e = pfmi_thread_entry(t, region, 0, &node);
 
 	assert_non_null(e);
+	e->begun++;
 	pfmi_entry_add(e, &(struct visit){ .start = start,
 	                                   .now = now,
 	                                   .whole = true,
 	                                   .outermost = true,
 	                                   .wall = wall,
-	                                   .wall_exclusive = wall,
 	                                   .pairs = 2,
 	                                   .children = 2 });
 }

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: MIT
 """pfm stat --regions: page faults of marked programs, which touch a known number of pages in each region."""
 
+import collections
 import csv
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -102,7 +104,7 @@ class Own(unittest.TestCase):
         run("--regions", "-e", "page-faults", "--", program("marked_perfmon"), "fail", status=3)
 
     def test_processes_that_leave_no_results_are_named(self):
-        for how, status in (("kill", 137), ("exec", 1)):
+        for how, status in (("kill", 137), ("exec", 1), ("exec-inside", 1)):
             done = run("--regions", "-e", "page-faults", "--", program("marked_perfmon"), how, status=status)
             self.assertIn("entered regions and was killed, or executed another program", done.stderr)
 
@@ -121,6 +123,91 @@ class Own(unittest.TestCase):
         self.assertIn("needs a command after --", run("--regions", "-e", "page-faults", status=2).stderr)
         self.assertIn("expected table, json", run("--regions=xml", "--", "true", status=2).stderr)
         self.assertIn("excludes -p", run("--regions", "-a", "--", "true", status=2).stderr)
+
+    def test_plugin_that_is_closed_with_open_visits(self):
+        done = run("--regions", "--json", "-e", "page-faults", "--", program("marked_dlopen"), program("libmarked_plugin.so"))
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        table = {r["region"]: r for r in rows if r.get("thread") == "all"}
+        # The first visit of a thread faults in the plugin's own pages as well.
+        self.assertEqual((table["plugin"]["visits"], table["plugin"]["counts"][0]["min"]), (24, 2))
+        self.assertEqual((table["left open"]["visits"], table["left open"]["unfinished"]), (0, 8))
+
+    @unittest.skipUnless(os.path.exists(program("marked_cxx")), "no compiler of C++")
+    def test_scopes_that_an_exception_or_a_cancellation_ends(self):
+        table, _ = regions("marked_cxx")
+        for region, pages, visits in (("thrown", 2, 3), ("cancelled", 3, 1)):
+            row = table[region, None, "all"]
+            self.assertEqual((row["visits"], row["unfinished"]), (visits, 0))
+            # Unwinding has page faults of its own the first time.
+            self.assertEqual(row["counts"][0]["min"] if visits > 1 else pages, pages)
+            self.assertGreaterEqual(row["counts"][0]["inclusive"], visits * pages)
+
+    def test_plugin_without_regions_to_count(self):
+        subprocess.run([program("marked_dlopen"), program("libmarked_plugin.so")], check=True, env=CLEAN)
+
+    @unittest.skipUnless(shutil.which("strace"), "needs the Debian package strace")
+    def test_begin_and_end_make_one_read_each(self):
+        """System calls of 1000 visits more than of 10."""
+        seen = []
+        with tempfile.TemporaryDirectory() as folder:
+            for n in ("10", "1010"):
+                path = os.path.join(folder, n)
+                done = subprocess.run(["strace", "-qq", "-o", path, program("marked_perfmon"), "pairs", n], check=False,
+                                      env=dict(CLEAN, PERFMON_REGIONS="page-faults,minor-faults,context-switches"))
+                if done.returncode:
+                    self.skipTest("strace cannot trace here")
+                with open(path, encoding="utf-8") as f:
+                    seen.append(collections.Counter(line.split("(")[0] for line in f))
+        self.assertEqual(seen[1] - seen[0], {"read": 2000})
+
+    def test_cost_is_subtracted_unless_it_is_refused(self):
+        """A visit of an empty region counts time on the CPU; its median is the cost, so that about half of that stays at most."""
+        sums = []
+        for flag in ([], ["--no-subtract"]):
+            out = run("--regions", "--json", *flag, "-e", "task-clock", "--", program("marked_perfmon"), "pairs", "1000").stdout
+            head, *rows = (json.loads(line) for line in out.splitlines())
+            [row] = [r for r in rows if r["region"] == "empty" and r["thread"] == "all"]
+            sums.append((row["counts"][0]["inclusive"], row["counts"][0]["overhead"]))
+            self.assertEqual((head["subtracted"], row["costly"]), (not flag, True))
+        self.assertGreater(sums[1][0], sums[0][0])
+        self.assertGreaterEqual(sums[1][0], 500 * head["events"][0]["inside"])
+
+    def test_clocks_in_a_group(self):
+        """Events of several PMUs are read together: each clock of the task runs with the task, whatever leads the group."""
+        for events in ("page-faults,task-clock,cpu-clock", "task-clock,page-faults,cpu-clock"):
+            out = run("--regions", "--json", "--no-subtract", "-e", events, "--", program("marked_perfmon")).stdout
+            row = json.loads(out.splitlines()[1])
+            counts = {c["event"]: c["inclusive"] for c in row["counts"]}
+            self.assertEqual((row["region"], counts["page-faults"]), ("outer", 28))
+            for clock in ("task-clock", "cpu-clock"):
+                self.assertTrue(0.8 * row["task_ns"] < counts[clock] < 1.2 * row["task_ns"], (clock, row))
+
+    def test_metrics(self):
+        """Computed by the test from the counts in the same row."""
+        out = run("--regions", "--json", "-M", "faults_per_second", "--", program("marked_perfmon")).stdout
+        for row in map(json.loads, out.splitlines()[1:]):
+            counts = {c["event"].split("::")[-1]: c["inclusive"] for c in row["counts"]}
+            [metric] = row["metrics"]
+            value = counts["page-faults"] / counts["task-clock"] * 1e9
+            self.assertEqual((metric["metric"], metric["quality"]), ("faults_per_second", "exact"))
+            self.assertAlmostEqual(metric["value"] / value, 1, delta=1e-6)
+            self.assertTrue(metric["low"] <= metric["value"] <= metric["high"])
+
+    def test_events_of_the_whole_machine(self):
+        """Page faults are refused for tasks here, as events of boxes outside the cores are."""
+        env = dict(CLEAN, LD_PRELOAD=program("librefuse_tasks.so"))
+        args = ("--regions", "--json", "-e", "page-faults,minor-faults")
+        refused = [json.loads(line) for line in run(*args, "--", program("marked_perfmon"), env=env).stdout.splitlines()]
+        self.assertEqual(refused[1]["counts"][0]["quality"], "not supported")
+        self.assertTrue(refused[0]["events"][0]["why"])
+        out = run(*args, "--regions-system", "--", program("marked_perfmon"), env=env).stdout
+        head, row, *_ = (json.loads(line) for line in out.splitlines())
+        if row["counts"][0]["quality"] != "exact":
+            self.skipTest(head["events"][0]["why"])
+        self.assertEqual([e["whole_machine"] for e in head["events"]], [True, False])
+        self.assertEqual((row["region"], row["counts"][1]["inclusive"]), ("outer", 28))
+        # A medium number of faults is subtracted for the readings themselves.
+        self.assertGreater(row["counts"][0]["inclusive"] + row["counts"][0]["overhead"], 27)
 
     def test_environment_alone(self):
         env = dict(CLEAN, PERFMON_REGIONS="page-faults", PERFMON_REGIONS_FORMAT="csv")
@@ -199,6 +286,18 @@ class Adapters(unittest.TestCase):
         self.assertEqual(faults(table["time step", None, "all"]), (15, 3, 1))
         self.assertEqual(faults(table["axpy", "time step", "all"]), (12, 12, 3))
 
+    @unittest.skipUnless(os.path.exists(program("marked_real_kokkos")), "needs the Debian package libtrilinos-kokkos-dev")
+    def test_program_with_the_library_of_kokkos(self):
+        table, _ = regions("marked_real_kokkos")
+        self.assertEqual(faults(table["time step", None, "all"]), (15, 3, 1))
+        self.assertEqual(faults(table["axpy", "time step", "all"]), (12, 12, 3))
+
+    def test_another_tool_of_kokkos_stays(self):
+        """Newer versions refuse two variables that name different tools."""
+        env = dict(CLEAN, KOKKOS_PROFILE_LIBRARY="/other.so")
+        done = run("--regions", "-e", "page-faults", "--", program("marked_perfmon"), env=env)
+        self.assertNotIn("Kokkos", done.stderr)
+
     def test_nvtx(self):
         table, _ = regions("marked_nvtx")
         self.assertEqual(faults(table["pushed", None, "all"]), (18, 18, 3))
@@ -209,6 +308,14 @@ class Adapters(unittest.TestCase):
         self.assertEqual(faults(table["task", None, "all"]), (18, 18, 3))
         self.assertEqual(faults(table["async", None, "all"]), (9, 9, 3))
         self.assertEqual(faults(table["frames", None, "all"]), (21, 21, 3))
+
+    @unittest.skipUnless(os.path.exists(program("marked_tbb")), "needs the Debian package libtbb-dev")
+    def test_program_with_the_library_of_onetbb(self):
+        table, _ = regions("marked_tbb")
+        rows = [r for k, r in table.items() if (k[0], k[2]) == ("body", "all")]  # in the graph or outside, by thread
+        self.assertEqual((sum(r["visits"] for r in rows), min(r["counts"][0]["min"] for r in rows)), (5, 4))
+        # The library may touch a page of its own for the first time.
+        self.assertTrue(20 <= sum(faults(r)[0] for r in rows) <= 20 + 4, rows)
 
     @unittest.skipUnless(os.path.exists(program("marked_openmp")), "no OpenMP runtime with OMPT")
     def test_openmp(self):

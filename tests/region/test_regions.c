@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -268,6 +269,51 @@ static void cancelled_story(void)
 	pfm_free_region_results(r);
 }
 
+static volatile bool ends;
+
+static void *visit_until_asked(void *arg)
+{
+	unsigned *visits = arg;
+
+	pfm_region_begin(PFM_REGION("first")); /* opens the counters */
+	pfm_region_end(PFM_REGION("first"));
+	while (!__atomic_load_n(&ends, __ATOMIC_RELAXED)) {
+		pfm_region_begin(PFM_REGION("asked"));
+		pfm_region_end(PFM_REGION("asked"));
+		__atomic_fetch_add(visits, 1, __ATOMIC_RELAXED);
+	}
+	pthread_testcancel();
+	return NULL;
+}
+
+/* Begin and end are no cancellation points: they may stand in destructors. */
+static void asked_to_end_story(void)
+{
+	pfm_region_results_t *r;
+	unsigned visits = 0, before;
+	void *result;
+	pthread_t t;
+
+	start("page-faults", 0);
+	pthread_create(&t, NULL, visit_until_asked, &visits);
+	while (!__atomic_load_n(&visits, __ATOMIC_RELAXED))
+		usleep(100);
+	pthread_cancel(t);
+	before = __atomic_load_n(&visits, __ATOMIC_RELAXED);
+	while (__atomic_load_n(&visits, __ATOMIC_RELAXED) < before + 100 &&
+	       pthread_tryjoin_np(t, &result) == EBUSY)
+		usleep(100);
+	EXPECT_TRUE(__atomic_load_n(&visits, __ATOMIC_RELAXED) >= before + 100,
+	            "visits after pthread_cancel()");
+	__atomic_store_n(&ends, true, __ATOMIC_RELAXED);
+	pthread_join(t, &result);
+	EXPECT_TRUE(result == PTHREAD_CANCELED, "end of the thread");
+	r = pfm_read_regions();
+	EXPECT(info_of(r, "asked", "", 0).visits, visits, "visits");
+	EXPECT(info_of(r, "asked", "", 0).unfinished, 0, "open visits");
+	pfm_free_region_results(r);
+}
+
 static uint64_t switches_so_far(void)
 {
 	struct rusage usage;
@@ -301,29 +347,76 @@ static void switches_story(void)
 	pfm_free_region_results(r);
 }
 
+/* System calls that the kernel traces, of a known number. */
+static void tracepoint_story(void)
+{
+	pfm_region_results_t *r;
+
+	if (access("/sys/kernel/tracing/events/raw_syscalls/sys_enter/id", R_OK))
+		_exit(SKIPPED);
+	start("raw_syscalls:sys_enter,page-faults", 0);
+	for (unsigned i = 0; i < 5; i++) {
+		pfm_region_begin(PFM_REGION("calls"));
+		for (unsigned k = 0; k < 10 * i; k++)
+			syscall(SYS_getppid);
+		pfm_region_begin(PFM_REGION("calls inside"));
+		syscall(SYS_getppid);
+		pfm_region_end(PFM_REGION("calls inside"));
+		pfm_region_end(PFM_REGION("calls"));
+	}
+	r = pfm_read_regions();
+	EXPECT(count_of(r, "calls", "", 0, 0).inclusive, 100 + 5, "calls in all");
+	EXPECT(count_of(r, "calls", "", 0, 0).exclusive, 100, "calls outside the inner region");
+	EXPECT(count_of(r, "calls", "", 0, 0).min, 1, "fewest");
+	EXPECT(count_of(r, "calls", "", 0, 0).max, 41, "most");
+	/* 1, 11, 21, 31 and 41: squares of deviations from 21 are 2 * (400 + 100). */
+	EXPECT((uint64_t)(count_of(r, "calls", "", 0, 0).variance * 4 + 0.5), 1000,
+	       "sum of squared deviations");
+	EXPECT(count_of(r, "calls inside", "calls", 0, 0).inclusive, 5, "calls inside");
+	pfm_free_region_results(r);
+}
+
 /* ---- many -------------------------------------------------------------------------------- */
 
-static void million_story(void)
-{
-	enum { MANY = 1000000 };
-	pfm_region_results_t *r;
-	pfm_region_info_t info;
-	pfm_region_count_t c;
+enum { MANY = 1000000, MANY_THREADS = 64, EACH = MANY / MANY_THREADS, FAULT_AT = 125 };
 
-	start("page-faults", 0);
-	for (unsigned i = 0; i < MANY; i++) {
+static void *visit_often(void *arg)
+{
+	*(int *)arg = (int)syscall(SYS_gettid);
+	for (unsigned i = 0; i < EACH; i++) {
 		pfm_region_begin(PFM_REGION("million"));
-		if (i % 1000 == 0)
+		if (i % FAULT_AT == 0)
 			fault(1);
 		pfm_region_end(PFM_REGION("million"));
 	}
+	return NULL;
+}
+
+static void million_story(void)
+{
+	pthread_t threads[MANY_THREADS];
+	int tids[MANY_THREADS];
+	pfm_region_results_t *r;
+	pfm_region_count_t c;
+
+	start("page-faults", 0);
+	for (unsigned i = 0; i < MANY_THREADS; i++)
+		EXPECT(pthread_create(&threads[i], NULL, visit_often, &tids[i]), 0,
+		       "pthread_create");
+	for (unsigned i = 0; i < MANY_THREADS; i++)
+		pthread_join(threads[i], NULL);
 	r = pfm_read_regions();
-	info = info_of(r, "million", "", 0);
 	c = count_of(r, "million", "", 0, 0);
-	EXPECT(info.visits, MANY, "visits");
+	EXPECT(info_of(r, "million", "", 0).visits, MANY, "visits");
 	EXPECT(c.visits, MANY, "visits counted");
-	EXPECT(c.inclusive, MANY / 1000, "faults");
+	EXPECT(c.inclusive, MANY / FAULT_AT, "faults");
 	EXPECT(c.max, 1, "most");
+	/* n of N visits have 1, the others 0: squares of deviations are n - n * n / N. */
+	EXPECT((uint64_t)(c.variance * (MANY - 1) + 0.5),
+	       MANY / FAULT_AT - MANY / FAULT_AT / FAULT_AT, "sum of squared deviations");
+	for (unsigned i = 0; i < MANY_THREADS; i++)
+		EXPECT(count_of(r, "million", "", tids[i], 0).inclusive, EACH / FAULT_AT,
+		       "faults of thread %u", i);
 	pfm_free_region_results(r);
 }
 
@@ -350,15 +443,28 @@ static void *enter_one(void *arg)
 	return NULL;
 }
 
-/* 10,000 regions in one thread, one region in each of 300 threads: memory for what was entered, not
- * for the product. */
+/* A descriptor for each of @n threads; false where the system refuses so many. */
+static bool allow_files(unsigned n)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files))
+		return false;
+	files.rlim_cur = files.rlim_max;
+	return files.rlim_max >= n + 100 && setrlimit(RLIMIT_NOFILE, &files) == 0;
+}
+
+/* 10,000 regions in one thread, one region in each of 1000 threads: memory for what was entered,
+ * not for the product. */
 static void memory_story(void)
 {
-	enum { REGIONS = 10000, HERE = 300 };
+	enum { REGIONS = 10000, HERE = 1000 };
 	static pthread_t threads[HERE];
 	char name[32];
 	long before, regions, per_thread;
 
+	if (!allow_files(HERE))
+		_exit(SKIPPED);
 	start("page-faults", 0);
 	before = resident_kib();
 	for (unsigned i = 0; i < REGIONS; i++) {
@@ -771,7 +877,9 @@ STORY(deep)
 STORY(threads)
 STORY(short_threads)
 STORY(cancelled)
+STORY(asked_to_end)
 STORY(switches)
+STORY(tracepoint)
 STORY(million)
 STORY(memory)
 STORY(handles)
@@ -792,7 +900,8 @@ int main(void)
 		cmocka_unit_test(test_overlapping),   cmocka_unit_test(test_unmatched),
 		cmocka_unit_test(test_deep),          cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_short_threads), cmocka_unit_test(test_cancelled),
-		cmocka_unit_test(test_switches),      cmocka_unit_test(test_million),
+		cmocka_unit_test(test_asked_to_end),  cmocka_unit_test(test_switches),
+		cmocka_unit_test(test_tracepoint),    cmocka_unit_test(test_million),
 		cmocka_unit_test(test_memory),        cmocka_unit_test(test_handles),
 		cmocka_unit_test(test_fork),          cmocka_unit_test(test_signal),
 		cmocka_unit_test(test_off),           cmocka_unit_test(test_stop),

@@ -12,6 +12,7 @@ static struct round nothing_to_count;
 static void prepare(void)
 {
 	pfmi_regions.layout = (struct layout){ .n_rounds = 1, .rounds = &nothing_to_count };
+	pfmi_layout_number(&pfmi_regions.layout);
 	EXPECT(pfmi_threads_prepare(), 0, "pfmi_threads_prepare()");
 }
 
@@ -55,9 +56,19 @@ static void *visit(void *arg)
 	struct node *node;
 
 	(void)arg;
-	pfmi_thread_entry(t, 1, 0, &node)->times.visits = 2;
+	for (unsigned i = 0; i < 2; i++)
+		pfmi_entry_add(pfmi_thread_entry(t, 1, 0, &node),
+		               &(struct visit){ .outermost = true });
 	t->missed = 1;
 	return NULL;
+}
+
+static uint64_t visits_of(const struct entry *e)
+{
+	struct times times;
+
+	pfmi_entry_times(e, &times);
+	return times.visits;
 }
 
 /* Threads that end after many others share one record. */
@@ -77,7 +88,7 @@ static void many_story(void)
 		n++;
 	EXPECT(n, 1024 + 1, "records");
 	EXPECT_TRUE(pfmi_regions.pool != NULL, "the shared one");
-	EXPECT(pfmi_thread_entry(pfmi_regions.pool, 1, 0, &node)->times.visits, 2 * 76,
+	EXPECT(visits_of(pfmi_thread_entry(pfmi_regions.pool, 1, 0, &node)), 2 * 76,
 	       "visits in it");
 	EXPECT(pfmi_regions.pool->missed, 76, "calls that were missed");
 	EXPECT(pfmi_regions.pool->tid, -1, "its number");
@@ -93,12 +104,14 @@ static void fork_story(void)
 	prepare();
 	own = pfmi_thread_here();
 	run(&other);
-	pfmi_thread_entry(own, 1, 0, &node)->times.visits = 5;
+	for (unsigned i = 0; i < 5; i++)
+		pfmi_entry_add(pfmi_thread_entry(own, 1, 0, &node),
+		               &(struct visit){ .outermost = true });
 	pid = fork();
 	if (pid == 0) {
 		EXPECT_TRUE(pfmi_regions.threads == own && !own->next, "one thread is left");
 		EXPECT(own->tid, getpid(), "its number");
-		EXPECT(pfmi_thread_entry(own, 1, 0, &node)->times.visits, 0, "visits");
+		EXPECT(visits_of(pfmi_thread_entry(own, 1, 0, &node)), 0, "visits");
 		EXPECT(pfmi_regions.epoch, 1, "forks");
 		EXPECT(own->opened, 0, "counters of the parent");
 		EXPECT(pfmi_region_here.busy, 0, "busy");
@@ -108,7 +121,7 @@ static void fork_story(void)
 	}
 	EXPECT(waitpid(pid, &status, 0), pid, "waitpid()");
 	EXPECT(status, 0, "end of the child");
-	EXPECT(pfmi_thread_entry(own, 1, 0, &node)->times.visits, 5, "visits of the parent");
+	EXPECT(visits_of(pfmi_thread_entry(own, 1, 0, &node)), 5, "visits of the parent");
 	EXPECT(pfmi_regions.epoch, 0, "forks of the parent");
 	EXPECT(pfmi_region_here.busy, 0, "busy");
 }

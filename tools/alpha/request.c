@@ -562,7 +562,7 @@ enum request_family {
 	REQUEST_EV6
 };
 
-/* Whose request this is. */
+/* Finds the processors that have the request. */
 static enum request_family find_request_family(const struct alpha_device *m, uint32_t request)
 {
 	static const uint32_t all[] = { PCNTRDISABLE,  PCNTRENABLE,     PCNTLOGALL,   PCNTLOGSELECT,

@@ -63,6 +63,52 @@ static pfm_region_t *region_of(const char *name, void **kept)
 	return region;
 }
 
+/* ---- domains and strings ------------------------------------------------------------------- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct itt_domain *domains;
+static struct itt_string *strings;
+
+/* The domain called @name, switched on; one for all calls. NULL without memory. */
+static struct itt_domain *domain_create(const char *name)
+{
+	struct itt_domain *d;
+
+	if (!name)
+		return NULL;
+	pthread_mutex_lock(&lock);
+	for (d = domains; d && strcmp(d->name, name) != 0;)
+		d = d->next;
+	if (!d && (d = calloc(1, sizeof(*d)))) {
+		d->flags = 1;
+		d->name = strdup(name);
+		d->next = domains;
+		if (d->name)
+			domains = d;
+	}
+	pthread_mutex_unlock(&lock);
+	return d;
+}
+
+static struct itt_string *string_create(const char *text)
+{
+	struct itt_string *s;
+
+	if (!text)
+		return NULL;
+	pthread_mutex_lock(&lock);
+	for (s = strings; s && strcmp(s->text, text) != 0;)
+		s = s->next;
+	if (!s && (s = calloc(1, sizeof(*s)))) {
+		s->text = strdup(text);
+		s->next = strings;
+		if (s->text)
+			strings = s;
+	}
+	pthread_mutex_unlock(&lock);
+	return s;
+}
+
 /* ---- visits by id ------------------------------------------------------------------------ */
 
 struct open_visit {
@@ -75,7 +121,6 @@ struct open_visit {
 enum { LISTS = 64 };
 
 static struct open_visit *visits[LISTS];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct open_visit **list_of(const struct itt_id *id)
 {
@@ -117,10 +162,13 @@ static void close_visit(const void *domain, const struct itt_id *id)
 static void task_begin(const struct itt_domain *domain, struct itt_id id, struct itt_id parent,
                        struct itt_string *name)
 {
+	void *none = NULL;
+
 	(void)id;
 	(void)parent;
-	if (domain && domain->flags && name)
-		push_region(&open, region_of(name->text, &name->extra2));
+	if (domain && domain->flags)
+		push_region(&open,
+		            name ? region_of(name->text, &name->extra2) : region_of(NULL, &none));
 }
 
 static void task_end(const struct itt_domain *domain)
@@ -184,6 +232,8 @@ static const struct {
 	const char *name;
 	void *function;
 } functions[] = {
+	{ "__itt_domain_create", (void *)domain_create },
+	{ "__itt_string_handle_create", (void *)string_create },
 	{ "__itt_task_begin", (void *)task_begin },
 	{ "__itt_task_end", (void *)task_end },
 	{ "__itt_task_begin_overlapped", (void *)task_begin_overlapped },
@@ -205,11 +255,10 @@ static void *find(const char *name)
 	return NULL;
 }
 
-/* Domains, strings and counters are made by the program's own part. */
+/* Counters are made by the program's own part. */
 static bool is_made_by_program(const char *name)
 {
-	static const char *const names[] = { "__itt_domain_create", "__itt_string_handle_create",
-		                             "__itt_counter_create", "__itt_histogram_create" };
+	static const char *const names[] = { "__itt_counter_create", "__itt_histogram_create" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strncmp(name, names[i], strlen(names[i])) == 0)

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* Configuration words of events of x86 cores, their extra registers, and their counters. */
+#include "pmu/x86.h"
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+static uint64_t build_libpfm3_config(const struct event *ev)
+{
+	uint64_t config = pfmi_pmu_event_key_value(ev, KEY_CODE, ANY_COUNTER) |
+	                  pfmi_pmu_event_key_value(ev, KEY_UMASK, ANY_COUNTER) << 8;
+
+	if (pfmi_pmu_event_key_value(ev, KEY_CORE_SPEC, ANY_COUNTER) &&
+	    !register_field_extract(config, SEL_CORE))
+		config = register_field_insert(config, SEL_CORE, 1);
+	if (pfmi_pmu_event_key_value(ev, KEY_MESI, ANY_COUNTER) &&
+	    !register_field_extract(config, SEL_MESI))
+		config = register_field_insert(config, SEL_MESI, 0xf);
+	if (pfmi_pmu_event_key_value(ev, KEY_EDGE, ANY_COUNTER))
+		config = register_field_insert(config, SEL_EDGE, 1);
+	if (pfmi_pmu_event_key_value(ev, KEY_INV, ANY_COUNTER))
+		config = register_field_insert(config, SEL_INV, 1);
+	return register_field_insert(config, SEL_CMASK,
+	                             pfmi_pmu_event_key_value(ev, KEY_CMASK, ANY_COUNTER));
+}
+
+/* The extra register whose value a field of config1 has, and the second register of a pair. */
+static const struct {
+	enum field_key key;
+	uint32_t msr, second_msr;
+} extra_fields[] = {
+	{ KEY_OFFCORE, MSR_OFFCORE_RSP_0, MSR_OFFCORE_RSP_1 },
+	{ KEY_LDLAT, MSR_PEBS_LD_LAT, 0 },
+	{ KEY_FRONTEND, MSR_PEBS_FRONTEND, 0 },
+	{ KEY_OFFCORE1, MSR_SNOOP_RSP_0, MSR_SNOOP_RSP_1 },
+};
+#define N_EXTRA_FIELDS (sizeof(extra_fields) / sizeof(extra_fields[0]))
+
+enum field_key pfmi_x86_find_msr_key(uint32_t msr)
+{
+	for (unsigned i = 0; msr && i < N_EXTRA_FIELDS; i++)
+		if (extra_fields[i].msr == msr || extra_fields[i].second_msr == msr)
+			return extra_fields[i].key;
+	return KEY_NONE;
+}
+
+bool pfmi_x86_has_extra_registers(const struct table *t)
+{
+	bool has = table_key_field_plus1(t, KEY_MSR);
+
+	for (unsigned i = 0; i < N_EXTRA_FIELDS; i++)
+		has |= table_key_field_plus1(t, extra_fields[i].key) != 0;
+	return has;
+}
+
+/* Is an event that no row has counted by the other register of a pair? The kernel knows by its
+ * code: big cores have one for each of the two, small ones a unit mask. (intel_*_extra_regs in
+ * arch/x86/events/intel/core.c; tests/test_roundtrip.c asks all rows) */
+static bool is_second_msr_event(const struct event *ev)
+{
+	uint64_t config[4];
+
+	pfmi_pmu_build_config_words(ev, ANY_COUNTER, config);
+	switch (config[0] & 0xffff) {
+	case 0x1bb:
+	case 0x12b:
+	case 0x2b7:
+	case 0x227: return true;
+	default: return false;
+	}
+}
+
+uint32_t pfmi_x86_find_extra_msr(const struct event *ev)
+{
+	uint32_t msr = (uint32_t)pfmi_pmu_event_key_value(ev, KEY_MSR, ANY_COUNTER);
+
+	for (unsigned i = 0; msr == 0 && i < N_EXTRA_FIELDS; i++)
+		if (pfmi_pmu_has_user_key(ev, extra_fields[i].key) ||
+		    pfmi_pmu_event_key_value(ev, extra_fields[i].key, ANY_COUNTER))
+			msr = extra_fields[i].second_msr && is_second_msr_event(ev)
+			              ? extra_fields[i].second_msr
+			              : extra_fields[i].msr;
+	return msr;
+}
+
+const uint64_t *pfmi_x86_build_own_config(const struct event *ev, uint64_t own[4], uint32_t *msr,
+                                          uint64_t *value)
+{
+	const struct field *f;
+	enum field_key key;
+
+	if (x86_is_libpfm3_view(ev->table)) {
+		own[0] = build_libpfm3_config(ev);
+		own[1] = own[2] = own[3] = 0;
+		return own;
+	}
+	pfmi_pmu_build_config_words(ev, ANY_COUNTER, own);
+	*msr = x86_has_no_extra_register(ev) ? 0 : pfmi_x86_find_extra_msr(ev);
+	if (*msr == 0)
+		return own;
+	key = pfmi_x86_find_msr_key(*msr);
+	f = key != KEY_NONE ? table_key_field(ev->table, key) : NULL;
+	*value = f && f->n_ranges ? pfmi_pmu_extract_field(f, own)
+	                          : pfmi_pmu_event_key_value(ev, key, ANY_COUNTER);
+	if (!*value && !pfmi_pmu_has_user_key(ev, key)) {
+		*value = pfmi_pmu_event_key_value(ev, KEY_MSR_VALUE, ANY_COUNTER);
+		if (f && f->n_ranges)
+			field_insert(f, own, *value);
+	}
+	return own;
+}
+
+/* ---- counters -------------------------------------------------------------------------------- */
+
+/* Edge, inverse, threshold, transactions and equality exist on general counters only. */
+#define GENERAL_ONLY_FILTERS 0x13ff840000ull
+
+uint64_t pfmi_x86_get_rowless_counter_mask(const struct event *ev)
+{
+	const struct table *t = ev->table;
+	uint64_t config[4], fixed;
+	unsigned umask;
+
+	pfmi_pmu_build_config_words(ev, ANY_COUNTER, config);
+	umask = (unsigned)(config[0] >> 8 & 0xff);
+	/* The kernel's pseudo codes, of the fixed counters that there are. */
+	fixed = (config[0] & 0xff) == 0 && umask >= 1 && umask <= 31
+	                ? t->all_counters & (uint64_t)1 << (FIRST_FIXED_COUNTER + umask - 1)
+	                : 0;
+	return fixed ? fixed : t->all_counters & GENERAL_COUNTERS;
+}
+
+/* The counters of @mask that have the filters of @config. */
+static inline uint64_t filter_counter_mask(uint64_t config, uint64_t mask)
+{
+	return mask & (config & GENERAL_ONLY_FILTERS ? GENERAL_COUNTERS : ENCODABLE_COUNTERS);
+}
+
+/* Counters of @mask that support all settings of the event. */
+uint64_t pfmi_x86_narrow_counter_mask(const struct event *ev, uint64_t config, uint64_t mask)
+{
+	mask = filter_counter_mask(config, mask);
+	if (ev->counter_pin != ANY_COUNTER)
+		mask &= ev->counter_pin < 64 ? (uint64_t)1 << ev->counter_pin : 0;
+	return mask;
+}

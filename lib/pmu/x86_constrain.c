@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+/* Sets of events of x86 cores: settings that an event refuses, counters that each can use, extra
+ * registers that they share. */
+#include <perfmon/coreduo.h>
+#include "pmu/x86.h"
+
+static int set_event_error(pfm_error_t *why, int code, pfm_error_kind_t kind, int event,
+                           const char *detail)
+{
+	pfmi_base_set_error(why, code, kind, NULL, (struct slice){ 0 }, detail);
+	if (why)
+		why->event = event;
+	return code;
+}
+
+static bool is_slots_event(uint64_t config)
+{
+	return (config & 0xffff) == 0x0400;
+}
+
+/* ---- check ----------------------------------------------------------------------------------- */
+
+static int set_field_error(const struct event *ev, unsigned i, int code, pfm_error_kind_t kind,
+                           const char *detail, pfm_error_t *why)
+{
+	set_event_error(why, code, kind, -1, detail);
+	if (why) {
+		why->start = ev->user_fields[i].start;
+		why->end = ev->user_fields[i].end;
+	}
+	return code;
+}
+
+static bool has_field_key(const struct event *ev, unsigned i, enum field_key key)
+{
+	return table_key_field_plus1(ev->table, key) == ev->user_fields[i].field + 1u;
+}
+
+#define FILTER_KEYS                                                                                \
+	((uint64_t)1 << KEY_CMASK | (uint64_t)1 << KEY_INV | (uint64_t)1 << KEY_EDGE |             \
+	 (uint64_t)1 << KEY_IN_TX | (uint64_t)1 << KEY_IN_TX_CP | (uint64_t)1 << KEY_EQ)
+
+static bool is_filter_field(const struct event *ev, unsigned i)
+{
+	return FILTER_KEYS >> table_fields(ev->table)[ev->user_fields[i].field].key & 1;
+}
+
+static bool is_extra_field(const struct event *ev, unsigned i)
+{
+	return X86_EXTRA_KEYS >> table_fields(ev->table)[ev->user_fields[i].field].key & 1;
+}
+
+/* One event reaches one extra register: config1 is one word. */
+static int check_extra_register(const struct event *ev, pfm_error_t *why)
+{
+	uint32_t msr;
+
+	if (x86_has_no_extra_register(ev))
+		return PFMLIB_SUCCESS;
+	msr = pfmi_x86_find_extra_msr(ev);
+	for (unsigned i = 0; i < ev->n_user_fields; i++)
+		if (is_extra_field(ev, i) && !has_field_key(ev, i, pfmi_x86_find_msr_key(msr)))
+			return set_field_error(ev, i, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT,
+			                       "the event uses another extra register", why);
+	return PFMLIB_SUCCESS;
+}
+
+/* Checks the user's filters against fixed counters, top-down metrics and unit masks. */
+static int check_filters(const struct event *ev, pfm_error_t *why)
+{
+	uint64_t config[4];
+	bool fixed_only, metric;
+
+	pfmi_pmu_build_config_words(ev, ANY_COUNTER, config);
+	metric = x86_is_perf_metric(ev->table, config[0]);
+	fixed_only = ev->table->all_counters >> FIRST_FIXED_COUNTER &&
+	             !(x86_get_row_counter_mask(ev, false) & GENERAL_COUNTERS);
+	for (unsigned i = 0; i < ev->n_user_fields; i++) {
+		if ((fixed_only && is_filter_field(ev, i) && ev->user_fields[i].value) ||
+		    (metric && is_extra_field(ev, i)))
+			return set_field_error(ev, i, PFMLIB_ERR_ATTR_EVENT,
+			                       PFM_KIND_QUALIFIER_NOT_ALLOWED,
+			                       metric ? "a top-down event takes no filter"
+			                              : "a fixed counter has no such filter",
+			                       why);
+		/* A unit mask that means edge cannot be had without it. */
+		if (has_field_key(ev, i, KEY_EDGE) && !ev->user_fields[i].value &&
+		    pfmi_pmu_event_key_value(ev, KEY_EDGE, ANY_COUNTER))
+			return set_field_error(ev, i, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT,
+			                       "the unit mask sets edge", why);
+	}
+	return PFMLIB_SUCCESS;
+}
+
+static int check_user_settings(const struct event *ev, pfm_error_t *why)
+{
+	int rc = ev->user_keys & (FILTER_KEYS | X86_EXTRA_KEYS) ? check_filters(ev, why)
+	                                                        : PFMLIB_SUCCESS;
+
+	if (rc)
+		return rc;
+	if (ev->counter_pin != ANY_COUNTER &&
+	    !(ev->counter_pin < 64 && x86_get_row_counter_mask(ev, true) >> ev->counter_pin & 1))
+		return set_event_error(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, -1,
+		                       "the event cannot count on that counter");
+	return check_extra_register(ev, why);
+}
+
+int pfmi_x86_check_event(struct event *ev, pfm_error_t *why)
+{
+	if ((!ev->n_user_fields && ev->counter_pin == ANY_COUNTER) ||
+	    x86_is_libpfm3_view(ev->table))
+		return PFMLIB_SUCCESS;
+	return check_user_settings(ev, why);
+}
+
+/* ---- extra registers ------------------------------------------------------------------------- */
+
+/* The row's other register of the off-core pair: code | umask << 16 | register << 32; 0 if it has
+ * none. */
+static uint64_t get_alternate_register(const struct event *ev)
+{
+	uint64_t alt = event_has_key(ev, KEY_ALT) ? pfmi_table_row_value(ev->table, ev->row_index,
+	                                                                 KEY_ALT, ANY_COUNTER)
+	                                          : 0;
+
+	if (!table_key_field_plus1(ev->table, KEY_CODE) ||
+	    !table_key_field_plus1(ev->table, KEY_UMASK))
+		return 0;
+	return alt >> 32 == MSR_OFFCORE_RSP_0 || alt >> 32 == MSR_OFFCORE_RSP_1 ? alt : 0;
+}
+
+static int find_register_holder(const struct x86_plan_extra *x, uint64_t placed, uint32_t msr)
+{
+	for (unsigned i = 0; i < PLAN_MAX_EVENTS; i++)
+		if (placed >> i & 1 && x->selects[i].extra_msr == msr)
+			return (int)i;
+	return -1;
+}
+
+static int report_register_clash(int event, int holder, int other, pfm_error_t *why)
+{
+	set_event_error(why, PFMLIB_ERR_NOASSIGN, PFM_KIND_NO_PLACEMENT, event,
+	                "they need different values in the same extra register");
+	if (why) {
+		why->clash = (uint64_t)1 << event | (uint64_t)1 << holder;
+		if (other >= 0)
+			why->clash |= (uint64_t)1 << other;
+	}
+	return PFMLIB_ERR_NOASSIGN;
+}
+
+static void use_alternate_register(const struct event *ev, struct x86_select *s, uint64_t alt)
+{
+	uint64_t config[4] = { s->config };
+
+	field_insert(table_key_field(ev->table, KEY_CODE), config, alt & 0xffff);
+	field_insert(table_key_field(ev->table, KEY_UMASK), config, alt >> 16 & 0xffff);
+	s->config = config[0];
+	s->extra_msr = (uint32_t)(alt >> 32);
+}
+
+/* Places event @i in its extra register: shared where the values are equal, else moved to the other
+ * of the pair. A new value takes one free register whichever it is, so nothing is gained by trying
+ * another order. */
+static int place_extra_register(const struct event *ev, struct x86_plan_extra *x, unsigned i,
+                                uint64_t placed, pfm_error_t *why)
+{
+	struct x86_select *s = &x->selects[i];
+	int holder = find_register_holder(x, placed, s->extra_msr), other;
+	uint64_t alt = get_alternate_register(ev);
+
+	if (!alt || alt >> 32 == s->extra_msr)
+		return holder < 0 || x->selects[holder].extra_value == s->extra_value
+		               ? PFMLIB_SUCCESS
+		               : report_register_clash((int)i, holder, -1, why);
+	other = find_register_holder(x, placed, (uint32_t)(alt >> 32));
+	if (holder >= 0 && x->selects[holder].extra_value == s->extra_value)
+		return PFMLIB_SUCCESS;
+	if (other >= 0 && x->selects[other].extra_value == s->extra_value) {
+		use_alternate_register(ev, s, alt);
+		return PFMLIB_SUCCESS;
+	}
+	if (holder < 0)
+		return PFMLIB_SUCCESS;
+	if (other >= 0)
+		return report_register_clash((int)i, holder, other, why);
+	use_alternate_register(ev, s, alt);
+	return PFMLIB_SUCCESS;
+}
+
+bool pfmi_x86_is_register_seen(const struct x86_plan_extra *x, unsigned i)
+{
+	for (unsigned k = 0; k < i; k++)
+		if (x->selects[k].extra_msr == x->selects[i].extra_msr)
+			return true;
+	return false;
+}
+
+/* A set's registers have to fit the answer; no processor has so many. */
+static int check_register_count(const struct encode_request *req, const struct x86_plan_extra *x,
+                                pfm_error_t *why)
+{
+	unsigned n = req->n_events;
+
+	for (unsigned i = 0; i < req->n_events; i++)
+		n += x->selects[i].extra_msr && !pfmi_x86_is_register_seen(x, i);
+	return n <= PFM_MAX_SET_REGS ? PFMLIB_SUCCESS
+	                             : set_event_error(why, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY,
+	                                               -1, "the set needs too many registers");
+}
+
+/* Events that know one register only come first. One event alone has them all to itself. */
+static int place_extra_registers(const struct encode_request *req, struct x86_plan_extra *x,
+                                 pfm_error_t *why)
+{
+	uint64_t placed = 0;
+
+	for (unsigned pass = 0; pass < 2; pass++)
+		for (unsigned i = 0; i < req->n_events; i++) {
+			bool movable = get_alternate_register(&req->events[i]) != 0;
+			int rc;
+
+			if (!x->selects[i].extra_msr || movable != (pass == 1))
+				continue;
+			rc = place_extra_register(&req->events[i], x, i, placed, why);
+			if (rc)
+				return rc;
+			placed |= (uint64_t)1 << i;
+		}
+	return check_register_count(req, x, why);
+}
+
+/* ---- Core Duo's own settings ----------------------------------------------------------------- */
+
+static int check_levels(const struct encode_request *req, pfm_error_t *why)
+{
+	const unsigned none = PFM_PLM1 | PFM_PLM2;
+
+	if (req->plm & none)
+		return set_event_error(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, -1,
+		                       "levels 1 and 2 cannot be separated from level 3");
+	for (unsigned i = 0; i < req->n_events; i++)
+		if (req->events[i].plm & none)
+			return set_event_error(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, (int)i,
+			                       "levels 1 and 2 cannot be separated from level 3");
+	return PFMLIB_SUCCESS;
+}
+
+static int check_coreduo_settings(const struct encode_request *req,
+                                  const pfmlib_coreduo_input_param_t *in, pfm_error_t *why)
+{
+	for (unsigned i = 0; i < req->n_events && i < PMU_COREDUO_NUM_COUNTERS; i++)
+		if (in->pfp_coreduo_counters[i].flags &
+		    ~(unsigned)(PFM_COREDUO_SEL_INV | PFM_COREDUO_SEL_EDGE))
+			return set_event_error(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, (int)i,
+			                       "unknown flags");
+	return PFMLIB_SUCCESS;
+}
+
+/* Last, because libpfm 3 finds counters before it looks at the masks. */
+static int apply_coreduo_settings(const struct plan *plan, const pfmlib_coreduo_input_param_t *in,
+                                  struct x86_plan_extra *x, pfm_error_t *why)
+{
+	const struct encode_request *req = plan->request;
+	struct placement where;
+
+	for (unsigned i = 0; i < req->n_events && i < PMU_COREDUO_NUM_COUNTERS; i++) {
+		const pfmlib_coreduo_counter_t *c = &in->pfp_coreduo_counters[i];
+		struct x86_select *s = &x->selects[i];
+
+		if (!register_field_extract(s->config, SEL_CMASK)) {
+			if (c->cnt_mask > 0xff) {
+				int rc = pfmi_pmu_assign_counters(plan, &where, why);
+
+				return rc ? rc
+				          : set_event_error(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL,
+				                            (int)i, "cnt_mask is 0 to 255");
+			}
+			s->config = register_field_insert(s->config, SEL_CMASK, c->cnt_mask);
+		}
+		if (c->flags & PFM_COREDUO_SEL_INV)
+			s->config = register_field_insert(s->config, SEL_INV, 1);
+		if (c->flags & PFM_COREDUO_SEL_EDGE)
+			s->config = register_field_insert(s->config, SEL_EDGE, 1);
+	}
+	return PFMLIB_SUCCESS;
+}
+
+/* ---- constrain ------------------------------------------------------------------------------- */
+
+static int check_perf_metrics(const struct encode_request *req, uint64_t none,
+                              const struct x86_plan_extra *x, pfm_error_t *why)
+{
+	/* Alone, an event is only described. */
+	if (!none || req->n_events == 1 || is_slots_event(x->selects[0].config))
+		return PFMLIB_SUCCESS;
+	return set_event_error(why, PFMLIB_ERR_EVTINCOMP, PFM_KIND_CONFLICT, __builtin_ctzll(none),
+	                       "top-down figures need the slots event first in their set");
+}
+
+int pfmi_x86_constrain_set(const struct encode_request *req, struct plan *out, pfm_error_t *why)
+{
+	struct x86_plan_extra *x = (struct x86_plan_extra *)(void *)out->encoder_data;
+	const pfmlib_coreduo_input_param_t *in = NULL;
+	int rc = x86_is_libpfm3_view(req->table) ? check_levels(req, why) : PFMLIB_SUCCESS;
+
+	if (!rc && req->model_in) {
+		if (!pfmi_x86_has_coreduo_settings(req->table))
+			return set_event_error(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_MODEL, -1,
+			                       "this processor has no settings of its own");
+		in = req->model_in;
+		rc = check_coreduo_settings(req, in, why);
+	}
+	if (rc)
+		return rc;
+	out->n_alternatives = 1;
+	out->alternatives[0].n_holds = 0;
+	for (unsigned i = 0; i < req->n_events; i++) {
+		const struct event *ev = &req->events[i];
+		struct x86_select *s = &x->selects[i];
+		uint64_t own[4];
+
+		s->config = *x86_build_config(ev, own, &s->extra_msr, &s->extra_value);
+		s->levels = event_get_levels(ev, req->plm);
+		out->alternatives[0].counter_masks[i] = pfmi_x86_narrow_counter_mask(
+			ev, s->config, x86_get_row_counter_mask(ev, req->htoff));
+		if (req->unavailable_regs)
+			out->alternatives[0].counter_masks[i] &= ~req->unavailable_regs->bits[0];
+		if (x86_is_perf_metric(req->table, s->config)) {
+			out->alternatives[0].counter_masks[i] = 0;
+			out->counterless_events |= (uint64_t)1 << i;
+		}
+	}
+	rc = check_perf_metrics(req, out->counterless_events, x, why);
+	if (!rc && req->n_events > 1 && pfmi_x86_has_extra_registers(req->table))
+		rc = place_extra_registers(req, x, why);
+	return !rc && in ? apply_coreduo_settings(out, in, x, why) : rc;
+}

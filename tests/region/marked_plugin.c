@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* A plugin with regions: its program closes it (marked_dlopen.c), its static objects with it. */
+#include <perfmon/region.h>
+#include "marked.h"
+
+#pragma GCC visibility push(default)
+
+/* 2 faults in "plugin". */
+void visit_region(void)
+{
+	pfm_region_begin(PFM_REGION("plugin"));
+	fault(2);
+	pfm_region_end(PFM_REGION("plugin"));
+}
+
+/* Never ends its visit. */
+void stay_in_region(void)
+{
+	pfm_region_begin(PFM_REGION("left open"));
+	fault(1);
+}
