@@ -11,6 +11,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -188,6 +189,16 @@ class Hybrid(unittest.TestCase):
         plan = self.m.plan("mem-stores", "true")
         self.assertEqual([words(p["perf"]) for p in plan], [(10, 0x6d0), (4, 0x2cd)])
         self.assertEqual([p["cpus"] for p in plan], ["4-7", "0-3"])
+
+    def test_events_of_memory_accesses(self):
+        """Those that the kernel exports for each kind of core, with a least latency of 30 cycles for loads."""
+        (plan,) = self.m.plan("cpu_core/mem-loads,ldlat=30/", "true")
+        self.assertEqual(words(plan["perf"])[:2], (4, 0x1cd))
+        done = subprocess.run([PFM, "mem", "record", "-o", os.devnull, "--", "true"], env=self.m.env, capture_output=True, text=True,
+                              timeout=SLOWEST, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(re.findall(r"^pfm record: (cpu_\S+): ", done.stderr, re.M),
+                         ["cpu_core/mem-loads,ldlat=30/", "cpu_core/mem-stores/", "cpu_atom/mem-stores/"])
 
     def test_generic_events_carry_the_type_of_the_core(self):
         plan = self.m.plan("cycles,L1-dcache-loads", "true")

@@ -113,6 +113,13 @@ class Schemas(unittest.TestCase):
             said = answers("annotate", "* " + path)
             self.assertTrue(said)
             self.check("annotate", said)
+            said = answers("mem", path)
+            self.assertFalse(said)
+            subprocess.run([PFM, "mem", "record", "-o", path + ".mem", "-e", "page-faults", "--", "true"], env=CLEAN, capture_output=True,
+                           check=True)
+            said = answers("mem", path + ".mem")
+            self.assertTrue(said)
+            self.check("mem", said)
             for line in ("", "--normalize count", "--sort task,line,cpu,cgroup"):
                 said = answers("diff", "%s %s %s" % (line, path, path))
                 self.assertTrue(said)

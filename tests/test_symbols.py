@@ -4,6 +4,7 @@
 
     PFM  the command (default: pfm of the path)
 """
+import http.server
 import json
 import os
 import re
@@ -12,7 +13,9 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
+import unittest.mock
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
@@ -150,6 +153,64 @@ class Stripped(Library):
         self.offsets = kept
         self.expect_hidden(self.names())
 
+    def test_packed_symbols(self):
+        """In the file's own section .gnu_debugdata, as some distributions have them."""
+        if not shutil.which("xz"):
+            self.skipTest("no xz (Debian: xz-utils)")
+        self.build()
+        self.tool("objcopy", "--strip-debug", self.path, "mini")
+        self.tool("strip", self.path)
+        self.expect_hidden(self.names())
+        stripped = os.path.join(self.folder, "stripped")
+        shutil.copy(self.path, stripped)
+        self.tool("xz", "mini")
+        with open(os.path.join(self.folder, "mini.xz"), "rb") as f:
+            packed = f.read()
+        for data, expect in ((packed, self.expect_named), (packed[:len(packed) // 2], self.expect_hidden), (b"", self.expect_hidden),
+                             (packed[:40] + bytes(40) + packed[80:], self.expect_hidden)):
+            with self.subTest(size=len(data)):
+                with open(os.path.join(self.folder, "section"), "wb") as f:
+                    f.write(data)
+                self.tool("objcopy", "--add-section", ".gnu_debugdata=section", stripped, self.path)
+                expect(self.names())
+
+    def test_servers(self):
+        """Debug files are fetched only where DEBUGINFOD_URLS names a server."""
+        self.build()
+        self.split(os.path.join(self.folder, "debugfile"))
+        with open(os.path.join(self.folder, "debugfile"), "rb") as f:
+            content = f.read()
+        asked = []
+
+        class Server(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                asked.append(self.path)
+                self.send_response(200 if self.path.endswith("/debuginfo") else 404)
+                self.send_header("Content-Length", str(len(content) if self.path.endswith("/debuginfo") else 0))
+                self.end_headers()
+                if self.path.endswith("/debuginfo"):
+                    self.wfile.write(content)
+
+            def log_message(self, *args):
+                pass
+
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Server)
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        env = {"DEBUGINFOD_URLS": "http://127.0.0.1:%d" % server.server_address[1],
+               "DEBUGINFOD_CACHE_PATH": os.path.join(self.folder, "cache"), "DEBUGINFOD_VERBOSE": ""}
+        with unittest.mock.patch.dict(os.environ, env):
+            os.environ.pop("DEBUGINFOD_URLS")
+            self.expect_hidden(self.names(build_id=self.build_id))
+            self.assertEqual(asked, [])
+            os.environ.update(env)
+            names = self.names(build_id=self.build_id)
+            if "libdebuginfod.so.1" in self.said:
+                self.skipTest("no libdebuginfod.so.1 (Debian: libdebuginfod1)")
+            self.expect_named(names)
+            self.assertEqual(asked, ["/buildid/%s/debuginfo" % self.build_id.hex()])
+
     def test_lines_of_separate_files(self):
         self.build()
         self.split(self.by_id(self.debug))
@@ -225,6 +286,79 @@ class Compiled(unittest.TestCase):
         lines = ["%x 8 f%d\n" % (START + 8 * i, i) for i in range(50000)]
         got = self.places("".join(reversed(lines)))
         self.assertEqual({name for _, name in got.values()}, {"f%d" % (a // 8) for a in (0x10, 0x2f, 0x30, 0x55, 0x90)})
+
+    def folded(self, made, command):
+        """Functions of the samples, by task, as report or export sees them."""
+        with tempfile.TemporaryDirectory() as folder:
+            made.write(os.path.join(folder, "perf.data"))
+            args = ["report", "--folded"] if command == "report" else ["export", "-f", "folded"]
+            done = subprocess.run([PFM, *args], cwd=folder, capture_output=True, text=True, timeout=60, check=True)
+        return sorted(tuple(line.rsplit(" ", 1)[0].split(";")) for line in done.stdout.splitlines() if line[0] != "#")
+
+    def dump(self, *records):
+        """A dump: (kind, body) of each record."""
+        data = struct.pack("<6IQQ", 0x4a695444, 1, 40, 62, 0, self.PID, 1, 0)
+        for kind, body in records:
+            data += struct.pack("<IIQ", kind, 16 + len(body), 5) + body
+        return data
+
+    def load(self, address, size, name, number=1):
+        return 0, struct.pack("<IIQQQQ", self.PID, self.PID, address, address, size, number) + name + b"\0" + bytes(size)
+
+    def test_dumps(self):
+        """Of two processes with the same addresses, of which one has a dump."""
+        move = 1, struct.pack("<IIQQQQQ", self.PID, self.PID, START + 0x60, START + 0x10, START + 0x60, 16, 1)
+        lines = 2, struct.pack("<QQQII", START + 0x10, 1, START + 0x10, 7, 0) + b"x.js\0"
+        good = self.dump(self.load(START + 0x10, 16, b"first"), self.load(START + 0x20, 16, b"second"), lines, move,
+                         self.load(START + 0x20, 16, b"second, compiled again"), (3, b""))
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "jit-%d.dump" % self.PID)
+            made = Recording()
+            made.attr()
+            for pid, name in ((self.PID, b"jit"), (self.PID + 1, b"other")):
+                made.comm(pid, name)
+                made.file(pid, b"//anon")
+            made.map(self.PID, 0x1000, path.encode())
+            for address in 0x10, 0x2f, 0x60, 0x70:
+                made.sample(self.PID, START + address)
+            made.sample(self.PID + 1, START + 0x10)
+            named = [("jit", "first"), ("jit", "second, compiled again"), ("jit", hex(START + 0x70)), ("other", hex(START + 0x10))]
+            unnamed = [("jit", hex(START + a)) for a in (0x2f, 0x60, 0x70)] + [("other", hex(START + 0x10))]
+            # The dump as it was written, cut off in its second record, of another byte order, and with a size that is too large.
+            for data, wanted in ((good, named), (good[:40 + 60 + 80], [("jit", "first")] + unnamed),
+                                 (b"JiTD" + good[4:], [("jit", hex(START + 0x10))] + unnamed),
+                                 (good[:44] + struct.pack("<I", 2 ** 31) + good[48:], [("jit", hex(START + 0x10))] + unnamed)):
+                with open(path, "wb") as f:
+                    f.write(data)
+                for command in "report", "export":
+                    with self.subTest(command, size=len(data)):
+                        self.assertEqual(self.folded(made, command), sorted(wanted))
+
+    def test_other_namespaces(self):
+        """A process that is number 1 in its own namespace, with its own /tmp."""
+        script = ("mount -t tmpfs none /tmp && echo %x 20 inside >/tmp/perf-1.map && echo ready && exec sleep 60" % (START + 0x10))
+        try:
+            process = subprocess.Popen(["unshare", "--mount", "--pid", "--fork", "sh", "-c", script], stdout=subprocess.PIPE,
+                                       stderr=subprocess.DEVNULL, text=True)
+        except FileNotFoundError:
+            self.skipTest("no unshare (Debian: util-linux)")
+        try:
+            if process.stdout.readline() != "ready\n":
+                self.skipTest("namespaces are not permitted")
+            with open("/proc/%d/task/%d/children" % (process.pid, process.pid), encoding="ascii") as f:
+                pid = int(f.read().split()[0])
+            made = Recording()
+            made.attr()
+            made.comm(pid, b"inner")
+            made.file(pid, b"//anon")
+            made.sample(pid, START + 0x18)
+            for command in "report", "export":
+                self.assertEqual(self.folded(made, command), [("inner", "inside")])
+            os.kill(pid, 9)
+        finally:
+            process.kill()
+            process.stdout.close()
+            process.wait()
 
 
 if __name__ == "__main__":

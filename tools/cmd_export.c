@@ -9,29 +9,23 @@
 #include <unistd.h>
 
 extern const struct export_format export_pprof, export_script, export_firefox, export_speedscope,
-	export_folded, export_chrome, export_callgrind, export_otlp, export_csv, export_json;
+	export_folded, export_chrome, export_callgrind, export_otlp, export_csv, export_json,
+	export_brstack;
 
 /* One descriptor for each format, in the order in which messages list them. The longer suffix of
  * two comes first. */
-const struct export_format *const export_formats[] = { &export_pprof,
-	                                               &export_script,
-	                                               &export_firefox,
-	                                               &export_speedscope,
-	                                               &export_folded,
-	                                               &export_chrome,
-	                                               &export_callgrind,
-	                                               &export_otlp,
-	                                               &export_csv,
-	                                               &export_json,
-	                                               NULL };
+const struct export_format *const export_formats[] = {
+	&export_pprof,  &export_script, &export_firefox,   &export_speedscope,
+	&export_folded, &export_chrome, &export_callgrind, &export_otlp,
+	&export_csv,    &export_json,   &export_brstack,   NULL
+};
 
 enum { OPT_CHECK = LONG_ONLY };
 
 static const struct command_option options[] = {
 	{ 'f', "format", "NAME",
-	  "pprof, script, firefox, speedscope, folded, chrome, callgrind, otlp, csv or json; "
-	  "without "
-	  "it the name of the output says which" },
+	  "pprof, script, firefox, speedscope, folded, chrome, callgrind, otlp, csv, json "
+	  "or brstack; without it the name of the output says which" },
 	{ 'o', "output", "FILE", "write to FILE, not to standard output; .gz means gzip" },
 	{ 'e', "event", "NAME", "samples of this event alone; with * and ?, of all that match" },
 	{ OPT_CHECK, "check", NULL,

@@ -16,6 +16,7 @@
 #include "alpha/emulator.h"
 #include "alpha/session.h"
 #include "export.h"
+#include "record_fields.h"
 #include <perfmon/perfmon.h>
 
 #define ME "pfm record"
@@ -31,7 +32,10 @@ enum {
 	OPT_KEEP_BYTES,
 	OPT_KEEP_AGE,
 	OPT_EACH_EVENT,
-	OPT_PUSH
+	OPT_PUSH,
+	OPT_CALL_GRAPH,
+	OPT_BRANCH_FILTER,
+	OPT_MEMORY
 };
 
 static const struct command_option options[] = {
@@ -40,8 +44,20 @@ static const struct command_option options[] = {
 	  "set the rate" },
 	{ 'F', "freq", "HZ", "take HZ samples per second" },
 	{ 'c', "count", "PERIOD", "take a sample each time an event has counted PERIOD" },
-	{ 'g', "call-graph", NULL, "record call chains" },
+	{ 'g', "chains", NULL, "record call chains, as --call-graph fp" },
+	{ OPT_CALL_GRAPH, "call-graph", "HOW",
+	  "record call chains: fp (by frame pointers), dwarf or dwarf,SIZE (a copy of so many "
+	  "bytes "
+	  "of the stack, 8192 if not said, for code without frame pointers) or lbr (by the "
+	  "processor's branch records)" },
+	{ 'b', "branches", NULL, "record the last branches before each sample" },
+	{ OPT_BRANCH_FILTER, "branch-filter", "KIND,...",
+	  "record these branches: any, any_call, any_ret, ind_call, ind_jmp, call, cond, abort_tx, "
+	  "in_tx, no_tx; at level u, k or hv; save_type records their types" },
 	{ 'd', "data", NULL, "record data addresses" },
+	{ OPT_MEMORY, "memory", NULL,
+	  "sample loads and stores with their latencies and where the data was, as 'pfm mem "
+	  "record' does" },
 	{ 'p', "pid", "PID", "sample this process until it ends or you interrupt" },
 	{ 't', "tid", "TID", "sample this thread" },
 	{ 'a', "all-cpus", NULL, "sample everything on every CPU" },
@@ -95,6 +111,8 @@ struct recorder {
 	char *intermediate;                 /* ... and has this name */
 	pfmlib_alpha_input_param_t device;  /* with a range: the device itself */
 	int pid;
+	uint64_t branch_filter;
+	bool wants_branches, wants_memory;
 	bool all_cpus, one_thread, no_inherit, compress,
 		is_default_event; /* stand_in: nobody said what to sample, and a clock had to do */
 	struct control control;
@@ -594,6 +612,28 @@ static int choose_output(struct recorder *job)
 	return EXIT_DONE;
 }
 
+static bool add_memory_event(void *arg, const char *text)
+{
+	struct recorder *job = arg;
+
+	return event_list_add(&job->events, text);
+}
+
+/* Chooses the events of --memory, unless -e names some. DONE, or REFUSED, everything said. */
+static int choose_memory_events(struct recorder *job)
+{
+	int n = job->events.n ? 1 : visit_memory_events(add_memory_event, job);
+
+	if (n > 0)
+		return EXIT_DONE;
+	if (n < 0)
+		return report_no_memory();
+	fputs(ME ": this machine exports no events that sample loads or stores (mem-loads, "
+	         "mem-stores, ibs_op); name an event with -e\n",
+	      stderr);
+	return EXIT_REFUSED;
+}
+
 static int check_options(struct command_args *args, struct recorder *job)
 {
 	if (args->n)
@@ -611,13 +651,22 @@ static int check_options(struct command_args *args, struct recorder *job)
 		                          "-F (frequency) and -c (period) exclude each other.");
 	if (job->sampling.pages & (job->sampling.pages - 1))
 		return report_usage_error(args, "-m: expected a power of two.");
+	if (job->wants_branches && job->sampling.fields & PFM_SAMPLE_BRANCH)
+		return report_usage_error(
+			args, "-b (branches) excludes --call-graph lbr, which uses them.");
+	if (job->wants_branches) {
+		job->sampling.fields |= PFM_SAMPLE_BRANCH;
+		job->sampling.branch_filter =
+			job->branch_filter ? job->branch_filter : get_default_branch_filter();
+	}
 	if (on_device(job) && !job->events.n)
 		return report_usage_error(args, "The device samples one event: name it with -e.");
-	if (on_device(job) &&
-	    job->sampling.fields & (PFM_SAMPLE_CHAIN | PFM_SAMPLE_ADDR | PFM_SAMPLE_RAW))
+	if (on_device(job) && job->sampling.fields & (PFM_SAMPLE_CHAIN | PFM_SAMPLE_ADDR |
+	                                              PFM_SAMPLE_RAW | PFM_SAMPLE_BRANCH))
 		return report_usage_error(args,
 		                          "the device's samples have no call chains (-g), no data "
-		                          "addresses (-d) and no bytes of tracepoints (-R).");
+		                          "addresses (-d), no branches (-b) and no bytes of "
+		                          "tracepoints (-R).");
 	if (job->cpus && !is_cpu_list(job->cpus))
 		return report_usage_error(
 			args, "-C: expected a list of CPUs such as 0,2-3, got '%s'.", job->cpus);
@@ -631,6 +680,8 @@ static int check_options(struct command_args *args, struct recorder *job)
 	if (job->format && !export_can_write(job->exported))
 		return report_usage_error(args, "this pfm was built without zlib; install "
 		                                "zlib1g-dev and build it again, or omit '.gz'.");
+	if (job->wants_memory && choose_memory_events(job) != EXIT_DONE)
+		return EXIT_REFUSED;
 	job->ctx = open_context(job->model);
 	return job->ctx ? EXIT_DONE : EXIT_REFUSED;
 }
@@ -726,6 +777,29 @@ static int read_options(struct command_args *args, struct recorder *job)
 			job->pid = (int)number;
 			break;
 		case 'g': job->sampling.fields |= PFM_SAMPLE_CHAIN; break;
+		case OPT_CALL_GRAPH: {
+			const char *expected = read_call_graph(value, &job->sampling);
+
+			if (expected)
+				return report_usage_error(args, "--call-graph: %s, got '%s'.",
+				                          expected, value);
+			break;
+		}
+		case OPT_MEMORY:
+			job->wants_memory = true;
+			want_memory_fields(&job->sampling);
+			break;
+		case 'b': job->wants_branches = true; break;
+		case OPT_BRANCH_FILTER:
+			job->wants_branches = true;
+			if (!read_branch_filter(value, &job->branch_filter))
+				return report_usage_error(
+					args,
+					"--branch-filter: expected any, any_call, any_ret, "
+					"ind_call, ind_jmp, call, cond, abort_tx, in_tx, no_tx, "
+					"u, k, hv or save_type with commas between, got '%s'.",
+					value);
+			break;
 		case 'd': job->sampling.fields |= PFM_SAMPLE_ADDR; break;
 		case 'a': job->all_cpus = true; break;
 		case 'C': job->cpus = value; break;
@@ -814,6 +888,8 @@ const struct command cmd_record = {
 		 "the command's.",
 	.examples = "Where does a program spend its time, and who calls it there?\n"
 		    "pfm record -g -- ./work\n"
+		    "The same of a program without frame pointers\n"
+		    "pfm record --call-graph dwarf -- ./work\n"
 		    "The data addresses of page faults\n"
 		    "pfm record -d -e page-faults -- ./work\n"
 		    "The cycles of an emulated Alpha\n"

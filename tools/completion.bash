@@ -33,6 +33,7 @@ _pfm_pmus() {
 }
 
 _pfm() {
+	local _pfm_branches='any any_call any_ret ind_call ind_jmp call cond abort_tx in_tx no_tx u k hv save_type'
 	local command='' commands='' word _pfm_pmu='' _pfm_current i previous=${COMP_WORDS[COMP_CWORD-1]}
 
 	COMPREPLY=()
@@ -46,7 +47,7 @@ _pfm() {
 			[[ $_pfm_pmu == = ]] && _pfm_pmu=${COMP_WORDS[i+2]}
 		fi
 		# Behind "--" stands another program's command line.
-		if [[ $word == -- && ($command == stat || $command == record || $command == alpha) ]]; then
+		if [[ $word == -- && ($command == stat || $command == record || $command == mem || $command == alpha) ]]; then
 			COMPREPLY=($(compgen -c -f -- "$_pfm_current"))
 			return
 		fi
@@ -65,12 +66,17 @@ _pfm() {
 	case $command$previous in
 	metric-p | plan-p) previous=--pmu ;;
 	export-f | export--format) previous=--export-format ;;
+	record--call-graph) previous=--record-chains ;;
+	report--call-graph) previous=--report-tree ;;
 	esac
 	case $previous in
 	--pmu) _pfm_pmus "$_pfm_current"; return ;;
 	--device-model | --model | -m) COMPREPLY=($(compgen -W 'ev4 ev5 pca56 ev6 ev67' -- "$_pfm_current")); return ;;
+	--record-chains) COMPREPLY=($(compgen -W 'fp dwarf lbr' -- "$_pfm_current")); return ;;
+	--report-tree) COMPREPLY=($(compgen -W 'caller callee' -- "$_pfm_current")); return ;;
+	--branch-filter) COMPREPLY=($(compgen -W "$_pfm_branches" -- "$_pfm_current")); return ;;
 	--color) COMPREPLY=($(compgen -W 'auto always never' -- "$_pfm_current")); return ;;
-	--export-format) COMPREPLY=($(compgen -W 'pprof script firefox speedscope folded chrome callgrind otlp csv json' -- "$_pfm_current")); return ;;
+	--export-format) COMPREPLY=($(compgen -W 'pprof script firefox speedscope folded chrome callgrind otlp csv json brstack' -- "$_pfm_current")); return ;;
 	--format) COMPREPLY=($(compgen -W 'openmetrics prometheus' -- "$_pfm_current")); return ;;
 	--listen) COMPREPLY=($(compgen -W '127.0.0.1:9747 unix:' -- "$_pfm_current")); return ;;
 	-o | --output | --html | --textfile) COMPREPLY=($(compgen -f -- "$_pfm_current")); return ;;
@@ -87,6 +93,7 @@ _pfm() {
 		word=${_pfm_current##*[,\{]}
 		[[ $previous == -e || $previous == --event || $previous == -M || $previous == --metrics ]] && _pfm_events "$word" "${_pfm_current%"$word"}"
 		;;
+	mem) COMPREPLY=($(compgen -W 'record report' -f -- "$_pfm_current")) ;;
 	import | report | annotate | diff | export) COMPREPLY=($(compgen -f -- "$_pfm_current")) ;;
 	alpha) COMPREPLY=($(compgen -W 'session device' -f -- "$_pfm_current")) ;;
 	esac

@@ -62,13 +62,21 @@ for command in (pfm --help 2>/dev/null | sed -n '/^Commands/,/^$/s/^  *\([a-z]*\
 				else
 					complete -c pfm -n "__pfm_is $command" -l $option -x -a '(__pfm_events)'
 				end
+			case branch-filter
+				complete -c pfm -n "__pfm_is $command" -l branch-filter -x -a 'any any_call any_ret ind_call ind_jmp call cond abort_tx in_tx no_tx u k hv save_type'
+			case call-graph
+				if test $command = record
+					complete -c pfm -n '__pfm_is record' -l call-graph -x -a 'fp dwarf lbr'
+				else
+					complete -c pfm -n "__pfm_is $command" -l call-graph -a 'caller callee'
+				end
 			case color
 				complete -c pfm -n "__pfm_is $command" -l color -x -a 'auto always never'
 			case model device-model
 				complete -c pfm -n "__pfm_is $command" -l $option -x -a 'ev4 ev5 pca56 ev6 ev67'
 			case format
 				if test $command = export
-					complete -c pfm -n '__pfm_is export' -l format -x -a 'pprof script firefox speedscope folded chrome callgrind otlp csv json'
+					complete -c pfm -n '__pfm_is export' -l format -x -a 'pprof script firefox speedscope folded chrome callgrind otlp csv json brstack'
 				else
 					complete -c pfm -n "__pfm_is $command" -l format -x -a 'openmetrics prometheus'
 				end
@@ -86,7 +94,8 @@ end
 complete -c pfm -n '__pfm_is stat record serve' -s e -x -a '(__pfm_events)'
 complete -c pfm -n '__pfm_is stat serve' -s M -x -a '(__pfm_events)'
 complete -c pfm -n '__pfm_is stat record export' -s o -r -F
-complete -c pfm -n '__pfm_is export' -s f -x -a 'pprof script firefox speedscope folded chrome callgrind otlp csv json'
+complete -c pfm -n '__pfm_is export' -s f -x -a 'pprof script firefox speedscope folded chrome callgrind otlp csv json brstack'
 complete -c pfm -n '__pfm_is list show encode dispatch metric plan' -a '(__pfm_events)'
-complete -c pfm -n '__pfm_is import session report export diff annotate' -F
-complete -c pfm -n '__pfm_is stat record device' -a '(__fish_complete_subcommand)'
+complete -c pfm -n '__pfm_is mem' -a 'record report'
+complete -c pfm -n '__pfm_is import session report export diff annotate mem' -F
+complete -c pfm -n '__pfm_is stat record mem device' -a '(__fish_complete_subcommand)'

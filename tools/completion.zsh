@@ -25,7 +25,7 @@ _pfm() {
 		[[ -z $command && $words[i] != -* ]] && command=$words[i]
 		[[ $words[i] == --pmu || ( $words[i] == -p && $command == (metric|plan) ) ]] && pmu=$words[i+1]
 		[[ $words[i] == --pmu=* ]] && pmu=${words[i]#--pmu=}
-		if [[ $words[i] == -- && $command == (stat|record|device) ]]; then
+		if [[ $words[i] == -- && $command == (stat|record|mem|device) ]]; then
 			shift $i words
 			((CURRENT -= i))
 			_normal
@@ -38,11 +38,14 @@ _pfm() {
 	fi
 	[[ $command == (metric|plan) && $previous == -p ]] && previous=--pmu
 	[[ $command == export && $previous == (-f|--format) ]] && previous=--export-format
+	[[ $previous == --call-graph ]] && previous=--$command-chains
 	case $previous in
 	--pmu) _pfm_pmus; return ;;
 	--device-model | --model | -m) compadd ev4 ev5 pca56 ev6 ev67; return ;;
+	--record-chains) compadd fp dwarf lbr; return ;;
+	--branch-filter) compadd any any_call any_ret ind_call ind_jmp call cond abort_tx in_tx no_tx u k hv save_type; return ;;
 	--color) compadd auto always never; return ;;
-	--export-format) compadd pprof script firefox speedscope folded chrome callgrind otlp csv json; return ;;
+	--export-format) compadd pprof script firefox speedscope folded chrome callgrind otlp csv json brstack; return ;;
 	--format) compadd openmetrics prometheus; return ;;
 	--listen) compadd -S '' 127.0.0.1:9747 unix:; return ;;
 	-o | --output | --html | --textfile) _files; return ;;
@@ -56,6 +59,7 @@ _pfm() {
 	case $command in
 	list | show | encode | dispatch | metric | plan) _pfm_events ;;
 	import | session | report | export | diff | annotate) _files ;;
+	mem) compadd record report; _files ;;
 	stat | record | device) _command_names -e ;;
 	esac
 }

@@ -14,7 +14,9 @@
 #include <stdio.h>
 #include <perfmon/sampling.h>
 #include "base/hash.h"
+#include "chains.h"
 #include "mappings.h"
+#include "perf_map.h"
 #include "pfm.h"
 #include "profile.h"
 
@@ -26,6 +28,7 @@ struct export_mapping {
 	uint32_t file;               /* text */
 	struct object *object;       /* or NULL */
 	uint32_t build_id;           /* text, in hexadecimal; "" if unknown */
+	uint32_t pid;                /* of code that a process compiled; 0 for files */
 };
 
 /* An address in code. Number 0 stands for the callers that are missing from a chain. */
@@ -54,6 +57,10 @@ struct export_sample {
 	uint32_t task;          /* text: the thread's name */
 	const uint32_t *frames; /* locations, the innermost first; valid until the next sample */
 	unsigned n_frames;
+	uint64_t ip;
+	const pfm_branch_t *branches; /* the newest first; valid until the next sample */
+	uint32_t n_branches;
+	const pfm_record_t *record; /* valid until the next sample */
 };
 
 /* Samples that a recording lacks. */
@@ -85,6 +92,9 @@ struct export_reader {
 	struct export_losses losses;
 	uint64_t first_time, last_time; /* of selected samples */
 	bool failed;                    /* no memory */
+	/* called for each mapping of a process; NULL: not wanted */
+	void (*see_mapping)(void *arg, const pfm_record_t *record);
+	void *see_mapping_arg;
 
 	/* of export_read.c alone */
 	size_t mappings_capacity, locations_capacity, names_capacity, frames_capacity;
@@ -96,6 +106,8 @@ struct export_reader {
 	struct map_set *processes; /* of pids */
 	uint32_t *tasks;           /* of tids: texts */
 	uint32_t *frames;
+	struct chains chains;
+	struct perf_maps compiled;
 	pfm_record_t record;
 };
 
@@ -106,6 +118,8 @@ void export_close(struct export_reader *r);
 /* The next sample: 1, 0 behind the last, or -1, everything said. */
 int export_next(struct export_reader *r, struct export_sample *sample);
 
+/* Number of the name of the file, or [heap] and its like, that process @pid has at @address. */
+uint32_t export_find_object(struct export_reader *r, uint32_t pid, uint64_t address);
 void export_free_texts(struct text_pool *t);
 const char *export_text(const struct export_reader *r, uint32_t number);
 /* Text of name @i of a location. */

@@ -9,7 +9,10 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
+#include "jitdump.h"
 #include "lines.h"
+#include "perfdata/perfdata.h"
+#include "recording_section.h"
 #include "symbols.h"
 
 #define KERNEL_MAP "[kernel.kallsyms]" /* followed by the name of the symbol at the address */
@@ -107,13 +110,14 @@ static bool is_same_mapping(const void *arg, uint32_t i)
 	const struct export_mapping *a = &s->list[i], *b = s->key;
 
 	return a->start == b->start && a->end == b->end && a->offset == b->offset &&
-	       a->file == b->file && a->build_id == b->build_id;
+	       a->file == b->file && a->build_id == b->build_id && a->pid == b->pid;
 }
 
 static uint32_t add_mapping(struct export_reader *r, const struct export_mapping *m)
 {
 	const struct mapping_search search = { r->mappings, m };
-	const uint64_t key[] = { m->start, m->end, m->offset, m->file, m->build_id };
+	const uint64_t key[] = { m->start, m->end, m->offset, (uint64_t)m->pid << 32 | m->file,
+		                 m->build_id };
 	uint64_t hash = pfmi_base_hash_bytes(key, sizeof(key));
 	uint32_t at = pfmi_base_find_hash(&r->mapping_table, hash, is_same_mapping, &search);
 
@@ -145,6 +149,13 @@ static uint32_t add_build_id(struct export_reader *r, const pfm_map_t *map)
 	return text_number(&r->texts, text);
 }
 
+/* True for memory of a process without a file: //anon, [heap], /memfd:name, and for dumps. */
+static bool may_hold_compiled_code(const char *name)
+{
+	return *name != '/' || name[1] == '/' || strncmp(name, "/memfd:", 7) == 0 ||
+	       strncmp(name, "/dev/zero", 9) == 0 || is_jitdump_path(name);
+}
+
 static void read_mmap_record(struct export_reader *r, const pfm_record_t *record)
 {
 	const pfm_map_t *map = &record->body.map;
@@ -156,6 +167,8 @@ static void read_mmap_record(struct export_reader *r, const pfm_record_t *record
 
 	if (!name || !maps)
 		return;
+	if (!is_kernel && r->see_mapping)
+		r->see_mapping(r->see_mapping_arg, record);
 	e = (struct export_mapping){ .start = map->start,
 		                     .end = map->start + map->length,
 		                     .offset = map->offset };
@@ -164,6 +177,8 @@ static void read_mmap_record(struct export_reader *r, const pfm_record_t *record
 		name = KERNEL_MAP;
 	} else if (!is_kernel) {
 		e.object = symbols_object(r->symbols, name, map->build_id, map->build_id_size);
+		perf_maps_see_mapping(&r->compiled, record->pid, name);
+		e.pid = may_hold_compiled_code(name) ? record->pid : 0;
 	}
 	e.file = text_number(&r->texts, name);
 	e.build_id = add_build_id(r, map);
@@ -255,6 +270,8 @@ static void name_location(struct export_reader *r, struct export_location *l)
 
 	if (l->mode == PFM_MISC_KERNEL)
 		name = symbols_kernel(r->symbols, address);
+	if (!name && m->pid)
+		name = perf_maps_find(&r->compiled, m->pid, address);
 	snprintf(number, sizeof(number), "%#llx", (unsigned long long)address);
 	l->has_name = name;
 	l->first_name = (uint32_t)r->n_names;
@@ -353,6 +370,11 @@ static uint32_t find_mapping_of(struct export_reader *r, uint32_t pid, uint64_t 
 	return mode == PFM_MISC_KERNEL ? add_named_mapping(r, KERNEL_MAP) : 0;
 }
 
+uint32_t export_find_object(struct export_reader *r, uint32_t pid, uint64_t address)
+{
+	return r->mappings[find_mapping_of(r, pid, address, PFM_MISC_USER)].file;
+}
+
 static void add_frame(struct export_reader *r, unsigned *n, uint32_t location)
 {
 	r->frames = export_grow(r->frames, *n, &r->frames_capacity, sizeof(*r->frames), &r->failed);
@@ -401,10 +423,22 @@ static void note_time(struct export_reader *r, uint64_t time)
 		r->last_time = time;
 }
 
+/* find_code_fn of a reader. */
+static bool find_code(void *arg, uint32_t pid, uint64_t address, struct mapped_code *code)
+{
+	struct export_reader *r = arg;
+	const struct map_set *maps = find_process(r, pid);
+	const struct mapping *m = maps ? mappings_find(maps, address) : NULL;
+
+	if (m)
+		*code = (struct mapped_code){ m->object, address - m->start + m->offset };
+	return m;
+}
+
 /* False if the sample is left out. */
 static bool read_sample_record(struct export_reader *r, struct export_sample *s)
 {
-	const pfm_record_t *record = &r->record;
+	pfm_record_t *record = &r->record;
 	uint32_t event = record->event == PFM_NO_EVENT ? 0 : record->event;
 	const uint32_t *task;
 
@@ -422,8 +456,14 @@ static bool read_sample_record(struct export_reader *r, struct export_sample *s)
 		                     .pid = record->pid,
 		                     .tid = record->tid,
 		                     .cpu = record->cpu,
+		                     .ip = record->body.sample.ip,
+		                     .branches = record->body.sample.branches,
+		                     .n_branches = record->body.sample.n_branches,
+		                     .record = record,
 		                     .task = task ? *task : 0 };
 	s->weight = s->weight ? s->weight : 1;
+	if (!chains_complete(&r->chains, record, find_code, r))
+		r->failed = true;
 	s->n_frames = read_frames(r, record);
 	s->frames = r->frames;
 	r->events[event].samples++;
@@ -453,7 +493,7 @@ static bool read_record(struct export_reader *r, struct export_sample *s)
 
 static void report_read_error(const struct export_reader *r, int rc)
 {
-	fprintf(stderr, "pfm export: %s: %s\n", r->path,
+	fprintf(stderr, "pfm %s: %s: %s\n", running_command(), r->path,
 	        r->failed || r->texts.failed ? "out of memory"
 	        : rc == PFMLIB_ERR_NOTSUPP
 	                ? "the recording is compressed; install libzstd.so.1 (Debian: libzstd1)"
@@ -465,7 +505,7 @@ int export_next(struct export_reader *r, struct export_sample *sample)
 	pfm_buffer_info_t buffers = PFM_INIT(buffers);
 	int rc;
 
-	while ((rc = pfm_next_record(r->session, &r->record)) == 1) {
+	while ((rc = chains_next_record(&r->chains, r->session, &r->record)) == 1) {
 		bool is_sample = read_record(r, sample);
 
 		r->failed |= r->texts.failed;
@@ -510,7 +550,8 @@ static int refuse_unknown_event(const struct export_reader *r, const char *event
 {
 	char line[NAME_LINE];
 
-	fprintf(stderr, "pfm export: %s has no event '%s'; recorded events:", r->path, event);
+	fprintf(stderr, "pfm %s: %s has no event '%s'; recorded events:", running_command(),
+	        r->path, event);
 	for (unsigned i = 0; i < r->n_events; i++)
 		fprintf(stderr, "%s %s", i ? "," : "", profile_line(r->events[i].name, line));
 	fputc('\n', stderr);
@@ -551,10 +592,11 @@ int export_open(struct export_reader *r, const char *path, const char *event)
 {
 	pfm_error_t error = PFM_INIT(error);
 	const char *name = strcmp(path, "-") ? path : "/dev/stdin";
+	char *release;
 
 	*r = (struct export_reader){ .path = path, .record = PFM_INIT(r->record) };
 	if (pfm_open_recording(&r->session, name, &error) != PFMLIB_SUCCESS) {
-		fprintf(stderr, "pfm export: %s: %s\n", path,
+		fprintf(stderr, "pfm %s: %s: %s\n", running_command(), path,
 		        error.sys_errno ? strerror(error.sys_errno)
 		        : error.detail  ? error.detail
 		                        : "out of memory");
@@ -563,6 +605,10 @@ int export_open(struct export_reader *r, const char *path, const char *event)
 	r->n_events = pfm_session_size(r->session);
 	r->events = calloc(r->n_events + 1, sizeof(*r->events));
 	r->symbols = symbols_open(NULL);
+	release = r->symbols ? read_recording_text(path, PERFDATA_FEATURE_OSRELEASE) : NULL;
+	if (release)
+		symbols_recorded_kernel(r->symbols, release);
+	free(release);
 	if (r->symbols)
 		add_first_entries(r);
 	if (!r->events || !r->symbols || r->failed)
@@ -576,6 +622,8 @@ void export_close(struct export_reader *r)
 	if (r->symbols)
 		symbols_close(r->symbols);
 	mappings_free(&r->map_pool);
+	chains_free(&r->chains);
+	perf_maps_free(&r->compiled);
 	pfmi_base_free_hash(&r->mapping_table);
 	pfmi_base_free_hash(&r->location_table);
 	pfmi_base_free_hash(&r->same_table);

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* Source lines and inlined functions, by elfutils' libdw. Its answers take tens of microseconds:
- * each address is asked for once. The library, which brings four others, is loaded with the first
- * file: every other use of the command would wait a millisecond for it. */
+ * each address is asked for once. */
 #include "lines.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "dwarf_library.h"
 #include "symbols.h"
 
+bool lines_supported(void)
+{
+	return dwarf_library_load();
+}
+
 #ifdef HAVE_LIBDW
-#include <dwarf.h>
-#include <elfutils/libdw.h>
-#include <elfutils/libdwfl.h>
 
 struct known_address {
 	uint64_t address;
@@ -24,110 +23,25 @@ struct known_address {
 };
 
 struct lines {
-	Dwfl *dwfl;
-	Dwfl_Module *module;
-	Dwarf_Addr bias; /* from the file's own addresses to libdwfl's */
+	struct dwarf_file file;
 	struct known_address *known;
 	size_t n, n_slots; /* room: a power of two, or 0 */
 };
 
-/* ---- the library ----------------------------------------------------------------------------- */
-
-#define CALLS(CALL)                                                                                \
-	CALL(dwarf_attr_integrate)                                                                 \
-	CALL(dwarf_diename)                                                                        \
-	CALL(dwarf_formstring)                                                                     \
-	CALL(dwarf_getscopes)                                                                      \
-	CALL(dwarf_getscopes_die)                                                                  \
-	CALL(dwarf_tag)                                                                            \
-	CALL(dwfl_begin)                                                                           \
-	CALL(dwfl_build_id_find_elf)                                                               \
-	CALL(dwfl_end)                                                                             \
-	CALL(dwfl_lineinfo)                                                                        \
-	CALL(dwfl_module_addrdie)                                                                  \
-	CALL(dwfl_module_getelf)                                                                   \
-	CALL(dwfl_module_getsrc)                                                                   \
-	CALL(dwfl_offline_section_address)                                                         \
-	CALL(dwfl_report_begin)                                                                    \
-	CALL(dwfl_report_end)                                                                      \
-	CALL(dwfl_report_offline)                                                                  \
-	CALL(dwfl_standard_find_debuginfo)
-
-/* Its functions. */
-static struct {
-#define MEMBER(NAME) __typeof__(NAME) *(NAME);
-	CALLS(MEMBER)
-#undef MEMBER
-} dw;
-
-static bool load_module(void)
-{
-	void *library = dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL), *at;
-	bool all = library;
-
-#define FIND(NAME)                                                                                 \
-	at = library ? dlsym(library, #NAME) : NULL;                                               \
-	all = all && at;                                                                           \
-	memcpy(&dw.NAME, &at, sizeof(at));
-	CALLS(FIND)
-#undef FIND
-	return all;
-}
-
-bool lines_supported(void)
-{
-	static int loaded = -1;
-
-	if (loaded < 0)
-		loaded = load_module();
-	return loaded;
-}
-
 /* ---- files ----------------------------------------------------------------------------------- */
-
-static bool report_dwfl_module(struct lines *l, const char *path)
-{
-	struct stat st;
-	int fd = symbols_file(path, &st);
-
-	if (fd < 0)
-		return false;
-	dw.dwfl_report_begin(l->dwfl);
-	l->module = dw.dwfl_report_offline(l->dwfl, path, path, fd);
-	if (!l->module)
-		close(fd); /* otherwise it is the library's now */
-	dw.dwfl_report_end(l->dwfl, NULL, NULL);
-	return l->module && dw.dwfl_module_getelf(l->module, &l->bias);
-}
 
 struct lines *lines_open(const char *path, const char *debug_folder)
 {
-	static Dwfl_Callbacks callbacks;
-	static char list[4096], *folders = list;
 	struct lines *l;
 
 	if (!lines_supported())
 		return NULL;
 	l = calloc(1, sizeof(*l));
-	if (!l) {
+	if (!l)
 		symbols_starved();
-		return NULL;
-	}
-	/* Beside the file, in its folder .debug, and below the folder of all. */
-	snprintf(list, sizeof(list), ":.debug:%s", debug_folder);
-	callbacks =
-		(Dwfl_Callbacks){ .debuginfo_path =
-		                          strcmp(debug_folder, DEBUG_FOLDER) == 0 ? NULL : &folders,
-		                  .find_elf = dw.dwfl_build_id_find_elf,
-		                  .find_debuginfo = dw.dwfl_standard_find_debuginfo,
-		                  .section_address = dw.dwfl_offline_section_address };
-	errno = 0;
-	l->dwfl = dw.dwfl_begin(&callbacks);
-	if (l->dwfl && report_dwfl_module(l, path))
+	if (l && dwarf_file_open(&l->file, path, debug_folder))
 		return l;
-	if (errno == ENOMEM)
-		symbols_starved();
-	lines_close(l);
+	free(l);
 	return NULL;
 }
 
@@ -140,8 +54,7 @@ void lines_close(struct lines *l)
 		free(l->known[i].spot.source);
 	}
 	free(l->known);
-	if (l->dwfl)
-		dw.dwfl_end(l->dwfl);
+	dwarf_file_close(&l->file);
 	free(l);
 }
 
@@ -188,7 +101,7 @@ static char *join_names(Dwarf_Die *scopes, int n)
 static char *inlined_at(const struct lines *l, Dwarf_Addr address)
 {
 	Dwarf_Addr bias = 0;
-	Dwarf_Die *unit = dw.dwfl_module_addrdie(l->module, address, &bias), *text = NULL,
+	Dwarf_Die *unit = dw.dwfl_module_addrdie(l->file.module, address, &bias), *text = NULL,
 		  *code = NULL;
 	int n = unit ? dw.dwarf_getscopes(unit, address - bias, &text) : 0;
 	char *names;
@@ -202,7 +115,7 @@ static char *inlined_at(const struct lines *l, Dwarf_Addr address)
 
 static char *source_at(const struct lines *l, Dwarf_Addr address)
 {
-	Dwfl_Line *line = dw.dwfl_module_getsrc(l->module, address);
+	Dwfl_Line *line = dw.dwfl_module_getsrc(l->file.module, address);
 	int number = 0;
 	const char *file = line ? dw.dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL) : NULL;
 	char text[4096];
@@ -253,8 +166,8 @@ const struct source_spot *lines_at(struct lines *l, uint64_t address)
 		return &k->spot;
 	k->address = address;
 	errno = 0;
-	k->spot.inlined = inlined_at(l, address + l->bias);
-	k->spot.source = k->spot.inlined ? source_at(l, address + l->bias) : NULL;
+	k->spot.inlined = inlined_at(l, address + l->file.bias);
+	k->spot.source = k->spot.inlined ? source_at(l, address + l->file.bias) : NULL;
 	if (errno == ENOMEM)
 		symbols_starved();
 	if (k->spot.source) {
@@ -267,11 +180,6 @@ const struct source_spot *lines_at(struct lines *l, uint64_t address)
 }
 
 #else
-
-bool lines_supported(void)
-{
-	return false;
-}
 
 struct lines *lines_open(const char *path, const char *debug_folder)
 {

@@ -10,12 +10,17 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "jitdump.h"
 #include "symbol_table.h"
 #include "symbols.h"
 
 #define MAP_ROOM ((off_t)1 << 30) /* bytes of the largest map */
 
+/* Of one process. */
 struct perf_map {
+	uint32_t pid;
+	bool is_read;
+	char *dump; /* path, or NULL */
 	struct symbol_table table;
 };
 
@@ -25,21 +30,61 @@ static bool is_trusted(const struct stat *st)
 	return st->st_uid == 0 || st->st_uid == geteuid() || geteuid() == 0;
 }
 
-/* The open map, or NULL. */
-static FILE *open_map(uint32_t pid)
+/* The file at @path, if its owner is trusted; else NULL. */
+static FILE *open_trusted(const char *path)
 {
-	char path[64];
 	struct stat st;
+	int fd = symbols_file(path, &st);
 	FILE *f = NULL;
-	int fd;
 
-	snprintf(path, sizeof(path), "/tmp/perf-%lu.map", (unsigned long)pid);
-	fd = symbols_file(path, &st);
 	if (fd >= 0 && is_trusted(&st) && st.st_size <= MAP_ROOM)
 		f = fdopen(fd, "r");
 	if (fd >= 0 && !f)
 		close(fd);
 	return f;
+}
+
+/* The number that a process of another PID namespace has there; 0 for others. */
+static unsigned long read_inner_pid(uint32_t pid)
+{
+	static const char key[] = "NSpid:";
+	char path[64], line[256], *end;
+	unsigned long inner = 0, n = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%lu/status", (unsigned long)pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		if (strncmp(line, key, strlen(key)) != 0)
+			continue;
+		for (const char *at = line + strlen(key);; at = end, n++) {
+			unsigned long number = strtoul(at, &end, 10);
+
+			if (end == at)
+				break;
+			inner = number;
+		}
+		break;
+	}
+	if (f)
+		fclose(f);
+	return n > 1 ? inner : 0;
+}
+
+/* The open map, or NULL. */
+static FILE *open_map(uint32_t pid)
+{
+	unsigned long inner;
+	char path[96];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%lu.map", (unsigned long)pid);
+	f = open_trusted(path);
+	inner = f ? 0 : read_inner_pid(pid);
+	if (!inner)
+		return f;
+	snprintf(path, sizeof(path), "/proc/%lu/root/tmp/perf-%lu.map", (unsigned long)pid, inner);
+	return open_trusted(path);
 }
 
 /* Adds the function of a line; lines that have another form are ignored. False without memory. */
@@ -66,49 +111,111 @@ static bool add_line(struct symbol_table *t, char *line, uint32_t number)
 	return false;
 }
 
-static bool read_map(struct symbol_table *t, FILE *f)
+/* *@number: of lines. */
+static bool read_lines(struct symbol_table *t, FILE *f, uint32_t *number)
 {
-	uint32_t number = 0;
 	size_t room = 0;
 	char *line = NULL;
 	bool is_read = true;
 
 	errno = 0;
 	while (is_read && getline(&line, &room, f) > 0)
-		is_read = add_line(t, line, number++);
+		is_read = add_line(t, line, (*number)++);
 	is_read = is_read && errno != ENOMEM;
 	free(line);
 	return is_read;
 }
 
-struct perf_map *perf_map_open(uint32_t pid)
+/* Reads the map and the dump of a process, of which the dump ranks higher. */
+static void read_map(struct perf_map *map)
 {
-	FILE *f = open_map(pid);
-	struct perf_map *map = f ? calloc(1, sizeof(*map)) : NULL;
-	bool is_read = map && read_map(&map->table, f);
+	FILE *lines = open_map(map->pid), *dump = map->dump ? open_trusted(map->dump) : NULL;
+	uint32_t number = 0;
+	bool is_read = (!lines || read_lines(&map->table, lines, &number)) &&
+	               (!dump || jitdump_read(&map->table, dump, number));
 
-	if (!f)
-		return NULL;
-	fclose(f);
-	if (is_read) {
-		symbol_table_sort(&map->table);
-		return map;
+	if (lines)
+		fclose(lines);
+	if (dump)
+		fclose(dump);
+	map->is_read = true;
+	if (!is_read) {
+		symbols_starved();
+		symbol_table_clear(&map->table);
 	}
-	symbols_starved();
-	perf_map_close(map);
-	return NULL;
+	symbol_table_sort(&map->table);
 }
 
-void perf_map_close(struct perf_map *map)
+/* ---- all processes --------------------------------------------------------------------------- */
+
+struct pid_search {
+	struct perf_map *const *list;
+	uint32_t pid;
+};
+
+static bool has_pid(const void *arg, uint32_t i)
 {
-	if (map)
-		symbol_table_free(&map->table);
-	free(map);
+	const struct pid_search *s = arg;
+
+	return s->list[i]->pid == s->pid;
 }
 
-const char *perf_map_at(const struct perf_map *map, uint64_t address)
+static struct perf_map *create_map(struct perf_maps *maps, uint32_t pid, uint64_t hash)
 {
-	const struct symbol *s = map ? symbol_table_find(&map->table, address) : NULL;
+	struct perf_map **list = realloc(maps->list, (maps->n + 1) * sizeof(struct perf_map *));
+	struct perf_map *map = list ? calloc(1, sizeof(*map)) : NULL;
 
+	maps->list = list ? list : maps->list;
+	if (!map || !pfmi_base_add_hash(&maps->table, hash, maps->n)) {
+		free(map);
+		symbols_starved();
+		return NULL;
+	}
+	map->pid = pid;
+	return maps->list[maps->n++] = map;
+}
+
+/* The map of process @pid, which is added if it is new. NULL without memory. */
+static struct perf_map *find_map(struct perf_maps *maps, uint32_t pid)
+{
+	const struct pid_search search = { maps->list, pid };
+	uint64_t hash = pfmi_base_hash_number(pid);
+	uint32_t at = pfmi_base_find_hash(&maps->table, hash, has_pid, &search);
+
+	return at == HASH_NOT_FOUND ? create_map(maps, pid, hash) : maps->list[at];
+}
+
+void perf_maps_see_mapping(struct perf_maps *maps, uint32_t pid, const char *path)
+{
+	struct perf_map *map = is_jitdump_path(path) ? find_map(maps, pid) : NULL;
+
+	if (!map || map->dump)
+		return;
+	map->dump = strdup(path);
+	if (!map->dump)
+		symbols_starved();
+}
+
+const char *perf_maps_find(struct perf_maps *maps, uint32_t pid, uint64_t address)
+{
+	struct perf_map *map = find_map(maps, pid);
+	const struct symbol *s;
+
+	if (!map)
+		return NULL;
+	if (!map->is_read)
+		read_map(map);
+	s = symbol_table_find(&map->table, address);
 	return s ? s->name : NULL;
+}
+
+void perf_maps_free(struct perf_maps *maps)
+{
+	for (uint32_t i = 0; i < maps->n; i++) {
+		symbol_table_free(&maps->list[i]->table);
+		free(maps->list[i]->dump);
+		free(maps->list[i]);
+	}
+	free(maps->list);
+	pfmi_base_free_hash(&maps->table);
 }

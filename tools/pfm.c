@@ -17,13 +17,13 @@
 
 extern const struct command cmd_list, cmd_show, cmd_encode, cmd_dispatch, cmd_decode, cmd_stat,
 	cmd_record, cmd_report, cmd_annotate, cmd_diff, cmd_export, cmd_serve, cmd_doctor,
-	cmd_import, cmd_alpha, cmd_metric, cmd_plan;
+	cmd_import, cmd_alpha, cmd_metric, cmd_plan, cmd_mem;
 
 const struct command *const commands[] = { &cmd_list,     &cmd_show,   &cmd_encode, &cmd_dispatch,
 	                                   &cmd_decode,   &cmd_stat,   &cmd_record, &cmd_report,
-	                                   &cmd_annotate, &cmd_diff,   &cmd_export, &cmd_serve,
-	                                   &cmd_doctor,   &cmd_import, &cmd_alpha,  &cmd_metric,
-	                                   &cmd_plan,     NULL };
+	                                   &cmd_annotate, &cmd_mem,    &cmd_diff,   &cmd_export,
+	                                   &cmd_serve,    &cmd_doctor, &cmd_import, &cmd_alpha,
+	                                   &cmd_metric,   &cmd_plan,   NULL };
 
 enum { OPT_COLOUR = LONG_ONLY + 1000, OPT_COMPLETE_OPTIONS };
 

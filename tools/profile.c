@@ -9,22 +9,24 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "base/hash.h"
+#include "chains.h"
 #include "lines.h"
 #include "mappings.h"
 #include "perf_map.h"
+#include "perfdata/perfdata.h"
+#include "recording_section.h"
 #include "pfm.h"
 #include "symbols.h"
 
-enum { FRAMES_MAX = 256, STACK_ROOM = 16384 };
+enum { FRAMES_MAX = 1024, STACK_ROOM = 65536 };
 
 #define UNNAMED    "[no name]"
+#define CUT_OFF    "[cut off]"         /* callers that a chain lacks */
 #define COMPILED   "[JIT]"             /* functions that the program compiled while it ran */
 #define KERNEL_MAP "[kernel.kallsyms]" /* and the name of the symbol at the given address */
 
 struct process {
 	uint32_t pid;
-	bool map_opened; /* for perf_map */
-	struct perf_map *perf_map;
 	struct map_set maps;
 };
 
@@ -89,6 +91,8 @@ struct profile_reader {
 	struct profile_options options;
 	unsigned keys;
 	uint64_t n_samples; /* that were added so far */
+	struct chains chains;
+	struct perf_maps compiled;
 	struct frames frames;
 	struct named_address named[NAMED_ADDRESSES];
 	struct known_stack known[KNOWN_STACKS];
@@ -334,6 +338,7 @@ static void read_mmap_record(struct profile_reader *r, const pfm_record_t *recor
 		               record->body.map.offset);
 	if (!p)
 		return;
+	perf_maps_see_mapping(&r->compiled, record->pid, record->body.map.name);
 	m = (struct mapping){ .start = record->body.map.start,
 		              .end = record->body.map.start + record->body.map.length,
 		              .offset = record->body.map.offset,
@@ -443,15 +448,6 @@ static const char *object_of_mode(uint32_t mode)
 	return objects[mode];
 }
 
-/* The function that the process compiled while it ran, or NULL. */
-static const char *compiled_function(struct process *process, uint64_t address)
-{
-	if (!process->map_opened)
-		process->perf_map = perf_map_open(process->pid);
-	process->map_opened = true;
-	return perf_map_at(process->perf_map, address);
-}
-
 /* Object and function of @address, and what is inlined there. What guests run is in no mapping of
  * the process that runs them. */
 static void find_names(struct profile_reader *r, uint32_t pid, uint64_t address, uint32_t mode,
@@ -471,7 +467,8 @@ static void find_names(struct profile_reader *r, uint32_t pid, uint64_t address,
 
 		where = r->target_profile->texts.text[m->name];
 		name = m->object ? symbols_at(m->object, offset) : NULL;
-		if (m->object && (r->keys & KEY_LINE || r->options.detail == STACKS))
+		if (m->object &&
+		    (r->keys & KEY_LINE || r->options.detail == STACKS || r->options.tree))
 			add_spot(r, symbols_spot(m->object, offset), at);
 		if (m->object && r->options.file_addresses &&
 		    symbols_range(m->object, offset, &range)) {
@@ -482,7 +479,7 @@ static void find_names(struct profile_reader *r, uint32_t pid, uint64_t address,
 		}
 	}
 	if (!name && process) {
-		name = compiled_function(process, address);
+		name = perf_maps_find(&r->compiled, pid, address);
 		where = name ? COMPILED : where;
 	}
 	if (!name && r->options.merge_unnamed)
@@ -624,7 +621,7 @@ static uint32_t stack_text(struct profile_reader *r, const pfm_record_t *record,
 
 	at = add_name(r->stack, 0, STACK_ROOM, texts->text[task], strlen(texts->text[task]), ':');
 	at = add_text(r->stack, at, STACK_ROOM,
-	              record->truncated & PFM_TRUNCATED_CHAIN ? ";[cut off]" : "");
+	              record->truncated & PFM_TRUNCATED_CHAIN ? ";" CUT_OFF : "");
 	for (unsigned i = f->n; i-- > 0 && at + 1 < STACK_ROOM;) {
 		struct profile_place p = { 0 };
 
@@ -649,14 +646,62 @@ static void add_address(struct profile_reader *r, const pfm_record_t *record, ui
 		key->function = 0;
 }
 
-static uint32_t find_frame_place(struct profile_reader *r, const pfm_record_t *record, unsigned i,
-                                 const struct profile_place *key)
+enum { INLINED_MAX = 32 };
+
+/* Places of one frame: its function, then what is inlined there, the outermost first. */
+struct frame_places {
+	uint32_t list[1 + INLINED_MAX];
+	unsigned n;
+};
+
+static void add_frame_place(struct profile_reader *r, const struct profile_place *place,
+                            struct frame_places *f)
+{
+	struct profile *p = r->target_profile;
+
+	f->list[f->n++] =
+		find_place(&p->places, &p->n_places, &r->places_capacity, &r->place_table, place);
+}
+
+/* Adds the functions in the text @inlined, which ';' separates. */
+static void add_inlined_places(struct profile_reader *r, const struct profile_place *place,
+                               uint32_t inlined, struct frame_places *f)
+{
+	struct text_pool *texts = &r->target_profile->texts;
+	struct profile_place at = *place;
+	char name[SYMBOL_ROOM + 16];
+	size_t len;
+
+	for (size_t i = 0; texts->text[inlined][i] && f->n <= INLINED_MAX;
+	     i += len + (texts->text[inlined][i + len] == ';')) {
+		len = strcspn(texts->text[inlined] + i, ";");
+		snprintf(name, sizeof(name), "%.*s (inlined)", (int)len, texts->text[inlined] + i);
+		at.function = text_number(texts, name);
+		add_frame_place(r, &at, f);
+	}
+}
+
+/* Finds the places of frame @i; behind the last one: of the callers that are missing. */
+static void find_frame_places(struct profile_reader *r, const pfm_record_t *record, unsigned i,
+                              const struct profile_place *key, struct frame_places *f)
 {
 	struct profile *p = r->target_profile;
 	struct profile_place place = *key;
+	uint32_t inlined;
 
+	f->n = 0;
+	if (i == r->frames.n) {
+		place.function = r->keys & KEY_SYMBOL ? text_number(&p->texts, CUT_OFF) : 0;
+		add_frame_place(r, &place, f);
+		return;
+	}
 	add_address(r, record, r->frames.address[i], r->frames.mode[i], &place);
-	return find_place(&p->places, &p->n_places, &r->places_capacity, &r->place_table, &place);
+	inlined = r->keys & KEY_LINE ? 0 : place.inlined;
+	if (!(r->keys & KEY_LINE))
+		place.inlined = place.source = 0;
+	add_frame_place(r, &place, f);
+	if (inlined && r->keys & KEY_SYMBOL)
+		add_inlined_places(r, &place, inlined, f);
 }
 
 /* The node of the sample's stack, which is added without the sample if it is new; NO_NODE without
@@ -666,17 +711,21 @@ static uint32_t find_path(struct profile_reader *r, const pfm_record_t *record,
 {
 	const struct profile *p = r->target_profile;
 	bool is_callee_tree = r->options.tree == CALLEE_TREE;
+	unsigned n = r->frames.n + (record->truncated & PFM_TRUNCATED_CHAIN ? 1 : 0);
+	struct frame_places f;
 	uint32_t parent = NO_NODE;
 
-	for (unsigned k = 0; k < r->frames.n; k++) {
-		unsigned i = is_callee_tree ? k : r->frames.n - 1 - k;
-		uint32_t place = find_frame_place(r, record, i, key);
-		const struct profile_node *node =
-			place != HASH_NOT_FOUND ? find_node(r, parent, place) : NULL;
+	for (unsigned k = 0; k < n; k++) {
+		find_frame_places(r, record, is_callee_tree ? k : n - 1 - k, key, &f);
+		for (unsigned i = 0; i < f.n; i++) {
+			uint32_t place = f.list[is_callee_tree ? f.n - 1 - i : i];
+			const struct profile_node *node =
+				place != HASH_NOT_FOUND ? find_node(r, parent, place) : NULL;
 
-		if (!node)
-			return NO_NODE;
-		parent = (uint32_t)(node - p->nodes);
+			if (!node)
+				return NO_NODE;
+			parent = (uint32_t)(node - p->nodes);
+		}
 	}
 	return parent;
 }
@@ -828,7 +877,24 @@ static void add_instruction(struct profile_reader *r, const pfm_record_t *record
 		add_sample(&p->places[at], key->weight);
 }
 
-static void read_sample_record(struct profile_reader *r, const pfm_record_t *record)
+/* find_code_fn of a reader. */
+static bool find_code(void *arg, uint32_t pid, uint64_t address, struct mapped_code *code)
+{
+	struct profile_reader *r = arg;
+	const struct process *process = find_process(r, pid);
+	const struct mapping *m = process ? mappings_find(&process->maps, address) : NULL;
+
+	if (m)
+		*code = (struct mapped_code){ m->object, address - m->start + m->offset };
+	return m;
+}
+
+static bool needs_stacks(const struct profile_reader *r)
+{
+	return r->options.detail == STACKS || r->options.tree || r->options.children;
+}
+
+static void read_sample_record(struct profile_reader *r, pfm_record_t *record)
 {
 	struct profile *p = r->target_profile;
 	const struct task *task = find_task(r, record->tid);
@@ -841,8 +907,10 @@ static void read_sample_record(struct profile_reader *r, const pfm_record_t *rec
 	}
 	if (!task || key.event >= p->n_events)
 		return;
+	if (needs_stacks(r) && !chains_complete(&r->chains, record, find_code, r))
+		p->failed = true;
 	collect_frames(record, &r->frames);
-	p->has_chains |= r->frames.n > 1;
+	p->has_chains |= r->frames.n > 1 || record->has & PFM_SAMPLE_STACK;
 	if (!is_in_time(r, record, &key.slice) || !matches_name(r, r->options.task, task->name) ||
 	    !has_wanted_symbol(r, record))
 		return;
@@ -853,13 +921,13 @@ static void read_sample_record(struct profile_reader *r, const pfm_record_t *rec
 	fill_key(r, record, task->name, &key);
 	if (r->options.detail == STACKS)
 		add_stack_text(r, record, &key);
-	else if (r->options.tree || r->options.children)
+	else if (needs_stacks(r))
 		add_stack(r, record, &key);
 	else
 		add_instruction(r, record, &key);
 }
 
-static void read_record(struct profile_reader *r, const pfm_record_t *record)
+static void read_record(struct profile_reader *r, pfm_record_t *record)
 {
 	if (record->type == PFM_RECORD_MAP || record->type == PFM_RECORD_MAP2 ||
 	    record->type == PFM_RECORD_FORK || record->type == PFM_RECORD_COMM)
@@ -883,8 +951,7 @@ static void read_record(struct profile_reader *r, const pfm_record_t *record)
 static void free_reader(struct profile_reader *r)
 {
 	mappings_free(&r->map_pool);
-	for (uint32_t i = 0; i < r->processes.n; i++)
-		perf_map_close(r->processes.list[i].perf_map);
+	perf_maps_free(&r->compiled);
 	free(r->processes.list);
 	free(r->tasks.list);
 	pfmi_base_free_hash(&r->processes.table);
@@ -895,6 +962,7 @@ static void free_reader(struct profile_reader *r)
 	pfmi_base_free_hash(&r->cgroup_table);
 	free(r->cgroups);
 	symbols_close(r->symbols);
+	chains_free(&r->chains);
 	free(r);
 }
 
@@ -1003,14 +1071,19 @@ static int read_records(struct profile_reader *r, const char *path)
 	struct profile *p = r->target_profile;
 	pfm_record_t record = PFM_INIT(record);
 	struct stat st;
+	char *release;
 	int rc = 0;
 
 	r->symbols = symbols_open(r->options.debug_folder);
 	if (r->symbols && strcmp(path, "-") != 0 && stat(path, &st) == 0)
 		symbols_recorded_at(r->symbols, &st.st_mtim);
+	release = r->symbols ? read_recording_text(path, PERFDATA_FEATURE_OSRELEASE) : NULL;
+	if (release)
+		symbols_recorded_kernel(r->symbols, release);
+	free(release);
 	text_number(&p->texts, "");
 	p->failed = !create_sums(p) || !r->symbols || p->texts.failed;
-	while (!p->failed && (rc = pfm_next_record(p->session, &record)) == 1) {
+	while (!p->failed && (rc = chains_next_record(&r->chains, p->session, &record)) == 1) {
 		read_record(r, &record);
 		p->failed |= p->texts.failed;
 	}

@@ -11,19 +11,23 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 #include "base/hash.h"
 #include "debug_files.h"
+#include "debug_sources.h"
 #include "lines.h"
 #include "pfm.h"
 #include "symbol_table.h"
+#include "vdso.h"
 
 enum {
 	TABLES = 2, /* of symbols: all, and those for the linker that loads it */
 	SEGMENTS = 16,
 	ID_ROOM = 20
 };                                      /* bytes of a build id: the kernel tells no more */
+#define MAX_PACKED  ((uint64_t)1 << 26) /* bytes of a section .gnu_debugdata */
 #define TABLES_ROOM ((uint64_t)1 << 30) /* bytes of symbols and names of all files together */
 
 struct segment {
@@ -43,7 +47,8 @@ struct file {
 	uint8_t id[ID_ROOM]; /* build id */
 	size_t n_id;
 	struct lines *lines;
-	bool lines_opened; /* for lines */
+	struct frame_rules *rules;
+	bool lines_opened, rules_opened; /* for lines and rules */
 };
 
 struct object {
@@ -67,6 +72,7 @@ struct symbols {
 	uint64_t table_bytes; /* of TABLES_ROOM */
 	const char *debug_folder;
 	struct timespec recorded; /* when the recording was written; 0: not known */
+	bool has_running_kernel;  /* the kernel that was recorded runs */
 };
 
 void symbols_starved(void)
@@ -95,12 +101,20 @@ static void release_elf(struct file *f)
 	for (unsigned i = 0; i < TABLES; i++)
 		free(f->names[i]);
 	lines_close(f->lines);
+	frame_rules_close(f->rules);
 	free(f->path);
 }
 
 void symbols_recorded_at(struct symbols *all, const struct timespec *time)
 {
 	all->recorded = *time;
+}
+
+void symbols_recorded_kernel(struct symbols *all, const char *release)
+{
+	struct utsname u;
+
+	all->has_running_kernel = uname(&u) == 0 && strcmp(u.release, release) == 0;
 }
 
 void symbols_close(struct symbols *all)
@@ -438,34 +452,44 @@ static void read_segments(struct elf *e, struct file *f)
 
 /* ---- separate debug files -------------------------------------------------------------------- */
 
-/* The contents of .gnu_debuglink, a name and a checksum at the next multiple of 4, in memory of the
- * caller's; NULL if missing. */
-static char *read_debug_link(struct elf *e, uint32_t *checksum)
+/* The contents of the section called @name, of at most @most bytes; the caller frees them. NULL if
+ * missing. */
+static void *read_named_section(struct elf *e, const char *name, uint64_t most, size_t *size)
 {
 	Elf64_Shdr names = e->names_section < e->n_sections ? section_at(e, e->names_section)
 	                                                    : (Elf64_Shdr){ .sh_size = 0 };
 	char *text =
 		names.sh_size <= 1 << 20 ? reserve_bytes(e, names.sh_size, names.sh_offset) : NULL;
-	char *link = NULL;
-	uint64_t n = text ? is_past_end(text, names.sh_size) : 0, at;
+	uint64_t n = text ? is_past_end(text, names.sh_size) : 0;
+	void *bytes = NULL;
 
-	for (unsigned i = 0; i < e->n_sections && !link; i++) {
+	for (unsigned i = 0; i < e->n_sections && !bytes; i++) {
 		Elf64_Shdr s = section_at(e, i);
 
-		if (s.sh_name >= n || strcmp(text + s.sh_name, ".gnu_debuglink") != 0 ||
-		    s.sh_size > 4096)
+		if (s.sh_name >= n || strcmp(text + s.sh_name, name) != 0 || s.sh_size > most ||
+		    s.sh_type == SHT_NOBITS)
 			continue;
-		link = reserve_bytes(e, s.sh_size, s.sh_offset);
-		at = link ? (strnlen(link, (size_t)s.sh_size) + 4) & ~(uint64_t)3 : 0;
-		if (link && at + 4 <= s.sh_size) {
-			memcpy(checksum, link + at, 4);
-			break;
-		}
-		free(link);
-		link = NULL;
+		bytes = reserve_bytes(e, s.sh_size, s.sh_offset);
+		*size = (size_t)s.sh_size;
 	}
 	free(text);
-	return link;
+	return bytes;
+}
+
+/* The contents of .gnu_debuglink, a name and a checksum at the next multiple of 4, in memory of the
+ * caller's; NULL if missing. */
+static char *read_debug_link(struct elf *e, uint32_t *checksum)
+{
+	size_t size = 0, at;
+	char *link = read_named_section(e, ".gnu_debuglink", 4096, &size);
+
+	at = link ? (strnlen(link, size) + 4) & ~(size_t)3 : 0;
+	if (link && at + 4 <= size) {
+		memcpy(checksum, link + at, 4);
+		return link;
+	}
+	free(link);
+	return NULL;
 }
 
 /* Is the file @d, whose build id is in @separate, of the same build as @f? */
@@ -503,6 +527,37 @@ static bool read_separate(struct object *o, struct elf *e, const char *path, str
 	return is_read && f->names[0];
 }
 
+/* Reads the symbols that are packed into the file itself. */
+static void read_packed(struct object *o, struct elf *e, struct file *f)
+{
+	struct elf d = { .fd = -1 };
+	size_t size = 0;
+	void *packed = read_named_section(e, ".gnu_debugdata", MAX_PACKED, &size);
+	struct stat st;
+
+	if (packed)
+		d.fd = unpack_debug_data(packed, size);
+	free(packed);
+	if (d.fd < 0)
+		return;
+	d.size = fstat(d.fd, &st) == 0 ? (uint64_t)st.st_size : 0;
+	if (read_head(&d) && load_sections(&d))
+		read_table_kind(o, &d, f, 0);
+	free_sections(&d);
+	close(d.fd);
+	e->out_of_memory |= d.out_of_memory;
+}
+
+/* Reads the symbols that a server has. */
+static void read_fetched(struct object *o, struct elf *e, struct file *f)
+{
+	char *path = fetch_debug_file(f->id, f->n_id);
+
+	if (path)
+		read_separate(o, e, path, f, 0);
+	free(path);
+}
+
 /* Looks for the symbols of @f, which is stripped. */
 static void find_separate(struct object *o, struct elf *e, struct file *f)
 {
@@ -518,6 +573,10 @@ static void find_separate(struct object *o, struct elf *e, struct file *f)
 		if (*path && read_separate(o, e, path, f, checksum))
 			break;
 	free(link);
+	if (!f->names[0])
+		read_fetched(o, e, f);
+	if (!f->names[0])
+		read_packed(o, e, f);
 }
 
 static void read_symbols(struct object *o, struct elf *e, struct file *f)
@@ -632,8 +691,11 @@ static void load_symbols(struct object *o)
 	struct file *found;
 
 	o->loaded = true;
+	if (strcmp(o->path, "[vdso]") == 0 && o->all->has_running_kernel &&
+	    make_vdso_file(path, sizeof(path)) == 0)
+		o->file = load_file(o, path, &st);
 	if (o->path[0] != '/')
-		return; /* [vdso], //anon: no file */
+		return; /* [heap], //anon: no file */
 	found = load_file(o, o->path, &st);
 	if (found && !o->n_id && recorded->tv_sec && is_newer(&st.st_mtim, recorded))
 		fprintf(stderr, "pfm %s: %s has changed since the recording: names may be wrong\n",
@@ -723,6 +785,23 @@ const struct source_spot *symbols_spot(struct object *o, uint64_t offset)
 		f->lines = lines_open(f->path, o->all->debug_folder);
 	f->lines_opened = true;
 	return f->lines ? lines_at(f->lines, address) : NULL;
+}
+
+enum frame_result symbols_caller(struct object *o, uint64_t offset,
+                                 struct frame_registers *registers,
+                                 const struct frame_memory *memory, bool *is_signal)
+{
+	uint64_t address;
+	struct file *f;
+
+	if (!symbol_address(o, offset, &address))
+		return FRAME_NO_RULE;
+	f = o->file;
+	if (!f->rules_opened && f->path)
+		f->rules = frame_rules_open(f->path, o->all->debug_folder);
+	f->rules_opened = true;
+	return f->rules ? frame_rules_apply(f->rules, address, registers, memory, is_signal)
+	                : FRAME_NO_RULE;
 }
 
 /* ---- the kernel ------------------------------------------------------------------------------ */

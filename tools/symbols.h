@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "frame_rules.h"
 
 #define SYMBOL_ROOM 4096 /* bytes of the longest name, its end included: what is longer is cut */
 
@@ -23,6 +24,8 @@ void symbols_close(struct symbols *all);
 /* Sets when the recording was written: files that are newer, and have no build id to check, are
  * reported. */
 void symbols_recorded_at(struct symbols *all, const struct timespec *time);
+/* Sets the release of the kernel that was recorded: [vdso] is named if it is the running one. */
+void symbols_recorded_kernel(struct symbols *all, const char *release);
 /* The file at @path; read when first needed. With the @n bytes of a build id: only if it still is
  * the file that has this one. NULL without memory. */
 struct object *symbols_object(struct symbols *all, const char *path, const uint8_t *id, size_t n);
@@ -40,6 +43,10 @@ bool symbols_range(struct object *object, uint64_t offset, struct symbol_range *
 struct source_spot;
 /* Source line and inlined functions there (lines.h), or NULL. */
 const struct source_spot *symbols_spot(struct object *object, uint64_t offset);
+/* Goes to the caller of the function with the byte at @offset (frame_rules.h). */
+enum frame_result symbols_caller(struct object *object, uint64_t offset,
+                                 struct frame_registers *registers,
+                                 const struct frame_memory *memory, bool *is_signal);
 /* Opens the file at @path for reading, and tells about it. Recordings may name anything: -1 for
  * other than regular files, which are neither waited for nor rewound. */
 int symbols_file(const char *path, struct stat *st);

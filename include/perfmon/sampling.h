@@ -65,7 +65,8 @@ typedef enum pfm_sideband {
 typedef enum pfm_sampling_flag {
 	PFM_SAMPLING_LESS_PRECISE = 1, /**< lower the precision if the PMU cannot do better */
 	PFM_SAMPLING_USER_CHAIN = 2,   /**< call chains of user code only */
-	PFM_SAMPLING_CLOCK = 4         /**< clock is set; otherwise it is CLOCK_MONOTONIC */
+	PFM_SAMPLING_CLOCK = 4,        /**< clock is set; otherwise it is CLOCK_MONOTONIC */
+	PFM_SAMPLING_KERNEL_CHAIN = 8  /**< call chains of kernel code only */
 } pfm_sampling_flag_t;
 
 /** How a session samples: pfm_session_options_t.sampling. 0 in every member gives the defaults. */
@@ -113,7 +114,8 @@ typedef enum pfm_record_type {
 	PFM_RECORD_BPF = 18,
 	PFM_RECORD_CGROUP = 19,
 	PFM_RECORD_TEXT_POKE = 20,
-	PFM_RECORD_AUX_ID = 21
+	PFM_RECORD_AUX_ID = 21,
+	PFM_RECORD_DEFERRED_CHAIN = 22 /**< user frames of earlier samples (Linux 6.19) */
 } pfm_record_type_t;
 
 /** Bits of pfm_record_t.misc. The lowest three are the mode of the processor. */
@@ -142,6 +144,9 @@ typedef enum pfm_truncated {
 static const uint64_t PFM_CHAIN_HYPERVISOR = (uint64_t)-32;
 static const uint64_t PFM_CHAIN_KERNEL = (uint64_t)-128;
 static const uint64_t PFM_CHAIN_USER = (uint64_t)-512;
+/** The next word is a cookie: the user frames are in the PFM_RECORD_DEFERRED_CHAIN with that cookie
+ * and the thread of the sample. */
+static const uint64_t PFM_CHAIN_DEFERRED = (uint64_t)-640;
 /** The lowest marker: frames from here on are no addresses. */
 static const uint64_t PFM_CHAIN_MARKER = (uint64_t)-4095;
 
@@ -178,6 +183,8 @@ typedef struct pfm_sample {
 	uint64_t source, transaction, phys_addr, cgroup, data_page, code_page;
 	const void *aux;
 	uint64_t aux_size;
+	uint64_t regs_mask, intr_regs_mask; /**< which registers regs and intr_regs hold */
+	uint64_t branch_type;               /**< branch_sample_type of branches */
 } pfm_sample_t;
 
 /** A mapping (PFM_RECORD_MAP, PFM_RECORD_MAP2). */
@@ -262,6 +269,13 @@ typedef struct pfm_aux_id {
 	uint64_t id;
 } pfm_aux_id_t;
 
+/** User frames of earlier samples of the thread (PFM_RECORD_DEFERRED_CHAIN). */
+typedef struct pfm_deferred_chain {
+	uint64_t cookie; /**< the word after PFM_CHAIN_DEFERRED in the chains of the samples */
+	uint64_t n;
+	const uint64_t *chain; /**< innermost frame first, with PFM_CHAIN_* markers */
+} pfm_deferred_chain_t;
+
 /** The part of a record that depends on its type. */
 typedef union pfm_record_body {
 	pfm_sample_t sample;
@@ -278,6 +292,7 @@ typedef union pfm_record_body {
 	pfm_cgroup_t cgroup;
 	pfm_text_poke_t poke;
 	pfm_aux_id_t aux_id;
+	pfm_deferred_chain_t deferred;
 } pfm_record_body_t;
 
 /** A record. Its pointers lead into the session's buffer and are valid until the next call that

@@ -35,7 +35,9 @@ enum {
 	PERFDATA_FEATURE_CMDLINE = 11,
 	PERFDATA_FEATURE_EVENT_DESC = 12,
 	PERFDATA_FEATURE_CPU_TOPOLOGY = 13,
+	PERFDATA_FEATURE_NUMA_TOPOLOGY = 14,
 	PERFDATA_FEATURE_SAMPLE_TIME = 21,
+	PERFDATA_FEATURE_MEM_TOPOLOGY = 22,
 	PERFDATA_FEATURE_CLOCKID = 23,
 	PERFDATA_FEATURE_COMPRESSED = 27,
 	PERFDATA_FEATURE_CLOCK_DATA = 29
@@ -89,6 +91,11 @@ bool pfmi_perfdata_build_tracing_data(struct pfm_session *s, struct byte_buffer 
 char *pfmi_perfdata_read_trace_format(const struct pfm_session *s, unsigned i);
 /* True if @text describes tracepoint number @config. */
 bool pfmi_perfdata_has_tracepoint_id(const char *text, uint64_t config);
+
+/* Sections about the NUMA nodes of this machine. False if it has none, or without memory.
+ * (lib/perfdata/numa_topology.c) */
+bool pfmi_perfdata_build_numa_topology(const struct pfm_session *s, struct byte_buffer *out);
+bool pfmi_perfdata_build_memory_topology(const struct pfm_session *s, struct byte_buffer *out);
 
 /* The formats of tracepoints in the recording, or NULL. *@foreign is set if its numbers have the
  * other byte order. */

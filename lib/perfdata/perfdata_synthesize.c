@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Records that describe the state before the first record: names and executable mappings of the
+/* Records that describe the state before the first record: names and mappings of the
  * tasks that are watched. */
 #include <errno.h>
 #include <fcntl.h>
@@ -63,7 +63,7 @@ struct mapping {
 	char name[4096];
 };
 
-/* Parses one line of /proc/PID/maps. Returns false if it is not an executable mapping. */
+/* Parses one line of /proc/PID/maps. Returns false if it does not describe a mapping. */
 static bool parse_mapping(const char *line, struct mapping *m)
 {
 	unsigned long long start, end, offset, inode;
@@ -77,7 +77,20 @@ static bool parse_mapping(const char *line, struct mapping *m)
 	m->offset = offset;
 	m->inode = inode;
 	snprintf(m->name, sizeof(m->name), "%s", at && line[at] ? line + at : "//anon");
+	return true;
+}
+
+static bool is_executable(const struct mapping *m)
+{
 	return strchr(m->prot, 'x') != NULL;
+}
+
+/* As PROT_READ, PROT_WRITE and PROT_EXEC; code counts as readable and executable. */
+static uint32_t get_protection(const struct mapping *m)
+{
+	if (is_executable(m))
+		return 5;
+	return (strchr(m->prot, 'r') ? 1u : 0u) | (strchr(m->prot, 'w') ? 2u : 0u);
 }
 
 static void write_map_record(struct record_builder *m, const struct mapping *map)
@@ -85,9 +98,10 @@ static void write_map_record(struct record_builder *m, const struct mapping *map
 	uint32_t numbers[2] = { map->major, map->minor };
 	uint64_t where[3] = { map->start, map->end - map->start, map->offset },
 		 inode[2] = { map->inode, 0 };
-	uint32_t prot[2] = { 5, strchr(map->prot, 'p') ? 2 : 1 };
+	uint32_t prot[2] = { get_protection(map), strchr(map->prot, 'p') ? 2 : 1 };
+	uint32_t misc = PFM_MISC_USER | (is_executable(map) ? 0 : PFM_MISC_DATA);
 
-	begin_record(m, PFM_RECORD_MAP2, PFM_MISC_USER, m->pid, m->pid);
+	begin_record(m, PFM_RECORD_MAP2, (uint16_t)misc, m->pid, m->pid);
 	append_bytes(m, where, sizeof(where));
 	append_bytes(m, numbers, sizeof(numbers));
 	append_bytes(m, inode, sizeof(inode));
@@ -96,9 +110,11 @@ static void write_map_record(struct record_builder *m, const struct mapping *map
 	finish_record(m);
 }
 
-/* Writes the mappings of a process; none if it has ended. */
+/* Writes the mappings of a process, those without code only if they were asked for; none if it has
+ * ended. */
 static void write_process_maps(struct record_builder *m)
 {
+	bool with_data = m->session->sampling->config.records & PFM_SIDEBAND_DATA_MAPS;
 	char path[64], *text;
 	struct mapping map;
 	size_t len;
@@ -114,7 +130,7 @@ static void write_process_maps(struct record_builder *m)
 		end = line + strcspn(line, "\n");
 		if (*end)
 			*end++ = '\0';
-		if (parse_mapping(line, &map))
+		if (parse_mapping(line, &map) && (with_data || is_executable(&map)))
 			write_map_record(m, &map);
 	}
 	free(text);

@@ -22,7 +22,8 @@ struct pfm_recording {
 	int zstd_level;
 	uint64_t plain_size, packed_size; /* bytes before and after */
 	struct byte_buffer tracing_data;  /* of tracepoints; empty without tracepoints */
-	int fd, write_errno;              /* err: errno of the first write that failed */
+	struct byte_buffer numa_topology, memory_topology; /* empty if the machine exports none */
+	int fd, write_errno; /* err: errno of the first write that failed */
 	struct perfdata_header header;
 	uint64_t offset, start_time;
 	char *command_line;
@@ -372,6 +373,12 @@ static void write_feature(struct pfm_recording *r, unsigned bit, const struct ut
 	case PERFDATA_FEATURE_CMDLINE: write_command_line(r); break;
 	case PERFDATA_FEATURE_EVENT_DESC: write_event_desc(r); break;
 	case PERFDATA_FEATURE_CPU_TOPOLOGY: write_topology(r); break;
+	case PERFDATA_FEATURE_NUMA_TOPOLOGY:
+		write_bytes(r, r->numa_topology.data, r->numa_topology.end);
+		break;
+	case PERFDATA_FEATURE_MEM_TOPOLOGY:
+		write_bytes(r, r->memory_topology.data, r->memory_topology.end);
+		break;
 	case PERFDATA_FEATURE_SAMPLE_TIME: write_bytes(r, times, sizeof(times)); break;
 	case PERFDATA_FEATURE_CLOCKID: write_bytes(r, &resolution, sizeof(resolution)); break;
 	case PERFDATA_FEATURE_COMPRESSED: write_compression_info(r); break;
@@ -386,6 +393,8 @@ static bool has_feature(const struct pfm_recording *r, unsigned bit)
 	switch (bit) {
 	case PERFDATA_FEATURE_COMPRESSED: return r->zstd != NULL;
 	case PERFDATA_FEATURE_TRACING: return r->tracing_data.end > 0;
+	case PERFDATA_FEATURE_NUMA_TOPOLOGY: return r->numa_topology.end > 0;
+	case PERFDATA_FEATURE_MEM_TOPOLOGY: return r->memory_topology.end > 0;
 	case PERFDATA_FEATURE_SAMPLE_TIME:
 	case PERFDATA_FEATURE_CLOCKID:
 	case PERFDATA_FEATURE_CLOCK_DATA:
@@ -396,13 +405,16 @@ static bool has_feature(const struct pfm_recording *r, unsigned bit)
 
 static void write_features(struct pfm_recording *r)
 {
-	static const uint8_t bits[] = { PERFDATA_FEATURE_TRACING,     PERFDATA_FEATURE_HOSTNAME,
-		                        PERFDATA_FEATURE_OSRELEASE,   PERFDATA_FEATURE_VERSION,
-		                        PERFDATA_FEATURE_ARCH,        PERFDATA_FEATURE_NRCPUS,
-		                        PERFDATA_FEATURE_TOTAL_MEM,   PERFDATA_FEATURE_CMDLINE,
-		                        PERFDATA_FEATURE_EVENT_DESC,  PERFDATA_FEATURE_CPU_TOPOLOGY,
-		                        PERFDATA_FEATURE_SAMPLE_TIME, PERFDATA_FEATURE_CLOCKID,
-		                        PERFDATA_FEATURE_COMPRESSED,  PERFDATA_FEATURE_CLOCK_DATA };
+	static const uint8_t bits[] = {
+		PERFDATA_FEATURE_TRACING,       PERFDATA_FEATURE_HOSTNAME,
+		PERFDATA_FEATURE_OSRELEASE,     PERFDATA_FEATURE_VERSION,
+		PERFDATA_FEATURE_ARCH,          PERFDATA_FEATURE_NRCPUS,
+		PERFDATA_FEATURE_TOTAL_MEM,     PERFDATA_FEATURE_CMDLINE,
+		PERFDATA_FEATURE_EVENT_DESC,    PERFDATA_FEATURE_CPU_TOPOLOGY,
+		PERFDATA_FEATURE_NUMA_TOPOLOGY, PERFDATA_FEATURE_SAMPLE_TIME,
+		PERFDATA_FEATURE_MEM_TOPOLOGY,  PERFDATA_FEATURE_CLOCKID,
+		PERFDATA_FEATURE_COMPRESSED,    PERFDATA_FEATURE_CLOCK_DATA
+	};
 	struct perfdata_section sections[sizeof(bits)];
 	struct utsname u;
 	uint64_t table = r->offset;
@@ -411,6 +423,10 @@ static void write_features(struct pfm_recording *r)
 	uname(&u);
 	if (!pfmi_perfdata_build_tracing_data(r->session, &r->tracing_data))
 		r->tracing_data.end = 0;
+	if (!pfmi_perfdata_build_numa_topology(r->session, &r->numa_topology))
+		r->numa_topology.end = 0;
+	if (!pfmi_perfdata_build_memory_topology(r->session, &r->memory_topology))
+		r->memory_topology.end = 0;
 	for (unsigned i = 0; i < sizeof(bits); i++)
 		n += has_feature(r, bits[i]);
 	r->offset += n * sizeof(*sections);
@@ -602,6 +618,8 @@ int pfm_close_recording(pfm_recording_t *r)
 		rc = PFMLIB_ERR_SYS;
 	pfmi_perfdata_close_zstd(r->zstd);
 	free(r->tracing_data.data);
+	free(r->numa_topology.data);
+	free(r->memory_topology.data);
 	free(r->command_line);
 	free(r);
 	return rc;

@@ -134,6 +134,7 @@ static void parse_branches(struct record_cursor *c, const struct record_layout *
 	if (!entries)
 		return;
 	s->branches = entries;
+	s->branch_type = l->branch_type;
 	s->n_branches = (uint32_t)n;
 	if (l->branch_type & BRANCH_COUNTERS)
 		read_word_array(c, n);
@@ -288,8 +289,10 @@ static void parse_variable_fields(struct record_cursor *c, const struct record_l
 	}
 	if (f & PFM_SAMPLE_BRANCH)
 		parse_branches(c, l, s);
-	if (f & PFM_SAMPLE_REGS)
+	if (f & PFM_SAMPLE_REGS) {
 		parse_registers(c, l->user_regs, &s->regs);
+		s->regs_mask = l->user_regs;
+	}
 	if (f & PFM_SAMPLE_STACK)
 		parse_user_stack(c, out);
 }
@@ -307,8 +310,10 @@ static void parse_late_fields(struct record_cursor *c, const struct record_layou
 		s->source = read_u64(c);
 	if (f & PFM_SAMPLE_TRANSACTION)
 		s->transaction = read_u64(c);
-	if (f & PFM_SAMPLE_INTR_REGS)
+	if (f & PFM_SAMPLE_INTR_REGS) {
 		parse_registers(c, l->intr_regs, &s->intr_regs);
+		s->intr_regs_mask = l->intr_regs;
+	}
 	if (f & PFM_SAMPLE_PHYS_ADDR)
 		s->phys_addr = read_u64(c);
 	if (f & PFM_SAMPLE_CGROUP)
@@ -465,6 +470,16 @@ static void parse_aux(struct record_cursor *c, pfm_record_t *out)
 	out->body.aux.flags = read_u64(c);
 }
 
+static void parse_deferred_chain(struct record_cursor *c, pfm_record_t *out)
+{
+	uint64_t n;
+
+	out->body.deferred.cookie = read_u64(c);
+	n = read_u64(c);
+	out->body.deferred.chain = read_word_array(c, n);
+	out->body.deferred.n = out->body.deferred.chain ? n : 0;
+}
+
 static void parse_record_body(struct record_cursor *c, const struct record_layout *l,
                               pfm_record_t *out)
 {
@@ -513,6 +528,7 @@ static void parse_record_body(struct record_cursor *c, const struct record_layou
 		break;
 	case PFM_RECORD_TEXT_POKE: parse_text_poke(c, out); break;
 	case PFM_RECORD_AUX_ID: out->body.aux_id.id = read_u64(c); break;
+	case PFM_RECORD_DEFERRED_CHAIN: parse_deferred_chain(c, out); break;
 	default: break;
 	}
 }
@@ -637,7 +653,7 @@ bool pfmi_sampling_decode_record(const struct record_layout *l, const void *byte
 	begin_record(&head, bytes, size, out);
 	if (head.type == PFM_RECORD_SAMPLE) {
 		parse_sample(&c, l, out);
-	} else if (head.type > 0 && head.type <= PFM_RECORD_AUX_ID) {
+	} else if (head.type > 0 && head.type <= PFM_RECORD_DEFERRED_CHAIN) {
 		parse_trailer(&c, l, out);
 		if (!c.is_bad)
 			parse_record_body(&c, l, out);
@@ -684,7 +700,7 @@ uint64_t pfmi_sampling_get_record_id(const struct record_layout *l, const void *
 				8 * (l->fields & PFM_SAMPLE_IDENTIFIER
 		                             ? 0
 		                             : count_words_before(l->fields, PFM_SAMPLE_ID)));
-	if (!l->has_trailers || size < 16 || get_record_type(bytes) > PFM_RECORD_AUX_ID)
+	if (!l->has_trailers || size < 16 || get_record_type(bytes) > PFM_RECORD_DEFERRED_CHAIN)
 		return 0;
 	if (l->fields & PFM_SAMPLE_IDENTIFIER)
 		return read_word_at(bytes, size, size - 8);
@@ -706,7 +722,8 @@ uint64_t pfmi_sampling_get_record_time(const struct record_layout *l, const void
 		                    RECORD_HEADER_SIZE +
 		                            8 * count_words_before(l->fields, PFM_SAMPLE_TIME));
 	back = 8 * (size_t)__builtin_popcountll(l->fields & after);
-	return l->has_trailers && size >= back && get_record_type(bytes) <= PFM_RECORD_AUX_ID
+	return l->has_trailers && size >= back &&
+	                       get_record_type(bytes) <= PFM_RECORD_DEFERRED_CHAIN
 	               ? read_word_at(bytes, size, size - back)
 	               : 0;
 }

@@ -232,6 +232,10 @@ static void swap_record_body(struct swap_cursor *s, const struct record_layout *
 	case PFM_RECORD_LOST_SAMPLES:
 	case PFM_RECORD_CGROUP:
 	case PFM_RECORD_AUX_ID: swap_u64(s); break;
+	case PFM_RECORD_DEFERRED_CHAIN:
+		swap_u64(s);
+		swap_words(s, swap_u64(s));
+		break;
 	case PFM_RECORD_NAMESPACES:
 		swap_u32_pair(s);
 		for (uint64_t n = swap_u64(s); n && !s->is_bad; n--)
@@ -263,7 +267,7 @@ bool pfmi_sampling_swap_record(const struct record_layout *l, void *bytes, size_
 	swap_u16(&s);
 	if (type == PFM_RECORD_SAMPLE) {
 		swap_sample(&s, l);
-	} else if (type <= PFM_RECORD_AUX_ID) {
+	} else if (type <= PFM_RECORD_DEFERRED_CHAIN) {
 		swap_trailer(&s, l);
 		if (!s.is_bad)
 			swap_record_body(&s, l, type, misc);

@@ -163,6 +163,7 @@ static void set_payload_attr(const pfm_sampling_t *q, struct perf_event_attr *a)
 		a->sample_max_stack = (uint16_t)q->max_stack;
 		a->exclude_callchain_kernel =
 			(q->flags & PFM_SAMPLING_USER_CHAIN) || a->exclude_kernel;
+		a->exclude_callchain_user = (q->flags & PFM_SAMPLING_KERNEL_CHAIN) != 0;
 	}
 	if (q->fields & PFM_SAMPLE_BRANCH)
 		a->branch_sample_type = q->branch_filter;
@@ -287,7 +288,8 @@ static void diagnose_count(struct pfm_session *s, unsigned i, unsigned k, int er
 		                        c->config.attr.precise);
 	else if (s->sampling->config.fields & PFM_SAMPLE_BRANCH &&
 	         can_open_with_change(s, i, k, strip_branches))
-		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, err, "leave PFM_SAMPLE_BRANCH away",
+		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, err,
+		                        "sample without branches (PFM_SAMPLE_BRANCH)",
 		                        "the PMU of this event records no branches");
 	else if (can_open_with_change(s, i, k, strip_payload))
 		pfmi_session_fail_count(c,

@@ -90,6 +90,7 @@ class RecordType(enum.IntEnum):
     CGROUP = lib.PFM_RECORD_CGROUP
     TEXT_POKE = lib.PFM_RECORD_TEXT_POKE
     AUX_ID = lib.PFM_RECORD_AUX_ID
+    DEFERRED_CHAIN = lib.PFM_RECORD_DEFERRED_CHAIN
 
 
 @dataclass(frozen=True)

@@ -144,6 +144,25 @@ static void maps(void **state)
 	           (const uint32_t[]){ 0, 0 }, UINT64_MAX, 2, "[vsyscall]");
 }
 
+/* Mappings without code, where they were asked for. */
+static void data_maps(void **state)
+{
+	(void)state;
+	fake_file(&fake, "/proc/42/maps",
+	          "00400000-00452000 r-xp 00001000 08:02 173521 /usr/bin/x\n"
+	          "00651000-00652000 r--p 00051000 08:02 173521 /usr/bin/x\n"
+	          "00652000-00655000 rw-s 00052000 08:02 173521 /usr/bin/x\n");
+	sampling.config.records = PFM_SIDEBAND_DATA_MAPS;
+	assert_int_equal(before(), 0);
+	assert_int_equal(n, 3);
+	assert_int_equal(number(0, 4, 2), PFM_MISC_USER);
+	assert_int_equal(number(1, 4, 2), PFM_MISC_USER | PFM_MISC_DATA);
+	assert_int_equal(number(1, 16, 8), 0x651000);
+	/* PROT_READ and MAP_PRIVATE; PROT_READ, PROT_WRITE and MAP_SHARED */
+	assert_true(number(1, 64, 4) == 1 && number(1, 68, 4) == 2);
+	assert_true(number(2, 64, 4) == 3 && number(2, 68, 4) == 1);
+}
+
 /* As long a name as a path may be, and one that is longer than any. */
 static void long_names(void **state)
 {
@@ -314,5 +333,5 @@ static void errors(void **state)
 
 #define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, begin_record, end)
 
-UNIT(perfdata_perfdata_synthesize, CASE(names), CASE(maps), CASE(long_names), CASE(trailers),
-     CASE(system_wide), CASE(where_the_kernel_is), CASE(errors));
+UNIT(perfdata_perfdata_synthesize, CASE(names), CASE(maps), CASE(data_maps), CASE(long_names),
+     CASE(trailers), CASE(system_wide), CASE(where_the_kernel_is), CASE(errors));

@@ -279,7 +279,7 @@ static const struct {
 	{ PFM_RECORD_CGROUP, 0, "8", "tt" },
 	{ PFM_RECORD_TEXT_POKE, 0, "822", "ttt" },
 	{ PFM_RECORD_AUX_ID, 0, "8", "" },
-	{ PFM_RECORD_AUX_ID + 1, 0, "", "tttt" }, /* nobody knows its numbers */
+	{ PFM_RECORD_DEFERRED_CHAIN + 1, 0, "", "tttt" }, /* nobody knows its numbers */
 };
 
 /* With no trailer, and with those of all fields one by one and together. */
@@ -301,7 +301,7 @@ static void records_and_their_trailers(void **state)
 			struct record_layout l = { .fields = PFM_SAMPLE_IP | PFM_SAMPLE_PERIOD |
 				                             PFM_SAMPLE_CHAIN,
 				                   .has_trailers = true };
-			bool known = records[i].type <= PFM_RECORD_AUX_ID;
+			bool known = records[i].type <= PFM_RECORD_DEFERRED_CHAIN;
 			char what[64];
 
 			begin(records[i].type, records[i].misc);

@@ -351,6 +351,13 @@ static void put_own(struct maker *m, uint32_t type)
 		break;
 	case PFM_RECORD_LOST_SAMPLES:
 	case PFM_RECORD_AUX_ID: put64(m, 51); break;
+	case PFM_RECORD_DEFERRED_CHAIN:
+		put64(m, 0x700000001); /* cookie */
+		put64(m, 3);
+		put64(m, PFM_CHAIN_USER);
+		put64(m, 0x4010);
+		put64(m, 0x4020);
+		break;
 	case PFM_RECORD_NAMESPACES:
 		put32(m, 21);
 		put32(m, 22);
@@ -435,6 +442,12 @@ static void expect_own(const pfm_record_t *r)
 		break;
 	case PFM_RECORD_LOST_SAMPLES: assert_int_equal(r->body.lost.lost, 51); break;
 	case PFM_RECORD_AUX_ID: assert_int_equal(r->body.aux_id.id, 51); break;
+	case PFM_RECORD_DEFERRED_CHAIN:
+		assert_int_equal(r->body.deferred.cookie, 0x700000001);
+		assert_int_equal(r->body.deferred.n, 3);
+		assert_int_equal(r->body.deferred.chain[0], PFM_CHAIN_USER);
+		assert_int_equal(r->body.deferred.chain[2], 0x4020);
+		break;
 	case PFM_RECORD_NAMESPACES:
 		assert_true(r->body.namespaces.n == 2 && r->body.namespaces.links[3] == 64);
 		break;
@@ -468,7 +481,7 @@ static void every_record_has_its_fields_and_its_trailer(void **state)
 	(void)state;
 	l.fields = TRAILER_FIELDS;
 	for (unsigned foreign = 0; foreign < 2; foreign++)
-		for (uint32_t type = 1; type <= PFM_RECORD_AUX_ID; type++) {
+		for (uint32_t type = 1; type <= PFM_RECORD_DEFERRED_CHAIN; type++) {
 			struct maker m;
 			pfm_record_t r;
 
@@ -536,7 +549,7 @@ static void a_record_that_is_cut_is_damaged(void **state)
 
 	(void)state;
 	for (unsigned trailer = 0; trailer < 2; trailer++)
-		for (uint32_t type = 1; type <= PFM_RECORD_AUX_ID; type++) {
+		for (uint32_t type = 1; type <= PFM_RECORD_DEFERRED_CHAIN; type++) {
 			struct maker m;
 			pfm_record_t r;
 

@@ -175,6 +175,7 @@ static void what_samples_shall_hold_reaches_the_kernel(void **state)
 	a = &event_text(1)->a.attr;
 	assert_int_equal(a->sample_max_stack, 12);
 	assert_true(a->exclude_callchain_kernel);
+	assert_false(a->exclude_callchain_user);
 	assert_int_equal(a->branch_sample_type, PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY);
 	assert_int_equal(a->sample_regs_user, 0xff);
 	assert_int_equal(a->sample_regs_intr, 0xf);
@@ -182,6 +183,25 @@ static void what_samples_shall_hold_reaches_the_kernel(void **state)
 	assert_int_equal(a->clockid, 7);
 	assert_int_equal(a->wakeup_events, 3);
 	assert_false(a->watermark);
+}
+
+/* User stacks are unwound by the reader: the kernel follows its own frames alone. */
+static void user_frames_are_left_to_the_reader(void **state)
+{
+	const struct perf_event_attr *a;
+
+	(void)state;
+	begin();
+	sampling.fields = PFM_SAMPLE_IP | PFM_SAMPLE_CHAIN | PFM_SAMPLE_REGS | PFM_SAMPLE_STACK;
+	sampling.flags = PFM_SAMPLING_KERNEL_CHAIN;
+	sampling.user_regs = 0xff0fff;
+	sampling.user_stack = 8192;
+	must_open(TEXTS("cycles"));
+	a = &event_text(1)->a.attr;
+	assert_true(a->exclude_callchain_user);
+	assert_false(a->exclude_callchain_kernel);
+	assert_int_equal(a->sample_regs_user, 0xff0fff);
+	assert_int_equal(a->sample_stack_user, 8192);
 }
 
 static void settings_are_refused_before_anything_is_opened(void **state)
@@ -1189,6 +1209,7 @@ int main(void)
 		ROW(no_records_without_sampling),
 		ROW(usual_rates_are_told_by_the_kind_of_event),
 		ROW(what_samples_shall_hold_reaches_the_kernel),
+		ROW(user_frames_are_left_to_the_reader),
 		ROW(settings_are_refused_before_anything_is_opened),
 		ROW(a_limit_of_the_kernel_that_cannot_be_read_is_none),
 		ROW(an_older_kernel_tells_losses_by_records_alone),

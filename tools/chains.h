@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* Call chains that the kernel did not walk: user stacks that were copied into samples, stacks of
+ * the processor's branch records, and chains that come in a record of their own. */
+#ifndef PFM_CHAINS_H
+#define PFM_CHAINS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <perfmon/sampling.h>
+
+struct object;
+
+/* The file that is mapped at an address; object NULL: not a file. */
+struct mapped_code {
+	struct object *object;
+	uint64_t offset;
+};
+
+/* Finds what process @pid has at @address. False if nothing is mapped there. */
+typedef bool (*find_code_fn)(void *arg, uint32_t pid, uint64_t address, struct mapped_code *code);
+
+struct waiting_sample;
+
+/* All zeros is empty. */
+struct chains {
+	uint64_t *words; /* of the chain that was made last */
+	size_t n, capacity;
+	struct waiting_sample *first, *last, *given; /* records in their order */
+	uint64_t waiting_bytes;
+	bool has_ended;
+	int result; /* what pfm_next_record() returned last */
+};
+
+/**
+ * Take the next record of @session, as pfm_next_record() does.
+ *
+ * Samples whose user frames come in a later record are held until it is there, and so are the
+ * records after them. Samples whose frames never come have PFM_TRUNCATED_CHAIN.
+ */
+int chains_next_record(struct chains *c, pfm_session_t *session, pfm_record_t *record);
+
+/**
+ * Give @record, a sample, the chain that its user registers and its copy of the stack, or its
+ * branch records, describe.
+ *
+ * Sets PFM_TRUNCATED_CHAIN if the outermost function was not reached. The chain is valid until the
+ * next call. False without memory.
+ */
+bool chains_complete(struct chains *c, pfm_record_t *record, find_code_fn find_code, void *arg);
+
+void chains_free(struct chains *c);
+
+#endif

@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm mem: where loads and stores found their data, and which cache lines are hot or shared. */
+#include <stdlib.h>
+#include <string.h>
+#include "export.h"
+#include "mem_lines.h"
+#include "mem_nodes.h"
+#include "pfm.h"
+
+enum { OPT_JSON = LONG_ONLY, OPT_LINE_SIZE, OPT_LIMIT };
+
+enum { DEFAULT_LINES = 10, MAX_PLACES = 16, MAX_LINE_SIZE = 4096 };
+
+extern const struct command cmd_record;
+
+static const struct command_option options[] = {
+	{ OPT_JSON, "json", NULL, "one JSON object for each level and each line" },
+	{ 'e', "event", "NAME", "samples of this event alone; with * and ?, of all that match" },
+	{ 'n', "lines", "N",
+	  "at most so many cache lines (0: all); 10 if not said, with --json all" },
+	{ OPT_LIMIT, "limit", "N", "another name of --lines" },
+	{ OPT_LINE_SIZE, "line-size", "BYTES",
+	  "bytes of a cache line, a power of two; default 64" },
+	{ 0, NULL, NULL, NULL }
+};
+
+struct mem_job {
+	struct export_reader reader;
+	struct mem_lines lines;
+	struct mem_nodes *nodes;
+	uint32_t *order; /* of lines */
+	uint64_t n_without_address, line_limit;
+	const char *path, *event;
+	bool json, has_nodes, has_latency;
+};
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* Adds a sample, if it is of an access. */
+static void add_sample(struct mem_job *job, const struct export_sample *s)
+{
+	const pfm_sample_t *sample = &s->record->body.sample;
+	const struct export_location *location = &job->reader.locations[s->frames[0]];
+	struct mem_access a = { .address = sample->addr,
+		                .physical = sample->phys_addr,
+		                .latency = sample->weight,
+		                .pid = s->pid,
+		                .tid = s->tid,
+		                .task = s->task,
+		                .node = MEM_NO_NODE,
+		                .data_node = mem_nodes_of_address(job->nodes, sample->phys_addr) };
+
+	if (!(s->has & (PFM_SAMPLE_SOURCE | PFM_SAMPLE_ADDR)))
+		return;
+	job->n_without_address += !sample->addr;
+	if (s->has & PFM_SAMPLE_CPU)
+		a.node = mem_nodes_of_cpu(job->nodes, s->cpu);
+	mem_source_read(sample->source, &a.source);
+	a.function = job->reader.names[location->first_name + location->n_names - 1];
+	a.object = sample->addr ? export_find_object(&job->reader, s->pid, sample->addr) : 0;
+	job->has_nodes |= a.data_node != MEM_NO_NODE;
+	job->has_latency |= a.latency != 0;
+	mem_lines_add(&job->lines, &a);
+}
+
+static int read_recording(struct mem_job *job)
+{
+	struct export_sample sample;
+	int rc, status = export_open(&job->reader, job->path, job->event);
+
+	if (status != EXIT_DONE)
+		return status;
+	job->nodes = mem_nodes_read(job->path);
+	while ((rc = export_next(&job->reader, &sample)) == 1 && !job->lines.failed)
+		add_sample(job, &sample);
+	if (job->lines.failed)
+		return report_no_memory();
+	if (rc < 0)
+		return EXIT_REFUSED;
+	if (!job->lines.all.samples)
+		fprintf(stderr,
+		        "pfm mem: %s has no samples with data addresses; record them with 'pfm mem "
+		        "record'\n",
+		        job->path);
+	return mem_lines_sort(&job->lines, &job->order) ? EXIT_DONE : report_no_memory();
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static double get_share(uint64_t part, uint64_t all)
+{
+	return all ? (double)part / (double)all : 0;
+}
+
+/* Mean latency, in 8 columns. */
+static void print_latency(const struct mem_sum *sum)
+{
+	if (sum->n_latency)
+		printf(" %8.1f", (double)sum->latency / (double)sum->n_latency);
+	else
+		printf(" %8s", "-");
+}
+
+static void print_title(const char *text)
+{
+	printf("\n%s%s%s\n", term_colour_begin(stdout, BOLD), text, term_colour_end(stdout));
+}
+
+static void print_node(uint32_t node)
+{
+	if (node == MEM_NO_NODE)
+		printf(" %5s", "-");
+	else
+		printf(" %5u", node);
+}
+
+static const char *name_operation(enum mem_operation operation)
+{
+	return operation == MEM_LOAD ? "load" : operation == MEM_STORE ? "store" : "other";
+}
+
+static void print_levels(const struct mem_job *job)
+{
+	const struct mem_lines *m = &job->lines;
+
+	print_title("Where the data was");
+	printf("%10s %7s %8s %8s", "samples", "share", "latency", "of all");
+	if (job->has_nodes)
+		printf(" %5s %5s", "CPU", "data");
+	printf("  %-6s level\n", "");
+	for (size_t i = 0; i < m->n_levels; i++) {
+		const struct mem_level *l = &m->levels[i];
+		char number[GROUPED_MAX];
+
+		printf("%10s %6.2f%%", group_digits(l->sum.samples, number),
+		       100 * get_share(l->sum.samples, m->all.samples));
+		print_latency(&l->sum);
+		printf(" %7.2f%%", 100 * get_share(l->sum.latency, m->all.latency));
+		if (job->has_nodes) {
+			print_node(l->node);
+			print_node(l->data_node);
+		}
+		printf("  %-6s %s\n", name_operation(l->operation), l->name);
+	}
+}
+
+static const char *name_sharing(const struct mem_line *l)
+{
+	return l->is_false_shared ? "false" : l->is_shared ? "true" : "-";
+}
+
+static void print_line(const struct mem_job *job, const struct mem_line *l)
+{
+	const struct mem_sum *all = &job->lines.all;
+	char name[NAME_LINE];
+
+	printf("%#18llx %8llu %8llu %8llu %6llu", (unsigned long long)l->address,
+	       (unsigned long long)l->sum.samples, (unsigned long long)l->sum.loads,
+	       (unsigned long long)l->sum.stores, (unsigned long long)l->sum.hitm);
+	print_latency(&l->sum);
+	printf(" %6.2f%%", 100 * (all->latency ? get_share(l->sum.latency, all->latency)
+	                                       : get_share(l->sum.samples, all->samples)));
+	printf(" %7u %-7s %s\n", l->n_threads, name_sharing(l),
+	       profile_line(export_text(&job->reader, l->object), name));
+}
+
+static void print_lines(const struct mem_job *job, size_t n)
+{
+	char count[GROUPED_MAX], title[96];
+
+	snprintf(title, sizeof(title), "Hot cache lines (of %s)",
+	         group_digits(job->lines.n_lines, count));
+	print_title(title);
+	printf("%18s %8s %8s %8s %6s %8s %7s %7s %-7s %s\n", "line", "samples", "loads", "stores",
+	       "HITM", "latency", "share", "threads", "sharing", "object");
+	for (size_t i = 0; i < n; i++)
+		print_line(job, &job->lines.lines[job->order[i]]);
+}
+
+/* The first of the places of a line, and how many there are. */
+static const struct mem_place *find_places(const struct mem_lines *m, uint32_t line, size_t *n)
+{
+	size_t low = 0, high = m->n_places, end;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (m->places[middle].line < line)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (end = low; end < m->n_places && m->places[end].line == line; end++)
+		;
+	*n = end - low;
+	return &m->places[low];
+}
+
+static void print_places(const struct mem_job *job, uint32_t line)
+{
+	const struct mem_line *l = &job->lines.lines[line];
+	size_t n;
+	const struct mem_place *places = find_places(&job->lines, line, &n);
+
+	printf("%#llx: %u threads%s\n", (unsigned long long)l->address, l->n_threads,
+	       l->is_false_shared ? " use different bytes: false sharing" : " share bytes");
+	printf("%8s %8s %8s %6s %8s  %-8s %-16s %s\n", "offset", "loads", "stores", "HITM",
+	       "latency", "thread", "task", "function");
+	for (size_t i = 0; i < n && i < MAX_PLACES; i++) {
+		const struct mem_place *p = &places[i];
+		char task[NAME_LINE], function[NAME_LINE];
+
+		printf("%#8x %8llu %8llu %6llu", p->offset, (unsigned long long)p->sum.loads,
+		       (unsigned long long)p->sum.stores, (unsigned long long)p->sum.hitm);
+		print_latency(&p->sum);
+		printf("  %-8u %-16s %s\n", p->tid,
+		       profile_line(export_text(&job->reader, p->task), task),
+		       profile_line(export_text(&job->reader, p->function), function));
+	}
+	if (n > MAX_PLACES)
+		printf("%8s %zu more places; --json shows all\n", "", n - MAX_PLACES);
+}
+
+static void print_sharing(const struct mem_job *job)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < job->lines.n_lines; i++) {
+		uint32_t line = job->order[i];
+
+		if (!job->lines.lines[line].is_shared)
+			continue;
+		if (job->line_limit && n == job->line_limit)
+			break;
+		if (n++ == 0)
+			print_title("Shared cache lines");
+		else
+			putchar('\n');
+		print_places(job, line);
+	}
+}
+
+static void print_text(const struct mem_job *job)
+{
+	const struct mem_sum *all = &job->lines.all;
+	char samples[GROUPED_MAX], loads[GROUPED_MAX], stores[GROUPED_MAX], hitm[GROUPED_MAX],
+		remote[GROUPED_MAX];
+	size_t n = job->lines.n_lines;
+
+	if (!all->samples)
+		return;
+	printf("%s samples of accesses: %s loads, %s stores; %s found the line modified by "
+	       "another core (HITM), %s of them in another node\n",
+	       group_digits(all->samples, samples), group_digits(all->loads, loads),
+	       group_digits(all->stores, stores), group_digits(all->hitm, hitm),
+	       group_digits(all->remote_hitm, remote));
+	if (!job->has_latency)
+		puts("The samples have no latencies.");
+	print_levels(job);
+	if (n)
+		print_lines(job, job->line_limit && job->line_limit < n ? job->line_limit : n);
+	print_sharing(job);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void put_sum(struct json *j, const struct mem_sum *sum)
+{
+	put_count(j, "samples", sum->samples);
+	put_count(j, "loads", sum->loads);
+	put_count(j, "stores", sum->stores);
+	put_count(j, "hitm", sum->hitm);
+	put_count(j, "remote_hitm", sum->remote_hitm);
+	if (sum->n_latency)
+		put_real(j, "latency", (double)sum->latency / (double)sum->n_latency);
+	else
+		put_null(j, "latency");
+	put_count(j, "total_latency", sum->latency);
+}
+
+static void put_node(struct json *j, const char *key, uint32_t node)
+{
+	if (node == MEM_NO_NODE)
+		put_null(j, key);
+	else
+		put_count(j, key, node);
+}
+
+static void put_level(struct json *j, const struct mem_level *l)
+{
+	put_begin(j, NULL, '{');
+	put_text(j, "kind", "level");
+	put_text(j, "operation", name_operation(l->operation));
+	put_text(j, "level", l->name);
+	put_node(j, "cpu_node", l->node);
+	put_node(j, "data_node", l->data_node);
+	put_sum(j, &l->sum);
+	put_end(j, '}');
+	put_line(j);
+}
+
+static void put_cache_line(struct json *j, const struct mem_job *job, uint32_t line)
+{
+	const struct mem_line *l = &job->lines.lines[line];
+	size_t n;
+	const struct mem_place *places = find_places(&job->lines, line, &n);
+
+	put_begin(j, NULL, '{');
+	put_text(j, "kind", "line");
+	put_hex(j, "address", l->address);
+	if (l->physical)
+		put_hex(j, "physical", l->physical);
+	put_text(j, "object", export_text(&job->reader, l->object));
+	put_count(j, "threads", l->n_threads);
+	put_text(j, "sharing", l->is_shared ? name_sharing(l) : "none");
+	put_sum(j, &l->sum);
+	put_begin(j, "places", '[');
+	for (size_t i = 0; i < n; i++) {
+		put_begin(j, NULL, '{');
+		put_count(j, "offset", places[i].offset);
+		put_count(j, "tid", places[i].tid);
+		put_text(j, "task", export_text(&job->reader, places[i].task));
+		put_text(j, "function", export_text(&job->reader, places[i].function));
+		put_sum(j, &places[i].sum);
+		put_end(j, '}');
+	}
+	put_end(j, ']');
+	put_end(j, '}');
+	put_line(j);
+}
+
+static void print_json(const struct mem_job *job)
+{
+	struct json j = { .out = stdout };
+	size_t n = job->lines.n_lines;
+
+	if (job->line_limit && job->line_limit < n)
+		n = job->line_limit;
+	for (size_t i = 0; i < job->lines.n_levels; i++)
+		put_level(&j, &job->lines.levels[i]);
+	for (size_t i = 0; i < n; i++)
+		put_cache_line(&j, job, job->order[i]);
+}
+
+/* ---- the command line ------------------------------------------------------------------------ */
+
+static void report_losses(const struct export_reader *r)
+{
+	char text[LOSSES_MAX];
+
+	if (!export_is_complete(&r->losses))
+		fprintf(stderr, "pfm mem: %s: %s\n", r->path, export_losses_text(&r->losses, text));
+}
+
+static int read_options(struct command_args *args, struct mem_job *job)
+{
+	const char *value;
+	uint64_t number;
+	int id;
+
+	while ((id = next_option(args, &value)) > 0)
+		switch (id) {
+		case OPT_JSON: job->json = true; break;
+		case 'e': job->event = value; break;
+		case OPT_LINE_SIZE:
+			if (!option_number(args, "--line-size", value, 1, MAX_LINE_SIZE, &number))
+				return args->status;
+			if (number & (number - 1))
+				return report_usage_error(
+					args, "--line-size: expected a power of two, got '%s'.",
+					value);
+			job->lines.line_size = (uint32_t)number;
+			break;
+		default:
+			if (!option_number(args, id == 'n' ? "-n" : "--limit", value, 0, UINT32_MAX,
+			                   &job->line_limit))
+				return args->status;
+			break;
+		}
+	return id < 0 ? args->status : -1;
+}
+
+static int run_report(struct command_args *args)
+{
+	struct mem_job job = { .line_limit = UINT64_MAX, .lines = { .line_size = 64 } };
+	int status = read_options(args, &job);
+
+	if (status >= 0)
+		return status;
+	if (args->n > 1)
+		return report_usage_error(args, "expected one recording, got %d.", args->n);
+	job.path = args->n ? args->operands[0] : "perf.data";
+	if (job.line_limit == UINT64_MAX)
+		job.line_limit = job.json ? 0 : DEFAULT_LINES;
+	status = read_recording(&job);
+	if (status == EXIT_DONE) {
+		if (job.json)
+			print_json(&job);
+		else
+			print_text(&job);
+		report_losses(&job.reader);
+	}
+	export_close(&job.reader);
+	mem_nodes_free(job.nodes);
+	mem_lines_free(&job.lines);
+	free(job.order);
+	return status;
+}
+
+/* pfm record --memory with the same arguments. */
+static int run_record(const struct command_args *args)
+{
+	char **argv = calloc((size_t)args->argc + 2, sizeof(*argv));
+	char name[] = "record", memory[] = "--memory";
+	int status;
+
+	if (!argv)
+		return report_no_memory();
+	argv[0] = name;
+	argv[1] = memory;
+	for (int i = 2; i < args->argc; i++)
+		argv[i] = args->argv[i];
+	status = run_pfm_command(&cmd_record, args->argc, argv);
+	free(argv);
+	return status;
+}
+
+static int run_mem(struct command_args *args)
+{
+	if (args->argc > 1 && strcmp(args->argv[1], "record") == 0)
+		return run_record(args);
+	if (args->argc > 1 && strcmp(args->argv[1], "report") == 0) {
+		args->argc--;
+		args->argv++;
+	}
+	return run_report(args);
+}
+
+const struct command cmd_mem = {
+	.name = "mem",
+	.usage = "[report] [OPTION]... [FILE]\nrecord [OPTION]... -- COMMAND [ARG]...",
+	.summary = "show where loads and stores found their data, and false sharing",
+	.about = "'pfm mem record' samples loads and stores with their data addresses, latencies "
+		 "and the level that had the data; it takes the options of 'pfm record'. "
+		 "'pfm mem' shows such a recording, perf.data unless a file is named, ours or that "
+		 "of 'perf mem': latencies by level and NUMA node, the cache lines that cost most, "
+		 "and for lines that threads share which thread uses which bytes. Threads that use "
+		 "different bytes of a line share it falsely: padding between them helps.",
+	.examples = "Where a program waits for memory\n"
+		    "pfm mem record -- ./work && pfm mem\n"
+		    "The fifty hottest lines\n"
+		    "pfm mem -n 50\n",
+	.options = options,
+	.run = run_mem
+};
