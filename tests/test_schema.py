@@ -26,7 +26,7 @@ LINES = {
     "list": ["--pmus", "--pmu coreduo --all", "--pmu ev67", "--pmu montecito -a", "cache", "sched:sched_s*", "breakpoint",
              "--metrics skl::branch", "--metrics --pmu hardware"],
     "plan": ["coreduo::Instr_Ret coreduo::L2_Rqsts coreduo::Uops_Ret", "hardware::ipc montecito::L3_READS_ALL_ALL", "nonsense",
-             "skl::Info_System_Power"],
+             "skl::Info_System_Power", "--schedule --wish coreduo::Mul=7 coreduo::Mul coreduo::Div coreduo::Uops_Ret"],
     "show": ["coreduo::rfffe coreduo::r412e mem:0x1000/8:w sched:sched_switch skx::TopdownL1", "hardware::ipc skx::Frontend_Bound",
              "coreduo::L2_Rqsts coreduo montecito::DATA_EAR_CACHE_LAT4 ev67::replay montecito software::task-clock nonsense",
              "intel_arch armv8 amd"],

@@ -5,6 +5,7 @@
     PFM, PFM_SCRIPTED  the command, and the command on a scripted kernel
 """
 import concurrent.futures
+import gzip
 import fcntl
 import json
 import mmap
@@ -142,6 +143,45 @@ class Scripted(unittest.TestCase):
             run(PFM, "stat", "-e", "page-faults", *words, *([] if "::" in words else ["--", "true"]), status=2)
 
 
+class Large(unittest.TestCase):
+    """The usual events of each of 1,400 CPUs of a scripted kernel."""
+
+    def test_a_hundred_thousand_series(self):
+        place = test_answers.Place()
+        self.addCleanup(place.close)
+        machine = os.path.join(place.folder, "machine")
+        with open(machine, encoding="utf-8") as f:
+            text = re.sub(r"(?m)^(/sys/devices/system/cpu/(?:online|possible|present)\t).*", r"\g<1>0-1399", f.read())
+        with open(machine, "w", encoding="utf-8") as f:
+            f.write(text)
+        with Server("--listen", "127.0.0.1:0", "--per-cpu", "--max-series", "200000", "-I", "600000", program=("scripted", "serve"),
+                    env=place.env, cwd=place.folder) as s:
+            try:
+                address = s.address()
+            except AssertionError as e:
+                if "libmicrohttpd" in str(e):
+                    self.skipTest("no libmicrohttpd (Debian packages libmicrohttpd-dev, libmicrohttpd12)")
+                raise
+
+            def cpu_seconds():
+                with open("/proc/%d/schedstat" % s.p.pid, encoding="ascii") as f:
+                    return int(f.read().split()[0]) / 1e9
+
+            ask(address)    # takes the reading
+            begin = cpu_seconds()
+            request = OPENMETRICS.replace(b"Accept:", b"Accept-Encoding: gzip\r\nAccept:")
+            body = ask(address, request, decode=False)[2]
+            took = cpu_seconds() - begin
+        n = int(re.search(rb"(?m)^perfmon_series (\d+)$", gzip.decompress(body))[1])
+        print("# %d series: %d bytes, %.0f ms" % (n, len(body), took * 1e3))
+        self.assertGreater(n, 100000)
+        self.assertLess(len(body), 2e6 * n / 1e5)
+        with open(PFM, "rb") as f:
+            sanitized = re.search(rb"__[atm]san_init|__ubsan", f.read())
+        if not sanitized:
+            self.assertLess(took, 0.1 * n / 1e5)
+
+
 class Live(unittest.TestCase):
     """Software events of this machine, which every kernel counts."""
 
@@ -214,8 +254,8 @@ class Contract(unittest.TestCase):
 class Server:
     """pfm serve as a child, until the end of the with statement."""
 
-    def __init__(self, *words, **more):
-        self.p = subprocess.Popen([PFM, "serve", *words], stderr=subprocess.PIPE, stdout=subprocess.PIPE, **more)
+    def __init__(self, *words, program=(PFM, "serve"), **more):
+        self.p = subprocess.Popen([*program, *words], stderr=subprocess.PIPE, stdout=subprocess.PIPE, **more)
         self.said = []
 
     def __enter__(self):
@@ -253,10 +293,10 @@ PLAIN = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
 OPENMETRICS = b"GET /metrics HTTP/1.1\r\nHost: x\r\nAccept: application/openmetrics-text;version=1.0.0,*/*;q=0.1\r\n\r\n"
 
 
-def ask(address, request=PLAIN):
-    """(status, headers, body) of an answer; @address is (host, port) or a path."""
+def ask(address, request=PLAIN, decode=True):
+    """(status, headers, body) of an answer; @address is (host, port) or a path; the body as text if @decode."""
     with socket.socket(socket.AF_UNIX if isinstance(address, str) else socket.AF_INET) as s:
-        s.settimeout(30)
+        s.settimeout(120)    # a budget may hold clients back
         s.connect(address)
         s.sendall(request)
         data = b""
@@ -267,7 +307,7 @@ def ask(address, request=PLAIN):
             data += piece
     head, body = data.split(b"\r\n\r\n", 1)
     lines = head.decode().split("\r\n")
-    return int(lines[0].split()[1]), dict(line.lower().split(": ", 1) for line in lines[1:]), body.decode()
+    return int(lines[0].split()[1]), dict(line.lower().split(": ", 1) for line in lines[1:]), body.decode() if decode else body
 
 
 class Http(unittest.TestCase):
@@ -343,6 +383,20 @@ class Http(unittest.TestCase):
                         pass
             self.assertEqual(ask(address)[0], 200)
             s.end()
+
+    def test_gzip(self):
+        """Compressed for clients that say so, with the same content."""
+        with Server("--listen", "127.0.0.1:0", "-e", "page-faults", "-I", "60000") as s:
+            address = s.address()
+            for accept, compressed in (("gzip", True), ("deflate, gzip;q=0.5, *;q=0", True), ("GZIP ; q=1", True), ("gzip;q=0", False),
+                                       ("gzip; q=0.000", False), ("identity", False), ("xgzip, gzipx", False), ("", False)):
+                with socket.create_connection(address) as c:
+                    c.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\nAccept-Encoding: %s\r\n\r\n" % accept.encode())
+                    data = b"".join(iter(lambda c=c: c.recv(65536), b""))
+                head, body = data.split(b"\r\n\r\n", 1)
+                self.assertEqual(b"content-encoding: gzip" in head.lower(), compressed, accept)
+                text = gzip.decompress(body) if compressed else body
+                self.assertEqual(openmetrics.value(openmetrics.parse(text.decode(), openmetrics=False), "perfmon_readings_total"), 1)
 
     def test_many_clients(self):
         with Server("--listen", "127.0.0.1:0", "-e", "page-faults,task-clock", "--per-cpu") as s:
@@ -464,6 +518,226 @@ def find_free_port():
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return free.getsockname()[1]
+
+
+class Lines(unittest.TestCase):
+    """The line protocol: several readers of one set of counters."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = os.path.join(folder.name, "lines")
+
+    def connect(self):
+        c = socket.socket(socket.AF_UNIX)
+        self.addCleanup(c.close)
+        c.settimeout(20)
+        c.connect(self.path)
+        return c, c.makefile("rb")
+
+    def read(self, client, request=b"read\n"):
+        """Lines of an answer, each as a list of fields, up to the one that ends it."""
+        client[0].sendall(request)
+        found = []
+        while not found or found[-1][0] not in ("end", "error", "version"):
+            line = client[1].readline()
+            if not line:
+                break
+            found.append(line.decode().rstrip("\n").split("\t"))
+        return found
+
+    def test_ten_readers_of_one_group(self):
+        """All see the values that a scrape of the same reading shows, and the kernel has one set of events."""
+        with Server("--lines", self.path, "--listen", "unix:" + self.path + ".http", "-I", "600000", "-e",
+                    "page-faults,cycles", "-M", "software::faults_per_second") as s:
+            s.wait_for("listening on /")
+            readers = [self.connect() for _ in range(10)]
+            answers = [self.read(r) for r in readers]
+            self.assertEqual(answers.count(answers[0]), 10)
+            files = len(os.listdir("/proc/%d/fd" % s.p.pid))
+            readers += [self.connect() for _ in range(10)]
+            self.assertEqual([self.read(r) for r in readers].count(answers[0]), 20)
+            self.assertEqual(len(os.listdir("/proc/%d/fd" % s.p.pid)), files + 10)
+            (faults, ) = [f for f in answers[0] if f[:2] == ["count", "page-faults"]]
+            self.assertEqual((faults[2], faults[3], faults[7], faults[8]), ("software", "-", "exact", ""))
+            (metric, ) = [f for f in answers[0] if f[0] == "metric"]
+            self.assertEqual((metric[1], len(metric)), ("faults_per_second", 9))
+            self.assertEqual(answers[0][-1][0], "end")
+            self.assertEqual(answers[0][-1][3], "counting")
+            try:
+                f = openmetrics.parse(ask(self.path + ".http", OPENMETRICS)[2])
+            except OSError:
+                self.skipTest("no libmicrohttpd (Debian packages libmicrohttpd-dev, libmicrohttpd12)")
+            self.assertEqual(openmetrics.value(f, "node_perf_page_faults"), float(faults[4]))
+            self.assertEqual(openmetrics.value(f, "perfmon_readings"), 1)
+            s.end()
+        self.assertEqual(os.listdir(os.path.dirname(self.path)), [])
+
+    def test_differences(self):
+        """A reader subtracts what it read before: the page faults of a known load are in it."""
+        with Server("--lines", self.path, "-I", "10", "-e", "page-faults,context-switches") as s:
+            s.wait_for("listening on")
+            c = self.connect()
+            (before, end) = self.read(c, b"read page-*\n")
+            self.assertEqual((before[1], end[0]), ("page-faults", "end"))
+            time.sleep(0.02)
+            load = mmap.mmap(-1, 4096 * 2000)
+            load.madvise(mmap.MADV_NOHUGEPAGE)
+            for i in range(2000):
+                load[i * 4096] = 1
+            (after, _) = self.read(c, b"read page-*\r\n")
+            self.assertGreaterEqual(int(after[4]) - int(before[4]), 2000)
+
+    def test_bad_requests(self):
+        with Server("--lines", self.path, "-e", "page-faults") as s:
+            s.wait_for("listening on")
+            c = self.connect()
+            self.assertEqual(self.read(c, b"version\n")[0][:2], ["version", "1"])
+            for request in (b"\n", b"write 3\n", b"\xff\x00\n", b"READ\n"):
+                self.assertEqual(self.read(c, request)[0][0], "error")
+            self.assertEqual(self.read(c, b"read nobody\n")[0][0], "end")
+            # Several requests at once, cut anywhere.
+            c[0].sendall(b"version\nver")
+            time.sleep(0.02)
+            c[0].sendall(b"sion\nversion\n")
+            self.assertEqual([c[1].readline()[:7] for _ in range(3)], [b"version"] * 3)
+            c[0].sendall(b"x" * 300)
+            try:
+                self.assertEqual(c[1].readline(), b"")
+            except ConnectionResetError:    # it sent more than was read
+                pass
+            # More readers than there is room for.
+            many = [self.connect() for _ in range(70)]
+            told = [self.read(m, b"version\n") for m in many[:64]] + [m[1].readline() for m in many[64:]]
+            self.assertEqual(sum(t == b"error\ttoo many readers\n" for t in told), 6)
+            for m in many:
+                m[1].close()
+                m[0].close()
+            # One that takes nothing does not hold up others.
+            lazy = self.connect()
+            lazy[0].settimeout(0.05)
+            try:
+                for _ in range(20000):
+                    lazy[0].sendall(b"read\n" * 10)
+            except TimeoutError:
+                pass
+            self.assertEqual(self.read(self.connect(), b"version\n")[0][0], "version")
+            s.end()
+
+
+class Budget(unittest.TestCase):
+    """--budget: kept under loads that would break it, measured from outside."""
+
+    def cpu_seconds(self, s):
+        with open("/proc/%d/schedstat" % s.p.pid, encoding="ascii") as f:
+            return int(f.read().split()[0]) / 1e9
+
+    def storm(self, address, seconds):
+        """Clients that ask as fast as they are answered; how many answers they got."""
+        until = time.monotonic() + seconds
+
+        def ask_on(_):
+            n = 0
+            while time.monotonic() < until:
+                try:
+                    with socket.create_connection(address, timeout=max(0.5, until - time.monotonic())) as c:
+                        c.sendall(PLAIN)
+                        while c.recv(65536):
+                            pass
+                        n += 1
+                except OSError:
+                    pass
+            return n
+
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            return sum(pool.map(ask_on, range(8)))
+
+    def test_processor_time(self):
+        words = ("--listen", "127.0.0.1:0", "-I", "10", "--per-cpu")
+        with Server(*words) as s:
+            address = s.address()
+            begin = self.cpu_seconds(s)
+            self.storm(address, 1)
+            free = self.cpu_seconds(s) - begin
+        with Server(*words, "--budget", "cpu=0.3%") as s:
+            address = s.address()
+            ask(address)
+            begin, t = self.cpu_seconds(s), time.monotonic()
+            self.storm(address, 3)
+            used, t = self.cpu_seconds(s) - begin, time.monotonic() - t
+            # What the bucket of ten seconds held, the share, and what was under way.
+            most = 0.03 + 0.003 * t + 0.03
+            self.assertLess(used, most)
+            self.assertGreater(free * t, 1.5 * most, "this load keeps the budget anyway")
+            f = openmetrics.parse(ask(address, OPENMETRICS)[2])
+            print("# cpu: %.3f s of %.1f s; without a budget %.3f s of 1 s" % (used, t, free))
+            self.assertGreaterEqual(openmetrics.value(f, "perfmon_budget_exceeded", resource="cpu"), 1)
+            self.assertGreaterEqual(openmetrics.value(f, "perfmon_budget_back_off"), 2)
+            self.assertGreater(openmetrics.value(f, "perfmon_budget_waited_seconds"), 1)
+            self.assertEqual(openmetrics.value(f, "perfmon_budget_limit", resource="cpu"), 0.003)
+            until = time.monotonic() + 30
+            while openmetrics.value(f, "perfmon_budget_recoveries") < 1 and time.monotonic() < until:
+                time.sleep(2)
+                f = openmetrics.parse(ask(address, OPENMETRICS)[2])
+            self.assertGreaterEqual(openmetrics.value(f, "perfmon_budget_recoveries"), 1)
+
+    def test_files(self):
+        with Server("--listen", "127.0.0.1:0", "-e", "page-faults", "--budget", "files=2000") as s:
+            f = openmetrics.parse(ask(s.address(), OPENMETRICS)[2])
+            self.assertEqual(openmetrics.value(f, "perfmon_budget_limit", resource="files"), 2000)
+            self.assertEqual(openmetrics.value(f, "process_max_fds"), min(2000, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+            self.assertLess(abs(openmetrics.value(f, "perfmon_budget_use", resource="files") -
+                                openmetrics.value(f, "process_open_fds")), 3)
+        p = subprocess.run([PFM, "serve", "-e", "page-faults,minor-faults", "--budget", "files=9"], capture_output=True, text=True,
+                           check=False)
+        self.assertEqual(p.returncode, 1)
+        self.assertRegex(p.stderr, r"up to \d+ files would be open, and --budget allows 9: .* or allow files=\d+")
+
+    def test_interrupts(self):
+        """Counting stops while /proc/interrupts shows too many of the PMU's, and goes on after them."""
+        place = test_answers.Place()
+        self.addCleanup(place.close)
+        path = os.path.join(place.machine.root, "proc", "interrupts")
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+
+        def write(n):
+            with open(path + ".new", "w", encoding="ascii") as f:
+                f.write("           CPU0       CPU1\n  0:  1  2  timer\nPMI:  %d  5   Performance monitoring interrupts\n" % n)
+            os.rename(path + ".new", path)
+
+        write(1000)
+        with Server("--listen", "127.0.0.1:0", "-e", "page-faults", "-I", "10", "--budget", "interrupts=200/s",
+                    program=("scripted", "serve"), env=place.env, cwd=place.folder) as s:
+            address = s.address()
+            seen, n, until = [], 1000, time.monotonic() + 6
+            while time.monotonic() < until:
+                n += 100 if len(seen) < 10 else 1
+                write(n)
+                f = openmetrics.parse(ask(address, OPENMETRICS)[2])
+                seen.append(openmetrics.value(f, "perfmon_paused", reason="budget"))
+                if 1 in seen and seen[-1] == 0:
+                    break
+                time.sleep(0.1)
+        self.assertIn(1, seen)
+        self.assertEqual((seen[0], seen[-1]), (0, 0))
+        self.assertGreaterEqual(openmetrics.value(f, "perfmon_budget_exceeded", resource="interrupts"), 1)
+        self.assertGreaterEqual(openmetrics.value(f, "perfmon_budget_recoveries"), 1)
+
+    def test_counters_free(self):
+        """Two of the toy's four counters: its events make groups of at most two of them."""
+        place = test_answers.Place()
+        self.addCleanup(place.close)
+        with Server("--listen", "127.0.0.1:0", "-e", "toy::Ticks,toy::Turns:parts=front,toy::Stretches,toy::Trips",
+                    "--budget", "counters-free=2", program=("scripted", "serve"), env=place.env, cwd=place.folder) as s:
+            f = openmetrics.parse(ask(s.address(), OPENMETRICS)[2])
+            self.assertEqual(openmetrics.value(f, "perfmon_budget_limit", resource="counters-free"), 2)
+            # Ticks may have the fixed counter; three others need two groups of two counters.
+            self.assertEqual(openmetrics.value(f, "perfmon_rotation_cycle_seconds"), 2)
+
+    def test_refused(self):
+        for text in ("", "cpu", "cpu=", "cpu=1", "cpu=0%", "cpu=-1%", "files=1.5", "files=x", "interrupts=5", "cpu=1%,", "none=3",
+                     "cpu=nan%"):
+            run(PFM, "serve", "--budget", text, "-e", "page-faults", status=2)
 
 
 class Textfile(unittest.TestCase):

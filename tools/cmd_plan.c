@@ -6,7 +6,17 @@
 #include <string.h>
 #include "stat.h"
 
-enum { OPT_JSON = LONG_ONLY, OPT_TAKEN, OPT_HTOFF, OPT_BARE, OPT_EFFORT };
+enum {
+	OPT_JSON = LONG_ONLY,
+	OPT_TAKEN,
+	OPT_HTOFF,
+	OPT_BARE,
+	OPT_EFFORT,
+	OPT_SCHEDULE,
+	OPT_WISH,
+	OPT_SLOT,
+	OPT_SHIFT
+};
 
 static const struct command_option options[] = {
 	{ 'p', "pmu", "PMU", "processor of events without a prefix" },
@@ -15,6 +25,14 @@ static const struct command_option options[] = {
 	{ OPT_HTOFF, "ht-off", NULL, "hyper-threading is off: more counters may count an event" },
 	{ OPT_BARE, "bare", NULL, "ignore the counters that this machine's kernel reserves" },
 	{ OPT_EFFORT, "effort", "N", "limit the search for fewer groups to N steps" },
+	{ OPT_SCHEDULE, "schedule", "[SLOTS]",
+	  "lay the groups over the slots of a cycle; with wishes of a minute, else of one slot for "
+	  "each round" },
+	{ OPT_SLOT, "slot", "MS", "with --schedule: slots of MS milliseconds, 1000" },
+	{ OPT_WISH, "wish", "WISH",
+	  "with --schedule: [NAME=]N[/GAP] counts NAME in N slots a minute, and again after GAP "
+	  "seconds at most; may be repeated" },
+	{ OPT_SHIFT, "shift", NULL, "with --schedule: shift the cycle by the name of the machine" },
 	{ 0, NULL, NULL, NULL }
 };
 
@@ -22,6 +40,7 @@ struct planner {
 	pfm_ctx_t *ctx;
 	bool json;
 	pfm_plan_options_t options;
+	struct rotation rotation; /* of --schedule */
 	struct json out;
 };
 
@@ -54,7 +73,8 @@ static void put_groups(struct json *j, const pfm_plan_t *plan, const char *key, 
 	put_end(j, ']');
 }
 
-static void put_plan(struct json *j, const pfm_plan_t *plan)
+static void put_plan(struct json *j, const pfm_plan_t *plan, const struct rotation *r,
+                     const char *const *texts)
 {
 	pfm_plan_info_t info = PFM_INIT(info);
 	pfm_planned_event_t e = PFM_INIT(e);
@@ -72,6 +92,8 @@ static void put_plan(struct json *j, const pfm_plan_t *plan)
 		if (e.in_proof)
 			put_text(j, NULL, e.text);
 	put_end(j, ']');
+	if (r->schedule)
+		put_schedule(j, r, texts);
 	put_end(j, '}');
 	put_line(j);
 }
@@ -174,11 +196,19 @@ static int plan_event_list(struct planner *p, const struct event_list *list)
 		 */
 		fflush(stdout);
 		report_refusal(p->ctx, culprit, &error);
+	} else if (p->rotation.is_on &&
+	           make_schedule(&p->rotation, plan, (const char *const *)list->texts, list->n) !=
+	                   EXIT_DONE) {
+		rc = PFMLIB_ERR_NOASSIGN;
 	} else if (p->json) {
-		put_plan(&p->out, plan);
+		put_plan(&p->out, plan, &p->rotation, (const char *const *)list->texts);
 	} else {
 		print_plan(p->ctx, plan);
+		if (p->rotation.schedule)
+			print_schedule(&p->rotation, (const char *const *)list->texts);
 	}
+	pfm_free_schedule(p->rotation.schedule);
+	p->rotation.schedule = NULL;
 	pfm_free_plan(plan);
 	return rc ? EXIT_REFUSED : EXIT_DONE;
 }
@@ -222,8 +252,10 @@ static int run_plan(struct command_args *args)
 {
 	struct planner p = { .options = PFM_INIT(p.options), .out = { .out = stdout } };
 	const char *value, *pmu = NULL;
-	uint64_t effort = 0;
+	uint64_t effort = 0, number = 0;
 	int id, status;
+
+	program_name = "pfm plan";
 
 	while ((id = next_option(args, &value)) > 0) {
 		switch (id) {
@@ -237,6 +269,23 @@ static int run_plan(struct command_args *args)
 					args,
 					"expected a list of counters such as 0-3,F1, got '%s'",
 					value);
+			break;
+		case OPT_SCHEDULE:
+			p.rotation.is_on = true;
+			if (value && !option_number(args, "--schedule", value, 1, 10000, &number))
+				return args->status;
+			p.rotation.n_slots = value ? (unsigned)number : 0;
+			break;
+		case OPT_SLOT:
+			if (!option_number(args, "--slot", value, 1, 86400000, &number))
+				return args->status;
+			p.rotation.slot_seconds = (double)number / 1000;
+			break;
+		case OPT_SHIFT: p.rotation.is_shifted = true; break;
+		case OPT_WISH:
+			status = parse_rotation_wish(args, &p.rotation, value);
+			if (status >= 0)
+				return status;
 			break;
 		default:
 			if (!option_number(args, "--effort", value, 1, 1000000000, &effort))
@@ -252,6 +301,9 @@ static int run_plan(struct command_args *args)
 			return report_usage_error(
 				args,
 				"expected no event beside -: sets are read from standard input");
+	if (!p.rotation.is_on &&
+	    (p.rotation.n_wishes || p.rotation.is_shifted || p.rotation.slot_seconds > 0))
+		return report_usage_error(args, "--wish, --slot and --shift go with --schedule.");
 	p.options.effort = (unsigned long)effort;
 	p.ctx = open_context(pmu);
 	if (!p.ctx)
@@ -260,6 +312,7 @@ static int run_plan(struct command_args *args)
 	                 ? plan_input_lines(&p)
 	                 : plan_arguments(&p, args->operands, args->n);
 	pfm_close_context(p.ctx);
+	free_rotation(&p.rotation);
 	return status;
 }
 
@@ -275,6 +328,9 @@ const struct command cmd_plan = {
 		 "line, its events separated as for pfm stat -e.",
 	.examples = "In how many groups does the processor count these metrics?\n"
 		    "pfm plan --pmu skx TmaL1 Info_Thread_IPC\n"
+		    "Which group counts when, if ipc is to be read 12 times a minute?\n"
+		    "pfm plan --pmu skx --schedule --wish Info_Thread_IPC=12/10 TmaL1 "
+		    "Info_Thread_IPC\n"
 		    "In how many groups does it count these events, as JSON?\n"
 		    "pfm plan --pmu ev5 --json ISSUES CYCLES\n",
 	.options = options,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm record: samples of a command, a process, CPUs or the whole system, in a file. */
 #include "pfm.h"
+#include "record_rounds.h"
 #include "stat.h"
 
 #include <ctype.h>
@@ -26,6 +27,14 @@ enum {
 	OPT_MODEL = LONG_ONLY,
 	OPT_DEVICE,
 	OPT_CONTROL,
+	OPT_CONTINUOUS,
+	OPT_ROUND,
+	OPT_EVERY,
+	OPT_ROUNDS,
+	OPT_KEEP_BYTES,
+	OPT_KEEP_AGE,
+	OPT_EACH_EVENT,
+	OPT_PUSH,
 	OPT_CALL_GRAPH,
 	OPT_BRANCH_FILTER,
 	OPT_MEMORY,
@@ -71,6 +80,20 @@ static const struct command_option options[] = {
 	{ 'o', "output", "FILE",
 	  "write the samples to FILE, in a format of pfm export if its name means "
 	  "one (x.pb.gz); default perf.data" },
+	{ OPT_CONTINUOUS, "continuous", "FOLDER",
+	  "take recordings round after round, each a file in FOLDER" },
+	{ OPT_ROUND, "round", "S", "with --continuous: a round takes S seconds, 10" },
+	{ OPT_EVERY, "every", "S", "with --continuous: a round begins every S seconds, 60" },
+	{ OPT_ROUNDS, "rounds", "N", "with --continuous: stop after N rounds" },
+	{ OPT_KEEP_BYTES, "keep-bytes", "N",
+	  "with --continuous: remove the oldest files while all take more than N bytes, "
+	  "1000000000" },
+	{ OPT_KEEP_AGE, "keep-age", "S", "with --continuous: remove files that are S seconds old" },
+	{ OPT_PUSH, "push", "URL",
+	  "with --continuous: send each file to URL, as pprof if it ends in /ingest, else as OTLP "
+	  "profiles, and remove it once it is taken" },
+	{ OPT_EACH_EVENT, "each-event", NULL,
+	  "with --continuous: sample one event in each round, in turns" },
 	{ OPT_DEVICE, "device", "FROM-TO",
 	  "sample with the Alpha counter device, /dev/pfcntr, in this range "
 	  "of addresses" },
@@ -81,6 +104,7 @@ static const struct command_option options[] = {
 };
 
 struct recorder {
+	struct record_rounds rounds; /* of --continuous */
 	struct event_list events, partner_metrics;
 	pfm_sampling_t sampling;
 	pfm_ctx_t *ctx;
@@ -582,6 +606,8 @@ static void report_recording(const struct recorder *job)
 {
 	bool is_usual = strcmp(job->output, "perf.data") == 0;
 
+	if (is_record_round)
+		return;
 	fprintf(stderr, ME ": %.1f MB in %s; 'pfm report%s%s%s' shows them\n",
 	        (double)job->size / 1e6, job->output, job->metrics ? " --metrics" : "",
 	        is_usual ? "" : " ", is_usual ? "" : job->output);
@@ -748,6 +774,40 @@ static bool read_range(const char *text, pfmlib_alpha_input_param_t *device)
 	return device->pfp_alpha_n_ranges;
 }
 
+static bool read_round_option(struct command_args *args, struct recorder *job, int id,
+                              const char *value)
+{
+	struct record_rounds *r = &job->rounds;
+
+	switch (id) {
+	case OPT_ROUND: return option_number(args, "--round", value, 1, 86400, &r->round_seconds);
+	case OPT_EVERY: return option_number(args, "--every", value, 1, 864000, &r->every);
+	case OPT_ROUNDS: return option_number(args, "--rounds", value, 1, INT64_MAX, &r->n_rounds);
+	case OPT_KEEP_BYTES:
+		return option_number(args, "--keep-bytes", value, 1, INT64_MAX, &r->keep_bytes);
+	default: return option_number(args, "--keep-age", value, 1, INT32_MAX, &r->keep_seconds);
+	}
+}
+
+/* Each round checks the other options. */
+static int check_rounds(struct command_args *args, struct recorder *job)
+{
+	struct record_rounds *r = &job->rounds;
+
+	if (job->output || args->n || job->control.on || job->start_off)
+		return report_usage_error(args, "--continuous excludes -o, --control, --delay and "
+		                                "a command: each round is a "
+		                                "file of its own.");
+	r->round_seconds = r->round_seconds ? r->round_seconds : 10;
+	r->every = r->every ? r->every : 60;
+	r->keep_bytes = r->keep_bytes ? r->keep_bytes : 1000000000;
+	if (r->round_seconds > r->every)
+		return report_usage_error(args,
+		                          "expected rounds (--round) no longer than their distance "
+		                          "(--every).");
+	return record_continuously(args, r, &job->events);
+}
+
 static int read_options(struct command_args *args, struct recorder *job)
 {
 	const char *value;
@@ -850,6 +910,17 @@ static int read_options(struct command_args *args, struct recorder *job)
 			fprintf(stderr, ME ": %s: %s\n", value, strerror(errno));
 			return EXIT_REFUSED;
 		case 'o': job->output = value; break;
+		case OPT_CONTINUOUS: job->rounds.folder = value; break;
+		case OPT_PUSH: job->rounds.push_url = value; break;
+		case OPT_EACH_EVENT: job->rounds.takes_turns = true; break;
+		case OPT_ROUND:
+		case OPT_EVERY:
+		case OPT_ROUNDS:
+		case OPT_KEEP_BYTES:
+		case OPT_KEEP_AGE:
+			if (!read_round_option(args, job, id, value))
+				return args->status;
+			break;
 		case OPT_MODEL: job->model = value; break;
 		case OPT_DEVICE:
 			if (!read_range(value, &job->device))
@@ -872,6 +943,8 @@ static int run_record(struct command_args *args)
 	                      PFM_SAMPLE_PERIOD;
 	job.sampling.records = PFM_SIDEBAND_USUAL;
 	status = read_options(args, &job);
+	if (status < 0 && job.rounds.folder)
+		status = check_rounds(args, &job);
 	if (status < 0)
 		status = check_options(args, &job);
 	if (status == EXIT_DONE && job.ctx)

@@ -5,6 +5,7 @@
 #include "serve.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -17,6 +18,12 @@ enum {
 	OPT_TEXTFILE,
 	OPT_MAX_SERIES,
 	OPT_GIVE_WAY,
+	OPT_LINES,
+	OPT_OTLP,
+	OPT_BUDGET,
+	OPT_ROTATE,
+	OPT_WISH,
+	OPT_SHIFT,
 	OPT_EACH_CGROUP,
 	OPT_PER_CPU,
 	OPT_PER_CORE,
@@ -24,6 +31,7 @@ enum {
 	OPT_PER_SOCKET,
 	OPT_PER_NODE,
 	MS = 1000000,
+	KEPT_MEMORY = 1 << 20,
 	LONGEST_WAIT_MS = 1000,
 	LOCK_WAIT_MS = 100, /* between two looks at the lock */
 	MACHINE_SERIES = 16 /* families of no row: the version, the processors */
@@ -31,9 +39,11 @@ enum {
 
 #define USUAL_ADDRESS "127.0.0.1:9747"
 #define USUAL_LOCK    "/run/perfmon/pmu.lock"
-/* The events of node_exporter's perf collector. */
-#define USUAL_EVENTS                                                                               \
-	"page-faults,minor-faults,major-faults,context-switches,cpu-migrations,task-clock,"        \
+/* The events of node_exporter's perf collector, and task-clock. Software events need no counter: as
+ * a group they are read at once. */
+#define USUAL_SOFTWARE_EVENTS                                                                      \
+	"page-faults,minor-faults,major-faults,context-switches,cpu-migrations,task-clock"
+#define USUAL_HARDWARE_EVENTS                                                                      \
 	"cycles,instructions,branches,branch-misses,cache-references,cache-misses"
 
 static const uint64_t usual_interval = 1000, usual_textfile_interval = 10000;
@@ -48,11 +58,27 @@ static const struct command_option options[] = {
 	  "replace FILE at each interval, for a textfile collector" },
 	{ 'I', "interval", "MS",
 	  "read the counters at most every MS milliseconds, default 1000; with --textfile: replace "
-	  "the file every MS milliseconds, default 10000" },
+	  "the file, with --otlp: send, every MS milliseconds, default 10000" },
 	{ OPT_MAX_SERIES, "max-series", "N",
 	  "refuse to start with more series than N, default 10000" },
 	{ OPT_GIVE_WAY, "give-way", "[FILE]",
 	  "pause while another program holds a lock on FILE, default " USUAL_LOCK },
+	{ OPT_LINES, "lines", "PATH",
+	  "give counts to local programs as lines, over a socket at PATH" },
+	{ OPT_OTLP, "otlp", "URL",
+	  "send metrics to this OpenTelemetry receiver, such as http://127.0.0.1:4318, at each "
+	  "interval" },
+	{ OPT_BUDGET, "budget", "LIMITS",
+	  "use no more than this: cpu=0.5%,files=2000,counters-free=2,interrupts=2000/s, or some "
+	  "of "
+	  "it" },
+	{ OPT_ROTATE, "rotate", "[MS]",
+	  "plan groups of the events and let them take turns of MS milliseconds, 1000, on all CPUs "
+	  "at once; a reading is of a whole cycle of turns" },
+	{ OPT_WISH, "wish", "WISH",
+	  "with --rotate: [NAME=]N[/GAP] counts NAME in N turns a minute, and again after GAP "
+	  "seconds at most; may be repeated" },
+	{ OPT_SHIFT, "shift", NULL, "with --rotate: shift the cycle by the name of the machine" },
 	{ 'C', "cpu", "LIST", "count only on these CPUs: 0,2-3" },
 	{ OPT_EACH_CGROUP, "for-each-cgroup", "NAME,...",
 	  "count every event for each of these control groups" },
@@ -79,6 +105,8 @@ bool read_counts_now(struct serve *s)
 		report_no_memory();
 		return false;
 	}
+	free_slices(&s->job);
+	forget_slots(&s->job);
 	s->last_reading = begin;
 	s->figures.readings++;
 	s->figures.interval_seconds = elapsed;
@@ -86,9 +114,12 @@ bool read_counts_now(struct serve *s)
 	return true;
 }
 
+/* With --rotate, readings are of whole cycles. */
 bool refresh_counts(struct serve *s)
 {
-	bool is_old = !s->figures.readings || now_ns() - s->last_reading >= s->job.interval;
+	bool is_old = !s->figures.readings ||
+	              (!s->job.rotation.is_on &&
+	               now_ns() - s->last_reading >= s->job.interval * find_back_off(&s->budget));
 
 	return !is_old || read_counts_now(s);
 }
@@ -162,11 +193,15 @@ static int start_counts(struct serve *s)
 	job->ctx = open_context(NULL);
 	if (!job->ctx)
 		return EXIT_REFUSED;
+	limit_files(&s->budget);
+	job->counters_free = (unsigned)s->budget.resources[BUDGET_COUNTERS_FREE].limit;
 	rc = plan_stat_metrics(job);
 	if (rc == EXIT_DONE)
 		rc = make_targets(job);
 	if (rc == EXIT_DONE)
 		rc = open_targets(job, 0);
+	if (rc == EXIT_DONE)
+		rc = check_files(s);
 	if (rc == EXIT_DONE)
 		rc = check_series(s);
 	if (rc == EXIT_DONE)
@@ -188,11 +223,15 @@ static int open_outputs(struct serve *s)
 
 	if (s->textfile)
 		rc = open_textfile(s);
-	else if (!s->n_addresses)
+	else if (!s->n_addresses && !s->otlp_url && !s->lines_path)
 		s->addresses[s->n_addresses++] = USUAL_ADDRESS;
 	for (unsigned i = 0; i < s->n_addresses && rc == EXIT_DONE; i++)
 		rc = open_listener(s, s->addresses[i]);
-	return rc == EXIT_DONE ? start_http(s) : rc;
+	if (rc == EXIT_DONE)
+		rc = start_http(s);
+	if (rc == EXIT_DONE)
+		rc = open_lines(s);
+	return rc == EXIT_DONE ? open_otlp(s) : rc;
 }
 
 /* ---- the loop -------------------------------------------------------------------------------- */
@@ -214,6 +253,30 @@ static int open_signals(sigset_t *before)
 	return signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+/* Ends the slot under way when its time has come, and takes a reading when the cycle is over.
+ * Milliseconds until the next one, negative if the counters could not be read. */
+static int rotate_groups(struct serve *s, uint64_t *slot_end)
+{
+	struct rotation *r = &s->job.rotation;
+
+	if (!r->is_on || s->paused_since)
+		return LONGEST_WAIT_MS;
+	if (!*slot_end)
+		*slot_end = now_ns() + find_slot_end(r);
+	if (now_ns() >= *slot_end) {
+		if (read_targets(&s->job) != EXIT_DONE)
+			return -1;
+		gather_slice(&s->job);
+		end_slice(&s->job);
+		end_slot(&s->job);
+		if (select_slot(&s->job) != EXIT_DONE ||
+		    (r->n_past >= r->info.n_slots && !read_counts_now(s)))
+			return -1;
+		*slot_end = now_ns() + find_slot_end(r);
+	}
+	return *slot_end > now_ns() ? (int)((*slot_end - now_ns()) / MS) + 1 : 0;
+}
+
 /* Writes the textfile when its time has come. Milliseconds until the next one. */
 static int serve_textfile(struct serve *s, uint64_t *next)
 {
@@ -222,10 +285,10 @@ static int serve_textfile(struct serve *s, uint64_t *next)
 	if (!s->textfile)
 		return LONGEST_WAIT_MS;
 	if (now >= *next) {
-		if (!read_counts_now(s))
+		if (!(s->job.rotation.is_on ? refresh_counts(s) : read_counts_now(s)))
 			return -1;
 		write_textfile(s);
-		*next += s->job.interval;
+		*next += s->job.interval * find_back_off(&s->budget);
 		if (*next < now)
 			*next = now + s->job.interval;
 	}
@@ -235,24 +298,39 @@ static int serve_textfile(struct serve *s, uint64_t *next)
 
 static int serve_until_signal(struct serve *s, int signals)
 {
-	struct pollfd polled[1 + SERVE_MAX_LISTENERS] = { { .fd = signals, .events = POLLIN } };
+	struct pollfd polled[2 + SERVE_MAX_LISTENERS] = { { .fd = signals, .events = POLLIN } };
 	int fds[SERVE_MAX_LISTENERS];
 	unsigned n = list_http_fds(s, fds);
-	uint64_t next = now_ns() + s->job.interval;
+	uint64_t next = now_ns() + s->job.interval, slot_end = 0;
 
+	begin_budget(&s->budget);
 	for (unsigned i = 0; i < n; i++)
 		polled[1 + i] = (struct pollfd){ .fd = fds[i], .events = POLLIN };
+	if (get_lines_fd(s) >= 0)
+		polled[1 + n++] = (struct pollfd){ .fd = get_lines_fd(s), .events = POLLIN };
 	for (;;) {
 		const int longest = s->lock_path ? LOCK_WAIT_MS : LONGEST_WAIT_MS;
-		int wait;
+		int wait, turn;
 
 		if (give_way(s) != EXIT_DONE)
 			return EXIT_REFUSED;
+		wait = find_budget_wait(&s->budget);
+		if (wait > 0) {
+			if (poll(polled, 1, wait < longest ? wait : longest) < 0 && errno != EINTR)
+				return report_bad_option("poll", errno);
+			if (polled[0].revents)
+				return EXIT_DONE;
+			continue;
+		}
+		turn = rotate_groups(s, &slot_end);
 		wait = serve_textfile(s, &next);
-		if (wait < 0 || !run_http(s))
+		if (turn < 0 || wait < 0 || !run_http(s) || !run_lines(s))
+			return EXIT_REFUSED;
+		wait = run_otlp(s, turn < wait ? turn : wait);
+		if (wait < 0)
 			return EXIT_REFUSED;
 		wait = find_http_timeout(s, wait < longest ? wait : longest);
-		if (poll(polled, 1 + n, wait) < 0 && errno != EINTR)
+		if (poll_with_otlp(s, polled, 1 + n, wait) < 0 && errno != EINTR)
 			return report_bad_option("poll", errno);
 		if (polled[0].revents)
 			return EXIT_DONE;
@@ -282,6 +360,8 @@ static int serve_counts(struct serve *s)
 		rc = open_outputs(s);
 	if (rc == EXIT_DONE)
 		rc = serve_until_signal(s, signals);
+	close_otlp(s);
+	close_lines(s);
 	stop_http(s);
 	close_textfile(s);
 	close_give_way_lock(s);
@@ -356,6 +436,27 @@ static int parse_serve_option(struct command_args *args, struct serve *s, int id
 		return option_number(args, "--max-series", value, 1, 100000000, &s->max_series)
 		               ? -1
 		               : args->status;
+	case OPT_LINES: s->lines_path = value; break;
+	case OPT_OTLP:
+		if (strncmp(value, "http://", 7) != 0 && strncmp(value, "https://", 8) != 0)
+			return report_usage_error(
+				args,
+				"expected a URL such as http://127.0.0.1:4318 after --otlp, got "
+				"'%s'.",
+				value);
+		s->otlp_url = value;
+		break;
+	case OPT_BUDGET:
+		return read_budget(&s->budget, value)
+		               ? -1
+		               : report_usage_error(
+					 args,
+					 "expected some of cpu=0.5%%,files=2000,counters-free=2,"
+					 "interrupts=2000/s after --budget, got '%s'.",
+					 value);
+	case OPT_ROTATE: return set_rotation(args, &job->rotation, value, 1000);
+	case OPT_WISH: return parse_rotation_wish(args, &job->rotation, value);
+	case OPT_SHIFT: job->rotation.is_shifted = true; break;
 	case OPT_GIVE_WAY: s->lock_path = value ? value : USUAL_LOCK; break;
 	case OPT_EACH_CGROUP: return set_cgroups(args, job, value);
 	case OPT_PER_CPU: return set_aggregation(args, job, BY_CPU);
@@ -382,10 +483,21 @@ static int read_options(struct command_args *args, struct serve *s)
 	if (args->n)
 		return report_usage_error(args, "expected options only, got '%s'.",
 		                          args->operands[0]);
+	/* Groups that take turns are all that is sure to leave counters free. */
+	if (s->budget.resources[BUDGET_COUNTERS_FREE].limit > 0 && !s->job.rotation.is_on &&
+	    set_rotation(args, &s->job.rotation, NULL, 1000) >= 0)
+		return args->status;
+	if (!s->job.rotation.is_on && (s->job.rotation.n_wishes || s->job.rotation.is_shifted))
+		return report_usage_error(args, "--wish and --shift go with --rotate.");
 	if (!s->job.interval)
-		s->job.interval = (s->textfile ? usual_textfile_interval : usual_interval) * MS;
+		s->job.interval =
+			(s->textfile || s->otlp_url ? usual_textfile_interval : usual_interval) *
+			MS;
 	if (!s->job.events.n && !s->job.metric_names.n &&
-	    !event_list_add(&s->job.events, USUAL_EVENTS))
+	    !event_list_add(&s->job.events, s->job.rotation.is_on ? USUAL_SOFTWARE_EVENTS
+	                                            "," USUAL_HARDWARE_EVENTS
+	                                                          : "{" USUAL_SOFTWARE_EVENTS
+	                                                            "}:W," USUAL_HARDWARE_EVENTS))
 		return report_no_memory();
 	return -1;
 }
@@ -400,6 +512,8 @@ static int run_serve(struct command_args *args)
 	s.job.out = stdout;
 	s.job.format = EXPOSITION_OPENMETRICS;
 	note_start_time();
+	/* A text's memory is kept for the next one: giving it back costs more than a reading. */
+	mallopt(M_TRIM_THRESHOLD, KEPT_MEMORY);
 	program_name = "pfm serve";
 	status = read_options(args, &s);
 	if (status < 0)
@@ -424,7 +538,8 @@ const struct command cmd_serve = {
 		 "counters are read on a request, but not more often than the --interval.\n"
 		 "Every count comes with its quality, the share of the time counted and, if it is "
 		 "not exact, the cause. An event that was not counted has no sample.\n"
-		 "Without --listen and --textfile it listens on " USUAL_ADDRESS ", which only "
+		 "Without --listen, --textfile, --lines and --otlp it listens on " USUAL_ADDRESS
+		 ", which only "
 		 "programs of this machine reach.",
 	.examples = "The default events, for a Prometheus on this machine\n"
 		    "pfm serve\n"

@@ -903,7 +903,7 @@ const struct command cmd_show = {
 		 "value needs attention, its "
 		 "events with their counters, the number of groups that "
 		 "count them, and the event to sample where it is high. For a group of metrics: "
-	         "its members.\nFor a "
+		 "its members.\nFor a "
 		 "processor: its counters and their width, its capabilities, "
 		 "and the source of its table.",
 	.examples = "An event with all its modifiers\n"

@@ -37,6 +37,8 @@ enum {
 	OPT_NO_SUBTRACT,
 	OPT_NO_HEADER,
 	OPT_CONTROL,
+	OPT_ROTATE,
+	OPT_WISH,
 	OPT_FORMAT,
 	MS = 1000000
 };
@@ -64,6 +66,12 @@ static const struct command_option options[] = {
 	{ OPT_TOPDOWN, "topdown", "[LEVEL]", "top-down analysis to this level, 1 by default" },
 	{ OPT_HTML, "html", "FILE", "also write a page for a browser with the tree of metrics" },
 	{ OPT_NO_RATIOS, "no-ratios", NULL, "leave out the usual ratios" },
+	{ OPT_ROTATE, "rotate", "[MS]",
+	  "plan groups of the events and let them take turns of MS milliseconds, 100, on all CPUs "
+	  "at once" },
+	{ OPT_WISH, "wish", "WISH",
+	  "with --rotate: [NAME=]N[/GAP] counts NAME in N turns a minute, and again after GAP "
+	  "seconds at most; may be repeated" },
 	{ OPT_FILTER, "filter", "FILTER",
 	  "for the tracepoints of the preceding -e, count only hits whose fields match: 'prev_pid "
 	  "== 0'" },
@@ -300,6 +308,12 @@ static int check_together(struct command_args *args, const struct stat_job *job)
 		return report_usage_error(args, "--delay -1 needs --control.");
 	if (job->control.on && job->repeats)
 		return report_usage_error(args, "--control and --repeat cannot be combined.");
+	if (job->rotation.is_on && (job->repeats || job->n_filters || job->model))
+		return report_usage_error(
+			args,
+			"--rotate cannot be combined with --repeat, --filter or --device-model.");
+	if (job->rotation.n_wishes && !job->rotation.is_on)
+		return report_usage_error(args, "--wish requires --rotate.");
 	if (job->append && !job->output)
 		return report_usage_error(args, "--append needs --output.");
 	if (job->has_header && !job->separator)
@@ -384,9 +398,17 @@ static int check_events(const struct stat_job *job)
 	size_t at = job->gap ? (size_t)(find_gap(job->gap) - job->gap) : 0;
 	pfm_error_t error;
 
-	for (unsigned i = 0; i < job->events.n && !job->gap; i++)
+	for (unsigned i = 0; i < job->events.n && !job->gap; i++) {
 		if (refuse_grouped_own_event(job, job->events.texts[i]))
 			return EXIT_REFUSED;
+		if (job->rotation.is_on && job->events.texts[i][0] == '{') {
+			fprintf(stderr,
+			        "%s: --rotate plans the groups: name the events of %s without "
+			        "braces\n",
+			        program_name, job->events.texts[i]);
+			return EXIT_REFUSED;
+		}
+	}
 	if (!job->gap)
 		return EXIT_DONE;
 	report_culprit(&error, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, at, at + 1,
@@ -558,6 +580,8 @@ static int parse_stat_option(struct command_args *args, struct stat_job *job, in
 	case OPT_REGIONS_SYSTEM: job->regions_system = true; break;
 	case OPT_NO_SUBTRACT: job->no_subtract = true; break;
 	case OPT_NO_RATIOS: job->no_ratios = true; break;
+	case OPT_ROTATE: return set_rotation(args, &job->rotation, value, 100);
+	case OPT_WISH: return parse_rotation_wish(args, &job->rotation, value);
 	case OPT_FORMAT:
 		job->format = find_exposition_format(value);
 		return job->format ? -1

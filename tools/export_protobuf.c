@@ -66,16 +66,20 @@ void message_add_number(struct message *m, unsigned field, uint64_t value)
 		message_add_chosen_number(m, field, value);
 }
 
-void message_add_fixed64(struct message *m, unsigned field, uint64_t value)
+void message_add_chosen_fixed64(struct message *m, unsigned field, uint64_t value)
 {
 	uint8_t bytes[8];
 
-	if (!value)
-		return;
 	for (unsigned i = 0; i < 8; i++)
 		bytes[i] = (uint8_t)(value >> 8 * i);
 	add_tag(m, field, WIRE_64BIT);
 	append(m, bytes, sizeof(bytes));
+}
+
+void message_add_fixed64(struct message *m, unsigned field, uint64_t value)
+{
+	if (value)
+		message_add_chosen_fixed64(m, field, value);
 }
 
 void message_add_element(struct message *m, unsigned field, const void *bytes, size_t n)

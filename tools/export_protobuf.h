@@ -21,6 +21,8 @@ void message_clear(struct message *m);
 void message_add_number(struct message *m, unsigned field, uint64_t value);
 /* A number that is written though it is 0: one member of several that exclude each other. */
 void message_add_chosen_number(struct message *m, unsigned field, uint64_t value);
+/* A fixed number that is written though it is 0. */
+void message_add_chosen_fixed64(struct message *m, unsigned field, uint64_t value);
 void message_add_fixed64(struct message *m, unsigned field, uint64_t value);
 void message_add_bytes(struct message *m, unsigned field, const void *bytes, size_t n);
 /* A field that is written though it is empty: an element of a repeated field. */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "openmetrics.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/utf8.h"
+#include "otlp_metrics.h"
 
-enum { NUMBER_MAX = 40 };
+enum { NUMBER_MAX = 40, LINES_ROOM = 65536 };
 
 enum exposition_format find_exposition_format(const char *name)
 {
@@ -33,6 +33,13 @@ static const char *find_type_name(const struct exposition *x)
 	                                                                    : names[x->type];
 }
 
+static bool is_plain_text(const char *text)
+{
+	while (*text >= ' ' && *text < 0x7f && *text != '"' && *text != '\\')
+		text++;
+	return !*text;
+}
+
 static bool is_replacement(const char *text, size_t len)
 {
 	return len == 3 && memcmp(text, UTF8_REPLACEMENT, 3) == 0;
@@ -41,6 +48,11 @@ static bool is_replacement(const char *text, size_t len)
 /* @escaped: characters that get a backslash. */
 static void put_escaped_text(FILE *out, const char *text, const char *escaped)
 {
+	/* Almost all texts are. */
+	if (is_plain_text(text)) {
+		fputs(text, out);
+		return;
+	}
 	for (size_t n, left = strlen(text); left; text += n, left -= n) {
 		n = utf8_char_length(text, left);
 		if (!n || is_replacement(text, n)) {
@@ -56,14 +68,27 @@ static void put_escaped_text(FILE *out, const char *text, const char *escaped)
 	}
 }
 
+/* Samples are gathered: one call of the C library for each costs more than the sample. */
+static void flush_lines(struct exposition *x)
+{
+	if (x->n_lines)
+		fwrite(x->lines, 1, x->n_lines, x->out);
+	x->n_lines = 0;
+}
+
 /* In the older format a family is called as its samples are. */
 void begin_family(struct exposition *x, const char *name, enum family_type type, const char *unit,
                   const char *help)
 {
 	const char *suffix;
 
+	flush_lines(x);
 	x->family = name;
 	x->type = type;
+	if (x->otlp) {
+		otlp_begin_family(x->otlp, name, type, unit, help);
+		return;
+	}
 	suffix = x->format == EXPOSITION_PROMETHEUS ? find_suffix(type) : "";
 	fprintf(x->out, "# TYPE %s%s %s\n", name, suffix, find_type_name(x));
 	if (*unit && x->format == EXPOSITION_OPENMETRICS)
@@ -75,13 +100,6 @@ void begin_family(struct exposition *x, const char *name, enum family_type type,
 }
 
 /* ---- samples --------------------------------------------------------------------------------- */
-
-static bool is_plain_text(const char *text)
-{
-	while (*text >= ' ' && *text < 0x7f && *text != '"' && *text != '\\')
-		text++;
-	return !*text;
-}
 
 /* Appends to the labels. */
 static void append_text(struct exposition *x, const char *text, size_t len)
@@ -138,39 +156,88 @@ static void make_labels(struct exposition *x, const struct label *labels)
 		append_label(x, labels->name, labels->value);
 }
 
-/* With the labels that were made. */
-static void put_sample(struct exposition *x, const char *value)
+static char *put_piece(char *to, const char *text, size_t len)
 {
-	fputs(x->family, x->out);
-	fputs(find_suffix(x->type), x->out);
-	if (x->n) {
-		fwrite(x->labels, 1, x->n, x->out);
-		putc('}', x->out);
+	memcpy(to, text, len);
+	return to + len;
+}
+
+/* With the labels that were made. */
+static void put_sample(struct exposition *x, const char *value, size_t value_len)
+{
+	const char *suffix = find_suffix(x->type);
+	const size_t family_len = strlen(x->family), suffix_len = strlen(suffix),
+		     len = family_len + suffix_len + x->n + value_len + 3;
+	char *to;
+
+	if (!x->lines)
+		x->lines = malloc(LINES_ROOM);
+	if (x->n_lines + len > LINES_ROOM)
+		flush_lines(x);
+	if (!x->lines || len > LINES_ROOM) {
+		x->failed = true;
+		return;
 	}
-	putc(' ', x->out);
-	fputs(value, x->out);
-	putc('\n', x->out);
+	to = x->lines + x->n_lines;
+	to = put_piece(to, x->family, family_len);
+	to = put_piece(to, suffix, suffix_len);
+	if (x->n) {
+		to = put_piece(to, x->labels, x->n);
+		*to++ = '}';
+	}
+	*to++ = ' ';
+	to = put_piece(to, value, value_len);
+	*to++ = '\n';
+	x->n_lines = (size_t)(to - x->lines);
 	x->n_samples++;
+}
+
+/* The decimal digits of @value at the end of @text; where they begin. */
+static const char *format_whole(char text[NUMBER_MAX], uint64_t value)
+{
+	char *at = text + NUMBER_MAX;
+
+	do
+		*--at = (char)('0' + value % 10);
+	while (value /= 10);
+	return at;
 }
 
 void put_whole_sample(struct exposition *x, const struct label *labels, uint64_t value)
 {
 	char text[NUMBER_MAX];
+	const char *at;
 
-	snprintf(text, sizeof(text), "%" PRIu64, value);
+	if (x->otlp) {
+		otlp_add_whole(x->otlp, labels, NULL, value);
+		x->n_samples++;
+		return;
+	}
+	at = format_whole(text, value);
 	make_labels(x, labels);
-	put_sample(x, text);
+	put_sample(x, at, (size_t)(text + NUMBER_MAX - at));
 }
 
 void put_real_sample(struct exposition *x, const struct label *labels, double value)
 {
 	char text[NUMBER_MAX];
 
+	const double most_whole = 1e15; /* that 15 digits show */
+
 	if (!isfinite(value))
 		return;
-	snprintf(text, sizeof(text), "%.15g", value);
+	if (x->otlp) {
+		otlp_add_real(x->otlp, labels, value);
+		x->n_samples++;
+		return;
+	}
+	if (value >= 0 && value < most_whole && !signbit(value) &&
+	    (double)(uint64_t)value == value) {
+		put_whole_sample(x, labels, (uint64_t)value);
+		return;
+	}
 	make_labels(x, labels);
-	put_sample(x, text);
+	put_sample(x, text, (size_t)snprintf(text, sizeof(text), "%.15g", value));
 }
 
 void put_state_samples(struct exposition *x, const struct label *labels, const char *const *states,
@@ -178,20 +245,30 @@ void put_state_samples(struct exposition *x, const struct label *labels, const c
 {
 	size_t len;
 
+	for (unsigned i = 0; x->otlp && i < n; i++) {
+		otlp_add_whole(x->otlp, labels, &(struct label){ x->family, states[i] },
+		               i == current);
+		x->n_samples++;
+	}
+	if (x->otlp)
+		return;
 	make_labels(x, labels);
 	len = x->n;
 	for (unsigned i = 0; i < n; i++) {
 		x->n = len;
 		append_label(x, x->family, states[i]);
-		put_sample(x, i == current ? "1" : "0");
+		put_sample(x, i == current ? "1" : "0", 1);
 	}
 }
 
 void end_exposition(struct exposition *x)
 {
+	flush_lines(x);
 	if (x->format == EXPOSITION_OPENMETRICS)
 		fputs("# EOF\n", x->out);
 	free(x->labels);
+	free(x->lines);
+	x->lines = NULL;
 	x->labels = NULL;
 	x->n = x->room = 0;
 }

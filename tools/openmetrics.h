@@ -14,7 +14,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum exposition_format { EXPOSITION_NONE, EXPOSITION_OPENMETRICS, EXPOSITION_PROMETHEUS };
+struct otlp_metrics;
+
+enum exposition_format {
+	EXPOSITION_NONE,
+	EXPOSITION_OPENMETRICS,
+	EXPOSITION_PROMETHEUS,
+	EXPOSITION_OTLP /* a message instead of a text */
+};
 enum family_type { FAMILY_COUNTER, FAMILY_GAUGE, FAMILY_STATESET, FAMILY_INFO };
 
 struct label {
@@ -27,10 +34,13 @@ struct exposition {
 	enum exposition_format format;
 	const char *family; /* under way */
 	enum family_type type;
-	size_t n_samples; /* written so far */
-	char *labels;     /* of the sample under way, as they are written */
-	size_t n, room;   /* bytes of them */
-	bool failed;      /* memory ran out: the text is not whole */
+	size_t n_samples;          /* written so far */
+	char *labels;              /* of the sample under way, as they are written */
+	size_t n, room;            /* bytes of them */
+	char *lines;               /* samples that are not in the file yet */
+	size_t n_lines;            /* bytes of them */
+	struct otlp_metrics *otlp; /* with EXPOSITION_OTLP */
+	bool failed;               /* memory ran out: the text is not whole */
 };
 
 /* The format called @name, EXPOSITION_NONE if that is unknown. */

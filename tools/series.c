@@ -5,6 +5,7 @@
 #include "series.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,7 @@ struct row_series {
 	struct series_family family;
 	const char *event; /* as labels name it */
 	uint64_t total;
+	double slot_error; /* with --rotate: in percent; negative: unknown */
 	bool is_repeated;  /* another row has the same event and place: that one has the series */
 	bool starts_label; /* the first row of its place */
 };
@@ -37,7 +39,16 @@ struct metric_series {
 	struct metric_answer answer;
 };
 
+/* A processor of the machine: the registry of PMUs is large, and each text names them. */
+struct named_processor {
+	const char *pmu, *model;
+};
+
+enum { MAX_PROCESSORS = 8 };
+
 struct series {
+	struct named_processor processors[MAX_PROCESSORS];
+	unsigned n_processors;
 	struct row_series *rows;
 	struct metric_series *metrics;
 	unsigned n_metrics, n_row_series;
@@ -128,6 +139,19 @@ static bool find_metric_series(struct stat_job *job)
 	return s->metrics;
 }
 
+static void find_processors(struct series *s, const pfm_ctx_t *ctx)
+{
+	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+	int n = pfm_count_pmus(ctx);
+
+	for (int i = 0; i < n && s->n_processors < MAX_PROCESSORS; i++) {
+		if (pfm_describe_pmu(ctx, i, &pmu) || !(pmu.flags & PFM_PMU_HOST) ||
+		    !(pmu.flags & PFM_PMU_CORE) || (pmu.flags & (PFM_PMU_HIDDEN | PFM_PMU_KERNEL)))
+			continue;
+		s->processors[s->n_processors++] = (struct named_processor){ pmu.name, pmu.desc };
+	}
+}
+
 static bool prepare_series(struct stat_job *job)
 {
 	if (job->series)
@@ -135,6 +159,7 @@ static bool prepare_series(struct stat_job *job)
 	job->series = calloc(1, sizeof(*job->series));
 	if (!job->series)
 		return false;
+	find_processors(job->series, job->ctx);
 	job->series->rows = calloc(job->n_rows + 1, sizeof(*job->series->rows));
 	return job->series->rows && find_row_series(job) && find_metric_series(job);
 }
@@ -153,16 +178,20 @@ size_t count_most_series(struct stat_job *job)
 {
 	if (!prepare_series(job))
 		return 0;
-	return ((size_t)job->series->n_row_series + job->series->n_metrics) * SAMPLES_EACH;
+	return ((size_t)job->series->n_row_series + job->series->n_metrics) * SAMPLES_EACH +
+	       (job->rotation.is_on ? job->series->n_row_series : 0);
 }
 
 bool update_series(struct stat_job *job, double elapsed)
 {
 	if (!prepare_series(job))
 		return false;
-	for (unsigned i = 0; i < job->n_rows; i++)
+	for (unsigned i = 0; i < job->n_rows; i++) {
 		if (job->rows[i].tally.counted)
 			job->series->rows[i].total += job->rows[i].tally.count.value;
+		if (job->rotation.is_on)
+			job->series->rows[i].slot_error = find_slot_error(job, &job->rows[i]);
+	}
 	for (unsigned i = 0; i < job->series->n_metrics; i++) {
 		struct metric_series *m = &job->series->metrics[i];
 
@@ -373,6 +402,22 @@ static void put_count_causes(struct exposition *x, const struct stat_job *job)
 	}
 }
 
+/* Events that take turns: each slot is a measurement. */
+static void put_slot_errors(struct exposition *x, const struct stat_job *job)
+{
+	struct label_list labels;
+
+	begin_family(x, "perfmon_event_standard_error_ratio", FAMILY_GAUGE, "ratio",
+	             "Standard error of the count of the last interval, as a share of it, from how "
+	             "its turns differ.");
+	for (unsigned i = 0; i < job->n_rows; i++)
+		if (!job->series->rows[i].is_repeated && job->rows[i].tally.counted &&
+		    job->rows[i].tally.count.quality == PFM_QUALITY_SCALED &&
+		    job->series->rows[i].slot_error >= 0)
+			put_real_sample(x, list_count_labels(&labels, job, &job->rows[i]),
+			                job->series->rows[i].slot_error / 100);
+}
+
 /* ---- metrics --------------------------------------------------------------------------------- */
 
 static bool has_metric_value(const struct metric_series *m)
@@ -479,37 +524,121 @@ static void put_metric_causes(struct exposition *x, const struct stat_job *job)
 
 /* ---- the machine ----------------------------------------------------------------------------- */
 
-static void put_processors(struct exposition *x, const pfm_ctx_t *ctx)
+static void put_processors(struct exposition *x, const struct series *s)
 {
-	pfm_pmu_info_t pmu = PFM_INIT(pmu);
-	int n = pfm_count_pmus(ctx);
-
 	begin_family(x, "perfmon_cpu", FAMILY_INFO, "", "Processors of this machine.");
-	for (int i = 0; i < n; i++) {
-		if (pfm_describe_pmu(ctx, i, &pmu) || !(pmu.flags & PFM_PMU_HOST) ||
-		    !(pmu.flags & PFM_PMU_CORE) || (pmu.flags & (PFM_PMU_HIDDEN | PFM_PMU_KERNEL)))
-			continue;
-		put_whole_sample(
-			x, (struct label[]){ { "pmu", pmu.name }, { "model", pmu.desc }, { 0 } },
-			1);
-	}
+	for (unsigned i = 0; i < s->n_processors; i++)
+		put_whole_sample(x,
+		                 (struct label[]){ { "pmu", s->processors[i].pmu },
+		                                   { "model", s->processors[i].model },
+		                                   { 0 } },
+		                 1);
 }
 
 void put_series(struct exposition *x, const struct stat_job *job)
 {
 	begin_family(x, "perfmon_build", FAMILY_INFO, "", "The version of pfm.");
 	put_whole_sample(x, (struct label[]){ { "version", PERFMON_VERSION }, { 0 } }, 1);
-	put_processors(x, job->ctx);
+	put_processors(x, job->series);
 	put_count_families(x, job);
 	put_count_qualities(x, job);
 	put_running_shares(x, job);
 	put_count_causes(x, job);
+	if (job->rotation.is_on)
+		put_slot_errors(x, job);
 	if (!job->series->n_metrics)
 		return;
 	put_metric_families(x, job);
 	put_metric_qualities(x, job);
 	put_metric_errors(x, job);
 	put_metric_causes(x, job);
+}
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+/* A field, without the characters that end one. */
+static void put_line_field(FILE *out, const char *text)
+{
+	for (; *text; text++)
+		switch (*text) {
+		case '\t': fputs("\\t", out); break;
+		case '\n': fputs("\\n", out); break;
+		case '\\': fputs("\\\\", out); break;
+		default: putc(*text, out);
+		}
+	putc('\t', out);
+}
+
+/* "cpu=3", "socket=0,die=1"; "-" for a sum over all. Labels 0 and 1 are the event and its PMU. */
+static void put_line_place(FILE *out, const struct label_list *l)
+{
+	char place[LABEL_MAX * 4] = "-";
+	size_t at = 0;
+
+	for (unsigned i = 0; i < l->n && at < sizeof(place); i++)
+		if (strcmp(l->at[i].name, "event") != 0 && strcmp(l->at[i].name, "metric") != 0 &&
+		    strcmp(l->at[i].name, "pmu") != 0)
+			at += (size_t)snprintf(place + at, sizeof(place) - at, "%s%s=%s",
+			                       at ? "," : "", l->at[i].name, l->at[i].value);
+	put_line_field(out, place);
+}
+
+static void put_count_line(FILE *out, const struct stat_job *job, unsigned i)
+{
+	const struct stat_row *row = &job->rows[i];
+	const pfm_count_t *count = &row->tally.count;
+	const struct row_series *r = &job->series->rows[i];
+	struct label_list labels;
+
+	list_count_labels(&labels, job, row);
+	fputs("count\t", out);
+	put_line_field(out, r->event);
+	put_line_field(out, row->info.pmu);
+	put_line_place(out, &labels);
+	if (!has_series_value(row))
+		fputs("-\t", out);
+	else
+		fprintf(out, "%llu\t",
+		        (unsigned long long)(row->info.is_level ? count->value : r->total));
+	fprintf(out, "%.17g\t", count->scale != 0 ? count->scale : 1);
+	put_line_field(out, row->info.unit);
+	put_line_field(out, pfm_quality_name(count->quality));
+	fprintf(out, "%s\n",
+	        count->quality == PFM_QUALITY_EXACT ? "" : pfm_cause_name(count->cause));
+}
+
+static void put_metric_line(FILE *out, const struct stat_job *job, const struct metric_series *m)
+{
+	struct label_list labels;
+
+	list_metric_labels(&labels, job, m);
+	fputs("metric\t", out);
+	put_line_field(out, m->answer.info.name);
+	put_line_field(out, labels.n > 1 ? labels.at[1].value : "");
+	put_line_place(out, &labels);
+	if (has_metric_value(m))
+		fprintf(out, "%.17g\t%.17g\t", m->answer.value.value,
+		        m->answer.value.error > 0 ? m->answer.value.error : 0);
+	else
+		fputs("-\t-\t", out);
+	put_line_field(out, m->answer.info.unit);
+	put_line_field(out, pfm_quality_name(has_metric_value(m) ? m->answer.quality
+	                                                         : PFM_QUALITY_NOT_COUNTED));
+	fprintf(out, "%s\n",
+	        has_metric_value(m) ? "" : pfm_metric_state_name(m->answer.value.state));
+}
+
+void put_count_lines(FILE *out, const struct stat_job *job, const char *pattern)
+{
+	const struct series *s = job->series;
+
+	for (unsigned i = 0; i < job->n_rows; i++)
+		if (!s->rows[i].is_repeated && fnmatch(pattern, s->rows[i].event, 0) == 0)
+			put_count_line(out, job, i);
+	for (unsigned i = 0; i < s->n_metrics; i++)
+		if (s->metrics[i].is_computed &&
+		    fnmatch(pattern, s->metrics[i].answer.info.name, 0) == 0)
+			put_metric_line(out, job, &s->metrics[i]);
 }
 
 int report_series(struct stat_job *job, double elapsed)

@@ -40,6 +40,9 @@ size_t count_most_series(struct stat_job *job);
 void put_series(struct exposition *x, const struct stat_job *job);
 /* update_series(), and a whole text of job->format to job->out. 0, or an error number. */
 int report_series(struct stat_job *job, double elapsed);
+/* Counts and metrics whose event or metric matches @pattern, as fnmatch(3) does, as lines of the
+ * protocol of pfm serve --lines. */
+void put_count_lines(FILE *out, const struct stat_job *job, const char *pattern);
 void free_series(struct stat_job *job);
 
 #endif

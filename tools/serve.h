@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm serve, in pieces: options and the loop (cmd_serve.c), addresses (serve_listen.c), HTTP
- * (serve_http.c), the file for a textfile collector (serve_textfile.c), figures about itself
- * (serve_self.c), and the lock of --give-way (serve_lock.c). One thread does all of it. */
+ * (serve_http.c, serve_gzip.c), lines
+ * (serve_lines.c), OTLP (serve_otlp.c), the file for a textfile collector
+ * (serve_textfile.c), figures about itself (serve_self.c), the lock of --give-way (serve_lock.c),
+ * and --budget (serve_budget.c). One thread does all of it. */
 #ifndef PFM_SERVE_H
 #define PFM_SERVE_H
 
+#include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,11 +15,43 @@
 
 enum { SERVE_MAX_LISTENERS = 8, SERVE_ADDRESS_MAX = 160 };
 
+/* The resources that --budget limits. */
+enum budget_resource {
+	BUDGET_CPU,
+	BUDGET_FILES,
+	BUDGET_COUNTERS_FREE,
+	BUDGET_INTERRUPTS,
+	N_BUDGET_RESOURCES
+};
+
+struct budget_use {
+	double limit; /* 0: no limit */
+	double used;  /* as last measured */
+	bool is_known;
+	uint64_t n_exceeded;
+};
+
+struct serve_budget {
+	bool is_on;
+	struct budget_use resources[N_BUDGET_RESOURCES];
+	uint64_t began, filled, recovered; /* when: the service, the last filling, the last step */
+	double cpu_began, cpu_taken;       /* processor time then, and as last taken from the */
+	double bucket;                     /* bucket, in seconds */
+	bool is_waiting;
+	uint64_t wait_began, waited_ns;
+	unsigned back_off; /* readings are so many times less frequent */
+	uint64_t n_recoveries;
+	uint64_t interrupts, interrupts_read; /* as last read, and when */
+	uint64_t paused_until;                /* 0: counting */
+	unsigned pause_seconds;               /* of the next pause */
+};
+
 /* Figures of pfm serve about itself. */
 struct serve_figures {
 	uint64_t readings, answers, refusals; /* refusals: answers that are no texts */
 	uint64_t closed;                      /* connections that took too long */
-	uint64_t textfile_errors;
+	uint64_t textfile_errors, line_answers;
+	uint64_t otlp_sent, otlp_retries, otlp_dropped, otlp_rejected;
 	double reading_seconds;  /* the last reading took so long */
 	double interval_seconds; /* and is of so long a time */
 };
@@ -41,8 +76,14 @@ struct serve {
 	const char *lock_path; /* of --give-way; NULL: none */
 	int lock_fd;
 	uint64_t paused_since, paused_ns; /* paused_since: 0 while counting */
+	const char *pause_reason;         /* "lock" or "budget" */
+	struct serve_budget budget;
 	struct serve_figures figures;
 	struct serve_http *http;
+	const char *lines_path; /* of --lines; NULL: none */
+	struct serve_lines *lines;
+	const char *otlp_url; /* of --otlp; NULL: none */
+	struct serve_otlp *otlp;
 };
 
 /* ---- the texts (cmd_serve.c) ----------------------------------------------------------------- */
@@ -56,7 +97,8 @@ bool read_counts_now(struct serve *s);
 
 /* ---- figures about itself (serve_self.c) ----------------------------------------------------- */
 
-enum { SERVE_SELF_SERIES = 16 };
+enum { SERVE_SELF_SERIES = 42 };
+uint64_t count_open_files(void);
 /* Call when the service begins. */
 void note_start_time(void);
 void put_self_series(struct exposition *x, const struct serve *s);
@@ -66,8 +108,19 @@ void put_self_series(struct exposition *x, const struct serve *s);
 /* Adds a listener for "ADDRESS:PORT", "[ADDRESS]:PORT" or "unix:PATH". Returns an exit status;
  * reports errors. */
 int open_listener(struct serve *s, const char *text);
+/* Listens at @path; an exit status, what is wrong is said. */
+int listen_on_path(struct serve_listener *l, const char *path);
+/* Closes it and removes its socket from the file system. */
+void close_listener(struct serve_listener *l);
 /* Closes all of them and removes sockets from the file system. */
 void close_listeners(struct serve *s);
+
+/* ---- gzip (serve_gzip.c) --------------------------------------------------------------------- */
+
+/* True if the header Accept-Encoding @accept allows gzip, and this pfm can write it. */
+bool accepts_gzip(const char *accept);
+/* Replaces @text, which is freed, by its gzip; NULL without memory. */
+char *compress_serve_text(char *text, size_t *size);
 
 /* ---- HTTP (serve_http.c) --------------------------------------------------------------------- */
 
@@ -80,6 +133,28 @@ int find_http_timeout(const struct serve *s, int most);
 /* False if the counters could not be read. */
 bool run_http(struct serve *s);
 void stop_http(struct serve *s);
+
+/* ---- lines (serve_lines.c) ------------------------------------------------------------------- */
+
+/* Listens where --lines says; an exit status, what is wrong is said. */
+int open_lines(struct serve *s);
+/* A descriptor that becomes readable when run_lines() has work, -1: none. */
+int get_lines_fd(const struct serve *s);
+/* False if the counters could not be read. */
+bool run_lines(struct serve *s);
+void close_lines(struct serve *s);
+
+/* ---- OTLP (serve_otlp.c) --------------------------------------------------------------------- */
+
+/* Prepares what --otlp asks for; an exit status, what is wrong is said. */
+int open_otlp(struct serve *s);
+/* Makes and sends requests. Milliseconds until it has work again, at most @most; negative if the
+ * counters could not be read. */
+int run_otlp(struct serve *s, int most);
+/* poll(2), also for the sockets of requests. */
+int poll_with_otlp(struct serve *s, struct pollfd *polled, nfds_t n, int ms);
+unsigned count_queued_requests(const struct serve *s);
+void close_otlp(struct serve *s);
 
 /* ---- the textfile (serve_textfile.c) --------------------------------------------------------- */
 
@@ -99,5 +174,23 @@ void close_give_way_lock(struct serve *s);
 int give_way(struct serve *s);
 /* How long counting has been paused. */
 double find_paused_seconds(const struct serve *s);
+
+/* ---- the budget (serve_budget.c) ------------------------------------------------------------- */
+
+/* "cpu=0.5%,files=2000,counters-free=2,interrupts=2000/s", or some of it. False for other texts. */
+bool read_budget(struct serve_budget *b, const char *text);
+/* Call before events are opened. */
+void limit_files(const struct serve_budget *b);
+/* An exit status: too many files are said. Call once events are open. */
+int check_files(const struct serve *s);
+/* The service begins: what it took to open events is not counted. */
+void begin_budget(struct serve_budget *b);
+/* Milliseconds for which nothing may be done; 0: go on. */
+int find_budget_wait(struct serve_budget *b);
+/* Readings are so many times less frequent, at least 1. */
+unsigned find_back_off(const struct serve_budget *b);
+/* True while counting is to pause because the PMUs interrupt too often. */
+bool are_interrupts_too_many(struct serve_budget *b);
+void put_budget(struct exposition *x, const struct serve *s);
 
 #endif

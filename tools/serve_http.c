@@ -55,8 +55,8 @@ struct serve_http {
 	struct MHD_Daemon *daemons[SERVE_MAX_LISTENERS];
 	int epoll_fds[SERVE_MAX_LISTENERS];
 	struct open_connection connections[SERVE_MAX_LISTENERS * MAX_CONNECTIONS];
-	struct cached_text texts[EXPOSITION_PROMETHEUS + 1];
-	bool failed; /* the counters could not be read */
+	struct cached_text texts[EXPOSITION_PROMETHEUS + 1][2]; /* plain, gzip */
+	bool failed;                                            /* the counters could not be read */
 };
 
 static bool load_library(void)
@@ -158,14 +158,16 @@ static enum MHD_Result refuse_request(struct serve *s, struct MHD_Connection *c,
 	return rc;
 }
 
-static struct MHD_Response *make_response(struct serve *s, enum exposition_format format)
+static struct MHD_Response *make_response(struct serve *s, enum exposition_format format,
+                                          bool is_gzip)
 {
 	size_t size;
 	char *text = make_serve_text(s, format, &size);
-	struct MHD_Response *r =
-		text ? mhd.MHD_create_response_from_buffer(size, text, MHD_RESPMEM_MUST_FREE)
-		     : NULL;
+	struct MHD_Response *r;
 
+	if (text && is_gzip)
+		text = compress_serve_text(text, &size);
+	r = text ? mhd.MHD_create_response_from_buffer(size, text, MHD_RESPMEM_MUST_FREE) : NULL;
 	if (!r) {
 		free(text);
 		return NULL;
@@ -175,21 +177,25 @@ static struct MHD_Response *make_response(struct serve *s, enum exposition_forma
 	                                    ? "application/openmetrics-text; version=1.0.0; "
 	                                      "charset=utf-8"
 	                                    : "text/plain; version=0.0.4; charset=utf-8");
+	if (is_gzip)
+		mhd.MHD_add_response_header(r, "Content-Encoding", "gzip");
+	mhd.MHD_add_response_header(r, "Vary", "Accept, Accept-Encoding");
 	mhd.MHD_add_response_header(r, "Cache-Control", "no-store");
 	mhd.MHD_add_response_header(r, "Connection", "close");
 	return r;
 }
 
 /* One text for all who ask until the next reading. */
-static struct MHD_Response *find_response(struct serve *s, enum exposition_format format)
+static struct MHD_Response *find_response(struct serve *s, enum exposition_format format,
+                                          bool is_gzip)
 {
-	struct cached_text *t = &s->http->texts[format];
+	struct cached_text *t = &s->http->texts[format][is_gzip];
 
 	if (t->response && t->reading == s->figures.readings)
 		return t->response;
 	if (t->response)
 		mhd.MHD_destroy_response(t->response);
-	t->response = make_response(s, format);
+	t->response = make_response(s, format, is_gzip);
 	t->reading = s->figures.readings;
 	return t->response;
 }
@@ -201,6 +207,13 @@ static enum exposition_format find_wanted_format(struct MHD_Connection *c)
 
 	return accept && strcasestr(accept, "application/openmetrics-text") ? EXPOSITION_OPENMETRICS
 	                                                                    : EXPOSITION_PROMETHEUS;
+}
+
+static bool is_gzip_wanted(struct MHD_Connection *c)
+{
+	const char *accept = mhd.MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Accept-Encoding");
+
+	return accept && accepts_gzip(accept);
 }
 
 static enum MHD_Result answer_request(void *arg, struct MHD_Connection *c, const char *url,
@@ -225,7 +238,7 @@ static enum MHD_Result answer_request(void *arg, struct MHD_Connection *c, const
 		s->http->failed = true;
 		return MHD_NO;
 	}
-	r = find_response(s, find_wanted_format(c));
+	r = find_response(s, find_wanted_format(c), is_gzip_wanted(c));
 	if (!r)
 		return refuse_request(s, c, MHD_HTTP_SERVICE_UNAVAILABLE, no_counts);
 	s->figures.answers++;
@@ -331,8 +344,9 @@ void stop_http(struct serve *s)
 		s->listeners[i].fd = -1;
 	}
 	for (size_t i = 0; i < sizeof(s->http->texts) / sizeof(s->http->texts[0]); i++)
-		if (s->http->texts[i].response)
-			mhd.MHD_destroy_response(s->http->texts[i].response);
+		for (size_t k = 0; k < 2; k++)
+			if (s->http->texts[i][k].response)
+				mhd.MHD_destroy_response(s->http->texts[i][k].response);
 	free(s->http);
 	s->http = NULL;
 }

@@ -138,7 +138,7 @@ static bool remove_dead_socket(const union address *a)
 	return is_dead && unlink(a->local.sun_path) == 0;
 }
 
-static int listen_on_path(struct serve_listener *l, const char *path)
+int listen_on_path(struct serve_listener *l, const char *path)
 {
 	union address a;
 	int rc;
@@ -182,13 +182,17 @@ int open_listener(struct serve *s, const char *text)
 	                                      : listen_on_network(l, text);
 }
 
+void close_listener(struct serve_listener *l)
+{
+	if (l->fd >= 0)
+		close(l->fd);
+	if (*l->path)
+		unlink(l->path);
+}
+
 void close_listeners(struct serve *s)
 {
-	for (struct serve_listener *l = s->listeners; l < s->listeners + s->n_listeners; l++) {
-		if (l->fd >= 0)
-			close(l->fd);
-		if (*l->path)
-			unlink(l->path);
-	}
+	for (struct serve_listener *l = s->listeners; l < s->listeners + s->n_listeners; l++)
+		close_listener(l);
 	s->n_listeners = 0;
 }

@@ -47,8 +47,11 @@ double find_paused_seconds(const struct serve *s)
 
 int give_way(struct serve *s)
 {
-	bool is_held = s->lock_fd >= 0 && is_lock_held(s);
+	bool is_locked = s->lock_fd >= 0 && is_lock_held(s),
+	     is_held = are_interrupts_too_many(&s->budget) || is_locked;
 
+	if (is_held)
+		s->pause_reason = is_locked ? "lock" : "budget";
 	if (is_held && !s->paused_since) {
 		stop_targets(&s->job);
 		s->paused_since = now_ns();

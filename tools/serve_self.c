@@ -4,7 +4,10 @@
 #include "serve.h"
 
 #include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,24 +20,34 @@ static double read_cpu_seconds(void)
 	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
 }
 
+/* The file stays open: it is read for each text. */
 static uint64_t read_memory(void)
 {
+	static int fd = -1;
 	unsigned long long all, resident = 0;
-	FILE *f = fopen("/proc/self/statm", "re");
+	char text[128];
+	ssize_t n;
 
-	if (f && fscanf(f, "%llu %llu", &all, &resident) != 2)
+	if (fd < 0)
+		fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	n = fd >= 0 ? pread(fd, text, sizeof(text) - 1, 0) : 0;
+	text[n > 0 ? n : 0] = '\0';
+	if (sscanf(text, "%llu %llu", &all, &resident) != 2)
 		resident = 0;
-	if (f)
-		fclose(f);
 	return resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Without that of the folder itself. */
-static uint64_t count_files(void)
+/* Since Linux 6.2 their number is the size of the folder; before, each of them is listed, and so is
+ * that of the folder itself. */
+uint64_t count_open_files(void)
 {
-	DIR *dir = opendir("/proc/self/fd");
+	struct stat folder;
 	uint64_t n = 0;
+	DIR *dir;
 
+	if (stat("/proc/self/fd", &folder) == 0 && folder.st_size > 0)
+		return (uint64_t)folder.st_size;
+	dir = opendir("/proc/self/fd");
 	while (dir && readdir(dir))
 		n++;
 	if (dir)
@@ -76,7 +89,7 @@ static void put_process(struct exposition *x)
 	          (double)read_memory());
 	put_gauge(x, "process_start_time_seconds", "seconds",
 	          "When pfm serve began, in seconds since 1970.", start_time);
-	put_gauge(x, "process_open_fds", "", "Open file descriptors.", (double)count_files());
+	put_gauge(x, "process_open_fds", "", "Open file descriptors.", (double)count_open_files());
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0)
 		put_gauge(x, "process_max_fds", "", "Limit of open file descriptors.",
 		          (double)files.rlim_cur);
@@ -97,14 +110,42 @@ void put_self_series(struct exposition *x, const struct serve *s)
 	put_counter(x, "perfmon_http_refusals", "Requests that were refused.", f->refusals);
 	put_counter(x, "perfmon_http_connections_closed",
 	            "Connections that were closed because they took too long.", f->closed);
+	if (s->lines)
+		put_counter(x, "perfmon_line_answers",
+		            "Requests of the line protocol that were answered.", f->line_answers);
 	put_counter(x, "perfmon_textfile_errors", "Failures to write the textfile.",
 	            f->textfile_errors);
 	begin_family(x, "perfmon_paused", FAMILY_GAUGE, "",
 	             "1 while counting is paused, with the reason.");
-	put_whole_sample(x, (struct label[]){ { "reason", "lock" }, { 0 } }, s->paused_since != 0);
+	put_whole_sample(x, (struct label[]){ { "reason", "lock" }, { 0 } },
+	                 s->paused_since && strcmp(s->pause_reason, "lock") == 0);
+	if (s->budget.resources[BUDGET_INTERRUPTS].limit > 0)
+		put_whole_sample(x, (struct label[]){ { "reason", "budget" }, { 0 } },
+		                 s->paused_since && strcmp(s->pause_reason, "budget") == 0);
 	begin_family(x, "perfmon_paused_seconds", FAMILY_COUNTER, "seconds",
 	             "Time in which counting was paused.");
 	put_real_sample(x, NULL, find_paused_seconds(s));
+	if (s->otlp) {
+		put_counter(x, "perfmon_otlp_requests", "Requests that the receiver took.",
+		            f->otlp_sent);
+		put_counter(x, "perfmon_otlp_retries", "Requests that failed and were sent again.",
+		            f->otlp_retries);
+		put_counter(x, "perfmon_otlp_requests_dropped",
+		            "Requests that were dropped because the queue was full.",
+		            f->otlp_dropped);
+		put_counter(x, "perfmon_otlp_requests_rejected",
+		            "Requests that the receiver refused for good.", f->otlp_rejected);
+		put_gauge(x, "perfmon_otlp_queue", "", "Requests that wait.",
+		          count_queued_requests(s));
+	}
+	put_budget(x, s);
+	if (s->job.rotation.is_on) {
+		put_gauge(x, "perfmon_rotation_slot", "",
+		          "The turn of the cycle that is under way.", s->job.rotation.slot);
+		put_gauge(x, "perfmon_rotation_cycle_seconds", "seconds",
+		          "The length of a cycle of turns, which readings are of.",
+		          s->job.rotation.info.n_slots * s->job.rotation.info.slot_seconds);
+	}
 	begin_family(x, "perfmon_series", FAMILY_GAUGE, "", "Series of this text.");
 	put_whole_sample(x, NULL, x->n_samples + 1);
 }

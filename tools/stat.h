@@ -16,6 +16,7 @@
 #include "control.h"
 #include "event_list.h"
 #include "openmetrics.h"
+#include "rotation.h"
 
 enum {
 	NS = 1000000000,
@@ -24,6 +25,10 @@ enum {
 	LABEL_MAX = 80,
 	TARGET_MAX = 256
 };
+
+/* The counters that a plan must not use so that @n_free of each core PMU stay free.
+ * (serve_budget.c) */
+uint64_t find_kept_counters(const pfm_ctx_t *ctx, unsigned n_free);
 
 /* ---- counts (stat_rows.c) -------------------------------------------------------------------- */
 
@@ -58,6 +63,7 @@ struct stat_row {
 	pfm_count_sum_t sum;  /* of this run or interval */
 	pfm_tally_t tally;    /* of all runs, or of this interval */
 	struct slice *slices; /* what was counted on the way (stat_errors.c); NULL: nothing yet */
+	struct slot_rates slot_rates; /* with --rotate (rotation.c) */
 };
 
 /* Counts of one task, control group, or all that the CPU list allows. */
@@ -72,6 +78,9 @@ struct stat_target {
 	pfm_count_t *counts, *earlier,
 		*slice_counts; /* now, when the interval began, and when the slice did */
 	unsigned *rows;        /* each count's row */
+	/* With --rotate, by group of the session: */
+	unsigned n_groups, *turns, *planned_groups;
+	unsigned char *is_on;
 	int watch;             /* readable when the process has ended, or -1 */
 	double unseen_seconds; /* time of the command on CPUs that was not counted */
 	bool ran_unwatched;    /* ... more than a tick */
@@ -251,9 +260,11 @@ struct stat_job {
 	const char *region_format;     /* of --regions; NULL: none */
 	struct series *series;         /* with a format: counters and metrics (series.c) */
 	struct control control;
-	bool start_off;  /* with --control: until the command "enable" */
-	bool repeats;    /* more than one run was asked for */
-	bool has_header; /* the names of columns were written, or are not wanted */
+	struct rotation rotation; /* of --rotate */
+	unsigned counters_free;   /* of each core PMU, that no plan uses */
+	bool start_off;           /* with --control: until the command "enable" */
+	bool repeats;             /* more than one run was asked for */
+	bool has_header;          /* the names of columns were written, or are not wanted */
 	enum aggregation by;
 	unsigned repeat; /* runs; once they are over, those that were counted */
 	unsigned intervals, detail;

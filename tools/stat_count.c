@@ -126,7 +126,8 @@ static int report_interval(struct stat_job *job, struct stat_run *r)
 	r->intervals++;
 	/* Slices are those of an interval. */
 	free_slices(job);
-	if (r->slice)
+	forget_slots(job);
+	if (r->slice && !job->rotation.is_on)
 		r->slice = now + begin_slice(job);
 	return EXIT_DONE;
 }
@@ -138,6 +139,12 @@ static int take_slice(struct stat_job *job, struct stat_run *r, uint64_t now)
 		return EXIT_REFUSED;
 	gather_slice(job);
 	end_slice(job);
+	if (job->rotation.is_on) {
+		end_slot(job);
+		if (select_slot(job) != EXIT_DONE)
+			return EXIT_REFUSED;
+		now = now_ns();
+	}
 	r->slice = now + begin_slice(job);
 	return EXIT_DONE;
 }

@@ -17,7 +17,7 @@ struct slice {
 
 bool needs_slices(const struct stat_job *job)
 {
-	return job->metrics.n;
+	return job->metrics.n || job->rotation.is_on;
 }
 
 void free_slices(struct stat_job *job)
@@ -27,12 +27,15 @@ void free_slices(struct stat_job *job)
 			memset(job->rows[i].slices, 0, SLICES * sizeof(*job->rows[i].slices));
 	job->n_slices = 0;
 	job->slice_ns = 0;
+	job->runs_in_slice = job->runs_here = 0;
 }
 
 uint64_t begin_slice(struct stat_job *job)
 {
 	unsigned counts = 0;
 
+	if (job->rotation.is_on)
+		return find_slot_end(&job->rotation);
 	for (unsigned i = 0; i < job->n_parts; i++)
 		counts += job->parts[i].n;
 	/* Reading is not free: the more counts, the rarer. */
@@ -83,8 +86,8 @@ void end_slice(struct stat_job *job)
 {
 	if (!job->runs_in_slice)
 		job->runs_in_slice = 1;
-	/* A repetition that does not fill its slice waits for the next one. */
-	if (job->repeat > 1 && ++job->runs_here < job->runs_in_slice)
+	/* A repetition, or a slot, that does not fill its slice waits for the next one. */
+	if ((job->repeat > 1 || job->rotation.is_on) && ++job->runs_here < job->runs_in_slice)
 		return;
 	job->runs_here = 0;
 	if (++job->n_slices == SLICES)

@@ -103,10 +103,10 @@ bool visit_session_metrics(struct stat_job *job, const pfm_session_t *session)
 
 /* ---- what they need -------------------------------------------------------------------------- */
 
-/* "PMU::NAME" of each metric, for the plan. */
-static char **list_metric_texts(const struct stat_job *job)
+/* "PMU::NAME" of each metric, for the plan, with room for @more texts. */
+static char **list_metric_texts(const struct stat_job *job, unsigned more)
 {
-	char **texts = calloc(job->metrics.n + 1, sizeof(*texts));
+	char **texts = calloc(job->metrics.n + more + 1, sizeof(*texts));
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);
 	pfm_metric_info_t info = PFM_INIT(info);
 
@@ -160,33 +160,58 @@ static bool add_plan(struct stat_job *job, const pfm_plan_t *plan)
 	return true;
 }
 
+/* Moves the events of -e behind the @n @texts, all but pfm's own: with --rotate the plan has them.
+ * The number of texts. */
+static unsigned move_events(struct stat_job *job, char **texts, unsigned n)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < job->events.n; i++)
+		if (find_own_event(job->events.texts[i]))
+			job->events.texts[kept++] = job->events.texts[i];
+		else
+			texts[n++] = job->events.texts[i];
+	job->events.n = kept;
+	return n;
+}
+
 static int plan_metrics(struct stat_job *job)
 {
+	unsigned n = job->metrics.n;
 	pfm_error_t error = PFM_INIT(error);
 	pfm_plan_options_t options = PFM_INIT(options);
 	pfm_plan_t *plan = NULL;
-	char **texts = list_metric_texts(job);
-	int rc = texts ? pfm_create_plan(&plan, job->ctx, (const char *const *)texts,
-	                                 job->metrics.n, NULL, &error)
-	               : PFMLIB_ERR_NOMEM;
+	char **texts = list_metric_texts(job, job->events.n);
+	int rc = PFMLIB_ERR_NOMEM;
 	int status = EXIT_DONE;
+
+	options.taken = find_kept_counters(job->ctx, job->counters_free);
+	if (texts && job->rotation.is_on)
+		n = move_events(job, texts, n);
+	if (texts)
+		rc = pfm_create_plan(&plan, job->ctx, (const char *const *)texts, n, &options,
+		                     &error);
 
 	/* An event may need the very counter that the watchdog holds: only the kernel can tell
 	 * whether another will do. */
-	if (rc == PFMLIB_ERR_NOASSIGN) {
+	if (rc == PFMLIB_ERR_NOASSIGN && !job->counters_free) {
 		options.flags = PFM_PLAN_ALL_COUNTERS;
-		rc = pfm_create_plan(&plan, job->ctx, (const char *const *)texts, job->metrics.n,
-		                     &options, &error);
+		rc = pfm_create_plan(&plan, job->ctx, (const char *const *)texts, n, &options,
+		                     &error);
 	}
 	if (rc) {
 		report_stat_refusal(job, texts && error.event >= 0 ? texts[error.event] : "",
 		                    &error);
 		status = EXIT_REFUSED;
+	} else if (job->rotation.is_on &&
+	           make_schedule(&job->rotation, plan, (const char *const *)texts, n) !=
+	                   EXIT_DONE) {
+		status = EXIT_REFUSED;
 	} else if (!add_plan(job, plan)) {
 		status = report_bad_option("metrics", ENOMEM);
 	}
 	pfm_free_plan(plan);
-	for (unsigned i = 0; texts && i < job->metrics.n; i++)
+	for (unsigned i = 0; texts && i < n; i++)
 		free(texts[i]);
 	free(texts);
 	return status;
@@ -268,8 +293,9 @@ int plan_stat_metrics(struct stat_job *job)
 		status = add_topdown(job, job->topdown);
 	if (status == EXIT_DONE && !order_metric_tree(job))
 		status = report_bad_option("metrics", ENOMEM);
-	if (status == EXIT_DONE && job->metrics.n) {
-		job->memory_peak = pfm_memory_peak(job->ctx);
+	if (status == EXIT_DONE && (job->metrics.n || job->rotation.is_on)) {
+		if (job->metrics.n)
+			job->memory_peak = pfm_memory_peak(job->ctx);
 		status = plan_metrics(job);
 	}
 	if (status != EXIT_DONE || job->events.n)
@@ -286,6 +312,7 @@ void free_stat_metrics(struct stat_job *job)
 	free(job->metrics.at);
 	free(job->ratios.at);
 	event_list_free(&job->metric_names);
+	free_rotation(&job->rotation);
 }
 
 /* ---- counts ---------------------------------------------------------------------------------- */

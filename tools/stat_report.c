@@ -96,7 +96,9 @@ static size_t widest_unit(const struct stat_job *job)
 	return widest;
 }
 
-static void remark_text(const pfm_tally_t *t, unsigned repeat, char buf[REMARK_MAX])
+/* @slot_error: of a count that is the mean of slots, in percent; negative: unknown. */
+static void remark_text(const pfm_tally_t *t, unsigned repeat, double slot_error,
+                        char buf[REMARK_MAX])
 {
 	int n = 0;
 
@@ -109,6 +111,8 @@ static void remark_text(const pfm_tally_t *t, unsigned repeat, char buf[REMARK_M
 	if (repeat > 1 && t->counted > 1)
 		n += snprintf(buf + n, REMARK_MAX - (size_t)n, "  +- %.2f%%",
 		              relative_deviation(t));
+	else if (slot_error >= 0 && t->counted && t->count.quality == PFM_QUALITY_SCALED)
+		n += snprintf(buf + n, REMARK_MAX - (size_t)n, "  +- %.2f%%", slot_error);
 	if (t->counted && t->counted < t->runs)
 		snprintf(buf + n, REMARK_MAX - (size_t)n, "  in %u of %u runs", t->counted,
 		         t->runs);
@@ -147,7 +151,7 @@ static void print_row(const struct stat_job *job, const struct stat_row *row, do
 	                                                           : YELLOW;
 
 	value_text(t, value);
-	remark_text(t, job->repeat, remark);
+	remark_text(t, job->repeat, job->rotation.is_on ? find_slot_error(job, row) : -1, remark);
 	if (time >= 0)
 		fprintf(job->out, "%12.6f", time);
 	if (labels)
@@ -457,6 +461,13 @@ static void json_count(const struct stat_job *job, const struct stat_row *row, d
 		put_int(&j, "counted", t->counted);
 		if (t->counted > 1)
 			put_real(&j, "deviation", relative_deviation(t));
+		else
+			put_null(&j, "deviation");
+	}
+	if (job->rotation.is_on && t->count.quality == PFM_QUALITY_SCALED) {
+		put_int(&j, "slots", row->slot_rates.n);
+		if (find_slot_error(job, row) >= 0)
+			put_real(&j, "deviation", find_slot_error(job, row));
 		else
 			put_null(&j, "deviation");
 	}

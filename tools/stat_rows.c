@@ -56,6 +56,8 @@ void gather_slice(struct stat_job *job)
 			pfm_count_t d = count_since(p, i, &p->slice_counts[i]);
 
 			add_to_slice(&job->rows[p->rows[i]], job->n_slices, &d);
+			job->rows[p->rows[i]].slot_rates.raw += (double)d.raw;
+			job->rows[p->rows[i]].slot_rates.running += (double)d.running;
 			p->slice_counts[i] = p->counts[i];
 		}
 }

@@ -296,7 +296,7 @@ static void session_options(const struct stat_job *job, const struct stat_target
 		so->flags |= PFM_SESSION_DRY_RUN;
 	if (job->all_cpus || job->cpus)
 		so->flags = (so->flags | PFM_SESSION_SYSTEM_WIDE) & ~(unsigned)PFM_SESSION_INHERIT;
-	else if (job->command && !p->pid && !job->delay && !job->control.on)
+	else if (job->command && !p->pid && !job->delay && !job->control.on && !job->rotation.is_on)
 		so->flags |= PFM_SESSION_ENABLE_ON_EXEC;
 	if (job->by >= BY_CPU && job->by <= BY_NODE)
 		so->flags |= PFM_SESSION_PER_CPU;
@@ -409,6 +409,8 @@ int start_targets(struct stat_job *job)
 	struct stat_target *p;
 	int rc;
 
+	if (job->rotation.is_on && select_slot(job) != EXIT_DONE)
+		return EXIT_REFUSED;
 	for (p = job->parts; p < job->parts + job->n_parts; p++) {
 		rc = p->session ? pfm_start_session(p->session) : PFMLIB_SUCCESS;
 		if (rc != PFMLIB_SUCCESS)
@@ -516,6 +518,9 @@ void free_targets(struct stat_job *job)
 		free(p->earlier);
 		free(p->slice_counts);
 		free(p->rows);
+		free(p->turns);
+		free(p->planned_groups);
+		free(p->is_on);
 	}
 	free(job->parts);
 }

@@ -79,6 +79,91 @@ int pfm_describe_planned_event(const pfm_plan_t *plan, unsigned i, pfm_planned_e
 /** Releases @plan and its strings. NULL is allowed. */
 void pfm_free_plan(pfm_plan_t *plan);
 
+/** The groups of a plan laid over slots of time. Opaque. */
+typedef struct pfm_schedule pfm_schedule_t;
+
+/** The needs of a text of the plan. 0 in a member sets no limit. */
+typedef struct pfm_wish {
+	double readings_per_minute; /**< slots a minute in which it is counted, at least */
+	double longest_gap;         /**< seconds in which it is not counted, at most */
+} pfm_wish_t;
+
+/** How to lay out slots. 0 in every member gives the defaults. */
+typedef struct pfm_schedule_options {
+	size_t size;
+	double slot_seconds; /**< length of a slot, 0 for 1 second */
+	/** slots of a cycle; 0: one minute of them if there are wishes, else the rounds of the
+	 * plan */
+	unsigned n_slots;
+	/** name of the machine: its hash shifts the cycle, so that a fleet counts everything at any
+	 * time. NULL: all machines are in step. */
+	const char *host;
+	unsigned long effort; /**< steps of the search for an arrangement, 0 for the default */
+} pfm_schedule_options_t;
+
+/** Description of a schedule. */
+typedef struct pfm_schedule_info {
+	size_t size;
+	unsigned n_slots;    /**< slots of a cycle */
+	double slot_seconds; /**< length of a slot */
+	unsigned n_requests; /**< texts of the plan */
+	unsigned n_groups;   /**< groups of the plan */
+	unsigned shift;      /**< slots that the host's name shifts the cycle */
+} pfm_schedule_info_t;
+
+/** The share of a text of the plan. */
+typedef struct pfm_scheduled_request {
+	size_t size;
+	unsigned n_readings; /**< slots of a cycle in which its rarest group is counted */
+	double longest_gap;  /**< seconds in which one of its groups is not counted, at most */
+	/** Expected standard error of the mean of a cycle, as a share of the standard deviation
+	 * between slots; 0 if it is counted all the time. */
+	double standard_error;
+} pfm_scheduled_request_t;
+
+/** Lays the groups of @plan over the slots of a cycle, which repeats. Each PMU counts one of its
+ * groups in each slot; a PMU with one group counts it all the time. The slots of a group are spread
+ * evenly. Slots that no wish needs go to the groups that have fewest.
+ * @out       receives the schedule, NULL on failure; release it with pfm_free_schedule()
+ * @wishes    of the texts of the plan, in their order; texts from @n_wishes on have no wish
+ * @options   NULL for the defaults
+ * @error     filled on failure; may be NULL. If the wishes cannot be met, error->detail says why,
+ *            error->number is the number of slots that they need, and error->event is the text
+ * whose wish needs most of them. Equal input gives an equal schedule. @plan can be released before
+ * the schedule.
+ *
+ * Returns PFMLIB_SUCCESS, or
+ *   PFMLIB_ERR_INVAL     an argument is wrong
+ *   PFMLIB_ERR_NOASSIGN  no schedule meets the wishes
+ *   PFMLIB_ERR_FULL      none was found with this effort, and there may be one
+ *   PFMLIB_ERR_NOMEM     out of memory
+ * Thread-safe. */
+int pfm_create_schedule(pfm_schedule_t **out, const pfm_plan_t *plan, const pfm_wish_t *wishes,
+                        unsigned n_wishes, const pfm_schedule_options_t *options,
+                        pfm_error_t *error);
+
+/** Describes @schedule. PFMLIB_ERR_INVAL for NULL or a size that is not set. Thread-safe. */
+int pfm_describe_schedule(const pfm_schedule_t *schedule, pfm_schedule_info_t *info);
+
+/** Describes what text @i of the plan gets. PFMLIB_ERR_NOTFOUND past the last. Thread-safe. */
+int pfm_describe_scheduled_request(const pfm_schedule_t *schedule, unsigned i,
+                                   pfm_scheduled_request_t *request);
+
+/** The slot of the cycle at @time, in seconds since 1970, with the shift of the host: machines with
+ * the same plan, wishes and time count the same. Thread-safe. */
+unsigned pfm_find_slot(const pfm_schedule_t *schedule, double time);
+
+/** 1 if group @group of the plan is counted in slot @slot, 0 if not, -1 if a number is out of
+ * range. Thread-safe. */
+int pfm_is_group_in_slot(const pfm_schedule_t *schedule, unsigned slot, unsigned group);
+
+/** The groups with which group @group takes turns, as a number: equal for those that share a PMU. 0
+ * if it is counted all the time. Thread-safe. */
+unsigned pfm_get_group_turn(const pfm_schedule_t *schedule, unsigned group);
+
+/** Releases @schedule. NULL is allowed. */
+void pfm_free_schedule(pfm_schedule_t *schedule);
+
 #pragma GCC visibility pop
 
 #ifdef __cplusplus

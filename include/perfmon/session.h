@@ -149,6 +149,14 @@ int pfm_start_session(pfm_session_t *s);
 int pfm_stop_session(pfm_session_t *s);
 /** Sets all counts to 0; errors as for pfm_start_session(). */
 int pfm_reset_session(pfm_session_t *s);
+/** Lets groups take turns: of groups g (pfm_count_info_t.group) with the same number @turns[g],
+ * those with @on[g] count and the others do not; groups with turn 0 count always. Call it before
+ * the first start, then at every change with the same @turns; at any time one group of each turn
+ * should be on. All CPUs change at once. The time of a group is that of all groups of its turn on
+ * the same CPU, so its counts are scaled. Both arrays have @n members; groups from @n on count
+ * always. PFMLIB_ERR_NOTSUPP: the backend cannot do that; else errors as for pfm_start_session().
+ */
+int pfm_select_groups(pfm_session_t *s, const unsigned *turns, const unsigned char *on, unsigned n);
 /** Returns the number of counts: one per event and PMU (and per CPU with PFM_SESSION_PER_CPU). */
 unsigned pfm_session_size(const pfm_session_t *s);
 /** Reads all counts. Looks once a second whether the processor is still the one that the session

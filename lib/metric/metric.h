@@ -62,6 +62,8 @@ int pfmi_metric_find_group(const struct pfm_ctx *ctx, const char *text, struct m
 /* Metric @event of @pmu. PFMLIB_ERR_INVAL for an unknown row, PFMLIB_ERR_NOTFOUND for a row that is
  * not a metric. */
 int pfmi_metric_find_by_row(const struct pfm_ctx *ctx, int pmu, unsigned event, struct metric *out);
+/* The library does without libm. 0 for what has no root. */
+double pfmi_metric_compute_square_root(double x);
 /* How many inputs a metric has; input @i of it, false past the last. */
 unsigned pfmi_metric_count_inputs(const struct metric *m);
 bool pfmi_metric_get_input(const struct metric *m, unsigned i, struct metric_input *out);

@@ -10,6 +10,14 @@
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
+static int add_use(struct pfm_plan *p, unsigned request, unsigned serial, pfm_error_t *error)
+{
+	return pfmi_plan_add_use(p, request, serial)
+	               ? PFMLIB_SUCCESS
+	               : pfmi_base_set_error(error, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL,
+	                                     (struct slice){ 0 }, NULL);
+}
+
 static int add_event_text(struct pfm_plan *p, const char *text, unsigned request, unsigned family,
                           pfm_error_t *error)
 {
@@ -19,7 +27,7 @@ static int add_event_text(struct pfm_plan *p, const char *text, unsigned request
 	/* Metrics share their events. */
 	for (unsigned i = 0; family && i < p->n_events; i++)
 		if (strcmp(p->events[i].text, text) == 0)
-			return PFMLIB_SUCCESS;
+			return add_use(p, request, p->events[i].serial, error);
 	if (p->n_events == MAX_PLANNED_EVENTS)
 		return pfmi_base_set_error(error, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, NULL,
 		                           (struct slice){ 0 }, "too many events for one plan");
@@ -32,11 +40,12 @@ static int add_event_text(struct pfm_plan *p, const char *text, unsigned request
 		return pfmi_base_set_error(error, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL,
 		                           (struct slice){ 0 }, NULL);
 	snprintf(e->text, sizeof(e->text), "%s", text);
+	e->serial = p->n_events - 1;
 	e->request_index = request;
 	e->metric_number = (uint16_t)family;
 	rc = pfmi_lookup_event(p->ctx, text, &e->pmu, &e->event, error);
 	p->n_events -= rc != 0;
-	return rc;
+	return rc ? rc : add_use(p, request, p->n_events - 1, error);
 }
 
 /* The events of metric @row of unit @unit. */
@@ -160,6 +169,7 @@ static int plan_texts(struct pfm_plan *plan, const char *const *texts, unsigned 
 {
 	int rc = PFMLIB_SUCCESS;
 
+	plan->n_requests = n;
 	for (unsigned i = 0; i < n && !rc; i++)
 		rc = texts[i] ? add_text(plan, texts[i], i, error)
 		              : pfmi_base_set_error(error, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL,
@@ -261,6 +271,7 @@ void pfm_free_plan(pfm_plan_t *plan)
 	ctx.in = plan->ctx; /* the plan's own hold on it */
 	pfm_close_context(ctx.out);
 	free(plan->events);
+	free(plan->uses);
 	free(plan->certificate);
 	free(plan);
 }

@@ -15,6 +15,7 @@ struct planned_event {
 	struct event event;
 	char text[PLANNED_TEXT_SIZE];
 	unsigned request_index, pmu;
+	unsigned serial;        /* number in the order in which events were added */
 	uint16_t metric_number; /* 1 + the metric it came with first, 0 for none */
 	uint16_t item_index;    /* among those of its PMU */
 	unsigned group;
@@ -22,11 +23,18 @@ struct planned_event {
 	bool is_added, is_leader, is_in_proof;
 };
 
+/* A text needs an event: several texts can need the same one. */
+struct event_use {
+	unsigned request, serial;
+};
+
 struct pfm_plan {
 	const struct pfm_ctx *ctx;
 	pfm_plan_options_t options;
 	unsigned n_events, capacity, n_metrics;
 	struct planned_event *events;
+	unsigned n_uses, uses_capacity, n_requests;
+	struct event_use *uses;
 	unsigned n_groups, n_rounds, bound;
 	bool is_optimal;
 	char *certificate;
@@ -34,6 +42,8 @@ struct pfm_plan {
 
 /* Room for one more event; NULL without memory. */
 struct planned_event *pfmi_plan_add_event(struct pfm_plan *plan);
+/* Notes that text @request needs event @serial. False without memory. */
+bool pfmi_plan_add_use(struct pfm_plan *plan, unsigned request, unsigned serial);
 /* Plans the events of unit @u: their groups come after those that are there. @several: the
  * certificate says whose they are. (lib/metric/pmu_plan.c) */
 int pfmi_plan_group_pmu_events(struct pfm_plan *plan, const struct pmu_info *u, bool several,

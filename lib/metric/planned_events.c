@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of a plan's events. */
+/* The lists of a plan's events, and of the texts that need them. */
 #include <stdlib.h>
 #include "metric/plan.h"
 
@@ -16,4 +16,19 @@ struct planned_event *pfmi_plan_add_event(struct pfm_plan *p)
 	}
 	p->events[p->n_events] = (struct planned_event){ .counter = -1 };
 	return &p->events[p->n_events++];
+}
+
+bool pfmi_plan_add_use(struct pfm_plan *p, unsigned request, unsigned serial)
+{
+	if (p->n_uses == p->uses_capacity) {
+		unsigned room = p->uses_capacity * 2 + 16;
+		struct event_use *uses = realloc(p->uses, room * sizeof(*uses));
+
+		if (!uses)
+			return false;
+		p->uses = uses;
+		p->uses_capacity = room;
+	}
+	p->uses[p->n_uses++] = (struct event_use){ request, serial };
+	return true;
 }

@@ -86,6 +86,7 @@ struct perfdata_reader;
 struct recording_ops;
 struct sampling_ops;
 struct sampling_state;
+struct group_turns;
 struct session_metric;
 struct name_block;
 
@@ -116,6 +117,7 @@ struct pfm_session {
 	bool is_all_exact;
 	bool has_last_counts; /* s->last */
 	unsigned n_groups;
+	struct group_turns *turns; /* NULL: all groups count */
 	/* room for n counts; of those that are clear still: an earlier reading */
 	pfm_count_t *last_counts;
 	/* while all are read: the caller's array, NULL if it is not like s->last or has been
@@ -154,6 +156,10 @@ struct backend {
 	int (*start_counting)(struct pfm_session *s);
 	int (*stop_counting)(struct pfm_session *s);
 	int (*reset_counts)(struct pfm_session *s);
+	/* Stops groups that count no longer, then starts those that count now: those of @is_on, by
+	 * group; before, those of @was_on. NULL: groups cannot take turns. */
+	int (*switch_groups)(struct pfm_session *s, const unsigned char *was_on,
+	                     const unsigned char *is_on);
 	/* Fills n counts in order: raw, enabled, running, value (each part extrapolated), quality
 	 * as far as the numbers tell. session.c completes it, unless s->clear stays set: then all
 	 * are as clear as before, and only numbers have changed. They may go to s->into alone, with

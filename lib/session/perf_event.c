@@ -315,6 +315,7 @@ const struct backend pfmi_perf_backend = {
 	.start_counting = pfmi_perf_start_counting,
 	.stop_counting = pfmi_perf_stop_counting,
 	.reset_counts = pfmi_perf_reset_counts,
+	.switch_groups = pfmi_perf_switch_groups,
 	.read_counts = pfmi_perf_read_counts,
 	.read_user_count = pfmi_perf_read_user_count,
 	.close_counts = close_perf_counts,

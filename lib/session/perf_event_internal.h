@@ -33,6 +33,8 @@ int pfmi_perf_assign_readings(struct pfm_session *s);
 int pfmi_perf_start_counting(struct pfm_session *s);
 int pfmi_perf_stop_counting(struct pfm_session *s);
 int pfmi_perf_reset_counts(struct pfm_session *s);
+int pfmi_perf_switch_groups(struct pfm_session *s, const unsigned char *was_on,
+                            const unsigned char *is_on);
 /* True if a task born while a group was opened has inherited some of its members only: the group
  * can never be read. */
 bool pfmi_perf_has_unreadable_group(struct pfm_session *s);

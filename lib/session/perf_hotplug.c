@@ -126,6 +126,9 @@ void pfmi_perf_check_hotplug(struct pfm_session *s)
 
 	if (w->has_cpu_events)
 		compute_min_enabled_time(&s->sys, w);
+	/* The time of a group that waits for its turn does not advance. */
+	if (s->turns)
+		w->min_enabled_time = 0;
 	if (!w->counts_all_cpus || w->has_new_cpu || w->new_cpus == NEW_CPUS_IMPOSSIBLE)
 		return;
 	if (w->new_cpus == NEW_CPUS_UNKNOWN)

@@ -78,6 +78,9 @@ static int send_to_leaders(struct pfm_session *s, unsigned long request)
 			continue;
 		if (request == PERF_EVENT_IOC_ENABLE && is_enabled_on_exec(s, p->pid))
 			continue;
+		if (s->turns && request == PERF_EVENT_IOC_ENABLE &&
+		    !pfmi_session_is_group_on(s, s->counts[p->count_index].config.group))
+			continue;
 		first = keep_first_error(first, send_ioctl(s, p->fd, request));
 	}
 	return first;
@@ -148,6 +151,33 @@ int pfmi_perf_stop_counting(struct pfm_session *s)
 		rc = keep_first_error(
 			rc, s->sampling_ops->control_side_events(s, PERF_EVENT_IOC_DISABLE));
 	pfmi_perf_stop_longest_clock(s);
+	return rc ? record_errno(s, rc) : PFMLIB_SUCCESS;
+}
+
+/* Sends @request to the leaders of the groups that are in @these and not in @others. */
+static int send_to_groups(struct pfm_session *s, unsigned long request, const unsigned char *these,
+                          const unsigned char *others)
+{
+	const struct perf_state *st = s->backend_state;
+	int first = 0;
+
+	for (unsigned i = 0; i < st->n_read_events; i++) {
+		const struct kernel_event *p = &st->events[st->read_events[i]];
+		unsigned group = s->counts[p->count_index].config.group;
+
+		if (p->leader < 0 && these[group] && !others[group])
+			first = keep_first_error(first, send_ioctl(s, p->fd, request));
+	}
+	return first;
+}
+
+/* On all CPUs the old groups end before the new ones begin: no CPU has counters for both. */
+int pfmi_perf_switch_groups(struct pfm_session *s, const unsigned char *was_on,
+                            const unsigned char *is_on)
+{
+	int rc = send_to_groups(s, PERF_EVENT_IOC_DISABLE, was_on, is_on);
+
+	rc = keep_first_error(rc, send_to_groups(s, PERF_EVENT_IOC_ENABLE, is_on, was_on));
 	return rc ? record_errno(s, rc) : PFMLIB_SUCCESS;
 }
 

@@ -237,6 +237,7 @@ void pfm_close_session(pfm_session_t *s)
 	pfmi_session_free_names(s);
 	free(s->counts);
 	free(s->last_counts);
+	pfmi_session_free_turns(s);
 	free(s->cpu_text);
 	pfmi_machine_free_cpus(&s->requested_cpus);
 	pfmi_machine_free_cpus(&s->online_cpus);
@@ -293,11 +294,17 @@ static inline int read_last_counts(struct pfm_session *s, pfm_count_t *into)
 	for (unsigned i = 0; i < s->n_counts && !s->backend; i++)
 		s->last_counts[i] = (pfm_count_t){ .size = sizeof(s->last_counts[i]) };
 	s->has_last_counts |= !rc;
+	if (!rc && s->turns) {
+		pfmi_session_apply_turns(s, s->last_counts);
+		s->is_all_exact = false;
+	}
 	if (!rc && !s->is_all_exact) {
 		pfmi_session_assess_all_qualities(s, s->last_counts);
-		if (s->has_copies && !pfmi_session_compare_copies(s, s->last_counts))
+		if (s->has_copies && !s->turns && !pfmi_session_compare_copies(s, s->last_counts))
 			s->is_all_exact = false;
 	}
+	/* With turns, the next reading is assessed again. */
+	s->is_all_exact &= !s->turns;
 	return rc;
 }
 
@@ -357,8 +364,8 @@ int pfm_read_count(pfm_session_t *s, unsigned i, pfm_count_t *count)
 		memset(s->last_counts, 0, s->n_counts * sizeof(*s->last_counts));
 	s->has_last_counts = true;
 	/* Counts whose quality is determined together are read together. */
-	if (s->backend && s->backend->read_user_count && !c->config.sibling_set && !s->has_copies &&
-	    c->kernel_state.n_open)
+	if (s->backend && s->backend->read_user_count && !s->turns && !c->config.sibling_set &&
+	    !s->has_copies && c->kernel_state.n_open)
 		rc = s->backend->read_user_count(s, i, &s->last_counts[i]);
 	if (rc == PFMLIB_SUCCESS && ++s->n_user_reads >= USER_READS_PER_CHECK)
 		pfmi_session_check_processor(s);

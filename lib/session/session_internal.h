@@ -101,6 +101,12 @@ int pfmi_session_apply_cpu_list(struct session_builder *o);
 int pfmi_session_open_file_events(struct pfm_session *s);
 /* Gives the session its own system back. */
 void pfmi_session_close_file_events(struct pfm_session *s);
+/* True if group @group is to count. (lib/session/group_turns.c) */
+bool pfmi_session_is_group_on(const struct pfm_session *s, unsigned group);
+/* Extends the time of groups that take turns to that of all groups of their turn, and their values
+ * with it. */
+void pfmi_session_apply_turns(const struct pfm_session *s, pfm_count_t *counts);
+void pfmi_session_free_turns(struct pfm_session *s);
 /* ---- the caller's status ----------------------------------------------------------------- */
 
 /* Sets quality, cause and reason of counts[i] from the times that a backend has read. @counts

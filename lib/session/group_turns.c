@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* Groups that take turns. The kernel's time of a group stands still while the group is switched
+ * off. One group of each turn counts at any time, so the time that passed is the sum of the times
+ * of all groups of the turn: for tasks, which run now and then, as well as for CPUs. */
+#include <errno.h>
+#include "session/session_internal.h"
+
+struct group_turns {
+	unsigned n_turns, n_places; /* places: no CPU, CPU 0, CPU 1 ... */
+	unsigned *turn_of;          /* by group */
+	unsigned char *is_on, *was_on;
+	uint64_t *times; /* of each turn at each place */
+};
+
+bool pfmi_session_is_group_on(const struct pfm_session *s, unsigned group)
+{
+	return !s->turns || s->turns->is_on[group];
+}
+
+void pfmi_session_free_turns(struct pfm_session *s)
+{
+	struct group_turns *t = s->turns;
+
+	if (!t)
+		return;
+	free(t->turn_of);
+	free(t->is_on);
+	free(t->was_on);
+	free(t->times);
+	free(t);
+	s->turns = NULL;
+}
+
+static unsigned count_places(const struct pfm_session *s)
+{
+	int last = -1;
+
+	for (unsigned i = 0; i < s->n_counts; i++)
+		if (s->counts[i].config.cpu > last)
+			last = s->counts[i].config.cpu;
+	return (unsigned)(last + 2);
+}
+
+/* All groups are on. False without memory. */
+static bool make_turns(struct pfm_session *s, const unsigned *turns, unsigned n)
+{
+	struct group_turns *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return false;
+	s->turns = t;
+	for (unsigned g = 0; g < n && g < s->n_groups; g++)
+		if (turns[g] > t->n_turns)
+			t->n_turns = turns[g];
+	t->n_places = count_places(s);
+	t->turn_of = calloc(s->n_groups + 1, sizeof(*t->turn_of));
+	t->is_on = malloc(s->n_groups + 1);
+	t->was_on = malloc(s->n_groups + 1);
+	t->times = calloc((size_t)t->n_turns * t->n_places + 1, sizeof(*t->times));
+	if (!t->turn_of || !t->is_on || !t->was_on || !t->times) {
+		pfmi_session_free_turns(s);
+		return false;
+	}
+	for (unsigned g = 0; g < n && g < s->n_groups; g++)
+		t->turn_of[g] = turns[g];
+	memset(t->is_on, 1, s->n_groups + 1);
+	return true;
+}
+
+int pfm_select_groups(pfm_session_t *s, const unsigned *turns, const unsigned char *on, unsigned n)
+{
+	struct group_turns *t;
+
+	if (!s || (n && (!turns || !on)))
+		return PFMLIB_ERR_INVAL;
+	if (!s->backend || !s->backend->switch_groups || s->sampling)
+		return PFMLIB_ERR_NOTSUPP;
+	if (!s->turns && !make_turns(s, turns, n))
+		return PFMLIB_ERR_NOMEM;
+	t = s->turns;
+	memcpy(t->was_on, t->is_on, s->n_groups);
+	for (unsigned g = 0; g < n && g < s->n_groups; g++)
+		t->is_on[g] = !t->turn_of[g] || on[g];
+	return s->running ? s->backend->switch_groups(s, t->was_on, t->is_on) : PFMLIB_SUCCESS;
+}
+
+static uint64_t *find_time(const struct pfm_session *s, unsigned i)
+{
+	const struct session_count *c = &s->counts[i];
+	unsigned turn = s->turns->turn_of[c->config.group];
+
+	return turn ? &s->turns->times[(turn - 1) * (size_t)s->turns->n_places +
+	                               (unsigned)(c->config.cpu + 1)]
+	            : NULL;
+}
+
+/* The longest time of a member: one that could not be opened has none. Members are neighbours. */
+static void add_group_times(const struct pfm_session *s, const pfm_count_t *counts)
+{
+	for (unsigned i = 0, end; i < s->n_counts; i = end) {
+		uint64_t *time = find_time(s, i), longest = 0;
+
+		for (end = i;
+		     end < s->n_counts && s->counts[end].config.group == s->counts[i].config.group;
+		     end++)
+			longest = counts[end].enabled > longest ? counts[end].enabled : longest;
+		if (time)
+			*time += longest;
+	}
+}
+
+void pfmi_session_apply_turns(const struct pfm_session *s, pfm_count_t *counts)
+{
+	memset(s->turns->times, 0,
+	       (size_t)s->turns->n_turns * s->turns->n_places * sizeof(*s->turns->times));
+	add_group_times(s, counts);
+	for (unsigned i = 0; i < s->n_counts; i++) {
+		const uint64_t *time = find_time(s, i);
+
+		if (!time || s->counts[i].config.is_level || !s->counts[i].kernel_state.n_open)
+			continue;
+		if (counts[i].enabled)
+			counts[i].value = pfmi_session_extrapolate_value(counts[i].value, *time,
+			                                                 counts[i].enabled);
+		counts[i].enabled = *time;
+	}
+}

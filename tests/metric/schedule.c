@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* Schedules of plans: Core Duo has two counters, so three events that each of them can count make
+ * two groups. */
+#include "units.h"
+#include <math.h>
+#include <perfmon/perfmon.h>
+
+static pfm_ctx_t *ctx;
+static pfm_plan_t *plan;
+static pfm_schedule_t *schedule;
+static pfm_error_t error;
+
+static int begin(void **state)
+{
+	static const char *const texts[] = { "coreduo::Uops_Ret", "coreduo::L2_Lines_In",
+		                             "coreduo::L2_Rqsts", "software::page-faults" };
+
+	(void)state;
+	if (pfm_open_context(&ctx, NULL, NULL))
+		return -1;
+	return pfm_create_plan(&plan, ctx, texts, 4, NULL, NULL);
+}
+
+static int end(void **state)
+{
+	(void)state;
+	pfm_free_plan(plan);
+	pfm_close_context(ctx);
+	return 0;
+}
+
+static int make(const pfm_wish_t *wishes, unsigned n, double slot, unsigned n_slots,
+                const char *host)
+{
+	pfm_schedule_options_t o = PFM_INIT(o);
+
+	o.slot_seconds = slot;
+	o.n_slots = n_slots;
+	o.host = host;
+	error = (pfm_error_t)PFM_INIT(error);
+	pfm_free_schedule(schedule);
+	return pfm_create_schedule(&schedule, plan, wishes, n, &o, &error);
+}
+
+static unsigned group_of_request(unsigned request)
+{
+	pfm_planned_event_t e = PFM_INIT(e);
+
+	for (unsigned i = 0; !pfm_describe_planned_event(plan, i, &e); i++)
+		if (e.request == request)
+			return e.group;
+	fail_msg("no event of text %u", request);
+	return 0;
+}
+
+static unsigned count_slots(unsigned group, unsigned n_slots)
+{
+	unsigned n = 0;
+
+	for (unsigned t = 0; t < n_slots; t++)
+		n += pfm_is_group_in_slot(schedule, t, group) == 1;
+	return n;
+}
+
+/* Without wishes each group of a PMU has its turn, and a PMU with one group counts always. */
+static void round_robin(void **state)
+{
+	pfm_schedule_info_t info = PFM_INIT(info);
+	pfm_scheduled_request_t r = PFM_INIT(r);
+	unsigned alone = group_of_request(3);
+
+	(void)state;
+	assert_int_equal(make(NULL, 0, 0, 0, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_describe_schedule(schedule, &info), PFMLIB_SUCCESS);
+	assert_true(info.n_slots == 2 && info.slot_seconds == 1 && info.n_requests == 4 &&
+	            info.n_groups == 3 && info.shift == 0);
+	for (unsigned g = 0; g < 3; g++) {
+		assert_int_equal(count_slots(g, 2), g == alone ? 2 : 1);
+		assert_int_equal(pfm_get_group_turn(schedule, g), g == alone ? 0 : 1);
+	}
+	assert_int_equal(pfm_describe_scheduled_request(schedule, 0, &r), PFMLIB_SUCCESS);
+	/* One reading of two: sqrt((1 - 1/2) / 1). */
+	assert_true(r.n_readings == 1 && r.longest_gap == 1 &&
+	            fabs(r.standard_error - sqrt(0.5)) < 1e-12);
+	assert_int_equal(pfm_describe_scheduled_request(schedule, 3, &r), PFMLIB_SUCCESS);
+	assert_true(r.n_readings == 2 && r.longest_gap == 0 && r.standard_error == 0);
+	assert_int_equal(pfm_describe_scheduled_request(schedule, 4, &r), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_is_group_in_slot(schedule, 2, 0), -1);
+	assert_int_equal(pfm_is_group_in_slot(schedule, 0, 3), -1);
+}
+
+/* The wish of a text is that of its group; gaps are times without a slot. */
+static void wishes_are_kept(void **state)
+{
+	pfm_wish_t wishes[4] = { { 0 } };
+	pfm_scheduled_request_t r = PFM_INIT(r);
+	pfm_schedule_info_t info = PFM_INIT(info);
+	unsigned g = group_of_request(2);
+
+	(void)state;
+	wishes[2] = (pfm_wish_t){ 12, 4 };
+	assert_int_equal(make(wishes, 4, 1, 0, NULL), PFMLIB_SUCCESS);
+	pfm_describe_schedule(schedule, &info);
+	assert_int_equal(info.n_slots, 60);
+	pfm_describe_scheduled_request(schedule, 2, &r);
+	assert_int_equal(r.n_readings, count_slots(g, 60));
+	assert_true(r.n_readings >= 12 && r.longest_gap <= 4);
+	/* Readings a minute are of the time, whatever the slots: 12 a minute are 24 of 1200. */
+	wishes[2] = (pfm_wish_t){ 12, 0 };
+	assert_int_equal(make(wishes, 4, 0.1, 1200, NULL), PFMLIB_SUCCESS);
+	pfm_describe_scheduled_request(schedule, 2, &r);
+	assert_true(r.n_readings >= 24);
+}
+
+static void unmet_wishes(void **state)
+{
+	pfm_wish_t wishes[4] = { { 0 } };
+	unsigned far = group_of_request(0) == group_of_request(1) ? 2 : 1;
+
+	(void)state;
+	/* 40 + 30 of 60 slots. */
+	wishes[0].readings_per_minute = 40;
+	wishes[far].readings_per_minute = 30;
+	assert_int_equal(make(wishes, 4, 1, 60, NULL), PFMLIB_ERR_NOASSIGN);
+	assert_null(schedule);
+	assert_true(error.number == 70 && error.event == 0);
+	assert_non_null(strstr(error.detail, "need more slots"));
+	/* A gap of 1 second: every other slot. Two groups fit exactly. */
+	wishes[0] = wishes[far] = (pfm_wish_t){ 0, 1 };
+	assert_int_equal(make(wishes, 4, 1, 60, NULL), PFMLIB_SUCCESS);
+	/* In 5 slots they do not: each needs 3. */
+	assert_int_equal(make(wishes, 4, 1, 5, NULL), PFMLIB_ERR_NOASSIGN);
+	assert_int_equal(error.number, 6);
+}
+
+/* Machines with one clock are in step; names shift them. */
+static void hosts(void **state)
+{
+	pfm_schedule_info_t info = PFM_INIT(info);
+	unsigned used[60] = { 0 }, n = 0;
+	char name[16];
+
+	(void)state;
+	assert_int_equal(make(NULL, 0, 0.5, 60, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_find_slot(schedule, 0), 0);
+	assert_int_equal(pfm_find_slot(schedule, 0.5), 1);
+	assert_int_equal(pfm_find_slot(schedule, 29.99), 59);
+	assert_int_equal(pfm_find_slot(schedule, 30), 0);
+	assert_int_equal(pfm_find_slot(schedule, -0.25), 59);
+	assert_int_equal(pfm_find_slot(schedule, NAN), 0);
+	for (unsigned i = 0; i < 600; i++) {
+		snprintf(name, sizeof(name), "node%03u", i);
+		assert_int_equal(make(NULL, 0, 1, 60, name), PFMLIB_SUCCESS);
+		pfm_describe_schedule(schedule, &info);
+		assert_int_equal(pfm_find_slot(schedule, 0), info.shift);
+		n += !used[info.shift]++;
+	}
+	/* 600 names on 60 places of equal chance leave out less than one. */
+	assert_true(n >= 58);
+}
+
+static void bad_arguments(void **state)
+{
+	const pfm_wish_t negative = { -1, 0 }, unclear = { 0, NAN };
+	pfm_schedule_options_t o = { 0 };
+
+	(void)state;
+	assert_int_equal(make(&negative, 1, 1, 0, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(make(&unclear, 1, 1, 0, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(make(NULL, 1, 1, 0, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(make(NULL, 0, -1, 0, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(make(NULL, 0, 1, 20000, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_create_schedule(&schedule, plan, NULL, 0, &o, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_create_schedule(&schedule, NULL, NULL, 0, NULL, NULL),
+	                 PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_create_schedule(NULL, plan, NULL, 0, NULL, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_find_slot(NULL, 1), 0);
+	pfm_free_schedule(NULL);
+}
+
+static int free_it(void **state)
+{
+	(void)state;
+	pfm_free_schedule(schedule);
+	schedule = NULL;
+	return 0;
+}
+
+#define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, begin_case, end_case)
+
+static int begin_case(void **state)
+{
+	return begin(state);
+}
+
+static int end_case(void **state)
+{
+	return free_it(state) | end(state);
+}
+
+UNIT(metric_schedule, CASE(round_robin), CASE(wishes_are_kept), CASE(unmet_wishes), CASE(hosts),
+     CASE(bad_arguments));

@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""pfm record --continuous: rounds, limits of the folder, and receivers that take, refuse, or are away."""
+import gzip
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.dont_write_bytecode = True
+import tap  # noqa: E402
+from test_otlp import Receiver  # noqa: E402
+from test_serve import PFM  # noqa: E402
+
+EVENTS = ("-a", "-F", "99", "-e", "cpu-clock")
+
+
+class Continuous(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = os.path.join(folder.name, "rounds")
+
+    def start(self, *words, every="1", events=EVENTS):
+        return subprocess.Popen([PFM, "record", "--continuous", self.folder, "--round", "1", "--every", every, *words, *events],
+                                stderr=subprocess.PIPE, text=True)
+
+    def record(self, *words, status=0, **more):
+        with self.start(*words, **more) as p:
+            _, err = p.communicate(timeout=60)
+        self.assertEqual(p.returncode, status, err)
+        return err
+
+    def files(self):
+        return sorted(os.listdir(self.folder))
+
+    def report(self, name):
+        return subprocess.run([PFM, "report", os.path.join(self.folder, name)], capture_output=True, text=True, check=True).stdout
+
+    def test_rounds_with_events_in_turns(self):
+        err = self.record("--rounds", "2", "--each-event", events=("-a", "-F", "99", "-e", "cpu-clock,task-clock"))
+        self.assertEqual(err, "")
+        names = self.files()
+        self.assertEqual(len(names), 2)
+        for name, event in zip(names, ("cpu-clock", "task-clock")):
+            self.assertRegex(name, r"^perf-\d{8}T\d{6}Z\.data$")
+            self.assertTrue(self.report(name).startswith(event + ": "), name)
+
+    def test_limits(self):
+        """The oldest go first, others' files stay, and each removal is reported."""
+        os.mkdir(self.folder)
+        for name, age in (("perf-20200101T000000Z.data", 1000), ("perf-20200102T000000Z.data", 0), ("perf-20200103T000000Z.data", 0),
+                          ("notes.txt", 5000)):
+            path = os.path.join(self.folder, name)
+            with open(path, "wb") as f:
+                f.write(b"x" * 1000000)
+            os.utime(path, (time.time() - age, ) * 2)
+        err = self.record("--rounds", "1", "--keep-age", "500", "--keep-bytes", "1900000")
+        self.assertIn("removed perf-20200101T000000Z.data: older than --keep-age", err)
+        self.assertIn("removed perf-20200102T000000Z.data: more than --keep-bytes", err)
+        self.assertEqual([n for n in self.files() if n.startswith(("perf-2020", "notes"))], ["notes.txt", "perf-20200103T000000Z.data"])
+
+    def test_a_signal_ends_it(self):
+        """What the round under way has is kept."""
+        with self.start(every="1") as p:
+            until = time.monotonic() + 20
+            while time.monotonic() < until and not (os.path.isdir(self.folder) and any(n.endswith(".part") for n in self.files())):
+                time.sleep(0.05)
+            time.sleep(0.3)
+            p.send_signal(signal.SIGTERM)
+            begin = time.monotonic()
+            _, err = p.communicate(timeout=20)
+        self.assertEqual(p.returncode, 0)
+        self.assertNotIn("failed", err)
+        self.assertLess(time.monotonic() - begin, 5)
+        self.assertTrue(self.files() and not any(n.endswith(".part") for n in self.files()))
+
+    def test_failed_rounds_are_reported(self):
+        err = self.record("--rounds", "1", events=("-a", "-e", "nonsense_event"))
+        self.assertRegex(err, r"the round of perf-\S+ failed: its samples are lost")
+        self.assertEqual(self.files(), [])
+
+    def test_refused(self):
+        for words in (["--round", "5", "--every", "2"], ["-o", "x"], ["--round", "0"], ["--", "true"]):
+            p = subprocess.run([PFM, "record", "--continuous", self.folder, *words], capture_output=True, check=False)
+            self.assertEqual(p.returncode, 2, words)
+
+
+class Push(Continuous):
+    """Each round goes to a receiver."""
+
+    def without_curl(self, err):
+        if "libcurl" in err:
+            self.skipTest("no libcurl (Debian packages libcurl4-openssl-dev, libcurl4)")
+
+    test_rounds_with_events_in_turns = test_limits = test_a_signal_ends_it = test_failed_rounds_are_reported = test_refused = None
+
+    def test_pyroscope(self):
+        with Receiver(200) as r:
+            self.without_curl(self.record("--rounds", "1", "--push", r.url + "/ingest"))
+        (path, headers, body), = r.got
+        self.assertRegex(path, r"^/ingest\?name=perfmon&format=pprof&from=(\d+)&until=(\d+)$")
+        begin, end = map(int, re.findall(r"=(\d+)", path))
+        self.assertTrue(end - begin == 1 and abs(end - time.time()) < 20)
+        self.assertIn(b"cpu-clock", gzip.decompress(body))
+        self.assertEqual(headers["Content-Type"], "application/octet-stream")
+        self.assertEqual(self.files(), [])
+
+    def test_otlp_after_the_receiver_was_away(self):
+        """What is not taken stays in the folder, and goes out in order."""
+        with Receiver(503, 200) as r:
+            err = self.record("--rounds", "2", "--push", r.url + "/v1development/profiles")
+            self.without_curl(err)
+        self.assertIn("status 503", err)
+        self.assertEqual(len(r.got), 3)
+        self.assertEqual(r.got[0][2], r.got[1][2])
+        self.assertNotEqual(r.got[1][2], r.got[2][2])
+        self.assertEqual({(path, h["Content-Type"]) for path, h, _ in r.got}, {("/v1development/profiles", "application/x-protobuf")})
+        self.assertIn(b"cpu-clock", r.got[0][2])
+        self.assertEqual(self.files(), [])
+
+    def test_refused_for_good(self):
+        with Receiver(400) as r:
+            err = self.record("--rounds", "1", "--push", r.url)
+            self.without_curl(err)
+        self.assertIn("status 400", err)
+        self.assertRegex(err, r"removed perf-\S+: it cannot be sent")
+        self.assertEqual(self.files(), [])
+
+
+if __name__ == "__main__":
+    tap.main()

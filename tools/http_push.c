@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+#include "http_push.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#ifndef PERFMON_VERSION
+#define PERFMON_VERSION "unversioned"
+#endif
+
+#ifdef HAVE_CURL
+#include <dlfcn.h>
+#include <curl/curl.h>
+
+enum { REQUEST_MS = 30000, CONNECT_MS = 3000 };
+
+#define CALLS(CALL)                                                                                \
+	CALL(curl_easy_cleanup)                                                                    \
+	CALL(curl_easy_getinfo)                                                                    \
+	CALL(curl_easy_init)                                                                       \
+	CALL(curl_easy_perform)                                                                    \
+	CALL(curl_easy_setopt)                                                                     \
+	CALL(curl_easy_strerror)                                                                   \
+	CALL(curl_slist_append)                                                                    \
+	CALL(curl_slist_free_all)
+
+#undef curl_easy_setopt
+#undef curl_easy_getinfo
+
+/* Its functions. */
+static struct {
+#define MEMBER(NAME) __typeof__(NAME) *(NAME);
+	CALLS(MEMBER)
+#undef MEMBER
+} curl;
+
+static bool load_library(void)
+{
+	void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL), *at;
+	bool all;
+
+	if (!library)
+		library = dlopen("libcurl-gnutls.so.4", RTLD_NOW | RTLD_LOCAL);
+	all = library;
+#define FIND(NAME)                                                                                 \
+	at = library ? dlsym(library, #NAME) : NULL;                                               \
+	all = all && at;                                                                           \
+	memcpy(&curl.NAME, &at, sizeof(at));
+	CALLS(FIND)
+#undef FIND
+	return all;
+}
+
+static size_t ignore_answer(const void *data, size_t size, size_t n, void *arg)
+{
+	(void)data;
+	(void)arg;
+	return size * n;
+}
+
+static CURLcode send_file(CURL *easy, FILE *file, long *status)
+{
+	struct stat st;
+	CURLcode rc;
+
+	if (fstat(fileno(file), &st) != 0)
+		return CURLE_READ_ERROR;
+	curl.curl_easy_setopt(easy, CURLOPT_POST, 1L);
+	curl.curl_easy_setopt(easy, CURLOPT_READDATA, file);
+	curl.curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)st.st_size);
+	curl.curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	curl.curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)REQUEST_MS);
+	curl.curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
+	curl.curl_easy_setopt(easy, CURLOPT_USERAGENT, "perfmon/" PERFMON_VERSION);
+	curl.curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, ignore_answer);
+	rc = curl.curl_easy_perform(easy);
+	curl.curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, status);
+	return rc;
+}
+
+static enum push_result judge_answer(CURLcode rc, long status, char *why, unsigned room)
+{
+	if (rc) {
+		snprintf(why, room, "%s", curl.curl_easy_strerror(rc));
+		return PUSH_LATER;
+	}
+	if (status / 100 == 2)
+		return PUSH_TAKEN;
+	snprintf(why, room, "the receiver answers with status %ld", status);
+	return status == 429 || status == 502 || status == 503 || status == 504 ? PUSH_LATER
+	                                                                        : PUSH_REFUSED;
+}
+
+enum push_result push_file(const char *url, const char *path, const char *type, char *why,
+                           unsigned room)
+{
+	struct curl_slist *headers = NULL;
+	enum push_result result = PUSH_LATER;
+	char header[128];
+	CURL *easy;
+	FILE *file;
+	long status = 0;
+
+	if (!load_library()) {
+		snprintf(why, room, "--push needs libcurl.so.4 (Debian package libcurl4)");
+		return PUSH_IMPOSSIBLE;
+	}
+	easy = curl.curl_easy_init();
+	file = fopen(path, "re");
+	snprintf(header, sizeof(header), "Content-Type: %s", type);
+	headers = curl.curl_slist_append(NULL, header);
+	headers = curl.curl_slist_append(headers, "Expect:");
+	snprintf(why, room, "out of memory");
+	if (easy && file && headers) {
+		CURLcode rc;
+
+		curl.curl_easy_setopt(easy, CURLOPT_URL, url);
+		curl.curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
+		rc = send_file(easy, file, &status);
+		result = judge_answer(rc, status, why, room);
+	}
+	if (file)
+		fclose(file);
+	if (easy)
+		curl.curl_easy_cleanup(easy);
+	curl.curl_slist_free_all(headers);
+	return result;
+}
+
+#else
+
+enum push_result push_file(const char *url, const char *path, const char *type, char *why,
+                           unsigned room)
+{
+	(void)url;
+	(void)path;
+	(void)type;
+	snprintf(why, room,
+	         "this pfm was built without libcurl: --push needs a build with Debian's "
+	         "libcurl4-openssl-dev");
+	return PUSH_IMPOSSIBLE;
+}
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* A file as the body of an HTTP request, by libcurl, which is loaded when it is needed. */
+#ifndef PFM_HTTP_PUSH_H
+#define PFM_HTTP_PUSH_H
+
+#include <stdbool.h>
+
+enum push_result {
+	PUSH_TAKEN,
+	PUSH_LATER,     /* the receiver is away, or asks for patience */
+	PUSH_REFUSED,   /* for good */
+	PUSH_IMPOSSIBLE /* libcurl is missing */
+};
+
+/* Sends the file at @path to @url. What went wrong is in @why, of @room bytes. */
+enum push_result push_file(const char *url, const char *path, const char *type, char *why,
+                           unsigned room);
+
+#endif

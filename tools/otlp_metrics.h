@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Metrics as OpenTelemetry's message ExportMetricsServiceRequest, made from the families that
+ * openmetrics.h writes. */
+#ifndef PFM_OTLP_METRICS_H
+#define PFM_OTLP_METRICS_H
+
+#include "export_protobuf.h"
+#include "openmetrics.h"
+
+struct otlp_metrics {
+	uint64_t start_ns, now_ns; /* since 1970: when the counters began; of all samples */
+	struct message scope;      /* ScopeMetrics */
+	struct message metric, data, point, pair, value; /* under way */
+	bool has_metric, is_sum;
+};
+
+void otlp_begin_family(struct otlp_metrics *o, const char *name, enum family_type type,
+                       const char *unit, const char *help);
+/* A sample of that family; @extra: one label more, or NULL. */
+void otlp_add_whole(struct otlp_metrics *o, const struct label *labels, const struct label *extra,
+                    uint64_t value);
+void otlp_add_real(struct otlp_metrics *o, const struct label *labels, double value);
+/* The request, whose memory is the caller's; @host: the name of the machine. Frees the rest of @o.
+ */
+struct message otlp_end(struct otlp_metrics *o, const char *version, const char *host);
+
+#endif

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT */
+/* Each round is a child process that does what pfm record does, so nothing of one round is left in
+ * the next one, and a round that fails does not end the others. It writes a file that is renamed
+ * when it is whole. Rounds begin at multiples of their distance by the clock of the system, later
+ * by a part of it that the name of the machine decides: a fleet does not take samples all at once.
+ *
+ * Files that are too old are removed, then the oldest ones until all take no more than they may;
+ * what is removed, and every round that failed, is reported. */
+#include "record_rounds.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "export.h"
+#include "http_push.h"
+#include "pfm.h"
+#include "stat.h"
+
+#define ME "pfm record"
+
+enum { PATH_ROOM = 4096, NAME_ROOM = 64, HOST_ROOM = 256, NUMBER_ROOM = 24, PART_LENGTH = 5 };
+
+bool is_record_round;
+
+struct kept_file {
+	char name[NAME_ROOM];
+	uint64_t bytes;
+	time_t time;
+};
+
+struct file_list {
+	struct kept_file *files;
+	unsigned n;
+};
+
+/* ---- the folder ------------------------------------------------------------------------------ */
+
+/* "perf-20260102T030405Z.data": others' files stay. */
+static bool is_own_file(const char *name)
+{
+	size_t len = strlen(name);
+
+	return len < NAME_ROOM && len > 10 && strncmp(name, "perf-", 5) == 0 &&
+	       (strcmp(name + len - 5, ".data") == 0 ||
+	        strcmp(name + len - PART_LENGTH, ".part") == 0);
+}
+
+static int compare_files(const void *a, const void *b)
+{
+	return strcmp(((const struct kept_file *)a)->name, ((const struct kept_file *)b)->name);
+}
+
+/* The oldest first. False without memory, or if the folder cannot be read. */
+static bool list_files(const char *folder, struct file_list *list)
+{
+	DIR *dir = opendir(folder);
+	const struct dirent *e;
+	struct stat st;
+
+	*list = (struct file_list){ NULL, 0 };
+	while (dir && (e = readdir(dir))) {
+		struct kept_file *more;
+
+		if (!is_own_file(e->d_name) || fstatat(dirfd(dir), e->d_name, &st, 0) != 0)
+			continue;
+		more = realloc(list->files, (list->n + 1) * sizeof(*more));
+		if (!more)
+			break;
+		list->files = more;
+		more[list->n] =
+			(struct kept_file){ .bytes = (uint64_t)st.st_size, .time = st.st_mtime };
+		snprintf(more[list->n++].name, NAME_ROOM, "%s", e->d_name);
+	}
+	if (list->n)
+		qsort(list->files, list->n, sizeof(*list->files), compare_files);
+	if (dir)
+		closedir(dir);
+	return dir != NULL;
+}
+
+static void remove_file(const char *folder, const struct kept_file *file, const char *why)
+{
+	char path[PATH_ROOM];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, file->name);
+	if (unlink(path) == 0)
+		fprintf(stderr, ME ": removed %s: %s\n", file->name, why);
+	else if (errno != ENOENT)
+		fprintf(stderr, ME ": cannot remove %s: %s\n", path, strerror(errno));
+}
+
+static void keep_limits(const struct record_rounds *r)
+{
+	struct file_list list;
+	uint64_t bytes = 0;
+	time_t now = time(NULL);
+	unsigned i;
+
+	if (!list_files(r->folder, &list))
+		fprintf(stderr, ME ": cannot read %s: %s\n", r->folder, strerror(errno));
+	for (i = 0; i < list.n; i++)
+		bytes += list.files[i].bytes;
+	for (i = 0; i < list.n; i++) {
+		const struct kept_file *f = &list.files[i];
+		bool is_old = r->keep_seconds && now > f->time &&
+		              (uint64_t)(now - f->time) > r->keep_seconds;
+
+		if (!is_old && !(r->keep_bytes && bytes > r->keep_bytes))
+			continue;
+		bytes -= f->bytes;
+		remove_file(r->folder, f,
+		            is_old ? "older than --keep-age" : "more than --keep-bytes");
+	}
+	free(list.files);
+}
+
+/* ---- a round --------------------------------------------------------------------------------- */
+
+static bool is_own_option(const char *word, bool *takes_next)
+{
+	static const char *const names[] = {
+		"--continuous", "--round",    "--every", "--rounds",
+		"--keep-bytes", "--keep-age", "--push",  "--each-event"
+	};
+
+	*takes_next = false;
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		size_t len = strlen(names[i]);
+
+		if (strncmp(word, names[i], len) != 0 || (word[len] && word[len] != '='))
+			continue;
+		*takes_next = !word[len] && strcmp(word, "--each-event") != 0;
+		return true;
+	}
+	return false;
+}
+
+/* True if @word is -e or its like, which is left out where events take turns. */
+static bool is_event_option(const char *word, bool *takes_next)
+{
+	*takes_next = strcmp(word, "-e") == 0 || strcmp(word, "--event") == 0;
+	return *takes_next || strncmp(word, "--event=", 8) == 0 ||
+	       (strncmp(word, "-e", 2) == 0 && word[2]);
+}
+
+/* In the child: pfm record with the same options, into @path, for the time of a round. */
+static int run_round(const struct command_args *args, const struct record_rounds *r,
+                     const char *event, char *path)
+{
+	static char event_option[] = "-e", output_option[] = "-o", end_of_options[] = "--",
+		    program[] = "sleep";
+	char **argv = calloc((size_t)args->argc + 8, sizeof(*argv)), seconds[NUMBER_ROOM];
+	int n = 0;
+
+	if (!argv)
+		return EXIT_REFUSED;
+	for (int i = 0; i < args->argc; i++) {
+		bool takes_next;
+
+		if (i && (is_own_option(args->argv[i], &takes_next) ||
+		          (event && is_event_option(args->argv[i], &takes_next))))
+			i += takes_next;
+		else
+			argv[n++] = args->argv[i];
+	}
+	if (event) {
+		argv[n++] = event_option;
+		argv[n++] = strdup(event);
+	}
+	argv[n++] = output_option;
+	argv[n++] = path;
+	argv[n++] = end_of_options;
+	argv[n++] = program;
+	is_record_round = true;
+	snprintf(seconds, sizeof(seconds), "%llu", (unsigned long long)r->round_seconds);
+	argv[n++] = seconds;
+	return run_pfm_command(args->cmd, n, argv);
+}
+
+/* Waits until @until, or for @child if that is not 0. True if a signal came that ends it all. */
+static bool wait_for_signal(const sigset_t *signals, uint64_t until)
+{
+	uint64_t now = now_ns(), left = until > now ? until - now : 0;
+	const struct timespec t = { .tv_sec = (time_t)(left / NS), .tv_nsec = (long)(left % NS) };
+	int sig = sigtimedwait(signals, NULL, &t);
+
+	return sig > 0 && sig != SIGCHLD;
+}
+
+/* The child's status; the signal that ends it all goes to the child as well. */
+static int wait_for_round(pid_t pid, const sigset_t *signals, bool *is_over)
+{
+	int status = 0;
+
+	while (waitpid(pid, &status, WNOHANG) == 0)
+		if (wait_for_signal(signals, now_ns() + NS)) {
+			*is_over = true;
+			kill(pid, SIGINT);
+		}
+	return status;
+}
+
+static void name_round(char name[NAME_ROOM])
+{
+	time_t now = time(NULL);
+	struct tm utc;
+
+	gmtime_r(&now, &utc);
+	strftime(name, NAME_ROOM, "perf-%Y%m%dT%H%M%SZ.data", &utc);
+}
+
+/* True if the signal came that ends it all. */
+static bool take_round(const struct command_args *args, const struct record_rounds *r,
+                       const char *event, const sigset_t *signals, const sigset_t *before)
+{
+	char name[NAME_ROOM], path[4096], part[4096 + PART_LENGTH + 1];
+	bool is_over = false;
+	struct stat st;
+	int status;
+	pid_t pid;
+
+	name_round(name);
+	snprintf(path, sizeof(path), "%s/%s", r->folder, name);
+	snprintf(part, sizeof(part), "%s.part", path);
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0) {
+		sigprocmask(SIG_SETMASK, before, NULL);
+		_exit(run_round(args, r, event, part));
+	}
+	status = pid > 0 ? wait_for_round(pid, signals, &is_over) : -1;
+	/* A recording that was interrupted is whole as far as it goes. */
+	if ((status == 0 || is_over) && stat(part, &st) == 0 && st.st_size > 0 &&
+	    rename(part, path) == 0)
+		return is_over;
+	fprintf(stderr, ME ": the round of %s failed: its samples are lost\n", name);
+	unlink(part);
+	return is_over;
+}
+
+/* ---- pushing --------------------------------------------------------------------------------- */
+
+/* In a child, so that the memory of one file is not that of the next. Pyroscope's /ingest takes
+ * pprof, all other receivers OTLP profiles. */
+static int push_recording(const struct record_rounds *r, const struct kept_file *file)
+{
+	const char *ingest = strstr(r->push_url, "/ingest");
+	const bool is_pprof = ingest && (!ingest[7] || ingest[7] == '?');
+	const struct export_format *format = find_export_format(is_pprof ? "pprof" : "otlp");
+	char path[PATH_ROOM], body[PATH_ROOM + 16], url[PATH_ROOM], why[256];
+	enum push_result result;
+
+	snprintf(path, sizeof(path), "%s/%s", r->folder, file->name);
+	snprintf(body, sizeof(body), "%s.%s", path, is_pprof ? "pb.gz" : "push");
+	if (!format || export_recording(format, path, body, NULL, false) != EXIT_DONE)
+		return PUSH_REFUSED;
+	snprintf(url, sizeof(url), "%s", r->push_url);
+	if (is_pprof)
+		snprintf(url, sizeof(url), "%s%cname=perfmon&format=pprof&from=%llu&until=%llu",
+		         r->push_url, ingest[7] ? '&' : '?',
+		         (unsigned long long)file->time - r->round_seconds,
+		         (unsigned long long)file->time);
+	result = push_file(url, body,
+	                   is_pprof ? "application/octet-stream" : "application/x-protobuf", why,
+	                   sizeof(why));
+	unlink(body);
+	if (result != PUSH_TAKEN)
+		fprintf(stderr, ME ": %s: %s: %s\n", file->name, r->push_url, why);
+	return (int)result;
+}
+
+static enum push_result push_in_child(const struct record_rounds *r, const struct kept_file *file)
+{
+	int status = 0;
+	pid_t pid;
+
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0)
+		_exit(push_recording(r, file));
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		return PUSH_LATER;
+	return WIFEXITED(status) ? (enum push_result)WEXITSTATUS(status) : PUSH_REFUSED;
+}
+
+/* The oldest first. The folder is the spool: what is not taken waits there, within its limits. */
+static void push_files(const struct record_rounds *r)
+{
+	struct file_list list;
+	enum push_result result = PUSH_TAKEN;
+
+	if (!r->push_url || !list_files(r->folder, &list))
+		return;
+	for (unsigned i = 0; i < list.n && result != PUSH_LATER && result != PUSH_IMPOSSIBLE; i++) {
+		char path[PATH_ROOM];
+
+		result = push_in_child(r, &list.files[i]);
+		snprintf(path, sizeof(path), "%s/%s", r->folder, list.files[i].name);
+		if (result == PUSH_REFUSED)
+			remove_file(r->folder, &list.files[i], "it cannot be sent");
+		else if (result == PUSH_TAKEN)
+			unlink(path);
+	}
+	free(list.files);
+}
+
+/* ---- rounds ---------------------------------------------------------------------------------- */
+
+/* FNV-1a, the same on every machine each time. */
+static uint64_t hash_host(void)
+{
+	char name[HOST_ROOM] = "";
+	uint64_t hash = 0xcbf29ce484222325;
+
+	if (gethostname(name, sizeof(name) - 1) != 0)
+		return 0;
+	for (const char *c = name; *c; c++)
+		hash = (hash ^ (unsigned char)*c) * 0x100000001b3;
+	return hash ^ hash >> 32;
+}
+
+/* When the next round begins, by now_ns(). */
+static uint64_t find_next_round(const struct record_rounds *r)
+{
+	const uint64_t every = r->every * NS, free_time = every - r->round_seconds * NS,
+		       offset = free_time ? hash_host() % free_time : 0;
+	struct timespec t;
+	uint64_t system;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	system = (uint64_t)t.tv_sec * NS + (uint64_t)t.tv_nsec;
+	return now_ns() + (every - (system + every - offset) % every) % every;
+}
+
+int record_continuously(const struct command_args *args, const struct record_rounds *r,
+                        const struct event_list *events)
+{
+	static const int ends[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
+	sigset_t signals, before;
+	bool is_over = false;
+
+	if (mkdir(r->folder, 0777) != 0 && errno != EEXIST) {
+		fprintf(stderr, ME ": cannot make %s: %s\n", r->folder, strerror(errno));
+		return EXIT_REFUSED;
+	}
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGCHLD);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		sigaddset(&signals, ends[i]);
+	sigprocmask(SIG_BLOCK, &signals, &before);
+	for (uint64_t n = 0; !is_over && (!r->n_rounds || n < r->n_rounds); n++) {
+		const uint64_t begin = find_next_round(r);
+
+		while (!is_over && now_ns() < begin)
+			is_over = wait_for_signal(&signals, begin);
+		if (is_over)
+			break;
+		is_over = take_round(
+			args, r, r->takes_turns && events->n ? events->texts[n % events->n] : NULL,
+			&signals, &before);
+		push_files(r);
+		keep_limits(r);
+	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return EXIT_DONE;
+}
